@@ -1,0 +1,3 @@
+module github.com/dpaccountant/accountant
+
+go 1.25

@@ -1,0 +1,104 @@
+// Package xmath holds the log-space and outward-rounding arithmetic that every
+// other package shares. It is internal: the public packages speak in privacy
+// terms only.
+package xmath
+
+import "math"
+
+// U is the unit round-off of float64, 2^-53.
+const U = 0x1p-53
+
+// Ln2 is log 2.
+const Ln2 = math.Ln2
+
+// Log1mExp returns log(1 − e^x) for x ≤ 0, accurate at both ends.
+func Log1mExp(x float64) float64 {
+	switch {
+	case x >= 0:
+		return math.Inf(-1)
+	case x > -Ln2:
+		return math.Log(-math.Expm1(x))
+	default:
+		return math.Log1p(-math.Exp(x))
+	}
+}
+
+// LogAdd returns log(e^a + e^b).
+func LogAdd(a, b float64) float64 {
+	if a < b {
+		a, b = b, a
+	}
+	if math.IsInf(b, -1) || math.IsInf(a, 1) {
+		return a
+	}
+	return a + math.Log1p(math.Exp(b-a))
+}
+
+// LogSub returns log(e^a − e^b) for a ≥ b, and −Inf when a ≤ b.
+func LogSub(a, b float64) float64 {
+	if math.IsInf(b, -1) {
+		return a
+	}
+	if a <= b {
+		return math.Inf(-1)
+	}
+	return a + Log1mExp(b-a)
+}
+
+// LogSum returns the log of the sum of the exponentials of xs, summed by
+// Neumaier's method after scaling by the largest term.
+func LogSum(xs []float64) float64 {
+	top := math.Inf(-1)
+	for _, x := range xs {
+		top = max(top, x)
+	}
+	if math.IsInf(top, 0) {
+		return top
+	}
+	var s Sum
+	for _, x := range xs {
+		s.Add(math.Exp(x - top))
+	}
+	return top + math.Log(s.Value())
+}
+
+// Sum is a compensated (Neumaier) sum: its error is a few ulps of the result
+// plus n²u² times the sum of magnitudes. The zero value is an empty sum.
+type Sum struct{ s, c float64 }
+
+// Add adds x.
+func (a *Sum) Add(x float64) {
+	t := a.s + x
+	if math.Abs(a.s) >= math.Abs(x) {
+		a.c += (a.s - t) + x
+	} else {
+		a.c += (x - t) + a.s
+	}
+	a.s = t
+}
+
+// AddProduct adds x·y without losing the low half of the product.
+func (a *Sum) AddProduct(x, y float64) {
+	p := x * y
+	a.Add(p)
+	a.Add(math.FMA(x, y, -p))
+}
+
+// Value returns the sum.
+func (a *Sum) Value() float64 { return a.s + a.c }
+
+// Up returns x moved n ulps towards +Inf, Down towards −Inf.
+func Up(x float64, n int) float64 {
+	for range n {
+		x = math.Nextafter(x, math.Inf(1))
+	}
+	return x
+}
+
+// Down returns x moved n ulps towards −Inf.
+func Down(x float64, n int) float64 {
+	for range n {
+		x = math.Nextafter(x, math.Inf(-1))
+	}
+	return x
+}

@@ -1,0 +1,40 @@
+package profiles
+
+// A Base is a base mechanism: what is run on a sample, before any question of
+// sampling. It knows its dominating pair under each neighbouring relation.
+type Base interface {
+	// Name is the mechanism's name in plan files.
+	Name() string
+	// Pair returns the profile of the first direction of one run on the whole
+	// data set; the second direction is its Reverse. The pair is attained.
+	//
+	// A mechanism that is declared by its guarantee alone (pure, approximate,
+	// finite, randomized response) has that guarantee under whichever relation
+	// it is used with.
+	Pair(Relation) (Profile, error)
+}
+
+// A SubstituteMixer is a Base for which the effect of substituting one record
+// that is sampled with some rate is known more exactly than by the envelope.
+type SubstituteMixer interface {
+	// SubstituteMixture returns the profile of the pair
+	// (rate·M(+1) + (1−rate)·M(0), rate·M(−1) + (1−rate)·M(0)): the attack by two
+	// records with opposite contributions. dominating says that this pair is
+	// proved to dominate every pair of neighbours under Poisson sampling.
+	SubstituteMixture(rate float64) (p Profile, dominating bool, err error)
+}
+
+// Unsampled returns one run of b on the whole data set.
+func Unsampled(b Base, r Relation) (Mechanism, error) {
+	p, err := b.Pair(r)
+	if err != nil {
+		return Mechanism{}, err
+	}
+	return NewMechanism(b.Name(), r, p), nil
+}
+
+// NewMechanism returns the mechanism whose first direction is p and whose
+// second is the reverse of p, both attained.
+func NewMechanism(name string, r Relation, p Profile) Mechanism {
+	return Mechanism{Name: name, Relation: r, Directions: [2]Direction{Exact(p), Exact(Reverse(p))}}
+}

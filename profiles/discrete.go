@@ -1,0 +1,236 @@
+package profiles
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// An Atom is one value of a discrete privacy loss with its log masses.
+type Atom struct {
+	Loss       float64
+	LogP, LogQ float64
+}
+
+// Discrete is a profile whose loss takes countably many values, all listed.
+type Discrete struct {
+	atoms            []Atom // ascending in Loss, finite
+	logPInf, logQInf float64
+	lossErr          float64
+
+	// Cumulative log masses: upP[i] = log P(L ≥ atoms[i].Loss), with +∞ counted;
+	// loP[i] = log P(L < atoms[i].Loss), loQ with −∞ counted; len(atoms)+1 each.
+	upP, upQ, loP, loQ []float64
+	massErr            float64 // relative error of the listed masses
+}
+
+// NewDiscrete returns the profile with the given finite losses and with
+// log-masses logPInf at +∞ (under P) and logQInf at −∞ (under Q). Losses closer
+// than 4 u·max(1,|l|) are merged into the larger one. massErr bounds the
+// relative error of the masses and lossErr the absolute error of the losses.
+// The masses must sum to at most 1 + 1e-9 under P and under Q.
+func NewDiscrete(atoms []Atom, logPInf, logQInf, massErr, lossErr float64) (*Discrete, error) {
+	as := slices.Clone(atoms)
+	for i, a := range as {
+		if math.IsNaN(a.Loss) || math.IsInf(a.Loss, 0) || math.IsNaN(a.LogP) || math.IsNaN(a.LogQ) {
+			return nil, fmt.Errorf("atoms[%d]: %v has a loss that is not finite or a mass that is not a number", i, a)
+		}
+	}
+	slices.SortFunc(as, func(a, b Atom) int {
+		switch {
+		case a.Loss < b.Loss:
+			return -1
+		case a.Loss > b.Loss:
+			return 1
+		}
+		return 0
+	})
+	merged := as[:0]
+	mergeErr := 0.0
+	for _, a := range as {
+		if math.IsInf(a.LogP, -1) && math.IsInf(a.LogQ, -1) {
+			continue
+		}
+		if n := len(merged); n > 0 {
+			last := &merged[n-1]
+			if d := a.Loss - last.Loss; d <= 4*xmath.U*max(1, math.Abs(a.Loss)) {
+				mergeErr += d
+				last.Loss = a.Loss
+				last.LogP = xmath.LogAdd(last.LogP, a.LogP)
+				last.LogQ = xmath.LogAdd(last.LogQ, a.LogQ)
+				continue
+			}
+			mergeErr = min(mergeErr, lossErr+4*xmath.U*max(1, math.Abs(a.Loss)))
+		}
+		merged = append(merged, a)
+	}
+	d := &Discrete{atoms: merged, logPInf: logPInf, logQInf: logQInf, lossErr: lossErr + mergeErr, massErr: massErr}
+	n := len(merged)
+	p, q := make([]float64, n), make([]float64, n)
+	for i, a := range merged {
+		p[i], q[i] = a.LogP, a.LogQ
+	}
+	d.upP, d.upQ = suffixSums(p, logPInf), suffixSums(q, math.Inf(-1))
+	d.loP, d.loQ = prefixSums(p, math.Inf(-1)), prefixSums(q, logQInf)
+	for _, total := range []float64{d.upP[0], d.loQ[n]} {
+		if total > 1e-9 {
+			return nil, fmt.Errorf("masses: the sum %v is above 1", math.Exp(total))
+		}
+	}
+	return d, nil
+}
+
+// prefixSums returns log Σ_{j<i} e^{xs[j]} + e^first for i = 0..len(xs).
+//
+// The running sum is compensated and kept in units of e^scale; the scale moves
+// up with the terms, so that every partial sum keeps its relative accuracy.
+func prefixSums(xs []float64, first float64) []float64 {
+	out := make([]float64, len(xs)+1)
+	out[0] = first
+	scale := first
+	var s xmath.Sum
+	if !math.IsInf(first, -1) {
+		s.Add(1)
+	}
+	for i, x := range xs {
+		if !math.IsInf(x, -1) {
+			if math.IsInf(scale, -1) || x > scale+300 {
+				old := s.Value()
+				if !math.IsInf(scale, -1) {
+					old *= math.Exp(scale - x)
+				}
+				s, scale = xmath.Sum{}, x
+				s.Add(old)
+			}
+			s.Add(math.Exp(x - scale))
+		}
+		out[i+1] = scale + math.Log(s.Value())
+		if s.Value() == 0 {
+			out[i+1] = math.Inf(-1)
+		}
+	}
+	return out
+}
+
+func suffixSums(xs []float64, last float64) []float64 {
+	rev := slices.Clone(xs)
+	slices.Reverse(rev)
+	out := prefixSums(rev, last)
+	slices.Reverse(out)
+	return out
+}
+
+// NewFinite returns the profile of two output distributions p and q on the same
+// outcomes. Each must be non-negative, finite and sum to 1 within 1e-9; it is
+// divided by its sum. Outcomes with p = q = 0 are ignored.
+func NewFinite(p, q []float64) (*Discrete, error) {
+	if len(p) != len(q) {
+		return nil, fmt.Errorf("finite: q: has %d entries, must have as many as p (%d)", len(q), len(p))
+	}
+	if len(p) == 0 {
+		return nil, errors.New("finite: p: is empty, must list at least one probability")
+	}
+	logs := func(name string, xs []float64) ([]float64, error) {
+		var s xmath.Sum
+		for i, x := range xs {
+			if !(x >= 0 && x <= 1) {
+				return nil, fmt.Errorf("finite: %s[%d]: %v is not a probability in [0, 1]", name, i, x)
+			}
+			s.Add(x)
+		}
+		if !(math.Abs(s.Value()-1) <= 1e-9) {
+			return nil, fmt.Errorf("finite: %s: sums to %v, must sum to 1 within 1e-9", name, s.Value())
+		}
+		out := make([]float64, len(xs))
+		for i, x := range xs {
+			out[i] = math.Log(x) - math.Log(s.Value())
+		}
+		return out, nil
+	}
+	lp, err := logs("p", p)
+	if err != nil {
+		return nil, err
+	}
+	lq, err := logs("q", q)
+	if err != nil {
+		return nil, err
+	}
+	return newFromLogs(lp, lq)
+}
+
+// newFromLogs builds a profile from log probabilities of common outcomes that
+// are accurate to a few ulps.
+func newFromLogs(lp, lq []float64) (*Discrete, error) {
+	var atoms []Atom
+	pInf, qInf := math.Inf(-1), math.Inf(-1)
+	var big, bigLoss float64
+	for i := range lp {
+		switch {
+		case math.IsInf(lp[i], -1) && math.IsInf(lq[i], -1):
+		case math.IsInf(lq[i], -1):
+			pInf = xmath.LogAdd(pInf, lp[i])
+		case math.IsInf(lp[i], -1):
+			qInf = xmath.LogAdd(qInf, lq[i])
+		default:
+			atoms = append(atoms, Atom{lp[i] - lq[i], lp[i], lq[i]})
+			big = max(big, math.Abs(lp[i]), math.Abs(lq[i]))
+			bigLoss = max(bigLoss, math.Abs(lp[i]-lq[i]))
+		}
+	}
+	return NewDiscrete(atoms, pInf, qInf, 4*xmath.U*(1+big), 4*xmath.U*big+xmath.U*bigLoss)
+}
+
+// Atoms returns the finite losses with their masses, ascending. The slice must
+// not be modified.
+func (d *Discrete) Atoms() []Atom { return d.atoms }
+
+// MassErr bounds the relative error of every listed mass.
+func (d *Discrete) MassErr() float64 { return d.massErr }
+
+// Tails implements Profile.
+func (d *Discrete) Tails(eps, _ float64) Tails {
+	// i is the first atom strictly above ε.
+	i := sort.Search(len(d.atoms), func(i int) bool { return d.atoms[i].Loss > eps })
+	t := Tails{P: d.upP[i], Q: d.upQ[i], PC: d.loP[i], QC: d.loQ[i]}
+	t.Err, t.ErrC = d.err(t.P, t.Q), d.err(t.PC, t.QC)
+	return t
+}
+
+func (d *Discrete) err(a, b float64) float64 {
+	e := 0.0
+	for _, x := range []float64{a, b} {
+		if !math.IsInf(x, -1) {
+			e = max(e, math.Abs(x))
+		}
+	}
+	return d.massErr + 4*xmath.U*(1+e)
+}
+
+// Support implements Profile.
+func (d *Discrete) Support() Support {
+	s := Support{Min: math.Inf(1), Max: math.Inf(-1), LogPInf: d.logPInf, LogQInf: d.logQInf,
+		Spike: math.NaN(), LossErr: d.lossErr}
+	if n := len(d.atoms); n > 0 {
+		s.Min, s.Max = d.atoms[0].Loss, d.atoms[n-1].Loss
+	}
+	return s
+}
+
+func (d *Discrete) reverse() *Discrete {
+	n := len(d.atoms)
+	atoms := make([]Atom, n)
+	for i, a := range d.atoms {
+		atoms[n-1-i] = Atom{-a.Loss, a.LogQ, a.LogP}
+	}
+	rev := func(xs []float64) []float64 {
+		ys := slices.Clone(xs)
+		slices.Reverse(ys)
+		return ys
+	}
+	return &Discrete{atoms: atoms, logPInf: d.logQInf, logQInf: d.logPInf, lossErr: d.lossErr, massErr: d.massErr,
+		upP: rev(d.loQ), upQ: rev(d.loP), loP: rev(d.upQ), loQ: rev(d.upP)}
+}

@@ -1,0 +1,76 @@
+package profiles
+
+import "fmt"
+
+// Relation is the neighbouring relation: which pairs of data sets a guarantee
+// is about. The two give different answers and are never mixed.
+type Relation int
+
+const (
+	// AddRemove: one data set is the other with one record added or removed.
+	AddRemove Relation = iota
+	// Substitute: one record of one data set is replaced by another.
+	Substitute
+)
+
+// String returns the relation's name in plan files.
+func (r Relation) String() string {
+	switch r {
+	case AddRemove:
+		return "add-remove"
+	case Substitute:
+		return "substitute"
+	}
+	return fmt.Sprintf("Relation(%d)", int(r))
+}
+
+// ParseRelation returns the relation of a name used in plan files.
+func ParseRelation(s string) (Relation, error) {
+	for _, r := range []Relation{AddRemove, Substitute} {
+		if s == r.String() {
+			return r, nil
+		}
+	}
+	return 0, fmt.Errorf("neighbors: %q is not one of add-remove, substitute", s)
+}
+
+// DirectionNames returns the names of the two directions of the relation, in
+// the order of Mechanism.Directions.
+func (r Relation) DirectionNames() [2]string {
+	if r == Substitute {
+		return [2]string{"forward", "backward"}
+	}
+	return [2]string{"remove", "add"}
+}
+
+// A Direction is what is known about one direction of a mechanism.
+type Direction struct {
+	// Upper dominates every pair of neighbouring data sets.
+	Upper Profile
+	// Lower is attained by a concrete pair of data sets, an attack; nil if none
+	// is known. When it is Upper itself, the direction is known exactly.
+	Lower Profile
+}
+
+// Exact returns the direction whose dominating pair p is attained.
+func Exact(p Profile) Direction { return Direction{Upper: p, Lower: p} }
+
+// A Mechanism is one run of a mechanism under a neighbouring relation: what is
+// known about its two directions (remove and add, or the two orders of a
+// substitution). It is immutable.
+type Mechanism struct {
+	Name       string
+	Relation   Relation
+	Directions [2]Direction
+}
+
+// TheoryGap reports whether some direction's upper profile is not known to be
+// attained.
+func (m Mechanism) TheoryGap() bool {
+	for _, d := range m.Directions {
+		if d.Lower == nil || d.Lower != d.Upper {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,188 @@
+// Package subsample turns a profile of a mechanism into the profile of the same
+// mechanism run on a random subsample of the records.
+//
+// Every function says which sampling scheme and which neighbouring relation it
+// is proved for. Do not use a Poisson bound for shuffled, fixed-size batches:
+// the two cost different amounts.
+package subsample
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// PoissonProfile returns the profile of the remove direction of base under Poisson
+// sampling with the given rate: the pair (rate·P + (1−rate)·Q, Q). The add
+// direction is its Reverse.
+//
+// Theorem 11 of Zhu, Dong and Wang (AISTATS 2022): when (P, Q) dominates the
+// remove direction of a mechanism, the result dominates the remove direction
+// of the Poisson-subsampled mechanism. Relation: add-remove.
+func PoissonProfile(base profiles.Profile, rate float64) (profiles.Profile, error) {
+	if err := CheckRate(rate); err != nil {
+		return nil, err
+	}
+	if rate == 1 {
+		return base, nil
+	}
+	if d, ok := base.(*profiles.Discrete); ok {
+		return poissonDiscrete(d, rate)
+	}
+	return poisson{base, rate, math.Log(rate), math.Log1p(-rate)}, nil
+}
+
+// CheckRate returns an error unless 0 ≤ rate ≤ 1.
+func CheckRate(rate float64) error {
+	if !(rate >= 0 && rate <= 1) {
+		return fmt.Errorf("rate: %v is not in [0, 1]", rate)
+	}
+	return nil
+}
+
+type poisson struct {
+	base           profiles.Profile
+	rate           float64
+	logRate, log1m float64 // log(rate), log(1 − rate)
+}
+
+// forward maps a base loss to the sampled loss, log(1 − rate + rate·e^l).
+func forward(l, rate float64) float64 {
+	switch {
+	case math.IsInf(l, -1):
+		return math.Log1p(-rate)
+	case math.IsInf(l, 1):
+		if rate == 0 {
+			return 0
+		}
+		return l
+	case l < 30:
+		return math.Log1p(rate * math.Expm1(l))
+	}
+	return xmath.LogAdd(math.Log1p(-rate), math.Log(rate)+l)
+}
+
+// inverse maps a sampled loss ε > log(1−rate) to the base loss
+// log((e^ε − 1 + rate)/rate), with a bound on the absolute error of the result.
+func (p poisson) inverse(eps, tol float64) (y, dy float64) {
+	return inversePoisson(eps, tol, p.rate, p.logRate, p.log1m)
+}
+
+func inversePoisson(eps, tol, rate, logRate, log1m float64) (y, dy float64) {
+	var num float64 // (e^ε − 1 + rate)/rate = e^y
+	switch {
+	case eps > 36-logRate:
+		y = eps - logRate + math.Log1p(-math.Exp(log1m-eps))
+		return y, 2*xmath.U*(math.Abs(eps)+math.Abs(logRate)+math.Abs(y)) + tol
+	case eps >= -0.5 && (eps > log1m/2 || rate <= 0.5):
+		r := math.Expm1(eps) / rate
+		y = math.Log1p(r)
+		num = 1 + r
+		// r carries 3 u relative; dy = dr/(1+r).
+		dy = 3*xmath.U*math.Abs(r)/num + 2*xmath.U*math.Abs(y)
+	default:
+		t := eps - log1m
+		y = math.Log(math.Expm1(t)) + log1m - logRate
+		num = math.Exp(y)
+		// t has absolute error u(|ε|+2|log(1−rate)|), expm1(t) ≥ t.
+		dt := xmath.U * (math.Abs(t) + 2*math.Abs(log1m))
+		dy = dt*math.Exp(t)/math.Expm1(t) + 2*xmath.U*(2+math.Abs(y)+math.Abs(log1m)+math.Abs(logRate))
+	}
+	if !(num > 0) {
+		return math.Inf(-1), 0
+	}
+	// dy/dε = e^ε/(e^ε − 1 + rate).
+	dy += tol * math.Exp(eps) / (rate * num)
+	return y, dy
+}
+
+// Tails implements Profile: with y = log((e^ε − 1 + rate)/rate) the tails are
+// (1−rate)·Q + rate·P and Q of the base at y; sums of positive terms only.
+func (p poisson) Tails(eps, tol float64) profiles.Tails {
+	inf := math.Inf(-1)
+	if p.rate == 0 {
+		if eps < 0 {
+			return profiles.Tails{P: 0, Q: 0, PC: inf, QC: inf}
+		}
+		return profiles.Tails{P: inf, Q: inf, PC: 0, QC: 0}
+	}
+	if eps < p.log1m {
+		return profiles.Tails{P: 0, Q: 0, PC: inf, QC: inf}
+	}
+	if eps == p.log1m {
+		// Only the outcomes that P cannot produce lie here.
+		s := p.base.Support()
+		return profiles.Tails{P: xmath.Log1mExp(p.log1m + s.LogQInf), Q: xmath.Log1mExp(s.LogQInf),
+			PC: p.log1m + s.LogQInf, QC: s.LogQInf, Err: 4 * xmath.U, ErrC: 4 * xmath.U}
+	}
+	y, dy := p.inverse(eps, tol)
+	if math.IsInf(y, -1) {
+		return p.Tails(p.log1m, 0)
+	}
+	b := p.base.Tails(y, dy)
+	return profiles.Tails{
+		P: p.mix(b.P, b.Q), Q: b.Q,
+		PC: p.mix(b.PC, b.QC), QC: b.QC,
+		Err:  b.Err + 4*xmath.U*(1+finiteAbs(b.Q)+math.Abs(p.logRate)),
+		ErrC: b.ErrC + 4*xmath.U*(1+finiteAbs(b.QC)+math.Abs(p.logRate)),
+	}
+}
+
+// mix returns log(rate·e^a + (1−rate)·e^b).
+func (p poisson) mix(a, b float64) float64 {
+	return min(0, xmath.LogAdd(p.logRate+a, p.log1m+b))
+}
+
+func finiteAbs(x float64) float64 {
+	if math.IsInf(x, 0) {
+		return 0
+	}
+	return math.Abs(x)
+}
+
+// Support implements Profile.
+func (p poisson) Support() profiles.Support {
+	b := p.base.Support()
+	s := profiles.Support{
+		Min: forward(b.Min, p.rate), Max: forward(b.Max, p.rate),
+		LogPInf: p.logRate + b.LogPInf, LogQInf: math.Inf(-1), Spike: math.NaN(),
+		LossErr: b.LossErr,
+	}
+	for _, a := range b.Atoms {
+		f := forward(a, p.rate)
+		s.Atoms = append(s.Atoms, f)
+		s.LossErr = max(s.LossErr, b.LossErr+8*xmath.U*math.Abs(f))
+	}
+	switch {
+	case !math.IsInf(b.LogQInf, -1):
+		s.Min = p.log1m
+		s.Atoms = append([]float64{p.log1m}, s.Atoms...)
+	case math.IsInf(b.Min, -1):
+		s.Spike = s.Min
+	}
+	s.Min = xmath.Down(s.Min, 4)
+	s.Max = xmath.Up(s.Max, 4)
+	return s
+}
+
+// poissonDiscrete maps every atom; an atom of Q at −∞ becomes one at
+// log(1−rate).
+func poissonDiscrete(d *profiles.Discrete, rate float64) (*profiles.Discrete, error) {
+	logRate, log1m := math.Log(rate), math.Log1p(-rate)
+	sup := d.Support()
+	atoms := make([]profiles.Atom, 0, len(d.Atoms())+1)
+	big := 0.0
+	for _, a := range d.Atoms() {
+		f := forward(a.Loss, rate)
+		big = max(big, math.Abs(f))
+		atoms = append(atoms, profiles.Atom{Loss: f, LogP: xmath.LogAdd(logRate+a.LogP, log1m+a.LogQ), LogQ: a.LogQ})
+	}
+	if !math.IsInf(sup.LogQInf, -1) {
+		atoms = append(atoms, profiles.Atom{Loss: log1m, LogP: log1m + sup.LogQInf, LogQ: sup.LogQInf})
+		big = max(big, math.Abs(log1m))
+	}
+	massErr := d.MassErr() + 4*xmath.U*(1+math.Abs(logRate))
+	return profiles.NewDiscrete(atoms, logRate+sup.LogPInf, math.Inf(-1), massErr, sup.LossErr+8*xmath.U*big)
+}
