@@ -102,3 +102,4 @@ func Down(x float64, n int) float64 {
 	}
 	return x
 }
+
