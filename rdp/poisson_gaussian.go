@@ -105,25 +105,7 @@ func (c poissonGaussian) binomial(alpha int) float64 {
 // binomialSum returns log Σ_{k≥from} C(n,k)(1−q)^{n−k}q^k e^{f(k)}, rounded up,
 // for f accurate to 8 u(1+|f|).
 func binomialSum(n int, q float64, from int, f func(k float64) float64) float64 {
-	lq, l1q := math.Log(q), math.Log1p(-q)
-	terms := make([]float64, 0, n-from+1)
-	var lc xmath.Sum // log C(n,k): a compensated sum of logarithms of ratios
-	mag := 0.0       // what they sum to in magnitude, for the error
-	for k := 1; k <= n; k++ {
-		kf := float64(k)
-		r := math.Log((float64(n) - kf + 1) / kf)
-		lc.Add(r)
-		mag += 1 + math.Abs(r)
-		if k < from {
-			continue
-		}
-		a, b, y := kf*lq, float64(n-k)*l1q, f(kf)
-		if k == n {
-			b = 0 // also at q = 1
-		}
-		terms = append(terms, lc.Value()+a+b+y+xmath.U*(2*mag+8*(1-a-b+math.Abs(y))))
-	}
-	return logSumUp(terms)
+	return sumOfPowers(n, math.Log(q), math.Log1p(-q), from, f)
 }
 
 // quadrature returns log(A−1) at a real order, rounded up, with
