@@ -7,20 +7,24 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// A Grid is a set of losses between which a profile is discretised: all or some
-// points of a lattice.
+// A Grid is the part Lo..Hi of a lattice on which a profile is discretised. With
+// Share > 0 not all of its points are used: see thin.
 type Grid struct {
 	Offset, Step float64
-	Index        []int64 // ascending lattice indices; at least two
+	Lo, Hi       int64 // first and last lattice index, Lo < Hi
+
+	// Where the law will be tilted by θ = Tilt, and its K(θ) is about LogNorm, a
+	// stretch that carries little tilted mass may be covered by cells of 2^k
+	// lattice steps. The second-order error of a cell is its tilted mass times
+	// the square of its width; a wide cell may have at most Share of it, in units
+	// of Step². Every polygon and every choice of tangents is sound, so this
+	// trades work only.
+	Tilt, LogNorm, Share float64
 }
 
 // Uniform returns the grid of all lattice points with indices lo..hi.
 func Uniform(offset, step float64, lo, hi int64) Grid {
-	g := Grid{Offset: offset, Step: step}
-	for i := lo; i <= hi; i++ {
-		g.Index = append(g.Index, i)
-	}
-	return g
+	return Grid{Offset: offset, Step: step, Lo: lo, Hi: hi}
 }
 
 // point is a vertex of the polygon: where the profile is evaluated, and how far
@@ -70,6 +74,7 @@ type discretizer struct {
 	p      profiles.Profile
 	sup    profiles.Support
 	g      Grid
+	index  []int64 // lattice index of each vertex; nil off a lattice
 	pts    []point
 	cells  []cell
 	center int // first vertex from which tails are counted from above
@@ -78,26 +83,78 @@ type discretizer struct {
 
 func newDiscretizer(p profiles.Profile, g Grid) *discretizer {
 	d := &discretizer{p: p, g: g, sup: p.Support()}
-	d.pts = make([]point, len(g.Index))
-	atoms := d.sup.Atoms
-	next := 0
-	for i, k := range g.Index {
-		x := float64(k) * g.Step
-		t := g.Offset + x
-		tol := 2 * xmath.U * (math.Abs(g.Offset) + math.Abs(x))
-		// A vertex that stands for an atom is evaluated at the atom.
-		for next < len(atoms) && atoms[next] < t-4*tol-4*xmath.U*math.Abs(t) {
-			next++
+	if g.Share > 0 {
+		d.thin()
+	} else {
+		for k := g.Lo; k <= g.Hi; k++ {
+			d.push(k, d.at(k))
 		}
-		if next < len(atoms) && math.Abs(atoms[next]-t) <= 4*tol+4*xmath.U*math.Abs(t) {
-			d.moved = max(d.moved, math.Abs(atoms[next]-t)+tol)
-			t = atoms[next]
-			next++
-		}
-		d.pts[i] = point{t: t, tol: tol, tails: p.Tails(t, tol)}
 	}
 	d.fill()
 	return d
+}
+
+func (d *discretizer) push(k int64, pt point) {
+	d.index = append(d.index, k)
+	d.pts = append(d.pts, pt)
+}
+
+// at evaluates the profile at lattice index k; at an atom, when the point stands
+// for one.
+func (d *discretizer) at(k int64) point {
+	x := float64(k) * d.g.Step
+	t := d.g.Offset + x
+	tol := 2 * xmath.U * (math.Abs(d.g.Offset) + math.Abs(x))
+	near := 4*tol + 4*xmath.U*math.Abs(t)
+	for _, a := range d.sup.Atoms {
+		if move := math.Abs(a - t); move <= near {
+			d.moved = max(d.moved, move+tol)
+			t = a
+			break
+		}
+	}
+	return point{t: t, tol: tol, tails: d.p.Tails(t, tol)}
+}
+
+// thin places vertices by bisection.
+func (d *discretizer) thin() {
+	g := d.g
+	atom := make([]int64, len(d.sup.Atoms))
+	for i, a := range d.sup.Atoms {
+		atom[i] = int64(math.Round((a - g.Offset) / g.Step))
+	}
+	holds := func(lo, hi int64) bool { // an atom strictly inside
+		for _, a := range atom {
+			if lo < a && a < hi {
+				return true
+			}
+		}
+		return false
+	}
+	var split func(lo, hi int64, a, b point)
+	split = func(lo, hi int64, a, b point) {
+		n := float64(hi - lo)
+		if n > 1 && (holds(lo, hi) || n*g.Step*(1+g.Tilt) > 1 || tiltedMass(a, b, g)*n*n > g.Share) {
+			m := lo + (hi-lo)/2
+			mid := d.at(m)
+			split(lo, m, a, mid)
+			split(m, hi, mid, b)
+			return
+		}
+		d.push(hi, b)
+	}
+	a := d.at(g.Lo)
+	d.push(g.Lo, a)
+	split(g.Lo, g.Hi, a, d.at(g.Hi))
+}
+
+// tiltedMass bounds the tilted mass between two points.
+func tiltedMass(a, b point, g Grid) float64 {
+	m := xmath.LogSub(a.tails.P, b.tails.P)
+	if b.tails.PC < a.tails.P {
+		m = xmath.LogSub(b.tails.PC, a.tails.PC)
+	}
+	return math.Exp(m + g.Tilt*b.t - g.LogNorm)
 }
 
 // fill computes the cells between the vertices.
@@ -109,8 +166,8 @@ func (d *discretizer) fill() {
 		c := &d.cells[i]
 		a, b := &d.pts[i], &d.pts[i+1]
 		c.w = b.t - a.t
-		if d.g.Index != nil {
-			c.w = float64(d.g.Index[i+1]-d.g.Index[i]) * d.g.Step
+		if d.index != nil {
+			c.w = float64(d.index[i+1]-d.index[i]) * d.g.Step
 		}
 		if a.tails.P < b.tails.PC && d.center == n-1 {
 			d.center = i
@@ -249,11 +306,11 @@ func (t *tally) law(sign, logPInf float64) *Law {
 		}
 		lm := math.Log(m) + t.scl[i]
 		lm += sign * 2 * xmath.U * (1 + math.Abs(lm) + math.Abs(t.scl[i]))
-		if d.g.Index == nil {
+		if d.index == nil {
 			l.Loss = append(l.Loss, d.pts[i].t)
 		} else {
-			l.Index = append(l.Index, d.g.Index[i])
-			l.Loss = append(l.Loss, d.g.Offset+float64(d.g.Index[i])*d.g.Step)
+			l.Index = append(l.Index, d.index[i])
+			l.Loss = append(l.Loss, d.g.Offset+float64(d.index[i])*d.g.Step)
 		}
 		l.LogMass = append(l.LogMass, lm)
 	}
