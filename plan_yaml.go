@@ -14,6 +14,8 @@ import (
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/dpaccountant/accountant/internal/decimal"
 )
 
 // A plan is read into nodes that know their line and their path. Of YAML only
@@ -79,7 +81,7 @@ func (n *node) String() string {
 	if n.isNull() {
 		return "an empty value"
 	}
-	if isNumber(n.text) && len(n.text) <= 40 {
+	if decimal.Is(n.text) && len(n.text) <= 40 {
 		return n.text
 	}
 	return quote(n.text)
