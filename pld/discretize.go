@@ -32,6 +32,7 @@ func Uniform(offset, step float64, lo, hi int64) Grid {
 type point struct {
 	t, tol float64
 	tails  profiles.Tails
+	atom   bool
 }
 
 // cell is what lies between two vertices, (t_i, t_{i+1}]. All masses are in units
@@ -79,6 +80,7 @@ type discretizer struct {
 	cells  []cell
 	center int // first vertex from which tails are counted from above
 	moved  float64
+	cut    bool // lower: P-mass below the grid is left out
 }
 
 func newDiscretizer(p profiles.Profile, g Grid) *discretizer {
@@ -109,8 +111,7 @@ func (d *discretizer) at(k int64) point {
 	for _, a := range d.sup.Atoms {
 		if move := math.Abs(a - t); move <= near {
 			d.moved = max(d.moved, move+tol)
-			t = a
-			break
+			return point{t: a, tol: tol, tails: d.p.Tails(a, tol), atom: true}
 		}
 	}
 	return point{t: t, tol: tol, tails: d.p.Tails(t, tol)}
