@@ -62,7 +62,7 @@ for s in [0.1, 1, 7.5]:
 
 def sampled(q, s, a, add, h):
     q, s, a, h = mpf(q), mpf(s), mpf(a), mpf(h)
-    n0, n1 = int(-22/h), int(((0 if add else a/s)+1/s+22)/h)
+    n0, n1 = int(-(22+(a/s if add else 0))/h), int(((0 if add else a/s)+1/s+22)/h)
     tot = mpf(0); c = 1/(2*s*s)
     for i in range(n0, n1+1):
         x = i*h
@@ -75,7 +75,7 @@ def sampled(q, s, a, add, h):
 
 import sys
 CASES = {"A": (0.01, 1.0), "B": (0.001, 0.8), "C": (256/60000, 1.1), "D": (0.02, 0.5), "E": (1e-4, 0.6), "F": (0.1, 4.0),
-         "q1e-7": (1e-7, 1.0), "q1e-9": (1e-9, 2.0), "half": (0.5, 20.0), "most": (0.99, 1.0), "small": (1e-6, 0.3), "wide": (0.01, 300.0)}
+         "q1e-7": (1e-7, 1.0), "q1e-9": (1e-9, 2.0), "half": (0.5, 20.0), "most": (0.99, 1.0), "small": (1e-6, 0.3), "wide": (0.01, 300.0), "nearly-all": (1-2**-53, 0.5)}
 for name, (q, s) in CASES.items():
     for a in [1.000001, 1.1, 1.25, 1.5, 2, 2.5, 3, 3.7, 5, 8, 10, 16, 31.4, 64]:
         for add in (False, True):
