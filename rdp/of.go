@@ -18,9 +18,10 @@ import (
 //     mechanisms.
 //   - Poisson under substitute, and fixed-size batches without replacement
 //     under substitute: the larger direction of the envelope that the scheme
-//     proves for finite mechanisms, else the bound of WithoutReplacement, which for
-//     Poisson sampling needs the curve under substitute to hold when the record
-//     is absent too (it does for added noise).
+//     proves for finite mechanisms, WithoutReplacementGaussian for the Gaussian,
+//     else the bound of WithoutReplacement, which for Poisson sampling needs the
+//     curve under substitute to hold when the record is absent too (it does for
+//     added noise).
 //   - Any other scheme: if it gives finite profiles, their exact divergence.
 func Of(b profiles.Base, s subsample.Scheme, r profiles.Relation) (Curve, error) {
 	if b == nil {
@@ -43,6 +44,9 @@ func Of(b profiles.Base, s subsample.Scheme, r profiles.Relation) (Curve, error)
 			c, err := ofPair(b, r)
 			if err != nil {
 				return nil, err
+			}
+			if g, ok := c.(gaussian); ok {
+				return WithoutReplacementGaussian(s.Population(), s.Batch(), g.sigma)
 			}
 			return WithoutReplacement(c, s.Population(), s.Batch())
 		}
@@ -74,6 +78,9 @@ func ofPoisson(b profiles.Base, s subsample.Poisson, r profiles.Relation) (Curve
 	}
 	if r == profiles.AddRemove {
 		return Poisson(c, s.Rate())
+	}
+	if g, ok := c.(gaussian); ok {
+		return newEnvelope(g.sigma, s.Rate()), nil
 	}
 	return mixed(c, s.Rate()), nil
 }
