@@ -2,9 +2,10 @@ module github.com/dpaccountant/accountant
 
 go 1.25
 
-require github.com/goccy/go-yaml v1.19.2
-
 require (
-	github.com/google/go-cmp v0.7.0 // indirect
-	pgregory.net/rapid v1.3.0 // indirect
+	github.com/goccy/go-yaml v1.19.2
+	github.com/spf13/cobra v1.10.2
+	github.com/spf13/pflag v1.0.9
 )
+
+require github.com/inconshreveable/mousetrap v1.1.0 // indirect
