@@ -79,27 +79,25 @@ func envelopeDiscrete(d *profiles.Discrete, up poisson) (*profiles.Discrete, err
 	sup := d.Support()
 	var atoms []profiles.Atom
 	big := 0.0
-	// restP and restQ collect what is away from 0, for the atom at 0.
-	var away []float64
+	zero := math.Inf(-1) // P-mass of the base at loss 0
 	for _, a := range d.Atoms() {
+		f := forward(math.Abs(a.Loss), up.rate)
+		big = max(big, f)
 		switch {
 		case a.Loss > 0:
-			f := forward(a.Loss, up.rate)
 			atoms = append(atoms, profiles.Atom{Loss: f, LogP: up.mix(a.LogP, a.LogQ), LogQ: a.LogQ})
-			away = append(away, atoms[len(atoms)-1].LogP)
-			big = max(big, f)
 		case a.Loss < 0:
-			f := forward(-a.Loss, up.rate)
 			atoms = append(atoms, profiles.Atom{Loss: -f, LogP: a.LogP, LogQ: up.mix(a.LogQ, a.LogP)})
-			away = append(away, a.LogP)
-			big = max(big, f)
+		default:
+			zero = a.LogP
 		}
 	}
-	pInf, qInf := up.logRate+sup.LogPInf, up.logRate+sup.LogQInf
-	if rest := xmath.LogSum(append(away, pInf)); rest < 0 {
-		zero := xmath.Log1mExp(rest)
-		atoms = append(atoms, profiles.Atom{Loss: 0, LogP: zero, LogQ: zero})
-	}
+	// The atom at 0 has what is left of P: P(L=0) + (1−rate)·δ_base(0).
 	massErr := d.MassErr() + 4*xmath.U*(1+math.Abs(up.logRate))
-	return profiles.NewDiscrete(atoms, pInf, qInf, massErr, sup.LossErr+8*xmath.U*big)
+	if delta0, err := profiles.LogDelta(d, 0); !math.IsInf(delta0, -1) {
+		zero = xmath.LogAdd(zero, up.log1m+delta0)
+		massErr += err
+	}
+	atoms = append(atoms, profiles.Atom{Loss: 0, LogP: zero, LogQ: zero})
+	return profiles.NewDiscrete(atoms, up.logRate+sup.LogPInf, up.logRate+sup.LogQInf, massErr, sup.LossErr+8*xmath.U*big)
 }

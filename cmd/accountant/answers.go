@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -121,9 +122,12 @@ func printTable(w io.Writer, answers []answer, verbose bool) error {
 			fmt.Fprintf(tw, "  %s\tcertified\testimate\tworst direction\n", a.asked)
 		}
 		d := digitsFor(a.Interval)
-		fmt.Fprintf(tw, "  %s\t%s ≤ %s ≤ %s\t%s\t%s\n", short(a.at), rounded(a.Lower, d, down), a.told, rounded(a.Upper, d, up),
-			rounded(a.Estimate, d+1, near), a.Direction)
-		gap = gap || a.TheoryGap
+		certified := fmt.Sprintf("%s ≤ %s ≤ %s", rounded(a.Lower, d, down), a.told, rounded(a.Upper, d, up))
+		if a.Lower == a.Upper && (a.Lower == 0 || math.IsInf(a.Lower, 0)) {
+			certified = a.told + " = " + short(a.Lower)
+		}
+		fmt.Fprintf(tw, "  %s\t%s\t%s\t%s\n", short(a.at), certified, rounded(a.Estimate, d+1, near), a.Direction)
+		gap = gap || a.Gap != nil
 	}
 	if err := tw.Flush(); err != nil {
 		return err

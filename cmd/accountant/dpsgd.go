@@ -146,7 +146,7 @@ func (f *dpsgdFlags) parse() (r dpsgdRun, err error) {
 	if r.poisson, err = subsample.NewPoisson(r.rate); err != nil {
 		return r, fmt.Errorf("--sampling-%s", strings.TrimPrefix(err.Error(), "poisson: "))
 	}
-	r.deltas, err = parseNumbers("delta", f.deltas, deltaRange)
+	r.deltas, err = parseNumbers("delta", f.deltas, openUnit)
 	return r, err
 }
 

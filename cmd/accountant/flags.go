@@ -40,7 +40,8 @@ var (
 	deltaRange    = interval{lo: 0, hi: 1, openHi: true}
 	epsilonRange  = interval{lo: 0, hi: math.Inf(1), openHi: true}
 	rateRange     = interval{lo: 0, hi: 1, openLo: true}
-	accuracyRange = interval{lo: 1e-9, hi: 1}
+	openUnit      = interval{lo: 0, hi: 1, openLo: true, openHi: true}
+	accuracyRange = interval{lo: 1e-9, hi: 1, openHi: true}
 	memoryRange   = interval{lo: 1, hi: 1e6}
 	positive      = interval{lo: 0, hi: math.Inf(1), openLo: true, openHi: true}
 )
@@ -105,8 +106,8 @@ func (f *answerFlags) register(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.BoolVar(&f.json, "json", false, "print JSON")
 	fs.BoolVarP(&f.verbose, "verbose", "v", false, "print what the width of each interval is made of")
-	fs.StringVar(&f.accuracy, "accuracy", "", "relative `width` that the interval of ε may have (default 1e-3)")
-	fs.StringVar(&f.memory, "memory", "", "limit of memory in `MB`; reaching it widens the interval, with a warning")
+	fs.StringVar(&f.accuracy, "accuracy", "", "relative `width` that an interval may have (default 1e-3)")
+	fs.StringVar(&f.memory, "memory", "", "limit of memory in `MB` (default 1 GiB); at the limit the interval gets wider and there is a warning")
 }
 
 // options turns the flags into the accountant's options.

@@ -147,7 +147,7 @@ func digitsFor(iv accountant.Interval) int {
 	width := iv.Upper - iv.Lower
 	big := max(math.Abs(iv.Upper), math.Abs(iv.Lower))
 	if !(width > 0) || math.IsInf(big, 0) {
-		return 10
+		return 15
 	}
 	return min(15, max(4, int(math.Ceil(math.Log10(big/width)))+2))
 }

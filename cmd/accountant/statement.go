@@ -14,9 +14,10 @@ func (r dpsgdRun) statement(sampled, anyOrder []answer) string {
 	promise := func(answers []answer) string {
 		var parts []string
 		for _, a := range answers {
-			parts = append(parts, fmt.Sprintf("(ε = %s, δ = %s)", rounded(a.Upper, digitsFor(a.Interval), up), short(a.at)))
+			eps := rounded(max(0, a.Upper), digitsFor(a.Interval), up)
+			parts = append(parts, strings.ReplaceAll(fmt.Sprintf("(ε = %s, δ = %s)-differentially", eps, short(a.at)), " ", glue))
 		}
-		return strings.Join(parts, ", ")
+		return strings.Join(parts, " and ") + " private"
 	}
 	change := "adding or removing one training example"
 	if r.neighbors == profiles.Substitute {
@@ -27,7 +28,7 @@ func (r dpsgdRun) statement(sampled, anyOrder []answer) string {
 		batch = fmt.Sprintf("a constant, such as %d,", r.batch)
 	}
 	fmt.Fprint(&b, "PRIVACY STATEMENT\n\n")
-	paragraph(&b, "", "", fmt.Sprintf("The training is differentially private with %s, with respect to %s.", promise(sampled), change))
+	paragraph(&b, "", "", fmt.Sprintf("The training is %s, with respect to %s.", promise(sampled), change))
 
 	b.WriteString("\nAssumed:\n")
 	for _, s := range []string{
@@ -61,15 +62,19 @@ func (r dpsgdRun) statement(sampled, anyOrder []answer) string {
 		times = "at most once"
 	}
 	paragraph(&b, "  - ", "    ", fmt.Sprintf("If instead each example is used %s, in batches that do not depend on the data and in an order that may be public, "+
-		"the training has %s; there, an example that is removed leaves its place empty.", times, promise(anyOrder)))
+		"the training is %s; there, an example that is removed leaves its place empty.", times, promise(anyOrder)))
 	return b.String()
 }
+
+// glue is a space at which no line ends.
+const glue = "\u00a0"
 
 // paragraph writes text in lines of at most 79 characters.
 func paragraph(b *strings.Builder, first, indent, text string) {
 	line := first
 	empty := true
-	for _, word := range strings.Fields(text) {
+	for _, word := range strings.Split(text, " ") {
+		word = strings.ReplaceAll(word, glue, " ")
 		if !empty && len([]rune(line))+1+len([]rune(word)) > 79 {
 			b.WriteString(line + "\n")
 			line, empty = indent, true

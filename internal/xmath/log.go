@@ -102,4 +102,3 @@ func Down(x float64, n int) float64 {
 	}
 	return x
 }
-
