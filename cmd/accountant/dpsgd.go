@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"math"
 	"math/big"
 	"strings"
 
@@ -135,12 +134,10 @@ func (f *dpsgdFlags) parse() (r dpsgdRun, err error) {
 		}
 		r.passes, _ = ceil(epochs)
 	}
-	noise, err := parseNumber("noise-multiplier", f.noise, interval{lo: math.Inf(-1), hi: math.Inf(1)})
-	if err != nil {
-		return r, err
+	if r.noise, err = decimal.Parse(strings.TrimSpace(f.noise)); err != nil {
+		return r, fmt.Errorf("--noise-multiplier: %s %w", show(f.noise), err)
 	}
-	r.noise = noise
-	if r.gaussian, err = profiles.NewGaussianMechanism(noise); err != nil {
+	if r.gaussian, err = profiles.NewGaussianMechanism(r.noise); err != nil {
 		return r, fmt.Errorf("--%s", strings.TrimPrefix(err.Error(), "gaussian: "))
 	}
 	if r.poisson, err = subsample.NewPoisson(r.rate); err != nil {
@@ -205,6 +202,7 @@ func (r dpsgdRun) report(cmd *cobra.Command, flags answerFlags, opts []accountan
 		return err
 	}
 	warn(cmd.ErrOrStderr(), sampled)
+	warn(cmd.ErrOrStderr(), anyOrder)
 	statement := r.statement(sampled, anyOrder)
 	if flags.json {
 		return printJSON(cmd.OutOrStdout(), dpsgdJSON{r.neighbors.String(), r.examples, r.batch, number(r.epochs), number(r.rate),

@@ -67,20 +67,20 @@ const (
 )
 
 // rounded writes x with a number of significant digits, rounded down or up, so
-// that a printed bound is still a bound. What needs no rounding is not padded.
+// that a printed bound is still a bound. A number of fewer digits, one that
+// reads back as x itself, is neither rounded nor padded.
 func rounded(x float64, digits int, dir direction) string {
 	if x == 0 || math.IsInf(x, 0) || math.IsNaN(x) {
 		return short(x)
 	}
-	mantissa, exp := split(strconv.FormatFloat(x, 'e', digits-1, 64))
-	if dir != near {
-		diff := value(mantissa, exp).Cmp(new(big.Rat).SetFloat64(x))
-		if diff*int(dir) < 0 {
-			mantissa.Add(mantissa, big.NewInt(int64(dir)))
-		}
+	if m, _ := split(strconv.FormatFloat(x, 'e', -1, 64)); len(m.Abs(m).String()) <= digits {
+		return short(x)
 	}
-	exact := value(mantissa, exp).Cmp(new(big.Rat).SetFloat64(x)) == 0
-	return join(mantissa, exp, exact || short(x) == join(mantissa, exp, true))
+	mantissa, exp := split(strconv.FormatFloat(x, 'e', digits-1, 64))
+	if diff := value(mantissa, exp).Cmp(new(big.Rat).SetFloat64(x)); diff*int(dir) < 0 {
+		mantissa.Add(mantissa, big.NewInt(int64(dir)))
+	}
+	return join(mantissa, exp)
 }
 
 // split returns m and e with s = m·10^e.
@@ -105,7 +105,7 @@ func value(mantissa *big.Int, exp int) *big.Rat {
 }
 
 // join writes m·10^e, in positional notation from 1e-4 to 1e15.
-func join(mantissa *big.Int, exp int, trim bool) string {
+func join(mantissa *big.Int, exp int) string {
 	digits := new(big.Int).Abs(mantissa).String()
 	sign := ""
 	if mantissa.Sign() < 0 {
@@ -117,9 +117,6 @@ func join(mantissa *big.Int, exp int, trim bool) string {
 	lead := len(digits) + exp - 1 // exponent of the first digit
 	if lead < -4 || lead >= 15 {
 		frac := digits[1:]
-		if trim {
-			frac = strings.TrimRight(frac, "0")
-		}
 		if frac != "" {
 			frac = "." + frac
 		}
@@ -132,9 +129,6 @@ func join(mantissa *big.Int, exp int, trim bool) string {
 		digits = strings.Repeat("0", -exp-len(digits)+1) + digits
 	}
 	whole, frac := digits[:len(digits)+exp], digits[len(digits)+exp:]
-	if trim {
-		frac = strings.TrimRight(frac, "0")
-	}
 	if frac != "" {
 		frac = "." + frac
 	}

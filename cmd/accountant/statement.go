@@ -14,7 +14,7 @@ func (r dpsgdRun) statement(sampled, anyOrder []answer) string {
 	promise := func(answers []answer) string {
 		var parts []string
 		for _, a := range answers {
-			eps := rounded(max(0, a.Upper), digitsFor(a.Interval), up)
+			eps := rounded(max(0, a.Upper), min(6, digitsFor(a.Interval)), up)
 			parts = append(parts, strings.ReplaceAll(fmt.Sprintf("(ε = %s, δ = %s)-differentially", eps, short(a.at)), " ", glue))
 		}
 		return strings.Join(parts, " and ") + " private"
@@ -23,7 +23,7 @@ func (r dpsgdRun) statement(sampled, anyOrder []answer) string {
 	if r.neighbors == profiles.Substitute {
 		change = "replacing one training example by another"
 	}
-	batch := "a constant"
+	batch := "a constant,"
 	if r.batch > 0 {
 		batch = fmt.Sprintf("a constant, such as %d,", r.batch)
 	}
@@ -57,12 +57,16 @@ func (r dpsgdRun) statement(sampled, anyOrder []answer) string {
 	}
 
 	b.WriteString("\nWithout Poisson sampling:\n")
+	place := "; there, an example that is removed leaves its place empty"
+	if r.neighbors == profiles.Substitute {
+		place = ""
+	}
 	times := fmt.Sprintf("at most %d times", r.passes)
 	if r.passes == 1 {
 		times = "at most once"
 	}
 	paragraph(&b, "  - ", "    ", fmt.Sprintf("If instead each example is used %s, in batches that do not depend on the data and in an order that may be public, "+
-		"the training is %s; there, an example that is removed leaves its place empty.", times, promise(anyOrder)))
+		"the training is %s%s.", times, promise(anyOrder), place))
 	return b.String()
 }
 
