@@ -42,11 +42,16 @@ func (x number) MarshalJSON() ([]byte, error) {
 
 // short is the shortest decimal that reads back as x.
 func short(x float64) string {
-	if math.IsInf(x, 1) {
+	switch {
+	case math.IsInf(x, 1):
 		return "∞"
+	case math.IsInf(x, -1):
+		return "-∞"
+	case x == 0:
+		return "0" // −0 too
 	}
 	format := byte('f')
-	if a := math.Abs(x); a != 0 && (a < 1e-4 || a >= 1e15) {
+	if a := math.Abs(x); a < 1e-4 || a >= 1e15 {
 		format = 'e'
 	}
 	s := strconv.FormatFloat(x, format, -1, 64)

@@ -18,7 +18,7 @@ func TestShort(t *testing.T) {
 		want string
 	}{
 		{0, "0"}, {1, "1"}, {-1.5, "-1.5"}, {1e-5, "1e-5"}, {2.5e-300, "2.5e-300"}, {0.0001, "0.0001"}, {1e14, "100000000000000"},
-		{1e15, "1e15"}, {1.25e100, "1.25e100"}, {math.Inf(1), "∞"},
+		{1e15, "1e15"}, {1.25e100, "1.25e100"}, {math.Inf(1), "∞"}, {math.Inf(-1), "-∞"}, {math.Copysign(0, -1), "0"},
 	} {
 		if got := short(c.x); got != c.want {
 			t.Errorf("short(%v) = %q, want %q", c.x, got, c.want)

@@ -73,6 +73,7 @@ var badCalls = []struct {
 }{
 	// Wrong usage.
 	{"epsiln", 2, `accountant: unknown command "epsiln"; did you mean "epsilon"? (see accountant --help)`},
+	{"help epsiln", 2, `accountant help: unknown command "epsiln"; did you mean "epsilon"? (see accountant help --help)`},
 	{"--delta 1e-5", 2, `accountant: unknown flag --delta (see accountant --help)`},
 	{"epsilon", 2, "accountant epsilon: missing the plan file (- reads standard input) (see accountant epsilon --help)"},
 	{"epsilon --delta 1e-5", 2, "accountant epsilon: missing the plan file (- reads standard input) (see accountant epsilon --help)"},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -38,7 +39,7 @@ func newRootCmd() *cobra.Command {
 			if len(args) == 0 {
 				return nil
 			}
-			return fmt.Errorf("unknown command %q; %s", args[0], nearest.Hint(args[0], commandNames(cmd)))
+			return unknownCommand(cmd, args[0])
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cmd.SetOut(cmd.ErrOrStderr())
@@ -52,6 +53,15 @@ func newRootCmd() *cobra.Command {
 	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "{{if .Runnable}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}", 1))
 	for _, newCmd := range commands {
 		root.AddCommand(newCmd())
+	}
+	root.InitDefaultHelpCmd()
+	if help, _, err := root.Find([]string{"help"}); err == nil {
+		help.Args = func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 && !slices.Contains(commandNames(root), args[0]) {
+				return unknownCommand(root, args[0])
+			}
+			return nil
+		}
 	}
 	// Cobra checks flags and arguments before it calls RunE; what RunE itself
 	// complains about is the input.
@@ -69,6 +79,10 @@ func newRootCmd() *cobra.Command {
 		}
 	})
 	return root
+}
+
+func unknownCommand(root *cobra.Command, name string) error {
+	return fmt.Errorf("unknown command %q; %s", name, nearest.Hint(name, commandNames(root)))
 }
 
 func forEachCommand(c *cobra.Command, f func(*cobra.Command)) {
