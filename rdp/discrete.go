@@ -8,37 +8,6 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// Max returns the larger of the curves at every order: both directions of one
-// mechanism, or a mechanism that may be any of several.
-func Max(curves ...Curve) Curve {
-	return Func(func(alpha float64) float64 {
-		most := 0.0
-		for _, c := range curves {
-			v := value(c, alpha)
-			if math.IsNaN(v) {
-				return v
-			}
-			most = max(most, v)
-		}
-		return most
-	})
-}
-
-// Min returns the smaller of bounds on the same mechanism at every order.
-func Min(curves ...Curve) Curve {
-	return Func(func(alpha float64) float64 {
-		least := math.Inf(1)
-		for _, c := range curves {
-			v := value(c, alpha)
-			if math.IsNaN(v) {
-				return v
-			}
-			least = min(least, v)
-		}
-		return least
-	})
-}
-
 // FromDiscrete returns the exact Rényi divergence of a discrete profile: of its
 // one direction P against Q. Take Max with the curve of profiles.Reverse(d) for
 // a guarantee in both directions. It is +Inf at every order if some outcome is

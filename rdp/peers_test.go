@@ -166,7 +166,6 @@ var verdicts = []struct {
 	{"dpsgd/B/autodp", "eps", 0, 0.05, "ours: likewise"},
 	{"dpsgd/D/autodp", "eps", 0, 0.09, "ours: likewise"},
 	{"dpsgd/E/autodp", "eps", 0, 0.05, "ours: likewise"},
-	{"dpsgd/", "eps", 0, 0.025, "ours: the peer has few orders (12, 14, 16, …)"},
 	{"rdp/expmech/eps=1/x100 (BUG", "", -1, -0.9, "ours: the peer drops the count"},
 	{"rdp/expmech/", "rdp", 0, 0.6, "ours: exact worst pair; the peer has KL + (α−1)ε²/8 capped at ε"},
 	{"rdp/expmech/", "eps", 0, 0.08, "ours: likewise"},

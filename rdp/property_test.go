@@ -14,7 +14,7 @@ func drawCurve(t *rapid.T) Curve {
 	eps := math.Exp(rapid.Float64Range(-8, 3).Draw(t, "log eps"))
 	rate := math.Exp(-rapid.Float64Range(0, 20).Draw(t, "-log rate"))
 	sens := rapid.IntRange(1, 9).Draw(t, "sensitivity")
-	switch rapid.IntRange(0, 9).Draw(t, "kind") {
+	switch rapid.IntRange(0, 10).Draw(t, "kind") {
 	case 0:
 		return must2(Gaussian(noise))
 	case 1:
@@ -33,6 +33,8 @@ func drawCurve(t *rapid.T) Curve {
 		return must2(PoissonGaussian(rate, noise))
 	case 8:
 		return must2(PoissonGaussianAdd(rate, noise))
+	case 9:
+		return must2(Poisson(must2(Laplace(noise)), rate))
 	}
 	return must2(Finite(drawDistribution(t, 4, "p"), drawDistribution(t, 4, "q")))
 }
@@ -97,7 +99,7 @@ func TestExtremes(t *testing.T) {
 		curves = append(curves, must2(Gaussian(x)), must2(Laplace(x)), must2(DiscreteGaussian(x, 1)),
 			must2(DiscreteLaplace(x, 1000000)), must2(DiscreteLaplace(x, 7)))
 		for _, q := range []float64{0, 1e-300, 1e-12, 0.5, 1 - 1e-16, 1} {
-			curves = append(curves, must2(PoissonGaussian(q, x)), must2(PoissonGaussianAdd(q, x)))
+			curves = append(curves, must2(PoissonGaussian(q, x)), must2(PoissonGaussianAdd(q, x)), must2(Poisson(must2(Laplace(x)), q)))
 		}
 	}
 	for _, x := range []float64{0, 5e-324, 1e-12, 1, maxEpsilon} {

@@ -15,9 +15,9 @@ import (
 //	             + 3·Σ_{k≥3} C(α,k)q^k(1−q)^{α−k}e^{(k−1)c(k)};
 //
 // between integers by convexity (Grid), and never more than c(α). For a
-// Gaussian the result is the exact PoissonGaussian, and for Laplace and discrete
-// noise, pure differential privacy and binary randomized response the factor 3
-// is 1.
+// Gaussian the result is the exact PoissonGaussian and for Laplace noise exact
+// too, at all orders; for discrete noise, pure differential privacy and binary
+// randomized response the factor 3 is 1.
 //
 // Theorem: Zhu and Wang, "Poisson subsampled Rényi differential privacy" (ICML
 // 2019), Theorem 6. Without the 3 it is the exact divergence of the remove
@@ -46,7 +46,7 @@ func Poisson(c Curve, rate float64) (Curve, error) {
 		return c, nil
 	}
 	table := &integerOrders{curve: c}
-	return sampled{table, func(alpha int) float64 {
+	sum := sampled{table, func(alpha int) float64 {
 		if rate == 0 {
 			return math.Inf(-1)
 		}
@@ -57,7 +57,11 @@ func Poisson(c Curve, rate float64) (Curve, error) {
 			}
 			return v + math.Log(factor-math.Exp(-v)) // log(3e^v − 1)
 		})
-	}}, nil
+	}}
+	if l, ok := c.(laplace); ok && rate > 0 {
+		return poissonLaplace{rate, l.m, sum}, nil
+	}
+	return sum, nil
 }
 
 // WithoutReplacement returns a bound on the curve of a mechanism with curve c

@@ -86,6 +86,16 @@ for name, (q, s) in CASES.items():
             put("poisson-gaussian-add" if add else "poisson-gaussian", a, v, q=q, sigma=s)
     print(name, file=sys.stderr)
 
+def sampled_laplace(q, b, a):
+    q, m, a = mpf(q), 1/mpf(b), mpf(a)
+    f = lambda l: (1-q+q*exp(l))**a - 1 - a*q*(exp(l)-1)
+    mid = mp.quad(lambda s: m/2*exp(-m*s)*f(m*(2*s-1)), mp.linspace(0, 1, 41 if m > 5 else 5))
+    return log(1 + f(-m)/2 + exp(-m)/2*f(m) + mid)/(a-1)
+mp.dps = 40
+for q, b in [(0.01, 1.0), (0.5, 0.25), (1e-7, 3.0), (0.999999, 0.1), (0.2, 100.0)]:
+    for a in [1.000001, 1.1, 1.5, 2, 2.75, 5, 17.3]:
+        put("poisson-laplace", a, sampled_laplace(q, b, a), q=q, b=b)
+
 wor = []
 def envelope(n, m, s, a):
     g, s, a = mpf(m)/n, mpf(s), mpf(a)
