@@ -39,6 +39,18 @@ func checkNoise(mechanism string, sigma float64) error {
 
 func (g Gaussian) selfReverse() bool { return true }
 
+// Repeat returns the exact composition of count runs of g, after total: losses
+// add up to a normal loss again, with μ² = Σ count·μ². The zero Gaussian is the
+// empty composition. It is exact up to 2 ulps of μ, which Tails accounts for.
+func (g Gaussian) Repeat(count int64, total Gaussian) Gaussian {
+	var s xmath.Sum
+	s.AddProduct(total.mu, total.mu)
+	p := g.mu * float64(count)
+	s.AddProduct(p, g.mu)
+	s.AddProduct(math.FMA(g.mu, float64(count), -p), g.mu)
+	return Gaussian{math.Sqrt(s.Value())}
+}
+
 // NoiseMultiplier returns σ.
 func (g Gaussian) NoiseMultiplier() float64 { return 1 / g.mu }
 
@@ -46,8 +58,9 @@ func (g Gaussian) NoiseMultiplier() float64 { return 1 / g.mu }
 func (g Gaussian) Tails(eps, tol float64) Tails {
 	e := eps / g.mu
 	x, z := e-g.mu/2, e+g.mu/2
-	// Rounding of the argument: ε/μ and the sum, and μ = 1/σ itself.
-	dx := xmath.U*(3*math.Abs(e)+2*g.mu+max(math.Abs(x), math.Abs(z))) + tol/g.mu
+	// Rounding of the argument: ε/μ and the sum, and μ itself (1/σ, or 2 ulps after
+	// Repeat).
+	dx := xmath.U*(4*math.Abs(e)+3*g.mu+max(math.Abs(x), math.Abs(z))) + tol/g.mu
 	t := Tails{
 		P: xmath.LogNormalTail(x), Q: xmath.LogNormalTail(z),
 		PC: xmath.LogNormalTail(-x), QC: xmath.LogNormalTail(-z),
@@ -91,7 +104,7 @@ func (g Gaussian) LogDelta(eps float64) (logDelta, err float64) {
 		sum += weights[i] * xmath.MillsSlope(x+g.mu/2*(1+n))
 	}
 	logDelta = xmath.LogNormalDensity(x) + math.Log(sum*g.mu/2)
-	dx := xmath.U * (3*math.Abs(e) + 2*g.mu + math.Abs(x))
+	dx := xmath.U * (4*math.Abs(e) + 3*g.mu + math.Abs(x))
 	// d log δ/dx = −x + …, at most |x| + 3 in size; MillsSlope loses up to x² ulps.
 	err = (math.Abs(x)+3)*dx + xmath.U*(40+4*x*x+2*math.Abs(logDelta))
 	return min(0, logDelta), err
