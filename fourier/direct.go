@@ -19,7 +19,8 @@ const (
 	// directPoints and directRuns are where direct summation is tried first.
 	directPoints = 1 << 16
 	directRuns   = 1e7
-	// directWork bounds the evaluations of single terms e^{iωi}.
+	// directWork bounds the evaluations of single terms e^{iωi} where an FFT is too
+	// long or too inaccurate; else they must not cost more than the FFT.
 	directWork = 4e7
 )
 
@@ -113,7 +114,7 @@ func (sp *spectrum) decays(from float64, work *float64) bool {
 
 // composeDirect is compose without an FFT; nil when the frequencies that count
 // cannot be told, or are too many.
-func composeDirect(terms []term, theta float64, n int64, excess []float64) *composition {
+func composeDirect(terms []term, theta float64, n int64, excess []float64, work float64) *composition {
 	c, spectra := begin(terms, theta, n, excess)
 	if c == nil || len(spectra) == 0 {
 		return nil
@@ -131,7 +132,6 @@ func composeDirect(terms []term, theta float64, n int64, excess []float64) *comp
 			}
 		}
 	}
-	work := float64(directWork)
 	const maxKept = 1 << 14
 	for k := int64(0); k <= n/2; k++ {
 		if work -= size; work < 0 || k >= maxKept {

@@ -22,13 +22,12 @@ type pass struct {
 
 // plan is what the coarse laws say about where to compute.
 type plan struct {
-	c          cumulant
-	eps, log   float64 // ε and log δ of the finite part, approximately
-	theta      float64 // saddle
-	g          float64 // density over δ
-	scale      float64 // tilted standard deviation of one average step
-	wantLog    float64 // width wanted, in log δ
-	exactSteps bool
+	c        cumulant
+	eps, log float64 // ε and log δ of the finite part, approximately
+	theta    float64 // saddle
+	g        float64 // density over δ
+	scale    float64 // tilted standard deviation of one average step
+	wantLog  float64 // width wanted, in log δ
 }
 
 func (s *Sum) newPlan(c cumulant, eps, logDelta, theta, wantLog float64) plan {
@@ -214,7 +213,10 @@ func (s *Sum) run(p plan, step float64, exact bool, tol float64) (*pass, error) 
 	if !(points < 1<<45) {
 		return nil, errTooLong
 	}
-	direct := points > directPoints || s.copies >= directRuns
+	direct, work := points > directPoints || s.copies >= directRuns, 4*points
+	if points > float64(s.opts.MaxPoints) || s.copies >= directRuns {
+		work = directWork
+	}
 	ps.n = int(points)
 	if points < math.MaxInt32 {
 		ps.n = s.opts.Transform.Length(ps.n)
@@ -238,7 +240,7 @@ func (s *Sum) run(p plan, step float64, exact bool, tol float64) (*pass, error) 
 		out   **composition
 	}{{up, &ps.upper}, {lo, &ps.lower}} {
 		if direct {
-			*side.out = composeDirect(side.terms, w.theta, int64(ps.n), excess)
+			*side.out = composeDirect(side.terms, w.theta, int64(ps.n), excess, work)
 		}
 		if *side.out == nil {
 			if ps.n > s.opts.MaxPoints {
@@ -268,6 +270,20 @@ func (s *Sum) refineEpsilon(logDelta, logInf, floor, top float64) (Result, error
 		return Result{Lower: floor, Upper: math.Inf(1), Estimate: math.Inf(1)}, nil
 	}
 	c := coarse(s.entries, finiteLog, s.copies)
+	// Bounds that need no transform, in case it would be too long.
+	if e, _ := c.chernoff(finiteLog); !math.IsNaN(e) {
+		for _, slack := range []float64{1e-9, 1e-6, 1e-3, 1e-1, 1} {
+			if x := e + slack*math.Abs(e); c.proves(x, logDelta) {
+				best.Upper = min(best.Upper, x)
+				break
+			}
+		}
+	}
+	best.Upper = min(best.Upper, s.variation(logDelta))
+	if best.Upper-best.Lower <= s.opts.Absolute {
+		best.Estimate = best.Upper
+		return best, nil
+	}
 	eps, theta := c.epsilon(finiteLog)
 	var step float64
 	factor := 1.0
@@ -319,6 +335,22 @@ func (s *Sum) refineEpsilon(logDelta, logInf, floor, top float64) (Result, error
 		}
 	}
 	return s.short(best), nil
+}
+
+// variation bounds ε(δ) by total variation: with τ = ΣT_j·TV_j the reversed
+// profile is at most τ, so δ(ε) ≤ 1 − e^ε(1−τ) for ε ≤ 0. It is +Inf unless
+// τ ≤ δ.
+func (s *Sum) variation(logDelta float64) float64 {
+	tau := 0.0
+	for _, e := range s.entries {
+		v, err := profiles.LogDelta(e.profile, 0)
+		tau += float64(e.count) * math.Exp(v+err)
+	}
+	tau *= 1 + 1e-12
+	if delta := math.Exp(logDelta); tau <= delta*(1-1e-12) {
+		return xmath.Up(math.Log1p(-delta)-math.Log1p(-tau), 4)
+	}
+	return math.Inf(1)
 }
 
 func (s *Sum) widest(r Result, step float64) Result {

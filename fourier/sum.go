@@ -31,7 +31,8 @@ func DefaultOptions() Options {
 type Sum struct {
 	opts    Options
 	entries []*entry
-	copies  float64
+	copies  float64            // copies on the lattice: all Gaussians together are one
+	runs    float64            // runs added
 	list    *profiles.Discrete // the whole sum, if it could be listed
 	tried   bool
 }
@@ -75,14 +76,25 @@ const maxCount = 1 << 53
 
 // Add adds count runs of p.
 func (s *Sum) Add(p profiles.Profile, count int64) error {
-	if count < 0 || float64(count)+s.copies > maxCount {
+	if count < 0 || float64(count)+s.runs > maxCount {
 		return fmt.Errorf("count: %d is not in [0, 2^53 − runs so far]", count)
 	}
 	if count == 0 {
 		return nil
 	}
-	s.copies += float64(count)
+	s.runs += float64(count)
 	s.list, s.tried = nil, false
+	// Gaussians compose in closed form.
+	if g, ok := p.(profiles.Gaussian); ok {
+		for _, e := range s.entries {
+			if total, ok := e.profile.(profiles.Gaussian); ok {
+				*e = entry{profile: g.Repeat(count, total), sup: e.sup, count: 1}
+				return nil
+			}
+		}
+		p, count = g.Repeat(count, profiles.Gaussian{}), 1
+	}
+	s.copies += float64(count)
 	for _, e := range s.entries {
 		if profiles.Equal(e.profile, p) {
 			e.count += count
