@@ -44,7 +44,8 @@ func Gaussian(noiseMultiplier float64) (Curve, error) {
 
 type gaussian struct{ sigma float64 }
 
-func (g gaussian) RDP(alpha float64) float64 { return roundUp(alpha/(2*g.sigma*g.sigma), 4) }
+// Three operations, and up to 4 u from a σ that was inverted twice.
+func (g gaussian) RDP(alpha float64) float64 { return roundUp(alpha/(2*g.sigma*g.sigma), 10) }
 
 // ZCDP returns the curve ρα of ρ-zero-concentrated differential privacy.
 //
