@@ -62,7 +62,10 @@ func forward(l, rate float64) float64 {
 		}
 		return l
 	case l < 30:
-		return math.Log1p(rate * math.Expm1(l))
+		// Near −1 the argument of log1p has lost 1 − rate.
+		if u := rate * math.Expm1(l); u > -0.5 {
+			return math.Log1p(u)
+		}
 	}
 	return xmath.LogAdd(math.Log1p(-rate), math.Log(rate)+l)
 }
