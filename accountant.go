@@ -17,7 +17,6 @@ package accountant
 
 import (
 	"fmt"
-	"math"
 	"reflect"
 
 	"github.com/dpaccountant/accountant/fourier"
@@ -357,8 +356,9 @@ func (a *Accountant) worst(ask func(*fourier.Sum) (fourier.Result, error), below
 			out.Budget.TheoryGap = max(0, p.Proved.Lower-p.Attack.Upper)
 		}
 	}
-	if math.IsNaN(out.Lower) || math.IsNaN(out.Upper) {
-		return Interval{}, fmt.Errorf("internal error: the interval is not a number; please report the plan")
+	if !(out.Lower <= out.Upper) {
+		return Interval{}, fmt.Errorf("internal error: the interval [%v, %v] is empty; please report the plan", out.Lower, out.Upper)
 	}
+	out.Estimate = min(max(out.Estimate, out.Lower), out.Upper)
 	return out, nil
 }
