@@ -2,4 +2,7 @@ module github.com/dpaccountant/accountant
 
 go 1.25
 
-require gonum.org/v1/gonum v0.17.0 // indirect
+require (
+	gonum.org/v1/gonum v0.17.0
+	pgregory.net/rapid v1.3.0
+)
