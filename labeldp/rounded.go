@@ -62,15 +62,17 @@ func (u Rounded) Moments(y float64) (bias, mse float64, err error) {
 
 // Sample implements Method.
 func (u Rounded) Sample(y float64, src rand.Source) (float64, error) {
-	i, err := roundIndex(u.r.labels, y, src)
+	i, err := u.Round(y, src)
 	if err != nil {
 		return 0, err
 	}
 	return u.r.outputs[u.r.SampleIndex(i, src)], nil
 }
 
-func roundIndex(labels []float64, y float64, src rand.Source) (int, error) {
-	i, j, up, err := neighbours(labels, y)
+// Round draws the index of the label that y is rounded to. It is the first half
+// of Sample, and private only together with the second.
+func (u Rounded) Round(y float64, src rand.Source) (int, error) {
+	i, j, up, err := neighbours(u.r.labels, y)
 	if err == nil && i != j && uniform(src) < up {
 		i = j
 	}
