@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -28,9 +29,22 @@ func labelPlot(r *labeldp.Randomizer, path string) error {
 	labels, outputs := r.Labels(), r.Outputs()
 	p := plot.New()
 	p.Title.Text = fmt.Sprintf("Output law per label: %s, ε = %v", r.Name(), r.Epsilon())
-	p.X.Label.Text, p.Y.Label.Text = "output (disc area: probability)", "label"
+	p.Title.Padding = 2 * vg.Millimeter
+	p.X.Label.Text, p.Y.Label.Text = "output (disc area: probability; +: the label)", "label"
 	const width, height = 18 * vg.Centimeter, 11 * vg.Centimeter
-	largest := min(12*vg.Millimeter, 90*vg.Millimeter/vg.Length(len(labels)))
+	// The largest disc nearly touches the row above.
+	top := 0.0
+	for i := range labels {
+		top = max(top, slices.Max(r.Row(i)))
+	}
+	largest := min(12*vg.Millimeter, 85*vg.Millimeter/vg.Length(len(labels)))
+	if len(labels) <= 12 {
+		var ticks []plot.Tick
+		for _, y := range labels {
+			ticks = append(ticks, plot.Tick{Value: y, Label: fmt.Sprintf("%.6g", y)})
+		}
+		p.Y.Tick.Marker = plot.ConstantTicks(ticks)
+	}
 	for i, y := range labels {
 		row := r.Row(i)
 		pts := make(plotter.XYs, len(outputs))
@@ -42,26 +56,24 @@ func labelPlot(r *labeldp.Randomizer, path string) error {
 			return err
 		}
 		discs.GlyphStyleFunc = func(j int) draw.GlyphStyle {
-			radius := max(largest/2*vg.Length(math.Sqrt(row[j])), 0.15*vg.Millimeter)
+			radius := max(largest/2*vg.Length(math.Sqrt(row[j]/top)), 0.1*vg.Millimeter)
 			return draw.GlyphStyle{Shape: draw.CircleGlyph{}, Radius: radius, Color: color.RGBA{31, 90, 160, 200}}
 		}
 		self, err := plotter.NewScatter(plotter.XYs{{X: y, Y: y}})
 		if err != nil {
 			return err
 		}
-		self.GlyphStyle = draw.GlyphStyle{Shape: draw.PlusGlyph{}, Radius: 1 * vg.Millimeter, Color: color.RGBA{200, 60, 20, 255}}
+		self.GlyphStyle = draw.GlyphStyle{Shape: draw.PlusGlyph{}, Radius: min(1*vg.Millimeter, largest/2), Color: color.RGBA{200, 60, 20, 255}}
 		p.Add(discs, self)
-		if i == 0 {
-			p.Legend.Add("the label itself, which is the mean", self)
-		}
 	}
-	p.Legend.Top = true
 	span := labels[len(labels)-1] - labels[0]
 	if span == 0 {
 		span = 1
 	}
 	margin := span/float64(2*len(labels)) + span/20
-	p.Y.Min, p.Y.Max = labels[0]-margin, labels[len(labels)-1]+margin+span/6
+	p.Y.Min, p.Y.Max = labels[0]-margin, labels[len(labels)-1]+margin
+	reach := (p.X.Max - p.X.Min) / 40
+	p.X.Min, p.X.Max = p.X.Min-reach, p.X.Max+reach
 	out, err := p.WriterTo(width, height, format)
 	if err != nil {
 		return err
