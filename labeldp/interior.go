@@ -25,14 +25,18 @@ type interior struct {
 	pats []pattern
 	g    []float64 // objective in the coordinates (Λ, N)
 
+	// The duals are held twice: as prefix sums x, and as the duals of pricing.go,
+	// which keep their digits when values are of order e^−ε.
 	x, d, grad, rhs []float64
+	dual            *duals
 	c, dc           []float64
 	h, out          []float64 // h_S and μ·s/w at x
 	hTry, outTry    []float64
 	mat, fact       []float64
-	scale           []float64
+	scale, slopes   []float64
 	iterations      int
 	primalValue     float64 // dual objective plus gap
+	last            int     // the constraint violated last
 }
 
 // A pattern is an interval [a, b) of labels that are up, 0 ≤ a < b ≤ k, not all.
@@ -79,32 +83,86 @@ func newInterior(q *problem) *interior {
 	in.x, in.d, in.grad, in.rhs, in.scale = vec(2*k), vec(2*k), vec(2*k), vec(2*k), vec(2*k)
 	in.c, in.dc, in.h, in.out, in.hTry, in.outTry = vec(n), vec(n), vec(n), vec(n), vec(n), vec(n)
 	in.mat, in.fact = vec(4*k*k), vec(4*k*k)
-	for j := range k {
+	in.slopes = vec(k + 1)
+	in.dual = &duals{q, vec(k), vec(k)}
+	for j, y := range q.y {
 		in.x[j] = -float64(j+1) / float64(k)
+		in.dual.lambda[j] = -1/float64(k) - q.p[j]*y*y/2
+		in.dual.mu[j] = -q.p[j] * y
 	}
-	in.constraints(in.x, in.h, in.out)
+	in.constraints(in.x, in.dual, in.h, in.out)
 	for i := range in.c {
 		in.c[i] = 1 / (float64(n) * -in.h[i])
 	}
 	return in
 }
 
-// constraints evaluates h_S and the best outputs at x.
-func (in *interior) constraints(x, h, out []float64) (feasible bool) {
-	k := in.k
-	feasible = true
-	for i := range in.pats {
-		p := &in.pats[i]
-		ls, ms := 0.0, 0.0
-		for j := range p.n {
-			ls += p.val[j] * x[p.at[j]]
-			ms += p.val[j] * x[k+p.at[j]]
+// fastBelow is the ε up to which h_S is taken from prefix sums. Their rounding
+// error is multiplied by e^ε, while values are of order e^−ε; above, sums over
+// the labels that are up are formed term by term from the duals d.
+const fastBelow = 4
+
+// constraints evaluates h_S and the best outputs at the duals, up to the first
+// that is violated. The one violated last is looked at first: a line search
+// meets it again.
+func (in *interior) constraints(x []float64, d *duals, h, out []float64) (feasible bool) {
+	if in.eps <= fastBelow {
+		if !in.fast(in.last, x, h, out) {
+			return false
 		}
-		out[i] = ms / p.w
-		h[i] = ls + ms*out[i]/2
-		feasible = feasible && h[i] < 0
+		for i := range in.pats {
+			if !in.fast(i, x, h, out) {
+				in.last = i
+				return false
+			}
+		}
+		return true
 	}
-	return feasible
+	// Σ r_y over all labels is level + t·(slope − t·ΣP/2).
+	level := 0.0
+	for j, y := range in.y {
+		in.slopes[j+1] = in.slopes[j] + d.mu[j] + in.p[j]*y
+		level += d.lambda[j] - y*(d.mu[j]+in.p[j]*y/2)
+	}
+	if !in.accurate(in.last, level, d, h, out) {
+		return false
+	}
+	for i := range in.pats {
+		if !in.accurate(i, level, d, h, out) {
+			in.last = i
+			return false
+		}
+	}
+	return true
+}
+
+// fast evaluates one constraint from prefix sums.
+func (in *interior) fast(i int, x, h, out []float64) bool {
+	p := &in.pats[i]
+	ls, ms := 0.0, 0.0
+	for j := range p.n {
+		ls += p.val[j] * x[p.at[j]]
+		ms += p.val[j] * x[in.k+p.at[j]]
+	}
+	out[i] = ms / p.w
+	h[i] = ls + ms*out[i]/2
+	return h[i] < 0
+}
+
+// accurate evaluates one constraint from the terms of labels that are up.
+func (in *interior) accurate(i int, level float64, d *duals, h, out []float64) bool {
+	p := &in.pats[i]
+	// t maximizes, so that its error counts squared: prefix sums will do.
+	slope := in.slopes[in.k]
+	t := (slope + in.e1*(in.slopes[p.b]-in.slopes[p.a])) / p.w
+	up := 0.0
+	ys, ps, ls, ms := in.y[p.a:p.b], in.p[p.a:p.b], d.lambda[p.a:p.b], d.mu[p.a:p.b]
+	for j, y := range ys {
+		u := t - y
+		up += ls[j] + u*(ms[j]-ps[j]*u/2)
+	}
+	out[i], h[i] = t, level+t*(slope-t*in.cumP[in.k]/2)+in.e1*up
+	return h[i] < 0
 }
 
 // residual writes Σ c_S ∇h_S − g into grad.
@@ -186,12 +244,11 @@ func solveSPD(mat, fact, scale, b []float64) error {
 const (
 	maxIterations = 300
 	minStep       = 1e-10
-
-	// roundOffGap is the gap, in scaled units, below which Λ and h_S, sums of
-	// terms of size 1, hold no more information. It matters for ε above 12,
-	// where values are below 1e-6.
-	roundOffGap = 1e-17
 )
+
+// roundOff is the gap, in scaled units, below which the duals hold no more
+// information: they are a few ulps of values of order e^−ε.
+func (in *interior) roundOff() float64 { return 1e-17 / (1 + in.e1) }
 
 // solve runs the method, from where it is, until the duality gap is below rel
 // times the value.
@@ -199,25 +256,31 @@ const (
 // costs tightness, never validity: the caller certifies what it gets.
 func (in *interior) solve(rel float64) error {
 	k, n := in.k, len(in.pats)
-	half := 0.0
-	for i, y := range in.y {
-		half += in.p[i] * y * y / 2
-	}
 	sigma := 0.1
+	best, idle := math.Inf(1), 0
 	xTry, cTry, gTry := make([]float64, 2*k), make([]float64, n), make([]float64, 2*k)
+	dTry := &duals{in.problem, make([]float64, k), make([]float64, k)}
 	for ; in.iterations < maxIterations; in.iterations++ {
 		in.residual(in.c, in.out, in.grad)
-		eta, worst, obj := 0.0, 0.0, -half
+		eta, worst, obj := 0.0, 0.0, 0.0
 		for i, c := range in.c {
 			eta -= c * in.h[i]
 		}
-		for i, g := range in.grad {
+		for _, g := range in.grad {
 			worst = max(worst, math.Abs(g))
-			obj += in.g[i] * in.x[i]
+		}
+		for _, l := range in.dual.lambda {
+			obj += l
 		}
 		in.primalValue = obj + eta
-		if eta < max(rel*math.Abs(obj), roundOffGap) && worst < 1e-9 {
+		if eta < max(rel*math.Abs(obj), in.roundOff()) && worst < 1e-9 {
 			return nil
+		}
+		if idle++; eta < 0.9*best {
+			best, idle = eta, 0
+		}
+		if idle > 25 && eta < 1e-8*math.Abs(obj) {
+			return nil // round-off; the certificate will tell
 		}
 		tau := sigma * eta / float64(n)
 
@@ -254,7 +317,14 @@ func (in *interior) solve(rel float64) error {
 				for i := range xTry {
 					xTry[i] = in.x[i] + step*in.d[i]
 				}
-				if in.constraints(xTry, in.hTry, in.outTry) || step < minStep {
+				pl, pm := 0.0, 0.0
+				for i, y := range in.y {
+					dl, dm := in.d[i]-pl, in.d[k+i]-pm
+					pl, pm = in.d[i], in.d[k+i]
+					dTry.lambda[i] = in.dual.lambda[i] + step*(dl+y*dm)
+					dTry.mu[i] = in.dual.mu[i] + step*dm
+				}
+				if in.constraints(xTry, dTry, in.hTry, in.outTry) || step < minStep {
 					break
 				}
 				step *= 0.8
@@ -273,6 +343,7 @@ func (in *interior) solve(rel float64) error {
 			return nil
 		}
 		in.x, xTry = xTry, in.x
+		in.dual, dTry = dTry, in.dual
 		in.c, cTry = cTry, in.c
 		in.h, in.hTry = in.hTry, in.h
 		in.out, in.outTry = in.outTry, in.out
@@ -300,18 +371,6 @@ func (in *interior) merit(grad, c, h []float64, tau float64) float64 {
 	return math.Sqrt(s)
 }
 
-// duals returns λ and μ.
-func (in *interior) duals() (lambda, mu []float64) {
-	k := in.k
-	lambda, mu = make([]float64, k), make([]float64, k)
-	pl, pm := 0.0, 0.0
-	for j := range k {
-		lambda[j], mu[j] = in.x[j]-pl, in.x[k+j]-pm
-		pl, pm = in.x[j], in.x[k+j]
-	}
-	return lambda, mu
-}
-
 // primal drops the patterns of weight below drop, and light ones whose
 // constraint is slack, and restores the equalities by repeated corrections of
 // least norm. If more than 2k − 1 patterns are left
@@ -327,8 +386,8 @@ func (in *interior) primal(drop, ratio float64) []column {
 	}
 	in.restore(pats, c, t)
 	cols := in.columns(pats, c, t)
-	if len(cols) < 2*in.k {
-		return cols
+	if len(cols) < 2*in.k || len(cols) > 16*in.k {
+		return cols // beyond, nothing has been dropped: there is no optimum yet
 	}
 	weights, err := in.purify(cols)
 	if err != nil {
@@ -357,7 +416,7 @@ func (in *interior) best() (cols []column, value float64) {
 		cols = in.primal(keep[0], keep[1])
 		value = in.value(cols)
 		row, mean := in.residuals(cols)
-		if row < 1e-13 && mean < 1e-13 && value <= in.primalValue*(1+1e-10)+10*roundOffGap {
+		if row < 1e-13 && mean < 1e-13 && value <= in.primalValue*(1+1e-10)+10*in.roundOff() {
 			break
 		}
 	}

@@ -43,7 +43,8 @@ const noiseStep = 0x1p-10
 // replacement of one label, which moves one unit between two counts: its cost
 // is exactly that of [Histogram] run twice. The noise is Laplace noise rounded
 // to multiples of 2⁻¹⁰, which is post-processing of the exact mechanism since
-// counts are such multiples, and leaves no trace of floating-point rounding.
+// counts are such multiples, and leaves no trace of floating-point rounding; it
+// is drawn from 53-bit numbers, so that its law is exact up to 2⁻⁵³ per count.
 func EstimatePrior(labels []float64, counts []int64, eps, floor float64, src rand.Source) (Prior, error) {
 	if err := checkEpsilon("epsilon", eps); err != nil {
 		return Prior{}, err

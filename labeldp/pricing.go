@@ -19,26 +19,26 @@ type duals struct {
 	lambda, mu []float64
 }
 
-// at returns F(t) and a bound on its rounding error: each r_y takes 5
-// operations and each sum up to k, in compensated form or not; 16 ulps of the
-// sum of magnitudes cover k ≤ 500 with room, because rounding errors of a
-// running sum of k terms are at most k u times partial sums and those are
-// charged through the factor 1 + k/16.
+// at returns F(t) and a bound on its rounding error. Each r_y comes from five
+// operations, which err by at most 4 ulps of the sum of its magnitudes; sums are
+// compensated, which adds 2 ulps of the sum, and nothing that depends on k.
+// Labels whose r_y may have the wrong sign are charged as if up.
 func (d *duals) at(t float64) (f, err float64) {
-	sum, pos, mag := 0.0, 0.0, 0.0
+	var sum xmath.Sum
+	mag := 0.0
 	for i, y := range d.y {
 		x := t - y
 		a, b, c := d.lambda[i], d.mu[i]*x, d.p[i]*x*x/2
 		r := a + b - c
 		m := math.Abs(a) + math.Abs(b) + c
-		sum += r
 		mag += m
-		if r > -16*xmath.U*m {
-			pos += max(r, 0)
+		if r > -8*xmath.U*m {
 			mag += d.e1 * m
+			r += d.e1 * max(r, 0)
 		}
+		sum.Add(r)
 	}
-	return sum + d.e1*pos, 16 * xmath.U * (1 + float64(d.k)/16) * mag
+	return sum.Value(), 8 * xmath.U * mag
 }
 
 // pattern returns the labels up in the best column at t.
@@ -164,16 +164,6 @@ func (d *duals) boundFor(v float64) float64 {
 	}
 	k := float64(d.k)
 	return s.Value() - k*v/(k+d.e1)*(1+8*xmath.U) - 4*xmath.U*mag
-}
-
-// fromSecondMoment converts duals of the form λ + μt − ½pt².
-func (q *problem) fromSecondMoment(lambda, mu []float64) *duals {
-	d := &duals{q, make([]float64, q.k), make([]float64, q.k)}
-	for i, y := range q.y {
-		d.mu[i] = mu[i] - q.p[i]*y
-		d.lambda[i] = lambda[i] + mu[i]*y - q.p[i]*y*y/2
-	}
-	return d
 }
 
 // debiasedRR returns the columns of debiased randomized response, and the only

@@ -70,7 +70,8 @@ func (r *Randomizer) Tau() float64 { return r.tau }
 func (r *Randomizer) shared() bool { return len(r.outputs) < len(r.atoms) }
 
 // Delta returns δ(ε') of one randomized label, the largest over all pairs of
-// labels, for every real ε'. Neighbouring relation: substitute.
+// labels, for every real ε', to a few ulps of 1; Pair is what is rounded up.
+// Neighbouring relation: substitute.
 func (r *Randomizer) Delta(eps float64) (float64, error) {
 	if math.IsNaN(eps) {
 		return 0, fmt.Errorf("epsilon: %v is not a number", eps)

@@ -262,7 +262,7 @@ func OptimalUnbiased(p Prior, eps float64) (*Randomizer, Certificate, error) {
 			if err := in.solve(rel); err != nil {
 				return nil, Certificate{}, err
 			}
-			dual, iterations = max(dual, q.fromSecondMoment(in.duals()).bound(nil)), in.iterations
+			dual, iterations = max(dual, in.dual.bound(nil)), in.iterations
 			cols, primal = in.best()
 			if primal-dual <= 1e-10*primal {
 				break

@@ -278,3 +278,51 @@ func BenchmarkLabelApply(b *testing.B) {
 	}
 	b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "labels/s")
 }
+
+// A single label has nothing to hide and nothing to lose.
+func TestLabelSingle(t *testing.T) {
+	prior := labelTemp(t, "prior.csv", "label,weight\n7,3\n")
+	dir := t.TempDir()
+	out, err := labelRun("--epsilon", "1", "--prior", prior, "--json", "--plot", filepath.Join(dir, "law.svg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r labelReport
+	if err := json.Unmarshal([]byte(out), &r); err != nil {
+		t.Fatal(err)
+	}
+	for name, loss := range r.Loss {
+		if loss != 0 {
+			t.Errorf("%s loses %v", name, loss)
+		}
+	}
+	if _, err := labelRun("--epsilon", "1", "--prior", prior); err != nil {
+		t.Fatal(err)
+	}
+	noisy := filepath.Join(dir, "noisy.csv")
+	if _, err := labelRun("apply", "--epsilon", "1", "--prior", prior, "--in", labelTemp(t, "d.csv", "label\r\n7\r\n7.0\r\n"), "--out", noisy); err != nil {
+		t.Fatal(err)
+	}
+	if _, v := labelColumn(t, noisy, 0); len(v) != 2 || v[0] != 7 || v[1] != 7 {
+		t.Errorf("column %v", v)
+	}
+}
+
+func TestLabelProgress(t *testing.T) {
+	cmd := newLabelCmd()
+	var out, bar bytes.Buffer
+	dir := t.TempDir()
+	cmd.SetArgs([]string{"apply", "--epsilon", "1", "--labels", "0..1", "--prior-epsilon", "0.5", "--progress", "on",
+		"--in", labelTemp(t, "d.csv", "label\n"+strings.Repeat("0\n1\n", 500)), "--out", filepath.Join(dir, "o.csv")})
+	cmd.SetOut(&out)
+	cmd.SetErr(&bar)
+	if err := cmd.Execute(); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(bar.String(), "100%") {
+		t.Errorf("progress %q", bar.String())
+	}
+	if !strings.Contains(out.String(), "1000 labels randomized by optimal") || !strings.Contains(out.String(), "two Laplace mechanisms of 0.25") {
+		t.Errorf("output %q", out.String())
+	}
+}
