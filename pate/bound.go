@@ -182,7 +182,8 @@ func (c gaussianCost) dependent(logQ float64) (v, err float64) {
 	g := n * t * (2*s + t)
 	b := logQ + g
 	v, err = logSumExp(a, ea, b, u*math.Abs(b)+5*u*g)
-	return v / n, (err + 2*u*math.Abs(v)) / n
+	// Below 1e-308 exp and the sums round to multiples of 5e-324.
+	return v / n, (err + 2*u*math.Abs(v) + 4e-323) / n
 }
 
 // at returns the cost and a bound on its absolute error.
