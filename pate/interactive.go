@@ -144,6 +144,14 @@ func checkScores(field string, row []float64, classes int, total float64) error 
 	return nil
 }
 
+// First returns the scores of the first k queries.
+func (s *Scores) First(k int) (*Scores, error) {
+	if k < 1 || k > s.queries() {
+		return nil, fmt.Errorf("baseline: %d queries are not in [1, %d]", k, s.queries())
+	}
+	return &Scores{s.classes, s.scaled[:k*s.classes]}, nil
+}
+
 func (s *Scores) queries() int        { return len(s.scaled) / s.classes }
 func (s *Scores) row(i int) []float64 { return s.scaled[i*s.classes : (i+1)*s.classes] }
 
