@@ -52,9 +52,11 @@ func (r *pateRun) plot(cmd *cobra.Command, l *pate.Ledger, delta float64, path s
 	case pate.ExpectedNotABound:
 		p.X.Label.Text = "expected number of answered queries"
 	}
+	p.Title.Padding = vg.Points(8)
 	p.Y.Label.Text = "ε"
 	p.Y.Min, p.X.Min = 0, 0
 	p.Legend.Top, p.Legend.Left = true, true
+	p.Legend.XOffs, p.Legend.Padding = vg.Points(6), vg.Points(2)
 	p.Add(plotter.NewGrid())
 	line := func(name string, costs []pate.Cost, part func(pate.Cost) rdp.Grid, c color.Color, dashes ...vg.Length) error {
 		xy := make(plotter.XYs, 0, len(costs))
@@ -97,7 +99,11 @@ func (r *pateRun) plot(cmd *cobra.Command, l *pate.Ledger, delta float64, path s
 			}
 		}
 	}
-	if err := line("data-independent", independent, total, color.RGBA{200, 80, 0, 255}, vg.Points(1.5), vg.Points(2)); err != nil {
+	flat := "data-independent"
+	if r.report == pate.ExpectedNotABound {
+		flat += ", every query answered"
+	}
+	if err := line(flat, independent, total, color.RGBA{200, 80, 0, 255}, vg.Points(1.5), vg.Points(2)); err != nil {
 		return err
 	}
 	w, err := p.WriterTo(16*vg.Centimeter, 10*vg.Centimeter, strings.ToLower(filepath.Ext(path))[1:])
