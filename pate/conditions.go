@@ -101,13 +101,18 @@ func (b *LocalBound) move(logQ, shift, outward float64) float64 {
 
 // At returns the bound at log q, rounded up.
 func (b *LocalBound) At(logQ float64) float64 {
+	return b.within(logQ, b.up(logQ), b.down(logQ))
+}
+
+// within is At, given the range of a neighbour's log q.
+func (b *LocalBound) within(logQ, up, down float64) float64 {
 	if b.flat {
 		return 0
 	}
 	if logQ >= b.logQ1 && logQ <= b.cost.logQ0 {
 		return b.plateau
 	}
-	return max(b.step(b.up(logQ), logQ), b.step(logQ, b.down(logQ)))
+	return max(b.step(up, logQ), b.step(logQ, down))
 }
 
 // step returns the difference of the costs at two values of q, rounded up; 0 if
@@ -209,17 +214,25 @@ func (b *LocalBound) atDistance(w []int64) ([]float64, error) {
 		return []float64{0}, nil
 	}
 	logQ := b.tails.logQ(w)
-	l := []float64{b.At(logQ)}
-	// next appends the value at a histogram one step away. L is a maximum over
-	// all distances up to d; Proposition 14 says that values only grow on the
-	// way to the plateau, and the running maximum keeps rounding from hiding it.
+	up, down := b.up(logQ), b.down(logQ)
+	l := []float64{b.within(logQ, up, down)}
+	// next appends a value. L is a maximum over all distances up to d;
+	// Proposition 14 says that values only grow on the way to the plateau, and
+	// the running maximum keeps rounding from hiding it.
 	next := func(v float64) { l = append(l, max(v, l[len(l)-1])) }
-	moved := func(to float64) error {
-		if to > b.up(logQ) || to < b.down(logQ) {
-			return b.fail("C2", "log q moves from %.6g to %.6g in one step", logQ, to)
+	// move goes one step along the path, and reports the end of it.
+	move := func(raise bool) (end bool, err error) {
+		to := b.tails.logQ(w)
+		if to > up || to < down {
+			return false, b.fail("C2", "log q moves from %.6g to %.6g in one step", logQ, to)
 		}
-		logQ = to
-		return nil
+		if raise && to >= b.logQ1 || !raise && to <= b.cost.logQ0 {
+			next(b.plateau)
+			return true, nil
+		}
+		logQ, up, down = to, b.up(to), b.down(to)
+		next(b.within(logQ, up, down))
+		return false, nil
 	}
 	switch {
 	case logQ > b.cost.logQ0: // lower q: votes move to the first class
@@ -238,15 +251,9 @@ func (b *LocalBound) atDistance(w []int64) ([]float64, error) {
 			if run > 1 {
 				run--
 			}
-			to := b.tails.logQ(w)
-			if err := moved(to); err != nil {
-				return nil, err
+			if end, err := move(false); end || err != nil {
+				return l, err
 			}
-			if to <= b.cost.logQ0 {
-				next(b.plateau)
-				return l, nil
-			}
-			next(b.At(to))
 		}
 	case logQ < b.logQ1: // raise q: votes move from the first to the second
 		for {
@@ -256,15 +263,9 @@ func (b *LocalBound) atDistance(w []int64) ([]float64, error) {
 			}
 			w[0]--
 			w[1]++
-			to := b.tails.logQ(w)
-			if err := moved(to); err != nil {
-				return nil, err
+			if end, err := move(true); end || err != nil {
+				return l, err
 			}
-			if to >= b.logQ1 {
-				next(b.plateau)
-				return l, nil
-			}
-			next(b.At(to))
 		}
 	}
 	return l, nil
