@@ -177,12 +177,9 @@ func (l laplacePlusMinus) Tails(eps, tol float64) Tails {
 		return Tails{P: 0, Q: 0, PC: inf, QC: inf}
 	case eps >= l.top:
 		return Tails{P: inf, Q: inf, PC: 0, QC: 0}
-	case eps >= 0:
+	case eps > 0:
 		// The loss is odd in the output: P(L > ε) = Q(L < −ε).
 		t := l.Tails(-eps, tol)
-		if eps == 0 {
-			return t // continuous at 0
-		}
 		return Tails{P: t.QC, Q: t.PC, PC: t.Q, QC: t.P, Err: t.ErrC, ErrC: t.Err}
 	}
 	// On [−1, 0] the loss at output x is logA − log(1−q + qe^{−(2x+1)m}): solve for

@@ -57,7 +57,7 @@ func (c discrete) RDP(alpha float64) float64 {
 		return math.Inf(1)
 	}
 	top := roundUp(max(s.Max, 0)+s.LossErr, 2)
-	if math.IsInf(alpha, 1) {
+	if alpha > hugeOrder {
 		return top
 	}
 	atoms := c.d.Atoms()
@@ -132,7 +132,7 @@ func newPair(p, q []float64) pair {
 
 func (c pair) RDP(alpha float64) float64 {
 	top := roundUp(c.top, 8)
-	if math.IsInf(c.top, 1) || math.IsInf(alpha, 1) {
+	if math.IsInf(c.top, 1) || alpha > hugeOrder {
 		return top
 	}
 	terms := make([]float64, len(c.logQ))
@@ -231,7 +231,7 @@ type discreteLaplace struct {
 
 func (m discreteLaplace) RDP(alpha float64) float64 {
 	top := m.pure.RDP(alpha)
-	if math.IsInf(alpha, 1) {
+	if alpha > hugeOrder {
 		return top
 	}
 	s := float64(m.shift)

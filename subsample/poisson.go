@@ -121,6 +121,15 @@ func (p poisson) Tails(eps, tol float64) profiles.Tails {
 	if math.IsInf(y, -1) {
 		return p.Tails(p.log1m, 0)
 	}
+	// At the image of an atom the inverse map must not fall on the wrong side.
+	for _, a := range p.base.Support().Atoms {
+		if math.Abs(y-a) <= 8*dy+8*xmath.U*math.Abs(a) {
+			if y = a; eps < forward(a, p.rate) {
+				y = math.Nextafter(a, math.Inf(-1))
+			}
+			break
+		}
+	}
 	b := p.base.Tails(y, dy)
 	return profiles.Tails{
 		P: p.mix(b.P, b.Q), Q: b.Q,
