@@ -260,6 +260,9 @@ func (l *Ledger) Query(i int, order float64) (threshold, answer float64, err err
 func (l *Ledger) weights(r Report, answered []bool) (func(i int) float64, error) {
 	n := l.votes.Queries()
 	one := func(int) float64 { return 1 }
+	if r < Worst || r > ExpectedNotABound {
+		return nil, fmt.Errorf("report: %v is not in [expected, realised, worst, independent]", r)
+	}
 	if l.q.check == nil {
 		if answered != nil {
 			return nil, fmt.Errorf("answered: must be absent, because %v answers every query", l.aggregator)
@@ -280,12 +283,10 @@ func (l *Ledger) weights(r Report, answered []bool) (func(i int) float64, error)
 		return nil, fmt.Errorf("answered: is missing, must say which queries were answered for the realised report")
 	case r == Realised, r == DataIndependent && answered != nil:
 		return given, nil
-	case r == Worst, r == DataIndependent:
-		return one, nil
 	case r == ExpectedNotABound:
 		return func(i int) float64 { return math.Exp(l.q.logPass[i]) }, nil
 	}
-	return nil, fmt.Errorf("report: %v is not in [expected, realised, worst, independent]", r)
+	return one, nil
 }
 
 // parallel calls f for 0 … n−1 on all cores and reports progress.

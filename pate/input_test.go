@@ -134,6 +134,7 @@ func TestBadInput(t *testing.T) {
 		{"answered: is missing, must say which queries were answered for the realised report", total(good, Realised, nil)},
 		{"answered: 1 entries are not one for each of 2 queries", total(good, Realised, []bool{true})},
 		{"answered: must be absent, because gnmax(sigma2=1) answers every query", total(GNMax{1}, Realised, []bool{true, true})},
+		{"report: report(-1) is not in [expected, realised, worst, independent]", total(GNMax{1}, Report(-1), nil)},
 		{"report: report(9) is not in [expected, realised, worst, independent]", total(good, Report(9), nil)},
 		{"report: \"best\" is not in [expected, realised, worst, independent]", func() error { _, err := ParseReport("best"); return err }},
 		{"cuts[1]: 1 is not in [1, 2] and ascending", func() error { _, err := ledger(t, votes, good, nil).Running(Worst, nil, []int{1, 1}); return err }},
