@@ -1,11 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +13,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
+	"github.com/dpaccountant/accountant/internal/nearest"
 	"github.com/dpaccountant/accountant/pate"
 )
 
@@ -26,6 +27,17 @@ Costs that depend on the votes are private themselves: only what smooth prints
 as sanitized, and the data-independent ε, may be published.`,
 	}
 	cmd.AddCommand(newPateAnalyzeCmd(), newPateSmoothCmd(), newPateSynthCmd())
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		return fmt.Errorf("unknown command %q; %s", args[0], nearest.Hint(args[0], commandNames(cmd)))
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		cmd.SetOut(cmd.ErrOrStderr())
+		_ = cmd.Help()
+		return usageError{errors.New("missing command")}
+	}
 	return cmd
 }
 
@@ -178,12 +190,12 @@ func (f *pateFlags) aggregator(cmd *cobra.Command) (pate.Aggregator, error) {
 	for _, name := range own {
 		has[name] = true
 		if !cmd.Flags().Changed(name) {
-			return nil, fmt.Errorf("--%s: is missing, %s needs it", name, f.mechanism)
+			return nil, usageError{fmt.Errorf("missing --%s, which %s needs", name, f.mechanism)}
 		}
 	}
 	for _, name := range []string{"sigma1", "sigma2", "threshold", "gamma", "baseline", "rounded", "baseline-kind"} {
 		if cmd.Flags().Changed(name) && !has[name] && optional[name] != f.mechanism {
-			return nil, fmt.Errorf("--%s: is given, but %s does not use it", name, f.mechanism)
+			return nil, usageError{fmt.Errorf("--%s is of no use to %s", name, f.mechanism)}
 		}
 	}
 	var a pate.Aggregator
@@ -214,7 +226,8 @@ func pateFlagged(cmd *cobra.Command, err error) error {
 	if err == nil {
 		return nil
 	}
-	if name, _, ok := strings.Cut(err.Error(), ":"); ok && cmd.Flags().Lookup(name) != nil && name != "votes" && name != "baseline" && name != "answered" {
+	name, _, ok := strings.Cut(err.Error(), ":")
+	if name, _, _ = strings.Cut(name, "["); ok && cmd.Flags().Lookup(name) != nil && name != "votes" && name != "baseline" && name != "answered" {
 		return fmt.Errorf("--%w", err)
 	}
 	return err
@@ -309,31 +322,4 @@ func pateOrders(s string) ([]float64, error) {
 		orders[i] = v[0] + float64(i)*v[2]
 	}
 	return orders, nil
-}
-
-// pateWriteFile writes a file whole or not at all.
-func pateWriteFile(path string, data []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
-		}
-	}()
-	if _, err = f.Write(data); err != nil {
-		return err
-	}
-	if err = f.Chmod(0o644); err != nil {
-		return err
-	}
-	if err = f.Sync(); err != nil {
-		return err
-	}
-	if err = f.Close(); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }

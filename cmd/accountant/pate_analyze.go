@@ -1,7 +1,7 @@
 package main
 
 import (
-	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -31,7 +31,7 @@ sum to (ε, δ). The reports differ in which queries are charged for an answer:
                the tables of the PATE paper print, and no bound on anything`,
 		Example: `  accountant pate synth --rule s1 --teachers 250 --classes 10 --queries 640 --out votes.csv
   accountant pate analyze --votes votes.csv --mechanism confident --threshold 200 --sigma1 150 --sigma2 40 --delta 1e-5`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			grid, err := pateOrders(orders)
 			if err != nil {
@@ -118,7 +118,7 @@ func (r *pateRun) analyze(cmd *cobra.Command, l *pate.Ledger, delta float64) (*p
 		}
 	}
 	if r.report == pate.Realised && r.answered == nil {
-		return nil, fmt.Errorf("--answered: is missing, must say which queries were answered for the realised report")
+		return nil, usageError{errors.New("missing --answered, which the realised report needs")}
 	}
 	for _, report := range reports {
 		x, err := r.line(l, report, delta)
@@ -138,7 +138,7 @@ func (r *pateRun) analyze(cmd *cobra.Command, l *pate.Ledger, delta float64) (*p
 
 func (a *pateAnalysis) writeJSON(w io.Writer) error {
 	c := a.head.cost
-	data, err := json.MarshalIndent(struct {
+	return printJSON(w, struct {
 		Delta       float64   `json:"delta"`
 		Report      string    `json:"report"`
 		Bound       bool      `json:"bound"`
@@ -151,12 +151,7 @@ func (a *pateAnalysis) writeJSON(w io.Writer) error {
 		Answer      []float64 `json:"answer-rdp"`
 		Answered    float64   `json:"answered"`
 	}{a.delta, c.Report.String(), c.Bound(), a.head.eps, a.head.order, c.Total.Orders, c.Total.Values,
-		a.independent.eps, c.Threshold.Values, c.Answer.Values, c.Answered}, "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(append(data, '\n'))
-	return err
+		a.independent.eps, c.Threshold.Values, c.Answer.Values, c.Answered})
 }
 
 func (a *pateAnalysis) write(w io.Writer, r *pateRun) error {

@@ -114,5 +114,5 @@ func (r *pateRun) plot(cmd *cobra.Command, l *pate.Ledger, delta float64, path s
 	if _, err := w.WriteTo(&b); err != nil {
 		return err
 	}
-	return pateWriteFile(path, b.Bytes())
+	return writeFileAtomic(path, b.Bytes())
 }

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -26,7 +26,7 @@ without looking at the votes. Run it once: every run publishes anew.
 is no bound for λβ > 1/4; both print diagnostics only.`,
 		Example: `  accountant pate smooth --votes votes.csv --mechanism confident --threshold 200 --sigma1 150 --sigma2 40 \
       --delta 1e-5 --order 14 --beta 0.0143 --sigma-ss 5`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := in.check(cmd); err != nil {
 				return err
@@ -48,7 +48,7 @@ is no bound for λβ > 1/4; both print diagnostics only.`,
 				return pateFlagged(cmd, strip(err, "rounds[0]: ", ""))
 			}
 			if f.json {
-				return out.writeJSON(cmd.OutOrStdout())
+				return printJSON(cmd.OutOrStdout(), out)
 			}
 			return out.write(cmd.OutOrStdout(), run)
 		},
@@ -86,9 +86,9 @@ func (in *pateSmoothFlags) check(cmd *cobra.Command) error {
 	given := cmd.Flags().Changed("sigma-ss")
 	switch {
 	case given && in.optimise:
-		return fmt.Errorf("--optimise: excludes --sigma-ss")
+		return usageError{errors.New("--optimise excludes --sigma-ss")}
 	case !given && !in.optimise:
-		return fmt.Errorf("--sigma-ss: is missing (or --optimise)")
+		return usageError{errors.New("missing --sigma-ss (or --optimise)")}
 	case in.gnss != "exact" && in.gnss != "paper":
 		return fmt.Errorf("--gnss: %q is not in [exact, paper]", in.gnss)
 	}
@@ -172,15 +172,6 @@ func (in *pateSmoothFlags) report(r *pateRun, s *pate.Sensitivity, delta float64
 		out.Epsilon = &z.Epsilon
 	}
 	return out, nil
-}
-
-func (o *pateSmoothReport) writeJSON(w io.Writer) error {
-	data, err := json.MarshalIndent(o, "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(append(data, '\n'))
-	return err
 }
 
 func (o *pateSmoothReport) write(w io.Writer, r *pateRun) error {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -23,7 +24,7 @@ func newPateSynthCmd() *cobra.Command {
 arithmetic, so that results can be reproduced without any data. The file is NPY
 if its name ends in .npy and CSV otherwise; "-" is CSV on standard output.`,
 		Example: `  accountant pate synth --rule s1 --teachers 250 --classes 10 --queries 640 --out votes.csv`,
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if rule != "s1" {
 				return fmt.Errorf("--rule: %q is not in [s1]", rule)
@@ -42,17 +43,22 @@ if its name ends in .npy and CSV otherwise; "-" is CSV on standard output.`,
 			}
 			if out == "-" {
 				if asJSON {
-					return fmt.Errorf("--json: excludes --out -")
+					return usageError{errors.New("--json excludes --out -")}
 				}
 				_, err := cmd.OutOrStdout().Write(b.Bytes())
 				return err
 			}
-			if err := pateWriteFile(out, b.Bytes()); err != nil {
+			if err := writeFileAtomic(out, b.Bytes()); err != nil {
 				return fmt.Errorf("--out: %w", err)
 			}
 			if asJSON {
-				fmt.Fprintf(cmd.OutOrStdout(), "{\"out\": %q, \"rule\": \"s1\", \"teachers\": %d, \"classes\": %d, \"queries\": %d}\n", out, teachers, classes, queries)
-				return nil
+				return printJSON(cmd.OutOrStdout(), struct {
+					Out      string `json:"out"`
+					Rule     string `json:"rule"`
+					Teachers int64  `json:"teachers"`
+					Classes  int    `json:"classes"`
+					Queries  int    `json:"queries"`
+				}{out, rule, teachers, classes, queries})
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%s: %d queries, %d classes, %d teachers\n", out, queries, classes, teachers)
 			return nil
