@@ -83,3 +83,32 @@ func ExampleNewLocalBound() {
 	fmt.Println(strings.Contains(err.Error(), "condition C6"))
 	// Output: true
 }
+
+func ExampleGNMax_DependentRDP() {
+	mechanism, _ := pate.NewGNMax(40)
+	logQ, _ := mechanism.LogQ([]int64{220, 20, 10})
+	dependent, _ := mechanism.DependentRDP(logQ, 8)
+	fmt.Printf("%.2g of %.2g\n", dependent, mechanism.RDP(8))
+	// Output: 0.00012 of 0.005
+}
+
+func ExampleGNSSRDP() {
+	exact, _ := pate.GNSSRDP(14, 0.0329, 6.23)
+	printed, proved, _ := pate.GNSSPrintedNotABound(14, 0.0329, 6.23)
+	fmt.Printf("exact %.4f; as printed %.4f, proved: %v\n", exact, printed, proved)
+	// Output: exact 1.6071; as printed 0.5184, proved: false
+}
+
+func ExampleLedger_Running() {
+	votes, _ := pate.SynthS1(250, 10, 640)
+	ledger, _ := pate.Account(votes, pate.LNMax{Gamma: 0.05}, pate.Options{})
+	costs, _ := ledger.Running(pate.Worst, nil, []int{100, 300, 640})
+	for _, c := range costs {
+		eps, _, _ := pate.Classic.Epsilon(c.Total, 1e-5)
+		fmt.Printf("%v queries: ε = %.3f\n", c.Answered, eps)
+	}
+	// Output:
+	// 100 queries: ε = 1.127
+	// 300 queries: ε = 2.123
+	// 640 queries: ε = 3.705
+}

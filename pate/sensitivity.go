@@ -24,7 +24,8 @@ type Sensitivity struct {
 // NewSensitivity returns the sensitivity of a ledger's cost at one order. It
 // is for GNMax, Confident and rounded Interactive; it returns a *ConditionError
 // where the theorem's conditions fail. Rows are grouped, so that equal
-// histograms are worked out once; memory is 64 arrays of one number per teacher.
+// histograms are worked out once; memory is at most 64 arrays of one number per
+// teacher, and 64 MB.
 //
 // Theorem: PATE 2018, Theorems 20 and 24. The arrays that are added up are
 // maxima over all distances up to d: for sensitivities at distance exactly d the
@@ -121,7 +122,7 @@ func (l *Ledger) histograms(weights func(int) float64) (first []int, weight []fl
 // the result does not depend on the number of cores.
 func (l *Ledger) addAnswers(sum []float64, b *LocalBound, weights func(int) float64) error {
 	first, weight := l.histograms(weights)
-	chunks := min(64, len(first))
+	chunks := min(64, max(1, 8_000_000/len(sum)), len(first))
 	if chunks == 0 {
 		return nil
 	}

@@ -139,3 +139,15 @@ func TestLNMaxRows(t *testing.T) {
 		near(t, r.name+" tight", e, want.tight, 1e-11)
 	}
 }
+
+// pate.md §5.3 and §6.1 E7, E8, E11.
+func TestFacts(t *testing.T) {
+	f, err := computeFacts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "LNMax q", f.laplace, 0.02747345833, 1e-9)
+	near(t, "GNMax q", f.gauss, 0.002338867491, 1e-9)
+	near(t, "B.6", 1.18+f.mnistDelta, 2.0656, 1e-5)
+	near(t, "c", f.rate, 1.107, 5e-4)
+}
