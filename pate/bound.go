@@ -9,6 +9,11 @@ import (
 
 const u = xmath.U
 
+// underflow bounds what is lost below 1e-308, where exp and the operations after
+// it round to multiples of 5e-324, down to 0; once before and once after the
+// division by λ − 1.
+const underflow = 4e-323
+
 // logSumExp returns v = log(e^a + e^b) and a bound on its absolute error, given
 // bounds on those of a and b. When both are small the sum is near 1 and expm1
 // keeps the digits: a is often −q and e^b nearly q.
@@ -30,8 +35,8 @@ func logSumExp(a, ea, b, eb float64) (v, err float64) {
 func logSurvivors(order, p, c, ec float64) (a, err float64) {
 	l1, l2 := xmath.Log1mExp(p), xmath.Log1mExp(c)
 	a = order*l1 - (order-1)*l2
-	// d/dc log(1−e^c) = −1/(e^{−c}−1).
-	err = 4*u*(order*math.Abs(l1)+(order-1)*math.Abs(l2)) + (order-1)*ec/math.Expm1(-c)*(1+1e-9)
+	// d/dc log(1−e^c) = −e^c/(1−e^c).
+	err = 4*u*(order*math.Abs(l1)+(order-1)*math.Abs(l2)) + (order-1)*ec*math.Exp(c)/-math.Expm1(c)*(1+1e-9) + order*underflow
 	return a, err
 }
 
@@ -82,7 +87,7 @@ func Theorem6(logQ, mu1, eps1, mu2, eps2, order float64) (float64, error) {
 	b := logQ*(1-(order-1)/(mu1-1)) + (order-1)*eps1
 	eb := 6 * u * (math.Abs(logQ)*(1+(order-1)/(mu1-1)) + (order-1)*eps1)
 	v, err := logSumExp(a, ea, b, eb)
-	return max(0, v+err) / (order - 1) * (1 + 2*u), nil
+	return (max(0, v+err)+underflow)/(order-1)*(1+2*u) + underflow, nil
 }
 
 // gaussianCost is the cost at one order, as a function of log q, of a mechanism
@@ -182,8 +187,7 @@ func (c gaussianCost) dependent(logQ float64) (v, err float64) {
 	g := n * t * (2*s + t)
 	b := logQ + g
 	v, err = logSumExp(a, ea, b, u*math.Abs(b)+5*u*g)
-	// Below 1e-308 exp and the sums round to multiples of 5e-324.
-	return v / n, (err + 2*u*math.Abs(v) + 4e-323) / n
+	return v / n, (err+2*u*math.Abs(v)+underflow)/n + underflow
 }
 
 // at returns the cost and a bound on its absolute error.

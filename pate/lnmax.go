@@ -101,7 +101,7 @@ func (l LNMax) upper(logQ, order float64) float64 {
 	a, ea := logSurvivors(order, logQ, c, u*(math.Abs(c)))
 	b := logQ + n*e
 	v, err := logSumExp(a, ea, b, u*(math.Abs(b)+2*n*e))
-	return min(ind, max(0, v+err)/n*(1+2*u))
+	return min(ind, (max(0, v+err)+underflow)/n*(1+2*u)+underflow)
 }
 
 func (l LNMax) prepare(v *Votes, _ *Scores) (*queries, error) {
