@@ -78,6 +78,14 @@ type pateLine struct {
 	check, label float64 // cost of checks and answers at that order
 }
 
+// epsilon writes ε so that a bound stays one.
+func (x pateLine) epsilon() string {
+	if x.cost.Bound() {
+		return rounded(x.eps, 6, up)
+	}
+	return rounded(x.eps, 6, near)
+}
+
 type pateAnalysis struct {
 	delta       float64
 	head        pateLine
@@ -168,7 +176,7 @@ func (a *pateAnalysis) write(w io.Writer, r *pateRun) error {
 	case pate.ExpectedNotABound:
 		kind = "an estimate, NOT A BOUND"
 	}
-	fmt.Fprintf(&b, "epsilon    %.6g at delta %v (%v report: %s)\n\n", a.head.eps, a.delta, a.head.cost.Report, kind)
+	fmt.Fprintf(&b, "epsilon    %s at delta %s (%v report: %s)\n\n", a.head.epsilon(), short(a.delta), a.head.cost.Report, kind)
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "report\tepsilon\torder\tcost of checks\tof answers\tanswered\t\n")
 	for _, x := range a.lines {
@@ -180,7 +188,7 @@ func (a *pateAnalysis) write(w io.Writer, r *pateRun) error {
 		if !x.cost.Bound() {
 			name += " (not a bound)"
 		}
-		fmt.Fprintf(t, "%s\t%.6g\t%v\t%.5g\t%.5g\t%s\t\n", name, x.eps, x.order, x.check, x.label, answered)
+		fmt.Fprintf(t, "%s\t%s\t%v\t%.5g\t%.5g\t%s\t\n", name, x.epsilon(), x.order, x.check, x.label, answered)
 	}
 	t.Flush()
 	fmt.Fprintf(&b, "\nCosts are Rényi divergences at the order of the line. Publish the independent\nline only; of the others: %s\n", pateNotSafe)

@@ -44,7 +44,7 @@ func (r *pateRun) plot(cmd *cobra.Command, l *pate.Ledger, delta float64, path s
 		return pateFlagged(cmd, err)
 	}
 	p := plot.New()
-	p.Title.Text = fmt.Sprintf("%v, δ = %v", r.aggregator, delta)
+	p.Title.Text = fmt.Sprintf("%v, δ = %s", r.aggregator, short(delta))
 	p.X.Label.Text = "answered queries"
 	switch r.report {
 	case pate.Worst:

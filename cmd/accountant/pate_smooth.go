@@ -177,7 +177,11 @@ func (in *pateSmoothFlags) report(r *pateRun, s *pate.Sensitivity, delta float64
 func (o *pateSmoothReport) write(w io.Writer, r *pateRun) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "mechanism            %v\n", r.aggregator)
-	fmt.Fprintf(&b, "fixed in advance     order %v, beta %v, sigma-ss %v, delta %v\n", o.Order, o.Beta, o.Sigma, o.Delta)
+	when := "fixed in advance    "
+	if o.Why != "" {
+		when = "parameters          "
+	}
+	fmt.Fprintf(&b, "%s order %v, beta %v, sigma-ss %v, delta %s\n", when, o.Order, o.Beta, o.Sigma, short(o.Delta))
 	if o.Epsilon != nil {
 		fmt.Fprintf(&b, "sanitized epsilon    %.4g (may be published)\n", *o.Epsilon)
 	} else {

@@ -114,7 +114,7 @@ func TestPateAnalyze(t *testing.T) {
 		}
 	}
 	text := mustPate(t, confident[:len(confident)-1]...)
-	for _, want := range []string{"epsilon    2.08572 at delta 1e-05 (worst report: an upper bound at this data set)",
+	for _, want := range []string{"epsilon    2.08573 at delta 1e-5 (worst report: an upper bound at this data set)",
 		"expected (not a bound)", "NOT SAFE TO PUBLISH"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the text does not say %q:\n%s", want, text)
@@ -124,7 +124,7 @@ func TestPateAnalyze(t *testing.T) {
 		{"analyze", "--votes", votes, "--mechanism", "gnmax", "--sigma2", "40", "--delta", "1e-5", "--conversion", "classic"},
 		{"analyze", "--votes", votes, "--mechanism", "lnmax", "--gamma", "0.05", "--delta", "1e-5", "--conversion", "classic"},
 	} {
-		want := map[string]string{"gnmax": "epsilon    2.24471 at", "lnmax": "epsilon    3.70524 at"}[args[4]]
+		want := map[string]string{"gnmax": "epsilon    2.24472 at", "lnmax": "epsilon    3.70524 at"}[args[4]]
 		if out := mustPate(t, args...); !strings.Contains(out, want) {
 			t.Errorf("%v does not say %q:\n%s", args, want, out)
 		}
