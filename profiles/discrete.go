@@ -25,13 +25,14 @@ type Discrete struct {
 	// Cumulative log masses: upP[i] = log P(L ≥ atoms[i].Loss), with +∞ counted;
 	// loP[i] = log P(L < atoms[i].Loss), loQ with −∞ counted; len(atoms)+1 each.
 	upP, upQ, loP, loQ []float64
-	massErr            float64 // relative error of the listed masses
+	massErr            float64 // a mass of logarithm x has relative error massErr·(1+|x|)
 }
 
 // NewDiscrete returns the profile with the given finite losses and with
 // log-masses logPInf at +∞ (under P) and logQInf at −∞ (under Q). Losses closer
-// than 4 u·max(1,|l|) are merged into the larger one. massErr bounds the
-// relative error of the masses and lossErr the absolute error of the losses.
+// than 4 u·max(1,|l|) are merged into the larger one. A mass of logarithm x has
+// a relative error of at most massErr·(1+|x|), a loss an absolute error of at
+// most lossErr.
 // The masses must sum to at most 1 + 1e-9 under P and under Q.
 func NewDiscrete(atoms []Atom, logPInf, logQInf, massErr, lossErr float64) (*Discrete, error) {
 	as := slices.Clone(atoms)
@@ -181,14 +182,15 @@ func newFromLogs(lp, lq []float64) (*Discrete, error) {
 			bigLoss = max(bigLoss, math.Abs(lp[i]-lq[i]))
 		}
 	}
-	return NewDiscrete(atoms, pInf, qInf, 4*xmath.U*(1+big), 4*xmath.U*big+xmath.U*bigLoss)
+	return NewDiscrete(atoms, pInf, qInf, 4*xmath.U, 4*xmath.U*big+xmath.U*bigLoss)
 }
 
 // Atoms returns the finite losses with their masses, ascending. The slice must
 // not be modified.
 func (d *Discrete) Atoms() []Atom { return d.atoms }
 
-// MassErr bounds the relative error of every listed mass.
+// MassErr returns c such that a listed mass of logarithm x has a relative error
+// of at most c·(1+|x|).
 func (d *Discrete) MassErr() float64 { return d.massErr }
 
 // Tails implements Profile.
@@ -200,6 +202,10 @@ func (d *Discrete) Tails(eps, _ float64) Tails {
 	return t
 }
 
+// err bounds the relative error of tails with logarithms a and b. A tail of
+// masses m_i with relative errors c(1+|log m_i|) has the relative error
+// c·(1 + Σ m_i|log m_i|/Σ m_i) ≤ c·(1 + |log tail| + log n): the entropy of n
+// atoms is at most log n.
 func (d *Discrete) err(a, b float64) float64 {
 	e := 0.0
 	for _, x := range []float64{a, b} {
@@ -207,7 +213,7 @@ func (d *Discrete) err(a, b float64) float64 {
 			e = max(e, math.Abs(x))
 		}
 	}
-	return d.massErr + 4*xmath.U*(1+e)
+	return d.massErr*(1+e+math.Log(float64(len(d.atoms)+2))) + 4*xmath.U*(1+e)
 }
 
 // Support implements Profile.

@@ -10,3 +10,70 @@ type Scheme interface {
 	// Apply returns b run once on a subsample drawn by the scheme.
 	Apply(b profiles.Base, r profiles.Relation) (profiles.Mechanism, error)
 }
+
+// NewPoisson returns Poisson sampling: every record takes part independently
+// with probability rate.
+func NewPoisson(rate float64) (Scheme, error) {
+	if err := CheckRate(rate); err != nil {
+		return nil, err
+	}
+	return Poisson{rate}, nil
+}
+
+// Poisson is Poisson sampling with one rate for all records; see NewPoisson.
+type Poisson struct{ rate float64 }
+
+// Name implements Scheme.
+func (Poisson) Name() string { return "poisson" }
+
+// Rate returns the sampling rate.
+func (s Poisson) Rate() float64 { return s.rate }
+
+// Apply implements Scheme.
+//
+// Under add-remove the result is exact (PoissonProfile). Under substitute the
+// Gaussian is exact (the pair at ±1 dominates: must.md §4.5); any other
+// mechanism has the Envelope above, and below the pair with opposite
+// contributions, or, for a mechanism declared by its pair alone, the pair in
+// which the absence of the record looks like its substitute.
+func (s Poisson) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechanism, error) {
+	pair, err := b.Pair(r)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	name := b.Name()
+	if r == profiles.AddRemove || s.rate == 1 {
+		p, err := PoissonProfile(pair, s.rate)
+		if err != nil {
+			return profiles.Mechanism{}, err
+		}
+		return profiles.NewMechanism(name, r, p), nil
+	}
+	if m, ok := b.(profiles.SubstituteMixer); ok {
+		p, dominating, err := m.SubstituteMixture(s.rate)
+		if err != nil {
+			return profiles.Mechanism{}, err
+		}
+		if dominating {
+			return profiles.NewMechanism(name, r, p), nil
+		}
+		return s.bounds(name, pair, p)
+	}
+	attack, err := PoissonProfile(pair, s.rate)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	return s.bounds(name, pair, attack)
+}
+
+// bounds returns the mechanism between an attack and the envelope of pair.
+func (s Poisson) bounds(name string, pair, attack profiles.Profile) (profiles.Mechanism, error) {
+	e, err := Envelope(pair, s.rate)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	return profiles.Mechanism{Name: name, Relation: profiles.Substitute, Directions: [2]profiles.Direction{
+		{Upper: e, Lower: attack},
+		{Upper: profiles.Reverse(e), Lower: profiles.Reverse(attack)},
+	}}, nil
+}

@@ -1,0 +1,97 @@
+package profiles
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// declared is a mechanism known by its pair alone, whatever the relation.
+type declared struct {
+	name string
+	p    *Discrete
+}
+
+func (d declared) Name() string                   { return d.name }
+func (d declared) Pair(Relation) (Profile, error) { return d.p, nil }
+
+const maxEpsilon = 1e6
+
+func checkEpsilon(name string, epsilon float64) error {
+	if !(epsilon >= 0 && epsilon <= maxEpsilon) {
+		return fmt.Errorf("%s: epsilon: %v is not in [0, %g]", name, epsilon, maxEpsilon)
+	}
+	return nil
+}
+
+// NewPure returns the worst mechanism that satisfies pure ε-differential
+// privacy: randomized response on one bit.
+//
+// Source: Kairouz, Oh and Viswanath, ICML 2015, Theorem 3.
+func NewPure(epsilon float64) (Base, error) {
+	if err := checkEpsilon("pure", epsilon); err != nil {
+		return nil, err
+	}
+	return approximate("pure", epsilon, 0)
+}
+
+// NewApproximate returns the worst mechanism that satisfies
+// (ε, δ)-differential privacy: with probability δ the outcome gives the data
+// away, else randomized response on one bit.
+//
+// Source: Kairouz, Oh and Viswanath, ICML 2015, Theorem 3.
+func NewApproximate(epsilon, delta float64) (Base, error) {
+	if err := checkEpsilon("approximate", epsilon); err != nil {
+		return nil, err
+	}
+	if !(delta >= 0 && delta <= 1) {
+		return nil, fmt.Errorf("approximate: delta: %v is not in [0, 1]", delta)
+	}
+	return approximate("approximate", epsilon, delta)
+}
+
+func approximate(name string, epsilon, delta float64) (Base, error) {
+	hi := math.Log1p(-delta) - math.Log1p(math.Exp(-epsilon))
+	lo := hi - epsilon
+	p, err := NewDiscrete([]Atom{{-epsilon, lo, hi}, {epsilon, hi, lo}}, math.Log(delta), math.Log(delta), 4*xmath.U, 0)
+	return declared{name, p}, err
+}
+
+// NewRandomizedResponse returns randomized response over a number of
+// categories: with the given probability the answer is replaced by a uniformly
+// random category.
+func NewRandomizedResponse(probability float64, categories int) (Base, error) {
+	const name = "randomized-response"
+	if !(probability >= 0 && probability <= 1) {
+		return nil, fmt.Errorf("%s: probability: %v is not in [0, 1]", name, probability)
+	}
+	if categories < 2 || categories > 1e9 {
+		return nil, fmt.Errorf("%s: categories: %d is not an integer in [2, 1000000000]", name, categories)
+	}
+	k := float64(categories)
+	if probability == 0 {
+		p, err := NewDiscrete(nil, 0, 0, 0, 0)
+		return declared{name, p}, err
+	}
+	loss := math.Log1p((1 - probability) * k / probability)
+	lie := math.Log(probability) - math.Log(k)
+	truth := math.Log1p(-probability * (1 - 1/k))
+	atoms := []Atom{{-loss, lie, truth}, {loss, truth, lie}}
+	if categories > 2 {
+		rest := lie + math.Log(k-2)
+		atoms = append(atoms, Atom{0, rest, rest})
+	}
+	p, err := NewDiscrete(atoms, math.Inf(-1), math.Inf(-1), 4*xmath.U, 4*xmath.U*(1+loss))
+	return declared{name, p}, err
+}
+
+// NewFiniteMechanism returns the mechanism with output distributions p on one
+// data set and q on its neighbour; see NewFinite.
+func NewFiniteMechanism(p, q []float64) (Base, error) {
+	d, err := NewFinite(p, q)
+	if err != nil {
+		return nil, err
+	}
+	return declared{"finite", d}, nil
+}

@@ -1,0 +1,369 @@
+package profiles
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// NewGaussianMechanism returns Gaussian noise of standard deviation
+// noiseMultiplier times the L2 sensitivity. Substituting a record moves the
+// mean by twice the sensitivity.
+func NewGaussianMechanism(noiseMultiplier float64) (Base, error) {
+	g, err := NewGaussian(noiseMultiplier)
+	if err != nil {
+		return nil, err
+	}
+	return gaussianBase{g}, nil
+}
+
+type gaussianBase struct{ g Gaussian }
+
+func (gaussianBase) Name() string { return "gaussian" }
+
+func (b gaussianBase) Pair(r Relation) (Profile, error) {
+	if r == Substitute {
+		return Gaussian{2 * b.g.mu}, nil
+	}
+	return b.g, nil
+}
+
+// NoiseMultiplier returns σ over the L2 sensitivity.
+func (b gaussianBase) NoiseMultiplier() float64 { return b.g.NoiseMultiplier() }
+
+// SubstituteMixture implements SubstituteMixer: the pair at ±1 dominates, by
+// Gaussian comparison (Kahane, Slepian): covariances inside one side are at
+// most 1 and across at least −1, all attained by opposite contributions.
+func (b gaussianBase) SubstituteMixture(rate float64) (Profile, bool, error) {
+	if rate == 1 {
+		p, err := b.Pair(Substitute)
+		return p, true, err
+	}
+	if rate == 0 {
+		return identical(), true, nil
+	}
+	return gaussianPlusMinus{mu: b.g.mu, rate: rate, logRate: math.Log(rate), log1m: math.Log1p(-rate)}, true, nil
+}
+
+// NewLaplaceMechanism returns Laplace noise of scale noiseMultiplier times the
+// L1 sensitivity.
+func NewLaplaceMechanism(noiseMultiplier float64) (Base, error) {
+	l, err := NewLaplace(noiseMultiplier)
+	if err != nil {
+		return nil, err
+	}
+	return laplaceBase{l}, nil
+}
+
+type laplaceBase struct{ l Laplace }
+
+func (laplaceBase) Name() string { return "laplace" }
+
+func (b laplaceBase) Pair(r Relation) (Profile, error) {
+	if r == Substitute {
+		return Laplace{2 * b.l.m}, nil
+	}
+	return b.l, nil
+}
+
+// NoiseMultiplier returns b over the L1 sensitivity.
+func (b laplaceBase) NoiseMultiplier() float64 { return b.l.NoiseMultiplier() }
+
+// SubstituteMixture implements SubstituteMixer; the pair is an attack only.
+func (b laplaceBase) SubstituteMixture(rate float64) (Profile, bool, error) {
+	if rate == 1 {
+		p, err := b.Pair(Substitute)
+		return p, true, err
+	}
+	if rate == 0 {
+		return identical(), true, nil
+	}
+	return newLaplacePlusMinus(b.l.m, rate), false, nil
+}
+
+// identical is the profile of P = Q: a loss that is always 0.
+func identical() *Discrete {
+	d, err := NewDiscrete([]Atom{{0, 0, 0}}, math.Inf(-1), math.Inf(-1), 0, 0)
+	if err != nil {
+		panic(err) // constant input
+	}
+	return d
+}
+
+// gaussianPlusMinus is the pair (1−q)N(0,1) + qN(±μ,1).
+type gaussianPlusMinus struct {
+	mu, rate, logRate, log1m float64
+}
+
+func (g gaussianPlusMinus) selfReverse() bool { return true }
+
+// threshold returns the output x at which the loss is ε, and the error of x.
+// With w = e^{μx} the equation e^ε = (c+sw)/(c+s/w), c = 1−q, s = qe^{−μ²/2}, is
+// quadratic; its solution in symmetric form is
+// μx = ε/2 + asinh((c/s)·sinh(ε/2)): odd in ε and free of cancellation.
+func (g gaussianPlusMinus) threshold(eps, tol float64) (x, dx float64) {
+	h := math.Abs(eps) / 2
+	logCS := g.log1m - g.logRate + g.mu*g.mu/2 // log(c/s)
+	if h == 0 {
+		return 0, tol * (0.5 + 0.5*math.Exp(min(700, logCS))) / g.mu
+	}
+	logSinh := math.Log(math.Sinh(min(h, 1)))
+	if h >= 1 {
+		logSinh = h + math.Log1p(-math.Exp(-2*h)) - math.Ln2
+	}
+	lz := logCS + logSinh
+	a := lz + math.Ln2 // asinh z = log 2z + O(z^-2): below 2e-18 from z = e^20 on
+	if lz <= 20 {
+		a = math.Asinh(math.Exp(lz))
+	}
+	v := h + a
+	// d asinh(e^lz)/d lz = z/√(1+z²) ≤ min(1, z), and d lz/dε = ½/tanh(ε/2).
+	slope := math.Exp(min(lz, 0))
+	dlz := xmath.U*(4*math.Abs(lz)+2*math.Abs(g.logRate)+2*math.Abs(g.log1m)+g.mu*g.mu+2*math.Abs(logSinh)+4) +
+		0.5*tol/math.Tanh(h)
+	dv := slope*dlz + 4*xmath.U*v + 0.5*tol
+	x, dx = v/g.mu, (dv+2*xmath.U*v)/g.mu
+	if eps < 0 {
+		x = -x
+	}
+	return x, dx
+}
+
+func (g gaussianPlusMinus) Tails(eps, tol float64) Tails {
+	x, dx := g.threshold(eps, tol)
+	dx += xmath.U * (math.Abs(x) + g.mu)
+	up, lo := xmath.LogNormalTail(x), xmath.LogNormalTail(-x)
+	t := Tails{
+		P: g.mix(xmath.LogNormalTail(x-g.mu), up), Q: g.mix(xmath.LogNormalTail(x+g.mu), up),
+		PC: g.mix(xmath.LogNormalTail(g.mu-x), lo), QC: g.mix(xmath.LogNormalTail(-x-g.mu), lo),
+	}
+	extra := 4 * xmath.U * (1 + math.Abs(g.logRate))
+	t.Err = extra + tailErr(t.P, t.Q, xmath.NormalHazard(x+g.mu+dx)*dx)
+	t.ErrC = extra + tailErr(t.PC, t.QC, xmath.NormalHazard(-x+g.mu+dx)*dx)
+	return t
+}
+
+func (g gaussianPlusMinus) mix(a, b float64) float64 {
+	return min(0, xmath.LogAdd(g.logRate+a, g.log1m+b))
+}
+
+func (g gaussianPlusMinus) Support() Support {
+	return Support{Min: math.Inf(-1), Max: math.Inf(1), LogPInf: math.Inf(-1), LogQInf: math.Inf(-1), Spike: math.NaN()}
+}
+
+// laplacePlusMinus is the pair (1−q)Lap(0,b) + qLap(±1,b), m = 1/b. The loss is
+// constant outside [−1, 1] (atoms at ±top) and increasing inside.
+type laplacePlusMinus struct {
+	m, rate, logRate, log1m float64
+	logA, top               float64 // log(1−q+qe^{−m}), the largest loss
+}
+
+func newLaplacePlusMinus(m, rate float64) laplacePlusMinus {
+	a := math.Log1p(rate * math.Expm1(-m))
+	b := math.Log1p(rate * math.Expm1(m))
+	if m > 500 {
+		b = xmath.LogAdd(math.Log1p(-rate), math.Log(rate)+m)
+	}
+	return laplacePlusMinus{m: m, rate: rate, logRate: math.Log(rate), log1m: math.Log1p(-rate), logA: a, top: b - a}
+}
+
+func (l laplacePlusMinus) selfReverse() bool { return true }
+
+func (l laplacePlusMinus) Tails(eps, tol float64) Tails {
+	inf := math.Inf(-1)
+	switch {
+	case eps < -l.top:
+		return Tails{P: 0, Q: 0, PC: inf, QC: inf}
+	case eps >= l.top:
+		return Tails{P: inf, Q: inf, PC: 0, QC: 0}
+	case eps >= 0:
+		// The loss is odd in the output: P(L > ε) = Q(L < −ε).
+		t := l.Tails(-eps, tol)
+		if eps == 0 {
+			return t // continuous at 0
+		}
+		return Tails{P: t.QC, Q: t.PC, PC: t.Q, QC: t.P, Err: t.ErrC, ErrC: t.Err}
+	}
+	// On [−1, 0] the loss at output x is logA − log(1−q + qe^{−(2x+1)m}): solve for
+	// v = (x+1)m ∈ [0, m].
+	// e^{−2v+m} = (Ae^{−ε} − (1−q))/q, and at v = 0 (ε = −top) this is e^m.
+	r := (xmath.LogSub(l.logA-eps, l.log1m) - l.logRate) // log of the right side, in [−m, m]
+	v := min(max(0, (l.m-r)/2), l.m)
+	// Ae^{−ε} − (1−q) ≥ A − (1−q) = qe^{−m} at ε = 0, so the difference may cancel;
+	// its condition is Ae^{−ε}/(qe^{r}).
+	cond := math.Exp(l.logA - eps - l.logRate - r)
+	dr := cond*(tol+xmath.U*(4+math.Abs(l.logA)+2*math.Abs(eps))) + 2*xmath.U*(math.Abs(r)+math.Abs(l.logRate))
+	dv := dr/2 + xmath.U*(l.m+math.Abs(v))
+	// x ≤ 0: P(X ≤ x) = ½q e^{−2m+v} + ½(1−q)e^{v−m}; Q(X ≤ x) = q(1 − ½e^{−v}) + ½(1−q)e^{v−m}.
+	pc := xmath.LogAdd(l.logRate+v-2*l.m, l.log1m+v-l.m) - math.Ln2
+	qc := xmath.LogAdd(l.logRate+xmath.Log1mExp(-v-math.Ln2), l.log1m+v-l.m-math.Ln2)
+	e := dv + 4*xmath.U*(2+math.Abs(l.logRate)+2*l.m)
+	return Tails{P: xmath.Log1mExp(pc), Q: xmath.Log1mExp(qc), PC: pc, QC: qc, Err: e * (1 + math.Exp(qc-xmath.Log1mExp(qc))), ErrC: e}
+}
+
+func (l laplacePlusMinus) Support() Support {
+	return Support{Min: -l.top, Max: l.top, LogPInf: math.Inf(-1), LogQInf: math.Inf(-1),
+		Atoms: []float64{-l.top, l.top}, Spike: math.NaN(), LossErr: 8 * xmath.U * (l.top + math.Abs(l.logA))}
+}
+
+// maxDiscreteScale bounds the number of listed outcomes of a discrete Gaussian.
+const maxDiscreteScale = 2e4
+
+func checkDiscrete(name string, noiseMultiplier float64, sensitivity int) error {
+	if err := checkNoise(name, noiseMultiplier); err != nil {
+		return err
+	}
+	if sensitivity < 1 || sensitivity > 1e6 {
+		return fmt.Errorf("%s: sensitivity: %d is not an integer in [1, 1000000]", name, sensitivity)
+	}
+	return nil
+}
+
+// NewDiscreteGaussianMechanism returns discrete Gaussian noise (Canonne, Kamath
+// and Steinke, NeurIPS 2020) with σ = noiseMultiplier × sensitivity, on an
+// integer query of that sensitivity.
+func NewDiscreteGaussianMechanism(noiseMultiplier float64, sensitivity int) (Base, error) {
+	const name = "discrete-gaussian"
+	if err := checkDiscrete(name, noiseMultiplier, sensitivity); err != nil {
+		return nil, err
+	}
+	if sigma := noiseMultiplier * float64(sensitivity); sigma > maxDiscreteScale {
+		return nil, fmt.Errorf("%s: noise-multiplier: %v times sensitivity %d is not at most %g", name, noiseMultiplier, sensitivity, maxDiscreteScale)
+	}
+	return integerNoise{name, newGaussianWeights(noiseMultiplier * float64(sensitivity)), sensitivity}, nil
+}
+
+// NewDiscreteLaplaceMechanism returns discrete Laplace (two-sided geometric)
+// noise of scale noiseMultiplier × sensitivity, on an integer query of that
+// sensitivity.
+func NewDiscreteLaplaceMechanism(noiseMultiplier float64, sensitivity int) (Base, error) {
+	const name = "discrete-laplace"
+	if err := checkDiscrete(name, noiseMultiplier, sensitivity); err != nil {
+		return nil, err
+	}
+	return integerNoise{name, laplaceWeights{1 / (noiseMultiplier * float64(sensitivity))}, sensitivity}, nil
+}
+
+// A weights is a symmetric noise on the integers, as log probabilities.
+type weights interface {
+	// log returns the log probability of k, tail (a bound of) that of all noise
+	// ≥ k ≥ 0.
+	log(k int) float64
+	tail(k int) float64
+	// margin is how far beyond the centres outcomes are listed.
+	margin() int
+	// lump says that all outcomes beyond share one loss, so that they are one
+	// atom. Else their mass, below 1e-345, counts as loss +∞ under P and −∞ under
+	// Q: no float64 δ can tell.
+	lump() bool
+	// loss returns log(weight(k−s)/weight(k)) without cancellation.
+	loss(k, s int) float64
+}
+
+type laplaceWeights struct{ a float64 }
+
+func (w laplaceWeights) log(k int) float64 {
+	return xmath.Log1mExp(-w.a) - math.Log1p(math.Exp(-w.a)) - w.a*math.Abs(float64(k))
+}
+
+func (w laplaceWeights) tail(k int) float64 {
+	return -w.a*float64(k) - math.Log1p(math.Exp(-w.a))
+}
+
+func (w laplaceWeights) margin() int { return 0 }
+func (w laplaceWeights) lump() bool  { return true }
+
+func (w laplaceWeights) loss(k, s int) float64 {
+	return w.a * (math.Abs(float64(k)) - math.Abs(float64(k-s)))
+}
+
+type gaussianWeights struct{ sigma, logZ float64 }
+
+func newGaussianWeights(sigma float64) gaussianWeights {
+	w := gaussianWeights{sigma: sigma}
+	ws := make([]float64, w.margin()+1)
+	for k := range ws {
+		ws[k] = w.log(k)
+	}
+	half := suffixSums(ws, math.Inf(-1))
+	w.logZ = xmath.LogAdd(half[0], half[1])
+	return w
+}
+
+func (w gaussianWeights) log(k int) float64 {
+	return -float64(k)*float64(k)/(2*w.sigma*w.sigma) - w.logZ
+}
+
+// tail bounds the tail by the geometric series of its first ratio.
+func (w gaussianWeights) tail(k int) float64 {
+	return w.log(k) - xmath.Log1mExp(-(2*float64(k)+1)/(2*w.sigma*w.sigma))
+}
+
+// margin reaches e^{−800}: a mass below 1e-345.
+func (w gaussianWeights) margin() int { return int(40*w.sigma) + 3 }
+func (w gaussianWeights) lump() bool  { return false }
+
+func (w gaussianWeights) loss(k, s int) float64 {
+	return float64(s) * (2*float64(k) - float64(s)) / (2 * w.sigma * w.sigma)
+}
+
+// integerNoise adds noise with the given weights to an integer query of
+// sensitivity shift.
+type integerNoise struct {
+	name  string
+	w     weights
+	shift int
+}
+
+func (b integerNoise) Name() string { return b.name }
+
+func (b integerNoise) Pair(r Relation) (Profile, error) {
+	s := b.shift
+	if r == Substitute {
+		s *= 2
+	}
+	lo, hi := -b.w.margin(), s+b.w.margin()
+	atoms := make([]Atom, 0, hi-lo+1)
+	for k := lo + 1; k < hi; k++ {
+		atoms = append(atoms, Atom{b.w.loss(k, s), b.w.log(k - s), b.w.log(k)})
+	}
+	far, near := b.w.tail(hi), b.w.tail(hi-s)
+	out := math.Inf(-1)
+	if b.w.lump() {
+		atoms = append(atoms, Atom{b.w.loss(lo, s), far, near}, Atom{b.w.loss(hi, s), near, far})
+	} else {
+		out = xmath.LogAdd(near, far)
+	}
+	top := math.Abs(b.w.loss(hi, s))
+	return NewDiscrete(atoms, out, out, 4*xmath.U, 2*xmath.U*top)
+}
+
+// SubstituteMixture implements SubstituteMixer; the pair is an attack only.
+func (b integerNoise) SubstituteMixture(rate float64) (Profile, bool, error) {
+	if rate == 0 {
+		return identical(), true, nil
+	}
+	if rate == 1 {
+		p, err := b.Pair(Substitute)
+		return p, true, err
+	}
+	s := b.shift
+	logRate, log1m := math.Log(rate), math.Log1p(-rate)
+	mix := func(a, c float64) float64 { return xmath.LogAdd(logRate+a, log1m+c) }
+	lo, hi := -s-b.w.margin(), s+b.w.margin()
+	var lp, lq []float64
+	for k := lo + 1; k < hi; k++ {
+		z := b.w.log(k)
+		lp, lq = append(lp, mix(b.w.log(k-s), z)), append(lq, mix(b.w.log(k+s), z))
+	}
+	if b.w.lump() {
+		// Noise ≥ hi−s = 0, hi, hi+s under the centres s, 0, −s.
+		p, q := mix(b.w.tail(hi-s), b.w.tail(hi)), mix(b.w.tail(hi+s), b.w.tail(hi))
+		lp, lq = append(lp, p, q), append(lq, q, p)
+	}
+	// Without lumping the mass beyond, below 1e-345, is left out: sound for an
+	// attack.
+	p, err := newFromLogs(lp, lq)
+	return p, false, err
+}

@@ -1,0 +1,103 @@
+package subsample
+
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// Envelope returns the profile that bounds the effect of substituting one
+// record when the record takes part with probability rate:
+//
+//	δ(ε) = rate·δ_base(log(1 + (e^ε − 1)/rate))   for ε ≥ 0,
+//
+// and for ε < 0 its reflection, with the reverse of base. It is the advanced
+// joint convexity bound (Balle, Barthe and Gaboardi, NeurIPS 2018, Theorem 2)
+// extended to negative ε by the symmetry of the relation (must.md §4.6).
+// Relation: substitute. Condition: base dominates the mechanism both when the
+// record is substituted and when it is removed.
+//
+// Its loss has an atom at 0. It is convex there for every base: with h(1) =
+// rate·δ_base(0) ≤ δ_base(0), the slopes satisfy Q(L>0) + P(L<0) ≤ 1 − h(1).
+func Envelope(base profiles.Profile, rate float64) (profiles.Profile, error) {
+	if err := CheckRate(rate); err != nil {
+		return nil, err
+	}
+	if rate == 1 {
+		return base, nil
+	}
+	up := poisson{base, rate, math.Log(rate), math.Log1p(-rate)}
+	down := up
+	down.base = profiles.Reverse(base)
+	if d, ok := base.(*profiles.Discrete); ok {
+		return envelopeDiscrete(d, up)
+	}
+	return envelope{up, down}, nil
+}
+
+// envelope has the tails of up above 0, and of the reverse of down below.
+type envelope struct{ up, down poisson }
+
+func (e envelope) Tails(eps, tol float64) profiles.Tails {
+	if eps >= 0 {
+		t := e.up.Tails(eps, tol)
+		// Below ε lie the atom at 0 and the other half: complements, not the
+		// sampled tails.
+		t.PC, t.QC = xmath.Log1mExp(t.P), xmath.Log1mExp(t.Q)
+		t.ErrC = 4*xmath.U + t.Err*(math.Exp(t.P-t.PC)+math.Exp(t.Q-t.QC))
+		return t
+	}
+	// L ≤ ε is −L ≥ −ε; the loss has no atom in ε < 0 but images of the base's.
+	t := e.down.Tails(math.Nextafter(-eps, math.Inf(-1)), tol+2*xmath.U*math.Abs(eps))
+	r := profiles.Tails{PC: t.Q, QC: t.P, ErrC: t.Err}
+	r.P, r.Q = xmath.Log1mExp(r.PC), xmath.Log1mExp(r.QC)
+	r.Err = 4*xmath.U + r.ErrC*(math.Exp(r.PC-r.P)+math.Exp(r.QC-r.Q))
+	return r
+}
+
+func (e envelope) Support() profiles.Support {
+	u, d := e.up.Support(), e.down.Support()
+	s := profiles.Support{Min: min(-d.Max, 0), Max: max(u.Max, 0), LogPInf: u.LogPInf, LogQInf: d.LogPInf,
+		Spike: math.NaN(), LossErr: max(u.LossErr, d.LossErr)}
+	for i := len(d.Atoms) - 1; i >= 0; i-- {
+		if a := -d.Atoms[i]; a < 0 {
+			s.Atoms = append(s.Atoms, a)
+		}
+	}
+	s.Atoms = append(s.Atoms, 0)
+	for _, a := range u.Atoms {
+		if a > 0 {
+			s.Atoms = append(s.Atoms, a)
+		}
+	}
+	return s
+}
+
+// envelopeDiscrete lists the atoms of the envelope of a discrete base.
+func envelopeDiscrete(d *profiles.Discrete, up poisson) (*profiles.Discrete, error) {
+	sup := d.Support()
+	var atoms []profiles.Atom
+	big := 0.0
+	zero := math.Inf(-1) // P-mass of the base at loss 0
+	for _, a := range d.Atoms() {
+		f := forward(math.Abs(a.Loss), up.rate)
+		big = max(big, f)
+		switch {
+		case a.Loss > 0:
+			atoms = append(atoms, profiles.Atom{Loss: f, LogP: up.mix(a.LogP, a.LogQ), LogQ: a.LogQ})
+		case a.Loss < 0:
+			atoms = append(atoms, profiles.Atom{Loss: -f, LogP: a.LogP, LogQ: up.mix(a.LogQ, a.LogP)})
+		default:
+			zero = a.LogP
+		}
+	}
+	// The atom at 0 has what is left of P: P(L=0) + (1−rate)·δ_base(0).
+	massErr := d.MassErr() + 4*xmath.U*(1+math.Abs(up.logRate))
+	if delta0, err := profiles.LogDelta(d, 0); !math.IsInf(delta0, -1) {
+		zero = xmath.LogAdd(zero, up.log1m+delta0)
+		massErr += err
+	}
+	atoms = append(atoms, profiles.Atom{Loss: 0, LogP: zero, LogQ: zero})
+	return profiles.NewDiscrete(atoms, up.logRate+sup.LogPInf, up.logRate+sup.LogQInf, massErr, sup.LossErr+8*xmath.U*big)
+}
