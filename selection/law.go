@@ -110,7 +110,7 @@ func WithMean(shape, mean float64) (Law, error) {
 		}
 	}
 	gamma := math.Exp(-hi)
-	return newTNB(shape, gamma*(1-16*xmath.U*max(1, 1/(1+shape), hi))), nil
+	return newTNB(shape, gamma*(1-32*xmath.U*max(1, 1/(1+shape), hi))), nil
 }
 
 // Conditioned returns the law of K given K ≤ max, for K negative binomial of the

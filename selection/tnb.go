@@ -46,7 +46,7 @@ func (l tnb) Mean() float64 {
 	case l.gamma == 1:
 		return 1
 	case math.Abs(l.eta*l.b) < 1e-17:
-		return (1/l.gamma - 1) / l.b
+		return (1 - l.gamma) / (l.gamma * l.b)
 	}
 	return -l.eta * (1 - l.gamma) / (l.gamma * math.Expm1(-l.eta*l.b))
 }
