@@ -1,5 +1,10 @@
 module github.com/dpaccountant/accountant
 
-go 1.25
+go 1.25.0
 
-require pgregory.net/rapid v1.3.0
+require (
+	github.com/goccy/go-yaml v1.19.2
+	github.com/mjibson/go-dsp v0.0.0-20180508042940-11479a337f12
+	gonum.org/v1/gonum v0.17.0
+	pgregory.net/rapid v1.3.0
+)

@@ -1,0 +1,227 @@
+package fourier
+
+import (
+	"math"
+	"math/cmplx"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/pld"
+)
+
+// A term is a lattice law composed count times.
+type term struct {
+	law   *pld.Law
+	count float64 // an integer, at most 2^53
+}
+
+// dropLog: frequencies whose transform is below e^−46 ≈ 1e-20 are left out and
+// bounded.
+const dropLog = -46
+
+// A composition is the transform of the convolution of several tilted laws at
+// the frequencies that count, ready to be read at any ε near its centre.
+type composition struct {
+	theta, step float64
+	n           int
+	freqs       []freq
+
+	// TK = Σ T_j K_j and the position Σ T_j(o_j + c_jΔ) of index 0, both as
+	// unevaluated double-length sums.
+	tk, origin xmath.Sum
+
+	energy  float64 // Σ_j E_j T_j, for the FFT's error (core.md §6.3)
+	rho     float64 // Σ_j T_j ρ_j: the relative error of the tilted masses
+	spill   float64 // Σ_j T_j R_j: error of masses too small for ρ_j
+	dropped bool
+	right   []rightTail
+	logKeep float64 // Σ_j T_j log1p(−p∞_j): log of the finite part's P-mass
+	keepErr float64 // relative error of logKeep
+	copies  float64 // Σ_j T_j
+	reach   float64 // Σ_j T_j |losses|, for the rounding of the origin
+}
+
+// A freq is one kept frequency of the product of all terms.
+type freq struct {
+	k      int
+	re, im float64 // the product of powers
+	abs    float64 // its modulus with every factor inflated by its error
+	b      float64 // Σ_j E_j T_j/ζ_j²
+	pow    float64 // relative error of the powers
+}
+
+// A rightTail is a Chernoff bound: log μ(l ≥ x) ≤ logM − s·x.
+type rightTail struct{ s, logM float64 }
+
+// compose transforms the terms, all on lattices of one step, under the tilt
+// theta with n points. Tilts at which the right tail is to be bounded are given
+// by their excess over theta.
+func compose(terms []term, theta float64, n int, tr Transform, excess []float64) *composition {
+	c := &composition{theta: theta, step: terms[0].law.Step, n: n}
+	c.right = make([]rightTail, len(excess))
+	for i, s := range excess {
+		c.right[i].s = s
+	}
+	eta := tr.Eta(n)
+	x := make([]float64, n)
+	for j, t := range terms {
+		l := t.law
+		if len(l.Loss) == 0 {
+			// The whole mass is at +∞.
+			c.logKeep = math.Inf(-1)
+			return c
+		}
+		k, mean, _ := l.Tilted(theta)
+		centre := int64(math.Round((mean - l.Offset) / l.Step))
+		clear(x)
+		rho, spill := fill(x, l, theta, k, centre)
+		c.tk.AddProduct(t.count, k)
+		c.origin.AddProduct(t.count, l.Offset)
+		// centre·count may pass 2^53: multiply by the step first, exactly.
+		p := float64(centre) * l.Step
+		c.origin.AddProduct(t.count, p)
+		c.origin.AddProduct(t.count, math.FMA(float64(centre), l.Step, -p))
+		c.reach += t.count * (math.Abs(l.Offset) + math.Abs(p))
+		c.rho += t.count * rho
+		c.spill += t.count * spill
+		c.copies += t.count
+		c.logKeep += t.count * math.Log1p(-math.Exp(l.LogPInf))
+		if !math.IsInf(l.LogPInf, -1) {
+			c.keepErr = max(c.keepErr, 4*xmath.U*(2-l.LogPInf))
+		}
+		for i, s := range excess {
+			ks, err := l.K(theta + s)
+			c.right[i].logM += t.count * (ks - k + err + 2*rho)
+		}
+		norm := 0.0
+		for _, v := range x {
+			norm += v * v
+		}
+		e2 := eta * math.Sqrt(float64(n)*norm*(1+1e-9)) * (1 + eta)
+		c.energy += e2 * t.count
+		z := tr.Coefficients(x)
+		if j == 0 {
+			c.start(z, t.count, e2)
+		} else {
+			c.multiply(z, t.count, e2)
+		}
+	}
+	for i := range c.freqs {
+		f := &c.freqs[i]
+		// re holds Σ log|z|, im the phase, abs Σ log ζ until here.
+		m := math.Exp(f.re)
+		sin, cos := math.Sincos(f.im)
+		f.re, f.im, f.abs = m*cos, m*sin, math.Exp(f.abs)*(1+1e-12)
+		f.pow += 8 * xmath.U * (1 + math.Abs(math.Log(max(m, 1e-300))))
+	}
+	return c
+}
+
+// fill adds the tilted masses of l to x at their index minus centre, modulo the
+// length, and returns a bound of their relative error. Masses below 1e-22 of
+// the largest are kept apart: their errors add up to at most spill.
+func fill(x []float64, l *pld.Law, theta, k float64, centre int64) (rho, spill float64) {
+	n := int64(len(x))
+	for i, lm := range l.LogMass {
+		a := lm - k
+		arg := math.FMA(theta, l.Loss[i], a)
+		if arg < -745 {
+			spill += math.SmallestNonzeroFloat64
+			continue
+		}
+		v := math.Exp(arg)
+		j := (l.Index[i] - centre) % n
+		if j < 0 {
+			j += n
+		}
+		x[j] += v
+		// exp 1u, its argument, the loss o + iΔ.
+		r := xmath.U * (3 + math.Abs(a) + math.Abs(arg) + 2*theta*(math.Abs(l.Offset)+2*math.Abs(l.Loss[i])))
+		if arg > -50 {
+			rho = max(rho, r)
+		} else {
+			spill += 2 * v * r
+		}
+	}
+	// Folded masses add up in one bin, with one rounding each.
+	folds := float64((l.Index[len(l.Index)-1] - l.Index[0]) / n)
+	return rho + xmath.U*(2+folds), spill
+}
+
+// polar returns log|z| and the phase of z, and a bound on the error of the power
+// z^T per unit of T (core.md §6.2): log|z| = ½log1p(|z|²−1) loses nothing near
+// |z| = 1.
+func polar(z complex128) (logAbs, phase, err float64) {
+	a, b := real(z), imag(z)
+	phase = math.Atan2(b, a)
+	r2 := math.FMA(a-1, a+1, b*b)
+	if r2 > -0.5 {
+		logAbs = 0.5 * math.Log1p(r2)
+		return logAbs, phase, xmath.U * (3*b*b + 4*math.Abs(r2) + 4*math.Abs(phase) + 2*math.Abs(logAbs))
+	}
+	logAbs = math.Log(cmplx.Abs(z))
+	return logAbs, phase, xmath.U * (4 + 4*math.Abs(phase) + 4*math.Abs(logAbs))
+}
+
+// start keeps the frequencies at which the first power is not negligible.
+func (c *composition) start(z []complex128, count, e2 float64) {
+	// Most frequencies are dropped: compare squares before taking logarithms.
+	// |z| + e ≥ limit is necessary for count·log(|z|+e) ≥ dropLog.
+	limit := math.Exp(dropLog/count)*(1-1e-12) - e2
+	sq := limit * limit
+	if limit < 0 {
+		sq = -1
+	}
+	for k, v := range z {
+		if real(v)*real(v)+imag(v)*imag(v) < sq {
+			c.dropped = true
+			continue
+		}
+		c.freqs = append(c.freqs, freq{k: k})
+		if !c.freqs[len(c.freqs)-1].times(v, count, e2) {
+			c.freqs = c.freqs[:len(c.freqs)-1]
+			c.dropped = true
+		}
+	}
+}
+
+func (c *composition) multiply(z []complex128, count, e2 float64) {
+	kept := c.freqs[:0]
+	for _, f := range c.freqs {
+		if f.times(z[f.k], count, e2) {
+			kept = append(kept, f)
+		} else {
+			c.dropped = true
+		}
+	}
+	c.freqs = kept
+}
+
+// times multiplies by z^count; false when the product is negligible.
+func (f *freq) times(z complex128, count, e2 float64) bool {
+	logAbs, phase, err := polar(z)
+	zeta := cmplx.Abs(z) + e2
+	// log ζ, with ζ slightly above |z| near 1: keep log1p's accuracy.
+	f.abs += count * (logAbs + math.Log1p(e2/max(cmplx.Abs(z), math.SmallestNonzeroFloat64))*(1+1e-12))
+	if math.IsInf(logAbs, -1) {
+		f.abs = count * math.Log(zeta)
+	}
+	if f.abs < dropLog {
+		return false
+	}
+	f.re += count * logAbs
+	f.im = addAngle(f.im, count, phase)
+	f.b += e2 * count / (zeta * zeta)
+	f.pow += count*err + 64*xmath.U
+	return true
+}
+
+// addAngle returns a + count·phase reduced by 2π, the product in double length.
+func addAngle(a, count, phase float64) float64 {
+	const twoPiHi, twoPiLo = 6.283185307179586, 2.4492935982947064e-16
+	p := count * phase
+	e := math.FMA(count, phase, -p)
+	q := math.Round(p / twoPiHi)
+	r := math.FMA(-q, twoPiHi, p)
+	r = math.FMA(-q, twoPiLo, r)
+	return math.Remainder(a+(r+e), 2*math.Pi)
+}

@@ -1,0 +1,167 @@
+package fourier
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// A reading is δ of a composition at one ε, with its error budget. All logs.
+type reading struct {
+	eps      float64
+	logValue float64 // log of the finite part as computed
+	logInf   float64 // log of the P-mass at +∞
+	infErr   float64 // and its error
+	slope    float64 // −d log δ/dε of the finite part
+	density  float64 // f_T(ε)/δ(ε): loss density over δ
+	frac     float64 // position of ε in its lattice cell, in [0, 1)
+	cond     float64 // Σ|terms|/|S|
+
+	// In units of S: round-off, and aliasing from the left and the right.
+	s, roundOff, aliasLeft, aliasRight, foldRight float64
+	logScale                                      float64 // δ = e^logScale·S
+	relative                                      float64 // relative error of the scale and the masses
+}
+
+// read evaluates the composition at ε (core.md §4.3, §5.1, §6.3).
+func (c *composition) read(eps float64) reading {
+	r := reading{eps: eps, logInf: math.Inf(-1), logValue: math.Inf(-1)}
+	if c.logKeep < 0 {
+		r.logInf = xmath.Log1mExp(c.logKeep)
+		r.infErr = c.keepErr + 4*xmath.U*(1+math.Abs(r.logInf))
+	}
+	if len(c.freqs) == 0 {
+		return r
+	}
+	th, d, n := c.theta, c.step, float64(c.n)
+
+	// First lattice point above ε: position y above it, index j0.
+	gap := c.origin
+	gap.Add(-eps)
+	q := -gap.Value() / d
+	if !(math.Abs(q) < 1<<50) {
+		// Too far away to place ε in a lattice cell: nothing is known but δ ∈ [0, 1].
+		r.s, r.roundOff = math.NaN(), math.Inf(1)
+		return r
+	}
+	j := math.Floor(q) + 1
+	rest := gap
+	rest.AddProduct(j, d)
+	y := rest.Value()
+	for y <= 0 {
+		y += d
+		j++
+	}
+	for y > d {
+		y -= d
+		j--
+	}
+	r.frac = 1 - y/d
+	j0 := int64(math.Mod(j, n))
+	if j0 < 0 {
+		j0 += int64(c.n)
+	}
+
+	f := c.tk
+	f.AddProduct(-th, eps)
+	r.logScale = f.Value()
+	yErr := 4*xmath.U*(math.Abs(y)+math.Abs(eps)*1e-16) + 1e-30*c.reach
+	r.relative = c.rho*(1+1e-6) + 2*xmath.U*math.Abs(r.logScale) + 8*xmath.U + (1+th)*yErr
+
+	top := func(s float64) float64 { return math.Exp(-s*y) * -math.Expm1(-s*n*d) }
+	t0, t1 := top(th), top(th+1)
+	e0, e1 := math.Exp(-th*d), math.Exp(-(th+1)*d)
+	o0, o1 := -math.Expm1(-th*d), -math.Expm1(-(th+1)*d)
+	var sum, sumQ, dens, abs, errPow, errG, normB xmath.Sum
+	for i := range c.freqs {
+		p := &c.freqs[i]
+		w := 2.0
+		if p.k == 0 || 2*p.k == c.n {
+			w = 1
+		}
+		sinH := math.Sin(math.Pi * float64(p.k) / n)
+		sinW := math.Sin(2 * math.Pi * float64(p.k) / n)
+		// 1 − e^{−sΔ+iω} = (1−e^{−sΔ}) + 2e^{−sΔ}sin²(ω/2) − i e^{−sΔ}sin ω
+		g0 := invert(o0+2*e0*sinH*sinH, -e0*sinW, t0)
+		g1 := invert(o1+2*e1*sinH*sinH, -e1*sinW, t1)
+		wr, wi := g0.re-g1.re, g0.im-g1.im
+		// e^{iω j0}·Z, the phase from k·j0 mod n in integers.
+		hi, lo := bits.Mul64(uint64(p.k), uint64(j0))
+		_, rem := bits.Div64(hi%uint64(c.n), lo, uint64(c.n))
+		sj, cj := math.Sincos(2 * math.Pi * float64(rem) / n)
+		zr, zi := cj*p.re-sj*p.im, cj*p.im+sj*p.re
+		term := w * (wr*zr - wi*zi)
+		sum.Add(term)
+		sumQ.Add(w * (g1.re*zr - g1.im*zi))
+		mod := math.Hypot(wr, wi)
+		abs.Add(w * mod * p.abs)
+		errPow.Add(w * mod * p.abs * p.pow)
+		errG.Add(w * (g0.abs() + g1.abs()) * p.abs)
+		normB.Add(w * mod * mod * p.abs * p.abs * p.b)
+		// The density between lattice points: the same with one interpolated point.
+		sf, cf := math.Sincos(2 * math.Pi * float64(p.k) / n * (y / d))
+		dens.Add(w * (zr*cf + zi*sf))
+	}
+	r.s = sum.Value() / n
+	absS := abs.Value() / n
+	r.roundOff = (math.Sqrt(c.energy*normB.Value())+errPow.Value()+6*xmath.U*abs.Value()+16*xmath.U*errG.Value()+4*xmath.U*abs.Value())/n*(1+1e-9) +
+		c.spill*2
+	if c.dropped {
+		// Parseval: (1/N)Σ|W|² = Σ w² over the window, at most over the half line.
+		g := func(s float64) float64 { return math.Exp(-s*y) / -math.Expm1(-s*d) }
+		r.roundOff += math.Exp(dropLog) * math.Sqrt(max(0, g(2*th)-2*g(2*th+1)+g(2*th+2))*(1+1e-9)+1e-12*g(2*th))
+	}
+	r.cond = absS / math.Abs(r.s)
+	r.slope = (sumQ.Value() / n) / r.s
+	r.density = dens.Value() / n / d / r.s
+
+	// Aliasing (core.md §5.1).
+	nd := n * d
+	right := math.Inf(1)
+	for _, t := range c.right {
+		right = min(right, t.logM-t.s*(eps+nd)*(1-4*xmath.U))
+	}
+	right = min(right, 2*c.rho+1e-9) // the whole mass of the tilted law
+	logWMax := th*math.Log(th) - (1+th)*math.Log1p(th)
+	// The P-mass of all T copies is at most 1 + 16uT (pld rounds by less).
+	r.aliasLeft = math.Exp(-th*nd-r.logScale+16*xmath.U*c.copies) * (1 + 1e-9)
+	r.aliasRight = math.Exp(right+logWMax) * (1 + 1e-9)
+	r.foldRight = math.Exp(right-th*nd) * (1 + 1e-9)
+	if r.s > 0 {
+		r.logValue = math.Log(r.s) + r.logScale
+	}
+	return r
+}
+
+type complexPair struct{ re, im float64 }
+
+func (z complexPair) abs() float64 { return math.Hypot(z.re, z.im) }
+
+// invert returns t/(a + ib).
+func invert(a, b, t float64) complexPair {
+	m := a*a + b*b
+	return complexPair{t * a / m, -t * b / m}
+}
+
+// upper returns an upper bound of log δ, lower a lower bound.
+func (r reading) upper() float64 {
+	if math.IsNaN(r.s) {
+		return 0
+	}
+	v := r.s + r.roundOff + r.foldRight
+	return min(0, xmath.LogAdd(r.logInf+r.infErr, math.Log(max(0, v))+r.logScale+r.relative+8*xmath.U*(1+math.Abs(r.logScale)))+2*xmath.U)
+}
+
+func (r reading) lower() float64 {
+	v := r.s - r.roundOff - r.aliasLeft - r.aliasRight
+	x := r.logInf - r.infErr
+	if v > 0 && !math.IsInf(r.roundOff, 1) {
+		x = xmath.LogAdd(x, math.Log(v)+r.logScale-r.relative-8*xmath.U*(1+math.Abs(r.logScale)))
+	}
+	// δ(ε) ≥ 1 − e^ε always.
+	if r.eps < 0 {
+		x = max(x, xmath.Log1mExp(r.eps)-4*xmath.U)
+	}
+	return x - 2*xmath.U
+}

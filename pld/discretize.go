@@ -1,0 +1,319 @@
+package pld
+
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// A Grid is the part Lo..Hi of a lattice on which a profile is discretised. With
+// Share > 0 not all of its points are used: see thin.
+type Grid struct {
+	Offset, Step float64
+	Lo, Hi       int64 // first and last lattice index, Lo < Hi
+
+	// Where the law will be tilted by θ = Tilt, and its K(θ) is about LogNorm, a
+	// stretch that carries little tilted mass may be covered by cells of 2^k
+	// lattice steps. The second-order error of a cell is its tilted mass times
+	// the square of its width; a wide cell may have at most Share of it, in units
+	// of Step². Every polygon and every choice of tangents is sound, so this
+	// trades work only.
+	Tilt, LogNorm, Share float64
+}
+
+// Uniform returns the grid of all lattice points with indices lo..hi.
+func Uniform(offset, step float64, lo, hi int64) Grid {
+	return Grid{Offset: offset, Step: step, Lo: lo, Hi: hi}
+}
+
+// point is a vertex of the polygon: where the profile is evaluated, and how far
+// that may be from the lattice point it stands for.
+type point struct {
+	t, tol float64
+	tails  profiles.Tails
+	atom   bool
+}
+
+// cell is what lies between two vertices, (t_i, t_{i+1}]. All masses are in units
+// of e^scale, so that nothing underflows: scale is 0 except in tails beyond
+// e^{−600}.
+type cell struct {
+	scale      float64
+	w          float64 // width
+	p, errP    float64 // P-mass and its error
+	v, errV    float64 // P-mass that moves up to t_{i+1}, and its error
+	far        float64 // p(t_{i+1}) on the right side, P(L ≤ t_i) on the left
+	errFar     float64
+	s          float64 // where the tangent touches
+	left, errL float64 // depth of the tangent below h at t_i
+	rght, errR float64 // and at t_{i+1}
+}
+
+const deep = -600 // log mass below which cells carry their own scale
+
+// Discretize returns the upper and the lower law of p on the grid.
+//
+// Upper: the polygon through the profile's values, P- and Q-mass of each cell
+// preserved (Doroshenko et al., PoPETs 2022, connect the dots); what is above
+// the grid goes to +∞ and what is below up to the first point. Lower: one
+// tangent per cell, touching at its middle, and the hull of the lower of the two
+// tangents at every grid point (core.md §3.2). Masses come from tails, never
+// from second differences of δ, and every rounding error is moved to the safe
+// side (core.md §2.2, §3.3).
+func Discretize(p profiles.Profile, g Grid) (upper, lower *Law) {
+	d := newDiscretizer(p, g)
+	return d.upper(), d.lower()
+}
+
+// DiscretizeUpper returns the upper law alone.
+func DiscretizeUpper(p profiles.Profile, g Grid) *Law {
+	return newDiscretizer(p, g).upper()
+}
+
+type discretizer struct {
+	p      profiles.Profile
+	sup    profiles.Support
+	g      Grid
+	index  []int64 // lattice index of each vertex; nil off a lattice
+	pts    []point
+	cells  []cell
+	center int // first vertex from which tails are counted from above
+	moved  float64
+	cut    bool // lower: P-mass below the grid is left out
+}
+
+func newDiscretizer(p profiles.Profile, g Grid) *discretizer {
+	d := &discretizer{p: p, g: g, sup: p.Support()}
+	if g.Share > 0 {
+		d.thin()
+	} else {
+		for k := g.Lo; k <= g.Hi; k++ {
+			d.push(k, d.at(k))
+		}
+	}
+	d.fill()
+	return d
+}
+
+func (d *discretizer) push(k int64, pt point) {
+	d.index = append(d.index, k)
+	d.pts = append(d.pts, pt)
+}
+
+// at evaluates the profile at lattice index k; at an atom, when the point stands
+// for one.
+func (d *discretizer) at(k int64) point {
+	x := float64(k) * d.g.Step
+	t := d.g.Offset + x
+	tol := 2 * xmath.U * (math.Abs(d.g.Offset) + math.Abs(x))
+	near := 4*tol + 4*xmath.U*math.Abs(t)
+	for _, a := range d.sup.Atoms {
+		if move := math.Abs(a - t); move <= near {
+			d.moved = max(d.moved, move+tol)
+			return point{t: a, tol: tol, tails: d.p.Tails(a, tol), atom: true}
+		}
+	}
+	return point{t: t, tol: tol, tails: d.p.Tails(t, tol)}
+}
+
+// thin places vertices by bisection.
+func (d *discretizer) thin() {
+	g := d.g
+	atom := make([]int64, len(d.sup.Atoms))
+	for i, a := range d.sup.Atoms {
+		atom[i] = int64(math.Round((a - g.Offset) / g.Step))
+	}
+	holds := func(lo, hi int64) bool { // an atom strictly inside
+		for _, a := range atom {
+			if lo < a && a < hi {
+				return true
+			}
+		}
+		return false
+	}
+	var split func(lo, hi int64, a, b point)
+	split = func(lo, hi int64, a, b point) {
+		n := float64(hi - lo)
+		if n > 1 && (holds(lo, hi) || n*g.Step*(1+g.Tilt) > 1 || tiltedMass(a, b, g)*n*n > g.Share) {
+			m := lo + (hi-lo)/2
+			mid := d.at(m)
+			split(lo, m, a, mid)
+			split(m, hi, mid, b)
+			return
+		}
+		d.push(hi, b)
+	}
+	a := d.at(g.Lo)
+	d.push(g.Lo, a)
+	split(g.Lo, g.Hi, a, d.at(g.Hi))
+}
+
+// tiltedMass bounds the tilted mass between two points.
+func tiltedMass(a, b point, g Grid) float64 {
+	m := xmath.LogSub(a.tails.P, b.tails.P)
+	if b.tails.PC < a.tails.P {
+		m = xmath.LogSub(b.tails.PC, a.tails.PC)
+	}
+	return math.Exp(m + g.Tilt*b.t - g.LogNorm)
+}
+
+// fill computes the cells between the vertices.
+func (d *discretizer) fill() {
+	n := len(d.pts)
+	d.cells = make([]cell, n-1)
+	d.center = n - 1
+	for i := range d.cells {
+		c := &d.cells[i]
+		a, b := &d.pts[i], &d.pts[i+1]
+		c.w = b.t - a.t
+		if d.index != nil {
+			c.w = float64(d.index[i+1]-d.index[i]) * d.g.Step
+		}
+		if a.tails.P < b.tails.PC && d.center == n-1 {
+			d.center = i
+		}
+		right := i >= d.center
+		small := b.tails.PC
+		if right {
+			small = a.tails.P
+		}
+		if small < deep && !math.IsInf(small, -1) {
+			c.scale = small
+		}
+		var q, errQ float64
+		c.p, c.errP = massP(a.tails, b.tails, -c.scale)
+		q, errQ = massQ(a.tails, b.tails, a.t-c.scale, a.tol)
+		one := -math.Expm1(-c.w)
+		c.errV = ((c.errP+errQ)/one + 8*xmath.U*(c.p+q)/one) * (1 + 16*xmath.U)
+		c.v = min(max(0, (c.p-q)/one), c.p)
+		if right {
+			c.far = math.Exp(b.tails.P - c.scale)
+			c.errFar = c.far * (b.tails.Err + xmath.U*(3+2*finite(b.tails.P)))
+		} else {
+			c.far = math.Exp(a.tails.PC - c.scale)
+			c.errFar = c.far * (a.tails.ErrC + xmath.U*(3+2*finite(a.tails.PC)))
+		}
+	}
+}
+
+func finite(x float64) float64 {
+	if math.IsInf(x, 0) {
+		return 0
+	}
+	return math.Abs(x)
+}
+
+// between returns e^shift times the mass between two points, from the logs of
+// its tails above (up) and up to (lo) the points, whichever are smaller; and the
+// error bound, relErr being that of the tails used.
+func between(upA, upB, loA, loB, errUp, errLo, shift, tol float64) (m, err float64) {
+	big, small, rel := loB, loA, errLo
+	if upA < loB {
+		big, small, rel = upA, upB, errUp
+	}
+	if math.IsInf(big, -1) {
+		return 0, 0
+	}
+	top := math.Exp(big + shift)
+	m = -top * math.Expm1(small-big)
+	return m, top*2*rel + m*(tol+xmath.U*(6+2*math.Abs(big)+2*math.Abs(shift)))
+}
+
+func massP(a, b profiles.Tails, shift float64) (m, err float64) {
+	return between(a.P, b.P, a.PC, b.PC, max(a.Err, b.Err), max(a.ErrC, b.ErrC), shift, 0)
+}
+
+func massQ(a, b profiles.Tails, shift, tol float64) (m, err float64) {
+	return between(a.Q, b.Q, a.QC, b.QC, max(a.Err, b.Err), max(a.ErrC, b.ErrC), shift, tol)
+}
+
+// upper builds connect-the-dots. With U_i the P-mass strictly above vertex i and
+// W_i that at or below it, the masses are U_{i−1} − U_i right of the centre and
+// W_i − W_{i−1} left of it: relative accuracy on both sides. U is rounded up and
+// W down, so that every tail of the float masses is at least the exact one;
+// rounding of a difference is added to the mass (excess is sound).
+func (d *discretizer) upper() *Law {
+	n := len(d.pts)
+	t := d.newTally()
+	// Right side, from the top.
+	last := d.pts[n-1].tails.P
+	pinf := last + d.pts[n-1].tails.Err + 4*xmath.U*(1+finite(last))
+	prev, prevScale := 0.0, 0.0
+	if !math.IsInf(last, -1) {
+		prevScale = pinf
+		prev = 1
+		if pinf > deep {
+			prev, prevScale = math.Exp(pinf), 0
+		}
+	}
+	for i := n - 2; i >= d.center; i-- {
+		c := &d.cells[i]
+		v := min(c.p+c.errP, c.v+c.errV)
+		u := (c.far + c.errFar + v) * (1 + 4*xmath.U)
+		up := prev * math.Exp(prevScale-c.scale)
+		u = max(u, up)
+		if c.scale == 0 {
+			u = min(u, 1)
+		}
+		t.set(i+1, u-up, xmath.U*(2*u+2*up*math.Abs(prevScale-c.scale)), c.scale)
+		prev, prevScale = u, c.scale
+	}
+	rest := prev * math.Exp(prevScale)
+	// Left side. W from right to left, each at most the next.
+	w := make([]float64, d.center)
+	cap0, capScale := 1.0, 0.0
+	for i := d.center - 1; i >= 0; i-- {
+		c := &d.cells[i]
+		v := min(c.p+c.errP, c.v+c.errV)
+		x := max(0, c.far-c.errFar) + max(0, c.p-c.errP-v)
+		w[i] = min(x*(1-4*xmath.U), cap0*math.Exp(capScale-c.scale)*(1-4*xmath.U*(1+math.Abs(capScale-c.scale))))
+		cap0, capScale = w[i], c.scale
+	}
+	low, lowScale := 0.0, 0.0
+	for i := range w {
+		c := &d.cells[i]
+		dn := low * math.Exp(lowScale-c.scale)
+		t.set(i, w[i]-dn, xmath.U*(2*w[i]+2*dn*math.Abs(lowScale-c.scale)), c.scale)
+		low, lowScale = w[i], c.scale
+	}
+	t.set(d.center, 1-rest-low*math.Exp(lowScale), 4*xmath.U, 0)
+	return t.law(+1, pinf)
+}
+
+// A tally collects the masses of the vertices, in units of e^scale.
+type tally struct {
+	d           *discretizer
+	m, err, scl []float64
+}
+
+func (d *discretizer) newTally() *tally {
+	n := len(d.pts)
+	return &tally{d, make([]float64, n), make([]float64, n), make([]float64, n)}
+}
+
+func (t *tally) set(i int, m, err, scale float64) { t.m[i], t.err[i], t.scl[i] = m, err, scale }
+
+// law returns the law of the masses, rounded up (sign +1) or down (−1).
+func (t *tally) law(sign, logPInf float64) *Law {
+	d := t.d
+	l := &Law{Offset: d.g.Offset, Step: d.g.Step, LogPInf: min(0, logPInf), LossErr: d.sup.LossErr + d.moved, SecondOrder: true}
+	l.Loss = make([]float64, 0, len(t.m))
+	l.LogMass = make([]float64, 0, len(t.m))
+	for i, m := range t.m {
+		m += sign * t.err[i]
+		if !(m > 0) {
+			continue
+		}
+		lm := math.Log(m) + t.scl[i]
+		lm += sign * 2 * xmath.U * (1 + math.Abs(lm) + math.Abs(t.scl[i]))
+		if d.index == nil {
+			l.Loss = append(l.Loss, d.pts[i].t)
+		} else {
+			l.Index = append(l.Index, d.index[i])
+			l.Loss = append(l.Loss, d.g.Offset+float64(d.index[i])*d.g.Step)
+		}
+		l.LogMass = append(l.LogMass, lm)
+	}
+	return l
+}

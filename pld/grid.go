@@ -1,0 +1,140 @@
+package pld
+
+import (
+	"math"
+	"slices"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// Range returns losses lo < hi such that the finite loss exceeds hi with
+// log P-probability at most logAbove, and is at most lo with at most logBelow;
+// or the ends of the support if they come first.
+func Range(p profiles.Profile, logAbove, logBelow float64) (lo, hi float64) {
+	sup := p.Support()
+	above := func(t float64) bool {
+		x := p.Tails(t, 0).P
+		if !math.IsInf(sup.LogPInf, -1) {
+			// Rounding leaves no smaller difference than this.
+			x = xmath.LogSub(x, sup.LogPInf+8*xmath.U*(1+math.Abs(sup.LogPInf)))
+		}
+		return x > logAbove
+	}
+	below := func(t float64) bool { return p.Tails(-t, 0).PC > logBelow }
+	return -reach(below, -sup.Min), reach(above, sup.Max)
+}
+
+// reach returns the smallest t, to a few percent of its distance from 0, at
+// which far is false; at most end.
+func reach(far func(float64) bool, end float64) float64 {
+	const tiny, huge = 1e-12, 1e300
+	sign, step := 1.0, tiny
+	if !far(0) {
+		sign = -1 // the bulk lies on the other side of 0
+	}
+	// Bracket by doubling on the side of the answer.
+	in, out := 0.0, 0.0
+	for step < huge {
+		t := sign * step
+		if sign > 0 && t >= end {
+			return end
+		}
+		if sign > 0 && !far(t) {
+			out = t
+			break
+		}
+		if sign < 0 && far(t) {
+			in, out = t, -step/2
+			if step == tiny {
+				out = 0
+			}
+			break
+		}
+		in = t
+		step *= 2
+	}
+	for range 8 {
+		m := in + (out-in)/2
+		if far(m) {
+			in = m
+		} else {
+			out = m
+		}
+	}
+	return min(out, end)
+}
+
+// Coarse returns an upper law of p on losses that follow its tails: from one to
+// the next the log-odds of exceeding the loss change by at most res, down to the
+// given log-probabilities. It is not on a lattice. As any upper law it is above
+// p, so its K(θ) for θ > 0 bounds that of p.
+func Coarse(p profiles.Profile, logAbove, logBelow, res float64) *Law {
+	if d, ok := p.(*profiles.Discrete); ok && len(d.Atoms()) <= 4096 {
+		return atomLaw(d, +1)
+	}
+	lo, hi := Range(p, logAbove, logBelow)
+	odds := func(t profiles.Tails) float64 {
+		return max(t.P, logAbove-1) - max(t.PC, logBelow-1)
+	}
+	at := func(t float64) point { return point{t: t, tails: p.Tails(t, 0)} }
+	pts := []point{at(lo)}
+	var split func(a, b point, depth int)
+	split = func(a, b point, depth int) {
+		m := a.t + (b.t-a.t)/2
+		if odds(a.tails)-odds(b.tails) <= res || depth == 0 || !(m > a.t && m < b.t) {
+			pts = append(pts, b)
+			return
+		}
+		mid := at(m)
+		split(a, mid, depth-1)
+		split(mid, b, depth-1)
+	}
+	ends := []float64{hi}
+	for _, a := range p.Support().Atoms {
+		if a > lo && a < hi {
+			ends = append(ends, a)
+		}
+	}
+	slices.Sort(ends)
+	for _, e := range ends {
+		if last := pts[len(pts)-1]; e > last.t {
+			split(last, at(e), 52)
+		}
+	}
+	d := &discretizer{p: p, sup: p.Support(), pts: pts}
+	d.fill()
+	return d.upper()
+}
+
+// SpikeOffset returns a lattice offset that suits a loss piled up at one end of
+// its support: there the likelihood ratio of all the mass within half a step of
+// the last lattice point is that point's own, so that merging it costs nothing
+// (core.md §3.5).
+func SpikeOffset(p profiles.Profile, step float64) float64 {
+	sup := p.Support()
+	sign, at := 1.0, sup.Spike // a spike at the left end
+	if math.Abs(sup.Spike-sup.Max) < math.Abs(sup.Spike-sup.Min) {
+		sign = -1
+	}
+	// Positive while the lattice point lies before the mean ratio of the mass
+	// between it and the end of the support.
+	f := func(o float64) float64 {
+		t := p.Tails(o+sign*step/2, 0)
+		if sign > 0 {
+			return t.PC - t.QC - o
+		}
+		return o - (t.P - t.Q)
+	}
+	lo, hi := -0.5*step, step
+	for range 40 {
+		m := lo + (hi-lo)/2
+		v := f(at + sign*m)
+		if v > 0 || math.IsNaN(v) {
+			lo = m
+		} else {
+			hi = m
+		}
+	}
+	return at + sign*hi
+}

@@ -1,0 +1,346 @@
+package pld
+
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// touch places the tangent of cell i at s, t_i ≤ s ≤ t_{i+1}, and stores its
+// depth below h at both ends: integrals of |e^l − a| over the two parts, as
+// differences of masses of the same cell. Any s is sound.
+func (d *discretizer) touch(i int, s float64) {
+	c, a, b := &d.cells[i], &d.pts[i], &d.pts[i+1]
+	c.s = s
+	at := d.p.Tails(s, 0)
+	c.left, c.errL, c.rght, c.errR = 0, 0, 0, 0
+	if s > a.t {
+		p, ep := massP(a.tails, at, -c.scale)
+		q, eq := massQ(a.tails, at, a.t-c.scale, a.tol)
+		c.left, c.errL = max(0, p-q), ep+eq+4*xmath.U*(p+q)
+	}
+	if s < b.t {
+		p, ep := massP(at, b.tails, -c.scale)
+		q, eq := massQ(at, b.tails, b.t-c.scale, b.tol)
+		c.rght, c.errR = max(0, q-p), ep+eq+4*xmath.U*(p+q)
+	}
+}
+
+// balance places every tangent a little off the middle of its cell, so that the
+// two that meet at a vertex are equally deep there to third order. The deeper
+// one counts, so that touching at the middle would add a relative error of first
+// order in the step. It returns the places.
+//
+// With S_A, S_B the integrals of √(PQ) over the half cells, the shift is
+// −(w/3)·(S_B − S_A)/(S_A + S_B); where √(PQ) is about exponential with a rate r,
+// taken from the neighbouring cells, the ratio is tanh(rw/4). Where the rate
+// changes too much from cell to cell that says nothing, and the middle is kept:
+// SpikeOffset counts on it.
+func (d *discretizer) balance() []float64 {
+	n := len(d.cells)
+	at := make([]float64, n)
+	logRho := make([]float64, n) // of the density of √(PQ), NaN where unknown
+	middle := func(i int) float64 { return d.pts[i].t + (d.pts[i+1].t-d.pts[i].t)/2 }
+	for i, c := range d.cells {
+		logRho[i] = math.NaN()
+		if c.p > 0 && !d.pts[i+1].atom {
+			logRho[i] = math.Log(c.p/c.w) + c.scale - middle(i)/2
+		}
+	}
+	for i := range at {
+		at[i] = middle(i)
+		if i > 0 && i < n-1 {
+			w := d.pts[i+1].t - d.pts[i].t
+			r1 := (logRho[i] - logRho[i-1]) / (middle(i) - middle(i-1))
+			r2 := (logRho[i+1] - logRho[i]) / (middle(i+1) - middle(i))
+			if math.Abs(r2-r1)*w < 0.6 {
+				at[i] -= w / 3 * math.Tanh((r1+r2)*w/8)
+			}
+		}
+		d.touch(i, at[i])
+	}
+	return at
+}
+
+// A depth is a length below h, in units of e^scale, with its error.
+type depth struct{ x, err, scale float64 }
+
+func (a depth) in(scale float64) depth {
+	if a.scale == scale {
+		return a
+	}
+	f := math.Exp(a.scale - scale)
+	return depth{a.x * f, a.err*f + a.x*f*4*xmath.U*(1+math.Abs(a.scale-scale)), scale}
+}
+
+func (a depth) log() float64 { return math.Log(a.x) + a.scale }
+
+// depthAt is the depth of the lower of the two tangents at interior vertex i.
+func (d *discretizer) depthAt(i int) depth {
+	l := &d.cells[i-1]
+	r := &d.cells[i]
+	a := depth{l.rght, l.errR, l.scale}.in(r.scale)
+	b := depth{r.left, r.errL, r.scale}
+	if a.x > b.x {
+		a.err = max(a.err, b.err)
+		return a
+	}
+	b.err = max(a.err, b.err)
+	return b
+}
+
+// startDepth is h(a_i) − (1 − a_i), the depth of the line 1 − α below h;
+// endDepth is h(a_i) − p∞. From lower and from upper tails.
+func (d *discretizer) startDepth(i int) depth {
+	pt := &d.pts[i]
+	return differ(pt.t+pt.tails.QC, pt.tails.PC, pt.tails.ErrC+pt.tol)
+}
+
+func (d *discretizer) endDepth(i int) depth {
+	pt := &d.pts[i]
+	p, e := pt.tails.P, pt.tails.Err
+	if !math.IsInf(d.sup.LogPInf, -1) {
+		p = xmath.LogSub(p, d.sup.LogPInf)
+		e *= 1 + 2*math.Exp(min(40, d.sup.LogPInf-p))
+	}
+	return differ(p, pt.t+pt.tails.Q, e+pt.tol)
+}
+
+// differ returns e^a − e^b ≥ 0 of logarithms with error err.
+func differ(a, b, err float64) depth {
+	if math.IsInf(a, -1) {
+		return depth{}
+	}
+	scale := 0.0
+	if math.Abs(a) > -deep {
+		scale = a
+	}
+	x := math.Exp(a-scale) * -math.Expm1(min(0, b-a))
+	return depth{x, math.Exp(a-scale) * (2*err + xmath.U*(6+3*math.Abs(a)+2*finite(b))), scale}
+}
+
+// lower builds the tangent hull, or rounds losses down (first order) when the
+// grid does not resolve the loss.
+func (d *discretizer) lower() *Law {
+	n := len(d.pts)
+	place := d.balance()
+	a, b := 0, n-1
+	// Where Q has mass far below the grid, 1 − α lies far below h at its start.
+	// Then what P has below the grid is left out, and the profile starts with the
+	// tangent at the first point.
+	d.cut = d.startDepth(0).log() > -30
+	for range 60 {
+		if b <= a+1 {
+			return d.roundDown()
+		}
+		d.fitStart(a)
+		d.fitEnd(b)
+		na, nb := a, b
+		for i := b - 1; i > a && !d.cut; i-- {
+			if d.deeper(i, d.startDepth(i)) {
+				na = i
+				break
+			}
+		}
+		for i := a + 1; i < b; i++ {
+			if d.deeper(i, d.endDepth(i)) {
+				nb = i
+				break
+			}
+		}
+		if na == a && nb == b {
+			return d.tangents(a, b)
+		}
+		d.touch(a, place[a])
+		d.touch(b-1, place[b-1])
+		a, b = na, nb
+	}
+	return d.roundDown()
+}
+
+// deeper reports whether the tangents at vertex i pass below an end line whose
+// depth is limit: beyond what rounding explains.
+func (d *discretizer) deeper(i int, limit depth) bool {
+	x := d.depthAt(i)
+	if x.x == 0 {
+		return false
+	}
+	limit = limit.in(x.scale)
+	return x.x-x.err > limit.x+limit.err
+}
+
+// fitStart moves the first tangent down until it lies above 1 − α at vertex a;
+// fitEnd moves the last up until it lies above p∞ at vertex b. Right below an
+// atom at b the tangent takes the atom's whole kink.
+func (d *discretizer) fitStart(a int) {
+	c, t := &d.cells[a], d.pts[a].t
+	if d.cut {
+		d.touch(a, t)
+		return
+	}
+	limit := d.startDepth(a).in(c.scale)
+	for range 8 {
+		if c.left-c.errL <= limit.x+limit.err {
+			return
+		}
+		d.touch(a, t+(c.s-t)/4)
+	}
+	d.touch(a, t)
+}
+
+func (d *discretizer) fitEnd(b int) {
+	c, t := &d.cells[b-1], d.pts[b].t
+	limit := d.endDepth(b).in(c.scale)
+	ok := func() bool { return c.rght-c.errR <= limit.x+limit.err }
+	for range 8 {
+		if ok() {
+			return
+		}
+		d.touch(b-1, t-(t-c.s)/4)
+	}
+	d.touch(b-1, math.Nextafter(t, math.Inf(-1)))
+	if !ok() {
+		d.touch(b-1, t)
+	}
+}
+
+// tangents returns the hull over vertices a..b with d_a, d_b the depths of the
+// end lines. On segment i the P-tail is D_i = U_i − g_i,
+// g_i = d_i + (d_i − d_{i+1})/(e^w − 1), and the mass at or below vertex i is
+// W_i + g_i; D is rounded down and the latter up.
+func (d *discretizer) tangents(a, b int) *Law {
+	t := d.newTally()
+	center := min(max(d.center, a), b)
+	at := func(i int) depth {
+		switch i {
+		case a:
+			if d.cut {
+				return depth{}
+			}
+			return d.startDepth(a)
+		case b:
+			return d.endDepth(b)
+		}
+		return d.depthAt(i)
+	}
+	// tail returns D_i (right) or 1 − D_i (left), rounded.
+	tail := func(i int, lo, hi depth) float64 {
+		c := &d.cells[i]
+		lo, hi = lo.in(c.scale), hi.in(c.scale)
+		x, y := lo.x+lo.err, hi.x+hi.err
+		e := math.Expm1(c.w)
+		g := x + (x-y)/e
+		slack := 8*xmath.U*(x+(x+y)/e) + (lo.err+hi.err)*1e-15
+		if i >= d.center {
+			u := c.far - c.errFar + c.v - c.errV
+			return u - g - slack - 6*xmath.U*(c.far+c.v)
+		}
+		w := c.far + c.errFar + c.p + c.errP - max(0, c.v-c.errV)
+		return w + g + slack + 6*xmath.U*(c.far+c.p)
+	}
+	pinf := d.sup.LogPInf
+	if !math.IsInf(pinf, -1) {
+		pinf -= 4 * xmath.U * (1 + math.Abs(pinf))
+	}
+	// Left side, upwards.
+	below, belowScale := 0.0, 0.0
+	if first := d.pts[a].tails; d.cut && !math.IsInf(first.PC, -1) {
+		below, belowScale = 1, first.PC+first.ErrC+4*xmath.U*(1+math.Abs(first.PC))
+	}
+	lo := at(a)
+	for i := a; i < center; i++ {
+		hi := at(i + 1)
+		c := &d.cells[i]
+		x := tail(i, lo, hi)
+		dn := below * math.Exp(belowScale-c.scale)
+		t.set(i, x-dn, 4*xmath.U*(math.Abs(x)+math.Abs(dn)*math.Abs(belowScale-c.scale)), c.scale)
+		below, belowScale = x, c.scale
+		lo = hi
+	}
+	// Right side, downwards.
+	above, aboveScale := 0.0, 0.0
+	if !math.IsInf(pinf, -1) {
+		above, aboveScale = 1, pinf
+	}
+	hi := at(b)
+	for i := b - 1; i >= center; i-- {
+		lo := at(i)
+		c := &d.cells[i]
+		x := tail(i, lo, hi)
+		up := above * math.Exp(aboveScale-c.scale)
+		t.set(i+1, x-up, 4*xmath.U*(math.Abs(x)+math.Abs(up)*math.Abs(aboveScale-c.scale)), c.scale)
+		above, aboveScale = x, c.scale
+		hi = lo
+	}
+	t.set(center, 1-above*math.Exp(aboveScale)-below*math.Exp(belowScale), 6*xmath.U, 0)
+	removed := t.hull(a, b)
+	carry, carryScale := t.carry(a, b)
+	if carry > 0 && !math.IsInf(pinf, -1) {
+		left := 1 - carry*math.Exp(carryScale-pinf)
+		pinf += math.Log(max(0, left))
+	}
+	l := t.law(-1, pinf)
+	l.SecondOrder = removed < 1e-9
+	return l
+}
+
+// hull removes vertices of negative mass from the polygon: the mass is given to
+// the neighbours so that P- and Q-mass are kept, which is what deleting the
+// vertex does. λ is rounded towards the upper neighbour, the safe side. It
+// returns the total mass removed.
+func (t *tally) hull(a, b int) (removed float64) {
+	pts := t.d.pts
+	stack := make([]int, 0, b-a+1)
+	for k := a; k < b; k++ {
+		stack = append(stack, k)
+		next := k + 1
+		for len(stack) >= 2 {
+			top, prev := stack[len(stack)-1], stack[len(stack)-2]
+			if t.m[top] >= 0 || t.scl[top] != 0 || t.scl[prev] != 0 || t.scl[next] != 0 {
+				break
+			}
+			up := -math.Expm1(pts[top].t - pts[next].t)
+			lambda := up / (up + math.Expm1(pts[top].t-pts[prev].t)) * (1 - 16*xmath.U)
+			m := t.m[top]
+			removed -= m
+			t.m[prev] += lambda * m
+			t.m[next] += (1 - lambda) * m * (1 + 4*xmath.U)
+			t.err[prev] += 2 * xmath.U * math.Abs(t.m[prev])
+			t.err[next] += t.err[top] + 2*xmath.U*math.Abs(t.m[next])
+			t.m[top], t.err[top] = 0, 0
+			stack = stack[:len(stack)-1]
+		}
+	}
+	return removed
+}
+
+// carry subtracts what is left of negative mass from the next higher point: that
+// lowers the profile everywhere. It returns what the last point could not bear.
+func (t *tally) carry(a, b int) (rest, scale float64) {
+	for k := a; k <= b; k++ {
+		m := t.m[k] - rest*math.Exp(scale-t.scl[k])*(1+8*xmath.U)
+		rest, scale = 0, t.scl[k]
+		if m-t.err[k] < 0 {
+			rest = t.err[k] - m
+			m, t.err[k] = 0, 0
+		}
+		t.m[k] = m
+	}
+	return rest, scale
+}
+
+// roundDown moves every loss down to the next vertex: valid always, first order.
+func (d *discretizer) roundDown() *Law {
+	t := d.newTally()
+	n := len(d.pts)
+	for i := range d.cells {
+		c := &d.cells[i]
+		t.set(i, c.p-c.errP, 0, c.scale)
+	}
+	e := d.endDepth(n - 1) // P(t < L < ∞) − e^t Q(L > t): less than the mass above
+	t.set(n-1, e.x-e.err, 0, e.scale)
+	pinf := d.sup.LogPInf
+	l := t.law(-1, pinf-4*xmath.U*(1+finite(pinf)))
+	l.SecondOrder = false
+	return l
+}
