@@ -12,6 +12,7 @@ import (
 //
 //	ε = D_α + log((α−1)/α) − (log δ + log α)/(α−1),  at least 0,
 //
+// with the limit ε = D_∞ + log(1 − δ) at α = ∞,
 // minimised over the orders of c if c is (composed of) a Grid, and otherwise
 // over all real orders by a search; every order gives a valid bound. ε is +Inf
 // when no order gives a finite one. The order is 1 when ε = 0 follows from
@@ -132,7 +133,9 @@ func expUp(x float64) float64 {
 // epsilonAt is the conversion of D_α ≤ v at one order.
 func epsilonAt(alpha, v, logDelta float64) float64 {
 	if math.IsInf(alpha, 1) {
-		return v
+		// A loss of at most v gives δ(ε) ≤ 1 − e^{ε−v}.
+		gain := xmath.Log1mExp(logDelta)
+		return max(0, up(v+gain, v-gain))
 	}
 	t := alpha - 1
 	la := math.Log(alpha)
@@ -225,6 +228,12 @@ func minimise(c Curve, f func(alpha, v float64) float64) (best, order float64, e
 		return best, order, err
 	}
 	searchOrders(at)
+	// Curves of sampled mechanisms have kinks at integers.
+	for _, a := range []float64{math.Floor(order), math.Ceil(order)} {
+		if a > 1 {
+			at(a)
+		}
+	}
 	return best, order, err
 }
 

@@ -21,8 +21,8 @@ import (
 // and may run only if Spend returns nil.
 //
 // Theorem, one order: Feldman and Zrnic, "Individual privacy accounting via a
-// Rényi filter" (NeurIPS 2021), Theorem 4.3; Lécuyer, "Practical privacy
-// filters and odometers with Rényi differential privacy" (2021), section 4. At
+// Rényi filter" (NeurIPS 2021), Theorem 3.1; Lécuyer, "Practical privacy
+// filters and odometers with Rényi differential privacy" (2021). At
 // order α, exp((α−1)(L_t − Σ_{s≤t} ρ_s(α))), with L_t the privacy loss of the
 // first t outputs, is a supermartingale, so E[exp((α−1)(L − B)); Σρ ≤ B] ≤ 1.
 // Relation: that of the curves.
