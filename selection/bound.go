@@ -3,6 +3,7 @@ package selection
 import (
 	"fmt"
 	"math"
+	"sync"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
@@ -76,9 +77,72 @@ func checkApprox(eps, delta float64) error {
 	return nil
 }
 
+// FromDelta returns the bound of an accountant that tells an upper bound on δ(ε)
+// itself, such as the upper end of its certified interval. A bound of 0 counts
+// as the smallest positive number, so that underflow cannot pass for a proof.
+func FromDelta(delta func(eps float64) (upper float64, err error)) Bound {
+	return func(eps float64) float64 {
+		d, err := delta(eps)
+		if err != nil || !(d >= 0) {
+			return math.NaN()
+		}
+		l := math.Log(max(d, math.SmallestNonzeroFloat64))
+		return min(0, l+xmath.U*(1-l))
+	}
+}
+
 // Min returns the smaller one of two bounds on the same mechanism.
 func (b Bound) Min(o Bound) Bound {
 	return func(eps float64) float64 { return min(b(eps), o(eps)) }
+}
+
+// Interpolated returns a bound that evaluates b on a geometric grid of ε only,
+// each point once, and interpolates: the true profile is convex in e^ε, so it
+// lies below a chord between upper bounds. It is for bounds that are slow to
+// evaluate: [Price.Curve] of a Poisson law asks at hundreds of ε.
+func (b Bound) Interpolated() Bound {
+	const first, perOctave = 1e-3, 8
+	known := map[int]float64{}
+	var lock sync.Mutex
+	at := func(i int) float64 {
+		lock.Lock()
+		defer lock.Unlock()
+		d, ok := known[i]
+		if !ok {
+			d = b(gridEps(i, first, perOctave))
+			known[i] = d
+		}
+		return d
+	}
+	return func(eps float64) float64 {
+		eps = min(eps, 700)
+		i := 0
+		if eps >= first {
+			i = 1 + int(perOctave*math.Log2(eps/first))
+		}
+		for i > 0 && gridEps(i, first, perOctave) > eps {
+			i--
+		}
+		left := at(i)
+		if eps == 0 || eps > 8 {
+			return left
+		}
+		lo, hi := gridEps(i, first, perOctave), gridEps(i+1, first, perOctave)
+		// Share of the right end: (e^ε − e^lo)/(e^hi − e^lo), rounded down.
+		w := max(0, math.Expm1(eps-lo)/math.Expm1(hi-lo)*(1-1e-9)-1e-12)
+		v := xmath.LogAdd(math.Log1p(-w)+left, math.Log(w)+min(left, at(i+1)))
+		if math.IsInf(v, -1) {
+			return v
+		}
+		return min(left, v+8*xmath.U*(1+math.Abs(v)))
+	}
+}
+
+func gridEps(i int, first, perOctave float64) float64 {
+	if i == 0 {
+		return 0
+	}
+	return first * math.Exp2(float64(i-1)/perOctave)
 }
 
 // at extends b to negative ε by δ(t) = 1 − e^t + e^t δ(−t), valid because b
@@ -98,8 +162,16 @@ func (b Bound) Epsilon(delta float64) (float64, error) {
 		return 0, fmt.Errorf("delta: %v is not in (0, 1)", delta)
 	}
 	logD := math.Log(delta) - 2*xmath.U*(1-math.Log(delta))
-	eps, ok := crossing(func(e float64) float64 { return b(e) - logD }, 1e6)
-	if !ok {
+	broken := false
+	eps, ok := crossing(func(e float64) float64 {
+		d := b(e)
+		broken = broken || math.IsNaN(d)
+		return d - logD
+	}, 1e6)
+	switch {
+	case broken:
+		return 0, fmt.Errorf("candidate: its bound is NaN where ε is searched")
+	case !ok:
 		return math.Inf(1), nil
 	}
 	return eps, nil
@@ -144,7 +216,7 @@ func crossing(f func(float64) float64, top float64) (float64, bool) {
 	}
 	lo, hi := 0.0, min(1, top)
 	flo, fhi := math.Inf(1), f(hi)
-	for fhi > 0 {
+	for !(fhi <= 0) {
 		if hi >= top {
 			return 0, false
 		}

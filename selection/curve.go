@@ -28,7 +28,7 @@ func FromCurve(c rdp.Curve) Bound {
 // which is ε_Q(λ) + ln R + ln E[K]/(λ−1) when K is never 0, with ln R as in
 // [Price.Profile] and for Poisson laws ln R = μ·δ_Q(log(λ/(λ−1))); then the
 // least value over all higher orders, because Rényi divergence does not decrease
-// in the order. candidate is a bound on the candidate's profile when one is
+// in the order. candidate is a bound on the candidate's profile, when one is
 // known that is better than what the curve itself implies; it may be nil.
 //
 // It is never above Theorem 2 of Papernot and Steinke (ICLR 2022) nor its
@@ -39,16 +39,18 @@ func (p Price) Curve(c rdp.Curve, candidate Bound) (rdp.Curve, error) {
 	if c == nil {
 		return nil, errors.New("curve: is nil, must be a Rényi curve")
 	}
-	b := FromCurve(c)
-	if candidate != nil {
-		b = b.Min(candidate)
+	b := candidate
+	if b == nil {
+		b = FromCurve(c)
 	}
 	atInf := c.RDP(math.Inf(1))
 	var ratio func(lambda float64) float64
 	if l, ok := p.law.(poisson); ok {
 		ratio = func(lambda float64) float64 {
-			// K is Poisson: ε̂ = log(λ/(λ−1)), rounded down.
-			return up(l.mu*math.Exp(min(0, b(math.Log1p(1/(lambda-1))*(1-8*xmath.U)))), 8)
+			// ε̂ = log(λ/(λ−1)), rounded down. Orders close to 1 gain nothing from an
+			// ε̂ above 4, where ln E[K]/(λ−1) is past any use.
+			hat := min(4, math.Log1p(1/(lambda-1))*(1-8*xmath.U))
+			return up(l.mu*math.Exp(min(0, b(hat))), 8)
 		}
 	} else {
 		r, err := p.profileRatio(b)

@@ -21,7 +21,7 @@ func PapernotSteinkePure(eps, shape float64) (float64, error) {
 	if err := checkShape(shape); err != nil {
 		return 0, err
 	}
-	return up((2+shape)*eps, 4), nil
+	return upMul(2+shape, eps), nil
 }
 
 // TopRunsPure is the bound (2m+η)ε on releasing the m best of negative binomial

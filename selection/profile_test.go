@@ -474,6 +474,27 @@ func TestDiscretize(t *testing.T) {
 	}
 }
 
+func TestInterpolated(t *testing.T) {
+	for _, sigma := range []float64{0.7, 2, 8} {
+		calls := 0
+		b := gaussianBound(sigma)
+		fast := Bound(func(eps float64) float64 { calls++; return b(eps) }).Interpolated()
+		for i := range 4000 {
+			eps := math.Exp(-12 + float64(i)*0.0035)
+			// A chord over an eighth of an octave at ε: the logarithm of δ bends by about
+			// (slope·width)²/8.
+			x := 0.09 * eps
+			slope := (b(eps) - b(eps+1e-6)) / 1e-6
+			if got, want := fast(eps), b(eps); got < want || eps <= 8 && got > want+0.3*(slope*x)*(slope*x)+1e-6*(1+slope) {
+				t.Fatalf("σ=%v: %v at %v, want just above %v", sigma, got, eps, want)
+			}
+		}
+		if fast(0) != b(0) || fast(math.Inf(1)) > b(600) || calls > 200 {
+			t.Errorf("ends: %v, %v after %d calls", fast(0), fast(math.Inf(1)), calls)
+		}
+	}
+}
+
 // Against exact mechanisms: the polygon from a price dominates the selection's
 // own profile at every ε, on and off the grid, and composed with itself.
 func TestDiscretizeDominates(t *testing.T) {

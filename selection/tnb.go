@@ -140,6 +140,15 @@ func up(x, n float64) float64 {
 	return math.Nextafter(x*(1+n*xmath.U), math.Inf(1))
 }
 
+// upMul returns a·b, rounded up.
+func upMul(a, b float64) float64 {
+	p := a * b
+	if math.FMA(a, b, -p) > 0 {
+		p = math.Nextafter(p, math.Inf(1))
+	}
+	return p
+}
+
 func (l tnb) profileRatio(b Bound) (float64, error) {
 	t, err := b.root(math.Log1p(-l.gamma), -l.b)
 	return up((l.eta+1)*t, 4), err
