@@ -124,5 +124,5 @@ func ExampleBound_Discretize() {
 	logDelta, _ := profiles.LogDelta(p, 3)
 	fmt.Printf("bound %.4e, profile %.4e\n", math.Exp(bound(3)), math.Exp(logDelta))
 	// Output:
-	// bound 5.5553e-06, profile 5.5553e-06
+	// bound 5.5553e-06, profile 5.5587e-06
 }

@@ -14,9 +14,11 @@ import (
 // whose δ(ε) is at least that of every mechanism that b bounds, for every ε.
 // It is its own reverse, and composes with any other profile.
 //
-// b is evaluated on a grid of ε from 0 in steps of step, to where log δ falls
-// below logFloor or stops falling; 0 stands for a step of 1/200 and a floor
-// of −740. Smaller steps come closer to b, at a cost proportional to 1/step.
+// b is evaluated at points chosen so that going from one to the next by a chord
+// costs about accuracy in ε, from 0 to where log δ falls below logFloor or stops
+// falling; beyond, δ stays as it is. 0 stands for an accuracy of 1e-4 and a floor
+// of −740. The number of points grows with 1/√accuracy and with the floor: a few
+// hundred for a floor of −60, a few thousand for −740.
 //
 // A bound is not the profile of any pair. The true profile, as a function of
 // α = e^ε, is convex, so it lies below the lower convex envelope of b's values on
@@ -24,20 +26,20 @@ import (
 // profile of a pair of discrete distributions: where its slope rises by q at α,
 // Q has mass q and P mass αq at the loss log α, and its limit for α → ∞ is P's
 // mass at +∞ (Doroshenko et al., PETS 2022, Section 4, "connect the dots").
-func (b Bound) Discretize(step, logFloor float64) (*profiles.Discrete, error) {
-	if step == 0 {
-		step = 1.0 / 200
+func (b Bound) Discretize(accuracy, logFloor float64) (*profiles.Discrete, error) {
+	if accuracy == 0 {
+		accuracy = 1e-4
 	}
 	if logFloor == 0 {
 		logFloor = -740
 	}
-	if !(step >= 1e-6 && step <= 1) {
-		return nil, fmt.Errorf("step: %v is not in [1e-6, 1]", step)
+	if !(accuracy >= 1e-9 && accuracy <= 1) {
+		return nil, fmt.Errorf("accuracy: %v is not in [1e-9, 1]", accuracy)
 	}
 	if !(logFloor >= -1e5 && logFloor < 0) {
 		return nil, fmt.Errorf("floor: %v is not in [-1e5, 0)", logFloor)
 	}
-	pts, err := b.grid(step, logFloor)
+	pts, err := b.grid(accuracy, logFloor)
 	if err != nil {
 		return nil, err
 	}
@@ -56,42 +58,56 @@ type gridPoint struct {
 	alpha, val *big.Float
 }
 
-func (b Bound) grid(step, logFloor float64) ([]gridPoint, error) {
-	var pts []gridPoint
-	best := 0.0
-	idle := 0
-	for i := 0; ; i++ {
-		if i > maxGrid {
-			return nil, fmt.Errorf("step: %v leaves more than %d points; take a larger one", step, maxGrid)
-		}
-		eps := float64(i) * step
+// grid walks from ε = 0 in steps h such that the chord is no more than accuracy
+// to the right of the curve, which for a fall d of the logarithm is about h·d/8.
+func (b Bound) grid(accuracy, logFloor float64) ([]gridPoint, error) {
+	at := func(eps, last float64) (float64, error) {
 		d := b(eps)
 		if math.IsNaN(d) || d > 0 {
-			return nil, fmt.Errorf("candidate: log δ(%v) = %v is not in [-Inf, 0]", eps, d)
+			return 0, fmt.Errorf("candidate: log δ(%v) = %v is not in [-Inf, 0]", eps, d)
 		}
-		// A profile never rises.
-		if d < best {
-			if d > best-1e-9 {
-				idle++
-			} else {
-				idle = 0
-			}
-			best = d
-		} else {
-			idle++
+		return min(d, last), nil // a profile never rises
+	}
+	eps, h := 0.0, 1.0/64
+	val, err := at(0, 0)
+	if err != nil {
+		return nil, err
+	}
+	pts := []gridPoint{newGridPoint(0, val)}
+	fellAt := 0.0
+	for val >= logFloor && eps < 1e4 {
+		if len(pts) > maxGrid {
+			return nil, fmt.Errorf("accuracy: %v takes more than %d points", accuracy, maxGrid)
 		}
-		pts = append(pts, newGridPoint(eps, best))
-		if best < logFloor || idle > 64 && best < 0 && (idle > 2000 || float64(idle)*step > 2) || eps > 1e4 {
+		next, err := at(eps+h, val)
+		if err != nil {
+			return nil, err
+		}
+		off := h * (val - next) / 8
+		if off > accuracy && h > accuracy {
+			h /= 2
+			continue
+		}
+		eps += h
+		if val-next > 1e-9 {
+			fellAt = eps
+		}
+		val = next
+		pts = append(pts, newGridPoint(eps, val))
+		switch {
+		case val < 0 && eps-fellAt > 4:
 			return pts, nil
-		}
-		if best == 0 && eps > 1e3 {
+		case val == 0 && eps > 1e3:
 			return nil, fmt.Errorf("candidate: no δ below 1 is certified up to ε = %v", eps)
+		case off < accuracy/3 && h < 1:
+			h *= 1.5
 		}
 	}
+	return pts, nil
 }
 
 // newGridPoint returns the point (e^eps, e^logVal), with the value rounded up.
-// The abscissa is a float64 near e^eps scaled by a power of two; its logarithm
+// The abscissa is a number near e^eps scaled by a power of two; its logarithm
 // is eps to 4 u(1 + |eps|), a bound that the profile declares.
 func newGridPoint(eps, logVal float64) gridPoint {
 	p := gridPoint{eps: eps, alpha: bigExp(eps), val: new(big.Float)}

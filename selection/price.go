@@ -181,14 +181,17 @@ func CensoringCost(gamma float64, maxRuns int) float64 {
 }
 
 // Mechanism returns the selection as a mechanism, to compose with others: both
-// directions have the profile of candidate's price on a grid. No attack that
-// attains it is known.
-func (p Price) Mechanism(name string, r profiles.Relation, candidate Bound) (profiles.Mechanism, error) {
+// directions have the price's profile, by [Bound.Discretize] with the accuracy and
+// floor given. No attack that attains it is known.
+//
+// The candidate may be a whole plan: take [FromDelta] of its accountant. It is
+// asked a few hundred times at a floor of −60, which adds e^−60 to every δ.
+func (p Price) Mechanism(name string, r profiles.Relation, candidate Bound, accuracy, logFloor float64) (profiles.Mechanism, error) {
 	b, err := p.Profile(candidate)
 	if err != nil {
 		return profiles.Mechanism{}, err
 	}
-	d, err := b.Discretize(0, 0)
+	d, err := b.Discretize(accuracy, logFloor)
 	if err != nil {
 		return profiles.Mechanism{}, err
 	}
