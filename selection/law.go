@@ -28,7 +28,8 @@ type Law interface {
 	PMF(k int) float64
 	// MaxRuns returns the largest possible K, if there is one.
 	MaxRuns() (n int, bounded bool)
-	// Sample draws K, from exactly this law.
+	// Sample draws K, from exactly this law, in time proportional to the mean or,
+	// in the negative binomial family, to 1/γ.
 	Sample(rng *rand.Rand) int
 
 	// logMean bounds log E[K] from above.

@@ -111,8 +111,11 @@ func (p Price) Approximate(eps, delta float64) (epsOut, deltaOut float64, err er
 	if delta > 0 {
 		l = l.without(delta)
 		n := 64.0
-		if c, ok := p.law.(*capped); ok {
-			n += c.slack() / xmath.U
+		switch l := p.law.(type) {
+		case *capped:
+			n += l.slack() / xmath.U
+		case tnb:
+			n += 16 * l.b // the exponent of ratio
 		}
 		deltaOut = min(1, up(p.law.Hit(delta), n))
 	}
@@ -142,7 +145,7 @@ func (p Price) Profile(candidate Bound) (Bound, error) {
 		if math.IsInf(d, -1) {
 			return d
 		}
-		return min(0, d+4*xmath.U*(1+math.Abs(d)))
+		return min(0, d+4*xmath.U*(1+math.Abs(d)+math.Abs(logM)))
 	}, nil
 }
 

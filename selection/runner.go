@@ -103,12 +103,25 @@ func run[T any](ctx context.Context, l Law, threshold float64, first bool, trial
 	if o.pad && !bounded {
 		return Result[T]{}, fmt.Errorf("padding: law %v has no largest number of runs; use a conditioned law", l)
 	}
-	runs := l.Sample(src.next())
+	coins := src.next()
+	runs := math.MaxInt
+	g, geometric := l.(tnb)
+	if geometric = geometric && g.eta == 1 && !o.pad; !geometric {
+		if m := l.Mean(); m > maxSampledMean {
+			return Result[T]{}, fmt.Errorf("law: %v has a mean of %.4g runs, which is not in [0, %g]", l, m, float64(maxSampledMean))
+		}
+		runs = l.Sample(coins)
+	}
 	if !o.pad {
 		limit = runs
 	}
 	var best Result[T]
 	for i := range limit {
+		// A geometric law tosses its coin after each run, so that a tiny γ costs
+		// nothing when a threshold is met early; the coins are those of Sample.
+		if geometric && i > 0 && coin(coins, g.gamma) {
+			break
+		}
 		if err := ctx.Err(); err != nil {
 			return Result[T]{}, fmt.Errorf("%w: %w", ErrRun, err)
 		}
@@ -129,6 +142,10 @@ func run[T any](ctx context.Context, l Law, threshold float64, first bool, trial
 	}
 	return best, nil
 }
+
+// maxSampledMean keeps the exact samplers, which toss about 1/γ coins, below a
+// few seconds.
+const maxSampledMean = 1e7
 
 // A Choice is the outcome of one of several candidates.
 type Choice[T any] struct {

@@ -228,6 +228,30 @@ func TestRunnerStops(t *testing.T) {
 	if _, err := FirstAbove(t.Context(), must(Poisson(2)), 0, func(context.Context, *rand.Rand) (int, float64, error) { return 0, 0, nil }); err == nil {
 		t.Error("a Poisson law has no price with a threshold and must be refused")
 	}
+	// A tiny γ neither hangs nor hinders.
+	n := 0
+	r, err = FirstAbove(t.Context(), must(Geometric(1e-290)), 5, func(context.Context, *rand.Rand) (int, float64, error) {
+		n++
+		return n, float64(n), nil
+	})
+	if err != nil || r.Payload != 5 || n != 5 {
+		t.Errorf("γ = 1e-290: %+v after %d runs, %v", r, n, err)
+	}
+	for _, l := range []Law{must(Poisson(1e12)), must(Logarithmic(1e-12))} {
+		if _, err := Best(t.Context(), l, func(context.Context, *rand.Rand) (int, float64, error) { return 0, 0, nil }); err == nil {
+			t.Errorf("%v must be refused", l)
+		}
+	}
+	// Tossed lazily or beforehand, the coins are the same.
+	for i := range 100 {
+		seed := [32]byte{byte(i), 77}
+		n := 0
+		_, err := Best(t.Context(), must(Geometric(0.2)), func(context.Context, *rand.Rand) (int, float64, error) { n++; return 0, 0, nil }, WithSeed(seed))
+		src, _ := newSource([]Option{WithSeed(seed)})
+		if want := must(Geometric(0.2)).Sample(src.next()); err != nil || n != want {
+			t.Errorf("%d runs, want %d (%v)", n, want, err)
+		}
+	}
 	for _, w := range [][]float64{{1}, {0, 0}, {1, -1}, {1, math.NaN()}} {
 		if _, err := Mixture(w, twoCandidates(0.5, 0.5), twoCandidates(0.5, 0.5)); err == nil {
 			t.Errorf("weights %v must be refused", w)
