@@ -266,6 +266,9 @@ func TestCheck05Search(t *testing.T) {
 	for trial := range 12000 {
 		eps := []float64{0.1, 1, 2.5}[trial%3]
 		p, q := extremalPair(rng, eps)
+		if e := max(maxDivergence(p, q), maxDivergence(q, p)); e > eps+1e-9 || e < eps-1e-9 {
+			t.Fatalf("the pair is %v-close, want %v", e, eps)
+		}
 		i := trial % len(laws)
 		a, b := bestLaw(laws[i], p), bestLaw(laws[i], q)
 		if d := max(ratioAbove(a, b), ratioAbove(b, a)); d > price[key{i, eps}]+1e-9 {
@@ -289,41 +292,39 @@ func ratioAbove(p, q []float64) float64 {
 // extremalPair draws two distributions with likelihood ratios e^ε, e^−ε or,
 // for one outcome, whatever makes the masses add up.
 func extremalPair(rng *rand.Rand, eps float64) (p, q []float64) {
-	for {
-		n := 3 + rng.IntN(4)
-		p, q = make([]float64, n), make([]float64, n)
-		var sp, sq float64
-		for i := range p {
-			w := rng.ExpFloat64()
-			if rng.IntN(3) == 0 {
-				w *= 1e-2
-			}
-			p[i], q[i] = w, w*math.Exp(eps)
-			if rng.IntN(2) == 0 {
-				p[i], q[i] = q[i], p[i]
-			}
-			sp, sq = sp+p[i], sq+q[i]
+	n := 3 + rng.IntN(4)
+	p, q = make([]float64, n), make([]float64, n)
+	var sp, sq float64
+	for i := range p {
+		w := rng.ExpFloat64()
+		if rng.IntN(3) == 0 {
+			w *= 1e-2
 		}
-		// Make the sums equal by one more outcome on each side's scale.
-		x, y := 0.0, 0.0
-		switch d := sp - sq; {
-		case d > 0: // add (a, a·e^ε) with a(e^ε−1) = d
-			x = d / math.Expm1(eps)
-			y = x * math.Exp(eps)
-		default:
-			y = -d / math.Expm1(eps)
-			x = y * math.Exp(eps)
+		p[i], q[i] = w, w*math.Exp(eps)
+		if rng.IntN(2) == 0 {
+			p[i], q[i] = q[i], p[i]
 		}
-		k := rng.IntN(n + 1)
-		p = append(p[:k], append([]float64{x}, p[k:]...)...)
-		q = append(q[:k], append([]float64{y}, q[k:]...)...)
-		total := sp + x
-		for i := range p {
-			p[i] /= total
-			q[i] /= total
-		}
-		return p, q
+		sp, sq = sp+p[i], sq+q[i]
 	}
+	// Make the sums equal by one more outcome on each side's scale.
+	x, y := 0.0, 0.0
+	switch d := sp - sq; {
+	case d > 0: // add (a, a·e^ε) with a(e^ε−1) = d
+		x = d / math.Expm1(eps)
+		y = x * math.Exp(eps)
+	default:
+		y = -d / math.Expm1(eps)
+		x = y * math.Exp(eps)
+	}
+	k := rng.IntN(n + 1)
+	p = append(p[:k], append([]float64{x}, p[k:]...)...)
+	q = append(q[:k], append([]float64{y}, q[k:]...)...)
+	total := sp + x
+	for i := range p {
+		p[i] /= total
+		q[i] /= total
+	}
+	return p, q
 }
 
 // Acceptance check 6: the paper's own bounds (selection.md §5.1, §5.2).
