@@ -64,8 +64,8 @@ var badPlans = []struct{ name, plan, want string }{
 		"line 1: plan: is nested more than 100 deep"},
 	{"many keys", strings.Repeat("a: 1\n", 1000),
 		"line 101: plan: has a mapping with more than 100 keys"},
-	{"too large", "# " + strings.Repeat("x", maxPlanSize),
-		"plan: a plan of 1048578 bytes is too large, the limit is 1048576"},
+	{"too large", "# " + strings.Repeat("x", MaxPlanSize),
+		"plan: is larger than 1048576 bytes"},
 
 	// The plan.
 	{"a number", "5\n",

@@ -22,13 +22,12 @@ import (
 // mappings, lists and scalars are accepted: anchors, tags and merge keys can
 // hide what a plan says, and a privacy plan must say it plainly.
 
-const (
-	// maxPlanSize bounds the memory that reading takes; the parser needs some
-	// hundred times the size of the text.
-	maxPlanSize = 1 << 20
-	// maxDepth bounds recursion, and with maxKeys the parser's time.
-	maxDepth, maxKeys = 100, 100
-)
+// MaxPlanSize is the largest plan in bytes. It bounds the memory that reading
+// takes, some hundred times the size of the text.
+const MaxPlanSize = 1 << 20
+
+// maxDepth bounds recursion, and with maxKeys the parser's time.
+const maxDepth, maxKeys = 100, 100
 
 type kind int
 
@@ -108,8 +107,8 @@ func parseYAML(data []byte) (root *node, err error) {
 	fail := func(line int, problem string, args ...any) (*node, error) {
 		return nil, &PlanError{Line: line, Problem: fmt.Sprintf(problem, args...)}
 	}
-	if len(data) > maxPlanSize {
-		return fail(0, "a plan of %d bytes is too large, the limit is %d", len(data), maxPlanSize)
+	if len(data) > MaxPlanSize {
+		return fail(0, "is larger than %d bytes", MaxPlanSize)
 	}
 	if !utf8.Valid(data) {
 		return fail(0, "is not UTF-8 text")

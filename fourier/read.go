@@ -60,7 +60,7 @@ func (c *composition) read(eps float64) reading {
 	r.frac = 1 - y/d
 	j0 := int64(math.Mod(j, n))
 	if j0 < 0 {
-		j0 += int64(c.n)
+		j0 += c.n
 	}
 
 	f := c.tk

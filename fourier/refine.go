@@ -14,19 +14,20 @@ type pass struct {
 	upper, lower *composition
 	step         float64
 	n            int
-	second       bool // all lower laws are of second order
 	exact        bool // every law is exactly on the lattice
+
+	// By how much rounding may have displaced the total loss.
+	upMoved, loMoved float64
 }
 
 // plan is what the coarse laws say about where to compute.
 type plan struct {
-	c          cumulant
-	eps, log   float64 // ε and log δ of the finite part, approximately
-	theta      float64 // saddle
-	g          float64 // density over δ
-	scale      float64 // tilted standard deviation of one average step
-	wantLog    float64 // width wanted, in log δ
-	exactSteps bool
+	c        cumulant
+	eps, log float64 // ε and log δ of the finite part, approximately
+	theta    float64 // saddle
+	g        float64 // density over δ
+	scale    float64 // tilted standard deviation of one average step
+	wantLog  float64 // width wanted, in log δ
 }
 
 func (s *Sum) newPlan(c cumulant, eps, logDelta, theta, wantLog float64) plan {
@@ -40,7 +41,11 @@ func (s *Sum) step(p plan) float64 {
 	d := math.Sqrt(8 * 0.7 * p.wantLog / (s.copies * p.g))
 	// Beyond these the law does not hold: the tilted law must be resolved, and
 	// e^l be about linear in a cell.
-	return min(d, p.scale/2, 0.7/(1+p.theta))
+	d = min(d, 0.7/(1+p.theta))
+	if p.scale > 0 {
+		d = min(d, p.scale/2)
+	}
+	return d
 }
 
 // ladder rounds a step down to 1, 1.25, 1.5 or 1.75 times a power of two, so
@@ -173,8 +178,17 @@ func (s *Sum) lattice(e *entry, step float64, p plan, top float64) (lattice, err
 			k, _, _ = t.law.Tilted(p.theta)
 		}
 	}
-	g := pld.Grid{Offset: l.offset, Step: step, Lo: int64(math.Floor(first + 1e-9)), Hi: int64(math.Ceil(last - 1e-9)),
-		Tilt: p.theta, LogNorm: k, Share: 5e-5}
+	tilt := min(p.theta, maxTiltStep/step)
+	if (hi-lo)*min(1+tilt, 1/step) > float64(s.opts.MaxPoints)/8 {
+		return l, errTooLong
+	}
+	// An end that is a lattice point up to rounding is that point.
+	near := 8 * xmath.U * (math.Abs(l.offset) + max(math.Abs(lo), math.Abs(hi))) / step
+	g := pld.Grid{Offset: l.offset, Step: step, Lo: int64(math.Floor(first + near)), Hi: int64(math.Ceil(last - near)),
+		Tilt: tilt, LogNorm: k, Share: 5e-5}
+	if !math.IsInf(e.sup.LogQInf, -1) {
+		g.Lo-- // room for the slope that mass at −∞ leaves
+	}
 	g.Hi = max(g.Hi, g.Lo+2)
 	l.upper, l.lower = pld.Discretize(e.profile, g)
 	e.remember(l)
@@ -193,14 +207,21 @@ func (e *entry) remember(l lattice) {
 // run composes all entries at a step under the best window.
 func (s *Sum) run(p plan, step float64, exact bool, tol float64) (*pass, error) {
 	top := p.log - 30 - math.Log(s.copies)
-	ps := &pass{step: step, second: true, exact: exact}
-	w := p.c.window(p.eps, p.log, p.theta, 40/step, tol)
+	ps := &pass{step: step, exact: exact}
+	w := p.c.window(p.eps, p.log, p.theta, maxTiltStep/step, tol)
 	points := w.width/step + 64
-	if !(points < math.MaxInt32) {
+	if !(points < 1<<45) {
 		return nil, errTooLong
 	}
-	ps.n = s.opts.Transform.Length(int(points))
-	if ps.n > s.opts.MaxPoints {
+	direct, work := points > directPoints || s.copies >= directRuns, 4*points
+	if points > float64(s.opts.MaxPoints) || s.copies >= directRuns {
+		work = directWork
+	}
+	ps.n = int(points)
+	if points < math.MaxInt32 {
+		ps.n = s.opts.Transform.Length(ps.n)
+	}
+	if ps.n > s.opts.MaxPoints && !direct {
 		return nil, errTooLong
 	}
 	up, lo := make([]term, len(s.entries)), make([]term, len(s.entries))
@@ -210,15 +231,32 @@ func (s *Sum) run(p plan, step float64, exact bool, tol float64) (*pass, error) 
 			return nil, err
 		}
 		up[i], lo[i] = term{l.upper, float64(e.count)}, term{l.lower, float64(e.count)}
-		ps.second = ps.second && l.lower.SecondOrder
+		ps.upMoved += float64(e.count) * l.upper.LossErr * (1 + 1e-12)
+		ps.loMoved += float64(e.count) * l.lower.LossErr * (1 + 1e-12)
 	}
 	excess := []float64{w.s * 0.5, w.s, w.s * 1.6}
-	ps.upper = compose(up, w.theta, ps.n, s.opts.Transform, excess)
-	ps.lower = compose(lo, w.theta, ps.n, s.opts.Transform, excess)
+	for _, side := range []struct {
+		terms []term
+		out   **composition
+	}{{up, &ps.upper}, {lo, &ps.lower}} {
+		if direct {
+			*side.out = composeDirect(side.terms, w.theta, int64(ps.n), excess, work)
+		}
+		if *side.out == nil {
+			if ps.n > s.opts.MaxPoints {
+				return nil, errTooLong
+			}
+			*side.out = compose(side.terms, w.theta, ps.n, s.opts.Transform, excess)
+		}
+	}
 	return ps, nil
 }
 
 var errTooLong = fmt.Errorf("the transform would be longer than the memory limit allows")
+
+// maxTiltStep bounds θΔ: neighbouring lattice points then differ by e^40 under the
+// tilt, more than any float64 sum can tell.
+const maxTiltStep = 40
 
 // maxRounds bounds the refinement; each round shrinks the step by at least a
 // fifth, normally one or two suffice.
@@ -232,12 +270,32 @@ func (s *Sum) refineEpsilon(logDelta, logInf, floor, top float64) (Result, error
 		return Result{Lower: floor, Upper: math.Inf(1), Estimate: math.Inf(1)}, nil
 	}
 	c := coarse(s.entries, finiteLog, s.copies)
+	// Bounds that need no transform, in case it would be too long.
+	if e, _ := c.chernoff(finiteLog); !math.IsNaN(e) {
+		for _, slack := range []float64{1e-9, 1e-6, 1e-3, 1e-1, 1} {
+			if x := e + slack*math.Abs(e); c.proves(x, logDelta) {
+				best.Upper = min(best.Upper, x)
+				break
+			}
+		}
+	}
+	best.Upper = min(best.Upper, s.variation(logDelta))
+	if best.Upper-best.Lower <= s.opts.Absolute {
+		best.Estimate = best.Upper
+		return best, nil
+	}
 	eps, theta := c.epsilon(finiteLog)
 	var step float64
 	factor := 1.0
 	fixed := false
 	for range maxRounds {
 		want := max(s.opts.Relative*math.Abs(eps), s.opts.Absolute)
+		if eps > top-want/2 {
+			// The largest loss is the answer from above; show that δ is reached just
+			// below it.
+			eps = top - want/2
+			theta = c.saddle(eps, theta)
+		}
 		p := s.newPlan(c, eps, finiteLog, theta, want*theta)
 		if !fixed {
 			step = s.step(p) * factor
@@ -277,6 +335,22 @@ func (s *Sum) refineEpsilon(logDelta, logInf, floor, top float64) (Result, error
 		}
 	}
 	return s.short(best), nil
+}
+
+// variation bounds ε(δ) by total variation: with τ = ΣT_j·TV_j the reversed
+// profile is at most τ, so δ(ε) ≤ 1 − e^ε(1−τ) for ε ≤ 0. It is +Inf unless
+// τ ≤ δ.
+func (s *Sum) variation(logDelta float64) float64 {
+	tau := 0.0
+	for _, e := range s.entries {
+		v, err := profiles.LogDelta(e.profile, 0)
+		tau += float64(e.count) * math.Exp(v+err)
+	}
+	tau *= 1 + 1e-12
+	if delta := math.Exp(logDelta); tau <= delta*(1-1e-12) {
+		return xmath.Up(math.Log1p(-delta)-math.Log1p(-tau), 4)
+	}
+	return math.Inf(1)
 }
 
 func (s *Sum) widest(r Result, step float64) Result {
@@ -323,6 +397,9 @@ func (ps *pass) epsilon(logDelta, floor, top, guess, want float64) Result {
 	}
 	r.Estimate = solve(estimate, r.Lower, r.Upper, start, 1e-3*tol, true)
 	r.Budget = ps.budget(r.Estimate, 1)
+	r.Upper = min(top, xmath.Up(r.Upper+ps.upMoved, 2))
+	r.Lower = max(floor, xmath.Down(r.Lower-ps.loMoved, 2))
+	r.Budget.RoundOff += ps.upMoved + ps.loMoved
 	return r
 }
 
@@ -369,8 +446,8 @@ func (r reading) totalSlope() float64 {
 	return r.slope * math.Exp(r.logValue-xmath.LogAdd(r.logValue, r.logInf))
 }
 
-// refineDelta answers δ(ε) for two or more runs; losses may be off by move.
-func (s *Sum) refineDelta(eps, move, logInf float64) (Result, error) {
+// refineDelta answers δ(ε) for two or more runs.
+func (s *Sum) refineDelta(eps, logInf float64) (Result, error) {
 	// The coarse laws reach as far as δ needs; δ is what they say.
 	logDelta := -10.0
 	var c cumulant
@@ -416,8 +493,8 @@ func (s *Sum) refineDelta(eps, move, logInf float64) (Result, error) {
 		if err != nil {
 			return best, err
 		}
-		bestHi = min(bestHi, ps.upper.read(eps-move).upper())
-		bestLo = max(bestLo, ps.lower.read(eps+move).lower())
+		bestHi = min(bestHi, ps.upper.read(xmath.Down(eps-ps.upMoved, 2)).upper())
+		bestLo = max(bestLo, ps.lower.read(xmath.Up(eps+ps.loMoved, 2)).lower())
 		v, _ := ps.estimate(eps)
 		best = Result{Lower: expDown(bestLo), Estimate: math.Exp(v), Upper: expUp(bestHi), Points: ps.n, Step: step}
 		best.Budget = ps.budget(eps, math.Exp(v))

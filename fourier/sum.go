@@ -31,7 +31,10 @@ func DefaultOptions() Options {
 type Sum struct {
 	opts    Options
 	entries []*entry
-	copies  float64
+	copies  float64            // copies on the lattice: all Gaussians together are one
+	runs    float64            // runs added
+	list    *profiles.Discrete // the whole sum, if it could be listed
+	tried   bool
 }
 
 type entry struct {
@@ -73,11 +76,23 @@ const maxCount = 1 << 53
 
 // Add adds count runs of p.
 func (s *Sum) Add(p profiles.Profile, count int64) error {
-	if count < 0 || float64(count)+s.copies > maxCount {
+	if count < 0 || float64(count)+s.runs > maxCount {
 		return fmt.Errorf("count: %d is not in [0, 2^53 − runs so far]", count)
 	}
 	if count == 0 {
 		return nil
+	}
+	s.runs += float64(count)
+	s.list, s.tried = nil, false
+	// Gaussians compose in closed form.
+	if g, ok := p.(profiles.Gaussian); ok {
+		for _, e := range s.entries {
+			if total, ok := e.profile.(profiles.Gaussian); ok {
+				*e = entry{profile: g.Repeat(count, total), sup: e.sup, count: 1}
+				return nil
+			}
+		}
+		p, count = g.Repeat(count, profiles.Gaussian{}), 1
 	}
 	s.copies += float64(count)
 	for _, e := range s.entries {
@@ -171,18 +186,19 @@ func (s *Sum) Epsilon(delta float64) (Result, error) {
 	}
 	floor := xmath.Down(math.Log1p(-delta), 2) // δ(ε) ≥ 1 − e^ε
 	var r Result
-	if s.copies == 1 {
-		r = s.single(logDelta, floor, top)
+	if p := s.listed(); p != nil {
+		r = single(p, logDelta, floor, top)
+		move := p.Support().LossErr
+		r.Budget.RoundOff += 2 * move
+		r.Upper, r.Lower = r.Upper+move, r.Lower-move
 	} else {
 		var err error
 		if r, err = s.refineEpsilon(logDelta, logInf, floor, top); err != nil {
 			return Result{}, err
 		}
 	}
-	move := s.lossErr()
-	r.Budget.RoundOff += 2 * move
-	r.Upper = min(top, xmath.Up(r.Upper+move, 2))
-	r.Lower = max(floor, xmath.Down(r.Lower-move, 2))
+	r.Upper = min(top, xmath.Up(r.Upper, 2))
+	r.Lower = max(floor, xmath.Down(r.Lower, 2))
 	if logDelta <= logInf+infErr {
 		r.Upper = math.Inf(1)
 	}
@@ -204,22 +220,23 @@ func (s *Sum) Delta(eps float64) (Result, error) {
 		return Result{Lower: expDown(logInf - infErr), Estimate: math.Exp(logInf), Upper: expUp(logInf + infErr)}, nil
 	}
 	var r Result
-	if s.copies == 1 {
-		v, e := profiles.LogDelta(s.entries[0].profile, eps)
-		lo, el := profiles.LogDelta(s.entries[0].profile, eps+move)
-		hi, eh := profiles.LogDelta(s.entries[0].profile, eps-move)
+	if p := s.listed(); p != nil {
+		move = max(move, p.Support().LossErr)
+		v, e := profiles.LogDelta(p, eps)
+		lo, el := profiles.LogDelta(p, eps+move)
+		hi, eh := profiles.LogDelta(p, eps-move)
 		if math.IsInf(el, 1) {
 			lo, el = math.Inf(-1), 0
 		}
 		if math.IsInf(eh, 1) || math.IsInf(e, 1) {
-			t := s.entries[0].profile.Tails(eps-move, 0)
+			t := p.Tails(eps-move, 0)
 			hi, eh = t.P, t.Err
 		}
 		r = Result{Lower: expDown(lo - el), Estimate: math.Exp(v), Upper: expUp(hi + eh)}
 		r.Budget.RoundOff = r.Upper - r.Lower
 	} else {
 		var err error
-		if r, err = s.refineDelta(eps, move, logInf); err != nil {
+		if r, err = s.refineDelta(eps, logInf); err != nil {
 			return Result{}, err
 		}
 	}
@@ -251,9 +268,26 @@ func finite(x float64) float64 {
 	return x
 }
 
-// single answers for one run, from the tails.
-func (s *Sum) single(logDelta, floor, top float64) Result {
-	p := s.entries[0].profile
+// listed returns a profile of the whole sum when it is known in closed form: one
+// run, or few enough losses to list.
+func (s *Sum) listed() profiles.Profile {
+	if s.copies == 1 {
+		return s.entries[0].profile
+	}
+	if !s.tried {
+		s.tried = true
+		if d := s.enumerate(); d != nil {
+			s.list = d
+		}
+	}
+	if s.list == nil {
+		return nil
+	}
+	return s.list
+}
+
+// single answers for a profile, from its tails.
+func single(p profiles.Profile, logDelta, floor, top float64) Result {
 	f := func(sign float64) func(float64) (float64, float64) {
 		return func(eps float64) (float64, float64) {
 			v, e := profiles.LogDelta(p, eps)

@@ -85,6 +85,9 @@ type discretizer struct {
 
 func newDiscretizer(p profiles.Profile, g Grid) *discretizer {
 	d := &discretizer{p: p, g: g, sup: p.Support()}
+	if t, ok := p.(*profiles.Discrete); ok {
+		d.sup.Atoms = notable(t.Atoms())
+	}
 	if g.Share > 0 {
 		d.thin()
 	} else {
@@ -94,6 +97,18 @@ func newDiscretizer(p profiles.Profile, g Grid) *discretizer {
 	}
 	d.fill()
 	return d
+}
+
+// notable returns the losses of atoms that vertices should meet: all of a few,
+// the two ends of many.
+func notable(atoms []profiles.Atom) []float64 {
+	var out []float64
+	for i, a := range atoms {
+		if len(atoms) <= 64 || i == 0 || i == len(atoms)-1 {
+			out = append(out, a.Loss)
+		}
+	}
+	return out
 }
 
 func (d *discretizer) push(k int64, pt point) {

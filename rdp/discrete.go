@@ -8,37 +8,6 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// Max returns the larger of the curves at every order: both directions of one
-// mechanism, or a mechanism that may be any of several.
-func Max(curves ...Curve) Curve {
-	return Func(func(alpha float64) float64 {
-		most := 0.0
-		for _, c := range curves {
-			v := value(c, alpha)
-			if math.IsNaN(v) {
-				return v
-			}
-			most = max(most, v)
-		}
-		return most
-	})
-}
-
-// Min returns the smaller of bounds on the same mechanism at every order.
-func Min(curves ...Curve) Curve {
-	return Func(func(alpha float64) float64 {
-		least := math.Inf(1)
-		for _, c := range curves {
-			v := value(c, alpha)
-			if math.IsNaN(v) {
-				return v
-			}
-			least = min(least, v)
-		}
-		return least
-	})
-}
-
 // FromDiscrete returns the exact Rényi divergence of a discrete profile: of its
 // one direction P against Q. Take Max with the curve of profiles.Reverse(d) for
 // a guarantee in both directions. It is +Inf at every order if some outcome is
@@ -57,7 +26,7 @@ func (c discrete) RDP(alpha float64) float64 {
 		return math.Inf(1)
 	}
 	top := roundUp(max(s.Max, 0)+s.LossErr, 2)
-	if math.IsInf(alpha, 1) {
+	if alpha > hugeOrder {
 		return top
 	}
 	atoms := c.d.Atoms()
@@ -132,7 +101,7 @@ func newPair(p, q []float64) pair {
 
 func (c pair) RDP(alpha float64) float64 {
 	top := roundUp(c.top, 8)
-	if math.IsInf(c.top, 1) || math.IsInf(alpha, 1) {
+	if math.IsInf(c.top, 1) || alpha > hugeOrder {
 		return top
 	}
 	terms := make([]float64, len(c.logQ))
@@ -231,7 +200,7 @@ type discreteLaplace struct {
 
 func (m discreteLaplace) RDP(alpha float64) float64 {
 	top := m.pure.RDP(alpha)
-	if math.IsInf(alpha, 1) {
+	if alpha > hugeOrder {
 		return top
 	}
 	s := float64(m.shift)

@@ -13,6 +13,9 @@ const (
 	maxEpsilon         = 1e6
 )
 
+// Where products of α and ε leave float64, D_α ≤ D_∞ = ε stands in for D_α.
+const hugeOrder, tinyEpsilon = 1e18, 1e-140
+
 func checkNoise(mechanism string, noise float64) error {
 	if !(noise >= minNoise && noise <= maxNoise) {
 		return fmt.Errorf("%s: noise-multiplier: %v is not in [%g, %g]", mechanism, noise, minNoise, maxNoise)
@@ -41,7 +44,8 @@ func Gaussian(noiseMultiplier float64) (Curve, error) {
 
 type gaussian struct{ sigma float64 }
 
-func (g gaussian) RDP(alpha float64) float64 { return roundUp(alpha/(2*g.sigma*g.sigma), 4) }
+// Three operations, and up to 4 u from a σ that was inverted twice.
+func (g gaussian) RDP(alpha float64) float64 { return roundUp(alpha/(2*g.sigma*g.sigma), 10) }
 
 // ZCDP returns the curve ρα of ρ-zero-concentrated differential privacy.
 //
@@ -100,7 +104,7 @@ func (m twoAnswers) RDP(alpha float64) float64 {
 	switch {
 	case m.eps == 0:
 		return 0
-	case math.IsInf(alpha, 1) || math.IsInf(m.eps, 1):
+	case alpha > hugeOrder || math.IsInf(m.eps, 1) || m.eps < tinyEpsilon:
 		return roundUp(m.eps, 8)
 	}
 	a, b := alpha*m.eps, (alpha-1)*m.eps
@@ -129,7 +133,7 @@ type laplace struct{ m float64 }
 
 func (l laplace) RDP(alpha float64) float64 {
 	top := roundUp(l.m, 2)
-	if math.IsInf(alpha, 1) {
+	if alpha > hugeOrder {
 		return top
 	}
 	// With f(x) = e^x − 1 − x, the moment is
@@ -182,7 +186,7 @@ func (m boundedRange) RDP(alpha float64) float64 {
 	switch {
 	case m.eps == 0:
 		return 0
-	case math.IsInf(alpha, 1):
+	case alpha > hugeOrder || m.eps < tinyEpsilon:
 		return roundUp(m.eps, 2)
 	}
 	// The top loss is ε − s with e^s = φ((α−1)ε)/φ(αε), φ(x) = (1 − e^{−x})/x.

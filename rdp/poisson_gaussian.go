@@ -173,8 +173,9 @@ func (c poissonGaussian) trapezoid(alpha, from, to, h, logEdge float64) float64 
 	at := func(x float64) (logQ, l float64) {
 		y := x/c.sigma - drop
 		logQ = logH + xmath.LogNormalDensity(x)
-		if y < 30 {
-			l = math.Log1p(c.q * math.Expm1(y))
+		// log z(x): from z − 1 where z is near 1, else from its two positive terms.
+		if u := c.q * math.Expm1(y); u > -0.5 && y < 30 {
+			l = math.Log1p(u)
 		} else {
 			l = xmath.LogAdd(math.Log1p(-c.q), math.Log(c.q)+y)
 		}

@@ -15,8 +15,9 @@ import (
 //	             + 3·Σ_{k≥3} C(α,k)q^k(1−q)^{α−k}e^{(k−1)c(k)};
 //
 // between integers by convexity (Grid), and never more than c(α). For a
-// Gaussian the result is the exact PoissonGaussian, and for Laplace noise, pure
-// differential privacy and binary randomized response the factor 3 is 1.
+// Gaussian the result is the exact PoissonGaussian and for Laplace noise exact
+// too, at all orders; for discrete noise, pure differential privacy and binary
+// randomized response the factor 3 is 1.
 //
 // Theorem: Zhu and Wang, "Poisson subsampled Rényi differential privacy" (ICML
 // 2019), Theorem 6. Without the 3 it is the exact divergence of the remove
@@ -34,7 +35,7 @@ func Poisson(c Curve, rate float64) (Curve, error) {
 		return nil, fmt.Errorf("poisson: curve: is nil, must be a Rényi curve")
 	case gaussian:
 		return PoissonGaussian(rate, c.sigma)
-	case laplace:
+	case laplace, discreteGaussian, discreteLaplace:
 		factor = 1
 	case twoAnswers:
 		if c.k == 2 {
@@ -45,7 +46,7 @@ func Poisson(c Curve, rate float64) (Curve, error) {
 		return c, nil
 	}
 	table := &integerOrders{curve: c}
-	return sampled{table, func(alpha int) float64 {
+	sum := sampled{table, func(alpha int) float64 {
 		if rate == 0 {
 			return math.Inf(-1)
 		}
@@ -56,7 +57,11 @@ func Poisson(c Curve, rate float64) (Curve, error) {
 			}
 			return v + math.Log(factor-math.Exp(-v)) // log(3e^v − 1)
 		})
-	}}, nil
+	}}
+	if l, ok := c.(laplace); ok && rate > 0 {
+		return poissonLaplace{rate, l.m, sum}, nil
+	}
+	return sum, nil
 }
 
 // WithoutReplacement returns a bound on the curve of a mechanism with curve c
@@ -86,14 +91,21 @@ func WithoutReplacement(c Curve, population, batch int64) (Curve, error) {
 	if batch == population {
 		return c, nil
 	}
+	return mixed(c, float64(batch)/float64(population)), nil
+}
+
+// mixed is the bound of WithoutReplacement at a rate: it holds whenever the two
+// output distributions are rate·P + (1−rate)·R and rate·Q + (1−rate)·R and c
+// bounds the divergences among all of P, Q and R.
+func mixed(c Curve, rate float64) Curve {
 	table := &integerOrders{curve: c}
-	logGamma := math.Log(float64(batch)) - math.Log(float64(population))
+	logRate := math.Log(rate)
 	return sampled{table, func(alpha int) float64 {
-		if batch == 0 {
+		if rate == 0 {
 			return math.Inf(-1)
 		}
 		most := logExpm1Zero(value(c, math.Inf(1))) // log(e^{c(∞)} − 1)
-		return sumOfPowers(alpha, logGamma, 0, 2, func(k float64) float64 {
+		return sumOfPowers(alpha, logRate, 0, 2, func(k float64) float64 {
 			v := table.moment(int(k))
 			y := v + min(math.Ln2, k*most)
 			if k == 2 {
@@ -101,7 +113,7 @@ func WithoutReplacement(c Curve, population, batch int64) (Curve, error) {
 			}
 			return y
 		})
-	}}, nil
+	}}
 }
 
 // logExpm1Zero is logExpm1 with its limits at 0 and +Inf.

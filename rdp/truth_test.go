@@ -91,6 +91,12 @@ func (r truth) curve() (Curve, error) {
 		return DiscreteGaussian(r.Noise, r.Sens)
 	case "discrete-laplace":
 		return DiscreteLaplace(r.Noise, r.Sens)
+	case "poisson-laplace":
+		l, err := Laplace(r.B)
+		if err != nil {
+			return nil, err
+		}
+		return Poisson(l, r.rate())
 	case "poisson-gaussian":
 		return PoissonGaussian(r.rate(), r.Sigma)
 	case "poisson-gaussian-add":

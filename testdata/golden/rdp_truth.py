@@ -62,7 +62,7 @@ for s in [0.1, 1, 7.5]:
 
 def sampled(q, s, a, add, h):
     q, s, a, h = mpf(q), mpf(s), mpf(a), mpf(h)
-    n0, n1 = int(-22/h), int(((0 if add else a/s)+1/s+22)/h)
+    n0, n1 = int(-(22+(a/s if add else 0))/h), int(((0 if add else a/s)+1/s+22)/h)
     tot = mpf(0); c = 1/(2*s*s)
     for i in range(n0, n1+1):
         x = i*h
@@ -75,7 +75,7 @@ def sampled(q, s, a, add, h):
 
 import sys
 CASES = {"A": (0.01, 1.0), "B": (0.001, 0.8), "C": (256/60000, 1.1), "D": (0.02, 0.5), "E": (1e-4, 0.6), "F": (0.1, 4.0),
-         "q1e-7": (1e-7, 1.0), "q1e-9": (1e-9, 2.0), "half": (0.5, 20.0), "most": (0.99, 1.0), "small": (1e-6, 0.3), "wide": (0.01, 300.0)}
+         "q1e-7": (1e-7, 1.0), "q1e-9": (1e-9, 2.0), "half": (0.5, 20.0), "most": (0.99, 1.0), "small": (1e-6, 0.3), "wide": (0.01, 300.0), "nearly-all": (1-2**-53, 0.5)}
 for name, (q, s) in CASES.items():
     for a in [1.000001, 1.1, 1.25, 1.5, 2, 2.5, 3, 3.7, 5, 8, 10, 16, 31.4, 64]:
         for add in (False, True):
@@ -86,4 +86,28 @@ for name, (q, s) in CASES.items():
             put("poisson-gaussian-add" if add else "poisson-gaussian", a, v, q=q, sigma=s)
     print(name, file=sys.stderr)
 
-json.dump({"source": "testdata/golden/rdp_truth.py, mpmath 1.3.0 at 60 digits", "rows": rows}, open("rdp_truth.json", "w"), indent=0)
+def sampled_laplace(q, b, a):
+    q, m, a = mpf(q), 1/mpf(b), mpf(a)
+    f = lambda l: (1-q+q*exp(l))**a - 1 - a*q*(exp(l)-1)
+    mid = mp.quad(lambda s: m/2*exp(-m*s)*f(m*(2*s-1)), mp.linspace(0, 1, 41 if m > 5 else 5))
+    return log(1 + f(-m)/2 + exp(-m)/2*f(m) + mid)/(a-1)
+mp.dps = 40
+for q, b in [(0.01, 1.0), (0.5, 0.25), (1e-7, 3.0), (0.999999, 0.1), (0.2, 100.0)]:
+    for a in [1.000001, 1.1, 1.5, 2, 2.75, 5, 17.3]:
+        put("poisson-laplace", a, sampled_laplace(q, b, a), q=q, b=b)
+
+wor = []
+def envelope(n, m, s, a):
+    g, s, a = mpf(m)/n, mpf(s), mpf(a)
+    x0 = 1/(2*s)
+    def f(x):
+        z = 1+g*(exp(x/s-1/(2*s*s))-1)
+        return exp(-x*x/2)/sqrt(2*pi)*(z**a-1-a*(z-1) + z**(1-a)-1+(a-1)*(z-1))
+    top = a/s
+    cuts = [x0] + [x for x in mp.linspace(x0, max(top, x0+1)+25, 60)][1:]
+    return log(1+mp.quad(f, cuts))/(a-1)
+mp.dps = 40
+for n, m, s in [(60000, 256, 1.1), (10000, 100, 1.0), (1000000, 100, 0.6), (1000, 100, 4.0), (10, 9, 2.0), (1000000000, 1, 30.0)]:
+    for a in [1.000001, 1.5, 2, 3, 4.5, 8, 16, 40.25]:
+        wor.append({"n": n, "m": m, "sigma": s, "alpha": a, "value": mp.nstr(envelope(n, m, s, a), 25)})
+json.dump({"source": "testdata/golden/rdp_truth.py, mpmath 1.3.0 at 60 digits", "rows": rows, "wor": wor}, open("rdp_truth.json", "w"), indent=0)
