@@ -1,22 +1,18 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dpaccountant/accountant"
-	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
 	"github.com/dpaccountant/accountant/selection"
-	"github.com/dpaccountant/accountant/subsample"
 )
 
 type selectFlags struct {
@@ -46,12 +42,7 @@ func newSelectCmd() *cobra.Command {
 		Long:  selectLong,
 		Example: `  accountant select --plan dpsgd.yaml --law geometric --mean 100 --delta 1e-5
   accountant select --candidate-epsilon 1 --mean 10,100`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return fmt.Errorf("%s: %q is an argument, but the command takes flags only", cmd.Name(), args[0])
-			}
-			return nil
-		},
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runSelect(cmd, f) },
 	}
 	fs := cmd.Flags()
@@ -105,11 +96,11 @@ func runSelect(cmd *cobra.Command, f selectFlags) error {
 	set := cmd.Flags().Changed
 	switch {
 	case f.plan != "" && (set("candidate-epsilon") || set("candidate-delta")):
-		return errors.New("--plan: not allowed together with --candidate-epsilon or --candidate-delta")
+		return usageError{errors.New("--plan: not allowed together with --candidate-epsilon or --candidate-delta")}
 	case f.plan == "" && !set("candidate-epsilon"):
-		return errors.New("--plan: is missing; give a plan or --candidate-epsilon")
+		return usageError{errors.New("--plan: is missing; give a plan or --candidate-epsilon")}
 	case f.plan != "" && !set("delta"):
-		return errors.New("--delta: is missing; a plan is priced at a δ in (0, 1)")
+		return usageError{errors.New("--delta: is missing; a plan is priced at a δ in (0, 1)")}
 	case set("delta") && !(f.delta > 0 && f.delta < 1):
 		return fmt.Errorf("--delta: %v is not in (0, 1)", f.delta)
 	}
@@ -146,34 +137,17 @@ func runSelect(cmd *cobra.Command, f selectFlags) error {
 		}
 	}
 	if f.json {
-		return selectWriteJSON(cmd.OutOrStdout(), out)
+		return printJSON(cmd.OutOrStdout(), out)
 	}
 	return selectWriteTable(cmd.OutOrStdout(), out)
 }
 
-// selectMaxPlan bounds what is read of a plan file.
-const selectMaxPlan = 1 << 26
-
 // selectPlan returns the certified δ(ε) of a plan, the same less exactly and
-// interpolated, and its Rényi curve when every step has one.
+// interpolated, and its Rényi curve, nil when it has none.
 func selectPlan(cmd *cobra.Command, path string) (bound, smooth selection.Bound, curve rdp.Curve, err error) {
-	var data []byte
-	if path == "-" {
-		path = "standard input"
-		data, err = io.ReadAll(io.LimitReader(cmd.InOrStdin(), selectMaxPlan))
-	} else {
-		var file *os.File
-		if file, err = os.Open(path); err == nil {
-			defer file.Close()
-			data, err = io.ReadAll(io.LimitReader(file, selectMaxPlan))
-		}
-	}
+	plan, err := readPlan(cmd, path)
 	if err != nil {
-		return nil, nil, nil, fmt.Errorf("--plan: %w", err)
-	}
-	plan, err := accountant.ParsePlan(data)
-	if err != nil {
-		return nil, nil, nil, fmt.Errorf("%s: %w", path, err)
+		return nil, nil, nil, err
 	}
 	if bound, err = selectBound(plan, 1e-4); err == nil {
 		smooth, err = selectBound(plan, 1e-3)
@@ -181,7 +155,10 @@ func selectPlan(cmd *cobra.Command, path string) (bound, smooth selection.Bound,
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return bound, smooth.Interpolated(), selectPlanCurve(plan.Steps, plan.Neighbors), nil
+	if curve, err = plan.RDP(); err != nil {
+		curve = nil
+	}
+	return bound, smooth.Interpolated(), curve, nil
 }
 
 // selectBound returns the certified δ(ε) of a plan to a relative accuracy, each
@@ -206,59 +183,6 @@ func selectBound(plan *accountant.Plan, accuracy float64) (selection.Bound, erro
 		return nil, err
 	}
 	return selection.FromDelta(delta), nil
-}
-
-// selectPlanCurve returns the Rényi curve of the steps, nil when one of them has
-// none.
-func selectPlanCurve(steps []accountant.Step, r profiles.Relation) rdp.Curve {
-	var parts []rdp.Curve
-	for _, s := range steps {
-		var c rdp.Curve
-		if s.Mechanism == nil {
-			c = selectPlanCurve(s.Steps, r)
-		} else {
-			c = selectStepCurve(s, r)
-		}
-		if c == nil {
-			return nil
-		}
-		parts = append(parts, rdp.Repeat(c, max(1, s.Count)))
-	}
-	return rdp.Compose(parts...)
-}
-
-func selectStepCurve(s accountant.Step, r profiles.Relation) rdp.Curve {
-	p, err := s.Mechanism.Pair(r)
-	if err != nil {
-		return nil
-	}
-	var c rdp.Curve
-	gauss, isGauss := p.(profiles.Gaussian)
-	switch p := p.(type) {
-	case profiles.Gaussian:
-		c, err = rdp.Gaussian(p.NoiseMultiplier())
-	case profiles.Laplace:
-		c, err = rdp.Laplace(p.NoiseMultiplier())
-	case *profiles.Discrete:
-		c = rdp.Max(rdp.FromDiscrete(p), rdp.FromDiscrete(profiles.Reverse(p).(*profiles.Discrete)))
-	default:
-		return nil
-	}
-	if s.Sampling != nil {
-		poisson, ok := s.Sampling.(subsample.Poisson)
-		if !ok || r != profiles.AddRemove {
-			return nil
-		}
-		if isGauss {
-			c, err = rdp.PoissonGaussian(poisson.Rate(), gauss.NoiseMultiplier())
-		} else if err == nil {
-			c, err = rdp.Poisson(c, poisson.Rate())
-		}
-	}
-	if err != nil {
-		return nil
-	}
-	return c
 }
 
 func selectLaw(f selectFlags, c selectCandidate, name string, mean float64) (selectRow, error) {
@@ -394,15 +318,6 @@ func selectNumber(x float64, err error) *float64 {
 	return &x
 }
 
-func selectWriteJSON(w io.Writer, v any) error {
-	data, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(append(data, '\n'))
-	return err
-}
-
 func selectWriteTable(w io.Writer, out selectJSON) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "law\tshape\tγ\truns\tmiss 1 %\tmiss 5 %\tε paper\tε Papernot–Steinke\tε tight\tδ\t")
@@ -429,10 +344,10 @@ func selectCell(x *float64, format string) string {
 	return fmt.Sprintf(format, *x)
 }
 
-// selectUp prints an upper bound with four decimals, rounded up.
+// selectUp prints an upper bound with five digits, rounded up.
 func selectUp(x *float64) string {
 	if x == nil {
 		return "–"
 	}
-	return fmt.Sprintf("%.4f", math.Ceil(*x*1e4)/1e4)
+	return rounded(*x, 5, up)
 }
