@@ -18,6 +18,9 @@ var commands = []func() *cobra.Command{
 	newEpsilonCmd,
 	newDeltaCmd,
 	newDPSGDCmd,
+	newSelectCmd,
+	newPateCmd,
+	newLabelCmd,
 	newVersionCmd,
 }
 
