@@ -84,7 +84,7 @@ func (j *planned) prove(text string, want map[string]int64) error {
 			far[k] = max(far[k], n)
 		}
 		far[text] = want[text] + j.ahead
-		if iv, err := j.epsilon(far); err == nil && iv.Upper <= j.config.Epsilon {
+		if iv, err := j.epsilon(far, 0.2, 1e-3); err == nil && iv.Upper <= j.config.Epsilon {
 			j.proved, j.ahead = far, min(2*j.ahead, maxAhead)
 			return nil
 		}
@@ -92,7 +92,7 @@ func (j *planned) prove(text string, want map[string]int64) error {
 	} else {
 		j.ahead = 1
 	}
-	iv, err := j.epsilon(want)
+	iv, err := j.epsilon(want, 0.2, 1e-3, 1e-6)
 	if err != nil {
 		return err
 	}
@@ -101,6 +101,9 @@ func (j *planned) prove(text string, want map[string]int64) error {
 		return nil
 	}
 	j.ahead = 0
+	if iv, err = j.epsilon(want, 1e-3, 1e-6); err != nil { // for the message
+		return err
+	}
 	now, err := j.spent()
 	if err != nil {
 		return err
@@ -120,11 +123,11 @@ func below(a, b map[string]int64) bool {
 	return true
 }
 
-// epsilon returns ε of the counts, as narrow as it takes to compare it with the
-// budget.
-func (j *planned) epsilon(counts map[string]int64) (accountant.Interval, error) {
+// epsilon returns ε of the counts, to the accuracies in turn until it can be
+// compared with the budget.
+func (j *planned) epsilon(counts map[string]int64, accuracies ...float64) (accountant.Interval, error) {
 	var iv accountant.Interval
-	for _, accuracy := range []float64{1e-3, 1e-6} {
+	for _, accuracy := range accuracies {
 		acct := accountant.New(j.config.Neighbors, accountant.WithAccuracy(accuracy))
 		for _, k := range j.keys {
 			if n := counts[k]; n > 0 {
@@ -149,7 +152,7 @@ func (j *planned) epsilon(counts map[string]int64) (accountant.Interval, error) 
 
 func (j *planned) spent() (Spent, error) {
 	if j.known == nil {
-		iv, err := j.epsilon(j.counts)
+		iv, err := j.epsilon(j.counts, 1e-3, 1e-6)
 		if err != nil {
 			return Spent{}, err
 		}

@@ -83,6 +83,7 @@ type state struct {
 	unended bool   // the last line lacks its line feed
 	last    string // time of the last entry
 	judge   judge
+	plans   map[string]*accountant.Plan // seen lately, by text
 }
 
 // A judge decides about spends. try leaves the judge unchanged when it returns
@@ -208,9 +209,16 @@ func (s *state) count(e entry, p *accountant.Plan) {
 
 func (s *state) parse(e entry) (*accountant.Plan, string, error) {
 	text := e.planText()
-	p, err := accountant.ParsePlan([]byte(text))
-	if err != nil {
-		return nil, "", err
+	p := s.plans[text]
+	if p == nil {
+		var err error
+		if p, err = accountant.ParsePlan([]byte(text)); err != nil {
+			return nil, "", err
+		}
+		if s.plans == nil || len(s.plans) >= maxPlans {
+			s.plans = map[string]*accountant.Plan{}
+		}
+		s.plans[text] = p
 	}
 	if p.Neighbors != s.config.Neighbors {
 		return nil, "", fmt.Errorf("neighbors: %v is not the ledger's relation, %v", p.Neighbors, s.config.Neighbors)
@@ -222,6 +230,9 @@ func (s *state) parse(e entry) (*accountant.Plan, string, error) {
 }
 
 const maxRuns = 1 << 53
+
+// maxPlans is how many plans a ledger remembers in case they come again.
+const maxPlans = 100
 
 // runs is the number of runs of steps that ParsePlan has found to be at most
 // 2^53.
