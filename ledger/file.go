@@ -169,24 +169,23 @@ func Open(path string) (*Ledger, error) {
 	l := &Ledger{path: path}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.load(); err != nil {
+	if _, err := l.load(nil); err != nil {
 		return nil, err
 	}
 	return l, nil
 }
 
 // load reads what is new in the file.
-func (l *Ledger) load() error {
+func (l *Ledger) load(seen func(sum string)) (tail, error) {
 	if l.path == "" {
-		return nil
+		return tail{}, nil
 	}
 	f, err := l.open(os.O_RDONLY)
 	if err != nil {
-		return err
+		return tail{}, err
 	}
 	defer f.Close()
-	_, err = l.read(f, nil)
-	return err
+	return l.read(f, seen)
 }
 
 func (l *Ledger) open(flag int) (*lockedfile.File, error) {

@@ -26,6 +26,7 @@
 package ledger
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -136,8 +137,7 @@ func (s *state) begin(c *Config) error {
 func (l *Ledger) Config() (Config, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	err := l.load()
-	if err != nil {
+	if _, err := l.load(nil); err != nil {
 		return Config{}, err
 	}
 	return l.state.config, nil
@@ -251,7 +251,10 @@ func runs(steps []accountant.Step) int64 {
 // storedPlan is the plan as the file has it: JSON as JSON, YAML as a string.
 func storedPlan(plan []byte) json.RawMessage {
 	if t := strings.TrimSpace(string(plan)); strings.HasPrefix(t, "{") && utf8.ValidString(t) && json.Valid([]byte(t)) {
-		return json.RawMessage(t)
+		var b bytes.Buffer
+		if json.Compact(&b, []byte(t)) == nil {
+			return b.Bytes()
+		}
 	}
 	text, _ := json.Marshal(string(plan)) // bytes that are not UTF-8 turn into U+FFFD
 	return text

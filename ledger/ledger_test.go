@@ -197,7 +197,7 @@ func TestTruncated(t *testing.T) {
 			if cut%7 != 0 && !edge && entries > 0 && l.state.entries == entries {
 				continue // spending at each of them takes long
 			}
-			if err := l.load(); err != nil || l.state.entries != entries {
+			if _, err := l.load(nil); err != nil || l.state.entries != entries {
 				t.Fatalf("cut at %d: %d entries, want %d, %v", cut, l.state.entries, entries, err)
 			}
 			if err := l.SpendPlan([]byte(purePlan), "after"); err != nil {

@@ -1,9 +1,6 @@
 package ledger
 
-import (
-	"fmt"
-	"os"
-)
+import "fmt"
 
 // A Status tells what a ledger promises and what is spent.
 type Status struct {
@@ -28,17 +25,9 @@ func (l *Ledger) Status() (Status, error) {
 }
 
 func (l *Ledger) status(seen func(string)) (st Status, err error) {
-	var t tail
-	if l.path != "" {
-		f, err := l.open(os.O_RDONLY)
-		if err != nil {
-			return st, err
-		}
-		t, err = l.read(f, seen)
-		f.Close()
-		if err != nil {
-			return st, err
-		}
+	t, err := l.load(seen)
+	if err != nil {
+		return st, err
 	}
 	s := l.state
 	st = Status{Config: s.config, Entries: s.entries, Runs: s.runs, Last: s.last, Head: s.head, Torn: t.torn, Guarantee: guarantee(s.config)}
