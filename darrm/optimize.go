@@ -19,7 +19,7 @@ type Options struct {
 
 // A Result is an optimised noise function with its proof.
 type Result struct {
-	Gamma       Gamma
+	Gamma Gamma
 	// Value is the objective of Gamma and Best that of the noise-free majority;
 	// for TrueError they are one minus the average error.
 	Value, Best float64
@@ -85,11 +85,9 @@ func (r *Result) solve(pr *program, o Objective, opt Options) error {
 	if err != nil {
 		return err
 	}
-	if opt.Free {
-		pr.push(g)
-		if g, err = pr.repair(g); err != nil {
-			return err
-		}
+	pr.push(g)
+	if g, err = pr.repair(g); err != nil {
+		return err
 	}
 	r.Gamma, r.Certificate = g, pr.certify(g)
 	if !r.Certificate.Certified {
@@ -149,6 +147,10 @@ func (pr *program) point(v []float64) []float64 {
 	x := append([]float64(nil), v[:pr.n]...)
 	if pr.table.monotone {
 		for j := 1; j < pr.n; j++ {
+			// Steps below the solver's accuracy are none.
+			if x[j] < 1e-13 {
+				x[j] = 0
+			}
 			x[j] += x[j-1]
 		}
 	}
@@ -280,32 +282,50 @@ func (h *violationHeap) Pop() any {
 	return v
 }
 
-// push raises each entry of a free noise function to the largest value that the
-// others leave it: where the objective is all but indifferent (its weights span
-// a dozen orders of magnitude) the vertex may be at the wrong end of an edge.
+// push raises each entry of g, or each level of a monotone g, to the largest
+// value that the others leave it: where the objective is all but indifferent
+// (its weights span a dozen orders of magnitude) the vertex may be at the wrong
+// end of an edge.
 func (pr *program) push(g Gamma) {
-	for j := range pr.n {
-		hi, lo := pr.n+j, pr.n-1-j
-		old := g[hi]
-		if old == 1 {
-			continue
+	for end := pr.n; end > 0; {
+		start, top := end-1, 1.0
+		if pr.table.monotone {
+			for start > 0 && g[pr.n+start-1] == g[pr.n+start] {
+				start--
+			}
+			if end < pr.n {
+				top = g[pr.n+end]
+			}
 		}
-		set := func(v float64) { g[hi], g[lo] = v, v }
-		// The constraint is a maximum of lines in this entry: Newton from the
-		// right, on the line of the worst multiset at each point.
-		for v := 1.0; v > old; {
-			set(v)
-			w := pr.worst(g)
-			if w.excess <= 0 {
-				break
-			}
-			slope := pr.row(w.counts)[j]
-			if !(slope > 0) {
-				v = old
-			} else {
-				v = max(old, min(v-2*w.excess/slope, v*(1-0x1p-50)))
-			}
-			set(v)
+		pr.pushLevel(g, start, end, top)
+		end = start
+	}
+}
+
+// pushLevel raises γ(n+start..n+end−1), which are equal, to at most top.
+func (pr *program) pushLevel(g Gamma, start, end int, top float64) {
+	old := g[pr.n+start]
+	set := func(v float64) {
+		for j := start; j < end; j++ {
+			g[pr.n+j], g[pr.n-1-j] = v, v
 		}
 	}
+	// The constraint is a maximum of lines in this value: Newton from the right,
+	// on the line of the worst multiset at each point.
+	for v := top; v > old; {
+		set(v)
+		w := pr.worst(g)
+		if w.excess <= 0 {
+			return
+		}
+		slope := 0.0
+		for _, a := range pr.row(w.counts)[start:end] {
+			slope += a
+		}
+		if !(slope > 0) {
+			break
+		}
+		v = min(v-2*w.excess/slope, v*(1-0x1p-50))
+	}
+	set(old)
 }

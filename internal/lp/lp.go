@@ -12,9 +12,9 @@
 // favours) and makes it dual feasible, so that there is no first phase.
 //
 // gonum's optimize/convex/lp.Simplex is not called: it takes the standard form
-// only, starts afresh after each added row, returns no multipliers, and on the
-// degenerate programs of package darrm it fails or stops short of the optimum;
-// compare_test.go shows on which.
+// only, starts afresh after each added row (some 30 times slower at 100
+// variables), and on a degenerate program of package darrm it stops at a
+// singular basis short of the optimum. Tests use it as a second opinion.
 package lp
 
 import (
@@ -48,6 +48,9 @@ type Solver struct {
 	x, y   []float64 // A⁻¹ b and A⁻ᵀ c
 	d, u   []float64 // scratch
 	fresh  int       // pivots since inv was computed from scratch
+
+	dualTol  float64 // a multiplier this far below zero counts as zero: 1e-13 max|c|
+	restarts int
 }
 
 type row struct {
@@ -87,13 +90,11 @@ func New(c, lo, hi []float64) (*Solver, error) {
 		}
 	}
 	s := &Solver{n: n, c: append([]float64(nil), c...), lo: append([]float64(nil), lo...), hi: append([]float64(nil), hi...)}
-	s.active = make([]active, n)
-	for i := range n {
-		s.active[i] = active{kind: lower, index: i}
-		if c[i] >= 0 {
-			s.active[i].kind = upper
-		}
+	for _, v := range c {
+		s.dualTol = max(s.dualTol, 1e-13*math.Abs(v))
 	}
+	s.active = make([]active, n)
+	s.box()
 	s.inv = make([]float64, n*n)
 	s.x, s.y = make([]float64, n), make([]float64, n)
 	s.d, s.u = make([]float64, n), make([]float64, n)
@@ -101,6 +102,16 @@ func New(c, lo, hi []float64) (*Solver, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// box makes each variable active at the bound that its cost favours.
+func (s *Solver) box() {
+	for i, v := range s.c {
+		s.active[i] = active{kind: lower, index: i}
+		if v >= 0 {
+			s.active[i].kind = upper
+		}
+	}
 }
 
 // AddRow adds the constraint a·x ≤ b.
@@ -146,10 +157,10 @@ func (s *Solver) Rows() int { return len(s.rows) }
 // Callers who need more repair and certify.
 const feasTol = 1e-13
 
-// dualTol is the smallest entry of the ratio test: constraint normals are at
+// pivotTol is the smallest entry of the ratio test: constraint normals are at
 // most 1 and inverses grow like the condition number, so that smaller entries
 // are rounding.
-const dualTol = 1e-11
+const pivotTol = 1e-10
 
 // Maximize returns the optimum. The slice is a copy; rows may be added and
 // Maximize called again, which starts from the last vertex.
@@ -158,7 +169,7 @@ func (s *Solver) Maximize() (x []float64, value float64, err error) {
 	polished := false
 	for range limit {
 		if s.fresh >= 100 {
-			if err := s.refactor(); err != nil {
+			if err := s.refresh(); err != nil {
 				return nil, 0, err
 			}
 		}
@@ -168,7 +179,7 @@ func (s *Solver) Maximize() (x []float64, value float64, err error) {
 			if !polished && s.fresh > 0 {
 				// The vertex and its multipliers once more from scratch: an error
 				// gathered by the updates shows as a violation and is mended.
-				if err := s.refactor(); err != nil {
+				if err := s.refresh(); err != nil {
 					return nil, 0, err
 				}
 				polished = true
@@ -275,24 +286,31 @@ func (s *Solver) pivot(enter active, excess float64, bland bool) (step float64, 
 		}
 	}
 	leave := -1
-	ratio := math.Inf(1)
-	for i, d := range s.d {
-		if d <= dualTol || s.active[i].fixed {
-			continue
-		}
-		r := max(s.y[i], 0) / d
-		better := r < ratio
-		if leave >= 0 && math.Abs(r-ratio) <= 1e-14*ratio {
-			// A tie: the largest pivot for accuracy; under Bland's rule the first
-			// constraint in a fixed order, against cycling.
-			if bland {
-				better = s.active[i].before(s.active[leave])
-			} else {
-				better = d > s.d[leave]
+	if bland {
+		// The first constraint in a fixed order among those of smallest ratio,
+		// against cycling.
+		ratio := math.Inf(1)
+		for i, d := range s.d {
+			if d <= pivotTol || s.active[i].fixed {
+				continue
+			}
+			if r := max(s.y[i], 0) / d; r < ratio || r == ratio && s.active[i].before(s.active[leave]) {
+				leave, ratio = i, r
 			}
 		}
-		if better {
-			leave, ratio = i, min(r, ratio)
+	} else {
+		// Harris: multipliers may end dualTol below zero, and among the
+		// constraints that this lets leave the largest pivot does.
+		bound := math.Inf(1)
+		for i, d := range s.d {
+			if d > pivotTol && !s.active[i].fixed {
+				bound = min(bound, (max(s.y[i], 0)+s.dualTol)/d)
+			}
+		}
+		for i, d := range s.d {
+			if d > pivotTol && !s.active[i].fixed && max(s.y[i], 0)/d <= bound && (leave < 0 || d > s.d[leave]) {
+				leave = i
+			}
 		}
 	}
 	if leave < 0 {
@@ -326,6 +344,18 @@ func (a active) before(b active) bool {
 		return a.kind < b.kind
 	}
 	return a.index < b.index
+}
+
+// refresh refactors; an active set that has become singular is given up for
+// the box, from which all rows are met anew.
+func (s *Solver) refresh() error {
+	err := s.refactor()
+	if errors.Is(err, ErrSingular) && s.restarts < 10 {
+		s.restarts++
+		s.box()
+		return s.refactor()
+	}
+	return err
 }
 
 // refactor computes inverse, vertex and multipliers from the active set alone.
