@@ -54,19 +54,16 @@ func GNMaxDataDependentRDP(sigma, order float64, votes []float64) (float64, erro
 	}
 	base := order / (sigma * sigma)
 	lead := slices.Index(votes, slices.Max(votes))
-	q := 0.0
+	var logs []float64
 	for i, v := range votes {
 		if i != lead {
-			q += math.Erfc((votes[lead]-v)/(2*sigma)) / 2
+			logs = append(logs, xmath.LogNormalTail((votes[lead]-v)/(sigma*math.Sqrt2)))
 		}
 	}
-	if q >= 1 {
+	lq := xmath.LogSum(logs)
+	if lq >= 0 {
 		return base, nil
 	}
-	if q == 0 {
-		return 0, nil // below 1e-308: the limit of the bound
-	}
-	lq := math.Log(q)
 	m2 := sigma * math.Sqrt(-lq)
 	m1 := m2 + 1
 	e1, e2 := m1/(sigma*sigma), m2/(sigma*sigma)
@@ -74,7 +71,7 @@ func GNMaxDataDependentRDP(sigma, order float64, votes []float64) (float64, erro
 		lq <= (m2-1)*e2-m2*(math.Log(m1/(m1-1))+math.Log(m2/(m2-1)))) {
 		return base, nil
 	}
-	la := math.Log1p(-q) - math.Log(-math.Expm1((lq+e2)*(m2-1)/m2))
+	la := xmath.Log1mExp(lq) - math.Log(-math.Expm1((lq+e2)*(m2-1)/m2))
 	lb := e1 - lq/(m1-1)
-	return min(base, xmath.LogAdd(math.Log1p(-q)+(order-1)*la, lq+(order-1)*lb)/(order-1)), nil
+	return min(base, xmath.LogAdd(xmath.Log1mExp(lq)+(order-1)*la, lq+(order-1)*lb)/(order-1)), nil
 }
