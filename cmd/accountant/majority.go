@@ -263,13 +263,12 @@ func (a *majorityAnswer) print(w io.Writer, p darrm.Params, f *majorityFlags) {
 	}
 }
 
-func drawMajority(families []majorityFamily) ([]byte, error) {
+func majorityPlot(families []majorityFamily) (*plot.Plot, error) {
 	p := plot.New()
 	p.Title.Text = "Noise functions of equal budget"
 	p.X.Label.Text = "votes for 1"
 	p.Y.Label.Text = "γ"
-	p.Y.Min, p.Y.Max = 0, 1.02
-	p.Legend.Left = false
+	p.Y.Min = 0
 	for i, fam := range families {
 		xy := make(plotter.XYs, len(fam.gamma))
 		for l, v := range fam.gamma {
@@ -287,12 +286,18 @@ func drawMajority(families []majorityFamily) ([]byte, error) {
 		p.Add(line, points)
 		p.Legend.Add(fam.name, line, points)
 	}
-	// Between the two rising arms of γ there is room at the top for the legend
-	// only outside the axes.
+	// Room for the legend above the curves, whatever their shape.
 	p.Legend.Top = true
-	p.Legend.YOffs = vg.Points(-4)
 	p.Y.Max = 1.45
 	p.Y.Tick.Marker = plot.ConstantTicks([]plot.Tick{{Value: 0, Label: "0"}, {Value: 0.25, Label: "0.25"}, {Value: 0.5, Label: "0.5"}, {Value: 0.75, Label: "0.75"}, {Value: 1, Label: "1"}})
+	return p, nil
+}
+
+func drawMajority(families []majorityFamily) ([]byte, error) {
+	p, err := majorityPlot(families)
+	if err != nil {
+		return nil, err
+	}
 	c := vgsvg.New(6*vg.Inch, 4*vg.Inch)
 	p.Draw(draw.New(c))
 	var buf bytes.Buffer

@@ -117,7 +117,7 @@ func (e *experiment) figure2() {
 		panels = append(panels, panel{fmt.Sprintf("m = %g", m), e.families(p, 11, lambda)})
 	}
 	e.noiseAndError("darrm-figure2.png", panels)
-	e.printf("At m = 1 the optimum is subsampling, as the paper says; for m > 1 its error is the lowest near p = ½ to 0.8. From m = 6 on the\nnoise-free majority is allowed, and optimal and double coincide at γ ≡ 1 with no error.\n\n")
+	e.printf("At m = 1 the optimum is subsampling, as the paper says; for m > 1 it errs least in the middle of the range of p, where\nvotes are close. It need not at clear majorities: at m = 5 double subsampling errs less for p near 0 and 1. From m = 6 on the\nnoise-free majority is allowed, and optimal and double coincide at γ ≡ 1 with no error.\n\n")
 }
 
 func (e *experiment) figure6() {

@@ -60,7 +60,8 @@ func (e *experiment) noiseAndError(file string, panels []panel) {
 				}
 				line.Color, line.Dashes, line.Width = lineColor(j), plotutil.Dashes(j), vg.Points(1.4)
 				t.p.Add(line)
-				if i == 0 && t.p == errs {
+				// The last panel has the smallest errors, and room for the legend.
+				if i == len(panels)-1 && t.p == errs {
 					t.p.Legend.Add(c.name, line)
 				}
 			}
@@ -98,7 +99,7 @@ func (e *experiment) gnmaxPlot(file string) {
 	for i, eps := range []float64{0.2676, 0.2556} {
 		l := -math.Log(0.0003)
 		var xy plotter.XYs
-		for x := l/eps + 1 + 1; x <= 500; x++ {
+		for x := l/eps + 1.5; x <= 500; x += 0.5 {
 			if s := x / (eps - l/(x-1)); s < 4000 {
 				xy = append(xy, plotter.XY{X: x, Y: s})
 			}
