@@ -55,23 +55,6 @@ func (t *cornerTable) pairs() [corners][2]coin {
 	}
 }
 
-// size is the number of multisets that visit goes through.
-func (t *cornerTable) size() float64 {
-	r := 2
-	switch {
-	case t.monotone:
-	case t.delta > 0:
-		r = 7
-	default:
-		r = 3
-	}
-	s := 1.0
-	for i := 1; i <= r; i++ {
-		s *= float64(t.k+i) / float64(i)
-	}
-	return math.Round(s)
-}
-
 // A run is a line of multisets: entry i has base, with i mechanisms moved from
 // one corner to another, and the probabilities P[i] on D and Q[i] on D'.
 type run struct {

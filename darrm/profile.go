@@ -91,6 +91,9 @@ func newHull(k int, epsilon, delta float64, g Gamma) (*hull, error) {
 	}
 	t := newCornerTable(k, epsilon, delta, g.Monotone())
 	h := &hull{points: []point{{}}, rel: t.tableError(), abs: t.underflow()}
+	if delta > 0 {
+		h.points = append(h.points, point{y: 2 * smallest})
+	}
 	t.visit(g, func(r *run) {
 		for i, p := range r.P {
 			if q := r.Q[i]; p > q && p+q <= 1+4*h.rel {
@@ -103,10 +106,13 @@ func newHull(k int, epsilon, delta float64, g Gamma) (*hull, error) {
 }
 
 func (h *hull) add(p, q float64) {
-	// A point beyond the antidiagonal by rounding is moved left onto it, which
-	// only raises the curve.
-	y := min(p*(1+h.rel)+h.abs, 1)
-	x := max(min(q*(1-h.rel), 1-y), 0)
+	// Points beyond the antidiagonal are left to their mirror images. One that is
+	// on this side has P ≤ 1 − P' ≤ 1 − x, and x keeps its relative accuracy.
+	x := q * (1 - h.rel)
+	y := min(p*(1+h.rel)+h.abs, xmath.Up(1-x, 1), 1)
+	if x < smallest {
+		x = 0
+	}
 	if h.covers(x, y) {
 		return
 	}
@@ -136,11 +142,20 @@ func (h *hull) covers(x, y float64) bool {
 }
 
 // below reports that b is under the chord from a to c by more than rounding:
-// both products are of differences (u each) and rounded once.
+// both slopes are of differences (u each) and rounded once. Slopes, because
+// products of small coordinates would underflow.
 func below(a, b, c point) bool {
-	l, r := (b.y-a.y)*(c.x-a.x), (c.y-a.y)*(b.x-a.x)
-	return l < r*(1-8*xmath.U)
+	if c.x == a.x {
+		return true // upright: c is the higher one
+	}
+	return (b.y-a.y)/(b.x-a.x) < (c.y-a.y)/(c.x-a.x)*(1-8*xmath.U)
 }
+
+// smallest is the least coordinate that is kept: the differences of larger
+// ones, and their quotients, are normal numbers. A smaller x counts as 0; where
+// Δ > 0 the curve starts at (0, 2·smallest), above every smaller y. (Where
+// Δ = 0, y is either 0 or far larger, see Params.underflowSafe.)
+const smallest = 1e-290
 
 // merge rebuilds the concave hull. Points that are under a chord by no more
 // than rounding stay: extra points of the curve are never wrong, because the

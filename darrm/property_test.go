@@ -533,6 +533,43 @@ func TestProfileIsTheWorstCase(t *testing.T) {
 	}
 }
 
+// Many mechanisms and a small Δ have probabilities down to Δ^K: the profile is
+// still the maximum over all multisets, and keeps the budget of its γ.
+func TestProfileOfManyMechanisms(t *testing.T) {
+	for _, c := range []struct {
+		p    Params
+		free bool
+	}{
+		{approx(101, 0.05, 10, 1e-6), false}, {approx(201, 0.05, 10, 1e-6), false}, {pure(401, 0.02, 10), false},
+		{pure(101, 3, 5), false}, {approx(15, 0.1, 3, 1e-5), true}, {pure(51, 0.1, 5), true}, {approx(101, 0.1, 3, 1e-20), false},
+	} {
+		r, err := Optimize(c.p, Surrogate{0.6}, Options{Free: c.free})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := PrivacyProfile(c.p.Mechanisms, c.p.Epsilon, c.p.Delta, r.Gamma)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, eps := range []float64{0, 0.3 * c.p.budget(), c.p.budget(), 1.5 * c.p.budget(), 4 * c.p.budget()} {
+			want := 0.0
+			newCornerTable(c.p.Mechanisms, c.p.Epsilon, c.p.Delta, r.Gamma.Monotone()).visit(r.Gamma, func(r *run) {
+				for i, v := range r.P {
+					want = max(want, v-math.Exp(eps)*r.Q[i])
+				}
+			})
+			// The rounding that is charged to both sides.
+			tol := 4 * newCornerTable(c.p.Mechanisms, c.p.Epsilon, c.p.Delta, true).tableError()
+			if got := deltaOf(t, p, eps); math.Abs(got-want) > tol {
+				t.Errorf("%+v: δ(%g) = %.15g, want %.15g", c.p, eps, got, want)
+			}
+		}
+		if got := deltaOf(t, p, c.p.budget()); got > c.p.OutputDelta+1e-12 {
+			t.Errorf("%+v: δ(mε) = %v is above the certified δ", c.p, got)
+		}
+	}
+}
+
 func TestDisjointShards(t *testing.T) {
 	// Parallel composition: the (ε, Δ) pair itself.
 	m, err := DisjointShards(profiles.AddRemove, 0.5, 1e-3)
