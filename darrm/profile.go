@@ -122,7 +122,7 @@ func (h *hull) add(p, q float64) {
 	}
 }
 
-// covers reports that (x, y) is certainly not above the curve.
+// covers reports that (x, y) is not above the curve.
 func (h *hull) covers(x, y float64) bool {
 	n := len(h.points)
 	i, _ := slices.BinarySearchFunc(h.points, x, func(p point, x float64) int {
@@ -141,14 +141,40 @@ func (h *hull) covers(x, y float64) bool {
 	return below(a, point{x: x, y: y}, h.points[i])
 }
 
-// below reports that b is under the chord from a to c by more than rounding:
-// both slopes are of differences (u each) and rounded once. Slopes, because
-// products of small coordinates would underflow.
+// below reports that b is not above the chord from a to c, a.x ≤ b.x ≤ c.x.
+//
+// It compares slopes, because products of small coordinates would underflow;
+// when those agree to rounding, the products in twice the precision, scaled.
+// That is wrong by 2^−100 relative at most, far below the slack of the points.
 func below(a, b, c point) bool {
 	if c.x == a.x {
 		return true // upright: c is the higher one
 	}
-	return (b.y-a.y)/(b.x-a.x) < (c.y-a.y)/(c.x-a.x)*(1-8*xmath.U)
+	l, r := (b.y-a.y)/(b.x-a.x), (c.y-a.y)/(c.x-a.x)
+	if math.Abs(l-r) > 8*xmath.U*max(l, r) {
+		return l < r
+	}
+	_, ex := math.Frexp(c.x - a.x)
+	_, ey := math.Frexp(c.y - a.y)
+	p, pe := product(b.y, a.y, ey, c.x, a.x, ex)
+	q, qe := product(c.y, a.y, ey, b.x, a.x, ex)
+	return (p-q)+(pe-qe) <= 0
+}
+
+// product returns 2^−ey (y1 − y0) · 2^−ex (x1 − x0) as a sum of two floats.
+func product(y1, y0 float64, ey int, x1, x0 float64, ex int) (hi, lo float64) {
+	dy, fy := difference(y1, y0)
+	dx, fx := difference(x1, x0)
+	dy, fy, dx, fx = math.Ldexp(dy, -ey), math.Ldexp(fy, -ey), math.Ldexp(dx, -ex), math.Ldexp(fx, -ex)
+	hi = dy * dx
+	return hi, math.FMA(dy, dx, -hi) + (dy*fx + fy*dx)
+}
+
+// difference returns a − b and its rounding error.
+func difference(a, b float64) (d, e float64) {
+	d = a - b
+	t := d - a
+	return d, (a - (d - t)) - (b + t)
 }
 
 // smallest is the least coordinate that is kept: the differences of larger
@@ -157,9 +183,7 @@ func below(a, b, c point) bool {
 // Δ = 0, y is either 0 or far larger, see Params.underflowSafe.)
 const smallest = 1e-290
 
-// merge rebuilds the concave hull. Points that are under a chord by no more
-// than rounding stay: extra points of the curve are never wrong, because the
-// losses are sorted later and that only raises it.
+// merge rebuilds the concave hull.
 func (h *hull) merge() {
 	all := append(h.points, h.loose...)
 	h.loose = nil
@@ -185,6 +209,11 @@ func (h *hull) merge() {
 			out = out[:len(out)-1]
 		}
 		out = append(out, c)
+	}
+	// The curve crosses the antidiagonal with slope 1: points after a smaller
+	// slope are under the chord to the mirror image.
+	for n := len(out); n >= 2 && out[n-1].y-out[n-2].y < (out[n-1].x-out[n-2].x)*(1-8*xmath.U); n-- {
+		out = out[:n-1]
 	}
 	h.points = out
 }

@@ -644,3 +644,47 @@ func TestTrueErrorOptimum(t *testing.T) {
 		}
 	}
 }
+
+// Random noise functions over the whole range of parameters.
+func TestProfileRandom(t *testing.T) {
+	rng := rand.New(rand.NewPCG(14, 14))
+	tested := 0
+	for range 600 {
+		k := 1 + 2*rng.IntN(20)
+		eps := math.Exp(math.Log(1e-6) + rng.Float64()*math.Log(9e6))
+		delta := 0.0
+		if rng.IntN(2) == 0 {
+			delta = math.Exp(-60 * rng.Float64())
+		}
+		g := randomGamma(rng, k, k > 11 || rng.IntN(2) == 0)
+		if rng.IntN(3) == 0 {
+			for l, v := range g {
+				if v > 0.5 {
+					g[l] = 1
+				}
+			}
+		}
+		p, err := PrivacyProfile(k, eps, delta, g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ct := newCornerTable(k, eps, delta, g.Monotone())
+		for range 3 {
+			e := (1.2*rng.Float64() - 0.1) * eps * float64(half(k))
+			want := max(0, -math.Expm1(e))
+			ct.visit(g, func(r *run) {
+				for i, v := range r.P {
+					want = max(want, v-math.Exp(e)*r.Q[i])
+				}
+			})
+			tested++
+			// Both sides know P and e^ε' P' ≤ P to that relative error.
+			if got := deltaOf(t, p, e); got < want-ct.tableError() || got > want+4*ct.tableError() {
+				t.Errorf("K=%d ε=%g Δ=%g monotone=%v: δ(%g) = %.15g, want %.15g", k, eps, delta, g.Monotone(), e, got, want)
+			}
+		}
+	}
+	if tested == 0 {
+		t.Error("nothing was tested")
+	}
+}
