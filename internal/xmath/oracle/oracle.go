@@ -19,10 +19,20 @@ func F(x float64) *big.Float { return New().SetFloat64(x) }
 func New() *big.Float { return new(big.Float).SetPrec(Prec) }
 
 // Add, Sub, Mul and Div return new numbers.
-func Add(a, b *big.Float) *big.Float { return New().Add(a, b) }
+func Add(a, b *big.Float) *big.Float {
+	// A term below the last bit would still be shifted into place, however far.
+	switch gap := a.MantExp(nil) - b.MantExp(nil); {
+	case a.Sign() == 0 || b.Sign() == 0:
+	case gap > 2*Prec:
+		return New().Set(a)
+	case gap < -2*Prec:
+		return New().Set(b)
+	}
+	return New().Add(a, b)
+}
 
 // Sub returns a − b.
-func Sub(a, b *big.Float) *big.Float { return New().Sub(a, b) }
+func Sub(a, b *big.Float) *big.Float { return Add(a, Neg(b)) }
 
 // Mul returns a·b.
 func Mul(a, b *big.Float) *big.Float { return New().Mul(a, b) }
