@@ -95,7 +95,7 @@ func (sp *spectrum) decays(from float64, work *float64) bool {
 			re += sp.x[i] * cos
 			im += sp.x[i] * sin
 		}
-		return math.Hypot(re, im)*(1+8*xmath.U) + xmath.U*float64(len(bulk)) + w*lip.Value()*4*xmath.U
+		return math.Hypot(re, im)*(1+8*xmath.U) + 2*xmath.U*float64(len(bulk)+4) + w*lip.Value()*4*xmath.U
 	}
 	for w := from; w < math.Pi; {
 		room := limit - rest - abs(w)
@@ -151,8 +151,8 @@ func composeDirect(terms []term, theta float64, n int64, excess []float64, work 
 			continue
 		}
 		// Negligible here; is it from here on?
+		c.dropped = true
 		if spectra[lead].decays(2*math.Pi*float64(k)/float64(n), &work) {
-			c.dropped = true
 			c.finish()
 			return c
 		}

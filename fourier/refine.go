@@ -273,7 +273,7 @@ func (s *Sum) refineEpsilon(logDelta, logInf, floor, top float64) (Result, error
 	// Bounds that need no transform, in case it would be too long.
 	if e, _ := c.chernoff(finiteLog); !math.IsNaN(e) {
 		for _, slack := range []float64{1e-9, 1e-6, 1e-3, 1e-1, 1} {
-			if x := e + slack*math.Abs(e); c.proves(x, logDelta) {
+			if x := e + slack*math.Abs(e); c.proves(x-s.lossErr(), logDelta) {
 				best.Upper = min(best.Upper, x)
 				break
 			}
@@ -348,7 +348,8 @@ func (s *Sum) variation(logDelta float64) float64 {
 	}
 	tau *= 1 + 1e-12
 	if delta := math.Exp(logDelta); tau <= delta*(1-1e-12) {
-		return xmath.Up(math.Log1p(-delta)-math.Log1p(-tau), 4)
+		// The difference of two numbers below 2δ, each good to (2 + |log δ|)u.
+		return math.Log1p(-delta) - math.Log1p(-tau) + 8*xmath.U*(2+math.Abs(logDelta))*-math.Log1p(-delta)
 	}
 	return math.Inf(1)
 }
