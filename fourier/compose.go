@@ -29,7 +29,7 @@ type composition struct {
 	// unevaluated double-length sums.
 	tk, origin xmath.Sum
 
-	energy  float64 // Σ_j E_j T_j, for the FFT's error (core.md §6.3)
+	energy  float64 // Σ_j E_j T_j, for the FFT's error (docs/accuracy.md §7)
 	rho     float64 // Σ_j T_j ρ_j: the relative error of the tilted masses
 	spill   float64 // Σ_j T_j R_j: error of masses too small for ρ_j
 	dropped bool
@@ -143,7 +143,7 @@ func (c *composition) finish() {
 }
 
 // polar returns log|z| and the phase of z, and a bound on the error of the power
-// z^T per unit of T (core.md §6.2): log|z| = ½log1p(|z|²−1) loses nothing near
+// z^T per unit of T (docs/accuracy.md §7): log|z| = ½log1p(|z|²−1) loses nothing near
 // |z| = 1.
 func polar(z complex128) (logAbs, phase, err float64) {
 	a, b := real(z), imag(z)

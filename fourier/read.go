@@ -24,7 +24,7 @@ type reading struct {
 	relative                                      float64 // relative error of the scale and the masses
 }
 
-// read evaluates the composition at ε (core.md §4.3, §5.1, §6.3).
+// read evaluates the composition at ε (docs/accuracy.md §6, §7).
 func (c *composition) read(eps float64) reading {
 	r := reading{eps: eps, logInf: math.Inf(-1), logValue: math.Inf(-1)}
 	if c.logKeep < 0 {
@@ -122,7 +122,7 @@ func (c *composition) read(eps float64) reading {
 	r.slope = (sumQ.Value() / n) / r.s
 	r.density = dens.Value() / n / d / r.s
 
-	// Aliasing (core.md §5.1).
+	// Aliasing (docs/accuracy.md §6).
 	nd := n * d
 	right := math.Inf(1)
 	for _, t := range c.right {

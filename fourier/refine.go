@@ -36,7 +36,7 @@ func (s *Sum) newPlan(c cumulant, eps, logDelta, theta, wantLog float64) plan {
 }
 
 // step returns the lattice step at which the error law predicts the width
-// wanted: width of log δ = T·Δ²·g/8 (core.md §3.4).
+// wanted: width of log δ = T·Δ²·g/8 (docs/accuracy.md §4).
 func (s *Sum) step(p plan) float64 {
 	d := math.Sqrt(8 * 0.7 * p.wantLog / (s.copies * p.g))
 	// Beyond these the law does not hold: the tilted law must be resolved, and
@@ -406,7 +406,7 @@ func (ps *pass) epsilon(logDelta, floor, top, guess, want float64) Result {
 
 // estimate returns log δ without its leading error: the upper law's is twice the
 // lower's and of opposite sign, and reading between lattice points adds the same
-// to both (core.md §3.6).
+// to both (docs/accuracy.md §4).
 func (ps *pass) estimate(eps float64) (logDelta, slope float64) {
 	u, l := ps.upper.read(eps), ps.lower.read(eps)
 	if math.IsInf(l.logValue, -1) || math.IsInf(u.logValue, -1) {

@@ -59,9 +59,9 @@ const deep = -600 // log mass below which cells carry their own scale
 // preserved (Doroshenko et al., PoPETs 2022, connect the dots); what is above
 // the grid goes to +∞ and what is below up to the first point. Lower: one
 // tangent per cell, touching at its middle, and the hull of the lower of the two
-// tangents at every grid point (core.md §3.2). Masses come from tails, never
+// tangents at every grid point (docs/accuracy.md §3). Masses come from tails, never
 // from second differences of δ, and every rounding error is moved to the safe
-// side (core.md §2.2, §3.3).
+// side (docs/accuracy.md §2, §3).
 func Discretize(p profiles.Profile, g Grid) (upper, lower *Law) {
 	d := newDiscretizer(p, g)
 	return d.upper(), d.lower()
