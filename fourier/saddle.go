@@ -124,7 +124,7 @@ type window struct {
 	s            float64 // where the Chernoff bound of the right tail is best
 }
 
-// window chooses tilt and width together (core.md §5.3): the saddle is not the
+// window chooses tilt and width together (docs/accuracy.md §6): the saddle is not the
 // best tilt when the tilted law has rare big jumps. tol is the share of δ that
 // may alias.
 func (c cumulant) window(eps, logDelta, saddle, maxTheta, tol float64) window {
