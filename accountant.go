@@ -17,7 +17,6 @@ package accountant
 
 import (
 	"fmt"
-	"math"
 	"reflect"
 
 	"github.com/dpaccountant/accountant/fourier"
@@ -349,7 +348,7 @@ func (a *Accountant) worst(ask func(*fourier.Sum) (fourier.Result, error), below
 		}
 		// out is the direction with the larger Upper; an attack in either counts.
 		out.Lower = max(out.Lower, iv.Lower)
-		out.Estimate = max(out.Estimate, iv.Estimate)
+		out.Estimate = min(max(out.Estimate, iv.Estimate), out.Upper)
 		if out.Gap != nil {
 			p, q := out.Gap, iv.Gap
 			p.Proved = Range{max(p.Proved.Lower, q.Proved.Lower), max(p.Proved.Estimate, q.Proved.Estimate), max(p.Proved.Upper, q.Proved.Upper)}
@@ -357,8 +356,8 @@ func (a *Accountant) worst(ask func(*fourier.Sum) (fourier.Result, error), below
 			out.Budget.TheoryGap = max(0, p.Proved.Lower-p.Attack.Upper)
 		}
 	}
-	if math.IsNaN(out.Lower) || math.IsNaN(out.Upper) {
-		return Interval{}, fmt.Errorf("internal error: the interval is not a number; please report the plan")
+	if !(out.Lower <= out.Upper) {
+		return Interval{}, fmt.Errorf("internal error: lower bound %v is above upper bound %v; please report the plan", out.Lower, out.Upper)
 	}
 	return out, nil
 }
