@@ -76,7 +76,7 @@ const maxCount = 1 << 53
 
 // Add adds count runs of p.
 func (s *Sum) Add(p profiles.Profile, count int64) error {
-	if count < 0 || float64(count)+s.runs > maxCount {
+	if count < 0 || count > maxCount || float64(count) > maxCount-s.runs {
 		return fmt.Errorf("count: %d is not in [0, 2^53 − runs so far]", count)
 	}
 	if count == 0 {
@@ -209,8 +209,7 @@ func (s *Sum) Epsilon(delta float64) (Result, error) {
 	if logDelta <= logInf+infErr {
 		r.Upper = math.Inf(1)
 	}
-	r.Estimate = min(max(r.Estimate, r.Lower), r.Upper)
-	return r, nil
+	return s.checked(r)
 }
 
 // Delta returns δ(eps), for any real eps.
@@ -221,6 +220,9 @@ func (s *Sum) Delta(eps float64) (Result, error) {
 	logInf, infErr, top := s.ends()
 	if s.still() {
 		return exactly(max(0, -math.Expm1(eps))), nil
+	}
+	if logInf == 0 {
+		return exactly(1), nil // an infinite loss is certain
 	}
 	move := s.lossErr()
 	if eps-move >= top {
@@ -249,6 +251,17 @@ func (s *Sum) Delta(eps float64) (Result, error) {
 	}
 	r.Lower = max(r.Lower, 0, xmath.Down(-math.Expm1(eps), 2))
 	r.Upper = min(r.Upper, 1)
+	return s.checked(r)
+}
+
+// checked places the estimate within the interval, which must be one.
+func (s *Sum) checked(r Result) (Result, error) {
+	if !(r.Lower <= r.Upper) {
+		return Result{}, fmt.Errorf("internal error: lower bound %v is above upper bound %v; please report the steps", r.Lower, r.Upper)
+	}
+	if math.IsNaN(r.Estimate) {
+		r.Estimate = r.Upper
+	}
 	r.Estimate = min(max(r.Estimate, r.Lower), r.Upper)
 	return r, nil
 }
