@@ -42,7 +42,8 @@ func (s *Sum) step(p plan) float64 {
 	// Beyond these the law does not hold: the tilted law must be resolved, and
 	// e^l be about linear in a cell.
 	d = min(d, 0.7/(1+p.theta))
-	if p.scale > 0 {
+	// A tilted law of a single atom has no scale to resolve.
+	if p.scale > 1e-3*d {
 		d = min(d, p.scale/2)
 	}
 	return d
@@ -190,7 +191,9 @@ func (s *Sum) lattice(e *entry, step float64, p plan, top float64) (lattice, err
 		g.Lo-- // room for the slope that mass at −∞ leaves
 	}
 	g.Hi = max(g.Hi, g.Lo+2)
-	l.upper, l.lower = pld.Discretize(e.profile, g)
+	if l.upper, l.lower = pld.Discretize(e.profile, g); l.upper == nil {
+		return l, errTooLong
+	}
 	e.remember(l)
 	return l, nil
 }

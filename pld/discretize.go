@@ -22,6 +22,9 @@ type Grid struct {
 	Tilt, LogNorm, Share float64
 }
 
+// maxVertices bounds the points of a grid.
+const maxVertices = 1 << 19
+
 // Uniform returns the grid of all lattice points with indices lo..hi.
 func Uniform(offset, step float64, lo, hi int64) Grid {
 	return Grid{Offset: offset, Step: step, Lo: lo, Hi: hi}
@@ -61,15 +64,14 @@ const deep = -600 // log mass below which cells carry their own scale
 // tangent per cell, touching at its middle, and the hull of the lower of the two
 // tangents at every grid point (docs/accuracy.md §3). Masses come from tails, never
 // from second differences of δ, and every rounding error is moved to the safe
-// side (docs/accuracy.md §2, §3).
+// side (docs/accuracy.md §2, §3). Both are nil when the grid would need more than half a
+// million points.
 func Discretize(p profiles.Profile, g Grid) (upper, lower *Law) {
 	d := newDiscretizer(p, g)
+	if d == nil {
+		return nil, nil
+	}
 	return d.upper(), d.lower()
-}
-
-// DiscretizeUpper returns the upper law alone.
-func DiscretizeUpper(p profiles.Profile, g Grid) *Law {
-	return newDiscretizer(p, g).upper()
 }
 
 type discretizer struct {
@@ -90,7 +92,11 @@ func newDiscretizer(p profiles.Profile, g Grid) *discretizer {
 		d.sup.Atoms = notable(t.Atoms())
 	}
 	if g.Share > 0 {
-		d.thin()
+		if !d.thin() {
+			return nil
+		}
+	} else if g.Hi-g.Lo >= maxVertices {
+		return nil
 	} else {
 		for k := g.Lo; k <= g.Hi; k++ {
 			d.push(k, d.at(k))
@@ -137,8 +143,8 @@ func (d *discretizer) at(k int64) point {
 	return point{t: t, tol: tol, tails: d.p.Tails(t, tol)}
 }
 
-// thin places vertices by bisection.
-func (d *discretizer) thin() {
+// thin places vertices by bisection; false when they are too many.
+func (d *discretizer) thin() bool {
 	g := d.g
 	atom := make([]int64, len(d.sup.Atoms))
 	for i, a := range d.sup.Atoms {
@@ -155,7 +161,7 @@ func (d *discretizer) thin() {
 	var split func(lo, hi int64, a, b point)
 	split = func(lo, hi int64, a, b point) {
 		n := float64(hi - lo)
-		if n > 1 && (holds(lo, hi) || n*g.Step*(1+g.Tilt) > 1 || tiltedMass(a, b, g)*n*n > g.Share) {
+		if n > 1 && len(d.pts) < maxVertices && (holds(lo, hi) || n*g.Step*(1+g.Tilt) > 1 || tiltedMass(a, b, g)*n*n > g.Share) {
 			m := lo + (hi-lo)/2
 			mid := d.at(m)
 			split(lo, m, a, mid)
@@ -167,6 +173,7 @@ func (d *discretizer) thin() {
 	a := d.at(g.Lo)
 	d.push(g.Lo, a)
 	split(g.Lo, g.Hi, a, d.at(g.Hi))
+	return len(d.pts) < maxVertices
 }
 
 // tiltedMass bounds the tilted mass between two points.

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 // touch places the tangent of cell i at s, t_i ≤ s ≤ t_{i+1}, and stores its
@@ -398,15 +399,36 @@ func (t *tally) carry(a, b int) (rest, scale float64) {
 }
 
 // roundDown moves every loss down to the next vertex: valid always, first order.
+// Atoms that sit on a vertex stay there.
 func (d *discretizer) roundDown() *Law {
 	t := d.newTally()
 	n := len(d.pts)
+	// below returns the tails just below vertex i.
+	below := func(i int) profiles.Tails {
+		return d.p.Tails(math.Nextafter(d.pts[i].t, math.Inf(-1)), d.pts[i].tol)
+	}
+	for i, pt := range d.pts {
+		if pt.atom {
+			m, err := massP(below(i), pt.tails, 0)
+			t.set(i, m-err, 0, 0)
+		}
+	}
 	for i := range d.cells {
 		c := &d.cells[i]
-		t.set(i, c.p-c.errP, 0, c.scale)
+		inside := c.p - c.errP
+		if d.pts[i+1].atom {
+			m, err := massP(d.pts[i].tails, below(i+1), -c.scale)
+			inside = m - err
+		}
+		if t.m[i] > 0 {
+			t.m[i] += max(0, inside) * math.Exp(c.scale) * (1 - 1e-12)
+		} else {
+			t.set(i, inside, 0, c.scale)
+		}
 	}
-	e := d.endDepth(n - 1) // P(t < L < ∞) − e^t Q(L > t): less than the mass above
-	t.set(n-1, e.x-e.err, 0, e.scale)
+	if e := d.endDepth(n - 1); !d.pts[n-1].atom {
+		t.set(n-1, e.x-e.err, 0, e.scale) // P(t < L < ∞) − e^t Q(L > t): less than the mass above
+	}
 	pinf := d.sup.LogPInf
 	l := t.law(-1, pinf-4*xmath.U*(1+finite(pinf)))
 	l.SecondOrder = false

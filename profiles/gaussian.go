@@ -38,7 +38,7 @@ func checkNoise(mechanism string, sigma float64) error {
 	return nil
 }
 
-func (g Gaussian) selfReverse() bool { return true }
+func (g Gaussian) SelfReverse() bool { return true }
 
 // Repeat returns the exact composition of count runs of g, after total: losses
 // add up to a normal loss again, with μ² = Σ count·μ². The zero Gaussian is the

@@ -24,7 +24,7 @@ func NewLaplace(noiseMultiplier float64) (Laplace, error) {
 	return Laplace{1 / noiseMultiplier}, nil
 }
 
-func (l Laplace) selfReverse() bool { return true }
+func (l Laplace) SelfReverse() bool { return true }
 
 // NoiseMultiplier returns b.
 func (l Laplace) NoiseMultiplier() float64 { return 1 / l.m }

@@ -96,7 +96,7 @@ type gaussianPlusMinus struct {
 	mu, rate, logRate, log1m float64
 }
 
-func (g gaussianPlusMinus) selfReverse() bool { return true }
+func (g gaussianPlusMinus) SelfReverse() bool { return true }
 
 // threshold returns the output x at which the loss is ε, and the error of x.
 // With w = e^{μx} the equation e^ε = (c+sw)/(c+s/w), c = 1−q, s = qe^{−μ²/2}, is
@@ -172,7 +172,7 @@ func newLaplacePlusMinus(m, rate float64) laplacePlusMinus {
 	return laplacePlusMinus{m: m, rate: rate, logRate: math.Log(rate), log1m: math.Log1p(-rate), logA: a, top: b - a}
 }
 
-func (l laplacePlusMinus) selfReverse() bool { return true }
+func (l laplacePlusMinus) SelfReverse() bool { return true }
 
 func (l laplacePlusMinus) Tails(eps, tol float64) Tails {
 	inf := math.Inf(-1)

@@ -112,6 +112,12 @@ type LogDeltaer interface {
 	LogDelta(eps float64) (logDelta, err float64)
 }
 
+// A SelfReverser is a profile that can be its own reverse.
+type SelfReverser interface {
+	// SelfReverse reports whether (Q, P) has the same profile as (P, Q).
+	SelfReverse() bool
+}
+
 // Reverse returns the profile of (Q, P), the other direction of the
 // neighbouring relation: its loss is −L. The algebra is an exchange of tails;
 // nothing is subtracted.
@@ -121,8 +127,8 @@ func Reverse(p Profile) Profile {
 		return p.base
 	case *Discrete:
 		return p.reverse()
-	case interface{ selfReverse() bool }:
-		if p.selfReverse() {
+	case SelfReverser:
+		if p.SelfReverse() {
 			return p.(Profile)
 		}
 	}

@@ -42,6 +42,9 @@ func Envelope(base profiles.Profile, rate float64) (profiles.Profile, error) {
 // envelope has the tails of up above 0, and of the reverse of down below.
 type envelope struct{ up, down poisson }
 
+// SelfReverse implements profiles.SelfReverser.
+func (e envelope) SelfReverse() bool { return profiles.Equal(e.up.base, e.down.base) }
+
 func (e envelope) Tails(eps, tol float64) profiles.Tails {
 	if eps >= 0 {
 		t := e.up.Tails(eps, tol)
