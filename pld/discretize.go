@@ -64,8 +64,8 @@ const deep = -600 // log mass below which cells carry their own scale
 // tangent per cell, touching at its middle, and the hull of the lower of the two
 // tangents at every grid point (docs/accuracy.md §3). Masses come from tails, never
 // from second differences of δ, and every rounding error is moved to the safe
-// side (docs/accuracy.md §2, §3). Both are nil when the grid would need more than half a
-// million points.
+// side (docs/accuracy.md §2, §3). Both are nil when the grid would need more than
+// half a million points.
 func Discretize(p profiles.Profile, g Grid) (upper, lower *Law) {
 	d := newDiscretizer(p, g)
 	if d == nil {

@@ -86,32 +86,33 @@ func NewDiscrete(atoms []Atom, logPInf, logQInf, massErr, lossErr float64) (*Dis
 
 // prefixSums returns log Σ_{j<i} e^{xs[j]} + e^first for i = 0..len(xs).
 //
-// The running sum is compensated and kept in units of e^scale; the scale moves
-// up with the terms, so that every partial sum keeps its relative accuracy.
+// The running sum is compensated and kept in units of 2^k of the largest term so
+// far. The exponent of a term is then of order 1 where the term matters: kept
+// in units of e^scale with a distant scale, it would lose u·|scale|.
 func prefixSums(xs []float64, first float64) []float64 {
+	const ln2Hi, ln2Lo = math.Ln2, 2.319046813846299616e-17 // log 2 = hi + lo
 	out := make([]float64, len(xs)+1)
-	out[0] = first
-	scale := first
 	var s xmath.Sum
-	if !math.IsInf(first, -1) {
-		s.Add(1)
-	}
-	for i, x := range xs {
+	empty, k := true, 0.0
+	add := func(x float64) float64 {
 		if !math.IsInf(x, -1) {
-			if math.IsInf(scale, -1) || x > scale+300 {
-				old := s.Value()
-				if !math.IsInf(scale, -1) {
-					old *= math.Exp(scale - x)
+			if kx := math.Round(x / math.Ln2); empty || kx > k {
+				if !empty {
+					s.Ldexp(int(max(k-kx, -5000))) // what is 2^5000 smaller is lost either way
 				}
-				s, scale = xmath.Sum{}, x
-				s.Add(old)
+				empty, k = false, kx
 			}
-			s.Add(math.Exp(x - scale))
+			s.Add(math.Exp(math.FMA(-k, ln2Hi, x) - k*ln2Lo))
 		}
-		out[i+1] = scale + math.Log(s.Value())
-		if s.Value() == 0 {
-			out[i+1] = math.Inf(-1)
+		if empty {
+			return math.Inf(-1)
 		}
+		f, e := math.Frexp(s.Value())
+		return math.Log(f) + (k+float64(e))*ln2Hi
+	}
+	out[0] = add(first)
+	for i, x := range xs {
+		out[i+1] = add(x)
 	}
 	return out
 }
@@ -198,7 +199,8 @@ func (d *Discrete) MassErr() float64 { return d.massErr }
 func (d *Discrete) Tails(eps, _ float64) Tails {
 	// i is the first atom strictly above ε.
 	i := sort.Search(len(d.atoms), func(i int) bool { return d.atoms[i].Loss > eps })
-	t := Tails{P: d.upP[i], Q: d.upQ[i], PC: d.loP[i], QC: d.loQ[i]}
+	// A sum of masses that make 1 may come out an ulp above.
+	t := Tails{P: min(0, d.upP[i]), Q: min(0, d.upQ[i]), PC: min(0, d.loP[i]), QC: min(0, d.loQ[i])}
 	t.Err, t.ErrC = d.err(t.P, t.Q), d.err(t.PC, t.QC)
 	return t
 }
