@@ -249,6 +249,11 @@ func (s *Sum) Delta(eps float64) (Result, error) {
 	}
 	r.Lower = max(r.Lower, 0, xmath.Down(-math.Expm1(eps), 2))
 	r.Upper = min(r.Upper, 1)
+	if eps < top && !math.IsInf(top, 1) {
+		// No finite loss is above top: δ(ε) ≤ p∞ + 1 − e^{ε−top}.
+		x := math.Log(-math.Expm1(xmath.Down(eps-top, 1)))
+		r.Upper = min(r.Upper, expUp(xmath.LogAdd(logInf+infErr, x)+4*xmath.U))
+	}
 	r.Estimate = min(max(r.Estimate, r.Lower), r.Upper)
 	return r, nil
 }
