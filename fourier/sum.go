@@ -237,9 +237,14 @@ func (s *Sum) Delta(eps float64) (Result, error) {
 		if math.IsInf(el, 1) {
 			lo, el = math.Inf(-1), 0
 		}
+		t := p.Tails(eps-move, 0)
 		if math.IsInf(eh, 1) || math.IsInf(e, 1) {
-			t := p.Tails(eps-move, 0)
 			hi, eh = t.P, t.Err
+		}
+		// P − e^εQ takes the ratio of the masses, which is within move of the loss: an
+		// atom within that of ε may count for up to 2·move of its mass too little.
+		if move > 0 {
+			hi = xmath.LogAdd(hi, math.Log(2*move)+t.P+t.Err)
 		}
 		r = Result{Lower: expDown(lo - el), Estimate: math.Exp(v), Upper: expUp(hi + eh)}
 		r.Budget.RoundOff = r.Upper - r.Lower
@@ -251,6 +256,11 @@ func (s *Sum) Delta(eps float64) (Result, error) {
 	}
 	r.Lower = max(r.Lower, 0, xmath.Down(-math.Expm1(eps), 2))
 	r.Upper = min(r.Upper, 1)
+	if eps < top && !math.IsInf(top, 1) {
+		// No finite loss is above top: δ(ε) ≤ p∞ + 1 − e^{ε−top}.
+		x := math.Log(-math.Expm1(xmath.Down(eps-top, 1)))
+		r.Upper = min(r.Upper, expUp(xmath.LogAdd(logInf+infErr, x)+4*xmath.U))
+	}
 	return s.checked(r)
 }
 
