@@ -253,14 +253,18 @@ func (d *discretizer) tangents(a, b int, eta float64) *Law {
 	// tail returns D_i (right) or 1 − D_i (left), rounded.
 	tail := func(i int, lo, hi depth) float64 {
 		c := &d.cells[i]
-		lo, hi = lo.in(c.scale), hi.in(c.scale)
+		lo = lo.in(c.scale)
 		x, y := lo.x+lo.err, hi.x+hi.err
 		if i+1 == b {
 			y = max(0, hi.x-hi.err) // the end is p∞ itself; less depth lowers D
 		}
+		if hi.scale != c.scale {
+			// Not more than the depth that the next cell counts with.
+			y *= math.Exp(hi.scale-c.scale) * (1 - 4*xmath.U*(1+math.Abs(hi.scale-c.scale)))
+		}
 		e := math.Expm1(c.w)
 		g := x + (x-y)/e
-		slack := 8 * xmath.U * (x + (x+y)/e)
+		slack := 8*xmath.U*(x+(x+y)/e) + (d.pts[i].move+d.pts[i+1].move)*(x+y)/e*(1+1/e)*(1+1e-9)
 		if i >= d.center {
 			u := c.far - c.errFar + c.v - c.errV
 			return u - g - slack - 6*xmath.U*(c.far+c.v)
@@ -343,7 +347,6 @@ func (t *tally) settle(a, b int, eta float64) (kappa float64, ok bool) {
 // vertex does. λ is rounded towards the upper neighbour, the safe side. It
 // returns the total mass removed.
 func (t *tally) hull(a, b int) (removed float64) {
-	pts := t.d.pts
 	stack := make([]int, 0, b-a+1)
 	for k := a; k < b; k++ {
 		stack = append(stack, k)
@@ -353,8 +356,11 @@ func (t *tally) hull(a, b int) (removed float64) {
 			if t.m[top] >= 0 || t.scl[top] != 0 || t.scl[prev] != 0 || t.scl[next] != 0 {
 				break
 			}
-			up := -math.Expm1(pts[top].t - pts[next].t)
-			lambda := up / (up + math.Expm1(pts[top].t-pts[prev].t)) * (1 - 16*xmath.U)
+			right, e1 := t.d.width(top, next)
+			left, e2 := t.d.width(prev, top)
+			up := -math.Expm1(-right)
+			lambda := up / (up + math.Expm1(left)) * (1 - 16*xmath.U - 2*(e1+e2)*(1+left))
+			lambda = max(0, lambda)
 			m := t.m[top]
 			removed -= m
 			t.m[prev] += lambda * m
@@ -366,6 +372,15 @@ func (t *tally) hull(a, b int) (removed float64) {
 		}
 	}
 	return removed
+}
+
+// width returns the distance of vertices i < j, and its relative error.
+func (d *discretizer) width(i, j int) (w, err float64) {
+	if d.index == nil {
+		return d.pts[j].t - d.pts[i].t, xmath.U
+	}
+	w = float64(d.index[j]-d.index[i]) * d.g.Step
+	return w, xmath.U + (d.pts[i].move+d.pts[j].move)/w
 }
 
 // carry subtracts what is left of negative mass from the next higher point: that

@@ -19,6 +19,7 @@ var commands = []func() *cobra.Command{
 	newDeltaCmd,
 	newDPSGDCmd,
 	newSelectCmd,
+	newMajorityCmd,
 	newPateCmd,
 	newLabelCmd,
 	newLedgerCmd,
