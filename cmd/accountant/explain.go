@@ -106,7 +106,7 @@ Without a topic it lists them all.`,
 			}
 			t, err := findTopic(topics, strings.Join(args, " "))
 			if err != nil {
-				return usageError{err}
+				return err
 			}
 			if asJSON {
 				return printJSON(w, t)
