@@ -37,7 +37,7 @@ func (s *Sum) newPlan(c cumulant, eps, logDelta, theta, wantLog float64) plan {
 }
 
 // step returns the lattice step at which the error law predicts the width
-// wanted: width of log δ = T·Δ²·g/8 (core.md §3.4).
+// wanted: width of log δ = T·Δ²·g/8 (docs/accuracy.md §4).
 func (s *Sum) step(p plan) float64 {
 	// One tilt must serve both laws: they may differ by half a standard deviation
 	// of the total loss at most.
@@ -46,7 +46,8 @@ func (s *Sum) step(p plan) float64 {
 	// Beyond these the law does not hold: the tilted law must be resolved, and
 	// e^l be about linear in a cell.
 	d = min(d, 0.7/(1+p.theta))
-	if p.scale > 0 {
+	// A tilted law of a single atom has no scale to resolve.
+	if p.scale > 1e-3*d {
 		d = min(d, p.scale/2)
 	}
 	return d
@@ -189,7 +190,9 @@ func (s *Sum) lattice(e *entry, step float64, p plan, top, k float64) (lattice, 
 		g.Lo-- // room for the slope that mass at −∞ leaves
 	}
 	g.Hi = max(g.Hi, g.Lo+2)
-	l.upper, l.lower = pld.Discretize(e.profile, g)
+	if l.upper, l.lower = pld.Discretize(e.profile, g); l.upper == nil {
+		return l, errTooLong
+	}
 	if err := complete(l.upper); err != nil {
 		return l, err
 	}
@@ -277,7 +280,7 @@ func (s *Sum) refineEpsilon(logDelta, logInf, floor, top float64) (Result, error
 	// Bounds that need no transform, in case it would be too long.
 	if e, _ := c.chernoff(finiteLog); !math.IsNaN(e) {
 		for _, slack := range []float64{1e-9, 1e-6, 1e-3, 1e-1, 1} {
-			if x := e + slack*math.Abs(e); c.proves(x, logDelta) {
+			if x := e + slack*math.Abs(e); c.proves(x-s.lossErr(), logDelta) {
 				best.Upper = min(best.Upper, x)
 				break
 			}
@@ -374,7 +377,8 @@ func (s *Sum) variation(logDelta float64) float64 {
 	}
 	tau *= 1 + 1e-12
 	if delta := math.Exp(logDelta); tau <= delta*(1-1e-12) {
-		return xmath.Up(math.Log1p(-delta)-math.Log1p(-tau), 4)
+		// The difference of two numbers below 2δ, each good to (2 + |log δ|)u.
+		return math.Log1p(-delta) - math.Log1p(-tau) + 8*xmath.U*(2+math.Abs(logDelta))*-math.Log1p(-delta)
 	}
 	return math.Inf(1)
 }
@@ -431,7 +435,7 @@ func (ps *pass) epsilon(logDelta, floor, top, guess, want float64) Result {
 
 // estimate returns log δ without its leading error: the upper law's is twice the
 // lower's and of opposite sign, and reading between lattice points adds the same
-// to both (core.md §3.6).
+// to both (docs/accuracy.md §4).
 func (ps *pass) estimate(eps float64) (logDelta, slope float64) {
 	u, l := ps.upper.read(eps), ps.lower.read(eps)
 	if math.IsInf(l.logValue, -1) || math.IsInf(u.logValue, -1) {

@@ -67,7 +67,15 @@ type (
 	restJSON struct {
 		WorstDirection string     `json:"worst-direction"`
 		ErrorBudget    budgetJSON `json:"error-budget"`
+		TheoryGap      bool       `json:"theory-gap,omitempty"`
+		Pairs          *pairsJSON `json:"pairs,omitempty"`
 		Warnings       []string   `json:"warnings,omitempty"`
+	}
+	// pairsJSON holds the numerical intervals of the two pairs of distributions
+	// between which theory leaves a gap.
+	pairsJSON struct {
+		Proved boundsJSON `json:"proved"`
+		Attack boundsJSON `json:"attack"`
 	}
 	budgetJSON struct {
 		Discretization number `json:"discretization"`
@@ -84,7 +92,13 @@ func resultsJSON(answers []answer) []any {
 		bounds := boundsJSON{number(a.Lower), number(a.Estimate), number(a.Upper)}
 		b := a.Budget
 		rest := restJSON{a.Direction, budgetJSON{number(b.Discretization), number(b.Truncation), number(b.Aliasing),
-			number(b.RoundOff), number(b.TheoryGap)}, a.Warnings}
+			number(b.RoundOff), number(b.TheoryGap)}, a.Gap != nil, nil, a.Warnings}
+		if g := a.Gap; g != nil {
+			rest.Pairs = &pairsJSON{
+				Proved: boundsJSON{number(g.Proved.Lower), number(g.Proved.Estimate), number(g.Proved.Upper)},
+				Attack: boundsJSON{number(g.Attack.Lower), number(g.Attack.Estimate), number(g.Attack.Upper)},
+			}
+		}
 		if a.told == "ε" {
 			results[i] = epsilonJSON{number(a.at), bounds, rest}
 		} else {

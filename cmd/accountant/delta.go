@@ -8,6 +8,7 @@ import (
 
 func newDeltaCmd() *cobra.Command {
 	var flags answerFlags
+	var method string
 	var epsilons string
 	cmd := &cobra.Command{
 		Use:   "delta --epsilon 2[,3…] plan.yaml",
@@ -27,9 +28,18 @@ reads standard input.`,
 			if err != nil {
 				return err
 			}
+			if err := chosenAccountant(method); err != nil {
+				return err
+			}
 			plan, err := readPlan(cmd, args[0])
 			if err != nil {
 				return err
+			}
+			if method == rdpAccountant {
+				if err := answerRDP(cmd, plan, "δ", es, flags.json); err != nil {
+					return fmt.Errorf("%s: %w", args[0], err)
+				}
+				return nil
 			}
 			acct, err := newAccountant(plan, opts)
 			if err != nil {
@@ -44,6 +54,7 @@ reads standard input.`,
 	}
 	cmd.Flags().StringVar(&epsilons, "epsilon", "", "one or several `ε`, with commas between them (required)")
 	_ = cmd.MarkFlagRequired("epsilon")
+	cmd.Flags().StringVar(&method, "accountant", fourierAccountant, "`method`: fourier, or rdp for a looser upper bound by Rényi accounting")
 	flags.register(cmd)
 	return cmd
 }

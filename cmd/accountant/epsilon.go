@@ -8,6 +8,7 @@ import (
 
 func newEpsilonCmd() *cobra.Command {
 	var flags answerFlags
+	var method string
 	var deltas string
 	cmd := &cobra.Command{
 		Use:   "epsilon --delta 1e-5[,1e-6…] plan.yaml",
@@ -27,9 +28,18 @@ reads standard input.`,
 			if err != nil {
 				return err
 			}
+			if err := chosenAccountant(method); err != nil {
+				return err
+			}
 			plan, err := readPlan(cmd, args[0])
 			if err != nil {
 				return err
+			}
+			if method == rdpAccountant {
+				if err := answerRDP(cmd, plan, "ε", ds, flags.json); err != nil {
+					return fmt.Errorf("%s: %w", args[0], err)
+				}
+				return nil
 			}
 			acct, err := newAccountant(plan, opts)
 			if err != nil {
@@ -44,6 +54,7 @@ reads standard input.`,
 	}
 	cmd.Flags().StringVar(&deltas, "delta", "", "one or several `δ`, with commas between them (required)")
 	_ = cmd.MarkFlagRequired("delta")
+	cmd.Flags().StringVar(&method, "accountant", fourierAccountant, "`method`: fourier, or rdp for a looser upper bound by Rényi accounting")
 	flags.register(cmd)
 	return cmd
 }
