@@ -56,9 +56,9 @@ type mixture struct {
 }
 
 // logRest is the mass given away.
-func (m mixture) logRest() float64 { return m.above[len(m.items)] }
+func (m *mixture) logRest() float64 { return m.above[len(m.items)] }
 
-func (m mixture) Tails(eps, tol float64) profiles.Tails {
+func (m *mixture) Tails(eps, tol float64) profiles.Tails {
 	p, q, pc, qc := newLogSum(), newLogSum(), newLogSum(), newLogSum()
 	n := 0
 	for u, item := range m.items {
@@ -87,7 +87,7 @@ func (m mixture) Tails(eps, tol float64) profiles.Tails {
 	return t
 }
 
-func (m mixture) Support() profiles.Support {
+func (m *mixture) Support() profiles.Support {
 	s := profiles.Support{Min: math.Inf(1), Max: math.Inf(-1), LogPInf: m.logRest(), LogQInf: m.logRest(), Spike: math.NaN()}
 	for u, item := range m.items {
 		b := item.Support()
@@ -110,17 +110,17 @@ type copies struct {
 
 // terms calls f with each u from lo to hi and the exponent uθx − u²θ²/2 of the
 // likelihood ratio of N(uθ,1) to N(0,1) at x.
-func (c copies) exponent(u int, x float64) float64 {
+func (c *copies) exponent(u int, x float64) float64 {
 	s := float64(u) * c.theta
 	return s * (x - s/2)
 }
 
 // last is the largest u of the table.
-func (c copies) last() int { return len(c.LogP) - 1 }
+func (c *copies) last() int { return len(c.LogP) - 1 }
 
 // mixedTail returns log Σ_u p_u Φ̄(x − sign·uθ), and its error when x is known to
 // dx; the terms beyond the table are left out.
-func (c copies) mixedTail(x, dx, sign float64) (log, err float64) {
+func (c *copies) mixedTail(x, dx, sign float64) (log, err float64) {
 	s := newLogSum()
 	n := 0
 	for u, l := range c.LogP {

@@ -25,16 +25,29 @@ import (
 // the proof.
 //
 // What the table of the law leaves out counts as given away.
-type coupled struct{ copies }
+type coupled struct {
+	copies
+	p, upTo []float64 // Pr[U = u] and Pr[U ≤ u], for the search of thresholds
+}
 
-func (p coupled) selfReverse() bool { return true }
+func newCoupled(law Multiplicity, theta float64) *coupled {
+	c := &coupled{copies: copies{law, theta}}
+	sum := 0.0
+	for _, l := range law.LogP {
+		sum += math.Exp(l)
+		c.p, c.upTo = append(c.p, math.Exp(l)), append(c.upTo, sum)
+	}
+	return c
+}
+
+func (p *coupled) selfReverse() bool { return true }
 
 // average returns log of the largest average of r_0 = 1, r_1, …, r_i under the
 // weights p at T, minus nothing; the i that attains it; its slope in T and the
 // size of its rounding error. The averages rise while the next ratio is larger
 // than they are, and the ratios rise and then fall.
-func (p coupled) average(t float64) (log, slope float64, i int, size float64) {
-	none := math.Exp(p.LogNone)
+func (p *coupled) average(t float64) (log, slope float64, i int, size float64) {
+	none := p.p[0]
 	// In plain numbers, minus 1, while nothing overflows.
 	if t*t/2 < 600 && p.LogNone > -600 {
 		var a, m, w, e float64 // Σ p(r−1), Σ p, Σ p·uθ·r, error of a
@@ -46,7 +59,7 @@ func (p coupled) average(t float64) (log, slope float64, i int, size float64) {
 			}
 			s := float64(u) * p.theta
 			x := p.exponent(u, t)
-			pu := math.Exp(l)
+			pu := p.p[u]
 			r1 := math.Expm1(x)
 			if m > 0 && !(r1*m > a) {
 				break
@@ -92,7 +105,7 @@ func (p coupled) average(t float64) (log, slope float64, i int, size float64) {
 
 // threshold solves average(T) = ε ≥ 0: convex and increasing in T, by Newton's
 // method from the right.
-func (p coupled) threshold(eps, tol float64) (t, dt float64, i int) {
+func (p *coupled) threshold(eps, tol float64) (t, dt float64, i int) {
 	t = math.Inf(1)
 	for u := 1; u <= p.last(); u++ {
 		if l := p.LogP[u]; !math.IsInf(l, -1) {
@@ -115,7 +128,7 @@ func (p coupled) threshold(eps, tol float64) (t, dt float64, i int) {
 
 // up returns log P(L > ε) and log Q(L > ε) for ε ≥ 0 with a bound on the error
 // of both; the mass given away is in P.
-func (p coupled) up(eps, tol float64) (logP, logQ, err float64) {
+func (p *coupled) up(eps, tol float64) (logP, logQ, err float64) {
 	t, dt, i := p.threshold(eps, tol)
 	d := dt + roundOff*2*t
 	none := xmath.LogNormalTail(t)
@@ -149,9 +162,9 @@ func (p coupled) up(eps, tol float64) (logP, logQ, err float64) {
 	return logP, logQ, max(e1, e2) + leftOut
 }
 
-func (p coupled) Tails(eps, tol float64) profiles.Tails { return reflected(p.up, eps, tol) }
+func (p *coupled) Tails(eps, tol float64) profiles.Tails { return reflected(p.up, eps, tol) }
 
-func (p coupled) Support() profiles.Support {
+func (p *coupled) Support() profiles.Support {
 	rest := p.LogAbove[len(p.LogP)]
 	return profiles.Support{Min: math.Inf(-1), Max: math.Inf(1), LogPInf: rest, LogQInf: rest, Atoms: []float64{0}, Spike: math.NaN()}
 }

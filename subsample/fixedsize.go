@@ -109,7 +109,7 @@ func (s FixedSize) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechani
 	var upper profiles.Profile
 	switch s.kind {
 	case mustOW:
-		in := &coupled{copies{binomialLaw(s.batch, 1/float64(s.subset), float64(s.subset-1)/float64(s.subset)), theta}}
+		in := newCoupled(binomialLaw(s.batch, 1/float64(s.subset), float64(s.subset-1)/float64(s.subset)), theta)
 		if r == profiles.AddRemove {
 			upper, err = PoissonProfile(in, s.subsetRate())
 		} else {
@@ -118,7 +118,7 @@ func (s FixedSize) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechani
 	case mustWW:
 		upper = s.stagedProfile(theta)
 	default:
-		upper = &coupled{copies{law, theta}}
+		upper = newCoupled(law, theta)
 	}
 	if err != nil {
 		return fail(err)

@@ -20,7 +20,7 @@ func newSwitched(law Multiplicity, theta float64) *switched {
 
 // threshold returns the output at which the loss is ε, and its error; ok is
 // false for ε ≤ log p_0, where every output has more.
-func (p switched) threshold(eps, tol float64) (x, dx float64, ok bool) {
+func (p *switched) threshold(eps, tol float64) (x, dx float64, ok bool) {
 	// Σ_{u≥1} p_u r_u(x) = e^ε − p_0 =: c.
 	var logC float64
 	switch {
@@ -46,7 +46,7 @@ func (p switched) threshold(eps, tol float64) (x, dx float64, ok bool) {
 // solve returns the x at which log Σ_{u≥first} p_u r_u(x) is logC: convex and
 // increasing in x, so that Newton's method falls monotonically to the root from
 // any point at its right, such as the leftmost root of a single term.
-func (c copies) solve(first int, logC, dLogC float64) (x, dx float64) {
+func (c *copies) solve(first int, logC, dLogC float64) (x, dx float64) {
 	x = math.Inf(1)
 	for u := first; u <= c.last(); u++ {
 		if math.IsInf(c.LogP[u], -1) {
@@ -82,7 +82,7 @@ func (c copies) solve(first int, logC, dLogC float64) (x, dx float64) {
 	}
 }
 
-func (p switched) Tails(eps, tol float64) profiles.Tails {
+func (p *switched) Tails(eps, tol float64) profiles.Tails {
 	x, dx, ok := p.threshold(eps, tol)
 	if !ok {
 		return everything()
@@ -104,7 +104,7 @@ func everything() profiles.Tails {
 	return profiles.Tails{P: 0, Q: 0, PC: inf, QC: inf}
 }
 
-func (p switched) Support() profiles.Support {
+func (p *switched) Support() profiles.Support {
 	return profiles.Support{Min: xmath.Down(p.LogNone, 8), Max: math.Inf(1), LogPInf: math.Inf(-1), LogQInf: math.Inf(-1), Spike: p.LogNone}
 }
 
@@ -120,15 +120,20 @@ func newOpposite(law Multiplicity, theta float64) *opposite {
 
 // side returns log Σ p_u e^{uφx − u²φ²/2} with its slope and the size of its
 // rounding error; relative accuracy is kept where it is near 0.
-func (p opposite) side(x float64) (log, slope, size float64) {
+func (p *opposite) side(x float64) (log, slope, size float64) {
 	top := 0.0
+	end := p.last()
 	for u := range p.LogP {
-		if !math.IsInf(p.LogP[u], -1) {
-			top = max(top, p.exponent(u, x)+p.LogP[u])
+		e := p.exponent(u, x)
+		top = max(top, e+p.LogP[u])
+		// Past the peak of the ratios the rest is less than what is above.
+		if float64(u)*p.theta > x && p.LogAbove[u]+max(0, e) < top+min(0, math.Log(p.Eta)+math.Log(min(1, math.Abs(x)+p.theta)))-70 {
+			end = u
+			break
 		}
 	}
 	var a, w, e float64
-	for u := 1; u <= p.last(); u++ {
+	for u := 1; u <= end; u++ {
 		if math.IsInf(p.LogP[u], -1) {
 			continue
 		}
@@ -155,16 +160,16 @@ func (p opposite) side(x float64) (log, slope, size float64) {
 	return top + math.Log(a), w / a, e/a + 4*roundOff*top
 }
 
-func (p opposite) loss(x float64) (loss, slope, size float64) {
+func (p *opposite) loss(x float64) (loss, slope, size float64) {
 	f, fs, fe := p.side(x)
 	g, gs, ge := p.side(-x)
 	return f - g, fs + gs, fe + ge + roundOff*(math.Abs(f)+math.Abs(g))
 }
 
-func (p opposite) selfReverse() bool { return true }
+func (p *opposite) selfReverse() bool { return true }
 
 // threshold solves loss = ε by Newton's method inside a bracket.
-func (p opposite) threshold(eps, tol float64) (x, dx float64) {
+func (p *opposite) threshold(eps, tol float64) (x, dx float64) {
 	if eps < 0 {
 		x, dx = p.threshold(-eps, tol)
 		return -x, dx
@@ -197,7 +202,7 @@ func (p opposite) threshold(eps, tol float64) (x, dx float64) {
 	return x, hi - lo
 }
 
-func (p opposite) Tails(eps, tol float64) profiles.Tails {
+func (p *opposite) Tails(eps, tol float64) profiles.Tails {
 	x, dx := p.threshold(eps, tol)
 	var t profiles.Tails
 	var e1, e2 float64
@@ -210,6 +215,6 @@ func (p opposite) Tails(eps, tol float64) profiles.Tails {
 	return t
 }
 
-func (p opposite) Support() profiles.Support {
+func (p *opposite) Support() profiles.Support {
 	return profiles.Support{Min: math.Inf(-1), Max: math.Inf(1), LogPInf: math.Inf(-1), LogQInf: math.Inf(-1), Spike: math.NaN()}
 }

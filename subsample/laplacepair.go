@@ -53,9 +53,9 @@ func newSwitchedLaplace(law Multiplicity, theta float64) *switchedLaplace {
 	return p
 }
 
-func (p switchedLaplace) ends() (lo, hi float64) { return p.knot[0], p.knot[len(p.knot)-1] }
+func (p *switchedLaplace) ends() (lo, hi float64) { return p.knot[0], p.knot[len(p.knot)-1] }
 
-func (p switchedLaplace) Tails(eps, tol float64) profiles.Tails {
+func (p *switchedLaplace) Tails(eps, tol float64) profiles.Tails {
 	lo, hi := p.ends()
 	inf := math.Inf(-1)
 	switch {
@@ -109,7 +109,7 @@ func laplaceTails(y float64) (up, below float64) {
 	return xmath.Log1mExp(below), below
 }
 
-func (p switchedLaplace) Support() profiles.Support {
+func (p *switchedLaplace) Support() profiles.Support {
 	lo, hi := p.ends()
 	return profiles.Support{Min: lo, Max: hi, LogPInf: math.Inf(-1), LogQInf: math.Inf(-1),
 		Atoms: []float64{lo, hi}, Spike: math.NaN(), LossErr: p.err}

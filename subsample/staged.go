@@ -24,17 +24,18 @@ type staged struct {
 	noneErr  float64
 	logPi    []float64 // log π_j, j = 1, 2, …
 	piErr    []float64
-	above    []float64 // log of the mass from j on, with what is left out
-	item     []coupled // s^(j)
-	logGiven float64   // mass given away
+	above    []float64  // log of the mass from j on, with what is left out
+	item     []*coupled // s^(j)
+	logGiven float64    // mass given away
+	whole    *switched  // where the search for κ starts: at α ≫ 1 all thresholds are its
 }
 
 func (s FixedSize) stagedProfile(theta float64) *staged {
 	pi, errs, last := s.slots()
-	p := &staged{logNone: pi[0], noneErr: errs[0], logGiven: last}
+	p := &staged{logNone: pi[0], noneErr: errs[0], logGiven: last, whole: newSwitched(s.Multiplicity(), theta)}
 	for j := 1; j < len(pi); j++ {
 		p.logPi, p.piErr = append(p.logPi, pi[j]), append(p.piErr, errs[j])
-		c := coupled{copies{s.drawn(j), theta}}
+		c := newCoupled(s.drawn(j), theta)
 		p.item = append(p.item, c)
 		p.logGiven = xmath.LogAdd(p.logGiven, pi[j]+c.LogAbove[len(c.LogP)])
 	}
@@ -46,11 +47,11 @@ func (s FixedSize) stagedProfile(theta float64) *staged {
 	return p
 }
 
-func (p staged) selfReverse() bool { return true }
+func (p *staged) selfReverse() bool { return true }
 
 // at returns log P_j and log Q_j at the threshold t, without the mass given
 // away, with log α_j and its slope.
-func (c coupled) at(t, dt float64) (logP, logQ, logAlpha, slope, err float64) {
+func (c *coupled) at(t, dt float64) (logP, logQ, logAlpha, slope, err float64) {
 	logAlpha, slope, i, _ := c.average(t)
 	none := xmath.LogNormalTail(t)
 	e0 := normalErr(none, t, dt)
@@ -81,74 +82,107 @@ func (c coupled) at(t, dt float64) (logP, logQ, logAlpha, slope, err float64) {
 	return logP, logQ, logAlpha, slope, max(e1, e2) + leftOut
 }
 
-// reach moves t until log Q_j is logKappa. log Q_j + log Φ̄(t) differ slowly, so
-// that steps by the normal hazard converge.
-func (c coupled) reach(t, logKappa float64) float64 {
-	for range 60 {
-		_, q, _, _, _ := c.at(t, 0)
-		step := (q - logKappa) / (t + 1/(t+1)) // the hazard, nearly
-		t += step
-		if math.Abs(step) < 1e-13*(1+t) {
+// slope returns log Q_j at the threshold t, its derivative, log α_j and its
+// derivative: at without the P side and without errors.
+func (c *coupled) slope(t float64) (logQ, dLogQ, logAlpha, dLogAlpha float64) {
+
+	logAlpha, dLogAlpha, i, _ := c.average(t)
+	none := xmath.LogNormalTail(t)
+	h := xmath.NormalHazard(t)
+	// In units of Φ̄(t): Pr[U ≤ i] and the further copies, each at most p_u.
+	sum, down := c.upTo[i], c.upTo[i]*h
+	for u := i + 1; u <= c.last(); u++ {
+		if c.upTo[c.last()]-c.upTo[u-1] < 1e-15*sum {
 			break
 		}
+		s := float64(u) * c.theta
+		x := s/2 + logAlpha/s
+		w := c.p[u] * math.Exp(xmath.LogNormalTail(x)-none)
+		sum += w
+		down += w * xmath.NormalHazard(x) * dLogAlpha / s
 	}
-	return t
+	return none + math.Log(sum), -down / sum, logAlpha, dLogAlpha
+}
+
+// reach moves t until log Q_j is logKappa, by Newton's method.
+func (c *coupled) reach(t, least, logKappa float64) (at, logAlpha, dLogAlpha float64) {
+	for range 40 {
+		q, dq, a, da := c.slope(t)
+		step := (logKappa - q) / dq
+		next := max(least, t+step)
+		if math.Abs(next-t) < 1e-13*(1+t) {
+			return next, a, da
+		}
+		t = next
+	}
+	_, _, logAlpha, dLogAlpha = c.slope(t)
+	return t, logAlpha, dLogAlpha
 }
 
 // up returns the tails for ε ≥ 0.
-func (p staged) up(eps, tol float64) (logP, logQ, err float64) {
-	n := len(p.item)
-	t0 := make([]float64, n) // thresholds without any share
-	q0 := make([]float64, n)
-	top := math.Inf(-1)
-	for j, c := range p.item {
-		t, _, _ := c.threshold(eps, 0)
-		t0[j] = t
-		_, q0[j], _, _, _ = c.at(t, 0)
-		top = max(top, q0[j])
-		// Beyond this nothing is left to weigh.
-		if p.above[j+1] < -far-40 && p.above[j+1]+t*t/2 < math.Log(math.Expm1(eps))+p.logNone-far {
-			n = j + 1
-			break
+func (p *staged) up(eps, tol float64) (logP, logQ, err float64) {
+	// The number of slots to look at follows from the size of the result: those
+	// beyond n count as given away.
+	for least := -60.0; ; least = logP - 60 {
+		n := 0
+		for n < len(p.item) && p.above[n] > least {
+			n++
+		}
+		logP, logQ, err = p.first(n, eps, tol)
+		if n == len(p.item) || p.above[n] < logP-far {
+			return logP, logQ, err
 		}
 	}
+}
+
+// first returns the tails for ε ≥ 0 with the first n numbers of slots.
+func (p *staged) first(n int, eps, tol float64) (logP, logQ, err float64) {
+	t0 := make([]float64, n) // thresholds without any share, and their log Q_j
+	q0 := make([]float64, n)
+	top := math.Inf(-1)
+	for j := range n {
+		t0[j], _, _ = p.item[j].threshold(eps, 0)
+		q0[j], _, _, _ = p.item[j].slope(t0[j])
+		top = max(top, q0[j])
+	}
+	t := append([]float64(nil), t0...)
 	logTarget := p.logNone + eps + xmath.Log1mExp(-eps) // (α−1)π_0
-	t := make([]float64, n)
-	// excess returns log Σ π_j(α_j − α) at κ = e^logKappa, and dε of it per dT.
+	// excess returns log Σ π_j(α_j − α) at κ = e^logKappa, its derivative in
+	// logKappa, and dT/dε along the solution.
 	excess := func(logKappa float64) (log, slope, tilt float64) {
-		s := newLogSum()
-		active := newLogSum()
+		s, active, w, v := newLogSum(), newLogSum(), newLogSum(), newLogSum()
 		active.add(p.logNone, 0)
-		w := newLogSum()
 		for j := range n {
 			if q0[j] <= logKappa {
 				t[j] = t0[j]
 				continue
 			}
-			start := t[j]
-			if start < t0[j] {
-				start = t0[j]
-			}
-			t[j] = max(t0[j], p.item[j].reach(start, logKappa))
-			a, sl, _, _ := p.item[j].average(t[j])
+			var a, da float64
+			t[j], a, da = p.item[j].reach(max(t[j], t0[j]), t0[j], logKappa)
 			if a > eps {
 				s.add(p.logPi[j]+a+xmath.Log1mExp(eps-a), 0)
 			}
 			active.add(p.logPi[j], 0)
-			w.add(p.logPi[j]+a+math.Log(sl), 0)
+			w.add(p.logPi[j]+a+math.Log(da), 0)
+			v.add(p.logPi[j]+a+math.Log(da)-math.Log(xmath.NormalHazard(t[j])), 0)
 		}
 		if s.s == 0 {
 			return math.Inf(-1), 0, 0
 		}
-		return s.now(), math.Exp(w.now() - s.now()), math.Exp(eps + active.now() - w.now())
+		return s.now(), -math.Exp(v.now() - s.now()), math.Exp(eps + active.now() - w.now())
 	}
 	logKappa, tilt, resid := top, 0.0, 0.0
-	copy(t, t0)
 	if eps > 0 {
-		// excess falls in logKappa from +∞ at −∞ to 0 at top; bisection keeps
-		// Newton's method on log excess inside its bracket.
-		hi, lo := top, math.Inf(-1)
-		x := top - 0.5
+		// excess falls from +∞ at logKappa = −∞ to 0 at top; a bracket guards
+		// Newton's method.
+		lo, hi := math.Inf(-1), top
+		x := top - 0.1
+		if b, _, ok := p.whole.threshold(eps, 0); ok {
+			x = min(x, xmath.LogNormalTail(b))
+			for j := range t {
+				t[j] = max(t[j], b)
+			}
+		}
 		for range 100 {
 			e, slope, dt := excess(x)
 			tilt = dt
@@ -157,34 +191,24 @@ func (p staged) up(eps, tol float64) (logP, logQ, err float64) {
 			} else {
 				hi = x
 			}
-			var next float64
-			if math.IsInf(e, -1) {
-				next = x - 1
-			} else {
-				big := 0.0
-				for j := range n {
-					big = max(big, t[j])
-				}
-				h := big + 1/(big+1)
-				next = x + (e-logTarget)/slope*h
-			}
-			if math.IsInf(lo, -1) {
-				next = max(next, x-8)
+			next := x - 1
+			if slope < 0 {
+				next = max(x-(e-logTarget)/slope, x-20)
 			}
 			if !(next > lo && next < hi) {
 				if math.IsInf(lo, -1) {
-					next = x - 2
+					next = hi - 2
 				} else {
 					next = lo + (hi-lo)/2
 				}
 			}
 			resid = math.Abs(next - x)
 			x = next
-			if resid < 1e-12*(1+math.Abs(x)) {
+			if resid < 1e-11*(1+math.Abs(x)) {
 				break
 			}
 		}
-		excess(x)
+		_, _, tilt = excess(x)
 		logKappa = x
 	}
 	ps, qs := newLogSum(), newLogSum()
@@ -192,14 +216,15 @@ func (p staged) up(eps, tol float64) (logP, logQ, err float64) {
 	ps.add(p.logNone+logKappa, p.noneErr+slack)
 	qs.add(p.logNone+logKappa, p.noneErr+slack)
 	for j := range n {
-		if p.above[j]+far < ps.now() && p.above[j] < -far {
+		if p.above[j]+far < ps.now() && p.above[j]+far < qs.now() {
 			break
 		}
-		h := t[j] + 1/(t[j]+1)
-		a, b, _, slope, e := p.item[j].at(t[j], tol*tilt+(slack+roundOff*eps)/h)
-		if q0[j] <= logKappa && slope > 0 {
-			_, _, _, _, e = p.item[j].at(t[j], (tol+8*roundOff*(1+eps))/slope)
+		// An active threshold moves with κ and with ε; one at rest with ε alone.
+		dt := tol*tilt + (slack+roundOff*eps)/xmath.NormalHazard(t[j])
+		if q0[j] <= logKappa {
+			_, dt, _ = p.item[j].threshold(eps, tol)
 		}
+		a, b, _, _, e := p.item[j].at(t[j], dt)
 		ps.add(p.logPi[j]+a, p.piErr[j]+e)
 		qs.add(p.logPi[j]+b, p.piErr[j]+e)
 	}
@@ -212,8 +237,8 @@ func (p staged) up(eps, tol float64) (logP, logQ, err float64) {
 	return logP, logQ, max(e1, e2) + leftOut
 }
 
-func (p staged) Tails(eps, tol float64) profiles.Tails { return reflected(p.up, eps, tol) }
+func (p *staged) Tails(eps, tol float64) profiles.Tails { return reflected(p.up, eps, tol) }
 
-func (p staged) Support() profiles.Support {
+func (p *staged) Support() profiles.Support {
 	return profiles.Support{Min: math.Inf(-1), Max: math.Inf(1), LogPInf: p.logGiven, LogQInf: p.logGiven, Atoms: []float64{0}, Spike: math.NaN()}
 }
