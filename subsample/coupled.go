@@ -55,7 +55,10 @@ func (p *coupled) average(t float64) (log, slope float64, i int, size float64) {
 		for u := 1; u <= p.last(); u++ {
 			l := p.LogP[u]
 			if l < -740 {
-				break
+				if u > 1 && p.p[u-1] > 0 {
+					break
+				}
+				continue
 			}
 			s := float64(u) * p.theta
 			x := p.exponent(u, t)
@@ -87,6 +90,9 @@ func (p *coupled) average(t float64) (log, slope float64, i int, size float64) {
 			break
 		}
 		l := p.LogP[u]
+		if math.IsInf(l, -1) {
+			continue
+		}
 		num.add(l+x, 0)
 		den.add(l, 0)
 		if l+x > top {

@@ -60,7 +60,7 @@ func (c *copies) solve(first int, logC, dLogC float64) (x, dx float64) {
 		top := math.Inf(-1)
 		for u := first; u <= c.last(); u++ {
 			e := c.exponent(u, x) + c.LogP[u]
-			if e < top-far {
+			if e < top-far || math.IsInf(e, -1) {
 				continue
 			}
 			if e > top {
