@@ -1,12 +1,34 @@
 // Package accountant tells what (ε, δ) a sequence of differentially private
-// mechanisms costs, as a certified interval.
+// mechanisms costs, as a certified interval: the true value lies between Lower
+// and Upper, floating-point error included.
+//
+//	acct := accountant.New(accountant.AddRemove)
+//	err := acct.Add(step, 14062)
+//	iv, err := acct.Epsilon(1e-5)
+//
+// Upper is proved for every pair of neighbouring data sets; Lower is attained by
+// a concrete pair. Steps are fixed in advance: no step's parameters may depend
+// on outputs of earlier ones. When they do, only the Rényi filter of package rdp
+// may be used.
+//
+// Do not use it to combine guarantees of different neighbouring relations, or
+// for users with several records unless a record is a user.
 package accountant
 
 import (
-	"errors"
+	"fmt"
+	"math"
+	"reflect"
 
+	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
+)
+
+// The neighbouring relations.
+const (
+	AddRemove  = profiles.AddRemove
+	Substitute = profiles.Substitute
 )
 
 // A Step is a mechanism with its sampling, run Count times; or, when Steps is
@@ -15,7 +37,7 @@ type Step struct {
 	Name      string
 	Mechanism profiles.Base
 	Sampling  subsample.Scheme // nil: the whole data set
-	Count     int64
+	Count     int64            // 0 means 1
 	Steps     []Step
 }
 
@@ -26,7 +48,7 @@ type Plan struct {
 	Steps     []Step
 }
 
-// Budget splits the width of an interval by its causes, each in units of the
+// A Budget splits the width of an interval by its causes, each in units of the
 // quantity asked for.
 type Budget struct {
 	Discretization float64 `json:"discretization"`
@@ -36,36 +58,307 @@ type Budget struct {
 	TheoryGap      float64 `json:"theory-gap"`
 }
 
+// A Range is a certified interval without its story.
+type Range struct{ Lower, Estimate, Upper float64 }
+
 // An Interval is a certified answer: the true value lies in [Lower, Upper].
 type Interval struct {
+	// Estimate is the best guess; no guarantee comes with it. With a theory gap
+	// it is that of the proved pair.
 	Lower, Estimate, Upper float64
-	Direction              string // the direction of the relation that Upper comes from
-	Budget                 Budget
-	TheoryGap              bool     // Lower is an attack's, Upper a theorem's
-	Warnings               []string // why the interval is wider than asked, if it is
+	// Direction is the direction of the relation that Upper comes from.
+	Direction string
+	Budget    Budget
+	// Gap is set when theory leaves a gap: Lower is an attack's, Upper a
+	// theorem's, and each has its own numerical interval.
+	Gap      *Gap
+	Warnings []string // why the interval is wider than asked, if it is
+	// Points is the length of the transforms, 0 if there was none.
+	Points int
 }
 
-// An Accountant is the running total of a plan.
-type Accountant struct{}
+// A Gap holds the two pairs between which the truth lies.
+type Gap struct{ Proved, Attack Range }
 
-// Option configures New.
-type Option func(*Accountant)
+// An Accountant is the running total of the steps added to it. Asking does not
+// change the total, and what was computed for earlier questions is kept. It is
+// not safe for concurrent use.
+type Accountant struct {
+	relation profiles.Relation
+	opts     fourier.Options
+	known    map[any]profiles.Mechanism
+	added    []run
+	// Per direction: the sum of upper profiles, and that of lower ones, which is
+	// the same while every step is known exactly.
+	upper, lower [2]*fourier.Sum
+	symmetric    bool
+	gap          bool
+	runs         int64
+}
+
+type run struct {
+	m     profiles.Mechanism
+	count int64
+}
+
+// An Option configures New.
+type Option func(*fourier.Options)
+
+// WithAccuracy asks for intervals of at most this width relative to ε (default
+// 1e-3), or to δ when δ is asked. It must be in (0, 1).
+func WithAccuracy(relative float64) Option {
+	return func(o *fourier.Options) {
+		o.Relative = relative
+		o.Absolute = min(o.Absolute, 1e-3*relative)
+	}
+}
+
+// WithMemory limits the memory of the transforms to about this many bytes
+// (default 1 GiB). An answer that needs more is wider than asked and carries a
+// warning.
+func WithMemory(bytes int64) Option {
+	return func(o *fourier.Options) { o.MaxPoints = int(max(bytes/64, 256)) }
+}
+
+// WithTransform selects the Fourier transform (default fourier.Gonum).
+func WithTransform(t fourier.Transform) Option {
+	return func(o *fourier.Options) { o.Transform = t }
+}
 
 // New returns an empty accountant under the relation.
-func New(r profiles.Relation, opts ...Option) *Accountant { return &Accountant{} }
-
-// Add adds count runs of a step (its own Count is a factor, 1 if it is 0).
-func (a *Accountant) Add(s Step, count int64) error { return errors.New("not built yet") }
-
-// AddPlan adds every step of p.
-func (a *Accountant) AddPlan(p *Plan) error { return errors.New("not built yet") }
-
-// Epsilon returns ε(δ) = inf{ε : δ(ε) ≤ δ} of everything added so far.
-func (a *Accountant) Epsilon(delta float64) (Interval, error) {
-	return Interval{}, errors.New("not built yet")
+func New(r profiles.Relation, opts ...Option) *Accountant {
+	a := &Accountant{relation: r, opts: fourier.DefaultOptions(), known: map[any]profiles.Mechanism{}, symmetric: true}
+	for _, o := range opts {
+		o(&a.opts)
+	}
+	for i := range a.upper {
+		a.upper[i] = fourier.New(a.opts)
+		a.lower[i] = a.upper[i]
+	}
+	return a
 }
 
-// Delta returns δ(ε) of everything added so far.
+// Relation returns the neighbouring relation.
+func (a *Accountant) Relation() profiles.Relation { return a.relation }
+
+// Runs returns the number of runs added so far.
+func (a *Accountant) Runs() int64 { return a.runs }
+
+// maxRuns is the largest number of runs: counts must be exact in float64.
+const maxRuns = 1 << 53
+
+// Add adds count runs of a step; the step's own Count is a factor. It changes
+// nothing when it returns an error.
+func (a *Accountant) Add(s Step, count int64) error {
+	runs, err := a.flatten(s, count, nil)
+	if err != nil {
+		return err
+	}
+	return a.addRuns(runs)
+}
+
+// AddPlan adds every step of p, which must have the accountant's relation.
+func (a *Accountant) AddPlan(p *Plan) error {
+	if p.Neighbors != a.relation {
+		return fmt.Errorf("neighbors: %v is not the accountant's relation, %v", p.Neighbors, a.relation)
+	}
+	var runs []run
+	for i, s := range p.Steps {
+		var err error
+		if runs, err = a.flatten(s, 1, runs); err != nil {
+			return fmt.Errorf("steps[%d]: %w", i, err)
+		}
+	}
+	return a.addRuns(runs)
+}
+
+// AddMechanism adds count runs of a mechanism that is known by its profiles: a
+// private selection, a private majority, a label randomizer.
+func (a *Accountant) AddMechanism(m profiles.Mechanism, count int64) error {
+	if m.Relation != a.relation {
+		return fmt.Errorf("mechanism: its relation %v is not the accountant's, %v", m.Relation, a.relation)
+	}
+	if err := checkCount(count); err != nil {
+		return err
+	}
+	return a.addRuns([]run{{m, count}})
+}
+
+func checkCount(count int64) error {
+	if count < 1 || count > maxRuns {
+		return fmt.Errorf("count: %d is not an integer in [1, 2^53]", count)
+	}
+	return nil
+}
+
+// flatten appends the runs of a step, sub-plans multiplied out.
+func (a *Accountant) flatten(s Step, count int64, runs []run) ([]run, error) {
+	if s.Count == 0 {
+		s.Count = 1
+	}
+	for _, n := range []int64{s.Count, count} {
+		if err := checkCount(n); err != nil {
+			return nil, err
+		}
+	}
+	if s.Count > maxRuns/count {
+		return nil, fmt.Errorf("count: %d times %d is above 2^53", s.Count, count)
+	}
+	count *= s.Count
+	switch {
+	case s.Mechanism != nil && s.Steps != nil:
+		return nil, fmt.Errorf("steps: a step has either a mechanism or steps, not both")
+	case s.Mechanism == nil && len(s.Steps) == 0:
+		return nil, fmt.Errorf("mechanism: is missing")
+	case s.Mechanism != nil:
+		m, err := a.mechanism(s)
+		if err != nil {
+			return nil, err
+		}
+		return append(runs, run{m, count}), nil
+	case s.Sampling != nil:
+		return nil, fmt.Errorf("sampling: applies to a mechanism, not to a sub-plan")
+	}
+	for i, sub := range s.Steps {
+		var err error
+		if runs, err = a.flatten(sub, count, runs); err != nil {
+			return nil, fmt.Errorf("steps[%d]: %w", i, err)
+		}
+	}
+	return runs, nil
+}
+
+// mechanism returns the profiles of a step, built once.
+func (a *Accountant) mechanism(s Step) (profiles.Mechanism, error) {
+	type key struct {
+		b profiles.Base
+		s subsample.Scheme
+	}
+	k := key{s.Mechanism, s.Sampling}
+	cacheable := reflect.ValueOf(k).Comparable()
+	if cacheable {
+		if m, ok := a.known[k]; ok {
+			return m, nil
+		}
+	}
+	var m profiles.Mechanism
+	var err error
+	if s.Sampling == nil {
+		m, err = profiles.Unsampled(s.Mechanism, a.relation)
+	} else {
+		m, err = s.Sampling.Apply(s.Mechanism, a.relation)
+	}
+	if err == nil && cacheable {
+		a.known[k] = m
+	}
+	return m, err
+}
+
+// addRuns adds runs to the sums, after checking the total.
+func (a *Accountant) addRuns(runs []run) error {
+	total := a.runs
+	for _, r := range runs {
+		if r.count > maxRuns-total {
+			return fmt.Errorf("count: %d runs on top of %d are above 2^53", r.count, total)
+		}
+		total += r.count
+	}
+	for _, r := range runs {
+		if r.m.TheoryGap() && !a.gap {
+			// From here on attacks are composed apart.
+			a.gap = true
+			for d := range a.lower {
+				a.lower[d] = fourier.New(a.opts)
+				for _, old := range a.added {
+					if err := a.lower[d].Add(old.m.Directions[d].Upper, old.count); err != nil {
+						return err
+					}
+				}
+			}
+		}
+		for d, dir := range r.m.Directions {
+			if err := a.upper[d].Add(dir.Upper, r.count); err != nil {
+				return err
+			}
+			if a.gap && dir.Lower != nil {
+				if err := a.lower[d].Add(dir.Lower, r.count); err != nil {
+					return err
+				}
+			}
+		}
+		f, b := r.m.Directions[0], r.m.Directions[1]
+		a.symmetric = a.symmetric && profiles.Equal(f.Upper, b.Upper) &&
+			(f.Lower == nil && b.Lower == nil || f.Lower != nil && b.Lower != nil && profiles.Equal(f.Lower, b.Lower))
+		a.added = append(a.added, r)
+	}
+	a.runs = total
+	return nil
+}
+
+// Epsilon returns ε(δ) = inf{ε : δ(ε) ≤ δ} of everything added so far, the worst
+// over the two directions, for δ in [0, 1]. It can be negative.
+func (a *Accountant) Epsilon(delta float64) (Interval, error) {
+	return a.worst(
+		func(s *fourier.Sum) (fourier.Result, error) { return s.Epsilon(delta) },
+		func(s *fourier.Sum, eps float64) bool { return s.Proves(eps, delta) })
+}
+
+// Delta returns δ(ε) of everything added so far, the worst over the two
+// directions, for any finite ε.
 func (a *Accountant) Delta(eps float64) (Interval, error) {
-	return Interval{}, errors.New("not built yet")
+	return a.worst(
+		func(s *fourier.Sum) (fourier.Result, error) { return s.Delta(eps) },
+		func(s *fourier.Sum, delta float64) bool { return s.Proves(eps, delta) })
+}
+
+// worst asks both directions and joins the answers. below reports whether a
+// quick bound already shows a direction not to matter.
+func (a *Accountant) worst(ask func(*fourier.Sum) (fourier.Result, error), below func(*fourier.Sum, float64) bool) (Interval, error) {
+	names := a.relation.DirectionNames()
+	var out Interval
+	for d := range a.upper {
+		if d == 1 && (a.symmetric || !a.gap && below(a.upper[1], out.Lower)) {
+			break
+		}
+		u, err := ask(a.upper[d])
+		if err != nil {
+			return Interval{}, err
+		}
+		iv := Interval{Lower: u.Lower, Estimate: u.Estimate, Upper: u.Upper, Direction: names[d], Points: u.Points,
+			Warnings: u.Warnings,
+			Budget: Budget{Discretization: u.Budget.Discretization, Truncation: u.Budget.Truncation,
+				Aliasing: u.Budget.Aliasing, RoundOff: u.Budget.RoundOff}}
+		if a.gap {
+			l, err := ask(a.lower[d])
+			if err != nil {
+				return Interval{}, err
+			}
+			iv.Lower = l.Lower
+			iv.Budget.TheoryGap = max(0, u.Lower-l.Upper)
+			iv.Gap = &Gap{Range{u.Lower, u.Estimate, u.Upper}, Range{l.Lower, l.Estimate, l.Upper}}
+			for _, w := range l.Warnings {
+				iv.Warnings = append(iv.Warnings, "attack: "+w)
+			}
+		}
+		if d == 0 {
+			out = iv
+			continue
+		}
+		if iv.Upper > out.Upper || iv.Upper == out.Upper && iv.Estimate > out.Estimate {
+			out, iv = iv, out
+		}
+		// out is the direction with the larger Upper; an attack in either counts.
+		out.Lower = max(out.Lower, iv.Lower)
+		out.Estimate = max(out.Estimate, iv.Estimate)
+		if out.Gap != nil {
+			p, q := out.Gap, iv.Gap
+			p.Proved = Range{max(p.Proved.Lower, q.Proved.Lower), max(p.Proved.Estimate, q.Proved.Estimate), max(p.Proved.Upper, q.Proved.Upper)}
+			p.Attack = Range{max(p.Attack.Lower, q.Attack.Lower), max(p.Attack.Estimate, q.Attack.Estimate), max(p.Attack.Upper, q.Attack.Upper)}
+			out.Budget.TheoryGap = max(0, p.Proved.Lower-p.Attack.Upper)
+		}
+	}
+	if math.IsNaN(out.Lower) || math.IsNaN(out.Upper) {
+		return Interval{}, fmt.Errorf("internal error: the interval is not a number; please report the plan")
+	}
+	return out, nil
 }

@@ -22,7 +22,7 @@ const dropLog = -46
 // the frequencies that count, ready to be read at any ε near its centre.
 type composition struct {
 	theta, step float64
-	n           int
+	n           int64
 	freqs       []freq
 
 	// TK = Σ T_j K_j and the position Σ T_j(o_j + c_jΔ) of index 0, both as
@@ -40,9 +40,10 @@ type composition struct {
 	reach   float64 // Σ_j T_j |losses|, for the rounding of the origin
 }
 
-// A freq is one kept frequency of the product of all terms.
+// A freq is one kept frequency of the product of all terms. Until finish, re
+// holds Σ log|z|, im the phase and abs Σ log ζ.
 type freq struct {
-	k      int
+	k      int64
 	re, im float64 // the product of powers
 	abs    float64 // its modulus with every factor inflated by its error
 	b      float64 // Σ_j E_j T_j/ζ_j²
@@ -52,28 +53,28 @@ type freq struct {
 // A rightTail is a Chernoff bound: log μ(l ≥ x) ≤ logM − s·x.
 type rightTail struct{ s, logM float64 }
 
-// compose transforms the terms, all on lattices of one step, under the tilt
-// theta with n points. Tilts at which the right tail is to be bounded are given
-// by their excess over theta.
-func compose(terms []term, theta float64, n int, tr Transform, excess []float64) *composition {
+// begin collects what does not depend on the transform, and the tilted laws.
+// Tilts at which the right tail is to be bounded are given by their excess over
+// theta. Without spectra, the whole mass of some term is at +∞.
+func begin(terms []term, theta float64, n int64, excess []float64) (*composition, []spectrum) {
 	c := &composition{theta: theta, step: terms[0].law.Step, n: n}
 	c.right = make([]rightTail, len(excess))
 	for i, s := range excess {
 		c.right[i].s = s
 	}
-	eta := tr.Eta(n)
-	x := make([]float64, n)
-	for j, t := range terms {
+	spectra := make([]spectrum, 0, len(terms))
+	for _, t := range terms {
 		l := t.law
 		if len(l.Loss) == 0 {
-			// The whole mass is at +∞.
 			c.logKeep = math.Inf(-1)
-			return c
+			return c, nil
 		}
 		k, mean, _ := l.Tilted(theta)
 		centre := int64(math.Round((mean - l.Offset) / l.Step))
-		clear(x)
-		rho, spill := fill(x, l, theta, k, centre)
+		sp, rho, spill := newSpectrum(t, theta, k, centre)
+		spectra = append(spectra, sp)
+		// Folded masses add up in one bin, with one rounding each.
+		rho += xmath.U * (2 + float64((l.Index[len(l.Index)-1]-l.Index[0])/n))
 		c.tk.AddProduct(t.count, k)
 		c.origin.AddProduct(t.count, l.Offset)
 		// centre·count may pass 2^53: multiply by the step first, exactly.
@@ -92,59 +93,51 @@ func compose(terms []term, theta float64, n int, tr Transform, excess []float64)
 			ks, err := l.K(theta + s)
 			c.right[i].logM += t.count * (ks - k + err + 2*rho)
 		}
+	}
+	return c, spectra
+}
+
+// compose transforms the terms, all on lattices of one step, under the tilt
+// theta with n points.
+func compose(terms []term, theta float64, n int, tr Transform, excess []float64) *composition {
+	c, spectra := begin(terms, theta, int64(n), excess)
+	eta := tr.Eta(n)
+	x := make([]float64, n)
+	for j, sp := range spectra {
+		clear(x)
 		norm := 0.0
+		for i, v := range sp.x {
+			k := sp.d[i] % c.n
+			if k < 0 {
+				k += c.n
+			}
+			x[k] += v
+		}
 		for _, v := range x {
 			norm += v * v
 		}
 		e2 := eta * math.Sqrt(float64(n)*norm*(1+1e-9)) * (1 + eta)
-		c.energy += e2 * t.count
+		c.energy += e2 * sp.count
 		z := tr.Coefficients(x)
 		if j == 0 {
-			c.start(z, t.count, e2)
+			c.start(z, sp.count, e2)
 		} else {
-			c.multiply(z, t.count, e2)
+			c.multiply(z, sp.count, e2)
 		}
 	}
+	c.finish()
+	return c
+}
+
+// finish turns the logarithms of the kept products into values.
+func (c *composition) finish() {
 	for i := range c.freqs {
 		f := &c.freqs[i]
-		// re holds Σ log|z|, im the phase, abs Σ log ζ until here.
 		m := math.Exp(f.re)
 		sin, cos := math.Sincos(f.im)
 		f.re, f.im, f.abs = m*cos, m*sin, math.Exp(f.abs)*(1+1e-12)
 		f.pow += 8 * xmath.U * (1 + math.Abs(math.Log(max(m, 1e-300))))
 	}
-	return c
-}
-
-// fill adds the tilted masses of l to x at their index minus centre, modulo the
-// length, and returns a bound of their relative error. Masses below 1e-22 of
-// the largest are kept apart: their errors add up to at most spill.
-func fill(x []float64, l *pld.Law, theta, k float64, centre int64) (rho, spill float64) {
-	n := int64(len(x))
-	for i, lm := range l.LogMass {
-		a := lm - k
-		arg := math.FMA(theta, l.Loss[i], a)
-		if arg < -745 {
-			spill += math.SmallestNonzeroFloat64
-			continue
-		}
-		v := math.Exp(arg)
-		j := (l.Index[i] - centre) % n
-		if j < 0 {
-			j += n
-		}
-		x[j] += v
-		// exp 1u, its argument, the loss o + iΔ.
-		r := xmath.U * (3 + math.Abs(a) + math.Abs(arg) + 2*theta*(math.Abs(l.Offset)+2*math.Abs(l.Loss[i])))
-		if arg > -50 {
-			rho = max(rho, r)
-		} else {
-			spill += 2 * v * r
-		}
-	}
-	// Folded masses add up in one bin, with one rounding each.
-	folds := float64((l.Index[len(l.Index)-1] - l.Index[0]) / n)
-	return rho + xmath.U*(2+folds), spill
 }
 
 // polar returns log|z| and the phase of z, and a bound on the error of the power
@@ -176,7 +169,7 @@ func (c *composition) start(z []complex128, count, e2 float64) {
 			c.dropped = true
 			continue
 		}
-		c.freqs = append(c.freqs, freq{k: k})
+		c.freqs = append(c.freqs, freq{k: int64(k)})
 		if !c.freqs[len(c.freqs)-1].times(v, count, e2) {
 			c.freqs = c.freqs[:len(c.freqs)-1]
 			c.dropped = true

@@ -40,6 +40,11 @@ func (c *composition) read(eps float64) reading {
 	gap := c.origin
 	gap.Add(-eps)
 	q := -gap.Value() / d
+	if !(math.Abs(q) < 1<<50) {
+		// Too far away to place ε in a lattice cell: nothing is known but δ ∈ [0, 1].
+		r.s, r.roundOff = math.NaN(), math.Inf(1)
+		return r
+	}
 	j := math.Floor(q) + 1
 	rest := gap
 	rest.AddProduct(j, d)
@@ -55,7 +60,7 @@ func (c *composition) read(eps float64) reading {
 	r.frac = 1 - y/d
 	j0 := int64(math.Mod(j, n))
 	if j0 < 0 {
-		j0 += int64(c.n)
+		j0 += c.n
 	}
 
 	f := c.tk
@@ -141,6 +146,9 @@ func invert(a, b, t float64) complexPair {
 
 // upper returns an upper bound of log δ, lower a lower bound.
 func (r reading) upper() float64 {
+	if math.IsNaN(r.s) {
+		return 0
+	}
 	v := r.s + r.roundOff + r.foldRight
 	return min(0, xmath.LogAdd(r.logInf+r.infErr, math.Log(max(0, v))+r.logScale+r.relative+8*xmath.U*(1+math.Abs(r.logScale)))+2*xmath.U)
 }
@@ -148,7 +156,7 @@ func (r reading) upper() float64 {
 func (r reading) lower() float64 {
 	v := r.s - r.roundOff - r.aliasLeft - r.aliasRight
 	x := r.logInf - r.infErr
-	if v > 0 {
+	if v > 0 && !math.IsInf(r.roundOff, 1) {
 		x = xmath.LogAdd(x, math.Log(v)+r.logScale-r.relative-8*xmath.U*(1+math.Abs(r.logScale)))
 	}
 	// δ(ε) ≥ 1 − e^ε always.

@@ -32,6 +32,7 @@ func Uniform(offset, step float64, lo, hi int64) Grid {
 type point struct {
 	t, tol float64
 	tails  profiles.Tails
+	atom   bool
 }
 
 // cell is what lies between two vertices, (t_i, t_{i+1}]. All masses are in units
@@ -79,10 +80,14 @@ type discretizer struct {
 	cells  []cell
 	center int // first vertex from which tails are counted from above
 	moved  float64
+	cut    bool // lower: P-mass below the grid is left out
 }
 
 func newDiscretizer(p profiles.Profile, g Grid) *discretizer {
 	d := &discretizer{p: p, g: g, sup: p.Support()}
+	if t, ok := p.(*profiles.Discrete); ok {
+		d.sup.Atoms = notable(t.Atoms())
+	}
 	if g.Share > 0 {
 		d.thin()
 	} else {
@@ -92,6 +97,18 @@ func newDiscretizer(p profiles.Profile, g Grid) *discretizer {
 	}
 	d.fill()
 	return d
+}
+
+// notable returns the losses of atoms that vertices should meet: all of a few,
+// the two ends of many.
+func notable(atoms []profiles.Atom) []float64 {
+	var out []float64
+	for i, a := range atoms {
+		if len(atoms) <= 64 || i == 0 || i == len(atoms)-1 {
+			out = append(out, a.Loss)
+		}
+	}
+	return out
 }
 
 func (d *discretizer) push(k int64, pt point) {
@@ -109,8 +126,7 @@ func (d *discretizer) at(k int64) point {
 	for _, a := range d.sup.Atoms {
 		if move := math.Abs(a - t); move <= near {
 			d.moved = max(d.moved, move+tol)
-			t = a
-			break
+			return point{t: a, tol: tol, tails: d.p.Tails(a, tol), atom: true}
 		}
 	}
 	return point{t: t, tol: tol, tails: d.p.Tails(t, tol)}

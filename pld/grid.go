@@ -106,3 +106,35 @@ func Coarse(p profiles.Profile, logAbove, logBelow, res float64) *Law {
 	d.fill()
 	return d.upper()
 }
+
+// SpikeOffset returns a lattice offset that suits a loss piled up at one end of
+// its support: there the likelihood ratio of all the mass within half a step of
+// the last lattice point is that point's own, so that merging it costs nothing
+// (core.md §3.5).
+func SpikeOffset(p profiles.Profile, step float64) float64 {
+	sup := p.Support()
+	sign, at := 1.0, sup.Spike // a spike at the left end
+	if math.Abs(sup.Spike-sup.Max) < math.Abs(sup.Spike-sup.Min) {
+		sign = -1
+	}
+	// Positive while the lattice point lies before the mean ratio of the mass
+	// between it and the end of the support.
+	f := func(o float64) float64 {
+		t := p.Tails(o+sign*step/2, 0)
+		if sign > 0 {
+			return t.PC - t.QC - o
+		}
+		return o - (t.P - t.Q)
+	}
+	lo, hi := -0.5*step, step
+	for range 40 {
+		m := lo + (hi-lo)/2
+		v := f(at + sign*m)
+		if v > 0 || math.IsNaN(v) {
+			lo = m
+		} else {
+			hi = m
+		}
+	}
+	return at + sign*hi
+}

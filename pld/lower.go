@@ -26,6 +26,42 @@ func (d *discretizer) touch(i int, s float64) {
 	}
 }
 
+// balance places every tangent a little off the middle of its cell, so that the
+// two that meet at a vertex are equally deep there to third order. The deeper
+// one counts, so that touching at the middle would add a relative error of first
+// order in the step. It returns the places.
+//
+// With S_A, S_B the integrals of √(PQ) over the half cells, the shift is
+// −(w/3)·(S_B − S_A)/(S_A + S_B); where √(PQ) is about exponential with a rate r,
+// taken from the neighbouring cells, the ratio is tanh(rw/4). Where the rate
+// changes too much from cell to cell that says nothing, and the middle is kept:
+// SpikeOffset counts on it.
+func (d *discretizer) balance() []float64 {
+	n := len(d.cells)
+	at := make([]float64, n)
+	logRho := make([]float64, n) // of the density of √(PQ), NaN where unknown
+	middle := func(i int) float64 { return d.pts[i].t + (d.pts[i+1].t-d.pts[i].t)/2 }
+	for i, c := range d.cells {
+		logRho[i] = math.NaN()
+		if c.p > 0 && !d.pts[i+1].atom {
+			logRho[i] = math.Log(c.p/c.w) + c.scale - middle(i)/2
+		}
+	}
+	for i := range at {
+		at[i] = middle(i)
+		if i > 0 && i < n-1 {
+			w := d.pts[i+1].t - d.pts[i].t
+			r1 := (logRho[i] - logRho[i-1]) / (middle(i) - middle(i-1))
+			r2 := (logRho[i+1] - logRho[i]) / (middle(i+1) - middle(i))
+			if math.Abs(r2-r1)*w < 0.6 {
+				at[i] -= w / 3 * math.Tanh((r1+r2)*w/8)
+			}
+		}
+		d.touch(i, at[i])
+	}
+	return at
+}
+
 // A depth is a length below h, in units of e^scale, with its error.
 type depth struct{ x, err, scale float64 }
 
@@ -76,7 +112,7 @@ func differ(a, b, err float64) depth {
 		return depth{}
 	}
 	scale := 0.0
-	if a < deep {
+	if math.Abs(a) > -deep {
 		scale = a
 	}
 	x := math.Exp(a-scale) * -math.Expm1(min(0, b-a))
@@ -87,20 +123,27 @@ func differ(a, b, err float64) depth {
 // grid does not resolve the loss.
 func (d *discretizer) lower() *Law {
 	n := len(d.pts)
-	mid := make([]float64, n-1)
-	for i := range d.cells {
-		mid[i] = d.pts[i].t + (d.pts[i+1].t-d.pts[i].t)/2
-		d.touch(i, mid[i])
-	}
+	place := d.balance()
 	a, b := 0, n-1
+	// Where Q has mass far below the grid, 1 − α lies far below h at its start.
+	// Then what P has below the grid is left out, and the profile starts with the
+	// tangent at the first point.
+	d.cut = d.startDepth(0).log() > -30 && d.pts[0].tails.PC < -30
 	for range 60 {
 		if b <= a+1 {
 			return d.roundDown()
 		}
-		d.fitStart(a)
-		d.fitEnd(b)
+		if !d.fitStart(a) {
+			a++
+			continue
+		}
+		ok, eta := d.fitEnd(b)
+		if !ok {
+			b--
+			continue
+		}
 		na, nb := a, b
-		for i := b - 1; i > a; i-- {
+		for i := b - 1; i > a && !d.cut; i-- {
 			if d.deeper(i, d.startDepth(i)) {
 				na = i
 				break
@@ -113,10 +156,13 @@ func (d *discretizer) lower() *Law {
 			}
 		}
 		if na == a && nb == b {
-			return d.tangents(a, b)
+			if l := d.tangents(a, b, eta); l != nil {
+				return l
+			}
+			return d.roundDown()
 		}
-		d.touch(a, mid[a])
-		d.touch(b-1, mid[b-1])
+		d.touch(a, place[a])
+		d.touch(b-1, place[b-1])
 		a, b = na, nb
 	}
 	return d.roundDown()
@@ -134,47 +180,70 @@ func (d *discretizer) deeper(i int, limit depth) bool {
 }
 
 // fitStart moves the first tangent down until it lies above 1 − α at vertex a;
-// fitEnd moves the last up until it lies above p∞ at vertex b. Right below an
-// atom at b the tangent takes the atom's whole kink.
-func (d *discretizer) fitStart(a int) {
+// fitEnd moves the last up until it lies above p∞ at vertex b. False: the tangent
+// would be the end line itself, so that the profile starts (ends) one vertex
+// further in.
+func (d *discretizer) fitStart(a int) bool {
 	c, t := &d.cells[a], d.pts[a].t
+	if d.cut {
+		d.touch(a, t)
+		return true
+	}
 	limit := d.startDepth(a).in(c.scale)
 	for range 8 {
 		if c.left-c.errL <= limit.x+limit.err {
-			return
+			return true
 		}
 		d.touch(a, t+(c.s-t)/4)
 	}
 	d.touch(a, t)
+	return !math.IsInf(d.pts[a].tails.PC, -1)
 }
 
-func (d *discretizer) fitEnd(b int) {
+// Right below an atom at b the tangent takes the atom's whole kink and meets p∞
+// in b exactly. Rounding can hide that: eta bounds how far below p∞ the tangent
+// may then lie.
+func (d *discretizer) fitEnd(b int) (ok bool, eta float64) {
 	c, t := &d.cells[b-1], d.pts[b].t
 	limit := d.endDepth(b).in(c.scale)
-	ok := func() bool { return c.rght-c.errR <= limit.x+limit.err }
 	for range 8 {
-		if ok() {
-			return
+		if c.rght+c.errR <= limit.x-limit.err {
+			return true, 0
 		}
 		d.touch(b-1, t-(t-c.s)/4)
 	}
 	d.touch(b-1, math.Nextafter(t, math.Inf(-1)))
-	if !ok() {
-		d.touch(b-1, t)
+	if c.rght-c.errR <= limit.x+limit.err {
+		return true, max(0, c.rght+c.errR-max(0, limit.x-limit.err)) * math.Exp(c.scale)
 	}
+	d.touch(b-1, t)
+	return limit.x > limit.err, 0
 }
 
 // tangents returns the hull over vertices a..b with d_a, d_b the depths of the
 // end lines. On segment i the P-tail is D_i = U_i − g_i,
 // g_i = d_i + (d_i − d_{i+1})/(e^w − 1), and the mass at or below vertex i is
 // W_i + g_i; D is rounded down and the latter up.
-func (d *discretizer) tangents(a, b int) *Law {
+//
+// Where rounding hides whether the last stretch stays above p∞, by at most eta,
+// the polygon would cross p∞ a little below its last vertex. Moving all losses
+// down by that little restores domination: it is counted in LossErr. nil: the
+// grid does not resolve the loss.
+func (d *discretizer) tangents(a, b int, eta float64) *Law {
 	t := d.newTally()
 	center := min(max(d.center, a), b)
 	at := func(i int) depth {
 		switch i {
 		case a:
-			return d.startDepth(a)
+			if d.cut {
+				return depth{}
+			}
+			// Below both 1 − α and the first tangent.
+			x, c := d.startDepth(a), &d.cells[a]
+			if y := (depth{c.left, c.errL, c.scale}).in(x.scale); y.x+y.err > x.x+x.err {
+				return y
+			}
+			return x
 		case b:
 			return d.endDepth(b)
 		}
@@ -185,9 +254,12 @@ func (d *discretizer) tangents(a, b int) *Law {
 		c := &d.cells[i]
 		lo, hi = lo.in(c.scale), hi.in(c.scale)
 		x, y := lo.x+lo.err, hi.x+hi.err
+		if i+1 == b {
+			y = max(0, hi.x-hi.err) // the end is p∞ itself; less depth lowers D
+		}
 		e := math.Expm1(c.w)
 		g := x + (x-y)/e
-		slack := 8*xmath.U*(x+(x+y)/e) + (lo.err+hi.err)*1e-15
+		slack := 8 * xmath.U * (x + (x+y)/e)
 		if i >= d.center {
 			u := c.far - c.errFar + c.v - c.errV
 			return u - g - slack - 6*xmath.U*(c.far+c.v)
@@ -201,6 +273,9 @@ func (d *discretizer) tangents(a, b int) *Law {
 	}
 	// Left side, upwards.
 	below, belowScale := 0.0, 0.0
+	if first := d.pts[a].tails; d.cut && !math.IsInf(first.PC, -1) {
+		below, belowScale = 1, first.PC+first.ErrC+4*xmath.U*(1+math.Abs(first.PC))
+	}
 	lo := at(a)
 	for i := a; i < center; i++ {
 		hi := at(i + 1)
@@ -228,14 +303,38 @@ func (d *discretizer) tangents(a, b int) *Law {
 	}
 	t.set(center, 1-above*math.Exp(aboveScale)-below*math.Exp(belowScale), 6*xmath.U, 0)
 	removed := t.hull(a, b)
-	carry, carryScale := t.carry(a, b)
-	if carry > 0 && !math.IsInf(pinf, -1) {
-		left := 1 - carry*math.Exp(carryScale-pinf)
-		pinf += math.Log(max(0, left))
+	kappa, ok := t.settle(a, b, eta)
+	if !ok {
+		return nil
 	}
 	l := t.law(-1, pinf)
 	l.SecondOrder = removed < 1e-9
+	l.LossErr += kappa
 	return l
+}
+
+// settle removes what is left of negative masses and returns by how much losses
+// must count as displaced: with m the mass of the highest vertex, the polygon
+// reaches p∞ early by at most depth/m, in loss.
+func (t *tally) settle(a, b int, eta float64) (kappa float64, ok bool) {
+	rest, scale := t.carry(a, b)
+	if rest == 0 && eta == 0 {
+		return 0, true
+	}
+	pts := t.d.pts
+	top := b
+	for top > a && t.m[top] <= 0 {
+		top--
+	}
+	m := t.m[top]
+	rest *= math.Exp(scale - t.scl[top])
+	eta *= math.Exp(-t.scl[top])
+	depth := eta + rest*-math.Expm1(pts[top].t-pts[b].t)
+	if !(m > 8*(rest+eta)) {
+		return 0, false
+	}
+	t.m[top] -= rest
+	return 4 * depth / m, true
 }
 
 // hull removes vertices of negative mass from the polygon: the mass is given to

@@ -41,7 +41,7 @@ func (b gaussianBase) SubstituteMixture(rate float64) (Profile, bool, error) {
 		return p, true, err
 	}
 	if rate == 0 {
-		return identical(), true, nil
+		return Identical(), true, nil
 	}
 	return gaussianPlusMinus{mu: b.g.mu, rate: rate, logRate: math.Log(rate), log1m: math.Log1p(-rate)}, true, nil
 }
@@ -77,13 +77,13 @@ func (b laplaceBase) SubstituteMixture(rate float64) (Profile, bool, error) {
 		return p, true, err
 	}
 	if rate == 0 {
-		return identical(), true, nil
+		return Identical(), true, nil
 	}
 	return newLaplacePlusMinus(b.l.m, rate), false, nil
 }
 
-// identical is the profile of P = Q: a loss that is always 0.
-func identical() *Discrete {
+// Identical returns the profile of P = Q: a loss that is always 0.
+func Identical() *Discrete {
 	d, err := NewDiscrete([]Atom{{0, 0, 0}}, math.Inf(-1), math.Inf(-1), 0, 0)
 	if err != nil {
 		panic(err) // constant input
@@ -177,12 +177,9 @@ func (l laplacePlusMinus) Tails(eps, tol float64) Tails {
 		return Tails{P: 0, Q: 0, PC: inf, QC: inf}
 	case eps >= l.top:
 		return Tails{P: inf, Q: inf, PC: 0, QC: 0}
-	case eps >= 0:
+	case eps > 0:
 		// The loss is odd in the output: P(L > ε) = Q(L < −ε).
 		t := l.Tails(-eps, tol)
-		if eps == 0 {
-			return t // continuous at 0
-		}
 		return Tails{P: t.QC, Q: t.PC, PC: t.Q, QC: t.P, Err: t.ErrC, ErrC: t.Err}
 	}
 	// On [−1, 0] the loss at output x is logA − log(1−q + qe^{−(2x+1)m}): solve for
@@ -342,7 +339,7 @@ func (b integerNoise) Pair(r Relation) (Profile, error) {
 // SubstituteMixture implements SubstituteMixer; the pair is an attack only.
 func (b integerNoise) SubstituteMixture(rate float64) (Profile, bool, error) {
 	if rate == 0 {
-		return identical(), true, nil
+		return Identical(), true, nil
 	}
 	if rate == 1 {
 		p, err := b.Pair(Substitute)

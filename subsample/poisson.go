@@ -25,7 +25,10 @@ func PoissonProfile(base profiles.Profile, rate float64) (profiles.Profile, erro
 	if err := CheckRate(rate); err != nil {
 		return nil, err
 	}
-	if rate == 1 {
+	switch rate {
+	case 0:
+		return profiles.Identical(), nil
+	case 1:
 		return base, nil
 	}
 	if d, ok := base.(*profiles.Discrete); ok {
@@ -59,7 +62,10 @@ func forward(l, rate float64) float64 {
 		}
 		return l
 	case l < 30:
-		return math.Log1p(rate * math.Expm1(l))
+		// Near −1 the argument of log1p has lost 1 − rate.
+		if u := rate * math.Expm1(l); u > -0.5 {
+			return math.Log1p(u)
+		}
 	}
 	return xmath.LogAdd(math.Log1p(-rate), math.Log(rate)+l)
 }
@@ -102,12 +108,6 @@ func inversePoisson(eps, tol, rate, logRate, log1m float64) (y, dy float64) {
 // (1−rate)·Q + rate·P and Q of the base at y; sums of positive terms only.
 func (p poisson) Tails(eps, tol float64) profiles.Tails {
 	inf := math.Inf(-1)
-	if p.rate == 0 {
-		if eps < 0 {
-			return profiles.Tails{P: 0, Q: 0, PC: inf, QC: inf}
-		}
-		return profiles.Tails{P: inf, Q: inf, PC: 0, QC: 0}
-	}
 	if eps < p.log1m {
 		return profiles.Tails{P: 0, Q: 0, PC: inf, QC: inf}
 	}
@@ -121,13 +121,40 @@ func (p poisson) Tails(eps, tol float64) profiles.Tails {
 	if math.IsInf(y, -1) {
 		return p.Tails(p.log1m, 0)
 	}
+	// At the image of an atom the inverse map must not fall on the wrong side.
+	for _, a := range p.base.Support().Atoms {
+		if math.Abs(y-a) <= 8*dy+8*xmath.U*math.Abs(a) {
+			if y = a; eps < forward(a, p.rate) {
+				y = math.Nextafter(a, math.Inf(-1))
+			}
+			break
+		}
+	}
+	// Where y is ill-conditioned (near the edge), the error of the mixture is far
+	// below that of its worse part: measure it at both ends of y ± dy, between
+	// which the tails are monotone.
+	spread := profiles.Tails{}
+	if dy > 64*xmath.U*max(1, math.Abs(y)) {
+		lo, hi := p.base.Tails(y-dy, 0), p.base.Tails(y+dy, 0)
+		spread.Err = max(fall(p.mix(lo.P, lo.Q), p.mix(hi.P, hi.Q)), fall(lo.Q, hi.Q))
+		spread.ErrC = max(fall(p.mix(hi.PC, hi.QC), p.mix(lo.PC, lo.QC)), fall(hi.QC, lo.QC))
+		dy = 0
+	}
 	b := p.base.Tails(y, dy)
 	return profiles.Tails{
 		P: p.mix(b.P, b.Q), Q: b.Q,
 		PC: p.mix(b.PC, b.QC), QC: b.QC,
-		Err:  b.Err + 4*xmath.U*(1+finiteAbs(b.Q)+math.Abs(p.logRate)),
-		ErrC: b.ErrC + 4*xmath.U*(1+finiteAbs(b.QC)+math.Abs(p.logRate)),
+		Err:  spread.Err + b.Err + 4*xmath.U*(1+finiteAbs(b.Q)+math.Abs(p.logRate)),
+		ErrC: spread.ErrC + b.ErrC + 4*xmath.U*(1+finiteAbs(b.QC)+math.Abs(p.logRate)),
 	}
+}
+
+// fall returns a − b ≥ 0 for logarithms that may both be −Inf.
+func fall(a, b float64) float64 {
+	if a == b {
+		return 0
+	}
+	return a - b
 }
 
 // mix returns log(rate·e^a + (1−rate)·e^b).
@@ -185,4 +212,24 @@ func poissonDiscrete(d *profiles.Discrete, rate float64) (*profiles.Discrete, er
 	}
 	massErr := d.MassErr() + 4*xmath.U*(1+math.Abs(logRate))
 	return profiles.NewDiscrete(atoms, logRate+sup.LogPInf, math.Inf(-1), massErr, sup.LossErr+8*xmath.U*big)
+}
+
+// LogDelta implements profiles.LogDeltaer: with h(α) = δ(log α),
+// h(α) = rate·h_base((α − 1 + rate)/rate) for α > 1 − rate, and 1 − α below.
+func (p poisson) LogDelta(eps float64) (logDelta, err float64) {
+	if eps <= p.log1m {
+		return xmath.Log1mExp(eps), 2 * xmath.U
+	}
+	y, dy := p.inverse(eps, 0)
+	if math.IsInf(y, -1) {
+		return p.logRate, 2 * xmath.U * (1 + math.Abs(p.logRate))
+	}
+	d, err := profiles.LogDelta(p.base, y)
+	if math.IsInf(d, -1) {
+		return d, err
+	}
+	// −dδ/dy = e^y Q(L > y).
+	t := p.base.Tails(y, dy)
+	slope := math.Exp(min(700, y+t.Q+t.Err-d))
+	return p.logRate + d, err + 2*slope*dy + 2*xmath.U*math.Abs(p.logRate)
 }

@@ -24,7 +24,10 @@ func Envelope(base profiles.Profile, rate float64) (profiles.Profile, error) {
 	if err := CheckRate(rate); err != nil {
 		return nil, err
 	}
-	if rate == 1 {
+	switch rate {
+	case 0:
+		return profiles.Identical(), nil
+	case 1:
 		return base, nil
 	}
 	up := poisson{base, rate, math.Log(rate), math.Log1p(-rate)}

@@ -76,3 +76,18 @@ func NormalHazard(x float64) float64 {
 	}
 	return b
 }
+
+// MillsSlope returns 1 − xR(x), R the scaled tail Mills(x): minus the derivative
+// of R. It is computed to about (4 + x²)u.
+func MillsSlope(x float64) float64 {
+	if x < 12 {
+		return 1 - x*Mills(x)
+	}
+	// 1 − s with s the asymptotic series of x·R: z(1 − 3z(1 − 5z(…))).
+	z := 1 / (x * x)
+	s := 1.0
+	for k := 39; k >= 3; k -= 2 {
+		s = 1 - float64(k)*z*s
+	}
+	return z * s
+}

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/decimal"
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample"
+)
+
+func newDPSGDCmd() *cobra.Command {
+	var flags answerFlags
+	var in dpsgdFlags
+	cmd := &cobra.Command{
+		Use:   "dpsgd --examples N --batch-size B --epochs E --noise-multiplier σ --delta δ",
+		Short: "Tell the ε of training with DP-SGD, and what that promises",
+		Long: `dpsgd tells the ε of training with DP-SGD under Poisson sampling, and states in
+plain words what the number promises, what it assumes and what it leaves out.
+
+Steps are ceil(examples / batch size × epochs) and the sampling rate is batch
+size / examples; --steps and --sampling-rate may be given instead.`,
+		Example: `  accountant dpsgd --examples 60000 --batch-size 256 --epochs 60 --noise-multiplier 1.1 --delta 1e-5
+  accountant dpsgd --sampling-rate 0.01 --steps 1000 --noise-multiplier 1 --delta 1e-5,1e-6 --json`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := in.checkShape(cmd); err != nil {
+				return usageError{err}
+			}
+			run, err := in.parse()
+			if err != nil {
+				return err
+			}
+			opts, err := flags.options()
+			if err != nil {
+				return err
+			}
+			return run.report(cmd, flags, opts)
+		},
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&in.examples, "examples", "", "number of training examples `N`")
+	fs.StringVar(&in.batch, "batch-size", "", "expected size `B` of a batch")
+	fs.StringVar(&in.rate, "sampling-rate", "", "probability `q` of an example to be in a batch, instead of --examples and --batch-size")
+	fs.StringVar(&in.epochs, "epochs", "", "number of epochs `E`, a fraction is allowed")
+	fs.StringVar(&in.steps, "steps", "", "number of steps `T`, instead of --epochs")
+	fs.StringVar(&in.noise, "noise-multiplier", "", "standard deviation `σ` of the noise over the clipping norm (required)")
+	fs.StringVar(&in.deltas, "delta", "", "one or several `δ`, with commas between them (required)")
+	fs.StringVar(&in.neighbors, "neighbors", "add-remove", "neighbouring `relation`: add-remove or substitute")
+	_ = cmd.MarkFlagRequired("noise-multiplier")
+	_ = cmd.MarkFlagRequired("delta")
+	flags.register(cmd)
+	return cmd
+}
+
+// dpsgdFlags holds the flags as they were typed.
+type dpsgdFlags struct {
+	examples, batch, rate, epochs, steps, noise, deltas, neighbors string
+}
+
+// checkShape checks which flags are there.
+func (f *dpsgdFlags) checkShape(cmd *cobra.Command) error {
+	set := func(name string) bool { return cmd.Flags().Changed(name) }
+	switch {
+	case set("sampling-rate") && (set("examples") || set("batch-size")):
+		return errors.New("--sampling-rate excludes --examples and --batch-size")
+	case !set("sampling-rate") && !(set("examples") && set("batch-size")):
+		return errors.New("missing --examples and --batch-size (or --sampling-rate)")
+	case set("epochs") && set("steps"):
+		return errors.New("--epochs and --steps exclude each other")
+	case !set("epochs") && !set("steps"):
+		return errors.New("missing --epochs (or --steps)")
+	}
+	return nil
+}
+
+// A dpsgdRun is a training run.
+type dpsgdRun struct {
+	neighbors       profiles.Relation
+	noise, rate     float64
+	steps           int64
+	passes          int64   // how often at most an example is used when each epoch uses each once
+	examples, batch int64   // 0: not told
+	epochs          float64 // 0: not told
+	deltas          []float64
+	gaussian        profiles.Base
+	poisson         subsample.Scheme
+}
+
+func (f *dpsgdFlags) parse() (r dpsgdRun, err error) {
+	if r.neighbors, err = parseNeighbors(f.neighbors); err != nil {
+		return r, err
+	}
+	rate := new(big.Rat)
+	if f.rate != "" {
+		if r.rate, err = parseNumber("sampling-rate", f.rate, rateRange); err != nil {
+			return r, err
+		}
+		if rate, err = decimal.Exact(strings.TrimSpace(f.rate)); err != nil {
+			return r, fmt.Errorf("--sampling-rate: %s %w", show(f.rate), err)
+		}
+	} else {
+		if r.examples, err = parseWhole("examples", f.examples, decimal.MaxWhole); err != nil {
+			return r, err
+		}
+		if r.batch, err = parseWhole("batch-size", f.batch, r.examples); err != nil {
+			return r, err
+		}
+		r.rate = float64(r.batch) / float64(r.examples)
+		rate.SetFrac64(r.batch, r.examples)
+	}
+	if f.steps != "" {
+		if r.steps, err = parseWhole("steps", f.steps, decimal.MaxWhole); err != nil {
+			return r, err
+		}
+		// Batches of fixed size in any order use an example this often.
+		r.passes, _ = ceil(new(big.Rat).Mul(rate, new(big.Rat).SetInt64(r.steps)))
+	} else {
+		if r.epochs, err = parseNumber("epochs", f.epochs, positive); err != nil {
+			return r, err
+		}
+		epochs, err := decimal.Exact(strings.TrimSpace(f.epochs))
+		if err != nil {
+			return r, fmt.Errorf("--epochs: %s %w", show(f.epochs), err)
+		}
+		var ok bool
+		if r.steps, ok = ceil(new(big.Rat).Quo(epochs, rate)); !ok {
+			return r, fmt.Errorf("--epochs: %s makes more than 2^53 steps", f.epochs)
+		}
+		r.passes, _ = ceil(epochs)
+	}
+	if r.noise, err = decimal.Parse(strings.TrimSpace(f.noise)); err != nil {
+		return r, fmt.Errorf("--noise-multiplier: %s %w", show(f.noise), err)
+	}
+	if r.gaussian, err = profiles.NewGaussianMechanism(r.noise); err != nil {
+		return r, fmt.Errorf("--%s", strings.TrimPrefix(err.Error(), "gaussian: "))
+	}
+	if r.poisson, err = subsample.NewPoisson(r.rate); err != nil {
+		return r, fmt.Errorf("--sampling-%s", strings.TrimPrefix(err.Error(), "poisson: "))
+	}
+	r.deltas, err = parseNumbers("delta", f.deltas, openUnit)
+	return r, err
+}
+
+// ceil rounds up; false beyond 2^53.
+func ceil(r *big.Rat) (int64, bool) {
+	q, rest := new(big.Int).QuoRem(r.Num(), r.Denom(), new(big.Int))
+	if rest.Sign() > 0 {
+		q.Add(q, big.NewInt(1))
+	}
+	return q.Int64(), q.IsInt64() && q.Int64() <= decimal.MaxWhole
+}
+
+// ask returns ε of the run itself and of the same steps without relying on
+// sampling.
+func (r dpsgdRun) ask(opts []accountant.Option) (sampled, anyOrder []answer, err error) {
+	for _, c := range []struct {
+		step  accountant.Step
+		count int64
+		to    *[]answer
+	}{
+		{accountant.Step{Name: "DP-SGD", Mechanism: r.gaussian, Sampling: r.poisson}, r.steps, &sampled},
+		{accountant.Step{Name: "DP-SGD", Mechanism: r.gaussian}, r.passes, &anyOrder},
+	} {
+		acct := accountant.New(r.neighbors, opts...)
+		if err := acct.Add(c.step, c.count); err != nil {
+			return nil, nil, err
+		}
+		if *c.to, err = askEpsilon(acct, r.deltas); err != nil {
+			return nil, nil, err
+		}
+	}
+	return sampled, anyOrder, nil
+}
+
+type dpsgdJSON struct {
+	Neighbors       string       `json:"neighbors"`
+	Examples        int64        `json:"examples,omitempty"`
+	BatchSize       int64        `json:"batch-size,omitempty"`
+	Epochs          number       `json:"epochs,omitempty"`
+	SamplingRate    number       `json:"sampling-rate"`
+	Steps           int64        `json:"steps"`
+	NoiseMultiplier number       `json:"noise-multiplier"`
+	Results         []any        `json:"results"`
+	AnyOrder        anyOrderJSON `json:"any-order"`
+	Statement       string       `json:"statement"`
+}
+
+type anyOrderJSON struct {
+	Uses    int64 `json:"uses-per-example"`
+	Results []any `json:"results"`
+}
+
+func (r dpsgdRun) report(cmd *cobra.Command, flags answerFlags, opts []accountant.Option) error {
+	sampled, anyOrder, err := r.ask(opts)
+	if err != nil {
+		return err
+	}
+	warn(cmd.ErrOrStderr(), sampled)
+	warn(cmd.ErrOrStderr(), anyOrder)
+	statement := r.statement(sampled, anyOrder)
+	if flags.json {
+		return printJSON(cmd.OutOrStdout(), dpsgdJSON{r.neighbors.String(), r.examples, r.batch, number(r.epochs), number(r.rate),
+			r.steps, number(r.noise), resultsJSON(sampled), anyOrderJSON{r.passes, resultsJSON(anyOrder)}, statement})
+	}
+	w := cmd.OutOrStdout()
+	fmt.Fprintf(w, "DP-SGD: noise multiplier %s, sampling rate %s, %d steps; neighbors: %v\n\n", short(r.noise), short(r.rate), r.steps, r.neighbors)
+	if err := printTable(w, sampled, flags.verbose); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\n%s", statement)
+	return nil
+}

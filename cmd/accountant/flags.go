@@ -1,0 +1,149 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/decimal"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// maxValues bounds how many δ or ε one call answers.
+const maxValues = 10000
+
+// An interval is the range of a flag.
+type interval struct {
+	lo, hi         float64
+	openLo, openHi bool
+}
+
+func (r interval) contains(x float64) bool {
+	return x >= r.lo && x <= r.hi && !(r.openLo && x == r.lo) && !(r.openHi && x == r.hi)
+}
+
+func (r interval) String() string {
+	left, right := "[", "]"
+	if r.openLo {
+		left = "("
+	}
+	if r.openHi {
+		right = ")"
+	}
+	return fmt.Sprintf("%s%v, %v%s", left, r.lo, r.hi, right)
+}
+
+var (
+	deltaRange    = interval{lo: 0, hi: 1, openHi: true}
+	epsilonRange  = interval{lo: 0, hi: math.Inf(1), openHi: true}
+	rateRange     = interval{lo: 0, hi: 1, openLo: true}
+	openUnit      = interval{lo: 0, hi: 1, openLo: true, openHi: true}
+	accuracyRange = interval{lo: 1e-9, hi: 1, openHi: true}
+	memoryRange   = interval{lo: 1, hi: 1e6}
+	positive      = interval{lo: 0, hi: math.Inf(1), openLo: true, openHi: true}
+)
+
+// parseNumber reads the value of a flag.
+func parseNumber(flag, text string, r interval) (float64, error) {
+	text = strings.TrimSpace(text)
+	x, err := decimal.Parse(text)
+	if err != nil {
+		return 0, fmt.Errorf("--%s: %s %w", flag, show(text), err)
+	}
+	if !r.contains(x) {
+		return 0, fmt.Errorf("--%s: %s is not in %v", flag, text, r)
+	}
+	return x, nil
+}
+
+// parseNumbers reads a list with commas.
+func parseNumbers(flag, text string, r interval) ([]float64, error) {
+	parts := strings.Split(text, ",")
+	if len(parts) > maxValues {
+		return nil, fmt.Errorf("--%s: %d values are more than %d", flag, len(parts), maxValues)
+	}
+	xs := make([]float64, len(parts))
+	for i, p := range parts {
+		var err error
+		if xs[i], err = parseNumber(flag, p, r); err != nil {
+			return nil, err
+		}
+	}
+	return xs, nil
+}
+
+// parseWhole reads the value of a flag that is a whole number in [1, hi].
+func parseWhole(flag, text string, hi int64) (int64, error) {
+	text = strings.TrimSpace(text)
+	n, err := decimal.Whole(text)
+	if err != nil || n < 1 || n > hi {
+		return 0, fmt.Errorf("--%s: %s is not a whole number in [1, %d]", flag, show(text), hi)
+	}
+	return n, nil
+}
+
+// show quotes what is no number.
+func show(text string) string {
+	if decimal.Is(text) && len(text) <= 40 {
+		return text
+	}
+	if r := []rune(text); len(r) > 40 {
+		text = string(r[:37]) + "..."
+	}
+	return fmt.Sprintf("%q", text)
+}
+
+// answerFlags are the flags of the commands that ask the accountant.
+type answerFlags struct {
+	json, verbose    bool
+	accuracy, memory string
+}
+
+func (f *answerFlags) register(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.BoolVar(&f.json, "json", false, "print JSON")
+	fs.BoolVarP(&f.verbose, "verbose", "v", false, "print what the width of each interval is made of")
+	fs.StringVar(&f.accuracy, "accuracy", "", "relative `width` that an interval may have (default 1e-3)")
+	fs.StringVar(&f.memory, "memory", "", "limit of memory in `MB` (default 1 GiB); at the limit the interval gets wider and there is a warning")
+}
+
+// options turns the flags into the accountant's options.
+func (f *answerFlags) options() ([]accountant.Option, error) {
+	var opts []accountant.Option
+	if f.accuracy != "" {
+		x, err := parseNumber("accuracy", f.accuracy, accuracyRange)
+		if err != nil {
+			return nil, err
+		}
+		opts = append(opts, accountant.WithAccuracy(x))
+	}
+	if f.memory != "" {
+		x, err := parseNumber("memory", f.memory, memoryRange)
+		if err != nil {
+			return nil, err
+		}
+		opts = append(opts, accountant.WithMemory(int64(x*1e6)))
+	}
+	return opts, nil
+}
+
+// newAccountant returns an accountant that holds the plan.
+func newAccountant(plan *accountant.Plan, opts []accountant.Option) (*accountant.Accountant, error) {
+	acct := accountant.New(plan.Neighbors, opts...)
+	if err := acct.AddPlan(plan); err != nil {
+		return nil, err
+	}
+	return acct, nil
+}
+
+// parseNeighbors reads the value of --neighbors.
+func parseNeighbors(text string) (profiles.Relation, error) {
+	r, err := profiles.ParseRelation(text)
+	if err != nil {
+		return 0, fmt.Errorf("--neighbors: %s is not add-remove or substitute", show(text))
+	}
+	return r, nil
+}

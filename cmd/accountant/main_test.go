@@ -1,0 +1,170 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"accountant": main})
+}
+
+// TestScripts runs testdata/script/*.txtar against the built command.
+func TestScripts(t *testing.T) {
+	examples, err := filepath.Abs("../../examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("EXAMPLES", examples)
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+	})
+}
+
+// exits runs a command that must end with the given status:
+// exits 2 accountant epsilon.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits status command…")
+	}
+	want, err := strconv.Atoi(args[0])
+	if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	got := 0
+	var exit *exec.ExitError
+	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if got != want {
+		ts.Fatalf("%s: exit status %d, want %d", strings.Join(args[1:], " "), got, want)
+	}
+}
+
+// command runs the command line in this process.
+func command(stdin string, args ...string) (code int, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	code = run(args, strings.NewReader(stdin), &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+const okPlan = "neighbors: add-remove\nsteps: [{mechanism: {pure: {epsilon: 1}}}]\n"
+
+// badCalls holds wrong command lines with exit code and the whole of standard
+// error; okPlan is on standard input.
+var badCalls = []struct {
+	args string
+	code int
+	want string
+}{
+	// Wrong usage.
+	{"epsiln", 2, `accountant: unknown command "epsiln"; did you mean "epsilon"? (see accountant --help)`},
+	{"help epsiln", 2, `accountant help: unknown command "epsiln"; did you mean "epsilon"? (see accountant help --help)`},
+	{"--delta 1e-5", 2, `accountant: unknown flag --delta (see accountant --help)`},
+	{"epsilon", 2, "accountant epsilon: missing the plan file (- reads standard input) (see accountant epsilon --help)"},
+	{"epsilon --delta 1e-5", 2, "accountant epsilon: missing the plan file (- reads standard input) (see accountant epsilon --help)"},
+	{"epsilon -", 2, "accountant epsilon: missing --delta (see accountant epsilon --help)"},
+	{"epsilon --delta 1e-5 - b", 2, `accountant epsilon: "b" is one argument too many; one plan file is read (see accountant epsilon --help)`},
+	{"epsilon --delta", 2, "accountant epsilon: flag --delta needs a value (see accountant epsilon --help)"},
+	{"epsilon --detla 1e-5 -", 2, "accountant epsilon: unknown flag --detla; did you mean --delta? (see accountant epsilon --help)"},
+	{"epsilon -d 1e-5 -", 2, "accountant epsilon: unknown flag -d (see accountant epsilon --help)"},
+	{"epsilon --epsilon 1 -", 2, "accountant epsilon: unknown flag --epsilon (see accountant epsilon --help)"},
+	{"delta -", 2, "accountant delta: missing --epsilon (see accountant delta --help)"},
+	{"delta --epsilon 1", 2, "accountant delta: missing the plan file (- reads standard input) (see accountant delta --help)"},
+	{"dpsgd", 2, "accountant dpsgd: missing --delta, --noise-multiplier (see accountant dpsgd --help)"},
+	{"dpsgd plan.yaml", 2, `accountant dpsgd: "plan.yaml" is an argument, but the command takes flags only (see accountant dpsgd --help)`},
+	{"dpsgd --noise-multiplier 1 --delta 1e-5", 2, "accountant dpsgd: missing --examples and --batch-size (or --sampling-rate) (see accountant dpsgd --help)"},
+	{"dpsgd --noise-multiplier 1 --delta 1e-5 --examples 5", 2, "accountant dpsgd: missing --examples and --batch-size (or --sampling-rate) (see accountant dpsgd --help)"},
+	{"dpsgd --noise-multiplier 1 --delta 1e-5 --sampling-rate 0.1", 2, "accountant dpsgd: missing --epochs (or --steps) (see accountant dpsgd --help)"},
+	{"dpsgd --noise-multiplier 1 --delta 1e-5 --sampling-rate 0.1 --batch-size 5", 2, "accountant dpsgd: --sampling-rate excludes --examples and --batch-size (see accountant dpsgd --help)"},
+	{"dpsgd --noise-multiplier 1 --delta 1e-5 --sampling-rate 0.1 --steps 5 --epochs 5", 2, "accountant dpsgd: --epochs and --steps exclude each other (see accountant dpsgd --help)"},
+	{"dpsgd --noise 1 --delta 1e-5", 2, "accountant dpsgd: unknown flag --noise (see accountant dpsgd --help)"},
+	{"dpsgd --noise_multiplier 1", 2, "accountant dpsgd: unknown flag --noise_multiplier; did you mean --noise-multiplier? (see accountant dpsgd --help)"},
+	{"version now", 2, `accountant version: "now" is an argument, but the command takes flags only (see accountant version --help)`},
+
+	// Bad values.
+	{"epsilon --delta 0x1p-3 -", 1, `accountant: --delta: "0x1p-3" is not a number`},
+	{"epsilon --delta small -", 1, `accountant: --delta: "small" is not a number`},
+	{"epsilon --delta= -", 1, `accountant: --delta: "" is not a number`},
+	{"epsilon --delta 1e-5,,1e-6 -", 1, `accountant: --delta: "" is not a number`},
+	{"epsilon --delta 1e-5;1e-6 -", 1, `accountant: --delta: "1e-5;1e-6" is not a number`},
+	{"epsilon --delta -1e-5 -", 1, "accountant: --delta: -1e-5 is not in [0, 1)"},
+	{"epsilon --delta 1 -", 1, "accountant: --delta: 1 is not in [0, 1)"},
+	{"epsilon --delta 1e-5,1.5 -", 1, "accountant: --delta: 1.5 is not in [0, 1)"},
+	{"epsilon --delta .nan -", 1, "accountant: --delta: .nan is not in [0, 1)"},
+	{"epsilon --delta 1e-999 -", 1, "accountant: --delta: 1e-999 is too small for a 64-bit floating-point number"},
+	{"epsilon --delta 1e-5 --accuracy 0 -", 1, "accountant: --accuracy: 0 is not in [1e-09, 1)"},
+	{"epsilon --delta 1e-5 --accuracy 1% -", 1, `accountant: --accuracy: "1%" is not a number`},
+	{"epsilon --delta 1e-5 --memory 0.5 -", 1, "accountant: --memory: 0.5 is not in [1, 1e+06]"},
+	{"epsilon --delta 1e-5 --memory 1GB -", 1, `accountant: --memory: "1GB" is not a number`},
+	{"epsilon --delta 1e-5 --json=maybe -", 1, `accountant: --json: "maybe" is not a truth value (true or false)`},
+	{"epsilon --delta 1e-5 no/such/plan.yaml", 1, "accountant: no/such/plan.yaml: no such file or directory"},
+	{"epsilon --delta 1e-5 testdata", 1, "accountant: testdata: is a directory"},
+	{"delta --epsilon -1 -", 1, "accountant: --epsilon: -1 is not in [0, +Inf)"},
+	{"delta --epsilon .inf -", 1, "accountant: --epsilon: .inf is not in [0, +Inf)"},
+	{"delta --epsilon inf -", 1, `accountant: --epsilon: "inf" is not a number`},
+	{"delta --epsilon 1e999 -", 1, "accountant: --epsilon: 1e999 is too large for a 64-bit floating-point number"},
+	{"dpsgd --noise-multiplier 1 --delta 1e-5 --examples many --batch-size 1 --epochs 1", 1, `accountant: --examples: "many" is not a whole number in [1, 9007199254740992]`},
+	{"dpsgd --noise-multiplier 1 --delta 1e-5 --examples 0 --batch-size 1 --epochs 1", 1, "accountant: --examples: 0 is not a whole number in [1, 9007199254740992]"},
+	{"dpsgd --noise-multiplier 1 --delta 1e-5 --examples 60,000 --batch-size 1 --epochs 1", 1, `accountant: --examples: "60,000" is not a whole number in [1, 9007199254740992]`},
+	{"dpsgd --noise-multiplier 1 --delta 1e-5 --examples 10 --batch-size 11 --epochs 1", 1, "accountant: --batch-size: 11 is not a whole number in [1, 10]"},
+	{"dpsgd --noise-multiplier 1 --delta 1e-5 --examples 10 --batch-size 2.5 --epochs 1", 1, "accountant: --batch-size: 2.5 is not a whole number in [1, 10]"},
+	{"dpsgd --noise-multiplier 1 --delta 1e-5 --examples 10 --batch-size 1 --epochs 0", 1, "accountant: --epochs: 0 is not in (0, +Inf)"},
+	{"dpsgd --noise-multiplier 1 --delta 1e-5 --examples 10 --batch-size 1 --epochs 1e300", 1, "accountant: --epochs: 1e300 makes more than 2^53 steps"},
+	{"dpsgd --noise-multiplier 1 --delta 1e-5 --sampling-rate 0 --steps 5", 1, "accountant: --sampling-rate: 0 is not in (0, 1]"},
+	{"dpsgd --noise-multiplier 1 --delta 1e-5 --sampling-rate 256/60000 --steps 5", 1, `accountant: --sampling-rate: "256/60000" is not a number`},
+	{"dpsgd --noise-multiplier 1 --delta 1e-5 --sampling-rate 1e-300 --epochs 1", 1, "accountant: --epochs: 1 makes more than 2^53 steps"},
+	{"dpsgd --noise-multiplier 1 --delta 1e-5 --sampling-rate 0.1 --steps 1e16", 1, "accountant: --steps: 1e16 is not a whole number in [1, 9007199254740992]"},
+	{"dpsgd --noise-multiplier -1 --delta 1e-5 --sampling-rate 0.1 --steps 5", 1, "accountant: --noise-multiplier: -1 is not in [1e-06, 1e+15]"},
+	{"dpsgd --noise-multiplier .nan --delta 1e-5 --sampling-rate 0.1 --steps 5", 1, "accountant: --noise-multiplier: NaN is not in [1e-06, 1e+15]"},
+	{"dpsgd --noise-multiplier 1 --delta 0 --sampling-rate 0.1 --steps 5", 1, "accountant: --delta: 0 is not in (0, 1)"},
+	{"dpsgd --noise-multiplier 1 --delta 1e-5 --sampling-rate 0.1 --steps 5 --neighbors both", 1, `accountant: --neighbors: "both" is not add-remove or substitute`},
+}
+
+func TestBadCalls(t *testing.T) {
+	for _, c := range badCalls {
+		code, stdout, stderr := command(okPlan, strings.Fields(c.args)...)
+		if code != c.code || stderr != c.want+"\n" || stdout != "" {
+			t.Errorf("accountant %s:\n got %d %s%s\nwant %d %s", c.args, code, stdout, stderr, c.code, c.want)
+		}
+	}
+}
+
+// TestBadPlan: an error in a plan reads file:line: field: problem.
+func TestBadPlan(t *testing.T) {
+	const plan = "neighbors: add-remove\nsteps:\n  - count: 3\n    mechanism: {gaussian: {noise-multiplier: -1}}\n"
+	path := filepath.Join(t.TempDir(), "plan.yaml")
+	if err := os.WriteFile(path, []byte(plan), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	const problem = ":4: steps[0].mechanism.gaussian.noise-multiplier: -1 is not in [1e-06, 1e+15]\n"
+	for _, c := range []struct{ arg, want string }{
+		{path, "accountant: " + path + problem},
+		{"-", "accountant: standard input" + problem},
+	} {
+		for _, args := range [][]string{{"epsilon", "--delta", "1e-5"}, {"delta", "--epsilon", "1"}} {
+			code, stdout, stderr := command(plan, append(args, c.arg)...)
+			if code != 1 || stdout != "" || stderr != c.want {
+				t.Errorf("%v %s: %d, %q, %q; want 1, %q", args, c.arg, code, stdout, stderr, c.want)
+			}
+		}
+	}
+	code, _, stderr := command(strings.Repeat("#", 2<<20), "epsilon", "--delta", "1e-5", "-")
+	if want := "accountant: standard input: plan: is larger than 1048576 bytes\n"; code != 1 || stderr != want {
+		t.Errorf("large plan: %d, %q; want 1, %q", code, stderr, want)
+	}
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/rdp"
+)
+
+// The accountants that --accountant names.
+const (
+	fourierAccountant = "fourier"
+	rdpAccountant     = "rdp"
+)
+
+// chosenAccountant checks the value of --accountant.
+func chosenAccountant(name string) error {
+	if name != fourierAccountant && name != rdpAccountant {
+		return fmt.Errorf("--accountant: %s is not fourier or rdp", show(name))
+	}
+	return nil
+}
+
+type rdpJSON struct {
+	Neighbors  string `json:"neighbors"`
+	Accountant string `json:"accountant"`
+	Results    []any  `json:"results"`
+}
+
+type rdpEpsilonJSON struct {
+	Delta   number    `json:"delta"`
+	Epsilon upperJSON `json:"epsilon"`
+	Order   number    `json:"order"`
+}
+
+type rdpDeltaJSON struct {
+	Epsilon number    `json:"epsilon"`
+	Delta   upperJSON `json:"delta"`
+	Order   number    `json:"order"`
+}
+
+type upperJSON struct {
+	Upper number `json:"upper"`
+}
+
+// answerRDP prints upper bounds by Rényi accounting: of ε at each δ (told "ε"),
+// or of δ at each ε.
+func answerRDP(cmd *cobra.Command, plan *accountant.Plan, told string, at []float64, asJSON bool) error {
+	curve, err := plan.RDP()
+	if err != nil {
+		return err
+	}
+	asked, ask := "δ", rdp.Epsilon
+	if told == "δ" {
+		asked, ask = "ε", rdp.Delta
+	}
+	out := rdpJSON{plan.Neighbors.String(), rdpAccountant, nil}
+	tw := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 3, ' ', 0)
+	if !asJSON {
+		fmt.Fprintf(cmd.OutOrStdout(), "neighbors: %v\naccountant: rdp (upper bounds)\n\n", plan.Neighbors)
+		fmt.Fprintf(tw, "  %s\tproved\torder\n", asked)
+	}
+	for _, x := range at {
+		bound, order, err := ask(curve, x)
+		if err != nil {
+			return err
+		}
+		switch {
+		case asJSON && told == "ε":
+			out.Results = append(out.Results, rdpEpsilonJSON{number(x), upperJSON{number(bound)}, number(order)})
+		case asJSON:
+			out.Results = append(out.Results, rdpDeltaJSON{number(x), upperJSON{number(bound)}, number(order)})
+		default:
+			fmt.Fprintf(tw, "  %s\t%s ≤ %s\t%s\n", short(x), told, rounded(bound, 6, up), rounded(order, 4, near))
+		}
+	}
+	if asJSON {
+		return printJSON(cmd.OutOrStdout(), out)
+	}
+	return tw.Flush()
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// statement says in plain words what the numbers of a DP-SGD run promise, what
+// they assume and what they leave out.
+func (r dpsgdRun) statement(sampled, anyOrder []answer) string {
+	var b strings.Builder
+	promise := func(answers []answer) string {
+		var parts []string
+		for _, a := range answers {
+			eps := rounded(max(0, a.Upper), min(6, digitsFor(a.Interval)), up)
+			parts = append(parts, strings.ReplaceAll(fmt.Sprintf("(ε = %s, δ = %s)-differentially", eps, short(a.at)), " ", glue))
+		}
+		return strings.Join(parts, " and ") + " private"
+	}
+	change := "adding or removing one training example"
+	if r.neighbors == profiles.Substitute {
+		change = "replacing one training example by another"
+	}
+	batch := "a constant,"
+	if r.batch > 0 {
+		batch = fmt.Sprintf("a constant, such as %d,", r.batch)
+	}
+	fmt.Fprint(&b, "PRIVACY STATEMENT\n\n")
+	paragraph(&b, "", "", fmt.Sprintf("The training is %s, with respect to %s.", promise(sampled), change))
+
+	b.WriteString("\nAssumed:\n")
+	for _, s := range []string{
+		fmt.Sprintf("Poisson sampling: at each of the %d steps, each example is in the batch with probability %s, independently of all else. "+
+			"Batches of a fixed size from a shuffled data set are something else, and can cost more.", r.steps, short(r.rate)),
+		fmt.Sprintf("At each step each example's gradient is clipped to some norm C, the clipped gradients are added up, and fresh Gaussian noise "+
+			"of standard deviation %s·C is added to every coordinate of the sum. It is divided by %s not by the random size of the batch.", short(r.noise), batch),
+		"Noise multiplier, sampling rate and number of steps were fixed beforehand, without a look at the data, and the noise is exact: " +
+			"weak random numbers and rounding of the noise are outside of this account.",
+	} {
+		paragraph(&b, "  - ", "    ", s)
+	}
+
+	b.WriteString("\nCovered:\n")
+	paragraph(&b, "  - ", "    ", "The final model, every checkpoint on the way, and whatever is computed from them alone. "+
+		"Batches, and gradients before the noise, must stay secret.")
+
+	b.WriteString("\nNot covered:\n")
+	for _, s := range []string{
+		"Persons. The promise is about one example; someone who contributed several is protected less, and without a limit on " +
+			"examples per person there is no promise about persons.",
+		"Other looks at the same data: tuning hyper-parameters over several runs, choosing the best checkpoint, statistics for " +
+			"normalization, reported accuracies. Each needs an account of its own.",
+	} {
+		paragraph(&b, "  - ", "    ", s)
+	}
+
+	b.WriteString("\nWithout Poisson sampling:\n")
+	place := "; there, an example that is removed leaves its place empty"
+	if r.neighbors == profiles.Substitute {
+		place = ""
+	}
+	times := fmt.Sprintf("at most %d times", r.passes)
+	if r.passes == 1 {
+		times = "at most once"
+	}
+	paragraph(&b, "  - ", "    ", fmt.Sprintf("If instead each example is used %s, in batches that do not depend on the data and in an order that may be public, "+
+		"the training is %s%s.", times, promise(anyOrder), place))
+	return b.String()
+}
+
+// glue is a space at which no line ends.
+const glue = "\u00a0"
+
+// paragraph writes text in lines of at most 79 characters.
+func paragraph(b *strings.Builder, first, indent, text string) {
+	line := first
+	empty := true
+	for _, word := range strings.Split(text, " ") {
+		word = strings.ReplaceAll(word, glue, " ")
+		if !empty && len([]rune(line))+1+len([]rune(word)) > 79 {
+			b.WriteString(line + "\n")
+			line, empty = indent, true
+		}
+		if !empty {
+			line += " "
+		}
+		line += word
+		empty = false
+	}
+	b.WriteString(line + "\n")
+}

@@ -1,0 +1,520 @@
+package fourier
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/pld"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// A pass is the pair of compositions of one lattice step and one tilt.
+type pass struct {
+	upper, lower *composition
+	step         float64
+	n            int
+	exact        bool // every law is exactly on the lattice
+
+	// By how much rounding may have displaced the total loss.
+	upMoved, loMoved float64
+}
+
+// plan is what the coarse laws say about where to compute.
+type plan struct {
+	c        cumulant
+	eps, log float64 // ε and log δ of the finite part, approximately
+	theta    float64 // saddle
+	g        float64 // density over δ
+	scale    float64 // tilted standard deviation of one average step
+	wantLog  float64 // width wanted, in log δ
+}
+
+func (s *Sum) newPlan(c cumulant, eps, logDelta, theta, wantLog float64) plan {
+	_, g, v := c.logDelta(eps, theta)
+	return plan{c: c, eps: eps, log: logDelta, theta: theta, g: max(g, 1e-300), scale: math.Sqrt(v / s.copies), wantLog: wantLog}
+}
+
+// step returns the lattice step at which the error law predicts the width
+// wanted: width of log δ = T·Δ²·g/8 (core.md §3.4).
+func (s *Sum) step(p plan) float64 {
+	d := math.Sqrt(8 * 0.7 * p.wantLog / (s.copies * p.g))
+	// Beyond these the law does not hold: the tilted law must be resolved, and
+	// e^l be about linear in a cell.
+	d = min(d, 0.7/(1+p.theta))
+	if p.scale > 0 {
+		d = min(d, p.scale/2)
+	}
+	return d
+}
+
+// ladder rounds a step down to 1, 1.25, 1.5 or 1.75 times a power of two, so
+// that neighbouring questions share lattices.
+func ladder(d float64) float64 {
+	m, e := math.Frexp(d) // m in [½, 1)
+	return math.Ldexp(math.Floor(m*8)/8, e)
+}
+
+// fitStep adapts a wanted step to the atoms of the entries: the first entry, by
+// count, whose atoms fit a lattice decides. exact says that all entries lie on
+// the lattice exactly.
+func (s *Sum) fitStep(d float64) (step float64, exact bool) {
+	var lead *entry
+	leadSpan := 0.0
+	discrete := true
+	for _, e := range s.entries {
+		span := 0.0
+		if t, ok := e.profile.(*profiles.Discrete); ok {
+			if _, sp, ok := pld.Spacing(t, 1<<22); ok && (sp == 0 || sp >= d/16) {
+				span = sp
+				if sp == 0 {
+					continue // one atom lies on every lattice
+				}
+			} else {
+				discrete = false
+				if n := len(t.Atoms()); n > 1 && n <= 4096 {
+					span = t.Atoms()[n-1].Loss - t.Atoms()[0].Loss
+				}
+			}
+		} else {
+			discrete = false
+			if n := len(e.sup.Atoms); n > 1 {
+				span = e.sup.Atoms[n-1] - e.sup.Atoms[0]
+			}
+		}
+		if span > 0 && (lead == nil || e.count > lead.count) {
+			lead, leadSpan = e, span
+		}
+	}
+	if lead == nil {
+		if discrete {
+			return 1, true
+		}
+		return ladder(d), false
+	}
+	if discrete {
+		// One spacing serves all only if every other one is a multiple of it.
+		fits := true
+		small := math.Inf(1)
+		for _, e := range s.entries {
+			if _, sp, _ := pld.Spacing(e.profile.(*profiles.Discrete), 1<<22); sp > 0 {
+				small = min(small, sp)
+			}
+		}
+		for _, e := range s.entries {
+			d := e.profile.(*profiles.Discrete)
+			if len(d.Atoms()) > 0 {
+				if _, _, ok := pld.OnLattice(d, d.Atoms()[0].Loss, small); !ok {
+					fits = false
+				}
+			}
+		}
+		if fits {
+			return small, true
+		}
+	}
+	k := max(1, math.Ceil(leadSpan/d*(1-1e-12)))
+	return bestDivision(lead, leadSpan, k), false
+}
+
+// bestDivision returns span/k', k ≤ k' < 1.2k + 2, for which the other atoms of
+// e come closest to the lattice.
+func bestDivision(e *entry, span, k float64) float64 {
+	atoms := e.sup.Atoms
+	if d, ok := e.profile.(*profiles.Discrete); ok {
+		for _, a := range d.Atoms() {
+			atoms = append(atoms, a.Loss)
+		}
+	}
+	if len(atoms) <= 2 || len(atoms) > 64 {
+		return span / k
+	}
+	best, off := span/k, math.Inf(1)
+	for m := k; m < 1.2*k+2 && m < k+4096; m++ {
+		d, worst := span/m, 0.0
+		for _, a := range atoms {
+			x := (a - atoms[0]) / d
+			worst = max(worst, math.Abs(x-math.Round(x)))
+		}
+		if worst*d < off*(1-1e-9) {
+			best, off = d, worst*d
+		}
+	}
+	return best
+}
+
+// lattice returns the laws of e at a step, from the cache if a similar question
+// was asked before.
+func (s *Sum) lattice(e *entry, step float64, p plan, top float64) (lattice, error) {
+	for _, l := range e.laws {
+		if l.step == step && l.above <= top && l.above > top-20 && l.tilt >= p.theta/1.25 && l.tilt <= p.theta*1.25 {
+			return l, nil
+		}
+	}
+	l := lattice{step: step, tilt: p.theta, above: top - 4}
+	if d, ok := e.profile.(*profiles.Discrete); ok {
+		l.offset = 0
+		if as := d.Atoms(); len(as) > 0 {
+			l.offset = as[0].Loss
+		}
+		if up, lo, ok := pld.OnLattice(d, l.offset, step); ok {
+			l.upper, l.lower = up, lo
+			e.remember(l)
+			return l, nil
+		}
+	} else if len(e.sup.Atoms) > 0 {
+		l.offset = e.sup.Atoms[0]
+	} else if !math.IsNaN(e.sup.Spike) {
+		l.offset = pld.SpikeOffset(e.profile, step)
+	}
+	lo, hi := pld.Range(e.profile, l.above, -50)
+	first, last := (lo-l.offset)/step, (hi-l.offset)/step
+	if !(math.Abs(first) < 1e15 && math.Abs(last) < 1e15) {
+		return l, fmt.Errorf("the loss of a step spans [%g, %g]: too wide for a lattice step of %g", lo, hi, step)
+	}
+	var k float64
+	for _, t := range p.c {
+		if t.law == e.coarse {
+			k, _, _ = t.law.Tilted(p.theta)
+		}
+	}
+	tilt := min(p.theta, maxTiltStep/step)
+	if (hi-lo)*min(1+tilt, 1/step) > float64(s.opts.MaxPoints)/8 {
+		return l, errTooLong
+	}
+	// An end that is a lattice point up to rounding is that point.
+	near := 8 * xmath.U * (math.Abs(l.offset) + max(math.Abs(lo), math.Abs(hi))) / step
+	g := pld.Grid{Offset: l.offset, Step: step, Lo: int64(math.Floor(first + near)), Hi: int64(math.Ceil(last - near)),
+		Tilt: tilt, LogNorm: k, Share: 5e-5}
+	if !math.IsInf(e.sup.LogQInf, -1) {
+		g.Lo-- // room for the slope that mass at −∞ leaves
+	}
+	g.Hi = max(g.Hi, g.Lo+2)
+	l.upper, l.lower = pld.Discretize(e.profile, g)
+	e.remember(l)
+	return l, nil
+}
+
+// remember keeps the most recent lattices.
+func (e *entry) remember(l lattice) {
+	const keep = 6
+	if len(e.laws) >= keep {
+		e.laws = append(e.laws[:0], e.laws[1:]...)
+	}
+	e.laws = append(e.laws, l)
+}
+
+// run composes all entries at a step under the best window.
+func (s *Sum) run(p plan, step float64, exact bool, tol float64) (*pass, error) {
+	top := p.log - 30 - math.Log(s.copies)
+	ps := &pass{step: step, exact: exact}
+	w := p.c.window(p.eps, p.log, p.theta, maxTiltStep/step, tol)
+	points := w.width/step + 64
+	if !(points < 1<<45) {
+		return nil, errTooLong
+	}
+	direct, work := points > directPoints || s.copies >= directRuns, 4*points
+	if points > float64(s.opts.MaxPoints) || s.copies >= directRuns {
+		work = directWork
+	}
+	ps.n = int(points)
+	if points < math.MaxInt32 {
+		ps.n = s.opts.Transform.Length(ps.n)
+	}
+	if ps.n > s.opts.MaxPoints && !direct {
+		return nil, errTooLong
+	}
+	up, lo := make([]term, len(s.entries)), make([]term, len(s.entries))
+	for i, e := range s.entries {
+		l, err := s.lattice(e, step, p, top)
+		if err != nil {
+			return nil, err
+		}
+		up[i], lo[i] = term{l.upper, float64(e.count)}, term{l.lower, float64(e.count)}
+		ps.upMoved += float64(e.count) * l.upper.LossErr * (1 + 1e-12)
+		ps.loMoved += float64(e.count) * l.lower.LossErr * (1 + 1e-12)
+	}
+	excess := []float64{w.s * 0.5, w.s, w.s * 1.6}
+	for _, side := range []struct {
+		terms []term
+		out   **composition
+	}{{up, &ps.upper}, {lo, &ps.lower}} {
+		if direct {
+			*side.out = composeDirect(side.terms, w.theta, int64(ps.n), excess, work)
+		}
+		if *side.out == nil {
+			if ps.n > s.opts.MaxPoints {
+				return nil, errTooLong
+			}
+			*side.out = compose(side.terms, w.theta, ps.n, s.opts.Transform, excess)
+		}
+	}
+	return ps, nil
+}
+
+var errTooLong = fmt.Errorf("the transform would be longer than the memory limit allows")
+
+// maxTiltStep bounds θΔ: neighbouring lattice points then differ by e^40 under the
+// tilt, more than any float64 sum can tell.
+const maxTiltStep = 40
+
+// maxRounds bounds the refinement; each round shrinks the step by at least a
+// fifth, normally one or two suffice.
+const maxRounds = 14
+
+// refineEpsilon answers ε(δ) for two or more runs.
+func (s *Sum) refineEpsilon(logDelta, logInf, floor, top float64) (Result, error) {
+	best := Result{Lower: floor, Upper: top, Estimate: math.NaN()}
+	finiteLog := xmath.LogSub(logDelta, logInf)
+	if math.IsInf(finiteLog, -1) {
+		return Result{Lower: floor, Upper: math.Inf(1), Estimate: math.Inf(1)}, nil
+	}
+	c := coarse(s.entries, finiteLog, s.copies)
+	// Bounds that need no transform, in case it would be too long.
+	if e, _ := c.chernoff(finiteLog); !math.IsNaN(e) {
+		for _, slack := range []float64{1e-9, 1e-6, 1e-3, 1e-1, 1} {
+			if x := e + slack*math.Abs(e); c.proves(x, logDelta) {
+				best.Upper = min(best.Upper, x)
+				break
+			}
+		}
+	}
+	best.Upper = min(best.Upper, s.variation(logDelta))
+	if best.Upper-best.Lower <= s.opts.Absolute {
+		best.Estimate = best.Upper
+		return best, nil
+	}
+	eps, theta := c.epsilon(finiteLog)
+	var step float64
+	factor := 1.0
+	fixed := false
+	for range maxRounds {
+		want := max(s.opts.Relative*math.Abs(eps), s.opts.Absolute)
+		if eps > top-want/2 {
+			// The largest loss is the answer from above; show that δ is reached just
+			// below it.
+			eps = top - want/2
+			theta = c.saddle(eps, theta)
+		}
+		p := s.newPlan(c, eps, finiteLog, theta, want*theta)
+		if !fixed {
+			step = s.step(p) * factor
+		}
+		var exact bool
+		step, exact = s.fitStep(step)
+		tol := min(1e-5, 1e-4*p.wantLog)
+		ps, err := s.run(p, step, exact, max(tol, 1e-14))
+		if err == errTooLong {
+			return s.widest(best, step), nil
+		}
+		if err != nil {
+			return best, err
+		}
+		r := ps.epsilon(logDelta, floor, top, eps, want)
+		r.Points, r.Step = ps.n, step
+		width := r.Upper - r.Lower
+		best = intersect(best, r)
+		if best.Upper-best.Lower <= want {
+			return best, nil
+		}
+		if exact {
+			// Only round-off and aliasing are left; a better centre may help once.
+			if fixed {
+				return s.short(best), nil
+			}
+		}
+		// Recentre where the answer is, and refine by the measured ratio.
+		if !math.IsInf(r.Upper, 0) && !math.IsInf(r.Lower, 0) && width < math.Abs(eps)+1 {
+			eps = r.Estimate
+			theta = c.saddle(eps, theta)
+		}
+		fixed = true
+		// When the step was fine enough, only the centre was not.
+		if !exact && !(r.Budget.Discretization > 0 && r.Budget.Discretization < 0.8*want && width > want*1.5) {
+			step *= min(0.8, max(0.05, 0.9*math.Sqrt(want/width)))
+		}
+	}
+	return s.short(best), nil
+}
+
+// variation bounds ε(δ) by total variation: with τ = ΣT_j·TV_j the reversed
+// profile is at most τ, so δ(ε) ≤ 1 − e^ε(1−τ) for ε ≤ 0. It is +Inf unless
+// τ ≤ δ.
+func (s *Sum) variation(logDelta float64) float64 {
+	tau := 0.0
+	for _, e := range s.entries {
+		v, err := profiles.LogDelta(e.profile, 0)
+		tau += float64(e.count) * math.Exp(v+err)
+	}
+	tau *= 1 + 1e-12
+	if delta := math.Exp(logDelta); tau <= delta*(1-1e-12) {
+		return xmath.Up(math.Log1p(-delta)-math.Log1p(-tau), 4)
+	}
+	return math.Inf(1)
+}
+
+func (s *Sum) widest(r Result, step float64) Result {
+	if math.IsNaN(r.Estimate) {
+		r.Estimate = r.Upper
+	}
+	r.Warnings = append(r.Warnings, fmt.Sprintf(
+		"the memory limit of %d transform points does not allow a lattice step of %.3g: the interval is wider than asked", s.opts.MaxPoints, step))
+	return r
+}
+
+func (s *Sum) short(r Result) Result {
+	r.Warnings = append(r.Warnings, "the accuracy asked for was not reached: the interval is wider than asked")
+	return r
+}
+
+// intersect keeps what both intervals prove; the newer estimate and budget.
+func intersect(old, r Result) Result {
+	r.Lower, r.Upper = max(old.Lower, r.Lower), min(old.Upper, r.Upper)
+	return r
+}
+
+// epsilon solves for ε on both laws.
+func (ps *pass) epsilon(logDelta, floor, top, guess, want float64) Result {
+	tol := 1e-6 * want
+	upper := func(e float64) (float64, float64) {
+		x := ps.upper.read(e)
+		return x.upper() - logDelta, x.totalSlope()
+	}
+	lower := func(e float64) (float64, float64) {
+		x := ps.lower.read(e)
+		return x.lower() - logDelta, x.totalSlope()
+	}
+	r := Result{}
+	r.Upper = solve(upper, floor, top, guess, tol, true)
+	r.Lower = solve(lower, floor, top, guess, tol, false)
+	estimate := func(e float64) (float64, float64) {
+		v, slope := ps.estimate(e)
+		return v - logDelta, slope
+	}
+	start := r.Lower + (r.Upper-r.Lower)/3
+	if math.IsInf(r.Upper, 0) || math.IsInf(start, 0) {
+		start = r.Lower
+	}
+	r.Estimate = solve(estimate, r.Lower, r.Upper, start, 1e-3*tol, true)
+	r.Budget = ps.budget(r.Estimate, 1)
+	r.Upper = min(top, xmath.Up(r.Upper+ps.upMoved, 2))
+	r.Lower = max(floor, xmath.Down(r.Lower-ps.loMoved, 2))
+	r.Budget.RoundOff += ps.upMoved + ps.loMoved
+	return r
+}
+
+// estimate returns log δ without its leading error: the upper law's is twice the
+// lower's and of opposite sign, and reading between lattice points adds the same
+// to both (core.md §3.6).
+func (ps *pass) estimate(eps float64) (logDelta, slope float64) {
+	u, l := ps.upper.read(eps), ps.lower.read(eps)
+	if math.IsInf(l.logValue, -1) || math.IsInf(u.logValue, -1) {
+		return xmath.LogAdd(u.logInf, u.logValue), u.totalSlope()
+	}
+	v := u.logValue
+	if !ps.exact {
+		x := u.frac
+		b2 := x*x - x + 1.0/6
+		v = (u.logValue+2*l.logValue)/3 + ps.step*ps.step*u.density*b2/2
+	}
+	return xmath.LogAdd(u.logInf, v), u.totalSlope()
+}
+
+// budget splits the width at ε by cause; unit is 1 for ε, or δ itself.
+func (ps *pass) budget(eps, unit float64) Budget {
+	u, l := ps.upper.read(eps), ps.lower.read(eps)
+	per := unit
+	if unit == 1 {
+		per = 1 / max(u.totalSlope(), math.SmallestNonzeroFloat64)
+	}
+	if !(u.s > 0 && l.s > 0) {
+		return Budget{}
+	}
+	return Budget{
+		Discretization: max(0, u.logValue-l.logValue) * per,
+		Truncation:     max(0, math.Exp(u.logInf-u.logValue)-math.Exp(l.logInf-u.logValue)) * per,
+		Aliasing:       (u.foldRight/u.s + (l.aliasLeft+l.aliasRight)/l.s) * per,
+		RoundOff:       (u.roundOff/u.s + l.roundOff/l.s + u.relative + l.relative) * per,
+	}
+}
+
+// totalSlope is −d log δ/dε with the mass at +∞ counted.
+func (r reading) totalSlope() float64 {
+	if math.IsInf(r.logInf, -1) {
+		return r.slope
+	}
+	return r.slope * math.Exp(r.logValue-xmath.LogAdd(r.logValue, r.logInf))
+}
+
+// refineDelta answers δ(ε) for two or more runs.
+func (s *Sum) refineDelta(eps, logInf float64) (Result, error) {
+	// The coarse laws reach as far as δ needs; δ is what they say.
+	logDelta := -10.0
+	var c cumulant
+	var theta float64
+	for range 12 {
+		c = coarse(s.entries, logDelta, s.copies)
+		if c.maxLoss() <= eps {
+			if logDelta < -1e4 {
+				break
+			}
+			logDelta *= 2
+			continue
+		}
+		theta = c.saddle(eps, max(theta, 1))
+		v, _, _ := c.logDelta(eps, theta)
+		if v > logDelta-3 {
+			logDelta = v
+			break
+		}
+		logDelta = max(v, 2*logDelta) - 1
+	}
+	best := Result{Lower: 0, Upper: 1, Estimate: math.NaN()}
+	bestLo, bestHi := math.Inf(-1), 0.0
+	if c.maxLoss() <= eps {
+		// Below every float64: the mass beyond the coarse laws is all there is.
+		best.Upper, best.Estimate = expUp(xmath.LogAdd(logInf, logDelta)), math.Exp(logInf)
+		return best, nil
+	}
+	var step float64
+	fixed := false
+	for range maxRounds {
+		want := s.opts.Relative
+		p := s.newPlan(c, eps, logDelta, theta, want)
+		if !fixed {
+			step = s.step(p)
+		}
+		var exact bool
+		step, exact = s.fitStep(step)
+		ps, err := s.run(p, step, exact, max(min(1e-5, 1e-4*want), 1e-14))
+		if err == errTooLong {
+			return s.widest(best, step), nil
+		}
+		if err != nil {
+			return best, err
+		}
+		bestHi = min(bestHi, ps.upper.read(xmath.Down(eps-ps.upMoved, 2)).upper())
+		bestLo = max(bestLo, ps.lower.read(xmath.Up(eps+ps.loMoved, 2)).lower())
+		v, _ := ps.estimate(eps)
+		best = Result{Lower: expDown(bestLo), Estimate: math.Exp(v), Upper: expUp(bestHi), Points: ps.n, Step: step}
+		best.Budget = ps.budget(eps, math.Exp(v))
+		width := bestHi - bestLo
+		if width <= want || best.Upper < 1e-320 {
+			return best, nil
+		}
+		if exact && fixed {
+			return s.short(best), nil
+		}
+		if !math.IsInf(bestLo, -1) {
+			logDelta = v
+			if !math.IsInf(logInf, -1) {
+				logDelta = xmath.LogSub(v, logInf)
+			}
+		}
+		fixed = true
+		if !exact {
+			step *= min(0.8, max(0.05, 0.9*math.Sqrt(want/width)))
+		}
+	}
+	return s.short(best), nil
+}

@@ -1,0 +1,308 @@
+package fourier
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/pld"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// Options say how accurate an answer is wanted and what it may use.
+type Options struct {
+	// Relative and Absolute bound the width of the interval of ε: the larger of
+	// Relative·ε and Absolute. For δ, Relative bounds the width over δ.
+	Relative, Absolute float64
+	// MaxPoints bounds the transform's length (about 64 bytes each).
+	MaxPoints int
+	// Transform defaults to Gonum.
+	Transform Transform
+}
+
+// DefaultOptions: an ε to 1e-3 relative or 1e-6 absolute, in at most 1 GiB.
+func DefaultOptions() Options {
+	return Options{Relative: 1e-3, Absolute: 1e-6, MaxPoints: 1 << 24, Transform: Gonum}
+}
+
+// A Sum is the composition of profiles of one direction, each a number of times.
+// It keeps what it computed: adding a step and asking again is cheap. It is not
+// safe for concurrent use.
+type Sum struct {
+	opts    Options
+	entries []*entry
+	copies  float64            // copies on the lattice: all Gaussians together are one
+	runs    float64            // runs added
+	list    *profiles.Discrete // the whole sum, if it could be listed
+	tried   bool
+}
+
+type entry struct {
+	profile  profiles.Profile
+	sup      profiles.Support
+	count    int64
+	coarse   *pld.Law
+	coarseTo float64
+	laws     []lattice
+}
+
+// A lattice is the pair of laws of an entry at one step.
+type lattice struct {
+	step, offset, tilt, above float64
+	upper, lower              *pld.Law
+}
+
+// New returns an empty composition. Zero fields of the options take their
+// defaults.
+func New(o Options) *Sum {
+	d := DefaultOptions()
+	if o.Relative == 0 {
+		o.Relative = d.Relative
+	}
+	if o.Absolute == 0 {
+		o.Absolute = d.Absolute
+	}
+	if o.MaxPoints == 0 {
+		o.MaxPoints = d.MaxPoints
+	}
+	if o.Transform == nil {
+		o.Transform = d.Transform
+	}
+	return &Sum{opts: o}
+}
+
+// maxCount is the largest number of copies: counts must be exact in float64.
+const maxCount = 1 << 53
+
+// Add adds count runs of p.
+func (s *Sum) Add(p profiles.Profile, count int64) error {
+	if count < 0 || float64(count)+s.runs > maxCount {
+		return fmt.Errorf("count: %d is not in [0, 2^53 − runs so far]", count)
+	}
+	if count == 0 {
+		return nil
+	}
+	s.runs += float64(count)
+	s.list, s.tried = nil, false
+	// Gaussians compose in closed form.
+	if g, ok := p.(profiles.Gaussian); ok {
+		for _, e := range s.entries {
+			if total, ok := e.profile.(profiles.Gaussian); ok {
+				*e = entry{profile: g.Repeat(count, total), sup: e.sup, count: 1}
+				return nil
+			}
+		}
+		p, count = g.Repeat(count, profiles.Gaussian{}), 1
+	}
+	s.copies += float64(count)
+	for _, e := range s.entries {
+		if profiles.Equal(e.profile, p) {
+			e.count += count
+			return nil
+		}
+	}
+	s.entries = append(s.entries, &entry{profile: p, sup: p.Support(), count: count})
+	return nil
+}
+
+// A Budget splits the width of an interval by cause, in units of the answer.
+type Budget struct{ Discretization, Truncation, Aliasing, RoundOff float64 }
+
+// A Result is a certified interval for the composition of the given profiles.
+type Result struct {
+	Lower, Estimate, Upper float64
+	Budget                 Budget
+	Points                 int     // length of the transforms
+	Step                   float64 // lattice step
+	Warnings               []string
+}
+
+// ends returns bounds that hold without any transform: the log-probability of
+// an infinite loss with its error, and the largest finite total loss (+Inf if
+// unbounded), rounded up.
+func (s *Sum) ends() (logInf, infErr, top float64) {
+	keep, rel := 0.0, 0.0
+	var sum xmath.Sum
+	for _, e := range s.entries {
+		n := float64(e.count)
+		if !math.IsInf(e.sup.LogPInf, -1) {
+			keep += n * math.Log1p(-math.Exp(e.sup.LogPInf))
+			rel = max(rel, 8*xmath.U*(2-e.sup.LogPInf))
+		}
+		if math.IsInf(e.sup.Max, 1) {
+			top = math.Inf(1)
+		} else if !math.IsInf(e.sup.Max, -1) {
+			sum.AddProduct(n, e.sup.Max+e.sup.LossErr)
+		}
+	}
+	if !math.IsInf(top, 1) {
+		top = xmath.Up(sum.Value(), 2)
+	}
+	if keep == 0 {
+		return math.Inf(-1), 0, top
+	}
+	logInf = xmath.Log1mExp(keep)
+	return logInf, rel + 4*xmath.U*(1+math.Abs(logInf)), top
+}
+
+// lossErr is the total displacement of losses that rounding can cause.
+func (s *Sum) lossErr() float64 {
+	x := 0.0
+	for _, e := range s.entries {
+		x += float64(e.count) * e.sup.LossErr
+	}
+	return x * (1 + 1e-12)
+}
+
+// still reports whether every loss is 0, or there is no step at all.
+func (s *Sum) still() bool {
+	for _, e := range s.entries {
+		if e.sup.Max != 0 || e.sup.Min != 0 || !math.IsInf(e.sup.LogPInf, -1) || !math.IsInf(e.sup.LogQInf, -1) {
+			return false
+		}
+	}
+	return true
+}
+
+// Epsilon returns inf{ε : δ(ε) ≤ delta}, which may be negative. delta is in
+// [0, 1].
+func (s *Sum) Epsilon(delta float64) (Result, error) {
+	if !(delta >= 0 && delta <= 1) {
+		return Result{}, fmt.Errorf("delta: %v is not in [0, 1]", delta)
+	}
+	logDelta := math.Log(delta)
+	if delta == 1 {
+		return exactly(math.Inf(-1)), nil
+	}
+	logInf, infErr, top := s.ends()
+	switch {
+	case s.still():
+		// δ(ε) = 1 − e^ε below 0, and 0 from 0 on.
+		return exactly(math.Log1p(-delta)), nil
+	case logDelta < logInf-infErr || logDelta == logInf && math.IsInf(top, 1):
+		return exactly(math.Inf(1)), nil
+	case math.IsInf(logDelta, -1):
+		return exactly(top), nil
+	}
+	floor := xmath.Down(math.Log1p(-delta), 2) // δ(ε) ≥ 1 − e^ε
+	var r Result
+	if p := s.listed(); p != nil {
+		r = single(p, logDelta, floor, top)
+		move := p.Support().LossErr
+		r.Budget.RoundOff += 2 * move
+		r.Upper, r.Lower = r.Upper+move, r.Lower-move
+	} else {
+		var err error
+		if r, err = s.refineEpsilon(logDelta, logInf, floor, top); err != nil {
+			return Result{}, err
+		}
+	}
+	r.Upper = min(top, xmath.Up(r.Upper, 2))
+	r.Lower = max(floor, xmath.Down(r.Lower, 2))
+	if logDelta <= logInf+infErr {
+		r.Upper = math.Inf(1)
+	}
+	r.Estimate = min(max(r.Estimate, r.Lower), r.Upper)
+	return r, nil
+}
+
+// Delta returns δ(eps), for any real eps.
+func (s *Sum) Delta(eps float64) (Result, error) {
+	if math.IsNaN(eps) || math.IsInf(eps, 0) {
+		return Result{}, fmt.Errorf("epsilon: %v is not a finite number", eps)
+	}
+	logInf, infErr, top := s.ends()
+	if s.still() {
+		return exactly(max(0, -math.Expm1(eps))), nil
+	}
+	move := s.lossErr()
+	if eps-move >= top {
+		return Result{Lower: expDown(logInf - infErr), Estimate: math.Exp(logInf), Upper: expUp(logInf + infErr)}, nil
+	}
+	var r Result
+	if p := s.listed(); p != nil {
+		move = max(move, p.Support().LossErr)
+		v, e := profiles.LogDelta(p, eps)
+		lo, el := profiles.LogDelta(p, eps+move)
+		hi, eh := profiles.LogDelta(p, eps-move)
+		if math.IsInf(el, 1) {
+			lo, el = math.Inf(-1), 0
+		}
+		if math.IsInf(eh, 1) || math.IsInf(e, 1) {
+			t := p.Tails(eps-move, 0)
+			hi, eh = t.P, t.Err
+		}
+		r = Result{Lower: expDown(lo - el), Estimate: math.Exp(v), Upper: expUp(hi + eh)}
+		r.Budget.RoundOff = r.Upper - r.Lower
+	} else {
+		var err error
+		if r, err = s.refineDelta(eps, logInf); err != nil {
+			return Result{}, err
+		}
+	}
+	r.Lower = max(r.Lower, 0, xmath.Down(-math.Expm1(eps), 2))
+	r.Upper = min(r.Upper, 1)
+	r.Estimate = min(max(r.Estimate, r.Lower), r.Upper)
+	return r, nil
+}
+
+func exactly(x float64) Result { return Result{Lower: x, Estimate: x, Upper: x} }
+
+// expUp and expDown are e^x rounded outwards; the smallest positive number
+// stands above what underflows.
+func expUp(x float64) float64 {
+	if math.IsInf(x, -1) {
+		return 0
+	}
+	return math.Nextafter(math.Exp(x)*(1+4*xmath.U*(1+math.Abs(x))), math.Inf(1))
+}
+
+func expDown(x float64) float64 {
+	return max(0, math.Exp(x)*(1-4*xmath.U*(1+math.Abs(finite(x))))-math.SmallestNonzeroFloat64)
+}
+
+func finite(x float64) float64 {
+	if math.IsInf(x, 0) {
+		return 0
+	}
+	return x
+}
+
+// listed returns a profile of the whole sum when it is known in closed form: one
+// run, or few enough losses to list.
+func (s *Sum) listed() profiles.Profile {
+	if s.copies == 1 {
+		return s.entries[0].profile
+	}
+	if !s.tried {
+		s.tried = true
+		if d := s.enumerate(); d != nil {
+			s.list = d
+		}
+	}
+	if s.list == nil {
+		return nil
+	}
+	return s.list
+}
+
+// single answers for a profile, from its tails.
+func single(p profiles.Profile, logDelta, floor, top float64) Result {
+	f := func(sign float64) func(float64) (float64, float64) {
+		return func(eps float64) (float64, float64) {
+			v, e := profiles.LogDelta(p, eps)
+			if math.IsInf(e, 1) {
+				// No correct digit: δ ≤ P(L > ε) above and 0 below.
+				if sign > 0 {
+					t := p.Tails(eps, 0)
+					return t.P + t.Err - logDelta, 0
+				}
+				return math.Inf(-1), 0
+			}
+			return v + sign*e - logDelta, 0
+		}
+	}
+	hi := solve(f(+1), floor, top, floor, 0, true)
+	lo := solve(f(-1), floor, top, floor, 0, false)
+	return Result{Lower: lo, Estimate: lo + (hi-lo)/2, Upper: hi, Budget: Budget{RoundOff: hi - lo}}
+}

@@ -1,0 +1,65 @@
+// Package nearest finds what a mistyped word should have been.
+package nearest
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Hint says what a word should have been: the closest of the allowed ones, or all
+// of them.
+func Hint(word string, allowed []string) string {
+	if best := Word(word, allowed); best != "" {
+		return fmt.Sprintf("did you mean %q?", best)
+	}
+	if len(allowed) == 1 {
+		return "must be " + allowed[0]
+	}
+	return "must be one of " + strings.Join(allowed, ", ")
+}
+
+// Word returns the allowed word that is within a third of its length in edits
+// of word, the first of the closest; "" if there is none.
+func Word(word string, allowed []string) string {
+	if len(word) > 100 {
+		return ""
+	}
+	norm := func(s string) string {
+		return strings.NewReplacer("_", "-", " ", "-").Replace(strings.ToLower(s))
+	}
+	best, bestEdits := "", 1<<30
+	for _, a := range allowed {
+		if d := edits(norm(word), a); d < bestEdits && d <= max(1, len(a)/3) && d < len(a) {
+			best, bestEdits = a, d
+		}
+	}
+	return best
+}
+
+// edits is the number of insertions, deletions, substitutions and exchanges of
+// neighbours that turn a into b.
+func edits(a, b string) int {
+	s, t := []rune(a), []rune(b)
+	d := make([][]int, len(s)+1)
+	for i := range d {
+		d[i] = make([]int, len(t)+1)
+		d[i][0] = i
+	}
+	for j := range t {
+		d[0][j+1] = j + 1
+	}
+	for i := range s {
+		for j := range t {
+			cost := 1
+			if s[i] == t[j] {
+				cost = 0
+			}
+			best := min(d[i][j+1]+1, d[i+1][j]+1, d[i][j]+cost)
+			if i > 0 && j > 0 && s[i] == t[j-1] && s[i-1] == t[j] {
+				best = min(best, d[i-1][j-1]+1)
+			}
+			d[i+1][j+1] = best
+		}
+	}
+	return d[len(s)][len(t)]
+}

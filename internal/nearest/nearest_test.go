@@ -1,0 +1,37 @@
+package nearest
+
+import "testing"
+
+func TestHint(t *testing.T) {
+	keys := []string{"gaussian", "laplace", "discrete-gaussian", "p"}
+	for _, c := range []struct{ word, want string }{
+		{"gausian", `did you mean "gaussian"?`},
+		{"Gaussian", `did you mean "gaussian"?`},
+		{"discrete_gaussian", `did you mean "discrete-gaussian"?`},
+		{"lapalce", `did you mean "laplace"?`},
+		{"staircase", "must be one of gaussian, laplace, discrete-gaussian, p"},
+		{"x", "must be one of gaussian, laplace, discrete-gaussian, p"},
+		{"P", `did you mean "p"?`},
+		{"", "must be one of gaussian, laplace, discrete-gaussian, p"},
+	} {
+		if got := Hint(c.word, keys); got != c.want {
+			t.Errorf("Hint(%q) = %s, want %s", c.word, got, c.want)
+		}
+	}
+	if got, want := Hint("x", []string{"rate"}), "must be rate"; got != want {
+		t.Errorf("Hint of one key = %s, want %s", got, want)
+	}
+}
+
+func TestEdits(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{
+		{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"abc", "abd", 1}, {"abc", "acb", 1}, {"kitten", "sitting", 3}, {"ε", "δ", 1},
+	} {
+		if got := edits(c.a, c.b); got != c.want {
+			t.Errorf("edits(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}

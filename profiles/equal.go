@@ -1,0 +1,18 @@
+package profiles
+
+import (
+	"reflect"
+	"slices"
+)
+
+// Equal reports whether p and q are certainly the same profile: equal values, or
+// discrete profiles with the same atoms.
+func Equal(p, q Profile) bool {
+	a, aok := p.(*Discrete)
+	b, bok := q.(*Discrete)
+	if aok && bok {
+		return a == b || a.logPInf == b.logPInf && a.logQInf == b.logQInf && slices.Equal(a.atoms, b.atoms)
+	}
+	va, vb := reflect.ValueOf(p), reflect.ValueOf(q)
+	return va.Comparable() && vb.Comparable() && p == q
+}

@@ -1,0 +1,81 @@
+package rdp_test
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/rdp"
+	"github.com/dpaccountant/accountant/subsample"
+)
+
+func ExampleEpsilon() {
+	step, err := rdp.PoissonGaussian(0.01, 1.0) // sampling rate, noise multiplier
+	if err != nil {
+		panic(err)
+	}
+	eps, order, err := rdp.Epsilon(rdp.Repeat(step, 1000), 1e-5)
+	fmt.Printf("ε = %.4f at order %.2f, %v\n", eps, order, err)
+	// Output: ε = 2.1013 at order 7.78, <nil>
+}
+
+func ExampleDelta() {
+	noise, _ := rdp.Gaussian(10)
+	delta, _, err := rdp.Delta(rdp.Repeat(noise, 50), 4)
+	fmt.Printf("δ = %.2e, %v\n", delta, err)
+	// Output: δ = 3.54e-08, <nil>
+}
+
+func ExampleCompose() {
+	noise, _ := rdp.Gaussian(4)
+	choice, _ := rdp.Exponential(0.1)
+	eps, _, err := rdp.Epsilon(rdp.Compose(rdp.Repeat(noise, 3), choice), 1e-6)
+	fmt.Printf("ε = %.4f, %v\n", eps, err)
+	// Output: ε = 2.0827, <nil>
+}
+
+func ExampleOf() {
+	mechanism, _ := profiles.NewLaplaceMechanism(2)
+	sampling, _ := subsample.NewPoisson(0.1)
+	c, err := rdp.Of(mechanism, sampling, profiles.AddRemove)
+	fmt.Printf("D_8 = %.6f, %v\n", c.RDP(8), err)
+	// Output: D_8 = 0.009086, <nil>
+}
+
+// Steps whose parameters depend on earlier outputs need a filter.
+func ExampleFilter() {
+	filter, err := rdp.NewFilterFor(2, 1e-6, 8, 12, 16, 24)
+	if err != nil {
+		panic(err)
+	}
+	steps := 0
+	for sigma := 40.0; ; sigma *= 0.9 { // in earnest: chosen from what was seen
+		step, _ := rdp.Gaussian(sigma)
+		if err := filter.Spend(step); errors.Is(err, rdp.ErrBudget) {
+			break
+		}
+		steps++ // run the step here, and only here
+	}
+	fmt.Println(steps, "steps")
+	// Output: 19 steps
+}
+
+func ExampleGrid() {
+	// A curve known at some orders only, as an accountant of another kind gives.
+	g, err := rdp.NewGrid([]float64{2, 4, 8}, []float64{0.1, 0.21, 0.45})
+	if err != nil {
+		panic(err)
+	}
+	eps, order, _ := rdp.Epsilon(g, 1e-3)
+	fmt.Printf("ε = %.4f at order %v; D_3 ≤ %.4f\n", eps, order, g.RDP(3))
+	// Output: ε = 1.0062 at order 8; D_3 ≤ 0.1825
+}
+
+func ExampleWithoutReplacement() {
+	// Substituting a record moves the mean by 1/1.1 standard deviations.
+	noise, _ := rdp.Gaussian(1.1)
+	step, _ := rdp.WithoutReplacement(noise, 60000, 256)
+	eps, _, err := rdp.Epsilon(rdp.Repeat(step, 14062), 1e-5)
+	fmt.Printf("ε = %.3f, %v\n", eps, err)
+	// Output: ε = 5.243, <nil>
+}

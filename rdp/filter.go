@@ -1,0 +1,166 @@
+package rdp
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// A Filter admits the steps of an interactive analysis as long as they stay
+// within a budget that was fixed before the first output was seen. It is the
+// only accountant here that may be used when a step's parameters (its noise,
+// its sampling rate, whether it is run at all) depend on earlier outputs: Compose
+// and the Fourier accountant assume that the plan does not depend on them.
+//
+// A step must be asked for with Spend before it is run, with a curve that holds
+// for every data set given the outputs so far (not a data-dependent bound),
+// and may run only if Spend returns nil.
+//
+// Theorem, one order: Feldman and Zrnic, "Individual privacy accounting via a
+// Rényi filter" (NeurIPS 2021), Theorem 3.1; Lécuyer, "Practical privacy
+// filters and odometers with Rényi differential privacy" (2021). At
+// order α, exp((α−1)(L_t − Σ_{s≤t} ρ_s(α))), with L_t the privacy loss of the
+// first t outputs, is a supermartingale, so E[exp((α−1)(L − B)); Σρ ≤ B] ≤ 1.
+// Relation: that of the curves.
+//
+// A Filter is safe for use by several goroutines.
+type Filter struct {
+	mu            sync.Mutex
+	orders        []float64
+	budget, spent []float64
+}
+
+// ErrBudget is wrapped by the error of a step that would pass the budget.
+var ErrBudget = errors.New("the privacy budget does not allow this step")
+
+// NewFilter returns a filter that keeps the whole interaction within a Rényi
+// divergence of budget at the order: (order, budget)-RDP.
+func NewFilter(order, budget float64) (*Filter, error) {
+	if !(order > 1 && !math.IsInf(order, 1)) {
+		return nil, fmt.Errorf("order: %v is not in (1, +Inf)", order)
+	}
+	if !(budget >= 0 && !math.IsInf(budget, 1)) {
+		return nil, fmt.Errorf("budget: %v is not in [0, +Inf)", budget)
+	}
+	return &Filter{orders: []float64{order}, budget: []float64{budget}, spent: []float64{0}}, nil
+}
+
+// NewFilterFor returns a filter that keeps the whole interaction
+// (epsilon, delta)-differentially private. It admits a step as long as at
+// least one of the k orders stays within its budget; which order survives depends
+// on the outputs, so each order gets delta/k.
+//
+// Proof of the union: call α(ω) an order that is within its budget when the
+// interaction ω ends. By the supermartingale and the conversion of Epsilon, the
+// part of δ on {α(ω) = a} is at most delta/k for each a; the k parts sum to
+// delta. Few orders are best (a handful around 1 + 2·log(1/δ)/ε): many orders
+// cost log(k)/(α−1) in ε.
+func NewFilterFor(epsilon, delta float64, orders ...float64) (*Filter, error) {
+	if err := checkEpsilon(epsilon); err != nil {
+		return nil, err
+	}
+	if err := checkDelta(delta); err != nil {
+		return nil, err
+	}
+	if len(orders) == 0 {
+		return nil, errors.New("orders: is empty, must list at least one order")
+	}
+	f := &Filter{}
+	logDelta := math.Log(delta) - math.Log(float64(len(orders)))
+	for i, a := range orders {
+		if !(a > 1 && !math.IsInf(a, 1)) {
+			return nil, fmt.Errorf("orders[%d]: %v is not in (1, +Inf)", i, a)
+		}
+		b := budgetAt(a, epsilon, logDelta)
+		if b >= 0 && !slices.Contains(f.orders, a) {
+			f.orders, f.budget = append(f.orders, a), append(f.budget, b)
+		}
+	}
+	if len(f.orders) == 0 {
+		return nil, fmt.Errorf("orders: none of %v leaves a budget at epsilon %v and delta %v, must include a larger order", orders, epsilon, delta)
+	}
+	f.spent = make([]float64, len(f.orders))
+	return f, nil
+}
+
+// budgetAt returns a lower bound on the largest v with logDeltaAt(alpha, v, eps)
+// ≤ logDelta.
+func budgetAt(alpha, eps, logDelta float64) float64 {
+	t := alpha - 1
+	s := alpha * logShrink(alpha)
+	mag := eps + (math.Abs(logDelta)+math.Abs(math.Log(t))-s)/t
+	return eps + (logDelta+math.Log(t)-s)/t - 16*xmath.U*mag
+}
+
+// Spend charges a step with the curve to the budget, or returns an error that
+// wraps ErrBudget and charges nothing; a smaller step may then still fit. A
+// curve with a negative or undefined value is refused.
+func (f *Filter) Spend(c Curve) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	next := make([]float64, len(f.orders))
+	fits := false
+	for i, a := range f.orders {
+		v, err := checkValue(c, a)
+		if err != nil {
+			return err
+		}
+		next[i] = f.spent[i]
+		if v != 0 {
+			next[i] = math.Nextafter(f.spent[i]+v, math.Inf(1))
+		}
+		fits = fits || next[i] <= f.budget[i]
+	}
+	if !fits {
+		i := f.best()
+		return fmt.Errorf("curve: the value %v at order %v exceeds what is left of it, %v: %w",
+			value(c, f.orders[i]), f.orders[i], max(0, f.budget[i]-f.spent[i]), ErrBudget)
+	}
+	f.spent = next
+	return nil
+}
+
+// best is the order with the largest share of its budget left.
+func (f *Filter) best() int {
+	best, share := 0, math.Inf(-1)
+	for i := range f.orders {
+		if s := (f.budget[i] - f.spent[i]) / max(f.budget[i], math.SmallestNonzeroFloat64); s > share {
+			best, share = i, s
+		}
+	}
+	return best
+}
+
+// Spent returns what the steps so far have cost at the filter's orders. A
+// published value reveals which steps were chosen; it is for steering, not a
+// guarantee in itself.
+func (f *Filter) Spent() Grid {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.grid(f.spent)
+}
+
+// Budget returns the budget at the filter's orders.
+func (f *Filter) Budget() Grid { return f.grid(f.budget) }
+
+func (f *Filter) grid(values []float64) Grid {
+	idx := make([]int, len(f.orders))
+	for i := range idx {
+		idx[i] = i
+	}
+	slices.SortFunc(idx, func(i, j int) int {
+		if f.orders[i] < f.orders[j] {
+			return -1
+		}
+		return 1
+	})
+	g := Grid{}
+	for _, i := range idx {
+		g.Orders, g.Values = append(g.Orders, f.orders[i]), append(g.Values, values[i])
+	}
+	return g
+}

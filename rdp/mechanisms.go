@@ -1,0 +1,221 @@
+package rdp
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// Ranges of parameters, those of the profiles.
+const (
+	minNoise, maxNoise = 1e-6, 1e15
+	maxEpsilon         = 1e6
+)
+
+// Where products of α and ε leave float64, D_α ≤ D_∞ = ε stands in for D_α.
+const hugeOrder, tinyEpsilon = 1e18, 1e-140
+
+func checkNoise(mechanism string, noise float64) error {
+	if !(noise >= minNoise && noise <= maxNoise) {
+		return fmt.Errorf("%s: noise-multiplier: %v is not in [%g, %g]", mechanism, noise, minNoise, maxNoise)
+	}
+	return nil
+}
+
+func checkRange(mechanism, field string, x, hi float64) error {
+	if !(x >= 0 && x <= hi) {
+		return fmt.Errorf("%s: %s: %v is not in [0, %g]", mechanism, field, x, hi)
+	}
+	return nil
+}
+
+// Gaussian returns the curve α/(2σ²) of Gaussian noise with the noise
+// multiplier σ (standard deviation over L2 sensitivity), in any dimension.
+//
+// Theorem: Mironov 2017, Proposition 7; exact. Relation: the one under which
+// the sensitivity was measured.
+func Gaussian(noiseMultiplier float64) (Curve, error) {
+	if err := checkNoise("gaussian", noiseMultiplier); err != nil {
+		return nil, err
+	}
+	return gaussian{noiseMultiplier}, nil
+}
+
+type gaussian struct{ sigma float64 }
+
+// Three operations, and up to 4 u from a σ that was inverted twice.
+func (g gaussian) RDP(alpha float64) float64 { return roundUp(alpha/(2*g.sigma*g.sigma), 10) }
+
+// ZCDP returns the curve ρα of ρ-zero-concentrated differential privacy.
+//
+// Definition: Bun and Steinke, "Concentrated differential privacy" (TCC 2016),
+// Definition 1.1. Relation: that of ρ. A Gaussian of noise multiplier σ has
+// ρ = 1/(2σ²), and so has discrete Gaussian noise in any dimension.
+func ZCDP(rho float64) (Curve, error) {
+	if err := checkRange("zcdp", "rho", rho, math.MaxFloat64); err != nil {
+		return nil, err
+	}
+	if rho == 0 {
+		return Func(func(float64) float64 { return 0 }), nil
+	}
+	return Func(func(alpha float64) float64 { return roundUp(rho*alpha, 2) }), nil
+}
+
+// Pure returns the tight curve of pure ε-differential privacy,
+//
+//	1/(α−1) · log((e^{αε} + e^{(1−α)ε})/(1 + e^ε)),
+//
+// that of randomized response on one bit, which dominates every ε-DP mechanism
+// (Kairouz, Oh and Viswanath, ICML 2015, Theorem 3). It implies min(ε, ε²α/2).
+// Relation: that of ε; the same in both directions.
+func Pure(epsilon float64) (Curve, error) {
+	if err := checkRange("pure", "epsilon", epsilon, maxEpsilon); err != nil {
+		return nil, err
+	}
+	return twoAnswers{epsilon, 2}, nil
+}
+
+// RandomizedResponse returns the curve of randomized response over a number of
+// categories, in which the given probability is that of answering with a
+// uniformly random category. Exact: the pair of two true categories, all
+// other answers having loss 0 (Mironov 2017, Proposition 5, for two
+// categories). Relation: substitute (of the one answer); the same in both
+// directions.
+func RandomizedResponse(probability float64, categories int) (Curve, error) {
+	const name = "randomized-response"
+	if err := checkRange(name, "probability", probability, 1); err != nil {
+		return nil, err
+	}
+	if categories < 2 || categories > 1e9 {
+		return nil, fmt.Errorf("%s: categories: %d is not an integer in [2, 1000000000]", name, categories)
+	}
+	k := float64(categories)
+	return twoAnswers{math.Log1p((1 - probability) / probability * k), k}, nil
+}
+
+// twoAnswers is the pair on k outcomes with probabilities (e^ε, 1, 1, …) and
+// (1, e^ε, 1, …), each over e^ε + k − 1. In closed form
+//
+//	e^{(α−1)D_α} − 1 = (1 − e^{−(α−1)ε})(e^{αε} − 1)/(e^ε + k − 1).
+type twoAnswers struct{ eps, k float64 }
+
+func (m twoAnswers) RDP(alpha float64) float64 {
+	switch {
+	case m.eps == 0:
+		return 0
+	case alpha > hugeOrder || math.IsInf(m.eps, 1) || m.eps < tinyEpsilon:
+		return roundUp(m.eps, 8)
+	}
+	a, b := alpha*m.eps, (alpha-1)*m.eps
+	la := xmath.Log1mExp(-b) + logExpm1(a) - xmath.LogAdd(m.eps, math.Log(m.k-1))
+	// Products round once, and logExpm1(a) and the last logarithm a few times;
+	// a relative error of u in a small b is one of u in 1 − e^{−b}.
+	la += xmath.U * (16 + 4*a + 4*math.Abs(math.Log(b)) + 4*m.eps + 4*math.Abs(la))
+	return min(fromMoment(alpha, la), roundUp(m.eps, 8))
+}
+
+// Laplace returns the curve of Laplace noise with the noise multiplier b (scale
+// over L1 sensitivity),
+//
+//	1/(α−1) · log(α/(2α−1)·e^{(α−1)/b} + (α−1)/(2α−1)·e^{−α/b}).
+//
+// Theorem: Mironov 2017, Proposition 6; exact. Relation: the one under which
+// the sensitivity was measured; the same in both directions.
+func Laplace(noiseMultiplier float64) (Curve, error) {
+	if err := checkNoise("laplace", noiseMultiplier); err != nil {
+		return nil, err
+	}
+	return laplace{1 / noiseMultiplier}, nil
+}
+
+type laplace struct{ m float64 }
+
+func (l laplace) RDP(alpha float64) float64 {
+	top := roundUp(l.m, 2)
+	if alpha > hugeOrder {
+		return top
+	}
+	// With f(x) = e^x − 1 − x, the moment is
+	// (α·f((α−1)m) + (α−1)·f(−αm))/(2α−1): two positive terms.
+	t := alpha - 1
+	w := math.Log(alpha + t)
+	la := xmath.LogAdd(math.Log(alpha)-w+logF(t*l.m), math.Log(t)-w+logF(-alpha*l.m))
+	la += xmath.U * (64 + 8*alpha*l.m + 8*math.Abs(la) + 8*math.Abs(math.Log(t)))
+	return min(fromMoment(alpha, la), top)
+}
+
+// logF returns log(e^x − 1 − x), x ≠ 0.
+func logF(x float64) float64 {
+	switch {
+	case math.Abs(x) < 0.5:
+		// x²/2·(1 + x/3 + x²/12 + …): ratios below 1/6.
+		s, term := 0.0, 1.0
+		for k := 3; math.Abs(term) > 1e-18; k++ {
+			s += term
+			term *= x / float64(k)
+		}
+		return 2*math.Log(math.Abs(x)) - math.Ln2 + math.Log(s)
+	case x > 700:
+		return x + math.Log1p(-(1+x)*math.Exp(-x))
+	}
+	return math.Log(math.Expm1(x) - x)
+}
+
+// Exponential returns the curve of a mechanism whose privacy loss on any pair of
+// neighbours has a range of length at most ε: the exponential mechanism that
+// samples outcomes with weight exp(ε·u/(2Δ)), or report-noisy-max with Gumbel
+// noise. The worst pair has losses t and t − ε; the curve takes the worst t.
+//
+// Theorem: Dong, Durfee and Rogers, "Optimal differential privacy composition
+// for exponential mechanisms" (ICML 2020), Lemma 3.2 (bounded range is
+// dominated by two-point pairs); with E_Q[r] = 1 and r in [e^{t−ε}, e^t] the
+// convex r^α lies below its chord, and the best t is
+// log((α−1)(1 − e^{−αε})/(α(e^{−ε} − e^{−αε}))). Relation: that of the
+// sensitivity Δ; the same in both directions.
+func Exponential(epsilon float64) (Curve, error) {
+	if err := checkRange("exponential", "epsilon", epsilon, maxEpsilon); err != nil {
+		return nil, err
+	}
+	return boundedRange{epsilon}, nil
+}
+
+type boundedRange struct{ eps float64 }
+
+func (m boundedRange) RDP(alpha float64) float64 {
+	switch {
+	case m.eps == 0:
+		return 0
+	case alpha > hugeOrder || m.eps < tinyEpsilon:
+		return roundUp(m.eps, 2)
+	}
+	// The top loss is ε − s with e^s = φ((α−1)ε)/φ(αε), φ(x) = (1 − e^{−x})/x.
+	// An error δ of s lowers log A by α²δ²/2 and A − 1 by (δ/ε)² relative at
+	// most; δ is some 10 u·max(1, log φ) and 10 u·αε when αε is small, so the
+	// loss stays far below the 2^12 units added.
+	s := logPhi((alpha-1)*m.eps) - logPhi(alpha*m.eps)
+	s = min(max(s, m.eps*0x1p-40), m.eps*(1-0x1p-40))
+	return min(roundUp(m.at(alpha, s), 1<<12), roundUp(m.eps, 2))
+}
+
+// logPhi returns log((1 − e^{−x})/x) for x > 0.
+func logPhi(x float64) float64 {
+	if x < 0.01 {
+		x2 := x * x
+		return -x/2 + x2/24 - x2*x2/2880
+	}
+	return math.Log(-math.Expm1(-x) / x)
+}
+
+// at is the curve of the pair with losses ε − s and −s.
+func (m boundedRange) at(alpha, s float64) float64 {
+	logZ := logExpm1(m.eps)
+	// Q(ε−s) = (e^s − 1)/(e^ε − 1), Q(−s) = (e^ε − e^s)/(e^ε − 1).
+	q1 := logExpm1(s) - logZ
+	q2 := s + logExpm1(m.eps-s) - logZ
+	qErr := xmath.U * (16 + 4*m.eps + 4*math.Abs(logZ))
+	return fromMoment(alpha, logSumUp([]float64{
+		term(alpha, q1, m.eps-s, qErr, 0),
+		term(alpha, q2, -s, qErr, 0),
+	}))
+}

@@ -1,0 +1,145 @@
+package rdp
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample"
+)
+
+// Of returns the curve of one run of a base mechanism on a sample drawn by a
+// scheme (nil: the whole data set), under a neighbouring relation, or an error
+// that says what has no Rényi result here.
+//
+//   - Whole data: the exact curves of this package.
+//   - Poisson under add-remove: Poisson, exact for the Gaussian and for finite
+//     mechanisms.
+//   - Poisson under substitute, and fixed-size batches without replacement
+//     under substitute: the larger direction of the envelope that the scheme
+//     proves for finite mechanisms, WithoutReplacementGaussian for the Gaussian,
+//     else the bound of WithoutReplacement, which for Poisson sampling needs the
+//     curve under substitute to hold when the record is absent too (it does for
+//     added noise).
+//   - Any other scheme: if it gives finite profiles, their exact divergence.
+func Of(b profiles.Base, s subsample.Scheme, r profiles.Relation) (Curve, error) {
+	if b == nil {
+		return nil, errors.New("mechanism: is nil, must be a base mechanism")
+	}
+	if r != profiles.AddRemove && r != profiles.Substitute {
+		return nil, fmt.Errorf("neighbors: %v is not one of add-remove, substitute", r)
+	}
+	if s == nil {
+		return ofPair(b, r)
+	}
+	switch s := s.(type) {
+	case subsample.Poisson:
+		return ofPoisson(b, s, r)
+	case fixedSize:
+		if r == profiles.Substitute {
+			if c, ok := ofFinite(b, s, r); ok {
+				return c, nil
+			}
+			c, err := ofPair(b, r)
+			if err != nil {
+				return nil, err
+			}
+			if g, ok := c.(gaussian); ok {
+				return WithoutReplacementGaussian(s.Population(), s.Batch(), g.sigma)
+			}
+			return WithoutReplacement(c, s.Population(), s.Batch())
+		}
+	}
+	if c, ok := ofFinite(b, s, r); ok {
+		return c, nil
+	}
+	return nil, fmt.Errorf("sampling: %s has no Rényi bound for the mechanism %s under %s", s.Name(), b.Name(), r)
+}
+
+// fixedSize is a scheme that draws a batch of fixed size without replacement.
+type fixedSize interface {
+	subsample.Scheme
+	Population() int64
+	Batch() int64
+}
+
+func ofPoisson(b profiles.Base, s subsample.Poisson, r profiles.Relation) (Curve, error) {
+	c, err := ofPair(b, r)
+	if err != nil || s.Rate() == 1 {
+		return c, err
+	}
+	switch c.(type) {
+	case gaussian, laplace, discreteGaussian:
+	default:
+		if finite, ok := ofFinite(b, s, r); ok {
+			return finite, nil
+		}
+	}
+	if r == profiles.AddRemove {
+		return Poisson(c, s.Rate())
+	}
+	if g, ok := c.(gaussian); ok {
+		return newEnvelope(g.sigma, s.Rate()), nil
+	}
+	return mixed(c, s.Rate()), nil
+}
+
+// ofPair returns the curve of b on the whole data set.
+func ofPair(b profiles.Base, r profiles.Relation) (Curve, error) {
+	p, err := b.Pair(r)
+	if err != nil {
+		return nil, err
+	}
+	switch p := p.(type) {
+	case profiles.Gaussian:
+		return gaussian{p.NoiseMultiplier()}, nil
+	case profiles.Laplace:
+		return laplace{1 / p.NoiseMultiplier()}, nil
+	case *profiles.Discrete:
+		if b.Name() == "discrete-gaussian" {
+			return ofDiscreteGaussian(p)
+		}
+		return Max(FromDiscrete(p), FromDiscrete(profiles.Reverse(p).(*profiles.Discrete))), nil
+	}
+	return nil, fmt.Errorf("mechanism: %s has no Rényi curve: its profile is a %T", b.Name(), p)
+}
+
+// ofDiscreteGaussian returns the curve of the discrete Gaussian with a given
+// profile. The profile counts a mass below 1e-345 as loss +∞, where no Rényi
+// divergence is finite; but its likeliest outcome under Q, 0, has the loss −ρ =
+// −s²/(2σ²), and ρα is exact at integer orders and an upper bound in between.
+func ofDiscreteGaussian(p *profiles.Discrete) (Curve, error) {
+	top, rho := math.Inf(-1), 0.0
+	for _, a := range p.Atoms() {
+		if a.LogQ > top {
+			top, rho = a.LogQ, -a.Loss
+		}
+	}
+	if !(rho > 0) {
+		return nil, errors.New("mechanism: discrete-gaussian has a profile without a likeliest outcome")
+	}
+	// With an infinite σ discreteGaussian is the bound at every order.
+	return discreteGaussian{math.Inf(1), 1, gaussian{roundDown(1 / math.Sqrt(2*rho))}}, nil
+}
+
+// roundDown returns x less 8 u relative.
+func roundDown(x float64) float64 { return x * (1 - 0x1p-50) }
+
+// ofFinite returns the exact curve of a sampled mechanism whose upper profiles
+// are all finite.
+func ofFinite(b profiles.Base, s subsample.Scheme, r profiles.Relation) (Curve, bool) {
+	m, err := s.Apply(b, r)
+	if err != nil {
+		return nil, false
+	}
+	var both []Curve
+	for _, d := range m.Directions {
+		p, ok := d.Upper.(*profiles.Discrete)
+		if !ok || !math.IsInf(p.Support().LogPInf, -1) {
+			return nil, false
+		}
+		both = append(both, FromDiscrete(p))
+	}
+	return Max(both...), true
+}

@@ -1,0 +1,141 @@
+package rdp
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample"
+)
+
+func mustBase(t testing.TB, b profiles.Base, err error) profiles.Base {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// The curves of plans must be those of the constructors.
+func TestOfMatchesConstructors(t *testing.T) {
+	base := func(b profiles.Base, err error) profiles.Base { return mustBase(t, b, err) }
+	curve := func(c Curve, err error) Curve { return mustCurve(t, c, err) }
+	rate := func(q float64) subsample.Scheme {
+		s, err := subsample.NewPoisson(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	rrP, rrQ := []float64{0.55, 0.05, 0.4}, []float64{0.05, 0.55, 0.4}
+	for _, tc := range []struct {
+		name string
+		b    profiles.Base
+		s    subsample.Scheme
+		r    profiles.Relation
+		want Curve
+		tol  float64
+	}{
+		{"gaussian", base(profiles.NewGaussianMechanism(2)), nil, profiles.AddRemove, curve(Gaussian(2)), 1e-14},
+		{"gaussian/substitute", base(profiles.NewGaussianMechanism(2)), nil, profiles.Substitute, curve(Gaussian(1)), 1e-14},
+		{"laplace", base(profiles.NewLaplaceMechanism(2)), nil, profiles.AddRemove, curve(Laplace(2)), 1e-13},
+		{"laplace/substitute", base(profiles.NewLaplaceMechanism(2)), nil, profiles.Substitute, curve(Laplace(1)), 1e-13},
+		{"pure", base(profiles.NewPure(1)), nil, profiles.AddRemove, curve(Pure(1)), 1e-13},
+		{"rr", base(profiles.NewRandomizedResponse(0.5, 10)), nil, profiles.Substitute, curve(RandomizedResponse(0.5, 10)), 1e-13},
+		{"finite", base(profiles.NewFiniteMechanism(rrP, rrQ)), nil, profiles.AddRemove, curve(Finite(rrP, rrQ)), 1e-13},
+		{"discrete-laplace", base(profiles.NewDiscreteLaplaceMechanism(2, 3)), nil, profiles.AddRemove, curve(DiscreteLaplace(2, 3)), 1e-12},
+		{"discrete-gaussian", base(profiles.NewDiscreteGaussianMechanism(3, 2)), nil, profiles.AddRemove, curve(DiscreteGaussian(3, 2)), 1e-13},
+		{"poisson gaussian", base(profiles.NewGaussianMechanism(2)), rate(0.01), profiles.AddRemove, curve(PoissonGaussian(0.01, 2)), 1e-13},
+		{"poisson at 1", base(profiles.NewGaussianMechanism(2)), rate(1), profiles.Substitute, curve(Gaussian(1)), 1e-14},
+		{"poisson at 0", base(profiles.NewGaussianMechanism(2)), rate(0), profiles.AddRemove, Repeat(curve(Gaussian(1)), 0), 0},
+		{"poisson finite", base(profiles.NewFiniteMechanism(rrP, rrQ)), rate(0.25), profiles.AddRemove, curve(Finite(mix(0.25, rrP, rrQ), rrQ)), 1e-12},
+		{"poisson laplace at integers", base(profiles.NewLaplaceMechanism(1)), rate(0.25), profiles.AddRemove, curve(Poisson(curve(Laplace(1)), 0.25)), 1e-12},
+		{"approximate", base(profiles.NewApproximate(1, 1e-6)), nil, profiles.AddRemove, Func(func(float64) float64 { return math.Inf(1) }), 0},
+	} {
+		c, err := Of(tc.b, tc.s, tc.r)
+		if err != nil {
+			t.Errorf("%s: %v", tc.name, err)
+			continue
+		}
+		for _, alpha := range []float64{1.5, 2, 5, 33, math.Inf(1)} {
+			got, want := c.RDP(alpha), tc.want.RDP(alpha)
+			if got != want && !(math.Abs(got/want-1) <= tc.tol) {
+				t.Errorf("%s at %v: %v, want %v", tc.name, alpha, got, want)
+			}
+		}
+	}
+}
+
+// Under substitute the bound must be at least every attack we know: the
+// divergence of the lower profile.
+func TestOfSubstituteBoundsAttacks(t *testing.T) {
+	pure := mustBase(t, must2(profiles.NewPure(1)), nil)
+	dlap := mustBase(t, must2(profiles.NewDiscreteLaplaceMechanism(1, 2)), nil)
+	dgauss := mustBase(t, must2(profiles.NewDiscreteGaussianMechanism(1, 2)), nil)
+	for _, b := range []profiles.Base{pure, dlap, dgauss} {
+		for _, q := range []float64{0.001, 0.1, 0.7} {
+			s := must2(subsample.NewPoisson(q))
+			c := must2(Of(b, s, profiles.Substitute))
+			m := must2(s.Apply(b, profiles.Substitute))
+			for _, d := range m.Directions {
+				attack := FromDiscrete(d.Lower.(*profiles.Discrete))
+				for _, alpha := range []float64{1.1, 1.5, 2, 3, 4.5, 16, 100} {
+					// 1e-9: the attack's own losses are known to 1e-15 absolute.
+					if got, low := c.RDP(alpha), attack.RDP(alpha); got < low*(1-1e-9) {
+						t.Errorf("%s rate %v order %v: %v is below the attack %v", b.Name(), q, alpha, got, low)
+					}
+				}
+			}
+		}
+	}
+}
+
+func must2[T any](x T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return x
+}
+
+// opaque is a scheme without finite profiles.
+type opaque struct{ subsample.Scheme }
+
+func (opaque) Name() string { return "opaque" }
+func (opaque) Apply(profiles.Base, profiles.Relation) (profiles.Mechanism, error) {
+	return profiles.Mechanism{}, nil
+}
+
+type batches struct {
+	opaque
+	population, batch int64
+}
+
+func (b batches) Population() int64 { return b.population }
+func (b batches) Batch() int64      { return b.batch }
+
+func TestOfFixedSize(t *testing.T) {
+	g := must2(profiles.NewGaussianMechanism(2))
+	c := must2(Of(g, batches{population: 1000, batch: 10}, profiles.Substitute))
+	want := must2(WithoutReplacement(must2(Gaussian(1)), 1000, 10))
+	for _, alpha := range []float64{1.5, 2, 7} {
+		if c.RDP(alpha) > want.RDP(alpha) {
+			t.Errorf("order %v: %v, want at most %v", alpha, c.RDP(alpha), want.RDP(alpha))
+		}
+	}
+}
+
+func TestOfErrors(t *testing.T) {
+	g := must2(profiles.NewGaussianMechanism(2))
+	for want, err := range map[string]error{
+		"mechanism: is nil": second(Of(nil, nil, profiles.AddRemove)),
+		"neighbors: ":       second(Of(g, nil, profiles.Relation(7))),
+		"sampling: opaque has no Rényi bound for the mechanism gaussian under add-remove": second(Of(g, opaque{}, profiles.AddRemove)),
+		"sampling: opaque has no": second(Of(g, batches{population: 10, batch: 5}, profiles.AddRemove)),
+		"batch: 11":               second(Of(g, batches{population: 10, batch: 11}, profiles.Substitute)),
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}
