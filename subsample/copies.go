@@ -35,7 +35,7 @@ func (a *logSum) value(n int) (log, err float64) {
 	return min(0, log), a.e/a.s + roundOff*(float64(n)+4+2*math.Abs(log)+math.Abs(a.top))
 }
 
-// above returns the logarithm that the sum has now.
+// now returns the logarithm that the sum has now.
 func (a *logSum) now() float64 { return a.top + math.Log(a.s) }
 
 // far is how far below a sum, in logarithm, the rest of its terms may be left
@@ -108,8 +108,8 @@ type copies struct {
 	theta float64
 }
 
-// terms calls f with each u from lo to hi and the exponent uθx − u²θ²/2 of the
-// likelihood ratio of N(uθ,1) to N(0,1) at x.
+// exponent returns uθx − u²θ²/2, the logarithm of the likelihood ratio of
+// N(uθ,1) to N(0,1) at x.
 func (c *copies) exponent(u int, x float64) float64 {
 	s := float64(u) * c.theta
 	return s * (x - s/2)

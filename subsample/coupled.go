@@ -42,8 +42,8 @@ func newCoupled(law Multiplicity, theta float64) *coupled {
 
 func (p *coupled) selfReverse() bool { return true }
 
-// average returns log of the largest average of r_0 = 1, r_1, …, r_i under the
-// weights p at T, minus nothing; the i that attains it; its slope in T and the
+// average returns the log of the largest average of r_0 = 1, r_1, …, r_i under the
+// weights p at T, its slope in T, the i that attains it and the
 // size of its rounding error. The averages rise while the next ratio is larger
 // than they are, and the ratios rise and then fall.
 func (p *coupled) average(t float64) (log, slope float64, i int, size float64) {
