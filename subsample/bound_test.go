@@ -242,3 +242,27 @@ func TestGroup(t *testing.T) {
 		}
 	}
 }
+
+// Both orders of a substitution are the same question: one answer serves both.
+func TestSubstituteDirectionsAgree(t *testing.T) {
+	wor, wr, ow, ww, base := paperSetting()
+	for _, s := range []FixedSize{wor, wr, ow, ww} {
+		for _, b := range []profiles.Base{base, laplace(3), ok(profiles.NewPure(0.5))} {
+			m := ok(s.Apply(b, profiles.Substitute))
+			if m.Directions[0] != m.Directions[1] {
+				t.Errorf("%s %s: directions differ", s.Name(), b.Name())
+			}
+			for _, eps := range []float64{-0.2, 0, 0.1, 0.7} {
+				p := m.Directions[0].Upper
+				if x, y := delta(p, eps), delta(profiles.Reverse(p), eps); math.Abs(x-y) > 1e-13 {
+					t.Errorf("%s %s: upper %v, reversed %v at %v", s.Name(), b.Name(), x, y, eps)
+				}
+			}
+		}
+	}
+	// A base that is not symmetric keeps its two directions.
+	b := ok(profiles.NewFiniteMechanism([]float64{0.5, 0.3, 0.2}, []float64{0.2, 0.2, 0.6}))
+	if m := ok(wor.Apply(b, profiles.Substitute)); profiles.Equal(m.Directions[0].Upper, m.Directions[1].Upper) {
+		t.Error("an asymmetric base has equal directions")
+	}
+}

@@ -40,8 +40,6 @@ func newCoupled(law Multiplicity, theta float64) *coupled {
 	return c
 }
 
-func (p *coupled) selfReverse() bool { return true }
-
 // average returns the log of the largest average of r_0 = 1, r_1, …, r_i under the
 // weights p at T, its slope in T, the i that attains it and the
 // size of its rounding error. The averages rise while the next ratio is larger

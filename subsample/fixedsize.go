@@ -93,7 +93,7 @@ func (s FixedSize) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechani
 			if err != nil {
 				return fail(err)
 			}
-			return between(b.Name(), r, p, lower), nil
+			return between(b.Name(), r, p, lower, true), nil
 		}
 		amplify := Envelope
 		if r == profiles.AddRemove {
@@ -103,7 +103,7 @@ func (s FixedSize) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechani
 		if err != nil {
 			return fail(err)
 		}
-		return between(b.Name(), r, p, lower), nil
+		return between(b.Name(), r, p, lower, true), nil
 	}
 	theta := 1 / g.NoiseMultiplier()
 	var upper profiles.Profile
@@ -123,7 +123,7 @@ func (s FixedSize) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechani
 	if err != nil {
 		return fail(err)
 	}
-	return between(b.Name(), r, upper, lower), nil
+	return between(b.Name(), r, upper, lower, true), nil
 }
 
 // subsetRate is b/n, rounded up: the profiles that use it grow with it.
@@ -155,14 +155,19 @@ func (s FixedSize) single(b profiles.Base, pair profiles.Profile, r profiles.Rel
 	if err != nil {
 		return profiles.Mechanism{}, err
 	}
-	return between(b.Name(), r, upper, attack), nil
+	return between(b.Name(), r, upper, attack, profiles.Equal(pair, profiles.Reverse(pair))), nil
 }
 
-func between(name string, r profiles.Relation, upper, lower profiles.Profile) profiles.Mechanism {
-	return profiles.Mechanism{Name: name, Relation: r, Directions: [2]profiles.Direction{
-		{Upper: upper, Lower: lower},
-		{Upper: profiles.Reverse(upper), Lower: profiles.Reverse(lower)},
-	}}
+// between returns the mechanism between an attack and an upper profile. Under
+// substitution both orders of two data sets are neighbours, so that a pair is an
+// attack in either direction; symmetric says that upper is its own reverse.
+func between(name string, r profiles.Relation, upper, lower profiles.Profile, symmetric bool) profiles.Mechanism {
+	one := profiles.Direction{Upper: upper, Lower: lower}
+	two := profiles.Direction{Upper: profiles.Reverse(upper), Lower: profiles.Reverse(lower)}
+	if r == profiles.Substitute && symmetric {
+		two = one
+	}
+	return profiles.Mechanism{Name: name, Relation: r, Directions: [2]profiles.Direction{one, two}}
 }
 
 // groupMixture is the public choice of the number of copies, given that there is

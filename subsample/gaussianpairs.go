@@ -166,8 +166,6 @@ func (p *opposite) loss(x float64) (loss, slope, size float64) {
 	return f - g, fs + gs, fe + ge + roundOff*(math.Abs(f)+math.Abs(g))
 }
 
-func (p *opposite) selfReverse() bool { return true }
-
 // threshold solves loss = ε by Newton's method inside a bracket.
 func (p *opposite) threshold(eps, tol float64) (x, dx float64) {
 	if eps < 0 {

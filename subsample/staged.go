@@ -51,8 +51,6 @@ func (s FixedSize) stagedProfile(theta float64) *staged {
 	return p
 }
 
-func (p *staged) selfReverse() bool { return true }
-
 // at returns log P_j and log Q_j at the threshold t, without the mass given
 // away, with log α_j and its slope.
 func (c *coupled) at(t, dt float64) (logP, logQ, logAlpha, slope, err float64) {
@@ -188,8 +186,7 @@ func (p *staged) first(n int, eps, tol float64) (logP, logQ, err float64) {
 			}
 		}
 		for range 100 {
-			e, slope, dt := excess(x)
-			tilt = dt
+			e, slope, _ := excess(x)
 			if e > logTarget {
 				lo = x
 			} else {
