@@ -17,11 +17,11 @@ package accountant
 
 import (
 	"fmt"
-	"math"
 	"reflect"
 
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/selection"
 	"github.com/dpaccountant/accountant/subsample"
 )
 
@@ -32,13 +32,16 @@ const (
 )
 
 // A Step is a mechanism with its sampling, run Count times; or, when Steps is
-// set instead of Mechanism, a sub-plan run Count times.
+// set instead of Mechanism, a sub-plan run Count times. With Selection, one run is
+// a private selection: the mechanism or the sub-plan is the candidate, run a
+// random number of times, of which only the best is shown.
 type Step struct {
 	Name      string
 	Mechanism profiles.Base
 	Sampling  subsample.Scheme // nil: the whole data set
 	Count     int64            // 0 means 1
 	Steps     []Step
+	Selection *selection.Config
 }
 
 // A Plan is a sequence of steps, fixed in advance, under one neighbouring
@@ -206,6 +209,12 @@ func (a *Accountant) flatten(s Step, count int64, runs []run) ([]run, error) {
 	}
 	count *= s.Count
 	switch {
+	case s.Selection != nil:
+		m, err := a.selected(s)
+		if err != nil {
+			return nil, err
+		}
+		return append(runs, run{m, count}), nil
 	case s.Mechanism != nil && s.Steps != nil:
 		return nil, fmt.Errorf("steps: a step has either a mechanism or steps, not both")
 	case s.Mechanism == nil && len(s.Steps) == 0:
@@ -252,6 +261,37 @@ func (a *Accountant) mechanism(s Step) (profiles.Mechanism, error) {
 		a.known[k] = m
 	}
 	return m, err
+}
+
+// selectionAccuracy and selectionFloor say how finely the price of a selection
+// is turned into a profile: chords cost at most this much ε, and log δ is
+// followed down to this; what is left counts as +∞.
+const (
+	selectionAccuracy = 1e-3
+	selectionFloor    = -60
+)
+
+// selected returns the mechanism of a selection step, the best of a random
+// number of runs of the candidate (selection.PriceOfBest).
+func (a *Accountant) selected(s Step) (profiles.Mechanism, error) {
+	law, err := s.Selection.Build()
+	if err != nil {
+		return profiles.Mechanism{}, fmt.Errorf("selection.%w", err)
+	}
+	candidate := New(a.relation)
+	candidate.opts = a.opts
+	s.Selection, s.Count = nil, 1
+	if err := candidate.Add(s, 1); err != nil {
+		return profiles.Mechanism{}, err
+	}
+	bound := selection.FromDelta(func(eps float64) (float64, error) {
+		iv, err := candidate.Delta(eps)
+		return iv.Upper, err
+	})
+	if len(candidate.added) == 1 && candidate.runs == 1 {
+		bound = selection.FromMechanism(candidate.added[0].m)
+	}
+	return selection.PriceOfBest(law).Mechanism("selection", a.relation, bound, selectionAccuracy, selectionFloor)
 }
 
 // addRuns adds runs to the sums, after checking the total.
@@ -357,8 +397,9 @@ func (a *Accountant) worst(ask func(*fourier.Sum) (fourier.Result, error), below
 			out.Budget.TheoryGap = max(0, p.Proved.Lower-p.Attack.Upper)
 		}
 	}
-	if math.IsNaN(out.Lower) || math.IsNaN(out.Upper) {
-		return Interval{}, fmt.Errorf("internal error: the interval is not a number; please report the plan")
+	if !(out.Lower <= out.Upper) {
+		return Interval{}, fmt.Errorf("internal error: the interval [%v, %v] is empty; please report the plan", out.Lower, out.Upper)
 	}
+	out.Estimate = min(max(out.Estimate, out.Lower), out.Upper)
 	return out, nil
 }

@@ -36,7 +36,7 @@ func (e *PlanError) Message() string {
 
 var (
 	planKeys = []string{"neighbors", "steps"}
-	stepKeys = []string{"name", "mechanism", "sampling", "count", "steps"}
+	stepKeys = []string{"name", "mechanism", "sampling", "count", "steps", "selection"}
 )
 
 // ParsePlan reads a plan from YAML, of which JSON is a part:
@@ -138,6 +138,11 @@ func parseStep(n *node, times int64, total *int64) (s Step, err error) {
 	}
 	times *= s.Count
 
+	if v := n.get("selection"); v != nil {
+		if s.Selection, err = parseSelection(v); err != nil {
+			return s, err
+		}
+	}
 	mechanism, sampling, steps := n.get("mechanism"), n.get("sampling"), n.get("steps")
 	switch {
 	case steps != nil && mechanism != nil:

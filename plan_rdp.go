@@ -3,7 +3,9 @@ package accountant
 import (
 	"fmt"
 
+	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
+	"github.com/dpaccountant/accountant/selection"
 )
 
 // RDP returns the Rényi curve of the whole plan, an upper bound at every order
@@ -13,6 +15,10 @@ import (
 // Rényi accounting is looser than Epsilon and Delta; it is for comparison, and
 // for plans that go on adaptively through an rdp.Filter.
 func (p *Plan) RDP() (rdp.Curve, error) {
+	return stepsRDP("steps", p.Steps, p.Neighbors)
+}
+
+func stepsRDP(path string, steps []Step, r profiles.Relation) (rdp.Curve, error) {
 	var curves []rdp.Curve
 	var walk func(path string, steps []Step, count int64) error
 	walk = func(path string, steps []Step, count int64) error {
@@ -26,13 +32,21 @@ func (p *Plan) RDP() (rdp.Curve, error) {
 				return fmt.Errorf("%s.count: %d times %d is above 2^53", at, n, count)
 			}
 			n *= count
+			if s.Selection != nil {
+				c, err := selectedRDP(at, s, r)
+				if err != nil {
+					return err
+				}
+				curves = append(curves, rdp.Repeat(c, n))
+				continue
+			}
 			if s.Mechanism == nil {
 				if err := walk(at+".steps", s.Steps, n); err != nil {
 					return err
 				}
 				continue
 			}
-			c, err := rdp.Of(s.Mechanism, s.Sampling, p.Neighbors)
+			c, err := rdp.Of(s.Mechanism, s.Sampling, r)
 			if err != nil {
 				return fmt.Errorf("%s: %w", at, err)
 			}
@@ -40,8 +54,27 @@ func (p *Plan) RDP() (rdp.Curve, error) {
 		}
 		return nil
 	}
-	if err := walk("steps", p.Steps, 1); err != nil {
+	if err := walk(path, steps, 1); err != nil {
 		return nil, err
 	}
 	return rdp.Compose(curves...), nil
+}
+
+// selectedRDP returns the curve of a selection step: that of its candidate,
+// priced by selection.PriceOfBest.
+func selectedRDP(path string, s Step, r profiles.Relation) (rdp.Curve, error) {
+	law, err := s.Selection.Build()
+	if err != nil {
+		return nil, fmt.Errorf("%s.selection.%w", path, err)
+	}
+	s.Selection, s.Count = nil, 1
+	candidate, err := stepsRDP(path, []Step{s}, r)
+	if err != nil {
+		return nil, err
+	}
+	c, err := selection.PriceOfBest(law).Curve(candidate, nil)
+	if err != nil {
+		return nil, fmt.Errorf("%s.selection: %w", path, err)
+	}
+	return c, nil
 }

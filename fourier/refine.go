@@ -14,7 +14,8 @@ type pass struct {
 	upper, lower *composition
 	step         float64
 	n            int
-	exact        bool // every law is exactly on the lattice
+	exact        bool     // every law is exactly on the lattice
+	laws         cumulant // of the upper laws: finer than the coarse ones
 
 	// By how much rounding may have displaced the total loss.
 	upMoved, loMoved float64
@@ -36,13 +37,17 @@ func (s *Sum) newPlan(c cumulant, eps, logDelta, theta, wantLog float64) plan {
 }
 
 // step returns the lattice step at which the error law predicts the width
-// wanted: width of log δ = T·Δ²·g/8 (core.md §3.4).
+// wanted: width of log δ = T·Δ²·g/8 (docs/accuracy.md §4).
 func (s *Sum) step(p plan) float64 {
-	d := math.Sqrt(8 * 0.7 * p.wantLog / (s.copies * p.g))
+	// One tilt must serve both laws: they may differ by half a standard deviation
+	// of the total loss at most.
+	want := min(p.wantLog, 0.5*p.theta*p.scale*math.Sqrt(s.copies))
+	d := math.Sqrt(8 * 0.7 * want / (s.copies * p.g))
 	// Beyond these the law does not hold: the tilted law must be resolved, and
 	// e^l be about linear in a cell.
 	d = min(d, 0.7/(1+p.theta))
-	if p.scale > 0 {
+	// A tilted law of a single atom has no scale to resolve.
+	if p.scale > 1e-3*d {
 		d = min(d, p.scale/2)
 	}
 	return d
@@ -145,7 +150,8 @@ func bestDivision(e *entry, span, k float64) float64 {
 
 // lattice returns the laws of e at a step, from the cache if a similar question
 // was asked before.
-func (s *Sum) lattice(e *entry, step float64, p plan, top float64) (lattice, error) {
+// k is about K(θ) of one run.
+func (s *Sum) lattice(e *entry, step float64, p plan, top, k float64) (lattice, error) {
 	for _, l := range e.laws {
 		if l.step == step && l.above <= top && l.above > top-20 && l.tilt >= p.theta/1.25 && l.tilt <= p.theta*1.25 {
 			return l, nil
@@ -172,12 +178,6 @@ func (s *Sum) lattice(e *entry, step float64, p plan, top float64) (lattice, err
 	if !(math.Abs(first) < 1e15 && math.Abs(last) < 1e15) {
 		return l, fmt.Errorf("the loss of a step spans [%g, %g]: too wide for a lattice step of %g", lo, hi, step)
 	}
-	var k float64
-	for _, t := range p.c {
-		if t.law == e.coarse {
-			k, _, _ = t.law.Tilted(p.theta)
-		}
-	}
 	tilt := min(p.theta, maxTiltStep/step)
 	if (hi-lo)*min(1+tilt, 1/step) > float64(s.opts.MaxPoints)/8 {
 		return l, errTooLong
@@ -190,7 +190,9 @@ func (s *Sum) lattice(e *entry, step float64, p plan, top float64) (lattice, err
 		g.Lo-- // room for the slope that mass at −∞ leaves
 	}
 	g.Hi = max(g.Hi, g.Lo+2)
-	l.upper, l.lower = pld.Discretize(e.profile, g)
+	if l.upper, l.lower = pld.Discretize(e.profile, g); l.upper == nil {
+		return l, errTooLong
+	}
 	e.remember(l)
 	return l, nil
 }
@@ -207,7 +209,7 @@ func (e *entry) remember(l lattice) {
 // run composes all entries at a step under the best window.
 func (s *Sum) run(p plan, step float64, exact bool, tol float64) (*pass, error) {
 	top := p.log - 30 - math.Log(s.copies)
-	ps := &pass{step: step, exact: exact}
+	ps := &pass{step: step, exact: exact, laws: make(cumulant, len(s.entries))}
 	w := p.c.window(p.eps, p.log, p.theta, maxTiltStep/step, tol)
 	points := w.width/step + 64
 	if !(points < 1<<45) {
@@ -226,11 +228,13 @@ func (s *Sum) run(p plan, step float64, exact bool, tol float64) (*pass, error) 
 	}
 	up, lo := make([]term, len(s.entries)), make([]term, len(s.entries))
 	for i, e := range s.entries {
-		l, err := s.lattice(e, step, p, top)
+		k, _, _ := p.c[i].law.Tilted(p.theta)
+		l, err := s.lattice(e, step, p, top, k)
 		if err != nil {
 			return nil, err
 		}
 		up[i], lo[i] = term{l.upper, float64(e.count)}, term{l.lower, float64(e.count)}
+		ps.laws[i] = up[i]
 		ps.upMoved += float64(e.count) * l.upper.LossErr * (1 + 1e-12)
 		ps.loMoved += float64(e.count) * l.lower.LossErr * (1 + 1e-12)
 	}
@@ -273,7 +277,7 @@ func (s *Sum) refineEpsilon(logDelta, logInf, floor, top float64) (Result, error
 	// Bounds that need no transform, in case it would be too long.
 	if e, _ := c.chernoff(finiteLog); !math.IsNaN(e) {
 		for _, slack := range []float64{1e-9, 1e-6, 1e-3, 1e-1, 1} {
-			if x := e + slack*math.Abs(e); c.proves(x, logDelta) {
+			if x := e + slack*math.Abs(e); c.proves(x-s.lossErr(), logDelta) {
 				best.Upper = min(best.Upper, x)
 				break
 			}
@@ -287,7 +291,7 @@ func (s *Sum) refineEpsilon(logDelta, logInf, floor, top float64) (Result, error
 	eps, theta := c.epsilon(finiteLog)
 	var step float64
 	factor := 1.0
-	fixed := false
+	fixed, missed := false, false
 	for range maxRounds {
 		want := max(s.opts.Relative*math.Abs(eps), s.opts.Absolute)
 		if eps > top-want/2 {
@@ -323,10 +327,20 @@ func (s *Sum) refineEpsilon(logDelta, logInf, floor, top float64) (Result, error
 				return s.short(best), nil
 			}
 		}
-		// Recentre where the answer is, and refine by the measured ratio.
-		if !math.IsInf(r.Upper, 0) && !math.IsInf(r.Lower, 0) && width < math.Abs(eps)+1 {
+		// Recentre where the answer is, and refine by the measured ratio. The coarse
+		// laws may be off by many standard deviations of the total: the lattice's are
+		// not.
+		c = ps.laws
+		if r.Lower > floor && r.Upper < top {
 			eps = r.Estimate
 			theta = c.saddle(eps, theta)
+		} else {
+			eps, theta = c.epsilon(finiteLog)
+			if !missed {
+				// The window may just have missed the answer.
+				missed = true
+				continue
+			}
 		}
 		fixed = true
 		// When the step was fine enough, only the centre was not.
@@ -348,7 +362,8 @@ func (s *Sum) variation(logDelta float64) float64 {
 	}
 	tau *= 1 + 1e-12
 	if delta := math.Exp(logDelta); tau <= delta*(1-1e-12) {
-		return xmath.Up(math.Log1p(-delta)-math.Log1p(-tau), 4)
+		// The difference of two numbers below 2δ, each good to (2 + |log δ|)u.
+		return math.Log1p(-delta) - math.Log1p(-tau) + 8*xmath.U*(2+math.Abs(logDelta))*-math.Log1p(-delta)
 	}
 	return math.Inf(1)
 }
@@ -405,7 +420,7 @@ func (ps *pass) epsilon(logDelta, floor, top, guess, want float64) Result {
 
 // estimate returns log δ without its leading error: the upper law's is twice the
 // lower's and of opposite sign, and reading between lattice points adds the same
-// to both (core.md §3.6).
+// to both (docs/accuracy.md §4).
 func (ps *pass) estimate(eps float64) (logDelta, slope float64) {
 	u, l := ps.upper.read(eps), ps.lower.read(eps)
 	if math.IsInf(l.logValue, -1) || math.IsInf(u.logValue, -1) {
@@ -416,6 +431,11 @@ func (ps *pass) estimate(eps float64) (logDelta, slope float64) {
 		x := u.frac
 		b2 := x*x - x + 1.0/6
 		v = (u.logValue+2*l.logValue)/3 + ps.step*ps.step*u.density*b2/2
+		// The laws shift the loss by a and −a/2, and log δ bends over that stretch: the
+		// mean is short by −(log δ)″a²/4, from the slopes at both.
+		if u.slope > 0 && l.slope > u.slope {
+			v += (l.slope - u.slope) * (u.logValue - l.logValue) / (9 * u.slope)
+		}
 	}
 	return xmath.LogAdd(u.logInf, v), u.totalSlope()
 }
@@ -512,6 +532,8 @@ func (s *Sum) refineDelta(eps, logInf float64) (Result, error) {
 			}
 		}
 		fixed = true
+		c = ps.laws
+		theta = c.saddle(eps, theta)
 		if !exact {
 			step *= min(0.8, max(0.05, 0.9*math.Sqrt(want/width)))
 		}

@@ -79,7 +79,9 @@ func (c cumulant) logDelta(eps, theta float64) (logDelta, g, variance float64) {
 	k, _, v := c.at(theta)
 	full := v + 1/(theta*theta) + 1/((1+theta)*(1+theta))
 	logDelta = k - theta*eps - math.Log(theta*(1+theta)) - 0.5*math.Log(2*math.Pi*full)
-	return min(logDelta, 0), theta * (1 + theta) * math.Sqrt(full/max(v, 1e-300)), v
+	// Near the largest loss single atoms decide and there is no density: the
+	// factor, an estimate anyway, is kept in bounds.
+	return min(logDelta, 0), theta * (1 + theta) * min(math.Sqrt(full/max(v, 1e-300)), 30), v
 }
 
 // chernoff returns the ε at which the Chernoff bound of log δ falls to the given
@@ -122,7 +124,7 @@ type window struct {
 	s            float64 // where the Chernoff bound of the right tail is best
 }
 
-// window chooses tilt and width together (core.md §5.3): the saddle is not the
+// window chooses tilt and width together (docs/accuracy.md §6): the saddle is not the
 // best tilt when the tilted law has rare big jumps. tol is the share of δ that
 // may alias.
 func (c cumulant) window(eps, logDelta, saddle, maxTheta, tol float64) window {

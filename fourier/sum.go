@@ -179,10 +179,17 @@ func (s *Sum) Epsilon(delta float64) (Result, error) {
 	case s.still():
 		// δ(ε) = 1 − e^ε below 0, and 0 from 0 on.
 		return exactly(math.Log1p(-delta)), nil
-	case logDelta < logInf-infErr || logDelta == logInf && math.IsInf(top, 1):
+	case logDelta < logInf-infErr:
 		return exactly(math.Inf(1)), nil
 	case math.IsInf(logDelta, -1):
 		return exactly(top), nil
+	}
+	if more := math.Exp(logInf + max(4*infErr, 1e-9)); logDelta <= logInf+infErr && more < 1 {
+		// Rounding hides whether δ is reached at any finite ε. A larger δ is reached
+		// no later.
+		r, err := s.Epsilon(more)
+		r.Upper, r.Estimate = math.Inf(1), math.Inf(1)
+		return r, err
 	}
 	floor := xmath.Down(math.Log1p(-delta), 2) // δ(ε) ≥ 1 − e^ε
 	var r Result

@@ -46,7 +46,7 @@ type gonum struct{}
 func (gonum) Name() string { return "gonum" }
 
 // Length keeps to 2^a·{1, 3, 5, 9, 15}: three to five times more accurate than
-// high powers of 3 and 5 (core.md §6.1), and never a large prime, which gonum
+// high powers of 3 and 5 (docs/accuracy.md §7), and never a large prime, which gonum
 // handles in quadratic time.
 func (gonum) Length(n int) int {
 	best := math.MaxInt
@@ -67,7 +67,7 @@ func (gonum) Coefficients(x []float64) []complex128 {
 // Eta: per stage of radix r the butterfly contributes 1u, 2u, 7u, 13.4u
 // (r = 2, 4, 3, 5), the complex product √5u and FFTPACK's twiddles 10u, and
 // stages are multiples of unitary maps, so relative errors add; the sum is at
-// most 14u per log2 n (core.md §6.1; Higham, 2nd ed., Theorem 24.2).
+// most 14u per log2 n (docs/accuracy.md §7; Higham, 2nd ed., Theorem 24.2).
 func (gonum) Eta(n int) float64 { return 14 * math.Log2(float64(n)) * xmath.U }
 
 type goDSP struct{}

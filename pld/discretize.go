@@ -22,6 +22,9 @@ type Grid struct {
 	Tilt, LogNorm, Share float64
 }
 
+// maxVertices bounds the points of a grid.
+const maxVertices = 1 << 19
+
 // Uniform returns the grid of all lattice points with indices lo..hi.
 func Uniform(offset, step float64, lo, hi int64) Grid {
 	return Grid{Offset: offset, Step: step, Lo: lo, Hi: hi}
@@ -33,6 +36,7 @@ type point struct {
 	t, tol float64
 	tails  profiles.Tails
 	atom   bool
+	move   float64 // distance of an atom from the lattice point it is given to
 }
 
 // cell is what lies between two vertices, (t_i, t_{i+1}]. All masses are in units
@@ -58,17 +62,16 @@ const deep = -600 // log mass below which cells carry their own scale
 // preserved (Doroshenko et al., PoPETs 2022, connect the dots); what is above
 // the grid goes to +∞ and what is below up to the first point. Lower: one
 // tangent per cell, touching at its middle, and the hull of the lower of the two
-// tangents at every grid point (core.md §3.2). Masses come from tails, never
+// tangents at every grid point (docs/accuracy.md §3). Masses come from tails, never
 // from second differences of δ, and every rounding error is moved to the safe
-// side (core.md §2.2, §3.3).
+// side (docs/accuracy.md §2, §3). Both are nil when the grid would need more than
+// half a million points.
 func Discretize(p profiles.Profile, g Grid) (upper, lower *Law) {
 	d := newDiscretizer(p, g)
+	if d == nil {
+		return nil, nil
+	}
 	return d.upper(), d.lower()
-}
-
-// DiscretizeUpper returns the upper law alone.
-func DiscretizeUpper(p profiles.Profile, g Grid) *Law {
-	return newDiscretizer(p, g).upper()
 }
 
 type discretizer struct {
@@ -89,7 +92,11 @@ func newDiscretizer(p profiles.Profile, g Grid) *discretizer {
 		d.sup.Atoms = notable(t.Atoms())
 	}
 	if g.Share > 0 {
-		d.thin()
+		if !d.thin() {
+			return nil
+		}
+	} else if g.Hi-g.Lo >= maxVertices {
+		return nil
 	} else {
 		for k := g.Lo; k <= g.Hi; k++ {
 			d.push(k, d.at(k))
@@ -123,17 +130,21 @@ func (d *discretizer) at(k int64) point {
 	t := d.g.Offset + x
 	tol := 2 * xmath.U * (math.Abs(d.g.Offset) + math.Abs(x))
 	near := 4*tol + 4*xmath.U*math.Abs(t)
+	if _, ok := d.p.(*profiles.Discrete); ok {
+		// An atom so close may lie on the other side of the true lattice point.
+		d.moved = max(d.moved, 2*tol)
+	}
 	for _, a := range d.sup.Atoms {
 		if move := math.Abs(a - t); move <= near {
 			d.moved = max(d.moved, move+tol)
-			return point{t: a, tol: tol, tails: d.p.Tails(a, tol), atom: true}
+			return point{t: a, tol: tol, tails: d.p.Tails(a, tol), atom: true, move: move + tol}
 		}
 	}
 	return point{t: t, tol: tol, tails: d.p.Tails(t, tol)}
 }
 
-// thin places vertices by bisection.
-func (d *discretizer) thin() {
+// thin places vertices by bisection; false when they are too many.
+func (d *discretizer) thin() bool {
 	g := d.g
 	atom := make([]int64, len(d.sup.Atoms))
 	for i, a := range d.sup.Atoms {
@@ -150,7 +161,7 @@ func (d *discretizer) thin() {
 	var split func(lo, hi int64, a, b point)
 	split = func(lo, hi int64, a, b point) {
 		n := float64(hi - lo)
-		if n > 1 && (holds(lo, hi) || n*g.Step*(1+g.Tilt) > 1 || tiltedMass(a, b, g)*n*n > g.Share) {
+		if n > 1 && len(d.pts) < maxVertices && (holds(lo, hi) || n*g.Step*(1+g.Tilt) > 1 || tiltedMass(a, b, g)*n*n > g.Share) {
 			m := lo + (hi-lo)/2
 			mid := d.at(m)
 			split(lo, m, a, mid)
@@ -162,6 +173,7 @@ func (d *discretizer) thin() {
 	a := d.at(g.Lo)
 	d.push(g.Lo, a)
 	split(g.Lo, g.Hi, a, d.at(g.Hi))
+	return len(d.pts) < maxVertices
 }
 
 // tiltedMass bounds the tilted mass between two points.
@@ -202,14 +214,24 @@ func (d *discretizer) fill() {
 		one := -math.Expm1(-c.w)
 		c.errV = ((c.errP+errQ)/one + 8*xmath.U*(c.p+q)/one) * (1 + 16*xmath.U)
 		c.v = min(max(0, (c.p-q)/one), c.p)
+		// At an atom the vertex is not quite where the lattice has it.
+		c.errV += c.v * (a.move + b.move) / math.Expm1(c.w) * (1 + 1e-9)
 		if right {
 			c.far = math.Exp(b.tails.P - c.scale)
-			c.errFar = c.far * (b.tails.Err + xmath.U*(3+2*finite(b.tails.P)))
+			c.errFar = c.far * (grown(b.tails.Err) + xmath.U*(3+2*finite(b.tails.P)))
 		} else {
 			c.far = math.Exp(a.tails.PC - c.scale)
-			c.errFar = c.far * (a.tails.ErrC + xmath.U*(3+2*finite(a.tails.PC)))
+			c.errFar = c.far * (grown(a.tails.ErrC) + xmath.U*(3+2*finite(a.tails.PC)))
 		}
 	}
+}
+
+// grown returns e^err − 1: what an error err of a logarithm is to the number.
+func grown(err float64) float64 {
+	if err < 1e-6 {
+		return err * (1 + 1e-6)
+	}
+	return math.Expm1(err)
 }
 
 func finite(x float64) float64 {
@@ -232,7 +254,7 @@ func between(upA, upB, loA, loB, errUp, errLo, shift, tol float64) (m, err float
 	}
 	top := math.Exp(big + shift)
 	m = -top * math.Expm1(small-big)
-	return m, top*2*rel + m*(tol+xmath.U*(6+2*math.Abs(big)+2*math.Abs(shift)))
+	return m, top*2*grown(rel) + m*(tol+xmath.U*(6+2*math.Abs(big)+2*math.Abs(shift)))
 }
 
 func massP(a, b profiles.Tails, shift float64) (m, err float64) {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 // touch places the tangent of cell i at s, t_i ≤ s ≤ t_{i+1}, and stores its
@@ -252,14 +253,18 @@ func (d *discretizer) tangents(a, b int, eta float64) *Law {
 	// tail returns D_i (right) or 1 − D_i (left), rounded.
 	tail := func(i int, lo, hi depth) float64 {
 		c := &d.cells[i]
-		lo, hi = lo.in(c.scale), hi.in(c.scale)
+		lo = lo.in(c.scale)
 		x, y := lo.x+lo.err, hi.x+hi.err
 		if i+1 == b {
 			y = max(0, hi.x-hi.err) // the end is p∞ itself; less depth lowers D
 		}
+		if hi.scale != c.scale {
+			// Not more than the depth that the next cell counts with.
+			y *= math.Exp(hi.scale-c.scale) * (1 - 4*xmath.U*(1+math.Abs(hi.scale-c.scale)))
+		}
 		e := math.Expm1(c.w)
 		g := x + (x-y)/e
-		slack := 8 * xmath.U * (x + (x+y)/e)
+		slack := 8*xmath.U*(x+(x+y)/e) + (d.pts[i].move+d.pts[i+1].move)*(x+y)/e*(1+1/e)*(1+1e-9)
 		if i >= d.center {
 			u := c.far - c.errFar + c.v - c.errV
 			return u - g - slack - 6*xmath.U*(c.far+c.v)
@@ -342,7 +347,6 @@ func (t *tally) settle(a, b int, eta float64) (kappa float64, ok bool) {
 // vertex does. λ is rounded towards the upper neighbour, the safe side. It
 // returns the total mass removed.
 func (t *tally) hull(a, b int) (removed float64) {
-	pts := t.d.pts
 	stack := make([]int, 0, b-a+1)
 	for k := a; k < b; k++ {
 		stack = append(stack, k)
@@ -352,8 +356,11 @@ func (t *tally) hull(a, b int) (removed float64) {
 			if t.m[top] >= 0 || t.scl[top] != 0 || t.scl[prev] != 0 || t.scl[next] != 0 {
 				break
 			}
-			up := -math.Expm1(pts[top].t - pts[next].t)
-			lambda := up / (up + math.Expm1(pts[top].t-pts[prev].t)) * (1 - 16*xmath.U)
+			right, e1 := t.d.width(top, next)
+			left, e2 := t.d.width(prev, top)
+			up := -math.Expm1(-right)
+			lambda := up / (up + math.Expm1(left)) * (1 - 16*xmath.U - 2*(e1+e2)*(1+left))
+			lambda = max(0, lambda)
 			m := t.m[top]
 			removed -= m
 			t.m[prev] += lambda * m
@@ -365,6 +372,15 @@ func (t *tally) hull(a, b int) (removed float64) {
 		}
 	}
 	return removed
+}
+
+// width returns the distance of vertices i < j, and its relative error.
+func (d *discretizer) width(i, j int) (w, err float64) {
+	if d.index == nil {
+		return d.pts[j].t - d.pts[i].t, xmath.U
+	}
+	w = float64(d.index[j]-d.index[i]) * d.g.Step
+	return w, xmath.U + (d.pts[i].move+d.pts[j].move)/w
 }
 
 // carry subtracts what is left of negative mass from the next higher point: that
@@ -383,15 +399,36 @@ func (t *tally) carry(a, b int) (rest, scale float64) {
 }
 
 // roundDown moves every loss down to the next vertex: valid always, first order.
+// Atoms that sit on a vertex stay there.
 func (d *discretizer) roundDown() *Law {
 	t := d.newTally()
 	n := len(d.pts)
+	// below returns the tails just below vertex i.
+	below := func(i int) profiles.Tails {
+		return d.p.Tails(math.Nextafter(d.pts[i].t, math.Inf(-1)), d.pts[i].tol)
+	}
+	for i, pt := range d.pts {
+		if pt.atom {
+			m, err := massP(below(i), pt.tails, 0)
+			t.set(i, m-err, 0, 0)
+		}
+	}
 	for i := range d.cells {
 		c := &d.cells[i]
-		t.set(i, c.p-c.errP, 0, c.scale)
+		inside := c.p - c.errP
+		if d.pts[i+1].atom {
+			m, err := massP(d.pts[i].tails, below(i+1), -c.scale)
+			inside = m - err
+		}
+		if t.m[i] > 0 {
+			t.m[i] += max(0, inside) * math.Exp(c.scale) * (1 - 1e-12)
+		} else {
+			t.set(i, inside, 0, c.scale)
+		}
 	}
-	e := d.endDepth(n - 1) // P(t < L < ∞) − e^t Q(L > t): less than the mass above
-	t.set(n-1, e.x-e.err, 0, e.scale)
+	if e := d.endDepth(n - 1); !d.pts[n-1].atom {
+		t.set(n-1, e.x-e.err, 0, e.scale) // P(t < L < ∞) − e^t Q(L > t): less than the mass above
+	}
 	pinf := d.sup.LogPInf
 	l := t.law(-1, pinf-4*xmath.U*(1+finite(pinf)))
 	l.SecondOrder = false

@@ -51,7 +51,7 @@ func NewDiscrete(atoms []Atom, logPInf, logQInf, massErr, lossErr float64) (*Dis
 		return 0
 	})
 	merged := as[:0]
-	mergeErr := 0.0
+	mergeErr, first := 0.0, 0.0 // first loss of the group merged into the last atom
 	for _, a := range as {
 		if math.IsInf(a.LogP, -1) && math.IsInf(a.LogQ, -1) {
 			continue
@@ -59,15 +59,14 @@ func NewDiscrete(atoms []Atom, logPInf, logQInf, massErr, lossErr float64) (*Dis
 		if n := len(merged); n > 0 {
 			last := &merged[n-1]
 			if d := a.Loss - last.Loss; d <= 4*xmath.U*max(1, math.Abs(a.Loss)) {
-				mergeErr += d
+				mergeErr = max(mergeErr, a.Loss-first)
 				last.Loss = a.Loss
 				last.LogP = xmath.LogAdd(last.LogP, a.LogP)
 				last.LogQ = xmath.LogAdd(last.LogQ, a.LogQ)
 				continue
 			}
-			mergeErr = min(mergeErr, lossErr+4*xmath.U*max(1, math.Abs(a.Loss)))
 		}
-		merged = append(merged, a)
+		merged, first = append(merged, a), a.Loss
 	}
 	d := &Discrete{atoms: merged, logPInf: logPInf, logQInf: logQInf, lossErr: lossErr + mergeErr, massErr: massErr}
 	n := len(merged)
@@ -87,32 +86,33 @@ func NewDiscrete(atoms []Atom, logPInf, logQInf, massErr, lossErr float64) (*Dis
 
 // prefixSums returns log Σ_{j<i} e^{xs[j]} + e^first for i = 0..len(xs).
 //
-// The running sum is compensated and kept in units of e^scale; the scale moves
-// up with the terms, so that every partial sum keeps its relative accuracy.
+// The running sum is compensated and kept in units of 2^k of the largest term so
+// far. The exponent of a term is then of order 1 where the term matters: kept
+// in units of e^scale with a distant scale, it would lose u·|scale|.
 func prefixSums(xs []float64, first float64) []float64 {
+	const ln2Hi, ln2Lo = math.Ln2, 2.319046813846299616e-17 // log 2 = hi + lo
 	out := make([]float64, len(xs)+1)
-	out[0] = first
-	scale := first
 	var s xmath.Sum
-	if !math.IsInf(first, -1) {
-		s.Add(1)
-	}
-	for i, x := range xs {
+	empty, k := true, 0.0
+	add := func(x float64) float64 {
 		if !math.IsInf(x, -1) {
-			if math.IsInf(scale, -1) || x > scale+300 {
-				old := s.Value()
-				if !math.IsInf(scale, -1) {
-					old *= math.Exp(scale - x)
+			if kx := math.Round(x / math.Ln2); empty || kx > k {
+				if !empty {
+					s.Ldexp(int(max(k-kx, -5000))) // what is 2^5000 smaller is lost either way
 				}
-				s, scale = xmath.Sum{}, x
-				s.Add(old)
+				empty, k = false, kx
 			}
-			s.Add(math.Exp(x - scale))
+			s.Add(math.Exp(math.FMA(-k, ln2Hi, x) - k*ln2Lo))
 		}
-		out[i+1] = scale + math.Log(s.Value())
-		if s.Value() == 0 {
-			out[i+1] = math.Inf(-1)
+		if empty {
+			return math.Inf(-1)
 		}
+		f, e := math.Frexp(s.Value())
+		return math.Log(f) + (k+float64(e))*ln2Hi
+	}
+	out[0] = add(first)
+	for i, x := range xs {
+		out[i+1] = add(x)
 	}
 	return out
 }
@@ -182,7 +182,9 @@ func newFromLogs(lp, lq []float64) (*Discrete, error) {
 			bigLoss = max(bigLoss, math.Abs(lp[i]-lq[i]))
 		}
 	}
-	return NewDiscrete(atoms, pInf, qInf, 4*xmath.U, 4*xmath.U*big+xmath.U*bigLoss)
+	// Each logarithm: those of the number and of the sum, and their difference; or
+	// of a mixture of two masses of 4 u each.
+	return NewDiscrete(atoms, pInf, qInf, 8*xmath.U, 16*xmath.U*big+xmath.U*bigLoss)
 }
 
 // Atoms returns the finite losses with their masses, ascending. The slice must
@@ -197,7 +199,8 @@ func (d *Discrete) MassErr() float64 { return d.massErr }
 func (d *Discrete) Tails(eps, _ float64) Tails {
 	// i is the first atom strictly above ε.
 	i := sort.Search(len(d.atoms), func(i int) bool { return d.atoms[i].Loss > eps })
-	t := Tails{P: d.upP[i], Q: d.upQ[i], PC: d.loP[i], QC: d.loQ[i]}
+	// A sum of masses that make 1 may come out an ulp above.
+	t := Tails{P: min(0, d.upP[i]), Q: min(0, d.upQ[i]), PC: min(0, d.loP[i]), QC: min(0, d.loQ[i])}
 	t.Err, t.ErrC = d.err(t.P, t.Q), d.err(t.PC, t.QC)
 	return t
 }

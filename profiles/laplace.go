@@ -24,7 +24,7 @@ func NewLaplace(noiseMultiplier float64) (Laplace, error) {
 	return Laplace{1 / noiseMultiplier}, nil
 }
 
-func (l Laplace) selfReverse() bool { return true }
+func (l Laplace) SelfReverse() bool { return true }
 
 // NoiseMultiplier returns b.
 func (l Laplace) NoiseMultiplier() float64 { return 1 / l.m }
@@ -41,7 +41,9 @@ func (l Laplace) Tails(eps, tol float64) Tails {
 	}
 	pc := (eps-l.m)/2 - math.Ln2
 	q := -(eps+l.m)/2 - math.Ln2
-	err := xmath.U*(2+3*l.m+2*math.Abs(eps)) + tol/2
+	// P ≥ ½ ≥ PC where P is a complement (and Q alike), so that a shift by tol moves
+	// its logarithm by −log(2 − e^{tol/2}) at most.
+	err := xmath.U*(2+3*l.m+2*math.Abs(eps)) + tol/2*(1+2*tol)
 	return Tails{P: xmath.Log1mExp(pc), Q: q, PC: pc, QC: xmath.Log1mExp(q), Err: err, ErrC: err}
 }
 

@@ -24,7 +24,7 @@ func (gaussianBase) Name() string { return "gaussian" }
 
 func (b gaussianBase) Pair(r Relation) (Profile, error) {
 	if r == Substitute {
-		return Gaussian{2 * b.g.mu}, nil
+		return Gaussian{mu: 2 * b.g.mu}, nil
 	}
 	return b.g, nil
 }
@@ -96,7 +96,7 @@ type gaussianPlusMinus struct {
 	mu, rate, logRate, log1m float64
 }
 
-func (g gaussianPlusMinus) selfReverse() bool { return true }
+func (g gaussianPlusMinus) SelfReverse() bool { return true }
 
 // threshold returns the output x at which the loss is ε, and the error of x.
 // With w = e^{μx} the equation e^ε = (c+sw)/(c+s/w), c = 1−q, s = qe^{−μ²/2}, is
@@ -161,6 +161,10 @@ type laplacePlusMinus struct {
 
 func newLaplacePlusMinus(m, rate float64) laplacePlusMinus {
 	a := math.Log1p(rate * math.Expm1(-m))
+	if rate > 0.5 {
+		// 1 − rate + rate·e^{−m}, without the cancellation of 1 + rate·(e^{−m} − 1).
+		a = xmath.LogAdd(math.Log1p(-rate), math.Log(rate)-m)
+	}
 	b := math.Log1p(rate * math.Expm1(m))
 	if m > 500 {
 		b = xmath.LogAdd(math.Log1p(-rate), math.Log(rate)+m)
@@ -168,7 +172,7 @@ func newLaplacePlusMinus(m, rate float64) laplacePlusMinus {
 	return laplacePlusMinus{m: m, rate: rate, logRate: math.Log(rate), log1m: math.Log1p(-rate), logA: a, top: b - a}
 }
 
-func (l laplacePlusMinus) selfReverse() bool { return true }
+func (l laplacePlusMinus) SelfReverse() bool { return true }
 
 func (l laplacePlusMinus) Tails(eps, tol float64) Tails {
 	inf := math.Inf(-1)
@@ -184,19 +188,38 @@ func (l laplacePlusMinus) Tails(eps, tol float64) Tails {
 	}
 	// On [−1, 0] the loss at output x is logA − log(1−q + qe^{−(2x+1)m}): solve for
 	// v = (x+1)m ∈ [0, m].
-	// e^{−2v+m} = (Ae^{−ε} − (1−q))/q, and at v = 0 (ε = −top) this is e^m.
-	r := (xmath.LogSub(l.logA-eps, l.log1m) - l.logRate) // log of the right side, in [−m, m]
+	// e^{−2v+m} = (Ae^{−ε} − (1−q))/q =: e^r, r in [−m, m]; at v = 0 (ε = −top) this is e^m.
+	r, dr := l.logSide(eps)
 	v := min(max(0, (l.m-r)/2), l.m)
-	// Ae^{−ε} − (1−q) ≥ A − (1−q) = qe^{−m} at ε = 0, so the difference may cancel;
-	// its condition is Ae^{−ε}/(qe^{r}).
-	cond := math.Exp(l.logA - eps - l.logRate - r)
-	dr := cond*(tol+xmath.U*(4+math.Abs(l.logA)+2*math.Abs(eps))) + 2*xmath.U*(math.Abs(r)+math.Abs(l.logRate))
+	if tol > 0 {
+		// −dr/dε = Ae^{−ε}/(qe^r) grows with ε: take it at ε + tol.
+		rTol, _ := l.logSide(min(0, eps+tol))
+		dr += tol * math.Exp(min(700, l.logA-eps-l.logRate-rTol))
+	}
 	dv := dr/2 + xmath.U*(l.m+math.Abs(v))
 	// x ≤ 0: P(X ≤ x) = ½q e^{−2m+v} + ½(1−q)e^{v−m}; Q(X ≤ x) = q(1 − ½e^{−v}) + ½(1−q)e^{v−m}.
 	pc := xmath.LogAdd(l.logRate+v-2*l.m, l.log1m+v-l.m) - math.Ln2
 	qc := xmath.LogAdd(l.logRate+xmath.Log1mExp(-v-math.Ln2), l.log1m+v-l.m-math.Ln2)
 	e := dv + 4*xmath.U*(2+math.Abs(l.logRate)+2*l.m)
-	return Tails{P: xmath.Log1mExp(pc), Q: xmath.Log1mExp(qc), PC: pc, QC: qc, Err: e * (1 + math.Exp(qc-xmath.Log1mExp(qc))), ErrC: e}
+	// P = 1 − PC, and PC may be larger by a factor e^e; alike for Q ≤ P.
+	ratio := math.Exp(qc - xmath.Log1mExp(qc))
+	return Tails{P: xmath.Log1mExp(pc), Q: xmath.Log1mExp(qc), PC: pc, QC: qc,
+		Err: e - math.Log1p(-min(0.99, ratio*math.Expm1(e))), ErrC: e}
+}
+
+// logSide returns log((Ae^{−ε} − (1−q))/q) for ε ≤ 0, and its error. The two
+// terms of (1−q)(e^{−ε} − 1) + qe^{−m−ε} are positive.
+func (l laplacePlusMinus) logSide(eps float64) (r, dr float64) {
+	grow := math.Inf(-1) // log(e^{−ε} − 1)
+	if eps < 0 {
+		grow = -eps + xmath.Log1mExp(eps)
+	}
+	r = xmath.LogAdd(l.log1m-l.logRate+grow, -l.m-eps)
+	size := math.Abs(l.log1m) + math.Abs(l.logRate) + math.Abs(eps) + l.m + math.Abs(r)
+	if !math.IsInf(grow, -1) {
+		size += math.Abs(grow)
+	}
+	return r, 3 * xmath.U * (2 + size)
 }
 
 func (l laplacePlusMinus) Support() Support {
@@ -333,7 +356,9 @@ func (b integerNoise) Pair(r Relation) (Profile, error) {
 		out = xmath.LogAdd(near, far)
 	}
 	top := math.Abs(b.w.loss(hi, s))
-	return NewDiscrete(atoms, out, out, 4*xmath.U, 2*xmath.U*top)
+	// Three roundings in the scale, σ² or the product; the quotient; and those of
+	// the sum with the normaliser.
+	return NewDiscrete(atoms, out, out, 8*xmath.U, 5*xmath.U*top)
 }
 
 // SubstituteMixture implements SubstituteMixer; the pair is an attack only.

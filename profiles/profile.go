@@ -81,13 +81,23 @@ func LogDelta(p Profile, eps float64) (logDelta, err float64) {
 
 func logDeltaFromTails(t Tails, eps float64) (logDelta, err float64) {
 	a, b := t.P, t.Q+eps
-	abs := t.Err + xmath.U*(math.Abs(a)+2*math.Abs(b))
+	// The error of a term e^x of the difference, over e^d: that of the tail, and of
+	// the rounding of ε + log Q and of x − d.
+	part := func(x, d float64) float64 {
+		if math.IsInf(x, -1) {
+			return 0
+		}
+		return (t.Err + 2*xmath.U*(math.Abs(x)+math.Abs(d))) * math.Exp(x-d)
+	}
 	if eps < 0 {
 		// 1 − δ = P(L ≤ ε) + e^ε Q(L > ε) has only positive terms, and gives the
 		// larger δ of this side more accurately.
 		c := xmath.LogAdd(t.PC, b)
 		if c < -xmath.Ln2 {
-			rel := max(t.Err, t.ErrC) + 4*xmath.U*(1+math.Abs(c))
+			if math.IsInf(c, -1) {
+				return 0, 0
+			}
+			rel := max(t.Err, t.ErrC) + 4*xmath.U*(1+math.Abs(c)+math.Abs(eps))
 			return xmath.Log1mExp(c), 2*rel*math.Exp(c) + 2*xmath.U
 		}
 	}
@@ -98,8 +108,7 @@ func logDeltaFromTails(t Tails, eps float64) (logDelta, err float64) {
 		}
 		return d, math.Inf(1)
 	}
-	// Relative error of the difference: (e^a·abs + e^b·abs)/(e^a − e^b).
-	rel := abs*(math.Exp(a-d)+math.Exp(b-d)) + 4*xmath.U
+	rel := part(a, d) + part(b, d) + 4*xmath.U
 	if rel > 0.5 {
 		return d, math.Inf(1)
 	}
@@ -112,6 +121,12 @@ type LogDeltaer interface {
 	LogDelta(eps float64) (logDelta, err float64)
 }
 
+// A SelfReverser is a profile that can be its own reverse.
+type SelfReverser interface {
+	// SelfReverse reports whether (Q, P) has the same profile as (P, Q).
+	SelfReverse() bool
+}
+
 // Reverse returns the profile of (Q, P), the other direction of the
 // neighbouring relation: its loss is −L. The algebra is an exchange of tails;
 // nothing is subtracted.
@@ -121,8 +136,8 @@ func Reverse(p Profile) Profile {
 		return p.base
 	case *Discrete:
 		return p.reverse()
-	case interface{ selfReverse() bool }:
-		if p.selfReverse() {
+	case SelfReverser:
+		if p.SelfReverse() {
 			return p.(Profile)
 		}
 	}

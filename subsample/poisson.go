@@ -62,12 +62,22 @@ func forward(l, rate float64) float64 {
 		}
 		return l
 	case l < 30:
-		// Near −1 the argument of log1p has lost 1 − rate.
-		if u := rate * math.Expm1(l); u > -0.5 {
-			return math.Log1p(u)
+		if x := rate * math.Expm1(l); x > -0.5 {
+			return math.Log1p(x)
 		}
+		// Near −1 the rounding of x counts 1/(1+x) times; the sum below is within 8 u of
+		// itself, because its size is at least log 2.
 	}
 	return xmath.LogAdd(math.Log1p(-rate), math.Log(rate)+l)
+}
+
+// forwardErr bounds what an error of base losses up to most does to the sampled
+// loss: dε/dl = rate·e^l/(1 − rate + rate·e^l) grows with l.
+func forwardErr(lossErr, most, rate float64) float64 {
+	if lossErr == 0 || math.IsInf(most, 0) {
+		return lossErr
+	}
+	return lossErr * min(1, rate*math.Exp(min(700, most-forward(most, rate)+lossErr))*(1+1e-12))
 }
 
 // inverse maps a sampled loss ε > log(1−rate) to the base loss
@@ -80,8 +90,9 @@ func inversePoisson(eps, tol, rate, logRate, log1m float64) (y, dy float64) {
 	var num float64 // (e^ε − 1 + rate)/rate = e^y
 	switch {
 	case eps > 36-logRate:
+		// The map is within e^-36 of a shift.
 		y = eps - logRate + math.Log1p(-math.Exp(log1m-eps))
-		return y, 2*xmath.U*(math.Abs(eps)+math.Abs(logRate)+math.Abs(y)) + tol
+		return y, 2*xmath.U*(math.Abs(eps)+math.Abs(logRate)+math.Abs(y)) + tol*(1+1e-12)
 	case eps >= -0.5 && (eps > log1m/2 || rate <= 0.5):
 		r := math.Expm1(eps) / rate
 		y = math.Log1p(r)
@@ -99,8 +110,15 @@ func inversePoisson(eps, tol, rate, logRate, log1m float64) (y, dy float64) {
 	if !(num > 0) {
 		return math.Inf(-1), 0
 	}
-	// dy/dε = e^ε/(e^ε − 1 + rate).
-	dy += tol * math.Exp(eps) / (rate * num)
+	if tol > 0 {
+		// dy/dε = e^ε/(e^ε − 1 + rate) falls with ε: take it at ε − tol.
+		e := math.Exp(min(eps, 700))
+		if below := num - tol*e/rate; below > 0 {
+			dy += tol * e / (rate * below)
+		} else {
+			dy = 1e300 // the edge may lie between
+		}
+	}
 	return y, dy
 }
 
@@ -117,25 +135,35 @@ func (p poisson) Tails(eps, tol float64) profiles.Tails {
 		return profiles.Tails{P: xmath.Log1mExp(p.log1m + s.LogQInf), Q: xmath.Log1mExp(s.LogQInf),
 			PC: p.log1m + s.LogQInf, QC: s.LogQInf, Err: 4 * xmath.U, ErrC: 4 * xmath.U}
 	}
-	y, dy := p.inverse(eps, tol)
+	y, dy := p.inverse(eps, 0)
 	if math.IsInf(y, -1) {
 		return p.Tails(p.log1m, 0)
 	}
-	// At the image of an atom the inverse map must not fall on the wrong side.
+	// At the image of an atom the inverse map must not fall on the wrong side, nor
+	// its error reach across.
+	least, most := math.Inf(-1), math.Inf(1)
 	for _, a := range p.base.Support().Atoms {
-		if math.Abs(y-a) <= 8*dy+8*xmath.U*math.Abs(a) {
-			if y = a; eps < forward(a, p.rate) {
+		if off := math.Abs(y - a); off <= 8*dy+8*xmath.U*math.Abs(a) {
+			if eps < forward(a, p.rate) {
 				y = math.Nextafter(a, math.Inf(-1))
+				most = y
+			} else {
+				y, least = a, a
 			}
+			dy += off
 			break
 		}
+	}
+	if tol > 0 {
+		_, both := p.inverse(eps, tol)
+		dy += both
 	}
 	// Where y is ill-conditioned (near the edge), the error of the mixture is far
 	// below that of its worse part: measure it at both ends of y ± dy, between
 	// which the tails are monotone.
 	spread := profiles.Tails{}
 	if dy > 64*xmath.U*max(1, math.Abs(y)) {
-		lo, hi := p.base.Tails(y-dy, 0), p.base.Tails(y+dy, 0)
+		lo, hi := p.base.Tails(max(least, y-dy), 0), p.base.Tails(min(most, y+dy), 0)
 		spread.Err = max(fall(p.mix(lo.P, lo.Q), p.mix(hi.P, hi.Q)), fall(lo.Q, hi.Q))
 		spread.ErrC = max(fall(p.mix(hi.PC, hi.QC), p.mix(lo.PC, lo.QC)), fall(hi.QC, lo.QC))
 		dy = 0
@@ -175,12 +203,13 @@ func (p poisson) Support() profiles.Support {
 	s := profiles.Support{
 		Min: forward(b.Min, p.rate), Max: forward(b.Max, p.rate),
 		LogPInf: p.logRate + b.LogPInf, LogQInf: math.Inf(-1), Spike: math.NaN(),
-		LossErr: b.LossErr,
 	}
+	lossErr := forwardErr(b.LossErr, b.Max, p.rate)
+	s.LossErr = lossErr
 	for _, a := range b.Atoms {
 		f := forward(a, p.rate)
 		s.Atoms = append(s.Atoms, f)
-		s.LossErr = max(s.LossErr, b.LossErr+8*xmath.U*math.Abs(f))
+		s.LossErr = max(s.LossErr, lossErr+8*xmath.U*math.Abs(f))
 	}
 	switch {
 	case !math.IsInf(b.LogQInf, -1):
@@ -188,6 +217,11 @@ func (p poisson) Support() profiles.Support {
 		s.Atoms = append([]float64{p.log1m}, s.Atoms...)
 	case math.IsInf(b.Min, -1):
 		s.Spike = s.Min
+	}
+	if s.Min == p.log1m || s.Spike == s.Min {
+		// Next to the end log(1−rate) the inverse map is exact for a loss moved by a
+		// few roundings of that end, and not closer.
+		s.LossErr = max(s.LossErr, b.LossErr+16*xmath.U*math.Abs(p.log1m))
 	}
 	s.Min = xmath.Down(s.Min, 4)
 	s.Max = xmath.Up(s.Max, 4)
@@ -211,14 +245,15 @@ func poissonDiscrete(d *profiles.Discrete, rate float64) (*profiles.Discrete, er
 		big = max(big, math.Abs(log1m))
 	}
 	massErr := d.MassErr() + 4*xmath.U*(1+math.Abs(logRate))
-	return profiles.NewDiscrete(atoms, logRate+sup.LogPInf, math.Inf(-1), massErr, sup.LossErr+8*xmath.U*big)
+	return profiles.NewDiscrete(atoms, logRate+sup.LogPInf, math.Inf(-1), massErr, forwardErr(sup.LossErr, sup.Max, rate)+8*xmath.U*big)
 }
 
 // LogDelta implements profiles.LogDeltaer: with h(α) = δ(log α),
 // h(α) = rate·h_base((α − 1 + rate)/rate) for α > 1 − rate, and 1 − α below.
 func (p poisson) LogDelta(eps float64) (logDelta, err float64) {
 	if eps <= p.log1m {
-		return xmath.Log1mExp(eps), 2 * xmath.U
+		v := xmath.Log1mExp(eps)
+		return v, 4 * xmath.U * (1 + math.Abs(v))
 	}
 	y, dy := p.inverse(eps, 0)
 	if math.IsInf(y, -1) {
@@ -231,5 +266,5 @@ func (p poisson) LogDelta(eps float64) (logDelta, err float64) {
 	// −dδ/dy = e^y Q(L > y).
 	t := p.base.Tails(y, dy)
 	slope := math.Exp(min(700, y+t.Q+t.Err-d))
-	return p.logRate + d, err + 2*slope*dy + 2*xmath.U*math.Abs(p.logRate)
+	return p.logRate + d, err + 2*slope*dy + 2*xmath.U*(math.Abs(p.logRate)+math.Abs(d))
 }

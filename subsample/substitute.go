@@ -14,7 +14,7 @@ import (
 //
 // and for ε < 0 its reflection, with the reverse of base. It is the advanced
 // joint convexity bound (Balle, Barthe and Gaboardi, NeurIPS 2018, Theorem 2)
-// extended to negative ε by the symmetry of the relation (must.md §4.6).
+// extended to negative ε by the symmetry of the relation (docs/theory.md §5).
 // Relation: substitute. Condition: base dominates the mechanism both when the
 // record is substituted and when it is removed.
 //
@@ -42,21 +42,37 @@ func Envelope(base profiles.Profile, rate float64) (profiles.Profile, error) {
 // envelope has the tails of up above 0, and of the reverse of down below.
 type envelope struct{ up, down poisson }
 
+// SelfReverse implements profiles.SelfReverser.
+func (e envelope) SelfReverse() bool { return profiles.Equal(e.up.base, e.down.base) }
+
 func (e envelope) Tails(eps, tol float64) profiles.Tails {
 	if eps >= 0 {
 		t := e.up.Tails(eps, tol)
 		// Below ε lie the atom at 0 and the other half: complements, not the
 		// sampled tails.
 		t.PC, t.QC = xmath.Log1mExp(t.P), xmath.Log1mExp(t.Q)
-		t.ErrC = 4*xmath.U + t.Err*(math.Exp(t.P-t.PC)+math.Exp(t.Q-t.QC))
+		t.ErrC = 4*xmath.U + max(complementErr(t.P, t.PC, t.Err), complementErr(t.Q, t.QC, t.Err))
 		return t
 	}
 	// L ≤ ε is −L ≥ −ε; the loss has no atom in ε < 0 but images of the base's.
 	t := e.down.Tails(math.Nextafter(-eps, math.Inf(-1)), tol+2*xmath.U*math.Abs(eps))
 	r := profiles.Tails{PC: t.Q, QC: t.P, ErrC: t.Err}
 	r.P, r.Q = xmath.Log1mExp(r.PC), xmath.Log1mExp(r.QC)
-	r.Err = 4*xmath.U + r.ErrC*(math.Exp(r.PC-r.P)+math.Exp(r.QC-r.Q))
+	r.Err = 4*xmath.U + max(complementErr(r.PC, r.P, r.ErrC), complementErr(r.QC, r.Q, r.ErrC))
 	return r
+}
+
+// complementErr bounds the error of the logarithm b of 1 − e^a, for an error err
+// of a.
+func complementErr(a, b, err float64) float64 {
+	if math.IsInf(a, -1) {
+		return 0
+	}
+	x := math.Exp(a-b) * math.Expm1(err)
+	if !(x < 1) {
+		return math.Inf(1)
+	}
+	return -math.Log1p(-x)
 }
 
 func (e envelope) Support() profiles.Support {
@@ -102,5 +118,5 @@ func envelopeDiscrete(d *profiles.Discrete, up poisson) (*profiles.Discrete, err
 		massErr += err
 	}
 	atoms = append(atoms, profiles.Atom{Loss: 0, LogP: zero, LogQ: zero})
-	return profiles.NewDiscrete(atoms, up.logRate+sup.LogPInf, up.logRate+sup.LogQInf, massErr, sup.LossErr+8*xmath.U*big)
+	return profiles.NewDiscrete(atoms, up.logRate+sup.LogPInf, up.logRate+sup.LogQInf, massErr, forwardErr(sup.LossErr, max(sup.Max, -sup.Min), up.rate)+8*xmath.U*big)
 }

@@ -18,6 +18,10 @@ var commands = []func() *cobra.Command{
 	newEpsilonCmd,
 	newDeltaCmd,
 	newDPSGDCmd,
+	newSelectCmd,
+	newMajorityCmd,
+	newPateCmd,
+	newLabelCmd,
 	newVersionCmd,
 }
 

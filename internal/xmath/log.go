@@ -84,6 +84,9 @@ func (a *Sum) AddProduct(x, y float64) {
 	a.Add(math.FMA(x, y, -p))
 }
 
+// Ldexp multiplies the sum by 2^k, exactly but for underflow.
+func (a *Sum) Ldexp(k int) { a.s, a.c = math.Ldexp(a.s, k), math.Ldexp(a.c, k) }
+
 // Value returns the sum.
 func (a *Sum) Value() float64 { return a.s + a.c }
 

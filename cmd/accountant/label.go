@@ -1,0 +1,297 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dpaccountant/accountant/labeldp"
+)
+
+const labelLong = `label designs the optimal unbiased randomizer for labels with a given prior: the
+epsilon-DP law on outputs with mean equal to the true label and least variance.
+It prints outputs, probabilities and what other methods would lose.
+
+The prior file has the header label,weight and a row for each label. It must be
+public; for a private column use label apply --labels, which estimates a prior
+with a part of the budget.
+
+Losses are half the mean squared error. The guarantee is under replacement of
+one label; features are public.`
+
+// labelReport is the JSON of the label command.
+type labelReport struct {
+	Epsilon       float64             `json:"epsilon"`
+	Labels        []float64           `json:"labels"`
+	Prior         []float64           `json:"prior"`
+	Loss          map[string]float64  `json:"loss"`
+	Bias          map[string]float64  `json:"max_bias"`
+	Gap           float64             `json:"gap"`
+	Certificate   labeldp.Certificate `json:"certificate"`
+	Outputs       []float64           `json:"outputs"`
+	Probabilities [][]float64         `json:"probabilities"`
+	Tau           float64             `json:"tau"`
+	WorstPair     [2]float64          `json:"worst_pair"`
+
+	order      []string
+	randomizer *labeldp.Randomizer
+}
+
+func newLabelCmd() *cobra.Command {
+	var epsilon, bias float64
+	var prior, plot string
+	var grid int
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "label --epsilon E --prior FILE",
+		Short: "Design the optimal unbiased randomizer of private labels",
+		Long:  labelLong,
+		Example: `  accountant label --epsilon 1 --prior prior.csv
+  accountant label apply --epsilon 1 --labels 0..52 --column weeks --in data.csv --out noisy.csv`,
+		Args: labelNoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if prior == "" {
+				return errors.New("prior: is missing, must be a CSV file with the header label,weight")
+			}
+			p, err := labelReadPrior(prior)
+			if err != nil {
+				return err
+			}
+			limited := cmd.Flags().Changed("bias")
+			if limited && grid == 0 {
+				return errors.New("grid: is 0, must be at least 2 with --bias")
+			}
+			r, err := labelDesign(p, epsilon, grid, bias, limited)
+			if err != nil {
+				return err
+			}
+			if plot != "" {
+				if err := labelPlot(r.randomizer, plot); err != nil {
+					return err
+				}
+			}
+			if asJSON {
+				enc := json.NewEncoder(cmd.OutOrStdout())
+				enc.SetIndent("", "  ")
+				return enc.Encode(r)
+			}
+			return r.print(cmd.OutOrStdout())
+		},
+	}
+	f := cmd.Flags()
+	f.Float64Var(&epsilon, "epsilon", 0, "privacy of the randomizer, in [1e-6, 28]")
+	f.StringVar(&prior, "prior", "", "CSV file with the header label,weight")
+	f.IntVar(&grid, "grid", 0, "restrict outputs to this many evenly spaced ones (0: anywhere)")
+	f.Float64Var(&bias, "bias", 0, "allow this much bias; needs --grid")
+	f.StringVar(&plot, "plot", "", "draw the output law of each label into this file (.svg, .png, .pdf)")
+	f.BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.AddCommand(newLabelApplyCmd())
+	return cmd
+}
+
+func labelNoArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%q is an argument, but the command takes flags only", args[0])
+	}
+	return nil
+}
+
+func labelDesign(p labeldp.Prior, eps float64, grid int, bias float64, limited bool) (*labelReport, error) {
+	methods, cert, err := labeldp.Methods(p, eps)
+	if err != nil {
+		return nil, err
+	}
+	chosen := methods[0].(*labeldp.Randomizer)
+	if grid != 0 {
+		outputs, err := labeldp.FeasibleGrid(p.Labels(), eps, grid)
+		if err != nil {
+			return nil, fmt.Errorf("grid: %w", err)
+		}
+		if limited {
+			chosen, cert, err = labeldp.BiasLimited(p, eps, bias, outputs)
+		} else {
+			chosen, cert, err = labeldp.OptimalUnbiasedGrid(p, eps, outputs)
+		}
+		if err != nil {
+			return nil, err
+		}
+		methods = append([]labeldp.Method{chosen}, methods...)
+	}
+	r := &labelReport{Epsilon: eps, Labels: p.Labels(), Prior: p.Probs(), Loss: map[string]float64{}, Bias: map[string]float64{},
+		Gap: cert.RelGap, Certificate: cert, Outputs: chosen.Outputs(), Tau: chosen.Tau(), randomizer: chosen}
+	r.WorstPair[0], r.WorstPair[1] = chosen.WorstPair()
+	for i := range p.Labels() {
+		r.Probabilities = append(r.Probabilities, chosen.Row(i))
+	}
+	for _, m := range methods {
+		name := labelMethodName(m)
+		loss, err := labeldp.HalfLoss(m, p)
+		if err != nil {
+			return nil, err
+		}
+		worst := 0.0
+		for _, y := range p.Labels() {
+			b, _, err := m.Moments(y)
+			if err != nil {
+				return nil, err
+			}
+			worst = max(worst, math.Abs(b))
+		}
+		r.Loss[name], r.Bias[name] = loss, worst
+		r.order = append(r.order, name)
+	}
+	return r, nil
+}
+
+func labelMethodName(m labeldp.Method) string {
+	return strings.TrimSuffix(strings.Replace(m.Name(), "optimal-unbiased", "optimal", 1), "-unbiased")
+}
+
+// print writes the report as text. Beyond a dozen labels the matrix is left to
+// --json.
+func (r *labelReport) print(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(w, "epsilon %v, %d labels, %d outputs; certified within %.1e of the optimum\n\n", r.Epsilon, len(r.Labels), len(r.Outputs), r.Gap)
+	if len(r.Labels) <= 12 {
+		fmt.Fprint(t, "output\t")
+		for _, y := range r.Labels {
+			fmt.Fprintf(t, "P(·|%v)\t", y)
+		}
+		fmt.Fprintln(t)
+		for j, out := range r.Outputs {
+			fmt.Fprintf(t, "%.6g\t", out)
+			for i := range r.Labels {
+				fmt.Fprintf(t, "%.6f\t", r.Probabilities[i][j])
+			}
+			fmt.Fprintln(t)
+		}
+	} else {
+		fmt.Fprintf(t, "outputs from %.6g to %.6g; --json lists them with their probabilities\n", r.Outputs[0], r.Outputs[len(r.Outputs)-1])
+	}
+	fmt.Fprintln(t, "")
+	fmt.Fprintln(t, "method\thalf-loss\tMSE\tlargest bias\t")
+	for _, name := range r.order {
+		bias := fmt.Sprintf("%.4g", r.Bias[name])
+		if r.Bias[name] <= 1e-10*(r.Labels[len(r.Labels)-1]-r.Labels[0])/math.Tanh(r.Epsilon/2) {
+			bias = "0"
+		}
+		fmt.Fprintf(t, "%s\t%.6g\t%.6g\t%s\t\n", name, r.Loss[name], 2*r.Loss[name], bias)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\nprivacy loss of one label: ±%v with probabilities %.6g and %.6g, else 0 (worst pair %v, %v; replacing one label)\n",
+		r.Epsilon, r.Tau*math.Exp(r.Epsilon), r.Tau, r.WorstPair[0], r.WorstPair[1])
+	return err
+}
+
+// labelMaxFile bounds the size of a prior file.
+const labelMaxFile = 1 << 20
+
+// labelReadPrior reads label,weight rows.
+func labelReadPrior(path string) (labeldp.Prior, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return labeldp.Prior{}, labelPathError(path, err)
+	}
+	defer f.Close()
+	in := csv.NewReader(io.LimitReader(f, labelMaxFile))
+	in.FieldsPerRecord = 2
+	in.TrimLeadingSpace = true
+	var labels, weights []float64
+	for first := true; ; first = false {
+		rec, err := in.Read()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return labeldp.Prior{}, labelCSVError(path, err)
+		}
+		line, _ := in.FieldPos(0)
+		if first {
+			if strings.TrimSpace(rec[0]) != "label" || strings.TrimSpace(rec[1]) != "weight" {
+				return labeldp.Prior{}, fmt.Errorf("%s:%d: header: %q is not label,weight", path, line, strings.Join(rec, ","))
+			}
+			continue
+		}
+		var v [2]float64
+		for i, name := range [2]string{"label", "weight"} {
+			if v[i], err = labelNumber(rec[i]); err != nil {
+				return labeldp.Prior{}, fmt.Errorf("%s:%d: %s: %w", path, line, name, err)
+			}
+		}
+		if v[1] < 0 {
+			return labeldp.Prior{}, fmt.Errorf("%s:%d: weight: %v is not in [0, ∞)", path, line, v[1])
+		}
+		labels, weights = append(labels, v[0]), append(weights, v[1])
+	}
+	p, err := labeldp.PriorFromWeights(labels, weights)
+	if err != nil {
+		return p, fmt.Errorf("%s: %w", path, err)
+	}
+	return p, nil
+}
+
+func labelNumber(s string) (float64, error) {
+	v, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0, fmt.Errorf("%q is not a finite number", s)
+	}
+	return v, nil
+}
+
+func labelPathError(path string, err error) error {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}
+
+func labelCSVError(path string, err error) error {
+	var pe *csv.ParseError
+	if errors.As(err, &pe) {
+		return fmt.Errorf("%s:%d: %w", path, pe.Line, pe.Err)
+	}
+	return labelPathError(path, err)
+}
+
+// labelWriteFile writes a file whole or not at all, as it is produced.
+func labelWriteFile(path string, produce func(io.Writer) error) (err error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s: is not a regular file", path)
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return labelPathError(path, err)
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(f.Name())
+		}
+	}()
+	if err = produce(f); err != nil {
+		return err
+	}
+	if err = f.Chmod(0o644); err != nil {
+		return err
+	}
+	if err = f.Sync(); err != nil {
+		return err
+	}
+	if err = f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

@@ -1,0 +1,395 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+
+	"github.com/dpaccountant/accountant/labeldp"
+)
+
+const labelApplyLong = `label apply randomizes a column of a CSV file. The output has the same rows and
+columns, with noisy labels; it is written whole or not at all.
+
+With --prior the whole budget goes to the randomizer, designed for that public
+prior. With --labels, the public set of labels, a part of the budget
+(sqrt(labels/rows), or --prior-epsilon) buys a noisy histogram of the column,
+and the rest the randomizer designed for it: epsilon-DP in total under
+replacement of one label.
+
+Labels that are not in the set are an error, unless --round rounds them,
+without bias, to a neighbour in the set. Release only one noisy version of a
+column: every run spends its epsilon again.`
+
+// A labelJob is one run of label apply.
+type labelJob struct {
+	epsilon, priorEpsilon, floor float64
+	prior, labels, method        string
+	in, out, column              string
+	seed                         uint64
+	seeded, round                bool
+	progress                     string
+	asJSON                       bool
+}
+
+// labelApplied is the JSON of label apply.
+type labelApplied struct {
+	Rows         int64       `json:"rows"`
+	Method       string      `json:"method"`
+	Epsilon      float64     `json:"epsilon"`
+	PriorEpsilon float64     `json:"prior_epsilon"`
+	Randomizer   float64     `json:"randomizer_epsilon"`
+	Loss         float64     `json:"loss"`
+	Outputs      int         `json:"outputs"`
+	Labels       []float64   `json:"labels"`
+	Prior        []float64   `json:"prior"`
+	Seeded       bool        `json:"seeded"`
+	Charge       []labelCost `json:"charge"`
+}
+
+// labelCost is an entry of a plan that accounts for the run.
+type labelCost struct {
+	Mechanism string  `json:"mechanism"`
+	Epsilon   float64 `json:"epsilon"`
+	Count     int64   `json:"count"`
+}
+
+func newLabelApplyCmd() *cobra.Command {
+	var j labelJob
+	cmd := &cobra.Command{
+		Use:   "apply --epsilon E (--prior FILE | --labels SET) --in FILE --out FILE",
+		Short: "Randomize a column of labels in a CSV file",
+		Long:  labelApplyLong,
+		Example: `  accountant label apply --epsilon 1 --prior prior.csv --in data.csv --out noisy.csv
+  accountant label apply --epsilon 2 --labels 0..400 --round --column sales --in data.csv --out noisy.csv`,
+		Args: labelNoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			j.seeded = cmd.Flags().Changed("seed")
+			a, err := j.run(cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			if j.asJSON {
+				enc := json.NewEncoder(cmd.OutOrStdout())
+				enc.SetIndent("", "  ")
+				return enc.Encode(a)
+			}
+			return a.print(cmd.OutOrStdout(), j.out)
+		},
+	}
+	f := cmd.Flags()
+	f.Float64Var(&j.epsilon, "epsilon", 0, "whole budget")
+	f.StringVar(&j.prior, "prior", "", "public prior: CSV file with the header label,weight")
+	f.StringVar(&j.labels, "labels", "", "public set of labels, as 1..52, 0..10..2 (step 2) or 0,1,5")
+	f.Float64Var(&j.priorEpsilon, "prior-epsilon", 0, "part of the budget for the prior (0: sqrt(labels/rows))")
+	f.Float64Var(&j.floor, "floor", 1e-3, "share of the uniform prior mixed into an estimated one, in [0, 1]")
+	f.StringVar(&j.method, "method", "optimal", "one of optimal, debiased-rr, two-point, randomized-response, rr-on-bins")
+	f.StringVar(&j.in, "in", "", "CSV file with a header")
+	f.StringVar(&j.out, "out", "", "CSV file to write")
+	f.StringVar(&j.column, "column", "label", "column of labels")
+	f.BoolVar(&j.round, "round", false, "round labels between two of the set, without bias")
+	f.Uint64Var(&j.seed, "seed", 0, "make the run reproducible; whoever knows the seed can undo the noise")
+	f.StringVar(&j.progress, "progress", "auto", "progress bar on standard error: auto, on or off")
+	f.BoolVar(&j.asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (j *labelJob) run(stderr io.Writer) (*labelApplied, error) {
+	switch {
+	case j.in == "":
+		return nil, errors.New("in: is missing, must be a CSV file")
+	case j.out == "":
+		return nil, errors.New("out: is missing, must be the file to write")
+	case (j.prior == "") == (j.labels == ""):
+		return nil, errors.New("prior, labels: exactly one of the two must be given")
+	case j.prior != "" && j.priorEpsilon != 0:
+		return nil, errors.New("prior-epsilon: has no use with a public prior")
+	case !slices.Contains([]string{"auto", "on", "off"}, j.progress):
+		return nil, fmt.Errorf("progress: %q is not one of auto, on, off", j.progress)
+	}
+	src := labeldp.NewSource()
+	if j.seeded {
+		src = labeldp.NewSeededSource(j.seed)
+	}
+	a := &labelApplied{Epsilon: j.epsilon, Randomizer: j.epsilon, Seeded: j.seeded}
+	bar := j.bar(stderr)
+	var p labeldp.Prior
+	var r *labeldp.Randomizer
+	var err error
+	if j.prior != "" {
+		if p, err = labelReadPrior(j.prior); err != nil {
+			return nil, err
+		}
+	} else if p, err = j.estimate(a, src, bar); err != nil {
+		return nil, err
+	}
+	if r, err = labelMethod(j.method, p, a.Randomizer); err != nil {
+		return nil, err
+	}
+	pass := &labelPass{job: j, r: r, src: src, bar: bar}
+	err = labelWriteFile(j.out, func(w io.Writer) error {
+		buf := bufio.NewWriterSize(w, 1<<16)
+		if err := pass.rows(buf); err != nil {
+			return err
+		}
+		return buf.Flush()
+	})
+	if err != nil {
+		return nil, err
+	}
+	if bar != nil {
+		_ = bar.Finish()
+		fmt.Fprintln(stderr)
+	}
+	a.Rows, a.Method, a.Outputs = pass.n, labelMethodName(r), len(r.Outputs())
+	a.Labels, a.Prior = p.Labels(), p.Probs()
+	a.Loss, err = labeldp.HalfLoss(r, p)
+	if j.labels == "" {
+		// A fixed randomizer is charged for what it is.
+		a.Charge = append(a.Charge, labelCost{r.Name(), a.Randomizer, 1})
+	} else {
+		a.Charge = append(a.Charge, labelCost{labeldp.WorstCase{}.Name(), a.Randomizer, 1})
+	}
+	return a, err
+}
+
+// estimate makes the first pass: the noisy histogram.
+func (j *labelJob) estimate(a *labelApplied, src rand.Source, bar *progressbar.ProgressBar) (labeldp.Prior, error) {
+	labels, err := labelSet(j.labels)
+	if err != nil {
+		return labeldp.Prior{}, err
+	}
+	// Any randomizer with these labels does for finding and rounding them.
+	finder, err := labeldp.RandomizedResponse(labels, 1)
+	if err != nil {
+		return labeldp.Prior{}, err
+	}
+	pass := &labelPass{job: j, r: finder, src: src, bar: bar, counts: make([]int64, len(finder.Labels()))}
+	if err := pass.rows(nil); err != nil {
+		return labeldp.Prior{}, err
+	}
+	a.PriorEpsilon = j.priorEpsilon
+	if a.PriorEpsilon == 0 {
+		if a.PriorEpsilon, _, err = labeldp.SplitBudget(j.epsilon, len(pass.counts), pass.n); err != nil {
+			return labeldp.Prior{}, err
+		}
+	}
+	a.Randomizer = j.epsilon - a.PriorEpsilon
+	if !(a.Randomizer > 0) {
+		return labeldp.Prior{}, fmt.Errorf("prior-epsilon: %v is not in (0, %v), the budget", j.priorEpsilon, j.epsilon)
+	}
+	a.Charge = []labelCost{{labeldp.Histogram{}.Name(), a.PriorEpsilon, 2}}
+	return labeldp.EstimatePrior(finder.Labels(), pass.counts, a.PriorEpsilon, j.floor, src)
+}
+
+func labelMethod(name string, p labeldp.Prior, eps float64) (*labeldp.Randomizer, error) {
+	switch name {
+	case "optimal":
+		r, _, err := labeldp.OptimalUnbiased(p, eps)
+		return r, err
+	case "debiased-rr":
+		return labeldp.DebiasedRR(p.Labels(), eps)
+	case "two-point":
+		return labeldp.TwoPoint(p.Labels(), eps)
+	case "randomized-response":
+		return labeldp.RandomizedResponse(p.Labels(), eps)
+	case "rr-on-bins":
+		return labeldp.RROnBins(p, eps)
+	}
+	return nil, fmt.Errorf("method: %q is not one of optimal, debiased-rr, two-point, randomized-response, rr-on-bins", name)
+}
+
+// labelSet parses 1..52, 0..10..2 or a list.
+func labelSet(s string) ([]float64, error) {
+	if parts := strings.Split(s, ".."); len(parts) == 2 || len(parts) == 3 {
+		v := []float64{0, 0, 1}
+		for i, x := range parts {
+			var err error
+			if v[i], err = labelNumber(x); err != nil {
+				return nil, fmt.Errorf("labels: %w", err)
+			}
+		}
+		n := (v[1] - v[0]) / v[2]
+		if !(v[2] > 0 && n >= 0 && n < labeldp.MaxLabels) {
+			return nil, fmt.Errorf("labels: %q does not make between 1 and %d labels", s, labeldp.MaxLabels)
+		}
+		var labels []float64
+		for i := 0; float64(i) <= n+1e-9; i++ {
+			labels = append(labels, v[0]+float64(i)*v[2])
+		}
+		return labels, nil
+	}
+	var labels []float64
+	for _, x := range strings.Split(s, ",") {
+		v, err := labelNumber(x)
+		if err != nil {
+			return nil, fmt.Errorf("labels: %w", err)
+		}
+		labels = append(labels, v)
+	}
+	return labels, nil
+}
+
+func (j *labelJob) bar(stderr io.Writer) *progressbar.ProgressBar {
+	f, isFile := stderr.(*os.File)
+	on := j.progress == "on"
+	if j.progress == "auto" && isFile {
+		info, err := f.Stat()
+		on = err == nil && info.Mode()&os.ModeCharDevice != 0
+	}
+	info, err := os.Stat(j.in)
+	if !on || err != nil {
+		return nil
+	}
+	total := info.Size()
+	if j.labels != "" {
+		total *= 2 // two passes
+	}
+	return progressbar.NewOptions64(total, progressbar.OptionSetWriter(stderr), progressbar.OptionShowBytes(true),
+		progressbar.OptionSetDescription("randomizing"), progressbar.OptionThrottle(100_000_000))
+}
+
+// A labelPass reads the column once: to count it, or to randomize it.
+type labelPass struct {
+	job    *labelJob
+	r      *labeldp.Randomizer
+	src    rand.Source
+	bar    *progressbar.ProgressBar
+	counts []int64
+	n      int64
+
+	seen map[string]int // texts of labels met
+}
+
+// labelSeen bounds how many spellings of labels are remembered.
+const labelSeen = 1 << 14
+
+func (p *labelPass) rows(w io.Writer) error {
+	path := p.job.in
+	f, err := os.Open(path)
+	if err != nil {
+		return labelPathError(path, err)
+	}
+	defer f.Close()
+	in := csv.NewReader(bufio.NewReaderSize(f, 1<<16))
+	in.ReuseRecord = true
+	header, err := in.Read()
+	if err == io.EOF {
+		return fmt.Errorf("%s: is empty, must have a header", path)
+	}
+	if err != nil {
+		return labelCSVError(path, err)
+	}
+	at := slices.Index(header, p.job.column)
+	if at < 0 {
+		return fmt.Errorf("column: %q is not one of %s", p.job.column, strings.Join(header, ", "))
+	}
+	var out *csv.Writer
+	var texts []string
+	if w != nil {
+		out = csv.NewWriter(w)
+		if err := out.Write(header); err != nil {
+			return err
+		}
+		for _, v := range p.r.Outputs() {
+			texts = append(texts, strconv.FormatFloat(v, 'g', -1, 64))
+		}
+	}
+	p.seen = make(map[string]int)
+	rounder := labeldp.NewRounder(p.r)
+	last := int64(0)
+	for p.n = 0; ; p.n++ {
+		rec, err := in.Read()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return labelCSVError(path, err)
+		}
+		i, err := p.label(rec[at], rounder)
+		if err != nil {
+			line, _ := in.FieldPos(at)
+			return fmt.Errorf("%s:%d: %s: %w", path, line, p.job.column, err)
+		}
+		if out == nil {
+			p.counts[i]++
+		} else {
+			rec[at] = texts[p.r.SampleIndex(i, p.src)]
+			if err := out.Write(rec); err != nil {
+				return err
+			}
+		}
+		if p.bar != nil && p.n%4096 == 0 {
+			_ = p.bar.Add64(in.InputOffset() - last)
+			last = in.InputOffset()
+		}
+	}
+	if p.n == 0 {
+		return fmt.Errorf("%s: has no rows below the header", path)
+	}
+	if p.bar != nil {
+		_ = p.bar.Add64(in.InputOffset() - last)
+	}
+	if out != nil {
+		out.Flush()
+		return out.Error()
+	}
+	return nil
+}
+
+// label returns the index of the label a text stands for, rounded if asked.
+func (p *labelPass) label(text string, rounder labeldp.Rounded) (int, error) {
+	if i, ok := p.seen[text]; ok {
+		return i, nil
+	}
+	y, err := labelNumber(text)
+	if err != nil {
+		return 0, err
+	}
+	labels := p.r.Labels()
+	i, ok := slices.BinarySearchFunc(labels, y, cmp.Compare[float64])
+	if ok {
+		if len(p.seen) < labelSeen {
+			p.seen[strings.Clone(text)] = i
+		}
+		return i, nil
+	}
+	if p.job.round {
+		i, err := rounder.Round(y, p.src)
+		if err != nil {
+			return 0, fmt.Errorf("%v is not in [%v, %v]", y, labels[0], labels[len(labels)-1])
+		}
+		return i, nil
+	}
+	return 0, fmt.Errorf("%v is not one of the %d labels in [%v, %v] (--round allows labels between)", y, len(labels), labels[0], labels[len(labels)-1])
+}
+
+func (a *labelApplied) print(w io.Writer, out string) error {
+	fmt.Fprintf(w, "%s: %d labels randomized by %s (%d outputs)\n", out, a.Rows, a.Method, a.Outputs)
+	fmt.Fprintf(w, "half-loss %.6g on the prior\n", a.Loss)
+	fmt.Fprintf(w, "epsilon %v in total, replacing one label:\n", a.Epsilon)
+	for _, c := range a.Charge {
+		if c.Mechanism == (labeldp.Histogram{}).Name() {
+			fmt.Fprintf(w, "  %v for the prior, as two Laplace mechanisms of %v\n", c.Epsilon, c.Epsilon/2)
+		} else {
+			fmt.Fprintf(w, "  %v for the labels\n", c.Epsilon)
+		}
+	}
+	if a.Seeded {
+		_, err := fmt.Fprintln(w, "seeded: whoever knows the seed can undo the noise")
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,328 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func labelRun(args ...string) (string, error) {
+	cmd := newLabelCmd()
+	var out bytes.Buffer
+	cmd.SetArgs(args)
+	cmd.SetOut(&out)
+	cmd.SetErr(&bytes.Buffer{})
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	err := cmd.Execute()
+	return out.String(), err
+}
+
+func labelTemp(t testing.TB, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+const labelPriorA = "label,weight\n2,15\n0,60\n1,25\n"
+
+func TestLabelDesign(t *testing.T) {
+	prior := labelTemp(t, "prior.csv", labelPriorA)
+	out, err := labelRun("--epsilon", "1", "--prior", prior, "--json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r labelReport
+	if err := json.Unmarshal([]byte(out), &r); err != nil {
+		t.Fatal(err)
+	}
+	// labeldp.md §7.1, §7.2, prior A, ε = 1.
+	for name, want := range map[string]float64{"optimal": 1.9336638085537, "debiased-rr": 2.2527911641127, "two-point": 1.9663471884156,
+		"laplace": 4, "clipped-laplace": 0.48656568691672, "staircase": 3.8362070624711, "discrete-laplace": 3.9176980890328,
+		"discrete-staircase": 3.8575720813583, "clipped-discrete-laplace": 0.49357665777764, "randomized-response": 0.45037580993631,
+		"rr-on-bins": 0.22683758614676} {
+		if got := r.Loss[name]; math.Abs(got-want) > 1e-9*want {
+			t.Errorf("%s: loss %v, want %v", name, got, want)
+		}
+	}
+	if len(r.Loss) != 11 {
+		t.Errorf("%d losses: %v", len(r.Loss), r.Loss)
+	}
+	if r.Gap > 1e-9 || len(r.Outputs) != 4 || len(r.Probabilities) != 3 {
+		t.Errorf("report %+v", r)
+	}
+	for i, row := range r.Probabilities {
+		sum, mean := 0.0, 0.0
+		for j, p := range row {
+			sum += p
+			mean += p * r.Outputs[j]
+		}
+		if math.Abs(sum-1) > 1e-12 || math.Abs(mean-r.Labels[i]) > 1e-12 {
+			t.Errorf("label %v: sum %v, mean %v", r.Labels[i], sum, mean)
+		}
+	}
+
+	text, err := labelRun("--epsilon", "1", "--prior", prior)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"3 labels, 4 outputs", "-1.36515", "0.374844", // e·0.137897334840, labeldp.md §7.3
+		"optimal    1.93366", "±1 with probabilities 0.731059 and 0.268941"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in:\n%s", want, text)
+		}
+	}
+	// labeldp.md §7.1 and §7.6: 65 outputs; bias 0.25.
+	for want, args := range map[float64][]string{1.9342205922413: {"--grid", "65"}, 1.111415826: {"--grid", "65", "--bias", "0.25"}} {
+		out, err := labelRun(append(args, "--epsilon", "1", "--prior", prior, "--json")...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r labelReport
+		if err := json.Unmarshal([]byte(out), &r); err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(r.Certificate.Primal-want) > 1e-9*want {
+			t.Errorf("%v: loss %v, want %v", args, r.Certificate.Primal, want)
+		}
+	}
+}
+
+func TestLabelPlot(t *testing.T) {
+	prior := labelTemp(t, "prior.csv", labelPriorA)
+	for _, name := range []string{"law.svg", "law.png"} {
+		path := filepath.Join(t.TempDir(), name)
+		if _, err := labelRun("--epsilon", "1", "--prior", prior, "--plot", path); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name == "law.svg" && bytes.Count(data, []byte("<path")) < 12 {
+			t.Errorf("the picture has fewer marks than 3 labels times 4 outputs")
+		}
+		if name == "law.png" && !bytes.HasPrefix(data, []byte("\x89PNG")) {
+			t.Errorf("not a PNG")
+		}
+	}
+}
+
+func labelColumn(t *testing.T, path string, at int) (rows [][]string, values []float64) {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rows, err = csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rows[1:] {
+		v, err := strconv.ParseFloat(r[at], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values = append(values, v)
+	}
+	return rows, values
+}
+
+func TestLabelApply(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("id,weeks,note\n")
+	const n = 20000
+	for i := range n {
+		fmt.Fprintf(&b, "%d,%d,\"a, b\"\n", i, i%5)
+	}
+	in := labelTemp(t, "data.csv", b.String())
+	prior := labelTemp(t, "prior.csv", "label,weight\n0,1\n1,1\n2,1\n3,1\n4,1\n")
+	dir := t.TempDir()
+	for _, c := range []struct {
+		name     string
+		args     []string
+		unbiased bool
+		charges  int
+	}{
+		{"public", []string{"--prior", prior}, true, 1},
+		{"private", []string{"--labels", "0..4"}, true, 2},
+		{"list", []string{"--labels", "4,3,2,1,0", "--prior-epsilon", "0.2"}, true, 2},
+		{"two-point", []string{"--prior", prior, "--method", "two-point"}, true, 1},
+		{"debiased", []string{"--prior", prior, "--method", "debiased-rr"}, true, 1},
+		{"rr", []string{"--prior", prior, "--method", "randomized-response"}, false, 1},
+		{"bins", []string{"--prior", prior, "--method", "rr-on-bins"}, false, 1},
+		{"rounded", []string{"--labels", "0..4..2", "--round"}, true, 2},
+	} {
+		out := filepath.Join(dir, c.name+".csv")
+		args := append([]string{"apply", "--epsilon", "1", "--in", in, "--out", out, "--column", "weeks", "--seed", "5", "--json"}, c.args...)
+		text, err := labelRun(args...)
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		var a labelApplied
+		if err := json.Unmarshal([]byte(text), &a); err != nil {
+			t.Fatal(err)
+		}
+		rows, values := labelColumn(t, out, 1)
+		if len(values) != n || a.Rows != n || rows[7][0] != "6" || rows[7][2] != "a, b" {
+			t.Errorf("%s: %d rows, reported %d, row 7 %v", c.name, len(values), a.Rows, rows[7])
+		}
+		if len(a.Charge) != c.charges || math.Abs(a.PriorEpsilon+a.Randomizer-1) > 1e-15 {
+			t.Errorf("%s: charge %+v", c.name, a.Charge)
+		}
+		sum, sq := 0.0, 0.0
+		for i, v := range values {
+			d := v - float64(i%5)
+			sum += d
+			sq += d * d
+		}
+		if off := math.Abs(sum) / math.Sqrt(sq); c.unbiased && off > 5 {
+			t.Errorf("%s: mean error %v standard errors from 0", c.name, off)
+		}
+		// Half the mean squared error is what was promised, but for the rounding.
+		if got := sq / n / 2; c.name != "rounded" && math.Abs(got-a.Loss) > 0.1*a.Loss {
+			t.Errorf("%s: half-loss %v, promised %v", c.name, got, a.Loss)
+		}
+		again := filepath.Join(dir, "again.csv")
+		args[6] = again
+		if _, err := labelRun(args...); err != nil {
+			t.Fatal(err)
+		}
+		x, _ := os.ReadFile(out)
+		y, _ := os.ReadFile(again)
+		if !bytes.Equal(x, y) {
+			t.Errorf("%s: the same seed gives different files", c.name)
+		}
+	}
+}
+
+func TestLabelErrors(t *testing.T) {
+	prior := labelTemp(t, "prior.csv", labelPriorA)
+	data := labelTemp(t, "data.csv", "label\n0\n1\n2\n")
+	odd := labelTemp(t, "odd.csv", "label\n0\n1.5\nx\n")
+	out := filepath.Join(t.TempDir(), "out.csv")
+	if err := os.WriteFile(out, []byte("before"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	apply := func(args ...string) []string { return append([]string{"apply", "--out", out}, args...) }
+	for _, c := range []struct {
+		want string
+		args []string
+	}{
+		{"epsilon: 0 is not in", []string{"--prior", prior}},
+		{"epsilon: NaN is not in", []string{"--prior", prior, "--epsilon", "NaN"}},
+		{"prior: is missing", []string{"--epsilon", "1"}},
+		{"no such file", []string{"--epsilon", "1", "--prior", "nowhere.csv"}},
+		{"n: 1 is not in", []string{"--epsilon", "1", "--prior", prior, "--grid", "1"}},
+		{"grid: is 0", []string{"--epsilon", "1", "--prior", prior, "--bias", "1"}},
+		{"bias: -1 is not in", []string{"--epsilon", "1", "--prior", prior, "--grid", "9", "--bias", "-1"}},
+		{"plot: \"x.gif\"", []string{"--epsilon", "1", "--prior", prior, "--plot", "x.gif"}},
+		{":1: header:", []string{"--epsilon", "1", "--prior", labelTemp(t, "p", "a,b\n1,2\n")}},
+		{":3: weight: \"x\"", []string{"--epsilon", "1", "--prior", labelTemp(t, "p", "label,weight\n1,2\n3,x\n")}},
+		{":2: weight: -2", []string{"--epsilon", "1", "--prior", labelTemp(t, "p", "label,weight\n1,-2\n")}},
+		{":3: wrong number of fields", []string{"--epsilon", "1", "--prior", labelTemp(t, "p", "label,weight\n1,2\n3\n")}},
+		{"labels: is empty", []string{"--epsilon", "1", "--prior", labelTemp(t, "p", "label,weight\n")}},
+		{"weights: all are 0", []string{"--epsilon", "1", "--prior", labelTemp(t, "p", "label,weight\n1,0\n")}},
+		{"in: is missing", apply("--epsilon", "1", "--prior", prior)},
+		{"exactly one", apply("--epsilon", "1", "--in", data)},
+		{"exactly one", apply("--epsilon", "1", "--in", data, "--prior", prior, "--labels", "0..2")},
+		{"column: \"weeks\"", apply("--epsilon", "1", "--in", data, "--prior", prior, "--column", "weeks")},
+		{"method: \"magic\"", apply("--epsilon", "1", "--in", data, "--prior", prior, "--method", "magic")},
+		{"odd.csv:3: label: 1.5 is not one of", apply("--epsilon", "1", "--in", odd, "--prior", prior)},
+		{"odd.csv:4: label: \"x\" is not a finite number", apply("--epsilon", "1", "--in", odd, "--prior", prior, "--round")},
+		{"n: 3 examples of 3 labels", apply("--epsilon", "1", "--in", data, "--labels", "0..2")},
+		{"prior-epsilon: 2 is not in", apply("--epsilon", "1", "--in", data, "--labels", "0..2", "--prior-epsilon", "2")},
+		{"labels: \"0..1000\"", apply("--epsilon", "1", "--in", data, "--labels", "0..1000")},
+		{"labels: \"\" is not a finite number", apply("--epsilon", "1", "--in", data, "--labels", "0,,2")},
+		{"is empty, must have a header", apply("--epsilon", "1", "--in", labelTemp(t, "e", ""), "--prior", prior)},
+		{"has no rows", apply("--epsilon", "1", "--in", labelTemp(t, "e", "label\n"), "--prior", prior)},
+		{"progress: \"maybe\"", apply("--epsilon", "1", "--in", data, "--prior", prior, "--progress", "maybe")},
+		{"argument", []string{"--epsilon", "1", "--prior", prior, "x"}},
+	} {
+		_, err := labelRun(c.args...)
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v: error %v, want %q", c.args, err, c.want)
+		}
+	}
+	if x, _ := os.ReadFile(out); string(x) != "before" {
+		t.Errorf("a failed run left %q in the output", x)
+	}
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(out), ".*")); len(left) > 0 {
+		t.Errorf("a failed run left %v", left)
+	}
+}
+
+func BenchmarkLabelApply(b *testing.B) {
+	var s strings.Builder
+	s.WriteString("label\n")
+	const n = 1_000_000
+	for i := range n {
+		fmt.Fprintf(&s, "%d\n", 1+i%52)
+	}
+	in := labelTemp(b, "data.csv", s.String())
+	out := filepath.Join(b.TempDir(), "out.csv")
+	for b.Loop() {
+		if _, err := labelRun("apply", "--epsilon", "1", "--in", in, "--out", out, "--labels", "1..52"); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "labels/s")
+}
+
+// A single label has nothing to hide and nothing to lose.
+func TestLabelSingle(t *testing.T) {
+	prior := labelTemp(t, "prior.csv", "label,weight\n7,3\n")
+	dir := t.TempDir()
+	out, err := labelRun("--epsilon", "1", "--prior", prior, "--json", "--plot", filepath.Join(dir, "law.svg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r labelReport
+	if err := json.Unmarshal([]byte(out), &r); err != nil {
+		t.Fatal(err)
+	}
+	for name, loss := range r.Loss {
+		if loss != 0 {
+			t.Errorf("%s loses %v", name, loss)
+		}
+	}
+	if _, err := labelRun("--epsilon", "1", "--prior", prior); err != nil {
+		t.Fatal(err)
+	}
+	noisy := filepath.Join(dir, "noisy.csv")
+	if _, err := labelRun("apply", "--epsilon", "1", "--prior", prior, "--in", labelTemp(t, "d.csv", "label\r\n7\r\n7.0\r\n"), "--out", noisy); err != nil {
+		t.Fatal(err)
+	}
+	if _, v := labelColumn(t, noisy, 0); len(v) != 2 || v[0] != 7 || v[1] != 7 {
+		t.Errorf("column %v", v)
+	}
+}
+
+func TestLabelProgress(t *testing.T) {
+	cmd := newLabelCmd()
+	var out, bar bytes.Buffer
+	dir := t.TempDir()
+	cmd.SetArgs([]string{"apply", "--epsilon", "1", "--labels", "0..1", "--prior-epsilon", "0.5", "--progress", "on",
+		"--in", labelTemp(t, "d.csv", "label\n"+strings.Repeat("0\n1\n", 500)), "--out", filepath.Join(dir, "o.csv")})
+	cmd.SetOut(&out)
+	cmd.SetErr(&bar)
+	if err := cmd.Execute(); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(bar.String(), "100%") {
+		t.Errorf("progress %q", bar.String())
+	}
+	if !strings.Contains(out.String(), "1000 labels randomized by optimal") || !strings.Contains(out.String(), "two Laplace mechanisms of 0.25") {
+		t.Errorf("output %q", out.String())
+	}
+}

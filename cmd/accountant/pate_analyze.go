@@ -1,0 +1,197 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dpaccountant/accountant/pate"
+)
+
+const pateNotSafe = "NOT SAFE TO PUBLISH: this depends on the private votes (see accountant pate smooth)"
+
+func newPateAnalyzeCmd() *cobra.Command {
+	var f pateFlags
+	var orders, plotFile string
+	cmd := &cobra.Command{
+		Use:   "analyze --votes FILE --mechanism M --delta δ",
+		Short: "Tell the ε that labelling a table of votes cost",
+		Long: `analyze adds up the Rényi cost of every query from its votes, and converts the
+sum to (ε, δ). The reports differ in which queries are charged for an answer:
+
+  worst        every query; needs no transcript
+  realised     those that --answered lists
+  independent  as realised (or worst), at the cost that no votes enter;
+               the only one that may be published as it stands
+  expected     every query, times the probability that it is answered: what
+               the tables of the PATE paper print, and no bound on anything`,
+		Example: `  accountant pate synth --rule s1 --teachers 250 --classes 10 --queries 640 --out votes.csv
+  accountant pate analyze --votes votes.csv --mechanism confident --threshold 200 --sigma1 150 --sigma2 40 --delta 1e-5`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			grid, err := pateOrders(orders)
+			if err != nil {
+				return err
+			}
+			if plotFile != "" {
+				if err := patePlotFormat(plotFile); err != nil {
+					return err
+				}
+			}
+			run, err := f.parse(cmd)
+			if err != nil {
+				return err
+			}
+			l, err := run.ledger(cmd, &f, grid, "accounting")
+			if err != nil {
+				return err
+			}
+			a, err := run.analyze(cmd, l, f.delta)
+			if err != nil {
+				return err
+			}
+			if plotFile != "" {
+				if err := run.plot(cmd, l, f.delta, plotFile); err != nil {
+					return err
+				}
+			}
+			if f.json {
+				return a.writeJSON(cmd.OutOrStdout())
+			}
+			return a.write(cmd.OutOrStdout(), run)
+		},
+	}
+	f.register(cmd)
+	cmd.Flags().StringVar(&orders, "orders", "", "Rényi orders: first:last:step or a list with commas (default 1.5:100:0.5)")
+	cmd.Flags().StringVar(&plotFile, "plot", "", "draw ε against answered queries into this `file` (.svg, .png or .pdf)")
+	return cmd
+}
+
+// A pateLine is one report.
+type pateLine struct {
+	cost         pate.Cost
+	eps, order   float64
+	check, label float64 // cost of checks and answers at that order
+}
+
+// epsilon writes ε so that a bound stays one.
+func (x pateLine) epsilon() string {
+	if x.cost.Bound() {
+		return rounded(x.eps, 6, up)
+	}
+	return rounded(x.eps, 6, near)
+}
+
+type pateAnalysis struct {
+	delta       float64
+	head        pateLine
+	lines       []pateLine
+	independent pateLine
+}
+
+func (r *pateRun) line(l *pate.Ledger, report pate.Report, delta float64) (pateLine, error) {
+	answered := r.answered
+	c, err := l.Cost(report, answered)
+	if err != nil {
+		return pateLine{}, err
+	}
+	x := pateLine{cost: c}
+	if x.eps, x.order, err = r.conversion.Epsilon(c.Total, delta); err != nil {
+		return pateLine{}, err
+	}
+	x.check, x.label = c.Threshold.RDP(x.order), c.Answer.RDP(x.order)
+	if x.order == 1 { // ε = 0 follows from the total variation distance
+		x.check, x.label = c.Threshold.Values[0], c.Answer.Values[0]
+	}
+	return x, nil
+}
+
+func (r *pateRun) analyze(cmd *cobra.Command, l *pate.Ledger, delta float64) (*pateAnalysis, error) {
+	a := &pateAnalysis{delta: delta}
+	reports := []pate.Report{pate.Worst, pate.ExpectedNotABound, pate.DataIndependent}
+	if r.answered != nil {
+		reports = append([]pate.Report{pate.Realised}, reports...)
+	}
+	if _, threshold := r.aggregator.(interface {
+		ThresholdAtDistance(v, teachers int64, order float64) ([]float64, error)
+	}); !threshold {
+		reports = []pate.Report{pate.Worst, pate.DataIndependent}
+		if r.report != pate.DataIndependent {
+			// Every query is answered, for certain: the reports are one.
+			reports[0] = r.report
+		}
+	}
+	if r.report == pate.Realised && r.answered == nil {
+		return nil, usageError{errors.New("missing --answered, which the realised report needs")}
+	}
+	for _, report := range reports {
+		x, err := r.line(l, report, delta)
+		if err != nil {
+			return nil, pateFlagged(cmd, err)
+		}
+		a.lines = append(a.lines, x)
+		if report == r.report {
+			a.head = x
+		}
+		if report == pate.DataIndependent {
+			a.independent = x
+		}
+	}
+	return a, nil
+}
+
+func (a *pateAnalysis) writeJSON(w io.Writer) error {
+	c := a.head.cost
+	return printJSON(w, struct {
+		Delta       float64   `json:"delta"`
+		Report      string    `json:"report"`
+		Bound       bool      `json:"bound"`
+		Epsilon     float64   `json:"epsilon"`
+		Order       float64   `json:"order"`
+		Orders      []float64 `json:"orders"`
+		RDP         []float64 `json:"rdp"`
+		Independent float64   `json:"data-independent-epsilon"`
+		Threshold   []float64 `json:"threshold-rdp"`
+		Answer      []float64 `json:"answer-rdp"`
+		Answered    float64   `json:"answered"`
+	}{a.delta, c.Report.String(), c.Bound(), a.head.eps, a.head.order, c.Total.Orders, c.Total.Values,
+		a.independent.eps, c.Threshold.Values, c.Answer.Values, c.Answered})
+}
+
+func (a *pateAnalysis) write(w io.Writer, r *pateRun) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "mechanism  %v\n", r.aggregator)
+	fmt.Fprintf(&b, "votes      %d queries, %d classes, %d teachers\n", r.votes.Queries(), r.votes.Classes(), r.votes.Teachers())
+	for _, x := range r.warnings {
+		fmt.Fprintf(&b, "warning    %s\n", x)
+	}
+	kind := "an upper bound at this data set"
+	switch a.head.cost.Report {
+	case pate.DataIndependent:
+		kind = "an upper bound at every data set"
+	case pate.ExpectedNotABound:
+		kind = "an estimate, NOT A BOUND"
+	}
+	fmt.Fprintf(&b, "epsilon    %s at delta %s (%v report: %s)\n\n", a.head.epsilon(), short(a.delta), a.head.cost.Report, kind)
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(t, "report\tepsilon\torder\tcost of checks\tof answers\tanswered\t\n")
+	for _, x := range a.lines {
+		answered := fmt.Sprintf("%.0f", x.cost.Answered)
+		if x.cost.Report == pate.ExpectedNotABound {
+			answered = fmt.Sprintf("%.2f", x.cost.Answered)
+		}
+		name := x.cost.Report.String()
+		if !x.cost.Bound() {
+			name += " (not a bound)"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%v\t%.5g\t%.5g\t%s\t\n", name, x.epsilon(), x.order, x.check, x.label, answered)
+	}
+	t.Flush()
+	fmt.Fprintf(&b, "\nCosts are Rényi divergences at the order of the line. Publish the independent\nline only; of the others: %s\n", pateNotSafe)
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"image/color"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/dpaccountant/accountant/pate"
+	"github.com/dpaccountant/accountant/rdp"
+)
+
+func patePlotFormat(path string) error {
+	switch ext := strings.ToLower(filepath.Ext(path)); ext {
+	case ".svg", ".png", ".pdf":
+		return nil
+	default:
+		return fmt.Errorf("--plot: %q does not end in .svg, .png or .pdf", path)
+	}
+}
+
+// plot draws ε against the number of answered queries: the report's, what its
+// checks alone cost, and the data-independent one.
+func (r *pateRun) plot(cmd *cobra.Command, l *pate.Ledger, delta float64, path string) error {
+	n := r.votes.Queries()
+	points := min(n, 100)
+	cuts := make([]int, points)
+	for i := range cuts {
+		cuts[i] = (i + 1) * n / points
+	}
+	costs, err := l.Running(r.report, r.answered, cuts)
+	if err != nil {
+		return pateFlagged(cmd, err)
+	}
+	independent, err := l.Running(pate.DataIndependent, r.answered, cuts)
+	if err != nil {
+		return pateFlagged(cmd, err)
+	}
+	p := plot.New()
+	p.Title.Text = fmt.Sprintf("%v, δ = %s", r.aggregator, short(delta))
+	p.X.Label.Text = "answered queries"
+	switch r.report {
+	case pate.Worst:
+		p.X.Label.Text = "queries, all of them charged as answered"
+	case pate.ExpectedNotABound:
+		p.X.Label.Text = "expected number of answered queries"
+	}
+	p.Title.Padding = vg.Points(8)
+	p.Y.Label.Text = "ε"
+	p.Y.Min, p.X.Min = 0, 0
+	p.Legend.Top, p.Legend.Left = true, true
+	p.Legend.XOffs, p.Legend.Padding = vg.Points(6), vg.Points(2)
+	p.Add(plotter.NewGrid())
+	line := func(name string, costs []pate.Cost, part func(pate.Cost) rdp.Grid, c color.Color, dashes ...vg.Length) error {
+		xy := make(plotter.XYs, 0, len(costs))
+		for i, x := range costs {
+			eps, _, err := r.conversion.Epsilon(part(x), delta)
+			if err != nil {
+				return err
+			}
+			at := x.Answered
+			if x.Report == pate.DataIndependent {
+				at = costs[i].Answered
+				if r.report == pate.ExpectedNotABound {
+					at = float64(cuts[i])
+				}
+			}
+			xy = append(xy, plotter.XY{X: at, Y: eps})
+		}
+		g, err := plotter.NewLine(xy)
+		if err != nil {
+			return err
+		}
+		g.LineStyle = draw.LineStyle{Color: c, Width: vg.Points(1.6), Dashes: dashes}
+		p.Add(g)
+		p.Legend.Add(name, g)
+		return nil
+	}
+	total := func(c pate.Cost) rdp.Grid { return c.Total }
+	name := r.report.String()
+	if r.report == pate.ExpectedNotABound {
+		name += " (not a bound)"
+	}
+	if r.report != pate.DataIndependent {
+		if err := line(name, costs, total, color.RGBA{0, 90, 170, 255}); err != nil {
+			return err
+		}
+		if costs[len(costs)-1].Threshold.Values[0] > 0 {
+			check := func(c pate.Cost) rdp.Grid { return c.Threshold }
+			if err := line("checks alone", costs, check, color.RGBA{0, 130, 80, 255}, vg.Points(5), vg.Points(3)); err != nil {
+				return err
+			}
+		}
+	}
+	flat := "data-independent"
+	if r.report == pate.ExpectedNotABound {
+		flat += ", every query answered"
+	}
+	if err := line(flat, independent, total, color.RGBA{200, 80, 0, 255}, vg.Points(1.5), vg.Points(2)); err != nil {
+		return err
+	}
+	w, err := p.WriterTo(16*vg.Centimeter, 10*vg.Centimeter, strings.ToLower(filepath.Ext(path))[1:])
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if _, err := w.WriteTo(&b); err != nil {
+		return err
+	}
+	return writeFileAtomic(path, b.Bytes())
+}

@@ -1,0 +1,180 @@
+package darrm
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// A Certificate says whether a noise function keeps a budget, and how tightly.
+type Certificate struct {
+	// MaxF is the largest f = Φ(p) − e^{mε}Φ(p') over all K-tuples of (ε, Δ)-DP
+	// mechanisms, rounded up; BudgetF is R = e^{mε} − 1 + 2δ, what it may be
+	// (Lemma 3.4 of the paper: f ≤ R is necessary and sufficient).
+	MaxF, BudgetF float64
+	// Excess is the largest P − e^{mε}P' − δ, rounded up: what is decided on.
+	// f ≤ R is the same as Excess ≤ 0 but for rounding.
+	Excess float64
+	// Certified says that the budget is kept, with all rounding accounted for.
+	Certified bool
+	// Worst lists the probabilities of a 1, on D and on D', at which MaxF is
+	// attained, with the number of mechanisms that have them.
+	Worst []Corner
+}
+
+// A Corner is a number of mechanisms that answer 1 with probability P on one
+// data set and with PNeighbor on its neighbour.
+type Corner struct {
+	Mechanisms   int
+	P, PNeighbor float64
+}
+
+// Certify computes the exact worst case of a noise function over all
+// independent (ε, Δ)-DP mechanisms, rounded outward: Lemma 3.4 with Lemma 5.1 of
+// the paper, over three corners if g is monotone (docs/darrm.md, Theorem 3), over
+// four or eight if not. It does not depend on how g was found.
+//
+// It costs O(K²) for a monotone g and Δ = 0, O(K³) for a monotone g and Δ > 0,
+// and one step for each of C(K+3, 3) or C(K+7, 7) multisets for others.
+func Certify(p Params, g Gamma) (Certificate, error) {
+	if err := p.checkWith(g); err != nil {
+		return Certificate{}, err
+	}
+	return newChecker(p, g.Monotone()).certify(g), nil
+}
+
+func (p Params) checkWith(g Gamma) error {
+	if err := p.Check(); err != nil {
+		return err
+	}
+	if err := g.Check(); err != nil {
+		return err
+	}
+	if len(g) != p.Mechanisms+1 {
+		return fmt.Errorf("gamma: has %d entries, must have mechanisms + 1 = %d", len(g), p.Mechanisms+1)
+	}
+	if !g.Monotone() {
+		return p.checkFree()
+	}
+	return nil
+}
+
+// A checker evaluates the privacy condition of one problem, divided by e^{mε} so
+// that no budget overflows: with s = e^{−mε} it is s·P − P' ≤ s·δ for every
+// corner multiset.
+type checker struct {
+	Params
+	table *cornerTable
+	s     float64
+	rel   float64 // relative error of s·P and of P'
+	abs   float64 // and absolute
+}
+
+func newChecker(p Params, monotone bool) *checker {
+	c := &checker{Params: p, table: newCornerTable(p.Mechanisms, p.Epsilon, p.Delta, monotone)}
+	c.s = math.Exp(-p.budget())
+	// s has the error of the product mε, of exp and of one more product.
+	c.rel = c.table.tableError() + (3+p.budget())*xmath.U
+	c.abs = c.table.underflow()
+	return c
+}
+
+// A violation is a multiset with the excess of its two sides.
+type violation struct {
+	counts counts
+	// excess bounds s·P − P' − s·δ from above.
+	excess float64
+}
+
+// worst returns the multiset of largest excess, rounded up.
+func (c *checker) worst(g Gamma) violation {
+	v := violation{excess: math.Inf(-1)}
+	up, down := c.s*(1+c.rel), 1-c.rel
+	c.table.visit(g, func(r *run) {
+		for i, p := range r.P {
+			if e := up*p - down*r.Q[i]; e > v.excess {
+				v.excess, v.counts = e, r.counts(i)
+			}
+		}
+	})
+	// The roundings of the difference itself are within the slack of c.rel,
+	// because its sides have the sign of their errors; then s·δ rounded down.
+	sd := c.s * c.OutputDelta
+	e := v.excess
+	if sd > 0 {
+		e += c.abs + 4*xmath.U*math.Abs(e) - sd*(1-(8+c.budget())*xmath.U)
+	}
+	v.excess = e
+	return v
+}
+
+func (c *checker) certify(g Gamma) Certificate {
+	w := c.worst(g)
+	out := Certificate{BudgetF: c.BudgetF(), Certified: w.excess <= 0}
+	out.Excess = w.excess / c.s
+	out.MaxF = out.BudgetF + 2*out.Excess
+	for i, pair := range c.table.pairs() {
+		if n := w.counts[i]; n > 0 {
+			out.Worst = append(out.Worst, Corner{n, pair[0].p, pair[1].p})
+		}
+	}
+	return out
+}
+
+// repair scales g down until it keeps the budget. The condition is linear in
+// γ: s·Φ(p) − Φ(p') = 2(sP − P') + 1 − s must not exceed R·s, and scaling γ scales
+// the left side.
+func (c *checker) repair(g Gamma) (Gamma, error) {
+	r := -math.Expm1(-c.budget()) + 2*c.s*c.OutputDelta
+	for try := range 40 {
+		e := c.worst(g).excess
+		if e <= 0 {
+			return g, nil
+		}
+		// Rounding is not scaled with γ: take off a little more each time.
+		f := r / (r + 2*e) * (1 - float64(uint64(1)<<min(try, 36))*4*xmath.U)
+		scaled := make(Gamma, len(g))
+		for l, v := range g {
+			scaled[l] = v * f
+		}
+		g = scaled
+	}
+	return nil, fmt.Errorf("epsilon: %v is too small for %d mechanisms to be certified in float64", c.Epsilon, c.Mechanisms)
+}
+
+// A BestConstant is the largest c for which γ ≡ c keeps the budget: R/max f(1),
+// because f is linear in γ. The result is certified.
+func BestConstant(p Params) (float64, Certificate, error) {
+	if err := p.Check(); err != nil {
+		return 0, Certificate{}, err
+	}
+	if p.majorityIsPrivate() {
+		g := constant(p.Mechanisms, 1)
+		return 1, p.byTheorem(newChecker(p, true).certify(g)), nil
+	}
+	c := newChecker(p, true)
+	g, err := c.repair(constant(p.Mechanisms, 1))
+	if err != nil {
+		return 0, Certificate{}, err
+	}
+	return g[0], c.certify(g), nil
+}
+
+// majorityIsPrivate reports that the noise-free majority keeps the budget by
+// Theorems 1 and 2 of docs/darrm.md: m ≥ (K+1)/2 and δ ≥ 1 − (1−Δ)^{(K+1)/2}.
+func (p Params) majorityIsPrivate() bool {
+	t := float64(half(p.Mechanisms))
+	if p.Allowance < t {
+		return false
+	}
+	// An upper bound: log1p, the product and expm1 cost 2 u each.
+	return p.Delta == 0 || p.OutputDelta >= -math.Expm1(t*math.Log1p(-p.Delta))*(1+8*xmath.U)
+}
+
+// byTheorem certifies what a theorem proves; the computation, which sees the
+// budget kept with equality, can only confirm it up to its own rounding.
+func (p Params) byTheorem(c Certificate) Certificate {
+	c.Certified, c.Excess, c.MaxF = true, min(c.Excess, 0), min(c.MaxF, c.BudgetF)
+	return c
+}

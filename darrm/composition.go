@@ -1,0 +1,31 @@
+package darrm
+
+import (
+	"fmt"
+	"math"
+)
+
+// GeneralComposition returns what the paper spends on k runs of an (ε, δ)-DP
+// mechanism: (ε', 1 − (1−δ)^k (1−δ')), Theorem 3.4 of Kairouz, Oh and Viswanath,
+// "The Composition Theorem for Differential Privacy" (its Theorem 2.3), for any
+// neighbouring relation and 0 < δ' < 1. It is an upper bound, and a loose one:
+// the accountant composes the profiles themselves.
+func GeneralComposition(epsilon, delta float64, k int, slack float64) (epsOut, deltaOut float64, err error) {
+	switch {
+	case !(epsilon >= 0 && epsilon <= 700):
+		return 0, 0, fmt.Errorf("epsilon: %v is not in [0, 700]", epsilon)
+	case !(delta >= 0 && delta <= 1):
+		return 0, 0, fmt.Errorf("delta: %v is not in [0, 1]", delta)
+	case k < 1 || k > 1e12:
+		return 0, 0, fmt.Errorf("count: %d is not in [1, 1e12]", k)
+	case !(slack > 0 && slack < 1):
+		return 0, 0, fmt.Errorf("slack: %v is not in (0, 1)", slack)
+	}
+	n := float64(k)
+	mean := math.Tanh(epsilon/2) * epsilon * n
+	epsOut = min(n*epsilon,
+		mean+epsilon*math.Sqrt(2*n*math.Log(math.E+math.Sqrt(n)*epsilon/slack)),
+		mean+epsilon*math.Sqrt(2*n*math.Log(1/slack)))
+	deltaOut = -math.Expm1(n*math.Log1p(-delta) + math.Log1p(-slack))
+	return epsOut, deltaOut, nil
+}

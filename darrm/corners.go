@@ -1,0 +1,265 @@
+package darrm
+
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// The privacy condition compares P = Pr[answer = 1] on D with P' on D'. Both are
+// affine in the pair (p_i, p_i') of each mechanism, which ranges over a polygon,
+// so that their extremes are attained with every pair at a corner of it, and
+// only the number of mechanisms at each corner matters (Lemma 5.1 of the paper).
+//
+// The corners, with a = (e^ε + Δ)/(e^ε + 1) and b = 1 − a:
+const (
+	corner00   = iota // (0, 0)
+	corner11          // (1, 1)
+	corner0D          // (0, Δ)
+	cornerD0          // (Δ, 0)
+	corner1mD1        // (1−Δ, 1)
+	corner11mD        // (1, 1−Δ)
+	cornerAB          // (a, b)
+	cornerBA          // (b, a)
+	corners
+)
+
+// A counts says how many mechanisms are at each corner.
+type counts [corners]int
+
+// A cornerTable enumerates the corner multisets of K mechanisms.
+type cornerTable struct {
+	k           int
+	delta       float64
+	a, b, d, dc coin // the coins a, b, Δ and 1−Δ
+	monotone    bool
+}
+
+func newCornerTable(k int, epsilon, delta float64, monotone bool) *cornerTable {
+	// Each of the four numbers has a relative error below 8 u: exp costs 2 u, the
+	// other operations 1 u each, at most five of them.
+	e := math.Exp(-epsilon)
+	a, b := (1+delta*e)/(1+e), (1-delta)*e/(1+e)
+	return &cornerTable{k: k, delta: delta, monotone: monotone,
+		a: coin{a, b}, b: coin{b, a}, d: coin{delta, 1 - delta}, dc: coin{1 - delta, delta}}
+}
+
+// pairs returns the probability of a 1 at each corner, on D and on D'.
+func (t *cornerTable) pairs() [corners][2]coin {
+	zero, one := coin{0, 1}, coin{1, 0}
+	return [corners][2]coin{
+		corner00: {zero, zero}, corner11: {one, one},
+		corner0D: {zero, t.d}, cornerD0: {t.d, zero},
+		corner1mD1: {t.dc, one}, corner11mD: {one, t.dc},
+		cornerAB: {t.a, t.b}, cornerBA: {t.b, t.a},
+	}
+}
+
+// A run is a line of multisets: entry i has base, with i mechanisms moved from
+// one corner to another, and the probabilities P[i] on D and Q[i] on D'.
+type run struct {
+	base     counts
+	from, to int
+	P, Q     []float64
+}
+
+func (r *run) counts(i int) counts {
+	c := r.base
+	c[r.from] -= i
+	c[r.to] += i
+	return c
+}
+
+// tableError bounds the relative error of every P and Q that visit delivers
+// for h = ½(1 ± γ) rounded to floats.
+//
+// An entry is h averaged over K coins. Averaging by one coin, q·x + p·y with
+// all terms non-negative, costs two roundings and the relative error of p and q
+// (8 u, newCornerTable); h costs one. Second-order terms and the roundings of
+// what is computed from the entries are below the slack of 12 K + 12 against
+// 10 K + 1.
+func (t *cornerTable) tableError() float64 { return float64(12*t.k+12) * xmath.U }
+
+// underflow bounds the additive error of the entries when Δ > 0: products of
+// up to K factors Δ may fall below the normal numbers. Each of at most K steps
+// loses at most 2^−1074 for each of two terms.
+func (t *cornerTable) underflow() float64 {
+	if t.delta == 0 {
+		return 0 // Params.underflowSafe
+	}
+	return 1e-300
+}
+
+// visit calls f with every corner multiset that can decide the privacy of g.
+// For a monotone g these are the multisets of three corners: Φ is then
+// non-decreasing in every p_i, and only (Δ, 0), (1, 1−Δ) and (a, b) are
+// maximal in p and minimal in p' (docs/darrm.md, Theorem 3). For others all of
+// them. f must not keep the run.
+func (t *cornerTable) visit(g Gamma, f func(*run)) {
+	h := make([]float64, t.k+1)
+	for l := range h {
+		// Pr[answer = 1 | l ones]; 1 − γ is exact for γ ≥ ½.
+		if h[l] = (1 + g[l]) / 2; l < half(t.k) {
+			h[l] = (1 - g[l]) / 2
+		}
+	}
+	if t.monotone {
+		t.visitThree(h, f)
+	} else {
+		t.visitAll(h, f)
+	}
+}
+
+// toss averages in place: v[j] becomes the value when one more coin is tossed.
+func toss(v []float64, c coin) []float64 {
+	for j := range len(v) - 1 {
+		v[j] = c.q*v[j] + c.p*v[j+1]
+	}
+	return v[:len(v)-1]
+}
+
+func (t *cornerTable) visitThree(h []float64, f func(*run)) {
+	k := t.k
+	low, high := cornerD0, corner11mD
+	if t.delta == 0 {
+		low, high = corner00, corner11
+	}
+	// On D: k1 coins Δ, k3 coins a, the other k2 ones; top[k1][k3] is the value at
+	// k2 ones. On D': k2 coins 1−Δ, k3 coins b, the other k1 zeros.
+	top, bottom := make([][]float64, k+1), make([][]float64, k+1)
+	for i := range top {
+		top[i], bottom[i] = make([]float64, k+1-i), make([]float64, k+1-i)
+	}
+	v, w := append([]float64(nil), h...), append([]float64(nil), h...)
+	buf := make([]float64, k+1)
+	for i := 0; i <= k; i++ {
+		if t.delta == 0 && i > 0 {
+			// A coin that always shows 0 leaves the values and drops the last; one
+			// that always shows 1 drops the first.
+			continue
+		}
+		x := buf[:copy(buf, v)]
+		for k3 := 0; ; k3++ {
+			top[i][k3] = x[len(x)-1]
+			if t.delta == 0 {
+				for k1 := 1; k1+k3 <= k; k1++ {
+					top[k1][k3] = x[len(x)-1-k1]
+				}
+			}
+			if k3 == k-i {
+				break
+			}
+			x = toss(x, t.a)
+		}
+		x = buf[:copy(buf, w)]
+		for k3 := 0; ; k3++ {
+			bottom[i][k3] = x[0]
+			if t.delta == 0 {
+				for k2 := 1; k2+k3 <= k; k2++ {
+					bottom[k2][k3] = x[k2]
+				}
+			}
+			if k3 == k-i {
+				break
+			}
+			x = toss(x, t.b)
+		}
+		if i < k && t.delta > 0 {
+			v, w = toss(v, t.d), toss(w, t.dc)
+		}
+	}
+	q := make([]float64, k+1)
+	for k1 := 0; k1 <= k; k1++ {
+		n := k + 1 - k1
+		for k3 := range n {
+			q[k3] = bottom[k-k1-k3][k3]
+		}
+		r := run{from: high, to: cornerAB, P: top[k1], Q: q[:n]}
+		r.base[low], r.base[high] = k1, k-k1
+		f(&r)
+	}
+}
+
+func (t *cornerTable) visitAll(h []float64, f func(*run)) {
+	k := t.k
+	// value(c) is the vector over j of the average of h(j + ones among the coins),
+	// c = (coins Δ, 1−Δ, a, b); j ones and the rest zeros complete the K votes.
+	coins := [4]coin{t.d, t.dc, t.a, t.b}
+	side := k + 1
+	most := k // of Δ and 1−Δ coins
+	if t.delta == 0 {
+		most = 0
+	}
+	table := make([][]float64, (most+1)*(most+1)*side*side)
+	at := func(c [4]int) int { return ((c[0]*(most+1)+c[1])*side+c[2])*side + c[3] }
+	size := 0
+	each(most, k, func(c [4]int, left int) { size += left + 1 })
+	store := make([]float64, size)
+	each(most, k, func(c [4]int, left int) {
+		row := store[: left+1 : left+1]
+		store = store[left+1:]
+		table[at(c)] = row
+		for i := 3; ; i-- {
+			if i < 0 {
+				copy(row, h)
+				return
+			}
+			if c[i] > 0 {
+				c[i]--
+				prev := table[at(c)]
+				for j := range row {
+					row[j] = coins[i].q*prev[j] + coins[i].p*prev[j+1]
+				}
+				return
+			}
+		}
+	})
+	r := run{from: corner00, to: corner11}
+	for ab := 0; ab <= k; ab++ {
+		for ba := 0; ab+ba <= k; ba++ {
+			rest := k - ab - ba
+			m := min(rest, most)
+			for d0 := 0; d0 <= m; d0++ {
+				for dc1 := 0; d0+dc1 <= m; dc1++ {
+					p := table[at([4]int{d0, dc1, ab, ba})]
+					for zd := 0; d0+dc1+zd <= m; zd++ {
+						for odc := 0; d0+dc1+zd+odc <= m; odc++ {
+							q := table[at([4]int{zd, odc, ba, ab})]
+							// The remaining mechanisms are at (0,0) and (1,1); on D those
+							// at (1, 1−Δ) are ones too, on D' those at (1−Δ, 1).
+							n := rest - d0 - dc1 - zd - odc + 1
+							r.base = counts{corner00: n - 1, corner0D: zd, cornerD0: d0, corner1mD1: dc1, corner11mD: odc, cornerAB: ab, cornerBA: ba}
+							r.P, r.Q = p[odc:odc+n], q[dc1:dc1+n]
+							f(&r)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// each calls f for all counts of the four coins, the first two at most most,
+// all together at most k, in lexicographic order.
+func each(most, k int, f func(c [4]int, left int)) {
+	for c0 := 0; c0 <= most; c0++ {
+		for c1 := 0; c1 <= most && c0+c1 <= k; c1++ {
+			for c2 := 0; c0+c1+c2 <= k; c2++ {
+				for c3 := 0; c0+c1+c2+c3 <= k; c3++ {
+					f([4]int{c0, c1, c2, c3}, k-c0-c1-c2-c3)
+				}
+			}
+		}
+	}
+}
+
+// votes returns the coins of a multiset on D (side 0) or on D' (side 1).
+func (t *cornerTable) votes(c counts, side int) []coin {
+	var out []coin
+	for i, pair := range t.pairs() {
+		for range c[i] {
+			out = append(out, pair[side])
+		}
+	}
+	return out
+}

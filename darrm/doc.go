@@ -1,0 +1,23 @@
+// Package darrm releases the majority of K private yes/no mechanisms as one
+// private bit, with a noise function chosen for the budget and certified.
+//
+// Each of K mechanisms, all (ε, Δ)-differentially private on the same data set
+// and with independent randomness, casts a vote. With probability γ(l), l the
+// number of ones, the mechanism (DaRRM: data-dependent randomized response
+// majority) answers with the true majority and otherwise with a fair coin. The
+// noise function γ decides privacy and utility: this package has the closed
+// forms (constant, subsampling, and subsampling of 2m−1 votes at the price of
+// m), finds the best one for a budget (mε, δ) by linear programming, proves the
+// result private by a computation that is independent of the solver, and hands
+// the exact privacy profile to the accountant.
+//
+// Use it when the K mechanisms see the same records. Do not use it when they
+// were trained on disjoint shards: there the noise-free majority already has
+// the guarantee of a single mechanism (see [DisjointShards]), and noise is
+// wasted. Do not use it when the mechanisms share randomness: every guarantee
+// here needs independent votes.
+//
+// Source: Jiang, Zhang and Joshi, "Optimized Tradeoffs for Private Prediction
+// with Majority Ensembling", TMLR 2024, and sharper results of docs/darrm.md.
+// The neighbouring relation is that of the K mechanisms, whichever it is.
+package darrm

@@ -1,0 +1,161 @@
+package darrm
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// A Gamma is a noise function: Gamma[l] is the probability of answering with
+// the true majority when l of the len−1 votes are ones. It is symmetric,
+// Gamma[l] = Gamma[K−l].
+type Gamma []float64
+
+// Check returns an error unless g is a symmetric noise function for an odd
+// number of mechanisms.
+func (g Gamma) Check() error {
+	if err := checkMechanisms(len(g) - 1); err != nil {
+		return fmt.Errorf("gamma: %w", err)
+	}
+	for l, v := range g {
+		if !(v >= 0 && v <= 1) {
+			return fmt.Errorf("gamma[%d]: %v is not in [0, 1]", l, v)
+		}
+		if o := g[len(g)-1-l]; o != v {
+			return fmt.Errorf("gamma[%d]: %v is not gamma[%d] = %v, it must be symmetric", l, v, len(g)-1-l, o)
+		}
+	}
+	return nil
+}
+
+// Monotone reports whether clearer majorities are answered at least as
+// truthfully: g does not fall from the middle outwards.
+func (g Gamma) Monotone() bool {
+	for l := half(len(g) - 1); l+1 < len(g); l++ {
+		if g[l] > g[l+1] {
+			return false
+		}
+	}
+	return true
+}
+
+// right returns γ(n), …, γ(K), the part that determines the rest.
+func (g Gamma) right() []float64 { return g[half(len(g)-1):] }
+
+// fromRight mirrors γ(n), …, γ(K).
+func fromRight(x []float64) Gamma {
+	g := make(Gamma, 2*len(x))
+	for j, v := range x {
+		g[len(x)+j], g[len(x)-1-j] = v, v
+	}
+	return g
+}
+
+// Constant returns γ ≡ c for K mechanisms: randomized response on the majority.
+func Constant(mechanisms int, c float64) (Gamma, error) {
+	if err := checkMechanisms(mechanisms); err != nil {
+		return nil, err
+	}
+	if !(c >= 0 && c <= 1) {
+		return nil, fmt.Errorf("constant: %v is not in [0, 1]", c)
+	}
+	return constant(mechanisms, c), nil
+}
+
+func constant(k int, c float64) Gamma {
+	g := make(Gamma, k+1)
+	for l := range g {
+		g[l] = c
+	}
+	return g
+}
+
+// Subsampling returns the noise function of the majority of m votes drawn
+// without replacement, ties decided by a fair coin, exactly: the two have the
+// same output law given any votes (Lemma 3.1 of the paper; its displayed
+// formula holds for l ≤ (K−1)/2 and is mirrored here).
+//
+// With independent (ε, Δ)-DP mechanisms it is (tε, 1−(1−Δ)^t)-DP for
+// t = ⌈m/2⌉ (Theorems 1 and 2 of docs/darrm.md), and for Δ = 0 no less will do.
+// An even m is m−1 in disguise.
+func Subsampling(mechanisms, m int) ([]*big.Rat, error) {
+	if err := checkMechanisms(mechanisms); err != nil {
+		return nil, err
+	}
+	if m < 1 || m > mechanisms {
+		return nil, fmt.Errorf("votes: %d is not in [1, %d]", m, mechanisms)
+	}
+	// With m = 2t−1 and H = (K−1)/2, for l ≤ H,
+	//	γ(l)·C(K, m) = C(H, t−1)² + 2 Σ_{j=l}^{H−1} C(j, t−1) C(K−1−j, t−1):
+	// positive terms only (docs/darrm.md, equation 3).
+	k, h, t := int64(mechanisms), int64(mechanisms-1)/2, int64(m+1)/2
+	total := new(big.Int).Binomial(k, 2*t-1)
+	sum := new(big.Int).Binomial(h, t-1)
+	sum.Mul(sum, sum)
+	out := make([]*big.Rat, k+1)
+	for l := h; l >= 0; l-- {
+		if l < h {
+			term := new(big.Int).Binomial(l, t-1)
+			term.Mul(term, new(big.Int).Binomial(k-1-l, t-1))
+			sum.Add(sum, term.Lsh(term, 1))
+		}
+		out[l] = new(big.Rat).SetFrac(sum, total)
+		out[k-l] = new(big.Rat).Set(out[l])
+	}
+	return out, nil
+}
+
+// DoubleSubsampling returns the noise function of the majority of 2m−1 votes
+// (of all of them if m ≥ (K+1)/2), exactly.
+//
+// With independent (ε, Δ)-DP mechanisms it is (mε, 1−(1−Δ)^m)-DP: Theorem 4.1 of
+// the paper, there for identically distributed votes and Δ = 0, in general by
+// Theorems 1 and 2 of docs/darrm.md.
+func DoubleSubsampling(mechanisms, m int) ([]*big.Rat, error) {
+	if err := checkMechanisms(mechanisms); err != nil {
+		return nil, err
+	}
+	if m < 1 || m > mechanisms {
+		return nil, fmt.Errorf("allowance: %d is not in [1, %d]", m, mechanisms)
+	}
+	return Subsampling(mechanisms, min(2*m-1, mechanisms))
+}
+
+// Float64s rounds an exact noise function to the nearest floats.
+func Float64s(exact []*big.Rat) Gamma {
+	g := make(Gamma, len(exact))
+	for l, r := range exact {
+		g[l], _ = r.Float64()
+	}
+	return g
+}
+
+// RRConstant returns the constant of the paper's baseline, randomized response
+// on a majority that is (τε, λ)-DP, for a release that is (mε, δ)-DP: Lemma A.1
+// with the clamp at 1 that it leaves out, and for m > τ the constant of the
+// vertex that is then the worst. It is sound and loose; see [BestConstant].
+func RRConstant(epsilon, m, tau, lambda, delta float64) (float64, error) {
+	for _, c := range []struct {
+		name      string
+		v, lo, hi float64
+	}{{"epsilon", epsilon, minEpsilon, maxEpsilon}, {"allowance", m, 0, 700 / epsilon}, {"tau", tau, 0, 1e300},
+		{"lambda", lambda, 0, 1}, {"delta", delta, 0, 1}} {
+		if !(c.v >= c.lo && c.v <= c.hi) {
+			return 0, fmt.Errorf("%s: %v is not in [%g, %g]", c.name, c.v, c.lo, c.hi)
+		}
+	}
+	if m > tau {
+		return roundDown((math.Expm1(m*epsilon) + 2*delta) / (math.Expm1(m*epsilon) + 2*lambda)), nil
+	}
+	// Divided by e^{τε}, so that large budgets do not overflow.
+	s := math.Exp(-tau * epsilon)
+	gain := -math.Expm1((m-tau)*epsilon) + (s+math.Exp((m-tau)*epsilon))*lambda
+	r := -math.Expm1(-m*epsilon) + 2*delta*math.Exp(-m*epsilon) // R·e^{−mε}
+	worst := 2*gain/(1+s)*math.Exp(-m*epsilon) - math.Expm1(-m*epsilon)
+	return roundDown(r / worst), nil
+}
+
+// roundDown takes the rounding of a dozen operations off a probability.
+func roundDown(c float64) float64 { return min(1, c*(1-16*xmath.U)) }

@@ -1,0 +1,111 @@
+package darrm
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// Params is a private majority problem: K mechanisms and the budget for their
+// majority.
+type Params struct {
+	Mechanisms  int     // K, odd
+	Epsilon     float64 // ε of every mechanism
+	Delta       float64 // Δ of every mechanism
+	Allowance   float64 // m: the released bit must be (mε, OutputDelta)-DP
+	OutputDelta float64 // δ
+}
+
+// Limits of Params. Within them no probability that decides a certificate
+// underflows (see underflowSafe), and tables fit in memory.
+const (
+	// MaxMechanisms bounds K; with Delta > 0 a sweep costs K³/3 operations.
+	MaxMechanisms = 1001
+	// MaxFreeMechanisms and MaxFreeMechanismsDelta bound K for noise functions
+	// that are not monotone, with Delta = 0 (K³/6 corner multisets) and with
+	// Delta > 0 (K⁷/5040 of them).
+	MaxFreeMechanisms      = 201
+	MaxFreeMechanismsDelta = 51
+
+	maxEpsilon, minEpsilon = 10, 1e-9
+	maxBudget              = 100
+	minDelta               = 1e-30
+)
+
+// WithDefaultDelta returns p with OutputDelta = 1 − (1−Δ)^m: what the
+// subsampling mechanisms of ⌊m⌋ votes and, by Theorem 2 of docs/darrm.md, of
+// 2⌊m⌋−1 votes are proved to need. It is zero for pure mechanisms.
+func (p Params) WithDefaultDelta() Params {
+	// Rounded up: the majority of all votes needs all of it.
+	p.OutputDelta = -math.Expm1(p.Allowance*math.Log1p(-p.Delta)) * (1 + 16*xmath.U)
+	return p
+}
+
+// Check returns an error that names the first field out of range.
+func (p Params) Check() error {
+	if err := checkMechanisms(p.Mechanisms); err != nil {
+		return err
+	}
+	if !(p.Epsilon >= minEpsilon && p.Epsilon <= maxEpsilon) {
+		return fmt.Errorf("epsilon: %v is not in [%g, %g]", p.Epsilon, minEpsilon, float64(maxEpsilon))
+	}
+	if p.Delta != 0 && !(p.Delta >= minDelta && p.Delta < 1) {
+		return fmt.Errorf("delta: %v is not 0 or in [%g, 1)", p.Delta, minDelta)
+	}
+	if !(p.Allowance >= 1 && p.Allowance <= float64(p.Mechanisms)) {
+		return fmt.Errorf("allowance: %v is not in [1, %d], from one mechanism to all of them", p.Allowance, p.Mechanisms)
+	}
+	if b := p.Allowance * p.Epsilon; b > maxBudget {
+		return fmt.Errorf("allowance: %v times epsilon %v is a budget above %g", p.Allowance, p.Epsilon, float64(maxBudget))
+	}
+	if !(p.OutputDelta >= p.Delta && p.OutputDelta < 1) || p.OutputDelta != 0 && p.OutputDelta < minDelta {
+		return fmt.Errorf("output-delta: %v is not in [delta, 1) = [%v, 1)", p.OutputDelta, p.Delta)
+	}
+	return nil
+}
+
+func checkMechanisms(k int) error {
+	if k < 1 || k > MaxMechanisms || k%2 == 0 {
+		return fmt.Errorf("mechanisms: %d is not an odd number in [1, %d]", k, MaxMechanisms)
+	}
+	return nil
+}
+
+// checkFree returns an error if noise functions that are not monotone cannot
+// be certified for p.
+func (p Params) checkFree() error {
+	limit := MaxFreeMechanisms
+	if p.Delta > 0 {
+		limit = MaxFreeMechanismsDelta
+	}
+	if p.Mechanisms > limit {
+		return fmt.Errorf("mechanisms: %d is above %d, the most for a noise function that is not monotone with delta %v", p.Mechanisms, limit, p.Delta)
+	}
+	if !p.underflowSafe() {
+		return fmt.Errorf("epsilon: %v is too large for %d mechanisms and a noise function that is not monotone", p.Epsilon, p.Mechanisms)
+	}
+	return nil
+}
+
+// underflowSafe reports that positive probabilities of the tables of free noise
+// functions stay normal numbers. Each is an average of h over numbers of ones;
+// either it reaches the majority, where h ≥ ½, by at most n = (K+1)/2 coins of
+// probability at least 1/(1+e^ε) ≥ e^{−ε}/2, or it averages minority values of h,
+// which are 0 or at least 2^−54, over at most n such coins. (Monotone ones use
+// the larger coin alone, of probability at least ½: 2^−501−54 at K = 1001.)
+// Where Δ > 0 an additive error is charged instead, see tableError.
+func (p Params) underflowSafe() bool {
+	n := float64(half(p.Mechanisms))
+	return p.Delta > 0 || n*(p.Epsilon+math.Ln2)+54*math.Ln2 < 700
+}
+
+// half returns n = (K+1)/2, the smallest majority.
+func half(k int) int { return (k + 1) / 2 }
+
+// budget is mε.
+func (p Params) budget() float64 { return p.Allowance * p.Epsilon }
+
+// BudgetF returns R = e^{mε} − 1 + 2δ, what the privacy condition compares f
+// with.
+func (p Params) BudgetF() float64 { return math.Expm1(p.budget()) + 2*p.OutputDelta }

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"math/rand/v2"
+
+	"github.com/dpaccountant/accountant/darrm"
+)
+
+// prediction simulates private prediction without a data set: eleven teachers
+// answer each query rightly with one probability, independently.
+func (e *experiment) prediction() {
+	const k, eps, delta, queries, repeats = 11, 0.0892, 1e-4, 100, 40
+	p := darrm.Params{Mechanisms: k, Epsilon: eps, Delta: delta, Allowance: 3, OutputDelta: 3 * delta}
+	cs := e.families(p, k, -1+1/pow(1-delta, k))
+	sigma, _, err := darrm.GNMaxNoise(p.Allowance*eps, p.OutputDelta)
+	if err != nil || e.err != nil {
+		e.err = err
+		return
+	}
+	e.printf(`## Private prediction without data, at equal budget
+
+%d teachers, each (%g, %g)-DP; every answer may cost (%.4g, %.1g). A teacher is right with probability p on each query, independently;
+the label is a fair coin. Accuracy of one answer, exactly, and in brackets the share of right answers of %d simulated queries
+(%d runs of %d). GNMax gets the same votes from teachers that need not be private, but trusts in disjoint shards; with disjoint
+shards the noise-free majority of private teachers ("noise-free") costs only (ε, Δ) and is the right choice.
+
+| p | GNMax | constant | subsampling | double | optimal | noise-free |
+|---|---|---|---|---|---|---|
+`, k, eps, delta, p.Allowance*eps, p.OutputDelta, queries*repeats, repeats, queries)
+	rng := rand.New(rand.NewPCG(11, 3))
+	coins := rand.NewChaCha8([32]byte{11})
+	for _, q := range []float64{0.6, 0.7, 0.8, 0.9, 0.95, 1} {
+		law, err := darrm.PoissonBinomial(same(q, k))
+		if err != nil {
+			e.err = err
+			return
+		}
+		gnmax := 0.0
+		for l, v := range law {
+			gnmax += v * darrm.GNMaxAccuracy(float64(2*l-k), sigma)
+		}
+		right := make([]int, 5)
+		for range queries * repeats {
+			label, votes, lead := rng.IntN(2) == 1, make([]bool, k), 0
+			for i := range votes {
+				votes[i] = (rng.Float64() < q) == label
+				if votes[i] == label {
+					lead++
+				} else {
+					lead--
+				}
+			}
+			for i, c := range cs {
+				bit, err := darrm.Release(c.gamma, votes, coins)
+				if err != nil {
+					e.err = err
+					return
+				}
+				if bit == label {
+					right[i]++
+				}
+			}
+			if float64(lead)+sigma*(rng.NormFloat64()-rng.NormFloat64()) > 0 {
+				right[4]++
+			}
+		}
+		share := func(i int) float64 { return float64(right[i]) / (queries * repeats) }
+		e.printf("| %g | %.4f (%.3f) |", q, gnmax, share(4))
+		for _, i := range []int{3, 2, 1, 0} {
+			e.printf(" %.4f (%.3f) |", accuracy(cs[i].gamma, law), share(i))
+		}
+		one, _ := darrm.Constant(k, 1)
+		e.printf(" %.4f |\n", accuracy(one, law))
+	}
+	e.printf("\n")
+}
+
+// accuracy is the probability of the right answer when l of the votes are right.
+func accuracy(g darrm.Gamma, law []float64) float64 {
+	a := 0.0
+	for l, v := range law {
+		if 2*l > len(law)-1 {
+			a += v * (1 + g[l]) / 2
+		} else {
+			a += v * (1 - g[l]) / 2
+		}
+	}
+	return a
+}
+
+func pow(x float64, n int) float64 {
+	y := 1.0
+	for range n {
+		y *= x
+	}
+	return y
+}

@@ -1,0 +1,228 @@
+package main
+
+import (
+	"fmt"
+	"image/color"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/dpaccountant/accountant/pate"
+	"github.com/dpaccountant/accountant/rdp"
+)
+
+const width, height = 16 * vg.Centimeter, 10 * vg.Centimeter
+
+var figures = []struct {
+	name string
+	draw func() (*plot.Plot, error)
+}{
+	{"gnss", drawGNSS},
+	{"cost", drawCost},
+	{"epsilon", drawEpsilon},
+	{"split", drawSplit},
+	{"sensitivity", drawSensitivity},
+}
+
+// Colours that keep apart in print and for the colour-blind (Okabe and Ito).
+var palette = []color.Color{
+	color.RGBA{0, 114, 178, 255}, color.RGBA{213, 94, 0, 255}, color.RGBA{0, 158, 115, 255},
+	color.RGBA{204, 121, 167, 255}, color.RGBA{86, 86, 86, 255},
+}
+
+var dashes = [][]vg.Length{nil, {vg.Points(6), vg.Points(3)}, {vg.Points(2), vg.Points(2)}, {vg.Points(8), vg.Points(2), vg.Points(2), vg.Points(2)}, {vg.Points(1), vg.Points(2)}}
+
+func newPlot(x, y string) *plot.Plot {
+	p := plot.New()
+	p.X.Label.Text, p.Y.Label.Text = x, y
+	p.X.Label.Padding, p.Y.Label.Padding = vg.Points(4), vg.Points(4)
+	p.Legend.Padding, p.Legend.XOffs, p.Legend.YOffs = vg.Points(2), vg.Points(6), -vg.Points(4)
+	p.Legend.Top, p.Legend.Left = true, true
+	p.Add(plotter.NewGrid())
+	return p
+}
+
+func addLine(p *plot.Plot, k int, name string, xy plotter.XYs) error {
+	l, err := plotter.NewLine(xy)
+	if err != nil {
+		return err
+	}
+	l.LineStyle = draw.LineStyle{Color: palette[k], Width: vg.Points(1.6), Dashes: dashes[k]}
+	p.Add(l)
+	if name != "" {
+		p.Legend.Add(name, l)
+	}
+	return nil
+}
+
+func drawGNSS() (*plot.Plot, error) {
+	p := newPlot("λβ", "exact / printed cost")
+	const order = 14
+	for k, sigma := range []float64{2, 6.23, 20} {
+		var xy plotter.XYs
+		for x := .02; x < .481; x += .005 {
+			printed, _, err := pate.GNSSPrintedNotABound(order, x/order, sigma)
+			if err != nil {
+				return nil, err
+			}
+			exact, err := pate.GNSSRDP(order, x/order, sigma)
+			if err != nil {
+				return nil, err
+			}
+			xy = append(xy, plotter.XY{X: x, Y: exact / printed})
+		}
+		if err := addLine(p, k, fmt.Sprintf("σ = %v", sigma), xy); err != nil {
+			return nil, err
+		}
+	}
+	if err := addLine(p, 4, "λβ = ¼, ratio 1", plotter.XYs{{X: .25, Y: 0}, {X: .25, Y: 6}}); err != nil {
+		return nil, err
+	}
+	if err := addLine(p, 4, "", plotter.XYs{{X: 0, Y: 1}, {X: .48, Y: 1}}); err != nil {
+		return nil, err
+	}
+	p.X.Min, p.Y.Min = 0, 0
+	return p, nil
+}
+
+func drawCost() (*plot.Plot, error) {
+	p := newPlot("log q", "cost / (λ/σ²)")
+	p.Y.Scale = plot.LogScale{}
+	p.Y.Tick.Marker = plot.ConstantTicks{{Value: 1e-6, Label: "1e-6"}, {Value: 1e-5, Label: "1e-5"}, {Value: 1e-4, Label: "1e-4"},
+		{Value: 1e-3, Label: "1e-3"}, {Value: 1e-2, Label: "1e-2"}, {Value: .1, Label: "0.1"}, {Value: 1, Label: "1"}}
+	p.Legend.Left, p.Legend.Top, p.Legend.YOffs, p.Legend.XOffs = false, false, vg.Points(6), -vg.Points(6)
+	g, err := pate.NewGNMax(40)
+	if err != nil {
+		return nil, err
+	}
+	for k, order := range []float64{2, 8, 14, 32} {
+		var xy plotter.XYs
+		for l := -20.0; l <= -1; l += .05 {
+			v, err := g.DependentRDP(l, order)
+			if err != nil {
+				return nil, err
+			}
+			xy = append(xy, plotter.XY{X: l, Y: v / g.RDP(order)})
+		}
+		if err := addLine(p, k, fmt.Sprintf("λ = %v", order), xy); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+func drawEpsilon() (*plot.Plot, error) {
+	p := newPlot("answered queries", "ε")
+	run := runs[0]
+	l, answered, err := run.ledger()
+	if err != nil {
+		return nil, err
+	}
+	votes, err := pate.SynthS1(run.teachers, run.classes, run.queries)
+	if err != nil {
+		return nil, err
+	}
+	gn, err := pate.Account(votes, pate.GNMax{Sigma: run.sigma2}, pate.Options{})
+	if err != nil {
+		return nil, err
+	}
+	ln, err := pate.Account(votes, pate.LNMax{Gamma: .05}, pate.Options{})
+	if err != nil {
+		return nil, err
+	}
+	var cuts []int
+	for k := 8; k <= run.queries; k += 8 {
+		cuts = append(cuts, k)
+	}
+	for k, c := range []struct {
+		name     string
+		l        *pate.Ledger
+		r        pate.Report
+		answered []bool
+	}{
+		{"LNMax, γ = 1/20", ln, pate.Worst, nil},
+		{"GNMax, σ = 40", gn, pate.Worst, nil},
+		{"Confident, T = 200, σ1 = 150, σ2 = 40", l, pate.Realised, answered},
+		{"the same, data-independent", l, pate.DataIndependent, answered},
+	} {
+		costs, err := c.l.Running(c.r, c.answered, cuts)
+		if err != nil {
+			return nil, err
+		}
+		var xy plotter.XYs
+		for _, x := range costs {
+			e, _, err := pate.Classic.Epsilon(x.Total, run.delta)
+			if err != nil {
+				return nil, err
+			}
+			xy = append(xy, plotter.XY{X: x.Answered, Y: e})
+		}
+		if err := addLine(p, k, c.name, xy); err != nil {
+			return nil, err
+		}
+	}
+	p.X.Min, p.Y.Min, p.Y.Max = 0, 0, 6
+	return p, nil
+}
+
+func drawSplit() (*plot.Plot, error) {
+	p := newPlot("order λ", "Rényi cost")
+	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
+	p.X.Tick.Marker, p.Y.Tick.Marker = plot.ConstantTicks{{Value: 2, Label: "2"}, {Value: 5, Label: "5"}, {Value: 10, Label: "10"}, {Value: 20, Label: "20"}, {Value: 50, Label: "50"}, {Value: 100, Label: "100"}}, plot.LogTicks{Prec: -1}
+	l, answered, err := runs[1].ledger()
+	if err != nil {
+		return nil, err
+	}
+	dep, err := l.Cost(pate.Realised, answered)
+	if err != nil {
+		return nil, err
+	}
+	ind, err := l.Cost(pate.DataIndependent, answered)
+	if err != nil {
+		return nil, err
+	}
+	for k, c := range []struct {
+		name string
+		g    rdp.Grid
+	}{
+		{"checks", dep.Threshold}, {"answers", dep.Answer}, {"both", dep.Total}, {"both, data-independent", ind.Total},
+	} {
+		var xy plotter.XYs
+		for i, a := range c.g.Orders {
+			xy = append(xy, plotter.XY{X: a, Y: c.g.Values[i]})
+		}
+		if err := addLine(p, k, c.name, xy); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+func drawSensitivity() (*plot.Plot, error) {
+	p := newPlot("distance d", "sensitivity")
+	l, answered, err := runs[0].ledger()
+	if err != nil {
+		return nil, err
+	}
+	s, err := l.NewSensitivity(14, pate.Realised, answered)
+	if err != nil {
+		return nil, err
+	}
+	for k, c := range []struct {
+		name string
+		beta float64
+	}{{"local, within d", 0}, {"discounted, β = 0.2/λ", .2 / 14}, {"discounted, β = 0.4/λ", .4 / 14}} {
+		var xy plotter.XYs
+		for d := range 121 {
+			xy = append(xy, plotter.XY{X: float64(d), Y: s.Local[d] * math.Exp(-c.beta*float64(d))})
+		}
+		if err := addLine(p, k, c.name, xy); err != nil {
+			return nil, err
+		}
+	}
+	p.Y.Min, p.Y.Max = 0, .36
+	return p, nil
+}

@@ -1,0 +1,45 @@
+// Command pate reproduces what can be reproduced, without its votes, of the
+// tables of Papernot et al., "Scalable Private Learning with PATE" (ICLR 2018),
+// and shows the rest on synthetic votes. It writes docs/experiments/pate.md and
+// its figures.
+//
+//	go run ./experiments/pate [-out docs/experiments]
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+func main() {
+	out := flag.String("out", "docs/experiments", "folder to write pate.md and pate-*.svg to")
+	format := flag.String("format", "svg", "format of the figures: svg or png")
+	flag.Parse()
+	if err := run(*out, *format); err != nil {
+		fmt.Fprintln(os.Stderr, "pate:", err)
+		os.Exit(1)
+	}
+}
+
+func run(out, format string) error {
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(out, "pate.md"), b.Bytes(), 0o644); err != nil {
+		return err
+	}
+	for _, f := range figures {
+		p, err := f.draw()
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.name, err)
+		}
+		if err := p.Save(width, height, filepath.Join(out, "pate-"+f.name+"."+format)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,250 @@
+// Command selection prints the tables of docs/experiments/selection.md and draws
+// its figures: what private hyper-parameter tuning costs under different laws of
+// the number of runs, by the bounds of this library and by those of the
+// literature.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"math"
+	"os"
+	"path/filepath"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/plotutil"
+	"gonum.org/v1/plot/vg"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/rdp"
+	"github.com/dpaccountant/accountant/selection"
+)
+
+const delta = 1e-5
+
+// The training run that is tuned: DP-SGD, noise multiplier 1, rate 0.01, 1000
+// steps.
+const plan = `neighbors: add-remove
+steps:
+  - mechanism: {gaussian: {noise-multiplier: 1}}
+    sampling: {poisson: {rate: 0.01}}
+    count: 1000
+`
+
+func main() {
+	dir := flag.String("out", "docs/experiments", "directory of the figures")
+	flag.Parse()
+	pureTable(os.Stdout)
+	gaussianTable(os.Stdout)
+	run, err := trainingRun(3e-4, 3e-5)
+	if err != nil {
+		log.Fatal(err)
+	}
+	tuningTable(os.Stdout, run)
+	if err := figures(*dir, run); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		log.Fatal(err)
+	}
+	return v
+}
+
+type namedLaw struct {
+	name  string
+	build func(mean float64) (selection.Law, error)
+}
+
+func negativeBinomial(shape float64) func(float64) (selection.Law, error) {
+	return func(mean float64) (selection.Law, error) { return selection.WithMean(shape, mean) }
+}
+
+var laws = []namedLaw{
+	{"logarithmic", negativeBinomial(0)},
+	{"shape ½", negativeBinomial(0.5)},
+	{"geometric", negativeBinomial(1)},
+	{"shape 2", negativeBinomial(2)},
+	{"Poisson", selection.Poisson},
+}
+
+// pureTable compares the exact prices of pure candidates with the simple ones.
+func pureTable(w io.Writer) {
+	fmt.Fprint(w, "| ε of one run | mean runs | first above: exact / 2ε | logarithmic: exact / 2ε | geometric: exact / 3ε | Poisson | capped by conditioning at 2·mean | cut off at 2·mean |\n|---|---|---|---|---|---|---|---|\n")
+	for _, eps := range []float64{0.1, 0.5, 1, 2} {
+		for _, mean := range []float64{10, 100} {
+			geo := must(selection.WithMean(1, mean))
+			best := func(l selection.Law) float64 { return must(selection.PriceOfBest(l).Pure(eps)) }
+			gamma, _ := selection.Gamma(geo)
+			fmt.Fprintf(w, "| %g | %g | %.4f / %.4g | %.4f / %.4g | %.4f / %.4g | %.4f | %.4f | %.4f |\n", eps, mean,
+				must(must(selection.PriceOfFirstAbove(geo)).Pure(eps)), 2*eps,
+				best(must(selection.WithMean(0, mean))), 2*eps, best(geo), 3*eps, best(must(selection.Poisson(mean))),
+				best(must(selection.Conditioned(1, gamma, int(2*mean)))), best(must(selection.Censored(gamma, int(2*mean)))))
+		}
+	}
+	fmt.Fprintln(w)
+}
+
+// A candidate is one run: a bound on its profile and its Rényi curve.
+type candidate struct {
+	bound selection.Bound
+	curve rdp.Curve
+}
+
+func (c candidate) tight(l selection.Law) float64 {
+	eps := must(must(selection.PriceOfBest(l).Profile(c.bound)).Epsilon(delta))
+	if _, ok := selection.Shape(l); !ok {
+		e, _, err := rdp.Epsilon(must(selection.PriceOfBest(l).Curve(c.curve, c.bound)), delta)
+		if err == nil {
+			eps = min(eps, e)
+		}
+	}
+	return eps
+}
+
+// literature is Theorem 2 of Papernot and Steinke, Theorem 6 for Poisson laws.
+func (c candidate) literature(l selection.Law) float64 {
+	var curve rdp.Curve
+	if _, ok := selection.Shape(l); ok {
+		curve = must(selection.PapernotSteinke(c.curve, l, nil, false))
+	} else {
+		own := selection.FromCurve(c.curve).Interpolated()
+		curve = rdp.Func(func(lambda float64) float64 {
+			v, err := selection.PapernotSteinkePoissonUnproved(c.curve, own, l.Mean(), lambda)
+			if err != nil || math.IsNaN(v) {
+				return math.Inf(1)
+			}
+			return max(0, v)
+		})
+	}
+	eps, _, err := rdp.Epsilon(curve, delta)
+	return must(eps, err)
+}
+
+// profileForm is the best of the one-parameter bounds of Koskela, Redberg and
+// Wang, over a grid of its parameter.
+func (c candidate) profileForm(l selection.Law) float64 {
+	best := math.Inf(1)
+	for hat := 0.0; hat < 3; hat += 0.01 {
+		best = min(best, must(must(selection.KoskelaRedbergWang(c.bound, l, hat)).Epsilon(delta)))
+	}
+	return best
+}
+
+func gaussianTable(w io.Writer) {
+	g := must(profiles.NewGaussian(2))
+	c := candidate{selection.FromProfile(g), must(rdp.Gaussian(2))}
+	fmt.Fprintf(w, "Gaussian, noise multiplier 2, ε(%g) of one run %.4f\n\n", delta, must(c.bound.Epsilon(delta)))
+	comparison(w, c)
+}
+
+func tuningTable(w io.Writer, c candidate) {
+	base, _, err := rdp.Epsilon(c.curve, delta)
+	fmt.Fprintf(w, "DP-SGD, ε(%g) of one run %.4f, by its Rényi curve %.4f\n\n", delta, must(c.bound.Epsilon(delta)), must(base, err))
+	comparison(w, c)
+}
+
+func comparison(w io.Writer, c candidate) {
+	fmt.Fprint(w, "| law | mean runs | misses top 1 % | misses top 5 % | ε Papernot–Steinke | ε Koskela–Redberg–Wang | ε here | saved |\n|---|---|---|---|---|---|---|---|\n")
+	for _, mean := range []float64{10, 100} {
+		for _, nl := range laws {
+			l := must(nl.build(mean))
+			ps, tight := c.literature(l), c.tight(l)
+			fmt.Fprintf(w, "| %s | %g | %.3f | %.4f | %.4f | %.4f | %.4f | %.0f %% |\n", nl.name, mean, l.PGF(0.99), l.PGF(0.95),
+				ps, c.profileForm(l), tight, 100*(1-tight/ps))
+		}
+	}
+	fmt.Fprintln(w)
+}
+
+// trainingRun certifies the profile of the whole training run once, to a relative
+// accuracy of δ, as a polygon that is within chord of it in ε; prices are then
+// read off that.
+func trainingRun(accuracy, chord float64) (candidate, error) {
+	p, err := accountant.ParsePlan([]byte(plan))
+	if err != nil {
+		return candidate{}, err
+	}
+	a := accountant.New(p.Neighbors, accountant.WithAccuracy(accuracy))
+	if err := a.AddPlan(p); err != nil {
+		return candidate{}, err
+	}
+	bound := selection.FromDelta(func(eps float64) (float64, error) {
+		iv, err := a.Delta(eps)
+		return iv.Upper, err
+	})
+	d, err := bound.Discretize(chord, -40)
+	if err != nil {
+		return candidate{}, err
+	}
+	one, err := rdp.PoissonGaussian(0.01, 1)
+	if err != nil {
+		return candidate{}, err
+	}
+	return candidate{selection.FromProfile(d), rdp.Repeat(one, 1000)}, nil
+}
+
+func figures(dir string, c candidate) error {
+	cost, miss := plot.New(), plot.New()
+	cost.Title.Text = "Tuning a DP-SGD run: ε at δ = 1e-5"
+	cost.X.Label.Text, cost.Y.Label.Text = "expected number of runs", "ε (solid: here, dashed: Papernot–Steinke)"
+	cost.X.Scale, cost.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{}
+	cost.Legend.Top, cost.Legend.Left = true, true
+	miss.Title.Text = "What ε buys: runs up to 1000"
+	miss.X.Label.Text, miss.Y.Label.Text = "ε at δ = 1e-5", "probability to miss the best 5 %"
+	miss.Y.Scale, miss.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{}
+	miss.Legend.Top = true
+	for i, nl := range laws {
+		var here, lit, reach plotter.XYs
+		for k := 0; k <= 24; k++ {
+			mean := math.Pow(10, float64(k)/8)
+			l, err := nl.build(mean)
+			if err != nil {
+				return err
+			}
+			e := c.tight(l)
+			if e < 10 {
+				here = append(here, plotter.XY{X: mean, Y: e})
+				reach = append(reach, plotter.XY{X: e, Y: max(l.PGF(0.95), 1e-4)})
+			}
+			if k%2 == 0 {
+				if e := c.literature(l); e < 10 {
+					lit = append(lit, plotter.XY{X: mean, Y: e})
+				}
+			}
+		}
+		line, err := plotter.NewLine(here)
+		if err != nil {
+			return err
+		}
+		dashed, err := plotter.NewLine(lit)
+		if err != nil {
+			return err
+		}
+		r, err := plotter.NewLine(reach)
+		if err != nil {
+			return err
+		}
+		for _, l := range []*plotter.Line{line, dashed, r} {
+			l.Color, l.Width = plotutil.Color(i), vg.Points(1.5)
+		}
+		dashed.Dashes = []vg.Length{vg.Points(4), vg.Points(3)}
+		cost.Add(line, dashed)
+		cost.Legend.Add(nl.name, line)
+		miss.Add(r)
+		miss.Legend.Add(nl.name, r)
+	}
+	for name, p := range map[string]*plot.Plot{"selection-epsilon.svg": cost, "selection-miss.svg": miss} {
+		p.Add(plotter.NewGrid())
+		if err := p.Save(16*vg.Centimeter, 11*vg.Centimeter, filepath.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

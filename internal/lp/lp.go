@@ -1,0 +1,404 @@
+// Package lp solves small dense linear programs over a box, to which rows may
+// be added after a solve: the shape of every cutting-plane method.
+//
+// Use it when all variables are bounded (probabilities are) and the rows are
+// many but only few of them matter: generate those. Do not use it for sparse
+// programs with thousands of variables.
+//
+// The method is a bounded-variable revised dual simplex, in the view of the
+// active set: a vertex is the solution of n active constraints, whose
+// multipliers stay non-negative while violated constraints enter one by one.
+// A box gives the first vertex (each variable at the bound that its cost
+// favours) and makes it dual feasible, so that there is no first phase.
+//
+// gonum's optimize/convex/lp.Simplex is not called: it takes the standard form
+// only, starts afresh after each added row (some 30 times slower at 100
+// variables), and on a degenerate program of package darrm it stops at a
+// singular basis short of the optimum. Tests use it as a second opinion.
+package lp
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Errors of Maximize.
+var (
+	// ErrInfeasible says that no point of the box satisfies every row.
+	ErrInfeasible = errors.New("lp: infeasible")
+	// ErrStalled says that the pivot limit was reached.
+	ErrStalled = errors.New("lp: no optimum within the pivot limit")
+	// ErrSingular says that the active constraints became linearly dependent.
+	ErrSingular = errors.New("lp: the active constraints are singular to working precision")
+)
+
+// A Solver maximises c·x over a box and the rows added so far. Its zero value
+// is not usable; call New.
+type Solver struct {
+	n      int
+	c      []float64
+	lo, hi []float64
+	rows   []row
+
+	active []active  // n of them, whose normals are the rows of A
+	inv    []float64 // A⁻¹, row-major n×n
+	x, y   []float64 // A⁻¹ b and A⁻ᵀ c
+	d, u   []float64 // scratch
+	fresh  int       // pivots since inv was computed from scratch
+
+	dualTol  float64 // a multiplier this far below zero counts as zero: 1e-13 max|c|
+	restarts int
+}
+
+type row struct {
+	a     []float64 // normalised to max |a| = 1
+	b     float64
+	equal bool
+}
+
+// active names a constraint g·x ≤ h that holds with equality at the vertex.
+type active struct {
+	kind  kind
+	index int
+	fixed bool // an equality: it never leaves
+}
+
+type kind uint8
+
+const (
+	lower   kind = iota // −x_i ≤ −lo_i
+	upper               // x_i ≤ hi_i
+	below               // a·x ≤ b
+	flipped             // −a·x ≤ −b, of an equality
+)
+
+// New returns the problem of maximising c·x over lo ≤ x ≤ hi, without rows.
+func New(c, lo, hi []float64) (*Solver, error) {
+	n := len(c)
+	if n == 0 || len(lo) != n || len(hi) != n {
+		return nil, fmt.Errorf("lp: c, lo and hi have %d, %d and %d entries, must have the same positive number", n, len(lo), len(hi))
+	}
+	for i := range n {
+		if math.IsNaN(c[i]) || math.IsInf(c[i], 0) {
+			return nil, fmt.Errorf("lp: c[%d]: %v is not finite", i, c[i])
+		}
+		if !(lo[i] <= hi[i]) || math.IsInf(lo[i], 0) || math.IsInf(hi[i], 0) {
+			return nil, fmt.Errorf("lp: variable %d: [%v, %v] is not a bounded interval", i, lo[i], hi[i])
+		}
+	}
+	s := &Solver{n: n, c: append([]float64(nil), c...), lo: append([]float64(nil), lo...), hi: append([]float64(nil), hi...)}
+	for _, v := range c {
+		s.dualTol = max(s.dualTol, 1e-13*math.Abs(v))
+	}
+	s.active = make([]active, n)
+	s.box()
+	s.inv = make([]float64, n*n)
+	s.x, s.y = make([]float64, n), make([]float64, n)
+	s.d, s.u = make([]float64, n), make([]float64, n)
+	if err := s.refactor(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// box makes each variable active at the bound that its cost favours.
+func (s *Solver) box() {
+	for i, v := range s.c {
+		s.active[i] = active{kind: lower, index: i}
+		if v >= 0 {
+			s.active[i].kind = upper
+		}
+	}
+}
+
+// AddRow adds the constraint a·x ≤ b.
+func (s *Solver) AddRow(a []float64, b float64) error { return s.add(a, b, false) }
+
+// AddEqual adds the constraint a·x = b.
+func (s *Solver) AddEqual(a []float64, b float64) error { return s.add(a, b, true) }
+
+func (s *Solver) add(a []float64, b float64, equal bool) error {
+	if len(a) != s.n {
+		return fmt.Errorf("lp: row %d has %d entries, must have %d", len(s.rows), len(a), s.n)
+	}
+	scale := 0.0
+	for i, v := range a {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("lp: row %d, entry %d: %v is not finite", len(s.rows), i, v)
+		}
+		scale = max(scale, math.Abs(v))
+	}
+	if math.IsNaN(b) || math.IsInf(b, 0) {
+		return fmt.Errorf("lp: row %d: right side %v is not finite", len(s.rows), b)
+	}
+	if scale == 0 {
+		if b < 0 || equal && b != 0 {
+			return ErrInfeasible
+		}
+		return nil
+	}
+	r := row{a: make([]float64, s.n), b: b / scale, equal: equal}
+	for i, v := range a {
+		r.a[i] = v / scale
+	}
+	s.rows = append(s.rows, r)
+	return nil
+}
+
+// Rows returns the number of rows that were added and do not vanish.
+func (s *Solver) Rows() int { return len(s.rows) }
+
+// feasTol is how far a row (normalised to max |a| = 1) or a bound may be
+// exceeded at a vertex that is called feasible. Rows are sums of n terms below
+// max(|lo|, |hi|), so that their rounding is of order n·u: 1e-13 for n = 500.
+// Callers who need more repair and certify.
+const feasTol = 1e-13
+
+// pivotTol is the smallest entry of the ratio test: constraint normals are at
+// most 1 and inverses grow like the condition number, so that smaller entries
+// are rounding.
+const pivotTol = 1e-10
+
+// Maximize returns the optimum. The slice is a copy; rows may be added and
+// Maximize called again, which starts from the last vertex.
+func (s *Solver) Maximize() (x []float64, value float64, err error) {
+	stalled, limit := 0, 2000+50*(s.n+len(s.rows))
+	polished := false
+	for range limit {
+		if s.fresh >= 100 {
+			if err := s.refresh(); err != nil {
+				return nil, 0, err
+			}
+		}
+		bland := stalled > 20+s.n
+		enter, excess := s.mostViolated(bland)
+		if excess <= feasTol {
+			if !polished && s.fresh > 0 {
+				// The vertex and its multipliers once more from scratch: an error
+				// gathered by the updates shows as a violation and is mended.
+				if err := s.refresh(); err != nil {
+					return nil, 0, err
+				}
+				polished = true
+				continue
+			}
+			for i, v := range s.x {
+				s.x[i] = min(max(v, s.lo[i]), s.hi[i])
+				value += s.c[i] * s.x[i]
+			}
+			return append([]float64(nil), s.x...), value, nil
+		}
+		polished = false
+		step, err := s.pivot(enter, excess, bland)
+		if err != nil {
+			return nil, 0, err
+		}
+		if step > 0 {
+			stalled = 0
+		} else {
+			stalled++
+		}
+	}
+	return nil, 0, ErrStalled
+}
+
+// normal adds t times the normal of a constraint to v.
+func (s *Solver) normal(a active, t float64, v []float64) {
+	switch a.kind {
+	case lower:
+		v[a.index] -= t
+	case upper:
+		v[a.index] += t
+	case below, flipped:
+		if a.kind == flipped {
+			t = -t
+		}
+		for i, w := range s.rows[a.index].a {
+			v[i] += t * w
+		}
+	}
+}
+
+func (s *Solver) side(a active) float64 {
+	switch a.kind {
+	case lower:
+		return -s.lo[a.index]
+	case upper:
+		return s.hi[a.index]
+	case flipped:
+		return -s.rows[a.index].b
+	}
+	return s.rows[a.index].b
+}
+
+// mostViolated returns the constraint that the vertex exceeds most (with first,
+// the first that it exceeds: Bland's rule) and by how much.
+func (s *Solver) mostViolated(first bool) (active, float64) {
+	var best active
+	worst := 0.0
+	try := func(a active, excess float64) bool {
+		if excess > worst && excess > feasTol {
+			best, worst = a, excess
+			return first
+		}
+		return false
+	}
+	for i, v := range s.x {
+		if try(active{kind: lower, index: i}, s.lo[i]-v) || try(active{kind: upper, index: i}, v-s.hi[i]) {
+			return best, worst
+		}
+	}
+	for r := range s.rows {
+		e := -s.rows[r].b
+		for i, w := range s.rows[r].a {
+			e += w * s.x[i]
+		}
+		if try(active{kind: below, index: r, fixed: s.rows[r].equal}, e) {
+			break
+		}
+		if s.rows[r].equal && try(active{kind: flipped, index: r, fixed: true}, -e) {
+			break
+		}
+	}
+	return best, worst
+}
+
+// pivot lets the violated constraint enter. Its normal is g = Σ d_i g_i over
+// the active ones; giving it the multiplier t costs the others t·d_i, and the
+// first one to reach zero leaves. The objective falls by t times the excess.
+func (s *Solver) pivot(enter active, excess float64, bland bool) (step float64, err error) {
+	n := s.n
+	for i := range s.u {
+		s.u[i] = 0
+	}
+	s.normal(enter, 1, s.u)
+	for i := range s.d {
+		s.d[i] = 0
+	}
+	for k, g := range s.u {
+		if g != 0 {
+			for i, w := range s.inv[k*n : (k+1)*n] {
+				s.d[i] += g * w
+			}
+		}
+	}
+	leave := -1
+	if bland {
+		// The first constraint in a fixed order among those of smallest ratio,
+		// against cycling.
+		ratio := math.Inf(1)
+		for i, d := range s.d {
+			if d <= pivotTol || s.active[i].fixed {
+				continue
+			}
+			if r := max(s.y[i], 0) / d; r < ratio || r == ratio && s.active[i].before(s.active[leave]) {
+				leave, ratio = i, r
+			}
+		}
+	} else {
+		// Harris: multipliers may end dualTol below zero, and among the
+		// constraints that this lets leave the largest pivot does.
+		bound := math.Inf(1)
+		for i, d := range s.d {
+			if d > pivotTol && !s.active[i].fixed {
+				bound = min(bound, (max(s.y[i], 0)+s.dualTol)/d)
+			}
+		}
+		for i, d := range s.d {
+			if d > pivotTol && !s.active[i].fixed && max(s.y[i], 0)/d <= bound && (leave < 0 || d > s.d[leave]) {
+				leave = i
+			}
+		}
+	}
+	if leave < 0 {
+		return 0, ErrInfeasible
+	}
+	d := s.d[leave]
+	t := max(s.y[leave], 0) / d
+	for i := range s.y {
+		s.y[i] -= t * s.d[i]
+	}
+	s.y[leave] = t
+	for k := range n {
+		r := s.inv[k*n : (k+1)*n]
+		c := r[leave] / d
+		if c == 0 {
+			continue
+		}
+		for i, e := range s.d {
+			r[i] -= c * e
+		}
+		r[leave] = c
+		s.x[k] -= excess * c
+	}
+	s.active[leave] = enter
+	s.fresh++
+	return t * excess, nil
+}
+
+func (a active) before(b active) bool {
+	if a.kind != b.kind {
+		return a.kind < b.kind
+	}
+	return a.index < b.index
+}
+
+// refresh refactors; an active set that has become singular is given up for
+// the box, from which all rows are met anew.
+func (s *Solver) refresh() error {
+	err := s.refactor()
+	if errors.Is(err, ErrSingular) && s.restarts < 10 {
+		s.restarts++
+		s.box()
+		return s.refactor()
+	}
+	return err
+}
+
+// refactor computes inverse, vertex and multipliers from the active set alone.
+// The vertex gets one step of iterative refinement with a compensated residual.
+func (s *Solver) refactor() error {
+	n := s.n
+	a := mat.NewDense(n, n, nil)
+	b := make([]float64, n)
+	for i, c := range s.active {
+		s.normal(c, 1, a.RawRowView(i))
+		b[i] = s.side(c)
+	}
+	inv := mat.NewDense(n, n, s.inv)
+	if err := inv.Inverse(a); err != nil {
+		var cond mat.Condition
+		if !errors.As(err, &cond) || math.IsInf(float64(cond), 1) {
+			return ErrSingular
+		}
+	}
+	x := mat.NewVecDense(n, s.x)
+	x.MulVec(inv, mat.NewVecDense(n, b))
+	residual := make([]float64, n)
+	for i := range n {
+		residual[i] = b[i] - dot2(a.RawRowView(i), s.x)
+	}
+	var fix mat.VecDense
+	fix.MulVec(inv, mat.NewVecDense(n, residual))
+	x.AddVec(x, &fix)
+	mat.NewVecDense(n, s.y).MulVec(inv.T(), mat.NewVecDense(n, s.c))
+	s.fresh = 0
+	return nil
+}
+
+// dot2 is the inner product as if computed in twice the working precision.
+func dot2(a, b []float64) float64 {
+	hi, lo := 0.0, 0.0
+	for i, x := range a {
+		p := x * b[i]
+		e := math.FMA(x, b[i], -p)
+		t := hi + p
+		z := t - hi
+		lo += (hi - (t - z)) + (p - z) + e
+		hi = t
+	}
+	return hi + lo
+}

@@ -1,0 +1,331 @@
+package labeldp
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mathext"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// Additive adds noise to a label, with the label range R as its sensitivity: one
+// label may be replaced by any other. Its samplers work in floating point, and
+// are not hardened against attacks on its rounding: they are here to compare
+// with, and [Randomizer] is what to release labels through.
+type Additive struct {
+	name      string
+	lo, hi    float64
+	eps       float64
+	unit      float64 // lattice step of discrete noise, 0 if continuous
+	clipped   bool
+	staircase bool
+	steps     int     // R in units, of discrete noise
+	gamma     float64 // of the continuous staircase
+	r         int     // of the discrete staircase
+	clip      []float64
+}
+
+// maxSteps bounds the label range in lattice steps.
+const maxSteps = 1 << 20
+
+// NewLaplace returns the Laplace mechanism with scale R/ε.
+// arXiv:2312.05659, Definition 18.
+func NewLaplace(labels []float64, eps float64) (*Additive, error) {
+	ys, err := setUp(labels, eps)
+	if err != nil {
+		return nil, err
+	}
+	return &Additive{name: "laplace", lo: ys[0], hi: ys[len(ys)-1], eps: eps}, nil
+}
+
+// NewDiscreteLaplace returns the discrete Laplace mechanism for labels that are
+// whole steps apart: P(Z = z) ∝ e^{−ε|z|/R} with R counted in steps.
+// arXiv:2312.05659, Definition 17.
+func NewDiscreteLaplace(labels []float64, eps, step float64) (*Additive, error) {
+	return newDiscrete("discrete-laplace", labels, eps, step)
+}
+
+// NewStaircase returns the staircase mechanism of Geng and Viswanath, with the
+// shape γ of least variance. arXiv:2312.05659, Definition 20.
+func NewStaircase(labels []float64, eps float64) (*Additive, error) {
+	a, err := NewLaplace(labels, eps)
+	if err != nil {
+		return nil, err
+	}
+	a.name, a.staircase = "staircase", true
+	// Geng and Viswanath's minimizer, with (b − 2b² + 2b⁴ − b⁵) factored into
+	// b(1−b)³(1+b).
+	b := math.Exp(-eps)
+	a.gamma = (math.Cbrt(b*(1+b)/2) - b) / -math.Expm1(-eps)
+	return a, nil
+}
+
+// NewDiscreteStaircase returns the discrete staircase mechanism for labels that
+// are whole steps apart, with the shape r of least variance.
+// arXiv:2312.05659, Definition 19, whose symbol b is e^−ε.
+func NewDiscreteStaircase(labels []float64, eps, step float64) (*Additive, error) {
+	a, err := newDiscrete("discrete-staircase", labels, eps, step)
+	if err != nil {
+		return nil, err
+	}
+	a.staircase = true
+	best := math.Inf(1)
+	for r := 1; r <= max(a.steps, 1); r++ {
+		if v := staircaseMoment(a.steps, r, eps); v < best {
+			best, a.r = v, r
+		}
+	}
+	return a, nil
+}
+
+func newDiscrete(name string, labels []float64, eps, step float64) (*Additive, error) {
+	ys, err := setUp(labels, eps)
+	if err != nil {
+		return nil, err
+	}
+	if !(step > 0) || math.IsInf(step, 0) {
+		return nil, fmt.Errorf("step: %v is not in (0, ∞)", step)
+	}
+	for _, y := range ys {
+		if n := (y - ys[0]) / step; !(n <= maxSteps) || math.Abs(n-math.Round(n)) > 1e-9*max(n, 1) {
+			return nil, fmt.Errorf("step: %v: label %v is not a whole number of steps in [0, %d] above label %v", step, y, maxSteps, ys[0])
+		}
+	}
+	n := int(math.Round((ys[len(ys)-1] - ys[0]) / step))
+	return &Additive{name: name, lo: ys[0], hi: ys[len(ys)-1], eps: eps, unit: step, steps: n}, nil
+}
+
+// LatticeStep returns the largest step that all labels are whole numbers of
+// steps apart by, and false if there is none above a millionth of their range.
+func LatticeStep(labels []float64) (float64, bool) {
+	ys, _, err := normalizeLabels(labels)
+	if err != nil || len(ys) < 2 {
+		return 0, false
+	}
+	span := ys[len(ys)-1] - ys[0]
+	g := span
+	for _, y := range ys[1:] {
+		// Euclid's algorithm, with remainders below rounding taken as 0.
+		for a, b := g, y-ys[0]; ; a, b = b, math.Mod(a, b) {
+			if b < 1e-9*span || a-b < 1e-9*span && a > b {
+				g = a
+				break
+			}
+		}
+	}
+	return g, g > span/maxSteps
+}
+
+// Clipped returns the same mechanism with outputs clipped to the range of the
+// labels. It is biased; its privacy is the same. Of the Laplace mechanisms only.
+func (a *Additive) Clipped() (*Additive, error) {
+	if a.staircase {
+		return nil, fmt.Errorf("clip: %s is not one of laplace, discrete-laplace", a.name)
+	}
+	c := *a
+	if c.clipped {
+		return &c, nil
+	}
+	c.name, c.clipped = "clipped-"+a.name, true
+	if c.unit > 0 {
+		// clip[A] = Σ_{z<A} z² P(Z = z), one side.
+		q := math.Exp(-c.eps / float64(c.steps))
+		c.clip = make([]float64, c.steps+2)
+		p := -math.Expm1(-c.eps/float64(c.steps)) / (1 + q)
+		var s xmath.Sum
+		for z := 1; z <= c.steps; z++ {
+			c.clip[z] = s.Value()
+			p *= q
+			s.Add(float64(z) * float64(z) * p)
+		}
+	}
+	return &c, nil
+}
+
+// Name implements profiles.Base.
+func (a *Additive) Name() string { return a.name }
+
+func (a *Additive) accepts(y float64) error {
+	if !(y >= a.lo && y <= a.hi) {
+		return fmt.Errorf("label: %v is not in [%v, %v]", y, a.lo, a.hi)
+	}
+	if n := (y - a.lo) / a.unit; a.unit > 0 && math.Abs(n-math.Round(n)) > 1e-9*max(n, 1) {
+		return fmt.Errorf("label: %v is not a whole number of steps of %v above %v", y, a.unit, a.lo)
+	}
+	return nil
+}
+
+// Moments implements Method.
+func (a *Additive) Moments(y float64) (bias, mse float64, err error) {
+	if err := a.accepts(y); err != nil {
+		return 0, 0, err
+	}
+	span := a.hi - a.lo
+	if span == 0 {
+		return 0, 0, nil
+	}
+	e := -math.Expm1(-a.eps) // 1 − b, b = e^−ε
+	b := math.Exp(-a.eps)
+	switch {
+	case a.staircase && a.unit > 0:
+		return 0, a.unit * a.unit * staircaseMoment(a.steps, a.r, a.eps), nil
+	case a.staircase:
+		return 0, span * span * (math.Cbrt(b*b*(1+b)*(1+b)/4) + b) / (e * e), nil
+	case a.unit > 0:
+		q, q1 := math.Exp(-a.eps/float64(a.steps)), -math.Expm1(-a.eps/float64(a.steps))
+		if !a.clipped {
+			return 0, a.unit * a.unit * 2 * q / (q1 * q1), nil
+		}
+		for i, n := range [2]float64{math.Round((a.hi - y) / a.unit), math.Round((y - a.lo) / a.unit)} {
+			qn := math.Exp(-a.eps * n / float64(a.steps))
+			m := -math.Expm1(-a.eps*n/float64(a.steps)) * q / ((1 + q) * q1)
+			bias += a.unit * m * float64(1-2*i)
+			mse += a.unit * a.unit * (a.clip[int(n)] + n*n*qn/(1+q))
+		}
+		return bias, mse, nil
+	}
+	s := span / a.eps
+	if !a.clipped {
+		return 0, 2 * s * s, nil
+	}
+	for i, d := range [2]float64{(a.hi - y) / s, (y - a.lo) / s} {
+		bias += s / 2 * -math.Expm1(-d) * float64(1-2*i)
+		if d > 0 {
+			mse += s * s * mathext.GammaIncReg(2, d) // 1 − e^−d(1 + d)
+		}
+	}
+	return bias, mse, nil
+}
+
+// staircaseMoment returns E X² of discrete staircase noise with sensitivity n
+// and shape r, in squared steps.
+func staircaseMoment(n, r int, eps float64) float64 {
+	b, c := math.Exp(-eps), -math.Expm1(-eps)
+	d := float64(n)
+	if n == 0 {
+		return 0
+	}
+	s0, s1, s2 := 1/c, b/(c*c), b*(1+b)/(c*c*c)
+	sum := func(u, v float64) float64 {
+		up := func(x float64) (float64, float64) { return x * (x - 1) / 2, (x - 1) * x * (2*x - 1) / 6 }
+		u1, u2 := up(u)
+		v1, v2 := up(v)
+		return s2*d*d*(v-u) + 2*s1*d*(v1-u1) + s0*(v2-u2)
+	}
+	rr := float64(r)
+	norm := c / (2*rr + 2*b*(d-rr) - c)
+	return 2 * norm * (sum(0, rr) + b*sum(rr, d))
+}
+
+// Sample implements Method.
+func (a *Additive) Sample(y float64, src rand.Source) (float64, error) {
+	if err := a.accepts(y); err != nil {
+		return 0, err
+	}
+	span := a.hi - a.lo
+	if span == 0 {
+		return y, nil
+	}
+	var z float64
+	for {
+		negative := src.Uint64()>>63 == 1
+		switch {
+		case a.staircase && a.unit > 0:
+			d, b := float64(a.steps), math.Exp(-a.eps)
+			from, width := 0.0, float64(a.r)
+			if uniform(src) >= width/(width+b*(d-width)) {
+				from, width = width, d-width
+			}
+			z = a.unit * (geometric(a.eps, src)*d + from + math.Floor(uniform(src)*width))
+		case a.staircase:
+			from, width := 0.0, a.gamma
+			if uniform(src) >= width/(width+math.Exp(-a.eps)*(1-width)) {
+				from, width = width, 1-width
+			}
+			z = span * (geometric(a.eps, src) + from + uniform(src)*width)
+		case a.unit > 0:
+			z = a.unit * geometric(a.eps/float64(a.steps), src)
+		default:
+			z = -span / a.eps * math.Log1p(-uniform(src))
+		}
+		if negative && z == 0 && a.unit > 0 {
+			continue // zero has one sign
+		}
+		if negative {
+			z = -z
+		}
+		break
+	}
+	if a.clipped {
+		return min(max(y+z, a.lo), a.hi), nil
+	}
+	return y + z, nil
+}
+
+// geometric draws n ≥ 0 with probability proportional to e^{−rate·n}.
+func geometric(rate float64, src rand.Source) float64 {
+	return math.Floor(-math.Log1p(-uniform(src)) / rate)
+}
+
+// Pair implements profiles.Base: the pair of labels that are R apart. It is the
+// worst one, for Laplace noise because the densities are log-concave, and for
+// staircase noise because losses of labels at most R apart are −ε, 0 or ε, so
+// that only the total variation matters, which grows with the distance.
+// Clipping to the range of the labels keeps the loss. Under [profiles.Substitute].
+func (a *Additive) Pair(rel profiles.Relation) (profiles.Profile, error) {
+	if err := substituteOnly(rel); err != nil {
+		return nil, err
+	}
+	if a.hi == a.lo {
+		return threeAtoms(0, a.eps, math.Exp(a.eps))
+	}
+	e := xmath.Up(math.Exp(a.eps), 2)
+	// Rounding of the few operations below, outward.
+	const up = 1 + 16*xmath.U
+	switch {
+	case a.staircase && a.unit > 0:
+		// P(X < 0), plus 0 ≤ x < min(r, n − r + 1), is where the loss is ε.
+		b := math.Exp(-a.eps)
+		n, r := float64(a.steps), float64(a.r)
+		norm := -math.Expm1(-a.eps) / (2*r + 2*b*(n-r) + math.Expm1(-a.eps))
+		return threeAtoms(min(b*((1-norm)/2+norm*min(r, n-r+1))*up, 1/(1+e)), a.eps, e)
+	case a.staircase:
+		b := math.Exp(-a.eps)
+		norm := -math.Expm1(-a.eps) / (2 * (a.gamma + b*(1-a.gamma)))
+		return threeAtoms(min(b*(0.5+norm*min(a.gamma, 1-a.gamma))*up, 1/(1+e)), a.eps, e)
+	case a.unit > 0:
+		return a.discreteLaplace()
+	}
+	p, err := profiles.NewLaplace(1 / a.eps)
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// discreteLaplace lists the losses ε(n − 2j)/n of outputs j = 0..n between the
+// two labels, the tails beyond counted to the ends.
+func (a *Additive) discreteLaplace() (profiles.Profile, error) {
+	n := a.steps
+	rate := a.eps / float64(n)
+	q := math.Exp(-rate)
+	inner := math.Log(-math.Expm1(-rate)) - math.Log1p(q)
+	tail := -math.Log1p(q) // P(Z ≥ 0) = 1/(1 + q)
+	atoms := make([]profiles.Atom, n+1)
+	for j := range atoms {
+		base := inner
+		if j == 0 || j == n {
+			base = tail
+		}
+		p, q := base-rate*float64(j), base-rate*float64(n-j)
+		atoms[j] = profiles.Atom{Loss: a.eps * float64(n-2*j) / float64(n), LogP: p, LogQ: q}
+	}
+	slices.SortFunc(atoms, func(x, y profiles.Atom) int { return cmp.Compare(x.Loss, y.Loss) })
+	massErr := 16 * xmath.U * (1 + math.Abs(inner) + a.eps)
+	return profiles.NewDiscrete(atoms, math.Inf(-1), math.Inf(-1), massErr, 4*xmath.U*a.eps)
+}

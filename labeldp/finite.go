@@ -1,0 +1,153 @@
+package labeldp
+
+import (
+	"cmp"
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+func setUp(labels []float64, eps float64) ([]float64, error) {
+	ys, _, err := normalizeLabels(labels)
+	return ys, cmp.Or(err, checkEpsilon("epsilon", eps))
+}
+
+// RandomizedResponse returns ε-DP randomized response: the label itself with
+// probability e^ε/(e^ε + k − 1), otherwise another one, uniformly. It is biased.
+// arXiv:2312.05659, Definition 21.
+func RandomizedResponse(labels []float64, eps float64) (*Randomizer, error) {
+	ys, err := setUp(labels, eps)
+	if err != nil {
+		return nil, err
+	}
+	return onePerLabel("randomized-response", ys, eps, ys), nil
+}
+
+// DebiasedRR returns randomized response with its outputs moved so that each
+// label is the mean of what it is turned into. It is the optimal unbiased
+// randomizer for two labels, and for every prior without zeros above a finite
+// ε. arXiv:2312.05659, Definition 23.
+func DebiasedRR(labels []float64, eps float64) (*Randomizer, error) {
+	ys, err := setUp(labels, eps)
+	if err != nil {
+		return nil, err
+	}
+	e1 := math.Expm1(eps)
+	out := make([]float64, len(ys))
+	for i, y := range ys {
+		var s xmath.Sum
+		s.Add(y)
+		for _, z := range ys {
+			s.Add((y - z) / e1)
+		}
+		out[i] = s.Value()
+	}
+	return onePerLabel("debiased-rr", ys, eps, out), nil
+}
+
+func onePerLabel(name string, ys []float64, eps float64, out []float64) *Randomizer {
+	k := len(ys)
+	if k == 1 {
+		return identity(name, ys, eps)
+	}
+	atoms := make([]Atom, k)
+	for i := range ys {
+		atoms[i] = Atom{out[i], 1 / (float64(k) + math.Expm1(eps)), interval(k, i, i+1)}
+	}
+	return newRandomizer(name, ys, eps, atoms)
+}
+
+// TwoPoint returns the unbiased randomizer with only two outputs, the ends of
+// [MinimalRange]: unbiased rounding to the extreme labels, then debiased
+// randomized response on these two. It is nearly optimal for small ε, whatever
+// the prior. (From the proof of Proposition 7 of arXiv:2312.05659.)
+func TwoPoint(labels []float64, eps float64) (*Randomizer, error) {
+	const name = "two-point"
+	ys, err := setUp(labels, eps)
+	if err != nil {
+		return nil, err
+	}
+	k := len(ys)
+	if k == 1 {
+		return identity(name, ys, eps), nil
+	}
+	lo, hi, err := MinimalRange(ys, eps)
+	if err != nil {
+		return nil, err
+	}
+	var atoms []Atom
+	// Weights fall along the labels at lo as 1/(e^ε + 1) is shared out in
+	// proportion to the gaps between them.
+	for j := 1; j < k; j++ {
+		c := (ys[j] - ys[j-1]) / (ys[k-1] - ys[0]) / (1 + math.Exp(eps))
+		atoms = append(atoms, Atom{lo, c, interval(k, 0, j)}, Atom{hi, c, interval(k, j, k)})
+	}
+	return newRandomizer(name, ys, eps, atoms), nil
+}
+
+// RROnBins returns randomized response on bins of neighbouring labels, each bin
+// with its best output: the ε-DP randomizer of least half-loss under the prior
+// when bias is allowed (Ghazi et al., ICLR 2023), found by dynamic programming
+// over the bins. It is biased, and cannot be debiased: labels of one bin share
+// one output law. arXiv:2312.05659, Definition 22.
+func RROnBins(p Prior, eps float64) (*Randomizer, error) {
+	const name = "rr-on-bins"
+	if err := cmp.Or(p.check(), checkEpsilon("epsilon", eps)); err != nil {
+		return nil, err
+	}
+	ys, k, e1 := p.labels, len(p.labels), math.Expm1(eps)
+	if k == 1 {
+		return identity(name, ys, eps), nil
+	}
+	// Centred and scaled labels, so that the cost S₂ − S₁²/W does not cancel.
+	var mean xmath.Sum
+	for i, y := range ys {
+		mean.Add(p.probs[i] * y)
+	}
+	m0, sc := mean.Value(), ys[k-1]-ys[0]
+	cumP, cumM, cumQ := make([]float64, k+1), make([]float64, k+1), make([]float64, k+1)
+	for i, y := range ys {
+		x := (y - m0) / sc
+		cumP[i+1], cumM[i+1], cumQ[i+1] = cumP[i]+p.probs[i], cumM[i]+p.probs[i]*x, cumQ[i]+p.probs[i]*x*x
+	}
+	bin := func(i, j int) (value, cost float64) {
+		w := 1 + e1*(cumP[j]-cumP[i])
+		s1 := cumM[k] + e1*(cumM[j]-cumM[i])
+		s2 := cumQ[k] + e1*(cumQ[j]-cumQ[i])
+		return s1 / w, (s2 - s1*s1/w) / 2
+	}
+	// best[d][j]: the least cost of labels 0..j−1 in d bins, from[d][j] its last cut.
+	best := make([][]float64, k+1)
+	from := make([][]int, k+1)
+	for d := range best {
+		best[d], from[d] = make([]float64, k+1), make([]int, k+1)
+		for j := range best[d] {
+			best[d][j] = math.Inf(1)
+		}
+	}
+	best[0][0] = 0
+	bestD, bestLoss := 0, math.Inf(1)
+	for d := 1; d <= k; d++ {
+		for j := d; j <= k; j++ {
+			for i := d - 1; i < j; i++ {
+				if _, c := bin(i, j); best[d-1][i]+c < best[d][j] {
+					best[d][j], from[d][j] = best[d-1][i]+c, i
+				}
+			}
+		}
+		if g := best[d][k] / (float64(d) + e1); g < bestLoss {
+			bestD, bestLoss = d, g
+		}
+	}
+	var atoms []Atom
+	for d, j := bestD, k; d > 0; d, j = d-1, from[d][j] {
+		i := from[d][j]
+		v, _ := bin(i, j)
+		a := Atom{Output: m0 + sc*v, Weight: 1 / (float64(bestD) + e1), Up: interval(k, i, j)}
+		if bestD == 1 {
+			a.Weight, a.Up = 1, nil
+		}
+		atoms = append(atoms, a)
+	}
+	return newRandomizer(name, ys, eps, atoms), nil
+}

@@ -1,0 +1,189 @@
+package labeldp
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// ErrInfeasible is wrapped by errors about an output grid on which no randomizer
+// meets the constraints.
+var ErrInfeasible = errors.New("grid: infeasible")
+
+// MinimalRange returns the outputs lo and hi such that an ε-DP unbiased
+// randomizer exists on a set of outputs if and only if the set reaches down to
+// lo and up to hi: R/(e^ε − 1) beyond the labels, for a label range R.
+//
+// (The largest output U of such a randomizer has U − y_1 ≤ e^ε (U − y_k), which
+// is a sharp form of Proposition 7 of arXiv:2312.05659.) A grid that ends exactly
+// there admits the two-point mechanism alone; a useful one extends beyond.
+func MinimalRange(labels []float64, eps float64) (lo, hi float64, err error) {
+	ys, _, err := normalizeLabels(labels)
+	if err := cmp.Or(err, checkEpsilon("epsilon", eps)); err != nil {
+		return 0, 0, err
+	}
+	lo, hi = ys[0], ys[len(ys)-1]
+	margin := (hi - lo) / math.Expm1(eps)
+	return lo - margin, hi + margin, nil
+}
+
+// FeasibleGrid returns n ≥ 2 evenly spaced outputs between the extreme outputs
+// of debiased randomized response: Algorithm 2 of arXiv:2312.05659. It is wide
+// enough for an unbiased randomizer, not always for the best one: the optimum
+// may have outputs beyond it at large ε, and uses a small part of it at small ε.
+func FeasibleGrid(labels []float64, eps float64, n int) ([]float64, error) {
+	ys, _, err := normalizeLabels(labels)
+	if err := cmp.Or(err, checkEpsilon("epsilon", eps)); err != nil {
+		return nil, err
+	}
+	if n < 2 || n > 1<<20 {
+		return nil, fmt.Errorf("n: %d is not in [2, 1048576]", n)
+	}
+	var below, above xmath.Sum
+	first, last := ys[0], ys[len(ys)-1]
+	for _, y := range ys {
+		below.Add(y - first)
+		above.Add(last - y)
+	}
+	e1 := math.Expm1(eps)
+	lo, hi := first-below.Value()/e1, last+above.Value()/e1
+	grid := make([]float64, n)
+	for i := range grid {
+		f := float64(i) / float64(n-1)
+		grid[i] = lo*(1-f) + hi*f
+	}
+	grid[0], grid[n-1] = lo, hi
+	return grid, nil
+}
+
+// OptimalUnbiasedGrid returns the ε-DP unbiased randomizer of least half-loss
+// among those with outputs in grid: Algorithm 1 of arXiv:2312.05659, solved as a
+// linear program over staircase columns. The grid must cover [MinimalRange];
+// the error of one that does not wraps ErrInfeasible.
+//
+// A grid with spacing Δ costs at most Δ²/8 against the best outputs inside its
+// hull. [OptimalUnbiased] needs no grid and is faster; use this to reproduce
+// the paper's values, or when the outputs are given.
+func OptimalUnbiasedGrid(p Prior, eps float64, grid []float64) (*Randomizer, Certificate, error) {
+	const name = "optimal-unbiased-grid"
+	q, scaled, err := prepareGrid(p, eps, grid)
+	if err != nil {
+		return nil, Certificate{}, err
+	}
+	if q == nil {
+		r := identity(name, p.labels, eps)
+		return r, r.certify(0, 0), nil
+	}
+	// The scaled minimal range is [−1, 1].
+	lo, hi := scaled[0], scaled[len(scaled)-1]
+	const slack = 4e-13
+	if lo > -1+slack || hi < 1-slack {
+		a, b, _ := MinimalRange(p.labels, eps)
+		return nil, Certificate{}, fmt.Errorf("%w: outputs in [%v, %v] cannot be unbiased, must reach [%v, %v]",
+			ErrInfeasible, slices.Min(grid), slices.Max(grid), a, b)
+	}
+	s, err := newSimplex(q, scaled, lo, hi)
+	if err != nil {
+		return nil, Certificate{}, err
+	}
+	cols, d, err := s.solve(1e-12)
+	if err != nil {
+		return nil, Certificate{}, err
+	}
+	return q.finish(name, cols, q.value(cols), d.bound(scaled), s.pivots, 0)
+}
+
+// prepareGrid validates, and returns the problem (nil for a single label) and
+// the scaled distinct outputs, ascending.
+func prepareGrid(p Prior, eps float64, grid []float64) (*problem, []float64, error) {
+	if err := cmp.Or(p.check(), checkEpsilon("epsilon", eps)); err != nil {
+		return nil, nil, err
+	}
+	if len(grid) == 0 || len(grid) > 1<<20 {
+		return nil, nil, fmt.Errorf("grid: %d outputs is not in [1, 1048576]", len(grid))
+	}
+	for i, t := range grid {
+		if !(math.Abs(t) <= maxMagnitude) {
+			return nil, nil, fmt.Errorf("grid[%d]: %v is not in [-1e100, 1e100]", i, t)
+		}
+	}
+	if len(p.labels) == 1 {
+		return nil, nil, nil
+	}
+	q := newProblem(p, eps)
+	scaled := make([]float64, len(grid))
+	q.exact = make(map[float64]float64, len(grid))
+	for i, t := range grid {
+		scaled[i] = (t - q.mid) / q.sc
+		q.exact[scaled[i]] = t
+	}
+	slices.Sort(scaled)
+	scaled = slices.Compact(scaled)
+	if m := max(math.Abs(scaled[0]), math.Abs(scaled[len(scaled)-1])); m > 1e6 {
+		return nil, nil, fmt.Errorf("grid: reaches %.3g times the width an unbiased randomizer needs, must be at most 1e6", m)
+	}
+	return q, scaled, nil
+}
+
+// BiasLimited returns the ε-DP randomizer of least half-loss among those with
+// outputs in grid and |E[ŷ] − y| ≤ bias for every label: Algorithm 1 of
+// arXiv:2312.05659 with its equality relaxed. Bias 0 is [OptimalUnbiasedGrid];
+// an infinite bias leaves the ε-DP constraint alone, and gives RR-on-bins when
+// the grid contains its outputs.
+func BiasLimited(p Prior, eps, bias float64, grid []float64) (*Randomizer, Certificate, error) {
+	const name = "bias-limited"
+	if !(bias >= 0) {
+		return nil, Certificate{}, fmt.Errorf("bias: %v is not in [0, ∞]", bias)
+	}
+	if bias == 0 {
+		r, c, err := OptimalUnbiasedGrid(p, eps, grid)
+		if r != nil {
+			r.name = name
+		}
+		return r, c, err
+	}
+	q, scaled, err := prepareGrid(p, eps, grid)
+	if err != nil {
+		return nil, Certificate{}, err
+	}
+	if q == nil {
+		best := grid[0]
+		for _, t := range grid {
+			if math.Abs(t-p.labels[0]) < math.Abs(best-p.labels[0]) {
+				best = t
+			}
+		}
+		if math.Abs(best-p.labels[0]) > bias {
+			return nil, Certificate{}, fmt.Errorf("%w: no output within %v of label %v", ErrInfeasible, bias, p.labels[0])
+		}
+		r := newRandomizer(name, p.labels, eps, []Atom{{Output: best, Weight: 1}})
+		return r, r.certify(0, bias), nil
+	}
+	// No bias exceeds the distance between an output and a label.
+	beta := min(bias/q.sc, 1+max(q.y[q.k-1]-scaled[0], scaled[len(scaled)-1]-q.y[0]))
+	s, err := newBiased(q, scaled, beta)
+	if err != nil {
+		return nil, Certificate{}, err
+	}
+	left, err := s.feasible()
+	if err != nil {
+		return nil, Certificate{}, err
+	}
+	if left > 1e-10 {
+		return nil, Certificate{}, fmt.Errorf("%w: no %v-DP randomizer on outputs in [%v, %v] has bias at most %v",
+			ErrInfeasible, eps, slices.Min(grid), slices.Max(grid), bias)
+	}
+	cols, d, err := s.solve(1e-12)
+	if err != nil {
+		return nil, Certificate{}, err
+	}
+	dual := d.bound(scaled)
+	for _, m := range d.mu {
+		dual -= beta * math.Abs(m)
+	}
+	return q.finish(name, cols, q.value(cols), dual, s.pivots, bias)
+}

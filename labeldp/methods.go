@@ -1,0 +1,45 @@
+package labeldp
+
+// Methods returns everything that can be compared at one ε on a prior: the
+// optimal unbiased randomizer and its certificate, then the baselines of
+// arXiv:2312.05659, unbiased ones first. Discrete noise is left out if the
+// labels have no common step.
+func Methods(p Prior, eps float64) ([]Method, Certificate, error) {
+	opt, cert, err := OptimalUnbiased(p, eps)
+	if err != nil {
+		return nil, cert, err
+	}
+	ms := []Method{opt}
+	add := func(m Method, e error) {
+		if err == nil && e == nil {
+			ms = append(ms, m)
+		} else if err == nil {
+			err = e
+		}
+	}
+	ys := p.labels
+	add(DebiasedRR(ys, eps))
+	add(TwoPoint(ys, eps))
+	lap, e := NewLaplace(ys, eps)
+	add(lap, e)
+	add(NewStaircase(ys, eps))
+	clipped := []*Additive{lap}
+	if step, ok := LatticeStep(ys); ok {
+		discrete, e := NewDiscreteLaplace(ys, eps, step)
+		add(discrete, e)
+		add(NewDiscreteStaircase(ys, eps, step))
+		clipped = append(clipped, discrete)
+	}
+	if err != nil {
+		return nil, cert, err
+	}
+	for _, a := range clipped {
+		add(a.Clipped())
+	}
+	add(RandomizedResponse(ys, eps))
+	add(RROnBins(p, eps))
+	if err != nil {
+		return nil, cert, err
+	}
+	return ms, cert, nil
+}

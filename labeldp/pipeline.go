@@ -1,0 +1,231 @@
+package labeldp
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// SplitBudget splits ε into what the histogram of n labels gets and what is
+// left for the randomizer: ε₁ = √(k/n) for k labels (Ghazi et al., ICLR 2023).
+// It is an error if ε₁ ≥ ε: then there are too few examples to learn a prior
+// from, and a public or uniform one should be used.
+func SplitBudget(eps float64, k int, n int64) (eps1, eps2 float64, err error) {
+	if err := checkEpsilon("epsilon", eps); err != nil {
+		return 0, 0, err
+	}
+	if k < 1 || k > MaxLabels {
+		return 0, 0, fmt.Errorf("k: %d is not in [1, %d]", k, MaxLabels)
+	}
+	if n < 1 {
+		return 0, 0, fmt.Errorf("n: %d is not in [1, ∞)", n)
+	}
+	eps1 = math.Sqrt(float64(k) / float64(n))
+	eps2 = eps - eps1
+	if eps1 < MinEpsilon || eps2 < MinEpsilon {
+		return 0, 0, fmt.Errorf("n: %d examples of %d labels would need %.4g of epsilon %v for the prior: use a public prior, or split by hand", n, k, eps1, eps)
+	}
+	return eps1, eps2, nil
+}
+
+// noiseStep is the lattice of the histogram's noise.
+const noiseStep = 0x1p-10
+
+// EstimatePrior estimates the prior from the counts of a private column: Laplace
+// noise of scale 2/ε on every count, negative ones set to 0, normalized;
+// uniform if nothing is left. arXiv:2312.05659, Algorithm 4. A floor γ mixes in
+// the uniform prior ([Prior.Mix]).
+//
+// labels must be public, not read off the column. The release is ε-DP under
+// replacement of one label, which moves one unit between two counts: its cost
+// is exactly that of [Histogram] run twice. The noise is Laplace noise rounded
+// to multiples of 2⁻¹⁰, which is post-processing of the exact mechanism since
+// counts are such multiples, and leaves no trace of floating-point rounding; it
+// is drawn from 53-bit numbers, so that its law is exact up to 2⁻⁵³ per count.
+func EstimatePrior(labels []float64, counts []int64, eps, floor float64, src rand.Source) (Prior, error) {
+	if err := checkEpsilon("epsilon", eps); err != nil {
+		return Prior{}, err
+	}
+	noise := make([]float64, len(counts))
+	for i := range noise {
+		noise[i] = roundedLaplace(2/eps, src)
+	}
+	return priorFromNoisy(labels, counts, noise, floor)
+}
+
+// roundedLaplace draws Laplace noise rounded to the nearest multiple of
+// noiseStep: 0 with probability 1 − e^{−step/2b}, otherwise geometric.
+func roundedLaplace(scale float64, src rand.Source) float64 {
+	rate := noiseStep / scale
+	if uniform(src) < -math.Expm1(-rate/2) {
+		return 0
+	}
+	z := noiseStep * (1 + geometric(rate, src))
+	if src.Uint64()>>63 == 1 {
+		return -z
+	}
+	return z
+}
+
+func priorFromNoisy(labels []float64, counts []int64, noise []float64, floor float64) (Prior, error) {
+	ys, at, err := normalizeLabels(labels)
+	if err != nil {
+		return Prior{}, err
+	}
+	if len(ys) != len(labels) {
+		return Prior{}, fmt.Errorf("labels: %d of %d are repeated, each must be listed once", len(labels)-len(ys), len(labels))
+	}
+	if len(counts) != len(labels) {
+		return Prior{}, fmt.Errorf("counts: has %d entries, must have as many as labels (%d)", len(counts), len(labels))
+	}
+	weights := make([]float64, len(ys))
+	positive := false
+	for i, n := range counts {
+		if n < 0 || n > 1<<53 {
+			return Prior{}, fmt.Errorf("counts[%d]: %d is not in [0, 2^53]", i, n)
+		}
+		weights[at[i]] = max(float64(n)+noise[i], 0)
+		positive = positive || weights[at[i]] > 0
+	}
+	if !positive {
+		return Uniform(ys)
+	}
+	p, err := PriorFromWeights(ys, weights)
+	if err != nil {
+		return Prior{}, err
+	}
+	return p.Mix(floor)
+}
+
+// Histogram is half of the release of a noisy histogram of labels with total
+// cost Epsilon (Laplace noise of scale 2/ε on every count): run it twice.
+//
+// Replacing a label moves one unit between two cells of independent noise; the
+// dominating pair is the product of two (ε/2)-Laplace pairs, which is about half
+// the δ of one Laplace pair of sensitivity 2. It is a [profiles.Base], under
+// substitute.
+type Histogram struct{ Epsilon float64 }
+
+// Name implements profiles.Base.
+func (Histogram) Name() string { return "label-histogram" }
+
+// Pair implements profiles.Base.
+func (h Histogram) Pair(rel profiles.Relation) (profiles.Profile, error) {
+	if err := substituteOnly(rel); err != nil {
+		return nil, err
+	}
+	if err := checkEpsilon("epsilon", h.Epsilon); err != nil {
+		return nil, err
+	}
+	return profiles.NewLaplace(2 / h.Epsilon)
+}
+
+// A Plan says how a column of labels is made private.
+type Plan struct {
+	// Labels is the public set of labels; a column may hold no other.
+	Labels []float64
+	// Epsilon is the whole budget.
+	Epsilon float64
+	// PriorEpsilon is what the private histogram gets; 0 leaves it to
+	// [SplitBudget].
+	PriorEpsilon float64
+	// Floor is mixed into the estimated prior; see [Prior.Mix].
+	Floor float64
+}
+
+// A Stage is one step of what a pipeline did: a mechanism and how often it ran
+// on each label.
+type Stage struct {
+	Mechanism profiles.Base
+	Count     int64
+}
+
+// Design does the first two steps of Algorithm 3 of arXiv:2312.05659: it
+// estimates the prior from the counts of the column (counts[i] of Labels[i]) and
+// returns the optimal unbiased randomizer for it. Randomizing each label of the
+// column once completes the algorithm, which is Epsilon-DP under replacement of
+// one label. (The paper's listing hands the histogram's ε₁ to the output grid;
+// ε₂ is what is meant.)
+//
+// The stages are what an accountant should compose. The randomizer depends on
+// the noisy histogram, so that its realized privacy must not be charged: the
+// worst case of its ε is.
+func (pl Plan) Design(counts []int64, src rand.Source) (*Randomizer, Certificate, Prior, []Stage, error) {
+	fail := func(err error) (*Randomizer, Certificate, Prior, []Stage, error) {
+		return nil, Certificate{}, Prior{}, nil, err
+	}
+	if len(counts) != len(pl.Labels) {
+		return fail(fmt.Errorf("counts: has %d entries, must have as many as labels (%d)", len(counts), len(pl.Labels)))
+	}
+	var n int64
+	for _, c := range counts {
+		n += max(c, 0)
+	}
+	eps1, eps2 := pl.PriorEpsilon, pl.Epsilon-pl.PriorEpsilon
+	if eps1 == 0 {
+		var err error
+		if eps1, eps2, err = SplitBudget(pl.Epsilon, len(pl.Labels), n); err != nil {
+			return fail(err)
+		}
+	}
+	if err := checkEpsilon("epsilon", pl.Epsilon); err != nil {
+		return fail(err)
+	}
+	if !(eps1 >= MinEpsilon && eps2 >= MinEpsilon) {
+		return fail(fmt.Errorf("prior_epsilon: %v is not in [%v, %v]", pl.PriorEpsilon, float64(MinEpsilon), pl.Epsilon-MinEpsilon))
+	}
+	p, err := EstimatePrior(pl.Labels, counts, eps1, pl.Floor, src)
+	if err != nil {
+		return fail(err)
+	}
+	r, c, err := OptimalUnbiased(p, eps2)
+	if err != nil {
+		return fail(err)
+	}
+	return r, c, p, []Stage{{Histogram{eps1}, 2}, {WorstCase{eps2}, 1}}, nil
+}
+
+// RandomizeColumn runs Algorithm 3 of arXiv:2312.05659 on a column in memory:
+// see [Plan.Design].
+func (pl Plan) RandomizeColumn(column []float64, src rand.Source) ([]float64, *Randomizer, error) {
+	counts, index, err := Count(pl.Labels, column)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, _, _, _, err := pl.Design(counts, src)
+	if err != nil {
+		return nil, nil, err
+	}
+	// Labels of the randomizer are sorted, those of the plan need not be.
+	at := make([]int, len(pl.Labels))
+	for i, y := range pl.Labels {
+		at[i], _ = slices.BinarySearch(r.labels, y)
+	}
+	out := make([]float64, len(column))
+	for i, j := range index {
+		out[i] = r.outputs[r.SampleIndex(at[j], src)]
+	}
+	return out, r, nil
+}
+
+// Count returns how often each of labels occurs in the column, and the index of
+// the label of every entry.
+func Count(labels, column []float64) (counts []int64, index []int, err error) {
+	at := make(map[float64]int, len(labels))
+	for i, y := range labels {
+		at[y] = i
+	}
+	counts, index = make([]int64, len(labels)), make([]int, len(column))
+	for i, y := range column {
+		j, ok := at[y]
+		if !ok {
+			return nil, nil, fmt.Errorf("column[%d]: %v is not one of the %d labels", i, y, len(labels))
+		}
+		counts[j]++
+		index[i] = j
+	}
+	return counts, index, nil
+}

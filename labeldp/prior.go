@@ -1,0 +1,165 @@
+package labeldp
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"sort"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// Limits on what is accepted. Below MinEpsilon outputs are a million label
+// ranges wide; above MaxEpsilon the smallest probabilities fall under the
+// resolution of the exact sampler, and a randomizer of MaxEpsilon differs from
+// it by less than 1e-12. More than MaxLabels labels should be coarsened first,
+// see [NewRounder].
+const (
+	MinEpsilon = 1e-6
+	MaxEpsilon = 28
+	MaxLabels  = 500
+)
+
+// maxMagnitude bounds labels and their range, so that squares stay finite.
+const maxMagnitude = 1e100
+
+// A Prior is a distribution on finitely many labels, ascending and distinct.
+// Its zero value is not valid; use [NewPrior] or [Uniform].
+type Prior struct {
+	labels, probs []float64
+}
+
+// NewPrior returns the prior with the given probabilities, which must sum to 1
+// within 1e-9 and are divided by their sum. Labels may come in any order;
+// duplicates are merged. Zero probabilities are allowed.
+func NewPrior(labels, probs []float64) (Prior, error) {
+	if len(labels) != len(probs) {
+		return Prior{}, fmt.Errorf("probs: has %d entries, must have as many as labels (%d)", len(probs), len(labels))
+	}
+	var total xmath.Sum
+	for i, p := range probs {
+		if !(p >= 0 && p <= 1+1e-9) {
+			return Prior{}, fmt.Errorf("probs[%d]: %v is not in [0, 1]", i, p)
+		}
+		total.Add(p)
+	}
+	if len(probs) > 0 && !(math.Abs(total.Value()-1) <= 1e-9) {
+		return Prior{}, fmt.Errorf("probs: sum %v is not in [1-1e-9, 1+1e-9]", total.Value())
+	}
+	return PriorFromWeights(labels, probs)
+}
+
+// PriorFromWeights returns the prior proportional to non-negative weights, at
+// least one of them positive.
+func PriorFromWeights(labels, weights []float64) (Prior, error) {
+	if len(labels) != len(weights) {
+		return Prior{}, fmt.Errorf("weights: has %d entries, must have as many as labels (%d)", len(weights), len(labels))
+	}
+	ys, at, err := normalizeLabels(labels)
+	if err != nil {
+		return Prior{}, err
+	}
+	top := 0.0
+	for i, w := range weights {
+		if !(w >= 0) || math.IsInf(w, 0) {
+			return Prior{}, fmt.Errorf("weights[%d]: %v is not in [0, ∞)", i, w)
+		}
+		top = max(top, w)
+	}
+	if top == 0 {
+		return Prior{}, errors.New("weights: all are 0, at least one must be above 0")
+	}
+	sums := make([]xmath.Sum, len(ys))
+	var total xmath.Sum
+	for i, w := range weights {
+		sums[at[i]].Add(w / top)
+		total.Add(w / top)
+	}
+	ps := make([]float64, len(ys))
+	for i := range ps {
+		ps[i] = sums[i].Value() / total.Value()
+	}
+	return Prior{ys, ps}, nil
+}
+
+// Uniform returns the uniform prior on the distinct labels.
+func Uniform(labels []float64) (Prior, error) {
+	ys, _, err := normalizeLabels(labels)
+	if err != nil {
+		return Prior{}, err
+	}
+	ps := make([]float64, len(ys))
+	for i := range ps {
+		ps[i] = 1 / float64(len(ys))
+	}
+	return Prior{ys, ps}, nil
+}
+
+// Labels returns the labels, ascending. The slice must not be modified.
+func (p Prior) Labels() []float64 { return p.labels }
+
+// Probs returns the probabilities, in the order of Labels. The slice must not
+// be modified.
+func (p Prior) Probs() []float64 { return p.probs }
+
+// Mix returns (1−γ)p + γ·uniform. A floor under the prior costs no privacy and
+// keeps the variance of labels that a noisy histogram has lost from growing by
+// up to e^ε.
+func (p Prior) Mix(gamma float64) (Prior, error) {
+	if !(gamma >= 0 && gamma <= 1) {
+		return Prior{}, fmt.Errorf("floor: %v is not in [0, 1]", gamma)
+	}
+	if err := p.check(); err != nil {
+		return Prior{}, err
+	}
+	ps := make([]float64, len(p.probs))
+	for i, x := range p.probs {
+		ps[i] = (1-gamma)*x + gamma/float64(len(ps))
+	}
+	return Prior{p.labels, ps}, nil
+}
+
+func (p Prior) check() error {
+	if len(p.labels) == 0 {
+		return errors.New("prior: is empty, must have at least one label")
+	}
+	return nil
+}
+
+// normalizeLabels returns the distinct labels ascending, and for each input the
+// index of its label.
+func normalizeLabels(labels []float64) (ys []float64, at []int, err error) {
+	if len(labels) == 0 {
+		return nil, nil, errors.New("labels: is empty, must have at least one label")
+	}
+	order := make([]int, len(labels))
+	for i, y := range labels {
+		if !(math.Abs(y) <= maxMagnitude) {
+			return nil, nil, fmt.Errorf("labels[%d]: %v is not in [-1e100, 1e100]", i, y)
+		}
+		order[i] = i
+	}
+	sort.SliceStable(order, func(a, b int) bool { return labels[order[a]] < labels[order[b]] })
+	at = make([]int, len(labels))
+	for _, i := range order {
+		y := labels[i] + 0 // −0 becomes 0
+		if n := len(ys); n == 0 || y != ys[n-1] {
+			ys = append(ys, y)
+		}
+		at[i] = len(ys) - 1
+	}
+	if len(ys) > MaxLabels {
+		return nil, nil, fmt.Errorf("labels: %d distinct labels is not in [1, %d]: round the labels to fewer first (NewRounder)", len(ys), MaxLabels)
+	}
+	if r := ys[len(ys)-1] - ys[0]; len(ys) > 1 && r < 1/maxMagnitude {
+		return nil, nil, fmt.Errorf("labels: range %v is not in [1e-100, 2e100]", r)
+	}
+	return ys, at, nil
+}
+
+func checkEpsilon(name string, eps float64) error {
+	if !(eps >= MinEpsilon && eps <= MaxEpsilon) {
+		return fmt.Errorf("%s: %v is not in [%v, %v]", name, eps, float64(MinEpsilon), float64(MaxEpsilon))
+	}
+	return nil
+}

@@ -1,0 +1,330 @@
+package labeldp
+
+import (
+	"errors"
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// simplex is the revised simplex method over staircase columns. Its pricing is
+// closed: at a given output the best of the 2^k patterns is the set of labels
+// with r_y > 0, so the columns are never listed.
+//
+// Rows 0..k−1 are Σ c s = 1 and rows k..2k−1 Σ c (t − y) s = 0, scaled as in
+// vector. With a bias bound β the latter become Σ c (t − y) s + u = β with
+// 0 ≤ u ≤ 2β, and rows 2k..3k−1 are u + v = 2β.
+type simplex struct {
+	*problem
+	grid    []float64 // nil: outputs anywhere
+	bias    float64   // 0: unbiased
+	biased  bool
+	m       int
+	b       *basis
+	who     []variable
+	pivots  int
+	pointer int
+	buf     []float64
+}
+
+type kind int
+
+const (
+	staircase kind = iota
+	slackLow       // u_i
+	slackHigh      // v_i
+	artificial
+)
+
+// A variable is what a basis position stands for.
+type variable struct {
+	kind kind
+	i    int // of a slack or artificial
+	t    float64
+	up   []bool
+	cost float64
+}
+
+const (
+	maxPivots    = 200000
+	refactorEach = 100
+)
+
+var errStalled = errors.New("solver: the simplex method did not converge")
+
+// newSimplex starts from the two-point mechanism on the extreme outputs, at lo
+// with the patterns {1..j} and at hi with {j..k}: a basis without a first phase.
+func newSimplex(q *problem, grid []float64, lo, hi float64) (*simplex, error) {
+	s := &simplex{problem: q, grid: grid, m: 2 * q.k}
+	rhs := make([]float64, s.m)
+	for i := range q.k {
+		rhs[i] = 1
+	}
+	var cols [][]float64
+	add := func(t float64, up []bool) {
+		s.who = append(s.who, variable{kind: staircase, t: t, up: up, cost: q.cost(t, up)})
+		cols = append(cols, q.vector(t, up, s.m))
+	}
+	for j := 1; j < q.k; j++ {
+		add(lo, interval(q.k, 0, j))
+		add(hi, interval(q.k, j, q.k))
+	}
+	add(lo, nil)
+	add(hi, nil)
+	b, err := newBasis(cols, rhs)
+	if err != nil {
+		return nil, err
+	}
+	for i := range b.x {
+		b.x[i] = max(b.x[i], 0) // −1e-13 when the hull is exactly tight
+	}
+	s.b = b
+	return s, nil
+}
+
+// cost returns Σ p_y s_y ½(t − y)² per unit of e^ε c.
+func (q *problem) cost(t float64, up []bool) float64 {
+	var c xmath.Sum
+	for i, y := range q.y {
+		s := 1.0
+		if up != nil && up[i] {
+			s += q.e1
+		}
+		c.Add(s * q.p[i] * (t - y) * (t - y) / 2)
+	}
+	return c.Value() / (1 + q.e1)
+}
+
+// duals returns the duals of the current basis; priced for feasibility only in
+// phase one, where staircase columns cost nothing.
+func (s *simplex) duals(phaseOne bool, y, costs []float64) *duals {
+	for i, w := range s.who {
+		switch {
+		case phaseOne && w.kind == artificial:
+			costs[i] = 1
+		case !phaseOne && w.kind == staircase:
+			costs[i] = w.cost
+		default:
+			costs[i] = 0
+		}
+	}
+	s.b.btran(costs, y)
+	q := s.problem
+	if phaseOne {
+		free := *s.problem
+		free.p = make([]float64, q.k)
+		q = &free
+	}
+	d := &duals{q, y[:q.k], make([]float64, q.k)}
+	for i := range d.mu {
+		d.mu[i] = y[q.k+i] * (1 + q.e1)
+	}
+	return d
+}
+
+// price returns an entering column of positive gain, and whether none was found
+// in a full pass.
+func (s *simplex) price(d *duals, phaseOne bool, y []float64, tol float64) (in variable, optimal bool) {
+	best := tol
+	found := false
+	if s.grid == nil {
+		f, t, _, buf := d.maximum(s.buf)
+		s.buf = buf
+		if f > best {
+			in, found = variable{kind: staircase, t: t}, true
+		}
+	} else {
+		// Cyclic partial pricing: blocks of interleaved outputs until one has a
+		// candidate. A pass over all of them proves optimality.
+		blocks := (len(s.grid) + 63) / 64
+		for range blocks {
+			for i := s.pointer; i < len(s.grid); i += blocks {
+				if f := d.value(s.grid[i]); f > best {
+					best, in, found = f, variable{kind: staircase, t: s.grid[i]}, true
+				}
+			}
+			s.pointer = (s.pointer + 1) % blocks
+			if found {
+				break
+			}
+		}
+	}
+	if s.biased {
+		for i := range s.k {
+			u, v := (y[s.k+i]+y[2*s.k+i])*(1+s.e1), y[2*s.k+i]*(1+s.e1)
+			if u > best {
+				best, in, found = u, variable{kind: slackLow, i: i}, true
+			}
+			if v > best {
+				best, in, found = v, variable{kind: slackHigh, i: i}, true
+			}
+		}
+	}
+	if !found {
+		return in, true
+	}
+	if in.kind == staircase {
+		in.up = d.pattern(in.t)
+		in.cost = s.cost(in.t, in.up)
+	}
+	return in, false
+}
+
+// value is at without the error bound.
+func (d *duals) value(t float64) float64 {
+	sum, pos := 0.0, 0.0
+	for i, y := range d.y {
+		x := t - y
+		r := d.lambda[i] + x*(d.mu[i]-d.p[i]*x/2)
+		sum += r
+		pos += max(r, 0)
+	}
+	return sum + d.e1*pos
+}
+
+func (s *simplex) column(v variable) []float64 {
+	if v.kind == staircase {
+		return s.vector(v.t, v.up, s.m)
+	}
+	col := make([]float64, s.m)
+	switch v.kind {
+	case slackLow:
+		col[s.k+v.i], col[2*s.k+v.i] = 1, 1
+	case slackHigh:
+		col[2*s.k+v.i] = 1
+	}
+	return col
+}
+
+// run pivots until no column gains anything, or the certified gap is below rel
+// of the objective. (Gains below round-off would go on for ever.)
+func (s *simplex) run(phaseOne bool, rel float64) error {
+	y, costs, alpha := make([]float64, s.m), make([]float64, s.m), make([]float64, s.m)
+	fresh := true
+	last, idle := math.MaxFloat64, 0
+	for {
+		d := s.duals(phaseOne, y, costs)
+		obj := 0.0
+		for i, c := range costs {
+			obj += c * s.b.x[i]
+		}
+		tol := 1e-13
+		if !phaseOne {
+			tol = max(rel/8*obj, 4*xmath.U)
+			if fresh && !s.biased && obj-d.bound(s.grid) <= rel*obj {
+				return nil
+			}
+		}
+		if fresh {
+			// Thousands of pivots that gain nothing: the rest is round-off, and the
+			// caller judges by the certificate.
+			if idle++; obj < last-1e-15*math.Abs(last) {
+				last, idle = obj, 0
+			}
+			if idle > 30 {
+				return nil
+			}
+		}
+		in, optimal := s.price(d, phaseOne, y, tol)
+		if optimal {
+			if fresh {
+				return nil
+			}
+			if err := s.refresh(); err != nil {
+				return err
+			}
+			fresh = true
+			continue
+		}
+		if s.pivots >= maxPivots {
+			return errStalled
+		}
+		col := s.column(in)
+		s.b.ftran(col, alpha)
+		r, theta := -1, 0.0
+		if !phaseOne {
+			// An artificial column left at zero must not come back.
+			for i, w := range s.who {
+				if w.kind == artificial && math.Abs(alpha[i]) > 1e-9 && (r < 0 || math.Abs(alpha[i]) > math.Abs(alpha[r])) {
+					r = i
+				}
+			}
+		}
+		if r < 0 {
+			r, theta = s.b.ratio(alpha)
+		}
+		if r < 0 {
+			return errStalled
+		}
+		s.b.pivot(r, theta, col, alpha)
+		s.who[r] = in
+		s.pivots++
+		fresh = false
+		if s.pivots%refactorEach == 0 {
+			if err := s.refresh(); err != nil {
+				return err
+			}
+			fresh = true
+		}
+	}
+}
+
+func (s *simplex) refresh() error {
+	if err := s.b.refactor(); err != nil {
+		return err
+	}
+	for i, x := range s.b.x {
+		s.b.x[i] = max(x, 0)
+	}
+	return nil
+}
+
+// solve runs phase two and returns the columns with weight and the duals.
+func (s *simplex) solve(rel float64) ([]column, *duals, error) {
+	err := s.run(false, rel)
+	var cols []column
+	for i, w := range s.who {
+		if w.kind == staircase && s.b.x[i] > 0 {
+			cols = append(cols, column{w.t, s.b.x[i] / (1 + s.e1), w.up})
+		}
+	}
+	y, costs := make([]float64, s.m), make([]float64, s.m)
+	return cols, s.duals(false, y, costs), err
+}
+
+// newBiased starts from artificial columns, because a grid that is too narrow
+// for an unbiased randomizer may be wide enough for a biased one.
+func newBiased(q *problem, grid []float64, bias float64) (*simplex, error) {
+	s := &simplex{problem: q, grid: grid, bias: bias, biased: true, m: 3 * q.k}
+	rhs := make([]float64, s.m)
+	for i := range q.k {
+		rhs[i], rhs[q.k+i], rhs[2*q.k+i] = 1, bias*(1+q.e1), 2*bias*(1+q.e1)
+	}
+	cols := make([][]float64, s.m)
+	for i := range cols {
+		cols[i] = make([]float64, s.m)
+		cols[i][i] = 1
+		s.who = append(s.who, variable{kind: artificial, i: i})
+	}
+	b, err := newBasis(cols, rhs)
+	if err != nil {
+		return nil, err
+	}
+	s.b = b
+	return s, nil
+}
+
+// feasible runs phase one and returns the infeasibility that is left, in scaled
+// units.
+func (s *simplex) feasible() (float64, error) {
+	if err := s.run(true, 0); err != nil {
+		return 0, err
+	}
+	left := 0.0
+	for i, w := range s.who {
+		if w.kind == artificial {
+			left += s.b.x[i]
+		}
+	}
+	return left, nil
+}

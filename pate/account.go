@@ -1,0 +1,316 @@
+package pate
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/rdp"
+)
+
+// queries is what the cost of a table of votes depends on.
+type queries struct {
+	logQ   []float64                        // log q̃ of the answers
+	answer func(order float64) gaussianCost // nil for LNMax
+	lnmax  *LNMax
+
+	check     func(order float64) gaussianCost // nil without a threshold
+	statistic []float64                        // what is compared with the threshold
+	checkLogQ []float64
+	logPass   []float64
+}
+
+// A Report says which queries are charged for an answer.
+type Report int
+
+const (
+	// Worst charges every query for its check and for an answer. It needs no
+	// transcript.
+	Worst Report = iota
+	// Realised charges the answers that were given.
+	Realised
+	// DataIndependent is Realised (or Worst without a transcript) at the cost
+	// that does not depend on the votes. It may be published.
+	DataIndependent
+	// ExpectedNotABound weighs the cost of every answer by the probability that
+	// it is given. It is what the tables of PATE 2018 print; it is not a bound on
+	// any Rényi divergence: with votes (5,3,2), T=6, σ1=3, σ2=1 and λ=4 the exact
+	// divergence is 2.350 and this is 1.700.
+	ExpectedNotABound
+)
+
+var reportNames = [...]string{"worst", "realised", "independent", "expected"}
+
+func (r Report) String() string {
+	if r < 0 || int(r) >= len(reportNames) {
+		return fmt.Sprintf("report(%d)", int(r))
+	}
+	return reportNames[r]
+}
+
+// ParseReport is the inverse of String.
+func ParseReport(name string) (Report, error) {
+	for i, n := range reportNames {
+		if n == name {
+			return Report(i), nil
+		}
+	}
+	return 0, fmt.Errorf("report: %q is not in [expected, realised, worst, independent]", name)
+}
+
+// Options of Account; the zero value is a good default.
+type Options struct {
+	Orders []float64 // nil: DefaultOrders
+	Scores *Scores   // the student's scores, for Interactive only
+
+	// Progress is told how much of a total is done, never by two goroutines at
+	// once.
+	Progress func(done, total int)
+}
+
+// A Ledger holds what a table of votes cost, query by query.
+type Ledger struct {
+	aggregator Aggregator
+	votes      *Votes
+	orders     []float64
+	q          *queries
+	progress   func(done, total int)
+}
+
+// Account returns the ledger of labelling every query of v with a.
+func Account(v *Votes, a Aggregator, o Options) (*Ledger, error) {
+	if v == nil {
+		return nil, fmt.Errorf("votes: is missing")
+	}
+	if a == nil {
+		return nil, fmt.Errorf("mechanism: is missing")
+	}
+	if err := a.check(); err != nil {
+		return nil, err
+	}
+	if o.Orders == nil {
+		o.Orders = DefaultOrders()
+	}
+	if err := checkOrders(o.Orders); err != nil {
+		return nil, err
+	}
+	q, err := a.prepare(v, o.Scores)
+	if err != nil {
+		return nil, err
+	}
+	return &Ledger{a, v, append([]float64(nil), o.Orders...), q, o.Progress}, nil
+}
+
+// LogQ returns a bound on the log of the probability that query i, if answered,
+// is not answered with its plurality.
+func (l *Ledger) LogQ(i int) float64 { return l.q.logQ[i] }
+
+// LogPass returns the log of the probability that query i passes the check; 0
+// for an aggregator without one.
+func (l *Ledger) LogPass(i int) float64 {
+	if l.q.check == nil {
+		return 0
+	}
+	return l.q.logPass[i]
+}
+
+// A Cost is a Rényi cost, split by what was paid for. Threshold, Answer and
+// Total are curves on the same orders.
+type Cost struct {
+	Report                   Report
+	Threshold, Answer, Total rdp.Grid
+
+	// Answered is the number of answers charged: the expected one for
+	// ExpectedNotABound.
+	Answered float64
+
+	// StdDev is the standard deviation of the total over the coins of the
+	// checks, per order; nil except for ExpectedNotABound.
+	StdDev []float64
+}
+
+// Bound tells whether the cost is proved.
+func (c Cost) Bound() bool { return c.Report != ExpectedNotABound }
+
+// Cost returns the total of all queries. The transcript says which queries were
+// answered; it is required for Realised, and must be nil for an aggregator that
+// answers every query.
+//
+// Theorem: PATE 2018, Theorem 6 for each step where it applies and Proposition
+// 8 otherwise; adaptive composition at a fixed order (Mironov 2017, Proposition
+// 1). Relation: one training example changed; direction: from the data set that
+// cast the votes to its neighbour, except for DataIndependent, which holds in
+// both. Realised treats the transcript as fixed in advance.
+func (l *Ledger) Cost(r Report, answered []bool) (Cost, error) {
+	c, err := l.Running(r, answered, []int{l.votes.Queries()})
+	if err != nil {
+		return Cost{}, err
+	}
+	return c[0], nil
+}
+
+// Running returns the costs of the first k queries for every k of cuts, which
+// must ascend.
+func (l *Ledger) Running(r Report, answered []bool, cuts []int) ([]Cost, error) {
+	n := l.votes.Queries()
+	weights, err := l.weights(r, answered)
+	if err != nil {
+		return nil, err
+	}
+	for i, k := range cuts {
+		if k < 1 || k > n || i > 0 && k <= cuts[i-1] {
+			return nil, fmt.Errorf("cuts[%d]: %d is not in [1, %d] and ascending", i, k, n)
+		}
+	}
+	costs := make([]Cost, len(cuts))
+	for i := range costs {
+		g := func() rdp.Grid { return rdp.Grid{Orders: l.orders, Values: make([]float64, len(l.orders))} }
+		costs[i] = Cost{Report: r, Threshold: g(), Answer: g(), Total: g()}
+		if r == ExpectedNotABound {
+			costs[i].StdDev = make([]float64, len(l.orders))
+		}
+	}
+	var count xmath.Sum
+	for i, k := 0, 0; i < len(cuts); i++ {
+		for ; k < cuts[i]; k++ {
+			count.Add(weights(k))
+		}
+		costs[i].Answered = count.Value()
+	}
+	parallel(len(l.orders), l.progress, func(j int) { l.column(j, r, weights, cuts, costs) })
+	return costs, nil
+}
+
+// column fills order j of the costs.
+func (l *Ledger) column(j int, r Report, weight func(i int) float64, cuts []int, costs []Cost) {
+	answer, check := l.pricers(l.orders[j], r == DataIndependent)
+	var sa, st, variance xmath.Sum
+	i := 0
+	for k, cut := range cuts {
+		for ; i < cut; i++ {
+			if check != nil {
+				st.Add(check(i))
+			}
+			w := weight(i)
+			if w == 0 {
+				continue
+			}
+			a := answer(i)
+			sa.Add(w * a)
+			if r == ExpectedNotABound {
+				variance.Add(w * (1 - w) * a * a)
+			}
+		}
+		// A compensated sum is good to 2u; weights and the last sum round once.
+		costs[k].Threshold.Values[j] = st.Value() * (1 + 4*u)
+		costs[k].Answer.Values[j] = sa.Value() * (1 + 6*u)
+		costs[k].Total.Values[j] = (st.Value() + sa.Value()) * (1 + 8*u)
+		if r == ExpectedNotABound {
+			costs[k].StdDev[j] = math.Sqrt(variance.Value())
+		}
+	}
+}
+
+// pricers return the costs of an answer and of a check; check is nil without a
+// threshold.
+func (l *Ledger) pricers(order float64, independent bool) (answer, check func(i int) float64) {
+	switch {
+	case l.q.lnmax != nil && independent:
+		c := l.q.lnmax.RDP(order)
+		answer = func(int) float64 { return c }
+	case l.q.lnmax != nil:
+		answer = func(i int) float64 { return l.q.lnmax.upper(l.q.logQ[i], order) }
+	default:
+		answer = pricer(l.q.answer(order), l.q.logQ, independent)
+	}
+	if l.q.check != nil {
+		check = pricer(l.q.check(order), l.q.checkLogQ, independent)
+	}
+	return answer, check
+}
+
+func pricer(c gaussianCost, logQ []float64, independent bool) func(i int) float64 {
+	if independent {
+		v := c.upper(0)
+		return func(int) float64 { return v }
+	}
+	return func(i int) float64 { return c.upper(logQ[i]) }
+}
+
+// Query returns the costs of query i at one order: that of its check (0 without
+// one) and that of an answer.
+func (l *Ledger) Query(i int, order float64) (threshold, answer float64, err error) {
+	if i < 0 || i >= l.votes.Queries() {
+		return 0, 0, fmt.Errorf("query: %d is not in [0, %d]", i, l.votes.Queries()-1)
+	}
+	if err := checkOrder("order", order); err != nil {
+		return 0, 0, err
+	}
+	a, c := l.pricers(order, false)
+	if c != nil {
+		threshold = c(i)
+	}
+	return threshold, a(i), nil
+}
+
+// weights returns how much of an answer each query is charged.
+func (l *Ledger) weights(r Report, answered []bool) (func(i int) float64, error) {
+	n := l.votes.Queries()
+	one := func(int) float64 { return 1 }
+	if r < Worst || r > ExpectedNotABound {
+		return nil, fmt.Errorf("report: %v is not in [expected, realised, worst, independent]", r)
+	}
+	if l.q.check == nil {
+		if answered != nil {
+			return nil, fmt.Errorf("answered: must be absent, because %v answers every query", l.aggregator)
+		}
+		return one, nil
+	}
+	if answered != nil && len(answered) != n {
+		return nil, fmt.Errorf("answered: %d entries are not one for each of %d queries", len(answered), n)
+	}
+	given := func(i int) float64 {
+		if answered[i] {
+			return 1
+		}
+		return 0
+	}
+	switch {
+	case r == Realised && answered == nil:
+		return nil, fmt.Errorf("answered: is missing, must say which queries were answered for the realised report")
+	case r == Realised, r == DataIndependent && answered != nil:
+		return given, nil
+	case r == ExpectedNotABound:
+		return func(i int) float64 { return math.Exp(l.q.logPass[i]) }, nil
+	}
+	return one, nil
+}
+
+// parallel calls f for 0 … n−1 on all cores and reports progress.
+func parallel(n int, progress func(done, total int), f func(i int)) {
+	var next, done atomic.Int64
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return
+				}
+				f(i)
+				if progress != nil {
+					mu.Lock()
+					progress(int(done.Add(1)), n)
+					mu.Unlock()
+				}
+			}
+		}()
+	}
+	wg.Wait()
+}

@@ -1,0 +1,212 @@
+package pate
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+const u = xmath.U
+
+// underflow bounds what is lost below 1e-308, where exp and the operations after
+// it round to multiples of 5e-324, down to 0; once before and once after the
+// division by λ − 1.
+const underflow = 4e-323
+
+// logSumExp returns v = log(e^a + e^b) and a bound on its absolute error, given
+// bounds on those of a and b. When both are small the sum is near 1 and expm1
+// keeps the digits: a is often −q and e^b nearly q.
+func logSumExp(a, ea, b, eb float64) (v, err float64) {
+	if math.Abs(a) < 0.5 && b < 0.5 {
+		x, y := math.Expm1(a), math.Exp(b)
+		v = math.Log1p(x + y)
+		err = ((1+x)*ea+y*eb+2*u*(math.Abs(x)+y))/(1+x+y)*(1+1e-9) + 2*u*math.Abs(v)
+		return v, err
+	}
+	v = xmath.LogAdd(a, b)
+	err = (math.Exp(a-v)*ea+math.Exp(b-v)*eb)*(1+1e-9) + u*(4+4*math.Abs(v))
+	return v, err
+}
+
+// logSurvivors returns λ·log(1−e^p) − (λ−1)·log(1−e^c) and a bound on its
+// absolute error, given that of c; p is exact (it is an upper bound already).
+// It is the contribution of the likely outcome to Theorem 6.
+func logSurvivors(order, p, c, ec float64) (a, err float64) {
+	l1, l2 := xmath.Log1mExp(p), xmath.Log1mExp(c)
+	a = order*l1 - (order-1)*l2
+	// d/dc log(1−e^c) = −e^c/(1−e^c).
+	err = 4*u*(order*math.Abs(l1)+(order-1)*math.Abs(l2)) + (order-1)*ec*math.Exp(c)/-math.Expm1(c)*(1+1e-9) + order*underflow
+	return a, err
+}
+
+// Theorem6 returns a bound on D_λ(M(D) ‖ M(D')) over the neighbours D' of D,
+// for a mechanism that is (μ1, ε1)- and (μ2, ε2)-RDP and whose output on D
+// differs from some fixed outcome with probability at most e^logQ.
+//
+// Theorem: PATE 2018, Theorem 6. Relation: the one of the two RDP guarantees.
+// Conditions, all checked: 1 < λ ≤ μ1, μ2 > 1, q·e^ε2 < 1 and
+// q ≤ e^{(μ2−1)ε2}/(μ1/(μ1−1)·μ2/(μ2−1))^μ2. The bound holds at D only, and only
+// in this direction. Take the smaller of it and of a data-independent bound.
+func Theorem6(logQ, mu1, eps1, mu2, eps2, order float64) (float64, error) {
+	if math.IsNaN(logQ) || logQ > 0 {
+		return 0, fmt.Errorf("log-q: %v is not in [-Inf, 0]", logQ)
+	}
+	if err := checkOrder("order", order); err != nil {
+		return 0, err
+	}
+	if !(mu1 >= order && mu1 <= maxOrder) {
+		return 0, fmt.Errorf("mu1: %v is not in [%v, %g]", mu1, order, float64(maxOrder))
+	}
+	if err := checkOrder("mu2", mu2); err != nil {
+		return 0, err
+	}
+	for _, e := range []struct {
+		field string
+		v     float64
+	}{{"eps1", eps1}, {"eps2", eps2}} {
+		if err := checkRange(e.field, e.v, 0, 1e12); err != nil {
+			return 0, err
+		}
+	}
+	if math.IsInf(logQ, -1) {
+		return 0, nil
+	}
+	// 1/(1−1/μ) = μ/(μ−1); the limit is lowered by its own rounding error.
+	l1, l2 := -math.Log1p(-1/mu1), -math.Log1p(-1/mu2)
+	limit := (mu2-1)*eps2 - mu2*(l1+l2)
+	limit -= 8 * u * ((mu2-1)*eps2 + mu2*(l1+l2))
+	limit = min(limit, xmath.Down(-eps2, 1))
+	if logQ > limit {
+		return 0, fmt.Errorf("log-q: %v is not in [-Inf, %v]: the condition of Theorem 6 fails", logQ, limit)
+	}
+	k := (mu2 - 1) / mu2
+	c := (logQ + eps2) * k
+	ec := u * (4*math.Abs(c) + math.Abs(logQ) + eps2)
+	a, ea := logSurvivors(order, logQ, c, ec)
+	b := logQ*(1-(order-1)/(mu1-1)) + (order-1)*eps1
+	eb := 6 * u * (math.Abs(logQ)*(1+(order-1)/(mu1-1)) + (order-1)*eps1)
+	v, err := logSumExp(a, ea, b, eb)
+	return (max(0, v+err)+underflow)/(order-1)*(1+2*u) + underflow, nil
+}
+
+// gaussianCost is the cost at one order, as a function of log q, of a mechanism
+// that is (μ, μ/σ²)-RDP at every order μ and has one outcome of probability at
+// least 1 − q: Theorem 6 at the orders of Proposition 10, capped by λ/σ².
+//
+// With s = √log(1/q), t = 1/σ those orders are μ2 = s/t, μ1 = μ2 + 1, and
+//
+//	(λ−1)·cost = log[ (1−e^{−s²})^λ / (1−e^{−(s−t)²})^{λ−1} + e^b ],
+//	b = −s² + (λ−1)t(2s+t),
+//
+// valid for s > t, s ≥ (λ−1)t and log((s+t)/(s−t)) ≤ 2st − t². The cost grows
+// with q (Proposition 10 and Lemma 9) up to q0, where it meets λ/σ².
+type gaussianCost struct {
+	order, t float64
+	ind      float64 // λ/σ², at least
+	logQ0    float64
+}
+
+// newGaussianCost takes t = 1/σ and t² apart, because the threshold's σ is √2·σ1
+// and its t² has no root in it.
+func newGaussianCost(order, t, t2 float64) gaussianCost {
+	c := gaussianCost{order: order, t: t, ind: order * t2}
+	// The cost is at least the cap where it becomes valid: at s = (λ−1)t the
+	// term e^b alone gives λt², and at s = t + gap the first term does. Should
+	// it be below, the jump is kept: q0 is then where validity ends.
+	lo := max(t+monotoneGap(t), (order-1)*t) * (1 + 8*u)
+	below := func(s float64) bool {
+		v, _ := c.dependent(-s * s)
+		return v <= c.ind
+	}
+	if below(lo) {
+		c.logQ0 = -lo * lo
+		return c
+	}
+	hi := 2 * lo
+	for !below(hi) {
+		if hi *= 2; math.IsInf(hi*hi, 1) {
+			c.logQ0 = math.Inf(-1)
+			return c
+		}
+	}
+	for range 200 { // until lo and hi are neighbours; hi stays on the valid side
+		m := lo + (hi-lo)/2
+		if m <= lo || m >= hi {
+			break
+		}
+		if below(m) {
+			hi = m
+		} else {
+			lo = m
+		}
+	}
+	c.logQ0 = -hi * hi
+	return c
+}
+
+// monotoneGap returns s − t at the root of log((s+t)/(s−t)) = 2st − t², rounded
+// to the side where the condition of Lemma 9 holds. The left side falls and the
+// right side grows in s; s = t + 1 satisfies the condition.
+func monotoneGap(t float64) float64 {
+	holds := func(g float64) bool { return math.Log1p(2*t/g) <= t*t+2*t*g }
+	lo, hi := 1e-300, 1.0
+	if holds(lo) {
+		return lo
+	}
+	for range 1200 {
+		m := math.Sqrt(lo) * math.Sqrt(hi)
+		if m <= lo || m >= hi {
+			break
+		}
+		if holds(m) {
+			hi = m
+		} else {
+			lo = m
+		}
+	}
+	return hi * (1 + 8*u)
+}
+
+// dependent returns the closed form and a bound on its absolute error; +Inf
+// where s − t has no correct digit left. It does not check validity.
+func (c gaussianCost) dependent(logQ float64) (v, err float64) {
+	n, t := c.order-1, c.t
+	s := math.Sqrt(-logQ)
+	d := s - t
+	if !(d > 1e4*u*s) {
+		return math.Inf(1), math.Inf(1)
+	}
+	// −(s−t)², in the form that loses less.
+	x, ex := -d*d, 2*d*(2*u*(s+t))+u*d*d
+	if s > 2*t {
+		x = logQ + t*(2*s-t)
+		ex = u*math.Abs(x) + 4*u*t*(2*s+t)
+	}
+	a, ea := logSurvivors(c.order, logQ, x, ex)
+	g := n * t * (2*s + t)
+	b := logQ + g
+	v, err = logSumExp(a, ea, b, u*math.Abs(b)+5*u*g)
+	return v / n, (err+2*u*math.Abs(v)+underflow)/n + underflow
+}
+
+// at returns the cost and a bound on its absolute error.
+func (c gaussianCost) at(logQ float64) (v, err float64) {
+	if !(logQ <= c.logQ0) {
+		return c.ind, 6 * u * c.ind
+	}
+	if math.IsInf(logQ, -1) {
+		return 0, 0
+	}
+	v, err = c.dependent(logQ)
+	if !(v+err < c.ind) {
+		return c.ind, 6 * u * c.ind
+	}
+	return max(v, 0), err
+}
+
+// upper returns the cost rounded up.
+func (c gaussianCost) upper(logQ float64) float64 {
+	v, err := c.at(logQ)
+	return v + err
+}

@@ -1,0 +1,76 @@
+package pate
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+)
+
+// Confident answers with GNMax only when the largest count, after noise of its
+// own, reaches a threshold (PATE 2018, Algorithm 1). The check is paid for on
+// every query, the answer only when it is given.
+type Confident struct {
+	Threshold      float64 // in votes
+	Sigma1, Sigma2 float64 // standard deviations of the check and of the answer
+}
+
+// NewConfident returns the aggregator. Sigma1 is usually several times sigma2,
+// and the threshold 0.6 to 0.8 of the number of teachers.
+func NewConfident(threshold, sigma1, sigma2 float64) (Confident, error) {
+	c := Confident{threshold, sigma1, sigma2}
+	return c, c.check()
+}
+
+func (c Confident) check() error {
+	return errorsOf(checkThreshold(c.Threshold), checkSigma("sigma1", c.Sigma1), checkSigma("sigma2", c.Sigma2))
+}
+
+func (c Confident) String() string {
+	return fmt.Sprintf("confident(threshold=%v, sigma1=%v, sigma2=%v)", c.Threshold, c.Sigma1, c.Sigma2)
+}
+
+// An Answer is what an aggregator returned for one query.
+type Answer struct {
+	Class    int  // the label, or −1
+	Answered bool // the teachers answered: the answer is to be paid for
+}
+
+var noAnswer = Answer{Class: -1}
+
+// Label runs the aggregator on one query with fresh noise from src; nil is
+// [NewSource].
+func (c Confident) Label(votes []int64, src rand.Source) (Answer, error) {
+	if err := errorsOf(c.check(), checkRow(votes)); err != nil {
+		return noAnswer, err
+	}
+	return c.label(votes, float64(slices.Max(votes)), source(src)), nil
+}
+
+func (c Confident) label(votes []int64, v float64, r *rand.Rand) Answer {
+	if v+c.Sigma1*r.NormFloat64() < c.Threshold {
+		return noAnswer
+	}
+	return Answer{noisyArgmax(votes, func() float64 { return c.Sigma2 * r.NormFloat64() }), true}
+}
+
+func (c Confident) prepare(v *Votes, _ *Scores) (*queries, error) {
+	return c.prepareAt(v, func(i int) float64 { return float64(slices.Max(v.Row(i))) })
+}
+
+// prepareAt prepares the check with its statistic given per query.
+func (c Confident) prepareAt(v *Votes, statistic func(i int) float64) (*queries, error) {
+	q, err := GNMax{c.Sigma2}.prepare(v, nil)
+	if err != nil {
+		return nil, err
+	}
+	q.check = thresholdCost(c.Sigma1)
+	q.statistic = make([]float64, v.Queries())
+	q.checkLogQ = make([]float64, v.Queries())
+	q.logPass = make([]float64, v.Queries())
+	for i := range q.checkLogQ {
+		q.statistic[i] = statistic(i)
+		q.checkLogQ[i] = thresholdLogQ(c.Threshold, c.Sigma1, q.statistic[i])
+		q.logPass[i], _ = thresholdLogs(c.Threshold, c.Sigma1, q.statistic[i])
+	}
+	return q, nil
+}

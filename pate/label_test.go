@@ -1,0 +1,105 @@
+package pate
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+const runs = 40_000
+
+// within fails unless hits out of runs is within five standard deviations of
+// the probability p.
+func within(t *testing.T, name string, hits int, p float64) {
+	t.Helper()
+	if got, sd := float64(hits)/runs, math.Sqrt(p*(1-p)/runs); math.Abs(got-p) > 5*sd {
+		t.Errorf("%s: frequency %v, want %v ± %v", name, got, p, 5*sd)
+	}
+}
+
+func TestGNMaxRuns(t *testing.T) {
+	src := rand.NewPCG(1, 2)
+	n := []int64{7, 2, 1}
+	var hits [3]int
+	for range runs {
+		hits[must(GNMax{1.5}.Label(n, src))]++
+	}
+	for i, l := range newQuadrature(1.5).logProbabilities(n) {
+		within(t, "gnmax", hits[i], math.Exp(l))
+	}
+}
+
+func TestLNMaxRuns(t *testing.T) {
+	src := rand.NewPCG(3, 4)
+	hits := 0
+	for range runs {
+		hits += must(LNMax{.3}.Label([]int64{5, 1}, src))
+	}
+	within(t, "lnmax", hits, (2+.3*4)/4*math.Exp(-.3*4))
+}
+
+func TestConfidentRuns(t *testing.T) {
+	src := rand.NewPCG(5, 6)
+	c := Confident{6, 3, 1}
+	n := []int64{5, 3, 2}
+	answered, first := 0, 0
+	for range runs {
+		if a := must(c.Label(n, src)); a.Answered {
+			answered++
+			if a.Class == 0 {
+				first++
+			}
+		} else if a.Class != -1 {
+			t.Fatalf("no answer, but class %d", a.Class)
+		}
+	}
+	pass, _ := thresholdLogs(6, 3, 5)
+	within(t, "pass", answered, math.Exp(pass))
+	within(t, "pass and plurality", first, math.Exp(pass+newQuadrature(1).logProbabilities(n)[0]))
+}
+
+func TestInteractiveRuns(t *testing.T) {
+	src := rand.NewPCG(7, 8)
+	n := []int64{5, 3, 2}
+	c := Interactive{Confident{2, 3, 1}, .6, true}
+	// v = max(5−7, 3−1, 2−2) = 2 with a student who is sure of class 0.
+	answered, reinforced := 0, 0
+	for range runs {
+		switch a := must(c.Label(n, []float64{.7, .1, .2}, src)); {
+		case a.Answered:
+			answered++
+		case a.Class == 0:
+			reinforced++
+		default:
+			t.Fatalf("a sure student got %+v", a)
+		}
+	}
+	within(t, "answered", answered, .5)
+	within(t, "reinforced", reinforced, .5)
+	for range 100 {
+		if a := must(c.Label(n, []float64{.5, .3, .2}, src)); !a.Answered && a.Class != -1 {
+			t.Fatalf("an unsure student is reinforced: %+v", a)
+		}
+	}
+	// Rounding is ⌊v + ½⌋, not half to even (§6.2 E12), and v is clamped.
+	for _, x := range []struct{ score, want float64 }{{4.5, 1}, {3.5, 2}, {4.6, 0}, {4.4, 1}} {
+		if got := c.statistic([]int64{5, 5}, []float64{x.score, 5.5}, 10); got != x.want {
+			t.Errorf("v = 5 − %v is rounded to %v, want %v", x.score, got, x.want)
+		}
+	}
+}
+
+// Without a source the noise is seeded by the system: two runs differ.
+func TestDefaultSource(t *testing.T) {
+	a, b := NewSource().Uint64(), NewSource().Uint64()
+	if a == b {
+		t.Error("two sources start alike")
+	}
+	hits := 0
+	for range 200 {
+		hits += must(GNMax{100}.Label([]int64{1, 0}, nil))
+	}
+	if hits == 0 || hits == 200 {
+		t.Errorf("%d of 200 runs chose the second class", hits)
+	}
+}

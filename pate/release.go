@@ -1,0 +1,123 @@
+package pate
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/dpaccountant/accountant/rdp"
+)
+
+// A Round is one round of labelling, whose cost is to be published.
+type Round struct {
+	Sensitivity *Sensitivity
+	Beta        float64 // smoothness
+	Sigma       float64 // scale of the noise, in units of SS_β
+}
+
+// A Conversion turns a Rényi cost into (ε, δ).
+type Conversion int
+
+const (
+	// Improved is that of rdp.Epsilon.
+	Improved Conversion = iota
+	// Classic is that of rdp.EpsilonClassic, which the tables of PATE 2018 use.
+	Classic
+)
+
+// A Sanitized is a total privacy cost with noise, and what it was made of.
+type Sanitized struct {
+	// Epsilon may be published, together with the order, δ and every β and σ,
+	// if those were fixed without looking at the votes. It estimates the ε that
+	// was paid, publication included: its mean is Private.Fixed.
+	Epsilon float64
+
+	// Private is NOT SAFE TO PUBLISH: every field is a function of the votes.
+	Private Diagnostics
+}
+
+// Diagnostics are the parts of a sanitized report. All but GNSS depend on the
+// private votes.
+type Diagnostics struct {
+	Cost      float64   // B_λ: data-dependent Rényi cost of all rounds
+	GNSS      float64   // Rényi cost of publishing it
+	Fixed     float64   // ε of both together, before noise
+	Smooth    []float64 // SS_β of every round
+	Distances []int     // where it is reached
+	StdDev    float64   // of the noise
+}
+
+// Sanitize returns the (ε, δ) cost of all rounds, sanitized by Gaussian noise
+// that is calibrated to smooth sensitivity, the cost of that publication
+// included. The source nil is [NewSource]; noise is added in float64, whose low
+// bits are not covered by the analysis: round what you publish.
+//
+// Theorem: PATE 2018, section B.3, with the cost of the noise by [GNSSRDP] in
+// place of Theorem 23. Conditions: the order, δ, β and σ of every round must be
+// fixed in advance; all rounds have the same order, and none is
+// ExpectedNotABound.
+func Sanitize(delta float64, conversion Conversion, src rand.Source, rounds ...Round) (Sanitized, error) {
+	var s Sanitized
+	if err := checkDelta(delta); err != nil {
+		return s, err
+	}
+	if len(rounds) == 0 {
+		return s, fmt.Errorf("rounds: is empty, must hold at least one")
+	}
+	if conversion != Improved && conversion != Classic {
+		return s, fmt.Errorf("conversion: %d is not in [improved, classic]", int(conversion))
+	}
+	p := &s.Private
+	var order, noise float64
+	r := source(src)
+	for i, x := range rounds {
+		field := fmt.Sprintf("rounds[%d]", i)
+		switch {
+		case x.Sensitivity == nil:
+			return Sanitized{}, fmt.Errorf("%s: sensitivity: is missing", field)
+		case !x.Sensitivity.Bound:
+			return Sanitized{}, fmt.Errorf("%s: report: expected is not in [realised, worst, independent]: it is no bound", field)
+		case i > 0 && x.Sensitivity.Order != order:
+			return Sanitized{}, fmt.Errorf("%s: order: %v is not %v, that of rounds[0]", field, x.Sensitivity.Order, order)
+		}
+		order = x.Sensitivity.Order
+		ss, d, err := x.Sensitivity.Smooth(x.Beta)
+		if err != nil {
+			return Sanitized{}, fmt.Errorf("%s: %w", field, err)
+		}
+		g, err := GNSSRDP(order, x.Beta, x.Sigma)
+		if err != nil {
+			return Sanitized{}, fmt.Errorf("%s: %w", field, err)
+		}
+		p.Cost += x.Sensitivity.Cost
+		p.GNSS += g
+		p.Smooth, p.Distances = append(p.Smooth, ss), append(p.Distances, d)
+		p.StdDev = math.Hypot(p.StdDev, ss*x.Sigma)
+		noise += ss * x.Sigma * r.NormFloat64()
+	}
+	fixed, err := EpsilonAt(order, (p.Cost+p.GNSS)*(1+u*float64(2*len(rounds)+2)), delta, conversion)
+	if err != nil {
+		return Sanitized{}, err
+	}
+	p.Fixed = fixed
+	s.Epsilon = fixed + noise
+	return s, nil
+}
+
+// EpsilonAt converts a Rényi cost at one order into ε.
+func EpsilonAt(order, cost, delta float64, conversion Conversion) (float64, error) {
+	g, err := rdp.NewGrid([]float64{order}, []float64{cost})
+	if err != nil {
+		return 0, err
+	}
+	eps, _, err := conversion.Epsilon(g, delta)
+	return eps, err
+}
+
+// Epsilon converts a curve into ε at δ, and tells the order.
+func (c Conversion) Epsilon(curve rdp.Curve, delta float64) (eps, order float64, err error) {
+	if c == Classic {
+		return rdp.EpsilonClassic(curve, delta)
+	}
+	return rdp.Epsilon(curve, delta)
+}

@@ -1,0 +1,300 @@
+package pate
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// A Sensitivity is how much the cost of a whole table of votes can change, by
+// distance: Local[d] bounds the local sensitivity of Cost at every data set
+// within d changed training examples (each changes one teacher, on all queries
+// at once).
+type Sensitivity struct {
+	Order float64
+	Cost  float64 // B_λ(D), the data-dependent cost at this order, rounded up
+	Local []float64
+	Bound bool // false for ExpectedNotABound, which is no cost at all
+}
+
+// NewSensitivity returns the sensitivity of a ledger's cost at one order. It
+// is for GNMax, Confident and rounded Interactive; it returns a *ConditionError
+// where the theorem's conditions fail. Rows are grouped, so that equal
+// histograms are worked out once; memory is at most 64 arrays of one number per
+// teacher, and 64 MB.
+//
+// Theorem: PATE 2018, Theorems 20 and 24. The arrays that are added up are
+// maxima over all distances up to d: for sensitivities at distance exactly d the
+// discounted maximum of the sum is not β-smooth.
+func (l *Ledger) NewSensitivity(order float64, r Report, answered []bool) (*Sensitivity, error) {
+	if err := checkOrder("order", order); err != nil {
+		return nil, err
+	}
+	var sigma float64
+	switch a := l.aggregator.(type) {
+	case GNMax:
+		sigma = a.Sigma
+	case Confident:
+		sigma = a.Sigma2
+	case Interactive:
+		if !a.Rounded {
+			return nil, fmt.Errorf("rounded: false is not in [true]: smooth sensitivity needs a statistic that the mechanism itself rounds")
+		}
+		sigma = a.Sigma2
+	default:
+		return nil, fmt.Errorf("mechanism: %v is not in [gnmax, confident, interactive]: smooth sensitivity is not known for it", l.aggregator)
+	}
+	weights, err := l.weights(r, answered)
+	if err != nil {
+		return nil, err
+	}
+	if l.votes.short > 0 {
+		return nil, fmt.Errorf("votes: %d rows have fewer than %d votes; smooth sensitivity needs the vote of every teacher", l.votes.short, l.votes.teachers)
+	}
+	if l.votes.teachers > maxSmoothTeachers {
+		return nil, fmt.Errorf("teachers: %d is not in [1, %d] for smooth sensitivity", l.votes.teachers, maxSmoothTeachers)
+	}
+	s := &Sensitivity{Order: order, Local: make([]float64, l.votes.teachers+1), Bound: r != ExpectedNotABound}
+	s.Cost = l.costAt(order, r, weights)
+	if r == DataIndependent {
+		return s, nil // a constant cost
+	}
+	b, err := NewLocalBound(sigma, order, l.votes.classes, l.votes.teachers)
+	if err != nil {
+		return nil, err
+	}
+	if l.q.check != nil {
+		l.addChecks(s.Local, order)
+	}
+	if b.flat {
+		return s, nil
+	}
+	return s, l.addAnswers(s.Local, b, weights)
+}
+
+func (l *Ledger) costAt(order float64, r Report, weights func(int) float64) float64 {
+	answer, check := l.pricers(order, r == DataIndependent)
+	var s xmath.Sum
+	for i := range l.votes.Queries() {
+		if check != nil {
+			s.Add(check(i))
+		}
+		if w := weights(i); w != 0 {
+			s.Add(w * answer(i))
+		}
+	}
+	return s.Value() * (1 + 8*u)
+}
+
+// histograms groups the queries that are charged for an answer by their sorted
+// histogram: the first query of each group, and the weight of the group.
+func (l *Ledger) histograms(weights func(int) float64) (first []int, weight []float64) {
+	index := map[string]int{}
+	w := make([]int64, l.votes.classes)
+	var key []byte
+	for i := range l.votes.Queries() {
+		p := weights(i)
+		if p == 0 {
+			continue
+		}
+		copy(w, l.votes.Row(i))
+		slices.Sort(w)
+		key = key[:0]
+		for k := len(w) - 1; k >= 0 && w[k] > 0; k-- {
+			key = binary.AppendUvarint(key, uint64(w[k]))
+		}
+		at, ok := index[string(key)]
+		if !ok {
+			at = len(first)
+			index[string(key)] = at
+			first, weight = append(first, i), append(weight, 0)
+		}
+		weight[at] += p
+	}
+	return first, weight
+}
+
+// addAnswers adds the arrays of the answers to sum. Chunks are fixed, so that
+// the result does not depend on the number of cores.
+func (l *Ledger) addAnswers(sum []float64, b *LocalBound, weights func(int) float64) error {
+	first, weight := l.histograms(weights)
+	chunks := min(64, max(1, 8_000_000/len(sum)), len(first))
+	if chunks == 0 {
+		return nil
+	}
+	parts := make([][]float64, chunks)
+	errs := make([]error, len(first))
+	// Chunk c takes rows c, c+chunks, …; progress is counted by rows.
+	for c := range parts {
+		parts[c] = make([]float64, len(sum))
+	}
+	rows := make([][]int, chunks)
+	for k := range first {
+		rows[k%chunks] = append(rows[k%chunks], k)
+	}
+	parallelRows(rows, l.progress, func(c, k int) {
+		w := append([]int64(nil), l.votes.Row(first[k])...)
+		sort.Slice(w, func(i, j int) bool { return w[i] > w[j] })
+		a, err := b.atDistance(w)
+		if err != nil {
+			errs[k] = fmt.Errorf("votes: row %d: %w", first[k]+1, err)
+			return
+		}
+		// What lies beyond the array repeats its end; differences are summed
+		// as they stand, because the end enters every later distance.
+		part := parts[c]
+		for d := range part {
+			part[d] += weight[k] * a[min(d, len(a)-1)]
+		}
+	})
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	for d := range sum {
+		for c := range parts {
+			sum[d] += parts[c][d]
+		}
+		sum[d] *= 1 + u*float64(len(first)+80) // plain sums of positive terms
+	}
+	return nil
+}
+
+// parallelRows calls f(c, row) for the rows of every chunk, a chunk at a time on
+// each core.
+func parallelRows(chunks [][]int, progress func(done, total int), f func(c, row int)) {
+	total, done := 0, make(chan struct{}, 256)
+	for _, c := range chunks {
+		total += len(c)
+	}
+	finished := make(chan struct{})
+	go func() {
+		defer close(finished)
+		k := 0
+		for range done {
+			if k++; progress != nil {
+				progress(k, total)
+			}
+		}
+	}()
+	parallel(len(chunks), nil, func(c int) {
+		for _, row := range chunks[c] {
+			f(c, row)
+			done <- struct{}{}
+		}
+	})
+	close(done)
+	<-finished
+}
+
+// addChecks adds the arrays of all threshold checks to sum.
+func (l *Ledger) addChecks(sum []float64, order float64) {
+	ls := thresholdLocal(l.thresholdTable(order))
+	count := make([]float64, len(ls))
+	for _, v := range l.q.statistic {
+		count[int(v)]++
+	}
+	for v, n := range count {
+		if n == 0 {
+			continue
+		}
+		for d, x := range thresholdAtDistance(ls, v) {
+			sum[d] += n * x
+		}
+	}
+	for d := range sum {
+		sum[d] *= 1 + u*float64(len(ls)+8)
+	}
+}
+
+// thresholdTable returns the cost of the check, with its error, at every value
+// 0 … N of the statistic.
+func (l *Ledger) thresholdTable(order float64) (cost, err []float64) {
+	var c Confident
+	switch a := l.aggregator.(type) {
+	case Confident:
+		c = a
+	case Interactive:
+		c = a.Confident
+	}
+	return c.table(order, l.votes.teachers)
+}
+
+func (c Confident) table(order float64, teachers int64) (cost, err []float64) {
+	price := thresholdCost(c.Sigma1)(order)
+	cost, err = make([]float64, teachers+1), make([]float64, teachers+1)
+	for v := range cost {
+		cost[v], err[v] = price.at(thresholdLogQ(c.Threshold, c.Sigma1, float64(v)))
+	}
+	return cost, err
+}
+
+// thresholdLocal returns the local sensitivity at every value of the statistic,
+// rounded up.
+func thresholdLocal(cost, err []float64) []float64 {
+	ls := make([]float64, len(cost))
+	for v := 1; v < len(cost); v++ {
+		if cost[v] == cost[v-1] {
+			continue
+		}
+		d := math.Abs(cost[v]-cost[v-1]) + err[v] + err[v-1]
+		ls[v-1], ls[v] = max(ls[v-1], d), max(ls[v], d)
+	}
+	return ls
+}
+
+// thresholdAtDistance returns the largest local sensitivity within distance d of
+// v, for every d.
+func thresholdAtDistance(ls []float64, v int) []float64 {
+	l := make([]float64, len(ls))
+	top := 0.0
+	for d := range l {
+		if v-d >= 0 {
+			top = max(top, ls[v-d])
+		}
+		if v+d < len(ls) {
+			top = max(top, ls[v+d])
+		}
+		l[d] = top
+	}
+	return l
+}
+
+// ThresholdAtDistance returns the array L[0 … N] of a confident aggregator's
+// check on one query whose largest count is v: L[d] bounds the local
+// sensitivity of its cost for every value of the statistic within d of v.
+func (c Confident) ThresholdAtDistance(v, teachers int64, order float64) ([]float64, error) {
+	if err := errorsOf(c.check(), checkOrder("order", order), checkTeachers(teachers)); err != nil {
+		return nil, err
+	}
+	if teachers > maxSmoothTeachers {
+		return nil, fmt.Errorf("teachers: %d is not in [1, %d] for smooth sensitivity", teachers, maxSmoothTeachers)
+	}
+	if v < 0 || v > teachers {
+		return nil, fmt.Errorf("v: %d is not in [0, %d]", v, teachers)
+	}
+	return thresholdAtDistance(thresholdLocal(c.table(order, teachers)), int(v)), nil
+}
+
+// Smooth returns SS_β = max_d e^{−βd}·Local[d], rounded up, and the distance
+// where it is reached: a β-smooth upper bound on the local sensitivity of Cost.
+//
+// Theorem: PATE 2018, Theorem 24 (after Nissim, Raskhodnikova and Smith, STOC
+// 2007). Condition: β > 0.
+func (s *Sensitivity) Smooth(beta float64) (ss float64, distance int, err error) {
+	if err := checkRange("beta", beta, 1e-12, 1e3); err != nil {
+		return 0, 0, err
+	}
+	for d, v := range s.Local {
+		if x := math.Exp(-beta*float64(d)) * v; x > ss {
+			ss, distance = x, d
+		}
+	}
+	// The discount's argument rounds to u of its size, which is below 1e3·d.
+	return ss * (1 + u*(8+2*beta*float64(distance))), distance, nil
+}

@@ -1,0 +1,224 @@
+package selection
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// capped is a law on 1..T known by its table: a negative binomial law given
+// K ≤ T, or a geometric one cut off at T.
+type capped struct {
+	eta, gamma float64
+	censored   bool
+	tilted     bool      // some other law on 1..T; only pmf counts
+	pmf        []float64 // pmf[k] = Pr[K = k]; pmf[0] = 0
+	mode       int
+	inside     float64 // Pr[K ≤ T] before conditioning, approximately
+}
+
+func newConditioned(eta, gamma float64, n int) *capped {
+	l := &capped{eta: eta, gamma: gamma, pmf: make([]float64, n+1), mode: 1}
+	grow := func(k int) float64 { return (1 - gamma) * (float64(k) + eta) / float64(k+1) }
+	for l.mode < n && grow(l.mode) >= 1 {
+		l.mode++
+	}
+	// Weights relative to the largest one, so that nothing overflows.
+	w := l.pmf
+	w[l.mode] = 1
+	for k := l.mode; k < n; k++ {
+		w[k+1] = w[k] * grow(k)
+	}
+	for k := l.mode; k > 1; k-- {
+		w[k-1] = w[k] / grow(k-1)
+	}
+	total := l.normalise()
+	if gamma > 0 {
+		l.inside = newTNB(eta, gamma).PMF(l.mode) * total
+	}
+	return l
+}
+
+func newCensored(gamma float64, n int) *capped {
+	l := &capped{eta: 1, gamma: gamma, censored: true, pmf: make([]float64, n+1)}
+	rest := 1.0
+	for k := 1; k < n; k++ {
+		l.pmf[k] = rest * gamma
+		rest *= 1 - gamma
+	}
+	l.pmf[n] = rest
+	return l
+}
+
+// normalise divides by the sum and returns it.
+func (l *capped) normalise() float64 {
+	var s xmath.Sum
+	for _, w := range l.pmf {
+		s.Add(w)
+	}
+	for k := range l.pmf {
+		l.pmf[k] /= s.Value()
+	}
+	return s.Value()
+}
+
+func (l *capped) max() int { return len(l.pmf) - 1 }
+
+// slack bounds the relative error of sums over the table: the recursion for the
+// weights makes at most four roundings for each entry.
+func (l *capped) slack() float64 { return 8 * float64(len(l.pmf)+8) * xmath.U }
+
+func (l *capped) String() string {
+	how := "conditioned"
+	if l.censored {
+		how = "censored"
+	}
+	return fmt.Sprintf("%s(shape=%g, gamma=%.6g, max=%d)", how, l.eta, l.gamma, l.max())
+}
+
+// sum returns Σ_k g(k)·Pr[K = k].
+func (l *capped) sum(g func(k float64) float64) float64 {
+	var s xmath.Sum
+	for k, p := range l.pmf {
+		if p > 0 {
+			s.AddProduct(p, g(float64(k)))
+		}
+	}
+	return s.Value()
+}
+
+func (l *capped) Mean() float64    { return l.sum(func(k float64) float64 { return k }) }
+func (l *capped) logMean() float64 { return math.Log(l.Mean()) + l.slack() }
+
+func (l *capped) PGF(x float64) float64 {
+	if x == 0 {
+		return 0
+	}
+	lx := math.Log(x)
+	return l.sum(func(k float64) float64 { return math.Exp(k * lx) })
+}
+
+func (l *capped) LogDPGF(u float64) float64 {
+	if u == 1 {
+		return math.Log(l.pmf[1])
+	}
+	lx := math.Log1p(-u)
+	return math.Log(l.sum(func(k float64) float64 { return k * math.Exp((k-1)*lx) }))
+}
+
+func (l *capped) Hit(p float64) float64 {
+	if p == 1 {
+		return 1
+	}
+	lx := math.Log1p(-p)
+	return l.sum(func(k float64) float64 { return -math.Expm1(k * lx) })
+}
+
+func (l *capped) PMF(k int) float64 {
+	if k < 1 || k > l.max() {
+		return 0
+	}
+	return l.pmf[k]
+}
+
+func (l *capped) MaxRuns() (int, bool) { return l.max(), true }
+
+// tableLimit is the largest table for which a supremum is searched when a closed
+// form would do as well.
+const tableLimit = 2000
+
+// pureRatio is the supremum over the region of ε-close pairs, searched on the
+// table, and for a conditioned law at most that of the law without the bound:
+// conditioning on K ≤ T makes f_T'/f' decreasing, so every bound on a ratio of f'
+// carries over. Censoring does not have that property.
+func (l *capped) pureRatio(eps float64) float64 {
+	bound := up(float64(l.max()-1)*eps, 4)
+	if !l.censored && !l.tilted {
+		bound = min(bound, up((l.eta+1)*pureRoot(eps, l.gamma), 4))
+		if l.max() > tableLimit {
+			return bound
+		}
+	}
+	s := make(series, l.max())
+	for k := range s {
+		s[k] = float64(k+1) * l.pmf[k+1]
+	}
+	return min(bound, s.ratio(eps, l.slack()))
+}
+
+func (l *capped) profileRatio(b Bound) (float64, error) {
+	if l.censored || l.tilted {
+		return 0, fmt.Errorf("law: %v is priced for pure and approximate candidates only; use a conditioned law", l)
+	}
+	if l.gamma == 0 {
+		return 0, fmt.Errorf("gamma: 0 is not in (0, 1], the range for candidates that are not pure or approximate")
+	}
+	return newTNB(l.eta, l.gamma).profileRatio(b)
+}
+
+func (l *capped) without(p float64) Law {
+	if !l.censored && !l.tilted {
+		return newConditioned(l.eta, (l.gamma+(1-l.gamma)*p)*(1-8*xmath.U), l.max())
+	}
+	c := &capped{eta: l.eta, gamma: l.gamma, censored: l.censored, tilted: true, pmf: make([]float64, len(l.pmf))}
+	lx := math.Log1p(-p)
+	for k := 1; k <= l.max(); k++ {
+		c.pmf[k] = l.pmf[k] * math.Exp(float64(k-1)*lx)
+	}
+	c.normalise()
+	return c
+}
+
+func (l *capped) Sample(rng *rand.Rand) int {
+	if l.censored {
+		for k := 1; k < l.max(); k++ {
+			if coin(rng, l.gamma) {
+				return k
+			}
+		}
+		return l.max()
+	}
+	if l.inside > 0.25 {
+		base := newTNB(l.eta, l.gamma)
+		for {
+			if k, ok := base.trySample(rng, l.max()); ok {
+				return k
+			}
+		}
+	}
+	// A uniform proposal; walking towards the mode every ratio of weights is a
+	// rational number at most 1.
+	for {
+		k := 1 + int(rng.Uint64N(uint64(l.max())))
+		ok := true
+		for j := k; ok && j > l.mode; j-- {
+			ok = l.ratioCoin(rng, j-1, false)
+		}
+		for j := k; ok && j < l.mode; j++ {
+			ok = l.ratioCoin(rng, j, true)
+		}
+		if ok {
+			return k
+		}
+	}
+}
+
+// ratioCoin tosses a coin of probability w(k+1)/w(k), or its inverse.
+func (l *capped) ratioCoin(rng *rand.Rand, k int, inverse bool) bool {
+	r := (1 - l.gamma) * (float64(k) + l.eta) / float64(k+1)
+	if inverse {
+		r = 1 / r
+	}
+	return rationalCoin(rng, r, func() *big.Rat {
+		x := new(big.Rat).Sub(rat(1), rat(l.gamma))
+		x.Mul(x, new(big.Rat).Add(rat(float64(k)), rat(l.eta)))
+		x.Mul(x, quo(1, float64(k+1)))
+		if inverse {
+			x.Inv(x)
+		}
+		return x
+	})
+}

@@ -1,0 +1,76 @@
+package selection_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/selection"
+)
+
+const trainingPlan = `neighbors: add-remove
+steps:
+  - mechanism: {gaussian: {noise-multiplier: 1}}
+    sampling: {poisson: {rate: 0.01}}
+    count: 1000
+`
+
+// Tuning a whole training run and composing the tuning with other mechanisms
+// through the Fourier accountant.
+func TestCompose(t *testing.T) {
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	plan, err := accountant.ParsePlan([]byte(trainingPlan))
+	check(err)
+	run := accountant.New(plan.Neighbors)
+	check(run.AddPlan(plan))
+	candidate := selection.FromDelta(func(eps float64) (float64, error) {
+		iv, err := run.Delta(eps)
+		return iv.Upper, err
+	})
+	law, err := selection.WithMean(1, 10)
+	check(err)
+	price := selection.PriceOfBest(law)
+	bound, err := price.Profile(candidate)
+	check(err)
+	want, err := bound.Epsilon(1e-5)
+	check(err)
+	if math.Abs(want-2.87097) > 5e-3 { // selection.md §5.8, from another accountant's δ_Q
+		t.Errorf("ε(1e-5) = %v, want about 2.87097", want)
+	}
+	m, err := price.Mechanism("selection", plan.Neighbors, candidate, 1e-3, -40)
+	check(err)
+	if !m.TheoryGap() {
+		t.Error("no attack is known that attains the price")
+	}
+
+	one := accountant.New(plan.Neighbors)
+	check(one.AddMechanism(m, 1))
+	iv, err := one.Epsilon(1e-5)
+	check(err)
+	if iv.Upper < want*(1-1e-9) || iv.Upper > want+5e-3 {
+		t.Errorf("through the accountant ε(1e-5) = %v, directly %v", iv.Upper, want)
+	}
+
+	// Three selections and a Gaussian release cost less than their sum, and more
+	// than the selections alone.
+	all := accountant.New(plan.Neighbors)
+	check(all.AddMechanism(m, 3))
+	three, err := all.Epsilon(1e-5)
+	check(err)
+	gauss, err := profiles.NewGaussian(10)
+	check(err)
+	check(all.AddMechanism(profiles.NewMechanism("release", plan.Neighbors, gauss), 1))
+	more, err := all.Epsilon(1e-5)
+	check(err)
+	third, err := bound.Epsilon(1e-5 / 3)
+	check(err)
+	if !(three.Upper < 0.9*3*third && three.Upper > iv.Upper && more.Upper > three.Upper) {
+		t.Errorf("three selections: %v (basic composition %v), with a release %v", three.Upper, 3*third, more.Upper)
+	}
+}

@@ -1,0 +1,165 @@
+package selection
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+)
+
+// poisson is the Poisson law: f(x) = e^{μ(x−1)}.
+type poisson struct{ mu float64 }
+
+func (l poisson) String() string { return fmt.Sprintf("poisson(mean=%.6g)", l.mu) }
+
+func (l poisson) Mean() float64             { return l.mu }
+func (l poisson) logMean() float64          { return log1ulps(math.Log(l.mu), 1) }
+func (l poisson) PGF(x float64) float64     { return math.Exp(l.mu * (x - 1)) }
+func (l poisson) LogDPGF(u float64) float64 { return math.Log(l.mu) - l.mu*u }
+func (l poisson) Hit(p float64) float64     { return -math.Expm1(-l.mu * p) }
+func (l poisson) MaxRuns() (int, bool)      { return 0, false }
+
+func (l poisson) PMF(k int) float64 {
+	if k < 0 {
+		return 0
+	}
+	g, _ := math.Lgamma(float64(k) + 1)
+	return math.Exp(float64(k)*math.Log(l.mu) - l.mu - g)
+}
+
+// pureRatio is μ·TV, and the total variation of ε-close laws is at most
+// tanh(ε/2).
+func (l poisson) pureRatio(eps float64) float64 { return up(l.mu*math.Tanh(eps/2), 8) }
+
+func (l poisson) profileRatio(b Bound) (float64, error) {
+	return up(l.mu*math.Exp(min(0, b(0))), 8), nil
+}
+
+func (l poisson) without(p float64) Law { return poisson{l.mu * (1 - p)} }
+
+// Sample adds independent Poisson laws of mean at most ½, each drawn by
+// rejection from fair coins with the rational weights 2λ/(k+1).
+func (l poisson) Sample(rng *rand.Rand) int {
+	halves := math.Floor(2 * l.mu)
+	total := 0
+	for range int(halves) {
+		total += smallPoisson(rng, 0.5)
+	}
+	if rest := l.mu - halves/2; rest > 0 { // exact: both are multiples of μ's last bit
+		total += smallPoisson(rng, rest)
+	}
+	return total
+}
+
+func smallPoisson(rng *rand.Rand, lambda float64) int {
+	for k := 0; ; {
+		if rng.Uint64()&1 == 0 {
+			return k
+		}
+		n := float64(k + 1)
+		if rationalCoin(rng, 2*lambda/n, func() *big.Rat { return quo(2*lambda, n) }) {
+			k++
+		} else {
+			k = 0
+		}
+	}
+}
+
+// binomial is the binomial law: f(x) = (1−p+px)^n.
+type binomial struct {
+	n int
+	p float64
+}
+
+func (l binomial) String() string { return fmt.Sprintf("binomial(n=%d, p=%.6g)", l.n, l.p) }
+
+func (l binomial) Mean() float64    { return float64(l.n) * l.p }
+func (l binomial) logMean() float64 { return log1ulps(math.Log(l.Mean()), 2) }
+
+func (l binomial) PGF(x float64) float64 {
+	return math.Exp(float64(l.n) * math.Log1p(-l.p*(1-x)))
+}
+
+func (l binomial) LogDPGF(u float64) float64 {
+	return math.Log(l.Mean()) + float64(l.n-1)*math.Log1p(-l.p*u)
+}
+
+func (l binomial) Hit(p float64) float64 { return -math.Expm1(float64(l.n) * math.Log1p(-l.p*p)) }
+func (l binomial) MaxRuns() (int, bool)  { return l.n, true }
+
+func (l binomial) PMF(k int) float64 {
+	if k < 0 || k > l.n {
+		return 0
+	}
+	// Symmetric product form of the binomial coefficient for short laws, where
+	// logarithms of factorials would lose digits.
+	if l.n <= 1024 {
+		logP, c := 0.0, 1.0
+		for j := range k {
+			c *= float64(l.n-j) / float64(j+1)
+			if c > 1e200 {
+				logP += math.Log(c)
+				c = 1
+			}
+		}
+		return c * math.Exp(logP+float64(k)*math.Log(l.p)+float64(l.n-k)*math.Log1p(-l.p))
+	}
+	a, _ := math.Lgamma(float64(l.n) + 1)
+	b, _ := math.Lgamma(float64(k) + 1)
+	c, _ := math.Lgamma(float64(l.n-k) + 1)
+	return math.Exp(a - b - c + float64(k)*math.Log(l.p) + float64(l.n-k)*math.Log1p(-l.p))
+}
+
+// pureRatio is (n−1)·t_b with t_b = log((1−p+e^ε)/(1+(1−p)e^ε)): the same root
+// as that of the negative binomial family with 1−p in the place of γ.
+func (l binomial) pureRatio(eps float64) float64 {
+	return up(float64(l.n-1)*pureRoot(eps, 1-l.p), 4)
+}
+
+func (l binomial) profileRatio(b Bound) (float64, error) {
+	t, err := b.root(math.Log(l.p), math.Log1p(-l.p))
+	return up(float64(l.n-1)*t, 4), err
+}
+
+// without is again binomial; its p is rounded up, which can only raise a price.
+func (l binomial) without(p float64) Law {
+	return binomial{l.n, min(1, up(l.p*(1-p)/(1-l.p*p), 8))}
+}
+
+func (l binomial) Sample(rng *rand.Rand) int {
+	k := 0
+	for range l.n {
+		if coin(rng, l.p) {
+			k++
+		}
+	}
+	return k
+}
+
+// fixed is exactly n ≥ 2 runs.
+type fixed struct{ n int }
+
+func (l fixed) String() string { return fmt.Sprintf("fixed(n=%d)", l.n) }
+
+func (l fixed) Mean() float64         { return float64(l.n) }
+func (l fixed) logMean() float64      { return log1ulps(math.Log(l.Mean()), 1) }
+func (l fixed) PGF(x float64) float64 { return math.Pow(x, float64(l.n)) }
+func (l fixed) LogDPGF(u float64) float64 {
+	return math.Log(float64(l.n)) + float64(l.n-1)*math.Log1p(-u)
+}
+func (l fixed) Hit(p float64) float64 { return -math.Expm1(float64(l.n) * math.Log1p(-p)) }
+func (l fixed) MaxRuns() (int, bool)  { return l.n, true }
+func (l fixed) PMF(k int) float64 {
+	if k == l.n {
+		return 1
+	}
+	return 0
+}
+func (l fixed) pureRatio(eps float64) float64 { return up(float64(l.n-1)*eps, 4) }
+
+func (l fixed) profileRatio(Bound) (float64, error) {
+	return 0, fmt.Errorf("law: %v is priced for pure and approximate candidates only", l)
+}
+
+func (l fixed) without(float64) Law   { return l }
+func (l fixed) Sample(*rand.Rand) int { return l.n }

@@ -1,0 +1,27 @@
+// Package selection runs a private mechanism a secret, random number of times
+// and releases one outcome: the best of all runs, or the first one whose score
+// reaches a threshold. It is how hyper-parameters are tuned privately, and it
+// says exactly what that costs.
+//
+// A [Law] is the distribution of the number of runs K. [Best] and [FirstAbove]
+// run; [PriceOfBest] and [PriceOfFirstAbove] tell what a run costs, from a pure
+// ε, from (ε, δ), from any privacy profile and from any Rényi curve. The price
+// from a profile is a [Bound], which becomes a [profiles.Discrete] and so
+// composes with everything else.
+//
+// Every price needs all of the following, and none of them can be checked here:
+//
+//   - the runs are independent draws of one mechanism Q with fresh randomness;
+//     the law over candidates inside Q does not depend on the data or on earlier
+//     runs ([Mixture] builds such a Q);
+//   - the score is part of the outcome of Q, and so paid for: a validation score
+//     computed on private data must itself be privatised;
+//   - only the outcome that a runner returns is released: not the number of
+//     runs, the time they took, losing candidates, logs or cost;
+//   - threshold and law are fixed in advance, without looking at the data.
+//
+// Do not use this package when the search is adaptive (the next candidate
+// depends on earlier scores) unless the densities stay within known factors of
+// a fixed one ([DPHyPO]), and do not stop a search by a wall clock: a time-out is
+// a cap that depends on the data and is not accounted for.
+package selection

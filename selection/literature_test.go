@@ -1,0 +1,120 @@
+package selection
+
+import (
+	"math"
+	"testing"
+
+	"github.com/dpaccountant/accountant/rdp"
+)
+
+func TestLiterature(t *testing.T) {
+	l := must(WithMean(1, 10))
+	g := gaussianCurve(2)
+	ps := must(PapernotSteinke(g, l, nil, false))
+	pure := must(rdp.Pure(1))
+	for _, lambda := range []float64{1.5, 2, 8, 64} {
+		// No spread: Theorem 2 of Papernot and Steinke. Spread s: its terms once more.
+		upper(t, "DP-HyPO, no spread", must(DPHyPO(g, l, 0)).RDP(lambda), ps.RDP(lambda), 0, 1e-13)
+		want := ps.RDP(lambda) + (2+lambda/(lambda-1))*0.3
+		upper(t, "DP-HyPO", must(DPHyPO(g, l, 0.3)).RDP(lambda), want, 1e-15, 1e-13)
+	}
+	upper(t, "DP-HyPO, pure", must(DPHyPO(pure, l, 0.3)).RDP(math.Inf(1)), 3*1.3, 1e-15, 1e-13)
+	upper(t, "top 3 runs", must(TopRunsPure(0.7, 2, 3)), 8*0.7, 1e-15, 1e-14)
+	upper(t, "(2+η)ε", must(PapernotSteinkePure(0.7, 2)), 4*0.7, 1e-15, 1e-14)
+	if e := must(LiuTalwarBest(1)); e != 3 {
+		t.Errorf("3ε = %v", e)
+	}
+	upper(t, "pure at ∞", must(PapernotSteinke(pure, l, nil, false)).RDP(math.Inf(1)), 3, 1e-15, 1e-13)
+
+	bad := func(what string, err error) {
+		t.Helper()
+		if err == nil {
+			t.Errorf("%s must be refused", what)
+		}
+	}
+	_, err := PapernotSteinke(g, must(Poisson(3)), nil, false)
+	bad("Theorem 2 for a Poisson law", err)
+	_, err = DPHyPO(g, l, math.NaN())
+	bad("a spread of NaN", err)
+	_, err = TopRunsPure(1, 1, 0)
+	bad("no runs", err)
+	_, err = KoskelaRedbergWang(gaussianBound(2), must(Fixed(3)), 0)
+	bad("KRW for a fixed law", err)
+	_, err = KoskelaRedbergWang(gaussianBound(2), l, math.NaN())
+	bad("ε̂ = NaN", err)
+	_, err = PapernotSteinkeConcentrated(10, l, 3)
+	bad("ρ above log(1/γ)", err)
+	_, err = ThresholdCurve(g, 0, 2)
+	bad("γ = 0", err)
+	_, err = ThresholdCurve(g, 0.1, 0.5)
+	bad("λ̂ < 1", err)
+	_, _, err = LiuTalwarCensoredBest(1, 0.1, 0.5)
+	bad("slack ½", err)
+	_, _, _, err = LiuTalwarFirstAbove(1, 0, 0.1, 1.5)
+	bad("slack 1.5", err)
+	_, _, err = LiuTalwarMiss(0.1, 0)
+	bad("p = 0", err)
+	_, err = PapernotSteinkePoissonUnproved(g, gaussianBound(2), 1, 1)
+	bad("λ = 1", err)
+}
+
+// Curves of other kinds of candidates and laws.
+func TestCurveKinds(t *testing.T) {
+	g := gaussianCurve(2)
+	l := must(WithMean(1, 10))
+	whole := must(PriceOfBest(l).Curve(g, nil))
+	orders := []float64{1.5, 2, 4, 8, 16}
+	grid := rdp.OnOrders(g, orders)
+	tab := must(PriceOfBest(l).Curve(grid, nil))
+	if _, ok := tab.(rdp.Grid); !ok {
+		t.Errorf("the curve of a grid is a %T, want a grid", tab)
+	}
+	for _, lambda := range orders {
+		if a, b := tab.RDP(lambda), whole.RDP(lambda); a < b*(1-1e-12) || math.IsInf(a, 1) {
+			t.Errorf("λ=%v: %v from a grid, %v from the formula", lambda, a, b)
+		}
+	}
+	// Laws that only pure candidates have a price for, through the curve's end.
+	pure := must(rdp.Pure(0.5))
+	for _, l := range []Law{must(Fixed(4)), must(Censored(0.1, 5)), must(Conditioned(1, 0, 6))} {
+		c := must(PriceOfBest(l).Curve(pure, nil))
+		price := must(PriceOfBest(l).Pure(0.5))
+		upper(t, l.String()+" at ∞", c.RDP(math.Inf(1)), price, 1e-14, 1e-13)
+		// Enumerate randomized response, the worst pair of one bit.
+		p := []float64{1 / (1 + math.Exp(0.5)), math.Exp(0.5) / (1 + math.Exp(0.5))}
+		q := []float64{p[1], p[0]}
+		a, b := bestLaw(l, p), bestLaw(l, q)
+		for _, lambda := range []float64{1.2, 2, 10} {
+			if v := c.RDP(lambda); v < max(renyi(a, b, lambda), renyi(b, a, lambda)) || v > price*(1+1e-12) {
+				t.Errorf("%v at λ=%v: %v", l, lambda, v)
+			}
+		}
+		if _, err := PriceOfBest(l).Curve(g, nil); err == nil {
+			t.Errorf("%v with a Gaussian candidate must be refused", l)
+		}
+	}
+	if _, err := must(PriceOfFirstAbove(must(Censored(0.1, 5)))).Curve(pure, nil); err == nil {
+		t.Error("a censored threshold search has no curve and must be refused")
+	}
+	if _, err := PriceOfBest(l).Curve(nil, nil); err == nil {
+		t.Error("no curve must be refused")
+	}
+	// A candidate whose bound is broken.
+	nan := Bound(func(float64) float64 { return math.NaN() })
+	if _, err := PriceOfBest(l).Profile(nan); err == nil {
+		t.Error("a bound of NaN must be refused")
+	}
+	if _, err := nan.Epsilon(0.1); err == nil {
+		t.Error("ε from a bound of NaN must be refused")
+	}
+	if _, err := nan.Discretize(0, 0); err == nil {
+		t.Error("a profile from a bound of NaN must be refused")
+	}
+	one := Bound(func(float64) float64 { return 0 })
+	if e := must(one.Epsilon(0.5)); !math.IsInf(e, 1) {
+		t.Errorf("ε of nothing known = %v", e)
+	}
+	if _, err := one.Discretize(0, 0); err == nil {
+		t.Error("a profile of nothing known must be refused")
+	}
+}

@@ -1,0 +1,214 @@
+package selection
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// Discretize turns b into a privacy profile: a pair of discrete distributions
+// whose δ(ε) is at least that of every mechanism that b bounds, for every ε.
+// It is its own reverse, and composes with any other profile.
+//
+// b is evaluated at points chosen so that going from one to the next by a chord
+// costs about accuracy in ε, from 0 to where log δ falls below logFloor or stops
+// falling; beyond, δ stays as it is. 0 stands for an accuracy of 1e-4 and a floor
+// of −740. The number of points grows with 1/√accuracy and with the floor: a few
+// hundred for a floor of −60, a few thousand for −740.
+//
+// A bound is not the profile of any pair. The true profile, as a function of
+// α = e^ε, is convex, so it lies below the lower convex envelope of b's values on
+// the grid, extended to α < 1 by δ(α) = 1 − α + αδ(1/α). That polygon is the
+// profile of a pair of discrete distributions: where its slope rises by q at α,
+// Q has mass q and P mass αq at the loss log α, and its limit for α → ∞ is P's
+// mass at +∞ (Doroshenko et al., PETS 2022, Section 4, "connect the dots").
+func (b Bound) Discretize(accuracy, logFloor float64) (*profiles.Discrete, error) {
+	if accuracy == 0 {
+		accuracy = 1e-4
+	}
+	if logFloor == 0 {
+		logFloor = -740
+	}
+	if !(accuracy >= 1e-9 && accuracy <= 1) {
+		return nil, fmt.Errorf("accuracy: %v is not in [1e-9, 1]", accuracy)
+	}
+	if !(logFloor >= -1e5 && logFloor < 0) {
+		return nil, fmt.Errorf("floor: %v is not in [-1e5, 0)", logFloor)
+	}
+	pts, err := b.grid(accuracy, logFloor)
+	if err != nil {
+		return nil, err
+	}
+	return polygonProfile(pts)
+}
+
+const (
+	maxGrid = 1 << 17
+	prec    = 320 // bits; sums and differences below span well under 2^100
+)
+
+// A gridPoint is a point of the polygon: α exactly as big stands for it, with
+// its logarithm eps, and log δ.
+type gridPoint struct {
+	eps        float64
+	alpha, val *big.Float
+}
+
+// grid walks from ε = 0 in steps h such that the chord is no more than accuracy
+// to the right of the curve, which for a fall d of the logarithm is about h·d/8.
+func (b Bound) grid(accuracy, logFloor float64) ([]gridPoint, error) {
+	at := func(eps, last float64) (float64, error) {
+		d := b(eps)
+		if math.IsNaN(d) || d > 0 {
+			return 0, fmt.Errorf("candidate: log δ(%v) = %v is not in [-Inf, 0]", eps, d)
+		}
+		return min(d, last), nil // a profile never rises
+	}
+	eps, h := 0.0, 1.0/64
+	val, err := at(0, 0)
+	if err != nil {
+		return nil, err
+	}
+	pts := []gridPoint{newGridPoint(0, val)}
+	fellAt := 0.0
+	for val >= logFloor && eps < 1e4 {
+		if len(pts) > maxGrid {
+			return nil, fmt.Errorf("accuracy: %v takes more than %d points", accuracy, maxGrid)
+		}
+		next, err := at(eps+h, val)
+		if err != nil {
+			return nil, err
+		}
+		off := h * (val - next) / 8
+		if off > accuracy && h > accuracy {
+			h /= 2
+			continue
+		}
+		eps += h
+		if val-next > 1e-9 {
+			fellAt = eps
+		}
+		val = next
+		pts = append(pts, newGridPoint(eps, val))
+		switch {
+		case val < 0 && eps-fellAt > 4:
+			return pts, nil
+		case val == 0 && eps > 1e3:
+			return nil, fmt.Errorf("candidate: no δ below 1 is certified up to ε = %v", eps)
+		case off < accuracy/3 && h < 1:
+			h *= 1.5
+		}
+	}
+	return pts, nil
+}
+
+// newGridPoint returns the point (e^eps, e^logVal), with the value rounded up.
+// The abscissa is a number near e^eps scaled by a power of two; its logarithm
+// is eps to 4 u(1 + |eps|), a bound that the profile declares.
+func newGridPoint(eps, logVal float64) gridPoint {
+	p := gridPoint{eps: eps, alpha: bigExp(eps), val: new(big.Float)}
+	if !math.IsInf(logVal, -1) {
+		p.val = bigExp(logVal + 8*xmath.U*(1+math.Abs(logVal)))
+	}
+	return p
+}
+
+// bigExp returns e^x within 4 u(1+|x|), relatively.
+func bigExp(x float64) *big.Float {
+	k := math.Round(x / math.Ln2)
+	m := math.Exp(math.FMA(-k, math.Ln2, x) - k*2.3190468138462996e-17) // low half of log 2
+	f := new(big.Float).SetPrec(prec).SetFloat64(m)
+	return f.SetMantExp(f, int(k))
+}
+
+// bigLog returns log x within 2 u(1+|log x|).
+func bigLog(x *big.Float) float64 {
+	m := new(big.Float)
+	k := x.MantExp(m)
+	f, _ := m.Float64()
+	return math.Log(f) + float64(k)*math.Ln2
+}
+
+func num(x float64) *big.Float { return new(big.Float).SetPrec(prec).SetFloat64(x) }
+func fresh() *big.Float        { return new(big.Float).SetPrec(prec) }
+
+// polygonProfile takes points with ascending α, the first at α = 1.
+func polygonProfile(pts []gridPoint) (*profiles.Discrete, error) {
+	// The lower hull from the right; fall(i, j) is minus the slope between points.
+	fall := func(l, r gridPoint) *big.Float {
+		n := fresh().Sub(l.val, r.val)
+		return n.Quo(n, fresh().Sub(r.alpha, l.alpha))
+	}
+	var hull []gridPoint // right to left
+	var falls []*big.Float
+	falls = append(falls, num(0)) // right of hull[0] the polygon is flat
+	hull = append(hull, pts[len(pts)-1])
+	for _, p := range slices.Backward(pts[:len(pts)-1]) {
+		for {
+			f := fall(p, hull[len(hull)-1])
+			if f.Cmp(falls[len(falls)-1]) > 0 {
+				hull, falls = append(hull, p), append(falls, f)
+				break
+			}
+			if len(hull) == 1 {
+				// Flat: p continues the horizontal end.
+				hull[0] = p
+				break
+			}
+			hull, falls = hull[:len(hull)-1], falls[:len(falls)-1]
+		}
+	}
+	// The left half mirrors the right one. The segment that joins a vertex
+	// (α, v) to its mirror image falls by (1−v)/(1+α); while that is less steep
+	// than the segment to its right, the vertex is above the hull.
+	one := num(1)
+	var centre *big.Float
+	for {
+		v := hull[len(hull)-1]
+		centre = fresh().Quo(fresh().Sub(one, v.val), fresh().Add(one, v.alpha))
+		if len(hull) == 1 || centre.Cmp(falls[len(falls)-1]) >= 0 {
+			break
+		}
+		hull, falls = hull[:len(hull)-1], falls[:len(falls)-1]
+	}
+
+	var atoms []profiles.Atom
+	add := func(p gridPoint, q *big.Float, mirror bool) {
+		if q.Sign() <= 0 {
+			return
+		}
+		a := profiles.Atom{Loss: p.eps, LogQ: bigLog(q), LogP: bigLog(fresh().Mul(q, p.alpha))}
+		atoms = append(atoms, a)
+		if mirror {
+			atoms = append(atoms, profiles.Atom{Loss: -a.Loss, LogP: a.LogQ, LogQ: a.LogP})
+		}
+	}
+	last := len(hull) - 1
+	for i := range hull[:last] {
+		add(hull[i], fresh().Sub(falls[i+1], falls[i]), true)
+	}
+	if v := hull[last]; v.eps == 0 {
+		// At α = 1 the fall on the left is 1 − v − (fall on the right).
+		q := fresh().Sub(one, v.val)
+		q.Sub(q, falls[last])
+		add(v, q.Sub(q, falls[last]), false)
+	} else {
+		add(v, fresh().Sub(centre, falls[last]), true)
+	}
+	inf := math.Inf(-1)
+	if hull[0].val.Sign() > 0 {
+		inf = min(0, bigLog(hull[0].val))
+	}
+	// Masses: 2 u of the logarithm of a number down to e^−1e5, doubled; losses: the
+	// abscissa's own rounding.
+	big := 0.0
+	for _, a := range atoms {
+		big = max(big, math.Abs(a.LogP), math.Abs(a.LogQ))
+	}
+	lossErr := 4 * xmath.U * (1 + hull[0].eps)
+	return profiles.NewDiscrete(atoms, inf, inf, 8*xmath.U*(1+big), lossErr)
+}

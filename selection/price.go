@@ -1,0 +1,203 @@
+package selection
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// A Price tells what a selection costs, given what one run of the candidate
+// mechanism costs. The neighbouring relation is that of the candidate.
+//
+// The bounds rest on one lemma. With f the generating function of K and F(y) the
+// probability that one run ranks at or below y, the best of K runs has the
+// density f'(F(y)) relative to one run; so with R_f the largest ratio of f'
+// between two neighbouring data sets, ε_A ≤ ε + ln R_f for pure candidates and
+// δ_A(ε) ≤ E[K]·δ_Q(ε − ln R_f) in general (the identity is that of Papernot and
+// Steinke, ICLR 2022, Lemma 7; R_f is taken over the whole region of pairs that
+// the candidate's profile allows).
+type Price struct {
+	law   Law
+	first bool
+}
+
+// PriceOfBest returns the price of [Best] under a law.
+func PriceOfBest(l Law) Price { return Price{law: l} }
+
+// PriceOfFirstAbove returns the price of [FirstAbove] under a law: geometric,
+// possibly conditioned or censored.
+func PriceOfFirstAbove(l Law) (Price, error) {
+	if err := checkFirstAbove(l); err != nil {
+		return Price{}, err
+	}
+	return Price{law: l, first: true}, nil
+}
+
+func checkFirstAbove(l Law) error {
+	if eta, ok := Shape(l); ok {
+		if n, bounded := l.MaxRuns(); eta == 1 || bounded && n == 1 {
+			return nil
+		}
+	}
+	return fmt.Errorf("law: %v is not geometric (plain, conditioned or censored), as a threshold needs", l)
+}
+
+// Law returns the law of the number of runs.
+func (p Price) Law() Law { return p.law }
+
+// logRatio returns the logarithm of the ratio that the outcome's weights can
+// have, for a pure candidate: exact for best-of, and for first-above a bound on
+// the accepted outcomes and on "no outcome" less ε.
+func (p Price) pure(l Law, eps float64) float64 {
+	if !p.first {
+		return up(eps+l.pureRatio(eps), 4)
+	}
+	gamma, _ := Gamma(l)
+	whole := up(eps+pureRoot(eps, gamma), 4)
+	c, ok := l.(*capped)
+	if !ok {
+		return whole
+	}
+	if !c.censored && !c.tilted && c.max() > tableLimit {
+		return whole
+	}
+	// Accepted outcomes have weight Σ Pr[K > k](1−p)^k, "no outcome" f(1−p).
+	tail := make(series, c.max())
+	rest := 0.0
+	for k := c.max(); k >= 1; k-- {
+		rest += c.pmf[k]
+		tail[k-1] = rest
+	}
+	accepted := up(eps+tail.ratio(eps, c.slack()), 4)
+	none := series(c.pmf).ratio(eps, c.slack())
+	if c.tilted {
+		return max(accepted, none)
+	}
+	if c.censored {
+		return max(min(accepted, whole), min(none, up(2*eps+CensoringCost(c.gamma, c.max()), 4)))
+	}
+	return min(whole, max(accepted, none))
+}
+
+// Pure returns the ε of the selection when one run is ε-DP, for instance
+//
+//	ε + (1+η)·t*, t* = log((e^ε+γ)/(1+γe^ε))   best of negative binomial runs,
+//	ε + μ·tanh(ε/2)                            best of Poisson(μ) runs,
+//	ε + t*                                     first above a threshold.
+//
+// They are suprema over all pairs of ε-close candidates, so never above the 2ε
+// and 3ε of Liu and Talwar (STOC 2019, Theorems 3.1 and 3.2) or the (2+η)ε of
+// Papernot and Steinke (ICLR 2022, Corollary 3). Any neighbouring relation.
+func (p Price) Pure(eps float64) (float64, error) {
+	if err := checkApprox(eps, 0); err != nil {
+		return 0, err
+	}
+	return p.pure(p.law, eps), nil
+}
+
+// Approximate returns the (ε, δ) of the selection when one run is (ε, δ)-DP:
+// δ' = 1 − f(1−δ) ≤ E[K]·δ, which is attained, and ε' the pure price under the
+// law of K given that no run leaked. By the decomposition of (ε, δ)-close pairs
+// of Kairouz, Oh and Viswanath (ICML 2015): with probability f(1−δ), the same
+// on both data sets, all runs are draws from ε-close pairs. Any neighbouring
+// relation that is symmetric.
+func (p Price) Approximate(eps, delta float64) (epsOut, deltaOut float64, err error) {
+	if err := checkApprox(eps, delta); err != nil {
+		return 0, 0, err
+	}
+	l := p.law
+	if delta > 0 {
+		l = l.without(delta)
+		n := 64.0
+		switch l := p.law.(type) {
+		case *capped:
+			n += l.slack() / xmath.U
+		case tnb:
+			n += 16 * l.b // the exponent of ratio
+		}
+		deltaOut = min(1, up(p.law.Hit(delta), n))
+	}
+	return p.pure(l, eps), deltaOut, nil
+}
+
+// Profile returns a bound on the privacy profile of the selection, from one on
+// the candidate's: E[K]·δ_Q(ε − ln R_f) with ln R_f = (1+η)·t* (best of negative
+// binomial runs) or t* (first above), where t* ≥ 0 is the root of
+// (1−γ)·δ_Q(t) = γ·(e^t − 1), and μ·δ_Q(0) for Poisson, (n−1)·t_b for binomial
+// runs. Relation: add-remove or substitute, that of the candidate, whose bound
+// must hold for both directions.
+//
+// For Poisson laws the price from a Rényi curve can be the smaller one; take the
+// Min of both when a curve is at hand.
+func (p Price) Profile(candidate Bound) (Bound, error) {
+	lnR, err := p.profileRatio(candidate)
+	if err != nil {
+		return nil, err
+	}
+	logM := p.law.logMean()
+	return func(eps float64) float64 {
+		// ε − ln R_f is rounded down: δ decreases.
+		x := eps - lnR
+		x -= 2 * xmath.U * (eps + lnR)
+		d := logM + candidate.at(x)
+		if math.IsInf(d, -1) {
+			return d
+		}
+		return min(0, d+4*xmath.U*(1+math.Abs(d)+math.Abs(logM)))
+	}, nil
+}
+
+func (p Price) profileRatio(candidate Bound) (float64, error) {
+	if !p.first {
+		return p.law.profileRatio(candidate)
+	}
+	c, bounded := p.law.(*capped)
+	if bounded && c.censored {
+		return c.profileRatio(candidate)
+	}
+	gamma, _ := Gamma(p.law)
+	if gamma == 0 {
+		return c.profileRatio(candidate)
+	}
+	return candidate.root(math.Log1p(-gamma), math.Log(gamma))
+}
+
+// CensoringCost bounds from above what cutting a geometric search off after max
+// runs adds to the 2ε of Algorithm 1 of Liu and Talwar (STOC 2019):
+// log(1 + (1−γ)^T(1−1/T)^{T−1}/(Tγ)), for every T ≥ 1. Their own ε₀ is
+// 2e^{−γT}, much larger. It is +Inf for γ = 0.
+func CensoringCost(gamma float64, maxRuns int) float64 {
+	t := float64(maxRuns)
+	if !(gamma > 0 && gamma <= 1) || maxRuns < 1 {
+		return math.Inf(1)
+	}
+	if gamma == 1 {
+		return 0
+	}
+	x := t * math.Log1p(-gamma)
+	if maxRuns > 1 {
+		x += (t - 1) * math.Log1p(-1/t)
+	}
+	return up(math.Log1p(math.Exp(x)/(t*gamma)), 32+4*math.Abs(x))
+}
+
+// Mechanism returns the selection as a mechanism, to compose with others: both
+// directions have the price's profile, by [Bound.Discretize] with the accuracy and
+// floor given. No attack that attains it is known.
+//
+// The candidate may be a whole plan: take [FromDelta] of its accountant. It is
+// asked a few hundred times at a floor of −60, which adds e^−60 to every δ.
+func (p Price) Mechanism(name string, r profiles.Relation, candidate Bound, accuracy, logFloor float64) (profiles.Mechanism, error) {
+	b, err := p.Profile(candidate)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	d, err := b.Discretize(accuracy, logFloor)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	side := profiles.Direction{Upper: d}
+	return profiles.Mechanism{Name: name, Relation: r, Directions: [2]profiles.Direction{side, side}}, nil
+}

@@ -1,0 +1,196 @@
+package selection
+
+import (
+	"context"
+	cryptorand "crypto/rand"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// A Trial runs the candidate mechanism once: it returns an outcome with its
+// score. Both together must be private; that is what the price is computed from.
+// All randomness must come from rng or from a source independent of the data and
+// of other runs. A NaN score ranks below every other.
+//
+// An error ends the selection and nothing may be released. A run that can fail
+// because of the data must turn its failure into an outcome with score −Inf.
+type Trial[T any] func(ctx context.Context, rng *rand.Rand) (payload T, score float64, err error)
+
+// A Result is the outcome that a selection releases. It holds nothing about the
+// number of runs, which must stay secret.
+type Result[T any] struct {
+	// Found is false when there is no outcome: no run at all, or none above the
+	// threshold.
+	Found   bool
+	Payload T
+	Score   float64
+}
+
+// An Option configures a run.
+type Option func(*options)
+
+type options struct {
+	seed *[32]byte
+	pad  bool
+}
+
+// WithSeed makes the run reproducible: all random numbers come from the seed.
+// The seed must be as secret as the data. Without it the operating system's
+// randomness is used.
+func WithSeed(seed [32]byte) Option { return func(o *options) { o.seed = &seed } }
+
+// WithPadding makes the number of runs constant: the largest one that the law
+// allows is carried out, and runs beyond K are ignored. Use it when the time a
+// selection takes can be observed. It needs a law with a largest K.
+func WithPadding() Option { return func(o *options) { o.pad = true } }
+
+// ErrRun is wrapped by the error of a selection that a failing run, or the end of
+// its context, has stopped. Neither the error nor the moment it came may be
+// released.
+var ErrRun = errors.New("selection: a run failed, release nothing")
+
+// source hands out independent generators, one for the law and one per run.
+type source struct{ master *rand.ChaCha8 }
+
+func newSource(opts []Option) (source, options) {
+	var o options
+	for _, f := range opts {
+		f(&o)
+	}
+	var seed [32]byte
+	if o.seed != nil {
+		seed = *o.seed
+	} else {
+		cryptorand.Read(seed[:]) // never fails: it ends the program instead
+	}
+	return source{rand.NewChaCha8(seed)}, o
+}
+
+func (s source) next() *rand.Rand {
+	var seed [32]byte
+	s.master.Read(seed[:])
+	return rand.New(rand.NewChaCha8(seed))
+}
+
+// Best runs the trial K times, K drawn from the law, and returns the outcome of
+// the highest score; among equals the first. It is Algorithm 2 of Liu and Talwar
+// (STOC 2019) for a geometric law, with a [Censored] or [Conditioned] one its
+// variants with a hard stop, and Papernot and Steinke's (ICLR 2022) for others.
+// Price: [PriceOfBest].
+func Best[T any](ctx context.Context, l Law, trial Trial[T], opts ...Option) (Result[T], error) {
+	return run(ctx, l, math.Inf(-1), false, trial, opts)
+}
+
+// FirstAbove runs the trial until the score reaches the threshold, at most K
+// times, K drawn from the law, and returns that outcome. The law must be
+// geometric: Algorithm 1 of Liu and Talwar (STOC 2019), or conditioned or censored.
+// The threshold must not depend on the data. Price: [PriceOfFirstAbove].
+func FirstAbove[T any](ctx context.Context, l Law, threshold float64, trial Trial[T], opts ...Option) (Result[T], error) {
+	if err := checkFirstAbove(l); err != nil {
+		return Result[T]{}, err
+	}
+	if math.IsNaN(threshold) {
+		return Result[T]{}, errors.New("threshold: is NaN")
+	}
+	return run(ctx, l, threshold, true, trial, opts)
+}
+
+func run[T any](ctx context.Context, l Law, threshold float64, first bool, trial Trial[T], opts []Option) (Result[T], error) {
+	src, o := newSource(opts)
+	limit, bounded := l.MaxRuns()
+	if o.pad && !bounded {
+		return Result[T]{}, fmt.Errorf("padding: law %v has no largest number of runs; use a conditioned law", l)
+	}
+	coins := src.next()
+	runs := math.MaxInt
+	g, geometric := l.(tnb)
+	if geometric = geometric && g.eta == 1 && !o.pad; !geometric {
+		if m := l.Mean(); m > maxSampledMean {
+			return Result[T]{}, fmt.Errorf("law: %v has a mean of %.4g runs, which is not in [0, %g]", l, m, float64(maxSampledMean))
+		}
+		runs = l.Sample(coins)
+	}
+	if !o.pad {
+		limit = runs
+	}
+	var best Result[T]
+	for i := range limit {
+		// A geometric law tosses its coin after each run, so that a tiny γ costs
+		// nothing when a threshold is met early; the coins are those of Sample.
+		if geometric && i > 0 && coin(coins, g.gamma) {
+			break
+		}
+		if err := ctx.Err(); err != nil {
+			return Result[T]{}, fmt.Errorf("%w: %w", ErrRun, err)
+		}
+		payload, score, err := trial(ctx, src.next())
+		if err != nil {
+			return Result[T]{}, fmt.Errorf("%w: %w", ErrRun, err)
+		}
+		if math.IsNaN(score) {
+			score = math.Inf(-1)
+		}
+		if i >= runs || first && (best.Found || score < threshold) || best.Found && score <= best.Score {
+			continue
+		}
+		best = Result[T]{true, payload, score}
+		if first && !o.pad {
+			break
+		}
+	}
+	return best, nil
+}
+
+// maxSampledMean keeps the exact samplers, which toss about 1/γ coins, below a
+// few seconds.
+const maxSampledMean = 1e7
+
+// A Choice is the outcome of one of several candidates.
+type Choice[T any] struct {
+	Candidate int
+	Payload   T
+}
+
+// Mixture returns the trial that draws one of the candidates, uniformly or with
+// the given weights, and runs it. The weights must be fixed in advance. Its
+// privacy is that of the worst candidate.
+func Mixture[T any](weights []float64, candidates ...Trial[T]) (Trial[Choice[T]], error) {
+	if len(candidates) == 0 {
+		return nil, errors.New("candidates: is empty, must list at least one")
+	}
+	if weights == nil {
+		return func(ctx context.Context, rng *rand.Rand) (Choice[T], float64, error) {
+			return choose(ctx, rng, candidates, rng.IntN(len(candidates)))
+		}, nil
+	}
+	if len(weights) != len(candidates) {
+		return nil, fmt.Errorf("weights: has %d entries, must have one for each of %d candidates", len(weights), len(candidates))
+	}
+	total := 0.0
+	sums := make([]float64, len(weights))
+	for i, w := range weights {
+		if !(w >= 0 && w <= 1e15) {
+			return nil, fmt.Errorf("weights[%d]: %v is not in [0, 1e15]", i, w)
+		}
+		total += w
+		sums[i] = total
+	}
+	if total == 0 {
+		return nil, errors.New("weights: sum to 0, must have a positive one")
+	}
+	return func(ctx context.Context, rng *rand.Rand) (Choice[T], float64, error) {
+		x := rng.Float64() * total
+		i := 0
+		for i < len(sums)-1 && x >= sums[i] {
+			i++
+		}
+		return choose(ctx, rng, candidates, i)
+	}, nil
+}
+
+func choose[T any](ctx context.Context, rng *rand.Rand, candidates []Trial[T], i int) (Choice[T], float64, error) {
+	payload, score, err := candidates[i](ctx, rng)
+	return Choice[T]{i, payload}, score, err
+}

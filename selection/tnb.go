@@ -1,0 +1,257 @@
+package selection
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// tnb is the negative binomial law of shape eta, truncated to k ≥ 1; the
+// logarithmic law when eta is 0; exactly one run when gamma is 1.
+type tnb struct {
+	eta, gamma float64
+	b          float64 // −log γ
+}
+
+func newTNB(eta, gamma float64) tnb { return tnb{eta, gamma, -math.Log(gamma)} }
+
+// ratio returns expm1(s·a)/expm1(s·b) for 0 ≤ a ≤ b, its limit a/b at s = 0,
+// without overflow.
+func ratio(s, a, b float64) float64 {
+	switch {
+	case math.Abs(s*b) < 1e-17:
+		return a / b
+	case s > 0:
+		return math.Exp(s*(a-b)) * math.Expm1(-s*a) / math.Expm1(-s*b)
+	}
+	return math.Expm1(s*a) / math.Expm1(s*b)
+}
+
+func (l tnb) String() string {
+	switch l.eta {
+	case 0:
+		return fmt.Sprintf("logarithmic(gamma=%.6g)", l.gamma)
+	case 1:
+		return fmt.Sprintf("geometric(gamma=%.6g)", l.gamma)
+	}
+	return fmt.Sprintf("negative-binomial(shape=%g, gamma=%.6g)", l.eta, l.gamma)
+}
+
+// Mean is −η(1−γ)/(γ·expm1(η log γ)): every factor keeps its relative accuracy.
+func (l tnb) Mean() float64 {
+	switch {
+	case l.gamma == 1:
+		return 1
+	case math.Abs(l.eta*l.b) < 1e-17:
+		return (1 - l.gamma) / (l.gamma * l.b)
+	}
+	return -l.eta * (1 - l.gamma) / (l.gamma * math.Expm1(-l.eta*l.b))
+}
+
+func (l tnb) logMean() float64 {
+	// Mean carries at most 8 u, plus u·|η log γ| from the argument of expm1.
+	return log1ulps(math.Log(l.Mean()), 8+math.Abs(l.eta)*l.b)
+}
+
+// log1ulps returns a bound from above on the logarithm of a number whose
+// computed logarithm is x and which is off by at most n u, relatively.
+func log1ulps(x, n float64) float64 { return x + 2*xmath.U*(n+1+math.Abs(x)) }
+
+func (l tnb) PGF(x float64) float64 {
+	if l.gamma == 1 {
+		return x
+	}
+	return ratio(l.eta, -math.Log1p(-(1-l.gamma)*x), l.b)
+}
+
+func (l tnb) LogDPGF(u float64) float64 {
+	return math.Log(l.Mean()) - (l.eta+1)*math.Log1p((1-l.gamma)*u/l.gamma)
+}
+
+func (l tnb) Hit(p float64) float64 {
+	if l.gamma == 1 {
+		return p
+	}
+	return ratio(-l.eta, math.Log1p((1-l.gamma)*p/l.gamma), l.b)
+}
+
+func (l tnb) PMF(k int) float64 {
+	switch {
+	case k < 1:
+		return 0
+	case l.gamma == 1:
+		if k == 1 {
+			return 1
+		}
+		return 0
+	}
+	// p_1 = m γ^{η+1}.
+	logP1 := math.Log(l.Mean()) - (l.eta+1)*l.b
+	if k > 4096 {
+		a, _ := math.Lgamma(float64(k) + l.eta)
+		b, _ := math.Lgamma(1 + l.eta)
+		c, _ := math.Lgamma(float64(k) + 1)
+		return math.Exp(logP1 + float64(k-1)*math.Log1p(-l.gamma) + a - b - c)
+	}
+	p, scale := 1.0, logP1
+	for j := 1; j < k; j++ {
+		p *= (1 - l.gamma) * (float64(j) + l.eta) / float64(j+1)
+		if p > 1e200 || p < 1e-200 {
+			scale += math.Log(p)
+			p = 1
+		}
+	}
+	if scale == logP1 {
+		return p * l.Mean() * math.Pow(l.gamma, l.eta+1)
+	}
+	return p * math.Exp(scale)
+}
+
+func (l tnb) MaxRuns() (int, bool) {
+	if l.gamma == 1 {
+		return 1, true
+	}
+	return 0, false
+}
+
+// pureRatio is (η+1)·t* with the closed form of t* for the profile of pure DP,
+// (e^ε − e^t)₊/(1+e^ε): t* = log((e^ε+γ)/(1+γe^ε)).
+func (l tnb) pureRatio(eps float64) float64 { return up((l.eta+1)*pureRoot(eps, l.gamma), 4) }
+
+// pureRoot is log((e^ε+γ)/(1+γe^ε)), rounded up. The quotient is written so that
+// nothing cancels and nothing overflows: 1 + (1−γ)(1−e^−ε)/(γ+e^−ε).
+func pureRoot(eps, gamma float64) float64 {
+	if gamma == 0 {
+		return eps
+	}
+	e := math.Exp(-eps)
+	t := math.Log1p((1 - gamma) * -math.Expm1(-eps) / (gamma + e))
+	return min(eps, up(t, 16))
+}
+
+// up moves a non-negative x up by n units of relative round-off.
+func up(x, n float64) float64 {
+	if x == 0 || math.IsInf(x, 0) {
+		return x
+	}
+	return math.Nextafter(x*(1+n*xmath.U), math.Inf(1))
+}
+
+// upMul returns a·b, rounded up.
+func upMul(a, b float64) float64 {
+	p := a * b
+	if math.FMA(a, b, -p) > 0 {
+		p = math.Nextafter(p, math.Inf(1))
+	}
+	return p
+}
+
+func (l tnb) profileRatio(b Bound) (float64, error) {
+	t, err := b.root(math.Log1p(-l.gamma), -l.b)
+	return up((l.eta+1)*t, 4), err
+}
+
+// without is again negative binomial; γ is rounded down, which can only raise a
+// price.
+func (l tnb) without(p float64) Law {
+	return newTNB(l.eta, min(1, (l.gamma+(1-l.gamma)*p)*(1-8*xmath.U)))
+}
+
+func (l tnb) Sample(rng *rand.Rand) int {
+	if l.gamma == 1 {
+		return 1
+	}
+	for {
+		if k, ok := l.trySample(rng, math.MaxInt); ok {
+			return k
+		}
+	}
+}
+
+// trySample makes one attempt of a rejection sampler whose every coin has a
+// rational probability, tossed exactly; it gives up beyond limit.
+func (l tnb) trySample(rng *rand.Rand, limit int) (int, bool) {
+	eta, gamma := l.eta, l.gamma
+	switch {
+	case eta < 0:
+		// Sibuya's law (the limit γ → 0) has the rational hazard −η/k; each further
+		// run survives with probability 1−γ.
+		for k := 1; k <= limit; k++ {
+			if rationalCoin(rng, -eta/float64(k), func() *big.Rat { return quo(-eta, float64(k)) }) {
+				return k, true
+			}
+			if coin(rng, gamma) {
+				return 0, false
+			}
+		}
+	case eta <= 1:
+		// A geometric proposal; the ratio of successive weights to its own is
+		// (k+η)/(k+1) ≤ 1.
+		for k := 1; k <= limit; k++ {
+			if coin(rng, gamma) {
+				return k, true
+			}
+			if eta < 1 && !grow(rng, k, eta) {
+				return 0, false
+			}
+		}
+	case (1-gamma)*(1+eta) <= 1:
+		// γ close to 1: a proposal of fair coins; twice the ratio of successive
+		// weights, 2(1−γ)(k+η)/(k+1), is at most 1.
+		for k := 1; k <= limit; k++ {
+			if rng.Uint64()&1 == 0 {
+				return k, true
+			}
+			r := 2 * (1 - gamma) * (float64(k) + eta) / float64(k+1)
+			exact := func() *big.Rat {
+				x := new(big.Rat).Sub(rat(1), rat(gamma))
+				x.Mul(x, new(big.Rat).Add(rat(float64(k)), rat(eta)))
+				return x.Mul(x, quo(2, float64(k+1)))
+			}
+			if !rationalCoin(rng, r, exact) {
+				return 0, false
+			}
+		}
+	default:
+		// The sum of independent negative binomials, given that it is not 0.
+		n := math.Floor(eta)
+		total := 0
+		for range int(n) {
+			for !coin(rng, gamma) {
+				if total++; total > limit {
+					return 0, false
+				}
+			}
+		}
+		if s := eta - n; s > 0 {
+			k, ok := 0, false
+			for !ok {
+				for k = 0; !ok; k++ {
+					if ok = coin(rng, gamma); ok {
+						break
+					}
+					if total+k > limit {
+						return 0, false
+					}
+					if !grow(rng, k, s) {
+						break
+					}
+				}
+			}
+			total += k
+		}
+		return total, total > 0 && total <= limit
+	}
+	return 0, false
+}
+
+// grow tosses a coin of probability (k+s)/(k+1), −1 < s < 1.
+func grow(rng *rand.Rand, k int, s float64) bool {
+	return rationalCoin(rng, (float64(k)+s)/float64(k+1), func() *big.Rat {
+		x := new(big.Rat).Add(rat(float64(k)), rat(s))
+		return x.Mul(x, quo(1, float64(k+1)))
+	})
+}
