@@ -43,7 +43,7 @@ func TestAdaptiveAttackOneStep(t *testing.T) {
 	a.Run(1)
 	for _, eps := range []float64{0, 0.02, 0.05} {
 		// Second order in the step: the lower law of one run.
-		if got, want := a.Delta(eps), delta(p, eps); got > want || got < want*0.99-1e-9 {
+		if got, want := a.Delta(eps), deltaOf(p, eps); got > want || got < want*0.99-1e-9 {
 			t.Errorf("delta(%v) = %v, want just below %v", eps, got, want)
 		}
 	}

@@ -34,7 +34,7 @@ func TestTinyDivergencesGolden(t *testing.T) {
 	} {
 		b := gaussian(1)
 		attack := ok(c.s.Attack(b))
-		got := [4]float64{delta(ok(c.s.PaperPairNotABound(b)), c.eps), delta(attack, c.eps), delta(profiles.Reverse(attack), c.eps), delta(ok(c.s.Theorem5(b)), c.eps)}
+		got := [4]float64{deltaOf(ok(c.s.PaperPairNotABound(b)), c.eps), deltaOf(attack, c.eps), deltaOf(profiles.Reverse(attack), c.eps), deltaOf(ok(c.s.Theorem5(b)), c.eps)}
 		for i := range got {
 			if math.Abs(got[i]-c.want[i]) > 2e-12 {
 				t.Errorf("%v eps %v: A, B, B reversed, Theorem 5 = %v, want %v", c.s, c.eps, got, c.want)
@@ -46,7 +46,7 @@ func TestTinyDivergencesGolden(t *testing.T) {
 
 // hockey integrates [p − αq]₊ of two densities by the trapezoid rule.
 func hockey(p, q func(float64) float64, alpha, lo, hi float64) float64 {
-	const n = 20000
+	const n = 8000
 	h := (hi - lo) / n
 	s := 0.0
 	for i := range n + 1 {
@@ -77,7 +77,7 @@ func TestUpperHoldsForEveryTinyDataSet(t *testing.T) {
 			for _, base := range bases {
 				up := ok(s.Apply(base.b, profiles.Substitute)).Directions[0]
 				for _, eps := range []float64{-0.3, 0.05, 0.5, 2} {
-					bound := delta(up.Upper, eps)
+					bound := deltaOf(up.Upper, eps)
 					best := 0.0
 					for _, others := range [][2]float64{{0, 0}, {1, 1}, {-1, -1}, {-1, 1}, {0, -1}, {0, 1}} {
 						mix := func(x0 float64) func(float64) float64 {
@@ -98,12 +98,12 @@ func TestUpperHoldsForEveryTinyDataSet(t *testing.T) {
 						reach := 4 + 12*noise
 						best = max(best, hockey(mix(1), mix(-1), math.Exp(eps), -reach, reach))
 					}
-					// Quadrature with step 2·reach/20000 ≤ 4e-3: kinks cost h²/8·slope < 2e-6,
+					// Quadrature with step 2·reach/8000 = 0.01: kinks cost h²/8·slope < 7e-6,
 					// the cut tails of Lap(3) 2e-6.
 					if best > bound+1e-5 {
 						t.Errorf("%v %s noise %v eps %v: a data set has %v, the bound is %v", s, base.b.Name(), noise, eps, best, bound)
 					}
-					if lo := delta(up.Lower, eps); lo > best+1e-5 {
+					if lo := deltaOf(up.Lower, eps); lo > best+1e-5 {
 						t.Errorf("%v %s noise %v eps %v: the attack claims %v, the best data set has %v", s, base.b.Name(), noise, eps, lo, best)
 					}
 				}
@@ -139,11 +139,11 @@ func TestProfileProperties(t *testing.T) {
 		}
 		last := 1.0
 		for _, eps := range []float64{-3, -1, -0.1, -1e-3, 0, 1e-6, 1e-3, 0.01, 0.1, 0.5, 1, 3, 8} {
-			up, lo, bound := delta(d.Upper, eps), delta(d.Lower, eps), delta(t5, eps)
+			up, lo, bound := deltaOf(d.Upper, eps), deltaOf(d.Lower, eps), deltaOf(t5, eps)
 			if math.IsNaN(up+lo+bound) || lo > up+1e-12 || lo > bound+1e-12 || below && up > bound+1e-12 /* η is rounded up in upper only */ {
 				t.Fatalf("%v %s eps %v: attack %v, upper %v, Theorem 5 %v", s, b.Name(), eps, lo, up, bound)
 			}
-			if r := -math.Expm1(eps) + math.Exp(eps)*delta(d.Upper, -eps); math.Abs(r-up) > 1e-13*(1+math.Exp(eps)) {
+			if r := -math.Expm1(eps) + math.Exp(eps)*deltaOf(d.Upper, -eps); math.Abs(r-up) > 1e-13*(1+math.Exp(eps)) {
 				t.Fatalf("%v %s eps %v: %v, reflected %v", s, b.Name(), eps, up, r)
 			}
 			if up > last+1e-14 || up < -math.Expm1(eps)-1e-14 {
@@ -168,7 +168,7 @@ func TestUpperIsConvex(t *testing.T) {
 			p := ok(s.Apply(b, profiles.Substitute)).Directions[0].Upper
 			const h = 0.01
 			for a := 0.5; a < 3; a += h {
-				f := func(a float64) float64 { return delta(p, math.Log(a)) }
+				f := func(a float64) float64 { return deltaOf(p, math.Log(a)) }
 				if d := f(a-h) - 2*f(a) + f(a+h); d < -1e-13 {
 					t.Errorf("%v: second difference %v at %v", s, d, a)
 				}
@@ -187,8 +187,8 @@ func TestAddRemove(t *testing.T) {
 			t.Errorf("%s: theory gap %v", s.Name(), gap)
 		}
 		for _, eps := range []float64{0, 0.1, 1} {
-			up, lo := delta(m.Directions[0].Upper, eps), delta(m.Directions[0].Lower, eps)
-			if want := delta(ok(s.Attack(base)), eps); rel(lo, want) > 1e-9 || up < lo*(1-1e-9) {
+			up, lo := deltaOf(m.Directions[0].Upper, eps), deltaOf(m.Directions[0].Lower, eps)
+			if want := deltaOf(ok(s.Attack(base)), eps); rel(lo, want) > 1e-9 || up < lo*(1-1e-9) {
 				t.Errorf("%s: remove at %v: [%v, %v], attack %v", s.Name(), eps, lo, up, want)
 			}
 		}
@@ -196,7 +196,7 @@ func TestAddRemove(t *testing.T) {
 	for _, s := range []FixedSize{wr, ow, ww} {
 		m := ok(s.Apply(laplace(4), profiles.AddRemove))
 		for _, eps := range []float64{0, 0.1, 1} {
-			if up, lo := delta(m.Directions[0].Upper, eps), delta(m.Directions[0].Lower, eps); lo > up*(1+1e-9) {
+			if up, lo := deltaOf(m.Directions[0].Upper, eps), deltaOf(m.Directions[0].Lower, eps); lo > up*(1+1e-9) {
 				t.Errorf("%s laplace: remove at %v: attack %v above %v", s.Name(), eps, lo, up)
 			}
 		}
@@ -217,7 +217,7 @@ func TestApplyChecksTheBase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if up, lo := delta(m.Directions[0].Upper, 0.01), delta(m.Directions[0].Lower, 0.01); !(lo > 0 && lo <= up) {
+	if up, lo := deltaOf(m.Directions[0].Upper, 0.01), deltaOf(m.Directions[0].Lower, 0.01); !(lo > 0 && lo <= up) {
 		t.Errorf("pure: [%v, %v]", lo, up)
 	}
 }
@@ -237,7 +237,7 @@ func TestGroup(t *testing.T) {
 		{laplace(4), 3, profiles.Substitute, 0.2, -math.Expm1((0.2 - 1.5) / 2)},
 		{laplace(4), 3, profiles.Substitute, -1.6, -math.Expm1(-1.6)},
 	} {
-		if got := delta(ok(Group(c.b, c.size, c.r)), c.eps); rel(got, c.want) > 1e-13 {
+		if got := deltaOf(ok(Group(c.b, c.size, c.r)), c.eps); rel(got, c.want) > 1e-13 {
 			t.Errorf("%s group of %d %v at %v: %v, want %v", c.b.Name(), c.size, c.r, c.eps, got, c.want)
 		}
 	}
@@ -254,7 +254,7 @@ func TestSubstituteDirectionsAgree(t *testing.T) {
 			}
 			for _, eps := range []float64{-0.2, 0, 0.1, 0.7} {
 				p := m.Directions[0].Upper
-				if x, y := delta(p, eps), delta(profiles.Reverse(p), eps); math.Abs(x-y) > 1e-13 {
+				if x, y := deltaOf(p, eps), deltaOf(profiles.Reverse(p), eps); math.Abs(x-y) > 1e-13 {
 					t.Errorf("%s %s: upper %v, reversed %v at %v", s.Name(), b.Name(), x, y, eps)
 				}
 			}

@@ -45,20 +45,20 @@ const (
 	leftOut = 1e-20
 )
 
-// A mixture is the public choice of one of several profiles: item u with
+// A publicChoice is the public choice of one of several profiles: item u with
 // probability e^logW[u]; with what is left, e^logRest, everything is given away.
 // The hockey-stick divergence of it is the weighted sum, for every pair P, Q
 // that mixes pairs with the same weights (joint convexity).
-type mixture struct {
+type publicChoice struct {
 	items     []profiles.Profile
 	logW, err []float64
 	above     []float64 // log Σ_{v ≥ u} weight, with the rest; len(items)+1
 }
 
 // logRest is the mass given away.
-func (m *mixture) logRest() float64 { return m.above[len(m.items)] }
+func (m *publicChoice) logRest() float64 { return m.above[len(m.items)] }
 
-func (m *mixture) Tails(eps, tol float64) profiles.Tails {
+func (m *publicChoice) Tails(eps, tol float64) profiles.Tails {
 	p, q, pc, qc := newLogSum(), newLogSum(), newLogSum(), newLogSum()
 	n := 0
 	for u, item := range m.items {
@@ -87,7 +87,7 @@ func (m *mixture) Tails(eps, tol float64) profiles.Tails {
 	return t
 }
 
-func (m *mixture) Support() profiles.Support {
+func (m *publicChoice) Support() profiles.Support {
 	s := profiles.Support{Min: math.Inf(1), Max: math.Inf(-1), LogPInf: m.logRest(), LogQInf: m.logRest(), Spike: math.NaN()}
 	for u, item := range m.items {
 		b := item.Support()

@@ -166,6 +166,9 @@ func (p *coupled) up(eps, tol float64) (logP, logQ, err float64) {
 	return logP, logQ, max(e1, e2) + leftOut
 }
 
+// SelfReverse implements profiles.SelfReverser.
+func (p *coupled) SelfReverse() bool { return true }
+
 func (p *coupled) Tails(eps, tol float64) profiles.Tails { return reflected(p.up, eps, tol) }
 
 func (p *coupled) Support() profiles.Support {
@@ -179,16 +182,16 @@ func reflected(up func(eps, tol float64) (logP, logQ, err float64), eps, tol flo
 	if eps >= 0 {
 		p, q, err := up(eps, tol)
 		t := profiles.Tails{P: p, Q: q, PC: xmath.Log1mExp(p), QC: xmath.Log1mExp(q), Err: err}
-		t.ErrC = complementErr(p, t.PC, err) + complementErr(q, t.QC, err)
+		t.ErrC = otherSideErr(p, t.PC, err) + otherSideErr(q, t.QC, err)
 		return t
 	}
 	p, q, err := up(-eps, tol)
 	t := profiles.Tails{PC: q, QC: p, P: xmath.Log1mExp(q), Q: xmath.Log1mExp(p), ErrC: err}
-	t.Err = complementErr(p, t.Q, err) + complementErr(q, t.P, err)
+	t.Err = otherSideErr(p, t.Q, err) + otherSideErr(q, t.P, err)
 	return t
 }
 
-// complementErr bounds the error of log(1 − e^a) = c where a has error err.
-func complementErr(a, c, err float64) float64 {
+// otherSideErr bounds the error of log(1 − e^a) = c where a has error err.
+func otherSideErr(a, c, err float64) float64 {
 	return 4*roundOff*(1+finiteAbs(c)) + 2*err*math.Exp(min(a-c, 100))
 }

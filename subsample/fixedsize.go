@@ -174,7 +174,7 @@ func between(name string, r profiles.Relation, upper, lower profiles.Profile, sy
 // one: Σ_{u≥1} (p_u/η)·δ_u.
 func groupMixture(b profiles.Base, law Multiplicity) (profiles.Profile, error) {
 	logEta := math.Log(law.Eta)
-	var m mixture
+	var m publicChoice
 	rest := law.LogAbove[len(law.LogP)]
 	for u := 1; u < len(law.LogP); u++ {
 		p, err := Group(b, u, profiles.Substitute)

@@ -7,7 +7,7 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-func delta(p profiles.Profile, eps float64) float64 {
+func deltaOf(p profiles.Profile, eps float64) float64 {
 	l, _ := profiles.LogDelta(p, eps)
 	return math.Exp(l)
 }
@@ -78,7 +78,7 @@ func TestTheorem5Golden(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, eps := range grid {
-			got := delta(p, s.AmplifiedEpsilon(eps))
+			got := deltaOf(p, s.AmplifiedEpsilon(eps))
 			if rel(got, c.want[i]) > 1e-10 && math.Abs(got-c.want[i]) > 1e-290 {
 				t.Errorf("%s %s: delta' at eps %v = %v, want %v (%.1e)", c.what, c.scheme, eps, got, c.want[i], rel(got, c.want[i]))
 			}
@@ -105,7 +105,7 @@ func TestSameEpsilonGolden(t *testing.T) {
 				b    profiles.Base
 				want float64
 			}{{gaussian(c.noise), c.g[i]}, {laplace(c.noise), c.l[i]}} {
-				got := delta(ok(schemes[name].Theorem5(x.b)), c.eps)
+				got := deltaOf(ok(schemes[name].Theorem5(x.b)), c.eps)
 				if math.Abs(got-x.want) > 2e-9*x.want { // 10 digits given
 					t.Errorf("%s %s noise %v eps' %v: %v, want %v", name, x.b.Name(), c.noise, c.eps, got, x.want)
 				}
@@ -117,8 +117,8 @@ func TestSameEpsilonGolden(t *testing.T) {
 func TestFigure5Golden(t *testing.T) {
 	// must.md §7.5: n=1000, ε=1, Δ/σ=1: η; δ'−δ Laplace; Gaussian.
 	g, l := gaussian(2), laplace(2)
-	baseG := delta(ok(g.Pair(profiles.Substitute)), 1)
-	baseL := delta(ok(l.Pair(profiles.Substitute)), 1)
+	baseG := deltaOf(ok(g.Pair(profiles.Substitute)), 1)
+	baseL := deltaOf(ok(l.Pair(profiles.Substitute)), 1)
 	for _, c := range []struct {
 		m, b   int64
 		ow, ww [3]float64
@@ -134,7 +134,7 @@ func TestFigure5Golden(t *testing.T) {
 			want [3]float64
 		}{{must(NewMustOW(1000, c.b, c.m)), c.ow}, {must(NewMustWW(1000, c.b, c.m)), c.ww}} {
 			eps := x.s.AmplifiedEpsilon(1)
-			got := [3]float64{x.s.InclusionProbability(), delta(ok(x.s.Theorem5(l)), eps) - baseL, delta(ok(x.s.Theorem5(g)), eps) - baseG}
+			got := [3]float64{x.s.InclusionProbability(), deltaOf(ok(x.s.Theorem5(l)), eps) - baseL, deltaOf(ok(x.s.Theorem5(g)), eps) - baseG}
 			for i := range got {
 				if math.Abs(got[i]-x.want[i]) > 2e-12 {
 					t.Errorf("%v: %v, want %v", x.s, got, x.want)
@@ -165,7 +165,7 @@ func TestEnvelopeGolden(t *testing.T) {
 	} {
 		p := ok(c.s.Theorem5(base))
 		for i, eps := range grid {
-			if got := delta(p, eps); rel(got, c.want[i]) > 2e-12 {
+			if got := deltaOf(p, eps); rel(got, c.want[i]) > 2e-12 {
 				t.Errorf("%s: h(%v) = %v, want %v", c.s.Name(), eps, got, c.want[i])
 			}
 		}
@@ -208,12 +208,12 @@ func TestPairsGolden(t *testing.T) {
 	} {
 		for i, w := range c.want {
 			// δ = P − e^ε Q: where the two agree to 7 digits, 1e-9 is what is left.
-			if got := delta(c.p, grid[i]); rel(got, w) > 1e-9 {
+			if got := deltaOf(c.p, grid[i]); rel(got, w) > 1e-9 {
 				t.Errorf("%s: delta(%v) = %v, want %v (%.1e)", c.name, grid[i], got, w, rel(got, w))
 			}
 		}
 		// δ(ε) crosses 1e-5 at the golden ε.
-		if l, r := delta(c.p, c.eps*(1-1e-12)), delta(c.p, c.eps*(1+1e-12)); !(l >= 1e-5 && r <= 1e-5) {
+		if l, r := deltaOf(c.p, c.eps*(1-1e-12)), deltaOf(c.p, c.eps*(1+1e-12)); !(l >= 1e-5 && r <= 1e-5) {
 			t.Errorf("%s: delta just around eps %v is %v, %v, want 1e-5 between", c.name, c.eps, l, r)
 		}
 	}
@@ -235,7 +235,7 @@ func TestCoupledGolden(t *testing.T) {
 		{ow, 0.5, 5.56583436e-5, 5.56583433e-5}, {ow, 1, 2.08662940e-5, 2.08662940e-5}, {ow, 3, 1.98756381e-6, 1.98756381e-6}, {ow, 8, 2.10501620e-8, 2.10501620e-8},
 	} {
 		m := ok(c.s.Apply(base, profiles.Substitute)).Directions[0]
-		up, lo := delta(m.Upper, c.eps), delta(m.Lower, c.eps)
+		up, lo := deltaOf(m.Upper, c.eps), deltaOf(m.Lower, c.eps)
 		if rel(lo, c.pb) > 4e-9 {
 			t.Errorf("%s pair B at %v: %v, want %v", c.s.Name(), c.eps, lo, c.pb)
 		}
@@ -298,7 +298,7 @@ func TestCoupledIsTheOptimalCoupling(t *testing.T) {
 				}
 				c := newCoupled(law, theta)
 				for _, eps := range []float64{0, 1e-3, 0.05, 0.1, 0.25, 0.5, 1, 2, 3} {
-					if want, got := greedy(p, theta, math.Exp(eps)), delta(c, eps); math.Abs(got-want) > 1e-12+1e-10*want {
+					if want, got := greedy(p, theta, math.Exp(eps)), deltaOf(c, eps); math.Abs(got-want) > 1e-12+1e-10*want {
 						t.Errorf("WR(%d,%d) theta %v eps %v: %v, stage by stage %v", n, m, theta, eps, got, want)
 					}
 				}
@@ -328,8 +328,8 @@ func TestTinyCasesGolden(t *testing.T) {
 		{must(NewMustWW(3, 2, 3)), 3, .5, .09194, .14571, .14571, .14678}, {must(NewMustWW(3, 2, 3)), 3, 1, .02634, .09213, .09213, .09799},
 	} {
 		b := gaussian(c.sigma)
-		up := delta(ok(c.s.Apply(b, profiles.Substitute)).Directions[0].Upper, c.eps)
-		got := []float64{delta(ok(c.s.PaperPairNotABound(b)), c.eps), delta(ok(c.s.Attack(b)), c.eps), up, delta(ok(c.s.Theorem5(b)), c.eps)}
+		up := deltaOf(ok(c.s.Apply(b, profiles.Substitute)).Directions[0].Upper, c.eps)
+		got := []float64{deltaOf(ok(c.s.PaperPairNotABound(b)), c.eps), deltaOf(ok(c.s.Attack(b)), c.eps), up, deltaOf(ok(c.s.Theorem5(b)), c.eps)}
 		for i, w := range []float64{c.a, c.b, c.r6, c.bound} {
 			if math.Abs(got[i]-w) > 3e-5 {
 				t.Errorf("%v sigma %v eps %v: A, B, upper, Theorem 5 = %.5f, want %v, %v, %v, %v", c.s, c.sigma, c.eps, got, c.a, c.b, c.r6, c.bound)
@@ -359,7 +359,7 @@ func TestStagedSharesBest(t *testing.T) {
 			best = min(best, 4./9*greedy(one, c.theta, a+(a-1)*l)+1./9*greedy(two, c.theta, a+(a-1)*4*(1-l)))
 		}
 		// The hundredth step is within 1e-6 of the minimum of a convex function.
-		if got := delta(s.stagedProfile(c.theta), c.eps); got > best+1e-12 || got < best-1e-6 {
+		if got := deltaOf(s.stagedProfile(c.theta), c.eps); got > best+1e-12 || got < best-1e-6 {
 			t.Errorf("theta %v eps %v: %v, brute force %v", c.theta, c.eps, got, best)
 		}
 	}

@@ -37,8 +37,13 @@ func (p *switched) threshold(eps, tol float64) (x, dx float64, ok bool) {
 		return math.Inf(-1), 0, false
 	}
 	// The error of c: that of ε (times e^ε), of η or p_0, and a rounding.
-	dLogC := math.Exp(min(700, eps-logC))*(tol+4*roundOff*(1+math.Abs(eps))) + p.EtaErr*math.Exp(max(eps, min(0, p.LogNone))-logC)
-	dLogC = min(dLogC, 40) + 4*roundOff*math.Abs(logC)
+	// Its effect on log c grows towards the edge, where c may be all error.
+	d := math.Exp(min(700, eps-logC))*math.Expm1(min(tol+4*roundOff*(1+math.Abs(eps)), 1)) + p.EtaErr*math.Exp(max(eps, min(0, p.LogNone))-logC)
+	dLogC := 750.0
+	if d < 1 {
+		dLogC = min(dLogC, -math.Log1p(-d))
+	}
+	dLogC += 4 * roundOff * math.Abs(logC)
 	x, dx = p.solve(1, logC, dLogC)
 	return x, dx, true
 }
@@ -199,6 +204,9 @@ func (p *opposite) threshold(eps, tol float64) (x, dx float64) {
 	}
 	return x, hi - lo
 }
+
+// SelfReverse implements profiles.SelfReverser.
+func (p *opposite) SelfReverse() bool { return true }
 
 func (p *opposite) Tails(eps, tol float64) profiles.Tails {
 	x, dx := p.threshold(eps, tol)

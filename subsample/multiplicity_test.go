@@ -8,13 +8,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-func must(s FixedSize, err error) FixedSize {
-	if err != nil {
-		panic(err)
-	}
-	return s
-}
-
 func rel(a, b float64) float64 {
 	if a == b {
 		return 0

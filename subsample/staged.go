@@ -150,9 +150,9 @@ func (p *staged) first(n int, eps, tol float64) (logP, logQ, err float64) {
 	t := append([]float64(nil), t0...)
 	logTarget := p.logNone + eps + xmath.Log1mExp(-eps) // (α−1)π_0
 	// excess returns log Σ π_j(α_j − α) at κ = e^logKappa, its derivative in
-	// logKappa, and dT/dε along the solution.
-	excess := func(logKappa float64) (log, slope, tilt float64) {
-		s, active, w, v := newLogSum(), newLogSum(), newLogSum(), newLogSum()
+	// logKappa, and −d log κ/dε along the solution.
+	excess := func(logKappa float64) (log, slope, rate float64) {
+		s, active, v := newLogSum(), newLogSum(), newLogSum()
 		active.add(p.logNone, 0)
 		for j := range n {
 			if q0[j] <= logKappa {
@@ -165,15 +165,19 @@ func (p *staged) first(n int, eps, tol float64) (logP, logQ, err float64) {
 				s.add(p.logPi[j]+a+xmath.Log1mExp(eps-a), 0)
 			}
 			active.add(p.logPi[j], 0)
-			w.add(p.logPi[j]+a+math.Log(da), 0)
 			v.add(p.logPi[j]+a+math.Log(da)-math.Log(xmath.NormalHazard(t[j])), 0)
 		}
 		if s.s == 0 {
 			return math.Inf(-1), 0, 0
 		}
-		return s.now(), -math.Exp(v.now() - s.now()), math.Exp(eps + active.now() - w.now())
+		return s.now(), -math.Exp(v.now() - s.now()), math.Exp(eps + active.now() - v.now())
 	}
-	logKappa, tilt, resid := top, 0.0, 0.0
+	logKappa, rate, resid := top, 0.0, 0.0
+	for j := range n { // at ε = 0 nobody has a share: κ is the largest slope
+		if _, _, _, da := p.item[j].slope(t0[j]); da > 0 {
+			rate = max(rate, xmath.NormalHazard(t0[j])/da)
+		}
+	}
 	if eps > 0 {
 		// excess falls from +∞ at logKappa = −∞ to 0 at top; a bracket guards
 		// Newton's method.
@@ -209,11 +213,15 @@ func (p *staged) first(n int, eps, tol float64) (logP, logQ, err float64) {
 				break
 			}
 		}
-		_, _, tilt = excess(x)
+		if _, _, r := excess(x); r > 0 {
+			rate = r
+		}
 		logKappa = x
 	}
 	ps, qs := newLogSum(), newLogSum()
-	slack := resid + 4e-13*(1+math.Abs(logKappa))
+	// The hazards in rate are those of the normal, not of the few copies beyond the
+	// block; the half more covers that and the second order.
+	slack := resid + 4e-13*(1+math.Abs(logKappa)) + 1.5*tol*rate
 	ps.add(p.logNone+logKappa, p.noneErr+slack)
 	qs.add(p.logNone+logKappa, p.noneErr+slack)
 	for j := range n {
@@ -221,7 +229,7 @@ func (p *staged) first(n int, eps, tol float64) (logP, logQ, err float64) {
 			break
 		}
 		// An active threshold moves with κ and with ε; one at rest with ε alone.
-		dt := tol*tilt + (slack+roundOff*eps)/xmath.NormalHazard(t[j])
+		dt := (slack + roundOff*eps) / xmath.NormalHazard(t[j])
 		if q0[j] <= logKappa {
 			_, dt, _ = p.item[j].threshold(eps, tol)
 		}
@@ -237,6 +245,9 @@ func (p *staged) first(n int, eps, tol float64) (logP, logQ, err float64) {
 	logQ, e2 := qs.value(n)
 	return logP, logQ, max(e1, e2) + leftOut
 }
+
+// SelfReverse implements profiles.SelfReverser.
+func (p *staged) SelfReverse() bool { return true }
 
 func (p *staged) Tails(eps, tol float64) profiles.Tails { return reflected(p.up, eps, tol) }
 
