@@ -143,7 +143,11 @@ func (j *planned) epsilon(counts map[string]int64, accuracies ...float64) (accou
 		if iv, err = acct.Epsilon(j.config.Delta); err != nil {
 			return iv, err
 		}
-		if iv.Upper <= j.config.Epsilon || iv.Lower > j.config.Epsilon {
+		lower := iv.Lower
+		if iv.Gap != nil {
+			lower = iv.Gap.Proved.Lower // no computation closes the gap below
+		}
+		if iv.Upper <= j.config.Epsilon || lower > j.config.Epsilon {
 			break
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
+	"github.com/dpaccountant/accountant/selection"
 	"github.com/dpaccountant/accountant/subsample"
 )
 
@@ -362,9 +363,45 @@ func TestSpendStep(t *testing.T) {
 	}
 	pure, _ := profiles.NewPure(0.1)
 	for _, s := range []accountant.Step{{}, {Mechanism: pure}, {Mechanism: noise, Count: -1},
-		{Sampling: batches, Steps: []accountant.Step{{Mechanism: noise}}}, {Mechanism: noise, Steps: []accountant.Step{}}} {
+		{Sampling: batches, Steps: []accountant.Step{{Mechanism: noise}}}, {Mechanism: noise, Steps: []accountant.Step{}},
+		{Mechanism: noise, Selection: &selection.Config{Law: "geometric", Mean: 10}},
+		{Steps: []accountant.Step{{Mechanism: noise}, {Mechanism: noise, Selection: &selection.Config{Law: "geometric", Mean: 10}}}}} {
 		if err := l.Spend(s); err == nil || errors.Is(err, ErrBudget) {
 			t.Errorf("%+v: %v", s, err)
+		}
+	}
+}
+
+// TestSelection: a selection is charged as one, by either judge.
+func TestSelection(t *testing.T) {
+	// The best of a geometric number of runs of a pure mechanism costs more than
+	// one run, and less than three times as much (Liu and Talwar 2019, Theorem 3.2).
+	const plan = "neighbors: add-remove\nsteps: [{mechanism: {pure: {epsilon: 0.4}}, selection: {law: geometric, mean: 10}}]\n"
+	for _, c := range []Config{
+		{Neighbors: accountant.AddRemove, Epsilon: 3, Delta: 1e-6, Mode: Planned},
+		{Neighbors: accountant.AddRemove, Epsilon: 8, Delta: 1e-6, Mode: Adaptive},
+	} {
+		cost := func(text string) Spent {
+			l, err := New(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := l.SpendPlan([]byte(text), ""); err != nil {
+				t.Fatal(c.Mode, err)
+			}
+			st, err := l.Status()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return st.Spent
+		}
+		one, best := cost(purePlan), cost(plan)
+		if c.Mode == Planned {
+			if x := best.Epsilon.Upper; !(x > one.Epsilon.Upper+0.1 && x <= 1.2+1e-9) {
+				t.Errorf("planned: one run %v, selection %v", one.Epsilon.Upper, x)
+			}
+		} else if !(best.Renyi/best.RenyiBudget > 1.1*one.Renyi/one.RenyiBudget) {
+			t.Errorf("adaptive: one run %v, selection %v", one, best)
 		}
 	}
 }

@@ -3,6 +3,9 @@ package ledger
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/profiles"
@@ -23,13 +26,36 @@ type (
 	}
 )
 
-// planText writes a step down as a plan.
+// planText writes a step down as a plan, and makes sure that the plan reads back
+// as the step: nothing of it may get lost.
 func planText(s accountant.Step, r profiles.Relation) ([]byte, error) {
 	j, err := toJSON(s, 0)
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(planJSON{r.String(), []stepJSON{j}})
+	text, err := json.Marshal(planJSON{r.String(), []stepJSON{j}})
+	if err != nil {
+		return nil, err
+	}
+	p, err := accountant.ParsePlan(text)
+	if err != nil {
+		return nil, err
+	}
+	if !reflect.DeepEqual(p.Steps[0], normal(s)) {
+		return nil, fmt.Errorf("step: has parts that cannot be written down from here; use SpendPlan")
+	}
+	return text, nil
+}
+
+// normal is a step as ParsePlan returns it.
+func normal(s accountant.Step) accountant.Step {
+	s.Name = strings.TrimSpace(s.Name)
+	s.Count = max(s.Count, 1)
+	s.Steps = slices.Clone(s.Steps)
+	for i, sub := range s.Steps {
+		s.Steps[i] = normal(sub)
+	}
+	return s
 }
 
 // maxDepth bounds the depth of groups, as in plan files.
@@ -43,6 +69,8 @@ func toJSON(s accountant.Step, depth int) (stepJSON, error) {
 	switch {
 	case s.Count < 0:
 		return j, fmt.Errorf("count: %d is not an integer in [1, 2^53]", s.Count)
+	case s.Selection != nil:
+		return j, fmt.Errorf("selection: cannot be written down from here; use SpendPlan")
 	case s.Mechanism != nil && s.Steps != nil:
 		return j, fmt.Errorf("steps: a step has either a mechanism or steps, not both")
 	case s.Mechanism == nil && s.Sampling != nil:
