@@ -37,7 +37,7 @@ func TestPython(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, python, "-B", "-W", "error", filepath.Join("..", "..", "python", "tests", "test_dpaccountant.py"))
-	cmd.Env = append(os.Environ(), "ACCOUNTANT="+program)
+	cmd.Env = append(os.Environ(), "ACCOUNTANT="+program, "PYTHONIOENCODING=utf-8")
 	out, err := cmd.CombinedOutput()
 	if err != nil || !bytes.Contains(out, []byte("\nOK")) {
 		t.Errorf("%v\n%s", err, out)

@@ -105,6 +105,25 @@ class Tests(unittest.TestCase):
         for i in range(1, 9):
             self.assertAlmostEqual(results[i], i, places=7)
 
+    def test_readme(self):
+        """The program of the README runs, and stops at its budget."""
+        readme = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "README.md")
+        with open(readme, encoding="utf-8") as file:
+            program = file.read().split("```python\n")[1].split("```")[0]
+        printed = []
+        here = os.getcwd()
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            try:
+                exec(program, {"print": printed.append, "__name__": "readme"})
+                status = self.accountant.check_ledger(os.path.join(folder, "budget.ledger"))
+            finally:
+                os.chdir(here)
+        self.assertIn("≤ ε ≤", printed[0])
+        self.assertIn("does not allow this step", str(printed[-1]))
+        self.assertTrue(1 < status.entries < 100)
+        self.assertLessEqual(status.spent_epsilon, 2)
+
     def test_closed(self):
         with Accountant() as accountant:
             pass
