@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/rdp"
@@ -263,7 +264,7 @@ func (j *adaptive) spent() (Spent, error) {
 func num(x, other float64) string {
 	s := strconv.FormatFloat(x, 'g', 7, 64)
 	if x != other && s == strconv.FormatFloat(other, 'g', 7, 64) {
-		return strconv.FormatFloat(x, 'g', -1, 64)
+		s = strconv.FormatFloat(x, 'g', -1, 64)
 	}
-	return s
+	return strings.Replace(s, "e-0", "e-", 1)
 }

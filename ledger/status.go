@@ -1,6 +1,10 @@
 package ledger
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
 
 // A Status tells what a ledger promises and what is spent.
 type Status struct {
@@ -42,8 +46,13 @@ func (l *Ledger) status(seen func(string)) (st Status, err error) {
 	return st, nil
 }
 
+// exact is the shortest decimal that reads back as x.
+func exact(x float64) string {
+	return strings.Replace(strconv.FormatFloat(x, 'g', -1, 64), "e-0", "e-", 1)
+}
+
 func guarantee(c Config) string {
-	what := fmt.Sprintf("(ε = %v, δ = %v)-differentially private under %v", c.Epsilon, c.Delta, c.Neighbors)
+	what := fmt.Sprintf("(ε = %s, δ = %s)-differentially private under %v", exact(c.Epsilon), exact(c.Delta), c.Neighbors)
 	if c.Mode == Planned {
 		return "All that is entered is, together, " + what + ", by the Fourier accountant, provided that no step's parameters, and not whether it ran, depended on outputs of earlier steps."
 	}
