@@ -1,11 +1,18 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"math/rand/v2"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/ledger"
 )
 
 // TestServeGarbage: every line that is not blank is answered by one line of
@@ -74,6 +81,59 @@ func TestServeGarbage(t *testing.T) {
 	}
 	if tooLong := lines[len(lines)-2]; !strings.Contains(tooLong, "is longer than") {
 		t.Errorf("answer to a long line: %s", tooLong)
+	}
+}
+
+// TestServeKilled kills a process that spends as fast as it can: what it has
+// reported is in the file, at most one entry more, and the file goes on.
+func TestServeKilled(t *testing.T) {
+	program := linkedProgram(t)
+	path := filepath.Join(t.TempDir(), "budget.ledger")
+	if _, err := ledger.Create(path, ledger.Config{Neighbors: accountant.AddRemove, Epsilon: 100, Delta: 1e-5, Mode: ledger.Adaptive}); err != nil {
+		t.Fatal(err)
+	}
+	const spend = `{"op": "ledger-spend", "ledger": "ledger-1", "plan": {"neighbors": "add-remove", "steps": [{"mechanism": {"gaussian": {"noise-multiplier": 100}}}]}}` + "\n"
+	rng := rand.New(rand.NewPCG(3, 4))
+	before := 0
+	for range 20 {
+		cmd := exec.Command(program, "serve", "--stdio")
+		opening, err := json.Marshal(map[string]string{"op": "ledger-open", "path": path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd.Stdin = strings.NewReader(string(opening) + "\n" + strings.Repeat(spend, 2000))
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		// Killed some time after some answers.
+		lines := bufio.NewScanner(out)
+		reported, until := 0, 1+rng.IntN(20)
+		wait := time.Duration(rng.IntN(2000)) * time.Microsecond
+		for lines.Scan() {
+			if strings.Contains(lines.Text(), `"error"`) {
+				t.Fatal(lines.Text())
+			}
+			if strings.Contains(lines.Text(), `"spent"`) {
+				reported++
+			}
+			if reported == until {
+				until = -1
+				time.AfterFunc(wait, func() { _ = cmd.Process.Kill() })
+			}
+		}
+		_ = cmd.Wait()
+		st, err := ledger.Check(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := st.Entries - before; n < reported || n > reported+1 || reported == 0 {
+			t.Fatalf("%d entries, %d reported", n, reported)
+		}
+		before = st.Entries
 	}
 }
 
