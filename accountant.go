@@ -397,7 +397,7 @@ func (a *Accountant) worst(ask func(*fourier.Sum) (fourier.Result, error), below
 		}
 		// out is the direction with the larger Upper; an attack in either counts.
 		out.Lower = max(out.Lower, iv.Lower)
-		out.Estimate = max(out.Estimate, iv.Estimate)
+		out.Estimate = min(max(out.Estimate, iv.Estimate), out.Upper)
 		if out.Gap != nil {
 			p, q := out.Gap, iv.Gap
 			p.Proved = Range{max(p.Proved.Lower, q.Proved.Lower), max(p.Proved.Estimate, q.Proved.Estimate), max(p.Proved.Upper, q.Proved.Upper)}
@@ -406,7 +406,7 @@ func (a *Accountant) worst(ask func(*fourier.Sum) (fourier.Result, error), below
 		}
 	}
 	if !(out.Lower <= out.Upper) {
-		return Interval{}, fmt.Errorf("internal error: the interval [%v, %v] is empty; please report the plan", out.Lower, out.Upper)
+		return Interval{}, fmt.Errorf("internal error: lower bound %v is above upper bound %v; please report the plan", out.Lower, out.Upper)
 	}
 	out.Estimate = min(max(out.Estimate, out.Lower), out.Upper)
 	return out, nil

@@ -117,7 +117,7 @@ func differ(a, b, err float64) depth {
 		scale = a
 	}
 	x := math.Exp(a-scale) * -math.Expm1(min(0, b-a))
-	return depth{x, math.Exp(a-scale) * (2*err + xmath.U*(6+3*math.Abs(a)+2*finite(b))), scale}
+	return depth{x, math.Exp(a-scale) * (2*rise(err) + xmath.U*(6+3*math.Abs(a)+2*finite(b))), scale}
 }
 
 // lower builds the tangent hull, or rounds losses down (first order) when the

@@ -117,5 +117,10 @@ func (g Gaussian) LogDelta(eps float64) (logDelta, err float64) {
 	dx := xmath.U * (4*math.Abs(e) + 3*g.mu + math.Abs(x))
 	// d log δ/dx = −x + …, at most |x| + 3 in size; MillsSlope loses up to (4x²+40)u, measured.
 	err = (math.Abs(x)+3)*dx + xmath.U*(40+8*x*x+2*math.Abs(logDelta)) + quad
+	if x < 0 {
+		if d, e := logDeltaFromTails(g.Tails(eps, 0), eps); e < err {
+			return d, e
+		}
+	}
 	return min(0, logDelta), err
 }
