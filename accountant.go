@@ -406,7 +406,7 @@ func (a *Accountant) worst(ask func(*fourier.Sum) (fourier.Result, error), below
 		}
 	}
 	if !(out.Lower <= out.Upper) {
-		return Interval{}, fmt.Errorf("internal error: lower bound %v is above upper bound %v; please report the plan", out.Lower, out.Upper)
+		return Interval{}, fmt.Errorf("internal error: the interval [%v, %v] is empty; please report the plan", out.Lower, out.Upper)
 	}
 	out.Estimate = min(max(out.Estimate, out.Lower), out.Upper)
 	return out, nil

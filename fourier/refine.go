@@ -551,6 +551,9 @@ func (s *Sum) refineDelta(eps, logInf float64) (Result, error) {
 		bestHi = min(bestHi, ps.upper.read(xmath.Down(eps-ps.upMoved, 2)).upper())
 		bestLo = max(bestLo, ps.lower.read(xmath.Up(eps+ps.loMoved, 2)).lower())
 		v, _ := ps.estimate(eps)
+		if !(v >= bestLo && v <= bestHi) {
+			v = bestHi // a reading that is all round-off
+		}
 		best = Result{Lower: expDown(bestLo), Estimate: math.Exp(v), Upper: expUp(bestHi), Points: ps.n, Step: step}
 		best.Budget = ps.budget(eps, math.Exp(v))
 		width := bestHi - bestLo

@@ -299,7 +299,7 @@ func (d *discretizer) upper() *Law {
 		c := &d.cells[i]
 		v := min(c.p+c.errP, c.v+c.errV)
 		u := (c.far + c.errFar + v) * (1 + 4*xmath.U)
-		up := prev * math.Exp(prevScale-c.scale)
+		up := rescale(prev, prevScale, c.scale)
 		u = max(u, up)
 		if c.scale == 0 {
 			u = min(u, 1)
@@ -321,12 +321,21 @@ func (d *discretizer) upper() *Law {
 	low, lowScale := 0.0, 0.0
 	for i := range w {
 		c := &d.cells[i]
-		dn := low * math.Exp(lowScale-c.scale)
+		dn := rescale(low, lowScale, c.scale)
 		t.set(i, w[i]-dn, xmath.U*(2*w[i]+2*dn*math.Abs(lowScale-c.scale)), c.scale)
 		low, lowScale = w[i], c.scale
 	}
 	t.set(d.center, 1-rest-low*math.Exp(lowScale), 4*xmath.U, 0)
 	return t.law(+1, pinf)
+}
+
+// rescale turns a number in units of e^from into units of e^to; nothing stays
+// nothing, however far the units are apart.
+func rescale(x, from, to float64) float64 {
+	if x == 0 {
+		return 0
+	}
+	return x * math.Exp(from-to)
 }
 
 // A tally collects the masses of the vertices, in units of e^scale.

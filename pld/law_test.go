@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/xmath/oracle"
 	"github.com/dpaccountant/accountant/pld"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -280,6 +281,20 @@ func TestSpikeOffset(t *testing.T) {
 		x = r.Tails(o-step/2, 0)
 		if got := x.P - x.Q; math.Abs(got-o) > 1e-9*step+x.Err {
 			t.Errorf("reversed, step %v: offset %v, log likelihood ratio above its cell's start %v", step, o, got)
+		}
+	}
+}
+
+// The top cell of a loss that ends beyond it holds a mass below float64: it stays
+// in the upper law.
+func TestDeepTopCell(t *testing.T) {
+	p := profiles.Reverse(sampled(gaussian(1/0.04571525022747514), 0.9669961395232365))
+	const o, step = 2.1971870642844467, 1.2139436759289726
+	up, low := pld.Discretize(p, pld.Uniform(o, step, -3, 1))
+	d, err := profiles.LogDelta(p, o) // about -1525
+	for name, got := range map[string]float64{"upper": oracle.LogF(newReader(up).at(o)), "lower": oracle.LogF(newReader(low).at(o))} {
+		if name == "upper" && got < d-err || name == "lower" && got > d+err {
+			t.Errorf("%s: log δ = %v, want %v ± %v", name, got, d, err)
 		}
 	}
 }

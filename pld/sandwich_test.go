@@ -1,16 +1,17 @@
-package pld
+package pld_test
 
 import (
 	"math"
 	"testing"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/pld"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 )
 
 // lawDelta is log h of a law at ε.
-func lawDelta(l *Law, eps float64) float64 {
+func lawDelta(l *pld.Law, eps float64) float64 {
 	xs := []float64{l.LogPInf}
 	for i, x := range l.Loss {
 		if x > eps {
@@ -57,8 +58,8 @@ func TestLawsEncloseTheProfile(t *testing.T) {
 		"envelope": must(subsample.Envelope(gauss(0.5), 0.01)), "envelope laplace": must(subsample.Envelope(laplace(0.5), 0.01)),
 		"gaussian ±1": mixed(profiles.NewGaussianMechanism(0.1)), "laplace ±1": mixed(profiles.NewLaplaceMechanism(0.5)),
 	} {
-		coarse := Coarse(p, -300, -50, 0.5)
-		lo, hi := Range(p, -300, -50)
+		coarse := pld.Coarse(p, -300, -50, 0.5)
+		lo, hi := pld.Range(p, -300, -50)
 		sup := p.Support()
 		for _, n := range []float64{40, 300.5, 1500} {
 			step := (hi - lo) / n
@@ -69,14 +70,14 @@ func TestLawsEncloseTheProfile(t *testing.T) {
 			if len(sup.Atoms) > 0 {
 				offset = sup.Atoms[0]
 			} else if !math.IsNaN(sup.Spike) {
-				offset = SpikeOffset(p, step)
+				offset = pld.SpikeOffset(p, step)
 			}
-			g := Uniform(offset, step, int64(math.Floor((lo-offset)/step+1e-9)), int64(math.Ceil((hi-offset)/step-1e-9)))
+			g := pld.Uniform(offset, step, int64(math.Floor((lo-offset)/step+1e-9)), int64(math.Ceil((hi-offset)/step-1e-9)))
 			g.Hi = max(g.Hi, g.Lo+2)
 			for _, share := range []float64{0, 1e-3} {
 				g.Share, g.Tilt = share, min(5, 20/step)
 				g.LogNorm, _, _ = coarse.Tilted(g.Tilt)
-				up, low := Discretize(p, g)
+				up, low := pld.Discretize(p, g)
 				seen := 0
 				for i := range 160 {
 					eps := lo - step + (hi-lo+2*step)*math.Mod(float64(i)*0.6180339887498949, 1)
@@ -96,7 +97,7 @@ func TestLawsEncloseTheProfile(t *testing.T) {
 					seen++
 					slope := math.Exp(eps + p.Tails(eps, 0).Q - h) // −d log δ/dε
 					tol := e + 1e-14*(10+math.Abs(h))
-					for _, l := range []*Law{up, coarse} {
+					for _, l := range []*pld.Law{up, coarse} {
 						if v := lawDelta(l, eps); v < h-tol-l.LossErr*slope {
 							t.Errorf("%s, n=%v, share=%v: at ε=%.17g log δ = %.17g is above the upper law's %.17g", name, n, share, eps, h, v)
 						}
