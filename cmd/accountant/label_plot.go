@@ -78,7 +78,7 @@ func labelPlot(r *labeldp.Randomizer, path string) error {
 	if err != nil {
 		return err
 	}
-	return labelWriteFile(path, func(w io.Writer) error {
+	return produceFileAtomic(path, func(w io.Writer) error {
 		_, err := out.WriteTo(w)
 		return err
 	})

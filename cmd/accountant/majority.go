@@ -2,13 +2,10 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
 	"math/big"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -64,7 +61,7 @@ that the answer is (mε, δ)-DP, and certifies it.
 Mechanisms on disjoint shards of the data need no noise: say --disjoint-shards.`,
 		Example: `  accountant majority --mechanisms 11 --epsilon 0.1 --allowance 3
   accountant majority --mechanisms 35 --epsilon 0.1 --allowance 5 --delta-each 1e-5 --json`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runMajority(cmd, f)
 		},
@@ -119,14 +116,12 @@ func runMajority(cmd *cobra.Command, f *majorityFlags) error {
 		if err != nil {
 			return err
 		}
-		if err := majorityWriteFile(f.plot, svg); err != nil {
+		if err := writeFileAtomic(f.plot, svg); err != nil {
 			return err
 		}
 	}
 	if f.json {
-		enc := json.NewEncoder(cmd.OutOrStdout())
-		enc.SetIndent("", "  ")
-		return enc.Encode(a)
+		return printJSON(cmd.OutOrStdout(), a)
 	}
 	a.print(cmd.OutOrStdout(), p, f)
 	return nil
@@ -180,7 +175,7 @@ func answerMajority(stderr io.Writer, p darrm.Params, o darrm.Objective, f *majo
 		cert.Certified, cert.MaxF = true, min(cert.MaxF, cert.BudgetF)
 	case f.gamma == "optimal":
 		opt := darrm.Options{Free: !f.monotone}
-		if stderrIsTerminal(stderr) {
+		if isTerminal(stderr) {
 			bar := progressbar.NewOptions(-1, progressbar.OptionSetWriter(stderr), progressbar.OptionSetDescription("linear programs"), progressbar.OptionClearOnFinish())
 			opt.Progress = func(round int, excess float64) {
 				bar.Describe(fmt.Sprintf("round %d, worst constraint %.2g above the budget", round, max(excess, 0)))
@@ -236,15 +231,6 @@ func floats(exact []*big.Rat, err error) darrm.Gamma {
 		return nil // Params.Check has been passed
 	}
 	return darrm.Float64s(exact)
-}
-
-func stderrIsTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 func (a *majorityAnswer) print(w io.Writer, p darrm.Params, f *majorityFlags) {
@@ -305,30 +291,4 @@ func drawMajority(families []majorityFamily) ([]byte, error) {
 		return nil, err
 	}
 	return buf.Bytes(), nil
-}
-
-// majorityWriteFile writes a file whole or not at all.
-func majorityWriteFile(path string, data []byte) (err error) {
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, tmp.Close(), os.Remove(tmp.Name()))
-		}
-	}()
-	if _, err = tmp.Write(data); err != nil {
-		return err
-	}
-	if err = tmp.Chmod(0o644); err != nil {
-		return err
-	}
-	if err = tmp.Sync(); err != nil {
-		return err
-	}
-	if err = tmp.Close(); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
 }
