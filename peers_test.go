@@ -114,9 +114,9 @@ func peerAccountant(t testing.TB, kind string, a []float64, opts ...accountant.O
 // Every trusted bound of every case is on the right side of our interval, and
 // ours is never wider than the narrowest that a peer claims.
 //
-// Unchecked claims that contradict our interval are logged with -v. Closed forms
-// and exact sums decide for us wherever there is one: all are claims at
-// δ ≤ 1e-10 by a transform without a round-off budget (dp_accounting at 1e-12 to
+// Unchecked claims that contradict our interval are logged with -v. The exact
+// sums that were computed decide for us; the causes given here are our reading.
+// Nearly all are claims at δ ≤ 1e-8 by a transform without a round-off budget (dp_accounting at 1e-12 to
 // 1e-15, prv_accountant at 1e-13), an optimistic bound that has the 1e-15 added to
 // its mass at +∞, Newton iterations with an absolute tolerance (PLD-Accountant on
 // Gaussians and randomized response), or a δ that exceeds the mass at +∞ by 5e-11

@@ -23,7 +23,7 @@ func ExampleSum() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("ε(1e-15) in [%.2f, %.2f]\n", r.Lower, r.Upper)
+	fmt.Printf("ε(1e-15) in [%.1f, %.1f]\n", r.Lower, r.Upper)
 	d, err := sum.Delta(r.Upper)
 	if err != nil {
 		fmt.Println(err)
@@ -32,7 +32,7 @@ func ExampleSum() {
 	fmt.Println("which δ confirms:", d.Lower <= 1e-15)
 	fmt.Println("by a Chernoff bound alone ε is at most 32:", sum.Proves(32, 1e-15))
 	// Output:
-	// ε(1e-15) in [28.80, 28.81]
+	// ε(1e-15) in [28.8, 28.8]
 	// which δ confirms: true
 	// by a Chernoff bound alone ε is at most 32: true
 }
