@@ -61,6 +61,11 @@ func newLabelCmd() *cobra.Command {
 			if prior == "" {
 				return errors.New("prior: is missing, must be a CSV file with the header label,weight")
 			}
+			if plot != "" {
+				if err := pictureFormat("plot", plot); err != nil {
+					return err
+				}
+			}
 			p, err := labelReadPrior(prior)
 			if err != nil {
 				return err

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"math"
 	"math/big"
-	"path/filepath"
-	"strings"
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
@@ -15,8 +12,6 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/plotutil"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgsvg"
 
 	"github.com/dpaccountant/accountant/darrm"
 )
@@ -77,7 +72,7 @@ Mechanisms on disjoint shards of the data need no noise: say --disjoint-shards.`
 	fs.Float64Var(&f.mean, "prior-mean", 0.75, "mean vote probability of the objective")
 	fs.BoolVar(&f.monotone, "monotone", true, "let clearer majorities be answered at least as truthfully")
 	fs.BoolVar(&f.disjoint, "disjoint-shards", false, "the mechanisms run on disjoint shards of the records")
-	fs.StringVar(&f.plot, "plot", "", "draw the noise functions to an SVG `file`")
+	fs.StringVar(&f.plot, "plot", "", "draw the noise functions to a `file` (.svg, .png or .pdf)")
 	fs.BoolVar(&f.json, "json", false, "print JSON")
 	for _, name := range []string{"mechanisms", "epsilon", "allowance"} {
 		_ = cmd.MarkFlagRequired(name)
@@ -104,19 +99,21 @@ func runMajority(cmd *cobra.Command, f *majorityFlags) error {
 	default:
 		return fmt.Errorf("objective: %q is not one of error, disagreement, common-p", f.objective)
 	}
-	if f.plot != "" && !strings.EqualFold(filepath.Ext(f.plot), ".svg") {
-		return fmt.Errorf("plot: %q does not end in .svg", f.plot)
+	if f.plot != "" {
+		if err := pictureFormat("plot", f.plot); err != nil {
+			return err
+		}
 	}
 	a, err := answerMajority(cmd.ErrOrStderr(), p, o, f)
 	if err != nil {
 		return err
 	}
 	if f.plot != "" {
-		svg, err := drawMajority(a.families)
+		p, err := majorityPlot(a.families)
 		if err != nil {
 			return err
 		}
-		if err := writeFileAtomic(f.plot, svg); err != nil {
+		if err := savePicture(p, 6*vg.Inch, 4*vg.Inch, f.plot); err != nil {
 			return err
 		}
 	}
@@ -277,18 +274,4 @@ func majorityPlot(families []majorityFamily) (*plot.Plot, error) {
 	p.Y.Max = 1.45
 	p.Y.Tick.Marker = plot.ConstantTicks([]plot.Tick{{Value: 0, Label: "0"}, {Value: 0.25, Label: "0.25"}, {Value: 0.5, Label: "0.5"}, {Value: 0.75, Label: "0.75"}, {Value: 1, Label: "1"}})
 	return p, nil
-}
-
-func drawMajority(families []majorityFamily) ([]byte, error) {
-	p, err := majorityPlot(families)
-	if err != nil {
-		return nil, err
-	}
-	c := vgsvg.New(6*vg.Inch, 4*vg.Inch)
-	p.Draw(draw.New(c))
-	var buf bytes.Buffer
-	if _, err := c.WriteTo(&buf); err != nil {
-		return nil, err
-	}
-	return buf.Bytes(), nil
 }

@@ -18,6 +18,7 @@ var commands = []func() *cobra.Command{
 	newEpsilonCmd,
 	newDeltaCmd,
 	newDPSGDCmd,
+	newSamplingCmd,
 	newSelectCmd,
 	newMajorityCmd,
 	newPateCmd,

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"math"
 	"os"
@@ -12,14 +11,8 @@ import (
 
 func selectRun(t *testing.T, args ...string) (string, error) {
 	t.Helper()
-	cmd := newSelectCmd()
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	var out bytes.Buffer
-	cmd.SetOut(&out)
-	cmd.SetErr(&out)
-	cmd.SetArgs(args)
-	err := cmd.Execute()
-	return out.String(), err
+	out, _, err := execute(newSelectCmd(), args...)
+	return out, err
 }
 
 func selectLaws(t *testing.T, args ...string) map[string]selectRow {
