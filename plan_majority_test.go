@@ -7,6 +7,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/darrm"
+	"github.com/dpaccountant/accountant/subsample"
 )
 
 func added(t *testing.T, text string) *accountant.Accountant {
@@ -135,5 +136,21 @@ func TestMajorityStepErrors(t *testing.T) {
 		if err == nil || err.Error() != c.want {
 			t.Errorf("%s:\n got %v\nwant %s", c.step, err, c.want)
 		}
+	}
+}
+
+// A compound base is refused on a sample by the accountant too, and leaves the
+// total as it was.
+func TestMajorityStepIsNotSampled(t *testing.T) {
+	p := parse(t, "neighbors: add-remove\nsteps: [{mechanism: {majority: {mechanisms: 3, epsilon: 0.1, allowance: 1}}}]\n")
+	rate, err := subsample.NewPoisson(0.5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	step := p.Steps[0]
+	step.Sampling = rate
+	acct := accountant.New(p.Neighbors)
+	if err := acct.Add(step, 1); err == nil || acct.Runs() != 0 {
+		t.Errorf("error %v, %d runs", err, acct.Runs())
 	}
 }
