@@ -24,6 +24,17 @@ type SubstituteMixer interface {
 	SubstituteMixture(rate float64) (p Profile, dominating bool, err error)
 }
 
+// A NoiseScaler is a Base whose noise can be set: what calibration turns.
+type NoiseScaler interface {
+	Base
+	// NoiseMultiplier returns the noise scale over the sensitivity.
+	NoiseMultiplier() float64
+	// NoiseRange returns the smallest and the largest noise multiplier.
+	NoiseRange() (lo, hi float64)
+	// WithNoiseMultiplier returns the same mechanism with other noise.
+	WithNoiseMultiplier(noiseMultiplier float64) (Base, error)
+}
+
 // Unsampled returns one run of b on the whole data set.
 func Unsampled(b Base, r Relation) (Mechanism, error) {
 	p, err := b.Pair(r)
