@@ -58,10 +58,12 @@ type Goal struct {
 // ErrInfeasible is wrapped by the error of a budget that no value meets.
 var ErrInfeasible = errors.New("infeasible")
 
-// A Probe is the certified ε at one value of the quantity.
+// A Probe is what is certified at one value of the quantity: ε at the budget's
+// δ, or, when the budget's ε is below 0.01, where ε says next to nothing about
+// the noise, δ at the budget's ε.
 type Probe struct {
-	Value   float64
-	Epsilon Interval
+	Value float64
+	Interval
 }
 
 // A Setting is the value of the quantity at one step.
@@ -76,7 +78,9 @@ type Calibration struct {
 	// Factor is set, of the common factor on that of several steps.
 	Value  float64
 	Factor bool
-	// Meets is the proof: its Epsilon.Upper is at most the budget. Fails is a value
+	// Asked is "epsilon" or "delta": what Meets and Fails are intervals of.
+	Asked string
+	// Meets is the proof: its Upper is at most the budget. Fails is a value
 	// at most 1e-6 (relative; 1 for whole numbers below 2e6) away on the other side
 	// whose Upper exceeds the budget; nil when Unlimited.
 	Meets Probe
@@ -90,9 +94,12 @@ type Calibration struct {
 }
 
 // FailsProved reports whether Fails is proved to exceed the budget of g. If not,
-// numerical width or a theory gap may have cost up to the distance.
+// numerical width or a theory gap may have cost something.
 func (c *Calibration) FailsProved(g Goal) bool {
-	return c.Fails != nil && c.Fails.Epsilon.Lower > g.Epsilon
+	if c.Asked == "delta" {
+		return c.Fails != nil && c.Fails.Lower > g.Delta
+	}
+	return c.Fails != nil && c.Fails.Lower > g.Epsilon
 }
 
 // Calibrate turns one quantity of a plan until the plan meets a budget: it
@@ -107,9 +114,9 @@ func (c *Calibration) FailsProved(g Goal) bool {
 // That Value is extreme rests on ε being monotone in the quantity; that it meets
 // the budget does not.
 //
-// The last step runs at an accuracy of 3e-7 (WithAccuracy to change it) and in
-// 256 MiB (WithMemory); where those do not reach, the answer is noisier than
-// need be by the width of Meets.Epsilon.
+// The last evaluations run at an accuracy of 3e-7, or what transforms of some
+// 2^21 points allow (WithAccuracy and WithMemory change that): Value is noisier
+// than need be by at most what the width of Meets is worth.
 func Calibrate(p *Plan, g Goal, opts ...Option) (*Calibration, error) {
 	if !(g.Delta >= 0 && g.Delta < 1) {
 		return nil, fmt.Errorf("delta: %v is not in [0, 1)", g.Delta)
@@ -128,7 +135,7 @@ func Calibrate(p *Plan, g Goal, opts ...Option) (*Calibration, error) {
 	if err := s.run(); err != nil {
 		return nil, err
 	}
-	c := &Calibration{Value: s.meets.Value, Factor: k.factor, Meets: *s.meets, Fails: s.fails, Unlimited: s.fails == nil, Evaluations: s.evals}
+	c := &Calibration{Value: s.meets.Value, Asked: s.asked(), Factor: k.factor, Meets: *s.meets, Fails: s.fails, Unlimited: s.fails == nil, Evaluations: s.evals}
 	if c.Plan, err = k.build(c.Value); err != nil {
 		return nil, err
 	}
@@ -148,7 +155,10 @@ type search struct {
 	slope   float64 // of score in u, negative
 	meets   *Probe
 	fails   *Probe
-	phiGoal float64
+	byDelta bool
+	fixed   bool // the accuracy was given
+	points  int  // transform length and accuracy of the latest evaluation
+	at      float64
 }
 
 // The accuracies of the three phases: to find the region, to find the root, to
@@ -158,40 +168,62 @@ const (
 	coarseAccuracy    = 1e-3
 	fineAccuracy      = 1e-5
 	certifyAccuracy   = 3e-7
-	calibrationPoints = 1 << 22
+	calibrationPoints = 1 << 20
 )
 
 func newSearch(k *knob, p *Plan, g Goal, opts []Option) *search {
-	s := &search{k: k, p: p, g: g, opts: opts, final: certifyAccuracy, slope: math.NaN()}
+	s := &search{k: k, p: p, g: g, opts: opts, final: certifyAccuracy, slope: math.NaN(), byDelta: g.Epsilon < 0.01 && g.Delta > 0}
 	plain, asked := New(p.Neighbors).opts, New(p.Neighbors, opts...).opts
 	if asked.Relative != plain.Relative {
-		s.final = asked.Relative
+		s.final, s.fixed = asked.Relative, true
 	}
 	if asked.MaxPoints == plain.MaxPoints {
 		s.opts = append([]Option{WithMemory(64 * calibrationPoints)}, opts...)
 	}
-	s.phiGoal = s.phi(g.Epsilon)
 	return s
 }
 
-// phi makes ε near to linear in log(value): log ε, continued by its tangent
-// where ε is far below the budget or negative.
-func (s *search) phi(eps float64) float64 {
-	if s.g.Epsilon <= 0 {
-		return eps
+func (s *search) asked() string {
+	if s.byDelta {
+		return "delta"
 	}
-	if c := s.g.Epsilon / 8; eps < c {
-		return math.Log(c) + (eps-c)/c
-	}
-	return math.Log(eps)
+	return "epsilon"
 }
 
-// score is positive where the budget is exceeded.
-func (s *search) score(eps float64) float64 {
-	if math.IsInf(eps, 1) {
-		return eps
+// budget is what the answer is compared with.
+func (s *search) budget() float64 {
+	if s.byDelta {
+		return s.g.Delta
 	}
-	return s.phi(eps) - s.phiGoal
+	return s.g.Epsilon
+}
+
+// score is positive where the budget is exceeded: the difference of logarithms,
+// nearly linear in log(value), continued by a tangent where the answer is far
+// below the budget or negative.
+func (s *search) score(answer float64) float64 {
+	b := s.budget()
+	if b <= 0 || math.IsInf(answer, 1) {
+		return answer - b
+	}
+	c := b / 8
+	if s.byDelta {
+		c = math.SmallestNonzeroFloat64
+	}
+	if answer < c {
+		return math.Log(c/b) + (answer-c)/c
+	}
+	return math.Log(answer / b)
+}
+
+// reach is the accuracy nearest to target that transforms of about
+// 2·calibrationPoints reach: the width goes with the square of the lattice step.
+func (s *search) reach(target float64) float64 {
+	if s.fixed || s.points == 0 {
+		return target
+	}
+	n := float64(s.points) / (2 * calibrationPoints)
+	return max(target, min(coarseAccuracy, s.at*n*n))
 }
 
 func (s *search) u(x float64) float64 { return s.k.safer * math.Log(x) }
@@ -204,15 +236,20 @@ func (s *search) ask(x, accuracy float64) (Interval, error) {
 	if err != nil {
 		return Interval{}, err
 	}
-	return s.epsilon(plan, accuracy)
+	iv, err := s.answer(plan, accuracy)
+	s.points, s.at = iv.Points, accuracy
+	return iv, err
 }
 
-func (s *search) epsilon(plan *Plan, accuracy float64) (Interval, error) {
+func (s *search) answer(plan *Plan, accuracy float64) (Interval, error) {
 	a := New(plan.Neighbors, append(slices.Clone(s.opts), func(o *fourier.Options) {
 		o.Relative, o.Absolute = accuracy, 1e-3*accuracy
 	})...)
 	if err := a.AddPlan(plan); err != nil {
 		return Interval{}, err
+	}
+	if s.byDelta {
+		return a.Delta(s.g.Epsilon)
 	}
 	return a.Epsilon(s.g.Delta)
 }
@@ -313,8 +350,9 @@ func (s *search) fine(u float64) (float64, error) {
 	if !(s.slope < 0) {
 		return u, nil
 	}
+	accuracy := s.reach(max(fineAccuracy, s.final))
 	for range 4 {
-		iv, err := s.ask(s.x(u), max(fineAccuracy, s.final))
+		iv, err := s.ask(s.x(u), accuracy)
 		if err != nil {
 			return 0, err
 		}
@@ -335,12 +373,20 @@ func (s *search) fine(u float64) (float64, error) {
 // upper end crosses the budget.
 func (s *search) certify(u float64) error {
 	x := s.k.clip(s.x(u))
+	accuracy := s.final
+	if !s.fixed {
+		// The width in log(value) is that in log(answer) over the slope.
+		if s.slope < 0 {
+			accuracy *= min(max(-s.slope, 0.1), 30)
+		}
+		accuracy = s.reach(accuracy)
+	}
 	for jump := 1.0; ; {
-		iv, err := s.ask(x, s.final)
+		iv, err := s.ask(x, accuracy)
 		if err != nil {
 			return err
 		}
-		ok := iv.Upper <= s.g.Epsilon
+		ok := iv.Upper <= s.budget()
 		if ok {
 			s.meets = &Probe{x, iv}
 		} else {
@@ -378,10 +424,16 @@ func (s *search) certify(u float64) error {
 
 // infeasible says why even the safest value does not do.
 func (s *search) infeasible(p Probe) error {
+	cost := func(iv Interval) string {
+		if s.byDelta {
+			return fmt.Sprintf("δ ≥ %s at ε = %v, more than %v", digits(iv.Lower), s.g.Epsilon, s.g.Delta)
+		}
+		return fmt.Sprintf("ε ≥ %s at δ = %v, more than %v", digits(iv.Lower), s.g.Delta, s.g.Epsilon)
+	}
 	if rest := s.k.rest(); len(rest) > 0 {
-		iv, err := s.epsilon(&Plan{s.p.Neighbors, rest}, fineAccuracy)
-		if err == nil && iv.Lower > s.g.Epsilon {
-			return fmt.Errorf("%w: the steps that stay as they are cost ε ≥ %s at δ = %v by themselves, more than %v", ErrInfeasible, digits(iv.Lower), s.g.Delta, s.g.Epsilon)
+		iv, err := s.answer(&Plan{s.p.Neighbors, rest}, fineAccuracy)
+		if err == nil && iv.Lower > s.budget() {
+			return fmt.Errorf("%w: the steps that stay as they are cost %s, by themselves", ErrInfeasible, cost(iv))
 		}
 	}
 	what := fmt.Sprintf("%v %s", s.g.Solve, digits(p.Value))
@@ -389,15 +441,15 @@ func (s *search) infeasible(p Probe) error {
 		what = fmt.Sprintf("%v times %s", s.g.Solve, digits(p.Value))
 	}
 	switch {
-	case math.IsInf(p.Epsilon.Lower, 1) && s.g.Delta == 0:
+	case !s.byDelta && math.IsInf(p.Lower, 1) && s.g.Delta == 0:
 		return fmt.Errorf("%w: at δ = 0 no ε is finite, whatever the %v: the privacy loss is unbounded", ErrInfeasible, s.g.Solve)
-	case math.IsInf(p.Epsilon.Lower, 1):
+	case !s.byDelta && math.IsInf(p.Lower, 1):
 		return fmt.Errorf("%w: even at %s an unlimited loss is likelier than δ = %v: no ε is finite", ErrInfeasible, what, s.g.Delta)
-	case p.Epsilon.Lower > s.g.Epsilon:
-		return fmt.Errorf("%w: even %s costs ε ≥ %s at δ = %v, more than %v", ErrInfeasible, what, digits(p.Epsilon.Lower), s.g.Delta, s.g.Epsilon)
+	case p.Lower > s.budget():
+		return fmt.Errorf("%w: even %s costs %s", ErrInfeasible, what, cost(p.Interval))
 	}
-	return fmt.Errorf("%w: even %s is not proved to meet ε ≤ %v at δ = %v: %s ≤ ε ≤ %s", ErrInfeasible, what, s.g.Epsilon, s.g.Delta,
-		digits(p.Epsilon.Lower), digits(p.Epsilon.Upper))
+	return fmt.Errorf("%w: even %s is not proved to meet ε ≤ %v at δ = %v: the accountant's interval of %s is [%s, %s]", ErrInfeasible, what,
+		s.g.Epsilon, s.g.Delta, s.asked(), digits(p.Lower), digits(p.Upper))
 }
 
 func digits(x float64) string { return strconv.FormatFloat(x, 'g', 7, 64) }

@@ -18,6 +18,8 @@ var commands = []func() *cobra.Command{
 	newEpsilonCmd,
 	newDeltaCmd,
 	newDPSGDCmd,
+	newCalibrateCmd,
+	newCompareCmd,
 	newSelectCmd,
 	newMajorityCmd,
 	newPateCmd,
