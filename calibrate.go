@@ -91,6 +91,8 @@ type Calibration struct {
 	// Plan is the plan at Value.
 	Plan        *Plan
 	Evaluations int
+	// Accuracy is what Meets and Fails were asked with.
+	Accuracy float64
 }
 
 // FailsProved reports whether Fails is proved to exceed the budget of g. If not,
@@ -135,7 +137,7 @@ func Calibrate(p *Plan, g Goal, opts ...Option) (*Calibration, error) {
 	if err := s.run(); err != nil {
 		return nil, err
 	}
-	c := &Calibration{Value: s.meets.Value, Asked: s.asked(), Factor: k.factor, Meets: *s.meets, Fails: s.fails, Unlimited: s.fails == nil, Evaluations: s.evals}
+	c := &Calibration{Value: s.meets.Value, Asked: s.asked(), Factor: k.factor, Meets: *s.meets, Fails: s.fails, Unlimited: s.fails == nil, Evaluations: s.evals, Accuracy: s.accuracy}
 	if c.Plan, err = k.build(c.Value); err != nil {
 		return nil, err
 	}
@@ -157,8 +159,10 @@ type search struct {
 	fails   *Probe
 	byDelta bool
 	fixed   bool // the accuracy was given
-	points  int  // transform length and accuracy of the latest evaluation
-	at      float64
+	// accuracy is that of meets and fails.
+	accuracy float64
+	points   int // transform length and accuracy of the latest evaluation
+	at       float64
 }
 
 // The accuracies of the three phases: to find the region, to find the root, to
@@ -372,7 +376,13 @@ func (s *search) fine(u float64) (float64, error) {
 // certify finds the neighbouring pair of values between which the certified
 // upper end crosses the budget.
 func (s *search) certify(u float64) error {
-	x := s.k.clip(s.x(u))
+	// A little on the safe side, so that the value one unit off fails provably.
+	const margin = 0.4
+	x := s.x(u)
+	if !s.k.integer {
+		x = s.k.move(x, margin)
+	}
+	x = s.k.clip(x)
 	accuracy := s.final
 	if !s.fixed {
 		// The width in log(value) is that in log(answer) over the slope.
@@ -381,6 +391,7 @@ func (s *search) certify(u float64) error {
 		}
 		accuracy = s.reach(accuracy)
 	}
+	s.accuracy = accuracy
 	for jump := 1.0; ; {
 		iv, err := s.ask(x, accuracy)
 		if err != nil {
@@ -397,7 +408,7 @@ func (s *search) certify(u float64) error {
 		case s.meets != nil && s.fails != nil:
 			m, f := s.meets.Value, s.fails.Value
 			if math.Abs(m-f) <= s.k.unit(m) {
-				return nil
+				return s.proveFailure()
 			}
 			if next = s.k.snap(m + (f-m)/2); next == m || next == f {
 				return nil
@@ -410,7 +421,15 @@ func (s *search) certify(u float64) error {
 			// As far as the slope says, at least jump units.
 			n := jump
 			if y := s.score(iv.Upper); s.slope < 0 && !math.IsInf(y, 0) {
-				n = max(n, math.Ceil(math.Abs(y/s.slope)/s.k.relative(x)))
+				d := math.Abs(y/s.slope) / s.k.relative(x)
+				switch {
+				case s.k.integer || ok:
+					n = max(n, math.Ceil(d))
+				case jump == 1:
+					n = d + margin
+				default:
+					n = max(n, d+margin)
+				}
 			}
 			if ok {
 				n = -n
@@ -420,6 +439,20 @@ func (s *search) certify(u float64) error {
 		}
 		x = next
 	}
+}
+
+// proveFailure moves Fails as far away as it may be if it is nearer and not proved
+// to exceed the budget.
+func (s *search) proveFailure() error {
+	x := s.k.clip(s.k.move(s.meets.Value, -1))
+	if s.k.integer || s.fails.Lower > s.budget() || math.Abs(x-s.meets.Value) <= math.Abs(s.fails.Value-s.meets.Value) {
+		return nil
+	}
+	iv, err := s.ask(x, s.accuracy)
+	if err == nil && iv.Upper > s.budget() {
+		s.fails = &Probe{x, iv}
+	}
+	return err
 }
 
 // infeasible says why even the safest value does not do.

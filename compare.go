@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
@@ -224,7 +225,7 @@ func (c *comparer) renyi() []Comparison {
 		case math.IsInf(eps, 1):
 			return notApplicable(row, "no order has a finite Rényi divergence")
 		}
-		row.Epsilon, row.Note = eps, fmt.Sprintf("order %.4g", order)
+		row.Epsilon, row.Note = eps, "order "+strings.TrimPrefix(strings.Replace(fmt.Sprintf("%.4g", order), "Inf", "∞", 1), "+")
 		return row
 	}
 	return []Comparison{read(classic, rdp.EpsilonClassic), read(improved, rdp.Epsilon)}
@@ -327,6 +328,9 @@ func (c *comparer) clt() Comparison {
 		case profiles.Gaussian:
 			mu2 := 1 / (pair.NoiseMultiplier() * pair.NoiseMultiplier())
 			mean, variance = mean+float64(n)*mu2/2, variance+float64(n)*mu2
+		case profiles.Laplace:
+			m1, m2 := laplaceMoments(1 / pair.NoiseMultiplier())
+			mean, variance = mean+float64(n)*m1, variance+float64(n)*(m2-m1*m1)
 		case *profiles.Discrete:
 			// Mean and variance of the loss under P; an infinite loss has none.
 			m1, m2 := 0.0, 0.0
@@ -367,4 +371,15 @@ func (c *comparer) clt() Comparison {
 	}
 	row.Epsilon, row.Note = max(0, iv.Estimate), fmt.Sprintf("no bound; μ = %.4g", mu)
 	return row
+}
+
+// laplaceMoments returns the mean and the mean square of the loss of Laplace
+// noise with largest loss m.
+func laplaceMoments(m float64) (mean, square float64) {
+	if m < 1e-3 {
+		return m * m / 2 * (1 - m/3), m * m * (1 - m/3) // + O(m⁴)
+	}
+	e := math.Exp(-m)
+	// Atoms of ½ at m and ½e^{−m} at −m; between them ½∫₀^m (m−2y)² e^{−y} dy.
+	return m + math.Expm1(-m), m*m*(1+e)/2 + (m*m-4*m+8-e*(m*m+4*m+8))/2
 }

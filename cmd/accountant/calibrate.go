@@ -128,7 +128,7 @@ func printCalibration(w io.Writer, c *accountant.Calibration, g accountant.Goal,
 		}
 	}
 	if verbose {
-		fmt.Fprintf(w, "\n%d evaluations\n", c.Evaluations)
+		fmt.Fprintf(w, "\n%d evaluations; the last at an accuracy of %s\n", c.Evaluations, short(c.Accuracy))
 	}
 	return nil
 }
@@ -146,6 +146,7 @@ type (
 		Fails       *probeJSON    `json:"fails"`
 		FailsProved bool          `json:"fails-proved"`
 		Steps       []settingJSON `json:"steps"`
+		Accuracy    number        `json:"accuracy"`
 		Evaluations int           `json:"evaluations"`
 		Warnings    []string      `json:"warnings,omitempty"`
 	}
@@ -175,7 +176,7 @@ func calibrationJSON(c *accountant.Calibration, g accountant.Goal, neighbors str
 	}
 	out := solutionJSON{Neighbors: neighbors, Budget: budgetOfJSON{number(g.Epsilon), number(g.Delta)}, Solve: g.Solve.String(),
 		Value: number(c.Value), Factor: c.Factor, Unlimited: c.Unlimited, Meets: probe(c.Meets), FailsProved: c.FailsProved(g),
-		Evaluations: c.Evaluations, Warnings: c.Meets.Warnings}
+		Accuracy: number(c.Accuracy), Evaluations: c.Evaluations, Warnings: c.Meets.Warnings}
 	if c.Fails != nil {
 		f := probe(*c.Fails)
 		out.Fails = &f
