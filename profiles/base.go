@@ -31,6 +31,17 @@ type Compound interface {
 	Mechanism(Relation) (Mechanism, error)
 }
 
+// A NoiseScaler is a Base whose noise can be set: what calibration turns.
+type NoiseScaler interface {
+	Base
+	// NoiseMultiplier returns the noise scale over the sensitivity.
+	NoiseMultiplier() float64
+	// NoiseRange returns the smallest and the largest noise multiplier.
+	NoiseRange() (lo, hi float64)
+	// WithNoiseMultiplier returns the same mechanism with other noise.
+	WithNoiseMultiplier(noiseMultiplier float64) (Base, error)
+}
+
 // Unsampled returns one run of b on the whole data set.
 func Unsampled(b Base, r Relation) (Mechanism, error) {
 	if c, ok := b.(Compound); ok {

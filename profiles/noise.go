@@ -32,6 +32,14 @@ func (b gaussianBase) Pair(r Relation) (Profile, error) {
 // NoiseMultiplier returns σ over the L2 sensitivity.
 func (b gaussianBase) NoiseMultiplier() float64 { return b.g.NoiseMultiplier() }
 
+// NoiseRange implements NoiseScaler.
+func (gaussianBase) NoiseRange() (lo, hi float64) { return minNoise, maxNoise }
+
+// WithNoiseMultiplier implements NoiseScaler.
+func (gaussianBase) WithNoiseMultiplier(noiseMultiplier float64) (Base, error) {
+	return NewGaussianMechanism(noiseMultiplier)
+}
+
 // SubstituteMixture implements SubstituteMixer: the pair at ±1 dominates, by
 // Gaussian comparison (Kahane, Slepian): covariances inside one side are at
 // most 1 and across at least −1, all attained by opposite contributions.
@@ -69,6 +77,14 @@ func (b laplaceBase) Pair(r Relation) (Profile, error) {
 
 // NoiseMultiplier returns b over the L1 sensitivity.
 func (b laplaceBase) NoiseMultiplier() float64 { return b.l.NoiseMultiplier() }
+
+// NoiseRange implements NoiseScaler.
+func (laplaceBase) NoiseRange() (lo, hi float64) { return minNoise, maxNoise }
+
+// WithNoiseMultiplier implements NoiseScaler.
+func (laplaceBase) WithNoiseMultiplier(noiseMultiplier float64) (Base, error) {
+	return NewLaplaceMechanism(noiseMultiplier)
+}
 
 // SubstituteMixture implements SubstituteMixer; the pair is an attack only.
 func (b laplaceBase) SubstituteMixture(rate float64) (Profile, bool, error) {
@@ -251,7 +267,7 @@ func NewDiscreteGaussianMechanism(noiseMultiplier float64, sensitivity int) (Bas
 	if sigma := noiseMultiplier * float64(sensitivity); sigma > maxDiscreteScale {
 		return nil, fmt.Errorf("%s: noise-multiplier: %v times sensitivity %d is not at most %g", name, noiseMultiplier, sensitivity, maxDiscreteScale)
 	}
-	return integerNoise{name, newGaussianWeights(noiseMultiplier * float64(sensitivity)), sensitivity}, nil
+	return integerNoise{name, newGaussianWeights(noiseMultiplier * float64(sensitivity)), sensitivity, noiseMultiplier}, nil
 }
 
 // NewDiscreteLaplaceMechanism returns discrete Laplace (two-sided geometric)
@@ -262,7 +278,7 @@ func NewDiscreteLaplaceMechanism(noiseMultiplier float64, sensitivity int) (Base
 	if err := checkDiscrete(name, noiseMultiplier, sensitivity); err != nil {
 		return nil, err
 	}
-	return integerNoise{name, laplaceWeights{1 / (noiseMultiplier * float64(sensitivity))}, sensitivity}, nil
+	return integerNoise{name, laplaceWeights{1 / (noiseMultiplier * float64(sensitivity))}, sensitivity, noiseMultiplier}, nil
 }
 
 // A weights is a symmetric noise on the integers, as log probabilities.
@@ -334,9 +350,29 @@ type integerNoise struct {
 	name  string
 	w     weights
 	shift int
+	noise float64 // the noise multiplier
 }
 
 func (b integerNoise) Name() string { return b.name }
+
+// NoiseMultiplier returns the noise scale over the sensitivity.
+func (b integerNoise) NoiseMultiplier() float64 { return b.noise }
+
+// NoiseRange implements NoiseScaler.
+func (b integerNoise) NoiseRange() (lo, hi float64) {
+	if _, ok := b.w.(gaussianWeights); ok {
+		return minNoise, maxDiscreteScale / float64(b.shift)
+	}
+	return minNoise, maxNoise
+}
+
+// WithNoiseMultiplier implements NoiseScaler.
+func (b integerNoise) WithNoiseMultiplier(noiseMultiplier float64) (Base, error) {
+	if _, ok := b.w.(gaussianWeights); ok {
+		return NewDiscreteGaussianMechanism(noiseMultiplier, b.shift)
+	}
+	return NewDiscreteLaplaceMechanism(noiseMultiplier, b.shift)
+}
 
 func (b integerNoise) Pair(r Relation) (Profile, error) {
 	s := b.shift

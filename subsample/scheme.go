@@ -11,6 +11,22 @@ type Scheme interface {
 	Apply(b profiles.Base, r profiles.Relation) (profiles.Mechanism, error)
 }
 
+// A RateSetter is a Scheme whose sampling rate can be set.
+type RateSetter interface {
+	Scheme
+	Rate() float64
+	WithRate(rate float64) (Scheme, error)
+}
+
+// A BatchSetter is a Scheme that draws from a population of known size, and whose
+// batch size can be set.
+type BatchSetter interface {
+	Scheme
+	Population() int64
+	Batch() int64
+	WithBatch(batch int64) (Scheme, error)
+}
+
 // NewPoisson returns Poisson sampling: every record takes part independently
 // with probability rate.
 func NewPoisson(rate float64) (Scheme, error) {
@@ -28,6 +44,9 @@ func (Poisson) Name() string { return "poisson" }
 
 // Rate returns the sampling rate.
 func (s Poisson) Rate() float64 { return s.rate }
+
+// WithRate implements RateSetter.
+func (Poisson) WithRate(rate float64) (Scheme, error) { return NewPoisson(rate) }
 
 // Apply implements Scheme.
 //

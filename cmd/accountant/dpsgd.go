@@ -24,10 +24,19 @@ func newDPSGDCmd() *cobra.Command {
 plain words what the number promises, what it assumes and what it leaves out.
 
 Steps are ceil(examples / batch size × epochs) and the sampling rate is batch
-size / examples; --steps and --sampling-rate may be given instead.`,
+size / examples; --steps and --sampling-rate may be given instead. With
+--target-epsilon in place of --noise-multiplier the smallest noise multiplier is
+found that meets the target.`,
 		Example: `  accountant dpsgd --examples 60000 --batch-size 256 --epochs 60 --noise-multiplier 1.1 --delta 1e-5
-  accountant dpsgd --sampling-rate 0.01 --steps 1000 --noise-multiplier 1 --delta 1e-5,1e-6 --json`,
-		Args: noArgs,
+  accountant dpsgd --sampling-rate 0.01 --steps 1000 --noise-multiplier 1 --delta 1e-5,1e-6 --json
+  accountant dpsgd --examples 60000 --batch-size 256 --epochs 60 --target-epsilon 2 --delta 1e-5`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			// One of the two is required; cobra checks required flags after this.
+			if !cmd.Flags().Changed("target-epsilon") {
+				_ = cmd.MarkFlagRequired("noise-multiplier")
+			}
+			return noArgs(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := in.checkShape(cmd); err != nil {
 				return usageError{err}
@@ -40,6 +49,11 @@ size / examples; --steps and --sampling-rate may be given instead.`,
 			if err != nil {
 				return err
 			}
+			if in.target != "" {
+				if err := run.calibrate(opts); err != nil {
+					return err
+				}
+			}
 			return run.report(cmd, flags, opts)
 		},
 	}
@@ -49,10 +63,10 @@ size / examples; --steps and --sampling-rate may be given instead.`,
 	fs.StringVar(&in.rate, "sampling-rate", "", "probability `q` of an example to be in a batch, instead of --examples and --batch-size")
 	fs.StringVar(&in.epochs, "epochs", "", "number of epochs `E`, a fraction is allowed")
 	fs.StringVar(&in.steps, "steps", "", "number of steps `T`, instead of --epochs")
-	fs.StringVar(&in.noise, "noise-multiplier", "", "standard deviation `σ` of the noise over the clipping norm (required)")
+	fs.StringVar(&in.noise, "noise-multiplier", "", "standard deviation `σ` of the noise over the clipping norm (required, or --target-epsilon)")
+	fs.StringVar(&in.target, "target-epsilon", "", "find the smallest noise multiplier for this `ε`, instead of --noise-multiplier")
 	fs.StringVar(&in.deltas, "delta", "", "one or several `δ`, with commas between them (required)")
 	fs.StringVar(&in.neighbors, "neighbors", "add-remove", "neighbouring `relation`: add-remove or substitute")
-	_ = cmd.MarkFlagRequired("noise-multiplier")
 	_ = cmd.MarkFlagRequired("delta")
 	flags.register(cmd)
 	return cmd
@@ -60,13 +74,15 @@ size / examples; --steps and --sampling-rate may be given instead.`,
 
 // dpsgdFlags holds the flags as they were typed.
 type dpsgdFlags struct {
-	examples, batch, rate, epochs, steps, noise, deltas, neighbors string
+	examples, batch, rate, epochs, steps, noise, target, deltas, neighbors string
 }
 
 // checkShape checks which flags are there.
 func (f *dpsgdFlags) checkShape(cmd *cobra.Command) error {
 	set := func(name string) bool { return cmd.Flags().Changed(name) }
 	switch {
+	case set("target-epsilon") && set("noise-multiplier"):
+		return errors.New("--target-epsilon and --noise-multiplier exclude each other")
 	case set("sampling-rate") && (set("examples") || set("batch-size")):
 		return errors.New("--sampling-rate excludes --examples and --batch-size")
 	case !set("sampling-rate") && !(set("examples") && set("batch-size")):
@@ -88,6 +104,9 @@ type dpsgdRun struct {
 	examples, batch int64   // 0: not told
 	epochs          float64 // 0: not told
 	deltas          []float64
+	target          float64
+	goal            accountant.Goal
+	found           *accountant.Calibration // of the noise; nil if it was given
 	gaussian        profiles.Base
 	poisson         subsample.Scheme
 }
@@ -134,7 +153,12 @@ func (f *dpsgdFlags) parse() (r dpsgdRun, err error) {
 		}
 		r.passes, _ = ceil(epochs)
 	}
-	if r.noise, err = decimal.Parse(strings.TrimSpace(f.noise)); err != nil {
+	if f.target != "" {
+		if r.target, err = parseNumber("target-epsilon", f.target, epsilonRange); err != nil {
+			return r, err
+		}
+		r.noise = 1 // where the search starts
+	} else if r.noise, err = decimal.Parse(strings.TrimSpace(f.noise)); err != nil {
 		return r, fmt.Errorf("--noise-multiplier: %s %w", show(f.noise), err)
 	}
 	if r.gaussian, err = profiles.NewGaussianMechanism(r.noise); err != nil {
@@ -143,8 +167,26 @@ func (f *dpsgdFlags) parse() (r dpsgdRun, err error) {
 	if r.poisson, err = subsample.NewPoisson(r.rate); err != nil {
 		return r, fmt.Errorf("--sampling-%s", strings.TrimPrefix(err.Error(), "poisson: "))
 	}
-	r.deltas, err = parseNumbers("delta", f.deltas, openUnit)
-	return r, err
+	if r.deltas, err = parseNumbers("delta", f.deltas, openUnit); err != nil {
+		return r, err
+	}
+	if f.target != "" && len(r.deltas) > 1 {
+		return r, fmt.Errorf("--delta: %d values are more than the one that a target has", len(r.deltas))
+	}
+	return r, nil
+}
+
+// calibrate sets the noise to the smallest that meets the target.
+func (r *dpsgdRun) calibrate(opts []accountant.Option) error {
+	plan := &accountant.Plan{Neighbors: r.neighbors,
+		Steps: []accountant.Step{{Name: "DP-SGD", Mechanism: r.gaussian, Sampling: r.poisson, Count: r.steps}}}
+	r.goal = accountant.Goal{Epsilon: r.target, Delta: r.deltas[0], Solve: accountant.NoiseMultiplier}
+	c, err := accountant.Calibrate(plan, r.goal, opts...)
+	if err != nil {
+		return fmt.Errorf("--target-epsilon: %w", err)
+	}
+	r.found, r.noise, r.gaussian = c, c.Value, c.Plan.Steps[0].Mechanism
+	return nil
 }
 
 // ceil rounds up; false beyond 2^53.
@@ -167,6 +209,10 @@ func (r dpsgdRun) ask(opts []accountant.Option) (sampled, anyOrder []answer, err
 		{accountant.Step{Name: "DP-SGD", Mechanism: r.gaussian, Sampling: r.poisson}, r.steps, &sampled},
 		{accountant.Step{Name: "DP-SGD", Mechanism: r.gaussian}, r.passes, &anyOrder},
 	} {
+		if r.found != nil && r.found.Asked == "epsilon" && c.to == &sampled {
+			sampled = probeAnswers(r.found, r.goal)[:1] // as certain as was needed to decide
+			continue
+		}
 		acct := accountant.New(r.neighbors, opts...)
 		if err := acct.Add(c.step, c.count); err != nil {
 			return nil, nil, err
@@ -189,6 +235,8 @@ type dpsgdJSON struct {
 	Results         []any        `json:"results"`
 	AnyOrder        anyOrderJSON `json:"any-order"`
 	Statement       string       `json:"statement"`
+	// With --target-epsilon: how the noise multiplier was found.
+	Calibration *solutionJSON `json:"calibration,omitempty"`
 }
 
 type anyOrderJSON struct {
@@ -205,11 +253,23 @@ func (r dpsgdRun) report(cmd *cobra.Command, flags answerFlags, opts []accountan
 	warn(cmd.ErrOrStderr(), anyOrder)
 	statement := r.statement(sampled, anyOrder)
 	if flags.json {
+		var found *solutionJSON
+		if r.found != nil {
+			c := calibrationJSON(r.found, r.goal, r.neighbors.String())
+			found = &c
+		}
 		return printJSON(cmd.OutOrStdout(), dpsgdJSON{r.neighbors.String(), r.examples, r.batch, number(r.epochs), number(r.rate),
-			r.steps, number(r.noise), resultsJSON(sampled), anyOrderJSON{r.passes, resultsJSON(anyOrder)}, statement})
+			r.steps, number(r.noise), resultsJSON(sampled), anyOrderJSON{r.passes, resultsJSON(anyOrder)}, statement, found})
 	}
 	w := cmd.OutOrStdout()
 	fmt.Fprintf(w, "DP-SGD: noise multiplier %s, sampling rate %s, %d steps; neighbors: %v\n\n", short(r.noise), short(r.rate), r.steps, r.neighbors)
+	if r.found != nil {
+		fmt.Fprintf(w, "target: ε ≤ %s at δ = %s\n", short(r.target), short(r.deltas[0]))
+		if err := printCalibration(w, r.found, r.goal, false); err != nil {
+			return err
+		}
+		fmt.Fprintln(w)
+	}
 	if err := printTable(w, sampled, flags.verbose); err != nil {
 		return err
 	}

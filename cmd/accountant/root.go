@@ -19,6 +19,8 @@ var commands = []func() *cobra.Command{
 	newDeltaCmd,
 	newDPSGDCmd,
 	newSamplingCmd,
+	newCalibrateCmd,
+	newCompareCmd,
 	newSelectCmd,
 	newMajorityCmd,
 	newPateCmd,

@@ -1,0 +1,496 @@
+package accountant
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dpaccountant/accountant/fourier"
+	"github.com/dpaccountant/accountant/internal/nearest"
+)
+
+// A Quantity is what Calibrate turns.
+type Quantity int
+
+// The quantities that Calibrate can turn.
+const (
+	NoiseMultiplier Quantity = iota // the smallest that meets the budget
+	Count                           // the largest
+	Rate                            // the largest Poisson sampling rate
+	Batch                           // the largest batch
+)
+
+var quantityNames = []string{"noise-multiplier", "count", "rate", "batch"}
+
+// String returns the name of the quantity in plan files.
+func (q Quantity) String() string {
+	if q < 0 || int(q) >= len(quantityNames) {
+		return fmt.Sprintf("Quantity(%d)", int(q))
+	}
+	return quantityNames[q]
+}
+
+// ParseQuantity returns the quantity of a name.
+func ParseQuantity(s string) (Quantity, error) {
+	for i, name := range quantityNames {
+		if s == name {
+			return Quantity(i), nil
+		}
+	}
+	return 0, fmt.Errorf("solve: %s is not one of %s", quote(s), strings.Join(quantityNames, ", "))
+}
+
+// A Goal is a budget and the quantity that is to meet it.
+type Goal struct {
+	Epsilon, Delta float64
+	Solve          Quantity
+	// Step names the step or group to turn, by its name or its place, such as
+	// steps[0].steps[1]; empty: all steps that have the quantity.
+	Step string
+	// Examples is the size of the data set; needed to turn the batch of Poisson
+	// sampling, whose rate is batch over examples.
+	Examples int64
+}
+
+// ErrInfeasible is wrapped by the error of a budget that no value meets.
+var ErrInfeasible = errors.New("infeasible")
+
+// A Probe is what is certified at one value of the quantity: ε at the budget's
+// δ, or, when the budget's ε is below 0.01, where ε says next to nothing about
+// the noise, δ at the budget's ε.
+type Probe struct {
+	Value float64
+	Interval
+}
+
+// A Setting is the value of the quantity at one step.
+type Setting struct {
+	Path, Name string
+	Value      float64
+}
+
+// A Calibration is the answer of Calibrate.
+type Calibration struct {
+	// Value is the value that meets the budget: of the quantity itself, or, when
+	// Factor is set, of the common factor on that of several steps.
+	Value  float64
+	Factor bool
+	// Asked is "epsilon" or "delta": what Meets and Fails are intervals of.
+	Asked string
+	// Meets is the proof: its Upper is at most the budget. Fails is a value
+	// at most 1e-6 (relative; 1 for whole numbers below 2e6) away on the other side
+	// whose Upper exceeds the budget; nil when Unlimited.
+	Meets Probe
+	Fails *Probe
+	// Unlimited says that the least private value allowed meets the budget.
+	Unlimited bool
+	Settings  []Setting
+	// Plan is the plan at Value.
+	Plan        *Plan
+	Evaluations int
+	// Accuracy is what Meets and Fails were asked with.
+	Accuracy float64
+}
+
+// FailsProved reports whether Fails is proved to exceed the budget of g. If not,
+// numerical width or a theory gap may have cost something.
+func (c *Calibration) FailsProved(g Goal) bool {
+	if c.Asked == "delta" {
+		return c.Fails != nil && c.Fails.Lower > g.Delta
+	}
+	return c.Fails != nil && c.Fails.Lower > g.Epsilon
+}
+
+// Calibrate turns one quantity of a plan until the plan meets a budget: it
+// returns the smallest noise multiplier, or the largest count, rate or batch,
+// whose certified Upper at g.Delta is at most g.Epsilon, and the bracket that
+// shows it. What the plan says of the quantity is where the search starts.
+//
+// Turned on several steps, noise multipliers and rates keep their ratios (Value
+// is a common factor), batches get the same size, and a count is that of runs
+// of all those steps together.
+//
+// That Value is extreme rests on ε being monotone in the quantity; that it meets
+// the budget does not.
+//
+// The last evaluations run at an accuracy of 3e-7, or what transforms of some
+// 2^21 points allow (WithAccuracy and WithMemory change that): Value is noisier
+// than need be by at most what the width of Meets is worth.
+func Calibrate(p *Plan, g Goal, opts ...Option) (*Calibration, error) {
+	if !(g.Delta >= 0 && g.Delta < 1) {
+		return nil, fmt.Errorf("delta: %v is not in [0, 1)", g.Delta)
+	}
+	if math.IsNaN(g.Epsilon) || math.IsInf(g.Epsilon, 0) {
+		return nil, fmt.Errorf("epsilon: %v is not a finite number", g.Epsilon)
+	}
+	k, err := newKnob(p, g)
+	if err != nil {
+		return nil, err
+	}
+	if floor := math.Log1p(-g.Delta); g.Epsilon < floor {
+		return nil, fmt.Errorf("%w: epsilon %v is below log(1 − δ) = %.6g, which nothing reaches, not even publishing nothing", ErrInfeasible, g.Epsilon, floor)
+	}
+	s := newSearch(k, p, g, opts)
+	if err := s.run(); err != nil {
+		return nil, err
+	}
+	c := &Calibration{Value: s.meets.Value, Asked: s.asked(), Factor: k.factor, Meets: *s.meets, Fails: s.fails, Unlimited: s.fails == nil, Evaluations: s.evals, Accuracy: s.accuracy}
+	if c.Plan, err = k.build(c.Value); err != nil {
+		return nil, err
+	}
+	c.Settings = k.settings(c.Value)
+	return c, nil
+}
+
+// A search looks for the value of a knob. It moves on u = ±log(value), in which
+// larger is more private.
+type search struct {
+	k       *knob
+	p       *Plan
+	g       Goal
+	opts    []Option
+	final   float64 // accuracy of what is certified
+	evals   int
+	slope   float64 // of score in u, negative
+	meets   *Probe
+	fails   *Probe
+	byDelta bool
+	fixed   bool // the accuracy was given
+	// accuracy is that of meets and fails.
+	accuracy float64
+	points   int // transform length and accuracy of the latest evaluation
+	at       float64
+}
+
+// The accuracies of the three phases: to find the region, to find the root, to
+// certify. The estimates are much better than the interval is wide, so that two
+// cheap phases leave two or three evaluations for the last.
+const (
+	coarseAccuracy    = 1e-3
+	fineAccuracy      = 1e-5
+	certifyAccuracy   = 3e-7
+	calibrationPoints = 1 << 20
+)
+
+func newSearch(k *knob, p *Plan, g Goal, opts []Option) *search {
+	s := &search{k: k, p: p, g: g, opts: opts, final: certifyAccuracy, slope: math.NaN(), byDelta: g.Epsilon < 0.01 && g.Delta > 0}
+	plain, asked := New(p.Neighbors).opts, New(p.Neighbors, opts...).opts
+	if asked.Relative != plain.Relative {
+		s.final, s.fixed = asked.Relative, true
+	}
+	if asked.MaxPoints == plain.MaxPoints {
+		s.opts = append([]Option{WithMemory(64 * calibrationPoints)}, opts...)
+	}
+	return s
+}
+
+func (s *search) asked() string {
+	if s.byDelta {
+		return "delta"
+	}
+	return "epsilon"
+}
+
+// budget is what the answer is compared with.
+func (s *search) budget() float64 {
+	if s.byDelta {
+		return s.g.Delta
+	}
+	return s.g.Epsilon
+}
+
+// score is positive where the budget is exceeded: the difference of logarithms,
+// nearly linear in log(value), continued by a tangent where the answer is far
+// below the budget or negative.
+func (s *search) score(answer float64) float64 {
+	b := s.budget()
+	if b <= 0 || math.IsInf(answer, 1) {
+		return answer - b
+	}
+	c := b / 8
+	if s.byDelta {
+		c = math.SmallestNonzeroFloat64
+	}
+	if answer < c {
+		return math.Log(c/b) + (answer-c)/c
+	}
+	return math.Log(answer / b)
+}
+
+// reach is the accuracy nearest to target that transforms of about
+// 2·calibrationPoints reach: the width goes with the square of the lattice step.
+func (s *search) reach(target float64) float64 {
+	if s.fixed || s.points == 0 {
+		return target
+	}
+	n := float64(s.points) / (2 * calibrationPoints)
+	return max(target, min(coarseAccuracy, s.at*n*n))
+}
+
+func (s *search) u(x float64) float64 { return s.k.safer * math.Log(x) }
+func (s *search) x(u float64) float64 { return s.k.snap(math.Exp(s.k.safer * u)) }
+
+// ask evaluates ε at a value.
+func (s *search) ask(x, accuracy float64) (Interval, error) {
+	s.evals++
+	plan, err := s.k.build(x)
+	if err != nil {
+		return Interval{}, err
+	}
+	iv, err := s.answer(plan, accuracy)
+	s.points, s.at = iv.Points, accuracy
+	return iv, err
+}
+
+func (s *search) answer(plan *Plan, accuracy float64) (Interval, error) {
+	a := New(plan.Neighbors, append(slices.Clone(s.opts), func(o *fourier.Options) {
+		o.Relative, o.Absolute = accuracy, 1e-3*accuracy
+	})...)
+	if err := a.AddPlan(plan); err != nil {
+		return Interval{}, err
+	}
+	if s.byDelta {
+		return a.Delta(s.g.Epsilon)
+	}
+	return a.Epsilon(s.g.Delta)
+}
+
+func (s *search) run() error {
+	u, err := s.coarse()
+	if err != nil {
+		return err
+	}
+	if u, err = s.fine(u); err != nil {
+		return err
+	}
+	return s.certify(u)
+}
+
+// coarse brackets the root of the estimate and closes in on it.
+func (s *search) coarse() (float64, error) {
+	accuracy := max(coarseAccuracy, s.final)
+	h := func(u float64) (float64, error) {
+		iv, err := s.ask(s.x(u), accuracy)
+		return s.score(iv.Estimate), err
+	}
+	lo, hi := s.u(s.k.lo), s.u(s.k.hi)
+	lo, hi = min(lo, hi), max(lo, hi)
+	u := min(max(s.u(s.k.start), lo), hi)
+	y, err := h(u)
+	if err != nil {
+		return 0, err
+	}
+	// a exceeds the budget, b meets it.
+	a, b := u, u
+	ya, yb := y, y
+	for step := 0.5; ; step = min(2*step, 8) {
+		v := u
+		if y > 0 {
+			v = min(u+step, hi)
+		} else {
+			v = max(u-step, lo)
+		}
+		if s.x(v) == s.x(u) {
+			if v == lo || v == hi {
+				return u, nil // an end; certify says which
+			}
+			continue
+		}
+		z, err := h(v)
+		if err != nil {
+			return 0, err
+		}
+		if (z > 0) != (y > 0) {
+			a, ya, b, yb = u, y, v, z
+			if y <= 0 {
+				a, ya, b, yb = v, z, u, y
+			}
+			break
+		}
+		u, y = v, z
+	}
+	wa, wb, side := ya, yb, 0 // weights of the Illinois rule, and the end that moved last
+	for range 60 {
+		if b-a < 1e-4 || s.x(a) == s.x(b) {
+			break
+		}
+		m := a + (b-a)/2
+		if !math.IsInf(wa, 1) && !math.IsInf(wb, 0) {
+			s.slope = (yb - ya) / (b - a)
+			m = a + (b-a)*wa/(wa-wb)
+			// Not onto an end: the secant would stand still.
+			m = min(max(m, a+0.01*(b-a)), b-0.01*(b-a))
+		}
+		if m = s.u(s.x(m)); m <= a || m >= b {
+			break
+		}
+		z, err := h(m)
+		if err != nil {
+			return 0, err
+		}
+		if math.Abs(z) < 1e-5 {
+			return m, nil
+		}
+		if z > 0 {
+			if side > 0 {
+				wb /= 2
+			}
+			a, ya, wa, side = m, z, z, 1
+		} else {
+			if side < 0 {
+				wa /= 2
+			}
+			b, yb, wb, side = m, z, z, -1
+		}
+	}
+	return b, nil
+}
+
+// fine takes secant steps with a better estimate.
+func (s *search) fine(u float64) (float64, error) {
+	if !(s.slope < 0) {
+		return u, nil
+	}
+	accuracy := s.reach(max(fineAccuracy, s.final))
+	for range 4 {
+		iv, err := s.ask(s.x(u), accuracy)
+		if err != nil {
+			return 0, err
+		}
+		y := s.score(iv.Estimate)
+		if math.IsInf(y, 1) {
+			break
+		}
+		du := min(max(-y/s.slope, -0.05), 0.05)
+		u += du
+		if math.Abs(du) < 1e-5 {
+			break
+		}
+	}
+	return u, nil
+}
+
+// certify finds the neighbouring pair of values between which the certified
+// upper end crosses the budget.
+func (s *search) certify(u float64) error {
+	// A little on the safe side, so that the value one unit off fails provably.
+	const margin = 0.4
+	x := s.x(u)
+	if !s.k.integer {
+		x = s.k.move(x, margin)
+	}
+	x = s.k.clip(x)
+	accuracy := s.final
+	if !s.fixed {
+		// The width in log(value) is that in log(answer) over the slope.
+		if s.slope < 0 {
+			accuracy *= min(max(-s.slope, 0.1), 30)
+		}
+		accuracy = s.reach(accuracy)
+	}
+	s.accuracy = accuracy
+	for jump := 1.0; ; {
+		iv, err := s.ask(x, accuracy)
+		if err != nil {
+			return err
+		}
+		ok := iv.Upper <= s.budget()
+		if ok {
+			s.meets = &Probe{x, iv}
+		} else {
+			s.fails = &Probe{x, iv}
+		}
+		var next float64
+		switch {
+		case s.meets != nil && s.fails != nil:
+			m, f := s.meets.Value, s.fails.Value
+			if math.Abs(m-f) <= s.k.unit(m) {
+				return s.proveFailure()
+			}
+			if next = s.k.snap(m + (f-m)/2); next == m || next == f {
+				return nil
+			}
+		case ok && x == s.k.least():
+			return nil
+		case !ok && x == s.k.safest():
+			return s.infeasible(*s.fails)
+		default:
+			// As far as the slope says, at least jump units.
+			n := jump
+			if y := s.score(iv.Upper); s.slope < 0 && !math.IsInf(y, 0) {
+				d := math.Abs(y/s.slope) / s.k.relative(x)
+				switch {
+				case s.k.integer || ok:
+					n = max(n, math.Ceil(d))
+				case jump == 1:
+					n = d + margin
+				default:
+					n = max(n, d+margin)
+				}
+			}
+			if ok {
+				n = -n
+			}
+			next = s.k.clip(s.k.move(x, n))
+			jump *= 4
+		}
+		x = next
+	}
+}
+
+// proveFailure moves Fails as far away as it may be if it is nearer and not proved
+// to exceed the budget.
+func (s *search) proveFailure() error {
+	x := s.k.clip(s.k.move(s.meets.Value, -1))
+	if s.k.integer || s.fails.Lower > s.budget() || math.Abs(x-s.meets.Value) <= math.Abs(s.fails.Value-s.meets.Value) {
+		return nil
+	}
+	iv, err := s.ask(x, s.accuracy)
+	if err == nil && iv.Upper > s.budget() {
+		s.fails = &Probe{x, iv}
+	}
+	return err
+}
+
+// infeasible says why even the safest value does not do.
+func (s *search) infeasible(p Probe) error {
+	cost := func(iv Interval) string {
+		if s.byDelta {
+			return fmt.Sprintf("δ ≥ %s at ε = %v, more than %v", digits(iv.Lower), s.g.Epsilon, s.g.Delta)
+		}
+		return fmt.Sprintf("ε ≥ %s at δ = %v, more than %v", digits(iv.Lower), s.g.Delta, s.g.Epsilon)
+	}
+	if rest := s.k.rest(); len(rest) > 0 {
+		iv, err := s.answer(&Plan{s.p.Neighbors, rest}, fineAccuracy)
+		if err == nil && iv.Lower > s.budget() {
+			return fmt.Errorf("%w: the steps that stay as they are cost %s, by themselves", ErrInfeasible, cost(iv))
+		}
+	}
+	what := fmt.Sprintf("%v %s", s.g.Solve, digits(p.Value))
+	if s.k.factor {
+		what = fmt.Sprintf("%v times %s", s.g.Solve, digits(p.Value))
+	}
+	switch {
+	case !s.byDelta && math.IsInf(p.Lower, 1) && s.g.Delta == 0:
+		return fmt.Errorf("%w: at δ = 0 no ε is finite, whatever the %v: the privacy loss is unbounded", ErrInfeasible, s.g.Solve)
+	case !s.byDelta && math.IsInf(p.Lower, 1):
+		return fmt.Errorf("%w: even at %s an unlimited loss is likelier than δ = %v: no ε is finite", ErrInfeasible, what, s.g.Delta)
+	case p.Lower > s.budget():
+		return fmt.Errorf("%w: even %s costs %s", ErrInfeasible, what, cost(p.Interval))
+	}
+	return fmt.Errorf("%w: even %s is not proved to meet ε ≤ %v at δ = %v: the accountant's interval of %s is [%s, %s]", ErrInfeasible, what,
+		s.g.Epsilon, s.g.Delta, s.asked(), digits(p.Lower), digits(p.Upper))
+}
+
+func digits(x float64) string { return strconv.FormatFloat(x, 'g', 7, 64) }
+
+// stepHint suggests a step for a name that is none.
+func stepHint(name string, names []string) string {
+	if len(names) == 0 {
+		return "the plan has no named steps; say steps[0], …"
+	}
+	return nearest.Hint(name, names)
+}

@@ -1,0 +1,301 @@
+package accountant
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample"
+)
+
+func onePlan(t *testing.T, b profiles.Base, err error, rate float64, count int64) *Plan {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := Step{Name: "step", Mechanism: b, Count: count}
+	if rate < 1 {
+		if s.Sampling, err = subsample.NewPoisson(rate); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return &Plan{AddRemove, []Step{s}}
+}
+
+func gaussianPlan(t *testing.T, sigma, rate float64, count int64) *Plan {
+	b, err := profiles.NewGaussianMechanism(sigma)
+	return onePlan(t, b, err, rate, count)
+}
+
+// upperAt is the certified upper end at a value of the quantity.
+func upperAt(t *testing.T, p *Plan, g Goal, x, accuracy float64) float64 {
+	t.Helper()
+	k, err := newKnob(p, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := k.build(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := New(q.Neighbors, WithAccuracy(accuracy), WithMemory(64*calibrationPoints))
+	if err := a.AddPlan(q); err != nil {
+		t.Fatal(err)
+	}
+	iv, err := a.Epsilon(g.Delta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return iv.Upper
+}
+
+// checkBracket checks what every Calibration promises.
+func checkBracket(t *testing.T, name string, c *Calibration, g Goal) {
+	t.Helper()
+	if c.Unlimited || c.Fails == nil {
+		t.Errorf("%s: unlimited", name)
+		return
+	}
+	if c.Meets.Value != c.Value || !(c.Meets.Upper <= g.Epsilon) || !(c.Fails.Upper > g.Epsilon) {
+		t.Errorf("%s: %v has ε ≤ %v, %v has ε ≤ %v; budget %v", name, c.Value, c.Meets.Upper, c.Fails.Value, c.Fails.Upper, g.Epsilon)
+	}
+	d := (c.Meets.Value - c.Fails.Value) / c.Value
+	if g.Solve != NoiseMultiplier {
+		d = -d
+	}
+	if g.Solve == Count || g.Solve == Batch {
+		d *= c.Value / max(1, math.Floor(1e-6*c.Value)) * 1e-6
+	}
+	if !(d > 0 && d <= 1e-6*(1+1e-9)) {
+		t.Errorf("%s: %v and %v are %v apart", name, c.Meets.Value, c.Fails.Value, d)
+	}
+}
+
+// TestCalibratePeers: no peer whose value meets the budget is less noisy. Cases
+// and peers' values: testdata/golden/calibration.json, whose head says where
+// they are from.
+func TestCalibratePeers(t *testing.T) {
+	data, err := os.ReadFile("testdata/golden/calibration.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var golden struct {
+		Rows []struct {
+			ID, Peer string
+			Inputs   struct {
+				Q, Sigma, Eps, Delta float64
+				T, K                 int64
+			}
+			Settings struct{ Fn string }
+			Outputs  struct{ Sigma, Parameter, T float64 }
+		}
+	}
+	if err := json.Unmarshal(data, &golden); err != nil {
+		t.Fatal(err)
+	}
+	type problem struct {
+		mechanism    string
+		q, sigma     float64
+		count        int64
+		epsilon, del float64
+	}
+	solved := map[problem]*Calibration{}
+	rows, lower := 0, 0
+	for _, r := range golden.Rows {
+		in := r.Inputs
+		if testing.Short() && in.Q == 0.001 {
+			continue
+		}
+		pr := problem{"gaussian", 1, 1, max(1, in.K), in.Eps, in.Delta}
+		theirs := r.Outputs.Sigma + r.Outputs.Parameter
+		switch {
+		case in.Sigma > 0:
+			pr.q, pr.sigma, pr.count, theirs = in.Q, in.Sigma, 1, r.Outputs.T
+		case in.Q > 0:
+			pr.q, pr.count = in.Q, in.T
+		case strings.Contains(r.Settings.Fn, "discrete_laplace"):
+			pr.mechanism, theirs = "discrete-laplace", 1/theirs
+		case strings.Contains(r.Settings.Fn, "laplace"):
+			pr.mechanism = "laplace"
+		}
+		g := Goal{Epsilon: in.Eps, Delta: in.Delta}
+		if in.Sigma > 0 {
+			g.Solve = Count
+		}
+		var b profiles.Base
+		switch pr.mechanism {
+		case "gaussian":
+			b, err = profiles.NewGaussianMechanism(pr.sigma)
+		case "laplace":
+			b, err = profiles.NewLaplaceMechanism(pr.sigma)
+		default:
+			b, err = profiles.NewDiscreteLaplaceMechanism(pr.sigma, 1)
+		}
+		p := onePlan(t, b, err, pr.q, pr.count)
+		c := solved[pr]
+		if c == nil {
+			if c, err = Calibrate(p, g); err != nil {
+				t.Errorf("%s: %v", r.ID, err)
+				continue
+			}
+			solved[pr] = c
+			checkBracket(t, r.ID, c, g)
+		}
+		rows++
+		ours := c.Value
+		if g.Solve == Count {
+			if theirs > ours && upperAt(t, p, g, theirs, 3e-7) <= g.Epsilon {
+				t.Errorf("%s: %s runs %v times, we %v", r.ID, r.Peer, theirs, ours)
+			}
+			continue
+		}
+		if theirs < ours*(1-1e-6) {
+			lower++
+			if u := upperAt(t, p, g, theirs, 3e-7); u <= g.Epsilon {
+				t.Errorf("%s: %s meets the budget with %v (ε ≤ %v), we with %v", r.ID, r.Peer, theirs, u, ours)
+			}
+		}
+	}
+	t.Logf("%d rows, %d problems; %d peers' values are lower and miss the budget", rows, len(solved), lower)
+	if rows < 40 {
+		t.Errorf("only %d rows", rows)
+	}
+}
+
+// TestCalibrateClosedForm: answers known without an accountant.
+func TestCalibrateClosedForm(t *testing.T) {
+	pure := func(eps float64, n int64) *Plan {
+		b, err := profiles.NewPure(eps)
+		return onePlan(t, b, err, 1, n)
+	}
+	laplace, err := profiles.NewLaplaceMechanism(1)
+	mixed := &Plan{AddRemove, []Step{
+		{Name: "a", Mechanism: laplace, Count: 2},
+		{Name: "b", Steps: []Step{{Name: "c", Mechanism: laplace}}, Count: 3},
+	}}
+	half := onePlan(t, laplace, err, 0.5, 1)
+	for _, c := range []struct {
+		name string
+		p    *Plan
+		g    Goal
+		want float64
+	}{
+		// n·ε ≤ budget.
+		{"pure count", pure(0.25, 1), Goal{Epsilon: 3.1, Solve: Count}, 12},
+		{"pure count from above", pure(0.25, 1e9), Goal{Epsilon: 3.1, Solve: Count}, 12},
+		// k/b = budget.
+		{"laplace", onePlan(t, laplace, err, 1, 10), Goal{Epsilon: 2}, 5},
+		// 2/f + 3/f = 2.
+		{"factor", mixed, Goal{Epsilon: 2}, 2.5},
+		// 2 + 3/x = 4.
+		{"one step", mixed, Goal{Epsilon: 4, Step: "c"}, 1.5},
+		{"group", mixed, Goal{Epsilon: 4, Step: "b"}, 1.5},
+		// 2 + n ≤ 9.5, and 5n ≤ 12.
+		{"count of a group", mixed, Goal{Epsilon: 9.5, Solve: Count, Step: "b"}, 7},
+		{"count of all", mixed, Goal{Epsilon: 12, Solve: Count}, 2},
+		// log(1 + q(e − 1)) = 0.3.
+		{"rate", half, Goal{Epsilon: 0.3, Solve: Rate}, math.Expm1(0.3) / math.Expm1(1)},
+		{"batch", half, Goal{Epsilon: 0.3, Solve: Batch, Examples: 1000}, math.Floor(1000 * math.Expm1(0.3) / math.Expm1(1))},
+	} {
+		got, err := Calibrate(c.p, c.g)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		checkBracket(t, c.name, got, c.g)
+		if math.Abs(got.Value-c.want) > 1.1e-6*c.want {
+			t.Errorf("%s: %v, want %v", c.name, got.Value, c.want)
+		}
+	}
+}
+
+func TestCalibrateInfeasible(t *testing.T) {
+	g1 := gaussianPlan(t, 1, 1, 5)
+	mixed := &Plan{AddRemove, []Step{g1.Steps[0], {Name: "other", Mechanism: g1.Steps[0].Mechanism}}}
+	leak, err := profiles.NewApproximate(0.1, 1e-4)
+	for _, c := range []struct {
+		p    *Plan
+		g    Goal
+		want string
+	}{
+		{g1, Goal{Epsilon: 1}, "no ε is finite, whatever the noise-multiplier"},
+		{g1, Goal{Epsilon: -1, Delta: 0.1}, "below log(1 − δ)"},
+		{mixed, Goal{Epsilon: 1, Delta: 1e-5, Step: "other"}, "the steps that stay as they are cost ε ≥"},
+		{g1, Goal{Epsilon: 0.5, Delta: 1e-5, Solve: Count}, "even count 1 costs ε ≥ 4.377"}, // one Gaussian of σ = 1 (Balle and Wang 2018: 4.3772)
+		{onePlan(t, leak, err, 1, 5), Goal{Epsilon: 1, Delta: 1e-5, Solve: Count}, "unlimited loss is likelier than δ"},
+	} {
+		_, err := Calibrate(c.p, c.g)
+		if !errors.Is(err, ErrInfeasible) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v; want …%s…", c.g, err, c.want)
+		}
+	}
+}
+
+func TestCalibrateUnlimited(t *testing.T) {
+	still, err := profiles.NewPure(0)
+	for _, c := range []struct {
+		p    *Plan
+		g    Goal
+		want float64
+	}{
+		{onePlan(t, still, err, 1, 3), Goal{Epsilon: 1, Solve: Count}, 1 << 53},
+		{gaussianPlan(t, 10, 0.01, 1), Goal{Epsilon: 1, Delta: 1e-3, Solve: Rate}, 1},
+	} {
+		got, err := Calibrate(c.p, c.g)
+		if err != nil || !got.Unlimited || got.Fails != nil || got.Value != c.want || !(got.Meets.Upper <= c.g.Epsilon) {
+			t.Errorf("%+v: %+v, %v; want %v", c.g, got, err, c.want)
+		}
+	}
+}
+
+func TestCalibrateErrors(t *testing.T) {
+	p := gaussianPlan(t, 1, 0.01, 10)
+	twins := &Plan{AddRemove, []Step{p.Steps[0], p.Steps[0]}}
+	pure, err := profiles.NewPure(1)
+	for _, c := range []struct {
+		p    *Plan
+		g    Goal
+		want string
+	}{
+		{p, Goal{Epsilon: math.NaN(), Delta: 0.1}, "epsilon: NaN is not a finite number"},
+		{p, Goal{Epsilon: 1, Delta: 1}, "delta: 1 is not in [0, 1)"},
+		{p, Goal{Epsilon: 1, Delta: 0.1, Solve: 9}, "solve: Quantity(9) is not a quantity"},
+		{p, Goal{Epsilon: 1, Delta: 0.1, Step: "stp"}, `step: "stp" is not a step; did you mean "step"?`},
+		{twins, Goal{Epsilon: 1, Delta: 0.1, Step: "step"}, `step: "step" names 2 steps; say steps[0], …`},
+		{p, Goal{Epsilon: 1, Delta: 0.1, Solve: Batch}, "examples: is missing; the batch of poisson sampling is rate times the number of examples"},
+		{&Plan{}, Goal{Epsilon: 1, Delta: 0.1}, "steps: is empty; must list at least one step"},
+		{onePlan(t, pure, err, 1, 1), Goal{Epsilon: 1, Delta: 0.1}, "solve: the plan has no step with a noise-multiplier that can be turned"},
+	} {
+		if _, err := Calibrate(c.p, c.g); err == nil || err.Error() != c.want {
+			t.Errorf("%+v: %v; want %s", c.g, err, c.want)
+		}
+	}
+}
+
+func ExampleCalibrate() {
+	plan, err := ParsePlan([]byte(`
+neighbors: add-remove
+steps:
+  - mechanism: {laplace: {noise-multiplier: 1}}
+    count: 10
+`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	c, err := Calibrate(plan, Goal{Epsilon: 2, Delta: 1e-6, Solve: NoiseMultiplier})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.4f meets the budget: %v\n", c.Value, c.Meets.Upper <= 2)
+	fmt.Printf("%.6f less does not: %v\n", c.Value-c.Fails.Value, c.Fails.Upper > 2)
+	// Output:
+	// 4.9974 meets the budget: true
+	// 0.000005 less does not: true
+}

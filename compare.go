@@ -1,0 +1,385 @@
+package accountant
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/rdp"
+	"github.com/dpaccountant/accountant/subsample"
+)
+
+// A Kind says what the number of a comparison is worth.
+type Kind int
+
+// The kinds of a Comparison.
+const (
+	Certified     Kind = iota // an interval, proved at both ends
+	UpperBound                // proved from above
+	Approximate               // no bound: the truth may be larger
+	NotApplicable             // no number; the note says why
+)
+
+// String returns the kind in words.
+func (k Kind) String() string {
+	return [...]string{"certified", "upper bound", "approximate", "not applicable"}[k]
+}
+
+// A Comparison is the ε of a plan by one method of accounting.
+type Comparison struct {
+	Method  string
+	Theorem string
+	Kind    Kind
+	// Epsilon is the upper bound, or the approximation.
+	Epsilon float64
+	// Lower is the proved lower end of a Certified row.
+	Lower float64
+	Note  string
+}
+
+// Compare returns the ε at δ that the methods of the literature give for a
+// plan, from the oldest to the Fourier accountant, whose interval is the
+// measure of the others. δ is in (0, 1).
+//
+// For basic and advanced composition each run is known by the (ε, δ) of its own
+// alone, from its certified privacy profile.
+func (p *Plan) Compare(delta float64, opts ...Option) ([]Comparison, error) {
+	if !(delta > 0 && delta < 1) {
+		return nil, fmt.Errorf("delta: %v is not in (0, 1)", delta)
+	}
+	a := New(p.Neighbors, opts...)
+	if err := a.AddPlan(p); err != nil {
+		return nil, err
+	}
+	truth, err := a.Epsilon(delta)
+	if err != nil {
+		return nil, err
+	}
+	c := comparer{p: p, delta: delta, opts: opts}
+	for _, r := range a.added {
+		c.add(r)
+	}
+	rows := []Comparison{c.basic(), c.advanced()}
+	rows = append(rows, c.renyi()...)
+	rows = append(rows, c.zcdp(), c.clt())
+	for i := range rows {
+		if rows[i].Kind == Approximate && rows[i].Epsilon < truth.Lower {
+			rows[i].Note = joinNotes(rows[i].Note, "below the truth here")
+		}
+	}
+	note := ""
+	if truth.Gap != nil {
+		note = "theory leaves a gap between attack and proof"
+	}
+	return append(rows, Comparison{Method: "Fourier accountant", Kind: Certified, Epsilon: truth.Upper, Lower: truth.Lower, Note: note,
+		Theorem: "numerical composition of dominating pairs (Zhu, Dong and Wang, AISTATS 2022, Theorem 10)"}), nil
+}
+
+func joinNotes(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "; " + b
+}
+
+// A comparer holds the runs of a plan, equal ones together.
+type comparer struct {
+	p     *Plan
+	delta float64
+	opts  []Option
+	parts []*part
+	runs  float64
+}
+
+type part struct {
+	m     profiles.Mechanism
+	count int64
+	acct  *Accountant // one run
+}
+
+func (c *comparer) add(r run) {
+	c.runs += float64(r.count)
+	for _, q := range c.parts {
+		if profiles.Equal(q.m.Directions[0].Upper, r.m.Directions[0].Upper) && profiles.Equal(q.m.Directions[1].Upper, r.m.Directions[1].Upper) {
+			q.count += r.count
+			return
+		}
+	}
+	c.parts = append(c.parts, &part{m: r.m, count: r.count})
+}
+
+// epsilon returns the certified ε of one run of a part, at least 0.
+func (c *comparer) epsilon(q *part, delta float64) (float64, error) {
+	if q.acct == nil {
+		q.acct = New(c.p.Neighbors, c.opts...)
+		if err := q.acct.AddMechanism(q.m, 1); err != nil {
+			return 0, err
+		}
+	}
+	iv, err := q.acct.Epsilon(delta)
+	return max(0, iv.Upper), err
+}
+
+// shares are the parts of δ that are spent on the runs themselves; each gives a
+// bound, and the smallest counts.
+var shares = []float64{0, 0.1, 0.5, 0.9}
+
+// roundUpSum makes a float64 sum of n positive terms an upper bound.
+func roundUpSum(x, n float64) float64 { return x * (1 + (n+8)*0x1p-52) }
+
+func (c *comparer) basic() Comparison {
+	row := Comparison{Method: "basic composition", Kind: UpperBound, Epsilon: math.Inf(1),
+		Theorem: "Dwork, Kenthapadi, McSherry, Mironov and Naor, EUROCRYPT 2006, Theorem 1"}
+	// δ on the runs, in equal parts, rounded down.
+	for _, d := range []float64{0, c.delta / c.runs * (1 - 0x1p-50)} {
+		sum := 0.0
+		for _, q := range c.parts {
+			e, err := c.epsilon(q, d)
+			if err != nil {
+				return notApplicable(row, err.Error())
+			}
+			sum += float64(q.count) * e
+		}
+		row.Epsilon = min(row.Epsilon, roundUpSum(sum, float64(len(c.parts))))
+	}
+	if math.IsInf(row.Epsilon, 1) {
+		return notApplicable(row, "some run has no finite ε at δ over the number of runs")
+	}
+	return row
+}
+
+func notApplicable(row Comparison, why string) Comparison {
+	row.Kind, row.Epsilon, row.Note = NotApplicable, 0, why
+	return row
+}
+
+// advanced is the optimal composition of equal (ε₀, δ₀), which is that of
+// randomized responses, or a bound for different ones: by Hoeffding's inequality
+// the sum of losses of mean ε·tanh(ε/2) in [−ε, ε] exceeds
+// Σ ε·tanh(ε/2) + √(2 log(1/δ̃) Σ ε²) with probability at most δ̃.
+func (c *comparer) advanced() Comparison {
+	row := Comparison{Method: "advanced composition", Kind: UpperBound, Epsilon: math.Inf(1),
+		Theorem: "Kairouz, Oh and Viswanath, ICML 2015, Theorem 3.3 (optimal for equal runs)"}
+	equal := len(c.parts) == 1
+	if !equal {
+		row.Theorem = "Dwork, Rothblum and Vadhan, FOCS 2010, Theorem III.3, as in Kairouz, Oh and Viswanath, ICML 2015, Theorem 3.5"
+	}
+	for _, share := range shares {
+		d := share * c.delta / c.runs * (1 - 0x1p-50)
+		mean, squares := 0.0, 0.0
+		first := 0.0
+		for _, q := range c.parts {
+			e, err := c.epsilon(q, d)
+			if err != nil {
+				return notApplicable(row, err.Error())
+			}
+			first = e
+			mean += float64(q.count) * e * math.Tanh(e/2)
+			squares += float64(q.count) * e * e
+		}
+		if math.IsInf(squares, 1) {
+			continue
+		}
+		var total float64
+		if equal {
+			b, err := profiles.NewApproximate(first, d)
+			if err != nil {
+				return notApplicable(row, err.Error())
+			}
+			a := New(c.p.Neighbors, c.opts...)
+			if err := a.Add(Step{Mechanism: b}, c.parts[0].count); err != nil {
+				return notApplicable(row, err.Error())
+			}
+			iv, err := a.Epsilon(c.delta)
+			if err != nil {
+				return notApplicable(row, err.Error())
+			}
+			total = max(0, iv.Upper)
+		} else {
+			// Σδᵢ + δ̃ ≤ δ.
+			rest := (1 - share) * c.delta * (1 - 0x1p-50)
+			total = roundUpSum(mean+math.Sqrt(-2*math.Log(rest)*squares), float64(len(c.parts)))
+		}
+		row.Epsilon = min(row.Epsilon, total)
+	}
+	if math.IsInf(row.Epsilon, 1) {
+		return notApplicable(row, "no share of δ gives every run a finite ε")
+	}
+	return row
+}
+
+func (c *comparer) renyi() []Comparison {
+	classic := Comparison{Method: "RDP, classic conversion", Kind: UpperBound, Theorem: "Mironov, CSF 2017, Proposition 3"}
+	improved := Comparison{Method: "RDP, improved conversion", Kind: UpperBound, Theorem: "Canonne, Kamath and Steinke, NeurIPS 2020, Proposition 12"}
+	curve, err := c.p.RDP()
+	if err != nil {
+		return []Comparison{notApplicable(classic, err.Error()), notApplicable(improved, err.Error())}
+	}
+	read := func(row Comparison, f func(rdp.Curve, float64) (float64, float64, error)) Comparison {
+		eps, order, err := f(curve, c.delta)
+		switch {
+		case err != nil:
+			return notApplicable(row, err.Error())
+		case math.IsInf(eps, 1):
+			return notApplicable(row, "no order has a finite Rényi divergence")
+		}
+		row.Epsilon, row.Note = eps, "order "+strings.TrimPrefix(strings.Replace(fmt.Sprintf("%.4g", order), "Inf", "∞", 1), "+")
+		return row
+	}
+	return []Comparison{read(classic, rdp.EpsilonClassic), read(improved, rdp.Epsilon)}
+}
+
+// eachRun calls f for every leaf with its number of runs.
+func eachRun(steps []Step, count int64, f func(s Step, count int64) error) error {
+	for _, s := range steps {
+		n := product(count, max(s.Count, 1))
+		if s.Selection != nil {
+			return errors.New("a private selection is no base mechanism")
+		}
+		if s.Mechanism == nil {
+			if err := eachRun(s.Steps, n, f); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := f(s, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// zcdp adds up ρ. Poisson sampling does not lower it: conditioned on the sample
+// the pair is that of the mechanism itself, and Rényi divergences are jointly
+// quasi-convex.
+func (c *comparer) zcdp() Comparison {
+	row := Comparison{Method: "zCDP", Kind: UpperBound, Theorem: "Bun and Steinke, TCC 2016, Propositions 1.3, 1.4 and 1.6, Lemma 1.7"}
+	rho, terms := 0.0, 0.0
+	sampled := false
+	err := eachRun(c.p.Steps, 1, func(s Step, n int64) error {
+		terms++
+		r, ok := math.Inf(1), false
+		_, poisson := s.Sampling.(subsample.Poisson)
+		if pair, err := s.Mechanism.Pair(c.p.Neighbors); err == nil && (s.Sampling == nil || poisson) {
+			sigma := math.NaN()
+			if g, is := pair.(profiles.Gaussian); is {
+				sigma = g.NoiseMultiplier()
+			} else if b, is := s.Mechanism.(profiles.NoiseScaler); is && b.Name() == "discrete-gaussian" {
+				// Canonne, Kamath and Steinke, NeurIPS 2020, Theorem 4.
+				sigma = b.NoiseMultiplier()
+				if c.p.Neighbors == Substitute {
+					sigma /= 2
+				}
+			}
+			if sigma > 0 {
+				r, ok = 1/(2*sigma*sigma), true
+				sampled = sampled || poisson
+			}
+		}
+		a := New(c.p.Neighbors, c.opts...)
+		if err := a.Add(Step{Mechanism: s.Mechanism, Sampling: s.Sampling}, 1); err != nil {
+			return err
+		}
+		if iv, err := a.Epsilon(0); err == nil && !math.IsInf(iv.Upper, 1) {
+			e := max(0, iv.Upper)
+			r, ok = min(r, e*e/2), true
+		}
+		if !ok {
+			return fmt.Errorf("%s has no ρ: neither Gaussian nor of finite pure ε", s.Mechanism.Name())
+		}
+		rho += float64(n) * r
+		return nil
+	})
+	if err != nil {
+		return notApplicable(row, err.Error())
+	}
+	rho = roundUpSum(rho, terms)
+	row.Epsilon = roundUpSum(rho+2*math.Sqrt(-rho*math.Log(c.delta)), 4)
+	row.Note = fmt.Sprintf("ρ = %.4g", rho)
+	if sampled {
+		row.Note += "; no gain from sampling"
+	}
+	return row
+}
+
+// clt is the Gaussian that the sum of losses tends to.
+func (c *comparer) clt() Comparison {
+	row := Comparison{Method: "GDP central limit", Kind: Approximate, Note: "no bound",
+		Theorem: "Dong, Roth and Su, JRSS-B 2022, Theorem 3.4; Bu, Dong, Long and Su, HDSR 2020, Corollary 4"}
+	mean, variance := 0.0, 0.0
+	err := eachRun(c.p.Steps, 1, func(s Step, n int64) error {
+		pair, err := s.Mechanism.Pair(c.p.Neighbors)
+		if err != nil {
+			return err
+		}
+		g, gaussian := pair.(profiles.Gaussian)
+		if s.Sampling != nil {
+			q, poisson := s.Sampling.(subsample.Poisson)
+			if !poisson || !gaussian || c.p.Neighbors != AddRemove {
+				return fmt.Errorf("no formula for %s on %s samples under %v", s.Mechanism.Name(), s.Sampling.Name(), c.p.Neighbors)
+			}
+			mu2 := q.Rate() * q.Rate() * math.Expm1(1/(g.NoiseMultiplier()*g.NoiseMultiplier()))
+			mean, variance = mean+float64(n)*mu2/2, variance+float64(n)*mu2
+			return nil
+		}
+		switch pair := pair.(type) {
+		case profiles.Gaussian:
+			mu2 := 1 / (pair.NoiseMultiplier() * pair.NoiseMultiplier())
+			mean, variance = mean+float64(n)*mu2/2, variance+float64(n)*mu2
+		case profiles.Laplace:
+			m1, m2 := laplaceMoments(1 / pair.NoiseMultiplier())
+			mean, variance = mean+float64(n)*m1, variance+float64(n)*(m2-m1*m1)
+		case *profiles.Discrete:
+			// Mean and variance of the loss under P; an infinite loss has none.
+			m1, m2 := 0.0, 0.0
+			for _, a := range pair.Atoms() {
+				w := math.Exp(a.LogP)
+				m1, m2 = m1+w*a.Loss, m2+w*a.Loss*a.Loss
+			}
+			if pair.Support().LogPInf > -700 {
+				return fmt.Errorf("%s has an unlimited loss", s.Mechanism.Name())
+			}
+			mean, variance = mean+float64(n)*m1, variance+float64(n)*(m2-m1*m1)
+		default:
+			return fmt.Errorf("no formula for %s", s.Mechanism.Name())
+		}
+		return nil
+	})
+	if err != nil {
+		return notApplicable(row, err.Error())
+	}
+	mu := 0.0
+	if variance > 0 {
+		mu = 2 * mean / math.Sqrt(variance)
+	}
+	if mu == 0 {
+		return row
+	}
+	g, err := profiles.NewGaussianMechanism(1 / mu)
+	if err != nil {
+		return notApplicable(row, fmt.Sprintf("μ = %.4g is out of range", mu))
+	}
+	a := New(AddRemove, c.opts...)
+	if err := a.Add(Step{Mechanism: g}, 1); err != nil {
+		return notApplicable(row, err.Error())
+	}
+	iv, err := a.Epsilon(c.delta)
+	if err != nil {
+		return notApplicable(row, err.Error())
+	}
+	row.Epsilon, row.Note = max(0, iv.Estimate), fmt.Sprintf("no bound; μ = %.4g", mu)
+	return row
+}
+
+// laplaceMoments returns the mean and the mean square of the loss of Laplace
+// noise with largest loss m.
+func laplaceMoments(m float64) (mean, square float64) {
+	if m < 1e-3 {
+		return m * m / 2 * (1 - m/3), m * m * (1 - m/3) // + O(m⁴)
+	}
+	e := math.Exp(-m)
+	// Atoms of ½ at m and ½e^{−m} at −m; between them ½∫₀^m (m−2y)² e^{−y} dy.
+	return m + math.Expm1(-m), m*m*(1+e)/2 + (m*m-4*m+8-e*(m*m+4*m+8))/2
+}

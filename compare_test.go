@@ -1,0 +1,165 @@
+package accountant
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+func compare(t *testing.T, text string, delta float64) map[string]Comparison {
+	t.Helper()
+	p, err := ParsePlan([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := p.Compare(delta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]Comparison{}
+	for _, r := range rows {
+		if r.Theorem == "" {
+			t.Errorf("%s names no theorem", r.Method)
+		}
+		out[r.Method] = r
+	}
+	if len(out) != 7 {
+		t.Errorf("%d methods, want 7", len(out))
+	}
+	return out
+}
+
+// TestCompareOrder: no bound is below the certified lower end.
+func TestCompareOrder(t *testing.T) {
+	for name, text := range map[string]string{
+		"pure":       "{neighbors: add-remove, steps: [{mechanism: {pure: {epsilon: 0.1}}, count: 100}]}",
+		"gaussian":   "{neighbors: substitute, steps: [{mechanism: {gaussian: {noise-multiplier: 8}}, count: 20}]}",
+		"sampled":    "{neighbors: add-remove, steps: [{mechanism: {gaussian: {noise-multiplier: 1}}, sampling: {poisson: {rate: 0.01}}, count: 500}]}",
+		"mixed":      "{neighbors: add-remove, steps: [{mechanism: {laplace: {noise-multiplier: 20}}, count: 30}, {mechanism: {discrete-gaussian: {noise-multiplier: 9}}, count: 3}]}",
+		"substitute": "{neighbors: substitute, steps: [{mechanism: {laplace: {noise-multiplier: 9}}, sampling: {poisson: {rate: 0.1}}, count: 50}]}",
+		"approx":     "{neighbors: add-remove, steps: [{mechanism: {approximate: {epsilon: 0.1, delta: 1e-8}}, count: 50}]}",
+	} {
+		rows := compare(t, text, 1e-5)
+		truth := rows["Fourier accountant"]
+		for _, r := range rows {
+			if r.Kind == UpperBound && r.Epsilon < truth.Lower {
+				t.Errorf("%s: %s: %v is below %v", name, r.Method, r.Epsilon, truth.Lower)
+			}
+			if r.Kind == NotApplicable && r.Note == "" {
+				t.Errorf("%s: %s: no reason", name, r.Method)
+			}
+		}
+	}
+}
+
+// TestCompareValues: what can be worked out by hand.
+func TestCompareValues(t *testing.T) {
+	near := func(name string, got, want float64) {
+		t.Helper()
+		if math.Abs(got-want) > 1e-3*want {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+	// 100 runs of pure ε = 0.1.
+	const delta = 1e-5
+	rows := compare(t, "{neighbors: add-remove, steps: [{mechanism: {pure: {epsilon: 0.1}}, count: 100}]}", delta)
+	rho := 100 * 0.01 / 2
+	near("zCDP", rows["zCDP"].Epsilon, rho+2*math.Sqrt(rho*math.Log(1/delta)))
+	// One run at δ/100 = 1e-7 has δ(ε) = 1 − (1 + e^{ε−0.1})·…: hardly below 0.1.
+	near("basic", rows["basic composition"].Epsilon, 10)
+	// Optimal composition of pure runs is what they cost.
+	near("advanced", rows["advanced composition"].Epsilon, rows["Fourier accountant"].Epsilon)
+	// μ = 2√n·sinh(ε/2): mean ε·tanh(ε/2), variance ε²/cosh²(ε/2) a run.
+	mu := 2 * math.Sqrt(100) * math.Sinh(0.05)
+	g, err := profiles.NewGaussianMechanism(1 / mu)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := New(AddRemove)
+	if err := a.Add(Step{Mechanism: g}, 1); err != nil {
+		t.Fatal(err)
+	}
+	iv, err := a.Epsilon(delta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near("CLT", rows["GDP central limit"].Epsilon, iv.Estimate)
+	if rows["GDP central limit"].Kind != Approximate {
+		t.Error("CLT is not marked approximate")
+	}
+
+	// Different runs: Σ ε·tanh(ε/2) + √(2 log(1/δ) Σ ε²) by hand, with all of δ on
+	// the tail as pure runs need none.
+	rows = compare(t, "{neighbors: add-remove, steps: [{mechanism: {pure: {epsilon: 0.01}}, count: 1000}, {mechanism: {pure: {epsilon: 0.02}}, count: 1000}]}", delta)
+	near("heterogeneous", rows["advanced composition"].Epsilon,
+		1000*(0.01*math.Tanh(0.005)+0.02*math.Tanh(0.01))+math.Sqrt(2*math.Log(1/delta)*1000*(0.01*0.01+0.02*0.02)))
+
+	// Gaussians: ρ = n/(2σ²) and the classic conversion ρ + 2√(ρ log(1/δ)) is the
+	// best of Mironov's over all orders.
+	rows = compare(t, "{neighbors: add-remove, steps: [{mechanism: {gaussian: {noise-multiplier: 5}}, count: 10}]}", delta)
+	rho = 10.0 / 50
+	near("Gaussian zCDP", rows["zCDP"].Epsilon, rho+2*math.Sqrt(rho*math.Log(1/delta)))
+	near("Gaussian RDP", rows["RDP, classic conversion"].Epsilon, rows["zCDP"].Epsilon)
+	near("Gaussian CLT is exact", rows["GDP central limit"].Epsilon, rows["Fourier accountant"].Epsilon)
+}
+
+// TestLaplaceMoments against the midpoint rule on the loss of Laplace noise.
+func TestLaplaceMoments(t *testing.T) {
+	for _, m := range []float64{1e-4, 0.05, 1, 6} {
+		mean, square := laplaceMoments(m)
+		const n = 20000
+		wantMean, wantSquare := m*-math.Expm1(-m)/2, m*m*(1+math.Exp(-m))/2
+		for i := range n {
+			y := (float64(i) + 0.5) * m / n
+			w := math.Exp(-y) / 2 * m / n
+			wantMean += w * (m - 2*y)
+			wantSquare += w * (m - 2*y) * (m - 2*y)
+		}
+		// The rule errs by (m/n)²/24 relative, the series below 1e-3 by m²/12.
+		if math.Abs(mean-wantMean) > 1e-6*wantMean || math.Abs(square-wantSquare) > 1e-6*wantSquare {
+			t.Errorf("m = %v: %v, %v; want %v, %v", m, mean, square, wantMean, wantSquare)
+		}
+	}
+}
+
+func TestCompareErrors(t *testing.T) {
+	p := gaussianPlan(t, 1, 1, 1)
+	for _, delta := range []float64{0, 1, -1, math.NaN()} {
+		if _, err := p.Compare(delta); err == nil || !strings.HasPrefix(err.Error(), "delta: ") {
+			t.Errorf("δ = %v: %v", delta, err)
+		}
+	}
+}
+
+func ExamplePlan_Compare() {
+	plan, err := ParsePlan([]byte(`
+neighbors: add-remove
+steps:
+  - mechanism: {gaussian: {noise-multiplier: 1}}
+    sampling: {poisson: {rate: 0.01}}
+    count: 1000
+`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	rows, err := plan.Compare(1e-5)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, r := range rows {
+		fmt.Printf("%s: %.2f (%v)\n", r.Method, r.Epsilon, r.Kind)
+	}
+	// Output:
+	// basic composition: 839.39 (upper bound)
+	// advanced composition: 456.32 (upper bound)
+	// RDP, classic conversion: 2.54 (upper bound)
+	// RDP, improved conversion: 2.10 (upper bound)
+	// zCDP: 651.74 (upper bound)
+	// GDP central limit: 1.62 (approximate)
+	// Fourier accountant: 1.83 (certified)
+}
