@@ -29,14 +29,15 @@ type composition struct {
 	// unevaluated double-length sums.
 	tk, origin xmath.Sum
 
-	energy  float64 // Σ_j E_j T_j, for the FFT's error (core.md §6.3)
+	energy  float64 // Σ_j E_j T_j, for the FFT's error (docs/accuracy.md §7)
 	rho     float64 // Σ_j T_j ρ_j: the relative error of the tilted masses
 	spill   float64 // Σ_j T_j R_j: error of masses too small for ρ_j
 	dropped bool
 	right   []rightTail
 	logKeep float64 // Σ_j T_j log1p(−p∞_j): log of the finite part's P-mass
 	keepErr float64 // relative error of logKeep
-	copies  float64 // Σ_j T_j
+	logMass float64 // bound of the log of the untilted P-mass of all copies
+	mass    float64 // Σ_j T_j log Σx_j: log of the tilted mass, about 0
 	reach   float64 // Σ_j T_j |losses|, for the rounding of the origin
 }
 
@@ -84,7 +85,9 @@ func begin(terms []term, theta float64, n int64, excess []float64) (*composition
 		c.reach += t.count * (math.Abs(l.Offset) + math.Abs(p))
 		c.rho += t.count * rho
 		c.spill += t.count * spill
-		c.copies += t.count
+		k0, err0 := l.K(0)
+		c.logMass += t.count * max(0, k0+err0)
+		c.mass += t.count * math.Log1p(max(sp.excess, -1))
 		c.logKeep += t.count * math.Log1p(-math.Exp(l.LogPInf))
 		if !math.IsInf(l.LogPInf, -1) {
 			c.keepErr = max(c.keepErr, 4*xmath.U*(2-l.LogPInf))
@@ -141,7 +144,7 @@ func (c *composition) finish() {
 }
 
 // polar returns log|z| and the phase of z, and a bound on the error of the power
-// z^T per unit of T (core.md §6.2): log|z| = ½log1p(|z|²−1) loses nothing near
+// z^T per unit of T (docs/accuracy.md §7): log|z| = ½log1p(|z|²−1) loses nothing near
 // |z| = 1.
 func polar(z complex128) (logAbs, phase, err float64) {
 	a, b := real(z), imag(z)

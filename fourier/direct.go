@@ -11,7 +11,7 @@ import (
 // without an FFT. It pays off when the transform would be long or the number of
 // runs is so large that the FFT's error, T·u, shows: near frequency 0 the error
 // of z − 1 summed directly is about u·|z − 1|, which T runs turn into √T·u
-// (core.md §6.3). That the other frequencies are negligible is proved from the
+// (docs/accuracy.md §7). That the other frequencies are negligible is proved from the
 // bulk of one term: |z(ω)| is at most its transform plus the remaining mass, and
 // the bulk's transform is Lipschitz with constant Σx|i − c|.
 
@@ -74,9 +74,12 @@ func (sp *spectrum) decays(from float64, work *float64) bool {
 	for _, x := range sp.x {
 		top = max(top, x)
 	}
+	// What is left out of the bulk counts in full: a thousandth of the room there is
+	// near |z| = 1 may go.
+	least := max(1e-14*top, -1e-3*dropLog/sp.count/float64(len(sp.x)))
 	var bulk []int
 	for i, x := range sp.x {
-		if x > 1e-14*top {
+		if x > min(least, 1e-3*top) {
 			bulk = append(bulk, i)
 		}
 	}
@@ -95,7 +98,7 @@ func (sp *spectrum) decays(from float64, work *float64) bool {
 			re += sp.x[i] * cos
 			im += sp.x[i] * sin
 		}
-		return math.Hypot(re, im)*(1+8*xmath.U) + xmath.U*float64(len(bulk)) + w*lip.Value()*4*xmath.U
+		return math.Hypot(re, im)*(1+8*xmath.U) + 2*xmath.U*float64(len(bulk)+4) + w*lip.Value()*4*xmath.U
 	}
 	for w := from; w < math.Pi; {
 		room := limit - rest - abs(w)
@@ -151,8 +154,8 @@ func composeDirect(terms []term, theta float64, n int64, excess []float64, work 
 			continue
 		}
 		// Negligible here; is it from here on?
+		c.dropped = true
 		if spectra[lead].decays(2*math.Pi*float64(k)/float64(n), &work) {
-			c.dropped = true
 			c.finish()
 			return c
 		}

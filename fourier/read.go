@@ -24,7 +24,7 @@ type reading struct {
 	relative                                      float64 // relative error of the scale and the masses
 }
 
-// read evaluates the composition at ε (core.md §4.3, §5.1, §6.3).
+// read evaluates the composition at ε (docs/accuracy.md §6, §7).
 func (c *composition) read(eps float64) reading {
 	r := reading{eps: eps, logInf: math.Inf(-1), logValue: math.Inf(-1)}
 	if c.logKeep < 0 {
@@ -32,8 +32,14 @@ func (c *composition) read(eps float64) reading {
 		r.infErr = c.keepErr + 4*xmath.U*(1+math.Abs(r.logInf))
 	}
 	if len(c.freqs) == 0 {
+		if c.dropped {
+			// The tilted mass itself was lost, by a label K that is off by more than
+			// 46/T: nothing is known.
+			r.s, r.roundOff = math.NaN(), math.Inf(1)
+		}
 		return r
 	}
+	whole := max(0, c.mass) + 1e-9 // bounds the log of any product of transforms
 	th, d, n := c.theta, c.step, float64(c.n)
 
 	// First lattice point above ε: position y above it, index j0.
@@ -105,27 +111,26 @@ func (c *composition) read(eps float64) reading {
 	}
 	r.s = sum.Value() / n
 	absS := abs.Value() / n
-	r.roundOff = (math.Sqrt(c.energy*normB.Value())+errPow.Value()+6*xmath.U*abs.Value()+16*xmath.U*errG.Value()+4*xmath.U*abs.Value())/n*(1+1e-9) +
-		c.spill*2
+	r.roundOff = (math.Sqrt(c.energy*normB.Value())+errPow.Value()+6*xmath.U*abs.Value()+(16+2*(1+th)*d)*xmath.U*errG.Value()+4*xmath.U*abs.Value())/n*(1+1e-9) +
+		c.spill*2*math.Exp(whole)
 	if c.dropped {
 		// Parseval: (1/N)Σ|W|² = Σ w² over the window, at most over the half line.
 		g := func(s float64) float64 { return math.Exp(-s*y) / -math.Expm1(-s*d) }
-		r.roundOff += math.Exp(dropLog) * math.Sqrt(max(0, g(2*th)-2*g(2*th+1)+g(2*th+2))*(1+1e-9)+1e-12*g(2*th))
+		r.roundOff += math.Exp(dropLog+whole) * math.Sqrt(max(0, g(2*th)-2*g(2*th+1)+g(2*th+2))*(1+1e-9)+1e-12*g(2*th))
 	}
 	r.cond = absS / math.Abs(r.s)
 	r.slope = (sumQ.Value() / n) / r.s
 	r.density = dens.Value() / n / d / r.s
 
-	// Aliasing (core.md §5.1).
+	// Aliasing (docs/accuracy.md §6).
 	nd := n * d
 	right := math.Inf(1)
 	for _, t := range c.right {
-		right = min(right, t.logM-t.s*(eps+nd)*(1-4*xmath.U))
+		right = min(right, t.logM-t.s*(eps+nd)+4*xmath.U*(math.Abs(t.logM)+t.s*(math.Abs(eps)+nd)))
 	}
-	right = min(right, 2*c.rho+1e-9) // the whole mass of the tilted law
+	right = min(right, 2*c.rho+whole) // the whole mass of the tilted law
 	logWMax := th*math.Log(th) - (1+th)*math.Log1p(th)
-	// The P-mass of all T copies is at most 1 + 16uT (pld rounds by less).
-	r.aliasLeft = math.Exp(-th*nd-r.logScale+16*xmath.U*c.copies) * (1 + 1e-9)
+	r.aliasLeft = math.Exp(-th*nd-r.logScale+c.logMass) * (1 + 1e-9)
 	r.aliasRight = math.Exp(right+logWMax) * (1 + 1e-9)
 	r.foldRight = math.Exp(right-th*nd) * (1 + 1e-9)
 	if r.s > 0 {

@@ -14,7 +14,8 @@ type pass struct {
 	upper, lower *composition
 	step         float64
 	n            int
-	exact        bool // every law is exactly on the lattice
+	exact        bool     // every law is exactly on the lattice
+	laws         cumulant // of the upper laws: finer than the coarse ones
 
 	// By how much rounding may have displaced the total loss.
 	upMoved, loMoved float64
@@ -36,9 +37,12 @@ func (s *Sum) newPlan(c cumulant, eps, logDelta, theta, wantLog float64) plan {
 }
 
 // step returns the lattice step at which the error law predicts the width
-// wanted: width of log δ = T·Δ²·g/8 (core.md §3.4).
+// wanted: width of log δ = T·Δ²·g/8 (docs/accuracy.md §4).
 func (s *Sum) step(p plan) float64 {
-	d := math.Sqrt(8 * 0.7 * p.wantLog / (s.copies * p.g))
+	// One tilt must serve both laws: they may differ by half a standard deviation
+	// of the total loss at most.
+	want := min(p.wantLog, 0.5*p.theta*p.scale*math.Sqrt(s.copies))
+	d := math.Sqrt(8 * 0.7 * want / (s.copies * p.g))
 	// Beyond these the law does not hold: the tilted law must be resolved, and
 	// e^l be about linear in a cell.
 	d = min(d, 0.7/(1+p.theta))
@@ -64,10 +68,10 @@ func (s *Sum) fitStep(d float64) (step float64, exact bool) {
 	leadSpan := 0.0
 	discrete := true
 	for _, e := range s.entries {
-		span := 0.0
+		span, regular := 0.0, false
 		if t, ok := e.profile.(*profiles.Discrete); ok {
 			if _, sp, ok := pld.Spacing(t, 1<<22); ok && (sp == 0 || sp >= d/16) {
-				span = sp
+				span, regular = sp, true
 				if sp == 0 {
 					continue // one atom lies on every lattice
 				}
@@ -83,7 +87,8 @@ func (s *Sum) fitStep(d float64) (step float64, exact bool) {
 				span = e.sup.Atoms[n-1] - e.sup.Atoms[0]
 			}
 		}
-		if span > 0 && (lead == nil || e.count > lead.count) {
+		// A loss far below the step is not resolved anyway.
+		if (regular || span > d/2) && span > 0 && (lead == nil || e.count > lead.count) {
 			lead, leadSpan = e, span
 		}
 	}
@@ -146,7 +151,8 @@ func bestDivision(e *entry, span, k float64) float64 {
 
 // lattice returns the laws of e at a step, from the cache if a similar question
 // was asked before.
-func (s *Sum) lattice(e *entry, step float64, p plan, top float64) (lattice, error) {
+// k is about K(θ) of one run.
+func (s *Sum) lattice(e *entry, step float64, p plan, top, k float64) (lattice, error) {
 	for _, l := range e.laws {
 		if l.step == step && l.above <= top && l.above > top-20 && l.tilt >= p.theta/1.25 && l.tilt <= p.theta*1.25 {
 			return l, nil
@@ -173,12 +179,6 @@ func (s *Sum) lattice(e *entry, step float64, p plan, top float64) (lattice, err
 	if !(math.Abs(first) < 1e15 && math.Abs(last) < 1e15) {
 		return l, fmt.Errorf("the loss of a step spans [%g, %g]: too wide for a lattice step of %g", lo, hi, step)
 	}
-	var k float64
-	for _, t := range p.c {
-		if t.law == e.coarse {
-			k, _, _ = t.law.Tilted(p.theta)
-		}
-	}
 	tilt := min(p.theta, maxTiltStep/step)
 	if (hi-lo)*min(1+tilt, 1/step) > float64(s.opts.MaxPoints)/8 {
 		return l, errTooLong
@@ -193,6 +193,9 @@ func (s *Sum) lattice(e *entry, step float64, p plan, top float64) (lattice, err
 	g.Hi = max(g.Hi, g.Lo+2)
 	if l.upper, l.lower = pld.Discretize(e.profile, g); l.upper == nil {
 		return l, errTooLong
+	}
+	if err := complete(l.upper); err != nil {
+		return l, err
 	}
 	e.remember(l)
 	return l, nil
@@ -210,7 +213,7 @@ func (e *entry) remember(l lattice) {
 // run composes all entries at a step under the best window.
 func (s *Sum) run(p plan, step float64, exact bool, tol float64) (*pass, error) {
 	top := p.log - 30 - math.Log(s.copies)
-	ps := &pass{step: step, exact: exact}
+	ps := &pass{step: step, exact: exact, laws: make(cumulant, len(s.entries))}
 	w := p.c.window(p.eps, p.log, p.theta, maxTiltStep/step, tol)
 	points := w.width/step + 64
 	if !(points < 1<<45) {
@@ -229,11 +232,13 @@ func (s *Sum) run(p plan, step float64, exact bool, tol float64) (*pass, error) 
 	}
 	up, lo := make([]term, len(s.entries)), make([]term, len(s.entries))
 	for i, e := range s.entries {
-		l, err := s.lattice(e, step, p, top)
+		k, _, _ := p.c[i].law.Tilted(p.theta)
+		l, err := s.lattice(e, step, p, top, k)
 		if err != nil {
 			return nil, err
 		}
 		up[i], lo[i] = term{l.upper, float64(e.count)}, term{l.lower, float64(e.count)}
+		ps.laws[i] = up[i]
 		ps.upMoved += float64(e.count) * l.upper.LossErr * (1 + 1e-12)
 		ps.loMoved += float64(e.count) * l.lower.LossErr * (1 + 1e-12)
 	}
@@ -276,7 +281,7 @@ func (s *Sum) refineEpsilon(logDelta, logInf, floor, top float64) (Result, error
 	// Bounds that need no transform, in case it would be too long.
 	if e, _ := c.chernoff(finiteLog); !math.IsNaN(e) {
 		for _, slack := range []float64{1e-9, 1e-6, 1e-3, 1e-1, 1} {
-			if x := e + slack*math.Abs(e); c.proves(x, logDelta) {
+			if x := e + slack*math.Abs(e); c.proves(x-s.lossErr(), logDelta) {
 				best.Upper = min(best.Upper, x)
 				break
 			}
@@ -287,10 +292,20 @@ func (s *Sum) refineEpsilon(logDelta, logInf, floor, top float64) (Result, error
 		best.Estimate = best.Upper
 		return best, nil
 	}
+	if logDelta > -math.Ln2 {
+		// With η above the least possible ε the bound holds if the reversed profile
+		// is at most 1 − e^−η there: δ(ε) = 1 − e^ε(1 − δ_rev(−ε)).
+		eta := 0.9 * max(s.opts.Relative*math.Abs(floor), s.opts.Absolute)
+		if s.reversed().Proves(-floor-eta, -math.Expm1(-eta)) {
+			best.Upper = min(best.Upper, xmath.Up(floor+eta, 4))
+			best.Estimate = best.Lower
+			return best, nil
+		}
+	}
 	eps, theta := c.epsilon(finiteLog)
 	var step float64
 	factor := 1.0
-	fixed := false
+	fixed, missed := false, false
 	for range maxRounds {
 		want := max(s.opts.Relative*math.Abs(eps), s.opts.Absolute)
 		if eps > top-want/2 {
@@ -317,6 +332,8 @@ func (s *Sum) refineEpsilon(logDelta, logInf, floor, top float64) (Result, error
 		r.Points, r.Step = ps.n, step
 		width := r.Upper - r.Lower
 		best = intersect(best, r)
+		// The accuracy asked for is relative to the answer, not to the first guess.
+		want = max(s.opts.Relative*min(math.Abs(best.Lower), math.Abs(best.Upper)), s.opts.Absolute)
 		if best.Upper-best.Lower <= want {
 			return best, nil
 		}
@@ -326,10 +343,20 @@ func (s *Sum) refineEpsilon(logDelta, logInf, floor, top float64) (Result, error
 				return s.short(best), nil
 			}
 		}
-		// Recentre where the answer is, and refine by the measured ratio.
-		if !math.IsInf(r.Upper, 0) && !math.IsInf(r.Lower, 0) && width < math.Abs(eps)+1 {
+		// Recentre where the answer is, and refine by the measured ratio. The coarse
+		// laws may be off by many standard deviations of the total: the lattice's are
+		// not.
+		c = ps.laws
+		if r.Lower > floor && r.Upper < top {
 			eps = r.Estimate
 			theta = c.saddle(eps, theta)
+		} else {
+			eps, theta = c.epsilon(finiteLog)
+			if !missed {
+				// The window may just have missed the answer.
+				missed = true
+				continue
+			}
 		}
 		fixed = true
 		// When the step was fine enough, only the centre was not.
@@ -351,7 +378,8 @@ func (s *Sum) variation(logDelta float64) float64 {
 	}
 	tau *= 1 + 1e-12
 	if delta := math.Exp(logDelta); tau <= delta*(1-1e-12) {
-		return xmath.Up(math.Log1p(-delta)-math.Log1p(-tau), 4)
+		// The difference of two numbers below 2δ, each good to (2 + |log δ|)u.
+		return math.Log1p(-delta) - math.Log1p(-tau) + 8*xmath.U*(2+math.Abs(logDelta))*-math.Log1p(-delta)
 	}
 	return math.Inf(1)
 }
@@ -408,7 +436,7 @@ func (ps *pass) epsilon(logDelta, floor, top, guess, want float64) Result {
 
 // estimate returns log δ without its leading error: the upper law's is twice the
 // lower's and of opposite sign, and reading between lattice points adds the same
-// to both (core.md §3.6).
+// to both (docs/accuracy.md §4).
 func (ps *pass) estimate(eps float64) (logDelta, slope float64) {
 	u, l := ps.upper.read(eps), ps.lower.read(eps)
 	if math.IsInf(l.logValue, -1) || math.IsInf(u.logValue, -1) {
@@ -419,6 +447,11 @@ func (ps *pass) estimate(eps float64) (logDelta, slope float64) {
 		x := u.frac
 		b2 := x*x - x + 1.0/6
 		v = (u.logValue+2*l.logValue)/3 + ps.step*ps.step*u.density*b2/2
+		// The laws shift the loss by a and −a/2, and log δ bends over that stretch: the
+		// mean is short by −(log δ)″a²/4, from the slopes at both.
+		if u.slope > 0 && l.slope > u.slope {
+			v += (l.slope - u.slope) * (u.logValue - l.logValue) / (9 * u.slope)
+		}
 	}
 	return xmath.LogAdd(u.logInf, v), u.totalSlope()
 }
@@ -449,8 +482,27 @@ func (r reading) totalSlope() float64 {
 	return r.slope * math.Exp(r.logValue-xmath.LogAdd(r.logValue, r.logInf))
 }
 
+// reversed returns the sum of the reversed profiles.
+func (s *Sum) reversed() *Sum {
+	r := New(s.opts)
+	for _, e := range s.entries {
+		p := profiles.Reverse(e.profile)
+		r.entries = append(r.entries, &entry{profile: p, sup: p.Support(), count: e.count})
+	}
+	r.copies, r.runs = s.copies, s.runs
+	return r
+}
+
 // refineDelta answers δ(ε) for two or more runs.
 func (s *Sum) refineDelta(eps, logInf float64) (Result, error) {
+	if least := -math.Expm1(eps); least > 0.5 {
+		// δ(ε) = 1 − e^ε + e^ε·δ_rev(−ε), the last term of which may not matter.
+		if room := 0.5 * s.opts.Relative * least; room >= math.Exp(eps) {
+			return Result{Lower: xmath.Down(least, 4), Estimate: least, Upper: 1}, nil
+		} else if s.reversed().Proves(-eps, room*math.Exp(-eps)) {
+			return Result{Lower: xmath.Down(least, 4), Estimate: least, Upper: xmath.Up(least+room, 4)}, nil
+		}
+	}
 	// The coarse laws reach as far as δ needs; δ is what they say.
 	logDelta := -10.0
 	var c cumulant
@@ -499,6 +551,9 @@ func (s *Sum) refineDelta(eps, logInf float64) (Result, error) {
 		bestHi = min(bestHi, ps.upper.read(xmath.Down(eps-ps.upMoved, 2)).upper())
 		bestLo = max(bestLo, ps.lower.read(xmath.Up(eps+ps.loMoved, 2)).lower())
 		v, _ := ps.estimate(eps)
+		if !(v >= bestLo && v <= bestHi) {
+			v = bestHi // a reading that is all round-off
+		}
 		best = Result{Lower: expDown(bestLo), Estimate: math.Exp(v), Upper: expUp(bestHi), Points: ps.n, Step: step}
 		best.Budget = ps.budget(eps, math.Exp(v))
 		width := bestHi - bestLo
@@ -515,6 +570,8 @@ func (s *Sum) refineDelta(eps, logInf float64) (Result, error) {
 			}
 		}
 		fixed = true
+		c = ps.laws
+		theta = c.saddle(eps, theta)
 		if !exact {
 			step *= min(0.8, max(0.05, 0.9*math.Sqrt(want/width)))
 		}

@@ -14,6 +14,7 @@ package fourier
 
 import (
 	"math"
+	"sync"
 
 	"github.com/mjibson/go-dsp/fft"
 	"gonum.org/v1/gonum/dsp/fourier"
@@ -46,7 +47,7 @@ type gonum struct{}
 func (gonum) Name() string { return "gonum" }
 
 // Length keeps to 2^a·{1, 3, 5, 9, 15}: three to five times more accurate than
-// high powers of 3 and 5 (core.md §6.1), and never a large prime, which gonum
+// high powers of 3 and 5 (docs/accuracy.md §7), and never a large prime, which gonum
 // handles in quadratic time.
 func (gonum) Length(n int) int {
 	best := math.MaxInt
@@ -60,14 +61,26 @@ func (gonum) Length(n int) int {
 	return best
 }
 
+// plans holds gonum's twiddle factors by length: the upper and the lower law use
+// the same. A plan is not safe for concurrent use, hence a pool of each.
+var plans sync.Map // int → *sync.Pool of *fourier.FFT
+
 func (gonum) Coefficients(x []float64) []complex128 {
-	return fourier.NewFFT(len(x)).Coefficients(nil, x)
+	n := len(x)
+	p, ok := plans.Load(n)
+	if !ok {
+		p, _ = plans.LoadOrStore(n, &sync.Pool{New: func() any { return fourier.NewFFT(n) }})
+	}
+	pool := p.(*sync.Pool)
+	f := pool.Get().(*fourier.FFT)
+	defer pool.Put(f)
+	return f.Coefficients(nil, x)
 }
 
 // Eta: per stage of radix r the butterfly contributes 1u, 2u, 7u, 13.4u
 // (r = 2, 4, 3, 5), the complex product √5u and FFTPACK's twiddles 10u, and
 // stages are multiples of unitary maps, so relative errors add; the sum is at
-// most 14u per log2 n (core.md §6.1; Higham, 2nd ed., Theorem 24.2).
+// most 14u per log2 n (docs/accuracy.md §7; Higham, 2nd ed., Theorem 24.2).
 func (gonum) Eta(n int) float64 { return 14 * math.Log2(float64(n)) * xmath.U }
 
 type goDSP struct{}

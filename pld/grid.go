@@ -10,7 +10,8 @@ import (
 
 // Range returns losses lo < hi such that the finite loss exceeds hi with
 // log P-probability at most logAbove, and is at most lo with at most logBelow;
-// or the ends of the support if they come first.
+// or the ends of the support if they come first. Where no loss is finite, lo is
+// +Inf and hi is −Inf.
 func Range(p profiles.Profile, logAbove, logBelow float64) (lo, hi float64) {
 	sup := p.Support()
 	above := func(t float64) bool {
@@ -110,7 +111,7 @@ func Coarse(p profiles.Profile, logAbove, logBelow, res float64) *Law {
 // SpikeOffset returns a lattice offset that suits a loss piled up at one end of
 // its support: there the likelihood ratio of all the mass within half a step of
 // the last lattice point is that point's own, so that merging it costs nothing
-// (core.md §3.5).
+// (docs/accuracy.md §3).
 func SpikeOffset(p profiles.Profile, step float64) float64 {
 	sup := p.Support()
 	sign, at := 1.0, sup.Spike // a spike at the left end

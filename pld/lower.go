@@ -70,6 +70,9 @@ func (a depth) in(scale float64) depth {
 	if a.scale == scale {
 		return a
 	}
+	if a.x == 0 && a.err == 0 {
+		return depth{scale: scale}
+	}
 	f := math.Exp(a.scale - scale)
 	return depth{a.x * f, a.err*f + a.x*f*4*xmath.U*(1+math.Abs(a.scale-scale)), scale}
 }
@@ -117,7 +120,7 @@ func differ(a, b, err float64) depth {
 		scale = a
 	}
 	x := math.Exp(a-scale) * -math.Expm1(min(0, b-a))
-	return depth{x, math.Exp(a-scale) * (2*err + xmath.U*(6+3*math.Abs(a)+2*finite(b))), scale}
+	return depth{x, math.Exp(a-scale) * (2*rise(err) + xmath.U*(6+3*math.Abs(a)+2*finite(b))), scale}
 }
 
 // lower builds the tangent hull, or rounds losses down (first order) when the
@@ -253,14 +256,18 @@ func (d *discretizer) tangents(a, b int, eta float64) *Law {
 	// tail returns D_i (right) or 1 − D_i (left), rounded.
 	tail := func(i int, lo, hi depth) float64 {
 		c := &d.cells[i]
-		lo, hi = lo.in(c.scale), hi.in(c.scale)
+		lo = lo.in(c.scale)
 		x, y := lo.x+lo.err, hi.x+hi.err
 		if i+1 == b {
 			y = max(0, hi.x-hi.err) // the end is p∞ itself; less depth lowers D
 		}
+		if hi.scale != c.scale {
+			// Not more than the depth that the next cell counts with.
+			y *= math.Exp(hi.scale-c.scale) * (1 - 4*xmath.U*(1+math.Abs(hi.scale-c.scale)))
+		}
 		e := math.Expm1(c.w)
 		g := x + (x-y)/e
-		slack := 8 * xmath.U * (x + (x+y)/e)
+		slack := 8*xmath.U*(x+(x+y)/e) + (d.pts[i].move+d.pts[i+1].move)*(x+y)/e*(1+1/e)*(1+1e-9)
 		if i >= d.center {
 			u := c.far - c.errFar + c.v - c.errV
 			return u - g - slack - 6*xmath.U*(c.far+c.v)
@@ -282,7 +289,7 @@ func (d *discretizer) tangents(a, b int, eta float64) *Law {
 		hi := at(i + 1)
 		c := &d.cells[i]
 		x := tail(i, lo, hi)
-		dn := below * math.Exp(belowScale-c.scale)
+		dn := rescale(below, belowScale, c.scale)
 		t.set(i, x-dn, 4*xmath.U*(math.Abs(x)+math.Abs(dn)*math.Abs(belowScale-c.scale)), c.scale)
 		below, belowScale = x, c.scale
 		lo = hi
@@ -297,7 +304,7 @@ func (d *discretizer) tangents(a, b int, eta float64) *Law {
 		lo := at(i)
 		c := &d.cells[i]
 		x := tail(i, lo, hi)
-		up := above * math.Exp(aboveScale-c.scale)
+		up := rescale(above, aboveScale, c.scale)
 		t.set(i+1, x-up, 4*xmath.U*(math.Abs(x)+math.Abs(up)*math.Abs(aboveScale-c.scale)), c.scale)
 		above, aboveScale = x, c.scale
 		hi = lo
@@ -328,8 +335,8 @@ func (t *tally) settle(a, b int, eta float64) (kappa float64, ok bool) {
 		top--
 	}
 	m := t.m[top]
-	rest *= math.Exp(scale - t.scl[top])
-	eta *= math.Exp(-t.scl[top])
+	rest = rescale(rest, scale, t.scl[top])
+	eta = rescale(eta, 0, t.scl[top])
 	depth := eta + rest*-math.Expm1(pts[top].t-pts[b].t)
 	if !(m > 8*(rest+eta)) {
 		return 0, false
@@ -343,7 +350,6 @@ func (t *tally) settle(a, b int, eta float64) (kappa float64, ok bool) {
 // vertex does. λ is rounded towards the upper neighbour, the safe side. It
 // returns the total mass removed.
 func (t *tally) hull(a, b int) (removed float64) {
-	pts := t.d.pts
 	stack := make([]int, 0, b-a+1)
 	for k := a; k < b; k++ {
 		stack = append(stack, k)
@@ -353,8 +359,11 @@ func (t *tally) hull(a, b int) (removed float64) {
 			if t.m[top] >= 0 || t.scl[top] != 0 || t.scl[prev] != 0 || t.scl[next] != 0 {
 				break
 			}
-			up := -math.Expm1(pts[top].t - pts[next].t)
-			lambda := up / (up + math.Expm1(pts[top].t-pts[prev].t)) * (1 - 16*xmath.U)
+			right, e1 := t.d.width(top, next)
+			left, e2 := t.d.width(prev, top)
+			up := -math.Expm1(-right)
+			lambda := up / (up + math.Expm1(left)) * (1 - 16*xmath.U - 2*(e1+e2)*(1+left))
+			lambda = max(0, lambda)
 			m := t.m[top]
 			removed -= m
 			t.m[prev] += lambda * m
@@ -368,11 +377,20 @@ func (t *tally) hull(a, b int) (removed float64) {
 	return removed
 }
 
+// width returns the distance of vertices i < j, and its relative error.
+func (d *discretizer) width(i, j int) (w, err float64) {
+	if d.index == nil {
+		return d.pts[j].t - d.pts[i].t, xmath.U
+	}
+	w = float64(d.index[j]-d.index[i]) * d.g.Step
+	return w, xmath.U + (d.pts[i].move+d.pts[j].move)/w
+}
+
 // carry subtracts what is left of negative mass from the next higher point: that
 // lowers the profile everywhere. It returns what the last point could not bear.
 func (t *tally) carry(a, b int) (rest, scale float64) {
 	for k := a; k <= b; k++ {
-		m := t.m[k] - rest*math.Exp(scale-t.scl[k])*(1+8*xmath.U)
+		m := t.m[k] - rescale(rest, scale, t.scl[k])*(1+8*xmath.U)
 		rest, scale = 0, t.scl[k]
 		if m-t.err[k] < 0 {
 			rest = t.err[k] - m

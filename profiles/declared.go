@@ -77,6 +77,9 @@ func NewRandomizedResponse(probability float64, categories int) (Base, error) {
 	loss := math.Log1p((1 - probability) * k / probability)
 	lie := math.Log(probability) - math.Log(k)
 	truth := math.Log1p(-probability * (1 - 1/k))
+	if probability > 0.5 {
+		truth = math.Log((1 - probability) + probability/k) // both terms positive, 1 − probability exact
+	}
 	atoms := []Atom{{-loss, lie, truth}, {loss, truth, lie}}
 	if categories > 2 {
 		rest := lie + math.Log(k-2)

@@ -51,7 +51,7 @@ func NewDiscrete(atoms []Atom, logPInf, logQInf, massErr, lossErr float64) (*Dis
 		return 0
 	})
 	merged := as[:0]
-	mergeErr := 0.0
+	mergeErr, first := 0.0, 0.0 // first loss of the group merged into the last atom
 	for _, a := range as {
 		if math.IsInf(a.LogP, -1) && math.IsInf(a.LogQ, -1) {
 			continue
@@ -59,15 +59,14 @@ func NewDiscrete(atoms []Atom, logPInf, logQInf, massErr, lossErr float64) (*Dis
 		if n := len(merged); n > 0 {
 			last := &merged[n-1]
 			if d := a.Loss - last.Loss; d <= 4*xmath.U*max(1, math.Abs(a.Loss)) {
-				mergeErr += d
+				mergeErr = max(mergeErr, a.Loss-first)
 				last.Loss = a.Loss
 				last.LogP = xmath.LogAdd(last.LogP, a.LogP)
 				last.LogQ = xmath.LogAdd(last.LogQ, a.LogQ)
 				continue
 			}
-			mergeErr = min(mergeErr, lossErr+4*xmath.U*max(1, math.Abs(a.Loss)))
 		}
-		merged = append(merged, a)
+		merged, first = append(merged, a), a.Loss
 	}
 	d := &Discrete{atoms: merged, logPInf: logPInf, logQInf: logQInf, lossErr: lossErr + mergeErr, massErr: massErr}
 	n := len(merged)
@@ -183,7 +182,9 @@ func newFromLogs(lp, lq []float64) (*Discrete, error) {
 			bigLoss = max(bigLoss, math.Abs(lp[i]-lq[i]))
 		}
 	}
-	return NewDiscrete(atoms, pInf, qInf, 4*xmath.U, 4*xmath.U*big+xmath.U*bigLoss)
+	// Each logarithm: those of the number and of the sum, and their difference; or
+	// of a mixture of two masses of 4 u each.
+	return NewDiscrete(atoms, pInf, qInf, 8*xmath.U, 16*xmath.U*big+xmath.U*bigLoss)
 }
 
 // Atoms returns the finite losses with their masses, ascending. The slice must

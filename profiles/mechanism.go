@@ -68,7 +68,7 @@ type Mechanism struct {
 // attained.
 func (m Mechanism) TheoryGap() bool {
 	for _, d := range m.Directions {
-		if d.Lower == nil || d.Lower != d.Upper {
+		if d.Lower == nil || !Equal(d.Lower, d.Upper) {
 			return true
 		}
 	}

@@ -24,7 +24,7 @@ func (gaussianBase) Name() string { return "gaussian" }
 
 func (b gaussianBase) Pair(r Relation) (Profile, error) {
 	if r == Substitute {
-		return Gaussian{2 * b.g.mu}, nil
+		return Gaussian{mu: 2 * b.g.mu}, nil
 	}
 	return b.g, nil
 }
@@ -161,7 +161,8 @@ type laplacePlusMinus struct {
 
 func newLaplacePlusMinus(m, rate float64) laplacePlusMinus {
 	a := math.Log1p(rate * math.Expm1(-m))
-	if rate > 0.5 { // that argument may come near −1
+	if rate > 0.5 {
+		// 1 − rate + rate·e^{−m}, without the cancellation of 1 + rate·(e^{−m} − 1).
 		a = xmath.LogAdd(math.Log1p(-rate), math.Log(rate)-m)
 	}
 	b := math.Log1p(rate * math.Expm1(m))
@@ -355,7 +356,9 @@ func (b integerNoise) Pair(r Relation) (Profile, error) {
 		out = xmath.LogAdd(near, far)
 	}
 	top := math.Abs(b.w.loss(hi, s))
-	return NewDiscrete(atoms, out, out, 4*xmath.U, 2*xmath.U*top)
+	// Three roundings in the scale, σ² or the product; the quotient; and those of
+	// the sum with the normaliser.
+	return NewDiscrete(atoms, out, out, 8*xmath.U, 5*xmath.U*top)
 }
 
 // SubstituteMixture implements SubstituteMixer; the pair is an attack only.

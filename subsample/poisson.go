@@ -218,6 +218,11 @@ func (p poisson) Support() profiles.Support {
 	case math.IsInf(b.Min, -1):
 		s.Spike = s.Min
 	}
+	if s.Min == p.log1m || s.Spike == s.Min {
+		// Next to the end log(1−rate) the inverse map is exact for a loss moved by a
+		// few roundings of that end, and not closer.
+		s.LossErr = max(s.LossErr, b.LossErr+16*xmath.U*math.Abs(p.log1m))
+	}
 	s.Min = xmath.Down(s.Min, 4)
 	s.Max = xmath.Up(s.Max, 4)
 	return s
@@ -247,8 +252,8 @@ func poissonDiscrete(d *profiles.Discrete, rate float64) (*profiles.Discrete, er
 // h(α) = rate·h_base((α − 1 + rate)/rate) for α > 1 − rate, and 1 − α below.
 func (p poisson) LogDelta(eps float64) (logDelta, err float64) {
 	if eps <= p.log1m {
-		d := xmath.Log1mExp(eps)
-		return d, 4 * xmath.U * math.Abs(d)
+		v := xmath.Log1mExp(eps)
+		return v, 4 * xmath.U * (1 + math.Abs(v))
 	}
 	y, dy := p.inverse(eps, 0)
 	if math.IsInf(y, -1) {
@@ -261,5 +266,5 @@ func (p poisson) LogDelta(eps float64) (logDelta, err float64) {
 	// −dδ/dy = e^y Q(L > y).
 	t := p.base.Tails(y, dy)
 	slope := math.Exp(min(700, y+t.Q+t.Err-d))
-	return p.logRate + d, err + 2*slope*dy + 2*xmath.U*math.Abs(p.logRate)
+	return p.logRate + d, err + 2*slope*dy + 2*xmath.U*(math.Abs(p.logRate)+math.Abs(d))
 }

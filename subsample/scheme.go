@@ -32,7 +32,7 @@ func (s Poisson) Rate() float64 { return s.rate }
 // Apply implements Scheme.
 //
 // Under add-remove the result is exact (PoissonProfile). Under substitute the
-// Gaussian is exact (the pair at ±1 dominates: must.md §4.5); any other
+// Gaussian is exact (the pair at ±1 dominates: docs/theory.md §5); any other
 // mechanism has the Envelope above, and below the pair with opposite
 // contributions, or, for a mechanism declared by its pair alone, the pair in
 // which the absence of the record looks like its substitute.

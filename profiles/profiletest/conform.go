@@ -243,7 +243,8 @@ func checkEnds(t *testing.T, p profiles.Profile, s profiles.Support) {
 		}
 		at, above, below := p.Tails(a, 0), p.Tails(a+out(a), 0), p.Tails(a-out(a), 0)
 		// An atom is a jump of the tails between below and a, none between a and
-		// above: what density adds there is far smaller.
+		// above. An atom on the wrong side would have all of the jump in after;
+		// density over the few LossErr between a and above has under a hundredth.
 		jump := math.Exp(below.P) - math.Exp(at.P)
 		after := math.Exp(at.P) - math.Exp(above.P)
 		noise := (below.Err+at.Err)*math.Exp(below.P) + 4*xmath.U
@@ -254,7 +255,7 @@ func checkEnds(t *testing.T, p profiles.Profile, s profiles.Support) {
 				t.Errorf("atom %v has no mass: %+v below it, %+v at it", a, below, at)
 			}
 		}
-		if after > noise+1e-5*jump {
+		if after > noise+1e-2*jump {
 			t.Errorf("atom %v: P(L>ε) falls by %v just above it, by %v at it", a, after, jump)
 		}
 	}
