@@ -183,12 +183,14 @@ type half struct {
 // A knot is a value of h, or of h − 1: lo ≤ h(x) ≤ hi. t is |log x|.
 type knot struct{ t, x, lo, est, hi float64 }
 
-// add evaluates δ at |ε| = t and returns the index of the new knot; knots ascend
-// in x.
+// add evaluates δ at |ε| = t; knots ascend in x.
 func (p *pair) add(h *half, t float64) error {
 	r, err := h.sum.Delta(t)
 	if err != nil {
 		return err
+	}
+	if !(r.Lower >= 0 && r.Lower <= r.Upper && r.Upper <= 1) {
+		return fmt.Errorf("internal error: δ(%v) in [%v, %v]; please report the plan", t, r.Lower, r.Upper)
 	}
 	for _, w := range r.Warnings {
 		known := false

@@ -207,8 +207,15 @@ func (f *curveFlags) build(plans []*accountant.Plan, args []string, n int, opts 
 	if err != nil {
 		return nil, shape, pic, err
 	}
+	same := true
+	for _, c := range curves {
+		same = same && c.neighbors == curves[0].neighbors
+	}
 	for _, c := range curves {
 		b := band{name: c.name}
+		if !same {
+			b.name += " (" + c.neighbors + ")"
+		}
 		for _, p := range c.points {
 			b.x = append(b.x, p.x)
 			b.lower, b.upper = append(b.lower, p.Lower), append(b.upper, p.Upper)
@@ -235,20 +242,14 @@ func (f *curveFlags) build(plans []*accountant.Plan, args []string, n int, opts 
 			pic.bands = append(pic.bands, r)
 		}
 	}
+	first := 0 // of the plans' bands
+	if f.kind == tradeOffKind {
+		first = 1
+	}
 	if len(curves) == 1 {
 		pic.title += ": " + curves[0].name
 		if !f.rdp {
-			pic.bands[0].name = "certified, " + curves[0].neighbors
-		}
-	} else {
-		same := true
-		for _, c := range curves {
-			same = same && c.neighbors == curves[0].neighbors
-		}
-		for i := range curves {
-			if !same {
-				pic.bands[i].name += " (" + curves[i].neighbors + ")"
-			}
+			pic.bands[first].name = "certified, " + curves[0].neighbors
 		}
 	}
 	return curves, shape, pic, nil
@@ -394,7 +395,7 @@ func (f *curveFlags) tradeOffs(curves []planCurve, plans []*accountant.Plan, n i
 	chance.x, chance.proved = []float64{0, 1}, []float64{1, 0}
 	if f.log {
 		pic = picture{title: "Power of the best attack", x: "false-positive rate", y: "true-positive rate", logX: true, logY: true,
-			xMin: alphas[0], xMax: 1, yMin: alphas[0], yMax: 1, legendUp: true, legendLeft: true}
+			xMin: alphas[0], xMax: 1, yMin: alphas[0], yMax: 1}
 		chance.x, chance.proved = []float64{alphas[0], 1}, []float64{alphas[0], 1}
 	}
 	pic.bands = []band{chance}

@@ -3,11 +3,8 @@ package main
 import (
 	"fmt"
 	"image/color"
-	"io"
 	"math"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -20,11 +17,8 @@ import (
 // labelPlot draws the output law of each label: a row for each, with discs whose
 // area is the probability, and a bar at the label itself.
 func labelPlot(r *labeldp.Randomizer, path string) error {
-	format := strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))
-	switch format {
-	case "svg", "png", "pdf":
-	default:
-		return fmt.Errorf("plot: %q does not end in one of .svg, .png, .pdf", path)
+	if err := pictureFormat("plot", path); err != nil {
+		return err
 	}
 	labels, outputs := r.Labels(), r.Outputs()
 	p := plot.New()
@@ -74,12 +68,5 @@ func labelPlot(r *labeldp.Randomizer, path string) error {
 	p.Y.Min, p.Y.Max = labels[0]-margin, labels[len(labels)-1]+margin
 	reach := (p.X.Max - p.X.Min) / 40
 	p.X.Min, p.X.Max = p.X.Min-reach, p.X.Max+reach
-	out, err := p.WriterTo(width, height, format)
-	if err != nil {
-		return err
-	}
-	return labelWriteFile(path, func(w io.Writer) error {
-		_, err := out.WriteTo(w)
-		return err
-	})
+	return savePicture(p, width, height, path)
 }

@@ -6,6 +6,7 @@ import (
 	"image/color"
 	"math"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -24,12 +25,16 @@ func pictureFormat(flag, path string) error {
 }
 
 // savePicture writes a plot, whole or not at all, in the format of the file's
-// ending.
+// ending, with a margin around it.
 func savePicture(p *plot.Plot, width, height vg.Length, path string) error {
-	w, err := p.WriterTo(width, height, strings.ToLower(filepath.Ext(path))[1:])
+	w, err := draw.NewFormattedCanvas(width, height, strings.ToLower(filepath.Ext(path))[1:])
 	if err != nil {
 		return err
 	}
+	c := draw.New(w)
+	c.FillPolygon(color.White, []vg.Point{c.Min, {X: c.Max.X, Y: c.Min.Y}, c.Max, {X: c.Min.X, Y: c.Max.Y}})
+	const margin = 3 * vg.Millimeter
+	p.Draw(draw.Crop(c, margin, -2*margin, margin, -margin))
 	var b bytes.Buffer
 	if _, err := w.WriteTo(&b); err != nil {
 		return err
@@ -101,6 +106,7 @@ func (pic picture) save(path string) error {
 	if pic.yMin != pic.yMax {
 		p.Y.Min, p.Y.Max = pic.yMin, pic.yMax
 	}
+	p.X.Tick.Marker, p.Y.Tick.Marker = round{}, round{}
 	if pic.logX {
 		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, decades{}
 	}
@@ -113,23 +119,27 @@ func (pic picture) save(path string) error {
 // draw adds one band, cut off at the ends of the axes.
 func (pic picture) draw(p *plot.Plot, b band, c color.NRGBA) error {
 	put := func(xs, ys []float64) plotter.XYs {
-		xy := make(plotter.XYs, 0, len(xs))
-		for i := range xs {
+		var xy plotter.XYs
+		for i, x := range xs {
 			y := ys[i]
-			if math.IsNaN(y) || xs[i] < pic.xMin || xs[i] > pic.xMax {
+			if math.IsNaN(y) || math.IsInf(y, 0) || x < pic.xMin || x > pic.xMax {
 				continue
+			}
+			if pic.logY && y < pic.yMin {
+				// The line ends where it crosses the lower end of the axis.
+				if n := len(xy); n > 0 {
+					last := xy[n-1]
+					if y > 0 {
+						x = last.X + (x-last.X)*math.Log(last.Y/pic.yMin)/math.Log(last.Y/y)
+					}
+					xy = append(xy, plotter.XY{X: x, Y: pic.yMin})
+				}
+				break
 			}
 			if pic.yMin != pic.yMax {
 				y = min(max(y, pic.yMin), pic.yMax)
 			}
-			if math.IsInf(y, 0) {
-				continue
-			}
-			// A line that has reached the floor of a logarithmic axis ends there.
-			if n := len(xy); pic.logY && n > 1 && y <= pic.yMin && xy[n-1].Y <= pic.yMin && xy[n-2].Y <= pic.yMin {
-				continue
-			}
-			xy = append(xy, plotter.XY{X: xs[i], Y: y})
+			xy = append(xy, plotter.XY{X: x, Y: y})
 		}
 		return xy
 	}
@@ -150,7 +160,11 @@ func (pic picture) draw(p *plot.Plot, b band, c color.NRGBA) error {
 			p.Add(area)
 		}
 	}
-	line, err := plotter.NewLine(put(b.x, b.proved))
+	xy := put(b.x, b.proved)
+	if len(xy) == 0 {
+		return nil // nowhere within the axes
+	}
+	line, err := plotter.NewLine(xy)
 	if err != nil {
 		return err
 	}
@@ -200,6 +214,35 @@ func (decades) Ticks(lo, hi float64) []plot.Tick {
 				}
 			}
 		}
+	}
+	return ticks
+}
+
+// round marks multiples of a round number, some six of them.
+type round struct{}
+
+// Ticks implements plot.Ticker.
+func (round) Ticks(lo, hi float64) []plot.Tick {
+	span := hi - lo
+	step := math.Pow(10, math.Floor(math.Log10(span/6)))
+	for _, k := range []float64{1, 2, 5, 10} {
+		if k*step*7 >= span {
+			step *= k
+			break
+		}
+	}
+	digits := max(0, int(-math.Floor(math.Log10(step)+1e-9)))
+	var ticks []plot.Tick
+	for i := math.Ceil(lo/step - 1e-9); i*step <= hi+1e-9*span; i++ {
+		x := i * step
+		label := strconv.FormatFloat(x, 'f', digits, 64)
+		if math.Abs(x) >= 1e6 {
+			label = strconv.FormatFloat(x, 'g', 4, 64)
+		}
+		if i == 0 {
+			label = "0"
+		}
+		ticks = append(ticks, plot.Tick{Value: x, Label: label})
 	}
 	return ticks
 }
