@@ -76,17 +76,16 @@ by the ending of --out; --csv and --json print the numbers.`,
 	fs.BoolVar(&in.rdp, "rdp", false, "kind delta: draw the upper bounds of Rényi accounting too")
 	fs.StringVar(&in.delta, "delta", "1e-5", "kind steps: ε is told at this `δ`")
 	fs.BoolVar(&in.log, "log", false, "kind trade-off: true-positive against false-positive rate, on logarithmic axes")
-	in.register(cmd)
+	fs.StringVar(&in.title, "title", "", "`text` above the picture")
+	in.registerPlain(cmd)
 	return cmd
 }
 
 type curveFlags struct {
 	answerFlags
-	out, kind, points, minDelta, from, to, delta string
-	csv, rdp, log                                bool
+	out, kind, points, minDelta, from, to, delta, title string
+	csv, rdp, log                                       bool
 }
-
-func (f *curveFlags) register(cmd *cobra.Command) { f.registerPlain(cmd) }
 
 // A curvePoint is a point of any kind of curve: y is told at x.
 type curvePoint struct {
@@ -225,7 +224,7 @@ func (f *curveFlags) build(plans []*accountant.Plan, args []string, n int, opts 
 			b.proved = b.lower
 		}
 		if f.rdp && len(curves) == 1 {
-			b.name = "this accountant"
+			b.name = "Fourier, certified"
 		}
 		pic.bands = append(pic.bands, b)
 		for j, name := range []string{"Rényi", "Rényi, classic conversion"} {
@@ -251,6 +250,9 @@ func (f *curveFlags) build(plans []*accountant.Plan, args []string, n int, opts 
 		if !f.rdp {
 			pic.bands[first].name = "certified, " + curves[0].neighbors
 		}
+	}
+	if f.title != "" {
+		pic.title = f.title
 	}
 	return curves, shape, pic, nil
 }
