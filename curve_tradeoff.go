@@ -33,7 +33,7 @@ type TradeOffPoint struct {
 //
 //	1 − f(α) = sup{P(S): Q(S) ≤ α} = inf over x > 0 of h(x) + αx
 //
-// (Neyman and Pearson; Dong, Roth and Su, JRSS-B 2022, Proposition 2.12), over
+// (Neyman and Pearson; the duality of Dong, Roth and Su 2022, section 2.3), over
 // all real ε = log x. Where x < 1, h is read off the reverse pair: h(x) = 1 − x +
 // x·δ_rev(−log x).
 //

@@ -45,8 +45,8 @@ var (
 //
 // An attacker who names the data set with prior π on the set S, and the other one
 // elsewhere, is right with probability π·P(S) + (1 − π)·(1 − Q(S)), so that the
-// best one is right with probability (Kaissis et al. 2023; a rearrangement of
-// the definition of the hockey-stick divergence)
+// best one is right, by the definition of the hockey-stick divergence, with
+// probability
 //
 //	1 − π + π·δ(log((1−π)/π)).
 //

@@ -21,6 +21,7 @@ var commands = []func() *cobra.Command{
 	newRiskCmd,
 	newCurveCmd,
 	newProfileCmd,
+	newSamplingCmd,
 	newSelectCmd,
 	newMajorityCmd,
 	newPateCmd,
