@@ -193,6 +193,32 @@ func TestTradeOffRefuses(t *testing.T) {
 	checkRange(t, "nothing released", points[0].Power, 0.3, 1e-12, 1e-9)
 }
 
+// TestTradeOffWarns: what is asked for and not reached is said, and only then.
+func TestTradeOffWarns(t *testing.T) {
+	b, err := profiles.NewGaussianMechanism(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		accuracy float64
+		warns    bool
+	}{{1e-2, false}, {1e-3, false}, {1e-6, false}, {1e-9, true}} {
+		a := New(AddRemove, WithAccuracy(c.accuracy))
+		if err := a.Add(Step{Mechanism: b}, 1); err != nil {
+			t.Fatal(err)
+		}
+		points, err := a.TradeOff([]float64{0.05})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := points[0]
+		if (len(p.Warnings) > 0) != c.warns || !c.warns && p.Power.Upper-p.Power.Lower > 4*c.accuracy*p.Power.Upper {
+			t.Errorf("accuracy %v: %+v", c.accuracy, p)
+		}
+		checkRange(t, fmt.Sprint("accuracy ", c.accuracy), p.Power, tail(1.6448536269514722-0.5), 1e-14, 0.04)
+	}
+}
+
 func TestScaled(t *testing.T) {
 	b, err := profiles.NewPure(0.1)
 	if err != nil {

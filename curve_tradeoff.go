@@ -3,6 +3,7 @@ package accountant
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/xmath"
@@ -193,11 +194,7 @@ func (p *pair) add(h *half, t float64) error {
 		return fmt.Errorf("internal error: δ(%v) in [%v, %v]; please report the plan", t, r.Lower, r.Upper)
 	}
 	for _, w := range r.Warnings {
-		known := false
-		for _, old := range p.warnings {
-			known = known || old == w
-		}
-		if !known {
+		if !slices.Contains(p.warnings, w) {
 			p.warnings = append(p.warnings, w)
 		}
 	}
@@ -267,8 +264,18 @@ func (p *pair) least(h *half, alpha float64) (r Range, inside bool, err error) {
 		}
 		best.Lower = min(best.Lower, best.Upper)
 		best.Estimate = min(max(best.Estimate, best.Lower), best.Upper)
-		if best.Upper-best.Lower <= 1.5*p.want*math.Abs(best.Upper) || look == maxLooks {
+		width := best.Upper - best.Lower
+		stop := func() (Range, bool, error) {
+			if width > max(4*p.want*math.Abs(best.Upper), 1e-12) {
+				w := fmt.Sprintf("the search for the best test at a false-positive rate of %v ended at a width of %.2g: the interval is wider than asked", alpha, width)
+				if !slices.Contains(p.warnings, w) {
+					p.warnings = append(p.warnings, w)
+				}
+			}
 			return best, inside, nil
+		}
+		if width <= 1.5*p.want*math.Abs(best.Upper) || look == maxLooks {
+			return stop()
 		}
 		var t float64
 		switch {
@@ -277,12 +284,12 @@ func (p *pair) least(h *half, alpha float64) (r Range, inside bool, err error) {
 		case h.below && at == 0:
 			t = 2 * g[1].t
 			if t > 700 {
-				return best, inside, nil
+				return stop()
 			}
 		default:
 			t = (g[at].t + g[at+1].t) / 2
 			if math.Abs(g[at].t-g[at+1].t) < minGap {
-				return best, inside, nil
+				return stop()
 			}
 		}
 		if err := p.add(h, t); err != nil {
