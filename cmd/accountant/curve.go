@@ -351,6 +351,9 @@ func lastEpsilon(a *accountant.Accountant, floor float64) (float64, error) {
 			return 0, err
 		}
 		if !math.IsInf(iv.Upper, 0) {
+			if delta > floor {
+				iv.Upper *= 1.25 // show the δ that no ε gets below
+			}
 			return iv.Upper, nil
 		}
 	}

@@ -78,6 +78,9 @@ func (pic picture) save(path string) error {
 		a.Tick.Label.Font.Size = vg.Points(10)
 		a.Padding = 0
 	}
+	if pic.logY && pic.legendUp && pic.inTheWay() {
+		pic.legendUp, pic.legendLeft = false, true
+	}
 	grid := plotter.NewGrid()
 	grid.Vertical.Color, grid.Horizontal.Color = color.Gray{225}, color.Gray{225}
 	p.Add(grid)
@@ -116,12 +119,30 @@ func (pic picture) save(path string) error {
 	return savePicture(p, 17*vg.Centimeter, 11*vg.Centimeter, path)
 }
 
+// inTheWay reports whether a curve that falls runs through the upper right corner.
+func (pic picture) inTheWay() bool {
+	for _, b := range pic.bands {
+		for i, x := range b.x {
+			if x >= pic.xMin+0.6*(pic.xMax-pic.xMin) {
+				if math.Log(b.proved[i]/pic.yMin) > 0.75*math.Log(pic.yMax/pic.yMin) {
+					return true
+				}
+				break
+			}
+		}
+	}
+	return false
+}
+
 // draw adds one band, cut off at the ends of the axes.
 func (pic picture) draw(p *plot.Plot, b band, c color.NRGBA) error {
 	put := func(xs, ys []float64) plotter.XYs {
 		var xy plotter.XYs
 		for i, x := range xs {
 			y := ys[i]
+			if math.Abs(x-pic.xMax) < 1e-9*(pic.xMax-pic.xMin) {
+				x = pic.xMax
+			}
 			if math.IsNaN(y) || math.IsInf(y, 0) || x < pic.xMin || x > pic.xMax {
 				continue
 			}

@@ -197,6 +197,9 @@ func (f *profileFlags) run(cmd *cobra.Command) error {
 				return err
 			}
 			if !math.IsInf(r.Upper, 0) {
+				if delta > floor {
+					r.Upper *= 1.25 // show the δ that no ε gets below
+				}
 				reach = max(reach, r.Upper)
 				break
 			}

@@ -26,6 +26,9 @@ var commands = []func() *cobra.Command{
 	newMajorityCmd,
 	newPateCmd,
 	newLabelCmd,
+	newLedgerCmd,
+	newServeCmd,
+	newExplainCmd,
 	newVersionCmd,
 }
 
@@ -55,7 +58,6 @@ func newRootCmd() *cobra.Command {
 			return usageError{errors.New("missing command")}
 		},
 	}
-	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(flagError)
 	// The root runs only to say that a command is missing.
 	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "{{if .Runnable}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}", 1))
