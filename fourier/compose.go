@@ -147,6 +147,9 @@ func (c *composition) finish() {
 // z^T per unit of T (docs/accuracy.md §7): log|z| = ½log1p(|z|²−1) loses nothing near
 // |z| = 1.
 func polar(z complex128) (logAbs, phase, err float64) {
+	if z == 0 {
+		return math.Inf(-1), 0, 0 // what z may be instead is ζ's business
+	}
 	a, b := real(z), imag(z)
 	phase = math.Atan2(b, a)
 	r2 := math.FMA(a-1, a+1, b*b)
