@@ -389,7 +389,7 @@ func (a *Accountant) worst(ask func(*fourier.Sum) (fourier.Result, error), below
 		}
 		// out is the direction with the larger Upper; an attack in either counts.
 		out.Lower = max(out.Lower, iv.Lower)
-		out.Estimate = max(out.Estimate, iv.Estimate)
+		out.Estimate = min(max(out.Estimate, iv.Estimate), out.Upper)
 		if out.Gap != nil {
 			p, q := out.Gap, iv.Gap
 			p.Proved = Range{max(p.Proved.Lower, q.Proved.Lower), max(p.Proved.Estimate, q.Proved.Estimate), max(p.Proved.Upper, q.Proved.Upper)}

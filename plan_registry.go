@@ -46,6 +46,26 @@ var samplings = []entry[subsample.Scheme]{
 	{"poisson", params{{name: "rate"}}, func(v values) (subsample.Scheme, error) {
 		return subsample.NewPoisson(v.number("rate"))
 	}},
+	{"without-replacement", params{{name: "population", kind: whole}, {name: "batch", kind: whole}},
+		func(v values) (subsample.Scheme, error) {
+			return subsample.NewWithoutReplacement(int64(v.whole("population")), int64(v.whole("batch")))
+		}},
+	{"with-replacement", params{{name: "population", kind: whole}, {name: "batch", kind: whole}},
+		func(v values) (subsample.Scheme, error) {
+			return subsample.NewWithReplacement(int64(v.whole("population")), int64(v.whole("batch")))
+		}},
+	{"must-ow", multistage, stages(subsample.NewMustOW)},
+	{"must-wo", multistage, stages(subsample.NewMustWO)},
+	{"must-ww", multistage, stages(subsample.NewMustWW)},
+}
+
+// The two stages of MUST: a subset of the population, then a batch of the subset.
+var multistage = params{{name: "population", kind: whole}, {name: "subset", kind: whole}, {name: "batch", kind: whole}}
+
+func stages(build func(population, subset, batch int64) (subsample.FixedSize, error)) func(values) (subsample.Scheme, error) {
+	return func(v values) (subsample.Scheme, error) {
+		return build(int64(v.whole("population")), int64(v.whole("subset")), int64(v.whole("batch")))
+	}
 }
 
 // An entry is something that a plan names, with its parameters.

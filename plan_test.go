@@ -413,13 +413,14 @@ func TestRegistry(t *testing.T) {
 	sample := map[string]string{
 		"noise-multiplier": "2", "sensitivity": "1", "probability": "0.5", "categories": "3",
 		"epsilon": "1", "delta": "1e-3", "p": "[0.5, 0.5]", "q": "[0.25, 0.75]", "rate": "0.5",
+		"population": "1000", "subset": "100", "batch": "50",
 	}
 	text := func(name string, ps params) string {
 		var kvs []string
 		for _, p := range ps {
 			v, ok := sample[p.name]
 			if !ok {
-				t.Skipf("%s: no sample of %s", name, p.name)
+				t.Fatalf("%s: no sample of %s", name, p.name)
 			}
 			kvs = append(kvs, p.name+": "+v)
 		}

@@ -36,7 +36,7 @@ type composition struct {
 	right   []rightTail
 	logKeep float64 // Σ_j T_j log1p(−p∞_j): log of the finite part's P-mass
 	keepErr float64 // relative error of logKeep
-	copies  float64 // Σ_j T_j
+	logMass float64 // bound of the log of the untilted P-mass of all copies
 	mass    float64 // Σ_j T_j log Σx_j: log of the tilted mass, about 0
 	reach   float64 // Σ_j T_j |losses|, for the rounding of the origin
 }
@@ -85,7 +85,8 @@ func begin(terms []term, theta float64, n int64, excess []float64) (*composition
 		c.reach += t.count * (math.Abs(l.Offset) + math.Abs(p))
 		c.rho += t.count * rho
 		c.spill += t.count * spill
-		c.copies += t.count
+		k0, err0 := l.K(0)
+		c.logMass += t.count * max(0, k0+err0)
 		c.mass += t.count * math.Log1p(max(sp.excess, -1))
 		c.logKeep += t.count * math.Log1p(-math.Exp(l.LogPInf))
 		if !math.IsInf(l.LogPInf, -1) {

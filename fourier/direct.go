@@ -74,9 +74,12 @@ func (sp *spectrum) decays(from float64, work *float64) bool {
 	for _, x := range sp.x {
 		top = max(top, x)
 	}
+	// What is left out of the bulk counts in full: a thousandth of the room there is
+	// near |z| = 1 may go.
+	least := max(1e-14*top, -1e-3*dropLog/sp.count/float64(len(sp.x)))
 	var bulk []int
 	for i, x := range sp.x {
-		if x > 1e-14*top {
+		if x > min(least, 1e-3*top) {
 			bulk = append(bulk, i)
 		}
 	}

@@ -130,8 +130,7 @@ func (c *composition) read(eps float64) reading {
 	}
 	right = min(right, 2*c.rho+whole) // the whole mass of the tilted law
 	logWMax := th*math.Log(th) - (1+th)*math.Log1p(th)
-	// The P-mass of all T copies is at most 1 + 16uT (pld rounds by less).
-	r.aliasLeft = math.Exp(-th*nd-r.logScale+16*xmath.U*c.copies) * (1 + 1e-9)
+	r.aliasLeft = math.Exp(-th*nd-r.logScale+c.logMass) * (1 + 1e-9)
 	r.aliasRight = math.Exp(right+logWMax) * (1 + 1e-9)
 	r.foldRight = math.Exp(right-th*nd) * (1 + 1e-9)
 	if r.s > 0 {

@@ -68,10 +68,10 @@ func (s *Sum) fitStep(d float64) (step float64, exact bool) {
 	leadSpan := 0.0
 	discrete := true
 	for _, e := range s.entries {
-		span := 0.0
+		span, regular := 0.0, false
 		if t, ok := e.profile.(*profiles.Discrete); ok {
 			if _, sp, ok := pld.Spacing(t, 1<<22); ok && (sp == 0 || sp >= d/16) {
-				span = sp
+				span, regular = sp, true
 				if sp == 0 {
 					continue // one atom lies on every lattice
 				}
@@ -87,7 +87,8 @@ func (s *Sum) fitStep(d float64) (step float64, exact bool) {
 				span = e.sup.Atoms[n-1] - e.sup.Atoms[0]
 			}
 		}
-		if span > 0 && (lead == nil || e.count > lead.count) {
+		// A loss far below the step is not resolved anyway.
+		if (regular || span > d/2) && span > 0 && (lead == nil || e.count > lead.count) {
 			lead, leadSpan = e, span
 		}
 	}
@@ -193,6 +194,9 @@ func (s *Sum) lattice(e *entry, step float64, p plan, top, k float64) (lattice, 
 	if l.upper, l.lower = pld.Discretize(e.profile, g); l.upper == nil {
 		return l, errTooLong
 	}
+	if err := complete(l.upper); err != nil {
+		return l, err
+	}
 	e.remember(l)
 	return l, nil
 }
@@ -288,6 +292,16 @@ func (s *Sum) refineEpsilon(logDelta, logInf, floor, top float64) (Result, error
 		best.Estimate = best.Upper
 		return best, nil
 	}
+	if logDelta > -math.Ln2 {
+		// With η above the least possible ε the bound holds if the reversed profile
+		// is at most 1 − e^−η there: δ(ε) = 1 − e^ε(1 − δ_rev(−ε)).
+		eta := 0.9 * max(s.opts.Relative*math.Abs(floor), s.opts.Absolute)
+		if s.reversed().Proves(-floor-eta, -math.Expm1(-eta)) {
+			best.Upper = min(best.Upper, xmath.Up(floor+eta, 4))
+			best.Estimate = best.Lower
+			return best, nil
+		}
+	}
 	eps, theta := c.epsilon(finiteLog)
 	var step float64
 	factor := 1.0
@@ -318,6 +332,8 @@ func (s *Sum) refineEpsilon(logDelta, logInf, floor, top float64) (Result, error
 		r.Points, r.Step = ps.n, step
 		width := r.Upper - r.Lower
 		best = intersect(best, r)
+		// The accuracy asked for is relative to the answer, not to the first guess.
+		want = max(s.opts.Relative*min(math.Abs(best.Lower), math.Abs(best.Upper)), s.opts.Absolute)
 		if best.Upper-best.Lower <= want {
 			return best, nil
 		}
@@ -466,8 +482,27 @@ func (r reading) totalSlope() float64 {
 	return r.slope * math.Exp(r.logValue-xmath.LogAdd(r.logValue, r.logInf))
 }
 
+// reversed returns the sum of the reversed profiles.
+func (s *Sum) reversed() *Sum {
+	r := New(s.opts)
+	for _, e := range s.entries {
+		p := profiles.Reverse(e.profile)
+		r.entries = append(r.entries, &entry{profile: p, sup: p.Support(), count: e.count})
+	}
+	r.copies, r.runs = s.copies, s.runs
+	return r
+}
+
 // refineDelta answers δ(ε) for two or more runs.
 func (s *Sum) refineDelta(eps, logInf float64) (Result, error) {
+	if least := -math.Expm1(eps); least > 0.5 {
+		// δ(ε) = 1 − e^ε + e^ε·δ_rev(−ε), the last term of which may not matter.
+		if room := 0.5 * s.opts.Relative * least; room >= math.Exp(eps) {
+			return Result{Lower: xmath.Down(least, 4), Estimate: least, Upper: 1}, nil
+		} else if s.reversed().Proves(-eps, room*math.Exp(-eps)) {
+			return Result{Lower: xmath.Down(least, 4), Estimate: least, Upper: xmath.Up(least+room, 4)}, nil
+		}
+	}
 	// The coarse laws reach as far as δ needs; δ is what they say.
 	logDelta := -10.0
 	var c cumulant
@@ -516,6 +551,9 @@ func (s *Sum) refineDelta(eps, logInf float64) (Result, error) {
 		bestHi = min(bestHi, ps.upper.read(xmath.Down(eps-ps.upMoved, 2)).upper())
 		bestLo = max(bestLo, ps.lower.read(xmath.Up(eps+ps.loMoved, 2)).lower())
 		v, _ := ps.estimate(eps)
+		if !(v >= bestLo && v <= bestHi) {
+			v = bestHi // a reading that is all round-off
+		}
 		best = Result{Lower: expDown(bestLo), Estimate: math.Exp(v), Upper: expUp(bestHi), Points: ps.n, Step: step}
 		best.Budget = ps.budget(eps, math.Exp(v))
 		width := bestHi - bestLo

@@ -1,6 +1,7 @@
 package fourier
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
@@ -180,7 +181,7 @@ func coarse(es []*entry, logDelta, copies float64) cumulant {
 func (c cumulant) proves(eps, logDelta float64) bool {
 	keep := 0.0
 	for _, t := range c {
-		if len(t.law.Loss) == 0 {
+		if len(t.law.Loss) == 0 || complete(t.law) != nil {
 			return false
 		}
 		keep += t.count * math.Log1p(-math.Exp(t.law.LogPInf)) * (1 + 1e-9)
@@ -197,6 +198,19 @@ func (c cumulant) proves(eps, logDelta float64) bool {
 		bound = xmath.LogAdd(bound, xmath.Log1mExp(keep))
 	}
 	return bound < logDelta
+}
+
+// complete returns an error unless the law has a P-mass of 1, as an upper law
+// must: tails without a correct digit would have spoiled it.
+func complete(l *pld.Law) error {
+	mass := math.Exp(l.LogPInf)
+	for _, m := range l.LogMass {
+		mass += math.Exp(m)
+	}
+	if !(math.Abs(mass-1) < 1e-6) {
+		return fmt.Errorf("the tails of a profile are too inexact: its upper law has a mass of %v instead of 1", mass)
+	}
+	return nil
 }
 
 // Proves reports whether a Chernoff bound alone shows δ(eps) ≤ delta. It costs

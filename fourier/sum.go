@@ -76,7 +76,7 @@ const maxCount = 1 << 53
 
 // Add adds count runs of p.
 func (s *Sum) Add(p profiles.Profile, count int64) error {
-	if count < 0 || float64(count)+s.runs > maxCount {
+	if count < 0 || count > maxCount || float64(count) > maxCount-s.runs {
 		return fmt.Errorf("count: %d is not in [0, 2^53 − runs so far]", count)
 	}
 	if count == 0 {
@@ -209,8 +209,7 @@ func (s *Sum) Epsilon(delta float64) (Result, error) {
 	if logDelta <= logInf+infErr {
 		r.Upper = math.Inf(1)
 	}
-	r.Estimate = min(max(r.Estimate, r.Lower), r.Upper)
-	return r, nil
+	return s.checked(r)
 }
 
 // Delta returns δ(eps), for any real eps.
@@ -221,6 +220,9 @@ func (s *Sum) Delta(eps float64) (Result, error) {
 	logInf, infErr, top := s.ends()
 	if s.still() {
 		return exactly(max(0, -math.Expm1(eps))), nil
+	}
+	if logInf == 0 {
+		return exactly(1), nil // an infinite loss is certain
 	}
 	move := s.lossErr()
 	if eps-move >= top {
@@ -235,9 +237,14 @@ func (s *Sum) Delta(eps float64) (Result, error) {
 		if math.IsInf(el, 1) {
 			lo, el = math.Inf(-1), 0
 		}
+		t := p.Tails(eps-move, 0)
 		if math.IsInf(eh, 1) || math.IsInf(e, 1) {
-			t := p.Tails(eps-move, 0)
 			hi, eh = t.P, t.Err
+		}
+		// P − e^εQ takes the ratio of the masses, which is within move of the loss: an
+		// atom within that of ε may count for up to 2·move of its mass too little.
+		if move > 0 {
+			hi = xmath.LogAdd(hi, math.Log(2*move)+t.P+t.Err)
 		}
 		r = Result{Lower: expDown(lo - el), Estimate: math.Exp(v), Upper: expUp(hi + eh)}
 		r.Budget.RoundOff = r.Upper - r.Lower
@@ -249,6 +256,22 @@ func (s *Sum) Delta(eps float64) (Result, error) {
 	}
 	r.Lower = max(r.Lower, 0, xmath.Down(-math.Expm1(eps), 2))
 	r.Upper = min(r.Upper, 1)
+	if eps < top && !math.IsInf(top, 1) {
+		// No finite loss is above top: δ(ε) ≤ p∞ + 1 − e^{ε−top}.
+		x := math.Log(-math.Expm1(xmath.Down(eps-top, 1)))
+		r.Upper = min(r.Upper, expUp(xmath.LogAdd(logInf+infErr, x)+4*xmath.U))
+	}
+	return s.checked(r)
+}
+
+// checked places the estimate within the interval, which must be one.
+func (s *Sum) checked(r Result) (Result, error) {
+	if !(r.Lower <= r.Upper) {
+		return Result{}, fmt.Errorf("internal error: lower bound %v is above upper bound %v; please report the steps", r.Lower, r.Upper)
+	}
+	if math.IsNaN(r.Estimate) {
+		r.Estimate = r.Upper
+	}
 	r.Estimate = min(max(r.Estimate, r.Lower), r.Upper)
 	return r, nil
 }

@@ -14,6 +14,7 @@ package fourier
 
 import (
 	"math"
+	"sync"
 
 	"github.com/mjibson/go-dsp/fft"
 	"gonum.org/v1/gonum/dsp/fourier"
@@ -60,8 +61,20 @@ func (gonum) Length(n int) int {
 	return best
 }
 
+// plans holds gonum's twiddle factors by length: the upper and the lower law use
+// the same. A plan is not safe for concurrent use, hence a pool of each.
+var plans sync.Map // int → *sync.Pool of *fourier.FFT
+
 func (gonum) Coefficients(x []float64) []complex128 {
-	return fourier.NewFFT(len(x)).Coefficients(nil, x)
+	n := len(x)
+	p, ok := plans.Load(n)
+	if !ok {
+		p, _ = plans.LoadOrStore(n, &sync.Pool{New: func() any { return fourier.NewFFT(n) }})
+	}
+	pool := p.(*sync.Pool)
+	f := pool.Get().(*fourier.FFT)
+	defer pool.Put(f)
+	return f.Coefficients(nil, x)
 }
 
 // Eta: per stage of radix r the butterfly contributes 1u, 2u, 7u, 13.4u

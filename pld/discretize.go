@@ -218,20 +218,12 @@ func (d *discretizer) fill() {
 		c.errV += c.v * (a.move + b.move) / math.Expm1(c.w) * (1 + 1e-9)
 		if right {
 			c.far = math.Exp(b.tails.P - c.scale)
-			c.errFar = c.far * (grown(b.tails.Err) + xmath.U*(3+2*finite(b.tails.P)))
+			c.errFar = c.far * rise(b.tails.Err+xmath.U*(3+2*finite(b.tails.P)))
 		} else {
 			c.far = math.Exp(a.tails.PC - c.scale)
-			c.errFar = c.far * (grown(a.tails.ErrC) + xmath.U*(3+2*finite(a.tails.PC)))
+			c.errFar = c.far * rise(a.tails.ErrC+xmath.U*(3+2*finite(a.tails.PC)))
 		}
 	}
-}
-
-// grown returns e^err − 1: what an error err of a logarithm is to the number.
-func grown(err float64) float64 {
-	if err < 1e-6 {
-		return err * (1 + 1e-6)
-	}
-	return math.Expm1(err)
 }
 
 func finite(x float64) float64 {
@@ -243,26 +235,45 @@ func finite(x float64) float64 {
 
 // between returns e^shift times the mass between two points, from the logs of
 // its tails above (up) and up to (lo) the points, whichever are smaller; and the
-// error bound, relErr being that of the tails used.
-func between(upA, upB, loA, loB, errUp, errLo, shift, tol float64) (m, err float64) {
-	big, small, rel := loB, loA, errLo
+// error bound, from the error of each tail. Where a tail loses its accuracy with
+// its size, next to the end of a support, the larger one must not pay for it.
+func between(upA, upB, loA, loB float64, a, b profiles.Tails, shift, tol float64) (m, err float64) {
+	big, small, relBig, relSmall := loB, loA, b.ErrC, a.ErrC
 	if upA < loB {
-		big, small, rel = upA, upB, errUp
+		big, small, relBig, relSmall = upA, upB, a.Err, b.Err
 	}
 	if math.IsInf(big, -1) {
 		return 0, 0
 	}
 	top := math.Exp(big + shift)
 	m = -top * math.Expm1(small-big)
-	return m, top*2*grown(rel) + m*(tol+xmath.U*(6+2*math.Abs(big)+2*math.Abs(shift)))
+	err = top*rise(relBig) + m*(tol+xmath.U*(6+2*math.Abs(big)+2*math.Abs(shift)))
+	if !math.IsInf(small, -1) {
+		if relSmall > 1 {
+			err += top // nothing is known but the order of the two
+		} else {
+			err += math.Exp(small+shift) * rise(relSmall) * (1 + 4*xmath.U)
+		}
+		err += top * 2 * xmath.U * math.Abs(small-big) * math.Exp(small-big)
+	}
+	return m, err
+}
+
+// rise returns e^x − 1: by what part of itself a mass may be larger whose
+// logarithm has error x.
+func rise(x float64) float64 {
+	if x < 1e-9 {
+		return x * (1 + 1e-9)
+	}
+	return math.Expm1(x)
 }
 
 func massP(a, b profiles.Tails, shift float64) (m, err float64) {
-	return between(a.P, b.P, a.PC, b.PC, max(a.Err, b.Err), max(a.ErrC, b.ErrC), shift, 0)
+	return between(a.P, b.P, a.PC, b.PC, a, b, shift, 0)
 }
 
 func massQ(a, b profiles.Tails, shift, tol float64) (m, err float64) {
-	return between(a.Q, b.Q, a.QC, b.QC, max(a.Err, b.Err), max(a.ErrC, b.ErrC), shift, tol)
+	return between(a.Q, b.Q, a.QC, b.QC, a, b, shift, tol)
 }
 
 // upper builds connect-the-dots. With U_i the P-mass strictly above vertex i and
@@ -288,7 +299,7 @@ func (d *discretizer) upper() *Law {
 		c := &d.cells[i]
 		v := min(c.p+c.errP, c.v+c.errV)
 		u := (c.far + c.errFar + v) * (1 + 4*xmath.U)
-		up := prev * math.Exp(prevScale-c.scale)
+		up := rescale(prev, prevScale, c.scale)
 		u = max(u, up)
 		if c.scale == 0 {
 			u = min(u, 1)
@@ -310,12 +321,21 @@ func (d *discretizer) upper() *Law {
 	low, lowScale := 0.0, 0.0
 	for i := range w {
 		c := &d.cells[i]
-		dn := low * math.Exp(lowScale-c.scale)
+		dn := rescale(low, lowScale, c.scale)
 		t.set(i, w[i]-dn, xmath.U*(2*w[i]+2*dn*math.Abs(lowScale-c.scale)), c.scale)
 		low, lowScale = w[i], c.scale
 	}
 	t.set(d.center, 1-rest-low*math.Exp(lowScale), 4*xmath.U, 0)
 	return t.law(+1, pinf)
+}
+
+// rescale turns a number in units of e^from into units of e^to; nothing stays
+// nothing, however far the units are apart.
+func rescale(x, from, to float64) float64 {
+	if x == 0 {
+		return 0
+	}
+	return x * math.Exp(from-to)
 }
 
 // A tally collects the masses of the vertices, in units of e^scale.

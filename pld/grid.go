@@ -10,7 +10,8 @@ import (
 
 // Range returns losses lo < hi such that the finite loss exceeds hi with
 // log P-probability at most logAbove, and is at most lo with at most logBelow;
-// or the ends of the support if they come first.
+// or the ends of the support if they come first. Where no loss is finite, lo is
+// +Inf and hi is −Inf.
 func Range(p profiles.Profile, logAbove, logBelow float64) (lo, hi float64) {
 	sup := p.Support()
 	above := func(t float64) bool {

@@ -70,6 +70,9 @@ func (a depth) in(scale float64) depth {
 	if a.scale == scale {
 		return a
 	}
+	if a.x == 0 && a.err == 0 {
+		return depth{scale: scale}
+	}
 	f := math.Exp(a.scale - scale)
 	return depth{a.x * f, a.err*f + a.x*f*4*xmath.U*(1+math.Abs(a.scale-scale)), scale}
 }
@@ -117,7 +120,7 @@ func differ(a, b, err float64) depth {
 		scale = a
 	}
 	x := math.Exp(a-scale) * -math.Expm1(min(0, b-a))
-	return depth{x, math.Exp(a-scale) * (2*err + xmath.U*(6+3*math.Abs(a)+2*finite(b))), scale}
+	return depth{x, math.Exp(a-scale) * (2*rise(err) + xmath.U*(6+3*math.Abs(a)+2*finite(b))), scale}
 }
 
 // lower builds the tangent hull, or rounds losses down (first order) when the
@@ -286,7 +289,7 @@ func (d *discretizer) tangents(a, b int, eta float64) *Law {
 		hi := at(i + 1)
 		c := &d.cells[i]
 		x := tail(i, lo, hi)
-		dn := below * math.Exp(belowScale-c.scale)
+		dn := rescale(below, belowScale, c.scale)
 		t.set(i, x-dn, 4*xmath.U*(math.Abs(x)+math.Abs(dn)*math.Abs(belowScale-c.scale)), c.scale)
 		below, belowScale = x, c.scale
 		lo = hi
@@ -301,7 +304,7 @@ func (d *discretizer) tangents(a, b int, eta float64) *Law {
 		lo := at(i)
 		c := &d.cells[i]
 		x := tail(i, lo, hi)
-		up := above * math.Exp(aboveScale-c.scale)
+		up := rescale(above, aboveScale, c.scale)
 		t.set(i+1, x-up, 4*xmath.U*(math.Abs(x)+math.Abs(up)*math.Abs(aboveScale-c.scale)), c.scale)
 		above, aboveScale = x, c.scale
 		hi = lo
@@ -332,8 +335,8 @@ func (t *tally) settle(a, b int, eta float64) (kappa float64, ok bool) {
 		top--
 	}
 	m := t.m[top]
-	rest *= math.Exp(scale - t.scl[top])
-	eta *= math.Exp(-t.scl[top])
+	rest = rescale(rest, scale, t.scl[top])
+	eta = rescale(eta, 0, t.scl[top])
 	depth := eta + rest*-math.Expm1(pts[top].t-pts[b].t)
 	if !(m > 8*(rest+eta)) {
 		return 0, false
@@ -387,7 +390,7 @@ func (d *discretizer) width(i, j int) (w, err float64) {
 // lowers the profile everywhere. It returns what the last point could not bear.
 func (t *tally) carry(a, b int) (rest, scale float64) {
 	for k := a; k <= b; k++ {
-		m := t.m[k] - rest*math.Exp(scale-t.scl[k])*(1+8*xmath.U)
+		m := t.m[k] - rescale(rest, scale, t.scl[k])*(1+8*xmath.U)
 		rest, scale = 0, t.scl[k]
 		if m-t.err[k] < 0 {
 			rest = t.err[k] - m

@@ -98,7 +98,7 @@ func (g Gaussian) LogDelta(eps float64) (logDelta, err float64) {
 	e := eps / g.mu
 	x := e - g.mu/2
 	reach := g.mu * (2.3 + max(0, -x))
-	if x < -8 || g.mu >= 0.25 || reach > 0.7 {
+	if x < -30 || g.mu >= 0.25 { // e^{x²/2} stays in range
 		return logDeltaFromTails(g.Tails(eps, 0), eps)
 	}
 	// Gauss-Legendre with 5 nodes leaves μ^11·(5!)⁴/(11·(10!)³) = 4e-13·μ^11 times
@@ -117,5 +117,10 @@ func (g Gaussian) LogDelta(eps float64) (logDelta, err float64) {
 	dx := xmath.U * (4*math.Abs(e) + 3*g.mu + math.Abs(x))
 	// d log δ/dx = −x + …, at most |x| + 3 in size; MillsSlope loses up to (4x²+40)u, measured.
 	err = (math.Abs(x)+3)*dx + xmath.U*(40+8*x*x+2*math.Abs(logDelta)) + quad
+	if x < 0 {
+		if d, e := logDeltaFromTails(g.Tails(eps, 0), eps); e < err {
+			return d, e
+		}
+	}
 	return min(0, logDelta), err
 }

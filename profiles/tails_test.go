@@ -92,6 +92,33 @@ func TestGaussianGolden(t *testing.T) {
 	}
 }
 
+// δ of a Gaussian is within its stated error of 320 bits wherever one method hands
+// over to another, and that error is small.
+func TestGaussianDeltaAccuracy(t *testing.T) {
+	for _, mu := range []float64{1e-7, 1e-3, 0.05, 0.2, 0.2499, 0.25, 0.26, 1, 5} {
+		g := must(profiles.NewGaussian(1 / mu))
+		exact := profiletest.Gaussian(1 / mu)
+		for x := -12.5; x < 20; x += 0.237 {
+			eps := mu * (x + mu/2)
+			got, err := profiles.LogDelta(g, eps)
+			want := oracle.LogF(exact(oracle.F(eps)).Delta(oracle.F(eps)))
+			if !(math.Abs(got-want) <= err+xmath.U*math.Abs(want)) {
+				t.Errorf("μ = %v, ε = %v: log δ = %v, exactly %v: off by %.3g, stated %.3g", mu, eps, got, want, got-want, err)
+			}
+			// Below μ = ¼ twice the size of MillsSlope's error, (40 + 4x²)u, and that of the
+			// argument, up to 5|x|u times the slope |x| + 3. Above, nothing but the tails is
+			// used, which cancel.
+			limit := 2e-14 * (1 + x*x/2 + math.Abs(x))
+			if mu >= 0.25 {
+				continue
+			}
+			if err > limit {
+				t.Errorf("μ = %v, ε = %v: stated error %.3g, above %.3g", mu, eps, err, limit)
+			}
+		}
+	}
+}
+
 // must.md §1.3: the profiles of the Laplace and the Gaussian mechanism in closed
 // form, every real ε.
 func TestClosedForms(t *testing.T) {

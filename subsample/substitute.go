@@ -113,10 +113,31 @@ func envelopeDiscrete(d *profiles.Discrete, up poisson) (*profiles.Discrete, err
 	}
 	// The atom at 0 has what is left of P: P(L=0) + (1−rate)·δ_base(0).
 	massErr := d.MassErr() + 4*xmath.U*(1+math.Abs(up.logRate))
-	if delta0, err := profiles.LogDelta(d, 0); !math.IsInf(delta0, -1) {
+	if delta0, err := logVariation(d); !math.IsInf(delta0, -1) {
 		zero = xmath.LogAdd(zero, up.log1m+delta0)
 		massErr += err
 	}
 	atoms = append(atoms, profiles.Atom{Loss: 0, LogP: zero, LogQ: zero})
 	return profiles.NewDiscrete(atoms, up.logRate+sup.LogPInf, up.logRate+sup.LogQInf, massErr, forwardErr(sup.LossErr, max(sup.Max, -sup.Min), up.rate)+8*xmath.U*big)
+}
+
+// logVariation returns log δ(0) of d and its error, from the sum of P(1 − e^{−L})
+// over L > 0: unlike P(L > 0) − Q(L > 0) it does not cancel.
+func logVariation(d *profiles.Discrete) (logDelta, err float64) {
+	sup := d.Support()
+	terms, moved := []float64{sup.LogPInf}, []float64{math.Inf(-1)}
+	for _, a := range d.Atoms() {
+		if a.Loss > 0 {
+			terms = append(terms, a.LogP+xmath.Log1mExp(-a.Loss))
+			moved = append(moved, a.LogP-a.Loss) // how fast the term grows with the loss
+		}
+	}
+	logDelta = xmath.LogSum(terms)
+	if math.IsInf(logDelta, -1) {
+		return logDelta, 0
+	}
+	// Relative errors c(1 + |log m|) of n masses: see Discrete; 8 u for the sum.
+	n := float64(len(terms) + 1)
+	err = (d.MassErr()+8*xmath.U)*(1+math.Abs(logDelta)+math.Log(n)) + sup.LossErr*math.Exp(xmath.LogSum(moved)-logDelta)
+	return logDelta, err
 }

@@ -20,6 +20,7 @@ var commands = []func() *cobra.Command{
 	newDPSGDCmd,
 	newCalibrateCmd,
 	newCompareCmd,
+	newSamplingCmd,
 	newSelectCmd,
 	newMajorityCmd,
 	newPateCmd,

@@ -1,0 +1,87 @@
+package fourier
+
+import (
+	"math"
+	"testing"
+)
+
+// mustOWPair is pair A of MUST.OW at n=10000, m=200, b=118.
+func mustOWPair() (p, q NormalMixture) {
+	const n, m, b = 10000., 200, 118.
+	for u := range 20 {
+		lg, _ := math.Lgamma(m + 1)
+		lu, _ := math.Lgamma(float64(u) + 1)
+		lr, _ := math.Lgamma(float64(m-u) + 1)
+		w := b / n * math.Exp(lg-lu-lr-float64(u)*math.Log(b)+float64(m-u)*math.Log1p(-1/b))
+		if u == 0 {
+			w += 1 - b/n
+		}
+		p.Weight, p.Mean = append(p.Weight, w), append(p.Mean, float64(u))
+		q.Weight, q.Mean = append(q.Weight, w), append(q.Mean, -float64(u))
+	}
+	return p, q
+}
+
+// must.md §7.6, figure S2: L = 10, r = 5e5, ε = 1; within 1 % (check 25), the
+// rounding of the printed lower values being the largest part of it.
+func TestHistoricReproducesFigureS2(t *testing.T) {
+	if testing.Short() {
+		t.Skip("half a million points")
+	}
+	p, q := mustOWPair()
+	h, err := NewHistoric(p, q, 4, 10, 500_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		k    int
+		want [3]float64
+	}{
+		{200, [3]float64{9.068e-9, 1.3974e-8, 2.0431e-8}},
+		{1000, [3]float64{1.4942e-5, 1.4278e-4, 8.8799e-4}},
+	} {
+		l, m, u := h.Delta(1, c.k)
+		for i, got := range [3]float64{l, m, u} {
+			if math.Abs(got-c.want[i]) > 0.01*c.want[i] {
+				t.Errorf("k=%d: %v, want %v", c.k, [3]float64{l, m, u}, c.want)
+				break
+			}
+		}
+	}
+}
+
+// must.md E21(v): at the paper's own setting the "upper" value is 8.98e-6 where the
+// exact δ is 6.4097e-5. The name Historic stands for that.
+func TestHistoricUpperIsNotABound(t *testing.T) {
+	rate := 300. / 30969
+	p := NormalMixture{[]float64{1 - rate, rate}, []float64{0, 1}}
+	q := NormalMixture{[]float64{1}, []float64{0}}
+	h, err := NewHistoric(p, q, 0.8845, 6, 300_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, upper := h.Delta(2, 1000)
+	if math.Abs(upper-8.98e-6) > 0.01*8.98e-6 {
+		t.Errorf("upper value %v, want 8.98e-6", upper)
+	}
+}
+
+func TestHistoricChecksItsInput(t *testing.T) {
+	one := NormalMixture{[]float64{1}, []float64{0}}
+	for _, c := range []struct {
+		p     NormalMixture
+		sigma float64
+		l     float64
+		r     int
+		want  string
+	}{
+		{one, 0, 1, 4, "historic: sigma: 0 is not in (0, ∞)"},
+		{one, 1, math.NaN(), 4, "historic: l: NaN is not in (0, 1000]"},
+		{one, 1, 1, 5, "historic: r: 5 is not an even number in [4, 16777216]"},
+		{NormalMixture{}, 1, 1, 4, "historic: p: has 0 weights and 0 means, which is not in [1, ∞) of each"},
+	} {
+		if _, err := NewHistoric(c.p, one, c.sigma, c.l, c.r); err == nil || err.Error() != c.want {
+			t.Errorf("got %v, want %s", err, c.want)
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package subsample
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// Amplification says what sampling does to (ε, δ) of a mechanism, in the four
+// kinds of Zhao and Liu 2023, Definition 5 (as corrected in must.md E1).
+type Amplification int
+
+const (
+	Strong     Amplification = iota // ε' < ε and δ' < δ
+	WeakTypeI                       // ε' < ε and δ' ≥ δ
+	WeakTypeII                      // ε' ≥ ε and δ' < δ
+	Dilution                        // ε' ≥ ε and δ' ≥ δ
+)
+
+// String returns the paper's word.
+func (a Amplification) String() string {
+	return [...]string{"strong", "weak type I", "weak type II", "dilution"}[a]
+}
+
+// An AlignedPoint compares a mechanism at (Epsilon, Delta) with the sampled one
+// at (Epsilon2, Delta2) = (ε', δ'); the aligned privacy profile plots ε'/ε
+// against δ' − δ. It is a picture and no ranking of schemes: they have different
+// ε' at the same ε.
+type AlignedPoint struct {
+	Epsilon, Delta, Epsilon2, Delta2 float64
+}
+
+// Kind returns the kind of amplification at the point.
+func (p AlignedPoint) Kind() Amplification {
+	switch {
+	case p.Epsilon2 < p.Epsilon && p.Delta2 < p.Delta:
+		return Strong
+	case p.Epsilon2 < p.Epsilon:
+		return WeakTypeI
+	case p.Delta2 < p.Delta:
+		return WeakTypeII
+	}
+	return Dilution
+}
+
+// Aligned returns the aligned privacy profile of Theorem 5 at the given ε ≥ 0 of
+// the base mechanism. Relation: substitute.
+func (s FixedSize) Aligned(b profiles.Base, epsilons []float64) ([]AlignedPoint, error) {
+	pair, err := b.Pair(profiles.Substitute)
+	if err != nil {
+		return nil, err
+	}
+	t5, err := s.Theorem5(b)
+	if err != nil {
+		return nil, err
+	}
+	eta := s.InclusionProbability()
+	out := make([]AlignedPoint, len(epsilons))
+	for i, eps := range epsilons {
+		if !(eps >= 0) || math.IsInf(eps, 1) {
+			return nil, fmt.Errorf("epsilon: %v is not in [0, ∞)", eps)
+		}
+		d, _ := profiles.LogDelta(pair, eps)
+		eps2 := forward(eps, eta)
+		d2, _ := profiles.LogDelta(t5, eps2)
+		out[i] = AlignedPoint{eps, math.Exp(d), eps2, math.Exp(d2)}
+	}
+	return out, nil
+}

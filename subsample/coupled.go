@@ -1,0 +1,197 @@
+package subsample
+
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// coupled is the upper profile of sampling with replacement for the Gaussian
+// under substitution: noise 1, shift θ per copy, law p_u of the copies.
+//
+// must-gap.md §3 (R6), in closed form. For α = e^ε ≥ 1 the optimal coupling
+// shares one threshold T among the first copies u ≤ i and leaves every further
+// u alone with its own, t_u = uθ/2 + ε/(uθ), where the likelihood ratio r_u of u
+// copies is α:
+//
+//	α = max_i (p_0 + Σ_{1≤u≤i} p_u r_u(T)) / (p_0 + Σ_{1≤u≤i} p_u),
+//	P(L > ε) = p_0 Φ̄(T) + Σ_{u≤i} p_u Φ̄(T − uθ) + Σ_{u>i} p_u Φ̄(t_u − uθ),
+//	Q(L > ε) = (p_0 + Σ_{1≤u≤i} p_u) Φ̄(T) + Σ_{u>i} p_u Φ̄(t_u).
+//
+// For ε < 0 it is the reflection; the loss has an atom at 0. It is convex in α
+// (a partial minimum of a jointly convex function) and at most Theorem 5, so
+// that no minimum or convex minorant is needed. docs/theory/subsampling.md has
+// the proof.
+//
+// What the table of the law leaves out counts as given away.
+type coupled struct {
+	copies
+	p, upTo []float64 // Pr[U = u] and Pr[U ≤ u], for the search of thresholds
+}
+
+func newCoupled(law Multiplicity, theta float64) *coupled {
+	c := &coupled{copies: copies{law, theta}}
+	sum := 0.0
+	for _, l := range law.LogP {
+		sum += math.Exp(l)
+		c.p, c.upTo = append(c.p, math.Exp(l)), append(c.upTo, sum)
+	}
+	return c
+}
+
+// average returns the log of the largest average of r_0 = 1, r_1, …, r_i under the
+// weights p at T, its slope in T, the i that attains it and the
+// size of its rounding error. The averages rise while the next ratio is larger
+// than they are, and the ratios rise and then fall.
+func (p *coupled) average(t float64) (log, slope float64, i int, size float64) {
+	none := p.p[0]
+	// In plain numbers, minus 1, while nothing overflows.
+	if t*t/2 < 600 && p.LogNone > -600 {
+		var a, m, w, e float64 // Σ p(r−1), Σ p, Σ p·uθ·r, error of a
+		m = none
+		for u := 1; u <= p.last(); u++ {
+			l := p.LogP[u]
+			if l < -740 {
+				if u > 1 && p.p[u-1] > 0 {
+					break
+				}
+				continue
+			}
+			s := float64(u) * p.theta
+			x := p.exponent(u, t)
+			pu := p.p[u]
+			r1 := math.Expm1(x)
+			if m > 0 && !(r1*m > a) {
+				break
+			}
+			a += pu * r1
+			m += pu
+			w += pu * (r1 + 1) * s
+			e += pu*math.Abs(r1)*(p.Err[u]+roundOff*(3-l)) + pu*(r1+1)*roundOff*4*s*(t+s)
+			i = u
+		}
+		if m == 0 {
+			return 0, 0, 0, 0
+		}
+		y := a / m
+		return math.Log1p(y), w / m / (1 + y), i, (e/m+4*roundOff*math.Abs(y)*(1+p.EtaErr/roundOff))/(1+y) + roundOff
+	}
+	num, den := newLogSum(), newLogSum()
+	num.add(p.LogNone, 0)
+	den.add(p.LogNone, 0)
+	var w, e, top float64
+	top = math.Inf(-1)
+	for u := 1; u <= p.last(); u++ {
+		x := p.exponent(u, t)
+		if num.s > 0 && x < num.now()-den.now() {
+			break
+		}
+		l := p.LogP[u]
+		if math.IsInf(l, -1) {
+			continue
+		}
+		num.add(l+x, 0)
+		den.add(l, 0)
+		if l+x > top {
+			f := math.Exp(top - l - x)
+			w, e, top = w*f, e*f, l+x
+		}
+		s := float64(u) * p.theta
+		k := math.Exp(l + x - top)
+		w += k * s
+		e += k * (p.Err[u] + roundOff*(4-l+4*s*(t+s)))
+		i = u
+	}
+	f := math.Exp(top - num.now())
+	return num.now() - den.now(), w * f, i, e*f + p.EtaErr + roundOff*(8+4*math.Abs(num.now())+2*math.Abs(den.now()))
+}
+
+// threshold solves average(T) = ε ≥ 0: convex and increasing in T, by Newton's
+// method from the right.
+func (p *coupled) threshold(eps, tol float64) (t, dt float64, i int) {
+	t = math.Inf(1)
+	for u := 1; u <= p.last(); u++ {
+		if l := p.LogP[u]; !math.IsInf(l, -1) {
+			s := float64(u) * p.theta
+			t = min(t, s/2+(eps-l)/s)
+		}
+	}
+	for n := 0; ; n++ {
+		a, slope, k, size := p.average(t)
+		if slope == 0 { // at or left of the root of one copy, ε = 0
+			return max(t, p.theta/2), tol/p.theta + 4*roundOff*t, max(k, 1)
+		}
+		step := (a - eps) / slope
+		t -= step
+		if !(step > 1e-14*(1+t)) || n == 200 {
+			return t, math.Abs(step) + (size+tol+roundOff*eps)/slope + 4*roundOff*t, k
+		}
+	}
+}
+
+// up returns log P(L > ε) and log Q(L > ε) for ε ≥ 0 with a bound on the error
+// of both; the mass given away is in P.
+func (p *coupled) up(eps, tol float64) (logP, logQ, err float64) {
+	t, dt, i := p.threshold(eps, tol)
+	d := dt + roundOff*2*t
+	none := xmath.LogNormalTail(t)
+	e0 := normalErr(none, t, d)
+	ps, qs := newLogSum(), newLogSum()
+	ps.add(p.LogNone+none, p.EtaErr+e0)
+	qs.add(p.LogNone+none, p.EtaErr+e0)
+	n := 1
+	for u := 1; u <= p.last(); u++ {
+		if w := p.LogAbove[u] + far; w < ps.now() && w-eps < qs.now() {
+			break
+		}
+		s := float64(u) * p.theta
+		x, dx, q, eq := t, d, none, e0
+		if u > i {
+			x = s/2 + eps/s
+			dx = roundOff*4*x + tol/s
+			q = xmath.LogNormalTail(x)
+			eq = normalErr(q, x, dx)
+		}
+		y := x - s
+		dx += roundOff * (2*s + math.Abs(y))
+		l := xmath.LogNormalTail(y)
+		ps.add(p.LogP[u]+l, p.Err[u]+normalErr(l, y, dx))
+		qs.add(p.LogP[u]+q, p.Err[u]+eq)
+		n++
+	}
+	ps.add(p.LogAbove[len(p.LogP)], 0)
+	logP, e1 := ps.value(n)
+	logQ, e2 := qs.value(n)
+	return logP, logQ, max(e1, e2) + leftOut
+}
+
+// SelfReverse implements profiles.SelfReverser.
+func (p *coupled) SelfReverse() bool { return true }
+
+func (p *coupled) Tails(eps, tol float64) profiles.Tails { return reflected(p.up, eps, tol) }
+
+func (p *coupled) Support() profiles.Support {
+	rest := p.LogAbove[len(p.LogP)]
+	return profiles.Support{Min: math.Inf(-1), Max: math.Inf(1), LogPInf: rest, LogQInf: rest, Atoms: []float64{0}, Spike: math.NaN()}
+}
+
+// reflected returns the tails of a self-reverse profile that is known for ε ≥ 0
+// and has its only atom at 0.
+func reflected(up func(eps, tol float64) (logP, logQ, err float64), eps, tol float64) profiles.Tails {
+	if eps >= 0 {
+		p, q, err := up(eps, tol)
+		t := profiles.Tails{P: p, Q: q, PC: xmath.Log1mExp(p), QC: xmath.Log1mExp(q), Err: err}
+		t.ErrC = otherSideErr(p, t.PC, err) + otherSideErr(q, t.QC, err)
+		return t
+	}
+	p, q, err := up(-eps, tol)
+	t := profiles.Tails{PC: q, QC: p, P: xmath.Log1mExp(q), Q: xmath.Log1mExp(p), ErrC: err}
+	t.Err = otherSideErr(p, t.Q, err) + otherSideErr(q, t.P, err)
+	return t
+}
+
+// otherSideErr bounds the error of log(1 − e^a) = c where a has error err.
+func otherSideErr(a, c, err float64) float64 {
+	return 4*roundOff*(1+finiteAbs(c)) + 2*err*math.Exp(min(a-c, 100))
+}

@@ -1,0 +1,226 @@
+package subsample
+
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// switched is the pair (Σ_u p_u N(uθ, 1), N(0, 1)): all other records agree with
+// the substitute (must.md §4.5, pair B). Its loss log Σ p_u e^{uθx − u²θ²/2}
+// increases in the output x, from log p_0.
+type switched struct{ copies }
+
+// newSwitched moves what the table leaves out to u = 0, which only lowers the
+// divergence: every set {x > t} loses P-mass.
+func newSwitched(law Multiplicity, theta float64) *switched {
+	return &switched{copies{law, theta}}
+}
+
+// threshold returns the output at which the loss is ε, and its error; ok is
+// false for ε ≤ log p_0, where every output has more.
+func (p *switched) threshold(eps, tol float64) (x, dx float64, ok bool) {
+	// Σ_{u≥1} p_u r_u(x) = e^ε − p_0 =: c.
+	var logC float64
+	switch {
+	case math.IsInf(p.LogNone, -1):
+		logC = eps
+	case eps > 40:
+		logC = xmath.LogSub(eps, p.LogNone)
+	case eps > p.LogNone/2:
+		logC = math.Log(math.Expm1(eps) + p.Eta)
+	default:
+		logC = p.LogNone + math.Log(math.Expm1(eps-p.LogNone))
+	}
+	if math.IsNaN(logC) || math.IsInf(logC, -1) {
+		return math.Inf(-1), 0, false
+	}
+	// The error of c: that of ε (times e^ε), of η or p_0, and a rounding.
+	// Its effect on log c grows towards the edge, where c may be all error.
+	d := math.Exp(min(700, eps-logC))*math.Expm1(min(tol+4*roundOff*(1+math.Abs(eps)), 1)) + p.EtaErr*math.Exp(max(eps, min(0, p.LogNone))-logC)
+	dLogC := 750.0
+	if d < 1 {
+		dLogC = min(dLogC, -math.Log1p(-d))
+	}
+	dLogC += 4 * roundOff * math.Abs(logC)
+	x, dx = p.solve(1, logC, dLogC)
+	return x, dx, true
+}
+
+// solve returns the x at which log Σ_{u≥first} p_u r_u(x) is logC: convex and
+// increasing in x, so that Newton's method falls monotonically to the root from
+// any point at its right, such as the leftmost root of a single term.
+func (c *copies) solve(first int, logC, dLogC float64) (x, dx float64) {
+	x = math.Inf(1)
+	for u := first; u <= c.last(); u++ {
+		if math.IsInf(c.LogP[u], -1) {
+			continue
+		}
+		s := float64(u) * c.theta
+		x = min(x, (logC-c.LogP[u])/s+s/2)
+	}
+	for i := 0; ; i++ {
+		sum, slope, size := newLogSum(), 0.0, 0.0
+		top := math.Inf(-1)
+		for u := first; u <= c.last(); u++ {
+			e := c.exponent(u, x) + c.LogP[u]
+			if e < top-far || math.IsInf(e, -1) {
+				continue
+			}
+			if e > top {
+				f := math.Exp(top - e)
+				slope, size, top = slope*f, size*f, e
+			}
+			w := math.Exp(e - top)
+			s := float64(u) * c.theta
+			slope += w * s
+			size += w * (c.Err[u] + roundOff*(4+4*s*math.Abs(x)+3*s*s+2*math.Abs(e)))
+			sum.add(e, 0)
+		}
+		slope /= sum.s
+		step := (sum.now() - logC) / slope
+		x -= step
+		if !(step > 1e-14*(1+math.Abs(x))) || i == 200 {
+			return x, math.Abs(step) + (size/sum.s+dLogC)/slope + 4*roundOff*math.Abs(x)
+		}
+	}
+}
+
+func (p *switched) Tails(eps, tol float64) profiles.Tails {
+	x, dx, ok := p.threshold(eps, tol)
+	if !ok {
+		return everything()
+	}
+	var t profiles.Tails
+	var e1 float64
+	t.P, e1 = p.mixedTail(x, dx, 1)
+	t.Q = xmath.LogNormalTail(x)
+	t.Err = max(e1, normalErr(t.Q, x, dx))
+	t.PC, e1 = p.mixedTail(-x, dx, -1)
+	t.QC = xmath.LogNormalTail(-x)
+	t.ErrC = max(e1, normalErr(t.QC, -x, dx))
+	return t
+}
+
+// everything is the tails below the whole support.
+func everything() profiles.Tails {
+	inf := math.Inf(-1)
+	return profiles.Tails{P: 0, Q: 0, PC: inf, QC: inf}
+}
+
+func (p *switched) Support() profiles.Support {
+	return profiles.Support{Min: xmath.Down(p.LogNone, 8), Max: math.Inf(1), LogPInf: math.Inf(-1), LogQInf: math.Inf(-1), Spike: p.LogNone}
+}
+
+// opposite is the pair (Σ_u p_u N(uθ/2, 1), Σ_u p_u N(−uθ/2, 1)): all other
+// records contribute 0 and the two substitutes are opposite (must.md §4.5,
+// pair A; equations (7) and (8) of Zhao and Liu 2023). Its loss is odd and
+// increasing. What the table leaves out is moved to u = 0.
+type opposite struct{ copies }
+
+func newOpposite(law Multiplicity, theta float64) *opposite {
+	return &opposite{copies{law, theta / 2}}
+}
+
+// side returns log Σ p_u e^{uφx − u²φ²/2} with its slope and the size of its
+// rounding error; relative accuracy is kept where it is near 0.
+func (p *opposite) side(x float64) (log, slope, size float64) {
+	top := 0.0
+	end := p.last()
+	for u := range p.LogP {
+		e := p.exponent(u, x)
+		top = max(top, e+p.LogP[u])
+		// Past the peak of the ratios the rest is less than what is above.
+		if float64(u)*p.theta > x && p.LogAbove[u]+max(0, e) < top+min(0, math.Log(p.Eta)+math.Log(min(1, math.Abs(x)+p.theta)))-70 {
+			end = u
+			break
+		}
+	}
+	var a, w, e float64
+	for u := 1; u <= end; u++ {
+		if math.IsInf(p.LogP[u], -1) {
+			continue
+		}
+		x0, s := p.exponent(u, x), float64(u)*p.theta
+		var term, full float64
+		if top < 30 {
+			full = math.Exp(p.LogP[u] + x0)
+			term = math.Exp(p.LogP[u]) * math.Expm1(min(x0, 700))
+			if x0 > 30 {
+				term = full
+			}
+		} else {
+			full = math.Exp(p.LogP[u] + x0 - top)
+			term = full
+		}
+		a += term
+		w += full * s
+		e += math.Abs(term)*(p.Err[u]+roundOff*(4+2*math.Abs(p.LogP[u]))) + full*roundOff*4*s*(math.Abs(x)+s)
+	}
+	if top < 30 {
+		return math.Log1p(a), w / (1 + a), e/(1+a) + 4*roundOff*math.Abs(a)/(1+a)
+	}
+	a += math.Exp(p.LogNone - top)
+	return top + math.Log(a), w / a, e/a + 4*roundOff*top
+}
+
+func (p *opposite) loss(x float64) (loss, slope, size float64) {
+	f, fs, fe := p.side(x)
+	g, gs, ge := p.side(-x)
+	return f - g, fs + gs, fe + ge + roundOff*(math.Abs(f)+math.Abs(g))
+}
+
+// threshold solves loss = ε by Newton's method inside a bracket.
+func (p *opposite) threshold(eps, tol float64) (x, dx float64) {
+	if eps < 0 {
+		x, dx = p.threshold(-eps, tol)
+		return -x, dx
+	}
+	_, s0, _ := p.loss(0)
+	if eps == 0 {
+		return 0, tol / s0
+	}
+	lo, hi := 0.0, 1.0
+	for l, _, _ := p.loss(hi); l < eps; l, _, _ = p.loss(hi) {
+		lo, hi = hi, 2*hi
+	}
+	x = lo + (hi-lo)/2
+	for range 200 {
+		l, slope, size := p.loss(x)
+		if l < eps {
+			lo = x
+		} else {
+			hi = x
+		}
+		next := x - (l-eps)/slope
+		if math.Abs(next-x) <= 1e-15*math.Abs(x) || hi-lo <= 2*roundOff*hi {
+			return x, math.Abs(next-x) + (tol+size+2*roundOff*eps)/slope*(1+1e-6) + 4*roundOff*x
+		}
+		if !(next > lo && next < hi) {
+			next = lo + (hi-lo)/2
+		}
+		x = next
+	}
+	return x, hi - lo
+}
+
+// SelfReverse implements profiles.SelfReverser.
+func (p *opposite) SelfReverse() bool { return true }
+
+func (p *opposite) Tails(eps, tol float64) profiles.Tails {
+	x, dx := p.threshold(eps, tol)
+	var t profiles.Tails
+	var e1, e2 float64
+	t.P, e1 = p.mixedTail(x, dx, 1)
+	t.Q, e2 = p.mixedTail(x, dx, -1)
+	t.Err = max(e1, e2)
+	t.PC, e1 = p.mixedTail(-x, dx, -1)
+	t.QC, e2 = p.mixedTail(-x, dx, 1)
+	t.ErrC = max(e1, e2)
+	return t
+}
+
+func (p *opposite) Support() profiles.Support {
+	return profiles.Support{Min: math.Inf(-1), Max: math.Inf(1), LogPInf: math.Inf(-1), LogQInf: math.Inf(-1), Spike: math.NaN()}
+}

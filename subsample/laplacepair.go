@@ -1,0 +1,122 @@
+package subsample
+
+import (
+	"math"
+	"slices"
+	"sort"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// switchedLaplace is the pair (Σ_u p_u Lap(uθ), Lap(0)) of scale 1. Its loss
+//
+//	L(t) = log Σ_u p_u e^{|t| − |t − uθ|}
+//
+// increases from t = 0 to the last centre and is constant outside: two atoms.
+type switchedLaplace struct {
+	copies
+	low  []float64 // low[k] = log Σ_{u≤k} p_u e^{uθ}
+	high []float64 // high[k] = log Σ_{u>k} p_u e^{−uθ}
+	knot []float64 // knot[k] = L(kθ)
+	err  float64   // of the three
+}
+
+func newSwitchedLaplace(law Multiplicity, theta float64) *switchedLaplace {
+	p := &switchedLaplace{copies: copies{law, theta}}
+	n := len(law.LogP)
+	p.low, p.high, p.knot = make([]float64, n), make([]float64, n), make([]float64, n)
+	sum, worst := math.Inf(-1), 0.0
+	for k, l := range law.LogP {
+		sum = xmath.LogAdd(sum, l+float64(k)*theta)
+		p.low[k] = sum
+		if l > -60 {
+			worst = max(worst, law.Err[k])
+		}
+	}
+	sum = math.Inf(-1)
+	for k := n - 1; k >= 0; k-- {
+		p.high[k] = sum
+		sum = xmath.LogAdd(sum, law.LogP[k]-float64(k)*theta)
+	}
+	size := 0.0
+	for k := range p.knot {
+		p.knot[k] = xmath.LogAdd(p.low[k], p.high[k]+2*float64(k)*theta)
+		size = max(size, math.Abs(p.knot[k]), finiteAbs(p.low[k]), float64(k)*theta)
+	}
+	for u, l := range law.LogP { // the largest loss may come from a rare u
+		if !math.IsInf(l, -1) {
+			worst = max(worst, law.Err[u])
+		}
+	}
+	p.err = worst + roundOff*(8+4*size+float64(n))
+	return p
+}
+
+func (p *switchedLaplace) ends() (lo, hi float64) { return p.knot[0], p.knot[len(p.knot)-1] }
+
+func (p *switchedLaplace) Tails(eps, tol float64) profiles.Tails {
+	lo, hi := p.ends()
+	inf := math.Inf(-1)
+	switch {
+	case eps < lo:
+		return everything()
+	case eps >= hi:
+		return profiles.Tails{P: inf, Q: inf, PC: 0, QC: 0}
+	}
+	// On the segment that starts at knot k: e^ε = e^low + e^{2t + high}.
+	k := sort.SearchFloat64s(p.knot, math.Nextafter(eps, math.Inf(1))) - 1
+	k = max(k, 0)
+	t, dt := 0.0, 0.0
+	if eps > lo {
+		rest := xmath.LogSub(eps, p.low[k])
+		left, right := float64(k)*p.theta, float64(k+1)*p.theta
+		t = min(max(left, (rest-p.high[k])/2), right)
+		if math.IsInf(rest, -1) {
+			t = left
+		}
+		// The difference magnifies the error of ε and low by e^{ε−rest}; the
+		// segment bounds it.
+		dt = min((tol+p.err+2*roundOff*math.Abs(eps))*(1+math.Exp(min(100, eps-rest))), right-left)
+	}
+	ps, pc := newLogSum(), newLogSum()
+	for u, l := range p.LogP {
+		if math.IsInf(l, -1) {
+			continue
+		}
+		y := t - float64(u)*p.theta
+		up, below := laplaceTails(y)
+		e := p.Err[u] + dt + roundOff*(4+2*math.Abs(y))
+		ps.add(l+up, e)
+		pc.add(l+below, e)
+	}
+	up, below := laplaceTails(t)
+	r := profiles.Tails{Q: up, QC: below}
+	r.P, r.Err = ps.value(len(p.LogP))
+	r.PC, r.ErrC = pc.value(len(p.LogP))
+	e := dt + roundOff*(4+2*t)
+	r.Err, r.ErrC = max(r.Err, e), max(r.ErrC, e)
+	return r
+}
+
+// laplaceTails returns log P(X > y) and log P(X ≤ y) for X ~ Lap(0, 1).
+func laplaceTails(y float64) (up, below float64) {
+	if y >= 0 {
+		up = -y - math.Ln2
+		return up, xmath.Log1mExp(up)
+	}
+	below = y - math.Ln2
+	return xmath.Log1mExp(below), below
+}
+
+func (p *switchedLaplace) Support() profiles.Support {
+	lo, hi := p.ends()
+	return profiles.Support{Min: lo, Max: hi, LogPInf: math.Inf(-1), LogQInf: math.Inf(-1),
+		Atoms: []float64{lo, hi}, Spike: math.NaN(), LossErr: p.err}
+}
+
+// distinct sorts xs and drops repetitions.
+func distinct(xs []float64) []float64 {
+	slices.Sort(xs)
+	return slices.Compact(xs)
+}

@@ -1,0 +1,256 @@
+package subsample
+
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// staged is the upper profile of MUST.WW for the Gaussian under substitution.
+//
+// must-gap.md §3: given that j of the slots hold the record, the draw is
+// sampling with replacement with law s^(j), and the Q-mass of "no slot holds
+// it", (α−1)π_0, may be shared among the j ≥ 1 in any way. The best shares make
+// the slopes equal: with a common κ,
+//
+//	h(α) = Σ_j π_j h_j(α_j),  −h_j'(α_j) = κ or α_j = α,  Σ_j π_j(α_j − α) = (α−1)π_0,
+//	P(L > ε) = Σ_j π_j P_j(L_j > log α_j) + π_0 κ,
+//	Q(L > ε) = Σ_j π_j Q_j(L_j > log α_j) + π_0 κ.
+//
+// h is a partial minimum of a jointly convex function, hence convex. It is at
+// most Theorem 5 whenever a record in one slot is drawn at least as likely as a
+// record at all (the share that gives Theorem 5 is then not negative): when the
+// subset is small against the population. Otherwise Theorem 5 can be lower by a
+// percent near ε = 0.
+type staged struct {
+	logNone  float64 // log π_0
+	noneErr  float64
+	logPi    []float64 // log π_j, j = 1, 2, …
+	piErr    []float64
+	above    []float64  // log of the mass from j on, with what is left out
+	item     []*coupled // s^(j)
+	logGiven float64    // mass given away
+	whole    *switched  // where the search for κ starts: at α ≫ 1 all thresholds are its
+}
+
+func (s FixedSize) stagedProfile(theta float64) *staged {
+	pi, errs, last := s.slots()
+	p := &staged{logNone: pi[0], noneErr: errs[0], logGiven: last, whole: newSwitched(s.Multiplicity(), theta)}
+	for j := 1; j < len(pi); j++ {
+		p.logPi, p.piErr = append(p.logPi, pi[j]), append(p.piErr, errs[j])
+		c := newCoupled(s.drawn(j), theta)
+		p.item = append(p.item, c)
+		p.logGiven = xmath.LogAdd(p.logGiven, pi[j]+c.LogAbove[len(c.LogP)])
+	}
+	p.above = make([]float64, len(p.logPi)+1)
+	p.above[len(p.logPi)] = last
+	for j := len(p.logPi) - 1; j >= 0; j-- {
+		p.above[j] = xmath.LogAdd(p.above[j+1], p.logPi[j])
+	}
+	return p
+}
+
+// at returns log P_j and log Q_j at the threshold t, without the mass given
+// away, with log α_j and its slope.
+func (c *coupled) at(t, dt float64) (logP, logQ, logAlpha, slope, err float64) {
+	logAlpha, slope, i, _ := c.average(t)
+	none := xmath.LogNormalTail(t)
+	e0 := normalErr(none, t, dt)
+	ps, qs := newLogSum(), newLogSum()
+	ps.add(c.LogNone+none, c.EtaErr+e0)
+	qs.add(c.LogNone+none, c.EtaErr+e0)
+	n := 1
+	for u := 1; u <= c.last(); u++ {
+		if w := c.LogAbove[u] + far; w < ps.now() && w-logAlpha < qs.now() {
+			break
+		}
+		s := float64(u) * c.theta
+		x, dx, q, eq := t, dt, none, e0
+		if u > i {
+			x = s/2 + logAlpha/s
+			dx = slope * dt / s
+			q = xmath.LogNormalTail(x)
+			eq = normalErr(q, x, dx)
+		}
+		y := x - s
+		l := xmath.LogNormalTail(y)
+		ps.add(c.LogP[u]+l, c.Err[u]+normalErr(l, y, dx+roundOff*(2*s+math.Abs(y))))
+		qs.add(c.LogP[u]+q, c.Err[u]+eq)
+		n++
+	}
+	logP, e1 := ps.value(n)
+	logQ, e2 := qs.value(n)
+	return logP, logQ, logAlpha, slope, max(e1, e2) + leftOut
+}
+
+// slope returns log Q_j at the threshold t, its derivative, log α_j and its
+// derivative: at without the P side and without errors.
+func (c *coupled) slope(t float64) (logQ, dLogQ, logAlpha, dLogAlpha float64) {
+
+	logAlpha, dLogAlpha, i, _ := c.average(t)
+	none := xmath.LogNormalTail(t)
+	h := xmath.NormalHazard(t)
+	// In units of Φ̄(t): Pr[U ≤ i] and the further copies, each at most p_u.
+	sum, down := c.upTo[i], c.upTo[i]*h
+	for u := i + 1; u <= c.last(); u++ {
+		if c.upTo[c.last()]-c.upTo[u-1] < 1e-15*sum {
+			break
+		}
+		s := float64(u) * c.theta
+		x := s/2 + logAlpha/s
+		w := c.p[u] * math.Exp(xmath.LogNormalTail(x)-none)
+		sum += w
+		down += w * xmath.NormalHazard(x) * dLogAlpha / s
+	}
+	return none + math.Log(sum), -down / sum, logAlpha, dLogAlpha
+}
+
+// reach moves t until log Q_j is logKappa, by Newton's method.
+func (c *coupled) reach(t, least, logKappa float64) (at, logAlpha, dLogAlpha float64) {
+	for range 40 {
+		q, dq, a, da := c.slope(t)
+		step := (logKappa - q) / dq
+		next := max(least, t+step)
+		if math.Abs(next-t) < 1e-13*(1+t) {
+			return next, a, da
+		}
+		t = next
+	}
+	_, _, logAlpha, dLogAlpha = c.slope(t)
+	return t, logAlpha, dLogAlpha
+}
+
+// up returns the tails for ε ≥ 0.
+func (p *staged) up(eps, tol float64) (logP, logQ, err float64) {
+	// The number of slots to look at follows from the size of the result: those
+	// beyond n count as given away.
+	for least := -60.0; ; least = logP - 60 {
+		n := 0
+		for n < len(p.item) && p.above[n] > least {
+			n++
+		}
+		logP, logQ, err = p.first(n, eps, tol)
+		if n == len(p.item) || p.above[n] < logP-far {
+			return logP, logQ, err
+		}
+	}
+}
+
+// first returns the tails for ε ≥ 0 with the first n numbers of slots.
+func (p *staged) first(n int, eps, tol float64) (logP, logQ, err float64) {
+	t0 := make([]float64, n) // thresholds without any share, and their log Q_j
+	q0 := make([]float64, n)
+	top := math.Inf(-1)
+	for j := range n {
+		t0[j], _, _ = p.item[j].threshold(eps, 0)
+		q0[j], _, _, _ = p.item[j].slope(t0[j])
+		top = max(top, q0[j])
+	}
+	t := append([]float64(nil), t0...)
+	logTarget := p.logNone + eps + xmath.Log1mExp(-eps) // (α−1)π_0
+	// excess returns log Σ π_j(α_j − α) at κ = e^logKappa, its derivative in
+	// logKappa, and −d log κ/dε along the solution.
+	excess := func(logKappa float64) (log, slope, rate float64) {
+		s, active, v := newLogSum(), newLogSum(), newLogSum()
+		active.add(p.logNone, 0)
+		for j := range n {
+			if q0[j] <= logKappa {
+				t[j] = t0[j]
+				continue
+			}
+			var a, da float64
+			t[j], a, da = p.item[j].reach(max(t[j], t0[j]), t0[j], logKappa)
+			if a > eps {
+				s.add(p.logPi[j]+a+xmath.Log1mExp(eps-a), 0)
+			}
+			active.add(p.logPi[j], 0)
+			v.add(p.logPi[j]+a+math.Log(da)-math.Log(xmath.NormalHazard(t[j])), 0)
+		}
+		if s.s == 0 {
+			return math.Inf(-1), 0, 0
+		}
+		return s.now(), -math.Exp(v.now() - s.now()), math.Exp(eps + active.now() - v.now())
+	}
+	logKappa, rate, resid := top, 0.0, 0.0
+	for j := range n { // at ε = 0 nobody has a share: κ is the largest slope
+		if _, _, _, da := p.item[j].slope(t0[j]); da > 0 {
+			rate = max(rate, xmath.NormalHazard(t0[j])/da)
+		}
+	}
+	if eps > 0 {
+		// excess falls from +∞ at logKappa = −∞ to 0 at top; a bracket guards
+		// Newton's method.
+		lo, hi := math.Inf(-1), top
+		x := top - 0.1
+		if b, _, ok := p.whole.threshold(eps, 0); ok {
+			x = min(x, xmath.LogNormalTail(b))
+			for j := range t {
+				t[j] = max(t[j], b)
+			}
+		}
+		for range 100 {
+			e, slope, _ := excess(x)
+			if e > logTarget {
+				lo = x
+			} else {
+				hi = x
+			}
+			next := x - 1
+			if slope < 0 {
+				next = max(x-(e-logTarget)/slope, x-20)
+			}
+			if !(next > lo && next < hi) {
+				if math.IsInf(lo, -1) {
+					next = hi - 2
+				} else {
+					next = lo + (hi-lo)/2
+				}
+			}
+			resid = math.Abs(next - x)
+			x = next
+			if resid < 1e-11*(1+math.Abs(x)) {
+				break
+			}
+		}
+		if _, _, r := excess(x); r > 0 {
+			rate = r
+		}
+		logKappa = x
+	}
+	ps, qs := newLogSum(), newLogSum()
+	// The hazards in rate are those of the normal, not of the few copies beyond the
+	// block; the half more covers that and the second order.
+	slack := resid + 4e-13*(1+math.Abs(logKappa)) + 1.5*tol*rate
+	ps.add(p.logNone+logKappa, p.noneErr+slack)
+	qs.add(p.logNone+logKappa, p.noneErr+slack)
+	for j := range n {
+		if p.above[j]+far < ps.now() && p.above[j]+far < qs.now() {
+			break
+		}
+		// An active threshold moves with κ and with ε; one at rest with ε alone.
+		dt := (slack + roundOff*eps) / xmath.NormalHazard(t[j])
+		if q0[j] <= logKappa {
+			_, dt, _ = p.item[j].threshold(eps, tol)
+		}
+		a, b, _, _, e := p.item[j].at(t[j], dt)
+		ps.add(p.logPi[j]+a, p.piErr[j]+e)
+		qs.add(p.logPi[j]+b, p.piErr[j]+e)
+	}
+	ps.add(p.logGiven, 0)
+	if n < len(p.item) {
+		ps.add(p.above[n], 0)
+	}
+	logP, e1 := ps.value(n)
+	logQ, e2 := qs.value(n)
+	return logP, logQ, max(e1, e2) + leftOut
+}
+
+// SelfReverse implements profiles.SelfReverser.
+func (p *staged) SelfReverse() bool { return true }
+
+func (p *staged) Tails(eps, tol float64) profiles.Tails { return reflected(p.up, eps, tol) }
+
+func (p *staged) Support() profiles.Support {
+	return profiles.Support{Min: math.Inf(-1), Max: math.Inf(1), LogPInf: p.logGiven, LogQInf: p.logGiven, Atoms: []float64{0}, Spike: math.NaN()}
+}
