@@ -254,13 +254,21 @@ func (a *Accountant) mechanism(s Step) (profiles.Mechanism, error) {
 	var err error
 	if s.Sampling == nil {
 		m, err = profiles.Unsampled(s.Mechanism, a.relation)
-	} else {
+	} else if err = checkSampled(s.Mechanism); err == nil {
 		m, err = s.Sampling.Apply(s.Mechanism, a.relation)
 	}
 	if err == nil && cacheable {
 		a.known[k] = m
 	}
 	return m, err
+}
+
+// checkSampled returns an error if nothing is known about b on a sample.
+func checkSampled(b profiles.Base) error {
+	if _, ok := b.(profiles.Compound); ok {
+		return fmt.Errorf("sampling: nothing is proved about %s on a sample; it runs on the whole data set", b.Name())
+	}
+	return nil
 }
 
 // selectionAccuracy and selectionFloor say how finely the price of a selection

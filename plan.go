@@ -166,6 +166,9 @@ func parseStep(n *node, times int64, total *int64) (s Step, err error) {
 		if scheme, err = parseEntry(sampling, "sampling scheme", samplings); err != nil {
 			return s, err
 		}
+		if err := checkSampled(s.Mechanism); err != nil {
+			return s, sampling.errorf("%s", strings.TrimPrefix(err.Error(), "sampling: "))
+		}
 		s.Sampling = scheme
 	}
 	return s, nil

@@ -2,8 +2,10 @@ package accountant
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
+	"github.com/dpaccountant/accountant/darrm"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 )
@@ -40,6 +42,12 @@ var mechanisms = []entry[profiles.Base]{
 	{"finite", params{{name: "p", kind: list}, {name: "q", kind: list}}, func(v values) (profiles.Base, error) {
 		return profiles.NewFiniteMechanism(v.list("p"), v.list("q"))
 	}},
+	{"majority", params{{name: "mechanisms", kind: whole}, {name: "epsilon"}, {name: "allowance"}, {name: "delta", preset: 0.0},
+		{name: "output-delta", preset: math.NaN()}, {name: "gamma", kind: word, preset: "optimal"}},
+		func(v values) (profiles.Base, error) {
+			return newMajority(darrm.Params{Mechanisms: v.whole("mechanisms"), Epsilon: v.number("epsilon"), Delta: v.number("delta"),
+				Allowance: v.number("allowance"), OutputDelta: v.number("output-delta")}, v.word("gamma"))
+		}},
 }
 
 var samplings = []entry[subsample.Scheme]{
@@ -81,10 +89,11 @@ const (
 	number paramKind = iota
 	whole            // an int
 	list             // of numbers
+	word
 )
 
 func (k paramKind) String() string {
-	return [...]string{"a number", "a whole number", "a list of numbers"}[k]
+	return [...]string{"a number", "a whole number", "a list of numbers", "a word"}[k]
 }
 
 // A param must be set in the plan unless it has a preset.
@@ -104,12 +113,13 @@ func (ps params) names() []string {
 	return names
 }
 
-// values holds a float64, an int or a []float64 for each parameter.
+// values holds a float64, an int, a []float64 or a string for each parameter.
 type values map[string]any
 
 func (v values) number(name string) float64 { return v[name].(float64) }
 func (v values) whole(name string) int      { return v[name].(int) }
 func (v values) list(name string) []float64 { return v[name].([]float64) }
+func (v values) word(name string) string    { return v[name].(string) }
 
 func names[T any](table []entry[T]) []string {
 	ns := make([]string, len(table))
@@ -169,6 +179,8 @@ func (e entry[T]) parse(n *node) (T, error) {
 			vs[p.name], err = v.whole()
 		case list:
 			vs[p.name], err = v.numbers()
+		case word:
+			vs[p.name], err = v.name()
 		}
 		if err != nil {
 			return zero, err

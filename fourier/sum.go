@@ -182,7 +182,7 @@ func (s *Sum) Epsilon(delta float64) (Result, error) {
 	case logDelta < logInf-infErr:
 		return exactly(math.Inf(1)), nil
 	case math.IsInf(logDelta, -1):
-		return exactly(top), nil
+		return s.supremum(top), nil
 	}
 	if more := math.Exp(logInf + max(4*infErr, 1e-9)); logDelta <= logInf+infErr && more < 1 {
 		// Rounding hides whether δ is reached at any finite ε. A larger δ is reached
@@ -274,6 +274,23 @@ func (s *Sum) checked(r Result) (Result, error) {
 	}
 	r.Estimate = min(max(r.Estimate, r.Lower), r.Upper)
 	return r, nil
+}
+
+// supremum is ε(0), the largest total loss: top bounds it from above; from below
+// the losses are taken as much too small as rounding may have made them too
+// large (Support.Max is rounded up by a few ulps).
+func (s *Sum) supremum(top float64) Result {
+	if math.IsInf(top, 0) {
+		return exactly(top)
+	}
+	var low xmath.Sum
+	for _, e := range s.entries {
+		if !math.IsInf(e.sup.Max, -1) {
+			low.AddProduct(float64(e.count), e.sup.Max-e.sup.LossErr-16*xmath.U*math.Abs(e.sup.Max))
+		}
+	}
+	lo := xmath.Down(low.Value(), 2)
+	return Result{Lower: lo, Estimate: lo + (top-lo)/2, Upper: top, Budget: Budget{RoundOff: top - lo}}
 }
 
 func exactly(x float64) Result { return Result{Lower: x, Estimate: x, Upper: x} }

@@ -10,6 +10,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 	"pgregory.net/rapid"
 
+	_ "github.com/dpaccountant/accountant/internal/steady" // the same draws in every run
+
 	"github.com/dpaccountant/accountant/profiles"
 )
 

@@ -145,14 +145,14 @@ func (r *Randomizer) Pair(rel profiles.Relation) (profiles.Profile, error) {
 	return threeAtoms(up, r.eps, r.e)
 }
 
-// Mechanism returns one randomized label as a mechanism. Where atoms share an
-// output, its lower profile is the pair of extreme labels as released.
-func (r *Randomizer) Mechanism() (profiles.Mechanism, error) {
-	p, err := r.Pair(profiles.Substitute)
+// Mechanism implements profiles.Compound: one randomized label. Where atoms
+// share an output, its lower profile is the pair of extreme labels as released.
+func (r *Randomizer) Mechanism(rel profiles.Relation) (profiles.Mechanism, error) {
+	p, err := r.Pair(rel)
 	if err != nil {
 		return profiles.Mechanism{}, err
 	}
-	m := profiles.NewMechanism(r.name, profiles.Substitute, p)
+	m := profiles.NewMechanism(r.name, rel, p)
 	if r.shared() {
 		low, err := profiles.NewFinite(r.Row(r.worst[0]), r.Row(r.worst[1]))
 		if err != nil {

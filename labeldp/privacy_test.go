@@ -299,7 +299,7 @@ func TestPipelinePrivacy(t *testing.T) {
 
 func TestMechanism(t *testing.T) {
 	r := must(TwoPoint(seq(0, 4), 1))
-	m, err := r.Mechanism()
+	m, err := r.Mechanism(profiles.Substitute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -313,7 +313,7 @@ func TestMechanism(t *testing.T) {
 		}
 	}
 	opt, _ := optimal(t, prior("B"), 1)
-	m, err = opt.Mechanism()
+	m, err = opt.Mechanism(profiles.Substitute)
 	if err != nil {
 		t.Fatal(err)
 	}

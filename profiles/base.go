@@ -24,6 +24,13 @@ type SubstituteMixer interface {
 	SubstituteMixture(rate float64) (p Profile, dominating bool, err error)
 }
 
+// A Compound is a Base that no attained pair describes: it has its own upper and
+// lower profiles. It runs on the whole data set only; its Pair may be an error.
+type Compound interface {
+	Base
+	Mechanism(Relation) (Mechanism, error)
+}
+
 // A NoiseScaler is a Base whose noise can be set: what calibration turns.
 type NoiseScaler interface {
 	Base
@@ -37,6 +44,9 @@ type NoiseScaler interface {
 
 // Unsampled returns one run of b on the whole data set.
 func Unsampled(b Base, r Relation) (Mechanism, error) {
+	if c, ok := b.(Compound); ok {
+		return c.Mechanism(r)
+	}
 	p, err := b.Pair(r)
 	if err != nil {
 		return Mechanism{}, err

@@ -87,6 +87,9 @@ func ofPoisson(b profiles.Base, s subsample.Poisson, r profiles.Relation) (Curve
 
 // ofPair returns the curve of b on the whole data set.
 func ofPair(b profiles.Base, r profiles.Relation) (Curve, error) {
+	if c, ok := b.(profiles.Compound); ok {
+		return ofCompound(c, r)
+	}
 	p, err := b.Pair(r)
 	if err != nil {
 		return nil, err
@@ -103,6 +106,23 @@ func ofPair(b profiles.Base, r profiles.Relation) (Curve, error) {
 		return Max(FromDiscrete(p), FromDiscrete(profiles.Reverse(p).(*profiles.Discrete))), nil
 	}
 	return nil, fmt.Errorf("mechanism: %s has no Rényi curve: its profile is a %T", b.Name(), p)
+}
+
+// ofCompound returns the curve of the pairs that dominate both directions.
+func ofCompound(c profiles.Compound, r profiles.Relation) (Curve, error) {
+	m, err := c.Mechanism(r)
+	if err != nil {
+		return nil, err
+	}
+	var both []Curve
+	for _, d := range m.Directions {
+		p, ok := d.Upper.(*profiles.Discrete)
+		if !ok {
+			return nil, fmt.Errorf("mechanism: %s has no Rényi curve: its profile is a %T", c.Name(), d.Upper)
+		}
+		both = append(both, FromDiscrete(p))
+	}
+	return Max(both...), nil
 }
 
 // ofDiscreteGaussian returns the curve of the discrete Gaussian with a given

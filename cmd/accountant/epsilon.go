@@ -4,23 +4,40 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/dpaccountant/accountant"
 )
 
 func newEpsilonCmd() *cobra.Command {
-	var flags answerFlags
-	var method string
-	var deltas string
-	cmd := &cobra.Command{
-		Use:   "epsilon --delta 1e-5[,1e-6…] plan.yaml",
-		Short: "Tell the ε of a plan at one or several δ",
-		Long: `epsilon tells, for each δ, the smallest ε for which everything in the plan
+	return question{
+		use:   "epsilon --delta 1e-5[,1e-6…] plan.yaml",
+		short: "Tell the ε of a plan at one or several δ",
+		long: `epsilon tells, for each δ, the smallest ε for which everything in the plan
 together is (ε, δ)-differentially private. The plan file is YAML or JSON; -
 reads standard input.`,
-		Example: `  accountant epsilon --delta 1e-5 examples/dpsgd.yaml
+		example: `  accountant epsilon --delta 1e-5 examples/dpsgd.yaml
   accountant epsilon --delta 1e-5,1e-6 --json - < plan.yaml`,
+		flag: "delta", symbol: "δ", allowed: deltaRange, told: "ε", ask: askEpsilon,
+	}.command()
+}
+
+// A question asks a plan for one of ε and δ at values of the other.
+type question struct {
+	use, short, long, example string
+	flag, symbol              string // of what is given
+	allowed                   interval
+	told                      string
+	ask                       func(*accountant.Accountant, []float64) ([]answer, error)
+}
+
+func (q question) command() *cobra.Command {
+	var flags answerFlags
+	var method, values string
+	cmd := &cobra.Command{
+		Use: q.use, Short: q.short, Long: q.long, Example: q.example,
 		Args: planArg,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ds, err := parseNumbers("delta", deltas, deltaRange)
+			at, err := parseNumbers(q.flag, values, q.allowed)
 			if err != nil {
 				return err
 			}
@@ -36,7 +53,7 @@ reads standard input.`,
 				return err
 			}
 			if method == rdpAccountant {
-				if err := answerRDP(cmd, plan, "ε", ds, flags.json); err != nil {
+				if err := answerRDP(cmd, plan, q.told, at, flags.json); err != nil {
 					return fmt.Errorf("%s: %w", args[0], err)
 				}
 				return nil
@@ -45,15 +62,15 @@ reads standard input.`,
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
-			answers, err := askEpsilon(acct, ds)
+			answers, err := q.ask(acct, at)
 			if err != nil {
 				return err
 			}
 			return printAnswers(cmd, plan.Neighbors, answers, flags)
 		},
 	}
-	cmd.Flags().StringVar(&deltas, "delta", "", "one or several `δ`, with commas between them (required)")
-	_ = cmd.MarkFlagRequired("delta")
+	cmd.Flags().StringVar(&values, q.flag, "", "one or several `"+q.symbol+"`, with commas between them (required)")
+	_ = cmd.MarkFlagRequired(q.flag)
 	cmd.Flags().StringVar(&method, "accountant", fourierAccountant, "`method`: fourier, or rdp for a looser upper bound by Rényi accounting")
 	flags.register(cmd)
 	return cmd

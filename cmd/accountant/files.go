@@ -14,7 +14,15 @@ import (
 
 // writeFileAtomic writes a file whole or not at all: a reader sees the old
 // contents or the new ones, also after a crash.
-func writeFileAtomic(path string, data []byte) (err error) {
+func writeFileAtomic(path string, data []byte) error {
+	return produceFileAtomic(path, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// produceFileAtomic is writeFileAtomic for contents too large to hold.
+func produceFileAtomic(path string, produce func(io.Writer) error) (err error) {
 	mode := os.FileMode(0o644)
 	if info, err := os.Stat(path); err == nil {
 		if !info.Mode().IsRegular() {
@@ -25,7 +33,7 @@ func writeFileAtomic(path string, data []byte) (err error) {
 	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
 	if err != nil {
-		return err
+		return pathProblem(path, err)
 	}
 	defer func() {
 		if err != nil {
@@ -33,7 +41,7 @@ func writeFileAtomic(path string, data []byte) (err error) {
 			os.Remove(f.Name())
 		}
 	}()
-	if _, err = f.Write(data); err != nil {
+	if err = produce(f); err != nil {
 		return err
 	}
 	if err = f.Chmod(mode); err != nil {
@@ -103,6 +111,16 @@ func pathProblem(name string, err error) error {
 		err = pe.Err
 	}
 	return fmt.Errorf("%s: %w", name, err)
+}
+
+// isTerminal reports whether w is a terminal, on which progress can be shown.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // planArg is the cobra.PositionalArgs of a command that takes one plan file.

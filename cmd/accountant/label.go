@@ -2,13 +2,11 @@ package main
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -58,10 +56,15 @@ func newLabelCmd() *cobra.Command {
 		Long:  labelLong,
 		Example: `  accountant label --epsilon 1 --prior prior.csv
   accountant label apply --epsilon 1 --labels 0..52 --column weeks --in data.csv --out noisy.csv`,
-		Args: labelNoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if prior == "" {
 				return errors.New("prior: is missing, must be a CSV file with the header label,weight")
+			}
+			if plot != "" {
+				if err := pictureFormat("plot", plot); err != nil {
+					return err
+				}
 			}
 			p, err := labelReadPrior(prior)
 			if err != nil {
@@ -81,9 +84,7 @@ func newLabelCmd() *cobra.Command {
 				}
 			}
 			if asJSON {
-				enc := json.NewEncoder(cmd.OutOrStdout())
-				enc.SetIndent("", "  ")
-				return enc.Encode(r)
+				return printJSON(cmd.OutOrStdout(), r)
 			}
 			return r.print(cmd.OutOrStdout())
 		},
@@ -97,13 +98,6 @@ func newLabelCmd() *cobra.Command {
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.AddCommand(newLabelApplyCmd())
 	return cmd
-}
-
-func labelNoArgs(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return fmt.Errorf("%q is an argument, but the command takes flags only", args[0])
-	}
-	return nil
 }
 
 func labelDesign(p labeldp.Prior, eps float64, grid int, bias float64, limited bool) (*labelReport, error) {
@@ -202,7 +196,7 @@ const labelMaxFile = 1 << 20
 func labelReadPrior(path string) (labeldp.Prior, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return labeldp.Prior{}, labelPathError(path, err)
+		return labeldp.Prior{}, pathProblem(path, err)
 	}
 	defer f.Close()
 	in := csv.NewReader(io.LimitReader(f, labelMaxFile))
@@ -250,48 +244,10 @@ func labelNumber(s string) (float64, error) {
 	return v, nil
 }
 
-func labelPathError(path string, err error) error {
-	var pe *os.PathError
-	if errors.As(err, &pe) {
-		err = pe.Err
-	}
-	return fmt.Errorf("%s: %w", path, err)
-}
-
 func labelCSVError(path string, err error) error {
 	var pe *csv.ParseError
 	if errors.As(err, &pe) {
 		return fmt.Errorf("%s:%d: %w", path, pe.Line, pe.Err)
 	}
-	return labelPathError(path, err)
-}
-
-// labelWriteFile writes a file whole or not at all, as it is produced.
-func labelWriteFile(path string, produce func(io.Writer) error) (err error) {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("%s: is not a regular file", path)
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return labelPathError(path, err)
-	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
-		}
-	}()
-	if err = produce(f); err != nil {
-		return err
-	}
-	if err = f.Chmod(0o644); err != nil {
-		return err
-	}
-	if err = f.Sync(); err != nil {
-		return err
-	}
-	if err = f.Close(); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return pathProblem(path, err)
 }

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -74,7 +73,7 @@ func newLabelApplyCmd() *cobra.Command {
 		Long:  labelApplyLong,
 		Example: `  accountant label apply --epsilon 1 --prior prior.csv --in data.csv --out noisy.csv
   accountant label apply --epsilon 2 --labels 0..400 --round --column sales --in data.csv --out noisy.csv`,
-		Args: labelNoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			j.seeded = cmd.Flags().Changed("seed")
 			a, err := j.run(cmd.ErrOrStderr())
@@ -82,9 +81,7 @@ func newLabelApplyCmd() *cobra.Command {
 				return err
 			}
 			if j.asJSON {
-				enc := json.NewEncoder(cmd.OutOrStdout())
-				enc.SetIndent("", "  ")
-				return enc.Encode(a)
+				return printJSON(cmd.OutOrStdout(), a)
 			}
 			return a.print(cmd.OutOrStdout(), j.out)
 		},
@@ -139,7 +136,7 @@ func (j *labelJob) run(stderr io.Writer) (*labelApplied, error) {
 		return nil, err
 	}
 	pass := &labelPass{job: j, r: r, src: src, bar: bar}
-	err = labelWriteFile(j.out, func(w io.Writer) error {
+	err = produceFileAtomic(j.out, func(w io.Writer) error {
 		buf := bufio.NewWriterSize(w, 1<<16)
 		if err := pass.rows(buf); err != nil {
 			return err
@@ -243,12 +240,7 @@ func labelSet(s string) ([]float64, error) {
 }
 
 func (j *labelJob) bar(stderr io.Writer) *progressbar.ProgressBar {
-	f, isFile := stderr.(*os.File)
-	on := j.progress == "on"
-	if j.progress == "auto" && isFile {
-		info, err := f.Stat()
-		on = err == nil && info.Mode()&os.ModeCharDevice != 0
-	}
+	on := j.progress == "on" || j.progress == "auto" && isTerminal(stderr)
 	info, err := os.Stat(j.in)
 	if !on || err != nil {
 		return nil
@@ -280,7 +272,7 @@ func (p *labelPass) rows(w io.Writer) error {
 	path := p.job.in
 	f, err := os.Open(path)
 	if err != nil {
-		return labelPathError(path, err)
+		return pathProblem(path, err)
 	}
 	defer f.Close()
 	in := csv.NewReader(bufio.NewReaderSize(f, 1<<16))

@@ -2,84 +2,20 @@ package main
 
 import (
 	"fmt"
-	"image/color"
-	"io"
-	"math"
-	"path/filepath"
-	"slices"
-	"strings"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/dpaccountant/accountant/internal/figure"
 	"github.com/dpaccountant/accountant/labeldp"
 )
 
-// labelPlot draws the output law of each label: a row for each, with discs whose
-// area is the probability, and a bar at the label itself.
+// labelPlot draws the output law of each label.
 func labelPlot(r *labeldp.Randomizer, path string) error {
-	format := strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))
-	switch format {
-	case "svg", "png", "pdf":
-	default:
-		return fmt.Errorf("plot: %q does not end in one of .svg, .png, .pdf", path)
-	}
-	labels, outputs := r.Labels(), r.Outputs()
-	p := plot.New()
-	p.Title.Text = fmt.Sprintf("Output law per label: %s, ε = %v", r.Name(), r.Epsilon())
-	p.Title.Padding = 2 * vg.Millimeter
-	p.X.Label.Text, p.Y.Label.Text = "output (disc area: probability; +: the label)", "label"
-	const width, height = 18 * vg.Centimeter, 11 * vg.Centimeter
-	// The largest disc nearly touches the row above.
-	top := 0.0
-	for i := range labels {
-		top = max(top, slices.Max(r.Row(i)))
-	}
-	largest := min(12*vg.Millimeter, 85*vg.Millimeter/vg.Length(len(labels)))
-	if len(labels) <= 12 {
-		var ticks []plot.Tick
-		for _, y := range labels {
-			ticks = append(ticks, plot.Tick{Value: y, Label: fmt.Sprintf("%.6g", y)})
-		}
-		p.Y.Tick.Marker = plot.ConstantTicks(ticks)
-	}
-	for i, y := range labels {
-		row := r.Row(i)
-		pts := make(plotter.XYs, len(outputs))
-		for j, out := range outputs {
-			pts[j] = plotter.XY{X: out, Y: y}
-		}
-		discs, err := plotter.NewScatter(pts)
-		if err != nil {
-			return err
-		}
-		discs.GlyphStyleFunc = func(j int) draw.GlyphStyle {
-			radius := max(largest/2*vg.Length(math.Sqrt(row[j]/top)), 0.1*vg.Millimeter)
-			return draw.GlyphStyle{Shape: draw.CircleGlyph{}, Radius: radius, Color: color.RGBA{31, 90, 160, 200}}
-		}
-		self, err := plotter.NewScatter(plotter.XYs{{X: y, Y: y}})
-		if err != nil {
-			return err
-		}
-		self.GlyphStyle = draw.GlyphStyle{Shape: draw.PlusGlyph{}, Radius: min(1*vg.Millimeter, largest/2), Color: color.RGBA{200, 60, 20, 255}}
-		p.Add(discs, self)
-	}
-	span := labels[len(labels)-1] - labels[0]
-	if span == 0 {
-		span = 1
-	}
-	margin := span/float64(2*len(labels)) + span/20
-	p.Y.Min, p.Y.Max = labels[0]-margin, labels[len(labels)-1]+margin
-	reach := (p.X.Max - p.X.Min) / 40
-	p.X.Min, p.X.Max = p.X.Min-reach, p.X.Max+reach
-	out, err := p.WriterTo(width, height, format)
+	p, err := figure.Law(r.Labels(), r.Outputs(), r.Row)
 	if err != nil {
 		return err
 	}
-	return labelWriteFile(path, func(w io.Writer) error {
-		_, err := out.WriteTo(w)
-		return err
-	})
+	p.Title.Text = fmt.Sprintf("Output law per label: %s, ε = %v", r.Name(), r.Epsilon())
+	p.Title.Padding = 2 * vg.Millimeter
+	return savePicture(p, 18*vg.Centimeter, 11*vg.Centimeter, path)
 }

@@ -14,14 +14,8 @@ import (
 )
 
 func labelRun(args ...string) (string, error) {
-	cmd := newLabelCmd()
-	var out bytes.Buffer
-	cmd.SetArgs(args)
-	cmd.SetOut(&out)
-	cmd.SetErr(&bytes.Buffer{})
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	err := cmd.Execute()
-	return out.String(), err
+	out, _, err := execute(newLabelCmd(), args...)
+	return out, err
 }
 
 func labelTemp(t testing.TB, name, text string) string {

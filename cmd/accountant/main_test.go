@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/cobra"
 )
 
 func TestMain(m *testing.M) {
@@ -60,6 +61,17 @@ func command(stdin string, args ...string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
 	code = run(args, strings.NewReader(stdin), &out, &errs)
 	return code, out.String(), errs.String()
+}
+
+// execute runs one command in this process, outside its root.
+func execute(cmd *cobra.Command, args ...string) (stdout, stderr string, err error) {
+	var out, errs bytes.Buffer
+	cmd.SetArgs(args)
+	cmd.SetOut(&out)
+	cmd.SetErr(&errs)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	err = cmd.Execute()
+	return out.String(), errs.String(), err
 }
 
 const okPlan = "neighbors: add-remove\nsteps: [{mechanism: {pure: {epsilon: 1}}}]\n"

@@ -1,16 +1,10 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
 	"math/big"
-	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
@@ -18,8 +12,6 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/plotutil"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgsvg"
 
 	"github.com/dpaccountant/accountant/darrm"
 )
@@ -64,7 +56,7 @@ that the answer is (mε, δ)-DP, and certifies it.
 Mechanisms on disjoint shards of the data need no noise: say --disjoint-shards.`,
 		Example: `  accountant majority --mechanisms 11 --epsilon 0.1 --allowance 3
   accountant majority --mechanisms 35 --epsilon 0.1 --allowance 5 --delta-each 1e-5 --json`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runMajority(cmd, f)
 		},
@@ -80,7 +72,7 @@ Mechanisms on disjoint shards of the data need no noise: say --disjoint-shards.`
 	fs.Float64Var(&f.mean, "prior-mean", 0.75, "mean vote probability of the objective")
 	fs.BoolVar(&f.monotone, "monotone", true, "let clearer majorities be answered at least as truthfully")
 	fs.BoolVar(&f.disjoint, "disjoint-shards", false, "the mechanisms run on disjoint shards of the records")
-	fs.StringVar(&f.plot, "plot", "", "draw the noise functions to an SVG `file`")
+	fs.StringVar(&f.plot, "plot", "", "draw the noise functions to a `file` (.svg, .png or .pdf)")
 	fs.BoolVar(&f.json, "json", false, "print JSON")
 	for _, name := range []string{"mechanisms", "epsilon", "allowance"} {
 		_ = cmd.MarkFlagRequired(name)
@@ -107,26 +99,26 @@ func runMajority(cmd *cobra.Command, f *majorityFlags) error {
 	default:
 		return fmt.Errorf("objective: %q is not one of error, disagreement, common-p", f.objective)
 	}
-	if f.plot != "" && !strings.EqualFold(filepath.Ext(f.plot), ".svg") {
-		return fmt.Errorf("plot: %q does not end in .svg", f.plot)
+	if f.plot != "" {
+		if err := pictureFormat("plot", f.plot); err != nil {
+			return err
+		}
 	}
 	a, err := answerMajority(cmd.ErrOrStderr(), p, o, f)
 	if err != nil {
 		return err
 	}
 	if f.plot != "" {
-		svg, err := drawMajority(a.families)
+		p, err := majorityPlot(a.families)
 		if err != nil {
 			return err
 		}
-		if err := majorityWriteFile(f.plot, svg); err != nil {
+		if err := savePicture(p, 6*vg.Inch, 4*vg.Inch, f.plot); err != nil {
 			return err
 		}
 	}
 	if f.json {
-		enc := json.NewEncoder(cmd.OutOrStdout())
-		enc.SetIndent("", "  ")
-		return enc.Encode(a)
+		return printJSON(cmd.OutOrStdout(), a)
 	}
 	a.print(cmd.OutOrStdout(), p, f)
 	return nil
@@ -180,7 +172,7 @@ func answerMajority(stderr io.Writer, p darrm.Params, o darrm.Objective, f *majo
 		cert.Certified, cert.MaxF = true, min(cert.MaxF, cert.BudgetF)
 	case f.gamma == "optimal":
 		opt := darrm.Options{Free: !f.monotone}
-		if stderrIsTerminal(stderr) {
+		if isTerminal(stderr) {
 			bar := progressbar.NewOptions(-1, progressbar.OptionSetWriter(stderr), progressbar.OptionSetDescription("linear programs"), progressbar.OptionClearOnFinish())
 			opt.Progress = func(round int, excess float64) {
 				bar.Describe(fmt.Sprintf("round %d, worst constraint %.2g above the budget", round, max(excess, 0)))
@@ -238,15 +230,6 @@ func floats(exact []*big.Rat, err error) darrm.Gamma {
 	return darrm.Float64s(exact)
 }
 
-func stderrIsTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
-}
-
 func (a *majorityAnswer) print(w io.Writer, p darrm.Params, f *majorityFlags) {
 	fmt.Fprintf(w, "budget      (%.6g, %.6g)-DP for the majority of %d mechanisms, each (%g, %g)-DP\n",
 		p.Allowance*p.Epsilon, p.OutputDelta, p.Mechanisms, p.Epsilon, p.Delta)
@@ -291,44 +274,4 @@ func majorityPlot(families []majorityFamily) (*plot.Plot, error) {
 	p.Y.Max = 1.45
 	p.Y.Tick.Marker = plot.ConstantTicks([]plot.Tick{{Value: 0, Label: "0"}, {Value: 0.25, Label: "0.25"}, {Value: 0.5, Label: "0.5"}, {Value: 0.75, Label: "0.75"}, {Value: 1, Label: "1"}})
 	return p, nil
-}
-
-func drawMajority(families []majorityFamily) ([]byte, error) {
-	p, err := majorityPlot(families)
-	if err != nil {
-		return nil, err
-	}
-	c := vgsvg.New(6*vg.Inch, 4*vg.Inch)
-	p.Draw(draw.New(c))
-	var buf bytes.Buffer
-	if _, err := c.WriteTo(&buf); err != nil {
-		return nil, err
-	}
-	return buf.Bytes(), nil
-}
-
-// majorityWriteFile writes a file whole or not at all.
-func majorityWriteFile(path string, data []byte) (err error) {
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, tmp.Close(), os.Remove(tmp.Name()))
-		}
-	}()
-	if _, err = tmp.Write(data); err != nil {
-		return err
-	}
-	if err = tmp.Chmod(0o644); err != nil {
-		return err
-	}
-	if err = tmp.Sync(); err != nil {
-		return err
-	}
-	if err = tmp.Close(); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
 }

@@ -11,14 +11,8 @@ import (
 )
 
 func runMajorityCmd(args ...string) (string, error) {
-	cmd := newMajorityCmd()
-	var out bytes.Buffer
-	cmd.SetArgs(args)
-	cmd.SetOut(&out)
-	cmd.SetErr(&bytes.Buffer{})
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	err := cmd.Execute()
-	return out.String(), err
+	out, _, err := execute(newMajorityCmd(), args...)
+	return out, err
 }
 
 func TestMajorityJSON(t *testing.T) {

@@ -237,10 +237,7 @@ func pateFlagged(cmd *cobra.Command, err error) error {
 func pateRead(path string, read func(io.Reader) error) error {
 	in, err := os.Open(path)
 	if err != nil {
-		if pe, ok := err.(*os.PathError); ok {
-			err = pe.Err
-		}
-		return fmt.Errorf("%s: %w", path, err)
+		return pathProblem(path, err)
 	}
 	defer in.Close()
 	if err := read(in); err != nil {
@@ -252,16 +249,7 @@ func pateRead(path string, read func(io.Reader) error) error {
 // pateProgress returns nil, or a function that draws a bar on standard error.
 func pateProgress(cmd *cobra.Command, mode, what string) func(done, total int) {
 	w := cmd.ErrOrStderr()
-	if mode == "auto" {
-		f, ok := w.(*os.File)
-		if !ok {
-			return nil
-		}
-		if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
-			return nil
-		}
-	}
-	if mode == "off" {
+	if mode == "off" || mode == "auto" && !isTerminal(w) {
 		return nil
 	}
 	var bar *progressbar.ProgressBar

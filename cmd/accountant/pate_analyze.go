@@ -38,7 +38,7 @@ sum to (ε, δ). The reports differ in which queries are charged for an answer:
 				return err
 			}
 			if plotFile != "" {
-				if err := patePlotFormat(plotFile); err != nil {
+				if err := pictureFormat("plot", plotFile); err != nil {
 					return err
 				}
 			}

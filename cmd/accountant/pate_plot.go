@@ -1,11 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"image/color"
-	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"gonum.org/v1/plot"
@@ -16,15 +13,6 @@ import (
 	"github.com/dpaccountant/accountant/pate"
 	"github.com/dpaccountant/accountant/rdp"
 )
-
-func patePlotFormat(path string) error {
-	switch ext := strings.ToLower(filepath.Ext(path)); ext {
-	case ".svg", ".png", ".pdf":
-		return nil
-	default:
-		return fmt.Errorf("--plot: %q does not end in .svg, .png or .pdf", path)
-	}
-}
 
 // plot draws ε against the number of answered queries: the report's, what its
 // checks alone cost, and the data-independent one.
@@ -106,13 +94,5 @@ func (r *pateRun) plot(cmd *cobra.Command, l *pate.Ledger, delta float64, path s
 	if err := line(flat, independent, total, color.RGBA{200, 80, 0, 255}, vg.Points(1.5), vg.Points(2)); err != nil {
 		return err
 	}
-	w, err := p.WriterTo(16*vg.Centimeter, 10*vg.Centimeter, strings.ToLower(filepath.Ext(path))[1:])
-	if err != nil {
-		return err
-	}
-	var b bytes.Buffer
-	if _, err := w.WriteTo(&b); err != nil {
-		return err
-	}
-	return writeFileAtomic(path, b.Bytes())
+	return savePicture(p, 16*vg.Centimeter, 10*vg.Centimeter, path)
 }

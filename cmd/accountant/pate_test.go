@@ -14,14 +14,7 @@ import (
 
 // runPate runs the command in-process.
 func runPate(args ...string) (stdout, stderr string, err error) {
-	cmd := newPateCmd()
-	cmd.SilenceUsage, cmd.SilenceErrors = true, true
-	var out, errs bytes.Buffer
-	cmd.SetOut(&out)
-	cmd.SetErr(&errs)
-	cmd.SetArgs(args)
-	err = cmd.Execute()
-	return out.String(), errs.String(), err
+	return execute(newPateCmd(), args...)
 }
 
 func mustPate(t *testing.T, args ...string) string {

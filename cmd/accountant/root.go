@@ -18,13 +18,19 @@ var commands = []func() *cobra.Command{
 	newEpsilonCmd,
 	newDeltaCmd,
 	newDPSGDCmd,
+	newRiskCmd,
+	newCurveCmd,
+	newProfileCmd,
+	newSamplingCmd,
 	newCalibrateCmd,
 	newCompareCmd,
-	newSamplingCmd,
 	newSelectCmd,
 	newMajorityCmd,
 	newPateCmd,
 	newLabelCmd,
+	newLedgerCmd,
+	newServeCmd,
+	newExplainCmd,
 	newVersionCmd,
 }
 
@@ -54,7 +60,6 @@ func newRootCmd() *cobra.Command {
 			return usageError{errors.New("missing command")}
 		},
 	}
-	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(flagError)
 	// The root runs only to say that a command is missing.
 	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "{{if .Runnable}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}", 1))

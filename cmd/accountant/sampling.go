@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"image/color"
 	"io"
 	"math"
-	"path/filepath"
 	"strings"
 	"text/tabwriter"
 
@@ -126,10 +124,8 @@ func (f *samplingFlags) parse() (r samplingRun, err error) {
 		return r, fmt.Errorf("--%s", strings.TrimPrefix(err.Error(), f.mechanism+": "))
 	}
 	if f.plot != "" {
-		switch strings.ToLower(filepath.Ext(f.plot)) {
-		case ".png", ".svg", ".pdf":
-		default:
-			return r, fmt.Errorf("--plot: %s does not end in .png, .svg or .pdf", show(f.plot))
+		if err := pictureFormat("plot", f.plot); err != nil {
+			return r, err
 		}
 	}
 	return r, nil
@@ -357,13 +353,5 @@ func (r samplingRun) plot(path string, rows []samplingRow) error {
 	}
 	zero.Dashes = []vg.Length{vg.Points(3), vg.Points(3)}
 	p.Add(zero)
-	c, err := p.WriterTo(16*vg.Centimeter, 12*vg.Centimeter, strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), "."))
-	if err != nil {
-		return err
-	}
-	var buf bytes.Buffer
-	if _, err := c.WriteTo(&buf); err != nil {
-		return err
-	}
-	return writeFileAtomic(path, buf.Bytes())
+	return savePicture(p, 16*vg.Centimeter, 12*vg.Centimeter, path)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"math"
 	"os"
@@ -12,14 +11,8 @@ import (
 
 func selectRun(t *testing.T, args ...string) (string, error) {
 	t.Helper()
-	cmd := newSelectCmd()
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	var out bytes.Buffer
-	cmd.SetOut(&out)
-	cmd.SetErr(&out)
-	cmd.SetArgs(args)
-	err := cmd.Execute()
-	return out.String(), err
+	out, _, err := execute(newSelectCmd(), args...)
+	return out, err
 }
 
 func selectLaws(t *testing.T, args ...string) map[string]selectRow {
@@ -152,5 +145,41 @@ func TestSelectInput(t *testing.T) {
 		if text != "" {
 			t.Errorf("%q prints %q", c.args, text)
 		}
+	}
+}
+
+// The price that select tells for a plan is the one that a plan pays which says
+// selection: around it. As a profile it is rounded up to chords, 1e-3 of ε, and
+// the interval adds as much. (For Poisson laws select also tries the way through
+// Rényi curves, which gives no profile, and can be below the step.)
+func TestSelectAgreesWithPlanStep(t *testing.T) {
+	const run = `neighbors: add-remove
+steps:
+  - mechanism: {gaussian: {noise-multiplier: 20}}
+    count: 100
+`
+	path := filepath.Join(t.TempDir(), "run.yaml")
+	if err := os.WriteFile(path, []byte(run), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	rows := selectLaws(t, "--plan", path, "--delta", "1e-5", "--mean", "10", "--law", "geometric,logarithmic,poisson")
+	for _, law := range []string{"geometric", "logarithmic", "poisson"} {
+		step := strings.Replace(run, "  - mechanism", "  - selection: {law: "+law+", mean: 10}\n    steps:\n    - mechanism", 1)
+		step = strings.Replace(step, "    count", "      count", 1)
+		code, stdout, stderr := command(step, "epsilon", "--delta", "1e-5", "--json", "-")
+		if code != 0 {
+			t.Fatalf("%d %s", code, stderr)
+		}
+		var out struct {
+			Results []struct{ Epsilon struct{ Upper float64 } }
+		}
+		if err := json.Unmarshal([]byte(stdout), &out); err != nil {
+			t.Fatal(err)
+		}
+		got := out.Results[0].Epsilon.Upper
+		if law == "poisson" && got > *rows[law].Epsilon.Tight {
+			continue
+		}
+		selectNear(t, law, &got, *rows[law].Epsilon.Tight, 2e-3)
 	}
 }

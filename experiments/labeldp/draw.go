@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/dpaccountant/accountant/internal/figure"
 	"github.com/dpaccountant/accountant/labeldp"
 )
 
@@ -124,48 +124,13 @@ func drawRegression(truth []float64, curves map[string][]float64, path string) e
 	return save(p, 18*vg.Centimeter, path)
 }
 
-// drawLaw draws a row for each label, with discs whose area is the probability
-// of the output, and a cross at the label.
+// drawLaw draws the output law of each label.
 func drawLaw(r *labeldp.Randomizer, path string) error {
-	p := plot.New()
-	labels, outputs := r.Labels(), r.Outputs()
+	p, err := figure.Law(r.Labels(), r.Outputs(), r.Row)
+	if err != nil {
+		return err
+	}
 	p.Title.Text = fmt.Sprintf("Output law per label, ε = %v", r.Epsilon())
-	p.X.Label.Text, p.Y.Label.Text = "output (disc area: probability; +: the label, which is the mean)", "label"
-	top := 0.0
-	for i := range labels {
-		top = max(top, slices.Max(r.Row(i)))
-	}
-	largest := min(12*vg.Millimeter, 85*vg.Millimeter/vg.Length(len(labels)))
-	for i, y := range labels {
-		row := r.Row(i)
-		pts := make(plotter.XYs, len(outputs))
-		for j, out := range outputs {
-			pts[j] = plotter.XY{X: out, Y: y}
-		}
-		discs, err := plotter.NewScatter(pts)
-		if err != nil {
-			return err
-		}
-		discs.GlyphStyleFunc = func(j int) draw.GlyphStyle {
-			return draw.GlyphStyle{Shape: draw.CircleGlyph{}, Radius: largest / 2 * vg.Length(math.Sqrt(row[j]/top)), Color: color.RGBA{31, 90, 160, 200}}
-		}
-		self, err := plotter.NewScatter(plotter.XYs{{X: y, Y: y}})
-		if err != nil {
-			return err
-		}
-		self.GlyphStyle = draw.GlyphStyle{Shape: draw.PlusGlyph{}, Radius: min(vg.Millimeter, largest/2), Color: color.RGBA{200, 60, 20, 255}}
-		p.Add(discs, self)
-	}
-	if len(labels) <= 12 {
-		var ticks plot.ConstantTicks
-		for _, y := range labels {
-			ticks = append(ticks, plot.Tick{Value: y, Label: fmt.Sprint(y)})
-		}
-		p.Y.Tick.Marker = ticks
-	}
-	reach := (p.X.Max - p.X.Min) / 40
-	p.X.Min, p.X.Max = p.X.Min-reach, p.X.Max+reach
-	margin := (labels[len(labels)-1] - labels[0]) * (0.05 + 0.5/float64(len(labels)))
-	p.Y.Min, p.Y.Max = labels[0]-margin, labels[len(labels)-1]+margin
+	p.X.Label.Text = "output (disc area: probability; +: the label, which is the mean)"
 	return save(p, 18*vg.Centimeter, path)
 }

@@ -1,0 +1,511 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"gonum.org/v1/plot/vg"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/rdp"
+)
+
+// The kinds of curves.
+const (
+	deltaKind    = "delta"
+	stepsKind    = "steps"
+	tradeOffKind = "trade-off"
+)
+
+// maxCurves is how many plans go into one picture: as many as there are colours.
+const maxCurves = 7
+
+func newCurveCmd() *cobra.Command {
+	var in curveFlags
+	cmd := &cobra.Command{
+		Use:   "curve plan.yaml [other.yaml …] --out curve.svg",
+		Short: "Draw the privacy curves of one or several plans",
+		Long: `curve draws, for one or several plans in one picture,
+
+  --kind delta      δ against ε, down to --min-delta (the default)
+  --kind steps      ε at --delta against the length of the plan, all counts
+                    scaled alike
+  --kind trade-off  the false-negative rate of the best attacker against the
+                    false-positive rate; with --log, the true-positive rate on
+                    logarithmic axes
+
+The line is the proved end of the certified interval; the area next to it, often
+thinner than the line, reaches to the other end. The picture is SVG, PNG or PDF,
+by the ending of --out; --csv and --json print the numbers.`,
+		Example: `  accountant curve examples/dpsgd.yaml --out curve.svg
+  accountant curve examples/dpsgd.yaml examples/mixed.yaml --kind trade-off --out compare.png
+  accountant curve examples/dpsgd.yaml --kind steps --delta 1e-6 --csv`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 0:
+				return errors.New("missing the plan file (- reads standard input)")
+			case len(args) > maxCurves:
+				return fmt.Errorf("%d plans are more than %d in one picture", len(args), maxCurves)
+			}
+			stdin := 0
+			for _, a := range args {
+				if a == "-" {
+					stdin++
+				}
+			}
+			if stdin > 1 {
+				return errors.New("- is standard input, which can be read once")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return in.run(cmd, args) },
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&in.out, "out", "", "write the picture to this `file` (.svg, .png or .pdf)")
+	fs.StringVar(&in.kind, "kind", deltaKind, "`kind` of curve: delta, steps or trade-off")
+	fs.BoolVar(&in.csv, "csv", false, "print CSV")
+	fs.StringVar(&in.points, "points", "", "number of `points` on each curve (default 60; 25 for steps)")
+	fs.StringVar(&in.minDelta, "min-delta", "1e-12", "kind delta: where the axis of `δ` ends")
+	fs.StringVar(&in.from, "from", "0", "kind delta: first `ε`, may be negative")
+	fs.StringVar(&in.to, "to", "", "kind delta: last `ε` (default: where δ is --min-delta)")
+	fs.BoolVar(&in.rdp, "rdp", false, "kind delta: draw the upper bounds of Rényi accounting too")
+	fs.StringVar(&in.delta, "delta", "1e-5", "kind steps: ε is told at this `δ`")
+	fs.BoolVar(&in.log, "log", false, "kind trade-off: true-positive against false-positive rate, on logarithmic axes")
+	fs.StringVar(&in.title, "title", "", "`text` above the picture")
+	in.registerPlain(cmd)
+	return cmd
+}
+
+type curveFlags struct {
+	answerFlags
+	out, kind, points, minDelta, from, to, delta, title string
+	csv, rdp, log                                       bool
+}
+
+// A curvePoint is a point of any kind of curve: y is told at x.
+type curvePoint struct {
+	x float64
+	accountant.Range
+	direction string
+	warnings  []string
+}
+
+// A planCurve is the curve of a plan; rdp holds the bounds of Rényi accounting at
+// the same x, by the improved and by the classic conversion.
+type planCurve struct {
+	name, neighbors string
+	points          []curvePoint
+	rdp             [][2]float64
+}
+
+// A curveShape names the axes of a kind in JSON and CSV.
+type curveShape struct{ x, y string }
+
+func (f *curveFlags) run(cmd *cobra.Command, args []string) error {
+	if f.out == "" && !f.csv && !f.json {
+		return usageError{errors.New("missing --out (or --csv, or --json)")}
+	}
+	if f.csv && f.json {
+		return usageError{errors.New("--csv and --json exclude each other")}
+	}
+	if f.out != "" {
+		if err := pictureFormat("out", f.out); err != nil {
+			return err
+		}
+	}
+	own := map[string][]string{deltaKind: {"min-delta", "from", "to", "rdp"}, stepsKind: {"delta"}, tradeOffKind: {"log"}}
+	if own[f.kind] == nil {
+		return fmt.Errorf("--kind: %s is not delta, steps or trade-off", show(f.kind))
+	}
+	for _, kind := range []string{deltaKind, stepsKind, tradeOffKind} {
+		for _, name := range own[kind] {
+			if kind != f.kind && cmd.Flags().Changed(name) {
+				return usageError{fmt.Errorf("--%s belongs to --kind %s", name, kind)}
+			}
+		}
+	}
+	n := map[string]int64{deltaKind: 60, stepsKind: 25, tradeOffKind: 60}[f.kind]
+	if f.points != "" {
+		var err error
+		if n, err = parseWhole("points", f.points, maxValues); err != nil {
+			return err
+		}
+		if n < 2 {
+			return fmt.Errorf("--points: %d is not in [2, %d]", n, maxValues)
+		}
+	}
+	opts, err := f.options()
+	if err != nil {
+		return err
+	}
+	var plans []*accountant.Plan
+	for _, path := range args {
+		plan, err := readPlan(cmd, path)
+		if err != nil {
+			return err
+		}
+		plans = append(plans, plan)
+	}
+	curves, shape, pic, err := f.build(plans, args, int(n), opts)
+	if err != nil {
+		return err
+	}
+	for _, c := range curves {
+		seen := map[string]bool{}
+		for _, p := range c.points {
+			for _, w := range p.warnings {
+				if !seen[w] {
+					seen[w] = true
+					fmt.Fprintf(cmd.ErrOrStderr(), "accountant: warning: %s: %s\n", c.name, oneLine(w))
+				}
+			}
+		}
+	}
+	if f.out != "" {
+		if err := pic.save(f.out); err != nil {
+			return pathProblem("--out", err)
+		}
+	}
+	switch {
+	case f.json:
+		return printJSON(cmd.OutOrStdout(), newCurvesJSON(f.kind, shape, curves))
+	case f.csv:
+		return writeCurvesCSV(cmd.OutOrStdout(), shape, curves)
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "wrote %s\n", f.out)
+	return nil
+}
+
+func (f *curveFlags) build(plans []*accountant.Plan, args []string, n int, opts []accountant.Option) ([]planCurve, curveShape, picture, error) {
+	var pic picture
+	var shape curveShape
+	curves := make([]planCurve, len(plans))
+	for i, p := range plans {
+		curves[i] = planCurve{name: curveName(args, i), neighbors: p.Neighbors.String()}
+	}
+	var err error
+	switch f.kind {
+	case deltaKind:
+		shape = curveShape{"epsilon", "delta"}
+		pic, err = f.deltas(curves, plans, n, opts)
+	case stepsKind:
+		shape = curveShape{"runs", "epsilon"}
+		pic, err = f.steps(curves, plans, n, opts)
+	case tradeOffKind:
+		shape = curveShape{"false-positive-rate", "false-negative-rate"}
+		if f.log {
+			shape.y = "true-positive-rate"
+		}
+		pic, err = f.tradeOffs(curves, plans, n, opts)
+	}
+	if err != nil {
+		return nil, shape, pic, err
+	}
+	same := true
+	for _, c := range curves {
+		same = same && c.neighbors == curves[0].neighbors
+	}
+	for _, c := range curves {
+		b := band{name: c.name}
+		if !same {
+			b.name += " (" + c.neighbors + ")"
+		}
+		for _, p := range c.points {
+			b.x = append(b.x, p.x)
+			b.lower, b.upper = append(b.lower, p.Lower), append(b.upper, p.Upper)
+		}
+		b.proved = b.upper
+		if shape.y == "false-negative-rate" {
+			b.proved = b.lower
+		}
+		if f.rdp && len(curves) == 1 {
+			b.name = "Fourier, certified"
+		}
+		pic.bands = append(pic.bands, b)
+		for j, name := range []string{"Rényi", "Rényi, classic conversion"} {
+			if c.rdp == nil {
+				break
+			}
+			r := band{name: name, x: b.x, muted: true, dashes: [][]vg.Length{{vg.Points(6), vg.Points(3)}, {vg.Points(1.5), vg.Points(2.5)}}[j]}
+			if len(curves) > 1 {
+				r.name = c.name + ": " + name
+			}
+			for _, v := range c.rdp {
+				r.proved = append(r.proved, v[j])
+			}
+			pic.bands = append(pic.bands, r)
+		}
+	}
+	first := 0 // of the plans' bands
+	if f.kind == tradeOffKind {
+		first = 1
+	}
+	if len(curves) == 1 {
+		pic.title += ": " + curves[0].name
+		if !f.rdp {
+			pic.bands[first].name = "certified, " + curves[0].neighbors
+		}
+	}
+	if f.title != "" {
+		pic.title = f.title
+	}
+	return curves, shape, pic, nil
+}
+
+// curveName is the file's name, or its path where two plans share one.
+func curveName(args []string, i int) string {
+	if args[i] == "-" {
+		return "standard input"
+	}
+	base := filepath.Base(args[i])
+	for j, a := range args {
+		if j != i && filepath.Base(a) == base {
+			return args[i]
+		}
+	}
+	return base
+}
+
+// deltas fills in δ against ε.
+func (f *curveFlags) deltas(curves []planCurve, plans []*accountant.Plan, n int, opts []accountant.Option) (pic picture, err error) {
+	floor, err := parseNumber("min-delta", f.minDelta, interval{lo: 1e-300, hi: 0.5})
+	if err != nil {
+		return pic, err
+	}
+	whole := interval{lo: -1e4, hi: 1e6}
+	from, err := parseNumber("from", f.from, whole)
+	if err != nil {
+		return pic, err
+	}
+	accts := make([]*accountant.Accountant, len(plans))
+	for i, p := range plans {
+		if accts[i], err = newAccountant(p, opts); err != nil {
+			return pic, fmt.Errorf("%s: %w", curves[i].name, err)
+		}
+	}
+	to := from
+	if f.to != "" {
+		if to, err = parseNumber("to", f.to, whole); err != nil {
+			return pic, err
+		}
+		if to <= from {
+			return pic, fmt.Errorf("--to: %s is not above --from, %s", short(to), short(from))
+		}
+	} else {
+		for _, a := range accts {
+			reach, err := lastEpsilon(a, floor)
+			if err != nil {
+				return pic, err
+			}
+			to = max(to, reach)
+		}
+		if to == from {
+			to = from + 1
+		}
+	}
+	grid := make([]float64, n)
+	for i := range grid {
+		grid[i] = from + (to-from)*float64(i)/float64(n-1)
+	}
+	for i, a := range accts {
+		points, err := a.DeltaCurve(grid)
+		if err != nil {
+			return pic, err
+		}
+		for _, p := range points {
+			curves[i].points = append(curves[i].points, curvePoint{p.At, accountant.Range{Lower: p.Lower, Estimate: p.Estimate, Upper: p.Upper}, p.Direction, p.Warnings})
+		}
+		if !f.rdp {
+			continue
+		}
+		c, err := plans[i].RDP()
+		if err != nil {
+			return pic, fmt.Errorf("--rdp: %s: %w", curves[i].name, err)
+		}
+		for _, eps := range grid {
+			v := [2]float64{math.NaN(), math.NaN()}
+			if eps >= 0 {
+				for j, ask := range []func(rdp.Curve, float64) (float64, float64, error){rdp.Delta, rdp.DeltaClassic} {
+					if v[j], _, err = ask(c, eps); err != nil {
+						return pic, err
+					}
+				}
+			}
+			curves[i].rdp = append(curves[i].rdp, v)
+		}
+	}
+	return picture{title: "Privacy profile", x: "ε", y: "δ", logY: true, xMin: from, xMax: to,
+		yMin: floor, yMax: 1, legendUp: true}, nil
+}
+
+// lastEpsilon returns where δ has come down to the floor, or to its own limit.
+func lastEpsilon(a *accountant.Accountant, floor float64) (float64, error) {
+	for delta := floor; delta < 1; delta *= 10 {
+		iv, err := a.Epsilon(delta)
+		if err != nil {
+			return 0, err
+		}
+		if !math.IsInf(iv.Upper, 0) {
+			if delta > floor {
+				iv.Upper *= 1.25 // show the δ that no ε gets below
+			}
+			return iv.Upper, nil
+		}
+	}
+	return 1, nil
+}
+
+// steps fills in ε against the number of runs.
+func (f *curveFlags) steps(curves []planCurve, plans []*accountant.Plan, n int, opts []accountant.Option) (pic picture, err error) {
+	delta, err := parseNumber("delta", f.delta, openUnit)
+	if err != nil {
+		return pic, err
+	}
+	pic = picture{title: "ε at δ = " + short(delta), x: "runs", y: "ε", legendLeft: true, legendUp: true}
+	for i, p := range plans {
+		points, err := p.StepsCurve(delta, n, opts...)
+		if err != nil {
+			return pic, fmt.Errorf("%s: %w", curves[i].name, err)
+		}
+		for _, s := range points {
+			curves[i].points = append(curves[i].points,
+				curvePoint{float64(s.Runs), accountant.Range{Lower: s.Lower, Estimate: s.Estimate, Upper: s.Upper}, s.Direction, s.Warnings})
+			pic.xMax = max(pic.xMax, float64(s.Runs))
+			if !math.IsInf(s.Upper, 0) {
+				pic.yMax, pic.yMin = max(pic.yMax, 1.05*s.Upper), min(pic.yMin, 1.05*s.Lower)
+			}
+		}
+	}
+	return pic, nil
+}
+
+// tradeOffs fills in the error rates of the best attacker.
+func (f *curveFlags) tradeOffs(curves []planCurve, plans []*accountant.Plan, n int, opts []accountant.Option) (pic picture, err error) {
+	alphas := make([]float64, n)
+	for i := range alphas {
+		t := (float64(i) + 0.5) / float64(n)
+		// Denser towards the ends, where the curve bends.
+		alphas[i] = t * t * (3 - 2*t)
+		if f.log {
+			alphas[i] = math.Pow(10, -6*(1-float64(i)/float64(n)))
+		}
+	}
+	chance := band{name: "no information", muted: true, dashes: []vg.Length{vg.Points(4), vg.Points(3)}}
+	pic = picture{title: "Trade-off of the best attack", x: "false-positive rate", y: "false-negative rate", xMax: 1, yMax: 1, legendUp: true}
+	chance.x, chance.proved = []float64{0, 1}, []float64{1, 0}
+	if f.log {
+		pic = picture{title: "Power of the best attack", x: "false-positive rate", y: "true-positive rate", logX: true, logY: true,
+			xMin: alphas[0], xMax: 1, yMin: alphas[0], yMax: 1}
+		chance.x, chance.proved = []float64{alphas[0], 1}, []float64{alphas[0], 1}
+	}
+	pic.bands = []band{chance}
+	for i, p := range plans {
+		a, err := newAccountant(p, opts)
+		if err != nil {
+			return pic, fmt.Errorf("%s: %w", curves[i].name, err)
+		}
+		points, err := a.TradeOff(alphas)
+		if err != nil {
+			return pic, err
+		}
+		for _, t := range points {
+			r := t.TypeII
+			if f.log {
+				r = t.Power
+			}
+			curves[i].points = append(curves[i].points, curvePoint{t.Alpha, r, t.Direction, t.Warnings})
+		}
+	}
+	return pic, nil
+}
+
+type (
+	curvesJSON struct {
+		Kind   string      `json:"kind"`
+		X      string      `json:"x"`
+		Y      string      `json:"y"`
+		Curves []curveJSON `json:"curves"`
+	}
+	curveJSON struct {
+		Plan      string           `json:"plan"`
+		Neighbors string           `json:"neighbors"`
+		Points    []curvePointJSON `json:"points"`
+		Warnings  []string         `json:"warnings,omitempty"`
+	}
+	curvePointJSON struct {
+		X number `json:"x"`
+		boundsJSON
+		WorstDirection string        `json:"worst-direction"`
+		RDP            *rdpCurveJSON `json:"rdp,omitempty"`
+	}
+	rdpCurveJSON struct {
+		Upper        number `json:"upper"`
+		ClassicUpper number `json:"classic-upper"`
+	}
+)
+
+func newCurvesJSON(kind string, shape curveShape, curves []planCurve) curvesJSON {
+	out := curvesJSON{kind, shape.x, shape.y, nil}
+	for _, c := range curves {
+		j := curveJSON{Plan: c.name, Neighbors: c.neighbors}
+		seen := map[string]bool{}
+		for i, p := range c.points {
+			point := curvePointJSON{number(p.x), boundsJSON{number(p.Lower), number(p.Estimate), number(p.Upper)}, p.direction, nil}
+			if c.rdp != nil && !math.IsNaN(c.rdp[i][0]) {
+				point.RDP = &rdpCurveJSON{number(c.rdp[i][0]), number(c.rdp[i][1])}
+			}
+			j.Points = append(j.Points, point)
+			for _, w := range p.warnings {
+				if !seen[w] {
+					seen[w] = true
+					j.Warnings = append(j.Warnings, w)
+				}
+			}
+		}
+		out.Curves = append(out.Curves, j)
+	}
+	return out
+}
+
+// writeCurvesCSV writes one line for each point; an infinite value is Infinity.
+func writeCurvesCSV(w io.Writer, shape curveShape, curves []planCurve) error {
+	var b strings.Builder
+	b.WriteString("plan," + shape.x + "," + shape.y + "-lower," + shape.y + "-estimate," + shape.y + "-upper,worst-direction")
+	if curves[0].rdp != nil {
+		b.WriteString(",rdp-upper,rdp-classic-upper")
+	}
+	b.WriteString("\n")
+	for _, c := range curves {
+		for i, p := range c.points {
+			fmt.Fprintf(&b, "%s,%s,%s,%s,%s,%s", csvText(c.name), csvNumber(p.x), csvNumber(p.Lower), csvNumber(p.Estimate), csvNumber(p.Upper), p.direction)
+			if c.rdp != nil {
+				fmt.Fprintf(&b, ",%s,%s", csvNumber(c.rdp[i][0]), csvNumber(c.rdp[i][1]))
+			}
+			b.WriteString("\n")
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func csvNumber(x float64) string {
+	switch {
+	case math.IsNaN(x):
+		return ""
+	case math.IsInf(x, 0):
+		return strings.ReplaceAll(short(x), "∞", "Infinity")
+	}
+	return short(x)
+}
+
+func csvText(s string) string {
+	if strings.ContainsAny(s, "\",\n\r") {
+		return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
+	}
+	return s
+}

@@ -1,0 +1,284 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/ledger"
+)
+
+func newLedgerCmd() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "ledger",
+		Short: "Spend one privacy budget over months, from one file",
+		Long: `ledger keeps a privacy budget in an append-only file, which several people and
+programs may use at the same time. A plan is added before it runs; one that would
+pass the budget is refused (exit status 1), and must not run.
+
+  planned    tight (Fourier accountant); what is added, and whether, must not
+             depend on the outputs of what was added before
+  adaptive   looser (Rényi filter); each plan may be chosen in the light of all
+             earlier outputs`,
+		Example: `  accountant ledger init --neighbors add-remove --epsilon 2 --delta 1e-5 budget.ledger
+  accountant ledger add --note "training, May" budget.ledger examples/dpsgd.yaml
+  accountant ledger status budget.ledger
+  accountant ledger check budget.ledger`,
+		Args: needCommand,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cmd.SetOut(cmd.ErrOrStderr())
+			_ = cmd.Help()
+			return usageError{errors.New("missing command")}
+		},
+	}
+	cmd.AddCommand(newLedgerInitCmd(), newLedgerAddCmd(), newLedgerStatusCmd(), newLedgerCheckCmd())
+	return cmd
+}
+
+// needCommand is the cobra.PositionalArgs of a command that only has commands.
+func needCommand(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return unknownCommand(cmd, args[0])
+	}
+	return nil
+}
+
+// ledgerArgs is the cobra.PositionalArgs of a command with these arguments.
+func ledgerArgs(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) < len(names):
+			return fmt.Errorf("missing the %s", names[len(args)])
+		case len(args) > len(names):
+			return fmt.Errorf("%q is one argument too many", args[len(names)])
+		}
+		return nil
+	}
+}
+
+func newLedgerInitCmd() *cobra.Command {
+	var neighbors, epsilon, delta, mode string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "init --epsilon ε --delta δ FILE",
+		Short: "Make a new ledger",
+		Long: `init makes a new ledger file. Relation, budget and mode are fixed from then on. A
+file that exists is never overwritten.`,
+		Args: ledgerArgs("ledger file"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c := ledger.Config{Mode: ledger.Mode(mode)}
+			var err error
+			if c.Neighbors, err = parseNeighbors(neighbors); err != nil {
+				return err
+			}
+			if c.Epsilon, err = parseNumber("epsilon", epsilon, epsilonRange); err != nil {
+				return err
+			}
+			if c.Delta, err = parseNumber("delta", delta, deltaRange); err != nil {
+				return err
+			}
+			if c.Mode != ledger.Planned && c.Mode != ledger.Adaptive {
+				return fmt.Errorf("--mode: %s is not planned or adaptive", show(mode))
+			}
+			l, err := ledger.Create(args[0], c)
+			if err != nil {
+				return err
+			}
+			return printLedger(cmd, l, asJSON)
+		},
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&epsilon, "epsilon", "", "`ε` of the budget (required)")
+	fs.StringVar(&delta, "delta", "", "`δ` of the budget (required)")
+	fs.StringVar(&mode, "mode", string(ledger.Planned), "planned, or adaptive if steps may depend on earlier outputs")
+	fs.StringVar(&neighbors, "neighbors", "add-remove", "neighbouring `relation`: add-remove or substitute")
+	fs.BoolVar(&asJSON, "json", false, "print JSON")
+	_ = cmd.MarkFlagRequired("epsilon")
+	_ = cmd.MarkFlagRequired("delta")
+	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{"planned", "adaptive"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("neighbors", cobra.FixedCompletions([]string{"add-remove", "substitute"}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func newLedgerAddCmd() *cobra.Command {
+	var note string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "add FILE plan.yaml",
+		Short: "Spend a plan, before it runs",
+		Long: `add spends all steps of a plan, or none: when it would pass the budget, add
+fails and the plan must not run. When add succeeds the spend is on disk. - reads
+the plan from standard input.`,
+		Args: ledgerArgs("ledger file", "plan file (- reads standard input)"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			l, err := ledger.Open(args[0])
+			if err != nil {
+				return err
+			}
+			data, name, err := readInput(cmd, args[1])
+			if err != nil {
+				return err
+			}
+			if _, err := parsePlan(data, name); err != nil {
+				return err
+			}
+			if err := l.SpendPlan(data, note); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			return printLedger(cmd, l, asJSON)
+		},
+	}
+	cmd.Flags().StringVar(&note, "note", "", "free `text` for the readers of the file")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func newLedgerStatusCmd() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "status FILE",
+		Short: "Tell what is spent, what is left and which guarantee holds",
+		Args:  ledgerArgs("ledger file"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			l, err := ledger.Open(args[0])
+			if err != nil {
+				return err
+			}
+			return printLedger(cmd, l, asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func newLedgerCheckCmd() *cobra.Command {
+	var head string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "check FILE",
+		Short: "Verify every checksum and recompute the total",
+		Long: `check reads the file from its beginning, verifies the chain of checksums and
+recomputes what the entries cost. It fails at the first line that is wrong.
+
+The chain does not show that entries at the end were taken away, nor that
+somebody rewrote the whole file. Keep the head that status prints somewhere
+else, and give it to --head later.`,
+		Args: ledgerArgs("ledger file"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			st, err := ledger.Verify(args[0], head)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), statusJSON(st))
+			}
+			printStatus(cmd.OutOrStdout(), st)
+			fmt.Fprintf(cmd.OutOrStdout(), "\nEvery checksum is right, and the entries are within the budget.\n")
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&head, "head", "", "`checksum` that the file must contain, as status printed it earlier")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func printLedger(cmd *cobra.Command, l *ledger.Ledger, asJSON bool) error {
+	st, err := l.Status()
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(cmd.OutOrStdout(), statusJSON(st))
+	}
+	printStatus(cmd.OutOrStdout(), st)
+	return nil
+}
+
+// parsePlan reads a plan; errors read as those of readPlan.
+func parsePlan(data []byte, name string) (*accountant.Plan, error) {
+	plan, err := accountant.ParsePlan(data)
+	if err != nil {
+		var pe *accountant.PlanError
+		if errors.As(err, &pe) && pe.Line > 0 {
+			return nil, fmt.Errorf("%s:%d: %s", name, pe.Line, pe.Message())
+		}
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return plan, nil
+}
+
+type ledgerJSON struct {
+	Mode      string     `json:"mode"`
+	Neighbors string     `json:"neighbors"`
+	Budget    ledgerPair `json:"budget"`
+	Entries   int        `json:"entries"`
+	Runs      int64      `json:"runs"`
+	// Spent is of planned ledgers, Renyi of adaptive ones.
+	Spent     *boundsJSON `json:"spent-epsilon,omitempty"`
+	Renyi     *renyiJSON  `json:"spent-renyi,omitempty"`
+	Left      number      `json:"left"`
+	Last      string      `json:"last,omitempty"`
+	Head      string      `json:"head,omitempty"`
+	Guarantee string      `json:"guarantee"`
+	Warnings  []string    `json:"warnings,omitempty"`
+}
+
+type ledgerPair struct {
+	Epsilon number `json:"epsilon"`
+	Delta   number `json:"delta"`
+}
+
+type renyiJSON struct {
+	Order  number `json:"order"`
+	Spent  number `json:"spent"`
+	Budget number `json:"budget"`
+}
+
+func statusJSON(st ledger.Status) ledgerJSON {
+	c := st.Config
+	out := ledgerJSON{Mode: string(c.Mode), Neighbors: c.Neighbors.String(), Budget: ledgerPair{number(c.Epsilon), number(c.Delta)},
+		Entries: st.Entries, Runs: st.Runs, Left: number(st.Left), Last: st.Last, Head: st.Head, Guarantee: st.Guarantee}
+	if e := st.Spent.Epsilon; c.Mode == ledger.Planned {
+		out.Spent = &boundsJSON{number(e.Lower), number(e.Estimate), number(e.Upper)}
+		out.Warnings = e.Warnings
+	} else {
+		out.Renyi = &renyiJSON{number(st.Spent.Order), number(st.Spent.Renyi), number(st.Spent.RenyiBudget)}
+	}
+	if st.Torn > 0 {
+		out.Warnings = append(out.Warnings, tornWarning(st.Torn))
+	}
+	return out
+}
+
+func tornWarning(n int64) string {
+	return fmt.Sprintf("the last %d bytes are of a spend that was interrupted; they do not count, and the next spend removes them", n)
+}
+
+func printStatus(w io.Writer, st ledger.Status) {
+	c := st.Config
+	fmt.Fprintf(w, "budget:    ε = %s, δ = %s; neighbors: %v\n", short(c.Epsilon), short(c.Delta), c.Neighbors)
+	fmt.Fprintf(w, "mode:      %s\n", c.Mode)
+	fmt.Fprintf(w, "entries:   %d, with %d runs of mechanisms\n", st.Entries, st.Runs)
+	if st.Last != "" {
+		fmt.Fprintf(w, "last:      %s\n", st.Last)
+	}
+	if c.Mode == ledger.Planned {
+		e := st.Spent.Epsilon
+		d := digitsFor(e)
+		fmt.Fprintf(w, "spent:     %s ≤ ε ≤ %s at δ = %s\n", rounded(e.Lower, d, down), rounded(e.Upper, d, up), short(c.Delta))
+		fmt.Fprintf(w, "left:      %s of ε\n", rounded(st.Left, 6, down))
+	} else {
+		fmt.Fprintf(w, "spent:     %s of %s at Rényi order %s\n", rounded(st.Spent.Renyi, 6, up), rounded(st.Spent.RenyiBudget, 6, down), short(st.Spent.Order))
+		fmt.Fprintf(w, "left:      %s at that order\n", rounded(st.Left, 6, down))
+	}
+	if st.Head != "" {
+		fmt.Fprintf(w, "head:      %s\n", st.Head)
+	}
+	fmt.Fprintf(w, "guarantee: %s\n", st.Guarantee)
+	if st.Torn > 0 {
+		fmt.Fprintf(w, "warning:   %s\n", tornWarning(st.Torn))
+	}
+}

@@ -1,0 +1,484 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/nearest"
+	"github.com/dpaccountant/accountant/ledger"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+func newServeCmd() *cobra.Command {
+	var stdio bool
+	cmd := &cobra.Command{
+		Use:   "serve --stdio",
+		Short: "Answer JSON requests from another program, one a line",
+		Long: `serve reads one JSON request a line from standard input and writes one JSON
+answer a line to standard output, until the input ends. A bad request is
+answered by an error and changes nothing. docs/cli.md has the requests;
+python/dpaccountant.py speaks them for Python programs.`,
+		Example: `  echo '{"op": "version"}' | accountant serve --stdio`,
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !stdio {
+				return usageError{errors.New("missing --stdio, the only place where requests are read")}
+			}
+			return newServer().serve(cmd.InOrStdin(), cmd.OutOrStdout())
+		},
+	}
+	cmd.Flags().BoolVar(&stdio, "stdio", false, "read from standard input and write to standard output (required)")
+	return cmd
+}
+
+// maxRequest is the longest line of a request: a plan, and twice the room that
+// quoting it usually takes.
+const maxRequest = 4 * accountant.MaxPlanSize
+
+// A server keeps what requests have opened.
+type server struct {
+	ledgers map[string]*ledger.Ledger
+	opened  int
+	// The accountants of the latest plans, oldest first: a question about the same
+	// plan does not start anew.
+	recent []served
+}
+
+type served struct {
+	plan string
+	acct *accountant.Accountant
+}
+
+const (
+	maxServed  = 8
+	maxLedgers = 1000
+)
+
+func newServer() *server { return &server{ledgers: map[string]*ledger.Ledger{}} }
+
+// An op takes a request whole, and returns what to answer.
+type op func(*server, []byte) (any, error)
+
+var ops = []struct {
+	name string
+	do   op
+}{
+	{"version", (*server).version},
+	{"epsilon", (*server).epsilon},
+	{"delta", (*server).delta},
+	{"ledger-create", (*server).ledgerCreate},
+	{"ledger-open", (*server).ledgerOpen},
+	{"ledger-spend", (*server).ledgerSpend},
+	{"ledger-status", (*server).ledgerStatus},
+	{"ledger-check", (*server).ledgerCheck},
+	{"ledger-close", (*server).ledgerClose},
+}
+
+// requestHead is part of every request.
+type requestHead struct {
+	ID json.RawMessage `json:"id"`
+	Op string          `json:"op"`
+}
+
+type (
+	resultAnswer struct {
+		ID     json.RawMessage `json:"id"`
+		Result any             `json:"result"`
+	}
+	errorAnswer struct {
+		ID    json.RawMessage `json:"id"`
+		Error errorJSON       `json:"error"`
+	}
+	// errorJSON tells errors apart by kind: input (the request is wrong, or a
+	// file), budget (a ledger refused a spend), internal (a defect).
+	errorJSON struct {
+		Kind    string `json:"kind"`
+		Message string `json:"message"`
+	}
+)
+
+var errInternal = errors.New("internal error")
+
+func (s *server) serve(in io.Reader, out io.Writer) error {
+	r := bufio.NewReaderSize(in, 1<<16)
+	for {
+		line, tooLong, err := readLine(r)
+		if err != nil && err != io.EOF {
+			return err
+		}
+		if len(bytes.TrimSpace(line)) > 0 || tooLong {
+			var answer any
+			if tooLong {
+				answer = errorAnswer{Error: errorJSON{"input", fmt.Sprintf("request: is longer than %d bytes", maxRequest)}}
+			} else {
+				answer = s.answer(line)
+			}
+			if err := writeLine(out, answer); err != nil {
+				return err
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+	}
+}
+
+// readLine returns a line, or tooLong after the end of one that is.
+func readLine(r *bufio.Reader) (line []byte, tooLong bool, err error) {
+	for {
+		part, err := r.ReadSlice('\n')
+		if !tooLong {
+			line = append(line, part...)
+		}
+		if len(line) > maxRequest {
+			line, tooLong = nil, true
+		}
+		if err != bufio.ErrBufferFull {
+			return line, tooLong, err
+		}
+	}
+}
+
+func writeLine(out io.Writer, answer any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(answer); err != nil {
+		b.Reset()
+		if err := enc.Encode(errorAnswer{Error: errorJSON{"internal", oneLine(err.Error())}}); err != nil {
+			return err
+		}
+	}
+	_, err := out.Write(b.Bytes())
+	return err
+}
+
+// answer never fails and never panics.
+func (s *server) answer(line []byte) any {
+	var head requestHead
+	result, err := func() (result any, err error) {
+		defer func() {
+			if r := recover(); r != nil {
+				err = fmt.Errorf("%w: %v", errInternal, r)
+			}
+		}()
+		if !json.Valid(line) {
+			return nil, errors.New("request: is not one JSON value on one line")
+		}
+		if trimmed := bytes.TrimSpace(line); trimmed[0] != '{' {
+			return nil, errors.New("request: is not a JSON object")
+		}
+		if err := json.Unmarshal(line, &head); err != nil {
+			return nil, requestProblem(err, nil)
+		}
+		var names []string
+		for _, o := range ops {
+			if o.name == head.Op {
+				return o.do(s, line)
+			}
+			names = append(names, o.name)
+		}
+		if head.Op == "" {
+			return nil, fmt.Errorf("op: is missing; must be one of %s", strings.Join(names, ", "))
+		}
+		return nil, fmt.Errorf("op: %s is unknown; %s", show(head.Op), nearest.Hint(head.Op, names))
+	}()
+	if err == nil {
+		return resultAnswer{head.ID, result}
+	}
+	kind := "input"
+	switch {
+	case errors.Is(err, ledger.ErrBudget):
+		kind = "budget"
+	case errors.Is(err, errInternal):
+		kind = "internal"
+	}
+	return errorAnswer{head.ID, errorJSON{kind, oneLine(err.Error())}}
+}
+
+// decode reads the request of an operation that has the given keys.
+func decode(line []byte, v any, keys ...string) error {
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.DisallowUnknownFields()
+	return requestProblem(d.Decode(v), append([]string{"id", "op"}, keys...))
+}
+
+// requestProblem puts the errors of encoding/json into words.
+func requestProblem(err error, keys []string) error {
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &wrong):
+		what := map[string]string{"float64": "a number that fits 64 bits", "string": "a string"}[wrong.Type.String()]
+		if what == "" {
+			what = "a JSON value of the right type"
+		}
+		return fmt.Errorf("%s: a JSON %s is not %s", wrong.Field, wrong.Value, what)
+	}
+	if key, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		key = strings.Trim(key, `"`)
+		return fmt.Errorf("request: unknown key %s; %s", show(key), nearest.Hint(key, keys))
+	}
+	return fmt.Errorf("request: %s", strings.TrimPrefix(err.Error(), "json: "))
+}
+
+// planOf is the text of a plan: a JSON object as it stands, or YAML in a string.
+func planOf(raw json.RawMessage) ([]byte, error) {
+	var text string
+	switch {
+	case len(raw) == 0 || string(raw) == "null":
+		return nil, errors.New("plan: is missing; must be a plan as JSON, or a string with one as YAML")
+	case raw[0] == '{':
+		return raw, nil
+	case json.Unmarshal(raw, &text) == nil:
+		return []byte(text), nil
+	}
+	return nil, errors.New("plan: is not a JSON object or a string")
+}
+
+// given checks a number of a request.
+func given(name string, x *float64, r interval) (float64, error) {
+	if x == nil {
+		return 0, fmt.Errorf("%s: is missing; must be in %v", name, r)
+	}
+	if !r.contains(*x) {
+		return 0, fmt.Errorf("%s: %s is not in %v", name, short(*x), r)
+	}
+	return *x, nil
+}
+
+func (s *server) version(line []byte) (any, error) {
+	if err := decode(line, &requestHead{}); err != nil {
+		return nil, err
+	}
+	return readVersion(), nil
+}
+
+func (s *server) epsilon(line []byte) (any, error) {
+	var q struct {
+		requestHead
+		Plan  json.RawMessage `json:"plan"`
+		Delta *float64        `json:"delta"`
+	}
+	if err := decode(line, &q, "plan", "delta"); err != nil {
+		return nil, err
+	}
+	at, err := given("delta", q.Delta, deltaRange)
+	if err != nil {
+		return nil, err
+	}
+	return s.ask(q.Plan, at, askEpsilon)
+}
+
+func (s *server) delta(line []byte) (any, error) {
+	var q struct {
+		requestHead
+		Plan    json.RawMessage `json:"plan"`
+		Epsilon *float64        `json:"epsilon"`
+	}
+	if err := decode(line, &q, "plan", "epsilon"); err != nil {
+		return nil, err
+	}
+	at, err := given("epsilon", q.Epsilon, epsilonRange)
+	if err != nil {
+		return nil, err
+	}
+	return s.ask(q.Plan, at, askDelta)
+}
+
+func (s *server) ask(raw json.RawMessage, at float64, ask func(*accountant.Accountant, []float64) ([]answer, error)) (any, error) {
+	text, err := planOf(raw)
+	if err != nil {
+		return nil, err
+	}
+	acct, err := s.accountant(string(text))
+	if err != nil {
+		return nil, err
+	}
+	answers, err := ask(acct, []float64{at})
+	if err != nil {
+		return nil, err
+	}
+	return resultsJSON(answers)[0], nil
+}
+
+// accountant returns one that holds the plan, and remembers it.
+func (s *server) accountant(text string) (*accountant.Accountant, error) {
+	for i, r := range s.recent {
+		if r.plan == text {
+			s.recent = append(append(s.recent[:i:i], s.recent[i+1:]...), r)
+			return r.acct, nil
+		}
+	}
+	plan, err := accountant.ParsePlan([]byte(text))
+	if err != nil {
+		return nil, err
+	}
+	acct, err := newAccountant(plan, nil)
+	if err != nil {
+		return nil, err
+	}
+	if s.recent = append(s.recent, served{text, acct}); len(s.recent) > maxServed {
+		s.recent = s.recent[1:]
+	}
+	return acct, nil
+}
+
+func (s *server) ledgerCreate(line []byte) (any, error) {
+	var q struct {
+		requestHead
+		Path      string   `json:"path"`
+		Neighbors string   `json:"neighbors"`
+		Epsilon   *float64 `json:"epsilon"`
+		Delta     *float64 `json:"delta"`
+		Mode      string   `json:"mode"`
+	}
+	if err := decode(line, &q, "path", "neighbors", "epsilon", "delta", "mode"); err != nil {
+		return nil, err
+	}
+	c := ledger.Config{Mode: ledger.Mode(q.Mode)}
+	var err error
+	if c.Neighbors, err = profiles.ParseRelation(q.Neighbors); err != nil {
+		return nil, err
+	}
+	if c.Epsilon, err = given("epsilon", q.Epsilon, epsilonRange); err != nil {
+		return nil, err
+	}
+	if c.Delta, err = given("delta", q.Delta, deltaRange); err != nil {
+		return nil, err
+	}
+	return s.open(func() (*ledger.Ledger, error) {
+		if q.Path == "" {
+			return ledger.New(c)
+		}
+		return ledger.Create(q.Path, c)
+	})
+}
+
+func (s *server) ledgerOpen(line []byte) (any, error) {
+	var q struct {
+		requestHead
+		Path string `json:"path"`
+	}
+	if err := decode(line, &q, "path"); err != nil {
+		return nil, err
+	}
+	if q.Path == "" {
+		return nil, errors.New("path: is missing; must be that of a ledger file")
+	}
+	return s.open(func() (*ledger.Ledger, error) { return ledger.Open(q.Path) })
+}
+
+type handleJSON struct {
+	Ledger string `json:"ledger"`
+}
+
+// open gives a ledger a name to ask for it by.
+func (s *server) open(get func() (*ledger.Ledger, error)) (any, error) {
+	if len(s.ledgers) >= maxLedgers {
+		return nil, fmt.Errorf("ledger: %d are open already; close some", maxLedgers)
+	}
+	l, err := get()
+	if err != nil {
+		return nil, err
+	}
+	s.opened++
+	name := fmt.Sprintf("ledger-%d", s.opened)
+	s.ledgers[name] = l
+	return handleJSON{name}, nil
+}
+
+func (s *server) find(name string) (*ledger.Ledger, error) {
+	if l := s.ledgers[name]; l != nil {
+		return l, nil
+	}
+	return nil, fmt.Errorf("ledger: %s is not open; ledger-create and ledger-open answer with a name", show(name))
+}
+
+func (s *server) ledgerSpend(line []byte) (any, error) {
+	var q struct {
+		requestHead
+		Ledger string          `json:"ledger"`
+		Plan   json.RawMessage `json:"plan"`
+		Note   string          `json:"note"`
+	}
+	if err := decode(line, &q, "ledger", "plan", "note"); err != nil {
+		return nil, err
+	}
+	l, err := s.find(q.Ledger)
+	if err != nil {
+		return nil, err
+	}
+	text, err := planOf(q.Plan)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.SpendPlan(text, q.Note); err != nil {
+		return nil, err
+	}
+	return struct {
+		Spent bool `json:"spent"`
+	}{true}, nil
+}
+
+func (s *server) ledgerStatus(line []byte) (any, error) {
+	var q struct {
+		requestHead
+		Ledger string `json:"ledger"`
+	}
+	if err := decode(line, &q, "ledger"); err != nil {
+		return nil, err
+	}
+	l, err := s.find(q.Ledger)
+	if err != nil {
+		return nil, err
+	}
+	st, err := l.Status()
+	if err != nil {
+		return nil, err
+	}
+	return statusJSON(st), nil
+}
+
+func (s *server) ledgerCheck(line []byte) (any, error) {
+	var q struct {
+		requestHead
+		Path string `json:"path"`
+		Head string `json:"head"`
+	}
+	if err := decode(line, &q, "path", "head"); err != nil {
+		return nil, err
+	}
+	if q.Path == "" {
+		return nil, errors.New("path: is missing; must be that of a ledger file")
+	}
+	st, err := ledger.Verify(q.Path, q.Head)
+	if err != nil {
+		return nil, err
+	}
+	return statusJSON(st), nil
+}
+
+func (s *server) ledgerClose(line []byte) (any, error) {
+	var q struct {
+		requestHead
+		Ledger string `json:"ledger"`
+	}
+	if err := decode(line, &q, "ledger"); err != nil {
+		return nil, err
+	}
+	if _, err := s.find(q.Ledger); err != nil {
+		return nil, err
+	}
+	delete(s.ledgers, q.Ledger)
+	return handleJSON{q.Ledger}, nil
+}

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/ledger"
+)
+
+// TestServeGarbage: every line that is not blank is answered by one line of
+// JSON, whatever is in it.
+func TestServeGarbage(t *testing.T) {
+	seeds := []string{
+		`{"id": 1, "op": "epsilon", "plan": {"neighbors": "add-remove", "steps": [{"mechanism": {"pure": {"epsilon": 1}}}]}, "delta": 0.5}`,
+		`{"id": 1, "op": "ledger-create", "neighbors": "add-remove", "epsilon": 1, "delta": 0, "mode": "planned"}`,
+		`{"id": {"a": [1]}, "op": "ledger-spend", "ledger": "ledger-1", "plan": "neighbors: add-remove\nsteps: [{mechanism: {pure: {epsilon: 0.001}}}]", "note": "x"}`,
+		`{"op": "ledger-status", "ledger": "ledger-1"}`,
+		`{"op": "version"}`,
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	var in bytes.Buffer
+	want := 0
+	for i := range 300 {
+		line := []byte(seeds[i%len(seeds)])
+		for range rng.IntN(3) {
+			switch at := rng.IntN(len(line)); rng.IntN(3) {
+			case 0:
+				line[at] = byte(rng.IntN(256))
+			case 1:
+				line = line[:at+1]
+			default:
+				line = append(line[:at:at], line[at/2:]...)
+			}
+		}
+		line = bytes.ReplaceAll(line, []byte("\n"), []byte(" "))
+		if len(bytes.TrimSpace(line)) > 0 {
+			want++
+		}
+		in.Write(append(line, '\n'))
+	}
+	// A line that is too long, and a last one without a line feed.
+	in.WriteString(`{"op": "` + strings.Repeat("x", maxRequest) + "\"}\n")
+	in.WriteString(`{"id": "last", "op": "version"}`)
+	want += 2
+	var out bytes.Buffer
+	if err := newServer().serve(&in, &out); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+	if len(lines) != want {
+		t.Errorf("%d answers to %d requests", len(lines), want)
+	}
+	failed := 0
+	for _, line := range lines {
+		var a struct {
+			Result json.RawMessage
+			Error  *errorJSON
+		}
+		if err := json.Unmarshal([]byte(line), &a); err != nil || (a.Result == nil) == (a.Error == nil) {
+			t.Errorf("answer %s", line)
+		} else if a.Error != nil {
+			failed++
+			if a.Error.Kind == "internal" {
+				t.Errorf("answer %s", line)
+			}
+		}
+	}
+	if failed == 0 || failed == len(lines) {
+		t.Errorf("%d of %d failed", failed, len(lines))
+	}
+	if last := lines[len(lines)-1]; !strings.HasPrefix(last, `{"id":"last","result":`) {
+		t.Errorf("last answer %s", last)
+	}
+	if tooLong := lines[len(lines)-2]; !strings.Contains(tooLong, "is longer than") {
+		t.Errorf("answer to a long line: %s", tooLong)
+	}
+}
+
+// TestServeKilled kills a process that spends as fast as it can: what it has
+// reported is in the file, at most one entry more, and the file goes on.
+func TestServeKilled(t *testing.T) {
+	program := linkedProgram(t)
+	path := filepath.Join(t.TempDir(), "budget.ledger")
+	if _, err := ledger.Create(path, ledger.Config{Neighbors: accountant.AddRemove, Epsilon: 100, Delta: 1e-5, Mode: ledger.Adaptive}); err != nil {
+		t.Fatal(err)
+	}
+	const spend = `{"op": "ledger-spend", "ledger": "ledger-1", "plan": {"neighbors": "add-remove", "steps": [{"mechanism": {"gaussian": {"noise-multiplier": 100}}}]}}` + "\n"
+	rng := rand.New(rand.NewPCG(3, 4))
+	before := 0
+	for range 20 {
+		cmd := exec.Command(program, "serve", "--stdio")
+		opening, err := json.Marshal(map[string]string{"op": "ledger-open", "path": path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd.Stdin = strings.NewReader(string(opening) + "\n" + strings.Repeat(spend, 2000))
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		// Killed some time after some answers.
+		lines := bufio.NewScanner(out)
+		reported, until := 0, 1+rng.IntN(20)
+		wait := time.Duration(rng.IntN(2000)) * time.Microsecond
+		for lines.Scan() {
+			if strings.Contains(lines.Text(), `"error"`) {
+				t.Fatal(lines.Text())
+			}
+			if strings.Contains(lines.Text(), `"spent"`) {
+				reported++
+			}
+			if reported == until {
+				until = -1
+				time.AfterFunc(wait, func() { _ = cmd.Process.Kill() })
+			}
+		}
+		_ = cmd.Wait()
+		st, err := ledger.Check(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := st.Entries - before; n < reported || n > reported+1 || reported == 0 {
+			t.Fatalf("%d entries, %d reported", n, reported)
+		}
+		before = st.Entries
+	}
+}
+
+// TestServePanic: a defect is an answer, not the end.
+func TestServePanic(t *testing.T) {
+	s := newServer()
+	s.ledgers = nil // opening one panics now
+	data, err := json.Marshal(s.answer([]byte(`{"id": 1, "op": "ledger-create", "neighbors": "add-remove", "epsilon": 1, "delta": 0, "mode": "planned"}`)))
+	if err != nil || !strings.Contains(string(data), `"kind":"internal"`) {
+		t.Errorf("%s, %v", data, err)
+	}
+}
+
+// BenchmarkServe asks about one plan again and again.
+func BenchmarkServe(b *testing.B) {
+	s := newServer()
+	line := []byte(`{"op": "epsilon", "plan": {"neighbors": "add-remove", "steps": [{"mechanism": {"gaussian": {"noise-multiplier": 1}}, "count": 100}]}, "delta": 1e-5}`)
+	s.answer(line)
+	for b.Loop() {
+		s.answer(line)
+	}
+}
+
+// BenchmarkServeSpend spends one step of a long training.
+func BenchmarkServeSpend(b *testing.B) {
+	s := newServer()
+	s.answer([]byte(`{"op": "ledger-create", "neighbors": "add-remove", "epsilon": 8, "delta": 1e-5, "mode": "planned"}`))
+	line := []byte(`{"op": "ledger-spend", "ledger": "ledger-1", "plan": {"neighbors": "add-remove", "steps": [{"mechanism": {"gaussian": {"noise-multiplier": 1}}, "sampling": {"poisson": {"rate": 1e-4}}}]}}`)
+	for b.Loop() {
+		if _, failed := s.answer(line).(errorAnswer); failed {
+			b.Fatal("refused")
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package accountant
+
+import "fmt"
+
+// A CurvePoint is a certified answer at one place of a curve.
+type CurvePoint struct {
+	At float64
+	Interval
+}
+
+// DeltaCurve returns δ(ε) at each ε, negative ones too. Between two grid points
+// δ is certified as well: it falls with ε, and as a function of e^ε it is
+// convex, so that the chord of the upper ends is above it.
+func (a *Accountant) DeltaCurve(epsilons []float64) ([]CurvePoint, error) {
+	return curve(epsilons, a.Delta)
+}
+
+// EpsilonCurve returns ε(δ) at each δ in [0, 1]. Between two grid points the
+// larger of the two upper ends holds, and the smaller of the lower ends.
+func (a *Accountant) EpsilonCurve(deltas []float64) ([]CurvePoint, error) {
+	return curve(deltas, a.Epsilon)
+}
+
+func curve(at []float64, ask func(float64) (Interval, error)) ([]CurvePoint, error) {
+	points := make([]CurvePoint, len(at))
+	for i, x := range at {
+		iv, err := ask(x)
+		if err != nil {
+			return nil, err
+		}
+		points[i] = CurvePoint{x, iv}
+	}
+	return points, nil
+}
+
+// Scaled returns the plan with part/whole of every count, rounded up, for part
+// in [1, whole]. Of counts inside one another only the outermost above 1 is
+// scaled, and a step that runs once stays.
+func (p *Plan) Scaled(part, whole int64) (*Plan, error) {
+	if whole < 1 || part < 1 || part > whole || whole > 1<<20 {
+		return nil, fmt.Errorf("part: %d/%d is not a fraction in (0, 1] with a denominator of at most 2^20", part, whole)
+	}
+	return &Plan{Neighbors: p.Neighbors, Steps: scaled(p.Steps, part, whole)}, nil
+}
+
+func scaled(steps []Step, part, whole int64) []Step {
+	out := make([]Step, len(steps))
+	for i, s := range steps {
+		if s.Count > 1 {
+			// count·part/whole without overflow.
+			s.Count = s.Count/whole*part + (s.Count%whole*part+whole-1)/whole
+		} else if s.Selection == nil {
+			s.Steps = scaled(s.Steps, part, whole)
+		}
+		if len(s.Steps) == 0 {
+			s.Steps = nil
+		}
+		out[i] = s
+	}
+	return out
+}
+
+// A StepsPoint is ε after a part of the plan.
+type StepsPoint struct {
+	Runs int64 // of mechanisms, in all
+	Interval
+}
+
+// StepsCurve returns ε(δ) against the length of the plan: of Scaled(i, n) for i
+// = 1, …, n. Each point is certified for itself; ε grows with the length.
+func (p *Plan) StepsCurve(delta float64, n int, opts ...Option) ([]StepsPoint, error) {
+	if n < 1 || n > 10000 {
+		return nil, fmt.Errorf("points: %d is not in [1, 10000]", n)
+	}
+	var points []StepsPoint
+	for i := range n {
+		part, err := p.Scaled(int64(i+1), int64(n))
+		if err != nil {
+			return nil, err
+		}
+		acct := New(p.Neighbors, opts...)
+		if err := acct.AddPlan(part); err != nil {
+			return nil, err
+		}
+		if k := len(points); k > 0 && points[k-1].Runs == acct.Runs() {
+			continue // the plan is shorter than n
+		}
+		iv, err := acct.Epsilon(delta)
+		if err != nil {
+			return nil, err
+		}
+		points = append(points, StepsPoint{acct.Runs(), iv})
+	}
+	return points, nil
+}

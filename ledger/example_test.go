@@ -1,0 +1,58 @@
+package ledger_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/ledger"
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample"
+)
+
+// A training loop asks before each step, and stops when the budget is used up.
+func ExampleLedger_Spend() {
+	dir, _ := os.MkdirTemp("", "ledger")
+	defer os.RemoveAll(dir)
+	l, err := ledger.Create(filepath.Join(dir, "budget.ledger"), ledger.Config{
+		Neighbors: accountant.AddRemove, Epsilon: 1, Delta: 1e-5, Mode: ledger.Planned})
+	if err != nil {
+		panic(err)
+	}
+	noise, _ := profiles.NewGaussianMechanism(1)
+	batches, _ := subsample.NewPoisson(0.01)
+	// One epoch at a time; each Spend is on disk before the epoch runs.
+	epoch := accountant.Step{Name: "epoch", Mechanism: noise, Sampling: batches, Count: 50}
+	epochs := 0
+	for {
+		if err := l.Spend(epoch); errors.Is(err, ledger.ErrBudget) {
+			break
+		} else if err != nil {
+			panic(err)
+		}
+		epochs++ // train here
+	}
+	st, err := l.Status()
+	fmt.Println(epochs, "epochs,", st.Runs, "steps,", st.Spent.Epsilon.Upper <= 1, err)
+	// Output: 5 epochs, 250 steps, true <nil>
+}
+
+// An adaptive ledger lets each step depend on what was seen before.
+func ExampleNew() {
+	l, err := ledger.New(ledger.Config{Neighbors: accountant.AddRemove, Epsilon: 1, Delta: 1e-6, Mode: ledger.Adaptive})
+	if err != nil {
+		panic(err)
+	}
+	queries := 0
+	for sigma := 40.0; ; sigma *= 0.9 { // in earnest: chosen from earlier answers
+		noise, _ := profiles.NewGaussianMechanism(sigma)
+		if err := l.Spend(accountant.Step{Mechanism: noise}); errors.Is(err, ledger.ErrBudget) {
+			break
+		}
+		queries++ // answer here
+	}
+	fmt.Println(queries, "queries")
+	// Output: 13 queries
+}

@@ -1,0 +1,103 @@
+package ledger
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// The JSON of a plan, for the steps that tell their parameters.
+type (
+	planJSON struct {
+		Neighbors string     `json:"neighbors"`
+		Steps     []stepJSON `json:"steps"`
+	}
+	stepJSON struct {
+		Name      string                        `json:"name,omitempty"`
+		Mechanism map[string]map[string]float64 `json:"mechanism,omitempty"`
+		Sampling  map[string]map[string]float64 `json:"sampling,omitempty"`
+		Count     int64                         `json:"count,omitempty"`
+		Steps     []stepJSON                    `json:"steps,omitempty"`
+	}
+)
+
+// planText writes a step down as a plan, and makes sure that the plan reads back
+// as the step: nothing of it may get lost.
+func planText(s accountant.Step, r profiles.Relation) ([]byte, error) {
+	j, err := toJSON(s, 0)
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(planJSON{r.String(), []stepJSON{j}})
+	if err != nil {
+		return nil, err
+	}
+	p, err := accountant.ParsePlan(text)
+	if err != nil {
+		return nil, err
+	}
+	if !reflect.DeepEqual(p.Steps[0], normal(s)) {
+		return nil, fmt.Errorf("step: has parts that cannot be written down from here; use SpendPlan")
+	}
+	return text, nil
+}
+
+// normal is a step as ParsePlan returns it.
+func normal(s accountant.Step) accountant.Step {
+	s.Name = strings.TrimSpace(s.Name)
+	s.Count = max(s.Count, 1)
+	s.Steps = slices.Clone(s.Steps)
+	for i, sub := range s.Steps {
+		s.Steps[i] = normal(sub)
+	}
+	return s
+}
+
+// maxDepth bounds the depth of groups, as in plan files.
+const maxDepth = 50
+
+func toJSON(s accountant.Step, depth int) (stepJSON, error) {
+	j := stepJSON{Name: s.Name, Count: s.Count}
+	if depth > maxDepth {
+		return j, fmt.Errorf("steps: are nested more than %d deep", maxDepth)
+	}
+	switch {
+	case s.Count < 0:
+		return j, fmt.Errorf("count: %d is not an integer in [1, 2^53]", s.Count)
+	case s.Selection != nil:
+		return j, fmt.Errorf("selection: cannot be written down from here; use SpendPlan")
+	case s.Mechanism != nil && s.Steps != nil:
+		return j, fmt.Errorf("steps: a step has either a mechanism or steps, not both")
+	case s.Mechanism == nil && s.Sampling != nil:
+		return j, fmt.Errorf("sampling: applies to a mechanism, not to a sub-plan")
+	case s.Mechanism == nil && len(s.Steps) == 0:
+		return j, fmt.Errorf("mechanism: is missing")
+	case s.Mechanism == nil:
+		for i, sub := range s.Steps {
+			k, err := toJSON(sub, depth+1)
+			if err != nil {
+				return j, fmt.Errorf("steps[%d]: %w", i, err)
+			}
+			j.Steps = append(j.Steps, k)
+		}
+		return j, nil
+	}
+	noise, ok := s.Mechanism.(interface{ NoiseMultiplier() float64 })
+	if name := s.Mechanism.Name(); !ok || name != "gaussian" && name != "laplace" {
+		return j, fmt.Errorf("mechanism: %s does not tell its parameters, must be gaussian or laplace; use SpendPlan", name)
+	}
+	j.Mechanism = map[string]map[string]float64{s.Mechanism.Name(): {"noise-multiplier": noise.NoiseMultiplier()}}
+	if s.Sampling != nil {
+		sample, ok := s.Sampling.(interface{ Rate() float64 })
+		if !ok || s.Sampling.Name() != "poisson" {
+			return j, fmt.Errorf("sampling: %s does not tell its parameters, must be poisson; use SpendPlan", s.Sampling.Name())
+		}
+		j.Sampling = map[string]map[string]float64{"poisson": {"rate": sample.Rate()}}
+	}
+	return j, nil
+}

@@ -1,0 +1,81 @@
+package accountant
+
+import (
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/dpaccountant/accountant/darrm"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// A majority is one release of a private majority. Its noise function takes a
+// linear program, so that it is computed when the profile is first asked for,
+// not when a plan is read.
+type majority struct {
+	params darrm.Params
+	gamma  func() (darrm.Gamma, error) // of params
+}
+
+// newMajority returns the majority with the noise function of a name, as the
+// command majority computes it. A NaN outputDelta is 1 − (1−Δ)^m.
+func newMajority(p darrm.Params, gamma string) (*majority, error) {
+	if math.IsNaN(p.OutputDelta) {
+		p.OutputDelta = 0
+		p = p.WithDefaultDelta()
+	}
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	var find func() (darrm.Gamma, error)
+	switch gamma {
+	case "optimal":
+		find = func() (darrm.Gamma, error) {
+			r, err := darrm.Optimize(p, darrm.Surrogate{Mean: 0.75}, darrm.Options{})
+			if err != nil {
+				return nil, err
+			}
+			return r.Gamma, nil
+		}
+	case "subsampling", "double":
+		votes := darrm.Subsampling
+		if gamma == "double" {
+			votes = darrm.DoubleSubsampling
+		}
+		find = func() (darrm.Gamma, error) {
+			exact, err := votes(p.Mechanisms, int(p.Allowance))
+			return darrm.Float64s(exact), err
+		}
+	case "constant":
+		find = func() (darrm.Gamma, error) {
+			c, _, err := darrm.BestConstant(p)
+			if err != nil {
+				return nil, err
+			}
+			return darrm.Constant(p.Mechanisms, c)
+		}
+	default:
+		return nil, fmt.Errorf("gamma: %q is not one of optimal, subsampling, double, constant", gamma)
+	}
+	return &majority{p, sync.OnceValues(find)}, nil
+}
+
+// Name implements profiles.Base.
+func (m *majority) Name() string { return "majority" }
+
+// Pair implements profiles.Base; no single pair of data sets attains the
+// profile.
+func (m *majority) Pair(profiles.Relation) (profiles.Profile, error) {
+	return nil, fmt.Errorf("majority: has no attained pair, it can only run on the whole data set")
+}
+
+// Mechanism implements profiles.Compound. Nothing but the noise function counts,
+// so that what is charged can be less than the allowance.
+func (m *majority) Mechanism(r profiles.Relation) (profiles.Mechanism, error) {
+	g, err := m.gamma()
+	if err != nil {
+		return profiles.Mechanism{}, fmt.Errorf("majority: %w", err)
+	}
+	p := m.params
+	return darrm.NewMechanism(r, p.Mechanisms, p.Epsilon, p.Delta, g)
+}

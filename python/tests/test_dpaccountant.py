@@ -1,0 +1,145 @@
+"""Tests of dpaccountant against the program that ACCOUNTANT names."""
+
+import math
+import os
+import sys
+import tempfile
+import threading
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
+from dpaccountant import Accountant, AccountantError, BudgetError, InputError
+
+
+def pure(epsilon, count=1):
+    return {
+        "neighbors": "add-remove",
+        "steps": [{"mechanism": {"pure": {"epsilon": epsilon}}, "count": count}],
+    }
+
+
+class Tests(unittest.TestCase):
+    def setUp(self):
+        self.accountant = Accountant()
+        self.addCleanup(self.accountant.close)
+
+    def test_epsilon_and_delta(self):
+        # Three runs of a pure 0.5 mechanism: 1.5 at δ = 0.
+        answer = self.accountant.epsilon(pure(0.5, 3), delta=0)
+        self.assertAlmostEqual(answer.upper, 1.5, places=9)
+        self.assertLessEqual(answer.lower, answer.estimate)
+        self.assertLessEqual(answer.estimate, answer.upper)
+        self.assertEqual(set(answer.error_budget) >= {"discretization", "round-off"}, True)
+        # One run at ε = 0: its total variation distance tanh(ε/2).
+        answer = self.accountant.delta(pure(0.5), epsilon=0)
+        self.assertAlmostEqual(answer.estimate, math.tanh(0.25), places=9)
+        # YAML; δ = 0 for Gaussian noise has no finite ε.
+        yaml = "neighbors: substitute\nsteps:\n  - mechanism: {gaussian: {noise-multiplier: 2}}\n"
+        self.assertEqual(self.accountant.epsilon(yaml, delta=0).upper, math.inf)
+
+    def test_bad_input_leaves_it_running(self):
+        for call, text in [
+            (lambda: self.accountant.epsilon(pure(-1), delta=0), "epsilon: -1 is not in"),
+            (lambda: self.accountant.epsilon(pure(1), delta=2), "delta: 2 is not in"),
+            (lambda: self.accountant.epsilon("[", delta=0), "plan"),
+            (lambda: self.accountant.epsilon({"step": []}, delta=0), "unknown key"),
+            (lambda: self.accountant.epsilon(pure(math.nan), delta=0), "JSON"),
+            (lambda: self.accountant.request("epsilom"), 'did you mean "epsilon"'),
+            (lambda: self.accountant.open_ledger("/no/such/file"), "no such file"),
+        ]:
+            with self.assertRaises(InputError) as caught:
+                call()
+            self.assertIn(text, str(caught.exception))
+        self.assertTrue(self.accountant.version())
+
+    def test_ledgers(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "budget.ledger")
+            config = dict(neighbors="add-remove", epsilon=1, delta=0, mode="planned")
+            file = self.accountant.create_ledger(path, **config)
+            for ledger in (file, self.accountant.create_ledger(**config)):
+                ledger.spend(pure(0.4), note="a")
+                ledger.spend(pure(0.4))
+                with self.assertRaises(BudgetError) as caught:
+                    ledger.spend(pure(0.4))
+                self.assertIn("0.2 is left", str(caught.exception))
+                status = ledger.status()
+                self.assertEqual((status.entries, status.runs, status.mode), (2, 2, "planned"))
+                self.assertAlmostEqual(status.spent_epsilon, 0.8, places=9)
+                self.assertAlmostEqual(status.left, 0.2, places=9)
+            head = file.status().head
+            self.assertEqual(self.accountant.check_ledger(path, head).entries, 2)
+            other = self.accountant.open_ledger(path)
+            other.spend(pure(0.1))
+            self.assertEqual(file.status().entries, 3)
+            other.close()
+            with self.assertRaises(InputError):
+                other.status()
+            with self.assertRaises(InputError):
+                self.accountant.create_ledger(path, **config)
+
+    def test_adaptive(self):
+        ledger = self.accountant.create_ledger(
+            neighbors="substitute", epsilon=1, delta=1e-6, mode="adaptive"
+        )
+        ledger.spend({"neighbors": "substitute", "steps": [{"mechanism": {"gaussian": {"noise-multiplier": 50}}}]})
+        status = ledger.status()
+        self.assertGreater(status.order, 1)
+        # Gaussian noise under substitute: order·(2/50)²/2.
+        self.assertAlmostEqual(status.spent_renyi, status.order * 0.0008, places=9)
+        self.assertIsNone(status.spent_epsilon)
+        self.assertIn("filter", status.guarantee)
+
+    def test_threads(self):
+        results = {}
+
+        def ask(i):
+            results[i] = self.accountant.epsilon(pure(i), delta=0).estimate
+
+        threads = [threading.Thread(target=ask, args=(i,)) for i in range(1, 9)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        for i in range(1, 9):
+            self.assertAlmostEqual(results[i], i, places=7)
+
+    def test_readme(self):
+        """The program of the README runs, and stops at its budget."""
+        readme = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "README.md")
+        with open(readme, encoding="utf-8") as file:
+            program = file.read().split("```python\n")[1].split("```")[0]
+        printed = []
+        here = os.getcwd()
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            try:
+                exec(program, {"print": printed.append, "__name__": "readme"})
+                status = self.accountant.check_ledger(os.path.join(folder, "budget.ledger"))
+            finally:
+                os.chdir(here)
+        self.assertIn("≤ ε ≤", printed[0])
+        self.assertIn("does not allow this step", str(printed[-1]))
+        self.assertTrue(1 < status.entries < 100)
+        self.assertLessEqual(status.spent_epsilon, 2)
+
+    def test_closed(self):
+        with Accountant() as accountant:
+            pass
+        with self.assertRaises(AccountantError):
+            accountant.version()
+        accountant.close()
+        with self.assertRaises(AccountantError):
+            Accountant("/no/such/program")
+        # The process dies on its own.
+        accountant = Accountant()
+        accountant._process.kill()
+        accountant._process.wait()
+        with self.assertRaises(AccountantError):
+            accountant.version()
+        accountant.close()
+
+
+if __name__ == "__main__":
+    unittest.main()

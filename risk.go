@@ -1,0 +1,103 @@
+package accountant
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// A RiskValue is a certified measure of what an attacker can do. Upper holds for
+// every attacker and every pair of neighbouring data sets; Lower is reached by a
+// concrete attack on a concrete pair.
+type RiskValue struct {
+	At float64 // the false-positive rate, or the prior
+	Range
+	Direction string // of the relation, that Upper comes from
+	Warnings  []string
+}
+
+// A Risk says in plain terms what everything released lets an attacker do who
+// knows all records but one and has to tell two neighbouring data sets apart. All
+// of it are functions of the privacy profile of the composition, not bounds
+// through one (ε, δ).
+type Risk struct {
+	// Advantage is the largest true-positive rate minus false-positive rate of
+	// any test: the total variation distance δ(0).
+	Advantage RiskValue
+	// TruePositive is the true-positive rate of the best test at each
+	// false-positive rate: 1 − f(α) of TradeOff.
+	TruePositive []RiskValue
+	// Bayes is the probability of the best attacker to name the right data set
+	// when one of the two has the given prior probability.
+	Bayes []RiskValue
+}
+
+// DefaultFalsePositives and DefaultPriors are what Risk tells when not asked for
+// anything else.
+var (
+	DefaultFalsePositives = []float64{0.001, 0.01, 0.1}
+	DefaultPriors         = []float64{0.5, 0.1, 0.01}
+)
+
+// Risk returns the risk of everything added so far, at false-positive rates and
+// priors in (0, 1); nil stands for the defaults.
+//
+// An attacker who names the data set with prior π on the set S, and the other one
+// elsewhere, is right with probability π·P(S) + (1 − π)·(1 − Q(S)), so that the
+// best one is right, by the definition of the hockey-stick divergence, with
+// probability
+//
+//	1 − π + π·δ(log((1−π)/π)).
+//
+// It is the same for π and 1 − π when either of the two data sets may be the
+// likelier one, which is how it is meant: the worst over both.
+func (a *Accountant) Risk(falsePositives, priors []float64) (Risk, error) {
+	if falsePositives == nil {
+		falsePositives = DefaultFalsePositives
+	}
+	if priors == nil {
+		priors = DefaultPriors
+	}
+	for _, p := range priors {
+		if !(p >= minAlpha && p < 1) {
+			return Risk{}, fmt.Errorf("prior: %v is not in [%v, 1)", p, minAlpha)
+		}
+	}
+	tests, err := a.TradeOff(falsePositives)
+	if err != nil {
+		return Risk{}, err
+	}
+	var out Risk
+	for _, t := range tests {
+		out.TruePositive = append(out.TruePositive, RiskValue{t.Alpha, t.Power, t.Direction, t.Warnings})
+	}
+	iv, err := a.Delta(0)
+	if err != nil {
+		return Risk{}, err
+	}
+	out.Advantage = RiskValue{0, Range{iv.Lower, iv.Estimate, iv.Upper}, iv.Direction, iv.Warnings}
+	for _, prior := range priors {
+		p := min(prior, 1-prior)
+		iv, err := a.Delta(math.Log1p(-p) - math.Log(p))
+		if err != nil {
+			return Risk{}, err
+		}
+		// dδ/dε lies in [−1, 0], so that an error of 4 units in the last place of
+		// ε moves p·δ(ε) by at most 2⁻⁵⁰·p·(1 − log p) < 2⁻⁵⁰.
+		at := func(d, slack float64) float64 { return min(max(1-p+p*d+slack, xmath.Down(1-p, 1)), 1) }
+		out.Bayes = append(out.Bayes, RiskValue{prior,
+			Range{at(iv.Lower, -0x1p-49), at(iv.Estimate, 0), at(iv.Upper, 0x1p-49)}, iv.Direction, iv.Warnings})
+	}
+	return out, nil
+}
+
+// Risk returns the risk of the whole plan, at the default false-positive rates and
+// priors.
+func (p *Plan) Risk(opts ...Option) (Risk, error) {
+	acct := New(p.Neighbors, opts...)
+	if err := acct.AddPlan(p); err != nil {
+		return Risk{}, err
+	}
+	return acct.Risk(nil, nil)
+}
