@@ -101,7 +101,7 @@ func newKnob(p *Plan, g Goal) (*knob, error) {
 	}
 	var found []turned
 	lo, hi := 0.0, math.Inf(1)
-	population := int64(0)
+	population, largest := int64(0), int64(0)
 	eachStep(p.Steps, "steps", func(path string, s Step) {
 		if s.Mechanism == nil || !within(path, at) {
 			return
@@ -124,10 +124,10 @@ func newKnob(p *Plan, g Goal) (*knob, error) {
 			t.value = c.Rate()
 			lo, hi = max(lo, minRate/t.value), min(hi, 1/t.value)
 		case Batch:
-			n := g.Examples
+			n, most := g.Examples, g.Examples
 			switch c := s.Sampling.(type) {
 			case subsample.BatchSetter:
-				n, t.value = c.Population(), float64(c.Batch())
+				n, most, t.value = c.Population(), c.MaxBatch(), float64(c.Batch())
 			case subsample.RateSetter:
 				if n == 0 {
 					err = fmt.Errorf("examples: is missing; the batch of %s sampling is rate times the number of examples", c.Name())
@@ -139,7 +139,10 @@ func newKnob(p *Plan, g Goal) (*knob, error) {
 			if population != 0 && population != n {
 				err = fmt.Errorf("step: the steps sample from %d and %d examples; name one step", population, n)
 			}
-			population = n
+			if population == 0 {
+				largest = most
+			}
+			population, largest = n, min(largest, most)
 		}
 		found = append(found, t)
 	})
@@ -161,7 +164,7 @@ func newKnob(p *Plan, g Goal) (*knob, error) {
 	value := func(path string, x float64) float64 { return x * values[path] }
 	switch {
 	case g.Solve == Batch:
-		k.lo, k.hi, k.start, k.integer, k.factor = 1, float64(population), found[0].value, true, false
+		k.lo, k.hi, k.start, k.integer, k.factor = 1, float64(largest), found[0].value, true, false
 		value = func(_ string, x float64) float64 { return x }
 	case !k.factor:
 		v := found[0].value

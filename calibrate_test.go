@@ -179,6 +179,12 @@ func TestCalibrateClosedForm(t *testing.T) {
 		{Name: "b", Steps: []Step{{Name: "c", Mechanism: laplace}}, Count: 3},
 	}}
 	half := onePlan(t, laplace, err, 0.5, 1)
+	batch, err := subsample.NewWithoutReplacement(1000, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fixed := pure(1, 1)
+	fixed.Neighbors, fixed.Steps[0].Sampling = Substitute, batch
 	for _, c := range []struct {
 		name string
 		p    *Plan
@@ -201,6 +207,8 @@ func TestCalibrateClosedForm(t *testing.T) {
 		// log(1 + q(e − 1)) = 0.3.
 		{"rate", half, Goal{Epsilon: 0.3, Solve: Rate}, math.Expm1(0.3) / math.Expm1(1)},
 		{"batch", half, Goal{Epsilon: 0.3, Solve: Batch, Examples: 1000}, math.Floor(1000 * math.Expm1(0.3) / math.Expm1(1))},
+		// The same without replacement, η = m/n; δ = 1e-12 changes ε by about as much.
+		{"batch of fixed size", fixed, Goal{Epsilon: 0.3, Delta: 1e-12, Solve: Batch}, math.Floor(1000 * math.Expm1(0.3) / math.Expm1(1))},
 	} {
 		got, err := Calibrate(c.p, c.g)
 		if err != nil {

@@ -24,7 +24,30 @@ type BatchSetter interface {
 	Scheme
 	Population() int64
 	Batch() int64
+	MaxBatch() int64
 	WithBatch(batch int64) (Scheme, error)
+}
+
+// MaxBatch implements BatchSetter.
+func (s FixedSize) MaxBatch() int64 {
+	switch s.kind {
+	case withoutReplacement:
+		return min(s.population, maxBatch)
+	case mustWO:
+		return s.subset
+	case mustWW:
+		return min(maxBatch, 1000*s.population)
+	}
+	return maxBatch
+}
+
+// WithBatch implements BatchSetter.
+func (s FixedSize) WithBatch(batch int64) (Scheme, error) {
+	if batch < 1 || batch > s.MaxBatch() {
+		return nil, s.outOfRange("batch", batch, 1, s.MaxBatch())
+	}
+	s.batch = batch
+	return s, nil
 }
 
 // NewPoisson returns Poisson sampling: every record takes part independently
