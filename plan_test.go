@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/dpaccountant/accountant/internal/nearest"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -370,16 +372,16 @@ func TestNumbers(t *testing.T) {
 	}
 	want := plan("1", "1000")
 	for _, noise := range []string{"1.0", "1e0", "1E+0", "+1", "1.", "0.1e1", "10e-1", "1.00000000000000000000"} {
-		if got := plan(noise, "1000"); !reflect.DeepEqual(got, want) {
+		if got := plan(noise, "1000"); differ(got, want) != "" {
 			t.Errorf("noise-multiplier %s is not 1: %+v", noise, got)
 		}
 	}
 	for _, count := range []string{"1000.0", "1e3", "1E3", "1.0e+3", "10000e-1", "+1000"} {
-		if got := plan("1", count); !reflect.DeepEqual(got, want) {
+		if got := plan("1", count); differ(got, want) != "" {
 			t.Errorf("count %s is not 1000: %+v", count, got)
 		}
 	}
-	if got, want := plan(".5", "1"), plan("0.5", "1"); !reflect.DeepEqual(got, want) {
+	if got, want := plan(".5", "1"), plan("0.5", "1"); differ(got, want) != "" {
 		t.Errorf(".5 is not 0.5: %+v", got)
 	}
 	for _, c := range []struct {
@@ -398,13 +400,18 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
+// differ compares plans, the unexported fields of their mechanisms included.
+func differ(got, want *Plan) string {
+	return cmp.Diff(want, got, cmp.Exporter(func(reflect.Type) bool { return true }))
+}
+
 // TestJSON: JSON is a subset, tabs and escapes included.
 func TestJSON(t *testing.T) {
 	got := mustParse(t, "{\n\t\"neighbors\": \"add-remove\",\n\t\"steps\": [\n\t\t{\"name\": \"\\u03b5\\/\\ud83d\\ude00\", \"mechanism\":"+
 		"{\"approximate\":{\"epsilon\":1E0,\"delta\":1e-5}},\"sampling\":\"none\",\"count\":3}\n\t]\n}\n")
 	want := mustParse(t, "\ufeffneighbors: add-remove\r\nsteps:\r\n- name: ε/😀\r\n  mechanism: {approximate: {epsilon: 1, delta: 0.00001}}\r\n  count: 3\r\n")
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("JSON gives %+v, YAML %+v", got, want)
+	if diff := differ(got, want); diff != "" {
+		t.Errorf("JSON differs from YAML (-YAML +JSON):\n%s", diff)
 	}
 }
 
