@@ -11,6 +11,7 @@ import (
 
 	_ "github.com/dpaccountant/accountant/internal/steady" // the same draws in every run
 
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 )
@@ -604,4 +605,60 @@ func TestRandomCompositions(t *testing.T) {
 			t.Fatalf("another step lowers ε from at least %v to at most %v", r.Lower, more.Upper)
 		}
 	})
+}
+
+// Between widely spaced losses δ(ε) is a staircase: it stays, then falls by
+// orders of magnitude right at a loss. The search for ε must not lose itself on
+// a step. With losses at multiples of 23.018… and δ between two steps, ε is the
+// loss at the edge, 40 × 23.0184….
+func TestStaircase(t *testing.T) {
+	b, err := profiles.NewDiscreteGaussianMechanism(0.170183098929591, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := b.Pair(profiles.Substitute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := New(Options{})
+	if err := s.Add(p, 8); err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Epsilon(1.2276317906763581e-30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Warnings) > 0 || r.Upper-r.Lower > 1e-3*r.Upper {
+		t.Errorf("ε in [%v, %v] %v", r.Lower, r.Upper, r.Warnings)
+	}
+	// The exact sum, on multiples of the spacing, decides.
+	atoms := p.(*profiles.Discrete).Atoms()
+	n := len(atoms)
+	spacing := (atoms[n-1].Loss - atoms[0].Loss) / float64(n-1)
+	sum := []float64{0} // log masses at (i − 8(n−1)/2)·spacing in the end
+	for range 8 {
+		next := make([]float64, len(sum)+n-1)
+		for i := range next {
+			next[i] = math.Inf(-1)
+		}
+		for i, a := range sum {
+			for j, b := range atoms {
+				next[i+j] = xmath.LogAdd(next[i+j], a+b.LogP)
+			}
+		}
+		sum = next
+	}
+	logDelta := math.Log(1.2276317906763581e-30)
+	for _, end := range []struct{ eps, sign float64 }{{r.Lower, +1}, {r.Upper, -1}} {
+		d := math.Inf(-1)
+		for i, m := range sum {
+			if l := (float64(i) - 4*float64(n-1)) * spacing; l > end.eps {
+				d = xmath.LogAdd(d, m+xmath.Log1mExp(end.eps-l))
+			}
+		}
+		// Losses near 920 have an ulp of 1e-13, 1e-10 of the distance to the edge.
+		if end.sign*(d-logDelta) < -1e-8 {
+			t.Errorf("log δ(%v) = %v, want it on the right side of %v", end.eps, d, logDelta)
+		}
+	}
 }

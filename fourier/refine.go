@@ -416,8 +416,9 @@ func (ps *pass) epsilon(logDelta, floor, top, guess, want float64) Result {
 		return x.lower() - logDelta, x.totalSlope()
 	}
 	r := Result{}
-	r.Upper = solve(upper, floor, top, guess, tol, true)
-	r.Lower = solve(lower, floor, top, guess, tol, false)
+	reach := max(1/ps.upper.theta, ps.step)
+	r.Upper = solve(upper, floor, top, guess, reach, tol, true)
+	r.Lower = solve(lower, floor, top, guess, reach, tol, false)
 	estimate := func(e float64) (float64, float64) {
 		v, slope := ps.estimate(e)
 		return v - logDelta, slope
@@ -426,7 +427,7 @@ func (ps *pass) epsilon(logDelta, floor, top, guess, want float64) Result {
 	if math.IsInf(r.Upper, 0) || math.IsInf(start, 0) {
 		start = r.Lower
 	}
-	r.Estimate = solve(estimate, r.Lower, r.Upper, start, 1e-3*tol, true)
+	r.Estimate = solve(estimate, r.Lower, r.Upper, start, 0, 1e-3*tol, true)
 	r.Budget = ps.budget(r.Estimate, 1)
 	r.Upper = min(top, xmath.Up(r.Upper+ps.upMoved, 2))
 	r.Lower = max(floor, xmath.Down(r.Lower-ps.loMoved, 2))

@@ -7,9 +7,40 @@ import "math"
 // that is proved: with above, a point where f ≤ 0 (top if none is found below
 // it), else one where f ≥ 0 (floor if there is none). It stops when the bracket
 // is narrower than tol, or a few ulps. Nothing about f is assumed for the proof.
-func solve(f func(float64) (value, slope float64), floor, top, guess, tol float64, above bool) float64 {
+//
+// With reach > 0, f says something near guess only: far away it may have either
+// sign. Then the search goes out from guess by steps of reach, doubling, and
+// starts from the first change of sign.
+func solve(f func(float64) (value, slope float64), floor, top, guess, reach, tol float64, above bool) float64 {
 	lo, hi := floor, top // f ≥ 0 at lo and f ≤ 0 at hi, by the caller's word
 	x := guess
+	if reach > 0 && guess > floor && guess < top {
+		v, slope := f(x)
+		for up := v > 0; up == (v > 0) && !math.IsNaN(v); reach *= 2 {
+			step := math.Copysign(reach, v)
+			// Newton's step, a little longer, where it stays within reach.
+			if n := 1.01 * v / slope; math.Abs(n) < 16*reach && !math.IsNaN(n) {
+				step = n + math.Copysign(tol, v)
+			}
+			if up {
+				lo = x
+			} else {
+				hi = x
+			}
+			if x += step; !(x > floor && x < top) {
+				break
+			}
+			v, slope = f(x)
+		}
+		if x > floor && x < top && !math.IsNaN(v) {
+			if v > 0 {
+				lo = x
+			} else {
+				hi = x
+			}
+			x += v / slope
+		}
+	}
 	step := 0.0
 	for i := range 200 {
 		if !(x > lo && x < hi) {

@@ -349,7 +349,7 @@ func single(p profiles.Profile, logDelta, floor, top float64) Result {
 			return v + sign*e - logDelta, 0
 		}
 	}
-	hi := solve(f(+1), floor, top, floor, 0, true)
-	lo := solve(f(-1), floor, top, floor, 0, false)
+	hi := solve(f(+1), floor, top, floor, 0, 0, true)
+	lo := solve(f(-1), floor, top, floor, 0, 0, false)
 	return Result{Lower: lo, Estimate: lo + (hi-lo)/2, Upper: hi, Budget: Budget{RoundOff: hi - lo}}
 }
