@@ -147,7 +147,7 @@ func printTable(w io.Writer, answers []answer, verbose bool) error {
 		return err
 	}
 	if gap {
-		fmt.Fprintln(w, "\nThe upper end is proved; the lower end is what a known attack reaches. Theory\nleaves a gap between the two that no computation closes.")
+		fmt.Fprintln(w, "\nThe upper end is proved; the lower end is what known attacks reach, and a step\nwithout one counts as nothing there. Theory leaves a gap between the two that no\ncomputation closes.")
 	}
 	if !verbose {
 		return nil
