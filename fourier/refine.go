@@ -304,7 +304,6 @@ func (s *Sum) refineEpsilon(logDelta, logInf, floor, top float64) (Result, error
 	}
 	eps, theta := c.epsilon(finiteLog)
 	var step float64
-	factor := 1.0
 	fixed, missed := false, false
 	for range maxRounds {
 		want := max(s.opts.Relative*math.Abs(eps), s.opts.Absolute)
@@ -316,7 +315,7 @@ func (s *Sum) refineEpsilon(logDelta, logInf, floor, top float64) (Result, error
 		}
 		p := s.newPlan(c, eps, finiteLog, theta, want*theta)
 		if !fixed {
-			step = s.step(p) * factor
+			step = s.step(p)
 		}
 		var exact bool
 		step, exact = s.fitStep(step)

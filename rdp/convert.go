@@ -256,19 +256,5 @@ func searchOrders(at func(alpha float64) float64) {
 	}
 	at(math.Inf(1))
 	const step = (hi - lo) / n
-	a, b := bestX-step, bestX+step
-	const r = 0.6180339887498949
-	x1, x2 := b-r*(b-a), a+r*(b-a)
-	y1, y2 := at(order(x1)), at(order(x2))
-	for b-a > 1e-8 {
-		if y1 <= y2 {
-			b, x2, y2 = x2, x1, y1
-			x1 = b - r*(b-a)
-			y1 = at(order(x1))
-		} else {
-			a, x1, y1 = x1, x2, y2
-			x2 = a + r*(b-a)
-			y2 = at(order(x2))
-		}
-	}
+	xmath.GoldenSection(func(x float64) float64 { return at(order(x)) }, bestX-step, bestX+step, 1e-8)
 }

@@ -182,20 +182,6 @@ func overOrders(c rdp.Curve, atOne float64, orders []float64, f func(lambda, e f
 			low, lowX = v, x
 		}
 	}
-	a, b := lowX-0.125, lowX+0.125
-	const r = 0.6180339887498949
-	x1, x2 := b-r*(b-a), a+r*(b-a)
-	y1, y2 := at(order(x1)), at(order(x2))
-	for b-a > 1e-9 {
-		if y1 <= y2 {
-			b, x2, y2 = x2, x1, y1
-			x1 = b - r*(b-a)
-			y1 = at(order(x1))
-		} else {
-			a, x1, y1 = x1, x2, y2
-			x2 = a + r*(b-a)
-			y2 = at(order(x2))
-		}
-	}
+	xmath.GoldenSection(func(x float64) float64 { return at(order(x)) }, lowX-0.125, lowX+0.125, 1e-9)
 	return best
 }
