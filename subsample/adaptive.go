@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/dsp/fourier"
-
 	"github.com/dpaccountant/accountant/pld"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -16,22 +14,12 @@ import (
 // earlier outputs and the data sets are fixed. It is a lower bound on the loss
 // of adaptive composition (not on that of one fixed mechanism: see Attack).
 //
-// must-gap.md §5.2: G_k(α) = max over both pairs of E_P[G_{k−1}(αe^{−L})],
-// G_0 = (1−α)₊. Each pair is replaced by its lower law on a lattice, which keeps
-// the recursion on the lattice and below the truth; the error of each transform
-// is subtracted.
+// G_k(α) = max over both pairs of E_P[G_{k−1}(αe^{−L})], G_0 = (1−α)₊
+// (must-gap.md §5.2). Each pair is replaced by its lower law on a lattice, which
+// keeps the recursion on the lattice and below the truth.
 type AdaptiveAttack struct {
-	step float64
-	top  int       // lattice indices −top..top
-	g    []float64 // lower bounds of G at e^{(i−top)·step}
-	runs int
-	n    int
-	fft  *fourier.FFT
-	pair [2]adaptivePair
-}
-
-type adaptivePair struct {
-	freq []complex128
+	r recursion
+	g []float64 // lower bounds of G at e^{i·step}
 }
 
 // NewAdaptiveAttack prepares the attack on a lattice of the given step up to
@@ -47,84 +35,68 @@ func (s FixedSize) NewAdaptiveAttack(b profiles.Base, step, reach float64) (*Ada
 	if err != nil {
 		return nil, err
 	}
+	return newAdaptiveAttack(p, step, reach, 0), nil
+}
+
+// newAdaptiveAttack has its accuracy where log δ falls with slope c.
+func newAdaptiveAttack(p profiles.Profile, step, reach, c float64) *AdaptiveAttack {
 	top := int(math.Ceil(reach / step))
-	a := &AdaptiveAttack{step: step, top: top}
-	a.n = 1
-	for a.n < 6*top+3 {
-		a.n *= 2
-	}
-	a.fft = fourier.NewFFT(a.n)
-	for i, q := range []profiles.Profile{p, profiles.Reverse(p)} {
+	a := &AdaptiveAttack{g: make([]float64, top+1)}
+	a.r = recursion{step: step, c: c, join: func(v []float64) float64 { return max(v[0], v[1]) }}
+	for _, q := range []profiles.Profile{p, profiles.Reverse(p)} {
 		_, lower := pld.Discretize(q, pld.Uniform(0, step, -int64(top), int64(top)))
-		x := make([]float64, a.n)
-		for j, l := range lower.LogMass {
-			x[(int(lower.Index[j])+a.n)%a.n] += math.Exp(l)
+		l := massLaw{inf: math.Exp(lower.LogPInf) * (1 - 8*roundOff)}
+		for j, m := range lower.LogMass {
+			l.index, l.mass = append(l.index, int(lower.Index[j])), append(l.mass, math.Exp(m))
 		}
-		a.pair[i].freq = a.fft.Coefficients(nil, x)
+		a.r.laws = append(a.r.laws, l)
 	}
-	a.g = make([]float64, 2*top+1)
-	for i := range a.g {
-		a.g[i] = max(0, -math.Expm1(float64(i-top)*step))
-	}
-	return a, nil
+	return a
 }
 
 // Run adds k steps.
-func (a *AdaptiveAttack) Run(k int) {
-	x := make([]float64, a.n)
-	for range k {
-		// What lies beyond the lattice: G ≥ 1 − α below it, G ≥ 0 above.
-		clear(x)
-		norm := 0.0
-		for j := -2 * a.top; j <= a.top; j++ {
-			v := -math.Expm1(float64(j) * a.step)
-			if j >= -a.top {
-				v = a.g[j+a.top]
-			}
-			x[(j+a.n)%a.n] = v
-			norm += v * v
-		}
-		f := a.fft.Coefficients(nil, x)
-		// Two transforms and a product, each with a relative 2-norm error of at most
-		// 14u per binary digit of the length (see fourier.Gonum), bound the largest
-		// error; twice, for the law's own transform.
-		slack := 4 * 14 * roundOff * math.Log2(float64(a.n)) * math.Sqrt(norm)
-		next := make([]float64, len(a.g))
-		z := make([]complex128, len(f))
-		for _, p := range a.pair {
-			for i := range z {
-				z[i] = f[i] * p.freq[i]
-			}
-			y := a.fft.Sequence(nil, z)
-			for i := range next {
-				next[i] = max(next[i], y[(i-a.top+a.n)%a.n]/float64(a.n)-slack)
-			}
-		}
-		a.g = next
-		a.runs++
-	}
-}
+func (a *AdaptiveAttack) Run(k int) { a.r.run(a.g, int64(k)) }
 
 // Epsilon returns a lower bound of ε(δ) of the steps run so far: the last
 // lattice point at which δ is exceeded; −Inf if there is none.
 func (a *AdaptiveAttack) Epsilon(delta float64) float64 {
 	for i := len(a.g) - 1; i >= 0; i-- {
 		if a.g[i] > delta {
-			return float64(i-a.top) * a.step
+			return float64(i) * a.r.step
+		}
+	}
+	for i := 1; i < len(a.g); i++ {
+		if a.at(-i) > delta {
+			return -float64(i) * a.r.step
 		}
 	}
 	return math.Inf(-1)
 }
 
-// Delta returns a lower bound of δ(ε) of the steps run so far: the value at the
-// next lattice point, or 0 beyond them.
-func (a *AdaptiveAttack) Delta(eps float64) float64 {
-	i := int(math.Ceil(eps/a.step)) + a.top
+// at is the lower bound at e^{i·step}; G is symmetric.
+func (a *AdaptiveAttack) at(i int) float64 {
 	switch {
 	case i >= len(a.g):
 		return 0
-	case i < 0:
-		return max(0, -math.Expm1(eps))
+	case i >= 0:
+		return a.g[i]
 	}
-	return max(0, a.g[i])
+	v := -math.Expm1(float64(i) * a.r.step)
+	if -i < len(a.g) {
+		v += math.Exp(float64(i)*a.r.step) * a.g[-i]
+	}
+	return max(0, v*(1-8*roundOff))
+}
+
+// Delta returns a lower bound of δ(ε) of the steps run so far: the value at the
+// next lattice point, or 0 beyond them.
+func (a *AdaptiveAttack) Delta(eps float64) float64 {
+	switch i := math.Ceil(eps / a.r.step); {
+	case i >= float64(len(a.g)):
+		return 0
+	case -i >= float64(len(a.g)):
+		return max(0, -math.Expm1(eps)*(1-8*roundOff))
+	default:
+		return a.at(int(i))
+	}
 }

@@ -1,0 +1,515 @@
+package subsample
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// A share splits one step's bound for α ≥ 1: it is at most
+// p_1·∫[N(x) − a·N(z) − b·N(x')]₊ + rest wherever the other record z of the
+// first copy is (docs/theory/subsampling.md §5).
+type share struct{ logA, logB, rest float64 }
+
+// A stepBound is what is known about one step: noise 1, θ = |x − x'|.
+type stepBound struct {
+	theta, p1 float64
+	shares    func(eps float64) []share // any of them holds
+}
+
+// singleStep is sampling without replacement: must-gap.md §5.3.
+func singleStep(theta, rate float64) stepBound {
+	logOdds := math.Log1p(-rate) - math.Log(rate)
+	return stepBound{theta, rate, func(eps float64) []share {
+		if eps == 0 {
+			return []share{{math.Inf(-1), 0, 0}}
+		}
+		return []share{{xmath.Down(math.Log(math.Expm1(eps))+logOdds, 16), eps, 0}}
+	}}
+}
+
+// repeatedStep is sampling with replacement. The copies after the first count as
+// far apart as they can be, as in R6; the first copy's share of the mass
+// without a copy is that which R6 gives it when z = x', or all of it.
+func repeatedStep(law Multiplicity, theta float64) stepBound {
+	c := newCoupled(law, theta)
+	p1 := c.p[1]
+	lost := math.Exp(law.LogAbove[len(law.LogP)])
+	const up = 1 + 1e-12 // rounding of the terms
+	alone := func(u int, eps float64) float64 {
+		s := float64(u) * theta
+		t := s/2 + eps/s
+		l := xmath.LogNormalTail(t - s)
+		return c.p[u] * up * (math.Exp(l) - math.Exp(eps+xmath.LogNormalTail(t)) + 1e-13*(1+eps)*math.Exp(l))
+	}
+	return stepBound{theta, p1, func(eps float64) []share {
+		all := share{math.Inf(-1), eps, lost}
+		for u := 2; u <= c.last(); u++ {
+			all.rest += alone(u, eps)
+		}
+		if eps == 0 {
+			return []share{all}
+		}
+		all.logA = xmath.Down(math.Log(math.Expm1(eps))+law.LogNone-law.LogP[1], 32)
+		t, dt, i := c.threshold(eps, 0)
+		t -= dt // any threshold below R6's is allowed
+		log1 := c.exponent(1, t)
+		part := share{math.Inf(-1), min(eps, log1), lost}
+		if log1 > eps {
+			part.logA = min(all.logA, eps+math.Log(math.Expm1(log1-eps))-1e-13*(1+eps)/(log1-eps))
+		}
+		for u := 2; u <= c.last(); u++ {
+			if u > i {
+				part.rest += alone(u, eps)
+				continue
+			}
+			l := xmath.LogNormalTail(t - float64(u)*theta)
+			part.rest += c.p[u] * up * (math.Exp(l) - math.Exp(c.exponent(u, t)+xmath.LogNormalTail(t)) + 1e-13*(1+t*t)*math.Exp(l))
+		}
+		return []share{part, all}
+	}}
+}
+
+// at returns the bound of a configuration, from above. The triangle is in units
+// of the ball's radius.
+func (s stepBound) at(ways []share, g triangle) float64 {
+	g = triangle{g.s * s.theta / 2, g.t * s.theta / 2, g.r * s.theta / 2}
+	h := math.Inf(1)
+	for _, w := range ways {
+		h = min(h, (s.p1*math.Exp(max(-700, g.excess(w.logA, w.logB)))+w.rest)*(1+1e-12))
+	}
+	return h
+}
+
+// corner returns the bound where z = x', and where z = x, in closed form.
+func (s stepBound) corner(g profiles.Gaussian, ways []share) (near, reverse float64) {
+	delta := func(eps float64) float64 {
+		l, _ := profiles.LogDelta(g, eps)
+		return math.Exp(l)
+	}
+	near, reverse = math.Inf(1), math.Inf(1)
+	for _, w := range ways {
+		near = min(near, s.p1*delta(xmath.LogAdd(w.logA, w.logB))+w.rest)
+		r := 0.0
+		if w.logA < 0 {
+			l := xmath.Log1mExp(w.logA)
+			r = math.Exp(l) * delta(w.logB-l)
+		}
+		reverse = min(reverse, s.p1*r+w.rest)
+	}
+	return near, reverse
+}
+
+// A nodeLaw is a pair of laws on the nodes of a lattice and their negatives:
+// P-masses at the positive losses, Q-masses at the negative ones, P-mass at +∞,
+// Q-mass at −∞, and what is left at 0. up is its profile at the nodes, for
+// α = e^x, and down that of its reverse.
+type nodeLaw struct {
+	right, left []float64 // index 0 is unused
+	infP, infQ  float64
+	up, down    []float64
+}
+
+// newNodeLaw joins the values at the nodes by chords: u for α ≥ 1, v the
+// reverse's.
+func newNodeLaw(x, u, v []float64) nodeLaw {
+	var l nodeLaw
+	l.right, l.up, l.infP = chords(x, u)
+	l.left, l.down, l.infQ = chords(x, v)
+	// Both sides have the same value at α = 1.
+	if d := l.up[0] - l.down[0]; d > 0 {
+		l.infQ += d
+		for i := range l.down {
+			l.down[i] += d
+		}
+	} else {
+		l.infP -= d
+		for i := range l.up {
+			l.up[i] -= d
+		}
+	}
+	return l
+}
+
+// chords returns the masses of the law whose profile joins the values h by chords
+// as far as they are convex in α, its own values, and the mass beyond the last
+// node.
+func chords(x, h []float64) (mass, value []float64, inf float64) {
+	n := len(x) - 1
+	mass, value = make([]float64, n+1), make([]float64, n+1)
+	// slope is that from node i to j, in units of the value per α_at.
+	slope := func(i, j, at int) float64 {
+		return (h[j] - h[i]) / (math.Expm1(x[j]-x[at]) - math.Expm1(x[i]-x[at]))
+	}
+	hull := lowerHull(x, h)
+	for k := 1; k < len(hull); k++ {
+		i, j := hull[k-1], hull[k]
+		mass[j] = -slope(i, j, j)
+		if k+1 < len(hull) {
+			mass[j] += slope(j, hull[k+1], j)
+		}
+		mass[j] = max(0, mass[j])
+	}
+	inf = h[n]
+	for j := range value {
+		var s xmath.Sum
+		s.Add(inf)
+		for i := n; i > j; i-- {
+			s.Add(mass[i] * -math.Expm1(x[j]-x[i]))
+		}
+		value[j] = s.Value()
+	}
+	return mass, value, inf
+}
+
+// lowerHull lists the corners of the largest function of α = e^x that is convex
+// and at most h.
+func lowerHull(x, h []float64) []int {
+	var hull []int
+	for i := range h {
+		for n := len(hull); n >= 2; n = len(hull) {
+			a, b := hull[n-2], hull[n-1]
+			// Slopes per α_b.
+			if (h[b]-h[a])/-math.Expm1(x[a]-x[b]) < (h[i]-h[b])/math.Expm1(x[i]-x[b]) {
+				break
+			}
+			hull = hull[:n-1]
+		}
+		hull = append(hull, i)
+	}
+	return hull
+}
+
+// reverse is the law with the roles of P and Q exchanged.
+func (l nodeLaw) reverse() nodeLaw {
+	return nodeLaw{right: l.left, left: l.right, infP: l.infQ, infQ: l.infP, up: l.down, down: l.up}
+}
+
+// worse is the law with the positive side of l on both sides.
+func (l nodeLaw) worse() nodeLaw {
+	return nodeLaw{right: l.right, left: l.right, infP: l.infP, infQ: l.infP, up: l.up, down: l.up}
+}
+
+// A family is a finite set of pairs on a lattice of losses such that every pair
+// of neighbouring data sets is dominated, in one step, by one of its members: an
+// upper bound for an adversary who places the other records anew at every step
+// (must-gap.md §5.2). The single pair that dominates all of them, which Apply
+// returns, must be the worst at every threshold at once; no data set is.
+//
+// A member is a mixture, a public choice, of four laws: near (all other records
+// at the substitute), its reverse, right (at a right angle to both) and worst
+// (worse of near and its reverse everywhere). Whatever the laws are, the proof
+// that the family covers everything is the comparison of cover.
+type family struct {
+	step float64
+	node []int     // lattice indices of losses, ascending from 0
+	x    []float64 // node·step
+
+	near, right nodeLaw
+	gain        *gains
+}
+
+type member struct{ near, reverse, right, worst float64 }
+
+func (m member) mirror() member { return member{m.reverse, m.near, m.right, m.worst} }
+
+const (
+	nodeGrowth = 0.07    // of the distance between nodes, for losses above 1/growth steps
+	maxReach   = 1 << 15 // largest node
+	maxCells   = 800
+	inflation  = 5e-4 // of the laws' θ, so that excess's own error does not matter
+)
+
+// newFamily builds a family on losses up to where one step exceeds with
+// probability e^logTop. The lattice step is a twentieth of the loss's standard
+// deviation.
+func newFamily(make func(theta float64) stepBound, theta, logTop float64) (*family, error) {
+	s, wide := make(theta), make(theta*(1+inflation))
+	g, err := profiles.NewGaussian(1 / wide.theta)
+	if err != nil {
+		return nil, err
+	}
+	f := &family{step: s.p1 * theta / 20}
+	if !(f.step > 1e-12) {
+		return nil, fmt.Errorf("a lattice step of %v is too small", f.step)
+	}
+	var u, v, w []float64
+	for i := 0; ; i += max(1, int(float64(i)*nodeGrowth)) {
+		if i > maxReach {
+			return nil, fmt.Errorf("the loss of one step spans more than %d lattice steps", maxReach)
+		}
+		eps := float64(i) * f.step
+		f.node, f.x = append(f.node, i), append(f.x, eps)
+		ways := wide.shares(eps)
+		a, b := wide.corner(g, ways)
+		m := math.Inf(1)
+		for _, way := range ways {
+			side := wide.theta / math.Sqrt2
+			m = min(m, wide.p1*triangle{side, side, wide.theta}.estimate(way.logA, way.logB)+way.rest)
+		}
+		if i == 0 {
+			m = a
+		}
+		u, v, w = append(u, a), append(v, b), append(w, min(m, a))
+		if i > 0 && math.Log(a) < logTop {
+			break
+		}
+	}
+	f.near, f.right = newNodeLaw(f.x, u, v), newNodeLaw(f.x, w, w)
+	return f, f.cover(s)
+}
+
+// A cell is a rectangle of the distances s = |x − z| and t = |x' − z|, in a ball
+// of radius 1. The configurations that matter fill the ball: s + t ≥ 2.
+type cell struct{ s0, s1, t0, t1 float64 }
+
+func (c cell) mirror() cell { return cell{c.t0, c.t1, c.s0, c.s1} }
+
+// largestR is the largest |x − x'| of the triangles that fill the unit ball,
+// with sides s and t or longer ones.
+func largestR(s, t float64) float64 {
+	if s*s+t*t <= 4 {
+		return 2
+	}
+	r := s*math.Sqrt(max(0, 1-t*t/4)) + t*math.Sqrt(max(0, 1-s*s/4))
+	return min(2, r*(1+8*roundOff)+1e-15)
+}
+
+// worst returns the triangle whose bound for α ≥ 1 is at least that of every
+// configuration of the cell: excess grows in s and r and falls in t.
+func (c cell) worst() triangle { return triangle{c.s1, c.t0, largestR(c.s0, c.t0)} }
+
+// split halves the cell across its relatively longer side, as seen from the
+// corner where z is x', and cuts off what does not fill the ball.
+func (c cell) split() [2]cell {
+	half := func(lo, hi float64) float64 { return math.Sqrt(max(lo, hi/4) * hi) }
+	a, b := c, c
+	if (c.s1-c.s0)/max(2-c.s0, 0.002) > 2*(c.t1-c.t0)/max(c.t1, 0.05) {
+		s := 2 - half(2-c.s1, 2-c.s0)
+		a.s1, b.s0 = s, s
+	} else {
+		t := half(c.t0, c.t1)
+		a.t1, b.t0 = t, t
+	}
+	out := [2]cell{a, b}
+	for i := range out {
+		c := &out[i]
+		c.s0 = max(c.s0, (2-c.t1)*(1-4*roundOff))
+		c.t0 = max(c.t0, (2-c.s1)*(1-4*roundOff))
+	}
+	return out
+}
+
+// A covered is a cell with bounds of its configurations' profiles at the nodes,
+// up for α ≥ 1 and down that of the reverse, and the member that dominates them.
+// Bounds start as those of the cell that it is a part of; fresh ones are its own.
+type covered struct {
+	cell
+	up, down           []float64
+	freshUp, freshDown []bool
+	member             member
+	excess             float64 // of the weight of worst over what is harmless; +Inf without a member
+}
+
+// cover finds members that dominate every configuration, or returns an error.
+func (f *family) cover(s stepBound) error {
+	ways := make([][]share, len(f.x))
+	first := &covered{cell: cell{0, 2, 0, 2}, excess: math.Inf(1)}
+	for i, x := range f.x {
+		ways[i] = s.shares(x)
+		first.up = append(first.up, s.at(ways[i], triangle{2, 0, 2})) // the largest of all
+	}
+	first.down = first.up
+	var members []member
+	queue := []*covered{first}
+	for len(queue) > 0 {
+		// The worst first, so that the limit on cells costs least.
+		worst := 0
+		for i, c := range queue {
+			if c.excess > queue[worst].excess {
+				worst = i
+			}
+		}
+		c := queue[worst]
+		if len(members)+len(queue) > maxCells {
+			if math.IsInf(c.excess, 1) {
+				return fmt.Errorf("the configurations of the other records need more than %d cells", maxCells)
+			}
+			for _, c := range queue {
+				members = append(members, c.member)
+			}
+			break
+		}
+		queue = slices.Delete(queue, worst, worst+1)
+		for _, half := range c.split() {
+			if half.s1+half.t1 < 2 || half.t0 > half.s1 { // empty, or the mirror image of others
+				continue
+			}
+			h := &covered{cell: half, up: slices.Clone(c.up), down: slices.Clone(c.down),
+				freshUp: make([]bool, len(f.x)), freshDown: make([]bool, len(f.x))}
+			for {
+				i, j := f.fit(h)
+				if h.excess <= 0 || (i < 0 || h.freshUp[i]) && (j < 0 || h.freshDown[j]) {
+					break
+				}
+				if i >= 0 && !h.freshUp[i] {
+					h.up[i], h.freshUp[i] = min(h.up[i], s.at(ways[i], h.worst())), true
+				}
+				if j >= 0 && !h.freshDown[j] {
+					h.down[j], h.freshDown[j] = min(h.down[j], s.at(ways[j], h.mirror().worst())), true
+				}
+			}
+			if h.excess <= 0 {
+				members = append(members, h.member)
+			} else {
+				queue = append(queue, h)
+			}
+		}
+	}
+	f.gain = newGains(members)
+	return nil
+}
+
+// harmless is a weight of worst that hardly raises the result when the rest is
+// as in m: adversaries lose by leaving the corners. Found by experiment; it
+// decides how fine the cells are, not whether they are covered.
+func harmless(m member) float64 {
+	c := m.right + min(m.near, m.reverse)
+	return 0.005 + 0.4*c*(1-0.7*c)
+}
+
+// fit finds the member that dominates c with the least excess. i and j are the
+// nodes where better bounds of c would help most, −1 if none does.
+//
+// With weights 1−ρ−w−e, ρ, w, e and the laws' values b, r, m, b at a node:
+// up ≤ b − ρ(b−r) − w(b−m) and down ≤ r + (ρ+e)(b−r) + w(m−r).
+func (f *family) fit(c *covered) (i, j int) {
+	const steps = 32
+	type limit struct {
+		rho, need float64 // ρ ≤ rho, ρ + e ≥ need
+		i, j      int
+	}
+	try := func(l limit, w float64) (m member, cost float64, ok bool) {
+		if l.rho < 0 || l.need > 1-w {
+			return m, 1 + max(-l.rho, l.need-1+w), false
+		}
+		e := max(0, l.need-l.rho)
+		rho := (max(0, l.need-e) + min(l.rho, 1-w-e)) / 2
+		m = member{1 - rho - w - e, rho, w, e}
+		return m, e - harmless(m), true
+	}
+	least := math.Inf(1)
+	c.excess = math.Inf(1)
+	for n := range steps + 1 {
+		w := float64(n) / steps
+		all := limit{1 - w, 0, -1, -1}
+		sure := all // by the cell's own bounds alone
+		for k := range f.x {
+			b, r, m := f.near.up[k], f.near.down[k], f.right.up[k]
+			d := max(b-r, 1e-13*b)
+			x, y := (b-w*(b-m)-c.up[k])/d, (c.down[k]-r-w*(m-r))/d
+			if x < all.rho {
+				all.rho, all.i = x, k
+			}
+			if y > all.need {
+				all.need, all.j = y, k
+			}
+			if c.freshUp[k] {
+				sure.rho = min(sure.rho, x)
+			}
+			if c.freshDown[k] {
+				sure.need = max(sure.need, y)
+			}
+		}
+		if m, x, ok := try(all, w); ok && x < c.excess {
+			if m, ok = f.dominates(m, c); ok {
+				c.member, c.excess = m, x
+			}
+		}
+		if _, x, _ := try(sure, w); x < least {
+			least, i, j = x, all.i, all.j
+		}
+	}
+	return i, j
+}
+
+// dominates checks a member against c, rounding included, after moving a little
+// weight to the worst.
+func (f *family) dominates(m member, c *covered) (member, bool) {
+	const shift = 1e-11
+	for _, w := range []*float64{&m.near, &m.reverse, &m.right} {
+		d := min(max(0, *w), shift)
+		*w = max(0, *w) - d
+		m.worst += d
+	}
+	m.worst = min(1, max(m.worst, 1-m.near-m.reverse-m.right)+4*roundOff)
+	for k := range f.x {
+		b, r, w := f.near.up[k], f.near.down[k], f.right.up[k]
+		const down = 1 - 32*roundOff
+		if (m.near*b+m.reverse*r+m.right*w+m.worst*b)*down < c.up[k] || (m.near*r+m.reverse*b+m.right*w+m.worst*b)*down < c.down[k] {
+			return m, false
+		}
+	}
+	return m, true
+}
+
+// gains tells the largest value of the members where the four laws have given
+// values. With base the larger one of near and reverse, a member adds to it
+//
+//	(worst − base)·(e − ρa − wg),  a = (base − smaller)/(worst − base),
+//	                               g = (base − right)/(worst − base),
+//
+// ρ the member's weight of the smaller one. The factor falls in a and g: a table
+// at the next smaller ones is an upper bound.
+type gains struct {
+	members []member // and their mirror images
+	table   []float64
+}
+
+const gainSteps = 256
+
+func newGains(half []member) *gains {
+	t := &gains{table: make([]float64, gainSteps*gainSteps)}
+	for _, m := range half {
+		t.members = append(t.members, m, m.mirror())
+	}
+	line := map[float64]float64{} // by w, the largest e − ρa
+	for i := range gainSteps {
+		a := ratioAt(i)
+		clear(line)
+		for _, m := range t.members {
+			line[m.right] = max(line[m.right], m.worst-m.reverse*a)
+		}
+		for j := range gainSteps {
+			g, best := ratioAt(j), 0.0
+			for w, e := range line {
+				best = max(best, e-w*g)
+			}
+			t.table[i*gainSteps+j] = best
+		}
+	}
+	return t
+}
+
+// ratioAt is the smallest ratio of a row of the table.
+func ratioAt(i int) float64 { return float64(i) / (gainSteps - float64(i)) }
+
+// best returns an upper bound of the largest value of a member.
+func (t *gains) best(near, reverse, right, worst float64) float64 {
+	base, least := max(near, reverse), min(near, reverse)
+	d := worst - base
+	if !(d > 0) || right > base {
+		v := base
+		for _, m := range t.members {
+			v = max(v, m.near*near+m.reverse*reverse+m.right*right+m.worst*worst)
+		}
+		return v * (1 + 8*roundOff)
+	}
+	row := func(x float64) int { // of x/d, rounded down
+		return max(0, min(gainSteps-1, int(x/(d+x)*gainSteps*(1-1e-12))))
+	}
+	return (base + d*t.table[row(base-least)*gainSteps+row(base-right)]) * (1 + 8*roundOff)
+}

@@ -1,0 +1,341 @@
+package subsample
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/dsp/fourier"
+
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// The recursion over data configurations (must-gap.md §5.2). G_k(α), the largest
+// hockey-stick divergence of k-step adaptive protocols, satisfies
+//
+//	G_k(α) = sup over configurations of E_P[G_{k−1}(αe^{−L})],  G_0 = (1−α)₊;
+//
+// it is convex, decreasing, and symmetric, G(α) = 1 − α + αG(1/α), as the
+// relation is. Replacing the configurations by laws that dominate them gives
+// upper bounds, by laws of concrete data sets below them a concrete attack.
+
+// A massLaw is a law on lattice losses: P-masses at indices, and at +∞.
+type massLaw struct {
+	index []int
+	mass  []float64
+	inf   float64
+}
+
+// masses returns the law's P-masses; what is left is at 0.
+func (l nodeLaw) masses(node []int, x []float64) massLaw {
+	m := massLaw{index: []int{0}, mass: []float64{0}, inf: l.infP}
+	rest := 1 - l.infP
+	for i := 1; i < len(x); i++ {
+		q := l.left[i] * math.Exp(-x[i])
+		rest -= l.right[i] + q
+		m.index = append(m.index, node[i], -node[i])
+		m.mass = append(m.mass, l.right[i], q)
+	}
+	m.mass[0] = max(0, rest)
+	return m
+}
+
+// A recursion runs G on α = e^{i·step}, i = 0..top, multiplied by e^{cx}: with c
+// the slope of −log δ where δ is asked, what is transformed is level there and
+// the transform's error is small relative to δ.
+type recursion struct {
+	step  float64
+	c     float64
+	laws  []massLaw
+	join  func(values []float64) float64 // of the laws' expectations: G
+	upper bool                           // round up, else down
+}
+
+// run replaces G by G after k more steps.
+func (r recursion) run(g []float64, k int64) {
+	top := len(g) - 1
+	reach, low := 0, 0
+	for _, l := range r.laws {
+		for _, i := range l.index {
+			reach, low = max(reach, i), max(low, -i)
+		}
+	}
+	// G decreases, so that a loss below −cut may count as −cut, or be left out of a
+	// lower bound; it is rare, and G there is e^−6 times that at 0.
+	cut := low
+	if r.c > 0 {
+		cut = int(min(float64(low), 6/(r.c*r.step)+1))
+	}
+	size := top + cut + reach + 1
+	n := 1
+	for n < size {
+		n *= 2
+	}
+	fft := fourier.NewFFT(n)
+	freq := make([][]complex128, len(r.laws))
+	buf := make([]float64, n)
+	// A law's transform has an error of 14u·log₂n relative to its 2-norm (see
+	// fourier.Gonum), each of the others relative to what they transform.
+	spread := 0.0
+	for i, l := range r.laws {
+		clear(buf)
+		for j, p := range l.mass {
+			at := l.index[j]
+			if at < -cut {
+				if !r.upper {
+					continue
+				}
+				at = -cut
+			}
+			buf[(at+n)%n] += p * math.Exp(r.c*float64(at)*r.step)
+		}
+		sum, square := 0.0, 0.0
+		for _, v := range buf {
+			sum += v
+			square += v * v
+		}
+		spread = max(spread, 3*sum+math.Sqrt(float64(n)*square))
+		freq[i] = fft.Coefficients(nil, buf)
+	}
+	weight := make([]float64, size) // of index i − reach
+	for i := range weight {
+		weight[i] = math.Exp(r.c * float64(i-reach) * r.step)
+	}
+	alpha := make([]float64, reach+1)
+	for i := range alpha {
+		alpha[i] = math.Exp(-float64(i) * r.step)
+	}
+	out := make([][]float64, len(r.laws))
+	for i := range out {
+		out[i] = make([]float64, n)
+	}
+	f, z := make([]complex128, n/2+1), make([]complex128, n/2+1)
+	values := make([]float64, len(r.laws))
+	// Weights and masses have relative errors of a few u times their exponents.
+	rounding := 32 * roundOff * (4 + r.c*float64(size)*r.step)
+	sign := 1.0
+	if !r.upper {
+		sign = -1
+	}
+	for range k {
+		clear(buf)
+		norm := 0.0
+		for i := range weight {
+			var v float64
+			switch j := i - reach; {
+			case j > top && r.upper:
+				v = g[top]
+			case j > top: // at least 0
+			case j >= 0:
+				v = g[j]
+			case -j > top && !r.upper:
+				v = 1 - alpha[-j]
+			default:
+				a := alpha[-j]
+				v = 1 - a + a*g[min(-j, top)]
+			}
+			v *= weight[i]
+			norm += v * v
+			buf[(i-reach+n)%n] = v
+		}
+		fft.Coefficients(f, buf)
+		for l := range r.laws {
+			for i := range z {
+				z[i] = f[i] * freq[l][i]
+			}
+			fft.Sequence(out[l], z)
+		}
+		slack := 14 * roundOff * math.Log2(float64(n)) * math.Sqrt(norm) * spread
+		for i := range g {
+			w := 1 / weight[i+reach]
+			for l := range values {
+				values[l] = out[l][i]/float64(n)*w + r.laws[l].inf
+			}
+			g[i] = max(0, r.join(values)*(1+sign*rounding)+sign*slack*w)
+		}
+	}
+}
+
+// An AdaptiveBound bounds the adaptive composition of many steps of a sampled
+// Gaussian mechanism under substitution, by the recursion over data
+// configurations. It is tighter than composing the profile of Apply, which
+// dominates all configurations at once: for sampling 200 of 10,000 without
+// replacement at noise multiplier 4, 1000 steps and δ = 1e-5, ε ≤ 1.335 instead
+// of 1.534, with 1.332 attained.
+//
+// Relation: substitute. Mechanism: Gaussian noise on a sum of contributions of
+// norm at most 1. Sampling: without replacement, with replacement, MUST.WO. The
+// adversary may choose queries and, by them, the place of the other records at
+// every step from earlier outputs. Proof: docs/theory/subsampling.md §5.
+type AdaptiveBound struct {
+	theta    float64
+	at       func(theta float64) stepBound
+	attack   profiles.Profile
+	families map[float64]*family // by logTop
+	failed   map[float64]error
+}
+
+// NewAdaptiveBound returns the bound of the scheme with the mechanism, or an
+// error if there is none.
+func (s FixedSize) NewAdaptiveBound(b profiles.Base) (*AdaptiveBound, error) {
+	pair, err := b.Pair(profiles.Substitute)
+	if err != nil {
+		return nil, err
+	}
+	g, ok := pair.(profiles.Gaussian)
+	if !ok {
+		return nil, fmt.Errorf("mechanism: %q is not in [gaussian], for which the recursion is proved", b.Name())
+	}
+	a := &AdaptiveBound{theta: 1 / g.NoiseMultiplier(), families: map[float64]*family{}, failed: map[float64]error{}}
+	if a.attack, err = s.Attack(b); err != nil {
+		return nil, err
+	}
+	rate := ratioUp(s.batch, s.population)
+	law := s.Multiplicity()
+	switch {
+	case rate == 1:
+		return nil, fmt.Errorf("sampling: the whole population is not a sample")
+	case s.kind == withoutReplacement || s.batch == 1:
+		a.at = func(theta float64) stepBound { return singleStep(theta, rate) }
+	case s.kind == mustOW || s.kind == mustWW:
+		return nil, fmt.Errorf("sampling: %s is not in [without-replacement, with-replacement, must-wo], for which the recursion is proved", s.Name())
+	default:
+		a.at = func(theta float64) stepBound { return repeatedStep(law, theta) }
+	}
+	return a, nil
+}
+
+// Upper returns a profile that bounds the composition of k steps, tight for
+// losses of about eps, where δ is about e^logDelta. Transforms are of at most
+// maxPoints points.
+func (a *AdaptiveBound) Upper(k int64, eps, logDelta float64, maxPoints int) (profiles.Profile, error) {
+	f, c, top, err := a.prepare(k, eps, logDelta, maxPoints)
+	if err != nil {
+		return nil, err
+	}
+	r := recursion{step: f.step, c: c, upper: true, join: func(v []float64) float64 { return f.gain.best(v[0], v[1], v[2], v[3]) }}
+	for _, l := range []nodeLaw{f.near, f.near.reverse(), f.right, f.near.worse()} {
+		r.laws = append(r.laws, l.masses(f.node, f.x))
+	}
+	g := make([]float64, top+1)
+	r.run(g, k)
+	if !(g[0] <= 1) || !(g[top] < math.Exp(logDelta)) {
+		return nil, fmt.Errorf("the recursion does not resolve %d steps", k)
+	}
+	return f.profile(g, k, r.laws)
+}
+
+// Attack returns the loss that a concrete adaptive adversary reaches in k steps,
+// accurate where Upper is.
+func (a *AdaptiveBound) Attack(k int64, eps, logDelta float64, maxPoints int) (*AdaptiveAttack, error) {
+	f, c, top, err := a.prepare(k, eps, logDelta, maxPoints)
+	if err != nil {
+		return nil, err
+	}
+	at := newAdaptiveAttack(a.attack, f.step, float64(top)*f.step, c)
+	at.r.run(at.g, k)
+	return at, nil
+}
+
+// prepare chooses the family, the tilt and the size of the lattice.
+func (a *AdaptiveBound) prepare(k int64, eps, logDelta float64, maxPoints int) (f *family, c float64, top int, err error) {
+	switch {
+	case k < 1:
+		err = fmt.Errorf("steps: %d is not in [1, ∞)", k)
+	case !(eps > 0 && eps < math.Inf(1)):
+		err = fmt.Errorf("eps: %v is not in (0, ∞)", eps)
+	case !(logDelta < 0 && logDelta > -700):
+		err = fmt.Errorf("log delta: %v is not in (−700, 0)", logDelta)
+	}
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	// A few families serve all questions.
+	if f, err = a.family(-20 * math.Ceil((25-logDelta+math.Log(float64(k)))/20)); err != nil {
+		return nil, 0, 0, err
+	}
+	c = f.slope(float64(k), eps, slopeAt(eps, logDelta))
+	points := (eps + 12/c) / f.step
+	if !(points+2*float64(f.node[len(f.node)-1]) <= float64(maxPoints)) {
+		return nil, 0, 0, fmt.Errorf("the recursion needs more than %d points", maxPoints)
+	}
+	return f, c, int(math.Ceil(points)), nil
+}
+
+// family returns the family for losses up to a probability of e^logTop.
+func (a *AdaptiveBound) family(logTop float64) (*family, error) {
+	if _, ok := a.families[logTop]; !ok && a.failed[logTop] == nil {
+		if f, err := newFamily(a.at, a.theta, logTop); err != nil {
+			a.failed[logTop] = err
+		} else {
+			a.families[logTop] = f
+		}
+	}
+	return a.families[logTop], a.failed[logTop]
+}
+
+// slope is the saddle point of k steps at eps, about the slope of −log δ there.
+func (f *family) slope(k, eps, rough float64) float64 {
+	law := f.near.masses(f.node, f.x)
+	mean := func(c float64) float64 { // of the loss tilted by e^{cx}
+		base := c * f.x[len(f.x)-1] // keeps exponents in range
+		var sum, first, rest float64
+		rest = 1 - law.inf
+		for i, p := range law.mass[1:] {
+			x := float64(law.index[i+1]) * f.step
+			w := p * math.Exp(c*x-base)
+			sum += w
+			first += x * w
+			rest -= p
+		}
+		return first / (sum + max(0, rest)*math.Exp(-base))
+	}
+	lo, hi := rough/64, 4*rough
+	for range 40 {
+		c := math.Sqrt(lo * hi)
+		if k*mean(c) < eps {
+			lo = c
+		} else {
+			hi = c
+		}
+	}
+	return lo
+}
+
+// slopeAt estimates −d log δ/dε of a composition whose loss is nearly normal:
+// with standard deviation s, ε = s²/2 + zs and δ ≈ Φ̄(z), it is about z/s.
+func slopeAt(eps, logDelta float64) float64 {
+	z := math.Sqrt(max(1, -2*logDelta-4))
+	s := math.Sqrt(z*z+2*eps) - z
+	return z / s
+}
+
+// profile is the symmetric profile with the values g at α = e^{i·step}.
+func (f *family) profile(g []float64, k int64, laws []massLaw) (profiles.Profile, error) {
+	// The lower convex hull of upper bounds of a convex function bounds it.
+	xs := make([]float64, len(g))
+	for i := range xs {
+		xs[i] = float64(i) * f.step
+	}
+	mass, _, inf := chords(xs, g)
+	var atoms []profiles.Atom
+	rest := 1 - inf
+	for i := len(xs) - 1; i > 0; i-- {
+		rest -= mass[i] + mass[i]*math.Exp(-xs[i])
+		if mass[i] > 0 {
+			l := math.Log(mass[i])
+			atoms = append(atoms, profiles.Atom{Loss: xs[i], LogP: l, LogQ: l - xs[i]}, profiles.Atom{Loss: -xs[i], LogP: l - xs[i], LogQ: l})
+		}
+	}
+	if rest > 0 {
+		l := math.Log(rest)
+		atoms = append(atoms, profiles.Atom{LogP: l, LogQ: l})
+	}
+	// What is at 0 is known to a few u of 1: relative to it, the ratio of its two
+	// masses, a displacement of the loss; once here and once per step.
+	least := max(rest, roundOff)
+	shift := 64 * roundOff / least
+	for _, l := range laws {
+		shift += float64(k) * 64 * roundOff / max(l.mass[0], roundOff)
+	}
+	return profiles.NewDiscrete(atoms, math.Log(inf), math.Log(inf), 8*roundOff, shift)
+}

@@ -1,0 +1,84 @@
+package subsample
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// bruteExcess integrates the integrand over the plane by the midpoint rule.
+func bruteExcess(g triangle, a, b, h float64) float64 {
+	z1 := (g.s*g.s + g.r*g.r - g.t*g.t) / (2 * g.r)
+	z2 := math.Sqrt(max(0, g.s*g.s-z1*z1))
+	sum := 0.0
+	for y := -8.0; y < 8; y += h {
+		x := b * math.Exp(g.r*y-g.r*g.r/2)
+		if x > 1 {
+			break
+		}
+		for w := -8.0; w < 8; w += h {
+			if v := 1 - x - a*math.Exp(z1*y+z2*w-g.s*g.s/2); v > 0 {
+				sum += v * math.Exp(-(y*y+w*w)/2)
+			}
+		}
+	}
+	return sum * h * h / (2 * math.Pi)
+}
+
+func TestExcessAgainstBruteForce(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for range 25 {
+		s, r := 0.1+2*rnd.Float64(), 0.1+2*rnd.Float64()
+		lo, hi := math.Abs(s-r), math.Sqrt(s*s+r*r)
+		g := triangle{s, lo + (hi-lo)*rnd.Float64(), r}
+		a, b := 3*rnd.Float64()*rnd.Float64(), 1+rnd.Float64()*rnd.Float64()
+		got := math.Exp(g.excess(math.Log(a), math.Log(b)))
+		want := bruteExcess(g, a, b, 0.01)
+		// The midpoint rule at a kink: step², here against cubature at half the step.
+		tol := 4*math.Abs(bruteExcess(g, a, b, 0.02)-want) + 1e-7
+		if got < want-tol || got > want*(1+2*excessGoal)+tol {
+			t.Errorf("%+v a=%v b=%v: %v, want %v ± %v (rel %v)", g, a, b, got, want, tol, got/want-1)
+		}
+	}
+}
+
+func TestExcessClosedForms(t *testing.T) {
+	delta := func(theta, eps float64) float64 { // H_α(N(θ,1) ‖ N(0,1))
+		return xmath.NormalTail(eps/theta-theta/2) - math.Exp(eps)*xmath.NormalTail(eps/theta+theta/2)
+	}
+	for _, theta := range []float64{0.01, 0.5, 2, 20} {
+		for _, eps := range []float64{0, 1e-3, 0.1, 1} {
+			for _, a := range []float64{0, 1e-3, 0.3, 5} {
+				check := func(name string, g triangle, want float64) {
+					got := math.Exp(g.excess(math.Log(a), eps))
+					if want < 1e-290 {
+						if got > 1e-280 {
+							t.Errorf("%s θ=%v ε=%v a=%v: %v, want 0", name, theta, eps, a, got)
+						}
+						return
+					}
+					if got < want*(1-1e-13) || got > want*(1+2*excessGoal) {
+						t.Errorf("%s θ=%v ε=%v a=%v: %v, want %v (%v)", name, theta, eps, a, got, want, got/want-1)
+					}
+				}
+				// z = x': the weights add.
+				check("z=x'", triangle{theta, 0, theta}, delta(theta, math.Log(a+math.Exp(eps))))
+				// z = x: the weights subtract.
+				if a < 1 {
+					check("z=x", triangle{0, theta, theta}, (1-a)*delta(theta, eps-math.Log1p(-a)))
+				} else {
+					check("z=x", triangle{0, theta, theta}, 0)
+				}
+			}
+		}
+	}
+}
+
+func BenchmarkExcess(b *testing.B) {
+	g := triangle{0.45, 0.2, 0.5}
+	for b.Loop() {
+		g.excess(-1, 0.02)
+	}
+}
