@@ -499,14 +499,11 @@ func ratioAt(i int) float64 { return float64(i) / (gainSteps - float64(i)) }
 
 // best returns an upper bound of the largest value of a member.
 func (t *gains) best(near, reverse, right, worst float64) float64 {
-	base, least := max(near, reverse), min(near, reverse)
+	// Where right is the largest, near is raised to it.
+	base, least := max(near, reverse, right), min(near, reverse)
 	d := worst - base
-	if !(d > 0) || right > base {
-		v := base
-		for _, m := range t.members {
-			v = max(v, m.near*near+m.reverse*reverse+m.right*right+m.worst*worst)
-		}
-		return v * (1 + 8*roundOff)
+	if !(d > 0) {
+		return max(base, worst) * (1 + 8*roundOff)
 	}
 	row := func(x float64) int { // of x/d, rounded down
 		return max(0, min(gainSteps-1, int(x/(d+x)*gainSteps*(1-1e-12))))
