@@ -257,3 +257,24 @@ func ExampleNewSource() {
 	fmt.Println(class, err)
 	// Output: 0 <nil>
 }
+
+func ExampleGNSSPrintedNotABound() {
+	// Proved where λβ is at most ¼.
+	printed, proved, err := pate.GNSSPrintedNotABound(14, 0.01, 6)
+	exact, _ := pate.GNSSRDP(14, 0.01, 6)
+	fmt.Printf("%.4f, proved: %v, exact %.4f, %v\n", printed, proved, exact, err)
+	// Output: 0.4201, proved: true, exact 0.2654, <nil>
+}
+
+func ExamplePrintedGNSSSigma() {
+	sigma, err := pate.PrintedGNSSSigma(14, 0.0329, 0.0618) // MNIST in the paper
+	fmt.Printf("%.2f %v\n", sigma, err)
+	// Output: 6.23 <nil>
+}
+
+// Scores that are counted in votes already.
+func ExampleNewVoteScores() {
+	scores, err := pate.NewVoteScores([][]float64{{95, 3, 2}, {40, 40, 20}}, 100)
+	fmt.Println(scores != nil, err)
+	// Output: true <nil>
+}

@@ -546,3 +546,50 @@ func ExampleEnvelope() {
 	fmt.Println(c.RDP(1.5) > g.RDP(1.5), g.RDP(1.5) <= g.RDP(32), err)
 	// Output: true true <nil>
 }
+
+func ExampleLiuTalwarBest() {
+	eps, err := selection.LiuTalwarBest(0.5)
+	fmt.Println(eps, err)
+	// Output: 1.5 <nil>
+}
+
+func ExampleLiuTalwarCensoredBest() {
+	eps, runs, err := selection.LiuTalwarCensoredBest(1, 0.1, 0.1)
+	fmt.Printf("%.2f within %v runs, %v\n", eps, runs, err)
+	// Output: 3.30 within 99 runs, <nil>
+}
+
+func ExampleLiuTalwarMiss() {
+	bound, exact, err := selection.LiuTalwarMiss(0.01, 0.05)
+	fmt.Printf("%.4f, exactly %.4f, %v\n", bound, exact, err)
+	// Output: 0.2000, exactly 0.1597, <nil>
+}
+
+func ExamplePapernotSteinkePure() {
+	eps, err := selection.PapernotSteinkePure(0.5, 2) // (2+η)ε
+	fmt.Println(eps, err)
+	// Output: 2 <nil>
+}
+
+func ExampleTopRunsPure() {
+	eps, err := selection.TopRunsPure(0.5, 1, 2) // the two best of a geometric number
+	fmt.Printf("%.2f %v\n", eps, err)
+	// Output: 2.50 <nil>
+}
+
+func ExampleGamma() {
+	l, _ := selection.WithMean(1, 50)
+	fmt.Println(selection.Gamma(l))
+	p, _ := selection.Poisson(50)
+	_, ok := selection.Gamma(p)
+	fmt.Println(ok)
+	// Output:
+	// 0.019999999999999723 true
+	// false
+}
+
+func ExampleShape() {
+	l, _ := selection.WithMean(0.5, 50)
+	fmt.Println(selection.Shape(l))
+	// Output: 0.5 true
+}
