@@ -579,12 +579,13 @@ func ExampleTopRunsPure() {
 
 func ExampleGamma() {
 	l, _ := selection.WithMean(1, 50)
-	fmt.Println(selection.Gamma(l))
+	gamma, ok := selection.Gamma(l)
+	fmt.Printf("%.4f %v\n", gamma, ok)
 	p, _ := selection.Poisson(50)
-	_, ok := selection.Gamma(p)
+	_, ok = selection.Gamma(p)
 	fmt.Println(ok)
 	// Output:
-	// 0.019999999999999723 true
+	// 0.0200 true
 	// false
 }
 
