@@ -9,7 +9,9 @@
 // Upper is proved for every pair of neighbouring data sets; Lower is attained by
 // a concrete pair. Steps are fixed in advance: no step's parameters may depend
 // on outputs of earlier ones. When they do, only the Rényi filter of package rdp
-// may be used.
+// may be used. That the product of dominating pairs bounds what was run is Zhu,
+// Dong and Wang (AISTATS 2022), Theorem 10; each mechanism and each sampling scheme
+// names the source of its pair. docs/concepts.md explains the words.
 //
 // Do not use it to combine guarantees of different neighbouring relations, or
 // for users with several records unless a record is a user.

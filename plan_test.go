@@ -453,9 +453,13 @@ func TestRegistry(t *testing.T) {
 }
 
 func TestExamples(t *testing.T) {
-	files, err := filepath.Glob("examples/*")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no examples: %v", err)
+	var files []string
+	for _, pattern := range []string{"examples/*.yaml", "examples/*.json", "examples/*/*.yaml"} {
+		some, err := filepath.Glob(pattern)
+		if err != nil || len(some) == 0 {
+			t.Fatalf("no examples %s: %v", pattern, err)
+		}
+		files = append(files, some...)
 	}
 	for _, f := range files {
 		data, err := os.ReadFile(f)

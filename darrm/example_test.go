@@ -1,9 +1,11 @@
 package darrm_test
 
 import (
+	"crypto/rand"
 	"fmt"
 	"math"
 
+	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/darrm"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -62,4 +64,166 @@ func ExampleRelease() {
 	answer, err := darrm.Release(g, []bool{true, false, true}, nil)
 	fmt.Println(answer, err)
 	// Output: true <nil>
+}
+
+// With what probability a majority of 6 of 11 is told, by two ways that cost 3ε or less.
+func ExampleSubsampling() {
+	three, err := darrm.Subsampling(11, 3)
+	if err != nil {
+		panic(err)
+	}
+	five, err := darrm.DoubleSubsampling(11, 3) // 2·3 − 1 votes, for the same price
+	if err != nil {
+		panic(err)
+	}
+	fmt.Printf("γ(6): %.4f and %.4f\n", darrm.Float64s(three)[6], darrm.Float64s(five)[6])
+	// Output: γ(6): 0.1515 and 0.2165
+}
+
+func ExampleFloat64s() {
+	exact, _ := darrm.Subsampling(3, 1)
+	fmt.Println(exact[0], exact[2], darrm.Float64s(exact))
+	// Output: 1/1 1/3 [1 0.3333333333333333 0.3333333333333333 1]
+}
+
+// Randomized response on the majority: one γ for every count of votes.
+func ExampleConstant() {
+	p := darrm.Params{Mechanisms: 11, Epsilon: 0.1, Allowance: 3}
+	best, cert, err := darrm.BestConstant(p)
+	if err != nil {
+		panic(err)
+	}
+	g, _ := darrm.Constant(11, best)
+	again, _ := darrm.Certify(p, g)
+	fmt.Printf("γ = %.4f, certified %v, %v\n", best, cert.Certified, again.Certified)
+	// Output: γ = 0.8720, certified true, true
+}
+
+// The paper's constant is sound, and much smaller.
+func ExampleBestConstant() {
+	p := darrm.Params{Mechanisms: 11, Epsilon: 0.1, Allowance: 1}
+	best, _, err := darrm.BestConstant(p)
+	if err != nil {
+		panic(err)
+	}
+	paper, _ := darrm.RRConstant(0.1, 1, 11, 0, 0)
+	fmt.Printf("%.4f, the paper's %.4f\n", best, paper)
+	// Output: 0.3709, the paper's 0.0998
+}
+
+func ExampleRRConstant() {
+	// Table 3 of the paper, K = 35, M = 10.
+	c, err := darrm.RRConstant(0.1, 6.4521, 14.0328, 0.1003, 0.1001)
+	fmt.Printf("%.3f %v\n", c, err)
+	// Output: 0.590 <nil>
+}
+
+// A hundred answers, composed with whatever else ran.
+func ExampleNewMechanism() {
+	exact, _ := darrm.DoubleSubsampling(11, 3)
+	m, err := darrm.NewMechanism(profiles.AddRemove, 11, 0.1, 0, darrm.Float64s(exact))
+	if err != nil {
+		panic(err)
+	}
+	acct := accountant.New(accountant.AddRemove)
+	if err := acct.AddMechanism(m, 100); err != nil {
+		panic(err)
+	}
+	iv, err := acct.Epsilon(1e-5)
+	fmt.Printf("ε ≤ %.2f, theory gap: %v, %v\n", iv.Upper, iv.Gap != nil, err)
+	// Output: ε ≤ 9.57, theory gap: true, <nil>
+}
+
+// Where a record can move one vote only, the majority costs what one vote does.
+func ExampleDisjointShards() {
+	m, err := darrm.DisjointShards(profiles.AddRemove, 0.5, 0)
+	if err != nil {
+		panic(err)
+	}
+	at, _ := profiles.LogDelta(m.Directions[0].Upper, 0.5)
+	fmt.Printf("δ(0.5) = %.9f\n", math.Exp(at))
+	// Output: δ(0.5) = 0.000000000
+}
+
+// Every one of eleven voters says yes with probability 0.7.
+func ExampleError() {
+	p := []float64{.7, .7, .7, .7, .7, .7, .7, .7, .7, .7, .7}
+	exact, _ := darrm.DoubleSubsampling(11, 3)
+	g := darrm.Float64s(exact)
+	bias, _ := darrm.Error(g, p)
+	flips, _ := darrm.Disagreement(g, p)
+	fmt.Printf("error %.4f, disagreement %.4f\n", bias, flips)
+	// Output: error 0.0849, disagreement 0.1365
+}
+
+// At p = ½ errors cancel, disagreements do not.
+func ExampleDisagreement() {
+	p := []float64{.5, .5, .5}
+	exact, _ := darrm.Subsampling(3, 1)
+	g := darrm.Float64s(exact)
+	bias, _ := darrm.Error(g, p)
+	flips, _ := darrm.Disagreement(g, p)
+	fmt.Printf("error %.4f, disagreement %.4f\n", bias, flips)
+	// Output: error 0.0000, disagreement 0.2500
+}
+
+func ExampleExpectedError() {
+	exact, _ := darrm.DoubleSubsampling(11, 3)
+	e, err := darrm.ExpectedError(darrm.Float64s(exact), 0.75)
+	fmt.Printf("%.6f %v\n", e, err)
+	// Output: 0.069188 <nil>
+}
+
+func ExampleValue() {
+	exact, _ := darrm.DoubleSubsampling(11, 3)
+	value, best, err := darrm.Value(darrm.Surrogate{Mean: 0.75}, darrm.Float64s(exact))
+	fmt.Printf("%.4f of at most %.4f, %v\n", value, best, err)
+	// Output: 0.7930 of at most 0.9313, <nil>
+}
+
+func ExamplePoissonBinomial() {
+	law, err := darrm.PoissonBinomial([]float64{0.5, 0.5, 1})
+	fmt.Println(law, err)
+	// Output: [0 0.25 0.5 0.25] <nil>
+}
+
+func ExampleReleaseSubsampled() {
+	votes := []bool{true, true, true, true, true, true, true, false, false, false, false}
+	_, err := darrm.ReleaseSubsampled(3, votes, rand.Reader)
+	fmt.Println(err)
+	_, err = darrm.ReleaseSubsampled(13, votes, rand.Reader)
+	fmt.Println(err)
+	// Output:
+	// <nil>
+	// votes: 13 is not in [1, 11]
+}
+
+// Twenty answers of (0.0892, 1e-4) each, as the paper charges them.
+func ExampleGeneralComposition() {
+	eps, delta, err := darrm.GeneralComposition(0.0892, 1e-4, 20, 1e-4)
+	fmt.Printf("(%.4f, %.5f) %v\n", eps, delta, err)
+	// Output: (1.7040, 0.00210) <nil>
+}
+
+// The noise of GNMax that costs as much as the paper allows for one query.
+func ExampleGNMaxNoise() {
+	sigma, order, err := darrm.GNMaxNoise(0.2676, 0.0003)
+	fmt.Printf("σ = %.3f at order %.2f, %v\n", sigma, order, err)
+	// With it, a lead of 5 votes of 11 is told apart little better than by a coin.
+	fmt.Printf("right with probability %.3f\n", darrm.GNMaxAccuracy(5, sigma))
+	// Output:
+	// σ = 21.460 at order 62.12, <nil>
+	// right with probability 0.565
+}
+
+func ExampleGNMaxAccuracy() {
+	fmt.Printf("%.3f %.3f\n", darrm.GNMaxAccuracy(0, 20), darrm.GNMaxAccuracy(40, 20))
+	// Output: 0.500 0.921
+}
+
+// Depends on the votes, and so must not be published.
+func ExampleGNMaxDataDependentRDP() {
+	clear, err := darrm.GNMaxDataDependentRDP(40, 8, []float64{240, 10})
+	fmt.Printf("%.2e of %.2e, %v\n", clear, 8/(40.0*40), err)
+	// Output: 1.16e-05 of 5.00e-03, <nil>
 }

@@ -115,3 +115,235 @@ func ExampleOptimalUnbiasedGrid() {
 	// grid: infeasible: outputs in [0, 4] cannot be unbiased, must reach [-2.327906827477306, 6.327906827477306]
 	// 7.935969
 }
+
+// The half-loss of every method at ε = 1 on one prior.
+func ExampleMethods() {
+	prior, err := labeldp.NewPrior([]float64{0, 1, 2}, []float64{0.6, 0.25, 0.15})
+	if err != nil {
+		panic(err)
+	}
+	methods, _, err := labeldp.Methods(prior, 1)
+	if err != nil {
+		panic(err)
+	}
+	for _, m := range methods {
+		loss, err := labeldp.HalfLoss(m, prior)
+		if err != nil {
+			panic(err)
+		}
+		bias := 0.0
+		for _, y := range prior.Labels() {
+			b, _, _ := m.Moments(y)
+			bias = max(bias, math.Abs(b))
+		}
+		fmt.Printf("%-25s %.3f, unbiased: %v\n", m.Name(), loss, bias < 1e-9)
+	}
+	// Output:
+	// optimal-unbiased          1.934, unbiased: true
+	// debiased-rr               2.253, unbiased: true
+	// two-point                 1.966, unbiased: true
+	// laplace                   4.000, unbiased: true
+	// staircase                 3.836, unbiased: true
+	// discrete-laplace          3.918, unbiased: true
+	// discrete-staircase        3.858, unbiased: true
+	// clipped-laplace           0.487, unbiased: false
+	// clipped-discrete-laplace  0.494, unbiased: false
+	// randomized-response       0.450, unbiased: false
+	// rr-on-bins                0.227, unbiased: false
+}
+
+func ExampleMSE() {
+	prior, _ := labeldp.Uniform([]float64{0, 1})
+	laplace, _ := labeldp.NewLaplace(prior.Labels(), 1)
+	mse, err := labeldp.MSE(laplace, prior)
+	fmt.Printf("%.1f %v\n", mse, err) // 2·(R/ε)²
+	// Output: 2.0 <nil>
+}
+
+// Unbiased without a prior, and nearly optimal for small ε: two outputs.
+func ExampleTwoPoint() {
+	r, err := labeldp.TwoPoint([]float64{0, 1, 2}, 0.5)
+	fmt.Printf("%.3f %v\n", r.Outputs(), err)
+	// Output: [-3.083 5.083] <nil>
+}
+
+func ExampleDebiasedRR() {
+	r, err := labeldp.DebiasedRR([]float64{0, 1, 2}, 2)
+	fmt.Printf("%.3f %v\n", r.Outputs(), err)
+	// Output: [-0.470 1.000 2.470] <nil>
+}
+
+// Randomized response is biased: it pulls every label to the middle.
+func ExampleRandomizedResponse() {
+	r, err := labeldp.RandomizedResponse([]float64{0, 1, 2}, 1)
+	bias, _, _ := r.Moments(0)
+	fmt.Printf("%.3f %v\n", bias, err)
+	// Output: 0.636 <nil>
+}
+
+func ExampleRROnBins() {
+	prior, _ := labeldp.NewPrior([]float64{0, 1, 2}, []float64{0.6, 0.25, 0.15})
+	r, err := labeldp.RROnBins(prior, 0.5)
+	bias, _, _ := r.Moments(2)
+	fmt.Printf("%.3f on label 2, %v\n", bias, err)
+	// Output: -1.402 on label 2, <nil>
+}
+
+// The least loss with a bias of at most 0.1 on every label.
+func ExampleBiasLimited() {
+	prior, _ := labeldp.NewPrior([]float64{0, 1, 2}, []float64{0.6, 0.25, 0.15})
+	grid, err := labeldp.FeasibleGrid(prior.Labels(), 1, 65)
+	if err != nil {
+		panic(err)
+	}
+	_, unbiased, err := labeldp.OptimalUnbiasedGrid(prior, 1, grid)
+	if err != nil {
+		panic(err)
+	}
+	_, biased, err := labeldp.BiasLimited(prior, 1, 0.1, grid)
+	fmt.Printf("%.4f instead of %.4f, %v\n", biased.Primal, unbiased.Primal, err)
+	// Output: 1.5706 instead of 1.9342, <nil>
+}
+
+// Outputs must reach beyond the labels for an unbiased randomizer to exist.
+func ExampleMinimalRange() {
+	lo, hi, err := labeldp.MinimalRange([]float64{0, 1, 2}, 1)
+	fmt.Printf("%.4f %.4f %v\n", lo, hi, err)
+	// Output: -1.1640 3.1640 <nil>
+}
+
+func ExampleFeasibleGrid() {
+	grid, err := labeldp.FeasibleGrid([]float64{0, 1, 2}, 1, 5)
+	fmt.Printf("%.3f %v\n", grid, err)
+	// Output: [-1.746 -0.373 1.000 2.373 3.746] <nil>
+}
+
+// Additive noise needs no prior, and has no limit on the outputs.
+func ExampleNewLaplace() {
+	m, err := labeldp.NewLaplace([]float64{0, 10}, 1)
+	bias, mse, _ := m.Moments(3)
+	fmt.Println(m.Name(), bias, mse, err)
+	clipped, _ := m.Clipped()
+	bias, _, _ = clipped.Moments(0)
+	fmt.Printf("%s %.2f\n", clipped.Name(), bias)
+	// Output:
+	// laplace 0 200 <nil>
+	// clipped-laplace 3.16
+}
+
+func ExampleNewStaircase() {
+	m, err := labeldp.NewStaircase([]float64{0, 10}, 4)
+	_, mse, _ := m.Moments(3)
+	fmt.Printf("%.2f, Laplace %.2f, %v\n", mse, 2*(10.0/4)*(10.0/4), err)
+	// Output: 6.50, Laplace 12.50, <nil>
+}
+
+// Whole labels stay whole.
+func ExampleNewDiscreteLaplace() {
+	step, ok := labeldp.LatticeStep([]float64{0, 2, 6})
+	m, err := labeldp.NewDiscreteLaplace([]float64{0, 2, 6}, 1, step)
+	y, _ := m.Sample(2, labeldp.NewSeededSource(1))
+	fmt.Println(step, ok, math.Mod(y, step) == 0, err)
+	// Output: 2 true true <nil>
+}
+
+func ExampleNewDiscreteStaircase() {
+	m, err := labeldp.NewDiscreteStaircase([]float64{0, 1, 2}, 2, 1)
+	bias, mse, _ := m.Moments(1)
+	fmt.Printf("%v %.4f %v\n", bias, mse, err)
+	// Output: 0 1.6406 <nil>
+}
+
+func ExampleLatticeStep() {
+	fmt.Println(labeldp.LatticeStep([]float64{0, 0.5, 2}))
+	// Output: 0.5 true
+}
+
+func ExampleNewPrior() {
+	_, err := labeldp.NewPrior([]float64{0, 1}, []float64{0.6, 0.6})
+	fmt.Println(err)
+	// Output: probs: sum 1.2 is not in [1-1e-9, 1+1e-9]
+}
+
+func ExamplePriorFromWeights() {
+	p, err := labeldp.PriorFromWeights([]float64{0, 1, 2}, []float64{3, 1, 0})
+	fmt.Println(p.Probs(), err)
+	// Output: [0.75 0.25 0] <nil>
+}
+
+func ExampleUniform() {
+	p, err := labeldp.Uniform([]float64{0, 5, 1, 2})
+	fmt.Println(p.Labels(), p.Probs(), err)
+	// Output: [0 1 2 5] [0.25 0.25 0.25 0.25] <nil>
+}
+
+// The labels of a column must be in the public set.
+func ExampleCount() {
+	counts, index, err := labeldp.Count([]float64{0, 1, 2}, []float64{2, 0, 0, 1})
+	fmt.Println(counts, index, err)
+	_, _, err = labeldp.Count([]float64{0, 1}, []float64{2})
+	fmt.Println(err)
+	// Output:
+	// [2 1 1] [2 0 0 1] <nil>
+	// column[0]: 2 is not one of the 2 labels
+}
+
+// Part of ε buys the prior, the rest randomizes the labels.
+func ExampleSplitBudget() {
+	eps1, eps2, err := labeldp.SplitBudget(1, 52, 1_000_000)
+	fmt.Printf("%.4f %.4f %v\n", eps1, eps2, err)
+	_, _, err = labeldp.SplitBudget(0.1, 52, 1000)
+	fmt.Println(err != nil)
+	// Output:
+	// 0.0072 0.9928 <nil>
+	// true
+}
+
+func ExampleEstimatePrior() {
+	p, err := labeldp.EstimatePrior([]float64{0, 1, 2}, []int64{6000, 2500, 1500}, 0.1, 0.001, labeldp.NewSeededSource(1))
+	fmt.Printf("%.2f %v\n", p.Probs(), err)
+	// Output: [0.60 0.25 0.15] <nil>
+}
+
+// Many labels are rounded to a few first, without bias.
+func ExampleNewRounder() {
+	few := []float64{0, 10, 20}
+	all, _ := labeldp.Uniform([]float64{0, 3, 7, 12, 20})
+	prior, err := labeldp.RoundPrior(all, few)
+	if err != nil {
+		panic(err)
+	}
+	r, _, err := labeldp.OptimalUnbiased(prior, 1)
+	if err != nil {
+		panic(err)
+	}
+	m := labeldp.NewRounder(r)
+	bias, _, err := m.Moments(7)
+	fmt.Printf("%.2f, unbiased: %v, %v\n", prior.Probs(), math.Abs(bias) < 1e-9, err)
+	// Output: [0.40 0.36 0.24], unbiased: true, <nil>
+}
+
+func ExampleRoundPrior() {
+	all, _ := labeldp.Uniform([]float64{0, 5, 10})
+	p, err := labeldp.RoundPrior(all, []float64{0, 10})
+	fmt.Println(p.Probs(), err)
+	// Output: [0.5 0.5] <nil>
+}
+
+func ExampleNewSource() {
+	r, _ := labeldp.TwoPoint([]float64{0, 1}, 1)
+	_, err := r.Sample(1, labeldp.NewSource())
+	fmt.Println(err)
+	_, err = r.Sample(2, labeldp.NewSource())
+	fmt.Println(err)
+	// Output:
+	// <nil>
+	// label: 2 is not one of the 2 labels in [0, 1]
+}
+
+// For tests: whoever knows the seed can undo the noise.
+func ExampleNewSeededSource() {
+	a, b := labeldp.NewSeededSource(7), labeldp.NewSeededSource(7)
+	fmt.Println(a.Uint64() == b.Uint64())
+	// Output: true
+}

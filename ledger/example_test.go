@@ -56,3 +56,78 @@ func ExampleNew() {
 	fmt.Println(queries, "queries")
 	// Output: 13 queries
 }
+
+// One budget in a file: made once, opened by whoever wants to spend.
+func ExampleOpen() {
+	dir, _ := os.MkdirTemp("", "ledger")
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "budget.ledger")
+	if _, err := ledger.Create(path, ledger.Config{
+		Neighbors: accountant.AddRemove, Epsilon: 1, Delta: 0, Mode: ledger.Planned}); err != nil {
+		panic(err)
+	}
+	plan := []byte("neighbors: add-remove\nsteps: [{mechanism: {pure: {epsilon: 0.4}}}]\n")
+	for range 3 {
+		l, err := ledger.Open(path)
+		if err != nil {
+			panic(err)
+		}
+		err = l.SpendPlan(plan, "a survey")
+		fmt.Println("refused:", errors.Is(err, ledger.ErrBudget))
+	}
+	// Output:
+	// refused: false
+	// refused: false
+	// refused: true
+}
+
+func ExampleCreate() {
+	dir, _ := os.MkdirTemp("", "ledger")
+	defer os.RemoveAll(dir)
+	config := ledger.Config{Neighbors: accountant.Substitute, Epsilon: 2, Delta: 1e-6, Mode: ledger.Adaptive}
+	path := filepath.Join(dir, "budget.ledger")
+	_, err := ledger.Create(path, config)
+	fmt.Println(err)
+	_, err = ledger.Create(path, config) // never overwrites
+	fmt.Println(err != nil)
+	// Output:
+	// <nil>
+	// true
+}
+
+// Keep the head elsewhere: it shows later that nothing was taken away.
+func ExampleVerify() {
+	dir, _ := os.MkdirTemp("", "ledger")
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "budget.ledger")
+	l, err := ledger.Create(path, ledger.Config{Neighbors: accountant.AddRemove, Epsilon: 1, Delta: 1e-6, Mode: ledger.Planned})
+	if err != nil {
+		panic(err)
+	}
+	before, _ := os.ReadFile(path)
+	noise, _ := profiles.NewGaussianMechanism(10)
+	if err := l.Spend(accountant.Step{Mechanism: noise}); err != nil {
+		panic(err)
+	}
+	st, err := ledger.Check(path)
+	fmt.Println(st.Entries, err)
+	_, err = ledger.Verify(path, st.Head)
+	fmt.Println(err)
+	// Somebody takes the last entry away. The checksums that are left are right.
+	_ = os.WriteFile(path, before, 0o600)
+	_, err = ledger.Check(path)
+	fmt.Println(err)
+	_, err = ledger.Verify(path, st.Head)
+	fmt.Println(err != nil)
+	// Output:
+	// 1 <nil>
+	// <nil>
+	// <nil>
+	// true
+}
+
+func ExampleCheck() {
+	_, err := ledger.Check("no.ledger")
+	fmt.Println(errors.Is(err, os.ErrNotExist))
+	// Output: true
+}

@@ -44,6 +44,7 @@ const (
 
 var reportNames = [...]string{"worst", "realised", "independent", "expected"}
 
+// String returns the name that ParseReport takes.
 func (r Report) String() string {
 	if r < 0 || int(r) >= len(reportNames) {
 		return fmt.Sprintf("report(%d)", int(r))

@@ -18,6 +18,7 @@ type ConditionError struct {
 	Detail       string
 }
 
+// Error names the condition and where it fails.
 func (e *ConditionError) Error() string {
 	return fmt.Sprintf("order: %v: condition %s of smooth sensitivity fails for sigma2=%v and %d classes: %s; choose another order or sigma2",
 		e.Order, e.Condition, e.Sigma, e.Classes, e.Detail)

@@ -25,6 +25,7 @@ func (c Confident) check() error {
 	return errorsOf(checkThreshold(c.Threshold), checkSigma("sigma1", c.Sigma1), checkSigma("sigma2", c.Sigma2))
 }
 
+// String returns the name, with the parameters if there are any.
 func (c Confident) String() string {
 	return fmt.Sprintf("confident(threshold=%v, sigma1=%v, sigma2=%v)", c.Threshold, c.Sigma1, c.Sigma2)
 }

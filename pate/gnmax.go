@@ -28,7 +28,9 @@ func NewGNMax(sigma float64) (GNMax, error) {
 	return g, g.check()
 }
 
-func (g GNMax) check() error   { return checkSigma("sigma2", g.Sigma) }
+func (g GNMax) check() error { return checkSigma("sigma2", g.Sigma) }
+
+// String returns the name, with the parameters if there are any.
 func (g GNMax) String() string { return fmt.Sprintf("gnmax(sigma2=%v)", g.Sigma) }
 
 // Label answers one query with fresh noise from src; nil is [NewSource].

@@ -35,6 +35,7 @@ func (c Interactive) check() error {
 	return errorsOf(c.Confident.check(), checkRange("confidence", c.Confidence, 0, 1))
 }
 
+// String returns the name, with the parameters if there are any.
 func (c Interactive) String() string {
 	return fmt.Sprintf("interactive(threshold=%v, confidence=%v, sigma1=%v, sigma2=%v, rounded=%v)",
 		c.Threshold, c.Confidence, c.Sigma1, c.Sigma2, c.Rounded)

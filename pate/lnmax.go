@@ -22,7 +22,9 @@ func NewLNMax(gamma float64) (LNMax, error) {
 	return l, l.check()
 }
 
-func (l LNMax) check() error   { return checkRange("gamma", l.Gamma, 1e-9, 100) }
+func (l LNMax) check() error { return checkRange("gamma", l.Gamma, 1e-9, 100) }
+
+// String returns the name, with the parameters if there are any.
 func (l LNMax) String() string { return fmt.Sprintf("lnmax(gamma=%v)", l.Gamma) }
 
 // Label answers one query with fresh noise from src; nil is [NewSource].

@@ -111,7 +111,8 @@ func Coarse(p profiles.Profile, logAbove, logBelow, res float64) *Law {
 // SpikeOffset returns a lattice offset that suits a loss piled up at one end of
 // its support: there the likelihood ratio of all the mass within half a step of
 // the last lattice point is that point's own, so that merging it costs nothing
-// (docs/accuracy.md §3).
+// (docs/accuracy.md §3). It is NaN for a profile without such an end
+// (Support.Spike is NaN).
 func SpikeOffset(p profiles.Profile, step float64) float64 {
 	sup := p.Support()
 	sign, at := 1.0, sup.Spike // a spike at the left end

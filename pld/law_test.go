@@ -362,3 +362,25 @@ func ExampleOnLattice() {
 	fmt.Println(ok, upper.Index)
 	// Output: true [0 1]
 }
+
+func ExampleRange() {
+	g, _ := profiles.NewGaussian(2) // a loss of mean 1/8 and standard deviation 1/2
+	lo, hi := pld.Range(g, -40, -40)
+	fmt.Printf("all but e^-40 of the loss lies between %.2f and %.2f\n", lo, hi)
+	// Output: all but e^-40 of the loss lies between -4.17 and 4.43
+}
+
+func ExampleUniform() {
+	g := pld.Uniform(0, 0.25, -4, 4)
+	fmt.Printf("from %v to %v\n", g.Offset+float64(g.Lo)*g.Step, g.Offset+float64(g.Hi)*g.Step)
+	// Output: from -1 to 1
+}
+
+func ExampleSpikeOffset() {
+	// The loss of this sampled mechanism piles up just above log(1 − q).
+	const q = 0.01
+	p := sampled(gaussian(0.5), q)
+	o := pld.SpikeOffset(p, 1e-3)
+	fmt.Printf("%.6f, above %.6f\n", o, math.Log1p(-q))
+	// Output: -0.009752, above -0.010050
+}

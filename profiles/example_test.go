@@ -85,3 +85,101 @@ func ExampleParseRelation() {
 	fmt.Println(err)
 	// Output: neighbors: "swap" is not one of add-remove, substitute
 }
+
+// delta returns δ(eps) of one run of b under add-remove.
+func delta(b profiles.Base, eps float64) float64 {
+	p, err := b.Pair(profiles.AddRemove)
+	if err != nil {
+		panic(err)
+	}
+	logDelta, _ := profiles.LogDelta(p, eps)
+	return math.Exp(logDelta)
+}
+
+func ExampleNewGaussianMechanism() {
+	b, err := profiles.NewGaussianMechanism(1)
+	fmt.Printf("%s: δ(1) = %.6f, %v\n", b.Name(), delta(b, 1), err)
+	// Output: gaussian: δ(1) = 0.126937, <nil>
+}
+
+func ExampleNewLaplaceMechanism() {
+	// Noise of scale 2 on a query of sensitivity 1 is ½-differentially private.
+	b, err := profiles.NewLaplaceMechanism(2)
+	fmt.Printf("%s: δ(0.4) = %.6f, δ(0.5) = %v, %v\n", b.Name(), delta(b, 0.4), delta(b, 0.5), err)
+	// Output: laplace: δ(0.4) = 0.048771, δ(0.5) = 0, <nil>
+}
+
+func ExampleNewDiscreteLaplaceMechanism() {
+	// A count that one record changes by at most 3, with noise of scale 2·3.
+	b, err := profiles.NewDiscreteLaplaceMechanism(2, 3)
+	fmt.Printf("%s: δ(0.4) = %.6f, %v\n", b.Name(), delta(b, 0.4), err)
+	// Output: discrete-laplace: δ(0.4) = 0.051537, <nil>
+}
+
+func ExampleNewPure() {
+	// All that is known of it: it is 1-differentially private. δ(0) is tanh(½).
+	b, err := profiles.NewPure(1)
+	fmt.Printf("%s: δ(0) = %.6f, %v\n", b.Name(), delta(b, 0), err)
+	// Output: pure: δ(0) = 0.462117, <nil>
+}
+
+func ExampleNewFiniteMechanism() {
+	// An answer that is "yes" with probability 0.6 with the record, 0.5 without.
+	b, err := profiles.NewFiniteMechanism([]float64{0.6, 0.4}, []float64{0.5, 0.5})
+	fmt.Printf("%s: δ(0) = %.2f, %v\n", b.Name(), delta(b, 0), err)
+	// Output: finite: δ(0) = 0.10, <nil>
+}
+
+func ExampleNewFinite() {
+	_, err := profiles.NewFinite([]float64{0.5, 0.25}, []float64{0.5, 0.5})
+	fmt.Println(err)
+	// Output: finite: p: sums to 0.75, must sum to 1 within 1e-9
+}
+
+func ExampleNewDiscrete() {
+	// Randomized response on one bit at ε = 1: the loss is 1 or −1.
+	p := math.E / (1 + math.E)
+	atoms := []profiles.Atom{
+		{Loss: -1, LogP: math.Log(1 - p), LogQ: math.Log(p)},
+		{Loss: 1, LogP: math.Log(p), LogQ: math.Log(1 - p)},
+	}
+	d, err := profiles.NewDiscrete(atoms, math.Inf(-1), math.Inf(-1), 1e-15, 1e-15)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	logDelta, _ := profiles.LogDelta(d, 0)
+	fmt.Printf("δ(0) = %.6f\n", math.Exp(logDelta))
+	// Output: δ(0) = 0.462117
+}
+
+func ExampleIdentical() {
+	// What a step costs that does not look at the data.
+	logDelta, _ := profiles.LogDelta(profiles.Identical(), 0)
+	fmt.Println(math.Exp(logDelta))
+	// Output: 0
+}
+
+func ExampleEqual() {
+	a, _ := profiles.NewFinite([]float64{0.6, 0.4}, []float64{0.5, 0.5})
+	b, _ := profiles.NewFinite([]float64{0.4, 0.6}, []float64{0.5, 0.5}) // outcomes renamed
+	fmt.Println(profiles.Equal(a, b))
+	// Output: true
+}
+
+func ExampleNewMechanism() {
+	p, _ := profiles.NewFinite([]float64{0.6, 0.4}, []float64{0.5, 0.5})
+	m := profiles.NewMechanism("survey", profiles.AddRemove, p)
+	fmt.Println(m.Name, m.Relation, "theory gap:", m.TheoryGap())
+	// Output: survey add-remove theory gap: false
+}
+
+func ExampleExact() {
+	// A mechanism with a proved bound in one direction and no known attack.
+	known, _ := profiles.NewFinite([]float64{0.6, 0.4}, []float64{0.5, 0.5})
+	bound, _ := profiles.NewGaussian(2)
+	m := profiles.Mechanism{Name: "two directions", Relation: profiles.AddRemove,
+		Directions: [2]profiles.Direction{profiles.Exact(known), {Upper: bound}}}
+	fmt.Println("theory gap:", m.TheoryGap())
+	// Output: theory gap: true
+}

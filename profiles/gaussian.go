@@ -38,6 +38,7 @@ func checkNoise(mechanism string, sigma float64) error {
 	return nil
 }
 
+// SelfReverse implements SelfReverser: noise is symmetric.
 func (g Gaussian) SelfReverse() bool { return true }
 
 // Repeat returns the exact composition of count runs of g, after total: losses

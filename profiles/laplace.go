@@ -24,6 +24,7 @@ func NewLaplace(noiseMultiplier float64) (Laplace, error) {
 	return Laplace{1 / noiseMultiplier}, nil
 }
 
+// SelfReverse implements SelfReverser: noise is symmetric.
 func (l Laplace) SelfReverse() bool { return true }
 
 // NoiseMultiplier returns b.

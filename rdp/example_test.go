@@ -79,3 +79,152 @@ func ExampleWithoutReplacement() {
 	fmt.Printf("ε = %.3f, %v\n", eps, err)
 	// Output: ε = 5.243, <nil>
 }
+
+// The curves of single mechanisms, at order 8.
+func ExampleGaussian() {
+	c, err := rdp.Gaussian(2) // α/(2σ²) = 8/8
+	fmt.Printf("%.6f, %v\n", c.RDP(8), err)
+	// Output: 1.000000, <nil>
+}
+
+func ExampleLaplace() {
+	c, err := rdp.Laplace(2)
+	fmt.Printf("%.6f, %v\n", c.RDP(8), err)
+	// Output: 0.410268, <nil>
+}
+
+func ExampleDiscreteGaussian() {
+	// At integer orders the value of the continuous Gaussian.
+	c, err := rdp.DiscreteGaussian(2, 1)
+	fmt.Printf("%.6f, %v\n", c.RDP(8), err)
+	// Output: 1.000000, <nil>
+}
+
+func ExampleDiscreteLaplace() {
+	c, err := rdp.DiscreteLaplace(2, 1)
+	fmt.Printf("%.6f, %v\n", c.RDP(8), err)
+	// Output: 0.432354, <nil>
+}
+
+func ExampleRandomizedResponse() {
+	// Half of the answers are replaced by one of 4 categories.
+	c, err := rdp.RandomizedResponse(0.5, 4)
+	fmt.Printf("%.6f, %v\n", c.RDP(8), err)
+	// Output: 1.542295, <nil>
+}
+
+func ExamplePure() {
+	c, err := rdp.Pure(0.5)
+	fmt.Printf("%.6f at 8, %.6f at 1e9, %v\n", c.RDP(8), c.RDP(1e9), err)
+	// Output: 0.432354 at 8, 0.500000 at 1e9, <nil>
+}
+
+func ExampleZCDP() {
+	c, err := rdp.ZCDP(0.125) // ρα
+	fmt.Printf("%.6f, %v\n", c.RDP(8), err)
+	// Output: 1.000000, <nil>
+}
+
+func ExampleExponential() {
+	// The exponential mechanism has bounded range: less than any 1-DP mechanism.
+	c, err := rdp.Exponential(1)
+	pure, _ := rdp.Pure(1)
+	fmt.Printf("%.6f, pure %.6f, %v\n", c.RDP(8), pure.RDP(8), err)
+	// Output: 0.635459, pure 0.955248, <nil>
+}
+
+func ExampleFinite() {
+	c, err := rdp.Finite([]float64{0.6, 0.4}, []float64{0.5, 0.5})
+	fmt.Printf("%.6f, %v\n", c.RDP(8), err)
+	// Output: 0.132248, <nil>
+}
+
+func ExampleFromDiscrete() {
+	// One direction of the mechanism of ExampleFinite, the smaller one.
+	d, _ := profiles.NewFinite([]float64{0.6, 0.4}, []float64{0.5, 0.5})
+	fmt.Printf("%.6f\n", rdp.FromDiscrete(d).RDP(8))
+	// Output: 0.114815
+}
+
+// The sampled Gaussian, in both directions of add-remove.
+func ExamplePoissonGaussian() {
+	remove, err := rdp.PoissonGaussian(0.01, 1)
+	add, _ := rdp.PoissonGaussianAdd(0.01, 1)
+	fmt.Printf("remove %.4e, add %.4e, %v\n", remove.RDP(4), add.RDP(4), err)
+	// Output: remove 3.6315e-04, add 3.0763e-04, <nil>
+}
+
+// One direction alone is no guarantee: PoissonGaussian is, being the larger one.
+func ExamplePoissonGaussianAdd() {
+	add, err := rdp.PoissonGaussianAdd(0.01, 1)
+	fmt.Printf("%.4e, %v\n", add.RDP(4), err)
+	// Output: 3.0763e-04, <nil>
+}
+
+func ExamplePoisson() {
+	// A mechanism of which only ρ is known, on a Poisson sample.
+	c, _ := rdp.ZCDP(0.5)
+	sampled, err := rdp.Poisson(c, 0.01)
+	fmt.Printf("%.4e of %.1f, %v\n", sampled.RDP(4), c.RDP(4), err)
+	// Output: 4.1880e-04 of 2.0, <nil>
+}
+
+func ExampleWithoutReplacementGaussian() {
+	// Compare ExampleWithoutReplacement: the profile of Gaussian noise is known.
+	step, _ := rdp.WithoutReplacementGaussian(60000, 256, 1.1)
+	eps, _, err := rdp.Epsilon(rdp.Repeat(step, 14062), 1e-5)
+	fmt.Printf("ε = %.3f, %v\n", eps, err)
+	// Output: ε = 3.326, <nil>
+}
+
+func ExampleRepeat() {
+	c, _ := rdp.Gaussian(10)
+	fmt.Printf("%.4f, 50 times %.4f\n", c.RDP(4), rdp.Repeat(c, 50).RDP(4))
+	// Output: 0.0200, 50 times 1.0000
+}
+
+func ExampleMax() {
+	// Either of two mechanisms ran, and it is secret which.
+	a, _ := rdp.Gaussian(2)
+	b, _ := rdp.Pure(1)
+	either := rdp.Max(a, b)
+	fmt.Printf("%.4f at 2, %.4f at 32\n", either.RDP(2), either.RDP(32))
+	// Output: 0.7353 at 2, 4.0000 at 32
+}
+
+func ExampleMin() {
+	// Two bounds on the same mechanism.
+	a, _ := rdp.ZCDP(0.5)
+	b, _ := rdp.Pure(1)
+	both := rdp.Min(a, b)
+	fmt.Printf("%.4f at 2, %.4f at 32\n", both.RDP(2), both.RDP(32))
+	// Output: 0.7353 at 2, 0.9899 at 32
+}
+
+func ExampleDefaultOrders() {
+	orders := rdp.DefaultOrders()
+	fmt.Println(len(orders) > 50, orders[0] > 1)
+	// A Grid on them answers without computing the curve again.
+	noise, _ := rdp.Gaussian(2)
+	eps, _, err := rdp.Epsilon(rdp.OnOrders(noise, orders), 1e-5)
+	fmt.Printf("ε = %.3f, %v\n", eps, err)
+	// Output:
+	// true true
+	// ε = 2.166, <nil>
+}
+
+func ExampleEpsilonClassic() {
+	noise, _ := rdp.Gaussian(2)
+	classic, _, _ := rdp.EpsilonClassic(noise, 1e-5)
+	improved, _, _ := rdp.Epsilon(noise, 1e-5)
+	fmt.Printf("%.4f, improved %.4f\n", classic, improved)
+	// Output: 2.5243, improved 2.1657
+}
+
+func ExampleDeltaClassic() {
+	noise, _ := rdp.Gaussian(2)
+	classic, _, _ := rdp.DeltaClassic(noise, 2)
+	improved, _, _ := rdp.Delta(noise, 2)
+	fmt.Printf("%.3e, improved %.3e\n", classic, improved)
+	// Output: 8.838e-04, improved 3.949e-05
+}

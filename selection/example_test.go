@@ -2,12 +2,16 @@ package selection_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 
+	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/rdp"
 	"github.com/dpaccountant/accountant/selection"
+	"github.com/dpaccountant/accountant/subsample"
 )
 
 // Tune the step size and the clipping of a small private learner under one
@@ -125,4 +129,468 @@ func ExampleBound_Discretize() {
 	fmt.Printf("bound %.4e, profile %.4e\n", math.Exp(bound(3)), math.Exp(logDelta))
 	// Output:
 	// bound 5.5553e-06, profile 5.5587e-06
+}
+
+// The laws of the number of runs, each with a mean of 10 or so: what the search
+// costs for a candidate that is 1-differentially private, and how often it misses
+// the best tenth of the candidates.
+func Example_laws() {
+	show := func(l selection.Law, err error) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		eps, err := selection.PriceOfBest(l).Pure(1)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("%v: epsilon %.4f, misses %.3f\n", l, eps, l.PGF(0.9))
+	}
+	show(selection.Geometric(0.1))
+	show(selection.Logarithmic(0.03))
+	show(selection.NegativeBinomial(2, 0.2))
+	show(selection.WithMean(0.5, 10))
+	show(selection.Conditioned(1, 0.05, 30))
+	show(selection.Censored(0.1, 30))
+	show(selection.Poisson(10))
+	show(selection.Binomial(20, 0.5))
+	show(selection.Fixed(10))
+	// Output:
+	// geometric(gamma=0.1): epsilon 2.5913, misses 0.474
+	// logarithmic(gamma=0.03): epsilon 1.9326, misses 0.588
+	// negative-binomial(shape=2, gamma=0.2): epsilon 2.9105, misses 0.490
+	// negative-binomial(shape=0.5, gamma=0.0625): epsilon 2.2987, misses 0.510
+	// conditioned(shape=1, gamma=0.05, max=30): epsilon 2.7814, misses 0.392
+	// censored(shape=1, gamma=0.1, max=30): epsilon 2.5915, misses 0.475
+	// poisson(mean=10): epsilon 5.6212, misses 0.368
+	// binomial(n=20, p=0.5): epsilon 6.9005, misses 0.358
+	// fixed(n=10): epsilon 10.0000, misses 0.349
+}
+
+func ExampleGeometric() {
+	_, err := selection.Geometric(2)
+	fmt.Println(err)
+	l, err := selection.Geometric(0.01)
+	gamma, _ := selection.Gamma(l)
+	shape, _ := selection.Shape(l)
+	fmt.Println(l, gamma, shape, err)
+	// Output:
+	// gamma: 2 is not in (0, 1] (nor above 1e-300)
+	// geometric(gamma=0.01) 0.01 1 <nil>
+}
+
+func ExampleLogarithmic() {
+	l, err := selection.Logarithmic(0.001)
+	fmt.Printf("mean %.1f, %v\n", l.Mean(), err)
+	// Output: mean 144.6, <nil>
+}
+
+func ExampleNegativeBinomial() {
+	l, err := selection.NegativeBinomial(2, 0.05)
+	fmt.Printf("mean %.1f, %v\n", l.Mean(), err)
+	// Output: mean 38.1, <nil>
+}
+
+func ExampleWithMean() {
+	l, err := selection.WithMean(1, 100)
+	fmt.Println(l, err)
+	// Output: geometric(gamma=0.01) <nil>
+}
+
+// A largest number of runs: conditioning costs no more than the law without it.
+func ExampleConditioned() {
+	capped, _ := selection.Conditioned(1, 0.1, 5)
+	cut, _ := selection.Censored(0.1, 5)
+	free, _ := selection.Geometric(0.1)
+	for _, l := range []selection.Law{free, capped, cut} {
+		eps, _ := selection.PriceOfBest(l).Pure(1)
+		fmt.Printf("%.4f\n", eps)
+	}
+	// Output:
+	// 2.5913
+	// 2.1886
+	// 3.0123
+}
+
+func ExampleCensored() {
+	l, err := selection.Censored(0.1, 5)
+	fmt.Printf("mean %.2f, %v\n", l.Mean(), err)
+	// Output: mean 4.10, <nil>
+}
+
+func ExamplePoisson() {
+	l, err := selection.Poisson(10)
+	fmt.Printf("no run with probability %.1e, %v\n", l.PGF(0), err)
+	// Output: no run with probability 4.5e-05, <nil>
+}
+
+func ExampleBinomial() {
+	l, err := selection.Binomial(20, 0.5)
+	fmt.Printf("mean %v, %v\n", l.Mean(), err)
+	// Output: mean 10, <nil>
+}
+
+// For comparison: n runs cost n times as much.
+func ExampleFixed() {
+	l, _ := selection.Fixed(10)
+	eps, err := selection.PriceOfBest(l).Pure(0.5)
+	fmt.Printf("%.1f, %v\n", eps, err)
+	// Output: 5.0, <nil>
+}
+
+func ExamplePriceOfFirstAbove() {
+	l, _ := selection.Geometric(0.01)
+	price, err := selection.PriceOfFirstAbove(l)
+	if err != nil {
+		panic(err)
+	}
+	eps, delta, err := price.Approximate(0.5, 1e-9)
+	fmt.Printf("epsilon %.4f, delta %.1e, %v\n", eps, delta, err)
+	// Output: epsilon 0.9897, delta 1.0e-07, <nil>
+}
+
+// How a candidate can be known: what the search costs at delta 1e-6.
+func ExampleBound() {
+	law, _ := selection.Geometric(0.1)
+	show := func(name string, one selection.Bound) {
+		all, err := selection.PriceOfBest(law).Profile(one)
+		if err != nil {
+			panic(err)
+		}
+		eps, err := all.Epsilon(1e-6)
+		fmt.Printf("%s: %.3f %v\n", name, eps, err)
+	}
+	pure, _ := selection.FromPure(0.5)
+	show("pure", pure)
+	approximate, _ := selection.FromApproximate(0.5, 1e-9)
+	show("approximate", approximate)
+	gaussian, _ := profiles.NewGaussian(4)
+	show("profile", selection.FromProfile(gaussian))
+	curve, _ := rdp.Gaussian(4)
+	show("Rényi curve", selection.FromCurve(curve))
+	base, _ := profiles.NewGaussianMechanism(4)
+	m, _ := profiles.Unsampled(base, profiles.AddRemove)
+	show("mechanism", selection.FromMechanism(m))
+	// Output:
+	// pure: 1.313 <nil>
+	// approximate: 1.313 <nil>
+	// profile: 1.631 <nil>
+	// Rényi curve: 1.837 <nil>
+	// mechanism: 1.631 <nil>
+}
+
+// The candidate is a whole training run, known by its accountant.
+func ExampleFromDelta() {
+	noise, _ := profiles.NewGaussianMechanism(1)
+	batches, _ := subsample.NewPoisson(0.01)
+	run := accountant.New(accountant.AddRemove)
+	if err := run.Add(accountant.Step{Mechanism: noise, Sampling: batches}, 1000); err != nil {
+		panic(err)
+	}
+	one := selection.FromDelta(func(eps float64) (float64, error) {
+		iv, err := run.Delta(eps)
+		return iv.Upper, err
+	})
+	law, _ := selection.Geometric(0.1)
+	all, err := selection.PriceOfBest(law).Profile(one)
+	if err != nil {
+		panic(err)
+	}
+	eps, err := all.Epsilon(1e-5)
+	fmt.Printf("the best of ten runs on average: epsilon %.2f, %v\n", eps, err)
+	// Output: the best of ten runs on average: epsilon 2.87, <nil>
+}
+
+func ExampleFromPure() {
+	one, err := selection.FromPure(1)
+	fmt.Printf("delta(0) = %.4f, %v\n", math.Exp(one(0)), err)
+	// Output: delta(0) = 0.4621, <nil>
+}
+
+func ExampleFromApproximate() {
+	one, err := selection.FromApproximate(1, 1e-6)
+	fmt.Printf("delta(1) = %.1e, %v\n", math.Exp(one(1)), err)
+	// Output: delta(1) = 1.0e-06, <nil>
+}
+
+func ExampleFromProfile() {
+	p, _ := profiles.NewGaussian(2)
+	fmt.Printf("delta(1) = %.5f\n", math.Exp(selection.FromProfile(p)(1)))
+	// Output: delta(1) = 0.00683
+}
+
+func ExampleFromCurve() {
+	c, _ := rdp.Gaussian(2) // weaker than the profile of the same noise
+	fmt.Printf("delta(1) ≤ %.5f\n", math.Exp(selection.FromCurve(c)(1)))
+	// Output: delta(1) ≤ 0.01799
+}
+
+func ExampleFromMechanism() {
+	b, _ := profiles.NewGaussianMechanism(2)
+	batches, _ := subsample.NewPoisson(0.1)
+	m, _ := batches.Apply(b, profiles.AddRemove)
+	fmt.Printf("delta(0.5) = %.3e\n", math.Exp(selection.FromMechanism(m)(0.5)))
+	// Output: delta(0.5) = 8.450e-07
+}
+
+// The least noise of one run for which the whole search costs at most 2.
+func ExampleCalibrate() {
+	law, _ := selection.Geometric(0.1)
+	cost := func(noise float64) (float64, error) {
+		p, err := profiles.NewGaussian(noise)
+		if err != nil {
+			return 0, err
+		}
+		all, err := selection.PriceOfBest(law).Profile(selection.FromProfile(p))
+		if err != nil {
+			return 0, err
+		}
+		return all.Epsilon(1e-5)
+	}
+	noise, err := selection.Calibrate(cost, 2, 0.5, 100)
+	if err != nil {
+		panic(err)
+	}
+	eps, _ := cost(noise)
+	fmt.Printf("noise multiplier %.4f: epsilon %.4f\n", noise, eps)
+	// Output: noise multiplier 3.0655: epsilon 2.0000
+}
+
+// Draw one of several candidates and run it: what the best of many runs runs.
+func ExampleMixture() {
+	candidate := func(name string) selection.Trial[string] {
+		return func(_ context.Context, rng *rand.Rand) (string, float64, error) {
+			return name, rng.Float64(), nil // a private score, in earnest
+		}
+	}
+	q, err := selection.Mixture([]float64{1, 3}, candidate("small"), candidate("large"))
+	if err != nil {
+		panic(err)
+	}
+	law, _ := selection.Geometric(0.05)
+	best, err := selection.Best(context.Background(), law, q, selection.WithSeed([32]byte{7}))
+	fmt.Println(best.Found, best.Payload.Payload, err)
+	// Output: true small <nil>
+}
+
+// The time that a search takes tells the number of its runs. Padding hides it, for
+// laws with a largest number of runs.
+func ExampleWithPadding() {
+	calls := 0
+	try := func(_ context.Context, rng *rand.Rand) (int, float64, error) {
+		calls++
+		return calls, rng.Float64(), nil
+	}
+	law, _ := selection.Conditioned(1, 0.1, 25)
+	_, err := selection.Best(context.Background(), law, try, selection.WithPadding())
+	fmt.Println(calls, "calls,", err)
+	// Output: 25 calls, <nil>
+}
+
+// The same seed gives the same outcome. Keep it as secret as the data.
+func ExampleWithSeed() {
+	try := func(_ context.Context, rng *rand.Rand) (int, float64, error) {
+		n := rng.IntN(1000)
+		return n, float64(n), nil
+	}
+	law, _ := selection.Geometric(0.1)
+	a, _ := selection.Best(context.Background(), law, try, selection.WithSeed([32]byte{1}))
+	b, _ := selection.Best(context.Background(), law, try, selection.WithSeed([32]byte{1}))
+	fmt.Println(a.Payload == b.Payload)
+	// Output: true
+}
+
+// Coming near 2ε without a threshold takes more calls than anybody has.
+func ExampleRunTwoStage() {
+	try := func(_ context.Context, rng *rand.Rand) (string, float64, error) { return "", rng.Float64(), nil }
+	s := selection.TwoStage{Candidates: 10, CandidateEpsilon: 1, Slack: 1, Delta: 1e-6, Beta: 0.1, Resolution: 10}
+	_, err := selection.RunTwoStage(context.Background(), s, try)
+	fmt.Println(errors.Is(err, selection.ErrTooManyCalls))
+	// Output: true
+}
+
+func ExampleCensoringCost() {
+	// A geometric search with mean 100, cut off after 1000 runs.
+	fmt.Printf("%.1e\n", selection.CensoringCost(0.01, 1000))
+	// Output: 1.6e-06
+}
+
+// Bounds of the literature, next to the price, for ten runs of a 1-differentially
+// private candidate.
+func Example_literature() {
+	law, _ := selection.Geometric(0.1)
+	tight, _ := selection.PriceOfBest(law).Pure(1)
+	liuTalwar, _ := selection.LiuTalwarBest(1)
+	papernotSteinke, _ := selection.PapernotSteinkePure(1, 1)
+	fmt.Printf("here %.4f, Liu and Talwar %v, Papernot and Steinke %v\n", tight, liuTalwar, papernotSteinke)
+	cut, runs, _ := selection.LiuTalwarCensoredBest(1, 0.1, 1e-6)
+	fmt.Printf("cut off after %v runs: %.6f\n", runs, cut)
+	bound, exact, _ := selection.LiuTalwarMiss(0.1, 0.2)
+	fmt.Printf("misses the best fifth: at most %.4f, exactly %.4f\n", bound, exact)
+	top, _ := selection.TopRunsPure(1, 1, 3)
+	fmt.Printf("the three best: %.4f\n", top)
+	// Output:
+	// here 2.5913, Liu and Talwar 3, Papernot and Steinke 3
+	// cut off after 223 runs: 3.000003
+	// misses the best fifth: at most 0.5000, exactly 0.2857
+	// the three best: 7.0000
+}
+
+// Rényi prices of the literature, for ten Gaussian runs on average, at delta 1e-5.
+func ExamplePapernotSteinke() {
+	one, _ := rdp.Gaussian(4)
+	law, _ := selection.Geometric(0.1)
+	show := func(name string, c rdp.Curve, err error) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		eps, _, err := rdp.Epsilon(c, 1e-5)
+		fmt.Printf("%s %.4f %v\n", name, eps, err)
+	}
+	c, err := selection.PapernotSteinke(one, law, nil, false)
+	show("Papernot and Steinke", c, err)
+	c, err = selection.DPHyPO(one, law, 0.1)
+	show("with candidates that adapt within a factor e^0.1", c, err)
+	c, err = selection.PriceOfBest(law).Curve(one, selection.FromCurve(one))
+	show("here", c, err)
+	// Output:
+	// Papernot and Steinke 2.1534 <nil>
+	// with candidates that adapt within a factor e^0.1 2.4588 <nil>
+	// here 1.7191 <nil>
+}
+
+// The next candidate may depend on earlier scores, a little.
+func ExampleDPHyPO() {
+	one, _ := rdp.Pure(0.5)
+	law, _ := selection.Geometric(0.1)
+	c, err := selection.DPHyPO(one, law, 0.1)
+	fmt.Printf("%.2f %v\n", c.RDP(math.Inf(1)), err) // 3 · (0.5 + 0.1)
+	// Output: 1.80 <nil>
+}
+
+func ExamplePapernotSteinkeConcentrated() {
+	law, _ := selection.Geometric(0.1)
+	d, err := selection.PapernotSteinkeConcentrated(0.03, law, 10)
+	fmt.Printf("%.4f, one run %.1f, %v\n", d, 0.03*10, err)
+	// Output: 1.5471, one run 0.3, <nil>
+}
+
+func ExampleThresholdCurve() {
+	one, _ := rdp.Gaussian(4)
+	law, _ := selection.Geometric(0.1)
+	literature, err := selection.ThresholdCurve(one, 0.1, 20)
+	if err != nil {
+		panic(err)
+	}
+	price, _ := selection.PriceOfFirstAbove(law)
+	here, err := price.Curve(one, selection.FromCurve(one))
+	fmt.Printf("%.4f, here %.4f, %v\n", literature.RDP(20), here.RDP(20), err)
+	// Output: 1.4551, here 1.0343, <nil>
+}
+
+func ExampleKoskelaRedbergWang() {
+	p, _ := profiles.NewGaussian(4)
+	one := selection.FromProfile(p)
+	law, _ := selection.Geometric(0.1)
+	literature, err := selection.KoskelaRedbergWang(one, law, 0.5)
+	if err != nil {
+		panic(err)
+	}
+	here, _ := selection.PriceOfBest(law).Profile(one)
+	a, _ := literature.Epsilon(1e-5)
+	b, _ := here.Epsilon(1e-5)
+	fmt.Printf("%.4f, here %.4f\n", a, b)
+	// Output: 2.0901, here 1.5103
+}
+
+// As published, and below zero: no bound.
+func ExamplePapernotSteinkePoissonUnproved() {
+	one, _ := rdp.Gaussian(20)
+	v, err := selection.PapernotSteinkePoissonUnproved(one, selection.FromCurve(one), 0.1, 4)
+	fmt.Println(v < 0, err)
+	// Output: true <nil>
+}
+
+// As published, with a δ above 1.
+func ExampleLiuTalwarApproximateUnproved() {
+	_, _, _, err := selection.LiuTalwarApproximateUnproved(1, 1e-6, 0.001, 1e-6)
+	fmt.Println(err)
+	law, _ := selection.Geometric(0.001)
+	eps, delta, err := selection.PriceOfBest(law).Approximate(1, 1e-6)
+	fmt.Printf("here (%.4f, %.1e) %v\n", eps, delta, err)
+	// Output:
+	// delta: 1e-06 gives δ = 19.538775577746684, which is not in [0, 1): the statement is empty
+	// here (2.9953, 1.0e-03) <nil>
+}
+
+func ExampleLiuTalwarFirstAbove() {
+	eps, delta, runs, err := selection.LiuTalwarFirstAbove(1, 1e-9, 0.01, 0.1)
+	fmt.Printf("(%.2f, %.1e) within %v runs, %v\n", eps, delta, runs, err)
+	law, _ := selection.Geometric(0.01)
+	price, _ := selection.PriceOfFirstAbove(law)
+	eps, delta, err = price.Approximate(1, 1e-9)
+	fmt.Printf("here (%.4f, %.1e), %v\n", eps, delta, err)
+	// Output:
+	// (2.10, 2.4e-06) within 300 runs, <nil>
+	// here (1.9769, 1.0e-07), <nil>
+}
+
+func ExampleEnvelope() {
+	one, _ := rdp.Gaussian(4)
+	law, _ := selection.Geometric(0.1)
+	c, _ := selection.PapernotSteinke(one, law, nil, false)
+	// Its values fall with the order at first; divergences do not.
+	g, err := selection.Envelope(c, []float64{1.5, 2, 4, 8, 16, 32})
+	fmt.Println(c.RDP(1.5) > g.RDP(1.5), g.RDP(1.5) <= g.RDP(32), err)
+	// Output: true true <nil>
+}
+
+func ExampleLiuTalwarBest() {
+	eps, err := selection.LiuTalwarBest(0.5)
+	fmt.Println(eps, err)
+	// Output: 1.5 <nil>
+}
+
+func ExampleLiuTalwarCensoredBest() {
+	eps, runs, err := selection.LiuTalwarCensoredBest(1, 0.1, 0.1)
+	fmt.Printf("%.2f within %v runs, %v\n", eps, runs, err)
+	// Output: 3.30 within 99 runs, <nil>
+}
+
+func ExampleLiuTalwarMiss() {
+	bound, exact, err := selection.LiuTalwarMiss(0.01, 0.05)
+	fmt.Printf("%.4f, exactly %.4f, %v\n", bound, exact, err)
+	// Output: 0.2000, exactly 0.1597, <nil>
+}
+
+func ExamplePapernotSteinkePure() {
+	eps, err := selection.PapernotSteinkePure(0.5, 2) // (2+η)ε
+	fmt.Println(eps, err)
+	// Output: 2 <nil>
+}
+
+func ExampleTopRunsPure() {
+	eps, err := selection.TopRunsPure(0.5, 1, 2) // the two best of a geometric number
+	fmt.Printf("%.2f %v\n", eps, err)
+	// Output: 2.50 <nil>
+}
+
+func ExampleGamma() {
+	l, _ := selection.WithMean(1, 50)
+	gamma, ok := selection.Gamma(l)
+	fmt.Printf("%.4f %v\n", gamma, ok)
+	p, _ := selection.Poisson(50)
+	_, ok = selection.Gamma(p)
+	fmt.Println(ok)
+	// Output:
+	// 0.0200 true
+	// false
+}
+
+func ExampleShape() {
+	l, _ := selection.WithMean(0.5, 50)
+	fmt.Println(selection.Shape(l))
+	// Output: 0.5 true
 }

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+var quoted = regexp.MustCompile("`([^`]+)`")
+
+// TestCoverage: the table of coverage in the README is what the constructors do.
+func TestCoverage(t *testing.T) {
+	mechanisms := map[string]string{
+		"gaussian":            "{noise-multiplier: 3}",
+		"laplace":             "{noise-multiplier: 3}",
+		"discrete-gaussian":   "{noise-multiplier: 3}",
+		"discrete-laplace":    "{noise-multiplier: 3}",
+		"randomized-response": "{probability: 0.5, categories: 3}",
+		"pure":                "{epsilon: 0.3}",
+		"approximate":         "{epsilon: 0.3, delta: 1e-9}",
+		"finite":              "{p: [0.6, 0.4], q: [0.5, 0.5]}",
+		"majority":            "{mechanisms: 11, epsilon: 0.1, allowance: 3}",
+	}
+	schemes := map[string]string{
+		"poisson":             "{poisson: {rate: 0.02}}",
+		"without-replacement": "{without-replacement: {population: 1000, batch: 20}}",
+		"with-replacement":    "{with-replacement: {population: 1000, batch: 20}}",
+		"must-wo":             "{must-wo: {population: 1000, subset: 100, batch: 20}}",
+		"must-ww":             "{must-ww: {population: 1000, subset: 100, batch: 20}}",
+		"must-ow":             "{must-ow: {population: 1000, subset: 100, batch: 20}}",
+	}
+	var columns [][]string // the schemes of each column
+	seen := map[string]bool{}
+	for _, line := range page(t, "README.md") {
+		cells := strings.Split(strings.Trim(line, "| "), " | ")
+		if cells[0] == "mechanism" {
+			for _, head := range cells[1:] {
+				var names []string
+				for _, m := range quoted.FindAllStringSubmatch(head, -1) {
+					names = append(names, m[1])
+				}
+				columns = append(columns, names)
+			}
+			continue
+		}
+		if columns == nil || len(cells) != len(columns)+1 {
+			if len(seen) > 0 {
+				break
+			}
+			continue
+		}
+		for _, m := range quoted.FindAllStringSubmatch(cells[0], -1) {
+			seen[m[1]] = true
+			for i, cell := range cells[1:] {
+				names := columns[i]
+				if names == nil {
+					names = []string{"none"}
+				}
+				for _, name := range names {
+					sampling := schemes[name]
+					if name == "none" {
+						sampling = "none"
+					}
+					if got := coverage(t, m[1]+": "+mechanisms[m[1]], sampling); got != cell {
+						t.Errorf("%s, %s: the README says %s, it is %s", m[1], name, cell, got)
+					}
+				}
+			}
+		}
+	}
+	if len(columns) != 6 || len(seen) != len(mechanisms) {
+		t.Errorf("the table has %d columns, and of the mechanisms %v", len(columns), seen)
+	}
+}
+
+// coverage returns what is known of a mechanism on a sample, under add-remove and
+// under substitute.
+func coverage(t *testing.T, mechanism, sampling string) string {
+	var cells []string
+	for _, r := range []string{"add-remove", "substitute"} {
+		plan, err := accountant.ParsePlan([]byte(fmt.Sprintf("neighbors: %s\nsteps:\n  - mechanism: {%s}\n    sampling: %s\n", r, mechanism, sampling)))
+		if err != nil {
+			cells = append(cells, "–")
+			continue
+		}
+		step := plan.Steps[0]
+		var m profiles.Mechanism
+		if step.Sampling == nil {
+			m, err = profiles.Unsampled(step.Mechanism, plan.Neighbors)
+		} else {
+			m, err = step.Sampling.Apply(step.Mechanism, plan.Neighbors)
+		}
+		switch {
+		case err != nil:
+			cells = append(cells, "–")
+		case m.TheoryGap():
+			cells = append(cells, "gap")
+		default:
+			cells = append(cells, "exact")
+		}
+	}
+	if cells[0] == "–" && cells[1] == "–" {
+		return "–"
+	}
+	return cells[0] + ", " + cells[1]
+}

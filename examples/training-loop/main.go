@@ -1,0 +1,148 @@
+// Training-loop trains a model by DP-SGD, asks the accountant before each epoch
+// whether that epoch still fits the budget, and stops when it does not.
+//
+//	go run ./examples/training-loop
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/ledger"
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample"
+)
+
+const (
+	examples        = 2000
+	batch           = 100 // expected: the size of a Poisson batch is random
+	noiseMultiplier = 3.0
+	clip            = 1.0
+	learningRate    = 0.5
+	budget, delta   = 1.0, 1e-5
+)
+
+func main() {
+	if err := run(os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(w io.Writer) error {
+	data := toyData()
+	// A fixed seed, so that this program always prints the same. Noise and batches
+	// that somebody can guess protect nobody: use a *subsample.CryptoSource.
+	rng := rand.New(rand.NewPCG(1, 2))
+
+	noise, err := profiles.NewGaussianMechanism(noiseMultiplier)
+	if err != nil {
+		return err
+	}
+	sampling, err := subsample.NewPoisson(float64(batch) / examples)
+	if err != nil {
+		return err
+	}
+	const stepsPerEpoch = examples / batch
+	epoch := accountant.Step{Name: "epoch", Mechanism: noise, Sampling: sampling, Count: stepsPerEpoch}
+
+	// Planned: noise, rate and stopping rule are fixed before the data are seen.
+	// Somebody who stops, or turns a knob, because of what the model does needs
+	// ledger.Adaptive. ledger.Create keeps the budget in a file instead of memory.
+	l, err := ledger.New(ledger.Config{Neighbors: accountant.AddRemove, Epsilon: budget, Delta: delta, Mode: ledger.Planned})
+	if err != nil {
+		return err
+	}
+
+	// The same steps in an Accountant, to print the running total; asking does not
+	// disturb it.
+	acct := accountant.New(accountant.AddRemove)
+	fmt.Fprintln(w, "epoch  accuracy  ε at δ = 1e-5")
+	var model [3]float64
+	for n := 1; ; n++ {
+		// Spend first, train then: once a step ran, its cost cannot be taken back.
+		if err := l.Spend(epoch); errors.Is(err, ledger.ErrBudget) {
+			fmt.Fprintf(w, "epoch %d would exceed ε = %v: stop\n", n, budget)
+			return nil
+		} else if err != nil {
+			return err
+		}
+		for range stepsPerEpoch {
+			step(&model, data, sampling.(subsample.Poisson).Rate(), rng)
+		}
+		if err := acct.Add(epoch, 1); err != nil {
+			return err
+		}
+		iv, err := acct.Epsilon(delta)
+		if err != nil {
+			return err
+		}
+		// The data here are made up. On private data the accuracy would be a release
+		// of its own, and would have to be paid for.
+		fmt.Fprintf(w, "%5d  %7.0f%%  at most %.4f\n", n, 100*accuracy(model, data), math.Ceil(1e4*iv.Upper)/1e4)
+	}
+}
+
+type example struct {
+	x [3]float64 // the first one is 1
+	y float64    // -1 or 1
+}
+
+func toyData() []example {
+	rng := rand.New(rand.NewPCG(3, 4))
+	data := make([]example, examples)
+	for i := range data {
+		x := [3]float64{1, rng.NormFloat64(), rng.NormFloat64()}
+		y := 1.0
+		if 0.5+2*x[1]-x[2]+rng.NormFloat64() < 0 {
+			y = -1
+		}
+		data[i] = example{x, y}
+	}
+	return data
+}
+
+// step is one step of DP-SGD for logistic regression. Each of its lines is an
+// assumption of the accounting.
+func step(model *[3]float64, data []example, rate float64, rng *rand.Rand) {
+	var sum [3]float64
+	for _, e := range data {
+		// Poisson sampling: one coin for each example, at each step.
+		if rng.Float64() >= rate {
+			continue
+		}
+		margin, norm := 0.0, 0.0
+		for i := range model {
+			margin += model[i] * e.x[i]
+			norm += e.x[i] * e.x[i]
+		}
+		g := -e.y / (1 + math.Exp(e.y*margin))
+		// Clip the gradient of one example, not that of the batch.
+		scale := min(1, clip/(math.Abs(g)*math.Sqrt(norm)))
+		for i := range sum {
+			sum[i] += scale * g * e.x[i]
+		}
+	}
+	for i := range model {
+		// Noise of standard deviation noiseMultiplier · clip on the sum, which is then
+		// divided by the expected size of a batch: the actual size is secret.
+		sum[i] += noiseMultiplier * clip * rng.NormFloat64()
+		model[i] -= learningRate * sum[i] / batch
+	}
+}
+
+func accuracy(model [3]float64, data []example) float64 {
+	right := 0
+	for _, e := range data {
+		margin := model[0]*e.x[0] + model[1]*e.x[1] + model[2]*e.x[2]
+		if margin*e.y > 0 {
+			right++
+		}
+	}
+	return float64(right) / float64(len(data))
+}
