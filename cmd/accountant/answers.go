@@ -110,12 +110,10 @@ func resultsJSON(answers []answer) []any {
 
 func printAnswers(cmd *cobra.Command, r profiles.Relation, answers []answer, flags answerFlags) error {
 	warn(cmd.ErrOrStderr(), answers)
-	if flags.json {
-		return printJSON(cmd.OutOrStdout(), answersJSON{r.String(), resultsJSON(answers)})
-	}
-	w := cmd.OutOrStdout()
-	fmt.Fprintf(w, "neighbors: %v\n\n", r)
-	return printTable(w, answers, flags.verbose)
+	return flags.print(cmd.OutOrStdout(), answersJSON{r.String(), resultsJSON(answers)}, func(w io.Writer) error {
+		fmt.Fprintf(w, "neighbors: %v\n\n", r)
+		return printTable(w, answers, flags.verbose)
+	})
 }
 
 // warn prints the warnings of all answers.

@@ -58,11 +58,10 @@ batches to the same size, and the count is that of the whole plan.`,
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
 			warn(cmd.ErrOrStderr(), probeAnswers(c, goal)[:1])
-			if flags.json {
-				return printJSON(cmd.OutOrStdout(), calibrationJSON(c, goal, plan.Neighbors.String()))
-			}
-			fmt.Fprintf(cmd.OutOrStdout(), "neighbors: %v\nbudget: ε ≤ %s at δ = %s\n\n", plan.Neighbors, short(goal.Epsilon), short(goal.Delta))
-			return printCalibration(cmd.OutOrStdout(), c, goal, flags.verbose)
+			return flags.print(cmd.OutOrStdout(), calibrationJSON(c, goal, plan.Neighbors.String()), func(w io.Writer) error {
+				fmt.Fprintf(w, "neighbors: %v\nbudget: ε ≤ %s at δ = %s\n\n", plan.Neighbors, short(goal.Epsilon), short(goal.Delta))
+				return printCalibration(w, c, goal, flags.verbose)
+			})
 		},
 	}
 	fs := cmd.Flags()

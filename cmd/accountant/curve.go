@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"gonum.org/v1/plot/vg"
@@ -68,7 +67,6 @@ by the ending of --out; --csv and --json print the numbers.`,
 	fs := cmd.Flags()
 	fs.StringVar(&in.out, "out", "", "write the picture to this `file` (.svg, .png or .pdf)")
 	fs.StringVar(&in.kind, "kind", deltaKind, "`kind` of curve: delta, steps or trade-off")
-	fs.BoolVar(&in.csv, "csv", false, "print CSV")
 	fs.StringVar(&in.points, "points", "", "number of `points` on each curve (default 60; 25 for steps)")
 	fs.StringVar(&in.minDelta, "min-delta", "1e-12", "kind delta: where the axis of `δ` ends")
 	fs.StringVar(&in.from, "from", "0", "kind delta: first `ε`, may be negative")
@@ -84,7 +82,7 @@ by the ending of --out; --csv and --json print the numbers.`,
 type curveFlags struct {
 	answerFlags
 	out, kind, points, minDelta, from, to, delta, title string
-	csv, rdp, log                                       bool
+	rdp, log                                            bool
 }
 
 // A curvePoint is a point of any kind of curve: y is told at x.
@@ -109,9 +107,6 @@ type curveShape struct{ x, y string }
 func (f *curveFlags) run(cmd *cobra.Command, args []string) error {
 	if f.out == "" && !f.csv && !f.json {
 		return usageError{errors.New("missing --out (or --csv, or --json)")}
-	}
-	if f.csv && f.json {
-		return usageError{errors.New("--csv and --json exclude each other")}
 	}
 	if f.out != "" {
 		if err := pictureFormat("out", f.out); err != nil {
@@ -171,14 +166,10 @@ func (f *curveFlags) run(cmd *cobra.Command, args []string) error {
 			return pathProblem("--out", err)
 		}
 	}
-	switch {
-	case f.json:
-		return printJSON(cmd.OutOrStdout(), newCurvesJSON(f.kind, shape, curves))
-	case f.csv:
-		return writeCurvesCSV(cmd.OutOrStdout(), shape, curves)
-	}
-	fmt.Fprintf(cmd.OutOrStdout(), "wrote %s\n", f.out)
-	return nil
+	return f.print(cmd.OutOrStdout(), newCurvesJSON(f.kind, shape, curves), func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "wrote %s\n", f.out)
+		return err
+	})
 }
 
 func (f *curveFlags) build(plans []*accountant.Plan, args []string, n int, opts []accountant.Option) ([]planCurve, curveShape, picture, error) {
@@ -472,40 +463,29 @@ func newCurvesJSON(kind string, shape curveShape, curves []planCurve) curvesJSON
 	return out
 }
 
-// writeCurvesCSV writes one line for each point; an infinite value is Infinity.
-func writeCurvesCSV(w io.Writer, shape curveShape, curves []planCurve) error {
-	var b strings.Builder
-	b.WriteString("plan," + shape.x + "," + shape.y + "-lower," + shape.y + "-estimate," + shape.y + "-upper,worst-direction")
-	if curves[0].rdp != nil {
-		b.WriteString(",rdp-upper,rdp-classic-upper")
-	}
-	b.WriteString("\n")
-	for _, c := range curves {
-		for i, p := range c.points {
-			fmt.Fprintf(&b, "%s,%s,%s,%s,%s,%s", csvText(c.name), csvNumber(p.x), csvNumber(p.Lower), csvNumber(p.Estimate), csvNumber(p.Upper), p.direction)
-			if c.rdp != nil {
-				fmt.Fprintf(&b, ",%s,%s", csvNumber(c.rdp[i][0]), csvNumber(c.rdp[i][1]))
-			}
-			b.WriteString("\n")
+// rows has one row for each point, its columns named after the axes.
+func (c curvesJSON) rows() any {
+	t := csvTable{columns: []string{"plan", "neighbors", c.X, c.Y + "-lower", c.Y + "-estimate", c.Y + "-upper", "worst-direction"}}
+	rdp := false
+	for _, curve := range c.Curves {
+		for _, p := range curve.Points {
+			rdp = rdp || p.RDP != nil
 		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-func csvNumber(x float64) string {
-	switch {
-	case math.IsNaN(x):
-		return ""
-	case math.IsInf(x, 0):
-		return strings.ReplaceAll(short(x), "∞", "Infinity")
+	if rdp {
+		t.columns = append(t.columns, "rdp-upper", "rdp-classic-upper")
 	}
-	return short(x)
-}
-
-func csvText(s string) string {
-	if strings.ContainsAny(s, "\",\n\r") {
-		return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
+	for _, curve := range c.Curves {
+		for _, p := range curve.Points {
+			row := []string{curve.Plan, curve.Neighbors, p.X.String(), p.Lower.String(), p.Estimate.String(), p.Upper.String(), p.WorstDirection}
+			switch {
+			case p.RDP != nil:
+				row = append(row, p.RDP.Upper.String(), p.RDP.ClassicUpper.String())
+			case rdp:
+				row = append(row, "", "")
+			}
+			t.rows = append(t.rows, row)
+		}
 	}
-	return s
+	return t
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math/big"
 	"strings"
 
@@ -224,17 +225,21 @@ func (r dpsgdRun) ask(opts []accountant.Option) (sampled, anyOrder []answer, err
 	return sampled, anyOrder, nil
 }
 
+type dpsgdRunJSON struct {
+	Neighbors       string `json:"neighbors"`
+	Examples        int64  `json:"examples,omitempty"`
+	BatchSize       int64  `json:"batch-size,omitempty"`
+	Epochs          number `json:"epochs,omitempty"`
+	SamplingRate    number `json:"sampling-rate"`
+	Steps           int64  `json:"steps"`
+	NoiseMultiplier number `json:"noise-multiplier"`
+}
+
 type dpsgdJSON struct {
-	Neighbors       string       `json:"neighbors"`
-	Examples        int64        `json:"examples,omitempty"`
-	BatchSize       int64        `json:"batch-size,omitempty"`
-	Epochs          number       `json:"epochs,omitempty"`
-	SamplingRate    number       `json:"sampling-rate"`
-	Steps           int64        `json:"steps"`
-	NoiseMultiplier number       `json:"noise-multiplier"`
-	Results         []any        `json:"results"`
-	AnyOrder        anyOrderJSON `json:"any-order"`
-	Statement       string       `json:"statement"`
+	dpsgdRunJSON
+	Results   []any        `json:"results"`
+	AnyOrder  anyOrderJSON `json:"any-order"`
+	Statement string       `json:"statement"`
 	// With --target-epsilon: how the noise multiplier was found.
 	Calibration *solutionJSON `json:"calibration,omitempty"`
 }
@@ -242,6 +247,27 @@ type dpsgdJSON struct {
 type anyOrderJSON struct {
 	Uses    int64 `json:"uses-per-example"`
 	Results []any `json:"results"`
+}
+
+// rows has a row for each δ, and another for the same run in any order.
+func (d dpsgdJSON) rows() any {
+	type row struct {
+		dpsgdRunJSON
+		Sampling string `json:"sampling"`
+		epsilonJSON
+	}
+	var rows []row
+	for _, part := range []struct {
+		sampling string
+		results  []any
+	}{{"poisson", d.Results}, {"any-order", d.AnyOrder.Results}} {
+		for _, r := range part.results {
+			if e, ok := r.(epsilonJSON); ok {
+				rows = append(rows, row{d.dpsgdRunJSON, part.sampling, e})
+			}
+		}
+	}
+	return rows
 }
 
 func (r dpsgdRun) report(cmd *cobra.Command, flags answerFlags, opts []accountant.Option) error {
@@ -252,16 +278,19 @@ func (r dpsgdRun) report(cmd *cobra.Command, flags answerFlags, opts []accountan
 	warn(cmd.ErrOrStderr(), sampled)
 	warn(cmd.ErrOrStderr(), anyOrder)
 	statement := r.statement(sampled, anyOrder)
-	if flags.json {
-		var found *solutionJSON
-		if r.found != nil {
-			c := calibrationJSON(r.found, r.goal, r.neighbors.String())
-			found = &c
-		}
-		return printJSON(cmd.OutOrStdout(), dpsgdJSON{r.neighbors.String(), r.examples, r.batch, number(r.epochs), number(r.rate),
-			r.steps, number(r.noise), resultsJSON(sampled), anyOrderJSON{r.passes, resultsJSON(anyOrder)}, statement, found})
+	var found *solutionJSON
+	if r.found != nil {
+		c := calibrationJSON(r.found, r.goal, r.neighbors.String())
+		found = &c
 	}
-	w := cmd.OutOrStdout()
+	out := dpsgdJSON{dpsgdRunJSON{r.neighbors.String(), r.examples, r.batch, number(r.epochs), number(r.rate), r.steps, number(r.noise)},
+		resultsJSON(sampled), anyOrderJSON{r.passes, resultsJSON(anyOrder)}, statement, found}
+	return flags.print(cmd.OutOrStdout(), out, func(w io.Writer) error {
+		return r.print(w, sampled, flags.verbose, statement)
+	})
+}
+
+func (r dpsgdRun) print(w io.Writer, sampled []answer, verbose bool, statement string) error {
 	fmt.Fprintf(w, "DP-SGD: noise multiplier %s, sampling rate %s, %d steps; neighbors: %v\n\n", short(r.noise), short(r.rate), r.steps, r.neighbors)
 	if r.found != nil {
 		fmt.Fprintf(w, "target: ε ≤ %s at δ = %s\n", short(r.target), short(r.deltas[0]))
@@ -270,9 +299,9 @@ func (r dpsgdRun) report(cmd *cobra.Command, flags answerFlags, opts []accountan
 		}
 		fmt.Fprintln(w)
 	}
-	if err := printTable(w, sampled, flags.verbose); err != nil {
+	if err := printTable(w, sampled, verbose); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\n%s", statement)
-	return nil
+	_, err := fmt.Fprintf(w, "\n%s", statement)
+	return err
 }

@@ -53,7 +53,7 @@ func (q question) command() *cobra.Command {
 				return err
 			}
 			if method == rdpAccountant {
-				if err := answerRDP(cmd, plan, q.told, at, flags.json); err != nil {
+				if err := answerRDP(cmd, plan, q.told, at, flags.output); err != nil {
 					return fmt.Errorf("%s: %w", args[0], err)
 				}
 				return nil

@@ -3,6 +3,7 @@ package main
 import (
 	"embed"
 	"fmt"
+	"io"
 	"io/fs"
 	"slices"
 	"strings"
@@ -68,7 +69,7 @@ func findTopic(topics []topic, name string) (topic, error) {
 }
 
 func newExplainCmd() *cobra.Command {
-	var asJSON bool
+	var form output
 	cmd := &cobra.Command{
 		Use:   "explain [topic]",
 		Short: "Explain a theorem or a term of the output",
@@ -93,28 +94,25 @@ Without a topic it lists them all.`,
 			if err != nil {
 				return err
 			}
-			w := cmd.OutOrStdout()
 			if len(args) == 0 {
-				if asJSON {
-					return printJSON(w, topics)
-				}
-				tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-				for _, t := range topics {
-					fmt.Fprintf(tw, "%s\t%s\n", t.Name, t.Title)
-				}
-				return tw.Flush()
+				return form.print(cmd.OutOrStdout(), topics, func(w io.Writer) error {
+					tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+					for _, t := range topics {
+						fmt.Fprintf(tw, "%s\t%s\n", t.Name, t.Title)
+					}
+					return tw.Flush()
+				})
 			}
 			t, err := findTopic(topics, strings.Join(args, " "))
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return printJSON(w, t)
-			}
-			fmt.Fprintf(w, "%s\n%s\n\n%s", t.Title, strings.Repeat("=", len([]rune(t.Title))), t.Text)
-			return nil
+			return form.print(cmd.OutOrStdout(), t, func(w io.Writer) error {
+				_, err := fmt.Fprintf(w, "%s\n%s\n\n%s", t.Title, strings.Repeat("=", len([]rune(t.Title))), t.Text)
+				return err
+			})
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	form.register(cmd)
 	return cmd
 }

@@ -98,13 +98,14 @@ func show(text string) string {
 
 // answerFlags are the flags of the commands that ask the accountant.
 type answerFlags struct {
-	json, verbose    bool
+	output
+	verbose          bool
 	accuracy, memory string
 }
 
 func (f *answerFlags) register(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	fs.BoolVar(&f.json, "json", false, "print JSON")
+	f.output.register(cmd)
 	fs.BoolVarP(&f.verbose, "verbose", "v", false, "print what the width of each interval is made of")
 	fs.StringVar(&f.accuracy, "accuracy", "", "relative `width` that an interval may have (default 1e-3)")
 	fs.StringVar(&f.memory, "memory", "", "limit of memory in `MB` (default 1 GiB); at the limit the interval gets wider and there is a warning")

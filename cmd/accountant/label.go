@@ -45,11 +45,29 @@ type labelReport struct {
 	randomizer *labeldp.Randomizer
 }
 
+// rows has a row for each label and output: the law itself.
+func (r *labelReport) rows() any {
+	type row struct {
+		Epsilon     float64 `json:"epsilon"`
+		Label       float64 `json:"label"`
+		Prior       float64 `json:"prior"`
+		Output      float64 `json:"output"`
+		Probability float64 `json:"probability"`
+	}
+	rows := []row{}
+	for i, label := range r.Labels {
+		for j, output := range r.Outputs {
+			rows = append(rows, row{r.Epsilon, label, r.Prior[i], output, r.Probabilities[i][j]})
+		}
+	}
+	return rows
+}
+
 func newLabelCmd() *cobra.Command {
 	var epsilon, bias float64
 	var prior, plot string
 	var grid int
-	var asJSON bool
+	var form output
 	cmd := &cobra.Command{
 		Use:   "label --epsilon E --prior FILE",
 		Short: "Design the optimal unbiased randomizer of private labels",
@@ -83,10 +101,7 @@ func newLabelCmd() *cobra.Command {
 					return err
 				}
 			}
-			if asJSON {
-				return printJSON(cmd.OutOrStdout(), r)
-			}
-			return r.print(cmd.OutOrStdout())
+			return form.print(cmd.OutOrStdout(), r, r.print)
 		},
 	}
 	f := cmd.Flags()
@@ -95,7 +110,7 @@ func newLabelCmd() *cobra.Command {
 	f.IntVar(&grid, "grid", 0, "restrict outputs to this many evenly spaced ones (0: anywhere)")
 	f.Float64Var(&bias, "bias", 0, "allow this much bias; needs --grid")
 	f.StringVar(&plot, "plot", "", "draw the output law of each label into this file (.svg, .png, .pdf)")
-	f.BoolVar(&asJSON, "json", false, "print JSON")
+	form.register(cmd)
 	cmd.AddCommand(newLabelApplyCmd())
 	return cmd
 }

@@ -40,7 +40,7 @@ type labelJob struct {
 	seed                         uint64
 	seeded, round                bool
 	progress                     string
-	asJSON                       bool
+	output
 }
 
 // labelApplied is the JSON of label apply.
@@ -80,10 +80,7 @@ func newLabelApplyCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if j.asJSON {
-				return printJSON(cmd.OutOrStdout(), a)
-			}
-			return a.print(cmd.OutOrStdout(), j.out)
+			return j.print(cmd.OutOrStdout(), a, func(w io.Writer) error { return a.print(w, j.out) })
 		},
 	}
 	f := cmd.Flags()
@@ -99,7 +96,7 @@ func newLabelApplyCmd() *cobra.Command {
 	f.BoolVar(&j.round, "round", false, "round labels between two of the set, without bias")
 	f.Uint64Var(&j.seed, "seed", 0, "make the run reproducible; whoever knows the seed can undo the noise")
 	f.StringVar(&j.progress, "progress", "auto", "progress bar on standard error: auto, on or off")
-	f.BoolVar(&j.asJSON, "json", false, "print JSON")
+	j.register(cmd)
 	return cmd
 }
 

@@ -61,7 +61,7 @@ func ledgerArgs(names ...string) cobra.PositionalArgs {
 
 func newLedgerInitCmd() *cobra.Command {
 	var neighbors, epsilon, delta, mode string
-	var asJSON bool
+	var form output
 	cmd := &cobra.Command{
 		Use:   "init --epsilon ε --delta δ FILE",
 		Short: "Make a new ledger",
@@ -87,7 +87,7 @@ file that exists is never overwritten.`,
 			if err != nil {
 				return err
 			}
-			return printLedger(cmd, l, asJSON)
+			return printLedger(cmd, l, form)
 		},
 	}
 	fs := cmd.Flags()
@@ -95,7 +95,7 @@ file that exists is never overwritten.`,
 	fs.StringVar(&delta, "delta", "", "`δ` of the budget (required)")
 	fs.StringVar(&mode, "mode", string(ledger.Planned), "planned, or adaptive if steps may depend on earlier outputs")
 	fs.StringVar(&neighbors, "neighbors", "add-remove", "neighbouring `relation`: add-remove or substitute")
-	fs.BoolVar(&asJSON, "json", false, "print JSON")
+	form.register(cmd)
 	_ = cmd.MarkFlagRequired("epsilon")
 	_ = cmd.MarkFlagRequired("delta")
 	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{"planned", "adaptive"}, cobra.ShellCompDirectiveNoFileComp))
@@ -105,7 +105,7 @@ file that exists is never overwritten.`,
 
 func newLedgerAddCmd() *cobra.Command {
 	var note string
-	var asJSON bool
+	var form output
 	cmd := &cobra.Command{
 		Use:   "add FILE plan.yaml",
 		Short: "Spend a plan, before it runs",
@@ -128,16 +128,16 @@ the plan from standard input.`,
 			if err := l.SpendPlan(data, note); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
-			return printLedger(cmd, l, asJSON)
+			return printLedger(cmd, l, form)
 		},
 	}
 	cmd.Flags().StringVar(&note, "note", "", "free `text` for the readers of the file")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	form.register(cmd)
 	return cmd
 }
 
 func newLedgerStatusCmd() *cobra.Command {
-	var asJSON bool
+	var form output
 	cmd := &cobra.Command{
 		Use:   "status FILE",
 		Short: "Tell what is spent, what is left and which guarantee holds",
@@ -147,16 +147,16 @@ func newLedgerStatusCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printLedger(cmd, l, asJSON)
+			return printLedger(cmd, l, form)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	form.register(cmd)
 	return cmd
 }
 
 func newLedgerCheckCmd() *cobra.Command {
 	var head string
-	var asJSON bool
+	var form output
 	cmd := &cobra.Command{
 		Use:   "check FILE",
 		Short: "Verify every checksum and recompute the total",
@@ -172,29 +172,27 @@ else, and give it to --head later.`,
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return printJSON(cmd.OutOrStdout(), statusJSON(st))
-			}
-			printStatus(cmd.OutOrStdout(), st)
-			fmt.Fprintf(cmd.OutOrStdout(), "\nEvery checksum is right, and the entries are within the budget.\n")
-			return nil
+			return form.print(cmd.OutOrStdout(), statusJSON(st), func(w io.Writer) error {
+				printStatus(w, st)
+				_, err := fmt.Fprintf(w, "\nEvery checksum is right, and the entries are within the budget.\n")
+				return err
+			})
 		},
 	}
 	cmd.Flags().StringVar(&head, "head", "", "`checksum` that the file must contain, as status printed it earlier")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	form.register(cmd)
 	return cmd
 }
 
-func printLedger(cmd *cobra.Command, l *ledger.Ledger, asJSON bool) error {
+func printLedger(cmd *cobra.Command, l *ledger.Ledger, form output) error {
 	st, err := l.Status()
 	if err != nil {
 		return err
 	}
-	if asJSON {
-		return printJSON(cmd.OutOrStdout(), statusJSON(st))
-	}
-	printStatus(cmd.OutOrStdout(), st)
-	return nil
+	return form.print(cmd.OutOrStdout(), statusJSON(st), func(w io.Writer) error {
+		printStatus(w, st)
+		return nil
+	})
 }
 
 // parsePlan reads a plan; errors read as those of readPlan.

@@ -21,7 +21,8 @@ type majorityFlags struct {
 	epsilon, deltaEach           float64
 	allowance, outputDelta, mean float64
 	gamma, objective, plot       string
-	monotone, disjoint, json     bool
+	monotone, disjoint           bool
+	output
 }
 
 // A majorityAnswer is what the command prints, as JSON with --json.
@@ -37,6 +38,27 @@ type majorityAnswer struct {
 
 	families []majorityFamily
 	proof    string
+}
+
+// rows has a row for each number of votes.
+func (a *majorityAnswer) rows() any {
+	type row struct {
+		Votes int     `json:"votes"`
+		Gamma float64 `json:"gamma"`
+	}
+	var t struct {
+		Objective float64            `json:"objective"`
+		MaxF      float64            `json:"max-f"`
+		BudgetF   float64            `json:"budget-f"`
+		Certified bool               `json:"certified"`
+		Error     map[string]float64 `json:"error"`
+		Rows      []row
+	}
+	t.Objective, t.MaxF, t.BudgetF, t.Certified, t.Error = a.Objective, a.MaxF, a.BudgetF, a.Certified, a.Error
+	for votes, gamma := range a.Gamma {
+		t.Rows = append(t.Rows, row{votes, gamma})
+	}
+	return t
 }
 
 type majorityFamily struct {
@@ -73,7 +95,7 @@ Mechanisms on disjoint shards of the data need no noise: say --disjoint-shards.`
 	fs.BoolVar(&f.monotone, "monotone", true, "let clearer majorities be answered at least as truthfully")
 	fs.BoolVar(&f.disjoint, "disjoint-shards", false, "the mechanisms run on disjoint shards of the records")
 	fs.StringVar(&f.plot, "plot", "", "draw the noise functions to a `file` (.svg, .png or .pdf)")
-	fs.BoolVar(&f.json, "json", false, "print JSON")
+	f.output.register(cmd)
 	for _, name := range []string{"mechanisms", "epsilon", "allowance"} {
 		_ = cmd.MarkFlagRequired(name)
 	}
@@ -117,11 +139,10 @@ func runMajority(cmd *cobra.Command, f *majorityFlags) error {
 			return err
 		}
 	}
-	if f.json {
-		return printJSON(cmd.OutOrStdout(), a)
-	}
-	a.print(cmd.OutOrStdout(), p, f)
-	return nil
+	return f.output.print(cmd.OutOrStdout(), a, func(w io.Writer) error {
+		a.print(w, p, f)
+		return nil
+	})
 }
 
 // answerMajority computes the noise function asked for and those to compare

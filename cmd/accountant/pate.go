@@ -57,7 +57,7 @@ type pateFlags struct {
 	conversion       string
 	report           string
 	progress         string
-	json             bool
+	output
 }
 
 func (f *pateFlags) register(cmd *cobra.Command) {
@@ -80,7 +80,7 @@ func (f *pateFlags) register(cmd *cobra.Command) {
 	fs.StringVar(&f.conversion, "conversion", "cks", "from Rényi to (ε, δ): cks (improved), or classic as in the tables of the PATE paper")
 	fs.StringVar(&f.report, "report", "", "expected (not a bound), realised, worst or independent (default: realised with --answered, worst without)")
 	fs.StringVar(&f.progress, "progress", "auto", "show progress on standard error: auto (on a terminal), on or off")
-	fs.BoolVar(&f.json, "json", false, "print JSON")
+	f.output.register(cmd)
 	_ = cmd.MarkFlagRequired("votes")
 	_ = cmd.MarkFlagRequired("mechanism")
 	_ = cmd.MarkFlagRequired("delta")

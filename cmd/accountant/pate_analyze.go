@@ -59,10 +59,7 @@ sum to (ε, δ). The reports differ in which queries are charged for an answer:
 					return err
 				}
 			}
-			if f.json {
-				return a.writeJSON(cmd.OutOrStdout())
-			}
-			return a.write(cmd.OutOrStdout(), run)
+			return f.print(cmd.OutOrStdout(), a.json(), func(w io.Writer) error { return a.write(w, run) })
 		},
 	}
 	f.register(cmd)
@@ -144,22 +141,46 @@ func (r *pateRun) analyze(cmd *cobra.Command, l *pate.Ledger, delta float64) (*p
 	return a, nil
 }
 
-func (a *pateAnalysis) writeJSON(w io.Writer) error {
+type pateAnalysisJSON struct {
+	Delta       float64   `json:"delta"`
+	Report      string    `json:"report"`
+	Bound       bool      `json:"bound"`
+	Epsilon     float64   `json:"epsilon"`
+	Order       float64   `json:"order"`
+	Orders      []float64 `json:"orders"`
+	RDP         []float64 `json:"rdp"`
+	Independent float64   `json:"data-independent-epsilon"`
+	Threshold   []float64 `json:"threshold-rdp"`
+	Answer      []float64 `json:"answer-rdp"`
+	Answered    float64   `json:"answered"`
+}
+
+func (a *pateAnalysis) json() pateAnalysisJSON {
 	c := a.head.cost
-	return printJSON(w, struct {
-		Delta       float64   `json:"delta"`
-		Report      string    `json:"report"`
-		Bound       bool      `json:"bound"`
-		Epsilon     float64   `json:"epsilon"`
-		Order       float64   `json:"order"`
-		Orders      []float64 `json:"orders"`
-		RDP         []float64 `json:"rdp"`
-		Independent float64   `json:"data-independent-epsilon"`
-		Threshold   []float64 `json:"threshold-rdp"`
-		Answer      []float64 `json:"answer-rdp"`
-		Answered    float64   `json:"answered"`
-	}{a.delta, c.Report.String(), c.Bound(), a.head.eps, a.head.order, c.Total.Orders, c.Total.Values,
-		a.independent.eps, c.Threshold.Values, c.Answer.Values, c.Answered})
+	return pateAnalysisJSON{a.delta, c.Report.String(), c.Bound(), a.head.eps, a.head.order, c.Total.Orders, c.Total.Values,
+		a.independent.eps, c.Threshold.Values, c.Answer.Values, c.Answered}
+}
+
+// rows has a row for each Rényi order.
+func (a pateAnalysisJSON) rows() any {
+	type row struct {
+		Delta       float64 `json:"delta"`
+		Report      string  `json:"report"`
+		Bound       bool    `json:"bound"`
+		Epsilon     float64 `json:"epsilon"`
+		Order       float64 `json:"order"`
+		Independent float64 `json:"data-independent-epsilon"`
+		Answered    float64 `json:"answered"`
+		At          float64 `json:"rdp-order"`
+		RDP         float64 `json:"rdp"`
+		Threshold   float64 `json:"threshold-rdp"`
+		Answer      float64 `json:"answer-rdp"`
+	}
+	rows := make([]row, len(a.Orders))
+	for i, order := range a.Orders {
+		rows[i] = row{a.Delta, a.Report, a.Bound, a.Epsilon, a.Order, a.Independent, a.Answered, order, a.RDP[i], a.Threshold[i], a.Answer[i]}
+	}
+	return rows
 }
 
 func (a *pateAnalysis) write(w io.Writer, r *pateRun) error {

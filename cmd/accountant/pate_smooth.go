@@ -47,10 +47,7 @@ is no bound for λβ > 1/4; both print diagnostics only.`,
 			if err != nil {
 				return pateFlagged(cmd, strip(err, "rounds[0]: ", ""))
 			}
-			if f.json {
-				return printJSON(cmd.OutOrStdout(), out)
-			}
-			return out.write(cmd.OutOrStdout(), run)
+			return f.print(cmd.OutOrStdout(), out, func(w io.Writer) error { return out.write(w, run) })
 		},
 	}
 	f.register(cmd)

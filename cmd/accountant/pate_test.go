@@ -279,7 +279,7 @@ func TestPateBadFlags(t *testing.T) {
 		{s + " --order 1 --beta .1 --sigma-ss 5", "--order: 1 is not in (1, 1e+06]"},
 		{s + " --order 2 --beta 0 --sigma-ss 5", "--beta: 0 is not in [1e-12, 1000]"},
 		{s + " --order 2 --beta .1 --sigma-ss 0", "--sigma-ss: 0 is not in [0.0001, 1e+09]"},
-		{"synth --teachers 9 --classes 2 --queries 5 --out - --json", "--json excludes --out -"},
+		{"synth --teachers 9 --classes 2 --queries 5 --out - --json", "--json and --csv exclude --out -"},
 		{"", "missing command"},
 		{"analyse", "unknown command \"analyse\"; did you mean \"analyze\"?"},
 		{a + votes + " more", "\"more\" is an argument, but the command takes flags only"},

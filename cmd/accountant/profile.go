@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"strings"
 	"text/tabwriter"
@@ -53,15 +54,14 @@ are those of plan files.`,
 	fs.StringVar(&in.at, "at", "", "show these `ε`, with commas between them, may be negative (default: a range that suits the mechanism)")
 	fs.StringVar(&in.minDelta, "min-delta", "1e-12", "the default range ends where `δ` is this small")
 	fs.StringVar(&in.out, "out", "", "draw the profile to this `file` (.svg, .png or .pdf)")
-	fs.BoolVar(&in.json, "json", false, "print JSON")
-	fs.BoolVar(&in.csv, "csv", false, "print CSV")
+	in.output.register(cmd)
 	return cmd
 }
 
 type profileFlags struct {
 	mechanism, rate, neighbors, at, minDelta, out string
 	params                                        map[string]*string
-	json, csv                                     bool
+	output
 }
 
 // plan returns the one-step plan that the flags describe. Plans are read
@@ -132,9 +132,6 @@ type profileRow struct {
 }
 
 func (f *profileFlags) run(cmd *cobra.Command) error {
-	if f.csv && f.json {
-		return usageError{errors.New("--csv and --json exclude each other")}
-	}
 	if f.out != "" {
 		if err := pictureFormat("out", f.out); err != nil {
 			return err
@@ -239,14 +236,10 @@ func (f *profileFlags) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	switch names := m.Relation.DirectionNames(); {
-	case f.json:
-		return printJSON(cmd.OutOrStdout(), f.toJSON(m, names, rows))
-	case f.csv:
-		return f.printCSV(cmd, names, rows)
-	default:
-		return f.print(cmd, m, names, rows)
-	}
+	names := m.Relation.DirectionNames()
+	return f.output.print(cmd.OutOrStdout(), f.toJSON(m, names, rows), func(w io.Writer) error {
+		return f.print(w, m, names, rows)
+	})
 }
 
 // title names the mechanism with its parameters.
@@ -302,8 +295,7 @@ func (f *profileFlags) draw(m profiles.Mechanism, ask func(float64) (profileRow,
 	return nil
 }
 
-func (f *profileFlags) print(cmd *cobra.Command, m profiles.Mechanism, names [2]string, rows []profileRow) error {
-	w := cmd.OutOrStdout()
+func (f *profileFlags) print(w io.Writer, m profiles.Mechanism, names [2]string, rows []profileRow) error {
 	fmt.Fprintf(w, "%s; neighbors: %v\n\n", f.title(), m.Relation)
 	same := profiles.Equal(m.Directions[0].Upper, m.Directions[1].Upper) && !m.TheoryGap()
 	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
@@ -388,24 +380,4 @@ func (f *profileFlags) toJSON(m profiles.Mechanism, names [2]string, rows []prof
 		out.Results = append(out.Results, row)
 	}
 	return out
-}
-
-func (f *profileFlags) printCSV(cmd *cobra.Command, names [2]string, rows []profileRow) error {
-	w := cmd.OutOrStdout()
-	if _, err := fmt.Fprintln(w, "epsilon,direction,delta-lower,delta-estimate,delta-upper,attack-lower"); err != nil {
-		return err
-	}
-	for _, r := range rows {
-		for d, p := range r.proved {
-			attack := p.Lower
-			if a := r.attack[d]; a != nil {
-				attack = a.Lower
-			}
-			if _, err := fmt.Fprintf(w, "%s,%s,%s,%s,%s,%s\n", csvNumber(r.eps), names[d],
-				csvNumber(p.Lower), csvNumber(p.Estimate), csvNumber(p.Upper), csvNumber(attack)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

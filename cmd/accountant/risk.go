@@ -54,10 +54,9 @@ The plan file is YAML or JSON; - reads standard input.`,
 				return err
 			}
 			warnRisk(cmd.ErrOrStderr(), risk)
-			if flags.json {
-				return printJSON(cmd.OutOrStdout(), newRiskJSON(plan.Neighbors, risk))
-			}
-			return printRisk(cmd.OutOrStdout(), plan.Neighbors, risk)
+			return flags.print(cmd.OutOrStdout(), newRiskJSON(plan.Neighbors, risk), func(w io.Writer) error {
+				return printRisk(w, plan.Neighbors, risk)
+			})
 		},
 	}
 	cmd.Flags().StringVar(&rates, "false-positives", "0.001,0.01,0.1", "false-positive `rates`, with commas between them")
@@ -72,7 +71,7 @@ var riskRange = interval{lo: 1e-290, hi: 1, openHi: true}
 func (f *answerFlags) registerPlain(cmd *cobra.Command) {
 	var all cobra.Command
 	f.register(&all)
-	for _, name := range []string{"json", "accuracy", "memory"} {
+	for _, name := range []string{"json", "csv", "accuracy", "memory"} {
 		cmd.Flags().AddFlag(all.Flags().Lookup(name))
 	}
 }
@@ -99,6 +98,24 @@ type (
 		riskValueJSON
 	}
 )
+
+// rows has a row for each measure, and at says of which rate or prior.
+func (r riskJSON) rows() any {
+	type row struct {
+		Neighbors string  `json:"neighbors"`
+		Measure   string  `json:"measure"`
+		At        *number `json:"at"`
+		riskValueJSON
+	}
+	rows := []row{{r.Neighbors, "advantage", nil, r.Advantage}}
+	for _, v := range r.TruePositive {
+		rows = append(rows, row{r.Neighbors, "true-positive-rate", &v.FalsePositive, v.riskValueJSON})
+	}
+	for _, v := range r.Bayes {
+		rows = append(rows, row{r.Neighbors, "bayes-success", &v.Prior, v.riskValueJSON})
+	}
+	return rows
+}
 
 func newRiskJSON(r profiles.Relation, risk accountant.Risk) riskJSON {
 	value := func(v accountant.RiskValue) riskValueJSON {

@@ -81,6 +81,9 @@ func newRootCmd() *cobra.Command {
 		c.DisableFlagsInUseLine = true
 		if runE := c.RunE; runE != nil {
 			c.RunE = func(cmd *cobra.Command, args []string) error {
+				if isTrue(cmd, "json") && isTrue(cmd, "csv") {
+					return usageError{errors.New("--json and --csv exclude each other")}
+				}
 				err := runE(cmd, args)
 				var usage usageError
 				if err == nil || errors.As(err, &usage) {
@@ -91,6 +94,11 @@ func newRootCmd() *cobra.Command {
 		}
 	})
 	return root
+}
+
+func isTrue(cmd *cobra.Command, flag string) bool {
+	x, err := cmd.Flags().GetBool(flag)
+	return err == nil && x
 }
 
 func unknownCommand(root *cobra.Command, name string) error {

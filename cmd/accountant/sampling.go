@@ -53,10 +53,7 @@ relation is substitution for all schemes.`,
 					return err
 				}
 			}
-			if flags.json {
-				return printJSON(cmd.OutOrStdout(), run.json(rows))
-			}
-			return run.print(cmd.OutOrStdout(), rows)
+			return flags.print(cmd.OutOrStdout(), run.json(rows), func(w io.Writer) error { return run.print(w, rows) })
 		},
 	}
 	fs := cmd.Flags()

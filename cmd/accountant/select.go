@@ -23,7 +23,7 @@ type selectFlags struct {
 	max                       int
 	delta                     float64
 	candidateEps, candidateDl float64
-	json                      bool
+	output
 }
 
 const selectLong = `select compares laws of the number of runs for private selection: hyper-parameter
@@ -55,7 +55,7 @@ func newSelectCmd() *cobra.Command {
 	fs.Float64Var(&f.delta, "delta", 0, "`δ` that ε is asked for")
 	fs.Float64Var(&f.candidateEps, "candidate-epsilon", 0, "`ε` of one run")
 	fs.Float64Var(&f.candidateDl, "candidate-delta", 0, "`δ` of one run")
-	fs.BoolVar(&f.json, "json", false, "print JSON")
+	f.output.register(cmd)
 	return cmd
 }
 
@@ -136,10 +136,7 @@ func runSelect(cmd *cobra.Command, f selectFlags) error {
 			break
 		}
 	}
-	if f.json {
-		return printJSON(cmd.OutOrStdout(), out)
-	}
-	return selectWriteTable(cmd.OutOrStdout(), out)
+	return f.print(cmd.OutOrStdout(), out, func(w io.Writer) error { return selectWriteTable(w, out) })
 }
 
 // selectPlan returns the certified δ(ε) of a plan, the same less exactly and
