@@ -134,6 +134,7 @@ func Calibrate(p *Plan, g Goal, opts ...Option) (*Calibration, error) {
 		return nil, fmt.Errorf("%w: epsilon %v is below log(1 − δ) = %.6g, which nothing reaches, not even publishing nothing", ErrInfeasible, g.Epsilon, floor)
 	}
 	s := newSearch(k, p, g, opts)
+	progress(s.told, 0, 0)
 	if err := s.run(); err != nil {
 		return nil, err
 	}
@@ -163,6 +164,7 @@ type search struct {
 	accuracy float64
 	points   int // transform length and accuracy of the latest evaluation
 	at       float64
+	told     fourier.Options // holds Progress
 }
 
 // The accuracies of the three phases: to find the region, to find the root, to
@@ -181,6 +183,7 @@ func newSearch(k *knob, p *Plan, g Goal, opts []Option) *search {
 	if asked.Relative != plain.Relative {
 		s.final, s.fixed = asked.Relative, true
 	}
+	s.told = asked
 	if asked.MaxPoints == plain.MaxPoints {
 		s.opts = append([]Option{WithMemory(64 * calibrationPoints)}, opts...)
 	}
@@ -242,6 +245,7 @@ func (s *search) ask(x, accuracy float64) (Interval, error) {
 	}
 	iv, err := s.answer(plan, accuracy)
 	s.points, s.at = iv.Points, accuracy
+	progress(s.told, s.evals, 0)
 	return iv, err
 }
 

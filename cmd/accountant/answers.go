@@ -20,25 +20,25 @@ type answer struct {
 }
 
 func askEpsilon(acct *accountant.Accountant, deltas []float64) ([]answer, error) {
-	answers := make([]answer, len(deltas))
-	for i, d := range deltas {
-		iv, err := acct.Epsilon(d)
-		if err != nil {
-			return nil, err
-		}
-		answers[i] = answer{"δ", "ε", d, iv}
+	points, err := acct.EpsilonCurve(deltas)
+	if err != nil {
+		return nil, err
+	}
+	answers := make([]answer, len(points))
+	for i, p := range points {
+		answers[i] = answer{"δ", "ε", p.At, p.Interval}
 	}
 	return answers, nil
 }
 
 func askDelta(acct *accountant.Accountant, epsilons []float64) ([]answer, error) {
-	answers := make([]answer, len(epsilons))
-	for i, e := range epsilons {
-		iv, err := acct.Delta(e)
-		if err != nil {
-			return nil, err
-		}
-		answers[i] = answer{"ε", "δ", e, iv}
+	points, err := acct.DeltaCurve(epsilons)
+	if err != nil {
+		return nil, err
+	}
+	answers := make([]answer, len(points))
+	for i, p := range points {
+		answers[i] = answer{"ε", "δ", p.At, p.Interval}
 	}
 	return answers, nil
 }

@@ -53,7 +53,9 @@ batches to the same size, and the count is that of the whole plan.`,
 			if err != nil {
 				return err
 			}
-			c, err := accountant.Calibrate(plan, goal, opts...)
+			c, err := measured(cmd, "calibrating", func(m *meter) (*accountant.Calibration, error) {
+				return accountant.Calibrate(plan, goal, append(opts, accountant.WithProgress(m.at))...)
+			})
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}

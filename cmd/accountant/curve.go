@@ -146,7 +146,12 @@ func (f *curveFlags) run(cmd *cobra.Command, args []string) error {
 		}
 		plans = append(plans, plan)
 	}
-	curves, shape, pic, err := f.build(plans, args, int(n), opts)
+	var shape curveShape
+	var pic picture
+	curves, err := measured(cmd, "drawing", func(m *meter) (curves []planCurve, err error) {
+		curves, shape, pic, err = f.build(plans, args, int(n), opts, m)
+		return curves, err
+	})
 	if err != nil {
 		return err
 	}
@@ -172,7 +177,7 @@ func (f *curveFlags) run(cmd *cobra.Command, args []string) error {
 	})
 }
 
-func (f *curveFlags) build(plans []*accountant.Plan, args []string, n int, opts []accountant.Option) ([]planCurve, curveShape, picture, error) {
+func (f *curveFlags) build(plans []*accountant.Plan, args []string, n int, opts []accountant.Option, m *meter) ([]planCurve, curveShape, picture, error) {
 	var pic picture
 	var shape curveShape
 	curves := make([]planCurve, len(plans))
@@ -183,16 +188,16 @@ func (f *curveFlags) build(plans []*accountant.Plan, args []string, n int, opts 
 	switch f.kind {
 	case deltaKind:
 		shape = curveShape{"epsilon", "delta"}
-		pic, err = f.deltas(curves, plans, n, opts)
+		pic, err = f.deltas(curves, plans, n, opts, m)
 	case stepsKind:
 		shape = curveShape{"runs", "epsilon"}
-		pic, err = f.steps(curves, plans, n, opts)
+		pic, err = f.steps(curves, plans, n, opts, m)
 	case tradeOffKind:
 		shape = curveShape{"false-positive-rate", "false-negative-rate"}
 		if f.log {
 			shape.y = "true-positive-rate"
 		}
-		pic, err = f.tradeOffs(curves, plans, n, opts)
+		pic, err = f.tradeOffs(curves, plans, n, opts, m)
 	}
 	if err != nil {
 		return nil, shape, pic, err
@@ -263,7 +268,7 @@ func curveName(args []string, i int) string {
 }
 
 // deltas fills in δ against ε.
-func (f *curveFlags) deltas(curves []planCurve, plans []*accountant.Plan, n int, opts []accountant.Option) (pic picture, err error) {
+func (f *curveFlags) deltas(curves []planCurve, plans []*accountant.Plan, n int, opts []accountant.Option, m *meter) (pic picture, err error) {
 	floor, err := parseNumber("min-delta", f.minDelta, interval{lo: 1e-300, hi: 0.5})
 	if err != nil {
 		return pic, err
@@ -275,7 +280,7 @@ func (f *curveFlags) deltas(curves []planCurve, plans []*accountant.Plan, n int,
 	}
 	accts := make([]*accountant.Accountant, len(plans))
 	for i, p := range plans {
-		if accts[i], err = newAccountant(p, opts); err != nil {
+		if accts[i], err = newAccountant(p, append(opts, accountant.WithProgress(m.part(i, len(plans))))); err != nil {
 			return pic, fmt.Errorf("%s: %w", curves[i].name, err)
 		}
 	}
@@ -352,14 +357,14 @@ func lastEpsilon(a *accountant.Accountant, floor float64) (float64, error) {
 }
 
 // steps fills in ε against the number of runs.
-func (f *curveFlags) steps(curves []planCurve, plans []*accountant.Plan, n int, opts []accountant.Option) (pic picture, err error) {
+func (f *curveFlags) steps(curves []planCurve, plans []*accountant.Plan, n int, opts []accountant.Option, m *meter) (pic picture, err error) {
 	delta, err := parseNumber("delta", f.delta, openUnit)
 	if err != nil {
 		return pic, err
 	}
 	pic = picture{title: "ε at δ = " + short(delta), x: "runs", y: "ε", legendLeft: true, legendUp: true}
 	for i, p := range plans {
-		points, err := p.StepsCurve(delta, n, opts...)
+		points, err := p.StepsCurve(delta, n, append(opts, accountant.WithProgress(m.part(i, len(plans))))...)
 		if err != nil {
 			return pic, fmt.Errorf("%s: %w", curves[i].name, err)
 		}
@@ -376,7 +381,7 @@ func (f *curveFlags) steps(curves []planCurve, plans []*accountant.Plan, n int, 
 }
 
 // tradeOffs fills in the error rates of the best attacker.
-func (f *curveFlags) tradeOffs(curves []planCurve, plans []*accountant.Plan, n int, opts []accountant.Option) (pic picture, err error) {
+func (f *curveFlags) tradeOffs(curves []planCurve, plans []*accountant.Plan, n int, opts []accountant.Option, m *meter) (pic picture, err error) {
 	alphas := make([]float64, n)
 	for i := range alphas {
 		t := (float64(i) + 0.5) / float64(n)
@@ -396,7 +401,7 @@ func (f *curveFlags) tradeOffs(curves []planCurve, plans []*accountant.Plan, n i
 	}
 	pic.bands = []band{chance}
 	for i, p := range plans {
-		a, err := newAccountant(p, opts)
+		a, err := newAccountant(p, append(opts, accountant.WithProgress(m.part(i, len(plans)))))
 		if err != nil {
 			return pic, fmt.Errorf("%s: %w", curves[i].name, err)
 		}

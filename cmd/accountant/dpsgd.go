@@ -51,7 +51,10 @@ found that meets the target.`,
 				return err
 			}
 			if in.target != "" {
-				if err := run.calibrate(opts); err != nil {
+				run.found, err = measured(cmd, "calibrating", func(m *meter) (*accountant.Calibration, error) {
+					return run.calibrate(append(opts, accountant.WithProgress(m.at)))
+				})
+				if err != nil {
 					return err
 				}
 			}
@@ -178,16 +181,16 @@ func (f *dpsgdFlags) parse() (r dpsgdRun, err error) {
 }
 
 // calibrate sets the noise to the smallest that meets the target.
-func (r *dpsgdRun) calibrate(opts []accountant.Option) error {
+func (r *dpsgdRun) calibrate(opts []accountant.Option) (*accountant.Calibration, error) {
 	plan := &accountant.Plan{Neighbors: r.neighbors,
 		Steps: []accountant.Step{{Name: "DP-SGD", Mechanism: r.gaussian, Sampling: r.poisson, Count: r.steps}}}
 	r.goal = accountant.Goal{Epsilon: r.target, Delta: r.deltas[0], Solve: accountant.NoiseMultiplier}
 	c, err := accountant.Calibrate(plan, r.goal, opts...)
 	if err != nil {
-		return fmt.Errorf("--target-epsilon: %w", err)
+		return nil, fmt.Errorf("--target-epsilon: %w", err)
 	}
-	r.found, r.noise, r.gaussian = c, c.Value, c.Plan.Steps[0].Mechanism
-	return nil
+	r.noise, r.gaussian = c.Value, c.Plan.Steps[0].Mechanism
+	return c, nil
 }
 
 // ceil rounds up; false beyond 2^53.
@@ -271,10 +274,14 @@ func (d dpsgdJSON) rows() any {
 }
 
 func (r dpsgdRun) report(cmd *cobra.Command, flags answerFlags, opts []accountant.Option) error {
-	sampled, anyOrder, err := r.ask(opts)
+	answers, err := measured(cmd, "computing", func(*meter) (both [2][]answer, err error) {
+		both[0], both[1], err = r.ask(opts)
+		return both, err
+	})
 	if err != nil {
 		return err
 	}
+	sampled, anyOrder := answers[0], answers[1]
 	warn(cmd.ErrOrStderr(), sampled)
 	warn(cmd.ErrOrStderr(), anyOrder)
 	statement := r.statement(sampled, anyOrder)

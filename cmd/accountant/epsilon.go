@@ -58,11 +58,13 @@ func (q question) command() *cobra.Command {
 				}
 				return nil
 			}
-			acct, err := newAccountant(plan, opts)
-			if err != nil {
-				return fmt.Errorf("%s: %w", args[0], err)
-			}
-			answers, err := q.ask(acct, at)
+			answers, err := measured(cmd, "computing", func(m *meter) ([]answer, error) {
+				acct, err := newAccountant(plan, append(opts, accountant.WithProgress(m.at)))
+				if err != nil {
+					return nil, fmt.Errorf("%s: %w", args[0], err)
+				}
+				return q.ask(acct, at)
+			})
 			if err != nil {
 				return err
 			}

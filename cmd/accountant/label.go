@@ -92,7 +92,9 @@ func newLabelCmd() *cobra.Command {
 			if limited && grid == 0 {
 				return errors.New("grid: is 0, must be at least 2 with --bias")
 			}
-			r, err := labelDesign(p, epsilon, grid, bias, limited)
+			r, err := measured(cmd, "designing", func(*meter) (*labelReport, error) {
+				return labelDesign(p, epsilon, grid, bias, limited)
+			})
 			if err != nil {
 				return err
 			}

@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
 	"github.com/dpaccountant/accountant/labeldp"
@@ -76,7 +75,7 @@ func newLabelApplyCmd() *cobra.Command {
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			j.seeded = cmd.Flags().Changed("seed")
-			a, err := j.run(cmd.ErrOrStderr())
+			a, err := measuredIf(cmd, j.progress, "randomizing", j.run)
 			if err != nil {
 				return err
 			}
@@ -100,7 +99,7 @@ func newLabelApplyCmd() *cobra.Command {
 	return cmd
 }
 
-func (j *labelJob) run(stderr io.Writer) (*labelApplied, error) {
+func (j *labelJob) run(m *meter) (*labelApplied, error) {
 	switch {
 	case j.in == "":
 		return nil, errors.New("in: is missing, must be a CSV file")
@@ -118,7 +117,11 @@ func (j *labelJob) run(stderr io.Writer) (*labelApplied, error) {
 		src = labeldp.NewSeededSource(j.seed)
 	}
 	a := &labelApplied{Epsilon: j.epsilon, Randomizer: j.epsilon, Seeded: j.seeded}
-	bar := j.bar(stderr)
+	m.inBytes()
+	size := 0
+	if info, err := os.Stat(j.in); err == nil {
+		size = int(info.Size())
+	}
 	var p labeldp.Prior
 	var r *labeldp.Randomizer
 	var err error
@@ -126,13 +129,16 @@ func (j *labelJob) run(stderr io.Writer) (*labelApplied, error) {
 		if p, err = labelReadPrior(j.prior); err != nil {
 			return nil, err
 		}
-	} else if p, err = j.estimate(a, src, bar); err != nil {
+	} else if p, err = j.estimate(a, src, func(read int) { m.at(read, 2*size) }); err != nil {
 		return nil, err
 	}
 	if r, err = labelMethod(j.method, p, a.Randomizer); err != nil {
 		return nil, err
 	}
-	pass := &labelPass{job: j, r: r, src: src, bar: bar}
+	pass := &labelPass{job: j, r: r, src: src, read: func(read int) { m.at(read, size) }}
+	if j.labels != "" { // the second pass
+		pass.read = func(read int) { m.at(size+read, 2*size) }
+	}
 	err = produceFileAtomic(j.out, func(w io.Writer) error {
 		buf := bufio.NewWriterSize(w, 1<<16)
 		if err := pass.rows(buf); err != nil {
@@ -142,10 +148,6 @@ func (j *labelJob) run(stderr io.Writer) (*labelApplied, error) {
 	})
 	if err != nil {
 		return nil, err
-	}
-	if bar != nil {
-		_ = bar.Finish()
-		fmt.Fprintln(stderr)
 	}
 	a.Rows, a.Method, a.Outputs = pass.n, labelMethodName(r), len(r.Outputs())
 	a.Labels, a.Prior = p.Labels(), p.Probs()
@@ -160,7 +162,7 @@ func (j *labelJob) run(stderr io.Writer) (*labelApplied, error) {
 }
 
 // estimate makes the first pass: the noisy histogram.
-func (j *labelJob) estimate(a *labelApplied, src rand.Source, bar *progressbar.ProgressBar) (labeldp.Prior, error) {
+func (j *labelJob) estimate(a *labelApplied, src rand.Source, read func(int)) (labeldp.Prior, error) {
 	labels, err := labelSet(j.labels)
 	if err != nil {
 		return labeldp.Prior{}, err
@@ -170,7 +172,7 @@ func (j *labelJob) estimate(a *labelApplied, src rand.Source, bar *progressbar.P
 	if err != nil {
 		return labeldp.Prior{}, err
 	}
-	pass := &labelPass{job: j, r: finder, src: src, bar: bar, counts: make([]int64, len(finder.Labels()))}
+	pass := &labelPass{job: j, r: finder, src: src, read: read, counts: make([]int64, len(finder.Labels()))}
 	if err := pass.rows(nil); err != nil {
 		return labeldp.Prior{}, err
 	}
@@ -236,26 +238,12 @@ func labelSet(s string) ([]float64, error) {
 	return labels, nil
 }
 
-func (j *labelJob) bar(stderr io.Writer) *progressbar.ProgressBar {
-	on := j.progress == "on" || j.progress == "auto" && isTerminal(stderr)
-	info, err := os.Stat(j.in)
-	if !on || err != nil {
-		return nil
-	}
-	total := info.Size()
-	if j.labels != "" {
-		total *= 2 // two passes
-	}
-	return progressbar.NewOptions64(total, progressbar.OptionSetWriter(stderr), progressbar.OptionShowBytes(true),
-		progressbar.OptionSetDescription("randomizing"), progressbar.OptionThrottle(100_000_000))
-}
-
 // A labelPass reads the column once: to count it, or to randomize it.
 type labelPass struct {
 	job    *labelJob
 	r      *labeldp.Randomizer
 	src    rand.Source
-	bar    *progressbar.ProgressBar
+	read   func(bytes int) // tells how far the file is read
 	counts []int64
 	n      int64
 
@@ -298,7 +286,6 @@ func (p *labelPass) rows(w io.Writer) error {
 	}
 	p.seen = make(map[string]int)
 	rounder := labeldp.NewRounder(p.r)
-	last := int64(0)
 	for p.n = 0; ; p.n++ {
 		rec, err := in.Read()
 		if err == io.EOF {
@@ -320,17 +307,14 @@ func (p *labelPass) rows(w io.Writer) error {
 				return err
 			}
 		}
-		if p.bar != nil && p.n%4096 == 0 {
-			_ = p.bar.Add64(in.InputOffset() - last)
-			last = in.InputOffset()
+		if p.n%4096 == 0 {
+			p.read(int(in.InputOffset()))
 		}
 	}
 	if p.n == 0 {
 		return fmt.Errorf("%s: has no rows below the header", path)
 	}
-	if p.bar != nil {
-		_ = p.bar.Add64(in.InputOffset() - last)
-	}
+	p.read(int(in.InputOffset()))
 	if out != nil {
 		out.Flush()
 		return out.Error()

@@ -313,8 +313,11 @@ func TestLabelProgress(t *testing.T) {
 	if err := cmd.Execute(); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(bar.String(), "100%") {
+	if !strings.Contains(bar.String(), " 50% |") {
 		t.Errorf("progress %q", bar.String())
+	}
+	if s := screen(bar.Bytes()); s != "" {
+		t.Errorf("%q is left behind", s)
 	}
 	if !strings.Contains(out.String(), "1000 labels randomized by optimal") || !strings.Contains(out.String(), "two Laplace mechanisms of 0.25") {
 		t.Errorf("output %q", out.String())

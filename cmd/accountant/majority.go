@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/big"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -126,7 +125,7 @@ func runMajority(cmd *cobra.Command, f *majorityFlags) error {
 			return err
 		}
 	}
-	a, err := answerMajority(cmd.ErrOrStderr(), p, o, f)
+	a, err := measured(cmd, "linear programs", func(m *meter) (*majorityAnswer, error) { return answerMajority(m, p, o, f) })
 	if err != nil {
 		return err
 	}
@@ -147,16 +146,16 @@ func runMajority(cmd *cobra.Command, f *majorityFlags) error {
 
 // answerMajority computes the noise function asked for and those to compare
 // it with.
-func answerMajority(stderr io.Writer, p darrm.Params, o darrm.Objective, f *majorityFlags) (*majorityAnswer, error) {
+func answerMajority(m *meter, p darrm.Params, o darrm.Objective, f *majorityFlags) (*majorityAnswer, error) {
 	a := &majorityAnswer{Error: map[string]float64{}, proof: "computed over all corner multisets"}
 	var cert darrm.Certificate
 	var err error
-	m := int(math.Floor(p.Allowance))
+	allowance := int(math.Floor(p.Allowance))
 	// What the subsampling families are proved to need (docs/darrm.md, Theorem 2).
 	needs := func(t int) float64 { return -math.Expm1(float64(t) * math.Log1p(-p.Delta)) }
-	sub, double := floats(darrm.Subsampling(p.Mechanisms, m)), floats(darrm.DoubleSubsampling(p.Mechanisms, m))
-	double2 := min(m, (p.Mechanisms+1)/2)
-	subOK, doubleOK := p.OutputDelta >= needs((m+1)/2), p.OutputDelta >= needs(double2)
+	sub, double := floats(darrm.Subsampling(p.Mechanisms, allowance)), floats(darrm.DoubleSubsampling(p.Mechanisms, allowance))
+	double2 := min(allowance, (p.Mechanisms+1)/2)
+	subOK, doubleOK := p.OutputDelta >= needs((allowance+1)/2), p.OutputDelta >= needs(double2)
 	best, bestCert, err := darrm.BestConstant(p)
 	if err != nil {
 		return nil, err
@@ -192,15 +191,9 @@ func answerMajority(stderr io.Writer, p darrm.Params, o darrm.Objective, f *majo
 		cert.BudgetF = p.BudgetF()
 		cert.Certified, cert.MaxF = true, min(cert.MaxF, cert.BudgetF)
 	case f.gamma == "optimal":
-		opt := darrm.Options{Free: !f.monotone}
-		if isTerminal(stderr) {
-			bar := progressbar.NewOptions(-1, progressbar.OptionSetWriter(stderr), progressbar.OptionSetDescription("linear programs"), progressbar.OptionClearOnFinish())
-			opt.Progress = func(round int, excess float64) {
-				bar.Describe(fmt.Sprintf("round %d, worst constraint %.2g above the budget", round, max(excess, 0)))
-				_ = bar.Add(1)
-			}
-			defer func() { _ = bar.Finish() }()
-		}
+		opt := darrm.Options{Free: !f.monotone, Progress: func(round int, excess float64) {
+			m.note(fmt.Sprintf("round %d, worst constraint %.2g above the budget", round, max(excess, 0)))
+		}}
 		r, err := darrm.Optimize(p, o, opt)
 		if err != nil {
 			return nil, err

@@ -8,9 +8,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
 	"github.com/dpaccountant/accountant/internal/nearest"
@@ -216,8 +214,8 @@ func (f *pateFlags) aggregator(cmd *cobra.Command) (pate.Aggregator, error) {
 }
 
 // ledger returns the ledger of the run, which shows its progress.
-func (r *pateRun) ledger(cmd *cobra.Command, f *pateFlags, orders []float64, what string) (*pate.Ledger, error) {
-	l, err := pate.Account(r.votes, r.aggregator, pate.Options{Orders: orders, Scores: r.scores, Progress: pateProgress(cmd, f.progress, what)})
+func (r *pateRun) ledger(cmd *cobra.Command, orders []float64, m *meter) (*pate.Ledger, error) {
+	l, err := pate.Account(r.votes, r.aggregator, pate.Options{Orders: orders, Scores: r.scores, Progress: m.at})
 	return l, pateFlagged(cmd, err)
 }
 
@@ -244,26 +242,6 @@ func pateRead(path string, read func(io.Reader) error) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
-}
-
-// pateProgress returns nil, or a function that draws a bar on standard error.
-func pateProgress(cmd *cobra.Command, mode, what string) func(done, total int) {
-	w := cmd.ErrOrStderr()
-	if mode == "off" || mode == "auto" && !isTerminal(w) {
-		return nil
-	}
-	var bar *progressbar.ProgressBar
-	return func(done, total int) {
-		if bar == nil {
-			bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(what),
-				progressbar.OptionShowCount(), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
-		}
-		_ = bar.Set(done)
-		if done == total {
-			_ = bar.Finish()
-			bar = nil
-		}
-	}
 }
 
 // pateOrders parses "1.5:100:0.5" or a list with commas; "" is nil.

@@ -46,18 +46,19 @@ sum to (ε, δ). The reports differ in which queries are charged for an answer:
 			if err != nil {
 				return err
 			}
-			l, err := run.ledger(cmd, &f, grid, "accounting")
-			if err != nil {
-				return err
-			}
-			a, err := run.analyze(cmd, l, f.delta)
-			if err != nil {
-				return err
-			}
-			if plotFile != "" {
-				if err := run.plot(cmd, l, f.delta, plotFile); err != nil {
-					return err
+			a, err := measuredIf(cmd, f.progress, "accounting", func(m *meter) (*pateAnalysis, error) {
+				l, err := run.ledger(cmd, grid, m)
+				if err != nil {
+					return nil, err
 				}
+				a, err := run.analyze(cmd, l, f.delta)
+				if err == nil && plotFile != "" {
+					err = run.plot(cmd, l, f.delta, plotFile)
+				}
+				return a, err
+			})
+			if err != nil {
+				return err
 			}
 			return f.print(cmd.OutOrStdout(), a.json(), func(w io.Writer) error { return a.write(w, run) })
 		},

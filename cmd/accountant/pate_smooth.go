@@ -35,17 +35,23 @@ is no bound for λβ > 1/4; both print diagnostics only.`,
 			if err != nil {
 				return err
 			}
-			l, err := run.ledger(cmd, &f, []float64{in.order}, "smooth sensitivity")
+			out, err := measuredIf(cmd, f.progress, "smooth sensitivity", func(m *meter) (*pateSmoothReport, error) {
+				l, err := run.ledger(cmd, []float64{in.order}, m)
+				if err != nil {
+					return nil, pateFlagged(cmd, strip(err, "orders[0]", "order"))
+				}
+				s, err := l.NewSensitivity(in.order, run.report, run.answered)
+				if err != nil {
+					return nil, pateFlagged(cmd, err)
+				}
+				out, err := in.report(run, s, f.delta)
+				if err != nil {
+					return nil, pateFlagged(cmd, strip(err, "rounds[0]: ", ""))
+				}
+				return out, nil
+			})
 			if err != nil {
-				return pateFlagged(cmd, strip(err, "orders[0]", "order"))
-			}
-			s, err := l.NewSensitivity(in.order, run.report, run.answered)
-			if err != nil {
-				return pateFlagged(cmd, err)
-			}
-			out, err := in.report(run, s, f.delta)
-			if err != nil {
-				return pateFlagged(cmd, strip(err, "rounds[0]: ", ""))
+				return err
 			}
 			return f.print(cmd.OutOrStdout(), out, func(w io.Writer) error { return out.write(w, run) })
 		},

@@ -45,11 +45,13 @@ The plan file is YAML or JSON; - reads standard input.`,
 			if err != nil {
 				return err
 			}
-			acct, err := newAccountant(plan, opts)
-			if err != nil {
-				return fmt.Errorf("%s: %w", args[0], err)
-			}
-			risk, err := acct.Risk(fprs, ps)
+			risk, err := measured(cmd, "computing", func(m *meter) (risk accountant.Risk, err error) {
+				acct, err := newAccountant(plan, append(opts, accountant.WithProgress(m.at)))
+				if err != nil {
+					return risk, fmt.Errorf("%s: %w", args[0], err)
+				}
+				return acct.Risk(fprs, ps)
+			})
 			if err != nil {
 				return err
 			}

@@ -44,7 +44,7 @@ relation is substitution for all schemes.`,
 			if err != nil {
 				return err
 			}
-			rows, err := run.rows(opts)
+			rows, err := measured(cmd, "comparing", func(m *meter) ([]samplingRow, error) { return run.rows(m, opts) })
 			if err != nil {
 				return err
 			}
@@ -149,8 +149,10 @@ func alignedGrid() []float64 {
 	return xs
 }
 
-func (r samplingRun) rows(opts []accountant.Option) ([]samplingRow, error) {
+func (r samplingRun) rows(m *meter, opts []accountant.Option) ([]samplingRow, error) {
+	const schemes = 6
 	rows := []samplingRow{}
+	m.at(0, schemes)
 	poisson := samplingRow{name: "poisson"}
 	if r.batch > r.population {
 		poisson.refused = fmt.Sprintf("the batch, %d, is above the population, %d", r.batch, r.population)
@@ -180,6 +182,7 @@ func (r samplingRun) rows(opts []accountant.Option) ([]samplingRow, error) {
 		{"must-wo", needSubset(subsample.NewMustWO)},
 		{"must-ww", needSubset(subsample.NewMustWW)},
 	} {
+		m.at(len(rows), schemes)
 		row := samplingRow{name: c.name}
 		s, err := c.make()
 		if err != nil {

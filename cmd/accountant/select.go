@@ -121,14 +121,21 @@ func runSelect(cmd *cobra.Command, f selectFlags) error {
 	}
 
 	var out selectJSON
-	for _, mean := range f.means {
-		for _, name := range f.laws {
-			row, err := selectLaw(f, c, strings.TrimSpace(name), mean)
-			if err != nil {
-				return err
+	out.Laws, err = measured(cmd, "pricing", func(m *meter) (rows []selectRow, err error) {
+		for _, mean := range f.means {
+			for _, name := range f.laws {
+				m.at(len(rows), len(f.means)*len(f.laws))
+				row, err := selectLaw(f, c, strings.TrimSpace(name), mean)
+				if err != nil {
+					return nil, err
+				}
+				rows = append(rows, row)
 			}
-			out.Laws = append(out.Laws, row)
 		}
+		return rows, nil
+	})
+	if err != nil {
+		return err
 	}
 	for _, r := range out.Laws {
 		if r.Epsilon.Paper != nil && (!c.declared || c.dl > 0) {
