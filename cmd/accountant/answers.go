@@ -120,7 +120,7 @@ func printAnswers(cmd *cobra.Command, r profiles.Relation, answers []answer, fla
 func warn(w io.Writer, answers []answer) {
 	for _, a := range answers {
 		for _, text := range a.Warnings {
-			fmt.Fprintf(w, "accountant: warning: at %s = %s: %s\n", a.asked, short(a.at), oneLine(text))
+			fmt.Fprintf(w, "%sat %s = %s: %s\n", warning(w), a.asked, short(a.at), oneLine(text))
 		}
 	}
 }

@@ -27,7 +27,7 @@ batches to the same size, and the count is that of the whole plan.`,
 		Example: `  accountant calibrate --epsilon 2 --delta 1e-5 --solve noise-multiplier examples/dpsgd.yaml
   accountant calibrate --epsilon 3 --delta 1e-5 --solve count --step months examples/mixed.yaml
   accountant calibrate --epsilon 2 --delta 1e-5 --solve batch --examples 60000 examples/dpsgd.yaml`,
-		Args: planArg,
+		Args: planArg, ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			goal := accountant.Goal{Step: step}
 			var err error
@@ -69,7 +69,7 @@ batches to the same size, and the count is that of the whole plan.`,
 	fs := cmd.Flags()
 	fs.StringVar(&epsilon, "epsilon", "", "the budget's `ε` (required)")
 	fs.StringVar(&delta, "delta", "", "the budget's `δ` (required)")
-	fs.StringVar(&solve, "solve", "", "`quantity` to turn: noise-multiplier, count, rate or batch (required)")
+	addChoice(cmd, &solve, "solve", "`quantity` to turn: noise-multiplier, count, rate or batch (required)", "noise-multiplier", "count", "rate", "batch")
 	fs.StringVar(&step, "step", "", "`name` of the step or group to turn, or its place such as steps[0]; all steps if left out")
 	fs.StringVar(&examples, "examples", "", "number `N` of examples, to turn the batch of Poisson sampling")
 	for _, name := range []string{"epsilon", "delta", "solve"} {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -23,7 +24,7 @@ accountant give for a plan: with the theorem of each, and whether it is a proved
 bound.`,
 		Example: `  accountant compare --delta 1e-5 examples/dpsgd.yaml
   accountant compare --delta 1e-5 --csv examples/mixed.yaml`,
-		Args: planArg,
+		Args: planArg, ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, err := parseNumber("delta", delta, openUnit)
 			if err != nil {
@@ -102,7 +103,7 @@ func printComparison(w io.Writer, plan *accountant.Plan, delta float64, rows []a
 		default:
 			value = "–"
 		}
-		fmt.Fprintf(tw, "  %s\t%s\t%v\t%s\n", r.Method, value, r.Kind, oneLine(r.Note))
+		fmt.Fprintf(tw, "  %s\t%s\t%v\t%s\n", r.Method, value, r.Kind, strings.ReplaceAll(oneLine(r.Note), "no bound", paint(w, yellow, "no bound")))
 	}
 	if err := tw.Flush(); err != nil {
 		return err

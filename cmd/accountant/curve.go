@@ -64,9 +64,11 @@ by the ending of --out; --csv and --json print the numbers.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return in.run(cmd, args) },
 	}
+	cmd.ValidArgsFunction = completePlans(0, maxCurves-1)
 	fs := cmd.Flags()
 	fs.StringVar(&in.out, "out", "", "write the picture to this `file` (.svg, .png or .pdf)")
-	fs.StringVar(&in.kind, "kind", deltaKind, "`kind` of curve: delta, steps or trade-off")
+	in.kind = deltaKind
+	addChoice(cmd, &in.kind, "kind", "`kind` of curve: delta, steps or trade-off", deltaKind, stepsKind, tradeOffKind)
 	fs.StringVar(&in.points, "points", "", "number of `points` on each curve (default 60; 25 for steps)")
 	fs.StringVar(&in.minDelta, "min-delta", "1e-12", "kind delta: where the axis of `δ` ends")
 	fs.StringVar(&in.from, "from", "0", "kind delta: first `ε`, may be negative")
@@ -76,6 +78,7 @@ by the ending of --out; --csv and --json print the numbers.`,
 	fs.BoolVar(&in.log, "log", false, "kind trade-off: true-positive against false-positive rate, on logarithmic axes")
 	fs.StringVar(&in.title, "title", "", "`text` above the picture")
 	in.registerPlain(cmd)
+	_ = cmd.MarkFlagFilename("out", pictures...)
 	return cmd
 }
 
@@ -114,9 +117,6 @@ func (f *curveFlags) run(cmd *cobra.Command, args []string) error {
 		}
 	}
 	own := map[string][]string{deltaKind: {"min-delta", "from", "to", "rdp"}, stepsKind: {"delta"}, tradeOffKind: {"log"}}
-	if own[f.kind] == nil {
-		return fmt.Errorf("--kind: %s is not delta, steps or trade-off", show(f.kind))
-	}
 	for _, kind := range []string{deltaKind, stepsKind, tradeOffKind} {
 		for _, name := range own[kind] {
 			if kind != f.kind && cmd.Flags().Changed(name) {
@@ -161,7 +161,7 @@ func (f *curveFlags) run(cmd *cobra.Command, args []string) error {
 			for _, w := range p.warnings {
 				if !seen[w] {
 					seen[w] = true
-					fmt.Fprintf(cmd.ErrOrStderr(), "accountant: warning: %s: %s\n", c.name, oneLine(w))
+					fmt.Fprintf(cmd.ErrOrStderr(), "%s%s: %s\n", warning(cmd.ErrOrStderr()), c.name, oneLine(w))
 				}
 			}
 		}

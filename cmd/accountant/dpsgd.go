@@ -70,7 +70,7 @@ found that meets the target.`,
 	fs.StringVar(&in.noise, "noise-multiplier", "", "standard deviation `σ` of the noise over the clipping norm (required, or --target-epsilon)")
 	fs.StringVar(&in.target, "target-epsilon", "", "find the smallest noise multiplier for this `ε`, instead of --noise-multiplier")
 	fs.StringVar(&in.deltas, "delta", "", "one or several `δ`, with commas between them (required)")
-	fs.StringVar(&in.neighbors, "neighbors", "add-remove", "neighbouring `relation`: add-remove or substitute")
+	addNeighbors(cmd, &in.neighbors)
 	_ = cmd.MarkFlagRequired("delta")
 	flags.register(cmd)
 	return cmd
@@ -116,7 +116,7 @@ type dpsgdRun struct {
 }
 
 func (f *dpsgdFlags) parse() (r dpsgdRun, err error) {
-	if r.neighbors, err = parseNeighbors(f.neighbors); err != nil {
+	if r.neighbors, err = profiles.ParseRelation(f.neighbors); err != nil {
 		return r, err
 	}
 	rate := new(big.Rat)

@@ -35,7 +35,7 @@ func (q question) command() *cobra.Command {
 	var method, values string
 	cmd := &cobra.Command{
 		Use: q.use, Short: q.short, Long: q.long, Example: q.example,
-		Args: planArg,
+		Args: planArg, ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			at, err := parseNumbers(q.flag, values, q.allowed)
 			if err != nil {
@@ -43,9 +43,6 @@ func (q question) command() *cobra.Command {
 			}
 			opts, err := flags.options()
 			if err != nil {
-				return err
-			}
-			if err := chosenAccountant(method); err != nil {
 				return err
 			}
 			plan, err := readPlan(cmd, args[0])
@@ -73,7 +70,8 @@ func (q question) command() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&values, q.flag, "", "one or several `"+q.symbol+"`, with commas between them (required)")
 	_ = cmd.MarkFlagRequired(q.flag)
-	cmd.Flags().StringVar(&method, "accountant", fourierAccountant, "`method`: fourier, or rdp for a looser upper bound by Rényi accounting")
+	method = fourierAccountant
+	addChoice(cmd, &method, "accountant", "`method`: fourier, or rdp for a looser upper bound by Rényi accounting", fourierAccountant, rdpAccountant)
 	flags.register(cmd)
 	return cmd
 }

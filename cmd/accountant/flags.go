@@ -140,11 +140,8 @@ func newAccountant(plan *accountant.Plan, opts []accountant.Option) (*accountant
 	return acct, nil
 }
 
-// parseNeighbors reads the value of --neighbors.
-func parseNeighbors(text string) (profiles.Relation, error) {
-	r, err := profiles.ParseRelation(text)
-	if err != nil {
-		return 0, fmt.Errorf("--neighbors: %s is not add-remove or substitute", show(text))
-	}
-	return r, nil
+// addNeighbors defines the flag --neighbors.
+func addNeighbors(cmd *cobra.Command, to *string) {
+	*to = profiles.AddRemove.String()
+	addChoice(cmd, to, "neighbors", "neighbouring `relation`: add-remove or substitute", *to, profiles.Substitute.String())
 }

@@ -76,9 +76,6 @@ func newLabelCmd() *cobra.Command {
   accountant label apply --epsilon 1 --labels 0..52 --column weeks --in data.csv --out noisy.csv`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if prior == "" {
-				return errors.New("prior: is missing, must be a CSV file with the header label,weight")
-			}
 			if plot != "" {
 				if err := pictureFormat("plot", plot); err != nil {
 					return err
@@ -90,13 +87,13 @@ func newLabelCmd() *cobra.Command {
 			}
 			limited := cmd.Flags().Changed("bias")
 			if limited && grid == 0 {
-				return errors.New("grid: is 0, must be at least 2 with --bias")
+				return errors.New("--grid: is 0, must be at least 2 with --bias")
 			}
 			r, err := measured(cmd, "designing", func(*meter) (*labelReport, error) {
 				return labelDesign(p, epsilon, grid, bias, limited)
 			})
 			if err != nil {
-				return err
+				return flagged(cmd, err)
 			}
 			if plot != "" {
 				if err := labelPlot(r.randomizer, plot); err != nil {
@@ -113,6 +110,10 @@ func newLabelCmd() *cobra.Command {
 	f.Float64Var(&bias, "bias", 0, "allow this much bias; needs --grid")
 	f.StringVar(&plot, "plot", "", "draw the output law of each label into this file (.svg, .png, .pdf)")
 	form.register(cmd)
+	_ = cmd.MarkFlagRequired("epsilon")
+	_ = cmd.MarkFlagRequired("prior")
+	_ = cmd.MarkFlagFilename("prior", "csv")
+	_ = cmd.MarkFlagFilename("plot", pictures...)
 	cmd.AddCommand(newLabelApplyCmd())
 	return cmd
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dpaccountant/accountant/internal/nearest"
 	"github.com/dpaccountant/accountant/labeldp"
 )
 
@@ -77,7 +78,7 @@ func newLabelApplyCmd() *cobra.Command {
 			j.seeded = cmd.Flags().Changed("seed")
 			a, err := measuredIf(cmd, j.progress, "randomizing", j.run)
 			if err != nil {
-				return err
+				return flagged(cmd, err)
 			}
 			return j.print(cmd.OutOrStdout(), a, func(w io.Writer) error { return a.print(w, j.out) })
 		},
@@ -88,29 +89,33 @@ func newLabelApplyCmd() *cobra.Command {
 	f.StringVar(&j.labels, "labels", "", "public set of labels, as 1..52, 0..10..2 (step 2) or 0,1,5")
 	f.Float64Var(&j.priorEpsilon, "prior-epsilon", 0, "part of the budget for the prior (0: sqrt(labels/rows))")
 	f.Float64Var(&j.floor, "floor", 1e-3, "share of the uniform prior mixed into an estimated one, in [0, 1]")
-	f.StringVar(&j.method, "method", "optimal", "one of optimal, debiased-rr, two-point, randomized-response, rr-on-bins")
+	j.method = "optimal"
+	addChoice(cmd, &j.method, "method", "one of optimal, debiased-rr, two-point, randomized-response, rr-on-bins",
+		"optimal", "debiased-rr", "two-point", "randomized-response", "rr-on-bins")
 	f.StringVar(&j.in, "in", "", "CSV file with a header")
 	f.StringVar(&j.out, "out", "", "CSV file to write")
 	f.StringVar(&j.column, "column", "label", "column of labels")
 	f.BoolVar(&j.round, "round", false, "round labels between two of the set, without bias")
 	f.Uint64Var(&j.seed, "seed", 0, "make the run reproducible; whoever knows the seed can undo the noise")
-	f.StringVar(&j.progress, "progress", "auto", "progress bar on standard error: auto, on or off")
+	addProgress(cmd, &j.progress)
 	j.register(cmd)
+	for _, name := range []string{"epsilon", "in", "out"} {
+		_ = cmd.MarkFlagRequired(name)
+	}
+	for _, name := range []string{"prior", "in", "out"} {
+		_ = cmd.MarkFlagFilename(name, "csv")
+	}
 	return cmd
 }
 
 func (j *labelJob) run(m *meter) (*labelApplied, error) {
 	switch {
-	case j.in == "":
-		return nil, errors.New("in: is missing, must be a CSV file")
-	case j.out == "":
-		return nil, errors.New("out: is missing, must be the file to write")
-	case (j.prior == "") == (j.labels == ""):
-		return nil, errors.New("prior, labels: exactly one of the two must be given")
+	case j.prior == "" && j.labels == "":
+		return nil, usageError{errors.New("missing --prior or --labels")}
+	case j.prior != "" && j.labels != "":
+		return nil, usageError{errors.New("--prior and --labels exclude each other")}
 	case j.prior != "" && j.priorEpsilon != 0:
-		return nil, errors.New("prior-epsilon: has no use with a public prior")
-	case !slices.Contains([]string{"auto", "on", "off"}, j.progress):
-		return nil, fmt.Errorf("progress: %q is not one of auto, on, off", j.progress)
+		return nil, usageError{errors.New("--prior-epsilon is of no use with --prior, which is public")}
 	}
 	src := labeldp.NewSource()
 	if j.seeded {
@@ -204,7 +209,7 @@ func labelMethod(name string, p labeldp.Prior, eps float64) (*labeldp.Randomizer
 	case "rr-on-bins":
 		return labeldp.RROnBins(p, eps)
 	}
-	return nil, fmt.Errorf("method: %q is not one of optimal, debiased-rr, two-point, randomized-response, rr-on-bins", name)
+	return nil, fmt.Errorf("--method: %s is unknown", show(name))
 }
 
 // labelSet parses 1..52, 0..10..2 or a list.
@@ -271,7 +276,7 @@ func (p *labelPass) rows(w io.Writer) error {
 	}
 	at := slices.Index(header, p.job.column)
 	if at < 0 {
-		return fmt.Errorf("column: %q is not one of %s", p.job.column, strings.Join(header, ", "))
+		return fmt.Errorf("--column: %s is not in %s; %s", show(p.job.column), path, nearest.Hint(p.job.column, header))
 	}
 	var out *csv.Writer
 	var texts []string

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/ledger"
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 func newLedgerCmd() *cobra.Command {
@@ -67,11 +68,11 @@ func newLedgerInitCmd() *cobra.Command {
 		Short: "Make a new ledger",
 		Long: `init makes a new ledger file. Relation, budget and mode are fixed from then on. A
 file that exists is never overwritten.`,
-		Args: ledgerArgs("ledger file"),
+		Args: ledgerArgs("ledger file"), ValidArgsFunction: completePlans(1, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c := ledger.Config{Mode: ledger.Mode(mode)}
 			var err error
-			if c.Neighbors, err = parseNeighbors(neighbors); err != nil {
+			if c.Neighbors, err = profiles.ParseRelation(neighbors); err != nil {
 				return err
 			}
 			if c.Epsilon, err = parseNumber("epsilon", epsilon, epsilonRange); err != nil {
@@ -79,9 +80,6 @@ file that exists is never overwritten.`,
 			}
 			if c.Delta, err = parseNumber("delta", delta, deltaRange); err != nil {
 				return err
-			}
-			if c.Mode != ledger.Planned && c.Mode != ledger.Adaptive {
-				return fmt.Errorf("--mode: %s is not planned or adaptive", show(mode))
 			}
 			l, err := ledger.Create(args[0], c)
 			if err != nil {
@@ -93,13 +91,12 @@ file that exists is never overwritten.`,
 	fs := cmd.Flags()
 	fs.StringVar(&epsilon, "epsilon", "", "`ε` of the budget (required)")
 	fs.StringVar(&delta, "delta", "", "`δ` of the budget (required)")
-	fs.StringVar(&mode, "mode", string(ledger.Planned), "planned, or adaptive if steps may depend on earlier outputs")
-	fs.StringVar(&neighbors, "neighbors", "add-remove", "neighbouring `relation`: add-remove or substitute")
+	mode = string(ledger.Planned)
+	addChoice(cmd, &mode, "mode", "planned, or adaptive if steps may depend on earlier outputs", mode, string(ledger.Adaptive))
+	addNeighbors(cmd, &neighbors)
 	form.register(cmd)
 	_ = cmd.MarkFlagRequired("epsilon")
 	_ = cmd.MarkFlagRequired("delta")
-	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{"planned", "adaptive"}, cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("neighbors", cobra.FixedCompletions([]string{"add-remove", "substitute"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -112,7 +109,7 @@ func newLedgerAddCmd() *cobra.Command {
 		Long: `add spends all steps of a plan, or none: when it would pass the budget, add
 fails and the plan must not run. When add succeeds the spend is on disk. - reads
 the plan from standard input.`,
-		Args: ledgerArgs("ledger file", "plan file (- reads standard input)"),
+		Args: ledgerArgs("ledger file", "plan file (- reads standard input)"), ValidArgsFunction: completePlans(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			l, err := ledger.Open(args[0])
 			if err != nil {
@@ -141,7 +138,7 @@ func newLedgerStatusCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status FILE",
 		Short: "Tell what is spent, what is left and which guarantee holds",
-		Args:  ledgerArgs("ledger file"),
+		Args:  ledgerArgs("ledger file"), ValidArgsFunction: completePlans(1, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			l, err := ledger.Open(args[0])
 			if err != nil {
@@ -166,7 +163,7 @@ recomputes what the entries cost. It fails at the first line that is wrong.
 The chain does not show that entries at the end were taken away, nor that
 somebody rewrote the whole file. Keep the head that status prints somewhere
 else, and give it to --head later.`,
-		Args: ledgerArgs("ledger file"),
+		Args: ledgerArgs("ledger file"), ValidArgsFunction: completePlans(1, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			st, err := ledger.Verify(args[0], head)
 			if err != nil {
@@ -277,6 +274,6 @@ func printStatus(w io.Writer, st ledger.Status) {
 	}
 	fmt.Fprintf(w, "guarantee: %s\n", st.Guarantee)
 	if st.Torn > 0 {
-		fmt.Fprintf(w, "warning:   %s\n", tornWarning(st.Torn))
+		fmt.Fprintf(w, "%s   %s\n", paint(w, yellow, "warning:"), tornWarning(st.Torn))
 	}
 }

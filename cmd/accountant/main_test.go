@@ -70,6 +70,7 @@ func execute(cmd *cobra.Command, args ...string) (stdout, stderr string, err err
 	cmd.SetOut(&out)
 	cmd.SetErr(&errs)
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.SetFlagErrorFunc(flagError)
 	err = cmd.Execute()
 	return out.String(), errs.String(), err
 }
@@ -104,7 +105,7 @@ var badCalls = []struct {
 	{"dpsgd --noise-multiplier 1 --delta 1e-5 --sampling-rate 0.1", 2, "accountant dpsgd: missing --epochs (or --steps) (see accountant dpsgd --help)"},
 	{"dpsgd --noise-multiplier 1 --delta 1e-5 --sampling-rate 0.1 --batch-size 5", 2, "accountant dpsgd: --sampling-rate excludes --examples and --batch-size (see accountant dpsgd --help)"},
 	{"dpsgd --noise-multiplier 1 --delta 1e-5 --sampling-rate 0.1 --steps 5 --epochs 5", 2, "accountant dpsgd: --epochs and --steps exclude each other (see accountant dpsgd --help)"},
-	{"dpsgd --noise 1 --delta 1e-5", 2, "accountant dpsgd: unknown flag --noise (see accountant dpsgd --help)"},
+	{"dpsgd --noise 1 --delta 1e-5", 2, "accountant dpsgd: unknown flag --noise; did you mean --noise-multiplier? (see accountant dpsgd --help)"},
 	{"dpsgd --noise_multiplier 1", 2, "accountant dpsgd: unknown flag --noise_multiplier; did you mean --noise-multiplier? (see accountant dpsgd --help)"},
 	{"version now", 2, `accountant version: "now" is an argument, but the command takes flags only (see accountant version --help)`},
 

@@ -88,13 +88,15 @@ Mechanisms on disjoint shards of the data need no noise: say --disjoint-shards.`
 	fs.Float64Var(&f.allowance, "allowance", 0, "`m`: the answer may cost m times ε (required)")
 	fs.Float64Var(&f.deltaEach, "delta-each", 0, "`Δ` of every mechanism")
 	fs.Float64Var(&f.outputDelta, "output-delta", 0, "`δ` of the answer (default 1 − (1−Δ)^m)")
-	fs.StringVar(&f.gamma, "gamma", "optimal", "noise function: optimal, subsampling, double or constant")
-	fs.StringVar(&f.objective, "objective", "error", "what optimal means: error (of votes above ½), disagreement or common-p")
+	f.gamma, f.objective = "optimal", "error"
+	addChoice(cmd, &f.gamma, "gamma", "noise `function`: optimal, subsampling, double or constant", "optimal", "subsampling", "double", "constant")
+	addChoice(cmd, &f.objective, "objective", "what optimal means: error (of votes above ½), disagreement or common-p", "error", "disagreement", "common-p")
 	fs.Float64Var(&f.mean, "prior-mean", 0.75, "mean vote probability of the objective")
 	fs.BoolVar(&f.monotone, "monotone", true, "let clearer majorities be answered at least as truthfully")
 	fs.BoolVar(&f.disjoint, "disjoint-shards", false, "the mechanisms run on disjoint shards of the records")
 	fs.StringVar(&f.plot, "plot", "", "draw the noise functions to a `file` (.svg, .png or .pdf)")
 	f.output.register(cmd)
+	_ = cmd.MarkFlagFilename("plot", pictures...)
 	for _, name := range []string{"mechanisms", "epsilon", "allowance"} {
 		_ = cmd.MarkFlagRequired(name)
 	}
@@ -107,7 +109,7 @@ func runMajority(cmd *cobra.Command, f *majorityFlags) error {
 		p = p.WithDefaultDelta()
 	}
 	if err := p.Check(); err != nil {
-		return err
+		return flagged(cmd, err)
 	}
 	var o darrm.Objective
 	switch f.objective {
@@ -117,8 +119,6 @@ func runMajority(cmd *cobra.Command, f *majorityFlags) error {
 		o = darrm.FewestDisagreements{Mean: f.mean}
 	case "common-p":
 		o = darrm.CommonUniform{}
-	default:
-		return fmt.Errorf("objective: %q is not one of error, disagreement, common-p", f.objective)
 	}
 	if f.plot != "" {
 		if err := pictureFormat("plot", f.plot); err != nil {
@@ -127,7 +127,7 @@ func runMajority(cmd *cobra.Command, f *majorityFlags) error {
 	}
 	a, err := measured(cmd, "linear programs", func(m *meter) (*majorityAnswer, error) { return answerMajority(m, p, o, f) })
 	if err != nil {
-		return err
+		return flagged(cmd, err)
 	}
 	if f.plot != "" {
 		p, err := majorityPlot(a.families)
@@ -209,8 +209,6 @@ func answerMajority(m *meter, p darrm.Params, o darrm.Objective, f *majorityFlag
 		}
 	case f.gamma == "constant":
 		a.Gamma, cert = fixed, bestCert
-	default:
-		return nil, fmt.Errorf("gamma: %q is not one of optimal, subsampling, double, constant", f.gamma)
 	}
 	a.MaxF, a.BudgetF, a.Certified = cert.MaxF, cert.BudgetF, cert.Certified
 	if a.Objective, _, err = darrm.Value(o, a.Gamma); err != nil {

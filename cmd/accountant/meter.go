@@ -36,6 +36,12 @@ func measured[T any](cmd *cobra.Command, what string, compute func(*meter) (T, e
 	return measuredIf(cmd, "auto", what, compute)
 }
 
+// addProgress defines the flag --progress.
+func addProgress(cmd *cobra.Command, to *string) {
+	*to = "auto"
+	addChoice(cmd, to, "progress", "show progress on standard error: auto (on a terminal), on or off", "auto", "on", "off")
+}
+
 // measuredIf is measured for commands with a flag --progress: "on" shows the
 // meter at once, whatever standard error is, "off" never.
 func measuredIf[T any](cmd *cobra.Command, progress, what string, compute func(*meter) (T, error)) (T, error) {

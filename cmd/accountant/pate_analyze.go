@@ -12,7 +12,9 @@ import (
 	"github.com/dpaccountant/accountant/pate"
 )
 
-const pateNotSafe = "NOT SAFE TO PUBLISH: this depends on the private votes (see accountant pate smooth)"
+const pateNotSafe = "NOT SAFE TO PUBLISH"
+
+const pateNotSafeWhy = ": this depends on the private votes (see accountant pate smooth)"
 
 func newPateAnalyzeCmd() *cobra.Command {
 	var f pateFlags
@@ -66,6 +68,7 @@ sum to (ε, δ). The reports differ in which queries are charged for an answer:
 	f.register(cmd)
 	cmd.Flags().StringVar(&orders, "orders", "", "Rényi orders: first:last:step or a list with commas (default 1.5:100:0.5)")
 	cmd.Flags().StringVar(&plotFile, "plot", "", "draw ε against answered queries into this `file` (.svg, .png or .pdf)")
+	_ = cmd.MarkFlagFilename("plot", pictures...)
 	return cmd
 }
 
@@ -129,7 +132,7 @@ func (r *pateRun) analyze(cmd *cobra.Command, l *pate.Ledger, delta float64) (*p
 	for _, report := range reports {
 		x, err := r.line(l, report, delta)
 		if err != nil {
-			return nil, pateFlagged(cmd, err)
+			return nil, flagged(cmd, err)
 		}
 		a.lines = append(a.lines, x)
 		if report == r.report {
@@ -189,14 +192,14 @@ func (a *pateAnalysis) write(w io.Writer, r *pateRun) error {
 	fmt.Fprintf(&b, "mechanism  %v\n", r.aggregator)
 	fmt.Fprintf(&b, "votes      %d queries, %d classes, %d teachers\n", r.votes.Queries(), r.votes.Classes(), r.votes.Teachers())
 	for _, x := range r.warnings {
-		fmt.Fprintf(&b, "warning    %s\n", x)
+		fmt.Fprintf(&b, "%s    %s\n", paint(w, yellow, "warning"), x)
 	}
 	kind := "an upper bound at this data set"
 	switch a.head.cost.Report {
 	case pate.DataIndependent:
 		kind = "an upper bound at every data set"
 	case pate.ExpectedNotABound:
-		kind = "an estimate, NOT A BOUND"
+		kind = "an estimate, " + paint(w, red, "NOT A BOUND")
 	}
 	fmt.Fprintf(&b, "epsilon    %s at delta %s (%v report: %s)\n\n", a.head.epsilon(), short(a.delta), a.head.cost.Report, kind)
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -213,7 +216,7 @@ func (a *pateAnalysis) write(w io.Writer, r *pateRun) error {
 		fmt.Fprintf(t, "%s\t%s\t%v\t%.5g\t%.5g\t%s\t\n", name, x.epsilon(), x.order, x.check, x.label, answered)
 	}
 	t.Flush()
-	fmt.Fprintf(&b, "\nCosts are Rényi divergences at the order of the line. Publish the independent\nline only; of the others: %s\n", pateNotSafe)
+	fmt.Fprintf(&b, "\nCosts are Rényi divergences at the order of the line. Publish the independent\nline only; of the others: %s%s\n", paint(w, red, pateNotSafe), pateNotSafeWhy)
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -27,12 +27,9 @@ if its name ends in .npy and CSV otherwise; "-" is CSV on standard output.`,
 		Example: `  accountant pate synth --rule s1 --teachers 250 --classes 10 --queries 640 --out votes.csv`,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if rule != "s1" {
-				return fmt.Errorf("--rule: %q is not in [s1]", rule)
-			}
 			v, err := pate.SynthS1(teachers, classes, queries)
 			if err != nil {
-				return pateFlagged(cmd, err)
+				return flagged(cmd, err)
 			}
 			var b bytes.Buffer
 			write := v.WriteCSV
@@ -65,12 +62,14 @@ if its name ends in .npy and CSV otherwise; "-" is CSV on standard output.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&rule, "rule", "s1", "rule of the votes: s1")
+	rule = "s1"
+	addChoice(cmd, &rule, "rule", "rule of the votes: s1", "s1")
 	fs.Int64Var(&teachers, "teachers", 0, "number of teachers (required)")
 	fs.IntVar(&classes, "classes", 0, "number of classes (required)")
 	fs.IntVar(&queries, "queries", 0, "number of queries (required)")
 	fs.StringVar(&out, "out", "", "`file` to write (required)")
 	form.register(cmd)
+	_ = cmd.MarkFlagFilename("out", "csv", "npy")
 	for _, name := range []string{"teachers", "classes", "queries", "out"} {
 		_ = cmd.MarkFlagRequired(name)
 	}

@@ -44,17 +44,19 @@ are those of plan files.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return in.run(cmd) },
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&in.mechanism, "mechanism", "", "`name` of the mechanism (required)")
+	addChoice(cmd, &in.mechanism, "mechanism", "`name` of the mechanism (required)",
+		"gaussian", "laplace", "discrete-gaussian", "discrete-laplace", "randomized-response", "pure", "approximate", "finite")
 	_ = cmd.MarkFlagRequired("mechanism")
 	for _, p := range profileParams {
 		in.params[p.name] = fs.String(p.name, "", p.usage)
 	}
 	fs.StringVar(&in.rate, "sampling-rate", "", "`probability` of each record to take part, independently")
-	fs.StringVar(&in.neighbors, "neighbors", "add-remove", "neighbouring `relation`: add-remove or substitute")
+	addNeighbors(cmd, &in.neighbors)
 	fs.StringVar(&in.at, "at", "", "show these `ε`, with commas between them, may be negative (default: a range that suits the mechanism)")
 	fs.StringVar(&in.minDelta, "min-delta", "1e-12", "the default range ends where `δ` is this small")
 	fs.StringVar(&in.out, "out", "", "draw the profile to this `file` (.svg, .png or .pdf)")
 	in.output.register(cmd)
+	_ = cmd.MarkFlagFilename("out", pictures...)
 	return cmd
 }
 
@@ -67,9 +69,6 @@ type profileFlags struct {
 // plan returns the one-step plan that the flags describe. Plans are read
 // strictly, so that the flags are as well.
 func (f *profileFlags) plan(cmd *cobra.Command) (*accountant.Plan, error) {
-	if _, err := parseNeighbors(f.neighbors); err != nil {
-		return nil, err
-	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "neighbors: %s\nsteps:\n  - mechanism:\n      %s: {", f.neighbors, quoteYAML(f.mechanism))
 	comma := ""

@@ -18,14 +18,6 @@ const (
 	rdpAccountant     = "rdp"
 )
 
-// chosenAccountant checks the value of --accountant.
-func chosenAccountant(name string) error {
-	if name != fourierAccountant && name != rdpAccountant {
-		return fmt.Errorf("--accountant: %s is not fourier or rdp", show(name))
-	}
-	return nil
-}
-
 type rdpJSON struct {
 	Neighbors  string `json:"neighbors"`
 	Accountant string `json:"accountant"`

@@ -27,7 +27,7 @@ Upper ends hold for every attacker; lower ends are reached by a known attack.
 The plan file is YAML or JSON; - reads standard input.`,
 		Example: `  accountant risk examples/dpsgd.yaml
   accountant risk --false-positives 1e-6,0.01 --priors 0.5 --json examples/dpsgd.yaml`,
-		Args: planArg,
+		Args: planArg, ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			fprs, err := parseNumbers("false-positives", rates, riskRange)
 			if err != nil {
@@ -152,7 +152,7 @@ func riskWarnings(risk accountant.Risk) []string {
 
 func warnRisk(w io.Writer, risk accountant.Risk) {
 	for _, text := range riskWarnings(risk) {
-		fmt.Fprintf(w, "accountant: warning: %s\n", oneLine(text))
+		fmt.Fprintf(w, "%s%s\n", warning(w), oneLine(text))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/dpaccountant/accountant/internal/nearest"
+	"github.com/dpaccountant/accountant/ledger"
 )
 
 // commands lists every command, in the order of the help.
@@ -79,6 +80,7 @@ func newRootCmd() *cobra.Command {
 	// complains about is the input.
 	forEachCommand(root, func(c *cobra.Command) {
 		c.DisableFlagsInUseLine = true
+		completeFlags(c)
 		if runE := c.RunE; runE != nil {
 			c.RunE = func(cmd *cobra.Command, args []string) error {
 				if isTrue(cmd, "json") && isTrue(cmd, "csv") {
@@ -141,7 +143,11 @@ func exitCode(cmd *cobra.Command, err error, stderr io.Writer) int {
 	}
 	var input inputError
 	if errors.As(err, &input) {
-		fmt.Fprintf(stderr, "accountant: %s\n", oneLine(err.Error()))
+		msg := oneLine(err.Error())
+		if errors.Is(err, ledger.ErrBudget) {
+			msg = paint(stderr, red, msg)
+		}
+		fmt.Fprintf(stderr, "accountant: %s\n", msg)
 		return 1
 	}
 	msg := oneLine(err.Error())
@@ -161,6 +167,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var value *pflag.ValueRequiredError
 	var invalid *pflag.InvalidValueError
+	var wrong choiceError
+	errors.As(err, &invalid)
 	switch {
 	case errors.As(err, &unknown):
 		name := "--" + unknown.GetSpecifiedName()
@@ -170,7 +178,9 @@ func flagError(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("unknown flag %s%s", name, flagHint(cmd, unknown.GetSpecifiedName()))
 	case errors.As(err, &value):
 		return fmt.Errorf("flag --%s needs a value", value.GetSpecifiedName())
-	case errors.As(err, &invalid):
+	case errors.As(err, &wrong):
+		return inputError{fmt.Errorf("--%s: %w", invalid.GetFlag().Name, wrong)}
+	case invalid != nil:
 		return inputError{fmt.Errorf("--%s: %q is not a %s", invalid.GetFlag().Name, invalid.GetValue(), valueType(invalid.GetFlag()))}
 	}
 	return err

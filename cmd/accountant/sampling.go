@@ -60,7 +60,8 @@ relation is substitution for all schemes.`,
 	fs.StringVar(&in.population, "population", "", "number of records `N` (required)")
 	fs.StringVar(&in.subset, "subset", "", "number `B` of the first stage's records, for the schemes of MUST")
 	fs.StringVar(&in.batch, "batch", "", "number `M` of records in a subsample (required)")
-	fs.StringVar(&in.mechanism, "mechanism", "gaussian", "`name` of the noise: gaussian or laplace")
+	in.mechanism = "gaussian"
+	addChoice(cmd, &in.mechanism, "mechanism", "`name` of the noise: gaussian or laplace", "gaussian", "laplace")
 	fs.StringVar(&in.noise, "noise-multiplier", "", "noise `σ` over one record's largest contribution (required)")
 	fs.StringVar(&in.epsilon, "epsilon", "1", "`ε` of the unsampled mechanism that ε' and δ' belong to")
 	fs.StringVar(&in.steps, "steps", "1000", "number of steps `K` of the last column")
@@ -70,6 +71,7 @@ relation is substitution for all schemes.`,
 		_ = cmd.MarkFlagRequired(name)
 	}
 	flags.register(cmd)
+	_ = cmd.MarkFlagFilename("plot", pictures...)
 	_ = fs.MarkHidden("verbose")
 	return cmd
 }
@@ -114,8 +116,6 @@ func (f *samplingFlags) parse() (r samplingRun, err error) {
 		r.base, err = profiles.NewGaussianMechanism(r.noise)
 	case "laplace":
 		r.base, err = profiles.NewLaplaceMechanism(r.noise)
-	default:
-		return r, fmt.Errorf("--mechanism: %s is not gaussian or laplace", show(f.mechanism))
 	}
 	if err != nil {
 		return r, fmt.Errorf("--%s", strings.TrimPrefix(err.Error(), f.mechanism+": "))

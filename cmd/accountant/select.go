@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -47,8 +46,9 @@ func newSelectCmd() *cobra.Command {
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&f.plan, "plan", "", "plan `file` of one run (- reads standard input)")
-	fs.StringSliceVar(&f.laws, "law", []string{"logarithmic", "negative-binomial", "geometric", "poisson"},
-		"`laws` to compare: geometric, logarithmic, negative-binomial, poisson, binomial, fixed")
+	f.laws = []string{"logarithmic", "negative-binomial", "geometric", "poisson"}
+	addChoices(cmd, &f.laws, "law", "`laws` to compare: geometric, logarithmic, negative-binomial, poisson, binomial, fixed",
+		"geometric", "logarithmic", "negative-binomial", "poisson", "binomial", "fixed")
 	fs.Float64Var(&f.shape, "shape", 0.5, "shape of the negative-binomial law, above -1")
 	fs.Float64SliceVar(&f.means, "mean", []float64{10}, "expected `runs`; several with commas")
 	fs.IntVar(&f.max, "max", 0, "largest number of `runs`: the law is conditioned on it (fixed, binomial: number of runs, of trials)")
@@ -56,6 +56,7 @@ func newSelectCmd() *cobra.Command {
 	fs.Float64Var(&f.candidateEps, "candidate-epsilon", 0, "`ε` of one run")
 	fs.Float64Var(&f.candidateDl, "candidate-delta", 0, "`δ` of one run")
 	f.output.register(cmd)
+	_ = cmd.MarkFlagFilename("plan", "yaml", "yml", "json")
 	return cmd
 }
 
@@ -125,7 +126,7 @@ func runSelect(cmd *cobra.Command, f selectFlags) error {
 		for _, mean := range f.means {
 			for _, name := range f.laws {
 				m.at(len(rows), len(f.means)*len(f.laws))
-				row, err := selectLaw(f, c, strings.TrimSpace(name), mean)
+				row, err := selectLaw(f, c, name, mean)
 				if err != nil {
 					return nil, err
 				}

@@ -19,7 +19,8 @@ func Hint(word string, allowed []string) string {
 }
 
 // Word returns the allowed word that is within a third of its length in edits
-// of word, the first of the closest; "" if there is none.
+// of word, the first of the closest; or else the only one of which word is a part
+// of at least three letters, up to a dash at one end; "" if there is none.
 func Word(word string, allowed []string) string {
 	if len(word) > 100 {
 		return ""
@@ -31,6 +32,17 @@ func Word(word string, allowed []string) string {
 	for _, a := range allowed {
 		if d := edits(norm(word), a); d < bestEdits && d <= max(1, len(a)/3) && d < len(a) {
 			best, bestEdits = a, d
+		}
+	}
+	if best != "" || len(word) < 3 {
+		return best
+	}
+	for _, a := range allowed {
+		if w := norm(word); strings.HasPrefix(a, w) || strings.HasSuffix(a, "-"+w) {
+			if best != "" {
+				return ""
+			}
+			best = a
 		}
 	}
 	return best

@@ -11,6 +11,10 @@ func TestHint(t *testing.T) {
 		{"lapalce", `did you mean "laplace"?`},
 		{"staircase", "must be one of gaussian, laplace, discrete-gaussian, p"},
 		{"x", "must be one of gaussian, laplace, discrete-gaussian, p"},
+		{"discrete", `did you mean "discrete-gaussian"?`},
+		{"gauss", `did you mean "gaussian"?`},
+		{"gau", `did you mean "gaussian"?`},
+		{"ga", "must be one of gaussian, laplace, discrete-gaussian, p"},
 		{"P", `did you mean "p"?`},
 		{"", "must be one of gaussian, laplace, discrete-gaussian, p"},
 	} {
