@@ -57,7 +57,7 @@ batches to the same size, and the count is that of the whole plan.`,
 				return accountant.Calibrate(plan, goal, append(opts, accountant.WithProgress(m.at))...)
 			})
 			if err != nil {
-				return fmt.Errorf("%s: %w", args[0], err)
+				return fmt.Errorf("%s: %w", args[0], flagged(cmd, err))
 			}
 			warn(cmd.ErrOrStderr(), probeAnswers(c, goal)[:1])
 			return flags.print(cmd.OutOrStdout(), calibrationJSON(c, goal, plan.Neighbors.String()), func(w io.Writer) error {

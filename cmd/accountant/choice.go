@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -96,6 +97,33 @@ func (c *choice) complete(_ *cobra.Command, _ []string, typed string) ([]string,
 		}
 	}
 	return all, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+// A once is the value of a flag that may be given once: the last of several would
+// silently win.
+type once struct {
+	pflag.Value
+	given bool
+}
+
+var errTwice = errors.New("is given twice")
+
+func (o *once) Set(text string) error {
+	if o.given {
+		return errTwice
+	}
+	o.given = true
+	return o.Value.Set(text)
+}
+
+// onlyOnce makes flags that hold one value refuse a second one.
+func onlyOnce(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		_, list := f.Value.(pflag.SliceValue)
+		if c, ok := f.Value.(*choice); !list && !(ok && c.many != nil) && f.Value.Type() != "bool" {
+			f.Value = &once{Value: f.Value}
+		}
+	})
 }
 
 // completeFlags has shells complete the values of choices, and offer files only

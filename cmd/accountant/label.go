@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dpaccountant/accountant/internal/nearest"
 	"github.com/dpaccountant/accountant/labeldp"
 )
 
@@ -74,7 +75,12 @@ func newLabelCmd() *cobra.Command {
 		Long:  labelLong,
 		Example: `  accountant label --epsilon 1 --prior prior.csv
   accountant label apply --epsilon 1 --labels 0..52 --column weeks --in data.csv --out noisy.csv`,
-		Args: noArgs,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 && nearest.Word(args[0], commandNames(cmd)) != "" {
+				return unknownCommand(cmd, args[0])
+			}
+			return noArgs(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if plot != "" {
 				if err := pictureFormat("plot", plot); err != nil {
@@ -127,7 +133,7 @@ func labelDesign(p labeldp.Prior, eps float64, grid int, bias float64, limited b
 	if grid != 0 {
 		outputs, err := labeldp.FeasibleGrid(p.Labels(), eps, grid)
 		if err != nil {
-			return nil, fmt.Errorf("grid: %w", err)
+			return nil, fmt.Errorf("--grid: %s", strings.TrimPrefix(err.Error(), "n: "))
 		}
 		if limited {
 			chosen, cert, err = labeldp.BiasLimited(p, eps, bias, outputs)

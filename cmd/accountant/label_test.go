@@ -217,7 +217,7 @@ func TestLabelErrors(t *testing.T) {
 		{"epsilon: NaN is not in", []string{"--prior", prior, "--epsilon", "NaN"}},
 		{"\"prior\" not set", []string{"--epsilon", "1"}},
 		{"no such file", []string{"--epsilon", "1", "--prior", "nowhere.csv"}},
-		{"n: 1 is not in", []string{"--epsilon", "1", "--prior", prior, "--grid", "1"}},
+		{"--grid: 1 is not in", []string{"--epsilon", "1", "--prior", prior, "--grid", "1"}},
 		{"grid: is 0", []string{"--epsilon", "1", "--prior", prior, "--bias", "1"}},
 		{"bias: -1 is not in", []string{"--epsilon", "1", "--prior", prior, "--grid", "9", "--bias", "-1"}},
 		{"plot: \"x.gif\"", []string{"--epsilon", "1", "--prior", prior, "--plot", "x.gif"}},

@@ -29,22 +29,10 @@ pass the budget is refused (exit status 1), and must not run.
   accountant ledger status budget.ledger
   accountant ledger check budget.ledger`,
 		Args: needCommand,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cmd.SetOut(cmd.ErrOrStderr())
-			_ = cmd.Help()
-			return usageError{errors.New("missing command")}
-		},
+		RunE: missingCommand,
 	}
 	cmd.AddCommand(newLedgerInitCmd(), newLedgerAddCmd(), newLedgerStatusCmd(), newLedgerCheckCmd())
 	return cmd
-}
-
-// needCommand is the cobra.PositionalArgs of a command that only has commands.
-func needCommand(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return unknownCommand(cmd, args[0])
-	}
-	return nil
 }
 
 // ledgerArgs is the cobra.PositionalArgs of a command with these arguments.
@@ -165,9 +153,9 @@ somebody rewrote the whole file. Keep the head that status prints somewhere
 else, and give it to --head later.`,
 		Args: ledgerArgs("ledger file"), ValidArgsFunction: completePlans(1, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			st, err := ledger.Verify(args[0], head)
+			st, err := measured(cmd, "checking", func(*meter) (ledger.Status, error) { return ledger.Verify(args[0], head) })
 			if err != nil {
-				return err
+				return flagged(cmd, err)
 			}
 			return form.print(cmd.OutOrStdout(), statusJSON(st), func(w io.Writer) error {
 				printStatus(w, st)

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"math/big"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"gonum.org/v1/plot"
@@ -109,6 +110,9 @@ func runMajority(cmd *cobra.Command, f *majorityFlags) error {
 		p = p.WithDefaultDelta()
 	}
 	if err := p.Check(); err != nil {
+		if rest, ok := strings.CutPrefix(err.Error(), "delta: "); ok {
+			return fmt.Errorf("--delta-each: %s", rest)
+		}
 		return flagged(cmd, err)
 	}
 	var o darrm.Objective

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dpaccountant/accountant/internal/nearest"
 	"github.com/dpaccountant/accountant/pate"
 )
 
@@ -25,17 +24,7 @@ Costs that depend on the votes are private themselves: only what smooth prints
 as sanitized, and the data-independent ε, may be published.`,
 	}
 	cmd.AddCommand(newPateAnalyzeCmd(), newPateSmoothCmd(), newPateSynthCmd())
-	cmd.Args = func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return nil
-		}
-		return fmt.Errorf("unknown command %q; %s", args[0], nearest.Hint(args[0], commandNames(cmd)))
-	}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		cmd.SetOut(cmd.ErrOrStderr())
-		_ = cmd.Help()
-		return usageError{errors.New("missing command")}
-	}
+	cmd.Args, cmd.RunE = needCommand, missingCommand
 	return cmd
 }
 
@@ -228,6 +217,9 @@ func pateRead(path string, read func(io.Reader) error) error {
 	}
 	defer in.Close()
 	if err := read(in); err != nil {
+		if pe := (*os.PathError)(nil); errors.As(err, &pe) {
+			return pathProblem(path, err)
+		}
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil

@@ -87,7 +87,7 @@ func (f *profileFlags) plan(cmd *cobra.Command) (*accountant.Plan, error) {
 				list = append(list, short(x))
 			}
 			value = "[" + strings.Join(list, ", ") + "]"
-		} else if _, err := parseNumber(p.name, value, interval{lo: math.Inf(-1), hi: math.Inf(1)}); err != nil {
+		} else if _, err := parseNumber(p.name, value, interval{lo: -math.MaxFloat64, hi: math.MaxFloat64}); err != nil {
 			return nil, err
 		}
 		fmt.Fprintf(&b, "%s%s: %s", comma, p.name, value)

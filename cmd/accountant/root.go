@@ -49,17 +49,8 @@ func newRootCmd() *cobra.Command {
 		Long:          rootLong,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return nil
-			}
-			return unknownCommand(cmd, args[0])
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cmd.SetOut(cmd.ErrOrStderr())
-			_ = cmd.Help()
-			return usageError{errors.New("missing command")}
-		},
+		Args:          needCommand,
+		RunE:          missingCommand,
 	}
 	root.SetFlagErrorFunc(flagError)
 	// The root runs only to say that a command is missing.
@@ -76,11 +67,17 @@ func newRootCmd() *cobra.Command {
 			return nil
 		}
 	}
+	root.InitDefaultCompletionCmd()
+	if completion, _, err := root.Find([]string{"completion"}); err == nil {
+		completion.Args = needCommand
+		completion.RunE = missingCommand
+	}
 	// Cobra checks flags and arguments before it calls RunE; what RunE itself
 	// complains about is the input.
 	forEachCommand(root, func(c *cobra.Command) {
 		c.DisableFlagsInUseLine = true
 		completeFlags(c)
+		onlyOnce(c)
 		if runE := c.RunE; runE != nil {
 			c.RunE = func(cmd *cobra.Command, args []string) error {
 				if isTrue(cmd, "json") && isTrue(cmd, "csv") {
@@ -96,6 +93,21 @@ func newRootCmd() *cobra.Command {
 		}
 	})
 	return root
+}
+
+// missingCommand is the RunE of a command that only has commands, and needCommand
+// its Args.
+func missingCommand(cmd *cobra.Command, args []string) error {
+	cmd.SetOut(cmd.ErrOrStderr())
+	_ = cmd.Help()
+	return usageError{errors.New("missing command")}
+}
+
+func needCommand(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return unknownCommand(cmd, args[0])
+	}
+	return nil
 }
 
 func isTrue(cmd *cobra.Command, flag string) bool {
@@ -178,6 +190,8 @@ func flagError(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("unknown flag %s%s", name, flagHint(cmd, unknown.GetSpecifiedName()))
 	case errors.As(err, &value):
 		return fmt.Errorf("flag --%s needs a value", value.GetSpecifiedName())
+	case errors.Is(err, errTwice):
+		return fmt.Errorf("--%s %w", invalid.GetFlag().Name, errTwice)
 	case errors.As(err, &wrong):
 		return inputError{fmt.Errorf("--%s: %w", invalid.GetFlag().Name, wrong)}
 	case invalid != nil:

@@ -109,11 +109,11 @@ func runSelect(cmd *cobra.Command, f selectFlags) error {
 	var err error
 	if c.declared {
 		if c.bound, err = selection.FromApproximate(c.eps, c.dl); err != nil {
-			return fmt.Errorf("candidate-%w", err)
+			return fmt.Errorf("--candidate-%w", err)
 		}
 		if c.dl == 0 {
 			if c.curve, err = rdp.Pure(c.eps); err != nil {
-				return fmt.Errorf("candidate-%w", err)
+				return fmt.Errorf("--candidate-%w", err)
 			}
 		}
 		c.smooth = c.bound
