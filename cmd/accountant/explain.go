@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"regexp"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -54,7 +55,7 @@ func readTopics() ([]topic, error) {
 
 // findTopic returns the topic of a name, which may be written with spaces.
 func findTopic(topics []topic, name string) (topic, error) {
-	key := strings.ToLower(strings.Join(strings.FieldsFunc(name, func(r rune) bool { return r == ' ' || r == '_' }), "-"))
+	key := strings.ToLower(strings.Join(strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune(" _,–-", r) }), "-"))
 	var names []string
 	for _, t := range topics {
 		if t.Name == key || slices.Contains(t.Also, key) {
@@ -62,10 +63,36 @@ func findTopic(topics []topic, name string) (topic, error) {
 		}
 		names = append(append(names, t.Name), t.Also...)
 	}
+	// A theorem, or another word of the texts.
+	if found := mentioning(topics, name); len(found) == 1 {
+		return found[0], nil
+	} else if len(found) > 1 {
+		var in []string
+		for _, t := range found {
+			in = append(in, t.Name)
+		}
+		return topic{}, fmt.Errorf("%s is not a topic; it is mentioned in %s", show(name), strings.Join(in, ", "))
+	}
 	if best := nearest.Word(key, names); best != "" {
 		return topic{}, fmt.Errorf("%s is not a topic; did you mean %q?", show(name), best)
 	}
 	return topic{}, fmt.Errorf("%s is not a topic; explain without one lists them", show(name))
+}
+
+// mentioning returns the topics whose texts have these words, in whole.
+func mentioning(topics []topic, words string) (found []topic) {
+	words = strings.Join(strings.Fields(words), " ")
+	// The end of a number is no full stop with digits behind it.
+	whole, err := regexp.Compile(`(?i)(^|[^\pL\d])` + regexp.QuoteMeta(words) + `($|[^\pL\d.]|\.($|\D))`)
+	if err != nil || words == "" {
+		return nil
+	}
+	for _, t := range topics {
+		if whole.MatchString(strings.Join(strings.Fields(t.Title+" "+t.Text), " ")) {
+			found = append(found, t)
+		}
+	}
+	return found
 }
 
 func newExplainCmd() *cobra.Command {
