@@ -71,7 +71,7 @@ by the ending of --out; --csv and --json print the numbers.`,
 	addChoice(cmd, &in.kind, "kind", "`kind` of curve: delta, steps or trade-off", deltaKind, stepsKind, tradeOffKind)
 	fs.StringVar(&in.points, "points", "", "number of `points` on each curve (default 60; 25 for steps)")
 	fs.StringVar(&in.minDelta, "min-delta", "1e-12", "kind delta: where the axis of `δ` ends")
-	fs.StringVar(&in.from, "from", "0", "kind delta: first `ε`, may be negative")
+	fs.StringVar(&in.from, "from", "", "kind delta: first `ε`, may be negative (default 0)")
 	fs.StringVar(&in.to, "to", "", "kind delta: last `ε` (default: where δ is --min-delta)")
 	fs.BoolVar(&in.rdp, "rdp", false, "kind delta: draw the upper bounds of Rényi accounting too")
 	fs.StringVar(&in.delta, "delta", "1e-5", "kind steps: ε is told at this `δ`")
@@ -274,9 +274,11 @@ func (f *curveFlags) deltas(curves []planCurve, plans []*accountant.Plan, n int,
 		return pic, err
 	}
 	whole := interval{lo: -1e4, hi: 1e6}
-	from, err := parseNumber("from", f.from, whole)
-	if err != nil {
-		return pic, err
+	from := 0.0
+	if f.from != "" {
+		if from, err = parseNumber("from", f.from, whole); err != nil {
+			return pic, err
+		}
 	}
 	accts := make([]*accountant.Accountant, len(plans))
 	for i, p := range plans {

@@ -77,7 +77,6 @@ func newRootCmd() *cobra.Command {
 	forEachCommand(root, func(c *cobra.Command) {
 		c.DisableFlagsInUseLine = true
 		completeFlags(c)
-		onlyOnce(c)
 		if runE := c.RunE; runE != nil {
 			c.RunE = func(cmd *cobra.Command, args []string) error {
 				if isTrue(cmd, "json") && isTrue(cmd, "csv") {

@@ -327,9 +327,9 @@ func selectWriteTable(w io.Writer, out selectJSON) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "law\tshape\tγ\truns\tmiss 1 %\tmiss 5 %\tε paper\tε Papernot–Steinke\tε tight\tδ\t")
 	for _, r := range out.Laws {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%.4g\t%.4f\t%.4f\t%s\t%s\t%s\t%.4g\t\n", r.Law, selectCell(r.Shape, "%g"),
+		fmt.Fprintf(t, "%s\t%s\t%s\t%.4g\t%.4f\t%.4f\t%s\t%s\t%s\t%s\t\n", r.Law, selectCell(r.Shape, "%g"),
 			selectCell(r.Gamma, "%.4g"), r.Mean, r.Miss1, r.Miss5,
-			selectUp(r.Epsilon.Paper), selectUp(r.Epsilon.PapernotSteinke), selectUp(r.Epsilon.Tight), r.Delta)
+			selectUp(r.Epsilon.Paper), selectUp(r.Epsilon.PapernotSteinke), selectUp(r.Epsilon.Tight), rounded(r.Delta, 4, up))
 	}
 	if err := t.Flush(); err != nil {
 		return err
