@@ -110,7 +110,8 @@ the plan from standard input.`,
 			if _, err := parsePlan(data, name); err != nil {
 				return err
 			}
-			if err := l.SpendPlan(data, note); err != nil {
+			_, err = measured(cmd, "composing", func(*meter) (any, error) { return nil, l.SpendPlan(data, note) })
+			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
 			return printLedger(cmd, l, form)
@@ -170,7 +171,7 @@ else, and give it to --head later.`,
 }
 
 func printLedger(cmd *cobra.Command, l *ledger.Ledger, form output) error {
-	st, err := l.Status()
+	st, err := measured(cmd, "composing", func(*meter) (ledger.Status, error) { return l.Status() })
 	if err != nil {
 		return err
 	}

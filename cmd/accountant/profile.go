@@ -154,6 +154,18 @@ func (f *profileFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	rows, err := measured(cmd, "computing", func(bar *meter) ([]profileRow, error) { return f.compute(m, floor, bar) })
+	if err != nil {
+		return err
+	}
+	names := m.Relation.DirectionNames()
+	return f.output.print(cmd.OutOrStdout(), f.toJSON(m, names, rows), func(w io.Writer) error {
+		return f.print(w, m, names, rows)
+	})
+}
+
+// compute asks for the rows, and draws the picture if there is to be one.
+func (f *profileFlags) compute(m profiles.Mechanism, floor float64, bar *meter) (rows []profileRow, err error) {
 	one := func(p profiles.Profile) (*fourier.Sum, error) {
 		s := fourier.New(fourier.Options{})
 		return s, s.Add(p, 1)
@@ -161,11 +173,11 @@ func (f *profileFlags) run(cmd *cobra.Command) error {
 	var upper, lower [2]*fourier.Sum
 	for d, dir := range m.Directions {
 		if upper[d], err = one(dir.Upper); err != nil {
-			return err
+			return nil, err
 		}
 		if dir.Lower != nil && !profiles.Equal(dir.Lower, dir.Upper) {
 			if lower[d], err = one(dir.Lower); err != nil {
-				return err
+				return nil, err
 			}
 		}
 	}
@@ -190,7 +202,7 @@ func (f *profileFlags) run(cmd *cobra.Command) error {
 		for delta := floor; delta < 1; delta *= 10 {
 			r, err := s.Epsilon(delta)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			if !math.IsInf(r.Upper, 0) {
 				if delta > floor {
@@ -207,7 +219,7 @@ func (f *profileFlags) run(cmd *cobra.Command) error {
 	var at []float64
 	if f.at != "" {
 		if at, err = parseNumbers("at", f.at, interval{lo: -1e6, hi: 1e6}); err != nil {
-			return err
+			return nil, err
 		}
 	} else {
 		// A round step, some sixteen of them.
@@ -222,23 +234,20 @@ func (f *profileFlags) run(cmd *cobra.Command) error {
 			at = append(at, math.Round(float64(i)*by*1e12)/1e12)
 		}
 	}
-	var rows []profileRow
-	for _, eps := range at {
+	for i, eps := range at {
+		bar.at(i, len(at))
 		row, err := ask(eps)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		rows = append(rows, row)
 	}
 	if f.out != "" {
 		if err := f.draw(m, ask, reach, floor); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	names := m.Relation.DirectionNames()
-	return f.output.print(cmd.OutOrStdout(), f.toJSON(m, names, rows), func(w io.Writer) error {
-		return f.print(w, m, names, rows)
-	})
+	return rows, nil
 }
 
 // title names the mechanism with its parameters.
