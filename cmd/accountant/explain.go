@@ -113,6 +113,11 @@ Without a topic it lists them all.`,
 			var names []string
 			for _, t := range topics {
 				names = append(names, t.Name+"\t"+t.Title)
+				for _, other := range t.Also {
+					if start != "" && strings.HasPrefix(other, start) {
+						names = append(names, other+"\t"+t.Title)
+					}
+				}
 			}
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},

@@ -70,10 +70,8 @@ func TestTerms(t *testing.T) {
 		"strong", "weak type I", "weak type II", "dilution", "numerical width", "advantage", "true-positive rate", "bayes success",
 		"trade-off", "meets", "fails-proved", "common factor", "infeasible", "max-f", "half-loss", "largest bias",
 		"worst", "realised", "independent", "expected", "sanitized")
-	for _, name := range []string{"geometric", "logarithmic", "negative-binomial", "poisson", "binomial", "fixed", "subsampling", "double", "constant",
-		"optimal", "debiased-rr", "two-point", "laplace", "staircase", "randomized-response", "rr-on-bins"} {
-		terms = append(terms, name)
-	}
+	terms = append(terms, "geometric", "logarithmic", "negative-binomial", "poisson", "binomial", "fixed", "subsampling", "double", "constant",
+		"optimal", "debiased-rr", "two-point", "laplace", "staircase", "randomized-response", "rr-on-bins")
 	mechanisms := planNames(t, "neighbors: add-remove\nsteps: [{mechanism: {zzzzzzzzzz: {}}}]")
 	samplings := planNames(t, "neighbors: add-remove\nsteps: [{mechanism: {pure: {epsilon: 1}}, sampling: {zzzzzzzzzz: {}}}]")
 	if len(mechanisms) < 8 || len(samplings) < 1 {

@@ -88,6 +88,9 @@ func (m *meter) at(done, total int) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if total == 1 {
+		done, total = 0, 0 // a bar would not move
+	}
 	if total != m.total {
 		_ = m.bar.Clear()
 		m.restart(total)

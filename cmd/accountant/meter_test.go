@@ -90,6 +90,10 @@ func TestMeter(t *testing.T) {
 	if s := screen(b.Bytes()); !strings.HasSuffix(s, " calibrating, step 3, 1s") {
 		t.Errorf("the screen shows %q", s)
 	}
+	m.at(0, 1)
+	if s := screen(b.Bytes()); !strings.HasSuffix(s, " calibrating, 1s") {
+		t.Errorf("the screen shows %q", s)
+	}
 	m.part(1, 2)(5, 10)
 	if s := screen(b.Bytes()); !strings.HasPrefix(s, "75% |") {
 		t.Errorf("the screen shows %q", s)

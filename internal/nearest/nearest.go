@@ -18,6 +18,16 @@ func Hint(word string, allowed []string) string {
 	return "must be one of " + strings.Join(allowed, ", ")
 }
 
+// Value says that a word is none of the allowed ones, and which it should have
+// been, if one is near.
+func Value(word string, allowed []string) string {
+	text := fmt.Sprintf("%q is not one of %s", word, strings.Join(allowed, ", "))
+	if best := Word(word, allowed); best != "" {
+		text += fmt.Sprintf("; did you mean %q?", best)
+	}
+	return text
+}
+
 // Word returns the allowed word that is within a third of its length in edits
 // of word, the first of the closest; or else the only one of which word is a part
 // of at least three letters, up to a dash at one end; "" if there is none.

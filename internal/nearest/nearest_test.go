@@ -27,6 +27,16 @@ func TestHint(t *testing.T) {
 	}
 }
 
+func TestValue(t *testing.T) {
+	allowed := []string{"double", "constant"}
+	if got, want := Value("duble", allowed), `"duble" is not one of double, constant; did you mean "double"?`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got, want := Value("best", allowed), `"best" is not one of double, constant`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
 func TestEdits(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
