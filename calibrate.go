@@ -134,7 +134,6 @@ func Calibrate(p *Plan, g Goal, opts ...Option) (*Calibration, error) {
 		return nil, fmt.Errorf("%w: epsilon %v is below log(1 − δ) = %.6g, which nothing reaches, not even publishing nothing", ErrInfeasible, g.Epsilon, floor)
 	}
 	s := newSearch(k, p, g, opts)
-	progress(s.told, 0, 0)
 	if err := s.run(); err != nil {
 		return nil, err
 	}
@@ -164,7 +163,6 @@ type search struct {
 	accuracy float64
 	points   int // transform length and accuracy of the latest evaluation
 	at       float64
-	told     fourier.Options // holds Progress
 }
 
 // The accuracies of the three phases: to find the region, to find the root, to
@@ -183,7 +181,6 @@ func newSearch(k *knob, p *Plan, g Goal, opts []Option) *search {
 	if asked.Relative != plain.Relative {
 		s.final, s.fixed = asked.Relative, true
 	}
-	s.told = asked
 	if asked.MaxPoints == plain.MaxPoints {
 		s.opts = append([]Option{WithMemory(64 * calibrationPoints)}, opts...)
 	}
@@ -239,13 +236,13 @@ func (s *search) x(u float64) float64 { return s.k.snap(math.Exp(s.k.safer * u))
 // ask evaluates ε at a value.
 func (s *search) ask(x, accuracy float64) (Interval, error) {
 	s.evals++
+	progress(New(s.p.Neighbors, s.opts...).opts, s.evals, 0)
 	plan, err := s.k.build(x)
 	if err != nil {
 		return Interval{}, err
 	}
 	iv, err := s.answer(plan, accuracy)
 	s.points, s.at = iv.Points, accuracy
-	progress(s.told, s.evals, 0)
 	return iv, err
 }
 

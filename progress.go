@@ -2,9 +2,10 @@ package accountant
 
 import "github.com/dpaccountant/accountant/fourier"
 
-// WithProgress has f called before the first and after each of the computations
-// of an answer that takes several: of curves, Risk and Calibrate. total is how
-// many there are, 0 if that is not known. f must not ask the accountant.
+// WithProgress has f told how many of the computations are done of an answer that
+// takes several: of curves and Risk, from 0 to total; of Calibrate, which does not
+// know their number beforehand, at which one it is, and total is 0. f must not ask
+// the accountant.
 func WithProgress(f func(done, total int)) Option {
 	return func(o *fourier.Options) { o.Progress = f }
 }

@@ -49,7 +49,11 @@ func TestWithProgress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(got); n < 2 || got[0] != [2]int{0, 0} || got[n-1] != [2]int{c.Evaluations, 0} {
-		t.Errorf("Calibrate: %v, want 0 to %d of an unknown number", got, c.Evaluations)
+	var want [][2]int
+	for i := range c.Evaluations {
+		want = append(want, [2]int{i + 1, 0})
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Calibrate: %s", diff)
 	}
 }
