@@ -30,8 +30,8 @@ type meter struct {
 	last        time.Time // when done changed
 }
 
-// measured runs a computation with a meter on standard error, if that is a
-// terminal.
+// measured runs a computation with a meter on standard error, if that and standard
+// output are terminals: what goes to a file or a pipe is not watched.
 func measured[T any](cmd *cobra.Command, what string, compute func(*meter) (T, error)) (T, error) {
 	return measuredIf(cmd, "auto", what, compute)
 }
@@ -48,7 +48,7 @@ func measuredIf[T any](cmd *cobra.Command, progress, what string, compute func(*
 	var m *meter
 	if w := cmd.ErrOrStderr(); progress == "on" {
 		m = newMeter(w, what, time.Now, 0)
-	} else if progress == "auto" && isTerminal(w) {
+	} else if progress == "auto" && isTerminal(w) && isTerminal(cmd.OutOrStdout()) {
 		m = newMeter(w, what, time.Now, meterDelay)
 		go m.animate()
 	}

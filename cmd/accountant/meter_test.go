@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"errors"
+	"io"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -121,5 +123,33 @@ func TestMeasured(t *testing.T) {
 	})
 	if x != 7 || err != stop || b.Len() > 0 {
 		t.Errorf("%d, %v, %q", x, err, b.String())
+	}
+}
+
+// TestMeasuredTerminal needs a terminal to look at: it takes two for a meter.
+func TestMeasuredTerminal(t *testing.T) {
+	tty, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skip("no pseudo-terminal: ", err)
+	}
+	defer tty.Close()
+	for _, c := range []struct {
+		out, err io.Writer
+		progress string
+		want     bool
+	}{
+		{tty, tty, "auto", true},
+		{tty, tty, "off", false},
+		{&bytes.Buffer{}, tty, "auto", false},
+		{tty, &bytes.Buffer{}, "auto", false},
+		{&bytes.Buffer{}, &bytes.Buffer{}, "on", true},
+	} {
+		cmd := &cobra.Command{}
+		cmd.SetOut(c.out)
+		cmd.SetErr(c.err)
+		got, _ := measuredIf(cmd, c.progress, "computing", func(m *meter) (bool, error) { return m != nil, nil })
+		if got != c.want {
+			t.Errorf("%T and %T, %s: meter %v, want %v", c.out, c.err, c.progress, got, c.want)
+		}
 	}
 }
