@@ -62,7 +62,10 @@ by the ending of --out; --csv and --json print the numbers.`,
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return in.run(cmd, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in.cmd = cmd
+			return in.run(cmd, args)
+		},
 	}
 	cmd.ValidArgsFunction = completePlans(0, maxCurves-1)
 	fs := cmd.Flags()
@@ -86,6 +89,7 @@ type curveFlags struct {
 	answerFlags
 	out, kind, points, minDelta, from, to, delta, title string
 	rdp, log                                            bool
+	cmd                                                 *cobra.Command // to show progress; may be nil
 }
 
 // A curvePoint is a point of any kind of curve: y is told at x.
@@ -117,6 +121,9 @@ func (f *curveFlags) run(cmd *cobra.Command, args []string) error {
 		}
 	}
 	own := map[string][]string{deltaKind: {"min-delta", "from", "to", "rdp"}, stepsKind: {"delta"}, tradeOffKind: {"log"}}
+	if own[f.kind] == nil {
+		return fmt.Errorf("--kind: %s is not delta, steps or trade-off", show(f.kind))
+	}
 	for _, kind := range []string{deltaKind, stepsKind, tradeOffKind} {
 		for _, name := range own[kind] {
 			if kind != f.kind && cmd.Flags().Changed(name) {
@@ -146,12 +153,7 @@ func (f *curveFlags) run(cmd *cobra.Command, args []string) error {
 		}
 		plans = append(plans, plan)
 	}
-	var shape curveShape
-	var pic picture
-	curves, err := measured(cmd, "drawing", func(m *meter) (curves []planCurve, err error) {
-		curves, shape, pic, err = f.build(plans, args, int(n), opts, m)
-		return curves, err
-	})
+	curves, shape, pic, err := f.build(plans, args, int(n), opts)
 	if err != nil {
 		return err
 	}
@@ -177,9 +179,11 @@ func (f *curveFlags) run(cmd *cobra.Command, args []string) error {
 	})
 }
 
-func (f *curveFlags) build(plans []*accountant.Plan, args []string, n int, opts []accountant.Option, m *meter) ([]planCurve, curveShape, picture, error) {
+func (f *curveFlags) build(plans []*accountant.Plan, args []string, n int, opts []accountant.Option) ([]planCurve, curveShape, picture, error) {
 	var pic picture
 	var shape curveShape
+	m := startMeter(f.cmd, "auto", "drawing")
+	defer m.stop()
 	curves := make([]planCurve, len(plans))
 	for i, p := range plans {
 		curves[i] = planCurve{name: curveName(args, i), neighbors: p.Neighbors.String()}

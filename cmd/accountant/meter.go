@@ -45,15 +45,27 @@ func addProgress(cmd *cobra.Command, to *string) {
 // measuredIf is measured for commands with a flag --progress: "on" shows the
 // meter at once, whatever standard error is, "off" never.
 func measuredIf[T any](cmd *cobra.Command, progress, what string, compute func(*meter) (T, error)) (T, error) {
-	var m *meter
-	if w := cmd.ErrOrStderr(); progress == "on" {
-		m = newMeter(w, what, time.Now, 0)
-	} else if progress == "auto" && isTerminal(w) && isTerminal(cmd.OutOrStdout()) {
-		m = newMeter(w, what, time.Now, meterDelay)
-		go m.animate()
-	}
+	m := startMeter(cmd, progress, what)
 	defer m.stop()
 	return compute(m)
+}
+
+// startMeter is measuredIf where the computation is not by itself; stop must be
+// called before anything is printed.
+func startMeter(cmd *cobra.Command, progress, what string) *meter {
+	if cmd == nil {
+		return nil
+	}
+	w := cmd.ErrOrStderr()
+	switch {
+	case progress == "on":
+		return newMeter(w, what, time.Now, 0)
+	case progress == "auto" && isTerminal(w) && isTerminal(cmd.OutOrStdout()):
+		m := newMeter(w, what, time.Now, meterDelay)
+		go m.animate()
+		return m
+	}
+	return nil
 }
 
 func newMeter(w io.Writer, what string, now func() time.Time, delay time.Duration) *meter {

@@ -29,8 +29,8 @@ func Value(word string, allowed []string) string {
 }
 
 // Word returns the allowed word that is within a third of its length in edits
-// of word, the first of the closest; or else the only one of which word is a part
-// of at least three letters, up to a dash at one end; "" if there is none.
+// of word, the first of the closest; or else the only one that begins with word, if
+// that has three letters; "" if there is none.
 func Word(word string, allowed []string) string {
 	if len(word) > 100 {
 		return ""
@@ -48,7 +48,7 @@ func Word(word string, allowed []string) string {
 		return best
 	}
 	for _, a := range allowed {
-		if w := norm(word); strings.HasPrefix(a, w) || strings.HasSuffix(a, "-"+w) {
+		if strings.HasPrefix(a, norm(word)) {
 			if best != "" {
 				return ""
 			}
