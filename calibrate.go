@@ -236,6 +236,7 @@ func (s *search) x(u float64) float64 { return s.k.snap(math.Exp(s.k.safer * u))
 // ask evaluates ε at a value.
 func (s *search) ask(x, accuracy float64) (Interval, error) {
 	s.evals++
+	progress(New(s.p.Neighbors, s.opts...).opts, s.evals, 0)
 	plan, err := s.k.build(x)
 	if err != nil {
 		return Interval{}, err

@@ -12,23 +12,25 @@ type CurvePoint struct {
 // δ is certified as well: it falls with ε, and as a function of e^ε it is
 // convex, so that the chord of the upper ends is above it.
 func (a *Accountant) DeltaCurve(epsilons []float64) ([]CurvePoint, error) {
-	return curve(epsilons, a.Delta)
+	return a.curve(epsilons, a.Delta)
 }
 
 // EpsilonCurve returns ε(δ) at each δ in [0, 1]. Between two grid points the
 // larger of the two upper ends holds, and the smaller of the lower ends.
 func (a *Accountant) EpsilonCurve(deltas []float64) ([]CurvePoint, error) {
-	return curve(deltas, a.Epsilon)
+	return a.curve(deltas, a.Epsilon)
 }
 
-func curve(at []float64, ask func(float64) (Interval, error)) ([]CurvePoint, error) {
+func (a *Accountant) curve(at []float64, ask func(float64) (Interval, error)) ([]CurvePoint, error) {
 	points := make([]CurvePoint, len(at))
+	progress(a.opts, 0, len(at))
 	for i, x := range at {
 		iv, err := ask(x)
 		if err != nil {
 			return nil, err
 		}
 		points[i] = CurvePoint{x, iv}
+		progress(a.opts, i+1, len(at))
 	}
 	return points, nil
 }
@@ -73,7 +75,9 @@ func (p *Plan) StepsCurve(delta float64, n int, opts ...Option) ([]StepsPoint, e
 		return nil, fmt.Errorf("points: %d is not in [1, 10000]", n)
 	}
 	var points []StepsPoint
+	o := New(p.Neighbors, opts...).opts
 	for i := range n {
+		progress(o, i, n)
 		part, err := p.Scaled(int64(i+1), int64(n))
 		if err != nil {
 			return nil, err
@@ -91,5 +95,6 @@ func (p *Plan) StepsCurve(delta float64, n int, opts ...Option) ([]StepsPoint, e
 		}
 		points = append(points, StepsPoint{acct.Runs(), iv})
 	}
+	progress(o, n, n)
 	return points, nil
 }

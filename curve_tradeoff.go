@@ -79,6 +79,7 @@ func (a *Accountant) TradeOff(alphas []float64) ([]TradeOffPoint, error) {
 		}
 	}
 	points := make([]TradeOffPoint, len(alphas))
+	progress(a.opts, 0, len(alphas))
 	for i, alpha := range alphas {
 		out := TradeOffPoint{Alpha: alpha}
 		for d, p := range proved {
@@ -109,6 +110,7 @@ func (a *Accountant) TradeOff(alphas []float64) ([]TradeOffPoint, error) {
 			out.TypeII = Range{min(out.TypeII.Lower, typeII.Lower), min(out.TypeII.Estimate, typeII.Estimate), min(out.TypeII.Upper, typeII.Upper)}
 		}
 		points[i] = out
+		progress(a.opts, i+1, len(alphas))
 	}
 	for d, p := range proved {
 		if p == nil {

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/dpaccountant/accountant/darrm"
+	"github.com/dpaccountant/accountant/internal/nearest"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -55,7 +56,7 @@ func newMajority(p darrm.Params, gamma string) (*majority, error) {
 			return darrm.Constant(p.Mechanisms, c)
 		}
 	default:
-		return nil, fmt.Errorf("gamma: %q is not one of optimal, subsampling, double, constant", gamma)
+		return nil, fmt.Errorf("gamma: %s", nearest.Value(gamma, []string{"optimal", "subsampling", "double", "constant"}))
 	}
 	return &majority{p, sync.OnceValues(find)}, nil
 }

@@ -105,6 +105,7 @@ steps:
 func TestSelectionStepErrors(t *testing.T) {
 	for _, c := range []struct{ selection, want string }{
 		{"{law: geometric, mean: 0.5}", "line 4: steps[0].selection.mean: 0.5 is not in [1, 1e+15]"},
+		{"{law: geometic}", `line 4: steps[0].selection.law: "geometic" is not one of geometric, logarithmic, negative-binomial, poisson, binomial, fixed; did you mean "geometric"?`},
 		{"{law: foo}", `line 4: steps[0].selection.law: "foo" is not one of geometric, logarithmic, negative-binomial, poisson, binomial, fixed`},
 		{"{mean: 3}", "line 4: steps[0].selection: law is missing; must be geometric, logarithmic, negative-binomial, poisson, binomial or fixed"},
 		{"{law: poisson, mean: 3, max: 2}", "line 4: steps[0].selection.max: 2 is set, not allowed with law poisson"},

@@ -18,6 +18,8 @@ type Options struct {
 	MaxPoints int
 	// Transform defaults to Gonum.
 	Transform Transform
+	// Progress is for callers that ask sums many times; a Sum does not call it.
+	Progress func(done, total int)
 }
 
 // DefaultOptions: an ε to 1e-3 relative or 1e-6 absolute, in at most 1 GiB.

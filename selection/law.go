@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/dpaccountant/accountant/internal/nearest"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -244,7 +245,7 @@ func (c Config) Build() (Law, error) {
 		}
 		return Fixed(c.Max)
 	}
-	return nil, fmt.Errorf("law: %q is not one of geometric, logarithmic, negative-binomial, poisson, binomial, fixed", c.Law)
+	return nil, fmt.Errorf("law: %s", nearest.Value(c.Law, []string{"geometric", "logarithmic", "negative-binomial", "poisson", "binomial", "fixed"}))
 }
 
 func (c Config) negativeBinomial(shape float64) (Law, error) {

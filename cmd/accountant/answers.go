@@ -20,25 +20,25 @@ type answer struct {
 }
 
 func askEpsilon(acct *accountant.Accountant, deltas []float64) ([]answer, error) {
-	answers := make([]answer, len(deltas))
-	for i, d := range deltas {
-		iv, err := acct.Epsilon(d)
-		if err != nil {
-			return nil, err
-		}
-		answers[i] = answer{"δ", "ε", d, iv}
+	points, err := acct.EpsilonCurve(deltas)
+	if err != nil {
+		return nil, err
+	}
+	answers := make([]answer, len(points))
+	for i, p := range points {
+		answers[i] = answer{"δ", "ε", p.At, p.Interval}
 	}
 	return answers, nil
 }
 
 func askDelta(acct *accountant.Accountant, epsilons []float64) ([]answer, error) {
-	answers := make([]answer, len(epsilons))
-	for i, e := range epsilons {
-		iv, err := acct.Delta(e)
-		if err != nil {
-			return nil, err
-		}
-		answers[i] = answer{"ε", "δ", e, iv}
+	points, err := acct.DeltaCurve(epsilons)
+	if err != nil {
+		return nil, err
+	}
+	answers := make([]answer, len(points))
+	for i, p := range points {
+		answers[i] = answer{"ε", "δ", p.At, p.Interval}
 	}
 	return answers, nil
 }
@@ -110,19 +110,17 @@ func resultsJSON(answers []answer) []any {
 
 func printAnswers(cmd *cobra.Command, r profiles.Relation, answers []answer, flags answerFlags) error {
 	warn(cmd.ErrOrStderr(), answers)
-	if flags.json {
-		return printJSON(cmd.OutOrStdout(), answersJSON{r.String(), resultsJSON(answers)})
-	}
-	w := cmd.OutOrStdout()
-	fmt.Fprintf(w, "neighbors: %v\n\n", r)
-	return printTable(w, answers, flags.verbose)
+	return flags.print(cmd.OutOrStdout(), answersJSON{r.String(), resultsJSON(answers)}, func(w io.Writer) error {
+		fmt.Fprintf(w, "neighbors: %v\n\n", r)
+		return printTable(w, answers, flags.verbose)
+	})
 }
 
 // warn prints the warnings of all answers.
 func warn(w io.Writer, answers []answer) {
 	for _, a := range answers {
 		for _, text := range a.Warnings {
-			fmt.Fprintf(w, "accountant: warning: at %s = %s: %s\n", a.asked, short(a.at), oneLine(text))
+			fmt.Fprintf(w, "%sat %s = %s: %s\n", warning(w), a.asked, short(a.at), oneLine(text))
 		}
 	}
 }

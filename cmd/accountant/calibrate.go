@@ -27,7 +27,7 @@ batches to the same size, and the count is that of the whole plan.`,
 		Example: `  accountant calibrate --epsilon 2 --delta 1e-5 --solve noise-multiplier examples/dpsgd.yaml
   accountant calibrate --epsilon 3 --delta 1e-5 --solve count --step months examples/mixed.yaml
   accountant calibrate --epsilon 2 --delta 1e-5 --solve batch --examples 60000 examples/dpsgd.yaml`,
-		Args: planArg,
+		Args: planArg, ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			goal := accountant.Goal{Step: step}
 			var err error
@@ -53,22 +53,23 @@ batches to the same size, and the count is that of the whole plan.`,
 			if err != nil {
 				return err
 			}
-			c, err := accountant.Calibrate(plan, goal, opts...)
+			c, err := measured(cmd, "calibrating", func(m *meter) (*accountant.Calibration, error) {
+				return accountant.Calibrate(plan, goal, append(opts, accountant.WithProgress(m.at))...)
+			})
 			if err != nil {
-				return fmt.Errorf("%s: %w", args[0], err)
+				return fmt.Errorf("%s: %w", args[0], flagged(cmd, err))
 			}
 			warn(cmd.ErrOrStderr(), probeAnswers(c, goal)[:1])
-			if flags.json {
-				return printJSON(cmd.OutOrStdout(), calibrationJSON(c, goal, plan.Neighbors.String()))
-			}
-			fmt.Fprintf(cmd.OutOrStdout(), "neighbors: %v\nbudget: ε ≤ %s at δ = %s\n\n", plan.Neighbors, short(goal.Epsilon), short(goal.Delta))
-			return printCalibration(cmd.OutOrStdout(), c, goal, flags.verbose)
+			return flags.print(cmd.OutOrStdout(), calibrationJSON(c, goal, plan.Neighbors.String()), func(w io.Writer) error {
+				fmt.Fprintf(w, "neighbors: %v\nbudget: ε ≤ %s at δ = %s\n\n", plan.Neighbors, short(goal.Epsilon), short(goal.Delta))
+				return printCalibration(w, c, goal, flags.verbose)
+			})
 		},
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&epsilon, "epsilon", "", "the budget's `ε` (required)")
 	fs.StringVar(&delta, "delta", "", "the budget's `δ` (required)")
-	fs.StringVar(&solve, "solve", "", "`quantity` to turn: noise-multiplier, count, rate or batch (required)")
+	addChoice(cmd, &solve, "solve", "`quantity` to turn: noise-multiplier, count, rate or batch (required)", "noise-multiplier", "count", "rate", "batch")
 	fs.StringVar(&step, "step", "", "`name` of the step or group to turn, or its place such as steps[0]; all steps if left out")
 	fs.StringVar(&examples, "examples", "", "number `N` of examples, to turn the batch of Poisson sampling")
 	for _, name := range []string{"epsilon", "delta", "solve"} {

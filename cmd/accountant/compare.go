@@ -1,9 +1,9 @@
 package main
 
 import (
-	"encoding/csv"
-	"errors"
 	"fmt"
+	"io"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -14,7 +14,6 @@ import (
 func newCompareCmd() *cobra.Command {
 	var flags answerFlags
 	var delta string
-	var asCSV bool
 	cmd := &cobra.Command{
 		Use:   "compare --delta 1e-5 plan.yaml",
 		Short: "Compare the ε of a plan by the methods of accounting",
@@ -25,11 +24,8 @@ accountant give for a plan: with the theorem of each, and whether it is a proved
 bound.`,
 		Example: `  accountant compare --delta 1e-5 examples/dpsgd.yaml
   accountant compare --delta 1e-5 --csv examples/mixed.yaml`,
-		Args: planArg,
+		Args: planArg, ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if flags.json && asCSV {
-				return usageError{errors.New("--json and --csv exclude each other")}
-			}
 			d, err := parseNumber("delta", delta, openUnit)
 			if err != nil {
 				return err
@@ -42,21 +38,16 @@ bound.`,
 			if err != nil {
 				return err
 			}
-			rows, err := plan.Compare(d, opts...)
+			rows, err := measured(cmd, "comparing", func(*meter) ([]accountant.Comparison, error) { return plan.Compare(d, opts...) })
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
-			switch {
-			case flags.json:
-				return printJSON(cmd.OutOrStdout(), comparisonJSON(plan, d, rows))
-			case asCSV:
-				return printComparisonCSV(cmd, rows)
-			}
-			return printComparison(cmd, plan, d, rows)
+			return flags.print(cmd.OutOrStdout(), comparisonJSON(plan, d, rows), func(w io.Writer) error {
+				return printComparison(w, plan, d, rows)
+			})
 		},
 	}
 	cmd.Flags().StringVar(&delta, "delta", "", "the `δ` to compare at (required)")
-	cmd.Flags().BoolVar(&asCSV, "csv", false, "print CSV")
 	_ = cmd.MarkFlagRequired("delta")
 	flags.register(cmd)
 	cmd.Flags().Lookup("verbose").Hidden = true // the table has no interval to split
@@ -95,29 +86,7 @@ func comparisonJSON(plan *accountant.Plan, delta float64, rows []accountant.Comp
 	return out
 }
 
-func printComparisonCSV(cmd *cobra.Command, rows []accountant.Comparison) error {
-	w := csv.NewWriter(cmd.OutOrStdout())
-	if err := w.Write([]string{"method", "kind", "lower", "epsilon", "theorem", "note"}); err != nil {
-		return err
-	}
-	for _, r := range rows {
-		record := []string{r.Method, r.Kind.String(), "", "", r.Theorem, r.Note}
-		if r.Kind == accountant.Certified {
-			record[2] = short(r.Lower)
-		}
-		if r.Kind != accountant.NotApplicable {
-			record[3] = short(r.Epsilon)
-		}
-		if err := w.Write(record); err != nil {
-			return err
-		}
-	}
-	w.Flush()
-	return w.Error()
-}
-
-func printComparison(cmd *cobra.Command, plan *accountant.Plan, delta float64, rows []accountant.Comparison) error {
-	w := cmd.OutOrStdout()
+func printComparison(w io.Writer, plan *accountant.Plan, delta float64, rows []accountant.Comparison) error {
 	fmt.Fprintf(w, "neighbors: %v\nδ = %s\n\n", plan.Neighbors, short(delta))
 	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	fmt.Fprintf(tw, "  method\tε\t\tnote\n")
@@ -134,7 +103,7 @@ func printComparison(cmd *cobra.Command, plan *accountant.Plan, delta float64, r
 		default:
 			value = "–"
 		}
-		fmt.Fprintf(tw, "  %s\t%s\t%v\t%s\n", r.Method, value, r.Kind, oneLine(r.Note))
+		fmt.Fprintf(tw, "  %s\t%s\t%v\t%s\n", r.Method, value, r.Kind, strings.ReplaceAll(oneLine(r.Note), "no bound", paint(w, yellow, "no bound")))
 	}
 	if err := tw.Flush(); err != nil {
 		return err

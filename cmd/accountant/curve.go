@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"gonum.org/v1/plot/vg"
@@ -63,28 +62,34 @@ by the ending of --out; --csv and --json print the numbers.`,
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return in.run(cmd, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in.cmd = cmd
+			return in.run(cmd, args)
+		},
 	}
+	cmd.ValidArgsFunction = completePlans(0, maxCurves-1)
 	fs := cmd.Flags()
 	fs.StringVar(&in.out, "out", "", "write the picture to this `file` (.svg, .png or .pdf)")
-	fs.StringVar(&in.kind, "kind", deltaKind, "`kind` of curve: delta, steps or trade-off")
-	fs.BoolVar(&in.csv, "csv", false, "print CSV")
+	in.kind = deltaKind
+	addChoice(cmd, &in.kind, "kind", "`kind` of curve: delta, steps or trade-off", deltaKind, stepsKind, tradeOffKind)
 	fs.StringVar(&in.points, "points", "", "number of `points` on each curve (default 60; 25 for steps)")
 	fs.StringVar(&in.minDelta, "min-delta", "1e-12", "kind delta: where the axis of `δ` ends")
-	fs.StringVar(&in.from, "from", "0", "kind delta: first `ε`, may be negative")
+	fs.StringVar(&in.from, "from", "", "kind delta: first `ε`, may be negative (default 0)")
 	fs.StringVar(&in.to, "to", "", "kind delta: last `ε` (default: where δ is --min-delta)")
 	fs.BoolVar(&in.rdp, "rdp", false, "kind delta: draw the upper bounds of Rényi accounting too")
 	fs.StringVar(&in.delta, "delta", "1e-5", "kind steps: ε is told at this `δ`")
 	fs.BoolVar(&in.log, "log", false, "kind trade-off: true-positive against false-positive rate, on logarithmic axes")
 	fs.StringVar(&in.title, "title", "", "`text` above the picture")
 	in.registerPlain(cmd)
+	_ = cmd.MarkFlagFilename("out", pictures...)
 	return cmd
 }
 
 type curveFlags struct {
 	answerFlags
 	out, kind, points, minDelta, from, to, delta, title string
-	csv, rdp, log                                       bool
+	rdp, log                                            bool
+	cmd                                                 *cobra.Command // to show progress; may be nil
 }
 
 // A curvePoint is a point of any kind of curve: y is told at x.
@@ -109,9 +114,6 @@ type curveShape struct{ x, y string }
 func (f *curveFlags) run(cmd *cobra.Command, args []string) error {
 	if f.out == "" && !f.csv && !f.json {
 		return usageError{errors.New("missing --out (or --csv, or --json)")}
-	}
-	if f.csv && f.json {
-		return usageError{errors.New("--csv and --json exclude each other")}
 	}
 	if f.out != "" {
 		if err := pictureFormat("out", f.out); err != nil {
@@ -161,7 +163,7 @@ func (f *curveFlags) run(cmd *cobra.Command, args []string) error {
 			for _, w := range p.warnings {
 				if !seen[w] {
 					seen[w] = true
-					fmt.Fprintf(cmd.ErrOrStderr(), "accountant: warning: %s: %s\n", c.name, oneLine(w))
+					fmt.Fprintf(cmd.ErrOrStderr(), "%s%s: %s\n", warning(cmd.ErrOrStderr()), c.name, oneLine(w))
 				}
 			}
 		}
@@ -171,19 +173,17 @@ func (f *curveFlags) run(cmd *cobra.Command, args []string) error {
 			return pathProblem("--out", err)
 		}
 	}
-	switch {
-	case f.json:
-		return printJSON(cmd.OutOrStdout(), newCurvesJSON(f.kind, shape, curves))
-	case f.csv:
-		return writeCurvesCSV(cmd.OutOrStdout(), shape, curves)
-	}
-	fmt.Fprintf(cmd.OutOrStdout(), "wrote %s\n", f.out)
-	return nil
+	return f.print(cmd.OutOrStdout(), newCurvesJSON(f.kind, shape, curves), func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "wrote %s\n", f.out)
+		return err
+	})
 }
 
 func (f *curveFlags) build(plans []*accountant.Plan, args []string, n int, opts []accountant.Option) ([]planCurve, curveShape, picture, error) {
 	var pic picture
 	var shape curveShape
+	m := startMeter(f.cmd, "auto", "drawing")
+	defer m.stop()
 	curves := make([]planCurve, len(plans))
 	for i, p := range plans {
 		curves[i] = planCurve{name: curveName(args, i), neighbors: p.Neighbors.String()}
@@ -192,16 +192,16 @@ func (f *curveFlags) build(plans []*accountant.Plan, args []string, n int, opts 
 	switch f.kind {
 	case deltaKind:
 		shape = curveShape{"epsilon", "delta"}
-		pic, err = f.deltas(curves, plans, n, opts)
+		pic, err = f.deltas(curves, plans, n, opts, m)
 	case stepsKind:
 		shape = curveShape{"runs", "epsilon"}
-		pic, err = f.steps(curves, plans, n, opts)
+		pic, err = f.steps(curves, plans, n, opts, m)
 	case tradeOffKind:
 		shape = curveShape{"false-positive-rate", "false-negative-rate"}
 		if f.log {
 			shape.y = "true-positive-rate"
 		}
-		pic, err = f.tradeOffs(curves, plans, n, opts)
+		pic, err = f.tradeOffs(curves, plans, n, opts, m)
 	}
 	if err != nil {
 		return nil, shape, pic, err
@@ -272,19 +272,21 @@ func curveName(args []string, i int) string {
 }
 
 // deltas fills in δ against ε.
-func (f *curveFlags) deltas(curves []planCurve, plans []*accountant.Plan, n int, opts []accountant.Option) (pic picture, err error) {
+func (f *curveFlags) deltas(curves []planCurve, plans []*accountant.Plan, n int, opts []accountant.Option, m *meter) (pic picture, err error) {
 	floor, err := parseNumber("min-delta", f.minDelta, interval{lo: 1e-300, hi: 0.5})
 	if err != nil {
 		return pic, err
 	}
 	whole := interval{lo: -1e4, hi: 1e6}
-	from, err := parseNumber("from", f.from, whole)
-	if err != nil {
-		return pic, err
+	from := 0.0
+	if f.from != "" {
+		if from, err = parseNumber("from", f.from, whole); err != nil {
+			return pic, err
+		}
 	}
 	accts := make([]*accountant.Accountant, len(plans))
 	for i, p := range plans {
-		if accts[i], err = newAccountant(p, opts); err != nil {
+		if accts[i], err = newAccountant(p, append(opts, accountant.WithProgress(m.part(i, len(plans))))); err != nil {
 			return pic, fmt.Errorf("%s: %w", curves[i].name, err)
 		}
 	}
@@ -361,14 +363,14 @@ func lastEpsilon(a *accountant.Accountant, floor float64) (float64, error) {
 }
 
 // steps fills in ε against the number of runs.
-func (f *curveFlags) steps(curves []planCurve, plans []*accountant.Plan, n int, opts []accountant.Option) (pic picture, err error) {
+func (f *curveFlags) steps(curves []planCurve, plans []*accountant.Plan, n int, opts []accountant.Option, m *meter) (pic picture, err error) {
 	delta, err := parseNumber("delta", f.delta, openUnit)
 	if err != nil {
 		return pic, err
 	}
 	pic = picture{title: "ε at δ = " + short(delta), x: "runs", y: "ε", legendLeft: true, legendUp: true}
 	for i, p := range plans {
-		points, err := p.StepsCurve(delta, n, opts...)
+		points, err := p.StepsCurve(delta, n, append(opts, accountant.WithProgress(m.part(i, len(plans))))...)
 		if err != nil {
 			return pic, fmt.Errorf("%s: %w", curves[i].name, err)
 		}
@@ -385,7 +387,7 @@ func (f *curveFlags) steps(curves []planCurve, plans []*accountant.Plan, n int, 
 }
 
 // tradeOffs fills in the error rates of the best attacker.
-func (f *curveFlags) tradeOffs(curves []planCurve, plans []*accountant.Plan, n int, opts []accountant.Option) (pic picture, err error) {
+func (f *curveFlags) tradeOffs(curves []planCurve, plans []*accountant.Plan, n int, opts []accountant.Option, m *meter) (pic picture, err error) {
 	alphas := make([]float64, n)
 	for i := range alphas {
 		t := (float64(i) + 0.5) / float64(n)
@@ -405,7 +407,7 @@ func (f *curveFlags) tradeOffs(curves []planCurve, plans []*accountant.Plan, n i
 	}
 	pic.bands = []band{chance}
 	for i, p := range plans {
-		a, err := newAccountant(p, opts)
+		a, err := newAccountant(p, append(opts, accountant.WithProgress(m.part(i, len(plans)))))
 		if err != nil {
 			return pic, fmt.Errorf("%s: %w", curves[i].name, err)
 		}
@@ -472,40 +474,29 @@ func newCurvesJSON(kind string, shape curveShape, curves []planCurve) curvesJSON
 	return out
 }
 
-// writeCurvesCSV writes one line for each point; an infinite value is Infinity.
-func writeCurvesCSV(w io.Writer, shape curveShape, curves []planCurve) error {
-	var b strings.Builder
-	b.WriteString("plan," + shape.x + "," + shape.y + "-lower," + shape.y + "-estimate," + shape.y + "-upper,worst-direction")
-	if curves[0].rdp != nil {
-		b.WriteString(",rdp-upper,rdp-classic-upper")
-	}
-	b.WriteString("\n")
-	for _, c := range curves {
-		for i, p := range c.points {
-			fmt.Fprintf(&b, "%s,%s,%s,%s,%s,%s", csvText(c.name), csvNumber(p.x), csvNumber(p.Lower), csvNumber(p.Estimate), csvNumber(p.Upper), p.direction)
-			if c.rdp != nil {
-				fmt.Fprintf(&b, ",%s,%s", csvNumber(c.rdp[i][0]), csvNumber(c.rdp[i][1]))
-			}
-			b.WriteString("\n")
+// rows has one row for each point, its columns named after the axes.
+func (c curvesJSON) rows() any {
+	t := csvTable{columns: []string{"plan", "neighbors", c.X, c.Y + "-lower", c.Y + "-estimate", c.Y + "-upper", "worst-direction"}}
+	rdp := false
+	for _, curve := range c.Curves {
+		for _, p := range curve.Points {
+			rdp = rdp || p.RDP != nil
 		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-func csvNumber(x float64) string {
-	switch {
-	case math.IsNaN(x):
-		return ""
-	case math.IsInf(x, 0):
-		return strings.ReplaceAll(short(x), "∞", "Infinity")
+	if rdp {
+		t.columns = append(t.columns, "rdp-upper", "rdp-classic-upper")
 	}
-	return short(x)
-}
-
-func csvText(s string) string {
-	if strings.ContainsAny(s, "\",\n\r") {
-		return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
+	for _, curve := range c.Curves {
+		for _, p := range curve.Points {
+			row := []string{curve.Plan, curve.Neighbors, p.X.String(), p.Lower.String(), p.Estimate.String(), p.Upper.String(), p.WorstDirection}
+			switch {
+			case p.RDP != nil:
+				row = append(row, p.RDP.Upper.String(), p.RDP.ClassicUpper.String())
+			case rdp:
+				row = append(row, "", "")
+			}
+			t.rows = append(t.rows, row)
+		}
 	}
-	return s
+	return t
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math/big"
 	"strings"
 
@@ -50,7 +51,10 @@ found that meets the target.`,
 				return err
 			}
 			if in.target != "" {
-				if err := run.calibrate(opts); err != nil {
+				run.found, err = measured(cmd, "calibrating", func(m *meter) (*accountant.Calibration, error) {
+					return run.calibrate(append(opts, accountant.WithProgress(m.at)))
+				})
+				if err != nil {
 					return err
 				}
 			}
@@ -66,7 +70,7 @@ found that meets the target.`,
 	fs.StringVar(&in.noise, "noise-multiplier", "", "standard deviation `σ` of the noise over the clipping norm (required, or --target-epsilon)")
 	fs.StringVar(&in.target, "target-epsilon", "", "find the smallest noise multiplier for this `ε`, instead of --noise-multiplier")
 	fs.StringVar(&in.deltas, "delta", "", "one or several `δ`, with commas between them (required)")
-	fs.StringVar(&in.neighbors, "neighbors", "add-remove", "neighbouring `relation`: add-remove or substitute")
+	addNeighbors(cmd, &in.neighbors)
 	_ = cmd.MarkFlagRequired("delta")
 	flags.register(cmd)
 	return cmd
@@ -112,7 +116,7 @@ type dpsgdRun struct {
 }
 
 func (f *dpsgdFlags) parse() (r dpsgdRun, err error) {
-	if r.neighbors, err = parseNeighbors(f.neighbors); err != nil {
+	if r.neighbors, err = profiles.ParseRelation(f.neighbors); err != nil {
 		return r, err
 	}
 	rate := new(big.Rat)
@@ -177,16 +181,16 @@ func (f *dpsgdFlags) parse() (r dpsgdRun, err error) {
 }
 
 // calibrate sets the noise to the smallest that meets the target.
-func (r *dpsgdRun) calibrate(opts []accountant.Option) error {
+func (r *dpsgdRun) calibrate(opts []accountant.Option) (*accountant.Calibration, error) {
 	plan := &accountant.Plan{Neighbors: r.neighbors,
 		Steps: []accountant.Step{{Name: "DP-SGD", Mechanism: r.gaussian, Sampling: r.poisson, Count: r.steps}}}
 	r.goal = accountant.Goal{Epsilon: r.target, Delta: r.deltas[0], Solve: accountant.NoiseMultiplier}
 	c, err := accountant.Calibrate(plan, r.goal, opts...)
 	if err != nil {
-		return fmt.Errorf("--target-epsilon: %w", err)
+		return nil, fmt.Errorf("--target-epsilon: %w", err)
 	}
-	r.found, r.noise, r.gaussian = c, c.Value, c.Plan.Steps[0].Mechanism
-	return nil
+	r.noise, r.gaussian = c.Value, c.Plan.Steps[0].Mechanism
+	return c, nil
 }
 
 // ceil rounds up; false beyond 2^53.
@@ -224,17 +228,21 @@ func (r dpsgdRun) ask(opts []accountant.Option) (sampled, anyOrder []answer, err
 	return sampled, anyOrder, nil
 }
 
+type dpsgdRunJSON struct {
+	Neighbors       string `json:"neighbors"`
+	Examples        int64  `json:"examples,omitempty"`
+	BatchSize       int64  `json:"batch-size,omitempty"`
+	Epochs          number `json:"epochs,omitempty"`
+	SamplingRate    number `json:"sampling-rate"`
+	Steps           int64  `json:"steps"`
+	NoiseMultiplier number `json:"noise-multiplier"`
+}
+
 type dpsgdJSON struct {
-	Neighbors       string       `json:"neighbors"`
-	Examples        int64        `json:"examples,omitempty"`
-	BatchSize       int64        `json:"batch-size,omitempty"`
-	Epochs          number       `json:"epochs,omitempty"`
-	SamplingRate    number       `json:"sampling-rate"`
-	Steps           int64        `json:"steps"`
-	NoiseMultiplier number       `json:"noise-multiplier"`
-	Results         []any        `json:"results"`
-	AnyOrder        anyOrderJSON `json:"any-order"`
-	Statement       string       `json:"statement"`
+	dpsgdRunJSON
+	Results   []any        `json:"results"`
+	AnyOrder  anyOrderJSON `json:"any-order"`
+	Statement string       `json:"statement"`
 	// With --target-epsilon: how the noise multiplier was found.
 	Calibration *solutionJSON `json:"calibration,omitempty"`
 }
@@ -244,24 +252,52 @@ type anyOrderJSON struct {
 	Results []any `json:"results"`
 }
 
+// rows has a row for each δ, and another for the same run in any order.
+func (d dpsgdJSON) rows() any {
+	type row struct {
+		dpsgdRunJSON
+		Sampling string `json:"sampling"`
+		epsilonJSON
+	}
+	var rows []row
+	for _, part := range []struct {
+		sampling string
+		results  []any
+	}{{"poisson", d.Results}, {"any-order", d.AnyOrder.Results}} {
+		for _, r := range part.results {
+			if e, ok := r.(epsilonJSON); ok {
+				rows = append(rows, row{d.dpsgdRunJSON, part.sampling, e})
+			}
+		}
+	}
+	return rows
+}
+
 func (r dpsgdRun) report(cmd *cobra.Command, flags answerFlags, opts []accountant.Option) error {
-	sampled, anyOrder, err := r.ask(opts)
+	answers, err := measured(cmd, "computing", func(*meter) (both [2][]answer, err error) {
+		both[0], both[1], err = r.ask(opts)
+		return both, err
+	})
 	if err != nil {
 		return err
 	}
+	sampled, anyOrder := answers[0], answers[1]
 	warn(cmd.ErrOrStderr(), sampled)
 	warn(cmd.ErrOrStderr(), anyOrder)
 	statement := r.statement(sampled, anyOrder)
-	if flags.json {
-		var found *solutionJSON
-		if r.found != nil {
-			c := calibrationJSON(r.found, r.goal, r.neighbors.String())
-			found = &c
-		}
-		return printJSON(cmd.OutOrStdout(), dpsgdJSON{r.neighbors.String(), r.examples, r.batch, number(r.epochs), number(r.rate),
-			r.steps, number(r.noise), resultsJSON(sampled), anyOrderJSON{r.passes, resultsJSON(anyOrder)}, statement, found})
+	var found *solutionJSON
+	if r.found != nil {
+		c := calibrationJSON(r.found, r.goal, r.neighbors.String())
+		found = &c
 	}
-	w := cmd.OutOrStdout()
+	out := dpsgdJSON{dpsgdRunJSON{r.neighbors.String(), r.examples, r.batch, number(r.epochs), number(r.rate), r.steps, number(r.noise)},
+		resultsJSON(sampled), anyOrderJSON{r.passes, resultsJSON(anyOrder)}, statement, found}
+	return flags.print(cmd.OutOrStdout(), out, func(w io.Writer) error {
+		return r.print(w, sampled, flags.verbose, statement)
+	})
+}
+
+func (r dpsgdRun) print(w io.Writer, sampled []answer, verbose bool, statement string) error {
 	fmt.Fprintf(w, "DP-SGD: noise multiplier %s, sampling rate %s, %d steps; neighbors: %v\n\n", short(r.noise), short(r.rate), r.steps, r.neighbors)
 	if r.found != nil {
 		fmt.Fprintf(w, "target: ε ≤ %s at δ = %s\n", short(r.target), short(r.deltas[0]))
@@ -270,9 +306,9 @@ func (r dpsgdRun) report(cmd *cobra.Command, flags answerFlags, opts []accountan
 		}
 		fmt.Fprintln(w)
 	}
-	if err := printTable(w, sampled, flags.verbose); err != nil {
+	if err := printTable(w, sampled, verbose); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\n%s", statement)
-	return nil
+	_, err := fmt.Fprintf(w, "\n%s", statement)
+	return err
 }

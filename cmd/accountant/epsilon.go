@@ -35,7 +35,7 @@ func (q question) command() *cobra.Command {
 	var method, values string
 	cmd := &cobra.Command{
 		Use: q.use, Short: q.short, Long: q.long, Example: q.example,
-		Args: planArg,
+		Args: planArg, ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			at, err := parseNumbers(q.flag, values, q.allowed)
 			if err != nil {
@@ -45,24 +45,23 @@ func (q question) command() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := chosenAccountant(method); err != nil {
-				return err
-			}
 			plan, err := readPlan(cmd, args[0])
 			if err != nil {
 				return err
 			}
 			if method == rdpAccountant {
-				if err := answerRDP(cmd, plan, q.told, at, flags.json); err != nil {
+				if err := answerRDP(cmd, plan, q.told, at, flags.output); err != nil {
 					return fmt.Errorf("%s: %w", args[0], err)
 				}
 				return nil
 			}
-			acct, err := newAccountant(plan, opts)
-			if err != nil {
-				return fmt.Errorf("%s: %w", args[0], err)
-			}
-			answers, err := q.ask(acct, at)
+			answers, err := measured(cmd, "computing", func(m *meter) ([]answer, error) {
+				acct, err := newAccountant(plan, append(opts, accountant.WithProgress(m.at)))
+				if err != nil {
+					return nil, fmt.Errorf("%s: %w", args[0], err)
+				}
+				return q.ask(acct, at)
+			})
 			if err != nil {
 				return err
 			}
@@ -71,7 +70,8 @@ func (q question) command() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&values, q.flag, "", "one or several `"+q.symbol+"`, with commas between them (required)")
 	_ = cmd.MarkFlagRequired(q.flag)
-	cmd.Flags().StringVar(&method, "accountant", fourierAccountant, "`method`: fourier, or rdp for a looser upper bound by Rényi accounting")
+	method = fourierAccountant
+	addChoice(cmd, &method, "accountant", "`method`: fourier, or rdp for a looser upper bound by Rényi accounting", fourierAccountant, rdpAccountant)
 	flags.register(cmd)
 	return cmd
 }

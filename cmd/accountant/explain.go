@@ -3,7 +3,9 @@ package main
 import (
 	"embed"
 	"fmt"
+	"io"
 	"io/fs"
+	"regexp"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -53,7 +55,7 @@ func readTopics() ([]topic, error) {
 
 // findTopic returns the topic of a name, which may be written with spaces.
 func findTopic(topics []topic, name string) (topic, error) {
-	key := strings.ToLower(strings.Join(strings.FieldsFunc(name, func(r rune) bool { return r == ' ' || r == '_' }), "-"))
+	key := strings.ToLower(strings.Join(strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune(" _,–-", r) }), "-"))
 	var names []string
 	for _, t := range topics {
 		if t.Name == key || slices.Contains(t.Also, key) {
@@ -61,14 +63,40 @@ func findTopic(topics []topic, name string) (topic, error) {
 		}
 		names = append(append(names, t.Name), t.Also...)
 	}
+	// A theorem, or another word of the texts.
+	if found := mentioning(topics, name); len(found) == 1 {
+		return found[0], nil
+	} else if len(found) > 1 {
+		var in []string
+		for _, t := range found {
+			in = append(in, t.Name)
+		}
+		return topic{}, fmt.Errorf("%s is not a topic; it is mentioned in %s", show(name), strings.Join(in, ", "))
+	}
 	if best := nearest.Word(key, names); best != "" {
 		return topic{}, fmt.Errorf("%s is not a topic; did you mean %q?", show(name), best)
 	}
 	return topic{}, fmt.Errorf("%s is not a topic; explain without one lists them", show(name))
 }
 
+// mentioning returns the topics whose texts have these words, in whole.
+func mentioning(topics []topic, words string) (found []topic) {
+	words = strings.Join(strings.Fields(words), " ")
+	// The end of a number is no full stop with digits behind it.
+	whole, err := regexp.Compile(`(?i)(^|[^\pL\d])` + regexp.QuoteMeta(words) + `($|[^\pL\d.]|\.($|\D))`)
+	if err != nil || words == "" {
+		return nil
+	}
+	for _, t := range topics {
+		if whole.MatchString(strings.Join(strings.Fields(t.Title+" "+t.Text), " ")) {
+			found = append(found, t)
+		}
+	}
+	return found
+}
+
 func newExplainCmd() *cobra.Command {
-	var asJSON bool
+	var form output
 	cmd := &cobra.Command{
 		Use:   "explain [topic]",
 		Short: "Explain a theorem or a term of the output",
@@ -85,6 +113,11 @@ Without a topic it lists them all.`,
 			var names []string
 			for _, t := range topics {
 				names = append(names, t.Name+"\t"+t.Title)
+				for _, other := range t.Also {
+					if start != "" && strings.HasPrefix(other, start) {
+						names = append(names, other+"\t"+t.Title)
+					}
+				}
 			}
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},
@@ -93,28 +126,25 @@ Without a topic it lists them all.`,
 			if err != nil {
 				return err
 			}
-			w := cmd.OutOrStdout()
 			if len(args) == 0 {
-				if asJSON {
-					return printJSON(w, topics)
-				}
-				tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-				for _, t := range topics {
-					fmt.Fprintf(tw, "%s\t%s\n", t.Name, t.Title)
-				}
-				return tw.Flush()
+				return form.print(cmd.OutOrStdout(), topics, func(w io.Writer) error {
+					tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+					for _, t := range topics {
+						fmt.Fprintf(tw, "%s\t%s\n", t.Name, t.Title)
+					}
+					return tw.Flush()
+				})
 			}
 			t, err := findTopic(topics, strings.Join(args, " "))
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return printJSON(w, t)
-			}
-			fmt.Fprintf(w, "%s\n%s\n\n%s", t.Title, strings.Repeat("=", len([]rune(t.Title))), t.Text)
-			return nil
+			return form.print(cmd.OutOrStdout(), t, func(w io.Writer) error {
+				_, err := fmt.Fprintf(w, "%s\n%s\n\n%s", t.Title, strings.Repeat("=", len([]rune(t.Title))), t.Text)
+				return err
+			})
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	form.register(cmd)
 	return cmd
 }

@@ -66,7 +66,12 @@ func TestTerms(t *testing.T) {
 	for _, v := range []any{budgetJSON{}, boundsJSON{}, pairsJSON{}} {
 		terms = append(terms, jsonKeys(v)...)
 	}
-	terms = append(terms, "theory-gap", "any-order", "uses-per-example")
+	terms = append(terms, "theory-gap", "any-order", "uses-per-example", "RDP, improved conversion", "Papernot–Steinke",
+		"strong", "weak type I", "weak type II", "dilution", "numerical width", "advantage", "true-positive rate", "bayes success",
+		"trade-off", "meets", "fails-proved", "common factor", "infeasible", "max-f", "half-loss", "largest bias",
+		"worst", "realised", "independent", "expected", "sanitized")
+	terms = append(terms, "geometric", "logarithmic", "negative-binomial", "poisson", "binomial", "fixed", "subsampling", "double", "constant",
+		"optimal", "debiased-rr", "two-point", "laplace", "staircase", "randomized-response", "rr-on-bins")
 	mechanisms := planNames(t, "neighbors: add-remove\nsteps: [{mechanism: {zzzzzzzzzz: {}}}]")
 	samplings := planNames(t, "neighbors: add-remove\nsteps: [{mechanism: {pure: {epsilon: 1}}, sampling: {zzzzzzzzzz: {}}}]")
 	if len(mechanisms) < 8 || len(samplings) < 1 {
@@ -80,14 +85,47 @@ func TestTerms(t *testing.T) {
 	}
 }
 
-var cited = regexp.MustCompile(`(Theorem|Lemma|Proposition|Corollary|Definition) [0-9]+(\.[0-9]+)*`)
+var cited = regexp.MustCompile(`(Theorem|Lemma|Proposition|Corollary|Definition|Algorithm)s? ([0-9]+(?:\.[0-9]+)*(?:(?:, | and )[0-9]+(?:\.[0-9]+)*)*)`)
+
+var numbers = regexp.MustCompile(`[0-9]+(\.[0-9]+)*`)
+
+// citations returns the theorems that a text cites, each for itself.
+func citations(text string) (all []string) {
+	for _, m := range cited.FindAllStringSubmatch(text, -1) {
+		for _, number := range numbers.FindAllString(m[2], -1) {
+			all = append(all, m[1]+" "+number)
+		}
+	}
+	return all
+}
+
+// TestCompareExplained: explain knows the methods and the theorems of compare.
+func TestCompareExplained(t *testing.T) {
+	plan, err := accountant.ParsePlan([]byte(okPlan))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := plan.Compare(1e-5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rows {
+		names := append(citations(r.Theorem), r.Method)
+		if len(names) == 1 {
+			t.Errorf("%s is by no theorem: %s", r.Method, r.Theorem)
+		}
+		for _, name := range names {
+			_, _, stderr := command("", "explain", name)
+			if stderr != "" && !strings.Contains(stderr, "it is mentioned in ") {
+				t.Errorf("explain %s: %s", name, stderr)
+			}
+		}
+	}
+}
 
 // TestCitations: a theorem that a string of the program cites is in a topic.
 func TestCitations(t *testing.T) {
-	texts := ""
-	for _, topic := range topicsOf(t) {
-		texts += strings.Join(strings.Fields(topic.Text), " ") + "\n"
-	}
+	topics := topicsOf(t)
 	found := 0
 	files, err := filepath.Glob("*.go")
 	if err != nil {
@@ -117,9 +155,9 @@ func TestCitations(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, c := range cited.FindAllString(text, -1) {
+			for _, c := range citations(text) {
 				found++
-				if !strings.Contains(texts, c) {
+				if len(mentioning(topics, c)) == 0 {
 					t.Errorf("%s cites %s, which no topic of explain mentions", file, c)
 				}
 			}

@@ -120,7 +120,11 @@ func isTerminal(w io.Writer) bool {
 		return false
 	}
 	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	null, err := os.Stat(os.DevNull) // a character device as well
+	return err != nil || !os.SameFile(info, null)
 }
 
 // planArg is the cobra.PositionalArgs of a command that takes one plan file.

@@ -98,13 +98,14 @@ func show(text string) string {
 
 // answerFlags are the flags of the commands that ask the accountant.
 type answerFlags struct {
-	json, verbose    bool
+	output
+	verbose          bool
 	accuracy, memory string
 }
 
 func (f *answerFlags) register(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	fs.BoolVar(&f.json, "json", false, "print JSON")
+	f.output.register(cmd)
 	fs.BoolVarP(&f.verbose, "verbose", "v", false, "print what the width of each interval is made of")
 	fs.StringVar(&f.accuracy, "accuracy", "", "relative `width` that an interval may have (default 1e-3)")
 	fs.StringVar(&f.memory, "memory", "", "limit of memory in `MB` (default 1 GiB); at the limit the interval gets wider and there is a warning")
@@ -139,11 +140,8 @@ func newAccountant(plan *accountant.Plan, opts []accountant.Option) (*accountant
 	return acct, nil
 }
 
-// parseNeighbors reads the value of --neighbors.
-func parseNeighbors(text string) (profiles.Relation, error) {
-	r, err := profiles.ParseRelation(text)
-	if err != nil {
-		return 0, fmt.Errorf("--neighbors: %s is not add-remove or substitute", show(text))
-	}
-	return r, nil
+// addNeighbors defines the flag --neighbors.
+func addNeighbors(cmd *cobra.Command, to *string) {
+	*to = profiles.AddRemove.String()
+	addChoice(cmd, to, "neighbors", "neighbouring `relation`: add-remove or substitute", *to, profiles.Substitute.String())
 }

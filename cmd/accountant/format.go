@@ -26,13 +26,14 @@ func printJSON(w io.Writer, v any) error {
 // "Infinity".
 type number float64
 
+// String is what JSON has, without quotes.
+func (x number) String() string { return strings.ReplaceAll(short(float64(x)), "∞", "Infinity") }
+
 // MarshalJSON implements json.Marshaler.
 func (x number) MarshalJSON() ([]byte, error) {
 	switch f := float64(x); {
-	case math.IsInf(f, 1):
-		return []byte(`"Infinity"`), nil
-	case math.IsInf(f, -1):
-		return []byte(`"-Infinity"`), nil
+	case math.IsInf(f, 0):
+		return []byte(`"` + x.String() + `"`), nil
 	case math.IsNaN(f):
 		return nil, fmt.Errorf("an answer is not a number")
 	default:

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dpaccountant/accountant/internal/nearest"
 	"github.com/dpaccountant/accountant/labeldp"
 )
 
@@ -45,22 +46,42 @@ type labelReport struct {
 	randomizer *labeldp.Randomizer
 }
 
+// rows has a row for each label and output: the law itself.
+func (r *labelReport) rows() any {
+	type row struct {
+		Epsilon     float64 `json:"epsilon"`
+		Label       float64 `json:"label"`
+		Prior       float64 `json:"prior"`
+		Output      float64 `json:"output"`
+		Probability float64 `json:"probability"`
+	}
+	rows := []row{}
+	for i, label := range r.Labels {
+		for j, output := range r.Outputs {
+			rows = append(rows, row{r.Epsilon, label, r.Prior[i], output, r.Probabilities[i][j]})
+		}
+	}
+	return rows
+}
+
 func newLabelCmd() *cobra.Command {
 	var epsilon, bias float64
 	var prior, plot string
 	var grid int
-	var asJSON bool
+	var form output
 	cmd := &cobra.Command{
 		Use:   "label --epsilon E --prior FILE",
 		Short: "Design the optimal unbiased randomizer of private labels",
 		Long:  labelLong,
 		Example: `  accountant label --epsilon 1 --prior prior.csv
   accountant label apply --epsilon 1 --labels 0..52 --column weeks --in data.csv --out noisy.csv`,
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if prior == "" {
-				return errors.New("prior: is missing, must be a CSV file with the header label,weight")
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 && nearest.Word(args[0], commandNames(cmd)) != "" {
+				return unknownCommand(cmd, args[0])
 			}
+			return noArgs(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			if plot != "" {
 				if err := pictureFormat("plot", plot); err != nil {
 					return err
@@ -72,21 +93,20 @@ func newLabelCmd() *cobra.Command {
 			}
 			limited := cmd.Flags().Changed("bias")
 			if limited && grid == 0 {
-				return errors.New("grid: is 0, must be at least 2 with --bias")
+				return errors.New("--grid: is 0, must be at least 2 with --bias")
 			}
-			r, err := labelDesign(p, epsilon, grid, bias, limited)
+			r, err := measured(cmd, "designing", func(*meter) (*labelReport, error) {
+				return labelDesign(p, epsilon, grid, bias, limited)
+			})
 			if err != nil {
-				return err
+				return flagged(cmd, err)
 			}
 			if plot != "" {
 				if err := labelPlot(r.randomizer, plot); err != nil {
 					return err
 				}
 			}
-			if asJSON {
-				return printJSON(cmd.OutOrStdout(), r)
-			}
-			return r.print(cmd.OutOrStdout())
+			return form.print(cmd.OutOrStdout(), r, r.print)
 		},
 	}
 	f := cmd.Flags()
@@ -95,7 +115,11 @@ func newLabelCmd() *cobra.Command {
 	f.IntVar(&grid, "grid", 0, "restrict outputs to this many evenly spaced ones (0: anywhere)")
 	f.Float64Var(&bias, "bias", 0, "allow this much bias; needs --grid")
 	f.StringVar(&plot, "plot", "", "draw the output law of each label into this file (.svg, .png, .pdf)")
-	f.BoolVar(&asJSON, "json", false, "print JSON")
+	form.register(cmd)
+	_ = cmd.MarkFlagRequired("epsilon")
+	_ = cmd.MarkFlagRequired("prior")
+	_ = cmd.MarkFlagFilename("prior", "csv")
+	_ = cmd.MarkFlagFilename("plot", pictures...)
 	cmd.AddCommand(newLabelApplyCmd())
 	return cmd
 }
@@ -109,7 +133,7 @@ func labelDesign(p labeldp.Prior, eps float64, grid int, bias float64, limited b
 	if grid != 0 {
 		outputs, err := labeldp.FeasibleGrid(p.Labels(), eps, grid)
 		if err != nil {
-			return nil, fmt.Errorf("grid: %w", err)
+			return nil, fmt.Errorf("--grid: %s", strings.TrimPrefix(err.Error(), "n: "))
 		}
 		if limited {
 			chosen, cert, err = labeldp.BiasLimited(p, eps, bias, outputs)

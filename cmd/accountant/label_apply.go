@@ -13,9 +13,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
+	"github.com/dpaccountant/accountant/internal/nearest"
 	"github.com/dpaccountant/accountant/labeldp"
 )
 
@@ -40,7 +40,7 @@ type labelJob struct {
 	seed                         uint64
 	seeded, round                bool
 	progress                     string
-	asJSON                       bool
+	output
 }
 
 // labelApplied is the JSON of label apply.
@@ -76,14 +76,11 @@ func newLabelApplyCmd() *cobra.Command {
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			j.seeded = cmd.Flags().Changed("seed")
-			a, err := j.run(cmd.ErrOrStderr())
+			a, err := measuredIf(cmd, j.progress, "randomizing", j.run)
 			if err != nil {
-				return err
+				return flagged(cmd, err)
 			}
-			if j.asJSON {
-				return printJSON(cmd.OutOrStdout(), a)
-			}
-			return a.print(cmd.OutOrStdout(), j.out)
+			return j.print(cmd.OutOrStdout(), a, func(w io.Writer) error { return a.print(w, j.out) })
 		},
 	}
 	f := cmd.Flags()
@@ -92,36 +89,44 @@ func newLabelApplyCmd() *cobra.Command {
 	f.StringVar(&j.labels, "labels", "", "public set of labels, as 1..52, 0..10..2 (step 2) or 0,1,5")
 	f.Float64Var(&j.priorEpsilon, "prior-epsilon", 0, "part of the budget for the prior (0: sqrt(labels/rows))")
 	f.Float64Var(&j.floor, "floor", 1e-3, "share of the uniform prior mixed into an estimated one, in [0, 1]")
-	f.StringVar(&j.method, "method", "optimal", "one of optimal, debiased-rr, two-point, randomized-response, rr-on-bins")
+	j.method = "optimal"
+	addChoice(cmd, &j.method, "method", "one of optimal, debiased-rr, two-point, randomized-response, rr-on-bins",
+		"optimal", "debiased-rr", "two-point", "randomized-response", "rr-on-bins")
 	f.StringVar(&j.in, "in", "", "CSV file with a header")
 	f.StringVar(&j.out, "out", "", "CSV file to write")
 	f.StringVar(&j.column, "column", "label", "column of labels")
 	f.BoolVar(&j.round, "round", false, "round labels between two of the set, without bias")
 	f.Uint64Var(&j.seed, "seed", 0, "make the run reproducible; whoever knows the seed can undo the noise")
-	f.StringVar(&j.progress, "progress", "auto", "progress bar on standard error: auto, on or off")
-	f.BoolVar(&j.asJSON, "json", false, "print JSON")
+	addProgress(cmd, &j.progress)
+	j.register(cmd)
+	for _, name := range []string{"epsilon", "in", "out"} {
+		_ = cmd.MarkFlagRequired(name)
+	}
+	for _, name := range []string{"prior", "in", "out"} {
+		_ = cmd.MarkFlagFilename(name, "csv")
+	}
 	return cmd
 }
 
-func (j *labelJob) run(stderr io.Writer) (*labelApplied, error) {
+func (j *labelJob) run(m *meter) (*labelApplied, error) {
 	switch {
-	case j.in == "":
-		return nil, errors.New("in: is missing, must be a CSV file")
-	case j.out == "":
-		return nil, errors.New("out: is missing, must be the file to write")
-	case (j.prior == "") == (j.labels == ""):
-		return nil, errors.New("prior, labels: exactly one of the two must be given")
+	case j.prior == "" && j.labels == "":
+		return nil, usageError{errors.New("missing --prior or --labels")}
+	case j.prior != "" && j.labels != "":
+		return nil, usageError{errors.New("--prior and --labels exclude each other")}
 	case j.prior != "" && j.priorEpsilon != 0:
-		return nil, errors.New("prior-epsilon: has no use with a public prior")
-	case !slices.Contains([]string{"auto", "on", "off"}, j.progress):
-		return nil, fmt.Errorf("progress: %q is not one of auto, on, off", j.progress)
+		return nil, usageError{errors.New("--prior-epsilon is of no use with --prior, which is public")}
 	}
 	src := labeldp.NewSource()
 	if j.seeded {
 		src = labeldp.NewSeededSource(j.seed)
 	}
 	a := &labelApplied{Epsilon: j.epsilon, Randomizer: j.epsilon, Seeded: j.seeded}
-	bar := j.bar(stderr)
+	m.inBytes()
+	size := 0
+	if info, err := os.Stat(j.in); err == nil {
+		size = int(info.Size())
+	}
 	var p labeldp.Prior
 	var r *labeldp.Randomizer
 	var err error
@@ -129,13 +134,16 @@ func (j *labelJob) run(stderr io.Writer) (*labelApplied, error) {
 		if p, err = labelReadPrior(j.prior); err != nil {
 			return nil, err
 		}
-	} else if p, err = j.estimate(a, src, bar); err != nil {
+	} else if p, err = j.estimate(a, src, func(read int) { m.at(read, 2*size) }); err != nil {
 		return nil, err
 	}
 	if r, err = labelMethod(j.method, p, a.Randomizer); err != nil {
 		return nil, err
 	}
-	pass := &labelPass{job: j, r: r, src: src, bar: bar}
+	pass := &labelPass{job: j, r: r, src: src, read: func(read int) { m.at(read, size) }}
+	if j.labels != "" { // the second pass
+		pass.read = func(read int) { m.at(size+read, 2*size) }
+	}
 	err = produceFileAtomic(j.out, func(w io.Writer) error {
 		buf := bufio.NewWriterSize(w, 1<<16)
 		if err := pass.rows(buf); err != nil {
@@ -145,10 +153,6 @@ func (j *labelJob) run(stderr io.Writer) (*labelApplied, error) {
 	})
 	if err != nil {
 		return nil, err
-	}
-	if bar != nil {
-		_ = bar.Finish()
-		fmt.Fprintln(stderr)
 	}
 	a.Rows, a.Method, a.Outputs = pass.n, labelMethodName(r), len(r.Outputs())
 	a.Labels, a.Prior = p.Labels(), p.Probs()
@@ -163,7 +167,7 @@ func (j *labelJob) run(stderr io.Writer) (*labelApplied, error) {
 }
 
 // estimate makes the first pass: the noisy histogram.
-func (j *labelJob) estimate(a *labelApplied, src rand.Source, bar *progressbar.ProgressBar) (labeldp.Prior, error) {
+func (j *labelJob) estimate(a *labelApplied, src rand.Source, read func(int)) (labeldp.Prior, error) {
 	labels, err := labelSet(j.labels)
 	if err != nil {
 		return labeldp.Prior{}, err
@@ -173,7 +177,7 @@ func (j *labelJob) estimate(a *labelApplied, src rand.Source, bar *progressbar.P
 	if err != nil {
 		return labeldp.Prior{}, err
 	}
-	pass := &labelPass{job: j, r: finder, src: src, bar: bar, counts: make([]int64, len(finder.Labels()))}
+	pass := &labelPass{job: j, r: finder, src: src, read: read, counts: make([]int64, len(finder.Labels()))}
 	if err := pass.rows(nil); err != nil {
 		return labeldp.Prior{}, err
 	}
@@ -205,7 +209,7 @@ func labelMethod(name string, p labeldp.Prior, eps float64) (*labeldp.Randomizer
 	case "rr-on-bins":
 		return labeldp.RROnBins(p, eps)
 	}
-	return nil, fmt.Errorf("method: %q is not one of optimal, debiased-rr, two-point, randomized-response, rr-on-bins", name)
+	return nil, fmt.Errorf("--method: %s is unknown", show(name))
 }
 
 // labelSet parses 1..52, 0..10..2 or a list.
@@ -239,26 +243,12 @@ func labelSet(s string) ([]float64, error) {
 	return labels, nil
 }
 
-func (j *labelJob) bar(stderr io.Writer) *progressbar.ProgressBar {
-	on := j.progress == "on" || j.progress == "auto" && isTerminal(stderr)
-	info, err := os.Stat(j.in)
-	if !on || err != nil {
-		return nil
-	}
-	total := info.Size()
-	if j.labels != "" {
-		total *= 2 // two passes
-	}
-	return progressbar.NewOptions64(total, progressbar.OptionSetWriter(stderr), progressbar.OptionShowBytes(true),
-		progressbar.OptionSetDescription("randomizing"), progressbar.OptionThrottle(100_000_000))
-}
-
 // A labelPass reads the column once: to count it, or to randomize it.
 type labelPass struct {
 	job    *labelJob
 	r      *labeldp.Randomizer
 	src    rand.Source
-	bar    *progressbar.ProgressBar
+	read   func(bytes int) // tells how far the file is read
 	counts []int64
 	n      int64
 
@@ -286,7 +276,7 @@ func (p *labelPass) rows(w io.Writer) error {
 	}
 	at := slices.Index(header, p.job.column)
 	if at < 0 {
-		return fmt.Errorf("column: %q is not one of %s", p.job.column, strings.Join(header, ", "))
+		return fmt.Errorf("--column: %s is not in %s; %s", show(p.job.column), path, nearest.Hint(p.job.column, header))
 	}
 	var out *csv.Writer
 	var texts []string
@@ -301,7 +291,6 @@ func (p *labelPass) rows(w io.Writer) error {
 	}
 	p.seen = make(map[string]int)
 	rounder := labeldp.NewRounder(p.r)
-	last := int64(0)
 	for p.n = 0; ; p.n++ {
 		rec, err := in.Read()
 		if err == io.EOF {
@@ -323,17 +312,14 @@ func (p *labelPass) rows(w io.Writer) error {
 				return err
 			}
 		}
-		if p.bar != nil && p.n%4096 == 0 {
-			_ = p.bar.Add64(in.InputOffset() - last)
-			last = in.InputOffset()
+		if p.n%4096 == 0 {
+			p.read(int(in.InputOffset()))
 		}
 	}
 	if p.n == 0 {
 		return fmt.Errorf("%s: has no rows below the header", path)
 	}
-	if p.bar != nil {
-		_ = p.bar.Add64(in.InputOffset() - last)
-	}
+	p.read(int(in.InputOffset()))
 	if out != nil {
 		out.Flush()
 		return out.Error()

@@ -213,11 +213,11 @@ func TestLabelErrors(t *testing.T) {
 		want string
 		args []string
 	}{
-		{"epsilon: 0 is not in", []string{"--prior", prior}},
+		{"\"epsilon\" not set", []string{"--prior", prior}},
 		{"epsilon: NaN is not in", []string{"--prior", prior, "--epsilon", "NaN"}},
-		{"prior: is missing", []string{"--epsilon", "1"}},
+		{"\"prior\" not set", []string{"--epsilon", "1"}},
 		{"no such file", []string{"--epsilon", "1", "--prior", "nowhere.csv"}},
-		{"n: 1 is not in", []string{"--epsilon", "1", "--prior", prior, "--grid", "1"}},
+		{"--grid: 1 is not in", []string{"--epsilon", "1", "--prior", prior, "--grid", "1"}},
 		{"grid: is 0", []string{"--epsilon", "1", "--prior", prior, "--bias", "1"}},
 		{"bias: -1 is not in", []string{"--epsilon", "1", "--prior", prior, "--grid", "9", "--bias", "-1"}},
 		{"plot: \"x.gif\"", []string{"--epsilon", "1", "--prior", prior, "--plot", "x.gif"}},
@@ -227,10 +227,10 @@ func TestLabelErrors(t *testing.T) {
 		{":3: wrong number of fields", []string{"--epsilon", "1", "--prior", labelTemp(t, "p", "label,weight\n1,2\n3\n")}},
 		{"labels: is empty", []string{"--epsilon", "1", "--prior", labelTemp(t, "p", "label,weight\n")}},
 		{"weights: all are 0", []string{"--epsilon", "1", "--prior", labelTemp(t, "p", "label,weight\n1,0\n")}},
-		{"in: is missing", apply("--epsilon", "1", "--prior", prior)},
-		{"exactly one", apply("--epsilon", "1", "--in", data)},
-		{"exactly one", apply("--epsilon", "1", "--in", data, "--prior", prior, "--labels", "0..2")},
-		{"column: \"weeks\"", apply("--epsilon", "1", "--in", data, "--prior", prior, "--column", "weeks")},
+		{"\"in\" not set", apply("--epsilon", "1", "--prior", prior)},
+		{"missing --prior or --labels", apply("--epsilon", "1", "--in", data)},
+		{"--prior and --labels exclude each other", apply("--epsilon", "1", "--in", data, "--prior", prior, "--labels", "0..2")},
+		{"--column: \"weeks\" is not in ", apply("--epsilon", "1", "--in", data, "--prior", prior, "--column", "weeks")},
 		{"method: \"magic\"", apply("--epsilon", "1", "--in", data, "--prior", prior, "--method", "magic")},
 		{"odd.csv:3: label: 1.5 is not one of", apply("--epsilon", "1", "--in", odd, "--prior", prior)},
 		{"odd.csv:4: label: \"x\" is not a finite number", apply("--epsilon", "1", "--in", odd, "--prior", prior, "--round")},
@@ -313,8 +313,11 @@ func TestLabelProgress(t *testing.T) {
 	if err := cmd.Execute(); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(bar.String(), "100%") {
+	if !strings.Contains(bar.String(), " 50% |") {
 		t.Errorf("progress %q", bar.String())
+	}
+	if s := screen(bar.Bytes()); s != "" {
+		t.Errorf("%q is left behind", s)
 	}
 	if !strings.Contains(out.String(), "1000 labels randomized by optimal") || !strings.Contains(out.String(), "two Laplace mechanisms of 0.25") {
 		t.Errorf("output %q", out.String())

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/ledger"
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 func newLedgerCmd() *cobra.Command {
@@ -28,22 +29,10 @@ pass the budget is refused (exit status 1), and must not run.
   accountant ledger status budget.ledger
   accountant ledger check budget.ledger`,
 		Args: needCommand,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cmd.SetOut(cmd.ErrOrStderr())
-			_ = cmd.Help()
-			return usageError{errors.New("missing command")}
-		},
+		RunE: missingCommand,
 	}
 	cmd.AddCommand(newLedgerInitCmd(), newLedgerAddCmd(), newLedgerStatusCmd(), newLedgerCheckCmd())
 	return cmd
-}
-
-// needCommand is the cobra.PositionalArgs of a command that only has commands.
-func needCommand(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return unknownCommand(cmd, args[0])
-	}
-	return nil
 }
 
 // ledgerArgs is the cobra.PositionalArgs of a command with these arguments.
@@ -61,17 +50,17 @@ func ledgerArgs(names ...string) cobra.PositionalArgs {
 
 func newLedgerInitCmd() *cobra.Command {
 	var neighbors, epsilon, delta, mode string
-	var asJSON bool
+	var form output
 	cmd := &cobra.Command{
 		Use:   "init --epsilon ε --delta δ FILE",
 		Short: "Make a new ledger",
 		Long: `init makes a new ledger file. Relation, budget and mode are fixed from then on. A
 file that exists is never overwritten.`,
-		Args: ledgerArgs("ledger file"),
+		Args: ledgerArgs("ledger file"), ValidArgsFunction: completePlans(1, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c := ledger.Config{Mode: ledger.Mode(mode)}
 			var err error
-			if c.Neighbors, err = parseNeighbors(neighbors); err != nil {
+			if c.Neighbors, err = profiles.ParseRelation(neighbors); err != nil {
 				return err
 			}
 			if c.Epsilon, err = parseNumber("epsilon", epsilon, epsilonRange); err != nil {
@@ -80,39 +69,35 @@ file that exists is never overwritten.`,
 			if c.Delta, err = parseNumber("delta", delta, deltaRange); err != nil {
 				return err
 			}
-			if c.Mode != ledger.Planned && c.Mode != ledger.Adaptive {
-				return fmt.Errorf("--mode: %s is not planned or adaptive", show(mode))
-			}
 			l, err := ledger.Create(args[0], c)
 			if err != nil {
 				return err
 			}
-			return printLedger(cmd, l, asJSON)
+			return printLedger(cmd, l, form)
 		},
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&epsilon, "epsilon", "", "`ε` of the budget (required)")
 	fs.StringVar(&delta, "delta", "", "`δ` of the budget (required)")
-	fs.StringVar(&mode, "mode", string(ledger.Planned), "planned, or adaptive if steps may depend on earlier outputs")
-	fs.StringVar(&neighbors, "neighbors", "add-remove", "neighbouring `relation`: add-remove or substitute")
-	fs.BoolVar(&asJSON, "json", false, "print JSON")
+	mode = string(ledger.Planned)
+	addChoice(cmd, &mode, "mode", "planned, or adaptive if steps may depend on earlier outputs", mode, string(ledger.Adaptive))
+	addNeighbors(cmd, &neighbors)
+	form.register(cmd)
 	_ = cmd.MarkFlagRequired("epsilon")
 	_ = cmd.MarkFlagRequired("delta")
-	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{"planned", "adaptive"}, cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("neighbors", cobra.FixedCompletions([]string{"add-remove", "substitute"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
 func newLedgerAddCmd() *cobra.Command {
 	var note string
-	var asJSON bool
+	var form output
 	cmd := &cobra.Command{
 		Use:   "add FILE plan.yaml",
 		Short: "Spend a plan, before it runs",
 		Long: `add spends all steps of a plan, or none: when it would pass the budget, add
 fails and the plan must not run. When add succeeds the spend is on disk. - reads
 the plan from standard input.`,
-		Args: ledgerArgs("ledger file", "plan file (- reads standard input)"),
+		Args: ledgerArgs("ledger file", "plan file (- reads standard input)"), ValidArgsFunction: completePlans(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			l, err := ledger.Open(args[0])
 			if err != nil {
@@ -125,38 +110,39 @@ the plan from standard input.`,
 			if _, err := parsePlan(data, name); err != nil {
 				return err
 			}
-			if err := l.SpendPlan(data, note); err != nil {
+			_, err = measured(cmd, "composing", func(*meter) (any, error) { return nil, l.SpendPlan(data, note) })
+			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
-			return printLedger(cmd, l, asJSON)
+			return printLedger(cmd, l, form)
 		},
 	}
 	cmd.Flags().StringVar(&note, "note", "", "free `text` for the readers of the file")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	form.register(cmd)
 	return cmd
 }
 
 func newLedgerStatusCmd() *cobra.Command {
-	var asJSON bool
+	var form output
 	cmd := &cobra.Command{
 		Use:   "status FILE",
 		Short: "Tell what is spent, what is left and which guarantee holds",
-		Args:  ledgerArgs("ledger file"),
+		Args:  ledgerArgs("ledger file"), ValidArgsFunction: completePlans(1, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			l, err := ledger.Open(args[0])
 			if err != nil {
 				return err
 			}
-			return printLedger(cmd, l, asJSON)
+			return printLedger(cmd, l, form)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	form.register(cmd)
 	return cmd
 }
 
 func newLedgerCheckCmd() *cobra.Command {
 	var head string
-	var asJSON bool
+	var form output
 	cmd := &cobra.Command{
 		Use:   "check FILE",
 		Short: "Verify every checksum and recompute the total",
@@ -166,35 +152,33 @@ recomputes what the entries cost. It fails at the first line that is wrong.
 The chain does not show that entries at the end were taken away, nor that
 somebody rewrote the whole file. Keep the head that status prints somewhere
 else, and give it to --head later.`,
-		Args: ledgerArgs("ledger file"),
+		Args: ledgerArgs("ledger file"), ValidArgsFunction: completePlans(1, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			st, err := ledger.Verify(args[0], head)
+			st, err := measured(cmd, "checking", func(*meter) (ledger.Status, error) { return ledger.Verify(args[0], head) })
 			if err != nil {
+				return flagged(cmd, err)
+			}
+			return form.print(cmd.OutOrStdout(), statusJSON(st), func(w io.Writer) error {
+				printStatus(w, st)
+				_, err := fmt.Fprintf(w, "\nEvery checksum is right, and the entries are within the budget.\n")
 				return err
-			}
-			if asJSON {
-				return printJSON(cmd.OutOrStdout(), statusJSON(st))
-			}
-			printStatus(cmd.OutOrStdout(), st)
-			fmt.Fprintf(cmd.OutOrStdout(), "\nEvery checksum is right, and the entries are within the budget.\n")
-			return nil
+			})
 		},
 	}
 	cmd.Flags().StringVar(&head, "head", "", "`checksum` that the file must contain, as status printed it earlier")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	form.register(cmd)
 	return cmd
 }
 
-func printLedger(cmd *cobra.Command, l *ledger.Ledger, asJSON bool) error {
-	st, err := l.Status()
+func printLedger(cmd *cobra.Command, l *ledger.Ledger, form output) error {
+	st, err := measured(cmd, "composing", func(*meter) (ledger.Status, error) { return l.Status() })
 	if err != nil {
 		return err
 	}
-	if asJSON {
-		return printJSON(cmd.OutOrStdout(), statusJSON(st))
-	}
-	printStatus(cmd.OutOrStdout(), st)
-	return nil
+	return form.print(cmd.OutOrStdout(), statusJSON(st), func(w io.Writer) error {
+		printStatus(w, st)
+		return nil
+	})
 }
 
 // parsePlan reads a plan; errors read as those of readPlan.
@@ -279,6 +263,6 @@ func printStatus(w io.Writer, st ledger.Status) {
 	}
 	fmt.Fprintf(w, "guarantee: %s\n", st.Guarantee)
 	if st.Torn > 0 {
-		fmt.Fprintf(w, "warning:   %s\n", tornWarning(st.Torn))
+		fmt.Fprintf(w, "%s   %s\n", paint(w, yellow, "warning:"), tornWarning(st.Torn))
 	}
 }

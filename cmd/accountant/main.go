@@ -5,6 +5,9 @@ package main
 import (
 	"io"
 	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
@@ -13,6 +16,9 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 // 2 for wrong usage.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newRootCmd()
+	if len(args) > 0 && !strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		forEachCommand(root, onlyOnce) // completion reads the flags twice
+	}
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)

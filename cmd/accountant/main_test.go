@@ -70,6 +70,7 @@ func execute(cmd *cobra.Command, args ...string) (stdout, stderr string, err err
 	cmd.SetOut(&out)
 	cmd.SetErr(&errs)
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.SetFlagErrorFunc(flagError)
 	err = cmd.Execute()
 	return out.String(), errs.String(), err
 }
@@ -104,11 +105,29 @@ var badCalls = []struct {
 	{"dpsgd --noise-multiplier 1 --delta 1e-5 --sampling-rate 0.1", 2, "accountant dpsgd: missing --epochs (or --steps) (see accountant dpsgd --help)"},
 	{"dpsgd --noise-multiplier 1 --delta 1e-5 --sampling-rate 0.1 --batch-size 5", 2, "accountant dpsgd: --sampling-rate excludes --examples and --batch-size (see accountant dpsgd --help)"},
 	{"dpsgd --noise-multiplier 1 --delta 1e-5 --sampling-rate 0.1 --steps 5 --epochs 5", 2, "accountant dpsgd: --epochs and --steps exclude each other (see accountant dpsgd --help)"},
-	{"dpsgd --noise 1 --delta 1e-5", 2, "accountant dpsgd: unknown flag --noise (see accountant dpsgd --help)"},
+	{"dpsgd --noise 1 --delta 1e-5", 2, "accountant dpsgd: unknown flag --noise; did you mean --noise-multiplier? (see accountant dpsgd --help)"},
 	{"dpsgd --noise_multiplier 1", 2, "accountant dpsgd: unknown flag --noise_multiplier; did you mean --noise-multiplier? (see accountant dpsgd --help)"},
 	{"version now", 2, `accountant version: "now" is an argument, but the command takes flags only (see accountant version --help)`},
+	{"epsilon --delta 1e-5 --delta 1e-6 -", 2, "accountant epsilon: --delta is given twice (see accountant epsilon --help)"},
+	{"epsilon --delta 1e-5 --json --csv -", 2, "accountant epsilon: --json and --csv exclude each other (see accountant epsilon --help)"},
+	{"label --epsilon 1 --prior - aply", 2, `accountant label: unknown command "aply"; did you mean "apply"? (see accountant label --help)`},
+	{"label --epsilon 1 --prior - prior.csv", 2, `accountant label: "prior.csv" is an argument, but the command takes flags only (see accountant label --help)`},
+	{"label apply --epsilon 1 --in a --out b", 2, "accountant label apply: missing --prior or --labels (see accountant label apply --help)"},
+	{"pate smoth", 2, `accountant pate: unknown command "smoth"; did you mean "smooth"? (see accountant pate --help)`},
+	{"completion bsh", 2, `accountant completion: unknown command "bsh"; did you mean "bash"? (see accountant completion --help)`},
 
 	// Bad values.
+	{"epsilon --delta 1e-5 --accountant renyi -", 1, `accountant: --accountant: "renyi" is not fourier or rdp`},
+	{"curve --kind trade-of --csv -", 1, `accountant: --kind: "trade-of" is not delta, steps or trade-off; did you mean "trade-off"?`},
+	{"curve --out /dev/null/x.svg -", 1, "accountant: --out: /dev/null/x.svg: not a directory"},
+	{"profile --mechanism gaussian --noise-multiplier 1e400", 1, "accountant: --noise-multiplier: 1e400 is too large for a 64-bit floating-point number"},
+	{"select --candidate-epsilon NaN", 1, "accountant: --candidate-epsilon: NaN is not in [0, 1e6]"},
+	{"select --candidate-epsilon 1 --law poison", 1, `accountant: --law: "poison" is not geometric, logarithmic, negative-binomial, poisson, binomial or fixed; did you mean "poisson"?`},
+	{"majority --mechanisms 3 --epsilon 1e400 --allowance 2", 1, `accountant: --epsilon: "1e400" is not a number`},
+	{"pate analyze --votes testdata --mechanism gnmax --sigma2 40 --delta 1e-5", 1, "accountant: testdata: is a directory"},
+	{"label --epsilon 1 --prior testdata", 1, "accountant: testdata: is a directory"},
+	{"ledger status testdata", 1, "accountant: testdata: is not a regular file"},
+	{"ledger check --head xyz testdata", 1, `accountant: --head: "xyz" is not a checksum of 64 hexadecimal digits`},
 	{"epsilon --delta 0x1p-3 -", 1, `accountant: --delta: "0x1p-3" is not a number`},
 	{"epsilon --delta small -", 1, `accountant: --delta: "small" is not a number`},
 	{"epsilon --delta= -", 1, `accountant: --delta: "" is not a number`},

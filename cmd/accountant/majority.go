@@ -5,8 +5,8 @@ import (
 	"io"
 	"math"
 	"math/big"
+	"strings"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -21,7 +21,8 @@ type majorityFlags struct {
 	epsilon, deltaEach           float64
 	allowance, outputDelta, mean float64
 	gamma, objective, plot       string
-	monotone, disjoint, json     bool
+	monotone, disjoint           bool
+	output
 }
 
 // A majorityAnswer is what the command prints, as JSON with --json.
@@ -37,6 +38,27 @@ type majorityAnswer struct {
 
 	families []majorityFamily
 	proof    string
+}
+
+// rows has a row for each number of votes.
+func (a *majorityAnswer) rows() any {
+	type row struct {
+		Votes int     `json:"votes"`
+		Gamma float64 `json:"gamma"`
+	}
+	var t struct {
+		Objective float64            `json:"objective"`
+		MaxF      float64            `json:"max-f"`
+		BudgetF   float64            `json:"budget-f"`
+		Certified bool               `json:"certified"`
+		Error     map[string]float64 `json:"error"`
+		Rows      []row
+	}
+	t.Objective, t.MaxF, t.BudgetF, t.Certified, t.Error = a.Objective, a.MaxF, a.BudgetF, a.Certified, a.Error
+	for votes, gamma := range a.Gamma {
+		t.Rows = append(t.Rows, row{votes, gamma})
+	}
+	return t
 }
 
 type majorityFamily struct {
@@ -67,13 +89,15 @@ Mechanisms on disjoint shards of the data need no noise: say --disjoint-shards.`
 	fs.Float64Var(&f.allowance, "allowance", 0, "`m`: the answer may cost m times ε (required)")
 	fs.Float64Var(&f.deltaEach, "delta-each", 0, "`Δ` of every mechanism")
 	fs.Float64Var(&f.outputDelta, "output-delta", 0, "`δ` of the answer (default 1 − (1−Δ)^m)")
-	fs.StringVar(&f.gamma, "gamma", "optimal", "noise function: optimal, subsampling, double or constant")
-	fs.StringVar(&f.objective, "objective", "error", "what optimal means: error (of votes above ½), disagreement or common-p")
+	f.gamma, f.objective = "optimal", "error"
+	addChoice(cmd, &f.gamma, "gamma", "noise `function`: optimal, subsampling, double or constant", "optimal", "subsampling", "double", "constant")
+	addChoice(cmd, &f.objective, "objective", "what optimal means: error (of votes above ½), disagreement or common-p", "error", "disagreement", "common-p")
 	fs.Float64Var(&f.mean, "prior-mean", 0.75, "mean vote probability of the objective")
 	fs.BoolVar(&f.monotone, "monotone", true, "let clearer majorities be answered at least as truthfully")
 	fs.BoolVar(&f.disjoint, "disjoint-shards", false, "the mechanisms run on disjoint shards of the records")
 	fs.StringVar(&f.plot, "plot", "", "draw the noise functions to a `file` (.svg, .png or .pdf)")
-	fs.BoolVar(&f.json, "json", false, "print JSON")
+	f.output.register(cmd)
+	_ = cmd.MarkFlagFilename("plot", pictures...)
 	for _, name := range []string{"mechanisms", "epsilon", "allowance"} {
 		_ = cmd.MarkFlagRequired(name)
 	}
@@ -86,7 +110,10 @@ func runMajority(cmd *cobra.Command, f *majorityFlags) error {
 		p = p.WithDefaultDelta()
 	}
 	if err := p.Check(); err != nil {
-		return err
+		if rest, ok := strings.CutPrefix(err.Error(), "delta: "); ok {
+			return fmt.Errorf("--delta-each: %s", rest)
+		}
+		return flagged(cmd, err)
 	}
 	var o darrm.Objective
 	switch f.objective {
@@ -96,17 +123,15 @@ func runMajority(cmd *cobra.Command, f *majorityFlags) error {
 		o = darrm.FewestDisagreements{Mean: f.mean}
 	case "common-p":
 		o = darrm.CommonUniform{}
-	default:
-		return fmt.Errorf("objective: %q is not one of error, disagreement, common-p", f.objective)
 	}
 	if f.plot != "" {
 		if err := pictureFormat("plot", f.plot); err != nil {
 			return err
 		}
 	}
-	a, err := answerMajority(cmd.ErrOrStderr(), p, o, f)
+	a, err := measured(cmd, "linear programs", func(m *meter) (*majorityAnswer, error) { return answerMajority(m, p, o, f) })
 	if err != nil {
-		return err
+		return flagged(cmd, err)
 	}
 	if f.plot != "" {
 		p, err := majorityPlot(a.families)
@@ -117,25 +142,24 @@ func runMajority(cmd *cobra.Command, f *majorityFlags) error {
 			return err
 		}
 	}
-	if f.json {
-		return printJSON(cmd.OutOrStdout(), a)
-	}
-	a.print(cmd.OutOrStdout(), p, f)
-	return nil
+	return f.output.print(cmd.OutOrStdout(), a, func(w io.Writer) error {
+		a.print(w, p, f)
+		return nil
+	})
 }
 
 // answerMajority computes the noise function asked for and those to compare
 // it with.
-func answerMajority(stderr io.Writer, p darrm.Params, o darrm.Objective, f *majorityFlags) (*majorityAnswer, error) {
+func answerMajority(m *meter, p darrm.Params, o darrm.Objective, f *majorityFlags) (*majorityAnswer, error) {
 	a := &majorityAnswer{Error: map[string]float64{}, proof: "computed over all corner multisets"}
 	var cert darrm.Certificate
 	var err error
-	m := int(math.Floor(p.Allowance))
+	allowance := int(math.Floor(p.Allowance))
 	// What the subsampling families are proved to need (docs/darrm.md, Theorem 2).
 	needs := func(t int) float64 { return -math.Expm1(float64(t) * math.Log1p(-p.Delta)) }
-	sub, double := floats(darrm.Subsampling(p.Mechanisms, m)), floats(darrm.DoubleSubsampling(p.Mechanisms, m))
-	double2 := min(m, (p.Mechanisms+1)/2)
-	subOK, doubleOK := p.OutputDelta >= needs((m+1)/2), p.OutputDelta >= needs(double2)
+	sub, double := floats(darrm.Subsampling(p.Mechanisms, allowance)), floats(darrm.DoubleSubsampling(p.Mechanisms, allowance))
+	double2 := min(allowance, (p.Mechanisms+1)/2)
+	subOK, doubleOK := p.OutputDelta >= needs((allowance+1)/2), p.OutputDelta >= needs(double2)
 	best, bestCert, err := darrm.BestConstant(p)
 	if err != nil {
 		return nil, err
@@ -171,15 +195,9 @@ func answerMajority(stderr io.Writer, p darrm.Params, o darrm.Objective, f *majo
 		cert.BudgetF = p.BudgetF()
 		cert.Certified, cert.MaxF = true, min(cert.MaxF, cert.BudgetF)
 	case f.gamma == "optimal":
-		opt := darrm.Options{Free: !f.monotone}
-		if isTerminal(stderr) {
-			bar := progressbar.NewOptions(-1, progressbar.OptionSetWriter(stderr), progressbar.OptionSetDescription("linear programs"), progressbar.OptionClearOnFinish())
-			opt.Progress = func(round int, excess float64) {
-				bar.Describe(fmt.Sprintf("round %d, worst constraint %.2g above the budget", round, max(excess, 0)))
-				_ = bar.Add(1)
-			}
-			defer func() { _ = bar.Finish() }()
-		}
+		opt := darrm.Options{Free: !f.monotone, Progress: func(round int, excess float64) {
+			m.note(fmt.Sprintf("round %d, worst constraint %.2g above the budget", round, max(excess, 0)))
+		}}
 		r, err := darrm.Optimize(p, o, opt)
 		if err != nil {
 			return nil, err
@@ -195,8 +213,6 @@ func answerMajority(stderr io.Writer, p darrm.Params, o darrm.Objective, f *majo
 		}
 	case f.gamma == "constant":
 		a.Gamma, cert = fixed, bestCert
-	default:
-		return nil, fmt.Errorf("gamma: %q is not one of optimal, subsampling, double, constant", f.gamma)
 	}
 	a.MaxF, a.BudgetF, a.Certified = cert.MaxF, cert.BudgetF, cert.Certified
 	if a.Objective, _, err = darrm.Value(o, a.Gamma); err != nil {

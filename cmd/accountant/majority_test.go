@@ -76,7 +76,7 @@ func TestMajorityBadInput(t *testing.T) {
 		"--mechanisms 10 --epsilon 0.1 --allowance 3":                                                      "mechanisms: 10",
 		"--mechanisms 11 --epsilon NaN --allowance 3":                                                      "epsilon: NaN",
 		"--mechanisms 11 --epsilon 0.1 --allowance 12":                                                     "allowance: 12",
-		"--mechanisms 11 --epsilon 0.1 --allowance 3 --delta-each 2":                                       "delta: 2",
+		"--mechanisms 11 --epsilon 0.1 --allowance 3 --delta-each 2":                                       "--delta-each: 2",
 		"--mechanisms 11 --epsilon 0.1 --allowance 3 --delta-each 0.1 --output-delta 0.01":                 "output-delta: 0.01",
 		"--mechanisms 11 --epsilon 0.1 --allowance 3 --gamma best":                                         `gamma: "best"`,
 		"--mechanisms 11 --epsilon 0.1 --allowance 3 --objective x":                                        `objective: "x"`,

@@ -8,12 +8,9 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
-	"github.com/dpaccountant/accountant/internal/nearest"
 	"github.com/dpaccountant/accountant/pate"
 )
 
@@ -27,17 +24,7 @@ Costs that depend on the votes are private themselves: only what smooth prints
 as sanitized, and the data-independent ε, may be published.`,
 	}
 	cmd.AddCommand(newPateAnalyzeCmd(), newPateSmoothCmd(), newPateSynthCmd())
-	cmd.Args = func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return nil
-		}
-		return fmt.Errorf("unknown command %q; %s", args[0], nearest.Hint(args[0], commandNames(cmd)))
-	}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		cmd.SetOut(cmd.ErrOrStderr())
-		_ = cmd.Help()
-		return usageError{errors.New("missing command")}
-	}
+	cmd.Args, cmd.RunE = needCommand, missingCommand
 	return cmd
 }
 
@@ -57,30 +44,35 @@ type pateFlags struct {
 	conversion       string
 	report           string
 	progress         string
-	json             bool
+	output
 }
 
 func (f *pateFlags) register(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.StringVar(&f.votes, "votes", "", "`file` of votes, CSV or NPY: a row per query, a column per class (required)")
-	fs.StringVar(&f.format, "format", "counts", "what the votes file holds: counts, or labels (a row per teacher, a column per query)")
+	f.format, f.kind, f.conversion = "counts", "probs", "cks"
+	addChoice(cmd, &f.format, "format", "what the votes file holds: counts, or labels (a row per teacher, a column per query)", "counts", "labels")
 	fs.IntVar(&f.classes, "classes", 0, "number of classes, for --format labels")
 	fs.IntVar(&f.queries, "queries", 0, "account for the first `K` queries only")
 	fs.Int64Var(&f.teachers, "teachers", 0, "number of teachers, if some abstain")
-	fs.StringVar(&f.mechanism, "mechanism", "", "gnmax, confident, interactive or lnmax (required)")
+	addChoice(cmd, &f.mechanism, "mechanism", "gnmax, confident, interactive or lnmax (required)", "gnmax", "confident", "interactive", "lnmax")
 	fs.Float64Var(&f.threshold, "threshold", 0, "threshold `T` of the check, in votes")
 	fs.Float64Var(&f.sigma1, "sigma1", 0, "standard deviation of the check's noise, in votes")
 	fs.Float64Var(&f.sigma2, "sigma2", 0, "standard deviation of the answers' noise, in votes")
 	fs.Float64Var(&f.gamma, "gamma", 0, "inverse scale of lnmax's noise")
 	fs.StringVar(&f.baseline, "baseline", "", "`file` of the student's scores, for interactive")
-	fs.StringVar(&f.kind, "baseline-kind", "probs", "what the scores are: probs, or votes (already multiplied by the number of teachers)")
+	addChoice(cmd, &f.kind, "baseline-kind", "what the scores are: probs, or votes (already multiplied by the number of teachers)", "probs", "votes")
 	fs.BoolVar(&f.rounded, "rounded", false, "interactive rounds its statistic to a whole number, which smooth needs")
 	fs.StringVar(&f.answered, "answered", "", "`file` that tells which queries were answered: a 0 or 1 per query, or their numbers from 0")
 	fs.Float64Var(&f.delta, "delta", 0, "δ (required)")
-	fs.StringVar(&f.conversion, "conversion", "cks", "from Rényi to (ε, δ): cks (improved), or classic as in the tables of the PATE paper")
-	fs.StringVar(&f.report, "report", "", "expected (not a bound), realised, worst or independent (default: realised with --answered, worst without)")
-	fs.StringVar(&f.progress, "progress", "auto", "show progress on standard error: auto (on a terminal), on or off")
-	fs.BoolVar(&f.json, "json", false, "print JSON")
+	addChoice(cmd, &f.conversion, "conversion", "from Rényi to (ε, δ): cks (improved), or classic as in the tables of the PATE paper", "cks", "classic")
+	addChoice(cmd, &f.report, "report", "expected (not a bound), realised, worst or independent (default: realised with --answered, worst without)", "expected", "realised", "worst", "independent")
+	addProgress(cmd, &f.progress)
+	f.output.register(cmd)
+	for _, name := range []string{"votes", "baseline"} {
+		_ = cmd.MarkFlagFilename(name, "csv", "npy")
+	}
+	_ = cmd.MarkFlagFilename("answered")
 	_ = cmd.MarkFlagRequired("votes")
 	_ = cmd.MarkFlagRequired("mechanism")
 	_ = cmd.MarkFlagRequired("delta")
@@ -103,22 +95,9 @@ func (f *pateFlags) parse(cmd *cobra.Command) (*pateRun, error) {
 	if !(f.delta > 0 && f.delta < 1) {
 		return nil, fmt.Errorf("--delta: %v is not in (0, 1)", f.delta)
 	}
-	switch f.conversion {
-	case "cks":
-		r.conversion = pate.Improved
-	case "classic":
+	r.conversion = pate.Improved
+	if f.conversion == "classic" {
 		r.conversion = pate.Classic
-	default:
-		return nil, fmt.Errorf("--conversion: %q is not in [classic, cks]", f.conversion)
-	}
-	if f.progress != "auto" && f.progress != "on" && f.progress != "off" {
-		return nil, fmt.Errorf("--progress: %q is not in [auto, on, off]", f.progress)
-	}
-	if f.format != "counts" && f.format != "labels" {
-		return nil, fmt.Errorf("--format: %q is not in [counts, labels]", f.format)
-	}
-	if f.kind != "probs" && f.kind != "votes" {
-		return nil, fmt.Errorf("--baseline-kind: %q is not in [votes, probs]", f.kind)
 	}
 	if r.aggregator, err = f.aggregator(cmd); err != nil {
 		return nil, err
@@ -133,7 +112,7 @@ func (f *pateFlags) parse(cmd *cobra.Command) (*pateRun, error) {
 	truncated := cmd.Flags().Changed("queries")
 	if truncated {
 		if r.votes, err = r.votes.First(f.queries); err != nil {
-			return nil, pateFlagged(cmd, err)
+			return nil, flagged(cmd, err)
 		}
 	}
 	if n := r.votes.Short(); n > 0 {
@@ -168,7 +147,7 @@ func (f *pateFlags) parse(cmd *cobra.Command) (*pateRun, error) {
 		return r, nil
 	}
 	if r.report, err = pate.ParseReport(f.report); err != nil {
-		return nil, pateFlagged(cmd, err)
+		return nil, flagged(cmd, err)
 	}
 	return r, nil
 }
@@ -182,10 +161,7 @@ func (f *pateFlags) aggregator(cmd *cobra.Command) (pate.Aggregator, error) {
 		"interactive": {"threshold", "sigma1", "sigma2", "baseline"},
 	}
 	optional := map[string]string{"rounded": "interactive", "baseline-kind": "interactive"}
-	own, ok := needs[f.mechanism]
-	if !ok {
-		return nil, fmt.Errorf("--mechanism: %q is not in [gnmax, confident, interactive, lnmax]", f.mechanism)
-	}
+	own := needs[f.mechanism]
 	has := map[string]bool{}
 	for _, name := range own {
 		has[name] = true
@@ -212,17 +188,17 @@ func (f *pateFlags) aggregator(cmd *cobra.Command) (pate.Aggregator, error) {
 		// not enter.
 		a, err = pate.NewInteractive(f.threshold, 1, f.sigma1, f.sigma2, f.rounded)
 	}
-	return a, pateFlagged(cmd, err)
+	return a, flagged(cmd, err)
 }
 
 // ledger returns the ledger of the run, which shows its progress.
-func (r *pateRun) ledger(cmd *cobra.Command, f *pateFlags, orders []float64, what string) (*pate.Ledger, error) {
-	l, err := pate.Account(r.votes, r.aggregator, pate.Options{Orders: orders, Scores: r.scores, Progress: pateProgress(cmd, f.progress, what)})
-	return l, pateFlagged(cmd, err)
+func (r *pateRun) ledger(cmd *cobra.Command, orders []float64, m *meter) (*pate.Ledger, error) {
+	l, err := pate.Account(r.votes, r.aggregator, pate.Options{Orders: orders, Scores: r.scores, Progress: m.at})
+	return l, flagged(cmd, err)
 }
 
-// pateFlagged puts the dashes of a flag before an error that names it.
-func pateFlagged(cmd *cobra.Command, err error) error {
+// flagged puts the dashes of a flag before an error that names it.
+func flagged(cmd *cobra.Command, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -241,29 +217,12 @@ func pateRead(path string, read func(io.Reader) error) error {
 	}
 	defer in.Close()
 	if err := read(in); err != nil {
+		if pe := (*os.PathError)(nil); errors.As(err, &pe) {
+			return pathProblem(path, err)
+		}
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
-}
-
-// pateProgress returns nil, or a function that draws a bar on standard error.
-func pateProgress(cmd *cobra.Command, mode, what string) func(done, total int) {
-	w := cmd.ErrOrStderr()
-	if mode == "off" || mode == "auto" && !isTerminal(w) {
-		return nil
-	}
-	var bar *progressbar.ProgressBar
-	return func(done, total int) {
-		if bar == nil {
-			bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(what),
-				progressbar.OptionShowCount(), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
-		}
-		_ = bar.Set(done)
-		if done == total {
-			_ = bar.Finish()
-			bar = nil
-		}
-	}
 }
 
 // pateOrders parses "1.5:100:0.5" or a list with commas; "" is nil.

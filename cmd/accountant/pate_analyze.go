@@ -12,7 +12,9 @@ import (
 	"github.com/dpaccountant/accountant/pate"
 )
 
-const pateNotSafe = "NOT SAFE TO PUBLISH: this depends on the private votes (see accountant pate smooth)"
+const pateNotSafe = "NOT SAFE TO PUBLISH"
+
+const pateNotSafeWhy = ": this depends on the private votes (see accountant pate smooth)"
 
 func newPateAnalyzeCmd() *cobra.Command {
 	var f pateFlags
@@ -46,28 +48,27 @@ sum to (ε, δ). The reports differ in which queries are charged for an answer:
 			if err != nil {
 				return err
 			}
-			l, err := run.ledger(cmd, &f, grid, "accounting")
-			if err != nil {
-				return err
-			}
-			a, err := run.analyze(cmd, l, f.delta)
-			if err != nil {
-				return err
-			}
-			if plotFile != "" {
-				if err := run.plot(cmd, l, f.delta, plotFile); err != nil {
-					return err
+			a, err := measuredIf(cmd, f.progress, "accounting", func(m *meter) (*pateAnalysis, error) {
+				l, err := run.ledger(cmd, grid, m)
+				if err != nil {
+					return nil, err
 				}
+				a, err := run.analyze(cmd, l, f.delta)
+				if err == nil && plotFile != "" {
+					err = run.plot(cmd, l, f.delta, plotFile)
+				}
+				return a, err
+			})
+			if err != nil {
+				return err
 			}
-			if f.json {
-				return a.writeJSON(cmd.OutOrStdout())
-			}
-			return a.write(cmd.OutOrStdout(), run)
+			return f.print(cmd.OutOrStdout(), a.json(), func(w io.Writer) error { return a.write(w, run) })
 		},
 	}
 	f.register(cmd)
 	cmd.Flags().StringVar(&orders, "orders", "", "Rényi orders: first:last:step or a list with commas (default 1.5:100:0.5)")
 	cmd.Flags().StringVar(&plotFile, "plot", "", "draw ε against answered queries into this `file` (.svg, .png or .pdf)")
+	_ = cmd.MarkFlagFilename("plot", pictures...)
 	return cmd
 }
 
@@ -131,7 +132,7 @@ func (r *pateRun) analyze(cmd *cobra.Command, l *pate.Ledger, delta float64) (*p
 	for _, report := range reports {
 		x, err := r.line(l, report, delta)
 		if err != nil {
-			return nil, pateFlagged(cmd, err)
+			return nil, flagged(cmd, err)
 		}
 		a.lines = append(a.lines, x)
 		if report == r.report {
@@ -144,22 +145,46 @@ func (r *pateRun) analyze(cmd *cobra.Command, l *pate.Ledger, delta float64) (*p
 	return a, nil
 }
 
-func (a *pateAnalysis) writeJSON(w io.Writer) error {
+type pateAnalysisJSON struct {
+	Delta       float64   `json:"delta"`
+	Report      string    `json:"report"`
+	Bound       bool      `json:"bound"`
+	Epsilon     float64   `json:"epsilon"`
+	Order       float64   `json:"order"`
+	Orders      []float64 `json:"orders"`
+	RDP         []float64 `json:"rdp"`
+	Independent float64   `json:"data-independent-epsilon"`
+	Threshold   []float64 `json:"threshold-rdp"`
+	Answer      []float64 `json:"answer-rdp"`
+	Answered    float64   `json:"answered"`
+}
+
+func (a *pateAnalysis) json() pateAnalysisJSON {
 	c := a.head.cost
-	return printJSON(w, struct {
-		Delta       float64   `json:"delta"`
-		Report      string    `json:"report"`
-		Bound       bool      `json:"bound"`
-		Epsilon     float64   `json:"epsilon"`
-		Order       float64   `json:"order"`
-		Orders      []float64 `json:"orders"`
-		RDP         []float64 `json:"rdp"`
-		Independent float64   `json:"data-independent-epsilon"`
-		Threshold   []float64 `json:"threshold-rdp"`
-		Answer      []float64 `json:"answer-rdp"`
-		Answered    float64   `json:"answered"`
-	}{a.delta, c.Report.String(), c.Bound(), a.head.eps, a.head.order, c.Total.Orders, c.Total.Values,
-		a.independent.eps, c.Threshold.Values, c.Answer.Values, c.Answered})
+	return pateAnalysisJSON{a.delta, c.Report.String(), c.Bound(), a.head.eps, a.head.order, c.Total.Orders, c.Total.Values,
+		a.independent.eps, c.Threshold.Values, c.Answer.Values, c.Answered}
+}
+
+// rows has a row for each Rényi order.
+func (a pateAnalysisJSON) rows() any {
+	type row struct {
+		Delta       float64 `json:"delta"`
+		Report      string  `json:"report"`
+		Bound       bool    `json:"bound"`
+		Epsilon     float64 `json:"epsilon"`
+		Order       float64 `json:"order"`
+		Independent float64 `json:"data-independent-epsilon"`
+		Answered    float64 `json:"answered"`
+		At          float64 `json:"rdp-order"`
+		RDP         float64 `json:"rdp"`
+		Threshold   float64 `json:"threshold-rdp"`
+		Answer      float64 `json:"answer-rdp"`
+	}
+	rows := make([]row, len(a.Orders))
+	for i, order := range a.Orders {
+		rows[i] = row{a.Delta, a.Report, a.Bound, a.Epsilon, a.Order, a.Independent, a.Answered, order, a.RDP[i], a.Threshold[i], a.Answer[i]}
+	}
+	return rows
 }
 
 func (a *pateAnalysis) write(w io.Writer, r *pateRun) error {
@@ -167,14 +192,14 @@ func (a *pateAnalysis) write(w io.Writer, r *pateRun) error {
 	fmt.Fprintf(&b, "mechanism  %v\n", r.aggregator)
 	fmt.Fprintf(&b, "votes      %d queries, %d classes, %d teachers\n", r.votes.Queries(), r.votes.Classes(), r.votes.Teachers())
 	for _, x := range r.warnings {
-		fmt.Fprintf(&b, "warning    %s\n", x)
+		fmt.Fprintf(&b, "%s    %s\n", paint(w, yellow, "warning"), x)
 	}
 	kind := "an upper bound at this data set"
 	switch a.head.cost.Report {
 	case pate.DataIndependent:
 		kind = "an upper bound at every data set"
 	case pate.ExpectedNotABound:
-		kind = "an estimate, NOT A BOUND"
+		kind = "an estimate, " + paint(w, red, "NOT A BOUND")
 	}
 	fmt.Fprintf(&b, "epsilon    %s at delta %s (%v report: %s)\n\n", a.head.epsilon(), short(a.delta), a.head.cost.Report, kind)
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -191,7 +216,7 @@ func (a *pateAnalysis) write(w io.Writer, r *pateRun) error {
 		fmt.Fprintf(t, "%s\t%s\t%v\t%.5g\t%.5g\t%s\t\n", name, x.epsilon(), x.order, x.check, x.label, answered)
 	}
 	t.Flush()
-	fmt.Fprintf(&b, "\nCosts are Rényi divergences at the order of the line. Publish the independent\nline only; of the others: %s\n", pateNotSafe)
+	fmt.Fprintf(&b, "\nCosts are Rényi divergences at the order of the line. Publish the independent\nline only; of the others: %s%s\n", paint(w, red, pateNotSafe), pateNotSafeWhy)
 	_, err := io.WriteString(w, b.String())
 	return err
 }

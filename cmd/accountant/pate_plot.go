@@ -25,11 +25,11 @@ func (r *pateRun) plot(cmd *cobra.Command, l *pate.Ledger, delta float64, path s
 	}
 	costs, err := l.Running(r.report, r.answered, cuts)
 	if err != nil {
-		return pateFlagged(cmd, err)
+		return flagged(cmd, err)
 	}
 	independent, err := l.Running(pate.DataIndependent, r.answered, cuts)
 	if err != nil {
-		return pateFlagged(cmd, err)
+		return flagged(cmd, err)
 	}
 	p := plot.New()
 	p.Title.Text = fmt.Sprintf("%v, δ = %s", r.aggregator, short(delta))

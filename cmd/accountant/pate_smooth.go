@@ -35,22 +35,25 @@ is no bound for λβ > 1/4; both print diagnostics only.`,
 			if err != nil {
 				return err
 			}
-			l, err := run.ledger(cmd, &f, []float64{in.order}, "smooth sensitivity")
+			out, err := measuredIf(cmd, f.progress, "smooth sensitivity", func(m *meter) (*pateSmoothReport, error) {
+				l, err := run.ledger(cmd, []float64{in.order}, m)
+				if err != nil {
+					return nil, flagged(cmd, strip(err, "orders[0]", "order"))
+				}
+				s, err := l.NewSensitivity(in.order, run.report, run.answered)
+				if err != nil {
+					return nil, flagged(cmd, err)
+				}
+				out, err := in.report(run, s, f.delta)
+				if err != nil {
+					return nil, flagged(cmd, strip(err, "rounds[0]: ", ""))
+				}
+				return out, nil
+			})
 			if err != nil {
-				return pateFlagged(cmd, strip(err, "orders[0]", "order"))
+				return err
 			}
-			s, err := l.NewSensitivity(in.order, run.report, run.answered)
-			if err != nil {
-				return pateFlagged(cmd, err)
-			}
-			out, err := in.report(run, s, f.delta)
-			if err != nil {
-				return pateFlagged(cmd, strip(err, "rounds[0]: ", ""))
-			}
-			if f.json {
-				return printJSON(cmd.OutOrStdout(), out)
-			}
-			return out.write(cmd.OutOrStdout(), run)
+			return f.print(cmd.OutOrStdout(), out, func(w io.Writer) error { return out.write(w, run) })
 		},
 	}
 	f.register(cmd)
@@ -59,7 +62,8 @@ is no bound for λβ > 1/4; both print diagnostics only.`,
 	fs.Float64Var(&in.beta, "beta", 0, "smoothness `β`, about 0.2/λ (required)")
 	fs.Float64Var(&in.sigma, "sigma-ss", 0, "noise scale `σ`, in units of the smooth sensitivity")
 	fs.BoolVar(&in.optimise, "optimise", false, "choose the noise scale from the votes instead; publishes nothing")
-	fs.StringVar(&in.gnss, "gnss", "exact", "cost of the noise: exact, or paper (Theorem 23 as printed; publishes nothing)")
+	in.gnss = "exact"
+	addChoice(cmd, &in.gnss, "gnss", "cost of the noise: exact, or paper (Theorem 23 as printed; publishes nothing)", "exact", "paper")
 	fs.Uint64Var(&in.seed, "seed", 0, "seed of the noise, for tests: a known seed gives no privacy")
 	_ = cmd.MarkFlagRequired("order")
 	_ = cmd.MarkFlagRequired("beta")
@@ -89,8 +93,6 @@ func (in *pateSmoothFlags) check(cmd *cobra.Command) error {
 		return usageError{errors.New("--optimise excludes --sigma-ss")}
 	case !given && !in.optimise:
 		return usageError{errors.New("missing --sigma-ss (or --optimise)")}
-	case in.gnss != "exact" && in.gnss != "paper":
-		return fmt.Errorf("--gnss: %q is not in [exact, paper]", in.gnss)
 	}
 	return nil
 }
@@ -190,9 +192,9 @@ func (o *pateSmoothReport) write(w io.Writer, r *pateRun) error {
 	p := o.Private
 	bound := ""
 	if !p.Bound {
-		bound = ", NOT A BOUND"
+		bound = ", " + paint(w, red, "NOT A BOUND")
 	}
-	fmt.Fprintf(&b, "\nNOT SAFE TO PUBLISH, these depend on the private votes:\n")
+	fmt.Fprintf(&b, "\n%s, these depend on the private votes:\n", paint(w, red, pateNotSafe))
 	fmt.Fprintf(&b, "  Rényi cost           %.6g (%s report)\n", p.Cost, o.Report)
 	fmt.Fprintf(&b, "  cost of the noise    %.6g (%s formula)\n", p.GNSSCost, o.GNSS)
 	fmt.Fprintf(&b, "  epsilon of both      %.6g%s\n", p.Fixed, bound)

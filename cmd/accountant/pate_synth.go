@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 
@@ -16,7 +17,7 @@ func newPateSynthCmd() *cobra.Command {
 	var rule, out string
 	var teachers int64
 	var classes, queries int
-	var asJSON bool
+	var form output
 	cmd := &cobra.Command{
 		Use:   "synth --teachers N --classes m --queries Q --out FILE",
 		Short: "Write a table of synthetic votes, the same every time",
@@ -26,12 +27,9 @@ if its name ends in .npy and CSV otherwise; "-" is CSV on standard output.`,
 		Example: `  accountant pate synth --rule s1 --teachers 250 --classes 10 --queries 640 --out votes.csv`,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if rule != "s1" {
-				return fmt.Errorf("--rule: %q is not in [s1]", rule)
-			}
 			v, err := pate.SynthS1(teachers, classes, queries)
 			if err != nil {
-				return pateFlagged(cmd, err)
+				return flagged(cmd, err)
 			}
 			var b bytes.Buffer
 			write := v.WriteCSV
@@ -42,8 +40,8 @@ if its name ends in .npy and CSV otherwise; "-" is CSV on standard output.`,
 				return err
 			}
 			if out == "-" {
-				if asJSON {
-					return usageError{errors.New("--json excludes --out -")}
+				if form.json || form.csv {
+					return usageError{errors.New("--json and --csv exclude --out -")}
 				}
 				_, err := cmd.OutOrStdout().Write(b.Bytes())
 				return err
@@ -51,26 +49,27 @@ if its name ends in .npy and CSV otherwise; "-" is CSV on standard output.`,
 			if err := writeFileAtomic(out, b.Bytes()); err != nil {
 				return fmt.Errorf("--out: %w", err)
 			}
-			if asJSON {
-				return printJSON(cmd.OutOrStdout(), struct {
-					Out      string `json:"out"`
-					Rule     string `json:"rule"`
-					Teachers int64  `json:"teachers"`
-					Classes  int    `json:"classes"`
-					Queries  int    `json:"queries"`
-				}{out, rule, teachers, classes, queries})
-			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: %d queries, %d classes, %d teachers\n", out, queries, classes, teachers)
-			return nil
+			return form.print(cmd.OutOrStdout(), struct {
+				Out      string `json:"out"`
+				Rule     string `json:"rule"`
+				Teachers int64  `json:"teachers"`
+				Classes  int    `json:"classes"`
+				Queries  int    `json:"queries"`
+			}{out, rule, teachers, classes, queries}, func(w io.Writer) error {
+				_, err := fmt.Fprintf(w, "%s: %d queries, %d classes, %d teachers\n", out, queries, classes, teachers)
+				return err
+			})
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&rule, "rule", "s1", "rule of the votes: s1")
+	rule = "s1"
+	addChoice(cmd, &rule, "rule", "rule of the votes: s1", "s1")
 	fs.Int64Var(&teachers, "teachers", 0, "number of teachers (required)")
 	fs.IntVar(&classes, "classes", 0, "number of classes (required)")
 	fs.IntVar(&queries, "queries", 0, "number of queries (required)")
 	fs.StringVar(&out, "out", "", "`file` to write (required)")
-	fs.BoolVar(&asJSON, "json", false, "print JSON")
+	form.register(cmd)
+	_ = cmd.MarkFlagFilename("out", "csv", "npy")
 	for _, name := range []string{"teachers", "classes", "queries", "out"} {
 		_ = cmd.MarkFlagRequired(name)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"strings"
 	"text/tabwriter"
@@ -43,33 +44,31 @@ are those of plan files.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return in.run(cmd) },
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&in.mechanism, "mechanism", "", "`name` of the mechanism (required)")
+	addChoice(cmd, &in.mechanism, "mechanism", "`name` of the mechanism (required)",
+		"gaussian", "laplace", "discrete-gaussian", "discrete-laplace", "randomized-response", "pure", "approximate", "finite")
 	_ = cmd.MarkFlagRequired("mechanism")
 	for _, p := range profileParams {
 		in.params[p.name] = fs.String(p.name, "", p.usage)
 	}
 	fs.StringVar(&in.rate, "sampling-rate", "", "`probability` of each record to take part, independently")
-	fs.StringVar(&in.neighbors, "neighbors", "add-remove", "neighbouring `relation`: add-remove or substitute")
+	addNeighbors(cmd, &in.neighbors)
 	fs.StringVar(&in.at, "at", "", "show these `ε`, with commas between them, may be negative (default: a range that suits the mechanism)")
 	fs.StringVar(&in.minDelta, "min-delta", "1e-12", "the default range ends where `δ` is this small")
 	fs.StringVar(&in.out, "out", "", "draw the profile to this `file` (.svg, .png or .pdf)")
-	fs.BoolVar(&in.json, "json", false, "print JSON")
-	fs.BoolVar(&in.csv, "csv", false, "print CSV")
+	in.output.register(cmd)
+	_ = cmd.MarkFlagFilename("out", pictures...)
 	return cmd
 }
 
 type profileFlags struct {
 	mechanism, rate, neighbors, at, minDelta, out string
 	params                                        map[string]*string
-	json, csv                                     bool
+	output
 }
 
 // plan returns the one-step plan that the flags describe. Plans are read
 // strictly, so that the flags are as well.
 func (f *profileFlags) plan(cmd *cobra.Command) (*accountant.Plan, error) {
-	if _, err := parseNeighbors(f.neighbors); err != nil {
-		return nil, err
-	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "neighbors: %s\nsteps:\n  - mechanism:\n      %s: {", f.neighbors, quoteYAML(f.mechanism))
 	comma := ""
@@ -88,7 +87,7 @@ func (f *profileFlags) plan(cmd *cobra.Command) (*accountant.Plan, error) {
 				list = append(list, short(x))
 			}
 			value = "[" + strings.Join(list, ", ") + "]"
-		} else if _, err := parseNumber(p.name, value, interval{lo: math.Inf(-1), hi: math.Inf(1)}); err != nil {
+		} else if _, err := parseNumber(p.name, value, interval{lo: -math.MaxFloat64, hi: math.MaxFloat64}); err != nil {
 			return nil, err
 		}
 		fmt.Fprintf(&b, "%s%s: %s", comma, p.name, value)
@@ -132,9 +131,6 @@ type profileRow struct {
 }
 
 func (f *profileFlags) run(cmd *cobra.Command) error {
-	if f.csv && f.json {
-		return usageError{errors.New("--csv and --json exclude each other")}
-	}
 	if f.out != "" {
 		if err := pictureFormat("out", f.out); err != nil {
 			return err
@@ -158,6 +154,18 @@ func (f *profileFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	rows, err := measured(cmd, "computing", func(bar *meter) ([]profileRow, error) { return f.compute(m, floor, bar) })
+	if err != nil {
+		return err
+	}
+	names := m.Relation.DirectionNames()
+	return f.output.print(cmd.OutOrStdout(), f.toJSON(m, names, rows), func(w io.Writer) error {
+		return f.print(w, m, names, rows)
+	})
+}
+
+// compute asks for the rows, and draws the picture if there is to be one.
+func (f *profileFlags) compute(m profiles.Mechanism, floor float64, bar *meter) (rows []profileRow, err error) {
 	one := func(p profiles.Profile) (*fourier.Sum, error) {
 		s := fourier.New(fourier.Options{})
 		return s, s.Add(p, 1)
@@ -165,11 +173,11 @@ func (f *profileFlags) run(cmd *cobra.Command) error {
 	var upper, lower [2]*fourier.Sum
 	for d, dir := range m.Directions {
 		if upper[d], err = one(dir.Upper); err != nil {
-			return err
+			return nil, err
 		}
 		if dir.Lower != nil && !profiles.Equal(dir.Lower, dir.Upper) {
 			if lower[d], err = one(dir.Lower); err != nil {
-				return err
+				return nil, err
 			}
 		}
 	}
@@ -194,7 +202,7 @@ func (f *profileFlags) run(cmd *cobra.Command) error {
 		for delta := floor; delta < 1; delta *= 10 {
 			r, err := s.Epsilon(delta)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			if !math.IsInf(r.Upper, 0) {
 				if delta > floor {
@@ -211,7 +219,7 @@ func (f *profileFlags) run(cmd *cobra.Command) error {
 	var at []float64
 	if f.at != "" {
 		if at, err = parseNumbers("at", f.at, interval{lo: -1e6, hi: 1e6}); err != nil {
-			return err
+			return nil, err
 		}
 	} else {
 		// A round step, some sixteen of them.
@@ -226,27 +234,20 @@ func (f *profileFlags) run(cmd *cobra.Command) error {
 			at = append(at, math.Round(float64(i)*by*1e12)/1e12)
 		}
 	}
-	var rows []profileRow
-	for _, eps := range at {
+	for i, eps := range at {
+		bar.at(i, len(at))
 		row, err := ask(eps)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		rows = append(rows, row)
 	}
 	if f.out != "" {
 		if err := f.draw(m, ask, reach, floor); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	switch names := m.Relation.DirectionNames(); {
-	case f.json:
-		return printJSON(cmd.OutOrStdout(), f.toJSON(m, names, rows))
-	case f.csv:
-		return f.printCSV(cmd, names, rows)
-	default:
-		return f.print(cmd, m, names, rows)
-	}
+	return rows, nil
 }
 
 // title names the mechanism with its parameters.
@@ -302,8 +303,7 @@ func (f *profileFlags) draw(m profiles.Mechanism, ask func(float64) (profileRow,
 	return nil
 }
 
-func (f *profileFlags) print(cmd *cobra.Command, m profiles.Mechanism, names [2]string, rows []profileRow) error {
-	w := cmd.OutOrStdout()
+func (f *profileFlags) print(w io.Writer, m profiles.Mechanism, names [2]string, rows []profileRow) error {
 	fmt.Fprintf(w, "%s; neighbors: %v\n\n", f.title(), m.Relation)
 	same := profiles.Equal(m.Directions[0].Upper, m.Directions[1].Upper) && !m.TheoryGap()
 	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
@@ -388,24 +388,4 @@ func (f *profileFlags) toJSON(m profiles.Mechanism, names [2]string, rows []prof
 		out.Results = append(out.Results, row)
 	}
 	return out
-}
-
-func (f *profileFlags) printCSV(cmd *cobra.Command, names [2]string, rows []profileRow) error {
-	w := cmd.OutOrStdout()
-	if _, err := fmt.Fprintln(w, "epsilon,direction,delta-lower,delta-estimate,delta-upper,attack-lower"); err != nil {
-		return err
-	}
-	for _, r := range rows {
-		for d, p := range r.proved {
-			attack := p.Lower
-			if a := r.attack[d]; a != nil {
-				attack = a.Lower
-			}
-			if _, err := fmt.Fprintf(w, "%s,%s,%s,%s,%s,%s\n", csvNumber(r.eps), names[d],
-				csvNumber(p.Lower), csvNumber(p.Estimate), csvNumber(p.Upper), csvNumber(attack)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

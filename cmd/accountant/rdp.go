@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -15,14 +17,6 @@ const (
 	fourierAccountant = "fourier"
 	rdpAccountant     = "rdp"
 )
-
-// chosenAccountant checks the value of --accountant.
-func chosenAccountant(name string) error {
-	if name != fourierAccountant && name != rdpAccountant {
-		return fmt.Errorf("--accountant: %s is not fourier or rdp", show(name))
-	}
-	return nil
-}
 
 type rdpJSON struct {
 	Neighbors  string `json:"neighbors"`
@@ -48,7 +42,7 @@ type upperJSON struct {
 
 // answerRDP prints upper bounds by Rényi accounting: of ε at each δ (told "ε"),
 // or of δ at each ε.
-func answerRDP(cmd *cobra.Command, plan *accountant.Plan, told string, at []float64, asJSON bool) error {
+func answerRDP(cmd *cobra.Command, plan *accountant.Plan, told string, at []float64, form output) error {
 	curve, err := plan.RDP()
 	if err != nil {
 		return err
@@ -58,27 +52,23 @@ func answerRDP(cmd *cobra.Command, plan *accountant.Plan, told string, at []floa
 		asked, ask = "ε", rdp.Delta
 	}
 	out := rdpJSON{plan.Neighbors.String(), rdpAccountant, nil}
-	tw := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 3, ' ', 0)
-	if !asJSON {
-		fmt.Fprintf(cmd.OutOrStdout(), "neighbors: %v\naccountant: rdp (upper bounds)\n\n", plan.Neighbors)
-		fmt.Fprintf(tw, "  %s\tproved\torder\n", asked)
-	}
+	var table strings.Builder
 	for _, x := range at {
 		bound, order, err := ask(curve, x)
 		if err != nil {
 			return err
 		}
-		switch {
-		case asJSON && told == "ε":
+		if told == "ε" {
 			out.Results = append(out.Results, rdpEpsilonJSON{number(x), upperJSON{number(bound)}, number(order)})
-		case asJSON:
+		} else {
 			out.Results = append(out.Results, rdpDeltaJSON{number(x), upperJSON{number(bound)}, number(order)})
-		default:
-			fmt.Fprintf(tw, "  %s\t%s ≤ %s\t%s\n", short(x), told, rounded(bound, 6, up), rounded(order, 4, near))
 		}
+		fmt.Fprintf(&table, "  %s\t%s ≤ %s\t%s\n", short(x), told, rounded(bound, 6, up), rounded(order, 4, near))
 	}
-	if asJSON {
-		return printJSON(cmd.OutOrStdout(), out)
-	}
-	return tw.Flush()
+	return form.print(cmd.OutOrStdout(), out, func(w io.Writer) error {
+		fmt.Fprintf(w, "neighbors: %v\naccountant: rdp (upper bounds)\n\n", plan.Neighbors)
+		tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+		fmt.Fprintf(tw, "  %s\tproved\torder\n%s", asked, table.String())
+		return tw.Flush()
+	})
 }

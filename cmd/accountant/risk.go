@@ -27,7 +27,7 @@ Upper ends hold for every attacker; lower ends are reached by a known attack.
 The plan file is YAML or JSON; - reads standard input.`,
 		Example: `  accountant risk examples/dpsgd.yaml
   accountant risk --false-positives 1e-6,0.01 --priors 0.5 --json examples/dpsgd.yaml`,
-		Args: planArg,
+		Args: planArg, ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			fprs, err := parseNumbers("false-positives", rates, riskRange)
 			if err != nil {
@@ -45,19 +45,20 @@ The plan file is YAML or JSON; - reads standard input.`,
 			if err != nil {
 				return err
 			}
-			acct, err := newAccountant(plan, opts)
-			if err != nil {
-				return fmt.Errorf("%s: %w", args[0], err)
-			}
-			risk, err := acct.Risk(fprs, ps)
+			risk, err := measured(cmd, "computing", func(m *meter) (risk accountant.Risk, err error) {
+				acct, err := newAccountant(plan, append(opts, accountant.WithProgress(m.at)))
+				if err != nil {
+					return risk, fmt.Errorf("%s: %w", args[0], err)
+				}
+				return acct.Risk(fprs, ps)
+			})
 			if err != nil {
 				return err
 			}
 			warnRisk(cmd.ErrOrStderr(), risk)
-			if flags.json {
-				return printJSON(cmd.OutOrStdout(), newRiskJSON(plan.Neighbors, risk))
-			}
-			return printRisk(cmd.OutOrStdout(), plan.Neighbors, risk)
+			return flags.print(cmd.OutOrStdout(), newRiskJSON(plan.Neighbors, risk), func(w io.Writer) error {
+				return printRisk(w, plan.Neighbors, risk)
+			})
 		},
 	}
 	cmd.Flags().StringVar(&rates, "false-positives", "0.001,0.01,0.1", "false-positive `rates`, with commas between them")
@@ -72,7 +73,7 @@ var riskRange = interval{lo: 1e-290, hi: 1, openHi: true}
 func (f *answerFlags) registerPlain(cmd *cobra.Command) {
 	var all cobra.Command
 	f.register(&all)
-	for _, name := range []string{"json", "accuracy", "memory"} {
+	for _, name := range []string{"json", "csv", "accuracy", "memory"} {
 		cmd.Flags().AddFlag(all.Flags().Lookup(name))
 	}
 }
@@ -99,6 +100,24 @@ type (
 		riskValueJSON
 	}
 )
+
+// rows has a row for each measure, and at says of which rate or prior.
+func (r riskJSON) rows() any {
+	type row struct {
+		Neighbors string  `json:"neighbors"`
+		Measure   string  `json:"measure"`
+		At        *number `json:"at"`
+		riskValueJSON
+	}
+	rows := []row{{r.Neighbors, "advantage", nil, r.Advantage}}
+	for _, v := range r.TruePositive {
+		rows = append(rows, row{r.Neighbors, "true-positive-rate", &v.FalsePositive, v.riskValueJSON})
+	}
+	for _, v := range r.Bayes {
+		rows = append(rows, row{r.Neighbors, "bayes-success", &v.Prior, v.riskValueJSON})
+	}
+	return rows
+}
 
 func newRiskJSON(r profiles.Relation, risk accountant.Risk) riskJSON {
 	value := func(v accountant.RiskValue) riskValueJSON {
@@ -133,7 +152,7 @@ func riskWarnings(risk accountant.Risk) []string {
 
 func warnRisk(w io.Writer, risk accountant.Risk) {
 	for _, text := range riskWarnings(risk) {
-		fmt.Fprintf(w, "accountant: warning: %s\n", oneLine(text))
+		fmt.Fprintf(w, "%s%s\n", warning(w), oneLine(text))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/dpaccountant/accountant/internal/nearest"
+	"github.com/dpaccountant/accountant/ledger"
 )
 
 // commands lists every command, in the order of the help.
@@ -48,17 +49,8 @@ func newRootCmd() *cobra.Command {
 		Long:          rootLong,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return nil
-			}
-			return unknownCommand(cmd, args[0])
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cmd.SetOut(cmd.ErrOrStderr())
-			_ = cmd.Help()
-			return usageError{errors.New("missing command")}
-		},
+		Args:          needCommand,
+		RunE:          missingCommand,
 	}
 	root.SetFlagErrorFunc(flagError)
 	// The root runs only to say that a command is missing.
@@ -75,12 +67,21 @@ func newRootCmd() *cobra.Command {
 			return nil
 		}
 	}
+	root.InitDefaultCompletionCmd()
+	if completion, _, err := root.Find([]string{"completion"}); err == nil {
+		completion.Args = needCommand
+		completion.RunE = missingCommand
+	}
 	// Cobra checks flags and arguments before it calls RunE; what RunE itself
 	// complains about is the input.
 	forEachCommand(root, func(c *cobra.Command) {
 		c.DisableFlagsInUseLine = true
+		completeFlags(c)
 		if runE := c.RunE; runE != nil {
 			c.RunE = func(cmd *cobra.Command, args []string) error {
+				if isTrue(cmd, "json") && isTrue(cmd, "csv") {
+					return usageError{errors.New("--json and --csv exclude each other")}
+				}
 				err := runE(cmd, args)
 				var usage usageError
 				if err == nil || errors.As(err, &usage) {
@@ -91,6 +92,26 @@ func newRootCmd() *cobra.Command {
 		}
 	})
 	return root
+}
+
+// missingCommand is the RunE of a command that only has commands, and needCommand
+// its Args.
+func missingCommand(cmd *cobra.Command, args []string) error {
+	cmd.SetOut(cmd.ErrOrStderr())
+	_ = cmd.Help()
+	return usageError{errors.New("missing command")}
+}
+
+func needCommand(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return unknownCommand(cmd, args[0])
+	}
+	return nil
+}
+
+func isTrue(cmd *cobra.Command, flag string) bool {
+	x, err := cmd.Flags().GetBool(flag)
+	return err == nil && x
 }
 
 func unknownCommand(root *cobra.Command, name string) error {
@@ -133,7 +154,11 @@ func exitCode(cmd *cobra.Command, err error, stderr io.Writer) int {
 	}
 	var input inputError
 	if errors.As(err, &input) {
-		fmt.Fprintf(stderr, "accountant: %s\n", oneLine(err.Error()))
+		msg := oneLine(err.Error())
+		if errors.Is(err, ledger.ErrBudget) {
+			msg = paint(stderr, red, msg)
+		}
+		fmt.Fprintf(stderr, "accountant: %s\n", msg)
 		return 1
 	}
 	msg := oneLine(err.Error())
@@ -153,6 +178,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var value *pflag.ValueRequiredError
 	var invalid *pflag.InvalidValueError
+	var wrong choiceError
+	errors.As(err, &invalid)
 	switch {
 	case errors.As(err, &unknown):
 		name := "--" + unknown.GetSpecifiedName()
@@ -162,7 +189,11 @@ func flagError(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("unknown flag %s%s", name, flagHint(cmd, unknown.GetSpecifiedName()))
 	case errors.As(err, &value):
 		return fmt.Errorf("flag --%s needs a value", value.GetSpecifiedName())
-	case errors.As(err, &invalid):
+	case errors.Is(err, errTwice):
+		return fmt.Errorf("--%s %w", invalid.GetFlag().Name, errTwice)
+	case errors.As(err, &wrong):
+		return inputError{fmt.Errorf("--%s: %w", invalid.GetFlag().Name, wrong)}
+	case invalid != nil:
 		return inputError{fmt.Errorf("--%s: %q is not a %s", invalid.GetFlag().Name, invalid.GetValue(), valueType(invalid.GetFlag()))}
 	}
 	return err

@@ -44,7 +44,7 @@ relation is substitution for all schemes.`,
 			if err != nil {
 				return err
 			}
-			rows, err := run.rows(opts)
+			rows, err := measured(cmd, "comparing", func(m *meter) ([]samplingRow, error) { return run.rows(m, opts) })
 			if err != nil {
 				return err
 			}
@@ -53,17 +53,15 @@ relation is substitution for all schemes.`,
 					return err
 				}
 			}
-			if flags.json {
-				return printJSON(cmd.OutOrStdout(), run.json(rows))
-			}
-			return run.print(cmd.OutOrStdout(), rows)
+			return flags.print(cmd.OutOrStdout(), run.json(rows), func(w io.Writer) error { return run.print(w, rows) })
 		},
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&in.population, "population", "", "number of records `N` (required)")
 	fs.StringVar(&in.subset, "subset", "", "number `B` of the first stage's records, for the schemes of MUST")
 	fs.StringVar(&in.batch, "batch", "", "number `M` of records in a subsample (required)")
-	fs.StringVar(&in.mechanism, "mechanism", "gaussian", "`name` of the noise: gaussian or laplace")
+	in.mechanism = "gaussian"
+	addChoice(cmd, &in.mechanism, "mechanism", "`name` of the noise: gaussian or laplace", "gaussian", "laplace")
 	fs.StringVar(&in.noise, "noise-multiplier", "", "noise `σ` over one record's largest contribution (required)")
 	fs.StringVar(&in.epsilon, "epsilon", "1", "`ε` of the unsampled mechanism that ε' and δ' belong to")
 	fs.StringVar(&in.steps, "steps", "1000", "number of steps `K` of the last column")
@@ -73,6 +71,7 @@ relation is substitution for all schemes.`,
 		_ = cmd.MarkFlagRequired(name)
 	}
 	flags.register(cmd)
+	_ = cmd.MarkFlagFilename("plot", pictures...)
 	_ = fs.MarkHidden("verbose")
 	return cmd
 }
@@ -117,8 +116,6 @@ func (f *samplingFlags) parse() (r samplingRun, err error) {
 		r.base, err = profiles.NewGaussianMechanism(r.noise)
 	case "laplace":
 		r.base, err = profiles.NewLaplaceMechanism(r.noise)
-	default:
-		return r, fmt.Errorf("--mechanism: %s is not gaussian or laplace", show(f.mechanism))
 	}
 	if err != nil {
 		return r, fmt.Errorf("--%s", strings.TrimPrefix(err.Error(), f.mechanism+": "))
@@ -152,8 +149,10 @@ func alignedGrid() []float64 {
 	return xs
 }
 
-func (r samplingRun) rows(opts []accountant.Option) ([]samplingRow, error) {
+func (r samplingRun) rows(m *meter, opts []accountant.Option) ([]samplingRow, error) {
+	const schemes = 6
 	rows := []samplingRow{}
+	m.at(0, schemes)
 	poisson := samplingRow{name: "poisson"}
 	if r.batch > r.population {
 		poisson.refused = fmt.Sprintf("the batch, %d, is above the population, %d", r.batch, r.population)
@@ -183,6 +182,7 @@ func (r samplingRun) rows(opts []accountant.Option) ([]samplingRow, error) {
 		{"must-wo", needSubset(subsample.NewMustWO)},
 		{"must-ww", needSubset(subsample.NewMustWW)},
 	} {
+		m.at(len(rows), schemes)
 		row := samplingRow{name: c.name}
 		s, err := c.make()
 		if err != nil {

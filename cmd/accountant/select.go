@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -23,7 +22,7 @@ type selectFlags struct {
 	max                       int
 	delta                     float64
 	candidateEps, candidateDl float64
-	json                      bool
+	output
 }
 
 const selectLong = `select compares laws of the number of runs for private selection: hyper-parameter
@@ -47,15 +46,17 @@ func newSelectCmd() *cobra.Command {
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&f.plan, "plan", "", "plan `file` of one run (- reads standard input)")
-	fs.StringSliceVar(&f.laws, "law", []string{"logarithmic", "negative-binomial", "geometric", "poisson"},
-		"`laws` to compare: geometric, logarithmic, negative-binomial, poisson, binomial, fixed")
+	f.laws = []string{"logarithmic", "negative-binomial", "geometric", "poisson"}
+	addChoices(cmd, &f.laws, "law", "`laws` to compare: geometric, logarithmic, negative-binomial, poisson, binomial, fixed",
+		"geometric", "logarithmic", "negative-binomial", "poisson", "binomial", "fixed")
 	fs.Float64Var(&f.shape, "shape", 0.5, "shape of the negative-binomial law, above -1")
 	fs.Float64SliceVar(&f.means, "mean", []float64{10}, "expected `runs`; several with commas")
 	fs.IntVar(&f.max, "max", 0, "largest number of `runs`: the law is conditioned on it (fixed, binomial: number of runs, of trials)")
 	fs.Float64Var(&f.delta, "delta", 0, "`δ` that ε is asked for")
 	fs.Float64Var(&f.candidateEps, "candidate-epsilon", 0, "`ε` of one run")
 	fs.Float64Var(&f.candidateDl, "candidate-delta", 0, "`δ` of one run")
-	fs.BoolVar(&f.json, "json", false, "print JSON")
+	f.output.register(cmd)
+	_ = cmd.MarkFlagFilename("plan", "yaml", "yml", "json")
 	return cmd
 }
 
@@ -108,11 +109,11 @@ func runSelect(cmd *cobra.Command, f selectFlags) error {
 	var err error
 	if c.declared {
 		if c.bound, err = selection.FromApproximate(c.eps, c.dl); err != nil {
-			return fmt.Errorf("candidate-%w", err)
+			return fmt.Errorf("--candidate-%w", err)
 		}
 		if c.dl == 0 {
 			if c.curve, err = rdp.Pure(c.eps); err != nil {
-				return fmt.Errorf("candidate-%w", err)
+				return fmt.Errorf("--candidate-%w", err)
 			}
 		}
 		c.smooth = c.bound
@@ -121,14 +122,21 @@ func runSelect(cmd *cobra.Command, f selectFlags) error {
 	}
 
 	var out selectJSON
-	for _, mean := range f.means {
-		for _, name := range f.laws {
-			row, err := selectLaw(f, c, strings.TrimSpace(name), mean)
-			if err != nil {
-				return err
+	out.Laws, err = measured(cmd, "pricing", func(m *meter) (rows []selectRow, err error) {
+		for _, mean := range f.means {
+			for _, name := range f.laws {
+				m.at(len(rows), len(f.means)*len(f.laws))
+				row, err := selectLaw(f, c, name, mean)
+				if err != nil {
+					return nil, err
+				}
+				rows = append(rows, row)
 			}
-			out.Laws = append(out.Laws, row)
 		}
+		return rows, nil
+	})
+	if err != nil {
+		return err
 	}
 	for _, r := range out.Laws {
 		if r.Epsilon.Paper != nil && (!c.declared || c.dl > 0) {
@@ -136,10 +144,7 @@ func runSelect(cmd *cobra.Command, f selectFlags) error {
 			break
 		}
 	}
-	if f.json {
-		return printJSON(cmd.OutOrStdout(), out)
-	}
-	return selectWriteTable(cmd.OutOrStdout(), out)
+	return f.print(cmd.OutOrStdout(), out, func(w io.Writer) error { return selectWriteTable(w, out) })
 }
 
 // selectPlan returns the certified δ(ε) of a plan, the same less exactly and
@@ -322,9 +327,9 @@ func selectWriteTable(w io.Writer, out selectJSON) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "law\tshape\tγ\truns\tmiss 1 %\tmiss 5 %\tε paper\tε Papernot–Steinke\tε tight\tδ\t")
 	for _, r := range out.Laws {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%.4g\t%.4f\t%.4f\t%s\t%s\t%s\t%.4g\t\n", r.Law, selectCell(r.Shape, "%g"),
+		fmt.Fprintf(t, "%s\t%s\t%s\t%.4g\t%.4f\t%.4f\t%s\t%s\t%s\t%s\t\n", r.Law, selectCell(r.Shape, "%g"),
 			selectCell(r.Gamma, "%.4g"), r.Mean, r.Miss1, r.Miss5,
-			selectUp(r.Epsilon.Paper), selectUp(r.Epsilon.PapernotSteinke), selectUp(r.Epsilon.Tight), r.Delta)
+			selectUp(r.Epsilon.Paper), selectUp(r.Epsilon.PapernotSteinke), selectUp(r.Epsilon.Tight), rounded(r.Delta, 4, up))
 	}
 	if err := t.Flush(); err != nil {
 		return err

@@ -133,7 +133,7 @@ func TestSelectInput(t *testing.T) {
 		{[]string{"--candidate-epsilon", "1", "--candidate-delta", "1"}, "candidate-delta: 1 is not in [0, 1)"},
 		{[]string{"--candidate-epsilon", "1", "--delta", "1"}, "--delta: 1 is not in (0, 1)"},
 		{[]string{"--candidate-epsilon", "1", "--mean", "0.5"}, "--mean: 0.5 is not in [1, "},
-		{[]string{"--candidate-epsilon", "1", "--law", "normal"}, "--law: \"normal\" is not one of"},
+		{[]string{"--candidate-epsilon", "1", "--law", "normal"}, "--law: \"normal\" is not geometric, "},
 		{[]string{"--candidate-epsilon", "1", "--law", "negative-binomial", "--shape", "-1"}, "--shape: -1 is not in (-1, "},
 		{[]string{"--candidate-epsilon", "1", "--max", "-3"}, "--max: -3 is not in [1, "},
 		{[]string{"--candidate-epsilon", "1", "--law", "binomial"}, "--max: is missing"},

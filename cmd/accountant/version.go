@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 
@@ -31,20 +32,19 @@ func readVersion() versionInfo {
 }
 
 func newVersionCmd() *cobra.Command {
-	var asJSON bool
+	var form output
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			v := readVersion()
-			if asJSON {
-				return printJSON(cmd.OutOrStdout(), v)
-			}
-			fmt.Fprintf(cmd.OutOrStdout(), "accountant %s, built with %s\n", v.Version, v.Go)
-			return nil
+			return form.print(cmd.OutOrStdout(), v, func(w io.Writer) error {
+				_, err := fmt.Fprintf(w, "accountant %s, built with %s\n", v.Version, v.Go)
+				return err
+			})
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	form.register(cmd)
 	return cmd
 }

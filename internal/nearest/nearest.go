@@ -18,8 +18,19 @@ func Hint(word string, allowed []string) string {
 	return "must be one of " + strings.Join(allowed, ", ")
 }
 
+// Value says that a word is none of the allowed ones, and which it should have
+// been, if one is near.
+func Value(word string, allowed []string) string {
+	text := fmt.Sprintf("%q is not one of %s", word, strings.Join(allowed, ", "))
+	if best := Word(word, allowed); best != "" {
+		text += fmt.Sprintf("; did you mean %q?", best)
+	}
+	return text
+}
+
 // Word returns the allowed word that is within a third of its length in edits
-// of word, the first of the closest; "" if there is none.
+// of word, the first of the closest; or else the only one that begins with word, if
+// that has three letters; "" if there is none.
 func Word(word string, allowed []string) string {
 	if len(word) > 100 {
 		return ""
@@ -31,6 +42,17 @@ func Word(word string, allowed []string) string {
 	for _, a := range allowed {
 		if d := edits(norm(word), a); d < bestEdits && d <= max(1, len(a)/3) && d < len(a) {
 			best, bestEdits = a, d
+		}
+	}
+	if best != "" || len(word) < 3 {
+		return best
+	}
+	for _, a := range allowed {
+		if strings.HasPrefix(a, norm(word)) {
+			if best != "" {
+				return ""
+			}
+			best = a
 		}
 	}
 	return best

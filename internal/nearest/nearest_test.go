@@ -11,6 +11,10 @@ func TestHint(t *testing.T) {
 		{"lapalce", `did you mean "laplace"?`},
 		{"staircase", "must be one of gaussian, laplace, discrete-gaussian, p"},
 		{"x", "must be one of gaussian, laplace, discrete-gaussian, p"},
+		{"discrete", `did you mean "discrete-gaussian"?`},
+		{"gauss", `did you mean "gaussian"?`},
+		{"gau", `did you mean "gaussian"?`},
+		{"ga", "must be one of gaussian, laplace, discrete-gaussian, p"},
 		{"P", `did you mean "p"?`},
 		{"", "must be one of gaussian, laplace, discrete-gaussian, p"},
 	} {
@@ -20,6 +24,16 @@ func TestHint(t *testing.T) {
 	}
 	if got, want := Hint("x", []string{"rate"}), "must be rate"; got != want {
 		t.Errorf("Hint of one key = %s, want %s", got, want)
+	}
+}
+
+func TestValue(t *testing.T) {
+	allowed := []string{"double", "constant"}
+	if got, want := Value("duble", allowed), `"duble" is not one of double, constant; did you mean "double"?`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got, want := Value("best", allowed), `"best" is not one of double, constant`; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 

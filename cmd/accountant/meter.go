@@ -1,0 +1,205 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+)
+
+// meterDelay is how long a computation takes before its progress is shown.
+const meterDelay = time.Second
+
+// A meter shows how far a computation is: a bar with the time left, or a spinner
+// with the time gone where the number of parts is not known. It shows nothing in
+// the first second, and leaves nothing behind. A nil meter shows nothing.
+type meter struct {
+	what, more string
+	w          *lateWriter
+	now        func() time.Time
+	start      time.Time
+	unit       []progressbar.Option
+	quit       chan struct{}
+
+	mu          sync.Mutex
+	bar         *progressbar.ProgressBar
+	done, total int       // total is 0 for a spinner
+	last        time.Time // when done changed
+}
+
+// measured runs a computation with a meter on standard error, if that and standard
+// output are terminals: what goes to a file or a pipe is not watched.
+func measured[T any](cmd *cobra.Command, what string, compute func(*meter) (T, error)) (T, error) {
+	return measuredIf(cmd, "auto", what, compute)
+}
+
+// addProgress defines the flag --progress.
+func addProgress(cmd *cobra.Command, to *string) {
+	*to = "auto"
+	addChoice(cmd, to, "progress", "show progress on standard error: auto (on a terminal), on or off", "auto", "on", "off")
+}
+
+// measuredIf is measured for commands with a flag --progress: "on" shows the
+// meter at once, whatever standard error is, "off" never.
+func measuredIf[T any](cmd *cobra.Command, progress, what string, compute func(*meter) (T, error)) (T, error) {
+	m := startMeter(cmd, progress, what)
+	defer m.stop()
+	return compute(m)
+}
+
+// startMeter is measuredIf where the computation is not by itself; stop must be
+// called before anything is printed.
+func startMeter(cmd *cobra.Command, progress, what string) *meter {
+	if cmd == nil {
+		return nil
+	}
+	w := cmd.ErrOrStderr()
+	switch {
+	case progress == "on":
+		return newMeter(w, what, time.Now, 0)
+	case progress == "auto" && isTerminal(w) && isTerminal(cmd.OutOrStdout()):
+		m := newMeter(w, what, time.Now, meterDelay)
+		go m.animate()
+		return m
+	}
+	return nil
+}
+
+func newMeter(w io.Writer, what string, now func() time.Time, delay time.Duration) *meter {
+	m := &meter{what: what, now: now, start: now(), quit: make(chan struct{})}
+	m.w = &lateWriter{w: w, now: now, open: m.start.Add(delay)}
+	m.restart(0)
+	return m
+}
+
+func (m *meter) restart(total int) {
+	m.total = total
+	options := []progressbar.Option{
+		progressbar.OptionSetWriter(m.w), progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(30),
+		// The library's estimate of the time left suits many equal parts, not few.
+		progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false),
+		progressbar.OptionShowDescriptionAtLineEnd(),
+	}
+	if total == 0 {
+		total = -1
+		options = append(options, progressbar.OptionSpinnerType(14), progressbar.OptionSetSpinnerChangeInterval(0), progressbar.OptionSetElapsedTime(false))
+	} else {
+		options = append(options, progressbar.OptionShowCount())
+	}
+	m.bar = progressbar.NewOptions(total, append(options, m.unit...)...)
+}
+
+// at tells that a number of parts are done; total is 0 if their number is not
+// known.
+func (m *meter) at(done, total int) {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if total == 1 {
+		done, total = 0, 0 // a bar would not move
+	}
+	if total != m.total {
+		_ = m.bar.Clear()
+		m.restart(total)
+	}
+	m.done, m.last = done, m.now()
+	if total > 0 {
+		_ = m.bar.Set(done)
+	}
+	m.draw()
+}
+
+// note says more about what is going on.
+func (m *meter) note(text string) {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.more = ", " + text
+	m.draw()
+}
+
+// draw shows the state; the caller holds the lock.
+func (m *meter) draw() {
+	text := m.what + m.more
+	switch {
+	case m.total == 0:
+		if m.done > 0 {
+			text += fmt.Sprintf(", step %d", m.done)
+		}
+		text += fmt.Sprintf(", %v", m.now().Sub(m.start).Truncate(time.Second))
+	case m.done > 0:
+		each := m.last.Sub(m.start) / time.Duration(m.done)
+		left := each*time.Duration(m.total-m.done) - m.now().Sub(m.last)
+		if left = left.Round(time.Second); left > 0 {
+			text += fmt.Sprintf(", %v left", left)
+		}
+	}
+	m.bar.Describe(text)
+}
+
+// inBytes has at count bytes.
+func (m *meter) inBytes() {
+	if m != nil {
+		m.unit = []progressbar.Option{progressbar.OptionShowBytes(true)}
+	}
+}
+
+// part is the meter's at for one of several computations of equal length.
+func (m *meter) part(i, parts int) func(done, total int) {
+	return func(done, total int) { m.at(i*total+done, parts*total) }
+}
+
+// animate keeps the clock running until stop.
+func (m *meter) animate() {
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-m.quit:
+			return
+		case <-tick.C:
+			m.mu.Lock()
+			m.draw()
+			m.mu.Unlock()
+		}
+	}
+}
+
+// stop removes what is shown.
+func (m *meter) stop() {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	close(m.quit)
+	if m.w.shown {
+		_ = m.bar.Clear()
+	}
+	_ = m.bar.Exit()
+	m.w.closed = true
+}
+
+// A lateWriter drops what is written before a time.
+type lateWriter struct {
+	w      io.Writer
+	now    func() time.Time
+	open   time.Time
+	shown  bool
+	closed bool
+}
+
+func (l *lateWriter) Write(p []byte) (int, error) {
+	if l.closed || l.now().Before(l.open) {
+		return len(p), nil
+	}
+	l.shown = true
+	return l.w.Write(p)
+}

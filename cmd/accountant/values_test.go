@@ -1,0 +1,97 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// validCalls are cheap calls of every command with flags; okPlan is on standard
+// input.
+var validCalls = []string{
+	"epsilon --delta 1e-5 -",
+	"delta --epsilon 1 -",
+	"dpsgd --examples 100 --batch-size 10 --epochs 1 --noise-multiplier 5 --delta 1e-5",
+	"risk --false-positives 0.1 --priors 0.5 -",
+	"curve --points 3 --csv -",
+	"profile --mechanism gaussian --noise-multiplier 1 --at 1",
+	"sampling --population 100 --batch 10 --noise-multiplier 5 --steps 1",
+	"calibrate --epsilon 3 --delta 0 --solve count -",
+	"compare --delta 1e-5 -",
+	"select --candidate-epsilon 1 --law geometric",
+	"majority --mechanisms 3 --epsilon 0.1 --allowance 1",
+	"pate synth --teachers 10 --classes 3 --queries 4 --out votes.csv",
+	"pate analyze --votes votes.csv --mechanism gnmax --sigma2 40 --delta 1e-5 --orders 10",
+	"pate smooth --votes votes.csv --mechanism gnmax --sigma2 40 --delta 1e-5 --order 10 --beta 0.01 --sigma-ss 5",
+	"label --epsilon 1 --prior prior.csv",
+	"label apply --epsilon 1 --prior prior.csv --in data.csv --out noisy.csv",
+	"ledger init --epsilon 1000 --delta 0 new.ledger",
+	"ledger add new.ledger -",
+	"ledger status new.ledger",
+	"ledger check new.ledger",
+	"explain poisson",
+	"version",
+}
+
+// TestFlagValues gives every flag of every command values that are not meant. There
+// is an answer or one line that says what is wrong, and no panic.
+func TestFlagValues(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{"prior.csv": "label,weight\n0,1\n1,2\n", "data.csv": "label\n0\n1\n", "empty": ""} {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir("dir", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	covered := map[string]bool{}
+	for _, line := range validCalls {
+		args := strings.Fields(line)
+		if code, _, stderr := command(okPlan, args...); code != 0 {
+			t.Errorf("%s: %d, %s", line, code, stderr)
+			continue
+		}
+		cmd, _, err := newRootCmd().Find(args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		covered[cmd.CommandPath()] = true
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			for _, value := range []string{"", " ", "NaN", ".inf", "-1", "1e400", "1e-400", "0", "x\ny", "dir", "empty", "no/such", ",", "1,NaN"} {
+				call := append(without(args, "--"+f.Name), "--"+f.Name+"="+value)
+				code, stdout, stderr := command(okPlan, call...)
+				switch lines := strings.Count(stderr, "\n"); {
+				case code == 0:
+					if strings.Contains(stdout, "NaN") && !strings.Contains(value, "NaN") {
+						t.Errorf("%q: NaN in %s", call, stdout)
+					}
+				case code != 1 && code != 2, lines != 1, !strings.HasPrefix(stderr, "accountant"), stdout != "":
+					t.Errorf("%q: %d, %q, %q", call, code, stdout, stderr)
+				}
+			}
+		})
+	}
+	root := newRootCmd()
+	forEachCommand(root, func(c *cobra.Command) {
+		if c.Runnable() && !c.HasSubCommands() && !covered[c.CommandPath()] && !strings.Contains(c.CommandPath(), "completion") && c.Name() != "help" && c.Name() != "serve" {
+			t.Errorf("%s is not tried", c.CommandPath())
+		}
+	})
+}
+
+// without returns args without a flag and its value.
+func without(args []string, flag string) (rest []string) {
+	for i := 0; i < len(args); i++ {
+		switch {
+		case args[i] != flag:
+			rest = append(rest, args[i])
+		case i+1 < len(args) && !strings.HasPrefix(args[i+1], "--"):
+			i++
+		}
+	}
+	return rest
+}
