@@ -169,6 +169,8 @@ type search struct {
 	points    int     // transform length of that evaluation,
 	at        float64 // its accuracy, and
 	width     float64 // the width it reached
+	worked    bool    // some evaluation did
+	failure   error   // of the latest one that did not
 }
 
 // The accuracies of the three phases: to find the region, to find the root, to
@@ -251,8 +253,14 @@ func (s *search) ask(x, accuracy float64) (iv Interval, reached bool, err error)
 		limit = int(min(float64(limit), max(1<<14, n)))
 	}
 	if iv, err = s.answer(plan, accuracy, limit); err != nil {
-		return iv, false, err
+		if !s.worked {
+			return iv, false, err
+		}
+		// Out of reach here, or at this accuracy: nothing is proved.
+		s.failure = err
+		return Interval{Lower: math.Inf(-1), Estimate: math.Inf(1), Upper: math.Inf(1)}, false, nil
 	}
+	s.worked = true
 	lo, hi := iv.Lower, iv.Upper
 	if iv.Gap != nil {
 		lo, hi = iv.Gap.Proved.Lower, iv.Gap.Proved.Upper
@@ -424,12 +432,12 @@ func (s *search) decide(x float64) (iv Interval, ok bool, err error) {
 		// Neighbouring whole numbers may be far apart.
 		accuracy = min(max(accuracy, -s.slope*s.k.relative(x)/4), coarseAccuracy)
 	}
-	for {
+	for n := 0; ; n++ {
 		next, reached, err := s.ask(x, accuracy)
 		if err != nil {
 			return iv, false, err
 		}
-		if iv.Upper == 0 && iv.Lower == 0 || next.Upper < iv.Upper {
+		if n == 0 || next.Upper < iv.Upper {
 			iv = next
 			s.accuracy = accuracy
 		}
@@ -580,6 +588,9 @@ func (s *search) infeasible(p Probe) error {
 		if err == nil && iv.Lower > s.budget() {
 			return fmt.Errorf("%w: the steps that stay as they are cost %s, by themselves", ErrInfeasible, cost(iv))
 		}
+	}
+	if s.failure != nil {
+		return s.failure // at the safest value, or on the way there
 	}
 	what := fmt.Sprintf("%v %s", s.g.Solve, digits(p.Value))
 	if s.k.factor {
