@@ -185,12 +185,14 @@ const (
 
 func newSearch(k *knob, p *Plan, g Goal, opts []Option) *search {
 	s := &search{k: k, p: p, g: g, opts: opts, final: certifyAccuracy, slope: math.NaN(), byDelta: g.Epsilon < 0.01 && g.Delta > 0}
-	plain, asked := New(p.Neighbors).opts, New(p.Neighbors, opts...).opts
-	if asked.Relative != plain.Relative {
+	var asked fourier.Options // zero where the caller does not say
+	for _, o := range opts {
+		o(&asked)
+	}
+	if asked.Relative != 0 {
 		s.final, s.fixed = asked.Relative, true
 	}
-	s.maxPoints = asked.MaxPoints
-	if asked.MaxPoints == plain.MaxPoints {
+	if s.maxPoints = asked.MaxPoints; s.maxPoints == 0 {
 		s.maxPoints = calibrationPoints
 	}
 	return s
