@@ -31,6 +31,10 @@ type Risk struct {
 	// Bayes is the probability of the best attacker to name the right data set
 	// when one of the two has the given prior probability.
 	Bayes []RiskValue
+	// TheoryGap says that lower and upper ends are of different pairs of
+	// distributions: a known attack's, and those of a theorem. No computation
+	// closes the gap between the two.
+	TheoryGap bool
 }
 
 // DefaultFalsePositives and DefaultPriors are what Risk tells when not asked for
@@ -68,7 +72,7 @@ func (a *Accountant) Risk(falsePositives, priors []float64) (Risk, error) {
 	if err != nil {
 		return Risk{}, err
 	}
-	var out Risk
+	out := Risk{TheoryGap: a.gap}
 	for _, t := range tests {
 		out.TruePositive = append(out.TruePositive, RiskValue{t.Alpha, t.Power, t.Direction, t.Warnings})
 	}

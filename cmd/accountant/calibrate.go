@@ -114,7 +114,10 @@ func printCalibration(w io.Writer, c *accountant.Calibration, g accountant.Goal,
 		d := digitsFor(p.Interval)
 		fmt.Fprintf(w, "  %-14s %s ≤ %s ≤ %s   %s\n", short(p.Value), rounded(p.Lower, d, down), answers[0].told, rounded(p.Upper, d, up), verdict)
 	}
-	if c.Fails != nil && !c.FailsProved(g) {
+	switch {
+	case c.Meets.Gap != nil:
+		fmt.Fprint(w, gapNote, "The budget is compared with the upper end.\n")
+	case c.Fails != nil && !c.FailsProved(g):
 		fmt.Fprintf(w, "\nThe interval of the second reaches below the budget: that it fails is not proved.\nWhat its width is worth, the first may be too careful.\n")
 	}
 	if c.Factor || len(c.Settings) > 1 {
@@ -145,6 +148,7 @@ type (
 		Meets       probeJSON     `json:"meets"`
 		Fails       *probeJSON    `json:"fails"`
 		FailsProved bool          `json:"fails-proved"`
+		TheoryGap   bool          `json:"theory-gap,omitempty"`
 		Steps       []settingJSON `json:"steps"`
 		Accuracy    number        `json:"accuracy"`
 		Evaluations int           `json:"evaluations"`
@@ -175,7 +179,7 @@ func calibrationJSON(c *accountant.Calibration, g accountant.Goal, neighbors str
 		return probeJSON{number(p.Value), b, nil}
 	}
 	out := solutionJSON{Neighbors: neighbors, Budget: budgetOfJSON{number(g.Epsilon), number(g.Delta)}, Solve: g.Solve.String(),
-		Value: number(c.Value), Factor: c.Factor, Unlimited: c.Unlimited, Meets: probe(c.Meets), FailsProved: c.FailsProved(g),
+		Value: number(c.Value), Factor: c.Factor, Unlimited: c.Unlimited, Meets: probe(c.Meets), FailsProved: c.FailsProved(g), TheoryGap: c.Meets.Gap != nil,
 		Accuracy: number(c.Accuracy), Evaluations: c.Evaluations, Warnings: c.Meets.Warnings}
 	if c.Fails != nil {
 		f := probe(*c.Fails)
