@@ -83,7 +83,12 @@ func (a *Accountant) Risk(falsePositives, priors []float64) (Risk, error) {
 	out.Advantage = RiskValue{0, Range{iv.Lower, iv.Estimate, iv.Upper}, iv.Direction, iv.Warnings}
 	for _, prior := range priors {
 		p := min(prior, 1-prior)
-		iv, err := a.Delta(math.Log1p(-p) - math.Log(p))
+		// Below 2⁻⁶⁰ δ is lost in the slack below.
+		eps := math.Log1p(-p) - math.Log(p)
+		iv, err := Interval{Upper: 0x1p-60, Direction: a.relation.DirectionNames()[0]}, error(nil)
+		if !a.upper[0].Proves(eps, iv.Upper) || !a.symmetric && !a.upper[1].Proves(eps, iv.Upper) {
+			iv, err = a.Delta(eps)
+		}
 		if err != nil {
 			return Risk{}, err
 		}

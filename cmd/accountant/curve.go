@@ -118,26 +118,9 @@ func (f *curveFlags) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	own := map[string][]string{deltaKind: {"min-delta", "from", "to", "rdp"}, stepsKind: {"delta"}, tradeOffKind: {"log"}}
-	if own[f.kind] == nil {
-		return fmt.Errorf("--kind: %s is not delta, steps or trade-off", show(f.kind))
-	}
-	for _, kind := range []string{deltaKind, stepsKind, tradeOffKind} {
-		for _, name := range own[kind] {
-			if kind != f.kind && cmd.Flags().Changed(name) {
-				return usageError{fmt.Errorf("--%s belongs to --kind %s", name, kind)}
-			}
-		}
-	}
-	n := map[string]int64{deltaKind: 60, stepsKind: 25, tradeOffKind: 60}[f.kind]
-	if f.points != "" {
-		var err error
-		if n, err = parseWhole("points", f.points, maxValues); err != nil {
-			return err
-		}
-		if n < 2 {
-			return fmt.Errorf("--points: %d is not in [2, %d]", n, maxValues)
-		}
+	n, err := f.count(cmd.Flags().Changed)
+	if err != nil {
+		return err
 	}
 	opts, err := f.options()
 	if err != nil {
@@ -151,7 +134,7 @@ func (f *curveFlags) run(cmd *cobra.Command, args []string) error {
 		}
 		plans = append(plans, plan)
 	}
-	curves, shape, pic, err := f.build(plans, args, int(n), opts)
+	curves, shape, pic, err := f.build(plans, args, n, opts)
 	if err != nil {
 		return err
 	}
@@ -179,6 +162,33 @@ func (f *curveFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "wrote %s\n", f.out)
 	return nil
+}
+
+// count checks which flags belong to the kind, given being what was said, and
+// returns the number of points.
+func (f *curveFlags) count(given func(name string) bool) (int, error) {
+	own := map[string][]string{deltaKind: {"min-delta", "from", "to", "rdp"}, stepsKind: {"delta"}, tradeOffKind: {"log"}}
+	if own[f.kind] == nil {
+		return 0, fmt.Errorf("--kind: %s is not delta, steps or trade-off", show(f.kind))
+	}
+	for _, kind := range []string{deltaKind, stepsKind, tradeOffKind} {
+		for _, name := range own[kind] {
+			if kind != f.kind && given(name) {
+				return 0, usageError{fmt.Errorf("--%s belongs to --kind %s", name, kind)}
+			}
+		}
+	}
+	n := map[string]int64{deltaKind: 60, stepsKind: 25, tradeOffKind: 60}[f.kind]
+	if f.points != "" {
+		var err error
+		if n, err = parseWhole("points", f.points, maxValues); err != nil {
+			return 0, err
+		}
+		if n < 2 {
+			return 0, fmt.Errorf("--points: %d is not in [2, %d]", n, maxValues)
+		}
+	}
+	return int(n), nil
 }
 
 func (f *curveFlags) build(plans []*accountant.Plan, args []string, n int, opts []accountant.Option) ([]planCurve, curveShape, picture, error) {
