@@ -376,7 +376,7 @@ func (f *curveFlags) steps(curves []planCurve, plans []*accountant.Plan, n int, 
 	if err != nil {
 		return pic, err
 	}
-	pic = picture{title: "ε at δ = " + short(delta), x: "runs", y: "ε", legendLeft: true, legendUp: true}
+	pic = picture{title: "ε at δ = " + short(delta), x: "runs", y: "ε", legendLeft: true, legendUp: true, whole: true}
 	for i, p := range plans {
 		points, err := p.StepsCurve(delta, n, opts...)
 		if err != nil {
@@ -387,9 +387,12 @@ func (f *curveFlags) steps(curves []planCurve, plans []*accountant.Plan, n int, 
 				curvePoint{float64(s.Runs), accountant.Range{Lower: s.Lower, Estimate: s.Estimate, Upper: s.Upper}, s.Direction, s.Warnings})
 			pic.xMax = max(pic.xMax, float64(s.Runs))
 			if !math.IsInf(s.Upper, 0) {
-				pic.yMax, pic.yMin = max(pic.yMax, 1.05*s.Upper), min(pic.yMin, 1.05*s.Lower)
+				pic.yMax, pic.yMin = max(pic.yMax, 1.05*s.Upper), min(pic.yMin, 1.05*s.Upper)
 			}
 		}
+	}
+	if pic.yMax == pic.yMin {
+		pic.yMax = 1 // ε is 0, or infinite, everywhere
 	}
 	return pic, nil
 }
