@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"math"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -127,6 +128,9 @@ func printComparison(cmd *cobra.Command, plan *accountant.Plan, delta float64, r
 		case accountant.Certified:
 			d := digitsFor(accountant.Interval{Lower: r.Lower, Upper: r.Epsilon})
 			value = fmt.Sprintf("%s ≤ ε ≤ %s", rounded(r.Lower, d, down), rounded(r.Epsilon, d, up))
+			if math.IsInf(r.Lower, 1) {
+				value = "ε = ∞"
+			}
 		case accountant.UpperBound:
 			value = "ε ≤ " + rounded(r.Epsilon, 6, up)
 		case accountant.Approximate:

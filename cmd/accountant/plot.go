@@ -115,7 +115,7 @@ func (pic picture) save(path string) error {
 // that hides least.
 func (pic picture) placeLegend(l *plot.Legend) {
 	// In points: about the size of the plane between the axes, and of the text.
-	const plane, height, char, row, margin = 410.0, 230.0, 5.3, 13.0, 8.0
+	const plane, height, char, row, margin = 410.0, 230.0, 6.2, 13.0, 8.0
 	longest := 0
 	for _, b := range pic.bands {
 		longest = max(longest, len([]rune(b.label(pic))))
@@ -146,14 +146,16 @@ func (pic picture) placeLegend(l *plot.Legend) {
 			}
 		}
 	}
-	l.Top, l.Left = true, bestLeft
+	// The text is always to the right of its line: whoever shows an SVG in a wider
+	// font then sees it run towards the margin, not over the line.
+	l.Top, l.Left = true, true
 	l.YOffs = vg.Points(-margin - best*height)
-	l.XOffs = vg.Points(-margin)
-	if pic.logX {
-		l.XOffs *= 3 // the axis ends before the plane does
-	}
-	if bestLeft {
-		l.XOffs = vg.Points(margin)
+	l.XOffs = vg.Points(margin)
+	if !bestLeft {
+		l.XOffs = vg.Points(max(margin, (1-w)*plane+2*margin))
+		if pic.logX {
+			l.XOffs -= vg.Points(2 * margin) // the axis ends before the plane does
+		}
 	}
 }
 

@@ -30,8 +30,8 @@ func TestLegend(t *testing.T) {
 		pic := picture{xMax: 1, yMax: 1, legendUp: true, bands: c.bands}
 		var l plot.Legend
 		pic.placeLegend(&l)
-		if l.Left != c.left || (l.YOffs > -10) != c.top {
-			t.Errorf("%s: left %v, %v below the top", c.name, l.Left, -l.YOffs)
+		if left := l.XOffs < 20; left != c.left || (l.YOffs > -10) != c.top {
+			t.Errorf("%s: left %v, %v below the top", c.name, l.XOffs, -l.YOffs)
 		}
 	}
 }
