@@ -75,7 +75,7 @@ batches to the same size, and the count is that of the whole plan.`,
 		_ = cmd.MarkFlagRequired(name)
 	}
 	flags.register(cmd)
-	fs.Lookup("accuracy").Usage = "relative `width` of the intervals that decide (default 3e-7, or what memory allows)"
+	fs.Lookup("accuracy").Usage = "relative `width` of the intervals that decide (default 5e-7, or what can be had)"
 	return cmd
 }
 
