@@ -277,9 +277,12 @@ func (s *search) ask(x, accuracy float64) (iv Interval, reached bool, err error)
 		// What was only nearly reached is not asked for again.
 		s.points, s.at, s.width = iv.Points, max(accuracy, 1.2*width), width
 	}
-	if !s.fixed && !(width > coarseAccuracy) {
+	if !s.fixed {
 		// Nobody asked for the accuracy that a warning would be about.
 		iv.Warnings = nil
+		if width > 2.5*coarseAccuracy {
+			iv.Warnings = []string{fmt.Sprintf("rounding, or the length of the transforms, does not allow an interval narrower than %.2g of its upper end: the value may be more careful than need be", width)}
+		}
 	}
 	return iv, reached, nil
 }
