@@ -116,9 +116,10 @@ func (c *Calibration) FailsProved(g Goal) bool {
 // That Value is extreme rests on ε being monotone in the quantity; that it meets
 // the budget does not.
 //
-// The last evaluations run at an accuracy of 3e-7, or what transforms of some
-// 2^21 points allow (WithAccuracy and WithMemory change that): Value is noisier
-// than need be by at most what the width of Meets is worth.
+// The last evaluations run at an accuracy of 5e-7, or what transforms of 2^20
+// points and rounding allow (WithAccuracy and WithMemory change that): Value is
+// noisier than need be by at most what the width of Meets is worth. Where
+// neighbouring whole numbers are far apart, less is enough to tell them apart.
 func Calibrate(p *Plan, g Goal, opts ...Option) (*Calibration, error) {
 	if !(g.Delta >= 0 && g.Delta < 1) {
 		return nil, fmt.Errorf("delta: %v is not in [0, 1)", g.Delta)
@@ -161,8 +162,15 @@ type search struct {
 	fixed   bool // the accuracy was given
 	// accuracy is that of meets and fails.
 	accuracy float64
-	points   int // transform length and accuracy of the latest evaluation
-	at       float64
+	// maxPoints bounds the transforms. Once the search is near, an evaluation may
+	// use little more than the last one that reached its accuracy foretells.
+	maxPoints int
+	near      bool
+	points    int     // transform length of that evaluation,
+	at        float64 // its accuracy, and
+	width     float64 // the width it reached
+	worked    bool    // some evaluation did
+	failure   error   // of the latest one that did not
 }
 
 // The accuracies of the three phases: to find the region, to find the root, to
@@ -171,18 +179,21 @@ type search struct {
 const (
 	coarseAccuracy    = 1e-3
 	fineAccuracy      = 1e-5
-	certifyAccuracy   = 3e-7
+	certifyAccuracy   = 5e-7
 	calibrationPoints = 1 << 20
 )
 
 func newSearch(k *knob, p *Plan, g Goal, opts []Option) *search {
 	s := &search{k: k, p: p, g: g, opts: opts, final: certifyAccuracy, slope: math.NaN(), byDelta: g.Epsilon < 0.01 && g.Delta > 0}
-	plain, asked := New(p.Neighbors).opts, New(p.Neighbors, opts...).opts
-	if asked.Relative != plain.Relative {
+	var asked fourier.Options // zero where the caller does not say
+	for _, o := range opts {
+		o(&asked)
+	}
+	if asked.Relative != 0 {
 		s.final, s.fixed = asked.Relative, true
 	}
-	if asked.MaxPoints == plain.MaxPoints {
-		s.opts = append([]Option{WithMemory(64 * calibrationPoints)}, opts...)
+	if s.maxPoints = asked.MaxPoints; s.maxPoints == 0 {
+		s.maxPoints = calibrationPoints
 	}
 	return s
 }
@@ -220,35 +231,66 @@ func (s *search) score(answer float64) float64 {
 	return math.Log(answer / b)
 }
 
-// reach is the accuracy nearest to target that transforms of about
-// 2·calibrationPoints reach: the width goes with the square of the lattice step.
-func (s *search) reach(target float64) float64 {
-	if s.fixed || s.points == 0 {
-		return target
-	}
-	n := float64(s.points) / (2 * calibrationPoints)
-	return max(target, min(coarseAccuracy, s.at*n*n))
-}
-
 func (s *search) u(x float64) float64 { return s.k.safer * math.Log(x) }
 func (s *search) x(u float64) float64 { return s.k.snap(math.Exp(s.k.safer * u)) }
 
-// ask evaluates ε at a value.
-func (s *search) ask(x, accuracy float64) (Interval, error) {
+// ask evaluates at a value, and reports whether the accuracy was reached.
+func (s *search) ask(x, accuracy float64) (iv Interval, reached bool, err error) {
 	s.evals++
 	progress(New(s.p.Neighbors, s.opts...).opts, s.evals, 0)
 	plan, err := s.k.build(x)
 	if err != nil {
-		return Interval{}, err
+		return iv, false, err
 	}
-	iv, err := s.answer(plan, accuracy)
-	s.points, s.at = iv.Points, accuracy
-	return iv, err
+	limit := s.maxPoints
+	if s.byDelta && !s.near {
+		// Where rounding is what limits a tiny loss, points do not help.
+		limit /= 8
+	}
+	if s.near && !s.fixed && s.points > 0 {
+		// The length goes with one over the square root of the accuracy.
+		n := 1.25 * float64(s.points)
+		if accuracy < s.at {
+			n *= 2 * math.Sqrt(s.at/accuracy)
+		}
+		limit = int(min(float64(limit), max(1<<14, n)))
+	}
+	if iv, err = s.answer(plan, accuracy, limit); err != nil {
+		if !s.worked {
+			return iv, false, err
+		}
+		// Out of reach here, or at this accuracy: nothing is proved.
+		s.failure = err
+		return Interval{Lower: math.Inf(-1), Estimate: math.Inf(1), Upper: math.Inf(1)}, false, nil
+	}
+	s.worked = true
+	lo, hi := iv.Lower, iv.Upper
+	if iv.Gap != nil {
+		lo, hi = iv.Gap.Proved.Lower, iv.Gap.Proved.Upper
+	}
+	scale := math.Abs(hi)
+	if !s.byDelta {
+		scale = max(scale, 1e-3)
+	}
+	width := (hi - lo) / scale
+	reached = !(width > 2.5*accuracy)
+	if reached || s.near && width < s.width/2 {
+		// What was only nearly reached is not asked for again.
+		s.points, s.at, s.width = iv.Points, max(accuracy, 1.2*width), width
+	}
+	if !s.fixed {
+		// Nobody asked for the accuracy that a warning would be about.
+		iv.Warnings = nil
+		if width > 2.5*coarseAccuracy {
+			iv.Warnings = []string{fmt.Sprintf("rounding, or the length of the transforms, does not allow an interval narrower than %.2g of its upper end: the value may be more careful than need be", width)}
+		}
+	}
+	return iv, reached, nil
 }
 
-func (s *search) answer(plan *Plan, accuracy float64) (Interval, error) {
+func (s *search) answer(plan *Plan, accuracy float64, points int) (Interval, error) {
 	a := New(plan.Neighbors, append(slices.Clone(s.opts), func(o *fourier.Options) {
-		o.Relative, o.Absolute = accuracy, 1e-3*accuracy
+		o.Relative, o.Absolute, o.MaxPoints = accuracy, 1e-3*accuracy, points
 	})...)
 	if err := a.AddPlan(plan); err != nil {
 		return Interval{}, err
@@ -274,7 +316,7 @@ func (s *search) run() error {
 func (s *search) coarse() (float64, error) {
 	accuracy := max(coarseAccuracy, s.final)
 	h := func(u float64) (float64, error) {
-		iv, err := s.ask(s.x(u), accuracy)
+		iv, _, err := s.ask(s.x(u), accuracy)
 		return s.score(iv.Estimate), err
 	}
 	lo, hi := s.u(s.k.lo), s.u(s.k.hi)
@@ -287,7 +329,7 @@ func (s *search) coarse() (float64, error) {
 	// a exceeds the budget, b meets it.
 	a, b := u, u
 	ya, yb := y, y
-	for step := 0.5; ; step = min(2*step, 8) {
+	for step := 0.5; ; {
 		v := u
 		if y > 0 {
 			v = min(u+step, hi)
@@ -298,6 +340,7 @@ func (s *search) coarse() (float64, error) {
 			if v == lo || v == hi {
 				return u, nil // an end; certify says which
 			}
+			step *= 2
 			continue
 		}
 		z, err := h(v)
@@ -311,7 +354,12 @@ func (s *search) coarse() (float64, error) {
 			}
 			break
 		}
+		s.slope = (z - y) / (v - u)
 		u, y = v, z
+		// A little beyond where the line through the last two points ends.
+		if step = min(2*step, 8); s.slope < 0 {
+			step = min(max(1.2*math.Abs(y/s.slope), 0.05), 8)
+		}
 	}
 	wa, wb, side := ya, yb, 0 // weights of the Illinois rule, and the end that moved last
 	for range 60 {
@@ -350,16 +398,23 @@ func (s *search) coarse() (float64, error) {
 	return b, nil
 }
 
-// fine takes secant steps with a better estimate.
+// fine takes secant steps with better and better estimates, and finds out which
+// accuracy can be had: memory limits it, and so does rounding where the loss of
+// a run is tiny.
 func (s *search) fine(u float64) (float64, error) {
-	if !(s.slope < 0) {
-		return u, nil
+	s.near = true
+	if !(s.slope < 0) || s.points == 0 {
+		return u, nil // no transform: every accuracy gives the same
 	}
-	accuracy := s.reach(max(fineAccuracy, s.final))
-	for range 4 {
-		iv, err := s.ask(s.x(u), accuracy)
+	last := max(fineAccuracy, s.final)
+	for a, n := max(coarseAccuracy/10, last), 0; n < 5; n++ {
+		iv, reached, err := s.ask(s.x(u), a)
 		if err != nil {
 			return 0, err
+		}
+		if !reached && !s.fixed {
+			s.final = max(s.final, s.at)
+			break
 		}
 		y := s.score(iv.Estimate)
 		if math.IsInf(y, 1) {
@@ -367,11 +422,52 @@ func (s *search) fine(u float64) (float64, error) {
 		}
 		du := min(max(-y/s.slope, -0.05), 0.05)
 		u += du
-		if math.Abs(du) < 1e-5 {
+		if a == last && math.Abs(du) < 1e-5 {
 			break
 		}
+		a = last
 	}
 	return u, nil
+}
+
+// decide evaluates at a value until it is clear on which side of the budget it
+// is, at the finest at the final accuracy.
+func (s *search) decide(x float64) (iv Interval, ok bool, err error) {
+	accuracy := s.final
+	if !s.fixed && s.slope < 0 {
+		// Neighbouring whole numbers may be far apart.
+		accuracy = min(max(accuracy, -s.slope*s.k.relative(x)/4), coarseAccuracy)
+	}
+	for n := 0; ; n++ {
+		next, reached, err := s.ask(x, accuracy)
+		if err != nil {
+			return iv, false, err
+		}
+		if n == 0 || next.Upper < iv.Upper {
+			iv = next
+			s.accuracy = accuracy
+		}
+		lower := next.Lower
+		if next.Gap != nil {
+			lower = next.Gap.Proved.Lower
+		}
+		switch {
+		case iv.Upper <= s.budget():
+			return iv, true, nil
+		case lower > s.budget():
+			return next, false, nil
+		case s.fixed:
+			return iv, false, nil
+		case reached && accuracy > s.final:
+			accuracy = max(accuracy/10, s.final)
+		case reached || accuracy >= min(s.at, coarseAccuracy):
+			return iv, false, nil
+		default:
+			// What is out of reach costs much and gives nothing.
+			s.final = s.at
+			accuracy = s.at
+		}
+	}
 }
 
 // certify finds the neighbouring pair of values between which the certified
@@ -384,21 +480,22 @@ func (s *search) certify(u float64) error {
 		x = s.k.move(x, margin)
 	}
 	x = s.k.clip(x)
-	accuracy := s.final
 	if !s.fixed {
 		// The width in log(value) is that in log(answer) over the slope.
 		if s.slope < 0 {
-			accuracy *= min(max(-s.slope, 0.1), 30)
+			s.final *= min(max(-s.slope, 0.1), 30)
 		}
-		accuracy = s.reach(accuracy)
+		if s.points > 0 {
+			n := float64(s.points) / (0.8 * float64(s.maxPoints))
+			s.final = max(s.final, min(coarseAccuracy, s.at*n*n))
+		}
 	}
-	s.accuracy = accuracy
+	tries := 0
 	for jump := 1.0; ; {
-		iv, err := s.ask(x, accuracy)
+		iv, ok, err := s.decide(x)
 		if err != nil {
 			return err
 		}
-		ok := iv.Upper <= s.budget()
 		if ok {
 			s.meets = &Probe{x, iv}
 		} else {
@@ -411,9 +508,10 @@ func (s *search) certify(u float64) error {
 			if math.Abs(m-f) <= s.k.unit(m) {
 				return s.proveFailure()
 			}
-			if next = s.k.snap(m + (f-m)/2); next == m || next == f {
+			if next = s.between(tries); next == m || next == f {
 				return nil
 			}
+			tries++
 		case ok && x == s.k.least():
 			return nil
 		case !ok && x == s.k.safest():
@@ -442,6 +540,33 @@ func (s *search) certify(u float64) error {
 	}
 }
 
+// between returns the next value to try in the bracket: a little on the safe side
+// of where the line through its ends meets the budget, then one unit below that,
+// and the middle when that goes on for long.
+func (s *search) between(tries int) float64 {
+	m, f := s.meets.Value, s.fails.Value
+	middle := s.k.snap(m + (f-m)/2)
+	ym, yf := s.score(s.meets.Upper), s.score(s.fails.Upper)
+	if tries >= 6 || !(yf > ym) || math.IsInf(yf-ym, 0) {
+		return middle
+	}
+	t := -ym / (yf - ym) // from m towards f
+	unit := s.k.unit(m) / math.Abs(f-m)
+	if t <= 0.9*unit {
+		t = 0.995 * unit
+	} else {
+		t -= 0.4 * unit
+	}
+	x := s.k.snap(m + t*(f-m))
+	if s.k.integer && t <= unit {
+		x = m + math.Copysign(s.k.unit(m), f-m)
+	}
+	if (x-m)*(x-f) < 0 {
+		return x
+	}
+	return middle
+}
+
 // proveFailure moves Fails as far away as it may be if it is nearer and not proved
 // to exceed the budget.
 func (s *search) proveFailure() error {
@@ -449,8 +574,8 @@ func (s *search) proveFailure() error {
 	if s.k.integer || s.fails.Lower > s.budget() || math.Abs(x-s.meets.Value) <= math.Abs(s.fails.Value-s.meets.Value) {
 		return nil
 	}
-	iv, err := s.ask(x, s.accuracy)
-	if err == nil && iv.Upper > s.budget() {
+	iv, ok, err := s.decide(x)
+	if err == nil && !ok {
 		s.fails = &Probe{x, iv}
 	}
 	return err
@@ -465,10 +590,13 @@ func (s *search) infeasible(p Probe) error {
 		return fmt.Sprintf("ε ≥ %s at δ = %v, more than %v", digits(iv.Lower), s.g.Delta, s.g.Epsilon)
 	}
 	if rest := s.k.rest(); len(rest) > 0 {
-		iv, err := s.answer(&Plan{s.p.Neighbors, rest}, fineAccuracy)
+		iv, err := s.answer(&Plan{s.p.Neighbors, rest}, fineAccuracy, s.maxPoints)
 		if err == nil && iv.Lower > s.budget() {
 			return fmt.Errorf("%w: the steps that stay as they are cost %s, by themselves", ErrInfeasible, cost(iv))
 		}
+	}
+	if s.failure != nil {
+		return s.failure // at the safest value, or on the way there
 	}
 	what := fmt.Sprintf("%v %s", s.g.Solve, digits(p.Value))
 	if s.k.factor {

@@ -161,7 +161,7 @@ func newKnob(p *Plan, g Goal) (*knob, error) {
 	for _, t := range found {
 		values[t.path] = t.value
 	}
-	value := func(path string, x float64) float64 { return x * values[path] }
+	value := func(path string, x float64) float64 { return k.snap(x * values[path]) }
 	switch {
 	case g.Solve == Batch:
 		k.lo, k.hi, k.start, k.integer, k.factor = 1, float64(largest), found[0].value, true, false

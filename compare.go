@@ -287,6 +287,9 @@ func (c *comparer) zcdp() Comparison {
 			r, ok = min(r, e*e/2), true
 		}
 		if !ok {
+			if s.Sampling != nil && !poisson {
+				return fmt.Errorf("no formula for %s on %s samples", s.Mechanism.Name(), s.Sampling.Name())
+			}
 			return fmt.Errorf("%s has no ρ: neither Gaussian nor of finite pure ε", s.Mechanism.Name())
 		}
 		rho += float64(n) * r

@@ -103,7 +103,46 @@ func TestCompareValues(t *testing.T) {
 	rho = 10.0 / 50
 	near("Gaussian zCDP", rows["zCDP"].Epsilon, rho+2*math.Sqrt(rho*math.Log(1/delta)))
 	near("Gaussian RDP", rows["RDP, classic conversion"].Epsilon, rows["zCDP"].Epsilon)
+	// The improved conversion: min over α of ρα + log(1−1/α) − log(δα)/(α−1).
+	least := math.Inf(1)
+	for x := -6.0; x < 10; x += 1e-3 {
+		alpha := 1 + math.Exp(x)
+		least = min(least, rho*alpha+math.Log1p(-1/alpha)-math.Log(delta*alpha)/(alpha-1))
+	}
+	near("Gaussian RDP, improved", rows["RDP, improved conversion"].Epsilon, least)
+	// Basic: each of the ten is at δ/10 on its own profile Φ(1/2σ − εσ) −
+	// e^ε·Φ(−1/2σ − εσ) (Balle and Wang 2018, Theorem 8).
+	one := rows["basic composition"].Epsilon / 10
+	near("Gaussian basic", tail(one*5-0.1)-math.Exp(one)*tail(one*5+0.1), delta/10)
 	near("Gaussian CLT is exact", rows["GDP central limit"].Epsilon, rows["Fourier accountant"].Epsilon)
+}
+
+// TestCompareSampledCLT: μ = q√(T(e^{1/σ²} − 1)) (Bu, Dong, Long and Su 2020,
+// Corollary 4), and its ε from the Gaussian profile.
+func TestCompareSampledCLT(t *testing.T) {
+	row := compare(t, "{neighbors: add-remove, steps: [{mechanism: {gaussian: {noise-multiplier: 1}}, sampling: {poisson: {rate: 0.01}}, count: 1000}]}", 1e-5)["GDP central limit"]
+	mu := 0.01 * math.Sqrt(1000*math.Expm1(1))
+	if got := tail(row.Epsilon/mu-mu/2) - math.Exp(row.Epsilon)*tail(row.Epsilon/mu+mu/2); math.Abs(got-1e-5) > 1e-8 {
+		t.Errorf("δ(%v) = %v under μ = %v", row.Epsilon, got, mu)
+	}
+}
+
+// TestCompareNotApplicable: a method without a number for a plan says why.
+func TestCompareNotApplicable(t *testing.T) {
+	for _, c := range []struct{ plan, method, why string }{
+		{"{neighbors: substitute, steps: [{mechanism: {gaussian: {noise-multiplier: 1}}, sampling: {without-replacement: {population: 100, batch: 10}}}]}",
+			"zCDP", "no formula for gaussian on without-replacement samples"},
+		{"{neighbors: substitute, steps: [{mechanism: {gaussian: {noise-multiplier: 1}}, sampling: {without-replacement: {population: 100, batch: 10}}}]}",
+			"GDP central limit", "no formula for gaussian on without-replacement samples under substitute"},
+		{"{neighbors: add-remove, steps: [{selection: {law: geometric, mean: 4}, steps: [{mechanism: {pure: {epsilon: 1}}}]}]}", "zCDP", "a private selection is no base mechanism"},
+		{"{neighbors: add-remove, steps: [{mechanism: {approximate: {epsilon: 0.1, delta: 0.01}}}]}", "zCDP", "approximate has no ρ: neither Gaussian nor of finite pure ε"},
+		{"{neighbors: add-remove, steps: [{mechanism: {approximate: {epsilon: 0.1, delta: 0.01}}}]}", "RDP, improved conversion", "no order has a finite Rényi divergence"},
+		{"{neighbors: add-remove, steps: [{mechanism: {approximate: {epsilon: 0.1, delta: 0.01}}}]}", "basic composition", "some run has no finite ε"},
+	} {
+		if row := compare(t, c.plan, 1e-5)[c.method]; row.Kind != NotApplicable || !strings.Contains(row.Note, c.why) {
+			t.Errorf("%s: %v, %q; want %q", c.method, row.Kind, row.Note, c.why)
+		}
+	}
 }
 
 // TestLaplaceMoments against the midpoint rule on the loss of Laplace noise.

@@ -68,12 +68,12 @@ func (a *Accountant) TradeOff(alphas []float64) ([]TradeOffPoint, error) {
 			break
 		}
 		var err error
-		if proved[d], err = a.pair(a.upper, d, false); err != nil {
+		if proved[d], err = a.pair(a.upper, d, false, alphas); err != nil {
 			return nil, err
 		}
 		attack[d] = proved[d]
 		if a.gap {
-			if attack[d], err = a.pair(a.lower, d, true); err != nil {
+			if attack[d], err = a.pair(a.lower, d, true, alphas); err != nil {
 				return nil, err
 			}
 		}
@@ -137,8 +137,11 @@ const minAlpha = 1e-290
 
 // pair returns direction d of sums with its reverse, which is the other
 // direction where the profiles of the two are reverses of each other.
-func (a *Accountant) pair(sums [2]*fourier.Sum, d int, lower bool) (*pair, error) {
-	p := &pair{want: a.opts.Relative}
+func (a *Accountant) pair(sums [2]*fourier.Sum, d int, lower bool, alphas []float64) (*pair, error) {
+	p := &pair{want: a.opts.Relative, fewest: 1}
+	for _, alpha := range alphas {
+		p.fewest, p.most = min(p.fewest, alpha), max(p.most, alpha)
+	}
 	if p.want == 0 {
 		p.want = fourier.DefaultOptions().Relative
 	}
@@ -175,6 +178,8 @@ type pair struct {
 	half     [2]half
 	want     float64
 	warnings []string
+	// The smallest and the largest false-positive rate that will be asked for.
+	fewest, most float64
 }
 
 type half struct {
@@ -188,10 +193,29 @@ type knot struct{ t, x, lo, est, hi float64 }
 
 // add evaluates δ at |ε| = t; knots ascend in x.
 func (p *pair) add(h *half, t float64) error {
+	// A δ too small to matter at any false-positive rate asked for need not be
+	// known any better.
+	if small := p.small(h, t); small > 0 && h.sum.Proves(t, small) {
+		return p.insert(h, t, fourier.Result{Upper: small})
+	}
 	r, err := h.sum.Delta(t)
 	if err != nil {
 		return err
 	}
+	return p.insert(h, t, r)
+}
+
+// small is a δ that moves no value of h(x) + αx, or of h(x) − 1 + αx, by more than
+// a thousandth of the width wanted: next to αx, or to x·(1 − α).
+func (p *pair) small(h *half, t float64) float64 {
+	if h.below {
+		return 1e-3 * p.want * (1 - p.most)
+	}
+	return min(1e-3*p.want*p.fewest*math.Exp(t), 1)
+}
+
+// insert adds what is known of δ at |ε| = t.
+func (p *pair) insert(h *half, t float64, r fourier.Result) error {
 	if !(r.Lower >= 0 && r.Lower <= r.Upper && r.Upper <= 1) {
 		return fmt.Errorf("internal error: δ(%v) in [%v, %v]; please report the plan", t, r.Lower, r.Upper)
 	}

@@ -31,6 +31,10 @@ type Risk struct {
 	// Bayes is the probability of the best attacker to name the right data set
 	// when one of the two has the given prior probability.
 	Bayes []RiskValue
+	// TheoryGap says that lower and upper ends are of different pairs of
+	// distributions: a known attack's, and those of a theorem. No computation
+	// closes the gap between the two.
+	TheoryGap bool
 }
 
 // DefaultFalsePositives and DefaultPriors are what Risk tells when not asked for
@@ -68,7 +72,7 @@ func (a *Accountant) Risk(falsePositives, priors []float64) (Risk, error) {
 	if err != nil {
 		return Risk{}, err
 	}
-	var out Risk
+	out := Risk{TheoryGap: a.gap}
 	for _, t := range tests {
 		out.TruePositive = append(out.TruePositive, RiskValue{t.Alpha, t.Power, t.Direction, t.Warnings})
 	}
@@ -79,7 +83,12 @@ func (a *Accountant) Risk(falsePositives, priors []float64) (Risk, error) {
 	out.Advantage = RiskValue{0, Range{iv.Lower, iv.Estimate, iv.Upper}, iv.Direction, iv.Warnings}
 	for _, prior := range priors {
 		p := min(prior, 1-prior)
-		iv, err := a.Delta(math.Log1p(-p) - math.Log(p))
+		// Below 2⁻⁶⁰ δ is lost in the slack below.
+		eps := math.Log1p(-p) - math.Log(p)
+		iv, err := Interval{Upper: 0x1p-60, Direction: a.relation.DirectionNames()[0]}, error(nil)
+		if !a.upper[0].Proves(eps, iv.Upper) || !a.symmetric && !a.upper[1].Proves(eps, iv.Upper) {
+			iv, err = a.Delta(eps)
+		}
 		if err != nil {
 			return Risk{}, err
 		}

@@ -51,3 +51,37 @@ func TestRiskExtremes(t *testing.T) {
 	}
 	checkRange(t, "nothing", r.Bayes[1].Range, 0.9, 0, 1e-12)
 }
+
+// TestRiskRandomizedResponse: two answers, the true one with odds e^ε, are what
+// any ε-differentially private release is at most worth (Kairouz, Oh and
+// Viswanath 2015). The best test at a false-positive rate of α finds min(e^ε·α, 1 −
+// e^−ε(1−α)), the advantage is tanh(ε/2), and the best guess is right with
+// probability max(1/(1+e^−ε), π, 1−π).
+func TestRiskRandomizedResponse(t *testing.T) {
+	for _, eps := range []float64{1e-6, 0.1, 1, 3, 20} {
+		coin, err := profiles.NewRandomizedResponse(2/(1+math.Exp(eps)), 2)
+		pure, err2 := profiles.NewPure(eps)
+		for _, a := range []*Accountant{
+			holding(t, Substitute, coin, err, 1, 1), holding(t, AddRemove, pure, err2, 1, 1), holding(t, Substitute, pure, err2, 1, 1),
+		} {
+			r, err := a.Risk(nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// The probability r of replacing carries a rounding error of 2⁻⁵³, which
+			// moves the odds (2−r)/r by 2⁻⁵³·(1 + e^ε), and ε/2 by as much: relative to
+			// the advantage over ε.
+			slack := 1e-15 * (1 + math.Exp(eps)) * (1 + 1/eps)
+			checkRange(t, "advantage", r.Advantage.Range, math.Tanh(eps/2), slack, 1e-3)
+			for i, alpha := range []float64{0.001, 0.01, 0.1} {
+				checkRange(t, "true-positive rate", r.TruePositive[i].Range, min(math.Exp(eps)*alpha, 1-math.Exp(-eps)*(1-alpha)), slack, 3e-3)
+			}
+			for i, prior := range []float64{0.5, 0.1, 0.01} {
+				checkRange(t, "Bayes success", r.Bayes[i].Range, max(1/(1+math.Exp(-eps)), 1-prior), slack, 1e-3)
+			}
+			if r.TheoryGap {
+				t.Error("a theory gap")
+			}
+		}
+	}
+}

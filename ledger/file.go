@@ -153,12 +153,15 @@ func torn(data []byte) bool {
 	return string(data[:n]) == linePrefix[:n]
 }
 
+// writeAt fails in tests as a disk does that is full.
+var writeAt = func(f *lockedfile.File, data []byte, offset int64) (int, error) { return f.WriteAt(data, offset) }
+
 // write puts data at an offset, where the file ends then.
 func write(f *lockedfile.File, offset int64, data []byte) error {
 	if err := f.Truncate(offset); err != nil {
 		return err
 	}
-	if _, err := f.WriteAt(data, offset); err != nil {
+	if _, err := writeAt(f, data, offset); err != nil {
 		return err
 	}
 	return f.Sync()
@@ -286,6 +289,9 @@ func (l *Ledger) read(f *lockedfile.File, seen func(sum string)) (t tail, err er
 		if !ok && !whole && torn(raw) {
 			t.torn = int64(len(raw))
 			break
+		}
+		if !ok && bytes.HasSuffix(raw, []byte("\r\n")) {
+			return t, at("ends in a carriage return: something has changed the line ends to those of Windows")
 		}
 		if !ok {
 			return t, at("the checksum does not follow from the line before: the file was damaged or changed here")

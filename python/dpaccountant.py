@@ -28,16 +28,24 @@ import subprocess
 import threading
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Mapping, Optional, Sequence, Type, Union
+from typing import Any, Dict, Mapping, Optional, Sequence, Type, Union
 
 __all__ = [
     "Accountant",
     "AccountantError",
     "BudgetError",
+    "Calibration",
+    "Comparison",
+    "Curve",
+    "CurvePoint",
+    "InfeasibleError",
     "InputError",
     "Interval",
     "Ledger",
     "LedgerStatus",
+    "Probe",
+    "Risk",
+    "RiskValue",
 ]
 
 Plan = Union[Mapping[str, Any], str]
@@ -50,6 +58,10 @@ class AccountantError(Exception):
 
 class InputError(AccountantError):
     """The request, or a file that it names, is wrong."""
+
+
+class InfeasibleError(AccountantError):
+    """No value meets the budget of a calibration; the message says why."""
 
 
 class BudgetError(AccountantError):
@@ -70,6 +82,99 @@ class Interval:
     error_budget: Mapping[str, float]
     theory_gap: bool = False
     warnings: Sequence[str] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True)
+class RiskValue:
+    """A certified measure of what the best attacker can do.
+
+    ``at`` is the false-positive rate or the prior. ``upper`` holds for every
+    attacker, ``lower`` is reached by a concrete attack.
+    """
+
+    at: float
+    lower: float
+    estimate: float
+    upper: float
+    worst_direction: str
+
+
+@dataclass(frozen=True)
+class Risk:
+    """What a release lets the best attacker do, in plain terms."""
+
+    advantage: RiskValue
+    true_positive_rate: Sequence[RiskValue]
+    bayes_success: Sequence[RiskValue]
+    theory_gap: bool = False
+    warnings: Sequence[str] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """A certified point of a curve: y at x lies in [lower, upper]."""
+
+    x: float
+    lower: float
+    estimate: float
+    upper: float
+    worst_direction: str
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A curve; ``x`` and ``y`` name its axes."""
+
+    kind: str
+    x: str
+    y: str
+    points: Sequence[CurvePoint]
+    warnings: Sequence[str] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What is certified at one value: ε, or δ where the budget's ε is below 0.01."""
+
+    value: float
+    lower: float
+    estimate: float
+    upper: float
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The value that meets a budget.
+
+    ``meets`` is the proof, ``fails`` the neighbouring value that does not meet the
+    budget (None when nothing limits the quantity). With ``common_factor``,
+    ``value`` multiplies the quantity of several steps; ``steps`` maps the path of
+    each step to its own value.
+    """
+
+    solve: str
+    value: float
+    common_factor: bool
+    unlimited: bool
+    asked: str
+    meets: Probe
+    fails: Optional[Probe]
+    fails_proved: bool
+    steps: Mapping[str, float]
+    theory_gap: bool = False
+    warnings: Sequence[str] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The ε of a plan by one method; None where it does not apply, see ``note``."""
+
+    method: str
+    kind: str
+    epsilon: Optional[float]
+    theorem: str
+    lower: Optional[float] = None
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -180,9 +285,11 @@ class Accountant:
         except ValueError as error:
             raise AccountantError(f"not an answer of the accountant: {line[:80]!r}") from error
         if "error" in answer:
-            kind = {"input": InputError, "budget": BudgetError}.get(
-                answer["error"]["kind"], AccountantError
-            )
+            kind = {
+                "input": InputError,
+                "budget": BudgetError,
+                "infeasible": InfeasibleError,
+            }.get(answer["error"]["kind"], AccountantError)
             raise kind(answer["error"]["message"])
         if answer["id"] != number:
             raise AccountantError("the answer is to another request")
@@ -199,6 +306,131 @@ class Accountant:
     def delta(self, plan: Plan, epsilon: float) -> Interval:
         """The smallest δ for which the plan is (ε, δ)-differentially private."""
         return _interval(self.request("delta", plan=_plan(plan), epsilon=epsilon), "delta")
+
+    def risk(
+        self,
+        plan: Plan,
+        false_positives: Optional[Sequence[float]] = None,
+        priors: Optional[Sequence[float]] = None,
+    ) -> Risk:
+        """What the best attacker can do, at false-positive rates and priors.
+
+        The defaults are 0.1 %, 1 % and 10 %, and priors of 50 %, 10 % and 1 %.
+        """
+        arguments: Dict[str, Any] = {"plan": _plan(plan)}
+        if false_positives is not None:
+            arguments["false-positives"] = list(false_positives)
+        if priors is not None:
+            arguments["priors"] = list(priors)
+        result = self.request("risk", **arguments)
+        return Risk(
+            advantage=_risk(result["advantage"], 0.0),
+            true_positive_rate=tuple(
+                _risk(r, float(r["false-positive-rate"])) for r in result["true-positive-rate"]
+            ),
+            bayes_success=tuple(_risk(r, float(r["prior"])) for r in result["bayes-success"]),
+            theory_gap=bool(result.get("theory-gap", False)),
+            warnings=tuple(result.get("warnings", ())),
+        )
+
+    def curve(
+        self,
+        plan: Plan,
+        kind: str = "delta",
+        *,
+        points: Optional[int] = None,
+        delta: Optional[float] = None,
+        log: bool = False,
+        from_: Optional[float] = None,
+        to: Optional[float] = None,
+        min_delta: Optional[float] = None,
+    ) -> Curve:
+        """A curve as numbers: δ against ε ("delta"), ε at ``delta`` against the
+        length of the plan ("steps"), or the error rates of the best attacker
+        ("trade-off"; with ``log`` the true-positive rate).
+        """
+        arguments: Dict[str, Any] = {"plan": _plan(plan), "kind": kind}
+        options = {"points": points, "delta": delta, "from": from_, "to": to, "min-delta": min_delta}
+        arguments.update({k: v for k, v in options.items() if v is not None})
+        if log:
+            arguments["log"] = True
+        result = self.request("curve", **arguments)
+        curve = result["curves"][0]
+        return Curve(
+            kind=result["kind"],
+            x=result["x"],
+            y=result["y"],
+            points=tuple(
+                CurvePoint(
+                    x=float(p["x"]),
+                    lower=float(p["lower"]),
+                    estimate=float(p["estimate"]),
+                    upper=float(p["upper"]),
+                    worst_direction=p["worst-direction"],
+                )
+                for p in curve["points"]
+            ),
+            warnings=tuple(curve.get("warnings", ())),
+        )
+
+    def calibrate(
+        self,
+        plan: Plan,
+        *,
+        epsilon: float,
+        delta: float,
+        solve: str = "noise-multiplier",
+        step: str = "",
+        examples: Optional[int] = None,
+        accuracy: Optional[float] = None,
+    ) -> Calibration:
+        """The smallest noise multiplier, or the largest count, rate or batch, that
+        meets a budget. Raises InfeasibleError when no value does.
+        """
+        arguments: Dict[str, Any] = dict(plan=_plan(plan), epsilon=epsilon, delta=delta, solve=solve)
+        if step:
+            arguments["step"] = step
+        if examples is not None:
+            arguments["examples"] = examples
+        if accuracy is not None:
+            arguments["accuracy"] = accuracy
+        result = self.request("calibrate", **arguments)
+        asked = "delta" if "delta" in result["meets"] else "epsilon"
+
+        def probe(p: Mapping[str, Any]) -> Probe:
+            bounds = p[asked]
+            return Probe(
+                float(p["value"]), float(bounds["lower"]), float(bounds["estimate"]), float(bounds["upper"])
+            )
+
+        fails = result.get("fails")
+        return Calibration(
+            solve=result["solve"],
+            value=float(result["value"]),
+            common_factor=result["common-factor"],
+            unlimited=result["unlimited"],
+            asked=asked,
+            meets=probe(result["meets"]),
+            fails=None if fails is None else probe(fails),
+            fails_proved=result["fails-proved"],
+            steps={s["path"]: float(s["value"]) for s in result["steps"]},
+            theory_gap=bool(result.get("theory-gap", False)),
+            warnings=tuple(result.get("warnings", ())),
+        )
+
+    def compare(self, plan: Plan, delta: float) -> Sequence[Comparison]:
+        """ε by the methods of the literature, the Fourier accountant last."""
+        return tuple(
+            Comparison(
+                method=m["method"],
+                kind=m["kind"],
+                epsilon=float(m["epsilon"]) if "epsilon" in m else None,
+                theorem=m["theorem"],
+                lower=float(m["lower"]) if "lower" in m else None,
+                note=m.get("note", ""),
+            )
+            for m in self.request("compare", plan=_plan(plan), delta=delta)["methods"]
+        )
 
     def create_ledger(
         self,
@@ -276,6 +508,16 @@ def _interval(result: Mapping[str, Any], key: str) -> Interval:
         error_budget={k: float(v) for k, v in result["error-budget"].items()},
         theory_gap=bool(result.get("theory-gap", False)),
         warnings=tuple(result.get("warnings", ())),
+    )
+
+
+def _risk(result: Mapping[str, Any], at: float) -> RiskValue:
+    return RiskValue(
+        at=at,
+        lower=float(result["lower"]),
+        estimate=float(result["estimate"]),
+        upper=float(result["upper"]),
+        worst_direction=result["worst-direction"],
     )
 
 

@@ -125,6 +125,13 @@ func warn(w io.Writer, answers []answer) {
 	}
 }
 
+// gapNote says what the ends of an interval mean where theory leaves a gap.
+const gapNote = `
+The upper end is proved; the lower end is what known attacks reach, and a step
+without one counts as nothing there. Theory leaves a gap between the two that no
+computation closes.
+`
+
 // printTable prints one line for each answer, and what each width is made of.
 func printTable(w io.Writer, answers []answer, verbose bool) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
@@ -145,7 +152,7 @@ func printTable(w io.Writer, answers []answer, verbose bool) error {
 		return err
 	}
 	if gap {
-		fmt.Fprintln(w, "\nThe upper end is proved; the lower end is what known attacks reach, and a step\nwithout one counts as nothing there. Theory leaves a gap between the two that no\ncomputation closes.")
+		fmt.Fprint(w, gapNote)
 	}
 	if !verbose {
 		return nil

@@ -76,7 +76,7 @@ batches to the same size, and the count is that of the whole plan.`,
 		_ = cmd.MarkFlagRequired(name)
 	}
 	flags.register(cmd)
-	fs.Lookup("accuracy").Usage = "relative `width` of the intervals that decide (default 3e-7, or what memory allows)"
+	fs.Lookup("accuracy").Usage = "relative `width` of the intervals that decide (default 5e-7, or what can be had)"
 	return cmd
 }
 
@@ -115,7 +115,10 @@ func printCalibration(w io.Writer, c *accountant.Calibration, g accountant.Goal,
 		d := digitsFor(p.Interval)
 		fmt.Fprintf(w, "  %-14s %s ≤ %s ≤ %s   %s\n", short(p.Value), rounded(p.Lower, d, down), answers[0].told, rounded(p.Upper, d, up), verdict)
 	}
-	if c.Fails != nil && !c.FailsProved(g) {
+	switch {
+	case c.Meets.Gap != nil:
+		fmt.Fprint(w, gapNote, "The budget is compared with the upper end.\n")
+	case c.Fails != nil && !c.FailsProved(g):
 		fmt.Fprintf(w, "\nThe interval of the second reaches below the budget: that it fails is not proved.\nWhat its width is worth, the first may be too careful.\n")
 	}
 	if c.Factor || len(c.Settings) > 1 {
@@ -146,6 +149,7 @@ type (
 		Meets       probeJSON     `json:"meets"`
 		Fails       *probeJSON    `json:"fails"`
 		FailsProved bool          `json:"fails-proved"`
+		TheoryGap   bool          `json:"theory-gap,omitempty"`
 		Steps       []settingJSON `json:"steps"`
 		Accuracy    number        `json:"accuracy"`
 		Evaluations int           `json:"evaluations"`
@@ -176,7 +180,7 @@ func calibrationJSON(c *accountant.Calibration, g accountant.Goal, neighbors str
 		return probeJSON{number(p.Value), b, nil}
 	}
 	out := solutionJSON{Neighbors: neighbors, Budget: budgetOfJSON{number(g.Epsilon), number(g.Delta)}, Solve: g.Solve.String(),
-		Value: number(c.Value), Factor: c.Factor, Unlimited: c.Unlimited, Meets: probe(c.Meets), FailsProved: c.FailsProved(g),
+		Value: number(c.Value), Factor: c.Factor, Unlimited: c.Unlimited, Meets: probe(c.Meets), FailsProved: c.FailsProved(g), TheoryGap: c.Meets.Gap != nil,
 		Accuracy: number(c.Accuracy), Evaluations: c.Evaluations, Warnings: c.Meets.Warnings}
 	if c.Fails != nil {
 		f := probe(*c.Fails)

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"text/tabwriter"
 
@@ -96,6 +97,9 @@ func printComparison(w io.Writer, plan *accountant.Plan, delta float64, rows []a
 		case accountant.Certified:
 			d := digitsFor(accountant.Interval{Lower: r.Lower, Upper: r.Epsilon})
 			value = fmt.Sprintf("%s ≤ ε ≤ %s", rounded(r.Lower, d, down), rounded(r.Epsilon, d, up))
+			if math.IsInf(r.Lower, 1) {
+				value = "ε = ∞"
+			}
 		case accountant.UpperBound:
 			value = "ε ≤ " + rounded(r.Epsilon, 6, up)
 		case accountant.Approximate:

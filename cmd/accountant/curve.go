@@ -120,26 +120,9 @@ func (f *curveFlags) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	own := map[string][]string{deltaKind: {"min-delta", "from", "to", "rdp"}, stepsKind: {"delta"}, tradeOffKind: {"log"}}
-	if own[f.kind] == nil {
-		return fmt.Errorf("--kind: %s is not delta, steps or trade-off", show(f.kind))
-	}
-	for _, kind := range []string{deltaKind, stepsKind, tradeOffKind} {
-		for _, name := range own[kind] {
-			if kind != f.kind && cmd.Flags().Changed(name) {
-				return usageError{fmt.Errorf("--%s belongs to --kind %s", name, kind)}
-			}
-		}
-	}
-	n := map[string]int64{deltaKind: 60, stepsKind: 25, tradeOffKind: 60}[f.kind]
-	if f.points != "" {
-		var err error
-		if n, err = parseWhole("points", f.points, maxValues); err != nil {
-			return err
-		}
-		if n < 2 {
-			return fmt.Errorf("--points: %d is not in [2, %d]", n, maxValues)
-		}
+	n, err := f.count(cmd.Flags().Changed)
+	if err != nil {
+		return err
 	}
 	opts, err := f.options()
 	if err != nil {
@@ -153,7 +136,7 @@ func (f *curveFlags) run(cmd *cobra.Command, args []string) error {
 		}
 		plans = append(plans, plan)
 	}
-	curves, shape, pic, err := f.build(plans, args, int(n), opts)
+	curves, shape, pic, err := f.build(plans, args, n, opts)
 	if err != nil {
 		return err
 	}
@@ -177,6 +160,33 @@ func (f *curveFlags) run(cmd *cobra.Command, args []string) error {
 		_, err := fmt.Fprintf(w, "wrote %s\n", f.out)
 		return err
 	})
+}
+
+// count checks which flags belong to the kind, given being what was said, and
+// returns the number of points.
+func (f *curveFlags) count(given func(name string) bool) (int, error) {
+	own := map[string][]string{deltaKind: {"min-delta", "from", "to", "rdp"}, stepsKind: {"delta"}, tradeOffKind: {"log"}}
+	if own[f.kind] == nil {
+		return 0, fmt.Errorf("--kind: %s is not delta, steps or trade-off", show(f.kind))
+	}
+	for _, kind := range []string{deltaKind, stepsKind, tradeOffKind} {
+		for _, name := range own[kind] {
+			if kind != f.kind && given(name) {
+				return 0, usageError{fmt.Errorf("--%s belongs to --kind %s", name, kind)}
+			}
+		}
+	}
+	n := map[string]int64{deltaKind: 60, stepsKind: 25, tradeOffKind: 60}[f.kind]
+	if f.points != "" {
+		var err error
+		if n, err = parseWhole("points", f.points, maxValues); err != nil {
+			return 0, err
+		}
+		if n < 2 {
+			return 0, fmt.Errorf("--points: %d is not in [2, %d]", n, maxValues)
+		}
+	}
+	return int(n), nil
 }
 
 func (f *curveFlags) build(plans []*accountant.Plan, args []string, n int, opts []accountant.Option) ([]planCurve, curveShape, picture, error) {
@@ -368,7 +378,7 @@ func (f *curveFlags) steps(curves []planCurve, plans []*accountant.Plan, n int, 
 	if err != nil {
 		return pic, err
 	}
-	pic = picture{title: "ε at δ = " + short(delta), x: "runs", y: "ε", legendLeft: true, legendUp: true}
+	pic = picture{title: "ε at δ = " + short(delta), x: "runs", y: "ε", legendLeft: true, legendUp: true, whole: true}
 	for i, p := range plans {
 		points, err := p.StepsCurve(delta, n, append(opts, accountant.WithProgress(m.part(i, len(plans))))...)
 		if err != nil {
@@ -379,9 +389,12 @@ func (f *curveFlags) steps(curves []planCurve, plans []*accountant.Plan, n int, 
 				curvePoint{float64(s.Runs), accountant.Range{Lower: s.Lower, Estimate: s.Estimate, Upper: s.Upper}, s.Direction, s.Warnings})
 			pic.xMax = max(pic.xMax, float64(s.Runs))
 			if !math.IsInf(s.Upper, 0) {
-				pic.yMax, pic.yMin = max(pic.yMax, 1.05*s.Upper), min(pic.yMin, 1.05*s.Lower)
+				pic.yMax, pic.yMin = max(pic.yMax, 1.05*s.Upper), min(pic.yMin, 1.05*s.Upper)
 			}
 		}
+	}
+	if pic.yMax == pic.yMin {
+		pic.yMax = 1 // ε is 0, or infinite, everywhere
 	}
 	return pic, nil
 }

@@ -48,7 +48,8 @@ type picture struct {
 	logX, logY           bool
 	xMin, xMax           float64
 	yMin, yMax           float64 // equal: as the curves need
-	legendLeft, legendUp bool
+	legendLeft, legendUp bool    // where the legend goes if there is room
+	whole                bool    // x is a whole number
 	bands                []band
 }
 
@@ -78,22 +79,12 @@ func (pic picture) save(path string) error {
 		a.Tick.Label.Font.Size = vg.Points(10)
 		a.Padding = 0
 	}
-	if pic.logY && pic.legendUp && pic.inTheWay() {
-		pic.legendUp, pic.legendLeft = false, true
-	}
 	grid := plotter.NewGrid()
 	grid.Vertical.Color, grid.Horizontal.Color = color.Gray{225}, color.Gray{225}
 	p.Add(grid)
-	p.Legend.Top, p.Legend.Left = pic.legendUp, pic.legendLeft
 	p.Legend.TextStyle.Font.Size = vg.Points(10)
 	p.Legend.Padding, p.Legend.ThumbnailWidth = vg.Points(3), vg.Points(26)
-	p.Legend.XOffs, p.Legend.YOffs = vg.Points(-8), vg.Points(8)
-	if pic.legendLeft {
-		p.Legend.XOffs = vg.Points(8)
-	}
-	if pic.legendUp {
-		p.Legend.YOffs = vg.Points(-8)
-	}
+	pic.placeLegend(&p.Legend)
 	colour := 0
 	for _, b := range pic.bands {
 		c := color.NRGBA{110, 110, 110, 255}
@@ -109,7 +100,7 @@ func (pic picture) save(path string) error {
 	if pic.yMin != pic.yMax {
 		p.Y.Min, p.Y.Max = pic.yMin, pic.yMax
 	}
-	p.X.Tick.Marker, p.Y.Tick.Marker = round{}, round{}
+	p.X.Tick.Marker, p.Y.Tick.Marker = round{pic.whole}, round{}
 	if pic.logX {
 		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, decades{}
 	}
@@ -119,19 +110,124 @@ func (pic picture) save(path string) error {
 	return savePicture(p, 17*vg.Centimeter, 11*vg.Centimeter, path)
 }
 
-// inTheWay reports whether a curve that falls runs through the upper right corner.
-func (pic picture) inTheWay() bool {
+// placeLegend looks for a place at the left or the right side where no curve runs,
+// from where the picture would like it; where every place is taken, for the one
+// that hides least.
+func (pic picture) placeLegend(l *plot.Legend) {
+	// In points: about the size of the plane between the axes, and of the text.
+	const plane, height, char, row, margin = 410.0, 230.0, 6.2, 13.0, 8.0
+	longest := 0
 	for _, b := range pic.bands {
-		for i, x := range b.x {
-			if x >= pic.xMin+0.6*(pic.xMax-pic.xMin) {
-				if math.Log(b.proved[i]/pic.yMin) > 0.75*math.Log(pic.yMax/pic.yMin) {
-					return true
+		longest = max(longest, len([]rune(b.label(pic))))
+	}
+	w := (26 + char*float64(longest) + 3*margin) / plane
+	h := (row*float64(len(pic.bands)) + 2*margin) / height
+	marks := pic.marks()
+	best, least := 0.0, math.MaxInt
+	bestLeft := pic.legendLeft
+	for i := range 41 {
+		down := (1 - h) * float64(i) / 40 // of the upper edge
+		if !pic.legendUp {
+			down = 1 - h - down
+		}
+		for _, left := range []bool{pic.legendLeft, !pic.legendLeft} {
+			hits := 0
+			for _, m := range marks {
+				x := m.X
+				if !left {
+					x = 1 - x
 				}
-				break
+				if x < w && m.Y < 1-down && m.Y > 1-down-h {
+					hits++
+				}
+			}
+			if hits < least {
+				best, bestLeft, least = down, left, hits
 			}
 		}
 	}
-	return false
+	// The text is always to the right of its line: whoever shows an SVG in a wider
+	// font then sees it run towards the margin, not over the line.
+	l.Top, l.Left = true, true
+	l.YOffs = vg.Points(-margin - best*height)
+	l.XOffs = vg.Points(margin)
+	if !bestLeft {
+		l.XOffs = vg.Points(max(margin, (1-w)*plane+2*margin))
+		if pic.logX {
+			l.XOffs -= vg.Points(2 * margin) // the axis ends before the plane does
+		}
+	}
+}
+
+// marks are points along all curves, the axes running from 0 to 1.
+func (pic picture) marks() plotter.XYs {
+	lo, hi := pic.yMin, pic.yMax
+	if lo == hi {
+		lo, hi = 0, 0
+		for _, b := range pic.bands {
+			for _, y := range b.proved {
+				if !math.IsInf(y, 0) {
+					lo, hi = min(lo, y), max(hi, y)
+				}
+			}
+		}
+	}
+	place := func(v, lo, hi float64, log bool) float64 {
+		if log {
+			v, lo, hi = math.Log(v), math.Log(lo), math.Log(hi)
+		}
+		return (v - lo) / (hi - lo)
+	}
+	var marks plotter.XYs
+	for _, b := range pic.bands {
+		for _, ys := range [][]float64{b.proved, b.lower, b.upper} {
+			var last plotter.XY
+			for i, y := range ys {
+				if math.IsNaN(y) || math.IsInf(y, 0) || y <= 0 && pic.logY {
+					continue
+				}
+				m := plotter.XY{X: place(b.x[i], pic.xMin, pic.xMax, pic.logX), Y: place(y, lo, hi, pic.logY)}
+				if i == 0 {
+					last = m
+				}
+				for k := 1; k <= 20; k++ {
+					t := float64(k) / 20
+					marks = append(marks, plotter.XY{X: last.X + t*(m.X-last.X), Y: last.Y + t*(m.Y-last.Y)})
+				}
+				last = m
+			}
+		}
+	}
+	return marks
+}
+
+// label is the name of a band in the legend, which says where the curve is when
+// it cannot be seen.
+func (b band) label(pic picture) string {
+	infinite, low := 0, 0
+	first := math.NaN()
+	for i, y := range b.proved {
+		switch {
+		case math.IsInf(y, 1):
+			if infinite == 0 {
+				first = b.x[i]
+			}
+			infinite++
+		case pic.logY && y < pic.yMin:
+			low++
+		}
+	}
+	switch n := len(b.proved); {
+	case b.name == "" || n == 0:
+		return b.name
+	case infinite == n:
+		return fmt.Sprintf("%s: %s = ∞", b.name, pic.y)
+	case infinite > 0:
+		return fmt.Sprintf("%s: %s = ∞ from %s %s", b.name, pic.y, short(first), pic.x)
+	case low == n:
+		return fmt.Sprintf("%s: below %s", b.name, short(pic.yMin))
+	}
+	return b.name
 }
 
 // draw adds one band, cut off at the ends of the axes.
@@ -182,10 +278,11 @@ func (pic picture) draw(p *plot.Plot, b band, c color.NRGBA) error {
 		}
 	}
 	xy := put(b.x, b.proved)
+	shown := xy
 	if len(xy) == 0 {
-		return nil // nowhere within the axes
+		shown = plotter.XYs{{X: pic.xMin, Y: pic.yMin}} // for the legend alone
 	}
-	line, err := plotter.NewLine(xy)
+	line, err := plotter.NewLine(shown)
 	if err != nil {
 		return err
 	}
@@ -193,9 +290,19 @@ func (pic picture) draw(p *plot.Plot, b band, c color.NRGBA) error {
 	if b.muted {
 		line.Width = vg.Points(1.2)
 	}
-	p.Add(line)
+	if len(xy) > 0 {
+		p.Add(line)
+	}
+	if len(xy) == 1 {
+		dot, err := plotter.NewScatter(xy)
+		if err != nil {
+			return err
+		}
+		dot.GlyphStyle = draw.GlyphStyle{Color: c, Radius: vg.Points(3), Shape: draw.CircleGlyph{}}
+		p.Add(dot)
+	}
 	if b.name != "" {
-		p.Legend.Add(b.name, line)
+		p.Legend.Add(b.label(pic), line)
 	}
 	return nil
 }
@@ -240,10 +347,10 @@ func (decades) Ticks(lo, hi float64) []plot.Tick {
 }
 
 // round marks multiples of a round number, some six of them.
-type round struct{}
+type round struct{ whole bool }
 
 // Ticks implements plot.Ticker.
-func (round) Ticks(lo, hi float64) []plot.Tick {
+func (r round) Ticks(lo, hi float64) []plot.Tick {
 	span := hi - lo
 	step := math.Pow(10, math.Floor(math.Log10(span/6)))
 	for _, k := range []float64{1, 2, 5, 10} {
@@ -251,6 +358,9 @@ func (round) Ticks(lo, hi float64) []plot.Tick {
 			step *= k
 			break
 		}
+	}
+	if r.whole {
+		step = max(step, 1)
 	}
 	digits := max(0, int(-math.Floor(math.Log10(step)+1e-9)))
 	var ticks []plot.Tick

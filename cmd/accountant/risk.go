@@ -85,6 +85,7 @@ type (
 		Advantage    riskValueJSON   `json:"advantage"`
 		TruePositive []riskRateJSON  `json:"true-positive-rate"`
 		Bayes        []riskPriorJSON `json:"bayes-success"`
+		TheoryGap    bool            `json:"theory-gap,omitempty"`
 		Warnings     []string        `json:"warnings,omitempty"`
 	}
 	riskValueJSON struct {
@@ -123,7 +124,7 @@ func newRiskJSON(r profiles.Relation, risk accountant.Risk) riskJSON {
 	value := func(v accountant.RiskValue) riskValueJSON {
 		return riskValueJSON{boundsJSON{number(v.Lower), number(v.Estimate), number(v.Upper)}, v.Direction}
 	}
-	out := riskJSON{Neighbors: r.String(), Advantage: value(risk.Advantage), Warnings: riskWarnings(risk)}
+	out := riskJSON{Neighbors: r.String(), Advantage: value(risk.Advantage), TheoryGap: risk.TheoryGap, Warnings: riskWarnings(risk)}
 	for _, v := range risk.TruePositive {
 		out.TruePositive = append(out.TruePositive, riskRateJSON{number(v.At), value(v)})
 	}
@@ -177,6 +178,9 @@ func printRisk(w io.Writer, r profiles.Relation, risk accountant.Risk) error {
 	}
 	if err := tw.Flush(); err != nil {
 		return err
+	}
+	if risk.TheoryGap {
+		fmt.Fprint(w, gapNote)
 	}
 	fmt.Fprintln(w, "\nWithout the release: advantage 0, true-positive rate = false-positive rate, and\nright as often as the likelier data set comes up.")
 	return nil

@@ -49,18 +49,42 @@ type server struct {
 	opened  int
 	// The accountants of the latest plans, oldest first: a question about the same
 	// plan does not start anew.
-	recent []served
+	recent []*served
 }
 
+// A served plan keeps its accountant and the latest answers.
 type served struct {
-	plan string
-	acct *accountant.Accountant
+	plan    string
+	acct    *accountant.Accountant
+	answers map[string]any
 }
 
 const (
 	maxServed  = 8
+	maxAnswers = 1000
 	maxLedgers = 1000
 )
+
+// remember returns the answer to a question that was asked before, or finds it.
+func (sv *served) remember(op string, question any, find func() (any, error)) (any, error) {
+	text, err := json.Marshal(question)
+	if err != nil {
+		return nil, err
+	}
+	key := op + string(text)
+	if a, ok := sv.answers[key]; ok {
+		return a, nil
+	}
+	a, err := find()
+	if err != nil {
+		return nil, err
+	}
+	if sv.answers == nil || len(sv.answers) >= maxAnswers {
+		sv.answers = map[string]any{}
+	}
+	sv.answers[key] = a
+	return a, nil
+}
 
 func newServer() *server { return &server{ledgers: map[string]*ledger.Ledger{}} }
 
@@ -74,6 +98,10 @@ var ops = []struct {
 	{"version", (*server).version},
 	{"epsilon", (*server).epsilon},
 	{"delta", (*server).delta},
+	{"risk", (*server).risk},
+	{"curve", (*server).curve},
+	{"calibrate", (*server).calibrate},
+	{"compare", (*server).compare},
 	{"ledger-create", (*server).ledgerCreate},
 	{"ledger-open", (*server).ledgerOpen},
 	{"ledger-spend", (*server).ledgerSpend},
@@ -98,7 +126,8 @@ type (
 		Error errorJSON       `json:"error"`
 	}
 	// errorJSON tells errors apart by kind: input (the request is wrong, or a
-	// file), budget (a ledger refused a spend), internal (a defect).
+	// file), budget (a ledger refused a spend), infeasible (no value meets a
+	// calibration's budget), internal (a defect).
 	errorJSON struct {
 		Kind    string `json:"kind"`
 		Message string `json:"message"`
@@ -198,6 +227,8 @@ func (s *server) answer(line []byte) any {
 	switch {
 	case errors.Is(err, ledger.ErrBudget):
 		kind = "budget"
+	case errors.Is(err, accountant.ErrInfeasible):
+		kind = "infeasible"
 	case errors.Is(err, errInternal):
 		kind = "internal"
 	}
@@ -218,7 +249,7 @@ func requestProblem(err error, keys []string) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &wrong):
-		what := map[string]string{"float64": "a number that fits 64 bits", "string": "a string"}[wrong.Type.String()]
+		what := map[string]string{"float64": "a number that fits 64 bits", "string": "a string", "[]float64": "a list of numbers", "bool": "true or false"}[wrong.Type.String()]
 		if what == "" {
 			what = "a JSON value of the right type"
 		}
@@ -227,6 +258,10 @@ func requestProblem(err error, keys []string) error {
 	if key, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		key = strings.Trim(key, `"`)
 		return fmt.Errorf("request: unknown key %s; %s", show(key), nearest.Hint(key, keys))
+	}
+	if text, ok := strings.CutPrefix(err.Error(), "json: invalid number literal, trying to unmarshal "); ok {
+		text, _, _ = strings.Cut(text, " into ")
+		return fmt.Errorf("request: %s is not a number", text)
 	}
 	return fmt.Errorf("request: %s", strings.TrimPrefix(err.Error(), "json: "))
 }
@@ -276,7 +311,7 @@ func (s *server) epsilon(line []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.ask(q.Plan, at, askEpsilon)
+	return s.ask("epsilon", q.Plan, at, askEpsilon)
 }
 
 func (s *server) delta(line []byte) (any, error) {
@@ -292,34 +327,37 @@ func (s *server) delta(line []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.ask(q.Plan, at, askDelta)
+	return s.ask("delta", q.Plan, at, askDelta)
 }
 
-func (s *server) ask(raw json.RawMessage, at float64, ask func(*accountant.Accountant, []float64) ([]answer, error)) (any, error) {
-	text, err := planOf(raw)
+func (s *server) ask(op string, raw json.RawMessage, at float64, ask func(*accountant.Accountant, []float64) ([]answer, error)) (any, error) {
+	sv, err := s.served(raw)
 	if err != nil {
 		return nil, err
 	}
-	acct, err := s.accountant(string(text))
-	if err != nil {
-		return nil, err
-	}
-	answers, err := ask(acct, []float64{at})
-	if err != nil {
-		return nil, err
-	}
-	return resultsJSON(answers)[0], nil
+	return sv.remember(op, at, func() (any, error) {
+		answers, err := ask(sv.acct, []float64{at})
+		if err != nil {
+			return nil, err
+		}
+		return resultsJSON(answers)[0], nil
+	})
 }
 
-// accountant returns one that holds the plan, and remembers it.
-func (s *server) accountant(text string) (*accountant.Accountant, error) {
+// served returns an accountant that holds the plan of a request, and remembers it.
+func (s *server) served(raw json.RawMessage) (*served, error) {
+	data, err := planOf(raw)
+	if err != nil {
+		return nil, err
+	}
+	text := string(data)
 	for i, r := range s.recent {
 		if r.plan == text {
 			s.recent = append(append(s.recent[:i:i], s.recent[i+1:]...), r)
-			return r.acct, nil
+			return r, nil
 		}
 	}
-	plan, err := accountant.ParsePlan([]byte(text))
+	plan, err := accountant.ParsePlan(data)
 	if err != nil {
 		return nil, err
 	}
@@ -327,10 +365,11 @@ func (s *server) accountant(text string) (*accountant.Accountant, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.recent = append(s.recent, served{text, acct}); len(s.recent) > maxServed {
+	sv := &served{plan: text, acct: acct}
+	if s.recent = append(s.recent, sv); len(s.recent) > maxServed {
 		s.recent = s.recent[1:]
 	}
-	return acct, nil
+	return sv, nil
 }
 
 func (s *server) ledgerCreate(line []byte) (any, error) {

@@ -137,6 +137,43 @@ func TestServeKilled(t *testing.T) {
 	}
 }
 
+// TestServeTogether: processes that spend from one file at once never pass its
+// budget together, and use all of it.
+func TestServeTogether(t *testing.T) {
+	program := linkedProgram(t)
+	path := filepath.Join(t.TempDir(), "budget.ledger")
+	if _, err := ledger.Create(path, ledger.Config{Neighbors: accountant.AddRemove, Epsilon: 12.2, Mode: ledger.Planned}); err != nil {
+		t.Fatal(err)
+	}
+	opening, err := json.Marshal(map[string]string{"op": "ledger-open", "path": path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const spend = `{"op": "ledger-spend", "ledger": "ledger-1", "plan": {"neighbors": "add-remove", "steps": [{"mechanism": {"pure": {"epsilon": 0.4}}}]}}` + "\n"
+	var outs [3]bytes.Buffer
+	var all [3]*exec.Cmd
+	for i := range all {
+		all[i] = exec.Command(program, "serve", "--stdio")
+		all[i].Stdin = strings.NewReader(string(opening) + "\n" + strings.Repeat(spend, 20))
+		all[i].Stdout = &outs[i]
+		if err := all[i].Start(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	spent, refused := 0, 0
+	for i, cmd := range all {
+		if err := cmd.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		spent += strings.Count(outs[i].String(), `"spent":true`)
+		refused += strings.Count(outs[i].String(), `"kind":"budget"`)
+	}
+	st, err := ledger.Check(path)
+	if err != nil || st.Entries != 30 || spent != 30 || refused != 30 {
+		t.Errorf("%d spent and %d refused, %d entries, %v; want 30 of each", spent, refused, st.Entries, err)
+	}
+}
+
 // TestServePanic: a defect is an answer, not the end.
 func TestServePanic(t *testing.T) {
 	s := newServer()

@@ -9,7 +9,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
-from dpaccountant import Accountant, AccountantError, BudgetError, InputError
+from dpaccountant import Accountant, AccountantError, BudgetError, InfeasibleError, InputError
 
 
 def pure(epsilon, count=1):
@@ -37,6 +37,54 @@ class Tests(unittest.TestCase):
         # YAML; δ = 0 for Gaussian noise has no finite ε.
         yaml = "neighbors: substitute\nsteps:\n  - mechanism: {gaussian: {noise-multiplier: 2}}\n"
         self.assertEqual(self.accountant.epsilon(yaml, delta=0).upper, math.inf)
+
+    def test_risk(self):
+        # Randomized response: advantage tanh(ε/2), power e^ε·α for small α, and
+        # right with probability 1/(1 + e^−ε) when either is as likely.
+        risk = self.accountant.risk(pure(1), false_positives=[1e-3], priors=[0.5])
+        self.assertAlmostEqual(risk.advantage.upper, math.tanh(0.5), places=9)
+        self.assertEqual(len(risk.true_positive_rate), 1)
+        self.assertEqual(risk.true_positive_rate[0].at, 1e-3)
+        self.assertAlmostEqual(risk.true_positive_rate[0].estimate, math.e * 1e-3, places=5)
+        self.assertAlmostEqual(risk.bayes_success[0].estimate, 1 / (1 + math.exp(-1)), places=9)
+        self.assertFalse(risk.theory_gap)
+        self.assertEqual(len(self.accountant.risk(pure(1)).true_positive_rate), 3)
+
+    def test_curve(self):
+        curve = self.accountant.curve(pure(1), points=3, from_=0, to=1)
+        self.assertEqual((curve.kind, curve.x, curve.y), ("delta", "epsilon", "delta"))
+        self.assertEqual([p.x for p in curve.points], [0, 0.5, 1])
+        self.assertAlmostEqual(curve.points[0].upper, math.tanh(0.5), places=9)
+        self.assertAlmostEqual(curve.points[2].upper, 0, places=9)
+        steps = self.accountant.curve(pure(0.1, 4), "steps", points=4, delta=1e-9)
+        self.assertEqual([p.x for p in steps.points], [1, 2, 3, 4])
+        power = self.accountant.curve(pure(1), "trade-off", log=True, points=2)
+        self.assertEqual(power.y, "true-positive-rate")
+
+    def test_calibrate(self):
+        # Ten Laplace releases of noise b at δ = 0: 10/b ≤ 2.
+        plan = {"neighbors": "add-remove", "steps": [{"mechanism": {"laplace": {"noise-multiplier": 1}}, "count": 10}]}
+        found = self.accountant.calibrate(plan, epsilon=2, delta=0)
+        self.assertAlmostEqual(found.value, 5, places=4)
+        self.assertLessEqual(found.meets.upper, 2)
+        self.assertGreater(found.fails.upper, 2)
+        self.assertEqual(found.asked, "epsilon")
+        self.assertEqual(found.steps, {"steps[0]": found.value})
+        self.assertEqual(self.accountant.calibrate(plan, epsilon=12.5, delta=0, solve="count").value, 12)
+        near = self.accountant.calibrate(plan, epsilon=0, delta=1e-3)
+        self.assertEqual(near.asked, "delta")
+        self.assertLessEqual(near.meets.upper, 1e-3)
+        gauss = {"neighbors": "add-remove", "steps": [{"mechanism": {"gaussian": {"noise-multiplier": 1}}}]}
+        with self.assertRaises(InfeasibleError):
+            self.accountant.calibrate(gauss, epsilon=1, delta=0)
+        with self.assertRaises(InputError):
+            self.accountant.calibrate(gauss, epsilon=1, delta=1e-5, solve="noise")
+
+    def test_compare(self):
+        rows = {r.method: r for r in self.accountant.compare(pure(0.1, 10), delta=1e-6)}
+        self.assertAlmostEqual(rows["basic composition"].epsilon, 1, places=5)
+        self.assertLessEqual(rows["Fourier accountant"].epsilon, 1)
+        self.assertIsNotNone(rows["Fourier accountant"].lower)
 
     def test_bad_input_leaves_it_running(self):
         for call, text in [
