@@ -91,3 +91,51 @@ func TestTable8IsNotPrivate(t *testing.T) {
 		}
 	}
 }
+
+// Laplace noise: each of the two pairs is known to 1e-3 (the loss of the attack
+// grows in ever smaller steps towards its end, which no lattice resolves), and the
+// attack is at most the bound. Poisson under substitution has the bound of WOR, at
+// the same rate, and an attack below that of WOR.
+func TestLaplaceSchemes(t *testing.T) {
+	fixed := scheme[subsample.FixedSize](t)
+	b, err := profiles.NewLaplaceMechanism(4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range []int64{10, 1000} {
+		var poisson, wor accountant.Interval
+		for _, s := range []subsample.Scheme{
+			scheme[subsample.Scheme](t)(subsample.NewPoisson(0.02)), fixed(subsample.NewWithoutReplacement(10000, 200)),
+			fixed(subsample.NewWithReplacement(10000, 200)), fixed(subsample.NewMustOW(10000, 118, 200)), fixed(subsample.NewMustWW(10000, 118, 200)),
+		} {
+			acct := accountant.New(accountant.Substitute)
+			if err := acct.Add(accountant.Step{Mechanism: b, Sampling: s}, k); err != nil {
+				t.Fatal(err)
+			}
+			iv, err := acct.Epsilon(1e-5)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if iv.Gap == nil {
+				t.Fatalf("%s: no gap", s.Name())
+			}
+			for _, r := range []accountant.Range{iv.Gap.Proved, iv.Gap.Attack} {
+				if !(r.Upper-r.Lower <= 1.01e-3*r.Upper && r.Lower > 0) {
+					t.Errorf("%s, %d runs: [%v, %v] is wider than 1e-3", s.Name(), k, r.Lower, r.Upper)
+				}
+			}
+			if !(iv.Gap.Attack.Lower <= iv.Gap.Proved.Upper) {
+				t.Errorf("%s, %d runs: attack %v, bound %v", s.Name(), k, iv.Gap.Attack, iv.Gap.Proved)
+			}
+			switch s.Name() {
+			case "poisson":
+				poisson = iv
+			case "without-replacement":
+				wor = iv
+			}
+		}
+		if rel := poisson.Upper/wor.Upper - 1; !(rel < 1e-9 && rel > -1e-9) || poisson.Lower > wor.Gap.Attack.Upper {
+			t.Errorf("%d runs: Poisson [%v, %v], WOR [%v, %v]", k, poisson.Lower, poisson.Upper, wor.Lower, wor.Upper)
+		}
+	}
+}

@@ -297,3 +297,34 @@ func TestSubstituteDirectionsAgree(t *testing.T) {
 		t.Error("an asymmetric base has equal directions")
 	}
 }
+
+// Laplace noise, all other records at 0 (the paper's pair A): it attains Theorem 5
+// at ε = 0, where pair B does not, and is far below B from small ε on
+// (docs/theory/must-composition.md).
+func TestLaplaceOthersAtZero(t *testing.T) {
+	_, _, ow, ww, _ := paperSetting()
+	const noise = 4.0
+	for _, s := range []FixedSize{ow, ww} {
+		law := s.Multiplicity()
+		mix := func(sign float64) func(float64) float64 {
+			return func(x float64) float64 {
+				d := 0.0
+				for u, l := range law.LogP[:30] {
+					d += math.Exp(l-math.Abs(x-sign*float64(u))/noise) / (2 * noise)
+				}
+				return d
+			}
+		}
+		attack, bound := ok(s.Attack(laplace(noise))), ok(s.Theorem5(laplace(noise)))
+		for _, c := range []struct{ eps, least, most float64 }{{0, 1.04, 1.06}, {0.01, 0, 0.2}} {
+			a := hockey(mix(1), mix(-1), math.Exp(c.eps), -100, 100)
+			// The trapezoid rule with step 0.025 is good to 1e-5 of the density's scale.
+			if b := deltaOf(attack, c.eps); !(a/b >= c.least && a/b <= c.most) {
+				t.Errorf("%s at %v: A %v, B %v", s.Name(), c.eps, a, b)
+			}
+			if u := deltaOf(bound, c.eps); c.eps == 0 && math.Abs(a/u-1) > 1e-4 {
+				t.Errorf("%s: A %v, Theorem 5 %v", s.Name(), a, u)
+			}
+		}
+	}
+}
