@@ -518,6 +518,14 @@ func (s *Sum) refineDelta(eps, logInf float64) (Result, error) {
 		}
 		theta = c.saddle(eps, max(theta, 1))
 		v, _, _ := c.logDelta(eps, theta)
+		if math.IsNaN(v) {
+			for _, t := range c {
+				if err := complete(t.law); err != nil {
+					return Result{}, err
+				}
+			}
+			return Result{}, fmt.Errorf("the saddle point at epsilon %v is not a number", eps)
+		}
 		if v > logDelta-3 {
 			logDelta = v
 			break

@@ -102,8 +102,36 @@ func newDiscretizer(p profiles.Profile, g Grid) *discretizer {
 			d.push(k, d.at(k))
 		}
 	}
+	d.prune()
 	d.fill()
 	return d
+}
+
+// prune drops inner vertices at which a profile knows its smaller tail only
+// within a factor e, as at the end of a support where the loss is flat: their
+// errors, which may overflow, would count as mass. The polygon through the other
+// vertices bounds the profile as well.
+func (d *discretizer) prune() {
+	n := 0
+	for i, pt := range d.pts {
+		t := pt.tails
+		err := t.Err
+		if t.PC < t.P {
+			err = t.ErrC
+		}
+		if err > 1 && !pt.atom && i > 0 && i < len(d.pts)-1 {
+			continue
+		}
+		d.pts[n] = pt
+		if d.index != nil {
+			d.index[n] = d.index[i]
+		}
+		n++
+	}
+	d.pts = d.pts[:n]
+	if d.index != nil {
+		d.index = d.index[:n]
+	}
 }
 
 // notable returns the losses of atoms that vertices should meet: all of a few,
@@ -287,6 +315,9 @@ func (d *discretizer) upper() *Law {
 	// Right side, from the top.
 	last := d.pts[n-1].tails.P
 	pinf := last + d.pts[n-1].tails.Err + 4*xmath.U*(1+finite(last))
+	if before := d.pts[n-2].tails; !(pinf <= before.P+before.Err) {
+		pinf = before.P + before.Err + 4*xmath.U*(1+finite(before.P))
+	}
 	prev, prevScale := 0.0, 0.0
 	if !math.IsInf(last, -1) {
 		prevScale = pinf

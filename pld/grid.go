@@ -104,6 +104,7 @@ func Coarse(p profiles.Profile, logAbove, logBelow, res float64) *Law {
 		}
 	}
 	d := &discretizer{p: p, sup: p.Support(), pts: pts}
+	d.prune()
 	d.fill()
 	return d.upper()
 }

@@ -21,6 +21,7 @@ func TestTinyDivergencesGolden(t *testing.T) {
 	}{
 		{must(NewWithoutReplacement(4, 2)), 0, [4]float64{0.341344746069, 0.341344746069, 0.341344746069, 0.341344746069}},
 		{must(NewWithoutReplacement(4, 2)), 0.5, [4]float64{0.194001685692, 0.27014924538, 0.0721700401512, 0.27014924538}},
+		{must(NewWithoutReplacement(4, 2)), 1, [4]float64{0.0933579749693, 0.210495594285, 0, 0.210495594285}},
 		{must(NewWithoutReplacement(4, 2)), 2, [4]float64{0.0129556227068, 0.117190857941, 0, 0.117190857941}},
 		{must(NewWithReplacement(3, 3)), 0, [4]float64{0.552465649119, 0.528072437782, 0.528072437782, 0.552465649119}},
 		{must(NewWithReplacement(3, 3)), 0.5, [4]float64{0.441397153401, 0.475160249911, 0.318600119969, 0.499565478986}},
@@ -28,10 +29,15 @@ func TestTinyDivergencesGolden(t *testing.T) {
 		{must(NewWithReplacement(3, 3)), 2, [4]float64{0.182791041098, 0.343230880091, 0, 0.355659377074}},
 		{must(NewMustOW(4, 2, 3)), 0, [4]float64{0.369304243041, 0.349873241505, 0.349873241505, 0.369304243041}},
 		{must(NewMustOW(4, 2, 3)), 0.5, [4]float64{0.248044075759, 0.317067453675, 0.0310668141744, 0.335230123189}},
+		{must(NewMustOW(4, 2, 3)), 1, [4]float64{0.178037273315, 0.29253804772, 0, 0.30720337939}},
 		{must(NewMustOW(4, 2, 3)), 2, [4]float64{0.0988048920647, 0.254448744675, 0, 0.261779805871}},
 		{must(NewMustWW(3, 2, 3)), 0, [4]float64{0.43908157203, 0.414175462279, 0.414175462279, 0.43908157203}},
+		{must(NewMustWW(3, 2, 3)), 0.5, [4]float64{0.329637131604, 0.387347107083, 0.10666690929, 0.411396170772}},
 		{must(NewMustWW(3, 2, 3)), 1, [4]float64{0.262702698082, 0.366614770185, 0, 0.387407175815}},
+		{must(NewMustWW(3, 2, 3)), 2, [4]float64{0.177018501548, 0.333767038193, 0, 0.346865428243}},
+		{must(NewMustWW(4, 3, 3)), 0, [4]float64{0.371198716708, 0.351241196134, 0.351241196134, 0.371198716708}},
 		{must(NewMustWW(4, 3, 3)), 0.5, [4]float64{0.248023018702, 0.314358069603, 0.0393686228635, 0.333622727956}},
+		{must(NewMustWW(4, 3, 3)), 1, [4]float64{0.176550922347, 0.286648814633, 0, 0.302704675436}},
 		{must(NewMustWW(4, 3, 3)), 2, [4]float64{0.098253113846, 0.24467471581, 0, 0.253200869275}},
 	} {
 		b := gaussian(1)
@@ -42,6 +48,29 @@ func TestTinyDivergencesGolden(t *testing.T) {
 				t.Errorf("%v eps %v: A, B, B reversed, Theorem 5 = %v, want %v", c.s, c.eps, got, c.want)
 				break
 			}
+		}
+	}
+}
+
+// must.md §4.5, WR with n = m = 2, σ = 1: the pair that switches the data set (B)
+// is below Theorem 5, which A attains at ε = 0: B dominates nothing.
+func TestSwitchingDoesNotDominate(t *testing.T) {
+	s, b := must(NewWithReplacement(2, 2)), gaussian(1)
+	for _, c := range []struct{ eps, a, b, bound float64 }{
+		{0, 0.579969680094, 0.557133635283, 0.579969680094},
+		{0.25, 0.526876070384, 0.528554099267, 0.551641748652},
+		{1, 0.369343997503, 0.447577295126, 0.467576507779},
+		{3, 0.0894163328773, 0.278072555476, 0.280101786985},
+	} {
+		got := [3]float64{deltaOf(ok(s.PaperPairNotABound(b)), c.eps), deltaOf(ok(s.Attack(b)), c.eps), deltaOf(ok(s.Theorem5(b)), c.eps)}
+		for i, want := range [3]float64{c.a, c.b, c.bound} {
+			if math.Abs(got[i]-want) > 2e-12 {
+				t.Errorf("eps %v: A, B, Theorem 5 = %v, want %+v", c.eps, got, c)
+				break
+			}
+		}
+		if upper := deltaOf(ok(s.Apply(b, profiles.Substitute)).Directions[0].Upper, c.eps); !(upper >= max(c.a, c.b)*(1-1e-12)) {
+			t.Errorf("eps %v: the upper profile has %v, below a data set", c.eps, upper)
 		}
 	}
 }
@@ -266,5 +295,36 @@ func TestSubstituteDirectionsAgree(t *testing.T) {
 	b := ok(profiles.NewFiniteMechanism([]float64{0.5, 0.3, 0.2}, []float64{0.2, 0.2, 0.6}))
 	if m := ok(wor.Apply(b, profiles.Substitute)); profiles.Equal(m.Directions[0].Upper, m.Directions[1].Upper) {
 		t.Error("an asymmetric base has equal directions")
+	}
+}
+
+// Laplace noise, all other records at 0 (the paper's pair A): it attains Theorem 5
+// at ε = 0, where pair B does not, and is far below B from small ε on
+// (docs/theory/must-composition.md).
+func TestLaplaceOthersAtZero(t *testing.T) {
+	_, _, ow, ww, _ := paperSetting()
+	const noise = 4.0
+	for _, s := range []FixedSize{ow, ww} {
+		law := s.Multiplicity()
+		mix := func(sign float64) func(float64) float64 {
+			return func(x float64) float64 {
+				d := 0.0
+				for u, l := range law.LogP[:30] {
+					d += math.Exp(l-math.Abs(x-sign*float64(u))/noise) / (2 * noise)
+				}
+				return d
+			}
+		}
+		attack, bound := ok(s.Attack(laplace(noise))), ok(s.Theorem5(laplace(noise)))
+		for _, c := range []struct{ eps, least, most float64 }{{0, 1.04, 1.06}, {0.01, 0, 0.2}} {
+			a := hockey(mix(1), mix(-1), math.Exp(c.eps), -100, 100)
+			// The trapezoid rule with step 0.025 is good to 1e-5 of the density's scale.
+			if b := deltaOf(attack, c.eps); !(a/b >= c.least && a/b <= c.most) {
+				t.Errorf("%s at %v: A %v, B %v", s.Name(), c.eps, a, b)
+			}
+			if u := deltaOf(bound, c.eps); c.eps == 0 && math.Abs(a/u-1) > 1e-4 {
+				t.Errorf("%s: A %v, Theorem 5 %v", s.Name(), a, u)
+			}
+		}
 	}
 }

@@ -14,13 +14,24 @@ import (
 //	L(t) = log Σ_u p_u e^{|t| − |t − uθ|}
 //
 // increases from t = 0 to the last centre and is constant outside: two atoms.
+//
+// Outputs beyond the centre of a number of copies from which on the loss hardly
+// changes any more are taken for one: an adversary who does not look closer loses
+// next to nothing, and no lattice could resolve the steps, each a small fraction
+// of the one before, in which the loss grows there.
 type switchedLaplace struct {
 	copies
 	low  []float64 // low[k] = log Σ_{u≤k} p_u e^{uθ}
 	high []float64 // high[k] = log Σ_{u>k} p_u e^{−uθ}
 	knot []float64 // knot[k] = L(kθ)
 	err  float64   // of the three
+	last int       // centres from here on are one outcome
+	top  float64   // its loss
 }
+
+// blur is how much of the range of the loss may lie beyond the outcomes that are
+// told apart.
+const blur = 1e-3
 
 func newSwitchedLaplace(law Multiplicity, theta float64) *switchedLaplace {
 	p := &switchedLaplace{copies: copies{law, theta}}
@@ -50,10 +61,17 @@ func newSwitchedLaplace(law Multiplicity, theta float64) *switchedLaplace {
 		}
 	}
 	p.err = worst + roundOff*(8+4*size+float64(n))
+	lo, hi := p.knot[0], p.knot[n-1]
+	for p.last < n-1 && hi-p.knot[p.last] > blur*(hi-lo) {
+		p.last++
+	}
+	t := p.beyond(float64(p.last)*theta, 0)
+	p.top = max(p.knot[p.last], t.P-t.Q)
+	p.err += 2 * t.Err
 	return p
 }
 
-func (p *switchedLaplace) ends() (lo, hi float64) { return p.knot[0], p.knot[len(p.knot)-1] }
+func (p *switchedLaplace) ends() (lo, hi float64) { return p.knot[0], p.top }
 
 func (p *switchedLaplace) Tails(eps, tol float64) profiles.Tails {
 	lo, hi := p.ends()
@@ -66,9 +84,11 @@ func (p *switchedLaplace) Tails(eps, tol float64) profiles.Tails {
 	}
 	// On the segment that starts at knot k: e^ε = e^low + e^{2t + high}.
 	k := sort.SearchFloat64s(p.knot, math.Nextafter(eps, math.Inf(1))) - 1
-	k = max(k, 0)
+	k = min(max(k, 0), p.last)
 	t, dt := 0.0, 0.0
-	if eps > lo {
+	if k == p.last {
+		t = float64(k) * p.theta // one outcome is left
+	} else if eps > lo {
 		rest := xmath.LogSub(eps, p.low[k])
 		left, right := float64(k)*p.theta, float64(k+1)*p.theta
 		t = min(max(left, (rest-p.high[k])/2), right)
@@ -79,6 +99,11 @@ func (p *switchedLaplace) Tails(eps, tol float64) profiles.Tails {
 		// segment bounds it.
 		dt = min((tol+p.err+2*roundOff*math.Abs(eps))*(1+math.Exp(min(100, eps-rest))), right-left)
 	}
+	return p.beyond(t, dt)
+}
+
+// beyond returns the tails of the outputs above t, which is known to dt.
+func (p *switchedLaplace) beyond(t, dt float64) profiles.Tails {
 	ps, pc := newLogSum(), newLogSum()
 	for u, l := range p.LogP {
 		if math.IsInf(l, -1) {

@@ -21,7 +21,7 @@ func main() {
 	quick := flag.Bool("quick", false, "few repetitions and few steps, for a look")
 	flag.Parse()
 	r := &report{dir: *out, quick: *quick}
-	for _, section := range []func(*report) error{intro, profilesTable, alignedFigure, sizesFigure, compositionTable, historicTable, distinctTable, bootstrap, regression, logistic} {
+	for _, section := range []func(*report) error{intro, profilesTable, alignedFigure, sizesFigure, compositionTable, laplaceTable, historicTable, distinctTable, bootstrap, regression, logistic} {
 		if err := section(r); err != nil {
 			log.Fatal(err)
 		}
