@@ -75,7 +75,9 @@ type Interval struct {
 	Direction string
 	Budget    Budget
 	// Gap is set when theory leaves a gap: Lower is an attack's, Upper a
-	// theorem's, and each has its own numerical interval.
+	// theorem's, and each has its own numerical interval. With WithRecursion, Lower
+	// may be what an adaptive adversary reaches, above Gap.Attack, which is a pair
+	// of data sets with a fixed mechanism.
 	Gap      *Gap
 	Warnings []string // why the interval is wider than asked, if it is
 	// Points is the length of the transforms, 0 if there was none.
@@ -90,7 +92,7 @@ type Gap struct{ Proved, Attack Range }
 // not safe for concurrent use.
 type Accountant struct {
 	relation profiles.Relation
-	opts     fourier.Options
+	opts     settings
 	known    map[any]profiles.Mechanism
 	added    []run
 	// Per direction: the sum of upper profiles, and that of lower ones, which is
@@ -107,12 +109,17 @@ type run struct {
 }
 
 // An Option configures New.
-type Option func(*fourier.Options)
+type Option func(*settings)
+
+type settings struct {
+	fourier.Options
+	recursion int64 // runs of one mechanism that the recursion takes on
+}
 
 // WithAccuracy asks for intervals of at most this width relative to ε (default
 // 1e-3), or to δ when δ is asked. It must be in (0, 1).
 func WithAccuracy(relative float64) Option {
-	return func(o *fourier.Options) {
+	return func(o *settings) {
 		o.Relative = relative
 		o.Absolute = min(o.Absolute, 1e-3*relative)
 	}
@@ -122,22 +129,22 @@ func WithAccuracy(relative float64) Option {
 // (default 1 GiB). An answer that needs more is wider than asked and carries a
 // warning.
 func WithMemory(bytes int64) Option {
-	return func(o *fourier.Options) { o.MaxPoints = int(max(bytes/64, 256)) }
+	return func(o *settings) { o.MaxPoints = int(max(bytes/64, 256)) }
 }
 
 // WithTransform selects the Fourier transform (default fourier.Gonum).
 func WithTransform(t fourier.Transform) Option {
-	return func(o *fourier.Options) { o.Transform = t }
+	return func(o *settings) { o.Transform = t }
 }
 
 // New returns an empty accountant under the relation.
 func New(r profiles.Relation, opts ...Option) *Accountant {
-	a := &Accountant{relation: r, opts: fourier.DefaultOptions(), known: map[any]profiles.Mechanism{}, symmetric: true}
+	a := &Accountant{relation: r, opts: settings{Options: fourier.DefaultOptions()}, known: map[any]profiles.Mechanism{}, symmetric: true}
 	for _, o := range opts {
 		o(&a.opts)
 	}
 	for i := range a.upper {
-		a.upper[i] = fourier.New(a.opts)
+		a.upper[i] = fourier.New(a.opts.Options)
 		a.lower[i] = a.upper[i]
 	}
 	return a
@@ -289,7 +296,7 @@ func (a *Accountant) selected(s Step) (profiles.Mechanism, error) {
 		return profiles.Mechanism{}, fmt.Errorf("selection.%w", err)
 	}
 	candidate := New(a.relation)
-	candidate.opts = a.opts
+	candidate.opts.Options = a.opts.Options
 	s.Selection, s.Count = nil, 1
 	if err := candidate.Add(s, 1); err != nil {
 		return profiles.Mechanism{}, err
@@ -318,7 +325,7 @@ func (a *Accountant) addRuns(runs []run) error {
 			// From here on attacks are composed apart.
 			a.gap = true
 			for d := range a.lower {
-				a.lower[d] = fourier.New(a.opts)
+				a.lower[d] = fourier.New(a.opts.Options)
 				for _, old := range a.added {
 					if err := a.lower[d].Add(old.m.Directions[d].Upper, old.count); err != nil {
 						return err
@@ -348,17 +355,23 @@ func (a *Accountant) addRuns(runs []run) error {
 // Epsilon returns ε(δ) = inf{ε : δ(ε) ≤ δ} of everything added so far, the worst
 // over the two directions, for δ in [0, 1]. It can be negative.
 func (a *Accountant) Epsilon(delta float64) (Interval, error) {
-	return a.worst(
-		func(s *fourier.Sum) (fourier.Result, error) { return s.Epsilon(delta) },
-		func(s *fourier.Sum, eps float64) bool { return s.Proves(eps, delta) })
+	ask := func(s *fourier.Sum) (fourier.Result, error) { return s.Epsilon(delta) }
+	iv, err := a.worst(ask, func(s *fourier.Sum, eps float64) bool { return s.Proves(eps, delta) })
+	if err == nil && a.gap && a.opts.recursion > 0 {
+		err = a.narrow(&iv, ask, iv.Upper, delta, func(at *subsample.AdaptiveAttack) float64 { return at.Epsilon(delta) })
+	}
+	return iv, err
 }
 
 // Delta returns δ(ε) of everything added so far, the worst over the two
 // directions, for any finite ε.
 func (a *Accountant) Delta(eps float64) (Interval, error) {
-	return a.worst(
-		func(s *fourier.Sum) (fourier.Result, error) { return s.Delta(eps) },
-		func(s *fourier.Sum, delta float64) bool { return s.Proves(eps, delta) })
+	ask := func(s *fourier.Sum) (fourier.Result, error) { return s.Delta(eps) }
+	iv, err := a.worst(ask, func(s *fourier.Sum, delta float64) bool { return s.Proves(eps, delta) })
+	if err == nil && a.gap && a.opts.recursion > 0 {
+		err = a.narrow(&iv, ask, eps, iv.Upper, func(at *subsample.AdaptiveAttack) float64 { return at.Delta(eps) })
+	}
+	return iv, err
 }
 
 // worst asks both directions and joins the answers. below reports whether a

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/nearest"
 )
 
@@ -185,7 +184,7 @@ const (
 
 func newSearch(k *knob, p *Plan, g Goal, opts []Option) *search {
 	s := &search{k: k, p: p, g: g, opts: opts, final: certifyAccuracy, slope: math.NaN(), byDelta: g.Epsilon < 0.01 && g.Delta > 0}
-	var asked fourier.Options // zero where the caller does not say
+	var asked settings // zero where the caller does not say
 	for _, o := range opts {
 		o(&asked)
 	}
@@ -289,7 +288,7 @@ func (s *search) ask(x, accuracy float64) (iv Interval, reached bool, err error)
 }
 
 func (s *search) answer(plan *Plan, accuracy float64, points int) (Interval, error) {
-	a := New(plan.Neighbors, append(slices.Clone(s.opts), func(o *fourier.Options) {
+	a := New(plan.Neighbors, append(slices.Clone(s.opts), func(o *settings) {
 		o.Relative, o.Absolute, o.MaxPoints = accuracy, 1e-3*accuracy, points
 	})...)
 	if err := a.AddPlan(plan); err != nil {

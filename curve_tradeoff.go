@@ -158,7 +158,7 @@ func (a *Accountant) pair(sums [2]*fourier.Sum, d int, lower bool, alphas []floa
 	if mirrored {
 		return p, nil
 	}
-	back := fourier.New(a.opts)
+	back := fourier.New(a.opts.Options)
 	for _, r := range a.added {
 		if one := side(r, d, lower); one != nil {
 			if err := back.Add(profiles.Reverse(one), r.count); err != nil {

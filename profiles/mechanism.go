@@ -62,6 +62,9 @@ type Mechanism struct {
 	Name       string
 	Relation   Relation
 	Directions [2]Direction
+	// Together bounds many runs better than the composition of Upper does; nil
+	// for most mechanisms. Its type is *subsample.AdaptiveBound.
+	Together any
 }
 
 // TheoryGap reports whether some direction's upper profile is not known to be

@@ -55,6 +55,16 @@ func Group(base profiles.Base, size int, r profiles.Relation) (profiles.Profile,
 // moves the mean by the substitution sensitivity. For the Gaussian this is known
 // exactly, but for MUST.OW (must-gap.md §2, §5.5).
 func (s FixedSize) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechanism, error) {
+	m, err := s.apply(b, r)
+	if err == nil && r == profiles.Substitute {
+		if t, err := s.NewAdaptiveBound(b); err == nil {
+			m.Together = t
+		}
+	}
+	return m, err
+}
+
+func (s FixedSize) apply(b profiles.Base, r profiles.Relation) (profiles.Mechanism, error) {
 	pair, err := b.Pair(profiles.Substitute)
 	if err != nil {
 		return profiles.Mechanism{}, err

@@ -1,0 +1,141 @@
+package accountant
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dpaccountant/accountant/fourier"
+	"github.com/dpaccountant/accountant/subsample"
+)
+
+// WithRecursion lets Epsilon and Delta narrow the theory gap of sampling without
+// or with replacement under substitution, for Gaussian noise, by the recursion
+// over data configurations (subsample.AdaptiveBound) when a mechanism runs
+// between 2 and maxRuns times; the default is 0, never. It takes seconds for
+// 1000 runs, and grows with the power 3/2.
+func WithRecursion(maxRuns int64) Option {
+	return func(o *settings) { o.recursion = maxRuns }
+}
+
+// recursionPoints limits the lattice of the recursion.
+const recursionPoints = 1 << 18
+
+// narrow replaces the ends of iv by those of the recursion where they are better.
+// eps and delta are where the answer is: one is asked, the other the upper end
+// found so far. attack reads an attack's answer.
+func (a *Accountant) narrow(iv *Interval, ask func(*fourier.Sum) (fourier.Result, error), eps, delta float64, attack func(*subsample.AdaptiveAttack) float64) error {
+	if !(eps > 0 && eps < math.Inf(1) && delta > 1e-300 && delta < 1) {
+		return nil
+	}
+	// The runs of one bound are a block; the other mechanisms may come before,
+	// after or in between: composing with the block's profile covers any order.
+	type block struct {
+		bound *subsample.AdaptiveBound
+		run
+	}
+	var blocks []block
+	var others []run
+next:
+	for _, r := range a.added {
+		t, ok := r.m.Together.(*subsample.AdaptiveBound)
+		if !ok {
+			others = append(others, r)
+			continue
+		}
+		for i, b := range blocks {
+			if b.bound == t {
+				blocks[i].count += r.count
+				continue next
+			}
+		}
+		blocks = append(blocks, block{t, r})
+	}
+	sums := [2]*fourier.Sum{fourier.New(a.opts.Options), fourier.New(a.opts.Options)}
+	add := func(r run) error {
+		for d := range sums {
+			if err := sums[d].Add(r.m.Directions[d].Upper, r.count); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, r := range others {
+		if err := add(r); err != nil {
+			return err
+		}
+	}
+	narrowed := false
+	for _, b := range blocks {
+		alone := len(blocks) == 1 && len(others) == 0
+		if b.count > a.opts.recursion {
+			iv.Warnings = append(iv.Warnings, fmt.Sprintf("the recursion that narrows the theory gap was not run: %d runs are above its limit of %d", b.count, a.opts.recursion))
+		}
+		at := eps
+		if !alone {
+			// Where this block alone has its δ.
+			one := fourier.New(a.opts.Options)
+			if err := one.Add(b.m.Directions[0].Upper, b.count); err != nil {
+				return err
+			}
+			r, err := one.Epsilon(delta)
+			if err != nil {
+				return err
+			}
+			at = r.Upper
+		}
+		if b.count == 1 || b.count > a.opts.recursion || !(at > 0 && at < math.Inf(1)) {
+			if err := add(b.run); err != nil {
+				return err
+			}
+			continue
+		}
+		p, err := b.bound.Upper(b.count, at, math.Log(delta), recursionPoints)
+		if err != nil { // what cannot be resolved stays as it was
+			if err := add(b.run); err != nil {
+				return err
+			}
+			continue
+		}
+		for d := range sums {
+			if err := sums[d].Add(p, 1); err != nil {
+				return err
+			}
+		}
+		narrowed = true
+		if alone {
+			if c, err := b.bound.Attack(b.count, at, math.Log(delta), recursionPoints); err == nil {
+				iv.Lower = max(iv.Lower, attack(c))
+			}
+		}
+	}
+	if !narrowed {
+		return nil
+	}
+	names := a.relation.DirectionNames()
+	var worst fourier.Result
+	direction := 0
+	for d := range sums {
+		if d == 1 && a.symmetric {
+			break
+		}
+		r, err := ask(sums[d])
+		if err != nil {
+			return err
+		}
+		if d == 0 || r.Upper > worst.Upper {
+			worst, direction = r, d
+		}
+	}
+	if worst.Upper < iv.Upper {
+		iv.Upper, iv.Estimate, iv.Direction, iv.Points = worst.Upper, worst.Estimate, names[direction], worst.Points
+		iv.Budget = Budget{Discretization: worst.Budget.Discretization, Truncation: worst.Budget.Truncation,
+			Aliasing: worst.Budget.Aliasing, RoundOff: worst.Budget.RoundOff}
+		iv.Gap.Proved = Range{worst.Lower, worst.Estimate, worst.Upper}
+	}
+	iv.Budget.TheoryGap = max(0, iv.Gap.Proved.Lower-max(iv.Gap.Attack.Upper, iv.Lower))
+	if !(iv.Lower <= iv.Upper) {
+		return fmt.Errorf("internal error: the interval [%v, %v] is empty; please report the plan", iv.Lower, iv.Upper)
+	}
+	iv.Estimate = min(max(iv.Estimate, iv.Lower), iv.Upper)
+	return nil
+}
