@@ -239,7 +239,10 @@ func (p *staged) first(n int, eps, tol float64) (logP, logQ, err float64) {
 		}
 		x = p.joint(t, t0, q0, x, eps, logTarget)
 		for range 100 {
-			e, slope, _ := excess(x)
+			e, slope, r := excess(x)
+			if r > 0 {
+				rate = r
+			}
 			if e > logTarget {
 				lo = x
 			} else {
@@ -265,9 +268,6 @@ func (p *staged) first(n int, eps, tol float64) (logP, logQ, err float64) {
 				break
 			}
 		}
-		if _, _, r := excess(x); r > 0 {
-			rate = r
-		}
 		logKappa = x
 	}
 	ps, qs := newLogSum(), newLogSum()
@@ -283,6 +283,7 @@ func (p *staged) first(n int, eps, tol float64) (logP, logQ, err float64) {
 		// An active threshold moves with κ and with ε; one at rest with ε alone.
 		dt := (slack + roundOff*eps) / xmath.NormalHazard(t[j])
 		if q0[j] <= logKappa {
+			t[j] = t0[j] // the last step of κ may have put it to rest
 			_, dt, _ = p.item[j].threshold(eps, tol)
 		}
 		a, b, _, _, e := p.item[j].at(t[j], dt)
