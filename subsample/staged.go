@@ -129,7 +129,7 @@ func (c *coupled) roughAverage(t float64) (logAlpha, slope float64, i int) {
 		r += g + r*g
 		g += shrink + g*shrink
 		p := c.p[u]
-		if p == 0 {
+		if c.LogP[u] < -740 {
 			if u > 1 && c.p[u-1] > 0 {
 				break
 			}
