@@ -49,6 +49,9 @@ type freq struct {
 	abs    float64 // its modulus with every factor inflated by its error
 	b      float64 // Σ_j E_j T_j/ζ_j²
 	pow    float64 // relative error of the powers
+
+	// sin(ω/2) and sin ω of the frequency ω = 2πk/n.
+	sinHalf, sin float64
 }
 
 // A rightTail is a Chernoff bound: log μ(l ≥ x) ≤ logM − s·x.
@@ -140,6 +143,8 @@ func (c *composition) finish() {
 		sin, cos := math.Sincos(f.im)
 		f.re, f.im, f.abs = m*cos, m*sin, math.Exp(f.abs)*(1+1e-12)
 		f.pow += 8 * xmath.U * (1 + math.Abs(math.Log(max(m, 1e-300))))
+		f.sinHalf = math.Sin(math.Pi * float64(f.k) / float64(c.n))
+		f.sin = math.Sin(2 * math.Pi * float64(f.k) / float64(c.n))
 	}
 }
 

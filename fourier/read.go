@@ -86,8 +86,7 @@ func (c *composition) read(eps float64) reading {
 		if p.k == 0 || 2*p.k == c.n {
 			w = 1
 		}
-		sinH := math.Sin(math.Pi * float64(p.k) / n)
-		sinW := math.Sin(2 * math.Pi * float64(p.k) / n)
+		sinH, sinW := p.sinHalf, p.sin
 		// 1 − e^{−sΔ+iω} = (1−e^{−sΔ}) + 2e^{−sΔ}sin²(ω/2) − i e^{−sΔ}sin ω
 		g0 := invert(o0+2*e0*sinH*sinH, -e0*sinW, t0)
 		g1 := invert(o1+2*e1*sinH*sinH, -e1*sinW, t1)
@@ -100,7 +99,7 @@ func (c *composition) read(eps float64) reading {
 		term := w * (wr*zr - wi*zi)
 		sum.Add(term)
 		sumQ.Add(w * (g1.re*zr - g1.im*zi))
-		mod := math.Hypot(wr, wi)
+		mod := math.Sqrt(wr*wr + wi*wi)
 		abs.Add(w * mod * p.abs)
 		errPow.Add(w * mod * p.abs * p.pow)
 		errG.Add(w * (g0.abs() + g1.abs()) * p.abs)
@@ -141,7 +140,8 @@ func (c *composition) read(eps float64) reading {
 
 type complexPair struct{ re, im float64 }
 
-func (z complexPair) abs() float64 { return math.Hypot(z.re, z.im) }
+// abs is the modulus of a number far from the ends of the float64 range.
+func (z complexPair) abs() float64 { return math.Sqrt(z.re*z.re + z.im*z.im) }
 
 // invert returns t/(a + ib).
 func invert(a, b, t float64) complexPair {

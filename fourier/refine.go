@@ -37,20 +37,74 @@ func (s *Sum) newPlan(c cumulant, eps, logDelta, theta, wantLog float64) plan {
 }
 
 // step returns the lattice step at which the error law predicts the width
-// wanted: width of log δ = T·Δ²·g/8 (docs/accuracy.md §4).
-func (s *Sum) step(p plan) float64 {
+// wanted: width of log δ = T·Δ²·g/8 for losses spread evenly (docs/accuracy.md
+// §4). scale is by how much that fell short of the truth so far.
+func (s *Sum) step(p plan, scale float64) float64 {
 	// One tilt must serve both laws: they may differ by half a standard deviation
 	// of the total loss at most.
-	want := min(p.wantLog, 0.5*p.theta*p.scale*math.Sqrt(s.copies))
-	d := math.Sqrt(8 * 0.7 * want / (s.copies * p.g))
+	want := min(p.wantLog, 0.5*p.theta*p.scale*math.Sqrt(s.copies)) / scale
 	// Beyond these the law does not hold: the tilted law must be resolved, and
 	// e^l be about linear in a cell.
-	d = min(d, 0.7/(1+p.theta))
+	d := 0.7 / (1 + p.theta)
 	// A tilted law of a single atom has no scale to resolve.
 	if p.scale > 1e-3*d {
 		d = min(d, p.scale/2)
 	}
+	for range 100 {
+		w := s.width(p, d)
+		if !(w > 0.7*want*(1+1e-12)) {
+			break
+		}
+		d *= max(0.01, math.Sqrt(0.7*want/w))
+	}
 	return d
+}
+
+// firstScale is about by how much the error law falls short before anything is
+// measured: losses with an atom come in rare jumps, for which the saddle-point
+// density is too low (2 to 6 times at the settings of docs/benchmarks.md).
+func (s *Sum) firstScale() float64 {
+	for _, e := range s.entries {
+		if len(e.sup.Atoms) > 0 {
+			return 3
+		}
+	}
+	return 1
+}
+
+// finest is less than the first step ever needs to be when the coarse laws place ε
+// well: for many runs of one profile a width of r·ε takes about 0.15·√(r/1e-3)
+// of its standard deviation. Where they do not, a lattice that fine is a waste.
+func (s *Sum) finest() float64 {
+	least := math.Inf(1)
+	for _, e := range s.entries {
+		if _, _, v := e.coarse.Tilted(0); v > 0 {
+			least = min(least, math.Sqrt(v))
+		}
+	}
+	if math.IsInf(least, 1) {
+		return 0
+	}
+	return 0.005 * math.Sqrt(min(1, s.opts.Relative/1e-3)) * least
+}
+
+// width predicts the width of log δ at a step.
+func (s *Sum) width(p plan, step float64) float64 {
+	sum := 0.0
+	for _, e := range s.entries {
+		sum += float64(e.count) * e.cost(step, p.theta)
+	}
+	return 0.75 * p.g * sum
+}
+
+// finer returns the step at which the width wanted is expected, when a step gave
+// the width measured, in log δ.
+func (s *Sum) finer(p plan, step, measured float64) float64 {
+	scale := 1.0
+	if w := s.width(p, step); w > 0 {
+		scale = measured / w
+	}
+	return min(0.8*step, max(0.05*step, s.step(p, scale)))
 }
 
 // ladder rounds a step down to 1, 1.25, 1.5 or 1.75 times a power of two, so
@@ -63,7 +117,7 @@ func ladder(d float64) float64 {
 // fitStep adapts a wanted step to the atoms of the entries: the first entry, by
 // count, whose atoms fit a lattice decides. exact says that all entries lie on
 // the lattice exactly.
-func (s *Sum) fitStep(d float64) (step float64, exact bool) {
+func (s *Sum) fitStep(d, theta float64) (step float64, exact bool) {
 	var lead *entry
 	leadSpan := 0.0
 	discrete := true
@@ -83,8 +137,8 @@ func (s *Sum) fitStep(d float64) (step float64, exact bool) {
 			}
 		} else {
 			discrete = false
-			if n := len(e.sup.Atoms); n > 1 {
-				span = e.sup.Atoms[n-1] - e.sup.Atoms[0]
+			if marks := e.marks(theta); len(marks) > 1 {
+				span = math.Abs(marks[1].loss - marks[0].loss)
 			}
 		}
 		// A loss far below the step is not resolved anyway.
@@ -118,6 +172,9 @@ func (s *Sum) fitStep(d float64) (step float64, exact bool) {
 		if fits {
 			return small, true
 		}
+	}
+	if _, ok := lead.profile.(*profiles.Discrete); !ok {
+		return lead.divide(d, theta), false
 	}
 	k := max(1, math.Ceil(leadSpan/d*(1-1e-12)))
 	return bestDivision(lead, leadSpan, k), false
@@ -169,8 +226,8 @@ func (s *Sum) lattice(e *entry, step float64, p plan, top, k float64) (lattice, 
 			e.remember(l)
 			return l, nil
 		}
-	} else if len(e.sup.Atoms) > 0 {
-		l.offset = e.sup.Atoms[0]
+	} else if marks := e.marks(p.theta); len(marks) > 0 {
+		l.offset = marks[0].at(e, step)
 	} else if !math.IsNaN(e.sup.Spike) {
 		l.offset = pld.SpikeOffset(e.profile, step)
 	}
@@ -186,7 +243,7 @@ func (s *Sum) lattice(e *entry, step float64, p plan, top, k float64) (lattice, 
 	// An end that is a lattice point up to rounding is that point.
 	near := 8 * xmath.U * (math.Abs(l.offset) + max(math.Abs(lo), math.Abs(hi))) / step
 	g := pld.Grid{Offset: l.offset, Step: step, Lo: int64(math.Floor(first + near)), Hi: int64(math.Ceil(last - near)),
-		Tilt: tilt, LogNorm: k, Share: 5e-5}
+		Tilt: tilt, LogNorm: k + math.Log(e.rest(p.theta, l.offset)), Share: 5e-5}
 	if !math.IsInf(e.sup.LogQInf, -1) {
 		g.Lo-- // room for the slope that mass at −∞ leaves
 	}
@@ -303,7 +360,7 @@ func (s *Sum) refineEpsilon(logDelta, logInf, floor, top float64) (Result, error
 		}
 	}
 	eps, theta := c.epsilon(finiteLog)
-	var step float64
+	var step, finer float64 // finer: the width to be improved on by the step, in ε
 	fixed, missed := false, false
 	for range maxRounds {
 		want := max(s.opts.Relative*math.Abs(eps), s.opts.Absolute)
@@ -315,10 +372,12 @@ func (s *Sum) refineEpsilon(logDelta, logInf, floor, top float64) (Result, error
 		}
 		p := s.newPlan(c, eps, finiteLog, theta, want*theta)
 		if !fixed {
-			step = s.step(p)
+			step = max(s.step(p, s.firstScale()), s.finest())
+		} else if finer > 0 {
+			step = s.finer(p, step, finer*theta)
 		}
 		var exact bool
-		step, exact = s.fitStep(step)
+		step, exact = s.fitStep(step, p.theta)
 		tol := min(1e-5, 1e-4*p.wantLog)
 		ps, err := s.run(p, step, exact, max(tol, 1e-14))
 		if err == errTooLong {
@@ -354,13 +413,18 @@ func (s *Sum) refineEpsilon(logDelta, logInf, floor, top float64) (Result, error
 			if !missed {
 				// The window may just have missed the answer.
 				missed = true
+				if r.Upper < top && !exact {
+					// Or the step does not resolve the loss for the lower law.
+					fixed, finer, step = true, 0, step/4
+				}
 				continue
 			}
 		}
 		fixed = true
 		// When the step was fine enough, only the centre was not.
+		finer = 0
 		if !exact && !(r.Budget.Discretization > 0 && r.Budget.Discretization < 0.8*want && width > want*1.5) {
-			step *= min(0.8, max(0.05, 0.9*math.Sqrt(want/width)))
+			finer = width
 		}
 	}
 	return s.short(best), nil
@@ -539,16 +603,18 @@ func (s *Sum) refineDelta(eps, logInf float64) (Result, error) {
 		best.Upper, best.Estimate = expUp(xmath.LogAdd(logInf, logDelta)), math.Exp(logInf)
 		return best, nil
 	}
-	var step float64
+	var step, finer float64
 	fixed := false
 	for range maxRounds {
 		want := s.opts.Relative
 		p := s.newPlan(c, eps, logDelta, theta, want)
 		if !fixed {
-			step = s.step(p)
+			step = s.step(p, 1)
+		} else if finer > 0 {
+			step = s.finer(p, step, finer)
 		}
 		var exact bool
-		step, exact = s.fitStep(step)
+		step, exact = s.fitStep(step, p.theta)
 		ps, err := s.run(p, step, exact, max(min(1e-5, 1e-4*want), 1e-14))
 		if err == errTooLong {
 			return s.widest(best, step), nil
@@ -580,8 +646,9 @@ func (s *Sum) refineDelta(eps, logInf float64) (Result, error) {
 		fixed = true
 		c = ps.laws
 		theta = c.saddle(eps, theta)
+		finer = 0
 		if !exact {
-			step *= min(0.8, max(0.05, 0.9*math.Sqrt(want/width)))
+			finer = width
 		}
 	}
 	return s.short(best), nil

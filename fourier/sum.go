@@ -45,6 +45,9 @@ type entry struct {
 	count    int64
 	coarse   *pld.Law
 	coarseTo float64
+	marked   *pld.Law // the coarse law that atoms were found with
+	atoms    []mark
+	inAtom   []float64 // how much of each point of the coarse law is an atom
 	laws     []lattice
 }
 

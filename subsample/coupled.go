@@ -117,6 +117,15 @@ func (p *coupled) threshold(eps, tol float64) (t, dt float64, i int) {
 			t = min(t, s/2+(eps-l)/s)
 		}
 	}
+	// Most of the way without errors; what follows does not rely on it.
+	for range 100 {
+		a, slope, _ := p.roughAverage(t)
+		step := (a - eps) / slope
+		if !(step > 1e-7*(1+t)) || math.IsInf(step, 1) {
+			break
+		}
+		t -= step
+	}
 	for n := 0; ; n++ {
 		a, slope, k, size := p.average(t)
 		if slope == 0 { // at or left of the root of one copy, ε = 0

@@ -137,7 +137,7 @@ func laplaceTails(y float64) (up, below float64) {
 func (p *switchedLaplace) Support() profiles.Support {
 	lo, hi := p.ends()
 	return profiles.Support{Min: lo, Max: hi, LogPInf: math.Inf(-1), LogQInf: math.Inf(-1),
-		Atoms: []float64{lo, hi}, Spike: math.NaN(), LossErr: p.err}
+		Atoms: []float64{lo, hi}, Spike: hi, LossErr: p.err}
 }
 
 // distinct sorts xs and drops repetitions.

@@ -211,12 +211,12 @@ func (p poisson) Support() profiles.Support {
 		s.Atoms = append(s.Atoms, f)
 		s.LossErr = max(s.LossErr, lossErr+8*xmath.U*math.Abs(f))
 	}
-	switch {
-	case !math.IsInf(b.LogQInf, -1):
+	if !math.IsInf(b.LogQInf, -1) {
 		s.Min = p.log1m
 		s.Atoms = append([]float64{p.log1m}, s.Atoms...)
-	case math.IsInf(b.Min, -1):
-		s.Spike = s.Min
+	}
+	if math.IsInf(b.Min, -1) {
+		s.Spike = s.Min // next to the atom, if there is one
 	}
 	if s.Min == p.log1m || s.Spike == s.Min {
 		// Next to the end log(1−rate) the inverse map is exact for a loss moved by a

@@ -85,12 +85,12 @@ func (c *coupled) at(t, dt float64) (logP, logQ, logAlpha, slope, err float64) {
 }
 
 // slope returns log Q_j at the threshold t, its derivative, log α_j and its
-// derivative: at without the P side and without errors.
+// derivative: at without the P side and without errors. It is for the search only.
 func (c *coupled) slope(t float64) (logQ, dLogQ, logAlpha, dLogAlpha float64) {
-
-	logAlpha, dLogAlpha, i, _ := c.average(t)
+	logAlpha, dLogAlpha, i := c.roughAverage(t)
 	none := xmath.LogNormalTail(t)
 	h := xmath.NormalHazard(t)
+	plain := 1 / roughTail(t)
 	// In units of Φ̄(t): Pr[U ≤ i] and the further copies, each at most p_u.
 	sum, down := c.upTo[i], c.upTo[i]*h
 	for u := i + 1; u <= c.last(); u++ {
@@ -99,11 +99,55 @@ func (c *coupled) slope(t float64) (logQ, dLogQ, logAlpha, dLogAlpha float64) {
 		}
 		s := float64(u) * c.theta
 		x := s/2 + logAlpha/s
-		w := c.p[u] * math.Exp(xmath.LogNormalTail(x)-none)
+		var w float64
+		if x < 30 && t < 30 {
+			w = c.p[u] * roughTail(x) * plain
+		} else {
+			w = c.p[u] * math.Exp(xmath.LogNormalTail(x)-none)
+		}
 		sum += w
 		down += w * xmath.NormalHazard(x) * dLogAlpha / s
 	}
 	return none + math.Log(sum), -down / sum, logAlpha, dLogAlpha
+}
+
+// roughTail is Φ̄(x) with a relative error of x²u.
+func roughTail(x float64) float64 { return 0.5 * math.Erfc(x*(1/math.Sqrt2)) }
+
+// roughAverage is average without the error: the likelihood ratios r_u come from
+// one another, r_{u+1} = r_u·g_u with g_{u+1} = g_u·e^{−θ²}, as differences from 1.
+func (c *coupled) roughAverage(t float64) (logAlpha, slope float64, i int) {
+	if !(t*t/2 < 600 && c.LogNone > -600) {
+		logAlpha, slope, i, _ = c.average(t)
+		return logAlpha, slope, i
+	}
+	shrink := math.Expm1(-c.theta * c.theta) // e^{−θ²} − 1
+	g := math.Expm1(c.theta * (t - c.theta/2))
+	var r, a, w float64 // r_u − 1, Σ p(r−1), Σ p·u·r
+	m := c.p[0]
+	for u := 1; u <= c.last(); u++ {
+		r += g + r*g
+		g += shrink + g*shrink
+		p := c.p[u]
+		if c.LogP[u] < -740 {
+			if u > 1 && c.p[u-1] > 0 {
+				break
+			}
+			continue
+		}
+		if m > 0 && !(r*m > a) {
+			break
+		}
+		a += p * r
+		m += p
+		w += p * (r + 1) * float64(u)
+		i = u
+	}
+	if m == 0 {
+		return 0, 0, 0
+	}
+	y := a / m
+	return math.Log1p(y), c.theta * w / m / (1 + y), i
 }
 
 // reach moves t until log Q_j is logKappa, by Newton's method.
@@ -125,7 +169,11 @@ func (c *coupled) reach(t, least, logKappa float64) (at, logAlpha, dLogAlpha flo
 func (p *staged) up(eps, tol float64) (logP, logQ, err float64) {
 	// The number of slots to look at follows from the size of the result: those
 	// beyond n count as given away.
-	for least := -60.0; ; least = logP - 60 {
+	start := -60.0
+	if b, _, ok := p.whole.threshold(eps, 0); ok {
+		start = min(start, eps+xmath.LogNormalTail(b)-far-4) // P(L > ε) ≥ e^ε Q(L > ε)
+	}
+	for least := start; ; least = logP - 60 {
 		n := 0
 		for n < len(p.item) && p.above[n] > least {
 			n++
@@ -189,8 +237,12 @@ func (p *staged) first(n int, eps, tol float64) (logP, logQ, err float64) {
 				t[j] = max(t[j], b)
 			}
 		}
+		x = p.joint(t, t0, q0, x, eps, logTarget)
 		for range 100 {
-			e, slope, _ := excess(x)
+			e, slope, r := excess(x)
+			if r > 0 {
+				rate = r
+			}
 			if e > logTarget {
 				lo = x
 			} else {
@@ -200,7 +252,10 @@ func (p *staged) first(n int, eps, tol float64) (logP, logQ, err float64) {
 			if slope < 0 {
 				next = max(x-(e-logTarget)/slope, x-20)
 			}
-			if !(next > lo && next < hi) {
+			// A step below the tolerance is the answer even if rounding has put x on
+			// the wrong side of the bracket.
+			small := slope < 0 && math.Abs(next-x) < 1e-11*(1+math.Abs(x))
+			if !small && !(next > lo && next < hi) {
 				if math.IsInf(lo, -1) {
 					next = hi - 2
 				} else {
@@ -212,9 +267,6 @@ func (p *staged) first(n int, eps, tol float64) (logP, logQ, err float64) {
 			if resid < 1e-11*(1+math.Abs(x)) {
 				break
 			}
-		}
-		if _, _, r := excess(x); r > 0 {
-			rate = r
 		}
 		logKappa = x
 	}
@@ -231,6 +283,7 @@ func (p *staged) first(n int, eps, tol float64) (logP, logQ, err float64) {
 		// An active threshold moves with κ and with ε; one at rest with ε alone.
 		dt := (slack + roundOff*eps) / xmath.NormalHazard(t[j])
 		if q0[j] <= logKappa {
+			t[j] = t0[j] // the last step of κ may have put it to rest
 			_, dt, _ = p.item[j].threshold(eps, tol)
 		}
 		a, b, _, _, e := p.item[j].at(t[j], dt)
@@ -244,6 +297,60 @@ func (p *staged) first(n int, eps, tol float64) (logP, logQ, err float64) {
 	logP, e1 := ps.value(n)
 	logQ, e2 := qs.value(n)
 	return logP, logQ, max(e1, e2) + leftOut
+}
+
+// joint moves the thresholds and log κ together by Newton's method towards the
+// solution of log Q_j(t_j) = log κ for all j that have a share, and of the log of
+// the shares' sum. It returns where first starts its own search, whose bracket
+// does not rely on it.
+func (p *staged) joint(t, t0, q0 []float64, x, eps, logTarget float64) float64 {
+	start := append([]float64(nil), t...)
+	type line struct{ q, dq float64 }
+	lines := make([]line, len(t))
+	was := x
+	for range 30 {
+		var s, v, vq logSum
+		s, v, vq = newLogSum(), newLogSum(), newLogSum()
+		for j := range t {
+			if q0[j] <= x {
+				continue
+			}
+			q, dq, a, da := p.item[j].slope(t[j])
+			lines[j] = line{q, dq}
+			if a > eps {
+				s.add(p.logPi[j]+a+xmath.Log1mExp(eps-a), 0)
+			}
+			// c_j = π_j α_j (d log α_j/dt)/(−d log Q_j/dt), and c_j·(q_j − x).
+			c := p.logPi[j] + a + math.Log(-da/dq)
+			v.add(c, 0)
+			vq.add(c, q-x) // the weighted mean of q_j − x is in e
+		}
+		if s.s == 0 || v.s == 0 {
+			break
+		}
+		step := vq.e/vq.s + (s.now()-logTarget)*math.Exp(s.now()-v.now())
+		if math.IsNaN(step) {
+			break
+		}
+		step = max(-5, min(5, step))
+		next := min(x+step, was+10)
+		move := 0.0
+		for j := range t {
+			if q0[j] <= x {
+				t[j] = t0[j]
+				continue
+			}
+			to := max(t0[j], min(t[j]+(next-lines[j].q)/lines[j].dq, 2*t[j]+4))
+			move = max(move, math.Abs(to-t[j])/(1+t[j]))
+			t[j] = to
+		}
+		if math.Abs(next-x) < 1e-9*(1+math.Abs(x)) && move < 1e-9 {
+			return next
+		}
+		x = next
+	}
+	copy(t, start)
+	return was
 }
 
 // SelfReverse implements profiles.SelfReverser.

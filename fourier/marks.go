@@ -1,0 +1,191 @@
+package fourier
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/pld"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// A mark is a loss that a lattice should meet: an atom, or the spike at an end of
+// the support. Marks steer where the lattice is placed and prove nothing.
+type mark struct {
+	loss, logMass float64
+	share         float64 // of the tilted mass
+	end           bool    // of the support
+	spike         bool    // loss depends on the step: see at
+}
+
+// leastShare is the tilted mass below which an atom is not worth a lattice point.
+const leastShare = 1e-7
+
+// marks returns the atoms of e that carry tilted mass, the heaviest first, but
+// those at an end of the support before all others: off the lattice they cost
+// first order in the step, others second (docs/accuracy.md §4).
+func (e *entry) marks(theta float64) []mark {
+	if e.coarse == nil || len(e.sup.Atoms) == 0 {
+		return nil
+	}
+	e.findAtoms()
+	k, _, _ := e.coarse.Tilted(theta)
+	var out []mark
+	for _, m := range e.atoms {
+		if m.share = math.Exp(m.logMass + theta*m.loss - k); m.share > leastShare || m.spike {
+			out = append(out, m)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b mark) int {
+		if a.end != b.end {
+			if a.end {
+				return -1
+			}
+			return 1
+		}
+		return -cmp.Compare(a.share, b.share)
+	})
+	return out
+}
+
+// findAtoms lists the atoms within the coarse law, which has a point at each, and
+// the end of the support that mass piles up at, if the law comes close to it.
+func (e *entry) findAtoms() {
+	if e.marked == e.coarse {
+		return
+	}
+	e.marked, e.atoms = e.coarse, nil
+	loss := e.coarse.Loss
+	e.inAtom = make([]float64, len(loss))
+	near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*(1+math.Abs(b))+8*e.sup.LossErr }
+	for _, a := range e.sup.Atoms {
+		i, found := slices.BinarySearch(loss, a)
+		if !found || near(a, e.sup.Spike) {
+			continue
+		}
+		at, below := e.profile.Tails(a, 0), e.profile.Tails(math.Nextafter(a, math.Inf(-1)), 0)
+		m := mark{loss: a, logMass: xmath.LogSub(below.P, at.P)}
+		if at.PC < at.P {
+			m.logMass = xmath.LogSub(at.PC, below.PC)
+		}
+		e.inAtom[i] = min(1, math.Exp(m.logMass-e.coarse.LogMass[i]))
+		m.end = near(a, e.sup.Min) || near(a, e.sup.Max)
+		e.atoms = append(e.atoms, m)
+	}
+	if n := len(loss); n > 0 && len(e.atoms) > 0 {
+		for _, end := range []float64{loss[0], loss[n-1]} {
+			if math.Abs(end-e.sup.Spike) <= 1e-3*(loss[n-1]-loss[0]) {
+				e.atoms = append(e.atoms, mark{loss: e.sup.Spike, logMass: math.Inf(-1), end: true, spike: true})
+			}
+		}
+	}
+}
+
+// offset is about where a lattice of the given step lies: see lattice.
+func (e *entry) offset(step, theta float64) float64 {
+	if m := e.marks(theta); len(m) > 0 {
+		if !m[0].spike {
+			return m[0].loss
+		}
+	} else if math.IsNaN(e.sup.Spike) {
+		return 0
+	}
+	// As pld.SpikeOffset, from the coarse law: the likelihood ratio of what lies
+	// within half a step of the end.
+	var p, q float64
+	for i, l := range e.coarse.Loss {
+		if d := math.Abs(l - e.sup.Spike); d <= step/2 {
+			m := math.Exp(e.coarse.LogMass[i])
+			p += m
+			q += m * math.Exp(e.sup.Spike-l)
+		}
+	}
+	if !(p > 0 && q > 0) {
+		return e.sup.Spike
+	}
+	return e.sup.Spike + math.Log(p/q)
+}
+
+// cost predicts E[y(Δ−y)] under the tilt, y the distance of a loss of e from the
+// lattice point below it: half of it times θ(1+θ) is what the upper law adds to
+// K(θ). Spread evenly it is Δ²/6. Atoms off the lattice count three times: the
+// lower law has one tangent to either side of them only.
+func (e *entry) cost(step, theta float64) float64 {
+	if _, ok := e.profile.(*profiles.Discrete); ok {
+		return step * step / 6 // fitStep looks at its atoms
+	}
+	e.findAtoms()
+	from := e.offset(step, theta)
+	loss := e.coarse.Loss
+	k, _, _ := e.coarse.Tilted(theta)
+	sum := 0.0
+	for i, l := range loss {
+		share := math.Exp(e.coarse.LogMass[i] + theta*l - k)
+		if share < 1e-12 {
+			continue
+		}
+		x := (l - from) / step
+		x -= math.Floor(x)
+		here := x * (1 - x)
+		even := here
+		if x > 1e-9 && x < 1-1e-9 {
+			here *= 3
+		}
+		if gap := loss[min(i+1, len(loss)-1)] - loss[max(i-1, 0)]; gap > step {
+			even = 1. / 6
+		}
+		sum += share * (e.inAtom[i]*here + (1-e.inAtom[i])*even)
+	}
+	return sum * step * step
+}
+
+// at is where the mark lies for a lattice step.
+func (m mark) at(e *entry, step float64) float64 {
+	if m.spike {
+		return pld.SpikeOffset(e.profile, step)
+	}
+	return m.loss
+}
+
+// rest is the share of the tilted mass that does not lie at the offset itself: all
+// of the error of the law comes from it.
+func (e *entry) rest(theta, offset float64) float64 {
+	x := 1.0
+	for _, m := range e.marks(theta) {
+		if m.loss == offset && !m.spike {
+			x -= m.share
+		}
+	}
+	return max(x, 1e-6)
+}
+
+// divide returns a step of at most d, and not much less, on whose lattices from
+// the first mark the other ones lie best.
+func (e *entry) divide(d, theta float64) float64 {
+	marks := e.marks(theta)
+	if marks[1].end { // both ends: they decide
+		step := d
+		for range 4 { // a spike moves with the step
+			span := math.Abs(marks[1].at(e, step) - marks[0].at(e, step))
+			next := span / max(1, math.Ceil(span/d*(1-1e-12)))
+			if math.Abs(next-step) < 1e-12*step {
+				break
+			}
+			step = next
+		}
+		return step
+	}
+	from := marks[0].at(e, d)
+	best := ladder(d)
+	least := e.cost(best, theta)
+	for _, m := range marks[1:min(len(marks), 4)] {
+		span := math.Abs(m.loss - from)
+		for k := math.Ceil(span / d * (1 - 1e-12)); k <= 1.5*span/d && k < span/d+16; k++ {
+			if c := e.cost(span/k, theta); c < least*(1-1e-9) {
+				best, least = span/k, c
+			}
+		}
+	}
+	return best
+}
