@@ -33,6 +33,7 @@ type question struct {
 func (q question) command() *cobra.Command {
 	var flags answerFlags
 	var method, values string
+	var recursion recursionFlag
 	cmd := &cobra.Command{
 		Use: q.use, Short: q.short, Long: q.long, Example: q.example,
 		Args: planArg, ValidArgsFunction: completePlans(0, 0),
@@ -43,6 +44,9 @@ func (q question) command() *cobra.Command {
 			}
 			opts, err := flags.options()
 			if err != nil {
+				return err
+			}
+			if opts, err = recursion.add(opts); err != nil {
 				return err
 			}
 			plan, err := readPlan(cmd, args[0])
@@ -73,5 +77,6 @@ func (q question) command() *cobra.Command {
 	method = fourierAccountant
 	addChoice(cmd, &method, "accountant", "`method`: fourier, or rdp for a looser upper bound by Rényi accounting", fourierAccountant, rdpAccountant)
 	flags.register(cmd)
+	recursion.register(cmd, 2000)
 	return cmd
 }

@@ -131,6 +131,20 @@ func (f *answerFlags) options() ([]accountant.Option, error) {
 	return opts, nil
 }
 
+// recursionFlag says up to how many runs the recursion narrows a theory gap.
+type recursionFlag struct{ runs int64 }
+
+func (f *recursionFlag) register(cmd *cobra.Command, runs int64) {
+	cmd.Flags().Int64Var(&f.runs, "recursion", runs, "narrow a theory gap by the recursion over data configurations for mechanisms that run at most this many `times`; seconds for 1000; 0 for never")
+}
+
+func (f *recursionFlag) add(opts []accountant.Option) ([]accountant.Option, error) {
+	if f.runs < 0 {
+		return nil, fmt.Errorf("--recursion: %d is not in [0, ∞)", f.runs)
+	}
+	return append(opts, accountant.WithRecursion(f.runs)), nil
+}
+
 // newAccountant returns an accountant that holds the plan.
 func newAccountant(plan *accountant.Plan, opts []accountant.Option) (*accountant.Accountant, error) {
 	acct := accountant.New(plan.Neighbors, opts...)

@@ -21,6 +21,7 @@ import (
 
 func newSamplingCmd() *cobra.Command {
 	var flags answerFlags
+	var recursion recursionFlag
 	var in samplingFlags
 	cmd := &cobra.Command{
 		Use:   "sampling --population N --batch M --noise-multiplier σ [--subset B]",
@@ -42,6 +43,9 @@ relation is substitution for all schemes.`,
 			}
 			opts, err := flags.options()
 			if err != nil {
+				return err
+			}
+			if opts, err = recursion.add(opts); err != nil {
 				return err
 			}
 			rows, err := measured(cmd, "comparing", func(m *meter) ([]samplingRow, error) { return run.rows(m, opts) })
@@ -71,6 +75,7 @@ relation is substitution for all schemes.`,
 		_ = cmd.MarkFlagRequired(name)
 	}
 	flags.register(cmd)
+	recursion.register(cmd, 2000)
 	_ = cmd.MarkFlagFilename("plot", pictures...)
 	_ = fs.MarkHidden("verbose")
 	return cmd
