@@ -17,13 +17,14 @@ type share struct{ logA, logB, rest float64 }
 // A stepBound is what is known about one step: noise 1, θ = |x − x'|.
 type stepBound struct {
 	theta, p1 float64
+	copies    float64                   // expected number: copies·θ is the scale of the loss
 	shares    func(eps float64) []share // any of them holds
 }
 
 // singleStep is sampling without replacement: must-gap.md §5.3.
 func singleStep(theta, rate float64) stepBound {
 	logOdds := math.Log1p(-rate) - math.Log(rate)
-	return stepBound{theta, rate, func(eps float64) []share {
+	return stepBound{theta, rate, rate, func(eps float64) []share {
 		if eps == 0 {
 			return []share{{math.Inf(-1), 0, 0}}
 		}
@@ -31,46 +32,91 @@ func singleStep(theta, rate float64) stepBound {
 	}}
 }
 
-// repeatedStep is sampling with replacement. The copies after the first count as
-// far apart as they can be, as in R6; the first copy's share of the mass
-// without a copy is that which R6 gives it when z = x', or all of it.
-func repeatedStep(law Multiplicity, theta float64) stepBound {
+// repeatedStep is a scheme with several copies (docs/theory/subsampling.md §10):
+// with probability rate the record is eligible, and then has the given law of
+// copies; else, where the eligible record would have been, another one is. At
+// α = e^eps the masses of all others are those of α' = α + odds·(α−1). more, if
+// not nil, adds what does not depend on the configuration.
+//
+// The copies after the first count as far apart as they can be, as in R6. The
+// first copy's share of the mass without a copy is that which R6 gives it when
+// z = x', or all of it.
+func repeatedStep(law Multiplicity, theta, rate, odds float64, more func(eps float64) float64) stepBound {
 	c := newCoupled(law, theta)
-	p1 := c.p[1]
-	lost := math.Exp(law.LogAbove[len(law.LogP)])
+	lost := rate * math.Exp(law.LogAbove[len(law.LogP)])
 	const up = 1 + 1e-12 // rounding of the terms
 	alone := func(u int, eps float64) float64 {
 		s := float64(u) * theta
 		t := s/2 + eps/s
 		l := xmath.LogNormalTail(t - s)
-		return c.p[u] * up * (math.Exp(l) - math.Exp(eps+xmath.LogNormalTail(t)) + 1e-13*(1+eps)*math.Exp(l))
+		return rate * c.p[u] * up * (math.Exp(l) - math.Exp(eps+xmath.LogNormalTail(t)) + 1e-13*(1+eps)*math.Exp(l))
 	}
-	return stepBound{theta, p1, func(eps float64) []share {
-		all := share{math.Inf(-1), eps, lost}
+	mean := 0.0
+	for u, p := range c.p {
+		mean += float64(u) * p
+	}
+	return stepBound{theta, rate * c.p[1], rate * mean, func(eps float64) []share {
+		inner := eps // log α'
+		if odds > 0 {
+			inner = math.Log1p(math.Expm1(eps) * (1 + odds))
+		}
+		base := lost
+		if more != nil {
+			base += more(eps)
+		}
+		all := share{math.Inf(-1), eps, base}
 		for u := 2; u <= c.last(); u++ {
-			all.rest += alone(u, eps)
+			all.rest += alone(u, inner)
 		}
 		if eps == 0 {
 			return []share{all}
 		}
-		all.logA = xmath.Down(math.Log(math.Expm1(eps))+law.LogNone-law.LogP[1], 32)
-		t, dt, i := c.threshold(eps, 0)
+		// (α'−1)p_0/p_1 without a copy, and α'−α of other records in its place.
+		grown := math.Log(math.Expm1(eps))
+		all.logA = xmath.Down(xmath.LogAdd(grown+math.Log1p(odds)+law.LogNone-law.LogP[1], grown+math.Log(odds)), 32)
+		t, dt, i := c.threshold(inner, 0)
 		t -= dt // any threshold below R6's is allowed
 		log1 := c.exponent(1, t)
-		part := share{math.Inf(-1), min(eps, log1), lost}
+		part := share{math.Inf(-1), min(eps, log1), base}
 		if log1 > eps {
 			part.logA = min(all.logA, eps+math.Log(math.Expm1(log1-eps))-1e-13*(1+eps)/(log1-eps))
 		}
 		for u := 2; u <= c.last(); u++ {
 			if u > i {
-				part.rest += alone(u, eps)
+				part.rest += alone(u, inner)
 				continue
 			}
 			l := xmath.LogNormalTail(t - float64(u)*theta)
-			part.rest += c.p[u] * up * (math.Exp(l) - math.Exp(c.exponent(u, t)+xmath.LogNormalTail(t)) + 1e-13*(1+t*t)*math.Exp(l))
+			part.rest += rate * c.p[u] * up * (math.Exp(l) - math.Exp(c.exponent(u, t)+xmath.LogNormalTail(t)) + 1e-13*(1+t*t)*math.Exp(l))
 		}
 		return []share{part, all}
 	}}
+}
+
+// slotStep is MUST.WW: given one slot with the record it is like MUST.OW, with
+// the whole mass of no slot on its side; more slots are far apart (R6).
+func (s FixedSize) slotStep(theta float64) stepBound {
+	pi, errs, last := s.slots()
+	var items []*coupled
+	for j := 2; j < len(pi); j++ {
+		items = append(items, newCoupled(s.drawn(j), theta))
+	}
+	more := func(eps float64) float64 {
+		sum := math.Exp(last)
+		for i, c := range items {
+			if pi[i+2] < -700 {
+				break
+			}
+			l, err := profiles.LogDelta(c, eps)
+			if !(err < 0.1) { // too small against its terms
+				t := c.Tails(eps, 0)
+				l, err = t.P, t.Err
+			}
+			sum += math.Exp(pi[i+2] + errs[i+2] + l + err)
+		}
+		return sum * (1 + 1e-12)
+	}
+	return repeatedStep(s.drawn(1), theta, math.Exp(pi[1])*(1+1e-12), math.Exp(pi[0]-pi[1])*(1+1e-12), more)
 }
 
 // at returns the bound of a configuration, from above. The triangle is in units
@@ -232,7 +278,7 @@ func newFamily(make func(theta float64) stepBound, theta, logTop float64) (*fami
 	if err != nil {
 		return nil, err
 	}
-	f := &family{step: s.p1 * theta / 20}
+	f := &family{step: s.copies * theta / 20}
 	if !(f.step > 1e-12) {
 		return nil, fmt.Errorf("a lattice step of %v is too small", f.step)
 	}

@@ -192,14 +192,19 @@ func (s FixedSize) NewAdaptiveBound(b profiles.Base) (*AdaptiveBound, error) {
 	rate := ratioUp(s.batch, s.population)
 	law := s.Multiplicity()
 	switch {
-	case rate == 1:
+	case rate == 1 && s.kind == withoutReplacement:
 		return nil, fmt.Errorf("sampling: the whole population is not a sample")
 	case s.kind == withoutReplacement || s.batch == 1:
 		a.at = func(theta float64) stepBound { return singleStep(theta, rate) }
-	case s.kind == mustOW || s.kind == mustWW:
-		return nil, fmt.Errorf("sampling: %s is not in [without-replacement, with-replacement, must-wo], for which the recursion is proved", s.Name())
+	case s.kind == mustOW:
+		// Given the other members of the subset: the record is in it, or another is.
+		in := binomialLaw(s.batch, 1/float64(s.subset), float64(s.subset-1)/float64(s.subset))
+		rate := s.subsetRate()
+		a.at = func(theta float64) stepBound { return repeatedStep(in, theta, rate, (1-rate)/rate, nil) }
+	case s.kind == mustWW:
+		a.at = s.slotStep
 	default:
-		a.at = func(theta float64) stepBound { return repeatedStep(law, theta) }
+		a.at = func(theta float64) stepBound { return repeatedStep(law, theta, 1, 0, nil) }
 	}
 	return a, nil
 }
