@@ -9,7 +9,7 @@ import (
 )
 
 // WithRecursion lets Epsilon and Delta narrow the theory gap of sampling without
-// or with replacement under substitution, for Gaussian noise, by the recursion
+// or with replacement, MUST.OW and MUST.WO under substitution, for Gaussian noise, by the recursion
 // over data configurations (subsample.AdaptiveBound) when a mechanism runs
 // between 2 and maxRuns times; the default is 0, never. It takes seconds for
 // 1000 runs, and grows with the power 3/2.

@@ -35,13 +35,12 @@ func singleStep(theta, rate float64) stepBound {
 // repeatedStep is a scheme with several copies (docs/theory/subsampling.md §10):
 // with probability rate the record is eligible, and then has the given law of
 // copies; else, where the eligible record would have been, another one is. At
-// α = e^eps the masses of all others are those of α' = α + odds·(α−1). more, if
-// not nil, adds what does not depend on the configuration.
+// α = e^eps the masses of all others are those of α' = α + odds·(α−1).
 //
 // The copies after the first count as far apart as they can be, as in R6. The
 // first copy's share of the mass without a copy is that which R6 gives it when
 // z = x', or all of it.
-func repeatedStep(law Multiplicity, theta, rate, odds float64, more func(eps float64) float64) stepBound {
+func repeatedStep(law Multiplicity, theta, rate, odds float64) stepBound {
 	c := newCoupled(law, theta)
 	lost := rate * math.Exp(law.LogAbove[len(law.LogP)])
 	const up = 1 + 1e-12 // rounding of the terms
@@ -60,11 +59,7 @@ func repeatedStep(law Multiplicity, theta, rate, odds float64, more func(eps flo
 		if odds > 0 {
 			inner = math.Log1p(math.Expm1(eps) * (1 + odds))
 		}
-		base := lost
-		if more != nil {
-			base += more(eps)
-		}
-		all := share{math.Inf(-1), eps, base}
+		all := share{math.Inf(-1), eps, lost}
 		for u := 2; u <= c.last(); u++ {
 			all.rest += alone(u, inner)
 		}
@@ -77,7 +72,7 @@ func repeatedStep(law Multiplicity, theta, rate, odds float64, more func(eps flo
 		t, dt, i := c.threshold(inner, 0)
 		t -= dt // any threshold below R6's is allowed
 		log1 := c.exponent(1, t)
-		part := share{math.Inf(-1), min(eps, log1), base}
+		part := share{math.Inf(-1), min(eps, log1), lost}
 		if log1 > eps {
 			part.logA = min(all.logA, eps+math.Log(math.Expm1(log1-eps))-1e-13*(1+eps)/(log1-eps))
 		}
@@ -91,32 +86,6 @@ func repeatedStep(law Multiplicity, theta, rate, odds float64, more func(eps flo
 		}
 		return []share{part, all}
 	}}
-}
-
-// slotStep is MUST.WW: given one slot with the record it is like MUST.OW, with
-// the whole mass of no slot on its side; more slots are far apart (R6).
-func (s FixedSize) slotStep(theta float64) stepBound {
-	pi, errs, last := s.slots()
-	var items []*coupled
-	for j := 2; j < len(pi); j++ {
-		items = append(items, newCoupled(s.drawn(j), theta))
-	}
-	more := func(eps float64) float64 {
-		sum := math.Exp(last)
-		for i, c := range items {
-			if pi[i+2] < -700 {
-				break
-			}
-			l, err := profiles.LogDelta(c, eps)
-			if !(err < 0.1) { // too small against its terms
-				t := c.Tails(eps, 0)
-				l, err = t.P, t.Err
-			}
-			sum += math.Exp(pi[i+2] + errs[i+2] + l + err)
-		}
-		return sum * (1 + 1e-12)
-	}
-	return repeatedStep(s.drawn(1), theta, math.Exp(pi[1])*(1+1e-12), math.Exp(pi[0]-pi[1])*(1+1e-12), more)
 }
 
 // at returns the bound of a configuration, from above. The triangle is in units

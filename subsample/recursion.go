@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/dsp/fourier"
 
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -25,17 +26,25 @@ type massLaw struct {
 	inf   float64
 }
 
+// leastAtZero is the least mass that a law is given at loss 0. The masses under
+// P and under Q there differ by rounding, which displaces the loss by the
+// quotient of the two; more mass under both only raises a profile.
+const leastAtZero = 1e-8
+
 // masses returns the law's P-masses; what is left is at 0.
 func (l nodeLaw) masses(node []int, x []float64) massLaw {
 	m := massLaw{index: []int{0}, mass: []float64{0}, inf: l.infP}
-	rest := 1 - l.infP
+	var rest xmath.Sum
+	rest.Add(1)
+	rest.Add(-l.infP)
 	for i := 1; i < len(x); i++ {
 		q := l.left[i] * math.Exp(-x[i])
-		rest -= l.right[i] + q
+		rest.Add(-l.right[i])
+		rest.Add(-q)
 		m.index = append(m.index, node[i], -node[i])
 		m.mass = append(m.mass, l.right[i], q)
 	}
-	m.mass[0] = max(0, rest)
+	m.mass[0] = max(leastAtZero, rest.Value())
 	return m
 }
 
@@ -163,7 +172,8 @@ func (r recursion) run(g []float64, k int64) {
 // of 1.534, with 1.332 attained.
 //
 // Relation: substitute. Mechanism: Gaussian noise on a sum of contributions of
-// norm at most 1. Sampling: without replacement, with replacement, MUST.WO. The
+// norm at most 1. Sampling: without replacement, with replacement, MUST.OW and
+// MUST.WO. The
 // adversary may choose queries and, by them, the place of the other records at
 // every step from earlier outputs. Proof: docs/theory/subsampling.md §5.
 type AdaptiveBound struct {
@@ -200,11 +210,11 @@ func (s FixedSize) NewAdaptiveBound(b profiles.Base) (*AdaptiveBound, error) {
 		// Given the other members of the subset: the record is in it, or another is.
 		in := binomialLaw(s.batch, 1/float64(s.subset), float64(s.subset-1)/float64(s.subset))
 		rate := s.subsetRate()
-		a.at = func(theta float64) stepBound { return repeatedStep(in, theta, rate, (1-rate)/rate, nil) }
+		a.at = func(theta float64) stepBound { return repeatedStep(in, theta, rate, (1-rate)/rate) }
 	case s.kind == mustWW:
-		a.at = s.slotStep
+		return nil, fmt.Errorf("sampling: must-ww is not in [without-replacement, with-replacement, must-ow, must-wo], for which the recursion is proved")
 	default:
-		a.at = func(theta float64) stepBound { return repeatedStep(law, theta, 1, 0, nil) }
+		a.at = func(theta float64) stepBound { return repeatedStep(law, theta, 1, 0) }
 	}
 	return a, nil
 }
@@ -255,7 +265,7 @@ func (a *AdaptiveBound) prepare(k int64, eps, logDelta float64, maxPoints int) (
 		return nil, 0, 0, err
 	}
 	// A few families serve all questions.
-	if f, err = a.family(-20 * math.Ceil((25-logDelta+math.Log(float64(k)))/20)); err != nil {
+	if f, err = a.family(-5 * math.Ceil((20-logDelta+math.Log(float64(k)))/5)); err != nil {
 		return nil, 0, 0, err
 	}
 	c = f.slope(float64(k), eps, slopeAt(eps, logDelta))
@@ -323,24 +333,24 @@ func (f *family) profile(g []float64, k int64, laws []massLaw) (profiles.Profile
 	}
 	mass, _, inf := chords(xs, g)
 	var atoms []profiles.Atom
-	rest := 1 - inf
+	var sum xmath.Sum
+	sum.Add(1)
+	sum.Add(-inf)
 	for i := len(xs) - 1; i > 0; i-- {
-		rest -= mass[i] + mass[i]*math.Exp(-xs[i])
+		sum.Add(-mass[i])
+		sum.Add(-mass[i] * math.Exp(-xs[i]))
 		if mass[i] > 0 {
 			l := math.Log(mass[i])
 			atoms = append(atoms, profiles.Atom{Loss: xs[i], LogP: l, LogQ: l - xs[i]}, profiles.Atom{Loss: -xs[i], LogP: l - xs[i], LogQ: l})
 		}
 	}
-	if rest > 0 {
-		l := math.Log(rest)
-		atoms = append(atoms, profiles.Atom{LogP: l, LogQ: l})
-	}
-	// What is at 0 is known to a few u of 1: relative to it, the ratio of its two
-	// masses, a displacement of the loss; once here and once per step.
-	least := max(rest, roundOff)
-	shift := 64 * roundOff / least
+	rest := max(1e-10, sum.Value()) // as in masses, here once
+	atoms = append(atoms, profiles.Atom{LogP: math.Log(rest), LogQ: math.Log(rest)})
+	// Compensated sums are exact to 3 u, each mass is to 2 u of itself, so that the
+	// two masses at 0 differ by less than 8 u.
+	shift := 8 * roundOff / rest
 	for _, l := range laws {
-		shift += float64(k) * 64 * roundOff / max(l.mass[0], roundOff)
+		shift += float64(k) * 8 * roundOff / l.mass[0]
 	}
 	return profiles.NewDiscrete(atoms, math.Log(inf), math.Log(inf), 8*roundOff, shift)
 }
