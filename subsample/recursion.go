@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/dsp/fourier"
 
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -25,7 +26,13 @@ type massLaw struct {
 	inf   float64
 }
 
-// masses returns the law's P-masses; what is left is at 0.
+// masses returns the law's P-masses; what is left is at 0, under Q as well.
+//
+// For α ≥ 1 that mass does not matter. For α < 1 the profile is P − αQ + α·down(1/α)
+// with the totals P and Q, equal but for the rounding of up and down, some u of
+// their values. Where down(1/α) > down(1)/10 the slack of dominates covers that;
+// elsewhere 1 − α ≥ down(1)/3, the slope of down being at least −1, and P is above
+// 1 by so much that P − αQ ≥ 1 − α.
 func (l nodeLaw) masses(node []int, x []float64) massLaw {
 	m := massLaw{index: []int{0}, mass: []float64{0}, inf: l.infP}
 	rest := 1 - l.infP
@@ -35,7 +42,7 @@ func (l nodeLaw) masses(node []int, x []float64) massLaw {
 		m.index = append(m.index, node[i], -node[i])
 		m.mass = append(m.mass, l.right[i], q)
 	}
-	m.mass[0] = max(0, rest)
+	m.mass[0] = max(0, rest) + 4e-12
 	return m
 }
 
@@ -100,9 +107,10 @@ func (r recursion) run(g []float64, k int64) {
 	for i := range weight {
 		weight[i] = math.Exp(r.c * float64(i-reach) * r.step)
 	}
-	alpha := make([]float64, reach+1)
+	alpha, minus := make([]float64, reach+1), make([]float64, reach+1) // α and 1 − α
 	for i := range alpha {
-		alpha[i] = math.Exp(-float64(i) * r.step)
+		x := -float64(i) * r.step
+		alpha[i], minus[i] = math.Exp(x), -math.Expm1(x)
 	}
 	out := make([][]float64, len(r.laws))
 	for i := range out {
@@ -110,8 +118,8 @@ func (r recursion) run(g []float64, k int64) {
 	}
 	f, z := make([]complex128, n/2+1), make([]complex128, n/2+1)
 	values := make([]float64, len(r.laws))
-	// Weights and masses have relative errors of a few u times their exponents.
-	rounding := 32 * roundOff * (4 + r.c*float64(size)*r.step)
+	// Weights, α and masses have relative errors of a few u times their exponents.
+	rounding := 32 * roundOff * (4 + (1+r.c)*float64(size)*r.step)
 	sign := 1.0
 	if !r.upper {
 		sign = -1
@@ -128,10 +136,9 @@ func (r recursion) run(g []float64, k int64) {
 			case j >= 0:
 				v = g[j]
 			case -j > top && !r.upper:
-				v = 1 - alpha[-j]
+				v = minus[-j]
 			default:
-				a := alpha[-j]
-				v = 1 - a + a*g[min(-j, top)]
+				v = minus[-j] + alpha[-j]*g[min(-j, top)]
 			}
 			v *= weight[i]
 			norm += v * v
@@ -150,7 +157,15 @@ func (r recursion) run(g []float64, k int64) {
 			for l := range values {
 				values[l] = out[l][i]/float64(n)*w + r.laws[l].inf
 			}
-			g[i] = max(0, r.join(values)*(1+sign*rounding)+sign*slack*w)
+			v := r.join(values)*(1+sign*rounding) + sign*slack*w
+			switch {
+			case r.upper:
+				g[i] = max(0, v) // or no number, which Upper refuses
+			case v > 0:
+				g[i] = v
+			default: // an overflow too
+				g[i] = 0
+			}
 		}
 	}
 }
@@ -221,7 +236,7 @@ func (a *AdaptiveBound) Upper(k int64, eps, logDelta float64, maxPoints int) (pr
 	if !(g[0] <= 1) || !(g[top] < math.Exp(logDelta)) {
 		return nil, fmt.Errorf("the recursion does not resolve %d steps", k)
 	}
-	return f.profile(g, k, r.laws)
+	return f.profile(g)
 }
 
 // Attack returns the loss that a concrete adaptive adversary reaches in k steps,
@@ -310,7 +325,7 @@ func slopeAt(eps, logDelta float64) float64 {
 }
 
 // profile is the symmetric profile with the values g at α = e^{i·step}.
-func (f *family) profile(g []float64, k int64, laws []massLaw) (profiles.Profile, error) {
+func (f *family) profile(g []float64) (profiles.Profile, error) {
 	// The lower convex hull of upper bounds of a convex function bounds it.
 	xs := make([]float64, len(g))
 	for i := range xs {
@@ -318,24 +333,24 @@ func (f *family) profile(g []float64, k int64, laws []massLaw) (profiles.Profile
 	}
 	mass, _, inf := chords(xs, g)
 	var atoms []profiles.Atom
-	rest := 1 - inf
+	var sum xmath.Sum
+	sum.Add(1)
+	sum.Add(-inf)
 	for i := len(xs) - 1; i > 0; i-- {
-		rest -= mass[i] + mass[i]*math.Exp(-xs[i])
+		sum.Add(-mass[i])
+		sum.Add(-mass[i] * math.Exp(-xs[i]))
 		if mass[i] > 0 {
 			l := math.Log(mass[i])
 			atoms = append(atoms, profiles.Atom{Loss: xs[i], LogP: l, LogQ: l - xs[i]}, profiles.Atom{Loss: -xs[i], LogP: l - xs[i], LogQ: l})
 		}
 	}
+	rest := sum.Value()
 	if rest > 0 {
 		l := math.Log(rest)
 		atoms = append(atoms, profiles.Atom{LogP: l, LogQ: l})
 	}
 	// What is at 0 is known to a few u of 1: relative to it, the ratio of its two
-	// masses, a displacement of the loss; once here and once per step.
-	least := max(rest, roundOff)
-	shift := 64 * roundOff / least
-	for _, l := range laws {
-		shift += float64(k) * 64 * roundOff / max(l.mass[0], roundOff)
-	}
+	// masses, a displacement of the loss. Other losses are i·step rounded.
+	shift := 64*roundOff/max(rest, roundOff) + 2*roundOff*xs[len(xs)-1]
 	return profiles.NewDiscrete(atoms, math.Log(inf), math.Log(inf), 8*roundOff, shift)
 }
