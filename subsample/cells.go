@@ -28,7 +28,9 @@ func singleStep(theta, rate float64) stepBound {
 		if eps == 0 {
 			return []share{{math.Inf(-1), 0, 0}}
 		}
-		return []share{{xmath.Down(math.Log(math.Expm1(eps))+logOdds, 16), eps, 0}}
+		l := math.Log(math.Expm1(eps))
+		// The two terms may cancel.
+		return []share{{l + logOdds - 8*roundOff*(1+math.Abs(l)+math.Abs(logOdds)), eps, 0}}
 	}}
 }
 
@@ -42,19 +44,28 @@ func singleStep(theta, rate float64) stepBound {
 // z = x', or all of it.
 func repeatedStep(law Multiplicity, theta, rate, odds float64) stepBound {
 	c := newCoupled(law, theta)
+	up := make([]float64, len(c.p)) // p_u and the rounding of a term with it, from above
+	for u := range up {
+		up[u] = rate * c.p[u] * math.Exp(law.Err[u]) * (1 + 1e-12)
+	}
+	p1 := up[1]
 	lost := rate * math.Exp(law.LogAbove[len(law.LogP)])
-	const up = 1 + 1e-12 // rounding of the terms
+	// normal is Φ̄(t − s) − e^l·Φ̄(t) from above, e^l the likelihood ratio of s at t.
+	normal := func(s, t, l float64) float64 {
+		p := math.Exp(xmath.LogNormalTail(t - s))
+		// Rounding of t moves the first term by t² u, that of l the second, which is
+		// the smaller one.
+		return p - math.Exp(l+xmath.LogNormalTail(t)) + 16*roundOff*(4+t*t+s*s+math.Abs(l))*p
+	}
 	alone := func(u int, eps float64) float64 {
 		s := float64(u) * theta
-		t := s/2 + eps/s
-		l := xmath.LogNormalTail(t - s)
-		return rate * c.p[u] * up * (math.Exp(l) - math.Exp(eps+xmath.LogNormalTail(t)) + 1e-13*(1+eps)*math.Exp(l))
+		return up[u] * normal(s, s/2+eps/s, eps)
 	}
 	mean := 0.0
 	for u, p := range c.p {
 		mean += float64(u) * p
 	}
-	return stepBound{theta, rate * c.p[1], rate * mean, func(eps float64) []share {
+	return stepBound{theta, p1, rate * mean, func(eps float64) []share {
 		inner := eps // log α'
 		if odds > 0 {
 			inner = math.Log1p(math.Expm1(eps) * (1 + odds))
@@ -67,22 +78,25 @@ func repeatedStep(law Multiplicity, theta, rate, odds float64) stepBound {
 			return []share{all}
 		}
 		// (α'−1)p_0/p_1 without a copy, and α'−α of other records in its place.
-		grown := math.Log(math.Expm1(eps))
-		all.logA = xmath.Down(xmath.LogAdd(grown+math.Log1p(odds)+law.LogNone-law.LogP[1], grown+math.Log(odds)), 32)
-		t, dt, i := c.threshold(inner, 0)
+		l := math.Log(math.Expm1(eps))
+		all.logA = l + xmath.LogAdd(math.Log1p(odds)+law.LogNone-law.LogP[1], math.Log(odds)) - law.EtaErr - law.Err[1] -
+			8*roundOff*(1+math.Abs(l)+math.Abs(law.LogNone)+math.Abs(law.LogP[1])+math.Log1p(odds))
+		t, dt, i := c.threshold(inner, 4*roundOff*(1+inner))
 		t -= dt // any threshold below R6's is allowed
 		log1 := c.exponent(1, t)
+		if !(log1 >= 0) { // rounding of t
+			return []share{all}
+		}
 		part := share{math.Inf(-1), min(eps, log1), lost}
 		if log1 > eps {
-			part.logA = min(all.logA, eps+math.Log(math.Expm1(log1-eps))-1e-13*(1+eps)/(log1-eps))
+			part.logA = min(all.logA, eps+math.Log(math.Expm1(log1-eps))-8*roundOff*(1+eps+theta*(t+theta))/min(1, log1-eps))
 		}
 		for u := 2; u <= c.last(); u++ {
 			if u > i {
 				part.rest += alone(u, inner)
 				continue
 			}
-			l := xmath.LogNormalTail(t - float64(u)*theta)
-			part.rest += rate * c.p[u] * up * (math.Exp(l) - math.Exp(c.exponent(u, t)+xmath.LogNormalTail(t)) + 1e-13*(1+t*t)*math.Exp(l))
+			part.rest += up[u] * normal(float64(u)*theta, t, c.exponent(u, t))
 		}
 		return []share{part, all}
 	}}
@@ -151,7 +165,8 @@ func newNodeLaw(x, u, v []float64) nodeLaw {
 
 // chords returns the masses of the law whose profile joins the values h by chords
 // as far as they are convex in α, its own values, and the mass beyond the last
-// node.
+// node. At the corners of h's lower hull the law is at least h, rounding included;
+// value is its own to 8n roundings.
 func chords(x, h []float64) (mass, value []float64, inf float64) {
 	n := len(x) - 1
 	mass, value = make([]float64, n+1), make([]float64, n+1)
@@ -169,15 +184,28 @@ func chords(x, h []float64) (mass, value []float64, inf float64) {
 		mass[j] = max(0, mass[j])
 	}
 	inf = h[n]
-	for j := range value {
-		var s xmath.Sum
-		s.Add(inf)
-		for i := n; i > j; i-- {
-			s.Add(mass[i] * -math.Expm1(x[j]-x[i]))
-		}
-		value[j] = s.Value()
+	// Between nodes the profile falls with slope Q(L ≥ next node): q, in units of
+	// e^−x of that node. All terms are positive.
+	value[n] = inf
+	q := 0.0
+	for j := n - 1; j >= 0; j-- {
+		d := x[j] - x[j+1]
+		q += mass[j+1]
+		value[j] = value[j+1] - math.Expm1(d)*q
+		q *= math.Exp(d)
 	}
-	return mass, value, inf
+	up := 1.0
+	for _, j := range hull {
+		if h[j] > up*value[j] {
+			up = h[j] / value[j]
+		}
+	}
+	up *= 1 + 16*float64(n+1)*roundOff
+	for j := range value {
+		mass[j] *= up
+		value[j] *= up
+	}
+	return mass, value, inf * up
 }
 
 // lowerHull lists the corners of the largest function of α = e^x that is convex
@@ -340,7 +368,7 @@ func (f *family) cover(s stepBound) error {
 	first.down = first.up
 	var members []member
 	queue := []*covered{first}
-	for len(queue) > 0 {
+	for n := 0; len(queue) > 0; n++ {
 		// The worst first, so that the limit on cells costs least.
 		worst := 0
 		for i, c := range queue {
@@ -349,7 +377,8 @@ func (f *family) cover(s stepBound) error {
 			}
 		}
 		c := queue[worst]
-		if len(members)+len(queue) > maxCells {
+		// A half that is dropped leaves their number: hence the limit on n.
+		if len(members)+len(queue) > maxCells || n > 4*maxCells {
 			if math.IsInf(c.excess, 1) {
 				return fmt.Errorf("the configurations of the other records need more than %d cells", maxCells)
 			}
@@ -451,10 +480,14 @@ func (f *family) fit(c *covered) (i, j int) {
 	return i, j
 }
 
-// dominates checks a member against c, rounding included, after moving a little
-// weight to the worst.
+// dominates checks a member against c, after moving a little weight to the worst,
+// so that rounding does not decide. Values that are no numbers fail.
+//
+// The laws are those of a θ larger by inflation and can spare the slack. It is for
+// rounding: of the laws' values, of α = e^{x} at the nodes, and of the sides of
+// triangles, each some u times at most a thousand, what log δ moves by.
 func (f *family) dominates(m member, c *covered) (member, bool) {
-	const shift = 1e-11
+	const shift = 1e-7
 	for _, w := range []*float64{&m.near, &m.reverse, &m.right} {
 		d := min(max(0, *w), shift)
 		*w = max(0, *w) - d
@@ -463,8 +496,9 @@ func (f *family) dominates(m member, c *covered) (member, bool) {
 	m.worst = min(1, max(m.worst, 1-m.near-m.reverse-m.right)+4*roundOff)
 	for k := range f.x {
 		b, r, w := f.near.up[k], f.near.down[k], f.right.up[k]
-		const down = 1 - 32*roundOff
-		if (m.near*b+m.reverse*r+m.right*w+m.worst*b)*down < c.up[k] || (m.near*r+m.reverse*b+m.right*w+m.worst*b)*down < c.down[k] {
+		const down = 1 - 1e-11
+		up, rev := m.near*b+m.reverse*r+m.right*w+m.worst*b, m.near*r+m.reverse*b+m.right*w+m.worst*b
+		if !(up*down >= c.up[k] && rev*down >= c.down[k]) {
 			return m, false
 		}
 	}

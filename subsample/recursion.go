@@ -26,12 +26,13 @@ type massLaw struct {
 	inf   float64
 }
 
-// leastAtZero is the least mass that a law is given at loss 0. The masses under
-// P and under Q there differ by rounding, which displaces the loss by the
-// quotient of the two; more mass under both only raises a profile.
-const leastAtZero = 1e-8
-
-// masses returns the law's P-masses; what is left is at 0.
+// masses returns the law's P-masses; what is left is at 0, under Q as well.
+//
+// For α ≥ 1 that mass does not matter. For α < 1 the profile is P − αQ + α·down(1/α)
+// with the totals P and Q, equal but for the rounding of up and down, some u of
+// their values. Where down(1/α) > down(1)/10 the slack of dominates covers that;
+// elsewhere 1 − α ≥ down(1)/3, the slope of down being at least −1, and P is above
+// 1 by so much that P − αQ ≥ 1 − α.
 func (l nodeLaw) masses(node []int, x []float64) massLaw {
 	m := massLaw{index: []int{0}, mass: []float64{0}, inf: l.infP}
 	var rest xmath.Sum
@@ -44,7 +45,7 @@ func (l nodeLaw) masses(node []int, x []float64) massLaw {
 		m.index = append(m.index, node[i], -node[i])
 		m.mass = append(m.mass, l.right[i], q)
 	}
-	m.mass[0] = max(leastAtZero, rest.Value())
+	m.mass[0] = max(0, rest.Value()) + 4e-12
 	return m
 }
 
@@ -109,9 +110,10 @@ func (r recursion) run(g []float64, k int64) {
 	for i := range weight {
 		weight[i] = math.Exp(r.c * float64(i-reach) * r.step)
 	}
-	alpha := make([]float64, reach+1)
+	alpha, minus := make([]float64, reach+1), make([]float64, reach+1) // α and 1 − α
 	for i := range alpha {
-		alpha[i] = math.Exp(-float64(i) * r.step)
+		x := -float64(i) * r.step
+		alpha[i], minus[i] = math.Exp(x), -math.Expm1(x)
 	}
 	out := make([][]float64, len(r.laws))
 	for i := range out {
@@ -119,8 +121,8 @@ func (r recursion) run(g []float64, k int64) {
 	}
 	f, z := make([]complex128, n/2+1), make([]complex128, n/2+1)
 	values := make([]float64, len(r.laws))
-	// Weights and masses have relative errors of a few u times their exponents.
-	rounding := 32 * roundOff * (4 + r.c*float64(size)*r.step)
+	// Weights, α and masses have relative errors of a few u times their exponents.
+	rounding := 32 * roundOff * (4 + (1+r.c)*float64(size)*r.step)
 	sign := 1.0
 	if !r.upper {
 		sign = -1
@@ -137,10 +139,9 @@ func (r recursion) run(g []float64, k int64) {
 			case j >= 0:
 				v = g[j]
 			case -j > top && !r.upper:
-				v = 1 - alpha[-j]
+				v = minus[-j]
 			default:
-				a := alpha[-j]
-				v = 1 - a + a*g[min(-j, top)]
+				v = minus[-j] + alpha[-j]*g[min(-j, top)]
 			}
 			v *= weight[i]
 			norm += v * v
@@ -159,7 +160,15 @@ func (r recursion) run(g []float64, k int64) {
 			for l := range values {
 				values[l] = out[l][i]/float64(n)*w + r.laws[l].inf
 			}
-			g[i] = max(0, r.join(values)*(1+sign*rounding)+sign*slack*w)
+			v := r.join(values)*(1+sign*rounding) + sign*slack*w
+			switch {
+			case r.upper:
+				g[i] = max(0, v) // or no number, which Upper refuses
+			case v > 0:
+				g[i] = v
+			default: // an overflow too
+				g[i] = 0
+			}
 		}
 	}
 }
@@ -236,7 +245,7 @@ func (a *AdaptiveBound) Upper(k int64, eps, logDelta float64, maxPoints int) (pr
 	if !(g[0] <= 1) || !(g[top] < math.Exp(logDelta)) {
 		return nil, fmt.Errorf("the recursion does not resolve %d steps", k)
 	}
-	return f.profile(g, k, r.laws)
+	return f.profile(g)
 }
 
 // Attack returns the loss that a concrete adaptive adversary reaches in k steps,
@@ -325,7 +334,7 @@ func slopeAt(eps, logDelta float64) float64 {
 }
 
 // profile is the symmetric profile with the values g at α = e^{i·step}.
-func (f *family) profile(g []float64, k int64, laws []massLaw) (profiles.Profile, error) {
+func (f *family) profile(g []float64) (profiles.Profile, error) {
 	// The lower convex hull of upper bounds of a convex function bounds it.
 	xs := make([]float64, len(g))
 	for i := range xs {
@@ -344,13 +353,11 @@ func (f *family) profile(g []float64, k int64, laws []massLaw) (profiles.Profile
 			atoms = append(atoms, profiles.Atom{Loss: xs[i], LogP: l, LogQ: l - xs[i]}, profiles.Atom{Loss: -xs[i], LogP: l - xs[i], LogQ: l})
 		}
 	}
-	rest := max(1e-10, sum.Value()) // as in masses, here once
+	rest := max(1e-10, sum.Value()) // more mass under both only raises a profile
 	atoms = append(atoms, profiles.Atom{LogP: math.Log(rest), LogQ: math.Log(rest)})
 	// Compensated sums are exact to 3 u, each mass is to 2 u of itself, so that the
-	// two masses at 0 differ by less than 8 u.
-	shift := 8 * roundOff / rest
-	for _, l := range laws {
-		shift += float64(k) * 8 * roundOff / l.mass[0]
-	}
+	// two masses at 0 differ by less than 8 u: relative to them, a displacement of
+	// the loss. Other losses are i·step rounded.
+	shift := 8*roundOff/rest + 2*roundOff*xs[len(xs)-1]
 	return profiles.NewDiscrete(atoms, math.Log(inf), math.Log(inf), 8*roundOff, shift)
 }

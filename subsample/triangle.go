@@ -90,7 +90,6 @@ type slicePoint struct {
 func (p slicePoint) ok() bool { return p.err < 1e-5 && p.slopeErr < 1e-2*(1+math.Abs(p.slope)) }
 
 // at evaluates log k and its slope.
-
 func (f *slice) at(y float64) slicePoint {
 	none := slicePoint{y: y, log: math.Inf(-1), err: math.Inf(1)}
 	eb := f.logB + f.r*(y-f.r/2)
@@ -271,7 +270,7 @@ func chord(a, b slicePoint, top float64) float64 {
 }
 
 // end is where the integrand's positive part ends.
-func (f *slice) end() float64 { return f.r/2 - f.logB/f.r + 1e-12*(1+f.logB/f.r) }
+func (f *slice) end() float64 { return f.r/2 - f.logB/f.r + 1e-12*(1+f.r+f.logB/f.r) }
 
 // mode returns a point near the largest k.
 func (f *slice) mode() (best slicePoint, ok bool) {
