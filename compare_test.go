@@ -40,6 +40,11 @@ func TestCompareOrder(t *testing.T) {
 		"sampled":    "{neighbors: add-remove, steps: [{mechanism: {gaussian: {noise-multiplier: 1}}, sampling: {poisson: {rate: 0.01}}, count: 500}]}",
 		"mixed":      "{neighbors: add-remove, steps: [{mechanism: {laplace: {noise-multiplier: 20}}, count: 30}, {mechanism: {discrete-gaussian: {noise-multiplier: 9}}, count: 3}]}",
 		"substitute": "{neighbors: substitute, steps: [{mechanism: {laplace: {noise-multiplier: 9}}, sampling: {poisson: {rate: 0.1}}, count: 50}]}",
+		"without":    "{neighbors: substitute, steps: [{mechanism: {gaussian: {noise-multiplier: 4}}, sampling: {without-replacement: {population: 10000, batch: 200}}, count: 100}]}",
+		"with":       "{neighbors: substitute, steps: [{mechanism: {gaussian: {noise-multiplier: 4}}, sampling: {with-replacement: {population: 10000, batch: 200}}, count: 100}]}",
+		"must-ow":    "{neighbors: substitute, steps: [{mechanism: {gaussian: {noise-multiplier: 4}}, sampling: {must-ow: {population: 10000, subset: 118, batch: 200}}, count: 100}]}",
+		"must-wo":    "{neighbors: substitute, steps: [{mechanism: {laplace: {noise-multiplier: 4}}, sampling: {must-wo: {population: 10000, subset: 400, batch: 200}}, count: 100}]}",
+		"must-ww":    "{neighbors: add-remove, steps: [{mechanism: {gaussian: {noise-multiplier: 4}}, sampling: {must-ww: {population: 10000, subset: 118, batch: 200}}, count: 10}]}",
 		"approx":     "{neighbors: add-remove, steps: [{mechanism: {approximate: {epsilon: 0.1, delta: 1e-8}}, count: 50}]}",
 	} {
 		rows := compare(t, text, 1e-5)

@@ -8,9 +8,10 @@ import (
 	"github.com/dpaccountant/accountant/subsample"
 )
 
-// WithRecursion lets Epsilon and Delta narrow the theory gap of sampling without
-// or with replacement, MUST.OW and MUST.WO under substitution, for Gaussian noise, by the recursion
-// over data configurations (subsample.AdaptiveBound) when a mechanism runs
+// WithRecursion lets Epsilon and Delta, and so Calibrate and Compare, narrow the
+// theory gap of sampling without or with replacement, MUST.OW and MUST.WO under
+// substitution, for Gaussian noise, by the recursion over data configurations
+// (subsample.AdaptiveBound) when a mechanism runs
 // between 2 and maxRuns times; the default is 0, never. It takes seconds for
 // 1000 runs, and grows with the power 3/2.
 func WithRecursion(maxRuns int64) Option {
@@ -68,7 +69,7 @@ next:
 	for _, b := range blocks {
 		alone := len(blocks) == 1 && len(others) == 0
 		if b.count > a.opts.recursion {
-			iv.Warnings = append(iv.Warnings, fmt.Sprintf("the recursion that narrows the theory gap was not run: %d runs are above its limit of %d", b.count, a.opts.recursion))
+			iv.Warnings = append(iv.Warnings, fmt.Sprintf("the recursion that narrows the theory gap was not run: %d runs are above its limit of %d (WithRecursion, --recursion)", b.count, a.opts.recursion))
 		}
 		at := eps
 		if !alone {

@@ -37,7 +37,8 @@ func Of(b profiles.Base, s subsample.Scheme, r profiles.Relation) (Curve, error)
 	case subsample.Poisson:
 		return ofPoisson(b, s, r)
 	case fixedSize:
-		if r == profiles.Substitute {
+		// The samplers that repeat records have a size as well.
+		if s.Name() == "without-replacement" && r == profiles.Substitute {
 			if c, ok := ofFinite(b, s, r); ok {
 				return c, nil
 			}
@@ -57,7 +58,7 @@ func Of(b profiles.Base, s subsample.Scheme, r profiles.Relation) (Curve, error)
 	return nil, fmt.Errorf("sampling: %s has no Rényi bound for the mechanism %s under %s", s.Name(), b.Name(), r)
 }
 
-// fixedSize is a scheme that draws a batch of fixed size without replacement.
+// fixedSize is a scheme that draws a batch of fixed size.
 type fixedSize interface {
 	subsample.Scheme
 	Population() int64

@@ -111,6 +111,7 @@ type batches struct {
 	population, batch int64
 }
 
+func (batches) Name() string        { return "without-replacement" }
 func (b batches) Population() int64 { return b.population }
 func (b batches) Batch() int64      { return b.batch }
 
@@ -131,11 +132,32 @@ func TestOfErrors(t *testing.T) {
 		"mechanism: is nil": second(Of(nil, nil, profiles.AddRemove)),
 		"neighbors: ":       second(Of(g, nil, profiles.Relation(7))),
 		"sampling: opaque has no Rényi bound for the mechanism gaussian under add-remove": second(Of(g, opaque{}, profiles.AddRemove)),
-		"sampling: opaque has no": second(Of(g, batches{population: 10, batch: 5}, profiles.AddRemove)),
-		"batch: 11":               second(Of(g, batches{population: 10, batch: 11}, profiles.Substitute)),
+		"sampling: without-replacement has no":                                            second(Of(g, batches{population: 10, batch: 5}, profiles.AddRemove)),
+		"batch: 11":                                                                       second(Of(g, batches{population: 10, batch: 11}, profiles.Substitute)),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
+	}
+}
+
+// Where a record can be in a batch twice, what holds without replacement does not.
+func TestOfRepeatedRecords(t *testing.T) {
+	lap := must2(profiles.NewLaplaceMechanism(2))
+	g := must2(profiles.NewGaussianMechanism(4))
+	for _, s := range []subsample.Scheme{
+		must2(subsample.NewWithReplacement(10000, 200)),
+		must2(subsample.NewMustOW(10000, 118, 200)),
+		must2(subsample.NewMustWO(10000, 400, 200)),
+		must2(subsample.NewMustWW(10000, 118, 200)),
+	} {
+		for _, b := range []profiles.Base{g, lap} {
+			if c, err := Of(b, s, profiles.Substitute); err == nil {
+				t.Errorf("%s of %s: a curve, RDP(2) = %v", s.Name(), b.Name(), c.RDP(2))
+			}
+		}
+	}
+	if _, err := Of(g, must2(subsample.NewWithoutReplacement(10000, 200)), profiles.Substitute); err != nil {
+		t.Errorf("without-replacement: %v", err)
 	}
 }

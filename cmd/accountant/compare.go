@@ -14,6 +14,7 @@ import (
 
 func newCompareCmd() *cobra.Command {
 	var flags answerFlags
+	var recursion recursionFlag
 	var delta string
 	cmd := &cobra.Command{
 		Use:   "compare --delta 1e-5 plan.yaml",
@@ -35,6 +36,9 @@ bound.`,
 			if err != nil {
 				return err
 			}
+			if opts, err = recursion.add(opts); err != nil {
+				return err
+			}
 			plan, err := readPlan(cmd, args[0])
 			if err != nil {
 				return err
@@ -51,6 +55,7 @@ bound.`,
 	cmd.Flags().StringVar(&delta, "delta", "", "the `δ` to compare at (required)")
 	_ = cmd.MarkFlagRequired("delta")
 	flags.register(cmd)
+	recursion.register(cmd, "2000", "takes seconds for 1000")
 	cmd.Flags().Lookup("verbose").Hidden = true // the table has no interval to split
 	return cmd
 }

@@ -77,6 +77,6 @@ func (q question) command() *cobra.Command {
 	method = fourierAccountant
 	addChoice(cmd, &method, "accountant", "`method`: fourier, or rdp for a looser upper bound by Rényi accounting", fourierAccountant, rdpAccountant)
 	flags.register(cmd)
-	recursion.register(cmd, 2000)
+	recursion.register(cmd, "2000", "takes seconds for 1000")
 	return cmd
 }

@@ -132,17 +132,18 @@ func (f *answerFlags) options() ([]accountant.Option, error) {
 }
 
 // recursionFlag says up to how many runs the recursion narrows a theory gap.
-type recursionFlag struct{ runs int64 }
+type recursionFlag struct{ runs string }
 
-func (f *recursionFlag) register(cmd *cobra.Command, runs int64) {
-	cmd.Flags().Int64Var(&f.runs, "recursion", runs, "narrow a theory gap by the recursion over data configurations for mechanisms that run at most this many `times`; seconds for 1000; 0 for never")
+func (f *recursionFlag) register(cmd *cobra.Command, preset, cost string) {
+	cmd.Flags().StringVar(&f.runs, "recursion", preset, "narrow a theory gap by the recursion over data configurations for mechanisms that run at most this many `times`; "+cost+"; 0 for never")
 }
 
 func (f *recursionFlag) add(opts []accountant.Option) ([]accountant.Option, error) {
-	if f.runs < 0 {
-		return nil, fmt.Errorf("--recursion: %d is not in [0, ∞)", f.runs)
+	n, err := decimal.Whole(strings.TrimSpace(f.runs))
+	if err != nil || n < 0 || n > decimal.MaxWhole {
+		return nil, fmt.Errorf("--recursion: %s is not a whole number in [0, %d]", show(f.runs), int64(decimal.MaxWhole))
 	}
-	return append(opts, accountant.WithRecursion(f.runs)), nil
+	return append(opts, accountant.WithRecursion(n)), nil
 }
 
 // newAccountant returns an accountant that holds the plan.

@@ -109,13 +109,14 @@ func (r riskJSON) rows() any {
 		Measure   string  `json:"measure"`
 		At        *number `json:"at"`
 		riskValueJSON
+		TheoryGap bool `json:"theory-gap"`
 	}
-	rows := []row{{r.Neighbors, "advantage", nil, r.Advantage}}
+	rows := []row{{r.Neighbors, "advantage", nil, r.Advantage, r.TheoryGap}}
 	for _, v := range r.TruePositive {
-		rows = append(rows, row{r.Neighbors, "true-positive-rate", &v.FalsePositive, v.riskValueJSON})
+		rows = append(rows, row{r.Neighbors, "true-positive-rate", &v.FalsePositive, v.riskValueJSON, r.TheoryGap})
 	}
 	for _, v := range r.Bayes {
-		rows = append(rows, row{r.Neighbors, "bayes-success", &v.Prior, v.riskValueJSON})
+		rows = append(rows, row{r.Neighbors, "bayes-success", &v.Prior, v.riskValueJSON, r.TheoryGap})
 	}
 	return rows
 }

@@ -301,37 +301,39 @@ func (s *server) version(line []byte) (any, error) {
 func (s *server) epsilon(line []byte) (any, error) {
 	var q struct {
 		requestHead
-		Plan  json.RawMessage `json:"plan"`
-		Delta *float64        `json:"delta"`
+		Plan      json.RawMessage `json:"plan"`
+		Delta     *float64        `json:"delta"`
+		Recursion json.Number     `json:"recursion"`
 	}
-	if err := decode(line, &q, "plan", "delta"); err != nil {
+	if err := decode(line, &q, "plan", "delta", "recursion"); err != nil {
 		return nil, err
 	}
 	at, err := given("delta", q.Delta, deltaRange)
 	if err != nil {
 		return nil, err
 	}
-	return s.ask("epsilon", q.Plan, at, askEpsilon)
+	return s.ask("epsilon", q.Plan, q.Recursion, at, askEpsilon)
 }
 
 func (s *server) delta(line []byte) (any, error) {
 	var q struct {
 		requestHead
-		Plan    json.RawMessage `json:"plan"`
-		Epsilon *float64        `json:"epsilon"`
+		Plan      json.RawMessage `json:"plan"`
+		Epsilon   *float64        `json:"epsilon"`
+		Recursion json.Number     `json:"recursion"`
 	}
-	if err := decode(line, &q, "plan", "epsilon"); err != nil {
+	if err := decode(line, &q, "plan", "epsilon", "recursion"); err != nil {
 		return nil, err
 	}
 	at, err := given("epsilon", q.Epsilon, epsilonRange)
 	if err != nil {
 		return nil, err
 	}
-	return s.ask("delta", q.Plan, at, askDelta)
+	return s.ask("delta", q.Plan, q.Recursion, at, askDelta)
 }
 
-func (s *server) ask(op string, raw json.RawMessage, at float64, ask func(*accountant.Accountant, []float64) ([]answer, error)) (any, error) {
-	sv, err := s.served(raw)
+func (s *server) ask(op string, raw json.RawMessage, recursion json.Number, at float64, ask func(*accountant.Accountant, []float64) ([]answer, error)) (any, error) {
+	sv, err := s.served(raw, recursion)
 	if err != nil {
 		return nil, err
 	}
@@ -344,13 +346,27 @@ func (s *server) ask(op string, raw json.RawMessage, at float64, ask func(*accou
 	})
 }
 
+// withRecursion adds the key recursion of a request, if it is there.
+func withRecursion(runs json.Number, opts []accountant.Option) ([]accountant.Option, error) {
+	if runs == "" {
+		return opts, nil
+	}
+	f := recursionFlag{string(runs)}
+	opts, err := f.add(opts)
+	return opts, asFlag(err)
+}
+
 // served returns an accountant that holds the plan of a request, and remembers it.
-func (s *server) served(raw json.RawMessage) (*served, error) {
+func (s *server) served(raw json.RawMessage, recursion json.Number) (*served, error) {
 	data, err := planOf(raw)
 	if err != nil {
 		return nil, err
 	}
-	text := string(data)
+	opts, err := withRecursion(recursion, nil)
+	if err != nil {
+		return nil, err
+	}
+	text := string(recursion) + " " + string(data)
 	for i, r := range s.recent {
 		if r.plan == text {
 			s.recent = append(append(s.recent[:i:i], s.recent[i+1:]...), r)
@@ -361,7 +377,7 @@ func (s *server) served(raw json.RawMessage) (*served, error) {
 	if err != nil {
 		return nil, err
 	}
-	acct, err := newAccountant(plan, nil)
+	acct, err := newAccountant(plan, opts)
 	if err != nil {
 		return nil, err
 	}

@@ -46,7 +46,7 @@ func (s *server) risk(line []byte) (any, error) {
 	if err := errors.Join(givenList("false-positives", q.Rates, riskRange), givenList("priors", q.Priors, riskRange)); err != nil {
 		return nil, err
 	}
-	sv, err := s.served(q.Plan)
+	sv, err := s.served(q.Plan, "")
 	if err != nil {
 		return nil, err
 	}
@@ -116,8 +116,10 @@ func (s *server) calibrate(line []byte) (any, error) {
 		Step     string          `json:"step"`
 		Examples json.Number     `json:"examples"`
 		Accuracy *float64        `json:"accuracy"`
+
+		Recursion json.Number `json:"recursion"`
 	}
-	if err := decode(line, &q, "plan", "epsilon", "delta", "solve", "step", "examples", "accuracy"); err != nil {
+	if err := decode(line, &q, "plan", "epsilon", "delta", "solve", "step", "examples", "accuracy", "recursion"); err != nil {
 		return nil, err
 	}
 	goal := accountant.Goal{Step: q.Step}
@@ -144,6 +146,9 @@ func (s *server) calibrate(line []byte) (any, error) {
 		}
 		opts = append(opts, accountant.WithAccuracy(x))
 	}
+	if opts, err = withRecursion(q.Recursion, opts); err != nil {
+		return nil, err
+	}
 	text, err := planOf(q.Plan)
 	if err != nil {
 		return nil, err
@@ -162,10 +167,11 @@ func (s *server) calibrate(line []byte) (any, error) {
 func (s *server) compare(line []byte) (any, error) {
 	var q struct {
 		requestHead
-		Plan  json.RawMessage `json:"plan"`
-		Delta *float64        `json:"delta"`
+		Plan      json.RawMessage `json:"plan"`
+		Delta     *float64        `json:"delta"`
+		Recursion json.Number     `json:"recursion"`
 	}
-	if err := decode(line, &q, "plan", "delta"); err != nil {
+	if err := decode(line, &q, "plan", "delta", "recursion"); err != nil {
 		return nil, err
 	}
 	delta, err := given("delta", q.Delta, openUnit)
@@ -180,7 +186,11 @@ func (s *server) compare(line []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := plan.Compare(delta)
+	opts, err := withRecursion(q.Recursion, nil)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := plan.Compare(delta, opts...)
 	if err != nil {
 		return nil, err
 	}
