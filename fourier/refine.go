@@ -228,7 +228,7 @@ func (s *Sum) lattice(e *entry, step float64, p plan, top, k float64) (lattice, 
 		}
 	} else if marks := e.marks(p.theta); len(marks) > 0 {
 		l.offset = marks[0].at(e, step)
-	} else if !math.IsNaN(e.sup.Spike) {
+	} else if e.spiked() {
 		l.offset = pld.SpikeOffset(e.profile, step)
 	}
 	lo, hi := pld.Range(e.profile, l.above, -50)
