@@ -62,7 +62,7 @@ func TestLatticePointAtTheEnd(t *testing.T) {
 		const step = 0.0003416483456942657
 		s := sum(t, Options{}, p, 1000)
 		e := s.entries[0]
-		c := coarse(s.entries, math.Log(1e-5), 1000)
+		c := s.coarse(math.Log(1e-5))
 		eps, theta := c.epsilon(math.Log(1e-5))
 		e.sup.Spike = math.NaN()
 		e.marked, e.atoms = e.coarse, []mark{{loss: end + near + step, share: 1, logMass: 0}}
