@@ -450,7 +450,7 @@ func TestDirectAgainstFFT(t *testing.T) {
 		if err := s.Add(dpsgd(t, c.rate, c.sigma), int64(c.runs)); err != nil {
 			t.Fatal(err)
 		}
-		coarse := coarse(s.entries, -13, c.runs)
+		coarse := s.coarse(-13)
 		theta := coarse.saddle(c.eps, 1)
 		p := s.newPlan(coarse, c.eps, -13, theta, 1e-2)
 		k, _, _ := coarse[0].law.Tilted(theta)

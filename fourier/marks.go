@@ -73,13 +73,25 @@ func (e *entry) findAtoms() {
 		m.end = near(a, e.sup.Min) || near(a, e.sup.Max)
 		e.atoms = append(e.atoms, m)
 	}
-	if n := len(loss); n > 0 && len(e.atoms) > 0 {
-		for _, end := range []float64{loss[0], loss[n-1]} {
-			if math.Abs(end-e.sup.Spike) <= 1e-3*(loss[n-1]-loss[0]) {
-				e.atoms = append(e.atoms, mark{loss: e.sup.Spike, logMass: math.Inf(-1), end: true, spike: true})
-			}
-		}
+	if len(e.atoms) > 0 && e.spiked() {
+		e.atoms = append(e.atoms, mark{loss: e.sup.Spike, logMass: math.Inf(-1), end: true, spike: true})
 	}
+}
+
+// spiked reports whether the mass reaches the end of the support that it piles up
+// at. Where it does not, a lattice placed there would lie far from 0, and the
+// rounding of its points would count.
+func (e *entry) spiked() bool {
+	if math.IsNaN(e.sup.Spike) || e.coarse == nil {
+		return false
+	}
+	loss := e.coarse.Loss
+	n := len(loss)
+	if n == 0 {
+		return false
+	}
+	near := 1e-3 * (loss[n-1] - loss[0])
+	return math.Abs(loss[0]-e.sup.Spike) <= near || math.Abs(loss[n-1]-e.sup.Spike) <= near
 }
 
 // offset is about where a lattice of the given step lies: see lattice.
@@ -88,7 +100,7 @@ func (e *entry) offset(step, theta float64) float64 {
 		if !m[0].spike {
 			return m[0].loss
 		}
-	} else if math.IsNaN(e.sup.Spike) {
+	} else if !e.spiked() {
 		return 0
 	}
 	// As pld.SpikeOffset, from the coarse law: the likelihood ratio of what lies

@@ -29,11 +29,20 @@ type plan struct {
 	g        float64 // density over δ
 	scale    float64 // tilted standard deviation of one average step
 	wantLog  float64 // width wanted, in log δ
+	margin   float64 // how far below δ tails are followed
 }
 
 func (s *Sum) newPlan(c cumulant, eps, logDelta, theta, wantLog float64) plan {
 	_, g, v := c.logDelta(eps, theta)
-	return plan{c: c, eps: eps, log: logDelta, theta: theta, g: max(g, 1e-300), scale: math.Sqrt(v / s.copies), wantLog: wantLog}
+	return plan{c: c, eps: eps, log: logDelta, theta: theta, g: max(g, 1e-300), scale: math.Sqrt(v / s.copies), wantLog: wantLog, margin: farMargin}
+}
+
+// room is by how much further than asked lattices reach, to serve more questions.
+func (p plan) room() float64 {
+	if p.margin < farMargin {
+		return 0.5
+	}
+	return 4
 }
 
 // step returns the lattice step at which the error law predicts the width
@@ -211,11 +220,11 @@ func bestDivision(e *entry, span, k float64) float64 {
 // k is about K(θ) of one run.
 func (s *Sum) lattice(e *entry, step float64, p plan, top, k float64) (lattice, error) {
 	for _, l := range e.laws {
-		if l.step == step && l.above <= top && l.above > top-20 && l.tilt >= p.theta/1.25 && l.tilt <= p.theta*1.25 {
+		if l.step == step && l.above <= top && l.above > top-5*p.room() && l.tilt >= p.theta/1.25 && l.tilt <= p.theta*1.25 {
 			return l, nil
 		}
 	}
-	l := lattice{step: step, tilt: p.theta, above: top - 4}
+	l := lattice{step: step, tilt: p.theta, above: top - p.room()}
 	if d, ok := e.profile.(*profiles.Discrete); ok {
 		l.offset = 0
 		if as := d.Atoms(); len(as) > 0 {
@@ -228,7 +237,7 @@ func (s *Sum) lattice(e *entry, step float64, p plan, top, k float64) (lattice, 
 		}
 	} else if marks := e.marks(p.theta); len(marks) > 0 {
 		l.offset = marks[0].at(e, step)
-	} else if !math.IsNaN(e.sup.Spike) {
+	} else if e.spiked() {
 		l.offset = pld.SpikeOffset(e.profile, step)
 	}
 	lo, hi := pld.Range(e.profile, l.above, -50)
@@ -269,9 +278,26 @@ func (e *entry) remember(l lattice) {
 
 // run composes all entries at a step under the best window.
 func (s *Sum) run(p plan, step float64, exact bool, tol float64) (*pass, error) {
-	top := p.log - 30 - math.Log(s.copies)
+	top := p.log - p.margin - math.Log(s.copies)
 	ps := &pass{step: step, exact: exact, laws: make(cumulant, len(s.entries))}
+	up, lo := make([]term, len(s.entries)), make([]term, len(s.entries))
+	for i, e := range s.entries {
+		k, _, _ := p.c[i].law.Tilted(p.theta)
+		l, err := s.lattice(e, step, p, top, k)
+		if err != nil {
+			return nil, err
+		}
+		up[i], lo[i] = term{l.upper, float64(e.count)}, term{l.lower, float64(e.count)}
+		ps.laws[i] = up[i]
+		ps.upMoved += float64(e.count) * l.upper.LossErr * (1 + 1e-12)
+		ps.loMoved += float64(e.count) * l.lower.LossErr * (1 + 1e-12)
+	}
 	w := p.c.window(p.eps, p.log, p.theta, maxTiltStep/step, tol)
+	if !ps.laws.like(p.c, w.theta) || !ps.laws.like(p.c, w.theta+w.s) {
+		// The tilt lives on losses that the coarse laws have and the lattice has not, or
+		// the other way round.
+		w = ps.laws.window(p.eps, p.log, ps.laws.saddle(p.eps, p.theta), maxTiltStep/step, tol)
+	}
 	points := w.width/step + 64
 	if !(points < 1<<45) {
 		return nil, errTooLong
@@ -286,18 +312,6 @@ func (s *Sum) run(p plan, step float64, exact bool, tol float64) (*pass, error) 
 	}
 	if ps.n > s.opts.MaxPoints && !direct {
 		return nil, errTooLong
-	}
-	up, lo := make([]term, len(s.entries)), make([]term, len(s.entries))
-	for i, e := range s.entries {
-		k, _, _ := p.c[i].law.Tilted(p.theta)
-		l, err := s.lattice(e, step, p, top, k)
-		if err != nil {
-			return nil, err
-		}
-		up[i], lo[i] = term{l.upper, float64(e.count)}, term{l.lower, float64(e.count)}
-		ps.laws[i] = up[i]
-		ps.upMoved += float64(e.count) * l.upper.LossErr * (1 + 1e-12)
-		ps.loMoved += float64(e.count) * l.lower.LossErr * (1 + 1e-12)
 	}
 	excess := []float64{w.s * 0.5, w.s, w.s * 1.6}
 	for _, side := range []struct {
@@ -334,7 +348,7 @@ func (s *Sum) refineEpsilon(logDelta, logInf, floor, top float64) (Result, error
 	if math.IsInf(finiteLog, -1) {
 		return Result{Lower: floor, Upper: math.Inf(1), Estimate: math.Inf(1)}, nil
 	}
-	c := coarse(s.entries, finiteLog, s.copies)
+	c := s.coarse(finiteLog)
 	// Bounds that need no transform, in case it would be too long.
 	if e, _ := c.chernoff(finiteLog); !math.IsNaN(e) {
 		for _, slack := range []float64{1e-9, 1e-6, 1e-3, 1e-1, 1} {
@@ -362,6 +376,8 @@ func (s *Sum) refineEpsilon(logDelta, logInf, floor, top float64) (Result, error
 	eps, theta := c.epsilon(finiteLog)
 	var step, finer float64 // finer: the width to be improved on by the step, in ε
 	fixed, missed := false, false
+	var seen progress
+	margin := float64(farMargin)
 	for range maxRounds {
 		want := max(s.opts.Relative*math.Abs(eps), s.opts.Absolute)
 		if eps > top-want/2 {
@@ -371,6 +387,7 @@ func (s *Sum) refineEpsilon(logDelta, logInf, floor, top float64) (Result, error
 			theta = c.saddle(eps, theta)
 		}
 		p := s.newPlan(c, eps, finiteLog, theta, want*theta)
+		p.margin = margin
 		if !fixed {
 			step = max(s.step(p, s.firstScale()), s.finest())
 		} else if finer > 0 {
@@ -380,11 +397,8 @@ func (s *Sum) refineEpsilon(logDelta, logInf, floor, top float64) (Result, error
 		step, exact = s.fitStep(step, p.theta)
 		tol := min(1e-5, 1e-4*p.wantLog)
 		ps, err := s.run(p, step, exact, max(tol, 1e-14))
-		if err == errTooLong {
-			return s.widest(best, step), nil
-		}
 		if err != nil {
-			return best, err
+			return s.widest(best, step, err), nil
 		}
 		r := ps.epsilon(logDelta, floor, top, eps, want)
 		r.Points, r.Step = ps.n, step
@@ -400,6 +414,19 @@ func (s *Sum) refineEpsilon(logDelta, logInf, floor, top float64) (Result, error
 			if fixed {
 				return s.short(best), nil
 			}
+		}
+		cut := deeper(r.Budget.Truncation, want)
+		margin += cut
+		if margin == farMargin && ps.adrift(r.Estimate) {
+			margin, fixed = s.nearMargin(), true
+			continue
+		}
+		next, stop := 0.0, false
+		if cut == 0 && r.Lower > floor && r.Upper < top {
+			next, stop = seen.add(s, p, step, width*theta, ps.noise(r.Estimate), want*theta)
+		}
+		if stop {
+			return s.rounded(best), nil
 		}
 		// Recentre where the answer is, and refine by the measured ratio. The coarse
 		// laws may be off by many standard deviations of the total: the lattice's are
@@ -423,7 +450,9 @@ func (s *Sum) refineEpsilon(logDelta, logInf, floor, top float64) (Result, error
 		fixed = true
 		// When the step was fine enough, only the centre was not.
 		finer = 0
-		if !exact && !(r.Budget.Discretization > 0 && r.Budget.Discretization < 0.8*want && width > want*1.5) {
+		if next > 0 {
+			step = next
+		} else if !exact && cut == 0 && !(r.Budget.Discretization > 0 && r.Budget.Discretization < 0.8*want && width > want*1.5) {
 			finer = width
 		}
 	}
@@ -447,12 +476,84 @@ func (s *Sum) variation(logDelta float64) float64 {
 	return math.Inf(1)
 }
 
-func (s *Sum) widest(r Result, step float64) Result {
+// widest returns what is known although a pass failed.
+func (s *Sum) widest(r Result, step float64, err error) Result {
 	if math.IsNaN(r.Estimate) {
 		r.Estimate = r.Upper
 	}
-	r.Warnings = append(r.Warnings, fmt.Sprintf(
-		"the memory limit of %d transform points does not allow a lattice step of %.3g: the interval is wider than asked", s.opts.MaxPoints, step))
+	why := fmt.Sprintf("%v: the interval is wider than asked", err)
+	if err == errTooLong {
+		why = fmt.Sprintf("the memory limit of %d transform points does not allow a lattice step of %.3g: the interval is wider than asked", s.opts.MaxPoints, step)
+	}
+	r.Warnings = append(r.Warnings, why)
+	return r
+}
+
+// deeper returns by how much further, in logarithm, tails must be followed when
+// the mass above the lattice took a share of the width that was not meant for it:
+// δ was less than foreseen.
+func deeper(truncation, want float64) float64 {
+	if !(truncation > 0.3*want) {
+		return 0
+	}
+	return min(math.Log(truncation/(0.2*want)), 40)
+}
+
+// progress watches whether refining still helps.
+type progress struct {
+	step, width float64 // of the pass before
+	coarsest    float64
+	worse       int
+	back        bool // the best step for the rounding was tried
+}
+
+// add takes in a pass that was wider than wanted, noise of it by round-off, all in
+// log δ. Errors of tails count the more the finer the step, about as 1/Δ, and
+// round-off of the transform about as its length: when they decide, stop says so;
+// but first the step at which both shares of the width are least is next.
+func (g *progress) add(s *Sum, p plan, step, width, noise, want float64) (next float64, stop bool) {
+	if g.width > 0 && step < 0.9*g.step && width > 0.9*g.width {
+		g.worse++
+	}
+	g.step, g.width, g.coarsest = step, width, max(g.coarsest, step)
+	if !(g.worse >= 2 || noise > 0.7*want && noise > 0.5*width) {
+		return 0, false
+	}
+	if g.back {
+		return 0, true
+	}
+	g.back = true
+	// width ≈ aΔ² + b/Δ is least at Δ³ = b/2a.
+	best := math.Cbrt(width * step / (2 * s.width(p, 1)))
+	if !(best > 1.3*g.coarsest) {
+		return 0, true
+	}
+	return best, false
+}
+
+// adrift reports whether hardly any tilted mass lies where it matters for δ(ε).
+func (ps *pass) adrift(eps float64) bool {
+	u := ps.upper.read(eps)
+	th := ps.upper.theta
+	return u.s < 1e-6*math.Exp(th*math.Log(th)-(1+th)*math.Log1p(th))
+}
+
+// width is the distance of the two bounds of log δ(ε), noise what round-off and
+// rounding of the transforms have of it.
+func (ps *pass) width(eps float64) float64 {
+	return ps.upper.read(eps).upper() - ps.lower.read(eps).lower()
+}
+
+func (ps *pass) noise(eps float64) float64 {
+	u, l := ps.upper.read(eps), ps.lower.read(eps)
+	if !(u.s > 0 && l.s > 0) {
+		return 0
+	}
+	return u.roundOff/u.s + l.roundOff/l.s + u.relative + l.relative
+}
+
+func (s *Sum) rounded(r Result) Result {
+	r.Warnings = append(r.Warnings, "rounding does not allow the accuracy asked for: the interval is wider than asked")
 	return r
 }
 
@@ -572,7 +673,7 @@ func (s *Sum) refineDelta(eps, logInf float64) (Result, error) {
 	var c cumulant
 	var theta float64
 	for range 12 {
-		c = coarse(s.entries, logDelta, s.copies)
+		c = s.coarse(logDelta)
 		if c.maxLoss() <= eps {
 			if logDelta < -1e4 {
 				break
@@ -583,12 +684,13 @@ func (s *Sum) refineDelta(eps, logInf float64) (Result, error) {
 		theta = c.saddle(eps, max(theta, 1))
 		v, _, _ := c.logDelta(eps, theta)
 		if math.IsNaN(v) {
+			err := fmt.Errorf("the saddle point at epsilon %v is not a number", eps)
 			for _, t := range c {
-				if err := complete(t.law); err != nil {
-					return Result{}, err
+				if e := complete(t.law); e != nil {
+					err = e
 				}
 			}
-			return Result{}, fmt.Errorf("the saddle point at epsilon %v is not a number", eps)
+			return s.widest(Result{Lower: 0, Upper: 1, Estimate: math.NaN()}, 0, err), nil
 		}
 		if v > logDelta-3 {
 			logDelta = v
@@ -603,11 +705,17 @@ func (s *Sum) refineDelta(eps, logInf float64) (Result, error) {
 		best.Upper, best.Estimate = expUp(xmath.LogAdd(logInf, logDelta)), math.Exp(logInf)
 		return best, nil
 	}
+	// A bound that needs no transform, in case it would be too long.
+	bestHi = c.bound(xmath.Down(eps-s.lossErr(), 2))
+	best.Upper = expUp(bestHi)
 	var step, finer float64
+	var seen progress
+	margin := float64(farMargin)
 	fixed := false
 	for range maxRounds {
 		want := s.opts.Relative
 		p := s.newPlan(c, eps, logDelta, theta, want)
+		p.margin = margin
 		if !fixed {
 			step = s.step(p, 1)
 		} else if finer > 0 {
@@ -616,11 +724,8 @@ func (s *Sum) refineDelta(eps, logInf float64) (Result, error) {
 		var exact bool
 		step, exact = s.fitStep(step, p.theta)
 		ps, err := s.run(p, step, exact, max(min(1e-5, 1e-4*want), 1e-14))
-		if err == errTooLong {
-			return s.widest(best, step), nil
-		}
 		if err != nil {
-			return best, err
+			return s.widest(best, step, err), nil
 		}
 		bestHi = min(bestHi, ps.upper.read(xmath.Down(eps-ps.upMoved, 2)).upper())
 		bestLo = max(bestLo, ps.lower.read(xmath.Up(eps+ps.loMoved, 2)).lower())
@@ -637,6 +742,28 @@ func (s *Sum) refineDelta(eps, logInf float64) (Result, error) {
 		if exact && fixed {
 			return s.short(best), nil
 		}
+		cut := deeper(best.Budget.Truncation/math.Exp(v), want)
+		margin += cut
+		if hi := xmath.LogSub(bestHi, logInf); hi < logDelta-1 && math.IsInf(bestLo, -1) {
+			// The coarse laws foresaw too large a δ: tails and window fell short.
+			logDelta = hi
+			continue
+		}
+		if margin == farMargin && ps.adrift(eps) {
+			margin = s.nearMargin()
+			fixed = true
+			if !math.IsInf(bestLo, -1) {
+				logDelta = min(v, logDelta)
+			}
+			continue
+		}
+		next, stop := 0.0, false
+		if cut == 0 {
+			next, stop = seen.add(s, p, step, ps.width(eps), ps.noise(eps), want)
+		}
+		if stop {
+			return s.rounded(best), nil
+		}
 		if !math.IsInf(bestLo, -1) {
 			logDelta = v
 			if !math.IsInf(logInf, -1) {
@@ -647,8 +774,10 @@ func (s *Sum) refineDelta(eps, logInf float64) (Result, error) {
 		c = ps.laws
 		theta = c.saddle(eps, theta)
 		finer = 0
-		if !exact {
-			finer = width
+		if next > 0 {
+			step = next
+		} else if gap := ps.width(eps); !exact && (cut == 0 || best.Budget.Discretization > want*math.Exp(v)) {
+			finer = gap
 		}
 	}
 	return s.short(best), nil

@@ -119,6 +119,13 @@ func (c cumulant) epsilon(logDelta float64) (eps, theta float64) {
 	return eps, theta
 }
 
+// like reports whether a tilt finds nearly the same in both.
+func (c cumulant) like(d cumulant, theta float64) bool {
+	a, _, _ := c.at(theta)
+	b, _, _ := d.at(theta)
+	return math.Abs(a-b) < 0.5
+}
+
 // A window is a tilt and a length of the transform in units of loss.
 type window struct {
 	theta, width float64
@@ -161,12 +168,22 @@ func (c cumulant) window(eps, logDelta, saddle, maxTheta, tol float64) window {
 	return best
 }
 
+// farMargin is how far below δ the mass of a run is followed, in logarithm; what
+// lies above counts as +∞.
+const farMargin = 30
+
+// nearMargin is how far it must be followed: what is left then takes about a tenth
+// of the width wanted. Where tails fall more slowly than any exponential, the far
+// end has all the mass under a tilt: no tilt then brings the mass to ε, and
+// round-off is relative to all of it (docs/accuracy.md §6).
+func (s *Sum) nearMargin() float64 { return 3 - math.Log(min(1, s.opts.Relative)) }
+
 // coarse returns the cumulant of terms whose laws resolve the tails down to
 // what matters for a total of log δ.
-func coarse(es []*entry, logDelta, copies float64) cumulant {
-	c := make(cumulant, len(es))
-	above := logDelta - 30 - math.Log(copies)
-	for i, e := range es {
+func (s *Sum) coarse(logDelta float64) cumulant {
+	c := make(cumulant, len(s.entries))
+	above := logDelta - farMargin - math.Log(s.copies)
+	for i, e := range s.entries {
 		if e.coarse == nil || e.coarseTo > above || e.coarseTo < above-12 {
 			e.coarse = pld.Coarse(e.profile, above-4, -50, 0.5)
 			e.coarseTo = above - 4
@@ -176,29 +193,43 @@ func coarse(es []*entry, logDelta, copies float64) cumulant {
 	return c
 }
 
-// proves reports whether the Chernoff bound of the coarse laws, which is
-// rigorous, shows log δ(ε) ≤ logDelta.
-func (c cumulant) proves(eps, logDelta float64) bool {
+// bound returns the Chernoff bound of log δ(ε) on the coarse laws, which is
+// rigorous: for any θ > 0, with w(l) = (1 − e^{ε−l})₊ ≤ w_max·e^{θ(l−ε)},
+// w_max = θ^θ/(1+θ)^{1+θ} the maximum of (1 − e^{−x})e^{−θx},
+//
+//	δ(ε) ≤ p∞ + w_max·e^{ΣTK(θ) − θε}.
+//
+// It is 0 where nothing is known.
+func (c cumulant) bound(eps float64) float64 {
 	keep := 0.0
 	for _, t := range c {
 		if len(t.law.Loss) == 0 || complete(t.law) != nil {
-			return false
+			return 0
 		}
 		keep += t.count * math.Log1p(-math.Exp(t.law.LogPInf)) * (1 + 1e-9)
 	}
-	theta := c.saddle(eps, 1)
-	sum := 0.0
-	for _, t := range c {
-		k, err := t.law.K(theta)
-		sum += t.count * (k + err)
+	bound := math.Inf(-1)
+	if eps < c.maxLoss() {
+		theta := c.saddle(eps, 1)
+		sum := 0.0
+		for _, t := range c {
+			k, err := t.law.K(theta)
+			sum += t.count * (k + err)
+		}
+		bound = sum - theta*eps + theta*math.Log(theta) - (1+theta)*math.Log1p(theta)
+		bound += 1e-12 * (math.Abs(sum) + math.Abs(theta*eps) + 1)
 	}
-	bound := sum - theta*eps + theta*math.Log(theta) - (1+theta)*math.Log1p(theta)
-	bound += 1e-12 * (math.Abs(sum) + math.Abs(theta*eps) + 1)
 	if keep < 0 {
 		bound = xmath.LogAdd(bound, xmath.Log1mExp(keep))
 	}
-	return bound < logDelta
+	if math.IsNaN(bound) {
+		return 0
+	}
+	return min(0, bound+1e-15)
 }
+
+// proves reports whether the Chernoff bound shows log δ(ε) ≤ logDelta.
+func (c cumulant) proves(eps, logDelta float64) bool { return c.bound(eps) < logDelta }
 
 // complete returns an error unless the law has a P-mass of 1, as an upper law
 // must: tails without a correct digit would have spoiled it.
@@ -219,5 +250,5 @@ func (s *Sum) Proves(eps, delta float64) bool {
 	if !(delta > 0) || math.IsInf(eps, 0) || math.IsNaN(eps) || len(s.entries) == 0 {
 		return false
 	}
-	return coarse(s.entries, math.Log(delta), s.copies).proves(eps-s.lossErr(), math.Log(delta))
+	return s.coarse(math.Log(delta)).proves(eps-s.lossErr(), math.Log(delta))
 }

@@ -2,6 +2,7 @@ package pld
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
@@ -36,6 +37,7 @@ type point struct {
 	t, tol float64
 	tails  profiles.Tails
 	atom   bool
+	diff   difference
 	move   float64 // distance of an atom from the lattice point it is given to
 }
 
@@ -83,13 +85,17 @@ type discretizer struct {
 	cells  []cell
 	center int // first vertex from which tails are counted from above
 	moved  float64
-	cut    bool // lower: P-mass below the grid is left out
+	exact  profiles.TailDifferencer // nil: differences of tails will do
+	cut    bool                     // lower: P-mass below the grid is left out
 }
 
 func newDiscretizer(p profiles.Profile, g Grid) *discretizer {
 	d := &discretizer{p: p, g: g, sup: p.Support()}
 	if t, ok := p.(*profiles.Discrete); ok {
 		d.sup.Atoms = notable(t.Atoms())
+	}
+	if g.Step < fine {
+		d.exact, _ = p.(profiles.TailDifferencer)
 	}
 	if g.Share > 0 {
 		if !d.thin() {
@@ -102,9 +108,32 @@ func newDiscretizer(p profiles.Profile, g Grid) *discretizer {
 			d.push(k, d.at(k))
 		}
 	}
+	d.settleEnds()
 	d.prune()
 	d.fill()
 	return d
+}
+
+// settleEnds adds a vertex beyond an end at which a tail is not known, one lattice
+// step out, where the support is over and every tail exact: a lattice point within
+// rounding of the end of the support tells nothing.
+func (d *discretizer) settleEnds() {
+	if d.index == nil || len(d.pts) == 0 {
+		return
+	}
+	const known = 1e-3
+	if first := d.pts[0]; first.tails.ErrC > known && !first.atom {
+		k := d.index[0] - 1
+		if pt := d.at(k); pt.tails.ErrC <= known {
+			d.index, d.pts = slices.Insert(d.index, 0, k), slices.Insert(d.pts, 0, pt)
+		}
+	}
+	if last := d.pts[len(d.pts)-1]; last.tails.Err > known && !last.atom {
+		k := d.index[len(d.index)-1] + 1
+		if pt := d.at(k); pt.tails.Err <= known {
+			d.push(k, pt)
+		}
+	}
 }
 
 // prune drops inner vertices at which a profile knows its smaller tail only
@@ -157,6 +186,9 @@ func (d *discretizer) at(k int64) point {
 	x := float64(k) * d.g.Step
 	t := d.g.Offset + x
 	tol := 2 * xmath.U * (math.Abs(d.g.Offset) + math.Abs(x))
+	if d.g.Offset == 0 && math.FMA(float64(k), d.g.Step, -x) == 0 {
+		tol = 0
+	}
 	near := 4*tol + 4*xmath.U*math.Abs(t)
 	if _, ok := d.p.(*profiles.Discrete); ok {
 		// An atom so close may lie on the other side of the true lattice point.
@@ -165,10 +197,10 @@ func (d *discretizer) at(k int64) point {
 	for _, a := range d.sup.Atoms {
 		if move := math.Abs(a - t); move <= near {
 			d.moved = max(d.moved, move+tol)
-			return point{t: a, tol: tol, tails: d.p.Tails(a, tol), atom: true, move: move + tol}
+			return point{t: a, tol: tol, tails: d.p.Tails(a, tol), diff: d.difference(a, tol), atom: true, move: move + tol}
 		}
 	}
-	return point{t: t, tol: tol, tails: d.p.Tails(t, tol)}
+	return point{t: t, tol: tol, tails: d.p.Tails(t, tol), diff: d.difference(t, tol)}
 }
 
 // thin places vertices by bisection; false when they are too many.
@@ -240,18 +272,31 @@ func (d *discretizer) fill() {
 		c.p, c.errP = massP(a.tails, b.tails, -c.scale)
 		q, errQ = massQ(a.tails, b.tails, a.t-c.scale, a.tol)
 		one := -math.Expm1(-c.w)
-		c.errV = ((c.errP+errQ)/one + 8*xmath.U*(c.p+q)/one) * (1 + 16*xmath.U)
-		c.v = min(max(0, (c.p-q)/one), c.p)
+		x, errX := c.p-q, c.errP+errQ+8*xmath.U*(c.p+q)
+		if d.exact != nil {
+			x, errX = d.gain(a.diff, b.diff, a.tails, b.tails, a.t, a.tol, c.scale, x, errX)
+		}
+		c.errV = (errX / one) * (1 + 16*xmath.U)
+		c.v = min(max(0, x/one), c.p)
 		// At an atom the vertex is not quite where the lattice has it.
 		c.errV += c.v * (a.move + b.move) / math.Expm1(c.w) * (1 + 1e-9)
 		if right {
 			c.far = math.Exp(b.tails.P - c.scale)
-			c.errFar = c.far * rise(b.tails.Err+xmath.U*(3+2*finite(b.tails.P)))
+			c.errFar = within(c.far, b.tails.P-c.scale, b.tails.Err+xmath.U*(3+2*finite(b.tails.P)), a.tails.P+a.tails.Err-c.scale)
 		} else {
 			c.far = math.Exp(a.tails.PC - c.scale)
-			c.errFar = c.far * rise(a.tails.ErrC+xmath.U*(3+2*finite(a.tails.PC)))
+			c.errFar = within(c.far, a.tails.PC-c.scale, a.tails.ErrC+xmath.U*(3+2*finite(a.tails.PC)), b.tails.PC+b.tails.ErrC-c.scale)
 		}
 	}
+}
+
+// within returns the error of a tail in units of e^scale, of logarithm x known to
+// err, when a larger tail of logarithm at most most bounds it.
+func within(tail, x, err, most float64) float64 {
+	if err < 1e-3 {
+		return tail * rise(err)
+	}
+	return max(tail, math.Exp(min(x+err, most, 700))*(1+1e-9))
 }
 
 func finite(x float64) float64 {

@@ -14,16 +14,25 @@ func (d *discretizer) touch(i int, s float64) {
 	c, a, b := &d.cells[i], &d.pts[i], &d.pts[i+1]
 	c.s = s
 	at := d.p.Tails(s, 0)
+	touch := d.difference(s, 0)
 	c.left, c.errL, c.rght, c.errR = 0, 0, 0, 0
 	if s > a.t {
 		p, ep := massP(a.tails, at, -c.scale)
 		q, eq := massQ(a.tails, at, a.t-c.scale, a.tol)
-		c.left, c.errL = max(0, p-q), ep+eq+4*xmath.U*(p+q)
+		x, e := p-q, ep+eq+4*xmath.U*(p+q)
+		if d.exact != nil {
+			x, e = d.gain(a.diff, touch, a.tails, at, a.t, a.tol, c.scale, x, e)
+		}
+		c.left, c.errL = max(0, x), e
 	}
 	if s < b.t {
 		p, ep := massP(at, b.tails, -c.scale)
 		q, eq := massQ(at, b.tails, b.t-c.scale, b.tol)
-		c.rght, c.errR = max(0, q-p), ep+eq+4*xmath.U*(p+q)
+		x, e := p-q, ep+eq+4*xmath.U*(p+q)
+		if d.exact != nil {
+			x, e = d.gain(touch, b.diff, at, b.tails, b.t, b.tol, c.scale, x, e)
+		}
+		c.rght, c.errR = max(0, -x), e
 	}
 }
 

@@ -1,0 +1,80 @@
+package fourier
+
+import (
+	"math"
+	"testing"
+
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample"
+)
+
+// sampled returns a Poisson-sampled Gaussian.
+func sampled(t testing.TB, sigma, rate float64) profiles.Profile {
+	t.Helper()
+	g, err := profiles.NewGaussian(sigma)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := subsample.PoissonProfile(g, rate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// Losses of 1e-7 each: masses of a cell are subtracted as differences of tails,
+// and the lattice does not start at the far end of the support. δ(0) is that of a
+// Gaussian with μ = rate·√(T(e^{1/σ²}−1)), 2Φ(μ/2)−1 = 9.99973256e-7, up to a
+// relative error of third moments, rate/√T·(…) < 1e-6.
+func TestTinyLosses(t *testing.T) {
+	const sigma, rate, runs = 126160.0, 0.01, 1000
+	mu := rate * math.Sqrt(runs*math.Expm1(1/(sigma*sigma)))
+	want := math.Erf(mu / 2 / math.Sqrt2)
+	for _, accuracy := range []float64{1e-3, 1e-4, 1e-5} {
+		r := delta(t, sum(t, Options{Relative: accuracy}, sampled(t, sigma, rate), runs), 0)
+		if !(r.Lower <= want*(1+1e-6) && r.Upper >= want*(1-1e-6)) {
+			t.Errorf("[%g, %g] misses %g", r.Lower, r.Upper, want)
+		}
+		if w := (r.Upper - r.Lower) / want; w > 1.01*accuracy || len(r.Warnings) > 0 {
+			t.Errorf("accuracy %g: width %g, warnings %v", accuracy, w, r.Warnings)
+		}
+	}
+}
+
+// A billion runs at a rate of 1e-8. δ(0.000656653) is 1.0006529934124e-5 by the
+// inversion integral of the moment generating function along two lines (its
+// logarithm from E[(e^L)^a − 1 − a(e^L − 1)]; trapezoidal rule, 3000 nodes).
+func TestTinyRateOften(t *testing.T) {
+	const at, want = 0.000656653, 1.0006529934124e-5
+	r := epsilon(t, sum(t, Options{}, sampled(t, 1, 1e-8), 1_000_000_000), want)
+	contains(t, r, at)
+	if w := (r.Upper - r.Lower) / at; w > 2e-3 {
+		t.Errorf("[%g, %g]: relative width %g", r.Lower, r.Upper, w)
+	}
+}
+
+// A lattice point within rounding of the end of a support: its tail is unknown,
+// and must not spoil the law.
+func TestLatticePointAtTheEnd(t *testing.T) {
+	p := sampled(t, 1.1, 0.01)
+	end := math.Log1p(-0.01)
+	for _, near := range []float64{0, 1e-18, 1.5e-18, 3e-18, 1e-17, 4e-13, -1e-17} {
+		const step = 0.0003416483456942657
+		s := sum(t, Options{}, p, 1000)
+		e := s.entries[0]
+		c := s.coarse(math.Log(1e-5))
+		eps, theta := c.epsilon(math.Log(1e-5))
+		e.sup.Spike = math.NaN()
+		e.marked, e.atoms = e.coarse, []mark{{loss: end + near + step, share: 1, logMass: 0}}
+		e.sup.Atoms = []float64{end + near + step}
+		k, _, _ := c[0].law.Tilted(theta)
+		l, err := s.lattice(e, step, s.newPlan(c, eps, math.Log(1e-5), theta, 1e-3), -50, k)
+		if err != nil {
+			t.Errorf("%g from the end: %v", near, err)
+			continue
+		}
+		if k, _, _ := l.upper.Tilted(0); math.Abs(k) > 1e-9 {
+			t.Errorf("%g from the end: log of the mass %g", near, k)
+		}
+	}
+}
