@@ -29,8 +29,10 @@ func (c cumulant) skewness(theta float64) float64 {
 
 const (
 	mildSkew    = 0.3  // a saddle point's δ is then good to a few percent
-	guessPoints = 2048 // frequencies of the series
-	guessAlias  = 1e-3
+	guessPoints = 2048 // frequencies of the series, in blocks
+	guessBlock  = 128
+	guessWork   = 2e6  // frequencies times losses
+	guessAlias  = 1e-3 // share of δ that may alias
 )
 
 // sharpen improves on the ε that the saddle point gave for δ.
@@ -41,6 +43,9 @@ func (c cumulant) sharpen(logDelta, eps, theta float64) (float64, float64) {
 	}
 	for range 4 {
 		s := c.series(eps, logDelta, theta)
+		if len(s.coef) == 0 {
+			return eps, theta
+		}
 		next := s.solve(logDelta, floor, top)
 		if math.IsNaN(next) {
 			return eps, theta
@@ -63,39 +68,56 @@ type series struct {
 	coef                    []complex128
 }
 
+// series returns nil coefficients when there are too many losses to sum.
 func (c cumulant) series(eps, logDelta, theta float64) series {
 	w := c.window(eps, logDelta, theta, maxTilt, guessAlias)
 	s := series{theta: w.theta, centre: eps, width: w.width}
 	omega := 2 * math.Pi / s.width
-	log := make([]complex128, guessPoints) // of the characteristic function of S − ε
-	shift := -eps
-	for _, t := range c {
+	type wave struct{ at, turn complex128 }
+	waves := make([][]wave, len(c)) // of each loss that counts
+	shift, losses := -eps, 0
+	for n, t := range c {
 		k, mean, _ := t.law.Tilted(s.theta)
 		s.k += t.count * k
 		shift += t.count * mean
-		one := make([]complex128, guessPoints)
 		for i, m := range t.law.LogMass {
-			x := math.Exp(m + s.theta*t.law.Loss[i] - k)
-			if x < 1e-12 {
-				continue
-			}
-			turn, at := cmplx.Rect(1, omega*(t.law.Loss[i]-mean)), complex(x, 0)
-			for j := range one {
-				one[j] += at
-				at *= turn
+			if x := math.Exp(m + s.theta*t.law.Loss[i] - k); x > 1e-3*guessAlias/t.count {
+				waves[n] = append(waves[n], wave{complex(x, 0), cmplx.Rect(1, omega*(t.law.Loss[i]-mean))})
 			}
 		}
-		for j, z := range one {
-			log[j] += complex(t.count, 0) * cmplx.Log(z)
-		}
+		losses += len(waves[n])
 	}
-	for j, l := range log {
-		om := omega * float64(j)
-		z := cmplx.Exp(l+complex(0, om*shift)) / (complex(s.theta, om) * complex(1+s.theta, om))
-		if j > 0 {
-			z *= 2
+	points := min(guessPoints, guessWork/max(1, losses))
+	log := make([]complex128, guessBlock) // of the characteristic function of S − ε
+	one := make([]complex128, guessBlock) // of that of one copy
+	for from := 0; from+guessBlock <= points; from += guessBlock {
+		clear(log)
+		for n, t := range c {
+			clear(one)
+			for i, w := range waves[n] {
+				for j := range one {
+					one[j] += w.at
+					w.at *= w.turn
+				}
+				waves[n][i].at = w.at
+			}
+			for j, z := range one {
+				log[j] += complex(t.count, 0) * cmplx.Log(z)
+			}
 		}
-		s.coef = append(s.coef, z/complex(s.width, 0))
+		most := 0.0
+		for j, l := range log {
+			om := omega * float64(from+j)
+			z := cmplx.Exp(l+complex(0, om*shift)) / (complex(s.theta, om) * complex(1+s.theta, om))
+			if from+j > 0 {
+				z *= 2
+			}
+			most = max(most, cmplx.Abs(z))
+			s.coef = append(s.coef, z/complex(s.width, 0))
+		}
+		if most < 1e-3*guessAlias*cmplx.Abs(s.coef[0])*s.width {
+			break
+		}
 	}
 	return s
 }
@@ -118,7 +140,8 @@ func (s series) at(eps float64) (log, slope float64) {
 func (s series) solve(logDelta, floor, top float64) float64 {
 	lo, hi := max(floor, s.centre-s.width/2), min(top, s.centre+s.width/2)
 	first, last := lo, hi
-	for eps := s.centre; ; {
+	eps := s.centre
+	for range 200 {
 		v, slope := s.at(eps)
 		if v > logDelta {
 			lo = eps
