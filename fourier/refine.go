@@ -374,6 +374,7 @@ func (s *Sum) refineEpsilon(logDelta, logInf, floor, top float64) (Result, error
 		}
 	}
 	eps, theta := c.epsilon(finiteLog)
+	eps, theta = c.sharpen(finiteLog, eps, theta)
 	var step, finer float64 // finer: the width to be improved on by the step, in ε
 	fixed, missed := false, false
 	var seen progress
