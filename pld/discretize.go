@@ -203,13 +203,6 @@ func (d *discretizer) at(k int64) point {
 	return point{t: t, tol: tol, tails: d.p.Tails(t, tol), diff: d.difference(t, tol)}
 }
 
-// nothing is a tilted mass for which a cell may be so wide that e^l is not about
-// linear in it: the cell then counts with up to all of it.
-const nothing = 1e-16
-
-// odds are the log-odds of exceeding the point.
-func odds(p point) float64 { return p.tails.P - p.tails.PC }
-
 // thin places vertices by bisection; false when they are too many.
 func (d *discretizer) thin() bool {
 	g := d.g
@@ -229,7 +222,7 @@ func (d *discretizer) thin() bool {
 	split = func(lo, hi int64, a, b point) {
 		n := float64(hi - lo)
 		m := tiltedMass(a, b, g)
-		wide := n*g.Step*(1+g.Tilt) > 1 && (m > nothing || odds(a)-odds(b) > 1)
+		wide := n*g.Step*(1+g.Tilt) > 1
 		if n > 1 && len(d.pts) < maxVertices && (holds(lo, hi) || wide || m*n*n > g.Share) {
 			m := lo + (hi-lo)/2
 			mid := d.at(m)
