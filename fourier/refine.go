@@ -302,15 +302,22 @@ func (s *Sum) run(p plan, step float64, exact bool, tol float64) (*pass, error) 
 	if !(points < 1<<45) {
 		return nil, errTooLong
 	}
+	limit := s.opts.MaxPoints
+	if p.log < tinyLog {
+		limit /= tinyShare
+	}
 	direct, work := points > directPoints || s.copies >= directRuns, 4*points
-	if points > float64(s.opts.MaxPoints) || s.copies >= directRuns {
+	if points > float64(limit) || s.copies >= directRuns {
 		work = directWork
+		if p.log < tinyLog {
+			work /= tinyShare
+		}
 	}
 	ps.n = int(points)
 	if points < math.MaxInt32 {
 		ps.n = s.opts.Transform.Length(ps.n)
 	}
-	if ps.n > s.opts.MaxPoints && !direct {
+	if ps.n > limit && !direct {
 		return nil, errTooLong
 	}
 	excess := []float64{w.s * 0.5, w.s, w.s * 1.6}
@@ -322,7 +329,7 @@ func (s *Sum) run(p plan, step float64, exact bool, tol float64) (*pass, error) 
 			*side.out = composeDirect(side.terms, w.theta, int64(ps.n), excess, work)
 		}
 		if *side.out == nil {
-			if ps.n > s.opts.MaxPoints {
+			if ps.n > limit {
 				return nil, errTooLong
 			}
 			*side.out = compose(side.terms, w.theta, ps.n, s.opts.Transform, excess)
@@ -330,6 +337,13 @@ func (s *Sum) run(p plan, step float64, exact bool, tol float64) (*pass, error) 
 	}
 	return ps, nil
 }
+
+// Below e^tinyLog = 1e-30 a sharp δ is not worth minutes: transforms are limited to
+// this part of the memory.
+const (
+	tinyLog   = -69
+	tinyShare = 16
+)
 
 var errTooLong = fmt.Errorf("the transform would be longer than the memory limit allows")
 
@@ -399,7 +413,11 @@ func (s *Sum) refineEpsilon(logDelta, logInf, floor, top float64) (Result, error
 		tol := min(1e-5, 1e-4*p.wantLog)
 		ps, err := s.run(p, step, exact, max(tol, 1e-14))
 		if err != nil {
-			return s.widest(best, step, err), nil
+			if next := seen.shorter(s, p, step, exact, err); next > 0 {
+				fixed, finer, step = true, 0, next
+				continue
+			}
+			return s.widest(best, step, err, p.log < tinyLog), nil
 		}
 		r := ps.epsilon(logDelta, floor, top, eps, want)
 		r.Points, r.Step = ps.n, step
@@ -478,12 +496,14 @@ func (s *Sum) variation(logDelta float64) float64 {
 }
 
 // widest returns what is known although a pass failed.
-func (s *Sum) widest(r Result, step float64, err error) Result {
+func (s *Sum) widest(r Result, step float64, err error, tiny bool) Result {
 	if math.IsNaN(r.Estimate) {
 		r.Estimate = r.Upper
 	}
 	why := fmt.Sprintf("%v: the interval is wider than asked", err)
-	if err == errTooLong {
+	if err == errTooLong && tiny {
+		why = fmt.Sprintf("δ is below 1e-30 and a lattice step of %.3g would take more than 1/%d of the memory limit: the interval is wider than asked", step, tinyShare)
+	} else if err == errTooLong {
 		why = fmt.Sprintf("the memory limit of %d transform points does not allow a lattice step of %.3g: the interval is wider than asked", s.opts.MaxPoints, step)
 	}
 	r.Warnings = append(r.Warnings, why)
@@ -506,6 +526,31 @@ type progress struct {
 	coarsest    float64
 	worse       int
 	back        bool // the best step for the rounding was tried
+	tries       int  // of steps that were too fine
+}
+
+// shorter returns a longer step to try when a pass failed, 0 if there is none.
+func (g *progress) shorter(s *Sum, p plan, step float64, exact bool, err error) float64 {
+	switch {
+	case err != errTooLong || exact:
+		return 0
+	case g.width == 0 && g.tries < 8:
+		g.tries++
+		return 4 * step
+	case g.width == 0 || g.back:
+		return 0
+	}
+	g.back = true
+	if best := g.best(s, p); best > 1.3*g.coarsest {
+		return best
+	}
+	return 0
+}
+
+// best is the step at which a width of about aΔ² + b/Δ is least, b from the last
+// pass: Δ³ = b/2a.
+func (g *progress) best(s *Sum, p plan) float64 {
+	return math.Cbrt(g.width * g.step / (2 * s.width(p, g.step) / (g.step * g.step)))
 }
 
 // add takes in a pass that was wider than wanted, noise of it by round-off, all in
@@ -524,12 +569,10 @@ func (g *progress) add(s *Sum, p plan, step, width, noise, want float64) (next f
 		return 0, true
 	}
 	g.back = true
-	// width ≈ aΔ² + b/Δ is least at Δ³ = b/2a.
-	best := math.Cbrt(width * step / (2 * s.width(p, 1)))
-	if !(best > 1.3*g.coarsest) {
-		return 0, true
+	if next = g.best(s, p); next > 1.3*g.coarsest {
+		return next, false
 	}
-	return best, false
+	return 0, true
 }
 
 // adrift reports whether hardly any tilted mass lies where it matters for δ(ε).
@@ -691,7 +734,7 @@ func (s *Sum) refineDelta(eps, logInf float64) (Result, error) {
 					err = e
 				}
 			}
-			return s.widest(Result{Lower: 0, Upper: 1, Estimate: math.NaN()}, 0, err), nil
+			return s.widest(Result{Lower: 0, Upper: 1, Estimate: math.NaN()}, 0, err, false), nil
 		}
 		if v > logDelta-3 {
 			logDelta = v
@@ -726,7 +769,11 @@ func (s *Sum) refineDelta(eps, logInf float64) (Result, error) {
 		step, exact = s.fitStep(step, p.theta)
 		ps, err := s.run(p, step, exact, max(min(1e-5, 1e-4*want), 1e-14))
 		if err != nil {
-			return s.widest(best, step, err), nil
+			if next := seen.shorter(s, p, step, exact, err); next > 0 {
+				fixed, finer, step = true, 0, next
+				continue
+			}
+			return s.widest(best, step, err, p.log < tinyLog), nil
 		}
 		bestHi = min(bestHi, ps.upper.read(xmath.Down(eps-ps.upMoved, 2)).upper())
 		bestLo = max(bestLo, ps.lower.read(xmath.Up(eps+ps.loMoved, 2)).lower())

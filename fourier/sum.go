@@ -142,12 +142,31 @@ func (s *Sum) ends() (logInf, infErr, top float64) {
 	}
 	if !math.IsInf(top, 1) {
 		top = xmath.Up(sum.Value(), 2)
+		if x, ok := s.exactTop(); ok {
+			top = x
+		}
 	}
 	if keep == 0 {
 		return math.Inf(-1), 0, top
 	}
 	logInf = xmath.Log1mExp(keep)
 	return logInf, rel + 4*xmath.U*(1+math.Abs(logInf)), top
+}
+
+// exactTop is the largest total loss where no rounding is in it: of declared
+// losses of one kind, whose sum is a float64.
+func (s *Sum) exactTop() (top float64, ok bool) {
+	if len(s.entries) != 1 {
+		return 0, false
+	}
+	e := s.entries[0]
+	d, ok := e.profile.(*profiles.Discrete)
+	if !ok || len(d.Atoms()) == 0 || e.sup.LossErr != 0 {
+		return 0, false
+	}
+	n := float64(e.count)
+	top = n * e.sup.Max
+	return top, math.FMA(n, e.sup.Max, -top) == 0
 }
 
 // lossErr is the total displacement of losses that rounding can cause.
@@ -286,6 +305,9 @@ func (s *Sum) checked(r Result) (Result, error) {
 // large (Support.Max is rounded up by a few ulps).
 func (s *Sum) supremum(top float64) Result {
 	if math.IsInf(top, 0) {
+		return exactly(top)
+	}
+	if _, ok := s.exactTop(); ok {
 		return exactly(top)
 	}
 	var low xmath.Sum

@@ -8,16 +8,17 @@ import (
 )
 
 // LogTailDifference implements profiles.TailDifferencer:
-// (1−rate)·Q + rate·P − Q = rate·(P − Q). At the images of atoms nothing is said.
+// (1−rate)·Q + rate·P − Q = rate·(P − Q).
 func (p poisson) LogTailDifference(eps, tol float64) (logDiff, err float64) {
 	d, ok := p.base.(profiles.TailDifferencer)
-	if !ok || len(p.base.Support().Atoms) > 0 {
+	if !ok {
 		return 0, math.Inf(1)
 	}
 	if !(eps > p.log1m) {
 		return 0, math.Inf(1)
 	}
 	y, dy := p.inverse(eps, 0)
+	y, dy, _, _ = p.snap(eps, y, dy)
 	if tol > 0 {
 		_, both := p.inverse(eps, tol)
 		dy += both

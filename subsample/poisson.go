@@ -122,6 +122,26 @@ func inversePoisson(eps, tol, rate, logRate, log1m float64) (y, dy float64) {
 	return y, dy
 }
 
+// snap returns y and its error dy such that at the image of an atom the inverse map
+// does not fall on the wrong side; y − dy must not reach below least, y + dy not
+// above most.
+func (p poisson) snap(eps, y, dy float64) (at, err, least, most float64) {
+	least, most = math.Inf(-1), math.Inf(1)
+	for _, a := range p.base.Support().Atoms {
+		if off := math.Abs(y - a); off <= 8*dy+8*xmath.U*math.Abs(a) {
+			if eps < forward(a, p.rate) {
+				y = math.Nextafter(a, math.Inf(-1))
+				most = y
+			} else {
+				y, least = a, a
+			}
+			dy += off
+			break
+		}
+	}
+	return y, dy, least, most
+}
+
 // Tails implements Profile: with y = log((e^ε − 1 + rate)/rate) the tails are
 // (1−rate)·Q + rate·P and Q of the base at y; sums of positive terms only.
 func (p poisson) Tails(eps, tol float64) profiles.Tails {
@@ -139,21 +159,7 @@ func (p poisson) Tails(eps, tol float64) profiles.Tails {
 	if math.IsInf(y, -1) {
 		return p.Tails(p.log1m, 0)
 	}
-	// At the image of an atom the inverse map must not fall on the wrong side, nor
-	// its error reach across.
-	least, most := math.Inf(-1), math.Inf(1)
-	for _, a := range p.base.Support().Atoms {
-		if off := math.Abs(y - a); off <= 8*dy+8*xmath.U*math.Abs(a) {
-			if eps < forward(a, p.rate) {
-				y = math.Nextafter(a, math.Inf(-1))
-				most = y
-			} else {
-				y, least = a, a
-			}
-			dy += off
-			break
-		}
-	}
+	y, dy, least, most := p.snap(eps, y, dy)
 	if tol > 0 {
 		_, both := p.inverse(eps, tol)
 		dy += both

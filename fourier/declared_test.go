@@ -1,0 +1,30 @@
+package fourier
+
+import (
+	"testing"
+
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// The largest loss of declared mechanisms is the declared number, not the next
+// float64.
+func TestDeclaredLossIsExact(t *testing.T) {
+	for _, c := range []struct {
+		eps  float64
+		runs int
+		want float64
+	}{{1, 1, 1}, {1, 3, 3}, {0.1, 1, 0.1}, {0.25, 7, 1.75}} {
+		r := epsilon(t, sum(t, Options{}, declared(t)(profiles.NewPure(c.eps)), c.runs), 0)
+		if r.Lower != c.want || r.Upper != c.want {
+			t.Errorf("%d runs of %v: [%v, %v], want %v", c.runs, c.eps, r.Lower, r.Upper, c.want)
+		}
+		if d := delta(t, sum(t, Options{}, declared(t)(profiles.NewPure(c.eps)), c.runs), c.want); d.Upper != 0 {
+			t.Errorf("%d runs of %v: δ(%v) ≤ %v, want 0", c.runs, c.eps, c.want, d.Upper)
+		}
+	}
+	// 3·0.1 is no float64: rounded up.
+	r := epsilon(t, sum(t, Options{}, declared(t)(profiles.NewPure(0.1)), 3), 0)
+	if !(r.Upper > 3*0.1) {
+		t.Errorf("Upper %v is not above %v", r.Upper, 3*0.1)
+	}
+}
