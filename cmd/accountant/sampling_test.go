@@ -16,7 +16,7 @@ func sampling(args ...string) (string, error) {
 }
 
 func TestSamplingJSON(t *testing.T) {
-	out, err := sampling("--population", "10000", "--batch", "200", "--noise-multiplier", "4", "--steps", "10", "--json")
+	out, err := sampling("--population", "10000", "--batch", "200", "--noise-multiplier", "4", "--steps", "10", "--recursion", "0", "--json")
 	if err != nil {
 		t.Fatal(err)
 	}
