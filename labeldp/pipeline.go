@@ -175,7 +175,7 @@ func (pl Plan) Design(counts []int64, src rand.Source) (*Randomizer, Certificate
 		return fail(err)
 	}
 	if !(eps1 >= MinEpsilon && eps2 >= MinEpsilon) {
-		return fail(fmt.Errorf("prior_epsilon: %v is not in [%v, %v]", pl.PriorEpsilon, float64(MinEpsilon), pl.Epsilon-MinEpsilon))
+		return fail(fmt.Errorf("prior-epsilon: %v is not in [%v, %v]", pl.PriorEpsilon, float64(MinEpsilon), pl.Epsilon-MinEpsilon))
 	}
 	p, err := EstimatePrior(pl.Labels, counts, eps1, pl.Floor, src)
 	if err != nil {

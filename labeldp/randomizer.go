@@ -180,9 +180,9 @@ type Certificate struct {
 	// RowResidual is the largest |Σ probabilities − 1|, MeanResidual the largest
 	// |E[ŷ] − y| (beyond the bias allowed), RealisedEps the largest log-ratio of
 	// two probabilities of the same output.
-	RowResidual  float64 `json:"row_residual"`
-	MeanResidual float64 `json:"mean_residual"`
-	RealisedEps  float64 `json:"realised_epsilon"`
+	RowResidual  float64 `json:"row-residual"`
+	MeanResidual float64 `json:"mean-residual"`
+	RealisedEps  float64 `json:"realised-epsilon"`
 	Iterations   int     `json:"iterations"`
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,10 +34,14 @@ func TestCoverage(t *testing.T) {
 		"must-ww":             "{must-ww: {population: 1000, subset: 100, batch: 20}}",
 		"must-ow":             "{must-ow: {population: 1000, subset: 100, batch: 20}}",
 	}
+	manual := page(t, "docs/cli.md")
 	var columns [][]string // the schemes of each column
 	seen := map[string]bool{}
 	for _, line := range page(t, "README.md") {
 		cells := strings.Split(strings.Trim(line, "| "), " | ")
+		if (cells[0] == "mechanism" || columns != nil && len(cells) == len(columns)+1) && !slices.Contains(manual, line) {
+			t.Errorf("docs/cli.md does not have the line %s", line)
+		}
 		if cells[0] == "mechanism" {
 			for _, head := range cells[1:] {
 				var names []string

@@ -34,13 +34,13 @@ type labelReport struct {
 	Labels        []float64           `json:"labels"`
 	Prior         []float64           `json:"prior"`
 	Loss          map[string]float64  `json:"loss"`
-	Bias          map[string]float64  `json:"max_bias"`
+	Bias          map[string]float64  `json:"max-bias"`
 	Gap           float64             `json:"gap"`
 	Certificate   labeldp.Certificate `json:"certificate"`
 	Outputs       []float64           `json:"outputs"`
 	Probabilities [][]float64         `json:"probabilities"`
 	Tau           float64             `json:"tau"`
-	WorstPair     [2]float64          `json:"worst_pair"`
+	WorstPair     [2]float64          `json:"worst-pair"`
 
 	order      []string
 	randomizer *labeldp.Randomizer

@@ -48,8 +48,8 @@ type labelApplied struct {
 	Rows         int64       `json:"rows"`
 	Method       string      `json:"method"`
 	Epsilon      float64     `json:"epsilon"`
-	PriorEpsilon float64     `json:"prior_epsilon"`
-	Randomizer   float64     `json:"randomizer_epsilon"`
+	PriorEpsilon float64     `json:"prior-epsilon"`
+	Randomizer   float64     `json:"randomizer-epsilon"`
 	Loss         float64     `json:"loss"`
 	Outputs      int         `json:"outputs"`
 	Labels       []float64   `json:"labels"`

@@ -24,7 +24,7 @@ pass the budget is refused (exit status 1), and must not run.
              depend on the outputs of what was added before
   adaptive   looser (Rényi filter); each plan may be chosen in the light of all
              earlier outputs`,
-		Example: `  accountant ledger init --neighbors add-remove --epsilon 2 --delta 1e-5 budget.ledger
+		Example: `  accountant ledger init --neighbors add-remove --epsilon 3 --delta 1e-5 budget.ledger
   accountant ledger add --note "training, May" budget.ledger examples/dpsgd.yaml
   accountant ledger status budget.ledger
   accountant ledger check budget.ledger`,

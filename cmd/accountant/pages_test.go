@@ -238,7 +238,7 @@ func runPage(t *testing.T, path string, lines []string, commands []shown, exampl
 		for i := range got {
 			got[i] = strings.TrimRight(got[i], " ")
 		}
-		if alike(want, got) {
+		if alike(want, got) && !(*update && !slices.Contains(want, "…")) {
 			continue
 		}
 		if *update && !slices.Contains(want, "…") {

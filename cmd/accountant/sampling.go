@@ -2,15 +2,12 @@ package main
 
 import (
 	"fmt"
-	"image/color"
 	"io"
 	"math"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 
 	"github.com/dpaccountant/accountant"
@@ -252,7 +249,7 @@ func (r samplingRun) print(w io.Writer, rows []samplingRow) error {
 	fmt.Fprintf(w, "%s noise, multiplier %s; population %d, subset %s, batch %d; neighbors: substitute\n\n",
 		r.base.Name(), short(r.noise), r.population, orDash(r.subset), r.batch)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "SCHEME\tETA\tDISTINCT\tEPSILON'\tDELTA'\tKIND\tEPSILON AFTER %d STEPS\n", r.steps)
+	fmt.Fprintf(t, "scheme\tη\tdistinct\tε'\tδ'\tkind\tε after %d steps\n", r.steps)
 	for _, row := range rows {
 		if row.refused != "" {
 			fmt.Fprintf(t, "%s\t–\t–\t–\t–\t–\t%s\n", row.name, row.refused)
@@ -264,7 +261,7 @@ func (r samplingRun) print(w io.Writer, rows []samplingRow) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\nepsilon' and delta' belong to base epsilon %s and differ in epsilon' between schemes: no ranking.\nThe last column is at delta %s: lower ends are attacks, upper ends theorems.\n", short(r.epsilon), short(r.delta))
+	_, err := fmt.Fprintf(w, "\nε' and δ' belong to base ε = %s; ε' differs from scheme to scheme: no ranking.\nThe last column is at δ = %s: lower ends are attacks, upper ends theorems.\n", short(r.epsilon), short(r.delta))
 	return err
 }
 
@@ -329,34 +326,31 @@ func (r samplingRun) json(rows []samplingRow) samplingJSON {
 
 // plot draws δ' − δ against ε'/ε.
 func (r samplingRun) plot(path string, rows []samplingRow) error {
-	p := plot.New()
-	p.Title.Text = fmt.Sprintf("Aligned privacy profiles, %s %s", r.base.Name(), short(r.noise))
-	p.X.Label.Text, p.Y.Label.Text = "ε'/ε", "δ' − δ"
-	p.Legend.Top = true
-	colors := []color.Color{color.RGBA{0, 90, 181, 255}, color.RGBA{220, 50, 32, 255}, color.RGBA{26, 133, 80, 255}, color.RGBA{212, 160, 23, 255}, color.RGBA{93, 58, 155, 255}}
-	n := 0
+	pic := picture{
+		title: fmt.Sprintf("Aligned privacy profiles: %s, noise multiplier %s", r.base.Name(), short(r.noise)),
+		x:     "ε' / ε", y: "δ' − δ", xMin: math.Inf(1), xMax: math.Inf(-1),
+	}
 	for _, row := range rows {
 		if len(row.aligned) == 0 {
 			continue
 		}
-		xy := make(plotter.XYs, 0, len(row.aligned))
+		b := band{name: row.name}
+		if n := len(pic.bands); n > 0 {
+			// Some lie on top of others.
+			b.dashes = []vg.Length{vg.Points(9 - 2*float64(min(n, 4))), vg.Points(4)}
+		}
 		for _, a := range row.aligned {
-			xy = append(xy, plotter.XY{X: a.Epsilon2 / a.Epsilon, Y: a.Delta2 - a.Delta})
+			x := a.Epsilon2 / a.Epsilon
+			b.x, b.upper = append(b.x, x), append(b.upper, a.Delta2-a.Delta)
+			pic.xMin, pic.xMax = min(pic.xMin, x), max(pic.xMax, x)
 		}
-		line, err := plotter.NewLine(xy)
-		if err != nil {
-			return err
-		}
-		line.Color, line.Width = colors[n%len(colors)], vg.Points(1.5)
-		n++
-		p.Add(line)
-		p.Legend.Add(row.name, line)
+		b.proved = b.upper
+		pic.bands = append(pic.bands, b)
 	}
-	zero, err := plotter.NewLine(plotter.XYs{{X: p.X.Min, Y: 0}, {X: math.Max(p.X.Max, p.X.Min+1e-9), Y: 0}})
-	if err != nil {
-		return err
+	if len(pic.bands) == 0 {
+		return fmt.Errorf("--plot: no scheme of a fixed size exists for these numbers")
 	}
-	zero.Dashes = []vg.Length{vg.Points(3), vg.Points(3)}
-	p.Add(zero)
-	return savePicture(p, 16*vg.Centimeter, 12*vg.Centimeter, path)
+	none := []float64{0, 0}
+	pic.bands = append(pic.bands, band{name: "unchanged", x: []float64{pic.xMin, pic.xMax}, upper: none, proved: none, muted: true})
+	return pic.save(path)
 }

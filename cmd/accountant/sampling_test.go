@@ -16,7 +16,7 @@ func sampling(args ...string) (string, error) {
 }
 
 func TestSamplingJSON(t *testing.T) {
-	out, err := sampling("--population", "10000", "--batch", "200", "--noise-multiplier", "4", "--steps", "10", "--json")
+	out, err := sampling("--population", "10000", "--batch", "200", "--noise-multiplier", "4", "--steps", "10", "--recursion", "0", "--json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestSamplingTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"laplace noise, multiplier 3; population 1000, subset 20, batch 30", "must-wo", "batch: 30 is not in [1, 20]", "must-ww", "EPSILON AFTER 1 STEPS"} {
+	for _, want := range []string{"laplace noise, multiplier 3; population 1000, subset 20, batch 30", "must-wo", "batch: 30 is not in [1, 20]", "must-ww", "ε after 1 steps"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("missing %q in\n%s", want, out)
 		}
