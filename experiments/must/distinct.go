@@ -1,0 +1,28 @@
+package main
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+func distinctTable(r *report) error {
+	draws := r.pick(10_000, 200)
+	r.printf("## Table 9: distinct records in a subsample\n\nExact mean nη, and minimum, mean and maximum of %d draws. (The paper swaps minimum and mean of OW and WW in its second experiment.)\n\n| n, b, m | scheme | nη | min | mean | max |\n|---|---|---|---|---|---|\n", draws)
+	for _, size := range [][3]int64{{300, 50, 30}, {1000, 200, 100}, {30969, 500, 300}} {
+		ss, err := schemes(size[0], size[1], size[2])
+		if err != nil {
+			return err
+		}
+		for i, s := range ss {
+			src := rand.NewPCG(9, uint64(i))
+			lo, hi, sum := math.MaxInt, 0, 0
+			for range draws {
+				d := len(s.s.Sample(src))
+				lo, hi, sum = min(lo, d), max(hi, d), sum+d
+			}
+			r.printf("| %d, %d, %d | %s | %.3f | %d | %.2f | %d |\n", size[0], size[1], size[2], s.name, s.s.ExpectedDistinct(), lo, float64(sum)/float64(draws), hi)
+		}
+	}
+	r.printf("\n")
+	return nil
+}

@@ -1,0 +1,359 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// The page in docs has what the sections write that take no time.
+func TestPageIsCurrent(t *testing.T) {
+	page, err := os.ReadFile("../../docs/experiments/must.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []struct {
+		name string
+		f    func(*report) error
+	}{{"intro", intro}, {"Table 3", profilesTable}, {"Figure 4", alignedFigure}, {"Figure S3", profilesFigure}, {"equal ε'", equalFigure}, {"Figure 5", sizesFigure}} {
+		var r report
+		if err := s.f(&r); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Contains(page, r.text.Bytes()) {
+			t.Errorf("docs/experiments/must.md does not have the section of %s that go run ./experiments/must writes", s.name)
+		}
+	}
+	pictures := strings.Count(string(page), "](must-")
+	files, err := os.ReadDir("../../docs/experiments")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if name := f.Name(); strings.HasPrefix(name, "must-") {
+			pictures--
+			if !bytes.Contains(page, []byte("]("+name+")")) {
+				t.Errorf("the page does not show %s", name)
+			}
+		}
+	}
+	if pictures != 0 {
+		t.Errorf("the page shows %d pictures more than there are", pictures)
+	}
+}
+
+// Table 3 as printed (must.md §5.1), without the row that is wrong.
+func TestTable3(t *testing.T) {
+	printed := map[string]string{
+		"Laplace, Δ/σ = 0.25 WOR":      "0.038 0 0 0 0 0",
+		"Laplace, Δ/σ = 0.25 WR":       "0.039 0.001 7.47e-6 5.65e-11 7.44e-17 1.22e-26",
+		"Laplace, Δ/σ = 0.25 MUST.OW":  "0.039 0.003 9.18e-5 1.06e-8 2.18e-13 2.26e-21",
+		"Laplace, Δ/σ = 0.25 MUST.WW":  "0.039 0.006 6.07e-4 4.05e-6 1.84e-8 3.44e-12",
+		"Gaussian, Δ/σ = 0.25 WOR":     "0.031 0.001 1.17e-6 2.04e-17 6.50e-35 5.06e-74",
+		"Gaussian, Δ/σ = 0.25 WR":      "0.033 0.005 0.001 3.59e-5 2.17e-6 4.64e-8",
+		"Gaussian, Δ/σ = 0.25 MUST.OW": "0.034 0.008 0.002 1.79e-4 1.89e-5 8.28e-7",
+		"Gaussian, Δ/σ = 0.25 MUST.WW": "0.034 0.011 0.004 6.21e-4 1.31e-4 1.66e-5",
+		"Laplace, Δ/σ = 1 WOR":         "0.151 0.088 0 0 0 0",
+		"Laplace, Δ/σ = 1 WR":          "0.141 0.093 0.026 0.003 3.17e-4 1.45e-5",
+		"Laplace, Δ/σ = 1 MUST.OW":     "0.132 0.095 0.044 0.010 0.002 1.83e-4",
+		"Laplace, Δ/σ = 1 MUST.WW":     "0.123 0.094 0.052 0.018 0.006 0.001",
+		"Gaussian, Δ/σ = 1 WOR":        "0.147 0.095 0.051 0.008 6.15e-4 2.35e-6",
+		"Gaussian, Δ/σ = 1 WR":         "0.142 0.103 0.068 0.029 0.015 0.006",
+		"Gaussian, Δ/σ = 1 MUST.OW":    "0.136 0.106 0.079 0.045 0.028 0.015",
+		"Gaussian, Δ/σ = 1 MUST.WW":    "0.129 0.105 0.083 0.053 0.037 0.023", // corrected there
+	}
+	ss, err := schemes(1000, 500, 400)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bs, err := noises()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range bs {
+		for _, s := range ss {
+			points, err := s.s.Aligned(b.base, table3Grid)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, cell := range strings.Fields(printed[b.name+" "+s.name]) {
+				var want float64
+				fmt.Sscan(cell, &want)
+				// Half a unit of the last place printed: thousandths, or three digits.
+				half := 0.00051
+				if want < 0.00095 {
+					half = 0.0051 * math.Pow(10, math.Floor(math.Log10(want)))
+				}
+				if want == 0 {
+					half = 0
+				}
+				if got := points[i].Delta2; !(math.Abs(got-want) <= half) {
+					t.Errorf("%s, %s, ε = %v: %v, printed %s", b.name, s.name, table3Grid[i], got, cell)
+				}
+			}
+		}
+	}
+}
+
+// Crossings of δ' = δ in Figure S3 (must.md §5.1).
+func TestCrossings(t *testing.T) {
+	ss, err := schemes(1000, 500, 400)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bs, err := noises()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j, want := range [][]float64{{0.92334544, 0.88218882, 0.86729911}, {1.74938205, 1.47236626, 1.38742885}} {
+		for i, eps := range want {
+			p, err := ss[1+i].s.Aligned(bs[2+j].base, []float64{eps * (1 - 1e-7), eps * (1 + 1e-7)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !(p[0].Delta2 < p[0].Delta && p[1].Delta2 > p[1].Delta) {
+				t.Errorf("%s, %s: no crossing at ε = %v", bs[2+j].name, ss[1+i].name, eps)
+			}
+		}
+	}
+}
+
+// Figure 5 (must.md §7.5), and its signs (E11).
+func TestSizes(t *testing.T) {
+	grids, err := sizeGrids()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range [2][3]float64{{0.0895055351457, 0.0126963122796, -0.102944062631}, {0.0856514359921, 0.0137165897801, -0.102382686955}} {
+		for j, w := range want {
+			if got := grids[i][j].at(125, 175); !(math.Abs(got-w) < 1e-12) {
+				t.Errorf("(125, 175), %d, %d: %.12g, want %v", i, j, got, w)
+			}
+		}
+	}
+	for m := int64(100); m < 150; m++ {
+		for b := int64(150); b < 200; b++ {
+			for i := range grids {
+				for j := range grids[i] {
+					g := &grids[i][j]
+					if !(g.at(m+1, b) > g.at(m, b)) {
+						t.Fatalf("%d, %d does not grow with m at (%d, %d)", i, j, m, b)
+					}
+					if up := g.at(m, b+1) > g.at(m, b); up != (j == 0) {
+						t.Fatalf("%d, %d: wrong sign over b at (%d, %d)", i, j, m, b)
+					}
+				}
+			}
+			for j := 1; j < 3; j++ {
+				if !(grids[1][j].at(m, b) > grids[0][j].at(m, b)) {
+					t.Fatalf("WW is not above OW at (%d, %d)", m, b)
+				}
+			}
+		}
+	}
+}
+
+// The composition example without the recursion (must.md §7.6), k = 100, which
+// is cheap: paper's pair, attack, and the order of the schemes.
+func TestComposition(t *testing.T) {
+	cs, err := composeAll([]int64{100}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []struct{ paper, attack float64 }{
+		{0, 0.170052430232}, {0, 0.340969344953}, {0.340969344953, 0.404724554331}, {0.341007504655, 0.407738294043},
+		{0.366974899835, 6.25986823787}, {0.369452815385, 6.90281809725},
+	} {
+		c := cs[i]
+		// Certified to 1e-3.
+		if !(math.Abs(c.lower[0]/want.attack-1) < 1e-3) {
+			t.Errorf("%s: at least %v, want %v", c.name, c.lower[0], want.attack)
+		}
+		if want.paper > 0 && !(math.Abs(c.paper[0]/want.paper-1) < 1e-3) {
+			t.Errorf("%s: paper's pair %v, want %v", c.name, c.paper[0], want.paper)
+		}
+		if i > 0 && !(c.upper[0] > cs[i-1].upper[0]) {
+			t.Errorf("%s costs less than %s", c.name, cs[i-1].name)
+		}
+	}
+}
+
+// The recursion narrows WOR at the smallest cost of what the page shows.
+func TestCompositionRecursion(t *testing.T) {
+	if testing.Short() {
+		t.Skip()
+	}
+	ss, err := drawn(regressionN, regressionB, regressionM)
+	if err != nil {
+		t.Fatal(err)
+	}
+	total, err := spend(ss[1], regressionSteps, 4, regressionNoise["WOR"][2])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if gap := total.total.Upper/total.total.Lower - 1; !(gap < 0.005) {
+		t.Errorf("WOR: %v, too wide", total.total)
+	}
+}
+
+// At equal privacy MUST needs more noise than the others, and the noises keep
+// their budgets (those whose evaluation is cheap).
+func TestEqualPrivacy(t *testing.T) {
+	for _, e := range []struct {
+		n, b, m, k int64
+		budgets    []float64
+		noise      map[string][]float64
+	}{
+		{regressionN, regressionB, regressionM, regressionSteps, regressionBudgets, regressionNoise},
+		{incomeN, incomeB, incomeM, 1000, incomeBudgets, incomeNoise},
+	} {
+		ss, err := drawn(e.n, e.b, e.m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, budget := range e.budgets {
+			for j, s := range ss {
+				if j > 0 && !(e.noise[s.name][i] > e.noise[ss[j-1].name][i]) {
+					t.Errorf("n = %d, ε = %v: %s needs less noise than %s", e.n, budget, s.name, ss[j-1].name)
+				}
+				if s.name == "Poisson" || s.name == "MUST.OW" {
+					if _, err := spend(s, e.k, budget, e.noise[s.name][i]); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Figure S2 on a coarse grid: Algorithm 1 encloses its own pair here and is far
+// below the attack. Exact δ of pair and attack: must.md §7.6.
+func TestHistoric(t *testing.T) {
+	rows, err := historic([]int64{1000}, 50_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rows[0]
+	if !(r.lower < 1.517840748925e-4 && 1.517840748925e-4 < r.upper && r.upper < 0.03) {
+		t.Errorf("Algorithm 1: %v, %v", r.lower, r.upper)
+	}
+	if !(r.pair.Lower <= 1.517840748925e-4 && 1.517840748925e-4 <= r.pair.Upper) {
+		t.Errorf("its pair: [%v, %v]", r.pair.Lower, r.pair.Upper)
+	}
+	if !(r.attack.Lower <= 0.03807131043794 && 0.03807131043794 <= r.attack.Upper && r.proved.Upper <= 0.1423364800064) {
+		t.Errorf("attack: [%v, %v], proved %v", r.attack.Lower, r.attack.Upper, r.proved.Upper)
+	}
+}
+
+// Tables 4, 6 and 8: noise and δ' (must.md §7.7, E15) and δ(2) (E22).
+func TestCalibrationTables(t *testing.T) {
+	near := func(name string, got, want, rel float64) {
+		t.Helper()
+		if !(math.Abs(got/want-1) <= rel) {
+			t.Errorf("%s = %v, want %v", name, got, want)
+		}
+	}
+	rows, err := bootstrapRows(1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near("WOR, σ", rows[1].noiseMean, 0.127751803, 1e-8)
+	near("WOR, δ'", rows[1].delta2, 2.180253624e-6, 1e-9)
+	near("WR, δ'", rows[2].delta2, 5.72786476e-5, 1e-8)
+	near("OW 10, σ", rows[3].noiseVar, 0.5039742749, 1e-9)
+	near("OW 10, δ'", rows[3].delta2, 0.00639392583, 1e-8)
+	near("WW 10, δ'", rows[4].delta2, 0.006541535321, 1e-9)
+	ss, err := schemes(regressionN, regressionB, regressionM)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []float64{3.553411503e-6, 2.866258672e-5, 3.885804441e-5} {
+		got, err := nominalDelta(ss[1+i].s, 0.01, 1./regressionN)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(ss[1+i].name+", δ' at 0.01", got, want, 1e-9)
+	}
+	ds, err := drawn(incomeN, incomeB, incomeM)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []struct {
+		rel    profiles.Relation
+		sigmaM float64
+		least  float64
+	}{{profiles.AddRemove, 2.65359453412, 6.4097e-5}, {profiles.Substitute, 2.65359453412, 0.3734}, {profiles.Substitute, 2.64114159364, 0.3924}, {profiles.Substitute, 2.01312109228, 0.9005}} {
+		iv, multiplier, err := table8Delta(ds[i], want.rel)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(ds[i].name+", σm", multiplier*incomeClip, want.sigmaM, 1e-9)
+		near(ds[i].name+", δ(2) at least", iv.Lower, want.least, 1e-3) // certified to 1e-3
+	}
+}
+
+// Few repetitions show what the page says of the utility experiments.
+func TestUtility(t *testing.T) {
+	rows, err := bootstrapRows(30, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range rows {
+		// Noise on the average is σ/√100; with the data sets' own spread of
+		// √(2/300) five standard errors of 30 data sets.
+		mean := stat.Mean(row.variances, nil)
+		if tol := 5 * math.Sqrt((row.noiseVar*row.noiseVar/100+2./30/100+2./300)/30); !(math.Abs(mean-row.expected) < tol) {
+			t.Errorf("%s: variance %v ± %v, want %v", row.name, mean, tol, row.expected)
+		}
+	}
+	if ow, wor := stat.Mean(rows[3].variances, nil), stat.Mean(rows[1].variances, nil); !(ow < wor) {
+		t.Errorf("the variance of MUST.OW, b = 10, is %v, not biased below %v", ow, wor)
+	}
+
+	all, err := regressionRuns(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var runs []regressionRun
+	for _, run := range all {
+		if run.scheme.name == "WOR" || run.noise == 0 {
+			runs = append(runs, run)
+		}
+	}
+	train(runs, 10)
+	var rmse []float64 // no noise; C/n at 0.01, 0.001; 2C/m at 0.01, 0.001
+	for _, run := range runs {
+		rmse = append(rmse, stat.Mean(run.rmse, nil))
+	}
+	if !(len(rmse) == 5 && math.Abs(rmse[1]-rmse[0]) < 0.01 && rmse[2] > rmse[0]+0.01 && rmse[3] > rmse[2]+0.03 && rmse[4] > 3) {
+		t.Errorf("RMSE %.4f", rmse)
+	}
+}
+
+// The stand-in for the Adult data: a quarter is positive; with the label among
+// the features the paper's accuracy comes out, without it its learning rate gets
+// nowhere, and a hundred times that does.
+func TestUtilityLogistic(t *testing.T) {
+	runs, err := logisticRuns(1000, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var few []logisticRun
+	for _, run := range runs {
+		if run.setting == leaky && run.noise == 0 || run.setting == rates && (run.rate == 0.01 || run.rate == 1) {
+			few = append(few, run)
+		}
+	}
+	trainLogistic(few, 1, 1000)
+	leak, slow, good := few[0].scores[0], few[1].scores[0], few[2].scores[0]
+	if !(leak.accuracy > 0.95 && slow.accuracy < 0.78 && good.accuracy > 0.8 && good.loss < slow.loss-0.1 && good.sensitivity > slow.sensitivity+0.2) {
+		t.Errorf("label among the features %+v; rate 0.01 %+v; rate 1 %+v", leak, slow, good)
+	}
+}

@@ -1,0 +1,383 @@
+package main
+
+import (
+	"fmt"
+	"image/color"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample"
+)
+
+type named struct {
+	name string
+	s    subsample.FixedSize
+}
+
+// schemes returns the four schemes of fixed size that differ in law.
+func schemes(n, b, m int64) ([]named, error) {
+	wor, err := subsample.NewWithoutReplacement(n, m)
+	if err != nil {
+		return nil, err
+	}
+	wr, err := subsample.NewWithReplacement(n, m)
+	if err != nil {
+		return nil, err
+	}
+	ow, err := subsample.NewMustOW(n, b, m)
+	if err != nil {
+		return nil, err
+	}
+	ww, err := subsample.NewMustWW(n, b, m)
+	if err != nil {
+		return nil, err
+	}
+	return []named{{"WOR", wor}, {"WR", wr}, {"MUST.OW", ow}, {"MUST.WW", ww}}, nil
+}
+
+var schemeNames = []string{"WOR", "WR", "MUST.OW", "MUST.WW"}
+
+type noise struct {
+	name string
+	base profiles.Base
+}
+
+// noises are the four panels of Figure 4. The paper's Δ is the sensitivity of a
+// substitution, twice one record's contribution.
+func noises() ([]noise, error) {
+	var out []noise
+	for _, ratio := range []float64{0.25, 1} {
+		l, err := profiles.NewLaplaceMechanism(2 / ratio)
+		if err != nil {
+			return nil, err
+		}
+		g, err := profiles.NewGaussianMechanism(2 / ratio)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, noise{fmt.Sprintf("Laplace, Δ/σ = %v", ratio), l}, noise{fmt.Sprintf("Gaussian, Δ/σ = %v", ratio), g})
+	}
+	return out, nil
+}
+
+// table3Grid are the ε of Table 3.
+var table3Grid = []float64{0.05, 0.5, 1, 2, 3, 4.5}
+
+func profilesTable(r *report) error {
+	ss, err := schemes(1000, 500, 400)
+	if err != nil {
+		return err
+	}
+	bs, err := noises()
+	if err != nil {
+		return err
+	}
+	r.printf("## Table 3: one step, n = 1000, b = 500, m = 400\n\nδ' of Theorem 5 at ε' = log(1 + η(e^ε − 1)). All entries are those of the paper, to its digits, except the row for Gaussian noise, Δ/σ = 1, MUST.WW: the paper repeats the Laplace row there. " +
+		"Poisson sampling at rate m/n has the row of WOR, with Δ the sensitivity of adding or removing a record.\n\n| noise | scheme | ε = 0.05 | 0.5 | 1 | 2 | 3 | 4.5 |\n|---|---|---|---|---|---|---|---|\n")
+	for _, s := range ss {
+		r.printf("| – | ε', %s |", s.name)
+		for _, e := range table3Grid {
+			r.printf(" %.3f |", s.s.AmplifiedEpsilon(e))
+		}
+		r.printf("\n")
+	}
+	for _, b := range bs {
+		for i, s := range ss {
+			points, err := s.s.Aligned(b.base, table3Grid)
+			if err != nil {
+				return err
+			}
+			if i == 0 {
+				r.printf("| %s | base δ |", b.name)
+				for _, p := range points {
+					r.printf(" %.3g |", p.Delta)
+				}
+				r.printf("\n")
+			}
+			r.printf("| | %s |", s.name)
+			for _, p := range points {
+				r.printf(" %.3g |", p.Delta2)
+			}
+			r.printf("\n")
+		}
+	}
+	r.printf("\n")
+	return nil
+}
+
+// fineGrid is the paper's: ε from 0.01 to 6 in steps of 0.01.
+func fineGrid() []float64 {
+	grid := make([]float64, 600)
+	for i := range grid {
+		grid[i] = float64(i+1) / 100
+	}
+	return grid
+}
+
+var thin = draw.LineStyle{Color: color.Gray{170}, Width: vg.Points(0.7)}
+
+// alignedPanels draws, for each noise, one curve per scheme through (x, y) of
+// the aligned points.
+func alignedPanels(x, y string, at func(subsample.AlignedPoint) plotter.XY) ([]*plot.Plot, error) {
+	ss, err := schemes(1000, 500, 400)
+	if err != nil {
+		return nil, err
+	}
+	bs, err := noises()
+	if err != nil {
+		return nil, err
+	}
+	var ps []*plot.Plot
+	for _, b := range bs {
+		p := panel(b.name, x, y)
+		for _, s := range ss {
+			points, err := s.s.Aligned(b.base, fineGrid())
+			if err != nil {
+				return nil, err
+			}
+			var xy plotter.XYs
+			for _, q := range points {
+				xy = append(xy, at(q))
+			}
+			addLine(p, styles[s.name].line(), xy)
+		}
+		ps = append(ps, p)
+	}
+	return ps, nil
+}
+
+func alignedFigure(r *report) error {
+	r.printf("## Figure 4: aligned privacy profiles, n = 1000, b = 500, m = 400\n\n")
+	ps, err := alignedPanels("ε'/ε", "δ' − δ", func(q subsample.AlignedPoint) plotter.XY {
+		return plotter.XY{X: q.Epsilon2 / q.Epsilon, Y: q.Delta2 - q.Delta}
+	})
+	if err != nil {
+		return err
+	}
+	for _, p := range ps {
+		p.X.Min, p.X.Max = 0.2, 0.9
+		addLine(p, thin, plotter.XYs{{X: 0.2}, {X: 0.9}})
+	}
+	return r.figure("must-figure4.png", "The paper's Figure 4 a–d. Each curve runs through ε from 0.01 (left) to 6 (right). Below the grey line both ε and δ shrink (strong amplification), above it δ grows (weak, type I). "+
+		"Only WOR stays below; WR, MUST.OW and MUST.WW rise above, in this order. Curves have different ε' at the same ε, so a lower curve is not a more private scheme.",
+		schemeEntries(schemeNames...), [][]*plot.Plot{{ps[0], ps[1]}, {ps[2], ps[3]}}, 13*vg.Centimeter)
+}
+
+func profilesFigure(r *report) error {
+	r.printf("## Figure S3: ε' over ε and δ' over δ\n\n")
+	ps, err := alignedPanels("δ", "δ'", func(q subsample.AlignedPoint) plotter.XY { return plotter.XY{X: q.Delta, Y: q.Delta2} })
+	if err != nil {
+		return err
+	}
+	for _, p := range ps {
+		top := p.X.Max
+		addLine(p, thin, plotter.XYs{{}, {X: top, Y: top}})
+		p.X.Min, p.Y.Min, p.Y.Max = 0, 0, p.Y.Max*1.05
+		p.Y.Max = min(p.Y.Max, top/2)
+	}
+	eps, err := alignedPanels("ε", "ε'", func(q subsample.AlignedPoint) plotter.XY { return plotter.XY{X: q.Epsilon, Y: q.Epsilon2} })
+	if err != nil {
+		return err
+	}
+	eps[0].Title.Text = "any noise"
+	addLine(eps[0], thin, plotter.XYs{{}, {X: 6, Y: 6}})
+	ratio := panel("any noise", "ε", "ε'/ε")
+	ss, err := schemes(1000, 500, 400)
+	if err != nil {
+		return err
+	}
+	for _, s := range ss {
+		var xy plotter.XYs
+		for _, e := range fineGrid() {
+			xy = append(xy, plotter.XY{X: e, Y: s.s.AmplifiedEpsilon(e) / e})
+		}
+		addLine(ratio, styles[s.name].line(), xy)
+	}
+	return r.figure("must-figureS3.png", "The paper's Figure S3 a–e (and ε'/ε, second panel), same setting as Figure 4. Grey: no change. The smaller η, the smaller ε' at the same ε; but δ' exceeds δ (curve above grey) for small δ for all schemes that draw a record more than once, "+
+		"most for MUST.WW. At Δ/σ = 1 the order of the four flips between δ = 0.19 and 0.31, not at one point.",
+		schemeEntries(schemeNames...), [][]*plot.Plot{{eps[0], ratio}, {ps[0], ps[1]}, {ps[2], ps[3]}}, 18*vg.Centimeter)
+}
+
+// equalFigure compares the schemes at equal ε', which the paper does not do.
+func equalFigure(r *report) error {
+	r.printf("## Not in the paper: the same profiles at equal ε'\n\n")
+	ss, err := schemes(1000, 500, 400)
+	if err != nil {
+		return err
+	}
+	bs, err := noises()
+	if err != nil {
+		return err
+	}
+	var ps []*plot.Plot
+	for _, b := range bs {
+		p := panel(b.name, "ε'", "δ'")
+		logY(p)
+		for _, s := range ss {
+			var grid []float64
+			for i := 0; i <= 150; i++ {
+				grid = append(grid, baseEpsilon(max(1e-6, float64(i)/50), s.s.InclusionProbability()))
+			}
+			points, err := s.s.Aligned(b.base, grid)
+			if err != nil {
+				return err
+			}
+			var xy plotter.XYs
+			for _, q := range points {
+				if q.Delta2 > 1e-12 {
+					xy = append(xy, plotter.XY{X: q.Epsilon2, Y: q.Delta2})
+				}
+			}
+			addLine(p, styles[s.name].line(), xy)
+		}
+		p.Y.Min, p.Y.Max, p.X.Min, p.X.Max = 1e-12, 1, 0, 3
+		ps = append(ps, p)
+	}
+	return r.figure("must-equal.png", "One step, δ' over ε' on a log scale, to be set against Figure 4. Here curves *can* be compared: above ε' of about 0.05 (Δ/σ = 0.25) or 0.2 to 0.5 (Δ/σ = 1) WOR has the least δ' and MUST.WW the most, by many orders of magnitude.",
+		schemeEntries(schemeNames...), [][]*plot.Plot{{ps[0], ps[1]}, {ps[2], ps[3]}}, 13*vg.Centimeter)
+}
+
+// sizes gives a value on the grid of Figure 5: b from 150 to 200 over m from 100
+// to 150.
+type sizes struct{ z [51][51]float64 }
+
+func (sizes) Dims() (c, r int)        { return 51, 51 }
+func (s sizes) Z(c, r int) float64    { return s.z[c][r] }
+func (sizes) X(c int) float64         { return float64(100 + c) }
+func (sizes) Y(r int) float64         { return float64(150 + r) }
+func (s sizes) at(m, b int64) float64 { return s.z[m-100][b-150] }
+
+// sizeGrids returns η, δ' − δ for Laplace and for Gaussian noise on the grid of
+// Figure 5, for MUST.OW and MUST.WW.
+func sizeGrids() (out [2][3]sizes, err error) {
+	bs, err := noises()
+	if err != nil {
+		return out, err
+	}
+	for c := range 51 {
+		for q := range 51 {
+			ow, err := subsample.NewMustOW(1000, int64(150+q), int64(100+c))
+			if err != nil {
+				return out, err
+			}
+			ww, err := subsample.NewMustWW(1000, int64(150+q), int64(100+c))
+			if err != nil {
+				return out, err
+			}
+			for i, s := range []subsample.FixedSize{ow, ww} {
+				out[i][0].z[c][q] = s.InclusionProbability()
+				for j, b := range bs[2:] {
+					p, err := s.Aligned(b.base, []float64{1})
+					if err != nil {
+						return out, err
+					}
+					out[i][1+j].z[c][q] = p[0].Delta2 - p[0].Delta
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+func sizesFigure(r *report) error {
+	r.printf("## Figures 5 and S1: sensitivity to b and m, n = 1000, ε = 1, Δ/σ = 1\n\n")
+	grids, err := sizeGrids()
+	if err != nil {
+		return err
+	}
+	titles := []string{"η", "δ' − δ, Laplace", "δ' − δ, Gaussian"}
+	var rows [][]*plot.Plot
+	for i, name := range []string{"MUST.OW", "MUST.WW"} {
+		var row []*plot.Plot
+		for j, title := range titles {
+			p := panel(name+": "+title, "batch m", "subset b")
+			if err := contours(p, &grids[i][j], styles[name].color); err != nil {
+				return err
+			}
+			row = append(row, p)
+		}
+		rows = append(rows, row)
+	}
+	if err := r.figure("must-figure5.png", "The paper's Figure 5 and Figure S1: lines of equal η and equal δ' − δ. η grows with m and with b. δ' − δ grows with m and *falls* with b, and is larger for WW than for OW; the paper's text has these signs the other way.",
+		schemeEntries("MUST.OW", "MUST.WW"), rows, 13*vg.Centimeter); err != nil {
+		return err
+	}
+	r.printf("| m | b | scheme | η | δ' − δ Laplace | δ' − δ Gaussian |\n|---|---|---|---|---|---|\n")
+	for _, size := range [][2]int64{{100, 150}, {100, 200}, {125, 175}, {150, 150}, {150, 200}} {
+		for i, name := range []string{"MUST.OW", "MUST.WW"} {
+			r.printf("| %d | %d | %s |", size[0], size[1], name)
+			for _, g := range grids[i] {
+				r.printf(" %.6f |", g.at(size[0], size[1]))
+			}
+			r.printf("\n")
+		}
+	}
+	r.printf("\n")
+	return nil
+}
+
+// contours draws some lines of equal value, with their values where they cross
+// the diagonal along which the value changes most.
+func contours(p *plot.Plot, g *sizes, c color.Color) error {
+	along := func(t int) float64 { return g.z[t][t] }
+	row := func(t int) int { return t }
+	if g.z[50][50]-g.z[0][0] < g.z[50][0]-g.z[0][50] {
+		row = func(t int) int { return 50 - t }
+		along = func(t int) float64 { return g.z[t][50-t] }
+	}
+	var levels []float64
+	var labels plotter.XYLabels
+	for _, tick := range (even{}).Ticks(along(0), along(50)) {
+		v := tick.Value
+		for t := range 50 {
+			if lo, hi := along(t), along(t+1); lo <= v && v < hi {
+				levels = append(levels, v)
+				x := float64(t) + (v-lo)/(hi-lo)
+				y := float64(row(t)) + (x-float64(t))*float64(row(t+1)-row(t))
+				if t > 2 && t < 46 {
+					labels.XYs = append(labels.XYs, plotter.XY{X: 100 + x, Y: 150 + y})
+					labels.Labels = append(labels.Labels, fmt.Sprintf("%.4g", v))
+				}
+			}
+		}
+	}
+	if len(levels) == 0 {
+		return fmt.Errorf("no contour between %v and %v", along(0), along(50))
+	}
+	lines := plotter.NewContour(g, levels, nil)
+	lines.LineStyles = []draw.LineStyle{{Color: c, Width: vg.Points(1.1)}}
+	names, err := plotter.NewLabels(labels)
+	if err != nil {
+		return err
+	}
+	for i := range names.TextStyle {
+		names.TextStyle[i].Font.Size = vg.Points(8)
+		names.TextStyle[i].XAlign, names.TextStyle[i].YAlign = text.XCenter, text.YCenter
+	}
+	p.Add(lines, names)
+	return nil
+}
+
+// baseEpsilon inverts ε' = log(1 + η(e^ε − 1)).
+func baseEpsilon(eps2, eta float64) float64 { return math.Log1p(math.Expm1(eps2) / eta) }
+
+// nominalDelta is δ' of Theorem 5 at ε' for noise by the classical formula at δ,
+// sensitivities as the paper has them.
+func nominalDelta(s subsample.FixedSize, eps2, delta float64) (float64, error) {
+	eps := baseEpsilon(eps2, s.InclusionProbability())
+	g, err := profiles.NewGaussianMechanism(2 * classical(1, eps, delta)) // twice: a substitution moves by 2
+	if err != nil {
+		return 0, err
+	}
+	points, err := s.Aligned(g, []float64{eps})
+	if err != nil {
+		return 0, err
+	}
+	return points[0].Delta2, nil
+}
