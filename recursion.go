@@ -17,8 +17,13 @@ func WithRecursion(maxRuns int64) Option {
 	return func(o *settings) { o.recursion = maxRuns }
 }
 
-// recursionPoints limits the lattice of the recursion.
-const recursionPoints = 1 << 18
+// latticePoints limits the lattice of the recursion of k runs. The usual questions
+// need a sixth of it, which grows with √k; others, such as δ near 1, would take
+// minutes for an end that hardly moves.
+func latticePoints(k int64) int {
+	runs := float64(k)
+	return int(min(1<<18, (1<<10)*(math.Sqrt(runs)+2000/runs)))
+}
 
 // narrow replaces the ends of iv by those of the recursion where they are better.
 // eps and delta are where the answer is: one is asked, the other the upper end
@@ -88,7 +93,7 @@ next:
 			}
 			continue
 		}
-		p, err := b.m.Together.Upper(b.count, at, math.Log(delta), recursionPoints)
+		p, err := b.m.Together.Upper(b.count, at, math.Log(delta), latticePoints(b.count))
 		if err != nil { // what cannot be resolved stays as it was
 			if err := add(b); err != nil {
 				return err
@@ -102,7 +107,7 @@ next:
 		}
 		narrowed = true
 		if alone {
-			if c, err := b.m.Together.Attack(b.count, at, math.Log(delta), recursionPoints); err == nil {
+			if c, err := b.m.Together.Attack(b.count, at, math.Log(delta), latticePoints(b.count)); err == nil {
 				iv.Lower = max(iv.Lower, attack(c))
 			}
 		}
