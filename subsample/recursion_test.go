@@ -24,10 +24,7 @@ func epsilonAt(p profiles.Profile, delta float64) float64 {
 }
 
 // Families take a second each: tests share them.
-var (
-	sharedBounds   = map[string]*AdaptiveBound{}
-	sharedFamilies = map[[2]float64]*family{}
-)
+var sharedBounds = map[string]*AdaptiveBound{}
 
 func boundOf(t *testing.T, s FixedSize, sigma float64) *AdaptiveBound {
 	t.Helper()
@@ -42,17 +39,16 @@ func boundOf(t *testing.T, s FixedSize, sigma float64) *AdaptiveBound {
 	return sharedBounds[id]
 }
 
-func familyOf(t *testing.T, theta, rate float64) *family {
+// small is a scheme for which the family is not near the limits of anything.
+func small() (s FixedSize, sigma float64) { return must(NewWithoutReplacement(3, 1)), 1.5 }
+
+func familyOf(t *testing.T, s FixedSize, sigma float64) *family {
 	t.Helper()
-	id := [2]float64{theta, rate}
-	if sharedFamilies[id] == nil {
-		f, err := newFamily(func(theta float64) stepBound { return singleStep(theta, rate) }, theta, -40)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sharedFamilies[id] = f
+	f, err := boundOf(t, s, sigma).family(-40)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return sharedFamilies[id]
+	return f
 }
 
 // TestAdaptiveBoundGolden compares with must-gap.md §5.4 and §6: the two-point
@@ -80,6 +76,9 @@ func TestAdaptiveBoundGolden(t *testing.T) {
 		if got := epsilonAt(p, 1e-5); got < c.lower || got > c.upper {
 			t.Errorf("%s, k=%d: ε ≤ %v is not in [%v, %v]", c.name, c.k, got, c.lower, c.upper)
 		}
+		if c.k == 1000 {
+			continue // to save time
+		}
 		at, err := a.Attack(c.k, c.guess, math.Log(1e-5), 1<<15)
 		if err != nil {
 			t.Fatal(err)
@@ -94,65 +93,66 @@ func TestAdaptiveBoundGolden(t *testing.T) {
 // looks for a member above each, at every node.
 func TestFamilyCovers(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
-	for _, c := range []struct{ theta, rate float64 }{{0.1, 0.3}, {2, 0.1}} {
-		f := familyOf(t, c.theta, c.rate)
-		s := singleStep(c.theta, c.rate)
-		for n := range 32 {
-			// x and x' opposite or anywhere, z anywhere, in the plane of the three.
-			point := func() (float64, float64) {
-				r, a := math.Sqrt(rnd.Float64()), 2*math.Pi*rnd.Float64()
-				if rnd.IntN(2) == 0 {
-					r = 1
-				}
-				return r * math.Cos(a), r * math.Sin(a)
+	scheme, sigma := small()
+	theta, rate := 2/sigma, 1./3
+	f := familyOf(t, scheme, sigma)
+	s := singleStep(theta, rate)
+	for n := range 32 {
+		// x and x' opposite or anywhere, z anywhere, in the plane of the three.
+		point := func() (float64, float64) {
+			r, a := math.Sqrt(rnd.Float64()), 2*math.Pi*rnd.Float64()
+			if rnd.IntN(2) == 0 {
+				r = 1
 			}
-			x1, x2 := point()
-			y1, y2 := -x1, -x2
-			if n%3 == 0 {
-				y1, y2 = point()
-			}
-			z1, z2 := point()
-			if n%4 == 0 { // near the corner
-				z1, z2 = y1*0.98+z1*0.02, y2*0.98+z2*0.02
-			}
-			g := triangle{math.Hypot(x1-z1, x2-z2), math.Hypot(y1-z1, y2-z2), math.Hypot(x1-y1, x2-y2)}
-			value := func(g triangle, i int) float64 {
-				w := s.shares(f.x[i])[0]
-				k := c.theta / 2
-				return c.rate * triangle{g.s * k, g.t * k, g.r * k}.estimate(w.logA, w.logB)
-			}
-			var nodes []int
-			var ups, downs []float64
-			for i := 0; i < len(f.x); i += 5 { // some, to save time
-				nodes, ups, downs = append(nodes, i), append(ups, value(g, i)), append(downs, value(triangle{g.t, g.s, g.r}, i))
-			}
-			found := false
-			for _, m := range f.gain.members {
-				above := true
-				for n, i := range nodes {
-					b, r, w := f.near.up[i], f.near.down[i], f.right.up[i]
-					up, down := m.near*b+m.reverse*r+m.right*w+m.worst*b, m.near*r+m.reverse*b+m.right*w+m.worst*b
-					// The trapezoid rule has an error at the kink of flat triangles.
-					if ups[n]*(1-2e-5) > up || downs[n]*(1-2e-5) > down {
-						above = false
-						break
-					}
-				}
-				if above {
-					found = true
+			return r * math.Cos(a), r * math.Sin(a)
+		}
+		x1, x2 := point()
+		y1, y2 := -x1, -x2
+		if n%3 == 0 {
+			y1, y2 = point()
+		}
+		z1, z2 := point()
+		if n%4 == 0 { // near the corner
+			z1, z2 = y1*0.98+z1*0.02, y2*0.98+z2*0.02
+		}
+		g := triangle{math.Hypot(x1-z1, x2-z2), math.Hypot(y1-z1, y2-z2), math.Hypot(x1-y1, x2-y2)}
+		value := func(g triangle, i int) float64 {
+			w := s.shares(f.x[i])[0]
+			k := theta / 2
+			return rate * triangle{g.s * k, g.t * k, g.r * k}.estimate(w.logA, w.logB)
+		}
+		var nodes []int
+		var ups, downs []float64
+		for i := 0; i < len(f.x); i += 5 { // some, to save time
+			nodes, ups, downs = append(nodes, i), append(ups, value(g, i)), append(downs, value(triangle{g.t, g.s, g.r}, i))
+		}
+		found := false
+		for _, m := range f.gain.members {
+			above := true
+			for n, i := range nodes {
+				b, r, w := f.near.up[i], f.near.down[i], f.right.up[i]
+				up, down := m.near*b+m.reverse*r+m.right*w+m.worst*b, m.near*r+m.reverse*b+m.right*w+m.worst*b
+				// The trapezoid rule has an error at the kink of flat triangles.
+				if ups[n]*(1-2e-5) > up || downs[n]*(1-2e-5) > down {
+					above = false
 					break
 				}
 			}
-			if !found {
-				t.Errorf("%+v: no member is above s=%v t=%v r=%v", c, g.s, g.t, g.r)
+			if above {
+				found = true
+				break
 			}
+		}
+		if !found {
+			t.Errorf("no member is above s=%v t=%v r=%v", g.s, g.t, g.r)
 		}
 	}
 }
 
 // TestRecursionTwoSteps computes two steps by explicit sums over the four laws.
 func TestRecursionTwoSteps(t *testing.T) {
-	f := familyOf(t, 0.1, 0.3)
+	scheme, sigma := small()
+	f := familyOf(t, scheme, sigma)
 	var laws []massLaw
 	for _, l := range []nodeLaw{f.near, f.near.reverse(), f.right, f.near.worse()} {
 		laws = append(laws, l.masses(f.node, f.x))
@@ -181,7 +181,7 @@ func TestRecursionTwoSteps(t *testing.T) {
 		}
 		return v
 	}
-	for _, c := range []float64{0, 3} {
+	for _, c := range []float64{0, 1} {
 		r := recursion{step: f.step, c: c, laws: laws, upper: true, join: func(v []float64) float64 { return f.gain.best(v[0], v[1], v[2], v[3]) }}
 		g := make([]float64, 3*f.node[len(f.node)-1])
 		r.run(g, 2)
