@@ -358,7 +358,7 @@ func (a *Accountant) Epsilon(delta float64) (Interval, error) {
 	ask := func(s *fourier.Sum) (fourier.Result, error) { return s.Epsilon(delta) }
 	iv, err := a.worst(ask, func(s *fourier.Sum, eps float64) bool { return s.Proves(eps, delta) })
 	if err == nil && a.gap && a.opts.recursion > 0 {
-		err = a.narrow(&iv, ask, iv.Upper, delta, func(at *subsample.AdaptiveAttack) float64 { return at.Epsilon(delta) })
+		err = a.narrow(&iv, ask, iv.Upper, delta, func(at profiles.Reached) float64 { return at.Epsilon(delta) })
 	}
 	return iv, err
 }
@@ -369,7 +369,7 @@ func (a *Accountant) Delta(eps float64) (Interval, error) {
 	ask := func(s *fourier.Sum) (fourier.Result, error) { return s.Delta(eps) }
 	iv, err := a.worst(ask, func(s *fourier.Sum, delta float64) bool { return s.Proves(eps, delta) })
 	if err == nil && a.gap && a.opts.recursion > 0 {
-		err = a.narrow(&iv, ask, eps, iv.Upper, func(at *subsample.AdaptiveAttack) float64 { return at.Delta(eps) })
+		err = a.narrow(&iv, ask, eps, iv.Upper, func(at profiles.Reached) float64 { return at.Delta(eps) })
 	}
 	return iv, err
 }

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/dpaccountant/accountant/fourier"
-	"github.com/dpaccountant/accountant/subsample"
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 // WithRecursion lets Epsilon and Delta, and so Calibrate and Compare, narrow the
@@ -18,38 +18,42 @@ func WithRecursion(maxRuns int64) Option {
 	return func(o *settings) { o.recursion = maxRuns }
 }
 
-// recursionPoints limits the lattice of the recursion.
-const recursionPoints = 1 << 18
+// latticePoints limits the lattice of the recursion of k runs. The usual questions
+// need a sixth of it, which grows with √k; others, such as δ near 1, would take
+// minutes for an end that hardly moves.
+func latticePoints(k int64) int {
+	runs := float64(k)
+	return int(min(1<<18, (1<<10)*(math.Sqrt(runs)+2000/runs)))
+}
 
 // narrow replaces the ends of iv by those of the recursion where they are better.
 // eps and delta are where the answer is: one is asked, the other the upper end
 // found so far. attack reads an attack's answer.
-func (a *Accountant) narrow(iv *Interval, ask func(*fourier.Sum) (fourier.Result, error), eps, delta float64, attack func(*subsample.AdaptiveAttack) float64) error {
+func (a *Accountant) narrow(iv *Interval, ask func(*fourier.Sum) (fourier.Result, error), eps, delta float64, attack func(profiles.Reached) float64) error {
 	if !(eps > 0 && eps < math.Inf(1) && delta > 1e-300 && delta < 1) {
 		return nil
 	}
-	// The runs of one bound are a block; the other mechanisms may come before,
-	// after or in between: composing with the block's profile covers any order.
-	type block struct {
-		bound *subsample.AdaptiveBound
-		run
-	}
-	var blocks []block
+	// The runs of one bound are a block, an interactive mechanism that the block's
+	// profile dominates. The other mechanisms and blocks may come before, after or
+	// in between: the product of dominating pairs covers concurrent composition
+	// (Vadhan and Zhang, STOC 2023). For mechanisms with one pair each that is
+	// plain: a supremum of expectations is at most the expectation of suprema, so
+	// that running them first only adds.
+	var blocks []run
 	var others []run
 next:
 	for _, r := range a.added {
-		t, ok := r.m.Together.(*subsample.AdaptiveBound)
-		if !ok {
+		if r.m.Together == nil {
 			others = append(others, r)
 			continue
 		}
 		for i, b := range blocks {
-			if b.bound == t {
+			if b.m.Together == r.m.Together {
 				blocks[i].count += r.count
 				continue next
 			}
 		}
-		blocks = append(blocks, block{t, r})
+		blocks = append(blocks, r)
 	}
 	sums := [2]*fourier.Sum{fourier.New(a.opts.Options), fourier.New(a.opts.Options)}
 	add := func(r run) error {
@@ -85,14 +89,14 @@ next:
 			at = r.Upper
 		}
 		if b.count == 1 || b.count > a.opts.recursion || !(at > 0 && at < math.Inf(1)) {
-			if err := add(b.run); err != nil {
+			if err := add(b); err != nil {
 				return err
 			}
 			continue
 		}
-		p, err := b.bound.Upper(b.count, at, math.Log(delta), recursionPoints)
+		p, err := b.m.Together.Upper(b.count, at, math.Log(delta), latticePoints(b.count))
 		if err != nil { // what cannot be resolved stays as it was
-			if err := add(b.run); err != nil {
+			if err := add(b); err != nil {
 				return err
 			}
 			continue
@@ -104,7 +108,7 @@ next:
 		}
 		narrowed = true
 		if alone {
-			if c, err := b.bound.Attack(b.count, at, math.Log(delta), recursionPoints); err == nil {
+			if c, err := b.m.Together.Attack(b.count, at, math.Log(delta), latticePoints(b.count)); err == nil {
 				iv.Lower = max(iv.Lower, attack(c))
 			}
 		}

@@ -63,8 +63,27 @@ type Mechanism struct {
 	Relation   Relation
 	Directions [2]Direction
 	// Together bounds many runs better than the composition of Upper does; nil
-	// for most mechanisms. Its type is *subsample.AdaptiveBound.
-	Together any
+	// for most mechanisms.
+	Together Together
+}
+
+// Together is what is known about the adaptive composition of k runs of one
+// mechanism. Implementations are comparable: mechanisms with the same value are
+// the same mechanism, so that their runs count together.
+//
+// Answers are accurate for losses of about eps, where δ is about e^logDelta, and
+// use lattices of at most maxPoints points; else there is an error.
+type Together interface {
+	// Upper dominates every adaptive composition of k runs, in both directions.
+	Upper(k int64, eps, logDelta float64, maxPoints int) (Profile, error)
+	// Attack is what some adaptive adversary reaches with k runs.
+	Attack(k int64, eps, logDelta float64, maxPoints int) (Reached, error)
+}
+
+// Reached gives lower bounds of ε(δ) and δ(ε).
+type Reached interface {
+	Epsilon(delta float64) float64
+	Delta(eps float64) float64
 }
 
 // TheoryGap reports whether some direction's upper profile is not known to be

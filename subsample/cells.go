@@ -11,7 +11,7 @@ import (
 
 // A share splits one step's bound for α ≥ 1: it is at most
 // p_1·∫[N(x) − a·N(z) − b·N(x')]₊ + rest wherever the other record z of the
-// first copy is (docs/theory/subsampling.md §5).
+// first copy is (docs/theory/subsampling.md §10).
 type share struct{ logA, logB, rest float64 }
 
 // A stepBound is what is known about one step: noise 1, θ = |x − x'|.

@@ -3,6 +3,7 @@ package subsample
 import (
 	"fmt"
 	"math"
+	"sync"
 
 	"gonum.org/v1/gonum/dsp/fourier"
 
@@ -182,13 +183,17 @@ func (r recursion) run(g []float64, k int64) {
 //
 // Relation: substitute. Mechanism: Gaussian noise on a sum of contributions of
 // norm at most 1. Sampling: without replacement, with replacement, MUST.OW and
-// MUST.WO. The
-// adversary may choose queries and, by them, the place of the other records at
-// every step from earlier outputs. Proof: docs/theory/subsampling.md §5.
+// MUST.WO, with a fresh sample for every run and public sizes. The adversary may
+// choose queries and, by them, the place of the other records at every step from
+// earlier outputs.
+//
+// Theorem: the recursion of docs/theory/subsampling.md §10, on the comparison of
+// Gaussian mixtures of §3 (Kahane 1986). It is safe for concurrent use.
 type AdaptiveBound struct {
 	theta    float64
 	at       func(theta float64) stepBound
 	attack   profiles.Profile
+	mu       sync.Mutex
 	families map[float64]*family // by logTop
 	failed   map[float64]error
 }
@@ -248,9 +253,9 @@ func (a *AdaptiveBound) Upper(k int64, eps, logDelta float64, maxPoints int) (pr
 	return f.profile(g)
 }
 
-// Attack returns the loss that a concrete adaptive adversary reaches in k steps,
-// accurate where Upper is.
-func (a *AdaptiveBound) Attack(k int64, eps, logDelta float64, maxPoints int) (*AdaptiveAttack, error) {
+// Attack returns the loss that a concrete adaptive adversary (AdaptiveAttack)
+// reaches in k steps, accurate where Upper is.
+func (a *AdaptiveBound) Attack(k int64, eps, logDelta float64, maxPoints int) (profiles.Reached, error) {
 	f, c, top, err := a.prepare(k, eps, logDelta, maxPoints)
 	if err != nil {
 		return nil, err
@@ -287,6 +292,8 @@ func (a *AdaptiveBound) prepare(k int64, eps, logDelta float64, maxPoints int) (
 
 // family returns the family for losses up to a probability of e^logTop.
 func (a *AdaptiveBound) family(logTop float64) (*family, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	if _, ok := a.families[logTop]; !ok && a.failed[logTop] == nil {
 		if f, err := newFamily(a.at, a.theta, logTop); err != nil {
 			a.failed[logTop] = err

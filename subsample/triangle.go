@@ -39,7 +39,8 @@ func (g triangle) excess(logA, logB float64) float64 {
 	if g.r == 0 {
 		return math.Inf(-1) // 1 − b ≤ 0
 	}
-	// Where the integrand is positive N(x) > a·N(z).
+	// Where the integrand is positive N(x) > a·N(z): a bound that always holds, and
+	// all there is where rounding spoils the others.
 	rough := 0.0
 	if !math.IsInf(logA, -1) {
 		rough = xmath.LogNormalTail(logA/g.s-g.s/2) + 1e-9
@@ -61,11 +62,11 @@ func (g triangle) excess(logA, logB float64) float64 {
 	flat := slice{g.s, 0, g.r, logA, logB}
 	if f.z2 >= thin*g.r {
 		if v, ok := f.integral(); ok {
-			return v
+			return min(v, rough)
 		}
 	}
 	if v, ok := flat.integral(); ok {
-		return v
+		return min(v, rough)
 	}
 	flat.logA = math.Inf(-1)
 	if v, ok := flat.integral(); ok {

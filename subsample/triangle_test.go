@@ -82,3 +82,19 @@ func BenchmarkExcess(b *testing.B) {
 		g.excess(-1, 0.02)
 	}
 }
+
+// TestExcessStaysBelowOne: where rounding spoils the tangents, the plain bound
+// remains.
+func TestExcessStaysBelowOne(t *testing.T) {
+	for _, c := range []struct {
+		g          triangle
+		logA, logB float64
+	}{
+		{triangle{0.0006210098700835651, 0.0004040098203581403, 0.00029431950625970573}, -9.385915144716238, 4.216897928485116e-06},
+		{triangle{0.0009965829242693615, 0.010451662016078393, 0.011329894313942995}, -7.394146695316245, 0.013764455769776775},
+	} {
+		if got := c.g.excess(c.logA, c.logB); !(got <= 1e-8) {
+			t.Errorf("%+v: log %v", c, got)
+		}
+	}
+}
