@@ -108,6 +108,9 @@ func (s stepBound) at(ways []share, g triangle) float64 {
 	g = triangle{g.s * s.theta / 2, g.t * s.theta / 2, g.r * s.theta / 2}
 	h := math.Inf(1)
 	for _, w := range ways {
+		if w.rest >= h {
+			continue
+		}
 		h = min(h, (s.p1*math.Exp(max(-700, g.excess(w.logA, w.logB)))+w.rest)*(1+1e-12))
 	}
 	return h

@@ -23,7 +23,7 @@ func (g triangle) realisable() triangle {
 // flat; excessGoal is about the accuracy that is asked of excess.
 const (
 	thin       = 4e-3
-	excessGoal = 2e-4
+	excessGoal = 4e-4
 )
 
 // excess returns an upper bound of log ∫ [N(x) − a N(z) − b N(x')]₊, at most
