@@ -10,7 +10,7 @@ import (
 
 // Group returns the profile of base when size records are replaced at once, or
 // size copies of one (substitute), or added or removed (add-remove): δ_j of
-// must.md §1.3.
+// docs/theory/subsampling.md.
 //
 // Gaussian and Laplace noise: the shift is size times the sensitivity (Zhao and
 // Liu 2023, Theorem 1). Pure differential privacy: ε grows by size (Dwork and
@@ -43,17 +43,17 @@ func Group(base profiles.Base, size int, r profiles.Relation) (profiles.Profile,
 
 // Apply implements Scheme.
 //
-// Substitute. Upper: the Gaussian has the coupling bound of must-gap.md §3
-// (R6), any other mechanism Theorem 5 of Zhao and Liu 2023 with its repaired
+// Substitute. Upper: the Gaussian has the coupling bounds of
+// docs/theory/subsampling.md §4 to §6, any other mechanism Theorem 5 of Zhao and Liu 2023 with its repaired
 // proof; both extended below ε = 0 by reflection. Lower: the pair in which all
-// other records agree with the substitute (must.md §4.5, B). The upper profile
+// other records agree with the substitute (pair B of §7 there). The upper profile
 // is proved for adaptive composition with fresh samples; the pair is a fixed
 // data set, so it is an attack on a fixed mechanism run again and again, too.
 //
 // Add-remove: the data set without the record is sampled by the same scheme
 // with the same sizes, so the record is replaced in the sample by others, which
 // moves the mean by the substitution sensitivity. For the Gaussian this is known
-// exactly, but for MUST.OW (must-gap.md §2, §5.5).
+// exactly, but for MUST.OW (§8 there).
 func (s FixedSize) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechanism, error) {
 	m, err := s.apply(b, r)
 	if err == nil && r == profiles.Substitute {
@@ -229,7 +229,7 @@ func (s FixedSize) Theorem5(b profiles.Base) (profiles.Profile, error) {
 
 // Attack returns the pair of outputs on two concrete data sets that differ by
 // one substitution: all other records agree with the substitute and are as far
-// from the record as the sensitivity allows (must.md §4.5, pair B). It is legal
+// from the record as the sensitivity allows (docs/theory/subsampling.md §7, pair B). It is legal
 // for a fixed mechanism, and a lower bound on the privacy profile at every ε.
 func (s FixedSize) Attack(b profiles.Base) (profiles.Profile, error) {
 	pair, err := b.Pair(profiles.Substitute)

@@ -27,7 +27,7 @@ const logNegligible = -800
 
 // Multiplicity returns the law of how often one given record appears.
 //
-// Tables: must.md §2.2. MUST.WO has the law of sampling with replacement
+// Tables: docs/theory/subsampling.md §1. MUST.WO has the law of sampling with replacement
 // (Zhao and Liu 2023, Corollary 6).
 func (s FixedSize) Multiplicity() Multiplicity {
 	n, b, m := float64(s.population), float64(s.subset), s.batch

@@ -9,7 +9,7 @@ import (
 
 // staged is the upper profile of MUST.WW for the Gaussian under substitution.
 //
-// must-gap.md §3: given that j of the slots hold the record, the draw is
+// docs/theory/subsampling.md §6: given that j of the slots hold the record, the draw is
 // sampling with replacement with law s^(j), and the Q-mass of "no slot holds
 // it", (α−1)π_0, may be shared among the j ≥ 1 in any way. The best shares make
 // the slopes equal: with a common κ,

@@ -197,6 +197,11 @@ func (f *curveFlags) build(plans []*accountant.Plan, args []string, n int, opts 
 	curves := make([]planCurve, len(plans))
 	for i, p := range plans {
 		curves[i] = planCurve{name: curveName(args, i), neighbors: p.Neighbors.String()}
+		if f.rdp { // before anything that takes long
+			if _, err := p.RDP(); err != nil {
+				return nil, shape, pic, fmt.Errorf("--rdp: %s: %w", curves[i].name, err)
+			}
+		}
 	}
 	var err error
 	switch f.kind {
