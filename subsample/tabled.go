@@ -37,7 +37,7 @@ import (
 // (segment.mLo, mHi) and part of the error: the convex hull of h̃ is a bound, too,
 // and its tails are as close as the two slopes at a node. h is a minimum and missed
 // by the fourth power of the nodes' distance only; where the middle between two
-// nodes is off by more than 1e-5 they are made denser.
+// nodes is off by more than 1e-4 they are made denser.
 //
 // LogDelta is staged's own.
 type tabled struct {
@@ -75,7 +75,7 @@ type span struct {
 	last      bool    // of the last class
 	log, rise float64 // log α_{ju} at the left node, and its relative growth to the right one
 	logW, err float64
-	logC      float64 // log c_{ju}
+	logC      float64 // log |c_{ju}|; c_{ju} < 0, of what weighs little, if rise is
 	logA      float64 // log |a_{ju}|
 	negative  bool    // a_{ju} < 0
 	most      float64 // log of what P, and Q times α, have of it at most
@@ -92,7 +92,7 @@ type segment struct {
 const (
 	nodeSpacing = 0.5 // of thresholds, in units of the noise
 	nodeDepth   = 8   // halvings at most
-	nodeTol     = 1e-5
+	nodeTol     = 1e-4
 	nodeEnd     = 60 // threshold beyond which the shares are found for every loss: Φ̄(60) < 1e-784
 	// Terms below e^−nearby of the sum count as an error.
 	nearby = 33
@@ -106,7 +106,7 @@ func newTabled(p *staged) *tabled {
 	less.logNone -= shareSlack
 	t := &tabled{staged: p, best: &less, parts: map[int][]segment{}}
 	n := len(p.item)
-	for t.classes < min(n, 20) && p.logPi[t.classes] > p.above[0]-30 {
+	for t.classes < min(n, 24) && p.logPi[t.classes] > p.above[0]-60 {
 		t.classes++
 	}
 	for j := range n {
@@ -291,6 +291,9 @@ func (t *tabled) segment(a, b node) segment {
 			if u >= len(ws) || math.IsInf(ws[u].log, -1) {
 				continue
 			}
+			if ws[u].log < b.logValue-50 {
+				continue // see nearby
+			}
 			l, d := a.log[k][u], b.log[k][u]-a.log[k][u]
 			if math.IsInf(l, 1) || math.IsInf(b.log[k][u], 1) {
 				l, d = a.eps, b.eps-a.eps // no share
@@ -309,14 +312,14 @@ func (t *tabled) segment(a, b node) segment {
 			r := (g.growth - c.rise) / g.growth
 			c.negative = r < 0
 			c.logA = l + math.Log(math.Abs(r))
-			c.logC = l - a.eps + math.Log(c.rise/g.growth)
+			c.logC = l - a.eps + math.Log(math.Abs(c.rise)/g.growth)
 			g.spans = append(g.spans, c)
 		}
 	}
 	for i := range g.spans {
 		// c_{ju}Q_u ≤ c_{ju}P_u/α_{ju} and c_{ju}α ≤ α_{ju}·rise/growth·(1 + growth).
 		c := &g.spans[i]
-		c.most = c.logW + math.Log(2+c.rise/g.growth*(1+g.growth)) + 1e-9
+		c.most = c.logW + math.Log(2+math.Abs(c.rise)/g.growth*(1+g.growth)) + 1e-9
 	}
 	slices.SortStableFunc(g.spans, func(a, b span) int { return -cmp.Compare(a.most, b.most) })
 	g.above = make([]float64, len(g.spans)+1)
@@ -326,6 +329,14 @@ func (t *tabled) segment(a, b node) segment {
 	}
 	g.mLo, g.mHi = t.unequal(g, a, 0), t.unequal(g, b, 1)
 	return g
+}
+
+// subtract adds −e^t, which must be far below the sum.
+func (a *logSum) subtract(t, err float64) {
+	if w := math.Exp(t - a.top); w > 0 {
+		a.s -= w
+		a.e += w * (err + 8*roundOff)
+	}
 }
 
 // unequal bounds, over Q, by how much −h̃' at an end of a segment is on the wrong
@@ -422,8 +433,15 @@ func (t *tabled) up(eps, tol float64) (logP, logQ, err float64) {
 		lq, lp := xmath.LogNormalTail(x), xmath.LogNormalTail(y)
 		eq := c.err + normalErr(lq, x, dx)
 		ep := c.err + normalErr(lp, y, dx+roundOff*(2*s+math.Abs(y)))
-		qs.add(c.logW+c.logC+lq, eq+8*roundOff*(1+math.Abs(c.logC)))
 		a := c.logA + lq
+		if c.rise < 0 {
+			qs.subtract(c.logW+c.logC+lq, eq+8*roundOff*(1+math.Abs(c.logC)))
+			ps.add(c.logW+lp, ep)
+			ps.subtract(c.logW+a, eq+8*roundOff*(1+math.Abs(c.logA)))
+			n++
+			continue
+		}
+		qs.add(c.logW+c.logC+lq, eq+8*roundOff*(1+finiteAbs(c.logC)))
 		if c.negative {
 			ps.add(c.logW+lp, ep)
 			ps.add(c.logW+a, eq+8*roundOff*(1+math.Abs(c.logA)))
