@@ -45,6 +45,7 @@ type tabled struct {
 	start   float64 // the threshold of whole at ε = 0
 	classes int     // numbers of slots that are kept apart; all larger ones are one class
 	weights [][]weight
+	large   bool // too many weights to keep for every node
 
 	best *staged // with p_0 less by shareSlack, for the search
 
@@ -94,6 +95,7 @@ const (
 	nodeDepth   = 8   // halvings at most
 	nodeTol     = 1e-4
 	nodeEnd     = 60 // threshold beyond which the shares are found for every loss: Φ̄(60) < 1e-784
+	maxWeights  = 1 << 14
 	// Terms below e^−nearby of the sum count as an error.
 	nearby = 33
 	// The shares are those of a π_0 less by this, so that no rounding of weights or
@@ -106,7 +108,7 @@ func newTabled(p *staged) *tabled {
 	less.logNone -= shareSlack
 	t := &tabled{staged: p, best: &less, parts: map[int][]segment{}}
 	n := len(p.item)
-	for t.classes < min(n, 24) && p.logPi[t.classes] > p.above[0]-60 {
+	for t.classes < min(n, 24) && p.above[t.classes] > p.above[0]-60 {
 		t.classes++
 	}
 	for j := range n {
@@ -129,6 +131,11 @@ func newTabled(p *staged) *tabled {
 		}
 	}
 	t.start, _, _ = p.whole.threshold(0, 0)
+	sum := 0
+	for _, ws := range t.weights {
+		sum += len(ws)
+	}
+	t.large = sum > maxWeights
 	return t
 }
 
@@ -149,7 +156,7 @@ func (t *tabled) at(x float64) float64 {
 // node finds the shares at the loss of threshold x.
 func (t *tabled) node(x float64) node {
 	eps := t.at(x)
-	s, _, logQ, _ := t.best.share(eps, 0)
+	s, logP, logQ, _ := t.best.share(eps, 0)
 	v := node{t: x, eps: eps, logKappa: s.logKappa, logQ: logQ, ok: true}
 	sum := newLogSum()
 	for k, ws := range t.weights {
@@ -212,6 +219,8 @@ func (t *tabled) node(x float64) node {
 		v.rest += math.Exp(left) * (math.Abs(off) + err)
 	}
 	v.logValue = t.value(v.log)
+	// One class for many numbers of slots must not cost more than straight lines do.
+	v.ok = v.ok && v.logValue <= xmath.LogSub(logP, eps+logQ)+nodeTol
 	return v
 }
 
@@ -368,7 +377,7 @@ func (t *tabled) unequal(g segment, v node, lambda float64) float64 {
 // find returns the segment of ε ≥ 0 and the error of the slopes at its ends.
 func (t *tabled) find(eps float64) (g segment, m float64, ok bool) {
 	x, _, ok := t.whole.threshold(eps, 0)
-	if !ok || !(x < nodeEnd-2) {
+	if t.large || !ok || !(x < nodeEnd-2) {
 		return g, 0, false
 	}
 	t.mu.Lock()
