@@ -126,7 +126,7 @@ func (s FixedSize) apply(b profiles.Base, r profiles.Relation) (profiles.Mechani
 			upper, err = Envelope(in, s.subsetRate())
 		}
 	case mustWW:
-		upper = s.stagedProfile(theta)
+		upper = newTabled(s.stagedProfile(theta))
 	default:
 		upper = newCoupled(law, theta)
 	}

@@ -165,8 +165,21 @@ func (c *coupled) reach(t, least, logKappa float64) (at, logAlpha, dLogAlpha flo
 	return t, logAlpha, dLogAlpha
 }
 
+// A sharing is what first found for one ε.
+type sharing struct {
+	n        int
+	t        []float64 // thresholds
+	active   []bool    // whether it has a share: Q_j(t_j) = κ
+	logKappa float64
+}
+
 // up returns the tails for ε ≥ 0.
 func (p *staged) up(eps, tol float64) (logP, logQ, err float64) {
+	_, logP, logQ, err = p.share(eps, tol)
+	return logP, logQ, err
+}
+
+func (p *staged) share(eps, tol float64) (s sharing, logP, logQ, err float64) {
 	// The number of slots to look at follows from the size of the result: those
 	// beyond n count as given away.
 	start := -60.0
@@ -178,15 +191,15 @@ func (p *staged) up(eps, tol float64) (logP, logQ, err float64) {
 		for n < len(p.item) && p.above[n] > least {
 			n++
 		}
-		logP, logQ, err = p.first(n, eps, tol)
+		s, logP, logQ, err = p.first(n, eps, tol)
 		if n == len(p.item) || p.above[n] < logP-far {
-			return logP, logQ, err
+			return s, logP, logQ, err
 		}
 	}
 }
 
 // first returns the tails for ε ≥ 0 with the first n numbers of slots.
-func (p *staged) first(n int, eps, tol float64) (logP, logQ, err float64) {
+func (p *staged) first(n int, eps, tol float64) (s sharing, logP, logQ, err float64) {
 	t0 := make([]float64, n) // thresholds without any share, and their log Q_j
 	q0 := make([]float64, n)
 	top := math.Inf(-1)
@@ -270,6 +283,12 @@ func (p *staged) first(n int, eps, tol float64) (logP, logQ, err float64) {
 		}
 		logKappa = x
 	}
+	s = sharing{n, t, make([]bool, n), logKappa}
+	for j := range n {
+		if s.active[j] = q0[j] > logKappa; !s.active[j] {
+			t[j] = t0[j] // the last step of κ may have put it to rest
+		}
+	}
 	ps, qs := newLogSum(), newLogSum()
 	// The hazards in rate are those of the normal, not of the few copies beyond the
 	// block; the half more covers that and the second order.
@@ -282,8 +301,7 @@ func (p *staged) first(n int, eps, tol float64) (logP, logQ, err float64) {
 		}
 		// An active threshold moves with κ and with ε; one at rest with ε alone.
 		dt := (slack + roundOff*eps) / xmath.NormalHazard(t[j])
-		if q0[j] <= logKappa {
-			t[j] = t0[j] // the last step of κ may have put it to rest
+		if !s.active[j] {
 			_, dt, _ = p.item[j].threshold(eps, tol)
 		}
 		a, b, _, _, e := p.item[j].at(t[j], dt)
@@ -296,7 +314,7 @@ func (p *staged) first(n int, eps, tol float64) (logP, logQ, err float64) {
 	}
 	logP, e1 := ps.value(n)
 	logQ, e2 := qs.value(n)
-	return logP, logQ, max(e1, e2) + leftOut
+	return s, logP, logQ, max(e1, e2) + leftOut
 }
 
 // joint moves the thresholds and log κ together by Newton's method towards the

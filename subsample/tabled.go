@@ -1,0 +1,476 @@
+package subsample
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// tabled is staged with its shares found at a few losses only, for composition,
+// which asks for the tails at thousands.
+//
+// Written out, staged's bound for α ≥ 1 is
+//
+//	h(α) = min Σ_{j,u} w_{ju} h_u(α_{ju}),  w_{ju} = π_j p_u^(j), j, u ≥ 1,
+//
+// h_u the profile of N(uθ, 1) against N(0, 1), over all α_j ≥ α and α_{ju} with
+// Σ_j π_j(α_j − α) ≤ (α − 1)π_0 (staged) and, for every i,
+// p_0^(j) + Σ_{u≤i} p_u^(j) α_{ju} ≤ α_j Pr[U_j ≤ i]: mass moves from fewer copies to
+// more (coupled). Every choice of them bounds the divergence, and so do smaller
+// α_{ju}, as h_u falls. The conditions are linear in all α together: what meets them
+// at two nodes
+// meets them on the straight line between, α_{ju} = a_{ju} + c_{ju}α. So
+//
+//	h̃(α) = Σ w_{ju} h_u(a_{ju} + c_{ju}α)
+//
+// is a bound, convex between nodes, and its tails are closed forms:
+//
+//	Q(L > log α) = −h̃'(α) = Σ w_{ju} c_{ju} Q_u(L > log α_{ju}),
+//	P(L > log α) = h̃(α) + αQ = Σ w_{ju} (P_u(L > log α_{ju}) − a_{ju} Q_u(L > log α_{ju})).
+//
+// Across a node it is convex because the shares there are the best: h has a slope
+// there, between those of h̃ ≥ h. What rounding leaves of that is bounded
+// (segment.mLo, mHi) and part of the error: the convex hull of h̃ is a bound, too,
+// and its tails are as close as the two slopes at a node. h is a minimum and missed
+// by the fourth power of the nodes' distance only; where the middle between two
+// nodes is off by more than 1e-4 they are made denser.
+//
+// LogDelta is staged's own.
+type tabled struct {
+	*staged
+	start   float64 // the threshold of whole at ε = 0
+	classes int     // numbers of slots that are kept apart; all larger ones are one class
+	weights [][]weight
+	large   bool // too many weights to keep for every node
+
+	best *staged // with p_0 less by shareSlack, for the search
+
+	mu    sync.Mutex
+	parts map[int][]segment // by the base interval; empty: no table there
+}
+
+// A weight is w_{ju}, summed over the slots of a class.
+type weight struct{ log, err float64 }
+
+// A node holds log α_{ju}, by class and u − 1, at one loss; +Inf is what weighs too
+// little for first to look at.
+type node struct {
+	t, eps, logKappa float64
+	log              [][]float64
+	logValue         float64 // log h̃
+	logQ             float64
+
+	// By how much the slopes Q_j of those with a share differ from κ, relatively,
+	// and by how much, over α, the shares' sum is off.
+	uneven, rest float64
+	ok           bool
+}
+
+// A span is α_{ju} of one class and u between two nodes.
+type span struct {
+	u         int
+	last      bool    // of the last class
+	log, rise float64 // log α_{ju} at the left node, and its relative growth to the right one
+	logW, err float64
+	logC      float64 // log |c_{ju}|; c_{ju} < 0, of what weighs little, if rise is
+	logA      float64 // log |a_{ju}|
+	negative  bool    // a_{ju} < 0
+	most      float64 // log of what P, and Q times α, have of it at most
+}
+
+type segment struct {
+	lo, hi   node
+	growth   float64   // e^{hi−lo} − 1
+	spans    []span    // the heaviest first
+	above    []float64 // by span, log of the weights from there on
+	mLo, mHi float64   // what rounding makes of the slopes at both ends, over Q
+}
+
+const (
+	nodeSpacing = 0.5 // of thresholds, in units of the noise
+	nodeDepth   = 8   // halvings at most
+	nodeTol     = 1e-4
+	nodeEnd     = 60 // threshold beyond which the shares are found for every loss: Φ̄(60) < 1e-784
+	maxWeights  = 1 << 14
+	// Terms below e^−nearby of the sum count as an error.
+	nearby = 33
+	// The shares are those of a π_0 less by this, so that no rounding of weights or
+	// of the search makes them more than there is.
+	shareSlack = 1e-10
+)
+
+func newTabled(p *staged) *tabled {
+	less := *p
+	less.logNone -= shareSlack
+	t := &tabled{staged: p, best: &less, parts: map[int][]segment{}}
+	n := len(p.item)
+	for t.classes < min(n, 24) && p.above[t.classes] > p.above[0]-60 {
+		t.classes++
+	}
+	for j := range n {
+		k := min(j, t.classes)
+		if k == len(t.weights) {
+			t.weights = append(t.weights, nil)
+		}
+		c := p.item[j]
+		for u := 1; u <= c.last(); u++ {
+			if u > len(t.weights[k]) {
+				t.weights[k] = append(t.weights[k], weight{math.Inf(-1), 0})
+			}
+			w := &t.weights[k][u-1]
+			l := p.logPi[j] + c.LogP[u]
+			if math.IsInf(l, -1) {
+				continue
+			}
+			w.log = xmath.LogAdd(w.log, l)
+			w.err = max(w.err, p.piErr[j]+c.Err[u]) + 4*roundOff*(1+math.Abs(w.log))
+		}
+	}
+	t.start, _, _ = p.whole.threshold(0, 0)
+	sum := 0
+	for _, ws := range t.weights {
+		sum += len(ws)
+	}
+	t.large = sum > maxWeights
+	return t
+}
+
+// at is the loss at which the pair that attains most has the threshold x.
+func (t *tabled) at(x float64) float64 {
+	if x == t.start {
+		return 0
+	}
+	s := newLogSum()
+	w := t.whole
+	s.add(w.LogNone, 0)
+	for u := 1; u <= w.last(); u++ {
+		s.add(w.LogP[u]+w.exponent(u, x), 0)
+	}
+	return max(0, s.now())
+}
+
+// node finds the shares at the loss of threshold x.
+func (t *tabled) node(x float64) node {
+	eps := t.at(x)
+	s, logP, logQ, _ := t.best.share(eps, 0)
+	v := node{t: x, eps: eps, logKappa: s.logKappa, logQ: logQ, ok: true}
+	sum := newLogSum()
+	for k, ws := range t.weights {
+		v.log = append(v.log, make([]float64, len(ws)))
+		for u := range ws {
+			v.log[k][u] = math.Inf(1)
+		}
+	}
+	lowest := func(k, u int, l float64) { v.log[k][u-1] = min(v.log[k][u-1], l) }
+	for j := range s.n {
+		c := t.item[j]
+		k := min(j, t.classes)
+		logAlpha, _, i, size := c.average(s.t[j])
+		if !s.active[j] {
+			logAlpha = eps
+		} else if d := logAlpha - eps; d > 0 {
+			w := t.logPi[j] + d + xmath.Log1mExp(-d)
+			sum.add(w, t.piErr[j]+(size+4*roundOff*(1+logAlpha))/d)
+			q, _, _, _ := c.slope(s.t[j])
+			v.uneven = max(v.uneven, math.Abs(q-s.logKappa))
+		}
+		for u := 1; u <= c.last(); u++ {
+			if u <= i {
+				lowest(k, u, c.exponent(u, s.t[j]))
+			} else {
+				lowest(k, u, logAlpha)
+			}
+		}
+	}
+	for k := range v.log {
+		for u, l := range v.log[k] {
+			if math.IsInf(l, 1) {
+				continue
+			}
+			// Classes with the same shares up to rounding have the same.
+			for i := range k {
+				if u >= len(v.log[i]) {
+					continue
+				}
+				d := math.Abs(v.log[i][u] - v.log[k][u])
+				if d == 0 || !(d < 1e-11*(1+math.Abs(l))) {
+					continue
+				}
+				m := min(v.log[i][u], v.log[k][u])
+				v.log[i][u], v.log[k][u] = m, m
+				s := float64(u+1) * t.whole.theta
+				v.uneven = max(v.uneven, (1+max(0, s/2+m/s))*d/s)
+				v.rest += d * math.Exp(xmath.LogAdd(t.weights[i][u].log, t.weights[k][u].log)+m-eps)
+			}
+		}
+	}
+	if eps > 0 {
+		// The shares' sum must be what there is, up to the slack.
+		left := t.best.logNone + xmath.Log1mExp(-eps)
+		off, err := math.Expm1(sum.now()-left), t.noneErr+64*roundOff
+		if sum.s > 0 {
+			err += sum.e / sum.s
+		}
+		v.ok = off+err < shareSlack/2
+		v.rest += math.Exp(left) * (math.Abs(off) + err)
+	}
+	v.logValue = t.value(v.log)
+	// One class for many numbers of slots must not cost more than straight lines do.
+	v.ok = v.ok && v.logValue <= xmath.LogSub(logP, eps+logQ)+nodeTol
+	return v
+}
+
+// value is log Σ w_{ju} h_u(α_{ju}).
+func (t *tabled) value(log [][]float64) float64 {
+	h := newLogSum()
+	for k := range log {
+		for u, l := range log[k] {
+			w := t.weights[k][u].log
+			if math.IsInf(l, 1) {
+				continue
+			}
+			if h.s > 0 && w < h.now()-40 {
+				continue
+			}
+			s := float64(u+1) * t.whole.theta
+			y := s/2 + l/s
+			h.add(w+xmath.LogSub(xmath.LogNormalTail(y-s), l+xmath.LogNormalTail(y)), 0)
+		}
+	}
+	return h.now()
+}
+
+// part returns the segments of the k-th base interval.
+func (t *tabled) part(k int) []segment {
+	if k < 0 || t.start+float64(k)*nodeSpacing > nodeEnd {
+		return nil
+	}
+	if p, ok := t.parts[k]; ok {
+		return p
+	}
+	a, b := t.node(t.start+float64(k)*nodeSpacing), t.node(t.start+float64(k+1)*nodeSpacing)
+	var out []segment
+	ok := true
+	var split func(a, b node, depth int)
+	split = func(a, b node, depth int) {
+		m := t.node(a.t + (b.t-a.t)/2)
+		if ok = ok && a.ok && b.ok && m.ok && a.eps < m.eps && m.eps < b.eps; !ok {
+			return
+		}
+		lambda := math.Expm1(m.eps-a.eps) / math.Expm1(b.eps-a.eps)
+		log := make([][]float64, len(a.log))
+		for k := range log {
+			log[k] = make([]float64, len(a.log[k]))
+			for u, l := range a.log[k] {
+				log[k][u] = math.Inf(1)
+				if !math.IsInf(l, 1) && !math.IsInf(b.log[k][u], 1) {
+					log[k][u] = l + math.Log1p(lambda*math.Expm1(b.log[k][u]-l))
+				}
+			}
+		}
+		if depth > 0 && !(t.value(log)-m.logValue < nodeTol) {
+			split(a, m, depth-1)
+			split(m, b, depth-1)
+			return
+		}
+		out = append(out, t.segment(a, m), t.segment(m, b))
+	}
+	split(a, b, nodeDepth)
+	if !ok {
+		out = nil
+	}
+	t.parts[k] = out
+	return out
+}
+
+func (t *tabled) segment(a, b node) segment {
+	g := segment{lo: a, hi: b, growth: math.Expm1(b.eps - a.eps)}
+	copies := 0
+	for _, ws := range t.weights {
+		copies = max(copies, len(ws))
+	}
+	for u := range copies {
+		first := len(g.spans)
+	classes:
+		for k, ws := range t.weights {
+			if u >= len(ws) || math.IsInf(ws[u].log, -1) {
+				continue
+			}
+			if ws[u].log < b.logValue-50 {
+				continue // see nearby
+			}
+			l, d := a.log[k][u], b.log[k][u]-a.log[k][u]
+			if math.IsInf(l, 1) || math.IsInf(b.log[k][u], 1) {
+				l, d = a.eps, b.eps-a.eps // no share
+			}
+			w := ws[u]
+			c := span{u: u + 1, last: k == t.classes, log: l, rise: math.Expm1(d), logW: w.log, err: w.err}
+			for i := first; i < len(g.spans); i++ {
+				if e := &g.spans[i]; e.log == c.log && e.rise == c.rise {
+					e.last = e.last && c.last
+					e.logW = xmath.LogAdd(e.logW, w.log)
+					e.err = max(e.err, w.err) + 4*roundOff*(1+math.Abs(e.logW))
+					continue classes
+				}
+			}
+			// a_{ju} = α_{ju}(1 − rise/growth), c_{ju} = α_{ju}/α·rise/growth.
+			r := (g.growth - c.rise) / g.growth
+			c.negative = r < 0
+			c.logA = l + math.Log(math.Abs(r))
+			c.logC = l - a.eps + math.Log(math.Abs(c.rise)/g.growth)
+			g.spans = append(g.spans, c)
+		}
+	}
+	for i := range g.spans {
+		// c_{ju}Q_u ≤ c_{ju}P_u/α_{ju} and c_{ju}α ≤ α_{ju}·rise/growth·(1 + growth).
+		c := &g.spans[i]
+		c.most = c.logW + math.Log(2+math.Abs(c.rise)/g.growth*(1+g.growth)) + 1e-9
+	}
+	slices.SortStableFunc(g.spans, func(a, b span) int { return -cmp.Compare(a.most, b.most) })
+	g.above = make([]float64, len(g.spans)+1)
+	g.above[len(g.spans)] = math.Inf(-1)
+	for i := len(g.spans) - 1; i >= 0; i-- {
+		g.above[i] = xmath.LogAdd(g.above[i+1], g.spans[i].most)
+	}
+	g.mLo, g.mHi = t.unequal(g, a, 0), t.unequal(g, b, 1)
+	return g
+}
+
+// subtract adds −e^t, which must be far below the sum.
+func (a *logSum) subtract(t, err float64) {
+	if w := math.Exp(t - a.top); w > 0 {
+		a.s -= w
+		a.e += w * (err + 8*roundOff)
+	}
+}
+
+// unequal bounds, over Q, by how much −h̃' at an end of a segment is on the wrong
+// side of the node's own slope. With exact shares −h̃' is Σ_j π_j c_j Q_j with
+// Σ_j π_j c_j = 1, Q_j = κ for those with a share and Q_j ≤ κ for the others, whose
+// c_j is at most 1 on the left and at least 1 on the right of the node: hence at
+// least Σ_j π_j Q_j + κ(1 − Σ_j π_j), the second sums over the others, on the left,
+// and at most that on the right. Within j the same holds for the copies that keep
+// α_j. The last class, where numbers of slots have the least of their shares,
+// counts in full.
+func (t *tabled) unequal(g segment, v node, lambda float64) float64 {
+	sum := math.Exp(v.logKappa-v.logQ) * (2*v.uneven + (v.rest+16*roundOff)*(1+1/g.growth))
+	for _, c := range g.spans {
+		if !c.last {
+			continue
+		}
+		l := c.log + math.Log1p(lambda*c.rise)
+		s := float64(c.u) * t.whole.theta
+		q := xmath.LogNormalTail(s/2 + l/s)
+		d := math.Expm1(q - v.logKappa)
+		if math.Abs(l-v.eps) > 1e-13*(1+l) {
+			d = math.Abs(d)
+		}
+		sum += math.Exp(c.logW+c.logC+v.logKappa-v.logQ) * max(0, d)
+	}
+	return sum
+}
+
+// find returns the segment of ε ≥ 0 and the error of the slopes at its ends.
+func (t *tabled) find(eps float64) (g segment, m float64, ok bool) {
+	x, _, ok := t.whole.threshold(eps, 0)
+	if t.large || !ok || !(x < nodeEnd-2) {
+		return g, 0, false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	k := max(0, int((x-t.start)/nodeSpacing))
+	for range 3 { // rounding may have hit a neighbour
+		p := t.part(k)
+		if len(p) == 0 {
+			return g, 0, false
+		}
+		if eps < p[0].lo.eps && k > 0 {
+			k--
+			continue
+		}
+		if eps > p[len(p)-1].hi.eps {
+			k++
+			continue
+		}
+		i := 0
+		for i < len(p)-1 && eps >= p[i].hi.eps {
+			i++
+		}
+		m = p[i].mLo
+		if i > 0 {
+			m += p[i-1].mHi
+		} else if before := t.part(k - 1); len(before) > 0 {
+			m += before[len(before)-1].mHi
+		}
+		right := p[i].mHi
+		if i+1 < len(p) {
+			right += p[i+1].mLo
+		} else if after := t.part(k + 1); len(after) > 0 {
+			right += after[0].mLo
+		}
+		return p[i], max(m, right), true
+	}
+	return g, 0, false
+}
+
+// up returns the tails for ε ≥ 0.
+func (t *tabled) up(eps, tol float64) (logP, logQ, err float64) {
+	g, m, ok := t.find(eps)
+	if !ok || tol > 1e-6 || !(m < 1e-6) {
+		return t.staged.up(eps, tol)
+	}
+	d := eps - g.lo.eps
+	lambda := math.Expm1(d) / g.growth
+	dLambda := (tol + roundOff*(math.Abs(eps)+2*math.Abs(d))) * math.Exp(d) / g.growth
+	ps, qs := newLogSum(), newLogSum()
+	n := 0
+	for i := range g.spans {
+		c := &g.spans[i]
+		if i > 0 && g.above[i]+nearby < ps.now() && g.above[i]+nearby-eps < qs.now() {
+			break
+		}
+		s := float64(c.u) * t.whole.theta
+		grown := 1 + lambda*c.rise
+		l := c.log + math.Log(grown)
+		x := s/2 + l/s
+		dx := (dLambda*math.Abs(c.rise)/grown+4*roundOff*(1+math.Abs(l)))/s + roundOff*2*x
+		y := x - s
+		lq, lp := xmath.LogNormalTail(x), xmath.LogNormalTail(y)
+		eq := c.err + normalErr(lq, x, dx)
+		ep := c.err + normalErr(lp, y, dx+roundOff*(2*s+math.Abs(y)))
+		a := c.logA + lq
+		if c.rise < 0 {
+			qs.subtract(c.logW+c.logC+lq, eq+8*roundOff*(1+math.Abs(c.logC)))
+			ps.add(c.logW+lp, ep)
+			ps.subtract(c.logW+a, eq+8*roundOff*(1+math.Abs(c.logA)))
+			n++
+			continue
+		}
+		qs.add(c.logW+c.logC+lq, eq+8*roundOff*(1+finiteAbs(c.logC)))
+		if c.negative {
+			ps.add(c.logW+lp, ep)
+			ps.add(c.logW+a, eq+8*roundOff*(1+math.Abs(c.logA)))
+		} else {
+			// P_u ≥ α_{ju}Q_u ≥ a_{ju}Q_u; a_{ju} is good to a rounding of α_{ju}.
+			r := math.Exp(a - lp)
+			e := (ep + r*(eq+8*roundOff*(1+finiteAbs(c.logA))) + 8*roundOff) / (1 - r)
+			ps.add(c.logW+lp+math.Log1p(-r), e)
+		}
+		n++
+	}
+	ps.add(t.logGiven, 0)
+	logP, e1 := ps.value(n)
+	logQ, e2 := qs.value(n)
+	return logP, logQ, max(e1, e2) + m + math.Exp(-nearby)*(1+1e-9)
+}
+
+func (t *tabled) Tails(eps, tol float64) profiles.Tails { return reflected(t.up, eps, tol) }
+
+// LogDelta implements profiles.LogDeltaer.
+func (t *tabled) LogDelta(eps float64) (logDelta, err float64) {
+	return profiles.LogDelta(t.staged, eps)
+}
