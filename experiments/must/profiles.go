@@ -333,8 +333,13 @@ func contours(p *plot.Plot, g *sizes, c color.Color) error {
 	}
 	var levels []float64
 	var labels plotter.XYLabels
-	for _, tick := range (even{}).Ticks(along(0), along(50)) {
-		v := tick.Value
+	lo, hi := along(0), along(50)
+	step := 0.002  // of δ' − δ
+	if lo > 0.05 { // η
+		step = 0.005
+	}
+	for i := math.Ceil(lo / step); i*step <= hi; i++ {
+		v := i * step
 		for t := range 50 {
 			if lo, hi := along(t), along(t+1); lo <= v && v < hi {
 				levels = append(levels, v)
