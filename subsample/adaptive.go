@@ -15,7 +15,7 @@ import (
 // of adaptive composition (not on that of one fixed mechanism: see Attack).
 //
 // G_k(α) = max over both pairs of E_P[G_{k−1}(αe^{−L})], G_0 = (1−α)₊
-// (must-gap.md §5.2). Each pair is replaced by its lower law on a lattice, which
+// (docs/theory/subsampling.md §10). Each pair is replaced by its lower law on a lattice, which
 // keeps the recursion on the lattice and below the truth.
 type AdaptiveAttack struct {
 	r recursion

@@ -8,7 +8,7 @@ import (
 )
 
 // Amplification says what sampling does to (ε, δ) of a mechanism, in the four
-// kinds of Zhao and Liu 2023, Definition 5 (as corrected in must.md E1).
+// kinds of Zhao and Liu 2023, Definition 5 (corrected: docs/theory/must-composition.md).
 type Amplification int
 
 const (

@@ -21,7 +21,7 @@ type stepBound struct {
 	shares    func(eps float64) []share // any of them holds
 }
 
-// singleStep is sampling without replacement: must-gap.md §5.3.
+// singleStep is sampling without replacement.
 func singleStep(theta, rate float64) stepBound {
 	logOdds := math.Log1p(-rate) - math.Log(rate)
 	return stepBound{theta, rate, rate, func(eps float64) []share {
@@ -242,7 +242,7 @@ func (l nodeLaw) worse() nodeLaw {
 // A family is a finite set of pairs on a lattice of losses such that every pair
 // of neighbouring data sets is dominated, in one step, by one of its members: an
 // upper bound for an adversary who places the other records anew at every step
-// (must-gap.md §5.2). The single pair that dominates all of them, which Apply
+// (docs/theory/subsampling.md §10). The single pair that dominates all of them, which Apply
 // returns, must be the worst at every threshold at once; no data set is.
 //
 // A member is a mixture, a public choice, of four laws: near (all other records

@@ -10,7 +10,7 @@ import (
 // coupled is the upper profile of sampling with replacement for the Gaussian
 // under substitution: noise 1, shift θ per copy, law p_u of the copies.
 //
-// must-gap.md §3 (R6), in closed form. For α = e^ε ≥ 1 the optimal coupling
+// docs/theory/subsampling.md §4 (R6), in closed form. For α = e^ε ≥ 1 the optimal coupling
 // shares one threshold T among the first copies u ≤ i and leaves every further
 // u alone with its own, t_u = uθ/2 + ε/(uθ), where the likelihood ratio r_u of u
 // copies is α:

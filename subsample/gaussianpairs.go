@@ -8,7 +8,7 @@ import (
 )
 
 // switched is the pair (Σ_u p_u N(uθ, 1), N(0, 1)): all other records agree with
-// the substitute (must.md §4.5, pair B). Its loss log Σ p_u e^{uθx − u²θ²/2}
+// the substitute (docs/theory/subsampling.md §7, pair B). Its loss log Σ p_u e^{uθx − u²θ²/2}
 // increases in the output x, from log p_0.
 type switched struct{ copies }
 
@@ -114,7 +114,7 @@ func (p *switched) Support() profiles.Support {
 }
 
 // opposite is the pair (Σ_u p_u N(uθ/2, 1), Σ_u p_u N(−uθ/2, 1)): all other
-// records contribute 0 and the two substitutes are opposite (must.md §4.5,
+// records contribute 0 and the two substitutes are opposite (docs/theory/subsampling.md §7,
 // pair A; equations (7) and (8) of Zhao and Liu 2023). Its loss is odd and
 // increasing. What the table leaves out is moved to u = 0.
 type opposite struct{ copies }

@@ -11,7 +11,7 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// The recursion over data configurations (must-gap.md §5.2). G_k(α), the largest
+// The recursion over data configurations (docs/theory/subsampling.md §10). G_k(α), the largest
 // hockey-stick divergence of k-step adaptive protocols, satisfies
 //
 //	G_k(α) = sup over configurations of E_P[G_{k−1}(αe^{−L})],  G_0 = (1−α)₊;

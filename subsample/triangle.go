@@ -12,7 +12,7 @@ type triangle struct{ s, t, r float64 }
 
 // realisable returns g moved to where a triangle with its sides exists, in the
 // direction in which excess grows: s and r up, t down (Corollary 2 of
-// must-gap.md §1).
+// docs/theory/subsampling.md §3, 10).
 func (g triangle) realisable() triangle {
 	s := max(g.s, g.r-g.t)
 	r := max(g.r, s-g.t)
