@@ -29,6 +29,7 @@ func (c cumulant) skewness(theta float64) float64 {
 
 const (
 	mildSkew    = 0.3  // a saddle point's δ is then good to a few percent
+	guessReach  = 50   // ε beyond which the series would need too many frequencies
 	guessPoints = 2048 // frequencies of the series, in blocks
 	guessBlock  = 128
 	guessWork   = 2e6  // frequencies times losses
@@ -38,7 +39,7 @@ const (
 // sharpen improves on the ε that the saddle point gave for δ.
 func (c cumulant) sharpen(logDelta, eps, theta float64) (float64, float64) {
 	floor, top := math.Log1p(-math.Exp(logDelta)), c.maxLoss()
-	if !(math.Abs(c.skewness(theta)) > mildSkew) || !(eps < top) {
+	if !(math.Abs(c.skewness(theta)) > mildSkew) || !(eps < min(top, guessReach)) {
 		return eps, theta
 	}
 	for range 4 {
