@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -169,7 +170,7 @@ func schemeEntries(names ...string) (es []entry) {
 // figure draws rows of panels below one legend, at a width that a page shows
 // without scaling down much, and shows it on the page with its caption.
 func (r *report) figure(file, caption string, legend []entry, rows [][]*plot.Plot, height vg.Length) error {
-	r.printf("![%s](%s)\n\n%s\n\n", caption, file, caption)
+	r.printf("![%s](%s)\n\n%s\n\n", strings.TrimSuffix(file, ".png"), file, caption)
 	if r.dir == "" {
 		return nil
 	}

@@ -244,14 +244,14 @@ func equalFigure(r *report) error {
 }
 
 // sizes gives a value on the grid of Figure 5: b from 150 to 200 over m from 100
-// to 150.
-type sizes struct{ z [51][51]float64 }
+// to 150, in steps of 5 (values in between are nearly linear).
+type sizes struct{ z [11][11]float64 }
 
-func (sizes) Dims() (c, r int)        { return 51, 51 }
+func (sizes) Dims() (c, r int)        { return 11, 11 }
 func (s sizes) Z(c, r int) float64    { return s.z[c][r] }
-func (sizes) X(c int) float64         { return float64(100 + c) }
-func (sizes) Y(r int) float64         { return float64(150 + r) }
-func (s sizes) at(m, b int64) float64 { return s.z[m-100][b-150] }
+func (sizes) X(c int) float64         { return float64(100 + 5*c) }
+func (sizes) Y(r int) float64         { return float64(150 + 5*r) }
+func (s sizes) at(m, b int64) float64 { return s.z[(m-100)/5][(b-150)/5] }
 
 // sizeGrids returns η, δ' − δ for Laplace and for Gaussian noise on the grid of
 // Figure 5, for MUST.OW and MUST.WW.
@@ -260,13 +260,13 @@ func sizeGrids() (out [2][3]sizes, err error) {
 	if err != nil {
 		return out, err
 	}
-	for c := range 51 {
-		for q := range 51 {
-			ow, err := subsample.NewMustOW(1000, int64(150+q), int64(100+c))
+	for c := range 11 {
+		for q := range 11 {
+			ow, err := subsample.NewMustOW(1000, int64(150+5*q), int64(100+5*c))
 			if err != nil {
 				return out, err
 			}
-			ww, err := subsample.NewMustWW(1000, int64(150+q), int64(100+c))
+			ww, err := subsample.NewMustWW(1000, int64(150+5*q), int64(100+5*c))
 			if err != nil {
 				return out, err
 			}
@@ -327,33 +327,33 @@ func sizesFigure(r *report) error {
 func contours(p *plot.Plot, g *sizes, c color.Color) error {
 	along := func(t int) float64 { return g.z[t][t] }
 	row := func(t int) int { return t }
-	if g.z[50][50]-g.z[0][0] < g.z[50][0]-g.z[0][50] {
-		row = func(t int) int { return 50 - t }
-		along = func(t int) float64 { return g.z[t][50-t] }
+	if g.z[10][10]-g.z[0][0] < g.z[10][0]-g.z[0][10] {
+		row = func(t int) int { return 10 - t }
+		along = func(t int) float64 { return g.z[t][10-t] }
 	}
 	var levels []float64
 	var labels plotter.XYLabels
-	lo, hi := along(0), along(50)
+	lo, hi := along(0), along(10)
 	step := 0.002  // of δ' − δ
 	if lo > 0.05 { // η
 		step = 0.005
 	}
 	for i := math.Ceil(lo / step); i*step <= hi; i++ {
 		v := i * step
-		for t := range 50 {
+		for t := range 10 {
 			if lo, hi := along(t), along(t+1); lo <= v && v < hi {
 				levels = append(levels, v)
 				x := float64(t) + (v-lo)/(hi-lo)
 				y := float64(row(t)) + (x-float64(t))*float64(row(t+1)-row(t))
-				if t > 2 && t < 46 {
-					labels.XYs = append(labels.XYs, plotter.XY{X: 100 + x, Y: 150 + y})
+				if x > 0.6 && x < 9.2 {
+					labels.XYs = append(labels.XYs, plotter.XY{X: 100 + 5*x, Y: 150 + 5*y})
 					labels.Labels = append(labels.Labels, fmt.Sprintf("%.4g", v))
 				}
 			}
 		}
 	}
 	if len(levels) == 0 {
-		return fmt.Errorf("no contour between %v and %v", along(0), along(50))
+		return fmt.Errorf("no contour between %v and %v", along(0), along(10))
 	}
 	lines := plotter.NewContour(g, levels, nil)
 	lines.LineStyles = []draw.LineStyle{{Color: c, Width: vg.Points(1.1)}}
