@@ -59,7 +59,7 @@ func ExampleWithAccuracy() {
 // With too little memory the interval is wider than asked, and says so.
 func ExampleWithMemory() {
 	laplace, _ := profiles.NewLaplaceMechanism(3)
-	acct := accountant.New(accountant.AddRemove, accountant.WithAccuracy(1e-7), accountant.WithMemory(100_000))
+	acct := accountant.New(accountant.AddRemove, accountant.WithAccuracy(1e-8), accountant.WithMemory(100_000))
 	if err := acct.Add(accountant.Step{Mechanism: laplace}, 1000); err != nil {
 		fmt.Println(err)
 		return
