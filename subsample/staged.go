@@ -265,10 +265,12 @@ func (p *staged) first(n int, eps, tol float64) (s sharing, logP, logQ, err floa
 			if slope < 0 {
 				next = max(x-(e-logTarget)/slope, x-20)
 			}
-			// A step below the tolerance is the answer even if rounding has put x on
-			// the wrong side of the bracket.
-			small := slope < 0 && math.Abs(next-x) < 1e-11*(1+math.Abs(x))
-			if !small && !(next > lo && next < hi) {
+			// A step below the tolerance is the answer where the sum is right, even if
+			// rounding has put x on the wrong side of the bracket; near top, where shares
+			// vanish, it is none.
+			small := math.Abs(next-x) < 1e-11*(1+math.Abs(x))
+			found := small && slope < 0 && math.Abs(e-logTarget) < 0.1
+			if !found && (small || !(next > lo && next < hi)) {
 				if math.IsInf(lo, -1) {
 					next = hi - 2
 				} else {
@@ -277,7 +279,8 @@ func (p *staged) first(n int, eps, tol float64) (s sharing, logP, logQ, err floa
 			}
 			resid = math.Abs(next - x)
 			x = next
-			if resid < 1e-11*(1+math.Abs(x)) {
+			if found || hi-lo < 1e-11*(1+math.Abs(x)) {
+				resid = max(resid, min(hi-lo, 1e-11*(1+math.Abs(x))))
 				break
 			}
 		}
