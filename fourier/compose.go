@@ -70,7 +70,13 @@ func begin(terms []term, theta float64, n int64, excess []float64) (*composition
 	for _, t := range terms {
 		l := t.law
 		if len(l.Loss) == 0 {
-			c.logKeep = math.Inf(-1)
+			// An upper law without finite losses is all at +∞; a lower law may be empty,
+			// when its steps say nothing, and then proves nothing.
+			if l.LogPInf < -1e-6 {
+				c.dropped, c.logKeep = true, 0
+			} else {
+				c.logKeep = math.Inf(-1)
+			}
 			return c, nil
 		}
 		k, mean, _ := l.Tilted(theta)
