@@ -59,7 +59,7 @@ type rightTail struct{ s, logM float64 }
 
 // begin collects what does not depend on the transform, and the tilted laws.
 // Tilts at which the right tail is to be bounded are given by their excess over
-// theta. Without spectra, the whole mass of some term is at +∞.
+// theta. Without spectra, no loss is finite.
 func begin(terms []term, theta float64, n int64, excess []float64) (*composition, []spectrum) {
 	c := &composition{theta: theta, step: terms[0].law.Step, n: n}
 	c.right = make([]rightTail, len(excess))
@@ -67,17 +67,18 @@ func begin(terms []term, theta float64, n int64, excess []float64) (*composition
 		c.right[i].s = s
 	}
 	spectra := make([]spectrum, 0, len(terms))
+	empty := false
 	for _, t := range terms {
 		l := t.law
+		c.logKeep += t.count * math.Log1p(-math.Exp(l.LogPInf))
+		if !math.IsInf(l.LogPInf, -1) {
+			c.keepErr = max(c.keepErr, 4*xmath.U*(2-l.LogPInf))
+		}
 		if len(l.Loss) == 0 {
-			// An upper law without finite losses is all at +∞; a lower law may be empty,
-			// when its steps say nothing, and then proves nothing.
-			if l.LogPInf < -1e-6 {
-				c.dropped, c.logKeep = true, 0
-			} else {
-				c.logKeep = math.Inf(-1)
-			}
-			return c, nil
+			// All of an upper law may be at +∞; a lower law is empty when its steps say
+			// nothing. Either way only the mass at +∞ is left.
+			empty = true
+			continue
 		}
 		k, mean, _ := l.Tilted(theta)
 		centre := int64(math.Round((mean - l.Offset) / l.Step))
@@ -97,14 +98,13 @@ func begin(terms []term, theta float64, n int64, excess []float64) (*composition
 		k0, err0 := l.K(0)
 		c.logMass += t.count * max(0, k0+err0)
 		c.mass += t.count * math.Log1p(max(sp.excess, -1))
-		c.logKeep += t.count * math.Log1p(-math.Exp(l.LogPInf))
-		if !math.IsInf(l.LogPInf, -1) {
-			c.keepErr = max(c.keepErr, 4*xmath.U*(2-l.LogPInf))
-		}
 		for i, s := range excess {
 			ks, err := l.K(theta + s)
 			c.right[i].logM += t.count * (ks - k + err + 2*rho)
 		}
+	}
+	if empty {
+		return c, nil
 	}
 	return c, spectra
 }
