@@ -11,8 +11,7 @@ import (
 // WithRecursion lets Epsilon and Delta, and so Calibrate and Compare, narrow the
 // theory gap of sampling without or with replacement, MUST.OW and MUST.WO under
 // substitution, for Gaussian noise, by the recursion over data configurations
-// (subsample.AdaptiveBound) when a mechanism runs
-// between 2 and maxRuns times; the default is 0, never. It takes seconds for
+// (subsample.AdaptiveBound) when a mechanism runs between 2 and maxRuns times; the default is 0, never. It takes seconds for
 // 1000 runs, and grows with the power 3/2.
 func WithRecursion(maxRuns int64) Option {
 	return func(o *settings) { o.recursion = maxRuns }
@@ -36,7 +35,7 @@ func (a *Accountant) narrow(iv *Interval, ask func(*fourier.Sum) (fourier.Result
 	// The runs of one bound are a block, an interactive mechanism that the block's
 	// profile dominates. The other mechanisms and blocks may come before, after or
 	// in between: the product of dominating pairs covers concurrent composition
-	// (Vadhan and Zhang, STOC 2023). For mechanisms with one pair each that is
+	// (Vadhan and Zhang, STOC 2023, arXiv:2207.08335). For mechanisms with one pair each that is
 	// plain: a supremum of expectations is at most the expectation of suprema, so
 	// that running them first only adds.
 	var blocks []run

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/pld"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -19,7 +20,9 @@ import (
 // keeps the recursion on the lattice and below the truth.
 type AdaptiveAttack struct {
 	r recursion
-	g []float64 // lower bounds of G at e^{i·step}
+	g []float64 // lower bounds of G at e^{i·step}, of losses moved by at most moved
+
+	lossErr, moved float64 // in one step, and so far
 }
 
 // NewAdaptiveAttack prepares the attack on a lattice of the given step up to
@@ -50,24 +53,30 @@ func newAdaptiveAttack(p profiles.Profile, step, reach, c float64) *AdaptiveAtta
 			l.index, l.mass = append(l.index, int(lower.Index[j])), append(l.mass, math.Exp(m))
 		}
 		a.r.laws = append(a.r.laws, l)
+		a.lossErr = max(a.lossErr, lower.LossErr)
 	}
 	return a
 }
 
 // Run adds k steps.
-func (a *AdaptiveAttack) Run(k int) { a.r.run(a.g, int64(k)) }
+func (a *AdaptiveAttack) Run(k int) { a.run(int64(k)) }
+
+func (a *AdaptiveAttack) run(k int64) {
+	a.r.run(a.g, k)
+	a.moved += float64(k) * a.lossErr * (1 + 4*roundOff)
+}
 
 // Epsilon returns a lower bound of ε(δ) of the steps run so far: the last
 // lattice point at which δ is exceeded; −Inf if there is none.
 func (a *AdaptiveAttack) Epsilon(delta float64) float64 {
 	for i := len(a.g) - 1; i >= 0; i-- {
 		if a.g[i] > delta {
-			return float64(i) * a.r.step
+			return xmath.Down(float64(i)*a.r.step-a.moved, 2)
 		}
 	}
 	for i := 1; i < len(a.g); i++ {
 		if a.at(-i) > delta {
-			return -float64(i) * a.r.step
+			return xmath.Down(-float64(i)*a.r.step-a.moved, 2)
 		}
 	}
 	return math.Inf(-1)
@@ -89,14 +98,19 @@ func (a *AdaptiveAttack) at(i int) float64 {
 }
 
 // Delta returns a lower bound of δ(ε) of the steps run so far: the value at the
-// next lattice point, or 0 beyond them.
+// next lattice point, or that at the last one less the most by which δ can fall
+// from there, its slope in e^ε being at least −1; 0 beyond the lattice.
 func (a *AdaptiveAttack) Delta(eps float64) float64 {
-	switch i := math.Ceil(eps / a.r.step); {
-	case i >= float64(len(a.g)):
+	eps = xmath.Up(eps+a.moved, 2)
+	switch i := math.Floor(eps / a.r.step); {
+	case math.IsNaN(i) || i >= float64(len(a.g)):
 		return 0
-	case -i >= float64(len(a.g)):
+	case -i > float64(len(a.g)):
 		return max(0, -math.Expm1(eps)*(1-8*roundOff))
 	default:
-		return a.at(int(i))
+		x := i * a.r.step
+		fall := math.Exp(x) * max(0, math.Expm1(eps-x))
+		// The difference is of losses known to 2 u each, so that of α to 8 u.
+		return max(a.at(int(i)+1), a.at(int(i))-fall*(1+8*roundOff)-8*roundOff*math.Exp(eps)*(1+math.Abs(eps)))
 	}
 }

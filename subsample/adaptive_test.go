@@ -3,6 +3,8 @@ package subsample
 import (
 	"math"
 	"testing"
+
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 // must-gap.md §6 and §5.4, two-point recursion (Richardson): ε(1e-5) at the
@@ -52,5 +54,23 @@ func TestAdaptiveAttackOneStep(t *testing.T) {
 	}
 	if _, err := wr.NewAdaptiveAttack(base, 0.1, math.NaN()); err == nil {
 		t.Error("reach NaN passes")
+	}
+}
+
+// TestAdaptiveAttackMoved: what a profile does not know of its losses is taken off
+// the attack's in every step.
+func TestAdaptiveAttackMoved(t *testing.T) {
+	reached := func(lossErr float64) float64 {
+		atoms := []profiles.Atom{{Loss: 0.1, LogP: math.Log(0.5), LogQ: math.Log(0.5) - 0.1}, {Loss: -0.1, LogP: math.Log(0.4), LogQ: math.Log(0.4) + 0.1}}
+		p := must(profiles.NewDiscrete(atoms, math.Log(0.05), math.Log(0.05), 0, lossErr))
+		a := newAdaptiveAttack(p, 0.01, 2, 0)
+		a.Run(3)
+		return a.Epsilon(0.16)
+	}
+	if sure, unsure := reached(0), reached(1e-3); !(sure > 0 && unsure <= sure-3e-3) {
+		t.Errorf("reached %v with losses known, %v with losses known to 1e-3, after 3 steps", sure, unsure)
+	}
+	if d := newAdaptiveAttack(profiles.Identical(), 0.01, 1, 0).Delta(math.NaN()); d != 0 {
+		t.Errorf("δ at no number is at least %v", d)
 	}
 }

@@ -261,7 +261,7 @@ func (a *AdaptiveBound) Attack(k int64, eps, logDelta float64, maxPoints int) (p
 		return nil, err
 	}
 	at := newAdaptiveAttack(a.attack, f.step, float64(top)*f.step, c)
-	at.r.run(at.g, k)
+	at.run(k)
 	return at, nil
 }
 
