@@ -18,8 +18,10 @@
 package accountant
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
+	"sync"
 
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/profiles"
@@ -375,49 +377,49 @@ func (a *Accountant) Delta(eps float64) (Interval, error) {
 }
 
 // worst asks both directions and joins the answers. below reports whether a
-// quick bound already shows a direction not to matter.
+// quick bound already shows that a sum's answer is at most a number.
 func (a *Accountant) worst(ask func(*fourier.Sum) (fourier.Result, error), below func(*fourier.Sum, float64) bool) (Interval, error) {
-	names := a.relation.DirectionNames()
-	var out Interval
-	for d := range a.upper {
-		if d == 1 && (a.symmetric || !a.gap && below(a.upper[1], out.Lower)) {
-			break
+	var attacks [2]*fourier.Sum // nil: not asked
+	if a.gap {
+		attacks = a.lower
+	}
+	proved, attack, err := both(ask, a.upper[0], attacks[0])
+	if err != nil {
+		return Interval{}, err
+	}
+	direction := 0
+	if !a.symmetric {
+		u, l := a.upper[1], attacks[1]
+		if below(u, proved.Lower) {
+			u = nil
 		}
-		u, err := ask(a.upper[d])
+		if l != nil && below(l, attack.Lower) {
+			l = nil
+		}
+		p, q, err := both(ask, u, l)
 		if err != nil {
 			return Interval{}, err
 		}
-		iv := Interval{Lower: u.Lower, Estimate: u.Estimate, Upper: u.Upper, Direction: names[d], Points: u.Points,
-			Warnings: u.Warnings,
-			Budget: Budget{Discretization: u.Budget.Discretization, Truncation: u.Budget.Truncation,
-				Aliasing: u.Budget.Aliasing, RoundOff: u.Budget.RoundOff}}
-		if a.gap {
-			l, err := ask(a.lower[d])
-			if err != nil {
-				return Interval{}, err
+		if u != nil {
+			if larger(p, proved) {
+				direction = 1
 			}
-			iv.Lower = l.Lower
-			iv.Budget.TheoryGap = max(0, u.Lower-l.Upper)
-			iv.Gap = &Gap{Range{u.Lower, u.Estimate, u.Upper}, Range{l.Lower, l.Estimate, l.Upper}}
-			for _, w := range l.Warnings {
-				iv.Warnings = append(iv.Warnings, "attack: "+w)
-			}
+			proved = join(proved, p)
 		}
-		if d == 0 {
-			out = iv
-			continue
+		if l != nil {
+			attack = join(attack, q)
 		}
-		if iv.Upper > out.Upper || iv.Upper == out.Upper && iv.Estimate > out.Estimate {
-			out, iv = iv, out
-		}
-		// out is the direction with the larger Upper; an attack in either counts.
-		out.Lower = max(out.Lower, iv.Lower)
-		out.Estimate = min(max(out.Estimate, iv.Estimate), out.Upper)
-		if out.Gap != nil {
-			p, q := out.Gap, iv.Gap
-			p.Proved = Range{max(p.Proved.Lower, q.Proved.Lower), max(p.Proved.Estimate, q.Proved.Estimate), max(p.Proved.Upper, q.Proved.Upper)}
-			p.Attack = Range{max(p.Attack.Lower, q.Attack.Lower), max(p.Attack.Estimate, q.Attack.Estimate), max(p.Attack.Upper, q.Attack.Upper)}
-			out.Budget.TheoryGap = max(0, p.Proved.Lower-p.Attack.Upper)
+	}
+	out := Interval{Lower: proved.Lower, Estimate: proved.Estimate, Upper: proved.Upper,
+		Direction: a.relation.DirectionNames()[direction], Points: proved.Points, Warnings: proved.Warnings,
+		Budget: Budget{Discretization: proved.Budget.Discretization, Truncation: proved.Budget.Truncation,
+			Aliasing: proved.Budget.Aliasing, RoundOff: proved.Budget.RoundOff}}
+	if a.gap {
+		out.Lower = attack.Lower
+		out.Budget.TheoryGap = max(0, proved.Lower-attack.Upper)
+		out.Gap = &Gap{Range{proved.Lower, proved.Estimate, proved.Upper}, Range{attack.Lower, attack.Estimate, attack.Upper}}
+		for _, w := range attack.Warnings {
+			out.Warnings = append(out.Warnings, "attack: "+w)
 		}
 	}
 	if !(out.Lower <= out.Upper) {
@@ -425,4 +427,33 @@ func (a *Accountant) worst(ask func(*fourier.Sum) (fourier.Result, error), below
 	}
 	out.Estimate = min(max(out.Estimate, out.Lower), out.Upper)
 	return out, nil
+}
+
+// larger reports whether a is above b, or as high and more likely so.
+func larger(a, b fourier.Result) bool {
+	return a.Upper > b.Upper || a.Upper == b.Upper && a.Estimate > b.Estimate
+}
+
+// join returns the maximum of two answers; what else it says is about the larger one.
+func join(a, b fourier.Result) fourier.Result {
+	if larger(b, a) {
+		a, b = b, a
+	}
+	a.Lower = max(a.Lower, b.Lower)
+	a.Estimate = min(max(a.Estimate, b.Estimate), a.Upper)
+	return a
+}
+
+// both asks two sums at the same time; nil is not asked.
+func both(ask func(*fourier.Sum) (fourier.Result, error), a, b *fourier.Sum) (p, q fourier.Result, err error) {
+	var errQ error
+	var wg sync.WaitGroup
+	if b != nil {
+		wg.Go(func() { q, errQ = ask(b) })
+	}
+	if a != nil {
+		p, err = ask(a)
+	}
+	wg.Wait()
+	return p, q, cmp.Or(err, errQ)
 }

@@ -36,20 +36,38 @@ const (
 	guessAlias  = 1e-3 // share of δ that may alias
 )
 
+// A local says what the sum is like near the answer, where the tilted law of one step
+// does not tell: after rare big losses. A nil one says nothing.
+type local struct {
+	density float64 // of the sum, over δ
+	// ratio is by how much more often than under the tilt a step has a loss when
+	// the sum is there: by term and loss of its coarse law.
+	ratio [][]float64
+}
+
+// of returns the ratios of a term; nil: they are all 1.
+func (l *local) of(term int) []float64 {
+	if l == nil {
+		return nil
+	}
+	return l.ratio[term]
+}
+
 // sharpen improves on the ε that the saddle point gave for δ.
-func (c cumulant) sharpen(logDelta, eps, theta float64) (float64, float64) {
+func (c cumulant) sharpen(logDelta, eps, theta float64) (at, saddle float64, l *local) {
 	floor, top := math.Log1p(-math.Exp(logDelta)), c.maxLoss()
 	if !(math.Abs(c.skewness(theta)) > mildSkew) || !(eps < min(top, guessReach)) {
-		return eps, theta
+		return eps, theta, nil
 	}
+	var s series
 	for range 4 {
-		s := c.series(eps, logDelta, theta)
+		s = c.series(eps, logDelta, theta)
 		if len(s.coef) == 0 {
-			return eps, theta
+			return eps, theta, nil
 		}
 		next := s.solve(logDelta, floor, top)
 		if math.IsNaN(next) {
-			return eps, theta
+			return eps, theta, nil
 		}
 		move := math.Abs(next - eps)
 		eps = next
@@ -58,7 +76,23 @@ func (c cumulant) sharpen(logDelta, eps, theta float64) (float64, float64) {
 			break
 		}
 	}
-	return eps, theta
+	return eps, theta, s.local(c, eps, theta)
+}
+
+// sharpenDelta improves on the log δ that the saddle point gave for ε.
+func (c cumulant) sharpenDelta(logDelta, eps, theta float64) (float64, *local) {
+	if !(math.Abs(c.skewness(theta)) > mildSkew) || !(math.Abs(eps) < guessReach) {
+		return logDelta, nil
+	}
+	s := c.series(eps, logDelta, theta)
+	if len(s.coef) == 0 {
+		return logDelta, nil
+	}
+	v, _ := s.at(eps)
+	if !(math.Abs(v-logDelta) < 3) {
+		return logDelta, nil // the series' width was chosen for a δ about as large
+	}
+	return v, s.local(c, eps, theta)
 }
 
 // A series is δ as a Fourier series about a centre: with the sum S tilted by θ,
@@ -67,12 +101,13 @@ func (c cumulant) sharpen(logDelta, eps, theta float64) (float64, float64) {
 type series struct {
 	theta, k, centre, width float64
 	coef                    []complex128
+	one                     [][]complex128 // log of the characteristic function of a step less its mean, by term
 }
 
 // series returns nil coefficients when there are too many losses to sum.
 func (c cumulant) series(eps, logDelta, theta float64) series {
 	w := c.window(eps, logDelta, theta, maxTilt, guessAlias)
-	s := series{theta: w.theta, centre: eps, width: w.width}
+	s := series{theta: w.theta, centre: eps, width: w.width, one: make([][]complex128, len(c))}
 	omega := 2 * math.Pi / s.width
 	type wave struct{ at, turn complex128 }
 	waves := make([][]wave, len(c)) // of each loss that counts
@@ -103,8 +138,10 @@ func (c cumulant) series(eps, logDelta, theta float64) series {
 				waves[n][i].at = w.at
 			}
 			for j, z := range one {
-				log[j] += complex(t.count, 0) * cmplx.Log(z)
+				one[j] = cmplx.Log(z)
+				log[j] += complex(t.count, 0) * one[j]
 			}
+			s.one[n] = append(s.one[n], one...)
 		}
 		most := 0.0
 		for j, l := range log {
@@ -135,6 +172,55 @@ func (s series) at(eps float64) (log, slope float64) {
 		at *= turn
 	}
 	return s.k - s.theta*eps + math.Log(sum), -s.theta + d/sum
+}
+
+// local looks at the density of the sum, whose coefficients are z(1+z) times those
+// of δ, averaged over a tenth of what δ falls in by a factor e.
+func (s series) local(c cumulant, eps, theta float64) *local {
+	omega := 2 * math.Pi / s.width
+	turn, at := cmplx.Rect(1, -omega*(eps-s.centre)), complex(1, 0)
+	var delta, density float64
+	f := make([]complex128, 0, len(s.coef))
+	for j, z := range s.coef {
+		om := omega * float64(j)
+		z *= at
+		at *= turn
+		delta += real(z)
+		x := 0.1 * om / s.theta
+		if x > 6 {
+			continue
+		}
+		z *= complex(s.theta, om) * complex(1+s.theta, om) * complex(math.Exp(-x*x/2), 0)
+		density += real(z)
+		f = append(f, z)
+	}
+	l := &local{density: density / delta, ratio: make([][]float64, len(c))}
+	if !(l.density > 0) {
+		return nil
+	}
+	rest := make([]complex128, len(f)) // of all steps but one
+	for n, t := range c {
+		for j, z := range f {
+			rest[j] = 0
+			if o := s.one[n][j]; real(o) > -20 {
+				rest[j] = z * cmplx.Exp(-o)
+			}
+		}
+		k, mean, _ := t.law.Tilted(s.theta)
+		k1, _, _ := t.law.Tilted(theta)
+		l.ratio[n] = make([]float64, len(t.law.Loss))
+		for i, loss := range t.law.Loss {
+			turn, at, sum := cmplx.Rect(1, omega*(loss-mean)), complex(1, 0), 0.0
+			for _, z := range rest {
+				sum += real(z * at)
+				at *= turn
+			}
+			if sum > 0 { // the series has a tilt of its own
+				l.ratio[n][i] = min(1e9, sum/density*math.Exp(min((s.theta-theta)*loss-k+k1, 700)))
+			}
+		}
+	}
+	return l
 }
 
 // solve returns the ε in [floor, top] of the given δ, NaN if it is not in reach.

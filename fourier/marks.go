@@ -29,7 +29,7 @@ func (e *entry) marks(theta float64) []mark {
 	if e.coarse == nil || len(e.sup.Atoms) == 0 {
 		return nil
 	}
-	e.findAtoms()
+	e.findAtoms(theta)
 	k, _, _ := e.coarse.Tilted(theta)
 	var out []mark
 	for _, m := range e.atoms {
@@ -49,33 +49,42 @@ func (e *entry) marks(theta float64) []mark {
 	return out
 }
 
-// findAtoms lists the atoms within the coarse law, which has a point at each, and
-// the end of the support that mass piles up at, if the law comes close to it.
-func (e *entry) findAtoms() {
-	if e.marked == e.coarse {
-		return
-	}
-	e.marked, e.atoms = e.coarse, nil
+// findAtoms lists the atoms within the coarse law, which has a point at each, that
+// may carry a share of the mass tilted by theta, and the end of the support that
+// mass piles up at, if the law comes close to it.
+func (e *entry) findAtoms(theta float64) {
 	loss := e.coarse.Loss
-	e.inAtom = make([]float64, len(loss))
-	near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*(1+math.Abs(b))+8*e.sup.LossErr }
-	for _, a := range e.sup.Atoms {
-		i, found := slices.BinarySearch(loss, a)
-		if !found || near(a, e.sup.Spike) {
-			continue
-		}
-		at, below := e.profile.Tails(a, 0), e.profile.Tails(math.Nextafter(a, math.Inf(-1)), 0)
-		m := mark{loss: a, logMass: xmath.LogSub(below.P, at.P)}
-		if at.PC < at.P {
-			m.logMass = xmath.LogSub(at.PC, below.PC)
-		}
-		e.inAtom[i] = min(1, math.Exp(m.logMass-e.coarse.LogMass[i]))
-		m.end = near(a, e.sup.Min) || near(a, e.sup.Max)
-		e.atoms = append(e.atoms, m)
+	near := func(a, b float64) bool {
+		return !math.IsInf(b, 0) && math.Abs(a-b) <= 1e-9*(1+math.Abs(b))+8*e.sup.LossErr
 	}
-	if len(e.atoms) > 0 && e.spiked() {
-		e.atoms = append(e.atoms, mark{loss: e.sup.Spike, logMass: math.Inf(-1), end: true, spike: true})
+	if e.marked != e.coarse {
+		e.marked, e.atoms, e.light = e.coarse, nil, nil
+		e.inAtom = make([]float64, len(loss))
+		for _, a := range e.sup.Atoms {
+			if i, found := slices.BinarySearch(loss, a); found && !near(a, e.sup.Spike) {
+				e.light = append(e.light, i)
+				e.inAtom[i] = 1
+			}
+		}
+		if len(e.light) > 0 && e.spiked() {
+			e.atoms = append(e.atoms, mark{loss: e.sup.Spike, logMass: math.Inf(-1), end: true, spike: true})
+		}
 	}
+	k, _, _ := e.coarse.Tilted(theta)
+	e.light = slices.DeleteFunc(e.light, func(i int) bool {
+		if a := loss[i]; e.coarse.LogMass[i]+theta*a-k > math.Log(leastShare) {
+			at, below := e.profile.Tails(a, 0), e.profile.Tails(math.Nextafter(a, math.Inf(-1)), 0)
+			m := mark{loss: a, logMass: xmath.LogSub(below.P, at.P)}
+			if at.PC < at.P {
+				m.logMass = xmath.LogSub(at.PC, below.PC)
+			}
+			e.inAtom[i] = min(1, math.Exp(m.logMass-e.coarse.LogMass[i]))
+			m.end = near(a, e.sup.Min) || near(a, e.sup.Max)
+			e.atoms = append(e.atoms, m)
+			return true
+		}
+		return false
+	})
 }
 
 // spiked reports whether the mass reaches the end of the support that it piles up
@@ -123,17 +132,22 @@ func (e *entry) offset(step, theta float64) float64 {
 // lattice point below it: half of it times θ(1+θ) is what the upper law adds to
 // K(θ). Spread evenly it is Δ²/6. Atoms off the lattice count three times: the
 // lower law has one tangent to either side of them only.
-func (e *entry) cost(step, theta float64) float64 {
+//
+// The mass of a loss counts ratio times, by point of the coarse law: see local.
+func (e *entry) cost(step, theta float64, ratio []float64) float64 {
 	if _, ok := e.profile.(*profiles.Discrete); ok {
 		return step * step / 6 // fitStep looks at its atoms
 	}
-	e.findAtoms()
+	e.findAtoms(theta)
 	from := e.offset(step, theta)
 	loss := e.coarse.Loss
 	k, _, _ := e.coarse.Tilted(theta)
 	sum := 0.0
 	for i, l := range loss {
 		share := math.Exp(e.coarse.LogMass[i] + theta*l - k)
+		if ratio != nil {
+			share *= ratio[i]
+		}
 		if share < 1e-12 {
 			continue
 		}
@@ -174,7 +188,7 @@ func (e *entry) rest(theta, offset float64) float64 {
 
 // divide returns a step of at most d, and not much less, on whose lattices from
 // the first mark the other ones lie best.
-func (e *entry) divide(d, theta float64) float64 {
+func (e *entry) divide(d, theta float64, ratio []float64) float64 {
 	marks := e.marks(theta)
 	if marks[1].end { // both ends: they decide
 		step := d
@@ -190,12 +204,13 @@ func (e *entry) divide(d, theta float64) float64 {
 	}
 	from := marks[0].at(e, d)
 	best := ladder(d)
-	least := e.cost(best, theta)
+	least := e.cost(best, theta, ratio) / (best * best)
 	for _, m := range marks[1:min(len(marks), 4)] {
 		span := math.Abs(m.loss - from)
 		for k := math.Ceil(span / d * (1 - 1e-12)); k <= 1.5*span/d && k < span/d+16; k++ {
-			if c := e.cost(span/k, theta); c < least*(1-1e-9) {
-				best, least = span/k, c
+			step := span / k
+			if c := e.cost(step, theta, ratio) / (step * step); c < least*(1-1e-9) {
+				best, least = step, c
 			}
 		}
 	}

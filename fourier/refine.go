@@ -3,6 +3,7 @@ package fourier
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/pld"
@@ -30,6 +31,7 @@ type plan struct {
 	scale    float64 // tilted standard deviation of one average step
 	wantLog  float64 // width wanted, in log δ
 	margin   float64 // how far below δ tails are followed
+	near     *local
 }
 
 func (s *Sum) newPlan(c cumulant, eps, logDelta, theta, wantLog float64) plan {
@@ -69,18 +71,6 @@ func (s *Sum) step(p plan, scale float64) float64 {
 	return d
 }
 
-// firstScale is about by how much the error law falls short before anything is
-// measured: losses with an atom come in rare jumps, for which the saddle-point
-// density is too low (2 to 6 times at the settings of docs/benchmarks.md).
-func (s *Sum) firstScale() float64 {
-	for _, e := range s.entries {
-		if len(e.sup.Atoms) > 0 {
-			return 3
-		}
-	}
-	return 1
-}
-
 // finest is less than the first step ever needs to be when the coarse laws place ε
 // well: for many runs of one profile a width of r·ε takes about 0.15·√(r/1e-3)
 // of its standard deviation. Where they do not, a lattice that fine is a waste.
@@ -100,8 +90,8 @@ func (s *Sum) finest() float64 {
 // width predicts the width of log δ at a step.
 func (s *Sum) width(p plan, step float64) float64 {
 	sum := 0.0
-	for _, e := range s.entries {
-		sum += float64(e.count) * e.cost(step, p.theta)
+	for i, e := range s.entries {
+		sum += float64(e.count) * e.cost(step, p.theta, p.near.of(i))
 	}
 	return 0.75 * p.g * sum
 }
@@ -126,11 +116,12 @@ func ladder(d float64) float64 {
 // fitStep adapts a wanted step to the atoms of the entries: the first entry, by
 // count, whose atoms fit a lattice decides. exact says that all entries lie on
 // the lattice exactly.
-func (s *Sum) fitStep(d, theta float64) (step float64, exact bool) {
+func (s *Sum) fitStep(d float64, p plan) (step float64, exact bool) {
 	var lead *entry
+	term := 0
 	leadSpan := 0.0
 	discrete := true
-	for _, e := range s.entries {
+	for i, e := range s.entries {
 		span, regular := 0.0, false
 		if t, ok := e.profile.(*profiles.Discrete); ok {
 			if _, sp, ok := pld.Spacing(t, 1<<22); ok && (sp == 0 || sp >= d/16) {
@@ -146,13 +137,13 @@ func (s *Sum) fitStep(d, theta float64) (step float64, exact bool) {
 			}
 		} else {
 			discrete = false
-			if marks := e.marks(theta); len(marks) > 1 {
+			if marks := e.marks(p.theta); len(marks) > 1 {
 				span = math.Abs(marks[1].loss - marks[0].loss)
 			}
 		}
 		// A loss far below the step is not resolved anyway.
 		if (regular || span > d/2) && span > 0 && (lead == nil || e.count > lead.count) {
-			lead, leadSpan = e, span
+			lead, leadSpan, term = e, span, i
 		}
 	}
 	if lead == nil {
@@ -183,7 +174,7 @@ func (s *Sum) fitStep(d, theta float64) (step float64, exact bool) {
 		}
 	}
 	if _, ok := lead.profile.(*profiles.Discrete); !ok {
-		return lead.divide(d, theta), false
+		return lead.divide(d, p.theta, p.near.of(term)), false
 	}
 	k := max(1, math.Ceil(leadSpan/d*(1-1e-12)))
 	return bestDivision(lead, leadSpan, k), false
@@ -217,8 +208,8 @@ func bestDivision(e *entry, span, k float64) float64 {
 
 // lattice returns the laws of e at a step, from the cache if a similar question
 // was asked before.
-// k is about K(θ) of one run.
-func (s *Sum) lattice(e *entry, step float64, p plan, top, k float64) (lattice, error) {
+// k is about K(θ) of one run; ratio: see local.
+func (s *Sum) lattice(e *entry, step float64, p plan, top, k float64, ratio []float64) (lattice, error) {
 	for _, l := range e.laws {
 		if l.step == step && l.above <= top && l.above > top-5*p.room() && l.tilt >= p.theta/1.25 && l.tilt <= p.theta*1.25 {
 			return l, nil
@@ -253,6 +244,15 @@ func (s *Sum) lattice(e *entry, step float64, p plan, top, k float64) (lattice, 
 	near := 8 * xmath.U * (math.Abs(l.offset) + max(math.Abs(lo), math.Abs(hi))) / step
 	g := pld.Grid{Offset: l.offset, Step: step, Lo: int64(math.Floor(first + near)), Hi: int64(math.Ceil(last - near)),
 		Tilt: tilt, LogNorm: k + math.Log(e.rest(p.theta, l.offset)), Share: 5e-5}
+	if ratio != nil {
+		g.Share = 2e-3 // the tilt alone is wrong by large factors about where the mass that counts is
+		loss := e.coarse.Loss
+		g.Ratio = func(from, to float64) float64 {
+			i, _ := slices.BinarySearch(loss, from)
+			j, _ := slices.BinarySearch(loss, to)
+			return slices.Max(ratio[max(i-1, 0):min(j+1, len(ratio))])
+		}
+	}
 	if !math.IsInf(e.sup.LogQInf, -1) {
 		g.Lo-- // room for the slope that mass at −∞ leaves
 	}
@@ -283,7 +283,7 @@ func (s *Sum) run(p plan, step float64, exact bool, tol float64) (*pass, error) 
 	up, lo := make([]term, len(s.entries)), make([]term, len(s.entries))
 	for i, e := range s.entries {
 		k, _, _ := p.c[i].law.Tilted(p.theta)
-		l, err := s.lattice(e, step, p, top, k)
+		l, err := s.lattice(e, step, p, top, k, p.near.of(i))
 		if err != nil {
 			return nil, err
 		}
@@ -388,7 +388,7 @@ func (s *Sum) refineEpsilon(logDelta, logInf, floor, top float64) (Result, error
 		}
 	}
 	eps, theta := c.epsilon(finiteLog)
-	eps, theta = c.sharpen(finiteLog, eps, theta)
+	eps, theta, near := c.sharpen(finiteLog, eps, theta)
 	var step, finer float64 // finer: the width to be improved on by the step, in ε
 	fixed, missed := false, false
 	var seen progress
@@ -403,13 +403,16 @@ func (s *Sum) refineEpsilon(logDelta, logInf, floor, top float64) (Result, error
 		}
 		p := s.newPlan(c, eps, finiteLog, theta, want*theta)
 		p.margin = margin
+		if near != nil {
+			p.g, p.near = near.density, near
+		}
 		if !fixed {
-			step = max(s.step(p, s.firstScale()), s.finest())
+			step = max(s.step(p, 1), s.finest())
 		} else if finer > 0 {
 			step = s.finer(p, step, finer*theta)
 		}
 		var exact bool
-		step, exact = s.fitStep(step, p.theta)
+		step, exact = s.fitStep(step, p)
 		tol := min(1e-5, 1e-4*p.wantLog)
 		ps, err := s.run(p, step, exact, max(tol, 1e-14))
 		if err != nil {
@@ -744,6 +747,8 @@ func (s *Sum) refineDelta(eps, logInf float64) (Result, error) {
 	}
 	best := Result{Lower: 0, Upper: 1, Estimate: math.NaN()}
 	bestLo, bestHi := math.Inf(-1), 0.0
+	v, near := c.sharpenDelta(logDelta, eps, theta)
+	logDelta = v
 	if c.maxLoss() <= eps {
 		// Below every float64: the mass beyond the coarse laws is all there is.
 		best.Upper, best.Estimate = expUp(xmath.LogAdd(logInf, logDelta)), math.Exp(logInf)
@@ -760,13 +765,16 @@ func (s *Sum) refineDelta(eps, logInf float64) (Result, error) {
 		want := s.opts.Relative
 		p := s.newPlan(c, eps, logDelta, theta, want)
 		p.margin = margin
+		if near != nil {
+			p.g, p.near = near.density, near
+		}
 		if !fixed {
 			step = s.step(p, 1)
 		} else if finer > 0 {
 			step = s.finer(p, step, finer)
 		}
 		var exact bool
-		step, exact = s.fitStep(step, p.theta)
+		step, exact = s.fitStep(step, p)
 		ps, err := s.run(p, step, exact, max(min(1e-5, 1e-4*want), 1e-14))
 		if err != nil {
 			if next := seen.shorter(s, p, step, exact, err); next > 0 {

@@ -47,6 +47,7 @@ type entry struct {
 	coarseTo float64
 	marked   *pld.Law // the coarse law that atoms were found with
 	atoms    []mark
+	light    []int     // points of the coarse law at atoms not looked at yet
 	inAtom   []float64 // how much of each point of the coarse law is an atom
 	laws     []lattice
 }

@@ -21,6 +21,9 @@ type Grid struct {
 	// of Step². Every polygon and every choice of tangents is sound, so this
 	// trades work only.
 	Tilt, LogNorm, Share float64
+	// Ratio, if set, is what the tilted mass of a stretch of losses is to be
+	// multiplied with.
+	Ratio func(from, to float64) float64
 }
 
 // maxVertices bounds the points of a grid.
@@ -244,7 +247,11 @@ func tiltedMass(a, b point, g Grid) float64 {
 	if b.tails.PC < a.tails.P {
 		m = xmath.LogSub(b.tails.PC, a.tails.PC)
 	}
-	return math.Exp(m + g.Tilt*b.t - g.LogNorm)
+	x := math.Exp(m + g.Tilt*b.t - g.LogNorm)
+	if g.Ratio != nil {
+		x *= g.Ratio(a.t, b.t)
+	}
+	return x
 }
 
 // fill computes the cells between the vertices.

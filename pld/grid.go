@@ -29,31 +29,28 @@ func Range(p profiles.Profile, logAbove, logBelow float64) (lo, hi float64) {
 // reach returns the smallest t, to a few percent of its distance from 0, at
 // which far is false; at most end.
 func reach(far func(float64) bool, end float64) float64 {
-	const tiny, huge = 1e-12, 1e300
-	sign, step := 1.0, tiny
+	// Bracket by powers of two on the side of the answer.
+	sign := 1.0
 	if !far(0) {
 		sign = -1 // the bulk lies on the other side of 0
 	}
-	// Bracket by doubling on the side of the answer.
-	in, out := 0.0, 0.0
-	for step < huge {
-		t := sign * step
-		if sign > 0 && t >= end {
-			return end
+	const tiny, huge = -40, 1000
+	passed := func(e int) bool {
+		t := math.Ldexp(sign, e)
+		return sign < 0 && far(t) || sign > 0 && (t >= end || !far(t))
+	}
+	e := leastInt(tiny, huge, 0, passed)
+	in, out := 0.0, math.Ldexp(sign, e)
+	switch {
+	case sign < 0:
+		in, out = out, 0
+		if e > tiny && e < huge {
+			out = in / 2
 		}
-		if sign > 0 && !far(t) {
-			out = t
-			break
-		}
-		if sign < 0 && far(t) {
-			in, out = t, -step/2
-			if step == tiny {
-				out = 0
-			}
-			break
-		}
-		in = t
-		step *= 2
+	case out >= end || e == huge:
+		return min(out, end)
+	case e > tiny:
+		in = out / 2
 	}
 	for range 8 {
 		m := in + (out-in)/2
@@ -64,6 +61,23 @@ func reach(far func(float64) bool, end float64) float64 {
 		}
 	}
 	return min(out, end)
+}
+
+// leastInt returns the least e in [lo, hi] at which a condition holds that holds
+// from there on, and hi if there is none. It looks near guess first.
+func leastInt(lo, hi, guess int, holds func(int) bool) int {
+	// Invariant: it does not hold below lo, and holds at hi if anywhere.
+	for step := 3; lo < hi; step *= 2 {
+		if guess < lo || guess >= hi {
+			guess = lo + (hi-lo)/2
+		}
+		if holds(guess) {
+			hi, guess = guess, guess-step
+		} else {
+			lo, guess = guess+1, guess+step
+		}
+	}
+	return lo
 }
 
 // Coarse returns an upper law of p on losses that follow its tails: from one to
@@ -78,32 +92,40 @@ func Coarse(p profiles.Profile, logAbove, logBelow, res float64) *Law {
 	odds := func(t profiles.Tails) float64 {
 		return max(t.P, logAbove-1) - max(t.PC, logBelow-1)
 	}
+	sup := p.Support()
 	at := func(t float64) point { return point{t: t, tails: p.Tails(t, 0)} }
 	pts := []point{at(lo)}
-	var split func(a, b point, depth int)
-	split = func(a, b point, depth int) {
+	var split func(a, b point, end float64, depth int)
+	split = func(a, b point, end float64, depth int) {
 		m := a.t + (b.t-a.t)/2
-		if odds(a.tails)-odds(b.tails) <= res || depth == 0 || !(m > a.t && m < b.t) {
+		if odds(a.tails)-end <= res || depth == 0 || !(m > a.t && m < b.t) {
 			pts = append(pts, b)
 			return
 		}
 		mid := at(m)
-		split(a, mid, depth-1)
-		split(mid, b, depth-1)
+		split(a, mid, odds(mid.tails), depth-1)
+		split(mid, b, end, depth-1)
 	}
 	ends := []float64{hi}
-	for _, a := range p.Support().Atoms {
+	for _, a := range sup.Atoms {
 		if a > lo && a < hi {
 			ends = append(ends, a)
 		}
 	}
 	slices.Sort(ends)
-	for _, e := range ends {
-		if last := pts[len(pts)-1]; e > last.t {
-			split(last, at(e), 52)
+	for _, e := range slices.Compact(ends) {
+		if !(e > pts[len(pts)-1].t) {
+			continue
 		}
+		last, b := pts[len(pts)-1], at(e)
+		end := odds(b.tails)
+		if odds(last.tails)-end > res && slices.Contains(sup.Atoms, e) {
+			// No point below an atom takes off what the odds fall by at it.
+			end = odds(p.Tails(math.Nextafter(e, math.Inf(-1)), 0))
+		}
+		split(last, b, end, 52)
 	}
-	d := &discretizer{p: p, sup: p.Support(), pts: pts}
+	d := &discretizer{p: p, sup: sup, pts: pts}
 	d.prune()
 	d.fill()
 	return d.upper()

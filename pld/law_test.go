@@ -367,7 +367,7 @@ func ExampleRange() {
 	g, _ := profiles.NewGaussian(2) // a loss of mean 1/8 and standard deviation 1/2
 	lo, hi := pld.Range(g, -40, -40)
 	fmt.Printf("all but e^-40 of the loss lies between %.2f and %.2f\n", lo, hi)
-	// Output: all but e^-40 of the loss lies between -4.17 and 4.43
+	// Output: all but e^-40 of the loss lies between -4.17 and 4.42
 }
 
 func ExampleUniform() {
