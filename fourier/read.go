@@ -14,7 +14,6 @@ type reading struct {
 	logInf   float64 // log of the P-mass at +∞
 	infErr   float64 // and its error
 	slope    float64 // −d log δ/dε of the finite part
-	density  float64 // f_T(ε)/δ(ε): loss density over δ
 	frac     float64 // position of ε in its lattice cell, in [0, 1)
 	cond     float64 // Σ|terms|/|S|
 
@@ -42,32 +41,13 @@ func (c *composition) read(eps float64) reading {
 	whole := max(0, c.mass) + 1e-9 // bounds the log of any product of transforms
 	th, d, n := c.theta, c.step, float64(c.n)
 
-	// First lattice point above ε: position y above it, index j0.
-	gap := c.origin
-	gap.Add(-eps)
-	q := -gap.Value() / d
-	if !(math.Abs(q) < 1<<50) {
+	y, j0, ok := c.place(eps)
+	if !ok {
 		// Too far away to place ε in a lattice cell: nothing is known but δ ∈ [0, 1].
 		r.s, r.roundOff = math.NaN(), math.Inf(1)
 		return r
 	}
-	j := math.Floor(q) + 1
-	rest := gap
-	rest.AddProduct(j, d)
-	y := rest.Value()
-	for y <= 0 {
-		y += d
-		j++
-	}
-	for y > d {
-		y -= d
-		j--
-	}
 	r.frac = 1 - y/d
-	j0 := int64(math.Mod(j, n))
-	if j0 < 0 {
-		j0 += c.n
-	}
 
 	f := c.tk
 	f.AddProduct(-th, eps)
@@ -79,7 +59,10 @@ func (c *composition) read(eps float64) reading {
 	t0, t1 := top(th), top(th+1)
 	e0, e1 := math.Exp(-th*d), math.Exp(-(th+1)*d)
 	o0, o1 := -math.Expm1(-th*d), -math.Expm1(-(th+1)*d)
-	var sum, sumQ, dens, abs, errPow, errG, normB xmath.Sum
+	// What does not decide the value is summed plainly: the errors are sums of
+	// positive terms.
+	var sum xmath.Sum
+	var sumQ, abs, errPow, errG, normB float64
 	for i := range c.freqs {
 		p := &c.freqs[i]
 		w := 2.0
@@ -91,26 +74,20 @@ func (c *composition) read(eps float64) reading {
 		g0 := invert(o0+2*e0*sinH*sinH, -e0*sinW, t0)
 		g1 := invert(o1+2*e1*sinH*sinH, -e1*sinW, t1)
 		wr, wi := g0.re-g1.re, g0.im-g1.im
-		// e^{iω j0}·Z, the phase from k·j0 mod n in integers.
-		hi, lo := bits.Mul64(uint64(p.k), uint64(j0))
-		_, rem := bits.Div64(hi%uint64(c.n), lo, uint64(c.n))
-		sj, cj := math.Sincos(2 * math.Pi * float64(rem) / n)
-		zr, zi := cj*p.re-sj*p.im, cj*p.im+sj*p.re
+		zr, zi := c.turn(p, j0)
 		term := w * (wr*zr - wi*zi)
 		sum.Add(term)
-		sumQ.Add(w * (g1.re*zr - g1.im*zi))
+		sumQ += w * (g1.re*zr - g1.im*zi)
 		mod := math.Sqrt(wr*wr + wi*wi)
-		abs.Add(w * mod * p.abs)
-		errPow.Add(w * mod * p.abs * p.pow)
-		errG.Add(w * (g0.abs() + g1.abs()) * p.abs)
-		normB.Add(w * mod * mod * p.abs * p.abs * p.b)
-		// The density between lattice points: the same with one interpolated point.
-		sf, cf := math.Sincos(2 * math.Pi * float64(p.k) / n * (y / d))
-		dens.Add(w * (zr*cf + zi*sf))
+		x := w * mod * p.abs
+		abs += x
+		errPow += x * p.pow
+		errG += w * (g0.abs() + g1.abs()) * p.abs
+		normB += x * mod * p.abs * p.b
 	}
 	r.s = sum.Value() / n
-	absS := abs.Value() / n
-	r.roundOff = (math.Sqrt(c.energy*normB.Value())+errPow.Value()+6*xmath.U*abs.Value()+(16+2*(1+th)*d)*xmath.U*errG.Value()+4*xmath.U*abs.Value())/n*(1+1e-9) +
+	absS := abs / n
+	r.roundOff = (math.Sqrt(c.energy*normB)+errPow+10*xmath.U*abs+(16+2*(1+th)*d)*xmath.U*errG)/n*(1+1e-9+2*xmath.U*float64(len(c.freqs))) +
 		c.spill*2*math.Exp(whole)
 	if c.dropped {
 		// Parseval: (1/N)Σ|W|² = Σ w² over the window, at most over the half line.
@@ -118,8 +95,7 @@ func (c *composition) read(eps float64) reading {
 		r.roundOff += math.Exp(dropLog+whole) * math.Sqrt(max(0, g(2*th)-2*g(2*th+1)+g(2*th+2))*(1+1e-9)+1e-12*g(2*th))
 	}
 	r.cond = absS / math.Abs(r.s)
-	r.slope = (sumQ.Value() / n) / r.s
-	r.density = dens.Value() / n / d / r.s
+	r.slope = (sumQ / n) / r.s
 
 	// Aliasing (docs/accuracy.md §6).
 	nd := n * d
@@ -136,6 +112,63 @@ func (c *composition) read(eps float64) reading {
 		r.logValue = math.Log(r.s) + r.logScale
 	}
 	return r
+}
+
+// place returns the first lattice point above ε: its distance and its index.
+func (c *composition) place(eps float64) (y float64, j0 int64, ok bool) {
+	gap := c.origin
+	gap.Add(-eps)
+	d := c.step
+	q := -gap.Value() / d
+	if !(math.Abs(q) < 1<<50) {
+		return 0, 0, false
+	}
+	j := math.Floor(q) + 1
+	rest := gap
+	rest.AddProduct(j, d)
+	y = rest.Value()
+	for y <= 0 {
+		y += d
+		j++
+	}
+	for y > d {
+		y -= d
+		j--
+	}
+	j0 = int64(math.Mod(j, float64(c.n)))
+	if j0 < 0 {
+		j0 += c.n
+	}
+	return y, j0, true
+}
+
+// turn returns e^{iω j0}·Z of a frequency, the phase from k·j0 mod n in integers.
+func (c *composition) turn(p *freq, j0 int64) (zr, zi float64) {
+	hi, lo := bits.Mul64(uint64(p.k), uint64(j0))
+	_, rem := bits.Div64(hi%uint64(c.n), lo, uint64(c.n))
+	sj, cj := math.Sincos(2 * math.Pi * float64(rem) / float64(c.n))
+	return cj*p.re - sj*p.im, cj*p.im + sj*p.re
+}
+
+// density returns the density of the loss over δ at a reading, interpolated
+// between lattice points.
+func (c *composition) density(r reading) float64 {
+	y, j0, ok := c.place(r.eps)
+	if !ok {
+		return math.NaN()
+	}
+	sum := 0.0
+	for i := range c.freqs {
+		p := &c.freqs[i]
+		w := 2.0
+		if p.k == 0 || 2*p.k == c.n {
+			w = 1
+		}
+		zr, zi := c.turn(p, j0)
+		sf, cf := math.Sincos(2 * math.Pi * float64(p.k) / float64(c.n) * (y / c.step))
+		sum += w * (zr*cf + zi*sf)
+	}
+	return sum / float64(c.n) / c.step / r.s
 }
 
 type complexPair struct{ re, im float64 }

@@ -17,6 +17,7 @@ type pass struct {
 	n            int
 	exact        bool     // every law is exactly on the lattice
 	laws         cumulant // of the upper laws: finer than the coarse ones
+	density      float64  // of the loss over δ near the answer; 0 until asked
 
 	// By how much rounding may have displaced the total loss.
 	upMoved, loMoved float64
@@ -630,15 +631,21 @@ func (ps *pass) epsilon(logDelta, floor, top, guess, want float64) Result {
 	reach := max(1/ps.upper.theta, ps.step)
 	r.Upper = solve(upper, floor, top, guess, reach, tol, true)
 	r.Lower = solve(lower, floor, top, guess, reach, tol, false)
-	estimate := func(e float64) (float64, float64) {
-		v, slope := ps.estimate(e)
-		return v - logDelta, slope
+	r.Estimate = r.Lower + (r.Upper-r.Lower)/3
+	if math.IsInf(r.Upper, 0) {
+		r.Estimate = r.Lower
 	}
-	start := r.Lower + (r.Upper-r.Lower)/3
-	if math.IsInf(r.Upper, 0) || math.IsInf(start, 0) {
-		start = r.Lower
+	for range 8 { // Newton's method; an estimate needs no bracket
+		v, slope := ps.estimate(r.Estimate)
+		step := (v - logDelta) / slope
+		if math.IsNaN(step) {
+			break
+		}
+		r.Estimate = min(max(r.Estimate+step, r.Lower), r.Upper)
+		if math.Abs(step) < 1e-4*(r.Upper-r.Lower) {
+			break
+		}
 	}
-	r.Estimate = solve(estimate, r.Lower, r.Upper, start, 0, 1e-3*tol, true)
 	r.Budget = ps.budget(r.Estimate, 1)
 	r.Upper = min(top, xmath.Up(r.Upper+ps.upMoved, 2))
 	r.Lower = max(floor, xmath.Down(r.Lower-ps.loMoved, 2))
@@ -658,7 +665,10 @@ func (ps *pass) estimate(eps float64) (logDelta, slope float64) {
 	if !ps.exact {
 		x := u.frac
 		b2 := x*x - x + 1.0/6
-		v = (u.logValue+2*l.logValue)/3 + ps.step*ps.step*u.density*b2/2
+		if ps.density == 0 {
+			ps.density = ps.upper.density(u)
+		}
+		v = (u.logValue+2*l.logValue)/3 + ps.step*ps.step*ps.density*b2/2
 		// The laws shift the loss by a and −a/2, and log δ bends over that stretch: the
 		// mean is short by −(log δ)″a²/4, from the slopes at both.
 		if u.slope > 0 && l.slope > u.slope {
