@@ -84,15 +84,23 @@ func (c cumulant) sharpenDelta(logDelta, eps, theta float64) (float64, *local) {
 	if !(math.Abs(c.skewness(theta)) > mildSkew) || !(math.Abs(eps) < guessReach) {
 		return logDelta, nil
 	}
-	s := c.series(eps, logDelta, theta)
-	if len(s.coef) == 0 {
-		return logDelta, nil
+	v := logDelta
+	for range 6 {
+		s := c.series(eps, v, theta)
+		if len(s.coef) == 0 {
+			break
+		}
+		next, _ := s.at(eps)
+		if math.Abs(next-v) < 1 {
+			return next, s.local(c, eps, theta)
+		}
+		// The width of the series follows from δ. One far too small may come out
+		// as aliasing or below 0.
+		if v = max(next, v-4); math.IsNaN(next) {
+			v -= 4
+		}
 	}
-	v, _ := s.at(eps)
-	if !(math.Abs(v-logDelta) < 3) {
-		return logDelta, nil // the series' width was chosen for a δ about as large
-	}
-	return v, s.local(c, eps, theta)
+	return logDelta, nil
 }
 
 // A series is δ as a Fourier series about a centre: with the sum S tilted by θ,

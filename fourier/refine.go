@@ -212,11 +212,12 @@ func bestDivision(e *entry, span, k float64) float64 {
 // k is about K(θ) of one run; ratio: see local.
 func (s *Sum) lattice(e *entry, step float64, p plan, top, k float64, ratio []float64) (lattice, error) {
 	for _, l := range e.laws {
-		if l.step == step && l.above <= top && l.above > top-5*p.room() && l.tilt >= p.theta/1.25 && l.tilt <= p.theta*1.25 {
+		if l.step == step && l.above <= top && l.above > top-5*p.room() && l.tilt >= p.theta/1.25 && l.tilt <= p.theta*1.25 &&
+			l.shaped == (ratio != nil) && (ratio == nil || math.Abs(l.eps-p.eps)*p.theta < 0.5) {
 			return l, nil
 		}
 	}
-	l := lattice{step: step, tilt: p.theta, above: top - p.room()}
+	l := lattice{step: step, tilt: p.theta, above: top - p.room(), shaped: ratio != nil, eps: p.eps}
 	if d, ok := e.profile.(*profiles.Discrete); ok {
 		l.offset = 0
 		if as := d.Atoms(); len(as) > 0 {

@@ -55,6 +55,8 @@ type entry struct {
 // A lattice is the pair of laws of an entry at one step.
 type lattice struct {
 	step, offset, tilt, above float64
+	shaped                    bool // its points are placed for a sum near eps
+	eps                       float64
 	upper, lower              *pld.Law
 }
 
