@@ -19,6 +19,9 @@ func TestPowers(t *testing.T) {
 			fast, slow := newSwitched(law, c.theta), newSwitched(law, c.theta)
 			slow.fast = nil
 			comparePlain(t, fmt.Sprintf("%+v %s switched", c, s.Name()), fast, slow, fast.fast)
+			one, two := newCoupled(law, c.theta), newCoupled(law, c.theta)
+			two.fast = nil
+			comparePlain(t, fmt.Sprintf("%+v %s coupled", c, s.Name()), one, two, one.fast)
 		}
 	}
 }
