@@ -28,6 +28,8 @@ import (
 type coupled struct {
 	copies
 	p, upTo []float64 // Pr[U = u] and Pr[U ≤ u], for the search of thresholds
+	fast    *powers   // nil: logarithms only
+	start   inverse   // of average
 }
 
 func newCoupled(law Multiplicity, theta float64) *coupled {
@@ -37,6 +39,7 @@ func newCoupled(law Multiplicity, theta float64) *coupled {
 		sum += math.Exp(l)
 		c.p, c.upTo = append(c.p, math.Exp(l)), append(c.upTo, sum)
 	}
+	c.fast = newPowers(&c.copies)
 	return c
 }
 
@@ -45,6 +48,9 @@ func newCoupled(law Multiplicity, theta float64) *coupled {
 // size of its rounding error. The averages rise while the next ratio is larger
 // than they are, and the ratios rise and then fall.
 func (p *coupled) average(t float64) (log, slope float64, i int, size float64) {
+	if v, ok := p.quickAverage(t); ok {
+		return v.log, v.slope, v.i, v.err
+	}
 	none := p.p[0]
 	// In plain numbers, minus 1, while nothing overflows.
 	if t*t/2 < 600 && p.LogNone > -600 {
@@ -107,9 +113,108 @@ func (p *coupled) average(t float64) (log, slope float64, i int, size float64) {
 	return num.now() - den.now(), w * f, i, e*f + p.EtaErr + roundOff*(8+4*math.Abs(num.now())+2*math.Abs(den.now()))
 }
 
+// A block is what quickAverage finds: log α, its error and slope, a bound of its
+// second derivative, and i; firm says that nearby, where no ratio moves by more than
+// 1e-6 of itself, it is the same i.
+type block struct {
+	log, err, slope, bend float64
+	i                     int
+	firm                  bool
+}
+
+// quickAverage is average in plain numbers; not where the ratios are so close to 1
+// that their rounding would count.
+func (p *coupled) quickAverage(t float64) (v block, ok bool) {
+	if p.fast == nil || t*p.theta < 0.1 {
+		return v, false
+	}
+	if t <= p.theta/2 { // no ratio is above 1
+		return v, p.p[0] > 0
+	}
+	anchor, power := p.fast.at(t)
+	if anchor == nil {
+		return v, false
+	}
+	m, x := p.p[0], 1.0
+	var a, e, gap float64 // Σ p(r−1), its error
+	v.firm = true
+	open := true // no ratio is below the average so far
+	for u := 1; u < len(anchor.q); u++ {
+		x *= power
+		pu := p.p[u]
+		if pu < 1e-300 {
+			if u > 1 && p.p[u-1] > 0 {
+				break
+			}
+			continue
+		}
+		q := anchor.q[u] * x
+		num := a + m
+		gap = math.Abs(q*m-num*pu) / (q*m + num*pu)
+		if m > 0 && !((q-pu)*m > a*pu) {
+			open = false
+			break
+		}
+		f := float64(u)
+		a += q - pu
+		m += pu
+		v.slope += f * q
+		v.bend += f * f * q
+		e += math.Abs(q-pu)*p.Err[u] + q*anchor.rough[u] + 3*roundOff*pu
+		v.firm = gap > 1e-5 || v.i == 0
+		v.i = u
+	}
+	v.firm = v.firm && gap > 1e-5
+	if v.i == 0 || m == 0 {
+		return v, m > 0
+	}
+	y := a / m
+	num := a + m
+	v.log = math.Log1p(y)
+	for open && v.i < p.last() && p.LogP[v.i+1] >= -740 && p.exponent(v.i+1, t) > v.log {
+		v.i++ // what weighs nothing in the average may in the tails
+	}
+	v.slope, v.bend = v.slope*p.theta/num, v.bend*p.theta*p.theta/num
+	v.err = (e/m+roundOff*(4+float64(v.i))*math.Abs(y)+math.Abs(y)*p.EtaErr)/(1+y) + roundOff
+	return v, true
+}
+
+// quickThreshold is threshold in plain numbers.
+func (p *coupled) quickThreshold(eps, tol float64) (t, dt float64, i int, ok bool) {
+	if p.fast == nil {
+		return 0, 0, 0, false
+	}
+	p.start.fill(p.theta/2, func(x float64) (value, slope float64, ok bool) {
+		v, ok := p.quickAverage(x)
+		return v.log, v.slope, ok
+	})
+	if t, ok = p.start.guess(eps); !ok {
+		return 0, 0, 0, false
+	}
+	for range 30 {
+		v, ok := p.quickAverage(t)
+		if !ok || !(v.slope > 0) {
+			return 0, 0, 0, false
+		}
+		step := (v.log - eps) / v.slope
+		t -= step
+		left := math.Abs(step)
+		if v.firm && left*float64(p.last())*p.theta < 1e-6 {
+			left *= min(1, left*v.bend/v.slope)
+		}
+		if left < 1e-15*(1+t) {
+			return t, left + (v.err+tol+roundOff*eps)/v.slope + 4*roundOff*t, v.i, true
+		}
+	}
+	return 0, 0, 0, false
+}
+
 // threshold solves average(T) = ε ≥ 0: convex and increasing in T, by Newton's
 // method from the right.
 func (p *coupled) threshold(eps, tol float64) (t, dt float64, i int) {
+	if t, dt, i, ok := p.quickThreshold(eps, tol); ok {
+		return t, dt, i
+	}
 	t = math.Inf(1)
 	for u := 1; u <= p.last(); u++ {
 		if l := p.LogP[u]; !math.IsInf(l, -1) {
@@ -143,7 +248,19 @@ func (p *coupled) threshold(eps, tol float64) (t, dt float64, i int) {
 // of both; the mass given away is in P.
 func (p *coupled) up(eps, tol float64) (logP, logQ, err float64) {
 	t, dt, i := p.threshold(eps, tol)
-	d := dt + roundOff*2*t
+	logP, logQ, err = p.tails(t, dt+roundOff*2*t, i, eps, tol)
+	if rest := p.LogAbove[len(p.LogP)]; rest > logP-far {
+		logP = min(0, xmath.LogAdd(logP, rest))
+		err += 4 * roundOff * (1 + math.Abs(logP))
+	}
+	return logP, logQ, err + leftOut
+}
+
+// tails is up for a threshold t, known to d, of the first i copies.
+func (p *coupled) tails(t, d float64, i int, eps, tol float64) (logP, logQ, err float64) {
+	if logP, logQ, err, ok := p.quickTails(t, d, i, eps, tol); ok {
+		return logP, logQ, err
+	}
 	none := xmath.LogNormalTail(t)
 	e0 := normalErr(none, t, d)
 	ps, qs := newLogSum(), newLogSum()
@@ -169,10 +286,57 @@ func (p *coupled) up(eps, tol float64) (logP, logQ, err float64) {
 		qs.add(p.LogP[u]+q, p.Err[u]+eq)
 		n++
 	}
-	ps.add(p.LogAbove[len(p.LogP)], 0)
 	logP, e1 := ps.value(n)
 	logQ, e2 := qs.value(n)
 	return logP, logQ, max(e1, e2) + leftOut
+}
+
+// quickTails is tails in plain numbers.
+func (p *coupled) quickTails(t, d float64, i int, eps, tol float64) (logP, logQ, err float64, ok bool) {
+	w := p.fast
+	if w == nil || !(t >= 0 && d < 1e-6 && tol < 1e-6*p.theta && eps < 600) {
+		return 0, 0, 0, false
+	}
+	m, ok := w.mixed(t, i)
+	if !ok {
+		return 0, 0, 0, false
+	}
+	const slop = 1 + 1e-3 // densities change by e^{|x|dx} within dx
+	q := w.ratio.Tail(t)
+	hazard := 1 / w.ratio.At(t)
+	pSum, pErr := m.up, m.upErr+m.density*d*slop
+	qSum := w.below[i+1] * q
+	qErr := w.belowE[i+1]*q + qSum*(hazard*d*slop+12*roundOff)
+	alpha := math.Exp(eps)
+	n := 4
+	for u := i + 1; u <= w.last(); u++ {
+		if rest := w.above[u]; rest < leftOut*pSum && rest < leftOut*qSum*alpha {
+			break
+		}
+		pu, s := w.p[u], float64(u)*p.theta
+		x := s/2 + eps/s
+		y := x - s
+		dx := roundOff*4*x + tol/s
+		dy := dx + roundOff*(2*s+math.Abs(y))
+		f, g := pu*xmath.NormalDensity(x), pu*xmath.NormalDensity(y)
+		above, near := f*w.ratio.At(x), g*w.ratio.At(math.Abs(y))
+		below := near
+		if y < 0 {
+			below = pu - near
+		}
+		pSum += below
+		qSum += above
+		law := p.Err[u] + roundOff*(4+finiteAbs(p.LogP[u]))
+		pErr += below*law + g*dy*slop + 12*roundOff*(below+near)
+		qErr += above*(law+12*roundOff) + f*dx*slop
+		n++
+	}
+	if !(pSum > 1e-280 && qSum > 1e-280) {
+		return 0, 0, 0, false
+	}
+	logP, logQ = min(0, math.Log(pSum)), math.Log(qSum)
+	e := max(pErr/pSum-2*roundOff*logP, qErr/qSum-2*roundOff*logQ)
+	return logP, logQ, relative(e+roundOff*float64(n)) + 2*leftOut, true
 }
 
 // SelfReverse implements profiles.SelfReverser.

@@ -185,6 +185,7 @@ func between(name string, r profiles.Relation, upper, lower profiles.Profile, sy
 func groupMixture(b profiles.Base, law Multiplicity) (profiles.Profile, error) {
 	logEta := math.Log(law.Eta)
 	var m publicChoice
+	var laplace []float64 // largest losses
 	rest := law.LogAbove[len(law.LogP)]
 	for u := 1; u < len(law.LogP); u++ {
 		p, err := Group(b, u, profiles.Substitute)
@@ -195,11 +196,21 @@ func groupMixture(b profiles.Base, law Multiplicity) (profiles.Profile, error) {
 			rest = law.LogAbove[u] // shifts beyond what profiles allow count as given away
 			break
 		}
+		if math.IsInf(law.LogP[u], -1) {
+			continue
+		}
+		if _, ok := p.(profiles.Laplace); ok {
+			one, _ := b.Pair(profiles.Substitute)
+			laplace = append(laplace, float64(u)*one.Support().Max)
+		}
 		m.items = append(m.items, p)
 		m.logW = append(m.logW, law.LogP[u]-logEta)
 		m.err = append(m.err, law.Err[u]+law.EtaErr+roundOff*(2+finiteAbs(law.LogP[u])))
 	}
 	n := len(m.items)
+	if n > 0 && len(laplace) == n {
+		return newLaplaces(laplace, m.logW, m.err, rest-logEta), nil
+	}
 	m.above = make([]float64, n+1)
 	m.above[n] = rest - logEta
 	for u := n - 1; u >= 0; u-- {

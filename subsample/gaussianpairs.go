@@ -10,19 +10,63 @@ import (
 // switched is the pair (Σ_u p_u N(uθ, 1), N(0, 1)): all other records agree with
 // the substitute (docs/theory/subsampling.md §7, pair B). Its loss log Σ p_u e^{uθx − u²θ²/2}
 // increases in the output x, from log p_0.
-type switched struct{ copies }
+type switched struct {
+	copies
+	fast  *powers // nil: logarithms only
+	start inverse
+}
 
 // newSwitched moves what the table leaves out to u = 0, which only lowers the
 // divergence: every set {x > t} loses P-mass.
 func newSwitched(law Multiplicity, theta float64) *switched {
-	return &switched{copies{law, theta}}
+	p := &switched{copies: copies{law, theta}}
+	p.fast = newPowers(&p.copies)
+	return p
 }
 
 // threshold returns the output at which the loss is ε, and its error; ok is
 // false for ε ≤ log p_0, where every output has more.
 func (p *switched) threshold(eps, tol float64) (x, dx float64, ok bool) {
-	// Σ_{u≥1} p_u r_u(x) = e^ε − p_0 =: c.
-	var logC float64
+	logC, dLogC, ok := p.excess(eps, tol)
+	if !ok {
+		return math.Inf(-1), 0, false
+	}
+	if x, dx, ok = p.quick(logC, dLogC); !ok {
+		x, dx = p.solve(1, logC, dLogC)
+	}
+	return x, dx, true
+}
+
+// quick is solve in plain numbers.
+func (p *switched) quick(logC, dLogC float64) (x, dx float64, ok bool) {
+	if p.fast == nil {
+		return 0, 0, false
+	}
+	p.start.fill(-powersReach, func(x float64) (value, slope float64, ok bool) {
+		v, ok := p.fast.sum(x)
+		return math.Log(v.sum), v.slope / v.sum, ok
+	})
+	if x, ok = p.start.guess(logC); !ok {
+		return 0, 0, false
+	}
+	c := math.Exp(logC)
+	for range 20 {
+		v, ok := p.fast.sum(x)
+		if !ok {
+			return 0, 0, false
+		}
+		step := math.Log1p((v.sum-c)/c) * v.sum / v.slope
+		x -= step
+		// The second derivative of the logarithm is at most bend/sum.
+		if left := math.Abs(step) * min(1, math.Abs(step)*v.bend/v.slope); left < 1e-15*(1+math.Abs(x)) {
+			return x, left + (v.err+dLogC+4*roundOff)*v.sum/v.slope + 4*roundOff*math.Abs(x), true
+		}
+	}
+	return 0, 0, false
+}
+
+// excess returns log(e^ε − p_0) and its error; ok is false for ε ≤ log p_0.
+func (p *switched) excess(eps, tol float64) (logC, dLogC float64, ok bool) {
 	switch {
 	case math.IsInf(p.LogNone, -1):
 		logC = eps
@@ -34,18 +78,16 @@ func (p *switched) threshold(eps, tol float64) (x, dx float64, ok bool) {
 		logC = p.LogNone + math.Log(math.Expm1(eps-p.LogNone))
 	}
 	if math.IsNaN(logC) || math.IsInf(logC, -1) {
-		return math.Inf(-1), 0, false
+		return logC, 0, false
 	}
 	// The error of c: that of ε (times e^ε), of η or p_0, and a rounding.
 	// Its effect on log c grows towards the edge, where c may be all error.
 	d := math.Exp(min(700, eps-logC))*math.Expm1(min(tol+4*roundOff*(1+math.Abs(eps)), 1)) + p.EtaErr*math.Exp(max(eps, min(0, p.LogNone))-logC)
-	dLogC := 750.0
+	dLogC = 750
 	if d < 1 {
 		dLogC = min(dLogC, -math.Log1p(-d))
 	}
-	dLogC += 4 * roundOff * math.Abs(logC)
-	x, dx = p.solve(1, logC, dLogC)
-	return x, dx, true
+	return logC, dLogC + 4*roundOff*math.Abs(logC), true
 }
 
 // solve returns the x at which log Σ_{u≥first} p_u r_u(x) is logC: convex and
@@ -94,6 +136,9 @@ func (p *switched) Tails(eps, tol float64) profiles.Tails {
 	}
 	var t profiles.Tails
 	var e1 float64
+	if t, ok := p.quickTails(x, dx); ok {
+		return t
+	}
 	t.P, e1 = p.mixedTail(x, dx, 1)
 	t.Q = xmath.LogNormalTail(x)
 	t.Err = max(e1, normalErr(t.Q, x, dx))
@@ -101,6 +146,34 @@ func (p *switched) Tails(eps, tol float64) profiles.Tails {
 	t.QC = xmath.LogNormalTail(-x)
 	t.ErrC = max(e1, normalErr(t.QC, -x, dx))
 	return t
+}
+
+// quickTails is the rest of Tails in plain numbers.
+func (p *switched) quickTails(x, dx float64) (t profiles.Tails, ok bool) {
+	if p.fast == nil || !(dx < 1e-6) {
+		return t, false
+	}
+	m, ok := p.fast.mixed(x, p.last())
+	if !ok || !(m.up > 1e-280 && m.down > 1e-280) {
+		return t, false
+	}
+	// A density changes by the factor e^{|x−s|dx} within dx.
+	moved := m.density * dx * (1 + 1e-3)
+	t.P, t.PC = min(0, math.Log(m.up)), min(0, math.Log(m.down))
+	t.Q, t.QC = bothTails(p.fast.ratio, x)
+	t.Err = max(relative((m.upErr+moved)/m.up)+2*roundOff*(1-t.P), normalErr(t.Q, x, dx)+9*roundOff)
+	t.ErrC = max(relative((m.downErr+moved)/m.down)+2*roundOff*(1-t.PC), normalErr(t.QC, -x, dx)+9*roundOff)
+	return t, true
+}
+
+// bothTails returns log Φ̄(x) and log Φ(x), the masses to 9 u.
+func bothTails(r *xmath.TailRatio, x float64) (up, down float64) {
+	q := r.Tail(math.Abs(x))
+	up, down = math.Log(q), math.Log1p(-q)
+	if x < 0 {
+		up, down = down, up
+	}
+	return up, down
 }
 
 // everything is the tails below the whole support.

@@ -9,6 +9,7 @@ package subsample
 import (
 	"fmt"
 	"math"
+	"sort"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
@@ -34,7 +35,11 @@ func PoissonProfile(base profiles.Profile, rate float64) (profiles.Profile, erro
 	if d, ok := base.(*profiles.Discrete); ok {
 		return poissonDiscrete(d, rate)
 	}
-	return poisson{base, rate, math.Log(rate), math.Log1p(-rate)}, nil
+	return newPoisson(base, rate), nil
+}
+
+func newPoisson(base profiles.Profile, rate float64) poisson {
+	return poisson{base, rate, math.Log(rate), math.Log1p(-rate), newAtoms(base.Support().Atoms)}
 }
 
 // CheckRate returns an error unless 0 ≤ rate ≤ 1.
@@ -49,6 +54,42 @@ type poisson struct {
 	base           profiles.Profile
 	rate           float64
 	logRate, log1m float64 // log(rate), log(1 − rate)
+	atoms          atoms   // of base
+}
+
+// An atoms finds losses quickly. Few of them are part of the value, so that
+// profiles made alike are equal (profiles.Equal).
+type atoms struct {
+	n    int
+	few  [2]float64
+	many *[]float64
+}
+
+func newAtoms(losses []float64) atoms {
+	a := atoms{n: len(losses)}
+	if a.n > len(a.few) {
+		a.many = &losses
+	}
+	copy(a.few[:], losses)
+	return a
+}
+
+// nearest returns the loss next to y, +Inf if there is none.
+func (a *atoms) nearest(y float64) float64 {
+	if a.n == 0 {
+		return math.Inf(1)
+	}
+	var losses []float64
+	if a.many != nil {
+		losses = *a.many
+	} else {
+		losses = a.few[:a.n]
+	}
+	i := sort.SearchFloat64s(losses, y)
+	if i == a.n || i > 0 && y-losses[i-1] < losses[i]-y {
+		i--
+	}
+	return losses[i]
 }
 
 // forward maps a base loss to the sampled loss, log(1 − rate + rate·e^l).
@@ -125,19 +166,17 @@ func inversePoisson(eps, tol, rate, logRate, log1m float64) (y, dy float64) {
 // snap returns y and its error dy such that at the image of an atom the inverse map
 // does not fall on the wrong side; y − dy must not reach below least, y + dy not
 // above most.
-func (p poisson) snap(eps, y, dy float64) (at, err, least, most float64) {
+func (p *poisson) snap(eps, y, dy float64) (at, err, least, most float64) {
 	least, most = math.Inf(-1), math.Inf(1)
-	for _, a := range p.base.Support().Atoms {
-		if off := math.Abs(y - a); off <= 8*dy+8*xmath.U*math.Abs(a) {
-			if eps < forward(a, p.rate) {
-				y = math.Nextafter(a, math.Inf(-1))
-				most = y
-			} else {
-				y, least = a, a
-			}
-			dy += off
-			break
+	a := p.atoms.nearest(y)
+	if off := math.Abs(y - a); off <= 8*dy+8*xmath.U*math.Abs(a) && !math.IsInf(a, 1) {
+		if eps < forward(a, p.rate) {
+			y = math.Nextafter(a, math.Inf(-1))
+			most = y
+		} else {
+			y, least = a, a
 		}
+		dy += off
 	}
 	return y, dy, least, most
 }

@@ -54,34 +54,9 @@ func (s FixedSize) stagedProfile(theta float64) *staged {
 // at returns log P_j and log Q_j at the threshold t, without the mass given
 // away, with log α_j and its slope.
 func (c *coupled) at(t, dt float64) (logP, logQ, logAlpha, slope, err float64) {
-	logAlpha, slope, i, _ := c.average(t)
-	none := xmath.LogNormalTail(t)
-	e0 := normalErr(none, t, dt)
-	ps, qs := newLogSum(), newLogSum()
-	ps.add(c.LogNone+none, c.EtaErr+e0)
-	qs.add(c.LogNone+none, c.EtaErr+e0)
-	n := 1
-	for u := 1; u <= c.last(); u++ {
-		if w := c.LogAbove[u] + far; w < ps.now() && w-logAlpha < qs.now() {
-			break
-		}
-		s := float64(u) * c.theta
-		x, dx, q, eq := t, dt, none, e0
-		if u > i {
-			x = s/2 + logAlpha/s
-			dx = slope * dt / s
-			q = xmath.LogNormalTail(x)
-			eq = normalErr(q, x, dx)
-		}
-		y := x - s
-		l := xmath.LogNormalTail(y)
-		ps.add(c.LogP[u]+l, c.Err[u]+normalErr(l, y, dx+roundOff*(2*s+math.Abs(y))))
-		qs.add(c.LogP[u]+q, c.Err[u]+eq)
-		n++
-	}
-	logP, e1 := ps.value(n)
-	logQ, e2 := qs.value(n)
-	return logP, logQ, logAlpha, slope, max(e1, e2) + leftOut
+	logAlpha, slope, i, size := c.average(t)
+	logP, logQ, err = c.tails(t, dt, i, logAlpha, slope*dt+size)
+	return logP, logQ, logAlpha, slope, err
 }
 
 // slope returns log Q_j at the threshold t, its derivative, log α_j and its

@@ -30,13 +30,11 @@ func Envelope(base profiles.Profile, rate float64) (profiles.Profile, error) {
 	case 1:
 		return base, nil
 	}
-	up := poisson{base, rate, math.Log(rate), math.Log1p(-rate)}
-	down := up
-	down.base = profiles.Reverse(base)
+	up := newPoisson(base, rate)
 	if d, ok := base.(*profiles.Discrete); ok {
 		return envelopeDiscrete(d, up)
 	}
-	return envelope{up, down}, nil
+	return envelope{up, newPoisson(profiles.Reverse(base), rate)}, nil
 }
 
 // envelope has the tails of up above 0, and of the reverse of down below.

@@ -49,6 +49,8 @@ type tabled struct {
 
 	best *staged // with p_0 less by shareSlack, for the search
 
+	ratio *xmath.TailRatio
+
 	mu    sync.Mutex
 	parts map[int][]segment // by the base interval; empty: no table there
 }
@@ -82,12 +84,23 @@ type span struct {
 	most      float64 // log of what P, and Q times α, have of it at most
 }
 
+// A spanValue is a span in plain numbers: α_{ju} at the left node, a_{ju}, c_{ju},
+// and bounds over the segment: of the rounding of Q_u and P_u and of products with
+// a_{ju} and c_{ju}, in units of these, and of what λ moves P and Q by, in units of
+// φ of the threshold.
+type spanValue struct {
+	s, perS, log, rise, alpha, weight, a, c float64
+	err, cErr, farErr, nearErr              float64
+	movesP, movesQ                          float64
+}
+
 type segment struct {
 	lo, hi   node
-	growth   float64   // e^{hi−lo} − 1
-	spans    []span    // the heaviest first
-	above    []float64 // by span, log of the weights from there on
-	mLo, mHi float64   // what rounding makes of the slopes at both ends, over Q
+	growth   float64     // e^{hi−lo} − 1
+	spans    []span      // the heaviest first
+	values   []spanValue // nil if they leave the range
+	above    []float64   // by span, log of the weights from there on
+	mLo, mHi float64     // what rounding makes of the slopes at both ends, over Q
 }
 
 const (
@@ -106,7 +119,7 @@ const (
 func newTabled(p *staged) *tabled {
 	less := *p
 	less.logNone -= shareSlack
-	t := &tabled{staged: p, best: &less, parts: map[int][]segment{}}
+	t := &tabled{staged: p, best: &less, ratio: xmath.Ratios(), parts: map[int][]segment{}}
 	n := len(p.item)
 	for t.classes < min(n, 24) && p.above[t.classes] > p.above[0]-60 {
 		t.classes++
@@ -336,8 +349,79 @@ func (t *tabled) segment(a, b node) segment {
 	for i := len(g.spans) - 1; i >= 0; i-- {
 		g.above[i] = xmath.LogAdd(g.above[i+1], g.spans[i].most)
 	}
+	g.values = t.values(g)
 	g.mLo, g.mHi = t.unequal(g, a, 0), t.unequal(g, b, 1)
 	return g
+}
+
+// values returns the spans that count, in plain numbers; nil if these do not do.
+func (t *tabled) values(g segment) []spanValue {
+	if t.logGiven > -700 || g.hi.eps > 600 {
+		return nil
+	}
+	type part struct {
+		v    spanValue
+		p, q float64 // what it adds at most
+		x    float64 // largest threshold
+	}
+	var parts []part
+	var p, q float64 // at the right end, where they are least
+	for i := range g.spans {
+		c := &g.spans[i]
+		if !(math.Abs(c.log) < 600) {
+			return nil
+		}
+		s := float64(c.u) * t.whole.theta
+		v := spanValue{s: s, perS: 1 / s, log: c.log, rise: c.rise, alpha: math.Exp(c.log), weight: math.Exp(c.logW),
+			a: math.Exp(c.logA), c: math.Exp(c.logC), err: c.err}
+		if c.negative {
+			v.a = -v.a
+		}
+		if c.rise < 0 {
+			v.c = -v.c
+		}
+		l := c.log + math.Log1p(c.rise)
+		low, high := min(c.log, l), max(c.log, l)
+		x, y := s/2+high*v.perS, max(math.Abs(low*v.perS-s/2), math.Abs(high*v.perS-s/2))
+		// Rounding moves the threshold by at most off, so the density by x·off of itself
+		// and Mills' ratio by off. The densities, ratios and factors are good to 20 u.
+		off := 4*roundOff*(1+max(math.Abs(low), high))*v.perS + 4*roundOff*x
+		v.farErr = (x+1)*off + 20*roundOff
+		v.nearErr = v.farErr + roundOff*(2*s+y)
+		top := x
+		v.cErr = 8 * roundOff * (2 + finiteAbs(c.logC))
+		move := math.Abs(c.rise) * v.perS / min(1, 1+c.rise) * 1.01
+		v.movesP = v.weight * (v.alpha*(1+max(0, c.rise)) + math.Abs(v.a)) * move
+		v.movesQ = v.weight * math.Abs(v.c) * move
+		far, near := t.ratio.Tail(s/2+l*v.perS), t.ratio.Tail(l*v.perS-s/2)
+		p += v.weight * (near - v.a*far)
+		q += v.weight * v.c * far
+		x = s/2 + low*v.perS
+		if x < 0 { // a likelihood ratio this small is no share of α ≥ 1
+			return nil
+		}
+		far, near = t.ratio.Tail(x), t.ratio.Tail(x-s)
+		parts = append(parts, part{v, v.weight * (near + max(0, -v.a)*far), v.weight * math.Abs(v.c) * far, top})
+	}
+	if !(p > 1e-280 && q > 1e-280) {
+		return nil
+	}
+	size := func(a part) float64 { return a.p/p + a.q/q }
+	slices.SortStableFunc(parts, func(a, b part) int { return -cmp.Compare(size(a), size(b)) })
+	n, rest := len(parts), 0.0
+	for ; n > 0; n-- {
+		if rest += size(parts[n-1]); rest > math.Exp(-nearby) {
+			break
+		}
+	}
+	out := make([]spanValue, n)
+	for i := range out {
+		out[i] = parts[i].v
+		if parts[i].x > powersReach {
+			return nil
+		}
+	}
+	return out
 }
 
 // subtract adds −e^t, which must be far below the sum.
@@ -375,7 +459,7 @@ func (t *tabled) unequal(g segment, v node, lambda float64) float64 {
 }
 
 // find returns the segment of ε ≥ 0 and the error of the slopes at its ends.
-func (t *tabled) find(eps float64) (g segment, m float64, ok bool) {
+func (t *tabled) find(eps float64) (g *segment, m float64, ok bool) {
 	x, _, ok := t.whole.threshold(eps, 0)
 	if t.large || !ok || !(x < nodeEnd-2) {
 		return g, 0, false
@@ -412,7 +496,7 @@ func (t *tabled) find(eps float64) (g segment, m float64, ok bool) {
 		} else if after := t.part(k + 1); len(after) > 0 {
 			right += after[0].mLo
 		}
-		return p[i], max(m, right), true
+		return &p[i], max(m, right), true
 	}
 	return g, 0, false
 }
@@ -426,6 +510,11 @@ func (t *tabled) up(eps, tol float64) (logP, logQ, err float64) {
 	d := eps - g.lo.eps
 	lambda := math.Expm1(d) / g.growth
 	dLambda := (tol + roundOff*(math.Abs(eps)+2*math.Abs(d))) * math.Exp(d) / g.growth
+	if dLambda < 1e-10 { // less than a hundredth of what a density moves by
+		if logP, logQ, err, ok := t.plainUp(g.values, lambda, dLambda); ok {
+			return logP, logQ, err + m
+		}
+	}
 	ps, qs := newLogSum(), newLogSum()
 	n := 0
 	for i := range g.spans {
@@ -466,6 +555,39 @@ func (t *tabled) up(eps, tol float64) (logP, logQ, err float64) {
 	logP, e1 := ps.value(n)
 	logQ, e2 := qs.value(n)
 	return logP, logQ, max(e1, e2) + m + math.Exp(-nearby)*(1+1e-9)
+}
+
+// plainUp is up in plain numbers: with x the threshold of a span, φ(x − s) is α_{ju}
+// times φ(x).
+func (t *tabled) plainUp(values []spanValue, lambda, dLambda float64) (logP, logQ, err float64, ok bool) {
+	var p, q, pErr, qErr, pMoves, qMoves float64
+	for i := range values {
+		c := &values[i]
+		grown := 1 + lambda*c.rise
+		l := (c.log + math.Log(grown)) * c.perS
+		x, y := c.s/2+l, l-c.s/2
+		f := xmath.NormalDensity(x)
+		beyond, near := f*t.ratio.At(x), f*c.alpha*grown*t.ratio.At(math.Abs(y))
+		nearErr := near * c.nearErr
+		if y < 0 {
+			near = 1 - near
+		}
+		a := math.Abs(c.a) * beyond
+		left := near - c.a*beyond
+		p += c.weight * left
+		pErr += c.weight * (nearErr + a*c.farErr + left*c.err + 16*roundOff*(near+a))
+		pMoves += c.movesP * f
+		q += c.weight * c.c * beyond
+		qErr += c.weight * math.Abs(c.c) * beyond * (c.farErr + c.err + c.cErr)
+		qMoves += c.movesQ * f
+	}
+	if !(p > 1e-280 && q > 1e-280) {
+		return 0, 0, 0, false
+	}
+	logP, logQ = min(0, math.Log(p)), min(0, math.Log(q))
+	size := roundOff * float64(len(values)+8)
+	e := max((pErr+pMoves*dLambda)/p-2*roundOff*logP, (qErr+qMoves*dLambda)/q-2*roundOff*logQ) + size
+	return logP, logQ, relative(e) + math.Exp(-nearby)*(1+1e-9), true
 }
 
 func (t *tabled) Tails(eps, tol float64) profiles.Tails { return reflected(t.up, eps, tol) }

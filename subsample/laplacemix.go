@@ -1,0 +1,170 @@
+package subsample
+
+import (
+	"math"
+	"slices"
+	"sort"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// laplaces is the public choice (see publicChoice) of Laplace profiles, the u-th
+// of largest loss m_u with weight w_u, m_u ascending; everything is given away
+// with what is left, R. With a = |ε|, sums over m_u > a and
+//
+//	W = Σ w_u,  V = 1 − R − W,  X = ½ e^{a/2} Σ w_u e^{−m_u/2},  Y = X e^{−a},
+//
+// the tails for ε ≥ 0 are P = R + W − X, Q = Y and their complements V + X, 1 − Y;
+// for ε < 0 the other way round. X ≤ W/2: no difference cancels.
+type laplaces struct {
+	m    []float64
+	sums []laplaceSums // by the first m_u > a; len(m)+1
+	rest float64       // log R
+	sup  profiles.Support
+}
+
+// laplaceSums holds logarithms, the rounding errors of them, and what errors of
+// the weights do to them.
+type laplaceSums struct {
+	in, decayed, out            float64 // of W, Σ w_u e^{−m_u/2}, V
+	inErr, decayedErr, outErr   float64
+	inLaw, decayedLaw, leastLaw float64 // leastLaw is the least error of a weight
+}
+
+// newLaplaces takes m_u to 2 u relative and log w_u to err.
+func newLaplaces(m, logW, err []float64, rest float64) *laplaces {
+	n := len(m)
+	p := &laplaces{m: m, sums: make([]laplaceSums, n+1), rest: rest}
+	in, decayed, out := newLogSum(), newLogSum(), newLogSum()
+	inLaw, decayedLaw, least := newLogSum(), newLogSum(), math.Inf(1)
+	for k := n; k >= 0; k-- {
+		if k < n {
+			t := logW[k] - m[k]/2
+			in.accumulate(logW[k], 0)
+			decayed.accumulate(t, roundOff*(m[k]+math.Abs(t)))
+			inLaw.add(logW[k], err[k])
+			decayedLaw.add(t, err[k])
+			least = min(least, err[k])
+		}
+		s := &p.sums[k]
+		s.in, s.inErr = in.value(0)
+		s.decayed, s.decayedErr = decayed.value(0)
+		s.inLaw, s.decayedLaw, s.leastLaw = inLaw.mean(), decayedLaw.mean(), least
+	}
+	for k := range p.sums {
+		s := &p.sums[k]
+		s.out, s.outErr = out.value(0)
+		if k < n {
+			out.accumulate(logW[k], err[k])
+		}
+	}
+	p.sup = profiles.Support{Min: math.Inf(1), Max: math.Inf(-1), LogPInf: rest, LogQInf: rest, Spike: math.NaN()}
+	if n > 0 {
+		top := m[n-1]
+		p.sup.Min, p.sup.Max, p.sup.LossErr = -top, top, 2*roundOff*top
+		for _, x := range slices.Backward(m) {
+			p.sup.Atoms = append(p.sup.Atoms, -x)
+		}
+		p.sup.Atoms = append(p.sup.Atoms, m...)
+	}
+	return p
+}
+
+// mean is the mean error of the terms.
+func (a *logSum) mean() float64 {
+	if a.s == 0 {
+		return 0
+	}
+	return a.e / a.s * (1 + 1e-9)
+}
+
+// accumulate adds a term, with a bound on what rounding does to the sum: the
+// exponential of a distance d (d u and 2 u, of the sum or of a term e^−d of it),
+// product and sum. A distance beyond 40 scales what is no longer seen. A term
+// that is far below changes nothing but by less than a rounding.
+func (a *logSum) accumulate(t, err float64) {
+	r := 1.0
+	if d := t - a.top; d > -far {
+		r = 4.5
+		if d > 0 && a.s > 0 {
+			r += min(d, 40)
+		}
+	}
+	a.add(t, err)
+	a.e += a.s * roundOff * r
+}
+
+// SelfReverse implements profiles.SelfReverser.
+func (p *laplaces) SelfReverse() bool { return true }
+
+func (p *laplaces) Tails(eps, tol float64) profiles.Tails {
+	a := math.Abs(eps)
+	k := sort.SearchFloat64s(p.m, a) // m_u ≥ a: the smallest loss −m_u itself is L ≤ ε
+	if eps >= 0 && k < len(p.m) && p.m[k] == a {
+		k++
+	}
+	s := &p.sums[k]
+	up, upErr, down, downErr := p.rest, 0.0, math.Inf(-1), 0.0
+	rest, restErr, all, allErr := s.out, s.outErr, 0.0, 0.0
+	if k < len(p.m) {
+		x, y := s.decayed+a/2-math.Ln2, s.decayed-a/2-math.Ln2
+		e := s.decayedErr + tol/2 + 2*roundOff*(2+a)
+		xErr, yErr := e+2*roundOff*math.Abs(x), e+s.decayedLaw+2*roundOff*math.Abs(y)
+		down, downErr = y, yErr
+		r := min(0.5, math.Exp(x-s.in))
+		up = s.in + math.Log1p(-r)
+		// A weight counts between half and all of itself here: its error beyond the
+		// least one weighs twice as much as in W at most.
+		law := 2*s.inLaw - s.leastLaw
+		upErr = relative((rise(s.inErr)+r*rise(xErr))/(1-r)) + law + 4*roundOff*(1+math.Abs(s.in)+math.Abs(up))
+		xErr += s.decayedLaw
+		if p.rest > up-far {
+			up = xmath.LogAdd(up, p.rest)
+			upErr += 4 * roundOff * (1 + math.Abs(up))
+		} else {
+			upErr += leftOut
+		}
+		if s.out > x {
+			w := math.Exp(x - s.out)
+			rest = s.out + math.Log1p(w)
+			restErr = (s.outErr + w*xErr) / (1 + w)
+		} else {
+			w := math.Exp(s.out - x)
+			rest = x + math.Log1p(w)
+			restErr = (xErr + w*s.outErr) / (1 + w)
+		}
+		restErr += 4 * roundOff * (2 + math.Abs(rest))
+		r = math.Exp(y)
+		all = math.Log1p(-r)
+		allErr = relative(r*rise(yErr)/(1-r)) + 4*roundOff
+	}
+	t := profiles.Tails{P: min(0, up), Q: down, Err: max(upErr, downErr),
+		PC: min(0, rest), QC: all, ErrC: max(restErr, allErr)}
+	if eps < 0 {
+		t = profiles.Tails{P: t.QC, Q: t.PC, Err: t.ErrC, PC: t.Q, QC: t.P, ErrC: t.Err}
+	}
+	return t
+}
+
+// rise is the relative error e^err − 1 of a number whose logarithm has error err.
+func rise(err float64) float64 {
+	if err < 1 {
+		return err * (1 + err)
+	}
+	return math.Expm1(err)
+}
+
+// relative is the error of the logarithm of a number with the relative error x.
+func relative(x float64) float64 {
+	switch {
+	case x < 0.5:
+		return x * (1 + x)
+	case x < 1:
+		return -math.Log1p(-x)
+	}
+	return math.Inf(1)
+}
+
+// Support implements Profile.
+func (p *laplaces) Support() profiles.Support { return p.sup }

@@ -1,0 +1,53 @@
+package subsample
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// Plain numbers give what logarithms give, as exactly.
+func TestPowers(t *testing.T) {
+	for _, c := range []struct {
+		n, b, m int64
+		theta   float64
+	}{{10000, 118, 200, 0.5}, {1000, 100, 50, 0.4}, {10, 10, 5, 2}, {3, 2, 3, 4}, {2, 1, 2, 1. / 64}, {1, 1, 3, 1}, {1e9, 1000, 10000, 7}, {100, 50, 1000, 0.1}, {20, 200, 30, 0.02}} {
+		for _, s := range []FixedSize{must(NewWithReplacement(c.n, c.m)), must(NewMustOW(c.n, min(c.b, c.n), c.m)), must(NewMustWW(c.n, c.b, c.m))} {
+			law := s.Multiplicity()
+			fast, slow := newSwitched(law, c.theta), newSwitched(law, c.theta)
+			slow.fast = nil
+			comparePlain(t, fmt.Sprintf("%+v %s switched", c, s.Name()), fast, slow, fast.fast)
+			one, two := newCoupled(law, c.theta), newCoupled(law, c.theta)
+			two.fast = nil
+			comparePlain(t, fmt.Sprintf("%+v %s coupled", c, s.Name()), one, two, one.fast)
+		}
+	}
+}
+
+func comparePlain(t *testing.T, name string, fast, slow profiles.Profile, w *powers) {
+	t.Helper()
+	if w == nil {
+		t.Fatalf("%s: no plain numbers", name)
+	}
+	var grid []float64
+	for e := 1e-10; e < 300; e *= 2.3 {
+		grid = append(grid, e, -e)
+		if edge := slow.Support().Spike; edge < 0 && !math.IsInf(edge, 0) {
+			grid = append(grid, edge*(1-e))
+		}
+	}
+	for _, eps := range grid {
+		for _, tol := range []float64{0, 1e-9, 1e-3} {
+			got, want := fast.Tails(eps, tol), slow.Tails(eps, tol)
+			for _, x := range [][4]float64{{got.P, want.P, got.Err, want.Err}, {got.Q, want.Q, got.Err, want.Err},
+				{got.PC, want.PC, got.ErrC, want.ErrC}, {got.QC, want.QC, got.ErrC, want.ErrC}} {
+				if x[0] != x[1] && !(math.Abs(x[0]-x[1]) <= x[2]+x[3]) || !(x[2] <= 3*x[3]+4*roundOff) {
+					t.Errorf("%s at %v ± %v: %+v, want %+v", name, eps, tol, got, want)
+					break
+				}
+			}
+		}
+	}
+}
