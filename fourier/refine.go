@@ -308,7 +308,7 @@ func (s *Sum) run(p plan, step float64, exact bool, tol float64) (*pass, error) 
 	if p.log < tinyLog {
 		limit /= tinyShare
 	}
-	direct, work := points > directPoints || s.copies >= directRuns, 4*points
+	direct, work := points > directPoints || s.copies >= directRuns, 1.5*points
 	if points > float64(limit) || s.copies >= directRuns {
 		work = directWork
 		if p.log < tinyLog {
