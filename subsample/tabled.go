@@ -52,7 +52,8 @@ type tabled struct {
 
 	mu     sync.Mutex
 	parts  map[int][]segment // by the base interval; empty: no table there
-	spans  []span            // to build a segment in
+	ends   map[int]node
+	spans  []span // to build a segment in
 	shares []spanShare
 }
 
@@ -125,7 +126,7 @@ const (
 func newTabled(p *staged) *tabled {
 	less := *p
 	less.logNone -= shareSlack
-	t := &tabled{staged: p, best: &less, ratio: xmath.Ratios(), parts: map[int][]segment{}}
+	t := &tabled{staged: p, best: &less, ratio: xmath.Ratios(), parts: map[int][]segment{}, ends: map[int]node{}}
 	n := len(p.item)
 	for t.classes < min(n, 24) && p.above[t.classes] > p.above[0]-60 {
 		t.classes++
@@ -303,7 +304,15 @@ func (t *tabled) part(k int) []segment {
 	if p, ok := t.parts[k]; ok {
 		return p
 	}
-	a, b := t.node(t.start+float64(k)*nodeSpacing), t.node(t.start+float64(k+1)*nodeSpacing)
+	end := func(k int) node { // of two intervals
+		v, ok := t.ends[k]
+		if !ok {
+			v = t.node(t.start + float64(k)*nodeSpacing)
+			t.ends[k] = v
+		}
+		return v
+	}
+	a, b := end(k), end(k+1)
 	var out []segment
 	ok := true
 	var split func(a, b node, depth int)
@@ -387,20 +396,25 @@ func (t *tabled) values(g segment) []spanValue {
 	}
 	parts := t.shares[:0]
 	var p, q float64 // at the right end, where they are least
+	perAlpha := math.Exp(-g.lo.eps)
+	// tails returns Q_u and P_u at log α_{ju} = l.
+	tails := func(v *spanValue, l, alpha float64) (far, near float64) {
+		x := v.s/2 + l*v.perS
+		f := xmath.NormalDensity(x)
+		far, near = f*t.ratio.At(x), f*alpha*t.ratio.At(math.Abs(x-v.s))
+		if x < v.s {
+			near = 1 - near
+		}
+		return far, near
+	}
 	for i := range g.spans {
 		c := &g.spans[i]
 		if !(math.Abs(c.log) < 600) {
 			return nil
 		}
 		s := float64(c.u) * t.whole.theta
-		v := spanValue{s: s, perS: 1 / s, log: c.log, rise: c.rise, alpha: math.Exp(c.log), weight: math.Exp(c.logW),
-			a: math.Exp(c.logA), c: math.Exp(c.logC), err: c.err}
-		if c.negative {
-			v.a = -v.a
-		}
-		if c.rise < 0 {
-			v.c = -v.c
-		}
+		v := spanValue{s: s, perS: 1 / s, log: c.log, rise: c.rise, alpha: math.Exp(c.log), weight: math.Exp(c.logW), err: c.err}
+		v.a, v.c = v.alpha*((g.growth-c.rise)/g.growth), v.alpha*perAlpha*(c.rise/g.growth)
 		l := c.log + math.Log1p(c.rise)
 		low, high := min(c.log, l), max(c.log, l)
 		x, y := s/2+high*v.perS, max(math.Abs(low*v.perS-s/2), math.Abs(high*v.perS-s/2))
@@ -414,14 +428,15 @@ func (t *tabled) values(g segment) []spanValue {
 		move := math.Abs(c.rise) * v.perS / min(1, 1+c.rise) * 1.01
 		v.movesP = v.weight * (v.alpha*(1+max(0, c.rise)) + math.Abs(v.a)) * move
 		v.movesQ = v.weight * math.Abs(v.c) * move
-		far, near := t.ratio.Tail(s/2+l*v.perS), t.ratio.Tail(l*v.perS-s/2)
-		p += v.weight * (near - v.a*far)
-		q += v.weight * v.c * far
-		x = s/2 + low*v.perS
-		if x < 0 { // a likelihood ratio this small is no share of α ≥ 1
+		if s/2+low*v.perS < 0 { // a likelihood ratio this small is no share of α ≥ 1
 			return nil
 		}
-		far, near = t.ratio.Tail(x), t.ratio.Tail(x-s)
+		far, near := tails(&v, l, v.alpha*(1+c.rise))
+		p += v.weight * (near - v.a*far)
+		q += v.weight * v.c * far
+		if c.rise > 0 {
+			far, near = tails(&v, c.log, v.alpha)
+		}
 		parts = append(parts, spanShare{v, v.weight * (near + max(0, -v.a)*far), v.weight * math.Abs(v.c) * far, top})
 	}
 	if !(p > 1e-280 && q > 1e-280) {
