@@ -117,7 +117,7 @@ const (
 	nodeEnd     = 60 // threshold beyond which the shares are found for every loss: Φ̄(60) < 1e-784
 	maxWeights  = 1 << 14
 	// Terms below e^−nearby of the sum count as an error.
-	nearby = 33
+	nearby = 30
 	// The shares are those of a π_0 less by this, so that no rounding of weights or
 	// of the search makes them more than there is.
 	shareSlack = 1e-10
