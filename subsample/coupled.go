@@ -202,7 +202,7 @@ func (p *coupled) quickThreshold(eps, tol float64) (t, dt float64, i int, ok boo
 		if v.firm && left*float64(p.last())*p.theta < 1e-6 {
 			left *= min(1, left*v.bend/v.slope)
 		}
-		if left < 1e-15*(1+t) {
+		if left < max(1e-15*(1+t), v.err/(4*v.slope)) { // an iteration more gains nothing
 			return t, left + (v.err+tol+roundOff*eps)/v.slope + 4*roundOff*t, v.i, true
 		}
 	}

@@ -58,7 +58,7 @@ func (p *switched) quick(logC, dLogC float64) (x, dx float64, ok bool) {
 		step := math.Log1p((v.sum-c)/c) * v.sum / v.slope
 		x -= step
 		// The second derivative of the logarithm is at most bend/sum.
-		if left := math.Abs(step) * min(1, math.Abs(step)*v.bend/v.slope); left < 1e-15*(1+math.Abs(x)) {
+		if left := math.Abs(step) * min(1, math.Abs(step)*v.bend/v.slope); left < max(1e-15*(1+math.Abs(x)), v.err*v.sum/(4*v.slope)) {
 			return x, left + (v.err+dLogC+4*roundOff)*v.sum/v.slope + 4*roundOff*math.Abs(x), true
 		}
 	}

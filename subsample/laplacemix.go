@@ -112,12 +112,7 @@ func (p *laplaces) Tails(eps, tol float64) profiles.Tails {
 		e := s.decayedErr + tol/2 + 2*roundOff*(2+a)
 		xErr, yErr := e+2*roundOff*math.Abs(x), e+s.decayedLaw+2*roundOff*math.Abs(y)
 		down, downErr = y, yErr
-		r := min(0.5, math.Exp(x-s.in))
-		up = s.in + math.Log1p(-r)
-		// A weight counts between half and all of itself here: its error beyond the
-		// least one weighs twice as much as in W at most.
-		law := 2*s.inLaw - s.leastLaw
-		upErr = relative((rise(s.inErr)+r*rise(xErr))/(1-r)) + law + 4*roundOff*(1+math.Abs(s.in)+math.Abs(up))
+		up, upErr = lessHalf(s.in, s.inErr, s.inLaw, s.leastLaw, x, xErr)
 		xErr += s.decayedLaw
 		if p.rest > up-far {
 			up = xmath.LogAdd(up, p.rest)
@@ -125,17 +120,8 @@ func (p *laplaces) Tails(eps, tol float64) profiles.Tails {
 		} else {
 			upErr += leftOut
 		}
-		if s.out > x {
-			w := math.Exp(x - s.out)
-			rest = s.out + math.Log1p(w)
-			restErr = (s.outErr + w*xErr) / (1 + w)
-		} else {
-			w := math.Exp(s.out - x)
-			rest = x + math.Log1p(w)
-			restErr = (xErr + w*s.outErr) / (1 + w)
-		}
-		restErr += 4 * roundOff * (2 + math.Abs(rest))
-		r = math.Exp(y)
+		rest, restErr = addLogs(s.out, s.outErr, x, xErr)
+		r := math.Exp(y)
 		all = math.Log1p(-r)
 		allErr = relative(r*rise(yErr)/(1-r)) + 4*roundOff
 	}
@@ -145,6 +131,33 @@ func (p *laplaces) Tails(eps, tol float64) profiles.Tails {
 		t = profiles.Tails{P: t.QC, Q: t.PC, Err: t.ErrC, PC: t.Q, QC: t.P, ErrC: t.Err}
 	}
 	return t
+}
+
+// lessHalf returns log(e^s − e^x) and its error, for a sum s of weights of which x
+// takes at most half from each. sErr and xErr are rounding errors; law is what the
+// errors of the weights make of s, and least the smallest of these. A weight counts
+// between half and all of itself, so that its error beyond the least one weighs
+// twice as much as in s at most.
+func lessHalf(s, sErr, law, least, x, xErr float64) (log, err float64) {
+	if math.IsInf(s, -1) {
+		return s, 0
+	}
+	r := min(0.5, math.Exp(x-s))
+	log = s + math.Log1p(-r)
+	return log, relative((rise(sErr)+r*rise(xErr))/(1-r)) + 2*law - least + 4*roundOff*(1+math.Abs(s)+math.Abs(log))
+}
+
+// addLogs returns log(e^a + e^b) and its error.
+func addLogs(a, aErr, b, bErr float64) (log, err float64) {
+	if a < b {
+		a, aErr, b, bErr = b, bErr, a, aErr
+	}
+	if math.IsInf(b, -1) {
+		return a, aErr
+	}
+	w := math.Exp(b - a)
+	log = a + math.Log1p(w)
+	return log, (aErr+w*bErr)/(1+w) + 4*roundOff*(2+math.Abs(log))
 }
 
 // rise is the relative error e^err − 1 of a number whose logarithm has error err.

@@ -25,9 +25,16 @@ type switchedLaplace struct {
 	high []float64 // high[k] = log Σ_{u>k} p_u e^{−uθ}
 	knot []float64 // knot[k] = L(kθ)
 	err  float64   // of the three
-	last int       // centres from here on are one outcome
-	top  float64   // its loss
+	up   []knotSums
+	down []knotSums
+	last int     // centres from here on are one outcome
+	top  float64 // its loss
 }
+
+// knotSums holds the logarithm of Σ p_u over the copies on one side of a knot, its
+// rounding error, what errors of the p_u make of it and the least of these, and what
+// rounding and they make of low or high.
+type knotSums struct{ log, err, law, least, expErr, expLaw float64 }
 
 // blur is how much of the range of the loss may lie beyond the outcomes that are
 // told apart.
@@ -37,18 +44,49 @@ func newSwitchedLaplace(law Multiplicity, theta float64) *switchedLaplace {
 	p := &switchedLaplace{copies: copies{law, theta}}
 	n := len(law.LogP)
 	p.low, p.high, p.knot = make([]float64, n), make([]float64, n), make([]float64, n)
-	sum, worst := math.Inf(-1), 0.0
+	worst := 0.0
+	p.up, p.down = make([]knotSums, n), make([]knotSums, n)
+	// side goes through the copies of one side.
+	side := func(first, last, step int, sums []knotSums, exps []float64, after bool) {
+		all, exp := newLogSum(), newLogSum()
+		allLaw, expLaw, least := newLogSum(), newLogSum(), math.Inf(1)
+		put := func(k int) {
+			v := &sums[k]
+			v.log, v.err = all.value(0)
+			exps[k], v.expErr = exp.now(), 0
+			if exp.s > 0 {
+				v.expErr = exp.mean() + roundOff*(4+2*math.Abs(exps[k])+math.Abs(exp.top))
+			} else {
+				exps[k] = math.Inf(-1)
+			}
+			v.law, v.expLaw, v.least = allLaw.mean(), expLaw.mean(), least
+			if math.IsInf(least, 1) {
+				v.least = 0
+			}
+		}
+		for k := first; k != last; k += step {
+			if after {
+				put(k)
+			}
+			if l := law.LogP[k]; !math.IsInf(l, -1) {
+				t := l + float64(step*k)*theta
+				all.accumulate(l, 0)
+				exp.accumulate(t, roundOff*(float64(k)*theta+math.Abs(t)))
+				allLaw.add(l, law.Err[k])
+				expLaw.add(t, law.Err[k])
+				least = min(least, law.Err[k])
+			}
+			if !after {
+				put(k)
+			}
+		}
+	}
+	side(0, n, 1, p.down, p.low, false)
+	side(n-1, -1, -1, p.up, p.high, true)
 	for k, l := range law.LogP {
-		sum = xmath.LogAdd(sum, l+float64(k)*theta)
-		p.low[k] = sum
 		if l > -60 {
 			worst = max(worst, law.Err[k])
 		}
-	}
-	sum = math.Inf(-1)
-	for k := n - 1; k >= 0; k-- {
-		p.high[k] = sum
-		sum = xmath.LogAdd(sum, law.LogP[k]-float64(k)*theta)
 	}
 	size := 0.0
 	for k := range p.knot {
@@ -65,7 +103,7 @@ func newSwitchedLaplace(law Multiplicity, theta float64) *switchedLaplace {
 	for p.last < n-1 && hi-p.knot[p.last] > blur*(hi-lo) {
 		p.last++
 	}
-	t := p.beyond(float64(p.last)*theta, 0)
+	t := p.beyond(p.last, float64(p.last)*theta, 0)
 	p.top = max(p.knot[p.last], t.P-t.Q)
 	p.err += 2 * t.Err
 	return p
@@ -99,27 +137,25 @@ func (p *switchedLaplace) Tails(eps, tol float64) profiles.Tails {
 		// segment bounds it.
 		dt = min((tol+p.err+2*roundOff*math.Abs(eps))*(1+math.Exp(min(100, eps-rest))), right-left)
 	}
-	return p.beyond(t, dt)
+	return p.beyond(k, t, dt)
 }
 
-// beyond returns the tails of the outputs above t, which is known to dt.
-func (p *switchedLaplace) beyond(t, dt float64) profiles.Tails {
-	ps, pc := newLogSum(), newLogSum()
-	for u, l := range p.LogP {
-		if math.IsInf(l, -1) {
-			continue
-		}
-		y := t - float64(u)*p.theta
-		up, below := laplaceTails(y)
-		e := p.Err[u] + dt + roundOff*(4+2*math.Abs(y))
-		ps.add(l+up, e)
-		pc.add(l+below, e)
-	}
+// beyond returns the tails of the outputs above t between knots k and k+1, which is
+// known to dt: with A = ½e^{low−t} and B = ½e^{high+t}, Pr[U > k] − B + A and
+// Pr[U ≤ k] − A + B.
+func (p *switchedLaplace) beyond(k int, t, dt float64) profiles.Tails {
+	a, b := p.low[k]-t-math.Ln2, p.high[k]+t-math.Ln2
+	near, off := &p.down[k], &p.up[k]
+	move := func(x, err float64) float64 { return err + dt + 2*roundOff*(2+t+finiteAbs(x)) }
+	aErr, bErr := move(a, near.expErr), move(b, off.expErr)
 	up, below := laplaceTails(t)
 	r := profiles.Tails{Q: up, QC: below}
-	r.P, r.Err = ps.value(len(p.LogP))
-	r.PC, r.ErrC = pc.value(len(p.LogP))
-	e := dt + roundOff*(4+2*t)
+	x, e := lessHalf(off.log, off.err, off.law, off.least, b, bErr)
+	r.P, r.Err = addLogs(x, e, a, aErr+near.expLaw)
+	x, e = lessHalf(near.log, near.err, near.law, near.least, a, aErr)
+	r.PC, r.ErrC = addLogs(x, e, b, bErr+off.expLaw)
+	r.P, r.PC = min(0, r.P), min(0, r.PC)
+	e = dt + roundOff*(4+2*t)
 	r.Err, r.ErrC = max(r.Err, e), max(r.ErrC, e)
 	return r
 }

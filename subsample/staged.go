@@ -62,6 +62,9 @@ func (c *coupled) at(t, dt float64) (logP, logQ, logAlpha, slope, err float64) {
 // slope returns log Q_j at the threshold t, its derivative, log α_j and its
 // derivative: at without the P side and without errors. It is for the search only.
 func (c *coupled) slope(t float64) (logQ, dLogQ, logAlpha, dLogAlpha float64) {
+	if logQ, dLogQ, logAlpha, dLogAlpha, ok := c.quickSlope(t); ok {
+		return logQ, dLogQ, logAlpha, dLogAlpha
+	}
 	logAlpha, dLogAlpha, i := c.roughAverage(t)
 	none := xmath.LogNormalTail(t)
 	h := xmath.NormalHazard(t)
@@ -84,6 +87,29 @@ func (c *coupled) slope(t float64) (logQ, dLogQ, logAlpha, dLogAlpha float64) {
 		down += w * xmath.NormalHazard(x) * dLogAlpha / s
 	}
 	return none + math.Log(sum), -down / sum, logAlpha, dLogAlpha
+}
+
+// quickSlope is slope in plain numbers.
+func (c *coupled) quickSlope(t float64) (logQ, dLogQ, logAlpha, dLogAlpha float64, ok bool) {
+	v, ok := c.quickAverage(t)
+	if !ok {
+		return 0, 0, 0, 0, false
+	}
+	w := c.fast
+	down := c.upTo[v.i] * xmath.NormalDensity(t)
+	q := down * w.ratio.At(t)
+	for u := v.i + 1; u <= c.last(); u++ {
+		s := float64(u) * c.theta
+		x := s/2 + v.log/s
+		density := xmath.NormalDensity(x)
+		tail := density * w.ratio.At(x)
+		if w.above[u]*tail < 1e-16*q {
+			break
+		}
+		q += c.p[u] * tail
+		down += c.p[u] * density * v.slope / s
+	}
+	return math.Log(q), -down / q, v.log, v.slope, q > 1e-290
 }
 
 // roughTail is Φ̄(x) with a relative error of x²u.
@@ -126,18 +152,18 @@ func (c *coupled) roughAverage(t float64) (logAlpha, slope float64, i int) {
 }
 
 // reach moves t until log Q_j is logKappa, by Newton's method.
-func (c *coupled) reach(t, least, logKappa float64) (at, logAlpha, dLogAlpha float64) {
+func (c *coupled) reach(t, least, logKappa float64) (at, dLogQ, logAlpha, dLogAlpha float64) {
 	for range 40 {
 		q, dq, a, da := c.slope(t)
 		step := (logKappa - q) / dq
 		next := max(least, t+step)
 		if math.Abs(next-t) < 1e-13*(1+t) {
-			return next, a, da
+			return next, dq, a, da
 		}
 		t = next
 	}
-	_, _, logAlpha, dLogAlpha = c.slope(t)
-	return t, logAlpha, dLogAlpha
+	_, dLogQ, logAlpha, dLogAlpha = c.slope(t)
+	return t, dLogQ, logAlpha, dLogAlpha
 }
 
 // A sharing is what first found for one ε.
@@ -195,13 +221,13 @@ func (p *staged) first(n int, eps, tol float64) (s sharing, logP, logQ, err floa
 				t[j] = t0[j]
 				continue
 			}
-			var a, da float64
-			t[j], a, da = p.item[j].reach(max(t[j], t0[j]), t0[j], logKappa)
+			var dq, a, da float64
+			t[j], dq, a, da = p.item[j].reach(max(t[j], t0[j]), t0[j], logKappa)
 			if a > eps {
 				s.add(p.logPi[j]+a+xmath.Log1mExp(eps-a), 0)
 			}
 			active.add(p.logPi[j], 0)
-			v.add(p.logPi[j]+a+math.Log(da)-math.Log(xmath.NormalHazard(t[j])), 0)
+			v.add(p.logPi[j]+a+math.Log(-da/dq), 0)
 		}
 		if s.s == 0 {
 			return math.Inf(-1), 0, 0
@@ -226,6 +252,7 @@ func (p *staged) first(n int, eps, tol float64) (s sharing, logP, logQ, err floa
 			}
 		}
 		x = p.joint(t, t0, q0, x, eps, logTarget)
+		polished := false
 		for range 100 {
 			e, slope, r := excess(x)
 			if r > 0 {
@@ -254,6 +281,10 @@ func (p *staged) first(n int, eps, tol float64) (s sharing, logP, logQ, err floa
 			}
 			resid = math.Abs(next - x)
 			x = next
+			if found && !polished && resid > 1e-13*(1+math.Abs(x)) {
+				polished = true // the thresholds are those before the step
+				continue
+			}
 			if found || hi-lo < 1e-11*(1+math.Abs(x)) {
 				resid = max(resid, min(hi-lo, 1e-11*(1+math.Abs(x))))
 				break
@@ -268,8 +299,8 @@ func (p *staged) first(n int, eps, tol float64) (s sharing, logP, logQ, err floa
 		}
 	}
 	ps, qs := newLogSum(), newLogSum()
-	// The hazards in rate are those of the normal, not of the few copies beyond the
-	// block; the half more covers that and the second order.
+	// At ε = 0 the hazard in rate is that of the normal, not of the few copies beyond
+	// the block; the half more covers that and the second order.
 	slack := resid + 4e-13*(1+math.Abs(logKappa)) + 1.5*tol*rate
 	ps.add(p.logNone+logKappa, p.noneErr+slack)
 	qs.add(p.logNone+logKappa, p.noneErr+slack)

@@ -1,7 +1,6 @@
 package subsample
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"sync"
@@ -51,12 +50,15 @@ type tabled struct {
 
 	ratio *xmath.TailRatio
 
-	mu    sync.Mutex
-	parts map[int][]segment // by the base interval; empty: no table there
+	mu     sync.Mutex
+	parts  map[int][]segment // by the base interval; empty: no table there
+	ends   map[int]node
+	spans  []span // to build a segment in
+	shares []spanShare
 }
 
 // A weight is w_{ju}, summed over the slots of a class.
-type weight struct{ log, err float64 }
+type weight struct{ log, err, plain float64 }
 
 // A node holds log α_{ju}, by class and u − 1, at one loss; +Inf is what weighs too
 // little for first to look at.
@@ -81,7 +83,6 @@ type span struct {
 	logC      float64 // log |c_{ju}|; c_{ju} < 0, of what weighs little, if rise is
 	logA      float64 // log |a_{ju}|
 	negative  bool    // a_{ju} < 0
-	most      float64 // log of what P, and Q times α, have of it at most
 }
 
 // A spanValue is a span in plain numbers: α_{ju} at the left node, a_{ju}, c_{ju},
@@ -92,6 +93,12 @@ type spanValue struct {
 	s, perS, log, rise, alpha, weight, a, c float64
 	err, cErr, farErr, nearErr              float64
 	movesP, movesQ                          float64
+}
+
+// A spanShare is what a span adds to P and Q at most, and its largest threshold.
+type spanShare struct {
+	spanValue
+	p, q, x float64
 }
 
 type segment struct {
@@ -110,7 +117,7 @@ const (
 	nodeEnd     = 60 // threshold beyond which the shares are found for every loss: Φ̄(60) < 1e-784
 	maxWeights  = 1 << 14
 	// Terms below e^−nearby of the sum count as an error.
-	nearby = 33
+	nearby = 30
 	// The shares are those of a π_0 less by this, so that no rounding of weights or
 	// of the search makes them more than there is.
 	shareSlack = 1e-10
@@ -119,7 +126,7 @@ const (
 func newTabled(p *staged) *tabled {
 	less := *p
 	less.logNone -= shareSlack
-	t := &tabled{staged: p, best: &less, ratio: xmath.Ratios(), parts: map[int][]segment{}}
+	t := &tabled{staged: p, best: &less, ratio: xmath.Ratios(), parts: map[int][]segment{}, ends: map[int]node{}}
 	n := len(p.item)
 	for t.classes < min(n, 24) && p.above[t.classes] > p.above[0]-60 {
 		t.classes++
@@ -132,7 +139,7 @@ func newTabled(p *staged) *tabled {
 		c := p.item[j]
 		for u := 1; u <= c.last(); u++ {
 			if u > len(t.weights[k]) {
-				t.weights[k] = append(t.weights[k], weight{math.Inf(-1), 0})
+				t.weights[k] = append(t.weights[k], weight{log: math.Inf(-1)})
 			}
 			w := &t.weights[k][u-1]
 			l := p.logPi[j] + c.LogP[u]
@@ -147,6 +154,9 @@ func newTabled(p *staged) *tabled {
 	sum := 0
 	for _, ws := range t.weights {
 		sum += len(ws)
+		for u := range ws {
+			ws[u].plain = math.Exp(ws[u].log)
+		}
 	}
 	t.large = sum > maxWeights
 	return t
@@ -231,27 +241,56 @@ func (t *tabled) node(x float64) node {
 		v.ok = off+err < shareSlack/2
 		v.rest += math.Exp(left) * (math.Abs(off) + err)
 	}
-	v.logValue = t.value(v.log)
+	v.logValue = t.value(func(k, u int) float64 { return v.log[k][u] })
 	// One class for many numbers of slots must not cost more than straight lines do.
 	v.ok = v.ok && v.logValue <= xmath.LogSub(logP, eps+logQ)+nodeTol
 	return v
 }
 
-// value is log Σ w_{ju} h_u(α_{ju}).
-func (t *tabled) value(log [][]float64) float64 {
-	h := newLogSum()
-	for k := range log {
-		for u, l := range log[k] {
-			w := t.weights[k][u].log
+// value is log Σ w_{ju} h_u(α_{ju}) with log α_{ju} = at(class, u − 1), for choices
+// that no error of a millionth matters to.
+func (t *tabled) value(at func(k, u int) float64) float64 {
+	sum := 0.0
+	for k, ws := range t.weights {
+		for u := range ws {
+			w := ws[u].plain
+			if !(w > 1e-17*sum) {
+				continue
+			}
+			l := at(k, u)
 			if math.IsInf(l, 1) {
 				continue
 			}
-			if h.s > 0 && w < h.now()-40 {
+			s := float64(u+1) * t.whole.theta
+			x := s/2 + l/s
+			if !(x < powersReach && l < 600) {
+				return t.logValue(at)
+			}
+			f := xmath.NormalDensity(x) * math.Exp(l)
+			if x < s {
+				sum += w * (1 - f*(t.ratio.At(s-x)+t.ratio.At(x)))
+			} else {
+				sum += w * f * (t.ratio.At(x-s) - t.ratio.At(x))
+			}
+		}
+	}
+	if sum < 1e-280 {
+		return t.logValue(at)
+	}
+	return math.Log(sum)
+}
+
+func (t *tabled) logValue(at func(k, u int) float64) float64 {
+	h := newLogSum()
+	for k, ws := range t.weights {
+		for u := range ws {
+			w, l := ws[u].log, at(k, u)
+			if math.IsInf(l, 1) || h.s > 0 && w < h.now()-40 {
 				continue
 			}
 			s := float64(u+1) * t.whole.theta
-			y := s/2 + l/s
-			h.add(w+xmath.LogSub(xmath.LogNormalTail(y-s), l+xmath.LogNormalTail(y)), 0)
+			x := s/2 + l/s
+			h.add(w+xmath.LogSub(xmath.LogNormalTail(x-s), l+xmath.LogNormalTail(x)), 0)
 		}
 	}
 	return h.now()
@@ -265,7 +304,15 @@ func (t *tabled) part(k int) []segment {
 	if p, ok := t.parts[k]; ok {
 		return p
 	}
-	a, b := t.node(t.start+float64(k)*nodeSpacing), t.node(t.start+float64(k+1)*nodeSpacing)
+	end := func(k int) node { // of two intervals
+		v, ok := t.ends[k]
+		if !ok {
+			v = t.node(t.start + float64(k)*nodeSpacing)
+			t.ends[k] = v
+		}
+		return v
+	}
+	a, b := end(k), end(k+1)
 	var out []segment
 	ok := true
 	var split func(a, b node, depth int)
@@ -275,17 +322,14 @@ func (t *tabled) part(k int) []segment {
 			return
 		}
 		lambda := math.Expm1(m.eps-a.eps) / math.Expm1(b.eps-a.eps)
-		log := make([][]float64, len(a.log))
-		for k := range log {
-			log[k] = make([]float64, len(a.log[k]))
-			for u, l := range a.log[k] {
-				log[k][u] = math.Inf(1)
-				if !math.IsInf(l, 1) && !math.IsInf(b.log[k][u], 1) {
-					log[k][u] = l + math.Log1p(lambda*math.Expm1(b.log[k][u]-l))
-				}
+		between := func(k, u int) float64 {
+			l := a.log[k][u]
+			if math.IsInf(l, 1) || math.IsInf(b.log[k][u], 1) {
+				return math.Inf(1)
 			}
+			return l + math.Log1p(lambda*math.Expm1(b.log[k][u]-l))
 		}
-		if depth > 0 && !(t.value(log)-m.logValue < nodeTol) {
+		if depth > 0 && !(t.value(between)-m.logValue < nodeTol) {
 			split(a, m, depth-1)
 			split(m, b, depth-1)
 			return
@@ -306,6 +350,7 @@ func (t *tabled) segment(a, b node) segment {
 	for _, ws := range t.weights {
 		copies = max(copies, len(ws))
 	}
+	g.spans = t.spans[:0]
 	for u := range copies {
 		first := len(g.spans)
 	classes:
@@ -338,17 +383,7 @@ func (t *tabled) segment(a, b node) segment {
 			g.spans = append(g.spans, c)
 		}
 	}
-	for i := range g.spans {
-		// c_{ju}Q_u ≤ c_{ju}P_u/α_{ju} and c_{ju}α ≤ α_{ju}·rise/growth·(1 + growth).
-		c := &g.spans[i]
-		c.most = c.logW + math.Log(2+math.Abs(c.rise)/g.growth*(1+g.growth)) + 1e-9
-	}
-	slices.SortStableFunc(g.spans, func(a, b span) int { return -cmp.Compare(a.most, b.most) })
-	g.above = make([]float64, len(g.spans)+1)
-	g.above[len(g.spans)] = math.Inf(-1)
-	for i := len(g.spans) - 1; i >= 0; i-- {
-		g.above[i] = xmath.LogAdd(g.above[i+1], g.spans[i].most)
-	}
+	t.spans, g.spans = g.spans, slices.Clone(g.spans)
 	g.values = t.values(g)
 	g.mLo, g.mHi = t.unequal(g, a, 0), t.unequal(g, b, 1)
 	return g
@@ -359,27 +394,27 @@ func (t *tabled) values(g segment) []spanValue {
 	if t.logGiven > -700 || g.hi.eps > 600 {
 		return nil
 	}
-	type part struct {
-		v    spanValue
-		p, q float64 // what it adds at most
-		x    float64 // largest threshold
-	}
-	var parts []part
+	parts := t.shares[:0]
 	var p, q float64 // at the right end, where they are least
+	perAlpha := math.Exp(-g.lo.eps)
+	// tails returns Q_u and P_u at log α_{ju} = l.
+	tails := func(v *spanValue, l, alpha float64) (far, near float64) {
+		x := v.s/2 + l*v.perS
+		f := xmath.NormalDensity(x)
+		far, near = f*t.ratio.At(x), f*alpha*t.ratio.At(math.Abs(x-v.s))
+		if x < v.s {
+			near = 1 - near
+		}
+		return far, near
+	}
 	for i := range g.spans {
 		c := &g.spans[i]
 		if !(math.Abs(c.log) < 600) {
 			return nil
 		}
 		s := float64(c.u) * t.whole.theta
-		v := spanValue{s: s, perS: 1 / s, log: c.log, rise: c.rise, alpha: math.Exp(c.log), weight: math.Exp(c.logW),
-			a: math.Exp(c.logA), c: math.Exp(c.logC), err: c.err}
-		if c.negative {
-			v.a = -v.a
-		}
-		if c.rise < 0 {
-			v.c = -v.c
-		}
+		v := spanValue{s: s, perS: 1 / s, log: c.log, rise: c.rise, alpha: math.Exp(c.log), weight: math.Exp(c.logW), err: c.err}
+		v.a, v.c = v.alpha*((g.growth-c.rise)/g.growth), v.alpha*perAlpha*(c.rise/g.growth)
 		l := c.log + math.Log1p(c.rise)
 		low, high := min(c.log, l), max(c.log, l)
 		x, y := s/2+high*v.perS, max(math.Abs(low*v.perS-s/2), math.Abs(high*v.perS-s/2))
@@ -393,33 +428,31 @@ func (t *tabled) values(g segment) []spanValue {
 		move := math.Abs(c.rise) * v.perS / min(1, 1+c.rise) * 1.01
 		v.movesP = v.weight * (v.alpha*(1+max(0, c.rise)) + math.Abs(v.a)) * move
 		v.movesQ = v.weight * math.Abs(v.c) * move
-		far, near := t.ratio.Tail(s/2+l*v.perS), t.ratio.Tail(l*v.perS-s/2)
-		p += v.weight * (near - v.a*far)
-		q += v.weight * v.c * far
-		x = s/2 + low*v.perS
-		if x < 0 { // a likelihood ratio this small is no share of α ≥ 1
+		if s/2+low*v.perS < 0 { // a likelihood ratio this small is no share of α ≥ 1
 			return nil
 		}
-		far, near = t.ratio.Tail(x), t.ratio.Tail(x-s)
-		parts = append(parts, part{v, v.weight * (near + max(0, -v.a)*far), v.weight * math.Abs(v.c) * far, top})
+		far, near := tails(&v, l, v.alpha*(1+c.rise))
+		p += v.weight * (near - v.a*far)
+		q += v.weight * v.c * far
+		if c.rise > 0 {
+			far, near = tails(&v, c.log, v.alpha)
+		}
+		parts = append(parts, spanShare{v, v.weight * (near + max(0, -v.a)*far), v.weight * math.Abs(v.c) * far, top})
 	}
 	if !(p > 1e-280 && q > 1e-280) {
 		return nil
 	}
-	size := func(a part) float64 { return a.p/p + a.q/q }
-	slices.SortStableFunc(parts, func(a, b part) int { return -cmp.Compare(size(a), size(b)) })
-	n, rest := len(parts), 0.0
-	for ; n > 0; n-- {
-		if rest += size(parts[n-1]); rest > math.Exp(-nearby) {
-			break
+	t.shares = parts
+	out := make([]spanValue, 0, len(parts)/2)
+	for i := range parts {
+		a := &parts[i]
+		if (a.p/p+a.q/q)*float64(len(parts)) < math.Exp(-nearby) {
+			continue
 		}
-	}
-	out := make([]spanValue, n)
-	for i := range out {
-		out[i] = parts[i].v
-		if parts[i].x > powersReach {
+		if a.x > powersReach {
 			return nil
 		}
+		out = append(out, a.spanValue)
 	}
 	return out
 }
@@ -519,9 +552,6 @@ func (t *tabled) up(eps, tol float64) (logP, logQ, err float64) {
 	n := 0
 	for i := range g.spans {
 		c := &g.spans[i]
-		if i > 0 && g.above[i]+nearby < ps.now() && g.above[i]+nearby-eps < qs.now() {
-			break
-		}
 		s := float64(c.u) * t.whole.theta
 		grown := 1 + lambda*c.rise
 		l := c.log + math.Log(grown)
