@@ -48,7 +48,9 @@ const (
 // A publicChoice is the public choice of one of several profiles: item u with
 // probability e^logW[u]; with what is left, e^logRest, everything is given away.
 // The hockey-stick divergence of it is the weighted sum, for every pair P, Q
-// that mixes pairs with the same weights (joint convexity).
+// that mixes pairs with the same weights (joint convexity). The items have no
+// atoms, or list them in their support: discrete profiles are mixed by
+// discreteMixture.
 type publicChoice struct {
 	items     []profiles.Profile
 	logW, err []float64

@@ -9,7 +9,7 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// laplaces is the public choice (see publicChoice) of Laplace profiles, the u-th
+// laplaces is the public choice (see groupMixture) of Laplace profiles, the u-th
 // of largest loss m_u with weight w_u, m_u ascending; everything is given away
 // with what is left, R. With a = |ε|, sums over m_u > a and
 //

@@ -111,9 +111,9 @@ type segment struct {
 }
 
 const (
-	nodeSpacing = 0.5 // of thresholds, in units of the noise
-	nodeDepth   = 8   // halvings at most
-	nodeTol     = 1e-4
+	nodeSpacing = 1 // of thresholds, in units of the noise
+	nodeDepth   = 9 // halvings at most
+	nodeTol     = 3e-3
 	nodeEnd     = 60 // threshold beyond which the shares are found for every loss: Φ̄(60) < 1e-784
 	maxWeights  = 1 << 14
 	// Terms below e^−nearby of the sum count as an error.
