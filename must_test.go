@@ -35,6 +35,8 @@ func TestMustCounterexample(t *testing.T) {
 		{fixed(subsample.NewWithoutReplacement(10000, 200)), accountant.Substitute, 1.32967512505, 1.332183, 1.53393601172},
 		{fixed(subsample.NewWithReplacement(10000, 200)), accountant.Substitute, 1.33549622533, 1.338083, 1.543624},
 		{fixed(subsample.NewMustOW(10000, 118, 200)), accountant.Substitute, 9.40840101779, 9.4360, 9.625189},
+		// No adaptive attack was computed for MUST.WW.
+		{fixed(subsample.NewMustWW(10000, 118, 200)), accountant.Substitute, 10.6369929277, 10.6369929277, 10.843702},
 		// Under add-remove the pairs are exact (must-gap.md §2, §7.7).
 		{fixed(subsample.NewWithoutReplacement(10000, 200)), accountant.AddRemove, 1.32967512505, 1.32967512505, 1.32967512505},
 		{fixed(subsample.NewWithReplacement(10000, 200)), accountant.AddRemove, 1.33549622533, 1.33549622533, 1.33549622533},

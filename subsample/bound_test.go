@@ -49,6 +49,14 @@ func TestTinyDivergencesGolden(t *testing.T) {
 				break
 			}
 		}
+		// must.md §8, check 12: nothing is above Theorem 5, which B attains for WOR and A
+		// at ε = 0.
+		if max(got[0], got[1], got[2]) > got[3]*(1+1e-12) {
+			t.Errorf("%v eps %v: Theorem 5 is below one of A, B, B reversed: %v", c.s, c.eps, got)
+		}
+		if c.s.kind == withoutReplacement && rel(got[1], got[3]) > 1e-12 || c.eps == 0 && rel(got[0], got[3]) > 1e-12 {
+			t.Errorf("%v eps %v: A, B, B reversed, Theorem 5 = %v, want A or B to attain it", c.s, c.eps, got)
+		}
 	}
 }
 

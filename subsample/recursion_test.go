@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"testing"
 
 	"github.com/dpaccountant/accountant/profiles"
@@ -59,16 +60,22 @@ func TestAdaptiveBoundGolden(t *testing.T) {
 	for _, c := range []struct {
 		name         string
 		s            FixedSize
+		sigma        float64
 		k            int64
 		guess        float64
 		lower, upper float64
 	}{
-		{"WOR", paper, 100, 0.4443, 0.406447, 0.406945 * (1 + 7e-4)},
-		{"WOR", paper, 1000, 1.5339, 1.332183, 1.337672},
+		{"WOR", paper, 4, 100, 0.4443, 0.406447, 0.406945 * (1 + 7e-4)},
+		{"WOR", paper, 4, 1000, 1.5339, 1.332183, 1.337672},
 		// No cover was computed for WR; its envelope is 0.447864 (§6).
-		{"WR", replaced, 100, 0.4479, 0.409507, 0.4125},
+		{"WR", replaced, 4, 100, 0.4479, 0.409507, 0.4125},
+		// Second setting: n = 1000, m = 50.
+		{"WOR 2", must(NewWithoutReplacement(1000, 50)), 5, 1000, 3.1306, 2.782489, 2.793608},
 	} {
-		a := boundOf(t, c.s, 4)
+		if c.sigma == 5 && os.Getenv("SLOW_GOLDEN") == "" {
+			continue // seconds
+		}
+		a := boundOf(t, c.s, c.sigma)
 		p, err := a.Upper(c.k, c.guess, math.Log(1e-5), 1<<15)
 		if err != nil {
 			t.Fatal(err)

@@ -83,20 +83,20 @@ func refined(s FixedSize, theta float64) func(eps float64) []float64 {
 	switch s.kind {
 	case mustOW:
 		rate := float64(s.subset) / float64(s.population)
-		inner := weightsAbove(s.drawn(1), 1e-22)
+		inner := weightsAbove(s.drawn(1), 1e-18)
 		return func(eps float64) []float64 {
 			return []float64{dropped(inner, rate, theta, math.Expm1(eps)*(1-rate))}
 		}
 	case mustWW:
 		logPi, _, _ := s.slots()
 		none := math.Exp(logPi[0])
-		const most = 7
+		const most = 7 // and no more at the paper's setting: the rest is 1e-20
 		var pi [most + 1]float64
 		var lambda [3][most + 1]float64
 		var drawn [most + 1][]float64
 		for j := 1; j <= most; j++ {
 			pi[j] = math.Exp(logPi[j])
-			drawn[j] = weightsAbove(s.drawn(j), min(1e-3, 1e-22/pi[j]))
+			drawn[j] = weightsAbove(s.drawn(j), min(1e-3, 1e-18/pi[j]))
 			lambda[0][j] = pi[j] / (1 - none)
 			lambda[1][j] = 0.9 * math.Pow(0.1, float64(j-1))
 			lambda[2][j] = 0.7 * math.Pow(0.3, float64(j-1))
