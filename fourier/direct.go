@@ -136,19 +136,27 @@ func composeDirect(terms []term, theta float64, n int64, excess []float64, work 
 		}
 	}
 	const maxKept = 1 << 14
+	at := func(k int64) (f freq, kept bool) {
+		f = freq{k: k}
+		for i := range spectra {
+			re, im, e := spectra[i].at(k, n)
+			if !f.timesNear(re, im, e, spectra[i].count) {
+				return f, false
+			}
+		}
+		return f, true
+	}
+	// If the last frequency there is time for counts, there will not be enough.
+	if last := min(int64(work/size), maxKept-1); last <= n/2 {
+		if _, kept := at(last); kept {
+			return nil
+		}
+	}
 	for k := int64(0); k <= n/2; k++ {
 		if work -= size; work < 0 || k >= maxKept {
 			return nil
 		}
-		f := freq{k: k}
-		kept := true
-		for i := range spectra {
-			re, im, e := spectra[i].at(k, n)
-			if !f.timesNear(re, im, e, spectra[i].count) {
-				kept = false
-				break
-			}
-		}
+		f, kept := at(k)
 		if kept {
 			c.freqs = append(c.freqs, f)
 			continue

@@ -39,7 +39,7 @@ func reach(far func(float64) bool, end float64) float64 {
 		t := math.Ldexp(sign, e)
 		return sign < 0 && far(t) || sign > 0 && (t >= end || !far(t))
 	}
-	e := leastInt(tiny, huge, 0, passed)
+	e := leastInt(tiny, huge, passed)
 	in, out := 0.0, math.Ldexp(sign, e)
 	switch {
 	case sign < 0:
@@ -64,17 +64,23 @@ func reach(far func(float64) bool, end float64) float64 {
 }
 
 // leastInt returns the least e in [lo, hi] at which a condition holds that holds
-// from there on, and hi if there is none. It looks near guess first.
-func leastInt(lo, hi, guess int, holds func(int) bool) int {
+// from there on, and hi if there is none. It starts from 0 and goes up in small
+// steps at first: tails far out are dear.
+func leastInt(lo, hi int, holds func(int) bool) int {
 	// Invariant: it does not hold below lo, and holds at hi if anywhere.
-	for step := 3; lo < hi; step *= 2 {
-		if guess < lo || guess >= hi {
-			guess = lo + (hi-lo)/2
+	e, up, down := 0, 2, 3
+	for lo < hi {
+		if e < lo || e >= hi {
+			e = lo + (hi-lo)/2
 		}
-		if holds(guess) {
-			hi, guess = guess, guess-step
-		} else {
-			lo, guess = guess+1, guess+step
+		if holds(e) {
+			hi, e = e, e-down
+			down *= 2
+			continue
+		}
+		lo, e = e+1, e+up
+		if e > 12 {
+			up *= 2
 		}
 	}
 	return lo

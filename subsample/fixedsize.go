@@ -55,30 +55,30 @@ func Group(base profiles.Base, size int, r profiles.Relation) (profiles.Profile,
 // moves the mean by the substitution sensitivity. For the Gaussian this is known
 // exactly, but for MUST.OW (§8 there).
 func (s FixedSize) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechanism, error) {
-	m, err := s.apply(b, r)
+	pair, err := b.Pair(profiles.Substitute)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	law := s.Multiplicity()
+	m, err := s.apply(b, pair, law, r)
 	if err == nil && r == profiles.Substitute {
-		if t, err := s.NewAdaptiveBound(b); err == nil {
+		if t, err := s.adaptiveBound(b, pair, law); err == nil {
 			m.Together = t
 		}
 	}
 	return m, err
 }
 
-func (s FixedSize) apply(b profiles.Base, r profiles.Relation) (profiles.Mechanism, error) {
-	pair, err := b.Pair(profiles.Substitute)
-	if err != nil {
-		return profiles.Mechanism{}, err
-	}
+func (s FixedSize) apply(b profiles.Base, pair profiles.Profile, law Multiplicity, r profiles.Relation) (profiles.Mechanism, error) {
 	fail := func(err error) (profiles.Mechanism, error) { return profiles.Mechanism{}, err }
 	if s.kind == withoutReplacement || s.batch == 1 {
 		return s.single(b, pair, r)
 	}
-	law := s.Multiplicity()
 	g, isGaussian := pair.(profiles.Gaussian)
 	if isGaussian && r == profiles.AddRemove && s.kind != mustOW {
 		return profiles.NewMechanism(b.Name(), r, newSwitched(law, 1/g.NoiseMultiplier())), nil
 	}
-	lower, err := s.Attack(b)
+	lower, err := attack(pair, law)
 	if err != nil {
 		return fail(err)
 	}
@@ -126,7 +126,7 @@ func (s FixedSize) apply(b profiles.Base, r profiles.Relation) (profiles.Mechani
 			upper, err = Envelope(in, s.subsetRate())
 		}
 	case mustWW:
-		upper = newTabled(s.stagedProfile(theta))
+		upper = newTabled(s.stagedProfile(law, theta))
 	default:
 		upper = newCoupled(law, theta)
 	}
@@ -274,7 +274,11 @@ func (s FixedSize) Attack(b profiles.Base) (profiles.Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	law := s.Multiplicity()
+	return attack(pair, s.Multiplicity())
+}
+
+// attack is Attack on the pair of the mechanism and the law of the copies.
+func attack(pair profiles.Profile, law Multiplicity) (profiles.Profile, error) {
 	switch p := pair.(type) {
 	case profiles.Gaussian:
 		return newSwitched(law, 1/p.NoiseMultiplier()), nil

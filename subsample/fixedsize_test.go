@@ -336,7 +336,7 @@ func TestStagedSharesBest(t *testing.T) {
 			best = min(best, 4./9*greedy(one, c.theta, a+(a-1)*l)+1./9*greedy(two, c.theta, a+(a-1)*4*(1-l)))
 		}
 		// The hundredth step is within 1e-6 of the minimum of a convex function.
-		if got := deltaOf(s.stagedProfile(c.theta), c.eps); got > best+1e-12 || got < best-1e-6 {
+		if got := deltaOf(stagedOf(s, c.theta), c.eps); got > best+1e-12 || got < best-1e-6 {
 			t.Errorf("theta %v eps %v: %v, brute force %v", c.theta, c.eps, got, best)
 		}
 	}

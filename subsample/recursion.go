@@ -205,16 +205,20 @@ func (s FixedSize) NewAdaptiveBound(b profiles.Base) (*AdaptiveBound, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.adaptiveBound(b, pair, s.Multiplicity())
+}
+
+func (s FixedSize) adaptiveBound(b profiles.Base, pair profiles.Profile, law Multiplicity) (*AdaptiveBound, error) {
 	g, ok := pair.(profiles.Gaussian)
 	if !ok {
 		return nil, fmt.Errorf("mechanism: %q is not in [gaussian], for which the recursion is proved", b.Name())
 	}
-	a := &AdaptiveBound{theta: 1 / g.NoiseMultiplier(), families: map[float64]*family{}, failed: map[float64]error{}}
-	if a.attack, err = s.Attack(b); err != nil {
+	lower, err := attack(pair, law)
+	if err != nil {
 		return nil, err
 	}
+	a := &AdaptiveBound{theta: 1 / g.NoiseMultiplier(), attack: lower, families: map[float64]*family{}, failed: map[float64]error{}}
 	rate := ratioUp(s.batch, s.population)
-	law := s.Multiplicity()
 	switch {
 	case rate == 1 && s.kind == withoutReplacement:
 		return nil, fmt.Errorf("sampling: the whole population is not a sample")

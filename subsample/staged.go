@@ -34,9 +34,10 @@ type staged struct {
 	whole    *switched  // where the search for κ starts: at α ≫ 1 all thresholds are its
 }
 
-func (s FixedSize) stagedProfile(theta float64) *staged {
+// law is that of the copies over both stages.
+func (s FixedSize) stagedProfile(law Multiplicity, theta float64) *staged {
 	pi, errs, last := s.slots()
-	p := &staged{logNone: pi[0], noneErr: errs[0], logGiven: last, whole: newSwitched(s.Multiplicity(), theta)}
+	p := &staged{logNone: pi[0], noneErr: errs[0], logGiven: last, whole: newSwitched(law, theta)}
 	for j := 1; j < len(pi); j++ {
 		p.logPi, p.piErr = append(p.logPi, pi[j]), append(p.piErr, errs[j])
 		c := newCoupled(s.drawn(j), theta)

@@ -27,7 +27,7 @@ func TestStagedSharesAddUp(t *testing.T) {
 			math.Exp(rnd.Float64()*4 - 1), math.Exp(rnd.Float64()*9 - 6)})
 	}
 	for _, c := range cases {
-		p := must(NewMustWW(c.n, c.b, c.m)).stagedProfile(2 / c.sigma)
+		p := stagedOf(must(NewMustWW(c.n, c.b, c.m)), 2/c.sigma)
 		s, _, _, err := p.share(c.e, 0)
 		sum := newLogSum()
 		for j := range s.n {
@@ -43,3 +43,5 @@ func TestStagedSharesAddUp(t *testing.T) {
 		}
 	}
 }
+
+func stagedOf(s FixedSize, theta float64) *staged { return s.stagedProfile(s.Multiplicity(), theta) }

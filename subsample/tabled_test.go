@@ -21,7 +21,7 @@ func TestTabled(t *testing.T) {
 		n, b, m int64
 		theta   float64
 	}{{10000, 118, 200, 0.25}, {1000, 100, 50, 0.2}, {10, 10, 5, 1}, {3, 2, 3, 2}, {1000, 200, 100, 4}, {2, 1, 2, 0.5}} {
-		exact := must(NewMustWW(c.n, c.b, c.m)).stagedProfile(c.theta)
+		exact := stagedOf(must(NewMustWW(c.n, c.b, c.m)), c.theta)
 		p := plain{newTabled(exact)}
 		profiletest.Run(t, p, nil, profiletest.Grid(p, 3))
 		used := false
@@ -44,7 +44,7 @@ func TestTabled(t *testing.T) {
 
 // What the table answers does not depend on what it was asked before.
 func TestTabledOrder(t *testing.T) {
-	exact := must(NewMustWW(1000, 100, 50)).stagedProfile(0.2)
+	exact := stagedOf(must(NewMustWW(1000, 100, 50)), 0.2)
 	a, b := newTabled(exact), newTabled(exact)
 	var asked []float64
 	for e := 1e-5; e < 30; e *= 1.7 {
