@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/pld"
@@ -32,17 +33,18 @@ type plan struct {
 	scale    float64 // tilted standard deviation of one average step
 	wantLog  float64 // width wanted, in log δ
 	margin   float64 // how far below δ tails are followed
+	far      float64 // and usually
 	near     *local
 }
 
 func (s *Sum) newPlan(c cumulant, eps, logDelta, theta, wantLog float64) plan {
 	_, g, v := c.logDelta(eps, theta)
-	return plan{c: c, eps: eps, log: logDelta, theta: theta, g: max(g, 1e-300), scale: math.Sqrt(v / s.copies), wantLog: wantLog, margin: farMargin}
+	return plan{c: c, eps: eps, log: logDelta, theta: theta, g: max(g, 1e-300), scale: math.Sqrt(v / s.copies), wantLog: wantLog, margin: s.farMargin(), far: s.farMargin()}
 }
 
 // room is by how much further than asked lattices reach, to serve more questions.
 func (p plan) room() float64 {
-	if p.margin < farMargin {
+	if p.margin < p.far {
 		return 0.5
 	}
 	return 4
@@ -323,19 +325,22 @@ func (s *Sum) run(p plan, step float64, exact bool, tol float64) (*pass, error) 
 		return nil, errTooLong
 	}
 	excess := []float64{w.s * 0.5, w.s, w.s * 1.6}
-	for _, side := range []struct {
-		terms []term
-		out   **composition
-	}{{up, &ps.upper}, {lo, &ps.lower}} {
+	// Both laws at the same time; of transforms so long that two would take too much
+	// memory one works after the other (longTransform).
+	var wg sync.WaitGroup
+	side := func(terms []term) *composition {
 		if direct {
-			*side.out = composeDirect(side.terms, w.theta, int64(ps.n), excess, work)
-		}
-		if *side.out == nil {
-			if ps.n > limit {
-				return nil, errTooLong
+			if c := composeDirect(terms, w.theta, int64(ps.n), excess, work); c != nil || ps.n > limit {
+				return c
 			}
-			*side.out = compose(side.terms, w.theta, ps.n, s.opts.Transform, excess)
 		}
+		return compose(terms, w.theta, ps.n, s.opts.Transform, excess)
+	}
+	wg.Go(func() { ps.lower = side(lo) })
+	ps.upper = side(up)
+	wg.Wait()
+	if ps.upper == nil || ps.lower == nil {
+		return nil, errTooLong
 	}
 	return ps, nil
 }
@@ -394,7 +399,7 @@ func (s *Sum) refineEpsilon(logDelta, logInf, floor, top float64) (Result, error
 	var step, finer float64 // finer: the width to be improved on by the step, in ε
 	fixed, missed := false, false
 	var seen progress
-	margin := float64(farMargin)
+	margin := s.farMargin()
 	for range maxRounds {
 		want := max(s.opts.Relative*math.Abs(eps), s.opts.Absolute)
 		if eps > top-want/2 {
@@ -441,7 +446,7 @@ func (s *Sum) refineEpsilon(logDelta, logInf, floor, top float64) (Result, error
 		}
 		cut := deeper(r.Budget.Truncation, want)
 		margin += cut
-		if margin == farMargin && ps.adrift(r.Estimate) {
+		if margin == s.farMargin() && ps.adrift(r.Estimate) {
 			margin, fixed = s.nearMargin(), true
 			continue
 		}
@@ -567,7 +572,7 @@ func (g *progress) add(s *Sum, p plan, step, width, noise, want float64) (next f
 		g.worse++
 	}
 	g.step, g.width, g.coarsest = step, width, max(g.coarsest, step)
-	if !(g.worse >= 2 || noise > 0.7*want && noise > 0.5*width) {
+	if !(g.worse >= 2 || noise > 0.7*want && (noise > 0.5*width || g.worse == 1)) {
 		return 0, false
 	}
 	if g.back {
@@ -770,7 +775,7 @@ func (s *Sum) refineDelta(eps, logInf float64) (Result, error) {
 	best.Upper = expUp(bestHi)
 	var step, finer float64
 	var seen progress
-	margin := float64(farMargin)
+	margin := s.farMargin()
 	fixed := false
 	for range maxRounds {
 		want := s.opts.Relative
@@ -809,14 +814,14 @@ func (s *Sum) refineDelta(eps, logInf float64) (Result, error) {
 		if exact && fixed {
 			return s.short(best), nil
 		}
-		cut := deeper(best.Budget.Truncation/math.Exp(v), want)
-		margin += cut
 		if hi := xmath.LogSub(bestHi, logInf); hi < logDelta-1 && math.IsInf(bestLo, -1) {
 			// The coarse laws foresaw too large a δ: tails and window fell short.
 			logDelta = hi
 			continue
 		}
-		if margin == farMargin && ps.adrift(eps) {
+		cut := deeper(best.Budget.Truncation/math.Exp(v), want)
+		margin += cut
+		if margin == s.farMargin() && ps.adrift(eps) {
 			margin = s.nearMargin()
 			fixed = true
 			if !math.IsInf(bestLo, -1) {

@@ -169,8 +169,8 @@ func (c cumulant) window(eps, logDelta, saddle, maxTheta, tol float64) window {
 }
 
 // farMargin is how far below δ the mass of a run is followed, in logarithm; what
-// lies above counts as +∞.
-const farMargin = 30
+// lies above counts as +∞: a millionth of the width wanted.
+func (s *Sum) farMargin() float64 { return 14 - math.Log(min(1, s.opts.Relative)) }
 
 // nearMargin is how far it must be followed: what is left then takes about a tenth
 // of the width wanted. Where tails fall more slowly than any exponential, the far
@@ -182,7 +182,7 @@ func (s *Sum) nearMargin() float64 { return 3 - math.Log(min(1, s.opts.Relative)
 // what matters for a total of log δ.
 func (s *Sum) coarse(logDelta float64) cumulant {
 	c := make(cumulant, len(s.entries))
-	above := logDelta - farMargin - math.Log(s.copies)
+	above := logDelta - s.farMargin() - math.Log(s.copies)
 	for i, e := range s.entries {
 		if e.coarse == nil || e.coarseTo > above || e.coarseTo < above-12 {
 			e.coarse = pld.Coarse(e.profile, above-4, -50, 0.5)

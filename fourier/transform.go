@@ -22,7 +22,8 @@ import (
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
-// A Transform computes discrete Fourier transforms of real sequences.
+// A Transform computes discrete Fourier transforms of real sequences. Its methods
+// are called by several goroutines at a time.
 type Transform interface {
 	// Name names the library.
 	Name() string

@@ -36,7 +36,8 @@ import (
 // (segment.mLo, mHi) and part of the error: the convex hull of h̃ is a bound, too,
 // and its tails are as close as the two slopes at a node. h is a minimum and missed
 // by the fourth power of the nodes' distance only; where the middle between two
-// nodes is off by more than 1e-4 they are made denser.
+// nodes would be off by more than nodeTol they are made denser: what composes loses
+// less than 1e-4 of ε by it.
 //
 // LogDelta is staged's own.
 type tabled struct {
@@ -114,10 +115,13 @@ const (
 	nodeSpacing = 1 // of thresholds, in units of the noise
 	nodeDepth   = 9 // halvings at most
 	nodeTol     = 3e-3
+	// Where h is below e^nodeFar the middle may be off by farTol.
+	nodeFar = -20
+	farTol  = 1.2e-2
 	nodeEnd     = 60 // threshold beyond which the shares are found for every loss: Φ̄(60) < 1e-784
 	maxWeights  = 1 << 14
 	// Terms below e^−nearby of the sum count as an error.
-	nearby = 30
+	nearby = 24
 	// The shares are those of a π_0 less by this, so that no rounding of weights or
 	// of the search makes them more than there is.
 	shareSlack = 1e-10
@@ -296,6 +300,17 @@ func (t *tabled) logValue(at func(k, u int) float64) float64 {
 	return h.now()
 }
 
+// nodes finds several nodes at the same time.
+func (t *tabled) nodes(xs ...float64) []node {
+	out := make([]node, len(xs))
+	var wg sync.WaitGroup
+	for i, x := range xs {
+		wg.Go(func() { out[i] = t.node(x) })
+	}
+	wg.Wait()
+	return out
+}
+
 // part returns the segments of the k-th base interval.
 func (t *tabled) part(k int) []segment {
 	if k < 0 || t.start+float64(k)*nodeSpacing > nodeEnd {
@@ -304,20 +319,23 @@ func (t *tabled) part(k int) []segment {
 	if p, ok := t.parts[k]; ok {
 		return p
 	}
-	end := func(k int) node { // of two intervals
-		v, ok := t.ends[k]
-		if !ok {
-			v = t.node(t.start + float64(k)*nodeSpacing)
-			t.ends[k] = v
+	left, right := t.start+float64(k)*nodeSpacing, t.start+float64(k+1)*nodeSpacing
+	var more []float64
+	for i, x := range []float64{left, right} { // ends are those of two intervals
+		if _, ok := t.ends[k+i]; !ok {
+			more = append(more, x)
 		}
-		return v
 	}
-	a, b := end(k), end(k+1)
+	found := t.nodes(append(more, left+(right-left)/2)...)
+	for i := range 2 {
+		if _, ok := t.ends[k+i]; !ok {
+			t.ends[k+i], found = found[0], found[1:]
+		}
+	}
 	var out []segment
 	ok := true
-	var split func(a, b node, depth int)
-	split = func(a, b node, depth int) {
-		m := t.node(a.t + (b.t-a.t)/2)
+	var split func(a, m, b node, depth int)
+	split = func(a, m, b node, depth int) {
 		if ok = ok && a.ok && b.ok && m.ok && a.eps < m.eps && m.eps < b.eps; !ok {
 			return
 		}
@@ -329,14 +347,19 @@ func (t *tabled) part(k int) []segment {
 			}
 			return l + math.Log1p(lambda*math.Expm1(b.log[k][u]-l))
 		}
-		if depth > 0 && !(t.value(between)-m.logValue < nodeTol) {
-			split(a, m, depth-1)
-			split(m, b, depth-1)
+		tol := nodeTol
+		if m.logValue < nodeFar {
+			tol = farTol
+		}
+		if depth > 0 && !(t.value(between)-m.logValue < tol) {
+			mid := t.nodes(a.t+(m.t-a.t)/2, m.t+(b.t-m.t)/2)
+			split(a, mid[0], m, depth-1)
+			split(m, mid[1], b, depth-1)
 			return
 		}
 		out = append(out, t.segment(a, m), t.segment(m, b))
 	}
-	split(a, b, nodeDepth)
+	split(t.ends[k], found[0], t.ends[k+1], nodeDepth)
 	if !ok {
 		out = nil
 	}
