@@ -635,8 +635,10 @@ func (ps *pass) epsilon(logDelta, floor, top, guess, want float64) Result {
 	}
 	r := Result{}
 	reach := max(1/ps.upper.theta, ps.step)
+	var wg sync.WaitGroup
+	wg.Go(func() { r.Lower = solve(lower, floor, top, guess, reach, tol, false) })
 	r.Upper = solve(upper, floor, top, guess, reach, tol, true)
-	r.Lower = solve(lower, floor, top, guess, reach, tol, false)
+	wg.Wait()
 	r.Estimate = r.Lower + (r.Upper-r.Lower)/3
 	if math.IsInf(r.Upper, 0) {
 		r.Estimate = r.Lower
