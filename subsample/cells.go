@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
@@ -391,33 +392,46 @@ func (f *family) cover(s stepBound) error {
 			break
 		}
 		queue = slices.Delete(queue, worst, worst+1)
-		for _, half := range c.split() {
-			if half.s1+half.t1 < 2 || half.t0 > half.s1 { // empty, or the mirror image of others
+		var halves [2]*covered // nil: empty, or the mirror image of others
+		var wg sync.WaitGroup
+		for i, half := range c.split() {
+			if half.s1+half.t1 < 2 || half.t0 > half.s1 {
 				continue
 			}
 			h := &covered{cell: half, up: slices.Clone(c.up), down: slices.Clone(c.down),
 				freshUp: make([]bool, len(f.x)), freshDown: make([]bool, len(f.x))}
-			for {
-				i, j := f.fit(h)
-				if h.excess <= 0 || (i < 0 || h.freshUp[i]) && (j < 0 || h.freshDown[j]) {
-					break
-				}
-				if i >= 0 && !h.freshUp[i] {
-					h.up[i], h.freshUp[i] = min(h.up[i], s.at(ways[i], h.worst())), true
-				}
-				if j >= 0 && !h.freshDown[j] {
-					h.down[j], h.freshDown[j] = min(h.down[j], s.at(ways[j], h.mirror().worst())), true
-				}
-			}
-			if h.excess <= 0 {
+			halves[i] = h
+			wg.Go(func() { f.improve(h, s, ways) })
+		}
+		wg.Wait()
+		for _, h := range halves {
+			switch {
+			case h == nil:
+			case h.excess <= 0:
 				members = append(members, h.member)
-			} else {
+			default:
 				queue = append(queue, h)
 			}
 		}
 	}
 	f.gain = newGains(members)
 	return nil
+}
+
+// improve fits a member to h and sharpens the bounds that stand in its way.
+func (f *family) improve(h *covered, s stepBound, ways [][]share) {
+	for {
+		i, j := f.fit(h)
+		if h.excess <= 0 || (i < 0 || h.freshUp[i]) && (j < 0 || h.freshDown[j]) {
+			return
+		}
+		if i >= 0 && !h.freshUp[i] {
+			h.up[i], h.freshUp[i] = min(h.up[i], s.at(ways[i], h.worst())), true
+		}
+		if j >= 0 && !h.freshDown[j] {
+			h.down[j], h.freshDown[j] = min(h.down[j], s.at(ways[j], h.mirror().worst())), true
+		}
+	}
 }
 
 // harmless is a weight of worst that hardly raises the result when the rest is

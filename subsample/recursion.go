@@ -120,7 +120,12 @@ func (r recursion) run(g []float64, k int64) {
 	for i := range out {
 		out[i] = make([]float64, n)
 	}
-	f, z := make([]complex128, n/2+1), make([]complex128, n/2+1)
+	f := make([]complex128, n/2+1)
+	back := make([]*fourier.FFT, len(r.laws)) // a plan serves one goroutine
+	z := make([][]complex128, len(r.laws))
+	for i := range back {
+		back[i], z[i] = fourier.NewFFT(n), make([]complex128, n/2+1)
+	}
 	values := make([]float64, len(r.laws))
 	// Weights, α and masses have relative errors of a few u times their exponents.
 	rounding := 32 * roundOff * (4 + (1+r.c)*float64(size)*r.step)
@@ -149,12 +154,16 @@ func (r recursion) run(g []float64, k int64) {
 			buf[(i-reach+n)%n] = v
 		}
 		fft.Coefficients(f, buf)
+		var wg sync.WaitGroup
 		for l := range r.laws {
-			for i := range z {
-				z[i] = f[i] * freq[l][i]
-			}
-			fft.Sequence(out[l], z)
+			wg.Go(func() {
+				for i, v := range f {
+					z[l][i] = v * freq[l][i]
+				}
+				back[l].Sequence(out[l], z[l])
+			})
 		}
+		wg.Wait()
 		slack := 14 * roundOff * math.Log2(float64(n)) * math.Sqrt(norm) * spread
 		for i := range g {
 			w := 1 / weight[i+reach]
