@@ -95,6 +95,7 @@ next:
 		}
 		p, err := b.m.Together.Upper(b.count, at, math.Log(delta), latticePoints(b.count))
 		if err != nil { // what cannot be resolved stays as it was
+			iv.Warnings = append(iv.Warnings, fmt.Sprintf("the recursion that narrows the theory gap was not run: %v", err))
 			if err := add(b); err != nil {
 				return err
 			}

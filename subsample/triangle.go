@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 // A triangle is how three Gaussians of noise 1 lie: s from the record x to
@@ -53,6 +54,12 @@ func (g triangle) excess(logA, logB float64) float64 {
 		if rough < -300 {
 			return rough
 		}
+	}
+	// Without z the integral is known: near α = 1, where z hardly counts, what
+	// tangents are above it may be all there is to spare.
+	if without, err := profiles.NewGaussian(1 / g.r); err == nil {
+		l, e := profiles.LogDelta(without, logB)
+		rough = min(rough, l+e)
 	}
 	f := slice{r: g.r, logA: logA, logB: logB}
 	// t down to a right angle at x if it is obtuse there. Where rounding is too
