@@ -207,7 +207,10 @@ type ledgerJSON struct {
 	Last      string      `json:"last,omitempty"`
 	Head      string      `json:"head,omitempty"`
 	Guarantee string      `json:"guarantee"`
-	Warnings  []string    `json:"warnings,omitempty"`
+	// TheoryGap says that the ends are an attack and a theorem, which no
+	// computation brings together.
+	TheoryGap bool     `json:"theory-gap,omitempty"`
+	Warnings  []string `json:"warnings,omitempty"`
 }
 
 type ledgerPair struct {
@@ -227,7 +230,7 @@ func statusJSON(st ledger.Status) ledgerJSON {
 		Entries: st.Entries, Runs: st.Runs, Left: number(st.Left), Last: st.Last, Head: st.Head, Guarantee: st.Guarantee}
 	if e := st.Spent.Epsilon; c.Mode == ledger.Planned {
 		out.Spent = &boundsJSON{number(e.Lower), number(e.Estimate), number(e.Upper)}
-		out.Warnings = e.Warnings
+		out.Warnings, out.TheoryGap = e.Warnings, e.Gap != nil
 	} else {
 		out.Renyi = &renyiJSON{number(st.Spent.Order), number(st.Spent.Renyi), number(st.Spent.RenyiBudget)}
 	}
@@ -252,7 +255,11 @@ func printStatus(w io.Writer, st ledger.Status) {
 	if c.Mode == ledger.Planned {
 		e := st.Spent.Epsilon
 		d := digitsFor(e)
-		fmt.Fprintf(w, "spent:     %s ≤ ε ≤ %s at δ = %s\n", rounded(e.Lower, d, down), rounded(e.Upper, d, up), short(c.Delta))
+		gap := ""
+		if e.Gap != nil {
+			gap = "; a gap in theory: the lower end is an attack"
+		}
+		fmt.Fprintf(w, "spent:     %s ≤ ε ≤ %s at δ = %s%s\n", rounded(e.Lower, d, down), rounded(e.Upper, d, up), short(c.Delta), gap)
 		fmt.Fprintf(w, "left:      %s of ε\n", rounded(st.Left, 6, down))
 	} else {
 		fmt.Fprintf(w, "spent:     %s of %s at Rényi order %s\n", rounded(st.Spent.Renyi, 6, up), rounded(st.Spent.RenyiBudget, 6, down), short(st.Spent.Order))

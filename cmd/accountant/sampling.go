@@ -54,6 +54,11 @@ relation is substitution for all schemes.`,
 					return err
 				}
 			}
+			for _, row := range rows {
+				for _, text := range row.interval.Warnings {
+					fmt.Fprintf(cmd.ErrOrStderr(), "%s%s: %s\n", warning(cmd.ErrOrStderr()), row.name, oneLine(text))
+				}
+			}
 			return flags.print(cmd.OutOrStdout(), run.json(rows), func(w io.Writer) error { return run.print(w, rows) })
 		},
 	}
@@ -296,6 +301,7 @@ type (
 		Epsilon          *samplingEnd `json:"epsilon,omitempty"`
 		NumericalWidth   *number      `json:"numerical-width,omitempty"`
 		TheoryGap        bool         `json:"theory-gap,omitempty"`
+		Warnings         []string     `json:"warnings,omitempty"`
 	}
 	samplingEnd struct {
 		Lower number `json:"lower"`
@@ -317,7 +323,7 @@ func (r samplingRun) json(rows []samplingRow) samplingJSON {
 			j.Steps = r.steps
 			j.Epsilon = &samplingEnd{number(row.interval.Lower), number(row.interval.Upper)}
 			j.NumericalWidth = ptr(row.numerical)
-			j.TheoryGap = row.interval.Gap != nil
+			j.TheoryGap, j.Warnings = row.interval.Gap != nil, row.interval.Warnings
 		}
 		out.Schemes = append(out.Schemes, j)
 	}
