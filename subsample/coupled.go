@@ -123,9 +123,10 @@ type block struct {
 }
 
 // quickAverage is average in plain numbers; not where the ratios are so close to 1
-// that their rounding would count.
+// that their rounding would count, nor where no copy is so rare that products of two
+// weights (up to the most likely number of copies none is smaller) leave the range.
 func (p *coupled) quickAverage(t float64) (v block, ok bool) {
-	if p.fast == nil || t*p.theta < 0.1 {
+	if p.fast == nil || t*p.theta < 0.1 || !(p.LogNone > -300) {
 		return v, false
 	}
 	if t <= p.theta/2 { // no ratio is above 1
@@ -143,7 +144,7 @@ func (p *coupled) quickAverage(t float64) (v block, ok bool) {
 		x *= power
 		pu := p.p[u]
 		if pu < 1e-300 {
-			if u > 1 && p.p[u-1] > 0 {
+			if v.i > 0 {
 				break
 			}
 			continue

@@ -74,6 +74,8 @@ func (p *switched) excess(eps, tol float64) (logC, dLogC float64, ok bool) {
 		logC = xmath.LogSub(eps, p.LogNone)
 	case eps > p.LogNone/2:
 		logC = math.Log(math.Expm1(eps) + p.Eta)
+	case eps-p.LogNone > 40:
+		logC = xmath.LogSub(eps, p.LogNone)
 	default:
 		logC = p.LogNone + math.Log(math.Expm1(eps-p.LogNone))
 	}

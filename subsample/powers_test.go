@@ -27,6 +27,28 @@ func TestPowers(t *testing.T) {
 	}
 }
 
+// Where hardly any draw misses the record, the weights of few copies are out of the
+// range of products, or of plain numbers.
+func TestPowersManyCopies(t *testing.T) {
+	for _, c := range []struct {
+		n, m  int64
+		theta float64
+	}{{4, 1457, 2.9}, {2, 600, 0.05}, {2, 2000, 1.13}} {
+		law := must(NewWithReplacement(c.n, c.m)).Multiplicity()
+		fast, slow := newSwitched(law, c.theta), newSwitched(law, c.theta)
+		slow.fast = nil
+		comparePlain(t, fmt.Sprintf("%+v switched", c), fast, slow, fast.fast)
+		for e := 1e-3; e < 3000; e *= 7 { // the loss reaches down to log p_0
+			if x := fast.Tails(-e, 0); x != x {
+				t.Errorf("%+v at %v: %+v", c, -e, x)
+			}
+		}
+		one, two := newCoupled(law, c.theta), newCoupled(law, c.theta)
+		two.fast = nil
+		comparePlain(t, fmt.Sprintf("%+v coupled", c), one, two, one.fast)
+	}
+}
+
 func comparePlain(t *testing.T, name string, fast, slow profiles.Profile, w *powers) {
 	t.Helper()
 	if w == nil {

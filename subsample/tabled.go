@@ -116,10 +116,10 @@ const (
 	nodeDepth   = 9 // halvings at most
 	nodeTol     = 3e-3
 	// Where h is below e^nodeFar the middle may be off by farTol.
-	nodeFar = -20
-	farTol  = 1.2e-2
-	nodeEnd     = 60 // threshold beyond which the shares are found for every loss: Φ̄(60) < 1e-784
-	maxWeights  = 1 << 14
+	nodeFar    = -20
+	farTol     = 1.2e-2
+	nodeEnd    = 60 // threshold beyond which the shares are found for every loss: Φ̄(60) < 1e-784
+	maxWeights = 1 << 14
 	// Terms below e^−nearby of the sum count as an error.
 	nearby = 24
 	// The shares are those of a π_0 less by this, so that no rounding of weights or
