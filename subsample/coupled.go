@@ -332,10 +332,11 @@ func (p *coupled) quickTails(t, d float64, i int, eps, tol float64) (logP, logQ,
 		qErr += above*(law+12*roundOff) + f*dx*slop
 		n++
 	}
-	if !(pSum > 1e-280 && qSum > 1e-280) {
+	// Logarithms may know how far below 1 the P-mass is: those of copies all alike do.
+	if !(pSum > 1e-280 && qSum > 1e-280 && 1-pSum > pErr) {
 		return 0, 0, 0, false
 	}
-	logP, logQ = min(0, math.Log(pSum)), math.Log(qSum)
+	logP, logQ = math.Log(pSum), math.Log(qSum)
 	e := max(pErr/pSum-2*roundOff*logP, qErr/qSum-2*roundOff*logQ)
 	return logP, logQ, relative(e+roundOff*float64(n)) + 2*leftOut, true
 }

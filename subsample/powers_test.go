@@ -33,7 +33,7 @@ func TestPowersManyCopies(t *testing.T) {
 	for _, c := range []struct {
 		n, m  int64
 		theta float64
-	}{{4, 1457, 2.9}, {2, 600, 0.05}, {2, 2000, 1.13}} {
+	}{{4, 1457, 2.9}, {1, 30, 2}, {2, 600, 0.05}, {2, 2000, 1.13}} {
 		law := must(NewWithReplacement(c.n, c.m)).Multiplicity()
 		fast, slow := newSwitched(law, c.theta), newSwitched(law, c.theta)
 		slow.fast = nil
