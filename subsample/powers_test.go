@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -96,6 +97,41 @@ func TestConcurrentTails(t *testing.T) {
 					}()
 				}
 				wg.Wait()
+			}
+		}
+	}
+}
+
+// The tails at the loss of a given output are those of the output, however near the
+// least loss, however far p_0 is from 1, and for an ε off by the tolerance.
+func TestSwitchedByOutput(t *testing.T) {
+	for _, c := range []struct {
+		s        FixedSize
+		sigma, x float64
+	}{{must(NewMustWW(40411, 3, 12)), 107.85, 1.14}, {must(NewMustWW(20, 4, 58)), 2.374, -9.7}, {must(NewMustWW(54002224, 3, 8)), 7.7, -13}, {must(NewWithReplacement(2, 37)), 11, -5.8}, {must(NewWithReplacement(2, 54)), 3.4, 1.1}} {
+		p := newSwitched(c.s.Multiplicity(), 1/c.sigma)
+		loss := newLogSum()
+		for u, l := range p.LogP {
+			loss.add(l+p.exponent(u, c.x), 0)
+		}
+		var want profiles.Tails
+		var e float64
+		want.P, want.Err = p.mixedTail(c.x, 0, 1)
+		want.PC, want.ErrC = p.mixedTail(-c.x, 0, -1)
+		want.Q, want.QC = xmath.LogNormalTail(c.x), xmath.LogNormalTail(-c.x)
+		for _, tol := range []float64{0, 1e-12, 1e-6, 1e-3} {
+			for _, side := range []float64{-1, 0, 1} {
+				eps, slack := loss.now()+side*tol, tol+4*roundOff*math.Abs(loss.now())
+				if eps-slack <= p.LogNone {
+					continue
+				}
+				got := p.Tails(eps, slack)
+				if e = max(math.Abs(got.P-want.P), math.Abs(got.Q-want.Q)); !(e <= got.Err+want.Err) {
+					t.Errorf("%+v at %v ± %v: %+v, want %+v", c, eps, tol, got, want)
+				}
+				if e = max(math.Abs(got.PC-want.PC), math.Abs(got.QC-want.QC)); !(e <= got.ErrC+want.ErrC) {
+					t.Errorf("%+v at %v ± %v: %+v, want %+v", c, eps, tol, got, want)
+				}
 			}
 		}
 	}

@@ -566,7 +566,7 @@ func (t *tabled) up(eps, tol float64) (logP, logQ, err float64) {
 	d := eps - g.lo.eps
 	lambda := math.Expm1(d) / g.growth
 	dLambda := (tol + roundOff*(math.Abs(eps)+2*math.Abs(d))) * math.Exp(d) / g.growth * (1 + 1e-6) // d moves by tol at most
-	if dLambda < 1e-10 { // less than a hundredth of what a density moves by
+	if dLambda < 1e-10 {                                                                            // less than a hundredth of what a density moves by
 		if logP, logQ, err, ok := t.plainUp(g.values, lambda, dLambda); ok {
 			return logP, logQ, err + m
 		}
