@@ -136,3 +136,23 @@ func TestSwitchedByOutput(t *testing.T) {
 		}
 	}
 }
+
+// The tails of coupled at ε ± tol are within the error of those at ε, where tol is of
+// the order of ε too: the threshold moves further to the left than to the right.
+func TestCoupledTolerance(t *testing.T) {
+	for _, c := range []struct {
+		n, m       int64
+		sigma, eps float64
+	}{{85814, 52, 0.36, 0.001056}, {85814, 52, 0.36, 0.00198}, {28884114, 32, 0.2168, 0.0108}, {15676759, 60, 6.733, 4.4088e-6}, {4140031, 21, 19.384, 2.175e-6}} {
+		p := newCoupled(must(NewWithReplacement(c.n, c.m)).Multiplicity(), 1/c.sigma)
+		for _, tol := range []float64{c.eps * 0.99, c.eps / 2, 1e-3 * c.eps, 1e-9 * c.eps} {
+			got := p.Tails(c.eps, tol)
+			for _, e := range []float64{c.eps - tol, c.eps + tol} {
+				at := p.Tails(e, 0)
+				if !(max(math.Abs(got.P-at.P), math.Abs(got.Q-at.Q)) <= got.Err+at.Err) || !(max(math.Abs(got.PC-at.PC), math.Abs(got.QC-at.QC)) <= got.ErrC+at.ErrC) {
+					t.Errorf("%+v ± %v: %+v, at %v: %+v", c, tol, got, e, at)
+				}
+			}
+		}
+	}
+}
