@@ -123,9 +123,10 @@ type block struct {
 }
 
 // quickAverage is average in plain numbers; not where the ratios are so close to 1
-// that their rounding would count.
+// that their rounding would count, nor where no copy is so rare that products of two
+// weights (up to the most likely number of copies none is smaller) leave the range.
 func (p *coupled) quickAverage(t float64) (v block, ok bool) {
-	if p.fast == nil || t*p.theta < 0.1 {
+	if p.fast == nil || t*p.theta < 0.1 || !(p.LogNone > -300) {
 		return v, false
 	}
 	if t <= p.theta/2 { // no ratio is above 1
@@ -143,7 +144,7 @@ func (p *coupled) quickAverage(t float64) (v block, ok bool) {
 		x *= power
 		pu := p.p[u]
 		if pu < 1e-300 {
-			if u > 1 && p.p[u-1] > 0 {
+			if v.i > 0 {
 				break
 			}
 			continue
@@ -212,6 +213,17 @@ func (p *coupled) quickThreshold(eps, tol float64) (t, dt float64, i int, ok boo
 // threshold solves average(T) = ε ≥ 0: convex and increasing in T, by Newton's
 // method from the right.
 func (p *coupled) threshold(eps, tol float64) (t, dt float64, i int) {
+	if eps > 0 && tol > 1e-5*min(1, eps) {
+		// The slope falls to the left, across blocks: where it may count, look there.
+		t, dt, i = p.threshold(eps, 0)
+		low, below := p.theta/2, 0.0
+		if eps > tol {
+			low, below, _ = p.threshold(eps-tol, 0)
+		}
+		high, above, _ := p.threshold(eps+tol, 0)
+		return t, max(t-low, high-t) + dt + below + above, i
+	}
+	tol *= 1 + 1e-3
 	if t, dt, i, ok := p.quickThreshold(eps, tol); ok {
 		return t, dt, i
 	}
@@ -275,7 +287,7 @@ func (p *coupled) tails(t, d float64, i int, eps, tol float64) (logP, logQ, err 
 		x, dx, q, eq := t, d, none, e0
 		if u > i {
 			x = s/2 + eps/s
-			dx = roundOff*4*x + tol/s
+			dx = joined(roundOff*4*x+tol/s, x, t, d)
 			q = xmath.LogNormalTail(x)
 			eq = normalErr(q, x, dx)
 		}
@@ -289,6 +301,15 @@ func (p *coupled) tails(t, d float64, i int, eps, tol float64) (logP, logQ, err 
 	logP, e1 := ps.value(n)
 	logQ, e2 := qs.value(n)
 	return logP, logQ, max(e1, e2) + leftOut
+}
+
+// joined is by how much a threshold x beyond the block moves: by d as the others do if
+// it joins the block before the block's own t has moved by d.
+func joined(dx, x, t, d float64) float64 {
+	if x < t+d {
+		return max(dx, d)
+	}
+	return dx
 }
 
 // quickTails is tails in plain numbers.
@@ -316,7 +337,7 @@ func (p *coupled) quickTails(t, d float64, i int, eps, tol float64) (logP, logQ,
 		pu, s := w.p[u], float64(u)*p.theta
 		x := s/2 + eps/s
 		y := x - s
-		dx := roundOff*4*x + tol/s
+		dx := joined(roundOff*4*x+tol/s, x, t, d)
 		dy := dx + roundOff*(2*s+math.Abs(y))
 		f, g := pu*xmath.NormalDensity(x), pu*xmath.NormalDensity(y)
 		above, near := f*w.ratio.At(x), g*w.ratio.At(math.Abs(y))
@@ -331,10 +352,11 @@ func (p *coupled) quickTails(t, d float64, i int, eps, tol float64) (logP, logQ,
 		qErr += above*(law+12*roundOff) + f*dx*slop
 		n++
 	}
-	if !(pSum > 1e-280 && qSum > 1e-280) {
+	// Logarithms may know how far below 1 the P-mass is: those of copies all alike do.
+	if !(pSum > 1e-280 && qSum > 1e-280 && 1-pSum > pErr) {
 		return 0, 0, 0, false
 	}
-	logP, logQ = min(0, math.Log(pSum)), math.Log(qSum)
+	logP, logQ = math.Log(pSum), math.Log(qSum)
 	e := max(pErr/pSum-2*roundOff*logP, qErr/qSum-2*roundOff*logQ)
 	return logP, logQ, relative(e+roundOff*float64(n)) + 2*leftOut, true
 }
@@ -364,7 +386,8 @@ func reflected(up func(eps, tol float64) (logP, logQ, err float64), eps, tol flo
 	return t
 }
 
-// otherSideErr bounds the error of log(1 − e^a) = c where a has error err.
+// otherSideErr bounds the error of log(1 − e^a) = c where a has error err; finite,
+// as c may be −Inf.
 func otherSideErr(a, c, err float64) float64 {
-	return 4*roundOff*(1+finiteAbs(c)) + 2*err*math.Exp(min(a-c, 100))
+	return 4*roundOff*(1+finiteAbs(c)) + min(1e300, 2*relative(rise(err)*math.Exp(min(a-c, 100))))
 }

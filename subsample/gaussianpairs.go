@@ -59,7 +59,7 @@ func (p *switched) quick(logC, dLogC float64) (x, dx float64, ok bool) {
 		x -= step
 		// The second derivative of the logarithm is at most bend/sum.
 		if left := math.Abs(step) * min(1, math.Abs(step)*v.bend/v.slope); left < max(1e-15*(1+math.Abs(x)), v.err*v.sum/(4*v.slope)) {
-			return x, left + (v.err+dLogC+4*roundOff)*v.sum/v.slope + 4*roundOff*math.Abs(x), true
+			return x, left + moves(v.err+dLogC+4*roundOff, v.slope/v.sum, v.bend/v.sum, p.theta) + 4*roundOff*math.Abs(x), true
 		}
 	}
 	return 0, 0, false
@@ -67,13 +67,17 @@ func (p *switched) quick(logC, dLogC float64) (x, dx float64, ok bool) {
 
 // excess returns log(e^ε − p_0) and its error; ok is false for ε ≤ log p_0.
 func (p *switched) excess(eps, tol float64) (logC, dLogC float64, ok bool) {
+	known, at := max(p.EtaErr, p.Err[0]), max(eps, min(0, p.LogNone))
 	switch {
 	case math.IsInf(p.LogNone, -1):
 		logC = eps
 	case eps > 40:
 		logC = xmath.LogSub(eps, p.LogNone)
-	case eps > p.LogNone/2:
+	case eps > p.LogNone/2 && p.LogNone > -1: // else e^ε is far from p_0
 		logC = math.Log(math.Expm1(eps) + p.Eta)
+		known, at = p.EtaErr, max(eps, 0) // η ≤ 1
+	case eps-p.LogNone > 40:
+		logC = xmath.LogSub(eps, p.LogNone)
 	default:
 		logC = p.LogNone + math.Log(math.Expm1(eps-p.LogNone))
 	}
@@ -82,7 +86,7 @@ func (p *switched) excess(eps, tol float64) (logC, dLogC float64, ok bool) {
 	}
 	// The error of c: that of ε (times e^ε), of η or p_0, and a rounding.
 	// Its effect on log c grows towards the edge, where c may be all error.
-	d := math.Exp(min(700, eps-logC))*math.Expm1(min(tol+4*roundOff*(1+math.Abs(eps)), 1)) + p.EtaErr*math.Exp(max(eps, min(0, p.LogNone))-logC)
+	d := math.Exp(min(700, eps-logC))*math.Expm1(min(tol+4*roundOff*(1+math.Abs(eps)), 1)) + known*math.Exp(at-logC)
 	dLogC = 750
 	if d < 1 {
 		dLogC = min(dLogC, -math.Log1p(-d))
@@ -103,7 +107,7 @@ func (c *copies) solve(first int, logC, dLogC float64) (x, dx float64) {
 		x = min(x, (logC-c.LogP[u])/s+s/2)
 	}
 	for i := 0; ; i++ {
-		sum, slope, size := newLogSum(), 0.0, 0.0
+		sum, slope, bend, size := newLogSum(), 0.0, 0.0, 0.0
 		top := math.Inf(-1)
 		for u := first; u <= c.last(); u++ {
 			e := c.exponent(u, x) + c.LogP[u]
@@ -112,11 +116,12 @@ func (c *copies) solve(first int, logC, dLogC float64) (x, dx float64) {
 			}
 			if e > top {
 				f := math.Exp(top - e)
-				slope, size, top = slope*f, size*f, e
+				slope, bend, size, top = slope*f, bend*f, size*f, e
 			}
 			w := math.Exp(e - top)
 			s := float64(u) * c.theta
 			slope += w * s
+			bend += w * s * s
 			size += w * (c.Err[u] + roundOff*(4+4*s*math.Abs(x)+3*s*s+2*math.Abs(e)))
 			sum.add(e, 0)
 		}
@@ -124,9 +129,21 @@ func (c *copies) solve(first int, logC, dLogC float64) (x, dx float64) {
 		step := (sum.now() - logC) / slope
 		x -= step
 		if !(step > 1e-14*(1+math.Abs(x))) || i == 200 {
-			return x, math.Abs(step) + (size/sum.s+dLogC)/slope + 4*roundOff*math.Abs(x)
+			return x, math.Abs(step) + moves(size/sum.s+dLogC, slope, bend/sum.s, float64(max(1, first))*c.theta) + 4*roundOff*math.Abs(x)
 		}
 	}
+}
+
+// moves bounds by how much the output moves for a sum whose logarithm moves by d,
+// from its derivatives over itself and the least slope of its logarithm. To the right
+// d/slope would do, as the logarithm is convex; to the left the slope falls, but the
+// sum's second derivative falls, too.
+func moves(d, slope, bend, least float64) float64 {
+	fall := -math.Expm1(-d)
+	if root := slope*slope - 2*bend*fall; root > 0 {
+		return max(d/slope, min(d/least, 2*fall/(slope+math.Sqrt(root))))
+	}
+	return d / least
 }
 
 func (p *switched) Tails(eps, tol float64) profiles.Tails {

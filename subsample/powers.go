@@ -149,8 +149,9 @@ func (w *powers) mixed(x float64, last int) (m mixed, ok bool) {
 	last = min(last, w.last())
 	end := min(last+1, len(a.q))
 	split := min(max(0, int(math.Floor(x/w.theta))+1), last+1) // first u beyond x
+	// φ(x), which may be next to underflow, multiplies the sums and not each power.
 	phi := xmath.NormalDensity(x)
-	t := phi
+	t := 1.0
 	var near, nearLaw, nearErr, off, offLaw, offErr float64
 	u := 0
 	for ; u < min(split, end); u++ {
@@ -171,6 +172,9 @@ func (w *powers) mixed(x float64, last int) (m mixed, ok bool) {
 		offLaw += q * w.Err[u]
 		offErr += q * a.rough[u]
 	}
+	m.density *= phi
+	near, nearLaw, nearErr = near*phi, nearLaw*phi, nearErr*phi
+	off, offLaw, offErr = off*phi, offLaw*phi, offErr*phi
 	above, aboveE := w.above[split]-w.above[last+1], max(0, w.aboveE[split]-w.aboveE[last+1]*(1-1e-9))
 	m.up, m.down = above-off+near, w.below[split]-near+off
 	// The error of a weight counts as much as the weight.

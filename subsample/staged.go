@@ -241,7 +241,7 @@ func (p *staged) first(n int, eps, tol float64) (s sharing, logP, logQ, err floa
 			rate = max(rate, xmath.NormalHazard(t0[j])/da)
 		}
 	}
-	if eps > 0 {
+	if eps > 0 && !math.IsInf(p.logNone, -1) { // without a slotless draw nobody has one
 		// excess falls from +∞ at logKappa = −∞ to 0 at top; a bracket guards
 		// Newton's method.
 		lo, hi := math.Inf(-1), top
@@ -310,8 +310,11 @@ func (p *staged) first(n int, eps, tol float64) (s sharing, logP, logQ, err floa
 			break
 		}
 		// An active threshold moves with κ and with ε; one at rest with ε alone.
-		dt := (slack + roundOff*eps) / xmath.NormalHazard(t[j])
-		if !s.active[j] {
+		var dt float64
+		if s.active[j] {
+			_, dq, _, _ := p.item[j].slope(t[j])
+			dt = (slack + roundOff*eps) / -dq
+		} else {
 			_, dt, _ = p.item[j].threshold(eps, tol)
 		}
 		a, b, _, _, e := p.item[j].at(t[j], dt)

@@ -45,3 +45,30 @@ func TestStagedSharesAddUp(t *testing.T) {
 }
 
 func stagedOf(s FixedSize, theta float64) *staged { return s.stagedProfile(s.Multiplicity(), theta) }
+
+// An inexact loss moves the thresholds with a share by what their own tail, further
+// copies and all, needs to follow κ; where no slot is without the record (n = 1)
+// nobody has a share.
+func TestStagedErrors(t *testing.T) {
+	for _, c := range []struct {
+		n, b, m    int64
+		theta, eps float64
+	}{{2, 19, 3, 0.34082545591909, 0.06847531408582437}, {1, 9, 21, 0.0351244515314949, 0.009579540254926753}, {1, 51, 43, 0.03217086175357739, 0.03968492268854014}} {
+		p := stagedOf(must(NewMustWW(c.n, c.b, c.m)), c.theta)
+		for _, tol := range []float64{0, 1e-12, 1e-9, 1e-7} {
+			got := p.Tails(c.eps, tol)
+			for _, e := range []float64{c.eps - tol, c.eps + tol} {
+				at := p.Tails(e, 0)
+				if !(max(math.Abs(got.P-at.P), math.Abs(got.Q-at.Q)) <= got.Err+at.Err) {
+					t.Errorf("%+v ± %v: %+v, at %v: %+v", c, tol, got, e, at)
+				}
+			}
+			if x := float64(c.m) * c.theta; c.n == 1 { // all draws are copies
+				y := x/2 + c.eps/x
+				if d := max(math.Abs(got.P-xmath.LogNormalTail(y-x)), math.Abs(got.Q-xmath.LogNormalTail(y))); !(d <= got.Err) {
+					t.Errorf("%+v ± %v: off by %v, stated %v", c, tol, d, got.Err)
+				}
+			}
+		}
+	}
+}

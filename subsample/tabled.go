@@ -565,8 +565,8 @@ func (t *tabled) up(eps, tol float64) (logP, logQ, err float64) {
 	}
 	d := eps - g.lo.eps
 	lambda := math.Expm1(d) / g.growth
-	dLambda := (tol + roundOff*(math.Abs(eps)+2*math.Abs(d))) * math.Exp(d) / g.growth
-	if dLambda < 1e-10 { // less than a hundredth of what a density moves by
+	dLambda := (tol + roundOff*(math.Abs(eps)+2*math.Abs(d))) * math.Exp(d) / g.growth * (1 + 1e-6) // d moves by tol at most
+	if dLambda < 1e-10 {                                                                            // less than a hundredth of what a density moves by
 		if logP, logQ, err, ok := t.plainUp(g.values, lambda, dLambda); ok {
 			return logP, logQ, err + m
 		}
@@ -579,7 +579,7 @@ func (t *tabled) up(eps, tol float64) (logP, logQ, err float64) {
 		grown := 1 + lambda*c.rise
 		l := c.log + math.Log(grown)
 		x := s/2 + l/s
-		dx := (dLambda*math.Abs(c.rise)/grown+4*roundOff*(1+math.Abs(l)))/s + roundOff*2*x
+		dx := (relative(dLambda*math.Abs(c.rise)/grown)+4*roundOff*(1+math.Abs(l)))/s + roundOff*2*x
 		y := x - s
 		lq, lp := xmath.LogNormalTail(x), xmath.LogNormalTail(y)
 		eq := c.err + normalErr(lq, x, dx)
