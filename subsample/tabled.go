@@ -43,6 +43,7 @@ import (
 type tabled struct {
 	*staged
 	start   float64 // the threshold of whole at ε = 0
+	largest float64 // loss of a node
 	classes int     // numbers of slots that are kept apart; all larger ones are one class
 	weights [][]weight
 	large   bool // too many weights to keep for every node
@@ -155,6 +156,7 @@ func newTabled(p *staged) *tabled {
 		}
 	}
 	t.start, _, _ = p.whole.threshold(0, 0)
+	t.largest = t.at(nodeEnd)
 	sum := 0
 	for _, ws := range t.weights {
 		sum += len(ws)
@@ -641,6 +643,15 @@ func (t *tabled) plainUp(values []spanValue, lambda, dLambda float64) (logP, log
 	size := roundOff * float64(len(values)+8)
 	e := max((pErr+pMoves*dLambda)/p-2*roundOff*logP, (qErr+qMoves*dLambda)/q-2*roundOff*logQ) + size
 	return logP, logQ, relative(e) + math.Exp(-nearby)*(1+1e-9), true
+}
+
+// Support implements profiles.Profile. At a node h̃ has a kink, an atom of up to
+// 1e-3 of the tail that is not listed: a loss known to a few roundings of the
+// largest node may count on the wrong side of it.
+func (t *tabled) Support() profiles.Support {
+	s := t.staged.Support()
+	s.LossErr = max(s.LossErr, 16*roundOff*(1+t.largest))
+	return s
 }
 
 func (t *tabled) Tails(eps, tol float64) profiles.Tails { return reflected(t.up, eps, tol) }
