@@ -416,7 +416,9 @@ func (a *Accountant) worst(ask func(*fourier.Sum) (fourier.Result, error), below
 			Aliasing: proved.Budget.Aliasing, RoundOff: proved.Budget.RoundOff}}
 	if a.gap {
 		out.Lower = attack.Lower
-		out.Budget.TheoryGap = max(0, proved.Lower-attack.Upper)
+		if proved.Lower > attack.Upper { // both may be infinite
+			out.Budget.TheoryGap = proved.Lower - attack.Upper
+		}
 		out.Gap = &Gap{Range{proved.Lower, proved.Estimate, proved.Upper}, Range{attack.Lower, attack.Estimate, attack.Upper}}
 		for _, w := range attack.Warnings {
 			out.Warnings = append(out.Warnings, "attack: "+w)

@@ -1,6 +1,9 @@
 package accountant
 
-import "testing"
+import (
+	"math"
+	"testing"
+)
 
 // Plans for which what the coarse laws say of the neighbourhood of the answer leads
 // astray: the accuracy asked for is reached all the same.
@@ -37,6 +40,24 @@ func TestAccuracyWhereCoarseLawsMislead(t *testing.T) {
 		}
 		if err != nil || len(iv.Warnings) > 0 {
 			t.Errorf("%s: [%v, %v], %v, %v", c.plan, iv.Lower, iv.Upper, iv.Warnings, err)
+		}
+	}
+}
+
+// Where both pairs have an infinite answer, theory leaves no gap.
+func TestNoGapBetweenInfinities(t *testing.T) {
+	p, err := ParsePlan([]byte(`{"neighbors": "substitute", "steps": [{"mechanism": {"gaussian": {"noise-multiplier": 1}},
+		"sampling": {"with-replacement": {"population": 100, "batch": 7}}}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := New(p.Neighbors)
+	if err := a.AddPlan(p); err != nil {
+		t.Fatal(err)
+	}
+	for delta, want := range map[float64]float64{0: math.Inf(1), 1: math.Inf(-1)} {
+		if iv, err := a.Epsilon(delta); err != nil || iv.Gap == nil || iv.Lower != want || iv.Upper != want || iv.Budget.TheoryGap != 0 {
+			t.Errorf("epsilon(%v) = %+v, %v", delta, iv, err)
 		}
 	}
 }

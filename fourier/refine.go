@@ -818,7 +818,7 @@ func (s *Sum) refineDelta(eps, logInf float64) (Result, error) {
 			p.g, p.near = near.density, near
 		}
 		if !fixed {
-			step = s.step(p, s.firstScale(p))
+			step = s.step(p, 1)
 		} else if finer > 0 {
 			step = s.finer(p, step, finer)
 		}
