@@ -21,9 +21,9 @@ import (
 	"cmp"
 	"fmt"
 	"reflect"
-	"sync"
 
 	"github.com/dpaccountant/accountant/fourier"
+	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/selection"
 	"github.com/dpaccountant/accountant/subsample"
@@ -416,7 +416,9 @@ func (a *Accountant) worst(ask func(*fourier.Sum) (fourier.Result, error), below
 			Aliasing: proved.Budget.Aliasing, RoundOff: proved.Budget.RoundOff}}
 	if a.gap {
 		out.Lower = attack.Lower
-		out.Budget.TheoryGap = max(0, proved.Lower-attack.Upper)
+		if proved.Lower > attack.Upper { // both may be infinite
+			out.Budget.TheoryGap = proved.Lower - attack.Upper
+		}
 		out.Gap = &Gap{Range{proved.Lower, proved.Estimate, proved.Upper}, Range{attack.Lower, attack.Estimate, attack.Upper}}
 		for _, w := range attack.Warnings {
 			out.Warnings = append(out.Warnings, "attack: "+w)
@@ -447,13 +449,14 @@ func join(a, b fourier.Result) fourier.Result {
 // both asks two sums at the same time; nil is not asked.
 func both(ask func(*fourier.Sum) (fourier.Result, error), a, b *fourier.Sum) (p, q fourier.Result, err error) {
 	var errQ error
-	var wg sync.WaitGroup
-	if b != nil {
-		wg.Go(func() { q, errQ = ask(b) })
-	}
-	if a != nil {
-		p, err = ask(a)
-	}
-	wg.Wait()
+	parallel.Do(func() {
+		if a != nil {
+			p, err = ask(a)
+		}
+	}, func() {
+		if b != nil {
+			q, errQ = ask(b)
+		}
+	})
 	return p, q, cmp.Or(err, errQ)
 }

@@ -3,7 +3,6 @@ package fourier
 import (
 	"math"
 	"math/cmplx"
-	"sync"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/pld"
@@ -110,19 +109,9 @@ func begin(terms []term, theta float64, n int64, excess []float64) (*composition
 	return c, spectra
 }
 
-// Of transforms with more points than longTransform (64 MB) one works at a time, so
-// that sums asked together take no more memory than one.
-const longTransform = 1 << 20
-
-var long sync.Mutex
-
 // compose transforms the terms, all on lattices of one step, under the tilt
 // theta with n points.
 func compose(terms []term, theta float64, n int, tr Transform, excess []float64) *composition {
-	if n > longTransform {
-		long.Lock()
-		defer long.Unlock()
-	}
 	c, spectra := begin(terms, theta, int64(n), excess)
 	eta := tr.Eta(n)
 	x := make([]float64, n)

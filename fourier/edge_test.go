@@ -662,3 +662,27 @@ func TestStaircase(t *testing.T) {
 		}
 	}
 }
+
+// Near δ = 1 the estimate may round to 1; the budget is still that of a δ.
+func TestBudgetOfDeltaOne(t *testing.T) {
+	s := New(DefaultOptions())
+	for scale, runs := range map[float64]int64{0.74: 72, 2.4: 3} {
+		b, err := profiles.NewDiscreteLaplaceMechanism(scale, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := profiles.Unsampled(b, profiles.Substitute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Add(m.Directions[0].Upper, runs); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for eps := 0.0; eps < 0.5; eps += 0.05 {
+		r, err := s.Delta(eps)
+		if b := r.Budget; err != nil || !(b.Discretization+b.Truncation+b.Aliasing+b.RoundOff < 1e-6) {
+			t.Errorf("delta(%v) = %+v, %v", eps, r, err)
+		}
+	}
+}

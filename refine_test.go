@@ -1,0 +1,63 @@
+package accountant
+
+import (
+	"math"
+	"testing"
+)
+
+// Plans for which what the coarse laws say of the neighbourhood of the answer leads
+// astray: the accuracy asked for is reached all the same.
+func TestAccuracyWhereCoarseLawsMislead(t *testing.T) {
+	for _, c := range []struct {
+		plan       string
+		eps, delta float64 // one is asked, the other 0
+	}{
+		// Rare big losses: vertices placed by the ratios left out where they lie.
+		{`{"neighbors": "substitute", "steps": [{"mechanism": {"laplace": {"noise-multiplier": 0.266827}},
+			"sampling": {"must-wo": {"population": 3115, "subset": 562, "batch": 1}}, "count": 2}]}`, 0.173, 0},
+		{`{"neighbors": "substitute", "steps": [{"mechanism": {"gaussian": {"noise-multiplier": 4.58}},
+			"sampling": {"must-ww": {"population": 144, "subset": 3, "batch": 1}}, "count": 2}]}`, 0, 1e-12},
+		// Single atoms: Newton's method for the estimate did not end.
+		{`{"neighbors": "substitute", "steps": [{"mechanism": {"majority": {"mechanisms": 21, "epsilon": 0.31, "allowance": 1}},
+			"count": 10}]}`, 0, 8.850314950631742e-06},
+		// Losses too small for the step that the saddle point suggests.
+		{`{"neighbors": "add-remove", "steps": [{"mechanism": {"laplace": {"noise-multiplier": 0.833388}}, "count": 221},
+			{"mechanism": {"majority": {"mechanisms": 3, "epsilon": 0.084, "allowance": 3}}, "count": 43483},
+			{"mechanism": {"laplace": {"noise-multiplier": 4.09768}},
+			"sampling": {"must-ow": {"population": 326, "subset": 5, "batch": 1}}, "count": 674}]}`, 0, 1e-9},
+	} {
+		p, err := ParsePlan([]byte(c.plan))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := New(p.Neighbors)
+		if err := a.AddPlan(p); err != nil {
+			t.Fatal(err)
+		}
+		iv, err := a.Epsilon(c.delta)
+		if c.delta == 0 {
+			iv, err = a.Delta(c.eps)
+		}
+		if err != nil || len(iv.Warnings) > 0 {
+			t.Errorf("%s: [%v, %v], %v, %v", c.plan, iv.Lower, iv.Upper, iv.Warnings, err)
+		}
+	}
+}
+
+// Where both pairs have an infinite answer, theory leaves no gap.
+func TestNoGapBetweenInfinities(t *testing.T) {
+	p, err := ParsePlan([]byte(`{"neighbors": "substitute", "steps": [{"mechanism": {"gaussian": {"noise-multiplier": 1}},
+		"sampling": {"with-replacement": {"population": 100, "batch": 7}}}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := New(p.Neighbors)
+	if err := a.AddPlan(p); err != nil {
+		t.Fatal(err)
+	}
+	for delta, want := range map[float64]float64{0: math.Inf(1), 1: math.Inf(-1)} {
+		if iv, err := a.Epsilon(delta); err != nil || iv.Gap == nil || iv.Lower != want || iv.Upper != want || iv.Budget.TheoryGap != 0 {
+			t.Errorf("epsilon(%v) = %+v, %v", delta, iv, err)
+		}
+	}
+}
