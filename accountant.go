@@ -449,7 +449,7 @@ func join(a, b fourier.Result) fourier.Result {
 // both asks two sums at the same time; nil is not asked.
 func both(ask func(*fourier.Sum) (fourier.Result, error), a, b *fourier.Sum) (p, q fourier.Result, err error) {
 	var errQ error
-	parallel.Do(func() {
+	parallel.Both(func() {
 		if a != nil {
 			p, err = ask(a)
 		}

@@ -361,7 +361,7 @@ func (s *Sum) run(p plan, step float64, exact bool, tol float64) (*pass, error) 
 		}
 		return compose(terms, w.theta, ps.n, s.opts.Transform, excess)
 	}
-	parallel.Do(func() { ps.upper = side(up) }, func() { ps.lower = side(lo) })
+	parallel.Both(func() { ps.upper = side(up) }, func() { ps.lower = side(lo) })
 	if ps.upper == nil || ps.lower == nil {
 		return nil, errTooLong
 	}
@@ -672,7 +672,7 @@ func (ps *pass) epsilon(logDelta, floor, top, guess, want float64) Result {
 	}
 	r := Result{}
 	reach := max(1/ps.upper.theta, ps.step)
-	parallel.Do(
+	parallel.Both(
 		func() { r.Upper = solve(upper, floor, top, guess, reach, tol, true) },
 		func() { r.Lower = solve(lower, floor, top, guess, reach, tol, false) })
 	estimate := func(e float64) (float64, float64) {

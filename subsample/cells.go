@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
+	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -393,17 +393,17 @@ func (f *family) cover(s stepBound) error {
 		}
 		queue = slices.Delete(queue, worst, worst+1)
 		var halves [2]*covered // nil: empty, or the mirror image of others
-		var wg sync.WaitGroup
-		for i, half := range c.split() {
+		split := c.split()
+		parallel.Do(2, func(i int) {
+			half := split[i]
 			if half.s1+half.t1 < 2 || half.t0 > half.s1 {
-				continue
+				return
 			}
 			h := &covered{cell: half, up: slices.Clone(c.up), down: slices.Clone(c.down),
 				freshUp: make([]bool, len(f.x)), freshDown: make([]bool, len(f.x))}
+			f.improve(h, s, ways)
 			halves[i] = h
-			wg.Go(func() { f.improve(h, s, ways) })
-		}
-		wg.Wait()
+		})
 		for _, h := range halves {
 			switch {
 			case h == nil:

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/dsp/fourier"
 
+	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -154,16 +155,12 @@ func (r recursion) run(g []float64, k int64) {
 			buf[(i-reach+n)%n] = v
 		}
 		fft.Coefficients(f, buf)
-		var wg sync.WaitGroup
-		for l := range r.laws {
-			wg.Go(func() {
-				for i, v := range f {
-					z[l][i] = v * freq[l][i]
-				}
-				back[l].Sequence(out[l], z[l])
-			})
-		}
-		wg.Wait()
+		parallel.Do(len(r.laws), func(l int) {
+			for i, v := range f {
+				z[l][i] = v * freq[l][i]
+			}
+			back[l].Sequence(out[l], z[l])
+		})
 		slack := 14 * roundOff * math.Log2(float64(n)) * math.Sqrt(norm) * spread
 		for i := range g {
 			w := 1 / weight[i+reach]

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -305,11 +306,7 @@ func (t *tabled) logValue(at func(k, u int) float64) float64 {
 // nodes finds several nodes at the same time.
 func (t *tabled) nodes(xs ...float64) []node {
 	out := make([]node, len(xs))
-	var wg sync.WaitGroup
-	for i, x := range xs {
-		wg.Go(func() { out[i] = t.node(x) })
-	}
-	wg.Wait()
+	parallel.Do(len(xs), func(i int) { out[i] = t.node(xs[i]) })
 	return out
 }
 
