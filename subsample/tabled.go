@@ -109,7 +109,6 @@ type segment struct {
 	growth   float64     // e^{hi−lo} − 1
 	spans    []span      // the heaviest first
 	values   []spanValue // nil if they leave the range
-	above    []float64   // by span, log of the weights from there on
 	mLo, mHi float64     // what rounding makes of the slopes at both ends, over Q
 }
 
