@@ -452,7 +452,7 @@ func TestDirectAgainstFFT(t *testing.T) {
 		}
 		coarse := s.coarse(-13)
 		theta := coarse.saddle(c.eps, 1)
-		p := s.newPlan(coarse, c.eps, -13, theta, 1e-2)
+		p := s.newPlan(coarse, c.eps, -13, theta, 1e-2, nil)
 		k, _, _ := coarse[0].law.Tilted(theta)
 		l, err := s.lattice(s.entries[0], ladder(s.step(p, 1)), p, -13-30-math.Log(c.runs), k, nil)
 		if err != nil {

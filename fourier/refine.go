@@ -38,9 +38,12 @@ type plan struct {
 	near     *local
 }
 
-func (s *Sum) newPlan(c cumulant, eps, logDelta, theta, wantLog float64) plan {
+func (s *Sum) newPlan(c cumulant, eps, logDelta, theta, wantLog float64, near *local) plan {
 	_, g, v := c.logDelta(eps, theta)
-	return plan{c: c, eps: eps, log: logDelta, theta: theta, g: max(g, 1e-300), scale: math.Sqrt(v / s.copies), wantLog: wantLog, margin: s.farMargin(), far: s.farMargin()}
+	if near != nil {
+		g = near.density
+	}
+	return plan{c: c, eps: eps, log: logDelta, theta: theta, g: max(g, 1e-300), scale: math.Sqrt(v / s.copies), wantLog: wantLog, margin: s.farMargin(), far: s.farMargin(), near: near}
 }
 
 // room is by how much further than asked lattices reach, to serve more questions.
@@ -438,11 +441,8 @@ func (s *Sum) refineEpsilon(logDelta, logInf, floor, top float64) (Result, error
 			eps = top - want/2
 			theta = c.saddle(eps, theta)
 		}
-		p := s.newPlan(c, eps, finiteLog, theta, want*theta)
+		p := s.newPlan(c, eps, finiteLog, theta, want*theta, near)
 		p.margin = margin
-		if near != nil {
-			p.g, p.near = near.density, near
-		}
 		if !fixed {
 			step = max(s.step(p, s.firstScale(p)), s.finest())
 		} else if finer > 0 {
@@ -812,11 +812,8 @@ func (s *Sum) refineDelta(eps, logInf float64) (Result, error) {
 	fixed := false
 	for range maxRounds {
 		want := s.opts.Relative
-		p := s.newPlan(c, eps, logDelta, theta, want)
+		p := s.newPlan(c, eps, logDelta, theta, want, near)
 		p.margin = margin
-		if near != nil {
-			p.g, p.near = near.density, near
-		}
 		if !fixed {
 			step = s.step(p, 1)
 		} else if finer > 0 {

@@ -37,8 +37,9 @@ import (
 // (segment.mLo, mHi) and part of the error: the convex hull of h̃ is a bound, too,
 // and its tails are as close as the two slopes at a node. h is a minimum and missed
 // by the fourth power of the nodes' distance only; where the middle between two
-// nodes would be off by more than nodeTol they are made denser: what composes loses
-// less than 1e-4 of ε by it.
+// nodes would be off by more than nodeTol they are made denser. What composes loses
+// less than 1e-4 of ε by it: 4e-6 to 8.3e-5 at the settings of BenchmarkSchemes, 10 to
+// 10,000 runs, against a table with nodeTol = farTol = 1e-5.
 //
 // LogDelta is staged's own.
 type tabled struct {
@@ -106,8 +107,8 @@ type spanShare struct {
 
 type segment struct {
 	lo, hi   node
-	growth   float64     // e^{hi−lo} − 1
-	spans    []span      // the heaviest first
+	growth   float64 // e^{hi−lo} − 1
+	spans    []span
 	values   []spanValue // nil if they leave the range
 	mLo, mHi float64     // what rounding makes of the slopes at both ends, over Q
 }
@@ -444,7 +445,6 @@ func (t *tabled) values(g segment) []spanValue {
 		off := 4*roundOff*(1+max(math.Abs(low), high))*v.perS + 4*roundOff*x
 		v.farErr = (x+1)*off + 20*roundOff
 		v.nearErr = v.farErr + roundOff*(2*s+y)
-		top := x
 		v.cErr = 8 * roundOff * (2 + finiteAbs(c.logC))
 		move := math.Abs(c.rise) * v.perS / min(1, 1+c.rise) * 1.01
 		v.movesP = v.weight * (v.alpha*(1+max(0, c.rise)) + math.Abs(v.a)) * move
@@ -458,7 +458,7 @@ func (t *tabled) values(g segment) []spanValue {
 		if c.rise > 0 {
 			far, near = tails(&v, c.log, v.alpha)
 		}
-		parts = append(parts, spanShare{v, v.weight * (near + max(0, -v.a)*far), v.weight * math.Abs(v.c) * far, top})
+		parts = append(parts, spanShare{v, v.weight * (near + max(0, -v.a)*far), v.weight * math.Abs(v.c) * far, x})
 	}
 	if !(p > 1e-280 && q > 1e-280) {
 		return nil
@@ -563,8 +563,9 @@ func (t *tabled) up(eps, tol float64) (logP, logQ, err float64) {
 	}
 	d := eps - g.lo.eps
 	lambda := math.Expm1(d) / g.growth
-	dLambda := (tol + roundOff*(math.Abs(eps)+2*math.Abs(d))) * math.Exp(d) / g.growth * (1 + 1e-6) // d moves by tol at most
-	if dLambda < 1e-10 {                                                                            // less than a hundredth of what a density moves by
+	// d moves by tol at most.
+	dLambda := (tol + roundOff*(math.Abs(eps)+2*math.Abs(d))) * math.Exp(d) / g.growth * (1 + 1e-6)
+	if dLambda < 1e-10 { // less than a hundredth of what a density moves by
 		if logP, logQ, err, ok := t.plainUp(g.values, lambda, dLambda); ok {
 			return logP, logQ, err + m
 		}
