@@ -1,6 +1,7 @@
 package accountant_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"testing"
@@ -28,7 +29,7 @@ func TestMajorityStepByEnumeration(t *testing.T) {
 	for _, delta := range []float64{0, 0.02} {
 		const eps, allowance = 0.4, 1.5
 		p := darrm.Params{Mechanisms: 3, Epsilon: eps, Delta: delta, Allowance: allowance}.WithDefaultDelta()
-		r, err := darrm.Optimize(p, darrm.Surrogate{Mean: 0.75}, darrm.Options{})
+		r, err := darrm.Optimize(context.Background(), p, darrm.Surrogate{Mean: 0.75}, darrm.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

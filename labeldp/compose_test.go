@@ -1,6 +1,7 @@
 package labeldp_test
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -16,7 +17,7 @@ import (
 func TestPipelineComposed(t *testing.T) {
 	labels := []float64{0, 1, 2, 3, 4}
 	plan := labeldp.Plan{Labels: labels, Epsilon: 1, PriorEpsilon: 0.1}
-	r, _, _, stages, err := plan.Design([]int64{500, 300, 100, 60, 40}, rand.NewPCG(1, 2))
+	r, _, _, stages, err := plan.Design(context.Background(), []int64{500, 300, 100, 60, 40}, rand.NewPCG(1, 2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +87,7 @@ func TestRandomizerComposedByEnumeration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	optimal, _, err := labeldp.OptimalUnbiased(p, 0.7)
+	optimal, _, err := labeldp.OptimalUnbiased(context.Background(), p, 0.7)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ attains, so that no accountant can promise less. Here the output's δ is 1 − (
 			if e.err != nil {
 				return
 			}
-			mech, err := darrm.NewMechanism(profiles.AddRemove, p.Mechanisms, eps, delta, c.gamma)
+			mech, err := darrm.NewMechanism(context.Background(), profiles.AddRemove, p.Mechanisms, eps, delta, c.gamma)
 			if err != nil {
 				e.err = err
 				return

@@ -69,7 +69,7 @@ func (e *experiment) families(p darrm.Params, tau, lambda float64) []curve {
 }
 
 func (e *experiment) optimal(p darrm.Params, mean float64) (darrm.Gamma, error) {
-	r, err := darrm.Optimize(p, darrm.Surrogate{Mean: mean}, darrm.Options{})
+	r, err := darrm.Optimize(context.Background(), p, darrm.Surrogate{Mean: mean}, darrm.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func (e *experiment) figure6() {
 	for _, count := range []int{10, 13, 15, 20} {
 		budget, delta, _ := darrm.GeneralComposition(0.1, 1e-5, count, 0.1)
 		p := darrm.Params{Mechanisms: 35, Epsilon: 0.1, Delta: 1e-5, Allowance: budget / 0.1, OutputDelta: delta}
-		r, err := darrm.Optimize(p, darrm.Surrogate{Mean: 0.75}, darrm.Options{})
+		r, err := darrm.Optimize(context.Background(), p, darrm.Surrogate{Mean: 0.75}, darrm.Options{})
 		if err != nil {
 			e.err = err
 			return
@@ -182,7 +182,7 @@ func (e *experiment) figure8() {
 			v, _ := darrm.ExpectedError(c.gamma, 0.75)
 			e.printf(" %.3g |", v)
 		}
-		c, _, err := darrm.BestConstant(darrm.Params{Mechanisms: 101, Epsilon: 0.1, Allowance: m})
+		c, _, err := darrm.BestConstant(context.Background(), darrm.Params{Mechanisms: 101, Epsilon: 0.1, Allowance: m})
 		if err != nil {
 			e.err = err
 			return

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"math"
 	"strings"
 	"testing"
@@ -20,7 +21,7 @@ func TestTrainingRun(t *testing.T) {
 			t.Errorf("%s = %v, want %v", what, got, want)
 		}
 	}
-	near("ε of one run", must(c.bound.Epsilon(delta)), 1.828243645616618, 1e-3)
+	near("ε of one run", must(c.bound.Epsilon(context.Background(), delta)), 1.828243645616618, 1e-3)
 	near("δ(0)", math.Exp(c.bound(0)), 0.1610184208061767, 1e-3)
 	near("δ(1)", math.Exp(c.bound(1)), 0.002612496806309415, 1e-3)
 	for _, w := range []struct{ shape, mean, here, krw, peers float64 }{
