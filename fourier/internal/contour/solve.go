@@ -388,7 +388,7 @@ func complement(low, high float64) (float64, float64) {
 // Excess returns δ(ε) − (1 − e^ε), which is what counts where ε is far below 0, to a
 // relative accuracy of its own. It is e^ε times the δ of the exchanged pair at −ε.
 func (c *Composition) Excess(ctx context.Context, eps float64, opt Options) (ExcessAnswer, error) {
-	ans := ExcessAnswer{LogLower: math.Inf(-1), LogUpper: math.Min(0, eps)}
+	ans := ExcessAnswer{LogLower: math.Inf(-1), LogUpper: eps} // the excess is e^ε times a δ
 	b, err := c.begin(opt)
 	if err != nil {
 		return ans, err
