@@ -79,7 +79,7 @@ func (m *mixture) line(theta, tMax, tol float64, maxNodes int) (*mixtureLine, er
 			level++
 			continue
 		}
-		logErr, best, step := s.logStill, strip{s.stillLine, s.logStrip}, 0.0
+		logErr, best, step := s.logStill, strip{s.stillLine, s.logStrip, s.logStrip}, 0.0
 		if tMax > 0 {
 			logErr, best, step = s.strips(tMax, want)
 		}
