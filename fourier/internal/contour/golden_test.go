@@ -68,7 +68,14 @@ func lastDigit(s string) float64 {
 // poisson returns the transform of the golden cases.
 func poisson(t testing.TB, q, sigma float64, add bool) transform.Transform {
 	t.Helper()
-	return sampled{q, sigma, add}
+	f, err := transform.NewPoissonGaussian(q, 0, sigma, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if add {
+		f = f.Reverse()
+	}
+	return f
 }
 
 func describe(a EpsilonAnswer) string {
@@ -86,7 +93,7 @@ func TestGoldenEpsilon(t *testing.T) {
 		}
 		t.Run(fmt.Sprintf("%s/q=%v/sigma=%v/runs=%d/%s/%s", g.Case, g.Rate, g.Sigma, g.Runs, dir, g.Delta), func(t *testing.T) {
 			c := newComposition(t, Factor{poisson(t, g.Rate, g.Sigma, g.Add), g.Runs})
-			a, err := c.Epsilon(context.Background(), math.Log(number(t, g.Delta)), Options{Relative: 1e-9})
+			a, err := c.Epsilon(context.Background(), math.Log(number(t, g.Delta)), Options{Work: 1e8})
 			t.Log(g.Epsilon, describe(a))
 			if err != nil {
 				t.Error(err)

@@ -239,7 +239,7 @@ func (c *Composition) Epsilon(ctx context.Context, logDelta float64, opt Options
 	tighten, steep := 1.0, 1.0
 	for range maxTables {
 		width := math.Max(opt.Relative*math.Abs(guess), opt.Absolute)
-		tol := math.Max(1e-12, math.Min(1e-4, width*math.Min(math.Abs(theta), 1e3)/8)) * tighten
+		tol := math.Max(1e-12, math.Min(1e-4, width*math.Min(math.Abs(theta), 1e3)/12)) * tighten
 		condition := math.Max(30, math.Min(1e4, tol/1e-14)) * steep
 		t, err := c.tabulate(ctx, q, goal{
 			side: d, eps: guess, logX: logX, theta: theta, logTol: math.Log(tol), condition: condition,
