@@ -1,0 +1,160 @@
+package contour
+
+// Theorem 3 (certificate). With F = Σ T_i log M_i(θ) − θε as an exact label, all terms
+// of aliasing.go are divided by e^F. Then I_θ(ε)e^{−F} lies between
+//
+//	V − E − Σ R(s)e^{−F} [s outside (−1,0)]   and   V + E + Σ R(s)e^{−F} [s inside],
+//
+// V = S + series, E = quadrature + rounding + truncation, where
+//
+//   - quadrature: a transform that is wrong by the factor e^η changes its term c_k by at
+//     most |c_k|(e^{|η|}−1), η = ΣT_iη_i;
+//   - rounding: of the terms c_k (table.sum; the phase im_k − kh·ε is one fused operation,
+//     u of its value), and 8u of the series times the sizes of the exponents in them, which
+//     S does not share: the series are exact numbers, not multiples of e^F;
+//   - truncation: |z(z+1)| ≥ t² and Σ_{k>n} h/(kh)² ≤ 1/(nh).
+//
+// F is never rounded in S (its terms are e^{Σ T_i(log M_i(z_k) − log M_i(θ))} and know
+// nothing of ε but the phase), so that the float of F only enters the series, the
+// remainders and the final logarithm.
+
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// A reading is what a table says about one ε: bounds of the logarithm of the
+// quantity of the table's side (inversion.go), and what they are made of.
+type reading struct {
+	low, mid, high float64
+	slope          float64 // d mid/dε
+	// Each error relative to the quantity.
+	aliasing, truncation, quadrature, rounding float64
+}
+
+// at evaluates the frequency sum and its derivative by ε, and bounds the part of
+// its error that the phases make.
+func (t *table) at(eps float64) (s, ds, phase float64) {
+	var c float64
+	im, a, b, modulus := t.im, t.a, t.b, t.modulus
+	for k := range im {
+		f := float64(k) * t.h
+		p := math.FMA(-f, eps, im[k])
+		sin, cos := math.Sincos(p)
+		x := a[k]*cos - b[k]*sin
+		y := a[k]*sin + b[k]*cos
+		ds -= t.theta*x - f*y
+		phase += modulus[k] * math.Abs(p)
+		// Two-sum.
+		sum := s + x
+		r := sum - s
+		c += (s - (sum - r)) + (x - r)
+		s = sum
+	}
+	return s + c, ds, 2.02 * xmath.U * phase
+}
+
+// read returns the bounds of the table at ε.
+func (t *table) read(eps float64, scale *terms) reading {
+	const u = xmath.U
+	nothing := reading{low: math.Inf(-1), mid: math.NaN(), high: math.Inf(1)}
+	d := sideOf(t.theta)
+	lambda := t.lambda()
+	f := math.FMA(-t.theta, eps, t.re0)
+	s, ds, phase := t.at(eps)
+
+	var series, dSeries, poles float64
+	pole := func(p, distance, logMass, sign, rate float64) {
+		if !between(p, t.theta, t.sHigh) && !between(p, t.theta, t.sLow) {
+			return
+		}
+		x := math.Abs(distance) * lambda
+		v := math.Exp(logMass - f + logGeometric(x))
+		series += sign * v
+		dSeries += sign * v * rate
+		poles += v * (1 + x + math.Abs(logMass) + math.Abs(f) + math.Abs(eps))
+	}
+	pole(0, t.theta, t.logM0, -sgn(t.theta), 0)
+	pole(-1, t.theta+1, t.logM1+eps, sgn(t.theta+1), 1)
+
+	v := d.sign() * (s + series)
+	dv := d.sign() * (ds + dSeries)
+	if !(v > 0) || math.IsInf(v, 0) {
+		return nothing
+	}
+	tail := scale.truncation * math.Exp(t.logTail)
+	rounding := scale.rounding * (phase + 8*u*(poles+math.Abs(s)))
+	up := func(x float64) float64 { return x + 8*u*(math.Abs(x)+math.Abs(f)+math.Abs(t.re0)) }
+	// The remainders' logarithms are sums of terms each of which is far below this.
+	remainder := func(s, logM float64) float64 {
+		r := logRemainder(s, t.theta, lambda, eps, logM)
+		if math.IsNaN(r) {
+			return math.Inf(1)
+		}
+		return scale.aliasing * math.Exp(up(r+4*u*(math.Abs(logM)+math.Abs(s*eps)+math.Abs(s-t.theta)*lambda+1)-f))
+	}
+	var adds, subtracts float64
+	for _, r := range [2]struct{ s, logM float64 }{{t.sHigh, t.logHigh}, {t.sLow, t.logLow}} {
+		x := remainder(r.s, r.logM)
+		if (sideOf(r.s) == middle) == (d != middle) {
+			adds += x
+		} else {
+			subtracts += x
+		}
+	}
+	e := (t.quad + rounding + t.round + tail) * (1 + 8*u)
+	low := (v - e - subtracts) * (1 - 8*u)
+	high := (v + e + adds) * (1 + 8*u)
+
+	r := reading{
+		mid: f + math.Log(v), slope: dv / v, low: math.Inf(-1), high: math.Inf(1),
+		aliasing: (adds + subtracts) / v, truncation: tail / v,
+		quadrature: t.quad / v, rounding: (rounding + t.round) / v,
+	}
+	pad := func(logV float64) float64 { return 4 * u * (math.Abs(f) + math.Abs(logV) + 1) }
+	if low > 0 {
+		l := math.Log(low)
+		r.low = f + l - pad(l)
+	}
+	if !math.IsInf(high, 1) && !math.IsNaN(high) {
+		l := math.Log(high)
+		r.high = f + l + pad(l)
+	}
+	t.whole(&r, eps, d, scale)
+	return r
+}
+
+// whole adds the part of the quantity that lies where the loss is infinite.
+func (t *table) whole(r *reading, eps float64, d side, scale *terms) {
+	rest := math.Inf(-1) // log of it
+	switch {
+	case d == right && t.logM0 < 0:
+		rest = math.Log(-math.Expm1(t.logM0))
+	case d == left && t.logM1 < 0:
+		rest = eps + math.Log(-math.Expm1(t.logM1))
+	}
+	if math.IsInf(rest, -1) {
+		return
+	}
+	// log m has 8u of itself, of which −expm1 makes at most as much; the rest is ulps.
+	e := 32 * xmath.U * (1 + math.Abs(rest)) * scale.infinite
+	mid := xmath.LogAdd(r.mid, rest)
+	r.slope *= math.Exp(r.mid - mid)
+	if d == left {
+		r.slope += math.Exp(rest - mid)
+	}
+	r.mid = mid
+	r.low = xmath.LogAdd(r.low, rest) - e
+	r.high = xmath.LogAdd(r.high, rest) + e + 8*xmath.U*math.Abs(r.high)
+	if math.IsNaN(r.high) {
+		r.high = math.Inf(1)
+	}
+}
+
+func sgn(x float64) float64 {
+	if x < 0 {
+		return -1
+	}
+	return 1
+}

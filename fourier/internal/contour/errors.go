@@ -1,0 +1,19 @@
+package contour
+
+import "fmt"
+
+// NotServed says that this engine is the wrong one for a question, or that the
+// work limit ended it. What was proved before that is in the answer beside it.
+type NotServed struct {
+	Reason string
+	// Work is the number of terms that the next step would have taken, 0 if that
+	// was not the reason.
+	Work int64
+}
+
+func (e *NotServed) Error() string {
+	if e.Work > 0 {
+		return fmt.Sprintf("contour: %s: %d terms", e.Reason, e.Work)
+	}
+	return "contour: " + e.Reason
+}

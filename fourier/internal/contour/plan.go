@@ -1,0 +1,272 @@
+package contour
+
+// The choice of the line θ, of the period λ and of the last frequency. Any choice is
+// sound; these are meant to be cheap.
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/transform"
+)
+
+// A goal is what a table must be good for: the quantity of a side is about e^{logX}
+// at eps, and each error should be below e^{logTol} of it.
+type goal struct {
+	side         side
+	eps, logX    float64
+	theta        float64 // the saddle
+	logTol       float64
+	condition    float64 // how far above the quantity the terms of the sum may be
+	reserve      float64 // extra share of period and of last frequency
+	work         int64   // what is left of the work limit
+	shrinkTheta  bool    // look for a better line than the saddle
+	perFactorTol float64
+}
+
+// build makes a table for a goal.
+func (c *Composition) build(ctx context.Context, q *cumulant, g goal) (*table, error) {
+	theta, lambda, sHigh, sLow := q.choose(g)
+	if !(lambda > 0) || math.IsInf(lambda, 0) || theta == 0 || theta == -1 {
+		return nil, &NotServed{Reason: "no line with a finite transform on both sides of it"}
+	}
+	lambda *= 1.02 * (1 + g.reserve)
+	h := floorBits(2 * math.Pi / lambda)
+	p := plan{theta: theta, h: h, sHigh: sHigh, sLow: sLow, tol: g.perFactorTol, maxNodes: maxNodes}
+
+	lines := make([]transform.Line, len(q.factors))
+	t, err := q.cut(ctx, &p, g, lines)
+	if err != nil {
+		return nil, err
+	}
+	t *= 1 + g.reserve
+	p.n = max(1, int(math.Ceil(t/h))-1)
+
+	var nodes float64
+	for i, l := range lines {
+		nodes += float64(l.Nodes()) * float64(len(c.factors)) / float64(len(lines))
+		if lines[i].Nodes() == 0 {
+			nodes++
+		}
+	}
+	if w := nodes * float64(p.n+1); w > float64(g.work) {
+		return nil, &NotServed{Reason: "too many frequencies", Work: int64(math.Min(w, 1e18))}
+	}
+	t2 := &table{plan: p, lastGuess: g.eps}
+	if len(lines) != len(c.factors) {
+		lines = nil
+	}
+	// The lines of the search serve if they reach to the last frequency.
+	if lines != nil && float64(p.n+1)*h > q.reached {
+		lines = nil
+	}
+	if err := t2.extend(ctx, c, lines); err != nil {
+		return nil, err
+	}
+	return t2, nil
+}
+
+// maxNodes bounds the nodes of one factor.
+const maxNodes = 1 << 18
+
+// maxFrequencies bounds n: kh must be exact for a step h of 30 bits.
+const maxFrequencies = 1 << 23
+
+// floorBits rounds x > 0 down to 30 bits.
+func floorBits(x float64) float64 {
+	f, e := math.Frexp(x)
+	return math.Ldexp(math.Floor(f*(1<<30)), e-30)
+}
+
+// choose returns the line, the period that it needs, and the lines of the two
+// remainders.
+func (q *cumulant) choose(g goal) (theta, lambda, sHigh, sLow float64) {
+	d := g.side
+	theta = g.theta
+	aim := g.logX + g.logTol
+	// The best line of a remainder is far away in units of the width of the tilted sum.
+	kk := q.curvature(theta)
+	drop := math.Max(1, q.at(theta).k-theta*g.eps-aim)
+	width := math.Sqrt(2 * drop / kk)
+	if !(width > 0) || math.IsInf(width, 0) {
+		width = math.Max(0.1, math.Abs(theta))
+	}
+	q.explore(theta, width, +1, g.eps, aim)
+	q.explore(theta, width, -1, g.eps, aim)
+	high, low := q.best(theta, g.eps, aim)
+	lambda = math.Max(high.k, low.k)
+	sHigh, sLow = high.s, low.s
+	if d != right {
+		return
+	}
+	// Where jumps make the upper side heavy, a smaller θ needs a shorter period, and
+	// costs terms that are larger than their sum.
+	phi := func(s float64) float64 { return q.at(s).k - s*g.eps - logPoles(s) }
+	base := phi(theta)
+	for _, rho := range [...]float64{0.9, 0.8, 0.7, 0.6, 0.5, 0.4} {
+		if !(high.k > 1.02*low.k) {
+			break
+		}
+		s := g.theta * rho
+		if phi(s)-base > math.Log(g.condition) {
+			break
+		}
+		var l float64
+		high, low = q.best(s, g.eps, aim)
+		if l = math.Max(high.k, low.k); l < lambda {
+			theta, lambda, sHigh, sLow = s, l, high.s, low.s
+		}
+	}
+	return
+}
+
+// explore evaluates K on one side of theta around the point with the smallest
+// period: where |s−θ|(K'(s)−ε) = K(s) − sε − aim, the left side of which grows faster.
+func (q *cumulant) explore(theta, width, sign, eps, aim float64) {
+	d := width
+	lo, hi := 0.0, math.Inf(1)
+	for range 12 {
+		s := theta + sign*d
+		if s == 0 || s == -1 {
+			s += sign * width * 0x1p-20
+		}
+		p := q.at(s)
+		f := math.Inf(1)
+		var ratio float64
+		if !math.IsInf(p.k, 0) {
+			x, y := d*sign*(p.slope-eps), p.k-s*eps-aim
+			f = x - y
+			ratio = x / y
+		}
+		if f > 0 {
+			hi = d
+		} else {
+			lo = d
+		}
+		if hi-lo < 0.2*hi {
+			return
+		}
+		switch {
+		case math.IsInf(hi, 1):
+			d *= 1.8
+		case lo == 0:
+			d /= math.Max(1.3, math.Min(4, math.Sqrt(ratio)))
+			if math.IsInf(f, 1) {
+				d = hi / 3
+			}
+		default:
+			d = math.Sqrt(lo * hi)
+		}
+		// The minimum is flat: close to the root is enough.
+		if ratio > 0.8 && ratio < 1.25 {
+			return
+		}
+	}
+}
+
+// best returns the points known on both sides of theta that need the smallest
+// period, which is in the k of each.
+func (q *cumulant) best(theta, eps, aim float64) (high, low point) {
+	high.k, low.k = math.Inf(1), math.Inf(1)
+	for _, p := range q.points {
+		if p.s == theta || p.s == 0 || p.s == -1 || math.IsInf(p.k, 0) {
+			continue
+		}
+		l := period(p.s, theta, eps, p.k, aim)
+		if p.s > theta && l < high.k {
+			high = point{s: p.s, k: l}
+		}
+		if p.s < theta && l < low.k {
+			low = point{s: p.s, k: l}
+		}
+	}
+	return high, low
+}
+
+// cut returns a t from which on the frequencies together are below the goal, to
+// about a tenth, and fills in the lines it used.
+func (q *cumulant) cut(ctx context.Context, p *plan, g goal, lines []transform.Line) (float64, error) {
+	base := q.at(p.theta)
+	// Relative to M(θ): the tail may be e^{logX + logTol − F}·πt.
+	aim := g.logX + g.logTol - (base.k - p.theta*g.eps)
+	kk := q.curvature(p.theta)
+	t := math.Sqrt(2 * math.Max(1, -aim) / kk)
+	if !(t > 0) || math.IsInf(t, 0) {
+		t = 8 * p.h
+	}
+	t = math.Max(t, 2*p.h)
+	reach := 1.35 * t * (1 + g.reserve)
+	if err := q.prepare(ctx, *p, reach, lines); err != nil {
+		return 0, err
+	}
+	// Where Decay bounds log |M| by log M(θ) at best, the tail never gets there.
+	excess := func(t float64) (ratio float64) {
+		sum := 0.0
+		for i, l := range lines {
+			re, _, _ := l.LogM(0)
+			sum += q.count[i] * (l.Decay(t) - re)
+		}
+		return sum / (aim + math.Log(math.Pi*t))
+	}
+	lo, hi := 0.0, math.Inf(1)
+	for range 60 {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		// sum and aim are negative: far enough when the ratio is at least 1.
+		r := excess(t)
+		if aim+math.Log(math.Pi*t) >= 0 || r >= 1 {
+			hi = t
+		} else {
+			lo = t
+		}
+		if t/p.h > maxFrequencies {
+			return 0, &NotServed{Reason: "the transform does not decay", Work: maxFrequencies}
+		}
+		if hi <= 1.1*lo || (hi == t && r < 1.1) || hi <= 2*p.h {
+			break
+		}
+		step := 4.0
+		if r > 0 {
+			step = math.Pow(r, -0.5) * 1.02
+		}
+		switch {
+		case math.IsInf(hi, 1):
+			t *= math.Max(1.05, math.Min(4, step))
+		case lo == 0:
+			t *= math.Max(0.25, math.Min(0.95, step))
+		default:
+			next := t * step
+			if !(next > lo*1.02 && next < hi*0.98) {
+				next = math.Sqrt(lo * hi)
+			}
+			t = next
+		}
+	}
+	if math.IsInf(hi, 1) {
+		return 0, &NotServed{Reason: "the transform does not decay"}
+	}
+	if need := hi*(1+g.reserve) + 2*p.h; need > reach {
+		if err := q.prepare(ctx, *p, need, lines); err != nil {
+			return 0, err
+		}
+	}
+	return hi, nil
+}
+
+// prepare makes the lines of the factors up to reach.
+func (q *cumulant) prepare(ctx context.Context, p plan, reach float64, lines []transform.Line) error {
+	for i, f := range q.factors {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		l, err := f.Transform.Line(p.theta, reach, p.tol, p.maxNodes)
+		if err != nil {
+			return &NotServed{Reason: fmt.Sprint(err)}
+		}
+		lines[i] = l
+	}
+	q.reached = reach
+	return nil
+}

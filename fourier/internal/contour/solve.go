@@ -1,0 +1,464 @@
+package contour
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// Options are what a question wants. The zero value asks for 1e-9.
+type Options struct {
+	// Relative and Absolute are the wanted width: Upper − Lower at most the larger of
+	// Relative·|ε| and Absolute for Epsilon; for Delta, the width of log δ is at most
+	// Relative. 0 and 0 mean a relative width of 1e-9.
+	Relative, Absolute float64
+	// Work limits the terms (nodes × frequencies, summed over the factors) that one
+	// question may take, so that every question ends after the same work on every
+	// machine. 0 means 5e6, and 2e4 more for each factor.
+	Work int64
+	// Reserve is the share by which tables reach further than the question needs, for
+	// questions to come; 0.3 suits a running total, whose every next step needs a little more.
+	Reserve float64
+	// Epsilon and Theta, where Theta is not 0, are those of the answer to a similar
+	// question: the search starts there.
+	Epsilon, Theta float64
+}
+
+func (o *Options) check() error {
+	for _, v := range []struct {
+		name  string
+		value float64
+	}{{"relative", o.Relative}, {"absolute", o.Absolute}, {"reserve", o.Reserve}} {
+		if !(v.value >= 0) || math.IsInf(v.value, 0) {
+			return fmt.Errorf("%s: %v is not in [0, Inf)", v.name, v.value)
+		}
+	}
+	if o.Work < 0 {
+		return fmt.Errorf("work: %d is negative", o.Work)
+	}
+	if math.IsNaN(o.Epsilon) || math.IsInf(o.Epsilon, 0) || math.IsNaN(o.Theta) || math.IsInf(o.Theta, 0) {
+		return fmt.Errorf("start: %v, %v are not finite", o.Epsilon, o.Theta)
+	}
+	if o.Relative == 0 && o.Absolute == 0 {
+		o.Relative = 1e-9
+	}
+	return nil
+}
+
+// A Report says how an answer came about.
+type Report struct {
+	Theta, Lambda float64 // the line and the period in ε
+	Frequencies   int
+	Tables        int   // how many were made for this question; 0: an earlier one served
+	Work          int64 // terms evaluated
+	// What the parts of the error contribute to the answer, in ε for Epsilon and in
+	// log δ for Delta: the periods beside, the frequencies left out, the errors of the
+	// transforms, floating point.
+	Aliasing, Truncation, Quadrature, Rounding float64
+}
+
+// An EpsilonAnswer is a certified interval of ε(δ). Without one, it is (−Inf, +Inf).
+type EpsilonAnswer struct {
+	Lower, Upper float64
+	Estimate     float64 // NaN if there is none
+	Report
+}
+
+// A DeltaAnswer is a certified interval of log δ(ε), of log(1 − δ(ε)), and of the log
+// of the excess of δ(ε) over 1 − e^ε. Each is (−Inf, 0) where it was not computed:
+// 1 − δ and the excess are computed where they cannot be had from δ.
+type DeltaAnswer struct {
+	LogLower, LogUpper                     float64
+	LogComplementLower, LogComplementUpper float64
+	Report
+}
+
+// An ExcessAnswer is a certified interval of the logarithm of δ(ε) − (1 − e^ε).
+type ExcessAnswer struct {
+	LogLower, LogUpper float64
+	Report
+}
+
+// maxTables bounds how many tables one question may make.
+const maxTables = 8
+
+// budget is the state of one question.
+type budget struct {
+	opt    Options
+	work   int64 // left
+	report Report
+}
+
+func (c *Composition) begin(opt Options) (*budget, error) {
+	if err := opt.check(); err != nil {
+		return nil, err
+	}
+	if len(c.factors) == 0 {
+		return nil, &NotServed{Reason: "no factors"}
+	}
+	b := &budget{opt: opt, work: opt.Work}
+	if b.work == 0 {
+		b.work = 5e6 + 2e4*int64(len(c.factors))
+	}
+	return b, nil
+}
+
+// extend brings an earlier table up to date, and reports whether it serves.
+func (c *Composition) extend(ctx context.Context, t *table, b *budget) (bool, error) {
+	missing := len(c.factors) - len(t.columns)
+	if missing > 0 {
+		cost := int64(float64(t.nodes)/float64(len(t.columns))+1) * int64(missing) * int64(t.n+1)
+		if cost > b.work {
+			return false, nil
+		}
+		b.work -= cost
+		b.report.Work += cost
+	}
+	err := t.extend(ctx, c, nil)
+	var not *NotServed
+	if errors.As(err, &not) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// tabulate makes a table, and keeps it.
+func (c *Composition) tabulate(ctx context.Context, q *cumulant, g goal, b *budget) (*table, error) {
+	g.work, g.reserve = b.work, b.opt.Reserve
+	g.perFactorTol = 0.02 * math.Exp(g.logTol) / math.Max(1, c.runs())
+	t, err := c.build(ctx, q, g)
+	if err != nil {
+		return nil, err
+	}
+	cost := t.nodes * int64(t.n+1)
+	b.work -= cost
+	b.report.Work += cost
+	b.report.Tables++
+	if len(c.tables) == keptTables {
+		copy(c.tables, c.tables[1:])
+		c.tables = c.tables[:keptTables-1]
+	}
+	c.tables = append(c.tables, t)
+	return t, nil
+}
+
+// used moves table i to the end of the list.
+func (c *Composition) used(i int) {
+	t := c.tables[i]
+	copy(c.tables[i:], c.tables[i+1:])
+	c.tables[len(c.tables)-1] = t
+}
+
+func (b *budget) describe(t *table, r reading, scale float64) Report {
+	rep := b.report
+	rep.Theta, rep.Lambda, rep.Frequencies = t.theta, t.lambda(), t.n+1
+	rep.Aliasing, rep.Truncation = r.aliasing*scale, r.truncation*scale
+	rep.Quadrature, rep.Rounding = r.quadrature*scale, r.rounding*scale
+	return rep
+}
+
+// Epsilon returns ε(δ) for log δ < 0. The error is a *NotServed when the answer beside
+// it, which is proved all the same, is not as narrow as wanted.
+func (c *Composition) Epsilon(ctx context.Context, logDelta float64, opt Options) (EpsilonAnswer, error) {
+	ans := EpsilonAnswer{Lower: math.Inf(-1), Upper: math.Inf(1), Estimate: math.NaN()}
+	if !(logDelta < 0) || math.IsInf(logDelta, 0) {
+		return ans, fmt.Errorf("logDelta: %v is not in (-Inf, 0)", logDelta)
+	}
+	b, err := c.begin(opt)
+	if err != nil {
+		return ans, err
+	}
+	d, target, logX := right, logDelta, logDelta
+	if logDelta > -math.Ln2 {
+		d = middle
+		target = math.Log(-math.Expm1(logDelta))
+		logX = target
+	} else if m0, _ := c.finite(); m0 < 0 {
+		infinite := math.Log(-math.Expm1(m0))
+		slack := 32 * xmath.U * (1 + math.Abs(infinite))
+		if logDelta < infinite-slack {
+			// δ is never below P(L = +∞).
+			ans.Lower, ans.Estimate = math.Inf(1), math.Inf(1)
+			return ans, nil
+		}
+		if logX = xmath.LogSub(logDelta, infinite); !(logX > logDelta-34) {
+			return ans, &NotServed{Reason: "δ is the probability of an infinite loss"}
+		}
+	}
+
+	done := func() bool {
+		return ans.Upper-ans.Lower <= math.Max(opt.Relative*math.Max(math.Abs(ans.Upper), math.Abs(ans.Lower)), opt.Absolute)
+	}
+	opt = b.opt
+	guess, theta := math.NaN(), 0.0
+	take := func(t *table, eps float64) found {
+		f := t.solve(target, eps, &c.scale)
+		if f.reading.low > math.Inf(-1) && f.reading.high-f.reading.low < 1 {
+			guess, theta, t.lastGuess = f.eps, t.theta, f.eps
+		}
+		width := ans.Upper - ans.Lower
+		ans.Lower, ans.Upper = math.Max(ans.Lower, f.lower), math.Min(ans.Upper, f.upper)
+		if math.IsNaN(ans.Estimate) || f.upper-f.lower < width {
+			ans.Estimate = f.eps
+			ans.Report = b.describe(t, f.reading, 1/math.Abs(f.reading.slope))
+		} else {
+			ans.Work, ans.Tables = b.report.Work, b.report.Tables
+		}
+		return f
+	}
+	for i := len(c.tables) - 1; i >= 0; i-- {
+		t := c.tables[i]
+		if sideOf(t.theta) != d {
+			continue
+		}
+		if ok, err := c.extend(ctx, t, b); err != nil {
+			return ans, err
+		} else if !ok {
+			continue
+		}
+		take(t, t.lastGuess)
+		if done() {
+			c.used(i)
+			return ans, nil
+		}
+	}
+
+	q := c.sample()
+	switch {
+	case !math.IsNaN(guess):
+		theta = q.saddle(d, guess, theta)
+	case opt.Theta != 0 && sideOf(opt.Theta) == d:
+		guess = opt.Epsilon
+		theta = q.saddle(d, guess, opt.Theta)
+	default:
+		guess, theta = q.start(d, logX)
+	}
+	tighten, steep := 1.0, 1.0
+	for range maxTables {
+		width := math.Max(opt.Relative*math.Abs(guess), opt.Absolute)
+		tol := math.Max(1e-12, math.Min(1e-4, width*math.Min(math.Abs(theta), 1e3)/12)) * tighten
+		condition := math.Max(30, math.Min(1e4, tol/1e-14)) * steep
+		t, err := c.tabulate(ctx, q, goal{
+			side: d, eps: guess, logX: logX, theta: theta, logTol: math.Log(tol), condition: condition,
+		}, b)
+		if err != nil {
+			return ans, err
+		}
+		before := guess
+		f := take(t, guess)
+		if done() {
+			return ans, nil
+		}
+		moved := math.Abs(guess-before) > 0.01*math.Max(math.Abs(guess), 1e-3)
+		if f.reading.low == math.Inf(-1) || math.IsNaN(f.eps) {
+			// The line is so far from the answer that nothing is known: go where the sum
+			// points to, and doubt less next time.
+			if !math.IsNaN(f.eps) && f.eps != guess {
+				guess = f.eps
+			}
+			steep = math.Max(steep/10, 1e-3)
+			tighten = math.Max(tighten/4, 1e-3)
+		} else if !moved {
+			r := f.reading
+			if math.Max(r.rounding, r.quadrature) > math.Max(r.aliasing, r.truncation) {
+				if steep <= 1e-3 {
+					return ans, &NotServed{Reason: "floating point does not reach the width"}
+				}
+				steep /= 20
+			} else {
+				tighten /= 20
+			}
+		}
+		theta = q.saddle(d, guess, theta)
+	}
+	return ans, &NotServed{Reason: "the width was not reached"}
+}
+
+// found is what a table knows about the ε of a quantity.
+type found struct {
+	eps          float64 // where the quantity is as wanted, by the table's own value
+	lower, upper float64 // certified
+	reading      reading // at eps
+}
+
+// solve finds ε with quantity e^target in a table, and certified ends.
+func (t *table) solve(target, eps float64, scale *terms) found {
+	f := found{eps: math.NaN(), lower: math.Inf(-1), upper: math.Inf(1), reading: reading{low: math.Inf(-1), high: math.Inf(1)}}
+	dir := sideOf(t.theta).slope()
+	limit := t.lambda() / 4
+	good, any := eps, false
+	for range 40 {
+		r := t.read(eps, scale)
+		if math.IsNaN(r.mid) || !(r.slope*dir > 0) {
+			// The sum is noise here.
+			if !any || math.Abs(eps-good) < 1e-12*math.Abs(good) {
+				return f
+			}
+			eps = good + (eps-good)/4
+			continue
+		}
+		good, any = eps, true
+		f.eps, f.reading = eps, r
+		step := (target - r.mid) / r.slope
+		if math.Abs(step) > limit {
+			step = math.Copysign(limit, step)
+		}
+		noise := 0.02 * (r.high - r.low) / math.Abs(r.slope)
+		if math.Abs(step) <= math.Max(math.Min(noise, 1e-6*math.Abs(eps)), 2*xmath.U*math.Abs(eps)) {
+			break
+		}
+		eps += step
+	}
+	r := f.reading
+	slope := math.Abs(r.slope)
+	// Upwards a decreasing quantity must have its upper bound below the target, an
+	// increasing one its lower bound above it; downwards the other way round.
+	f.upper = t.certify(f.eps, math.Max(0, dir*(target-pick(r, dir < 0)))/slope, func(r reading) bool {
+		return dir*(pick(r, dir < 0)-target) >= 0
+	}, scale)
+	f.lower = t.certify(f.eps, -math.Max(0, dir*(pick(r, dir > 0)-target))/slope, func(r reading) bool {
+		return dir*(pick(r, dir > 0)-target) <= 0
+	}, scale)
+	return f
+}
+
+func pick(r reading, high bool) float64 {
+	if high {
+		return r.high
+	}
+	return r.low
+}
+
+// certify goes from eps by 1.05·step, and further while the condition is not met. It
+// returns an infinite end when it never is.
+func (t *table) certify(eps, step float64, met func(reading) bool, scale *terms) float64 {
+	sign := math.Copysign(1, step)
+	if math.IsInf(step, 0) || math.IsNaN(step) {
+		return math.Copysign(math.Inf(1), step)
+	}
+	d := 1.05*math.Abs(step) + 4*xmath.U*math.Abs(eps) + math.SmallestNonzeroFloat64
+	for range 12 {
+		if x := eps + sign*d; met(t.read(x, scale)) {
+			return x
+		}
+		d *= 1.5
+	}
+	return math.Copysign(math.Inf(1), sign)
+}
+
+// Delta returns δ(ε) for any finite ε.
+func (c *Composition) Delta(ctx context.Context, eps float64, opt Options) (DeltaAnswer, error) {
+	ans := DeltaAnswer{LogLower: math.Inf(-1), LogComplementLower: math.Inf(-1)}
+	b, err := c.begin(opt)
+	if err != nil {
+		return ans, err
+	}
+	if math.IsNaN(eps) || math.IsInf(eps, 0) {
+		return ans, fmt.Errorf("epsilon: %v is not a finite number", eps)
+	}
+	q := c.sample()
+	d := right
+	if p := q.at(0); eps < p.slope {
+		d = middle // more likely than not, the loss is above ε
+	}
+	low, high, rep, err := c.quantity(ctx, q, d, eps, b)
+	ans.Report = rep
+	if d == right {
+		ans.LogLower, ans.LogUpper = low, math.Min(0, high)
+		ans.LogComplementLower, ans.LogComplementUpper = complement(low, math.Min(0, high))
+	} else {
+		ans.LogComplementLower, ans.LogComplementUpper = low, math.Min(0, high)
+		ans.LogLower, ans.LogUpper = complement(low, math.Min(0, high))
+	}
+	return ans, err
+}
+
+// complement turns an interval of log x into one of log(1−x), rounded outward by what
+// log1p, expm1 and exp may lose.
+func complement(low, high float64) (float64, float64) {
+	const e = 16 * xmath.U
+	f := func(x float64) float64 { return xmath.Log1mExp(x) }
+	l, h := f(high), f(low)
+	return l - e*(1+math.Abs(l)), math.Min(0, h+e*math.Abs(h))
+}
+
+// Excess returns δ(ε) − (1 − e^ε), which is what counts where ε is far below 0, to a
+// relative accuracy of its own. It is e^ε times the δ of the exchanged pair at −ε.
+func (c *Composition) Excess(ctx context.Context, eps float64, opt Options) (ExcessAnswer, error) {
+	ans := ExcessAnswer{LogLower: math.Inf(-1), LogUpper: eps} // the excess is e^ε times a δ
+	b, err := c.begin(opt)
+	if err != nil {
+		return ans, err
+	}
+	if math.IsNaN(eps) || math.IsInf(eps, 0) {
+		return ans, fmt.Errorf("epsilon: %v is not a finite number", eps)
+	}
+	low, high, rep, err := c.quantity(ctx, c.sample(), left, eps, b)
+	ans.LogLower, ans.LogUpper, ans.Report = low, math.Min(ans.LogUpper, high), rep
+	return ans, err
+}
+
+// quantity returns bounds of the logarithm of the quantity of a side at ε.
+func (c *Composition) quantity(ctx context.Context, q *cumulant, d side, eps float64, b *budget) (low, high float64, rep Report, err error) {
+	low, high = math.Inf(-1), math.Inf(1)
+	want := math.Max(b.opt.Relative, b.opt.Absolute)
+	logX, theta := math.NaN(), 0.0
+	var last reading
+	take := func(t *table) bool {
+		r := t.read(eps, &c.scale)
+		if r.high-r.low < high-low || rep.Frequencies == 0 {
+			rep = b.describe(t, r, 1)
+		}
+		rep.Work, rep.Tables = b.report.Work, b.report.Tables
+		low, high = math.Max(low, r.low), math.Min(high, r.high)
+		if high-low < 1 {
+			logX, theta, t.lastGuess = (low+high)/2, t.theta, eps
+		}
+		last = r
+		return high-low <= want
+	}
+	for i := len(c.tables) - 1; i >= 0; i-- {
+		t := c.tables[i]
+		if sideOf(t.theta) != d {
+			continue
+		}
+		if ok, err := c.extend(ctx, t, b); err != nil {
+			return low, high, rep, err
+		} else if ok && take(t) {
+			c.used(i)
+			return low, high, rep, nil
+		}
+	}
+	theta = q.saddle(d, eps, theta)
+	if math.IsNaN(logX) {
+		// The saddle-point approximation.
+		kk := q.curvature(theta) + 1/(theta*theta) + 1/((1+theta)*(1+theta))
+		logX = q.at(theta).k - theta*eps - logPoles(theta) - 0.5*math.Log(2*math.Pi*math.Max(kk, 1e-300))
+	}
+	tighten, steep := 1.0, 1.0
+	for range maxTables {
+		tol := math.Max(1e-12, math.Min(1e-4, want/8)) * tighten
+		t, err := c.tabulate(ctx, q, goal{
+			side: d, eps: eps, logX: logX, theta: theta, logTol: math.Log(tol),
+			condition: math.Max(30, math.Min(1e4, tol/1e-14)) * steep,
+		}, b)
+		if err != nil {
+			return low, high, rep, err
+		}
+		if take(t) {
+			return low, high, rep, nil
+		}
+		if math.Max(last.rounding, last.quadrature) > math.Max(last.aliasing, last.truncation) {
+			if steep <= 1e-3 {
+				return low, high, rep, &NotServed{Reason: "floating point does not reach the width"}
+			}
+			steep /= 20
+		} else {
+			tighten /= 20
+		}
+	}
+	return low, high, rep, &NotServed{Reason: "the width was not reached"}
+}

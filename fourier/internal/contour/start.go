@@ -1,0 +1,238 @@
+package contour
+
+// Where to begin. Nothing here is a bound: a poor start costs another table.
+
+import (
+	"math"
+	"sort"
+)
+
+// sampleSize is the number of factors that the search for a line looks at when
+// there are more than sampleAbove of them. The certificate is made with all.
+const (
+	sampleSize  = 32
+	sampleAbove = 64
+)
+
+// A cumulant is K(s) = log M(s) of a composition, or of a sample of its factors with
+// the counts scaled up, at the points asked for so far.
+type cumulant struct {
+	factors []Factor
+	index   []int // of each factor in the composition
+	count   []float64
+	points  []point // by increasing s
+	reached float64 // the largest frequency of the lines that cut prepared
+}
+
+// A point is a value of K and its derivative, +Inf where K is not available.
+type point struct{ s, k, slope float64 }
+
+// sample returns the cumulant of a composition. Every stretch of neighbours in the
+// list of factors is stood for by the one in its middle.
+func (c *Composition) sample() *cumulant {
+	n := len(c.factors)
+	m := n
+	if n > sampleAbove {
+		m = sampleSize
+	}
+	q := &cumulant{factors: make([]Factor, m), index: make([]int, m), count: make([]float64, m)}
+	for i := range m {
+		from, to := i*n/m, (i+1)*n/m
+		j := (from + to) / 2
+		q.factors[i], q.index[i] = c.factors[j], j
+		for _, f := range c.factors[from:to] {
+			q.count[i] += float64(f.Count)
+		}
+	}
+	return q
+}
+
+// at returns K and its derivative at s.
+func (q *cumulant) at(s float64) point {
+	i := sort.Search(len(q.points), func(i int) bool { return q.points[i].s >= s })
+	if i < len(q.points) && q.points[i].s == s {
+		return q.points[i]
+	}
+	p := point{s: s}
+	for j, f := range q.factors {
+		k, slope, err := f.Transform.Real(s)
+		if math.IsInf(err, 0) || math.IsNaN(k+slope+err) {
+			p.k, p.slope = math.Inf(1), math.Copysign(math.Inf(1), s+0.5)
+			break
+		}
+		p.k += q.count[j] * k
+		p.slope += q.count[j] * slope
+	}
+	q.points = append(q.points, point{})
+	copy(q.points[i+1:], q.points[i:])
+	q.points[i] = p
+	return p
+}
+
+// curvature returns K” at theta from two slopes.
+func (q *cumulant) curvature(theta float64) float64 {
+	p := q.at(theta)
+	d := 0.05 * math.Min(math.Abs(theta), math.Abs(1+theta))
+	if theta > 0 {
+		d = 0.05 * theta
+	}
+	for _, r := range q.points {
+		if x := math.Abs(r.s - theta); x > d/4 && x < 2*d && sideOf(r.s) == sideOf(theta) && !math.IsInf(r.k, 0) {
+			return (r.slope - p.slope) / (r.s - theta)
+		}
+	}
+	r := q.at(theta - d)
+	return (p.slope - r.slope) / d
+}
+
+// line maps the real line onto a side, increasing.
+func (d side) line(u float64) float64 {
+	switch d {
+	case right:
+		return math.Exp(u)
+	case middle:
+		return -1 / (1 + math.Exp(u))
+	}
+	return -1 - math.Exp(-u)
+}
+
+func (d side) unline(theta float64) float64 {
+	switch d {
+	case right:
+		return math.Log(theta)
+	case middle:
+		return math.Log((1 + theta) / -theta)
+	}
+	return -math.Log(-1 - theta)
+}
+
+// root returns a root of an increasing f to an accuracy of tol, from a start and a
+// first step. f may return ±Inf. It returns the last point when there is none.
+func root(f func(float64) float64, x, step, tol float64) float64 {
+	lo, hi := math.Inf(-1), math.Inf(1)
+	flo, fhi := math.NaN(), math.NaN()
+	side := 0
+	for range 60 {
+		y := f(x)
+		if y == 0 {
+			return x
+		}
+		if y < 0 {
+			lo, flo = x, y
+			if side < 0 {
+				fhi /= 2
+			}
+			side = -1
+		} else {
+			hi, fhi = x, y
+			if side > 0 {
+				flo /= 2
+			}
+			side = 1
+		}
+		switch {
+		case math.IsInf(hi, 1):
+			x += step
+			step *= 2
+		case math.IsInf(lo, -1):
+			x -= step
+			step *= 2
+		case hi-lo <= tol:
+			return (lo + hi) / 2
+		default:
+			next := lo + (hi-lo)*flo/(flo-fhi)
+			if !(next > lo && next < hi) {
+				next = (lo + hi) / 2
+			}
+			// A step that lands next to an end would shrink the bracket from one side only.
+			next = math.Min(math.Max(next, lo+0.45*tol), hi-0.45*tol)
+			if math.Abs(next-x) < 0.1*tol {
+				return next
+			}
+			x = next
+		}
+		if math.Abs(x) > 600 {
+			return x
+		}
+	}
+	return x
+}
+
+// saddle returns the point of a side where M(s)e^{−sε}/|s(s+1)| is smallest: the
+// logarithm of that is convex.
+func (q *cumulant) saddle(d side, eps, from float64) float64 {
+	u := 0.0
+	if from != 0 && sideOf(from) == d {
+		u = d.unline(from)
+	}
+	f := func(u float64) float64 {
+		s := d.line(u)
+		p := q.at(s)
+		// The two sums are compared by their ratio where they have one sign: the function
+		// is then close to linear in u.
+		x, y := p.slope-eps, 1/s+1/(1+s)
+		if x > 0 && y > 0 {
+			return math.Log(x / y)
+		}
+		if x < 0 && y < 0 {
+			return math.Log(y / x)
+		}
+		if x-y < 0 {
+			return math.Max(-20, x-y)
+		}
+		return math.Min(20, x-y)
+	}
+	return d.line(root(f, u, 1, 0.04))
+}
+
+// start returns a guess of ε where the quantity of a side is e^{logX}, and of the
+// saddle there.
+func (q *cumulant) start(d side, logX float64) (eps, theta float64) {
+	if d == middle {
+		// 1 − δ ≤ M(θ)e^{−θε}, best at ε = K'(θ): K − θK' = log X, increasing in θ. Next to
+		// θ = −1 the pole there carries everything: 1 − δ ≈ e^ε.
+		g := func(u float64) float64 {
+			p := q.at(d.line(u))
+			return p.k - p.s*p.slope - logX
+		}
+		if g(-6) > 0 {
+			return logX, q.saddle(d, logX, 0)
+		}
+		theta = d.line(root(g, 0, 1, 0.1))
+		eps = q.at(theta).slope
+		return eps, q.saddle(d, eps, theta)
+	}
+	// Chernoff's bound with the weight of Theorem 1: its exponent −H(θ) = K − θK' −
+	// log(1+θ) at the best ε is decreasing in θ, and −log X is where H must be.
+	// log H is close to linear in log θ.
+	want := math.Log(-logX)
+	h := func(u float64) float64 {
+		p := q.at(math.Exp(u))
+		if math.IsInf(p.k, 1) {
+			return 50
+		}
+		x := p.s*p.slope - p.k + math.Log1p(p.s)
+		if x <= 0 {
+			return -50
+		}
+		return math.Log(x) - want
+	}
+	theta = math.Exp(root(h, 0, 1, 0.05))
+	// Two steps towards the root of the saddle-point approximation, which is not
+	// monotone where rare jumps carry δ: a step is never long.
+	for range 2 {
+		p := q.at(theta)
+		kk := q.curvature(theta)
+		phi := kk + 1/(theta*theta) + 1/((1+theta)*(1+theta))
+		if !(phi > 0) || math.IsInf(p.k, 0) {
+			break
+		}
+		j := theta*p.slope - p.k - 1 - theta/(1+theta) + logPoles(theta) + 0.5*math.Log(2*math.Pi*phi)
+		step := (-logX - j) / (theta * theta * phi)
+		theta *= math.Exp(math.Max(-0.4, math.Min(0.4, step)))
+		if math.Abs(step) < 0.02 {
+			break
+		}
+	}
+	return q.at(theta).slope - 1/theta - 1/(1+theta), theta
+}
