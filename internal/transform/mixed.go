@@ -312,13 +312,13 @@ type rule struct {
 	theta, t      float64
 	second        bool
 	shift, logTol float64
-	nodes         []node
+	nodes         []mass
 	logQuadrature float64 // of the error of all panels
 	panels        []panel
 }
 
-// A node is a mass of P with its loss, their errors, and what it stands for.
-type node struct{ logP, l, e, dl float64 }
+// A mass of P with its loss, and their errors.
+type mass struct{ logP, l, e, dl float64 }
 
 // A panel is a part of a piece with its nodes; a new piece starts a new group.
 type panel struct {
@@ -334,7 +334,7 @@ func newRule(m *Mixed, theta, t float64, second bool) *rule {
 
 func (r *rule) atoms() {
 	for _, a := range r.m.atoms {
-		n := node{logP: a.LogMass, l: -a.Loss, e: a.MassErr, dl: a.LossErr}
+		n := mass{logP: a.LogMass, l: -a.Loss, e: a.MassErr, dl: a.LossErr}
 		if !a.Reversed {
 			n.logP += a.Loss
 			n.l = a.Loss
@@ -382,7 +382,7 @@ func (r *rule) sizes() (k, d float64) {
 }
 
 // second returns p[ex(θL) + θ·ex(−L)].
-func second(n node, theta float64) float64 {
+func second(n mass, theta float64) float64 {
 	return weighted(n.logP, theta*n.l) + theta*weighted(n.logP, -n.l)
 }
 
@@ -436,9 +436,9 @@ func (r *rule) add(i int, v0, v1 float64, n int, logErr float64) {
 		v := mid + h*x[j]
 		// The node is off by the rounding of v and of x: this moves g, and it is as if the
 		// weight, e^{−v/2}, were wrong.
-		dv := xmath.U*(3*math.Abs(v)+4*h) + p.ScaleErr*math.Abs(v)
+		dv := xmath.U*(3*math.Abs(v)+8*h) + p.ScaleErr*math.Abs(v)
 		l, dl := p.logRatio(v, dv)
-		k := node{logP: logHalf + logWeight(w[j]) - v/2, l: -l, dl: dl}
+		k := mass{logP: logHalf + logWeight(w[j]) - v/2, l: -l, dl: dl}
 		k.e = p.WeightErr + p.ScaleErr + dv/2 + legendreErr
 		if !p.Reversed {
 			k.logP += l
@@ -583,10 +583,10 @@ func (r *rule) massError(p *Piece, g panel) float64 {
 	plain.second, plain.t = false, 0
 	n := float64(g.to - g.from)
 	best := math.Inf(1)
-	for _, y := range heights {
+	ellipses((g.v1-g.v0)/2, func(y float64) {
 		b, logRho := plain.ellipse(p, g.v0, g.v1, y)
 		best = min(best, b-2*n*logRho)
-	}
+	})
 	return math.Exp(best + 1e-9)
 }
 
