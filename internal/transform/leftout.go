@@ -1,0 +1,94 @@
+// Mills' bound (contour.md §4, contour-errata.md 2) of the nodes that a sum leaves out.
+
+package transform
+
+import "math"
+
+// The density f = P^{θ+1}Q^{−θ} beyond an outermost node X lies below a Gaussian
+// through f(X): every term of a mixture grows with x at the rate c/σ² of its mean
+// relative to that of mean 0, so that f(x) ≤ f(X)·N(x; μ, σ²)/N(X; μ, σ²) with
+//
+//	μ = (θ+1)·c_P − θ·c_Q,
+//
+// c_P and c_Q the means that make μ largest on the right, smallest on the left. For
+// X beyond μ by z > 0 standard deviations the majorant is monotone, its integral
+// is at most f(X)σ/z by Mills' inequality, and so is its sum over the missing nodes
+// times the step.
+
+// rightMean and leftMean return μ for the power θ ≥ −1.
+func (m *mixture) rightMean(theta float64) float64 {
+	if theta >= 0 {
+		return (theta+1)*m.maxP - theta*m.minQ
+	}
+	return (theta+1)*m.maxP - theta*m.maxQ
+}
+
+func (m *mixture) leftMean(theta float64) float64 {
+	if theta >= 0 {
+		return (theta+1)*m.minP - theta*m.maxQ
+	}
+	return (theta+1)*m.minP - theta*m.minQ
+}
+
+// logRight and logLeft return the logarithm of the bound of what lies beyond
+// lattice point d, where the logarithm of f is logF; +Inf where nothing is proved.
+func (m *mixture) logRight(theta, d, logF float64) float64 {
+	z := (m.x(d) - m.rightMean(theta)) / m.sigma
+	return m.logMills(z, logF)
+}
+
+func (m *mixture) logLeft(theta, d, logF float64) float64 {
+	z := (m.leftMean(theta) - m.x(d)) / m.sigma
+	return m.logMills(z, logF)
+}
+
+func (m *mixture) logMills(z, logF float64) float64 {
+	if !(z >= 0.5) {
+		return math.Inf(1)
+	}
+	return logF + math.Log(m.sigma/z) + 1e-9 // the roundings of z and of the logarithms
+}
+
+// x returns the outcome at lattice point d.
+func (m *mixture) x(d float64) float64 { return d/m.inv2 + m.x0 }
+
+// logF returns the logarithm of P^{θ+1}Q^{−θ} at a node.
+func (n *node) logF(theta float64) float64 { return n.logQ + (theta+1)*n.loss }
+
+// cut returns the outermost nodes of a level such that what is left out counts for at
+// most e^own for the power θ and e^pieces for P and Q alone. It returns false if that
+// takes more than maxNodes nodes.
+func (m *mixture) cut(theta float64, level int, own, pieces float64, maxNodes int) (lo, hi int, ok bool) {
+	h := m.step(level)
+	right := max(m.rightMean(theta), m.maxP, m.maxQ) + 0.6*m.sigma
+	left := min(m.leftMean(theta), m.minP, m.minQ) - 0.6*m.sigma
+	if span := (right - left) * m.inv2 / h; !(span < float64(maxNodes)) {
+		return 0, 0, false
+	}
+	// The slack of the roundings of the outermost node to the lattice is in its favour.
+	for i := 0; ; i++ {
+		if i > 400 {
+			return 0, 0, false
+		}
+		hi = int(math.Ceil((right - m.x0) * m.inv2 / h))
+		d := float64(hi) * h
+		n := m.at(d)
+		if m.logRight(theta, d, n.logF(theta)) <= own && m.logRight(0, d, n.logF(0)) <= pieces && m.logRight(-1, d, n.logF(-1)) <= pieces {
+			break
+		}
+		right += 0.5 * m.sigma
+	}
+	for i := 0; ; i++ {
+		if i > 400 {
+			return 0, 0, false
+		}
+		lo = int(math.Floor((left - m.x0) * m.inv2 / h))
+		d := float64(lo) * h
+		n := m.at(d)
+		if m.logLeft(theta, d, n.logF(theta)) <= own && m.logLeft(0, d, n.logF(0)) <= pieces && m.logLeft(-1, d, n.logF(-1)) <= pieces {
+			break
+		}
+		left -= 0.5 * m.sigma
+	}
+	return lo, hi, hi-lo < maxNodes
+}

@@ -1,0 +1,162 @@
+package transform
+
+import (
+	"fmt"
+	"math"
+	"sync"
+	"sync/atomic"
+)
+
+// mixtureLine implements Line for θ ≥ −½; conjugate says that it is asked for the
+// reverse, of which it is the complex conjugate.
+type mixtureLine struct {
+	tilted
+	conjugate bool
+	tMax, tol float64
+	maxNodes  int
+
+	logMoving float64 // of the quadrature error of f up to tMax
+	best      strip   // where that error is smallest
+
+	loss, weight    []float64 // of the nodes that count
+	skip0, skip1    float64   // what the others add to the error: skip0 + skip1·t
+	kUp             float64   // upper bound of K(θ)
+	slope           float64   // about E[dL/dd] under the tilted density
+	shifted         [shiftedLines]atomic.Pointer[shiftedLine]
+	finerMu         sync.Mutex
+	finer           map[int]*mixtureLine
+	parentFrequency bool
+}
+
+const maxLineNodes = 1 << 20
+
+// Line implements Transform.
+func (m *mixture) Line(theta, tMax, tol float64, maxNodes int) (Line, error) {
+	if !(math.Abs(theta) <= 1e9) {
+		return nil, fmt.Errorf("theta: %v is not in [-1e9, 1e9]", theta)
+	}
+	if !(tMax >= 0 && tMax < math.Inf(1)) {
+		return nil, fmt.Errorf("tMax: %v is not in [0, ∞)", tMax)
+	}
+	if !(tol > 0) {
+		return nil, fmt.Errorf("tol: %v is not above 0", tol)
+	}
+	if maxNodes <= 0 || maxNodes > maxLineNodes {
+		maxNodes = maxLineNodes
+	}
+	if theta < -0.5 {
+		l, err := m.rev.line(-1-theta, tMax, tol, maxNodes)
+		if err != nil {
+			return nil, err
+		}
+		l.conjugate = true
+		return l, nil
+	}
+	l, err := m.line(theta, tMax, tol, maxNodes)
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+func (m *mixture) line(theta, tMax, tol float64, maxNodes int) (*mixtureLine, error) {
+	kl := m.divergence()
+	// K(θ) ≥ θ·kl by Jensen's inequality; errors below the rounding of K buy nothing.
+	tol = min(max(tol, 1e-17*min(1, max(math.Abs(theta), 1e-8)*kl)), 1e-3)
+	goal := math.Log(tol/8) + theta*kl*0.9
+	pieces := goal - math.Log(2+2*math.Hypot(theta, tMax))
+	// On a line of the strip the nodes left out count e^{t·Im L} times.
+	own := goal - min(40, 0.3*tMax)
+	level := m.levelFor(m.stillStep(theta, -goal))
+	for level <= maxLevel {
+		lo, hi, ok := m.cut(theta, level, own, pieces, maxNodes)
+		if !ok {
+			break
+		}
+		s := m.tilt(theta, level, lo, hi)
+		want := goal + max(0, s.scale-theta*kl*0.9)
+		if s.logPiece > pieces+1 && s.unit == 1 {
+			level++
+			continue
+		}
+		logErr, best, step := s.logStill, strip{s.stillLine, s.logStrip}, 0.0
+		if tMax > 0 {
+			logErr, best, step = s.strips(tMax, want)
+		}
+		if logErr <= want {
+			return newLine(s, best, logErr, tMax, tol, maxNodes), nil
+		}
+		level = max(level+1, m.levelFor(step))
+	}
+	return nil, fmt.Errorf("maxNodes: %d nodes are not enough for frequencies up to %v at real part %v", maxNodes, tMax, theta)
+}
+
+func newLine(s *tilted, best strip, logErr, tMax, tol float64, maxNodes int) *mixtureLine {
+	l := &mixtureLine{tilted: *s, tMax: tMax, tol: tol, maxNodes: maxNodes, logMoving: logErr, best: best}
+	least := l.d0 + l.unit
+	drop := tol * least * math.Exp(-8) / float64(len(s.logF))
+	l.loss = make([]float64, 0, len(s.logF))
+	l.weight = make([]float64, 0, len(s.logF))
+	var slope, mass float64
+	for i, f := range s.logF {
+		w, loss := math.Exp(f-s.scale), s.nodes[i].loss
+		if i > 0 && i < len(s.nodes)-1 {
+			slope += w * (s.nodes[i+1].loss - s.nodes[i-1].loss) / (2 * s.h)
+			mass += w
+		}
+		if w <= drop {
+			// |e^{itL} − 1 − itL| ≤ 2 + t|L|.
+			l.skip0 += 2 * w
+			l.skip1 += w * math.Abs(loss)
+			continue
+		}
+		l.loss = append(l.loss, loss)
+		l.weight = append(l.weight, w)
+	}
+	l.slope = slope / mass
+	k, _, err := s.real()
+	l.kUp = k
+	if !math.IsInf(err, 1) {
+		l.kUp = k + err
+	}
+	return l
+}
+
+// Nodes implements Line.
+func (l *mixtureLine) Nodes() int { return len(l.loss) }
+
+// LogM implements Line.
+func (l *mixtureLine) LogM(t float64) (re, im, err float64) {
+	sign := 1.0
+	if l.conjugate {
+		sign = -1
+	}
+	if t < 0 {
+		t, sign = -t, -sign
+	}
+	if !(t <= l.tMax) {
+		return l.Decay(t), 0, math.Inf(1)
+	}
+	var s2, c2, s1, c1 float64 // sums with their compensations
+	for i, w := range l.weight {
+		a, b := oscillation(t * l.loss[i])
+		a *= w
+		b *= w
+		x := s2 + a
+		y := x - s2
+		c2 += (s2 - (x - y)) + (a - y)
+		s2 = x
+		x = s1 + b
+		y = x - s1
+		c1 += (s1 - (x - y)) + (b - y)
+		s1 = x
+	}
+	dRe := l.d0 - 2*(s2+c2)
+	dIm := t*l.m1 + (s1 + c1)
+	bound := l.roundOff.at(t) + l.skip0 + l.skip1*t + l.quadrature(l.logMoving, t)
+	re, im, err = logComplex(l.unit, dRe, dIm, bound, l.scale)
+	if math.IsInf(err, 1) {
+		return min(re, l.kUp), 0, err
+	}
+	return re, sign * im, err
+}

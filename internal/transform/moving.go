@@ -1,0 +1,76 @@
+// Theorem 5 (contour.md) at frequencies: the strip bound of f at θ + it.
+
+package transform
+
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// A strip is a bound of ∫|f_{θ+it}| over x ± iaσ², but for the factor e^{a²σ²/2}·C, for all
+// frequencies up to t.
+type strip struct{ a, log float64 }
+
+// strip bounds the integral from the nodes: |f_{θ+it}(x ± iaσ²)| ≤ e^{a²σ²/2}·C·f(x)·e^{t·Im L}, and
+// Im L = arg P − arg Q is in a cell at most arg P at its right end less arg Q at its left
+// end, as neither angle decreases (strip.go).
+func (s *tilted) strip(t, a float64) strip {
+	m := s.m
+	table := m.angles(a)
+	v := make([]float64, len(m.cs))
+	var sum xmath.Sum
+	lead := s.scale
+	var lastQ turn
+	left, right := 0.0, 0.0
+	for i := range s.nodes {
+		p, q := m.turn(float64(s.lo+i)*s.h, table, v)
+		if i == 0 {
+			left = imLoss(p, turn{component: m.minQ}, a)
+		} else {
+			e := max(s.logF[i-1], s.logF[i]) - lead + t*imLoss(p, lastQ, a)*(1+1e-12)
+			for e > 600 {
+				sum.Ldexp(-800)
+				lead += 800 * math.Ln2
+				e -= 800 * math.Ln2
+			}
+			sum.Add(math.Exp(e))
+		}
+		right = imLoss(turn{component: m.maxP}, q, a)
+		lastQ = q
+	}
+	log := lead + math.Log(sum.Value()) + m.cellGrowth(s.theta, s.h) + 1e-9
+	return strip{a, logSumUp(log, s.logRight+t*right*(1+1e-12), s.logLeft+t*left*(1+1e-12))}
+}
+
+// logError returns the logarithm of the quadrature error of f at frequencies up to that of a strip.
+func (s *tilted) logError(g strip) float64 {
+	return g.a*g.a/(2*s.m.inv2) + s.m.logSector(s.theta, g.a) + g.log + logTrapezoid(g.a, s.h) + 1e-9
+}
+
+// stepFor returns the step at which logError would be goal, were the strip the same.
+func (s *tilted) stepFor(g strip, goal float64) float64 {
+	return 2 * math.Pi * g.a / (g.a*g.a/(2*s.m.inv2) + s.m.logSector(s.theta, g.a) + g.log - goal + math.Ln2 + 0.3)
+}
+
+// strips tries lines for frequencies up to t, and returns the best error and
+// its strip, and a step that reaches goal.
+func (s *tilted) strips(t, goal float64) (logErr float64, best strip, step float64) {
+	logErr = math.Inf(1)
+	worse := 0
+	for a := s.stillLine; worse < 2 && a > 1e-6*s.stillLine; a *= 0.7 {
+		g := s.strip(t, a)
+		if h := s.stepFor(g, goal); h > step {
+			step = h
+		}
+		if e := s.logError(g); e < logErr {
+			logErr, best, worse = e, g, 0
+		} else {
+			worse++
+		}
+		if logErr <= goal {
+			break
+		}
+	}
+	return logErr, best, step
+}

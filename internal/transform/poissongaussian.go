@@ -1,0 +1,43 @@
+package transform
+
+import (
+	"fmt"
+	"math"
+)
+
+// NewPoissonGaussian returns the transform of the pair ((1−q)·N(0,σ²) + q·N(1,σ²), N(0,σ²)):
+// the remove direction of the Gaussian mechanism with Poisson sampling. Its Reverse
+// is the add direction. rateErr and sigmaErr bound the relative errors of q and σ.
+func NewPoissonGaussian(rate, rateErr, sigma, sigmaErr float64) (Transform, error) {
+	if !(rate > 0 && rate <= 1) {
+		return nil, fmt.Errorf("rate: %v is not in (0, 1]", rate)
+	}
+	if rate == 1 && rateErr == 0 {
+		return NewGaussian(sigma, sigmaErr)
+	}
+	if !(sigma > 0 && sigma < math.Inf(1)) {
+		return nil, fmt.Errorf("sigma: %v is not in (0, ∞)", sigma)
+	}
+	rest := 1 - rate // exact for rate ≥ ½
+	restErr := u
+	if rate >= 0.5 {
+		restErr = 0
+	}
+	restErr += rateErr * rate / rest
+	t, err := NewGaussianMixture(Pair{Sigma: sigma, SigmaErr: sigmaErr,
+		Components: []Component{{Mean: 1, LogP: math.Log(rate), LogQ: math.Inf(-1)}},
+		LogP0:      math.Log1p(-rate), LogQ0: 0, Err0: restErr})
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range []*mixture{t.(*mixture), t.(*mixture).rev} {
+		c := &m.cs[0]
+		c.err = rateErr
+		if c.p > 0 {
+			c.p = rate
+		} else {
+			c.q = rate
+		}
+	}
+	return t, nil
+}

@@ -1,0 +1,61 @@
+package transform
+
+import "math"
+
+// maxRealNodes bounds the work of Real.
+const maxRealNodes = 1 << 17
+
+// divergence returns a rough KL(P‖Q) > 0, the size of log M near s = 0.
+func (m *mixture) divergence() float64 {
+	m.divergenceOnce.Do(func() {
+		level := m.levelFor(m.stillStep(0, 44))
+		m.divergenceLowerBound = 1e-300
+		if lo, hi, ok := m.cut(0, level, -44, -44, maxRealNodes); ok {
+			if kl := m.tilt(0, level, lo, hi).m1; kl > 0 {
+				m.divergenceLowerBound = kl
+			}
+		}
+	})
+	return m.divergenceLowerBound
+}
+
+// Real implements Transform. Below −½ it is that of the reverse, whose terms are
+// positive there.
+func (m *mixture) Real(s float64) (k, slope, err float64) {
+	if math.IsNaN(s) || math.IsInf(s, 0) {
+		return math.NaN(), math.NaN(), math.Inf(1)
+	}
+	if s < -0.5 {
+		k, slope, err = m.rev.Real(-1 - s)
+		return k, -slope, err
+	}
+	kl := m.divergence()
+	if s == 0 {
+		return 0, kl, 0
+	}
+	t := m.realTilt(s, kl)
+	if t == nil {
+		return 0, 0, math.Inf(1)
+	}
+	return t.real()
+}
+
+// realTilt returns nodes at s ≥ −½ such that the errors of quadrature are below those of
+// rounding; nil if that takes too many.
+func (m *mixture) realTilt(s, kl float64) *tilted {
+	// log M(s) is about s·kl or larger for s > 0, and at least that by Jensen's inequality.
+	goal := math.Log(1e-18*min(1, max(math.Abs(s), 1e-8)*kl)) + min(0, s*kl)
+	pieces := goal - math.Log(2+2*math.Abs(s))
+	for level := m.levelFor(m.stillStep(s, -goal)); level <= maxLevel; level++ {
+		lo, hi, ok := m.cut(s, level, goal, pieces, maxRealNodes)
+		if !ok {
+			return nil
+		}
+		t := m.tilt(s, level, lo, hi)
+		// A large M(s) may have an error as much larger.
+		if t.logStill <= goal+max(0, t.scale, math.Log1p(max(0, t.d0))) {
+			return t
+		}
+	}
+	return nil
+}

@@ -1,0 +1,73 @@
+// Round-off (contour.md §6, with the constants of contour-errata.md 1, 5, 6, 11).
+
+package transform
+
+import "math"
+
+// A roundOff bounds the rounding of a sum at θ + it by g0 + g1·t + g2·t².
+//
+// A node has two numbers with errors, the density q of Q (relative error e) and the loss
+// (error δL). What a node contributes is q·[(1+ρ)^{z+1} − 1 − (z+1)ρ] with ρ = e^L − 1: the
+// error of q counts as a factor, that of L moves it by at most
+//
+//	|z+1|·q·|e^{zL} − 1|·e^L·δL ≤ (θ+1+t)·p·δL·(|e^{θL} − 1| + t·e^{θL}|L|).
+//
+// The roundings of the expressions are relative to their terms, which for frequencies are
+// at most W(tL)²/2, and are part of e.
+type roundOff struct{ g0, g1, g2 float64 }
+
+// relative bounds the relative error of the terms of a node at θ, but for that of
+// its loss: its density, the exponentials of the listed exponents, and the functions
+// and products (at most 14 u together; sums by Neumaier's method add 2 u).
+func (n *node) relative(theta float64) float64 {
+	return n.errQ + u*(16+2*math.Abs(n.logQ)+5*math.Abs(theta*n.loss)+5*math.Abs(n.loss))
+}
+
+func (r *roundOff) secondOrder(second, kappa, growth, w, loss, e, theta, errLoss float64) {
+	// p·δL·|e^{θL} − 1| and p·δL·e^{θL}|L|.
+	x0 := math.Abs(growth) * errLoss
+	x1 := w * math.Abs(loss) * errLoss
+	d := theta + 1
+	r.g0 += e*(second+math.Abs(theta)*kappa) + d*x0
+	r.g1 += e*(math.Abs(loss*growth)+kappa) + x0 + d*x1
+	r.g2 += e*w*loss*loss/2 + x1
+}
+
+// direct is for sums of W_j·e^{itL_j}: a loss moves a term by |z+1|·W·δL.
+func (r *roundOff) direct(w, loss, e, theta, errLoss float64) {
+	x := w * errLoss
+	r.g0 += e*w + (theta+1)*x
+	r.g1 += e*w*math.Abs(loss) + x
+	r.g2 += e * w * loss * loss / 2
+}
+
+// sums adds the roundings of the sums themselves, and of adding them up here.
+func (r *roundOff) sums(d0, m1 float64) {
+	r.g0 = r.g0*(1+1e-10) + 4*u*math.Abs(d0)
+	r.g1 = r.g1*(1+1e-10) + 4*u*math.Abs(m1)
+	r.g2 = r.g2 * (1 + 1e-10)
+}
+
+// at bounds the error at frequency t.
+func (r *roundOff) at(t float64) float64 { return r.g0 + t*(r.g1+t*r.g2) }
+
+// logComplex returns the logarithm of e^scale·(unit + re + i·im), known to err·e^scale, and the bound
+// of the complex error of the logarithm: −log(1−x) for the relative error x, and 4 u of
+// the logarithm. For x ≥ ½ it returns the largest modulus and +Inf.
+func logComplex(unit, re, im, err, scale float64) (logRe, logIm, bound float64) {
+	full := unit + re
+	mod := math.Hypot(full, im)
+	if x := err / mod; !(x < 0.5) {
+		return scale + math.Log(mod+err) + 8*u*(1+math.Abs(scale)), 0, math.Inf(1)
+	} else if r := 2*re + re*re + im*im; unit == 1 && scale == 0 && r > -0.5 {
+		// |M|² − 1 = 2·Re D + |D|², for |M|² > ½.
+		logRe = math.Log1p(r) / 2
+		logIm = math.Atan2(im, full)
+		bound = -math.Log1p(-x)
+	} else {
+		logRe = scale + math.Log(mod)
+		logIm = math.Atan2(im, full)
+		bound = -math.Log1p(-x) + 4*u*math.Abs(scale) + 4*u
+	}
+	return logRe, logIm, bound + 4*u*math.Hypot(logRe, logIm)
+}

@@ -1,0 +1,176 @@
+// Theorem 6 (contour.md): |M(θ + it)| ≤ B_a(t) = ∫|f_{θ+it}(x + iaσ²)| dx, which does not
+// increase with t, for every a in (0, π/span).
+
+package transform
+
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// shiftedLines is the number of lines to choose from: a falls by shiftRatio from one
+// to the next. The exponent at a line off the best by half a step is 2 % smaller.
+const (
+	shiftedLines = 64
+	shiftRatio   = 0.75
+)
+
+// A shiftedLine is f_{θ+it} at the nodes moved by iaσ²: amplitudes e^log·e^{−t·turn}.
+type shiftedLine struct {
+	a         float64
+	log, turn []float64
+	err, slip []float64 // relative error of the amplitudes: err + slip·t
+	room      strip     // a strip that leaves room for this line, for t up to tMax
+}
+
+// width of the lines: a + b must stay below π/span for a line ±b of its quadrature.
+func (m *mixture) shift(i int) float64 {
+	return 0.7 * min(m.width(), 14*math.Sqrt(m.inv2)) * math.Pow(shiftRatio, float64(i))
+}
+
+func (l *mixtureLine) shiftedLine(i int) *shiftedLine {
+	if s := l.shifted[i].Load(); s != nil {
+		return s
+	}
+	s := l.newShiftedLine(l.m.shift(i))
+	l.shifted[i].CompareAndSwap(nil, s)
+	return s
+}
+
+func (l *mixtureLine) newShiftedLine(a float64) *shiftedLine {
+	m, n := l.m, len(l.nodes)
+	flat := make([]float64, 4*n)
+	s := &shiftedLine{a: a, log: flat[:n:n], turn: flat[n : 2*n : 2*n], err: flat[2*n : 3*n : 3*n], slip: flat[3*n:]}
+	s.room = l.best
+	if free := m.width() - 2*a; free < l.best.a && free > 0.05*l.best.a && l.tMax > 0 {
+		s.room = l.strip(l.tMax, 0.9*free)
+	}
+	table := m.angles(a)
+	v := make([]float64, len(m.cs))
+	lift := a * a / (2 * m.inv2)
+	wide := min(1, a*m.span)
+	for j := range l.nodes {
+		d := float64(l.lo+j) * l.h
+		p, q := m.turn(d, table, v)
+		s.log[j] = lift + l.logF[j] + (l.theta+1)*p.logMod - l.theta*q.logMod
+		s.turn[j] = imLoss(p, q, a)
+		// log|Σ w_c e^{iac}| and its angle move by at most 3·wide for an error of the
+		// exponents, and by 64 u·wide² and 16 u·wide of their own; |Σ| ≥ cos(0.7·π/2) = 0.45.
+		dv := 3 * wide * m.exponentErr(d)
+		s.err[j] = l.nodes[j].relative(l.theta) + (l.theta+1)*l.nodes[j].errLoss +
+			(2*math.Abs(l.theta)+1)*(64*u*wide*wide+dv) + u*(8+2*math.Abs(s.log[j])+4*lift)
+		s.slip[j] = 16*u*a*m.span + 4*u*s.turn[j] + 2*dv
+	}
+	return s
+}
+
+// exponentErr bounds the errors of all exponents v at lattice point d, and of adding the logarithms of
+// weights to them.
+func (m *mixture) exponentErr(d float64) float64 {
+	e := m.err0
+	for i := range m.cs {
+		v, dv := m.exponent(&m.cs[i], d)
+		e = max(e, dv+m.cs[i].err+2*u*(math.Abs(v)+finite(m.cs[i].logP)+finite(m.cs[i].logQ)))
+	}
+	return e
+}
+
+// logB returns the logarithm of an upper bound of B_a(t), and of the part of it that is
+// the error of quadrature.
+func (l *mixtureLine) logB(s *shiftedLine, t float64) (log, logErr float64) {
+	var sum xmath.Sum
+	lead := l.scale
+	for j, f := range s.log {
+		w := math.Exp(f - lead - t*s.turn[j])
+		sum.Add(w + w*(s.err[j]+s.slip[j]*t)*1.01)
+	}
+	out := s.a*s.a/(2*l.m.inv2) + l.m.logSector(l.theta, s.a)
+	logErr = l.logShiftedError(s.a, s.room, t)
+	return logSumUp(lead+math.Log(sum.Value()), out+l.logRight, out+l.logLeft, logErr) + 16*u, logErr
+}
+
+// logShiftedError returns the logarithm of the quadrature error of B_a(t). Its integrand is the
+// restriction of a function analytic for |Im| < (π/span − a)σ²; on the lines ±bσ² that is at most
+//
+//	e^{(a²+b²)σ²/2}·C(a+b)·f·e^{(t/2)·Im L at (b−a)₊}.
+func (l *mixtureLine) logShiftedError(a float64, room strip, t float64) float64 {
+	m := l.m
+	best := math.Inf(1)
+	for _, share := range [...]float64{1, 0.6} {
+		if b := share * min(a, m.width()-a); b > 0 {
+			best = min(best, (a*a+b*b)/(2*m.inv2)+m.logSector(l.theta, a+b)+l.logStrip+logTrapezoid(b, l.h))
+		}
+	}
+	if b := a + room.a; t <= 2*l.tMax && a+b < m.width() {
+		best = min(best, (a*a+b*b)/(2*m.inv2)+m.logSector(l.theta, a+b)+room.log+logTrapezoid(b, l.h))
+	}
+	if b := l.stillLine; b <= a && a+b < m.width() {
+		best = min(best, (a*a+b*b)/(2*m.inv2)+m.logSector(l.theta, a+b)+l.logStrip+logTrapezoid(b, l.h))
+	}
+	return best + 1e-9
+}
+
+// Decay implements Line.
+func (l *mixtureLine) Decay(t float64) float64 {
+	if !(t > 0) {
+		return l.kUp
+	}
+	log, logErr := l.ownDecay(t)
+	// Where quadrature spoils the bound a finer lattice serves better.
+	if left := min(1, l.kUp-log); t > 2*l.tMax && !l.parentFrequency && logErr > log+math.Log(1e-3*max(left, l.tol)) {
+		if f := l.finerFor(t); f != nil {
+			better, _ := f.ownDecay(t)
+			log = min(log, better)
+		}
+	}
+	return min(log, l.kUp)
+}
+
+// ownDecay climbs among the shifted lines from the one that is best to second
+// order in a, a = t·E[dL/dx].
+func (l *mixtureLine) ownDecay(t float64) (log, logErr float64) {
+	m := l.m
+	guess := t * l.slope * m.inv2
+	i := int(math.Round(math.Log(guess/m.shift(0)) / math.Log(shiftRatio)))
+	i = min(max(i, 0), shiftedLines-1)
+	log, logErr = l.logB(l.shiftedLine(i), t)
+	for step := -1; step <= 1; step += 2 {
+		moved := false
+		for j := i + step; j >= 0 && j < shiftedLines; j += step {
+			b, e := l.logB(l.shiftedLine(j), t)
+			if !(b < log) {
+				break
+			}
+			i, log, logErr, moved = j, b, e, true
+		}
+		if moved {
+			break
+		}
+	}
+	return log, logErr
+}
+
+// finerFor returns a line with nodes for frequencies about t; nil if that takes too many.
+func (l *mixtureLine) finerFor(t float64) *mixtureLine {
+	exp := math.Ceil(math.Log2(t)) - 1
+	if !(exp < 60) {
+		return nil
+	}
+	l.finerMu.Lock()
+	defer l.finerMu.Unlock()
+	if f, ok := l.finer[int(exp)]; ok {
+		return f
+	}
+	if l.finer == nil {
+		l.finer = map[int]*mixtureLine{}
+	}
+	f, err := l.m.line(l.theta, math.Exp2(exp), l.tol, min(l.maxNodes, 1<<16))
+	if err != nil {
+		f = nil
+	} else {
+		f.parentFrequency = true
+	}
+	l.finer[int(exp)] = f
+	return f
+}

@@ -1,0 +1,101 @@
+// Theorem 4 (contour.md): monotone Gaussian mixtures on a line x + ia.
+
+package transform
+
+import "math"
+
+// At the outcome x + iaσ² a component turns by the angle a·c. For |a| < π/span the
+// densities have no zero there, arg P and arg Q do not decrease in x (the derivative
+// of arg Σ w_c e^{iac} with weights w_c e^{cx} has the sign of Σ_{c>d} (c−d) w_c w_d
+// sin(a(c−d))), and the loss has 0 ≤ Im L = arg P − arg Q.
+
+// angles holds sin²(ak/2) and sin(ak) for the differences k of means.
+type angles struct {
+	a         float64
+	sin2, sin []float64
+}
+
+func (m *mixture) angles(a float64) *angles {
+	t := &angles{a: a, sin2: make([]float64, int(m.span)+1), sin: make([]float64, int(m.span)+1)}
+	for k := range t.sin {
+		s, _ := math.Sincos(a * float64(k) / 2)
+		t.sin2[k] = s * s
+		t.sin[k], _ = math.Sincos(a * float64(k))
+	}
+	return t
+}
+
+// A turn is a density P or Q at x + iaσ² over that at x and e^{a²σ²/2}: the logarithm
+// of its modulus, at most 0, and its angle, as that of a component, the one with the
+// largest share, plus the rest.
+type turn struct{ logMod, component, rest float64 }
+
+// turn returns the turns of P and of Q at lattice point d; g are scratch of
+// one entry per component.
+func (m *mixture) turn(d float64, t *angles, g []float64) (p, q turn) {
+	for i := range m.cs {
+		g[i], _ = m.exponent(&m.cs[i], d)
+	}
+	return m.turnOf(g, t, true), m.turnOf(g, t, false)
+}
+
+func (m *mixture) turnOf(v []float64, t *angles, p bool) turn {
+	first := m.logQ0
+	if p {
+		first = m.logP0
+	}
+	top, at := first, 0.0
+	for i := range m.cs {
+		if l := v[i] + m.cs[i].log(p); l > top {
+			top, at = l, m.cs[i].mean
+		}
+	}
+	// With shares w_c, S = Σ w_c sin²(a(c−at)/2) and I = Σ w_c sin(a(c−at)) the sum is
+	// 1 − 2S + iI, |·|² = 1 − 4S + 4S² + I².
+	var sum, s2, s1 float64
+	add := func(c, logW float64) {
+		w := math.Exp(logW - top)
+		if w == 0 {
+			return
+		}
+		sum += w
+		switch k := c - at; {
+		case k > 0:
+			s2 += w * t.sin2[int(k)]
+			s1 += w * t.sin[int(k)]
+		case k < 0:
+			s2 += w * t.sin2[int(-k)]
+			s1 -= w * t.sin[int(-k)]
+		}
+	}
+	add(0, first)
+	for i := range m.cs {
+		if l := m.cs[i].log(p); !math.IsInf(l, -1) {
+			add(m.cs[i].mean, v[i]+l)
+		}
+	}
+	s2 /= sum
+	s1 /= sum
+	return turn{logMod: min(0, 0.5*math.Log1p(s1*s1-4*s2*(1-s2))), component: at, rest: math.Atan2(s1, 1-2*s2)}
+}
+
+// imLoss returns Im L from the turns of P and Q.
+func imLoss(p, q turn, a float64) float64 {
+	return max(0, (p.component-q.component)*a+(p.rest-q.rest))
+}
+
+// logSector is the logarithm of C of contour-errata.md 4 for θ ≥ −1:
+// |P^{θ+1}Q^{−θ}| at x ± iaσ² is at most e^{a²σ²/2}·C times that at x.
+func (m *mixture) logSector(theta, a float64) float64 {
+	if theta <= 0 || m.spanQ == 0 {
+		return 0
+	}
+	c := math.Cos(m.spanQ * a / 2)
+	if !(m.spanQ*a < math.Pi) || c <= 0 {
+		return math.Inf(1)
+	}
+	return -theta*math.Log(c) + 1e-12*(1+theta)
+}
+
+// width is the largest a that is used: lines must stay below π/span.
+func (m *mixture) width() float64 { return 3.1 / m.span }

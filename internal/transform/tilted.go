@@ -1,0 +1,141 @@
+package transform
+
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// tilted is a mixture on one line Re z = θ ≥ −½ with the nodes lo..lo+len−1 of one
+// level: all that does not depend on t.
+type tilted struct {
+	m      *mixture
+	theta  float64
+	level  int
+	h      float64 // the step in d
+	lo, hi int
+	nodes  []node
+	logF   []float64 // logarithm of f = P^{θ+1}Q^{−θ} at the nodes times the step in x
+
+	// M(θ + it) = e^scale·(unit + d0 + …): unit is 1 and scale 0 where M(θ) − 1 is
+	// summed by Proposition 3; 0 and the size of M(θ) where M(θ) itself is.
+	unit, scale float64
+	d0, m1      float64 // Σ, and its derivative by t over i
+	mass        float64 // Σ W_j
+	roundOff    roundOff
+
+	// Logarithms of what is left out on the right and on the left of the sum of f, and of
+	// the error of the sums of P and Q together: quadrature and left out.
+	logRight, logLeft float64
+	logPiece          float64
+	logStrip          float64 // of a bound of ∫f
+	logStill          float64 // of the quadrature error of f at t = 0
+	stillLine         float64
+}
+
+// tilt sums the nodes lo..hi of a level at θ ≥ −½.
+func (m *mixture) tilt(theta float64, level, lo, hi int) *tilted {
+	s := &tilted{m: m, theta: theta, level: level, h: m.step(level), lo: lo, hi: hi, nodes: m.points(level, lo, hi)}
+	logH := math.Log(s.h / m.inv2)
+	s.logF = make([]float64, len(s.nodes))
+	top := math.Inf(-1)
+	for i := range s.nodes {
+		s.logF[i] = s.nodes[i].logF(theta) + logH
+		top = max(top, s.logF[i])
+	}
+	var mass xmath.Sum
+	for _, l := range s.logF {
+		mass.Add(math.Exp(l - top))
+	}
+	logMass := top + math.Log(mass.Value())
+	s.unit = 1
+	if logMass > 600 || logMass < -0.7 {
+		s.unit, s.scale = 0, logMass
+	}
+	s.sums(logH)
+	s.bounds(logH)
+	return s
+}
+
+// sums adds D(θ), M'(θ) and the bounds of their roundings.
+func (s *tilted) sums(logH float64) {
+	var d0, m1, mass xmath.Sum
+	r := &s.roundOff
+	theta := s.theta
+	for i := range s.nodes {
+		n := &s.nodes[i]
+		w := math.Exp(s.logF[i] - s.scale)
+		e := n.relative(theta)
+		mass.Add(w)
+		if s.unit == 0 {
+			d0.Add(w)
+			m1.Add(w * n.loss)
+			r.direct(w, n.loss, e, theta, n.errLoss)
+			continue
+		}
+		q := math.Exp(n.logQ + logH)
+		p := math.Exp(n.logQ + n.loss + logH)
+		v := theta * n.loss
+		kappa := divergenceTerm(p, q, n.loss)
+		second := secondOrderTerm(p, w, v)
+		growth := growthTerm(p, w, v)
+		d0.Add(second)
+		d0.Add(theta * kappa)
+		m1.Add(n.loss * growth)
+		m1.Add(kappa)
+		r.secondOrder(second, kappa, growth, w, n.loss, e, theta, n.errLoss)
+	}
+	s.d0, s.m1, s.mass = d0.Value(), m1.Value(), mass.Value()
+	r.sums(s.d0, s.m1)
+}
+
+// bounds computes what is left out and the quadrature errors at t = 0.
+func (s *tilted) bounds(logH float64) {
+	m, theta := s.m, s.theta
+	first, last := &s.nodes[0], &s.nodes[len(s.nodes)-1]
+	dLo, dHi := float64(s.lo)*s.h, float64(s.hi)*s.h
+	s.logRight = m.logRight(theta, dHi, last.logF(theta))
+	s.logLeft = m.logLeft(theta, dLo, first.logF(theta))
+	pieces := []float64{m.logPiece(s.h),
+		m.logRight(0, dHi, last.logF(0)), m.logRight(-1, dHi, last.logF(-1)),
+		m.logLeft(0, dLo, first.logF(0)), m.logLeft(-1, dLo, first.logF(-1))}
+	s.logPiece = logSumUp(pieces...)
+	var sum xmath.Sum
+	for i := 1; i < len(s.logF); i++ {
+		sum.Add(math.Exp(max(s.logF[i-1], s.logF[i]) - s.scale))
+	}
+	s.logStrip = logSumUp(s.scale+math.Log(sum.Value())+m.cellGrowth(theta, s.h)+1e-9, s.logRight, s.logLeft)
+	s.logStill, s.stillLine = m.stillError(theta, s.h, s.logStrip)
+}
+
+// logSumUp is log Σe^x, rounded up; +Inf if a term is.
+func logSumUp(xs ...float64) float64 {
+	top := math.Inf(-1)
+	for _, x := range xs {
+		top = max(top, x)
+	}
+	if math.IsInf(top, 0) || math.IsNaN(top) {
+		return top
+	}
+	sum := 0.0
+	for _, x := range xs {
+		sum += math.Exp(x - top)
+	}
+	return top + math.Log(sum) + 1e-15*(4+math.Abs(top))
+}
+
+// quadrature bounds, in units of e^scale, what quadrature and left-out nodes do to the sum at
+// θ + it, given the logarithm of the quadrature error of f there.
+func (s *tilted) quadrature(logOwn, t float64) float64 {
+	own := math.Exp(logOwn-s.scale) + math.Exp(s.logRight-s.scale) + math.Exp(s.logLeft-s.scale)
+	if s.unit == 0 {
+		return own * (1 + 1e-12)
+	}
+	return (own + (2+2*math.Hypot(s.theta, t))*math.Exp(s.logPiece)) * (1 + 1e-12)
+}
+
+// real returns K(θ), its derivative and error.
+func (s *tilted) real() (k, slope, err float64) {
+	k, _, err = logComplex(s.unit, s.d0, 0, s.roundOff.at(0)+s.quadrature(s.logStill, 0), s.scale)
+	return k, s.m1 / (s.unit + s.d0), err
+}

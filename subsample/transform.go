@@ -1,0 +1,28 @@
+package subsample
+
+import "github.com/dpaccountant/accountant/profiles"
+
+// A poissonTransformer is a base whose Poisson-sampled pair has a transform.
+type poissonTransformer interface {
+	// PoissonTransform returns the transform of (rate·P + (1−rate)·Q, Q), rateErr the
+	// relative error of the rate; nil if there is none.
+	PoissonTransform(rate, rateErr float64) profiles.Transform
+}
+
+// Transform implements profiles.Transformer.
+func (p poisson) Transform() profiles.Transform { return p.transform(0) }
+
+func (p poisson) transform(rateErr float64) profiles.Transform {
+	if b, ok := p.base.(poissonTransformer); ok {
+		return b.PoissonTransform(p.rate, rateErr)
+	}
+	return nil
+}
+
+// Transform implements profiles.Transformer; see inexact for the error of the rate.
+func (r rounded) Transform() profiles.Transform {
+	if p, ok := r.Profile.(poisson); ok {
+		return p.transform(2 * roundOff)
+	}
+	return nil
+}
