@@ -134,16 +134,16 @@ func (l Laplace) at(theta, t float64) (re, im, err float64) {
 		if aw >= 0.5 {
 			a, b := z*complex(m, 0), -z1*complex(m, 0)
 			d = (z1*expTail(a) + z*expTail(b)) / w
-			size = (az1*realTail(az*m) + az*realTail(az1*m)) / aw
+			size = (az1*ex(az*m) + az*ex(az1*m)) / aw
 		} else {
 			// M = e^{−µ}(cosh x + µ·sinh(x)/x), x = wµ, is regular here; 2θ + 1 is exact.
 			mu := m / 2
 			y := w * w * complex(mu*mu, 0)
 			e := math.Exp(-mu)
 			cosh1, sinhc1 := evenSeries(y, coshSeries), evenSeries(y, sinhcSeries)
-			d = complex(e, 0) * (complex(-realTail(mu), 0) + cosh1 + complex(mu, 0)*sinhc1)
+			d = complex(e, 0) * (complex(-ex(mu), 0) + cosh1 + complex(mu, 0)*sinhc1)
 			r := cmplx.Abs(y)
-			size = e * (realTail(mu) + evenSeries(r, coshSeries) + mu*evenSeries(r, sinhcSeries))
+			size = e * (ex(mu) + evenSeries(r, coshSeries) + mu*evenSeries(r, sinhcSeries))
 		}
 		// |dM/dm| = |z(z+1)(e^{zm} − e^{−(z+1)m})/w| ≤ |z||z+1|·m·e^{θm}: the quotient is the
 		// integral of e^{−m/2+wl/2} over |l| ≤ m, halved.

@@ -12,7 +12,7 @@ type LaplaceItem struct{ M, MErr, LogWeight, WeightErr float64 }
 
 // NewSampledLaplace returns the transform of ((1−rate)·Q + rate·P, Q), where (P, Q) is one
 // of the items, or, with the probability rest, gives everything away. rate is known to the
-// relative error rateErr, and so is 1 − rate.
+// relative error rateErr.
 func NewSampledLaplace(items []LaplaceItem, rest, rate, rateErr float64) *Mixed {
 	var atoms []Atom
 	var pieces []Piece
@@ -22,14 +22,17 @@ func NewSampledLaplace(items []LaplaceItem, rest, rate, rateErr float64) *Mixed 
 		atoms = append(atoms, p.atom(0), p.atom(2*it.M))
 	}
 	if rate == 1 {
-		return NewMixed(atoms, pieces, rest, rest)
+		return NewMixed(atoms, pieces, rest, rest, restErr)
 	}
 	if rest > 0 {
 		atoms = append(atoms, Atom{LogMass: math.Log(rest), Loss: math.Log1p(-rate), MassErr: 4 * xmath.U,
-			LossErr: (rateErr + 4*xmath.U) * (1 + math.Abs(math.Log1p(-rate)))})
+			LossErr: rateErr*rate/(1-rate)*(1+rateErr/(1-rate)) + 4*xmath.U*math.Abs(math.Log1p(-rate))})
 	}
-	return NewMixed(atoms, pieces, rate*rest, 0)
+	return NewMixed(atoms, pieces, rate*rest, 0, restErr+rateErr)
 }
+
+// restErr is the relative rounding error of rest, a sum of exponentials.
+const restErr = 1e-12
 
 // NewLaplaceEnvelope returns the transform of the envelope of the items: the losses above 0
 // of NewSampledLaplace, their reflection, and an atom at 0 with what is left.
@@ -51,16 +54,16 @@ func NewLaplaceEnvelope(items []LaplaceItem, rest, rate, rateErr float64) *Mixed
 	}
 	if left > 0 {
 		atoms = append(atoms, Atom{LogMass: math.Log1p(-rate) + math.Log(left),
-			MassErr: leftErr/left + rateErr + xmath.U*float64(16+len(items))})
+			MassErr: leftErr/left + rateErr*rate/(1-rate)*(1+rateErr/(1-rate)) + xmath.U*float64(16+len(items))})
 	}
-	return NewMixed(atoms, pieces, rate*rest, rate*rest)
+	return NewMixed(atoms, pieces, rate*rest, rate*rest, restErr+rateErr)
 }
 
 // sampled is the noise seen in t, v = 2t, between the two centres 0 and m: the unsampled loss
 // is v − m.
 func (it LaplaceItem) sampled(from, rate, rateErr float64) Piece {
 	return Piece{From: from, To: 2 * it.M, LogWeight: it.LogWeight, Share: rate, Center: it.M, Floor: 1 - rate,
-		WeightErr: it.WeightErr + xmath.U*math.Abs(it.LogWeight), RatioErr: rateErr + xmath.U, ScaleErr: it.MErr}
+		WeightErr: it.WeightErr + xmath.U*math.Abs(it.LogWeight), RateErr: rateErr, ScaleErr: it.MErr}
 }
 
 // atom is the outcomes outside of the centres on the side of v, the one end of a range of pieces:
@@ -87,7 +90,7 @@ func NewOppositeLaplace(m, mErr, rate float64) *Mixed {
 	top := p.atom(2 * m)
 	q, back := p, top
 	q.Reversed, back.Reversed = true, true
-	return NewMixed([]Atom{top, back}, []Piece{p, q}, 0, 0)
+	return NewMixed([]Atom{top, back}, []Piece{p, q}, 0, 0, 0)
 }
 
 // NewCopiedLaplace returns the transform of the pair (Σ_u p_u·Lap(uθ), Lap(0)) of noise of
@@ -151,7 +154,7 @@ func NewCopiedLaplace(logP, errs []float64, above, theta, thetaErr float64, last
 	}
 	end := Atom{LogMass: -math.Ln2 - reach, MassErr: thetaErr*reach + xmath.U*(2+2*reach)}
 	end.Loss, end.LossErr = logOnePlus(rho.sum, rho.sum*rho.relative()+1e-25)
-	return NewMixed([]Atom{first, end}, pieces, 0, 0)
+	return NewMixed([]Atom{first, end}, pieces, 0, 0, 0)
 }
 
 // A weighing is a sum of positive terms and of their errors.

@@ -29,6 +29,7 @@ type Piece struct {
 	Lift, Share, Center, Floor float64
 	WeightErr                  float64 // relative error of e^LogWeight
 	RatioErr                   float64 // relative error of Lift, Share and Floor
+	RateErr                    float64 // relative error of Share that changes Floor as much
 	ScaleErr                   float64 // relative error of v and Center: of 1/b
 	Reversed                   bool
 }
@@ -44,14 +45,14 @@ type Mixed struct {
 	atoms      []Atom
 	pieces     []Piece
 	pInf, qInf float64
-	infErr     float64 // of q∞ − p∞
+	infErr     float64 // of p∞ and of q∞ − p∞
 	excess     float64
 }
 
 // NewMixed returns the transform of the atoms and pieces. With P(L = +∞) = pInf and
-// Q(L = −∞) = qInf, their masses make 1 under P and under Q.
-func NewMixed(atoms []Atom, pieces []Piece, pInf, qInf float64) *Mixed {
-	m := &Mixed{pInf: pInf, qInf: qInf}
+// Q(L = −∞) = qInf, known to the relative error infErr, their masses make 1 under P and under Q.
+func NewMixed(atoms []Atom, pieces []Piece, pInf, qInf, infErr float64) *Mixed {
+	m := &Mixed{pInf: pInf, qInf: qInf, infErr: infErr * (math.Abs(pInf) + math.Abs(qInf))}
 	for _, a := range atoms {
 		if !math.IsInf(a.LogMass, -1) {
 			m.atoms = append(m.atoms, a)
@@ -165,7 +166,7 @@ type mixedLine struct {
 
 	d, slopeD  float64 // second order: D(θ) and D'(θ) with all nodes
 	pInf, gap  float64 // p∞ and q∞ − p∞
-	gapErr     float64
+	infErr     float64
 	slope      float64
 	e          nodeErrors
 	top        float64   // log M(θ), rounded up
@@ -212,17 +213,17 @@ func (v *mixedLine) LogM(t float64) (re, im, err float64) {
 	var c, s xmath.Sum
 	if v.second {
 		for i, l := range v.l {
-			sin := math.Sin(t * l / 2)
-			c.Add(v.w[i] * sin * sin)
-			s.Add(v.w[i] * sineTail(t*l))
+			sin2, sinLess := oscillation(t * l)
+			c.Add(v.w[i] * sin2)
+			s.Add(v.w[i] * sinLess)
 		}
 		x := v.d - 2*c.Value() - v.pInf + v.theta*v.gap
 		y := t*v.slopeD + s.Value() + t*v.gap
-		wrong := v.e.at(v.theta, t) + math.Hypot(v.theta, t)*v.gapErr + 4*xmath.U*(v.pInf+math.Hypot(v.theta, t)*math.Abs(v.gap))
+		wrong := v.e.at(v.theta, t) + (1+math.Hypot(v.theta, t))*v.infErr + 4*xmath.U*(v.pInf+math.Hypot(v.theta, t)*math.Abs(v.gap))
 		re, im, err = logOfSum(x, y, wrong)
 	} else {
 		for i, l := range v.l {
-			cos, sin := cis(t * l)
+			sin, cos := math.Sincos(t * l)
 			c.Add(v.w[i] * cos)
 			s.Add(v.w[i] * sin)
 		}
@@ -391,7 +392,7 @@ func weighted(x, v float64) float64 {
 	if v > 1 {
 		return math.Exp(x+v) - math.Exp(x)*(1+v)
 	}
-	return math.Exp(x) * realTail(v)
+	return math.Exp(x) * ex(v)
 }
 
 // fine puts nodes on all pieces so that the quadrature is good enough.
@@ -461,7 +462,7 @@ func (p *Piece) logRatio(v, dv float64) (l, dl float64) {
 		top := math.Log(p.Share) + e
 		if math.Log(p.Floor)-top < -36 {
 			l = top + p.Floor*math.Exp(-top)
-			return l, de + p.RatioErr + xmath.U*(4+4*math.Abs(e)+4*math.Abs(l))
+			return l, de + p.RatioErr + p.RateErr + xmath.U*(4+4*math.Abs(e)+4*math.Abs(l))
 		}
 	}
 	grow := math.Expm1(e)
@@ -469,11 +470,11 @@ func (p *Piece) logRatio(v, dv float64) (l, dl float64) {
 	jump := p.Share * math.Exp(e) // dg/dv
 	if rho > -0.5 {
 		size := p.Lift + p.Share*math.Abs(grow)
-		d := (6*xmath.U+p.RatioErr)*size + jump*de
+		d := (6*xmath.U+p.RatioErr+p.RateErr)*size + jump*de
 		return logOnePlus(rho, d)
 	}
 	g := p.Floor + jump
-	d := (6*xmath.U+p.RatioErr)*g + jump*de
+	d := (6*xmath.U+p.RatioErr)*g + p.RateErr*p.Share*math.Abs(grow) + jump*de
 	l = math.Log(g)
 	return l, d/g*(1+d/g) + 2*xmath.U*math.Abs(l)
 }
@@ -488,7 +489,7 @@ func logOnePlus(rho, d float64) (l, dl float64) {
 // line turns the nodes into the sums of a line.
 func (r *rule) line(m *Mixed, tMax float64) *mixedLine {
 	v := &mixedLine{theta: r.theta, second: r.second, shift: r.shift, tMax: tMax,
-		pInf: m.pInf, gap: m.qInf - m.pInf, gapErr: m.infErr}
+		pInf: m.pInf, gap: m.qInf - m.pInf, infErr: m.infErr}
 	theta := r.theta
 	v.e.quadrature = math.Exp(r.logQuadrature-r.shift) * (1 + 1e-9)
 	var d, slopeD, total, mean xmath.Sum

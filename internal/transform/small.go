@@ -3,7 +3,6 @@ package transform
 import (
 	"fmt"
 	"math"
-	"math/cmplx"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
@@ -28,31 +27,6 @@ func expTail(v complex128) complex128 {
 		sum = 1 + v*sum/complex(float64(k), 0)
 	}
 	return v * v / 2 * sum
-}
-
-// realTail returns e^v − 1 − v ≥ 0, within 8 u of itself; +Inf beyond the range.
-func realTail(v float64) float64 {
-	if math.Abs(v) > 0.7 {
-		return math.Expm1(v) - v // loses a factor of 4 at v = −0.7
-	}
-	sum := 1.0
-	for k := 16; k >= 3; k-- {
-		sum = 1 + v*sum/float64(k)
-	}
-	return v * v / 2 * sum
-}
-
-// sineTail returns sin x − x within 4 u of itself and u|x|.
-func sineTail(x float64) float64 {
-	if math.Abs(x) > 1.2 {
-		return math.Sin(x) - x
-	}
-	y := x * x
-	sum := 1.0
-	for k := 21; k >= 5; k -= 2 {
-		sum = 1 - y*sum/float64(k*(k-1))
-	}
-	return -x * y / 6 * sum
 }
 
 // coshSeries and sinhcSeries are the divisors of cosh x − 1 = y/2·(1 + y/12·(1 + y/30·…))
@@ -114,10 +88,4 @@ func closeLog(re, im, r float64) (float64, float64, float64) {
 		return re + math.Log1p(r) + round, im, math.Inf(1)
 	}
 	return re, im, -math.Log1p(-r) + round
-}
-
-// cis returns cos x and sin x.
-func cis(x float64) (c, s float64) {
-	v := cmplx.Exp(complex(0, x))
-	return real(v), imag(v)
 }
