@@ -19,6 +19,8 @@ import (
 // for ε < 0 the other way round. X ≤ W/2: no difference cancels.
 type laplaces struct {
 	m    []float64
+	logW []float64     // log w_u
+	err  []float64     // of log w_u
 	sums []laplaceSums // by the first m_u > a; len(m)+1
 	rest float64       // log R
 	sup  profiles.Support
@@ -35,7 +37,7 @@ type laplaceSums struct {
 // newLaplaces takes m_u to 2 u relative and log w_u to err.
 func newLaplaces(m, logW, err []float64, rest float64) *laplaces {
 	n := len(m)
-	p := &laplaces{m: m, sums: make([]laplaceSums, n+1), rest: rest}
+	p := &laplaces{m: m, logW: logW, err: err, sums: make([]laplaceSums, n+1), rest: rest}
 	in, decayed, out := newLogSum(), newLogSum(), newLogSum()
 	inLaw, decayedLaw, least := newLogSum(), newLogSum(), math.Inf(1)
 	for k := n; k >= 0; k-- {
