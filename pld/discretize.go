@@ -80,16 +80,17 @@ func Discretize(p profiles.Profile, g Grid) (upper, lower *Law) {
 }
 
 type discretizer struct {
-	p      profiles.Profile
-	sup    profiles.Support
-	g      Grid
-	index  []int64 // lattice index of each vertex; nil off a lattice
-	pts    []point
-	cells  []cell
-	center int // first vertex from which tails are counted from above
-	moved  float64
-	exact  profiles.TailDifferencer // nil: differences of tails will do
-	cut    bool                     // lower: P-mass below the grid is left out
+	p         profiles.Profile
+	sup       profiles.Support
+	g         Grid
+	index     []int64 // lattice index of each vertex; nil off a lattice
+	pts       []point
+	cells     []cell
+	center    int // first vertex from which tails are counted from above
+	moved     float64
+	exact     profiles.TailDifferencer // nil: differences of tails will do
+	bracketed bool                     // vertices stand on either side of every atom, nowhere else
+	cut       bool                     // lower: P-mass below the grid is left out
 }
 
 func newDiscretizer(p profiles.Profile, g Grid) *discretizer {
@@ -100,7 +101,10 @@ func newDiscretizer(p profiles.Profile, g Grid) *discretizer {
 	if g.Step < fine {
 		d.exact, _ = p.(profiles.TailDifferencer)
 	}
-	if g.Share > 0 {
+	if t, ok := p.(*profiles.Discrete); ok && len(t.Atoms()) <= maxBracketed {
+		d.bracketed = true
+		d.bracket(t.Atoms())
+	} else if g.Share > 0 {
 		if !d.thin() {
 			return nil
 		}
@@ -204,6 +208,28 @@ func (d *discretizer) at(k int64) point {
 		}
 	}
 	return point{t: t, tol: tol, tails: d.p.Tails(t, tol), diff: d.difference(t, tol)}
+}
+
+// maxBracketed is the largest number of atoms of which each gets its own vertices.
+const maxBracketed = 1 << 13
+
+// bracket places a vertex on either side of every atom: between atoms the profile
+// is a line, as a function of e^ε, and needs none.
+func (d *discretizer) bracket(atoms []profiles.Atom) {
+	g := d.g
+	index := []int64{g.Lo, g.Hi}
+	for _, a := range atoms {
+		k := int64(math.Floor(max((a.Loss-g.Offset)/g.Step, float64(g.Lo)-2)))
+		for i := k; i <= k+1; i++ {
+			if i > g.Lo && i < g.Hi {
+				index = append(index, i)
+			}
+		}
+	}
+	slices.Sort(index)
+	for _, k := range slices.Compact(index) {
+		d.push(k, d.at(k))
+	}
 }
 
 // thin places vertices by bisection; false when they are too many.
