@@ -142,6 +142,9 @@ func (d *discretizer) lower() *Law {
 	// Then what P has below the grid is left out, and the profile starts with the
 	// tangent at the first point.
 	d.cut = d.startDepth(0).log() > -30 && d.pts[0].tails.PC < -30
+	if d.bracketed {
+		d.spare(place)
+	}
 	for range 60 {
 		if b <= a+1 {
 			return d.roundDown()
@@ -181,6 +184,23 @@ func (d *discretizer) lower() *Law {
 	return d.roundDown()
 }
 
+// spare keeps single tangents from passing below an end line at an inner vertex,
+// which would cost everything beyond: where the masses of atoms fall fast, the
+// tangent on the side of the larger one does. It is made to touch at that vertex.
+// place follows.
+func (d *discretizer) spare(place []float64) {
+	for i := 1; i < len(d.cells); i++ {
+		if !d.shallower(i, d.endDepth(i)) {
+			place[i-1] = d.pts[i].t
+			d.touch(i-1, place[i-1])
+		}
+		if !d.cut && !d.shallower(i, d.startDepth(i)) {
+			place[i] = d.pts[i].t
+			d.touch(i, place[i])
+		}
+	}
+}
+
 // deeper reports whether the tangents at vertex i pass below an end line whose
 // depth is limit: beyond what rounding explains.
 func (d *discretizer) deeper(i int, limit depth) bool {
@@ -190,6 +210,17 @@ func (d *discretizer) deeper(i int, limit depth) bool {
 	}
 	limit = limit.in(x.scale)
 	return x.x-x.err > limit.x+limit.err
+}
+
+// shallower reports whether the tangents at vertex i certainly pass above an end
+// line whose depth is limit.
+func (d *discretizer) shallower(i int, limit depth) bool {
+	x := d.depthAt(i)
+	if x.x == 0 && x.err == 0 {
+		return true
+	}
+	limit = limit.in(x.scale)
+	return x.x+x.err <= limit.x-limit.err
 }
 
 // fitStart moves the first tangent down until it lies above 1 − α at vertex a;
@@ -319,6 +350,11 @@ func (d *discretizer) tangents(a, b int, eta float64) *Law {
 		hi = lo
 	}
 	t.set(center, 1-above*math.Exp(aboveScale)-below*math.Exp(belowScale), 6*xmath.U, 0)
+	for _, m := range t.m[a : b+1] {
+		if math.IsNaN(m) || math.IsInf(m, 0) {
+			return nil // depths of too different a size
+		}
+	}
 	removed := t.hull(a, b)
 	kappa, ok := t.settle(a, b, eta)
 	if !ok {
