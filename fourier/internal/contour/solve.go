@@ -12,8 +12,8 @@ import (
 // Options are what a question wants. The zero value asks for 1e-9.
 type Options struct {
 	// Relative and Absolute are the wanted width: Upper − Lower at most the larger of
-	// Relative·|ε| and Absolute for Epsilon; for Delta, the width of log δ is at most
-	// Relative. 0 and 0 mean a relative width of 1e-9.
+	// Relative·|ε| and Absolute for Epsilon; for Delta, the same of log δ (where that is
+	// near 0, Relative itself). 0 and 0 mean a relative width of 1e-9.
 	Relative, Absolute float64
 	// Work limits the terms (nodes × frequencies, summed over the factors) that one
 	// question may take, so that every question ends after the same work on every
@@ -95,6 +95,14 @@ type budget struct {
 	report Report
 }
 
+// width is the wanted width of a logarithm of about that size.
+func (b *budget) width(log float64) float64 {
+	if math.IsInf(log, 0) || math.IsNaN(log) {
+		log = 0
+	}
+	return math.Max(b.opt.Relative*math.Max(1, math.Abs(log)), b.opt.Absolute)
+}
+
 func (c *Composition) begin(opt Options) (*budget, error) {
 	if err := opt.check(); err != nil {
 		return nil, err
@@ -132,7 +140,7 @@ func (c *Composition) extend(ctx context.Context, t *table, b *budget) (bool, er
 func (c *Composition) tabulate(ctx context.Context, q *cumulant, g goal, b *budget) (*table, error) {
 	g.reserve = b.opt.Reserve
 	// The sum may be smaller than its terms by the condition.
-	g.perFactorTol = 0.6 * math.Exp(g.logTol) / (math.Max(1, c.runs()) * math.Max(30, g.condition))
+	g.perFactorTol = 0.6 * g.fine * math.Exp(g.logTol) / (math.Max(1, c.runs()) * math.Max(30, g.condition))
 	t, err := c.build(ctx, q, g)
 	if err != nil {
 		return nil, err
@@ -248,13 +256,13 @@ func (c *Composition) Epsilon(ctx context.Context, logDelta float64, opt Options
 			guess, theta = q.start(d, logX)
 		}
 	}
-	tighten, steep := 1.0, 1.0
+	try := effort{1, 1, 1}
 	blind := math.IsNaN(guessKnown)
 	for range maxTables {
 		width := math.Max(opt.Relative*math.Abs(guess), opt.Absolute)
-		tol := math.Max(1e-12, math.Min(1e-4, width*math.Min(math.Abs(theta), 1e3)/12)) * tighten
-		condition := math.Max(30, math.Min(1e4, tol/1e-14)) * steep
-		g := goal{side: d, eps: guess, logX: logX, theta: theta, logTol: math.Log(tol), condition: condition, work: b.work}
+		tol := math.Max(1e-12, math.Min(1e-4, width*math.Min(math.Abs(theta), 1e3)/12)) * try.goal
+		condition := math.Max(30, math.Min(1e4, tol/1e-14)) * try.condition
+		g := goal{side: d, eps: guess, logX: logX, theta: theta, logTol: math.Log(tol), condition: condition, fine: try.fine, work: b.work}
 		if blind {
 			// Where a table is dear, the first one only has to find out where ε is.
 			g.work = min(b.work, cheap*int64(len(c.factors)))
@@ -281,22 +289,33 @@ func (c *Composition) Epsilon(ctx context.Context, logDelta float64, opt Options
 			if !math.IsNaN(f.eps) && f.eps != guess {
 				guess = f.eps
 			}
-			steep = math.Max(steep/10, 1e-3)
-			tighten = math.Max(tighten/4, 1e-3)
-		} else if !moved {
-			r := f.reading
-			if math.Max(r.rounding, r.quadrature) > math.Max(r.aliasing, r.truncation) {
-				if steep <= 1e-3 {
-					return ans, &NotServed{Reason: "floating point does not reach the width"}
-				}
-				steep /= 20
-			} else {
-				tighten /= 20
-			}
+			try.condition = math.Max(try.condition/10, 1e-3)
+			try.goal = math.Max(try.goal/4, 1e-3)
+		} else if !moved && !try.after(f.reading) {
+			return ans, &NotServed{Reason: "floating point does not reach the width"}
 		}
 		theta = q.saddle(d, guess, theta)
 	}
 	return ans, &NotServed{Reason: "the width was not reached"}
+}
+
+// An effort is how much more than planned the next table of a question tries, as shares
+// of the goal of its errors, of the condition allowed, and of the errors of transforms.
+type effort struct{ goal, condition, fine float64 }
+
+// after turns up what the last table lacked. It returns false when that was tried before.
+func (e *effort) after(r reading) bool {
+	switch {
+	case math.Max(r.rounding, r.quadrature) <= math.Max(r.aliasing, r.truncation):
+		e.goal /= 20
+	case r.quadrature > r.rounding && e.fine > 1e-3:
+		e.fine /= 30
+	case e.condition > 1e-3:
+		e.condition /= 20
+	default:
+		return false
+	}
+	return true
 }
 
 // found is what a table knows about the ε of a quantity.
@@ -465,7 +484,7 @@ func (c *Composition) Excess(ctx context.Context, eps float64, opt Options) (Exc
 // quantity returns bounds of the logarithm of the quantity of a side at ε.
 func (c *Composition) quantity(ctx context.Context, q *cumulant, d side, eps float64, b *budget) (low, high float64, rep Report, err error) {
 	low, high = math.Inf(-1), math.Inf(1)
-	want := math.Max(b.opt.Relative, b.opt.Absolute)
+	want := 0.0
 	logX, theta := math.NaN(), 0.0
 	var last reading
 	take := func(t *table) bool {
@@ -475,6 +494,7 @@ func (c *Composition) quantity(ctx context.Context, q *cumulant, d side, eps flo
 		}
 		rep.Work, rep.Tables = b.report.Work, b.report.Tables
 		low, high = math.Max(low, r.low), math.Min(high, r.high)
+		want = b.width(high)
 		if high-low < 1 {
 			logX, theta, t.lastGuess = (low+high)/2, t.theta, eps
 		}
@@ -503,12 +523,13 @@ func (c *Composition) quantity(ctx context.Context, q *cumulant, d side, eps flo
 		kk := q.curvature(theta) + 1/(theta*theta) + 1/((1+theta)*(1+theta))
 		logX = q.at(theta).k - theta*eps - logPoles(theta) - 0.5*math.Log(2*math.Pi*math.Max(kk, 1e-300))
 	}
-	tighten, steep := 1.0, 1.0
+	want = b.width(logX)
+	try := effort{1, 1, 1}
 	for range maxTables {
-		tol := math.Max(1e-12, math.Min(1e-4, want/8)) * tighten
+		tol := math.Max(1e-12, math.Min(1e-4, want/12)) * try.goal
 		t, err := c.tabulate(ctx, q, goal{
 			side: d, eps: eps, logX: logX, theta: theta, logTol: math.Log(tol), work: b.work,
-			condition: math.Max(30, math.Min(1e4, tol/1e-14)) * steep,
+			condition: math.Max(30, math.Min(1e4, tol/1e-14)) * try.condition, fine: try.fine,
 		}, b)
 		if err != nil {
 			return low, high, rep, err
@@ -516,13 +537,8 @@ func (c *Composition) quantity(ctx context.Context, q *cumulant, d side, eps flo
 		if take(t) {
 			return low, high, rep, nil
 		}
-		if math.Max(last.rounding, last.quadrature) > math.Max(last.aliasing, last.truncation) {
-			if steep <= 1e-3 {
-				return low, high, rep, &NotServed{Reason: "floating point does not reach the width"}
-			}
-			steep /= 20
-		} else {
-			tighten /= 20
+		if !try.after(last) {
+			return low, high, rep, &NotServed{Reason: "floating point does not reach the width"}
 		}
 	}
 	return low, high, rep, &NotServed{Reason: "the width was not reached"}
