@@ -230,7 +230,7 @@ func TestSabotageWidens(t *testing.T) {
 		p := honest
 		k.bad(&p)
 		tab := tableFor(t, c, p)
-		f := tab.solve(logDelta, golden, &c.scale)
+		f := tab.solve(logDelta, golden, math.Inf(-1), math.Inf(1), &c.scale)
 		t.Logf("%s: [%.12g, %.12g]", k.name, f.lower, f.upper)
 		if !(f.lower <= golden && golden <= f.upper) {
 			t.Errorf("%s: [%.17g, %.17g] does not contain %v", k.name, f.lower, f.upper, golden)

@@ -50,19 +50,6 @@ func (l gaussLine) Decay(t float64) float64 {
 }
 func (l gaussLine) Nodes() int { return 1 }
 
-// logDelta is the truth for a count, for ε of moderate size: the finite parts are
-// a Gaussian pair with masses m₀, m₁.
-func (g gauss) logDelta(eps, count float64) float64 {
-	m := g.mu * math.Sqrt(count)
-	m0, m1 := count*math.Log1p(-g.pInf), count*math.Log1p(-g.qInf)
-	e := eps + m1 - m0
-	l := m0 + xmath.LogSub(xmath.LogNormalTail(e/m-m/2), e+xmath.LogNormalTail(e/m+m/2))
-	if g.pInf > 0 {
-		l = xmath.LogAdd(l, math.Log(-math.Expm1(m0)))
-	}
-	return l
-}
-
 // laplace is the transform of the Laplace mechanism with loss in [−m, m].
 type laplace struct{ m float64 }
 

@@ -107,7 +107,7 @@ func TestGaussianDelta(t *testing.T) {
 			if a.LogLower > -140 && !contains(a.LogComplementLower-slack, a.LogComplementUpper+slack, want.complement) {
 				t.Errorf("%s: log(1−δ) in [%.17g, %.17g] is not %v", name, a.LogComplementLower, a.LogComplementUpper, oracle.LogF(want.complement))
 			}
-			if math.Min(a.LogUpper-a.LogLower, a.LogComplementUpper-a.LogComplementLower) > 1e-9 {
+			if w, v := a.LogUpper-a.LogLower, a.LogComplementUpper-a.LogComplementLower; w > 1e-9*math.Max(1, -a.LogLower) && v > 1e-9*math.Max(1, -a.LogComplementLower) {
 				t.Errorf("%s: %+v is wide", name, a)
 			}
 			e, err := c.Excess(context.Background(), eps, Options{})

@@ -7,7 +7,9 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime"
 
+	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/transform"
 )
 
@@ -19,10 +21,10 @@ type goal struct {
 	theta        float64 // the saddle
 	logTol       float64
 	condition    float64 // how far above the quantity the terms of the sum may be
+	fine         float64 // share of perFactorTol to use
 	reserve      float64 // extra share of period and of last frequency
 	work         int64   // what is left of the work limit
-	shrinkTheta  bool    // look for a better line than the saddle
-	perFactorTol float64
+	perFactorTol float64 // wanted error of log M of one run
 }
 
 // build makes a table for a goal.
@@ -54,7 +56,12 @@ func (c *Composition) build(ctx context.Context, q *cumulant, g goal) (*table, e
 		return nil, &NotServed{Reason: "too many frequencies", Work: int64(math.Min(w, 1e18))}
 	}
 	t2 := &table{plan: p, lastGuess: g.eps}
+	last, expected := float64(p.n+1)*h, 0.0
 	if len(lines) != len(c.factors) {
+		expected = -q.at(theta).k
+		for i, l := range lines {
+			expected += q.count[i] * l.Decay(last)
+		}
 		lines = nil
 	}
 	// The lines of the search serve if they reach to the last frequency.
@@ -63,6 +70,9 @@ func (c *Composition) build(ctx context.Context, q *cumulant, g goal) (*table, e
 	}
 	if err := t2.extend(ctx, c, lines); err != nil {
 		return nil, err
+	}
+	if d := (t2.sums.decay.sum.Value() - t2.re0) / expected; expected < 0 && d > 0 && d < 10 {
+		q.decay = d
 	}
 	return t2, nil
 }
@@ -196,26 +206,30 @@ func (q *cumulant) cut(ctx context.Context, p *plan, g goal, lines []transform.L
 		t = 8 * p.h
 	}
 	t = math.Max(t, 2*p.h)
-	reach := 1.35 * t * (1 + g.reserve)
+	reach := 1.8 * t * (1 + g.reserve)
 	if err := q.prepare(ctx, *p, reach, lines); err != nil {
 		return 0, err
 	}
-	// Where Decay bounds log |M| by log M(θ) at best, the tail never gets there.
+	// sum and aim are negative: far enough when the ratio is at least 1.
 	excess := func(t float64) (ratio float64) {
-		sum := 0.0
+		sum := -base.k
 		for i, l := range lines {
-			re, _, _ := l.LogM(0)
-			sum += q.count[i] * (l.Decay(t) - re)
+			sum += q.count[i] * l.Decay(t)
 		}
-		return sum / (aim + math.Log(math.Pi*t))
+		return q.decay * sum / (aim + math.Log(math.Pi*t))
 	}
 	lo, hi := 0.0, math.Inf(1)
+	power := 2.0 // of t in the logarithm of the bound, from the last two values
+	var lastT, lastR float64
 	for range 60 {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		// sum and aim are negative: far enough when the ratio is at least 1.
 		r := excess(t)
+		if lastR > 0 && r > 0 && t != lastT {
+			power = math.Max(0.3, math.Min(2, math.Log(r/lastR)/math.Log(t/lastT)))
+		}
+		lastT, lastR = t, r
 		if aim+math.Log(math.Pi*t) >= 0 || r >= 1 {
 			hi = t
 		} else {
@@ -224,12 +238,12 @@ func (q *cumulant) cut(ctx context.Context, p *plan, g goal, lines []transform.L
 		if t/p.h > maxFrequencies {
 			return 0, &NotServed{Reason: "the transform does not decay", Work: maxFrequencies}
 		}
-		if hi <= 1.1*lo || (hi == t && r < 1.1) || hi <= 2*p.h {
+		if hi <= 1.1*lo || (hi == t && r < 1.12) || hi <= 2*p.h {
 			break
 		}
 		step := 4.0
 		if r > 0 {
-			step = math.Pow(r, -0.5) * 1.02
+			step = math.Pow(r, -1/power) * 1.03
 		}
 		switch {
 		case math.IsInf(hi, 1):
@@ -257,15 +271,20 @@ func (q *cumulant) cut(ctx context.Context, p *plan, g goal, lines []transform.L
 
 // prepare makes the lines of the factors up to reach.
 func (q *cumulant) prepare(ctx context.Context, p plan, reach float64, lines []transform.Line) error {
-	for i, f := range q.factors {
-		if err := ctx.Err(); err != nil {
-			return err
+	errs := make([]error, len(lines))
+	workers := min(len(lines), runtime.GOMAXPROCS(0))
+	parallel.Do(workers, func(w int) {
+		for i := w; i < len(lines) && ctx.Err() == nil; i += workers {
+			lines[i], errs[i] = q.factors[i].Transform.Line(p.theta, reach, p.tol, p.maxNodes)
 		}
-		l, err := f.Transform.Line(p.theta, reach, p.tol, p.maxNodes)
+	})
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for _, err := range errs {
 		if err != nil {
 			return &NotServed{Reason: fmt.Sprint(err)}
 		}
-		lines[i] = l
 	}
 	q.reached = reach
 	return nil

@@ -12,8 +12,8 @@ import (
 // Options are what a question wants. The zero value asks for 1e-9.
 type Options struct {
 	// Relative and Absolute are the wanted width: Upper − Lower at most the larger of
-	// Relative·|ε| and Absolute for Epsilon; for Delta, the width of log δ is at most
-	// Relative. 0 and 0 mean a relative width of 1e-9.
+	// Relative·|ε| and Absolute for Epsilon; for Delta, the same of log δ (where that is
+	// near 0, Relative itself). 0 and 0 mean a relative width of 1e-9.
 	Relative, Absolute float64
 	// Work limits the terms (nodes × frequencies, summed over the factors) that one
 	// question may take, so that every question ends after the same work on every
@@ -82,6 +82,9 @@ type ExcessAnswer struct {
 	Report
 }
 
+// cheap is the number of terms of one factor that a table may have whose ε is a guess.
+const cheap = 1e5
+
 // maxTables bounds how many tables one question may make.
 const maxTables = 8
 
@@ -90,6 +93,14 @@ type budget struct {
 	opt    Options
 	work   int64 // left
 	report Report
+}
+
+// width is the wanted width of a logarithm of about that size.
+func (b *budget) width(log float64) float64 {
+	if math.IsInf(log, 0) || math.IsNaN(log) {
+		log = 0
+	}
+	return math.Max(b.opt.Relative*math.Max(1, math.Abs(log)), b.opt.Absolute)
 }
 
 func (c *Composition) begin(opt Options) (*budget, error) {
@@ -127,8 +138,9 @@ func (c *Composition) extend(ctx context.Context, t *table, b *budget) (bool, er
 
 // tabulate makes a table, and keeps it.
 func (c *Composition) tabulate(ctx context.Context, q *cumulant, g goal, b *budget) (*table, error) {
-	g.work, g.reserve = b.work, b.opt.Reserve
-	g.perFactorTol = 0.02 * math.Exp(g.logTol) / math.Max(1, c.runs())
+	g.reserve = b.opt.Reserve
+	// The sum may be smaller than its terms by the condition.
+	g.perFactorTol = 0.6 * g.fine * math.Exp(g.logTol) / (math.Max(1, c.runs()) * math.Max(30, g.condition))
 	t, err := c.build(ctx, q, g)
 	if err != nil {
 		return nil, err
@@ -190,12 +202,13 @@ func (c *Composition) Epsilon(ctx context.Context, logDelta float64, opt Options
 	}
 
 	done := func() bool {
-		return ans.Upper-ans.Lower <= math.Max(opt.Relative*math.Max(math.Abs(ans.Upper), math.Abs(ans.Lower)), opt.Absolute)
+		size := math.Max(math.Abs(ans.Upper), math.Abs(ans.Lower))
+		return !math.IsInf(size, 1) && ans.Upper-ans.Lower <= math.Max(opt.Relative*size, opt.Absolute)
 	}
 	opt = b.opt
 	guess, theta := math.NaN(), 0.0
 	take := func(t *table, eps float64) found {
-		f := t.solve(target, eps, &c.scale)
+		f := t.solve(target, eps, ans.Lower, ans.Upper, &c.scale)
 		if f.reading.low > math.Inf(-1) && f.reading.high-f.reading.low < 1 {
 			guess, theta, t.lastGuess = f.eps, t.theta, f.eps
 		}
@@ -227,23 +240,40 @@ func (c *Composition) Epsilon(ctx context.Context, logDelta float64, opt Options
 	}
 
 	q := c.sample()
+	guessKnown := guess
 	switch {
 	case !math.IsNaN(guess):
+		q = c.resample(q, theta)
 		theta = q.saddle(d, guess, theta)
 	case opt.Theta != 0 && sideOf(opt.Theta) == d:
-		guess = opt.Epsilon
+		guess, guessKnown = opt.Epsilon, opt.Epsilon
+		q = c.resample(q, opt.Theta)
 		theta = q.saddle(d, guess, opt.Theta)
 	default:
 		guess, theta = q.start(d, logX)
+		if r := c.resample(q, theta); r != q {
+			q = r
+			guess, theta = q.start(d, logX)
+		}
 	}
-	tighten, steep := 1.0, 1.0
+	try := effort{1, 1, 1}
+	blind := math.IsNaN(guessKnown)
 	for range maxTables {
 		width := math.Max(opt.Relative*math.Abs(guess), opt.Absolute)
-		tol := math.Max(1e-12, math.Min(1e-4, width*math.Min(math.Abs(theta), 1e3)/12)) * tighten
-		condition := math.Max(30, math.Min(1e4, tol/1e-14)) * steep
-		t, err := c.tabulate(ctx, q, goal{
-			side: d, eps: guess, logX: logX, theta: theta, logTol: math.Log(tol), condition: condition,
-		}, b)
+		tol := math.Max(1e-12, math.Min(1e-4, width*math.Min(math.Abs(theta), 1e3)/12)) * try.goal
+		condition := math.Max(30, math.Min(1e4, tol/1e-14)) * try.condition
+		g := goal{side: d, eps: guess, logX: logX, theta: theta, logTol: math.Log(tol), condition: condition, fine: try.fine, work: b.work}
+		if blind {
+			// Where a table is dear, the first one only has to find out where ε is.
+			g.work = min(b.work, cheap*int64(len(c.factors)))
+		}
+		t, err := c.tabulate(ctx, q, g, b)
+		var not *NotServed
+		if blind && errors.As(err, &not) && not.Work > 0 {
+			g.logTol, g.work = math.Log(1e-3), b.work
+			t, err = c.tabulate(ctx, q, g, b)
+		}
+		blind = false
 		if err != nil {
 			return ans, err
 		}
@@ -259,22 +289,33 @@ func (c *Composition) Epsilon(ctx context.Context, logDelta float64, opt Options
 			if !math.IsNaN(f.eps) && f.eps != guess {
 				guess = f.eps
 			}
-			steep = math.Max(steep/10, 1e-3)
-			tighten = math.Max(tighten/4, 1e-3)
-		} else if !moved {
-			r := f.reading
-			if math.Max(r.rounding, r.quadrature) > math.Max(r.aliasing, r.truncation) {
-				if steep <= 1e-3 {
-					return ans, &NotServed{Reason: "floating point does not reach the width"}
-				}
-				steep /= 20
-			} else {
-				tighten /= 20
-			}
+			try.condition = math.Max(try.condition/10, 1e-3)
+			try.goal = math.Max(try.goal/4, 1e-3)
+		} else if !moved && !try.after(f.reading) {
+			return ans, &NotServed{Reason: "floating point does not reach the width"}
 		}
 		theta = q.saddle(d, guess, theta)
 	}
 	return ans, &NotServed{Reason: "the width was not reached"}
+}
+
+// An effort is how much more than planned the next table of a question tries, as shares
+// of the goal of its errors, of the condition allowed, and of the errors of transforms.
+type effort struct{ goal, condition, fine float64 }
+
+// after turns up what the last table lacked. It returns false when that was tried before.
+func (e *effort) after(r reading) bool {
+	switch {
+	case math.Max(r.rounding, r.quadrature) <= math.Max(r.aliasing, r.truncation):
+		e.goal /= 20
+	case r.quadrature > r.rounding && e.fine > 1e-3:
+		e.fine /= 30
+	case e.condition > 1e-3:
+		e.condition /= 20
+	default:
+		return false
+	}
+	return true
 }
 
 // found is what a table knows about the ε of a quantity.
@@ -284,24 +325,56 @@ type found struct {
 	reading      reading // at eps
 }
 
-// solve finds ε with quantity e^target in a table, and certified ends.
-func (t *table) solve(target, eps float64, scale *terms) found {
-	f := found{eps: math.NaN(), lower: math.Inf(-1), upper: math.Inf(1), reading: reading{low: math.Inf(-1), high: math.Inf(1)}}
+// solve finds ε with quantity e^target in a table, and certified ends. Every reading that
+// is certified to lie on one side of the target is an end, too: lower and upper are those
+// known before.
+func (t *table) solve(target, eps, lower, upper float64, scale *terms) found {
+	f := found{eps: math.NaN(), lower: lower, upper: upper, reading: reading{low: math.Inf(-1), high: math.Inf(1)}}
 	dir := sideOf(t.theta).slope()
 	limit := t.lambda() / 4
-	good, any := eps, false
-	for range 40 {
+	lo, hi := lower, upper // where the root is by the values, which may be noise
+	inside := func(x float64) float64 {
+		if x > lo && x < hi {
+			return x
+		}
+		switch {
+		case !math.IsInf(lo, 0) && !math.IsInf(hi, 0):
+			return lo + (hi-lo)/2
+		case math.IsInf(hi, 0):
+			return lo + limit
+		}
+		return hi - limit
+	}
+	eps = inside(eps)
+	for range 60 {
 		r := t.read(eps, scale)
 		if math.IsNaN(r.mid) || !(r.slope*dir > 0) {
-			// The sum is noise here.
-			if !any || math.Abs(eps-good) < 1e-12*math.Abs(good) {
-				return f
+			// The sum is noise here: the quantity is too small for its terms. It is larger on
+			// the other side.
+			if dir < 0 {
+				hi = eps
+			} else {
+				lo = eps
 			}
-			eps = good + (eps-good)/4
+			next := inside(eps + dir*math.Min(limit, 8/math.Abs(t.theta)))
+			if next == eps || math.Abs(next-eps) < 1e-13*math.Abs(eps) {
+				break
+			}
+			eps = next
 			continue
 		}
-		good, any = eps, true
 		f.eps, f.reading = eps, r
+		if dir*(r.mid-target) <= 0 {
+			lo = eps
+		} else {
+			hi = eps
+		}
+		if dir*(pick(r, dir > 0)-target) <= 0 {
+			f.lower = math.Max(f.lower, eps)
+		}
+		if dir*(pick(r, dir < 0)-target) >= 0 {
+			f.upper = math.Min(f.upper, eps)
+		}
 		step := (target - r.mid) / r.slope
 		if math.Abs(step) > limit {
 			step = math.Copysign(limit, step)
@@ -310,18 +383,25 @@ func (t *table) solve(target, eps float64, scale *terms) found {
 		if math.Abs(step) <= math.Max(math.Min(noise, 1e-6*math.Abs(eps)), 2*xmath.U*math.Abs(eps)) {
 			break
 		}
-		eps += step
+		next := inside(eps + step)
+		if next == eps || next <= lo || next >= hi {
+			break
+		}
+		eps = next
+	}
+	if math.IsNaN(f.eps) {
+		return f
 	}
 	r := f.reading
 	slope := math.Abs(r.slope)
 	// Upwards a decreasing quantity must have its upper bound below the target, an
 	// increasing one its lower bound above it; downwards the other way round.
-	f.upper = t.certify(f.eps, math.Max(0, dir*(target-pick(r, dir < 0)))/slope, func(r reading) bool {
+	f.upper = math.Min(f.upper, t.certify(f.eps, math.Max(0, dir*(target-pick(r, dir < 0)))/slope, func(r reading) bool {
 		return dir*(pick(r, dir < 0)-target) >= 0
-	}, scale)
-	f.lower = t.certify(f.eps, -math.Max(0, dir*(pick(r, dir > 0)-target))/slope, func(r reading) bool {
+	}, scale))
+	f.lower = math.Max(f.lower, t.certify(f.eps, -math.Max(0, dir*(pick(r, dir > 0)-target))/slope, func(r reading) bool {
 		return dir*(pick(r, dir > 0)-target) <= 0
-	}, scale)
+	}, scale))
 	return f
 }
 
@@ -404,7 +484,7 @@ func (c *Composition) Excess(ctx context.Context, eps float64, opt Options) (Exc
 // quantity returns bounds of the logarithm of the quantity of a side at ε.
 func (c *Composition) quantity(ctx context.Context, q *cumulant, d side, eps float64, b *budget) (low, high float64, rep Report, err error) {
 	low, high = math.Inf(-1), math.Inf(1)
-	want := math.Max(b.opt.Relative, b.opt.Absolute)
+	want := 0.0
 	logX, theta := math.NaN(), 0.0
 	var last reading
 	take := func(t *table) bool {
@@ -414,6 +494,7 @@ func (c *Composition) quantity(ctx context.Context, q *cumulant, d side, eps flo
 		}
 		rep.Work, rep.Tables = b.report.Work, b.report.Tables
 		low, high = math.Max(low, r.low), math.Min(high, r.high)
+		want = b.width(high)
 		if high-low < 1 {
 			logX, theta, t.lastGuess = (low+high)/2, t.theta, eps
 		}
@@ -433,17 +514,22 @@ func (c *Composition) quantity(ctx context.Context, q *cumulant, d side, eps flo
 		}
 	}
 	theta = q.saddle(d, eps, theta)
+	if r := c.resample(q, theta); r != q {
+		q = r
+		theta = q.saddle(d, eps, theta)
+	}
 	if math.IsNaN(logX) {
 		// The saddle-point approximation.
 		kk := q.curvature(theta) + 1/(theta*theta) + 1/((1+theta)*(1+theta))
 		logX = q.at(theta).k - theta*eps - logPoles(theta) - 0.5*math.Log(2*math.Pi*math.Max(kk, 1e-300))
 	}
-	tighten, steep := 1.0, 1.0
+	want = b.width(logX)
+	try := effort{1, 1, 1}
 	for range maxTables {
-		tol := math.Max(1e-12, math.Min(1e-4, want/8)) * tighten
+		tol := math.Max(1e-12, math.Min(1e-4, want/12)) * try.goal
 		t, err := c.tabulate(ctx, q, goal{
-			side: d, eps: eps, logX: logX, theta: theta, logTol: math.Log(tol),
-			condition: math.Max(30, math.Min(1e4, tol/1e-14)) * steep,
+			side: d, eps: eps, logX: logX, theta: theta, logTol: math.Log(tol), work: b.work,
+			condition: math.Max(30, math.Min(1e4, tol/1e-14)) * try.condition, fine: try.fine,
 		}, b)
 		if err != nil {
 			return low, high, rep, err
@@ -451,13 +537,8 @@ func (c *Composition) quantity(ctx context.Context, q *cumulant, d side, eps flo
 		if take(t) {
 			return low, high, rep, nil
 		}
-		if math.Max(last.rounding, last.quadrature) > math.Max(last.aliasing, last.truncation) {
-			if steep <= 1e-3 {
-				return low, high, rep, &NotServed{Reason: "floating point does not reach the width"}
-			}
-			steep /= 20
-		} else {
-			tighten /= 20
+		if !try.after(last) {
+			return low, high, rep, &NotServed{Reason: "floating point does not reach the width"}
 		}
 	}
 	return low, high, rep, &NotServed{Reason: "the width was not reached"}

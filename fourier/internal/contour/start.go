@@ -4,14 +4,17 @@ package contour
 
 import (
 	"math"
+	"runtime"
 	"sort"
+
+	"github.com/dpaccountant/accountant/internal/parallel"
 )
 
 // sampleSize is the number of factors that the search for a line looks at when
 // there are more than sampleAbove of them. The certificate is made with all.
 const (
 	sampleSize  = 32
-	sampleAbove = 64
+	sampleAbove = 300
 )
 
 // A cumulant is K(s) = log M(s) of a composition, or of a sample of its factors with
@@ -22,6 +25,7 @@ type cumulant struct {
 	count   []float64
 	points  []point // by increasing s
 	reached float64 // the largest frequency of the lines that cut prepared
+	decay   float64 // what log |M/M(θ)| of all factors is as a share of the sample's, at the last cut
 }
 
 // A point is a value of K and its derivative, +Inf where K is not available.
@@ -35,7 +39,7 @@ func (c *Composition) sample() *cumulant {
 	if n > sampleAbove {
 		m = sampleSize
 	}
-	q := &cumulant{factors: make([]Factor, m), index: make([]int, m), count: make([]float64, m)}
+	q := &cumulant{decay: 1, factors: make([]Factor, m), index: make([]int, m), count: make([]float64, m)}
 	for i := range m {
 		from, to := i*n/m, (i+1)*n/m
 		j := (from + to) / 2
@@ -45,6 +49,57 @@ func (c *Composition) sample() *cumulant {
 		}
 	}
 	return q
+}
+
+// resample chooses the sample by what the factors contribute to K near a line: stretches
+// of equal contribution, in the order of the K of one run. Without that a few factors with
+// heavy tails, which the remainders are made of, could be missed or count too much.
+func (c *Composition) resample(q *cumulant, theta float64) *cumulant {
+	n := len(c.factors)
+	if n <= sampleAbove {
+		return q
+	}
+	s := theta
+	if theta > 0 {
+		s *= 1.5
+	}
+	k := make([]float64, n)
+	workers := min(n, runtime.GOMAXPROCS(0))
+	parallel.Do(workers, func(w int) {
+		for i := w; i < n; i += workers {
+			x, _, err := c.factors[i].Transform.Real(s)
+			if math.IsInf(err, 0) || math.IsNaN(x) {
+				x = 0
+			}
+			k[i] = math.Abs(x)
+		}
+	})
+	order := make([]int, n)
+	var sum float64
+	for i := range order {
+		order[i] = i
+		sum += k[i] * float64(c.factors[i].Count)
+	}
+	if !(sum > 0) || math.IsInf(sum, 0) {
+		return q
+	}
+	sort.SliceStable(order, func(i, j int) bool { return k[order[i]] < k[order[j]] })
+	r := &cumulant{decay: 1}
+	var part float64
+	var stretch []int
+	for at, i := range order {
+		part += k[i] * float64(c.factors[i].Count)
+		stretch = append(stretch, i)
+		if part < sum/sampleSize && at < n-1 {
+			continue
+		}
+		if j := stretch[len(stretch)/2]; part > 0 {
+			r.factors, r.index = append(r.factors, c.factors[j]), append(r.index, j)
+			r.count = append(r.count, part/k[j])
+		}
+		part, stretch = 0, stretch[:0]
+	}
+	return r
 }
 
 // at returns K and its derivative at s.

@@ -37,8 +37,8 @@ type column struct {
 type table struct {
 	plan
 	columns []column
-	counts  []int64 // what the sums below were made with
-	nodes   int64   // of all columns together
+	nodes   int64 // of all columns together
+	sums    sums
 
 	// Sums over the factors. The integrand at ε is
 	// e^{re0−θε} Σ_k (a_k + i b_k) e^{i(im_k − kh·ε)}.
@@ -91,13 +91,7 @@ func (t *table) extend(ctx context.Context, c *Composition, lines []transform.Li
 			t.nodes += int64(col.nodes)
 		}
 	}
-	same := todo == 0 && len(t.counts) == len(c.factors)
-	for i := 0; same && i < len(t.counts); i++ {
-		same = t.counts[i] == c.factors[i].Count
-	}
-	if !same {
-		t.sum(c)
-	}
+	t.sum(c)
 	return nil
 }
 
@@ -139,50 +133,102 @@ func realBound(f transform.Transform, s float64) float64 {
 // the complex division 11 make 15; the compensated sum adds 2.
 const phaseError = 24
 
-// sum adds the columns, each times its count, in their order.
+// A total is Σ T_i x_i over the columns so far: the products are exact and the sum is
+// compensated, so that its error is 2u of the result and m²u² of the sum of moduli.
+type total struct {
+	sum xmath.Sum
+	abs float64
+}
+
+func (a *total) add(count, x float64) {
+	a.sum.AddProduct(count, x)
+	a.abs += count * math.Abs(x)
+}
+
+// above returns an upper bound of the total; one infinite term makes it so.
+func (a *total) above(share float64) float64 {
+	if math.IsInf(a.abs, 0) || math.IsNaN(a.abs) {
+		return math.Inf(1)
+	}
+	v := a.sum.Value()
+	return v + 2*xmath.U*math.Abs(v) + 1.01*share*a.abs
+}
+
+// A frequency is the sums over the factors at one frequency.
+type frequency struct {
+	re, im, eta total
+	unknown     bool // the logarithm of some factor
+}
+
+// sums are all sums over the columns so far, in their order: another column costs itself.
+type sums struct {
+	counts           []int64 // of the columns so far
+	at               []frequency
+	decay, high, low total
+	logM0, logM1     total
+	large            bool // some count is above 2^53, and so rounded
+}
+
+func (s *sums) add(f Factor, col *column) {
+	s.counts = append(s.counts, f.Count)
+	count := float64(f.Count)
+	s.large = s.large || f.Count > 1<<53
+	for k := range s.at {
+		a := &s.at[k]
+		a.re.add(count, col.re[k])
+		a.im.add(count, col.im[k])
+		if math.IsInf(col.err[k], 0) || math.IsNaN(col.err[k]) {
+			a.unknown = true
+		} else {
+			a.eta.add(count, col.err[k])
+		}
+	}
+	s.decay.add(count, col.decay)
+	s.high.add(count, col.high)
+	s.low.add(count, col.low)
+	pInf, qInf := f.Transform.Infinite()
+	s.logM0.add(count, math.Log1p(-pInf))
+	s.logM1.add(count, math.Log1p(-qInf))
+}
+
+// sum brings the sums up to date, and what follows from them.
 func (t *table) sum(c *Composition) {
 	const u = xmath.U
 	n := t.n + 1
+	for i, count := range t.sums.counts {
+		if c.factors[i].Count != count {
+			t.sums = sums{}
+			break
+		}
+	}
+	if t.sums.at == nil {
+		t.sums.at = make([]frequency, n)
+	}
+	if len(t.sums.counts) == len(c.factors) {
+		return
+	}
+	for i := len(t.sums.counts); i < len(c.factors); i++ {
+		t.sums.add(c.factors[i], &t.columns[i])
+	}
 	if t.im == nil {
 		store := make([]float64, 4*n)
 		t.im, t.a, t.b, t.modulus = store[:n], store[n:2*n], store[2*n:3*n], store[3*n:]
 	}
-	t.counts = t.counts[:0]
-	var large float64 // a count above 2^53 is rounded
-	for _, f := range c.factors {
-		t.counts = append(t.counts, f.Count)
-		if f.Count > 1<<53 {
-			large = u
-		}
-	}
-	// The products are exact, the sums compensated: the error is 2u of the result and
-	// m²u² of the sum of moduli.
 	m := float64(len(c.factors))
-	share := 4*m*m*u*u + large
+	share := 4 * m * m * u * u
+	if t.sums.large {
+		share += u
+	}
 
 	t.mass, t.quad, t.round = 0, 0, 0
-	for k := range t.im {
-		var re, im, eta, abs xmath.Sum
-		bound := 0.0 // of log |M|, where it is not known better
-		proved := true
-		for i := range t.columns {
-			col, count := &t.columns[i], float64(c.factors[i].Count)
-			re.AddProduct(count, col.re[k])
-			im.AddProduct(count, col.im[k])
-			abs.Add(count * (math.Abs(col.re[k]) + math.Abs(col.im[k])))
-			if math.IsInf(col.err[k], 0) {
-				proved = false
-			} else {
-				eta.Add(count * col.err[k])
-			}
-		}
-		x, y := re.Value(), im.Value()
+	for k := range t.sums.at {
+		q := &t.sums.at[k]
+		x, y := q.re.sum.Value(), q.im.sum.Value()
 		if k == 0 {
 			t.re0 = x
 		}
-		rounding := c.scale.rounding * (2*u*(math.Abs(x)+math.Abs(y)) + share*abs.Value())
-		transform := c.scale.transform * eta.Value() * (1 + 8*u)
-		bound = x + transform + rounding
+		rounding := c.scale.rounding * (2*u*(math.Abs(x)+math.Abs(y)) + share*(q.re.abs+q.im.abs))
+		transform := c.scale.transform * q.eta.above(share) * (1 + 8*u)
 		f := float64(k) * t.h
 		weight := t.h / math.Pi
 		if k == 0 {
@@ -191,9 +237,10 @@ func (t *table) sum(c *Composition) {
 		p := t.theta * (1 + t.theta)
 		d := (t.theta*t.theta + f*f) * ((1+t.theta)*(1+t.theta) + f*f)
 		t.im[k], t.a[k], t.b[k], t.modulus[k] = y, 0, 0, 0
-		if !(proved && transform+rounding < 0.5) {
+		if q.unknown || !(transform+rounding < 0.5) {
 			// Nothing is known about the phase: the term is left out, and its bound counted.
-			t.quad += weight * math.Exp(bound-t.re0) / math.Sqrt(d) * (1 + 64*u + 4*u*math.Abs(bound-t.re0))
+			bound := x + transform + rounding - t.re0
+			t.quad += weight * math.Exp(bound) / math.Sqrt(d) * (1 + 64*u + 4*u*math.Abs(bound))
 			continue
 		}
 		e := weight * math.Exp(x-t.re0)
@@ -204,32 +251,14 @@ func (t *table) sum(c *Composition) {
 		t.quad += t.modulus[k] * math.Expm1(transform) * 1.000001
 		t.round += t.modulus[k] * (2*rounding + c.scale.rounding*u*(phaseError+4*math.Abs(x-t.re0)))
 	}
-	t.mass *= 1 + 1e-12 // plain sums of at most 2^23 positive terms
+	// Plain sums of at most 2^23 positive terms.
+	t.mass *= 1 + 1e-8
 	t.quad *= 1 + 1e-8
 	t.round *= 1 + 1e-8
 
-	t.logTail = t.total(func(col *column) float64 { return col.decay }) - t.re0
+	t.logTail = t.sums.decay.above(share) - t.re0
 	t.logTail += 4*u*(math.Abs(t.logTail)+math.Abs(t.re0)+1) - math.Log(math.Pi*float64(t.n)*t.h)
-	t.logHigh = t.total(func(col *column) float64 { return col.high })
-	t.logLow = t.total(func(col *column) float64 { return col.low })
-	t.logM0, t.logM1 = c.finite()
-}
-
-// total is ΣT_i f(column i), rounded up.
-func (t *table) total(f func(*column) float64) float64 {
-	var s xmath.Sum
-	var abs float64
-	for i := range t.columns {
-		x := f(&t.columns[i])
-		if math.IsInf(x, 0) || math.IsNaN(x) {
-			if x < 0 {
-				return x
-			}
-			return math.Inf(1)
-		}
-		p := float64(t.counts[i]) * x
-		s.Add(p)
-		abs += math.Abs(p)
-	}
-	return s.Value() + 4*xmath.U*abs
+	t.logHigh = t.sums.high.above(share)
+	t.logLow = t.sums.low.above(share)
+	t.logM0, t.logM1 = t.sums.logM0.sum.Value(), t.sums.logM1.sum.Value()
 }
