@@ -3,6 +3,7 @@ package transform
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
@@ -248,5 +249,43 @@ func TestLineLimits(t *testing.T) {
 	}
 	if _, _, err := NewSampledLaplace(item(1e5), 0, 0.1, 0).Real(1); !math.IsInf(err, 1) {
 		t.Error("a piece of length 2e5 has a transform")
+	}
+}
+
+// TestSpread: near the real axis Decay is hardly above the modulus (of tiny losses the atoms
+// beat, and further out the modulus comes back), and a bound for a set
+// that claims a tenth more variance than there is would be below it.
+func TestSpread(t *testing.T) {
+	for _, c := range []struct{ m, rate, theta float64 }{{1, 0.01, 0.01}, {0.03, 0.5, 3}, {0.1, 0.001, 40}, {5, 0.3, 0.2}, {0.01, 1, 1}} {
+		for _, tr := range []Transform{NewSampledLaplace(item(c.m), 0, c.rate, 0), NewLaplace(c.m, 0)} {
+			k, _, _ := tr.Real(c.theta)
+			plus, _, _ := tr.Real(c.theta + 1e-3/c.m)
+			minus, _, _ := tr.Real(c.theta - 1e-3/c.m)
+			sd := math.Sqrt((plus + minus - 2*k)) / 1e-3 * c.m
+			tt := 0.05 / sd
+			if rate := 2e-2 / c.m; tt > rate {
+				tt = rate // of the scale of the range of the loss
+			}
+			line, err := tr.Line(c.theta, tt, 1e-20, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			re, _, _ := line.LogM(tt)
+			d := line.Decay(tt)
+			if !(d >= re) || !(d-k < 0.9*(re-k)) {
+				t.Errorf("%+v %T: log|M/M(θ)| = %v, Decay %v", c, tr, re-k, d-k)
+			}
+			var s spread
+			switch v := line.(type) {
+			case *mixedLine:
+				s = slices.Clone(v.spread)
+			case laplaceLine:
+				s = slices.Clone(v.spread)
+			}
+			s[0].rate *= 1.1
+			if bad := s[0].at(tt); bad >= re-k {
+				t.Errorf("%+v %T: more variance than there is goes unnoticed: %v, %v", c, tr, bad, re-k)
+			}
+		}
 	}
 }
