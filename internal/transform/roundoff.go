@@ -4,17 +4,18 @@ package transform
 
 import "math"
 
-// A roundOff bounds the rounding of a sum at θ + it by g0 + g1·t + g2·t².
+// A roundOff bounds the rounding of a sum at θ + it by
+// g0 + g1·t + min(a1·t + a2·t², b0 + b1·t).
 //
 // A node has two numbers with errors, the density q of Q (relative error e) and the loss
 // (error δL). What a node contributes is q·[(1+ρ)^{z+1} − 1 − (z+1)ρ] with ρ = e^L − 1: the
 // error of q counts as a factor, that of L moves it by at most
 //
-//	|z+1|·q·|e^{zL} − 1|·e^L·δL ≤ (θ+1+t)·p·δL·(|e^{θL} − 1| + t·e^{θL}|L|).
+//	|z+1|·q·|e^{zL} − 1|·e^L·δL ≤ (θ+1+t)·δL·(p·|e^{θL} − 1| + W·min(t|L|, 2)).
 //
 // The roundings of the expressions are relative to their terms, which for frequencies are
-// at most W(tL)²/2, and are part of e.
-type roundOff struct{ g0, g1, g2 float64 }
+// at most W·min((tL)²/2, 2 + t|L|), and are part of e.
+type roundOff struct{ g0, g1, a1, a2, b0, b1 float64 }
 
 // relative bounds the relative error of the terms of a node at θ, but for that of
 // its loss: its density, the exponentials of the listed exponents, and the functions
@@ -23,33 +24,40 @@ func (n *node) relative(theta float64) float64 {
 	return n.errQ + u*(16+2*math.Abs(n.logQ)+5*math.Abs(theta*n.loss)+5*math.Abs(n.loss))
 }
 
+// secondOrder adds a node of sums by Proposition 3.
 func (r *roundOff) secondOrder(second, kappa, growth, w, loss, e, theta, errLoss float64) {
-	// p·δL·|e^{θL} − 1| and p·δL·e^{θL}|L|.
-	x0 := math.Abs(growth) * errLoss
-	x1 := w * math.Abs(loss) * errLoss
-	d := theta + 1
-	r.g0 += e*(second+math.Abs(theta)*kappa) + d*x0
-	r.g1 += e*(math.Abs(loss*growth)+kappa) + x0 + d*x1
-	r.g2 += e*w*loss*loss/2 + x1
+	x := math.Abs(growth) * errLoss
+	r.g0 += e*(second+math.Abs(theta)*kappa) + (theta+1)*x
+	r.g1 += e*(math.Abs(loss*growth)+kappa) + x
+	r.oscillating(w, loss, e, theta, errLoss)
 }
 
-// direct is for sums of W_j·e^{itL_j}: a loss moves a term by |z+1|·W·δL.
+// direct adds a node of sums of W_j·e^{itL_j}: a loss moves a term by |z+1|·W·δL.
 func (r *roundOff) direct(w, loss, e, theta, errLoss float64) {
-	x := w * errLoss
-	r.g0 += e*w + (theta+1)*x
-	r.g1 += e*w*math.Abs(loss) + x
-	r.g2 += e * w * loss * loss / 2
+	r.g0 += e*w + (theta+1)*w*errLoss
+	r.g1 += e*w*math.Abs(loss) + w*errLoss
+	r.oscillating(w, loss, e, theta, errLoss)
+}
+
+func (r *roundOff) oscillating(w, loss, e, theta, errLoss float64) {
+	l, y := math.Abs(loss), w*errLoss
+	r.a1 += (theta + 1) * y * l
+	r.a2 += y*l + e*w*l*l/2
+	r.b0 += 2 * (theta + 1) * y
+	r.b0 += 2 * e * w
+	r.b1 += 2*y + e*w*l
 }
 
 // sums adds the roundings of the sums themselves, and of adding them up here.
 func (r *roundOff) sums(d0, m1 float64) {
-	r.g0 = r.g0*(1+1e-10) + 4*u*math.Abs(d0)
-	r.g1 = r.g1*(1+1e-10) + 4*u*math.Abs(m1)
-	r.g2 = r.g2 * (1 + 1e-10)
+	r.g0 += 4 * u * math.Abs(d0)
+	r.g1 += 4 * u * math.Abs(m1)
 }
 
 // at bounds the error at frequency t.
-func (r *roundOff) at(t float64) float64 { return r.g0 + t*(r.g1+t*r.g2) }
+func (r *roundOff) at(t float64) float64 {
+	return (r.g0 + r.g1*t + min(t*(r.a1+r.a2*t), r.b0+r.b1*t)) * (1 + 1e-10)
+}
 
 // logComplex returns the logarithm of e^scale·(unit + re + i·im), known to err·e^scale, and the bound
 // of the complex error of the logarithm: −log(1−x) for the relative error x, and 4 u of

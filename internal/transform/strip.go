@@ -34,7 +34,7 @@ type turn struct{ logMod, component, rest float64 }
 // one entry per component.
 func (m *mixture) turn(d float64, t *angles, g []float64) (p, q turn) {
 	for i := range m.cs {
-		g[i], _ = m.exponent(&m.cs[i], d)
+		g[i] = m.cs[i].mean*d + m.cs[i].offset
 	}
 	return m.turnOf(g, t, true), m.turnOf(g, t, false)
 }
@@ -43,6 +43,11 @@ func (m *mixture) turnOf(v []float64, t *angles, p bool) turn {
 	first := m.logQ0
 	if p {
 		first = m.logP0
+		if m.spanP == 0 {
+			return turn{component: m.minP}
+		}
+	} else if m.spanQ == 0 {
+		return turn{component: m.minQ}
 	}
 	top, at := first, 0.0
 	for i := range m.cs {

@@ -94,6 +94,7 @@ func Run(t *testing.T, p profiles.Profile, exact Exact, grid []float64) {
 	}
 	checkEnds(t, p, s)
 	checkTol(t, p, grid, near)
+	checkTransform(t, p)
 }
 
 // closeLog compares log masses; those below e^{-1e5} count as none.
