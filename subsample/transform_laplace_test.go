@@ -85,7 +85,7 @@ func momentOfTails(p profiles.Profile, s float64) float64 {
 		add(a, a+half*0x1p-30)
 		add(b-half*0x1p-30, b)
 		for k := range 30 {
-			const parts = 4
+			const parts = 2
 			near, far := half*math.Ldexp(1, -k-1), half*math.Ldexp(1, -k)
 			for j := range parts {
 				u, v := near+(far-near)*float64(j)/parts, near+(far-near)*float64(j+1)/parts

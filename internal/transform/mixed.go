@@ -175,6 +175,7 @@ type mixedLine struct {
 	fall       []float64 // and the variation right of it
 	pieceSizes []int     // the number of these points of each piece
 	tMax       float64
+	spread     spread
 	l2, far    float64 // ΣWL², the largest |L|
 }
 
@@ -244,13 +245,19 @@ func (v *mixedLine) LogM(t float64) (re, im, err float64) {
 	return re, im, err
 }
 
-// Decay implements Line: the atoms may beat against each other, so that their masses add;
-// the integral over a piece is at most the mass left of some point and, by parts, the
-// variation of the density of the loss right of it over t.
+// Decay implements Line. Near the real axis the spread of the losses bounds M; further out the
+// atoms may beat against each other, so that their masses add, and the integral over
+// a piece is at most the mass left of some point and, by parts, the variation of the
+// density of the loss right of it over t.
 func (v *mixedLine) Decay(t float64) float64 {
 	if !(t > 0) {
 		return v.top
 	}
+	return min(v.top, v.top+v.spread.bound(t, v.beyond)+4*xmath.U*math.Abs(v.top)+v.moved*v.far)
+}
+
+// beyond returns log of the bound from t on, over e^top, by variation.
+func (v *mixedLine) beyond(t float64) float64 {
 	sum := v.atoms
 	at := 0
 	for _, n := range v.pieceSizes {
@@ -261,7 +268,7 @@ func (v *mixedLine) Decay(t float64) float64 {
 		sum += best
 		at += n
 	}
-	return min(v.top, v.shift+math.Log(sum)+xmath.U*float64(8+len(v.pieceSizes))+2*xmath.U*math.Abs(v.shift)+v.moved*v.far)
+	return v.shift - v.top + math.Log(sum) + xmath.U*float64(8+len(v.pieceSizes)) + 2*xmath.U*(math.Abs(v.shift)+math.Abs(v.top))
 }
 
 var errTooManyNodes = errors.New("nodes: too many are needed")
@@ -542,6 +549,9 @@ func (r *rule) line(m *Mixed, tMax float64) *mixedLine {
 		v.top = k
 	}
 	r.decay(v, sizes)
+	if tMax > 0 {
+		v.spread = newSpread(m, theta, v.top)
+	}
 	return v
 }
 

@@ -40,10 +40,19 @@ func ExpC(a Complex) Complex {
 	y := Sub(a.Im, Scale(turn, math.Round(f)))
 	const halvings = 20
 	y.SetMantExp(y, -halvings)
-	sum, term := C(1, 0), C(1, 0)
-	for n := 1; term.Abs().Sign() != 0 && term.Abs().MantExp(nil) > -Prec-10; n++ {
-		term = term.Times(Complex{New(), Div(y, F(float64(n)))})
-		sum = sum.Plus(term)
+	// e^{iy} by the Taylor series, in turn real and imaginary: |y| < 2^−18.
+	sum, term := C(1, 0), F(1)
+	for n := 1; n < 20; n++ {
+		term = Div(Mul(term, y), F(float64(n)))
+		part := sum.Re
+		if n%2 == 1 {
+			part = sum.Im
+		}
+		if n%4 < 2 {
+			part.Add(part, term)
+		} else {
+			part.Sub(part, term)
+		}
 	}
 	for range halvings {
 		sum = sum.Times(sum)
