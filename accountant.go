@@ -65,6 +65,7 @@ type Plan struct {
 // quantity asked for.
 type Budget struct {
 	Discretization float64 `json:"discretization"`
+	Quadrature     float64 `json:"quadrature"`
 	Truncation     float64 `json:"truncation"`
 	Aliasing       float64 `json:"aliasing"`
 	RoundOff       float64 `json:"round-off"`
@@ -91,8 +92,11 @@ type Interval struct {
 	// of data sets with a fixed mechanism.
 	Gap      *Gap
 	Warnings []string // why the interval is wider than asked, if it is
-	// Points is the length of the transforms, 0 if there was none.
-	Points int
+	// Engine is how Upper was computed.
+	Engine fourier.Engine
+	// Points is the length of the transforms of a lattice, Frequencies the number of
+	// terms of an integral; 0 if there was none.
+	Points, Frequencies int
 }
 
 // A Gap holds the two pairs between which the truth lies.
@@ -496,8 +500,8 @@ func (a *Accountant) worst(ctx context.Context, ask func(*fourier.Sum) (fourier.
 		}
 	}
 	out := Interval{Lower: proved.Lower, Estimate: proved.Estimate, Upper: proved.Upper, Loose: proved.Loose,
-		Direction: a.relation.DirectionNames()[direction], Points: proved.Points, Warnings: proved.Warnings,
-		Budget: Budget{Discretization: proved.Budget.Discretization, Truncation: proved.Budget.Truncation,
+		Direction: a.relation.DirectionNames()[direction], Engine: proved.Engine, Points: proved.Points, Frequencies: proved.Frequencies, Warnings: proved.Warnings,
+		Budget: Budget{Discretization: proved.Budget.Discretization, Quadrature: proved.Budget.Quadrature, Truncation: proved.Budget.Truncation,
 			Aliasing: proved.Budget.Aliasing, RoundOff: proved.Budget.RoundOff}}
 	if a.gap {
 		out.Lower = attack.Lower

@@ -250,5 +250,8 @@ func (s *Sum) Proves(eps, delta float64) bool {
 	if !(delta > 0) || math.IsInf(eps, 0) || math.IsNaN(eps) || len(s.entries) == 0 {
 		return false
 	}
+	if proved, ok := s.chernoff(eps-s.lossErr(), math.Log(delta)); ok {
+		return proved
+	}
 	return s.coarse(math.Log(delta)).proves(eps-s.lossErr(), math.Log(delta))
 }

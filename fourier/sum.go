@@ -25,6 +25,9 @@ type Options struct {
 	Work float64
 	// Transform defaults to Gonum.
 	Transform Transform
+	// Engine, if it is Contour or Lattice, is the only one used where there is no
+	// closed form; the sum chooses otherwise.
+	Engine Engine
 	// Progress is for callers that ask sums many times; a Sum does not call it.
 	Progress func(done, total int)
 }
@@ -50,6 +53,8 @@ type Sum struct {
 	proved  []fact             // of ε, since the last step was added
 	list    *profiles.Discrete // the whole sum, if it could be listed
 	tried   bool
+	parts   parts
+	of      map[int]*entry // of a part; all Gaussians have one together
 }
 
 type entry struct {
@@ -92,7 +97,7 @@ func New(o Options) *Sum {
 	if o.Transform == nil {
 		o.Transform = d.Transform
 	}
-	return &Sum{opts: o}
+	return &Sum{opts: o, of: map[int]*entry{}}
 }
 
 // maxCount is the largest number of copies: counts must be exact in float64.
@@ -108,6 +113,7 @@ func (s *Sum) Add(p profiles.Profile, count int64) error {
 	}
 	s.runs += float64(count)
 	s.list, s.tried, s.proved = nil, false, nil
+	part := s.parts.add(p, count)
 	// Gaussians compose in closed form.
 	if g, ok := p.(profiles.Gaussian); ok {
 		for _, e := range s.entries {
@@ -119,29 +125,35 @@ func (s *Sum) Add(p profiles.Profile, count int64) error {
 		p, count = g.Repeat(count, profiles.Gaussian{}), 1
 	}
 	s.copies += float64(count)
-	for _, e := range s.entries {
-		if profiles.Equal(e.profile, p) {
-			e.count += count
-			return nil
-		}
+	if e := s.of[part]; e != nil {
+		e.count += count
+		return nil
 	}
-	s.entries = append(s.entries, &entry{profile: p, sup: p.Support(), count: count})
+	e := &entry{profile: p, sup: p.Support(), count: count}
+	s.entries = append(s.entries, e)
+	if _, ok := p.(profiles.Gaussian); !ok {
+		s.of[part] = e
+	}
 	return nil
 }
 
 // A Budget splits the width of an interval by cause, in units of the answer.
-type Budget struct{ Discretization, Truncation, Aliasing, RoundOff float64 }
+// Discretization is that of lattices, Quadrature that of transforms; each engine has
+// the other two in its own way.
+type Budget struct{ Discretization, Quadrature, Truncation, Aliasing, RoundOff float64 }
 
 // A Result is a certified interval for the composition of the given profiles.
 type Result struct {
 	Lower, Estimate, Upper float64
 	// Loose says that the interval is so wide, by more than a tenth of its upper end,
 	// that Estimate is only its middle and says nothing of where the truth is.
-	Loose    bool
-	Budget   Budget
-	Points   int     // length of the transforms
-	Step     float64 // lattice step
-	Warnings []string
+	Loose       bool
+	Budget      Budget
+	Engine      Engine
+	Frequencies int     // at which the contour engine summed
+	Points      int     // length of the transforms of lattices
+	Step        float64 // lattice step
+	Warnings    []string
 }
 
 // ends returns bounds that hold without any transform: the log-probability of
@@ -249,11 +261,7 @@ func (s *Sum) Epsilon(ctx context.Context, delta float64) (Result, error) {
 		r.Upper, r.Lower = r.Upper+move, r.Lower-move
 	} else {
 		var err error
-		m := s.newMeter(ctx)
-		if r, err = s.refineEpsilon(m, logDelta, logInf, floor, top); err != nil {
-			return Result{}, err
-		}
-		if r, err = s.fromOthers(m, r, logDelta, logInf, floor, top); err != nil {
+		if r, err = s.composeEpsilon(ctx, logDelta, logInf, floor, top); err != nil {
 			return Result{}, err
 		}
 	}
@@ -349,7 +357,7 @@ func (s *Sum) Delta(ctx context.Context, eps float64) (Result, error) {
 		r.Budget.RoundOff = r.Upper - r.Lower
 	} else {
 		var err error
-		if r, err = s.refineDelta(s.newMeter(ctx), eps, logInf); err != nil {
+		if r, err = s.composeDelta(ctx, eps, logInf); err != nil {
 			return Result{}, err
 		}
 	}
@@ -370,6 +378,9 @@ func (s *Sum) checked(r Result) (Result, error) {
 	}
 	if math.IsNaN(r.Estimate) {
 		r.Estimate = r.Upper
+	}
+	if r.Engine == "" {
+		r.Engine = ClosedForm
 	}
 	r.Estimate = min(max(r.Estimate, r.Lower), r.Upper)
 	if r.loose() {
@@ -408,7 +419,9 @@ func (s *Sum) supremum(top float64) Result {
 	return Result{Lower: lo, Estimate: lo + (top-lo)/2, Upper: top, Budget: Budget{RoundOff: top - lo}}
 }
 
-func exactly(x float64) Result { return Result{Lower: x, Estimate: x, Upper: x} }
+func exactly(x float64) Result {
+	return Result{Lower: x, Estimate: x, Upper: x, Engine: ClosedForm}
+}
 
 // expUp and expDown are e^x rounded outwards; the smallest positive number
 // stands above what underflows.

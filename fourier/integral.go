@@ -1,0 +1,291 @@
+package fourier
+
+// The first engine: one certified integral of the transforms of all steps
+// (internal/contour, docs/contour.md). What it does not serve goes to the lattices.
+
+import (
+	"context"
+	"errors"
+	"math"
+	"reflect"
+
+	"github.com/dpaccountant/accountant/fourier/internal/contour"
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// An Engine is how an answer was computed.
+type Engine string
+
+// The engines.
+const (
+	ClosedForm Engine = "closed form" // tails of one mechanism, or a list of all losses
+	Contour    Engine = "contour"     // an integral of transforms
+	Lattice    Engine = "lattice"     // laws above and below, composed by an FFT
+)
+
+// IntegralAccuracy is the relative width that the contour engine is asked for even
+// when less is wanted: it costs next to nothing there.
+const IntegralAccuracy = 1e-9
+
+// integralFloor is an absolute width of ε that is always good enough: near ε = 0 a
+// relative one cannot be reached.
+const integralFloor = 1e-13
+
+// Work of the contour engine is counted in terms of its sums, which take about half
+// of the unit of a meter. A question may take easyTerms, and more for each step,
+// before the lattices are tried.
+const (
+	workTerm     = 0.5
+	easyTerms    = 5e6
+	termsPerStep = 2e4
+)
+
+// reserve is by how much tables reach further than a question needs once a sum is
+// asked while it grows.
+const reserve = 0.3
+
+// A part is a step as it was added: equal profiles together, and Gaussians of
+// different noise apart, whose transforms are closed forms.
+type part struct {
+	profile profiles.Profile
+	count   int64
+}
+
+// parts are the factors of the integral.
+type parts struct {
+	list []part
+	at   map[any]int // where a profile is that can be a key
+	none bool        // some part has no transform
+	rich bool        // some part is not a finite law: the product of transforms decays
+	// comp holds the factors made so far.
+	comp  *contour.Composition
+	asked bool
+	grew  bool // parts were added after a question
+}
+
+// add returns the index of the part.
+func (p *parts) add(profile profiles.Profile, count int64) int {
+	p.grew = p.grew || p.asked
+	key := any(nil)
+	if reflect.ValueOf(profile).Comparable() {
+		key = profile
+		if i, ok := p.at[key]; ok {
+			p.list[i].count += count
+			return i
+		}
+	} else {
+		for i := range p.list {
+			if profiles.Equal(p.list[i].profile, profile) {
+				p.list[i].count += count
+				return i
+			}
+		}
+	}
+	if key != nil {
+		if p.at == nil {
+			p.at = map[any]int{}
+		}
+		p.at[key] = len(p.list)
+	}
+	p.list = append(p.list, part{profile, count})
+	if _, finite := profile.(*profiles.Discrete); !finite {
+		p.rich = true
+	}
+	return len(p.list) - 1
+}
+
+// composition returns the factors of all parts, nil if the engine does not serve them.
+func (p *parts) composition() (*contour.Composition, error) {
+	if p.none || !p.rich {
+		return nil, nil
+	}
+	if p.comp == nil {
+		c, err := contour.New()
+		if err != nil {
+			return nil, err
+		}
+		p.comp = c
+	}
+	for i, x := range p.list {
+		if i < p.comp.Len() {
+			if err := p.comp.SetCount(i, x.count); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		t := profiles.TransformOf(x.profile)
+		if t == nil {
+			p.none, p.comp = true, nil
+			return nil, nil
+		}
+		if _, err := p.comp.Add(contour.Factor{Transform: t, Count: x.count}); err != nil {
+			return nil, err
+		}
+	}
+	return p.comp, nil
+}
+
+// factors returns the factors of the integral, nil if the lattices answer.
+func (s *Sum) factors() (*contour.Composition, error) {
+	if s.opts.Engine == Lattice {
+		return nil, nil
+	}
+	return s.parts.composition()
+}
+
+// integralOptions are those of a question that may take so many terms.
+func (s *Sum) integralOptions(terms float64) contour.Options {
+	o := contour.Options{Relative: min(s.opts.Relative, IntegralAccuracy), Absolute: integralFloor, Work: int64(max(terms, 1))}
+	if s.parts.grew {
+		o.Reserve = reserve
+	}
+	return o
+}
+
+func (s *Sum) easy(m *meter) float64 {
+	return min(m.work/workTerm, easyTerms+termsPerStep*float64(len(s.parts.list)))
+}
+
+// spent takes the work of an answer off the meter, and reports whether the engine did
+// not serve the question for want of work alone. err is what is left of its error.
+func (m *meter) spent(work int64, from error) (more bool, err error) {
+	m.spend(workTerm * float64(work))
+	var not *contour.NotServed
+	switch {
+	case from == nil:
+		return false, nil
+	case errors.As(from, &not):
+		return not.Work > 0, nil
+	case m.ctx.Err() != nil:
+		return false, cancelled(m.ctx)
+	}
+	return false, from
+}
+
+// wide reports whether an interval of ε is wider than asked.
+func (s *Sum) wide(r Result) bool {
+	w := r.Upper - r.Lower
+	return !(w <= max(s.opts.Relative*min(math.Abs(r.Lower), math.Abs(r.Upper)), min(s.opts.Absolute, s.opts.Relative)))
+}
+
+// integrateEpsilon asks the contour engine for ε(δ). What it returns is proved; more
+// says that it would be narrower for more work.
+func (s *Sum) integrateEpsilon(m *meter, c *contour.Composition, logDelta, terms float64) (r Result, more bool, err error) {
+	s.parts.asked = true
+	a, err := c.Epsilon(m.ctx, logDelta, s.integralOptions(terms))
+	more, err = m.spent(a.Work, err)
+	r = Result{Lower: a.Lower, Estimate: a.Estimate, Upper: a.Upper, Engine: Contour, Frequencies: a.Frequencies, Budget: budgetOf(a.Report)}
+	return r, more, err
+}
+
+// integrateDelta asks the contour engine for δ(ε).
+func (s *Sum) integrateDelta(m *meter, c *contour.Composition, eps, terms float64) (r Result, more bool, err error) {
+	s.parts.asked = true
+	a, err := c.Delta(m.ctx, eps, s.integralOptions(terms))
+	more, err = m.spent(a.Work, err)
+	r = Result{Lower: expDown(a.LogLower), Upper: expUp(a.LogUpper), Engine: Contour, Frequencies: a.Frequencies, Budget: budgetOf(a.Report)}
+	r.Estimate = math.Exp(a.LogLower + (a.LogUpper-a.LogLower)/2)
+	if math.IsInf(a.LogLower, -1) {
+		r.Estimate = math.NaN()
+	}
+	b := &r.Budget
+	for _, x := range []*float64{&b.Aliasing, &b.Truncation, &b.Quadrature, &b.RoundOff} {
+		*x *= r.Upper
+	}
+	return r, more, err
+}
+
+func budgetOf(r contour.Report) Budget {
+	return Budget{Aliasing: r.Aliasing, Truncation: r.Truncation, Quadrature: r.Quadrature, RoundOff: r.Rounding}
+}
+
+// both intersects what the two engines prove; the rest is that of the narrower one.
+func both(a, b Result) Result {
+	if !(a.Upper-a.Lower <= b.Upper-b.Lower) {
+		a, b = b, a
+	}
+	a.Lower, a.Upper = max(a.Lower, b.Lower), min(a.Upper, b.Upper)
+	return a
+}
+
+// composeEpsilon answers ε(δ) of two or more runs.
+func (s *Sum) composeEpsilon(ctx context.Context, logDelta, logInf, floor, top float64) (Result, error) {
+	m := s.newMeter(ctx)
+	c, err := s.factors()
+	if err != nil {
+		return Result{}, err
+	}
+	known := Result{Lower: math.Inf(-1), Upper: math.Inf(1), Estimate: math.NaN()}
+	more := false
+	if c != nil {
+		if known, more, err = s.integrateEpsilon(m, c, logDelta, s.easy(m)); err != nil {
+			return Result{}, err
+		}
+		if known.Lower, known.Upper = max(known.Lower, floor), min(known.Upper, top); !s.wide(known) {
+			return known, nil
+		}
+	}
+	r, err := s.refineEpsilon(m, logDelta, logInf, floor, top)
+	if err != nil {
+		return Result{}, err
+	}
+	r.Engine = Lattice
+	if r = both(r, known); more && s.wide(r) && m.work > 0 {
+		again, _, err := s.integrateEpsilon(m, c, logDelta, m.work/workTerm)
+		if err != nil {
+			return Result{}, err
+		}
+		if again = both(again, r); !s.wide(again) {
+			again.Warnings = nil
+			return again, nil
+		}
+		r = again
+	}
+	return s.fromOthers(m, r, logDelta, logInf, floor, top)
+}
+
+// composeDelta answers δ(ε) of two or more runs.
+func (s *Sum) composeDelta(ctx context.Context, eps, logInf float64) (Result, error) {
+	m := s.newMeter(ctx)
+	c, err := s.factors()
+	if err != nil {
+		return Result{}, err
+	}
+	wide := func(r Result) bool { return !(r.Upper-r.Lower <= s.opts.Relative*r.Upper) }
+	known := Result{Lower: 0, Upper: 1, Estimate: math.NaN()}
+	more := false
+	if c != nil {
+		if known, more, err = s.integrateDelta(m, c, eps, s.easy(m)); err != nil {
+			return Result{}, err
+		}
+		if !wide(known) {
+			return known, nil
+		}
+	}
+	r, err := s.refineDelta(m, eps, logInf)
+	if err != nil {
+		return Result{}, err
+	}
+	r.Engine = Lattice
+	if r = both(r, known); more && wide(r) && m.work > 0 {
+		again, _, err := s.integrateDelta(m, c, eps, m.work/workTerm)
+		if err != nil {
+			return Result{}, err
+		}
+		if r = both(again, r); !wide(r) {
+			r.Warnings = nil
+		}
+	}
+	return r, nil
+}
+
+// chernoff reports whether a Chernoff bound on the transforms shows δ(eps) ≤ delta, and
+// whether there are any.
+func (s *Sum) chernoff(eps, logDelta float64) (proved, ok bool) {
+	c, err := s.factors()
+	if c == nil || err != nil {
+		return false, false
+	}
+	return c.Bound(eps) <= logDelta-4*xmath.U*math.Abs(logDelta), true
+}
