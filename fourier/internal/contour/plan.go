@@ -161,10 +161,11 @@ func (q *cumulant) explore(theta, width, sign, eps, aim float64) {
 		case math.IsInf(hi, 1):
 			d *= 1.8
 		case lo == 0:
-			d /= math.Max(1.3, math.Min(4, math.Sqrt(ratio)))
-			if math.IsInf(f, 1) {
-				d = hi / 3
+			shrink := 3.0
+			if ratio > 0 {
+				shrink = math.Max(1.3, math.Min(4, math.Sqrt(ratio)))
 			}
+			d /= shrink
 		default:
 			d = math.Sqrt(lo * hi)
 		}
