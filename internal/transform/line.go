@@ -137,6 +137,17 @@ func (l *mixtureLine) LogM(t float64) (re, im, err float64) {
 	if !(t <= l.tMax) {
 		return l.Decay(t), 0, math.Inf(1)
 	}
+	dRe, dIm := l.sum(t)
+	bound := l.roundOff.at(t) + l.skip0 + l.skip1*t + l.quadrature(l.logMoving, t)
+	re, im, err = logComplex(l.unit, dRe, dIm, bound, l.scale)
+	if math.IsInf(err, 1) {
+		return min(re, l.kUp), 0, err
+	}
+	return re, sign * im, err
+}
+
+// sum returns the real and imaginary part of e^−scale·M(θ + it) − unit.
+func (l *mixtureLine) sum(t float64) (re, im float64) {
 	var s2, c2, s1, c1 float64 // sums with their compensations
 	for i, w := range l.weight {
 		a, b := oscillation(t * l.loss[i])
@@ -151,12 +162,7 @@ func (l *mixtureLine) LogM(t float64) (re, im, err float64) {
 		c1 += (s1 - (x - y)) + (b - y)
 		s1 = x
 	}
-	dRe := l.d0 - 2*(s2+c2)
-	dIm := t*l.m1 + (s1 + c1)
-	bound := l.roundOff.at(t) + l.skip0 + l.skip1*t + l.quadrature(l.logMoving, t)
-	re, im, err = logComplex(l.unit, dRe, dIm, bound, l.scale)
-	if math.IsInf(err, 1) {
-		return min(re, l.kUp), 0, err
-	}
-	return re, sign * im, err
+	re = l.d0 - 2*(s2+c2)
+	im = t*l.m1 + (s1 + c1)
+	return re, im
 }
