@@ -43,6 +43,9 @@ func (c *Composition) build(ctx context.Context, q *cumulant, g goal) (*table, e
 		return nil, err
 	}
 	t *= 1 + g.reserve
+	if t/h > maxFrequencies-2 {
+		return nil, &NotServed{Reason: "too many frequencies", Work: maxFrequencies}
+	}
 	p.n = max(1, int(math.Ceil(t/h))-1)
 
 	var nodes float64

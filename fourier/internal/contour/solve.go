@@ -184,14 +184,15 @@ func (c *Composition) Epsilon(ctx context.Context, logDelta float64, opt Options
 		return ans, err
 	}
 	d, target, logX := right, logDelta, logDelta
+	slack := 0.0 // the target's own rounding
 	if logDelta > -math.Ln2 {
 		d = middle
 		target = math.Log(-math.Expm1(logDelta))
+		slack = 8 * xmath.U * (1 + math.Abs(target))
 		logX = target
 	} else if m0, _ := c.finite(); m0 < 0 {
 		infinite := math.Log(-math.Expm1(m0))
-		slack := 32 * xmath.U * (1 + math.Abs(infinite))
-		if logDelta < infinite-slack {
+		if logDelta < infinite-32*xmath.U*(1+math.Abs(infinite)) {
 			// δ is never below P(L = +∞).
 			ans.Lower, ans.Estimate = math.Inf(1), math.Inf(1)
 			return ans, nil
@@ -208,7 +209,7 @@ func (c *Composition) Epsilon(ctx context.Context, logDelta float64, opt Options
 	opt = b.opt
 	guess, theta := math.NaN(), 0.0
 	take := func(t *table, eps float64) found {
-		f := t.solve(target, eps, ans.Lower, ans.Upper, &c.scale)
+		f := t.solve(target, slack, eps, ans.Lower, ans.Upper, &c.scale)
 		if f.reading.low > math.Inf(-1) && f.reading.high-f.reading.low < 1 {
 			guess, theta, t.lastGuess = f.eps, t.theta, f.eps
 		}
@@ -328,10 +329,15 @@ type found struct {
 // solve finds ε with quantity e^target in a table, and certified ends. Every reading that
 // is certified to lie on one side of the target is an end, too: lower and upper are those
 // known before.
-func (t *table) solve(target, eps, lower, upper float64, scale *terms) found {
+func (t *table) solve(target, slack, eps, lower, upper float64, scale *terms) found {
 	f := found{eps: math.NaN(), lower: lower, upper: upper, reading: reading{low: math.Inf(-1), high: math.Inf(1)}}
 	dir := sideOf(t.theta).slope()
 	limit := t.lambda() / 4
+	read := func(eps float64) reading {
+		r := t.read(eps, scale)
+		r.low, r.high = r.low-slack, r.high+slack
+		return r
+	}
 	lo, hi := lower, upper // where the root is by the values, which may be noise
 	inside := func(x float64) float64 {
 		if x > lo && x < hi {
@@ -347,7 +353,7 @@ func (t *table) solve(target, eps, lower, upper float64, scale *terms) found {
 	}
 	eps = inside(eps)
 	for range 60 {
-		r := t.read(eps, scale)
+		r := read(eps)
 		if math.IsNaN(r.mid) || !(r.slope*dir > 0) {
 			// The sum is noise here: the quantity is too small for its terms. It is larger on
 			// the other side.
@@ -396,12 +402,12 @@ func (t *table) solve(target, eps, lower, upper float64, scale *terms) found {
 	slope := math.Abs(r.slope)
 	// Upwards a decreasing quantity must have its upper bound below the target, an
 	// increasing one its lower bound above it; downwards the other way round.
-	f.upper = math.Min(f.upper, t.certify(f.eps, math.Max(0, dir*(target-pick(r, dir < 0)))/slope, func(r reading) bool {
+	f.upper = math.Min(f.upper, certify(read, f.eps, math.Max(0, dir*(target-pick(r, dir < 0)))/slope, func(r reading) bool {
 		return dir*(pick(r, dir < 0)-target) >= 0
-	}, scale))
-	f.lower = math.Max(f.lower, t.certify(f.eps, -math.Max(0, dir*(pick(r, dir > 0)-target))/slope, func(r reading) bool {
+	}))
+	f.lower = math.Max(f.lower, certify(read, f.eps, -math.Max(0, dir*(pick(r, dir > 0)-target))/slope, func(r reading) bool {
 		return dir*(pick(r, dir > 0)-target) <= 0
-	}, scale))
+	}))
 	return f
 }
 
@@ -414,14 +420,14 @@ func pick(r reading, high bool) float64 {
 
 // certify goes from eps by 1.05·step, and further while the condition is not met. It
 // returns an infinite end when it never is.
-func (t *table) certify(eps, step float64, met func(reading) bool, scale *terms) float64 {
+func certify(read func(float64) reading, eps, step float64, met func(reading) bool) float64 {
 	sign := math.Copysign(1, step)
 	if math.IsInf(step, 0) || math.IsNaN(step) {
 		return math.Copysign(math.Inf(1), step)
 	}
 	d := 1.05*math.Abs(step) + 4*xmath.U*math.Abs(eps) + math.SmallestNonzeroFloat64
 	for range 12 {
-		if x := eps + sign*d; met(t.read(x, scale)) {
+		if x := eps + sign*d; met(read(x)) {
 			return x
 		}
 		d *= 1.5
@@ -441,7 +447,11 @@ func (c *Composition) Delta(ctx context.Context, eps float64, opt Options) (Delt
 	}
 	q := c.sample()
 	d := right
-	if p := q.at(0); eps < p.slope {
+	mean := q.at(0).slope
+	if math.IsInf(mean, 0) {
+		mean = 0 // 0 is at the end of the strip
+	}
+	if eps < mean {
 		d = middle // more likely than not, the loss is above ε
 	}
 	low, high, rep, err := c.quantity(ctx, q, d, eps, b)
@@ -496,7 +506,10 @@ func (c *Composition) quantity(ctx context.Context, q *cumulant, d side, eps flo
 		low, high = math.Max(low, r.low), math.Min(high, r.high)
 		want = b.width(high)
 		if high-low < 1 {
-			logX, theta, t.lastGuess = (low+high)/2, t.theta, eps
+			theta, t.lastGuess = t.theta, eps
+			if m0, m1 := c.finite(); m0 == 0 && m1 == 0 {
+				logX = (low + high) / 2
+			}
 		}
 		last = r
 		return high-low <= want
