@@ -15,7 +15,7 @@ import (
 	"github.com/dpaccountant/accountant/subsample"
 )
 
-var plans = flag.Int("plans", 25, "random plans on which the contour and the lattice must agree")
+var plans = flag.Int("plans", 12, "random plans on which the contour and the lattice must agree")
 
 // Two engines that have nothing in common but the mechanism: their intervals intersect.
 func TestLatticeAndContourIntersect(t *testing.T) {
