@@ -65,12 +65,11 @@ func TestLatticeAndContourIntersect(t *testing.T) {
 		if err := s.Add(profile, count); err != nil {
 			t.Fatal(err)
 		}
-		b, err := s.Epsilon(delta)
+		b, err := s.Epsilon(context.Background(), delta)
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The lattice gives ε ≥ 0.
-		if b.Lower > max(0, a.Upper) || max(0, a.Lower) > b.Upper {
+		if b.Lower > a.Upper || a.Lower > b.Upper {
 			t.Errorf("plan %d: q=%v σ=%v T=%v δ=%v add=%v: contour [%v, %v], lattice [%v, %v]", i, q, sigma, count, delta, add, a.Lower, a.Upper, b.Lower, b.Upper)
 		}
 	}
