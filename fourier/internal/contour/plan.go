@@ -21,7 +21,7 @@ type goal struct {
 	theta        float64 // the saddle
 	logTol       float64
 	condition    float64 // how far above the quantity the terms of the sum may be
-	fine         float64 // share of perFactorTol to use
+	seen         float64 // the condition of the table before
 	reserve      float64 // extra share of period and of last frequency
 	work         int64   // what is left of the work limit
 	perFactorTol float64 // wanted error of log M of one run

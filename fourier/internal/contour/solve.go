@@ -140,7 +140,7 @@ func (c *Composition) extend(ctx context.Context, t *table, b *budget) (bool, er
 func (c *Composition) tabulate(ctx context.Context, q *cumulant, g goal, b *budget) (*table, error) {
 	g.reserve = b.opt.Reserve
 	// The sum may be smaller than its terms by the condition.
-	g.perFactorTol = 0.6 * g.fine * math.Exp(g.logTol) / (math.Max(1, c.runs()) * math.Max(30, g.condition))
+	g.perFactorTol = 0.6 * math.Exp(g.logTol) / (math.Max(1, c.runs()) * math.Max(g.seen, math.Max(30, g.condition)))
 	t, err := c.build(ctx, q, g)
 	if err != nil {
 		return nil, err
@@ -257,13 +257,13 @@ func (c *Composition) Epsilon(ctx context.Context, logDelta float64, opt Options
 			guess, theta = q.start(d, logX)
 		}
 	}
-	try := effort{1, 1, 1}
+	try := effort{1, 1, 0}
 	blind := math.IsNaN(guessKnown)
 	for range maxTables {
 		width := math.Max(opt.Relative*math.Abs(guess), opt.Absolute)
 		tol := math.Max(1e-12, math.Min(1e-4, width*math.Min(math.Abs(theta), 1e3)/12)) * try.goal
 		condition := math.Max(30, math.Min(1e4, tol/1e-14)) * try.condition
-		g := goal{side: d, eps: guess, logX: logX, theta: theta, logTol: math.Log(tol), condition: condition, fine: try.fine, work: b.work}
+		g := goal{side: d, eps: guess, logX: logX, theta: theta, logTol: math.Log(tol), condition: condition, seen: try.seen, work: b.work}
 		if blind {
 			// Where a table is dear, the first one only has to find out where ε is.
 			g.work = min(b.work, cheap*int64(len(c.factors)))
@@ -300,22 +300,28 @@ func (c *Composition) Epsilon(ctx context.Context, logDelta float64, opt Options
 	return ans, &NotServed{Reason: "the width was not reached"}
 }
 
-// An effort is how much more than planned the next table of a question tries, as shares
-// of the goal of its errors, of the condition allowed, and of the errors of transforms.
-type effort struct{ goal, condition, fine float64 }
+// An effort is how much more than planned the next table of a question tries: shares of the
+// goal of its errors and of the condition allowed, and the condition of the last table, by
+// which the errors of the transforms count.
+type effort struct{ goal, condition, seen float64 }
 
 // after turns up what the last table lacked. It returns false when that was tried before.
 func (e *effort) after(r reading) bool {
-	switch {
-	case math.Max(r.rounding, r.quadrature) <= math.Max(r.aliasing, r.truncation):
+	if math.Max(r.rounding, r.quadrature) <= math.Max(r.aliasing, r.truncation) {
 		e.goal /= 20
-	case r.quadrature > r.rounding && e.fine > 1e-3:
-		e.fine /= 30
-	case e.condition > 1e-3:
-		e.condition /= 20
-	default:
+		return true
+	}
+	if r.quadrature > 8*r.rounding && r.condition > 4*e.seen {
+		// The nodes were too few; what the transforms lose by floating point is a few
+		// times the rounding here.
+		e.seen = r.condition
+		return true
+	}
+	e.seen = math.Max(e.seen, r.condition)
+	if e.condition <= 1e-3 {
 		return false
 	}
+	e.condition /= 20
 	return true
 }
 
@@ -537,12 +543,12 @@ func (c *Composition) quantity(ctx context.Context, q *cumulant, d side, eps flo
 		logX = q.at(theta).k - theta*eps - logPoles(theta) - 0.5*math.Log(2*math.Pi*math.Max(kk, 1e-300))
 	}
 	want = b.width(logX)
-	try := effort{1, 1, 1}
+	try := effort{1, 1, 0}
 	for range maxTables {
 		tol := math.Max(1e-12, math.Min(1e-4, want/12)) * try.goal
 		t, err := c.tabulate(ctx, q, goal{
 			side: d, eps: eps, logX: logX, theta: theta, logTol: math.Log(tol), work: b.work,
-			condition: math.Max(30, math.Min(1e4, tol/1e-14)) * try.condition, fine: try.fine,
+			condition: math.Max(30, math.Min(1e4, tol/1e-14)) * try.condition, seen: try.seen,
 		}, b)
 		if err != nil {
 			return low, high, rep, err

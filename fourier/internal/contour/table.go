@@ -45,6 +45,7 @@ type table struct {
 	re0       float64
 	im, a, b  []float64
 	modulus   []float64 // |a + ib|
+	mass      float64   // Σ modulus
 	quad      float64   // error of the sum that errors of the transforms cause
 	round     float64   // error of the sum by floating point, the phase left out
 	logTail   float64   // log of the bound of what the frequencies after n add, in units e^{re0−θε}
@@ -219,7 +220,7 @@ func (t *table) sum(c *Composition) {
 		share += u
 	}
 
-	t.quad, t.round = 0, 0
+	t.mass, t.quad, t.round = 0, 0, 0
 	for k := range t.sums.at {
 		q := &t.sums.at[k]
 		x, y := q.re.sum.Value(), q.im.sum.Value()
@@ -246,6 +247,7 @@ func (t *table) sum(c *Composition) {
 		t.a[k] = e * (p - f*f) / d
 		t.b[k] = -e * f * (2*t.theta + 1) / d
 		t.modulus[k] = e / math.Sqrt(d)
+		t.mass += t.modulus[k]
 		t.quad += t.modulus[k] * math.Expm1(transform) * 1.000001
 		t.round += t.modulus[k] * (2*rounding + c.scale.rounding*u*(phaseError+4*math.Abs(x-t.re0)))
 	}
