@@ -286,7 +286,7 @@ func (q *cumulant) start(d side, logX float64) (eps, theta float64) {
 	}
 	off, step := miss(theta)
 	for range 2 {
-		if math.IsInf(off, 0) || math.Abs(step) < 0.02 {
+		if math.IsInf(off, 0) || math.Abs(off) < 0.02 {
 			break
 		}
 		next := theta * math.Exp(math.Max(-0.4, math.Min(0.4, step)))
