@@ -208,11 +208,24 @@ func TestStripBound(t *testing.T) {
 			if g.rough < want {
 				low++
 			}
+			part := (c.hi - c.lo) / 4
+			for _, cut := range []*tilted{s.m.tilt(s.theta, level, c.lo, c.hi-part), s.m.tilt(s.theta, level, c.lo+part, c.hi)} {
+				if g := cut.strip(s.t, a); g.log < want-1e-9 {
+					t.Errorf("%s: at level %d with nodes left out the strip bound is e^%v, the integral e^%v", s.name, level, g.log, want)
+				}
+			}
 		}
 	}
 	if low == 0 {
 		t.Error("the nodes alone are always a bound")
 	}
+}
+
+// curvature returns about K”(s).
+func curvature(t Transform, s float64) float64 {
+	_, a, _ := t.Real(s * 0.999)
+	_, b, _ := t.Real(s * 1.001)
+	return (b - a) / (0.002 * s)
 }
 
 func first(k, _, _ float64) float64 { return k }
@@ -276,7 +289,7 @@ func TestShiftedLineErrors(t *testing.T) {
 // the error of K, which is not far above what it has to be.
 func TestParameterErrors(t *testing.T) {
 	const e = 1e-7
-	for _, c := range []struct{ q, sigma, s float64 }{{0.01, 1, 4}, {0.3, 2, 5}, {0.9, 1, 2}, {1e-6, 0.7, 3}, {0.999, 3, 4}} {
+	for _, c := range []struct{ q, sigma, s float64 }{{0.01, 1, 4}, {0.3, 2, 5}, {0.9, 1, 2}, {1e-6, 0.7, 3}, {0.999, 3, 4}, {0.999, 0.2, 8}} {
 		for _, reverse := range []bool{false, true} {
 			direction := func(t Transform) Transform {
 				if reverse {
@@ -296,6 +309,19 @@ func TestParameterErrors(t *testing.T) {
 				}
 				if !(far <= err*(1+1e-3)) || err > 50*far {
 					t.Errorf("%+v reverse %v: an error %g of %s moves K by %g, bound %g", c, reverse, e, which.name, far, err)
+				}
+				// A frequency at which |M| is well below M(θ).
+				at := 1.5 / math.Sqrt(max(1e-4, curvature(direction(poisson(c.q, c.sigma)), c.s)))
+				l := must(direction(must(NewPoissonGaussian(c.q, which.dq, c.sigma, which.dsig))).Line(c.s, at, 1e-15, 0))
+				re, im, err := l.LogM(at)
+				far = 0
+				for _, sign := range []float64{-1, 1} {
+					o := must(direction(poisson(c.q*(1+sign*which.dq), c.sigma*(1+sign*which.dsig))).Line(c.s, at, 1e-15, 0))
+					a, b, _ := o.LogM(at)
+					far = max(far, math.Hypot(a-re, math.Remainder(b-im, 2*math.Pi)))
+				}
+				if !(far <= err*(1+1e-3)) || err > 200*far {
+					t.Errorf("%+v + %vi reverse %v: an error %g of %s moves log M by %g, bound %g", c, at, reverse, e, which.name, far, err)
 				}
 			}
 		}
