@@ -89,6 +89,10 @@ func TestSkippedNodes(t *testing.T) {
 		if o > l.skip0+l.skip1*at {
 			t.Errorf("t = %v: skipped nodes move the sum by %g, bound %g", at, o, l.skip0+l.skip1*at)
 		}
+		re, _, err := l.LogM(at)
+		if least := (l.skip0 + l.skip1*at + l.quadrature(l.logMoving, at)) / math.Exp(re); err < least {
+			t.Errorf("t = %v: the error %g of log M leaves out skipped nodes: %g", at, err, least)
+		}
 	}
 	if off < 100*u {
 		t.Errorf("skipped nodes move the sum by %g only", off)

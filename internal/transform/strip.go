@@ -59,9 +59,11 @@ func (m *mixture) turnOf(v []float64, t *angles, p bool) turn {
 	// 1 − 2S + iI, |·|² = 1 − 4S + 4S² + I².
 	var sum, s2, s1 float64
 	add := func(c, logW float64) {
-		w := math.Exp(logW - top)
-		if w == 0 {
-			return
+		w := 1.0
+		if logW != top {
+			if w = math.Exp(logW - top); w == 0 {
+				return
+			}
 		}
 		sum += w
 		switch k := c - at; {

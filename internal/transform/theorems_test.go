@@ -54,7 +54,13 @@ func settings(n int, seed uint64) []setting {
 		up, _, _ := m.Real(theta + 0.01)
 		variance := max(2*(up-k-0.01*slope)/1e-4, 1e-12)
 		t := logUniform(0.1, 5) / math.Sqrt(variance)
-		out = append(out, setting{fmt.Sprintf("q=%.4g σ=%.4g kind %d θ=%.4g t=%.4g", q, sigma, kind, theta, t), m, theta, min(t, 1e4)})
+		out = append(out, setting{fmt.Sprintf("q=%.4g σ=%.4g kind %d θ=%.4g t=%.4g", q, sigma, kind, theta, t), m, theta, min(t, 200)})
+	}
+	// Where M itself is summed: large or tiny M(θ).
+	for _, c := range []struct{ q, sigma, theta, t float64 }{{0.999, 0.2, 6, 0.5}, {0.9, 0.2, 8, 1}, {0.95, 0.3, -0.4, 0.4}, {0.999, 0.2, -0.5, 0.3}, {1 - 1e-6, 0.15, -0.45, 0.2}} {
+		for _, tr := range []Transform{poisson(c.q, c.sigma), poisson(c.q, c.sigma).Reverse()} {
+			out = append(out, setting{fmt.Sprintf("direct %+v", c), tr.(*mixture), c.theta, c.t})
+		}
 	}
 	return out
 }
@@ -66,11 +72,15 @@ func lineOn(m *mixture, theta, t float64, level, lo, hi int) *mixtureLine {
 	return newLine(s, best, logErr, t, 1e-15, maxLineNodes)
 }
 
-// value returns e^−scale·M − unit of a line at frequency t, and the parts of its error.
-func (l *mixtureLine) value(t float64) (re, im, round, rest float64) {
-	k, phase, _ := l.LogM(t)
-	mod := math.Exp(k - l.scale)
-	return mod * math.Cos(phase), mod * math.Sin(phase), l.roundOff.at(t) + l.skip0 + l.skip1*t, l.quadrature(l.logMoving, t)
+// in returns M(θ + it) and the bounds of its rounding and of its other errors, in units e^scale, but
+// for 1 in the units of M where both are summed by Proposition 3.
+func (l *mixtureLine) in(scale, t float64, other *mixtureLine) (re, im, round, rest float64) {
+	re, im = l.sum(t)
+	if l.unit != other.unit {
+		re += l.unit
+	}
+	f := math.Exp(l.scale - scale)
+	return re * f, im * f, (l.roundOff.at(t) + l.skip0 + l.skip1*t) * f, l.quadrature(l.logMoving, t) * f
 }
 
 // exact returns a line whose quadrature and left-out nodes count for nothing.
@@ -86,30 +96,23 @@ func exact(s setting) *mixtureLine {
 // rounding explains; so are sums that stop early (Mills' bound).
 func TestTrapezoidAndLeftOut(t *testing.T) {
 	seen := map[string]int{}
-	for _, s := range settings(70, 5) {
+	for _, s := range settings(60, 5) {
 		ref := exact(s)
 		if ref == nil {
 			continue
 		}
-		_, _, round, _ := ref.value(s.t)
-		if ref.scale != 0 {
-			continue
-		}
 		check := func(what string, l *mixtureLine) {
-			if l.scale != 0 {
-				return
-			}
-			// Unit and scale alike: compare the sums themselves, as LogM gives up where M is
-			// smaller than its error.
-			gotRe, gotIm := l.sum(s.t)
-			wantRe, wantIm := ref.sum(s.t)
+			gotRe, gotIm, r, rest := l.in(ref.scale, s.t, ref)
+			wantRe, wantIm, round, _ := ref.in(ref.scale, s.t, l)
 			off := math.Hypot(gotRe-wantRe, gotIm-wantIm)
-			_, _, r, rest := l.value(s.t)
 			if !(off <= (r+rest+round)*(1+1e-9)) {
 				t.Errorf("%s, %s: off by %g, bound %g (of rounding %g)", s.name, what, off, r+rest, r)
 			}
 			if off > 4*(r+round) && !math.IsInf(rest, 1) {
 				seen[what]++
+				if l.unit == 0 {
+					seen[what+", direct"]++
+				}
 			}
 		}
 		for d := 2; d <= 6; d++ {
@@ -121,14 +124,14 @@ func TestTrapezoidAndLeftOut(t *testing.T) {
 			check("coarse", lineOn(s.m, s.theta, s.t, level, int(math.Floor(float64(ref.lo)*ratio))-1, int(math.Ceil(float64(ref.hi)*ratio))+1))
 		}
 		n := ref.hi - ref.lo
-		for _, part := range []float64{0.02, 0.05, 0.1, 0.2} {
+		for _, part := range []float64{0.02, 0.05, 0.1, 0.2, 0.3} {
 			cut := int(part * float64(n))
 			check("right", lineOn(s.m, s.theta, s.t, ref.level, ref.lo, ref.hi-cut))
 			check("left", lineOn(s.m, s.theta, s.t, ref.level, ref.lo+cut, ref.hi))
 		}
 	}
-	for _, what := range []string{"coarse", "right", "left"} {
-		if seen[what] < 30 {
+	for what, least := range map[string]int{"coarse": 30, "right": 30, "left": 30, "coarse, direct": 5, "right, direct": 4, "left, direct": 4} {
+		if seen[what] < least {
 			t.Errorf("only %d cases of %q show an error above rounding", seen[what], what)
 		}
 	}
@@ -169,6 +172,158 @@ func TestShiftedLines(t *testing.T) {
 		}
 		if d := l.Decay(s.t); re-err > d {
 			t.Errorf("%s: log|M| = %v > Decay = %v", s.name, re, d)
+		}
+	}
+}
+
+// The strip bound of Theorem 5 is above the integral, at any step: a density between
+// two nodes is seen, and Im L grows inside a cell.
+func TestStripBound(t *testing.T) {
+	// At the step σ·4 = 1 the peak of the density at 0 is in the middle of a cell.
+	m := poisson(1e-3, 0.25).(*mixture)
+	if s, k := m.tilt(0.1, 0, -8, 8), first(m.Real(0.1)); s.logStrip < k {
+		t.Errorf("∫f = e^%v, the bound is e^%v", k, s.logStrip)
+	} else if s.logStrip > k+3 {
+		t.Errorf("∫f = e^%v, the bound e^%v is far", k, s.logStrip)
+	}
+	low := 0
+	for _, s := range settings(60, 8) {
+		ref := exact(s)
+		if ref == nil {
+			continue
+		}
+		a := ref.best.a
+		want := ref.strip(s.t, a).rough
+		for d := 2; d <= 8; d++ {
+			level := ref.level - d
+			if level < 0 {
+				continue
+			}
+			ratio := s.m.step(ref.level) / s.m.step(level)
+			c := s.m.tilt(s.theta, level, int(math.Floor(float64(ref.lo)*ratio))-1, int(math.Ceil(float64(ref.hi)*ratio))+1)
+			g := c.strip(s.t, a)
+			if g.log < want-1e-9 {
+				t.Errorf("%s: at level %d the strip bound is e^%v, the integral e^%v", s.name, level, g.log, want)
+			}
+			if g.rough < want {
+				low++
+			}
+			part := (c.hi - c.lo) / 4
+			for _, cut := range []*tilted{s.m.tilt(s.theta, level, c.lo, c.hi-part), s.m.tilt(s.theta, level, c.lo+part, c.hi)} {
+				if g := cut.strip(s.t, a); g.log < want-1e-9 {
+					t.Errorf("%s: at level %d with nodes left out the strip bound is e^%v, the integral e^%v", s.name, level, g.log, want)
+				}
+			}
+		}
+	}
+	if low == 0 {
+		t.Error("the nodes alone are always a bound")
+	}
+}
+
+// curvature returns about K”(s).
+func curvature(t Transform, s float64) float64 {
+	_, a, _ := t.Real(s * 0.999)
+	_, b, _ := t.Real(s * 1.001)
+	return (b - a) / (0.002 * s)
+}
+
+func first(k, _, _ float64) float64 { return k }
+
+// The quadrature and left-out parts of log B: at coarse steps and with nodes cut off B is
+// still a bound, which its sum alone is not.
+func TestShiftedLineErrors(t *testing.T) {
+	need := map[string]int{}
+	for _, s := range settings(60, 9) {
+		ref := exact(s)
+		if ref == nil {
+			continue
+		}
+		check := func(what string, l *mixtureLine) {
+			for _, i := range []int{2, 5, 8} {
+				line := ref.shiftedLine(i)
+				if line.a*line.a/(2*ref.m.inv2) > 8 {
+					continue
+				}
+				sum := func(l *mixtureLine) (float64, float64) { // with and without its errors
+					c := l.newShiftedLine(line.a)
+					upper, _ := l.logB(c, s.t)
+					all := newScaledSum(l.scale)
+					for j, f := range c.log {
+						all.add(f - s.t*c.turn[j])
+					}
+					return upper, all.log()
+				}
+				_, want := sum(ref)
+				upper, bare := sum(l)
+				if upper < want-1e-12*(1+math.Abs(want)) {
+					t.Errorf("%s, %s, a = %v: log B = %v, below its integral %v", s.name, what, line.a, upper, want)
+				}
+				if bare < want-1e-10*(1+math.Abs(want)) {
+					need[what]++
+				}
+			}
+		}
+		for d := 2; d <= 6; d++ {
+			level := ref.level - d
+			if level < 0 {
+				continue
+			}
+			ratio := s.m.step(ref.level) / s.m.step(level)
+			check("coarse", lineOn(s.m, s.theta, s.t, level, int(math.Floor(float64(ref.lo)*ratio))-1, int(math.Ceil(float64(ref.hi)*ratio))+1))
+		}
+		n := ref.hi - ref.lo
+		for _, part := range []float64{0.05, 0.15, 0.3} {
+			check("right", lineOn(s.m, s.theta, s.t, ref.level, ref.lo, ref.hi-int(part*float64(n))))
+			check("left", lineOn(s.m, s.theta, s.t, ref.level, ref.lo+int(part*float64(n)), ref.hi))
+		}
+	}
+	for _, what := range []string{"coarse", "right", "left"} {
+		if need[what] < 10 {
+			t.Errorf("only %d cases of %q need the errors of B", need[what], what)
+		}
+	}
+}
+
+// The errors of parameters: K at rates and σ moved by their stated errors is within
+// the error of K, which is not far above what it has to be.
+func TestParameterErrors(t *testing.T) {
+	const e = 1e-7
+	for _, c := range []struct{ q, sigma, s float64 }{{0.01, 1, 4}, {0.3, 2, 5}, {0.9, 1, 2}, {1e-6, 0.7, 3}, {0.999, 3, 4}, {0.999, 0.2, 8}} {
+		for _, reverse := range []bool{false, true} {
+			direction := func(t Transform) Transform {
+				if reverse {
+					return t.Reverse()
+				}
+				return t
+			}
+			for _, which := range []struct {
+				name     string
+				dq, dsig float64
+			}{{"rate", e, 0}, {"sigma", 0, e}} {
+				k, _, err := direction(must(NewPoissonGaussian(c.q, which.dq, c.sigma, which.dsig))).Real(c.s)
+				far := 0.0
+				for _, sign := range []float64{-1, 1} {
+					o, _, _ := direction(poisson(c.q*(1+sign*which.dq), c.sigma*(1+sign*which.dsig))).Real(c.s)
+					far = max(far, math.Abs(o-k))
+				}
+				if !(far <= err*(1+1e-3)) || err > 50*far {
+					t.Errorf("%+v reverse %v: an error %g of %s moves K by %g, bound %g", c, reverse, e, which.name, far, err)
+				}
+				// A frequency at which |M| is well below M(θ).
+				at := 1.5 / math.Sqrt(max(1e-4, curvature(direction(poisson(c.q, c.sigma)), c.s)))
+				l := must(direction(must(NewPoissonGaussian(c.q, which.dq, c.sigma, which.dsig))).Line(c.s, at, 1e-15, 0))
+				re, im, err := l.LogM(at)
+				far = 0
+				for _, sign := range []float64{-1, 1} {
+					o := must(direction(poisson(c.q*(1+sign*which.dq), c.sigma*(1+sign*which.dsig))).Line(c.s, at, 1e-15, 0))
+					a, b, _ := o.LogM(at)
+					far = max(far, math.Hypot(a-re, math.Remainder(b-im, 2*math.Pi)))
+				}
+				if !(far <= err*(1+1e-3)) || err > 200*far {
+					t.Errorf("%+v + %vi reverse %v: an error %g of %s moves log M by %g, bound %g", c, at, reverse, e, which.name, far, err)
+				}
+			}
 		}
 	}
 }

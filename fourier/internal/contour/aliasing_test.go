@@ -189,6 +189,30 @@ func TestEveryTermOfTheCertificateIsNeeded(t *testing.T) {
 	}
 }
 
+// So is the error of the mass at infinity: far out δ is that mass, p, and the log of it
+// went through log1p and expm1.
+func TestErrorOfTheInfiniteMassIsNeeded(t *testing.T) {
+	missed := 0
+	for i := range 60 {
+		p := 0.001 * float64(i+1)
+		c := newComposition(t, Factor{gauss{mu: 0.5, pInf: p}, 1})
+		tab := tableFor(t, c, plan{theta: 20, h: 2, sHigh: 60, sLow: -60, n: 60})
+		want := oracle.F(p)
+		if r := tab.read(20, &c.scale); !contains(r.low, r.high, want) {
+			t.Errorf("p=%v: [%.17g, %.17g] is not %.17g", p, r.low, r.high, oracle.LogF(want))
+		}
+		without := c.scale
+		without.infinite = 0
+		if r := tab.read(20, &without); !contains(r.low, r.high, want) {
+			missed++
+		}
+	}
+	if missed == 0 {
+		t.Error("no case needs this term")
+	}
+	t.Logf("missed %d of 60 without it", missed)
+}
+
 // exactGauss admits no error: for numbers so short that it makes none.
 type exactGauss struct{ gauss }
 
@@ -230,7 +254,7 @@ func TestSabotageWidens(t *testing.T) {
 		p := honest
 		k.bad(&p)
 		tab := tableFor(t, c, p)
-		f := tab.solve(logDelta, golden, math.Inf(-1), math.Inf(1), &c.scale)
+		f := tab.solve(logDelta, 0, golden, math.Inf(-1), math.Inf(1), &c.scale)
 		t.Logf("%s: [%.12g, %.12g]", k.name, f.lower, f.upper)
 		if !(f.lower <= golden && golden <= f.upper) {
 			t.Errorf("%s: [%.17g, %.17g] does not contain %v", k.name, f.lower, f.upper, golden)

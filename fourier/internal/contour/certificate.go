@@ -31,6 +31,7 @@ type reading struct {
 	slope          float64 // d mid/dε
 	// Each error relative to the quantity.
 	aliasing, truncation, quadrature, rounding float64
+	condition                                  float64 // size of the terms over that of the sum
 }
 
 // at evaluates the frequency sum and its derivative by ε, and bounds the part of
@@ -111,6 +112,7 @@ func (t *table) read(eps float64, scale *terms) reading {
 		mid: f + math.Log(v), slope: dv / v, low: math.Inf(-1), high: math.Inf(1),
 		aliasing: (adds + subtracts) / v, truncation: tail / v,
 		quadrature: t.quad / v, rounding: (rounding + t.round) / v,
+		condition: t.mass / v,
 	}
 	pad := func(logV float64) float64 { return 4 * u * (math.Abs(f) + math.Abs(logV) + 1) }
 	if low > 0 {

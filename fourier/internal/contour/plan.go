@@ -21,7 +21,7 @@ type goal struct {
 	theta        float64 // the saddle
 	logTol       float64
 	condition    float64 // how far above the quantity the terms of the sum may be
-	fine         float64 // share of perFactorTol to use
+	seen         float64 // the condition of the table before
 	reserve      float64 // extra share of period and of last frequency
 	work         int64   // what is left of the work limit
 	perFactorTol float64 // wanted error of log M of one run
@@ -43,6 +43,9 @@ func (c *Composition) build(ctx context.Context, q *cumulant, g goal) (*table, e
 		return nil, err
 	}
 	t *= 1 + g.reserve
+	if t/h > maxFrequencies-2 {
+		return nil, &NotServed{Reason: "too many frequencies", Work: maxFrequencies}
+	}
 	p.n = max(1, int(math.Ceil(t/h))-1)
 
 	var nodes float64
@@ -161,10 +164,11 @@ func (q *cumulant) explore(theta, width, sign, eps, aim float64) {
 		case math.IsInf(hi, 1):
 			d *= 1.8
 		case lo == 0:
-			d /= math.Max(1.3, math.Min(4, math.Sqrt(ratio)))
-			if math.IsInf(f, 1) {
-				d = hi / 3
+			shrink := 3.0
+			if ratio > 0 {
+				shrink = math.Max(1.3, math.Min(4, math.Sqrt(ratio)))
 			}
+			d /= shrink
 		default:
 			d = math.Sqrt(lo * hi)
 		}

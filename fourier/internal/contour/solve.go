@@ -140,7 +140,7 @@ func (c *Composition) extend(ctx context.Context, t *table, b *budget) (bool, er
 func (c *Composition) tabulate(ctx context.Context, q *cumulant, g goal, b *budget) (*table, error) {
 	g.reserve = b.opt.Reserve
 	// The sum may be smaller than its terms by the condition.
-	g.perFactorTol = 0.6 * g.fine * math.Exp(g.logTol) / (math.Max(1, c.runs()) * math.Max(30, g.condition))
+	g.perFactorTol = 0.6 * math.Exp(g.logTol) / (math.Max(1, c.runs()) * math.Max(g.seen, math.Max(30, g.condition)))
 	t, err := c.build(ctx, q, g)
 	if err != nil {
 		return nil, err
@@ -184,14 +184,15 @@ func (c *Composition) Epsilon(ctx context.Context, logDelta float64, opt Options
 		return ans, err
 	}
 	d, target, logX := right, logDelta, logDelta
+	slack := 0.0 // the target's own rounding
 	if logDelta > -math.Ln2 {
 		d = middle
 		target = math.Log(-math.Expm1(logDelta))
+		slack = 8 * xmath.U * (1 + math.Abs(target))
 		logX = target
 	} else if m0, _ := c.finite(); m0 < 0 {
 		infinite := math.Log(-math.Expm1(m0))
-		slack := 32 * xmath.U * (1 + math.Abs(infinite))
-		if logDelta < infinite-slack {
+		if logDelta < infinite-32*xmath.U*(1+math.Abs(infinite)) {
 			// δ is never below P(L = +∞).
 			ans.Lower, ans.Estimate = math.Inf(1), math.Inf(1)
 			return ans, nil
@@ -208,7 +209,7 @@ func (c *Composition) Epsilon(ctx context.Context, logDelta float64, opt Options
 	opt = b.opt
 	guess, theta := math.NaN(), 0.0
 	take := func(t *table, eps float64) found {
-		f := t.solve(target, eps, ans.Lower, ans.Upper, &c.scale)
+		f := t.solve(target, slack, eps, ans.Lower, ans.Upper, &c.scale)
 		if f.reading.low > math.Inf(-1) && f.reading.high-f.reading.low < 1 {
 			guess, theta, t.lastGuess = f.eps, t.theta, f.eps
 		}
@@ -256,13 +257,13 @@ func (c *Composition) Epsilon(ctx context.Context, logDelta float64, opt Options
 			guess, theta = q.start(d, logX)
 		}
 	}
-	try := effort{1, 1, 1}
+	try := effort{1, 1, 0}
 	blind := math.IsNaN(guessKnown)
 	for range maxTables {
 		width := math.Max(opt.Relative*math.Abs(guess), opt.Absolute)
 		tol := math.Max(1e-12, math.Min(1e-4, width*math.Min(math.Abs(theta), 1e3)/12)) * try.goal
 		condition := math.Max(30, math.Min(1e4, tol/1e-14)) * try.condition
-		g := goal{side: d, eps: guess, logX: logX, theta: theta, logTol: math.Log(tol), condition: condition, fine: try.fine, work: b.work}
+		g := goal{side: d, eps: guess, logX: logX, theta: theta, logTol: math.Log(tol), condition: condition, seen: try.seen, work: b.work}
 		if blind {
 			// Where a table is dear, the first one only has to find out where ε is.
 			g.work = min(b.work, cheap*int64(len(c.factors)))
@@ -299,22 +300,28 @@ func (c *Composition) Epsilon(ctx context.Context, logDelta float64, opt Options
 	return ans, &NotServed{Reason: "the width was not reached"}
 }
 
-// An effort is how much more than planned the next table of a question tries, as shares
-// of the goal of its errors, of the condition allowed, and of the errors of transforms.
-type effort struct{ goal, condition, fine float64 }
+// An effort is how much more than planned the next table of a question tries: shares of the
+// goal of its errors and of the condition allowed, and the condition of the last table, by
+// which the errors of the transforms count.
+type effort struct{ goal, condition, seen float64 }
 
 // after turns up what the last table lacked. It returns false when that was tried before.
 func (e *effort) after(r reading) bool {
-	switch {
-	case math.Max(r.rounding, r.quadrature) <= math.Max(r.aliasing, r.truncation):
+	if math.Max(r.rounding, r.quadrature) <= math.Max(r.aliasing, r.truncation) {
 		e.goal /= 20
-	case r.quadrature > r.rounding && e.fine > 1e-3:
-		e.fine /= 30
-	case e.condition > 1e-3:
-		e.condition /= 20
-	default:
+		return true
+	}
+	if r.quadrature > 8*r.rounding && r.condition > 4*e.seen {
+		// The nodes were too few; what the transforms lose by floating point is a few
+		// times the rounding here.
+		e.seen = r.condition
+		return true
+	}
+	e.seen = math.Max(e.seen, r.condition)
+	if e.condition <= 1e-3 {
 		return false
 	}
+	e.condition /= 20
 	return true
 }
 
@@ -328,10 +335,15 @@ type found struct {
 // solve finds ε with quantity e^target in a table, and certified ends. Every reading that
 // is certified to lie on one side of the target is an end, too: lower and upper are those
 // known before.
-func (t *table) solve(target, eps, lower, upper float64, scale *terms) found {
+func (t *table) solve(target, slack, eps, lower, upper float64, scale *terms) found {
 	f := found{eps: math.NaN(), lower: lower, upper: upper, reading: reading{low: math.Inf(-1), high: math.Inf(1)}}
 	dir := sideOf(t.theta).slope()
 	limit := t.lambda() / 4
+	read := func(eps float64) reading {
+		r := t.read(eps, scale)
+		r.low, r.high = r.low-slack, r.high+slack
+		return r
+	}
 	lo, hi := lower, upper // where the root is by the values, which may be noise
 	inside := func(x float64) float64 {
 		if x > lo && x < hi {
@@ -347,7 +359,7 @@ func (t *table) solve(target, eps, lower, upper float64, scale *terms) found {
 	}
 	eps = inside(eps)
 	for range 60 {
-		r := t.read(eps, scale)
+		r := read(eps)
 		if math.IsNaN(r.mid) || !(r.slope*dir > 0) {
 			// The sum is noise here: the quantity is too small for its terms. It is larger on
 			// the other side.
@@ -396,12 +408,12 @@ func (t *table) solve(target, eps, lower, upper float64, scale *terms) found {
 	slope := math.Abs(r.slope)
 	// Upwards a decreasing quantity must have its upper bound below the target, an
 	// increasing one its lower bound above it; downwards the other way round.
-	f.upper = math.Min(f.upper, t.certify(f.eps, math.Max(0, dir*(target-pick(r, dir < 0)))/slope, func(r reading) bool {
+	f.upper = math.Min(f.upper, certify(read, f.eps, math.Max(0, dir*(target-pick(r, dir < 0)))/slope, func(r reading) bool {
 		return dir*(pick(r, dir < 0)-target) >= 0
-	}, scale))
-	f.lower = math.Max(f.lower, t.certify(f.eps, -math.Max(0, dir*(pick(r, dir > 0)-target))/slope, func(r reading) bool {
+	}))
+	f.lower = math.Max(f.lower, certify(read, f.eps, -math.Max(0, dir*(pick(r, dir > 0)-target))/slope, func(r reading) bool {
 		return dir*(pick(r, dir > 0)-target) <= 0
-	}, scale))
+	}))
 	return f
 }
 
@@ -414,14 +426,14 @@ func pick(r reading, high bool) float64 {
 
 // certify goes from eps by 1.05·step, and further while the condition is not met. It
 // returns an infinite end when it never is.
-func (t *table) certify(eps, step float64, met func(reading) bool, scale *terms) float64 {
+func certify(read func(float64) reading, eps, step float64, met func(reading) bool) float64 {
 	sign := math.Copysign(1, step)
 	if math.IsInf(step, 0) || math.IsNaN(step) {
 		return math.Copysign(math.Inf(1), step)
 	}
 	d := 1.05*math.Abs(step) + 4*xmath.U*math.Abs(eps) + math.SmallestNonzeroFloat64
 	for range 12 {
-		if x := eps + sign*d; met(t.read(x, scale)) {
+		if x := eps + sign*d; met(read(x)) {
 			return x
 		}
 		d *= 1.5
@@ -441,7 +453,11 @@ func (c *Composition) Delta(ctx context.Context, eps float64, opt Options) (Delt
 	}
 	q := c.sample()
 	d := right
-	if p := q.at(0); eps < p.slope {
+	mean := q.at(0).slope
+	if math.IsInf(mean, 0) {
+		mean = 0 // 0 is at the end of the strip
+	}
+	if eps < mean {
 		d = middle // more likely than not, the loss is above ε
 	}
 	low, high, rep, err := c.quantity(ctx, q, d, eps, b)
@@ -496,7 +512,10 @@ func (c *Composition) quantity(ctx context.Context, q *cumulant, d side, eps flo
 		low, high = math.Max(low, r.low), math.Min(high, r.high)
 		want = b.width(high)
 		if high-low < 1 {
-			logX, theta, t.lastGuess = (low+high)/2, t.theta, eps
+			theta, t.lastGuess = t.theta, eps
+			if m0, m1 := c.finite(); m0 == 0 && m1 == 0 {
+				logX = (low + high) / 2
+			}
 		}
 		last = r
 		return high-low <= want
@@ -524,12 +543,12 @@ func (c *Composition) quantity(ctx context.Context, q *cumulant, d side, eps flo
 		logX = q.at(theta).k - theta*eps - logPoles(theta) - 0.5*math.Log(2*math.Pi*math.Max(kk, 1e-300))
 	}
 	want = b.width(logX)
-	try := effort{1, 1, 1}
+	try := effort{1, 1, 0}
 	for range maxTables {
 		tol := math.Max(1e-12, math.Min(1e-4, want/12)) * try.goal
 		t, err := c.tabulate(ctx, q, goal{
 			side: d, eps: eps, logX: logX, theta: theta, logTol: math.Log(tol), work: b.work,
-			condition: math.Max(30, math.Min(1e4, tol/1e-14)) * try.condition, fine: try.fine,
+			condition: math.Max(30, math.Min(1e4, tol/1e-14)) * try.condition, seen: try.seen,
 		}, b)
 		if err != nil {
 			return low, high, rep, err

@@ -273,21 +273,28 @@ func (q *cumulant) start(d side, logX float64) (eps, theta float64) {
 		return math.Log(x) - want
 	}
 	theta = math.Exp(root(h, 0, 1, 0.05))
-	// Two steps towards the root of the saddle-point approximation, which is not
-	// monotone where rare jumps carry δ: a step is never long.
-	for range 2 {
+	// Two steps towards the root of the saddle-point approximation. Where rare jumps carry δ
+	// it is not monotone and K rises like a wall: a step must come closer.
+	miss := func(theta float64) (off, step float64) {
 		p := q.at(theta)
-		kk := q.curvature(theta)
-		phi := kk + 1/(theta*theta) + 1/((1+theta)*(1+theta))
+		phi := q.curvature(theta) + 1/(theta*theta) + 1/((1+theta)*(1+theta))
 		if !(phi > 0) || math.IsInf(p.k, 0) {
-			break
+			return math.Inf(1), 0
 		}
 		j := theta*p.slope - p.k - 1 - theta/(1+theta) + logPoles(theta) + 0.5*math.Log(2*math.Pi*phi)
-		step := (-logX - j) / (theta * theta * phi)
-		theta *= math.Exp(math.Max(-0.4, math.Min(0.4, step)))
-		if math.Abs(step) < 0.02 {
+		return -logX - j, (-logX - j) / (theta * theta * phi)
+	}
+	off, step := miss(theta)
+	for range 2 {
+		if math.IsInf(off, 0) || math.Abs(off) < 0.02 {
 			break
 		}
+		next := theta * math.Exp(math.Max(-0.4, math.Min(0.4, step)))
+		o, s := miss(next)
+		if !(math.Abs(o) < math.Abs(off)) {
+			break
+		}
+		theta, off, step = next, o, s
 	}
 	return q.at(theta).slope - 1/theta - 1/(1+theta), theta
 }

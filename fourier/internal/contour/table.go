@@ -252,7 +252,6 @@ func (t *table) sum(c *Composition) {
 		t.round += t.modulus[k] * (2*rounding + c.scale.rounding*u*(phaseError+4*math.Abs(x-t.re0)))
 	}
 	// Plain sums of at most 2^23 positive terms.
-	t.mass *= 1 + 1e-8
 	t.quad *= 1 + 1e-8
 	t.round *= 1 + 1e-8
 

@@ -1,0 +1,80 @@
+package transform
+
+import "math"
+
+// NewGivenAway returns the transform of P = (1−m)·P' + m·(loss +∞) against Q' = Q, for the
+// transform of (P', Q), which has no infinite losses: everything is given away with
+// probability m. As L = L' + log(1−m), M(z) = (1−m)^{z+1}·M'(z). It is nil for a nil base.
+func NewGivenAway(base Transform, m float64) Transform {
+	if base == nil || m == 0 {
+		return base
+	}
+	return givenAway{base, m, math.Log1p(-m), false}
+}
+
+type givenAway struct {
+	base     Transform
+	m        float64
+	log      float64 // log(1−m)
+	reversed bool    // M(z) = (1−m)^{−z}·M'(z)
+}
+
+// power returns a and b such that M(z) = (1−m)^{az+b}·M'(z).
+func (g givenAway) power() (a, b float64) {
+	if g.reversed {
+		return -1, 0
+	}
+	return 1, 1
+}
+
+// Strip implements Transform.
+func (g givenAway) Strip() (lo, hi float64) { return g.base.Strip() }
+
+// Infinite implements Transform.
+func (g givenAway) Infinite() (pInf, qInf float64) {
+	if g.reversed {
+		return 0, g.m
+	}
+	return g.m, 0
+}
+
+// Reverse implements Transform.
+func (g givenAway) Reverse() Transform {
+	return givenAway{g.base.Reverse(), g.m, g.log, !g.reversed}
+}
+
+// Real implements Transform.
+func (g givenAway) Real(s float64) (k, slope, err float64) {
+	a, b := g.power()
+	e := a*s + b
+	k, slope, err = g.base.Real(s)
+	return k + e*g.log, slope + a*g.log, err + 4*u*(1+math.Abs(s))*-g.log + u*math.Abs(k)
+}
+
+// Line implements Transform.
+func (g givenAway) Line(theta, tMax, tol float64, maxNodes int) (Line, error) {
+	l, err := g.base.Line(theta, tMax, tol, maxNodes)
+	if err != nil {
+		return nil, err
+	}
+	a, b := g.power()
+	return givenAwayLine{l, a * g.log, (a*theta + b) * g.log, (1 + math.Abs(theta)) * -g.log}, nil
+}
+
+// givenAwayLine adds real + i·t·slope to the logarithm on a line; size bounds the terms of real.
+type givenAwayLine struct {
+	Line
+	slope, real, size float64
+}
+
+// LogM implements Line.
+func (l givenAwayLine) LogM(t float64) (re, im, err float64) {
+	re, im, err = l.Line.LogM(t)
+	return re + l.real, im + t*l.slope, err + 4*u*(l.size+math.Abs(t*l.slope)+math.Abs(re)+math.Abs(im))
+}
+
+// Decay implements Line.
+func (l givenAwayLine) Decay(t float64) float64 {
+	d := l.Line.Decay(t)
+	return d + l.real + 4*u*(l.size+math.Abs(d))
+}
