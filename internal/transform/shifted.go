@@ -5,6 +5,7 @@ package transform
 
 import (
 	"math"
+	"sync"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
@@ -21,7 +22,9 @@ type shiftedLine struct {
 	a         float64
 	log, turn []float64
 	err, slip []float64 // relative error of the amplitudes: err + slip·t
-	room      strip     // a strip that leaves room for this line, for t up to tMax
+
+	once sync.Once
+	room strip // a strip that leaves room for this line, for t up to tMax; see roomFor
 }
 
 // width of the lines: a + b must stay below π/span for a line ±b of its quadrature.
@@ -42,10 +45,6 @@ func (l *mixtureLine) newShiftedLine(a float64) *shiftedLine {
 	m, n := l.m, len(l.nodes)
 	flat := make([]float64, 4*n)
 	s := &shiftedLine{a: a, log: flat[:n:n], turn: flat[n : 2*n : 2*n], err: flat[2*n : 3*n : 3*n], slip: flat[3*n:]}
-	s.room = l.best
-	if free := m.width() - 2*a; free < l.best.a && free > 0.05*l.best.a && l.tMax > 0 {
-		s.room = l.strip(l.tMax, 0.9*free)
-	}
 	table := m.angles(a)
 	v := make([]float64, len(m.cs))
 	lift := a * a / (2 * m.inv2)
@@ -85,9 +84,26 @@ func (l *mixtureLine) logB(s *shiftedLine, t float64) (log, logErr float64) {
 		w := math.Exp(f - lead - t*s.turn[j])
 		sum.Add(w + w*(s.err[j]+s.slip[j]*t)*1.01)
 	}
+	log = lead + math.Log(sum.Value())
 	out := s.a*s.a/(2*l.m.inv2) + l.m.logSector(l.theta, s.a)
-	logErr = l.logShiftedError(s.a, s.room, t)
-	return logSumUp(lead+math.Log(sum.Value()), out+l.logRight, out+l.logLeft, logErr) + 16*u, logErr
+	logErr = l.logShiftedError(s.a, l.best, t)
+	if t <= 2*l.tMax && logErr > log+math.Log(1e-10*max(min(1, l.kUp-log), l.tol)) {
+		if room := l.roomFor(s); room.a > 0 {
+			logErr = min(logErr, l.logShiftedError(s.a, room, t))
+		}
+	}
+	return logSumUp(log, out+l.logRight, out+l.logLeft, logErr) + 16*u, logErr
+}
+
+// roomFor returns a strip for the quadrature of B on a line s that leaves too little room for
+// the best strip of M; without width where there is no use in it.
+func (l *mixtureLine) roomFor(s *shiftedLine) strip {
+	s.once.Do(func() {
+		if free := l.m.width() - 2*s.a; free < l.best.a && free > 0.05*l.best.a {
+			s.room = l.strip(l.tMax, 0.9*free)
+		}
+	})
+	return s.room
 }
 
 // logShiftedError returns the logarithm of the quadrature error of B_a(t). Its integrand is the
