@@ -162,8 +162,10 @@ func (d side) unline(theta float64) float64 {
 }
 
 // root returns a root of an increasing f to an accuracy of tol, from a start and a
-// first step. f may return ±Inf. It returns the last point when there is none.
-func root(f func(float64) float64, x, step, tol float64) float64 {
+// first step. f may return ±Inf. It returns the last point when there is none. With
+// rate > 0, f is known to rise at about that rate or faster, and steps are no longer than
+// that takes: far out, K costs far more.
+func root(f func(float64) float64, x, step, tol, rate float64) float64 {
 	lo, hi := math.Inf(-1), math.Inf(1)
 	flo, fhi := math.NaN(), math.NaN()
 	side := 0
@@ -186,11 +188,12 @@ func root(f func(float64) float64, x, step, tol float64) float64 {
 			side = 1
 		}
 		switch {
-		case math.IsInf(hi, 1):
-			x += step
-			step *= 2
-		case math.IsInf(lo, -1):
-			x -= step
+		case math.IsInf(hi, 1) || math.IsInf(lo, -1):
+			d := step
+			if rate > 0 {
+				d = math.Max(2*tol, math.Min(d, math.Abs(y)/rate+tol))
+			}
+			x -= math.Copysign(d, y)
 			step *= 2
 		case hi-lo <= tol:
 			return (lo + hi) / 2
@@ -237,7 +240,7 @@ func (q *cumulant) saddle(d side, eps, from float64) float64 {
 		}
 		return math.Min(20, x-y)
 	}
-	return d.line(root(f, u, 1, 0.04))
+	return d.line(root(f, u, 1, 0.04, 0))
 }
 
 // start returns a guess of ε where the quantity of a side is e^{logX}, and of the
@@ -253,7 +256,7 @@ func (q *cumulant) start(d side, logX float64) (eps, theta float64) {
 		if g(-6) > 0 {
 			return logX, q.saddle(d, logX, 0)
 		}
-		theta = d.line(root(g, 0, 1, 0.1))
+		theta = d.line(root(g, 0, 1, 0.1, 0))
 		eps = q.at(theta).slope
 		return eps, q.saddle(d, eps, theta)
 	}
@@ -272,7 +275,7 @@ func (q *cumulant) start(d side, logX float64) (eps, theta float64) {
 		}
 		return math.Log(x) - want
 	}
-	theta = math.Exp(root(h, 0, 1, 0.05))
+	theta = math.Exp(root(h, 0, 2, 0.05, 1.6))
 	// Two steps towards the root of the saddle-point approximation. Where rare jumps carry δ
 	// it is not monotone and K rises like a wall: a step must come closer.
 	miss := func(theta float64) (off, step float64) {
