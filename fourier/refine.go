@@ -311,8 +311,27 @@ func (s *Sum) lattice(m *meter, e *entry, step float64, p plan, top, k float64, 
 	if err := complete(l.upper); err != nil {
 		return l, err
 	}
+	l.lower = withoutEnd(l.lower, xmath.LogSub(l.upper.LogPInf, e.sup.LogPInf))
 	s.remember(e, l)
 	return l, nil
+}
+
+// endRatio is the log of how many times the mass above the grid the end of a lower
+// law may have to be left out.
+const endRatio = 2.5
+
+// withoutEnd leaves the last loss of a lower law out if it stands for little more
+// than the mass above the grid, which the upper law has at +∞. It is a small part of
+// δ too, but where tails are heavy it would have all the mass under the tilts that
+// bound aliasing. A law with less P-mass is lower still.
+func withoutEnd(l *pld.Law, above float64) *pld.Law {
+	n := len(l.Loss) - 1
+	if n < 1 || l.LogMass[n] > above+endRatio {
+		return l
+	}
+	short := *l
+	short.Loss, short.LogMass, short.Index = l.Loss[:n], l.LogMass[:n], l.Index[:n]
+	return &short
 }
 
 // lawShare is the part of the memory that lattice laws may take, those of earlier
