@@ -427,7 +427,7 @@ func (s *Sum) run(m *meter, p plan, step float64, exact bool, tol float64) (*pas
 		return nil, whole
 	}
 	excess := []float64{w.s * 0.5, w.s, w.s * 1.6}
-	work = min(work, m.work/2)
+	work = min(work, m.work/directShare)
 	side := func(terms []term) (c *composition, spent float64) {
 		if direct {
 			if c, spent = composeDirect(m, terms, w.theta, int64(ps.n), excess, work); c != nil {
@@ -684,7 +684,7 @@ func (g *progress) shorter(s *Sum, p plan, step float64, exact bool, err error) 
 		return 0
 	case g.width == 0 && g.tries < 8:
 		g.tries++
-		return 4 * step
+		return 16 * step
 	case g.width == 0 || g.back:
 		return 0
 	}
