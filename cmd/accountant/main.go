@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -14,7 +15,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// defaultMemory is the memory limit of the process where --memory does not say.
+const defaultMemory = 1 << 30
+
 func main() {
+	debug.SetMemoryLimit(defaultMemory)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, func() {
