@@ -24,7 +24,7 @@ var (
 // docs/benchmarks.md, and not in time, so that the answer is the same everywhere.
 const (
 	workVertex = 100 // a vertex of a lattice law: tails at it and next to it
-	workPoint  = 5   // a point of the transform of one term, and its power
+	workPoint  = 8   // a point of the transform of one term, and its power
 	workRead   = 2   // a kept frequency, each time that δ is read off
 
 	mostWork = 4e8 // of a question: 10 s

@@ -115,6 +115,10 @@ func (f *answerFlags) register(cmd *cobra.Command) {
 	fs.StringVar(&f.work, "work", "", "limit of the work for one ε or δ, in terms of about 25 ns (default 4e8, about 10 s); at the `limit` what is proved by then is told, with a warning")
 }
 
+// limitProcess keeps the heap, garbage included, below a memory limit, with room for
+// the program itself.
+func limitProcess(bytes int64) { debug.SetMemoryLimit(bytes - min(24<<20, bytes/4)) }
+
 // options turns the flags into the accountant's options.
 func (f *answerFlags) options() ([]accountant.Option, error) {
 	var opts []accountant.Option
@@ -132,7 +136,7 @@ func (f *answerFlags) options() ([]accountant.Option, error) {
 		}
 		opts = append(opts, accountant.WithMemory(int64(x*1e6)))
 		// The collector must not let garbage fill more than that either.
-		debug.SetMemoryLimit(int64(x * 1e6))
+		limitProcess(int64(x * 1e6))
 	}
 	if f.work != "" {
 		x, err := parseNumber("work", f.work, workRange)

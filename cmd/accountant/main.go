@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -19,7 +18,7 @@ import (
 const defaultMemory = 1 << 30
 
 func main() {
-	debug.SetMemoryLimit(defaultMemory)
+	limitProcess(defaultMemory)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, func() {
