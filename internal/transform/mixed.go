@@ -133,7 +133,7 @@ func (m *Mixed) reversed() *Mixed {
 
 // Real implements Transform.
 func (m *Mixed) Real(s float64) (k, slope, err float64) {
-	v, e := m.line(s, 0, 0, 0)
+	v, e := m.line(s, 0, 0, maxRealNodes)
 	if e != nil {
 		return math.NaN(), math.NaN(), math.Inf(1)
 	}

@@ -39,7 +39,8 @@ func (s *tilted) strip(t, a float64) strip {
 	return strip{a, logSumUp(log, s.logRight+t*right*(1+1e-12)+slack, s.logLeft+t*left*(1+1e-12)+slack), rough.log()}
 }
 
-// A scaledSum adds e^x for any x.
+// A scaledSum adds e^x; it is infinite once x is above largestExponent, where its steps would
+// not end and the rounding of its scale would count.
 type scaledSum struct {
 	lead float64
 	sum  xmath.Sum
@@ -47,7 +48,12 @@ type scaledSum struct {
 
 func newScaledSum(lead float64) scaledSum { return scaledSum{lead: lead} }
 
+const largestExponent = 1e6
+
 func (s *scaledSum) add(x float64) {
+	if !(x < largestExponent) {
+		s.lead = math.Inf(1)
+	}
 	for x-s.lead > 600 {
 		const down = 800
 		s.sum.Ldexp(-down)
@@ -56,7 +62,12 @@ func (s *scaledSum) add(x float64) {
 	s.sum.Add(math.Exp(x - s.lead))
 }
 
-func (s *scaledSum) log() float64 { return s.lead + math.Log(s.sum.Value()) }
+func (s *scaledSum) log() float64 {
+	if math.IsInf(s.lead, 1) {
+		return s.lead
+	}
+	return s.lead + math.Log(s.sum.Value())
+}
 
 // logError returns the logarithm of the quadrature error of f at frequencies up to that of a strip.
 func (s *tilted) logError(g strip) float64 {
@@ -80,7 +91,7 @@ func (s *tilted) strips(t, goal float64) (logErr float64, best strip, step float
 		}
 		if e := s.logError(g); e < logErr {
 			logErr, best, worse = e, g, 0
-		} else {
+		} else if !math.IsInf(e, 1) {
 			worse++
 		}
 		if logErr <= goal {

@@ -39,3 +39,26 @@ func TestErrorOfWhatIsGivenAway(t *testing.T) {
 		}
 	}
 }
+
+// A frequency beyond all sense is refused at once.
+func TestHugeFrequencyIsRefused(t *testing.T) {
+	m, err := NewPoissonGaussian(0.002, 0, 18, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tMax := range []float64{1e18, 8.4e37, 1e300} {
+		if _, err := m.Line(3238, tMax, 1e-13, 1<<10); err == nil {
+			t.Errorf("a line up to %v has 1024 nodes", tMax)
+		}
+	}
+}
+
+// Real of a bounded loss ends at any point: the sum of panels is limited.
+func TestRealOfMixedEnds(t *testing.T) {
+	m := NewSampledLaplace([]LaplaceItem{{M: 0.037, MErr: 2 * u}}, 0, 0.018, 0)
+	for _, s := range []float64{1e12, -1e12, 3.4e11, 1e15, 1e300} {
+		if k, _, err := m.Real(s); !(err >= 0) && !math.IsNaN(k) {
+			t.Errorf("log M(%v) = %v ± %v", s, k, err)
+		}
+	}
+}
