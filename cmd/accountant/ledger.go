@@ -99,7 +99,7 @@ fails and the plan must not run. When add succeeds the spend is on disk. - reads
 the plan from standard input.`,
 		Args: ledgerArgs("ledger file", "plan file (- reads standard input)"), ValidArgsFunction: completePlans(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			l, err := ledger.Open(args[0])
+			l, err := ledger.Open(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -110,7 +110,7 @@ the plan from standard input.`,
 			if _, err := parsePlan(data, name); err != nil {
 				return err
 			}
-			_, err = measured(cmd, "composing", func(*meter) (any, error) { return nil, l.SpendPlan(data, note) })
+			_, err = measured(cmd, "composing", func(*meter) (any, error) { return nil, l.SpendPlan(cmd.Context(), data, note) })
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
@@ -129,7 +129,7 @@ func newLedgerStatusCmd() *cobra.Command {
 		Short: "Tell what is spent, what is left and which guarantee holds",
 		Args:  ledgerArgs("ledger file"), ValidArgsFunction: completePlans(1, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			l, err := ledger.Open(args[0])
+			l, err := ledger.Open(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -154,7 +154,7 @@ somebody rewrote the whole file. Keep the head that status prints somewhere
 else, and give it to --head later.`,
 		Args: ledgerArgs("ledger file"), ValidArgsFunction: completePlans(1, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			st, err := measured(cmd, "checking", func(*meter) (ledger.Status, error) { return ledger.Verify(args[0], head) })
+			st, err := measured(cmd, "checking", func(*meter) (ledger.Status, error) { return ledger.Verify(cmd.Context(), args[0], head) })
 			if err != nil {
 				return flagged(cmd, err)
 			}
@@ -171,7 +171,7 @@ else, and give it to --head later.`,
 }
 
 func printLedger(cmd *cobra.Command, l *ledger.Ledger, form output) error {
-	st, err := measured(cmd, "composing", func(*meter) (ledger.Status, error) { return l.Status() })
+	st, err := measured(cmd, "composing", func(*meter) (ledger.Status, error) { return l.Status(cmd.Context()) })
 	if err != nil {
 		return err
 	}

@@ -426,7 +426,7 @@ func (s *server) ledgerCreate(_ context.Context, line []byte) (any, error) {
 	})
 }
 
-func (s *server) ledgerOpen(_ context.Context, line []byte) (any, error) {
+func (s *server) ledgerOpen(ctx context.Context, line []byte) (any, error) {
 	var q struct {
 		requestHead
 		Path string `json:"path"`
@@ -437,7 +437,7 @@ func (s *server) ledgerOpen(_ context.Context, line []byte) (any, error) {
 	if q.Path == "" {
 		return nil, errors.New("path: is missing; must be that of a ledger file")
 	}
-	return s.open(func() (*ledger.Ledger, error) { return ledger.Open(q.Path) })
+	return s.open(func() (*ledger.Ledger, error) { return ledger.Open(ctx, q.Path) })
 }
 
 type handleJSON struct {
@@ -466,7 +466,7 @@ func (s *server) find(name string) (*ledger.Ledger, error) {
 	return nil, fmt.Errorf("ledger: %s is not open; ledger-create and ledger-open answer with a name", show(name))
 }
 
-func (s *server) ledgerSpend(_ context.Context, line []byte) (any, error) {
+func (s *server) ledgerSpend(ctx context.Context, line []byte) (any, error) {
 	var q struct {
 		requestHead
 		Ledger string          `json:"ledger"`
@@ -484,7 +484,7 @@ func (s *server) ledgerSpend(_ context.Context, line []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := l.SpendPlan(text, q.Note); err != nil {
+	if err := l.SpendPlan(ctx, text, q.Note); err != nil {
 		return nil, err
 	}
 	return struct {
@@ -492,7 +492,7 @@ func (s *server) ledgerSpend(_ context.Context, line []byte) (any, error) {
 	}{true}, nil
 }
 
-func (s *server) ledgerStatus(_ context.Context, line []byte) (any, error) {
+func (s *server) ledgerStatus(ctx context.Context, line []byte) (any, error) {
 	var q struct {
 		requestHead
 		Ledger string `json:"ledger"`
@@ -504,14 +504,14 @@ func (s *server) ledgerStatus(_ context.Context, line []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	st, err := l.Status()
+	st, err := l.Status(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return statusJSON(st), nil
 }
 
-func (s *server) ledgerCheck(_ context.Context, line []byte) (any, error) {
+func (s *server) ledgerCheck(ctx context.Context, line []byte) (any, error) {
 	var q struct {
 		requestHead
 		Path string `json:"path"`
@@ -523,7 +523,7 @@ func (s *server) ledgerCheck(_ context.Context, line []byte) (any, error) {
 	if q.Path == "" {
 		return nil, errors.New("path: is missing; must be that of a ledger file")
 	}
-	st, err := ledger.Verify(q.Path, q.Head)
+	st, err := ledger.Verify(ctx, q.Path, q.Head)
 	if err != nil {
 		return nil, err
 	}
