@@ -114,7 +114,10 @@ the plan from standard input.`,
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
-			return printLedger(cmd, l, form)
+			if err = printLedger(cmd, l, form); err != nil {
+				fmt.Fprintf(cmd.ErrOrStderr(), "accountant: %s: is spent, and may run; what follows is about the status\n", name)
+			}
+			return err
 		},
 	}
 	cmd.Flags().StringVar(&note, "note", "", "free `text` for the readers of the file")
@@ -147,7 +150,9 @@ func newLedgerCheckCmd() *cobra.Command {
 		Use:   "check FILE",
 		Short: "Verify every checksum and recompute the total",
 		Long: `check reads the file from its beginning, verifies the chain of checksums and
-recomputes what the entries cost. It fails at the first line that is wrong.
+recomputes what the entries cost. It fails at the first line that is wrong (exit
+status 1). A file that is right but ends in a spend that was interrupted, and
+never reported, has exit status 3; the next spend removes what is torn.
 
 The chain does not show that entries at the end were taken away, nor that
 somebody rewrote the whole file. Keep the head that status prints somewhere
@@ -158,17 +163,27 @@ else, and give it to --head later.`,
 			if err != nil {
 				return flagged(cmd, err)
 			}
-			return form.print(cmd.OutOrStdout(), statusJSON(st), func(w io.Writer) error {
+			err = form.print(cmd.OutOrStdout(), statusJSON(st), func(w io.Writer) error {
 				printStatus(w, st)
 				_, err := fmt.Fprintf(w, "\nEvery checksum is right, and the entries are within the budget.\n")
 				return err
 			})
+			if err == nil && st.Torn > 0 {
+				err = tornError{fmt.Errorf("%s: %s", args[0], tornWarning(st.Torn))}
+			}
+			return err
 		},
 	}
 	cmd.Flags().StringVar(&head, "head", "", "`checksum` that the file must contain, as status printed it earlier")
 	form.register(cmd)
 	return cmd
 }
+
+// exitTorn is the exit status of check for a ledger that ends in a torn spend.
+const exitTorn = 3
+
+// A tornError is about a ledger that is right but for its end.
+type tornError struct{ error }
 
 func printLedger(cmd *cobra.Command, l *ledger.Ledger, form output) error {
 	st, err := measured(cmd, "composing", func(*meter) (ledger.Status, error) { return l.Status(cmd.Context()) })

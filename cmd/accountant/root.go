@@ -41,7 +41,8 @@ costs. Every answer is a certified interval: the true value lies between the
 lower and the upper end, rounding errors included.
 
 Exit status: 0 success, 1 bad input (one line on standard error names the
-field, the value and what is allowed), 2 wrong usage.`
+field, the value and what is allowed), 2 wrong usage; 3 from ledger check for a
+file that is right but for a torn end.`
 
 func newRootCmd() *cobra.Command {
 	root := &cobra.Command{
@@ -164,6 +165,9 @@ func exitCode(cmd *cobra.Command, err error, stderr io.Writer) int {
 			msg = paint(stderr, red, msg)
 		}
 		fmt.Fprintf(stderr, "accountant: %s\n", msg)
+		if errors.As(err, new(tornError)) {
+			return exitTorn
+		}
 		return 1
 	}
 	msg := oneLine(err.Error())
