@@ -271,7 +271,7 @@ func (a *Accountant) mechanism(ctx context.Context, s Step) (profiles.Mechanism,
 	var m profiles.Mechanism
 	var err error
 	if w, ok := s.Mechanism.(watched); ok && s.Sampling == nil {
-		m, err = w.mechanism(context.Background(), a.relation)
+		m, err = w.mechanism(ctx, a.relation)
 	} else if s.Sampling == nil {
 		m, err = profiles.Unsampled(s.Mechanism, a.relation)
 	} else if err = checkSampled(s.Mechanism); err == nil {
@@ -319,7 +319,7 @@ func (a *Accountant) selected(ctx context.Context, s Step) (profiles.Mechanism, 
 	if len(candidate.added) == 1 && candidate.runs == 1 {
 		bound = selection.FromMechanism(candidate.added[0].m)
 	}
-	return selection.PriceOfBest(law).Mechanism(context.Background(), "selection", a.relation, bound, selectionAccuracy, selectionFloor)
+	return selection.PriceOfBest(law).Mechanism(ctx, "selection", a.relation, bound, selectionAccuracy, selectionFloor)
 }
 
 // addRuns adds runs to the sums, after checking the total.
