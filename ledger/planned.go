@@ -111,15 +111,23 @@ func (j *planned) prepare(ctx context.Context, text string, p *accountant.Plan) 
 // prove shows that the counts are within the budget.
 func (j *planned) prove(ctx context.Context, text string, want map[string]int64) error {
 	if j.ahead > 0 {
-		// The same again, and others as many as since the last proof.
+		// What came again comes again: this one twice as often each time, others as
+		// often as since the last proof. What is new is not expected again.
 		far := maps.Clone(j.proved)
 		for k, n := range want {
-			far[k] = max(far[k], n+min(n-j.before[k], maxAhead))
+			if j.before[k] > 0 {
+				n += min(n-j.before[k], maxAhead)
+			}
+			far[k] = max(far[k], n)
 		}
-		far[text] = max(far[text], want[text]+j.ahead)
+		if j.counts[text] > 0 {
+			far[text] = max(far[text], want[text]+j.ahead)
+		}
 		if iv, err := j.epsilon(ctx, far, 0.2, 1e-3); err == nil && iv.Upper <= j.config.Epsilon {
 			j.remember(far, want)
-			j.ahead = min(2*j.ahead, maxAhead)
+			if j.counts[text] > 0 {
+				j.ahead = min(2*j.ahead, maxAhead)
+			}
 			return nil
 		}
 		j.ahead = 0
