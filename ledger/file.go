@@ -406,9 +406,14 @@ func (l *Ledger) append(ctx context.Context, e entry) error {
 			return err
 		}
 		if n > 2*tries {
-			return fmt.Errorf("%s: was replaced again and again; nothing was spent in what is there now", l.path)
+			return l.overtaken()
 		}
 	}
+}
+
+// overtaken is the error of a spend that others never let through.
+func (l *Ledger) overtaken() error {
+	return fmt.Errorf("%s: others spend, or replace the file, faster than what this costs can be computed; nothing was spent, try again", l.path)
 }
 
 // testHeld is called by tests with the lock held.
@@ -445,7 +450,8 @@ func (l *Ledger) appendLocked(ctx context.Context, e entry, judge bool) (done bo
 	}
 	limited, cancel := context.WithTimeout(ctx, heldLimit())
 	defer cancel()
-	_, err = l.read(limited, f, nil, !judge)
+	// Nothing ends the computation of a Rényi curve in time.
+	_, err = l.read(limited, f, nil, !judge || l.state.config.Mode == Adaptive)
 	var a admission
 	if err == nil && judge {
 		a, err = l.state.judged(limited, e)
@@ -458,7 +464,7 @@ func (l *Ledger) appendLocked(ctx context.Context, e entry, judge bool) (done bo
 	case errors.Is(err, errUnknown):
 		return false, nil
 	case err != nil && ctx.Err() == nil && limited.Err() != nil:
-		return false, fmt.Errorf("%s: others spend faster than what this costs can be computed; nothing was spent, try again", l.path)
+		return false, l.overtaken()
 	case err != nil:
 		return false, err
 	}
