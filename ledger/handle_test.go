@@ -68,7 +68,7 @@ func TestCreateKeeps(t *testing.T) {
 		"a beginning and more":        append(head[:50:50], '!'),
 		"another JSON":                []byte(string(head[:bytes.Index(head, []byte("ledger"))]) + "er"),
 		"the beginning of an entry":   []byte(string(head[:bytes.Index(head, []byte(`{"ledger`))]) + `{"time":"2026`),
-		"a long beginning":            append(head[:len(head)-1:len(head)-1], bytes.Repeat([]byte("0"), maxHeader)...),
+		"a long beginning":            append(head[:len(head)-5:len(head)-5], bytes.Repeat([]byte("0"), maxHeader)...),
 	} {
 		writeFile(t, path, data)
 		if _, err := Create(path, pureConfig); err == nil || !strings.Contains(err.Error(), "exists already") {
@@ -262,6 +262,21 @@ func TestEnding(t *testing.T) {
 	}
 }
 
+// TestEndingAndContent: what lacks its line feed and has the whole of a content
+// that is not what was written is an error as well.
+func TestEndingAndContent(t *testing.T) {
+	l, path := create(t, pureConfig)
+	if err := l.SpendPlan(t.Context(), []byte(purePlan), "note"); err != nil {
+		t.Fatal(err)
+	}
+	whole := readFile(t, path)
+	changed := bytes.Replace(whole, []byte(`"note":"note"`), []byte(`"note":"nose"`), 1)
+	writeFile(t, path, changed[:len(changed)-1])
+	if _, err := Open(t.Context(), path); !errors.Is(err, errChain) {
+		t.Error(err)
+	}
+}
+
 // TestLock: who holds the lock is named, and nobody waits for ever.
 func TestLock(t *testing.T) {
 	defer func(d time.Duration) { lockWait = d }(lockWait)
@@ -373,6 +388,57 @@ func TestRefusalRemembered(t *testing.T) {
 	}
 	if err := j.prepare(dead, big, nil); !errors.Is(err, ErrBudget) || !strings.HasSuffix(err.Error(), "it would bring ε to at least 1.3 at δ = 0, where the budget is 1") {
 		t.Errorf("on top of more: %v", err)
+	}
+}
+
+// TestProofOfOthers: a proof that looked ahead does not cover what others have
+// spent since.
+func TestProofOfOthers(t *testing.T) {
+	a, path := create(t, pureConfig)
+	b, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const small = "neighbors: add-remove\nsteps: [{mechanism: {pure: {epsilon: 0.05}}}]\n"
+	const big = "neighbors: add-remove\nsteps: [{mechanism: {pure: {epsilon: 0.78}}}]\n"
+	for range 4 {
+		if err := a.SpendPlan(t.Context(), []byte(small), ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !a.state.judge.admits(small) {
+		t.Fatal("nothing was proved ahead")
+	}
+	if err := b.SpendPlan(t.Context(), []byte(big), ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.SpendPlan(t.Context(), []byte(small), ""); !errors.Is(err, ErrBudget) {
+		t.Errorf("above the budget: %v", err)
+	}
+	if st, err := Check(t.Context(), path); err != nil || st.Entries != 5 {
+		t.Errorf("%d entries, %v", st.Entries, err)
+	}
+}
+
+// TestWrittenWithoutLock: a spend that somebody else's writing may have spoilt is not
+// reported as spent, and what has become of the file is seen by all.
+func TestWrittenWithoutLock(t *testing.T) {
+	whole := appendTo
+	defer func() { appendTo = whole }()
+	l, path := create(t, pureConfig)
+	appendTo = func(f *os.File, data []byte) (int, error) {
+		defer func() { _, _ = f.Write(data) }() // the same line, as another writer has judged it
+		return f.Write(data)
+	}
+	if err := spend(l); err == nil || !strings.Contains(err.Error(), "without the lock") {
+		t.Errorf("spend: %v", err)
+	}
+	appendTo = whole
+	if _, err := Check(t.Context(), path); !errors.Is(err, errChain) {
+		t.Errorf("check: %v", err)
+	}
+	if err := spend(l); !errors.Is(err, errChain) {
+		t.Errorf("again: %v", err)
 	}
 }
 
