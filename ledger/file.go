@@ -44,7 +44,11 @@ func Create(path string, c Config) (*Ledger, error) {
 		return nil, problem(path, err)
 	}
 	ctx := context.Background()
-	held, err := takeLock(ctx, path, info)
+	name, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, problem(path, err)
+	}
+	held, err := takeLock(ctx, name, info)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +81,7 @@ func Create(path string, c Config) (*Ledger, error) {
 
 // vacant opens a file that may become a ledger, and says whether it has made it.
 func vacant(path string) (f *os.File, made bool, err error) {
-	f, err = os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o666)
+	f, err = os.OpenFile(path, os.O_RDWR|appending|os.O_CREATE|os.O_EXCL, 0o666)
 	if !os.IsExist(err) {
 		if err != nil {
 			err = problem(path, err)
@@ -87,7 +91,7 @@ func vacant(path string) (f *os.File, made bool, err error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, false, fmt.Errorf("%s: is not a regular file", path)
 	}
-	if f, err = os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0); err != nil {
+	if f, err = os.OpenFile(path, os.O_RDWR|appending, 0); err != nil {
 		return nil, false, problem(path, err)
 	}
 	if err := checkVacant(path, f); err != nil {
@@ -125,8 +129,10 @@ func write(f *os.File, offset int64, data []byte) error {
 			return err
 		}
 	}
-	if _, err = appendTo(f, data); err == nil {
-		err = f.Sync()
+	if _, err = f.Seek(offset, io.SeekStart); err == nil {
+		if _, err = appendTo(f, data); err == nil {
+			err = f.Sync()
+		}
 	}
 	if err != nil {
 		_ = f.Truncate(offset)
@@ -426,7 +432,7 @@ func (l *Ledger) appendLocked(ctx context.Context, e entry, judge bool) (done bo
 	if err != nil {
 		return false, problem(l.path, err)
 	}
-	f, err := l.openFile(os.O_RDWR | os.O_APPEND)
+	f, err := l.openFile(os.O_RDWR | appending)
 	if err != nil {
 		return false, err
 	}

@@ -7,6 +7,10 @@ import (
 	"syscall"
 )
 
+// appending is how a file is opened to be written to at its end, wherever that is by
+// then.
+const appending = os.O_APPEND
+
 // owner returns the owner and the group of a file.
 func owner(info os.FileInfo) (uid, gid int, ok bool) {
 	s, ok := info.Sys().(*syscall.Stat_t)
