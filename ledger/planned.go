@@ -116,7 +116,7 @@ func (j *planned) prove(ctx context.Context, text string, want map[string]int64)
 		far := maps.Clone(j.proved)
 		for k, n := range want {
 			if j.before[k] > 0 {
-				n += min(n-j.before[k], maxAhead)
+				n += min(max(0, n-j.before[k]), maxAhead)
 			}
 			far[k] = max(far[k], n)
 		}
