@@ -167,12 +167,12 @@ func (f *curveFlags) run(cmd *cobra.Command, args []string) error {
 func (f *curveFlags) count(given func(name string) bool) (int, error) {
 	own := map[string][]string{deltaKind: {"min-delta", "from", "to", "rdp"}, stepsKind: {"delta"}, tradeOffKind: {"log"}}
 	if own[f.kind] == nil {
-		return 0, fmt.Errorf("--kind: %s is not delta, steps or trade-off", show(f.kind))
+		return 0, wrongFlag("kind", "%s is not delta, steps or trade-off", show(f.kind))
 	}
 	for _, kind := range []string{deltaKind, stepsKind, tradeOffKind} {
 		for _, name := range own[kind] {
 			if kind != f.kind && given(name) {
-				return 0, usageError{fmt.Errorf("--%s belongs to --kind %s", name, kind)}
+				return 0, usageError{wrongFlag(name, "belongs to the kind %s", kind)}
 			}
 		}
 	}
@@ -183,7 +183,7 @@ func (f *curveFlags) count(given func(name string) bool) (int, error) {
 			return 0, err
 		}
 		if n < 2 {
-			return 0, fmt.Errorf("--points: %d is not in [2, %d]", n, maxValues)
+			return 0, wrongFlag("points", "%d is not in [2, %d]", n, maxValues)
 		}
 	}
 	return int(n), nil
@@ -199,7 +199,7 @@ func (f *curveFlags) build(plans []*accountant.Plan, args []string, n int, opts 
 		curves[i] = planCurve{name: curveName(args, i), neighbors: p.Neighbors.String()}
 		if f.rdp { // before anything that takes long
 			if _, err := p.RDP(); err != nil {
-				return nil, shape, pic, fmt.Errorf("--rdp: %s: %w", curves[i].name, err)
+				return nil, shape, pic, wrongFlag("rdp", "%s: %w", curves[i].name, err)
 			}
 		}
 	}
@@ -311,7 +311,7 @@ func (f *curveFlags) deltas(curves []planCurve, plans []*accountant.Plan, n int,
 			return pic, err
 		}
 		if to <= from {
-			return pic, fmt.Errorf("--to: %s is not above --from, %s", short(to), short(from))
+			return pic, wrongFlag("to", "%s is not above %s, where the curve begins", short(to), short(from))
 		}
 	} else {
 		for _, a := range accts {
@@ -342,7 +342,7 @@ func (f *curveFlags) deltas(curves []planCurve, plans []*accountant.Plan, n int,
 		}
 		c, err := plans[i].RDP()
 		if err != nil {
-			return pic, fmt.Errorf("--rdp: %s: %w", curves[i].name, err)
+			return pic, wrongFlag("rdp", "%s: %w", curves[i].name, err)
 		}
 		for _, eps := range grid {
 			v := [2]float64{math.NaN(), math.NaN()}
