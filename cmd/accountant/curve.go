@@ -157,7 +157,7 @@ func (f *curveFlags) run(cmd *cobra.Command, args []string) error {
 		}
 	}
 	return f.print(cmd.OutOrStdout(), newCurvesJSON(f.kind, shape, curves), func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "wrote %s\n", f.out)
+		_, err := fmt.Fprintf(w, "wrote %s\n", printable(f.out))
 		return err
 	})
 }
@@ -280,10 +280,10 @@ func curveName(args []string, i int) string {
 	base := filepath.Base(args[i])
 	for j, a := range args {
 		if j != i && filepath.Base(a) == base {
-			return args[i]
+			return printable(args[i])
 		}
 	}
-	return base
+	return printable(base)
 }
 
 // deltas fills in δ against ε.

@@ -8,7 +8,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
+	"codeberg.org/go-pdf/fpdf"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
@@ -24,9 +27,21 @@ func pictureFormat(flag, path string) error {
 	return fmt.Errorf("--%s: %q does not end in .svg, .png or .pdf", flag, path)
 }
 
+var (
+	pdfOnce sync.Once
+	pdfDate = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC) // zero is no date
+)
+
 // savePicture writes a plot, whole or not at all, in the format of the file's
 // ending, with a margin around it.
 func savePicture(p *plot.Plot, width, height vg.Length, path string) error {
+	// A PDF has the date when it was made, which is now unless it is given, and
+	// lists of its parts in any order unless they are sorted.
+	pdfOnce.Do(func() {
+		fpdf.SetDefaultCreationDate(pdfDate)
+		fpdf.SetDefaultModificationDate(pdfDate)
+		fpdf.SetDefaultCatalogSort(true)
+	})
 	w, err := draw.NewFormattedCanvas(width, height, strings.ToLower(filepath.Ext(path))[1:])
 	if err != nil {
 		return err

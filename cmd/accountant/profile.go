@@ -334,7 +334,7 @@ func (f *profileFlags) print(w io.Writer, m profiles.Mechanism, names [2]string,
 		fmt.Fprintln(w, "\nThe larger end is proved; the smaller one is what a known attack reaches.")
 	}
 	if f.out != "" {
-		fmt.Fprintf(w, "\nwrote %s\n", f.out)
+		fmt.Fprintf(w, "\nwrote %s\n", printable(f.out))
 	}
 	return nil
 }

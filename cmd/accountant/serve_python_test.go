@@ -55,14 +55,16 @@ func pythonFor(t *testing.T) string {
 }
 
 // linkedProgram returns the path of the command.
-func linkedProgram(t *testing.T) string {
+func linkedProgram(t *testing.T) string { return linkedAs(t, "accountant") }
+
+// linkedAs returns the path of a program that TestMain knows by this name.
+func linkedAs(t *testing.T, name string) string {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Under this name the test binary is the command, see TestMain.
-	program := filepath.Join(t.TempDir(), "accountant")
+	program := filepath.Join(t.TempDir(), name)
 	if runtime.GOOS == "windows" {
 		program += ".exe"
 	}
