@@ -45,6 +45,7 @@ __all__ = [
     "Interval",
     "Ledger",
     "LedgerStatus",
+    "NoAnswerError",
     "Probe",
     "Risk",
     "RiskValue",
@@ -68,6 +69,10 @@ class InfeasibleError(AccountantError):
 
 class BudgetError(AccountantError):
     """A ledger refused a spend: the step must not run."""
+
+
+class NoAnswerError(AccountantError):
+    """The answer took longer than the request allowed; nothing has changed."""
 
 
 @dataclass(frozen=True)
@@ -250,9 +255,12 @@ class Accountant:
     ``ACCOUNTANT`` names, else ``accountant`` on the path. It may be used by
     several threads; their requests wait for each other. It belongs to the
     process that made it: after a fork the child makes one of its own.
+
+    ``timeout`` is how many seconds an answer may take; NoAnswerError is raised
+    then.
     """
 
-    def __init__(self, binary: Optional[str] = None) -> None:
+    def __init__(self, binary: Optional[str] = None, *, timeout: Optional[float] = None) -> None:
         program = binary or os.environ.get("ACCOUNTANT") or "accountant"
         try:
             # Without buffers: a fork would copy what is in them.
@@ -267,6 +275,7 @@ class Accountant:
         self._lock = threading.Lock()
         self._last_id = 0
         self._rest = b""  # what was read after the latest answer
+        self._timeout = timeout
         self._owner = os.getpid()
         _running.add(self)
 
@@ -317,6 +326,8 @@ class Accountant:
 
     def request(self, op: str, **arguments: Any) -> Any:
         """Send one request of docs/cli.md and return its result."""
+        if self._timeout is not None:
+            arguments.setdefault("timeout", self._timeout)
         # Before the lock, which a thread of the parent may have held at the fork.
         if os.getpid() != self._owner:
             raise AccountantError(
@@ -352,6 +363,7 @@ class Accountant:
                 "input": InputError,
                 "budget": BudgetError,
                 "infeasible": InfeasibleError,
+                "timeout": NoAnswerError,
             }.get(answer["error"]["kind"], AccountantError)
             raise kind(answer["error"]["message"])
         return answer["result"]

@@ -3,13 +3,17 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"os"
+	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -34,7 +38,10 @@ python/dpaccountant.py speaks them for Python programs.`,
 			if !stdio {
 				return usageError{errors.New("missing --stdio, the only place where requests are read")}
 			}
-			return newServer().serve(cmd.InOrStdin(), cmd.OutOrStdout())
+			// A server has nothing to finish: a signal ends it at once, even while it
+			// waits for a request.
+			signal.Reset(os.Interrupt, syscall.SIGTERM)
+			return newServer().serve(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 	}
 	cmd.Flags().BoolVar(&stdio, "stdio", false, "read from standard input and write to standard output (required)")
@@ -98,7 +105,7 @@ func (sv *served) remember(op string, at float64, find func() (any, error)) (any
 func newServer() *server { return &server{ledgers: map[string]*ledger.Ledger{}} }
 
 // An op takes a request whole, and returns what to answer.
-type op func(*server, []byte) (any, error)
+type op func(s *server, ctx context.Context, line []byte) (any, error)
 
 var ops = []struct {
 	name string
@@ -117,12 +124,14 @@ var ops = []struct {
 	{"ledger-status", (*server).ledgerStatus},
 	{"ledger-check", (*server).ledgerCheck},
 	{"ledger-close", (*server).ledgerClose},
+	{"cancel", (*server).cancel},
 }
 
 // requestHead is part of every request.
 type requestHead struct {
-	ID json.RawMessage `json:"id"`
-	Op string          `json:"op"`
+	ID      json.RawMessage `json:"id"`
+	Op      string          `json:"op"`
+	Timeout *float64        `json:"timeout"` // in seconds
 }
 
 type (
@@ -136,7 +145,8 @@ type (
 	}
 	// errorJSON tells errors apart by kind: input (the request is wrong, or a
 	// file), budget (a ledger refused a spend), infeasible (no value meets a
-	// calibration's budget), internal (a defect).
+	// calibration's budget), timeout and cancelled (there is no answer),
+	// internal (a defect).
 	errorJSON struct {
 		Kind    string `json:"kind"`
 		Message string `json:"message"`
@@ -144,30 +154,6 @@ type (
 )
 
 var errInternal = errors.New("internal error")
-
-func (s *server) serve(in io.Reader, out io.Writer) error {
-	r := bufio.NewReaderSize(in, 1<<16)
-	for {
-		line, tooLong, err := readLine(r)
-		if err != nil && err != io.EOF {
-			return err
-		}
-		if len(bytes.TrimSpace(line)) > 0 || tooLong {
-			var answer any
-			if tooLong {
-				answer = errorAnswer{Error: errorJSON{"input", fmt.Sprintf("request: is longer than %d bytes", maxRequest)}}
-			} else {
-				answer = s.answer(bytes.TrimSpace(line))
-			}
-			if err := writeLine(out, answer); err != nil {
-				return err
-			}
-		}
-		if err == io.EOF {
-			return nil
-		}
-	}
-}
 
 // readLine returns a line, or tooLong after the end of one that is.
 func readLine(r *bufio.Reader) (line []byte, tooLong bool, err error) {
@@ -206,7 +192,7 @@ func writeLine(out io.Writer, answer any) error {
 }
 
 // answer never fails and never panics.
-func (s *server) answer(line []byte) any {
+func (s *server) answer(ctx context.Context, line []byte) any {
 	var head requestHead
 	result, err := func() (result any, err error) {
 		defer func() {
@@ -223,10 +209,18 @@ func (s *server) answer(line []byte) any {
 		if err := checkKeys(line); err != nil {
 			return nil, err
 		}
+		ctx, stop, err := head.limited(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer stop()
 		var names []string
 		for _, o := range ops {
 			if o.name == head.Op {
-				return o.do(s, line)
+				if err := ctx.Err(); err != nil {
+					return nil, err
+				}
+				return o.do(s, ctx, line)
 			}
 			names = append(names, o.name)
 		}
@@ -237,6 +231,9 @@ func (s *server) answer(line []byte) any {
 	}()
 	if err == nil {
 		return resultAnswer{head.ID, result}
+	}
+	if kind, message := head.interruption(err); kind != "" {
+		return errorAnswer{head.ID, errorJSON{kind, message}}
 	}
 	kind := "input"
 	switch {
@@ -253,7 +250,7 @@ func (s *server) answer(line []byte) any {
 // decode reads the request of an operation that has the given keys, written as
 // they are here: encoding/json would take them in any case.
 func decode(line []byte, v any, keys ...string) error {
-	keys = append([]string{"id", "op"}, keys...)
+	keys = append([]string{"id", "op", "timeout"}, keys...)
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(line, &given); err != nil {
 		return requestProblem(err)
@@ -319,14 +316,14 @@ func given(name string, x *float64, r interval) (float64, error) {
 	return *x, nil
 }
 
-func (s *server) version(line []byte) (any, error) {
+func (s *server) version(_ context.Context, line []byte) (any, error) {
 	if err := decode(line, &requestHead{}); err != nil {
 		return nil, err
 	}
 	return readVersion(), nil
 }
 
-func (s *server) epsilon(line []byte) (any, error) {
+func (s *server) epsilon(ctx context.Context, line []byte) (any, error) {
 	var q struct {
 		requestHead
 		Plan      json.RawMessage `json:"plan"`
@@ -340,10 +337,10 @@ func (s *server) epsilon(line []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.ask("epsilon", q.Plan, q.Recursion, at, askEpsilon)
+	return s.ask(ctx, "epsilon", q.Plan, q.Recursion, at, askEpsilon)
 }
 
-func (s *server) delta(line []byte) (any, error) {
+func (s *server) delta(ctx context.Context, line []byte) (any, error) {
 	var q struct {
 		requestHead
 		Plan      json.RawMessage `json:"plan"`
@@ -357,16 +354,16 @@ func (s *server) delta(line []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.ask("delta", q.Plan, q.Recursion, at, askDelta)
+	return s.ask(ctx, "delta", q.Plan, q.Recursion, at, askDelta)
 }
 
-func (s *server) ask(op string, raw json.RawMessage, recursion json.Number, at float64, ask func(*accountant.Accountant, []float64) ([]answer, error)) (any, error) {
-	sv, err := s.served(raw, recursion)
+func (s *server) ask(ctx context.Context, op string, raw json.RawMessage, recursion json.Number, at float64, ask func(context.Context, *accountant.Accountant, []float64) ([]answer, error)) (any, error) {
+	sv, err := s.served(ctx, raw, recursion)
 	if err != nil {
 		return nil, err
 	}
 	return sv.remember(op, at, func() (any, error) {
-		answers, err := ask(sv.acct, []float64{at})
+		answers, err := ask(ctx, sv.acct, []float64{at})
 		if err != nil {
 			return nil, err
 		}
@@ -385,7 +382,7 @@ func withRecursion(runs json.Number, opts []accountant.Option) ([]accountant.Opt
 }
 
 // served returns an accountant that holds the plan of a request, and remembers it.
-func (s *server) served(raw json.RawMessage, recursion json.Number) (*served, error) {
+func (s *server) served(ctx context.Context, raw json.RawMessage, recursion json.Number) (*served, error) {
 	data, err := planOf(raw)
 	if err != nil {
 		return nil, err
@@ -405,7 +402,7 @@ func (s *server) served(raw json.RawMessage, recursion json.Number) (*served, er
 	if err != nil {
 		return nil, err
 	}
-	acct, err := newAccountant(plan, opts)
+	acct, err := newAccountant(ctx, plan, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -416,7 +413,7 @@ func (s *server) served(raw json.RawMessage, recursion json.Number) (*served, er
 	return sv, nil
 }
 
-func (s *server) ledgerCreate(line []byte) (any, error) {
+func (s *server) ledgerCreate(_ context.Context, line []byte) (any, error) {
 	var q struct {
 		requestHead
 		Path      string   `json:"path"`
@@ -447,7 +444,7 @@ func (s *server) ledgerCreate(line []byte) (any, error) {
 	})
 }
 
-func (s *server) ledgerOpen(line []byte) (any, error) {
+func (s *server) ledgerOpen(_ context.Context, line []byte) (any, error) {
 	var q struct {
 		requestHead
 		Path string `json:"path"`
@@ -487,7 +484,7 @@ func (s *server) find(name string) (*ledger.Ledger, error) {
 	return nil, fmt.Errorf("ledger: %s is not open; ledger-create and ledger-open answer with a name", show(name))
 }
 
-func (s *server) ledgerSpend(line []byte) (any, error) {
+func (s *server) ledgerSpend(_ context.Context, line []byte) (any, error) {
 	var q struct {
 		requestHead
 		Ledger string          `json:"ledger"`
@@ -513,7 +510,7 @@ func (s *server) ledgerSpend(line []byte) (any, error) {
 	}{true}, nil
 }
 
-func (s *server) ledgerStatus(line []byte) (any, error) {
+func (s *server) ledgerStatus(_ context.Context, line []byte) (any, error) {
 	var q struct {
 		requestHead
 		Ledger string `json:"ledger"`
@@ -532,7 +529,7 @@ func (s *server) ledgerStatus(line []byte) (any, error) {
 	return statusJSON(st), nil
 }
 
-func (s *server) ledgerCheck(line []byte) (any, error) {
+func (s *server) ledgerCheck(_ context.Context, line []byte) (any, error) {
 	var q struct {
 		requestHead
 		Path string `json:"path"`
@@ -551,7 +548,7 @@ func (s *server) ledgerCheck(line []byte) (any, error) {
 	return statusJSON(st), nil
 }
 
-func (s *server) ledgerClose(line []byte) (any, error) {
+func (s *server) ledgerClose(_ context.Context, line []byte) (any, error) {
 	var q struct {
 		requestHead
 		Ledger string `json:"ledger"`

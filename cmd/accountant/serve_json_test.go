@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -17,7 +18,7 @@ func TestServeNotUTF8(t *testing.T) {
 		"{\"op\": \"\xed\xa0\x80\"}",
 	} {
 		var out bytes.Buffer
-		if err := newServer().serve(strings.NewReader(line), &out); err != nil {
+		if err := newServer().serve(t.Context(), strings.NewReader(line), &out); err != nil {
 			t.Fatal(err)
 		}
 		if !utf8.Valid(out.Bytes()) || !strings.Contains(out.String(), "is not UTF-8") {
@@ -33,7 +34,7 @@ func TestServeKeepsLittle(t *testing.T) {
 	ask := func(format string, args ...any) {
 		t.Helper()
 		line := fmt.Sprintf(format, args...)
-		if a, ok := s.answer([]byte(line)).(errorAnswer); ok {
+		if a, ok := s.answer(t.Context(), []byte(line)).(errorAnswer); ok {
 			t.Fatalf("%s: %+v", line, a)
 		}
 	}
@@ -64,5 +65,48 @@ func TestServeKeepsLittle(t *testing.T) {
 	}
 	if most > maxAnswers || most < maxAnswers/2 {
 		t.Errorf("up to %d bytes kept, want nearly %d", most, maxAnswers)
+	}
+}
+
+// TestServeCancel: a request is cancelled while it is answered, and while it waits;
+// those after it are answered.
+func TestServeCancel(t *testing.T) {
+	const plan = `{"neighbors": "add-remove", "steps": [{"mechanism": {"gaussian": {"noise-multiplier": 4}}, "sampling": {"poisson": {"rate": 0.01}}, "count": 1000}]}`
+	in, w := io.Pipe()
+	var out bytes.Buffer
+	done := make(chan error)
+	go func() { done <- newServer().serve(t.Context(), in, &out) }()
+	for _, line := range []string{
+		`{"id": "long", "op": "curve", "points": 10000, "plan": ` + plan + `}`,
+		`{"id": [2], "op": "curve", "points": 10000, "plan": ` + plan + `}`,
+		`{"id": 3, "op": "version"}`,
+		`{"id": 4, "op": "cancel", "request": "long"}`,
+		`{"id": 5, "op": "cancel", "request": [2]}`,
+		`{"id": 6, "op": "cancel", "request": "nobody"}`,
+	} {
+		if _, err := io.WriteString(w, line+"\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Close()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	want := []string{
+		`{"id":"long","error":{"kind":"cancelled","message":"cancelled"}}`,
+		`{"id":[2],"error":{"kind":"cancelled","message":"cancelled"}}`,
+		`{"id":3,"result":`,
+		`{"id":4,"result":{"request":"long"}}`,
+		`{"id":5,"result":{"request":[2]}}`,
+		`{"id":6,"result":{"request":"nobody"}}`,
+	}
+	if len(lines) != len(want) {
+		t.Fatalf("answers:\n%s", out.String())
+	}
+	for i, line := range lines {
+		if !strings.HasPrefix(line, want[i]) {
+			t.Errorf("got  %s\nwant %s", line, want[i])
+		}
 	}
 }

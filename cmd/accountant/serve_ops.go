@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,7 +34,7 @@ func givenList(name string, xs []float64, r interval) error {
 	return nil
 }
 
-func (s *server) risk(line []byte) (any, error) {
+func (s *server) risk(ctx context.Context, line []byte) (any, error) {
 	var q struct {
 		requestHead
 		Plan   json.RawMessage `json:"plan"`
@@ -51,18 +52,18 @@ func (s *server) risk(line []byte) (any, error) {
 		return nil, err
 	}
 	// An accountant of its own, so that nothing is kept of lists.
-	acct, err := newAccountant(plan, nil)
+	acct, err := newAccountant(ctx, plan, nil)
 	if err != nil {
 		return nil, err
 	}
-	r, err := acct.Risk(q.Rates, q.Priors)
+	r, err := acct.Risk(ctx, q.Rates, q.Priors)
 	if err != nil {
 		return nil, err
 	}
 	return newRiskJSON(acct.Relation(), r), nil
 }
 
-func (s *server) curve(line []byte) (any, error) {
+func (s *server) curve(ctx context.Context, line []byte) (any, error) {
 	var q struct {
 		requestHead
 		Plan     json.RawMessage `json:"plan"`
@@ -101,14 +102,14 @@ func (s *server) curve(line []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	curves, shape, _, err := f.build([]*accountant.Plan{plan}, []string{"plan"}, n, nil)
+	curves, shape, _, err := f.build(ctx, []*accountant.Plan{plan}, []string{"plan"}, n, nil)
 	if err != nil {
 		return nil, asKey(err)
 	}
 	return newCurvesJSON(f.kind, shape, curves), nil
 }
 
-func (s *server) calibrate(line []byte) (any, error) {
+func (s *server) calibrate(ctx context.Context, line []byte) (any, error) {
 	var q struct {
 		requestHead
 		Plan     json.RawMessage `json:"plan"`
@@ -155,14 +156,14 @@ func (s *server) calibrate(line []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := accountant.Calibrate(plan, goal, opts...)
+	c, err := accountant.Calibrate(ctx, plan, goal, opts...)
 	if err != nil {
 		return nil, err
 	}
 	return calibrationJSON(c, goal, plan.Neighbors.String()), nil
 }
 
-func (s *server) compare(line []byte) (any, error) {
+func (s *server) compare(ctx context.Context, line []byte) (any, error) {
 	var q struct {
 		requestHead
 		Plan      json.RawMessage `json:"plan"`
@@ -184,7 +185,7 @@ func (s *server) compare(line []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := plan.Compare(delta, opts...)
+	rows, err := plan.Compare(ctx, delta, opts...)
 	if err != nil {
 		return nil, err
 	}

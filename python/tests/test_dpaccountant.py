@@ -17,7 +17,7 @@ except ImportError:
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
-from dpaccountant import Accountant, AccountantError, BudgetError, InfeasibleError, InputError
+from dpaccountant import Accountant, AccountantError, BudgetError, InfeasibleError, InputError, NoAnswerError
 
 
 def pure(epsilon, count=1):
@@ -235,6 +235,15 @@ class Tests(unittest.TestCase):
         done.set()
         thread.join()
         self.assertEqual(wrong, [])
+
+    def test_timeout(self):
+        plan = "neighbors: add-remove\nsteps: [{mechanism: {gaussian: {noise-multiplier: 1}}, count: 1000000}]"
+        with Accountant(timeout=1e-6) as accountant:
+            with self.assertRaises(NoAnswerError):
+                accountant.risk(plan)
+        with self.assertRaises(NoAnswerError):
+            self.accountant.request("risk", plan=plan, timeout=1e-6)
+        self.assertTrue(self.accountant.version())
 
     def test_answer_of_another_request(self):
         """An answer with another id is refused, and so is everything after it."""
