@@ -391,6 +391,7 @@ func (f *curveFlags) steps(ctx context.Context, curves []planCurve, plans []*acc
 			return pic, fmt.Errorf("%s: %w", curves[i].name, err)
 		}
 		for _, s := range points {
+			s.Interval = fromZero(s.Interval)
 			curves[i].points = append(curves[i].points,
 				curvePoint{float64(s.Runs), accountant.Range{Lower: s.Lower, Estimate: s.Estimate, Upper: s.Upper}, s.Direction, s.Warnings})
 			pic.xMax = max(pic.xMax, float64(s.Runs))

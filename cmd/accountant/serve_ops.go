@@ -56,7 +56,7 @@ func (s *server) risk(ctx context.Context, line []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := acct.Risk(ctx, q.Rates, q.Priors)
+	r, err := askRisk(ctx, acct, q.Rates, q.Priors)
 	if err != nil {
 		return nil, err
 	}
