@@ -74,6 +74,7 @@ type band struct {
 	name            string
 	x, lower, upper []float64
 	proved          []float64 // lower or upper
+	between         joint     // of the proved ends
 	dashes          []vg.Length
 	muted           bool // thin and grey: for comparison
 }
@@ -247,10 +248,10 @@ func (b band) label(pic picture) string {
 
 // draw adds one band, cut off at the ends of the axes.
 func (pic picture) draw(p *plot.Plot, b band, c color.NRGBA) error {
-	put := func(xs, ys []float64) plotter.XYs {
+	put := func(xs, ys []float64, between joint) plotter.XYs {
 		var xy plotter.XYs
-		for i, x := range xs {
-			y := ys[i]
+		for _, corner := range between.line(xs, ys, pic.logY, pic.yMin) {
+			x, y := corner.X, corner.Y
 			if math.Abs(x-pic.xMax) < 1e-9*(pic.xMax-pic.xMin) {
 				x = pic.xMax
 			}
@@ -276,8 +277,18 @@ func (pic picture) draw(p *plot.Plot, b band, c color.NRGBA) error {
 		return xy
 	}
 	if b.lower != nil {
-		ring := put(b.x, b.upper)
-		under := put(b.x, b.lower)
+		// What the other end is between the points is not proved, but where it is that
+		// of a curve that only grows, or only falls.
+		other := straight
+		if b.between == toRight {
+			other = toLeft
+		}
+		up, low := b.between, other
+		if len(b.proved) > 0 && &b.proved[0] == &b.lower[0] {
+			up, low = low, up
+		}
+		ring := put(b.x, b.upper, up)
+		under := put(b.x, b.lower, low)
 		for i := len(under) - 1; i >= 0; i-- {
 			ring = append(ring, under[i])
 		}
@@ -292,7 +303,7 @@ func (pic picture) draw(p *plot.Plot, b band, c color.NRGBA) error {
 			p.Add(area)
 		}
 	}
-	xy := put(b.x, b.proved)
+	xy := put(b.x, b.proved, b.between)
 	shown := xy
 	if len(xy) == 0 {
 		shown = plotter.XYs{{X: pic.xMin, Y: pic.yMin}} // for the legend alone

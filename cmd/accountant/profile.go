@@ -290,7 +290,7 @@ func (f *profileFlags) draw(m profiles.Mechanism, ask func(float64) (profileRow,
 				low = row.attack[d].Lower
 			}
 			b.lower = append(b.lower, low)
-			b.proved = b.upper
+			b.proved, b.between = b.upper, convex
 		}
 	}
 	pic.bands = bands[:]
