@@ -139,7 +139,7 @@ func (j *labelJob) run(ctx context.Context, m *meter) (*labelApplied, error) {
 		if p, err = labelReadPrior(j.prior); err != nil {
 			return nil, err
 		}
-	} else if p, err = j.estimate(a, src, func(read int) { m.at(read, 2*size) }); err != nil {
+	} else if p, err = j.estimate(ctx, a, src, func(read int) { m.at(read, 2*size) }); err != nil {
 		return nil, err
 	}
 	if r, err = labelMethod(ctx, j.method, p, a.Randomizer); err != nil {
@@ -152,7 +152,7 @@ func (j *labelJob) run(ctx context.Context, m *meter) (*labelApplied, error) {
 	counted := a.Rows
 	err = produceFileAtomic(j.out, func(w io.Writer) error {
 		buf := bufio.NewWriterSize(w, 1<<16)
-		if err := pass.rows(buf); err != nil {
+		if err := pass.rows(ctx, buf); err != nil {
 			return err
 		}
 		if j.labels != "" && pass.n != counted {
@@ -176,7 +176,7 @@ func (j *labelJob) run(ctx context.Context, m *meter) (*labelApplied, error) {
 }
 
 // estimate makes the first pass: the noisy histogram.
-func (j *labelJob) estimate(a *labelApplied, src rand.Source, read func(int)) (labeldp.Prior, error) {
+func (j *labelJob) estimate(ctx context.Context, a *labelApplied, src rand.Source, read func(int)) (labeldp.Prior, error) {
 	labels, err := labelSet(j.labels)
 	if err != nil {
 		return labeldp.Prior{}, err
@@ -187,7 +187,7 @@ func (j *labelJob) estimate(a *labelApplied, src rand.Source, read func(int)) (l
 		return labeldp.Prior{}, err
 	}
 	pass := &labelPass{job: j, r: finder, src: src, read: read, counts: make([]int64, len(finder.Labels()))}
-	if err := pass.rows(nil); err != nil {
+	if err := pass.rows(ctx, nil); err != nil {
 		return labeldp.Prior{}, err
 	}
 	a.Rows = pass.n
@@ -268,14 +268,19 @@ type labelPass struct {
 // labelSeen bounds how many spellings of labels are remembered.
 const labelSeen = 1 << 14
 
-func (p *labelPass) rows(w io.Writer) error {
-	path := printable(p.job.in)
+func (p *labelPass) rows(ctx context.Context, w io.Writer) error {
 	f, err := openInput(p.job.in)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	blank := blankLines{r: f}
+	return p.rowsOf(ctx, f, w)
+}
+
+// rowsOf is rows for the contents of the file.
+func (p *labelPass) rowsOf(ctx context.Context, r io.Reader, w io.Writer) error {
+	path := printable(p.job.in)
+	blank := blankLines{r: r}
 	in := csv.NewReader(bufio.NewReaderSize(&blank, 1<<16))
 	in.ReuseRecord = true
 	header, err := in.Read()
@@ -330,6 +335,9 @@ func (p *labelPass) rows(w io.Writer) error {
 		}
 		if p.n%4096 == 0 {
 			p.read(int(in.InputOffset()))
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 		}
 	}
 	if p.n == 0 {
