@@ -23,8 +23,8 @@ import (
 //
 // so that it is known to be one.
 var (
-	numbersFrom = regexp.MustCompile(`<!-- numbers: ([^>]*) -->`)
-	untested    = regexp.MustCompile(`<!-- numbers without a test: ([^>]*) -->`)
+	numbersFrom = regexp.MustCompile(`(?m)^<!-- numbers: ([^>]*) -->`)
+	untested    = regexp.MustCompile(`(?m)^<!-- numbers without a test: ([^>]*) -->`)
 	comment     = regexp.MustCompile(`(?s)<!--.*?-->`)
 	address     = regexp.MustCompile(`\]\([^)]*\)|https?://[^ )]+|arXiv:[0-9.]+|\[arXiv:[^\]]*\]`)
 	// precise is a number with a decimal point; those with four digits or more that
