@@ -1,13 +1,11 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
-	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/ledger"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -196,19 +194,6 @@ func printLedger(cmd *cobra.Command, l *ledger.Ledger, form output) error {
 	})
 }
 
-// parsePlan reads a plan; errors read as those of readPlan.
-func parsePlan(data []byte, name string) (*accountant.Plan, error) {
-	plan, err := accountant.ParsePlan(data)
-	if err != nil {
-		var pe *accountant.PlanError
-		if errors.As(err, &pe) && pe.Line > 0 {
-			return nil, fmt.Errorf("%s:%d: %s", name, pe.Line, pe.Message())
-		}
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return plan, nil
-}
-
 type ledgerJSON struct {
 	Mode      string     `json:"mode"`
 	Neighbors string     `json:"neighbors"`
@@ -265,7 +250,7 @@ func printStatus(w io.Writer, st ledger.Status) {
 	fmt.Fprintf(w, "mode:      %s\n", c.Mode)
 	fmt.Fprintf(w, "entries:   %d, with %d runs of mechanisms\n", st.Entries, st.Runs)
 	if st.Last != "" {
-		fmt.Fprintf(w, "last:      %s\n", st.Last)
+		fmt.Fprintf(w, "last:      %s\n", printable(st.Last))
 	}
 	if c.Mode == ledger.Planned {
 		e := st.Spent.Epsilon

@@ -16,7 +16,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"accountant": main})
+	testscript.Main(m, map[string]func(){"accountant": main, "accountant-write-slowly": writeSlowly})
 }
 
 // TestScripts runs testdata/script/*.txtar against the built command.

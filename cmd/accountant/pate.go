@@ -211,16 +211,16 @@ func flagged(cmd *cobra.Command, err error) error {
 
 // pateRead opens a file for read; errors of its contents start with its name.
 func pateRead(path string, read func(io.Reader) error) error {
-	in, err := os.Open(path)
+	in, err := openInput(path)
 	if err != nil {
-		return pathProblem(path, err)
+		return err
 	}
 	defer in.Close()
 	if err := read(in); err != nil {
 		if pe := (*os.PathError)(nil); errors.As(err, &pe) {
 			return pathProblem(path, err)
 		}
-		return fmt.Errorf("%s: %w", path, err)
+		return fmt.Errorf("%s: %w", printable(path), err)
 	}
 	return nil
 }

@@ -290,7 +290,7 @@ func (f *profileFlags) draw(m profiles.Mechanism, ask func(float64) (profileRow,
 				low = row.attack[d].Lower
 			}
 			b.lower = append(b.lower, low)
-			b.proved = b.upper
+			b.proved, b.between = b.upper, convex
 		}
 	}
 	pic.bands = bands[:]
@@ -335,7 +335,7 @@ func (f *profileFlags) print(w io.Writer, m profiles.Mechanism, names [2]string,
 		fmt.Fprintln(w, "\nThe larger end is proved; the smaller one is what a known attack reaches.")
 	}
 	if f.out != "" {
-		fmt.Fprintf(w, "\nwrote %s\n", f.out)
+		fmt.Fprintf(w, "\nwrote %s\n", printable(f.out))
 	}
 	return nil
 }

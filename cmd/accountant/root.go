@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -180,7 +182,19 @@ func exitCode(cmd *cobra.Command, err error, stderr io.Writer) int {
 	return 2
 }
 
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+// oneLine is text as a message has it: on one line, and without characters that a
+// terminal may act on.
+func oneLine(s string) string {
+	var b strings.Builder
+	for _, r := range strings.Join(strings.Fields(s), " ") {
+		if unicode.IsPrint(r) {
+			b.WriteRune(r)
+		} else {
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		}
+	}
+	return b.String()
+}
 
 // flagError puts the errors of flag parsing into words.
 func flagError(cmd *cobra.Command, err error) error {
