@@ -126,7 +126,7 @@ func checkDiscrete(name string, noiseMultiplier float64, sensitivity int) error 
 }
 
 // DiscreteGaussian returns the exact curve of discrete Gaussian noise with σ =
-// noiseMultiplier × sensitivity on one integer query of that sensitivity. At
+// noiseMultiplier × sensitivity on one whole number with that sensitivity. At
 // orders with integer α·sensitivity it equals the continuous α/(2·noiseMultiplier²);
 // in between it is lower, visibly so only for σ below 1. For a vector of queries use
 // the bound ZCDP(1/(2·noiseMultiplier²)) with the L2 sensitivity.
