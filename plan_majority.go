@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"sync"
@@ -15,7 +16,24 @@ import (
 // not when a plan is read.
 type majority struct {
 	params darrm.Params
-	gamma  func() (darrm.Gamma, error) // of params
+	find   func(ctx context.Context) (darrm.Gamma, error)
+
+	lock  sync.Mutex
+	known darrm.Gamma // what find returned, nil so far
+}
+
+// gamma returns the noise function, found once.
+func (m *majority) gamma(ctx context.Context) (darrm.Gamma, error) {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	if m.known == nil {
+		g, err := m.find(ctx)
+		if err != nil {
+			return nil, err
+		}
+		m.known = g
+	}
+	return m.known, nil
 }
 
 // newMajority returns the majority with the noise function of a name, as the
@@ -28,11 +46,11 @@ func newMajority(p darrm.Params, gamma string) (*majority, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	var find func() (darrm.Gamma, error)
+	var find func(ctx context.Context) (darrm.Gamma, error)
 	switch gamma {
 	case "optimal":
-		find = func() (darrm.Gamma, error) {
-			r, err := darrm.Optimize(p, darrm.Surrogate{Mean: 0.75}, darrm.Options{})
+		find = func(ctx context.Context) (darrm.Gamma, error) {
+			r, err := darrm.Optimize(ctx, p, darrm.Surrogate{Mean: 0.75}, darrm.Options{})
 			if err != nil {
 				return nil, err
 			}
@@ -43,13 +61,13 @@ func newMajority(p darrm.Params, gamma string) (*majority, error) {
 		if gamma == "double" {
 			votes = darrm.DoubleSubsampling
 		}
-		find = func() (darrm.Gamma, error) {
+		find = func(ctx context.Context) (darrm.Gamma, error) {
 			exact, err := votes(p.Mechanisms, int(p.Allowance))
 			return darrm.Float64s(exact), err
 		}
 	case "constant":
-		find = func() (darrm.Gamma, error) {
-			c, _, err := darrm.BestConstant(p)
+		find = func(ctx context.Context) (darrm.Gamma, error) {
+			c, _, err := darrm.BestConstant(ctx, p)
 			if err != nil {
 				return nil, err
 			}
@@ -58,7 +76,7 @@ func newMajority(p darrm.Params, gamma string) (*majority, error) {
 	default:
 		return nil, fmt.Errorf("gamma: %s", nearest.Value(gamma, []string{"optimal", "subsampling", "double", "constant"}))
 	}
-	return &majority{p, sync.OnceValues(find)}, nil
+	return &majority{params: p, find: find}, nil
 }
 
 // Name implements profiles.Base.
@@ -70,13 +88,24 @@ func (m *majority) Pair(profiles.Relation) (profiles.Profile, error) {
 	return nil, fmt.Errorf("majority: has no attained pair, it can only run on the whole data set")
 }
 
+// watched is a mechanism whose profile takes long enough that a context watches
+// over it: the error is that of ctx once that is done.
+type watched interface {
+	mechanism(ctx context.Context, r profiles.Relation) (profiles.Mechanism, error)
+}
+
 // Mechanism implements profiles.Compound. Nothing but the noise function counts,
 // so that what is charged can be less than the allowance.
 func (m *majority) Mechanism(r profiles.Relation) (profiles.Mechanism, error) {
-	g, err := m.gamma()
+	return m.mechanism(context.Background(), r)
+}
+
+// mechanism implements watched.
+func (m *majority) mechanism(ctx context.Context, r profiles.Relation) (profiles.Mechanism, error) {
+	g, err := m.gamma(ctx)
 	if err != nil {
 		return profiles.Mechanism{}, fmt.Errorf("majority: %w", err)
 	}
 	p := m.params
-	return darrm.NewMechanism(r, p.Mechanisms, p.Epsilon, p.Delta, g)
+	return darrm.NewMechanism(ctx, r, p.Mechanisms, p.Epsilon, p.Delta, g)
 }

@@ -1,6 +1,7 @@
 package accountant_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"testing"
@@ -14,7 +15,7 @@ func added(t *testing.T, text string) *accountant.Accountant {
 	t.Helper()
 	p := parse(t, text)
 	acct := accountant.New(p.Neighbors)
-	if err := acct.AddPlan(p); err != nil {
+	if err := acct.AddPlan(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
 	return acct
@@ -28,7 +29,7 @@ func TestMajorityStepByEnumeration(t *testing.T) {
 	for _, delta := range []float64{0, 0.02} {
 		const eps, allowance = 0.4, 1.5
 		p := darrm.Params{Mechanisms: 3, Epsilon: eps, Delta: delta, Allowance: allowance}.WithDefaultDelta()
-		r, err := darrm.Optimize(p, darrm.Surrogate{Mean: 0.75}, darrm.Options{})
+		r, err := darrm.Optimize(context.Background(), p, darrm.Surrogate{Mean: 0.75}, darrm.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +72,7 @@ steps:
 					truth = max(truth, d)
 				}
 			}
-			iv, err := acct.Delta(e)
+			iv, err := acct.Delta(t.Context(), e)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -103,7 +104,7 @@ steps:
 			if err != nil {
 				t.Fatal(err)
 			}
-			iv, err := added(t, text).Epsilon(delta)
+			iv, err := added(t, text).Epsilon(t.Context(), delta)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -150,7 +151,7 @@ func TestMajorityStepIsNotSampled(t *testing.T) {
 	step := p.Steps[0]
 	step.Sampling = rate
 	acct := accountant.New(p.Neighbors)
-	if err := acct.Add(step, 1); err == nil || acct.Runs() != 0 {
+	if err := acct.Add(t.Context(), step, 1); err == nil || acct.Runs() != 0 {
 		t.Errorf("error %v, %d runs", err, acct.Runs())
 	}
 }

@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/dpaccountant/accountant/profiles"
@@ -72,7 +73,7 @@ func selectedRDP(path string, s Step, r profiles.Relation) (rdp.Curve, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := selection.PriceOfBest(law).Curve(candidate, nil)
+	c, err := selection.PriceOfBest(law).Curve(context.Background(), candidate, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%s.selection: %w", path, err)
 	}

@@ -1,10 +1,13 @@
 package darrm
 
-import "testing"
+import (
+	"context"
+	"testing"
+)
 
 func benchmarkOptimize(b *testing.B, p Params, mean float64, free bool) {
 	for b.Loop() {
-		r, err := Optimize(p, Surrogate{mean}, Options{Free: free})
+		r, err := Optimize(context.Background(), p, Surrogate{mean}, Options{Free: free})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -40,7 +43,7 @@ func BenchmarkCertifyMonotone1001Delta(b *testing.B) {
 	p.OutputDelta *= 1.001
 	g := Float64s(exact)
 	for b.Loop() {
-		if c, err := Certify(p, g); err != nil || !c.Certified {
+		if c, err := Certify(context.Background(), p, g); err != nil || !c.Certified {
 			b.Fatal(c, err)
 		}
 	}

@@ -1,6 +1,7 @@
 package darrm
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -36,12 +37,13 @@ type Corner struct {
 // four or eight if not. It does not depend on how g was found.
 //
 // It costs O(K²) for a monotone g and Δ = 0, O(K³) for a monotone g and Δ > 0,
-// and one step for each of C(K+3, 3) or C(K+7, 7) multisets for others.
-func Certify(p Params, g Gamma) (Certificate, error) {
+// and one step for each of C(K+3, 3) or C(K+7, 7) multisets for others. Once
+// ctx is done, the error is that of ctx.
+func Certify(ctx context.Context, p Params, g Gamma) (Certificate, error) {
 	if err := p.checkWith(g); err != nil {
 		return Certificate{}, err
 	}
-	return newChecker(p, g.Monotone()).certify(g), nil
+	return newChecker(ctx, p, g.Monotone()).certify(g)
 }
 
 func (p Params) checkWith(g Gamma) error {
@@ -65,14 +67,15 @@ func (p Params) checkWith(g Gamma) error {
 // corner multiset.
 type checker struct {
 	Params
+	ctx   context.Context
 	table *cornerTable
 	s     float64
 	rel   float64 // relative error of s·P and of P'
 	abs   float64 // and absolute
 }
 
-func newChecker(p Params, monotone bool) *checker {
-	c := &checker{Params: p, table: newCornerTable(p.Mechanisms, p.Epsilon, p.Delta, monotone)}
+func newChecker(ctx context.Context, p Params, monotone bool) *checker {
+	c := &checker{Params: p, ctx: ctx, table: newCornerTable(p.Mechanisms, p.Epsilon, p.Delta, monotone)}
 	c.s = math.Exp(-p.budget())
 	// s has the error of the product mε, of exp and of one more product.
 	c.rel = c.table.tableError() + (3+p.budget())*xmath.U
@@ -88,10 +91,10 @@ type violation struct {
 }
 
 // worst returns the multiset of largest excess, rounded up.
-func (c *checker) worst(g Gamma) violation {
+func (c *checker) worst(g Gamma) (violation, error) {
 	v := violation{excess: math.Inf(-1)}
 	up, down := c.s*(1+c.rel), 1-c.rel
-	c.table.visit(g, func(r *run) {
+	err := c.table.visit(c.ctx, g, func(r *run) {
 		for i, p := range r.P {
 			if e := up*p - down*r.Q[i]; e > v.excess {
 				v.excess, v.counts = e, r.counts(i)
@@ -106,11 +109,14 @@ func (c *checker) worst(g Gamma) violation {
 		e += c.abs + 4*xmath.U*math.Abs(e) - sd*(1-(8+c.budget())*xmath.U)
 	}
 	v.excess = e
-	return v
+	return v, err
 }
 
-func (c *checker) certify(g Gamma) Certificate {
-	w := c.worst(g)
+func (c *checker) certify(g Gamma) (Certificate, error) {
+	w, err := c.worst(g)
+	if err != nil {
+		return Certificate{}, err
+	}
 	out := Certificate{BudgetF: c.BudgetF(), Certified: w.excess <= 0}
 	out.Excess = w.excess / c.s
 	out.MaxF = out.BudgetF + 2*out.Excess
@@ -119,7 +125,7 @@ func (c *checker) certify(g Gamma) Certificate {
 			out.Worst = append(out.Worst, Corner{n, pair[0].p, pair[1].p})
 		}
 	}
-	return out
+	return out, nil
 }
 
 // repair scales g down until it keeps the budget. The condition is linear in
@@ -128,7 +134,11 @@ func (c *checker) certify(g Gamma) Certificate {
 func (c *checker) repair(g Gamma) (Gamma, error) {
 	r := -math.Expm1(-c.budget()) + 2*c.s*c.OutputDelta
 	for try := range 40 {
-		e := c.worst(g).excess
+		w, err := c.worst(g)
+		if err != nil {
+			return nil, err
+		}
+		e := w.excess
 		if e <= 0 {
 			return g, nil
 		}
@@ -144,21 +154,24 @@ func (c *checker) repair(g Gamma) (Gamma, error) {
 }
 
 // A BestConstant is the largest c for which γ ≡ c keeps the budget: R/max f(1),
-// because f is linear in γ. The result is certified.
-func BestConstant(p Params) (float64, Certificate, error) {
+// because f is linear in γ. The result is certified. Once ctx is done, the error is
+// that of ctx.
+func BestConstant(ctx context.Context, p Params) (float64, Certificate, error) {
 	if err := p.Check(); err != nil {
 		return 0, Certificate{}, err
 	}
 	if p.majorityIsPrivate() {
 		g := constant(p.Mechanisms, 1)
-		return 1, p.byTheorem(newChecker(p, true).certify(g)), nil
+		cert, err := newChecker(ctx, p, true).certify(g)
+		return 1, p.byTheorem(cert), err
 	}
-	c := newChecker(p, true)
+	c := newChecker(ctx, p, true)
 	g, err := c.repair(constant(p.Mechanisms, 1))
 	if err != nil {
 		return 0, Certificate{}, err
 	}
-	return g[0], c.certify(g), nil
+	cert, err := c.certify(g)
+	return g[0], cert, err
 }
 
 // majorityIsPrivate reports that the noise-free majority keeps the budget by

@@ -1,6 +1,7 @@
 package darrm
 
 import (
+	"context"
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
@@ -94,8 +95,8 @@ func (t *cornerTable) underflow() float64 {
 // For a monotone g these are the multisets of three corners: Φ is then
 // non-decreasing in every p_i, and only (Δ, 0), (1, 1−Δ) and (a, b) are
 // maximal in p and minimal in p' (docs/darrm.md, Theorem 3). For others all of
-// them. f must not keep the run.
-func (t *cornerTable) visit(g Gamma, f func(*run)) {
+// them. f must not keep the run. Once ctx is done, the visit ends with its error.
+func (t *cornerTable) visit(ctx context.Context, g Gamma, f func(*run)) error {
 	h := make([]float64, t.k+1)
 	for l := range h {
 		// Pr[answer = 1 | l ones]; 1 − γ is exact for γ ≥ ½.
@@ -104,10 +105,11 @@ func (t *cornerTable) visit(g Gamma, f func(*run)) {
 		}
 	}
 	if t.monotone {
-		t.visitThree(h, f)
+		t.visitThree(ctx, h, f)
 	} else {
-		t.visitAll(h, f)
+		t.visitAll(ctx, h, f)
 	}
+	return ctx.Err()
 }
 
 // toss averages in place: v[j] becomes the value when one more coin is tossed.
@@ -118,7 +120,7 @@ func toss(v []float64, c coin) []float64 {
 	return v[:len(v)-1]
 }
 
-func (t *cornerTable) visitThree(h []float64, f func(*run)) {
+func (t *cornerTable) visitThree(ctx context.Context, h []float64, f func(*run)) {
 	k := t.k
 	low, high := cornerD0, corner11mD
 	if t.delta == 0 {
@@ -133,6 +135,9 @@ func (t *cornerTable) visitThree(h []float64, f func(*run)) {
 	v, w := append([]float64(nil), h...), append([]float64(nil), h...)
 	buf := make([]float64, k+1)
 	for i := 0; i <= k; i++ {
+		if ctx.Err() != nil {
+			return
+		}
 		if t.delta == 0 && i > 0 {
 			// A coin that always shows 0 leaves the values and drops the last; one
 			// that always shows 1 drops the first.
@@ -180,7 +185,7 @@ func (t *cornerTable) visitThree(h []float64, f func(*run)) {
 	}
 }
 
-func (t *cornerTable) visitAll(h []float64, f func(*run)) {
+func (t *cornerTable) visitAll(ctx context.Context, h []float64, f func(*run)) {
 	k := t.k
 	// value(c) is the vector over j of the average of h(j + ones among the coins),
 	// c = (coins Δ, 1−Δ, a, b); j ones and the rest zeros complete the K votes.
@@ -217,6 +222,9 @@ func (t *cornerTable) visitAll(h []float64, f func(*run)) {
 	r := run{from: corner00, to: corner11}
 	for ab := 0; ab <= k; ab++ {
 		for ba := 0; ab+ba <= k; ba++ {
+			if ctx.Err() != nil {
+				return
+			}
 			rest := k - ab - ba
 			m := min(rest, most)
 			for d0 := 0; d0 <= m; d0++ {

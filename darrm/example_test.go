@@ -1,6 +1,7 @@
 package darrm_test
 
 import (
+	"context"
 	"crypto/rand"
 	"fmt"
 	"math"
@@ -13,7 +14,7 @@ import (
 // Eleven mechanisms of ε = 0.1 may answer together for three times that.
 func ExampleOptimize() {
 	p := darrm.Params{Mechanisms: 11, Epsilon: 0.1, Allowance: 3}
-	r, err := darrm.Optimize(p, darrm.Surrogate{Mean: 0.75}, darrm.Options{})
+	r, err := darrm.Optimize(context.Background(), p, darrm.Surrogate{Mean: 0.75}, darrm.Options{})
 	if err != nil {
 		panic(err)
 	}
@@ -27,7 +28,7 @@ func ExampleOptimize() {
 func ExampleCertify() {
 	// Is the noise-free majority of five mechanisms 2ε-DP?
 	g, _ := darrm.Constant(5, 1)
-	c, err := darrm.Certify(darrm.Params{Mechanisms: 5, Epsilon: 0.1, Allowance: 2}, g)
+	c, err := darrm.Certify(context.Background(), darrm.Params{Mechanisms: 5, Epsilon: 0.1, Allowance: 2}, g)
 	if err != nil {
 		panic(err)
 	}
@@ -46,7 +47,7 @@ func ExampleDoubleSubsampling() {
 
 func ExamplePrivacyProfile() {
 	g, _ := darrm.Constant(5, 1)
-	p, err := darrm.PrivacyProfile(5, 0.1, 0, g)
+	p, err := darrm.PrivacyProfile(context.Background(), 5, 0.1, 0, g)
 	if err != nil {
 		panic(err)
 	}
@@ -89,12 +90,12 @@ func ExampleFloat64s() {
 // Randomized response on the majority: one γ for every count of votes.
 func ExampleConstant() {
 	p := darrm.Params{Mechanisms: 11, Epsilon: 0.1, Allowance: 3}
-	best, cert, err := darrm.BestConstant(p)
+	best, cert, err := darrm.BestConstant(context.Background(), p)
 	if err != nil {
 		panic(err)
 	}
 	g, _ := darrm.Constant(11, best)
-	again, _ := darrm.Certify(p, g)
+	again, _ := darrm.Certify(context.Background(), p, g)
 	fmt.Printf("γ = %.4f, certified %v, %v\n", best, cert.Certified, again.Certified)
 	// Output: γ = 0.8720, certified true, true
 }
@@ -102,7 +103,7 @@ func ExampleConstant() {
 // The paper's constant is sound, and much smaller.
 func ExampleBestConstant() {
 	p := darrm.Params{Mechanisms: 11, Epsilon: 0.1, Allowance: 1}
-	best, _, err := darrm.BestConstant(p)
+	best, _, err := darrm.BestConstant(context.Background(), p)
 	if err != nil {
 		panic(err)
 	}
@@ -121,7 +122,7 @@ func ExampleRRConstant() {
 // A hundred answers, composed with whatever else ran.
 func ExampleNewMechanism() {
 	exact, _ := darrm.DoubleSubsampling(11, 3)
-	m, err := darrm.NewMechanism(profiles.AddRemove, 11, 0.1, 0, darrm.Float64s(exact))
+	m, err := darrm.NewMechanism(context.Background(), profiles.AddRemove, 11, 0.1, 0, darrm.Float64s(exact))
 	if err != nil {
 		panic(err)
 	}
@@ -129,7 +130,7 @@ func ExampleNewMechanism() {
 	if err := acct.AddMechanism(m, 100); err != nil {
 		panic(err)
 	}
-	iv, err := acct.Epsilon(1e-5)
+	iv, err := acct.Epsilon(context.Background(), 1e-5)
 	fmt.Printf("ε ≤ %.2f, theory gap: %v, %v\n", iv.Upper, iv.Gap != nil, err)
 	// Output: ε ≤ 9.57, theory gap: true, <nil>
 }

@@ -1,6 +1,7 @@
 package darrm
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"testing"
@@ -36,7 +37,7 @@ func TestGoldenMajority(t *testing.T) {
 		{11, 5, 0.652705540419421327, 5, 6, 0.00199213485964659},
 	} {
 		name := fmt.Sprintf("K=%d m=%g", c.k, c.m)
-		cert, err := Certify(pure(c.k, 0.1, c.m), constant(c.k, 1))
+		cert, err := Certify(context.Background(), pure(c.k, 0.1, c.m), constant(c.k, 1))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +53,7 @@ func TestGoldenMajority(t *testing.T) {
 			return v
 		}
 		near(t, name+" f at its multiset", side(0)-math.Exp(c.m*0.1)*side(1), c.f, 1e-13)
-		p, err := PrivacyProfile(c.k, 0.1, 0, constant(c.k, 1))
+		p, err := PrivacyProfile(context.Background(), c.k, 0.1, 0, constant(c.k, 1))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +63,7 @@ func TestGoldenMajority(t *testing.T) {
 		}
 	}
 	for k, want := range map[int]float64{3: 0.07487521840081566, 5: 0.09351620965653224, 7: 0.1090115982719353, 11: 0.1346780065607815} {
-		p, _ := PrivacyProfile(k, 0.1, 0, constant(k, 1))
+		p, _ := PrivacyProfile(context.Background(), k, 0.1, 0, constant(k, 1))
 		near(t, fmt.Sprintf("K=%d δ(0)", k), deltaOf(t, p, 0), want, 1e-13)
 		if top, bound := p.Support().Max, float64(half(k))*0.1; top < bound-1e-15 || top > bound+1e-12 {
 			t.Errorf("K=%d: the largest loss is %v, want (K+1)/2·ε = %v", k, top, bound)
@@ -76,7 +77,7 @@ func TestGoldenMajority(t *testing.T) {
 			g := constant(k, 1)
 			h := &hull{points: []point{{}}}
 			ct := newCornerTable(k, 0.1, 1e-5, monotone)
-			ct.visit(g, func(r *run) {
+			ct.visit(context.Background(), g, func(r *run) {
 				for i, p := range r.P {
 					if p > r.Q[i] && p+r.Q[i] <= 1+1e-13 {
 						h.add(p, r.Q[i])
@@ -122,7 +123,7 @@ func TestGoldenSubsamplingDelta(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := PrivacyProfile(c.k, c.eps, c.delta, Float64s(exact))
+			p, err := PrivacyProfile(context.Background(), c.k, c.eps, c.delta, Float64s(exact))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -158,7 +159,7 @@ func TestGoldenConstants(t *testing.T) {
 		near(t, name+" tanh form", v, math.Tanh(float64(c.m)*0.05)/math.Tanh(float64(c.k)*0.05), 1e-14)
 		v, _ = RRConstant(0.1, float64(c.m), float64(half(c.k)), 0, 0)
 		near(t, name+" τ=(K+1)/2", v, c.half, 1e-14)
-		v, cert, err := BestConstant(pure(c.k, 0.1, float64(c.m)))
+		v, cert, err := BestConstant(context.Background(), pure(c.k, 0.1, float64(c.m)))
 		if err != nil || !cert.Certified {
 			t.Errorf("%s: best constant: %v %v", name, cert, err)
 		}
@@ -187,7 +188,7 @@ func TestGoldenErrors(t *testing.T) {
 			mean float64
 			free bool
 		}{{0.75, true}, {0.75, false}, {0.85, true}} {
-			r, err := Optimize(pure(11, 0.1, float64(m)), Surrogate{c.mean}, Options{Free: c.free})
+			r, err := Optimize(context.Background(), pure(11, 0.1, float64(m)), Surrogate{c.mean}, Options{Free: c.free})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -240,7 +241,7 @@ func TestGoldenLarge(t *testing.T) {
 			if free && c.m > 20 {
 				continue // as the monotone one, and slower
 			}
-			r, err := Optimize(pure(101, 0.1, c.m), Surrogate{0.75}, Options{Free: free})
+			r, err := Optimize(context.Background(), pure(101, 0.1, c.m), Surrogate{0.75}, Options{Free: free})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -257,7 +258,7 @@ func TestGoldenLarge(t *testing.T) {
 		}
 	}
 	for _, m := range []float64{60, 80} {
-		r, err := Optimize(pure(101, 0.1, m), Surrogate{0.75}, Options{})
+		r, err := Optimize(context.Background(), pure(101, 0.1, m), Surrogate{0.75}, Options{})
 		if err != nil || r.Gamma[51] != 1 || !r.Certificate.Certified {
 			t.Errorf("m=%g: γ(51) = %v, want 1 (%v)", m, r.Gamma[51], err)
 		}
@@ -297,7 +298,7 @@ func TestGoldenTable3(t *testing.T) {
 		near(t, "constant", v, c.constant, 1e-11)
 		p := Params{Mechanisms: k, Epsilon: eps, Delta: delta, Allowance: out / eps, OutputDelta: outDelta}
 		near(t, "R", p.BudgetF(), c.r, 1e-9)
-		r, err := Optimize(p, Surrogate{0.75}, Options{})
+		r, err := Optimize(context.Background(), p, Surrogate{0.75}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package darrm
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/big"
@@ -102,14 +103,14 @@ func TestGoldenRows(t *testing.T) {
 		{approx(5, 0.1, 2, 1e-5), multiset(cornerD0, 2), [3]float64{0.055080371810829751, 0.124347206832984925, 0.0695439705074091585}, 0.221442757960169834},
 		{approx(5, 0.1, 2, 1e-5), multiset(corner11mD, 2), [3]float64{-0.0547905494805110744, -0.0412885251884356231, 0.0137791586724590669}, 0.221442757960169834},
 	} {
-		pr := newProgram(c.p, true)
+		pr := newProgram(context.Background(), c.p, true)
 		for j, v := range pr.row(c.c) {
 			near(t, fmt.Sprintf("A[%d]", j), v/pr.s, c.want[j], 1e-15)
 		}
 		near(t, "R", c.p.BudgetF(), c.r, 1e-15)
 		near(t, "R", pr.rowBudget()/pr.s, c.r, 1e-15)
 	}
-	pr := newProgram(pure(5, 0.1, 2), true)
+	pr := newProgram(context.Background(), pure(5, 0.1, 2), true)
 	alpha := []float64{0.107185963092455984, 0.355376427707136186, 0.392751692871539717, 0.144685916328868113, 0, 0}
 	for l, v := range poissonBinomial(pr.table.votes(multiset(corner00, 2), 0)) {
 		near(t, "α", v, alpha[l], 1e-15)
@@ -237,7 +238,7 @@ func TestGoldenOptima(t *testing.T) {
 				for i, mean := range table.mean {
 					name := fmt.Sprintf("%s K=%d m=%g free=%v mean=%g", table.name, c.k, c.m, free, mean)
 					p := approx(c.k, table.eps, c.m, table.delta)
-					r, err := Optimize(p, Surrogate{mean}, Options{Free: free})
+					r, err := Optimize(context.Background(), p, Surrogate{mean}, Options{Free: free})
 					if err != nil {
 						t.Errorf("%s: %v", name, err)
 						continue
@@ -261,7 +262,7 @@ func TestGoldenOptima(t *testing.T) {
 	p := pure(5, 0.1, 2)
 	var c counts
 	c[corner00], c[cornerAB] = 2, 3
-	pr := newProgram(p, true)
+	pr := newProgram(context.Background(), p, true)
 	a, r := pr.row(c), pr.rowBudget()
 	near(t, "full γ(4)", (r-a[0]-a[2])/a[1], 0.778516670977768504, 1e-14)
 	near(t, "mono γ(3)", (r-a[2])/(a[0]+a[1]), 0.846508352921757671, 1e-14)

@@ -1,6 +1,7 @@
 package darrm
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
@@ -23,7 +24,7 @@ func TestGonumAgrees(t *testing.T) {
 				if !mono && c.shape == "mono" || mono && c.shape == "full" {
 					continue
 				}
-				pr := newProgram(approx(c.k, table.eps, c.m, table.delta), mono)
+				pr := newProgram(context.Background(), approx(c.k, table.eps, c.m, table.delta), mono)
 				weights, _ := Surrogate{table.mean}.weights(c.k)
 				x, err := pr.maximise(weights, &Result{}, Options{})
 				if err != nil {

@@ -2,6 +2,7 @@ package darrm
 
 import (
 	"container/heap"
+	"context"
 	"fmt"
 
 	"github.com/dpaccountant/accountant/internal/lp"
@@ -33,8 +34,9 @@ type Result struct {
 // keep the budget for every family of independent (ε, Δ)-DP mechanisms, and
 // among the monotone ones unless Options say otherwise. It is certified: the
 // optimum of the linear program of Section 5 of the paper, scaled down by the
-// rounding error that the certificate charges.
-func Optimize(p Params, o Objective, opt Options) (*Result, error) {
+// rounding error that the certificate charges. Once ctx is done, the error is that
+// of ctx.
+func Optimize(ctx context.Context, p Params, o Objective, opt Options) (*Result, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
@@ -43,7 +45,10 @@ func Optimize(p Params, o Objective, opt Options) (*Result, error) {
 	}
 	r := &Result{Gamma: constant(p.Mechanisms, 1)}
 	// The noise-free majority, if the budget allows it, is best.
-	r.Certificate = newChecker(p, true).certify(r.Gamma)
+	var err error
+	if r.Certificate, err = newChecker(ctx, p, true).certify(r.Gamma); err != nil {
+		return nil, err
+	}
 	if p.majorityIsPrivate() {
 		r.Certificate = p.byTheorem(r.Certificate)
 	}
@@ -53,11 +58,10 @@ func Optimize(p Params, o Objective, opt Options) (*Result, error) {
 				return nil, err
 			}
 		}
-		if err := r.solve(newProgram(p, !opt.Free), o, opt); err != nil {
+		if err := r.solve(newProgram(ctx, p, !opt.Free), o, opt); err != nil {
 			return nil, err
 		}
 	}
-	var err error
 	if t, ok := o.(TrueError); ok {
 		r.Value, err = t.Average(r.Gamma)
 		r.Value, r.Best = 1-r.Value, 1
@@ -85,11 +89,16 @@ func (r *Result) solve(pr *program, o Objective, opt Options) error {
 	if err != nil {
 		return err
 	}
-	pr.push(g)
+	if err := pr.push(g); err != nil {
+		return err
+	}
 	if g, err = pr.repair(g); err != nil {
 		return err
 	}
-	r.Gamma, r.Certificate = g, pr.certify(g)
+	if r.Certificate, err = pr.certify(g); err != nil {
+		return err
+	}
+	r.Gamma = g
 	if !r.Certificate.Certified {
 		return fmt.Errorf("epsilon: the optimum for %v could not be certified", pr.Epsilon)
 	}
@@ -106,8 +115,8 @@ type program struct {
 	known map[counts]bool
 }
 
-func newProgram(p Params, monotone bool) *program {
-	return &program{checker: newChecker(p, monotone), n: half(p.Mechanisms), known: map[counts]bool{}}
+func newProgram(ctx context.Context, p Params, monotone bool) *program {
+	return &program{checker: newChecker(ctx, p, monotone), n: half(p.Mechanisms), known: map[counts]bool{}}
 }
 
 // solver returns the program of maximising c·x without corner rows. Entries of
@@ -176,7 +185,7 @@ func (pr *program) maximise(c []float64, r *Result, opt Options) ([]float64, err
 		return nil, err
 	}
 	for {
-		v, _, err := s.Maximize()
+		v, _, err := s.Maximize(pr.ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -200,7 +209,10 @@ func (pr *program) separate(x []float64, s *lp.Solver, extra int, r *Result, opt
 	// The solver is exact to lp's 1e-13 in rows whose right side is s·R ≥ 1 − s;
 	// what remains is left to repair. rel is the error of both sides.
 	tol := 4*pr.rel + 1e-13
-	vs := pr.violations(g, tol)
+	vs, err := pr.violations(g, tol)
+	if err != nil {
+		return false, err
+	}
 	r.Rounds++
 	excess := 0.0
 	if len(vs) > 0 {
@@ -243,11 +255,11 @@ func (pr *program) row(c counts) []float64 {
 
 // violations returns the multisets of largest excess above tol, one at most
 // from each run, the largest first.
-func (pr *program) violations(g Gamma, tol float64) []violation {
+func (pr *program) violations(g Gamma, tol float64) ([]violation, error) {
 	sd := pr.s * pr.OutputDelta
 	var h violationHeap
 	least := sd + tol
-	pr.table.visit(g, func(r *run) {
+	err := pr.table.visit(pr.ctx, g, func(r *run) {
 		best, at := least, -1
 		for i, p := range r.P {
 			if e := pr.s*p - r.Q[i]; e > best {
@@ -267,7 +279,7 @@ func (pr *program) violations(g Gamma, tol float64) []violation {
 	for i := len(h) - 1; i >= 0; i-- {
 		out[i] = heap.Pop(&h).(violation)
 	}
-	return out
+	return out, err
 }
 
 type violationHeap []violation
@@ -286,7 +298,7 @@ func (h *violationHeap) Pop() any {
 // value that the others leave it: where the objective is all but indifferent
 // (its weights span a dozen orders of magnitude) the vertex may be at the wrong
 // end of an edge.
-func (pr *program) push(g Gamma) {
+func (pr *program) push(g Gamma) error {
 	for end := pr.n; end > 0; {
 		start, top := end-1, 1.0
 		if pr.table.monotone {
@@ -297,13 +309,16 @@ func (pr *program) push(g Gamma) {
 				top = g[pr.n+end]
 			}
 		}
-		pr.pushLevel(g, start, end, top)
+		if err := pr.pushLevel(g, start, end, top); err != nil {
+			return err
+		}
 		end = start
 	}
+	return nil
 }
 
 // pushLevel raises γ(n+start..n+end−1), which are equal, to at most top.
-func (pr *program) pushLevel(g Gamma, start, end int, top float64) {
+func (pr *program) pushLevel(g Gamma, start, end int, top float64) error {
 	old := g[pr.n+start]
 	set := func(v float64) {
 		for j := start; j < end; j++ {
@@ -314,9 +329,12 @@ func (pr *program) pushLevel(g Gamma, start, end int, top float64) {
 	// on the line of the worst multiset at each point.
 	for v := top; v > old; {
 		set(v)
-		w := pr.worst(g)
+		w, err := pr.worst(g)
+		if err != nil {
+			return err
+		}
 		if w.excess <= 0 {
-			return
+			return nil
 		}
 		slope := 0.0
 		for _, a := range pr.row(w.counts)[start:end] {
@@ -328,4 +346,5 @@ func (pr *program) pushLevel(g Gamma, start, end int, top float64) {
 		v = min(v-2*w.excess/slope, v*(1-0x1p-50))
 	}
 	set(old)
+	return nil
 }

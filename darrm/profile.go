@@ -1,6 +1,7 @@
 package darrm
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -21,9 +22,10 @@ import (
 // As a function of e^{ε'} the maximum is the upper envelope of finitely many
 // lines, so that the pair is discrete: its trade-off curve is the concave hull
 // of the points (P', P) of the corner multisets. The family is closed under the
-// exchange of the two data sets and so is the pair: it is its own reverse.
-func PrivacyProfile(mechanisms int, epsilon, delta float64, g Gamma) (*profiles.Discrete, error) {
-	h, err := newHull(mechanisms, epsilon, delta, g)
+// exchange of the two data sets and so is the pair: it is its own reverse. Once
+// ctx is done, the error is that of ctx.
+func PrivacyProfile(ctx context.Context, mechanisms int, epsilon, delta float64, g Gamma) (*profiles.Discrete, error) {
+	h, err := newHull(ctx, mechanisms, epsilon, delta, g)
 	if err != nil {
 		return nil, err
 	}
@@ -34,8 +36,9 @@ func PrivacyProfile(mechanisms int, epsilon, delta float64, g Gamma) (*profiles.
 // relation for which the K mechanisms are (ε, Δ)-DP. Both directions have the
 // profile of PrivacyProfile as Upper; Lower is that of the one family among its
 // vertices which is told apart best in the long run (largest Hellinger distance).
-func NewMechanism(r profiles.Relation, mechanisms int, epsilon, delta float64, g Gamma) (profiles.Mechanism, error) {
-	h, err := newHull(mechanisms, epsilon, delta, g)
+// Once ctx is done, the error is that of ctx.
+func NewMechanism(ctx context.Context, r profiles.Relation, mechanisms int, epsilon, delta float64, g Gamma) (profiles.Mechanism, error) {
+	h, err := newHull(ctx, mechanisms, epsilon, delta, g)
 	if err != nil {
 		return profiles.Mechanism{}, err
 	}
@@ -59,7 +62,7 @@ func NewMechanism(r profiles.Relation, mechanisms int, epsilon, delta float64, g
 // It holds when a record's shard does not depend on the other records, and for
 // whichever relation the mechanisms have their guarantee for.
 func DisjointShards(r profiles.Relation, epsilon, delta float64) (profiles.Mechanism, error) {
-	m, err := NewMechanism(r, 1, epsilon, delta, constant(1, 1))
+	m, err := NewMechanism(context.Background(), r, 1, epsilon, delta, constant(1, 1))
 	if err != nil {
 		return profiles.Mechanism{}, err
 	}
@@ -84,7 +87,7 @@ type hull struct {
 
 const hullBatch = 1 << 16
 
-func newHull(k int, epsilon, delta float64, g Gamma) (*hull, error) {
+func newHull(ctx context.Context, k int, epsilon, delta float64, g Gamma) (*hull, error) {
 	p := Params{Mechanisms: k, Epsilon: epsilon, Delta: delta, Allowance: 1, OutputDelta: delta}
 	if err := p.checkWith(g); err != nil {
 		return nil, err
@@ -94,13 +97,16 @@ func newHull(k int, epsilon, delta float64, g Gamma) (*hull, error) {
 	if delta > 0 {
 		h.points = append(h.points, point{y: 2 * smallest})
 	}
-	t.visit(g, func(r *run) {
+	err := t.visit(ctx, g, func(r *run) {
 		for i, p := range r.P {
 			if q := r.Q[i]; p > q && p+q <= 1+4*h.rel {
 				h.add(p, q)
 			}
 		}
 	})
+	if err != nil {
+		return nil, err
+	}
 	h.merge()
 	return h, nil
 }

@@ -2,6 +2,7 @@ package darrm
 
 import (
 	"bytes"
+	"context"
 	"math"
 	"math/big"
 	"math/bits"
@@ -210,8 +211,8 @@ func TestProperty5CornersDecide(t *testing.T) {
 		p := Params{Mechanisms: c.k, Epsilon: c.eps, Delta: c.delta, Allowance: 1.3, OutputDelta: c.delta}
 		for range 10 {
 			g := randomGamma(rng, c.k, false)
-			ch := newChecker(p, false)
-			got := ch.certify(g).MaxF
+			ch := newChecker(context.Background(), p, false)
+			got := certificate(ch, g).MaxF
 			value := func(a, b []float64) float64 {
 				x, _ := PoissonBinomial(a)
 				y, _ := PoissonBinomial(b)
@@ -253,7 +254,7 @@ func TestProperty6CostOfSubsampling(t *testing.T) {
 				budget := float64((m + 1) / 2)
 				at := func(a float64) Certificate {
 					p := pure(k, eps, a)
-					return newChecker(p, true).certify(g)
+					return certificate(newChecker(context.Background(), p, true), g)
 				}
 				c := at(budget)
 				near(t, "max f", c.MaxF, math.Expm1(budget*eps), 1e-12)
@@ -266,7 +267,7 @@ func TestProperty6CostOfSubsampling(t *testing.T) {
 			for _, eps := range []float64{0.1, 1} {
 				for m := 1; m <= half(k); m++ {
 					exact, _ := DoubleSubsampling(k, m)
-					p, err := PrivacyProfile(k, eps, delta, Float64s(exact))
+					p, err := PrivacyProfile(context.Background(), k, eps, delta, Float64s(exact))
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -293,7 +294,7 @@ func TestProperty7ThreeCorners(t *testing.T) {
 		}
 		for _, monotone := range []bool{true, false} {
 			g := randomGamma(rng, k, monotone)
-			three, all := newChecker(p, true).certify(g).MaxF, newChecker(p, false).certify(g).MaxF
+			three, all := certificate(newChecker(context.Background(), p, true), g).MaxF, certificate(newChecker(context.Background(), p, false), g).MaxF
 			if monotone {
 				near(t, "three corners", three, all, 1e-12)
 			} else if three > all+1e-12 {
@@ -379,7 +380,7 @@ func TestProperty10And11Optimum(t *testing.T) {
 				p := approx(k, 0.2, float64(m), delta)
 				value := [2]float64{}
 				for i, free := range []bool{false, true} {
-					r, err := Optimize(p, Surrogate{0.75}, Options{Free: free})
+					r, err := Optimize(context.Background(), p, Surrogate{0.75}, Options{Free: free})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -399,17 +400,17 @@ func TestProperty10And11Optimum(t *testing.T) {
 					}
 					more := p
 					more.OutputDelta += 0.01
-					if r, err := Optimize(more, Surrogate{0.75}, Options{Free: free}); err != nil || r.Value < value[i]-1e-11 {
+					if r, err := Optimize(context.Background(), more, Surrogate{0.75}, Options{Free: free}); err != nil || r.Value < value[i]-1e-11 {
 						t.Errorf("%+v: V falls with δ (%v)", p, err)
 					}
 					// One tight constraint over all of γ: a smaller R is violated.
 					less := p
 					less.Allowance *= 1 - 1e-6
-					if c := newChecker(less, r.Gamma.Monotone()).certify(r.Gamma); delta == 0 && c.Certified {
+					if c := certificate(newChecker(context.Background(), less, r.Gamma.Monotone()), r.Gamma); delta == 0 && c.Certified {
 						t.Errorf("%+v: the certificate also passes at 1−1e-6 of the budget", p)
 					}
 					if up := scaleUp(r.Gamma, 1+1e-6); up != nil {
-						if c := newChecker(p, up.Monotone()).certify(up); c.Certified {
+						if c := certificate(newChecker(context.Background(), p, up.Monotone()), up); c.Certified {
 							t.Errorf("%+v: the certificate passes after γ·(1+1e-6)", p)
 						}
 					}
@@ -497,7 +498,7 @@ func TestProfileIsTheWorstCase(t *testing.T) {
 		for _, monotone := range []bool{true, false} {
 			const k, eps = 3, 0.4
 			g := randomGamma(rng, k, monotone)
-			p, err := PrivacyProfile(k, eps, delta, g)
+			p, err := PrivacyProfile(context.Background(), k, eps, delta, g)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -520,7 +521,7 @@ func TestProfileIsTheWorstCase(t *testing.T) {
 					t.Errorf("reverse, Δ=%g: δ(%g) = %.16g, want %.16g", delta, e, got, want)
 				}
 			}
-			m, err := NewMechanism(profiles.Substitute, k, eps, delta, g)
+			m, err := NewMechanism(context.Background(), profiles.Substitute, k, eps, delta, g)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -543,17 +544,17 @@ func TestProfileOfManyMechanisms(t *testing.T) {
 		{approx(101, 0.05, 10, 1e-6), false}, {approx(201, 0.05, 10, 1e-6), false}, {pure(401, 0.02, 10), false},
 		{pure(101, 3, 5), false}, {approx(15, 0.1, 3, 1e-5), true}, {pure(51, 0.1, 5), true}, {approx(101, 0.1, 3, 1e-20), false},
 	} {
-		r, err := Optimize(c.p, Surrogate{0.6}, Options{Free: c.free})
+		r, err := Optimize(context.Background(), c.p, Surrogate{0.6}, Options{Free: c.free})
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := PrivacyProfile(c.p.Mechanisms, c.p.Epsilon, c.p.Delta, r.Gamma)
+		p, err := PrivacyProfile(context.Background(), c.p.Mechanisms, c.p.Epsilon, c.p.Delta, r.Gamma)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, eps := range []float64{0, 0.3 * c.p.budget(), c.p.budget(), 1.5 * c.p.budget(), 4 * c.p.budget()} {
 			want := 0.0
-			newCornerTable(c.p.Mechanisms, c.p.Epsilon, c.p.Delta, r.Gamma.Monotone()).visit(r.Gamma, func(r *run) {
+			newCornerTable(c.p.Mechanisms, c.p.Epsilon, c.p.Delta, r.Gamma.Monotone()).visit(context.Background(), r.Gamma, func(r *run) {
 				for i, v := range r.P {
 					want = max(want, v-math.Exp(eps)*r.Q[i])
 				}
@@ -597,12 +598,12 @@ func TestBadParams(t *testing.T) {
 	} {
 		p := ok
 		change(&p)
-		if _, err := Optimize(p, Surrogate{0.75}, Options{}); err == nil {
+		if _, err := Optimize(context.Background(), p, Surrogate{0.75}, Options{}); err == nil {
 			t.Errorf("case %d: %+v has no error", i, p)
 		}
 	}
 	for _, o := range []Objective{Surrogate{nan}, Surrogate{0.5}, FewestDisagreements{2}, TrueError{Low: 1, High: 0, Samples: 1}, TrueError{High: 1}} {
-		if _, err := Optimize(ok, o, Options{}); err == nil {
+		if _, err := Optimize(context.Background(), ok, o, Options{}); err == nil {
 			t.Errorf("%+v has no error", o)
 		}
 	}
@@ -611,7 +612,7 @@ func TestBadParams(t *testing.T) {
 			t.Errorf("%v is accepted", g)
 		}
 	}
-	if _, err := Optimize(Params{Mechanisms: 101, Epsilon: 0.1, Delta: 1e-5, Allowance: 2, OutputDelta: 1e-4}, Surrogate{0.75}, Options{Free: true}); err == nil {
+	if _, err := Optimize(context.Background(), Params{Mechanisms: 101, Epsilon: 0.1, Delta: 1e-5, Allowance: 2, OutputDelta: 1e-4}, Surrogate{0.75}, Options{Free: true}); err == nil {
 		t.Error("K = 101 with Δ > 0 and free γ has no error")
 	}
 }
@@ -629,7 +630,7 @@ func TestTrueErrorOptimum(t *testing.T) {
 		{7, 3, 0.0036, []float64{1, 1, 1, 0.51228}, true},
 		{11, 3, 0.0155, []float64{1, 1, 1, 0.51228}, true},
 	} {
-		r, err := Optimize(pure(c.k, 0.1, c.m), TrueError{Low: 0, High: 1, Samples: 4000, Seed: 1}, Options{Free: c.free})
+		r, err := Optimize(context.Background(), pure(c.k, 0.1, c.m), TrueError{Low: 0, High: 1, Samples: 4000, Seed: 1}, Options{Free: c.free})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -664,7 +665,7 @@ func TestProfileRandom(t *testing.T) {
 				}
 			}
 		}
-		p, err := PrivacyProfile(k, eps, delta, g)
+		p, err := PrivacyProfile(context.Background(), k, eps, delta, g)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -672,7 +673,7 @@ func TestProfileRandom(t *testing.T) {
 		for range 3 {
 			e := (1.2*rng.Float64() - 0.1) * eps * float64(half(k))
 			want := max(0, -math.Expm1(e))
-			ct.visit(g, func(r *run) {
+			ct.visit(context.Background(), g, func(r *run) {
 				for i, v := range r.P {
 					want = max(want, v-math.Exp(e)*r.Q[i])
 				}
@@ -687,4 +688,12 @@ func TestProfileRandom(t *testing.T) {
 	if tested == 0 {
 		t.Error("nothing was tested")
 	}
+}
+
+func certificate(c *checker, g Gamma) Certificate {
+	out, err := c.certify(g)
+	if err != nil {
+		panic(err) // the context of tests is never done
+	}
+	return out
 }

@@ -97,7 +97,7 @@ func (pr *program) minimiseError(o TrueError, r *Result, opt Options) ([]float64
 	var best []float64
 	bestValue := math.Inf(1)
 	for {
-		v, bound, err := s.Maximize()
+		v, bound, err := s.Maximize(pr.ctx)
 		if err != nil {
 			return nil, err
 		}

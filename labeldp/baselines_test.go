@@ -1,6 +1,7 @@
 package labeldp
 
 import (
+	"context"
 	"math"
 	"testing"
 
@@ -362,7 +363,7 @@ func TestRROnBinsBruteForce(t *testing.T) {
 		}
 		// The linear program without unbiasedness, on a grid with the bins' values.
 		grid := append(append([]float64{}, r.Outputs()...), p.labels...)
-		_, c, err := BiasLimited(p, eps, math.Inf(1), grid)
+		_, c, err := BiasLimited(context.Background(), p, eps, math.Inf(1), grid)
 		if err != nil {
 			t.Fatal(err)
 		}

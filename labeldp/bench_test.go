@@ -1,6 +1,7 @@
 package labeldp
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"testing"
@@ -43,7 +44,7 @@ func BenchmarkOptimalUnbiasedGrid(b *testing.B) {
 		b.Run(fmt.Sprintf("U52/n=%d", n), func(b *testing.B) {
 			grid := must(FeasibleGrid(p.Labels(), 0.998, n))
 			for b.Loop() {
-				_, c, err := OptimalUnbiasedGrid(p, 0.998, grid)
+				_, c, err := OptimalUnbiasedGrid(context.Background(), p, 0.998, grid)
 				if err != nil {
 					b.Fatal(err)
 				}

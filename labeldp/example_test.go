@@ -1,6 +1,7 @@
 package labeldp_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -13,7 +14,7 @@ func ExampleOptimalUnbiased() {
 	if err != nil {
 		panic(err)
 	}
-	r, cert, err := labeldp.OptimalUnbiased(prior, 1)
+	r, cert, err := labeldp.OptimalUnbiased(context.Background(), prior, 1)
 	if err != nil {
 		panic(err)
 	}
@@ -41,7 +42,7 @@ func ExampleHalfLoss() {
 	if err != nil {
 		panic(err)
 	}
-	optimal, _, err := labeldp.OptimalUnbiased(prior, 0.5)
+	optimal, _, err := labeldp.OptimalUnbiased(context.Background(), prior, 0.5)
 	if err != nil {
 		panic(err)
 	}
@@ -83,7 +84,7 @@ func ExamplePlan_RandomizeColumn() {
 		column[i] = float64(i % 10 / 4) // 0, 1 and 2
 	}
 	plan := labeldp.Plan{Labels: []float64{0, 1, 2}, Epsilon: 2, Floor: 1e-3}
-	noisy, _, err := plan.RandomizeColumn(column, labeldp.NewSeededSource(1))
+	noisy, _, err := plan.RandomizeColumn(context.Background(), column, labeldp.NewSeededSource(1))
 	if err != nil {
 		panic(err)
 	}
@@ -100,13 +101,13 @@ func ExampleOptimalUnbiasedGrid() {
 	if err != nil {
 		panic(err)
 	}
-	_, _, err = labeldp.OptimalUnbiasedGrid(prior, 1, []float64{0, 1, 2, 3, 4})
+	_, _, err = labeldp.OptimalUnbiasedGrid(context.Background(), prior, 1, []float64{0, 1, 2, 3, 4})
 	fmt.Println(err)
 	grid, err := labeldp.FeasibleGrid(prior.Labels(), 1, 65)
 	if err != nil {
 		panic(err)
 	}
-	_, cert, err := labeldp.OptimalUnbiasedGrid(prior, 1, grid)
+	_, cert, err := labeldp.OptimalUnbiasedGrid(context.Background(), prior, 1, grid)
 	if err != nil {
 		panic(err)
 	}
@@ -122,7 +123,7 @@ func ExampleMethods() {
 	if err != nil {
 		panic(err)
 	}
-	methods, _, err := labeldp.Methods(prior, 1)
+	methods, _, err := labeldp.Methods(context.Background(), prior, 1)
 	if err != nil {
 		panic(err)
 	}
@@ -196,11 +197,11 @@ func ExampleBiasLimited() {
 	if err != nil {
 		panic(err)
 	}
-	_, unbiased, err := labeldp.OptimalUnbiasedGrid(prior, 1, grid)
+	_, unbiased, err := labeldp.OptimalUnbiasedGrid(context.Background(), prior, 1, grid)
 	if err != nil {
 		panic(err)
 	}
-	_, biased, err := labeldp.BiasLimited(prior, 1, 0.1, grid)
+	_, biased, err := labeldp.BiasLimited(context.Background(), prior, 1, 0.1, grid)
 	fmt.Printf("%.4f instead of %.4f, %v\n", biased.Primal, unbiased.Primal, err)
 	// Output: 1.5706 instead of 1.9342, <nil>
 }
@@ -313,7 +314,7 @@ func ExampleNewRounder() {
 	if err != nil {
 		panic(err)
 	}
-	r, _, err := labeldp.OptimalUnbiased(prior, 1)
+	r, _, err := labeldp.OptimalUnbiased(context.Background(), prior, 1)
 	if err != nil {
 		panic(err)
 	}

@@ -1,6 +1,7 @@
 package labeldp
 
 import (
+	"context"
 	"errors"
 	"math"
 	"testing"
@@ -69,7 +70,7 @@ func nearAbs(t *testing.T, what string, got, want, abs float64) {
 
 func optimal(t testing.TB, p Prior, eps float64) (*Randomizer, Certificate) {
 	t.Helper()
-	r, c, err := OptimalUnbiased(p, eps)
+	r, c, err := OptimalUnbiased(context.Background(), p, eps)
 	if err != nil {
 		t.Fatalf("k=%d ε=%v: %v", len(p.labels), eps, err)
 	}
@@ -85,7 +86,7 @@ func continuous(t testing.TB, p Prior, eps float64) (primal, dual float64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cols, d, err := s.solve(1e-10)
+	cols, d, err := s.solve(context.Background(), 1e-10)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +151,7 @@ func TestOptimalValues(t *testing.T) {
 			if want == 0 {
 				continue
 			}
-			r, c, err := OptimalUnbiasedGrid(p, g.eps, must(FeasibleGrid(p.Labels(), g.eps, n)))
+			r, c, err := OptimalUnbiasedGrid(context.Background(), p, g.eps, must(FeasibleGrid(p.Labels(), g.eps, n)))
 			if err != nil {
 				t.Errorf("%s ε=%v n=%d: %v", g.prior, g.eps, n, err)
 				continue
@@ -293,11 +294,11 @@ func TestGridFeasibility(t *testing.T) {
 			p := prior(name)
 			lo, hi, _ := MinimalRange(p.Labels(), eps)
 			w := 1e-6 * (hi - lo)
-			if _, _, err := OptimalUnbiasedGrid(p, eps, []float64{lo - w, 0.3, hi + w}); err != nil {
+			if _, _, err := OptimalUnbiasedGrid(context.Background(), p, eps, []float64{lo - w, 0.3, hi + w}); err != nil {
 				t.Errorf("%s ε=%v: widened hull: %v", name, eps, err)
 			}
 			for _, grid := range [][]float64{{lo + w, hi - w}, {lo - w, hi - w}, {lo + w, hi + w}} {
-				if _, _, err := OptimalUnbiasedGrid(p, eps, grid); !errors.Is(err, ErrInfeasible) {
+				if _, _, err := OptimalUnbiasedGrid(context.Background(), p, eps, grid); !errors.Is(err, ErrInfeasible) {
 					t.Errorf("%s ε=%v: shrunk hull: error %v, want ErrInfeasible", name, eps, err)
 				}
 			}
@@ -309,7 +310,7 @@ func TestGridFeasibility(t *testing.T) {
 		grid[i] = lo + (hi-lo)*float64(i)/20
 	}
 	grid[20] = hi
-	_, c, err := OptimalUnbiasedGrid(prior("A"), 1, grid)
+	_, c, err := OptimalUnbiasedGrid(context.Background(), prior("A"), 1, grid)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -322,7 +323,7 @@ func TestDiscretization(t *testing.T) {
 	_, free := optimal(t, p, 0.5)
 	for n, want := range map[int]float64{17: 0.0380089360, 33: 0.0060915761, 65: 0.0021253274, 129: 0.0002869327, 257: 0.0001197424, 513: 0.0000253485} {
 		grid := must(FeasibleGrid(p.Labels(), 0.5, n))
-		_, c, err := OptimalUnbiasedGrid(p, 0.5, grid)
+		_, c, err := OptimalUnbiasedGrid(context.Background(), p, 0.5, grid)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -338,7 +339,7 @@ func TestDiscretization(t *testing.T) {
 func TestGridHullMissesOptimum(t *testing.T) {
 	p := prior("A")
 	grid := must(FeasibleGrid(p.Labels(), 2, 65))
-	_, c, err := OptimalUnbiasedGrid(p, 2, grid)
+	_, c, err := OptimalUnbiasedGrid(context.Background(), p, 2, grid)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -365,7 +366,7 @@ func TestBiasLimited(t *testing.T) {
 		grid := must(FeasibleGrid(p.Labels(), eps, 65))
 		var got []float64
 		for i, beta := range betas {
-			r, c, err := BiasLimited(p, eps, beta, grid)
+			r, c, err := BiasLimited(context.Background(), p, eps, beta, grid)
 			if err != nil {
 				t.Fatalf("ε=%v β=%v: %v", eps, beta, err)
 			}
@@ -391,10 +392,10 @@ func TestBiasLimited(t *testing.T) {
 		}
 	}
 	// Too narrow for an unbiased randomizer, wide enough for a biased one, and not.
-	if _, _, err := BiasLimited(p, 1, 0.8, []float64{0, 1, 2}); err != nil {
+	if _, _, err := BiasLimited(context.Background(), p, 1, 0.8, []float64{0, 1, 2}); err != nil {
 		t.Error(err)
 	}
-	if _, _, err := BiasLimited(p, 1, 0.1, []float64{0, 1, 2}); !errors.Is(err, ErrInfeasible) {
+	if _, _, err := BiasLimited(context.Background(), p, 1, 0.1, []float64{0, 1, 2}); !errors.Is(err, ErrInfeasible) {
 		t.Errorf("error %v, want ErrInfeasible", err)
 	}
 }
@@ -427,7 +428,7 @@ func TestLarge(t *testing.T) {
 			near(t, g.prior, c.Primal, g.want, g.tol)
 			continue
 		}
-		_, c, err := OptimalUnbiasedGrid(p, g.eps, must(FeasibleGrid(p.Labels(), g.eps, g.n)))
+		_, c, err := OptimalUnbiasedGrid(context.Background(), p, g.eps, must(FeasibleGrid(p.Labels(), g.eps, g.n)))
 		if err != nil {
 			t.Errorf("%s n=%d: %v", g.prior, g.n, err)
 		}

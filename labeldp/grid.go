@@ -2,6 +2,7 @@ package labeldp
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -67,8 +68,9 @@ func FeasibleGrid(labels []float64, eps float64, n int) ([]float64, error) {
 //
 // A grid with spacing Δ costs at most Δ²/8 against the best outputs inside its
 // hull. [OptimalUnbiased] needs no grid and is faster; use this to reproduce
-// the paper's values, or when the outputs are given.
-func OptimalUnbiasedGrid(p Prior, eps float64, grid []float64) (*Randomizer, Certificate, error) {
+// the paper's values, or when the outputs are given. Once ctx is done, the error
+// is that of ctx.
+func OptimalUnbiasedGrid(ctx context.Context, p Prior, eps float64, grid []float64) (*Randomizer, Certificate, error) {
 	const name = "optimal-unbiased-grid"
 	q, scaled, err := prepareGrid(p, eps, grid)
 	if err != nil {
@@ -90,7 +92,7 @@ func OptimalUnbiasedGrid(p Prior, eps float64, grid []float64) (*Randomizer, Cer
 	if err != nil {
 		return nil, Certificate{}, err
 	}
-	cols, d, err := s.solve(1e-12)
+	cols, d, err := s.solve(ctx, 1e-12)
 	if err != nil {
 		return nil, Certificate{}, err
 	}
@@ -133,14 +135,14 @@ func prepareGrid(p Prior, eps float64, grid []float64) (*problem, []float64, err
 // outputs in grid and |E[ŷ] − y| ≤ bias for every label: Algorithm 1 of
 // arXiv:2312.05659 with its equality relaxed. Bias 0 is [OptimalUnbiasedGrid];
 // an infinite bias leaves the ε-DP constraint alone, and gives RR-on-bins when
-// the grid contains its outputs.
-func BiasLimited(p Prior, eps, bias float64, grid []float64) (*Randomizer, Certificate, error) {
+// the grid contains its outputs. Once ctx is done, the error is that of ctx.
+func BiasLimited(ctx context.Context, p Prior, eps, bias float64, grid []float64) (*Randomizer, Certificate, error) {
 	const name = "bias-limited"
 	if !(bias >= 0) {
 		return nil, Certificate{}, fmt.Errorf("bias: %v is not in [0, ∞]", bias)
 	}
 	if bias == 0 {
-		r, c, err := OptimalUnbiasedGrid(p, eps, grid)
+		r, c, err := OptimalUnbiasedGrid(ctx, p, eps, grid)
 		if r != nil {
 			r.name = name
 		}
@@ -169,7 +171,7 @@ func BiasLimited(p Prior, eps, bias float64, grid []float64) (*Randomizer, Certi
 	if err != nil {
 		return nil, Certificate{}, err
 	}
-	left, err := s.feasible()
+	left, err := s.feasible(ctx)
 	if err != nil {
 		return nil, Certificate{}, err
 	}
@@ -177,7 +179,7 @@ func BiasLimited(p Prior, eps, bias float64, grid []float64) (*Randomizer, Certi
 		return nil, Certificate{}, fmt.Errorf("%w: no %v-DP randomizer on outputs in [%v, %v] has bias at most %v",
 			ErrInfeasible, eps, slices.Min(grid), slices.Max(grid), bias)
 	}
-	cols, d, err := s.solve(1e-12)
+	cols, d, err := s.solve(ctx, 1e-12)
 	if err != nil {
 		return nil, Certificate{}, err
 	}

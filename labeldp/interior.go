@@ -1,6 +1,7 @@
 package labeldp
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -254,13 +255,16 @@ func (in *interior) roundOff() float64 { return 1e-17 / (1 + in.e1) }
 // times the value.
 // The duals it ends with are strictly feasible up to round-off, so an early end
 // costs tightness, never validity: the caller certifies what it gets.
-func (in *interior) solve(rel float64) error {
+func (in *interior) solve(ctx context.Context, rel float64) error {
 	k, n := in.k, len(in.pats)
 	sigma := 0.1
 	best, idle := math.Inf(1), 0
 	xTry, cTry, gTry := make([]float64, 2*k), make([]float64, n), make([]float64, 2*k)
 	dTry := &duals{in.problem, make([]float64, k), make([]float64, k)}
 	for ; in.iterations < maxIterations; in.iterations++ {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		in.residual(in.c, in.out, in.grad)
 		eta, worst, obj := 0.0, 0.0, 0.0
 		for i, c := range in.c {

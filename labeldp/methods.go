@@ -1,11 +1,13 @@
 package labeldp
 
+import "context"
+
 // Methods returns everything that can be compared at one ε on a prior: the
 // optimal unbiased randomizer and its certificate, then the baselines of
 // arXiv:2312.05659, unbiased ones first. Discrete noise is left out if the
-// labels have no common step.
-func Methods(p Prior, eps float64) ([]Method, Certificate, error) {
-	opt, cert, err := OptimalUnbiased(p, eps)
+// labels have no common step. Once ctx is done, the error is that of ctx.
+func Methods(ctx context.Context, p Prior, eps float64) ([]Method, Certificate, error) {
+	opt, cert, err := OptimalUnbiased(ctx, p, eps)
 	if err != nil {
 		return nil, cert, err
 	}

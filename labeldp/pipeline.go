@@ -1,6 +1,7 @@
 package labeldp
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -152,8 +153,8 @@ type Stage struct {
 //
 // The stages are what an accountant should compose. The randomizer depends on
 // the noisy histogram, so that its realized privacy must not be charged: the
-// worst case of its ε is.
-func (pl Plan) Design(counts []int64, src rand.Source) (*Randomizer, Certificate, Prior, []Stage, error) {
+// worst case of its ε is. Once ctx is done, the error is that of ctx.
+func (pl Plan) Design(ctx context.Context, counts []int64, src rand.Source) (*Randomizer, Certificate, Prior, []Stage, error) {
 	fail := func(err error) (*Randomizer, Certificate, Prior, []Stage, error) {
 		return nil, Certificate{}, Prior{}, nil, err
 	}
@@ -181,7 +182,7 @@ func (pl Plan) Design(counts []int64, src rand.Source) (*Randomizer, Certificate
 	if err != nil {
 		return fail(err)
 	}
-	r, c, err := OptimalUnbiased(p, eps2)
+	r, c, err := OptimalUnbiased(ctx, p, eps2)
 	if err != nil {
 		return fail(err)
 	}
@@ -190,12 +191,12 @@ func (pl Plan) Design(counts []int64, src rand.Source) (*Randomizer, Certificate
 
 // RandomizeColumn runs Algorithm 3 of arXiv:2312.05659 on a column in memory:
 // see [Plan.Design].
-func (pl Plan) RandomizeColumn(column []float64, src rand.Source) ([]float64, *Randomizer, error) {
+func (pl Plan) RandomizeColumn(ctx context.Context, column []float64, src rand.Source) ([]float64, *Randomizer, error) {
 	counts, index, err := Count(pl.Labels, column)
 	if err != nil {
 		return nil, nil, err
 	}
-	r, _, _, _, err := pl.Design(counts, src)
+	r, _, _, _, err := pl.Design(ctx, counts, src)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,6 +1,7 @@
 package labeldp
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -221,7 +222,7 @@ func TestPlan(t *testing.T) {
 		column[i] = []float64{5, 1, 2, 10}[i%7%4]
 	}
 	pl := Plan{Labels: []float64{10, 1, 2, 5}, Epsilon: 1, Floor: 1e-3}
-	noisy, r, err := pl.RandomizeColumn(column, src)
+	noisy, r, err := pl.RandomizeColumn(context.Background(), column, src)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,7 +237,7 @@ func TestPlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, c, p, stages, err := pl.Design(counts, src)
+	_, c, p, stages, err := pl.Design(context.Background(), counts, src)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,7 +257,7 @@ func TestPlan(t *testing.T) {
 		{Labels: pl.Labels, Epsilon: math.NaN()}, {Labels: pl.Labels, Epsilon: 1, PriorEpsilon: 1},
 		{Labels: pl.Labels, Epsilon: 1, PriorEpsilon: -0.1}, {Labels: pl.Labels, Epsilon: 1, Floor: 2},
 	} {
-		if _, _, err := bad.RandomizeColumn(column, src); err == nil {
+		if _, _, err := bad.RandomizeColumn(context.Background(), column, src); err == nil {
 			t.Errorf("%+v: no error", bad)
 		}
 	}
@@ -311,7 +312,7 @@ func TestFuzzDesign(t *testing.T) {
 		if err == nil {
 			var r *Randomizer
 			var c Certificate
-			if r, c, err = OptimalUnbiased(p, eps); err == nil {
+			if r, c, err = OptimalUnbiased(context.Background(), p, eps); err == nil {
 				span := p.labels[len(p.labels)-1] - p.labels[0]
 				if c.RelGap > 1e-9 && eps < 10 || c.RowResidual > 1e-13 || c.RealisedEps > eps*(1+1e-13) ||
 					c.MeanResidual > 1e-12*span/math.Tanh(eps/2)+4e-16*math.Abs(r.outputs[0]) {
@@ -341,8 +342,14 @@ func TestErrors(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	src := testSource(1)
 	drop := func(_ any, err error) error { return err }
-	opt := func(p Prior, eps float64) error { _, _, err := OptimalUnbiased(p, eps); return err }
-	grid := func(eps float64, g []float64) error { _, _, err := OptimalUnbiasedGrid(p, eps, g); return err }
+	opt := func(p Prior, eps float64) error {
+		_, _, err := OptimalUnbiased(context.Background(), p, eps)
+		return err
+	}
+	grid := func(eps float64, g []float64) error {
+		_, _, err := OptimalUnbiasedGrid(context.Background(), p, eps, g)
+		return err
+	}
 	r, _ := optimal(t, p, 1)
 	for what, err := range map[string]error{
 		"epsilon 0":        opt(p, 0),
@@ -379,7 +386,7 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%s: error %v", what, err)
 		}
 	}
-	if _, _, err := BiasLimited(p, 1, nan, seq(0, 2)); err == nil {
+	if _, _, err := BiasLimited(context.Background(), p, 1, nan, seq(0, 2)); err == nil {
 		t.Error("no error for bias NaN")
 	}
 }

@@ -1,6 +1,7 @@
 package labeldp
 
 import (
+	"context"
 	"math"
 	"testing"
 
@@ -97,7 +98,7 @@ func TestPrivacyAgainstBruteForce(t *testing.T) {
 		p := randomPrior(rng, 2+rng.IntN(6), 0.1)
 		eps := 0.1 + 4*rng.Float64()
 		opt, _ := optimal(t, p, eps)
-		grid, _, err := OptimalUnbiasedGrid(p, eps, must(FeasibleGrid(p.labels, eps, 5+i)))
+		grid, _, err := OptimalUnbiasedGrid(context.Background(), p, eps, must(FeasibleGrid(p.labels, eps, 5+i)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package labeldp
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -237,8 +238,9 @@ var ErrGap = errors.New("solver: the certified gap is too wide")
 //
 // The guarantee is ε-DP under replacement of one label, and E[ŷ] = y for every
 // label, also those of probability 0. The optimum depends on the prior
-// discontinuously: compare losses, not probabilities.
-func OptimalUnbiased(p Prior, eps float64) (*Randomizer, Certificate, error) {
+// discontinuously: compare losses, not probabilities. Once ctx is done, the error
+// is that of ctx.
+func OptimalUnbiased(ctx context.Context, p Prior, eps float64) (*Randomizer, Certificate, error) {
 	const name = "optimal-unbiased"
 	if err := cmp.Or(p.check(), checkEpsilon("epsilon", eps)); err != nil {
 		return nil, Certificate{}, err
@@ -259,7 +261,7 @@ func OptimalUnbiased(p Prior, eps float64) (*Randomizer, Certificate, error) {
 		// undetermined, and patterns that are no intervals slightly violated until
 		// the gap is smaller.
 		for _, rel := range []float64{1e-11, 1e-12, 1e-13, 1e-14} {
-			if err := in.solve(rel); err != nil {
+			if err := in.solve(ctx, rel); err != nil {
 				return nil, Certificate{}, err
 			}
 			dual, iterations = max(dual, in.dual.bound(nil)), in.iterations

@@ -1,6 +1,7 @@
 package labeldp
 
 import (
+	"context"
 	"errors"
 	"math"
 
@@ -198,11 +199,14 @@ func (s *simplex) column(v variable) []float64 {
 
 // run pivots until no column gains anything, or the certified gap is below rel
 // of the objective. (Gains below round-off would go on for ever.)
-func (s *simplex) run(phaseOne bool, rel float64) error {
+func (s *simplex) run(ctx context.Context, phaseOne bool, rel float64) error {
 	y, costs, alpha := make([]float64, s.m), make([]float64, s.m), make([]float64, s.m)
 	fresh := true
 	last, idle := math.MaxFloat64, 0
 	for {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		d := s.duals(phaseOne, y, costs)
 		obj := 0.0
 		for i, c := range costs {
@@ -280,8 +284,8 @@ func (s *simplex) refresh() error {
 }
 
 // solve runs phase two and returns the columns with weight and the duals.
-func (s *simplex) solve(rel float64) ([]column, *duals, error) {
-	err := s.run(false, rel)
+func (s *simplex) solve(ctx context.Context, rel float64) ([]column, *duals, error) {
+	err := s.run(ctx, false, rel)
 	var cols []column
 	for i, w := range s.who {
 		if w.kind == staircase && s.b.x[i] > 0 {
@@ -316,8 +320,8 @@ func newBiased(q *problem, grid []float64, bias float64) (*simplex, error) {
 
 // feasible runs phase one and returns the infeasibility that is left, in scaled
 // units.
-func (s *simplex) feasible() (float64, error) {
-	if err := s.run(true, 0); err != nil {
+func (s *simplex) feasible(ctx context.Context) (float64, error) {
+	if err := s.run(ctx, true, 0); err != nil {
 		return 0, err
 	}
 	left := 0.0

@@ -2,6 +2,7 @@ package labeldp
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -148,7 +149,7 @@ func TestBoundHoldsForAnyDuals(t *testing.T) {
 		_, c := optimal(t, p, eps)
 		q := newProblem(p, eps)
 		in := newInterior(q)
-		if err := in.solve(1e-11); err != nil {
+		if err := in.solve(context.Background(), 1e-11); err != nil {
 			t.Fatal(err)
 		}
 		d := in.dual
@@ -242,7 +243,7 @@ func TestTwoOutputsOfDebiasedRR(t *testing.T) {
 		p := randomPrior(rng, 2+rng.IntN(12), 0.1)
 		eps := 0.01 * math.Exp(rng.Float64()*math.Log(1000))
 		grid := must(FeasibleGrid(p.labels, eps, 2))
-		_, c, err := OptimalUnbiasedGrid(p, eps, grid)
+		_, c, err := OptimalUnbiasedGrid(context.Background(), p, eps, grid)
 		if err != nil {
 			t.Fatalf("ε=%v, labels %v: %v", eps, p.labels, err)
 		}

@@ -1,12 +1,11 @@
 package pate
 
 import (
+	"context"
 	"fmt"
 	"math"
-	"runtime"
-	"sync"
-	"sync/atomic"
 
+	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/rdp"
 )
@@ -81,8 +80,9 @@ type Ledger struct {
 	progress   func(done, total int)
 }
 
-// Account returns the ledger of labelling every query of v with a.
-func Account(v *Votes, a Aggregator, o Options) (*Ledger, error) {
+// Account returns the ledger of labelling every query of v with a. Once ctx is
+// done, the error is that of ctx, here and in the methods that take one.
+func Account(ctx context.Context, v *Votes, a Aggregator, o Options) (*Ledger, error) {
 	if v == nil {
 		return nil, fmt.Errorf("votes: is missing")
 	}
@@ -98,7 +98,7 @@ func Account(v *Votes, a Aggregator, o Options) (*Ledger, error) {
 	if err := checkOrders(o.Orders); err != nil {
 		return nil, err
 	}
-	q, err := a.prepare(v, o.Scores)
+	q, err := a.prepare(ctx, v, o.Scores)
 	if err != nil {
 		return nil, err
 	}
@@ -145,8 +145,8 @@ func (c Cost) Bound() bool { return c.Report != ExpectedNotABound }
 // 1). Relation: one training example changed; direction: from the data set that
 // cast the votes to its neighbour, except for DataIndependent, which holds in
 // both. Realised treats the transcript as fixed in advance.
-func (l *Ledger) Cost(r Report, answered []bool) (Cost, error) {
-	c, err := l.Running(r, answered, []int{l.votes.Queries()})
+func (l *Ledger) Cost(ctx context.Context, r Report, answered []bool) (Cost, error) {
+	c, err := l.Running(ctx, r, answered, []int{l.votes.Queries()})
 	if err != nil {
 		return Cost{}, err
 	}
@@ -155,7 +155,7 @@ func (l *Ledger) Cost(r Report, answered []bool) (Cost, error) {
 
 // Running returns the costs of the first k queries for every k of cuts, which
 // must ascend.
-func (l *Ledger) Running(r Report, answered []bool, cuts []int) ([]Cost, error) {
+func (l *Ledger) Running(ctx context.Context, r Report, answered []bool, cuts []int) ([]Cost, error) {
 	n := l.votes.Queries()
 	weights, err := l.weights(r, answered)
 	if err != nil {
@@ -181,17 +181,23 @@ func (l *Ledger) Running(r Report, answered []bool, cuts []int) ([]Cost, error) 
 		}
 		costs[i].Answered = count.Value()
 	}
-	parallel(len(l.orders), l.progress, func(j int) { l.column(j, r, weights, cuts, costs) })
+	err = parallel.Each(ctx, len(l.orders), l.progress, func(j int) { l.column(ctx, j, r, weights, cuts, costs) })
+	if err != nil {
+		return nil, err
+	}
 	return costs, nil
 }
 
-// column fills order j of the costs.
-func (l *Ledger) column(j int, r Report, weight func(i int) float64, cuts []int, costs []Cost) {
+// column fills order j of the costs, or ends early once ctx is done.
+func (l *Ledger) column(ctx context.Context, j int, r Report, weight func(i int) float64, cuts []int, costs []Cost) {
 	answer, check := l.pricers(l.orders[j], r == DataIndependent)
 	var sa, st, variance xmath.Sum
 	i := 0
 	for k, cut := range cuts {
 		for ; i < cut; i++ {
+			if i%askEach == 0 && ctx.Err() != nil {
+				return
+			}
 			if check != nil {
 				st.Add(check(i))
 			}
@@ -290,28 +296,5 @@ func (l *Ledger) weights(r Report, answered []bool) (func(i int) float64, error)
 	return one, nil
 }
 
-// parallel calls f for 0 … n−1 on all cores and reports progress.
-func parallel(n int, progress func(done, total int), f func(i int)) {
-	var next, done atomic.Int64
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	for range min(n, runtime.GOMAXPROCS(0)) {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= n {
-					return
-				}
-				f(i)
-				if progress != nil {
-					mu.Lock()
-					progress(int(done.Add(1)), n)
-					mu.Unlock()
-				}
-			}
-		}()
-	}
-	wg.Wait()
-}
+// askEach is the number of queries between two looks at a context.
+const askEach = 1 << 12

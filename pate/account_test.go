@@ -1,6 +1,7 @@
 package pate
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -117,7 +118,7 @@ func checkEpsilons(t *testing.T, name string, g rdp.Grid, delta, classic, classi
 
 func ledger(t testing.TB, v *Votes, a Aggregator, s *Scores) *Ledger {
 	t.Helper()
-	l, err := Account(v, a, Options{Scores: s})
+	l, err := Account(context.Background(), v, a, Options{Scores: s})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +127,7 @@ func ledger(t testing.TB, v *Votes, a Aggregator, s *Scores) *Ledger {
 
 func cost(t testing.TB, l *Ledger, r Report, answered []bool) Cost {
 	t.Helper()
-	c, err := l.Cost(r, answered)
+	c, err := l.Cost(context.Background(), r, answered)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +180,7 @@ func TestTotalsA(t *testing.T) {
 	checkEpsilons(t, "LNMax", lc.Total, 1e-5, 3.705236998577133, 12.5, 3.371452190766744, 10)
 
 	// The parts add up, and prefixes end in the total.
-	running, err := l.Running(Realised, answered, []int{100, 640})
+	running, err := l.Running(context.Background(), Realised, answered, []int{100, 640})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -343,7 +344,7 @@ func TestTotalsC(t *testing.T) {
 // §6.1 E19: the expected cost is not a bound, the sum is.
 func TestExpectedIsNoBound(t *testing.T) {
 	v := must(NewVotes([][]int64{{5, 3, 2}}, 0))
-	l, err := Account(v, Confident{6, 3, 1}, Options{Orders: []float64{4}})
+	l, err := Account(context.Background(), v, Confident{6, 3, 1}, Options{Orders: []float64{4}})
 	if err != nil {
 		t.Fatal(err)
 	}

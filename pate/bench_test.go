@@ -1,6 +1,9 @@
 package pate
 
-import "testing"
+import (
+	"context"
+	"testing"
+)
 
 // glyph is a table of the size of the largest experiment of PATE 2018: 12,000
 // queries, 150 classes, 5000 teachers. Rule S1 repeats its shapes after 1000
@@ -33,7 +36,7 @@ func BenchmarkSensitivity(b *testing.B) {
 	l := ledger(b, glyph(b), Confident{1000, 500, 100}, nil)
 	b.ReportAllocs()
 	for b.Loop() {
-		s, err := l.NewSensitivity(20.5, Worst, nil)
+		s, err := l.NewSensitivity(context.Background(), 20.5, Worst, nil)
 		if err != nil || s.Cost <= 0 {
 			b.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package pate
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -54,13 +55,13 @@ func (c Confident) label(votes []int64, v float64, r *rand.Rand) Answer {
 	return Answer{noisyArgmax(votes, func() float64 { return c.Sigma2 * r.NormFloat64() }), true}
 }
 
-func (c Confident) prepare(v *Votes, _ *Scores) (*queries, error) {
-	return c.prepareAt(v, func(i int) float64 { return float64(slices.Max(v.Row(i))) })
+func (c Confident) prepare(ctx context.Context, v *Votes, _ *Scores) (*queries, error) {
+	return c.prepareAt(ctx, v, func(i int) float64 { return float64(slices.Max(v.Row(i))) })
 }
 
 // prepareAt prepares the check with its statistic given per query.
-func (c Confident) prepareAt(v *Votes, statistic func(i int) float64) (*queries, error) {
-	q, err := GNMax{c.Sigma2}.prepare(v, nil)
+func (c Confident) prepareAt(ctx context.Context, v *Votes, statistic func(i int) float64) (*queries, error) {
+	q, err := GNMax{c.Sigma2}.prepare(ctx, v, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -69,6 +70,9 @@ func (c Confident) prepareAt(v *Votes, statistic func(i int) float64) (*queries,
 	q.checkLogQ = make([]float64, v.Queries())
 	q.logPass = make([]float64, v.Queries())
 	for i := range q.checkLogQ {
+		if i%askEach == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		q.statistic[i] = statistic(i)
 		q.checkLogQ[i] = thresholdLogQ(c.Threshold, c.Sigma1, q.statistic[i])
 		q.logPass[i], _ = thresholdLogs(c.Threshold, c.Sigma1, q.statistic[i])

@@ -1,6 +1,7 @@
 package pate_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -12,13 +13,13 @@ import (
 func ExampleAccount() {
 	votes, _ := pate.SynthS1(250, 10, 640)
 	mechanism, _ := pate.NewConfident(200, 150, 40)
-	ledger, err := pate.Account(votes, mechanism, pate.Options{})
+	ledger, err := pate.Account(context.Background(), votes, mechanism, pate.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	for _, r := range []pate.Report{pate.Worst, pate.DataIndependent} {
-		cost, _ := ledger.Cost(r, nil)
+		cost, _ := ledger.Cost(context.Background(), r, nil)
 		eps, order, _ := pate.Improved.Epsilon(cost.Total, 1e-5)
 		fmt.Printf("%v: ε = %.4f at order %v\n", r, eps, order)
 	}
@@ -57,9 +58,9 @@ func ExampleReadVotes() {
 
 func ExampleSanitize() {
 	votes, _ := pate.SynthS1(250, 10, 640)
-	ledger, _ := pate.Account(votes, pate.GNMax{Sigma: 40}, pate.Options{})
+	ledger, _ := pate.Account(context.Background(), votes, pate.GNMax{Sigma: 40}, pate.Options{})
 	// The order, β and σ are fixed before the votes are looked at.
-	sensitivity, err := ledger.NewSensitivity(14, pate.Worst, nil)
+	sensitivity, err := ledger.NewSensitivity(context.Background(), 14, pate.Worst, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -102,8 +103,8 @@ func ExampleGNSSRDP() {
 
 func ExampleLedger_Running() {
 	votes, _ := pate.SynthS1(250, 10, 640)
-	ledger, _ := pate.Account(votes, pate.LNMax{Gamma: 0.05}, pate.Options{})
-	costs, _ := ledger.Running(pate.Worst, nil, []int{100, 300, 640})
+	ledger, _ := pate.Account(context.Background(), votes, pate.LNMax{Gamma: 0.05}, pate.Options{})
+	costs, _ := ledger.Running(context.Background(), pate.Worst, nil, []int{100, 300, 640})
 	for _, c := range costs {
 		eps, _, _ := pate.Classic.Epsilon(c.Total, 1e-5)
 		fmt.Printf("%v queries: ε = %.3f\n", c.Answered, eps)

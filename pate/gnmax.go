@@ -1,6 +1,7 @@
 package pate
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -13,7 +14,7 @@ import (
 type Aggregator interface {
 	fmt.Stringer
 	check() error
-	prepare(v *Votes, s *Scores) (*queries, error)
+	prepare(ctx context.Context, v *Votes, s *Scores) (*queries, error)
 }
 
 // GNMax adds independent Gaussian noise of standard deviation Sigma to the
@@ -76,10 +77,13 @@ func (g GNMax) cost(order float64) gaussianCost {
 	return newGaussianCost(order, t, t*t)
 }
 
-func (g GNMax) prepare(v *Votes, _ *Scores) (*queries, error) {
+func (g GNMax) prepare(ctx context.Context, v *Votes, _ *Scores) (*queries, error) {
 	t := newTails(g.Sigma, v.teachers)
 	q := &queries{answer: g.cost, logQ: make([]float64, v.Queries())}
 	for i := range q.logQ {
+		if i%askEach == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		q.logQ[i] = t.logQ(v.Row(i))
 	}
 	return q, nil

@@ -2,6 +2,7 @@ package pate
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -33,13 +34,16 @@ func TestBadInput(t *testing.T) {
 	}
 	counts := func(s string) func() error { return read(s, Format{}) }
 	account := func(a Aggregator, o Options) func() error {
-		return func() error { _, err := Account(votes, a, o); return err }
+		return func() error { _, err := Account(context.Background(), votes, a, o); return err }
 	}
 	total := func(a Aggregator, r Report, answered []bool) func() error {
-		return func() error { _, err := ledger(t, votes, a, nil).Cost(r, answered); return err }
+		return func() error { _, err := ledger(t, votes, a, nil).Cost(context.Background(), r, answered); return err }
 	}
 	sens := func(a Aggregator, order float64, r Report) func() error {
-		return func() error { _, err := ledger(t, votes, a, nil).NewSensitivity(order, r, nil); return err }
+		return func() error {
+			_, err := ledger(t, votes, a, nil).NewSensitivity(context.Background(), order, r, nil)
+			return err
+		}
 	}
 	bound := &Sensitivity{Order: 14, Cost: .1, Local: []float64{.01}, Bound: true}
 	sanitize := func(delta float64, c Conversion, rounds ...Round) func() error {
@@ -137,7 +141,10 @@ func TestBadInput(t *testing.T) {
 		{"report: report(-1) is not in [expected, realised, worst, independent]", total(GNMax{1}, Report(-1), nil)},
 		{"report: report(9) is not in [expected, realised, worst, independent]", total(good, Report(9), nil)},
 		{"report: \"best\" is not in [expected, realised, worst, independent]", func() error { _, err := ParseReport("best"); return err }},
-		{"cuts[1]: 1 is not in [1, 2] and ascending", func() error { _, err := ledger(t, votes, good, nil).Running(Worst, nil, []int{1, 1}); return err }},
+		{"cuts[1]: 1 is not in [1, 2] and ascending", func() error {
+			_, err := ledger(t, votes, good, nil).Running(context.Background(), Worst, nil, []int{1, 1})
+			return err
+		}},
 		{"query: 2 is not in [0, 1]", func() error { _, _, err := ledger(t, votes, good, nil).Query(2, 4); return err }},
 		{"mechanism: lnmax(gamma=0.1) is not in [gnmax, confident, interactive]: smooth sensitivity is not known for it", sens(LNMax{.1}, 4, Worst)},
 		{"votes: 2 votes are not the 10 of all teachers, which smooth sensitivity needs", func() error {
@@ -170,7 +177,7 @@ func TestBadInput(t *testing.T) {
 	if short.Short() != 1 {
 		t.Errorf("short rows: %d", short.Short())
 	}
-	_, err := ledger(t, short, GNMax{1.5}, nil).NewSensitivity(2, Worst, nil)
+	_, err := ledger(t, short, GNMax{1.5}, nil).NewSensitivity(context.Background(), 2, Worst, nil)
 	if want := "votes: 1 rows have fewer than 10 votes; smooth sensitivity needs the vote of every teacher"; err == nil || err.Error() != want {
 		t.Errorf("short rows: %v, want %q", err, want)
 	}

@@ -1,6 +1,7 @@
 package pate
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -79,14 +80,14 @@ func (c Interactive) statistic(votes []int64, scaled []float64, teachers int64) 
 	return min(max(v, 0), float64(teachers))
 }
 
-func (c Interactive) prepare(v *Votes, s *Scores) (*queries, error) {
+func (c Interactive) prepare(ctx context.Context, v *Votes, s *Scores) (*queries, error) {
 	if s == nil {
 		return nil, fmt.Errorf("baseline: is missing, must hold the student's scores for interactive aggregation")
 	}
 	if s.queries() != v.Queries() || s.classes != v.classes {
 		return nil, fmt.Errorf("baseline: shape (%d, %d) is not the votes' (%d, %d)", s.queries(), s.classes, v.Queries(), v.classes)
 	}
-	return c.prepareAt(v, func(i int) float64 { return c.statistic(v.Row(i), s.row(i), v.teachers) })
+	return c.prepareAt(ctx, v, func(i int) float64 { return c.statistic(v.Row(i), s.row(i), v.teachers) })
 }
 
 // Scores are a student's class scores for every query, in units of votes.

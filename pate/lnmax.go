@@ -1,6 +1,7 @@
 package pate
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -106,10 +107,13 @@ func (l LNMax) upper(logQ, order float64) float64 {
 	return min(ind, (max(0, v+err)+underflow)/n*(1+2*u)+underflow)
 }
 
-func (l LNMax) prepare(v *Votes, _ *Scores) (*queries, error) {
+func (l LNMax) prepare(ctx context.Context, v *Votes, _ *Scores) (*queries, error) {
 	q := &queries{lnmax: &l, logQ: make([]float64, v.Queries())}
 	terms := make([]float64, 0, v.Classes())
 	for i := range q.logQ {
+		if i%askEach == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		q.logQ[i] = l.logQ(v.Row(i), terms)
 	}
 	return q, nil

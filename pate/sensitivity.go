@@ -1,12 +1,15 @@
 package pate
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
 	"sort"
+	"sync"
 
+	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -25,12 +28,12 @@ type Sensitivity struct {
 // is for GNMax, Confident and rounded Interactive; it returns a *ConditionError
 // where the theorem's conditions fail. Rows are grouped, so that equal
 // histograms are worked out once; memory is at most 64 arrays of one number per
-// teacher, and 64 MB.
+// teacher, and 64 MB. Once ctx is done, the error is that of ctx.
 //
 // Theorem: PATE 2018, Theorems 20 and 24. The arrays that are added up are
 // maxima over all distances up to d: for sensitivities at distance exactly d the
 // discounted maximum of the sum is not β-smooth.
-func (l *Ledger) NewSensitivity(order float64, r Report, answered []bool) (*Sensitivity, error) {
+func (l *Ledger) NewSensitivity(ctx context.Context, order float64, r Report, answered []bool) (*Sensitivity, error) {
 	if err := checkOrder("order", order); err != nil {
 		return nil, err
 	}
@@ -59,7 +62,10 @@ func (l *Ledger) NewSensitivity(order float64, r Report, answered []bool) (*Sens
 		return nil, fmt.Errorf("teachers: %d is not in [1, %d] for smooth sensitivity", l.votes.teachers, maxSmoothTeachers)
 	}
 	s := &Sensitivity{Order: order, Local: make([]float64, l.votes.teachers+1), Bound: r != ExpectedNotABound}
-	s.Cost = l.costAt(order, r, weights)
+	s.Cost = l.costAt(ctx, order, r, weights)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	if r == DataIndependent {
 		return s, nil // a constant cost
 	}
@@ -68,18 +74,23 @@ func (l *Ledger) NewSensitivity(order float64, r Report, answered []bool) (*Sens
 		return nil, err
 	}
 	if l.q.check != nil {
-		l.addChecks(s.Local, order)
+		if err := l.addChecks(ctx, s.Local, order); err != nil {
+			return nil, err
+		}
 	}
 	if b.flat {
 		return s, nil
 	}
-	return s, l.addAnswers(s.Local, b, weights)
+	return s, l.addAnswers(ctx, s.Local, b, weights)
 }
 
-func (l *Ledger) costAt(order float64, r Report, weights func(int) float64) float64 {
+func (l *Ledger) costAt(ctx context.Context, order float64, r Report, weights func(int) float64) float64 {
 	answer, check := l.pricers(order, r == DataIndependent)
 	var s xmath.Sum
 	for i := range l.votes.Queries() {
+		if i%askEach == 0 && ctx.Err() != nil {
+			break // the caller looks again
+		}
 		if check != nil {
 			s.Add(check(i))
 		}
@@ -120,7 +131,7 @@ func (l *Ledger) histograms(weights func(int) float64) (first []int, weight []fl
 
 // addAnswers adds the arrays of the answers to sum. Chunks are fixed, so that
 // the result does not depend on the number of cores.
-func (l *Ledger) addAnswers(sum []float64, b *LocalBound, weights func(int) float64) error {
+func (l *Ledger) addAnswers(ctx context.Context, sum []float64, b *LocalBound, weights func(int) float64) error {
 	first, weight := l.histograms(weights)
 	chunks := min(64, max(1, 8_000_000/len(sum)), len(first))
 	if chunks == 0 {
@@ -132,25 +143,37 @@ func (l *Ledger) addAnswers(sum []float64, b *LocalBound, weights func(int) floa
 	for c := range parts {
 		parts[c] = make([]float64, len(sum))
 	}
-	rows := make([][]int, chunks)
-	for k := range first {
-		rows[k%chunks] = append(rows[k%chunks], k)
+	var told sync.Mutex
+	done := 0
+	report := func() {
+		told.Lock()
+		defer told.Unlock()
+		done++
+		l.progress(done, len(first))
 	}
-	parallelRows(rows, l.progress, func(c, k int) {
-		w := append([]int64(nil), l.votes.Row(first[k])...)
-		sort.Slice(w, func(i, j int) bool { return w[i] > w[j] })
-		a, err := b.atDistance(w)
-		if err != nil {
-			errs[k] = fmt.Errorf("votes: row %d: %w", first[k]+1, err)
-			return
-		}
-		// What lies beyond the array repeats its end; differences are summed
-		// as they stand, because the end enters every later distance.
-		part := parts[c]
-		for d := range part {
-			part[d] += weight[k] * a[min(d, len(a)-1)]
+	err := parallel.Each(ctx, chunks, nil, func(c int) {
+		for k := c; k < len(first) && ctx.Err() == nil; k += chunks {
+			w := append([]int64(nil), l.votes.Row(first[k])...)
+			sort.Slice(w, func(i, j int) bool { return w[i] > w[j] })
+			a, err := b.atDistance(w)
+			if err != nil {
+				errs[k] = fmt.Errorf("votes: row %d: %w", first[k]+1, err)
+				return
+			}
+			// What lies beyond the array repeats its end; differences are summed
+			// as they stand, because the end enters every later distance.
+			part := parts[c]
+			for d := range part {
+				part[d] += weight[k] * a[min(d, len(a)-1)]
+			}
+			if l.progress != nil {
+				report()
+			}
 		}
 	})
+	if err != nil {
+		return err
+	}
 	for _, err := range errs {
 		if err != nil {
 			return err
@@ -165,35 +188,8 @@ func (l *Ledger) addAnswers(sum []float64, b *LocalBound, weights func(int) floa
 	return nil
 }
 
-// parallelRows calls f(c, row) for the rows of every chunk, a chunk at a time on
-// each core.
-func parallelRows(chunks [][]int, progress func(done, total int), f func(c, row int)) {
-	total, done := 0, make(chan struct{}, 256)
-	for _, c := range chunks {
-		total += len(c)
-	}
-	finished := make(chan struct{})
-	go func() {
-		defer close(finished)
-		k := 0
-		for range done {
-			if k++; progress != nil {
-				progress(k, total)
-			}
-		}
-	}()
-	parallel(len(chunks), nil, func(c int) {
-		for _, row := range chunks[c] {
-			f(c, row)
-			done <- struct{}{}
-		}
-	})
-	close(done)
-	<-finished
-}
-
 // addChecks adds the arrays of all threshold checks to sum.
-func (l *Ledger) addChecks(sum []float64, order float64) {
+func (l *Ledger) addChecks(ctx context.Context, sum []float64, order float64) error {
 	ls := thresholdLocal(l.thresholdTable(order))
 	count := make([]float64, len(ls))
 	for _, v := range l.q.statistic {
@@ -203,6 +199,9 @@ func (l *Ledger) addChecks(sum []float64, order float64) {
 		if n == 0 {
 			continue
 		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		for d, x := range thresholdAtDistance(ls, v) {
 			sum[d] += n * x
 		}
@@ -210,6 +209,7 @@ func (l *Ledger) addChecks(sum []float64, order float64) {
 	for d := range sum {
 		sum[d] *= 1 + u*float64(len(ls)+8)
 	}
+	return nil
 }
 
 // thresholdTable returns the cost of the check, with its error, at every value

@@ -1,6 +1,7 @@
 package pate
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -127,7 +128,7 @@ func TestConditions(t *testing.T) {
 	}
 	// A ledger passes the refusal on.
 	l := ledger(t, s1(t, 250, 10, 20), GNMax{20}, nil)
-	_, err := l.NewSensitivity(25, Worst, nil)
+	_, err := l.NewSensitivity(context.Background(), 25, Worst, nil)
 	var cond *ConditionError
 	if !errors.As(err, &cond) || cond.Condition != "C6" {
 		t.Errorf("a ledger whose order fails C6 answers %v", err)
@@ -313,7 +314,7 @@ func checkSum(t *testing.T, name string, local []float64, l0, l10, l50 float64, 
 
 func sensitivity(t *testing.T, l *Ledger, order float64, r Report, answered []bool) *Sensitivity {
 	t.Helper()
-	s, err := l.NewSensitivity(order, r, answered)
+	s, err := l.NewSensitivity(context.Background(), order, r, answered)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -392,7 +393,7 @@ func TestSmoothSumsA2(t *testing.T) {
 	c := Confident{170, 20, 40}
 	l := ledger(t, v, c, nil)
 	checks := make([]float64, 251)
-	l.addChecks(checks, 8)
+	l.addChecks(context.Background(), checks, 8)
 	checkSum(t, "threshold", checks, 0.061264467286207, 0.15823570067616, 0.53101136618054,
 		map[float64]float64{.05: 0.10040594420438, .01: 0.355947563423586, .1: 0.0669558800476974}, map[float64]int{.05: 17, .01: 40, .1: 4})
 	ls := thresholdLocal(c.table(8, 250))

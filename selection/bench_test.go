@@ -9,21 +9,21 @@ import (
 func BenchmarkPriceProfile(b *testing.B) {
 	g, l := gaussianBound(2), must(WithMean(1, 10))
 	for b.Loop() {
-		must(must(PriceOfBest(l).Profile(g)).Epsilon(1e-6))
+		must(must(PriceOfBest(l).Profile(context.Background(), g)).Epsilon(context.Background(), 1e-6))
 	}
 }
 
 func BenchmarkPriceCurve(b *testing.B) {
 	g, l := gaussianCurve(2), must(WithMean(1, 10))
 	for b.Loop() {
-		must(PriceOfBest(l).Curve(g, nil)).RDP(4)
+		must(PriceOfBest(l).Curve(context.Background(), g, nil)).RDP(4)
 	}
 }
 
 func BenchmarkDiscretize(b *testing.B) {
-	bound := must(PriceOfBest(must(WithMean(1, 10))).Profile(gaussianBound(2)))
+	bound := must(PriceOfBest(must(WithMean(1, 10))).Profile(context.Background(), gaussianBound(2)))
 	for b.Loop() {
-		must(bound.Discretize(0, 0))
+		must(bound.Discretize(context.Background(), 0, 0))
 	}
 }
 

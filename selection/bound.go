@@ -1,6 +1,7 @@
 package selection
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"sync"
@@ -155,12 +156,27 @@ func (b Bound) at(eps float64) float64 {
 	return min(0, d+8*xmath.U*(1+math.Abs(d)))
 }
 
+// until returns b as long as ctx lasts, and NaN afterwards, at which every search
+// on a bound ends.
+func (b Bound) until(ctx context.Context) Bound {
+	return func(eps float64) float64 {
+		if ctx.Err() != nil {
+			return math.NaN()
+		}
+		return b(eps)
+	}
+}
+
 // Epsilon returns an ε at which b certifies δ, within about 1e-13 of the
-// smallest one when b is monotone; +Inf when there is none below 1e6.
-func (b Bound) Epsilon(delta float64) (float64, error) {
+// smallest one when b is monotone; +Inf when there is none below 1e6. It asks b
+// some dozens of times, and none any more once ctx is done: then the error is
+// that of ctx. (One question to b takes the time it takes; a slow b should watch
+// the same context.)
+func (b Bound) Epsilon(ctx context.Context, delta float64) (float64, error) {
 	if !(delta > 0 && delta < 1) {
 		return 0, fmt.Errorf("delta: %v is not in (0, 1)", delta)
 	}
+	b = b.until(ctx)
 	logD := math.Log(delta) - 2*xmath.U*(1-math.Log(delta))
 	broken := false
 	eps, ok := crossing(func(e float64) float64 {
@@ -169,6 +185,8 @@ func (b Bound) Epsilon(delta float64) (float64, error) {
 		return d - logD
 	}, 1e6)
 	switch {
+	case ctx.Err() != nil:
+		return 0, ctx.Err()
 	case broken:
 		return 0, fmt.Errorf("candidate: its bound is NaN where ε is searched")
 	case !ok:

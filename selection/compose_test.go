@@ -1,6 +1,7 @@
 package selection_test
 
 import (
+	"context"
 	"math"
 	"testing"
 
@@ -28,22 +29,22 @@ func TestCompose(t *testing.T) {
 	plan, err := accountant.ParsePlan([]byte(trainingPlan))
 	check(err)
 	run := accountant.New(plan.Neighbors)
-	check(run.AddPlan(plan))
+	check(run.AddPlan(t.Context(), plan))
 	candidate := selection.FromDelta(func(eps float64) (float64, error) {
-		iv, err := run.Delta(eps)
+		iv, err := run.Delta(t.Context(), eps)
 		return iv.Upper, err
 	})
 	law, err := selection.WithMean(1, 10)
 	check(err)
 	price := selection.PriceOfBest(law)
-	bound, err := price.Profile(candidate)
+	bound, err := price.Profile(context.Background(), candidate)
 	check(err)
-	want, err := bound.Epsilon(1e-5)
+	want, err := bound.Epsilon(context.Background(), 1e-5)
 	check(err)
 	if math.Abs(want-2.87097) > 5e-3 { // selection.md §5.8, from another accountant's δ_Q
 		t.Errorf("ε(1e-5) = %v, want about 2.87097", want)
 	}
-	m, err := price.Mechanism("selection", plan.Neighbors, candidate, 1e-3, -40)
+	m, err := price.Mechanism(context.Background(), "selection", plan.Neighbors, candidate, 1e-3, -40)
 	check(err)
 	if !m.TheoryGap() {
 		t.Error("no attack is known that attains the price")
@@ -51,7 +52,7 @@ func TestCompose(t *testing.T) {
 
 	one := accountant.New(plan.Neighbors)
 	check(one.AddMechanism(m, 1))
-	iv, err := one.Epsilon(1e-5)
+	iv, err := one.Epsilon(t.Context(), 1e-5)
 	check(err)
 	if iv.Upper < want*(1-1e-9) || iv.Upper > want+5e-3 {
 		t.Errorf("through the accountant ε(1e-5) = %v, directly %v", iv.Upper, want)
@@ -61,14 +62,14 @@ func TestCompose(t *testing.T) {
 	// than the selections alone.
 	all := accountant.New(plan.Neighbors)
 	check(all.AddMechanism(m, 3))
-	three, err := all.Epsilon(1e-5)
+	three, err := all.Epsilon(t.Context(), 1e-5)
 	check(err)
 	gauss, err := profiles.NewGaussian(10)
 	check(err)
 	check(all.AddMechanism(profiles.NewMechanism("release", plan.Neighbors, gauss), 1))
-	more, err := all.Epsilon(1e-5)
+	more, err := all.Epsilon(t.Context(), 1e-5)
 	check(err)
-	third, err := bound.Epsilon(1e-5 / 3)
+	third, err := bound.Epsilon(context.Background(), 1e-5/3)
 	check(err)
 	if !(three.Upper < 0.9*3*third && three.Upper > iv.Upper && more.Upper > three.Upper) {
 		t.Errorf("three selections: %v (basic composition %v), with a release %v", three.Upper, 3*third, more.Upper)

@@ -1,6 +1,7 @@
 package selection
 
 import (
+	"context"
 	"errors"
 	"math"
 	"sort"
@@ -35,7 +36,10 @@ func FromCurve(c rdp.Curve) Bound {
 // sharpening (see [PapernotSteinke]); for Poisson laws it is their Theorem 6
 // with the mass of K = 0 put back, without which that theorem fails for μ < 1.
 // Relation: that of the curve.
-func (p Price) Curve(c rdp.Curve, candidate Bound) (rdp.Curve, error) {
+//
+// Once ctx is done, the error is that of ctx. For Poisson laws the curve returned
+// asks candidate once for each order that it is asked for.
+func (p Price) Curve(ctx context.Context, c rdp.Curve, candidate Bound) (rdp.Curve, error) {
 	if c == nil {
 		return nil, errors.New("curve: is nil, must be a Rényi curve")
 	}
@@ -53,7 +57,10 @@ func (p Price) Curve(c rdp.Curve, candidate Bound) (rdp.Curve, error) {
 			return up(l.mu*math.Exp(min(0, b(hat))), 8)
 		}
 	} else {
-		r, err := p.profileRatio(b)
+		r, err := p.profileRatio(b.until(ctx))
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		gamma, family := Gamma(p.law)
 		switch {
 		case err != nil && atInf <= maxPure && !p.first:
@@ -83,13 +90,26 @@ func (p Price) Curve(c rdp.Curve, candidate Bound) (rdp.Curve, error) {
 		}
 		return selectionRDP(lambda, c.RDP(lambda)+ratio(lambda), logM, logF0)
 	}
+	asked := rdp.Func(func(lambda float64) float64 {
+		if ctx.Err() != nil {
+			return math.Inf(1)
+		}
+		return raw(lambda)
+	})
 	if g, ok := c.(rdp.Grid); ok {
 		if err := g.Check(); err != nil {
 			return nil, err
 		}
-		return Envelope(rdp.Func(raw), g.Orders)
+		e, err := Envelope(asked, g.Orders)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return e, err
 	}
-	e, err := Envelope(rdp.Func(raw), append(rdp.DefaultOrders(), math.Inf(1)))
+	e, err := Envelope(asked, append(rdp.DefaultOrders(), math.Inf(1)))
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -79,12 +79,12 @@ func ExampleBest() {
 		panic(err)
 	}
 	one := selection.FromProfile(base)
-	all, err := selection.PriceOfBest(law).Profile(one)
+	all, err := selection.PriceOfBest(law).Profile(context.Background(), one)
 	if err != nil {
 		panic(err)
 	}
-	e1, _ := one.Epsilon(1e-5)
-	e, _ := all.Epsilon(1e-5)
+	e1, _ := one.Epsilon(context.Background(), 1e-5)
+	e, _ := all.Epsilon(context.Background(), 1e-5)
 	fmt.Printf("one run: epsilon %.3f; the whole search: epsilon %.3f at delta 1e-5\n", e1, e)
 	// Output:
 	// candidate 5: slope 1.99, score 0.88
@@ -120,8 +120,8 @@ func ExamplePriceOfBest() {
 func ExampleBound_Discretize() {
 	base, _ := profiles.NewGaussian(2)
 	law, _ := selection.WithMean(0, 10)
-	bound, _ := selection.PriceOfBest(law).Profile(selection.FromProfile(base))
-	p, err := bound.Discretize(0, 0)
+	bound, _ := selection.PriceOfBest(law).Profile(context.Background(), selection.FromProfile(base))
+	p, err := bound.Discretize(context.Background(), 0, 0)
 	if err != nil {
 		panic(err)
 	}
@@ -254,11 +254,11 @@ func ExamplePriceOfFirstAbove() {
 func ExampleBound() {
 	law, _ := selection.Geometric(0.1)
 	show := func(name string, one selection.Bound) {
-		all, err := selection.PriceOfBest(law).Profile(one)
+		all, err := selection.PriceOfBest(law).Profile(context.Background(), one)
 		if err != nil {
 			panic(err)
 		}
-		eps, err := all.Epsilon(1e-6)
+		eps, err := all.Epsilon(context.Background(), 1e-6)
 		fmt.Printf("%s: %.3f %v\n", name, eps, err)
 	}
 	pure, _ := selection.FromPure(0.5)
@@ -285,19 +285,19 @@ func ExampleFromDelta() {
 	noise, _ := profiles.NewGaussianMechanism(1)
 	batches, _ := subsample.NewPoisson(0.01)
 	run := accountant.New(accountant.AddRemove)
-	if err := run.Add(accountant.Step{Mechanism: noise, Sampling: batches}, 1000); err != nil {
+	if err := run.Add(context.Background(), accountant.Step{Mechanism: noise, Sampling: batches}, 1000); err != nil {
 		panic(err)
 	}
 	one := selection.FromDelta(func(eps float64) (float64, error) {
-		iv, err := run.Delta(eps)
+		iv, err := run.Delta(context.Background(), eps)
 		return iv.Upper, err
 	})
 	law, _ := selection.Geometric(0.1)
-	all, err := selection.PriceOfBest(law).Profile(one)
+	all, err := selection.PriceOfBest(law).Profile(context.Background(), one)
 	if err != nil {
 		panic(err)
 	}
-	eps, err := all.Epsilon(1e-5)
+	eps, err := all.Epsilon(context.Background(), 1e-5)
 	fmt.Printf("the best of ten runs on average: epsilon %.2f, %v\n", eps, err)
 	// Output: the best of ten runs on average: epsilon 2.87, <nil>
 }
@@ -342,11 +342,11 @@ func ExampleCalibrate() {
 		if err != nil {
 			return 0, err
 		}
-		all, err := selection.PriceOfBest(law).Profile(selection.FromProfile(p))
+		all, err := selection.PriceOfBest(law).Profile(context.Background(), selection.FromProfile(p))
 		if err != nil {
 			return 0, err
 		}
-		return all.Epsilon(1e-5)
+		return all.Epsilon(context.Background(), 1e-5)
 	}
 	noise, err := selection.Calibrate(cost, 2, 0.5, 100)
 	if err != nil {
@@ -453,7 +453,7 @@ func ExamplePapernotSteinke() {
 	show("Papernot and Steinke", c, err)
 	c, err = selection.DPHyPO(one, law, 0.1)
 	show("with candidates that adapt within a factor e^0.1", c, err)
-	c, err = selection.PriceOfBest(law).Curve(one, selection.FromCurve(one))
+	c, err = selection.PriceOfBest(law).Curve(context.Background(), one, selection.FromCurve(one))
 	show("here", c, err)
 	// Output:
 	// Papernot and Steinke 2.1534 <nil>
@@ -485,7 +485,7 @@ func ExampleThresholdCurve() {
 		panic(err)
 	}
 	price, _ := selection.PriceOfFirstAbove(law)
-	here, err := price.Curve(one, selection.FromCurve(one))
+	here, err := price.Curve(context.Background(), one, selection.FromCurve(one))
 	fmt.Printf("%.4f, here %.4f, %v\n", literature.RDP(20), here.RDP(20), err)
 	// Output: 1.4551, here 1.0343, <nil>
 }
@@ -494,13 +494,13 @@ func ExampleKoskelaRedbergWang() {
 	p, _ := profiles.NewGaussian(4)
 	one := selection.FromProfile(p)
 	law, _ := selection.Geometric(0.1)
-	literature, err := selection.KoskelaRedbergWang(one, law, 0.5)
+	literature, err := selection.KoskelaRedbergWang(context.Background(), one, law, 0.5)
 	if err != nil {
 		panic(err)
 	}
-	here, _ := selection.PriceOfBest(law).Profile(one)
-	a, _ := literature.Epsilon(1e-5)
-	b, _ := here.Epsilon(1e-5)
+	here, _ := selection.PriceOfBest(law).Profile(context.Background(), one)
+	a, _ := literature.Epsilon(context.Background(), 1e-5)
+	b, _ := here.Epsilon(context.Background(), 1e-5)
 	fmt.Printf("%.4f, here %.4f\n", a, b)
 	// Output: 2.0901, here 1.5103
 }

@@ -1,6 +1,7 @@
 package selection
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -141,12 +142,16 @@ func ThresholdCurve(c rdp.Curve, gamma, lambdaHat float64) (rdp.Curve, error) {
 // Wang (ICML 2024) with one free parameter epsHat ≥ 0: E[K]·δ(ε − x) with x =
 // (η+1)·log(e^ε̂ + (1/γ−1)δ(ε̂)) for negative binomial, μ(e^ε̂ − 1 + δ(ε̂)) for
 // Poisson and (n−1)·log(1 + p(e^ε̂−1) + p/(1−p)·δ(ε̂)) for binomial runs. Relation:
-// that of the candidate. The price [Price.Profile] is never above it.
-func KoskelaRedbergWang(candidate Bound, l Law, epsHat float64) (Bound, error) {
+// that of the candidate. The price [Price.Profile] is never above it. The candidate
+// is asked once; where ctx is done by then, the error is that of ctx.
+func KoskelaRedbergWang(ctx context.Context, candidate Bound, l Law, epsHat float64) (Bound, error) {
 	if !(epsHat >= 0 && epsHat <= 700) {
 		return nil, fmt.Errorf("epsilon-hat: %v is not in [0, 700]", epsHat)
 	}
-	d := math.Exp(candidate.at(epsHat))
+	d := math.Exp(candidate.until(ctx).at(epsHat))
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	var x float64
 	switch l := l.(type) {
 	case tnb:

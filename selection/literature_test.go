@@ -1,6 +1,7 @@
 package selection
 
 import (
+	"context"
 	"math"
 	"testing"
 
@@ -38,9 +39,9 @@ func TestLiterature(t *testing.T) {
 	bad("a spread of NaN", err)
 	_, err = TopRunsPure(1, 1, 0)
 	bad("no runs", err)
-	_, err = KoskelaRedbergWang(gaussianBound(2), must(Fixed(3)), 0)
+	_, err = KoskelaRedbergWang(context.Background(), gaussianBound(2), must(Fixed(3)), 0)
 	bad("KRW for a fixed law", err)
-	_, err = KoskelaRedbergWang(gaussianBound(2), l, math.NaN())
+	_, err = KoskelaRedbergWang(context.Background(), gaussianBound(2), l, math.NaN())
 	bad("ε̂ = NaN", err)
 	_, err = PapernotSteinkeConcentrated(10, l, 3)
 	bad("ρ above log(1/γ)", err)
@@ -62,10 +63,10 @@ func TestLiterature(t *testing.T) {
 func TestCurveKinds(t *testing.T) {
 	g := gaussianCurve(2)
 	l := must(WithMean(1, 10))
-	whole := must(PriceOfBest(l).Curve(g, nil))
+	whole := must(PriceOfBest(l).Curve(context.Background(), g, nil))
 	orders := []float64{1.5, 2, 4, 8, 16}
 	grid := rdp.OnOrders(g, orders)
-	tab := must(PriceOfBest(l).Curve(grid, nil))
+	tab := must(PriceOfBest(l).Curve(context.Background(), grid, nil))
 	if _, ok := tab.(rdp.Grid); !ok {
 		t.Errorf("the curve of a grid is a %T, want a grid", tab)
 	}
@@ -77,7 +78,7 @@ func TestCurveKinds(t *testing.T) {
 	// Laws that only pure candidates have a price for, through the curve's end.
 	pure := must(rdp.Pure(0.5))
 	for _, l := range []Law{must(Fixed(4)), must(Censored(0.1, 5)), must(Conditioned(1, 0, 6))} {
-		c := must(PriceOfBest(l).Curve(pure, nil))
+		c := must(PriceOfBest(l).Curve(context.Background(), pure, nil))
 		price := must(PriceOfBest(l).Pure(0.5))
 		upper(t, l.String()+" at ∞", c.RDP(math.Inf(1)), price, 1e-14, 1e-13)
 		// Enumerate randomized response, the worst pair of one bit.
@@ -89,32 +90,32 @@ func TestCurveKinds(t *testing.T) {
 				t.Errorf("%v at λ=%v: %v", l, lambda, v)
 			}
 		}
-		if _, err := PriceOfBest(l).Curve(g, nil); err == nil {
+		if _, err := PriceOfBest(l).Curve(context.Background(), g, nil); err == nil {
 			t.Errorf("%v with a Gaussian candidate must be refused", l)
 		}
 	}
-	if _, err := must(PriceOfFirstAbove(must(Censored(0.1, 5)))).Curve(pure, nil); err == nil {
+	if _, err := must(PriceOfFirstAbove(must(Censored(0.1, 5)))).Curve(context.Background(), pure, nil); err == nil {
 		t.Error("a censored threshold search has no curve and must be refused")
 	}
-	if _, err := PriceOfBest(l).Curve(nil, nil); err == nil {
+	if _, err := PriceOfBest(l).Curve(context.Background(), nil, nil); err == nil {
 		t.Error("no curve must be refused")
 	}
 	// A candidate whose bound is broken.
 	nan := Bound(func(float64) float64 { return math.NaN() })
-	if _, err := PriceOfBest(l).Profile(nan); err == nil {
+	if _, err := PriceOfBest(l).Profile(context.Background(), nan); err == nil {
 		t.Error("a bound of NaN must be refused")
 	}
-	if _, err := nan.Epsilon(0.1); err == nil {
+	if _, err := nan.Epsilon(context.Background(), 0.1); err == nil {
 		t.Error("ε from a bound of NaN must be refused")
 	}
-	if _, err := nan.Discretize(0, 0); err == nil {
+	if _, err := nan.Discretize(context.Background(), 0, 0); err == nil {
 		t.Error("a profile from a bound of NaN must be refused")
 	}
 	one := Bound(func(float64) float64 { return 0 })
-	if e := must(one.Epsilon(0.5)); !math.IsInf(e, 1) {
+	if e := must(one.Epsilon(context.Background(), 0.5)); !math.IsInf(e, 1) {
 		t.Errorf("ε of nothing known = %v", e)
 	}
-	if _, err := one.Discretize(0, 0); err == nil {
+	if _, err := one.Discretize(context.Background(), 0, 0); err == nil {
 		t.Error("a profile of nothing known must be refused")
 	}
 }

@@ -1,6 +1,7 @@
 package selection
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/big"
@@ -26,7 +27,9 @@ import (
 // profile of a pair of discrete distributions: where its slope rises by q at α,
 // Q has mass q and P mass αq at the loss log α, and its limit for α → ∞ is P's
 // mass at +∞ (Doroshenko et al., PETS 2022, Section 4, "connect the dots").
-func (b Bound) Discretize(accuracy, logFloor float64) (*profiles.Discrete, error) {
+//
+// Once ctx is done, the error is that of ctx.
+func (b Bound) Discretize(ctx context.Context, accuracy, logFloor float64) (*profiles.Discrete, error) {
 	if accuracy == 0 {
 		accuracy = 1e-4
 	}
@@ -39,7 +42,10 @@ func (b Bound) Discretize(accuracy, logFloor float64) (*profiles.Discrete, error
 	if !(logFloor >= -1e5 && logFloor < 0) {
 		return nil, fmt.Errorf("floor: %v is not in [-1e5, 0)", logFloor)
 	}
-	pts, err := b.grid(accuracy, logFloor)
+	pts, err := b.until(ctx).grid(accuracy, logFloor)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	if err != nil {
 		return nil, err
 	}

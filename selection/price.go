@@ -1,6 +1,7 @@
 package selection
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -131,8 +132,14 @@ func (p Price) Approximate(eps, delta float64) (epsOut, deltaOut float64, err er
 //
 // For Poisson laws the price from a Rényi curve can be the smaller one; take the
 // Min of both when a curve is at hand.
-func (p Price) Profile(candidate Bound) (Bound, error) {
-	lnR, err := p.profileRatio(candidate)
+//
+// The candidate is asked some dozens of times for t*; once ctx is done, the error
+// is that of ctx. The bound returned asks the candidate once for each question.
+func (p Price) Profile(ctx context.Context, candidate Bound) (Bound, error) {
+	lnR, err := p.profileRatio(candidate.until(ctx))
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -188,13 +195,14 @@ func CensoringCost(gamma float64, maxRuns int) float64 {
 // floor given. No attack that attains it is known.
 //
 // The candidate may be a whole plan: take [FromDelta] of its accountant. It is
-// asked a few hundred times at a floor of −60, which adds e^−60 to every δ.
-func (p Price) Mechanism(name string, r profiles.Relation, candidate Bound, accuracy, logFloor float64) (profiles.Mechanism, error) {
-	b, err := p.Profile(candidate)
+// asked a few hundred times at a floor of −60, which adds e^−60 to every δ. Once
+// ctx is done, the error is that of ctx.
+func (p Price) Mechanism(ctx context.Context, name string, r profiles.Relation, candidate Bound, accuracy, logFloor float64) (profiles.Mechanism, error) {
+	b, err := p.Profile(ctx, candidate)
 	if err != nil {
 		return profiles.Mechanism{}, err
 	}
-	d, err := b.Discretize(accuracy, logFloor)
+	d, err := b.Discretize(ctx, accuracy, logFloor)
 	if err != nil {
 		return profiles.Mechanism{}, err
 	}

@@ -1,6 +1,7 @@
 package selection
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -521,7 +522,7 @@ func TestCheck10DeltaIsMultiplied(t *testing.T) {
 		t.Fatal(eps, err)
 	}
 	upper(t, "δ at ε=5", delta, 0.0909918107370337, 1e-12, 1e-11)
-	b := must(PriceOfBest(l).Profile(must(FromApproximate(1, 1e-3))))
+	b := must(PriceOfBest(l).Profile(context.Background(), must(FromApproximate(1, 1e-3))))
 	if d := math.Exp(b(5)); d < 0.0909918107370337 {
 		t.Errorf("δ(5) = %v from the profile", d)
 	}
@@ -581,9 +582,9 @@ func TestCheck16Validation(t *testing.T) {
 	}
 	_, err = PriceOfFirstAbove(must(Logarithmic(0.1)))
 	bad("a logarithmic threshold search", err)
-	_, err = PriceOfBest(must(Censored(0.1, 5))).Profile(gaussianBound(2))
+	_, err = PriceOfBest(must(Censored(0.1, 5))).Profile(context.Background(), gaussianBound(2))
 	bad("a censored law with a Gaussian candidate", err)
-	_, err = PriceOfBest(must(Conditioned(1, 0, 5))).Profile(gaussianBound(2))
+	_, err = PriceOfBest(must(Conditioned(1, 0, 5))).Profile(context.Background(), gaussianBound(2))
 	bad("γ = 0 with a Gaussian candidate", err)
 	for _, c := range []Config{{}, {Law: "normal"}, {Law: "geometric"}, {Law: "geometric", Mean: 3, Gamma: 0.3},
 		{Law: "geometric", Mean: 3, Shape: 2}, {Law: "logarithmic", Mean: 3, Max: 4, Cap: "censor"},
@@ -609,9 +610,9 @@ func TestCheck16Validation(t *testing.T) {
 		e, d, _ := p.Approximate(1, 1e-9)
 		upper(t, "ε", e, 1, 0, 1e-14)
 		upper(t, "δ", d, 1e-9, 0, 1e-13)
-		b := must(p.Profile(gaussianBound(2)))
+		b := must(p.Profile(context.Background(), gaussianBound(2)))
 		near(t, "profile", b(1), gaussianBound(2)(1), 1e-13)
-		c := must(p.Curve(gaussianCurve(2), gaussianBound(2)))
+		c := must(p.Curve(context.Background(), gaussianCurve(2), gaussianBound(2)))
 		for _, lambda := range []float64{1.1, 2, 64} { // 8 u/(λ−1) is the curve's own rounding
 			upper(t, "curve", c.RDP(lambda), lambda/8, 0, 1e-12)
 		}

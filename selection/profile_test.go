@@ -1,6 +1,7 @@
 package selection
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -31,7 +32,7 @@ func TestCheck08Renyi(t *testing.T) {
 		env := must(Envelope(ps, orders))
 		sharp := must(PapernotSteinke(gauss, l, nil, true))
 		plain := must(PapernotSteinke(gauss, l, nil, false))
-		ours := must(PriceOfBest(l).Curve(gauss, gaussianBound(2)))
+		ours := must(PriceOfBest(l).Curve(context.Background(), gauss, gaussianBound(2)))
 		for i, lambda := range orders {
 			relNear(t, fmt.Sprintf("η=%v λ=%v", c.shape, lambda), env.Values[i], c.want[i], 2e-8)
 			if !(sharp.RDP(lambda) <= plain.RDP(lambda)*(1+1e-12) && ours.RDP(lambda) <= sharp.RDP(lambda)*(1+1e-12)) {
@@ -57,7 +58,7 @@ func TestCheck08Renyi(t *testing.T) {
 	}{
 		{"Theorem 2", must(PapernotSteinke(gauss, geo, nil, false)).RDP(3) - 3./8 - math.Log(10)/2, 1.895966026289347},
 		{"sharpened", must(PapernotSteinke(gauss, geo, nil, true)).RDP(3) - 3./8 - math.Log(10)/2, 1.855634242026255},
-		{"exact", must(PriceOfBest(geo).Curve(gauss, gaussianBound(2))).RDP(6) - 6./8 - math.Log(10)/5, 0.8921739795032293},
+		{"exact", must(PriceOfBest(geo).Curve(context.Background(), gauss, gaussianBound(2))).RDP(6) - 6./8 - math.Log(10)/5, 0.8921739795032293},
 	} {
 		relNear(t, c.what, c.got, c.want, 1e-12)
 	}
@@ -77,7 +78,7 @@ func TestCheck08Renyi(t *testing.T) {
 		}{
 			{"Theorem 2", must(PapernotSteinke(gauss, l, nil, false)), c.plain},
 			{"sharpened", must(PapernotSteinke(gauss, l, nil, true)), c.sharp},
-			{"exact", must(PriceOfBest(l).Curve(gauss, gaussianBound(2))), c.exact},
+			{"exact", must(PriceOfBest(l).Curve(context.Background(), gauss, gaussianBound(2))), c.exact},
 		} {
 			eps, _, err := rdp.Epsilon(v.curve, 1e-6)
 			if err != nil {
@@ -101,7 +102,7 @@ func TestCheck08Renyi(t *testing.T) {
 	// One run: the output curve is the input curve (λ̂ = 1 is always there).
 	for _, lambda := range orders {
 		upper(t, "mean 1", must(PapernotSteinke(gauss, must(WithMean(1, 1)), orders, false)).RDP(lambda), lambda/8, 0, 1e-13)
-		upper(t, "mean 1", must(PriceOfBest(must(WithMean(1, 1))).Curve(gauss, nil)).RDP(lambda), lambda/8, 0, 1e-13)
+		upper(t, "mean 1", must(PriceOfBest(must(WithMean(1, 1))).Curve(context.Background(), gauss, nil)).RDP(lambda), lambda/8, 0, 1e-13)
 	}
 }
 
@@ -158,7 +159,7 @@ func TestCheck08Exact(t *testing.T) {
 		relNear(t, "Theorem 6", must(PapernotSteinkePoissonUnproved(curve, bound, 5, c.lambda)), c.published, 1e-13)
 		safe := selectionRDP(c.lambda, curve.RDP(c.lambda)+5*math.Exp(bound(math.Log1p(1/(c.lambda-1)))), pois.logMean(), -5)
 		relNear(t, "safe", safe, c.safe, 1e-13)
-		if got := must(PriceOfBest(pois).Curve(curve, bound)).RDP(c.lambda); !(got <= c.safe*(1+1e-12) && got >= c.fwd) {
+		if got := must(PriceOfBest(pois).Curve(context.Background(), curve, bound)).RDP(c.lambda); !(got <= c.safe*(1+1e-12) && got >= c.fwd) {
 			t.Errorf("the Poisson curve at %v is %v", c.lambda, got)
 		}
 	}
@@ -180,7 +181,7 @@ func TestCheck08Exact(t *testing.T) {
 	relNear(t, "Poisson pure", must(PapernotSteinkePoissonUnproved(lap, zero, 10, lambda)), 4.489337677306007, 1e-13)
 	// Mean below 1: never negative, and never below the truth.
 	small := must(Poisson(0.2))
-	c := must(PriceOfBest(small).Curve(curve, bound))
+	c := must(PriceOfBest(small).Curve(context.Background(), curve, bound))
 	a, a1 := bestLaw(small, q), bestLaw(small, q1)
 	for _, l := range []float64{1.01, 1.5, 2, 8, 100} {
 		if v := c.RDP(l); !(v >= max(0, renyi(a, a1, l), renyi(a1, a, l))) {
@@ -212,10 +213,10 @@ func TestCheck09Profile(t *testing.T) {
 			near(t, c.l.String()+" t*", must(b.root(math.Log1p(-gamma), math.Log(gamma))), c.root, 1e-12)
 			near(t, "ln R = (1+η)t*", lnR, (1+eta)*c.root, 1e-12)
 		}
-		ours := must(PriceOfBest(c.l).Profile(b))
-		upper(t, c.l.String()+" ε(1e-6)", must(ours.Epsilon(1e-6)), c.eps, 1e-11, 1e-10)
-		krw := must(KoskelaRedbergWang(b, c.l, c.free))
-		near(t, c.l.String()+" KRW", must(krw.Epsilon(1e-6)), c.krw, 1e-10)
+		ours := must(PriceOfBest(c.l).Profile(context.Background(), b))
+		upper(t, c.l.String()+" ε(1e-6)", must(ours.Epsilon(context.Background(), 1e-6)), c.eps, 1e-11, 1e-10)
+		krw := must(KoskelaRedbergWang(context.Background(), b, c.l, c.free))
+		near(t, c.l.String()+" KRW", must(krw.Epsilon(context.Background(), 1e-6)), c.krw, 1e-10)
 		for _, eps := range []float64{0, 1, 2, 3, 5, 8} {
 			if ours(eps) > krw(eps)+1e-12 {
 				t.Errorf("%v at ε=%v: ours %v above %v", c.l, eps, ours(eps), krw(eps))
@@ -230,7 +231,7 @@ func TestCheck09Profile(t *testing.T) {
 		{0, 4, 6.059216440898391e-11, 2.2480286e-11, -1.6},
 	} {
 		l := must(WithMean(c.shape, 10))
-		d := math.Exp(must(PriceOfBest(l).Profile(b))(c.eps))
+		d := math.Exp(must(PriceOfBest(l).Profile(context.Background(), b))(c.eps))
 		upper(t, fmt.Sprintf("η=%v δ(%v)", c.shape, c.eps), d, c.upper, 1e-11, 1e-10)
 		if d < c.lower {
 			t.Errorf("δ(%v) = %v is below the attack's %v", c.eps, d, c.lower)
@@ -291,7 +292,7 @@ func TestCheck11Threshold(t *testing.T) {
 	near(t, "D₂ backward", renyi(a1, a, 2), 0.3104714591286711, 1e-14)
 	curve, bound := exactCurve(q, q1), exactBound(q, q1)
 	p := must(PriceOfFirstAbove(must(Geometric(gamma))))
-	ours := must(p.Curve(curve, bound))
+	ours := must(p.Curve(context.Background(), curve, bound))
 	for _, lambda := range []float64{1.5, 2, 3, 8, 64} {
 		v := ours.RDP(lambda)
 		if v < max(renyi(a, a1, lambda), renyi(a1, a, lambda)) {
@@ -303,7 +304,7 @@ func TestCheck11Threshold(t *testing.T) {
 			}
 		}
 	}
-	pr := must(p.Profile(bound))
+	pr := must(p.Profile(context.Background(), bound))
 	for _, eps := range []float64{0, 0.1, 0.3, 0.6} {
 		if d := max(hockeyStick(a, a1, eps), hockeyStick(a1, a, eps)); math.Exp(pr(eps)) < d {
 			t.Errorf("δ(%v) = %v is below %v", eps, math.Exp(pr(eps)), d)
@@ -346,7 +347,7 @@ func TestSoundnessByEnumeration(t *testing.T) {
 			k := 1 + rng.IntN(len(p)-1)
 			a, b = firstLaw(l, p[k:]), firstLaw(l, q[k:])
 		}
-		pr := must(price.Profile(bound))
+		pr := must(price.Profile(context.Background(), bound))
 		for _, eps := range []float64{0, 0.2, 0.7, 1.5, 3} {
 			exact := max(hockeyStick(a, b, eps), hockeyStick(b, a, eps))
 			got := math.Exp(pr(eps))
@@ -421,16 +422,16 @@ func TestDiscretize(t *testing.T) {
 		b    Bound
 		acc  float64
 	}{
-		{"geometric", must(PriceOfBest(must(WithMean(1, 10))).Profile(gaussianBound(2))), 0},
-		{"logarithmic 100", must(PriceOfBest(must(WithMean(0, 100))).Profile(gaussianBound(1))), 1e-3},
+		{"geometric", must(PriceOfBest(must(WithMean(1, 10))).Profile(context.Background(), gaussianBound(2))), 0},
+		{"logarithmic 100", must(PriceOfBest(must(WithMean(0, 100))).Profile(context.Background(), gaussianBound(1))), 1e-3},
 		{"pure", must(FromPure(1)), 0},
 		{"approximate", must(FromApproximate(1, 1e-5)), 0},
 		{"gaussian", gaussianBound(3), 0},
-		{"first above", must(must(PriceOfFirstAbove(must(Geometric(0.1)))).Profile(gaussianBound(2))), 0},
+		{"first above", must(must(PriceOfFirstAbove(must(Geometric(0.1)))).Profile(context.Background(), gaussianBound(2))), 0},
 		{"nothing", func(float64) float64 { return math.Inf(-1) }, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d, err := c.b.Discretize(c.acc, 0)
+			d, err := c.b.Discretize(context.Background(), c.acc, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -504,7 +505,7 @@ func TestDiscretizeDominates(t *testing.T) {
 	for range 40 {
 		p, q := randomPair(rng)
 		l := must(WithMean([]float64{0, 1}[rng.IntN(2)], 3))
-		d := must(must(PriceOfBest(l).Profile(exactBound(p, q))).Discretize(1e-3, -60))
+		d := must(must(PriceOfBest(l).Profile(context.Background(), exactBound(p, q))).Discretize(context.Background(), 1e-3, -60))
 		a, b := bestLaw(l, p), bestLaw(l, q)
 		up, uq := masses(d)
 		for _, eps := range []float64{-2, -0.333, 0, 0.0042, 0.1234, 0.777, 1.5, 2.9} {
@@ -569,17 +570,17 @@ func TestCheck18Calibration(t *testing.T) {
 			t.Errorf("target %v: ε = %v costs %v", target, eps, back)
 		}
 		sigma, err := Calibrate(func(sigma float64) (float64, error) {
-			b, err := p.Profile(gaussianBound(sigma))
+			b, err := p.Profile(context.Background(), gaussianBound(sigma))
 			if err != nil {
 				return 0, err
 			}
-			return b.Epsilon(1e-6)
+			return b.Epsilon(context.Background(), 1e-6)
 		}, target, 0.1, 1e5)
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := must(p.Profile(gaussianBound(sigma)))
-		if back := must(b.Epsilon(1e-6)); !(back <= target && back >= target-1e-6) {
+		b := must(p.Profile(context.Background(), gaussianBound(sigma)))
+		if back := must(b.Epsilon(context.Background(), 1e-6)); !(back <= target && back >= target-1e-6) {
 			t.Errorf("target %v: σ = %v costs %v", target, sigma, back)
 		}
 	}

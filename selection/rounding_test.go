@@ -2,6 +2,7 @@ package selection
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"math"
 	"os"
@@ -47,7 +48,7 @@ func roundingTable(t *testing.T) []roundingRow {
 			got = must(PriceOfBest(must(Binomial(int(a), b))).Pure(eps))
 		case strings.HasPrefix(kind, "gaussian"):
 			sigma := must(strconv.ParseFloat(kind[len("gaussian"):], 64))
-			got = math.Exp(must(PriceOfBest(must(NegativeBinomial(a, b))).Profile(gaussianBound(sigma)))(eps))
+			got = math.Exp(must(PriceOfBest(must(NegativeBinomial(a, b))).Profile(context.Background(), gaussianBound(sigma)))(eps))
 		default:
 			p := PriceOfBest(must(NegativeBinomial(a, b)))
 			e, d, err := p.Approximate(eps, delta)

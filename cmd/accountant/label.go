@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -96,7 +97,7 @@ func newLabelCmd() *cobra.Command {
 				return errors.New("--grid: is 0, must be at least 2 with --bias")
 			}
 			r, err := measured(cmd, "designing", func(*meter) (*labelReport, error) {
-				return labelDesign(p, epsilon, grid, bias, limited)
+				return labelDesign(cmd.Context(), p, epsilon, grid, bias, limited)
 			})
 			if err != nil {
 				return flagged(cmd, err)
@@ -124,8 +125,8 @@ func newLabelCmd() *cobra.Command {
 	return cmd
 }
 
-func labelDesign(p labeldp.Prior, eps float64, grid int, bias float64, limited bool) (*labelReport, error) {
-	methods, cert, err := labeldp.Methods(p, eps)
+func labelDesign(ctx context.Context, p labeldp.Prior, eps float64, grid int, bias float64, limited bool) (*labelReport, error) {
+	methods, cert, err := labeldp.Methods(ctx, p, eps)
 	if err != nil {
 		return nil, err
 	}
@@ -136,9 +137,9 @@ func labelDesign(p labeldp.Prior, eps float64, grid int, bias float64, limited b
 			return nil, fmt.Errorf("--grid: %s", strings.TrimPrefix(err.Error(), "n: "))
 		}
 		if limited {
-			chosen, cert, err = labeldp.BiasLimited(p, eps, bias, outputs)
+			chosen, cert, err = labeldp.BiasLimited(ctx, p, eps, bias, outputs)
 		} else {
-			chosen, cert, err = labeldp.OptimalUnbiasedGrid(p, eps, outputs)
+			chosen, cert, err = labeldp.OptimalUnbiasedGrid(ctx, p, eps, outputs)
 		}
 		if err != nil {
 			return nil, err

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -76,7 +77,7 @@ func newLabelApplyCmd() *cobra.Command {
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			j.seeded = cmd.Flags().Changed("seed")
-			a, err := measuredIf(cmd, j.progress, "randomizing", j.run)
+			a, err := measuredIf(cmd, j.progress, "randomizing", func(m *meter) (*labelApplied, error) { return j.run(cmd.Context(), m) })
 			if err != nil {
 				return flagged(cmd, err)
 			}
@@ -108,7 +109,7 @@ func newLabelApplyCmd() *cobra.Command {
 	return cmd
 }
 
-func (j *labelJob) run(m *meter) (*labelApplied, error) {
+func (j *labelJob) run(ctx context.Context, m *meter) (*labelApplied, error) {
 	switch {
 	case j.prior == "" && j.labels == "":
 		return nil, usageError{errors.New("missing --prior or --labels")}
@@ -137,7 +138,7 @@ func (j *labelJob) run(m *meter) (*labelApplied, error) {
 	} else if p, err = j.estimate(a, src, func(read int) { m.at(read, 2*size) }); err != nil {
 		return nil, err
 	}
-	if r, err = labelMethod(j.method, p, a.Randomizer); err != nil {
+	if r, err = labelMethod(ctx, j.method, p, a.Randomizer); err != nil {
 		return nil, err
 	}
 	pass := &labelPass{job: j, r: r, src: src, read: func(read int) { m.at(read, size) }}
@@ -195,10 +196,10 @@ func (j *labelJob) estimate(a *labelApplied, src rand.Source, read func(int)) (l
 	return labeldp.EstimatePrior(finder.Labels(), pass.counts, a.PriorEpsilon, j.floor, src)
 }
 
-func labelMethod(name string, p labeldp.Prior, eps float64) (*labeldp.Randomizer, error) {
+func labelMethod(ctx context.Context, name string, p labeldp.Prior, eps float64) (*labeldp.Randomizer, error) {
 	switch name {
 	case "optimal":
-		r, _, err := labeldp.OptimalUnbiased(p, eps)
+		r, _, err := labeldp.OptimalUnbiased(ctx, p, eps)
 		return r, err
 	case "debiased-rr":
 		return labeldp.DebiasedRR(p.Labels(), eps)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -129,7 +130,7 @@ func runMajority(cmd *cobra.Command, f *majorityFlags) error {
 			return err
 		}
 	}
-	a, err := measured(cmd, "linear programs", func(m *meter) (*majorityAnswer, error) { return answerMajority(m, p, o, f) })
+	a, err := measured(cmd, "linear programs", func(m *meter) (*majorityAnswer, error) { return answerMajority(cmd.Context(), m, p, o, f) })
 	if err != nil {
 		return flagged(cmd, err)
 	}
@@ -150,7 +151,7 @@ func runMajority(cmd *cobra.Command, f *majorityFlags) error {
 
 // answerMajority computes the noise function asked for and those to compare
 // it with.
-func answerMajority(m *meter, p darrm.Params, o darrm.Objective, f *majorityFlags) (*majorityAnswer, error) {
+func answerMajority(ctx context.Context, m *meter, p darrm.Params, o darrm.Objective, f *majorityFlags) (*majorityAnswer, error) {
 	a := &majorityAnswer{Error: map[string]float64{}, proof: "computed over all corner multisets"}
 	var cert darrm.Certificate
 	var err error
@@ -160,7 +161,7 @@ func answerMajority(m *meter, p darrm.Params, o darrm.Objective, f *majorityFlag
 	sub, double := floats(darrm.Subsampling(p.Mechanisms, allowance)), floats(darrm.DoubleSubsampling(p.Mechanisms, allowance))
 	double2 := min(allowance, (p.Mechanisms+1)/2)
 	subOK, doubleOK := p.OutputDelta >= needs((allowance+1)/2), p.OutputDelta >= needs(double2)
-	best, bestCert, err := darrm.BestConstant(p)
+	best, bestCert, err := darrm.BestConstant(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +174,7 @@ func answerMajority(m *meter, p darrm.Params, o darrm.Objective, f *majorityFlag
 			return fmt.Errorf("output-delta: %v is below what --gamma %s is proved to need", p.OutputDelta, f.gamma)
 		}
 		a.Gamma, a.proof = g, "Theorem 2 of docs/darrm.md, for the exact sampler"
-		if cert, err = darrm.Certify(p, g); err != nil {
+		if cert, err = darrm.Certify(ctx, p, g); err != nil {
 			return err
 		}
 		// The floats printed round the exact noise function.
@@ -189,7 +190,7 @@ func answerMajority(m *meter, p darrm.Params, o darrm.Objective, f *majorityFlag
 		a.proof = "parallel composition: the noise-free majority costs what one mechanism costs"
 		one := p
 		one.Mechanisms, one.Allowance = 1, 1
-		if cert, err = darrm.Certify(one, darrm.Gamma{1, 1}); err != nil {
+		if cert, err = darrm.Certify(ctx, one, darrm.Gamma{1, 1}); err != nil {
 			return nil, err
 		}
 		cert.BudgetF = p.BudgetF()
@@ -198,7 +199,7 @@ func answerMajority(m *meter, p darrm.Params, o darrm.Objective, f *majorityFlag
 		opt := darrm.Options{Free: !f.monotone, Progress: func(round int, excess float64) {
 			m.note(fmt.Sprintf("round %d, worst constraint %.2g above the budget", round, max(excess, 0)))
 		}}
-		r, err := darrm.Optimize(p, o, opt)
+		r, err := darrm.Optimize(ctx, p, o, opt)
 		if err != nil {
 			return nil, err
 		}

@@ -193,7 +193,7 @@ func (f *pateFlags) aggregator(cmd *cobra.Command) (pate.Aggregator, error) {
 
 // ledger returns the ledger of the run, which shows its progress.
 func (r *pateRun) ledger(cmd *cobra.Command, orders []float64, m *meter) (*pate.Ledger, error) {
-	l, err := pate.Account(r.votes, r.aggregator, pate.Options{Orders: orders, Scores: r.scores, Progress: m.at})
+	l, err := pate.Account(cmd.Context(), r.votes, r.aggregator, pate.Options{Orders: orders, Scores: r.scores, Progress: m.at})
 	return l, flagged(cmd, err)
 }
 

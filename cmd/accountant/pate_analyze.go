@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -94,9 +95,9 @@ type pateAnalysis struct {
 	independent pateLine
 }
 
-func (r *pateRun) line(l *pate.Ledger, report pate.Report, delta float64) (pateLine, error) {
+func (r *pateRun) line(ctx context.Context, l *pate.Ledger, report pate.Report, delta float64) (pateLine, error) {
 	answered := r.answered
-	c, err := l.Cost(report, answered)
+	c, err := l.Cost(ctx, report, answered)
 	if err != nil {
 		return pateLine{}, err
 	}
@@ -130,7 +131,7 @@ func (r *pateRun) analyze(cmd *cobra.Command, l *pate.Ledger, delta float64) (*p
 		return nil, usageError{errors.New("missing --answered, which the realised report needs")}
 	}
 	for _, report := range reports {
-		x, err := r.line(l, report, delta)
+		x, err := r.line(cmd.Context(), l, report, delta)
 		if err != nil {
 			return nil, flagged(cmd, err)
 		}

@@ -23,11 +23,11 @@ func (r *pateRun) plot(cmd *cobra.Command, l *pate.Ledger, delta float64, path s
 	for i := range cuts {
 		cuts[i] = (i + 1) * n / points
 	}
-	costs, err := l.Running(r.report, r.answered, cuts)
+	costs, err := l.Running(cmd.Context(), r.report, r.answered, cuts)
 	if err != nil {
 		return flagged(cmd, err)
 	}
-	independent, err := l.Running(pate.DataIndependent, r.answered, cuts)
+	independent, err := l.Running(cmd.Context(), pate.DataIndependent, r.answered, cuts)
 	if err != nil {
 		return flagged(cmd, err)
 	}

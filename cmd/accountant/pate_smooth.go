@@ -40,7 +40,7 @@ is no bound for λβ > 1/4; both print diagnostics only.`,
 				if err != nil {
 					return nil, flagged(cmd, strip(err, "orders[0]", "order"))
 				}
-				s, err := l.NewSensitivity(in.order, run.report, run.answered)
+				s, err := l.NewSensitivity(cmd.Context(), in.order, run.report, run.answered)
 				if err != nil {
 					return nil, flagged(cmd, err)
 				}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -126,7 +127,7 @@ func runSelect(cmd *cobra.Command, f selectFlags) error {
 		for _, mean := range f.means {
 			for _, name := range f.laws {
 				m.at(len(rows), len(f.means)*len(f.laws))
-				row, err := selectLaw(f, c, name, mean)
+				row, err := selectLaw(cmd.Context(), f, c, name, mean)
 				if err != nil {
 					return nil, err
 				}
@@ -154,8 +155,8 @@ func selectPlan(cmd *cobra.Command, path string) (bound, smooth selection.Bound,
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if bound, err = selectBound(plan, 1e-4); err == nil {
-		smooth, err = selectBound(plan, 1e-3)
+	if bound, err = selectBound(cmd.Context(), plan, 1e-4); err == nil {
+		smooth, err = selectBound(cmd.Context(), plan, 1e-3)
 	}
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("%s: %w", path, err)
@@ -168,9 +169,9 @@ func selectPlan(cmd *cobra.Command, path string) (bound, smooth selection.Bound,
 
 // selectBound returns the certified δ(ε) of a plan to a relative accuracy, each
 // ε computed once.
-func selectBound(plan *accountant.Plan, accuracy float64) (selection.Bound, error) {
+func selectBound(ctx context.Context, plan *accountant.Plan, accuracy float64) (selection.Bound, error) {
 	a := accountant.New(plan.Neighbors, accountant.WithAccuracy(accuracy))
-	if err := a.AddPlan(plan); err != nil {
+	if err := a.AddPlan(ctx, plan); err != nil {
 		return nil, err
 	}
 	known := map[float64]float64{}
@@ -178,7 +179,7 @@ func selectBound(plan *accountant.Plan, accuracy float64) (selection.Bound, erro
 		if d, ok := known[eps]; ok {
 			return d, nil
 		}
-		iv, err := a.Delta(eps)
+		iv, err := a.Delta(ctx, eps)
 		if err == nil {
 			known[eps] = iv.Upper
 		}
@@ -190,7 +191,7 @@ func selectBound(plan *accountant.Plan, accuracy float64) (selection.Bound, erro
 	return selection.FromDelta(delta), nil
 }
 
-func selectLaw(f selectFlags, c selectCandidate, name string, mean float64) (selectRow, error) {
+func selectLaw(ctx context.Context, f selectFlags, c selectCandidate, name string, mean float64) (selectRow, error) {
 	cfg := selection.Config{Law: name, Mean: mean, Max: f.max}
 	switch name {
 	case "negative-binomial":
@@ -238,14 +239,14 @@ func selectLaw(f selectFlags, c selectCandidate, name string, mean float64) (sel
 		}
 	}
 	if row.Delta > 0 && (f.delta > 0 || !c.declared) {
-		if b, err := price.Profile(c.bound); err == nil {
-			if e, err := b.Epsilon(row.Delta); err == nil {
+		if b, err := price.Profile(ctx, c.bound); err == nil {
+			if e, err := b.Epsilon(ctx, row.Delta); err == nil {
 				tight = min(tight, e)
 			}
 		}
 		if c.curve != nil {
 			// Only for Poisson laws can the way through Rényi curves be the shorter one.
-			if curve, err := price.Curve(c.curve, c.smooth); !family && err == nil {
+			if curve, err := price.Curve(ctx, c.curve, c.smooth); !family && err == nil {
 				if e, _, err := rdp.Epsilon(curve, row.Delta); err == nil {
 					tight = min(tight, e)
 				}
@@ -258,9 +259,12 @@ func selectLaw(f selectFlags, c selectCandidate, name string, mean float64) (sel
 			}
 		}
 	}
+	if ctx.Err() != nil {
+		return selectRow{}, ctx.Err()
+	}
 	row.Epsilon.Tight = selectNumber(tight, nil)
 	if hasGamma && eta == 1 && f.max == 0 {
-		row.Epsilon.Paper = selectPaper(c, gamma, f.delta)
+		row.Epsilon.Paper = selectPaper(ctx, c, gamma, f.delta)
 	}
 	return row, nil
 }
@@ -292,7 +296,7 @@ func selectPapernotSteinke(c selectCandidate, law selection.Law) (rdp.Curve, err
 
 // selectPaper is what Liu and Talwar state: 3ε for pure candidates, and
 // Theorem 3.4 otherwise, at half of δ for each of its terms.
-func selectPaper(c selectCandidate, gamma, delta float64) *float64 {
+func selectPaper(ctx context.Context, c selectCandidate, gamma, delta float64) *float64 {
 	if c.declared && c.dl == 0 {
 		return selectNumber(selection.LiuTalwarBest(c.eps))
 	}
@@ -305,7 +309,7 @@ func selectPaper(c selectCandidate, gamma, delta float64) *float64 {
 		runs := math.Ceil(math.Log(1/delta2) / gamma)
 		dl = delta * delta / (8 * runs * runs) * (1 - 1e-9)
 		var err error
-		if eps, err = c.bound.Epsilon(dl); err != nil {
+		if eps, err = c.bound.Epsilon(ctx, dl); err != nil {
 			return nil
 		}
 	}

@@ -7,6 +7,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -66,7 +67,7 @@ func run(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	costs, err := pate.Account(votes, mechanism, pate.Options{})
+	costs, err := pate.Account(context.Background(), votes, mechanism, pate.Options{})
 	if err != nil {
 		return err
 	}
@@ -74,7 +75,7 @@ func run(w io.Writer) error {
 	for n := range queries {
 		counts = append(counts, n+1)
 	}
-	running, err := costs.Running(pate.DataIndependent, nil, counts)
+	running, err := costs.Running(context.Background(), pate.DataIndependent, nil, counts)
 	if err != nil {
 		return err
 	}
@@ -123,10 +124,10 @@ func run(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if costs, err = pate.Account(first, mechanism, pate.Options{}); err != nil {
+	if costs, err = pate.Account(context.Background(), first, mechanism, pate.Options{}); err != nil {
 		return err
 	}
-	worst, err := costs.Cost(pate.Worst, nil)
+	worst, err := costs.Cost(context.Background(), pate.Worst, nil)
 	if err != nil {
 		return err
 	}

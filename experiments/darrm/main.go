@@ -5,6 +5,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"flag"
 	"fmt"
 	"log"
@@ -19,7 +20,7 @@ func main() {
 	out := flag.String("out", "docs/experiments", "`directory` for the report and the plots")
 	flag.Parse()
 	e := &experiment{dir: *out}
-	e.report()
+	e.report(context.Background())
 	if e.err == nil {
 		e.err = os.WriteFile(filepath.Join(*out, "darrm.md"), e.text.Bytes(), 0o644)
 	}
@@ -68,7 +69,7 @@ func (e *experiment) families(p darrm.Params, tau, lambda float64) []curve {
 }
 
 func (e *experiment) optimal(p darrm.Params, mean float64) (darrm.Gamma, error) {
-	r, err := darrm.Optimize(p, darrm.Surrogate{Mean: mean}, darrm.Options{})
+	r, err := darrm.Optimize(context.Background(), p, darrm.Surrogate{Mean: mean}, darrm.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +84,7 @@ func same(p float64, k int) []float64 {
 	return out
 }
 
-func (e *experiment) report() {
+func (e *experiment) report(ctx context.Context) {
 	e.printf(`# Private majority: the experiments of the DaRRM paper
 
 Written by ` + "`go run ./experiments/darrm`" + `; every number below is computed by the library. The theory is in [darrm.md](../darrm.md).
@@ -99,7 +100,7 @@ Written by ` + "`go run ./experiments/darrm`" + `; every number below is compute
 	e.figure10()
 	e.budgets()
 	e.prediction()
-	e.composition()
+	e.composition(ctx)
 	e.printf(`## What needs data
 
 Tables 1, 6, 8 and 10 of the paper are test accuracies on MNIST and Fashion-MNIST with teachers trained by DP-SGD; they are not
@@ -132,7 +133,7 @@ func (e *experiment) figure6() {
 	for _, count := range []int{10, 13, 15, 20} {
 		budget, delta, _ := darrm.GeneralComposition(0.1, 1e-5, count, 0.1)
 		p := darrm.Params{Mechanisms: 35, Epsilon: 0.1, Delta: 1e-5, Allowance: budget / 0.1, OutputDelta: delta}
-		r, err := darrm.Optimize(p, darrm.Surrogate{Mean: 0.75}, darrm.Options{})
+		r, err := darrm.Optimize(context.Background(), p, darrm.Surrogate{Mean: 0.75}, darrm.Options{})
 		if err != nil {
 			e.err = err
 			return
@@ -181,7 +182,7 @@ func (e *experiment) figure8() {
 			v, _ := darrm.ExpectedError(c.gamma, 0.75)
 			e.printf(" %.3g |", v)
 		}
-		c, _, err := darrm.BestConstant(darrm.Params{Mechanisms: 101, Epsilon: 0.1, Allowance: m})
+		c, _, err := darrm.BestConstant(context.Background(), darrm.Params{Mechanisms: 101, Epsilon: 0.1, Allowance: m})
 		if err != nil {
 			e.err = err
 			return

@@ -10,6 +10,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"flag"
 	"fmt"
 	"log"
@@ -114,7 +115,7 @@ func tableOne(r *report) error {
 	if err != nil {
 		return err
 	}
-	opt, _, err := labeldp.OptimalUnbiased(priorA(), 0.5)
+	opt, _, err := labeldp.OptimalUnbiased(context.Background(), priorA(), 0.5)
 	if err != nil {
 		return err
 	}
@@ -154,7 +155,7 @@ func tableOne(r *report) error {
 }
 
 func figureTwo(r *report) error {
-	opt, cert, err := labeldp.OptimalUnbiased(priorA(), 0.5)
+	opt, cert, err := labeldp.OptimalUnbiased(context.Background(), priorA(), 0.5)
 	if err != nil {
 		return err
 	}
@@ -182,7 +183,7 @@ func figureTwo(r *report) error {
 	if err := drawLaw(opt, filepath.Join(r.dir, "labeldp-law.png")); err != nil {
 		return err
 	}
-	u52, _, err := labeldp.OptimalUnbiased(must(labeldp.Uniform(ints(1, 52))), 1)
+	u52, _, err := labeldp.OptimalUnbiased(context.Background(), must(labeldp.Uniform(ints(1, 52))), 1)
 	if err != nil {
 		return err
 	}
@@ -214,13 +215,13 @@ func meshSize(r *report) error {
 			if err != nil {
 				return err
 			}
-			_, cert, err := labeldp.OptimalUnbiasedGrid(c.p, eps, grid)
+			_, cert, err := labeldp.OptimalUnbiasedGrid(context.Background(), c.p, eps, grid)
 			if err != nil {
 				return err
 			}
 			row = append(row, fmt.Sprintf("%.4f", cert.Primal))
 		}
-		_, cert, err := labeldp.OptimalUnbiased(c.p, eps)
+		_, cert, err := labeldp.OptimalUnbiased(context.Background(), c.p, eps)
 		if err != nil {
 			return err
 		}
@@ -246,7 +247,7 @@ func lossCurves(r *report) error {
 		curves := map[string][]float64{}
 		var order []string
 		for i, e := range eps {
-			ms, _, err := labeldp.Methods(c.p, e)
+			ms, _, err := labeldp.Methods(context.Background(), c.p, e)
 			if err != nil {
 				return err
 			}
@@ -296,7 +297,7 @@ func biasCurves(r *report) error {
 	if err != nil {
 		return err
 	}
-	opt, _, err := labeldp.OptimalUnbiased(p, eps)
+	opt, _, err := labeldp.OptimalUnbiased(context.Background(), p, eps)
 	if err != nil {
 		return err
 	}
@@ -336,7 +337,7 @@ func biasLimit(r *report) error {
 		}
 		row := []string{fmt.Sprint(eps)}
 		for _, b := range betas {
-			_, cert, err := labeldp.BiasLimited(p, eps, b, grid)
+			_, cert, err := labeldp.BiasLimited(context.Background(), p, eps, b, grid)
 			if err != nil {
 				return err
 			}
@@ -365,7 +366,7 @@ func thresholds(r *report) error {
 		{"uniform on {0, …, 9}", must(labeldp.Uniform(ints(0, 9)))},
 	} {
 		excess := func(eps float64) (float64, error) {
-			_, cert, err := labeldp.OptimalUnbiased(c.p, eps)
+			_, cert, err := labeldp.OptimalUnbiased(context.Background(), c.p, eps)
 			if err != nil {
 				return 0, err
 			}

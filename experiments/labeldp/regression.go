@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -93,11 +94,11 @@ func regression(r *report) error {
 			if err != nil {
 				return err
 			}
-			withPrior, _, err := labeldp.Methods(prior, eps2)
+			withPrior, _, err := labeldp.Methods(context.Background(), prior, eps2)
 			if err != nil {
 				return err
 			}
-			without, _, err := labeldp.Methods(prior, eps)
+			without, _, err := labeldp.Methods(context.Background(), prior, eps)
 			if err != nil {
 				return err
 			}
@@ -173,7 +174,7 @@ func privacy(r *report) error {
 		p    labeldp.Prior
 	}{{"(0.6, 0.25, 0.15) on {0, 1, 2}", priorA()}, {"uniform on {0, …, 4}", priorB()}, {"weeks", half52()}, {"sales", sales100()}} {
 		for _, eps := range []float64{0.5, 1, 2, 4} {
-			m, _, err := labeldp.OptimalUnbiased(c.p, eps)
+			m, _, err := labeldp.OptimalUnbiased(context.Background(), c.p, eps)
 			if err != nil {
 				return err
 			}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"image/color"
 	"math"
@@ -125,11 +126,11 @@ func drawEpsilon() (*plot.Plot, error) {
 	if err != nil {
 		return nil, err
 	}
-	gn, err := pate.Account(votes, pate.GNMax{Sigma: run.sigma2}, pate.Options{})
+	gn, err := pate.Account(context.Background(), votes, pate.GNMax{Sigma: run.sigma2}, pate.Options{})
 	if err != nil {
 		return nil, err
 	}
-	ln, err := pate.Account(votes, pate.LNMax{Gamma: .05}, pate.Options{})
+	ln, err := pate.Account(context.Background(), votes, pate.LNMax{Gamma: .05}, pate.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +149,7 @@ func drawEpsilon() (*plot.Plot, error) {
 		{"Confident, T = 200, σ1 = 150, σ2 = 40", l, pate.Realised, answered},
 		{"the same, data-independent", l, pate.DataIndependent, answered},
 	} {
-		costs, err := c.l.Running(c.r, c.answered, cuts)
+		costs, err := c.l.Running(context.Background(), c.r, c.answered, cuts)
 		if err != nil {
 			return nil, err
 		}
@@ -176,11 +177,11 @@ func drawSplit() (*plot.Plot, error) {
 	if err != nil {
 		return nil, err
 	}
-	dep, err := l.Cost(pate.Realised, answered)
+	dep, err := l.Cost(context.Background(), pate.Realised, answered)
 	if err != nil {
 		return nil, err
 	}
-	ind, err := l.Cost(pate.DataIndependent, answered)
+	ind, err := l.Cost(context.Background(), pate.DataIndependent, answered)
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +208,7 @@ func drawSensitivity() (*plot.Plot, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := l.NewSensitivity(14, pate.Realised, answered)
+	s, err := l.NewSensitivity(context.Background(), 14, pate.Realised, answered)
 	if err != nil {
 		return nil, err
 	}

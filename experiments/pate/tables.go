@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -165,7 +166,7 @@ func (s synthetic) ledger() (*pate.Ledger, []bool, error) {
 			answered[i] = answered[i] || n >= s.threshold
 		}
 	}
-	l, err := pate.Account(v, a, pate.Options{})
+	l, err := pate.Account(context.Background(), v, a, pate.Options{})
 	return l, answered, err
 }
 
@@ -317,7 +318,7 @@ Rule S1, answered where the largest count reaches T (a fixed transcript). ε by 
 			e, o, err := pate.Classic.Epsilon(g, s.delta)
 			return fmt.Sprintf("%.6f (%v)", e, o), err
 		}
-		realised, err := l.Cost(pate.Realised, answered)
+		realised, err := l.Cost(context.Background(), pate.Realised, answered)
 		if err != nil {
 			return err
 		}
@@ -327,7 +328,7 @@ Rule S1, answered where the largest count reaches T (a fixed transcript). ε by 
 		}
 		p("| %.0f | %s ", realised.Answered, checks)
 		for _, r := range []pate.Report{pate.Realised, pate.Worst, pate.DataIndependent, pate.ExpectedNotABound} {
-			c, err := l.Cost(r, answered)
+			c, err := l.Cost(context.Background(), r, answered)
 			if err != nil {
 				return err
 			}
@@ -366,7 +367,7 @@ the votes here, so that these lines are diagnostics.
 	if err != nil {
 		return err
 	}
-	s, err := l.NewSensitivity(14, pate.Realised, answered)
+	s, err := l.NewSensitivity(context.Background(), 14, pate.Realised, answered)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"io"
@@ -40,7 +41,7 @@ func main() {
 	flag.Parse()
 	pureTable(os.Stdout)
 	gaussianTable(os.Stdout)
-	run, err := trainingRun(3e-4, 3e-5)
+	run, err := trainingRun(context.Background(), 3e-4, 3e-5)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -98,9 +99,9 @@ type candidate struct {
 }
 
 func (c candidate) tight(l selection.Law) float64 {
-	eps := must(must(selection.PriceOfBest(l).Profile(c.bound)).Epsilon(delta))
+	eps := must(must(selection.PriceOfBest(l).Profile(context.Background(), c.bound)).Epsilon(context.Background(), delta))
 	if _, ok := selection.Shape(l); !ok {
-		e, _, err := rdp.Epsilon(must(selection.PriceOfBest(l).Curve(c.curve, c.bound)), delta)
+		e, _, err := rdp.Epsilon(must(selection.PriceOfBest(l).Curve(context.Background(), c.curve, c.bound)), delta)
 		if err == nil {
 			eps = min(eps, e)
 		}
@@ -132,7 +133,7 @@ func (c candidate) literature(l selection.Law) float64 {
 func (c candidate) profileForm(l selection.Law) float64 {
 	best := math.Inf(1)
 	for hat := 0.0; hat < 3; hat += 0.01 {
-		best = min(best, must(must(selection.KoskelaRedbergWang(c.bound, l, hat)).Epsilon(delta)))
+		best = min(best, must(must(selection.KoskelaRedbergWang(context.Background(), c.bound, l, hat)).Epsilon(context.Background(), delta)))
 	}
 	return best
 }
@@ -140,13 +141,13 @@ func (c candidate) profileForm(l selection.Law) float64 {
 func gaussianTable(w io.Writer) {
 	g := must(profiles.NewGaussian(2))
 	c := candidate{selection.FromProfile(g), must(rdp.Gaussian(2))}
-	fmt.Fprintf(w, "Gaussian, noise multiplier 2, ε(%g) of one run %.4f\n\n", delta, must(c.bound.Epsilon(delta)))
+	fmt.Fprintf(w, "Gaussian, noise multiplier 2, ε(%g) of one run %.4f\n\n", delta, must(c.bound.Epsilon(context.Background(), delta)))
 	comparison(w, c)
 }
 
 func tuningTable(w io.Writer, c candidate) {
 	base, _, err := rdp.Epsilon(c.curve, delta)
-	fmt.Fprintf(w, "DP-SGD, ε(%g) of one run %.4f, by its Rényi curve %.4f\n\n", delta, must(c.bound.Epsilon(delta)), must(base, err))
+	fmt.Fprintf(w, "DP-SGD, ε(%g) of one run %.4f, by its Rényi curve %.4f\n\n", delta, must(c.bound.Epsilon(context.Background(), delta)), must(base, err))
 	comparison(w, c)
 }
 
@@ -166,20 +167,20 @@ func comparison(w io.Writer, c candidate) {
 // trainingRun certifies the profile of the whole training run once, to a relative
 // accuracy of δ, as a polygon that is within chord of it in ε; prices are then
 // read off that.
-func trainingRun(accuracy, chord float64) (candidate, error) {
+func trainingRun(ctx context.Context, accuracy, chord float64) (candidate, error) {
 	p, err := accountant.ParsePlan([]byte(plan))
 	if err != nil {
 		return candidate{}, err
 	}
 	a := accountant.New(p.Neighbors, accountant.WithAccuracy(accuracy))
-	if err := a.AddPlan(p); err != nil {
+	if err := a.AddPlan(ctx, p); err != nil {
 		return candidate{}, err
 	}
 	bound := selection.FromDelta(func(eps float64) (float64, error) {
-		iv, err := a.Delta(eps)
+		iv, err := a.Delta(ctx, eps)
 		return iv.Upper, err
 	})
-	d, err := bound.Discretize(chord, -40)
+	d, err := bound.Discretize(context.Background(), chord, -40)
 	if err != nil {
 		return candidate{}, err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"math"
 	"strings"
 	"testing"
@@ -11,7 +12,7 @@ import (
 // The base of the tuning experiment and its price, against the values of another
 // accountant (selection.md §5.8, tolerance 1e-3 there).
 func TestTrainingRun(t *testing.T) {
-	c, err := trainingRun(1e-3, 5e-4)
+	c, err := trainingRun(t.Context(), 1e-3, 5e-4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,7 +21,7 @@ func TestTrainingRun(t *testing.T) {
 			t.Errorf("%s = %v, want %v", what, got, want)
 		}
 	}
-	near("ε of one run", must(c.bound.Epsilon(delta)), 1.828243645616618, 1e-3)
+	near("ε of one run", must(c.bound.Epsilon(context.Background(), delta)), 1.828243645616618, 1e-3)
 	near("δ(0)", math.Exp(c.bound(0)), 0.1610184208061767, 1e-3)
 	near("δ(1)", math.Exp(c.bound(1)), 0.002612496806309415, 1e-3)
 	for _, w := range []struct{ shape, mean, here, krw, peers float64 }{

@@ -18,6 +18,7 @@
 package lp
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -163,11 +164,15 @@ const feasTol = 1e-13
 const pivotTol = 1e-10
 
 // Maximize returns the optimum. The slice is a copy; rows may be added and
-// Maximize called again, which starts from the last vertex.
-func (s *Solver) Maximize() (x []float64, value float64, err error) {
+// Maximize called again, which starts from the last vertex. Once ctx is done, the
+// error is that of ctx.
+func (s *Solver) Maximize(ctx context.Context) (x []float64, value float64, err error) {
 	stalled, limit := 0, 2000+50*(s.n+len(s.rows))
 	polished := false
 	for range limit {
+		if ctx.Err() != nil {
+			return nil, 0, ctx.Err()
+		}
 		if s.fresh >= 100 {
 			if err := s.refresh(); err != nil {
 				return nil, 0, err

@@ -48,7 +48,7 @@ func TestMaximize(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		x, v, err := s.Maximize()
+		x, v, err := s.Maximize(t.Context())
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -73,7 +73,7 @@ func TestInfeasible(t *testing.T) {
 	if err := s.AddRow([]float64{-1, -1}, -2.5); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := s.Maximize(); !errors.Is(err, ErrInfeasible) {
+	if _, _, err := s.Maximize(t.Context()); !errors.Is(err, ErrInfeasible) {
 		t.Errorf("x + y ≥ 2.5 in the unit box: error %v, want ErrInfeasible", err)
 	}
 	s, _ = New([]float64{1, 1}, lo, hi)
@@ -134,7 +134,7 @@ func TestWeakDuality(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			x, v, err := s.Maximize()
+			x, v, err := s.Maximize(t.Context())
 			if err != nil {
 				t.Fatalf("n=%d m=%d: %v", n, m, err)
 			}
@@ -188,7 +188,7 @@ func TestDegenerate(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	x, v, err := s.Maximize()
+	x, v, err := s.Maximize(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,12 @@
 // Package parallel runs functions at the same time.
 package parallel
 
-import "sync"
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
 
 // Do runs f(0), …, f(n−1) at the same time and returns when all have ended. A panic
 // of one of them is the caller's to recover: in a goroutine of its own it would end
@@ -30,3 +35,36 @@ func Do(n int, f func(i int)) {
 
 // Both runs f and g at the same time, as Do does.
 func Both(f, g func()) { Do(2, func(i int) { [2]func(){f, g}[i]() }) }
+
+// Each runs f(0), …, f(n−1) on all cores, each core taking the next number when it
+// has done one, and returns when all have ended. Once ctx is done no further one
+// is started, and the error is that of ctx: what was computed is then incomplete.
+//
+// progress, if not nil, is told how many are done, by one goroutine at a time. A
+// panic of f reaches the caller, as in Do.
+func Each(ctx context.Context, n int, progress func(done, total int), f func(i int)) error {
+	var next atomic.Int64
+	var told sync.Mutex
+	done := 0
+	report := func() {
+		told.Lock()
+		defer told.Unlock() // also when progress panics
+		done++
+		progress(done, n)
+	}
+	Do(min(n, runtime.GOMAXPROCS(0)), func(int) {
+		// If f panics, the others stop after what they are at.
+		defer next.Add(int64(n))
+		for ctx.Err() == nil {
+			i := int(next.Add(1)) - 1
+			if i >= n {
+				return
+			}
+			f(i)
+			if progress != nil {
+				report()
+			}
+		}
+	})
+	return ctx.Err()
+}

@@ -1,6 +1,8 @@
 package parallel_test
 
 import (
+	"context"
+	"errors"
 	"sync/atomic"
 	"testing"
 
@@ -39,4 +41,48 @@ func TestDoPanics(t *testing.T) {
 			t.Errorf("%d ended", ended.Load())
 		}
 	}
+}
+
+// A panic of one task reaches the caller, the numbers are all done once, and a
+// context that is done stops the rest.
+func TestEach(t *testing.T) {
+	seen := make([]int, 1000)
+	last := 0
+	err := parallel.Each(context.Background(), len(seen), func(done, total int) {
+		if done != last+1 || total != len(seen) {
+			t.Errorf("progress(%d, %d) after %d", done, total, last)
+		}
+		last = done
+	}, func(i int) { seen[i]++ })
+	if err != nil || last != len(seen) {
+		t.Fatal(err, last)
+	}
+	for i, n := range seen {
+		if n != 1 {
+			t.Fatalf("f(%d) ran %d times", i, n)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var started atomic.Int64
+	err = parallel.Each(ctx, 1_000_000, nil, func(int) {
+		if started.Add(1) == 10 {
+			cancel()
+		}
+	})
+	if !errors.Is(err, context.Canceled) || started.Load() > 10_000 {
+		t.Errorf("error %v after %d", err, started.Load())
+	}
+	func() {
+		defer func() {
+			if r := recover(); r != "broken" {
+				t.Errorf("recovered %v", r)
+			}
+		}()
+		_ = parallel.Each(context.Background(), 100, nil, func(i int) {
+			if i == 3 {
+				panic("broken")
+			}
+		})
+		t.Error("no panic")
+	}()
 }
