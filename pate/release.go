@@ -55,7 +55,7 @@ type Diagnostics struct {
 //
 // Theorem: PATE 2018, section B.3, with the cost of the noise by [GNSSRDP] in
 // place of Theorem 23. Conditions: the order, δ, β and σ of every round must be
-// fixed in advance; all rounds have the same order, and none is
+// fixed in advance; all rounds have the same order, and none is Realised or
 // ExpectedNotABound.
 func Sanitize(delta float64, conversion Conversion, src rand.Source, rounds ...Round) (Sanitized, error) {
 	var s Sanitized
@@ -77,7 +77,7 @@ func Sanitize(delta float64, conversion Conversion, src rand.Source, rounds ...R
 		case x.Sensitivity == nil:
 			return Sanitized{}, fmt.Errorf("%s: sensitivity: is missing", field)
 		case !x.Sensitivity.Bound:
-			return Sanitized{}, fmt.Errorf("%s: report: expected is not in [realised, worst, independent]: it is no bound", field)
+			return Sanitized{}, fmt.Errorf("%s: report: expected or realised is not in [worst, independent]: it is no bound", field)
 		case i > 0 && x.Sensitivity.Order != order:
 			return Sanitized{}, fmt.Errorf("%s: order: %v is not %v, that of rounds[0]", field, x.Sensitivity.Order, order)
 		}

@@ -80,6 +80,14 @@ func (w walked) at(m int) (delta, rest float64) {
 	}
 }
 
+// aboveAt returns e^ε·Q(L > ε), times e^walkScale, at loss index m.
+func (w walked) aboveAt(m int) float64 {
+	if i := (w.first - m) / 2; i >= 0 {
+		return w.above[i]
+	}
+	return 0
+}
+
 // less returns how far the profile of w at m is below that of v (times
 // e^walkScale), and that over min(δ, 1−δ).
 func (w walked) less(v walked, m int) (by, relative float64) {
@@ -140,14 +148,18 @@ func largestOf(laws []vectorLaw, sigma float64) (Profile, error) {
 			}
 		}
 		if best != now && i > 0 {
+			// The slope falls by the Q-mass that best has above m and now has not. The
+			// chord splits it between the two ends as the laws' distances there are.
 			left, _ := ws[now].less(ws[best], m)
 			right, _ := ws[best].less(ws[now], m+2)
-			masses[i-1] += left / -math.Expm1(-h)
-			right = max(0, right) / math.Expm1(h)
+			left, right = max(0, left), max(0, right)
+			q := max(0, ws[best].aboveAt(m)-ws[now].aboveAt(m)) // times e^ε at m
+			masses[i-1] += q * (left / (left + right)) * math.Exp(h)
+			low := q * (right / (left + right))
 			if m == 0 {
-				right *= 2 // and the mirrored chord's
+				low *= 2 // and the mirrored chord's
 			}
-			masses[i] += right
+			masses[i] += low
 			only = false
 		}
 		if best != now && i == 0 {

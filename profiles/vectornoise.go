@@ -36,8 +36,9 @@ const (
 	// maxTheta is the largest η of (2) at which θ counts as constant. It is carried
 	// as an error of the masses.
 	maxTheta = 1e-11
-	// maxVectorScale bounds σ·|v|, and with it the number of losses.
-	maxVectorScale = 2 * maxDiscreteScale
+	// maxVectorScale bounds σ·|v| where there are several laws: with more losses
+	// than this the largest of them is lost in rounding.
+	maxVectorScale = 1e4
 )
 
 // NewDiscreteGaussianMechanism returns discrete Gaussian noise (Canonne, Kamath
@@ -91,7 +92,10 @@ func (b vectorNoise) NoiseMultiplier() float64 { return b.one.noise }
 // NoiseRange implements NoiseScaler.
 func (b vectorNoise) NoiseRange() (lo, hi float64) {
 	s := float64(b.one.shift)
-	lo, hi = minNoise, min(maxDiscreteScale/s, maxVectorScale/(2*s*s))
+	lo, hi = minNoise, maxDiscreteScale/s
+	if s > 1 {
+		hi = min(hi, maxVectorScale/(s*s))
+	}
 	if n := b.norm2(AddRemove); n > maxListedNorm {
 		lo = max(lo, leastSigma(n)/s)
 	}
@@ -116,7 +120,7 @@ func (b vectorNoise) norm2(r Relation) int {
 func (b vectorNoise) check(r Relation) error {
 	const hint = "for a vector of whole numbers; if the query is one whole number, set dimension: 1"
 	n, s := b.norm2(r), b.one.shift
-	if b.sigma()*math.Sqrt(float64(n)) > maxVectorScale {
+	if s > 1 && b.sigma()*math.Sqrt(float64(n)) > maxVectorScale {
 		return fmt.Errorf("%s: noise-multiplier: %v is not at most %.4g under %v with sensitivity %d, %s",
 			b.one.name, b.one.noise, maxVectorScale/math.Sqrt(float64(n))/float64(s), r, s, hint)
 	}
@@ -153,7 +157,8 @@ func (b vectorNoise) Pair(r Relation) (Profile, error) {
 	return largestOf(laws, b.sigma())
 }
 
-// Attack implements Attacked: the vector that is worst at the mean loss |v|²/2σ².
+// Attack implements Attacked: the vector that is worst at the mean loss |v|²/2σ²,
+// or all ones with so much noise that this is one of the worst everywhere.
 // Under substitution the two data sets move the query by v and by −v.
 func (b vectorNoise) Attack(r Relation) (Base, error) {
 	if b.one.shift == 1 {
@@ -162,6 +167,9 @@ func (b vectorNoise) Attack(r Relation) (Base, error) {
 	laws, err := b.laws(AddRemove)
 	if err != nil {
 		return nil, err
+	}
+	if thetaBound(b.norm2(AddRemove), b.sigma()) <= maxTheta {
+		return laws[0].noise, nil // all ones, which has the most losses
 	}
 	best, worst := 0, math.Inf(-1)
 	for i, l := range laws {
@@ -201,7 +209,11 @@ func (b vectorNoise) laws(r Relation) ([]vectorLaw, error) {
 	if b.one.shift == 1 && r == Substitute {
 		// The difference of two integer vectors of norm at most 1 is ±2e_i or
 		// ±e_i ± e_j, or a projection of one.
-		return []vectorLaw{b.law(2, 1, 4, nil), b.law(1, 2, 2, thetas(sigma, []int{0, 2}))}, nil
+		var theta []float64
+		if thetaBound(2, sigma) > maxTheta {
+			theta = thetas(sigma, []int{0, 2})
+		}
+		return []vectorLaw{b.law(2, 1, 4, nil), b.law(1, 2, 2, theta)}, nil
 	}
 	s := b.one.shift
 	if r == Substitute {
