@@ -11,7 +11,7 @@ import (
 func TestThetas(t *testing.T) {
 	one := func(sigma float64) float64 { // log Σ e^{−k²/2σ²}
 		var xs []float64
-		for k := -int(40 * sigma) - 3; k <= int(40*sigma)+3; k++ {
+		for k := -int(40*sigma) - 3; k <= int(40*sigma)+3; k++ {
 			xs = append(xs, -float64(k*k)/(2*sigma*sigma))
 		}
 		return xmath.LogSum(xs)

@@ -8,30 +8,40 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// vectorTruth is δ(ε) of discrete Gaussian noise on the vector v, by the
-// convolution of its coordinates in plain probabilities.
-func vectorTruth(sigma, eps float64, v []int) float64 {
+// A vectorTruth is the law of ⟨v, output⟩ of discrete Gaussian noise on the vector
+// v, by the convolution of its coordinates in plain probabilities.
+type vectorTruth struct {
+	sigma float64
+	norm2 int
+	law   map[int]float64 // of ⟨v, noise⟩
+}
+
+func newVectorTruth(sigma float64, v []int) vectorTruth {
 	reach := int(14*sigma) + 3
 	w := func(k int) float64 { return math.Exp(-float64(k*k) / (2 * sigma * sigma)) }
 	z := 0.0
 	for k := -reach; k <= reach; k++ {
 		z += w(k)
 	}
-	law := map[int]float64{0: 1} // of ⟨v, noise⟩
-	norm2 := 0
+	t := vectorTruth{sigma: sigma, law: map[int]float64{0: 1}}
 	for _, x := range v {
-		norm2 += x * x
+		t.norm2 += x * x
 		next := map[int]float64{}
-		for j, p := range law {
+		for j, p := range t.law {
 			for k := -reach; k <= reach; k++ {
 				next[j+x*k] += p * w(k) / z
 			}
 		}
-		law = next
+		t.law = next
 	}
+	return t
+}
+
+// delta returns δ(ε); under P the output is v + noise.
+func (t vectorTruth) delta(eps float64) float64 {
 	sum := 0.0
-	for j, p := range law { // under P the output is v + noise
-		loss := float64(2*j+norm2) / (2 * sigma * sigma)
+	for j, p := range t.law {
+		loss := float64(2*j+t.norm2) / (2 * t.sigma * t.sigma)
 		if loss > eps {
 			sum += p * -math.Expm1(eps-loss)
 		}
@@ -113,12 +123,16 @@ func TestVectorOfWholeNumbersIsTheLargest(t *testing.T) {
 			if c.s == 1 && norm == 2 {
 				vs = [][]int{{2}, {1, 1}}
 			}
+			var truths []vectorTruth
+			for _, v := range vs {
+				truths = append(truths, newVectorTruth(c.sigma, v))
+			}
 			reached := false
 			for m := -6; m <= 6+4*norm*norm; m += 1 + norm/3 {
 				eps := float64(m) / (4 * c.sigma * c.sigma)
 				most := 0.0
-				for _, v := range vs {
-					most = max(most, vectorTruth(c.sigma, eps, v))
+				for _, v := range truths {
+					most = max(most, v.delta(eps))
 				}
 				if most < 1e-12 {
 					continue
