@@ -202,7 +202,6 @@ func (a pateAnalysisJSON) rows() any {
 		Delta       float64 `json:"delta"`
 		Report      string  `json:"report"`
 		Bound       bool    `json:"bound"`
-		Guarantee   string  `json:"guarantee"`
 		Epsilon     float64 `json:"epsilon"`
 		Order       float64 `json:"order"`
 		Independent float64 `json:"data-independent-epsilon"`
@@ -211,10 +210,11 @@ func (a pateAnalysisJSON) rows() any {
 		RDP         float64 `json:"rdp"`
 		Threshold   float64 `json:"threshold-rdp"`
 		Answer      float64 `json:"answer-rdp"`
+		Guarantee   string  `json:"guarantee"`
 	}
 	rows := make([]row, len(a.Orders))
 	for i, order := range a.Orders {
-		rows[i] = row{a.Delta, a.Report, a.Bound, a.Guarantee, a.Epsilon, a.Order, a.Independent, a.Answered, order, a.RDP[i], a.Threshold[i], a.Answer[i]}
+		rows[i] = row{a.Delta, a.Report, a.Bound, a.Epsilon, a.Order, a.Independent, a.Answered, order, a.RDP[i], a.Threshold[i], a.Answer[i], a.Guarantee}
 	}
 	return rows
 }

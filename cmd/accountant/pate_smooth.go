@@ -109,9 +109,9 @@ type pateSmoothReport struct {
 	GNSS    string       `json:"gnss"`
 	Report  string       `json:"report"`
 	Epsilon *float64     `json:"sanitized-epsilon"`
-	IsBound bool         `json:"sanitized-epsilon-is-a-bound"` // never: the noise is symmetric
 	Why     string       `json:"why-none,omitempty"`
 	Private patePrivates `json:"not-safe-to-publish"`
+	IsBound bool         `json:"sanitized-epsilon-is-a-bound"` // never: the noise is symmetric
 }
 
 type patePrivates struct {
