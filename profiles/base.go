@@ -46,8 +46,9 @@ type NoiseScaler interface {
 	Base
 	// NoiseMultiplier returns the noise scale over the sensitivity.
 	NoiseMultiplier() float64
-	// NoiseRange returns the smallest and the largest noise multiplier.
-	NoiseRange() (lo, hi float64)
+	// NoiseRange returns the smallest and the largest noise multiplier for which
+	// there is a Pair under r.
+	NoiseRange(r Relation) (lo, hi float64)
 	// WithNoiseMultiplier returns the same mechanism with other noise.
 	WithNoiseMultiplier(noiseMultiplier float64) (Base, error)
 }

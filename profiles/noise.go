@@ -33,7 +33,7 @@ func (b gaussianBase) Pair(r Relation) (Profile, error) {
 func (b gaussianBase) NoiseMultiplier() float64 { return b.g.NoiseMultiplier() }
 
 // NoiseRange implements NoiseScaler.
-func (gaussianBase) NoiseRange() (lo, hi float64) { return minNoise, maxNoise }
+func (gaussianBase) NoiseRange(Relation) (lo, hi float64) { return minNoise, maxNoise }
 
 // WithNoiseMultiplier implements NoiseScaler.
 func (gaussianBase) WithNoiseMultiplier(noiseMultiplier float64) (Base, error) {
@@ -81,7 +81,7 @@ func (b laplaceBase) Pair(r Relation) (Profile, error) {
 func (b laplaceBase) NoiseMultiplier() float64 { return b.l.NoiseMultiplier() }
 
 // NoiseRange implements NoiseScaler.
-func (laplaceBase) NoiseRange() (lo, hi float64) { return minNoise, maxNoise }
+func (laplaceBase) NoiseRange(Relation) (lo, hi float64) { return minNoise, maxNoise }
 
 // WithNoiseMultiplier implements NoiseScaler.
 func (laplaceBase) WithNoiseMultiplier(noiseMultiplier float64) (Base, error) {
@@ -368,7 +368,7 @@ func (b integerNoise) Name() string { return b.name }
 func (b integerNoise) NoiseMultiplier() float64 { return b.noise }
 
 // NoiseRange implements NoiseScaler.
-func (b integerNoise) NoiseRange() (lo, hi float64) {
+func (b integerNoise) NoiseRange(Relation) (lo, hi float64) {
 	if _, ok := b.w.(gaussianWeights); ok {
 		return minNoise, maxDiscreteScale / float64(b.shift)
 	}

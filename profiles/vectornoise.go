@@ -90,13 +90,13 @@ func (b vectorNoise) sigma() float64 { return b.one.noise * float64(b.one.shift)
 func (b vectorNoise) NoiseMultiplier() float64 { return b.one.noise }
 
 // NoiseRange implements NoiseScaler.
-func (b vectorNoise) NoiseRange() (lo, hi float64) {
-	s := float64(b.one.shift)
+func (b vectorNoise) NoiseRange(r Relation) (lo, hi float64) {
+	s, n := float64(b.one.shift), b.norm2(r)
 	lo, hi = minNoise, maxDiscreteScale/s
 	if s > 1 {
-		hi = min(hi, maxVectorScale/(s*s))
+		hi = min(hi, maxVectorScale/(s*math.Sqrt(float64(n))))
 	}
-	if n := b.norm2(AddRemove); n > maxListedNorm {
+	if n > maxListedNorm {
 		lo = max(lo, leastSigma(n)/s)
 	}
 	return lo, hi
@@ -120,7 +120,7 @@ func (b vectorNoise) norm2(r Relation) int {
 func (b vectorNoise) check(r Relation) error {
 	const hint = "for a vector of whole numbers; if the query is one whole number, set dimension: 1"
 	n, s := b.norm2(r), b.one.shift
-	if s > 1 && b.sigma()*math.Sqrt(float64(n)) > maxVectorScale {
+	if s > 1 && b.sigma()*math.Sqrt(float64(n)) > maxVectorScale*(1+1e-12) {
 		return fmt.Errorf("%s: noise-multiplier: %v is not at most %.4g under %v with sensitivity %d, %s",
 			b.one.name, b.one.noise, maxVectorScale/math.Sqrt(float64(n))/float64(s), r, s, hint)
 	}
