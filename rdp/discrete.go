@@ -174,8 +174,9 @@ func (m discreteGaussian) RDP(alpha float64) float64 {
 }
 
 // DiscreteLaplace returns the exact curve of discrete Laplace (two-sided
-// geometric) noise of scale noiseMultiplier × sensitivity on one integer query
-// of that sensitivity. With sensitivity 1 it is Pure(1/noiseMultiplier), which
+// geometric) noise of scale noiseMultiplier × sensitivity on one whole number
+// with that sensitivity, which is the worst of all integer vectors with that L1
+// sensitivity (docs/theory.md §6). With sensitivity 1 it is Pure(1/noiseMultiplier), which
 // also stands in for sensitivities above 4096.
 //
 // Exact: losses are a(2k − s) on 0 < k < s and ±as beyond, a = 1/scale.
