@@ -155,3 +155,17 @@ func TestVectorOfWholeNumbersIsTheLargest(t *testing.T) {
 		})
 	}
 }
+
+// With sensitivity 1 one whole number is the worst under either relation, and the
+// profile is exactly its.
+func TestVectorOfSensitivityOneIsExact(t *testing.T) {
+	for _, sigma := range []float64{0.05, 0.2, 0.5, 0.69, 0.71, 1, 1.7, 2.5, 3, 4, 10, 300} {
+		b := must(profiles.NewDiscreteGaussianMechanism(sigma, 1))
+		one := must(profiles.NewDiscreteGaussianNumber(sigma, 1))
+		for _, r := range []profiles.Relation{profiles.AddRemove, profiles.Substitute} {
+			if must(profiles.Unsampled(b, r)).TheoryGap() || !profiles.Equal(pair(b, r), pair(one, r)) {
+				t.Errorf("σ = %v, %v: not that of one whole number", sigma, r)
+			}
+		}
+	}
+}
