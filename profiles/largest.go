@@ -99,8 +99,8 @@ func (w walked) less(v walked, m int) (by, relative float64) {
 	} else {
 		by = e - d
 	}
-	if r == 0 && s == 0 {
-		return 0, -1 // both δ are 1 to 300 digits: no float64 δ can tell
+	if d == 0 && e == 0 || r == 0 && s == 0 {
+		return 0, -1 // δ, or 1 − δ, is below 1e-307 for both: no float64 δ can tell
 	}
 	if by == 0 {
 		return 0, 0
