@@ -20,7 +20,8 @@ import (
 // profileParams are the parameters of mechanisms in plan files, one flag each.
 var profileParams = []struct{ name, usage string }{
 	{"noise-multiplier", "gaussian, laplace, discrete-gaussian, discrete-laplace: `scale` of the noise over the sensitivity"},
-	{"sensitivity", "discrete-gaussian, discrete-laplace: a whole `number` (default 1)"},
+	{"sensitivity", "discrete-gaussian (L2), discrete-laplace (L1): a whole `number` (default 1)"},
+	{"dimension", "discrete-gaussian: 1 says that the query is one whole `number` (default: any number of them)"},
 	{"probability", "randomized-response: `probability` that the answer is random"},
 	{"categories", "randomized-response: `number` of answers"},
 	{"epsilon", "pure, approximate: `ε` of the guarantee"},
