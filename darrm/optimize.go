@@ -311,9 +311,14 @@ func (pr *program) optimum(s *lp.Solver) (v []float64, bound float64, err error)
 	// and by a few roundings more in transform.
 	slack := 4 * pr.rel
 	if !pr.interior && s.Work() <= maxWork/2 {
-		v, _, err = s.Maximize(pr.ctx)
-		if err == nil || pr.ctx.Err() != nil {
-			return v, s.Bound(slack), err
+		var value float64
+		v, value, err = s.Maximize(pr.ctx)
+		if pr.ctx.Err() != nil {
+			return nil, 0, err
+		}
+		// Multipliers that prove another value are those of no vertex.
+		if err == nil && s.Bound(0)-value <= interiorGap*math.Abs(value) {
+			return v, s.Bound(slack), nil
 		}
 	}
 	pr.interior = true

@@ -18,7 +18,7 @@ func TestHardDesigns(t *testing.T) {
 	designs := []Params{pure(35, .3, 1), pure(51, .001, 1), pure(51, .01, 1), pure(51, .05, 1), pure(51, .25, 1),
 		pure(75, .2, 1), pure(85, .001, 1), pure(101, .02, 1)}
 	if !testing.Short() {
-		designs = append(designs, pure(201, .1, 1), pure(301, .1, 1))
+		designs = append(designs, pure(201, .1, 1), pure(301, .1, 1), pure(201, .01, 1)) // the last is solved, with multipliers that prove nothing
 	}
 	for _, p := range designs {
 		t.Run(fmt.Sprintf("%d/%v/%v", p.Mechanisms, p.Epsilon, p.Allowance), func(t *testing.T) {
@@ -42,7 +42,7 @@ func checkResult(t *testing.T, p Params, r *Result, gap float64) {
 		t.Errorf("not certified: %v", err)
 	}
 	if !(r.Gap >= 0 && r.Gap <= gap*r.Bound) || math.Abs(r.Bound-r.Gap-r.Value) > 1e-15 {
-		t.Errorf("value %v, bound %v, gap %v, want at most %v", r.Value, r.Bound, r.Gap, gap)
+		t.Errorf("%+v: value %v, bound %v, gap %v, want at most %v", p, r.Value, r.Bound, r.Gap, gap)
 	}
 	for i, g := range p.baselines() {
 		g, err := newChecker(context.Background(), p, true).repair(g)
@@ -107,7 +107,7 @@ func TestEveryDesign(t *testing.T) {
 					t.Errorf("%+v: %v", p, err)
 					continue
 				}
-				checkResult(t, p, r, 1e-5)
+				checkResult(t, p, r, 1e-6)
 			}
 		}
 	}
