@@ -26,18 +26,19 @@ func (s *Solver) Approximate(ctx context.Context, gap, slack float64) (x []float
 	if err != nil {
 		return nil, 0, err
 	}
-	bound, idle := math.Inf(1), 0
+	bound = math.Inf(1)
+	least, idle := math.Inf(1), 0 // steps since the least gap so far
 	for range maxInterior {
 		if ctx.Err() != nil {
 			return nil, 0, ctx.Err()
 		}
-		if b := s.boundFor(in.y, slack); b < bound*(1-1e-3*gap) || math.IsInf(bound, 1) {
-			bound, idle = b, 0
-		} else {
-			idle++
-		}
+		bound = min(bound, s.boundFor(in.y, slack))
 		in.residuals()
-		if bound-in.value() <= gap*math.Abs(bound) && in.infeasibility() <= gap || idle > 2 {
+		left := bound - in.value() + in.infeasibility()
+		if idle++; left < 0.9*least {
+			least, idle = left, 0
+		}
+		if left <= gap*math.Abs(bound) || idle > maxIdle {
 			break
 		}
 		if !in.step() {
@@ -52,7 +53,10 @@ func (s *Solver) Approximate(ctx context.Context, gap, slack float64) (x []float
 	return x, bound, nil
 }
 
-const maxInterior = 80
+const (
+	maxInterior = 80
+	maxIdle     = 5
+)
 
 // Bound returns an upper bound on the optimum, from the multipliers of the vertex
 // at which Maximize ended, whether it succeeded or not. The right sides of the rows,
