@@ -176,6 +176,7 @@ type program struct {
 
 	bound    float64 // what no solution exceeds, in units of the objective
 	interior bool    // the simplex method has failed
+	sweeps   int64   // visits of all corner multisets
 	accuracy float64 // to which the other one solves the next program
 }
 
@@ -260,7 +261,7 @@ func (pr *program) maximise(c []float64, r *Result, opt Options) ([]float64, err
 		if err != nil {
 			return nil, err
 		}
-		over := s.Work() > maxWork
+		over := pr.worked(s) > maxWork
 		if !pr.interior {
 			if done || over {
 				return x, nil
@@ -287,8 +288,9 @@ func (pr *program) maximise(c []float64, r *Result, opt Options) ([]float64, err
 }
 
 // interiorGap is the relative gap at which the interior-point method ends: about
-// what it can reach before its linear systems lose their digits.
-const interiorGap = 1e-7
+// a tenth of what it can reach before its linear systems lose their digits, which
+// would take half of the time for nothing that shows in an answer.
+const interiorGap = 1e-6
 
 // firstAccuracy and leastAccuracy are the relative gaps to which the
 // interior-point method solves a program that has not got all its rows yet, and
@@ -298,9 +300,25 @@ const (
 	leastAccuracy = interiorGap / 5
 )
 
-// maxWork limits the multiplications of the linear programs of one call, to some
-// ten seconds: half of them to the simplex method, the rest to the other one.
-const maxWork = 2e10
+// maxWork limits the multiplications of one call, to some ten seconds: half of them
+// to the simplex method, the rest to the other one.
+const maxWork = 1.5e10
+
+// worked returns the multiplications of the programs and of the sweeps so far.
+func (pr *program) worked(s *lp.Solver) int64 {
+	k := int64(pr.Mechanisms)
+	sweep := k * k
+	if pr.Delta > 0 {
+		sweep *= k / 3
+	}
+	if !pr.table.monotone {
+		sweep = k * k * k
+		if pr.Delta > 0 {
+			sweep *= k * k * k * k / 5040
+		}
+	}
+	return s.Work() + pr.sweeps*sweep
+}
 
 // optimum returns the solution of the program so far, and an upper bound on its
 // value. Where active constraints are all but dependent, as for m = 1, when
@@ -310,7 +328,7 @@ func (pr *program) optimum(s *lp.Solver) (v []float64, bound float64, err error)
 	// Coefficients of a row err by rel of terms whose sizes sum to 1 + s at most,
 	// and by a few roundings more in transform.
 	slack := 4 * pr.rel
-	if !pr.interior && s.Work() <= maxWork/2 {
+	if !pr.interior && pr.worked(s) <= maxWork/2 {
 		var value float64
 		v, value, err = s.Maximize(pr.ctx)
 		if pr.ctx.Err() != nil {
@@ -342,6 +360,10 @@ func (pr *program) separate(x []float64, s *lp.Solver, extra int, r *Result, opt
 		return false, err
 	}
 	r.Rounds++
+	pr.sweeps++
+	if pr.interior {
+		pr.sweeps += 2 // of repair, in the average
+	}
 	excess := 0.0
 	if len(vs) > 0 {
 		excess = vs[0].excess

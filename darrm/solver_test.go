@@ -27,7 +27,7 @@ func TestHardDesigns(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkResult(t, p, r, 1e-6)
+			checkResult(t, p, r, 2e-6)
 		})
 	}
 }
@@ -107,7 +107,7 @@ func TestEveryDesign(t *testing.T) {
 					t.Errorf("%+v: %v", p, err)
 					continue
 				}
-				checkResult(t, p, r, 1e-6)
+				checkResult(t, p, r, 2e-6)
 			}
 		}
 	}
