@@ -254,32 +254,53 @@ func OptimalUnbiased(ctx context.Context, p Prior, eps float64) (*Randomizer, Ce
 		return r, r.certify(0, 0), nil
 	}
 	q := newProblem(p, eps)
+	o, err := q.optimum(ctx)
+	if err != nil {
+		return nil, Certificate{}, err
+	}
+	return q.finish(name, o.cols, o.primal, o.bound, o.iterations, 0)
+}
+
+// An optimum is the best unbiased randomizer that was found, with duals, feasible up
+// to what bound allows for, that prove the bound.
+type optimum struct {
+	cols          []column
+	primal, bound float64
+	duals         *duals
+	iterations    int
+}
+
+func (q *problem) optimum(ctx context.Context) (optimum, error) {
 	// Above a finite ε debiased randomized response is optimal; its certificate is
 	// closed, and holds where round-off defeats the interior-point method.
-	cols, d := q.debiasedRR()
-	primal, dual, iterations := q.value(cols), d.bound(nil), 0
-	if !(primal-dual <= 1e-12*primal) {
-		in := newInterior(q)
-		dual = 0
-		floor := primal
-		// One solve is nearly always enough. Zero probabilities leave duals
-		// undetermined, and patterns that are no intervals slightly violated until
-		// the gap is smaller.
-		for _, rel := range []float64{1e-11, 1e-12, 1e-13, 1e-14} {
-			err := in.solve(ctx, rel)
-			if ctx.Err() != nil {
-				return nil, Certificate{}, err
-			}
-			dual, iterations = max(dual, in.dual.bound(nil)), in.iterations
-			if found, value := in.best(); q.exactly(found) && value < floor {
-				cols, primal = found, value
-			}
-			if err != nil || primal-dual <= 1e-10*primal {
-				break // a solver that gave up leaves what it has, and the gap tells
-			}
+	var o optimum
+	o.cols, o.duals = q.debiasedRR()
+	o.primal, o.bound = q.value(o.cols), o.duals.bound(nil)
+	if o.primal-o.bound <= 1e-12*o.primal {
+		return o, nil
+	}
+	in := newInterior(q)
+	floor := o.primal
+	// One solve is nearly always enough. Zero probabilities leave duals
+	// undetermined, and patterns that are no intervals slightly violated until
+	// the gap is smaller.
+	for _, rel := range []float64{1e-11, 1e-12, 1e-13, 1e-14} {
+		err := in.solve(ctx, rel)
+		if ctx.Err() != nil {
+			return optimum{}, err
+		}
+		o.iterations = in.iterations
+		if b := in.dual.bound(nil); b > o.bound {
+			o.bound, o.duals = b, &duals{q, slices.Clone(in.dual.lambda), slices.Clone(in.dual.mu)}
+		}
+		if found, value := in.best(); q.exactly(found) && value < floor {
+			o.cols, o.primal = found, value
+		}
+		if err != nil || o.primal-o.bound <= 1e-10*o.primal {
+			break // a solver that gave up leaves what it has, and the gap tells
 		}
 	}
-	return q.finish(name, cols, primal, dual, iterations, 0)
+	return o, nil
 }
 
 // exactly reports that columns make an unbiased randomizer, as finish demands.

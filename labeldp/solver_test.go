@@ -438,3 +438,34 @@ func TestGapIsReturned(t *testing.T) {
 		t.Errorf("%d designs with a gap above 1e-9: too few to show anything", wide)
 	}
 }
+
+// Grid programs that do not end within the work limit return the rounded optimum,
+// with a gap that is true: the value is between the bound and what any feasible
+// randomizer has.
+func TestGridWorkLimit(t *testing.T) {
+	const k = 300 // three rows for each label: not begun
+	ys, ws := make([]float64, k), make([]float64, k)
+	for i := range ys {
+		ys[i], ws[i] = float64(i), math.Exp(-float64(i)/100)
+	}
+	p := must(PriorFromWeights(ys, ws))
+	grid := must(FeasibleGrid(ys, 1, 3000))
+	r, c, err := BiasLimited(t.Context(), p, 1, 0.1, grid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, best, err := OptimalUnbiased(t.Context(), p, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	step := grid[1] - grid[0]
+	if c.Primal > best.Primal+step*step/8*(1+1e-9) || c.Dual > best.Primal || !(c.Dual > 0.9*c.Primal) {
+		t.Errorf("primal %v, dual %v, optimum %v", c.Primal, c.Dual, best.Primal)
+	}
+	for _, out := range r.Outputs() {
+		if _, ok := slices.BinarySearch(grid, out); !ok {
+			t.Fatalf("output %v is not in the grid", out)
+		}
+	}
+	near(t, "primal is the half-loss", loss(t, r, p), c.Primal, 1e-11)
+}
