@@ -3,8 +3,8 @@
 // and Upper, floating-point error included.
 //
 //	acct := accountant.New(accountant.AddRemove)
-//	err := acct.Add(step, 14062)
-//	iv, err := acct.Epsilon(1e-5)
+//	err := acct.Add(ctx, step, 14062)
+//	iv, err := acct.Epsilon(ctx, 1e-5)
 //
 // Upper is proved for every pair of neighbouring data sets; Lower is attained by
 // a concrete pair. Steps are fixed in advance: no step's parameters may depend
@@ -12,6 +12,9 @@
 // may be used. That the product of dominating pairs bounds what was run is Zhu,
 // Dong and Wang (AISTATS 2022), Theorem 10; each mechanism and each sampling scheme
 // names the source of its pair. docs/concepts.md explains the words.
+//
+// Whatever may take long has a context as its first parameter, and returns soon
+// with the context's error when that is cancelled; nothing is changed then.
 //
 // Do not use it to combine guarantees of different neighbouring relations, or
 // for users with several records unless a record is a user.
@@ -163,9 +166,9 @@ func (a *Accountant) Runs() int64 { return a.runs }
 const maxRuns = 1 << 53
 
 // Add adds count runs of a step; the step's own Count is a factor. It changes
-// nothing when it returns an error.
-func (a *Accountant) Add(s Step, count int64) error {
-	runs, err := a.flatten(s, count, nil)
+// nothing when it returns an error, such as that of a cancelled context.
+func (a *Accountant) Add(ctx context.Context, s Step, count int64) error {
+	runs, err := a.flatten(ctx, s, count, nil)
 	if err != nil {
 		return err
 	}
@@ -173,14 +176,14 @@ func (a *Accountant) Add(s Step, count int64) error {
 }
 
 // AddPlan adds every step of p, which must have the accountant's relation.
-func (a *Accountant) AddPlan(p *Plan) error {
+func (a *Accountant) AddPlan(ctx context.Context, p *Plan) error {
 	if p.Neighbors != a.relation {
 		return fmt.Errorf("neighbors: %v is not the accountant's relation, %v", p.Neighbors, a.relation)
 	}
 	var runs []run
 	for i, s := range p.Steps {
 		var err error
-		if runs, err = a.flatten(s, 1, runs); err != nil {
+		if runs, err = a.flatten(ctx, s, 1, runs); err != nil {
 			return fmt.Errorf("steps[%d]: %w", i, err)
 		}
 	}
@@ -207,7 +210,10 @@ func checkCount(count int64) error {
 }
 
 // flatten appends the runs of a step, sub-plans multiplied out.
-func (a *Accountant) flatten(s Step, count int64, runs []run) ([]run, error) {
+func (a *Accountant) flatten(ctx context.Context, s Step, count int64, runs []run) ([]run, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	if s.Count == 0 {
 		s.Count = 1
 	}
@@ -222,7 +228,7 @@ func (a *Accountant) flatten(s Step, count int64, runs []run) ([]run, error) {
 	count *= s.Count
 	switch {
 	case s.Selection != nil:
-		m, err := a.selected(s)
+		m, err := a.selected(ctx, s)
 		if err != nil {
 			return nil, err
 		}
@@ -232,7 +238,7 @@ func (a *Accountant) flatten(s Step, count int64, runs []run) ([]run, error) {
 	case s.Mechanism == nil && len(s.Steps) == 0:
 		return nil, fmt.Errorf("mechanism: is missing")
 	case s.Mechanism != nil:
-		m, err := a.mechanism(s)
+		m, err := a.mechanism(ctx, s)
 		if err != nil {
 			return nil, err
 		}
@@ -242,7 +248,7 @@ func (a *Accountant) flatten(s Step, count int64, runs []run) ([]run, error) {
 	}
 	for i, sub := range s.Steps {
 		var err error
-		if runs, err = a.flatten(sub, count, runs); err != nil {
+		if runs, err = a.flatten(ctx, sub, count, runs); err != nil {
 			return nil, fmt.Errorf("steps[%d]: %w", i, err)
 		}
 	}
@@ -250,7 +256,7 @@ func (a *Accountant) flatten(s Step, count int64, runs []run) ([]run, error) {
 }
 
 // mechanism returns the profiles of a step, built once.
-func (a *Accountant) mechanism(s Step) (profiles.Mechanism, error) {
+func (a *Accountant) mechanism(ctx context.Context, s Step) (profiles.Mechanism, error) {
 	type key struct {
 		b profiles.Base
 		s subsample.Scheme
@@ -265,7 +271,7 @@ func (a *Accountant) mechanism(s Step) (profiles.Mechanism, error) {
 	var m profiles.Mechanism
 	var err error
 	if w, ok := s.Mechanism.(watched); ok && s.Sampling == nil {
-		m, err = w.mechanism(context.Background(), a.relation)
+		m, err = w.mechanism(ctx, a.relation)
 	} else if s.Sampling == nil {
 		m, err = profiles.Unsampled(s.Mechanism, a.relation)
 	} else if err = checkSampled(s.Mechanism); err == nil {
@@ -295,7 +301,7 @@ const (
 
 // selected returns the mechanism of a selection step, the best of a random
 // number of runs of the candidate (selection.PriceOfBest).
-func (a *Accountant) selected(s Step) (profiles.Mechanism, error) {
+func (a *Accountant) selected(ctx context.Context, s Step) (profiles.Mechanism, error) {
 	law, err := s.Selection.Build()
 	if err != nil {
 		return profiles.Mechanism{}, fmt.Errorf("selection.%w", err)
@@ -303,17 +309,17 @@ func (a *Accountant) selected(s Step) (profiles.Mechanism, error) {
 	candidate := New(a.relation)
 	candidate.opts.Options = a.opts.Options
 	s.Selection, s.Count = nil, 1
-	if err := candidate.Add(s, 1); err != nil {
+	if err := candidate.Add(ctx, s, 1); err != nil {
 		return profiles.Mechanism{}, err
 	}
 	bound := selection.FromDelta(func(eps float64) (float64, error) {
-		iv, err := candidate.Delta(eps)
+		iv, err := candidate.Delta(ctx, eps)
 		return iv.Upper, err
 	})
 	if len(candidate.added) == 1 && candidate.runs == 1 {
 		bound = selection.FromMechanism(candidate.added[0].m)
 	}
-	return selection.PriceOfBest(law).Mechanism(context.Background(), "selection", a.relation, bound, selectionAccuracy, selectionFloor)
+	return selection.PriceOfBest(law).Mechanism(ctx, "selection", a.relation, bound, selectionAccuracy, selectionFloor)
 }
 
 // addRuns adds runs to the sums, after checking the total.
@@ -359,29 +365,29 @@ func (a *Accountant) addRuns(runs []run) error {
 
 // Epsilon returns ε(δ) = inf{ε : δ(ε) ≤ δ} of everything added so far, the worst
 // over the two directions, for δ in [0, 1]. It can be negative.
-func (a *Accountant) Epsilon(delta float64) (Interval, error) {
-	ask := func(s *fourier.Sum) (fourier.Result, error) { return s.Epsilon(delta) }
-	iv, err := a.worst(ask, func(s *fourier.Sum, eps float64) bool { return s.Proves(eps, delta) })
+func (a *Accountant) Epsilon(ctx context.Context, delta float64) (Interval, error) {
+	ask := func(s *fourier.Sum) (fourier.Result, error) { return s.Epsilon(ctx, delta) }
+	iv, err := a.worst(ctx, ask, func(s *fourier.Sum, eps float64) bool { return s.Proves(eps, delta) })
 	if err == nil && a.gap && a.opts.recursion > 0 {
-		err = a.narrow(&iv, ask, iv.Upper, delta, func(at profiles.Reached) float64 { return at.Epsilon(delta) })
+		err = a.narrow(ctx, &iv, ask, iv.Upper, delta, func(at profiles.Reached) float64 { return at.Epsilon(delta) })
 	}
 	return iv, err
 }
 
 // Delta returns δ(ε) of everything added so far, the worst over the two
 // directions, for any finite ε.
-func (a *Accountant) Delta(eps float64) (Interval, error) {
-	ask := func(s *fourier.Sum) (fourier.Result, error) { return s.Delta(eps) }
-	iv, err := a.worst(ask, func(s *fourier.Sum, delta float64) bool { return s.Proves(eps, delta) })
+func (a *Accountant) Delta(ctx context.Context, eps float64) (Interval, error) {
+	ask := func(s *fourier.Sum) (fourier.Result, error) { return s.Delta(ctx, eps) }
+	iv, err := a.worst(ctx, ask, func(s *fourier.Sum, delta float64) bool { return s.Proves(eps, delta) })
 	if err == nil && a.gap && a.opts.recursion > 0 {
-		err = a.narrow(&iv, ask, eps, iv.Upper, func(at profiles.Reached) float64 { return at.Delta(eps) })
+		err = a.narrow(ctx, &iv, ask, eps, iv.Upper, func(at profiles.Reached) float64 { return at.Delta(eps) })
 	}
 	return iv, err
 }
 
 // worst asks both directions and joins the answers. below reports whether a
 // quick bound already shows that a sum's answer is at most a number.
-func (a *Accountant) worst(ask func(*fourier.Sum) (fourier.Result, error), below func(*fourier.Sum, float64) bool) (Interval, error) {
+func (a *Accountant) worst(ctx context.Context, ask func(*fourier.Sum) (fourier.Result, error), below func(*fourier.Sum, float64) bool) (Interval, error) {
 	var attacks [2]*fourier.Sum // nil: not asked
 	if a.gap {
 		attacks = a.lower

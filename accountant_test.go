@@ -1,6 +1,7 @@
 package accountant_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"runtime"
@@ -18,7 +19,7 @@ import (
 
 func epsilon(t testing.TB, a *accountant.Accountant, delta float64) accountant.Interval {
 	t.Helper()
-	iv, err := a.Epsilon(delta)
+	iv, err := a.Epsilon(t.Context(), delta)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +32,7 @@ func epsilon(t testing.TB, a *accountant.Accountant, delta float64) accountant.I
 func account(t testing.TB, s accountant.Step, count int64, opts ...accountant.Option) *accountant.Accountant {
 	t.Helper()
 	a := accountant.New(accountant.AddRemove, opts...)
-	if err := a.Add(s, count); err != nil {
+	if err := a.Add(t.Context(), s, count); err != nil {
 		t.Fatal(err)
 	}
 	return a
@@ -65,7 +66,7 @@ func TestCounts(t *testing.T) {
 		}
 		single := accountant.New(accountant.AddRemove)
 		for range 1000 {
-			if err := single.Add(step, 1); err != nil {
+			if err := single.Add(t.Context(), step, 1); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -117,7 +118,7 @@ func TestOrderAndLaterSteps(t *testing.T) {
 		acct := accountant.New(accountant.AddRemove)
 		last := math.Inf(-1)
 		for _, s := range order {
-			if err := acct.Add(s, count(s)); err != nil {
+			if err := acct.Add(t.Context(), s, count(s)); err != nil {
 				t.Fatal(err)
 			}
 			iv := epsilon(t, acct, 1e-6)
@@ -269,10 +270,10 @@ func TestSamplingAmplifies(t *testing.T) {
 				t.Fatal(err)
 			}
 			a := accountant.New(accountant.AddRemove)
-			if err := a.Add(accountant.Step{Mechanism: b, Sampling: p}, n); err != nil {
+			if err := a.Add(t.Context(), accountant.Step{Mechanism: b, Sampling: p}, n); err != nil {
 				t.Fatal(err)
 			}
-			iv, err := a.Epsilon(delta)
+			iv, err := a.Epsilon(t.Context(), delta)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -289,14 +290,14 @@ func TestAddErrors(t *testing.T) {
 	step := dpsgdStep(t, 0.01, 1)
 	a := accountant.New(accountant.AddRemove)
 	for want, err := range map[string]error{
-		"count: 0 is not an integer in [1, 2^53]":                                a.Add(step, 0),
-		"count: -3 is not an integer in [1, 2^53]":                               a.Add(step, -3),
-		"mechanism: is missing":                                                  a.Add(accountant.Step{}, 1),
-		"steps: a step has either a mechanism or steps, not both":                a.Add(accountant.Step{Mechanism: step.Mechanism, Steps: []accountant.Step{step}}, 1),
-		"neighbors: substitute is not the accountant's relation, add-remove":     a.AddPlan(&accountant.Plan{Neighbors: accountant.Substitute}),
+		"count: 0 is not an integer in [1, 2^53]":                                a.Add(t.Context(), step, 0),
+		"count: -3 is not an integer in [1, 2^53]":                               a.Add(t.Context(), step, -3),
+		"mechanism: is missing":                                                  a.Add(t.Context(), accountant.Step{}, 1),
+		"steps: a step has either a mechanism or steps, not both":                a.Add(t.Context(), accountant.Step{Mechanism: step.Mechanism, Steps: []accountant.Step{step}}, 1),
+		"neighbors: substitute is not the accountant's relation, add-remove":     a.AddPlan(t.Context(), &accountant.Plan{Neighbors: accountant.Substitute}),
 		"mechanism: its relation substitute is not the accountant's, add-remove": a.AddMechanism(profiles.Mechanism{Relation: profiles.Substitute}, 1),
-		"steps[0]: sampling: applies to a mechanism, not to a sub-plan":          a.Add(accountant.Step{Steps: []accountant.Step{{Sampling: step.Sampling, Steps: []accountant.Step{step}}}}, 1),
-		"count: 2 times 9007199254740992 is above 2^53":                          a.Add(accountant.Step{Mechanism: step.Mechanism, Count: 2}, 1<<53),
+		"steps[0]: sampling: applies to a mechanism, not to a sub-plan":          a.Add(t.Context(), accountant.Step{Steps: []accountant.Step{{Sampling: step.Sampling, Steps: []accountant.Step{step}}}}, 1),
+		"count: 2 times 9007199254740992 is above 2^53":                          a.Add(t.Context(), accountant.Step{Mechanism: step.Mechanism, Count: 2}, 1<<53),
 	} {
 		if err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
@@ -319,11 +320,11 @@ func ExampleAccountant() {
 		return
 	}
 	acct := accountant.New(accountant.AddRemove)
-	if err := acct.Add(accountant.Step{Mechanism: gaussian, Sampling: poisson}, 14062); err != nil {
+	if err := acct.Add(context.Background(), accountant.Step{Mechanism: gaussian, Sampling: poisson}, 14062); err != nil {
 		fmt.Println(err)
 		return
 	}
-	iv, err := acct.Epsilon(1e-5)
+	iv, err := acct.Epsilon(context.Background(), 1e-5)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -339,11 +340,11 @@ func ExampleAccountant_Delta() {
 		return
 	}
 	acct := accountant.New(accountant.AddRemove, accountant.WithAccuracy(1e-6))
-	if err := acct.Add(accountant.Step{Mechanism: laplace}, 3); err != nil {
+	if err := acct.Add(context.Background(), accountant.Step{Mechanism: laplace}, 3); err != nil {
 		fmt.Println(err)
 		return
 	}
-	iv, err := acct.Delta(0.1)
+	iv, err := acct.Delta(context.Background(), 0.1)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -46,11 +46,11 @@ func BenchmarkDPSGD(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				a := accountant.New(accountant.AddRemove)
-				if err := a.Add(step, c.steps); err != nil {
+				if err := a.Add(b.Context(), step, c.steps); err != nil {
 					b.Fatal(err)
 				}
 				var err error
-				if iv, err = a.Epsilon(1e-5); err != nil {
+				if iv, err = a.Epsilon(b.Context(), 1e-5); err != nil {
 					b.Fatal(err)
 				}
 			}

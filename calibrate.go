@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -119,7 +120,7 @@ func (c *Calibration) FailsProved(g Goal) bool {
 // points and rounding allow (WithAccuracy and WithMemory change that): Value is
 // noisier than need be by at most what the width of Meets is worth. Where
 // neighbouring whole numbers are far apart, less is enough to tell them apart.
-func Calibrate(p *Plan, g Goal, opts ...Option) (*Calibration, error) {
+func Calibrate(ctx context.Context, p *Plan, g Goal, opts ...Option) (*Calibration, error) {
 	if !(g.Delta >= 0 && g.Delta < 1) {
 		return nil, fmt.Errorf("delta: %v is not in [0, 1)", g.Delta)
 	}
@@ -134,7 +135,7 @@ func Calibrate(p *Plan, g Goal, opts ...Option) (*Calibration, error) {
 		return nil, fmt.Errorf("%w: epsilon %v is below log(1 − δ) = %.6g, which nothing reaches, not even publishing nothing", ErrInfeasible, g.Epsilon, floor)
 	}
 	s := newSearch(k, p, g, opts)
-	if err := s.run(); err != nil {
+	if err := s.run(ctx); err != nil {
 		return nil, err
 	}
 	c := &Calibration{Value: s.meets.Value, Asked: s.asked(), Factor: k.factor, Meets: *s.meets, Fails: s.fails, Unlimited: s.fails == nil, Evaluations: s.evals, Accuracy: s.accuracy}
@@ -234,7 +235,7 @@ func (s *search) u(x float64) float64 { return s.k.safer * math.Log(x) }
 func (s *search) x(u float64) float64 { return s.k.snap(math.Exp(s.k.safer * u)) }
 
 // ask evaluates at a value, and reports whether the accuracy was reached.
-func (s *search) ask(x, accuracy float64) (iv Interval, reached bool, err error) {
+func (s *search) ask(ctx context.Context, x, accuracy float64) (iv Interval, reached bool, err error) {
 	s.evals++
 	progress(New(s.p.Neighbors, s.opts...).opts, s.evals, 0)
 	plan, err := s.k.build(x)
@@ -254,8 +255,8 @@ func (s *search) ask(x, accuracy float64) (iv Interval, reached bool, err error)
 		}
 		limit = int(min(float64(limit), max(1<<14, n)))
 	}
-	if iv, err = s.answer(plan, accuracy, limit); err != nil {
-		if !s.worked {
+	if iv, err = s.answer(ctx, plan, accuracy, limit); err != nil {
+		if !s.worked || ctx.Err() != nil {
 			return iv, false, err
 		}
 		// Out of reach here, or at this accuracy: nothing is proved.
@@ -287,35 +288,35 @@ func (s *search) ask(x, accuracy float64) (iv Interval, reached bool, err error)
 	return iv, reached, nil
 }
 
-func (s *search) answer(plan *Plan, accuracy float64, points int) (Interval, error) {
+func (s *search) answer(ctx context.Context, plan *Plan, accuracy float64, points int) (Interval, error) {
 	a := New(plan.Neighbors, append(slices.Clone(s.opts), func(o *settings) {
 		o.Relative, o.Absolute, o.MaxPoints = accuracy, 1e-3*accuracy, points
 	})...)
-	if err := a.AddPlan(plan); err != nil {
+	if err := a.AddPlan(ctx, plan); err != nil {
 		return Interval{}, err
 	}
 	if s.byDelta {
-		return a.Delta(s.g.Epsilon)
+		return a.Delta(ctx, s.g.Epsilon)
 	}
-	return a.Epsilon(s.g.Delta)
+	return a.Epsilon(ctx, s.g.Delta)
 }
 
-func (s *search) run() error {
-	u, err := s.coarse()
+func (s *search) run(ctx context.Context) error {
+	u, err := s.coarse(ctx)
 	if err != nil {
 		return err
 	}
-	if u, err = s.fine(u); err != nil {
+	if u, err = s.fine(ctx, u); err != nil {
 		return err
 	}
-	return s.certify(u)
+	return s.certify(ctx, u)
 }
 
 // coarse brackets the root of the estimate and closes in on it.
-func (s *search) coarse() (float64, error) {
+func (s *search) coarse(ctx context.Context) (float64, error) {
 	accuracy := max(coarseAccuracy, s.final)
 	h := func(u float64) (float64, error) {
-		iv, _, err := s.ask(s.x(u), accuracy)
+		iv, _, err := s.ask(ctx, s.x(u), accuracy)
 		return s.score(iv.Estimate), err
 	}
 	lo, hi := s.u(s.k.lo), s.u(s.k.hi)
@@ -400,14 +401,14 @@ func (s *search) coarse() (float64, error) {
 // fine takes secant steps with better and better estimates, and finds out which
 // accuracy can be had: memory limits it, and so does rounding where the loss of
 // a run is tiny.
-func (s *search) fine(u float64) (float64, error) {
+func (s *search) fine(ctx context.Context, u float64) (float64, error) {
 	s.near = true
 	if !(s.slope < 0) || s.points == 0 {
 		return u, nil // no transform: every accuracy gives the same
 	}
 	last := max(fineAccuracy, s.final)
 	for a, n := max(coarseAccuracy/10, last), 0; n < 5; n++ {
-		iv, reached, err := s.ask(s.x(u), a)
+		iv, reached, err := s.ask(ctx, s.x(u), a)
 		if err != nil {
 			return 0, err
 		}
@@ -431,14 +432,14 @@ func (s *search) fine(u float64) (float64, error) {
 
 // decide evaluates at a value until it is clear on which side of the budget it
 // is, at the finest at the final accuracy.
-func (s *search) decide(x float64) (iv Interval, ok bool, err error) {
+func (s *search) decide(ctx context.Context, x float64) (iv Interval, ok bool, err error) {
 	accuracy := s.final
 	if !s.fixed && s.slope < 0 {
 		// Neighbouring whole numbers may be far apart.
 		accuracy = min(max(accuracy, -s.slope*s.k.relative(x)/4), coarseAccuracy)
 	}
 	for n := 0; ; n++ {
-		next, reached, err := s.ask(x, accuracy)
+		next, reached, err := s.ask(ctx, x, accuracy)
 		if err != nil {
 			return iv, false, err
 		}
@@ -471,7 +472,7 @@ func (s *search) decide(x float64) (iv Interval, ok bool, err error) {
 
 // certify finds the neighbouring pair of values between which the certified
 // upper end crosses the budget.
-func (s *search) certify(u float64) error {
+func (s *search) certify(ctx context.Context, u float64) error {
 	// A little on the safe side, so that the value one unit off fails provably.
 	const margin = 0.4
 	x := s.x(u)
@@ -491,7 +492,7 @@ func (s *search) certify(u float64) error {
 	}
 	tries := 0
 	for jump := 1.0; ; {
-		iv, ok, err := s.decide(x)
+		iv, ok, err := s.decide(ctx, x)
 		if err != nil {
 			return err
 		}
@@ -505,7 +506,7 @@ func (s *search) certify(u float64) error {
 		case s.meets != nil && s.fails != nil:
 			m, f := s.meets.Value, s.fails.Value
 			if math.Abs(m-f) <= s.k.unit(m) {
-				return s.proveFailure()
+				return s.proveFailure(ctx)
 			}
 			if next = s.between(tries); next == m || next == f {
 				return nil
@@ -514,7 +515,7 @@ func (s *search) certify(u float64) error {
 		case ok && x == s.k.least():
 			return nil
 		case !ok && x == s.k.safest():
-			return s.infeasible(*s.fails)
+			return s.infeasible(ctx, *s.fails)
 		default:
 			// As far as the slope says, at least jump units.
 			n := jump
@@ -568,12 +569,12 @@ func (s *search) between(tries int) float64 {
 
 // proveFailure moves Fails as far away as it may be if it is nearer and not proved
 // to exceed the budget.
-func (s *search) proveFailure() error {
+func (s *search) proveFailure(ctx context.Context) error {
 	x := s.k.clip(s.k.move(s.meets.Value, -1))
 	if s.k.integer || s.fails.Lower > s.budget() || math.Abs(x-s.meets.Value) <= math.Abs(s.fails.Value-s.meets.Value) {
 		return nil
 	}
-	iv, ok, err := s.decide(x)
+	iv, ok, err := s.decide(ctx, x)
 	if err == nil && !ok {
 		s.fails = &Probe{x, iv}
 	}
@@ -581,7 +582,7 @@ func (s *search) proveFailure() error {
 }
 
 // infeasible says why even the safest value does not do.
-func (s *search) infeasible(p Probe) error {
+func (s *search) infeasible(ctx context.Context, p Probe) error {
 	cost := func(iv Interval) string {
 		if s.byDelta {
 			return fmt.Sprintf("δ ≥ %s at ε = %v, more than %v", digits(iv.Lower), s.g.Epsilon, s.g.Delta)
@@ -589,7 +590,7 @@ func (s *search) infeasible(p Probe) error {
 		return fmt.Sprintf("ε ≥ %s at δ = %v, more than %v", digits(iv.Lower), s.g.Delta, s.g.Epsilon)
 	}
 	if rest := s.k.rest(); len(rest) > 0 {
-		iv, err := s.answer(&Plan{s.p.Neighbors, rest}, fineAccuracy, s.maxPoints)
+		iv, err := s.answer(ctx, &Plan{s.p.Neighbors, rest}, fineAccuracy, s.maxPoints)
 		if err == nil && iv.Lower > s.budget() {
 			return fmt.Errorf("%w: the steps that stay as they are cost %s, by themselves", ErrInfeasible, cost(iv))
 		}

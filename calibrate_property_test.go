@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -17,14 +18,14 @@ func judged(t interface {
 }, p *Plan, g Goal, asked string, accuracy float64) Interval {
 	t.Helper()
 	a := New(p.Neighbors, WithAccuracy(accuracy))
-	if err := a.AddPlan(p); err != nil {
+	if err := a.AddPlan(context.Background(), p); err != nil {
 		t.Fatal(err)
 	}
 	ask, at := a.Epsilon, g.Delta
 	if asked == "delta" {
 		ask, at = a.Delta, g.Epsilon
 	}
-	iv, err := ask(at)
+	iv, err := ask(context.Background(), at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +89,7 @@ func TestCalibrateProperties(t *testing.T) {
 		if kind == "gaussian" && rapid.Bool().Draw(t, "solve count") {
 			g.Solve = Count
 		}
-		c, err := Calibrate(plan(noise), g)
+		c, err := Calibrate(t.Context(), plan(noise), g)
 		if errors.Is(err, ErrInfeasible) && g.Solve == Count {
 			if iv := judged(t, plan(noise), g, "epsilon", 1e-7); count == 1 && g.Epsilon >= 0.01 && iv.Upper <= g.Epsilon {
 				t.Fatalf("%v, but one run costs ε ≤ %v", err, iv.Upper)
@@ -107,7 +108,7 @@ func TestCalibrateProperties(t *testing.T) {
 		// Where the search starts does not matter, and a larger budget asks for no
 		// more noise and no fewer runs.
 		if g.Solve == NoiseMultiplier {
-			other, err := Calibrate(plan(log("start", 0.3, 300)), g)
+			other, err := Calibrate(t.Context(), plan(log("start", 0.3, 300)), g)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -117,7 +118,7 @@ func TestCalibrateProperties(t *testing.T) {
 		}
 		larger := g
 		larger.Epsilon = g.Epsilon*1.01 + 1e-4
-		more, err := Calibrate(plan(noise), larger)
+		more, err := Calibrate(t.Context(), plan(noise), larger)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,7 +187,7 @@ steps: [{mechanism: {majority: {mechanisms: 11, epsilon: 0.1, allowance: 3}}, co
 			if c.accuracy > 0 {
 				opts = append(opts, WithAccuracy(c.accuracy))
 			}
-			got, err := Calibrate(p, c.g, opts...)
+			got, err := Calibrate(t.Context(), p, c.g, opts...)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -44,10 +45,10 @@ func upperAt(t *testing.T, p *Plan, g Goal, x, accuracy float64) float64 {
 		t.Fatal(err)
 	}
 	a := New(q.Neighbors, WithAccuracy(accuracy), WithMemory(64*calibrationPoints))
-	if err := a.AddPlan(q); err != nil {
+	if err := a.AddPlan(t.Context(), q); err != nil {
 		t.Fatal(err)
 	}
-	iv, err := a.Epsilon(g.Delta)
+	iv, err := a.Epsilon(t.Context(), g.Delta)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +140,7 @@ func TestCalibratePeers(t *testing.T) {
 		p := onePlan(t, b, err, pr.q, pr.count)
 		c := solved[pr]
 		if c == nil {
-			if c, err = Calibrate(p, g); err != nil {
+			if c, err = Calibrate(t.Context(), p, g); err != nil {
 				t.Errorf("%s: %v", r.ID, err)
 				continue
 			}
@@ -210,7 +211,7 @@ func TestCalibrateClosedForm(t *testing.T) {
 		// The same without replacement, η = m/n; δ = 1e-12 changes ε by about as much.
 		{"batch of fixed size", fixed, Goal{Epsilon: 0.3, Delta: 1e-12, Solve: Batch}, math.Floor(1000 * math.Expm1(0.3) / math.Expm1(1))},
 	} {
-		got, err := Calibrate(c.p, c.g)
+		got, err := Calibrate(t.Context(), c.p, c.g)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -237,7 +238,7 @@ func TestCalibrateInfeasible(t *testing.T) {
 		{g1, Goal{Epsilon: 0.5, Delta: 1e-5, Solve: Count}, "even count 1 costs ε ≥ 4.377"}, // one Gaussian of σ = 1 (Balle and Wang 2018: 4.3772)
 		{onePlan(t, leak, err, 1, 5), Goal{Epsilon: 1, Delta: 1e-5, Solve: Count}, "unlimited loss is likelier than δ"},
 	} {
-		_, err := Calibrate(c.p, c.g)
+		_, err := Calibrate(t.Context(), c.p, c.g)
 		if !errors.Is(err, ErrInfeasible) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v; want …%s…", c.g, err, c.want)
 		}
@@ -254,7 +255,7 @@ func TestCalibrateUnlimited(t *testing.T) {
 		{onePlan(t, still, err, 1, 3), Goal{Epsilon: 1, Solve: Count}, 1 << 53},
 		{gaussianPlan(t, 10, 0.01, 1), Goal{Epsilon: 1, Delta: 1e-3, Solve: Rate}, 1},
 	} {
-		got, err := Calibrate(c.p, c.g)
+		got, err := Calibrate(t.Context(), c.p, c.g)
 		if err != nil || !got.Unlimited || got.Fails != nil || got.Value != c.want || !(got.Meets.Upper <= c.g.Epsilon) {
 			t.Errorf("%+v: %+v, %v; want %v", c.g, got, err, c.want)
 		}
@@ -279,7 +280,7 @@ func TestCalibrateErrors(t *testing.T) {
 		{&Plan{}, Goal{Epsilon: 1, Delta: 0.1}, "steps: is empty; must list at least one step"},
 		{onePlan(t, pure, err, 1, 1), Goal{Epsilon: 1, Delta: 0.1}, "solve: the plan has no step with a noise-multiplier that can be turned"},
 	} {
-		if _, err := Calibrate(c.p, c.g); err == nil || err.Error() != c.want {
+		if _, err := Calibrate(t.Context(), c.p, c.g); err == nil || err.Error() != c.want {
 			t.Errorf("%+v: %v; want %s", c.g, err, c.want)
 		}
 	}
@@ -296,7 +297,7 @@ steps:
 		fmt.Println(err)
 		return
 	}
-	c, err := Calibrate(plan, Goal{Epsilon: 2, Delta: 1e-6, Solve: NoiseMultiplier})
+	c, err := Calibrate(context.Background(), plan, Goal{Epsilon: 2, Delta: 1e-6, Solve: NoiseMultiplier})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -19,10 +19,10 @@ func TestTinyLossKeepsDeltaSmall(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := New(Substitute)
-	if err := a.Add(Step{Mechanism: b, Sampling: s}, 1); err != nil {
+	if err := a.Add(t.Context(), Step{Mechanism: b, Sampling: s}, 1); err != nil {
 		t.Fatal(err)
 	}
-	iv, err := a.Delta(0)
+	iv, err := a.Delta(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -45,15 +46,15 @@ type Comparison struct {
 //
 // For basic and advanced composition each run is known by the (ε, δ) of its own
 // alone, from its certified privacy profile.
-func (p *Plan) Compare(delta float64, opts ...Option) ([]Comparison, error) {
+func (p *Plan) Compare(ctx context.Context, delta float64, opts ...Option) ([]Comparison, error) {
 	if !(delta > 0 && delta < 1) {
 		return nil, fmt.Errorf("delta: %v is not in (0, 1)", delta)
 	}
 	a := New(p.Neighbors, opts...)
-	if err := a.AddPlan(p); err != nil {
+	if err := a.AddPlan(ctx, p); err != nil {
 		return nil, err
 	}
-	truth, err := a.Epsilon(delta)
+	truth, err := a.Epsilon(ctx, delta)
 	if err != nil {
 		return nil, err
 	}
@@ -61,9 +62,12 @@ func (p *Plan) Compare(delta float64, opts ...Option) ([]Comparison, error) {
 	for _, r := range a.added {
 		c.add(r)
 	}
-	rows := []Comparison{c.basic(), c.advanced()}
+	rows := []Comparison{c.basic(ctx), c.advanced(ctx)}
 	rows = append(rows, c.renyi()...)
-	rows = append(rows, c.zcdp(), c.clt())
+	rows = append(rows, c.zcdp(ctx), c.clt(ctx))
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	for i := range rows {
 		if rows[i].Kind == Approximate && rows[i].Epsilon < truth.Lower {
 			rows[i].Note = joinNotes(rows[i].Note, "below the truth here")
@@ -111,14 +115,14 @@ func (c *comparer) add(r run) {
 }
 
 // epsilon returns the certified ε of one run of a part, at least 0.
-func (c *comparer) epsilon(q *part, delta float64) (float64, error) {
+func (c *comparer) epsilon(ctx context.Context, q *part, delta float64) (float64, error) {
 	if q.acct == nil {
 		q.acct = New(c.p.Neighbors, c.opts...)
 		if err := q.acct.AddMechanism(q.m, 1); err != nil {
 			return 0, err
 		}
 	}
-	iv, err := q.acct.Epsilon(delta)
+	iv, err := q.acct.Epsilon(ctx, delta)
 	return max(0, iv.Upper), err
 }
 
@@ -129,14 +133,14 @@ var shares = []float64{0, 0.1, 0.5, 0.9}
 // roundUpSum makes a float64 sum of n positive terms an upper bound.
 func roundUpSum(x, n float64) float64 { return x * (1 + (n+8)*0x1p-52) }
 
-func (c *comparer) basic() Comparison {
+func (c *comparer) basic(ctx context.Context) Comparison {
 	row := Comparison{Method: "basic composition", Kind: UpperBound, Epsilon: math.Inf(1),
 		Theorem: "Dwork, Kenthapadi, McSherry, Mironov and Naor, EUROCRYPT 2006, Theorem 1"}
 	// δ on the runs, in equal parts, rounded down.
 	for _, d := range []float64{0, c.delta / c.runs * (1 - 0x1p-50)} {
 		sum := 0.0
 		for _, q := range c.parts {
-			e, err := c.epsilon(q, d)
+			e, err := c.epsilon(ctx, q, d)
 			if err != nil {
 				return notApplicable(row, err.Error())
 			}
@@ -159,7 +163,7 @@ func notApplicable(row Comparison, why string) Comparison {
 // randomized responses, or a bound for different ones: by Hoeffding's inequality
 // the sum of losses of mean ε·tanh(ε/2) in [−ε, ε] exceeds
 // Σ ε·tanh(ε/2) + √(2 log(1/δ̃) Σ ε²) with probability at most δ̃.
-func (c *comparer) advanced() Comparison {
+func (c *comparer) advanced(ctx context.Context) Comparison {
 	row := Comparison{Method: "advanced composition", Kind: UpperBound, Epsilon: math.Inf(1),
 		Theorem: "Kairouz, Oh and Viswanath, ICML 2015, Theorem 3.3 (optimal for equal runs)"}
 	equal := len(c.parts) == 1
@@ -171,7 +175,7 @@ func (c *comparer) advanced() Comparison {
 		mean, squares := 0.0, 0.0
 		first := 0.0
 		for _, q := range c.parts {
-			e, err := c.epsilon(q, d)
+			e, err := c.epsilon(ctx, q, d)
 			if err != nil {
 				return notApplicable(row, err.Error())
 			}
@@ -189,10 +193,10 @@ func (c *comparer) advanced() Comparison {
 				return notApplicable(row, err.Error())
 			}
 			a := New(c.p.Neighbors, c.opts...)
-			if err := a.Add(Step{Mechanism: b}, c.parts[0].count); err != nil {
+			if err := a.Add(ctx, Step{Mechanism: b}, c.parts[0].count); err != nil {
 				return notApplicable(row, err.Error())
 			}
-			iv, err := a.Epsilon(c.delta)
+			iv, err := a.Epsilon(ctx, c.delta)
 			if err != nil {
 				return notApplicable(row, err.Error())
 			}
@@ -254,7 +258,7 @@ func eachRun(steps []Step, count int64, f func(s Step, count int64) error) error
 // zcdp adds up ρ. Poisson sampling does not lower it: conditioned on the sample
 // the pair is that of the mechanism itself, and Rényi divergences are jointly
 // quasi-convex.
-func (c *comparer) zcdp() Comparison {
+func (c *comparer) zcdp(ctx context.Context) Comparison {
 	row := Comparison{Method: "zCDP", Kind: UpperBound, Theorem: "Bun and Steinke, TCC 2016, Propositions 1.3, 1.4 and 1.6, Lemma 1.7"}
 	rho, terms := 0.0, 0.0
 	sampled := false
@@ -279,10 +283,10 @@ func (c *comparer) zcdp() Comparison {
 			}
 		}
 		a := New(c.p.Neighbors, c.opts...)
-		if err := a.Add(Step{Mechanism: s.Mechanism, Sampling: s.Sampling}, 1); err != nil {
+		if err := a.Add(ctx, Step{Mechanism: s.Mechanism, Sampling: s.Sampling}, 1); err != nil {
 			return err
 		}
-		if iv, err := a.Epsilon(0); err == nil && !math.IsInf(iv.Upper, 1) {
+		if iv, err := a.Epsilon(ctx, 0); err == nil && !math.IsInf(iv.Upper, 1) {
 			e := max(0, iv.Upper)
 			r, ok = min(r, e*e/2), true
 		}
@@ -308,7 +312,7 @@ func (c *comparer) zcdp() Comparison {
 }
 
 // clt is the Gaussian that the sum of losses tends to.
-func (c *comparer) clt() Comparison {
+func (c *comparer) clt(ctx context.Context) Comparison {
 	row := Comparison{Method: "GDP central limit", Kind: Approximate, Note: "no bound",
 		Theorem: "Dong, Roth and Su, JRSS-B 2022, Theorem 3.4; Bu, Dong, Long and Su, HDSR 2020, Corollary 4"}
 	mean, variance := 0.0, 0.0
@@ -365,10 +369,10 @@ func (c *comparer) clt() Comparison {
 		return notApplicable(row, fmt.Sprintf("μ = %.4g is out of range", mu))
 	}
 	a := New(AddRemove, c.opts...)
-	if err := a.Add(Step{Mechanism: g}, 1); err != nil {
+	if err := a.Add(ctx, Step{Mechanism: g}, 1); err != nil {
 		return notApplicable(row, err.Error())
 	}
-	iv, err := a.Epsilon(c.delta)
+	iv, err := a.Epsilon(ctx, c.delta)
 	if err != nil {
 		return notApplicable(row, err.Error())
 	}

@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strings"
@@ -15,7 +16,7 @@ func compare(t *testing.T, text string, delta float64) map[string]Comparison {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := p.Compare(delta)
+	rows, err := p.Compare(t.Context(), delta)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,10 +85,10 @@ func TestCompareValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := New(AddRemove)
-	if err := a.Add(Step{Mechanism: g}, 1); err != nil {
+	if err := a.Add(t.Context(), Step{Mechanism: g}, 1); err != nil {
 		t.Fatal(err)
 	}
-	iv, err := a.Epsilon(delta)
+	iv, err := a.Epsilon(t.Context(), delta)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +173,7 @@ func TestLaplaceMoments(t *testing.T) {
 func TestCompareErrors(t *testing.T) {
 	p := gaussianPlan(t, 1, 1, 1)
 	for _, delta := range []float64{0, 1, -1, math.NaN()} {
-		if _, err := p.Compare(delta); err == nil || !strings.HasPrefix(err.Error(), "delta: ") {
+		if _, err := p.Compare(t.Context(), delta); err == nil || !strings.HasPrefix(err.Error(), "delta: ") {
 			t.Errorf("δ = %v: %v", delta, err)
 		}
 	}
@@ -190,7 +191,7 @@ steps:
 		fmt.Println(err)
 		return
 	}
-	rows, err := plan.Compare(1e-5)
+	rows, err := plan.Compare(context.Background(), 1e-5)
 	if err != nil {
 		fmt.Println(err)
 		return

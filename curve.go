@@ -1,6 +1,9 @@
 package accountant
 
-import "fmt"
+import (
+	"context"
+	"fmt"
+)
 
 // A CurvePoint is a certified answer at one place of a curve.
 type CurvePoint struct {
@@ -11,21 +14,21 @@ type CurvePoint struct {
 // DeltaCurve returns δ(ε) at each ε, negative ones too. Between two grid points
 // δ is certified as well: it falls with ε, and as a function of e^ε it is
 // convex, so that the chord of the upper ends is above it.
-func (a *Accountant) DeltaCurve(epsilons []float64) ([]CurvePoint, error) {
-	return a.curve(epsilons, a.Delta)
+func (a *Accountant) DeltaCurve(ctx context.Context, epsilons []float64) ([]CurvePoint, error) {
+	return a.curve(ctx, epsilons, a.Delta)
 }
 
 // EpsilonCurve returns ε(δ) at each δ in [0, 1]. Between two grid points the
 // larger of the two upper ends holds, and the smaller of the lower ends.
-func (a *Accountant) EpsilonCurve(deltas []float64) ([]CurvePoint, error) {
-	return a.curve(deltas, a.Epsilon)
+func (a *Accountant) EpsilonCurve(ctx context.Context, deltas []float64) ([]CurvePoint, error) {
+	return a.curve(ctx, deltas, a.Epsilon)
 }
 
-func (a *Accountant) curve(at []float64, ask func(float64) (Interval, error)) ([]CurvePoint, error) {
+func (a *Accountant) curve(ctx context.Context, at []float64, ask func(context.Context, float64) (Interval, error)) ([]CurvePoint, error) {
 	points := make([]CurvePoint, len(at))
 	progress(a.opts, 0, len(at))
 	for i, x := range at {
-		iv, err := ask(x)
+		iv, err := ask(ctx, x)
 		if err != nil {
 			return nil, err
 		}
@@ -70,7 +73,7 @@ type StepsPoint struct {
 
 // StepsCurve returns ε(δ) against the length of the plan: of Scaled(i, n) for i
 // = 1, …, n. Each point is certified for itself; ε grows with the length.
-func (p *Plan) StepsCurve(delta float64, n int, opts ...Option) ([]StepsPoint, error) {
+func (p *Plan) StepsCurve(ctx context.Context, delta float64, n int, opts ...Option) ([]StepsPoint, error) {
 	if n < 1 || n > 10000 {
 		return nil, fmt.Errorf("points: %d is not in [1, 10000]", n)
 	}
@@ -83,13 +86,13 @@ func (p *Plan) StepsCurve(delta float64, n int, opts ...Option) ([]StepsPoint, e
 			return nil, err
 		}
 		acct := New(p.Neighbors, opts...)
-		if err := acct.AddPlan(part); err != nil {
+		if err := acct.AddPlan(ctx, part); err != nil {
 			return nil, err
 		}
 		if k := len(points); k > 0 && points[k-1].Runs == acct.Runs() {
 			continue // the plan is shorter than n
 		}
-		iv, err := acct.Epsilon(delta)
+		iv, err := acct.Epsilon(ctx, delta)
 		if err != nil {
 			return nil, err
 		}

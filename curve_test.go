@@ -26,7 +26,7 @@ func holding(t testing.TB, r profiles.Relation, b profiles.Base, err error, rate
 		}
 	}
 	a := New(r)
-	if err := a.Add(s, count); err != nil {
+	if err := a.Add(t.Context(), s, count); err != nil {
 		t.Fatal(err)
 	}
 	return a
@@ -59,7 +59,7 @@ func TestTradeOffGaussian(t *testing.T) {
 		for z := -8.0; z <= 20; z += 0.5 {
 			zs, alphas = append(zs, z), append(alphas, tail(z))
 		}
-		points, err := a.TradeOff(alphas)
+		points, err := a.TradeOff(t.Context(), alphas)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +83,7 @@ func TestTradeOffPure(t *testing.T) {
 	b, err := profiles.NewPure(eps)
 	a := holding(t, AddRemove, b, err, 1, 1)
 	alphas := []float64{1e-200, 1e-9, 0.01, 0.2, 1 / (1 + math.Exp(eps)), 0.5, 0.9, 0.999999}
-	points, err := a.TradeOff(alphas)
+	points, err := a.TradeOff(t.Context(), alphas)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestTradeOffSampled(t *testing.T) {
 		}
 		presence := mixed(invert(tail, alpha))
 		absence := tail(-invert(func(z float64) float64 { return mixed(z) }, 1-alpha))
-		points, err := a.TradeOff([]float64{alpha})
+		points, err := a.TradeOff(t.Context(), []float64{alpha})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,7 +142,7 @@ func TestTradeOffPeer(t *testing.T) {
 	for _, w := range want {
 		alphas = append(alphas, w.alpha)
 	}
-	points, err := a.TradeOff(alphas)
+	points, err := a.TradeOff(t.Context(), alphas)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestTradeOffPeer(t *testing.T) {
 		// The peer interpolates between lattice points: 1e-4.
 		checkRange(t, fmt.Sprint("α = ", w.alpha), points[i].TypeII, w.beta, 1e-4, 5e-3)
 	}
-	iv, err := a.Delta(0)
+	iv, err := a.Delta(t.Context(), 0)
 	if err != nil || !(iv.Lower <= 0.1610184208061645 && 0.1610184208061645 <= iv.Upper) {
 		t.Errorf("advantage 0.16101842 is not in %+v (%v)", iv, err)
 	}
@@ -161,7 +161,7 @@ func TestTradeOffPeer(t *testing.T) {
 func TestTradeOffGap(t *testing.T) {
 	b, err := profiles.NewLaplaceMechanism(2)
 	a := holding(t, Substitute, b, err, 0.1, 3)
-	points, err := a.TradeOff([]float64{0.001, 0.2, 0.8})
+	points, err := a.TradeOff(t.Context(), []float64{0.001, 0.2, 0.8})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,14 +179,14 @@ func TestTradeOffGap(t *testing.T) {
 
 func TestTradeOffRefuses(t *testing.T) {
 	for _, alpha := range []float64{0, 1, -1, math.NaN(), math.Inf(1), 1e-300} {
-		if p, err := New(AddRemove).TradeOff([]float64{alpha}); err == nil {
+		if p, err := New(AddRemove).TradeOff(t.Context(), []float64{alpha}); err == nil {
 			t.Errorf("α = %v: %v, want an error", alpha, p)
 		}
-		if r, err := New(AddRemove).Risk(nil, []float64{alpha}); err == nil {
+		if r, err := New(AddRemove).Risk(t.Context(), nil, []float64{alpha}); err == nil {
 			t.Errorf("prior %v: %v, want an error", alpha, r)
 		}
 	}
-	points, err := New(AddRemove).TradeOff([]float64{0.3})
+	points, err := New(AddRemove).TradeOff(t.Context(), []float64{0.3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,10 +204,10 @@ func TestTradeOffWarns(t *testing.T) {
 		warns    bool
 	}{{1e-2, false}, {1e-3, false}, {1e-6, false}, {1e-9, true}} {
 		a := New(AddRemove, WithAccuracy(c.accuracy))
-		if err := a.Add(Step{Mechanism: b}, 1); err != nil {
+		if err := a.Add(t.Context(), Step{Mechanism: b}, 1); err != nil {
 			t.Fatal(err)
 		}
-		points, err := a.TradeOff([]float64{0.05})
+		points, err := a.TradeOff(t.Context(), []float64{0.05})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -259,20 +259,20 @@ func TestStepsCurve(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &Plan{Steps: []Step{{Mechanism: b, Count: 400}}}
-	points, err := p.StepsCurve(1e-6, 4)
+	points, err := p.StepsCurve(t.Context(), 1e-6, 4)
 	if err != nil || len(points) != 4 {
 		t.Fatal(points, err)
 	}
 	for i, s := range points {
 		k := int64(100 * (i + 1))
 		one, err := profiles.NewGaussianMechanism(20 / math.Sqrt(float64(k)))
-		iv, err2 := holding(t, AddRemove, one, err, 1, 1).Epsilon(1e-6)
+		iv, err2 := holding(t, AddRemove, one, err, 1, 1).Epsilon(t.Context(), 1e-6)
 		if err2 != nil || s.Runs != k || math.Abs(s.Upper-iv.Upper) > 1e-9 {
 			t.Errorf("%d runs: %+v, want %d and %+v", s.Runs, s, k, iv)
 		}
 	}
 	p.Steps[0].Count = 2
-	if points, err = p.StepsCurve(1e-6, 50); err != nil || len(points) != 2 {
+	if points, err = p.StepsCurve(t.Context(), 1e-6, 50); err != nil || len(points) != 2 {
 		t.Errorf("a plan of 2 runs has %d points, %v", len(points), err)
 	}
 }

@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -55,7 +56,7 @@ type TradeOffPoint struct {
 // Directions are taken apart; the attacker has the better of the two. With a
 // theory gap the proved bound is that of the dominating pair, and the attack is
 // that of the concrete pair, each from its own δ.
-func (a *Accountant) TradeOff(alphas []float64) ([]TradeOffPoint, error) {
+func (a *Accountant) TradeOff(ctx context.Context, alphas []float64) ([]TradeOffPoint, error) {
 	for _, alpha := range alphas {
 		if !(alpha >= minAlpha && alpha < 1) {
 			return nil, fmt.Errorf("false-positive rate: %v is not in [%v, 1)", alpha, minAlpha)
@@ -86,12 +87,12 @@ func (a *Accountant) TradeOff(alphas []float64) ([]TradeOffPoint, error) {
 			if p == nil {
 				break
 			}
-			power, typeII, err := p.test(alpha)
+			power, typeII, err := p.test(ctx, alpha)
 			if err != nil {
 				return nil, err
 			}
 			if attack[d] != p {
-				w, t, err := attack[d].test(alpha)
+				w, t, err := attack[d].test(ctx, alpha)
 				if err != nil {
 					return nil, err
 				}
@@ -192,13 +193,13 @@ type half struct {
 type knot struct{ t, x, lo, est, hi float64 }
 
 // add evaluates δ at |ε| = t; knots ascend in x.
-func (p *pair) add(h *half, t float64) error {
+func (p *pair) add(ctx context.Context, h *half, t float64) error {
 	// A δ too small to matter at any false-positive rate asked for need not be
 	// known any better.
 	if small := p.small(h, t); small > 0 && h.sum.Proves(t, small) {
 		return p.insert(h, t, fourier.Result{Upper: small})
 	}
-	r, err := h.sum.Delta(t)
+	r, err := h.sum.Delta(ctx, t)
 	if err != nil {
 		return err
 	}
@@ -245,13 +246,13 @@ const maxLooks = 48
 // least returns bounds on the least value of g(x) = h(x) + αx over one half,
 // and inside, whether g is certainly larger at x = 1 than somewhere in the half:
 // then, by convexity, it is larger still in the other half.
-func (p *pair) least(h *half, alpha float64) (r Range, inside bool, err error) {
+func (p *pair) least(ctx context.Context, h *half, alpha float64) (r Range, inside bool, err error) {
 	if len(h.knots) == 0 {
 		if h.below {
 			h.knots = []knot{{t: math.Inf(1)}} // x = 0: c = 0 exactly
 		}
 		for _, t := range []float64{0, 1, 0.5, 0.25} {
-			if err := p.add(h, t); err != nil {
+			if err := p.add(ctx, h, t); err != nil {
 				return r, false, err
 			}
 		}
@@ -318,7 +319,7 @@ func (p *pair) least(h *half, alpha float64) (r Range, inside bool, err error) {
 				return stop()
 			}
 		}
-		if err := p.add(h, t); err != nil {
+		if err := p.add(ctx, h, t); err != nil {
 			return r, false, err
 		}
 	}
@@ -378,9 +379,9 @@ func between(g []knot, i int) float64 {
 
 // test returns the power of the best test at a false-positive rate, and its
 // false-negative rate.
-func (p *pair) test(alpha float64) (power, typeII Range, err error) {
+func (p *pair) test(ctx context.Context, alpha float64) (power, typeII Range, err error) {
 	if len(p.half[0].knots) == 0 {
-		if _, _, err := p.least(&p.half[0], 0.25); err != nil {
+		if _, _, err := p.least(ctx, &p.half[0], 0.25); err != nil {
 			return power, typeII, err
 		}
 	}
@@ -393,7 +394,7 @@ func (p *pair) test(alpha float64) (power, typeII Range, err error) {
 	var have [2]bool
 	for i := range 2 {
 		j := (first + i) % 2
-		r, inside, err := p.least(&p.half[j], alpha)
+		r, inside, err := p.least(ctx, &p.half[j], alpha)
 		if err != nil {
 			return power, typeII, err
 		}

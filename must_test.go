@@ -47,10 +47,10 @@ func TestMustCounterexample(t *testing.T) {
 			t.Fatal(err)
 		}
 		acct := accountant.New(c.r)
-		if err := acct.Add(accountant.Step{Mechanism: b, Sampling: c.s}, 1000); err != nil {
+		if err := acct.Add(t.Context(), accountant.Step{Mechanism: b, Sampling: c.s}, 1000); err != nil {
 			t.Fatal(err)
 		}
-		iv, err := acct.Epsilon(1e-5)
+		iv, err := acct.Epsilon(t.Context(), 1e-5)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,10 +81,10 @@ func TestTable8IsNotPrivate(t *testing.T) {
 		{scheme[subsample.FixedSize](t)(subsample.NewWithoutReplacement(30969, 300)), accountant.Substitute, 0.3734},
 	} {
 		acct := accountant.New(c.r)
-		if err := acct.Add(accountant.Step{Mechanism: b, Sampling: c.s}, 1000); err != nil {
+		if err := acct.Add(t.Context(), accountant.Step{Mechanism: b, Sampling: c.s}, 1000); err != nil {
 			t.Fatal(err)
 		}
-		iv, err := acct.Delta(2)
+		iv, err := acct.Delta(t.Context(), 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,10 +111,10 @@ func TestLaplaceSchemes(t *testing.T) {
 			fixed(subsample.NewWithReplacement(10000, 200)), fixed(subsample.NewMustOW(10000, 118, 200)), fixed(subsample.NewMustWW(10000, 118, 200)),
 		} {
 			acct := accountant.New(accountant.Substitute)
-			if err := acct.Add(accountant.Step{Mechanism: b, Sampling: s}, k); err != nil {
+			if err := acct.Add(t.Context(), accountant.Step{Mechanism: b, Sampling: s}, k); err != nil {
 				t.Fatal(err)
 			}
-			iv, err := acct.Epsilon(1e-5)
+			iv, err := acct.Epsilon(t.Context(), 1e-5)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -80,7 +80,7 @@ func peerAccountant(t testing.TB, kind string, a []float64, opts ...accountant.O
 	t.Helper()
 	acct := accountant.New(accountant.AddRemove, opts...)
 	add := func(s accountant.Step, count float64) {
-		if err := acct.Add(s, int64(count)); err != nil {
+		if err := acct.Add(t.Context(), s, int64(count)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -133,7 +133,7 @@ func TestPeers(t *testing.T) {
 		}
 		var sharp *accountant.Accountant
 		for _, claim := range c.Claims {
-			iv, err := acct.Epsilon(claim.Delta)
+			iv, err := acct.Epsilon(t.Context(), claim.Delta)
 			if err != nil {
 				t.Errorf("%s δ=%g: %v", name, claim.Delta, err)
 				continue
@@ -180,7 +180,7 @@ func TestPeers(t *testing.T) {
 				if sharp == nil {
 					sharp = peerAccountant(t, c.Kind, c.Args, accountant.WithAccuracy(2e-6))
 				}
-				iv, err := sharp.Epsilon(claim.Delta)
+				iv, err := sharp.Epsilon(t.Context(), claim.Delta)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -205,7 +205,7 @@ func TestPeerViolations(t *testing.T) {
 		if accounts[k] == nil {
 			accounts[k] = peerAccountant(t, v.Kind, v.Args)
 		}
-		iv, err := accounts[k].Epsilon(v.Delta)
+		iv, err := accounts[k].Epsilon(t.Context(), v.Delta)
 		if err != nil {
 			t.Fatalf("%s: %v", v.ID, err)
 		}

@@ -1,6 +1,7 @@
 package accountant_test
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/dpaccountant/accountant"
@@ -44,11 +45,11 @@ func ExampleWithAccuracy() {
 	batches, _ := subsample.NewPoisson(0.01)
 	for _, accuracy := range []float64{1e-2, 1e-5} {
 		acct := accountant.New(accountant.AddRemove, accountant.WithAccuracy(accuracy))
-		if err := acct.Add(accountant.Step{Mechanism: gaussian, Sampling: batches}, 1000); err != nil {
+		if err := acct.Add(context.Background(), accountant.Step{Mechanism: gaussian, Sampling: batches}, 1000); err != nil {
 			fmt.Println(err)
 			return
 		}
-		iv, err := acct.Epsilon(1e-5)
+		iv, err := acct.Epsilon(context.Background(), 1e-5)
 		fmt.Println("as narrow as asked:", iv.Upper-iv.Lower <= accuracy*iv.Upper, err)
 	}
 	// Output:
@@ -60,11 +61,11 @@ func ExampleWithAccuracy() {
 func ExampleWithMemory() {
 	laplace, _ := profiles.NewLaplaceMechanism(3)
 	acct := accountant.New(accountant.AddRemove, accountant.WithAccuracy(1e-8), accountant.WithMemory(100_000))
-	if err := acct.Add(accountant.Step{Mechanism: laplace}, 1000); err != nil {
+	if err := acct.Add(context.Background(), accountant.Step{Mechanism: laplace}, 1000); err != nil {
 		fmt.Println(err)
 		return
 	}
-	iv, err := acct.Epsilon(1e-5)
+	iv, err := acct.Epsilon(context.Background(), 1e-5)
 	fmt.Println(iv.Upper > iv.Lower, len(iv.Warnings), err)
 	// Output: true 1 <nil>
 }
@@ -74,11 +75,11 @@ func ExampleWithTransform() {
 	laplace, _ := profiles.NewLaplaceMechanism(30)
 	for _, t := range []fourier.Transform{fourier.Gonum, fourier.GoDSP} {
 		acct := accountant.New(accountant.AddRemove, accountant.WithTransform(t))
-		if err := acct.Add(accountant.Step{Mechanism: laplace}, 1000); err != nil {
+		if err := acct.Add(context.Background(), accountant.Step{Mechanism: laplace}, 1000); err != nil {
 			fmt.Println(err)
 			return
 		}
-		iv, err := acct.Epsilon(1e-5)
+		iv, err := acct.Epsilon(context.Background(), 1e-5)
 		fmt.Printf("%.3f, %v\n", iv.Estimate, err)
 	}
 	// Output:

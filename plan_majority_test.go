@@ -15,7 +15,7 @@ func added(t *testing.T, text string) *accountant.Accountant {
 	t.Helper()
 	p := parse(t, text)
 	acct := accountant.New(p.Neighbors)
-	if err := acct.AddPlan(p); err != nil {
+	if err := acct.AddPlan(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
 	return acct
@@ -72,7 +72,7 @@ steps:
 					truth = max(truth, d)
 				}
 			}
-			iv, err := acct.Delta(e)
+			iv, err := acct.Delta(t.Context(), e)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -104,7 +104,7 @@ steps:
 			if err != nil {
 				t.Fatal(err)
 			}
-			iv, err := added(t, text).Epsilon(delta)
+			iv, err := added(t, text).Epsilon(t.Context(), delta)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -151,7 +151,7 @@ func TestMajorityStepIsNotSampled(t *testing.T) {
 	step := p.Steps[0]
 	step.Sampling = rate
 	acct := accountant.New(p.Neighbors)
-	if err := acct.Add(step, 1); err == nil || acct.Runs() != 0 {
+	if err := acct.Add(t.Context(), step, 1); err == nil || acct.Runs() != 0 {
 		t.Errorf("error %v, %d runs", err, acct.Runs())
 	}
 }

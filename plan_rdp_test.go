@@ -32,7 +32,7 @@ func TestRDPIsAboveFourier(t *testing.T) {
 			continue
 		}
 		acct := accountant.New(plan.Neighbors)
-		if err := acct.AddPlan(plan); err != nil {
+		if err := acct.AddPlan(t.Context(), plan); err != nil {
 			t.Fatal(err)
 		}
 		for _, delta := range []float64{1e-3, 1e-5, 1e-10, 1e-20} {
@@ -40,7 +40,7 @@ func TestRDPIsAboveFourier(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: δ = %g: %v", file, delta, err)
 			}
-			iv, err := acct.Epsilon(delta)
+			iv, err := acct.Epsilon(t.Context(), delta)
 			if err != nil {
 				t.Fatal(err)
 			}

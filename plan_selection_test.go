@@ -28,7 +28,7 @@ steps:
     mechanism: {pure: {epsilon: 1}}
 `)
 	acct := accountant.New(p.Neighbors)
-	if err := acct.AddPlan(p); err != nil {
+	if err := acct.AddPlan(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
 	law, err := selection.WithMean(1, 10)
@@ -39,7 +39,7 @@ steps:
 	if err != nil {
 		t.Fatal(err)
 	}
-	iv, err := acct.Epsilon(1e-20)
+	iv, err := acct.Epsilon(t.Context(), 1e-20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,10 +70,10 @@ steps:
 	upper := func(text string) float64 {
 		p := parse(t, text)
 		acct := accountant.New(p.Neighbors)
-		if err := acct.AddPlan(p); err != nil {
+		if err := acct.AddPlan(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
-		iv, err := acct.Epsilon(1e-5)
+		iv, err := acct.Epsilon(t.Context(), 1e-5)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,7 +16,7 @@ func TestWithProgress(t *testing.T) {
 	var got [][2]int
 	told := accountant.WithProgress(func(done, total int) { got = append(got, [2]int{done, total}) })
 	acct := accountant.New(plan.Neighbors, told)
-	if err := acct.AddPlan(plan); err != nil {
+	if err := acct.AddPlan(t.Context(), plan); err != nil {
 		t.Fatal(err)
 	}
 	counted := func(total int) (all [][2]int) {
@@ -30,11 +30,11 @@ func TestWithProgress(t *testing.T) {
 		run  func() error
 		want [][2]int
 	}{
-		{"Epsilon", func() error { _, err := acct.Epsilon(1e-5); return err }, nil},
-		{"DeltaCurve", func() error { _, err := acct.DeltaCurve([]float64{0, 1}); return err }, counted(2)},
-		{"StepsCurve, as long as the plan", func() error { _, err := plan.StepsCurve(1e-5, 5, told); return err }, counted(5)},
-		{"TradeOff", func() error { _, err := acct.TradeOff([]float64{0.1, 0.2, 0.3}); return err }, counted(3)},
-		{"Risk", func() error { _, err := acct.Risk([]float64{0.1}, []float64{0.5}); return err }, counted(1)},
+		{"Epsilon", func() error { _, err := acct.Epsilon(t.Context(), 1e-5); return err }, nil},
+		{"DeltaCurve", func() error { _, err := acct.DeltaCurve(t.Context(), []float64{0, 1}); return err }, counted(2)},
+		{"StepsCurve, as long as the plan", func() error { _, err := plan.StepsCurve(t.Context(), 1e-5, 5, told); return err }, counted(5)},
+		{"TradeOff", func() error { _, err := acct.TradeOff(t.Context(), []float64{0.1, 0.2, 0.3}); return err }, counted(3)},
+		{"Risk", func() error { _, err := acct.Risk(t.Context(), []float64{0.1}, []float64{0.5}); return err }, counted(1)},
 	} {
 		got = nil
 		if err := c.run(); err != nil {
@@ -45,7 +45,7 @@ func TestWithProgress(t *testing.T) {
 		}
 	}
 	got = nil
-	c, err := accountant.Calibrate(plan, accountant.Goal{Epsilon: 2, Delta: 1e-5, Solve: accountant.Count}, told)
+	c, err := accountant.Calibrate(t.Context(), plan, accountant.Goal{Epsilon: 2, Delta: 1e-5, Solve: accountant.Count}, told)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -28,7 +29,7 @@ func latticePoints(k int64) int {
 // narrow replaces the ends of iv by those of the recursion where they are better.
 // eps and delta are where the answer is: one is asked, the other the upper end
 // found so far. attack reads an attack's answer.
-func (a *Accountant) narrow(iv *Interval, ask func(*fourier.Sum) (fourier.Result, error), eps, delta float64, attack func(profiles.Reached) float64) error {
+func (a *Accountant) narrow(ctx context.Context, iv *Interval, ask func(*fourier.Sum) (fourier.Result, error), eps, delta float64, attack func(profiles.Reached) float64) error {
 	if !(eps > 0 && eps < math.Inf(1) && delta > 1e-300 && delta < 1) {
 		return nil
 	}
@@ -81,7 +82,7 @@ next:
 			if err := one.Add(b.m.Directions[0].Upper, b.count); err != nil {
 				return err
 			}
-			r, err := one.Epsilon(delta)
+			r, err := one.Epsilon(ctx, delta)
 			if err != nil {
 				return err
 			}
@@ -93,7 +94,10 @@ next:
 			}
 			continue
 		}
-		p, err := b.m.Together.Upper(b.count, at, math.Log(delta), latticePoints(b.count))
+		p, err := b.m.Together.Upper(ctx, b.count, at, math.Log(delta), latticePoints(b.count))
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if err != nil { // what cannot be resolved stays as it was
 			iv.Warnings = append(iv.Warnings, fmt.Sprintf("the recursion that narrows the theory gap was not run: %v", err))
 			if err := add(b); err != nil {
@@ -108,8 +112,10 @@ next:
 		}
 		narrowed = true
 		if alone {
-			if c, err := b.m.Together.Attack(b.count, at, math.Log(delta), latticePoints(b.count)); err == nil {
+			if c, err := b.m.Together.Attack(ctx, b.count, at, math.Log(delta), latticePoints(b.count)); err == nil {
 				iv.Lower = max(iv.Lower, attack(c))
+			} else if ctx.Err() != nil {
+				return err
 			}
 		}
 	}

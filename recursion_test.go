@@ -24,7 +24,7 @@ func TestWithRecursion(t *testing.T) {
 	add := func(s Step, count int64) {
 		t.Helper()
 		for _, a := range []*Accountant{with, without} {
-			if err := a.Add(s, count); err != nil {
+			if err := a.Add(t.Context(), s, count); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -44,11 +44,11 @@ func TestWithRecursion(t *testing.T) {
 		{"above the limit", sampled, 11, false},
 	} {
 		add(c.step, c.count)
-		got, err := with.Epsilon(delta)
+		got, err := with.Epsilon(t.Context(), delta)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := without.Epsilon(delta)
+		want, err := without.Epsilon(t.Context(), delta)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +65,7 @@ func TestWithRecursion(t *testing.T) {
 		if warned := strings.Contains(strings.Join(got.Warnings, " "), "the recursion"); warned != (with.Runs() > 40) {
 			t.Errorf("%s: warnings %q", c.name, got.Warnings)
 		}
-		d, err := with.Delta(got.Upper)
+		d, err := with.Delta(t.Context(), got.Upper)
 		if err != nil {
 			t.Fatal(err)
 		}

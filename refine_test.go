@@ -31,12 +31,12 @@ func TestAccuracyWhereCoarseLawsMislead(t *testing.T) {
 			t.Fatal(err)
 		}
 		a := New(p.Neighbors)
-		if err := a.AddPlan(p); err != nil {
+		if err := a.AddPlan(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
-		iv, err := a.Epsilon(c.delta)
+		iv, err := a.Epsilon(t.Context(), c.delta)
 		if c.delta == 0 {
-			iv, err = a.Delta(c.eps)
+			iv, err = a.Delta(t.Context(), c.eps)
 		}
 		if err != nil || len(iv.Warnings) > 0 {
 			t.Errorf("%s: [%v, %v], %v, %v", c.plan, iv.Lower, iv.Upper, iv.Warnings, err)
@@ -52,11 +52,11 @@ func TestNoGapBetweenInfinities(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := New(p.Neighbors)
-	if err := a.AddPlan(p); err != nil {
+	if err := a.AddPlan(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
 	for delta, want := range map[float64]float64{0: math.Inf(1), 1: math.Inf(-1)} {
-		if iv, err := a.Epsilon(delta); err != nil || iv.Gap == nil || iv.Lower != want || iv.Upper != want || iv.Budget.TheoryGap != 0 {
+		if iv, err := a.Epsilon(t.Context(), delta); err != nil || iv.Gap == nil || iv.Lower != want || iv.Upper != want || iv.Budget.TheoryGap != 0 {
 			t.Errorf("epsilon(%v) = %+v, %v", delta, iv, err)
 		}
 	}

@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -56,7 +57,7 @@ var (
 //
 // It is the same for π and 1 − π when either of the two data sets may be the
 // likelier one, which is how it is meant: the worst over both.
-func (a *Accountant) Risk(falsePositives, priors []float64) (Risk, error) {
+func (a *Accountant) Risk(ctx context.Context, falsePositives, priors []float64) (Risk, error) {
 	if falsePositives == nil {
 		falsePositives = DefaultFalsePositives
 	}
@@ -68,7 +69,7 @@ func (a *Accountant) Risk(falsePositives, priors []float64) (Risk, error) {
 			return Risk{}, fmt.Errorf("prior: %v is not in [%v, 1)", p, minAlpha)
 		}
 	}
-	tests, err := a.TradeOff(falsePositives)
+	tests, err := a.TradeOff(ctx, falsePositives)
 	if err != nil {
 		return Risk{}, err
 	}
@@ -76,7 +77,7 @@ func (a *Accountant) Risk(falsePositives, priors []float64) (Risk, error) {
 	for _, t := range tests {
 		out.TruePositive = append(out.TruePositive, RiskValue{t.Alpha, t.Power, t.Direction, t.Warnings})
 	}
-	iv, err := a.Delta(0)
+	iv, err := a.Delta(ctx, 0)
 	if err != nil {
 		return Risk{}, err
 	}
@@ -87,7 +88,7 @@ func (a *Accountant) Risk(falsePositives, priors []float64) (Risk, error) {
 		eps := math.Log1p(-p) - math.Log(p)
 		iv, err := Interval{Upper: 0x1p-60, Direction: a.relation.DirectionNames()[0]}, error(nil)
 		if !a.upper[0].Proves(eps, iv.Upper) || !a.symmetric && !a.upper[1].Proves(eps, iv.Upper) {
-			iv, err = a.Delta(eps)
+			iv, err = a.Delta(ctx, eps)
 		}
 		if err != nil {
 			return Risk{}, err
@@ -103,10 +104,10 @@ func (a *Accountant) Risk(falsePositives, priors []float64) (Risk, error) {
 
 // Risk returns the risk of the whole plan, at the default false-positive rates and
 // priors.
-func (p *Plan) Risk(opts ...Option) (Risk, error) {
+func (p *Plan) Risk(ctx context.Context, opts ...Option) (Risk, error) {
 	acct := New(p.Neighbors, opts...)
-	if err := acct.AddPlan(p); err != nil {
+	if err := acct.AddPlan(ctx, p); err != nil {
 		return Risk{}, err
 	}
-	return acct.Risk(nil, nil)
+	return acct.Risk(ctx, nil, nil)
 }

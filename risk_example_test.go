@@ -1,6 +1,7 @@
 package accountant_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 	"math"
@@ -26,7 +27,7 @@ func examplePlan() *accountant.Plan {
 // The best attacker on 25 Gaussian releases: with 1 % of false alarms, it finds
 // one record in twenty that it looks for.
 func ExamplePlan_Risk() {
-	risk, err := examplePlan().Risk()
+	risk, err := examplePlan().Risk(context.Background())
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -45,10 +46,10 @@ func ExamplePlan_Risk() {
 
 func ExampleAccountant_TradeOff() {
 	acct := accountant.New(accountant.AddRemove)
-	if err := acct.AddPlan(examplePlan()); err != nil {
+	if err := acct.AddPlan(context.Background(), examplePlan()); err != nil {
 		log.Fatal(err)
 	}
-	points, err := acct.TradeOff([]float64{0.05})
+	points, err := acct.TradeOff(context.Background(), []float64{0.05})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -61,10 +62,10 @@ func ExampleAccountant_TradeOff() {
 
 func ExampleAccountant_DeltaCurve() {
 	acct := accountant.New(accountant.AddRemove)
-	if err := acct.AddPlan(examplePlan()); err != nil {
+	if err := acct.AddPlan(context.Background(), examplePlan()); err != nil {
 		log.Fatal(err)
 	}
-	points, err := acct.DeltaCurve([]float64{-1, 0, 1, 2})
+	points, err := acct.DeltaCurve(context.Background(), []float64{-1, 0, 1, 2})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -79,7 +80,7 @@ func ExampleAccountant_DeltaCurve() {
 }
 
 func ExamplePlan_StepsCurve() {
-	points, err := examplePlan().StepsCurve(1e-5, 5)
+	points, err := examplePlan().StepsCurve(context.Background(), 1e-5, 5)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -15,7 +15,7 @@ func TestRiskGaussian(t *testing.T) {
 	a := holding(t, AddRemove, b, err, 1, 9)
 	mu := 3.0 / 5
 	priors := []float64{0.5, 0.2, 0.8, 0.01, 1e-12}
-	r, err := a.Risk([]float64{0.01}, priors)
+	r, err := a.Risk(t.Context(), []float64{0.01}, priors)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestRiskGaussian(t *testing.T) {
 // TestRiskExtremes: a release of everything, and of nothing.
 func TestRiskExtremes(t *testing.T) {
 	everything, err := profiles.NewFiniteMechanism([]float64{1, 0}, []float64{0, 1})
-	r, err2 := holding(t, AddRemove, everything, err, 1, 1).Risk(nil, nil)
+	r, err2 := holding(t, AddRemove, everything, err, 1, 1).Risk(t.Context(), nil, nil)
 	if err2 != nil {
 		t.Fatal(err2)
 	}
@@ -43,7 +43,7 @@ func TestRiskExtremes(t *testing.T) {
 	for _, v := range append(r.TruePositive, r.Bayes...) {
 		checkRange(t, "everything", v.Range, 1, 0, 1e-9)
 	}
-	if r, err = New(AddRemove).Risk(nil, nil); err != nil {
+	if r, err = New(AddRemove).Risk(t.Context(), nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	if r.Advantage.Upper != 0 || len(r.TruePositive) != len(DefaultFalsePositives) || len(r.Bayes) != len(DefaultPriors) {
@@ -64,7 +64,7 @@ func TestRiskRandomizedResponse(t *testing.T) {
 		for _, a := range []*Accountant{
 			holding(t, Substitute, coin, err, 1, 1), holding(t, AddRemove, pure, err2, 1, 1), holding(t, Substitute, pure, err2, 1, 1),
 		} {
-			r, err := a.Risk(nil, nil)
+			r, err := a.Risk(t.Context(), nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

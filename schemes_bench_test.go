@@ -52,11 +52,11 @@ func benchmarkScheme(b *testing.B, rel profiles.Relation, step accountant.Step, 
 	var iv accountant.Interval
 	for b.Loop() {
 		a := accountant.New(rel)
-		if err := a.Add(step, runs); err != nil {
+		if err := a.Add(b.Context(), step, runs); err != nil {
 			b.Fatal(err)
 		}
 		var err error
-		if iv, err = a.Epsilon(1e-5); err != nil {
+		if iv, err = a.Epsilon(b.Context(), 1e-5); err != nil {
 			b.Fatal(err)
 		}
 	}

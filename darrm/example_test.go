@@ -130,7 +130,7 @@ func ExampleNewMechanism() {
 	if err := acct.AddMechanism(m, 100); err != nil {
 		panic(err)
 	}
-	iv, err := acct.Epsilon(1e-5)
+	iv, err := acct.Epsilon(context.Background(), 1e-5)
 	fmt.Printf("ε ≤ %.2f, theory gap: %v, %v\n", iv.Upper, iv.Gap != nil, err)
 	// Output: ε ≤ 9.57, theory gap: true, <nil>
 }

@@ -31,7 +31,7 @@ func TestGaussianThroughTheTransform(t *testing.T) {
 				if err := s.Add(hidden{one}, k); err != nil {
 					t.Fatal(err)
 				}
-				r, err := s.Epsilon(delta)
+				r, err := s.Epsilon(t.Context(), delta)
 				if err != nil {
 					t.Fatalf("σ=%v k=%v δ=%g: %v", sigma, k, delta, err)
 				}
@@ -84,7 +84,7 @@ func TestGaussianClosedForm(t *testing.T) {
 			}
 		}
 		for i, delta := range deltas {
-			r, err := plain.Epsilon(delta)
+			r, err := plain.Epsilon(t.Context(), delta)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -93,7 +93,7 @@ func TestGaussianClosedForm(t *testing.T) {
 			if tol := 1e-15 * want; r.Lower > want+tol || r.Upper < want-tol || r.Upper-r.Lower > 1e-12*want {
 				t.Errorf("σ=%v k=%v δ=%g: [%.17g, %.17g], want %.16g", c.sigma, c.k, delta, r.Lower, r.Upper, want)
 			}
-			w, err := wrapped.Epsilon(delta)
+			w, err := wrapped.Epsilon(t.Context(), delta)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -160,7 +160,7 @@ func TestBinomialSums(t *testing.T) {
 		for _, x := range []float64{-0.5, 0.013, 0.37, 0.7, 0.97, 0.9999} {
 			eps := x * float64(c.k) * c.eps
 			want := binomialLogDelta(total, logP, eps)
-			r, err := s.Delta(eps)
+			r, err := s.Delta(t.Context(), eps)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -179,7 +179,7 @@ func TestBinomialSums(t *testing.T) {
 			}
 		}
 		for _, delta := range []float64{0.5, 0.01, 1e-5, 1e-15, 1e-100} {
-			r, err := s.Epsilon(delta)
+			r, err := s.Epsilon(t.Context(), delta)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -280,7 +280,7 @@ func TestLaplaceSums(t *testing.T) {
 		for _, x := range []float64{0.013, 0.2, 0.55, 0.9} {
 			eps := x * float64(c.k) / c.b
 			want := laplaceLogDelta(1/c.b, c.k, eps)
-			r, err := s.Delta(eps)
+			r, err := s.Delta(t.Context(), eps)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -291,7 +291,7 @@ func TestLaplaceSums(t *testing.T) {
 			if r.Upper > r.Lower*(1+1.1e-3) {
 				t.Errorf("b=%v k=%v: δ(%v) in [%g, %g]: wider than asked, %q", c.b, c.k, eps, r.Lower, r.Upper, r.Warnings)
 			}
-			e, err := s.Epsilon(math.Exp(want))
+			e, err := s.Epsilon(t.Context(), math.Exp(want))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -328,7 +328,7 @@ func TestGoldenDPSGD(t *testing.T) {
 				if relative < 1e-3 && i > 2 {
 					continue // long transforms
 				}
-				r, err := s.Epsilon(delta)
+				r, err := s.Epsilon(t.Context(), delta)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -353,7 +353,7 @@ func TestGoldenDPSGD(t *testing.T) {
 		if err := s.Add(dpsgd(t, c.rate, c.sigma), c.runs); err != nil {
 			t.Fatal(err)
 		}
-		r, err := s.Epsilon(c.delta)
+		r, err := s.Epsilon(t.Context(), c.delta)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -24,11 +24,11 @@ func TestGaussianOneByOne(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	a, err := once.Epsilon(1e-5)
+	a, err := once.Epsilon(t.Context(), 1e-5)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := each.Epsilon(1e-5)
+	b, err := each.Epsilon(t.Context(), 1e-5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestDeltaAtTheInfiniteMass(t *testing.T) {
 	if d := math.Log(delta) - logInf; math.Abs(d) > infErr {
 		t.Fatalf("log δ is %g off, more than its error %g", d, infErr)
 	}
-	r, err := s.Epsilon(delta)
+	r, err := s.Epsilon(t.Context(), delta)
 	if err != nil {
 		t.Fatal(err)
 	}

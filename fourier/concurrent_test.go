@@ -35,7 +35,7 @@ func TestPanicReachesTheCaller(t *testing.T) {
 					t.Errorf("recovered %v", r)
 				}
 			}()
-			s.Epsilon(1e-5)
+			s.Epsilon(t.Context(), 1e-5)
 			t.Error("no panic")
 		}()
 	}
@@ -73,7 +73,7 @@ func TestTransformsAtOnceKeepToTheLimit(t *testing.T) {
 		if err := s.Add(dpsgd(t, 0.01, 1), 1000); err != nil {
 			t.Fatal(err)
 		}
-		wg.Go(func() { s.Epsilon(1e-5) })
+		wg.Go(func() { s.Epsilon(t.Context(), 1e-5) })
 	}
 	wg.Wait()
 	if c.most == 0 || c.most > limit {

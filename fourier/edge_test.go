@@ -45,7 +45,7 @@ func declared(t testing.TB) func(b profiles.Base, err error) profiles.Profile {
 
 func epsilon(t testing.TB, s *Sum, delta float64) Result {
 	t.Helper()
-	r, err := s.Epsilon(delta)
+	r, err := s.Epsilon(t.Context(), delta)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func epsilon(t testing.TB, s *Sum, delta float64) Result {
 
 func delta(t testing.TB, s *Sum, eps float64) Result {
 	t.Helper()
-	r, err := s.Delta(eps)
+	r, err := s.Delta(t.Context(), eps)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -372,12 +372,12 @@ func TestEdgeCountsMerge(t *testing.T) {
 func TestBadArguments(t *testing.T) {
 	s := sum(t, Options{}, dpsgd(t, 0.01, 1), 10)
 	for _, d := range []float64{-1, 1.5, math.NaN(), math.Inf(1)} {
-		if _, err := s.Epsilon(d); err == nil || !strings.HasPrefix(err.Error(), "delta: ") {
+		if _, err := s.Epsilon(t.Context(), d); err == nil || !strings.HasPrefix(err.Error(), "delta: ") {
 			t.Errorf("Epsilon(%v): %v", d, err)
 		}
 	}
 	for _, e := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-		if _, err := s.Delta(e); err == nil || !strings.HasPrefix(err.Error(), "epsilon: ") {
+		if _, err := s.Delta(t.Context(), e); err == nil || !strings.HasPrefix(err.Error(), "epsilon: ") {
 			t.Errorf("Delta(%v): %v", e, err)
 		}
 	}
@@ -561,7 +561,7 @@ func TestRandomCompositions(t *testing.T) {
 			}
 		}
 		d := math.Exp(rapid.Float64Range(-90, -0.5).Draw(t, "log δ"))
-		r, err := s.Epsilon(d)
+		r, err := s.Epsilon(t.Context(), d)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -571,7 +571,7 @@ func TestRandomCompositions(t *testing.T) {
 		if w := r.Upper - r.Lower; w > max(1e-3*math.Abs(r.Estimate), 1e-6)*1.01 && len(r.Warnings) == 0 {
 			t.Fatalf("[%v, %v] is wider than asked, without a warning", r.Lower, r.Upper)
 		}
-		f, err := fine.Epsilon(d)
+		f, err := fine.Epsilon(t.Context(), d)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -579,7 +579,7 @@ func TestRandomCompositions(t *testing.T) {
 			t.Fatalf("[%v, %v] and finer [%v, %v] are disjoint", r.Lower, r.Upper, f.Lower, f.Upper)
 		}
 		if !math.IsInf(r.Upper, 0) {
-			back, err := s.Delta(r.Upper)
+			back, err := s.Delta(t.Context(), r.Upper)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -597,7 +597,7 @@ func TestRandomCompositions(t *testing.T) {
 		if err := s.Add(p, k); err != nil {
 			t.Fatal(err)
 		}
-		more, err := s.Epsilon(d)
+		more, err := s.Epsilon(t.Context(), d)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -624,7 +624,7 @@ func TestStaircase(t *testing.T) {
 	if err := s.Add(p, 8); err != nil {
 		t.Fatal(err)
 	}
-	r, err := s.Epsilon(1.2276317906763581e-30)
+	r, err := s.Epsilon(t.Context(), 1.2276317906763581e-30)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -680,7 +680,7 @@ func TestBudgetOfDeltaOne(t *testing.T) {
 		}
 	}
 	for eps := 0.0; eps < 0.5; eps += 0.05 {
-		r, err := s.Delta(eps)
+		r, err := s.Delta(t.Context(), eps)
 		if b := r.Budget; err != nil || !(b.Discretization+b.Truncation+b.Aliasing+b.RoundOff < 1e-6) {
 			t.Errorf("delta(%v) = %+v, %v", eps, r, err)
 		}

@@ -1,6 +1,7 @@
 package fourier_test
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/dpaccountant/accountant/fourier"
@@ -18,13 +19,13 @@ func ExampleSum() {
 		fmt.Println(err)
 		return
 	}
-	r, err := sum.Epsilon(1e-15)
+	r, err := sum.Epsilon(context.Background(), 1e-15)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Printf("ε(1e-15) in [%.1f, %.1f]\n", r.Lower, r.Upper)
-	d, err := sum.Delta(r.Upper)
+	d, err := sum.Delta(context.Background(), r.Upper)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -44,7 +45,7 @@ func ExampleDefaultOptions() {
 	sum := fourier.New(o)
 	gaussian, _ := profiles.NewGaussian(10)
 	_ = sum.Add(gaussian, 100)
-	r, err := sum.Epsilon(1e-5)
+	r, err := sum.Epsilon(context.Background(), 1e-5)
 	fmt.Printf("ε = %.4f, width below a millionth: %v, %v\n", r.Estimate, r.Upper-r.Lower < 1e-6*r.Upper, err)
 	// Output:
 	// 0.001 1e-06

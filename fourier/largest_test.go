@@ -33,7 +33,7 @@ func TestDeltaNearTheLargestLoss(t *testing.T) {
 		{3, 5e-21, 2e-20}, // 9.2158e-21 by a transform of twice the length, at accuracy 1e-3
 		{8, 0, 1e-300},
 	} {
-		r, err := sum.Delta(c.eps)
+		r, err := sum.Delta(t.Context(), c.eps)
 		if err != nil {
 			t.Fatalf("delta(%v): %v", c.eps, err)
 		}

@@ -1,6 +1,7 @@
 package fourier
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -307,11 +308,14 @@ func (e *entry) remember(l lattice) {
 }
 
 // run composes all entries at a step under the best window.
-func (s *Sum) run(p plan, step float64, exact bool, tol float64) (*pass, error) {
+func (s *Sum) run(ctx context.Context, p plan, step float64, exact bool, tol float64) (*pass, error) {
 	top := p.log - p.margin - math.Log(s.copies)
 	ps := &pass{step: step, exact: exact, laws: make(cumulant, len(s.entries))}
 	up, lo := make([]term, len(s.entries)), make([]term, len(s.entries))
 	for i, e := range s.entries {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		k, _, _ := p.c[i].law.Tilted(p.theta)
 		l, err := s.lattice(e, step, p, top, k, p.near.of(i))
 		if err != nil {
@@ -396,7 +400,7 @@ const maxTiltStep = 40
 const maxRounds = 14
 
 // refineEpsilon answers ε(δ) for two or more runs.
-func (s *Sum) refineEpsilon(logDelta, logInf, floor, top float64) (Result, error) {
+func (s *Sum) refineEpsilon(ctx context.Context, logDelta, logInf, floor, top float64) (Result, error) {
 	best := Result{Lower: floor, Upper: top, Estimate: math.NaN()}
 	finiteLog := xmath.LogSub(logDelta, logInf)
 	if math.IsInf(finiteLog, -1) {
@@ -451,7 +455,10 @@ func (s *Sum) refineEpsilon(logDelta, logInf, floor, top float64) (Result, error
 		var exact bool
 		step, exact = s.fitStep(step, p)
 		tol := min(1e-5, 1e-4*p.wantLog)
-		ps, err := s.run(p, step, exact, max(tol, 1e-14))
+		ps, err := s.run(ctx, p, step, exact, max(tol, 1e-14))
+		if ctx.Err() != nil {
+			return Result{}, ctx.Err()
+		}
 		if err != nil {
 			if next := seen.shorter(s, p, step, exact, err); next > 0 {
 				fixed, finer, step = true, 0, next
@@ -756,7 +763,7 @@ func (s *Sum) reversed() *Sum {
 }
 
 // refineDelta answers δ(ε) for two or more runs.
-func (s *Sum) refineDelta(eps, logInf float64) (Result, error) {
+func (s *Sum) refineDelta(ctx context.Context, eps, logInf float64) (Result, error) {
 	if least := -math.Expm1(eps); least > 0.5 {
 		// δ(ε) = 1 − e^ε + e^ε·δ_rev(−ε), the last term of which may not matter.
 		if room := 0.5 * s.opts.Relative * least; room >= math.Exp(eps) {
@@ -821,7 +828,10 @@ func (s *Sum) refineDelta(eps, logInf float64) (Result, error) {
 		}
 		var exact bool
 		step, exact = s.fitStep(step, p)
-		ps, err := s.run(p, step, exact, max(min(1e-5, 1e-4*want), 1e-14))
+		ps, err := s.run(ctx, p, step, exact, max(min(1e-5, 1e-4*want), 1e-14))
+		if ctx.Err() != nil {
+			return Result{}, ctx.Err()
+		}
 		if err != nil {
 			if next := seen.shorter(s, p, step, exact, err); next > 0 {
 				fixed, finer, step = true, 0, next

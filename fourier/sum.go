@@ -1,6 +1,7 @@
 package fourier
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -192,8 +193,11 @@ func (s *Sum) still() bool {
 }
 
 // Epsilon returns inf{ε : δ(ε) ≤ delta}, which may be negative. delta is in
-// [0, 1].
-func (s *Sum) Epsilon(delta float64) (Result, error) {
+// [0, 1]. A cancelled context is returned as an error, soon.
+func (s *Sum) Epsilon(ctx context.Context, delta float64) (Result, error) {
+	if err := ctx.Err(); err != nil {
+		return Result{}, err
+	}
 	if !(delta >= 0 && delta <= 1) {
 		return Result{}, fmt.Errorf("delta: %v is not in [0, 1]", delta)
 	}
@@ -214,7 +218,7 @@ func (s *Sum) Epsilon(delta float64) (Result, error) {
 	if more := math.Exp(logInf + max(4*infErr, 1e-9)); logDelta <= logInf+infErr && more < 1 {
 		// Rounding hides whether δ is reached at any finite ε. A larger δ is reached
 		// no later.
-		r, err := s.Epsilon(more)
+		r, err := s.Epsilon(ctx, more)
 		r.Upper, r.Estimate = math.Inf(1), math.Inf(1)
 		return r, err
 	}
@@ -227,7 +231,7 @@ func (s *Sum) Epsilon(delta float64) (Result, error) {
 		r.Upper, r.Lower = r.Upper+move, r.Lower-move
 	} else {
 		var err error
-		if r, err = s.refineEpsilon(logDelta, logInf, floor, top); err != nil {
+		if r, err = s.refineEpsilon(ctx, logDelta, logInf, floor, top); err != nil {
 			return Result{}, err
 		}
 	}
@@ -239,8 +243,12 @@ func (s *Sum) Epsilon(delta float64) (Result, error) {
 	return s.checked(r)
 }
 
-// Delta returns δ(eps), for any real eps.
-func (s *Sum) Delta(eps float64) (Result, error) {
+// Delta returns δ(eps), for any real eps. A cancelled context is returned as an
+// error, soon.
+func (s *Sum) Delta(ctx context.Context, eps float64) (Result, error) {
+	if err := ctx.Err(); err != nil {
+		return Result{}, err
+	}
 	if math.IsNaN(eps) || math.IsInf(eps, 0) {
 		return Result{}, fmt.Errorf("epsilon: %v is not a finite number", eps)
 	}
@@ -277,7 +285,7 @@ func (s *Sum) Delta(eps float64) (Result, error) {
 		r.Budget.RoundOff = r.Upper - r.Lower
 	} else {
 		var err error
-		if r, err = s.refineDelta(eps, logInf); err != nil {
+		if r, err = s.refineDelta(ctx, eps, logInf); err != nil {
 			return Result{}, err
 		}
 	}

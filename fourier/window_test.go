@@ -80,7 +80,7 @@ func TestDoublingTheChosenLength(t *testing.T) {
 					t.Fatal(err)
 				}
 				var err error
-				if r[i], err = s.Delta(eps); err != nil {
+				if r[i], err = s.Delta(t.Context(), eps); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -28,10 +28,10 @@ func TestPipelineComposed(t *testing.T) {
 	at := []float64{0, 0.5, 0.8, 0.9, 0.95}
 	compose := func(count int64, randomizer accountant.Step) *accountant.Accountant {
 		acct := accountant.New(accountant.Substitute, accountant.WithAccuracy(1e-6))
-		if err := acct.Add(accountant.Step{Mechanism: stages[0].Mechanism}, stages[0].Count); err != nil {
+		if err := acct.Add(t.Context(), accountant.Step{Mechanism: stages[0].Mechanism}, stages[0].Count); err != nil {
 			t.Fatal(err)
 		}
-		if err := acct.Add(randomizer, count); err != nil {
+		if err := acct.Add(t.Context(), randomizer, count); err != nil {
 			t.Fatal(err)
 		}
 		return acct
@@ -47,7 +47,7 @@ func TestPipelineComposed(t *testing.T) {
 			[]float64{0.2375645383, 0.1255312171, 0.03623476220, 0.009515304095, 0.004759096726}},
 	} {
 		for i, e := range at {
-			iv, err := c.acct.Delta(e)
+			iv, err := c.acct.Delta(t.Context(), e)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -58,7 +58,7 @@ func TestPipelineComposed(t *testing.T) {
 		}
 	}
 	// The pure total, and nothing beyond it.
-	iv, err := charged.Epsilon(0)
+	iv, err := charged.Epsilon(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,11 +69,11 @@ func TestPipelineComposed(t *testing.T) {
 	// What came out, had it been fixed in advance, costs less than is charged.
 	realized := compose(1, accountant.Step{Mechanism: r})
 	for _, e := range at {
-		d, err := realized.Delta(e)
+		d, err := realized.Delta(t.Context(), e)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c, err := charged.Delta(e); err != nil || !(d.Upper <= c.Upper) {
+		if c, err := charged.Delta(t.Context(), e); err != nil || !(d.Upper <= c.Upper) {
 			t.Errorf("δ(%v) = %v of the randomizer is above the %v charged (%v)", e, d.Upper, c.Upper, err)
 		}
 	}
@@ -97,7 +97,7 @@ func TestRandomizerComposedByEnumeration(t *testing.T) {
 	}
 	for _, r := range []*labeldp.Randomizer{optimal, response} {
 		acct := accountant.New(accountant.Substitute)
-		if err := acct.Add(accountant.Step{Mechanism: r}, 3); err != nil {
+		if err := acct.Add(t.Context(), accountant.Step{Mechanism: r}, 3); err != nil {
 			t.Fatal(err)
 		}
 		for _, e := range []float64{0, 0.2, 0.7, 1, 1.4, 1.9, 2.05} {
@@ -116,7 +116,7 @@ func TestRandomizerComposedByEnumeration(t *testing.T) {
 					truth = max(truth, sum)
 				}
 			}
-			iv, err := acct.Delta(e)
+			iv, err := acct.Delta(t.Context(), e)
 			if err != nil {
 				t.Fatal(err)
 			}

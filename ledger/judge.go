@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -132,7 +133,7 @@ func (j *planned) epsilon(counts map[string]int64, accuracies ...float64) (accou
 		acct := accountant.New(j.config.Neighbors, accountant.WithAccuracy(accuracy))
 		for _, k := range j.keys {
 			if n := counts[k]; n > 0 {
-				if err := acct.Add(accountant.Step{Steps: j.plans[k].Steps}, n); err != nil {
+				if err := acct.Add(context.Background(), accountant.Step{Steps: j.plans[k].Steps}, n); err != nil {
 					return iv, err
 				}
 			}
@@ -141,7 +142,7 @@ func (j *planned) epsilon(counts map[string]int64, accuracies ...float64) (accou
 			return accountant.Interval{}, nil
 		}
 		var err error
-		if iv, err = acct.Epsilon(j.config.Delta); err != nil {
+		if iv, err = acct.Epsilon(context.Background(), j.config.Delta); err != nil {
 			return iv, err
 		}
 		lower := iv.Lower

@@ -87,11 +87,11 @@ func TestLookAhead(t *testing.T) {
 	epsilon := func(n int) float64 {
 		acct := accountant.New(c.Neighbors, accountant.WithAccuracy(1e-6))
 		for i := range n {
-			if err := acct.Add(steps[i%2], 1); err != nil {
+			if err := acct.Add(t.Context(), steps[i%2], 1); err != nil {
 				t.Fatal(err)
 			}
 		}
-		iv, err := acct.Epsilon(c.Delta)
+		iv, err := acct.Epsilon(t.Context(), c.Delta)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -350,10 +350,10 @@ func TestSpendStep(t *testing.T) {
 		t.Fatal(err)
 	}
 	acct := accountant.New(accountant.AddRemove)
-	if err := acct.Add(group, 1); err != nil {
+	if err := acct.Add(t.Context(), group, 1); err != nil {
 		t.Fatal(err)
 	}
-	want, err := acct.Epsilon(1e-5)
+	want, err := acct.Epsilon(t.Context(), 1e-5)
 	if err != nil {
 		t.Fatal(err)
 	}

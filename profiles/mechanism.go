@@ -1,6 +1,9 @@
 package profiles
 
-import "fmt"
+import (
+	"context"
+	"fmt"
+)
 
 // Relation is the neighbouring relation: which pairs of data sets a guarantee
 // is about. The two give different answers and are never mixed.
@@ -72,12 +75,13 @@ type Mechanism struct {
 // the same mechanism, so that their runs count together.
 //
 // Answers are accurate for losses of about eps, where δ is about e^logDelta, and
-// use lattices of at most maxPoints points; else there is an error.
+// use lattices of at most maxPoints points; else there is an error. Both are long
+// calls: a cancelled context is returned as an error between two runs.
 type Together interface {
 	// Upper dominates every adaptive composition of k runs, in both directions.
-	Upper(k int64, eps, logDelta float64, maxPoints int) (Profile, error)
+	Upper(ctx context.Context, k int64, eps, logDelta float64, maxPoints int) (Profile, error)
 	// Attack is what some adaptive adversary reaches with k runs.
-	Attack(k int64, eps, logDelta float64, maxPoints int) (Reached, error)
+	Attack(ctx context.Context, k int64, eps, logDelta float64, maxPoints int) (Reached, error)
 }
 
 // Reached gives lower bounds of ε(δ) and δ(ε).

@@ -29,9 +29,9 @@ func TestCompose(t *testing.T) {
 	plan, err := accountant.ParsePlan([]byte(trainingPlan))
 	check(err)
 	run := accountant.New(plan.Neighbors)
-	check(run.AddPlan(plan))
+	check(run.AddPlan(t.Context(), plan))
 	candidate := selection.FromDelta(func(eps float64) (float64, error) {
-		iv, err := run.Delta(eps)
+		iv, err := run.Delta(t.Context(), eps)
 		return iv.Upper, err
 	})
 	law, err := selection.WithMean(1, 10)
@@ -52,7 +52,7 @@ func TestCompose(t *testing.T) {
 
 	one := accountant.New(plan.Neighbors)
 	check(one.AddMechanism(m, 1))
-	iv, err := one.Epsilon(1e-5)
+	iv, err := one.Epsilon(t.Context(), 1e-5)
 	check(err)
 	if iv.Upper < want*(1-1e-9) || iv.Upper > want+5e-3 {
 		t.Errorf("through the accountant ε(1e-5) = %v, directly %v", iv.Upper, want)
@@ -62,12 +62,12 @@ func TestCompose(t *testing.T) {
 	// than the selections alone.
 	all := accountant.New(plan.Neighbors)
 	check(all.AddMechanism(m, 3))
-	three, err := all.Epsilon(1e-5)
+	three, err := all.Epsilon(t.Context(), 1e-5)
 	check(err)
 	gauss, err := profiles.NewGaussian(10)
 	check(err)
 	check(all.AddMechanism(profiles.NewMechanism("release", plan.Neighbors, gauss), 1))
-	more, err := all.Epsilon(1e-5)
+	more, err := all.Epsilon(t.Context(), 1e-5)
 	check(err)
 	third, err := bound.Epsilon(context.Background(), 1e-5/3)
 	check(err)

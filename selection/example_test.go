@@ -285,11 +285,11 @@ func ExampleFromDelta() {
 	noise, _ := profiles.NewGaussianMechanism(1)
 	batches, _ := subsample.NewPoisson(0.01)
 	run := accountant.New(accountant.AddRemove)
-	if err := run.Add(accountant.Step{Mechanism: noise, Sampling: batches}, 1000); err != nil {
+	if err := run.Add(context.Background(), accountant.Step{Mechanism: noise, Sampling: batches}, 1000); err != nil {
 		panic(err)
 	}
 	one := selection.FromDelta(func(eps float64) (float64, error) {
-		iv, err := run.Delta(eps)
+		iv, err := run.Delta(context.Background(), eps)
 		return iv.Upper, err
 	})
 	law, _ := selection.Geometric(0.1)

@@ -285,11 +285,11 @@ func TestAdaptiveBoundShape(t *testing.T) {
 	grid := []float64{-0.5, 0, 0.2, 0.5, 1, 1.5, 2, 3}
 	before := make([]float64, len(grid))
 	for _, k := range []int64{1, 2, 5} {
-		p, err := a.Upper(k, 2, math.Log(1e-3), 1<<16)
+		p, err := a.Upper(t.Context(), k, 2, math.Log(1e-3), 1<<16)
 		if err != nil {
 			t.Fatal(err)
 		}
-		at, err := a.Attack(k, 2, math.Log(1e-3), 1<<16)
+		at, err := a.Attack(t.Context(), k, 2, math.Log(1e-3), 1<<16)
 		if err != nil {
 			t.Fatal(err)
 		}

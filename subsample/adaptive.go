@@ -1,8 +1,10 @@
 package subsample
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/pld"
@@ -58,12 +60,17 @@ func newAdaptiveAttack(p profiles.Profile, step, reach, c float64) *AdaptiveAtta
 	return a
 }
 
-// Run adds k steps.
-func (a *AdaptiveAttack) Run(k int) { a.run(int64(k)) }
+// Run adds k steps, or none when it returns the error of a cancelled context.
+func (a *AdaptiveAttack) Run(ctx context.Context, k int) error { return a.run(ctx, int64(k)) }
 
-func (a *AdaptiveAttack) run(k int64) {
-	a.r.run(a.g, k)
+func (a *AdaptiveAttack) run(ctx context.Context, k int64) error {
+	g := slices.Clone(a.g)
+	if err := a.r.run(ctx, g, k); err != nil {
+		return err
+	}
+	a.g = g
 	a.moved += float64(k) * a.lossErr * (1 + 4*roundOff)
+	return nil
 }
 
 // Epsilon returns a lower bound of ε(δ) of the steps run so far: the last

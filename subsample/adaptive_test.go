@@ -82,7 +82,7 @@ func TestAdaptiveAttackGolden(t *testing.T) {
 			}
 			var wait sync.WaitGroup
 			for _, a := range all {
-				wait.Go(func() { a.Run(k - done) })
+				wait.Go(func() { ok(0, a.Run(t.Context(), k-done)) })
 			}
 			wait.Wait()
 			done = k
@@ -131,7 +131,7 @@ func TestAdaptiveAttackOneStep(t *testing.T) {
 	_, wr, _, _, base := paperSetting()
 	a := ok(wr.NewAdaptiveAttack(base, 1e-3, 1))
 	p := ok(wr.Attack(base))
-	a.Run(1)
+	ok(0, a.Run(t.Context(), 1))
 	for _, eps := range []float64{0, 0.02, 0.05} {
 		// Second order in the step: the lower law of one run.
 		if got, want := a.Delta(eps), deltaOf(p, eps); got > want || got < want*0.99-1e-9 {
@@ -153,7 +153,7 @@ func TestAdaptiveAttackMoved(t *testing.T) {
 		atoms := []profiles.Atom{{Loss: 0.1, LogP: math.Log(0.5), LogQ: math.Log(0.5) - 0.1}, {Loss: -0.1, LogP: math.Log(0.4), LogQ: math.Log(0.4) + 0.1}}
 		p := must(profiles.NewDiscrete(atoms, math.Log(0.05), math.Log(0.05), 0, lossErr))
 		a := newAdaptiveAttack(p, 0.01, 2, 0)
-		a.Run(3)
+		ok(0, a.Run(t.Context(), 3))
 		return a.Epsilon(0.16)
 	}
 	if sure, unsure := reached(0), reached(1e-3); !(sure > 0 && unsure <= sure-3e-3) {

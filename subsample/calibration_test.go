@@ -135,7 +135,7 @@ func TestTable8Compositions(t *testing.T) {
 			if err := sum.Add(x.p, 1000); err != nil {
 				t.Fatal(err)
 			}
-			r, err := sum.Delta(2)
+			r, err := sum.Delta(t.Context(), 2)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,6 +1,7 @@
 package subsample_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 	"math"
@@ -82,7 +83,9 @@ func ExampleFixedSize_NewAdaptiveAttack() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	a.Run(10)
+	if err := a.Run(context.Background(), 10); err != nil {
+		log.Fatal(err)
+	}
 	fmt.Printf("epsilon is at least %.3f\n", a.Epsilon(1e-5))
 	// Output: epsilon is at least 0.272
 }

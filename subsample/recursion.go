@@ -1,6 +1,7 @@
 package subsample
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"sync"
@@ -62,8 +63,9 @@ type recursion struct {
 	upper bool                           // round up, else down
 }
 
-// run replaces G by G after k more steps.
-func (r recursion) run(g []float64, k int64) {
+// run replaces G by G after k more steps. What g holds after an error, that of a
+// cancelled context, is of no use.
+func (r recursion) run(ctx context.Context, g []float64, k int64) error {
 	top := len(g) - 1
 	reach, low := 0, 0
 	for _, l := range r.laws {
@@ -135,6 +137,9 @@ func (r recursion) run(g []float64, k int64) {
 		sign = -1
 	}
 	for range k {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		clear(buf)
 		norm := 0.0
 		for i := range weight {
@@ -178,6 +183,7 @@ func (r recursion) run(g []float64, k int64) {
 			}
 		}
 	}
+	return nil
 }
 
 // An AdaptiveBound bounds the adaptive composition of many steps of a sampled
@@ -246,7 +252,7 @@ func (s FixedSize) adaptiveBound(b profiles.Base, pair profiles.Profile, law Mul
 // Upper returns a profile that bounds the composition of k steps, tight for
 // losses of about eps, where δ is about e^logDelta. Transforms are of at most
 // maxPoints points.
-func (a *AdaptiveBound) Upper(k int64, eps, logDelta float64, maxPoints int) (profiles.Profile, error) {
+func (a *AdaptiveBound) Upper(ctx context.Context, k int64, eps, logDelta float64, maxPoints int) (profiles.Profile, error) {
 	f, c, top, err := a.prepare(k, eps, logDelta, maxPoints)
 	if err != nil {
 		return nil, err
@@ -256,7 +262,9 @@ func (a *AdaptiveBound) Upper(k int64, eps, logDelta float64, maxPoints int) (pr
 		r.laws = append(r.laws, l.masses(f.node, f.x))
 	}
 	g := make([]float64, top+1)
-	r.run(g, k)
+	if err := r.run(ctx, g, k); err != nil {
+		return nil, err
+	}
 	if !(g[0] <= 1) || !(g[top] < math.Exp(logDelta)) {
 		return nil, fmt.Errorf("the recursion does not resolve %d steps", k)
 	}
@@ -265,13 +273,15 @@ func (a *AdaptiveBound) Upper(k int64, eps, logDelta float64, maxPoints int) (pr
 
 // Attack returns the loss that a concrete adaptive adversary (AdaptiveAttack)
 // reaches in k steps, accurate where Upper is.
-func (a *AdaptiveBound) Attack(k int64, eps, logDelta float64, maxPoints int) (profiles.Reached, error) {
+func (a *AdaptiveBound) Attack(ctx context.Context, k int64, eps, logDelta float64, maxPoints int) (profiles.Reached, error) {
 	f, c, top, err := a.prepare(k, eps, logDelta, maxPoints)
 	if err != nil {
 		return nil, err
 	}
 	at := newAdaptiveAttack(a.attack, f.step, float64(top)*f.step, c)
-	at.run(k)
+	if err := at.run(ctx, k); err != nil {
+		return nil, err
+	}
 	return at, nil
 }
 

@@ -161,7 +161,7 @@ func TestAdaptiveBoundHoldsForProtocols(t *testing.T) {
 		const lo, step, n = -4, 0.02, 400
 		g := first(places, lo, step, n)
 		for k := int64(1); k <= 3; k++ {
-			p, err := a.Upper(k, c.eps, math.Log(1e-3), 1<<16)
+			p, err := a.Upper(t.Context(), k, c.eps, math.Log(1e-3), 1<<16)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -76,7 +76,7 @@ func TestAdaptiveBoundGolden(t *testing.T) {
 			continue // seconds
 		}
 		a := boundOf(t, c.s, c.sigma)
-		p, err := a.Upper(c.k, c.guess, math.Log(1e-5), 1<<15)
+		p, err := a.Upper(t.Context(), c.k, c.guess, math.Log(1e-5), 1<<15)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +86,7 @@ func TestAdaptiveBoundGolden(t *testing.T) {
 		if c.k == 1000 {
 			continue // to save time
 		}
-		at, err := a.Attack(c.k, c.guess, math.Log(1e-5), 1<<15)
+		at, err := a.Attack(t.Context(), c.k, c.guess, math.Log(1e-5), 1<<15)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,7 +191,7 @@ func TestRecursionTwoSteps(t *testing.T) {
 	for _, c := range []float64{0, 1} {
 		r := recursion{step: f.step, c: c, laws: laws, upper: true, join: func(v []float64) float64 { return f.gain.best(v[0], v[1], v[2], v[3]) }}
 		g := make([]float64, 3*f.node[len(f.node)-1])
-		r.run(g, 2)
+		ok(0, r.run(t.Context(), g, 2))
 		for _, i := range []int{0, 1, 7, 20, 40} {
 			want := step(one, i)
 			// The table of gains and the slack only add; want itself has errors of u.
@@ -212,11 +212,11 @@ func TestAdaptiveBoundOrder(t *testing.T) {
 		s := c.s
 		a := boundOf(t, s, c.sigma)
 		m := ok(s.Apply(gaussian(c.sigma), profiles.Substitute))
-		p, err := a.Upper(1, 1.5, math.Log(1e-3), 1<<15)
+		p, err := a.Upper(t.Context(), 1, 1.5, math.Log(1e-3), 1<<15)
 		if err != nil {
 			t.Fatal(err)
 		}
-		at, err := a.Attack(1, 1.5, math.Log(1e-3), 1<<15)
+		at, err := a.Attack(t.Context(), 1, 1.5, math.Log(1e-3), 1<<15)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -251,7 +251,7 @@ func TestAdaptiveBoundStaged(t *testing.T) {
 		{must(NewMustOW(5, 3, 3)), map[float64]float64{0.5: 0.05565, 1: 0.02205}},
 	} {
 		a := ok(c.s.NewAdaptiveBound(gaussian(3)))
-		p, err := a.Upper(1, 4, math.Log(1e-5), 1<<15)
+		p, err := a.Upper(t.Context(), 1, 4, math.Log(1e-5), 1<<15)
 		if err != nil {
 			t.Errorf("%s: %v", c.s.Name(), err)
 			continue
@@ -280,7 +280,7 @@ func TestAdaptiveBoundRefuses(t *testing.T) {
 		k        int64
 		eps, log float64
 	}{{0, 1, -10}, {10, 0, -10}, {10, 1, 0}, {10, math.NaN(), -10}, {10, math.Inf(1), -10}, {100, 1e-9, math.Log(1e-5)}} {
-		if p, err := a.Upper(c.k, c.eps, c.log, 1<<15); err == nil {
+		if p, err := a.Upper(t.Context(), c.k, c.eps, c.log, 1<<15); err == nil {
 			t.Errorf("%+v: %v", c, p)
 		}
 	}
@@ -319,7 +319,7 @@ func BenchmarkAdaptiveBound(b *testing.B) {
 			a := ok(s.NewAdaptiveBound(base))
 			ok(a.family(-60))
 			for b.Loop() {
-				ok(a.Upper(1000, 1.5, math.Log(1e-5), 1<<15))
+				ok(a.Upper(b.Context(), 1000, 1.5, math.Log(1e-5), 1<<15))
 			}
 		})
 	}
@@ -333,7 +333,7 @@ func TestRecursionTinySteps(t *testing.T) {
 		for _, upper := range []bool{true, false} {
 			r := recursion{step: step, laws: []massLaw{{index: []int{1}, mass: []float64{1}}}, upper: upper, join: func(v []float64) float64 { return v[0] }}
 			g := make([]float64, 3)
-			r.run(g, 1)
+			ok(0, r.run(t.Context(), g, 1))
 			want := -math.Expm1(-step)
 			if upper && !(g[0] >= want && g[0] < want*(1+1e-12)) || !upper && !(g[0] <= want && g[0] > want*(1-1e-12)) {
 				t.Errorf("step %v, upper %v: %v, want about %v", step, upper, g[0], want)

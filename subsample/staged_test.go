@@ -39,7 +39,7 @@ func TestLaplaceWidths(t *testing.T) {
 				if err := sum.Add(p, k); err != nil {
 					t.Fatal(err)
 				}
-				r := ok(sum.Epsilon(1e-5))
+				r := ok(sum.Epsilon(t.Context(), 1e-5))
 				if !(r.Upper-r.Lower <= 1e-3*r.Upper) || len(r.Warnings) > 0 {
 					t.Errorf("%s, %d runs: [%v, %v] %v", s.Name(), k, r.Lower, r.Upper, r.Warnings)
 				}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -19,8 +20,8 @@ type answer struct {
 	accountant.Interval
 }
 
-func askEpsilon(acct *accountant.Accountant, deltas []float64) ([]answer, error) {
-	points, err := acct.EpsilonCurve(deltas)
+func askEpsilon(ctx context.Context, acct *accountant.Accountant, deltas []float64) ([]answer, error) {
+	points, err := acct.EpsilonCurve(ctx, deltas)
 	if err != nil {
 		return nil, err
 	}
@@ -31,8 +32,8 @@ func askEpsilon(acct *accountant.Accountant, deltas []float64) ([]answer, error)
 	return answers, nil
 }
 
-func askDelta(acct *accountant.Accountant, epsilons []float64) ([]answer, error) {
-	points, err := acct.DeltaCurve(epsilons)
+func askDelta(ctx context.Context, acct *accountant.Accountant, epsilons []float64) ([]answer, error) {
+	points, err := acct.DeltaCurve(ctx, epsilons)
 	if err != nil {
 		return nil, err
 	}

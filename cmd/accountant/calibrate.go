@@ -60,7 +60,7 @@ batches to the same size, and the count is that of the whole plan.`,
 				return err
 			}
 			c, err := measured(cmd, "calibrating", func(m *meter) (*accountant.Calibration, error) {
-				return accountant.Calibrate(plan, goal, append(opts, accountant.WithProgress(m.at))...)
+				return accountant.Calibrate(cmd.Context(), plan, goal, append(opts, accountant.WithProgress(m.at))...)
 			})
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], flagged(cmd, err))

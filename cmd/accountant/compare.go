@@ -43,7 +43,7 @@ bound.`,
 			if err != nil {
 				return err
 			}
-			rows, err := measured(cmd, "comparing", func(*meter) ([]accountant.Comparison, error) { return plan.Compare(d, opts...) })
+			rows, err := measured(cmd, "comparing", func(*meter) ([]accountant.Comparison, error) { return plan.Compare(cmd.Context(), d, opts...) })
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}

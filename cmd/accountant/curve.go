@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -136,7 +137,7 @@ func (f *curveFlags) run(cmd *cobra.Command, args []string) error {
 		}
 		plans = append(plans, plan)
 	}
-	curves, shape, pic, err := f.build(plans, args, n, opts)
+	curves, shape, pic, err := f.build(cmd.Context(), plans, args, n, opts)
 	if err != nil {
 		return err
 	}
@@ -189,7 +190,7 @@ func (f *curveFlags) count(given func(name string) bool) (int, error) {
 	return int(n), nil
 }
 
-func (f *curveFlags) build(plans []*accountant.Plan, args []string, n int, opts []accountant.Option) ([]planCurve, curveShape, picture, error) {
+func (f *curveFlags) build(ctx context.Context, plans []*accountant.Plan, args []string, n int, opts []accountant.Option) ([]planCurve, curveShape, picture, error) {
 	var pic picture
 	var shape curveShape
 	m := startMeter(f.cmd, "auto", "drawing")
@@ -207,16 +208,16 @@ func (f *curveFlags) build(plans []*accountant.Plan, args []string, n int, opts 
 	switch f.kind {
 	case deltaKind:
 		shape = curveShape{"epsilon", "delta"}
-		pic, err = f.deltas(curves, plans, n, opts, m)
+		pic, err = f.deltas(ctx, curves, plans, n, opts, m)
 	case stepsKind:
 		shape = curveShape{"runs", "epsilon"}
-		pic, err = f.steps(curves, plans, n, opts, m)
+		pic, err = f.steps(ctx, curves, plans, n, opts, m)
 	case tradeOffKind:
 		shape = curveShape{"false-positive-rate", "false-negative-rate"}
 		if f.log {
 			shape.y = "true-positive-rate"
 		}
-		pic, err = f.tradeOffs(curves, plans, n, opts, m)
+		pic, err = f.tradeOffs(ctx, curves, plans, n, opts, m)
 	}
 	if err != nil {
 		return nil, shape, pic, err
@@ -287,7 +288,7 @@ func curveName(args []string, i int) string {
 }
 
 // deltas fills in δ against ε.
-func (f *curveFlags) deltas(curves []planCurve, plans []*accountant.Plan, n int, opts []accountant.Option, m *meter) (pic picture, err error) {
+func (f *curveFlags) deltas(ctx context.Context, curves []planCurve, plans []*accountant.Plan, n int, opts []accountant.Option, m *meter) (pic picture, err error) {
 	floor, err := parseNumber("min-delta", f.minDelta, interval{lo: 1e-300, hi: 0.5})
 	if err != nil {
 		return pic, err
@@ -301,7 +302,7 @@ func (f *curveFlags) deltas(curves []planCurve, plans []*accountant.Plan, n int,
 	}
 	accts := make([]*accountant.Accountant, len(plans))
 	for i, p := range plans {
-		if accts[i], err = newAccountant(p, append(opts, accountant.WithProgress(m.part(i, len(plans))))); err != nil {
+		if accts[i], err = newAccountant(ctx, p, append(opts, accountant.WithProgress(m.part(i, len(plans))))); err != nil {
 			return pic, fmt.Errorf("%s: %w", curves[i].name, err)
 		}
 	}
@@ -315,7 +316,7 @@ func (f *curveFlags) deltas(curves []planCurve, plans []*accountant.Plan, n int,
 		}
 	} else {
 		for _, a := range accts {
-			reach, err := lastEpsilon(a, floor)
+			reach, err := lastEpsilon(ctx, a, floor)
 			if err != nil {
 				return pic, err
 			}
@@ -330,7 +331,7 @@ func (f *curveFlags) deltas(curves []planCurve, plans []*accountant.Plan, n int,
 		grid[i] = from + (to-from)*float64(i)/float64(n-1)
 	}
 	for i, a := range accts {
-		points, err := a.DeltaCurve(grid)
+		points, err := a.DeltaCurve(ctx, grid)
 		if err != nil {
 			return pic, err
 		}
@@ -361,9 +362,9 @@ func (f *curveFlags) deltas(curves []planCurve, plans []*accountant.Plan, n int,
 }
 
 // lastEpsilon returns where δ has come down to the floor, or to its own limit.
-func lastEpsilon(a *accountant.Accountant, floor float64) (float64, error) {
+func lastEpsilon(ctx context.Context, a *accountant.Accountant, floor float64) (float64, error) {
 	for delta := floor; delta < 1; delta *= 10 {
-		iv, err := a.Epsilon(delta)
+		iv, err := a.Epsilon(ctx, delta)
 		if err != nil {
 			return 0, err
 		}
@@ -378,14 +379,14 @@ func lastEpsilon(a *accountant.Accountant, floor float64) (float64, error) {
 }
 
 // steps fills in ε against the number of runs.
-func (f *curveFlags) steps(curves []planCurve, plans []*accountant.Plan, n int, opts []accountant.Option, m *meter) (pic picture, err error) {
+func (f *curveFlags) steps(ctx context.Context, curves []planCurve, plans []*accountant.Plan, n int, opts []accountant.Option, m *meter) (pic picture, err error) {
 	delta, err := parseNumber("delta", f.delta, openUnit)
 	if err != nil {
 		return pic, err
 	}
 	pic = picture{title: "ε at δ = " + short(delta), x: "runs", y: "ε", legendLeft: true, legendUp: true, whole: true}
 	for i, p := range plans {
-		points, err := p.StepsCurve(delta, n, append(opts, accountant.WithProgress(m.part(i, len(plans))))...)
+		points, err := p.StepsCurve(ctx, delta, n, append(opts, accountant.WithProgress(m.part(i, len(plans))))...)
 		if err != nil {
 			return pic, fmt.Errorf("%s: %w", curves[i].name, err)
 		}
@@ -405,7 +406,7 @@ func (f *curveFlags) steps(curves []planCurve, plans []*accountant.Plan, n int, 
 }
 
 // tradeOffs fills in the error rates of the best attacker.
-func (f *curveFlags) tradeOffs(curves []planCurve, plans []*accountant.Plan, n int, opts []accountant.Option, m *meter) (pic picture, err error) {
+func (f *curveFlags) tradeOffs(ctx context.Context, curves []planCurve, plans []*accountant.Plan, n int, opts []accountant.Option, m *meter) (pic picture, err error) {
 	alphas := make([]float64, n)
 	for i := range alphas {
 		t := (float64(i) + 0.5) / float64(n)
@@ -425,11 +426,11 @@ func (f *curveFlags) tradeOffs(curves []planCurve, plans []*accountant.Plan, n i
 	}
 	pic.bands = []band{chance}
 	for i, p := range plans {
-		a, err := newAccountant(p, append(opts, accountant.WithProgress(m.part(i, len(plans)))))
+		a, err := newAccountant(ctx, p, append(opts, accountant.WithProgress(m.part(i, len(plans)))))
 		if err != nil {
 			return pic, fmt.Errorf("%s: %w", curves[i].name, err)
 		}
-		points, err := a.TradeOff(alphas)
+		points, err := a.TradeOff(ctx, alphas)
 		if err != nil {
 			return pic, err
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -52,7 +53,7 @@ found that meets the target.`,
 			}
 			if in.target != "" {
 				run.found, err = measured(cmd, "calibrating", func(m *meter) (*accountant.Calibration, error) {
-					return run.calibrate(append(opts, accountant.WithProgress(m.at)))
+					return run.calibrate(cmd.Context(), append(opts, accountant.WithProgress(m.at)))
 				})
 				if err != nil {
 					return err
@@ -181,11 +182,11 @@ func (f *dpsgdFlags) parse() (r dpsgdRun, err error) {
 }
 
 // calibrate sets the noise to the smallest that meets the target.
-func (r *dpsgdRun) calibrate(opts []accountant.Option) (*accountant.Calibration, error) {
+func (r *dpsgdRun) calibrate(ctx context.Context, opts []accountant.Option) (*accountant.Calibration, error) {
 	plan := &accountant.Plan{Neighbors: r.neighbors,
 		Steps: []accountant.Step{{Name: "DP-SGD", Mechanism: r.gaussian, Sampling: r.poisson, Count: r.steps}}}
 	r.goal = accountant.Goal{Epsilon: r.target, Delta: r.deltas[0], Solve: accountant.NoiseMultiplier}
-	c, err := accountant.Calibrate(plan, r.goal, opts...)
+	c, err := accountant.Calibrate(ctx, plan, r.goal, opts...)
 	if err != nil {
 		return nil, fmt.Errorf("--target-epsilon: %w", err)
 	}
@@ -204,7 +205,7 @@ func ceil(r *big.Rat) (int64, bool) {
 
 // ask returns ε of the run itself and of the same steps without relying on
 // sampling.
-func (r dpsgdRun) ask(opts []accountant.Option) (sampled, anyOrder []answer, err error) {
+func (r dpsgdRun) ask(ctx context.Context, opts []accountant.Option) (sampled, anyOrder []answer, err error) {
 	for _, c := range []struct {
 		step  accountant.Step
 		count int64
@@ -218,10 +219,10 @@ func (r dpsgdRun) ask(opts []accountant.Option) (sampled, anyOrder []answer, err
 			continue
 		}
 		acct := accountant.New(r.neighbors, opts...)
-		if err := acct.Add(c.step, c.count); err != nil {
+		if err := acct.Add(ctx, c.step, c.count); err != nil {
 			return nil, nil, err
 		}
-		if *c.to, err = askEpsilon(acct, r.deltas); err != nil {
+		if *c.to, err = askEpsilon(ctx, acct, r.deltas); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -275,7 +276,7 @@ func (d dpsgdJSON) rows() any {
 
 func (r dpsgdRun) report(cmd *cobra.Command, flags answerFlags, opts []accountant.Option) error {
 	answers, err := measured(cmd, "computing", func(*meter) (both [2][]answer, err error) {
-		both[0], both[1], err = r.ask(opts)
+		both[0], both[1], err = r.ask(cmd.Context(), opts)
 		return both, err
 	})
 	if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -27,7 +28,7 @@ type question struct {
 	flag, symbol              string // of what is given
 	allowed                   interval
 	told                      string
-	ask                       func(*accountant.Accountant, []float64) ([]answer, error)
+	ask                       func(context.Context, *accountant.Accountant, []float64) ([]answer, error)
 }
 
 func (q question) command() *cobra.Command {
@@ -60,11 +61,11 @@ func (q question) command() *cobra.Command {
 				return nil
 			}
 			answers, err := measured(cmd, "computing", func(m *meter) ([]answer, error) {
-				acct, err := newAccountant(plan, append(opts, accountant.WithProgress(m.at)))
+				acct, err := newAccountant(cmd.Context(), plan, append(opts, accountant.WithProgress(m.at)))
 				if err != nil {
 					return nil, fmt.Errorf("%s: %w", args[0], err)
 				}
-				return q.ask(acct, at)
+				return q.ask(cmd.Context(), acct, at)
 			})
 			if err != nil {
 				return err

@@ -105,7 +105,7 @@ func TestCompareExplained(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := plan.Compare(1e-5)
+	rows, err := plan.Compare(t.Context(), 1e-5)
 	if err != nil {
 		t.Fatal(err)
 	}

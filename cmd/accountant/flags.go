@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strings"
@@ -147,9 +148,9 @@ func (f *recursionFlag) add(opts []accountant.Option) ([]accountant.Option, erro
 }
 
 // newAccountant returns an accountant that holds the plan.
-func newAccountant(plan *accountant.Plan, opts []accountant.Option) (*accountant.Accountant, error) {
+func newAccountant(ctx context.Context, plan *accountant.Plan, opts []accountant.Option) (*accountant.Accountant, error) {
 	acct := accountant.New(plan.Neighbors, opts...)
-	if err := acct.AddPlan(plan); err != nil {
+	if err := acct.AddPlan(ctx, plan); err != nil {
 		return nil, err
 	}
 	return acct, nil

@@ -3,18 +3,39 @@
 package main
 
 import (
+	"context"
 	"io"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 )
 
-func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, func() {
+		stop() // a second signal ends the program at once
+		// What does not watch the context, such as reading a terminal, ends here.
+		time.Sleep(interruptGrace)
+		os.Exit(exitInterrupted)
+	})
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+const (
+	// interruptGrace is how long an interrupted command has to end by itself.
+	interruptGrace = time.Second
+	// exitInterrupted is the exit status that shells give for an interrupt.
+	exitInterrupted = 130
+)
 
 // run executes the command line and returns the exit code: 0, 1 for bad input,
-// 2 for wrong usage.
-func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+// 2 for wrong usage, 130 when the context was cancelled.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newRootCmd()
 	if len(args) > 0 && !strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
 		forEachCommand(root, onlyOnce) // completion reads the flags twice
@@ -23,6 +44,6 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	cmd, err := root.ExecuteC()
+	cmd, err := root.ExecuteContextC(ctx)
 	return exitCode(cmd, err, stderr)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -154,7 +155,7 @@ func (f *profileFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	rows, err := measured(cmd, "computing", func(bar *meter) ([]profileRow, error) { return f.compute(m, floor, bar) })
+	rows, err := measured(cmd, "computing", func(bar *meter) ([]profileRow, error) { return f.compute(cmd.Context(), m, floor, bar) })
 	if err != nil {
 		return err
 	}
@@ -165,7 +166,7 @@ func (f *profileFlags) run(cmd *cobra.Command) error {
 }
 
 // compute asks for the rows, and draws the picture if there is to be one.
-func (f *profileFlags) compute(m profiles.Mechanism, floor float64, bar *meter) (rows []profileRow, err error) {
+func (f *profileFlags) compute(ctx context.Context, m profiles.Mechanism, floor float64, bar *meter) (rows []profileRow, err error) {
 	one := func(p profiles.Profile) (*fourier.Sum, error) {
 		s := fourier.New(fourier.Options{})
 		return s, s.Add(p, 1)
@@ -184,11 +185,11 @@ func (f *profileFlags) compute(m profiles.Mechanism, floor float64, bar *meter) 
 	ask := func(eps float64) (row profileRow, err error) {
 		row.eps = eps
 		for d := range upper {
-			if row.proved[d], err = upper[d].Delta(eps); err != nil {
+			if row.proved[d], err = upper[d].Delta(ctx, eps); err != nil {
 				return row, err
 			}
 			if lower[d] != nil {
-				r, err := lower[d].Delta(eps)
+				r, err := lower[d].Delta(ctx, eps)
 				if err != nil {
 					return row, err
 				}
@@ -200,7 +201,7 @@ func (f *profileFlags) compute(m profiles.Mechanism, floor float64, bar *meter) 
 	reach := 0.0
 	for _, s := range upper {
 		for delta := floor; delta < 1; delta *= 10 {
-			r, err := s.Epsilon(delta)
+			r, err := s.Epsilon(ctx, delta)
 			if err != nil {
 				return nil, err
 			}

@@ -46,11 +46,11 @@ The plan file is YAML or JSON; - reads standard input.`,
 				return err
 			}
 			risk, err := measured(cmd, "computing", func(m *meter) (risk accountant.Risk, err error) {
-				acct, err := newAccountant(plan, append(opts, accountant.WithProgress(m.at)))
+				acct, err := newAccountant(cmd.Context(), plan, append(opts, accountant.WithProgress(m.at)))
 				if err != nil {
 					return risk, fmt.Errorf("%s: %w", args[0], err)
 				}
-				return acct.Risk(fprs, ps)
+				return acct.Risk(cmd.Context(), fprs, ps)
 			})
 			if err != nil {
 				return err

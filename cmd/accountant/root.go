@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -151,6 +152,10 @@ func (e usageError) Unwrap() error { return e.error }
 func exitCode(cmd *cobra.Command, err error, stderr io.Writer) int {
 	if err == nil {
 		return 0
+	}
+	if errors.Is(err, context.Canceled) {
+		fmt.Fprintln(stderr, "accountant: interrupted")
+		return exitInterrupted
 	}
 	var input inputError
 	if errors.As(err, &input) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -45,7 +46,7 @@ relation is substitution for all schemes.`,
 			if opts, err = recursion.add(opts); err != nil {
 				return err
 			}
-			rows, err := measured(cmd, "comparing", func(m *meter) ([]samplingRow, error) { return run.rows(m, opts) })
+			rows, err := measured(cmd, "comparing", func(m *meter) ([]samplingRow, error) { return run.rows(cmd.Context(), m, opts) })
 			if err != nil {
 				return err
 			}
@@ -156,14 +157,14 @@ func alignedGrid() []float64 {
 	return xs
 }
 
-func (r samplingRun) rows(m *meter, opts []accountant.Option) ([]samplingRow, error) {
+func (r samplingRun) rows(ctx context.Context, m *meter, opts []accountant.Option) ([]samplingRow, error) {
 	const schemes = 6
 	rows := []samplingRow{}
 	m.at(0, schemes)
 	poisson := samplingRow{name: "poisson"}
 	if r.batch > r.population {
 		poisson.refused = fmt.Sprintf("the batch, %d, is above the population, %d", r.batch, r.population)
-	} else if err := r.poisson(&poisson, opts); err != nil {
+	} else if err := r.poisson(ctx, &poisson, opts); err != nil {
 		return nil, err
 	}
 	rows = append(rows, poisson)
@@ -204,7 +205,7 @@ func (r samplingRun) rows(m *meter, opts []accountant.Option) ([]samplingRow, er
 		}
 		last := points[len(points)-1]
 		row.eps2, row.delta2, row.kind, row.aligned = last.Epsilon2, last.Delta2, last.Kind(), points[:len(points)-1]
-		if err := r.compose(&row, s, opts); err != nil {
+		if err := r.compose(ctx, &row, s, opts); err != nil {
 			return nil, err
 		}
 		rows = append(rows, row)
@@ -214,7 +215,7 @@ func (r samplingRun) rows(m *meter, opts []accountant.Option) ([]samplingRow, er
 
 // poisson fills the line of Poisson sampling, whose aligned profile is that of
 // sampling without replacement at the same rate.
-func (r samplingRun) poisson(row *samplingRow, opts []accountant.Option) error {
+func (r samplingRun) poisson(ctx context.Context, row *samplingRow, opts []accountant.Option) error {
 	rate := float64(r.batch) / float64(r.population)
 	s, err := subsample.NewPoisson(rate)
 	if err != nil {
@@ -230,15 +231,15 @@ func (r samplingRun) poisson(row *samplingRow, opts []accountant.Option) error {
 		return err
 	}
 	row.eps2, row.delta2, row.kind = points[0].Epsilon2, points[0].Delta2, points[0].Kind()
-	return r.compose(row, s, opts)
+	return r.compose(ctx, row, s, opts)
 }
 
-func (r samplingRun) compose(row *samplingRow, s subsample.Scheme, opts []accountant.Option) error {
+func (r samplingRun) compose(ctx context.Context, row *samplingRow, s subsample.Scheme, opts []accountant.Option) error {
 	acct := accountant.New(accountant.Substitute, opts...)
-	if err := acct.Add(accountant.Step{Name: row.name, Mechanism: r.base, Sampling: s}, r.steps); err != nil {
+	if err := acct.Add(ctx, accountant.Step{Name: row.name, Mechanism: r.base, Sampling: s}, r.steps); err != nil {
 		return err
 	}
-	iv, err := acct.Epsilon(r.delta)
+	iv, err := acct.Epsilon(ctx, r.delta)
 	if err != nil {
 		return err
 	}

@@ -155,8 +155,8 @@ func selectPlan(cmd *cobra.Command, path string) (bound, smooth selection.Bound,
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if bound, err = selectBound(plan, 1e-4); err == nil {
-		smooth, err = selectBound(plan, 1e-3)
+	if bound, err = selectBound(cmd.Context(), plan, 1e-4); err == nil {
+		smooth, err = selectBound(cmd.Context(), plan, 1e-3)
 	}
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("%s: %w", path, err)
@@ -169,9 +169,9 @@ func selectPlan(cmd *cobra.Command, path string) (bound, smooth selection.Bound,
 
 // selectBound returns the certified δ(ε) of a plan to a relative accuracy, each
 // ε computed once.
-func selectBound(plan *accountant.Plan, accuracy float64) (selection.Bound, error) {
+func selectBound(ctx context.Context, plan *accountant.Plan, accuracy float64) (selection.Bound, error) {
 	a := accountant.New(plan.Neighbors, accountant.WithAccuracy(accuracy))
-	if err := a.AddPlan(plan); err != nil {
+	if err := a.AddPlan(ctx, plan); err != nil {
 		return nil, err
 	}
 	known := map[float64]float64{}
@@ -181,7 +181,7 @@ func selectBound(plan *accountant.Plan, accuracy float64) (selection.Bound, erro
 		if d, ok := known[eps]; ok {
 			return d, nil
 		}
-		iv, err := a.Delta(eps)
+		iv, err := a.Delta(ctx, eps)
 		if err == nil {
 			known[eps] = iv.Upper
 			if iv.Upper < 1e-300 {

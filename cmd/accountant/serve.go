@@ -3,11 +3,15 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -32,7 +36,10 @@ python/dpaccountant.py speaks them for Python programs.`,
 			if !stdio {
 				return usageError{errors.New("missing --stdio, the only place where requests are read")}
 			}
-			return newServer().serve(cmd.InOrStdin(), cmd.OutOrStdout())
+			// A server has nothing to finish: a signal ends it at once, even while it
+			// waits for a request.
+			signal.Reset(os.Interrupt, syscall.SIGTERM)
+			return newServer().serve(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 	}
 	cmd.Flags().BoolVar(&stdio, "stdio", false, "read from standard input and write to standard output (required)")
@@ -89,7 +96,7 @@ func (sv *served) remember(op string, question any, find func() (any, error)) (a
 func newServer() *server { return &server{ledgers: map[string]*ledger.Ledger{}} }
 
 // An op takes a request whole, and returns what to answer.
-type op func(*server, []byte) (any, error)
+type op func(s *server, ctx context.Context, line []byte) (any, error)
 
 var ops = []struct {
 	name string
@@ -136,7 +143,7 @@ type (
 
 var errInternal = errors.New("internal error")
 
-func (s *server) serve(in io.Reader, out io.Writer) error {
+func (s *server) serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	r := bufio.NewReaderSize(in, 1<<16)
 	for {
 		line, tooLong, err := readLine(r)
@@ -148,7 +155,7 @@ func (s *server) serve(in io.Reader, out io.Writer) error {
 			if tooLong {
 				answer = errorAnswer{Error: errorJSON{"input", fmt.Sprintf("request: is longer than %d bytes", maxRequest)}}
 			} else {
-				answer = s.answer(line)
+				answer = s.answer(ctx, line)
 			}
 			if err := writeLine(out, answer); err != nil {
 				return err
@@ -191,7 +198,7 @@ func writeLine(out io.Writer, answer any) error {
 }
 
 // answer never fails and never panics.
-func (s *server) answer(line []byte) any {
+func (s *server) answer(ctx context.Context, line []byte) any {
 	var head requestHead
 	result, err := func() (result any, err error) {
 		defer func() {
@@ -211,7 +218,7 @@ func (s *server) answer(line []byte) any {
 		var names []string
 		for _, o := range ops {
 			if o.name == head.Op {
-				return o.do(s, line)
+				return o.do(s, ctx, line)
 			}
 			names = append(names, o.name)
 		}
@@ -291,14 +298,14 @@ func given(name string, x *float64, r interval) (float64, error) {
 	return *x, nil
 }
 
-func (s *server) version(line []byte) (any, error) {
+func (s *server) version(_ context.Context, line []byte) (any, error) {
 	if err := decode(line, &requestHead{}); err != nil {
 		return nil, err
 	}
 	return readVersion(), nil
 }
 
-func (s *server) epsilon(line []byte) (any, error) {
+func (s *server) epsilon(ctx context.Context, line []byte) (any, error) {
 	var q struct {
 		requestHead
 		Plan      json.RawMessage `json:"plan"`
@@ -312,10 +319,10 @@ func (s *server) epsilon(line []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.ask("epsilon", q.Plan, q.Recursion, at, askEpsilon)
+	return s.ask(ctx, "epsilon", q.Plan, q.Recursion, at, askEpsilon)
 }
 
-func (s *server) delta(line []byte) (any, error) {
+func (s *server) delta(ctx context.Context, line []byte) (any, error) {
 	var q struct {
 		requestHead
 		Plan      json.RawMessage `json:"plan"`
@@ -329,16 +336,16 @@ func (s *server) delta(line []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.ask("delta", q.Plan, q.Recursion, at, askDelta)
+	return s.ask(ctx, "delta", q.Plan, q.Recursion, at, askDelta)
 }
 
-func (s *server) ask(op string, raw json.RawMessage, recursion json.Number, at float64, ask func(*accountant.Accountant, []float64) ([]answer, error)) (any, error) {
-	sv, err := s.served(raw, recursion)
+func (s *server) ask(ctx context.Context, op string, raw json.RawMessage, recursion json.Number, at float64, ask func(context.Context, *accountant.Accountant, []float64) ([]answer, error)) (any, error) {
+	sv, err := s.served(ctx, raw, recursion)
 	if err != nil {
 		return nil, err
 	}
 	return sv.remember(op, at, func() (any, error) {
-		answers, err := ask(sv.acct, []float64{at})
+		answers, err := ask(ctx, sv.acct, []float64{at})
 		if err != nil {
 			return nil, err
 		}
@@ -357,7 +364,7 @@ func withRecursion(runs json.Number, opts []accountant.Option) ([]accountant.Opt
 }
 
 // served returns an accountant that holds the plan of a request, and remembers it.
-func (s *server) served(raw json.RawMessage, recursion json.Number) (*served, error) {
+func (s *server) served(ctx context.Context, raw json.RawMessage, recursion json.Number) (*served, error) {
 	data, err := planOf(raw)
 	if err != nil {
 		return nil, err
@@ -377,7 +384,7 @@ func (s *server) served(raw json.RawMessage, recursion json.Number) (*served, er
 	if err != nil {
 		return nil, err
 	}
-	acct, err := newAccountant(plan, opts)
+	acct, err := newAccountant(ctx, plan, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -388,7 +395,7 @@ func (s *server) served(raw json.RawMessage, recursion json.Number) (*served, er
 	return sv, nil
 }
 
-func (s *server) ledgerCreate(line []byte) (any, error) {
+func (s *server) ledgerCreate(_ context.Context, line []byte) (any, error) {
 	var q struct {
 		requestHead
 		Path      string   `json:"path"`
@@ -419,7 +426,7 @@ func (s *server) ledgerCreate(line []byte) (any, error) {
 	})
 }
 
-func (s *server) ledgerOpen(line []byte) (any, error) {
+func (s *server) ledgerOpen(_ context.Context, line []byte) (any, error) {
 	var q struct {
 		requestHead
 		Path string `json:"path"`
@@ -459,7 +466,7 @@ func (s *server) find(name string) (*ledger.Ledger, error) {
 	return nil, fmt.Errorf("ledger: %s is not open; ledger-create and ledger-open answer with a name", show(name))
 }
 
-func (s *server) ledgerSpend(line []byte) (any, error) {
+func (s *server) ledgerSpend(_ context.Context, line []byte) (any, error) {
 	var q struct {
 		requestHead
 		Ledger string          `json:"ledger"`
@@ -485,7 +492,7 @@ func (s *server) ledgerSpend(line []byte) (any, error) {
 	}{true}, nil
 }
 
-func (s *server) ledgerStatus(line []byte) (any, error) {
+func (s *server) ledgerStatus(_ context.Context, line []byte) (any, error) {
 	var q struct {
 		requestHead
 		Ledger string `json:"ledger"`
@@ -504,7 +511,7 @@ func (s *server) ledgerStatus(line []byte) (any, error) {
 	return statusJSON(st), nil
 }
 
-func (s *server) ledgerCheck(line []byte) (any, error) {
+func (s *server) ledgerCheck(_ context.Context, line []byte) (any, error) {
 	var q struct {
 		requestHead
 		Path string `json:"path"`
@@ -523,7 +530,7 @@ func (s *server) ledgerCheck(line []byte) (any, error) {
 	return statusJSON(st), nil
 }
 
-func (s *server) ledgerClose(line []byte) (any, error) {
+func (s *server) ledgerClose(_ context.Context, line []byte) (any, error) {
 	var q struct {
 		requestHead
 		Ledger string `json:"ledger"`

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,7 +34,7 @@ func givenList(name string, xs []float64, r interval) error {
 	return nil
 }
 
-func (s *server) risk(line []byte) (any, error) {
+func (s *server) risk(ctx context.Context, line []byte) (any, error) {
 	var q struct {
 		requestHead
 		Plan   json.RawMessage `json:"plan"`
@@ -46,17 +47,17 @@ func (s *server) risk(line []byte) (any, error) {
 	if err := errors.Join(givenList("false-positives", q.Rates, riskRange), givenList("priors", q.Priors, riskRange)); err != nil {
 		return nil, err
 	}
-	sv, err := s.served(q.Plan, "")
+	sv, err := s.served(ctx, q.Plan, "")
 	if err != nil {
 		return nil, err
 	}
 	return sv.remember("risk", []any{q.Rates, q.Priors}, func() (any, error) {
-		r, err := sv.acct.Risk(q.Rates, q.Priors)
+		r, err := sv.acct.Risk(ctx, q.Rates, q.Priors)
 		return newRiskJSON(sv.acct.Relation(), r), err
 	})
 }
 
-func (s *server) curve(line []byte) (any, error) {
+func (s *server) curve(ctx context.Context, line []byte) (any, error) {
 	var q struct {
 		requestHead
 		Plan     json.RawMessage `json:"plan"`
@@ -99,14 +100,14 @@ func (s *server) curve(line []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	curves, shape, _, err := f.build([]*accountant.Plan{plan}, []string{"plan"}, n, nil)
+	curves, shape, _, err := f.build(ctx, []*accountant.Plan{plan}, []string{"plan"}, n, nil)
 	if err != nil {
 		return nil, asFlag(err)
 	}
 	return newCurvesJSON(f.kind, shape, curves), nil
 }
 
-func (s *server) calibrate(line []byte) (any, error) {
+func (s *server) calibrate(ctx context.Context, line []byte) (any, error) {
 	var q struct {
 		requestHead
 		Plan     json.RawMessage `json:"plan"`
@@ -157,14 +158,14 @@ func (s *server) calibrate(line []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := accountant.Calibrate(plan, goal, opts...)
+	c, err := accountant.Calibrate(ctx, plan, goal, opts...)
 	if err != nil {
 		return nil, err
 	}
 	return calibrationJSON(c, goal, plan.Neighbors.String()), nil
 }
 
-func (s *server) compare(line []byte) (any, error) {
+func (s *server) compare(ctx context.Context, line []byte) (any, error) {
 	var q struct {
 		requestHead
 		Plan      json.RawMessage `json:"plan"`
@@ -190,7 +191,7 @@ func (s *server) compare(line []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := plan.Compare(delta, opts...)
+	rows, err := plan.Compare(ctx, delta, opts...)
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ func TestServeSaysWhatCommandsSay(t *testing.T) {
 		line := fmt.Sprintf(`{"op": %q, "plan": %s%s}`, c.op, c.plan, c.keys)
 		for range 2 { // the second time from memory, where there is one
 			var out bytes.Buffer
-			if err := s.serve(bytes.NewReader([]byte(line)), &out); err != nil {
+			if err := s.serve(t.Context(), bytes.NewReader([]byte(line)), &out); err != nil {
 				t.Fatal(err)
 			}
 			var got struct{ Result json.RawMessage }

@@ -51,7 +51,7 @@ func TestServeGarbage(t *testing.T) {
 	in.WriteString(`{"id": "last", "op": "version"}`)
 	want += 2
 	var out bytes.Buffer
-	if err := newServer().serve(&in, &out); err != nil {
+	if err := newServer().serve(t.Context(), &in, &out); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
@@ -178,7 +178,7 @@ func TestServeTogether(t *testing.T) {
 func TestServePanic(t *testing.T) {
 	s := newServer()
 	s.ledgers = nil // opening one panics now
-	data, err := json.Marshal(s.answer([]byte(`{"id": 1, "op": "ledger-create", "neighbors": "add-remove", "epsilon": 1, "delta": 0, "mode": "planned"}`)))
+	data, err := json.Marshal(s.answer(t.Context(), []byte(`{"id": 1, "op": "ledger-create", "neighbors": "add-remove", "epsilon": 1, "delta": 0, "mode": "planned"}`)))
 	if err != nil || !strings.Contains(string(data), `"kind":"internal"`) {
 		t.Errorf("%s, %v", data, err)
 	}
@@ -188,19 +188,19 @@ func TestServePanic(t *testing.T) {
 func BenchmarkServe(b *testing.B) {
 	s := newServer()
 	line := []byte(`{"op": "epsilon", "plan": {"neighbors": "add-remove", "steps": [{"mechanism": {"gaussian": {"noise-multiplier": 1}}, "count": 100}]}, "delta": 1e-5}`)
-	s.answer(line)
+	s.answer(b.Context(), line)
 	for b.Loop() {
-		s.answer(line)
+		s.answer(b.Context(), line)
 	}
 }
 
 // BenchmarkServeSpend spends one step of a long training.
 func BenchmarkServeSpend(b *testing.B) {
 	s := newServer()
-	s.answer([]byte(`{"op": "ledger-create", "neighbors": "add-remove", "epsilon": 8, "delta": 1e-5, "mode": "planned"}`))
+	s.answer(b.Context(), []byte(`{"op": "ledger-create", "neighbors": "add-remove", "epsilon": 8, "delta": 1e-5, "mode": "planned"}`))
 	line := []byte(`{"op": "ledger-spend", "ledger": "ledger-1", "plan": {"neighbors": "add-remove", "steps": [{"mechanism": {"gaussian": {"noise-multiplier": 1}}, "sampling": {"poisson": {"rate": 1e-4}}}]}}`)
 	for b.Loop() {
-		if _, failed := s.answer(line).(errorAnswer); failed {
+		if _, failed := s.answer(b.Context(), line).(errorAnswer); failed {
 			b.Fatal("refused")
 		}
 	}

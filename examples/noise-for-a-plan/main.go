@@ -6,6 +6,7 @@
 package main
 
 import (
+	"context"
 	_ "embed"
 	"fmt"
 	"io"
@@ -19,13 +20,13 @@ import (
 var planFile []byte
 
 func main() {
-	if err := run(os.Stdout); err != nil {
+	if err := run(context.Background(), os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(w io.Writer) error {
+func run(ctx context.Context, w io.Writer) error {
 	plan, err := accountant.ParsePlan(planFile)
 	if err != nil {
 		return err // names the line, the field and what is allowed
@@ -35,7 +36,7 @@ func run(w io.Writer) error {
 	// Without an accuracy the deciding intervals are as narrow as 3e-7, which takes
 	// seconds for a plan with sampling. 1e-4 costs a few digits of the noise, and
 	// never the guarantee: the upper end is compared with the budget.
-	c, err := accountant.Calibrate(plan, goal, accountant.WithAccuracy(1e-4))
+	c, err := accountant.Calibrate(ctx, plan, goal, accountant.WithAccuracy(1e-4))
 	if err != nil {
 		return err // an infeasible budget says why
 	}
@@ -46,7 +47,7 @@ func run(w io.Writer) error {
 
 	// The Fourier accountant is the measure of the others: they prove more ε than
 	// there is, or, where the kind is "approximate", prove nothing.
-	rows, err := c.Plan.Compare(goal.Delta, accountant.WithAccuracy(1e-4))
+	rows, err := c.Plan.Compare(ctx, goal.Delta, accountant.WithAccuracy(1e-4))
 	if err != nil {
 		return err
 	}

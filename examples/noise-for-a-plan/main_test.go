@@ -13,7 +13,7 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got bytes.Buffer
-	if err := run(&got); err != nil {
+	if err := run(t.Context(), &got); err != nil {
 		t.Fatal(err)
 	}
 	// Git may have given the file the line ends of the system.

@@ -5,6 +5,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -28,13 +29,13 @@ const (
 )
 
 func main() {
-	if err := run(os.Stdout); err != nil {
+	if err := run(context.Background(), os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(w io.Writer) error {
+func run(ctx context.Context, w io.Writer) error {
 	data := toyData()
 	// A fixed seed, so that this program always prints the same. Noise and batches
 	// that somebody can guess protect nobody: use a *subsample.CryptoSource.
@@ -75,10 +76,10 @@ func run(w io.Writer) error {
 		for range stepsPerEpoch {
 			step(&model, data, sampling.(subsample.Poisson).Rate(), rng)
 		}
-		if err := acct.Add(epoch, 1); err != nil {
+		if err := acct.Add(ctx, epoch, 1); err != nil {
 			return err
 		}
-		iv, err := acct.Epsilon(delta)
+		iv, err := acct.Epsilon(ctx, delta)
 		if err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/darrm"
 	"github.com/dpaccountant/accountant/profiles"
@@ -9,7 +10,7 @@ import (
 
 // composition compares the paper's bill for Q queries with that of the
 // profiles.
-func (e *experiment) composition() {
+func (e *experiment) composition(ctx context.Context) {
 	const eps, delta = 0.0892, 1e-4
 	e.printf(`## Composition of the profiles
 
@@ -37,7 +38,7 @@ attains, so that no accountant can promise less. Here the output's δ is 1 − (
 					e.err = err
 					return
 				}
-				iv, err := composed(mech, q, total)
+				iv, err := composed(ctx, mech, q, total)
 				if err != nil {
 					e.err = err
 					return
@@ -50,10 +51,10 @@ attains, so that no accountant can promise less. Here the output's δ is 1 − (
 }
 
 // composed returns ε(δ) of q runs of m.
-func composed(m profiles.Mechanism, q int, delta float64) (accountant.Interval, error) {
+func composed(ctx context.Context, m profiles.Mechanism, q int, delta float64) (accountant.Interval, error) {
 	acct := accountant.New(m.Relation)
 	if err := acct.AddMechanism(m, int64(q)); err != nil {
 		return accountant.Interval{}, err
 	}
-	return acct.Epsilon(delta)
+	return acct.Epsilon(ctx, delta)
 }

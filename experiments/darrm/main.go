@@ -20,7 +20,7 @@ func main() {
 	out := flag.String("out", "docs/experiments", "`directory` for the report and the plots")
 	flag.Parse()
 	e := &experiment{dir: *out}
-	e.report()
+	e.report(context.Background())
 	if e.err == nil {
 		e.err = os.WriteFile(filepath.Join(*out, "darrm.md"), e.text.Bytes(), 0o644)
 	}
@@ -84,7 +84,7 @@ func same(p float64, k int) []float64 {
 	return out
 }
 
-func (e *experiment) report() {
+func (e *experiment) report(ctx context.Context) {
 	e.printf(`# Private majority: the experiments of the DaRRM paper
 
 Written by ` + "`go run ./experiments/darrm`" + `; every number below is computed by the library. The theory is in [darrm.md](../darrm.md).
@@ -100,7 +100,7 @@ Written by ` + "`go run ./experiments/darrm`" + `; every number below is compute
 	e.figure10()
 	e.budgets()
 	e.prediction()
-	e.composition()
+	e.composition(ctx)
 	e.printf(`## What needs data
 
 Tables 1, 6, 8 and 10 of the paper are test accuracies on MNIST and Fashion-MNIST with teachers trained by DP-SGD; they are not

@@ -14,7 +14,7 @@ func TestPageIsCurrent(t *testing.T) {
 		t.Skip("last digits depend on fused multiplication")
 	}
 	e := &experiment{dir: t.TempDir()}
-	e.report()
+	e.report(t.Context())
 	if e.err != nil {
 		t.Fatal(e.err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"image/color"
 	"math"
@@ -21,12 +22,12 @@ import (
 const recursionRuns = 1000
 
 // epsilon returns the interval of ε(1e-5) after k runs.
-func epsilon(m profiles.Mechanism, k int64, opts ...accountant.Option) (accountant.Interval, error) {
+func epsilon(ctx context.Context, m profiles.Mechanism, k int64, opts ...accountant.Option) (accountant.Interval, error) {
 	acct := accountant.New(m.Relation, opts...)
 	if err := acct.AddMechanism(m, k); err != nil {
 		return accountant.Interval{}, err
 	}
-	return acct.Epsilon(1e-5)
+	return acct.Epsilon(ctx, 1e-5)
 }
 
 // The setting of the paper's composition example.
@@ -52,7 +53,7 @@ func (c composed) line(ys []float64) (xy plotter.XYs) {
 }
 
 // composeAll accounts the example for all schemes.
-func composeAll(steps []int64, recursion int64) ([]composed, error) {
+func composeAll(ctx context.Context, steps []int64, recursion int64) ([]composed, error) {
 	g, err := profiles.NewGaussianMechanism(exampleNoise)
 	if err != nil {
 		return nil, err
@@ -97,19 +98,19 @@ func composeAll(steps []int64, recursion int64) ([]composed, error) {
 	for _, row := range rows {
 		c := composed{name: row.name, k: steps}
 		for _, k := range steps {
-			plain, err := epsilon(row.m, k)
+			plain, err := epsilon(ctx, row.m, k)
 			if err != nil {
 				return nil, fmt.Errorf("%s, %d runs: %w", row.name, k, err)
 			}
 			iv := plain
 			if row.m.Together != nil && k <= recursion {
-				if iv, err = epsilon(row.m, k, accountant.WithRecursion(recursion)); err != nil {
+				if iv, err = epsilon(ctx, row.m, k, accountant.WithRecursion(recursion)); err != nil {
 					return nil, fmt.Errorf("%s, %d runs, recursion: %w", row.name, k, err)
 				}
 			}
 			c.lower, c.upper, c.plain = append(c.lower, iv.Lower), append(c.upper, iv.Upper), append(c.plain, plain.Upper)
 			if row.paper != nil {
-				w, err := epsilon(profiles.NewMechanism("paper's pair", profiles.Substitute, row.paper), k)
+				w, err := epsilon(ctx, profiles.NewMechanism("paper's pair", profiles.Substitute, row.paper), k)
 				if err != nil {
 					return nil, fmt.Errorf("%s, the paper's pair, %d runs: %w", row.name, k, err)
 				}
@@ -139,7 +140,7 @@ func compositionTable(r *report) error {
 	if r.quick {
 		steps = steps[:3]
 	}
-	cs, err := composeAll(steps, recursionRuns)
+	cs, err := composeAll(context.Background(), steps, recursionRuns)
 	if err != nil {
 		return err
 	}
@@ -212,7 +213,7 @@ type historicRow struct {
 }
 
 // historic runs the paper's Algorithm 1 on a grid of the given size.
-func historic(steps []int64, grid int) ([]historicRow, error) {
+func historic(ctx context.Context, steps []int64, grid int) ([]historicRow, error) {
 	ss, err := schemes(exampleN, exampleB, exampleM)
 	if err != nil {
 		return nil, err
@@ -261,7 +262,7 @@ func historic(steps []int64, grid int) ([]historicRow, error) {
 			if err := acct.AddMechanism(x.m, k); err != nil {
 				return nil, err
 			}
-			if *x.iv, err = acct.Delta(1); err != nil {
+			if *x.iv, err = acct.Delta(ctx, 1); err != nil {
 				return nil, fmt.Errorf("delta(1) after %d runs: %w", k, err)
 			}
 		}
@@ -272,7 +273,7 @@ func historic(steps []int64, grid int) ([]historicRow, error) {
 
 func historicTable(r *report) error {
 	r.printf("## Figure S2: the paper's Fourier accountant, MUST.OW, ε = 1, L = 10, r = 5e5\n\n")
-	rows, err := historic([]int64{200, 400, 600, 800, 1000}, r.pick(500_000, 5000))
+	rows, err := historic(context.Background(), []int64{200, 400, 600, 800, 1000}, r.pick(500_000, 5000))
 	if err != nil {
 		return err
 	}
@@ -347,10 +348,10 @@ func laplaceTable(r *report) error {
 	for _, row := range rows {
 		for _, k := range steps {
 			acct := accountant.New(row.relation)
-			if err := acct.Add(accountant.Step{Mechanism: l, Sampling: row.s}, k); err != nil {
+			if err := acct.Add(context.Background(), accountant.Step{Mechanism: l, Sampling: row.s}, k); err != nil {
 				return err
 			}
-			iv, err := acct.Epsilon(1e-5)
+			iv, err := acct.Epsilon(context.Background(), 1e-5)
 			if err != nil {
 				return fmt.Errorf("%s, laplace, %d runs: %w", row.name, k, err)
 			}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -129,7 +130,7 @@ const (
 	equal  = "equal privacy"
 )
 
-func logisticRuns(steps int, budgets []float64) ([]logisticRun, error) {
+func logisticRuns(ctx context.Context, steps int, budgets []float64) ([]logisticRun, error) {
 	const n, m = incomeN, incomeM
 	ss, err := drawn(n, incomeB, m)
 	if err != nil {
@@ -151,7 +152,7 @@ func logisticRuns(steps int, budgets []float64) ([]logisticRun, error) {
 	}
 	for i, eps := range budgets {
 		for _, s := range ss {
-			total, err := spend(s, int64(steps), eps, incomeNoise[s.name][i])
+			total, err := spend(ctx, s, int64(steps), eps, incomeNoise[s.name][i])
 			if err != nil {
 				return nil, err
 			}
@@ -205,17 +206,17 @@ var paperTable8 = map[string][3]string{
 
 // table8Delta returns δ(2) after 1000 steps with the paper's noise, which is
 // σm/C over the clipping norm of a sum.
-func table8Delta(s scheme, rel profiles.Relation) (accountant.Interval, float64, error) {
+func table8Delta(ctx context.Context, s scheme, rel profiles.Relation) (accountant.Interval, float64, error) {
 	multiplier := classical(incomeClip/incomeN, baseEpsilon(0.0005, s.eta), 1./incomeN) * incomeM / incomeClip
 	g, err := profiles.NewGaussianMechanism(multiplier)
 	if err != nil {
 		return accountant.Interval{}, 0, err
 	}
 	acct := accountant.New(rel)
-	if err := acct.Add(accountant.Step{Mechanism: g, Sampling: s.law}, 1000); err != nil {
+	if err := acct.Add(ctx, accountant.Step{Mechanism: g, Sampling: s.law}, 1000); err != nil {
 		return accountant.Interval{}, 0, err
 	}
-	iv, err := acct.Delta(2)
+	iv, err := acct.Delta(ctx, 2)
 	return iv, multiplier, err
 }
 
@@ -225,7 +226,7 @@ func logistic(r *report) error {
 	if r.quick {
 		budgets = budgets[:1]
 	}
-	runs, err := logisticRuns(steps, budgets)
+	runs, err := logisticRuns(context.Background(), steps, budgets)
 	if err != nil {
 		return err
 	}
@@ -246,7 +247,7 @@ func logistic(r *report) error {
 			if name == "Poisson" {
 				rel = profiles.AddRemove
 			}
-			iv, _, err := table8Delta(run.scheme, rel)
+			iv, _, err := table8Delta(context.Background(), run.scheme, rel)
 			if err != nil {
 				return err
 			}

@@ -163,7 +163,7 @@ func TestSizes(t *testing.T) {
 // The composition example without the recursion (must.md §7.6), k = 100, which
 // is cheap: paper's pair, attack, and the order of the schemes.
 func TestComposition(t *testing.T) {
-	cs, err := composeAll([]int64{100}, 0)
+	cs, err := composeAll(t.Context(), []int64{100}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func TestCompositionRecursion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	total, err := spend(ss[1], regressionSteps, 4, regressionNoise["WOR"][2])
+	total, err := spend(t.Context(), ss[1], regressionSteps, 4, regressionNoise["WOR"][2])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +224,7 @@ func TestEqualPrivacy(t *testing.T) {
 					t.Errorf("n = %d, ε = %v: %s needs less noise than %s", e.n, budget, s.name, ss[j-1].name)
 				}
 				if s.name == "Poisson" || s.name == "MUST.OW" && i == 0 {
-					if _, err := spend(s, e.k, budget, e.noise[s.name][i]); err != nil {
+					if _, err := spend(t.Context(), s, e.k, budget, e.noise[s.name][i]); err != nil {
 						t.Error(err)
 					}
 				}
@@ -235,7 +235,7 @@ func TestEqualPrivacy(t *testing.T) {
 
 // Figure S2, Algorithm 1 on a coarse grid, where it encloses its own pair widely. Exact δ of pair and attack: must.md §7.6.
 func TestHistoric(t *testing.T) {
-	rows, err := historic([]int64{1000}, 50_000)
+	rows, err := historic(t.Context(), []int64{1000}, 50_000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,7 +289,7 @@ func TestCalibrationTables(t *testing.T) {
 		sigmaM float64
 		least  float64
 	}{{profiles.AddRemove, 2.65359453412, 6.4097e-5}, {profiles.Substitute, 2.65359453412, 0.3734}} {
-		iv, multiplier, err := table8Delta(ds[i], want.rel)
+		iv, multiplier, err := table8Delta(t.Context(), ds[i], want.rel)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -316,7 +316,7 @@ func TestUtility(t *testing.T) {
 		t.Errorf("the variance of MUST.OW, b = 10, is %v, not biased below %v", ow, wor)
 	}
 
-	all, err := regressionRuns(nil)
+	all, err := regressionRuns(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -340,7 +340,7 @@ func TestUtility(t *testing.T) {
 // the features the paper's accuracy comes out, without it its learning rate gets
 // nowhere, and a hundred times that does.
 func TestUtilityLogistic(t *testing.T) {
-	runs, err := logisticRuns(1000, nil)
+	runs, err := logisticRuns(t.Context(), 1000, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -42,7 +43,7 @@ type regressionRun struct {
 }
 
 // regressionRuns lists what experiment 2 runs; settings have one run per scheme.
-func regressionRuns(budgets []float64) ([]regressionRun, error) {
+func regressionRuns(ctx context.Context, budgets []float64) ([]regressionRun, error) {
 	const n, m, clip = regressionN, regressionM, 3.
 	ss, err := drawn(n, regressionB, m)
 	if err != nil {
@@ -62,7 +63,7 @@ func regressionRuns(budgets []float64) ([]regressionRun, error) {
 	}
 	for i, eps := range budgets {
 		for _, s := range ss {
-			total, err := spend(s, regressionSteps, eps, regressionNoise[s.name][i])
+			total, err := spend(ctx, s, regressionSteps, eps, regressionNoise[s.name][i])
 			if err != nil {
 				return nil, err
 			}
@@ -157,7 +158,7 @@ func regression(r *report) error {
 	if r.quick {
 		budgets = budgets[:1]
 	}
-	runs, err := regressionRuns(budgets)
+	runs, err := regressionRuns(context.Background(), budgets)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -70,7 +71,7 @@ type spent struct {
 // spend certifies that k steps of noise cost at most the budget at δ = 1e-5, and
 // not much less. For few steps the recursion narrows the theory gap, so that WOR and
 // WR are not charged for what is not known about them; for 1000 it takes too long.
-func spend(s scheme, k int64, budget, multiplier float64) (spent, error) {
+func spend(ctx context.Context, s scheme, k int64, budget, multiplier float64) (spent, error) {
 	out := spent{budget: budget, multiplier: multiplier}
 	g, err := profiles.NewGaussianMechanism(multiplier)
 	if err != nil {
@@ -80,7 +81,7 @@ func spend(s scheme, k int64, budget, multiplier float64) (spent, error) {
 	if err != nil {
 		return out, err
 	}
-	if out.total, err = epsilon(m, k, accountant.WithRecursion(200)); err != nil {
+	if out.total, err = epsilon(ctx, m, k, accountant.WithRecursion(200)); err != nil {
 		return out, fmt.Errorf("%s, %d runs of noise %v: %w", s.name, k, multiplier, err)
 	}
 	if !(out.total.Upper <= budget && out.total.Upper >= 0.97*budget) {

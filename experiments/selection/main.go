@@ -41,7 +41,7 @@ func main() {
 	flag.Parse()
 	pureTable(os.Stdout)
 	gaussianTable(os.Stdout)
-	run, err := trainingRun(3e-4, 3e-5)
+	run, err := trainingRun(context.Background(), 3e-4, 3e-5)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -167,17 +167,17 @@ func comparison(w io.Writer, c candidate) {
 // trainingRun certifies the profile of the whole training run once, to a relative
 // accuracy of δ, as a polygon that is within chord of it in ε; prices are then
 // read off that.
-func trainingRun(accuracy, chord float64) (candidate, error) {
+func trainingRun(ctx context.Context, accuracy, chord float64) (candidate, error) {
 	p, err := accountant.ParsePlan([]byte(plan))
 	if err != nil {
 		return candidate{}, err
 	}
 	a := accountant.New(p.Neighbors, accountant.WithAccuracy(accuracy))
-	if err := a.AddPlan(p); err != nil {
+	if err := a.AddPlan(ctx, p); err != nil {
 		return candidate{}, err
 	}
 	bound := selection.FromDelta(func(eps float64) (float64, error) {
-		iv, err := a.Delta(eps)
+		iv, err := a.Delta(ctx, eps)
 		return iv.Upper, err
 	})
 	d, err := bound.Discretize(context.Background(), chord, -40)

@@ -12,7 +12,7 @@ import (
 // The base of the tuning experiment and its price, against the values of another
 // accountant (selection.md §5.8, tolerance 1e-3 there).
 func TestTrainingRun(t *testing.T) {
-	c, err := trainingRun(1e-3, 5e-4)
+	c, err := trainingRun(t.Context(), 1e-3, 5e-4)
 	if err != nil {
 		t.Fatal(err)
 	}
