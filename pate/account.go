@@ -200,54 +200,91 @@ func (l *Ledger) Running(ctx context.Context, r Report, answered []bool, cuts []
 		}
 	}
 	var count xmath.Sum
-	for i, k := 0, 0; i < len(cuts); i++ {
-		for ; k < cuts[i]; k++ {
-			count.Add(weights(k))
+	groups := make([][]group, len(cuts))
+	from := 0
+	for i, to := range cuts {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		groups[i] = l.groups(from, to, weights)
+		for _, g := range groups[i] {
+			count.AddProduct(g.count, g.weight)
 		}
 		costs[i].Answered = count.Value()
 		if l.limited(r) {
 			costs[i].Answered = min(costs[i].Answered, float64(l.most))
 		}
+		from = to
 	}
-	err = parallel.Each(ctx, len(l.orders), l.progress, func(j int) { l.column(ctx, j, r, weights, cuts, costs) })
+	err = parallel.Each(ctx, len(l.orders), l.progress, func(j int) { l.column(ctx, j, r, groups, costs) })
 	if err != nil {
 		return nil, err
 	}
 	return costs, nil
 }
 
+// A group is a number of queries that cost the same at every order.
+type group struct {
+	first         int // the first of them
+	weight, count float64
+}
+
+// groups returns the queries from … to−1 by what their cost depends on. Tables of
+// votes hold the same few thousand histograms again and again.
+func (l *Ledger) groups(from, to int, weight func(i int) float64) []group {
+	type key struct{ logQ, checkLogQ, weight float64 }
+	known := map[key]int{}
+	var out []group
+	for i := from; i < to; i++ {
+		k := key{logQ: l.q.logQ[i], weight: weight(i)}
+		if l.q.check != nil {
+			k.checkLogQ = l.q.checkLogQ[i]
+		}
+		at, ok := known[k]
+		if !ok {
+			at = len(out)
+			known[k] = at
+			out = append(out, group{first: i, weight: k.weight})
+		}
+		out[at].count++
+	}
+	return out
+}
+
 // column fills order j of the costs, or ends early once ctx is done.
-func (l *Ledger) column(ctx context.Context, j int, r Report, weight func(i int) float64, cuts []int, costs []Cost) {
+func (l *Ledger) column(ctx context.Context, j int, r Report, groups [][]group, costs []Cost) {
 	answer, check := l.pricers(l.orders[j], r == DataIndependent)
 	var sa, st, variance xmath.Sum
 	var dearest largest
-	i := 0
-	for k, cut := range cuts {
-		for ; i < cut; i++ {
+	for k := range costs {
+		for i, g := range groups[k] {
 			if i%askEach == 0 && ctx.Err() != nil {
 				return
 			}
 			if check != nil {
-				st.Add(check(i))
+				st.AddProduct(g.count, check(g.first))
 			}
-			w := weight(i)
+			w := g.weight
 			if w == 0 {
 				continue
 			}
-			a := answer(i)
+			a := answer(g.first)
 			if l.limited(r) {
-				dearest.add(a, l.most)
+				for range min(int(g.count), l.most) {
+					dearest.add(a, l.most)
+				}
 				continue
 			}
-			sa.Add(w * a)
+			sa.AddProduct(g.count, w*a)
 			if r == ExpectedNotABound {
-				variance.Add(w * (1 - w) * a * a)
+				variance.AddProduct(g.count, w*(1-w)*a*a)
 			}
 		}
 		if l.limited(r) {
 			sa = dearest.sum()
 		}
-		// A compensated sum is good to 2u; weights and the last sum round once.
+		// A compensated sum of exact products is good to 2u; weights and the last
+		// sum round once.
 		costs[k].Threshold.Values[j] = st.Value() * (1 + 4*u)
 		costs[k].Answer.Values[j] = sa.Value() * (1 + 6*u)
 		costs[k].Total.Values[j] = (st.Value() + sa.Value()) * (1 + 8*u)
@@ -303,22 +340,22 @@ func (l *Ledger) pricers(order float64, independent bool) (answer, check func(i 
 		c := l.q.lnmax.RDP(order)
 		answer = func(int) float64 { return c }
 	case l.q.lnmax != nil:
-		answer = func(i int) float64 { return l.q.lnmax.upper(l.q.logQ[i], order) }
+		answer = pricer(func(logQ float64) float64 { return l.q.lnmax.upper(logQ, order) }, l.q.logQ, false)
 	default:
-		answer = pricer(l.q.answer(order), l.q.logQ, independent)
+		answer = pricer(l.q.answer(order).upper, l.q.logQ, independent)
 	}
 	if l.q.check != nil {
-		check = pricer(l.q.check(order), l.q.checkLogQ, independent)
+		check = pricer(l.q.check(order).upper, l.q.checkLogQ, independent)
 	}
 	return answer, check
 }
 
-func pricer(c gaussianCost, logQ []float64, independent bool) func(i int) float64 {
+func pricer(price func(logQ float64) float64, logQ []float64, independent bool) func(i int) float64 {
 	if independent {
-		v := c.upper(0)
+		v := price(0)
 		return func(int) float64 { return v }
 	}
-	return func(i int) float64 { return c.upper(logQ[i]) }
+	return func(i int) float64 { return price(logQ[i]) }
 }
 
 // Query returns the costs of query i at one order: that of its check (0 without

@@ -179,3 +179,25 @@ func TestSanitize(t *testing.T) {
 	near(t, "two rounds", p.Cost, 2*s.Cost, 1e-15)
 	near(t, "two GNSS", p.GNSS, must(GNSSRDP(14, .02, 5))+must(GNSSRDP(14, .03, 4)), 1e-15)
 }
+
+// What is published is a multiple of a power of two that no vote has a say in: the
+// low bits of a float are those of the private cost and noise.
+func TestSanitizeGrid(t *testing.T) {
+	for _, c := range []struct{ order, delta, grid float64 }{{14, 1e-5, 0x1p-13}, {2, 1e-5, 0x1p-9}, {1000, 1e-5, 0x1p-19}, {14, 1e-300, 0x1p-7}} {
+		for seed := range uint64(200) {
+			// Sensitivities and costs over many orders of magnitude.
+			cost := math.Exp(float64(seed%20) - 10)
+			s := &Sensitivity{Order: c.order, Cost: cost, Local: []float64{cost / 3, cost / 2}, Bound: true}
+			rep, err := Sanitize(c.delta, Improved, rand.NewPCG(seed, 1), Round{s, 0.1 / c.order, 5})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if rep.Grid != c.grid {
+				t.Fatalf("order %v, δ=%v: grid %v, want %v", c.order, c.delta, rep.Grid, c.grid)
+			}
+			if n := rep.Epsilon / rep.Grid; n != math.Round(n) {
+				t.Errorf("order %v, δ=%v: %v is not a multiple of %v", c.order, c.delta, rep.Epsilon, rep.Grid)
+			}
+		}
+	}
+}

@@ -293,25 +293,3 @@ func TestReadScores(t *testing.T) {
 		t.Errorf("%v, %v", s.scaled, w.scaled)
 	}
 }
-
-// No file makes the reader panic, hang or answer with nonsense.
-func FuzzReadVotes(f *testing.F) {
-	f.Add([]byte("1,2\n2,1\n"))
-	f.Add([]byte("a,b\n# c\n\n3,4\n"))
-	f.Add([]byte(npy(1, dict("|u1", "False", "(2, 2)"), 1, 2, 2, 1)))
-	f.Add([]byte(npy(3, dict("<f4", "True", "(1, 2)"), 0, 0, 0x80, 0x3f, 0, 0, 0, 0x40)))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		v, err := ReadVotes(bytes.NewReader(data), Format{})
-		if err != nil {
-			return
-		}
-		if v.Queries() < 1 || v.Classes() < 2 || v.Teachers() < 1 {
-			t.Errorf("accepted a table of shape (%d, %d), %d teachers", v.Queries(), v.Classes(), v.Teachers())
-		}
-		for i := range v.Queries() {
-			if sum(v.Row(i)) != v.Teachers() {
-				t.Errorf("row %d sums to %d, not %d", i, sum(v.Row(i)), v.Teachers())
-			}
-		}
-	})
-}

@@ -30,8 +30,12 @@ type Sanitized struct {
 	// Epsilon may be published, together with the order, δ and every β and σ,
 	// if those were fixed without looking at the votes. It estimates the ε that
 	// was paid, publication included, and is no upper bound: its mean is
-	// Private.Fixed, and half of the time it is below.
+	// Private.Fixed, up to the rounding to the multiples of Grid, and half of the
+	// time it is below.
 	Epsilon float64
+
+	// Grid is a power of two that follows from the order and δ alone.
+	Grid float64
 
 	// Private is NOT SAFE TO PUBLISH: every field is a function of the votes.
 	Private Diagnostics
@@ -50,8 +54,19 @@ type Diagnostics struct {
 
 // Sanitize returns an estimate of the (ε, δ) cost of all rounds, sanitized by Gaussian noise
 // that is calibrated to smooth sensitivity, the cost of that publication
-// included. The source nil is [NewSource]; noise is added in float64, whose low
-// bits are not covered by the analysis: round what you publish.
+// included. The source nil is [NewSource].
+//
+// The result is rounded to multiples of a power of two, at most 1/4096 of
+// log(1/δ)/(λ − 1), what δ alone costs in the classic conversion. The analysis is of a
+// real number plus real Gaussian noise; rounding their sum to a grid that does not
+// depend on the votes is post-processing, and may be as coarse as one likes. The
+// standard deviation of the noise is a function of the votes, so that a grid made
+// from it would tell of them; so would the low bits of a sum of floats, whose
+// pattern is that of the cost and of the standard deviation, and rounding removes
+// them. What is not covered by a proof is the sampler: its noise is a float64 with
+// about 32 random bits and an end near 12 standard deviations, so that the rounded
+// sum is that of real noise only up to what this moves across a point of rounding
+// (some 2^−32 standard deviations over Grid).
 //
 // Theorem: PATE 2018, section B.3, with the cost of the noise by [GNSSRDP] in
 // place of Theorem 23. Conditions: the order, δ, β and σ of every round must be
@@ -101,7 +116,9 @@ func Sanitize(delta float64, conversion Conversion, src rand.Source, rounds ...R
 		return Sanitized{}, err
 	}
 	p.Fixed = fixed
-	s.Epsilon = fixed + noise
+	// Exact but for the rounding asked for: a power of two scales without error.
+	s.Grid = releaseGrid(order, delta)
+	s.Epsilon = math.RoundToEven((fixed+noise)/s.Grid) * s.Grid
 	return s, nil
 }
 
@@ -133,6 +150,13 @@ func EpsilonExPost(curve rdp.Grid, delta float64) (eps, order float64, err error
 		}
 	}
 	return eps, order, nil
+}
+
+// releaseGrid returns the largest power of two that is at most 2^−12 of
+// log(1/δ)/(λ − 1).
+func releaseGrid(order, delta float64) float64 {
+	_, exp := math.Frexp(-math.Log(delta) / (order - 1)) // in [2^(exp−1), 2^exp)
+	return math.Ldexp(1, exp-13)
 }
 
 // EpsilonAt converts a Rényi cost at one order into ε.
