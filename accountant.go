@@ -24,7 +24,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"reflect"
+	"time"
 
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/parallel"
@@ -77,6 +79,9 @@ type Interval struct {
 	// Estimate is the best guess; no guarantee comes with it. With a theory gap
 	// it is that of the proved pair.
 	Lower, Estimate, Upper float64
+	// Loose says that a limit, or rounding, left the interval so wide, by more than
+	// a tenth of its upper end, that Estimate is only its middle and says nothing.
+	Loose bool
 	// Direction is the direction of the relation that Upper comes from.
 	Direction string
 	Budget    Budget
@@ -119,7 +124,30 @@ type Option func(*settings)
 
 type settings struct {
 	fourier.Options
-	recursion int64 // runs of one mechanism that the recursion takes on
+	recursion int64         // runs of one mechanism that the recursion takes on
+	time      time.Duration // 0: no limit
+}
+
+// sums returns the options of the sums of a question that asks n of them, which
+// share its work.
+func (o settings) sums(n float64) fourier.Options {
+	o.Work = o.work() / n
+	return o.Options
+}
+
+func (o settings) work() float64 {
+	if o.Work > 0 {
+		return o.Work
+	}
+	return fourier.DefaultWork(o.Relative)
+}
+
+// within returns a context that ends with the time limit, if there is one.
+func (o settings) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	if o.time <= 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeoutCause(ctx, o.time, fourier.ErrTimeLimit)
 }
 
 // WithAccuracy asks for intervals of at most this width relative to ε (default
@@ -131,11 +159,39 @@ func WithAccuracy(relative float64) Option {
 	}
 }
 
-// WithMemory limits the memory of the transforms to about this many bytes
-// (default 1 GiB). An answer that needs more is wider than asked and carries a
-// warning.
+// WithMemory limits the memory that questions take to this many bytes (default 1
+// GiB), of which up to 24 MiB are left for the program itself. An answer that needs
+// more is wider than asked and carries a warning. The garbage collector may let the
+// process have more for a while; debug.SetMemoryLimit with the same number prevents
+// that.
 func WithMemory(bytes int64) Option {
-	return func(o *settings) { o.MaxPoints = int(max(bytes/64, 256)) }
+	return func(o *settings) { o.MaxPoints = pointsIn(bytes) }
+}
+
+const defaultMemory = 1 << 30
+
+// pointsIn is how many points of transforms fit into so many bytes when an upper
+// sum and that of an attack are asked together.
+func pointsIn(bytes int64) int {
+	bytes -= min(24<<20, bytes/4)
+	return int(max(bytes/(3*fourier.BytesPerPoint/2), 256))
+}
+
+// WithWorkLimit limits the work of a question: one ε or δ, of a curve each point.
+// It is counted in terms of a sum, about 25 ns each on a machine of today, and not
+// in time, so that the answer is the same everywhere. The default is 4e8 at an
+// accuracy of 1e-3 or finer, about 10 s, where ordinary questions take milliseconds,
+// and less at coarser ones, with the fourth root. An answer that needs more is wider
+// than asked and carries a warning with the width reached.
+func WithWorkLimit(work float64) Option {
+	return func(o *settings) { o.Work = max(work, 1) }
+}
+
+// WithTimeLimit limits the time of a call, such as Epsilon or a whole DeltaCurve.
+// What is proved by then is the answer, with a warning. Unlike WithWorkLimit, it
+// makes answers depend on the machine and what else runs on it.
+func WithTimeLimit(d time.Duration) Option {
+	return func(o *settings) { o.time = d }
 }
 
 // WithTransform selects the Fourier transform (default fourier.Gonum).
@@ -145,7 +201,7 @@ func WithTransform(t fourier.Transform) Option {
 
 // New returns an empty accountant under the relation.
 func New(r profiles.Relation, opts ...Option) *Accountant {
-	a := &Accountant{relation: r, opts: settings{Options: fourier.DefaultOptions()}, known: map[any]profiles.Mechanism{}, symmetric: true}
+	a := &Accountant{relation: r, opts: defaults(), known: map[any]profiles.Mechanism{}, symmetric: true}
 	for _, o := range opts {
 		o(&a.opts)
 	}
@@ -154,6 +210,12 @@ func New(r profiles.Relation, opts ...Option) *Accountant {
 		a.lower[i] = a.upper[i]
 	}
 	return a
+}
+
+func defaults() settings {
+	o := settings{Options: fourier.DefaultOptions()}
+	o.MaxPoints = pointsIn(defaultMemory)
+	return o
 }
 
 // Relation returns the neighbouring relation.
@@ -297,6 +359,7 @@ func checkSampled(b profiles.Base) error {
 const (
 	selectionAccuracy = 1e-3
 	selectionFloor    = -60
+	selectionShare    = 20 // of the work of a question goes to each δ of the candidate
 )
 
 // selected returns the mechanism of a selection step, the best of a random
@@ -307,7 +370,7 @@ func (a *Accountant) selected(ctx context.Context, s Step) (profiles.Mechanism, 
 		return profiles.Mechanism{}, fmt.Errorf("selection.%w", err)
 	}
 	candidate := New(a.relation)
-	candidate.opts.Options = a.opts.Options
+	candidate.opts.Options = a.opts.sums(selectionShare)
 	s.Selection, s.Count = nil, 1
 	if err := candidate.Add(ctx, s, 1); err != nil {
 		return profiles.Mechanism{}, err
@@ -366,6 +429,8 @@ func (a *Accountant) addRuns(runs []run) error {
 // Epsilon returns ε(δ) = inf{ε : δ(ε) ≤ δ} of everything added so far, the worst
 // over the two directions, for δ in [0, 1]. It can be negative.
 func (a *Accountant) Epsilon(ctx context.Context, delta float64) (Interval, error) {
+	ctx, stop := a.opts.within(ctx)
+	defer stop()
 	ask := func(s *fourier.Sum) (fourier.Result, error) { return s.Epsilon(ctx, delta) }
 	iv, err := a.worst(ctx, ask, func(s *fourier.Sum, eps float64) bool { return s.Proves(eps, delta) })
 	if err == nil && a.gap && a.opts.recursion > 0 {
@@ -377,6 +442,8 @@ func (a *Accountant) Epsilon(ctx context.Context, delta float64) (Interval, erro
 // Delta returns δ(ε) of everything added so far, the worst over the two
 // directions, for any finite ε.
 func (a *Accountant) Delta(ctx context.Context, eps float64) (Interval, error) {
+	ctx, stop := a.opts.within(ctx)
+	defer stop()
 	ask := func(s *fourier.Sum) (fourier.Result, error) { return s.Delta(ctx, eps) }
 	iv, err := a.worst(ctx, ask, func(s *fourier.Sum, delta float64) bool { return s.Proves(eps, delta) })
 	if err == nil && a.gap && a.opts.recursion > 0 {
@@ -389,8 +456,17 @@ func (a *Accountant) Delta(ctx context.Context, eps float64) (Interval, error) {
 // quick bound already shows that a sum's answer is at most a number.
 func (a *Accountant) worst(ctx context.Context, ask func(*fourier.Sum) (fourier.Result, error), below func(*fourier.Sum, float64) bool) (Interval, error) {
 	var attacks [2]*fourier.Sum // nil: not asked
+	sums := 1.0
+	if !a.symmetric {
+		sums *= 2
+	}
 	if a.gap {
 		attacks = a.lower
+		sums *= 2
+	}
+	for d := range a.upper {
+		a.upper[d].LimitWork(a.opts.work() / sums)
+		a.lower[d].LimitWork(a.opts.work() / sums)
 	}
 	proved, attack, err := both(ask, a.upper[0], attacks[0])
 	if err != nil {
@@ -419,7 +495,7 @@ func (a *Accountant) worst(ctx context.Context, ask func(*fourier.Sum) (fourier.
 			attack = join(attack, q)
 		}
 	}
-	out := Interval{Lower: proved.Lower, Estimate: proved.Estimate, Upper: proved.Upper,
+	out := Interval{Lower: proved.Lower, Estimate: proved.Estimate, Upper: proved.Upper, Loose: proved.Loose,
 		Direction: a.relation.DirectionNames()[direction], Points: proved.Points, Warnings: proved.Warnings,
 		Budget: Budget{Discretization: proved.Budget.Discretization, Truncation: proved.Budget.Truncation,
 			Aliasing: proved.Budget.Aliasing, RoundOff: proved.Budget.RoundOff}}
@@ -451,7 +527,10 @@ func join(a, b fourier.Result) fourier.Result {
 		a, b = b, a
 	}
 	a.Lower = max(a.Lower, b.Lower)
-	a.Estimate = min(max(a.Estimate, b.Estimate), a.Upper)
+	a.Estimate = min(max(a.Estimate, b.Estimate, a.Lower), a.Upper)
+	if a.Loose = a.Loose && a.Upper-a.Lower > 0.1*math.Abs(a.Upper); a.Loose {
+		a.Estimate = a.Lower + (a.Upper-a.Lower)/2
+	}
 	return a
 }
 

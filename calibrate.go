@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/nearest"
 )
 
@@ -127,6 +128,8 @@ func Calibrate(ctx context.Context, p *Plan, g Goal, opts ...Option) (*Calibrati
 	if math.IsNaN(g.Epsilon) || math.IsInf(g.Epsilon, 0) {
 		return nil, fmt.Errorf("epsilon: %v is not a finite number", g.Epsilon)
 	}
+	ctx, stop := New(p.Neighbors, opts...).opts.within(ctx)
+	defer stop()
 	k, err := newKnob(p, g)
 	if err != nil {
 		return nil, err
@@ -181,6 +184,7 @@ const (
 	fineAccuracy      = 1e-5
 	certifyAccuracy   = 5e-7
 	calibrationPoints = 1 << 20
+	evaluationShare   = 4 // of the work of a question goes to each evaluation
 )
 
 func newSearch(k *knob, p *Plan, g Goal, opts []Option) *search {
@@ -256,7 +260,7 @@ func (s *search) ask(ctx context.Context, x, accuracy float64) (iv Interval, rea
 		limit = int(min(float64(limit), max(1<<14, n)))
 	}
 	if iv, err = s.answer(ctx, plan, accuracy, limit); err != nil {
-		if !s.worked || ctx.Err() != nil {
+		if !s.worked || ctx.Err() != nil && context.Cause(ctx) != fourier.ErrTimeLimit {
 			return iv, false, err
 		}
 		// Out of reach here, or at this accuracy: nothing is proved.
@@ -291,6 +295,7 @@ func (s *search) ask(ctx context.Context, x, accuracy float64) (iv Interval, rea
 func (s *search) answer(ctx context.Context, plan *Plan, accuracy float64, points int) (Interval, error) {
 	a := New(plan.Neighbors, append(slices.Clone(s.opts), func(o *settings) {
 		o.Relative, o.Absolute, o.MaxPoints = accuracy, 1e-3*accuracy, points
+		o.Work = o.work() / evaluationShare
 	})...)
 	if err := a.AddPlan(ctx, plan); err != nil {
 		return Interval{}, err

@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
 	"github.com/dpaccountant/accountant/subsample"
@@ -51,6 +52,8 @@ func (p *Plan) Compare(ctx context.Context, delta float64, opts ...Option) ([]Co
 		return nil, fmt.Errorf("delta: %v is not in (0, 1)", delta)
 	}
 	a := New(p.Neighbors, opts...)
+	ctx, stop := a.opts.within(ctx)
+	defer stop()
 	if err := a.AddPlan(ctx, p); err != nil {
 		return nil, err
 	}
@@ -65,7 +68,7 @@ func (p *Plan) Compare(ctx context.Context, delta float64, opts ...Option) ([]Co
 	rows := []Comparison{c.basic(ctx), c.advanced(ctx)}
 	rows = append(rows, c.renyi()...)
 	rows = append(rows, c.zcdp(ctx), c.clt(ctx))
-	if err := ctx.Err(); err != nil {
+	if err := ctx.Err(); err != nil && context.Cause(ctx) != fourier.ErrTimeLimit {
 		return nil, err
 	}
 	for i := range rows {

@@ -25,6 +25,8 @@ func (a *Accountant) EpsilonCurve(ctx context.Context, deltas []float64) ([]Curv
 }
 
 func (a *Accountant) curve(ctx context.Context, at []float64, ask func(context.Context, float64) (Interval, error)) ([]CurvePoint, error) {
+	ctx, stop := a.opts.within(ctx)
+	defer stop()
 	points := make([]CurvePoint, len(at))
 	progress(a.opts, 0, len(at))
 	for i, x := range at {
@@ -79,6 +81,8 @@ func (p *Plan) StepsCurve(ctx context.Context, delta float64, n int, opts ...Opt
 	}
 	var points []StepsPoint
 	o := New(p.Neighbors, opts...).opts
+	ctx, stop := o.within(ctx)
+	defer stop()
 	for i := range n {
 		progress(o, i, n)
 		part, err := p.Scaled(int64(i+1), int64(n))

@@ -62,6 +62,8 @@ func (a *Accountant) TradeOff(ctx context.Context, alphas []float64) ([]TradeOff
 			return nil, fmt.Errorf("false-positive rate: %v is not in [%v, 1)", alpha, minAlpha)
 		}
 	}
+	ctx, stop := a.opts.within(ctx)
+	defer stop()
 	names := a.relation.DirectionNames()
 	var proved, attack [2]*pair
 	for d := range 2 {
@@ -133,13 +135,16 @@ func (a *Accountant) TradeOff(ctx context.Context, alphas []float64) ([]TradeOff
 	return points, nil
 }
 
+// testShare of the work of a question goes to each of the many δ of a test.
+const testShare = 20
+
 // minAlpha keeps 1/α far from the ends of float64.
 const minAlpha = 1e-290
 
 // pair returns direction d of sums with its reverse, which is the other
 // direction where the profiles of the two are reverses of each other.
 func (a *Accountant) pair(sums [2]*fourier.Sum, d int, lower bool, alphas []float64) (*pair, error) {
-	p := &pair{want: a.opts.Relative, fewest: 1}
+	p := &pair{want: a.opts.Relative, fewest: 1, work: a.opts.work() / testShare}
 	for _, alpha := range alphas {
 		p.fewest, p.most = min(p.fewest, alpha), max(p.most, alpha)
 	}
@@ -179,6 +184,7 @@ type pair struct {
 	half     [2]half
 	want     float64
 	warnings []string
+	work     float64 // of one δ
 	// The smallest and the largest false-positive rate that will be asked for.
 	fewest, most float64
 }
@@ -199,6 +205,7 @@ func (p *pair) add(ctx context.Context, h *half, t float64) error {
 	if small := p.small(h, t); small > 0 && h.sum.Proves(t, small) {
 		return p.insert(h, t, fourier.Result{Upper: small})
 	}
+	h.sum.LimitWork(p.work)
 	r, err := h.sum.Delta(ctx, t)
 	if err != nil {
 		return err

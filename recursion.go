@@ -55,7 +55,8 @@ next:
 		}
 		blocks = append(blocks, r)
 	}
-	sums := [2]*fourier.Sum{fourier.New(a.opts.Options), fourier.New(a.opts.Options)}
+	o := a.opts.sums(4)
+	sums := [2]*fourier.Sum{fourier.New(o), fourier.New(o)}
 	add := func(r run) error {
 		for d := range sums {
 			if err := sums[d].Add(r.m.Directions[d].Upper, r.count); err != nil {
@@ -78,7 +79,7 @@ next:
 		at := eps
 		if !alone {
 			// Where this block alone has its δ.
-			one := fourier.New(a.opts.Options)
+			one := fourier.New(o)
 			if err := one.Add(b.m.Directions[0].Upper, b.count); err != nil {
 				return err
 			}
@@ -95,8 +96,8 @@ next:
 			continue
 		}
 		p, err := b.m.Together.Upper(ctx, b.count, at, math.Log(delta), latticePoints(b.count))
-		if ctx.Err() != nil {
-			return ctx.Err()
+		if stopped := ctx.Err(); stopped != nil && context.Cause(ctx) != fourier.ErrTimeLimit {
+			return stopped
 		}
 		if err != nil { // what cannot be resolved stays as it was
 			iv.Warnings = append(iv.Warnings, fmt.Sprintf("the recursion that narrows the theory gap was not run: %v", err))
@@ -114,7 +115,7 @@ next:
 		if alone {
 			if c, err := b.m.Together.Attack(ctx, b.count, at, math.Log(delta), latticePoints(b.count)); err == nil {
 				iv.Lower = max(iv.Lower, attack(c))
-			} else if ctx.Err() != nil {
+			} else if ctx.Err() != nil && context.Cause(ctx) != fourier.ErrTimeLimit {
 				return err
 			}
 		}

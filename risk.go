@@ -69,6 +69,8 @@ func (a *Accountant) Risk(ctx context.Context, falsePositives, priors []float64)
 			return Risk{}, fmt.Errorf("prior: %v is not in [%v, 1)", p, minAlpha)
 		}
 	}
+	ctx, stop := a.opts.within(ctx)
+	defer stop()
 	tests, err := a.TradeOff(ctx, falsePositives)
 	if err != nil {
 		return Risk{}, err

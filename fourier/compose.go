@@ -110,8 +110,8 @@ func begin(terms []term, theta float64, n int64, excess []float64) (*composition
 }
 
 // compose transforms the terms, all on lattices of one step, under the tilt
-// theta with n points.
-func compose(terms []term, theta float64, n int, tr Transform, excess []float64) *composition {
+// theta with n points; nil when the question must end.
+func compose(m *meter, terms []term, theta float64, n int, tr Transform, excess []float64) *composition {
 	c, spectra := begin(terms, theta, int64(n), excess)
 	eta := tr.Eta(n)
 	x := make([]float64, n)
@@ -130,11 +130,17 @@ func compose(terms []term, theta float64, n int, tr Transform, excess []float64)
 		}
 		e2 := eta * math.Sqrt(float64(n)*norm*(1+1e-9)) * (1 + eta)
 		c.energy += e2 * sp.count
-		z := tr.Coefficients(x)
+		var z []complex128
+		if !m.await(func() { z = tr.Coefficients(x) }) {
+			return nil
+		}
 		if j == 0 {
-			c.start(z, sp.count, e2)
+			c.start(m, z, sp.count, e2)
 		} else {
-			c.multiply(z, sp.count, e2)
+			c.multiply(m, z, sp.count, e2)
+		}
+		if m.stopped() != nil {
+			return nil
 		}
 	}
 	c.finish()
@@ -173,7 +179,7 @@ func polar(z complex128) (logAbs, phase, err float64) {
 }
 
 // start keeps the frequencies at which the first power is not negligible.
-func (c *composition) start(z []complex128, count, e2 float64) {
+func (c *composition) start(m *meter, z []complex128, count, e2 float64) {
 	// Most frequencies are dropped: compare squares before taking logarithms.
 	// |z| + e ≥ limit is necessary for count·log(|z|+e) ≥ dropLog.
 	limit := math.Exp(dropLog/count)*(1-1e-12) - e2
@@ -182,6 +188,9 @@ func (c *composition) start(z []complex128, count, e2 float64) {
 		sq = -1
 	}
 	for k, v := range z {
+		if k&0xffff == 0 && m.stopped() != nil {
+			return
+		}
 		if real(v)*real(v)+imag(v)*imag(v) < sq {
 			c.dropped = true
 			continue
@@ -194,9 +203,12 @@ func (c *composition) start(z []complex128, count, e2 float64) {
 	}
 }
 
-func (c *composition) multiply(z []complex128, count, e2 float64) {
+func (c *composition) multiply(m *meter, z []complex128, count, e2 float64) {
 	kept := c.freqs[:0]
-	for _, f := range c.freqs {
+	for i, f := range c.freqs {
+		if i&0xffff == 0 && m.stopped() != nil {
+			return
+		}
 		if f.times(z[f.k], count, e2) {
 			kept = append(kept, f)
 		} else {

@@ -22,6 +22,8 @@ const (
 	// directWork bounds the evaluations of single terms e^{iωi} where an FFT is too
 	// long or too inaccurate; else they must not cost more than the FFT.
 	directWork = 4e7
+	// directShare: so much of the work that is left may go to one attempt.
+	directShare = 8
 )
 
 // A spectrum is one tilted law, ready to be summed at any frequency.
@@ -68,7 +70,7 @@ func (sp *spectrum) at(k, n int64) (re, im, err float64) {
 }
 
 // decays reports whether |z(ω)|^count ≤ e^dropLog is proved for all ω in [from, π].
-func (sp *spectrum) decays(from float64, work *float64) bool {
+func (sp *spectrum) decays(m *meter, from float64, work *float64) bool {
 	limit := math.Exp(dropLog/sp.count) * (1 - 1e-15)
 	top := 0.0
 	for _, x := range sp.x {
@@ -102,7 +104,7 @@ func (sp *spectrum) decays(from float64, work *float64) bool {
 	}
 	for w := from; w < math.Pi; {
 		room := limit - rest - abs(w)
-		if room <= 0 || *work < 0 {
+		if room <= 0 || *work < 0 || m.stopped() != nil {
 			return false
 		}
 		// The bound holds up to w + room/lip on this side.
@@ -116,8 +118,14 @@ func (sp *spectrum) decays(from float64, work *float64) bool {
 }
 
 // composeDirect is compose without an FFT; nil when the frequencies that count
-// cannot be told, or are too many.
-func composeDirect(terms []term, theta float64, n int64, excess []float64, work float64) *composition {
+// cannot be told, or are too many, for the work, of which spent was used.
+func composeDirect(m *meter, terms []term, theta float64, n int64, excess []float64, limit float64) (c *composition, spent float64) {
+	work := limit
+	c = direct(m, terms, theta, n, excess, &work)
+	return c, limit - work
+}
+
+func direct(m *meter, terms []term, theta float64, n int64, excess []float64, work *float64) *composition {
 	c, spectra := begin(terms, theta, n, excess)
 	if c == nil || len(spectra) == 0 {
 		return nil
@@ -147,13 +155,14 @@ func composeDirect(terms []term, theta float64, n int64, excess []float64, work 
 		return f, true
 	}
 	// If the last frequency there is time for counts, there will not be enough.
-	if last := min(int64(work/size), maxKept-1); last <= n/2 {
+	if last := min(int64(*work/size), maxKept-1); last <= n/2 {
+		*work -= size
 		if _, kept := at(last); kept {
 			return nil
 		}
 	}
 	for k := int64(0); k <= n/2; k++ {
-		if work -= size; work < 0 || k >= maxKept {
+		if *work -= size; *work < 0 || k >= maxKept || m.stopped() != nil {
 			return nil
 		}
 		f, kept := at(k)
@@ -163,7 +172,7 @@ func composeDirect(terms []term, theta float64, n int64, excess []float64, work 
 		}
 		// Negligible here; is it from here on?
 		c.dropped = true
-		if spectra[lead].decays(2*math.Pi*float64(k)/float64(n), &work) {
+		if spectra[lead].decays(m, 2*math.Pi*float64(k)/float64(n), work) {
 			c.finish()
 			return c
 		}

@@ -317,7 +317,7 @@ func TestEdgeNoLoss(t *testing.T) {
 // Readings are continuous where ε passes a lattice point.
 func TestEdgeLatticePoint(t *testing.T) {
 	up, _ := goldenLaws(t)
-	c := compose([]term{{up, 1000}}, 6, 16384, Gonum, []float64{1, 2})
+	c := compose(nil, []term{{up, 1000}}, 6, 16384, Gonum, []float64{1, 2})
 	for _, e := range []float64{0.5, 1, 1.8, 2.048} {
 		at := c.read(e).s
 		for _, x := range []float64{math.Nextafter(e, -1), math.Nextafter(e, 9)} {
@@ -425,8 +425,8 @@ func TestTwoTransforms(t *testing.T) {
 	up, lo := goldenLaws(t)
 	for _, terms := range [][]term{{{up, 1000}}, {{lo, 1000}}, {{up, 300}, {lo, 20}}} {
 		for _, e := range []float64{0.5, 1, 1.8, 2.5} {
-			x := compose(terms, 5, 1<<14, Gonum, []float64{1}).read(e)
-			y := compose(terms, 5, 1<<14, GoDSP, []float64{1}).read(e)
+			x := compose(nil, terms, 5, 1<<14, Gonum, []float64{1}).read(e)
+			y := compose(nil, terms, 5, 1<<14, GoDSP, []float64{1}).read(e)
 			if math.Abs(x.s-y.s) > x.roundOff+y.roundOff {
 				t.Errorf("ε=%v: S = %v and %v differ by more than %g", e, x.s, y.s, x.roundOff+y.roundOff)
 			}
@@ -454,13 +454,13 @@ func TestDirectAgainstFFT(t *testing.T) {
 		theta := coarse.saddle(c.eps, 1)
 		p := s.newPlan(coarse, c.eps, -13, theta, 1e-2, nil)
 		k, _, _ := coarse[0].law.Tilted(theta)
-		l, err := s.lattice(s.entries[0], ladder(s.step(p, 1)), p, -13-30-math.Log(c.runs), k, nil)
+		l, err := s.lattice(nil, s.entries[0], ladder(s.step(p, 1)), p, -13-30-math.Log(c.runs), k, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		terms := []term{{l.upper, c.runs}}
-		f := compose(terms, theta, c.n, Gonum, []float64{theta / 4})
-		d := composeDirect(terms, theta, int64(c.n), []float64{theta / 4}, 1e9)
+		f := compose(nil, terms, theta, c.n, Gonum, []float64{theta / 4})
+		d, _ := composeDirect(nil, terms, theta, int64(c.n), []float64{theta / 4}, 1e9)
 		if d == nil {
 			t.Fatalf("T=%g: no direct composition", c.runs)
 		}

@@ -1,11 +1,10 @@
 package fourier
 
 import (
-	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
@@ -239,7 +238,7 @@ func bestDivision(e *entry, span, k float64) float64 {
 // lattice returns the laws of e at a step, from the cache if a similar question
 // was asked before.
 // k is about K(θ) of one run; ratio: see local.
-func (s *Sum) lattice(e *entry, step float64, p plan, top, k float64, ratio []float64) (lattice, error) {
+func (s *Sum) lattice(m *meter, e *entry, step float64, p plan, top, k float64, ratio []float64) (lattice, error) {
 	for _, l := range e.laws {
 		if l.step == step && l.above <= top && l.above > top-5*p.room() && l.tilt >= p.theta/1.25 && l.tilt <= p.theta*1.25 &&
 			l.shaped == (ratio != nil) && (ratio == nil || math.Abs(l.eps-p.eps)*p.theta < 0.5) {
@@ -254,7 +253,7 @@ func (s *Sum) lattice(e *entry, step float64, p plan, top, k float64, ratio []fl
 		}
 		if up, lo, ok := pld.OnLattice(d, l.offset, step); ok {
 			l.upper, l.lower = up, lo
-			e.remember(l)
+			s.remember(e, l)
 			return l, nil
 		}
 	} else if marks := e.marks(p.theta); len(marks) > 0 {
@@ -268,7 +267,8 @@ func (s *Sum) lattice(e *entry, step float64, p plan, top, k float64, ratio []fl
 		return l, fmt.Errorf("the loss of a step spans [%g, %g]: too wide for a lattice step of %g", lo, hi, step)
 	}
 	tilt := min(p.theta, maxTiltStep/step)
-	if (hi-lo)*min(1+tilt, 1/step) > float64(s.opts.MaxPoints)/8 {
+	room := s.room(e)
+	if !((hi-lo)*min(1+tilt, 1/step) < float64(room)) {
 		return l, errTooLong
 	}
 	// An end that is a lattice point up to rounding is that point.
@@ -288,36 +288,104 @@ func (s *Sum) lattice(e *entry, step float64, p plan, top, k float64, ratio []fl
 		g.Lo-- // room for the slope that mass at −∞ leaves
 	}
 	g.Hi = max(g.Hi, g.Lo+2)
-	if l.upper, l.lower = pld.Discretize(e.profile, g); l.upper == nil {
-		return l, errTooLong
+	err := errTooLong
+	g.Most = room
+	if m != nil {
+		if most := m.work / workVertex; most < float64(room) {
+			g.Most, err = max(1, int(most)), errOverwork
+		}
+		g.Stop = func() bool { return m.stopped() != nil }
 	}
+	if l.upper, l.lower = pld.Discretize(e.profile, g); l.upper == nil {
+		if err == errOverwork {
+			m.spend(m.work)
+		} else {
+			m.spend(float64(room) * workVertex)
+		}
+		if stopped := m.stopped(); stopped != nil {
+			err = stopped
+		}
+		return l, err
+	}
+	m.spend(float64(len(l.upper.Loss)) * workVertex)
 	if err := complete(l.upper); err != nil {
 		return l, err
 	}
-	e.remember(l)
+	if l.upper.MaxLoss()+2*step < e.sup.Max {
+		l.lower = withoutEnd(l.lower, xmath.LogSub(l.upper.LogPInf, e.sup.LogPInf))
+	}
+	s.remember(e, l)
 	return l, nil
 }
 
-// remember keeps the most recent lattices.
-func (e *entry) remember(l lattice) {
+// endRatio is the log of how many times the mass above the grid the end of a lower
+// law may have to be left out.
+const endRatio = 2.5
+
+// withoutEnd leaves the last loss of a lower law out if it stands for little more
+// than the mass above the grid, which the upper law has at +∞. It is a small part of
+// δ too, but where tails are heavy it would have all the mass under the tilts that
+// bound aliasing. A law with less P-mass is lower still.
+func withoutEnd(l *pld.Law, above float64) *pld.Law {
+	n := len(l.Loss) - 1
+	if n < 1 || l.LogMass[n] > above+endRatio {
+		return l
+	}
+	short := *l
+	short.Loss, short.LogMass, short.Index = l.Loss[:n], l.LogMass[:n], l.Index[:n]
+	return &short
+}
+
+// lawShare is the part of the memory that lattice laws may take, those of earlier
+// questions among them: a vertex of both laws and of their tilted copies takes
+// about as much as a point of a transform.
+const lawShare = 4
+
+// room is by how many vertices the laws of an entry may have at the most, next to
+// those of the other entries that are in use.
+func (s *Sum) room(e *entry) int {
+	used := 0
+	for _, o := range s.entries {
+		if n := len(o.laws); o != e && n > 0 {
+			used += len(o.laws[n-1].upper.Loss)
+		}
+	}
+	return s.opts.MaxPoints/lawShare - used
+}
+
+// remember keeps the most recent lattices, of all entries as many as there is
+// room for.
+func (s *Sum) remember(e *entry, l lattice) {
 	const keep = 6
 	if len(e.laws) >= keep {
 		e.laws = append(e.laws[:0], e.laws[1:]...)
 	}
 	e.laws = append(e.laws, l)
+	used := 0
+	for _, o := range s.entries {
+		for _, l := range o.laws {
+			used += len(l.upper.Loss)
+		}
+	}
+	for _, o := range s.entries {
+		for len(o.laws) > 1 && used > s.opts.MaxPoints/lawShare {
+			used -= len(o.laws[0].upper.Loss)
+			o.laws = slices.Delete(o.laws, 0, 1)
+		}
+	}
 }
 
 // run composes all entries at a step under the best window.
-func (s *Sum) run(ctx context.Context, p plan, step float64, exact bool, tol float64) (*pass, error) {
+func (s *Sum) run(m *meter, p plan, step float64, exact bool, tol float64) (*pass, error) {
 	top := p.log - p.margin - math.Log(s.copies)
 	ps := &pass{step: step, exact: exact, laws: make(cumulant, len(s.entries))}
 	up, lo := make([]term, len(s.entries)), make([]term, len(s.entries))
 	for i, e := range s.entries {
-		if err := ctx.Err(); err != nil {
+		if err := m.stopped(); err != nil {
 			return nil, err
 		}
 		k, _, _ := p.c[i].law.Tilted(p.theta)
-		l, err := s.lattice(e, step, p, top, k, p.near.of(i))
+		l, err := s.lattice(m, e, step, p, top, k, p.near.of(i))
 		if err != nil {
 			return nil, err
 		}
@@ -336,41 +404,63 @@ func (s *Sum) run(ctx context.Context, p plan, step float64, exact bool, tol flo
 	if !(points < 1<<45) {
 		return nil, errTooLong
 	}
-	limit := s.opts.MaxPoints
-	if p.log < tinyLog {
-		limit /= tinyShare
-	}
+	limit := m.points
 	direct, work := points > directPoints || s.copies >= directRuns, 1.5*points
 	if points > float64(limit) || s.copies >= directRuns {
 		work = directWork
-		if p.log < tinyLog {
-			work /= tinyShare
-		}
 	}
 	ps.n = int(points)
 	if points < math.MaxInt32 {
 		ps.n = s.opts.Transform.Length(ps.n)
 	}
-	if ps.n > limit && !direct {
-		return nil, errTooLong
+	// Each of the two sides may take half of what is left, with 30 readings of the
+	// frequencies that are kept: up to 9.6 over the standard deviation if it were a
+	// normal law, taken twice for the others.
+	kept := min(1, 2*9.6/math.Pi*step/(p.scale*math.Sqrt(s.copies)))
+	perPoint := workPoint*float64(len(up)) + 15*workRead*kept
+	var whole error // why a whole transform is out of the question
+	switch {
+	case ps.n > limit:
+		whole = errTooLong
+	case float64(ps.n)*perPoint > m.work/2:
+		whole = errOverwork
+	}
+	if whole != nil && !direct {
+		return nil, whole
 	}
 	excess := []float64{w.s * 0.5, w.s, w.s * 1.6}
-	side := func(terms []term) *composition {
+	work = min(work, m.work/directShare)
+	side := func(terms []term) (c *composition, spent float64) {
 		if direct {
-			if c := composeDirect(terms, w.theta, int64(ps.n), excess, work); c != nil || ps.n > limit {
-				return c
+			if c, spent = composeDirect(m, terms, w.theta, int64(ps.n), excess, work); c != nil {
+				return c, spent
 			}
+		}
+		if whole != nil || float64(ps.n)*perPoint > m.work/2-spent {
+			return nil, spent
 		}
 		// Two sums with two laws each may be at work.
 		if ps.n > min(longTransform, s.opts.MaxPoints/4) {
-			long.Lock()
-			defer long.Unlock()
+			select {
+			case long <- struct{}{}:
+				defer func() { <-long }()
+			case <-m.ctx.Done():
+				return nil, spent
+			}
 		}
-		return compose(terms, w.theta, ps.n, s.opts.Transform, excess)
+		return compose(m, terms, w.theta, ps.n, s.opts.Transform, excess), spent + workPoint*float64(ps.n)*float64(len(terms))
 	}
-	parallel.Both(func() { ps.upper = side(up) }, func() { ps.lower = side(lo) })
+	var upSpent, loSpent float64
+	parallel.Both(func() { ps.upper, upSpent = side(up) }, func() { ps.lower, loSpent = side(lo) })
+	m.spend(upSpent + loSpent)
+	if err := m.stopped(); err != nil {
+		return nil, err
+	}
 	if ps.upper == nil || ps.lower == nil {
-		return nil, errTooLong
+		if whole == nil {
+			whole = errOverwork
+		}
+		return nil, whole
 	}
 	return ps, nil
 }
@@ -380,16 +470,9 @@ func (s *Sum) run(ctx context.Context, p plan, step float64, exact bool, tol flo
 // take no more memory than one.
 const longTransform = 1 << 20
 
-var long sync.Mutex
+var long = make(chan struct{}, 1)
 
-// Below e^tinyLog = 1e-30 a sharp δ is not worth minutes: transforms are limited to
-// this part of the memory.
-const (
-	tinyLog   = -69
-	tinyShare = 16
-)
-
-var errTooLong = fmt.Errorf("the transform would be longer than the memory limit allows")
+var errTooLong = errors.New("the transform would be longer than the memory limit allows")
 
 // maxTiltStep bounds θΔ: neighbouring lattice points then differ by e^40 under the
 // tilt, more than any float64 sum can tell.
@@ -400,7 +483,7 @@ const maxTiltStep = 40
 const maxRounds = 14
 
 // refineEpsilon answers ε(δ) for two or more runs.
-func (s *Sum) refineEpsilon(ctx context.Context, logDelta, logInf, floor, top float64) (Result, error) {
+func (s *Sum) refineEpsilon(m *meter, logDelta, logInf, floor, top float64) (Result, error) {
 	best := Result{Lower: floor, Upper: top, Estimate: math.NaN()}
 	finiteLog := xmath.LogSub(logDelta, logInf)
 	if math.IsInf(finiteLog, -1) {
@@ -455,18 +538,21 @@ func (s *Sum) refineEpsilon(ctx context.Context, logDelta, logInf, floor, top fl
 		var exact bool
 		step, exact = s.fitStep(step, p)
 		tol := min(1e-5, 1e-4*p.wantLog)
-		ps, err := s.run(ctx, p, step, exact, max(tol, 1e-14))
-		if ctx.Err() != nil {
-			return Result{}, ctx.Err()
+		ps, err := s.run(m, p, step, exact, max(tol, 1e-14))
+		if err := cancelled(m.ctx); err != nil {
+			return Result{}, err
 		}
 		if err != nil {
 			if next := seen.shorter(s, p, step, exact, err); next > 0 {
 				fixed, finer, step = true, 0, next
 				continue
 			}
-			return s.widest(best, step, err, p.log < tinyLog), nil
+			return s.widest(best, err), nil
 		}
-		r := ps.epsilon(logDelta, floor, top, eps, want)
+		r := ps.epsilon(m, logDelta, floor, top, eps, want)
+		if err := cancelled(m.ctx); err != nil {
+			return Result{}, err
+		}
 		r.Points, r.Step = ps.n, step
 		width := r.Upper - r.Lower
 		best = intersect(best, r)
@@ -475,13 +561,19 @@ func (s *Sum) refineEpsilon(ctx context.Context, logDelta, logInf, floor, top fl
 		if best.Upper-best.Lower <= want {
 			return best, nil
 		}
+		if seen.stalled(best.Upper - best.Lower) {
+			return s.widest(best, errRounding), nil
+		}
 		if exact {
 			// Only round-off and aliasing are left; a better centre may help once.
 			if fixed {
-				return s.short(best), nil
+				return s.widest(best, errRounds), nil
 			}
 		}
-		cut := deeper(r.Budget.Truncation, want)
+		cut := 0.0
+		if r.Upper < top { // next to the largest loss δ has no slope to count with
+			cut = deeper(r.Budget.Truncation, want)
+		}
 		margin += cut
 		if margin == s.farMargin() && ps.adrift(r.Estimate) {
 			margin, fixed = s.nearMargin(), true
@@ -499,7 +591,7 @@ func (s *Sum) refineEpsilon(ctx context.Context, logDelta, logInf, floor, top fl
 			next, stop = seen.add(s, p, step, width*theta, ps.noise(r.Estimate), want*theta)
 		}
 		if stop {
-			return s.rounded(best), nil
+			return s.widest(best, errRounding), nil
 		}
 		// Recentre where the answer is, and refine by the measured ratio. The coarse
 		// laws may be off by many standard deviations of the total: the lattice's are
@@ -525,11 +617,12 @@ func (s *Sum) refineEpsilon(ctx context.Context, logDelta, logInf, floor, top fl
 		finer = 0
 		if next > 0 {
 			step = next
-		} else if !exact && cut == 0 && !(r.Budget.Discretization > 0 && r.Budget.Discretization < 0.8*want && width > want*1.5) {
+		} else if !exact && cut == 0 && (r.Upper >= top || !(r.Budget.Discretization > 0 && r.Budget.Discretization < 0.8*want && width > want*1.5)) {
+			// Next to the largest loss the budget says nothing of the lower law.
 			finer = width
 		}
 	}
-	return s.short(best), nil
+	return s.widest(best, errRounds), nil
 }
 
 // variation bounds ε(δ) by total variation: with τ = ΣT_j·TV_j the reversed
@@ -550,17 +643,11 @@ func (s *Sum) variation(logDelta float64) float64 {
 }
 
 // widest returns what is known although a pass failed.
-func (s *Sum) widest(r Result, step float64, err error, tiny bool) Result {
+func (s *Sum) widest(r Result, err error) Result {
 	if math.IsNaN(r.Estimate) {
 		r.Estimate = r.Upper
 	}
-	why := fmt.Sprintf("%v: the interval is wider than asked", err)
-	if err == errTooLong && tiny {
-		why = fmt.Sprintf("δ is below 1e-30 and a lattice step of %.3g would take more than 1/%d of the memory limit: the interval is wider than asked", step, tinyShare)
-	} else if err == errTooLong {
-		why = fmt.Sprintf("the memory limit of %d transform points does not allow a lattice step of %.3g: the interval is wider than asked", s.opts.MaxPoints, step)
-	}
-	r.Warnings = append(r.Warnings, why)
+	r.Warnings = append(r.Warnings, s.reason(err, r.Upper-r.Lower))
 	return r
 }
 
@@ -581,16 +668,29 @@ type progress struct {
 	worse       int
 	back        bool // the best step for the rounding was tried
 	tries       int  // of steps that were too fine
+	narrowest   float64
+	stale       int // passes since the proved interval became narrower
+}
+
+// stalled takes in the width of the proved interval after a pass and reports
+// whether passes no longer help.
+func (g *progress) stalled(width float64) bool {
+	if g.narrowest == 0 || width < 0.98*g.narrowest {
+		g.narrowest, g.stale = width, 0
+		return false
+	}
+	g.stale++
+	return g.stale >= 4
 }
 
 // shorter returns a longer step to try when a pass failed, 0 if there is none.
 func (g *progress) shorter(s *Sum, p plan, step float64, exact bool, err error) float64 {
 	switch {
-	case err != errTooLong || exact:
+	case err != errTooLong && err != errOverwork || exact:
 		return 0
 	case g.width == 0 && g.tries < 8:
 		g.tries++
-		return 4 * step
+		return 16 * step
 	case g.width == 0 || g.back:
 		return 0
 	}
@@ -650,16 +750,6 @@ func (ps *pass) noise(eps float64) float64 {
 	return u.roundOff/u.s + l.roundOff/l.s + u.relative + l.relative
 }
 
-func (s *Sum) rounded(r Result) Result {
-	r.Warnings = append(r.Warnings, "rounding does not allow the accuracy asked for: the interval is wider than asked")
-	return r
-}
-
-func (s *Sum) short(r Result) Result {
-	r.Warnings = append(r.Warnings, "the accuracy asked for was not reached: the interval is wider than asked")
-	return r
-}
-
 // intersect keeps what both intervals prove; the newer estimate and budget.
 func intersect(old, r Result) Result {
 	r.Lower, r.Upper = max(old.Lower, r.Lower), min(old.Upper, r.Upper)
@@ -667,13 +757,22 @@ func intersect(old, r Result) Result {
 }
 
 // epsilon solves for ε on both laws.
-func (ps *pass) epsilon(logDelta, floor, top, guess, want float64) Result {
+func (ps *pass) epsilon(m *meter, logDelta, floor, top, guess, want float64) Result {
 	tol := 1e-6 * want
+	var reads [3]float64 // of the upper law, the lower law, both
 	upper := func(e float64) (float64, float64) {
+		if m.stopped() != nil {
+			return math.NaN(), 0
+		}
+		reads[0]++
 		x := ps.upper.read(e)
 		return x.upper() - logDelta, x.totalSlope()
 	}
 	lower := func(e float64) (float64, float64) {
+		if m.stopped() != nil {
+			return math.NaN(), 0
+		}
+		reads[1]++
 		x := ps.lower.read(e)
 		return x.lower() - logDelta, x.totalSlope()
 	}
@@ -683,6 +782,10 @@ func (ps *pass) epsilon(logDelta, floor, top, guess, want float64) Result {
 		func() { r.Upper = solve(upper, floor, top, guess, reach, tol, true) },
 		func() { r.Lower = solve(lower, floor, top, guess, reach, tol, false) })
 	estimate := func(e float64) (float64, float64) {
+		if m.stopped() != nil {
+			return math.NaN(), 0
+		}
+		reads[2]++
 		v, slope := ps.estimate(e)
 		return v - logDelta, slope
 	}
@@ -694,6 +797,7 @@ func (ps *pass) epsilon(logDelta, floor, top, guess, want float64) Result {
 	// the budget at a loss without mass is not the answer's.
 	r.Estimate = solve(estimate, r.Lower, r.Upper, start, 0, 1e-4*min(r.Upper-r.Lower, want), true)
 	r.Budget = ps.budget(r.Estimate, 0)
+	m.spend(workRead * ((reads[0]+reads[2])*float64(len(ps.upper.freqs)) + (reads[1]+reads[2])*float64(len(ps.lower.freqs))))
 	r.Upper = min(top, xmath.Up(r.Upper+ps.upMoved, 2))
 	r.Lower = max(floor, xmath.Down(r.Lower-ps.loMoved, 2))
 	r.Budget.RoundOff += ps.upMoved + ps.loMoved
@@ -763,7 +867,7 @@ func (s *Sum) reversed() *Sum {
 }
 
 // refineDelta answers δ(ε) for two or more runs.
-func (s *Sum) refineDelta(ctx context.Context, eps, logInf float64) (Result, error) {
+func (s *Sum) refineDelta(m *meter, eps, logInf float64) (Result, error) {
 	if least := -math.Expm1(eps); least > 0.5 {
 		// δ(ε) = 1 − e^ε + e^ε·δ_rev(−ε), the last term of which may not matter.
 		if room := 0.5 * s.opts.Relative * least; room >= math.Exp(eps) {
@@ -794,7 +898,7 @@ func (s *Sum) refineDelta(ctx context.Context, eps, logInf float64) (Result, err
 					err = e
 				}
 			}
-			return s.widest(Result{Lower: 0, Upper: 1, Estimate: math.NaN()}, 0, err, false), nil
+			return s.widest(Result{Lower: 0, Upper: 1, Estimate: math.NaN()}, err), nil
 		}
 		if v > logDelta-3 {
 			logDelta = v
@@ -828,16 +932,16 @@ func (s *Sum) refineDelta(ctx context.Context, eps, logInf float64) (Result, err
 		}
 		var exact bool
 		step, exact = s.fitStep(step, p)
-		ps, err := s.run(ctx, p, step, exact, max(min(1e-5, 1e-4*want), 1e-14))
-		if ctx.Err() != nil {
-			return Result{}, ctx.Err()
+		ps, err := s.run(m, p, step, exact, max(min(1e-5, 1e-4*want), 1e-14))
+		if err := cancelled(m.ctx); err != nil {
+			return Result{}, err
 		}
 		if err != nil {
 			if next := seen.shorter(s, p, step, exact, err); next > 0 {
 				fixed, finer, step = true, 0, next
 				continue
 			}
-			return s.widest(best, step, err, p.log < tinyLog), nil
+			return s.widest(best, err), nil
 		}
 		bestHi = min(bestHi, ps.upper.read(xmath.Down(eps-ps.upMoved, 2)).upper())
 		bestLo = max(bestLo, ps.lower.read(xmath.Up(eps+ps.loMoved, 2)).lower())
@@ -851,8 +955,11 @@ func (s *Sum) refineDelta(ctx context.Context, eps, logInf float64) (Result, err
 		if width <= want || best.Upper < 1e-320 {
 			return best, nil
 		}
+		if !math.IsInf(width, 1) && seen.stalled(width) {
+			return s.widest(best, errRounding), nil
+		}
 		if exact && fixed {
-			return s.short(best), nil
+			return s.widest(best, errRounds), nil
 		}
 		if hi := xmath.LogSub(bestHi, logInf); hi < logDelta-1 && math.IsInf(bestLo, -1) {
 			// The coarse laws foresaw too large a δ: tails and window fell short.
@@ -882,7 +989,7 @@ func (s *Sum) refineDelta(ctx context.Context, eps, logInf float64) (Result, err
 			next, stop = seen.add(s, p, step, ps.width(eps), ps.noise(eps), want)
 		}
 		if stop {
-			return s.rounded(best), nil
+			return s.widest(best, errRounding), nil
 		}
 		if !math.IsInf(bestLo, -1) {
 			logDelta = v
@@ -900,5 +1007,5 @@ func (s *Sum) refineDelta(ctx context.Context, eps, logInf float64) (Result, err
 			finer = gap
 		}
 	}
-	return s.short(best), nil
+	return s.widest(best, errRounds), nil
 }

@@ -68,7 +68,7 @@ func TestLatticePointAtTheEnd(t *testing.T) {
 		e.marked, e.atoms = e.coarse, []mark{{loss: end + near + step, share: 1, logMass: 0}}
 		e.sup.Atoms = []float64{end + near + step}
 		k, _, _ := c[0].law.Tilted(theta)
-		l, err := s.lattice(e, step, s.newPlan(c, eps, math.Log(1e-5), theta, 1e-3, nil), -50, k, nil)
+		l, err := s.lattice(nil, e, step, s.newPlan(c, eps, math.Log(1e-5), theta, 1e-3, nil), -50, k, nil)
 		if err != nil {
 			t.Errorf("%g from the end: %v", near, err)
 			continue

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/pld"
@@ -15,17 +16,27 @@ type Options struct {
 	// Relative and Absolute bound the width of the interval of ε: the larger of
 	// Relative·ε and Absolute. For δ, Relative bounds the width over δ.
 	Relative, Absolute float64
-	// MaxPoints bounds the transform's length (about 64 bytes each).
+	// MaxPoints bounds the length of transforms and the vertices of laws: the memory,
+	// in units of BytesPerPoint.
 	MaxPoints int
+	// Work bounds what a question takes, in terms of a direct sum, about 25 ns each:
+	// 0 stands for what the accuracy asked for is worth (docs/accuracy.md §10). The best
+	// interval proved by then is the answer, with a warning.
+	Work float64
 	// Transform defaults to Gonum.
 	Transform Transform
 	// Progress is for callers that ask sums many times; a Sum does not call it.
 	Progress func(done, total int)
 }
 
+// BytesPerPoint is what a question takes at the most for each point of its
+// transforms: the upper law's kept frequencies (32) and, at that time, the lower
+// law's, its transform (16) and its plan (24).
+const BytesPerPoint = 104
+
 // DefaultOptions: an ε to 1e-3 relative or 1e-6 absolute, in at most 1 GiB.
 func DefaultOptions() Options {
-	return Options{Relative: 1e-3, Absolute: 1e-6, MaxPoints: 1 << 24, Transform: Gonum}
+	return Options{Relative: 1e-3, Absolute: 1e-6, MaxPoints: 1 << 30 / BytesPerPoint, Transform: Gonum}
 }
 
 // A Sum is the composition of profiles of one direction, each a number of times.
@@ -36,6 +47,7 @@ type Sum struct {
 	entries []*entry
 	copies  float64            // copies on the lattice: all Gaussians together are one
 	runs    float64            // runs added
+	proved  []fact             // of ε, since the last step was added
 	list    *profiles.Discrete // the whole sum, if it could be listed
 	tried   bool
 }
@@ -74,6 +86,9 @@ func New(o Options) *Sum {
 	if o.MaxPoints == 0 {
 		o.MaxPoints = d.MaxPoints
 	}
+	if o.Work == 0 {
+		o.Work = DefaultWork(o.Relative)
+	}
 	if o.Transform == nil {
 		o.Transform = d.Transform
 	}
@@ -92,7 +107,7 @@ func (s *Sum) Add(p profiles.Profile, count int64) error {
 		return nil
 	}
 	s.runs += float64(count)
-	s.list, s.tried = nil, false
+	s.list, s.tried, s.proved = nil, false, nil
 	// Gaussians compose in closed form.
 	if g, ok := p.(profiles.Gaussian); ok {
 		for _, e := range s.entries {
@@ -120,10 +135,13 @@ type Budget struct{ Discretization, Truncation, Aliasing, RoundOff float64 }
 // A Result is a certified interval for the composition of the given profiles.
 type Result struct {
 	Lower, Estimate, Upper float64
-	Budget                 Budget
-	Points                 int     // length of the transforms
-	Step                   float64 // lattice step
-	Warnings               []string
+	// Loose says that the interval is so wide, by more than a tenth of its upper end,
+	// that Estimate is only its middle and says nothing of where the truth is.
+	Loose    bool
+	Budget   Budget
+	Points   int     // length of the transforms
+	Step     float64 // lattice step
+	Warnings []string
 }
 
 // ends returns bounds that hold without any transform: the log-probability of
@@ -195,7 +213,7 @@ func (s *Sum) still() bool {
 // Epsilon returns inf{ε : δ(ε) ≤ delta}, which may be negative. delta is in
 // [0, 1]. A cancelled context is returned as an error, soon.
 func (s *Sum) Epsilon(ctx context.Context, delta float64) (Result, error) {
-	if err := ctx.Err(); err != nil {
+	if err := cancelled(ctx); err != nil {
 		return Result{}, err
 	}
 	if !(delta >= 0 && delta <= 1) {
@@ -231,7 +249,11 @@ func (s *Sum) Epsilon(ctx context.Context, delta float64) (Result, error) {
 		r.Upper, r.Lower = r.Upper+move, r.Lower-move
 	} else {
 		var err error
-		if r, err = s.refineEpsilon(ctx, logDelta, logInf, floor, top); err != nil {
+		m := s.newMeter(ctx)
+		if r, err = s.refineEpsilon(m, logDelta, logInf, floor, top); err != nil {
+			return Result{}, err
+		}
+		if r, err = s.fromOthers(m, r, logDelta, logInf, floor, top); err != nil {
 			return Result{}, err
 		}
 	}
@@ -243,10 +265,55 @@ func (s *Sum) Epsilon(ctx context.Context, delta float64) (Result, error) {
 	return s.checked(r)
 }
 
+// A fact is an interval that was proved for ε(δ).
+type fact struct{ logDelta, lower, upper float64 }
+
+// fromOthers narrows an interval of ε(δ), which does not increase with δ, by what is
+// proved at others: a lower end at a larger δ, an upper end at a smaller one. One
+// that is far too wide is worth asking for the former.
+func (s *Sum) fromOthers(m *meter, r Result, logDelta, logInf, floor, top float64) (Result, error) {
+	tight := func(r Result) bool {
+		return r.Upper-r.Lower <= 20*max(s.opts.Relative*math.Abs(r.Upper), s.opts.Absolute)
+	}
+	if !tight(r) {
+		for _, part := range []float64{0.9, 0.75, 0.5, 0.25} {
+			larger := part * logDelta
+			if !(larger > logInf+1) || larger > -2 {
+				continue
+			}
+			q, err := s.refineEpsilon(m, larger, logInf, floor, top)
+			if err != nil {
+				return Result{}, err
+			}
+			s.proved = append(s.proved, fact{larger, q.Lower, q.Upper})
+			if tight(q) || m.work <= 0 {
+				break
+			}
+		}
+	}
+	for _, f := range s.proved {
+		if f.logDelta >= logDelta {
+			r.Lower = max(r.Lower, f.lower)
+		}
+		if f.logDelta <= logDelta {
+			r.Upper = min(r.Upper, f.upper)
+		}
+	}
+	if r.Upper-r.Lower <= max(s.opts.Relative*min(math.Abs(r.Lower), math.Abs(r.Upper)), s.opts.Absolute) {
+		r.Warnings = nil
+	}
+	const kept = 64
+	if len(s.proved) >= kept {
+		s.proved = slices.Delete(s.proved, 0, kept/2)
+	}
+	s.proved = append(s.proved, fact{logDelta, r.Lower, r.Upper})
+	return r, nil
+}
+
 // Delta returns δ(eps), for any real eps. A cancelled context is returned as an
 // error, soon.
 func (s *Sum) Delta(ctx context.Context, eps float64) (Result, error) {
-	if err := ctx.Err(); err != nil {
+	if err := cancelled(ctx); err != nil {
 		return Result{}, err
 	}
 	if math.IsNaN(eps) || math.IsInf(eps, 0) {
@@ -285,7 +352,7 @@ func (s *Sum) Delta(ctx context.Context, eps float64) (Result, error) {
 		r.Budget.RoundOff = r.Upper - r.Lower
 	} else {
 		var err error
-		if r, err = s.refineDelta(ctx, eps, logInf); err != nil {
+		if r, err = s.refineDelta(s.newMeter(ctx), eps, logInf); err != nil {
 			return Result{}, err
 		}
 	}
@@ -308,8 +375,21 @@ func (s *Sum) checked(r Result) (Result, error) {
 		r.Estimate = r.Upper
 	}
 	r.Estimate = min(max(r.Estimate, r.Lower), r.Upper)
+	if r.loose() {
+		// What an end says of the truth, or a law that is far from the other, is no
+		// estimate.
+		r.Loose, r.Estimate = true, r.Lower+(r.Upper-r.Lower)/2
+	}
 	return r, nil
 }
+
+// loose reports whether an interval is short of what was asked, and by far.
+func (r Result) loose() bool {
+	w := r.Upper - r.Lower
+	return len(r.Warnings) > 0 && w > looseWidth*math.Abs(r.Upper) && !math.IsInf(w, 1)
+}
+
+const looseWidth = 0.1
 
 // supremum is ε(0), the largest total loss: top bounds it from above; from below
 // the losses are taken as much too small as rounding may have made them too

@@ -53,7 +53,7 @@ func TestDoublingTheLength(t *testing.T) {
 			for _, eps := range c.eps {
 				theta := cumulant(terms).saddle(eps, 1)
 				read := func(points int) float64 {
-					return math.Exp(compose(terms, theta, points, Gonum, []float64{theta / 4, theta / 2}).read(eps).logValue)
+					return math.Exp(compose(nil, terms, theta, points, Gonum, []float64{theta / 4, theta / 2}).read(eps).logValue)
 				}
 				if a, b := read(c.points), read(2*c.points); !(math.Abs(a-b) < 1e-12) {
 					t.Errorf("%s, law %d: delta(%v) is %v with %d points, %v with twice as many", c.name, i, eps, a, c.points, b)
@@ -110,7 +110,7 @@ func TestShorterLossesOnlyIncreaseDelta(t *testing.T) {
 			var r []reading
 			for i := range laws {
 				theta := cumulant(laws[i:i+1]).saddle(eps, 1)
-				r = append(r, compose(laws[i:i+1], theta, c.points, Gonum, []float64{theta / 4, theta / 2}).read(eps))
+				r = append(r, compose(nil, laws[i:i+1], theta, c.points, Gonum, []float64{theta / 4, theta / 2}).read(eps))
 				if i > 0 && r[i].upper() < r[i-1].lower() {
 					t.Errorf("%s: log delta(%v) is at most %v with losses up to %d steps, at least %v with more", c.name, eps, r[i].upper(), c.hi[i], r[i-1].lower())
 				}

@@ -24,6 +24,18 @@ type Grid struct {
 	// Ratio, if set, is what the tilted mass of a stretch of losses is to be
 	// multiplied with.
 	Ratio func(from, to float64) float64
+
+	// Most bounds the vertices, where it is above 0 and below half a million. Stop,
+	// if set, is asked now and then whether to give up.
+	Most int
+	Stop func() bool
+}
+
+func (g Grid) most() int {
+	if g.Most > 0 {
+		return min(g.Most, maxVertices)
+	}
+	return maxVertices
 }
 
 // maxVertices bounds the points of a grid.
@@ -69,14 +81,18 @@ const deep = -600 // log mass below which cells carry their own scale
 // tangent per cell, touching at its middle, and the hull of the lower of the two
 // tangents at every grid point (docs/accuracy.md §3). Masses come from tails, never
 // from second differences of δ, and every rounding error is moved to the safe
-// side (docs/accuracy.md §2, §3). Both are nil when the grid would need more than
-// half a million points.
+// side (docs/accuracy.md §2, §3). Both are nil when the grid would need more
+// vertices than it may have, or was stopped.
 func Discretize(p profiles.Profile, g Grid) (upper, lower *Law) {
 	d := newDiscretizer(p, g)
 	if d == nil {
 		return nil, nil
 	}
-	return d.upper(), d.lower()
+	upper = d.upper()
+	if g.Stop != nil && g.Stop() {
+		return nil, nil
+	}
+	return upper, d.lower()
 }
 
 type discretizer struct {
@@ -100,11 +116,15 @@ func newDiscretizer(p profiles.Profile, g Grid) *discretizer {
 	if g.Step < fine {
 		d.exact, _ = p.(profiles.TailDifferencer)
 	}
-	if g.Share > 0 {
+	if t, ok := p.(*profiles.Discrete); ok && len(t.Atoms()) > fewAtoms && len(t.Atoms()) <= maxBracketed {
+		if d.bracket(t.Atoms()); len(d.pts) >= g.most() {
+			return nil
+		}
+	} else if g.Share > 0 {
 		if !d.thin() {
 			return nil
 		}
-	} else if g.Hi-g.Lo >= maxVertices {
+	} else if g.Hi-g.Lo >= int64(g.most()) {
 		return nil
 	} else {
 		for k := g.Lo; k <= g.Hi; k++ {
@@ -166,12 +186,15 @@ func (d *discretizer) prune() {
 	}
 }
 
+// fewAtoms are met by vertices themselves where they can be.
+const fewAtoms = 64
+
 // notable returns the losses of atoms that vertices should meet: all of a few,
 // the two ends of many.
 func notable(atoms []profiles.Atom) []float64 {
 	var out []float64
 	for i, a := range atoms {
-		if len(atoms) <= 64 || i == 0 || i == len(atoms)-1 {
+		if len(atoms) <= fewAtoms || i == 0 || i == len(atoms)-1 {
 			out = append(out, a.Loss)
 		}
 	}
@@ -206,6 +229,29 @@ func (d *discretizer) at(k int64) point {
 	return point{t: t, tol: tol, tails: d.p.Tails(t, tol), diff: d.difference(t, tol)}
 }
 
+// maxBracketed is the largest number of atoms of which each gets its own vertices,
+// where there are more than fewAtoms.
+const maxBracketed = 1 << 13
+
+// bracket places a vertex on either side of every atom: between atoms the profile
+// is a line, as a function of e^ε, and needs none.
+func (d *discretizer) bracket(atoms []profiles.Atom) {
+	g := d.g
+	index := []int64{g.Lo, g.Hi}
+	for _, a := range atoms {
+		k := int64(math.Floor(max((a.Loss-g.Offset)/g.Step, float64(g.Lo)-2)))
+		for i := k; i <= k+1; i++ {
+			if i > g.Lo && i < g.Hi {
+				index = append(index, i)
+			}
+		}
+	}
+	slices.Sort(index)
+	for _, k := range slices.Compact(index) {
+		d.push(k, d.at(k))
+	}
+}
+
 // thin places vertices by bisection; false when they are too many.
 func (d *discretizer) thin() bool {
 	g := d.g
@@ -221,12 +267,16 @@ func (d *discretizer) thin() bool {
 		}
 		return false
 	}
+	most := g.most()
 	var split func(lo, hi int64, a, b point)
 	split = func(lo, hi int64, a, b point) {
+		if len(d.pts)%1024 == 0 && g.Stop != nil && g.Stop() {
+			most = 0
+		}
 		n := float64(hi - lo)
 		m := tiltedMass(a, b, g)
 		wide := n*g.Step*(1+g.Tilt) > 1
-		if n > 1 && len(d.pts) < maxVertices && (holds(lo, hi) || wide || m*n*n > g.Share) {
+		if n > 1 && len(d.pts) < most && (holds(lo, hi) || wide || m*n*n > g.Share) {
 			m := lo + (hi-lo)/2
 			mid := d.at(m)
 			split(lo, m, a, mid)
@@ -238,7 +288,7 @@ func (d *discretizer) thin() bool {
 	a := d.at(g.Lo)
 	d.push(g.Lo, a)
 	split(g.Lo, g.Hi, a, d.at(g.Hi))
-	return len(d.pts) < maxVertices
+	return len(d.pts) < most
 }
 
 // tiltedMass bounds the tilted mass between two points.

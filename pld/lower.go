@@ -142,6 +142,7 @@ func (d *discretizer) lower() *Law {
 	// Then what P has below the grid is left out, and the profile starts with the
 	// tangent at the first point.
 	d.cut = d.startDepth(0).log() > -30 && d.pts[0].tails.PC < -30
+	d.spare(place)
 	for range 60 {
 		if b <= a+1 {
 			return d.roundDown()
@@ -179,6 +180,18 @@ func (d *discretizer) lower() *Law {
 		a, b = na, nb
 	}
 	return d.roundDown()
+}
+
+// spare keeps single tangents from passing below p∞ at an inner vertex, which would
+// cost everything beyond: where masses fall fast, the tangent on the
+// side of the larger one does. It is made to touch at that vertex. place follows.
+func (d *discretizer) spare(place []float64) {
+	for i := 1; i < len(d.cells); i++ {
+		if d.deeper(i, d.endDepth(i)) {
+			place[i-1] = d.pts[i].t
+			d.touch(i-1, place[i-1])
+		}
+	}
 }
 
 // deeper reports whether the tangents at vertex i pass below an end line whose
@@ -319,6 +332,11 @@ func (d *discretizer) tangents(a, b int, eta float64) *Law {
 		hi = lo
 	}
 	t.set(center, 1-above*math.Exp(aboveScale)-below*math.Exp(belowScale), 6*xmath.U, 0)
+	for _, m := range t.m[a : b+1] {
+		if math.IsNaN(m) || math.IsInf(m, 0) {
+			return nil // depths of too different a size
+		}
+	}
 	removed := t.hull(a, b)
 	kappa, ok := t.settle(a, b, eta)
 	if !ok {

@@ -59,6 +59,7 @@ func subjects() []subject {
 		{"gaussian ±1 at 0.1", plusMinus(profiles.NewGaussianMechanism(1)), nil, 0.2, false},
 		{"laplace ±1 at 0.1", plusMinus(profiles.NewLaplaceMechanism(1)), nil, 0.1, true},
 		{"discrete gaussian 1.5", base(profiles.NewDiscreteGaussianMechanism(1.5, 1)), nil, 0.6, true},
+		{"discrete gaussian 1.8 at 0.004", sampled(base(profiles.NewDiscreteGaussianMechanism(1.8478, 1)), 0.0035515), nil, 0.02, true},
 		{"discrete laplace 2 at 0.1", sampled(base(profiles.NewDiscreteLaplaceMechanism(2, 1)), 0.1), nil, 0.05, true},
 		{"response", base(profiles.NewRandomizedResponse(0.5, 4)), nil, 1, true},
 		{"approximate", base(profiles.NewApproximate(1, 1e-200)), nil, 1, true},

@@ -158,7 +158,11 @@ func printTable(w io.Writer, answers []answer, verbose bool) error {
 		if a.Lower == a.Upper && (a.Lower == 0 || math.IsInf(a.Lower, 0)) {
 			certified = a.told + " = " + short(a.Lower)
 		}
-		fmt.Fprintf(tw, "  %s\t%s\t%s\t%s\n", short(a.at), certified, rounded(a.Estimate, d+1, near), a.Direction)
+		estimate := rounded(a.Estimate, d+1, near)
+		if a.Loose {
+			estimate = "–"
+		}
+		fmt.Fprintf(tw, "  %s\t%s\t%s\t%s\n", short(a.at), certified, estimate, a.Direction)
 		gap = gap || a.Gap != nil
 	}
 	if err := tw.Flush(); err != nil {
