@@ -90,5 +90,9 @@ func (m *mixture) cut(theta float64, level int, own, pieces float64, maxNodes in
 		}
 		left -= 0.5 * m.sigma
 	}
-	return lo, hi, hi-lo < maxNodes
+	return lo, hi, hi-lo < maxNodes && max(-lo, hi) < maxIndex
 }
+
+// maxIndex bounds indices of nodes: with a step of 30 bits their points are exact below, and
+// the trapezoidal rule needs equidistant ones.
+const maxIndex = 1 << 23

@@ -33,8 +33,10 @@ func (s *tilted) strip(t, a float64) strip {
 		right = imLoss(turn{component: m.maxP}, q, a)
 		lastQ = q
 	}
-	log := bound.log() + m.cellGrowth(s.theta, s.h) + 1e-9
-	return strip{a, logSumUp(log, s.logRight+t*right*(1+1e-12), s.logLeft+t*left*(1+1e-12)), rough.log()}
+	// The angles round, and follow the errors of the weights and of σ, which are largest at an end.
+	slack := t * (16*u*a*m.span + 3*min(1, a*m.span)*max(m.exponentErr(float64(s.lo)*s.h), m.exponentErr(float64(s.hi)*s.h)))
+	log := bound.log() + m.cellGrowth(s.theta, s.h) + 1e-9 + slack
+	return strip{a, logSumUp(log, s.logRight+t*right*(1+1e-12)+slack, s.logLeft+t*left*(1+1e-12)+slack), rough.log()}
 }
 
 // A scaledSum adds e^x for any x.

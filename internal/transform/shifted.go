@@ -82,7 +82,7 @@ func (l *mixtureLine) logB(s *shiftedLine, t float64) (log, logErr float64) {
 	lead := l.scale
 	for j, f := range s.log {
 		w := math.Exp(f - lead - t*s.turn[j])
-		sum.Add(w + w*(s.err[j]+s.slip[j]*t)*1.01)
+		sum.Add(w * raised(s.err[j]+s.slip[j]*t))
 	}
 	log = lead + math.Log(sum.Value())
 	out := s.a*s.a/(2*l.m.inv2) + l.m.logSector(l.theta, s.a)
@@ -93,6 +93,14 @@ func (l *mixtureLine) logB(s *shiftedLine, t float64) (log, logErr float64) {
 		}
 	}
 	return logSumUp(log, out+l.logRight, out+l.logLeft, logErr) + 16*u, logErr
+}
+
+// raised returns at least e^x, x ≥ 0.
+func raised(x float64) float64 {
+	if x < 0.01 {
+		return 1 + 1.01*x
+	}
+	return math.Exp(x) * (1 + 4*u)
 }
 
 // roomFor returns a strip for the quadrature of B on a line s that leaves too little room for
