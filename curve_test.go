@@ -151,8 +151,10 @@ func TestTradeOffPeer(t *testing.T) {
 		checkRange(t, fmt.Sprint("α = ", w.alpha), points[i].TypeII, w.beta, 1e-4, 5e-3)
 	}
 	iv, err := a.Delta(t.Context(), 0)
-	if err != nil || !(iv.Lower <= 0.1610184208061645 && 0.1610184208061645 <= iv.Upper) {
-		t.Errorf("advantage 0.16101842 is not in %+v (%v)", iv, err)
+	// The peer's lattice, rounded up at steps of 1e-4, is above the truth: by 5e-6 here.
+	const peer = 0.1610184208061645
+	if err != nil || !(iv.Upper <= peer && peer <= iv.Lower*(1+1e-5)) {
+		t.Errorf("advantage %v is not just above %+v (%v)", peer, iv, err)
 	}
 }
 

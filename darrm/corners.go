@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -132,46 +133,31 @@ func (t *cornerTable) visitThree(ctx context.Context, h []float64, f func(*run))
 	for i := range top {
 		top[i], bottom[i] = make([]float64, k+1-i), make([]float64, k+1-i)
 	}
-	v, w := append([]float64(nil), h...), append([]float64(nil), h...)
-	buf := make([]float64, k+1)
-	for i := 0; i <= k; i++ {
-		if ctx.Err() != nil {
-			return
-		}
-		if t.delta == 0 && i > 0 {
-			// A coin that always shows 0 leaves the values and drops the last; one
-			// that always shows 1 drops the first.
-			continue
-		}
-		x := buf[:copy(buf, v)]
-		for k3 := 0; ; k3++ {
-			top[i][k3] = x[len(x)-1]
-			if t.delta == 0 {
-				for k1 := 1; k1+k3 <= k; k1++ {
-					top[k1][k3] = x[len(x)-1-k1]
-				}
-			}
-			if k3 == k-i {
-				break
-			}
-			x = toss(x, t.a)
-		}
-		x = buf[:copy(buf, w)]
-		for k3 := 0; ; k3++ {
-			bottom[i][k3] = x[0]
-			if t.delta == 0 {
-				for k2 := 1; k2+k3 <= k; k2++ {
-					bottom[k2][k3] = x[k2]
-				}
-			}
-			if k3 == k-i {
-				break
-			}
-			x = toss(x, t.b)
-		}
-		if i < k && t.delta > 0 {
+	// A chunk of the coins that show Δ and 1−Δ goes to one core: the first of them
+	// are tossed anew, at a cost that is small beside the rest. The values are the
+	// same whatever the number of cores. Where Δ = 0 there is nothing to share: a
+	// coin that always shows 0 leaves the values and drops the last, one that always
+	// shows 1 drops the first.
+	last, chunks := 0, 1
+	if t.delta > 0 {
+		last, chunks = k, min(32, k)
+	}
+	fill := func(c int) {
+		v, w := append([]float64(nil), h...), append([]float64(nil), h...)
+		buf := make([]float64, k+1)
+		from, to := c*(last+1)/chunks, (c+1)*(last+1)/chunks
+		for range from {
 			v, w = toss(v, t.d), toss(w, t.dc)
 		}
+		for i := from; i < to && ctx.Err() == nil; i++ {
+			t.tossBoth(i, v, w, buf, top, bottom)
+			if i < k {
+				v, w = toss(v, t.d), toss(w, t.dc)
+			}
+		}
+	}
+	if parallel.Each(ctx, chunks, nil, fill) != nil {
+		return
 	}
 	q := make([]float64, k+1)
 	for k1 := 0; k1 <= k; k1++ {
@@ -182,6 +168,37 @@ func (t *cornerTable) visitThree(ctx context.Context, h []float64, f func(*run))
 		r := run{from: high, to: cornerAB, P: top[k1], Q: q[:n]}
 		r.base[low], r.base[high] = k1, k-k1
 		f(&r)
+	}
+}
+
+// tossBoth tosses the coins a and b after i of the others, whose values are v and w.
+func (t *cornerTable) tossBoth(i int, v, w, buf []float64, top, bottom [][]float64) {
+	k := t.k
+	x := buf[:copy(buf, v)]
+	for k3 := 0; ; k3++ {
+		top[i][k3] = x[len(x)-1]
+		if t.delta == 0 {
+			for k1 := 1; k1+k3 <= k; k1++ {
+				top[k1][k3] = x[len(x)-1-k1]
+			}
+		}
+		if k3 == k-i {
+			break
+		}
+		x = toss(x, t.a)
+	}
+	x = buf[:copy(buf, w)]
+	for k3 := 0; ; k3++ {
+		bottom[i][k3] = x[0]
+		if t.delta == 0 {
+			for k2 := 1; k2+k3 <= k; k2++ {
+				bottom[k2][k3] = x[k2]
+			}
+		}
+		if k3 == k-i {
+			break
+		}
+		x = toss(x, t.b)
 	}
 }
 

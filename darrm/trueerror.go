@@ -97,20 +97,30 @@ func (pr *program) minimiseError(o TrueError, r *Result, opt Options) ([]float64
 	var best []float64
 	bestValue := math.Inf(1)
 	for {
-		v, bound, err := s.Maximize(pr.ctx)
+		v, bound, err := pr.optimum(s)
 		if err != nil {
 			return nil, err
 		}
+		pr.bound = min(pr.bound, bound)
 		x := pr.point(v)
 		feasible, err := pr.separate(x, s, 1, r, opt)
 		if err != nil {
 			return nil, err
 		}
+		last := s.Work() > maxWork || r.Rounds >= maxRounds
+		if pr.interior || last {
+			// Its points are feasible up to its accuracy only.
+			g, err := pr.repair(fromRight(x))
+			if err != nil {
+				return nil, err
+			}
+			x, feasible = g.right(), true
+		}
 		value, slope := averageError(sample, x)
 		if feasible && value < bestValue {
 			best, bestValue = x, value
 		}
-		if feasible && bestValue-(1-bound) <= errorGap {
+		if feasible && bestValue-(1-pr.bound) <= errorGap || last {
 			return best, nil
 		}
 		// error(y) ≥ value + slope·(y − x), so z + slope·y ≤ 1 − value + slope·x.

@@ -311,7 +311,9 @@ func (s *Sum) lattice(m *meter, e *entry, step float64, p plan, top, k float64, 
 	if err := complete(l.upper); err != nil {
 		return l, err
 	}
-	l.lower = withoutEnd(l.lower, xmath.LogSub(l.upper.LogPInf, e.sup.LogPInf))
+	if l.upper.MaxLoss()+2*step < e.sup.Max {
+		l.lower = withoutEnd(l.lower, xmath.LogSub(l.upper.LogPInf, e.sup.LogPInf))
+	}
 	s.remember(e, l)
 	return l, nil
 }
@@ -568,7 +570,10 @@ func (s *Sum) refineEpsilon(m *meter, logDelta, logInf, floor, top float64) (Res
 				return s.widest(best, errRounds), nil
 			}
 		}
-		cut := deeper(r.Budget.Truncation, want)
+		cut := 0.0
+		if r.Upper < top { // next to the largest loss δ has no slope to count with
+			cut = deeper(r.Budget.Truncation, want)
+		}
 		margin += cut
 		if margin == s.farMargin() && ps.adrift(r.Estimate) {
 			margin, fixed = s.nearMargin(), true
@@ -612,7 +617,8 @@ func (s *Sum) refineEpsilon(m *meter, logDelta, logInf, floor, top float64) (Res
 		finer = 0
 		if next > 0 {
 			step = next
-		} else if !exact && cut == 0 && !(r.Budget.Discretization > 0 && r.Budget.Discretization < 0.8*want && width > want*1.5) {
+		} else if !exact && cut == 0 && (r.Upper >= top || !(r.Budget.Discretization > 0 && r.Budget.Discretization < 0.8*want && width > want*1.5)) {
+			// Next to the largest loss the budget says nothing of the lower law.
 			finer = width
 		}
 	}

@@ -69,7 +69,9 @@ func FeasibleGrid(labels []float64, eps float64, n int) ([]float64, error) {
 // A grid with spacing Δ costs at most Δ²/8 against the best outputs inside its
 // hull. [OptimalUnbiased] needs no grid and is faster; use this to reproduce
 // the paper's values, or when the outputs are given. Once ctx is done, the error
-// is that of ctx.
+// is that of ctx. The effort is limited, the same on every machine: where the program
+// does not end, the better one of what it has reached and of [OptimalUnbiased],
+// rounded at random to the grid, is returned; the certificate's gap tells.
 func OptimalUnbiasedGrid(ctx context.Context, p Prior, eps float64, grid []float64) (*Randomizer, Certificate, error) {
 	const name = "optimal-unbiased-grid"
 	q, scaled, err := prepareGrid(p, eps, grid)
@@ -93,10 +95,22 @@ func OptimalUnbiasedGrid(ctx context.Context, p Prior, eps float64, grid []float
 		return nil, Certificate{}, err
 	}
 	cols, d, err := s.solve(ctx, 1e-12)
-	if err != nil {
+	if ctx.Err() != nil {
 		return nil, Certificate{}, err
 	}
-	return q.finish(name, cols, q.value(cols), d.bound(scaled), s.pivots, 0)
+	// A solver that gave up leaves what it has, and the gap tells.
+	dual := d.bound(scaled)
+	if err != nil {
+		o, err := q.optimum(ctx)
+		if err != nil {
+			return nil, Certificate{}, err
+		}
+		if rounded, ok := onGrid(o.cols, scaled); ok && (!q.exactly(cols) || q.value(rounded) < q.value(cols)) {
+			cols = rounded
+		}
+		dual = max(dual, o.bound)
+	}
+	return q.finish(name, cols, q.value(cols), dual, s.pivots, 0)
 }
 
 // prepareGrid validates, and returns the problem (nil for a single label) and
@@ -136,6 +150,11 @@ func prepareGrid(p Prior, eps float64, grid []float64) (*problem, []float64, err
 // arXiv:2312.05659 with its equality relaxed. Bias 0 is [OptimalUnbiasedGrid];
 // an infinite bias leaves the ε-DP constraint alone, and gives RR-on-bins when
 // the grid contains its outputs. Once ctx is done, the error is that of ctx.
+//
+// The program has three rows for each label, and its effort is limited, the same on
+// every machine. Where it does not end (above some 270 labels it is not begun), the
+// better one of what it has reached and of [OptimalUnbiased], rounded at random to
+// the grid, is returned; the certificate's gap tells.
 func BiasLimited(ctx context.Context, p Prior, eps, bias float64, grid []float64) (*Randomizer, Certificate, error) {
 	const name = "bias-limited"
 	if !(bias >= 0) {
@@ -167,25 +186,85 @@ func BiasLimited(ctx context.Context, p Prior, eps, bias float64, grid []float64
 	}
 	// No bias exceeds the distance between an output and a label.
 	beta := min(bias/q.sc, 1+max(q.y[q.k-1]-scaled[0], scaled[len(scaled)-1]-q.y[0]))
-	s, err := newBiased(q, scaled, beta)
-	if err != nil {
-		return nil, Certificate{}, err
+	cols, dual, pivots, err := q.biased(ctx, scaled, beta)
+	if errors.Is(err, errWork) {
+		// The best unbiased randomizer, rounded to the grid, is one of those that may
+		// be returned.
+		var o optimum
+		if o, err = q.optimum(ctx); err == nil {
+			rounded, ok := onGrid(o.cols, scaled)
+			if !ok {
+				return nil, Certificate{}, fmt.Errorf("grid: %d outputs and %d labels take too long with a bias, and the outputs are too close together for an unbiased randomizer: use fewer labels, or a wider grid", len(scaled), q.k)
+			}
+			if cols == nil || q.value(rounded) < q.value(cols) {
+				cols = rounded
+			}
+			dual = max(dual, o.duals.biasedBound(scaled, beta))
+		}
 	}
-	left, err := s.feasible(ctx)
-	if err != nil {
-		return nil, Certificate{}, err
-	}
-	if left > 1e-10 {
+	if errors.Is(err, ErrInfeasible) {
 		return nil, Certificate{}, fmt.Errorf("%w: no %v-DP randomizer on outputs in [%v, %v] has bias at most %v",
 			ErrInfeasible, eps, slices.Min(grid), slices.Max(grid), bias)
 	}
-	cols, d, err := s.solve(ctx, 1e-12)
 	if err != nil {
 		return nil, Certificate{}, err
 	}
-	dual := d.bound(scaled)
-	for _, m := range d.mu {
-		dual -= beta * math.Abs(m)
+	return q.finish(name, cols, q.value(cols), dual, pivots, bias)
+}
+
+// biased runs both phases of the simplex method. The error is errWork where the work
+// limit was reached: cols are nil when no feasible ones have been found by then.
+func (q *problem) biased(ctx context.Context, grid []float64, beta float64) (cols []column, dual float64, pivots int, err error) {
+	// Ten pivots for each row are the least that is ever seen.
+	if m := float64(3 * q.k); 10*m*pivotWork*m*m > maxWork {
+		return nil, 0, 0, errWork
 	}
-	return q.finish(name, cols, q.value(cols), dual, s.pivots, bias)
+	s, err := newBiased(q, grid, beta)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	left, err := s.feasible(ctx)
+	if err != nil {
+		return nil, 0, s.pivots, err
+	}
+	if left > 1e-10 {
+		return nil, 0, s.pivots, ErrInfeasible
+	}
+	cols, d, err := s.solve(ctx, 1e-12)
+	if ctx.Err() != nil {
+		return nil, 0, s.pivots, err
+	}
+	if !errors.Is(err, errWork) {
+		err = nil // a solver that gave up leaves what it has, and the gap tells
+	}
+	return cols, d.biasedBound(grid, beta), s.pivots, err
+}
+
+// biasedBound returns a lower bound on the value of every randomizer with outputs in
+// grid and a bias of at most beta: bound, less what the bias can gain.
+func (d *duals) biasedBound(grid []float64, beta float64) float64 {
+	b := d.bound(grid)
+	for _, m := range d.mu {
+		b -= beta * math.Abs(m)
+	}
+	return b
+}
+
+// onGrid rounds the outputs of columns to the two nearest in grid, at random with
+// the same mean, which is post-processing; false if one is outside the grid.
+func onGrid(cols []column, grid []float64) ([]column, bool) {
+	var out []column
+	for _, c := range cols {
+		i, found := slices.BinarySearch(grid, c.t)
+		switch {
+		case found:
+			out = append(out, c)
+		case i == 0 || i == len(grid):
+			return nil, false
+		default:
+			up := (c.t - grid[i-1]) / (grid[i] - grid[i-1])
+			out = append(out, column{grid[i-1], c.c * (1 - up), c.up}, column{grid[i], c.c * up, c.up})
+		}
+	}
+	return out, true
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"slices"
 
@@ -32,8 +33,8 @@ func SplitBudget(eps float64, k int, n int64) (eps1, eps2 float64, err error) {
 	return eps1, eps2, nil
 }
 
-// noiseStep is the lattice of the histogram's noise.
-const noiseStep = 0x1p-10
+// noiseBits is the lattice of the histogram's noise: multiples of 2⁻¹⁰.
+const noiseBits = 10
 
 // EstimatePrior estimates the prior from the counts of a private column: Laplace
 // noise of scale 2/ε on every count, negative ones set to 0, normalized;
@@ -42,36 +43,34 @@ const noiseStep = 0x1p-10
 //
 // labels must be public, not read off the column. The release is ε-DP under
 // replacement of one label, which moves one unit between two counts: its cost
-// is exactly that of [Histogram] run twice. The noise is Laplace noise rounded
-// to multiples of 2⁻¹⁰, which is post-processing of the exact mechanism since
-// counts are such multiples, and leaves no trace of floating-point rounding; it
-// is drawn from 53-bit numbers, so that its law is exact up to 2⁻⁵³ per count.
+// is exactly that of [Histogram] run twice. The noise is Laplace noise rounded to
+// multiples of 2⁻¹⁰, which is post-processing of the Laplace mechanism because
+// counts are such multiples themselves. It is drawn from integer coins (Canonne,
+// Kamath and Steinke, NeurIPS 2020) and added to the count as an integer, so that
+// the law of every noisy count is exact; what is computed from them afterwards in
+// floating point is post-processing. That src is a source of independent uniform
+// bits is assumed, and the time that the draw takes is not hidden.
 func EstimatePrior(labels []float64, counts []int64, eps, floor float64, src rand.Source) (Prior, error) {
 	if err := checkEpsilon("epsilon", eps); err != nil {
 		return Prior{}, err
 	}
-	noise := make([]float64, len(counts))
+	num, bits := noiseRate(eps)
+	noise := make([]*big.Int, len(counts))
 	for i := range noise {
-		noise[i] = roundedLaplace(2/eps, src)
+		noise[i] = roundedLaplace(sourceCoin{src}, num, bits)
 	}
 	return priorFromNoisy(labels, counts, noise, floor)
 }
 
-// roundedLaplace draws Laplace noise rounded to the nearest multiple of
-// noiseStep: 0 with probability 1 − e^{−step/2b}, otherwise geometric.
-func roundedLaplace(scale float64, src rand.Source) float64 {
-	rate := noiseStep / scale
-	if uniform(src) < -math.Expm1(-rate/2) {
-		return 0
-	}
-	z := noiseStep * (1 + geometric(rate, src))
-	if src.Uint64()>>63 == 1 {
-		return -z
-	}
-	return z
+// noiseRate returns ε/2 per count in steps, ε·2^−(noiseBits+1), exactly as
+// num/2^bits.
+func noiseRate(eps float64) (num *big.Int, bits uint) {
+	frac, exp := math.Frexp(eps) // ε = frac·2^exp and frac·2^53 is an integer
+	return big.NewInt(int64(frac * 0x1p53)), uint(53 - exp + noiseBits + 1)
 }
 
-func priorFromNoisy(labels []float64, counts []int64, noise []float64, floor float64) (Prior, error) {
+// priorFromNoisy takes the noise in steps of 2^−noiseBits.
+func priorFromNoisy(labels []float64, counts []int64, noise []*big.Int, floor float64) (Prior, error) {
 	ys, at, err := normalizeLabels(labels)
 	if err != nil {
 		return Prior{}, err
@@ -88,8 +87,12 @@ func priorFromNoisy(labels []float64, counts []int64, noise []float64, floor flo
 		if n < 0 || n > 1<<53 {
 			return Prior{}, fmt.Errorf("counts[%d]: %d is not in [0, 2^53]", i, n)
 		}
-		weights[at[i]] = max(float64(n)+noise[i], 0)
-		positive = positive || weights[at[i]] > 0
+		noisy := big.NewInt(n)
+		noisy.Lsh(noisy, noiseBits).Add(noisy, noise[i])
+		if noisy.Sign() > 0 {
+			steps, _ := noisy.Float64()
+			weights[at[i]], positive = math.Ldexp(steps, -noiseBits), true
+		}
 	}
 	if !positive {
 		return Uniform(ys)

@@ -3,6 +3,7 @@ package labeldp
 import (
 	"context"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -18,15 +19,15 @@ import (
 
 // Acceptance check 18; labeldp.md §7.7.
 func TestPriorEstimate(t *testing.T) {
-	p := must(priorFromNoisy(seq(0, 2), []int64{60, 25, 15}, []float64{1.5, -30, 2.25}, 0))
+	p := must(priorFromNoisy(seq(0, 2), []int64{60, 25, 15}, steps(1.5, -30, 2.25), 0))
 	for i, want := range []float64{0.780952380952, 0, 0.219047619048} {
 		nearAbs(t, "prior", p.Probs()[i], want, 1e-12)
 	}
-	p = must(priorFromNoisy([]float64{2, 0, 1}, []int64{15, 60, 25}, []float64{2.25, 1.5, -30}, 1e-3))
+	p = must(priorFromNoisy([]float64{2, 0, 1}, []int64{15, 60, 25}, steps(2.25, 1.5, -30), 1e-3))
 	for i, want := range []float64{0.780952380952, 0, 0.219047619048} {
 		nearAbs(t, "prior with floor, labels unsorted", p.Probs()[i], want*0.999+0.001/3, 1e-12)
 	}
-	p = must(priorFromNoisy(seq(0, 2), []int64{1, 0, 2}, []float64{-2, -1, -2}, 0))
+	p = must(priorFromNoisy(seq(0, 2), []int64{1, 0, 2}, steps(-2, -1, -2), 0))
 	for _, x := range p.Probs() {
 		near(t, "all noisy counts zero", x, 1.0/3, 1e-15)
 	}
@@ -35,10 +36,9 @@ func TestPriorEstimate(t *testing.T) {
 	const n, eps = 200000, 0.5
 	abs, sq := 0.0, 0.0
 	for range n {
-		z := roundedLaplace(2/eps, src)
-		if z != math.Round(z*1024)/1024 {
-			t.Fatalf("noise %v is not a multiple of 2^−10", z)
-		}
+		num, bits := noiseRate(eps)
+		x, _ := roundedLaplace(sourceCoin{src}, num, bits).Float64()
+		z := x / 1024
 		abs += math.Abs(z) / n
 		sq += z * z / n
 	}
@@ -67,6 +67,15 @@ func TestPriorEstimate(t *testing.T) {
 	if _, _, err := SplitBudget(0.1, 52, 100); err == nil {
 		t.Error("no error when the prior would take the whole budget")
 	}
+}
+
+// steps returns noise in steps of 2^−10.
+func steps(noise ...float64) []*big.Int {
+	var out []*big.Int
+	for _, z := range noise {
+		out = append(out, big.NewInt(int64(z*1024)))
+	}
+	return out
 }
 
 // Acceptance check 19.

@@ -24,6 +24,7 @@ type simplex struct {
 	b       *basis
 	who     []variable
 	pivots  int
+	work    int64 // multiplications so far, about
 	pointer int
 	buf     []float64
 }
@@ -46,12 +47,21 @@ type variable struct {
 	cost float64
 }
 
-const (
-	maxPivots    = 200000
-	refactorEach = 100
-)
+// maxWork limits the multiplications of one design to some ten seconds: what
+// phase two has reached by then is returned, with its gap.
+const maxWork = 4e10
 
-var errStalled = errors.New("solver: the simplex method did not converge")
+// pivotWork is what a pivot takes in units of m², its share of an inversion included.
+const pivotWork = 7
+
+// refactorEach is the number of pivots between two inversions from scratch: one
+// inversion costs as much as m of them.
+func (s *simplex) refactorEach() int { return max(100, s.m/2) }
+
+var (
+	errStalled = errors.New("solver: the simplex method did not converge")
+	errWork    = errors.New("solver: the work limit is reached")
+)
 
 // newSimplex starts from the two-point mechanism on the extreme outputs, at lo
 // with the patterns {1..j} and at hi with {j..k}: a basis without a first phase.
@@ -240,8 +250,8 @@ func (s *simplex) run(ctx context.Context, phaseOne bool, rel float64) error {
 			fresh = true
 			continue
 		}
-		if s.pivots >= maxPivots {
-			return errStalled
+		if s.work > maxWork {
+			return errWork
 		}
 		col := s.column(in)
 		s.b.ftran(col, alpha)
@@ -263,8 +273,10 @@ func (s *simplex) run(ctx context.Context, phaseOne bool, rel float64) error {
 		s.b.pivot(r, theta, col, alpha)
 		s.who[r] = in
 		s.pivots++
+		// ftran, btran and pivot; pricing a block of the grid.
+		s.work += 3*int64(s.m)*int64(s.m) + 256*int64(s.k)
 		fresh = false
-		if s.pivots%refactorEach == 0 {
+		if s.pivots%s.refactorEach() == 0 {
 			if err := s.refresh(); err != nil {
 				return err
 			}
@@ -274,6 +286,7 @@ func (s *simplex) run(ctx context.Context, phaseOne bool, rel float64) error {
 }
 
 func (s *simplex) refresh() error {
+	s.work += 2 * int64(s.m) * int64(s.m) * int64(s.m)
 	if err := s.b.refactor(); err != nil {
 		return err
 	}

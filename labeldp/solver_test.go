@@ -404,3 +404,68 @@ func TestStress(t *testing.T) {
 		t.Errorf("%d iterations, want at most 60", worst)
 	}
 }
+
+// Where rounding hides the last digits of the dual (tiny ε, zero probabilities),
+// the randomizer is returned with its gap: it is as private and as unbiased as any.
+func TestGapIsReturned(t *testing.T) {
+	rng := testSource(77)
+	wide := 0
+	for i := range 120 {
+		k := 2 + rng.IntN(40)
+		p := randomPrior(rng, k, []float64{0, 0.2, 0.6, 0.9}[i%4])
+		eps := math.Exp(rng.Float64()*math.Log(1e2)) * 1e-6
+		if i%3 == 0 {
+			eps = 0.03 + 12*rng.Float64()
+		}
+		r, c, err := OptimalUnbiased(t.Context(), p, eps)
+		if err != nil {
+			t.Errorf("k=%d ε=%v: %v", k, eps, err)
+			continue
+		}
+		if !(c.RelGap >= 0 && c.RelGap <= 1e-7) || c.Dual > c.Primal*(1+1e-12) {
+			t.Errorf("k=%d ε=%v: primal %v, dual %v, gap %v", k, eps, c.Primal, c.Dual, c.RelGap)
+		}
+		if c.RelGap > 1e-9 {
+			wide++
+		}
+		span := p.labels[k-1] - p.labels[0]
+		if c.RowResidual > 1e-13 || c.MeanResidual > 1e-12*span/math.Tanh(eps/2) || c.RealisedEps > eps*(1+1e-13)+4e-16 {
+			t.Errorf("k=%d ε=%v: %+v", k, eps, c)
+		}
+		near(t, "primal is the half-loss", loss(t, r, p), c.Primal, 1e-11)
+	}
+	if wide < 10 {
+		t.Errorf("%d designs with a gap above 1e-9: too few to show anything", wide)
+	}
+}
+
+// Grid programs that do not end within the work limit return the rounded optimum,
+// with a gap that is true: the value is between the bound and what any feasible
+// randomizer has.
+func TestGridWorkLimit(t *testing.T) {
+	const k = 300 // three rows for each label: not begun
+	ys, ws := make([]float64, k), make([]float64, k)
+	for i := range ys {
+		ys[i], ws[i] = float64(i), math.Exp(-float64(i)/100)
+	}
+	p := must(PriorFromWeights(ys, ws))
+	grid := must(FeasibleGrid(ys, 1, 3000))
+	r, c, err := BiasLimited(t.Context(), p, 1, 0.1, grid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, best, err := OptimalUnbiased(t.Context(), p, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	step := grid[1] - grid[0]
+	if c.Primal > best.Primal+step*step/8*(1+1e-9) || c.Dual > best.Primal || !(c.Dual > 0.9*c.Primal) {
+		t.Errorf("primal %v, dual %v, optimum %v", c.Primal, c.Dual, best.Primal)
+	}
+	for _, out := range r.Outputs() {
+		if _, ok := slices.BinarySearch(grid, out); !ok {
+			t.Fatalf("output %v is not in the grid", out)
+		}
+	}
+	near(t, "primal is the half-loss", loss(t, r, p), c.Primal, 1e-11)
+}

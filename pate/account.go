@@ -1,6 +1,7 @@
 package pate
 
 import (
+	"container/heap"
 	"context"
 	"fmt"
 	"math"
@@ -26,13 +27,17 @@ type queries struct {
 type Report int
 
 const (
-	// Worst charges every query for its check and for an answer. It needs no
-	// transcript.
+	// Worst charges every query for its check, and as many for an answer as can
+	// be answered: all, or the Options.MaxAnswers dearest. It is a bound at the
+	// data set that cast the votes.
 	Worst Report = iota
-	// Realised charges the answers that were given.
+	// Realised charges the answers that were given. Which they are is part of the
+	// output, so that for an aggregator with a check this is a random number and
+	// no (ε, δ) bound of the mechanism; it holds ex post only: see Cost.ExPost.
 	Realised
-	// DataIndependent is Realised (or Worst without a transcript) at the cost
-	// that does not depend on the votes. It may be published.
+	// DataIndependent charges as Worst does, at the cost that does not depend on
+	// the votes: a bound at every data set. It takes no transcript, and is the only
+	// report that may be published as it stands.
 	DataIndependent
 	// ExpectedNotABound weighs the cost of every answer by the probability that
 	// it is given. It is what the tables of PATE 2018 print; it is not a bound on
@@ -66,6 +71,10 @@ type Options struct {
 	Orders []float64 // nil: DefaultOrders
 	Scores *Scores   // the student's scores, for Interactive only
 
+	// MaxAnswers is fixed in advance: after as many answers no query is answered
+	// any more. 0 sets no limit. For aggregators with a check only.
+	MaxAnswers int
+
 	// Progress is told how much of a total is done, never by two goroutines at
 	// once.
 	Progress func(done, total int)
@@ -77,6 +86,7 @@ type Ledger struct {
 	votes      *Votes
 	orders     []float64
 	q          *queries
+	most       int // answers; 0 for no limit
 	progress   func(done, total int)
 }
 
@@ -102,7 +112,13 @@ func Account(ctx context.Context, v *Votes, a Aggregator, o Options) (*Ledger, e
 	if err != nil {
 		return nil, err
 	}
-	return &Ledger{a, v, append([]float64(nil), o.Orders...), q, o.Progress}, nil
+	switch {
+	case o.MaxAnswers < 0:
+		return nil, fmt.Errorf("max-answers: %d is not in [1, ∞)", o.MaxAnswers)
+	case o.MaxAnswers > 0 && q.check == nil:
+		return nil, fmt.Errorf("max-answers: must be absent, because %v answers every query", a)
+	}
+	return &Ledger{a, v, append([]float64(nil), o.Orders...), q, o.MaxAnswers, o.Progress}, nil
 }
 
 // LogQ returns a bound on the log of the probability that query i, if answered,
@@ -128,23 +144,32 @@ type Cost struct {
 	// ExpectedNotABound.
 	Answered float64
 
+	// ExPost says that the cost charges a transcript, which is random: it is no
+	// bound of a Rényi divergence. At an order λ fixed in advance, except with
+	// probability δ, the privacy loss log P(y)/P′(y) of the transcript y that was
+	// drawn is at most Total(λ) + log(1/δ)/(λ−1), P′ being the law at a neighbour:
+	// see EpsilonExPost.
+	ExPost bool
+
 	// StdDev is the standard deviation of the total over the coins of the
 	// checks, per order; nil except for ExpectedNotABound.
 	StdDev []float64
 }
 
-// Bound tells whether the cost is proved.
-func (c Cost) Bound() bool { return c.Report != ExpectedNotABound }
+// Bound reports whether the cost is proved to bound the Rényi divergence of the
+// mechanism that ran.
+func (c Cost) Bound() bool { return c.Report != ExpectedNotABound && !c.ExPost }
 
 // Cost returns the total of all queries. The transcript says which queries were
-// answered; it is required for Realised, and must be nil for an aggregator that
-// answers every query.
+// answered; it is required for Realised, and must be nil for every other report
+// and for an aggregator that answers every query.
 //
 // Theorem: PATE 2018, Theorem 6 for each step where it applies and Proposition
 // 8 otherwise; adaptive composition at a fixed order (Mironov 2017, Proposition
 // 1). Relation: one training example changed; direction: from the data set that
 // cast the votes to its neighbour, except for DataIndependent, which holds in
-// both. Realised treats the transcript as fixed in advance.
+// both. For Worst and DataIndependent the sum over every path of answers is at
+// most the cost, for Realised see Cost.ExPost.
 func (l *Ledger) Cost(ctx context.Context, r Report, answered []bool) (Cost, error) {
 	c, err := l.Running(ctx, r, answered, []int{l.votes.Queries()})
 	if err != nil {
@@ -169,49 +194,97 @@ func (l *Ledger) Running(ctx context.Context, r Report, answered []bool, cuts []
 	costs := make([]Cost, len(cuts))
 	for i := range costs {
 		g := func() rdp.Grid { return rdp.Grid{Orders: l.orders, Values: make([]float64, len(l.orders))} }
-		costs[i] = Cost{Report: r, Threshold: g(), Answer: g(), Total: g()}
+		costs[i] = Cost{Report: r, Threshold: g(), Answer: g(), Total: g(), ExPost: r == Realised && l.q.check != nil}
 		if r == ExpectedNotABound {
 			costs[i].StdDev = make([]float64, len(l.orders))
 		}
 	}
 	var count xmath.Sum
-	for i, k := 0, 0; i < len(cuts); i++ {
-		for ; k < cuts[i]; k++ {
-			count.Add(weights(k))
+	groups := make([][]group, len(cuts))
+	from := 0
+	for i, to := range cuts {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		groups[i] = l.groups(from, to, weights)
+		for _, g := range groups[i] {
+			count.AddProduct(g.count, g.weight)
 		}
 		costs[i].Answered = count.Value()
+		if l.limited(r) {
+			costs[i].Answered = min(costs[i].Answered, float64(l.most))
+		}
+		from = to
 	}
-	err = parallel.Each(ctx, len(l.orders), l.progress, func(j int) { l.column(ctx, j, r, weights, cuts, costs) })
+	err = parallel.Each(ctx, len(l.orders), l.progress, func(j int) { l.column(ctx, j, r, groups, costs) })
 	if err != nil {
 		return nil, err
 	}
 	return costs, nil
 }
 
+// A group is a number of queries that cost the same at every order.
+type group struct {
+	first         int // the first of them
+	weight, count float64
+}
+
+// groups returns the queries from … to−1 by what their cost depends on. Tables of
+// votes hold the same few thousand histograms again and again.
+func (l *Ledger) groups(from, to int, weight func(i int) float64) []group {
+	type key struct{ logQ, checkLogQ, weight float64 }
+	known := map[key]int{}
+	var out []group
+	for i := from; i < to; i++ {
+		k := key{logQ: l.q.logQ[i], weight: weight(i)}
+		if l.q.check != nil {
+			k.checkLogQ = l.q.checkLogQ[i]
+		}
+		at, ok := known[k]
+		if !ok {
+			at = len(out)
+			known[k] = at
+			out = append(out, group{first: i, weight: k.weight})
+		}
+		out[at].count++
+	}
+	return out
+}
+
 // column fills order j of the costs, or ends early once ctx is done.
-func (l *Ledger) column(ctx context.Context, j int, r Report, weight func(i int) float64, cuts []int, costs []Cost) {
+func (l *Ledger) column(ctx context.Context, j int, r Report, groups [][]group, costs []Cost) {
 	answer, check := l.pricers(l.orders[j], r == DataIndependent)
 	var sa, st, variance xmath.Sum
-	i := 0
-	for k, cut := range cuts {
-		for ; i < cut; i++ {
+	var dearest largest
+	for k := range costs {
+		for i, g := range groups[k] {
 			if i%askEach == 0 && ctx.Err() != nil {
 				return
 			}
 			if check != nil {
-				st.Add(check(i))
+				st.AddProduct(g.count, check(g.first))
 			}
-			w := weight(i)
+			w := g.weight
 			if w == 0 {
 				continue
 			}
-			a := answer(i)
-			sa.Add(w * a)
+			a := answer(g.first)
+			if l.limited(r) {
+				for range min(int(g.count), l.most) {
+					dearest.add(a, l.most)
+				}
+				continue
+			}
+			sa.AddProduct(g.count, w*a)
 			if r == ExpectedNotABound {
-				variance.Add(w * (1 - w) * a * a)
+				variance.AddProduct(g.count, w*(1-w)*a*a)
 			}
 		}
-		// A compensated sum is good to 2u; weights and the last sum round once.
+		if l.limited(r) {
+			sa = dearest.sum()
+		}
+		// A compensated sum of exact products is good to 2u; weights and the last
+		// sum round once.
 		costs[k].Threshold.Values[j] = st.Value() * (1 + 4*u)
 		costs[k].Answer.Values[j] = sa.Value() * (1 + 6*u)
 		costs[k].Total.Values[j] = (st.Value() + sa.Value()) * (1 + 8*u)
@@ -219,6 +292,44 @@ func (l *Ledger) column(ctx context.Context, j int, r Report, weight func(i int)
 			costs[k].StdDev[j] = math.Sqrt(variance.Value())
 		}
 	}
+}
+
+// limited reports whether the report charges only the MaxAnswers dearest answers:
+// no path of answers costs more.
+func (l *Ledger) limited(r Report) bool {
+	return l.most > 0 && (r == Worst || r == DataIndependent)
+}
+
+// largest is a heap of the largest numbers added, the least of them first.
+type largest []float64
+
+func (h largest) Len() int           { return len(h) }
+func (h largest) Less(i, j int) bool { return h[i] < h[j] }
+func (h largest) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *largest) Push(x any)        { *h = append(*h, x.(float64)) }
+func (h *largest) Pop() any {
+	last := len(*h) - 1
+	x := (*h)[last]
+	*h = (*h)[:last]
+	return x
+}
+
+// add keeps the most largest numbers.
+func (h *largest) add(x float64, most int) {
+	switch {
+	case len(*h) < most:
+		heap.Push(h, x)
+	case x > (*h)[0]:
+		(*h)[0] = x
+		heap.Fix(h, 0)
+	}
+}
+
+func (h largest) sum() (s xmath.Sum) {
+	for _, x := range h {
+		s.Add(x)
+	}
+	return s
 }
 
 // pricers return the costs of an answer and of a check; check is nil without a
@@ -229,22 +340,22 @@ func (l *Ledger) pricers(order float64, independent bool) (answer, check func(i 
 		c := l.q.lnmax.RDP(order)
 		answer = func(int) float64 { return c }
 	case l.q.lnmax != nil:
-		answer = func(i int) float64 { return l.q.lnmax.upper(l.q.logQ[i], order) }
+		answer = pricer(func(logQ float64) float64 { return l.q.lnmax.upper(logQ, order) }, l.q.logQ, false)
 	default:
-		answer = pricer(l.q.answer(order), l.q.logQ, independent)
+		answer = pricer(l.q.answer(order).upper, l.q.logQ, independent)
 	}
 	if l.q.check != nil {
-		check = pricer(l.q.check(order), l.q.checkLogQ, independent)
+		check = pricer(l.q.check(order).upper, l.q.checkLogQ, independent)
 	}
 	return answer, check
 }
 
-func pricer(c gaussianCost, logQ []float64, independent bool) func(i int) float64 {
+func pricer(price func(logQ float64) float64, logQ []float64, independent bool) func(i int) float64 {
 	if independent {
-		v := c.upper(0)
+		v := price(0)
 		return func(int) float64 { return v }
 	}
-	return func(i int) float64 { return c.upper(logQ[i]) }
+	return func(i int) float64 { return price(logQ[i]) }
 }
 
 // Query returns the costs of query i at one order: that of its check (0 without
@@ -279,6 +390,12 @@ func (l *Ledger) weights(r Report, answered []bool) (func(i int) float64, error)
 	if answered != nil && len(answered) != n {
 		return nil, fmt.Errorf("answered: %d entries are not one for each of %d queries", len(answered), n)
 	}
+	if answered != nil && (r == Worst || r == DataIndependent) {
+		return nil, fmt.Errorf("answered: must be absent for the %v report, which holds whatever is answered; a limit fixed in advance is max-answers", r)
+	}
+	if n := count(answered); l.most > 0 && n > l.most {
+		return nil, fmt.Errorf("answered: %d answers are more than %d, the most that was fixed in advance", n, l.most)
+	}
 	given := func(i int) float64 {
 		if answered[i] {
 			return 1
@@ -288,7 +405,7 @@ func (l *Ledger) weights(r Report, answered []bool) (func(i int) float64, error)
 	switch {
 	case r == Realised && answered == nil:
 		return nil, fmt.Errorf("answered: is missing, must say which queries were answered for the realised report")
-	case r == Realised, r == DataIndependent && answered != nil:
+	case r == Realised:
 		return given, nil
 	case r == ExpectedNotABound:
 		return func(i int) float64 { return math.Exp(l.q.logPass[i]) }, nil
@@ -298,3 +415,12 @@ func (l *Ledger) weights(r Report, answered []bool) (func(i int) float64, error)
 
 // askEach is the number of queries between two looks at a context.
 const askEach = 1 << 12
+
+func count(answered []bool) (n int) {
+	for _, a := range answered {
+		if a {
+			n++
+		}
+	}
+	return n
+}

@@ -40,7 +40,8 @@ type Answer struct {
 var noAnswer = Answer{Class: -1}
 
 // Label runs the aggregator on one query with fresh noise from src; nil is
-// [NewSource].
+// [NewSource]. The noise is drawn in float64: the answer has the law that is
+// accounted for up to the resolution of such draws.
 func (c Confident) Label(votes []int64, src rand.Source) (Answer, error) {
 	if err := errorsOf(c.check(), checkRow(votes)); err != nil {
 		return noAnswer, err

@@ -34,7 +34,9 @@ func (g GNMax) check() error { return checkSigma("sigma2", g.Sigma) }
 // String returns the name, with the parameters if there are any.
 func (g GNMax) String() string { return fmt.Sprintf("gnmax(sigma2=%v)", g.Sigma) }
 
-// Label answers one query with fresh noise from src; nil is [NewSource].
+// Label answers one query with fresh noise from src; nil is [NewSource]. The
+// noise is drawn in float64: the answer has the law that is accounted for up to the
+// resolution of such draws.
 func (g GNMax) Label(votes []int64, src rand.Source) (class int, err error) {
 	if err := errorsOf(g.check(), checkRow(votes)); err != nil {
 		return 0, err

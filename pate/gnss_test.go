@@ -129,6 +129,11 @@ func TestSanitize(t *testing.T) {
 	answered, _ := noiseFree(v, 200)
 	l := ledger(t, v, Confident{200, 150, 40}, nil)
 	s := sensitivity(t, l, 14, Realised, answered)
+	if _, err := Sanitize(1e-5, Classic, rand.NewPCG(1, 1), Round{s, .02, 5}); err == nil || s.Bound {
+		t.Error("the cost of a transcript is sanitized")
+	}
+	// The golden values are of a transcript as if it had been fixed in advance.
+	s.Bound = true
 	near(t, "GNMax part", s.Cost-0.1991111111111111, 0.07504682482406881, 1e-13)
 	for _, c := range []struct{ beta, ss, sigma, cost, fixed, std, printedSigma, printedCost, exactThere, printedFixed float64 }{
 		{.2 / 14, 0.111384484122637, 4.65455984895509, 0.522347135783576, 1.68211472287031, 0.518445747594, 5.05712766363594, 0.598317310716635, 0.443091668264027, 1.75808489780337},
@@ -173,4 +178,26 @@ func TestSanitize(t *testing.T) {
 	}
 	near(t, "two rounds", p.Cost, 2*s.Cost, 1e-15)
 	near(t, "two GNSS", p.GNSS, must(GNSSRDP(14, .02, 5))+must(GNSSRDP(14, .03, 4)), 1e-15)
+}
+
+// What is published is a multiple of a power of two that no vote has a say in: the
+// low bits of a float are those of the private cost and noise.
+func TestSanitizeGrid(t *testing.T) {
+	for _, c := range []struct{ order, delta, grid float64 }{{14, 1e-5, 0x1p-13}, {2, 1e-5, 0x1p-9}, {1000, 1e-5, 0x1p-19}, {14, 1e-300, 0x1p-7}} {
+		for seed := range uint64(200) {
+			// Sensitivities and costs over many orders of magnitude.
+			cost := math.Exp(float64(seed%20) - 10)
+			s := &Sensitivity{Order: c.order, Cost: cost, Local: []float64{cost / 3, cost / 2}, Bound: true}
+			rep, err := Sanitize(c.delta, Improved, rand.NewPCG(seed, 1), Round{s, 0.1 / c.order, 5})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if rep.Grid != c.grid {
+				t.Fatalf("order %v, δ=%v: grid %v, want %v", c.order, c.delta, rep.Grid, c.grid)
+			}
+			if n := rep.Epsilon / rep.Grid; n != math.Round(n) {
+				t.Errorf("order %v, δ=%v: %v is not a multiple of %v", c.order, c.delta, rep.Epsilon, rep.Grid)
+			}
+		}
+	}
 }

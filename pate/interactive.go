@@ -44,7 +44,8 @@ func (c Interactive) String() string {
 
 // Label runs the aggregator on one query with fresh noise from src; nil is
 // [NewSource]. Scores are the student's class probabilities. The answer's class
-// is the student's own, and Answered false, when the student is reinforced.
+// is the student's own, and Answered false, when the student is reinforced. The
+// noise is drawn in float64, as in [Confident.Label].
 func (c Interactive) Label(votes []int64, scores []float64, src rand.Source) (Answer, error) {
 	if err := errorsOf(c.check(), checkRow(votes), checkScores("scores", scores, len(votes), 1)); err != nil {
 		return noAnswer, err

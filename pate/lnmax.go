@@ -28,7 +28,9 @@ func (l LNMax) check() error { return checkRange("gamma", l.Gamma, 1e-9, 100) }
 // String returns the name, with the parameters if there are any.
 func (l LNMax) String() string { return fmt.Sprintf("lnmax(gamma=%v)", l.Gamma) }
 
-// Label answers one query with fresh noise from src; nil is [NewSource].
+// Label answers one query with fresh noise from src; nil is [NewSource]. The
+// noise is drawn in float64: the answer has the law that is accounted for up to the
+// resolution of such draws.
 func (l LNMax) Label(votes []int64, src rand.Source) (class int, err error) {
 	if err := errorsOf(l.check(), checkRow(votes)); err != nil {
 		return 0, err

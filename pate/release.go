@@ -29,8 +29,13 @@ const (
 type Sanitized struct {
 	// Epsilon may be published, together with the order, δ and every β and σ,
 	// if those were fixed without looking at the votes. It estimates the ε that
-	// was paid, publication included: its mean is Private.Fixed.
+	// was paid, publication included, and is no upper bound: its mean is
+	// Private.Fixed, up to the rounding to the multiples of Grid, and half of the
+	// time it is below.
 	Epsilon float64
+
+	// Grid is a power of two that follows from the order and δ alone.
+	Grid float64
 
 	// Private is NOT SAFE TO PUBLISH: every field is a function of the votes.
 	Private Diagnostics
@@ -47,14 +52,25 @@ type Diagnostics struct {
 	StdDev    float64   // of the noise
 }
 
-// Sanitize returns the (ε, δ) cost of all rounds, sanitized by Gaussian noise
+// Sanitize returns an estimate of the (ε, δ) cost of all rounds, sanitized by Gaussian noise
 // that is calibrated to smooth sensitivity, the cost of that publication
-// included. The source nil is [NewSource]; noise is added in float64, whose low
-// bits are not covered by the analysis: round what you publish.
+// included. The source nil is [NewSource].
+//
+// The result is rounded to multiples of a power of two, at most 1/4096 of
+// log(1/δ)/(λ − 1), what δ alone costs in the classic conversion. The analysis is of a
+// real number plus real Gaussian noise; rounding their sum to a grid that does not
+// depend on the votes is post-processing, and may be as coarse as one likes. The
+// standard deviation of the noise is a function of the votes, so that a grid made
+// from it would tell of them; so would the low bits of a sum of floats, whose
+// pattern is that of the cost and of the standard deviation, and rounding removes
+// them. What is not covered by a proof is the sampler: its noise is a float64 with
+// about 32 random bits and an end near 12 standard deviations, so that the rounded
+// sum is that of real noise only up to what this moves across a point of rounding
+// (some 2^−32 standard deviations over Grid).
 //
 // Theorem: PATE 2018, section B.3, with the cost of the noise by [GNSSRDP] in
 // place of Theorem 23. Conditions: the order, δ, β and σ of every round must be
-// fixed in advance; all rounds have the same order, and none is
+// fixed in advance; all rounds have the same order, and none is Realised or
 // ExpectedNotABound.
 func Sanitize(delta float64, conversion Conversion, src rand.Source, rounds ...Round) (Sanitized, error) {
 	var s Sanitized
@@ -76,7 +92,7 @@ func Sanitize(delta float64, conversion Conversion, src rand.Source, rounds ...R
 		case x.Sensitivity == nil:
 			return Sanitized{}, fmt.Errorf("%s: sensitivity: is missing", field)
 		case !x.Sensitivity.Bound:
-			return Sanitized{}, fmt.Errorf("%s: report: expected is not in [realised, worst, independent]: it is no bound", field)
+			return Sanitized{}, fmt.Errorf("%s: report: expected or realised is not in [worst, independent]: it is no bound", field)
 		case i > 0 && x.Sensitivity.Order != order:
 			return Sanitized{}, fmt.Errorf("%s: order: %v is not %v, that of rounds[0]", field, x.Sensitivity.Order, order)
 		}
@@ -100,8 +116,47 @@ func Sanitize(delta float64, conversion Conversion, src rand.Source, rounds ...R
 		return Sanitized{}, err
 	}
 	p.Fixed = fixed
-	s.Epsilon = fixed + noise
+	// Exact but for the rounding asked for: a power of two scales without error.
+	s.Grid = releaseGrid(order, delta)
+	s.Epsilon = math.RoundToEven((fixed+noise)/s.Grid) * s.Grid
 	return s, nil
+}
+
+// EpsilonExPost returns ε such that, except with probability δ, the privacy loss
+// of what was released is at most ε, for a cost that depends on what was released
+// (Cost.ExPost): the least of total(λ) + log(K/δ)/(λ−1) over the K orders of the
+// curve, and that order. The orders must have been fixed in advance; each has a
+// share δ/K of the probability.
+//
+// Theorem: with c_i the Rényi divergence of step i given the past and L_i its
+// privacy loss, E[exp((λ−1)Σ(L_i − c_i))] ≤ 1, as each factor has mean at most 1
+// given the past; then Markov's inequality and a union bound.
+// It is not an (ε, δ) guarantee: the ε is part of what is random.
+func EpsilonExPost(curve rdp.Grid, delta float64) (eps, order float64, err error) {
+	if err := checkDelta(delta); err != nil {
+		return 0, 0, err
+	}
+	if err := checkOrders(curve.Orders); err != nil {
+		return 0, 0, err
+	}
+	if len(curve.Values) != len(curve.Orders) {
+		return 0, 0, fmt.Errorf("curve: %d values are not one for each of %d orders", len(curve.Values), len(curve.Orders))
+	}
+	eps = math.Inf(1)
+	for i, a := range curve.Orders {
+		x := curve.Values[i] + (math.Log(float64(len(curve.Orders)))-math.Log(delta))/(a-1)*(1+8*u)
+		if x *= 1 + 4*u; x < eps {
+			eps, order = x, a
+		}
+	}
+	return eps, order, nil
+}
+
+// releaseGrid returns the largest power of two that is at most 2^−12 of
+// log(1/δ)/(λ − 1).
+func releaseGrid(order, delta float64) float64 {
+	_, exp := math.Frexp(-math.Log(delta) / (order - 1)) // in [2^(exp−1), 2^exp)
+	return math.Ldexp(1, exp-13)
 }
 
 // EpsilonAt converts a Rényi cost at one order into ε.

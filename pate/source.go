@@ -22,6 +22,13 @@ func source(src rand.Source) *rand.Rand {
 	return rand.New(src)
 }
 
+// laplace draws Laplace noise in float64. What is promised of it, and of the
+// Gaussian noise of math/rand/v2 that the other aggregators add, is that of a
+// comparison: the noisy counts are never released, only which is the largest, or
+// whether one reaches a threshold. The guarantees are proved for real-valued noise;
+// these floats have about 32 random bits and an end, which moves the probability of
+// an answer a little, by an amount that is not bounded here. How long a draw takes
+// is not hidden.
 func laplace(r *rand.Rand, scale float64) float64 {
 	x := r.ExpFloat64() * scale
 	if r.Uint64()&1 == 0 {

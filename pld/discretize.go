@@ -116,7 +116,7 @@ func newDiscretizer(p profiles.Profile, g Grid) *discretizer {
 	if g.Step < fine {
 		d.exact, _ = p.(profiles.TailDifferencer)
 	}
-	if t, ok := p.(*profiles.Discrete); ok && len(t.Atoms()) <= maxBracketed {
+	if t, ok := p.(*profiles.Discrete); ok && len(t.Atoms()) > fewAtoms && len(t.Atoms()) <= maxBracketed {
 		if d.bracket(t.Atoms()); len(d.pts) >= g.most() {
 			return nil
 		}
@@ -186,12 +186,15 @@ func (d *discretizer) prune() {
 	}
 }
 
+// fewAtoms are met by vertices themselves where they can be.
+const fewAtoms = 64
+
 // notable returns the losses of atoms that vertices should meet: all of a few,
 // the two ends of many.
 func notable(atoms []profiles.Atom) []float64 {
 	var out []float64
 	for i, a := range atoms {
-		if len(atoms) <= 64 || i == 0 || i == len(atoms)-1 {
+		if len(atoms) <= fewAtoms || i == 0 || i == len(atoms)-1 {
 			out = append(out, a.Loss)
 		}
 	}
@@ -226,7 +229,8 @@ func (d *discretizer) at(k int64) point {
 	return point{t: t, tol: tol, tails: d.p.Tails(t, tol), diff: d.difference(t, tol)}
 }
 
-// maxBracketed is the largest number of atoms of which each gets its own vertices.
+// maxBracketed is the largest number of atoms of which each gets its own vertices,
+// where there are more than fewAtoms.
 const maxBracketed = 1 << 13
 
 // bracket places a vertex on either side of every atom: between atoms the profile

@@ -182,18 +182,14 @@ func (d *discretizer) lower() *Law {
 	return d.roundDown()
 }
 
-// spare keeps single tangents from passing below an end line at an inner vertex,
-// which would cost everything beyond: where masses fall fast, the tangent on the
+// spare keeps single tangents from passing below p∞ at an inner vertex, which would
+// cost everything beyond: where masses fall fast, the tangent on the
 // side of the larger one does. It is made to touch at that vertex. place follows.
 func (d *discretizer) spare(place []float64) {
 	for i := 1; i < len(d.cells); i++ {
-		if !d.shallower(i, d.endDepth(i)) {
+		if d.deeper(i, d.endDepth(i)) {
 			place[i-1] = d.pts[i].t
 			d.touch(i-1, place[i-1])
-		}
-		if !d.cut && !d.shallower(i, d.startDepth(i)) {
-			place[i] = d.pts[i].t
-			d.touch(i, place[i])
 		}
 	}
 }
@@ -207,17 +203,6 @@ func (d *discretizer) deeper(i int, limit depth) bool {
 	}
 	limit = limit.in(x.scale)
 	return x.x-x.err > limit.x+limit.err
-}
-
-// shallower reports whether the tangents at vertex i certainly pass above an end
-// line whose depth is limit.
-func (d *discretizer) shallower(i int, limit depth) bool {
-	x := d.depthAt(i)
-	if x.x == 0 && x.err == 0 {
-		return true
-	}
-	limit = limit.in(x.scale)
-	return x.x+x.err <= limit.x-limit.err
 }
 
 // fitStart moves the first tangent down until it lies above 1 − α at vertex a;

@@ -152,6 +152,9 @@ func (b Bound) at(eps float64) float64 {
 	if eps >= 0 {
 		return min(0, b(eps))
 	}
+	if eps < -40 {
+		return 0 // 1 is within e^−40 of it, and costs no question to b
+	}
 	d := xmath.LogAdd(xmath.Log1mExp(eps), eps+b(-eps))
 	return min(0, d+8*xmath.U*(1+math.Abs(d)))
 }

@@ -51,3 +51,19 @@ func TestCancelled(t *testing.T) {
 		}
 	}
 }
+
+// The price of a long search asks nothing where the answer is known: the best of a
+// million runs has δ next to 1 up to an ε of thousands.
+func TestFewQuestions(t *testing.T) {
+	g := FromProfile(must(profiles.NewGaussian(2)))
+	for _, law := range []Law{must(WithMean(1, 1e6)), must(Poisson(1e6))} {
+		asked := 0
+		b, err := PriceOfBest(law).Profile(context.Background(), func(eps float64) float64 { asked++; return g(eps) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Epsilon(context.Background(), 1e-5); err != nil || asked > 55 {
+			t.Errorf("%v: %v after %d questions", law, err, asked)
+		}
+	}
+}

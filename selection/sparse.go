@@ -41,8 +41,11 @@ func checkFields(fields ...fieldRange) error {
 	return nil
 }
 
-// laplace draws Laplace noise in float64 arithmetic. Only the outcome of a
-// comparison with it is ever released.
+// laplace draws Laplace noise in float64. Only outcomes of comparisons with it are
+// ever released. The theorems are about real-valued noise; these floats have about
+// 32 random bits and an end, near 44 scales, which moves the probability of an
+// outcome a little, by an amount that is not bounded here: the guarantee is that of
+// the theorem up to this amount.
 func laplace(rng *rand.Rand, scale float64) float64 {
 	x := scale * rng.ExpFloat64()
 	if rng.Uint64()&1 == 0 {
@@ -79,7 +82,8 @@ func (s SparseVector) Scales() (threshold, query float64) {
 
 // Run asks for the probabilities of queries 0, 1, … and returns the index of the
 // first one that passes, or −1 when n queries have not. The index, and so the
-// answer "not yet" to every earlier query, may be released.
+// answer "not yet" to every earlier query, may be released. The noise is drawn in
+// float64: the index has the law of Theorem 4.1 up to the resolution of such draws.
 func (s SparseVector) Run(ctx context.Context, n int, percentile func(ctx context.Context, query int) (float64, error), opts ...Option) (int, error) {
 	if err := s.check(); err != nil {
 		return -1, err
@@ -175,7 +179,7 @@ func (s SampledSparseVector) Plan() (SparsePlan, error) {
 
 // Run draws Calls samples of each query, which reports whether its mechanism
 // reached its threshold, and returns the index of the first query that passes, or
-// −1.
+// −1. Noise is drawn in float64, as in [SparseVector.Run].
 func (s SampledSparseVector) Run(ctx context.Context, above func(ctx context.Context, query int, rng *rand.Rand) (bool, error), opts ...Option) (int, error) {
 	p, err := s.Plan()
 	if err != nil {
@@ -256,7 +260,8 @@ func (s ThresholdSearch) Plan() (SparsePlan, error) {
 }
 
 // Run draws Calls scores and returns the threshold, 0 when no step of the grid
-// passes. Scores outside [0, 1] are moved to its ends, NaN to 0.
+// passes. Scores outside [0, 1] are moved to its ends, NaN to 0. Noise is drawn in
+// float64, as in [SparseVector.Run].
 func (s ThresholdSearch) Run(ctx context.Context, score func(ctx context.Context, rng *rand.Rand) (float64, error), opts ...Option) (float64, error) {
 	p, err := s.Plan()
 	if err != nil {

@@ -126,7 +126,10 @@ func (d DummyExponential) check() error {
 }
 
 // Pick returns the index of the score picked, or −1 for a dummy class. The scores
-// are the samples themselves and must not be released with it, nor used again.
+// are the samples themselves and must not be released with it, nor used again. It is
+// drawn by a float64 of 53 random bits from weights in float64: probabilities are
+// those of the theorem up to about 2^−53 of the total for each class, so that a
+// class of less than that may never be picked.
 func (d DummyExponential) Pick(scores []float64, opts ...Option) (int, error) {
 	if err := d.check(); err != nil {
 		return -1, err

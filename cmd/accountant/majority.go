@@ -30,9 +30,11 @@ type majorityFlags struct {
 type majorityAnswer struct {
 	Gamma     darrm.Gamma `json:"gamma"`
 	Objective float64     `json:"objective"`
-	MaxF      float64     `json:"max-f"`
-	BudgetF   float64     `json:"budget-f"`
-	Certified bool        `json:"certified"`
+	// Gap is how far the objective may be below the largest one, for --gamma optimal.
+	Gap       *float64 `json:"gap,omitempty"`
+	MaxF      float64  `json:"max-f"`
+	BudgetF   float64  `json:"budget-f"`
+	Certified bool     `json:"certified"`
 	// Error is the expected error of the answer (chosen) and of the other noise
 	// functions that keep the same budget.
 	Error map[string]float64 `json:"error"`
@@ -203,7 +205,7 @@ func answerMajority(ctx context.Context, m *meter, p darrm.Params, o darrm.Objec
 		if err != nil {
 			return nil, err
 		}
-		a.Gamma, cert = r.Gamma, r.Certificate
+		a.Gamma, a.Gap, cert = r.Gamma, &r.Gap, r.Certificate
 	case f.gamma == "subsampling":
 		if err := byTheorem(sub, subOK); err != nil {
 			return nil, err
@@ -253,6 +255,10 @@ func (a *majorityAnswer) print(w io.Writer, p darrm.Params, f *majorityFlags) {
 	fmt.Fprintf(w, "certified   %v: %s\n", a.Certified, a.proof)
 	fmt.Fprintf(w, "max f       %.12g of at most %.12g\n", a.MaxF, a.BudgetF)
 	fmt.Fprintf(w, "objective   %.12g\n", a.Objective)
+	// What rounding leaves is not worth a line.
+	if a.Gap != nil && *a.Gap > 1e-9*a.Objective {
+		fmt.Fprintf(w, "gap         the largest objective is at most %s more\n", rounded(*a.Gap, 2, up))
+	}
 	fmt.Fprintln(w, "expected error")
 	for _, fam := range a.families {
 		fmt.Fprintf(w, "  %-12s %.6g\n", fam.name, a.Error[fam.name])

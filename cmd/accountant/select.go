@@ -175,13 +175,18 @@ func selectBound(ctx context.Context, plan *accountant.Plan, accuracy float64) (
 		return nil, err
 	}
 	known := map[float64]float64{}
+	none := math.Inf(1) // where δ was seen to be next to nothing; it never rises
 	delta := func(eps float64) (float64, error) {
+		eps = min(eps, none)
 		if d, ok := known[eps]; ok {
 			return d, nil
 		}
 		iv, err := a.Delta(ctx, eps)
 		if err == nil {
 			known[eps] = iv.Upper
+			if iv.Upper < 1e-300 {
+				none = eps
+			}
 		}
 		return iv.Upper, err
 	}

@@ -52,11 +52,13 @@ type Solver struct {
 
 	dualTol  float64 // a multiplier this far below zero counts as zero: 1e-13 max|c|
 	restarts int
+	work     int64
 }
 
 type row struct {
 	a     []float64 // normalised to max |a| = 1
 	b     float64
+	scale float64 // what both were divided by
 	equal bool
 }
 
@@ -141,7 +143,7 @@ func (s *Solver) add(a []float64, b float64, equal bool) error {
 		}
 		return nil
 	}
-	r := row{a: make([]float64, s.n), b: b / scale, equal: equal}
+	r := row{a: make([]float64, s.n), b: b / scale, scale: scale, equal: equal}
 	for i, v := range a {
 		r.a[i] = v / scale
 	}
@@ -341,6 +343,7 @@ func (s *Solver) pivot(enter active, excess float64, bland bool) (step float64, 
 	}
 	s.active[leave] = enter
 	s.fresh++
+	s.work += int64(n) * int64(2*n+len(s.rows))
 	return t * excess, nil
 }
 
@@ -367,6 +370,7 @@ func (s *Solver) refresh() error {
 // The vertex gets one step of iterative refinement with a compensated residual.
 func (s *Solver) refactor() error {
 	n := s.n
+	s.work += int64(n) * int64(n) * int64(n) / 2
 	a := mat.NewDense(n, n, nil)
 	b := make([]float64, n)
 	for i, c := range s.active {

@@ -210,6 +210,9 @@ func (q *cumulant) cut(ctx context.Context, p *plan, g goal, lines []transform.L
 		t = 8 * p.h
 	}
 	t = math.Max(t, 2*p.h)
+	if t/p.h > maxFrequencies {
+		return 0, &NotServed{Reason: "the transform does not decay", Work: maxFrequencies}
+	}
 	reach := 1.8 * t * (1 + g.reserve)
 	// The transform of a factor falls hardly faster than this guess of t: with more nodes the
 	// frequencies cost more than what is left, and already finding that out would take seconds.

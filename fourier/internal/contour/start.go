@@ -161,6 +161,11 @@ func (d side) unline(theta float64) float64 {
 	return -math.Log(-1 - theta)
 }
 
+// steep is how close to 0 the value at a root must be. Where one rare jump takes over,
+// K' rises by orders of magnitude within a millionth of θ: that a bracket is narrow
+// means nothing there.
+const steep = 0.1
+
 // root returns a root of an increasing f to an accuracy of tol, from a start and a
 // first step. f may return ±Inf. It returns the last point when there is none. With
 // rate > 0, f is known to rise at about that rate or faster, and steps are no longer than
@@ -168,11 +173,16 @@ func (d side) unline(theta float64) float64 {
 func root(f func(float64) float64, x, step, tol, rate float64) float64 {
 	lo, hi := math.Inf(-1), math.Inf(1)
 	flo, fhi := math.NaN(), math.NaN()
-	side := 0
-	for range 60 {
+	side, wide := 0, tol
+	for i := range 100 {
 		y := f(x)
 		if y == 0 {
 			return x
+		}
+		if math.Abs(y) > steep {
+			tol = math.Min(tol, 1e-13*math.Max(1, math.Abs(x)))
+		} else {
+			tol = wide
 		}
 		if y < 0 {
 			lo, flo = x, y
@@ -199,7 +209,7 @@ func root(f func(float64) float64, x, step, tol, rate float64) float64 {
 			return (lo + hi) / 2
 		default:
 			next := lo + (hi-lo)*flo/(flo-fhi)
-			if !(next > lo && next < hi) {
+			if !(next > lo && next < hi) || i > 8 && i%2 == 0 {
 				next = (lo + hi) / 2
 			}
 			// A step that lands next to an end would shrink the bracket from one side only.
