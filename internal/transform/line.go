@@ -98,8 +98,8 @@ func newLine(s *tilted, best strip, logErr, tMax, tol float64, maxNodes int) *mi
 	l.loss = make([]float64, 0, len(s.logF))
 	l.weight = make([]float64, 0, len(s.logF))
 	var slope, mass float64
-	for i, f := range s.logF {
-		w, loss := math.Exp(f-s.scale), s.nodes[i].loss
+	for i, w := range s.w {
+		loss := s.nodes[i].loss
 		if i > 0 && i < len(s.nodes)-1 {
 			slope += w * (s.nodes[i+1].loss - s.nodes[i-1].loss) / (2 * s.h)
 			mass += w
