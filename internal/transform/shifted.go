@@ -23,8 +23,10 @@ type shiftedLine struct {
 	log, turn []float64
 	err, slip []float64 // relative error of the amplitudes: err + slip·t
 
-	once sync.Once
-	room strip // a strip that leaves room for this line, for t up to tMax; see roomFor
+	left, right float64 // logarithms of what is left out, but for e^{a²σ²/2}
+
+	wideOnce, stillOnce sync.Once
+	wide, still         strip // see wideStrip and stillStrip
 }
 
 // width of the lines: a + b must stay below π/span for a line ±b of its quadrature.
@@ -44,7 +46,7 @@ func (l *mixtureLine) shiftedLine(i int) *shiftedLine {
 func (l *mixtureLine) newShiftedLine(a float64) *shiftedLine {
 	m, n := l.m, len(l.nodes)
 	flat := make([]float64, 4*n)
-	s := &shiftedLine{a: a, log: flat[:n:n], turn: flat[n : 2*n : 2*n], err: flat[2*n : 3*n : 3*n], slip: flat[3*n:]}
+	s := &shiftedLine{a: a, left: l.tailOn(a, false), right: l.tailOn(a, true), log: flat[:n:n], turn: flat[n : 2*n : 2*n], err: flat[2*n : 3*n : 3*n], slip: flat[3*n:]}
 	table := m.angles(a)
 	v := make([]float64, len(m.cs))
 	lift := a * a / (2 * m.inv2)
@@ -85,46 +87,72 @@ func (l *mixtureLine) logB(s *shiftedLine, t float64) (log, logErr float64) {
 		sum.Add(w + w*(s.err[j]+s.slip[j]*t)*1.01)
 	}
 	log = lead + math.Log(sum.Value())
-	out := s.a*s.a/(2*l.m.inv2) + l.m.logSector(l.theta, s.a)
-	logErr = l.logShiftedError(s.a, l.best, t)
-	if t <= 2*l.tMax && logErr > log+math.Log(1e-10*max(min(1, l.kUp-log), l.tol)) {
-		if room := l.roomFor(s); room.a > 0 {
-			logErr = min(logErr, l.logShiftedError(s.a, room, t))
-		}
-	}
-	return logSumUp(log, out+l.logRight, out+l.logLeft, logErr) + 16*u, logErr
+	out := s.a * s.a / (2 * l.m.inv2)
+	logErr = l.logShiftedError(s, t, log+math.Log(1e-5*max(min(1, l.kUp-log), l.tol)))
+	return logSumUp(log, out+s.left, out+s.right, logErr) + 16*u, logErr
 }
 
-// roomFor returns a strip for the quadrature of B on a line s that leaves too little room for
-// the best strip of M; without width where there is no use in it.
-func (l *mixtureLine) roomFor(s *shiftedLine) strip {
-	s.once.Do(func() {
-		if free := l.m.width() - 2*s.a; free < l.best.a && free > 0.05*l.best.a {
-			s.room = l.strip(l.tMax, 0.9*free)
+// logShiftedError returns the logarithm of the quadrature error of B_a(t), with more effort while it is
+// above enough. The integrand is the restriction of a function analytic for |Im| < (π/span − a)σ²; on
+// the lines ±bσ² that is at most
+//
+//	e^{(a²+b²)σ²/2}·P^{θ+1}·|Q(a+b)·Q(b−a)|^{−θ/2}·e^{(t/2)·Im L at (b−a)₊}.
+func (l *mixtureLine) logShiftedError(s *shiftedLine, t, enough float64) float64 {
+	m, a := l.m, s.a
+	lift := func(b float64) float64 { return (a*a+b*b)/(2*m.inv2) + logTrapezoid(b, l.h) + 1e-9 }
+	best := math.Inf(1)
+	for _, b := range [...]float64{min(a, m.width()-a), 0.6 * min(a, m.width()-a), l.stillLine} {
+		if b > 0 && b <= a && a+b < m.width() {
+			best = min(best, lift(b)+m.logSector(l.theta, a+b)+l.logStrip)
+		}
+	}
+	if best > enough && l.local() {
+		if g := l.stillStrip(s); g.a > 0 {
+			best = min(best, lift(g.a)+g.log)
+		}
+	}
+	if best > enough && t <= 2*l.tMax {
+		if g := l.wideStrip(s); g.a > 0 {
+			best = min(best, lift(a+g.a)+g.log)
+		}
+	}
+	return best
+}
+
+// stillStrip returns b ≤ a with the bound on the lines ±bσ² for any t.
+func (l *mixtureLine) stillStrip(s *shiftedLine) strip {
+	s.stillOnce.Do(func() {
+		m := l.m
+		_, v := m.momentsQ((m.tailFrom(l.theta, +1) - m.x0) * m.inv2)
+		least := math.Inf(1)
+		for _, part := range [...]float64{1, 0.8, 0.6, 0.4} {
+			b := part * min(s.a, m.width()-s.a)
+			if e := b*b/(2*m.inv2) + m.modelSector(l.theta, s.a+b, v) + logTrapezoid(b, l.h); b > 0 && e < least {
+				least, s.still.a = e, b
+			}
+		}
+		if s.still.a > 0 {
+			s.still.log = l.stripOn(s.a + s.still.a)
 		}
 	})
-	return s.room
+	return s.still
 }
 
-// logShiftedError returns the logarithm of the quadrature error of B_a(t). Its integrand is the
-// restriction of a function analytic for |Im| < (π/span − a)σ²; on the lines ±bσ² that is at most
-//
-//	e^{(a²+b²)σ²/2}·C(a+b)·f·e^{(t/2)·Im L at (b−a)₊}.
-func (l *mixtureLine) logShiftedError(a float64, room strip, t float64) float64 {
-	m := l.m
-	best := math.Inf(1)
-	for _, share := range [...]float64{1, 0.6} {
-		if b := share * min(a, m.width()-a); b > 0 {
-			best = min(best, (a*a+b*b)/(2*m.inv2)+m.logSector(l.theta, a+b)+l.logStrip+logTrapezoid(b, l.h))
+// wideStrip returns g.a such that there is room for b = a + g.a, with the bound on the lines ±bσ² for t up to
+// 2·tMax; without width where there is no use in it.
+func (l *mixtureLine) wideStrip(s *shiftedLine) strip {
+	s.wideOnce.Do(func() {
+		free := l.m.width() - 2*s.a
+		switch {
+		case free > l.best.a && !l.local():
+			s.wide = l.best
+		case free > l.best.a:
+			s.wide = l.stripBetween(l.tMax, l.best.a, l.best.a+2*s.a)
+		case free > 0.05*l.best.a:
+			s.wide = l.stripBetween(l.tMax, 0.9*free, 0.9*free+2*s.a)
 		}
-	}
-	if b := a + room.a; t <= 2*l.tMax && a+b < m.width() {
-		best = min(best, (a*a+b*b)/(2*m.inv2)+m.logSector(l.theta, a+b)+room.log+logTrapezoid(b, l.h))
-	}
-	if b := l.stillLine; b <= a && a+b < m.width() {
-		best = min(best, (a*a+b*b)/(2*m.inv2)+m.logSector(l.theta, a+b)+l.logStrip+logTrapezoid(b, l.h))
-	}
-	return best + 1e-9
+	})
+	return s.wide
 }
 
 // Decay implements Line.

@@ -111,7 +111,7 @@ func (s *tilted) bounds() {
 		sum.Add(max(s.w[i-1], s.w[i]))
 	}
 	s.logStrip = logSumUp(s.scale+math.Log(sum.Value())+m.cellGrowth(theta, s.h)+1e-9, s.logRight, s.logLeft)
-	s.logStill, s.stillLine = m.stillError(theta, s.h, s.logStrip)
+	s.logStill, s.stillLine = s.still()
 }
 
 // logSumUp is log Σe^x, rounded up; +Inf if a term is.
