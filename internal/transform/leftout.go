@@ -98,30 +98,48 @@ func (m *mixture) cut(theta float64, level int, own, pieces float64, maxNodes in
 	if span := (right - left) * m.inv2 / h; !(span < float64(maxNodes)) {
 		return 0, 0, false
 	}
-	// The slack of the roundings of the outermost node to the lattice is in its favour.
-	for i := 0; ; i++ {
-		if i > 400 {
-			return 0, 0, false
+	end := func(x float64, isRight bool) (j int, ok bool) {
+		side, sign := m.logLeft, -1.0
+		mean := m.leftMean
+		if isRight {
+			side, sign, mean = m.logRight, 1, m.rightMean
 		}
-		hi = int(math.Ceil((right - m.x0) * m.inv2 / h))
-		d := float64(hi) * h
-		n := m.at(d)
-		if m.logRight(theta, d, n.logF(theta)) <= own && m.logRight(0, d, n.logF(0)) <= pieces && m.logRight(-1, d, n.logF(-1)) <= pieces {
-			break
+		for range 40 {
+			j = int(sign * math.Ceil(sign*(x-m.x0)*m.inv2/h))
+			d := float64(j) * h
+			n := m.evaluate(d)
+			over, far := math.Inf(-1), x
+			for _, g := range [...]struct{ theta, goal float64 }{{theta, own}, {0, pieces}, {-1, pieces}} {
+				miss := side(g.theta, d, n.logF(g.theta)) - g.goal
+				if math.IsInf(miss, 1) {
+					miss = 2
+				}
+				if miss > 0 {
+					// The majorant falls by miss from z to √(z² + 2·miss) standard deviations.
+					mu := mean(g.theta, d)
+					z := max(0, sign*(m.x(d)-mu)/m.sigma)
+					move := math.Sqrt(z*z+2*miss) - z
+					if miss > 6 {
+						move *= 0.6 // f may fall faster
+					}
+					if to := m.x(d) + sign*max(0.02, move)*m.sigma; sign*(to-far) > 0 {
+						far = to
+					}
+				}
+				over = max(over, miss)
+			}
+			if over <= 0 {
+				return j, true
+			}
+			x = far
 		}
-		right += 0.5 * m.sigma
+		return 0, false
 	}
-	for i := 0; ; i++ {
-		if i > 400 {
-			return 0, 0, false
-		}
-		lo = int(math.Floor((left - m.x0) * m.inv2 / h))
-		d := float64(lo) * h
-		n := m.at(d)
-		if m.logLeft(theta, d, n.logF(theta)) <= own && m.logLeft(0, d, n.logF(0)) <= pieces && m.logLeft(-1, d, n.logF(-1)) <= pieces {
-			break
-		}
-		left -= 0.5 * m.sigma
+	if hi, ok = end(right, true); !ok {
+		return 0, 0, false
+	}
+	if lo, ok = end(left, false); !ok {
+		return 0, 0, false
 	}
 	return lo, hi, hi-lo < maxNodes
 }

@@ -73,7 +73,7 @@ func (m *mixture) line(theta, tMax, tol float64, maxNodes int) (*mixtureLine, er
 		if !ok {
 			break
 		}
-		s := m.tilt(theta, level, lo, hi)
+		s := m.tilt(theta, level, lo, hi, goal)
 		want := goal + max(0, s.scale-theta*kl*0.9)
 		if s.logPiece > pieces+1 && s.unit == 1 {
 			level++

@@ -123,7 +123,7 @@ func (l *mixtureLine) logShiftedError(s *shiftedLine, t, enough float64) float64
 func (l *mixtureLine) stillStrip(s *shiftedLine) strip {
 	s.stillOnce.Do(func() {
 		m := l.m
-		_, v := m.momentsQ((m.tailFrom(l.theta, +1) - m.x0) * m.inv2)
+		v := m.peakVariance(l.theta)
 		least := math.Inf(1)
 		for _, part := range [...]float64{1, 0.8, 0.6, 0.4} {
 			b := part * min(s.a, m.width()-s.a)

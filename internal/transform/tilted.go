@@ -33,8 +33,9 @@ type tilted struct {
 	stillLine         float64
 }
 
-// tilt sums the nodes lo..hi of a level at θ ≥ −½.
-func (m *mixture) tilt(theta float64, level, lo, hi int) *tilted {
+// tilt sums the nodes lo..hi of a level at θ ≥ −½. An error of quadrature of M(θ) of e^enough, and for large
+// M(θ) that much larger, is not worth an effort.
+func (m *mixture) tilt(theta float64, level, lo, hi int, enough float64) *tilted {
 	s := &tilted{m: m, theta: theta, level: level, h: m.step(level), lo: lo, hi: hi, nodes: m.points(level, lo, hi)}
 	logH := math.Log(s.h / m.inv2)
 	store := make([]float64, 2*len(s.nodes))
@@ -56,7 +57,7 @@ func (m *mixture) tilt(theta float64, level, lo, hi int) *tilted {
 		}
 	}
 	s.sums()
-	s.bounds()
+	s.bounds(enough)
 	return s
 }
 
@@ -96,7 +97,7 @@ func (s *tilted) sums() {
 }
 
 // bounds computes what is left out and the quadrature errors at t = 0.
-func (s *tilted) bounds() {
+func (s *tilted) bounds(enough float64) {
 	m, theta := s.m, s.theta
 	first, last := &s.nodes[0], &s.nodes[len(s.nodes)-1]
 	dLo, dHi := float64(s.lo)*s.h, float64(s.hi)*s.h
@@ -111,7 +112,7 @@ func (s *tilted) bounds() {
 		sum.Add(max(s.w[i-1], s.w[i]))
 	}
 	s.logStrip = logSumUp(s.scale+math.Log(sum.Value())+m.cellGrowth(theta, s.h)+1e-9, s.logRight, s.logLeft)
-	s.logStill, s.stillLine = s.still()
+	s.logStill, s.stillLine = s.still(enough + s.size())
 }
 
 // logSumUp is log Σe^x, rounded up; +Inf if a term is.
@@ -145,3 +146,6 @@ func (s *tilted) real() (k, slope, err float64) {
 	k, _, err = logComplex(s.unit, s.d0, 0, s.roundOff.at(0)+s.quadrature(s.logStill, 0), s.scale)
 	return k, s.m1 / (s.unit + s.d0), err
 }
+
+// size is log M(θ), where that is above 0.
+func (s *tilted) size() float64 { return max(0, s.scale, math.Log1p(max(0, s.d0))) }
