@@ -12,7 +12,9 @@ import (
 type mixtureLine struct {
 	tilted
 	conjugate bool
-	tMax, tol float64
+	tMax, tol float64 // the real line serves up to tMax, far from there to farMax
+	farMax    float64
+	far       *farLine
 	maxNodes  int
 
 	logMoving float64 // of the quadrature error of f up to tMax
@@ -86,13 +88,19 @@ func (m *mixture) line(theta, tMax, tol float64, maxNodes int) (*mixtureLine, er
 		if logErr <= want {
 			return newLine(s, best, logErr, tMax, tol, maxNodes), nil
 		}
+		// A term of a far line costs two of the others.
+		if real := float64(len(s.nodes)) * s.h / step; tol >= leastFarTol && real > 2.5*float64(len(s.nodes)) {
+			if l := m.lineWithFar(s, tMax, tol, want, own, pieces, int(min(real, 1e9)/2.5), maxNodes); l != nil {
+				return l, nil
+			}
+		}
 		level = max(level+1, m.levelFor(step))
 	}
 	return nil, fmt.Errorf("maxNodes: %d nodes are not enough for frequencies up to %v at real part %v", maxNodes, tMax, theta)
 }
 
 func newLine(s *tilted, best strip, logErr, tMax, tol float64, maxNodes int) *mixtureLine {
-	l := &mixtureLine{tilted: *s, tMax: tMax, tol: tol, maxNodes: maxNodes, logMoving: logErr, best: best}
+	l := &mixtureLine{tilted: *s, tMax: tMax, farMax: tMax, tol: tol, maxNodes: maxNodes, logMoving: logErr, best: best}
 	least := l.d0 + l.unit
 	drop := tol * least * math.Exp(-8) / float64(len(s.logF))
 	l.loss = make([]float64, 0, len(s.logF))
@@ -123,7 +131,13 @@ func newLine(s *tilted, best strip, logErr, tMax, tol float64, maxNodes int) *mi
 }
 
 // Nodes implements Line.
-func (l *mixtureLine) Nodes() int { return len(l.loss) }
+func (l *mixtureLine) Nodes() int {
+	if l.far != nil {
+		// An exponential, a sine and a cosine make two of the other terms.
+		return max(len(l.loss), 2*len(l.far.amp))
+	}
+	return len(l.loss)
+}
 
 // LogM implements Line.
 func (l *mixtureLine) LogM(t float64) (re, im, err float64) {
@@ -135,7 +149,14 @@ func (l *mixtureLine) LogM(t float64) (re, im, err float64) {
 		t, sign = -t, -sign
 	}
 	if !(t <= l.tMax) {
-		return l.Decay(t), 0, math.Inf(1)
+		if l.far == nil || !(t <= l.farMax) {
+			return l.Decay(t), 0, math.Inf(1)
+		}
+		re, im, err = l.far.logM(t)
+		if math.IsInf(err, 1) {
+			return min(re, l.kUp), 0, err
+		}
+		return re, sign * im, err
 	}
 	dRe, dIm := l.sum(t)
 	bound := l.roundOff.at(t) + l.skip0 + l.skip1*t + l.quadrature(l.logMoving, t)

@@ -60,7 +60,7 @@ func (l *mixtureLine) newShiftedLine(a float64) *shiftedLine {
 		// exponents, and by 64 u·wide² and 16 u·wide of their own; |Σ| ≥ cos(0.7·π/2) = 0.45.
 		dv := 3 * wide * m.exponentErr(d)
 		s.err[j] = l.nodes[j].relative(l.theta) + (l.theta+1)*l.nodes[j].errLoss +
-			(2*math.Abs(l.theta)+1)*(64*u*wide*wide+dv) + u*(8+2*math.Abs(s.log[j])+4*lift)
+			(2*math.Abs(l.theta)+1)*(64*u*wide*wide+dv) + u*(8+2*math.Abs(s.log[j])+4*lift) + 2*m.sigErr*lift
 		s.slip[j] = 16*u*a*m.span + 4*u*s.turn[j] + 2*dv
 	}
 	return s
@@ -88,7 +88,12 @@ func (l *mixtureLine) logB(s *shiftedLine, t float64) (log, logErr float64) {
 	}
 	log = lead + math.Log(sum.Value())
 	out := s.a * s.a / (2 * l.m.inv2)
-	logErr = l.logShiftedError(s, t, log+math.Log(1e-5*max(min(1, l.kUp-log), l.tol)))
+	// A line that is no better than t = 0 deserves no effort.
+	enough := math.Inf(1)
+	if log < l.kUp {
+		enough = log + math.Log(1e-4*max(min(1, l.kUp-log), l.tol))
+	}
+	logErr = l.logShiftedError(s, t, enough)
 	return logSumUp(log, out+s.left, out+s.right, logErr) + 16*u, logErr
 }
 
