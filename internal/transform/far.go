@@ -88,7 +88,6 @@ func (l *mixtureLine) newFarLine(a, logErr, from float64) *farLine {
 	f := &farLine{lead: math.Inf(-1)}
 	table := m.angles(a)
 	v := make([]float64, len(m.cs))
-	wide := min(1, a*m.span)
 	theta := l.theta
 	var dropped xmath.Sum
 	type term struct{ amp, turn, loss, phase, err, slip float64 }
@@ -103,8 +102,8 @@ func (l *mixtureLine) newFarLine(a, logErr, from float64) *farLine {
 		loss := n.loss + p.logMod - q.logMod
 		turn := imLoss(p, q, a)
 		phase := (theta+1)*argP - theta*argQ - x*a
-		dMod, dArg := m.turnErrors(p, d, a, wide)
-		dModQ, dArgQ := m.turnErrors(q, d, a, wide)
+		dMod, dArg := m.turnErrors(p, d, a)
+		dModQ, dArgQ := m.turnErrors(q, d, a)
 		dMod, dArg = max(dMod, dModQ), max(dArg, dArgQ)
 		sizes := (theta+1)*math.Abs(argP) + math.Abs(theta*argQ) + math.Abs(x*a)
 		terms[j] = term{amp, turn, loss, phase,
@@ -127,12 +126,18 @@ func (l *mixtureLine) newFarLine(a, logErr, from float64) *farLine {
 	return f
 }
 
-// turnErrors bounds the errors of log|Σ w_c e^{iac}| and of its angle, as newShiftedLine does, but for nodes
-// at which one component has nearly all: with the shares w of the others, which are at most the second
-// moment about it, these are about a²·second and a·second, and an error of an exponent counts w times.
-func (m *mixture) turnErrors(t turn, d, a, wide float64) (mod, arg float64) {
-	dv := 3 * wide * min(1, 2*t.second) * m.exponentErr(d)
-	return 64*u*min(wide*wide, a*a*t.second) + dv, 16*u*a*min(m.span, t.second) + dv + 2*u*math.Abs(t.component*a+t.rest)
+// turnErrors bounds the errors of log|Σ w_c e^{iac}| and of its angle for a·span < 1.56, where |Σ| > 0.71. With
+// c from the largest component, the second moment is at least the share w of all others and at least E|c|:
+//
+//   - exponents that are wrong by δ move the logarithm by Σ w_c δ|e^{iac}/Σ − 1| ≤ 5w·min(1, a·span)·δ;
+//   - S and I of turnOf are off by 8 + m roundings for m components, so that the logarithm is by 5 times
+//     those of a²E[c²], and the angle by 3 times those of a·E|c|.
+func (m *mixture) turnErrors(t turn, d, a float64) (mod, arg float64) {
+	wide, n := min(1, a*m.span), 8+float64(len(m.cs))
+	dv := 5 * wide * min(1, t.second) * m.exponentErr(d)
+	mod = 8 * n * u * min(wide*wide, a*a*t.second)
+	arg = 4*n*u*a*min(m.span, t.second) + 2*u*math.Abs(t.component*a+t.rest)
+	return mod + dv, arg + dv
 }
 
 // logM returns log M(θ + it) and the bound of its error, as Line.LogM does.
