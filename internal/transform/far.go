@@ -29,7 +29,7 @@ type farLine struct {
 }
 
 // leastFarTol is the smallest wanted error of log M for which far lines are worth trying.
-const leastFarTol = 1e-15
+const leastFarTol = 1.5e-16
 
 // farShift returns the a of the line with the smallest error of quadrature at the step of s, and the logarithm
 // of that error.

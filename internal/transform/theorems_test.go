@@ -286,7 +286,7 @@ func TestFarLineServes(t *testing.T) {
 			tr = tr.Reverse()
 		}
 		far := must(tr.Line(c.theta, c.t, 1e-14, 0)).(*mixtureLine)
-		real := must(tr.Line(c.theta, c.t, 1e-16, 0)).(*mixtureLine)
+		real := must(tr.Line(c.theta, c.t, 1e-17, 0)).(*mixtureLine)
 		if far.far == nil || real.far != nil || far.Nodes() > real.Nodes()/2 {
 			t.Errorf("%+v: %d nodes with a moved line %v, %d without", c, far.Nodes(), far.far != nil, real.Nodes())
 		}

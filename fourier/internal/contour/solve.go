@@ -140,7 +140,7 @@ func (c *Composition) extend(ctx context.Context, t *table, b *budget) (bool, er
 func (c *Composition) tabulate(ctx context.Context, q *cumulant, g goal, b *budget) (*table, error) {
 	g.reserve = b.opt.Reserve
 	// The sum may be smaller than its terms by the condition.
-	g.perFactorTol = 0.6 * math.Exp(g.logTol) / (math.Max(1, c.runs()) * math.Max(g.seen, math.Max(30, math.Min(100, g.condition))))
+	g.perFactorTol = 0.6 * math.Exp(g.logTol) / (math.Max(1, c.runs()) * math.Max(g.seen, math.Max(30, g.condition)))
 	t, err := c.build(ctx, q, g)
 	if err != nil {
 		return nil, err
