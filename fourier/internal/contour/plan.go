@@ -115,7 +115,7 @@ func (q *cumulant) choose(g goal) (theta, lambda, sHigh, sLow float64) {
 	}
 	// Where jumps make the upper side heavy, a smaller θ needs a shorter period, and
 	// costs terms that are larger than their sum.
-	phi := func(s float64) float64 { return q.at(s).k - s*g.eps - logPoles(s) }
+	phi := func(s float64) float64 { return q.excess(s, g.eps) }
 	base := phi(theta)
 	for _, rho := range [...]float64{0.9, 0.8, 0.7, 0.6, 0.5, 0.4} {
 		if !(high.k > 1.02*low.k) {
@@ -133,6 +133,9 @@ func (q *cumulant) choose(g goal) (theta, lambda, sHigh, sLow float64) {
 	}
 	return
 }
+
+// excess is the logarithm of the first term of the sum on the line s, but for the step.
+func (q *cumulant) excess(s, eps float64) float64 { return q.at(s).k - s*eps - logPoles(s) }
 
 // explore evaluates K on one side of theta around the point with the smallest
 // period: where |s−θ|(K'(s)−ε) = K(s) − sε − aim, the left side of which grows faster.
