@@ -214,7 +214,7 @@ func (l *mixtureLine) finerFor(t float64) *mixtureLine {
 	if l.finer == nil {
 		l.finer = map[int]*mixtureLine{}
 	}
-	f, err := l.m.line(l.theta, math.Exp2(exp), l.tol, min(l.maxNodes, 1<<16))
+	f, err := l.m.line(l.theta, math.Exp2(exp), l.tol, min(l.maxNodes, 1<<14))
 	if err != nil {
 		f = nil
 	} else {

@@ -24,6 +24,7 @@ type goal struct {
 	seen         float64 // the condition of the table before
 	reserve      float64 // extra share of period and of last frequency
 	work         int64   // what is left of the work limit
+	hopeless     float64 // terms at which to give up at once
 	perFactorTol float64 // wanted error of log M of one run
 }
 
@@ -48,13 +49,7 @@ func (c *Composition) build(ctx context.Context, q *cumulant, g goal) (*table, e
 	}
 	p.n = max(1, int(math.Ceil(t/h))-1)
 
-	var nodes float64
-	for i, l := range lines {
-		nodes += float64(l.Nodes()) * float64(len(c.factors)) / float64(len(lines))
-		if lines[i].Nodes() == 0 {
-			nodes++
-		}
-	}
+	nodes := perFrequency(lines) * float64(len(c.factors)) / float64(len(lines))
 	if w := nodes * float64(p.n+1); w > float64(g.work) {
 		return nil, &NotServed{Reason: "too many frequencies", Work: int64(math.Min(w, 1e18))}
 	}
@@ -81,7 +76,7 @@ func (c *Composition) build(ctx context.Context, q *cumulant, g goal) (*table, e
 }
 
 // maxNodes bounds the nodes of one factor.
-const maxNodes = 1 << 18
+const maxNodes = 1 << 15
 
 // maxFrequencies bounds n: kh must be exact for a step h of 30 bits.
 const maxFrequencies = 1 << 23
@@ -242,8 +237,8 @@ func (q *cumulant) cut(ctx context.Context, p *plan, g goal, lines []transform.L
 		} else {
 			lo = t
 		}
-		if t/p.h > maxFrequencies {
-			return 0, &NotServed{Reason: "the transform does not decay", Work: maxFrequencies}
+		if w := lo / p.h * perFrequency(lines); lo/p.h > maxFrequencies || w > g.hopeless {
+			return 0, &NotServed{Reason: "the transform does not decay early enough", Work: int64(math.Min(w, 1e18))}
 		}
 		if hi <= 1.1*lo || (hi == t && r < 1.12) || hi <= 2*p.h {
 			break
@@ -274,6 +269,15 @@ func (q *cumulant) cut(ctx context.Context, p *plan, g goal, lines []transform.L
 		}
 	}
 	return hi, nil
+}
+
+// perFrequency is the number of terms of all lines for one frequency.
+func perFrequency(lines []transform.Line) float64 {
+	var n float64
+	for _, l := range lines {
+		n += float64(max(1, l.Nodes()))
+	}
+	return n
 }
 
 // prepare makes the lines of the factors up to reach.

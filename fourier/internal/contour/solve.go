@@ -85,6 +85,10 @@ type ExcessAnswer struct {
 // cheap is the number of terms of one factor that a table may have whose ε is a guess.
 const cheap = 1e5
 
+// hopeless is how often the work limit a table may need by the first guess of ε, that is often too small
+// where jumps are rare, before the question is given up.
+const hopeless = 30
+
 // maxTables bounds how many tables one question may make.
 const maxTables = 8
 
@@ -263,15 +267,16 @@ func (c *Composition) Epsilon(ctx context.Context, logDelta float64, opt Options
 		width := math.Max(opt.Relative*math.Abs(guess), opt.Absolute)
 		tol := math.Max(1e-12, math.Min(1e-4, width*math.Min(math.Abs(theta), 1e3)/12)) * try.goal
 		condition := try.allowed(tol)
-		g := goal{side: d, eps: guess, logX: logX, theta: theta, logTol: math.Log(tol), condition: condition, seen: try.seen, work: b.work}
+		g := goal{side: d, eps: guess, logX: logX, theta: theta, logTol: math.Log(tol), condition: condition, seen: try.seen, work: b.work, hopeless: float64(b.work)}
 		if blind {
 			// Where a table is dear, the first one only has to find out where ε is.
 			g.work = min(b.work, cheap*int64(len(c.factors)))
+			g.hopeless = hopeless * float64(b.work)
 		}
 		t, err := c.tabulate(ctx, q, g, b)
 		var not *NotServed
-		if blind && errors.As(err, &not) && not.Work > 0 {
-			g.logTol, g.work = math.Log(1e-3), b.work
+		if blind && errors.As(err, &not) && not.Work > 0 && float64(not.Work) < g.hopeless {
+			g.logTol, g.work, g.hopeless = math.Log(1e-3), b.work, float64(b.work)
 			t, err = c.tabulate(ctx, q, g, b)
 		}
 		blind = false
@@ -567,7 +572,7 @@ func (c *Composition) quantity(ctx context.Context, q *cumulant, d side, eps flo
 	for range maxTables {
 		tol := math.Max(1e-12, math.Min(1e-4, want/12)) * try.goal
 		t, err := c.tabulate(ctx, q, goal{
-			side: d, eps: eps, logX: logX, theta: theta, logTol: math.Log(tol), work: b.work,
+			side: d, eps: eps, logX: logX, theta: theta, logTol: math.Log(tol), work: b.work, hopeless: float64(b.work),
 			condition: try.allowed(tol), seen: try.seen,
 		}, b)
 		if err != nil {
