@@ -15,7 +15,7 @@ func TestGaussianOneByOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	const n = 200000
-	once, each := New(Options{}), New(Options{})
+	once, each := New(Options{Engine: Lattice}), New(Options{Engine: Lattice})
 	if err := once.Add(g, n); err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestGaussianOneByOne(t *testing.T) {
 // A δ equal to the computed probability of an infinite loss, which rounding may
 // have put above the true one, does not prove ε = +∞.
 func TestDeltaAtTheInfiniteMass(t *testing.T) {
-	s := New(Options{})
+	s := New(Options{Engine: Lattice})
 	b, err := profiles.NewApproximate(1, 1e-5)
 	if err != nil {
 		t.Fatal(err)

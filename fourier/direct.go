@@ -22,6 +22,8 @@ const (
 	// directWork bounds the evaluations of single terms e^{iωi} where an FFT is too
 	// long or too inaccurate; else they must not cost more than the FFT.
 	directWork = 4e7
+	// directShare: so much of the work that is left may go to one attempt.
+	directShare = 8
 )
 
 // A spectrum is one tilted law, ready to be summed at any frequency.

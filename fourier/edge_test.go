@@ -19,6 +19,9 @@ import (
 // sum composes profiles, each a number of times.
 func sum(t testing.TB, o Options, add ...any) *Sum {
 	t.Helper()
+	if o.Engine == "" {
+		o.Engine = Lattice // which these tests are about
+	}
 	s := New(o)
 	for i := 0; i < len(add); i += 2 {
 		if err := s.Add(add[i].(profiles.Profile), int64(add[i+1].(int))); err != nil {
@@ -233,7 +236,7 @@ func TestEdgeManyRuns(t *testing.T) {
 		}
 	}
 	g, _ := profiles.NewGaussian(1)
-	s := New(Options{})
+	s := New(Options{Engine: Lattice})
 	if err := s.Add(g, 1<<53); err != nil {
 		t.Errorf("2^53 runs: %v", err)
 	}
@@ -298,7 +301,7 @@ func TestEdgeDisjointSupports(t *testing.T) {
 
 func TestEdgeNoLoss(t *testing.T) {
 	p := declared(t)(profiles.NewPure(0))
-	for _, s := range []*Sum{New(Options{}), sum(t, Options{}, p, 1000)} {
+	for _, s := range []*Sum{New(Options{Engine: Lattice}), sum(t, Options{}, p, 1000)} {
 		for _, e := range []float64{-2, -1e-9, 0, 1} {
 			want := max(0, -math.Expm1(e))
 			if r := delta(t, s, e); math.Abs(r.Lower-want) > 1e-15 || math.Abs(r.Upper-want) > 1e-15 {
@@ -356,7 +359,7 @@ func TestEdgeSubnormalMasses(t *testing.T) {
 // A count equals as many single steps, to the bit.
 func TestEdgeCountsMerge(t *testing.T) {
 	p := dpsgd(t, 0.01, 1)
-	one := New(Options{})
+	one := New(Options{Engine: Lattice})
 	for range 1000 {
 		if err := one.Add(dpsgd(t, 0.01, 1), 1); err != nil {
 			t.Fatal(err)
@@ -446,7 +449,7 @@ func TestDirectAgainstFFT(t *testing.T) {
 		{0.01, 1, 6, 1.8, 1000, [4]float64{0, 1e-3, -11, 3000}, 16384},
 		{1e-4, 1, 12, 6.6, 1e8, [4]float64{0, 1e-5, -11, 40000}, 1 << 21},
 	} {
-		s := New(Options{})
+		s := New(Options{Engine: Lattice})
 		if err := s.Add(dpsgd(t, c.rate, c.sigma), int64(c.runs)); err != nil {
 			t.Fatal(err)
 		}
@@ -550,7 +553,7 @@ func drawProfile(t *rapid.T, i string) (profiles.Profile, int64) {
 // answer does not contradict a coarser one.
 func TestRandomCompositions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s, fine := New(Options{}), New(Options{Relative: 1e-4})
+		s, fine := New(Options{Engine: Lattice}), New(Options{Engine: Lattice, Relative: 1e-4})
 		n := rapid.IntRange(1, 2).Draw(t, "steps")
 		for i := range n {
 			p, k := drawProfile(t, string(rune('a'+i)))
@@ -620,7 +623,7 @@ func TestStaircase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := New(Options{})
+	s := New(Options{Engine: Lattice})
 	if err := s.Add(p, 8); err != nil {
 		t.Fatal(err)
 	}

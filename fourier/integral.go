@@ -58,10 +58,12 @@ type parts struct {
 	at   map[any]int // where a profile is that can be a key
 	none bool        // some part has no transform
 	rich bool        // some part is not a finite law: the product of transforms decays
-	// comp holds the factors made so far.
-	comp  *contour.Composition
-	asked bool
-	grew  bool // parts were added after a question
+	// upper and lower are the compositions made so far, one and the same while every
+	// transform is exact. mass is what profiles.TransformsOf was given.
+	upper, lower *contour.Composition
+	mass         float64
+	asked        bool
+	grew         bool // parts were added after a question
 }
 
 // add returns the index of the part.
@@ -95,43 +97,83 @@ func (p *parts) add(profile profiles.Profile, count int64) int {
 	return len(p.list) - 1
 }
 
-// composition returns the factors of all parts, nil if the engine does not serve them.
-func (p *parts) composition() (*contour.Composition, error) {
+// make brings the compositions up to date, and reports whether the engine serves them.
+// Losses that have no exact transform have those of losses above and below, whose δ(ε)
+// is within mass of their own.
+func (p *parts) make(mass float64) (bool, error) {
 	if p.none || !p.rich {
-		return nil, nil
+		return false, nil
 	}
-	if p.comp == nil {
+	if p.upper == nil || p.upper != p.lower && p.mass > mass {
 		c, err := contour.New()
 		if err != nil {
-			return nil, err
+			return false, err
 		}
-		p.comp = c
+		p.upper, p.lower, p.mass = c, c, mass
 	}
 	for i, x := range p.list {
-		if i < p.comp.Len() {
-			if err := p.comp.SetCount(i, x.count); err != nil {
-				return nil, err
+		if i < p.upper.Len() {
+			for _, c := range p.ends() {
+				if err := c.SetCount(i, x.count); err != nil {
+					return false, err
+				}
 			}
 			continue
 		}
-		t := profiles.TransformOf(x.profile)
-		if t == nil {
-			p.none, p.comp = true, nil
-			return nil, nil
+		above, below := profiles.TransformsOf(x.profile, p.mass)
+		if above == nil || below == nil {
+			p.none, p.upper, p.lower = true, nil, nil
+			return false, nil
 		}
-		if _, err := p.comp.Add(contour.Factor{Transform: t, Count: x.count}); err != nil {
-			return nil, err
+		if above != below && p.upper == p.lower {
+			// From here on there are two.
+			c, err := contour.New()
+			if err != nil {
+				return false, err
+			}
+			for _, y := range p.list[:i] {
+				_, lower := profiles.TransformsOf(y.profile, p.mass)
+				if _, err := c.Add(contour.Factor{Transform: lower, Count: y.count}); err != nil {
+					return false, err
+				}
+			}
+			p.lower = c
+		}
+		for j, c := range p.ends() {
+			if _, err := c.Add(contour.Factor{Transform: [2]profiles.Transform{above, below}[j], Count: x.count}); err != nil {
+				return false, err
+			}
 		}
 	}
-	return p.comp, nil
+	return true, nil
 }
 
-// factors returns the factors of the integral, nil if the lattices answer.
-func (s *Sum) factors() (*contour.Composition, error) {
-	if s.opts.Engine == Lattice {
-		return nil, nil
+// ends returns the different compositions, the upper one first.
+func (p *parts) ends() []*contour.Composition {
+	if p.upper == p.lower {
+		return []*contour.Composition{p.upper}
 	}
-	return s.parts.composition()
+	return []*contour.Composition{p.upper, p.lower}
+}
+
+// logTypical is log δ of what is asked mostly, where it is not known yet: that of 1e-20.
+const logTypical = -46
+
+// massShare is the share of δ that all runs together may differ from their transforms
+// by: below IntegralAccuracy of log δ.
+const massShare = 1e-11
+
+// prepare brings the compositions up to date for a δ, and reports whether the engine
+// is to be asked.
+func (s *Sum) prepare(logDelta float64) (bool, error) {
+	if s.opts.Engine == Lattice {
+		return false, nil
+	}
+	mass := massShare * math.Exp(logDelta) / max(1, s.runs)
+	if s.parts.upper == nil || s.parts.mass > mass {
+		mass /= 1e3 // for smaller ones to come
+	}
+	return s.parts.make(mass)
 }
 
 // integralOptions are those of a question that may take so many terms.
@@ -171,29 +213,57 @@ func (s *Sum) wide(r Result) bool {
 
 // integrateEpsilon asks the contour engine for ε(δ). What it returns is proved; more
 // says that it would be narrower for more work.
-func (s *Sum) integrateEpsilon(m *meter, c *contour.Composition, logDelta, terms float64) (r Result, more bool, err error) {
+func (s *Sum) integrateEpsilon(m *meter, logDelta, terms float64) (r Result, more bool, err error) {
 	s.parts.asked = true
-	a, err := c.Epsilon(m.ctx, logDelta, s.integralOptions(terms))
-	more, err = m.spent(a.Work, err)
-	r = Result{Lower: a.Lower, Estimate: a.Estimate, Upper: a.Upper, Engine: Contour, Frequencies: a.Frequencies, Budget: budgetOf(a.Report)}
-	return r, more, err
+	for i, c := range s.parts.ends() {
+		a, err := c.Epsilon(m.ctx, logDelta, s.integralOptions(terms))
+		wants, err := m.spent(a.Work, err)
+		if err != nil {
+			return Result{}, false, err
+		}
+		if more = more || wants; i == 0 {
+			r = Result{Lower: a.Lower, Estimate: a.Estimate, Upper: a.Upper, Engine: Contour, Frequencies: a.Frequencies, Budget: budgetOf(a.Report)}
+		} else {
+			r.Lower = a.Lower
+		}
+	}
+	return r, more, nil
 }
 
 // integrateDelta asks the contour engine for δ(ε).
-func (s *Sum) integrateDelta(m *meter, c *contour.Composition, eps, terms float64) (r Result, more bool, err error) {
+func (s *Sum) integrateDelta(m *meter, eps, terms float64) (r Result, more bool, err error) {
 	s.parts.asked = true
-	a, err := c.Delta(m.ctx, eps, s.integralOptions(terms))
-	more, err = m.spent(a.Work, err)
-	r = Result{Lower: expDown(a.LogLower), Upper: expUp(a.LogUpper), Engine: Contour, Frequencies: a.Frequencies, Budget: budgetOf(a.Report)}
-	r.Estimate = math.Exp(a.LogLower + (a.LogUpper-a.LogLower)/2)
-	if math.IsInf(a.LogLower, -1) {
-		r.Estimate = math.NaN()
+	for range 3 {
+		mid := 0.0
+		for i, c := range s.parts.ends() {
+			a, err := c.Delta(m.ctx, eps, s.integralOptions(terms))
+			wants, err := m.spent(a.Work, err)
+			if err != nil {
+				return Result{}, false, err
+			}
+			mid = a.LogLower + (a.LogUpper-a.LogLower)/2
+			if more = more || wants; i > 0 {
+				r.Lower = expDown(a.LogLower)
+				continue
+			}
+			r = Result{Lower: expDown(a.LogLower), Estimate: math.Exp(mid), Upper: expUp(a.LogUpper), Engine: Contour, Frequencies: a.Frequencies, Budget: budgetOf(a.Report)}
+			if math.IsInf(mid, -1) {
+				r.Estimate = math.NaN()
+			}
+			b := &r.Budget
+			for _, x := range []*float64{&b.Aliasing, &b.Truncation, &b.Quadrature, &b.RoundOff} {
+				*x *= r.Upper
+			}
+		}
+		if math.IsInf(mid, -1) || s.parts.upper == s.parts.lower || s.parts.mass*s.runs <= massShare*math.Exp(mid) {
+			break
+		}
+		// δ is so small that the masses left out count.
+		if ok, err := s.prepare(mid); err != nil || !ok {
+			return r, more, err
+		}
 	}
-	b := &r.Budget
-	for _, x := range []*float64{&b.Aliasing, &b.Truncation, &b.Quadrature, &b.RoundOff} {
-		*x *= r.Upper
-	}
-	return r, more, err
+	return r, more, nil
 }
 
 func budgetOf(r contour.Report) Budget {
@@ -212,27 +282,26 @@ func both(a, b Result) Result {
 // composeEpsilon answers ε(δ) of two or more runs.
 func (s *Sum) composeEpsilon(ctx context.Context, logDelta, logInf, floor, top float64) (Result, error) {
 	m := s.newMeter(ctx)
-	c, err := s.factors()
+	served, err := s.prepare(logDelta)
 	if err != nil {
 		return Result{}, err
 	}
 	known := Result{Lower: math.Inf(-1), Upper: math.Inf(1), Estimate: math.NaN()}
 	more := false
-	if c != nil {
-		if known, more, err = s.integrateEpsilon(m, c, logDelta, s.easy(m)); err != nil {
+	if served {
+		if known, more, err = s.integrateEpsilon(m, logDelta, s.easy(m)); err != nil {
 			return Result{}, err
 		}
 		if known.Lower, known.Upper = max(known.Lower, floor), min(known.Upper, top); !s.wide(known) {
 			return known, nil
 		}
 	}
-	r, err := s.refineEpsilon(m, logDelta, logInf, floor, top)
+	r, err := s.latticeEpsilon(m, logDelta, logInf, floor, top)
 	if err != nil {
 		return Result{}, err
 	}
-	r.Engine = Lattice
 	if r = both(r, known); more && s.wide(r) && m.work > 0 {
-		again, _, err := s.integrateEpsilon(m, c, logDelta, m.work/workTerm)
+		again, _, err := s.integrateEpsilon(m, logDelta, m.work/workTerm)
 		if err != nil {
 			return Result{}, err
 		}
@@ -248,28 +317,27 @@ func (s *Sum) composeEpsilon(ctx context.Context, logDelta, logInf, floor, top f
 // composeDelta answers δ(ε) of two or more runs.
 func (s *Sum) composeDelta(ctx context.Context, eps, logInf float64) (Result, error) {
 	m := s.newMeter(ctx)
-	c, err := s.factors()
+	served, err := s.prepare(logTypical)
 	if err != nil {
 		return Result{}, err
 	}
 	wide := func(r Result) bool { return !(r.Upper-r.Lower <= s.opts.Relative*r.Upper) }
 	known := Result{Lower: 0, Upper: 1, Estimate: math.NaN()}
 	more := false
-	if c != nil {
-		if known, more, err = s.integrateDelta(m, c, eps, s.easy(m)); err != nil {
+	if served {
+		if known, more, err = s.integrateDelta(m, eps, s.easy(m)); err != nil {
 			return Result{}, err
 		}
 		if !wide(known) {
 			return known, nil
 		}
 	}
-	r, err := s.refineDelta(m, eps, logInf)
+	r, err := s.latticeDelta(m, eps, logInf)
 	if err != nil {
 		return Result{}, err
 	}
-	r.Engine = Lattice
 	if r = both(r, known); more && wide(r) && m.work > 0 {
-		again, _, err := s.integrateDelta(m, c, eps, m.work/workTerm)
+		again, _, err := s.integrateDelta(m, eps, m.work/workTerm)
 		if err != nil {
 			return Result{}, err
 		}
@@ -280,12 +348,32 @@ func (s *Sum) composeDelta(ctx context.Context, eps, logInf float64) (Result, er
 	return r, nil
 }
 
+// notServed is the warning of an answer that only the contour engine may give.
+const notServed = "the contour engine does not serve this question: the interval is wider than asked"
+
+func (s *Sum) latticeEpsilon(m *meter, logDelta, logInf, floor, top float64) (Result, error) {
+	if s.opts.Engine == Contour {
+		return Result{Lower: floor, Upper: top, Estimate: math.NaN(), Engine: Contour, Warnings: []string{notServed}}, nil
+	}
+	r, err := s.refineEpsilon(m, logDelta, logInf, floor, top)
+	r.Engine = Lattice
+	return r, err
+}
+
+func (s *Sum) latticeDelta(m *meter, eps, logInf float64) (Result, error) {
+	if s.opts.Engine == Contour {
+		return Result{Upper: 1, Estimate: math.NaN(), Engine: Contour, Warnings: []string{notServed}}, nil
+	}
+	r, err := s.refineDelta(m, eps, logInf)
+	r.Engine = Lattice
+	return r, err
+}
+
 // chernoff reports whether a Chernoff bound on the transforms shows δ(eps) ≤ delta, and
 // whether there are any.
 func (s *Sum) chernoff(eps, logDelta float64) (proved, ok bool) {
-	c, err := s.factors()
-	if c == nil || err != nil {
+	if served, err := s.prepare(logDelta); !served || err != nil {
 		return false, false
 	}
-	return c.Bound(eps) <= logDelta-4*xmath.U*math.Abs(logDelta), true
+	return s.parts.upper.Bound(eps) <= logDelta-4*xmath.U*math.Abs(logDelta), true
 }

@@ -24,17 +24,16 @@ var (
 // docs/benchmarks.md, and not in time, so that the answer is the same everywhere.
 const (
 	workVertex = 100 // a vertex of a lattice law: tails at it and next to it
-	workPoint  = 5   // a point of the transform of one term, and its power
+	workPoint  = 8   // a point of the transform of one term, and its power
 	workRead   = 2   // a kept frequency, each time that δ is read off
 
-	leastWork = 2e8 // of a question at a relative accuracy of 1e-3: 5 s
-	mostWork  = 4e8 // of any: 10 s
+	mostWork = 4e8 // of a question: 10 s
 )
 
-// DefaultWork is the work limit of an accuracy: 2e8 at 1e-3, growing with its fourth
-// root to 4e8. Ordinary questions take a hundredth of it.
+// DefaultWork is the work limit of an accuracy: 4e8 at 1e-3 and below, less at
+// coarser ones, with the fourth root. Ordinary questions take a hundredth of it.
 func DefaultWork(relative float64) float64 {
-	return min(mostWork, leastWork*math.Pow(1e-3/min(relative, 1e-3), 0.25))
+	return mostWork * min(1, math.Pow(1e-3/relative, 0.25))
 }
 
 // LimitWork changes the work limit of the questions that follow (Options.Work).

@@ -311,8 +311,27 @@ func (s *Sum) lattice(m *meter, e *entry, step float64, p plan, top, k float64, 
 	if err := complete(l.upper); err != nil {
 		return l, err
 	}
+	l.lower = withoutEnd(l.lower, xmath.LogSub(l.upper.LogPInf, e.sup.LogPInf))
 	s.remember(e, l)
 	return l, nil
+}
+
+// endRatio is the log of how many times the mass above the grid the end of a lower
+// law may have to be left out.
+const endRatio = 2.5
+
+// withoutEnd leaves the last loss of a lower law out if it stands for little more
+// than the mass above the grid, which the upper law has at +∞. It is a small part of
+// δ too, but where tails are heavy it would have all the mass under the tilts that
+// bound aliasing. A law with less P-mass is lower still.
+func withoutEnd(l *pld.Law, above float64) *pld.Law {
+	n := len(l.Loss) - 1
+	if n < 1 || l.LogMass[n] > above+endRatio {
+		return l
+	}
+	short := *l
+	short.Loss, short.LogMass, short.Index = l.Loss[:n], l.LogMass[:n], l.Index[:n]
+	return &short
 }
 
 // lawShare is the part of the memory that lattice laws may take, those of earlier
@@ -408,7 +427,7 @@ func (s *Sum) run(m *meter, p plan, step float64, exact bool, tol float64) (*pas
 		return nil, whole
 	}
 	excess := []float64{w.s * 0.5, w.s, w.s * 1.6}
-	work = min(work, m.work/2)
+	work = min(work, m.work/directShare)
 	side := func(terms []term) (c *composition, spent float64) {
 		if direct {
 			if c, spent = composeDirect(m, terms, w.theta, int64(ps.n), excess, work); c != nil {
@@ -665,7 +684,7 @@ func (g *progress) shorter(s *Sum, p plan, step float64, exact bool, err error) 
 		return 0
 	case g.width == 0 && g.tries < 8:
 		g.tries++
-		return 4 * step
+		return 16 * step
 	case g.width == 0 || g.back:
 		return 0
 	}

@@ -75,7 +75,7 @@ func TestDoublingTheChosenLength(t *testing.T) {
 		for _, eps := range c.eps {
 			var r [2]Result
 			for i, tr := range []Transform{Gonum, twice{Gonum}} {
-				s := New(Options{Transform: tr})
+				s := New(Options{Engine: Lattice, Transform: tr})
 				if err := s.Add(c.p, 1000); err != nil {
 					t.Fatal(err)
 				}

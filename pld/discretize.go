@@ -96,17 +96,16 @@ func Discretize(p profiles.Profile, g Grid) (upper, lower *Law) {
 }
 
 type discretizer struct {
-	p         profiles.Profile
-	sup       profiles.Support
-	g         Grid
-	index     []int64 // lattice index of each vertex; nil off a lattice
-	pts       []point
-	cells     []cell
-	center    int // first vertex from which tails are counted from above
-	moved     float64
-	exact     profiles.TailDifferencer // nil: differences of tails will do
-	bracketed bool                     // vertices stand on either side of every atom, nowhere else
-	cut       bool                     // lower: P-mass below the grid is left out
+	p      profiles.Profile
+	sup    profiles.Support
+	g      Grid
+	index  []int64 // lattice index of each vertex; nil off a lattice
+	pts    []point
+	cells  []cell
+	center int // first vertex from which tails are counted from above
+	moved  float64
+	exact  profiles.TailDifferencer // nil: differences of tails will do
+	cut    bool                     // lower: P-mass below the grid is left out
 }
 
 func newDiscretizer(p profiles.Profile, g Grid) *discretizer {
@@ -118,7 +117,6 @@ func newDiscretizer(p profiles.Profile, g Grid) *discretizer {
 		d.exact, _ = p.(profiles.TailDifferencer)
 	}
 	if t, ok := p.(*profiles.Discrete); ok && len(t.Atoms()) <= maxBracketed {
-		d.bracketed = true
 		if d.bracket(t.Atoms()); len(d.pts) >= g.most() {
 			return nil
 		}

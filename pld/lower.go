@@ -142,9 +142,7 @@ func (d *discretizer) lower() *Law {
 	// Then what P has below the grid is left out, and the profile starts with the
 	// tangent at the first point.
 	d.cut = d.startDepth(0).log() > -30 && d.pts[0].tails.PC < -30
-	if d.bracketed {
-		d.spare(place)
-	}
+	d.spare(place)
 	for range 60 {
 		if b <= a+1 {
 			return d.roundDown()
@@ -185,9 +183,8 @@ func (d *discretizer) lower() *Law {
 }
 
 // spare keeps single tangents from passing below an end line at an inner vertex,
-// which would cost everything beyond: where the masses of atoms fall fast, the
-// tangent on the side of the larger one does. It is made to touch at that vertex.
-// place follows.
+// which would cost everything beyond: where masses fall fast, the tangent on the
+// side of the larger one does. It is made to touch at that vertex. place follows.
 func (d *discretizer) spare(place []float64) {
 	for i := 1; i < len(d.cells); i++ {
 		if !d.shallower(i, d.endDepth(i)) {

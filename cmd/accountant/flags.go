@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -44,6 +45,7 @@ var (
 	openUnit      = interval{lo: 0, hi: 1, openLo: true, openHi: true}
 	accuracyRange = interval{lo: 1e-9, hi: 1, openHi: true}
 	memoryRange   = interval{lo: 1, hi: 1e6}
+	workRange     = interval{lo: 1, hi: 1e15}
 	positive      = interval{lo: 0, hi: math.Inf(1), openLo: true, openHi: true}
 )
 
@@ -100,8 +102,8 @@ func show(text string) string {
 // answerFlags are the flags of the commands that ask the accountant.
 type answerFlags struct {
 	output
-	verbose          bool
-	accuracy, memory string
+	verbose                bool
+	accuracy, memory, work string
 }
 
 func (f *answerFlags) register(cmd *cobra.Command) {
@@ -110,7 +112,12 @@ func (f *answerFlags) register(cmd *cobra.Command) {
 	fs.BoolVarP(&f.verbose, "verbose", "v", false, "print what the width of each interval is made of")
 	fs.StringVar(&f.accuracy, "accuracy", "", "relative `width` that an interval may have (default 1e-3)")
 	fs.StringVar(&f.memory, "memory", "", "limit of memory in `MB` (default 1 GiB); at the limit the interval gets wider and there is a warning")
+	fs.StringVar(&f.work, "work", "", "limit of the work for one ε or δ, in terms of about 25 ns (default 4e8, about 10 s); at the `limit` what is proved by then is told, with a warning")
 }
+
+// limitProcess keeps the heap, garbage included, below a memory limit, with room for
+// the program itself.
+func limitProcess(bytes int64) { debug.SetMemoryLimit(bytes - min(24<<20, bytes/4)) }
 
 // options turns the flags into the accountant's options.
 func (f *answerFlags) options() ([]accountant.Option, error) {
@@ -128,6 +135,15 @@ func (f *answerFlags) options() ([]accountant.Option, error) {
 			return nil, err
 		}
 		opts = append(opts, accountant.WithMemory(int64(x*1e6)))
+		// The collector must not let garbage fill more than that either.
+		limitProcess(int64(x * 1e6))
+	}
+	if f.work != "" {
+		x, err := parseNumber("work", f.work, workRange)
+		if err != nil {
+			return nil, err
+		}
+		opts = append(opts, accountant.WithWorkLimit(x))
 	}
 	return opts, nil
 }

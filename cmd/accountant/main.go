@@ -14,7 +14,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// defaultMemory is the memory limit of the process where --memory does not say.
+const defaultMemory = 1 << 30
+
 func main() {
+	limitProcess(defaultMemory)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, func() {

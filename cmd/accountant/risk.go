@@ -73,7 +73,7 @@ var riskRange = interval{lo: 1e-290, hi: 1, openHi: true}
 func (f *answerFlags) registerPlain(cmd *cobra.Command) {
 	var all cobra.Command
 	f.register(&all)
-	for _, name := range []string{"json", "csv", "accuracy", "memory"} {
+	for _, name := range []string{"json", "csv", "accuracy", "memory", "work"} {
 		cmd.Flags().AddFlag(all.Flags().Lookup(name))
 	}
 }

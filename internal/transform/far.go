@@ -28,8 +28,15 @@ type farLine struct {
 	rest                   float64 // quadrature and nodes left out, over e^lead
 }
 
-// leastFarTol is the smallest wanted error of log M for which far lines are worth trying.
-const leastFarTol = 1.5e-16
+// leastFarTol is the smallest wanted error of log M for which far lines are worth trying. Errors of the
+// parameters count in full, too, and not times the rate.
+func (m *mixture) leastFarTol() float64 {
+	most := m.sigErr
+	for i := range m.cs {
+		most = max(most, m.cs[i].err-64*u)
+	}
+	return 1.5e-16 + 10*most
+}
 
 // farShift returns the a of the line with the smallest error of quadrature at the step of s, and the logarithm
 // of that error.
@@ -149,7 +156,14 @@ func (f *farLine) logM(t float64) (re, im, err float64) {
 		sin, cos := math.Sincos(math.FMA(t, f.loss[j], f.phase[j]))
 		x.Add(w * cos)
 		y.Add(w * sin)
-		wrong += w * (f.err[j] + f.slip[j]*t)
+		if e := f.err[j] + f.slip[j]*t; e < 0.01 {
+			wrong += w * e
+		} else {
+			wrong += w * math.Expm1(e)
+		}
+	}
+	if math.IsNaN(wrong) {
+		wrong = math.Inf(1)
 	}
 	return logComplex(0, x.Value(), y.Value(), wrong*1.01+f.rest, f.lead)
 }

@@ -25,7 +25,7 @@ func NewSampledLaplace(items []LaplaceItem, rest, rate, rateErr float64) *Mixed 
 		return NewMixed(atoms, pieces, rest, rest, restErr)
 	}
 	if rest > 0 {
-		atoms = append(atoms, Atom{LogMass: math.Log(rest), Loss: math.Log1p(-rate), MassErr: 4 * xmath.U,
+		atoms = append(atoms, Atom{LogMass: math.Log(rest), Loss: math.Log1p(-rate), MassErr: restErr + 4*xmath.U,
 			LossErr: rateErr*rate/(1-rate)*(1+rateErr/(1-rate)) + 4*xmath.U*math.Abs(math.Log1p(-rate))})
 	}
 	return NewMixed(atoms, pieces, rate*rest, 0, restErr+rateErr)
@@ -39,7 +39,7 @@ const restErr = 1e-12
 func NewLaplaceEnvelope(items []LaplaceItem, rest, rate, rateErr float64) *Mixed {
 	var atoms []Atom
 	var pieces []Piece
-	left, leftErr := rest, 0.0 // Σ w(1 − e^{−m/2}) + rest
+	left, leftErr := rest, rest*restErr // Σ w(1 − e^{−m/2}) + rest
 	for _, it := range items {
 		p := it.sampled(it.M, rate, rateErr)
 		top := p.atom(2 * it.M)

@@ -141,5 +141,9 @@ func (m *mixture) cut(theta float64, level int, own, pieces float64, maxNodes in
 	if lo, ok = end(left, false); !ok {
 		return 0, 0, false
 	}
-	return lo, hi, hi-lo < maxNodes
+	return lo, hi, hi-lo < maxNodes && max(-lo, hi) < maxIndex
 }
+
+// maxIndex bounds indices of nodes: with a step of 30 bits their points are exact below, and
+// the trapezoidal rule needs equidistant ones.
+const maxIndex = 1 << 23

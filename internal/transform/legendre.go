@@ -92,6 +92,15 @@ func (r *rule) enough(p *Piece, v0, v1 float64) (n int, logErr float64, ok bool)
 	return n, logErr, float64(n) >= need
 }
 
+// widestArg returns the largest arg(x + re^{iφ}) for 0 ≤ r ≤ 1 and 0 ≤ φ ≤ y < π. It grows
+// with r. With φ it grows up to cos φ = −1/x, where it is asin 1/x, and falls from there.
+func widestArg(x, y float64) float64 {
+	if sin, cos := math.Sincos(y); x*cos > -1 {
+		return math.Atan2(sin, x+cos)
+	}
+	return math.Asin(1 / x)
+}
+
 // ellipse returns log ρ of the ellipse of half-height y around [v0, v1], and the logarithm
 // of ρ^{2n} times the error of n nodes.
 func (r *rule) ellipse(p *Piece, v0, v1, y float64) (logBound, logRho float64) {
@@ -101,7 +110,7 @@ func (r *rule) ellipse(p *Piece, v0, v1, y float64) (logBound, logRho float64) {
 	reach := h * math.Hypot(1, s)
 	left, right := mid-reach, mid+reach
 	// |g| is at most g at the right end; the two terms of g enclose an angle of at most y, so
-	// that |g| ≥ g·cos(y/2); arg g grows with the real and the imaginary part.
+	// that |g| ≥ g·cos(y/2).
 	hi, _ := p.logRatio(right, 0)
 	lo, _ := p.logRatio(left, 0)
 	lo += math.Log(math.Cos(y / 2))
@@ -109,7 +118,7 @@ func (r *rule) ellipse(p *Piece, v0, v1, y float64) (logBound, logRho float64) {
 	logJump := math.Log(p.Share) + right - p.Center
 	arg := y
 	if floor := p.Floor * (1 - 1e-9); floor > 0 {
-		arg = math.Atan2(math.Sin(y), math.Exp(min(700, math.Log(floor)-logJump))+math.Cos(y)) * (1 + 1e-9)
+		arg = widestArg(math.Exp(min(700, math.Log(floor)-logJump)), y) * (1 + 1e-9)
 	}
 	// |L| = |log g|: by its parts, or by its series.
 	size := max(hi, -lo) + arg

@@ -89,7 +89,7 @@ func (m *mixture) line(theta, tMax, tol float64, maxNodes int) (*mixtureLine, er
 			return newLine(s, best, logErr, tMax, tol, maxNodes), nil
 		}
 		// A term of a far line costs two of the others.
-		if real := float64(len(s.nodes)) * s.h / step; tol >= leastFarTol && real > 2.5*float64(len(s.nodes)) {
+		if real := float64(len(s.nodes)) * s.h / step; tol >= m.leastFarTol() && real > 2.5*float64(len(s.nodes)) {
 			if l := m.lineWithFar(s, tMax, tol, want, own, pieces, int(min(real, 1e9)/2.5), maxNodes); l != nil {
 				return l, nil
 			}

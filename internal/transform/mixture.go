@@ -234,7 +234,7 @@ func (m *mixture) evaluate(d float64) node {
 	var lP, lQ, dP, dQ float64
 	if plain && gQ > 0.5 {
 		lQ = math.Log1p(sumQ)
-		dQ = (errQ*1.01)/gQ + 3*u*math.Abs(lQ)
+		dQ = logError(errQ/gQ) + 3*u*math.Abs(lQ)
 		if m.spanQ == 0 && m.maxQ == 0 {
 			lQ, dQ = 0, 0
 		}
@@ -245,18 +245,18 @@ func (m *mixture) evaluate(d float64) node {
 	if plain && gQ > 0.5 {
 		if r := diff / gQ; r > -0.5 && r < 1 {
 			out.loss = math.Log1p(r)
-			out.errLoss = (errP+errQ*(1+math.Abs(r))+4*u*math.Abs(diff))/gQ/(1+r)*1.01 + 3*u*math.Abs(out.loss)
+			out.errLoss = logError((errP+errQ*(1+math.Abs(r))+4*u*math.Abs(diff))/gQ/(1+r)) + 3*u*math.Abs(out.loss)
 			return out
 		}
 	}
 	if plain && gP > 0.5 {
 		if r := -diff / gP; r > -0.5 && r < 1 {
 			out.loss = -math.Log1p(r)
-			out.errLoss = (errQ+errP*(1+math.Abs(r))+4*u*math.Abs(diff))/gP/(1+r)*1.01 + 3*u*math.Abs(out.loss)
+			out.errLoss = logError((errQ+errP*(1+math.Abs(r))+4*u*math.Abs(diff))/gP/(1+r)) + 3*u*math.Abs(out.loss)
 			return out
 		}
 		lP = math.Log1p(sumP)
-		dP = errP*1.01/gP + 3*u*math.Abs(lP)
+		dP = logError(errP/gP) + 3*u*math.Abs(lP)
 	} else {
 		lP, dP = m.logSide(d, true)
 	}
@@ -292,7 +292,19 @@ func (m *mixture) logSide(d float64, p bool) (log, err float64) {
 		size += w * (c.err + dv + u*(4+2*math.Abs(v+l)+2*math.Abs(l)))
 	}
 	log = top + math.Log(sum)
-	return log, size/sum*1.01 + u*(float64(len(m.cs))+2*math.Abs(log)+2*math.Abs(top)+2)
+	return log, logError(size/sum) + u*(float64(len(m.cs))+2*math.Abs(log)+2*math.Abs(top)+2)
+}
+
+// logError bounds the error of the logarithm of a number with the relative error x:
+// −log(1−x), and nothing is known from x = 1 on.
+func logError(x float64) float64 {
+	switch {
+	case x < 0.01:
+		return 1.01 * x
+	case x < 1:
+		return -1.01 * math.Log1p(-x)
+	}
+	return math.Inf(1)
 }
 
 func (c *component) log(p bool) float64 {

@@ -54,11 +54,13 @@ func (s *tilted) stripBetween(t, a, wide float64) strip {
 		right = imLoss(turn{component: m.maxP}, q, a)
 		last, lastQ = log, q
 	}
-	slack := 1e-9
+	slack := t * s.turnSlack(a)
+	inside := slack + 1e-9
 	if s.local() {
-		slack += 1e-10 * s.theta
+		inside += s.theta * (1e-10 + s.turnSlack(wide))
 	}
-	return strip{a, logSumUp(bound.log()+slack, s.tailOn(wide, true)+t*right*(1+1e-12), s.tailOn(wide, false)+t*left*(1+1e-12)), rough.log()}
+	return strip{a, logSumUp(bound.log()+inside,
+		s.tailOn(wide, true)+t*right*(1+1e-12)+slack, s.tailOn(wide, false)+t*left*(1+1e-12)+slack), rough.log()}
 }
 
 // A scaledSum adds e^x for any x.

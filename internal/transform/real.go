@@ -3,7 +3,7 @@ package transform
 import "math"
 
 // maxRealNodes bounds the work of Real.
-const maxRealNodes = 1 << 14
+const maxRealNodes = 1 << 15
 
 // divergence returns a rough KL(P‖Q) > 0, the size of log M near s = 0.
 func (m *mixture) divergence() float64 {

@@ -13,6 +13,7 @@ import "math"
 //
 //	|z+1|·q·|e^{zL} − 1|·e^L·δL ≤ (θ+1+t)·δL·(p·|e^{θL} − 1| + W·min(t|L|, 2)).
 //
+// (For an error that is not small, δL/(1 − (θ+1)δL) in its place, as e^x − 1 ≤ x/(1−x).)
 // The roundings of the expressions are relative to their terms, which for frequencies are
 // at most W·min((tL)²/2, 2 + t|L|), and are part of e.
 type roundOff struct{ g0, g1, a1, a2, b0, b1 float64 }
@@ -27,6 +28,7 @@ func (n *node) relative(theta float64) float64 {
 
 // secondOrder adds a node of sums by Proposition 3.
 func (r *roundOff) secondOrder(second, kappa, growth, w, loss, e, theta, errLoss float64) {
+	errLoss = grown(errLoss, theta)
 	x := math.Abs(growth) * errLoss
 	r.g0 += e*(second+math.Abs(theta)*kappa) + (theta+1)*x
 	r.g1 += e*(math.Abs(loss*growth)+kappa) + x
@@ -35,9 +37,19 @@ func (r *roundOff) secondOrder(second, kappa, growth, w, loss, e, theta, errLoss
 
 // direct adds a node of sums of W_j·e^{itL_j}: a loss moves a term by |z+1|·W·δL.
 func (r *roundOff) direct(w, loss, e, theta, errLoss float64) {
+	errLoss = grown(errLoss, theta)
 	r.g0 += e*w + (theta+1)*w*errLoss
 	r.g1 += e*w*math.Abs(loss) + w*errLoss
 	r.oscillating(w, loss, e, theta, errLoss)
+}
+
+// grown returns the error of a loss as it counts for finite errors; θ ≥ −½.
+func grown(errLoss, theta float64) float64 {
+	x := (theta + 1) * errLoss
+	if !(x < 1) {
+		return math.Inf(1)
+	}
+	return errLoss / (1 - x)
 }
 
 func (r *roundOff) oscillating(w, loss, e, theta, errLoss float64) {

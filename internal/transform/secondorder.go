@@ -27,9 +27,10 @@ var exCoefficients = [...]float64{
 
 // divergenceTerm returns p·ex(−L) = q − p + p·L ≥ 0 for masses p = q·e^L.
 func divergenceTerm(p, q, loss float64) float64 {
-	if loss > -1 {
+	if loss > -30 {
 		return p * ex(-loss)
 	}
+	// q and p have errors of their own, which a difference of like numbers would magnify.
 	return q - p*(1-loss)
 }
 

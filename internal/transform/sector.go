@@ -46,6 +46,13 @@ func (s *tilted) cellGrowthOn(a, v1, v2 float64) float64 {
 	return s.h * s.h / 8 * (1/m.inv2 + s.theta*v/less) * (1 + 1e-12)
 }
 
+// turnSlack bounds the errors of the moduli and of the angles of turns at all nodes: they round, and follow the
+// errors of the weights and of σ, which are largest at an end.
+func (s *tilted) turnSlack(a float64) float64 {
+	m := s.m
+	return 16*u*a*m.span + 3*min(1, a*m.span)*max(m.exponentErr(float64(s.lo)*s.h), m.exponentErr(float64(s.hi)*s.h))
+}
+
 // A share is what Q does at a node on two lines: B_a − B, and the second moment of c.
 type share struct{ logMod, second float64 }
 
@@ -85,7 +92,7 @@ func (s *tilted) stripOn(a float64) float64 {
 		}
 		before, logBefore = x, log
 	}
-	return logSumUp(sum.log()+1e-9+1e-10*s.theta, s.tailOn(a, true), s.tailOn(a, false))
+	return logSumUp(sum.log()+1e-9+s.theta*(1e-10+s.turnSlack(a)), s.tailOn(a, true), s.tailOn(a, false))
 }
 
 // tailOn returns the logarithm of a bound of ∫|f| over what is left out on one side of the line ±iaσ²,
@@ -116,7 +123,7 @@ func (s *tilted) tailOn(a float64, right bool) float64 {
 		for k := range m.cs {
 			v[k] = m.cs[k].mean*d + m.cs[k].offset
 		}
-		log := s.nodes[j-s.lo].logF(s.theta) - s.theta*m.turnOf(v, m.angles(a), false).logMod + 1e-10*s.theta
+		log := s.nodes[j-s.lo].logF(s.theta) - s.theta*m.turnOf(v, m.angles(a), false).logMod + s.theta*(1e-10+s.turnSlack(a))
 		z := 0.0
 		if right {
 			z = m.x(d) - ((s.theta+1)*m.maxP - s.theta*(m.minQ+cos*(mean-err-m.minQ)))

@@ -84,7 +84,7 @@ func (l *mixtureLine) logB(s *shiftedLine, t float64) (log, logErr float64) {
 	lead := l.scale
 	for j, f := range s.log {
 		w := math.Exp(f - lead - t*s.turn[j])
-		sum.Add(w + w*(s.err[j]+s.slip[j]*t)*1.01)
+		sum.Add(w * raised(s.err[j]+s.slip[j]*t))
 	}
 	log = lead + math.Log(sum.Value())
 	out := s.a * s.a / (2 * l.m.inv2)
@@ -95,6 +95,14 @@ func (l *mixtureLine) logB(s *shiftedLine, t float64) (log, logErr float64) {
 	}
 	logErr = l.logShiftedError(s, t, enough)
 	return logSumUp(log, out+s.left, out+s.right, logErr) + 16*u, logErr
+}
+
+// raised returns at least e^x, x ≥ 0.
+func raised(x float64) float64 {
+	if x < 0.01 {
+		return 1 + 1.01*x
+	}
+	return math.Exp(x) * (1 + 4*u)
 }
 
 // logShiftedError returns the logarithm of the quadrature error of B_a(t), with more effort while it is

@@ -65,19 +65,20 @@ func (t *table) read(eps float64, scale *terms) reading {
 	f := math.FMA(-t.theta, eps, t.re0)
 	s, ds, phase := t.at(eps)
 
-	var series, dSeries, poles float64
-	pole := func(p, distance, logMass, sign, rate float64) {
+	var series, dSeries, poles, masses float64
+	pole := func(p, distance float64, m mass, sign, rate float64) {
 		if !between(p, t.theta, t.sHigh) && !between(p, t.theta, t.sLow) {
 			return
 		}
-		x := math.Abs(distance) * lambda
+		x, logMass := math.Abs(distance)*lambda, m.log+rate*eps
 		v := math.Exp(logMass - f + logGeometric(x))
 		series += sign * v
 		dSeries += sign * v * rate
-		poles += v * (1 + x + math.Abs(logMass) + math.Abs(f) + math.Abs(eps))
+		poles += v * (1 + x + math.Abs(m.log) + math.Abs(logMass) + math.Abs(f) + math.Abs(eps))
+		masses += v * math.Expm1(m.err)
 	}
-	pole(0, t.theta, t.logM0, -sgn(t.theta), 0)
-	pole(-1, t.theta+1, t.logM1+eps, sgn(t.theta+1), 1)
+	pole(0, t.theta, t.m0, -sgn(t.theta), 0)
+	pole(-1, t.theta+1, t.m1, sgn(t.theta+1), 1)
 
 	v := d.sign() * (s + series)
 	dv := d.sign() * (ds + dSeries)
@@ -104,7 +105,7 @@ func (t *table) read(eps float64, scale *terms) reading {
 			subtracts += x
 		}
 	}
-	e := (t.quad + rounding + t.round + tail) * (1 + 8*u)
+	e := (t.quad + rounding + t.round + tail + scale.infinite*masses) * (1 + 8*u)
 	low := (v - e - subtracts) * (1 - 8*u)
 	high := (v + e + adds) * (1 + 8*u)
 
@@ -129,29 +130,54 @@ func (t *table) read(eps float64, scale *terms) reading {
 
 // whole adds the part of the quantity that lies where the loss is infinite.
 func (t *table) whole(r *reading, eps float64, d side, scale *terms) {
-	rest := math.Inf(-1) // log of it
-	switch {
-	case d == right && t.logM0 < 0:
-		rest = math.Log(-math.Expm1(t.logM0))
-	case d == left && t.logM1 < 0:
-		rest = eps + math.Log(-math.Expm1(t.logM1))
+	m, lift := t.m0, 0.0
+	switch d {
+	case middle:
+		return
+	case left:
+		m, lift = t.m1, eps
 	}
-	if math.IsInf(rest, -1) {
+	if m == (mass{}) {
 		return
 	}
-	// log m has 8u of itself, of which −expm1 makes at most as much; the rest is ulps.
-	e := 32 * xmath.U * (1 + math.Abs(rest)) * scale.infinite
-	mid := xmath.LogAdd(r.mid, rest)
-	r.slope *= math.Exp(r.mid - mid)
-	if d == left {
-		r.slope += math.Exp(rest - mid)
+	least, rest, most := m.infinite()
+	if scale.infinite == 0 {
+		least, most = rest, rest
 	}
-	r.mid = mid
-	r.low = xmath.LogAdd(r.low, rest) - e
-	r.high = xmath.LogAdd(r.high, rest) + e + 8*xmath.U*math.Abs(r.high)
+	if over := m.log + m.err; over > 0 {
+		// Perhaps more than 1: the rest may be negative.
+		x := math.Log(math.Expm1(over))
+		left := xmath.LogSub(r.low, lift+x+4*xmath.U*(1+math.Abs(lift)+math.Abs(x)))
+		r.low = left - 4*xmath.U*(1+math.Abs(finite(left))+math.Abs(finite(r.low)))
+	}
+	// The sums of logarithms round to a few ulps of them.
+	sum := func(a, rest, sign float64) float64 {
+		x := xmath.LogAdd(a, lift+rest)
+		return x + sign*scale.infinite*4*xmath.U*(1+math.Abs(x)+math.Abs(lift)+math.Abs(finite(rest)))
+	}
+	if rest > math.Inf(-1) {
+		mid := sum(r.mid, rest, 0)
+		r.slope *= math.Exp(r.mid - mid)
+		if d == left {
+			r.slope += math.Exp(lift + rest - mid)
+		}
+		r.mid = mid
+	}
+	if least > math.Inf(-1) {
+		r.low = sum(r.low, least, -1)
+	}
+	r.high = sum(r.high, most, 1)
 	if math.IsNaN(r.high) {
 		r.high = math.Inf(1)
 	}
+}
+
+// finite returns x, or 0 for an infinite one.
+func finite(x float64) float64 {
+	if math.IsInf(x, 0) {
+		return 0
+	}
+	return x
 }
 
 func sgn(x float64) float64 {

@@ -29,9 +29,9 @@ func (c *Composition) Bound(eps float64) float64 {
 	w := logWeight(s)
 	bound := w + sum.Value() - s*eps
 	bound += 8 * xmath.U * (abs + math.Abs(w) + math.Abs(s*eps) + 1)
-	if m0, _ := c.finite(); m0 < 0 {
-		rest := math.Log(-math.Expm1(m0))
-		bound = xmath.LogAdd(bound, rest+32*xmath.U*(1+math.Abs(rest)))
+	if m0, _ := c.finite(); m0 != (mass{}) {
+		_, _, rest := m0.infinite()
+		bound = xmath.LogAdd(bound, rest)
 		bound += 4 * xmath.U * (1 + math.Abs(bound))
 	}
 	if math.IsNaN(bound) {

@@ -85,19 +85,59 @@ func (c *Composition) runs() float64 {
 	return s
 }
 
-// finite returns log m₀ and log m₁, the logarithms of the masses that P and Q have
-// where the loss is finite, to a relative error of 8u: a few for log1p, one for a
-// count above 2^53, the sum compensated.
-func (c *Composition) finite() (logM0, logM1 float64) {
-	var a, b xmath.Sum
+// A mass is the logarithm of m₀ or m₁, the masses that P and Q have where the loss is
+// finite, and the bound of its error. 0 without an error says that there is nothing else.
+type mass struct{ log, err float64 }
+
+// infinite returns the logarithm of a lower bound of what is missing to 1, its value, and that
+// of an upper bound. A law below a profile may have more than 1; then nothing is known.
+func (m mass) infinite() (low, mid, high float64) {
+	low, mid, high = math.Inf(-1), math.Inf(-1), math.Inf(1)
+	missing := func(log, sign float64) float64 {
+		x := math.Log(-math.Expm1(log))
+		return x + sign*8*xmath.U*(1+math.Abs(x))
+	}
+	if m.log < 0 {
+		mid = missing(m.log, 0)
+	}
+	if m.log+m.err < 0 {
+		low = missing(m.log+m.err, -1)
+	}
+	if least := m.log - m.err; least < 0 {
+		high = missing(least, 1)
+	}
+	return low, mid, high
+}
+
+// A massTotal adds up the masses of factors. M(0) and M(−1) are values of the transforms: what
+// they prove, and not the rounded masses at infinity, is what the certificate may use.
+type massTotal struct{ sum, err total }
+
+func (a *massTotal) add(f Factor, infinite, s float64) {
+	if infinite == 0 {
+		return
+	}
+	k, _, err := f.Transform.Real(s)
+	a.sum.add(float64(f.Count), k)
+	a.err.add(float64(f.Count), err)
+}
+
+func (a *massTotal) value(share float64) mass {
+	m := mass{a.sum.sum.Value(), math.Inf(1)}
+	if !math.IsInf(a.err.abs, 0) && !math.IsNaN(a.err.abs+m.log) {
+		m.err = a.err.above(share) + 2*xmath.U*math.Abs(m.log) + 1.01*share*a.sum.abs
+	}
+	return m
+}
+
+// finite returns the logarithms of m₀ and m₁.
+func (c *Composition) finite() (m0, m1 mass) {
+	var a, b massTotal
 	for _, f := range c.factors {
 		p, q := f.Transform.Infinite()
-		if p > 0 {
-			a.AddProduct(float64(f.Count), math.Log1p(-p))
-		}
-		if q > 0 {
-			b.AddProduct(float64(f.Count), math.Log1p(-q))
-		}
+		a.add(f, p, 0)
+		b.add(f, q, -1)
 	}
-	return a.Value(), b.Value()
+	// One rounding for a count above 2^53.
+	return a.value(2 * xmath.U), b.value(2 * xmath.U)
 }

@@ -188,15 +188,15 @@ func (c *Composition) Epsilon(ctx context.Context, logDelta float64, opt Options
 		return ans, err
 	}
 	d, target, logX := right, logDelta, logDelta
-	slack := 0.0 // the target's own rounding
+	slack := 2 * xmath.U * math.Abs(logDelta) // the rounding of the logarithm of δ
 	if logDelta > -math.Ln2 {
 		d = middle
 		target = math.Log(-math.Expm1(logDelta))
 		slack = 8 * xmath.U * (1 + math.Abs(target))
 		logX = target
-	} else if m0, _ := c.finite(); m0 < 0 {
-		infinite := math.Log(-math.Expm1(m0))
-		if logDelta < infinite-32*xmath.U*(1+math.Abs(infinite)) {
+	} else if m0, _ := c.finite(); m0.log < 0 {
+		least, infinite, _ := m0.infinite()
+		if logDelta+slack < least {
 			// δ is never below P(L = +∞).
 			ans.Lower, ans.Estimate = math.Inf(1), math.Inf(1)
 			return ans, nil
@@ -538,7 +538,7 @@ func (c *Composition) quantity(ctx context.Context, q *cumulant, d side, eps flo
 		want = b.width(high)
 		if high-low < 1 {
 			theta, t.lastGuess = t.theta, eps
-			if m0, m1 := c.finite(); m0 == 0 && m1 == 0 {
+			if m0, m1 := c.finite(); m0 == (mass{}) && m1 == (mass{}) {
 				logX = (low + high) / 2
 			}
 		}

@@ -51,8 +51,7 @@ type table struct {
 	logTail   float64   // log of the bound of what the frequencies after n add, in units e^{re0−θε}
 	logHigh   float64   // upper bounds of log M(sHigh), log M(sLow)
 	logLow    float64
-	logM0     float64
-	logM1     float64
+	m0, m1    mass
 	lastGuess float64 // the ε of the last answer: where the next search starts
 }
 
@@ -165,7 +164,7 @@ type sums struct {
 	counts           []int64 // of the columns so far
 	at               []frequency
 	decay, high, low total
-	logM0, logM1     total
+	m0, m1           massTotal
 	large            bool // some count is above 2^53, and so rounded
 }
 
@@ -187,8 +186,8 @@ func (s *sums) add(f Factor, col *column) {
 	s.high.add(count, col.high)
 	s.low.add(count, col.low)
 	pInf, qInf := f.Transform.Infinite()
-	s.logM0.add(count, math.Log1p(-pInf))
-	s.logM1.add(count, math.Log1p(-qInf))
+	s.m0.add(f, pInf, 0)
+	s.m1.add(f, qInf, -1)
 }
 
 // sum brings the sums up to date, and what follows from them.
@@ -259,5 +258,5 @@ func (t *table) sum(c *Composition) {
 	t.logTail += 4*u*(math.Abs(t.logTail)+math.Abs(t.re0)+1) - math.Log(math.Pi*float64(t.n)*t.h)
 	t.logHigh = t.sums.high.above(share)
 	t.logLow = t.sums.low.above(share)
-	t.logM0, t.logM1 = t.sums.logM0.sum.Value(), t.sums.logM1.sum.Value()
+	t.m0, t.m1 = t.sums.m0.value(share), t.sums.m1.value(share)
 }

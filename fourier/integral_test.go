@@ -1,0 +1,111 @@
+package fourier
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample"
+)
+
+// The two engines share no theorem: on random plans their intervals intersect, also of
+// losses whose transforms are those of losses above and below.
+func TestEnginesAgree(t *testing.T) {
+	rng := rand.New(rand.NewPCG(15, 1))
+	served := 0
+	for i := range 12 {
+		var steps []any
+		for range 1 + rng.IntN(3) {
+			sigma := math.Exp(rng.Float64()*2 - 0.2)
+			g, err := profiles.NewGaussian(sigma)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var p profiles.Profile
+			switch rng.IntN(4) {
+			case 0:
+				s, err := subsample.NewWithReplacement(10000, 1+rng.Int64N(200))
+				if err != nil {
+					t.Fatal(err)
+				}
+				base, err := profiles.NewGaussianMechanism(sigma)
+				if err != nil {
+					t.Fatal(err)
+				}
+				m, err := s.Apply(base, profiles.AddRemove)
+				if err != nil {
+					t.Fatal(err)
+				}
+				p = m.Directions[rng.IntN(2)].Upper
+			case 1:
+				l, err := profiles.NewLaplace(1 + 5*rng.Float64())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if p, err = subsample.PoissonProfile(l, 0.3*rng.Float64()); err != nil {
+					t.Fatal(err)
+				}
+			default:
+				if p, err = subsample.PoissonProfile(g, math.Exp(-5*rng.Float64()-0.5)); err != nil {
+					t.Fatal(err)
+				}
+				if rng.IntN(2) == 0 {
+					p = profiles.Reverse(p)
+				}
+			}
+			steps = append(steps, p, 1+rng.IntN(2000))
+		}
+		target := math.Exp(-1 - 40*rng.Float64())
+		a := epsilon(t, sum(t, Options{Engine: Contour}, steps...), target)
+		b := epsilon(t, sum(t, Options{Engine: Lattice}, steps...), target)
+		if !(a.Lower <= b.Upper && b.Lower <= a.Upper) {
+			t.Errorf("plan %d, δ=%g: contour [%v, %v], lattice [%v, %v]", i, target, a.Lower, a.Upper, b.Lower, b.Upper)
+		}
+		if a.Upper-a.Lower > 1e-8*a.Upper {
+			continue
+		}
+		served++
+		x := (a.Lower + a.Upper) / 2
+		d := delta(t, sum(t, Options{Engine: Contour}, steps...), x)
+		e := delta(t, sum(t, Options{Engine: Lattice}, steps...), x)
+		if !(d.Lower <= e.Upper && e.Lower <= d.Upper) || !(d.Lower <= target*(1+1e-5) && d.Upper >= target*(1-1e-5)) {
+			t.Errorf("plan %d: δ(%v) by contour [%v, %v], by lattice [%v, %v], want about %v", i, x, d.Lower, d.Upper, e.Lower, e.Upper, target)
+		}
+	}
+	if served < 8 {
+		t.Errorf("the contour engine served %d of 12 plans", served)
+	}
+}
+
+// A sum names the engine of its answer, and a step that is added keeps the tables.
+func TestEngineOfAnswer(t *testing.T) {
+	g, err := profiles.NewGaussian(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := profiles.NewDiscrete([]profiles.Atom{{Loss: -1, LogP: math.Log(0.25), LogQ: math.Log(0.25) + 1}, {Loss: math.Log(0.75 / (1 - 0.25*math.E)), LogP: math.Log(0.75), LogQ: math.Log(1 - 0.25*math.E)}}, math.Inf(-1), math.Inf(-1), 1e-15, 1e-15)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		add  []any
+		want Engine
+	}{
+		{[]any{g, 1000}, ClosedForm},
+		{[]any{sampled(t, 1, 0.01), 1}, ClosedForm},
+		{[]any{sampled(t, 1, 0.01), 1000}, Contour},
+		{[]any{sampled(t, 1, 0.01), 1000, d, 3}, Contour},
+		{[]any{d, 20000, profiles.Reverse(d), 10000}, Lattice},
+	} {
+		s := New(Options{})
+		for i := 0; i < len(c.add); i += 2 {
+			if err := s.Add(c.add[i].(profiles.Profile), int64(c.add[i+1].(int))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if r := epsilon(t, s, 1e-6); r.Engine != c.want {
+			t.Errorf("%v: engine %q, want %q", c.add, r.Engine, c.want)
+		}
+	}
+}

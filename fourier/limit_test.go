@@ -1,0 +1,187 @@
+package fourier
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample"
+)
+
+// longSums returns sums that took minutes, or gigabytes, without a limit.
+func longSums(t *testing.T, o Options) map[string]*Sum {
+	t.Helper()
+	one := func(b profiles.Base, err error) func(s subsample.Scheme, err error) profiles.Profile {
+		return func(s subsample.Scheme, e error) profiles.Profile {
+			t.Helper()
+			var m profiles.Mechanism
+			if s == nil {
+				m, e = profiles.Unsampled(b, profiles.AddRemove)
+			} else if e == nil {
+				m, e = s.Apply(b, profiles.AddRemove)
+			}
+			if err = errors.Join(err, e); err != nil {
+				t.Fatal(err)
+			}
+			return m.Directions[0].Upper
+		}
+	}
+	out := map[string]*Sum{}
+	add := func(name string, count int64, ps ...profiles.Profile) {
+		s := New(o)
+		for _, p := range ps {
+			if err := s.Add(p, count); err != nil {
+				t.Fatal(err)
+			}
+		}
+		out[name] = s
+	}
+	poisson := one(profiles.NewGaussianMechanism(1.5))(subsample.NewPoisson(1e-3))
+	add("Poisson, 1e9 runs", 1e9, poisson)
+	add("with replacement, 1e9 runs", 1e9, one(profiles.NewGaussianMechanism(1.5))(subsample.NewWithReplacement(54568, 15)))
+	add("without replacement, 1e9 runs", 1e9, one(profiles.NewGaussianMechanism(1.5))(subsample.NewWithoutReplacement(54568, 15)))
+	add("discrete Gaussian", 9935130, one(profiles.NewDiscreteGaussianMechanism(8.47608, 1))(subsample.NewPoisson(0.0047)))
+	add("Laplace", 7e11, one(profiles.NewLaplaceMechanism(6.309))(nil, nil))
+	add("several steps", 1e6, poisson, one(profiles.NewLaplaceMechanism(3))(subsample.NewPoisson(0.01)), one(profiles.NewDiscreteLaplaceMechanism(4, 1))(subsample.NewPoisson(0.02)))
+	return out
+}
+
+// TestWorkLimit: an answer at the limit says so, is an interval, and took no more
+// work than there was, but for the pass under way.
+func TestWorkLimit(t *testing.T) {
+	for _, relative := range []float64{1e-6, 1e-9} {
+		for name, s := range longSums(t, Options{Relative: relative, Absolute: 1e-12, Work: 2e6}) {
+			for _, delta := range []float64{1e-5, 1e-50} {
+				m := s.newMeter(t.Context())
+				logInf, _, top := s.ends()
+				floor := math.Log1p(-delta)
+				r, err := s.refineEpsilon(m, math.Log(delta), logInf, floor, top)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if used := s.opts.Work - m.work; !(used < 1.5*s.opts.Work) {
+					t.Errorf("%s: %.3g units of work, the limit is %.3g", name, used, s.opts.Work)
+				}
+				if !(r.Lower <= r.Upper) || len(r.Warnings) == 0 {
+					t.Errorf("%s: [%v, %v], warnings %q; want an interval and a warning", name, r.Lower, r.Upper, r.Warnings)
+				}
+			}
+		}
+	}
+}
+
+// TestTimeLimit: a context that ends by ErrTimeLimit leaves an answer, any other an
+// error.
+func TestTimeLimit(t *testing.T) {
+	s := longSums(t, Options{Relative: 1e-9})["Poisson, 1e9 runs"]
+	ctx, cancel := context.WithTimeoutCause(t.Context(), time.Nanosecond, ErrTimeLimit)
+	defer cancel()
+	<-ctx.Done()
+	r, err := s.Epsilon(ctx, 1e-5)
+	if err != nil || !(r.Lower < r.Upper && r.Upper < 1e6) || !strings.Contains(strings.Join(r.Warnings, " "), "time limit") {
+		t.Errorf("[%v, %v], %q, %v: want the Chernoff bound and a warning", r.Lower, r.Upper, r.Warnings, err)
+	}
+	other, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := s.Epsilon(other, 1e-5); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want the context's error", err)
+	}
+}
+
+// slowTransform does not return before its test ends.
+type slowTransform struct {
+	Transform
+	began, ends chan struct{}
+}
+
+func (f slowTransform) Coefficients(x []float64) []complex128 {
+	select {
+	case f.began <- struct{}{}:
+	default:
+	}
+	<-f.ends
+	return f.Transform.Coefficients(x)
+}
+
+// TestCancelledTransform: a transform cannot be interrupted, and is not waited for.
+func TestCancelledTransform(t *testing.T) {
+	f := slowTransform{Gonum, make(chan struct{}, 1), make(chan struct{})}
+	defer close(f.ends)
+	s := sum(t, Options{Transform: f}, sampled(t, 1, 0.01), 1000)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-f.began
+		cancel()
+	}()
+	if _, err := s.Epsilon(ctx, 1e-5); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want the context's error", err)
+	}
+}
+
+// TestDeepLattice: deep δ of laws with atoms, or with tails heavier than any
+// exponential, of which lower ends were those of far larger δ.
+func TestDeepLattice(t *testing.T) {
+	profile := func(b profiles.Base, s subsample.Scheme, err error) profiles.Profile {
+		t.Helper()
+		var m profiles.Mechanism
+		if err == nil {
+			m, err = s.Apply(b, profiles.AddRemove)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.Directions[0].Upper
+	}
+	integers, err := profiles.NewDiscreteGaussianMechanism(1.8478, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	noise, err := profiles.NewGaussianMechanism(4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	poisson, errP := subsample.NewPoisson(0.0035515)
+	batches, errB := subsample.NewWithReplacement(10000, 200)
+	for _, c := range []struct {
+		name   string
+		p      profiles.Profile
+		runs   int64
+		deltas []float64
+	}{
+		{"discrete Gaussian, Poisson", profile(integers, poisson, errP), 13302, []float64{1e-5, 1e-30, 1e-60, 1e-300}},
+		{"Gaussian, with replacement", profile(noise, batches, errB), 1000, []float64{1e-5, 1e-30, 1e-45, 1e-60, 1e-300}},
+	} {
+		before := 0.0
+		for _, delta := range c.deltas {
+			s := New(Options{})
+			if err := s.Add(c.p, c.runs); err != nil {
+				t.Fatal(err)
+			}
+			r, err := s.Epsilon(t.Context(), delta)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if width := r.Upper - r.Lower; !(width <= 1e-3*r.Upper) || r.Loose || !(r.Upper > before) {
+				t.Errorf("%s at %v: [%v, %v], estimate %v, warnings %q", c.name, delta, r.Lower, r.Upper, r.Estimate, r.Warnings)
+			}
+			before = r.Lower
+		}
+	}
+}
+
+// TestFromOthers: what is proved at one δ serves at others.
+func TestFromOthers(t *testing.T) {
+	s := sum(t, Options{Work: 1e3}, sampled(t, 1, 0.01), 1000)
+	s.proved = []fact{{math.Log(1e-5), 1.5, 2.5}, {math.Log(1e-40), 4, 6}}
+	r := epsilon(t, s, 1e-20)
+	if r.Lower < 1.5*(1-1e-12) || r.Upper > 6*(1+1e-12) {
+		t.Errorf("[%v, %v], want it within [1.5, 6]", r.Lower, r.Upper)
+	}
+	if r.Estimate == r.Lower || r.Estimate == r.Upper {
+		t.Errorf("the estimate %v is an end of [%v, %v]", r.Estimate, r.Lower, r.Upper)
+	}
+}
