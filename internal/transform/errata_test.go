@@ -17,12 +17,12 @@ func TestMillsHypothesis(t *testing.T) {
 	level := m.levelFor(0.1)
 	hi := int(13.5 / m.step(level))
 	for _, s := range []float64{14, 25} {
-		l := m.tilt(s, level, -8*hi/10, hi)
+		l := m.tilt(s, level, -8*hi/10, hi, -1e9)
 		if _, _, err := l.real(); !math.IsInf(err, 1) {
 			t.Errorf("M(%v) with nodes up to 13.5 has error %v", s, err)
 		}
 	}
-	if _, _, err := m.tilt(10, level, -8*hi/10, hi).real(); math.IsInf(err, 1) {
+	if _, _, err := m.tilt(10, level, -8*hi/10, hi, -1e9).real(); math.IsInf(err, 1) {
 		t.Errorf("M(10) with nodes up to 13.5 has no error bound")
 	}
 }
@@ -72,8 +72,9 @@ func TestSectorFactor(t *testing.T) {
 // beyond 2(1+t)·W.
 func TestSkippedNodes(t *testing.T) {
 	m := poisson(0.01, 1).(*mixture)
-	l := must(m.line(4, 50, 1e-3, maxLineNodes))
-	if len(l.loss) == len(l.nodes) {
+	base := must(m.line(4, 50, 1e-17, maxLineNodes))
+	l := newLine(&base.tilted, base.best, base.logMoving, 50, 1e-3, maxLineNodes)
+	if len(l.loss) == len(l.nodes) || base.far != nil {
 		t.Fatal("no node is skipped")
 	}
 	full := &mixtureLine{tilted: l.tilted}
@@ -160,7 +161,7 @@ func TestMonotone(t *testing.T) {
 			t.Errorf("Line(%v) is accepted", c)
 		}
 	}
-	if _, err := tr.Line(4, 1e6, 1e-15, 1000); err == nil {
+	if _, err := tr.Line(4, 1e6, 1e-15, 100); err == nil {
 		t.Error("a line of more than maxNodes nodes is delivered")
 	}
 	if _, _, err := tr.Real(math.NaN()); !math.IsInf(err, 1) {

@@ -10,22 +10,26 @@ import "math"
 //
 //	μ = (θ+1)·c_P − θ·c_Q,
 //
-// c_P and c_Q the means that make μ largest on the right, smallest on the left. For
+// c_P and c_Q the means that make μ largest on the right, smallest on the left. For θ > 0, c_Q is
+// the mean of c under the shares of Q at X: further out on the right that is larger, on the left
+// smaller. For
 // X beyond μ by z > 0 standard deviations the majorant is monotone, its integral
 // is at most f(X)σ/z by Mills' inequality, and so is its sum over the missing nodes
 // times the step.
 
-// rightMean and leftMean return μ for the power θ ≥ −1.
-func (m *mixture) rightMean(theta float64) float64 {
-	if theta >= 0 {
-		return (theta+1)*m.maxP - theta*m.minQ
+// rightMean and leftMean return μ for the power θ ≥ −1 beyond lattice point d.
+func (m *mixture) rightMean(theta, d float64) float64 {
+	if theta > 0 {
+		mean, err := m.meanQ(d)
+		return (theta+1)*m.maxP - theta*(mean-err)
 	}
 	return (theta+1)*m.maxP - theta*m.maxQ
 }
 
-func (m *mixture) leftMean(theta float64) float64 {
-	if theta >= 0 {
-		return (theta+1)*m.minP - theta*m.maxQ
+func (m *mixture) leftMean(theta, d float64) float64 {
+	if theta > 0 {
+		mean, err := m.meanQ(d)
+		return (theta+1)*m.minP - theta*(mean+err)
 	}
 	return (theta+1)*m.minP - theta*m.minQ
 }
@@ -33,12 +37,12 @@ func (m *mixture) leftMean(theta float64) float64 {
 // logRight and logLeft return the logarithm of the bound of what lies beyond
 // lattice point d, where the logarithm of f is logF; +Inf where nothing is proved.
 func (m *mixture) logRight(theta, d, logF float64) float64 {
-	z := (m.x(d) - m.rightMean(theta)) / m.sigma
+	z := (m.x(d) - m.rightMean(theta, d)) / m.sigma
 	return m.logMills(z, logF)
 }
 
 func (m *mixture) logLeft(theta, d, logF float64) float64 {
-	z := (m.leftMean(theta) - m.x(d)) / m.sigma
+	z := (m.leftMean(theta, d) - m.x(d)) / m.sigma
 	return m.logMills(z, logF)
 }
 
@@ -55,40 +59,87 @@ func (m *mixture) x(d float64) float64 { return d/m.inv2 + m.x0 }
 // logF returns the logarithm of P^{θ+1}Q^{−θ} at a node.
 func (n *node) logF(theta float64) float64 { return n.logQ + (theta+1)*n.loss }
 
+// tailFrom returns the outcome x beyond which Mills' bound begins to hold on a side: where x = μ, of which
+// x − μ is increasing.
+func (m *mixture) tailFrom(theta float64, sign float64) float64 {
+	mean := m.rightMean
+	if sign < 0 {
+		mean = m.leftMean
+	}
+	if !(theta > 0) || m.spanQ == 0 {
+		return mean(theta, 0)
+	}
+	lo := (theta+1)*min(m.minP, m.maxP) - theta*m.maxQ
+	hi := (theta+1)*max(m.minP, m.maxP) - theta*m.minQ
+	for range 60 {
+		x := lo + (hi-lo)/2
+		if hi-lo < 0.1*m.sigma {
+			break
+		}
+		if x < mean(theta, (x-m.x0)*m.inv2) {
+			lo = x
+		} else {
+			hi = x
+		}
+	}
+	if sign < 0 {
+		return lo
+	}
+	return hi
+}
+
 // cut returns the outermost nodes of a level such that what is left out counts for at
 // most e^own for the power θ and e^pieces for P and Q alone. It returns false if that
 // takes more than maxNodes nodes.
 func (m *mixture) cut(theta float64, level int, own, pieces float64, maxNodes int) (lo, hi int, ok bool) {
 	h := m.step(level)
-	right := max(m.rightMean(theta), m.maxP, m.maxQ) + 0.6*m.sigma
-	left := min(m.leftMean(theta), m.minP, m.minQ) - 0.6*m.sigma
+	right := max(m.tailFrom(theta, +1), m.maxP, m.maxQ) + 0.6*m.sigma
+	left := min(m.tailFrom(theta, -1), m.minP, m.minQ) - 0.6*m.sigma
 	if span := (right - left) * m.inv2 / h; !(span < float64(maxNodes)) {
 		return 0, 0, false
 	}
-	// The slack of the roundings of the outermost node to the lattice is in its favour.
-	for i := 0; ; i++ {
-		if i > 400 {
-			return 0, 0, false
+	end := func(x float64, isRight bool) (j int, ok bool) {
+		side, sign := m.logLeft, -1.0
+		mean := m.leftMean
+		if isRight {
+			side, sign, mean = m.logRight, 1, m.rightMean
 		}
-		hi = int(math.Ceil((right - m.x0) * m.inv2 / h))
-		d := float64(hi) * h
-		n := m.at(d)
-		if m.logRight(theta, d, n.logF(theta)) <= own && m.logRight(0, d, n.logF(0)) <= pieces && m.logRight(-1, d, n.logF(-1)) <= pieces {
-			break
+		for range 40 {
+			j = int(sign * math.Ceil(sign*(x-m.x0)*m.inv2/h))
+			d := float64(j) * h
+			n := m.evaluate(d)
+			over, far := math.Inf(-1), x
+			for _, g := range [...]struct{ theta, goal float64 }{{theta, own}, {0, pieces}, {-1, pieces}} {
+				miss := side(g.theta, d, n.logF(g.theta)) - g.goal
+				if math.IsInf(miss, 1) {
+					miss = 2
+				}
+				if miss > 0 {
+					// The majorant falls by miss from z to √(z² + 2·miss) standard deviations.
+					mu := mean(g.theta, d)
+					z := max(0, sign*(m.x(d)-mu)/m.sigma)
+					move := math.Sqrt(z*z+2*miss) - z
+					if miss > 6 {
+						move *= 0.6 // f may fall faster
+					}
+					if to := m.x(d) + sign*max(0.02, move)*m.sigma; sign*(to-far) > 0 {
+						far = to
+					}
+				}
+				over = max(over, miss)
+			}
+			if over <= 0 {
+				return j, true
+			}
+			x = far
 		}
-		right += 0.5 * m.sigma
+		return 0, false
 	}
-	for i := 0; ; i++ {
-		if i > 400 {
-			return 0, 0, false
-		}
-		lo = int(math.Floor((left - m.x0) * m.inv2 / h))
-		d := float64(lo) * h
-		n := m.at(d)
-		if m.logLeft(theta, d, n.logF(theta)) <= own && m.logLeft(0, d, n.logF(0)) <= pieces && m.logLeft(-1, d, n.logF(-1)) <= pieces {
-			break
-		}
-		left -= 0.5 * m.sigma
+	if hi, ok = end(right, true); !ok {
+		return 0, 0, false
+	}
+	if lo, ok = end(left, false); !ok {
+		return 0, 0, false
 	}
 	return lo, hi, hi-lo < maxNodes && max(-lo, hi) < maxIndex
 }

@@ -12,7 +12,9 @@ import (
 type mixtureLine struct {
 	tilted
 	conjugate bool
-	tMax, tol float64
+	tMax, tol float64 // the real line serves up to tMax, far from there to farMax
+	farMax    float64
+	far       *farLine
 	maxNodes  int
 
 	logMoving float64 // of the quadrature error of f up to tMax
@@ -73,7 +75,7 @@ func (m *mixture) line(theta, tMax, tol float64, maxNodes int) (*mixtureLine, er
 		if !ok {
 			break
 		}
-		s := m.tilt(theta, level, lo, hi)
+		s := m.tilt(theta, level, lo, hi, goal)
 		want := goal + max(0, s.scale-theta*kl*0.9)
 		if s.logPiece > pieces+1 && s.unit == 1 {
 			level++
@@ -86,20 +88,26 @@ func (m *mixture) line(theta, tMax, tol float64, maxNodes int) (*mixtureLine, er
 		if logErr <= want {
 			return newLine(s, best, logErr, tMax, tol, maxNodes), nil
 		}
+		// A term of a far line costs two of the others.
+		if real := float64(len(s.nodes)) * s.h / step; tol >= m.leastFarTol() && real > 2.5*float64(len(s.nodes)) {
+			if l := m.lineWithFar(s, tMax, tol, want, own, pieces, int(min(real, 1e9)/2.5), maxNodes); l != nil {
+				return l, nil
+			}
+		}
 		level = max(level+1, m.levelFor(step))
 	}
 	return nil, fmt.Errorf("maxNodes: %d nodes are not enough for frequencies up to %v at real part %v", maxNodes, tMax, theta)
 }
 
 func newLine(s *tilted, best strip, logErr, tMax, tol float64, maxNodes int) *mixtureLine {
-	l := &mixtureLine{tilted: *s, tMax: tMax, tol: tol, maxNodes: maxNodes, logMoving: logErr, best: best}
+	l := &mixtureLine{tilted: *s, tMax: tMax, farMax: tMax, tol: tol, maxNodes: maxNodes, logMoving: logErr, best: best}
 	least := l.d0 + l.unit
 	drop := tol * least * math.Exp(-8) / float64(len(s.logF))
 	l.loss = make([]float64, 0, len(s.logF))
 	l.weight = make([]float64, 0, len(s.logF))
 	var slope, mass float64
-	for i, f := range s.logF {
-		w, loss := math.Exp(f-s.scale), s.nodes[i].loss
+	for i, w := range s.w {
+		loss := s.nodes[i].loss
 		if i > 0 && i < len(s.nodes)-1 {
 			slope += w * (s.nodes[i+1].loss - s.nodes[i-1].loss) / (2 * s.h)
 			mass += w
@@ -123,7 +131,13 @@ func newLine(s *tilted, best strip, logErr, tMax, tol float64, maxNodes int) *mi
 }
 
 // Nodes implements Line.
-func (l *mixtureLine) Nodes() int { return len(l.loss) }
+func (l *mixtureLine) Nodes() int {
+	if l.far != nil {
+		// An exponential, a sine and a cosine make two of the other terms.
+		return max(len(l.loss), 2*len(l.far.amp))
+	}
+	return len(l.loss)
+}
 
 // LogM implements Line.
 func (l *mixtureLine) LogM(t float64) (re, im, err float64) {
@@ -135,7 +149,14 @@ func (l *mixtureLine) LogM(t float64) (re, im, err float64) {
 		t, sign = -t, -sign
 	}
 	if !(t <= l.tMax) {
-		return l.Decay(t), 0, math.Inf(1)
+		if l.far == nil || !(t <= l.farMax) {
+			return l.Decay(t), 0, math.Inf(1)
+		}
+		re, im, err = l.far.logM(t)
+		if math.IsInf(err, 1) {
+			return min(re, l.kUp), 0, err
+		}
+		return re, sign * im, err
 	}
 	dRe, dIm := l.sum(t)
 	bound := l.roundOff.at(t) + l.skip0 + l.skip1*t + l.quadrature(l.logMoving, t)

@@ -99,6 +99,7 @@ type component struct {
 // the loss of a single shift is d without rounding.
 type mixture struct {
 	sigma, inv2, sigErr  float64 // inv2 is 1/σ²
+	logSigma             float64
 	x0                   float64
 	cs                   []component
 	logP0, logQ0, err0   float64
@@ -114,6 +115,7 @@ type mixture struct {
 func newMixture(pair Pair) *mixture {
 	m := &mixture{sigma: pair.Sigma, sigErr: pair.SigmaErr, logP0: pair.LogP0, logQ0: pair.LogQ0, err0: pair.Err0}
 	m.inv2 = 1 / (pair.Sigma * pair.Sigma)
+	m.logSigma = math.Log(pair.Sigma)
 	m.minP, m.minQ, m.maxP, m.maxQ = math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)
 	reach := func(c, logP, logQ float64) {
 		if !math.IsInf(logP, -1) {
@@ -183,16 +185,27 @@ func (m *mixture) exponent(c *component, d float64) (v, err float64) {
 // A node is what is known at one point of the lattice: the logarithm of the
 // density of Q in x, the loss, the bound of the relative error of that density and the
 // bound of the error of the loss.
-type node struct{ logQ, loss, errQ, errLoss float64 }
+//
+// q and p = q·e^L are the densities, and kappa is p·ex(−L); see secondorder.go. They
+// do not depend on the line, so that a line costs one exponential for each node.
+type node struct{ logQ, loss, errQ, errLoss, q, p, kappa float64 }
 
-// at evaluates the node at lattice point d.
+// at returns the node at lattice point d.
+func (m *mixture) at(d float64) node {
+	n := m.evaluate(d)
+	n.q, n.p = math.Exp(n.logQ), math.Exp(n.logQ+n.loss)
+	n.kappa = divergenceTerm(n.p, n.q, n.loss)
+	return n
+}
+
+// evaluate returns the logarithms of the node at lattice point d.
 //
 // With E_c = e^{v_c} − 1 the densities relative to that of mean 0 are 1 + ΣP_cE_c and
 // 1 + ΣQ_cE_c, and dP/dQ − 1 = Σ(P_c−Q_c)E_c / (1 + ΣQ_cE_c), which keeps its digits
 // where the loss is small. Where 1 + Σ cancels or overflows, logarithms are added.
-func (m *mixture) at(d float64) node {
+func (m *mixture) evaluate(d float64) node {
 	s := m.sigma*d + m.x0/m.sigma
-	logN := -s*s/2 - math.Log(m.sigma) - 0.91893853320467274178
+	logN := -s*s/2 - m.logSigma - 0.91893853320467274178
 	errN := u * (12 + 8*math.Abs(logN) + 2*math.Abs(d) + math.Abs(m.x0)*m.inv2)
 
 	var sumP, sumQ, diff, errP, errQ, top float64

@@ -8,35 +8,59 @@ import (
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
-// A strip is a bound of ∫|f_{θ+it}| over x ± iaσ², but for the factor e^{a²σ²/2}·C, for all
+// A strip is a bound of ∫|f_{θ+it}| over x ± iaσ², but for the factor e^{a²σ²/2}, for all
 // frequencies up to t. rough is what the bound would be on finer nodes.
 type strip struct{ a, log, rough float64 }
 
-// strip bounds the integral from the nodes: |f_{θ+it}(x ± iaσ²)| ≤ e^{a²σ²/2}·C·f(x)·e^{t·Im L}, and
-// Im L = arg P − arg Q is in a cell at most arg P at its right end less arg Q at its left
-// end, as neither angle decreases (strip.go).
-func (s *tilted) strip(t, a float64) strip {
+// strip bounds the integral from the nodes: |f_{θ+it}(x ± iaσ²)| is at most
+// |f(x ± iaσ²)|·e^{t·Im L} (sector.go), and Im L = arg P − arg Q is in a cell at most arg P at its right end less
+// arg Q at its left end, as neither angle decreases (strip.go).
+func (s *tilted) strip(t, a float64) strip { return s.stripBetween(t, a, a) }
+
+// stripBetween is the same for P^{θ+1}·|Q(x + i·wide·σ²)·Q(x + iaσ²)|^{−θ/2}·e^{t·Im L}, wide ≥ a, but for
+// e^{(wide²+a²)σ²/4}: |Q| decreases with a.
+func (s *tilted) stripBetween(t, a, wide float64) strip {
 	m := s.m
 	table := m.angles(a)
+	var other []share
+	if s.local() && wide != a {
+		other = s.shares(wide)
+	}
 	v := make([]float64, len(m.cs))
 	bound, rough := newScaledSum(s.scale), newScaledSum(s.scale)
+	growth := 0.0
+	if !s.local() {
+		growth = m.cellGrowth(s.theta, s.h)
+	}
 	var lastQ turn
-	left, right := 0.0, 0.0
+	var left, right, last float64
 	for i := range s.nodes {
 		p, q := m.turn(float64(s.lo+i)*s.h, table, v)
+		log := s.logF[i]
+		if other != nil {
+			log -= s.theta / 2 * (q.logMod + other[i].logMod)
+		} else if s.local() {
+			log -= s.theta * q.logMod
+		}
 		if i == 0 {
 			left = imLoss(p, turn{component: m.minQ}, a)
 		} else {
-			bound.add(max(s.logF[i-1], s.logF[i]) + t*imLoss(p, lastQ, a)*(1+1e-12))
+			if s.local() {
+				growth = s.cellGrowthOn(wide, lastQ.second, q.second)
+			}
+			bound.add(max(last, log) + growth + t*imLoss(p, lastQ, a)*(1+1e-12))
 		}
-		rough.add(s.logF[i] + t*imLoss(p, q, a))
+		rough.add(log + t*imLoss(p, q, a))
 		right = imLoss(turn{component: m.maxP}, q, a)
-		lastQ = q
+		last, lastQ = log, q
 	}
-	// The angles round, and follow the errors of the weights and of σ, which are largest at an end.
-	slack := t * (16*u*a*m.span + 3*min(1, a*m.span)*max(m.exponentErr(float64(s.lo)*s.h), m.exponentErr(float64(s.hi)*s.h)))
-	log := bound.log() + m.cellGrowth(s.theta, s.h) + 1e-9 + slack
-	return strip{a, logSumUp(log, s.logRight+t*right*(1+1e-12)+slack, s.logLeft+t*left*(1+1e-12)+slack), rough.log()}
+	slack := t * s.turnSlack(a)
+	inside := slack + 1e-9
+	if s.local() {
+		inside += s.theta * (1e-10 + s.turnSlack(wide))
+	}
+	return strip{a, logSumUp(bound.log()+inside,
+		s.tailOn(wide, true)+t*right*(1+1e-12)+slack, s.tailOn(wide, false)+t*left*(1+1e-12)+slack), rough.log()}
 }
 
 // A scaledSum adds e^x; it is infinite once x is above largestExponent, where its steps would
@@ -71,12 +95,12 @@ func (s *scaledSum) log() float64 {
 
 // logError returns the logarithm of the quadrature error of f at frequencies up to that of a strip.
 func (s *tilted) logError(g strip) float64 {
-	return g.a*g.a/(2*s.m.inv2) + s.m.logSector(s.theta, g.a) + g.log + logTrapezoid(g.a, s.h) + 1e-9
+	return g.a*g.a/(2*s.m.inv2) + g.log + logTrapezoid(g.a, s.h) + 1e-9
 }
 
 // stepFor returns a step at which logError should be about goal.
 func (s *tilted) stepFor(g strip, goal float64) float64 {
-	return 2 * math.Pi * g.a / (g.a*g.a/(2*s.m.inv2) + s.m.logSector(s.theta, g.a) + g.rough - goal + math.Ln2 + 1)
+	return 2 * math.Pi * g.a / (g.a*g.a/(2*s.m.inv2) + g.rough - goal + math.Ln2 + 1)
 }
 
 // strips tries lines for frequencies up to t, and returns the best error and

@@ -3,15 +3,15 @@ package transform
 import "math"
 
 // maxRealNodes bounds the work of Real.
-const maxRealNodes = 1 << 17
+const maxRealNodes = 1 << 15
 
 // divergence returns a rough KL(P‖Q) > 0, the size of log M near s = 0.
 func (m *mixture) divergence() float64 {
 	m.divergenceOnce.Do(func() {
-		level := m.levelFor(m.stillStep(0, 44))
+		level := (m.levelFor(m.stillStep(0, 44)) + 1) &^ 1
 		m.divergenceLowerBound = 1e-300
 		if lo, hi, ok := m.cut(0, level, -44, -44, maxRealNodes); ok {
-			if kl := m.tilt(0, level, lo, hi).m1; kl > 0 {
+			if kl := m.tilt(0, level, lo, hi, 0).m1; kl > 0 {
 				m.divergenceLowerBound = kl
 			}
 		}
@@ -46,14 +46,15 @@ func (m *mixture) realTilt(s, kl float64) *tilted {
 	// log M(s) is about s·kl or larger for s > 0, and at least that by Jensen's inequality.
 	goal := math.Log(1e-18*min(1, max(math.Abs(s), 1e-8)*kl)) + min(0, s*kl)
 	pieces := goal - math.Log(2+2*math.Abs(s))
-	for level := m.levelFor(m.stillStep(s, -goal)); level <= maxLevel; level++ {
+	// Every second level, so that different s share their nodes, which are the dear part.
+	for level := (m.levelFor(m.stillStep(s, -goal)) + 1) &^ 1; level <= maxLevel; level += 2 {
 		lo, hi, ok := m.cut(s, level, goal, pieces, maxRealNodes)
 		if !ok {
 			return nil
 		}
-		t := m.tilt(s, level, lo, hi)
+		t := m.tilt(s, level, lo, hi, goal)
 		// A large M(s) may have an error as much larger.
-		if t.logStill <= goal+max(0, t.scale, math.Log1p(max(0, t.d0))) {
+		if t.logStill <= goal+t.size() {
 			return t
 		}
 	}

@@ -20,9 +20,10 @@ type roundOff struct{ g0, g1, a1, a2, b0, b1 float64 }
 
 // relative bounds the relative error of the terms of a node at θ, but for that of
 // its loss: its density, the exponentials of the listed exponents, and the functions
-// and products (at most 14 u together; sums by Neumaier's method add 2 u).
+// and products (at most 26 u together: 17 u for ex(v) as a difference, the step, the
+// products; sums by Neumaier's method add 2 u).
 func (n *node) relative(theta float64) float64 {
-	return n.errQ + u*(16+2*math.Abs(n.logQ)+5*math.Abs(theta*n.loss)+5*math.Abs(n.loss))
+	return n.errQ + u*(28+2*math.Abs(n.logQ)+5*math.Abs(theta*n.loss)+5*math.Abs(n.loss))
 }
 
 // secondOrder adds a node of sums by Proposition 3.

@@ -34,23 +34,18 @@ func divergenceTerm(p, q, loss float64) float64 {
 	return q - p*(1-loss)
 }
 
-// secondOrderTerm returns p·ex(θL), given W = p·e^{θL}.
-func secondOrderTerm(p, w, v float64) float64 {
-	if v < 30 {
-		return p * ex(v)
+// tiltedTerms returns W = p·e^v, p·ex(v) and p·(e^v − 1), for v ≤ 30, where W is not far above p.
+// As a difference, beyond 0.7, ex loses at most a factor of 7 of the rounding of e^v.
+func tiltedTerms(p, v float64) (w, second, growth float64) {
+	if v > 0.7 || v < -0.7 {
+		e := math.Exp(v)
+		return p * e, p * (e - 1 - v), p * (e - 1)
 	}
-	return w - p*(1+v)
+	x := ex(v)
+	return p * (1 + v + x), p * x, p * (v + x)
 }
 
-// growthTerm returns p·(e^{θL} − 1), given W = p·e^{θL}.
-func growthTerm(p, w, v float64) float64 {
-	if v < 30 {
-		return p * math.Expm1(v)
-	}
-	return w - p
-}
-
-// halfVersine returns sin²(x/2) and sin x − x.
+// oscillation returns sin²(x/2) and sin x − x.
 func oscillation(x float64) (sin2, sinLess float64) {
 	if x > 1.2 || x < -1.2 {
 		s, c := math.Sincos(x)

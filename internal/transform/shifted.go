@@ -23,8 +23,10 @@ type shiftedLine struct {
 	log, turn []float64
 	err, slip []float64 // relative error of the amplitudes: err + slip·t
 
-	once sync.Once
-	room strip // a strip that leaves room for this line, for t up to tMax; see roomFor
+	left, right float64 // logarithms of what is left out, but for e^{a²σ²/2}
+
+	wideOnce, stillOnce sync.Once
+	wide, still         strip // see wideStrip and stillStrip
 }
 
 // width of the lines: a + b must stay below π/span for a line ±b of its quadrature.
@@ -44,7 +46,7 @@ func (l *mixtureLine) shiftedLine(i int) *shiftedLine {
 func (l *mixtureLine) newShiftedLine(a float64) *shiftedLine {
 	m, n := l.m, len(l.nodes)
 	flat := make([]float64, 4*n)
-	s := &shiftedLine{a: a, log: flat[:n:n], turn: flat[n : 2*n : 2*n], err: flat[2*n : 3*n : 3*n], slip: flat[3*n:]}
+	s := &shiftedLine{a: a, left: l.tailOn(a, false), right: l.tailOn(a, true), log: flat[:n:n], turn: flat[n : 2*n : 2*n], err: flat[2*n : 3*n : 3*n], slip: flat[3*n:]}
 	table := m.angles(a)
 	v := make([]float64, len(m.cs))
 	lift := a * a / (2 * m.inv2)
@@ -58,7 +60,7 @@ func (l *mixtureLine) newShiftedLine(a float64) *shiftedLine {
 		// exponents, and by 64 u·wide² and 16 u·wide of their own; |Σ| ≥ cos(0.7·π/2) = 0.45.
 		dv := 3 * wide * m.exponentErr(d)
 		s.err[j] = l.nodes[j].relative(l.theta) + (l.theta+1)*l.nodes[j].errLoss +
-			(2*math.Abs(l.theta)+1)*(64*u*wide*wide+dv) + u*(8+2*math.Abs(s.log[j])+4*lift)
+			(2*math.Abs(l.theta)+1)*(64*u*wide*wide+dv) + u*(8+2*math.Abs(s.log[j])+4*lift) + 2*m.sigErr*lift
 		s.slip[j] = 16*u*a*m.span + 4*u*s.turn[j] + 2*dv
 	}
 	return s
@@ -85,14 +87,14 @@ func (l *mixtureLine) logB(s *shiftedLine, t float64) (log, logErr float64) {
 		sum.Add(w * raised(s.err[j]+s.slip[j]*t))
 	}
 	log = lead + math.Log(sum.Value())
-	out := s.a*s.a/(2*l.m.inv2) + l.m.logSector(l.theta, s.a)
-	logErr = l.logShiftedError(s.a, l.best, t)
-	if t <= 2*l.tMax && logErr > log+math.Log(1e-10*max(min(1, l.kUp-log), l.tol)) {
-		if room := l.roomFor(s); room.a > 0 {
-			logErr = min(logErr, l.logShiftedError(s.a, room, t))
-		}
+	out := s.a * s.a / (2 * l.m.inv2)
+	// A line that is no better than t = 0 deserves no effort.
+	enough := math.Inf(1)
+	if log < l.kUp {
+		enough = log + math.Log(1e-4*max(min(1, l.kUp-log), l.tol))
 	}
-	return logSumUp(log, out+l.logRight, out+l.logLeft, logErr) + 16*u, logErr
+	logErr = l.logShiftedError(s, t, enough)
+	return logSumUp(log, out+s.left, out+s.right, logErr) + 16*u, logErr
 }
 
 // raised returns at least e^x, x ≥ 0.
@@ -103,36 +105,67 @@ func raised(x float64) float64 {
 	return math.Exp(x) * (1 + 4*u)
 }
 
-// roomFor returns a strip for the quadrature of B on a line s that leaves too little room for
-// the best strip of M; without width where there is no use in it.
-func (l *mixtureLine) roomFor(s *shiftedLine) strip {
-	s.once.Do(func() {
-		if free := l.m.width() - 2*s.a; free < l.best.a && free > 0.05*l.best.a {
-			s.room = l.strip(l.tMax, 0.9*free)
+// logShiftedError returns the logarithm of the quadrature error of B_a(t), with more effort while it is
+// above enough. The integrand is the restriction of a function analytic for |Im| < (π/span − a)σ²; on
+// the lines ±bσ² that is at most
+//
+//	e^{(a²+b²)σ²/2}·P^{θ+1}·|Q(a+b)·Q(b−a)|^{−θ/2}·e^{(t/2)·Im L at (b−a)₊}.
+func (l *mixtureLine) logShiftedError(s *shiftedLine, t, enough float64) float64 {
+	m, a := l.m, s.a
+	lift := func(b float64) float64 { return (a*a+b*b)/(2*m.inv2) + logTrapezoid(b, l.h) + 1e-9 }
+	best := math.Inf(1)
+	for _, b := range [...]float64{min(a, m.width()-a), 0.6 * min(a, m.width()-a), l.stillLine} {
+		if b > 0 && b <= a && a+b < m.width() {
+			best = min(best, lift(b)+m.logSector(l.theta, a+b)+l.logStrip)
 		}
-	})
-	return s.room
+	}
+	if best > enough && l.local() {
+		if g := l.stillStrip(s); g.a > 0 {
+			best = min(best, lift(g.a)+g.log)
+		}
+	}
+	if best > enough && t <= 2*l.tMax {
+		if g := l.wideStrip(s); g.a > 0 {
+			best = min(best, lift(a+g.a)+g.log)
+		}
+	}
+	return best
 }
 
-// logShiftedError returns the logarithm of the quadrature error of B_a(t). Its integrand is the
-// restriction of a function analytic for |Im| < (π/span − a)σ²; on the lines ±bσ² that is at most
-//
-//	e^{(a²+b²)σ²/2}·C(a+b)·f·e^{(t/2)·Im L at (b−a)₊}.
-func (l *mixtureLine) logShiftedError(a float64, room strip, t float64) float64 {
-	m := l.m
-	best := math.Inf(1)
-	for _, share := range [...]float64{1, 0.6} {
-		if b := share * min(a, m.width()-a); b > 0 {
-			best = min(best, (a*a+b*b)/(2*m.inv2)+m.logSector(l.theta, a+b)+l.logStrip+logTrapezoid(b, l.h))
+// stillStrip returns b ≤ a with the bound on the lines ±bσ² for any t.
+func (l *mixtureLine) stillStrip(s *shiftedLine) strip {
+	s.stillOnce.Do(func() {
+		m := l.m
+		v := m.peakVariance(l.theta)
+		least := math.Inf(1)
+		for _, part := range [...]float64{1, 0.8, 0.6, 0.4} {
+			b := part * min(s.a, m.width()-s.a)
+			if e := b*b/(2*m.inv2) + m.modelSector(l.theta, s.a+b, v) + logTrapezoid(b, l.h); b > 0 && e < least {
+				least, s.still.a = e, b
+			}
 		}
-	}
-	if b := a + room.a; t <= 2*l.tMax && a+b < m.width() {
-		best = min(best, (a*a+b*b)/(2*m.inv2)+m.logSector(l.theta, a+b)+room.log+logTrapezoid(b, l.h))
-	}
-	if b := l.stillLine; b <= a && a+b < m.width() {
-		best = min(best, (a*a+b*b)/(2*m.inv2)+m.logSector(l.theta, a+b)+l.logStrip+logTrapezoid(b, l.h))
-	}
-	return best + 1e-9
+		if s.still.a > 0 {
+			s.still.log = l.stripOn(s.a + s.still.a)
+		}
+	})
+	return s.still
+}
+
+// wideStrip returns g.a such that there is room for b = a + g.a, with the bound on the lines ±bσ² for t up to
+// 2·tMax; without width where there is no use in it.
+func (l *mixtureLine) wideStrip(s *shiftedLine) strip {
+	s.wideOnce.Do(func() {
+		free := l.m.width() - 2*s.a
+		switch {
+		case free > l.best.a && !l.local():
+			s.wide = l.best
+		case free > l.best.a:
+			s.wide = l.stripBetween(l.tMax, l.best.a, l.best.a+2*s.a)
+		case free > 0.05*l.best.a:
+			s.wide = l.stripBetween(l.tMax, 0.9*free, 0.9*free+2*s.a)
+		}
+	})
+	return s.wide
 }
 
 // Decay implements Line.
@@ -189,7 +222,7 @@ func (l *mixtureLine) finerFor(t float64) *mixtureLine {
 	if l.finer == nil {
 		l.finer = map[int]*mixtureLine{}
 	}
-	f, err := l.m.line(l.theta, math.Exp2(exp), l.tol, min(l.maxNodes, 1<<16))
+	f, err := l.m.line(l.theta, math.Exp2(exp), l.tol, min(l.maxNodes, 1<<14))
 	if err != nil {
 		f = nil
 	} else {

@@ -28,7 +28,8 @@ func (m *mixture) angles(a float64) *angles {
 // A turn is a density P or Q at x + iaσ² over that at x and e^{a²σ²/2}: the logarithm
 // of its modulus, at most 0, and its angle, as that of a component, the one with the
 // largest share, plus the rest.
-type turn struct{ logMod, component, rest float64 }
+// second is Σ w_c(c − component)² for its shares w_c, at least the variance of c.
+type turn struct{ logMod, component, rest, second float64 }
 
 // turn returns the turns of P and of Q at lattice point d; g are scratch of
 // one entry per component.
@@ -57,7 +58,7 @@ func (m *mixture) turnOf(v []float64, t *angles, p bool) turn {
 	}
 	// With shares w_c, S = Σ w_c sin²(a(c−at)/2) and I = Σ w_c sin(a(c−at)) the sum is
 	// 1 − 2S + iI, |·|² = 1 − 4S + 4S² + I².
-	var sum, s2, s1 float64
+	var sum, s2, s1, second float64
 	add := func(c, logW float64) {
 		w := 1.0
 		if logW != top {
@@ -66,6 +67,7 @@ func (m *mixture) turnOf(v []float64, t *angles, p bool) turn {
 			}
 		}
 		sum += w
+		second += w * (c - at) * (c - at)
 		switch k := c - at; {
 		case k > 0:
 			s2 += w * t.sin2[int(k)]
@@ -83,25 +85,12 @@ func (m *mixture) turnOf(v []float64, t *angles, p bool) turn {
 	}
 	s2 /= sum
 	s1 /= sum
-	return turn{logMod: min(0, 0.5*math.Log1p(s1*s1-4*s2*(1-s2))), component: at, rest: math.Atan2(s1, 1-2*s2)}
+	return turn{logMod: min(0, 0.5*math.Log1p(s1*s1-4*s2*(1-s2))), component: at, rest: math.Atan2(s1, 1-2*s2), second: second / sum * (1 + 1e-14)}
 }
 
 // imLoss returns Im L from the turns of P and Q.
 func imLoss(p, q turn, a float64) float64 {
 	return max(0, (p.component-q.component)*a+(p.rest-q.rest))
-}
-
-// logSector is the logarithm of C of contour-errata.md 4 for θ ≥ −1:
-// |P^{θ+1}Q^{−θ}| at x ± iaσ² is at most e^{a²σ²/2}·C times that at x.
-func (m *mixture) logSector(theta, a float64) float64 {
-	if theta <= 0 || m.spanQ == 0 {
-		return 0
-	}
-	c := math.Cos(m.spanQ * a / 2)
-	if !(m.spanQ*a < math.Pi) || c <= 0 {
-		return math.Inf(1)
-	}
-	return -theta*math.Log(c) + 1e-12*(1+theta)
 }
 
 // width is the largest a that is used: lines must stay below π/span.

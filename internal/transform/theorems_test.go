@@ -67,7 +67,7 @@ func settings(n int, seed uint64) []setting {
 
 // lineOn returns the line of given nodes, for frequencies up to t.
 func lineOn(m *mixture, theta, t float64, level, lo, hi int) *mixtureLine {
-	s := m.tilt(theta, level, lo, hi)
+	s := m.tilt(theta, level, lo, hi, -1e9)
 	logErr, best, _ := s.strips(t, -1e9)
 	return newLine(s, best, logErr, t, 1e-15, maxLineNodes)
 }
@@ -181,7 +181,7 @@ func TestShiftedLines(t *testing.T) {
 func TestStripBound(t *testing.T) {
 	// At the step σ·4 = 1 the peak of the density at 0 is in the middle of a cell.
 	m := poisson(1e-3, 0.25).(*mixture)
-	if s, k := m.tilt(0.1, 0, -8, 8), first(m.Real(0.1)); s.logStrip < k {
+	if s, k := m.tilt(0.1, 0, -8, 8, -1e9), first(m.Real(0.1)); s.logStrip < k {
 		t.Errorf("∫f = e^%v, the bound is e^%v", k, s.logStrip)
 	} else if s.logStrip > k+3 {
 		t.Errorf("∫f = e^%v, the bound e^%v is far", k, s.logStrip)
@@ -200,7 +200,7 @@ func TestStripBound(t *testing.T) {
 				continue
 			}
 			ratio := s.m.step(ref.level) / s.m.step(level)
-			c := s.m.tilt(s.theta, level, int(math.Floor(float64(ref.lo)*ratio))-1, int(math.Ceil(float64(ref.hi)*ratio))+1)
+			c := s.m.tilt(s.theta, level, int(math.Floor(float64(ref.lo)*ratio))-1, int(math.Ceil(float64(ref.hi)*ratio))+1, -1e9)
 			g := c.strip(s.t, a)
 			if g.log < want-1e-9 {
 				t.Errorf("%s: at level %d the strip bound is e^%v, the integral e^%v", s.name, level, g.log, want)
@@ -209,7 +209,7 @@ func TestStripBound(t *testing.T) {
 				low++
 			}
 			part := (c.hi - c.lo) / 4
-			for _, cut := range []*tilted{s.m.tilt(s.theta, level, c.lo, c.hi-part), s.m.tilt(s.theta, level, c.lo+part, c.hi)} {
+			for _, cut := range []*tilted{s.m.tilt(s.theta, level, c.lo, c.hi-part, -1e9), s.m.tilt(s.theta, level, c.lo+part, c.hi, -1e9)} {
 				if g := cut.strip(s.t, a); g.log < want-1e-9 {
 					t.Errorf("%s: at level %d with nodes left out the strip bound is e^%v, the integral e^%v", s.name, level, g.log, want)
 				}
@@ -218,6 +218,89 @@ func TestStripBound(t *testing.T) {
 	}
 	if low == 0 {
 		t.Error("the nodes alone are always a bound")
+	}
+}
+
+// §5.1: large frequencies on a moved line agree with the real line to the claimed error, also at
+// coarse steps and with nodes left out, which rounding alone does not explain.
+func TestFarLines(t *testing.T) {
+	seen := map[string]int{}
+	for _, s := range settings(120, 10) {
+		ref := exact(s)
+		if ref == nil || ref.far != nil {
+			continue
+		}
+		wantRe, wantIm, wantErr := ref.LogM(s.t)
+		if math.IsInf(wantErr, 1) {
+			continue
+		}
+		check := func(what string, l *mixtureLine) {
+			a, logErr := l.farShift(math.Inf(1))
+			f := l.newFarLine(a, logErr, s.t/2)
+			re, im, err := f.logM(s.t)
+			if math.IsInf(err, 1) {
+				if re < wantRe-wantErr {
+					t.Errorf("%s, %s: log|M| = %v is above its bound %v", s.name, what, wantRe, re)
+				}
+				return
+			}
+			off := math.Hypot(re-wantRe, math.Remainder(im-wantIm, 2*math.Pi))
+			if !(off <= (err+wantErr)*(1+1e-9)) {
+				t.Errorf("%s, %s: log M is off by %g, bounds %g and %g", s.name, what, off, err, wantErr)
+			}
+			f.rest = 0
+			if _, _, round := f.logM(s.t); off > 4*(round+wantErr) {
+				seen[what]++
+			}
+		}
+		check("fine", ref)
+		for d := 1; d <= 6; d++ {
+			if level := ref.level - d; level >= 0 {
+				ratio := s.m.step(ref.level) / s.m.step(level)
+				check("coarse", lineOn(s.m, s.theta, s.t, level, int(math.Floor(float64(ref.lo)*ratio))-1, int(math.Ceil(float64(ref.hi)*ratio))+1))
+			}
+		}
+		n := ref.hi - ref.lo
+		for _, part := range []float64{0.02, 0.05, 0.1, 0.2, 0.3} {
+			cut := int(part * float64(n))
+			check("right", lineOn(s.m, s.theta, s.t, ref.level, ref.lo, ref.hi-cut))
+			check("left", lineOn(s.m, s.theta, s.t, ref.level, ref.lo+cut, ref.hi))
+		}
+	}
+	for _, what := range []string{"coarse", "right", "left"} {
+		if seen[what] < 10 {
+			t.Errorf("only %d cases of %q show an error above rounding", seen[what], what)
+		}
+	}
+	t.Log(seen)
+}
+
+// Lines use a moved line where that takes fewer terms, and agree with the real line.
+func TestFarLineServes(t *testing.T) {
+	for _, c := range []struct {
+		q, sigma, theta, t float64
+		reverse            bool
+	}{{0.01, 1, 3, 200, false}, {0.01, 1, 3.4, 2000, false}, {0.001, 1, 5, 1000, false}, {0.2, 2, 5, 100, false}, {0.3, 1, -0.3, 100, true}} {
+		tr := poisson(c.q, c.sigma)
+		if c.reverse {
+			tr = tr.Reverse()
+		}
+		far := must(tr.Line(c.theta, c.t, 1e-14, 0)).(*mixtureLine)
+		real := must(tr.Line(c.theta, c.t, 1e-17, 0)).(*mixtureLine)
+		if far.far == nil || real.far != nil || far.Nodes() > real.Nodes()/2 {
+			t.Errorf("%+v: %d nodes with a moved line %v, %d without", c, far.Nodes(), far.far != nil, real.Nodes())
+		}
+		for i := 1; i <= 32; i++ {
+			x := c.t * float64(i) / 32
+			re, im, err := far.LogM(x)
+			wantRe, wantIm, wantErr := real.LogM(x)
+			if off := math.Hypot(re-wantRe, math.Remainder(im-wantIm, 2*math.Pi)); !(off <= err+wantErr) {
+				t.Errorf("%+v + %vi: off by %g, bounds %g and %g", c, x, off, err, wantErr)
+			}
+			if k, _, _ := tr.Real(c.theta); err > 1e-12*math.Exp(k-wantRe)*(1+x/100) {
+				t.Errorf("%+v + %vi: error %g", c, x, err)
+			}
+		}
 	}
 }
 

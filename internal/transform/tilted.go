@@ -16,12 +16,12 @@ type tilted struct {
 	lo, hi int
 	nodes  []node
 	logF   []float64 // logarithm of f = P^{θ+1}Q^{−θ} at the nodes times the step in x
+	w      []float64 // e^{logF − scale}
 
 	// M(θ + it) = e^scale·(unit + d0 + …): unit is 1 and scale 0 where M(θ) − 1 is
 	// summed by Proposition 3; 0 and the size of M(θ) where M(θ) itself is.
 	unit, scale float64
 	d0, m1      float64 // Σ, and its derivative by t over i
-	mass        float64 // Σ W_j
 	roundOff    roundOff
 
 	// Logarithms of what is left out on the right and on the left of the sum of f, and of
@@ -33,64 +33,71 @@ type tilted struct {
 	stillLine         float64
 }
 
-// tilt sums the nodes lo..hi of a level at θ ≥ −½.
-func (m *mixture) tilt(theta float64, level, lo, hi int) *tilted {
+// tilt sums the nodes lo..hi of a level at θ ≥ −½. An error of quadrature of M(θ) of e^enough, and for large
+// M(θ) that much larger, is not worth an effort.
+func (m *mixture) tilt(theta float64, level, lo, hi int, enough float64) *tilted {
 	s := &tilted{m: m, theta: theta, level: level, h: m.step(level), lo: lo, hi: hi, nodes: m.points(level, lo, hi)}
 	logH := math.Log(s.h / m.inv2)
-	s.logF = make([]float64, len(s.nodes))
+	store := make([]float64, 2*len(s.nodes))
+	s.logF, s.w = store[:len(s.nodes):len(s.nodes)], store[len(s.nodes):]
 	top := math.Inf(-1)
 	for i := range s.nodes {
 		s.logF[i] = s.nodes[i].logF(theta) + logH
 		top = max(top, s.logF[i])
 	}
-	var mass xmath.Sum
-	for _, l := range s.logF {
-		mass.Add(math.Exp(l - top))
-	}
-	logMass := top + math.Log(mass.Value())
 	s.unit = 1
-	if logMass > 600 || logMass < -0.7 {
-		s.unit, s.scale = 0, logMass
+	// M(θ) ≥ 1 for θ ≥ 0, and each term is at most e^top.
+	if most := top + math.Log(float64(len(s.nodes))); theta < 0 || most > 600 {
+		var mass xmath.Sum
+		for _, l := range s.logF {
+			mass.Add(math.Exp(l - top))
+		}
+		if logMass := top + math.Log(mass.Value()); logMass > 600 || logMass < -0.7 {
+			s.unit, s.scale = 0, logMass
+		}
 	}
-	s.sums(logH)
-	s.bounds(logH)
+	s.sums()
+	s.bounds(enough)
 	return s
 }
 
 // sums adds D(θ), M'(θ) and the bounds of their roundings.
-func (s *tilted) sums(logH float64) {
-	var d0, m1, mass xmath.Sum
+func (s *tilted) sums() {
+	var d0, m1 xmath.Sum
 	r := &s.roundOff
-	theta := s.theta
+	theta, step := s.theta, s.h/s.m.inv2
 	for i := range s.nodes {
 		n := &s.nodes[i]
-		w := math.Exp(s.logF[i] - s.scale)
 		e := n.relative(theta)
-		mass.Add(w)
 		if s.unit == 0 {
+			w := math.Exp(s.logF[i] - s.scale)
+			s.w[i] = w
 			d0.Add(w)
 			m1.Add(w * n.loss)
 			r.direct(w, n.loss, e, theta, n.errLoss)
 			continue
 		}
-		q := math.Exp(n.logQ + logH)
-		p := math.Exp(n.logQ + n.loss + logH)
-		v := theta * n.loss
-		kappa := divergenceTerm(p, q, n.loss)
-		second := secondOrderTerm(p, w, v)
-		growth := growthTerm(p, w, v)
+		p, kappa, v := n.p*step, n.kappa*step, theta*n.loss
+		var w, second, growth float64
+		if v <= 30 {
+			w, second, growth = tiltedTerms(p, v)
+		} else {
+			w = math.Exp(s.logF[i])
+			second, growth = w-p*(1+v), w-p
+		}
+		s.w[i] = w
 		d0.Add(second)
 		d0.Add(theta * kappa)
 		m1.Add(n.loss * growth)
 		m1.Add(kappa)
 		r.secondOrder(second, kappa, growth, w, n.loss, e, theta, n.errLoss)
 	}
-	s.d0, s.m1, s.mass = d0.Value(), m1.Value(), mass.Value()
+	s.d0, s.m1 = d0.Value(), m1.Value()
 	r.sums(s.d0, s.m1)
 }
 
 // bounds computes what is left out and the quadrature errors at t = 0.
-func (s *tilted) bounds(logH float64) {
+func (s *tilted) bounds(enough float64) {
 	m, theta := s.m, s.theta
 	first, last := &s.nodes[0], &s.nodes[len(s.nodes)-1]
 	dLo, dHi := float64(s.lo)*s.h, float64(s.hi)*s.h
@@ -101,11 +108,11 @@ func (s *tilted) bounds(logH float64) {
 		m.logLeft(0, dLo, first.logF(0)), m.logLeft(-1, dLo, first.logF(-1))}
 	s.logPiece = logSumUp(pieces...)
 	var sum xmath.Sum
-	for i := 1; i < len(s.logF); i++ {
-		sum.Add(math.Exp(max(s.logF[i-1], s.logF[i]) - s.scale))
+	for i := 1; i < len(s.w); i++ {
+		sum.Add(max(s.w[i-1], s.w[i]))
 	}
 	s.logStrip = logSumUp(s.scale+math.Log(sum.Value())+m.cellGrowth(theta, s.h)+1e-9, s.logRight, s.logLeft)
-	s.logStill, s.stillLine = m.stillError(theta, s.h, s.logStrip)
+	s.logStill, s.stillLine = s.still(enough + s.size())
 }
 
 // logSumUp is log Σe^x, rounded up; +Inf if a term is.
@@ -139,3 +146,6 @@ func (s *tilted) real() (k, slope, err float64) {
 	k, _, err = logComplex(s.unit, s.d0, 0, s.roundOff.at(0)+s.quadrature(s.logStill, 0), s.scale)
 	return k, s.m1 / (s.unit + s.d0), err
 }
+
+// size is log M(θ), where that is above 0.
+func (s *tilted) size() float64 { return max(0, s.scale, math.Log1p(max(0, s.d0))) }

@@ -24,6 +24,7 @@ type goal struct {
 	seen         float64 // the condition of the table before
 	reserve      float64 // extra share of period and of last frequency
 	work         int64   // what is left of the work limit
+	hopeless     float64 // terms at which to give up at once
 	perFactorTol float64 // wanted error of log M of one run
 }
 
@@ -48,13 +49,7 @@ func (c *Composition) build(ctx context.Context, q *cumulant, g goal) (*table, e
 	}
 	p.n = max(1, int(math.Ceil(t/h))-1)
 
-	var nodes float64
-	for i, l := range lines {
-		nodes += float64(l.Nodes()) * float64(len(c.factors)) / float64(len(lines))
-		if lines[i].Nodes() == 0 {
-			nodes++
-		}
-	}
+	nodes := perFrequency(lines) * float64(len(c.factors)) / float64(len(lines))
 	if w := nodes * float64(p.n+1); w > float64(g.work) {
 		return nil, &NotServed{Reason: "too many frequencies", Work: int64(math.Min(w, 1e18))}
 	}
@@ -81,7 +76,7 @@ func (c *Composition) build(ctx context.Context, q *cumulant, g goal) (*table, e
 }
 
 // maxNodes bounds the nodes of one factor.
-const maxNodes = 1 << 18
+const maxNodes = 1 << 15
 
 // maxFrequencies bounds n: kh must be exact for a step h of 30 bits.
 const maxFrequencies = 1 << 23
@@ -115,7 +110,7 @@ func (q *cumulant) choose(g goal) (theta, lambda, sHigh, sLow float64) {
 	}
 	// Where jumps make the upper side heavy, a smaller θ needs a shorter period, and
 	// costs terms that are larger than their sum.
-	phi := func(s float64) float64 { return q.at(s).k - s*g.eps - logPoles(s) }
+	phi := func(s float64) float64 { return q.excess(s, g.eps) }
 	base := phi(theta)
 	for _, rho := range [...]float64{0.9, 0.8, 0.7, 0.6, 0.5, 0.4} {
 		if !(high.k > 1.02*low.k) {
@@ -133,6 +128,9 @@ func (q *cumulant) choose(g goal) (theta, lambda, sHigh, sLow float64) {
 	}
 	return
 }
+
+// excess is the logarithm of the first term of the sum on the line s, but for the step.
+func (q *cumulant) excess(s, eps float64) float64 { return q.at(s).k - s*eps - logPoles(s) }
 
 // explore evaluates K on one side of theta around the point with the smallest
 // period: where |s−θ|(K'(s)−ε) = K(s) − sε − aim, the left side of which grows faster.
@@ -245,8 +243,8 @@ func (q *cumulant) cut(ctx context.Context, p *plan, g goal, lines []transform.L
 		} else {
 			lo = t
 		}
-		if t/p.h > maxFrequencies {
-			return 0, &NotServed{Reason: "the transform does not decay", Work: maxFrequencies}
+		if w := lo / p.h * perFrequency(lines); lo/p.h > maxFrequencies || w > g.hopeless {
+			return 0, &NotServed{Reason: "the transform does not decay early enough", Work: int64(math.Min(w, 1e18))}
 		}
 		if hi <= 1.1*lo || (hi == t && r < 1.12) || hi <= 2*p.h {
 			break
@@ -277,6 +275,15 @@ func (q *cumulant) cut(ctx context.Context, p *plan, g goal, lines []transform.L
 		}
 	}
 	return hi, nil
+}
+
+// perFrequency is the number of terms of all lines for one frequency.
+func perFrequency(lines []transform.Line) float64 {
+	var n float64
+	for _, l := range lines {
+		n += float64(max(1, l.Nodes()))
+	}
+	return n
 }
 
 // prepare makes the lines of the factors up to reach.

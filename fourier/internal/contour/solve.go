@@ -85,6 +85,10 @@ type ExcessAnswer struct {
 // cheap is the number of terms of one factor that a table may have whose ε is a guess.
 const cheap = 1e5
 
+// hopeless is how often the work limit a table may need by the first guess of ε, that is often too small
+// where jumps are rare, before the question is given up.
+const hopeless = 30
+
 // maxTables bounds how many tables one question may make.
 const maxTables = 8
 
@@ -257,21 +261,22 @@ func (c *Composition) Epsilon(ctx context.Context, logDelta float64, opt Options
 			guess, theta = q.start(d, logX)
 		}
 	}
-	try := effort{1, 1, 0}
+	try := effort{goal: 1, condition: 1, own: 1}
 	blind := math.IsNaN(guessKnown)
 	for range maxTables {
 		width := math.Max(opt.Relative*math.Abs(guess), opt.Absolute)
 		tol := math.Max(1e-12, math.Min(1e-4, width*math.Min(math.Abs(theta), 1e3)/12)) * try.goal
-		condition := math.Max(30, math.Min(1e4, tol/1e-14)) * try.condition
-		g := goal{side: d, eps: guess, logX: logX, theta: theta, logTol: math.Log(tol), condition: condition, seen: try.seen, work: b.work}
+		condition := try.allowed(tol)
+		g := goal{side: d, eps: guess, logX: logX, theta: theta, logTol: math.Log(tol), condition: condition, seen: try.seen, work: b.work, hopeless: float64(b.work)}
 		if blind {
 			// Where a table is dear, the first one only has to find out where ε is.
 			g.work = min(b.work, cheap*int64(len(c.factors)))
+			g.hopeless = hopeless * float64(b.work)
 		}
 		t, err := c.tabulate(ctx, q, g, b)
 		var not *NotServed
-		if blind && errors.As(err, &not) && not.Work > 0 {
-			g.logTol, g.work = math.Log(1e-3), b.work
+		if blind && errors.As(err, &not) && not.Work > 0 && float64(not.Work) < g.hopeless {
+			g.logTol, g.work, g.hopeless = math.Log(1e-3), b.work, float64(b.work)
 			t, err = c.tabulate(ctx, q, g, b)
 		}
 		blind = false
@@ -295,7 +300,11 @@ func (c *Composition) Epsilon(ctx context.Context, logDelta float64, opt Options
 		} else if !moved && !try.after(f.reading) {
 			return ans, &NotServed{Reason: "floating point does not reach the width"}
 		}
+		last := theta
 		theta = q.saddle(d, guess, theta)
+		if d == right && !math.IsNaN(f.eps) {
+			try.learn(q, f.reading, last, f.eps, theta)
+		}
 	}
 	return ans, &NotServed{Reason: "the width was not reached"}
 }
@@ -303,7 +312,23 @@ func (c *Composition) Epsilon(ctx context.Context, logDelta float64, opt Options
 // An effort is how much more than planned the next table of a question tries: shares of the
 // goal of its errors and of the condition allowed, and the condition of the last table, by
 // which the errors of the transforms count.
-type effort struct{ goal, condition, seen float64 }
+// own is what of that is not the choice of the line: the condition at the saddle.
+type effort struct{ goal, condition, seen, own float64 }
+
+// allowed is how far above the smallest possible the terms of a sum may be, for errors of tol.
+func (e *effort) allowed(tol float64) float64 {
+	return math.Max(1.5, math.Max(30, math.Min(1e4, tol/1e-14))*e.condition/e.own)
+}
+
+// learn takes the own condition from a table.
+func (e *effort) learn(q *cumulant, r reading, theta, eps, saddle float64) {
+	if c := r.condition; c > 0 && !math.IsInf(c, 0) {
+		loss := math.Exp(math.Max(0, q.excess(theta, eps)-q.excess(saddle, eps)))
+		if own := c / loss / 30; own > e.own {
+			e.own = math.Min(own, 1e6)
+		}
+	}
+}
 
 // after turns up what the last table lacked. It returns false when that was tried before.
 func (e *effort) after(r reading) bool {
@@ -543,12 +568,12 @@ func (c *Composition) quantity(ctx context.Context, q *cumulant, d side, eps flo
 		logX = q.at(theta).k - theta*eps - logPoles(theta) - 0.5*math.Log(2*math.Pi*math.Max(kk, 1e-300))
 	}
 	want = b.width(logX)
-	try := effort{1, 1, 0}
+	try := effort{goal: 1, condition: 1, own: 1}
 	for range maxTables {
 		tol := math.Max(1e-12, math.Min(1e-4, want/12)) * try.goal
 		t, err := c.tabulate(ctx, q, goal{
-			side: d, eps: eps, logX: logX, theta: theta, logTol: math.Log(tol), work: b.work,
-			condition: math.Max(30, math.Min(1e4, tol/1e-14)) * try.condition, seen: try.seen,
+			side: d, eps: eps, logX: logX, theta: theta, logTol: math.Log(tol), work: b.work, hopeless: float64(b.work),
+			condition: try.allowed(tol), seen: try.seen,
 		}, b)
 		if err != nil {
 			return low, high, rep, err

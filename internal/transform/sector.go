@@ -1,0 +1,178 @@
+// The size of the integrand on a line x + iaσ², for θ > 0 (Theorem 4 and contour-errata.md 4).
+
+package transform
+
+import "math"
+
+// On the line |P(x+iaσ²)| ≤ e^{a²σ²/2}·P(x), but 1/|Q| grows: with log Q(x) = −x²/(2σ²) + B(x) + const
+// and B_a the same on the line, e^{B−B_a} is between 1 and 1/cos(a·span_Q/2). That to the power θ
+// is far too much where θ is large: f = P^{θ+1}Q^{−θ} then lives where one component has almost all
+// of Q. What is used instead, d = x/σ² and E, Var the mean and variance of c under the shares of Q at x:
+//
+//   - 1 − e^{2(B_a−B)} = ΣΣ w_c w_d (1 − cos(a(c−d))) ≤ a²Var;
+//   - the second derivative of B_a by d is Re of the variance of c under the complex shares
+//     w_c e^{iac}/Σ, at most Var·e^{2(B−B_a)};
+//   - over a distance of h/2 a share grows by at most e^{span_Q·h/2}, and so does a second moment;
+//   - with c measured from an extreme mean, c ≥ 0, the derivative of B_a is
+//     ΣΣ w_c w_d·(c+d)/2·cos(a(c−d))·e^{2(B−B_a)} ≥ cos(a·span_Q)·E[c] where that cosine is positive.
+
+// logSector is the logarithm of C of contour-errata.md 4 for θ ≥ −1:
+// |P^{θ+1}Q^{−θ}| at x ± iaσ² is at most e^{a²σ²/2}·C times that at x.
+func (m *mixture) logSector(theta, a float64) float64 {
+	if theta <= 0 || m.spanQ == 0 {
+		return 0
+	}
+	c := math.Cos(m.spanQ * a / 2)
+	if !(m.spanQ*a < math.Pi) || c <= 0 {
+		return math.Inf(1)
+	}
+	return -theta*math.Log(c) + 1e-12*(1+theta)
+}
+
+// local reports whether the shares of Q matter.
+func (s *tilted) local() bool { return s.theta > 0 && s.m.spanQ > 0 }
+
+// cellGrowthOn returns the logarithm of the factor by which |f| on lines up to ±aσ² can exceed
+// the larger of its values at the ends of a cell, at which c has the second moments v1, v2: the
+// logarithm of |f| has a second derivative by d of at least −σ² − θ·Var·e^{2(B−B_a)}.
+func (s *tilted) cellGrowthOn(a, v1, v2 float64) float64 {
+	m := s.m
+	v := max(v1, v2) * math.Exp(m.spanQ*s.h/2)
+	less := 1 - a*a*v
+	if c := math.Cos(m.spanQ * a / 2); !(less > c*c) {
+		less = c * c
+		v = min(v, m.spanQ*m.spanQ/4)
+	}
+	return s.h * s.h / 8 * (1/m.inv2 + s.theta*v/less) * (1 + 1e-12)
+}
+
+// turnSlack bounds the errors of the moduli and of the angles of turns at all nodes: they round, and follow the
+// errors of the weights and of σ, which are largest at an end.
+func (s *tilted) turnSlack(a float64) float64 {
+	m := s.m
+	return 16*u*a*m.span + 3*min(1, a*m.span)*max(m.exponentErr(float64(s.lo)*s.h), m.exponentErr(float64(s.hi)*s.h))
+}
+
+// A share is what Q does at a node on two lines: B_a − B, and the second moment of c.
+type share struct{ logMod, second float64 }
+
+// shares returns the turns of Q at the nodes on line a.
+func (s *tilted) shares(a float64) []share {
+	m := s.m
+	table := m.angles(a)
+	v := make([]float64, len(m.cs))
+	out := make([]share, len(s.nodes))
+	for i := range out {
+		d := float64(s.lo+i) * s.h
+		for k := range m.cs {
+			v[k] = m.cs[k].mean*d + m.cs[k].offset
+		}
+		t := m.turnOf(v, table, false)
+		out[i] = share{t.logMod, t.second}
+	}
+	return out
+}
+
+// stripOn returns the logarithm of a bound of ∫|f| over the lines ±iaσ² at t = 0, but for
+// e^{a²σ²/2}: the sector is in it.
+func (s *tilted) stripOn(a float64) float64 {
+	if !s.local() {
+		return s.logStrip + s.m.logSector(s.theta, a)
+	}
+	if !(a*s.m.spanQ < math.Pi) {
+		return math.Inf(1)
+	}
+	sum := newScaledSum(s.scale)
+	var before share
+	var logBefore float64
+	for i, x := range s.shares(a) {
+		log := s.logF[i] - s.theta*x.logMod
+		if i > 0 {
+			sum.add(max(log, logBefore) + s.cellGrowthOn(a, before.second, x.second))
+		}
+		before, logBefore = x, log
+	}
+	return logSumUp(sum.log()+1e-9+s.theta*(1e-10+s.turnSlack(a)), s.tailOn(a, true), s.tailOn(a, false))
+}
+
+// tailOn returns the logarithm of a bound of ∫|f| over what is left out on one side of the line ±iaσ²,
+// but for e^{a²σ²/2}.
+func (s *tilted) tailOn(a float64, right bool) float64 {
+	m := s.m
+	tail, j := s.logLeft, s.lo
+	if right {
+		tail, j = s.logRight, s.hi
+	}
+	best := tail + m.logSector(s.theta, a)
+	if !s.local() || !(a*m.spanQ < math.Pi) {
+		return best
+	}
+	d := float64(j) * s.h
+	mean, err := m.meanQ(d)
+	// Going outwards, E[c] moves to the extreme mean of this side: Var ≤ span·|E − extreme|.
+	from := mean + err - m.minQ
+	if right {
+		from = m.maxQ - mean + err
+	}
+	if x := a * a * m.spanQ * from * (1 + 1e-12); x < 1 {
+		best = min(best, tail-s.theta/2*math.Log1p(-x)+1e-10*s.theta)
+	}
+	// c measured from the other extreme mean has at least a share cos(a·span) of its derivative.
+	if cos := math.Cos(a*m.spanQ) - 1e-14; cos > 0 {
+		v := make([]float64, len(m.cs))
+		for k := range m.cs {
+			v[k] = m.cs[k].mean*d + m.cs[k].offset
+		}
+		log := s.nodes[j-s.lo].logF(s.theta) - s.theta*m.turnOf(v, m.angles(a), false).logMod + s.theta*(1e-10+s.turnSlack(a))
+		z := 0.0
+		if right {
+			z = m.x(d) - ((s.theta+1)*m.maxP - s.theta*(m.minQ+cos*(mean-err-m.minQ)))
+		} else {
+			z = (s.theta+1)*m.minP - s.theta*(m.maxQ-cos*(m.maxQ-mean-err)) - m.x(d)
+		}
+		best = min(best, m.logMills(z/m.sigma*(1-1e-9)-1e-14*s.theta*(1+m.span)/m.sigma, log))
+	}
+	return best
+}
+
+// meanQ returns E[c] of Q at lattice point d, and the bound of its error.
+func (m *mixture) meanQ(d float64) (mean, err float64) {
+	if m.spanQ == 0 {
+		return m.minQ, 0
+	}
+	mean, _ = m.momentsQ(d)
+	return mean, m.spanQ * (4*m.exponentErr(d) + u*(8+2*float64(len(m.cs))))
+}
+
+// momentsQ returns the mean and the variance of c under the shares of Q at lattice point d.
+func (m *mixture) momentsQ(d float64) (mean, variance float64) {
+	if m.spanQ == 0 {
+		return m.minQ, 0
+	}
+	top := m.logQ0
+	for i := range m.cs {
+		c := &m.cs[i]
+		top = max(top, c.mean*d+c.offset+c.logQ)
+	}
+	sum := math.Exp(m.logQ0 - top)
+	first, second := 0.0, 0.0
+	for i := range m.cs {
+		c := &m.cs[i]
+		w := math.Exp(c.mean*d + c.offset + c.logQ - top)
+		sum += w
+		first += w * c.mean
+		second += w * c.mean * c.mean
+	}
+	mean = first / sum
+	return mean, max(0, second/sum-mean*mean)
+}
+
+// modelSector is about the logarithm of what a line costs when the variance of c, where
+// most of f is, is v: exact for two means.
+func (m *mixture) modelSector(theta, a, v float64) float64 {
+	if theta <= 0 || m.spanQ == 0 {
+		return 0
+	}
+	x := 2 * math.Sin(min(m.spanQ*a, math.Pi)/2) / m.spanQ
+	return -theta / 2 * math.Log1p(-min(v, m.spanQ*m.spanQ/4)*x*x*(1-1e-9))
+}
