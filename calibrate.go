@@ -412,6 +412,8 @@ func (s *search) fine(ctx context.Context, u float64) (float64, error) {
 		return u, nil // no transform: every accuracy gives the same
 	}
 	last := max(fineAccuracy, s.final)
+	lo, hi := s.u(s.k.lo), s.u(s.k.hi)
+	lo, hi = min(lo, hi), max(lo, hi)
 	for a, n := max(coarseAccuracy/10, last), 0; n < 5; n++ {
 		iv, reached, err := s.ask(ctx, s.x(u), a)
 		if err != nil {
@@ -426,7 +428,7 @@ func (s *search) fine(ctx context.Context, u float64) (float64, error) {
 			break
 		}
 		du := min(max(-y/s.slope, -0.05), 0.05)
-		u += du
+		u = min(max(u+du, lo), hi)
 		if a == last && math.Abs(du) < 1e-5 {
 			break
 		}

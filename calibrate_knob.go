@@ -114,7 +114,11 @@ func newKnob(p *Plan, g Goal) (*knob, error) {
 				return
 			}
 			t.value = b.NoiseMultiplier()
-			l, h := b.NoiseRange()
+			r := p.Neighbors
+			if _, fixed := s.Sampling.(subsample.BatchSetter); fixed {
+				r = Substitute // a batch of fixed size replaces a record by another
+			}
+			l, h := b.NoiseRange(r)
 			lo, hi = max(lo, l/t.value), min(hi, h/t.value)
 		case Rate:
 			c, ok := s.Sampling.(subsample.RateSetter)

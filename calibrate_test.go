@@ -308,3 +308,24 @@ steps:
 	// 4.9974 meets the budget: true
 	// 0.000005 less does not: true
 }
+
+// A search ends at the end of the range, also where that is not 0.01: for vectors
+// of whole numbers it depends on sensitivity and relation.
+func TestCalibrateVectorOfWholeNumbers(t *testing.T) {
+	for _, c := range []struct {
+		neighbors string
+		least     float64
+	}{{"add-remove", 1.2356}, {"substitute", 2.4934}} {
+		p, err := ParsePlan([]byte("neighbors: " + c.neighbors + "\nsteps:\n  - mechanism: {discrete-gaussian: {noise-multiplier: 8, sensitivity: 20}}\n    count: 10\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Calibrate(t.Context(), p, Goal{Epsilon: 40, Delta: 1e-6, Solve: NoiseMultiplier})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x := got.Settings[0].Value; math.Abs(x-c.least) > 1e-4 || !got.Unlimited || !(got.Meets.Upper <= 40) {
+			t.Errorf("%s: noise multiplier %v, want %v", c.neighbors, x, c.least)
+		}
+	}
+}

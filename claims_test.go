@@ -1,6 +1,8 @@
 package accountant
 
 import (
+	"context"
+	"strings"
 	"testing"
 
 	"github.com/dpaccountant/accountant/profiles"
@@ -29,5 +31,63 @@ func TestTinyLossKeepsDeltaSmall(t *testing.T) {
 	// 0.1·tanh(ε/2) = 5e-11, attained.
 	if !(iv.Lower <= 5e-11 && 5e-11 <= iv.Upper) || iv.Upper > 5.1e-11 {
 		t.Errorf("δ(0) in [%g, %g], want a narrow interval about 5e-11", iv.Lower, iv.Upper)
+	}
+}
+
+// Issue 13, claim 1: the certified interval of discrete-gaussian holds for a
+// vector query, here (1, 1, 1, 1), and not only for one whole number.
+func TestDiscreteGaussianCoversVectors(t *testing.T) {
+	plan := func(mechanism string) Interval {
+		t.Helper()
+		p, err := ParsePlan([]byte("neighbors: add-remove\nsteps:\n  - mechanism: {discrete-gaussian: {" + mechanism + "}}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := New(p.Neighbors)
+		if err := a.AddPlan(context.Background(), p); err != nil {
+			t.Fatal(err)
+		}
+		iv, err := a.Delta(context.Background(), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return iv
+	}
+	for _, c := range []struct {
+		mechanism string
+		delta     float64
+	}{
+		{"noise-multiplier: 1, sensitivity: 2", 0.12510357012},
+		{"noise-multiplier: 1, sensitivity: 2, dimension: 1", 0.1196116053},
+	} {
+		iv := plan(c.mechanism)
+		if iv.Lower > c.delta+1e-9 || iv.Upper < c.delta-1e-9 || iv.Upper-iv.Lower > 1e-8 {
+			t.Errorf("%s: δ(1) in [%v, %v], want %v", c.mechanism, iv.Lower, iv.Upper, c.delta)
+		}
+	}
+	// Four coordinates that change by 1 are four runs of sensitivity 1.
+	p, err := ParsePlan([]byte("neighbors: add-remove\nsteps:\n  - mechanism: {discrete-gaussian: {noise-multiplier: 2}}\n    count: 4\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := New(p.Neighbors)
+	if err := a.AddPlan(context.Background(), p); err != nil {
+		t.Fatal(err)
+	}
+	iv, err := a.Delta(context.Background(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := plan("noise-multiplier: 1, sensitivity: 2"); v.Upper < iv.Lower {
+		t.Errorf("a vector of four ones reaches %v, above the bound %v", iv.Lower, v.Upper)
+	}
+	for mechanism, want := range map[string]string{
+		"noise-multiplier: 1, sensitivity: 2, dimension: 4": "dimension: 4 is not 1",
+		"noise-multiplier: 0.1, sensitivity: 50":            "set dimension: 1",
+	} {
+		_, err := ParsePlan([]byte("neighbors: add-remove\nsteps:\n  - mechanism: {discrete-gaussian: {" + mechanism + "}}\n"))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", mechanism, err, want)
+		}
 	}
 }

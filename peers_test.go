@@ -102,7 +102,7 @@ func peerAccountant(t testing.TB, kind string, a []float64, opts ...accountant.O
 	case "discrete-laplace": // parameter a = 1/b
 		add(sampled(t, must(t)(profiles.NewDiscreteLaplaceMechanism(1/a[0]/a[1], int(a[1]))), a[3]), a[2])
 	case "discrete-gaussian":
-		add(sampled(t, must(t)(profiles.NewDiscreteGaussianMechanism(a[0]/a[1], int(a[1]))), a[3]), a[2])
+		add(sampled(t, must(t)(profiles.NewDiscreteGaussianNumber(a[0]/a[1], int(a[1]))), a[3]), a[2])
 	case "approximate":
 		add(must(t)(profiles.NewApproximate(a[0], a[1])), a[2])
 	default:

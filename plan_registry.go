@@ -21,8 +21,15 @@ var mechanisms = []entry[profiles.Base]{
 	{"laplace", params{{name: "noise-multiplier"}}, func(v values) (profiles.Base, error) {
 		return profiles.NewLaplaceMechanism(v.number("noise-multiplier"))
 	}},
-	{"discrete-gaussian", params{{name: "noise-multiplier"}, {name: "sensitivity", kind: whole, preset: 1}},
+	{"discrete-gaussian", params{{name: "noise-multiplier"}, {name: "sensitivity", kind: whole, preset: 1}, {name: "dimension", kind: whole, preset: 0}},
 		func(v values) (profiles.Base, error) {
+			switch d := v.whole("dimension"); d {
+			case 0: // left out: any number
+			case 1:
+				return profiles.NewDiscreteGaussianNumber(v.number("noise-multiplier"), v.whole("sensitivity"))
+			default:
+				return nil, fmt.Errorf("discrete-gaussian: dimension: %d is not 1, for one whole number; leave it out for a vector of any number of them", d)
+			}
 			return profiles.NewDiscreteGaussianMechanism(v.number("noise-multiplier"), v.whole("sensitivity"))
 		}},
 	{"discrete-laplace", params{{name: "noise-multiplier"}, {name: "sensitivity", kind: whole, preset: 1}},

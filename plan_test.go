@@ -418,7 +418,7 @@ func TestJSON(t *testing.T) {
 // TestRegistry: each entry builds something that goes by the entry's name.
 func TestRegistry(t *testing.T) {
 	sample := map[string]string{
-		"noise-multiplier": "2", "sensitivity": "1", "probability": "0.5", "categories": "3",
+		"noise-multiplier": "2", "sensitivity": "1", "dimension": "1", "probability": "0.5", "categories": "3",
 		"epsilon": "1", "delta": "1e-3", "p": "[0.5, 0.5]", "q": "[0.25, 0.75]", "rate": "0.5",
 		"mechanisms": "3", "allowance": "2", "output-delta": "1e-2", "gamma": "double",
 		"population": "1000", "subset": "100", "batch": "50",

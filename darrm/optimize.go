@@ -11,7 +11,9 @@ import (
 // Options of Optimize.
 type Options struct {
 	// Free drops the rule that clearer majorities are answered at least as
-	// truthfully. The optimum may gain up to half a per cent, and loses its shape.
+	// truthfully. The optimum gains 4.05 % of the objective at 3 mechanisms, ε = 2
+	// and allowance 1, the most seen, and nothing or little where ε is small; it
+	// loses its shape.
 	Free bool
 	// Progress, if set, is called after each round of the linear program with the
 	// excess of its worst constraint; 0 or less is the end.

@@ -612,7 +612,7 @@ func TestRandomCompositions(t *testing.T) {
 // a step. With losses at multiples of 23.018… and δ between two steps, ε is the
 // loss at the edge, 40 × 23.0184….
 func TestStaircase(t *testing.T) {
-	b, err := profiles.NewDiscreteGaussianMechanism(0.170183098929591, 3)
+	b, err := profiles.NewDiscreteGaussianNumber(0.170183098929591, 3)
 	if err != nil {
 		t.Fatal(err)
 	}

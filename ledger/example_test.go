@@ -1,6 +1,7 @@
 package ledger_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -27,14 +28,14 @@ func ExampleLedger_Spend() {
 	epoch := accountant.Step{Name: "epoch", Mechanism: noise, Sampling: batches, Count: 50}
 	epochs := 0
 	for {
-		if err := l.Spend(epoch); errors.Is(err, ledger.ErrBudget) {
+		if err := l.Spend(context.Background(), epoch); errors.Is(err, ledger.ErrBudget) {
 			break
 		} else if err != nil {
 			panic(err)
 		}
 		epochs++ // train here
 	}
-	st, err := l.Status()
+	st, err := l.Status(context.Background())
 	fmt.Println(epochs, "epochs,", st.Runs, "steps,", st.Spent.Epsilon.Upper <= 1, err)
 	// Output: 5 epochs, 250 steps, true <nil>
 }
@@ -48,7 +49,7 @@ func ExampleNew() {
 	queries := 0
 	for sigma := 40.0; ; sigma *= 0.9 { // in earnest: chosen from earlier answers
 		noise, _ := profiles.NewGaussianMechanism(sigma)
-		if err := l.Spend(accountant.Step{Mechanism: noise}); errors.Is(err, ledger.ErrBudget) {
+		if err := l.Spend(context.Background(), accountant.Step{Mechanism: noise}); errors.Is(err, ledger.ErrBudget) {
 			break
 		}
 		queries++ // answer here
@@ -68,11 +69,11 @@ func ExampleOpen() {
 	}
 	plan := []byte("neighbors: add-remove\nsteps: [{mechanism: {pure: {epsilon: 0.4}}}]\n")
 	for range 3 {
-		l, err := ledger.Open(path)
+		l, err := ledger.Open(context.Background(), path)
 		if err != nil {
 			panic(err)
 		}
-		err = l.SpendPlan(plan, "a survey")
+		err = l.SpendPlan(context.Background(), plan, "a survey")
 		fmt.Println("refused:", errors.Is(err, ledger.ErrBudget))
 	}
 	// Output:
@@ -106,18 +107,18 @@ func ExampleVerify() {
 	}
 	before, _ := os.ReadFile(path)
 	noise, _ := profiles.NewGaussianMechanism(10)
-	if err := l.Spend(accountant.Step{Mechanism: noise}); err != nil {
+	if err := l.Spend(context.Background(), accountant.Step{Mechanism: noise}); err != nil {
 		panic(err)
 	}
-	st, err := ledger.Check(path)
+	st, err := ledger.Check(context.Background(), path)
 	fmt.Println(st.Entries, err)
-	_, err = ledger.Verify(path, st.Head)
+	_, err = ledger.Verify(context.Background(), path, st.Head)
 	fmt.Println(err)
 	// Somebody takes the last entry away. The checksums that are left are right.
 	_ = os.WriteFile(path, before, 0o600)
-	_, err = ledger.Check(path)
+	_, err = ledger.Check(context.Background(), path)
 	fmt.Println(err)
-	_, err = ledger.Verify(path, st.Head)
+	_, err = ledger.Verify(context.Background(), path, st.Head)
 	fmt.Println(err != nil)
 	// Output:
 	// 1 <nil>
@@ -127,7 +128,7 @@ func ExampleVerify() {
 }
 
 func ExampleCheck() {
-	_, err := ledger.Check("no.ledger")
+	_, err := ledger.Check(context.Background(), "no.ledger")
 	fmt.Println(errors.Is(err, os.ErrNotExist))
 	// Output: true
 }

@@ -7,20 +7,18 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-
-	"github.com/rogpeppe/go-internal/lockedfile"
 )
 
 // TestFullDisk lets the write of a spend end after any number of bytes, with and
 // without the chance to take them back: the spend fails, what was spent before
 // stays, and the ledger goes on when there is room again.
 func TestFullDisk(t *testing.T) {
-	whole := writeAt
-	defer func() { writeAt = whole }()
+	whole := appendTo
+	defer func() { appendTo = whole }()
 	c := pureConfig
 	c.Epsilon = 1e6
 	l, path := create(t, c)
-	spend := func() error { return l.SpendPlan([]byte(purePlan), "") }
+	spend := func() error { return l.SpendPlan(t.Context(), []byte(purePlan), "") }
 	if err := spend(); err != nil {
 		t.Fatal(err)
 	}
@@ -32,15 +30,15 @@ func TestFullDisk(t *testing.T) {
 				t.Fatal(err)
 			}
 			var half []byte
-			writeAt = func(f *lockedfile.File, data []byte, offset int64) (int, error) {
+			appendTo = func(f *os.File, data []byte) (int, error) {
 				half = data[:min(n, len(data)-1)]
-				if _, err := f.WriteAt(half, offset); err != nil {
+				if _, err := f.Write(half); err != nil {
 					return 0, err
 				}
 				return len(half), syscall.ENOSPC
 			}
 			err = spend()
-			writeAt = whole
+			appendTo = whole
 			if !errors.Is(err, syscall.ENOSPC) || errors.Is(err, ErrBudget) || !strings.HasPrefix(err.Error(), path) {
 				t.Fatalf("%d bytes: %v", n, err)
 			}
@@ -53,7 +51,7 @@ func TestFullDisk(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			st, err := l.Status()
+			st, err := l.Status(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,7 +68,7 @@ func TestFullDisk(t *testing.T) {
 			entries++
 		}
 	}
-	if st, err := Check(path); err != nil || st.Entries != entries || st.Torn != 0 {
+	if st, err := Check(t.Context(), path); err != nil || st.Entries != entries || st.Torn != 0 {
 		t.Errorf("%+v, %v; want %d entries", st, err, entries)
 	}
 }
@@ -79,7 +77,7 @@ func TestFullDisk(t *testing.T) {
 // rewritten is refused, in words that say what happened.
 func TestWindowsLineEnds(t *testing.T) {
 	l, path := create(t, pureConfig)
-	if err := l.SpendPlan([]byte(purePlan), ""); err != nil {
+	if err := l.SpendPlan(t.Context(), []byte(purePlan), ""); err != nil {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(path)
@@ -89,7 +87,7 @@ func TestWindowsLineEnds(t *testing.T) {
 	if err := os.WriteFile(path, bytes.ReplaceAll(data, []byte("\n"), []byte("\r\n")), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Check(path); err == nil || !strings.HasSuffix(err.Error(), ":1: ends in a carriage return: something has changed the line ends to those of Windows") {
+	if _, err := Check(t.Context(), path); err == nil || !strings.HasSuffix(err.Error(), ":1: ends in a carriage return: something has changed the line ends to those of Windows") {
 		t.Error(err)
 	}
 }
@@ -116,7 +114,7 @@ func TestClock(t *testing.T) {
 	if err := os.WriteFile(path, data, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if st, err := Check(path); err != nil || st.Entries != 2 || st.Last != "1970-01-01T00:00:00Z" {
+	if st, err := Check(t.Context(), path); err != nil || st.Entries != 2 || st.Last != "1970-01-01T00:00:00Z" {
 		t.Errorf("%+v, %v", st, err)
 	}
 }
@@ -145,7 +143,7 @@ func BenchmarkOpenLong(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if l, err := Open(path); err != nil || l.state.entries != 100_000 {
+		if l, err := Open(b.Context(), path); err != nil || l.state.entries != 100_000 {
 			b.Fatal(err)
 		}
 	}

@@ -2,112 +2,28 @@ package ledger
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
-	"github.com/rogpeppe/go-internal/lockedfile"
-
-	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// A line of the file is
+// How a spend gets into the file. What is new there is read and what the spend
+// costs is computed without a lock. Then the lock is taken, and only if the file
+// is still the one that was judged is the line appended, flushed, and looked at
+// once more. Otherwise all of it is done again.
 //
-//	{"chain":"HEX","entry":CONTENT}
-//
-// with CONTENT on one line and HEX = sha256(HEX of the line before, a line feed,
-// CONTENT); the line before the first is empty. The first content is a header,
-// all others are entries.
-//
-// A spend is on disk, line feed included, before it is reported. So what comes
-// after the last line feed belongs to a spend that was never reported: it is
-// ignored, and cut off by the next one. Only when it is a whole line but for the
-// line feed does it count: that is never too little.
+// A handle never forgets the last line it has read: a file that does not have it
+// any more, where it was, has lost entries, and is not spent from again.
 
-const (
-	linePrefix = `{"chain":"`
-	lineMiddle = `","entry":`
-	lineSuffix = "}\n"
-	// maxLine is longer than the line of any plan; JSON takes at most six bytes
-	// for one.
-	maxLine = 6*accountant.MaxPlanSize + 1<<16
-)
-
-type header struct {
-	Version   int       `json:"ledger"`
-	Neighbors string    `json:"neighbors"`
-	Epsilon   float64   `json:"epsilon"`
-	Delta     float64   `json:"delta"`
-	Mode      Mode      `json:"mode"`
-	Orders    []float64 `json:"orders,omitempty"`
-	Time      string    `json:"time"`
-}
-
-type entry struct {
-	Time string          `json:"time"`
-	Note string          `json:"note,omitempty"`
-	Plan json.RawMessage `json:"plan"`
-}
-
-// planText is the plan that the entry holds.
-func (e entry) planText() string {
-	var text string
-	if json.Unmarshal(e.Plan, &text) == nil {
-		return text
-	}
-	return string(e.Plan)
-}
-
-// encodeLine returns the line of a content, and its checksum.
-func encodeLine(prev string, content any) (line []byte, sum string, err error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(content); err != nil {
-		return nil, "", err
-	}
-	text := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-	sum = checksum(prev, text)
-	return fmt.Appendf(nil, "%s%s%s%s%s", linePrefix, sum, lineMiddle, text, lineSuffix), sum, nil
-}
-
-func checksum(prev string, content []byte) string {
-	h := sha256.New()
-	h.Write([]byte(prev + "\n"))
-	h.Write(content)
-	return hex.EncodeToString(h.Sum(nil))
-}
-
-// decodeLine returns the content of a line, with or without its line feed, and
-// its checksum; false if it is not a line that follows prev.
-func decodeLine(prev string, line []byte) (content []byte, sum string, ok bool) {
-	rest, ok := bytes.CutPrefix(bytes.TrimSuffix(line, []byte("\n")), []byte(linePrefix))
-	const n = 2 * sha256.Size
-	if !ok || len(rest) < n+len(lineMiddle)+1 || string(rest[n:n+len(lineMiddle)]) != lineMiddle || rest[len(rest)-1] != '}' {
-		return nil, "", false
-	}
-	sum = string(rest[:n])
-	content = rest[n+len(lineMiddle) : len(rest)-1]
-	return content, sum, checksum(prev, content) == sum
-}
-
-// strict decodes one JSON value without unknown keys.
-func strict(data []byte, v any) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	return d.Decode(v)
-}
-
-// Create makes a new ledger file. It fails if there is one already, except for
-// the torn beginning that a Create that was killed has left behind.
+// Create makes a new ledger file. It fails if there is a file already, except for
+// one that is empty or nothing but the beginning of a header, which a Create that
+// was killed has left behind.
 func Create(path string, c Config) (*Ledger, error) {
 	s := &state{}
 	if err := s.begin(&c); err != nil {
@@ -118,22 +34,36 @@ func Create(path string, c Config) (*Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: is not a regular file", path)
-	}
-	f, err := lockedfile.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+	f, made, err := vacant(path)
 	if err != nil {
-		return nil, problem(path, err)
+		return nil, err
 	}
 	defer f.Close()
-	old, err := io.ReadAll(io.LimitReader(f, 4096))
+	info, err := f.Stat()
 	if err != nil {
 		return nil, problem(path, err)
 	}
-	if _, _, whole := decodeLine("", old); whole || bytes.Contains(old, []byte("\n")) || !torn(old) {
-		return nil, fmt.Errorf("%s: exists already", path)
+	ctx := context.Background()
+	name, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, problem(path, err)
+	}
+	held, err := takeLock(ctx, name, info)
+	if err != nil {
+		return nil, err
+	}
+	defer held.release()
+	// Somebody else may have been first.
+	if now, err := os.Stat(path); err != nil || !os.SameFile(now, info) {
+		return nil, fmt.Errorf("%s: was replaced while it was made", path)
+	}
+	if err := checkVacant(path, f); err != nil {
+		return nil, err
 	}
 	if err := write(f, 0, line); err != nil {
+		if made {
+			_ = os.Remove(path)
+		}
 		return nil, problem(path, err)
 	}
 	// The name itself lasts once the directory is on disk; not every file system
@@ -142,56 +72,92 @@ func Create(path string, c Config) (*Ledger, error) {
 		_ = d.Sync()
 		d.Close()
 	}
-	return &Ledger{path: path}, nil
-}
-
-// torn reports whether data may be the beginning of a line, or the zeros that a
-// file system leaves in the place of one.
-func torn(data []byte) bool {
-	data = bytes.TrimRight(data, "\x00")
-	n := min(len(data), len(linePrefix))
-	return string(data[:n]) == linePrefix[:n]
-}
-
-// writeAt fails in tests as a disk does that is full.
-var writeAt = func(f *lockedfile.File, data []byte, offset int64) (int, error) { return f.WriteAt(data, offset) }
-
-// write puts data at an offset, where the file ends then.
-func write(f *lockedfile.File, offset int64, data []byte) error {
-	if err := f.Truncate(offset); err != nil {
-		return err
-	}
-	if _, err := writeAt(f, data, offset); err != nil {
-		return err
-	}
-	return f.Sync()
-}
-
-// Open opens a ledger file.
-func Open(path string) (*Ledger, error) {
-	l := &Ledger{path: path}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if _, err := l.load(nil); err != nil {
+	l := open(path)
+	if _, err := l.read(ctx, f, nil, false); err != nil {
 		return nil, err
 	}
 	return l, nil
 }
 
-// load reads what is new in the file.
-func (l *Ledger) load(seen func(sum string)) (tail, error) {
-	if l.path == "" {
-		return tail{}, nil
+// vacant opens a file that may become a ledger, and says whether it has made it.
+func vacant(path string) (f *os.File, made bool, err error) {
+	f, err = os.OpenFile(path, os.O_RDWR|appending|os.O_CREATE|os.O_EXCL, 0o666)
+	if !os.IsExist(err) {
+		if err != nil {
+			err = problem(path, err)
+		}
+		return f, true, err
 	}
-	f, err := l.open(os.O_RDONLY)
-	if err != nil {
-		return tail{}, err
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, false, fmt.Errorf("%s: is not a regular file", path)
 	}
-	defer f.Close()
-	return l.read(f, seen)
+	if f, err = os.OpenFile(path, os.O_RDWR|appending, 0); err != nil {
+		return nil, false, problem(path, err)
+	}
+	if err := checkVacant(path, f); err != nil {
+		f.Close()
+		return nil, false, err
+	}
+	return f, false, nil
 }
 
-func (l *Ledger) open(flag int) (*lockedfile.File, error) {
+// checkVacant returns an error if the file is more than the beginning of a header.
+func checkVacant(path string, f *os.File) error {
+	data, err := io.ReadAll(io.NewSectionReader(f, 0, maxHeader+1))
+	if err != nil {
+		return problem(path, err)
+	}
+	if len(data) > maxHeader || !startsLine(data, `{"ledger":`) {
+		return fmt.Errorf("%s: exists already", path)
+	}
+	return nil
+}
+
+// appendTo fails in tests as a disk does that is full.
+var appendTo = func(f *os.File, data []byte) (int, error) { return f.Write(data) }
+
+// write appends data to a file that was opened for appending, and ends at an
+// offset when what is torn is cut off. When it fails the file is as it was, or
+// ends in a beginning of the data, if that cannot be cut off either.
+func write(f *os.File, offset int64, data []byte) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() > offset {
+		if err := f.Truncate(offset); err != nil {
+			return err
+		}
+	}
+	if _, err = f.Seek(offset, io.SeekStart); err == nil {
+		if _, err = appendTo(f, data); err == nil {
+			err = f.Sync()
+		}
+	}
+	if err != nil {
+		_ = f.Truncate(offset)
+		return err
+	}
+	return nil
+}
+
+// open returns a handle that has not read its file yet.
+func open(path string) *Ledger {
+	return &Ledger{path: path, turn: make(chan struct{}, 1), state: &state{}}
+}
+
+// Open opens a ledger file, and reads all of it.
+func Open(ctx context.Context, path string) (*Ledger, error) {
+	l := open(path)
+	if _, err := l.load(ctx, nil); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// openFile opens the ledger file.
+func (l *Ledger) openFile(flag int) (*os.File, error) {
+	// Opening a pipe would wait for somebody at its other end.
 	info, err := os.Stat(l.path)
 	if err != nil {
 		return nil, problem(l.path, err)
@@ -199,129 +165,218 @@ func (l *Ledger) open(flag int) (*lockedfile.File, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s: is not a regular file", l.path)
 	}
-	f, err := lockedfile.OpenFile(l.path, flag, 0)
+	f, err := os.OpenFile(l.path, flag, 0)
 	if err != nil {
 		return nil, problem(l.path, err)
 	}
 	return f, nil
 }
 
-// append spends an entry, after everything that others have spent.
-func (l *Ledger) append(e entry) (err error) {
-	f, err := l.open(os.O_RDWR)
+// looks is how often a file that does not look right is looked at again: a writer
+// may be at it.
+const looks = 5
+
+// load reads what is new in the file, without a lock. It returns how many bytes
+// of a torn line the file ends in, which may be one that is being written.
+func (l *Ledger) load(ctx context.Context, seen func(sum string)) (torn int64, err error) {
+	if l.path == "" {
+		return 0, nil
+	}
+	for n := 0; ; n++ {
+		var before os.FileInfo
+		torn, before, err = l.look(ctx, seen)
+		if err == nil || before == nil || ctx.Err() != nil || l.lost != nil || n == looks || l.still(ctx, before, n) {
+			return torn, err
+		}
+	}
+}
+
+// look is load that tries once; info is that of the file before it was read.
+func (l *Ledger) look(ctx context.Context, seen func(sum string)) (torn int64, info os.FileInfo, err error) {
+	f, err := l.openFile(os.O_RDONLY)
 	if err != nil {
-		return err
+		return 0, nil, err
 	}
 	defer f.Close()
-	tail, err := l.read(f, nil)
-	if err != nil {
-		return err
+	if info, err = f.Stat(); err != nil {
+		return 0, nil, problem(l.path, err)
 	}
-	s := l.state
-	line, sum, err := encodeLine(s.head, e)
-	if err != nil {
-		return err
-	}
-	if len(line) > maxLine {
-		return fmt.Errorf("plan: makes a line of more than %d bytes", maxLine)
-	}
-	if err := s.spend(e); err != nil {
-		return err
-	}
-	if tail.feed {
-		line = append([]byte("\n"), line...)
-	}
-	if err := write(f, s.offset, line); err != nil {
-		// Some of the line may be there. Try to take it back; either way the file
-		// decides.
-		_ = f.Truncate(s.offset)
-		l.state = nil
-		return problem(l.path, err)
-	}
-	s.head, s.offset = sum, s.offset+int64(len(line))
-	return nil
+	torn, err = l.read(ctx, f, seen, false)
+	return torn, info, err
 }
 
-// A tail is how a file ends.
-type tail struct {
-	torn int64 // bytes of a line that was not finished
-	feed bool  // the last line lacks its line feed
+// still waits a moment, the nth time longer, and reports whether the file stays as
+// it was.
+func (l *Ledger) still(ctx context.Context, before os.FileInfo, n int) bool {
+	select {
+	case <-ctx.Done():
+		return true
+	case <-time.After(2 * time.Millisecond << n):
+	}
+	now, err := os.Stat(l.path)
+	return err == nil && os.SameFile(before, now) && before.Size() == now.Size() && before.ModTime().Equal(now.ModTime())
 }
 
-// read takes over the lines of f that are new, from the beginning if l has no
-// state, and calls seen with the checksum of each.
-func (l *Ledger) read(f *lockedfile.File, seen func(sum string)) (t tail, err error) {
+// read takes over the lines of f that are new, and calls seen with the checksum
+// of each. What it has taken over stays, also when a later line is wrong. quick
+// makes it stop with errUnknown at an entry that takes a computation.
+func (l *Ledger) read(ctx context.Context, f *os.File, seen func(sum string), quick bool) (torn int64, err error) {
 	s := l.state
-	if s == nil {
-		s = &state{}
-	}
-	l.state = nil // unless all goes well
 	info, err := f.Stat()
 	if err != nil {
-		return t, problem(l.path, err)
+		return 0, problem(l.path, err)
 	}
-	if info.Size() < s.offset {
-		return t, fmt.Errorf("%s: has lost entries since it was last read", l.path)
+	if err := l.same(ctx, f, info); err != nil {
+		return 0, err
 	}
 	r := newLineReader(io.NewSectionReader(f, s.offset, info.Size()-s.offset))
-	for {
+	for n := 1; ; n++ {
+		if n%256 == 0 && ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
 		raw, err := r.next()
-		if len(raw) == 0 && err == io.EOF {
-			break
-		}
-		number := s.entries + 2
-		if !s.header {
-			number = 1
-		}
-		at := func(format string, args ...any) error {
-			return fmt.Errorf("%s:%d: %s", l.path, number, fmt.Sprintf(format, args...))
-		}
 		if err != nil && err != io.EOF {
-			return t, at("%v", err)
+			return 0, s.at(l.path, err)
 		}
-		if number > 1 && s.offset > 0 && bytes.Equal(raw, []byte("\n")) && s.unended {
-			s.offset++
-			s.unended = false
-			continue
-		}
-		content, sum, ok := decodeLine(s.head, raw)
-		whole := raw[len(raw)-1] == '\n'
-		if !ok && !whole && torn(raw) {
-			t.torn = int64(len(raw))
+		if err == io.EOF && len(raw) == 0 {
 			break
 		}
-		if !ok && bytes.HasSuffix(raw, []byte("\r\n")) {
-			return t, at("ends in a carriage return: something has changed the line ends to those of Windows")
-		}
-		if !ok {
-			return t, at("the checksum does not follow from the line before: the file was damaged or changed here")
-		}
-		if !s.header {
-			err = s.readHeader(content)
-		} else {
-			var e entry
-			if err = strict(content, &e); err == nil {
-				err = s.restore(e)
+		if s.missing != "" && bytes.HasPrefix([]byte(s.missing), raw[:min(len(raw), len(s.missing))]) {
+			n := min(len(raw), len(s.missing)) // somebody has ended the last line since
+			s.offset, s.missing, raw = s.offset+int64(n), s.missing[n:], raw[n:]
+			if len(raw) == 0 {
+				continue
 			}
 		}
-		if err != nil {
-			return t, at("%v", err)
+		var next tail
+		if err == io.EOF {
+			if s.missing != "" && len(bytes.TrimRight(raw, "\x00")) > 0 {
+				return 0, s.at(l.path, errEnding)
+			}
+			if next, err = decodeTail(s.head, raw); err != nil {
+				return 0, s.at(l.path, err)
+			}
+			if next.content == nil {
+				torn = int64(len(raw))
+				break
+			}
+		} else {
+			content, sum, ok := decodeLine(s.head, raw)
+			switch {
+			case s.missing != "":
+				return 0, s.at(l.path, errEnding)
+			case !ok && bytes.HasSuffix(raw, []byte("\r\n")):
+				return 0, s.at(l.path, errors.New("ends in a carriage return: something has changed the line ends to those of Windows"))
+			case !ok:
+				return 0, s.at(l.path, errChain)
+			}
+			next = tail{content, sum, len(raw), ""}
 		}
-		s.head, s.offset, s.unended = sum, s.offset+int64(len(raw)), !whole
+		if err := s.takeOver(next, quick); err != nil {
+			return 0, s.at(l.path, err)
+		}
 		if seen != nil {
-			seen(sum)
+			seen(s.head)
 		}
 	}
 	if !s.header {
-		return t, fmt.Errorf("%s: has no complete first line, and so is no ledger; nothing was spent in it", l.path)
+		return 0, fmt.Errorf("%s: has no complete first line, and so is no ledger; nothing was spent in it", l.path)
 	}
-	t.feed = s.unended
-	l.state = s
-	return t, nil
+	s.file = info
+	return torn, nil
+}
+
+// same makes sure that the file still has what was read from it earlier.
+func (l *Ledger) same(ctx context.Context, f *os.File, info os.FileInfo) error {
+	if l.lost != nil {
+		return l.lost
+	}
+	s := l.state
+	if s.offset == 0 {
+		return nil
+	}
+	ok := info.Size() >= s.offset
+	switch {
+	case !ok:
+	case s.file != nil && !os.SameFile(info, s.file):
+		// Another file: all of it must lead to the same line.
+		prev, head := "", ""
+		r := newLineReader(io.NewSectionReader(f, 0, s.start))
+		for {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			raw, err := r.next()
+			if err != nil && err != io.EOF {
+				return problem(l.path, err)
+			}
+			if len(raw) == 0 {
+				break
+			}
+			if _, head, ok = decodeLine(prev, raw); !ok {
+				break
+			}
+			prev = head
+		}
+		ok = ok && head == s.before
+		fallthrough
+	default:
+		raw := make([]byte, s.offset-s.start)
+		if _, err := f.ReadAt(raw, s.start); err != nil {
+			return problem(l.path, err)
+		}
+		raw = append(raw, s.missing...)
+		_, sum, right := decodeLine(s.before, raw)
+		ok = ok && right && sum == s.head
+	}
+	if !ok {
+		l.lost = fmt.Errorf("%s: has lost entries: the last line of the %d entries that were read here is not where it was, so the file was cut, replaced or changed; nothing more is spent from this handle",
+			l.path, s.entries)
+	}
+	return l.lost
+}
+
+// takeOver adds the content of a line.
+func (s *state) takeOver(t tail, quick bool) (err error) {
+	if !s.header {
+		err = s.readHeader(t.content)
+	} else {
+		var e entry
+		if err = strict(t.content, &e); err == nil {
+			err = s.restore(e, quick)
+		}
+	}
+	if err == nil {
+		s.moved(t.sum, int64(t.size), t.missing)
+	}
+	return err
+}
+
+// moved makes a line of a size the last one.
+func (s *state) moved(sum string, size int64, missing string) {
+	s.start = s.offset
+	s.before, s.head = s.head, sum
+	s.offset += size
+	s.missing = missing
+}
+
+// at is an error about the line after those that were read.
+func (s *state) at(path string, err error) error {
+	number := s.entries + 2
+	if !s.header {
+		number = 1
+	}
+	if s.missing != "" {
+		number-- // the ending of the last one
+	}
+	return fmt.Errorf("%s:%d: %w", path, number, err)
 }
 
 func (s *state) readHeader(content []byte) error {
 	var h header
+	if len(content) > maxHeader {
+		return fmt.Errorf("header: has more than %d bytes", maxHeader)
+	}
 	if err := strict(content, &h); err != nil {
 		return err
 	}
@@ -335,6 +390,123 @@ func (s *state) readHeader(content []byte) error {
 	return s.begin(&Config{r, h.Epsilon, h.Delta, h.Mode, h.Orders})
 }
 
+// tries is how often a spend is judged without the lock, while others spend, before
+// it is judged under the lock; heldLimit bounds that.
+const tries = 6
+
+func heldLimit() time.Duration { return lockWait / 2 }
+
+// append spends an entry, after everything that others have spent.
+func (l *Ledger) append(ctx context.Context, e entry) error {
+	for n := 0; ; n++ {
+		if n < tries {
+			if _, err := l.load(ctx, nil); err != nil {
+				return err
+			}
+			if _, err := l.state.judged(ctx, e); err != nil {
+				return err
+			}
+		}
+		done, err := l.appendLocked(ctx, e, n >= tries)
+		if done || err != nil {
+			return err
+		}
+		if n > 2*tries {
+			return l.overtaken()
+		}
+	}
+}
+
+// overtaken is the error of a spend that others never let through.
+func (l *Ledger) overtaken() error {
+	return fmt.Errorf("%s: others spend, or replace the file, faster than what this costs can be computed; nothing was spent, try again", l.path)
+}
+
+// testHeld is called by tests with the lock held.
+var testHeld = func() {}
+
+// appendLocked spends an entry that was judged, if the judgement still holds; it
+// may judge again if so told. done is false if the file is not what was judged.
+func (l *Ledger) appendLocked(ctx context.Context, e entry, judge bool) (done bool, err error) {
+	path, err := filepath.EvalSymlinks(l.path)
+	if err != nil {
+		return false, problem(l.path, err)
+	}
+	f, err := l.openFile(os.O_RDWR | appending)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return false, problem(l.path, err)
+	}
+	if n := names(info); n > 1 {
+		return false, fmt.Errorf("%s: has %d names (hard links), and who uses another one would not see this lock; keep one", l.path, n)
+	}
+	held, err := takeLock(ctx, path, info)
+	if err != nil {
+		return false, err
+	}
+	defer held.release()
+	testHeld()
+	// While this waited, the name may have been given to another file.
+	if now, err := filepath.EvalSymlinks(l.path); err != nil || now != path || !l.named(info) || !os.SameFile(l.state.file, info) && !judge {
+		return false, nil
+	}
+	limited, cancel := context.WithTimeout(ctx, heldLimit())
+	defer cancel()
+	// Nothing ends the computation of a Rényi curve in time.
+	_, err = l.read(limited, f, nil, !judge || l.state.config.Mode == Adaptive)
+	var a admission
+	if err == nil && judge {
+		a, err = l.state.judged(limited, e)
+	} else if err == nil {
+		if a, err = l.state.admission(e); err == nil && !l.state.judge.admits(a.text) {
+			err = errUnknown
+		}
+	}
+	switch {
+	case errors.Is(err, errUnknown):
+		return false, nil
+	case err != nil && ctx.Err() == nil && limited.Err() != nil:
+		return false, l.overtaken()
+	case err != nil:
+		return false, err
+	}
+	s := l.state
+	line, sum, err := encodeLine(s.head, e)
+	if err != nil {
+		return false, err
+	}
+	if len(line) > maxLine {
+		return false, fmt.Errorf("plan: makes a line of more than %d bytes", maxLine)
+	}
+	missing := s.missing
+	if err := write(f, s.offset, append([]byte(missing), line...)); err != nil {
+		return false, problem(l.path, err)
+	}
+	end := s.offset + int64(len(missing)+len(line))
+	if now, err := f.Stat(); err != nil {
+		return false, problem(l.path, err)
+	} else if now.Size() != end {
+		return false, fmt.Errorf("%s: somebody else has written to it without the lock; do not count on this spend", l.path)
+	}
+	if !l.named(info) {
+		return false, nil // the line is in a file that nobody will read
+	}
+	s.offset += int64(len(missing))
+	s.count(e, a)
+	s.moved(sum, int64(len(line)), "")
+	return true, nil
+}
+
+// named reports whether the ledger's name is still that of a file.
+func (l *Ledger) named(info os.FileInfo) bool {
+	now, err := os.Stat(l.path)
+	return err == nil && os.SameFile(now, info)
+}
+
 // problem words an error of the file system as "path: problem".
 func problem(path string, err error) error {
 	var pe *os.PathError
@@ -342,47 +514,4 @@ func problem(path string, err error) error {
 		err = pe.Err
 	}
 	return fmt.Errorf("%s: %w", path, err)
-}
-
-// A lineReader returns lines with their line feed, the last one perhaps without.
-type lineReader struct {
-	r   io.Reader
-	buf []byte
-	eof bool
-}
-
-func newLineReader(r io.Reader) *lineReader { return &lineReader{r: r} }
-
-func (l *lineReader) next() ([]byte, error) {
-	searched := 0
-	for {
-		if i := bytes.IndexByte(l.buf[searched:], '\n'); i >= 0 {
-			line := l.buf[:searched+i+1]
-			l.buf = l.buf[searched+i+1:]
-			return line, nil
-		}
-		if l.eof {
-			line := l.buf
-			l.buf = nil
-			return line, io.EOF
-		}
-		if len(l.buf) > maxLine {
-			return nil, fmt.Errorf("has a line of more than %d bytes", maxLine)
-		}
-		searched = len(l.buf)
-		chunk := make([]byte, 1<<16)
-		n, err := l.r.Read(chunk)
-		l.buf = append(l.buf[:len(l.buf):len(l.buf)], chunk[:n]...)
-		if err == io.EOF {
-			l.eof = true
-		} else if err != nil {
-			return nil, err
-		}
-	}
-}
-
-// isHead reports whether text can be a checksum.
-func isHead(text string) bool {
-	_, err := hex.DecodeString(text)
-	return err == nil && len(text) == 2*sha256.Size && strings.ToLower(text) == text
 }

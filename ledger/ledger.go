@@ -4,7 +4,7 @@
 //	l, err := ledger.Create("budget.ledger", ledger.Config{
 //		Neighbors: accountant.AddRemove, Epsilon: 2, Delta: 1e-5, Mode: ledger.Planned})
 //	…
-//	if err := l.Spend(step); err != nil {
+//	if err := l.Spend(ctx, step); err != nil {
 //		return err // not spent: the step must not run
 //	}
 //	// run the step
@@ -27,12 +27,14 @@ package ledger
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
+	"os"
+	"slices"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -64,14 +66,32 @@ type Config struct {
 // ErrBudget is wrapped by the error of a spend that would pass the budget.
 var ErrBudget = errors.New("the privacy budget does not allow this step")
 
-// A Ledger is an open ledger. It holds no lock between calls: several processes
-// may have the same file open, and each call sees what the others have spent.
+// A Ledger is an open ledger: a handle. It holds no lock between calls: several
+// processes may have the same file open, and each call sees what the others have
+// spent. It remembers the last line that it has read, and when the file does not
+// have it any more every call is an error from then on.
 // It is safe for use by several goroutines.
 type Ledger struct {
-	mu    sync.Mutex
-	path  string // "" in memory
-	state *state // nil: read the file from its beginning
+	turn  chan struct{} // holds something during a call
+	path  string        // "" in memory
+	state *state
+	lost  error // why this handle is of no use any more
 }
+
+// begin waits until no other call is under way; end must follow.
+func (l *Ledger) begin(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case l.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (l *Ledger) end() { <-l.turn }
 
 // A state is what the lines read so far amount to.
 type state struct {
@@ -79,31 +99,43 @@ type state struct {
 	header  bool
 	entries int
 	runs    int64
-	head    string // checksum of the last line
-	offset  int64  // end of the last line
-	unended bool   // the last line lacks its line feed
-	last    string // time of the last entry
+	file    os.FileInfo // the file, nil before all of it was read
+	before  string      // checksum of the line before the last
+	head    string      // checksum of the last line
+	start   int64       // where the last line begins
+	offset  int64       // where it ends, without what is missing
+	missing string      // what the last line lacks of its ending
+	last    string      // time of the last entry
 	judge   judge
 	plans   map[string]*accountant.Plan // seen lately, by text
 }
 
-// A judge decides about spends. try leaves the judge unchanged when it returns
-// an error; restore takes over an entry of the file.
+// A judge decides about spends.
 type judge interface {
-	try(text string, p *accountant.Plan) error
-	restore(text string, p *accountant.Plan) error
+	// prepare does what a spend takes to be admitted, or returns why it cannot be.
+	prepare(ctx context.Context, text string, p *accountant.Plan) error
+	// admits reports whether a spend fits, as far as that needs no computation.
+	admits(text string) bool
+	// take counts a spend that it admits.
+	take(text string)
+	// restore takes over an entry of the file; quick makes it return errUnknown
+	// rather than compute.
+	restore(text string, p *accountant.Plan, quick bool) error
 	// recheck recomputes whether everything restored is within the budget.
-	recheck() error
-	spent() (Spent, error)
+	recheck(ctx context.Context) error
+	spent(ctx context.Context) (Spent, error)
 }
+
+// errUnknown is of what takes a computation where there is no time for one.
+var errUnknown = errors.New("is not known yet")
 
 // New returns a ledger in memory, which ends with the process.
 func New(c Config) (*Ledger, error) {
-	s := &state{}
-	if err := s.begin(&c); err != nil {
+	l := open("")
+	if err := l.state.begin(&c); err != nil {
 		return nil, err
 	}
-	return &Ledger{state: s}, nil
+	return l, nil
 }
 
 // begin checks the configuration, completes it, and starts with it.
@@ -129,82 +161,102 @@ func (s *state) begin(c *Config) error {
 	default:
 		err = fmt.Errorf("mode: %q is not one of planned, adaptive", c.Mode)
 	}
-	s.config, s.header = *c, true
+	if err == nil {
+		s.config, s.header = *c, true
+	}
 	return err
 }
 
 // Config returns what the ledger promises.
-func (l *Ledger) Config() (Config, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if _, err := l.load(nil); err != nil {
-		return Config{}, err
-	}
-	return l.state.config, nil
+func (l *Ledger) Config() Config {
+	c := l.state.config
+	c.Orders = slices.Clone(c.Orders)
+	return c
 }
 
 // Spend charges a step to the budget. It accepts what it can write down: the
 // Gaussian and the Laplace mechanism on the whole data set or a Poisson sample,
 // and groups of them; SpendPlan takes everything that a plan file can say.
-func (l *Ledger) Spend(s accountant.Step) error {
-	c, err := l.Config()
+//
+// When ctx ends, or another process holds the file's lock for more than ten
+// seconds, it returns an error, and nothing was spent.
+func (l *Ledger) Spend(ctx context.Context, s accountant.Step) error {
+	text, err := planText(s, l.state.config.Neighbors)
 	if err != nil {
 		return err
 	}
-	text, err := planText(s, c.Neighbors)
-	if err != nil {
-		return err
-	}
-	return l.SpendPlan(text, s.Name)
+	return l.SpendPlan(ctx, text, s.Name)
 }
 
 // maxNote is the largest note in bytes.
 const maxNote = 1000
 
-// SpendPlan charges all steps of a plan file, or none of them. The plan must
-// have the ledger's relation. The note is free text for the readers of the file.
-func (l *Ledger) SpendPlan(plan []byte, note string) error {
+// SpendPlan charges all steps of a plan file, or none of them, as Spend does. The
+// plan must have the ledger's relation. The note is free text for the readers of
+// the file.
+func (l *Ledger) SpendPlan(ctx context.Context, plan []byte, note string) error {
 	if len(note) > maxNote || !utf8.ValidString(note) {
 		return fmt.Errorf("note: is not UTF-8 text of at most %d bytes", maxNote)
 	}
 	e := entry{Time: time.Now().UTC().Format(time.RFC3339), Note: note, Plan: storedPlan(plan)}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.path == "" {
-		return l.state.spend(e)
+	if err := l.begin(ctx); err != nil {
+		return err
 	}
-	return l.append(e)
-}
-
-// spend judges an entry, and takes it over.
-func (s *state) spend(e entry) error {
-	p, text, err := s.parse(e)
+	defer l.end()
+	if l.path != "" {
+		return l.append(ctx, e)
+	}
+	a, err := l.state.judged(ctx, e)
 	if err != nil {
 		return err
 	}
-	if err := s.judge.try(text, p); err != nil {
-		return err
-	}
-	s.count(e, p)
+	l.state.count(e, a)
 	return nil
 }
 
-func (s *state) restore(e entry) error {
-	p, text, err := s.parse(e)
+// An admission is an entry's plan, with the text that stands for it.
+type admission struct {
+	text string
+	plan *accountant.Plan
+}
+
+// admission reads the plan of an entry.
+func (s *state) admission(e entry) (a admission, err error) {
+	a.plan, a.text, err = s.parse(e)
+	return a, err
+}
+
+// judged returns an error unless the entry may be counted now.
+func (s *state) judged(ctx context.Context, e entry) (a admission, err error) {
+	if a, err = s.admission(e); err == nil {
+		err = s.judge.prepare(ctx, a.text, a.plan)
+	}
+	return a, err
+}
+
+// count takes over an entry that was admitted.
+func (s *state) count(e entry, a admission) {
+	s.judge.take(a.text)
+	s.counted(e, a)
+}
+
+// restore takes over an entry of the file.
+func (s *state) restore(e entry, quick bool) error {
+	a, err := s.admission(e)
 	if err != nil {
 		return err
 	}
-	if err := s.judge.restore(text, p); err != nil {
+	if err := s.judge.restore(a.text, a.plan, quick); err != nil {
 		return err
 	}
-	s.count(e, p)
+	s.counted(e, a)
 	return nil
 }
 
-func (s *state) count(e entry, p *accountant.Plan) {
+func (s *state) counted(e entry, a admission) {
 	s.entries++
 	s.last = e.Time
-	s.runs += runs(p.Steps)
+	s.runs += runs(a.plan.Steps)
 }
 
 func (s *state) parse(e entry) (*accountant.Plan, string, error) {

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -21,21 +22,26 @@ type Status struct {
 	Guarantee string // what is guaranteed, and on what condition, in words
 }
 
-// Status computes what is spent so far.
-func (l *Ledger) Status() (Status, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.status(nil)
+// Status computes what is spent so far. It takes no lock.
+func (l *Ledger) Status(ctx context.Context) (Status, error) {
+	if err := l.begin(ctx); err != nil {
+		return Status{}, err
+	}
+	defer l.end()
+	return l.status(ctx, nil)
 }
 
-func (l *Ledger) status(seen func(string)) (st Status, err error) {
-	t, err := l.load(seen)
+func (l *Ledger) status(ctx context.Context, seen func(string)) (st Status, err error) {
+	torn, err := l.load(ctx, seen)
+	s := l.state
+	for n := 0; err == nil && torn > 0 && n < looks && !l.still(ctx, s.file, n); n++ {
+		torn, err = l.load(ctx, seen) // it was being written
+	}
 	if err != nil {
 		return st, err
 	}
-	s := l.state
-	st = Status{Config: s.config, Entries: s.entries, Runs: s.runs, Last: s.last, Head: s.head, Torn: t.torn, Guarantee: guarantee(s.config)}
-	if st.Spent, err = s.judge.spent(); err != nil {
+	st = Status{Config: l.Config(), Entries: s.entries, Runs: s.runs, Last: s.last, Head: s.head, Torn: torn, Guarantee: guarantee(s.config)}
+	if st.Spent, err = s.judge.spent(ctx); err != nil {
 		return st, err
 	}
 	if s.config.Mode == Planned {
@@ -61,26 +67,26 @@ func guarantee(c Config) string {
 
 // Check reads a ledger file from its beginning, verifies every checksum,
 // recomputes the total and compares it with the budget. An error names the first
-// line that is wrong.
-func Check(path string) (Status, error) { return Verify(path, "") }
+// line that is wrong. A torn end is none: see Status.Torn.
+func Check(ctx context.Context, path string) (Status, error) { return Verify(ctx, path, "") }
 
 // Verify is Check, and looks for a checksum that Status.Head had earlier: it is
 // an error if the file does not have it any more, which means that entries were
 // taken away or rewritten.
-func Verify(path, head string) (Status, error) {
+func Verify(ctx context.Context, path, head string) (Status, error) {
 	if head != "" && !isHead(head) {
 		return Status{}, fmt.Errorf("head: %q is not a checksum of 64 hexadecimal digits", head)
 	}
-	l := &Ledger{path: path}
+	l := open(path)
 	found := head == ""
-	st, err := l.status(func(sum string) { found = found || sum == head })
+	st, err := l.status(ctx, func(sum string) { found = found || sum == head })
 	if err != nil {
 		return st, err
 	}
 	if !found {
 		return st, fmt.Errorf("%s: no line has the checksum %s: entries were taken away or rewritten", path, head)
 	}
-	if err := l.state.judge.recheck(); err != nil {
+	if err := l.state.judge.recheck(ctx); err != nil {
 		return st, fmt.Errorf("%s: %w", path, err)
 	}
 	return st, nil

@@ -1,6 +1,7 @@
 package pate
 
 import (
+	"container/heap"
 	"context"
 	"fmt"
 	"math"
@@ -26,13 +27,17 @@ type queries struct {
 type Report int
 
 const (
-	// Worst charges every query for its check and for an answer. It needs no
-	// transcript.
+	// Worst charges every query for its check, and as many for an answer as can
+	// be answered: all, or the Options.MaxAnswers dearest. It is a bound at the
+	// data set that cast the votes.
 	Worst Report = iota
-	// Realised charges the answers that were given.
+	// Realised charges the answers that were given. Which they are is part of the
+	// output, so that for an aggregator with a check this is a random number and
+	// no (ε, δ) bound of the mechanism; it holds ex post only: see Cost.ExPost.
 	Realised
-	// DataIndependent is Realised (or Worst without a transcript) at the cost
-	// that does not depend on the votes. It may be published.
+	// DataIndependent charges as Worst does, at the cost that does not depend on
+	// the votes: a bound at every data set. It takes no transcript, and is the only
+	// report that may be published as it stands.
 	DataIndependent
 	// ExpectedNotABound weighs the cost of every answer by the probability that
 	// it is given. It is what the tables of PATE 2018 print; it is not a bound on
@@ -66,6 +71,10 @@ type Options struct {
 	Orders []float64 // nil: DefaultOrders
 	Scores *Scores   // the student's scores, for Interactive only
 
+	// MaxAnswers is fixed in advance: after as many answers no query is answered
+	// any more. 0 sets no limit. For aggregators with a check only.
+	MaxAnswers int
+
 	// Progress is told how much of a total is done, never by two goroutines at
 	// once.
 	Progress func(done, total int)
@@ -77,6 +86,7 @@ type Ledger struct {
 	votes      *Votes
 	orders     []float64
 	q          *queries
+	most       int // answers; 0 for no limit
 	progress   func(done, total int)
 }
 
@@ -102,7 +112,13 @@ func Account(ctx context.Context, v *Votes, a Aggregator, o Options) (*Ledger, e
 	if err != nil {
 		return nil, err
 	}
-	return &Ledger{a, v, append([]float64(nil), o.Orders...), q, o.Progress}, nil
+	switch {
+	case o.MaxAnswers < 0:
+		return nil, fmt.Errorf("max-answers: %d is not in [1, ∞)", o.MaxAnswers)
+	case o.MaxAnswers > 0 && q.check == nil:
+		return nil, fmt.Errorf("max-answers: must be absent, because %v answers every query", a)
+	}
+	return &Ledger{a, v, append([]float64(nil), o.Orders...), q, o.MaxAnswers, o.Progress}, nil
 }
 
 // LogQ returns a bound on the log of the probability that query i, if answered,
@@ -128,23 +144,32 @@ type Cost struct {
 	// ExpectedNotABound.
 	Answered float64
 
+	// ExPost says that the cost charges a transcript, which is random: it is no
+	// bound of a Rényi divergence. At an order λ fixed in advance, except with
+	// probability δ, the privacy loss log P(y)/P′(y) of the transcript y that was
+	// drawn is at most Total(λ) + log(1/δ)/(λ−1), P′ being the law at a neighbour:
+	// see EpsilonExPost.
+	ExPost bool
+
 	// StdDev is the standard deviation of the total over the coins of the
 	// checks, per order; nil except for ExpectedNotABound.
 	StdDev []float64
 }
 
-// Bound tells whether the cost is proved.
-func (c Cost) Bound() bool { return c.Report != ExpectedNotABound }
+// Bound reports whether the cost is proved to bound the Rényi divergence of the
+// mechanism that ran.
+func (c Cost) Bound() bool { return c.Report != ExpectedNotABound && !c.ExPost }
 
 // Cost returns the total of all queries. The transcript says which queries were
-// answered; it is required for Realised, and must be nil for an aggregator that
-// answers every query.
+// answered; it is required for Realised, and must be nil for every other report
+// and for an aggregator that answers every query.
 //
 // Theorem: PATE 2018, Theorem 6 for each step where it applies and Proposition
 // 8 otherwise; adaptive composition at a fixed order (Mironov 2017, Proposition
 // 1). Relation: one training example changed; direction: from the data set that
 // cast the votes to its neighbour, except for DataIndependent, which holds in
-// both. Realised treats the transcript as fixed in advance.
+// both. For Worst and DataIndependent the sum over every path of answers is at
+// most the cost, for Realised see Cost.ExPost.
 func (l *Ledger) Cost(ctx context.Context, r Report, answered []bool) (Cost, error) {
 	c, err := l.Running(ctx, r, answered, []int{l.votes.Queries()})
 	if err != nil {
@@ -169,7 +194,7 @@ func (l *Ledger) Running(ctx context.Context, r Report, answered []bool, cuts []
 	costs := make([]Cost, len(cuts))
 	for i := range costs {
 		g := func() rdp.Grid { return rdp.Grid{Orders: l.orders, Values: make([]float64, len(l.orders))} }
-		costs[i] = Cost{Report: r, Threshold: g(), Answer: g(), Total: g()}
+		costs[i] = Cost{Report: r, Threshold: g(), Answer: g(), Total: g(), ExPost: r == Realised && l.q.check != nil}
 		if r == ExpectedNotABound {
 			costs[i].StdDev = make([]float64, len(l.orders))
 		}
@@ -180,6 +205,9 @@ func (l *Ledger) Running(ctx context.Context, r Report, answered []bool, cuts []
 			count.Add(weights(k))
 		}
 		costs[i].Answered = count.Value()
+		if l.limited(r) {
+			costs[i].Answered = min(costs[i].Answered, float64(l.most))
+		}
 	}
 	err = parallel.Each(ctx, len(l.orders), l.progress, func(j int) { l.column(ctx, j, r, weights, cuts, costs) })
 	if err != nil {
@@ -192,6 +220,7 @@ func (l *Ledger) Running(ctx context.Context, r Report, answered []bool, cuts []
 func (l *Ledger) column(ctx context.Context, j int, r Report, weight func(i int) float64, cuts []int, costs []Cost) {
 	answer, check := l.pricers(l.orders[j], r == DataIndependent)
 	var sa, st, variance xmath.Sum
+	var dearest largest
 	i := 0
 	for k, cut := range cuts {
 		for ; i < cut; i++ {
@@ -206,10 +235,17 @@ func (l *Ledger) column(ctx context.Context, j int, r Report, weight func(i int)
 				continue
 			}
 			a := answer(i)
+			if l.limited(r) {
+				dearest.add(a, l.most)
+				continue
+			}
 			sa.Add(w * a)
 			if r == ExpectedNotABound {
 				variance.Add(w * (1 - w) * a * a)
 			}
+		}
+		if l.limited(r) {
+			sa = dearest.sum()
 		}
 		// A compensated sum is good to 2u; weights and the last sum round once.
 		costs[k].Threshold.Values[j] = st.Value() * (1 + 4*u)
@@ -219,6 +255,44 @@ func (l *Ledger) column(ctx context.Context, j int, r Report, weight func(i int)
 			costs[k].StdDev[j] = math.Sqrt(variance.Value())
 		}
 	}
+}
+
+// limited reports whether the report charges only the MaxAnswers dearest answers:
+// no path of answers costs more.
+func (l *Ledger) limited(r Report) bool {
+	return l.most > 0 && (r == Worst || r == DataIndependent)
+}
+
+// largest is a heap of the largest numbers added, the least of them first.
+type largest []float64
+
+func (h largest) Len() int           { return len(h) }
+func (h largest) Less(i, j int) bool { return h[i] < h[j] }
+func (h largest) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *largest) Push(x any)        { *h = append(*h, x.(float64)) }
+func (h *largest) Pop() any {
+	last := len(*h) - 1
+	x := (*h)[last]
+	*h = (*h)[:last]
+	return x
+}
+
+// add keeps the most largest numbers.
+func (h *largest) add(x float64, most int) {
+	switch {
+	case len(*h) < most:
+		heap.Push(h, x)
+	case x > (*h)[0]:
+		(*h)[0] = x
+		heap.Fix(h, 0)
+	}
+}
+
+func (h largest) sum() (s xmath.Sum) {
+	for _, x := range h {
+		s.Add(x)
+	}
+	return s
 }
 
 // pricers return the costs of an answer and of a check; check is nil without a
@@ -279,6 +353,12 @@ func (l *Ledger) weights(r Report, answered []bool) (func(i int) float64, error)
 	if answered != nil && len(answered) != n {
 		return nil, fmt.Errorf("answered: %d entries are not one for each of %d queries", len(answered), n)
 	}
+	if answered != nil && (r == Worst || r == DataIndependent) {
+		return nil, fmt.Errorf("answered: must be absent for the %v report, which holds whatever is answered; a limit fixed in advance is max-answers", r)
+	}
+	if n := count(answered); l.most > 0 && n > l.most {
+		return nil, fmt.Errorf("answered: %d answers are more than %d, the most that was fixed in advance", n, l.most)
+	}
 	given := func(i int) float64 {
 		if answered[i] {
 			return 1
@@ -288,7 +368,7 @@ func (l *Ledger) weights(r Report, answered []bool) (func(i int) float64, error)
 	switch {
 	case r == Realised && answered == nil:
 		return nil, fmt.Errorf("answered: is missing, must say which queries were answered for the realised report")
-	case r == Realised, r == DataIndependent && answered != nil:
+	case r == Realised:
 		return given, nil
 	case r == ExpectedNotABound:
 		return func(i int) float64 { return math.Exp(l.q.logPass[i]) }, nil
@@ -298,3 +378,12 @@ func (l *Ledger) weights(r Report, answered []bool) (func(i int) float64, error)
 
 // askEach is the number of queries between two looks at a context.
 const askEach = 1 << 12
+
+func count(answered []bool) (n int) {
+	for _, a := range answered {
+		if a {
+			n++
+		}
+	}
+	return n
+}

@@ -156,7 +156,7 @@ func TestBadInput(t *testing.T) {
 		{"delta: 0 is not in (0, 1)", sanitize(0, Classic, Round{bound, .02, 5})},
 		{"rounds: is empty, must hold at least one", sanitize(1e-5, Classic)},
 		{"conversion: 7 is not in [improved, classic]", sanitize(1e-5, 7, Round{bound, .02, 5})},
-		{"rounds[0]: report: expected is not in [realised, worst, independent]: it is no bound", sanitize(1e-5, Classic, Round{&Sensitivity{Order: 14, Local: []float64{0}}, .02, 5})},
+		{"rounds[0]: report: expected or realised is not in [worst, independent]: it is no bound", sanitize(1e-5, Classic, Round{&Sensitivity{Order: 14, Local: []float64{0}}, .02, 5})},
 		{"rounds[0]: beta: 0 is not in [1e-12, 1000]", sanitize(1e-5, Classic, Round{bound, 0, 5})},
 		{"rounds[0]: beta: 0.05 is not in (0, 0.03705398", sanitize(1e-5, Classic, Round{bound, .05, 5})},
 		{"rounds[0]: sigma-ss: 0 is not in [0.0001, 1e+09]", sanitize(1e-5, Classic, Round{bound, .02, 0})},

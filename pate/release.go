@@ -29,7 +29,8 @@ const (
 type Sanitized struct {
 	// Epsilon may be published, together with the order, δ and every β and σ,
 	// if those were fixed without looking at the votes. It estimates the ε that
-	// was paid, publication included: its mean is Private.Fixed.
+	// was paid, publication included, and is no upper bound: its mean is
+	// Private.Fixed, and half of the time it is below.
 	Epsilon float64
 
 	// Private is NOT SAFE TO PUBLISH: every field is a function of the votes.
@@ -47,14 +48,14 @@ type Diagnostics struct {
 	StdDev    float64   // of the noise
 }
 
-// Sanitize returns the (ε, δ) cost of all rounds, sanitized by Gaussian noise
+// Sanitize returns an estimate of the (ε, δ) cost of all rounds, sanitized by Gaussian noise
 // that is calibrated to smooth sensitivity, the cost of that publication
 // included. The source nil is [NewSource]; noise is added in float64, whose low
 // bits are not covered by the analysis: round what you publish.
 //
 // Theorem: PATE 2018, section B.3, with the cost of the noise by [GNSSRDP] in
 // place of Theorem 23. Conditions: the order, δ, β and σ of every round must be
-// fixed in advance; all rounds have the same order, and none is
+// fixed in advance; all rounds have the same order, and none is Realised or
 // ExpectedNotABound.
 func Sanitize(delta float64, conversion Conversion, src rand.Source, rounds ...Round) (Sanitized, error) {
 	var s Sanitized
@@ -76,7 +77,7 @@ func Sanitize(delta float64, conversion Conversion, src rand.Source, rounds ...R
 		case x.Sensitivity == nil:
 			return Sanitized{}, fmt.Errorf("%s: sensitivity: is missing", field)
 		case !x.Sensitivity.Bound:
-			return Sanitized{}, fmt.Errorf("%s: report: expected is not in [realised, worst, independent]: it is no bound", field)
+			return Sanitized{}, fmt.Errorf("%s: report: expected or realised is not in [worst, independent]: it is no bound", field)
 		case i > 0 && x.Sensitivity.Order != order:
 			return Sanitized{}, fmt.Errorf("%s: order: %v is not %v, that of rounds[0]", field, x.Sensitivity.Order, order)
 		}
@@ -102,6 +103,36 @@ func Sanitize(delta float64, conversion Conversion, src rand.Source, rounds ...R
 	p.Fixed = fixed
 	s.Epsilon = fixed + noise
 	return s, nil
+}
+
+// EpsilonExPost returns ε such that, except with probability δ, the privacy loss
+// of what was released is at most ε, for a cost that depends on what was released
+// (Cost.ExPost): the least of total(λ) + log(K/δ)/(λ−1) over the K orders of the
+// curve, and that order. The orders must have been fixed in advance; each has a
+// share δ/K of the probability.
+//
+// Theorem: with c_i the Rényi divergence of step i given the past and L_i its
+// privacy loss, E[exp((λ−1)Σ(L_i − c_i))] ≤ 1, as each factor has mean at most 1
+// given the past; then Markov's inequality and a union bound.
+// It is not an (ε, δ) guarantee: the ε is part of what is random.
+func EpsilonExPost(curve rdp.Grid, delta float64) (eps, order float64, err error) {
+	if err := checkDelta(delta); err != nil {
+		return 0, 0, err
+	}
+	if err := checkOrders(curve.Orders); err != nil {
+		return 0, 0, err
+	}
+	if len(curve.Values) != len(curve.Orders) {
+		return 0, 0, fmt.Errorf("curve: %d values are not one for each of %d orders", len(curve.Values), len(curve.Orders))
+	}
+	eps = math.Inf(1)
+	for i, a := range curve.Orders {
+		x := curve.Values[i] + (math.Log(float64(len(curve.Orders)))-math.Log(delta))/(a-1)*(1+8*u)
+		if x *= 1 + 4*u; x < eps {
+			eps, order = x, a
+		}
+	}
+	return eps, order, nil
 }
 
 // EpsilonAt converts a Rényi cost at one order into ε.

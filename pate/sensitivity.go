@@ -21,7 +21,7 @@ type Sensitivity struct {
 	Order float64
 	Cost  float64 // B_λ(D), the data-dependent cost at this order, rounded up
 	Local []float64
-	Bound bool // false for ExpectedNotABound, which is no cost at all
+	Bound bool // false where Cost.Bound is: for ExpectedNotABound and for a transcript
 }
 
 // NewSensitivity returns the sensitivity of a ledger's cost at one order. It
@@ -55,13 +55,16 @@ func (l *Ledger) NewSensitivity(ctx context.Context, order float64, r Report, an
 	if err != nil {
 		return nil, err
 	}
+	if l.limited(r) && r != DataIndependent {
+		return nil, fmt.Errorf("max-answers: smooth sensitivity is known for the cost of all queries only")
+	}
 	if l.votes.short > 0 {
 		return nil, fmt.Errorf("votes: %d rows have fewer than %d votes; smooth sensitivity needs the vote of every teacher", l.votes.short, l.votes.teachers)
 	}
 	if l.votes.teachers > maxSmoothTeachers {
 		return nil, fmt.Errorf("teachers: %d is not in [1, %d] for smooth sensitivity", l.votes.teachers, maxSmoothTeachers)
 	}
-	s := &Sensitivity{Order: order, Local: make([]float64, l.votes.teachers+1), Bound: r != ExpectedNotABound}
+	s := &Sensitivity{Order: order, Local: make([]float64, l.votes.teachers+1), Bound: r != ExpectedNotABound && !(r == Realised && l.q.check != nil)}
 	s.Cost = l.costAt(ctx, order, r, weights)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -87,6 +90,7 @@ func (l *Ledger) NewSensitivity(ctx context.Context, order float64, r Report, an
 func (l *Ledger) costAt(ctx context.Context, order float64, r Report, weights func(int) float64) float64 {
 	answer, check := l.pricers(order, r == DataIndependent)
 	var s xmath.Sum
+	var dearest largest
 	for i := range l.votes.Queries() {
 		if i%askEach == 0 && ctx.Err() != nil {
 			break // the caller looks again
@@ -94,9 +98,15 @@ func (l *Ledger) costAt(ctx context.Context, order float64, r Report, weights fu
 		if check != nil {
 			s.Add(check(i))
 		}
-		if w := weights(i); w != 0 {
+		switch w := weights(i); {
+		case l.limited(r):
+			dearest.add(answer(i), l.most)
+		case w != 0:
 			s.Add(w * answer(i))
 		}
+	}
+	for _, x := range dearest {
+		s.Add(x)
 	}
 	return s.Value() * (1 + 8*u)
 }

@@ -6,7 +6,8 @@ type Base interface {
 	// Name is the mechanism's name in plan files.
 	Name() string
 	// Pair returns the profile of the first direction of one run on the whole
-	// data set; the second direction is its Reverse. The pair is attained.
+	// data set; the second direction is its Reverse. The pair dominates, and is
+	// attained unless the mechanism is Attacked.
 	//
 	// A mechanism that is declared by its guarantee alone (pure, approximate,
 	// finite, randomized response) has that guarantee under whichever relation
@@ -24,6 +25,15 @@ type SubstituteMixer interface {
 	SubstituteMixture(rate float64) (p Profile, dominating bool, err error)
 }
 
+// An Attacked is a Base whose Pair dominates all pairs of neighbouring data sets
+// without being the profile of one of them at every ε.
+type Attacked interface {
+	Base
+	// Attack returns the mechanism on a concrete pair of data sets, whose Pair is
+	// attained under r.
+	Attack(r Relation) (Base, error)
+}
+
 // A Compound is a Base that no attained pair describes: it has its own upper and
 // lower profiles. It runs on the whole data set only; its Pair may be an error.
 type Compound interface {
@@ -36,8 +46,9 @@ type NoiseScaler interface {
 	Base
 	// NoiseMultiplier returns the noise scale over the sensitivity.
 	NoiseMultiplier() float64
-	// NoiseRange returns the smallest and the largest noise multiplier.
-	NoiseRange() (lo, hi float64)
+	// NoiseRange returns the smallest and the largest noise multiplier for which
+	// there is a Pair under r.
+	NoiseRange(r Relation) (lo, hi float64)
 	// WithNoiseMultiplier returns the same mechanism with other noise.
 	WithNoiseMultiplier(noiseMultiplier float64) (Base, error)
 }
@@ -51,7 +62,18 @@ func Unsampled(b Base, r Relation) (Mechanism, error) {
 	if err != nil {
 		return Mechanism{}, err
 	}
-	return NewMechanism(b.Name(), r, p), nil
+	m := NewMechanism(b.Name(), r, p)
+	if a, ok := b.(Attacked); ok {
+		attack, err := a.Attack(r)
+		if err != nil {
+			return Mechanism{}, err
+		}
+		if p, err = attack.Pair(r); err != nil {
+			return Mechanism{}, err
+		}
+		m.Directions[0].Lower, m.Directions[1].Lower = p, Reverse(p)
+	}
+	return m, nil
 }
 
 // NewMechanism returns the mechanism whose first direction is p and whose

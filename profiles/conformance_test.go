@@ -82,7 +82,7 @@ func kinds() []kind {
 	out = append(out,
 		kind{"discrete gaussian", pair(must(profiles.NewDiscreteGaussianMechanism(1.5, 1)), profiles.AddRemove),
 			integers(func(k int) *big.Float { return oracle.Exp(oracle.Div(oracle.F(float64(-k*k)), oracle.F(4.5))) }, 60, 1), 0.5},
-		kind{"discrete gaussian, substitute", pair(must(profiles.NewDiscreteGaussianMechanism(1, 2)), profiles.Substitute),
+		kind{"discrete gaussian, substitute", pair(must(profiles.NewDiscreteGaussianNumber(1, 2)), profiles.Substitute),
 			integers(func(k int) *big.Float { return oracle.Exp(oracle.Div(oracle.F(float64(-k*k)), oracle.F(8))) }, 80, 4), 1.5},
 		kind{"discrete laplace", pair(must(profiles.NewDiscreteLaplaceMechanism(2, 1)), profiles.AddRemove),
 			integers(func(k int) *big.Float { return oracle.Exp(oracle.F(-math.Abs(float64(k)) / 2)) }, 400, 1), 0.3},

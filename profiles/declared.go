@@ -60,7 +60,8 @@ func approximate(name string, epsilon, delta float64) (Base, error) {
 
 // NewRandomizedResponse returns randomized response over a number of
 // categories: with the given probability the answer is replaced by a uniformly
-// random category.
+// random category. It is about one answer: a record that answers several
+// questions is as many runs.
 func NewRandomizedResponse(probability float64, categories int) (Base, error) {
 	const name = "randomized-response"
 	if !(probability >= 0 && probability <= 1) {
@@ -90,7 +91,8 @@ func NewRandomizedResponse(probability float64, categories int) (Base, error) {
 }
 
 // NewFiniteMechanism returns the mechanism with output distributions p on one
-// data set and q on its neighbour; see NewFinite.
+// data set and q on its neighbour; see NewFinite. Nothing is known of other
+// neighbours: that this pair is the worst is the caller's claim.
 func NewFiniteMechanism(p, q []float64) (Base, error) {
 	d, err := NewFinite(p, q)
 	if err != nil {

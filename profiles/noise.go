@@ -33,7 +33,7 @@ func (b gaussianBase) Pair(r Relation) (Profile, error) {
 func (b gaussianBase) NoiseMultiplier() float64 { return b.g.NoiseMultiplier() }
 
 // NoiseRange implements NoiseScaler.
-func (gaussianBase) NoiseRange() (lo, hi float64) { return minNoise, maxNoise }
+func (gaussianBase) NoiseRange(Relation) (lo, hi float64) { return minNoise, maxNoise }
 
 // WithNoiseMultiplier implements NoiseScaler.
 func (gaussianBase) WithNoiseMultiplier(noiseMultiplier float64) (Base, error) {
@@ -55,7 +55,9 @@ func (b gaussianBase) SubstituteMixture(rate float64) (Profile, bool, error) {
 }
 
 // NewLaplaceMechanism returns Laplace noise of scale noiseMultiplier times the
-// L1 sensitivity.
+// L1 sensitivity, independent in each coordinate of a query of any number of
+// numbers. One coordinate that takes the whole change is the worst vector
+// (docs/theory.md, "Vectors").
 func NewLaplaceMechanism(noiseMultiplier float64) (Base, error) {
 	l, err := NewLaplace(noiseMultiplier)
 	if err != nil {
@@ -79,7 +81,7 @@ func (b laplaceBase) Pair(r Relation) (Profile, error) {
 func (b laplaceBase) NoiseMultiplier() float64 { return b.l.NoiseMultiplier() }
 
 // NoiseRange implements NoiseScaler.
-func (laplaceBase) NoiseRange() (lo, hi float64) { return minNoise, maxNoise }
+func (laplaceBase) NoiseRange(Relation) (lo, hi float64) { return minNoise, maxNoise }
 
 // WithNoiseMultiplier implements NoiseScaler.
 func (laplaceBase) WithNoiseMultiplier(noiseMultiplier float64) (Base, error) {
@@ -256,29 +258,34 @@ func checkDiscrete(name string, noiseMultiplier float64, sensitivity int) error 
 	return nil
 }
 
-// NewDiscreteGaussianMechanism returns discrete Gaussian noise (Canonne, Kamath
-// and Steinke, NeurIPS 2020) with σ = noiseMultiplier × sensitivity, on an
-// integer query of that sensitivity.
-func NewDiscreteGaussianMechanism(noiseMultiplier float64, sensitivity int) (Base, error) {
+// newIntegerGaussian returns discrete Gaussian noise on one whole number.
+func newIntegerGaussian(noiseMultiplier float64, sensitivity int) (integerNoise, error) {
 	const name = "discrete-gaussian"
 	if err := checkDiscrete(name, noiseMultiplier, sensitivity); err != nil {
-		return nil, err
+		return integerNoise{}, err
 	}
-	if sigma := noiseMultiplier * float64(sensitivity); sigma > maxDiscreteScale {
-		return nil, fmt.Errorf("%s: noise-multiplier: %v times sensitivity %d is not at most %g", name, noiseMultiplier, sensitivity, maxDiscreteScale)
+	sigma := noiseMultiplier * float64(sensitivity)
+	if sigma > maxDiscreteScale {
+		return integerNoise{}, fmt.Errorf("%s: noise-multiplier: %v times sensitivity %d is not at most %g", name, noiseMultiplier, sensitivity, maxDiscreteScale)
 	}
-	return integerNoise{name, newGaussianWeights(noiseMultiplier * float64(sensitivity)), sensitivity, noiseMultiplier}, nil
+	return integerNoise{name, newGaussianWeights(sigma), sensitivity, noiseMultiplier, 0}, nil
 }
 
 // NewDiscreteLaplaceMechanism returns discrete Laplace (two-sided geometric)
-// noise of scale noiseMultiplier × sensitivity, on an integer query of that
-// sensitivity.
+// noise of scale noiseMultiplier × sensitivity, independent in each coordinate,
+// on a query of any number of whole numbers with that L1 sensitivity.
+//
+// One coordinate that takes the whole change is the worst vector: a change by 1
+// has the likelihood ratios e^{±1/b}, whose worst test turns a false-positive
+// rate x into g(x) = min(e^{1/b}x, 1 − e^{−1/b}(1−x)); a vector of L1 norm s is a
+// chain of s such changes, so no test does better than g iterated s times, which
+// one coordinate shifted by s attains (docs/theory.md, "Vectors").
 func NewDiscreteLaplaceMechanism(noiseMultiplier float64, sensitivity int) (Base, error) {
 	const name = "discrete-laplace"
 	if err := checkDiscrete(name, noiseMultiplier, sensitivity); err != nil {
 		return nil, err
 	}
-	return integerNoise{name, laplaceWeights{1 / (noiseMultiplier * float64(sensitivity))}, sensitivity, noiseMultiplier}, nil
+	return integerNoise{name, laplaceWeights{1 / (noiseMultiplier * float64(sensitivity))}, sensitivity, noiseMultiplier, 0}, nil
 }
 
 // A weights is a symmetric noise on the integers, as log probabilities.
@@ -351,6 +358,8 @@ type integerNoise struct {
 	w     weights
 	shift int
 	noise float64 // the noise multiplier
+
+	massErr float64 // relative error of w on top of rounding
 }
 
 func (b integerNoise) Name() string { return b.name }
@@ -359,7 +368,7 @@ func (b integerNoise) Name() string { return b.name }
 func (b integerNoise) NoiseMultiplier() float64 { return b.noise }
 
 // NoiseRange implements NoiseScaler.
-func (b integerNoise) NoiseRange() (lo, hi float64) {
+func (b integerNoise) NoiseRange(Relation) (lo, hi float64) {
 	if _, ok := b.w.(gaussianWeights); ok {
 		return minNoise, maxDiscreteScale / float64(b.shift)
 	}
@@ -369,7 +378,7 @@ func (b integerNoise) NoiseRange() (lo, hi float64) {
 // WithNoiseMultiplier implements NoiseScaler.
 func (b integerNoise) WithNoiseMultiplier(noiseMultiplier float64) (Base, error) {
 	if _, ok := b.w.(gaussianWeights); ok {
-		return NewDiscreteGaussianMechanism(noiseMultiplier, b.shift)
+		return NewDiscreteGaussianNumber(noiseMultiplier, b.shift)
 	}
 	return NewDiscreteLaplaceMechanism(noiseMultiplier, b.shift)
 }
@@ -379,22 +388,35 @@ func (b integerNoise) Pair(r Relation) (Profile, error) {
 	if r == Substitute {
 		s *= 2
 	}
+	return b.pair(s, 0)
+}
+
+// pair returns the profile of a change by s. The masses have the relative error
+// massErr on top of b's.
+func (b integerNoise) pair(s int, massErr float64) (Profile, error) {
 	lo, hi := -b.w.margin(), s+b.w.margin()
 	atoms := make([]Atom, 0, hi-lo+1)
 	for k := lo + 1; k < hi; k++ {
 		atoms = append(atoms, Atom{b.w.loss(k, s), b.w.log(k - s), b.w.log(k)})
 	}
-	far, near := b.w.tail(hi), b.w.tail(hi-s)
-	out := math.Inf(-1)
 	if b.w.lump() {
+		far, near := b.w.tail(hi), b.w.tail(hi-s)
 		atoms = append(atoms, Atom{b.w.loss(lo, s), far, near}, Atom{b.w.loss(hi, s), near, far})
-	} else {
-		out = xmath.LogAdd(near, far)
 	}
+	out := b.outside(s)
 	top := math.Abs(b.w.loss(hi, s))
 	// Three roundings in the scale, σ² or the product; the quotient; and those of
 	// the sum with the normaliser.
-	return NewDiscrete(atoms, out, out, 8*xmath.U, 5*xmath.U*top)
+	return NewDiscrete(atoms, out, out, b.massErr+massErr+8*xmath.U, 5*xmath.U*top)
+}
+
+// outside returns the logarithm of the mass that pair counts as loss ±∞.
+func (b integerNoise) outside(s int) float64 {
+	if b.w.lump() {
+		return math.Inf(-1)
+	}
+	hi := s + b.w.margin()
+	return xmath.LogAdd(b.w.tail(hi-s), b.w.tail(hi))
 }
 
 // SubstituteMixture implements SubstituteMixer; the pair is an attack only.
@@ -423,5 +445,8 @@ func (b integerNoise) SubstituteMixture(rate float64) (Profile, bool, error) {
 	// Without lumping the mass beyond, below 1e-345, is left out: sound for an
 	// attack.
 	p, err := newFromLogs(lp, lq)
+	if err == nil && b.massErr > 0 {
+		p, err = NewDiscrete(p.atoms, p.logPInf, p.logQInf, p.massErr+b.massErr, p.lossErr)
+	}
 	return p, false, err
 }

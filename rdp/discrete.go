@@ -126,7 +126,7 @@ func checkDiscrete(name string, noiseMultiplier float64, sensitivity int) error 
 }
 
 // DiscreteGaussian returns the exact curve of discrete Gaussian noise with σ =
-// noiseMultiplier × sensitivity on one integer query of that sensitivity. At
+// noiseMultiplier × sensitivity on one whole number with that sensitivity. At
 // orders with integer α·sensitivity it equals the continuous α/(2·noiseMultiplier²);
 // in between it is lower, visibly so only for σ below 1. For a vector of queries use
 // the bound ZCDP(1/(2·noiseMultiplier²)) with the L2 sensitivity.
@@ -174,8 +174,9 @@ func (m discreteGaussian) RDP(alpha float64) float64 {
 }
 
 // DiscreteLaplace returns the exact curve of discrete Laplace (two-sided
-// geometric) noise of scale noiseMultiplier × sensitivity on one integer query
-// of that sensitivity. With sensitivity 1 it is Pure(1/noiseMultiplier), which
+// geometric) noise of scale noiseMultiplier × sensitivity on one whole number
+// with that sensitivity, which is the worst of all integer vectors with that L1
+// sensitivity (docs/theory.md §6). With sensitivity 1 it is Pure(1/noiseMultiplier), which
 // also stands in for sensitivities above 4096.
 //
 // Exact: losses are a(2k − s) on 0 < k < s and ±as beyond, a = 1/scale.

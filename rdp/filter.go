@@ -102,12 +102,29 @@ func budgetAt(alpha, eps, logDelta float64) float64 {
 func (f *Filter) Spend(c Curve) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	next, err := f.with(c)
+	if err == nil {
+		f.spent = next
+	}
+	return err
+}
+
+// Fits returns the error that Spend would return now, and charges nothing.
+func (f *Filter) Fits(c Curve) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	_, err := f.with(c)
+	return err
+}
+
+// with returns what would be spent after one more step.
+func (f *Filter) with(c Curve) ([]float64, error) {
 	next := make([]float64, len(f.orders))
 	fits := false
 	for i, a := range f.orders {
 		v, err := checkValue(c, a)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		next[i] = f.spent[i]
 		if v != 0 {
@@ -117,11 +134,10 @@ func (f *Filter) Spend(c Curve) error {
 	}
 	if !fits {
 		i := f.best()
-		return fmt.Errorf("curve: the value %v at order %v exceeds what is left of it, %v: %w",
+		return nil, fmt.Errorf("curve: the value %v at order %v exceeds what is left of it, %v: %w",
 			value(c, f.orders[i]), f.orders[i], max(0, f.budget[i]-f.spent[i]), ErrBudget)
 	}
-	f.spent = next
-	return nil
+	return next, nil
 }
 
 // best is the order with the largest share of its budget left.

@@ -102,7 +102,7 @@ func ofPair(b profiles.Base, r profiles.Relation) (Curve, error) {
 		return laplace{1 / p.NoiseMultiplier()}, nil
 	case *profiles.Discrete:
 		if b.Name() == "discrete-gaussian" {
-			return ofDiscreteGaussian(p)
+			return ofDiscreteGaussian(b, r)
 		}
 		return Max(FromDiscrete(p), FromDiscrete(profiles.Reverse(p).(*profiles.Discrete))), nil
 	}
@@ -126,22 +126,23 @@ func ofCompound(c profiles.Compound, r profiles.Relation) (Curve, error) {
 	return Max(both...), nil
 }
 
-// ofDiscreteGaussian returns the curve of the discrete Gaussian with a given
-// profile. The profile counts a mass below 1e-345 as loss +∞, where no Rényi
-// divergence is finite; but its likeliest outcome under Q, 0, has the loss −ρ =
-// −s²/(2σ²), and ρα is exact at integer orders and an upper bound in between.
-func ofDiscreteGaussian(p *profiles.Discrete) (Curve, error) {
-	top, rho := math.Inf(-1), 0.0
-	for _, a := range p.Atoms() {
-		if a.LogQ > top {
-			top, rho = a.LogQ, -a.Loss
-		}
+// ofDiscreteGaussian returns the curve of the discrete Gaussian on any number of
+// whole numbers. Its profile counts a mass below 1e-345 as loss +∞, where no
+// Rényi divergence is finite; but ρα, ρ = s²/(2σ²), is exact at the orders with
+// integer α·s, for every integer vector of norm s, and an upper bound in between
+// (Canonne, Kamath and Steinke 2020, Proposition 5, coordinate by coordinate).
+// Under substitution the norm is 2s.
+func ofDiscreteGaussian(b profiles.Base, r profiles.Relation) (Curve, error) {
+	n, ok := b.(profiles.NoiseScaler)
+	if !ok {
+		return nil, errors.New("mechanism: discrete-gaussian has a profile without a noise multiplier")
 	}
-	if !(rho > 0) {
-		return nil, errors.New("mechanism: discrete-gaussian has a profile without a likeliest outcome")
+	noise := n.NoiseMultiplier()
+	if r == profiles.Substitute {
+		noise /= 2
 	}
 	// With an infinite σ discreteGaussian is the bound at every order.
-	return discreteGaussian{math.Inf(1), 1, gaussian{roundDown(1 / math.Sqrt(2*rho))}}, nil
+	return discreteGaussian{math.Inf(1), 1, gaussian{roundDown(noise)}}, nil
 }
 
 // roundDown returns x less 8 u relative.

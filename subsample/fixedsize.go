@@ -78,7 +78,11 @@ func (s FixedSize) apply(b profiles.Base, pair profiles.Profile, law Multiplicit
 	if isGaussian && r == profiles.AddRemove && s.kind != mustOW {
 		return profiles.NewMechanism(b.Name(), r, newSwitched(law, 1/g.NoiseMultiplier())), nil
 	}
-	lower, err := attack(pair, law)
+	reached, err := attained(b, pair, profiles.Substitute)
+	if err != nil {
+		return fail(err)
+	}
+	lower, err := attack(reached, law)
 	if err != nil {
 		return fail(err)
 	}
@@ -158,6 +162,21 @@ func (s FixedSize) single(b profiles.Base, pair profiles.Profile, r profiles.Rel
 		return profiles.Mechanism{}, err
 	}
 	attack = inexact(attack, rate)
+	reached, err := attained(b, pair, profiles.Substitute)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	if !profiles.Equal(reached, pair) { // attack dominates under add-remove, but is not one
+		below, err := PoissonProfile(reached, rate)
+		if err != nil {
+			return profiles.Mechanism{}, err
+		}
+		upper := attack
+		attack = inexact(below, rate)
+		if r == profiles.AddRemove || rate == 1 {
+			return between(b.Name(), r, upper, attack, true), nil
+		}
+	}
 	if r == profiles.AddRemove || rate == 1 {
 		return profiles.NewMechanism(b.Name(), r, attack), nil
 	}
@@ -272,6 +291,9 @@ func (s FixedSize) Theorem5(b profiles.Base) (profiles.Profile, error) {
 func (s FixedSize) Attack(b profiles.Base) (profiles.Profile, error) {
 	pair, err := b.Pair(profiles.Substitute)
 	if err != nil {
+		return nil, err
+	}
+	if pair, err = attained(b, pair, profiles.Substitute); err != nil {
 		return nil, err
 	}
 	return attack(pair, s.Multiplicity())

@@ -84,12 +84,23 @@ func (s Poisson) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechanism
 		return profiles.Mechanism{}, err
 	}
 	name := b.Name()
+	reached, err := attained(b, pair, r)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
 	if r == profiles.AddRemove || s.rate == 1 {
 		p, err := PoissonProfile(pair, s.rate)
 		if err != nil {
 			return profiles.Mechanism{}, err
 		}
-		return profiles.NewMechanism(name, r, p), nil
+		m := profiles.NewMechanism(name, r, p)
+		if !profiles.Equal(reached, pair) {
+			if p, err = PoissonProfile(reached, s.rate); err != nil {
+				return profiles.Mechanism{}, err
+			}
+			m.Directions[0].Lower, m.Directions[1].Lower = p, profiles.Reverse(p)
+		}
+		return m, nil
 	}
 	if m, ok := b.(profiles.SubstituteMixer); ok {
 		p, dominating, err := m.SubstituteMixture(s.rate)
@@ -101,11 +112,24 @@ func (s Poisson) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechanism
 		}
 		return s.bounds(name, pair, p)
 	}
-	attack, err := PoissonProfile(pair, s.rate)
+	attack, err := PoissonProfile(reached, s.rate)
 	if err != nil {
 		return profiles.Mechanism{}, err
 	}
 	return s.bounds(name, pair, attack)
+}
+
+// attained returns pair, the Pair of b under r, or what is attained in its place.
+func attained(b profiles.Base, pair profiles.Profile, r profiles.Relation) (profiles.Profile, error) {
+	a, ok := b.(profiles.Attacked)
+	if !ok {
+		return pair, nil
+	}
+	attack, err := a.Attack(r)
+	if err != nil {
+		return nil, err
+	}
+	return attack.Pair(r)
 }
 
 // bounds returns the mechanism between an attack and the envelope of pair.

@@ -166,3 +166,31 @@ func ExampleEnvelope() {
 	fmt.Println(e.Support().Atoms)
 	// Output: [0]
 }
+
+// A mechanism whose pair no data set attains keeps bound and attack apart under
+// every scheme and relation, and in that order.
+func TestAttackedMechanisms(t *testing.T) {
+	b := must(profiles.NewDiscreteGaussianMechanism(0.8, 2))
+	for _, s := range []Scheme{must(NewPoisson(0.3)), must(NewPoisson(1)), must(NewWithoutReplacement(100, 20)), must(NewWithoutReplacement(7, 7)), must(NewWithReplacement(100, 1))} {
+		for _, r := range []profiles.Relation{profiles.AddRemove, profiles.Substitute} {
+			m := must(s.Apply(b, r))
+			if !m.TheoryGap() {
+				t.Errorf("%s, %v: no gap", s.Name(), r)
+			}
+			for i, d := range m.Directions {
+				apart := false
+				for eps := -3.0; eps <= 3; eps += 0.17 {
+					up, e0 := delta(t, d.Upper, eps)
+					lo, e1 := delta(t, d.Lower, eps)
+					if lo > up*(1+1e-10)+e0+e1+1e-15 {
+						t.Errorf("%s, %v, direction %d, ε = %v: attack %v above bound %v", s.Name(), r, i, eps, lo, up)
+					}
+					apart = apart || lo < up*(1-1e-6)
+				}
+				if !apart {
+					t.Errorf("%s, %v, direction %d: attack and bound are the same", s.Name(), r, i)
+				}
+			}
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -27,9 +28,20 @@ func askEpsilon(ctx context.Context, acct *accountant.Accountant, deltas []float
 	}
 	answers := make([]answer, len(points))
 	for i, p := range points {
-		answers[i] = answer{"δ", "ε", p.At, p.Interval}
+		answers[i] = answer{"δ", "ε", p.At, fromZero(p.Interval)}
 	}
 	return answers, nil
+}
+
+// fromZero returns an interval of ε without what is below 0. Differential privacy
+// is defined for ε from 0 on; the accountant goes on below, where δ alone is more
+// than the plan needs.
+func fromZero(iv accountant.Interval) accountant.Interval {
+	if iv.Upper < 0 {
+		iv.Warnings = append(slices.Clone(iv.Warnings), fmt.Sprintf("ε is reported as 0: the plan is (0, δ)-differentially private with less than this δ (the same sum puts ε at %s)", rounded(iv.Upper, 4, up)))
+	}
+	iv.Lower, iv.Estimate, iv.Upper = max(0, iv.Lower), max(0, iv.Estimate), max(0, iv.Upper)
+	return iv
 }
 
 func askDelta(ctx context.Context, acct *accountant.Accountant, epsilons []float64) ([]answer, error) {

@@ -117,11 +117,16 @@ func probeAnswers(c *accountant.Calibration, g accountant.Goal) []answer {
 	if c.Asked == "delta" {
 		at = answer{asked: "ε", told: "δ", at: g.Epsilon}
 	}
-	at.Interval = c.Meets.Interval
 	out := []answer{at}
+	out[0].Interval = c.Meets.Interval
 	if c.Fails != nil {
-		at.Interval = c.Fails.Interval
 		out = append(out, at)
+		out[1].Interval = c.Fails.Interval
+	}
+	if c.Asked == "epsilon" {
+		for i := range out {
+			out[i].Interval = fromZero(out[i].Interval)
+		}
 	}
 	return out
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 
 	"github.com/dpaccountant/accountant"
@@ -39,8 +40,9 @@ func newCurveCmd() *cobra.Command {
                     false-positive rate; with --log, the true-positive rate on
                     logarithmic axes
 
-The line is the proved end of the certified interval; the area next to it, often
-thinner than the line, reaches to the other end. The picture is SVG, PNG or PDF,
+The line is the proved end of the certified interval, and holds between its points
+too: more are computed where it bends. The area next to it, often thinner than the
+line, reaches to the other end. The picture is SVG, PNG or PDF,
 by the ending of --out; --csv and --json print the numbers.`,
 		Example: `  accountant curve examples/dpsgd.yaml --out curve.svg
   accountant curve examples/dpsgd.yaml examples/mixed.yaml --kind trade-off --out compare.png
@@ -106,6 +108,7 @@ type curvePoint struct {
 type planCurve struct {
 	name, neighbors string
 	points          []curvePoint
+	drawn           []curvePoint // those and, in a picture, others between them
 	rdp             [][2]float64
 }
 
@@ -158,7 +161,7 @@ func (f *curveFlags) run(cmd *cobra.Command, args []string) error {
 		}
 	}
 	return f.print(cmd.OutOrStdout(), newCurvesJSON(f.kind, shape, curves), func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "wrote %s\n", f.out)
+		_, err := fmt.Fprintf(w, "wrote %s\n", printable(f.out))
 		return err
 	})
 }
@@ -168,12 +171,12 @@ func (f *curveFlags) run(cmd *cobra.Command, args []string) error {
 func (f *curveFlags) count(given func(name string) bool) (int, error) {
 	own := map[string][]string{deltaKind: {"min-delta", "from", "to", "rdp"}, stepsKind: {"delta"}, tradeOffKind: {"log"}}
 	if own[f.kind] == nil {
-		return 0, fmt.Errorf("--kind: %s is not delta, steps or trade-off", show(f.kind))
+		return 0, wrongFlag("kind", "%s is not delta, steps or trade-off", show(f.kind))
 	}
 	for _, kind := range []string{deltaKind, stepsKind, tradeOffKind} {
 		for _, name := range own[kind] {
 			if kind != f.kind && given(name) {
-				return 0, usageError{fmt.Errorf("--%s belongs to --kind %s", name, kind)}
+				return 0, usageError{wrongFlag(name, "belongs to the kind %s", kind)}
 			}
 		}
 	}
@@ -184,7 +187,7 @@ func (f *curveFlags) count(given func(name string) bool) (int, error) {
 			return 0, err
 		}
 		if n < 2 {
-			return 0, fmt.Errorf("--points: %d is not in [2, %d]", n, maxValues)
+			return 0, wrongFlag("points", "%d is not in [2, %d]", n, maxValues)
 		}
 	}
 	return int(n), nil
@@ -200,7 +203,7 @@ func (f *curveFlags) build(ctx context.Context, plans []*accountant.Plan, args [
 		curves[i] = planCurve{name: curveName(args, i), neighbors: p.Neighbors.String()}
 		if f.rdp { // before anything that takes long
 			if _, err := p.RDP(); err != nil {
-				return nil, shape, pic, fmt.Errorf("--rdp: %s: %w", curves[i].name, err)
+				return nil, shape, pic, wrongFlag("rdp", "%s: %w", curves[i].name, err)
 			}
 		}
 	}
@@ -227,11 +230,11 @@ func (f *curveFlags) build(ctx context.Context, plans []*accountant.Plan, args [
 		same = same && c.neighbors == curves[0].neighbors
 	}
 	for _, c := range curves {
-		b := band{name: c.name}
+		b := band{name: c.name, between: map[string]joint{deltaKind: convex, stepsKind: toRight, tradeOffKind: toRight}[f.kind]}
 		if !same {
 			b.name += " (" + c.neighbors + ")"
 		}
-		for _, p := range c.points {
+		for _, p := range c.drawn {
 			b.x = append(b.x, p.x)
 			b.lower, b.upper = append(b.lower, p.Lower), append(b.upper, p.Upper)
 		}
@@ -247,12 +250,12 @@ func (f *curveFlags) build(ctx context.Context, plans []*accountant.Plan, args [
 			if c.rdp == nil {
 				break
 			}
-			r := band{name: name, x: b.x, muted: true, dashes: [][]vg.Length{{vg.Points(6), vg.Points(3)}, {vg.Points(1.5), vg.Points(2.5)}}[j]}
+			r := band{name: name, between: b.between, muted: true, dashes: [][]vg.Length{{vg.Points(6), vg.Points(3)}, {vg.Points(1.5), vg.Points(2.5)}}[j]}
 			if len(curves) > 1 {
 				r.name = c.name + ": " + name
 			}
-			for _, v := range c.rdp {
-				r.proved = append(r.proved, v[j])
+			for i, v := range c.rdp {
+				r.x, r.proved = append(r.x, c.points[i].x), append(r.proved, v[j])
 			}
 			pic.bands = append(pic.bands, r)
 		}
@@ -281,10 +284,10 @@ func curveName(args []string, i int) string {
 	base := filepath.Base(args[i])
 	for j, a := range args {
 		if j != i && filepath.Base(a) == base {
-			return args[i]
+			return printable(args[i])
 		}
 	}
-	return base
+	return printable(base)
 }
 
 // deltas fills in δ against ε.
@@ -312,7 +315,7 @@ func (f *curveFlags) deltas(ctx context.Context, curves []planCurve, plans []*ac
 			return pic, err
 		}
 		if to <= from {
-			return pic, fmt.Errorf("--to: %s is not above --from, %s", short(to), short(from))
+			return pic, wrongFlag("to", "%s is not above %s, where the curve begins", short(to), short(from))
 		}
 	} else {
 		for _, a := range accts {
@@ -331,19 +334,39 @@ func (f *curveFlags) deltas(ctx context.Context, curves []planCurve, plans []*ac
 		grid[i] = from + (to-from)*float64(i)/float64(n-1)
 	}
 	for i, a := range accts {
-		points, err := a.DeltaCurve(ctx, grid)
-		if err != nil {
+		ask := func(epsilons []float64) (points []curvePoint, err error) {
+			found, err := a.DeltaCurve(ctx, epsilons)
+			for _, p := range found {
+				points = append(points, curvePoint{p.At, accountant.Range{Lower: p.Lower, Estimate: p.Estimate, Upper: p.Upper}, p.Direction, p.Warnings})
+			}
+			return points, err
+		}
+		if curves[i].points, err = ask(grid); err != nil {
 			return pic, err
 		}
-		for _, p := range points {
-			curves[i].points = append(curves[i].points, curvePoint{p.At, accountant.Range{Lower: p.Lower, Estimate: p.Estimate, Upper: p.Upper}, p.Direction, p.Warnings})
+		// At bends and jumps the line is far above the chord of two points.
+		err = f.refine(&curves[i], func(a, b curvePoint) (float64, bool) {
+			if a.Upper <= floor || (b.x-a.x)/(to-from) < lineStep {
+				return 0, false
+			}
+			last := plotter.XY{X: b.x, Y: max(b.Upper, floor)}
+			for _, c := range tangents(plotter.XY{X: a.x, Y: a.Upper}, plotter.XY{X: b.x, Y: b.Upper}, true, floor) {
+				share := (c.X - a.x) / (b.x - a.x)
+				if chord := math.Log(a.Upper) + share*math.Log(last.Y/a.Upper); math.Log(c.Y)-chord > -math.Log(floor)*lineStep {
+					return a.x + (b.x-a.x)/2, true
+				}
+			}
+			return 0, false
+		}, ask)
+		if err != nil {
+			return pic, err
 		}
 		if !f.rdp {
 			continue
 		}
 		c, err := plans[i].RDP()
 		if err != nil {
-			return pic, fmt.Errorf("--rdp: %s: %w", curves[i].name, err)
+			return pic, wrongFlag("rdp", "%s: %w", curves[i].name, err)
 		}
 		for _, eps := range grid {
 			v := [2]float64{math.NaN(), math.NaN()}
@@ -359,6 +382,14 @@ func (f *curveFlags) deltas(ctx context.Context, curves []planCurve, plans []*ac
 	}
 	return picture{title: "Privacy profile", x: "ε", y: "δ", logY: true, xMin: from, xMax: to,
 		yMin: floor, yMax: 1, legendUp: true}, nil
+}
+
+// refine finds the points that a picture needs between those of a curve.
+func (f *curveFlags) refine(c *planCurve, middle func(a, b curvePoint) (float64, bool), ask func([]float64) ([]curvePoint, error)) (err error) {
+	if f.out != "" {
+		c.drawn, err = finer(c.points, middle, ask)
+	}
+	return err
 }
 
 // lastEpsilon returns where δ has come down to the floor, or to its own limit.
@@ -391,6 +422,7 @@ func (f *curveFlags) steps(ctx context.Context, curves []planCurve, plans []*acc
 			return pic, fmt.Errorf("%s: %w", curves[i].name, err)
 		}
 		for _, s := range points {
+			s.Interval = fromZero(s.Interval)
 			curves[i].points = append(curves[i].points,
 				curvePoint{float64(s.Runs), accountant.Range{Lower: s.Lower, Estimate: s.Estimate, Upper: s.Upper}, s.Direction, s.Warnings})
 			pic.xMax = max(pic.xMax, float64(s.Runs))
@@ -398,6 +430,9 @@ func (f *curveFlags) steps(ctx context.Context, curves []planCurve, plans []*acc
 				pic.yMax, pic.yMin = max(pic.yMax, 1.05*s.Upper), min(pic.yMin, 1.05*s.Upper)
 			}
 		}
+	}
+	for i := range curves {
+		curves[i].drawn = curves[i].points
 	}
 	if pic.yMax == pic.yMin {
 		pic.yMax = 1 // ε is 0, or infinite, everywhere
@@ -430,16 +465,29 @@ func (f *curveFlags) tradeOffs(ctx context.Context, curves []planCurve, plans []
 		if err != nil {
 			return pic, fmt.Errorf("%s: %w", curves[i].name, err)
 		}
-		points, err := a.TradeOff(ctx, alphas)
-		if err != nil {
+		ask := func(alphas []float64) (points []curvePoint, err error) {
+			found, err := a.TradeOff(ctx, alphas)
+			for _, t := range found {
+				r := t.TypeII
+				if f.log {
+					r = t.Power
+				}
+				points = append(points, curvePoint{t.Alpha, r, t.Direction, t.Warnings})
+			}
+			return points, err
+		}
+		if curves[i].points, err = ask(alphas); err != nil {
 			return pic, err
 		}
-		for _, t := range points {
-			r := t.TypeII
+		err = f.refine(&curves[i], func(a, b curvePoint) (float64, bool) {
 			if f.log {
-				r = t.Power
+				all := -math.Log(alphas[0]) * lineStep
+				return math.Sqrt(a.x * b.x), math.Log(b.x/a.x) > all && math.Log(b.Upper/a.Upper) > all
 			}
-			curves[i].points = append(curves[i].points, curvePoint{t.Alpha, r, t.Direction, t.Warnings})
+			return a.x + (b.x-a.x)/2, b.x-a.x > lineStep && a.Lower-b.Lower > lineStep
+		}, ask)
+		if err != nil {
+			return pic, err
 		}
 	}
 	return pic, nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -143,7 +144,7 @@ func (f *dpsgdFlags) parse() (r dpsgdRun, err error) {
 			return r, err
 		}
 		// Batches of fixed size in any order use an example this often.
-		r.passes, _ = ceil(new(big.Rat).Mul(rate, new(big.Rat).SetInt64(r.steps)))
+		r.passes, _ = ceil(unrounded(new(big.Rat).Mul(rate, new(big.Rat).SetInt64(r.steps))))
 	} else {
 		if r.epochs, err = parseNumber("epochs", f.epochs, positive); err != nil {
 			return r, err
@@ -153,7 +154,7 @@ func (f *dpsgdFlags) parse() (r dpsgdRun, err error) {
 			return r, fmt.Errorf("--epochs: %s %w", show(f.epochs), err)
 		}
 		var ok bool
-		if r.steps, ok = ceil(new(big.Rat).Quo(epochs, rate)); !ok {
+		if r.steps, ok = ceil(unrounded(new(big.Rat).Quo(epochs, rate))); !ok {
 			return r, fmt.Errorf("--epochs: %s makes more than 2^53 steps", f.epochs)
 		}
 		r.passes, _ = ceil(epochs)
@@ -194,6 +195,21 @@ func (r *dpsgdRun) calibrate(ctx context.Context, opts []accountant.Option) (*ac
 	return c, nil
 }
 
+// unrounded returns the whole number that x, a multiple of a rate, is but for the
+// rounding of the rate to 64 bits: 0.004273504273504274 is written for 1/234, and
+// 14040 times that are 60. A float64 is within half a unit in the last place of the
+// rate that was meant, and a decimal that reads back as the float64 within another
+// half: together a relative 2^-52 at most.
+func unrounded(x *big.Rat) *big.Rat {
+	up := new(big.Rat).Add(x, big.NewRat(1, 2))
+	whole := new(big.Rat).SetInt(new(big.Int).Quo(up.Num(), up.Denom()))
+	off := new(big.Rat).Sub(x, whole)
+	if off.Abs(off).Cmp(new(big.Rat).Mul(x, big.NewRat(1, 1<<52))) <= 0 {
+		return whole
+	}
+	return x
+}
+
 // ceil rounds up; false beyond 2^53.
 func ceil(r *big.Rat) (int64, bool) {
 	q, rest := new(big.Int).QuoRem(r.Num(), r.Denom(), new(big.Int))
@@ -218,6 +234,10 @@ func (r dpsgdRun) ask(ctx context.Context, opts []accountant.Option) (sampled, a
 			sampled = probeAnswers(r.found, r.goal)[:1] // as certain as was needed to decide
 			continue
 		}
+		if r.found != nil && c.to == &sampled {
+			// The budget was met by δ: ε with the same accuracy.
+			opts = append(slices.Clip(opts), accountant.WithAccuracy(min(r.found.Accuracy, 1e-3)))
+		}
 		acct := accountant.New(r.neighbors, opts...)
 		if err := acct.Add(ctx, c.step, c.count); err != nil {
 			return nil, nil, err
@@ -225,6 +245,12 @@ func (r dpsgdRun) ask(ctx context.Context, opts []accountant.Option) (sampled, a
 		if *c.to, err = askEpsilon(ctx, acct, r.deltas); err != nil {
 			return nil, nil, err
 		}
+	}
+	if r.found != nil {
+		// That δ at the target is at most the budget's is proved: so ε is at most the
+		// target, whatever width its own interval has.
+		iv := &sampled[0].Interval
+		iv.Upper, iv.Estimate = min(iv.Upper, r.target), min(iv.Estimate, r.target)
 	}
 	return sampled, anyOrder, nil
 }

@@ -4,66 +4,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
-	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dpaccountant/accountant"
 )
-
-// writeFileAtomic writes a file whole or not at all: a reader sees the old
-// contents or the new ones, also after a crash.
-func writeFileAtomic(path string, data []byte) error {
-	return produceFileAtomic(path, func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	})
-}
-
-// produceFileAtomic is writeFileAtomic for contents too large to hold.
-func produceFileAtomic(path string, produce func(io.Writer) error) (err error) {
-	mode := os.FileMode(0o644)
-	if info, err := os.Stat(path); err == nil {
-		if !info.Mode().IsRegular() {
-			return fmt.Errorf("%s: is not a regular file", path)
-		}
-		mode = info.Mode().Perm()
-	}
-	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
-	if err != nil {
-		return pathProblem(path, err)
-	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
-		}
-	}()
-	if err = produce(f); err != nil {
-		return err
-	}
-	if err = f.Chmod(mode); err != nil {
-		return err
-	}
-	if err = f.Sync(); err != nil {
-		return err
-	}
-	if err = f.Close(); err != nil {
-		return err
-	}
-	if err = os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	// The rename itself lasts once the directory is on disk; not every file
-	// system can be asked for that.
-	if d, err := os.Open(dir); err == nil {
-		_ = d.Sync()
-		d.Close()
-	}
-	return nil
-}
 
 // readPlan reads the plan file at path, standard input if path is "-". An error
 // reads "plan.yaml:4: field: problem".
@@ -72,6 +25,11 @@ func readPlan(cmd *cobra.Command, path string) (*accountant.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	return parsePlan(data, name)
+}
+
+// parsePlan reads a plan; errors read as those of readPlan.
+func parsePlan(data []byte, name string) (*accountant.Plan, error) {
 	plan, err := accountant.ParsePlan(data)
 	if err != nil {
 		var pe *accountant.PlanError
@@ -89,10 +47,10 @@ func readInput(cmd *cobra.Command, path string) (data []byte, name string, err e
 	var r io.Reader = cmd.InOrStdin()
 	name = "standard input"
 	if path != "-" {
-		name = path
-		f, err := os.Open(path)
+		name = printable(path)
+		f, err := openInput(path)
 		if err != nil {
-			return nil, name, pathProblem(path, err)
+			return nil, name, err
 		}
 		defer f.Close()
 		r = f
@@ -104,13 +62,98 @@ func readInput(cmd *cobra.Command, path string) (data []byte, name string, err e
 	return data, name, nil
 }
 
+// readSmall reads a file of at most limit bytes.
+func readSmall(path string, limit int) ([]byte, error) {
+	f, err := openInput(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
+	if err != nil {
+		return nil, pathProblem(path, err)
+	}
+	if len(data) > limit {
+		return nil, fmt.Errorf("%s: is larger than %d bytes", printable(path), limit)
+	}
+	return data, nil
+}
+
+// patience is how long a pipe may take for its next bytes.
+var patience = time.Minute
+
+// An input is an open file that is read once, from the beginning. Reading it ends:
+// with an error if it is a pipe that stays silent, or a file that grows meanwhile.
+type input struct {
+	*os.File
+	size int64 // when it was opened; 0 if that says nothing
+	read int64
+	pipe bool
+}
+
+// openInput opens a file to be read.
+func openInput(path string) (*input, error) {
+	// Without O_NONBLOCK a pipe is not open before somebody writes to it.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, pathProblem(path, err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, pathProblem(path, err)
+	}
+	in := &input{File: f, pipe: info.Mode()&fs.ModeNamedPipe != 0}
+	if info.Mode().IsRegular() {
+		in.size = info.Size()
+	}
+	return in, nil
+}
+
+// Read implements io.Reader.
+func (in *input) Read(p []byte) (n int, err error) {
+	until := time.Now().Add(patience)
+	_ = in.SetReadDeadline(until) // files have none
+	for {
+		n, err = in.File.Read(p)
+		in.read += int64(n)
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return n, fmt.Errorf("nothing was written to this pipe for %v", patience)
+		case in.size > 0 && in.read > in.size:
+			return n, errors.New("grew while it was read")
+		case in.pipe && err == io.EOF && in.read == 0 && time.Now().Before(until):
+			// Nobody writes yet.
+			time.Sleep(10 * time.Millisecond)
+			continue
+		case in.pipe && err == io.EOF && in.read == 0:
+			return 0, fmt.Errorf("nothing was written to this pipe for %v", patience)
+		}
+		return n, err
+	}
+}
+
+// WriteTo hides that of os.File, which would go past Read.
+func (in *input) WriteTo(w io.Writer) (int64, error) {
+	return io.Copy(w, struct{ io.Reader }{in})
+}
+
+// printable is a name of a file as it can be shown: quoted where it has characters
+// that a terminal may act on.
+func printable(name string) string {
+	if !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return strconv.Quote(name)
+	}
+	return name
+}
+
 // pathProblem words an error of the file system as "name: problem".
 func pathProblem(name string, err error) error {
 	var pe *os.PathError
 	if errors.As(err, &pe) {
 		err = pe.Err
 	}
-	return fmt.Errorf("%s: %w", name, err)
+	return fmt.Errorf("%s: %w", printable(name), err)
 }
 
 // isTerminal reports whether w is a terminal, on which progress can be shown.

@@ -49,15 +49,30 @@ var (
 	positive      = interval{lo: 0, hi: math.Inf(1), openLo: true, openHi: true}
 )
 
+// A flagFault is what is wrong with the value of a flag.
+type flagFault struct {
+	flag    string
+	problem error
+}
+
+func (f flagFault) Error() string { return "--" + f.flag + ": " + f.problem.Error() }
+
+func (f flagFault) Unwrap() error { return f.problem }
+
+// wrongFlag returns a flagFault.
+func wrongFlag(flag, format string, args ...any) error {
+	return flagFault{flag, fmt.Errorf(format, args...)}
+}
+
 // parseNumber reads the value of a flag.
 func parseNumber(flag, text string, r interval) (float64, error) {
 	text = strings.TrimSpace(text)
 	x, err := decimal.Parse(text)
 	if err != nil {
-		return 0, fmt.Errorf("--%s: %s %w", flag, show(text), err)
+		return 0, wrongFlag(flag, "%s %w", show(text), err)
 	}
 	if !r.contains(x) {
-		return 0, fmt.Errorf("--%s: %s is not in %v", flag, text, r)
+		return 0, wrongFlag(flag, "%s is not in %v", text, r)
 	}
 	return x, nil
 }
@@ -66,7 +81,7 @@ func parseNumber(flag, text string, r interval) (float64, error) {
 func parseNumbers(flag, text string, r interval) ([]float64, error) {
 	parts := strings.Split(text, ",")
 	if len(parts) > maxValues {
-		return nil, fmt.Errorf("--%s: %d values are more than %d", flag, len(parts), maxValues)
+		return nil, wrongFlag(flag, "%d values are more than %d", len(parts), maxValues)
 	}
 	xs := make([]float64, len(parts))
 	for i, p := range parts {
@@ -83,7 +98,7 @@ func parseWhole(flag, text string, hi int64) (int64, error) {
 	text = strings.TrimSpace(text)
 	n, err := decimal.Whole(text)
 	if err != nil || n < 1 || n > hi {
-		return 0, fmt.Errorf("--%s: %s is not a whole number in [1, %d]", flag, show(text), hi)
+		return 0, wrongFlag(flag, "%s is not a whole number in [1, %d]", show(text), hi)
 	}
 	return n, nil
 }
@@ -158,7 +173,7 @@ func (f *recursionFlag) register(cmd *cobra.Command, preset, cost string) {
 func (f *recursionFlag) add(opts []accountant.Option) ([]accountant.Option, error) {
 	n, err := decimal.Whole(strings.TrimSpace(f.runs))
 	if err != nil || n < 0 || n > decimal.MaxWhole {
-		return nil, fmt.Errorf("--recursion: %s is not a whole number in [0, %d]", show(f.runs), int64(decimal.MaxWhole))
+		return nil, wrongFlag("recursion", "%s is not a whole number in [0, %d]", show(f.runs), int64(decimal.MaxWhole))
 	}
 	return append(opts, accountant.WithRecursion(n)), nil
 }

@@ -1,13 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -219,12 +219,16 @@ const labelMaxFile = 1 << 20
 
 // labelReadPrior reads label,weight rows.
 func labelReadPrior(path string) (labeldp.Prior, error) {
-	f, err := os.Open(path)
+	data, err := readSmall(path, labelMaxFile)
 	if err != nil {
-		return labeldp.Prior{}, pathProblem(path, err)
+		return labeldp.Prior{}, err
 	}
-	defer f.Close()
-	in := csv.NewReader(io.LimitReader(f, labelMaxFile))
+	return labelParsePrior(printable(path), bytes.NewReader(data))
+}
+
+// labelParsePrior is labelReadPrior for the contents of a file of that name.
+func labelParsePrior(path string, r io.Reader) (labeldp.Prior, error) {
+	in := csv.NewReader(r)
 	in.FieldsPerRecord = 2
 	in.TrimLeadingSpace = true
 	var labels, weights []float64
@@ -272,7 +276,7 @@ func labelNumber(s string) (float64, error) {
 func labelCSVError(path string, err error) error {
 	var pe *csv.ParseError
 	if errors.As(err, &pe) {
-		return fmt.Errorf("%s:%d: %w", path, pe.Line, pe.Err)
+		return fmt.Errorf("%s:%d: %w", printable(path), pe.Line, pe.Err)
 	}
 	return pathProblem(path, err)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/csv"
@@ -126,6 +127,9 @@ func (j *labelJob) run(ctx context.Context, m *meter) (*labelApplied, error) {
 	m.inBytes()
 	size := 0
 	if info, err := os.Stat(j.in); err == nil {
+		if j.labels != "" && !info.Mode().IsRegular() {
+			return nil, fmt.Errorf("--in: %s is no regular file; with --labels it is read twice", printable(j.in))
+		}
 		size = int(info.Size())
 	}
 	var p labeldp.Prior
@@ -135,7 +139,7 @@ func (j *labelJob) run(ctx context.Context, m *meter) (*labelApplied, error) {
 		if p, err = labelReadPrior(j.prior); err != nil {
 			return nil, err
 		}
-	} else if p, err = j.estimate(a, src, func(read int) { m.at(read, 2*size) }); err != nil {
+	} else if p, err = j.estimate(ctx, a, src, func(read int) { m.at(read, 2*size) }); err != nil {
 		return nil, err
 	}
 	if r, err = labelMethod(ctx, j.method, p, a.Randomizer); err != nil {
@@ -145,10 +149,14 @@ func (j *labelJob) run(ctx context.Context, m *meter) (*labelApplied, error) {
 	if j.labels != "" { // the second pass
 		pass.read = func(read int) { m.at(size+read, 2*size) }
 	}
+	counted := a.Rows
 	err = produceFileAtomic(j.out, func(w io.Writer) error {
 		buf := bufio.NewWriterSize(w, 1<<16)
-		if err := pass.rows(buf); err != nil {
+		if err := pass.rows(ctx, buf); err != nil {
 			return err
+		}
+		if j.labels != "" && pass.n != counted {
+			return fmt.Errorf("%s: had %d rows when they were counted, and %d later", printable(j.in), counted, pass.n)
 		}
 		return buf.Flush()
 	})
@@ -168,7 +176,7 @@ func (j *labelJob) run(ctx context.Context, m *meter) (*labelApplied, error) {
 }
 
 // estimate makes the first pass: the noisy histogram.
-func (j *labelJob) estimate(a *labelApplied, src rand.Source, read func(int)) (labeldp.Prior, error) {
+func (j *labelJob) estimate(ctx context.Context, a *labelApplied, src rand.Source, read func(int)) (labeldp.Prior, error) {
 	labels, err := labelSet(j.labels)
 	if err != nil {
 		return labeldp.Prior{}, err
@@ -179,9 +187,10 @@ func (j *labelJob) estimate(a *labelApplied, src rand.Source, read func(int)) (l
 		return labeldp.Prior{}, err
 	}
 	pass := &labelPass{job: j, r: finder, src: src, read: read, counts: make([]int64, len(finder.Labels()))}
-	if err := pass.rows(nil); err != nil {
+	if err := pass.rows(ctx, nil); err != nil {
 		return labeldp.Prior{}, err
 	}
+	a.Rows = pass.n
 	a.PriorEpsilon = j.priorEpsilon
 	if a.PriorEpsilon == 0 {
 		if a.PriorEpsilon, _, err = labeldp.SplitBudget(j.epsilon, len(pass.counts), pass.n); err != nil {
@@ -259,14 +268,20 @@ type labelPass struct {
 // labelSeen bounds how many spellings of labels are remembered.
 const labelSeen = 1 << 14
 
-func (p *labelPass) rows(w io.Writer) error {
-	path := p.job.in
-	f, err := os.Open(path)
+func (p *labelPass) rows(ctx context.Context, w io.Writer) error {
+	f, err := openInput(p.job.in)
 	if err != nil {
-		return pathProblem(path, err)
+		return err
 	}
 	defer f.Close()
-	in := csv.NewReader(bufio.NewReaderSize(f, 1<<16))
+	return p.rowsOf(ctx, f, w)
+}
+
+// rowsOf is rows for the contents of the file.
+func (p *labelPass) rowsOf(ctx context.Context, r io.Reader, w io.Writer) error {
+	path := printable(p.job.in)
+	blank := blankLines{r: r}
+	in := csv.NewReader(bufio.NewReaderSize(&blank, 1<<16))
 	in.ReuseRecord = true
 	header, err := in.Read()
 	if err == io.EOF {
@@ -275,6 +290,7 @@ func (p *labelPass) rows(w io.Writer) error {
 	if err != nil {
 		return labelCSVError(path, err)
 	}
+	blank.after(in, header)
 	at := slices.Index(header, p.job.column)
 	if at < 0 {
 		return fmt.Errorf("--column: %s is not in %s; %s", show(p.job.column), path, nearest.Hint(p.job.column, header))
@@ -300,6 +316,10 @@ func (p *labelPass) rows(w io.Writer) error {
 		if err != nil {
 			return labelCSVError(path, err)
 		}
+		if line := blank.before(in); line > 0 {
+			return fmt.Errorf("%s:%d: is blank, must be a row", path, line)
+		}
+		blank.after(in, rec)
 		i, err := p.label(rec[at], rounder)
 		if err != nil {
 			line, _ := in.FieldPos(at)
@@ -315,10 +335,17 @@ func (p *labelPass) rows(w io.Writer) error {
 		}
 		if p.n%4096 == 0 {
 			p.read(int(in.InputOffset()))
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 		}
 	}
 	if p.n == 0 {
 		return fmt.Errorf("%s: has no rows below the header", path)
+	}
+	// Blank lines at the end are no rows, unless a row is one label.
+	if line := blank.last(); line > 0 && len(header) == 1 {
+		return fmt.Errorf("%s:%d: %s: is empty", path, line, p.job.column)
 	}
 	p.read(int(in.InputOffset()))
 	if out != nil {
@@ -326,6 +353,51 @@ func (p *labelPass) rows(w io.Writer) error {
 		return out.Error()
 	}
 	return nil
+}
+
+// blankLines finds the blank lines of a CSV file, which encoding/csv leaves out. In
+// a file of one column each is a row with an empty label.
+type blankLines struct {
+	r     io.Reader
+	feeds int  // line feeds read
+	inner bool // whether the last line read has no line feed
+	next  int  // the line after the latest record
+}
+
+// Read implements io.Reader.
+func (b *blankLines) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
+	b.feeds += bytes.Count(p[:n], []byte("\n"))
+	if n > 0 {
+		b.inner = p[n-1] != '\n'
+	}
+	return n, err
+}
+
+// after is told a record that was read.
+func (b *blankLines) after(in *csv.Reader, rec []string) {
+	line, _ := in.FieldPos(len(rec) - 1)
+	b.next = line + 1 + strings.Count(rec[len(rec)-1], "\n")
+}
+
+// before returns the line of a blank line above the record that was read, or 0.
+func (b *blankLines) before(in *csv.Reader) int {
+	if line, _ := in.FieldPos(0); line > b.next {
+		return b.next
+	}
+	return 0
+}
+
+// last returns the line of a blank line at the end of the file, or 0.
+func (b *blankLines) last() int {
+	lines := b.feeds
+	if b.inner {
+		lines++
+	}
+	if lines >= b.next {
+		return b.next
+	}
+	return 0
 }
 
 // label returns the index of the label a text stands for, rounded if asked.
@@ -356,7 +428,7 @@ func (p *labelPass) label(text string, rounder labeldp.Rounded) (int, error) {
 }
 
 func (a *labelApplied) print(w io.Writer, out string) error {
-	fmt.Fprintf(w, "%s: %d labels randomized by %s (%d outputs)\n", out, a.Rows, a.Method, a.Outputs)
+	fmt.Fprintf(w, "%s: %d labels randomized by %s (%d outputs)\n", printable(out), a.Rows, a.Method, a.Outputs)
 	fmt.Fprintf(w, "half-loss %.6g on the prior\n", a.Loss)
 	fmt.Fprintf(w, "epsilon %v in total, replacing one label:\n", a.Epsilon)
 	for _, c := range a.Charge {

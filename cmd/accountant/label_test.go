@@ -323,3 +323,53 @@ func TestLabelProgress(t *testing.T) {
 		t.Errorf("output %q", out.String())
 	}
 }
+
+// TestLabelPriorSize: a prior file is read whole, or refused.
+func TestLabelPriorSize(t *testing.T) {
+	text := "label,weight\n0,1\n1," + strings.Repeat("0", labelMaxFile-30) + "5\n2,3\n"
+	if p, err := labelReadPrior(labelTemp(t, "prior.csv", text)); err != nil || len(p.Labels()) != 3 {
+		t.Errorf("%d labels, %v; want 3 of %d bytes", len(p.Labels()), err, len(text))
+	}
+	path := labelTemp(t, "large.csv", text+strings.Repeat("3,0\n", 100))
+	if _, err := labelReadPrior(path); err == nil || err.Error() != fmt.Sprintf("%s: is larger than %d bytes", path, labelMaxFile) {
+		t.Errorf("a prior file that is too large: %v", err)
+	}
+}
+
+// TestLabelBlankLines: every row comes out, or none.
+func TestLabelBlankLines(t *testing.T) {
+	prior := labelTemp(t, "prior.csv", labelPriorA)
+	for _, c := range []struct {
+		in, want string
+		rows     int
+	}{
+		{"label\n0\n1\n2\n", "", 3},
+		{"label\r\n0\r\n1\r\n2", "", 3},
+		{"label\n0\n\n2\n", ":3: is blank, must be a row", 0},
+		{"label\r\n\r\n0\r\n", ":2: is blank, must be a row", 0},
+		{"label\n0\n1\n\n", ":4: label: is empty", 0},
+		{"label\n0\n\"\"\n1\n", ":3: label: \"\" is not a finite number", 0},
+		{"label\n\"1\n\"\n0\n", "", 2},
+		{"a,label\nx,0\n\ny,1\n", ":3: is blank, must be a row", 0},
+		{"a,label\nx,0\ny,\n", ":3: label: \"\" is not a finite number", 0},
+		{"a,label\nx,0\ny,1\n\n", "", 2},
+		{"label,a\n0,\"x\n\ny\"\n1,\"\"\n", "", 2},
+	} {
+		in := labelTemp(t, "data.csv", c.in)
+		for _, source := range [][]string{{"--prior", prior}, {"--labels", "0,1,2"}} {
+			out := filepath.Join(t.TempDir(), "out.csv")
+			_, err := labelRun(append([]string{"apply", "--epsilon", "10", "--in", in, "--out", out}, source...)...)
+			if c.want != "" {
+				if _, missing := os.Stat(out); err == nil || err.Error() != in+c.want || missing == nil {
+					t.Errorf("%q: %v, want %s", c.in, err, c.want)
+				}
+				continue
+			}
+			data, readErr := os.ReadFile(out)
+			rows, csvErr := csv.NewReader(bytes.NewReader(data)).ReadAll()
+			if err != nil || readErr != nil || csvErr != nil || len(rows) != c.rows+1 {
+				t.Errorf("%q: %d rows, %v, %v, %v; want %d", c.in, len(rows)-1, err, readErr, csvErr, c.rows)
+			}
+		}
+	}
+}

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
-	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/ledger"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -99,7 +97,7 @@ fails and the plan must not run. When add succeeds the spend is on disk. - reads
 the plan from standard input.`,
 		Args: ledgerArgs("ledger file", "plan file (- reads standard input)"), ValidArgsFunction: completePlans(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			l, err := ledger.Open(args[0])
+			l, err := ledger.Open(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -110,11 +108,14 @@ the plan from standard input.`,
 			if _, err := parsePlan(data, name); err != nil {
 				return err
 			}
-			_, err = measured(cmd, "composing", func(*meter) (any, error) { return nil, l.SpendPlan(data, note) })
+			_, err = measured(cmd, "composing", func(*meter) (any, error) { return nil, l.SpendPlan(cmd.Context(), data, note) })
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
-			return printLedger(cmd, l, form)
+			if err = printLedger(cmd, l, form); err != nil {
+				fmt.Fprintf(cmd.ErrOrStderr(), "accountant: %s: is spent, and may run; what follows is about the status\n", name)
+			}
+			return err
 		},
 	}
 	cmd.Flags().StringVar(&note, "note", "", "free `text` for the readers of the file")
@@ -129,7 +130,7 @@ func newLedgerStatusCmd() *cobra.Command {
 		Short: "Tell what is spent, what is left and which guarantee holds",
 		Args:  ledgerArgs("ledger file"), ValidArgsFunction: completePlans(1, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			l, err := ledger.Open(args[0])
+			l, err := ledger.Open(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -147,22 +148,28 @@ func newLedgerCheckCmd() *cobra.Command {
 		Use:   "check FILE",
 		Short: "Verify every checksum and recompute the total",
 		Long: `check reads the file from its beginning, verifies the chain of checksums and
-recomputes what the entries cost. It fails at the first line that is wrong.
+recomputes what the entries cost. It fails at the first line that is wrong (exit
+status 1). A file that is right but ends in a spend that was interrupted, and
+never reported, has exit status 3; the next spend removes what is torn.
 
 The chain does not show that entries at the end were taken away, nor that
 somebody rewrote the whole file. Keep the head that status prints somewhere
 else, and give it to --head later.`,
 		Args: ledgerArgs("ledger file"), ValidArgsFunction: completePlans(1, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			st, err := measured(cmd, "checking", func(*meter) (ledger.Status, error) { return ledger.Verify(args[0], head) })
+			st, err := measured(cmd, "checking", func(*meter) (ledger.Status, error) { return ledger.Verify(cmd.Context(), args[0], head) })
 			if err != nil {
 				return flagged(cmd, err)
 			}
-			return form.print(cmd.OutOrStdout(), statusJSON(st), func(w io.Writer) error {
+			err = form.print(cmd.OutOrStdout(), statusJSON(st), func(w io.Writer) error {
 				printStatus(w, st)
 				_, err := fmt.Fprintf(w, "\nEvery checksum is right, and the entries are within the budget.\n")
 				return err
 			})
+			if err == nil && st.Torn > 0 {
+				err = tornError{fmt.Errorf("%s: %s", args[0], tornWarning(st.Torn))}
+			}
+			return err
 		},
 	}
 	cmd.Flags().StringVar(&head, "head", "", "`checksum` that the file must contain, as status printed it earlier")
@@ -170,8 +177,14 @@ else, and give it to --head later.`,
 	return cmd
 }
 
+// exitTorn is the exit status of check for a ledger that ends in a torn spend.
+const exitTorn = 3
+
+// A tornError is about a ledger that is right but for its end.
+type tornError struct{ error }
+
 func printLedger(cmd *cobra.Command, l *ledger.Ledger, form output) error {
-	st, err := measured(cmd, "composing", func(*meter) (ledger.Status, error) { return l.Status() })
+	st, err := measured(cmd, "composing", func(*meter) (ledger.Status, error) { return l.Status(cmd.Context()) })
 	if err != nil {
 		return err
 	}
@@ -179,19 +192,6 @@ func printLedger(cmd *cobra.Command, l *ledger.Ledger, form output) error {
 		printStatus(w, st)
 		return nil
 	})
-}
-
-// parsePlan reads a plan; errors read as those of readPlan.
-func parsePlan(data []byte, name string) (*accountant.Plan, error) {
-	plan, err := accountant.ParsePlan(data)
-	if err != nil {
-		var pe *accountant.PlanError
-		if errors.As(err, &pe) && pe.Line > 0 {
-			return nil, fmt.Errorf("%s:%d: %s", name, pe.Line, pe.Message())
-		}
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return plan, nil
 }
 
 type ledgerJSON struct {
@@ -250,7 +250,7 @@ func printStatus(w io.Writer, st ledger.Status) {
 	fmt.Fprintf(w, "mode:      %s\n", c.Mode)
 	fmt.Fprintf(w, "entries:   %d, with %d runs of mechanisms\n", st.Entries, st.Runs)
 	if st.Last != "" {
-		fmt.Fprintf(w, "last:      %s\n", st.Last)
+		fmt.Fprintf(w, "last:      %s\n", printable(st.Last))
 	}
 	if c.Mode == ledger.Planned {
 		e := st.Spent.Epsilon

@@ -21,7 +21,8 @@ func newPateCmd() *cobra.Command {
 		Long: `pate tells what labelling queries by the noisy votes of teachers costs.
 
 Costs that depend on the votes are private themselves: only what smooth prints
-as sanitized, and the data-independent ε, may be published.`,
+as sanitized, and the data-independent ε, may be published. A sanitized ε is an
+estimate; the data-independent ε is a bound.`,
 	}
 	cmd.AddCommand(newPateAnalyzeCmd(), newPateSmoothCmd(), newPateSynthCmd())
 	cmd.Args, cmd.RunE = needCommand, missingCommand
@@ -40,6 +41,7 @@ type pateFlags struct {
 	baseline, kind   string
 	rounded          bool
 	answered         string
+	maxAnswers       int
 	delta            float64
 	conversion       string
 	report           string
@@ -64,6 +66,7 @@ func (f *pateFlags) register(cmd *cobra.Command) {
 	addChoice(cmd, &f.kind, "baseline-kind", "what the scores are: probs, or votes (already multiplied by the number of teachers)", "probs", "votes")
 	fs.BoolVar(&f.rounded, "rounded", false, "interactive rounds its statistic to a whole number, which smooth needs")
 	fs.StringVar(&f.answered, "answered", "", "`file` that tells which queries were answered: a 0 or 1 per query, or their numbers from 0")
+	fs.IntVar(&f.maxAnswers, "max-answers", 0, "the `number` of answers after which no query is answered any more, fixed in advance")
 	fs.Float64Var(&f.delta, "delta", 0, "δ (required)")
 	addChoice(cmd, &f.conversion, "conversion", "from Rényi to (ε, δ): cks (improved), or classic as in the tables of the PATE paper", "cks", "classic")
 	addChoice(cmd, &f.report, "report", "expected (not a bound), realised, worst or independent (default: realised with --answered, worst without)", "expected", "realised", "worst", "independent")
@@ -86,6 +89,7 @@ type pateRun struct {
 	answered   []bool
 	report     pate.Report
 	conversion pate.Conversion
+	maxAnswers int
 	warnings   []string
 }
 
@@ -138,6 +142,12 @@ func (f *pateFlags) parse(cmd *cobra.Command) (*pateRun, error) {
 		if err != nil {
 			return nil, err
 		}
+	}
+	if cmd.Flags().Changed("max-answers") {
+		if f.maxAnswers < 1 {
+			return nil, fmt.Errorf("--max-answers: %d is not in [1, ∞)", f.maxAnswers)
+		}
+		r.maxAnswers = f.maxAnswers
 	}
 	if f.report == "" {
 		r.report = pate.Worst
@@ -193,8 +203,16 @@ func (f *pateFlags) aggregator(cmd *cobra.Command) (pate.Aggregator, error) {
 
 // ledger returns the ledger of the run, which shows its progress.
 func (r *pateRun) ledger(cmd *cobra.Command, orders []float64, m *meter) (*pate.Ledger, error) {
-	l, err := pate.Account(cmd.Context(), r.votes, r.aggregator, pate.Options{Orders: orders, Scores: r.scores, Progress: m.at})
+	l, err := pate.Account(cmd.Context(), r.votes, r.aggregator, pate.Options{Orders: orders, Scores: r.scores, MaxAnswers: r.maxAnswers, Progress: m.at})
 	return l, flagged(cmd, err)
+}
+
+// transcript returns what the report takes of --answered.
+func (r *pateRun) transcript(report pate.Report) []bool {
+	if report == pate.Realised {
+		return r.answered
+	}
+	return nil
 }
 
 // flagged puts the dashes of a flag before an error that names it.
@@ -211,16 +229,16 @@ func flagged(cmd *cobra.Command, err error) error {
 
 // pateRead opens a file for read; errors of its contents start with its name.
 func pateRead(path string, read func(io.Reader) error) error {
-	in, err := os.Open(path)
+	in, err := openInput(path)
 	if err != nil {
-		return pathProblem(path, err)
+		return err
 	}
 	defer in.Close()
 	if err := read(in); err != nil {
 		if pe := (*os.PathError)(nil); errors.As(err, &pe) {
 			return pathProblem(path, err)
 		}
-		return fmt.Errorf("%s: %w", path, err)
+		return fmt.Errorf("%s: %w", printable(path), err)
 	}
 	return nil
 }

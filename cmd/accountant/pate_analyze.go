@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dpaccountant/accountant/pate"
+	"github.com/dpaccountant/accountant/rdp"
 )
 
 const pateNotSafe = "NOT SAFE TO PUBLISH"
@@ -26,12 +27,20 @@ func newPateAnalyzeCmd() *cobra.Command {
 		Long: `analyze adds up the Rényi cost of every query from its votes, and converts the
 sum to (ε, δ). The reports differ in which queries are charged for an answer:
 
-  worst        every query; needs no transcript
-  realised     those that --answered lists
-  independent  as realised (or worst), at the cost that no votes enter;
-               the only one that may be published as it stands
+  worst        every query, or the dearest --max-answers of them: a bound at
+               this data set
+  independent  the same at the cost that no votes enter: a bound at every data
+               set, and the only one that may be published as it stands
+  realised     those that --answered lists. Which queries pass the check is
+               random, so this is no (ε, δ) bound of what ran. What holds, ex
+               post: except with probability δ the privacy loss of the answers
+               that came is at most ε. The orders must have been fixed in
+               advance; K of them share δ, and the conversion is the classic one
   expected     every query, times the probability that it is answered: what
-               the tables of the PATE paper print, and no bound on anything`,
+               the tables of the PATE paper print, and no bound on anything
+
+Fix --max-answers before looking at any answer, and stop labelling there: then
+worst and independent charge no more answers than that.`,
 		Example: `  accountant pate synth --rule s1 --teachers 250 --classes 10 --queries 640 --out votes.csv
   accountant pate analyze --votes votes.csv --mechanism confident --threshold 200 --sigma1 150 --sigma2 40 --delta 1e-5`,
 		Args: noArgs,
@@ -82,10 +91,23 @@ type pateLine struct {
 
 // epsilon writes ε so that a bound stays one.
 func (x pateLine) epsilon() string {
-	if x.cost.Bound() {
-		return rounded(x.eps, 6, up)
+	if x.cost.Report == pate.ExpectedNotABound {
+		return rounded(x.eps, 6, near)
 	}
-	return rounded(x.eps, 6, near)
+	return rounded(x.eps, 6, up)
+}
+
+// guarantee says what holds.
+func (x pateLine) guarantee() string {
+	switch {
+	case x.cost.ExPost:
+		return "ex post"
+	case x.cost.Report == pate.DataIndependent:
+		return "an upper bound at every data set"
+	case x.cost.Report == pate.ExpectedNotABound:
+		return "none"
+	}
+	return "an upper bound at this data set"
 }
 
 type pateAnalysis struct {
@@ -96,13 +118,12 @@ type pateAnalysis struct {
 }
 
 func (r *pateRun) line(ctx context.Context, l *pate.Ledger, report pate.Report, delta float64) (pateLine, error) {
-	answered := r.answered
-	c, err := l.Cost(ctx, report, answered)
+	c, err := l.Cost(ctx, report, r.transcript(report))
 	if err != nil {
 		return pateLine{}, err
 	}
 	x := pateLine{cost: c}
-	if x.eps, x.order, err = r.conversion.Epsilon(c.Total, delta); err != nil {
+	if x.eps, x.order, err = r.epsilon(c, c.Total, delta); err != nil {
 		return pateLine{}, err
 	}
 	x.check, x.label = c.Threshold.RDP(x.order), c.Answer.RDP(x.order)
@@ -110,6 +131,14 @@ func (r *pateRun) line(ctx context.Context, l *pate.Ledger, report pate.Report, 
 		x.check, x.label = c.Threshold.Values[0], c.Answer.Values[0]
 	}
 	return x, nil
+}
+
+// epsilon converts a part of a cost into ε.
+func (r *pateRun) epsilon(c pate.Cost, part rdp.Grid, delta float64) (eps, order float64, err error) {
+	if c.ExPost {
+		return pate.EpsilonExPost(part, delta)
+	}
+	return r.conversion.Epsilon(part, delta)
 }
 
 func (r *pateRun) analyze(cmd *cobra.Command, l *pate.Ledger, delta float64) (*pateAnalysis, error) {
@@ -150,6 +179,7 @@ type pateAnalysisJSON struct {
 	Delta       float64   `json:"delta"`
 	Report      string    `json:"report"`
 	Bound       bool      `json:"bound"`
+	Guarantee   string    `json:"guarantee"`
 	Epsilon     float64   `json:"epsilon"`
 	Order       float64   `json:"order"`
 	Orders      []float64 `json:"orders"`
@@ -162,7 +192,7 @@ type pateAnalysisJSON struct {
 
 func (a *pateAnalysis) json() pateAnalysisJSON {
 	c := a.head.cost
-	return pateAnalysisJSON{a.delta, c.Report.String(), c.Bound(), a.head.eps, a.head.order, c.Total.Orders, c.Total.Values,
+	return pateAnalysisJSON{a.delta, c.Report.String(), c.Bound(), a.head.guarantee(), a.head.eps, a.head.order, c.Total.Orders, c.Total.Values,
 		a.independent.eps, c.Threshold.Values, c.Answer.Values, c.Answered}
 }
 
@@ -180,10 +210,11 @@ func (a pateAnalysisJSON) rows() any {
 		RDP         float64 `json:"rdp"`
 		Threshold   float64 `json:"threshold-rdp"`
 		Answer      float64 `json:"answer-rdp"`
+		Guarantee   string  `json:"guarantee"`
 	}
 	rows := make([]row, len(a.Orders))
 	for i, order := range a.Orders {
-		rows[i] = row{a.Delta, a.Report, a.Bound, a.Epsilon, a.Order, a.Independent, a.Answered, order, a.RDP[i], a.Threshold[i], a.Answer[i]}
+		rows[i] = row{a.Delta, a.Report, a.Bound, a.Epsilon, a.Order, a.Independent, a.Answered, order, a.RDP[i], a.Threshold[i], a.Answer[i], a.Guarantee}
 	}
 	return rows
 }
@@ -195,11 +226,11 @@ func (a *pateAnalysis) write(w io.Writer, r *pateRun) error {
 	for _, x := range r.warnings {
 		fmt.Fprintf(&b, "%s    %s\n", paint(w, yellow, "warning"), x)
 	}
-	kind := "an upper bound at this data set"
-	switch a.head.cost.Report {
-	case pate.DataIndependent:
-		kind = "an upper bound at every data set"
-	case pate.ExpectedNotABound:
+	kind := a.head.guarantee()
+	switch {
+	case a.head.cost.ExPost:
+		kind += ", " + paint(w, red, "NOT AN (ε, δ) BOUND") + " of what ran"
+	case a.head.cost.Report == pate.ExpectedNotABound:
 		kind = "an estimate, " + paint(w, red, "NOT A BOUND")
 	}
 	fmt.Fprintf(&b, "epsilon    %s at delta %s (%v report: %s)\n\n", a.head.epsilon(), short(a.delta), a.head.cost.Report, kind)
@@ -211,12 +242,20 @@ func (a *pateAnalysis) write(w io.Writer, r *pateRun) error {
 			answered = fmt.Sprintf("%.2f", x.cost.Answered)
 		}
 		name := x.cost.Report.String()
-		if !x.cost.Bound() {
+		switch {
+		case x.cost.ExPost:
+			name += " (ex post)"
+		case !x.cost.Bound():
 			name += " (not a bound)"
 		}
 		fmt.Fprintf(t, "%s\t%s\t%v\t%.5g\t%.5g\t%s\t\n", name, x.epsilon(), x.order, x.check, x.label, answered)
 	}
 	t.Flush()
+	if r.answered != nil {
+		k := len(a.head.cost.Total.Orders)
+		fmt.Fprintf(&b, "\nEx post: which queries were answered is random. Except with probability %s\nthe privacy loss of the answers that came is at most ε, if the %s\nfixed in advance (classic conversion).\n",
+			short(a.delta), map[bool]string{true: "order was", false: fmt.Sprintf("%d orders (which share δ) were", k)}[k == 1])
+	}
 	fmt.Fprintf(&b, "\nCosts are Rényi divergences at the order of the line. Publish the independent\nline only; of the others: %s%s\n", paint(w, red, pateNotSafe), pateNotSafeWhy)
 	_, err := io.WriteString(w, b.String())
 	return err

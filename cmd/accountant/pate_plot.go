@@ -23,11 +23,11 @@ func (r *pateRun) plot(cmd *cobra.Command, l *pate.Ledger, delta float64, path s
 	for i := range cuts {
 		cuts[i] = (i + 1) * n / points
 	}
-	costs, err := l.Running(cmd.Context(), r.report, r.answered, cuts)
+	costs, err := l.Running(cmd.Context(), r.report, r.transcript(r.report), cuts)
 	if err != nil {
 		return flagged(cmd, err)
 	}
-	independent, err := l.Running(cmd.Context(), pate.DataIndependent, r.answered, cuts)
+	independent, err := l.Running(cmd.Context(), pate.DataIndependent, nil, cuts)
 	if err != nil {
 		return flagged(cmd, err)
 	}
@@ -49,16 +49,13 @@ func (r *pateRun) plot(cmd *cobra.Command, l *pate.Ledger, delta float64, path s
 	line := func(name string, costs []pate.Cost, part func(pate.Cost) rdp.Grid, c color.Color, dashes ...vg.Length) error {
 		xy := make(plotter.XYs, 0, len(costs))
 		for i, x := range costs {
-			eps, _, err := r.conversion.Epsilon(part(x), delta)
+			eps, _, err := r.epsilon(x, part(x), delta)
 			if err != nil {
 				return err
 			}
 			at := x.Answered
-			if x.Report == pate.DataIndependent {
-				at = costs[i].Answered
-				if r.report == pate.ExpectedNotABound {
-					at = float64(cuts[i])
-				}
+			if x.Report != r.report && r.report == pate.ExpectedNotABound {
+				at = float64(cuts[i])
 			}
 			xy = append(xy, plotter.XY{X: at, Y: eps})
 		}
@@ -73,8 +70,11 @@ func (r *pateRun) plot(cmd *cobra.Command, l *pate.Ledger, delta float64, path s
 	}
 	total := func(c pate.Cost) rdp.Grid { return c.Total }
 	name := r.report.String()
-	if r.report == pate.ExpectedNotABound {
+	switch {
+	case r.report == pate.ExpectedNotABound:
 		name += " (not a bound)"
+	case costs[0].ExPost:
+		name += " (ex post)"
 	}
 	if r.report != pate.DataIndependent {
 		if err := line(name, costs, total, color.RGBA{0, 90, 170, 255}); err != nil {
@@ -88,7 +88,7 @@ func (r *pateRun) plot(cmd *cobra.Command, l *pate.Ledger, delta float64, path s
 		}
 	}
 	flat := "data-independent"
-	if r.report == pate.ExpectedNotABound {
+	if r.report == pate.ExpectedNotABound || costs[0].ExPost {
 		flat += ", every query answered"
 	}
 	if err := line(flat, independent, total, color.RGBA{200, 80, 0, 255}, vg.Points(1.5), vg.Points(2)); err != nil {

@@ -22,6 +22,10 @@ func newPateSmoothCmd() *cobra.Command {
 sensitivity, and charges for that. The order, β, σ and δ must have been fixed
 without looking at the votes. Run it once: every run publishes anew.
 
+The sanitized ε may be published, but is an estimate and no upper bound: the
+noise is symmetric, so that half of the time it is below the ε that was paid.
+The bound that may be published is the independent ε of pate analyze.
+
 --optimise picks σ from the private votes, and --gnss paper uses a formula that
 is no bound for λβ > 1/4; both print diagnostics only.`,
 		Example: `  accountant pate smooth --votes votes.csv --mechanism confident --threshold 200 --sigma1 150 --sigma2 40 \
@@ -40,7 +44,7 @@ is no bound for λβ > 1/4; both print diagnostics only.`,
 				if err != nil {
 					return nil, flagged(cmd, strip(err, "orders[0]", "order"))
 				}
-				s, err := l.NewSensitivity(cmd.Context(), in.order, run.report, run.answered)
+				s, err := l.NewSensitivity(cmd.Context(), in.order, run.report, run.transcript(run.report))
 				if err != nil {
 					return nil, flagged(cmd, err)
 				}
@@ -107,6 +111,7 @@ type pateSmoothReport struct {
 	Epsilon *float64     `json:"sanitized-epsilon"`
 	Why     string       `json:"why-none,omitempty"`
 	Private patePrivates `json:"not-safe-to-publish"`
+	IsBound bool         `json:"sanitized-epsilon-is-a-bound"` // never: the noise is symmetric
 }
 
 type patePrivates struct {
@@ -160,6 +165,8 @@ func (in *pateSmoothFlags) report(r *pateRun, s *pate.Sensitivity, delta float64
 	case out.Why != "":
 	case in.optimise:
 		out.Why = "the noise scale was chosen by looking at the votes"
+	case !s.Bound && r.report == pate.Realised:
+		out.Why = "which queries were answered is random, so that their cost is no bound: leave --answered out"
 	case !s.Bound:
 		out.Why = "the expected cost is not a bound"
 	default:
@@ -185,7 +192,8 @@ func (o *pateSmoothReport) write(w io.Writer, r *pateRun) error {
 	}
 	fmt.Fprintf(&b, "%s order %v, beta %v, sigma-ss %v, delta %s\n", when, o.Order, o.Beta, o.Sigma, short(o.Delta))
 	if o.Epsilon != nil {
-		fmt.Fprintf(&b, "sanitized epsilon    %.4g (may be published)\n", *o.Epsilon)
+		fmt.Fprintf(&b, "sanitized epsilon    %.4g: may be published, an estimate and %s\n", *o.Epsilon, paint(w, red, "NOT AN UPPER BOUND"))
+		fmt.Fprintf(&b, "                     (the noise puts it below the ε that was paid half of the time)\n")
 	} else {
 		fmt.Fprintf(&b, "sanitized epsilon    none: %s\n", o.Why)
 	}

@@ -56,6 +56,7 @@ type analyzeJSON struct {
 	Delta       float64   `json:"delta"`
 	Report      string    `json:"report"`
 	Bound       bool      `json:"bound"`
+	Guarantee   string    `json:"guarantee"`
 	Epsilon     float64   `json:"epsilon"`
 	Order       float64   `json:"order"`
 	Orders      []float64 `json:"orders"`
@@ -78,8 +79,9 @@ func TestPateAnalyze(t *testing.T) {
 		answered       float64
 	}{
 		{nil, "worst", true, 2.085720226739883, 10.5, 640},
-		{[]string{"--answered", answered}, "realised", true, 0.7950324846864006, 20, 446},
-		{[]string{"--answered", answered, "--conversion", "classic"}, "realised", true, 0.9938799844332244, 22.5, 446},
+		// Golden A's classic ε is at one order; with all 198, each has δ/198.
+		{[]string{"--answered", answered, "--orders", "22.5"}, "realised", false, 0.9938799844332244, 22.5, 446},
+		{[]string{"--answered", answered, "--conversion", "classic", "--orders", "22.5"}, "realised", false, 0.9938799844332244, 22.5, 446},
 		{[]string{"--report", "expected", "--conversion", "classic"}, "expected", false, 1.568968209141574, 16.5, 342.20293162840394},
 		{[]string{"--orders", "1.5:100:0.5", "--report", "worst", "--conversion", "classic"}, "worst", true, 2.417832499499732, 11.5, 640},
 	} {
@@ -94,7 +96,11 @@ func TestPateAnalyze(t *testing.T) {
 			math.Abs(got.Epsilon-c.epsilon) > 1e-12*c.epsilon || math.Abs(got.Answered-c.answered) > 1e-12*c.answered {
 			t.Errorf("%v: %s ε=%v at %v, answered %v; want %s %v %v %v", c.args, got.Report, got.Epsilon, got.Order, got.Answered, c.report, c.epsilon, c.order, c.answered)
 		}
-		if len(got.Orders) != 198 || len(got.RDP) != 198 || len(got.Threshold) != 198 || len(got.Answer) != 198 {
+		n := 198
+		if c.report == "realised" {
+			n = 1
+		}
+		if len(got.Orders) != n || len(got.RDP) != n || len(got.Threshold) != n || len(got.Answer) != n {
 			t.Fatalf("%v: arrays of %d, %d, %d, %d", c.args, len(got.Orders), len(got.RDP), len(got.Threshold), len(got.Answer))
 		}
 		for i := range got.RDP {
@@ -121,6 +127,59 @@ func TestPateAnalyze(t *testing.T) {
 		if out := mustPate(t, args...); !strings.Contains(out, want) {
 			t.Errorf("%v does not say %q:\n%s", args, want, out)
 		}
+	}
+}
+
+// Issue 13, claim 2: votes 5,5 of which nothing is answered. The neighbour 6,4 is
+// told apart with δ(0.1775) ≈ 0.22, and nothing is answered with probability
+// 0.56, so that the cost of that transcript is no bound and is not said to be.
+func TestPateTranscriptIsNoBound(t *testing.T) {
+	dir := t.TempDir()
+	votes, answered := filepath.Join(dir, "v.csv"), filepath.Join(dir, "a.csv")
+	for file, text := range map[string]string{votes: "5,5\n", answered: "0\n"} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cdf := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
+	// Outcomes: none, class 1, class 2; T = 8, σ1 = 20, σ2 = ½.
+	law := func(a, b float64) [3]float64 {
+		pass, first := cdf((max(a, b)-8)/20), cdf((a-b)/(0.5*math.Sqrt2))
+		return [3]float64{1 - pass, pass * first, pass * (1 - first)}
+	}
+	p, q := law(5, 5), law(6, 4)
+	delta := 0.0
+	for i := range p {
+		delta += max(0, p[i]-math.Exp(0.1775)*q[i])
+	}
+	if math.Abs(p[0]-0.56) > 0.005 || math.Abs(delta-0.22) > 0.005 {
+		t.Fatalf("nothing is answered with probability %v, δ(0.1775) = %v", p[0], delta)
+	}
+	args := []string{"analyze", "--votes", votes, "--mechanism", "confident", "--threshold", "8", "--sigma1", "20", "--sigma2", "0.5", "--delta", "1e-5"}
+	text := mustPate(t, append(args, "--answered", answered)...)
+	for _, bad := range []string{"realised report: an upper bound", "may be published"} {
+		if strings.Contains(text, bad) {
+			t.Errorf("a transcript's cost is called %q:\n%s", bad, text)
+		}
+	}
+	if !strings.Contains(text, "ex post, NOT AN (ε, δ) BOUND") {
+		t.Errorf("the ex-post cost is not labelled:\n%s", text)
+	}
+	for _, more := range [][]string{nil, {"--max-answers", "1"}, {"--answered", answered}, {"--report", "independent"}} {
+		var got analyzeJSON
+		if err := json.Unmarshal([]byte(mustPate(t, append(append(args, "--json"), more...)...)), &got); err != nil {
+			t.Fatal(err)
+		}
+		if got.Bound && got.Epsilon < 0.1775 || got.Independent < 0.1775*1.1 {
+			t.Errorf("%v: bound %v, ε %v, independent %v", more, got.Bound, got.Epsilon, got.Independent)
+		}
+		if want := len(more) == 0 || more[0] != "--answered"; got.Bound != want {
+			t.Errorf("%v: bound is %v", more, got.Bound)
+		}
+	}
+	_, _, err := runPate(append(args, "--max-answers", "0")...)
+	if want := "--max-answers: 0 is not in [1, ∞)"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
 	}
 }
 
@@ -156,6 +215,9 @@ func TestPateSmooth(t *testing.T) {
 		}
 		return r
 	}
+	if r := run("--sigma-ss", "5"); r.Epsilon != nil || !strings.Contains(r.Why, "--answered") {
+		t.Errorf("a transcript's cost is sanitized: %+v", r)
+	}
 	// pate.md §7.7.
 	best := run("--optimise")
 	for _, c := range []struct{ got, want float64 }{
@@ -170,9 +232,11 @@ func TestPateSmooth(t *testing.T) {
 		t.Error("a noise scale chosen from the votes is published")
 	}
 	paper := run("--optimise", "--gnss", "paper")
-	if paper.Epsilon != nil || math.Abs(paper.Private.Fixed-1.75808489780337) > 1e-11 || paper.Private.Bound != (14*paper.Beta <= .25) {
+	if paper.Epsilon != nil || math.Abs(paper.Private.Fixed-1.75808489780337) > 1e-11 || paper.Private.Bound {
 		t.Errorf("paper's formula: %+v", paper)
 	}
+	args = append([]string{"smooth"}, args[1:]...)
+	args[3], args[4] = "--report", "worst"
 	a, b, c := run("--sigma-ss", "5", "--seed", "1"), run("--sigma-ss", "5", "--seed", "1"), run("--sigma-ss", "5", "--seed", "2")
 	if a.Epsilon == nil || *a.Epsilon != *b.Epsilon || *a.Epsilon == *c.Epsilon {
 		t.Errorf("seeds 1, 1, 2 give %v %v %v", a.Epsilon, b.Epsilon, c.Epsilon)
@@ -183,6 +247,9 @@ func TestPateSmooth(t *testing.T) {
 	args = args[:len(args)-1]
 	text := mustPate(t, append(args, "--sigma-ss", "5")...)
 	before, after, ok := strings.Cut(text, "NOT SAFE TO PUBLISH")
+	if !strings.Contains(before, "NOT AN UPPER BOUND") || a.IsBound {
+		t.Errorf("a sanitized ε passes for a bound:\n%s", text)
+	}
 	if !ok || !strings.Contains(before, "sanitized epsilon") || strings.Contains(before, "smooth sensitivity") || !strings.Contains(after, "smooth sensitivity") {
 		t.Errorf("private diagnostics are not set apart:\n%s", text)
 	}

@@ -8,7 +8,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
+	"codeberg.org/go-pdf/fpdf"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
@@ -24,9 +27,21 @@ func pictureFormat(flag, path string) error {
 	return fmt.Errorf("--%s: %q does not end in .svg, .png or .pdf", flag, path)
 }
 
+var (
+	pdfOnce sync.Once
+	pdfDate = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC) // zero is no date
+)
+
 // savePicture writes a plot, whole or not at all, in the format of the file's
 // ending, with a margin around it.
 func savePicture(p *plot.Plot, width, height vg.Length, path string) error {
+	// A PDF has the date when it was made, which is now unless it is given, and
+	// lists of its parts in any order unless they are sorted.
+	pdfOnce.Do(func() {
+		fpdf.SetDefaultCreationDate(pdfDate)
+		fpdf.SetDefaultModificationDate(pdfDate)
+		fpdf.SetDefaultCatalogSort(true)
+	})
 	w, err := draw.NewFormattedCanvas(width, height, strings.ToLower(filepath.Ext(path))[1:])
 	if err != nil {
 		return err
@@ -59,6 +74,7 @@ type band struct {
 	name            string
 	x, lower, upper []float64
 	proved          []float64 // lower or upper
+	between         joint     // of the proved ends
 	dashes          []vg.Length
 	muted           bool // thin and grey: for comparison
 }
@@ -232,10 +248,10 @@ func (b band) label(pic picture) string {
 
 // draw adds one band, cut off at the ends of the axes.
 func (pic picture) draw(p *plot.Plot, b band, c color.NRGBA) error {
-	put := func(xs, ys []float64) plotter.XYs {
+	put := func(xs, ys []float64, between joint) plotter.XYs {
 		var xy plotter.XYs
-		for i, x := range xs {
-			y := ys[i]
+		for _, corner := range between.line(xs, ys, pic.logY, pic.yMin) {
+			x, y := corner.X, corner.Y
 			if math.Abs(x-pic.xMax) < 1e-9*(pic.xMax-pic.xMin) {
 				x = pic.xMax
 			}
@@ -261,8 +277,18 @@ func (pic picture) draw(p *plot.Plot, b band, c color.NRGBA) error {
 		return xy
 	}
 	if b.lower != nil {
-		ring := put(b.x, b.upper)
-		under := put(b.x, b.lower)
+		// What the other end is between the points is not proved, but where it is that
+		// of a curve that only grows, or only falls.
+		other := straight
+		if b.between == toRight {
+			other = toLeft
+		}
+		up, low := b.between, other
+		if len(b.proved) > 0 && &b.proved[0] == &b.lower[0] {
+			up, low = low, up
+		}
+		ring := put(b.x, b.upper, up)
+		under := put(b.x, b.lower, low)
 		for i := len(under) - 1; i >= 0; i-- {
 			ring = append(ring, under[i])
 		}
@@ -277,7 +303,7 @@ func (pic picture) draw(p *plot.Plot, b band, c color.NRGBA) error {
 			p.Add(area)
 		}
 	}
-	xy := put(b.x, b.proved)
+	xy := put(b.x, b.proved, b.between)
 	shown := xy
 	if len(xy) == 0 {
 		shown = plotter.XYs{{X: pic.xMin, Y: pic.yMin}} // for the legend alone

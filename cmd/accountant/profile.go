@@ -20,7 +20,8 @@ import (
 // profileParams are the parameters of mechanisms in plan files, one flag each.
 var profileParams = []struct{ name, usage string }{
 	{"noise-multiplier", "gaussian, laplace, discrete-gaussian, discrete-laplace: `scale` of the noise over the sensitivity"},
-	{"sensitivity", "discrete-gaussian, discrete-laplace: a whole `number` (default 1)"},
+	{"sensitivity", "discrete-gaussian (L2), discrete-laplace (L1): a whole `number` (default 1)"},
+	{"dimension", "discrete-gaussian: 1 says that the query is one whole `number` (default: any number of them)"},
 	{"probability", "randomized-response: `probability` that the answer is random"},
 	{"categories", "randomized-response: `number` of answers"},
 	{"epsilon", "pure, approximate: `ε` of the guarantee"},
@@ -290,7 +291,7 @@ func (f *profileFlags) draw(m profiles.Mechanism, ask func(float64) (profileRow,
 				low = row.attack[d].Lower
 			}
 			b.lower = append(b.lower, low)
-			b.proved = b.upper
+			b.proved, b.between = b.upper, convex
 		}
 	}
 	pic.bands = bands[:]
@@ -335,7 +336,7 @@ func (f *profileFlags) print(w io.Writer, m profiles.Mechanism, names [2]string,
 		fmt.Fprintln(w, "\nThe larger end is proved; the smaller one is what a known attack reaches.")
 	}
 	if f.out != "" {
-		fmt.Fprintf(w, "\nwrote %s\n", f.out)
+		fmt.Fprintf(w, "\nwrote %s\n", printable(f.out))
 	}
 	return nil
 }

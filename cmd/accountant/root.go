@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -41,7 +43,8 @@ costs. Every answer is a certified interval: the true value lies between the
 lower and the upper end, rounding errors included.
 
 Exit status: 0 success, 1 bad input (one line on standard error names the
-field, the value and what is allowed), 2 wrong usage.`
+field, the value and what is allowed), 2 wrong usage; 3 from ledger check for a
+file that is right but for a torn end.`
 
 func newRootCmd() *cobra.Command {
 	root := &cobra.Command{
@@ -164,6 +167,9 @@ func exitCode(cmd *cobra.Command, err error, stderr io.Writer) int {
 			msg = paint(stderr, red, msg)
 		}
 		fmt.Fprintf(stderr, "accountant: %s\n", msg)
+		if errors.As(err, new(tornError)) {
+			return exitTorn
+		}
 		return 1
 	}
 	msg := oneLine(err.Error())
@@ -176,7 +182,19 @@ func exitCode(cmd *cobra.Command, err error, stderr io.Writer) int {
 	return 2
 }
 
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+// oneLine is text as a message has it: on one line, and without characters that a
+// terminal may act on.
+func oneLine(s string) string {
+	var b strings.Builder
+	for _, r := range strings.Join(strings.Fields(s), " ") {
+		if unicode.IsPrint(r) {
+			b.WriteRune(r)
+		} else {
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		}
+	}
+	return b.String()
+}
 
 // flagError puts the errors of flag parsing into words.
 func flagError(cmd *cobra.Command, err error) error {

@@ -78,7 +78,7 @@ relation is substitution for all schemes.`,
 		_ = cmd.MarkFlagRequired(name)
 	}
 	flags.register(cmd)
-	recursion.register(cmd, "0", "takes seconds for 1000")
+	recursion.register(cmd, "2000", "takes seconds for 1000")
 	_ = cmd.MarkFlagFilename("plot", pictures...)
 	_ = fs.MarkHidden("verbose")
 	return cmd

@@ -8,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -63,33 +65,40 @@ type server struct {
 type served struct {
 	plan    string
 	acct    *accountant.Accountant
-	answers map[string]any
+	answers map[string]json.RawMessage
+	size    int // of all answers and what they answer, in bytes
 }
 
 const (
 	maxServed  = 8
-	maxAnswers = 1000
 	maxLedgers = 1000
+	// maxAnswers bounds the answers kept for a plan, in bytes: some two thousand.
+	maxAnswers = 1 << 20
 )
 
 // remember returns the answer to a question that was asked before, or finds it.
-func (sv *served) remember(op string, question any, find func() (any, error)) (any, error) {
-	text, err := json.Marshal(question)
-	if err != nil {
-		return nil, err
-	}
-	key := op + string(text)
+// It is for questions about one number: a list is seldom asked twice.
+func (sv *served) remember(op string, at float64, find func() (any, error)) (any, error) {
+	key := op + " " + short(at)
 	if a, ok := sv.answers[key]; ok {
 		return a, nil
 	}
-	a, err := find()
+	found, err := find()
 	if err != nil {
 		return nil, err
 	}
-	if sv.answers == nil || len(sv.answers) >= maxAnswers {
-		sv.answers = map[string]any{}
+	a, err := marshal(found)
+	if err != nil {
+		return nil, err
 	}
-	sv.answers[key] = a
+	size := len(key) + len(a)
+	if sv.answers == nil || sv.size+size > maxAnswers {
+		sv.answers, sv.size = map[string]json.RawMessage{}, 0
+	}
+	if size <= maxAnswers {
+		sv.answers[key] = a
+		sv.size += size
+	}
 	return a, nil
 }
 
@@ -115,12 +124,14 @@ var ops = []struct {
 	{"ledger-status", (*server).ledgerStatus},
 	{"ledger-check", (*server).ledgerCheck},
 	{"ledger-close", (*server).ledgerClose},
+	{"cancel", (*server).cancel},
 }
 
 // requestHead is part of every request.
 type requestHead struct {
-	ID json.RawMessage `json:"id"`
-	Op string          `json:"op"`
+	ID      json.RawMessage `json:"id"`
+	Op      string          `json:"op"`
+	Timeout *float64        `json:"timeout"` // in seconds
 }
 
 type (
@@ -134,7 +145,8 @@ type (
 	}
 	// errorJSON tells errors apart by kind: input (the request is wrong, or a
 	// file), budget (a ledger refused a spend), infeasible (no value meets a
-	// calibration's budget), internal (a defect).
+	// calibration's budget), timeout and cancelled (there is no answer),
+	// internal (a defect).
 	errorJSON struct {
 		Kind    string `json:"kind"`
 		Message string `json:"message"`
@@ -142,30 +154,6 @@ type (
 )
 
 var errInternal = errors.New("internal error")
-
-func (s *server) serve(ctx context.Context, in io.Reader, out io.Writer) error {
-	r := bufio.NewReaderSize(in, 1<<16)
-	for {
-		line, tooLong, err := readLine(r)
-		if err != nil && err != io.EOF {
-			return err
-		}
-		if len(bytes.TrimSpace(line)) > 0 || tooLong {
-			var answer any
-			if tooLong {
-				answer = errorAnswer{Error: errorJSON{"input", fmt.Sprintf("request: is longer than %d bytes", maxRequest)}}
-			} else {
-				answer = s.answer(ctx, line)
-			}
-			if err := writeLine(out, answer); err != nil {
-				return err
-			}
-		}
-		if err == io.EOF {
-			return nil
-		}
-	}
-}
 
 // readLine returns a line, or tooLong after the end of one that is.
 func readLine(r *bufio.Reader) (line []byte, tooLong bool, err error) {
@@ -183,17 +171,23 @@ func readLine(r *bufio.Reader) (line []byte, tooLong bool, err error) {
 	}
 }
 
-func writeLine(out io.Writer, answer any) error {
+// marshal is json.Marshal for what no HTML page holds.
+func marshal(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(answer); err != nil {
-		b.Reset()
-		if err := enc.Encode(errorAnswer{Error: errorJSON{"internal", oneLine(err.Error())}}); err != nil {
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+func writeLine(out io.Writer, answer any) error {
+	text, err := marshal(answer)
+	if err != nil {
+		if text, err = marshal(errorAnswer{Error: errorJSON{"internal", oneLine(err.Error())}}); err != nil {
 			return err
 		}
 	}
-	_, err := out.Write(b.Bytes())
+	_, err = out.Write(append(text, '\n'))
 	return err
 }
 
@@ -206,18 +200,26 @@ func (s *server) answer(ctx context.Context, line []byte) any {
 				err = fmt.Errorf("%w: %v", errInternal, r)
 			}
 		}()
-		if !json.Valid(line) {
-			return nil, errors.New("request: is not one JSON value on one line")
-		}
-		if trimmed := bytes.TrimSpace(line); trimmed[0] != '{' {
-			return nil, errors.New("request: is not a JSON object")
+		if err := checkText(line); err != nil {
+			return nil, err
 		}
 		if err := json.Unmarshal(line, &head); err != nil {
-			return nil, requestProblem(err, nil)
+			return nil, requestProblem(err)
 		}
+		if err := checkKeys(line); err != nil {
+			return nil, err
+		}
+		ctx, stop, err := head.limited(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer stop()
 		var names []string
 		for _, o := range ops {
 			if o.name == head.Op {
+				if err := ctx.Err(); err != nil {
+					return nil, err
+				}
 				return o.do(s, ctx, line)
 			}
 			names = append(names, o.name)
@@ -229,6 +231,9 @@ func (s *server) answer(ctx context.Context, line []byte) any {
 	}()
 	if err == nil {
 		return resultAnswer{head.ID, result}
+	}
+	if kind, message := head.interruption(err); kind != "" {
+		return errorAnswer{head.ID, errorJSON{kind, message}}
 	}
 	kind := "input"
 	switch {
@@ -242,15 +247,24 @@ func (s *server) answer(ctx context.Context, line []byte) any {
 	return errorAnswer{head.ID, errorJSON{kind, oneLine(err.Error())}}
 }
 
-// decode reads the request of an operation that has the given keys.
+// decode reads the request of an operation that has the given keys, written as
+// they are here: encoding/json would take them in any case.
 func decode(line []byte, v any, keys ...string) error {
-	d := json.NewDecoder(bytes.NewReader(line))
-	d.DisallowUnknownFields()
-	return requestProblem(d.Decode(v), append([]string{"id", "op"}, keys...))
+	keys = append([]string{"id", "op", "timeout"}, keys...)
+	var given map[string]json.RawMessage
+	if err := json.Unmarshal(line, &given); err != nil {
+		return requestProblem(err)
+	}
+	for _, key := range slices.Sorted(maps.Keys(given)) {
+		if !slices.Contains(keys, key) {
+			return fmt.Errorf("request: unknown key %s; %s", show(key), nearest.Hint(key, keys))
+		}
+	}
+	return requestProblem(json.Unmarshal(line, v))
 }
 
 // requestProblem puts the errors of encoding/json into words.
-func requestProblem(err error, keys []string) error {
+func requestProblem(err error) error {
 	var wrong *json.UnmarshalTypeError
 	switch {
 	case err == nil:
@@ -261,10 +275,6 @@ func requestProblem(err error, keys []string) error {
 			what = "a JSON value of the right type"
 		}
 		return fmt.Errorf("%s: a JSON %s is not %s", wrong.Field, wrong.Value, what)
-	}
-	if key, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		key = strings.Trim(key, `"`)
-		return fmt.Errorf("request: unknown key %s; %s", show(key), nearest.Hint(key, keys))
 	}
 	if text, ok := strings.CutPrefix(err.Error(), "json: invalid number literal, trying to unmarshal "); ok {
 		text, _, _ = strings.Cut(text, " into ")
@@ -285,6 +295,14 @@ func planOf(raw json.RawMessage) ([]byte, error) {
 		return []byte(text), nil
 	}
 	return nil, errors.New("plan: is not a JSON object or a string")
+}
+
+func requestPlan(raw json.RawMessage) (*accountant.Plan, error) {
+	text, err := planOf(raw)
+	if err != nil {
+		return nil, err
+	}
+	return accountant.ParsePlan(text)
 }
 
 // given checks a number of a request.
@@ -360,7 +378,7 @@ func withRecursion(runs json.Number, opts []accountant.Option) ([]accountant.Opt
 	}
 	f := recursionFlag{string(runs)}
 	opts, err := f.add(opts)
-	return opts, asFlag(err)
+	return opts, asKey(err)
 }
 
 // served returns an accountant that holds the plan of a request, and remembers it.
@@ -426,7 +444,7 @@ func (s *server) ledgerCreate(_ context.Context, line []byte) (any, error) {
 	})
 }
 
-func (s *server) ledgerOpen(_ context.Context, line []byte) (any, error) {
+func (s *server) ledgerOpen(ctx context.Context, line []byte) (any, error) {
 	var q struct {
 		requestHead
 		Path string `json:"path"`
@@ -437,7 +455,7 @@ func (s *server) ledgerOpen(_ context.Context, line []byte) (any, error) {
 	if q.Path == "" {
 		return nil, errors.New("path: is missing; must be that of a ledger file")
 	}
-	return s.open(func() (*ledger.Ledger, error) { return ledger.Open(q.Path) })
+	return s.open(func() (*ledger.Ledger, error) { return ledger.Open(ctx, q.Path) })
 }
 
 type handleJSON struct {
@@ -466,7 +484,7 @@ func (s *server) find(name string) (*ledger.Ledger, error) {
 	return nil, fmt.Errorf("ledger: %s is not open; ledger-create and ledger-open answer with a name", show(name))
 }
 
-func (s *server) ledgerSpend(_ context.Context, line []byte) (any, error) {
+func (s *server) ledgerSpend(ctx context.Context, line []byte) (any, error) {
 	var q struct {
 		requestHead
 		Ledger string          `json:"ledger"`
@@ -484,7 +502,7 @@ func (s *server) ledgerSpend(_ context.Context, line []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := l.SpendPlan(text, q.Note); err != nil {
+	if err := l.SpendPlan(ctx, text, q.Note); err != nil {
 		return nil, err
 	}
 	return struct {
@@ -492,7 +510,7 @@ func (s *server) ledgerSpend(_ context.Context, line []byte) (any, error) {
 	}{true}, nil
 }
 
-func (s *server) ledgerStatus(_ context.Context, line []byte) (any, error) {
+func (s *server) ledgerStatus(ctx context.Context, line []byte) (any, error) {
 	var q struct {
 		requestHead
 		Ledger string `json:"ledger"`
@@ -504,14 +522,14 @@ func (s *server) ledgerStatus(_ context.Context, line []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	st, err := l.Status()
+	st, err := l.Status(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return statusJSON(st), nil
 }
 
-func (s *server) ledgerCheck(_ context.Context, line []byte) (any, error) {
+func (s *server) ledgerCheck(ctx context.Context, line []byte) (any, error) {
 	var q struct {
 		requestHead
 		Path string `json:"path"`
@@ -523,7 +541,7 @@ func (s *server) ledgerCheck(_ context.Context, line []byte) (any, error) {
 	if q.Path == "" {
 		return nil, errors.New("path: is missing; must be that of a ledger file")
 	}
-	st, err := ledger.Verify(q.Path, q.Head)
+	st, err := ledger.Verify(ctx, q.Path, q.Head)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/decimal"
@@ -13,12 +12,13 @@ import (
 
 // The requests that answer what a command's --json prints.
 
-// asFlag turns the error about a flag into one about the key of the same name.
-func asFlag(err error) error {
-	if err == nil {
-		return nil
+// asKey turns the error about a flag into one about the key of the same name.
+func asKey(err error) error {
+	var f flagFault
+	if errors.As(err, &f) {
+		return fmt.Errorf("%s: %w", f.flag, f.problem)
 	}
-	return errors.New(strings.ReplaceAll(err.Error(), "--", ""))
+	return err
 }
 
 // givenList checks a list of numbers, which may be left out.
@@ -47,14 +47,20 @@ func (s *server) risk(ctx context.Context, line []byte) (any, error) {
 	if err := errors.Join(givenList("false-positives", q.Rates, riskRange), givenList("priors", q.Priors, riskRange)); err != nil {
 		return nil, err
 	}
-	sv, err := s.served(ctx, q.Plan, "")
+	plan, err := requestPlan(q.Plan)
 	if err != nil {
 		return nil, err
 	}
-	return sv.remember("risk", []any{q.Rates, q.Priors}, func() (any, error) {
-		r, err := sv.acct.Risk(ctx, q.Rates, q.Priors)
-		return newRiskJSON(sv.acct.Relation(), r), err
-	})
+	// An accountant of its own, so that nothing is kept of lists.
+	acct, err := newAccountant(ctx, plan, nil)
+	if err != nil {
+		return nil, err
+	}
+	r, err := askRisk(ctx, acct, q.Rates, q.Priors)
+	if err != nil {
+		return nil, err
+	}
+	return newRiskJSON(acct.Relation(), r), nil
 }
 
 func (s *server) curve(ctx context.Context, line []byte) (any, error) {
@@ -90,19 +96,15 @@ func (s *server) curve(ctx context.Context, line []byte) (any, error) {
 	}
 	n, err := f.count(func(name string) bool { return given[name] })
 	if err != nil {
-		return nil, asFlag(err)
+		return nil, asKey(err)
 	}
-	text, err := planOf(q.Plan)
-	if err != nil {
-		return nil, err
-	}
-	plan, err := accountant.ParsePlan(text)
+	plan, err := requestPlan(q.Plan)
 	if err != nil {
 		return nil, err
 	}
 	curves, shape, _, err := f.build(ctx, []*accountant.Plan{plan}, []string{"plan"}, n, nil)
 	if err != nil {
-		return nil, asFlag(err)
+		return nil, asKey(err)
 	}
 	return newCurvesJSON(f.kind, shape, curves), nil
 }
@@ -136,7 +138,7 @@ func (s *server) calibrate(ctx context.Context, line []byte) (any, error) {
 	}
 	if q.Examples != "" {
 		if goal.Examples, err = parseWhole("examples", string(q.Examples), decimal.MaxWhole); err != nil {
-			return nil, asFlag(err)
+			return nil, asKey(err)
 		}
 	}
 	var opts []accountant.Option
@@ -150,11 +152,7 @@ func (s *server) calibrate(ctx context.Context, line []byte) (any, error) {
 	if opts, err = withRecursion(q.Recursion, opts); err != nil {
 		return nil, err
 	}
-	text, err := planOf(q.Plan)
-	if err != nil {
-		return nil, err
-	}
-	plan, err := accountant.ParsePlan(text)
+	plan, err := requestPlan(q.Plan)
 	if err != nil {
 		return nil, err
 	}
@@ -179,11 +177,7 @@ func (s *server) compare(ctx context.Context, line []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := planOf(q.Plan)
-	if err != nil {
-		return nil, err
-	}
-	plan, err := accountant.ParsePlan(text)
+	plan, err := requestPlan(q.Plan)
 	if err != nil {
 		return nil, err
 	}

@@ -126,7 +126,7 @@ func TestServeKilled(t *testing.T) {
 			}
 		}
 		_ = cmd.Wait()
-		st, err := ledger.Check(path)
+		st, err := ledger.Check(t.Context(), path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,7 +168,7 @@ func TestServeTogether(t *testing.T) {
 		spent += strings.Count(outs[i].String(), `"spent":true`)
 		refused += strings.Count(outs[i].String(), `"kind":"budget"`)
 	}
-	st, err := ledger.Check(path)
+	st, err := ledger.Check(t.Context(), path)
 	if err != nil || st.Entries != 30 || spent != 30 || refused != 30 {
 		t.Errorf("%d spent and %d refused, %d entries, %v; want 30 of each", spent, refused, st.Entries, err)
 	}

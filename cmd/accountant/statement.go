@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/dpaccountant/accountant/profiles"
@@ -29,6 +30,13 @@ func (r dpsgdRun) statement(sampled, anyOrder []answer) string {
 	}
 	fmt.Fprint(&b, "PRIVACY STATEMENT\n\n")
 	paragraph(&b, "", "", fmt.Sprintf("The training is %s, with respect to %s.", promise(sampled), change))
+
+	if all := r.doubts(sampled); len(all) > 0 {
+		b.WriteString("\nWarning:\n")
+		for _, s := range all {
+			paragraph(&b, "  - ", "    ", s)
+		}
+	}
 
 	b.WriteString("\nAssumed:\n")
 	for _, s := range []string{
@@ -68,6 +76,31 @@ func (r dpsgdRun) statement(sampled, anyOrder []answer) string {
 	paragraph(&b, "  - ", "    ", fmt.Sprintf("If instead each example is used %s, in batches that do not depend on the data and in an order that may be public, "+
 		"the training is %s%s.", times, promise(anyOrder), place))
 	return b.String()
+}
+
+// largeEpsilon is where an ε says little: odds may change by a factor above 22,000.
+const largeEpsilon = 10
+
+// doubts are what makes a promise that is kept worth little.
+func (r dpsgdRun) doubts(sampled []answer) (all []string) {
+	for _, a := range sampled {
+		if r.examples > 0 && a.at*float64(r.examples) >= 1 {
+			all = append(all, fmt.Sprintf("δ = %s is not below 1/%d, one over the number of examples. Publishing an example picked at random keeps "+
+				"the promise (ε = 0, δ = 1/%d): a δ of this size protects nobody.", short(a.at), r.examples, r.examples))
+		}
+		if a.Upper > largeEpsilon {
+			odds := "beyond all bounds"
+			if x := math.Exp(a.Upper); !math.IsInf(x, 0) {
+				odds = "by a factor of up to " + rounded(x, 2, up)
+			}
+			all = append(all, fmt.Sprintf("ε = %s is above %d: what is released may change an attacker's odds %s. That promises little.",
+				rounded(a.Upper, min(6, digitsFor(a.Interval)), up), largeEpsilon, odds))
+		}
+	}
+	if r.rate == 1 {
+		all = append(all, "The sampling rate is 1: every example is in every batch, and sampling protects nobody.")
+	}
+	return all
 }
 
 // glue is a space at which no line ends.

@@ -67,7 +67,7 @@ func run(ctx context.Context, w io.Writer) error {
 	var model [3]float64
 	for n := 1; ; n++ {
 		// Spend first, train then: once a step ran, its cost cannot be taken back.
-		if err := l.Spend(epoch); errors.Is(err, ledger.ErrBudget) {
+		if err := l.Spend(ctx, epoch); errors.Is(err, ledger.ErrBudget) {
 			fmt.Fprintf(w, "epoch %d would exceed ε = %v: stop\n", n, budget)
 			return nil
 		} else if err != nil {

@@ -116,7 +116,7 @@ func drawCost() (*plot.Plot, error) {
 }
 
 func drawEpsilon() (*plot.Plot, error) {
-	p := newPlot("answered queries", "ε")
+	p := newPlot("queries", "ε")
 	run := runs[0]
 	l, answered, err := run.ledger()
 	if err != nil {
@@ -146,20 +146,24 @@ func drawEpsilon() (*plot.Plot, error) {
 	}{
 		{"LNMax, γ = 1/20", ln, pate.Worst, nil},
 		{"GNMax, σ = 40", gn, pate.Worst, nil},
-		{"Confident, T = 200, σ1 = 150, σ2 = 40", l, pate.Realised, answered},
-		{"the same, data-independent", l, pate.DataIndependent, answered},
+		{"Confident, T = 200, σ1 = 150, σ2 = 40, ex post", l, pate.Realised, answered},
+		{"Confident, every query answered", l, pate.Worst, nil},
+		{"the same, data-independent", l, pate.DataIndependent, nil},
 	} {
 		costs, err := c.l.Running(context.Background(), c.r, c.answered, cuts)
 		if err != nil {
 			return nil, err
 		}
 		var xy plotter.XYs
-		for _, x := range costs {
+		for i, x := range costs {
 			e, _, err := pate.Classic.Epsilon(x.Total, run.delta)
+			if x.ExPost {
+				e, _, err = pate.EpsilonExPost(x.Total, run.delta)
+			}
 			if err != nil {
 				return nil, err
 			}
-			xy = append(xy, plotter.XY{X: x.Answered, Y: e})
+			xy = append(xy, plotter.XY{X: float64(cuts[i]), Y: e})
 		}
 		if err := addLine(p, k, c.name, xy); err != nil {
 			return nil, err
@@ -173,15 +177,15 @@ func drawSplit() (*plot.Plot, error) {
 	p := newPlot("order λ", "Rényi cost")
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
 	p.X.Tick.Marker, p.Y.Tick.Marker = plot.ConstantTicks{{Value: 2, Label: "2"}, {Value: 5, Label: "5"}, {Value: 10, Label: "10"}, {Value: 20, Label: "20"}, {Value: 50, Label: "50"}, {Value: 100, Label: "100"}}, plot.LogTicks{Prec: -1}
-	l, answered, err := runs[1].ledger()
+	l, _, err := runs[1].ledger()
 	if err != nil {
 		return nil, err
 	}
-	dep, err := l.Cost(context.Background(), pate.Realised, answered)
+	dep, err := l.Cost(context.Background(), pate.Worst, nil)
 	if err != nil {
 		return nil, err
 	}
-	ind, err := l.Cost(context.Background(), pate.DataIndependent, answered)
+	ind, err := l.Cost(context.Background(), pate.DataIndependent, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -204,11 +208,11 @@ func drawSplit() (*plot.Plot, error) {
 
 func drawSensitivity() (*plot.Plot, error) {
 	p := newPlot("distance d", "sensitivity")
-	l, answered, err := runs[0].ledger()
+	l, _, err := runs[0].ledger()
 	if err != nil {
 		return nil, err
 	}
-	s, err := l.NewSensitivity(context.Background(), 14, pate.Realised, answered)
+	s, err := l.NewSensitivity(context.Background(), 14, pate.Worst, nil)
 	if err != nil {
 		return nil, err
 	}

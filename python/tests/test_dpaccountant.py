@@ -1,15 +1,23 @@
 """Tests of dpaccountant against the program that ACCOUNTANT names."""
 
+import fractions
 import math
+import multiprocessing
 import os
 import sys
 import tempfile
 import threading
 import unittest
+import warnings
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
-from dpaccountant import Accountant, AccountantError, BudgetError, InfeasibleError, InputError
+from dpaccountant import Accountant, AccountantError, BudgetError, InfeasibleError, InputError, NoAnswerError
 
 
 def pure(epsilon, count=1):
@@ -152,6 +160,121 @@ class Tests(unittest.TestCase):
             t.join()
         for i in range(1, 9):
             self.assertAlmostEqual(results[i], i, places=7)
+
+    @unittest.skipUnless(hasattr(os, "fork"), "the system has no fork")
+    def test_fork(self):
+        """A child gets no answer of its parent, and may have an accountant of its own."""
+
+        def ask_both(i, results):
+            try:
+                self.accountant.epsilon(pure(i), delta=0)
+                results.put((i, "answered by the parent's accountant"))
+            except AccountantError as error:
+                with Accountant() as own:
+                    ask = [own.epsilon(pure(i), delta=0).estimate for _ in range(20)]
+                results.put((i, str(error), max(ask), min(ask)))
+
+        context = multiprocessing.get_context("fork")
+        results = context.SimpleQueue()
+        children = [context.Process(target=ask_both, args=(i, results)) for i in (1, 2, 3)]
+        for child in children:
+            child.start()
+        # Meanwhile the parent gets its own answers.
+        for _ in range(50):
+            self.assertAlmostEqual(self.accountant.epsilon(pure(7), delta=0).estimate, 7, places=7)
+        for i, error, *answers in [results.get() for _ in children]:
+            self.assertIn("another process", error)
+            self.assertEqual(len(answers), 2)
+            for answer in answers:
+                self.assertAlmostEqual(answer, i, places=7)
+        for child in children:
+            child.join()
+            self.assertEqual(child.exitcode, 0)
+
+    @unittest.skipUnless(hasattr(os, "fork"), "the system has no fork")
+    def test_close_with_a_forked_worker(self):
+        """A worker that still runs does not keep the program from ending by itself."""
+        accountant = Accountant()
+        context = multiprocessing.get_context("fork")
+        mine, other = context.Pipe()
+        worker = context.Process(target=other.recv)
+        worker.start()
+        accountant.close()
+        self.assertEqual(accountant._process.returncode, 0)
+        mine.send("end")
+        worker.join()
+        self.assertEqual(worker.exitcode, 0)
+
+    def test_fork_while_a_thread_asks(self):
+        """A fork in the middle of a request of another thread."""
+        if not hasattr(os, "fork"):
+            self.skipTest("the system has no fork")
+        done = threading.Event()
+        wrong = []
+
+        def ask():
+            while not done.is_set():
+                answer = self.accountant.epsilon(pure(3), delta=0).estimate
+                if abs(answer - 3) > 1e-6:
+                    wrong.append(answer)
+
+        thread = threading.Thread(target=ask)
+        thread.start()
+        for _ in range(20):
+            with warnings.catch_warnings():
+                # Newer Pythons warn of what this is about.
+                warnings.simplefilter("ignore", DeprecationWarning)
+                child = os.fork()
+            if child == 0:
+                try:
+                    self.accountant.version()
+                except AccountantError:
+                    os._exit(0)
+                os._exit(1)
+            self.assertEqual(os.waitpid(child, 0)[1], 0)
+        done.set()
+        thread.join()
+        self.assertEqual(wrong, [])
+
+    def test_timeout(self):
+        plan = "neighbors: add-remove\nsteps: [{mechanism: {gaussian: {noise-multiplier: 1}}, count: 1000000}]"
+        with Accountant(timeout=1e-6) as accountant:
+            with self.assertRaises(NoAnswerError):
+                accountant.risk(plan)
+        with self.assertRaises(NoAnswerError):
+            self.accountant.request("risk", plan=plan, timeout=1e-6)
+        self.assertTrue(self.accountant.version())
+
+    def test_answer_of_another_request(self):
+        """An answer with another id is refused, and so is everything after it."""
+        accountant = Accountant()
+        self.addCleanup(accountant.close)
+        accountant._process.stdin.write(b'{"id": 5, "op": "version"}\n')
+        with self.assertRaises(AccountantError) as caught:
+            accountant.version()
+        self.assertIn("another request", str(caught.exception))
+        with self.assertRaises(AccountantError):
+            accountant.version()
+
+    def test_numbers_of_other_libraries(self):
+        self.assertAlmostEqual(
+            self.accountant.epsilon(pure(fractions.Fraction(1, 2), 3), delta=0).upper, 1.5, places=9
+        )
+
+    @unittest.skipIf(numpy is None, "NUMPY IS NOT INSTALLED: its scalars are not tested")
+    def test_numpy(self):
+        for epsilon, count in [
+            (numpy.float64(0.5), numpy.int64(3)),
+            (numpy.float32(0.5), numpy.uint8(3)),
+            (numpy.float16(0.5), 3),
+            (numpy.array(0.5), numpy.array(3)),
+        ]:
+            answer = self.accountant.epsilon(pure(epsilon, count), delta=numpy.float32(0))
+            self.assertAlmostEqual(answer.upper, 1.5, places=9)
+        risk = self.accountant.risk(pure(1), false_positives=numpy.array([1e-3, 1e-2]), priors=numpy.array([0.5]))
+        self.assertEqual([r.at for r in risk.true_positive_rate], [1e-3, 1e-2])
+        with self.assertRaises(InputError):
+            self.accountant.epsilon(pure(numpy.float32("nan")), delta=0)
 
     def test_readme(self):
         """The program of the README runs, and stops at its budget."""

@@ -1,0 +1,289 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/decimal"
+	"github.com/dpaccountant/accountant/labeldp"
+)
+
+// The readers of the command. Those of plans and of votes by themselves are fuzzed
+// in their packages.
+
+// FuzzServe: a line that is not blank has one answer, which is JSON in UTF-8, comes
+// with the id, and is never the report of a defect.
+func FuzzServe(f *testing.F) {
+	const plan = `{"neighbors":"add-remove","steps":[{"mechanism":{"pure":{"epsilon":1}}}]}`
+	for _, line := range []string{
+		`{"id":1,"op":"epsilon","plan":` + plan + `,"delta":0.5}`,
+		`{"id":[1,{"a":2}],"op":"delta","plan":"neighbors: add-remove\nsteps: []","epsilon":1,"timeout":1}`,
+		`{"id":"\ud83d\ude00","op":"risk","plan":` + plan + `,"priors":[0.5],"false-positives":[]}`,
+		`{"id":null,"op":"curve","plan":` + plan + `,"kind":"a--b","points":2,"log":true}`,
+		`{"op":"calibrate","plan":` + plan + `,"epsilon":1,"delta":0,"solve":"count","step":"steps[0]","examples":10,"accuracy":0.1}`,
+		`{"op":"compare","plan":` + plan + `,"delta":1e-5,"recursion":0}`,
+		`{"op":"cancel","request":1}`,
+		`{"op":"version","Op":"version","op":"x"}`,
+		`{"op":"\ud83d"}`,
+		"{\"op\":\"\xff\"}",
+		`[]`, `{`, `{"op":{}}`, `{"op":"version"} {}`,
+	} {
+		f.Add([]byte(line))
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		var head struct{ Op string }
+		if json.Unmarshal(line, &head) == nil && strings.HasPrefix(strings.ToLower(head.Op), "ledger") {
+			return // opens files
+		}
+		if len(line) > 4096 || bytes.ContainsAny(line, "\n") {
+			return
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel() // the readers are at work, not the accountant
+		for _, ctx := range []context.Context{ctx, t.Context()} {
+			if ctx.Err() == nil && !cheap(line) {
+				continue
+			}
+			var out bytes.Buffer
+			if err := newServer().serve(ctx, bytes.NewReader(line), &out); err != nil && !errors.Is(err, context.Canceled) {
+				t.Fatal(err)
+			}
+			blank := len(bytes.TrimSpace(line)) == 0
+			if got := out.String(); ctx.Err() == nil && blank != (got == "") || !utf8.ValidString(got) || strings.Contains(got, `"kind":"internal"`) {
+				t.Fatalf("%q: %q", line, got)
+			}
+			if out.Len() > 0 && (!json.Valid(out.Bytes()) || bytes.Count(out.Bytes(), []byte("\n")) != 1) {
+				t.Fatalf("%q: %q", line, out.Bytes())
+			}
+		}
+	})
+}
+
+// cheap reports whether a request is answered without composing anything.
+func cheap(line []byte) bool {
+	var q struct{ Plan json.RawMessage }
+	return json.Unmarshal(line, &q) != nil || len(q.Plan) == 0
+}
+
+// FuzzCheckKeys: a request that is let through means the same to a reader that
+// takes the first of two keys.
+func FuzzCheckKeys(f *testing.F) {
+	for _, line := range []string{`{"a":1,"b":{"a":[{},{"c":null}]}}`, `{"a":1,"a":2}`, `{"a":1,"A":2}`, `{"a":{"b":1,"b":2}}`, `{"a":[{"b":1},{"b":2}]}`, `{"":1,"\u0061":2,"a":3}`} {
+		f.Add([]byte(line))
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		line = bytes.TrimSpace(line)
+		if checkText(line) != nil {
+			return
+		}
+		var got map[string]any
+		if err := json.Unmarshal(line, &got); err != nil {
+			return
+		}
+		keys, values := count(t, json.NewDecoder(bytes.NewReader(line)))
+		if same := keysOf(got); checkKeys(line) == nil && keys != same {
+			t.Fatalf("%s: %d keys are read, %d are there of %d values", line, same, keys, values)
+		} else if checkKeys(line) != nil && keys == same {
+			for a := range got {
+				for b := range got {
+					if a != b && strings.EqualFold(a, b) {
+						return
+					}
+				}
+			}
+			t.Fatalf("%s: %v", line, checkKeys(line))
+		}
+	})
+}
+
+// count returns how many keys and values are in a text.
+func count(t *testing.T, d *json.Decoder) (keys, values int) {
+	d.UseNumber()
+	type level struct{ object, value bool }
+	var stack []level
+	for {
+		token, err := d.Token()
+		if err == io.EOF {
+			return keys, values
+		}
+		if err != nil {
+			t.Skip(err)
+		}
+		switch delim, _ := token.(json.Delim); {
+		case delim == '}' || delim == ']':
+			stack = stack[:len(stack)-1]
+			continue
+		case len(stack) > 0 && stack[len(stack)-1].object:
+			top := &stack[len(stack)-1]
+			if top.value = !top.value; top.value {
+				keys++
+				continue
+			}
+		}
+		values++
+		if delim, ok := token.(json.Delim); ok {
+			stack = append(stack, level{object: delim == '{'})
+		}
+	}
+}
+
+// keysOf returns how many keys a value has, those inside it included.
+func keysOf(v any) (n int) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, x := range v {
+			n += 1 + keysOf(x)
+		}
+	case []any:
+		for _, x := range v {
+			n += keysOf(x)
+		}
+	}
+	return n
+}
+
+// FuzzLabelPrior: a prior file is read whole: as many labels as rows.
+func FuzzLabelPrior(f *testing.F) {
+	for _, text := range []string{labelPriorA, "label,weight\n1,1e10\n", "label,weight\r\n 1 , 2\r\n\r\n3,0\r\n", "label,weight\n1,-1\n", "label,weight\n\"1\n\",1\n", "", "label,weight\n1,NaN\n", "a,b\n"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := labelParsePrior("prior.csv", strings.NewReader(text))
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "prior.csv") {
+				t.Fatalf("%q: %v", text, err)
+			}
+			return
+		}
+		rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+		if err == nil && len(rows)-1 != len(p.Labels()) {
+			t.Fatalf("%q: %d labels of %d rows", text, len(p.Labels()), len(rows)-1)
+		}
+		sum := 0.0
+		for _, x := range p.Probs() {
+			sum += x
+		}
+		// Each is rounded to 2^-53 of itself when it is divided, the sum as often as
+		// there are terms.
+		if tol := float64(len(p.Labels())+2) * 0x1p-53; math.Abs(sum-1) > tol {
+			t.Fatalf("%q: probabilities sum to %v", text, sum)
+		}
+	})
+}
+
+// FuzzLabelRows: every row of a CSV file comes out, in place, or there is an error.
+func FuzzLabelRows(f *testing.F) {
+	for _, text := range []string{"label\n0\n1\n", "label\n0\n\n1\n", "a,label\nx,0\n\"y\n\n\",1\n\n", "label\r\n2\r\n", "\n\nlabel\n0\n", "label\n\"0\n\"\n1", "label\n\r\n", "label,label\n0,1\n"} {
+		f.Add(text)
+	}
+	prior, err := labelParsePrior("prior.csv", strings.NewReader(labelPriorA))
+	if err != nil {
+		f.Fatal(err)
+	}
+	r, err := labeldp.RandomizedResponse(prior.Labels(), 1)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		pass := &labelPass{job: &labelJob{in: "data.csv", column: "label"}, r: r, src: labeldp.NewSeededSource(1), read: func(int) {}}
+		var out bytes.Buffer
+		if pass.rowsOf(t.Context(), strings.NewReader(text), &out) != nil {
+			return
+		}
+		want, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+		if err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		got, err := csv.NewReader(&out).ReadAll()
+		if err != nil || len(got) != len(want) || int64(len(got)-1) != pass.n {
+			t.Fatalf("%q: %d rows of %d, %d counted, %v", text, len(got), len(want), pass.n, err)
+		}
+		// By lines: with one column every line below the header is a row.
+		if len(want[0]) == 1 && !strings.Contains(text, `"`) {
+			lines := strings.Split(strings.TrimSuffix(strings.TrimLeft(text, "\r\n"), "\n"), "\n")
+			if len(lines) != len(got) {
+				t.Fatalf("%q: %d rows of %d lines", text, len(got), len(lines))
+			}
+		}
+	})
+}
+
+// FuzzLabelSet: the labels of a flag are finite, and as many as may be.
+func FuzzLabelSet(f *testing.F) {
+	for _, text := range []string{"1..52", "0..10..2", "0,1,5", "1..0", "0..1e9", "a", "0..1..1e-300", ".."} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		labels, err := labelSet(text)
+		for _, y := range labels {
+			if math.IsNaN(y) || math.IsInf(y, 0) {
+				t.Fatalf("%q: %v", text, labels)
+			}
+		}
+		if err == nil && len(labels) == 0 {
+			t.Fatalf("%q: no labels", text)
+		}
+	})
+}
+
+// FuzzNumbers: a number that a flag takes is in its range, and is printed as one
+// that reads back as itself.
+func FuzzNumbers(f *testing.F) {
+	for _, text := range []string{"1e-5", "0.1,1e-300", "-0", ".inf", "0x1p3", "1_000", "1e999", " 1 ", "\u00a01", "1e0000000000000001"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		xs, err := parseNumbers("delta", text, deltaRange)
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "--delta: ") {
+				t.Fatalf("%q: %v", text, err)
+			}
+			return
+		}
+		for _, x := range xs {
+			if y, err := decimal.Parse(short(x)); err != nil || y != x || !deltaRange.contains(x) {
+				t.Fatalf("%q: %v prints as %s", text, x, short(x))
+			}
+		}
+	})
+}
+
+// FuzzPlanFile: a plan file is a plan, or an error that begins with its name.
+func FuzzPlanFile(f *testing.F) {
+	examples, err := filepath.Glob(root + "/examples/*.yaml")
+	if err != nil || len(examples) == 0 {
+		f.Fatal(examples, err)
+	}
+	for _, path := range examples {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Add([]byte("neighbors: [\x1b"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		cmd := new(cobra.Command)
+		cmd.SetIn(bytes.NewReader(text))
+		plan, err := readPlan(cmd, "-")
+		if err != nil && !strings.HasPrefix(err.Error(), "standard input:") {
+			t.Fatalf("%q: %v", text, err)
+		}
+		if err == nil && (plan == nil || len(plan.Steps) == 0 || plan.Neighbors != accountant.AddRemove && plan.Neighbors != accountant.Substitute) {
+			t.Fatalf("%q: %+v", text, plan)
+		}
+	})
+}

@@ -1,0 +1,73 @@
+package darrm
+
+import (
+	"context"
+	"math"
+	"os"
+	"strings"
+	"testing"
+)
+
+// What docs/darrm.md and Options.Free say about the price of monotone noise
+// functions, and about subsampling at m = 1 (issue 13, claim 8).
+func TestPriceOfMonotoneAndOfSubsampling(t *testing.T) {
+	ctx := context.Background()
+	o := Surrogate{0.75}
+	for _, c := range []struct {
+		k                        int
+		epsilon                  float64
+		lost                     float64 // share of V that monotone costs
+		chosen, subsampled, flat float64 // errors; flat is the best constant's
+	}{
+		{3, 2, 0.0405, 0.0597, 0.0938, 0.0597},
+		{5, 2, 0.0400, 0.0858, 0.1465, 0.0858},
+		{11, 0.1, 0, 0.2157, 0.2157, 0.2929},
+		{11, 0.5, 0, 0.2157, 0.2157, 0.2760},
+		{11, 1, 0.0025, 0.2149, 0.2157, 0.2276},
+		{11, 2, 0.0170, 0.1105, 0.2157, 0.1105},
+	} {
+		p := Params{Mechanisms: c.k, Epsilon: c.epsilon, Allowance: 1}
+		mono, err := Optimize(ctx, p, o, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		free, err := Optimize(ctx, p, o, Options{Free: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sub, err := Subsampling(c.k, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		value, best, err := Value(o, Float64s(sub))
+		if err != nil {
+			t.Fatal(err)
+		}
+		flat, _, err := BestConstant(ctx, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range []struct {
+			name            string
+			got, want, half float64
+		}{
+			{"lost", 1 - mono.Value/free.Value, c.lost, 6e-5},
+			{"error", (best - mono.Value) / 2, c.chosen, 6e-5},
+			{"error of subsampling", (best - value) / 2, c.subsampled, 6e-5},
+			{"error of the best constant", (1 - flat) * best / 2, c.flat, 6e-5},
+		} {
+			if math.Abs(x.got-x.want) > x.half {
+				t.Errorf("K = %d, ε = %v: %s %v, want %v", c.k, c.epsilon, x.name, x.got, x.want)
+			}
+		}
+	}
+	page, err := os.ReadFile("../docs/darrm.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, number := range []string{"4.05 %", "0.110 against 0.216", "0.2149 against 0.2157"} {
+		if !strings.Contains(string(page), number) {
+			t.Errorf("docs/darrm.md does not have %q", number)
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/rdp"
+)
+
+// adaptive judges by a Rényi filter.
+type adaptive struct {
+	filter *rdp.Filter
+	curves map[string]rdp.Curve // on the filter's orders
+	orders []float64
+}
+
+// maxOrders bounds the orders of an adaptive ledger; a handful is best.
+const maxOrders = 1000
+
+// newAdaptive completes the orders of c.
+func newAdaptive(c *Config) (*adaptive, error) {
+	if len(c.Orders) > maxOrders {
+		return nil, fmt.Errorf("orders: %d are more than %d", len(c.Orders), maxOrders)
+	}
+	if len(c.Orders) == 0 {
+		if !(c.Delta > 0 && c.Delta < 1) {
+			return nil, fmt.Errorf("delta: %v is not in (0, 1), which adaptive ledgers need", c.Delta)
+		}
+		if c.Epsilon < 1e-9 {
+			return nil, fmt.Errorf("epsilon: %v is not in [1e-09, +Inf), which adaptive ledgers need", c.Epsilon)
+		}
+		// Around the order that is best for Gaussian noise; each order costs
+		// log(5)/(α−1) of ε against knowing the best one.
+		t := -2 * math.Log(c.Delta) / c.Epsilon
+		for _, x := range []float64{0.5, 0.75, 1, 1.5, 2.5} {
+			a, _ := strconv.ParseFloat(strconv.FormatFloat(1+x*t, 'g', 4, 64), 64)
+			if a > 1 {
+				c.Orders = append(c.Orders, a)
+			}
+		}
+	}
+	f, err := rdp.NewFilterFor(c.Epsilon, c.Delta, c.Orders...)
+	if err != nil {
+		return nil, err
+	}
+	return &adaptive{f, map[string]rdp.Curve{}, f.Budget().Orders}, nil
+}
+
+// maxCurves is how many curves are remembered.
+const maxCurves = 1000
+
+// curve returns the curve of a plan on the filter's orders.
+func (j *adaptive) curve(text string, p *accountant.Plan) (rdp.Curve, error) {
+	if c, ok := j.curves[text]; ok {
+		return c, nil
+	}
+	curve, err := p.RDP()
+	if err != nil {
+		return nil, err
+	}
+	c := rdp.OnOrders(curve, j.orders)
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	if len(j.curves) >= maxCurves {
+		clear(j.curves)
+	}
+	j.curves[text] = c
+	return c, nil
+}
+
+func (j *adaptive) prepare(ctx context.Context, text string, p *accountant.Plan) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	c, err := j.curve(text, p)
+	if err != nil {
+		return err
+	}
+	return j.refusal(c, j.filter.Fits(c))
+}
+
+// refusal names the order at which the least is missing.
+func (j *adaptive) refusal(c rdp.Curve, err error) error {
+	if !errors.Is(err, rdp.ErrBudget) {
+		return err
+	}
+	spent, budget := j.filter.Spent(), j.filter.Budget()
+	best, over := 0, math.Inf(1)
+	for i, a := range j.orders {
+		if o := (spent.Values[i] + c.RDP(a)) / budget.Values[i]; o < over {
+			best, over = i, o
+		}
+	}
+	b := budget.Values[best]
+	return fmt.Errorf("%w: at Rényi order %s it would bring the divergence to %s, where the budget is %s, of which %s is spent and %s is left; no other order allows it either",
+		ErrBudget, num(j.orders[best], -1), num(spent.Values[best]+c.RDP(j.orders[best]), b), num(b, -1),
+		num(spent.Values[best], -1), num(max(0, b-spent.Values[best]), -1))
+}
+
+func (j *adaptive) admits(text string) bool {
+	c, ok := j.curves[text]
+	return ok && j.filter.Fits(c) == nil
+}
+
+func (j *adaptive) take(text string) {
+	if err := j.filter.Spend(j.curves[text]); err != nil {
+		panic("ledger: took what was not admitted: " + err.Error())
+	}
+}
+
+func (j *adaptive) restore(text string, p *accountant.Plan, quick bool) error {
+	if _, ok := j.curves[text]; !ok && quick {
+		return errUnknown
+	}
+	c, err := j.curve(text, p)
+	if err != nil {
+		return err
+	}
+	return j.refusal(c, j.filter.Spend(c))
+}
+
+// recheck has nothing to add: restore has judged every entry.
+func (j *adaptive) recheck(context.Context) error { return nil }
+
+func (j *adaptive) spent(context.Context) (Spent, error) {
+	s, b := j.filter.Spent(), j.filter.Budget()
+	best, share := 0, math.Inf(-1)
+	for i := range j.orders {
+		if x := (b.Values[i] - s.Values[i]) / max(b.Values[i], math.SmallestNonzeroFloat64); x > share {
+			best, share = i, x
+		}
+	}
+	return Spent{Order: j.orders[best], Renyi: s.Values[best], RenyiBudget: b.Values[best]}, nil
+}

@@ -1,0 +1,463 @@
+package ledger
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dpaccountant/accountant"
+)
+
+func spend(l *Ledger) error { return l.SpendPlan(context.Background(), []byte(purePlan), "") }
+
+func readFile(t testing.TB, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func writeFile(t testing.TB, path string, data []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// replace gives the name to another file, as mv does.
+func replace(t testing.TB, path string, data []byte) {
+	t.Helper()
+	writeFile(t, path+".new", data)
+	if err := os.Rename(path+".new", path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestCreateKeeps: no file that is more than the beginning of a header is made
+// into a ledger, and none is changed.
+func TestCreateKeeps(t *testing.T) {
+	wide := Config{Neighbors: accountant.AddRemove, Epsilon: 2, Delta: 1e-6, Mode: Adaptive}
+	for i := range 400 {
+		wide.Orders = append(wide.Orders, 2+float64(i)/7)
+	}
+	l, path := create(t, wide)
+	if err := spend(l); err != nil {
+		t.Fatal(err)
+	}
+	ledger := readFile(t, path)
+	if bytes.IndexByte(ledger, '\n') < 4096 {
+		t.Fatal("the header is too short for this test")
+	}
+	_, small := create(t, pureConfig)
+	head := bytes.TrimSuffix(readFile(t, small), []byte("}\n"))
+	path = filepath.Join(t.TempDir(), "file")
+	for name, data := range map[string][]byte{
+		"a ledger with a long header": ledger,
+		"a header":                    head,
+		"zeros and more":              append(make([]byte, 5000), "precious"...),
+		"zeros":                       make([]byte, 10),
+		"a beginning and zeros":       append(head[:100:100], 0),
+		"a beginning and more":        append(head[:50:50], '!'),
+		"another JSON":                []byte(string(head[:bytes.Index(head, []byte("ledger"))]) + "er"),
+		"the beginning of an entry":   []byte(string(head[:bytes.Index(head, []byte(`{"ledger`))]) + `{"time":"2026`),
+		"a long beginning":            append(head[:len(head)-5:len(head)-5], bytes.Repeat([]byte("0"), maxHeader)...),
+	} {
+		writeFile(t, path, data)
+		if _, err := Create(path, pureConfig); err == nil || !strings.Contains(err.Error(), "exists already") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if !bytes.Equal(readFile(t, path), data) {
+			t.Errorf("%s: was changed", name)
+		}
+	}
+	for n := range head {
+		writeFile(t, path, head[:n])
+		l, err := Create(path, pureConfig)
+		if err != nil {
+			t.Fatalf("the first %d bytes of a header: %v", n, err)
+		}
+		if st, err := l.Status(t.Context()); err != nil || st.Entries != 0 {
+			t.Fatalf("the first %d bytes of a header: %v", n, err)
+		}
+	}
+	wide.Orders = make([]float64, maxOrders+1)
+	if _, err := New(wide); err == nil || err.Error() != "orders: 1001 are more than 1000" {
+		t.Errorf("many orders: %v", err)
+	}
+}
+
+// TestCreateFails: what could not be written whole is not there.
+func TestCreateFails(t *testing.T) {
+	whole := appendTo
+	defer func() { appendTo = whole }()
+	appendTo = func(f *os.File, data []byte) (int, error) {
+		n, _ := f.Write(data[:20])
+		return n, errors.New("no space")
+	}
+	path := filepath.Join(t.TempDir(), "new.ledger")
+	if _, err := Create(path, pureConfig); err == nil {
+		t.Error("no error")
+	}
+	if _, err := os.Stat(path); !os.IsNotExist(err) {
+		t.Error("left a file")
+	}
+}
+
+// TestRollback: entries that were lost are an error for ever on a handle that
+// knew them, however the file changes then.
+func TestRollback(t *testing.T) {
+	for name, put := range map[string]func(testing.TB, string, []byte){"restored": writeFile, "replaced": replace} {
+		l, path := create(t, pureConfig)
+		if err := spend(l); err != nil {
+			t.Fatal(err)
+		}
+		old := readFile(t, path)
+		if err := spend(l); err != nil {
+			t.Fatal(err)
+		}
+		whole := readFile(t, path)
+		put(t, path, old)
+		for range 3 {
+			if err := spend(l); err == nil || !strings.Contains(err.Error(), "has lost entries") {
+				t.Errorf("%s: %v", name, err)
+			}
+			if _, err := l.Status(t.Context()); err == nil || !strings.Contains(err.Error(), "has lost entries") {
+				t.Errorf("%s: status: %v", name, err)
+			}
+			put(t, path, whole) // not even when they are back
+		}
+		if st, err := Check(t.Context(), path); err != nil || st.Entries != 2 {
+			t.Errorf("%s: %+v, %v", name, st, err)
+		}
+	}
+}
+
+// TestSameSize: a file of the same size whose last line is another one is noticed
+// before anything is appended to it.
+func TestSameSize(t *testing.T) {
+	l, path := create(t, pureConfig)
+	before := readFile(t, path)
+	if err := l.SpendPlan(t.Context(), []byte(purePlan), "one"); err != nil {
+		t.Fatal(err)
+	}
+	one := readFile(t, path)
+	writeFile(t, path, before)
+	other, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := other.SpendPlan(t.Context(), []byte(purePlan), "two"); err != nil {
+		t.Fatal(err)
+	}
+	two := readFile(t, path)
+	if len(one) != len(two) {
+		t.Fatal("the sizes differ")
+	}
+	if err := spend(l); err == nil || !strings.Contains(err.Error(), "has lost entries") {
+		t.Errorf("after the change: %v", err)
+	}
+	// An earlier line that is another one shows where the file is another one, or is
+	// read from its beginning.
+	changed := bytes.Clone(two)
+	changed[len(before)/2] ^= 1
+	replace(t, path, changed)
+	if err := spend(other); err == nil || !strings.Contains(err.Error(), "has lost entries") {
+		t.Errorf("another file: %v", err)
+	}
+	writeFile(t, path, two)
+	again, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The same contents under the same name are as good.
+	replace(t, path, two)
+	if err := spend(again); err != nil {
+		t.Errorf("the same in another file: %v", err)
+	}
+}
+
+// TestReplacedInBetween: a spend that waits for the lock, or has just been written,
+// while its file is replaced is in the file that has the name when it is reported.
+func TestReplacedInBetween(t *testing.T) {
+	l, path := create(t, pureConfig)
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, err := takeLock(t.Context(), path, info)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spent := make(chan error)
+	go func() { spent <- spend(l) }()
+	time.Sleep(20 * time.Millisecond) // it waits by now; if not, the test is of nothing
+	replace(t, path, readFile(t, path))
+	held.release()
+	if err := <-spent; err != nil {
+		t.Fatal(err)
+	}
+	if st, err := Check(t.Context(), path); err != nil || st.Entries != 1 {
+		t.Fatalf("waiting: %d entries, %v", st.Entries, err)
+	}
+
+	whole := appendTo
+	defer func() { appendTo = whole }()
+	appendTo = func(f *os.File, data []byte) (int, error) {
+		old := readFile(t, path)
+		n, err := f.Write(data)
+		replace(t, path, old)
+		appendTo = whole
+		return n, err
+	}
+	if err := spend(l); err != nil {
+		t.Fatal(err)
+	}
+	if st, err := Check(t.Context(), path); err != nil || st.Entries != 2 {
+		t.Fatalf("written: %d entries, %v", st.Entries, err)
+	}
+	if st, err := l.Status(t.Context()); err != nil || st.Entries != 2 {
+		t.Fatalf("the handle: %d entries, %v", st.Entries, err)
+	}
+}
+
+// TestEnding gives the last byte, and the last but one, every value: the last
+// entry counts, or the file is an error, and stays as it is.
+func TestEnding(t *testing.T) {
+	c := pureConfig
+	c.Epsilon = 1e6
+	l, path := create(t, c)
+	for range 2 {
+		if err := spend(l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	whole := readFile(t, path)
+	for back := 1; back <= 2; back++ {
+		for b := range 256 {
+			data := bytes.Clone(whole)
+			data[len(data)-back] = byte(b)
+			writeFile(t, path, data)
+			l, err := Open(t.Context(), path)
+			if err != nil {
+				if !bytes.Equal(readFile(t, path), data) {
+					t.Errorf("byte %d as %d: was changed", len(data)-back, b)
+				}
+				continue
+			}
+			if err := spend(l); err != nil {
+				t.Errorf("byte %d as %d: %v", len(data)-back, b, err)
+			}
+			if st, err := Check(t.Context(), path); err != nil || st.Entries != 3 {
+				t.Errorf("byte %d as %d: %d entries, %v", len(data)-back, b, st.Entries, err)
+			}
+		}
+	}
+}
+
+// TestEndingAndContent: what lacks its line feed and has the whole of a content
+// that is not what was written is an error as well.
+func TestEndingAndContent(t *testing.T) {
+	l, path := create(t, pureConfig)
+	if err := l.SpendPlan(t.Context(), []byte(purePlan), "note"); err != nil {
+		t.Fatal(err)
+	}
+	whole := readFile(t, path)
+	changed := bytes.Replace(whole, []byte(`"note":"note"`), []byte(`"note":"nose"`), 1)
+	writeFile(t, path, changed[:len(changed)-1])
+	if _, err := Open(t.Context(), path); !errors.Is(err, errChain) {
+		t.Error(err)
+	}
+}
+
+// TestLock: who holds the lock is named, and nobody waits for ever.
+func TestLock(t *testing.T) {
+	defer func(d time.Duration) { lockWait = d }(lockWait)
+	lockWait = 50 * time.Millisecond
+	l, path := create(t, pureConfig)
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, err := takeLock(t.Context(), path, info)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := spend(l); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("is locked by process %d (ledger.test) on host ", os.Getpid())) ||
+		!strings.HasSuffix(err.Error(), "waited 50ms, and nothing was spent") {
+		t.Errorf("locked: %v", err)
+	}
+	if st, err := l.Status(t.Context()); err != nil || st.Entries != 0 {
+		t.Errorf("status beside a holder: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	lockWait = time.Hour
+	time.AfterFunc(10*time.Millisecond, cancel)
+	if err := l.SpendPlan(ctx, []byte(purePlan), ""); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	writeFile(t, path+".lock", []byte("\x1b[31mme"))
+	lockWait = time.Millisecond
+	if err := spend(l); err == nil || !strings.Contains(err.Error(), "is locked by a program that does not tell its name") {
+		t.Errorf("a strange note: %v", err)
+	}
+	held.release()
+	if err := spend(l); err != nil {
+		t.Error(err)
+	}
+	if data := readFile(t, path+".lock"); len(data) > 0 {
+		t.Errorf("the lock still names %s", data)
+	}
+}
+
+// TestComputesUnlocked: while a spend is computed others spend, and what they have
+// spent is in the judgement. When that happens again and again it is judged with
+// the lock held.
+func TestComputesUnlocked(t *testing.T) {
+	for _, again := range []int{1, 100} {
+		c := pureConfig
+		c.Epsilon = 100
+		l, path := create(t, c)
+		other, err := Open(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		locked, spent := false, 0
+		testHeld = func() { locked = true }
+		defer func() { testHeld = func() {} }()
+		l.state.judge = slowJudge{l.state.judge, func() {
+			if spent < again && !locked {
+				spent++
+				if err := spend(other); err != nil {
+					t.Error(err)
+				}
+			}
+			locked = false
+		}}
+		if err := spend(l); err != nil {
+			t.Fatal(err)
+		}
+		if st, err := Check(t.Context(), path); err != nil || st.Entries != spent+1 || spent != min(again, 1) && spent < tries/2 {
+			t.Errorf("%d entries after %d others, %v", st.Entries, spent, err)
+		}
+	}
+}
+
+// A slowJudge does something else while it judges, and admits only what it has
+// judged last.
+type slowJudge struct {
+	judge
+	meanwhile func()
+}
+
+func (j slowJudge) prepare(ctx context.Context, text string, p *accountant.Plan) error {
+	j.meanwhile()
+	return j.judge.prepare(ctx, text, p)
+}
+
+// TestRefusalRemembered: what was refused, and what is more, is refused without a
+// computation, and stays what it was.
+func TestRefusalRemembered(t *testing.T) {
+	l, err := New(pureConfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const big = "neighbors: add-remove\nsteps: [{mechanism: {pure: {epsilon: 0.9}}}]\n"
+	if err := spend(l); err != nil {
+		t.Fatal(err)
+	}
+	first := l.SpendPlan(t.Context(), []byte(big), "")
+	if !errors.Is(first, ErrBudget) {
+		t.Fatal(first)
+	}
+	dead, cancel := context.WithCancel(t.Context())
+	cancel() // a computation would notice
+	j := l.state.judge
+	if err := j.prepare(dead, big, nil); !errors.Is(err, ErrBudget) || err.Error() != first.Error() {
+		t.Errorf("again: %v", err)
+	}
+	if err := spend(l); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.prepare(dead, big, nil); !errors.Is(err, ErrBudget) || !strings.HasSuffix(err.Error(), "it would bring ε to at least 1.3 at δ = 0, where the budget is 1") {
+		t.Errorf("on top of more: %v", err)
+	}
+}
+
+// TestProofOfOthers: a proof that looked ahead does not cover what others have
+// spent since.
+func TestProofOfOthers(t *testing.T) {
+	a, path := create(t, pureConfig)
+	b, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const small = "neighbors: add-remove\nsteps: [{mechanism: {pure: {epsilon: 0.05}}}]\n"
+	const big = "neighbors: add-remove\nsteps: [{mechanism: {pure: {epsilon: 0.78}}}]\n"
+	for range 4 {
+		if err := a.SpendPlan(t.Context(), []byte(small), ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !a.state.judge.admits(small) {
+		t.Fatal("nothing was proved ahead")
+	}
+	if err := b.SpendPlan(t.Context(), []byte(big), ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.SpendPlan(t.Context(), []byte(small), ""); !errors.Is(err, ErrBudget) {
+		t.Errorf("above the budget: %v", err)
+	}
+	if st, err := Check(t.Context(), path); err != nil || st.Entries != 5 {
+		t.Errorf("%d entries, %v", st.Entries, err)
+	}
+}
+
+// TestWrittenWithoutLock: a spend that somebody else's writing may have spoilt is not
+// reported as spent, and what has become of the file is seen by all.
+func TestWrittenWithoutLock(t *testing.T) {
+	whole := appendTo
+	defer func() { appendTo = whole }()
+	l, path := create(t, pureConfig)
+	appendTo = func(f *os.File, data []byte) (int, error) {
+		defer func() { _, _ = f.Write(data) }() // the same line, as another writer has judged it
+		return f.Write(data)
+	}
+	if err := spend(l); err == nil || !strings.Contains(err.Error(), "without the lock") {
+		t.Errorf("spend: %v", err)
+	}
+	appendTo = whole
+	if _, err := Check(t.Context(), path); !errors.Is(err, errChain) {
+		t.Errorf("check: %v", err)
+	}
+	if err := spend(l); !errors.Is(err, errChain) {
+		t.Errorf("again: %v", err)
+	}
+}
+
+// TestCancelledSpend: nothing changes.
+func TestCancelledSpend(t *testing.T) {
+	l, path := create(t, Config{Neighbors: accountant.AddRemove, Epsilon: 1, Delta: 1e-5, Mode: Planned})
+	before := readFile(t, path)
+	dead, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := l.SpendPlan(dead, []byte(purePlan), ""); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if _, err := l.Status(dead); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if !bytes.Equal(readFile(t, path), before) {
+		t.Error("the file has changed")
+	}
+	if err := spend(l); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,222 @@
+package ledger
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/dpaccountant/accountant"
+)
+
+// A line of the file is
+//
+//	{"chain":"HEX","entry":CONTENT}
+//
+// with CONTENT on one line and HEX = sha256(HEX of the line before, a line feed,
+// CONTENT); the line before the first is empty. The first content is a header,
+// all others are entries.
+//
+// A spend is on disk, line feed included, before it is reported. So what comes
+// after the last line feed belongs to a spend that was never reported, and a line
+// that ends before its content does is ignored. A line with the whole of its
+// content counts: that is never too little.
+
+const (
+	linePrefix = `{"chain":"`
+	lineMiddle = `","entry":`
+	lineSuffix = "}\n"
+	// maxLine is longer than the line of any plan; JSON takes at most six bytes
+	// for one.
+	maxLine = 6*accountant.MaxPlanSize + 1<<16
+	// maxHeader is longer than the line of any header, which has at most maxOrders
+	// numbers.
+	maxHeader = 1 << 16
+)
+
+// A header is the first content. A field that changes what the ledger promises is
+// added with omitempty: ledgers without it stay as they are, and programs that do
+// not know it refuse the file.
+type header struct {
+	Version   int       `json:"ledger"`
+	Neighbors string    `json:"neighbors"`
+	Epsilon   float64   `json:"epsilon"`
+	Delta     float64   `json:"delta"`
+	Mode      Mode      `json:"mode"`
+	Orders    []float64 `json:"orders,omitempty"`
+	Time      string    `json:"time"`
+}
+
+type entry struct {
+	Time string          `json:"time"`
+	Note string          `json:"note,omitempty"`
+	Plan json.RawMessage `json:"plan"`
+}
+
+// planText is the plan that the entry holds.
+func (e entry) planText() string {
+	var text string
+	if json.Unmarshal(e.Plan, &text) == nil {
+		return text
+	}
+	return string(e.Plan)
+}
+
+// encodeLine returns the line of a content, and its checksum.
+func encodeLine(prev string, content any) (line []byte, sum string, err error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(content); err != nil {
+		return nil, "", err
+	}
+	text := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	sum = checksum(prev, text)
+	return fmt.Appendf(nil, "%s%s%s%s%s", linePrefix, sum, lineMiddle, text, lineSuffix), sum, nil
+}
+
+func checksum(prev string, content []byte) string {
+	h := sha256.New()
+	h.Write([]byte(prev + "\n"))
+	h.Write(content)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// splitLine returns the checksum that a line has, and what stands behind it,
+// which begins with the content.
+func splitLine(line []byte) (sum string, rest []byte, ok bool) {
+	const n = len(linePrefix) + 2*sha256.Size
+	if len(line) <= n+len(lineMiddle) || string(line[:len(linePrefix)]) != linePrefix || string(line[n:n+len(lineMiddle)]) != lineMiddle {
+		return "", nil, false
+	}
+	return string(line[len(linePrefix):n]), line[n+len(lineMiddle):], true
+}
+
+// decodeLine returns the content of a line that has its line feed, and its
+// checksum; false if it is not a line that follows prev.
+func decodeLine(prev string, line []byte) (content []byte, sum string, ok bool) {
+	sum, rest, ok := splitLine(line)
+	if !ok {
+		return nil, "", false
+	}
+	content, ok = bytes.CutSuffix(rest, []byte(lineSuffix))
+	return content, sum, ok && checksum(prev, content) == sum
+}
+
+// A tail is what stands after the last line feed of a file.
+type tail struct {
+	content []byte // if the content is whole
+	sum     string
+	size    int    // up to the end of what is right
+	missing string // what the line lacks behind that
+}
+
+// errEnding is of a line that is whole but for its ending.
+var errEnding = errors.New("the content follows from the line before, but not the ending: the last bytes of the file were damaged or changed")
+
+// errChain is of a line that is not what was written.
+var errChain = errors.New("the checksum does not follow from the line before: the file was damaged or changed here")
+
+// decodeTail returns what a tail is. A content that is nil is torn: what would
+// be the beginning of a line, of which a file system may leave zeros.
+func decodeTail(prev string, data []byte) (tail, error) {
+	text := bytes.TrimRight(data, "\x00")
+	if sum, rest, ok := splitLine(text); ok {
+		d := json.NewDecoder(bytes.NewReader(rest))
+		var content json.RawMessage
+		if d.Decode(&content) == nil {
+			end := int(d.InputOffset())
+			content, ending := rest[:end], rest[end:]
+			if checksum(prev, content) != sum {
+				return tail{}, errChain
+			}
+			missing, ok := strings.CutPrefix(lineSuffix, string(ending))
+			if !ok {
+				return tail{}, errEnding
+			}
+			return tail{content, sum, len(text), missing}, nil
+		}
+	}
+	if !startsLine(text, "{") {
+		return tail{}, errChain
+	}
+	return tail{}, nil
+}
+
+// startsLine reports whether data is the beginning of a line that ends before its
+// content does, which begins with the given text.
+func startsLine(data []byte, begin string) bool {
+	text := string(data)
+	at := min(len(text), len(linePrefix))
+	sum := text[at:min(len(text), at+2*sha256.Size)]
+	frame := linePrefix + sum + lineMiddle + begin
+	n := min(len(text), len(frame))
+	if strings.Trim(sum, "0123456789abcdef") != "" || text[:n] != frame[:n] {
+		return false
+	}
+	if n = len(frame) - len(begin); len(text) <= n {
+		return true
+	}
+	var content json.RawMessage
+	return json.NewDecoder(strings.NewReader(text[n:])).Decode(&content) == io.ErrUnexpectedEOF
+}
+
+// strict decodes one JSON value, and nothing else, without unknown keys.
+func strict(data []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return err
+	}
+	if d.InputOffset() != int64(len(data)) {
+		return errors.New("has something behind its JSON value")
+	}
+	return nil
+}
+
+// A lineReader returns lines with their line feed, the last one perhaps without.
+type lineReader struct {
+	r   io.Reader
+	buf []byte
+	eof bool
+}
+
+func newLineReader(r io.Reader) *lineReader { return &lineReader{r: r} }
+
+func (l *lineReader) next() ([]byte, error) {
+	searched := 0
+	for {
+		if i := bytes.IndexByte(l.buf[searched:], '\n'); i >= 0 {
+			line := l.buf[:searched+i+1]
+			l.buf = l.buf[searched+i+1:]
+			return line, nil
+		}
+		if l.eof {
+			line := l.buf
+			l.buf = nil
+			return line, io.EOF
+		}
+		if len(l.buf) > maxLine {
+			return nil, fmt.Errorf("has a line of more than %d bytes", maxLine)
+		}
+		searched = len(l.buf)
+		chunk := make([]byte, 1<<16)
+		n, err := l.r.Read(chunk)
+		l.buf = append(l.buf[:len(l.buf):len(l.buf)], chunk[:n]...)
+		if err == io.EOF {
+			l.eof = true
+		} else if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// isHead reports whether text can be a checksum.
+func isHead(text string) bool {
+	_, err := hex.DecodeString(text)
+	return err == nil && len(text) == 2*sha256.Size && strings.ToLower(text) == text
+}

@@ -1,0 +1,29 @@
+//go:build unix
+
+package ledger
+
+import (
+	"os"
+	"syscall"
+)
+
+// appending is how a file is opened to be written to at its end, wherever that is by
+// then.
+const appending = os.O_APPEND
+
+// owner returns the owner and the group of a file.
+func owner(info os.FileInfo) (uid, gid int, ok bool) {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, 0, false
+	}
+	return int(s.Uid), int(s.Gid), true
+}
+
+// names returns how many names a file has.
+func names(info os.FileInfo) int {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(s.Nlink)
+	}
+	return 1
+}
