@@ -39,16 +39,21 @@ func DefaultWork(relative float64) float64 {
 // LimitWork changes the work limit of the questions that follow (Options.Work).
 func (s *Sum) LimitWork(work float64) { s.opts.Work = work }
 
+// Spent returns the work of all questions so far, in the unit of Options.Work. Who
+// asks many can limit what they take together.
+func (s *Sum) Spent() float64 { return s.spent }
+
 // A meter watches what one question may still take: work, memory, and whether it
 // was cancelled. A nil meter allows everything.
 type meter struct {
 	ctx    context.Context
 	work   float64 // that is left
 	points int     // of transforms, or vertices of laws, that fit into memory
+	sum    *Sum
 }
 
 func (s *Sum) newMeter(ctx context.Context) *meter {
-	return &meter{ctx: ctx, work: s.opts.Work, points: s.opts.MaxPoints}
+	return &meter{ctx: ctx, work: s.opts.Work, points: s.opts.MaxPoints, sum: s}
 }
 
 // stopped returns why the question must end now: the error of a cancelled
@@ -72,6 +77,7 @@ func cancelled(ctx context.Context) error {
 func (m *meter) spend(work float64) {
 	if m != nil {
 		m.work -= work
+		m.sum.spent += work
 	}
 }
 

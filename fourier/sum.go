@@ -50,6 +50,7 @@ type Sum struct {
 	proved  []fact             // of ε, since the last step was added
 	list    *profiles.Discrete // the whole sum, if it could be listed
 	tried   bool
+	spent   float64 // work of all questions
 }
 
 type entry struct {
