@@ -198,9 +198,17 @@ func WithTimeLimit(d time.Duration) Option {
 	return func(o *settings) { o.time = d }
 }
 
-// WithTransform selects the Fourier transform (default fourier.Gonum).
+// WithTransform selects the Fourier transform of lattices (default fourier.Gonum), and
+// with it the lattices.
 func WithTransform(t fourier.Transform) Option {
-	return func(o *settings) { o.Transform = t }
+	return func(o *settings) { o.Transform, o.Engine = t, fourier.Lattice }
+}
+
+// WithEngine lets only one engine answer where there is no closed form: to compare the
+// two, which share no theorem. Without it, an integral of transforms (fourier.Contour)
+// is tried first, and lattices (fourier.Lattice) for what it does not serve.
+func WithEngine(e fourier.Engine) Option {
+	return func(o *settings) { o.Engine = e }
 }
 
 // New returns an empty accountant under the relation.
