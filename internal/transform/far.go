@@ -59,7 +59,7 @@ func (s *tilted) farShift(enough float64) (a, logErr float64) {
 
 // lineWithFar returns a line that evaluates large frequencies on a moved line, with the nodes of s or of a
 // somewhat finer lattice; nil if that is no use or takes more than atMost nodes.
-func (m *mixture) lineWithFar(s *tilted, tMax, tol, want, own, pieces float64, atMost, maxNodes int) *mixtureLine {
+func (m *mixture) lineWithFar(s *tilted, tMax, tol, want float64, own ends, pieces float64, atMost, maxNodes int) *mixtureLine {
 	for level := s.level; level <= min(s.level+3, maxLevel); level++ {
 		if level != s.level {
 			lo, hi, ok := m.cut(s.theta, level, own, pieces, maxNodes)

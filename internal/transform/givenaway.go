@@ -38,6 +38,13 @@ func (g givenAway) Infinite() (pInf, qInf float64) {
 	return g.m, 0
 }
 
+// Release implements Releaser.
+func (g givenAway) Release() {
+	if r, ok := g.base.(Releaser); ok {
+		r.Release()
+	}
+}
+
 // Reverse implements Transform.
 func (g givenAway) Reverse() Transform {
 	return givenAway{g.base.Reverse(), g.m, g.log, !g.reversed}

@@ -74,3 +74,14 @@ func (m *mixture) points(level, lo, hi int) []node {
 	}
 	return out[lo-from : hi-from+1]
 }
+
+// Release drops the nodes that the transform keeps between calls, which are the largest part of it. It
+// changes no value.
+func (m *mixture) Release() {
+	for i := range m.lattices {
+		l := &m.lattices[i]
+		l.mu.Lock()
+		l.lo, l.nodes = 0, nil
+		l.mu.Unlock()
+	}
+}

@@ -88,23 +88,36 @@ func (m *mixture) tailFrom(theta float64, sign float64) float64 {
 	return hi
 }
 
+// ends are the logarithms of what may be left out on each side.
+type ends struct{ left, right float64 }
+
+// endsFor returns them for a line: on a line of the strip the nodes left out count e^{t·Im L} times. On the left of
+// an f with a large θ and several means of Q, lines with t·Im L of about θ serve; f falls fast enough there.
+func (m *mixture) endsFor(theta, tMax, goal float64) ends {
+	e := ends{goal - min(40, 0.3*tMax), goal - min(40, 0.3*tMax)}
+	if theta > 0 && m.spanQ > 0 {
+		e.left = goal - min(40+2*theta, 0.3*tMax)
+	}
+	return e
+}
+
 // cut returns the outermost nodes of a level such that what is left out counts for at
 // most e^own for the power θ and e^pieces for P and Q alone. It returns false if that
 // takes more than maxNodes nodes.
-func (m *mixture) cut(theta float64, level int, own, pieces float64, maxNodes int) (lo, hi int, ok bool) {
+func (m *mixture) cut(theta float64, level int, own ends, pieces float64, maxNodes int) (lo, hi int, ok bool) {
 	h := m.step(level)
 	right := max(m.tailFrom(theta, +1), m.maxP, m.maxQ) + 0.6*m.sigma
 	left := min(m.tailFrom(theta, -1), m.minP, m.minQ) - 0.6*m.sigma
 	if span := (right - left) * m.inv2 / h; !(span < float64(maxNodes)) {
 		return 0, 0, false
 	}
-	end := func(x float64, isRight bool) (j int, ok bool) {
+	end := func(x float64, isRight bool, own float64) (j int, ok bool) {
 		side, sign := m.logLeft, -1.0
 		mean := m.leftMean
 		if isRight {
 			side, sign, mean = m.logRight, 1, m.rightMean
 		}
-		for range 40 {
+		for range 60 {
 			j = int(sign * math.Ceil(sign*(x-m.x0)*m.inv2/h))
 			d := float64(j) * h
 			n := m.evaluate(d)
@@ -120,7 +133,7 @@ func (m *mixture) cut(theta float64, level int, own, pieces float64, maxNodes in
 					z := max(0, sign*(m.x(d)-mu)/m.sigma)
 					move := math.Sqrt(z*z+2*miss) - z
 					if miss > 6 {
-						move *= 0.6 // f may fall faster
+						move = min(0.6*move, max(3, z/2)) // f may fall faster
 					}
 					if to := m.x(d) + sign*max(0.02, move)*m.sigma; sign*(to-far) > 0 {
 						far = to
@@ -135,10 +148,10 @@ func (m *mixture) cut(theta float64, level int, own, pieces float64, maxNodes in
 		}
 		return 0, false
 	}
-	if hi, ok = end(right, true); !ok {
+	if hi, ok = end(right, true, own.right); !ok {
 		return 0, 0, false
 	}
-	if lo, ok = end(left, false); !ok {
+	if lo, ok = end(left, false, own.left); !ok {
 		return 0, 0, false
 	}
 	return lo, hi, hi-lo < maxNodes && max(-lo, hi) < maxIndex

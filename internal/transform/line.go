@@ -67,8 +67,7 @@ func (m *mixture) line(theta, tMax, tol float64, maxNodes int) (*mixtureLine, er
 	tol = min(max(tol, 1e-17*min(1, max(math.Abs(theta), 1e-8)*kl)), 1e-3)
 	goal := math.Log(tol/8) + theta*kl*0.9
 	pieces := goal - math.Log(2+2*math.Hypot(theta, tMax))
-	// On a line of the strip the nodes left out count e^{t·Im L} times.
-	own := goal - min(40, 0.3*tMax)
+	own := m.endsFor(theta, tMax, goal)
 	level := m.levelFor(m.stillStep(theta, -goal))
 	for level <= maxLevel {
 		lo, hi, ok := m.cut(theta, level, own, pieces, maxNodes)

@@ -289,3 +289,19 @@ func TestSpread(t *testing.T) {
 		}
 	}
 }
+
+// Release drops what is kept and changes no value.
+func TestRelease(t *testing.T) {
+	tr := NewGivenAway(poisson(0.01, 1), 1e-6)
+	k, slope, err := tr.Real(3)
+	tr.(Releaser).Release()
+	m := tr.(givenAway).base.(*mixture)
+	for i := range m.lattices {
+		if m.lattices[i].nodes != nil {
+			t.Errorf("level %d keeps %d nodes", i, len(m.lattices[i].nodes))
+		}
+	}
+	if a, b, c := tr.Real(3); a != k || b != slope || c != err {
+		t.Errorf("log M(3) = %v, %v ± %v, before Release %v, %v ± %v", a, b, c, k, slope, err)
+	}
+}

@@ -10,7 +10,7 @@ func (m *mixture) divergence() float64 {
 	m.divergenceOnce.Do(func() {
 		level := (m.levelFor(m.stillStep(0, 44)) + 1) &^ 1
 		m.divergenceLowerBound = 1e-300
-		if lo, hi, ok := m.cut(0, level, -44, -44, maxRealNodes); ok {
+		if lo, hi, ok := m.cut(0, level, ends{-44, -44}, -44, maxRealNodes); ok {
 			if kl := m.tilt(0, level, lo, hi, 0).m1; kl > 0 {
 				m.divergenceLowerBound = kl
 			}
@@ -48,7 +48,7 @@ func (m *mixture) realTilt(s, kl float64) *tilted {
 	pieces := goal - math.Log(2+2*math.Abs(s))
 	// Every second level, so that different s share their nodes, which are the dear part.
 	for level := (m.levelFor(m.stillStep(s, -goal)) + 1) &^ 1; level <= maxLevel; level += 2 {
-		lo, hi, ok := m.cut(s, level, goal, pieces, maxRealNodes)
+		lo, hi, ok := m.cut(s, level, ends{goal, goal}, pieces, maxRealNodes)
 		if !ok {
 			return nil
 		}

@@ -173,6 +173,9 @@ func (m *mixture) modelSector(theta, a, v float64) float64 {
 	if theta <= 0 || m.spanQ == 0 {
 		return 0
 	}
+	if theta > 50 && m.spanQ*a > 1.5 {
+		return math.Inf(1) // what is left out counts as much as for all shares; see tailOn
+	}
 	x := 2 * math.Sin(min(m.spanQ*a, math.Pi)/2) / m.spanQ
 	return -theta / 2 * math.Log1p(-min(v, m.spanQ*m.spanQ/4)*x*x*(1-1e-9))
 }

@@ -56,6 +56,16 @@ func settings(n int, seed uint64) []setting {
 		t := logUniform(0.1, 5) / math.Sqrt(variance)
 		out = append(out, setting{fmt.Sprintf("q=%.4g σ=%.4g kind %d θ=%.4g t=%.4g", q, sigma, kind, theta, t), m, theta, min(t, 200)})
 	}
+	// Bounded losses at large θ.
+	for range n / 6 {
+		q, sigma := logUniform(1e-4, 0.3), logUniform(0.5, 8)
+		m, theta := poisson(q, sigma).Reverse().(*mixture), logUniform(20, 2e4)
+		k, slope, _ := m.Real(theta)
+		d := 0.001 * theta
+		up, _, _ := m.Real(theta + d)
+		t := logUniform(0.1, 5) / math.Sqrt(max(2*(up-k-d*slope)/(d*d), 1e-12))
+		out = append(out, setting{fmt.Sprintf("bounded q=%.4g σ=%.4g θ=%.4g t=%.4g", q, sigma, theta, t), m, theta, t})
+	}
 	// Where M itself is summed: large or tiny M(θ).
 	for _, c := range []struct{ q, sigma, theta, t float64 }{{0.999, 0.2, 6, 0.5}, {0.9, 0.2, 8, 1}, {0.95, 0.3, -0.4, 0.4}, {0.999, 0.2, -0.5, 0.3}, {1 - 1e-6, 0.15, -0.45, 0.2}} {
 		for _, tr := range []Transform{poisson(c.q, c.sigma), poisson(c.q, c.sigma).Reverse()} {

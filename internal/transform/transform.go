@@ -41,6 +41,10 @@ type Transform interface {
 	Reverse() Transform
 }
 
+// A Releaser is a Transform that keeps work for later calls. Release drops it, which changes no value:
+// compositions of thousands of transforms could not hold it all.
+type Releaser interface{ Release() }
+
 // A Line is a transform on one line Re z = theta. Implementations are immutable
 // and safe for concurrent use.
 type Line interface {

@@ -60,7 +60,8 @@ func (s *tilted) still(enough float64) (log, b float64) {
 			g := line*line/(2*m.inv2) + s.stripOn(line) + logTrapezoid(line, s.h)
 			if g < log {
 				log, b = g, line
-			} else if g > log {
+			}
+			if log <= enough {
 				break
 			}
 			line *= 0.78

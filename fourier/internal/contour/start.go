@@ -8,6 +8,7 @@ import (
 	"sort"
 
 	"github.com/dpaccountant/accountant/internal/parallel"
+	"github.com/dpaccountant/accountant/internal/transform"
 )
 
 // sampleSize is the number of factors that the search for a line looks at when
@@ -72,6 +73,7 @@ func (c *Composition) resample(q *cumulant, theta float64) *cumulant {
 				x = 0
 			}
 			k[i] = math.Abs(x)
+			release(c.factors[i].Transform)
 		}
 	})
 	order := make([]int, n)
@@ -100,6 +102,13 @@ func (c *Composition) resample(q *cumulant, theta float64) *cumulant {
 		part, stretch = 0, stretch[:0]
 	}
 	return r
+}
+
+// release drops what a transform of many keeps for later.
+func release(t transform.Transform) {
+	if r, ok := t.(transform.Releaser); ok {
+		r.Release()
+	}
 }
 
 // at returns K and its derivative at s.

@@ -75,6 +75,9 @@ func (t *table) extend(ctx context.Context, c *Composition, lines []transform.Li
 					line = lines[first+i]
 				}
 				cols[i], errs[i] = newColumn(ctx, c.factors[first+i].Transform, t.plan, line)
+				if len(c.factors) > sampleAbove {
+					release(c.factors[first+i].Transform)
+				}
 			}
 		})
 		if err := ctx.Err(); err != nil {
