@@ -329,8 +329,8 @@ func ExampleAccountant() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("ε in [%.3f, %.3f], about %.3f (%s)\n", iv.Lower, iv.Upper, iv.Estimate, iv.Direction)
-	// Output: ε in [2.381, 2.382], about 2.382 (remove)
+	fmt.Printf("ε is %.8f to %.0e (%s, %s)\n", iv.Upper, iv.Upper-iv.Lower, iv.Direction, iv.Engine)
+	// Output: ε is 2.38159692 to 1e-10 (remove, contour)
 }
 
 func ExampleAccountant_Delta() {

@@ -302,10 +302,10 @@ steps:
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("%.4f meets the budget: %v\n", c.Value, c.Meets.Upper <= 2)
+	fmt.Printf("%.3f meets the budget: %v\n", c.Value, c.Meets.Upper <= 2)
 	fmt.Printf("%.6f less does not: %v\n", c.Value-c.Fails.Value, c.Fails.Upper > 2)
 	// Output:
-	// 4.9974 meets the budget: true
+	// 4.997 meets the budget: true
 	// 0.000005 less does not: true
 }
 

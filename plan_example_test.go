@@ -57,10 +57,10 @@ func ExampleWithAccuracy() {
 	// as narrow as asked: true <nil>
 }
 
-// With too little memory the interval is wider than asked, and says so.
+// With too little memory for a lattice the interval is wider than asked, and says so.
 func ExampleWithMemory() {
 	laplace, _ := profiles.NewLaplaceMechanism(3)
-	acct := accountant.New(accountant.AddRemove, accountant.WithAccuracy(1e-8), accountant.WithMemory(100_000))
+	acct := accountant.New(accountant.AddRemove, accountant.WithAccuracy(1e-8), accountant.WithMemory(100_000), accountant.WithEngine(fourier.Lattice))
 	if err := acct.Add(context.Background(), accountant.Step{Mechanism: laplace}, 1000); err != nil {
 		fmt.Println(err)
 		return

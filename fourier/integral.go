@@ -28,6 +28,9 @@ const (
 // when less is wanted: it costs next to nothing there.
 const IntegralAccuracy = 1e-9
 
+// beyondLattices is a relative width that no lattice improves on in reasonable time.
+const beyondLattices = 1e-8
+
 // integralFloor is an absolute width of ε that is always good enough: near ε = 0 a
 // relative one cannot be reached.
 const integralFloor = 1e-13
@@ -295,6 +298,10 @@ func (s *Sum) composeEpsilon(ctx context.Context, logDelta, logInf, floor, top f
 		if known.Lower, known.Upper = max(known.Lower, floor), min(known.Upper, top); !s.wide(known) {
 			return known, nil
 		}
+		if w := known.Upper - known.Lower; w <= beyondLattices*min(math.Abs(known.Lower), math.Abs(known.Upper)) && !more {
+			known.Warnings = []string{s.reason(errRounding, w)}
+			return known, nil
+		}
 	}
 	r, err := s.latticeEpsilon(m, logDelta, logInf, floor, top)
 	if err != nil {
@@ -329,6 +336,10 @@ func (s *Sum) composeDelta(ctx context.Context, eps, logInf float64) (Result, er
 			return Result{}, err
 		}
 		if !wide(known) {
+			return known, nil
+		}
+		if w := known.Upper - known.Lower; w <= beyondLattices*known.Upper && !more {
+			known.Warnings = []string{s.reason(errRounding, w)}
 			return known, nil
 		}
 	}

@@ -109,3 +109,11 @@ func TestEngineOfAnswer(t *testing.T) {
 		}
 	}
 }
+
+// Above the largest loss nothing is left to prove, whatever the size of the saddle.
+func TestProvesAboveTheLargestLoss(t *testing.T) {
+	s := sum(t, Options{Engine: Contour}, profiles.Reverse(sampled(t, 0.05, 0.01)), 100)
+	if top := -100 * math.Log1p(-0.01); !s.Proves(top*1.001, 1e-300) || s.Proves(top*0.9, 1e-300) {
+		t.Errorf("at ε next to %v: %v above, %v below", top, s.Proves(top*1.001, 1e-300), s.Proves(top*0.9, 1e-300))
+	}
+}

@@ -250,6 +250,9 @@ func (s *Sum) Proves(eps, delta float64) bool {
 	if !(delta > 0) || math.IsInf(eps, 0) || math.IsNaN(eps) || len(s.entries) == 0 {
 		return false
 	}
+	if logInf, infErr, top := s.ends(); eps-s.lossErr() >= top {
+		return logInf+infErr <= math.Log(delta)*(1+8*xmath.U)
+	}
 	if proved, ok := s.chernoff(eps-s.lossErr(), math.Log(delta)); ok {
 		return proved
 	}

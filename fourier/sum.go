@@ -284,7 +284,7 @@ func (s *Sum) fromOthers(m *meter, r Result, logDelta, logInf, floor, top float6
 	tight := func(r Result) bool {
 		return r.Upper-r.Lower <= 20*max(s.opts.Relative*math.Abs(r.Upper), s.opts.Absolute)
 	}
-	if !tight(r) {
+	if !tight(r) && s.opts.Engine != Contour {
 		for _, part := range []float64{0.9, 0.75, 0.5, 0.25} {
 			larger := part * logDelta
 			if !(larger > logInf+1) || larger > -2 {

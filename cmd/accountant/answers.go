@@ -79,6 +79,7 @@ type (
 	}
 	restJSON struct {
 		WorstDirection string     `json:"worst-direction"`
+		Engine         string     `json:"engine"`
 		ErrorBudget    budgetJSON `json:"error-budget"`
 		TheoryGap      bool       `json:"theory-gap,omitempty"`
 		Pairs          *pairsJSON `json:"pairs,omitempty"`
@@ -92,6 +93,7 @@ type (
 	}
 	budgetJSON struct {
 		Discretization number `json:"discretization"`
+		Quadrature     number `json:"quadrature"`
 		Truncation     number `json:"truncation"`
 		Aliasing       number `json:"aliasing"`
 		RoundOff       number `json:"round-off"`
@@ -104,7 +106,7 @@ func resultsJSON(answers []answer) []any {
 	for i, a := range answers {
 		bounds := boundsJSON{number(a.Lower), number(a.Estimate), number(a.Upper)}
 		b := a.Budget
-		rest := restJSON{a.Direction, budgetJSON{number(b.Discretization), number(b.Truncation), number(b.Aliasing),
+		rest := restJSON{a.Direction, string(a.Engine), budgetJSON{number(b.Discretization), number(b.Quadrature), number(b.Truncation), number(b.Aliasing),
 			number(b.RoundOff), number(b.TheoryGap)}, a.Gap != nil, nil, a.Warnings}
 		if g := a.Gap; g != nil {
 			rest.Pairs = &pairsJSON{
@@ -176,12 +178,12 @@ func printTable(w io.Writer, answers []answer, verbose bool) error {
 	}
 	for _, a := range answers {
 		b := a.Budget
-		fmt.Fprintf(w, "\nwidth of the interval at %s = %s: %s\n", a.asked, short(a.at), rounded(a.Upper-a.Lower, 3, up))
+		fmt.Fprintf(w, "\nwidth of the interval at %s = %s: %s (engine: %s)\n", a.asked, short(a.at), rounded(a.Upper-a.Lower, 3, up), a.Engine)
 		for _, part := range []struct {
 			name string
 			x    float64
 		}{
-			{"discretization", b.Discretization}, {"truncation", b.Truncation}, {"aliasing", b.Aliasing},
+			{"discretization", b.Discretization}, {"quadrature", b.Quadrature}, {"truncation", b.Truncation}, {"aliasing", b.Aliasing},
 			{"round-off", b.RoundOff}, {"theory gap", b.TheoryGap},
 		} {
 			fmt.Fprintf(w, "  %-15s %s\n", part.name, rounded(part.x, 3, up))

@@ -43,7 +43,7 @@ var (
 	epsilonRange  = interval{lo: 0, hi: math.Inf(1), openHi: true}
 	rateRange     = interval{lo: 0, hi: 1, openLo: true}
 	openUnit      = interval{lo: 0, hi: 1, openLo: true, openHi: true}
-	accuracyRange = interval{lo: 1e-9, hi: 1, openHi: true}
+	accuracyRange = interval{lo: 1e-12, hi: 1, openHi: true}
 	memoryRange   = interval{lo: 1, hi: 1e6}
 	workRange     = interval{lo: 1, hi: 1e15}
 	positive      = interval{lo: 0, hi: math.Inf(1), openLo: true, openHi: true}
@@ -125,7 +125,7 @@ func (f *answerFlags) register(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	f.output.register(cmd)
 	fs.BoolVarP(&f.verbose, "verbose", "v", false, "print what the width of each interval is made of")
-	fs.StringVar(&f.accuracy, "accuracy", "", "relative `width` that an interval may have (default 1e-3)")
+	fs.StringVar(&f.accuracy, "accuracy", "", "relative `width` that an interval may have (default 1e-9, and 1e-3 where lattices are needed)")
 	fs.StringVar(&f.memory, "memory", "", "limit of memory in `MB` (default 1 GiB); at the limit the interval gets wider and there is a warning")
 	fs.StringVar(&f.work, "work", "", "limit of the work for all answers together, in terms of about 40 ns (default 2.5e8, about 10 s); at the `limit` what is proved by then is told, with a warning")
 }
