@@ -214,7 +214,7 @@ func (q *cumulant) cut(ctx context.Context, p *plan, g goal, lines []transform.L
 	reach := 1.8 * t * (1 + g.reserve)
 	// The transform of a factor falls hardly faster than this guess of t: with more nodes the
 	// frequencies cost more than what is left, and already finding that out would take seconds.
-	p.maxNodes = int(math.Min(maxNodes, math.Max(1<<10, 4*float64(g.work)*p.h/t)))
+	p.maxNodes = int(math.Min(maxNodes, math.Max(1<<15, 4*float64(g.work)*p.h/t)))
 	if err := q.prepare(ctx, *p, reach, lines); err != nil {
 		return 0, err
 	}
