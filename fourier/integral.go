@@ -189,9 +189,9 @@ func (s *Sum) easy(m *meter) float64 {
 	return min(m.work/workTerm, easyTerms+termsPerStep*float64(len(s.parts.list)))
 }
 
-// spent takes the work of an answer off the meter, and reports whether the engine did
+// charge takes the work of an answer off the meter, and reports whether the engine did
 // not serve the question for want of work alone. err is what is left of its error.
-func (m *meter) spent(work int64, from error) (more bool, err error) {
+func (m *meter) charge(work int64, from error) (more bool, err error) {
 	m.spend(workTerm * float64(work))
 	var not *contour.NotServed
 	switch {
@@ -217,7 +217,7 @@ func (s *Sum) integrateEpsilon(m *meter, logDelta, terms float64) (r Result, mor
 	s.parts.asked = true
 	for i, c := range s.parts.ends() {
 		a, err := c.Epsilon(m.ctx, logDelta, s.integralOptions(terms))
-		wants, err := m.spent(a.Work, err)
+		wants, err := m.charge(a.Work, err)
 		if err != nil {
 			return Result{}, false, err
 		}
@@ -237,7 +237,7 @@ func (s *Sum) integrateDelta(m *meter, eps, terms float64) (r Result, more bool,
 		mid := 0.0
 		for i, c := range s.parts.ends() {
 			a, err := c.Delta(m.ctx, eps, s.integralOptions(terms))
-			wants, err := m.spent(a.Work, err)
+			wants, err := m.charge(a.Work, err)
 			if err != nil {
 				return Result{}, false, err
 			}
