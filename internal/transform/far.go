@@ -42,7 +42,6 @@ func (m *mixture) leastFarTol() float64 {
 // of that error.
 func (s *tilted) farShift(enough float64) (a, logErr float64) {
 	m := s.m
-	logErr = math.Inf(1)
 	v := m.peakVariance(s.theta)
 	best, model := 0.0, math.Inf(1)
 	for i := range 12 {

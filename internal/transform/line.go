@@ -132,8 +132,7 @@ func newLine(s *tilted, best strip, logErr, tMax, tol float64, maxNodes int) *mi
 // Nodes implements Line.
 func (l *mixtureLine) Nodes() int {
 	if l.far != nil {
-		// An exponential, a sine and a cosine make two of the other terms.
-		return max(len(l.loss), 2*len(l.far.amp))
+		return max(len(l.loss), len(l.far.amp))
 	}
 	return len(l.loss)
 }
