@@ -13,13 +13,16 @@ type CurvePoint struct {
 
 // DeltaCurve returns δ(ε) at each ε, negative ones too. Between two grid points
 // δ is certified as well: it falls with ε, and as a function of e^ε it is
-// convex, so that the chord of the upper ends is above it.
+// convex, so that the chord of the upper ends is above it. All points share the work
+// limit of one question (WithWorkLimit): some of a long curve of a hard plan are wider
+// than asked, with a warning.
 func (a *Accountant) DeltaCurve(ctx context.Context, epsilons []float64) ([]CurvePoint, error) {
 	return a.curve(ctx, epsilons, a.Delta)
 }
 
 // EpsilonCurve returns ε(δ) at each δ in [0, 1]. Between two grid points the
-// larger of the two upper ends holds, and the smaller of the lower ends.
+// larger of the two upper ends holds, and the smaller of the lower ends. The points
+// share the work limit, as those of DeltaCurve.
 func (a *Accountant) EpsilonCurve(ctx context.Context, deltas []float64) ([]CurvePoint, error) {
 	return a.curve(ctx, deltas, a.Epsilon)
 }
@@ -28,16 +31,41 @@ func (a *Accountant) curve(ctx context.Context, at []float64, ask func(context.C
 	ctx, stop := a.opts.within(ctx)
 	defer stop()
 	points := make([]CurvePoint, len(at))
+	limit := a.opts.Work
+	defer func() { a.opts.Work = limit }()
+	left := a.opts.work()
 	progress(a.opts, 0, len(at))
 	for i, x := range at {
+		a.opts.Work = pointWork(left, len(at)-i)
+		before := a.spent()
 		iv, err := ask(ctx, x)
 		if err != nil {
 			return nil, err
 		}
+		left -= a.spent() - before
 		points[i] = CurvePoint{x, iv}
 		progress(a.opts, i+1, len(at))
 	}
 	return points, nil
+}
+
+// pointWork returns what the next of so many points of a curve may take of the work
+// that is left: twice its share, so that hard points get what easy ones leave, but
+// never more than there is. Each point keeps something, with which a bound is found.
+func pointWork(left float64, points int) float64 {
+	return max(2*left/float64(points+1), 1)
+}
+
+// spent returns the work of all questions so far.
+func (a *Accountant) spent() float64 {
+	work := 0.0
+	for d := range a.upper {
+		work += a.upper[d].Spent()
+		if a.gap {
+			work += a.lower[d].Spent()
+		}
+	}
+	return work
 }
 
 // Scaled returns the plan with part/whole of every count, rounded up, for part
@@ -74,7 +102,8 @@ type StepsPoint struct {
 }
 
 // StepsCurve returns ε(δ) against the length of the plan: of Scaled(i, n) for i
-// = 1, …, n. Each point is certified for itself; ε grows with the length.
+// = 1, …, n. Each point is certified for itself; ε grows with the length. The points
+// share the work limit, as those of DeltaCurve.
 func (p *Plan) StepsCurve(ctx context.Context, delta float64, n int, opts ...Option) ([]StepsPoint, error) {
 	if n < 1 || n > 10000 {
 		return nil, fmt.Errorf("points: %d is not in [1, 10000]", n)
@@ -83,6 +112,7 @@ func (p *Plan) StepsCurve(ctx context.Context, delta float64, n int, opts ...Opt
 	o := New(p.Neighbors, opts...).opts
 	ctx, stop := o.within(ctx)
 	defer stop()
+	left := o.work()
 	for i := range n {
 		progress(o, i, n)
 		part, err := p.Scaled(int64(i+1), int64(n))
@@ -96,10 +126,12 @@ func (p *Plan) StepsCurve(ctx context.Context, delta float64, n int, opts ...Opt
 		if k := len(points); k > 0 && points[k-1].Runs == acct.Runs() {
 			continue // the plan is shorter than n
 		}
+		acct.opts.Work = pointWork(left, n-i)
 		iv, err := acct.Epsilon(ctx, delta)
 		if err != nil {
 			return nil, err
 		}
+		left -= acct.spent()
 		points = append(points, StepsPoint{acct.Runs(), iv})
 	}
 	progress(o, n, n)

@@ -144,7 +144,7 @@ const minAlpha = 1e-290
 // pair returns direction d of sums with its reverse, which is the other
 // direction where the profiles of the two are reverses of each other.
 func (a *Accountant) pair(sums [2]*fourier.Sum, d int, lower bool, alphas []float64) (*pair, error) {
-	p := &pair{want: a.opts.Relative, fewest: 1, work: a.opts.work() / testShare}
+	p := &pair{want: a.opts.Relative, fewest: 1, work: a.opts.work() / testShare, left: a.opts.work() / a.asked()}
 	for _, alpha := range alphas {
 		p.fewest, p.most = min(p.fewest, alpha), max(p.most, alpha)
 	}
@@ -185,6 +185,7 @@ type pair struct {
 	want     float64
 	warnings []string
 	work     float64 // of one δ
+	left     float64 // of the work of all
 	// The smallest and the largest false-positive rate that will be asked for.
 	fewest, most float64
 }
@@ -205,8 +206,11 @@ func (p *pair) add(ctx context.Context, h *half, t float64) error {
 	if small := p.small(h, t); small > 0 && h.sum.Proves(t, small) {
 		return p.insert(h, t, fourier.Result{Upper: small})
 	}
-	h.sum.LimitWork(p.work)
+	// A quarter of what is left of all work, so that no knot goes without.
+	h.sum.LimitWork(max(min(p.work, p.left/4), 1))
+	before := h.sum.Spent()
 	r, err := h.sum.Delta(ctx, t)
+	p.left -= h.sum.Spent() - before
 	if err != nil {
 		return err
 	}

@@ -101,7 +101,7 @@ func OptimalUnbiasedGrid(ctx context.Context, p Prior, eps float64, grid []float
 	// A solver that gave up leaves what it has, and the gap tells.
 	dual := d.bound(scaled)
 	if err != nil {
-		o, err := q.optimum(ctx)
+		o, err := p.known.find(ctx, q)
 		if err != nil {
 			return nil, Certificate{}, err
 		}
@@ -191,7 +191,7 @@ func BiasLimited(ctx context.Context, p Prior, eps, bias float64, grid []float64
 		// The best unbiased randomizer, rounded to the grid, is one of those that may
 		// be returned.
 		var o optimum
-		if o, err = q.optimum(ctx); err == nil {
+		if o, err = p.known.find(ctx, q); err == nil {
 			rounded, ok := onGrid(o.cols, scaled)
 			if !ok {
 				return nil, Certificate{}, fmt.Errorf("grid: %d outputs and %d labels take too long with a bias, and the outputs are too close together for an unbiased randomizer: use fewer labels, or a wider grid", len(scaled), q.k)

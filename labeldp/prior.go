@@ -1,10 +1,12 @@
 package labeldp
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
 	"sort"
+	"sync"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
@@ -27,6 +29,38 @@ const maxMagnitude = 1e100
 // Its zero value is not valid; use [NewPrior] or [Uniform].
 type Prior struct {
 	labels, probs []float64
+
+	known *known
+}
+
+func newPrior(labels, probs []float64) Prior { return Prior{labels, probs, &known{}} }
+
+// A known is the optimum of a prior for the ε that was last asked for. A report
+// needs it up to three times, and it takes seconds for hundreds of labels.
+type known struct {
+	lock sync.Mutex
+	eps  float64 // 0: none
+	optimum
+}
+
+// find returns the optimum, computed at most once for the same ε. Nobody may change it.
+func (k *known) find(ctx context.Context, q *problem) (optimum, error) {
+	if err := ctx.Err(); err != nil {
+		return optimum{}, err
+	}
+	k.lock.Lock()
+	eps, o := k.eps, k.optimum
+	k.lock.Unlock()
+	if eps == q.eps {
+		return o, nil
+	}
+	o, err := q.optimum(ctx)
+	if err == nil {
+		k.lock.Lock()
+		k.eps, k.optimum = q.eps, o
+		k.lock.Unlock()
+	}
+	return o, err
 }
 
 // NewPrior returns the prior with the given probabilities, which must sum to 1
@@ -79,7 +113,7 @@ func PriorFromWeights(labels, weights []float64) (Prior, error) {
 	for i := range ps {
 		ps[i] = sums[i].Value() / total.Value()
 	}
-	return Prior{ys, ps}, nil
+	return newPrior(ys, ps), nil
 }
 
 // Uniform returns the uniform prior on the distinct labels.
@@ -92,7 +126,7 @@ func Uniform(labels []float64) (Prior, error) {
 	for i := range ps {
 		ps[i] = 1 / float64(len(ys))
 	}
-	return Prior{ys, ps}, nil
+	return newPrior(ys, ps), nil
 }
 
 // Labels returns the labels, ascending. The slice must not be modified.
@@ -116,7 +150,7 @@ func (p Prior) Mix(gamma float64) (Prior, error) {
 	for i, x := range p.probs {
 		ps[i] = (1-gamma)*x + gamma/float64(len(ps))
 	}
-	return Prior{p.labels, ps}, nil
+	return newPrior(p.labels, ps), nil
 }
 
 func (p Prior) check() error {

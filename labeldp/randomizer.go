@@ -254,7 +254,7 @@ func OptimalUnbiased(ctx context.Context, p Prior, eps float64) (*Randomizer, Ce
 		return r, r.certify(0, 0), nil
 	}
 	q := newProblem(p, eps)
-	o, err := q.optimum(ctx)
+	o, err := p.known.find(ctx, q)
 	if err != nil {
 		return nil, Certificate{}, err
 	}

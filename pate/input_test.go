@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"math"
 	"strings"
 	"testing"
@@ -291,5 +292,23 @@ func TestReadScores(t *testing.T) {
 	w := must(ReadScores(strings.NewReader("25,75\n100,0\n"), 100, true))
 	if fmt.Sprint(s.scaled) != "[25 75 100 0]" || fmt.Sprint(w.scaled) != fmt.Sprint(s.scaled) {
 		t.Errorf("%v, %v", s.scaled, w.scaled)
+	}
+}
+
+// zeros is an endless line.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = '0'
+	}
+	return len(p), nil
+}
+
+// A line that is too long is an error that says so; nothing of it is dropped.
+func TestLongLine(t *testing.T) {
+	_, err := ReadVotes(io.MultiReader(strings.NewReader("1,2\n"), zeros{}), Format{})
+	if want := "votes: line 2: is longer than 67108864 bytes"; err == nil || err.Error() != want {
+		t.Errorf("error %v, want %q", err, want)
 	}
 }

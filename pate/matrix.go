@@ -3,6 +3,7 @@ package pate
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -12,6 +13,9 @@ import (
 
 // maxEntries bounds the size of a table: 8 bytes each.
 const maxEntries = 100_000_000
+
+// maxLine bounds a line, in bytes.
+const maxLine = 1 << 26
 
 // A matrix is a table of numbers as read from a file.
 type matrix struct {
@@ -38,7 +42,7 @@ func readMatrix(r io.Reader, field string) (*matrix, error) {
 // with # are skipped, and so is a first line whose first field is not a number.
 func readCSV(r io.Reader, field string) (*matrix, error) {
 	sc := bufio.NewScanner(r)
-	sc.Buffer(make([]byte, 1<<16), 1<<26)
+	sc.Buffer(make([]byte, 1<<16), maxLine)
 	m := &matrix{}
 	first := true
 	line := 0
@@ -79,7 +83,9 @@ func readCSV(r io.Reader, field string) (*matrix, error) {
 			m.values = append(m.values, x)
 		}
 	}
-	if err := sc.Err(); err != nil {
+	if err := sc.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return nil, fmt.Errorf("%s: line %d: is longer than %d bytes", field, line+1, maxLine)
+	} else if err != nil {
 		return nil, fmt.Errorf("%s: line %d: %w", field, line+1, err)
 	}
 	if len(m.values) == 0 {

@@ -145,14 +145,13 @@ func (f *curveFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	for _, c := range curves {
-		seen := map[string]bool{}
-		for _, p := range c.points {
-			for _, w := range p.warnings {
-				if !seen[w] {
-					seen[w] = true
-					fmt.Fprintf(cmd.ErrOrStderr(), "%s%s: %s\n", warning(cmd.ErrOrStderr()), c.name, oneLine(w))
-				}
+		texts := c.warnings()
+		for i, w := range texts {
+			if i == mostWarnings && len(texts) > mostWarnings+1 {
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s%s: %d more of its points have warnings; --json lists them\n", warning(cmd.ErrOrStderr()), c.name, len(texts)-i)
+				break
 			}
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s%s: %s\n", warning(cmd.ErrOrStderr()), c.name, oneLine(w))
 		}
 	}
 	if f.out != "" {
@@ -384,10 +383,33 @@ func (f *curveFlags) deltas(ctx context.Context, curves []planCurve, plans []*ac
 		yMin: floor, yMax: 1, legendUp: true}, nil
 }
 
-// refine finds the points that a picture needs between those of a curve.
+// mostWarnings are printed for a curve.
+const mostWarnings = 4
+
+// warnings returns the warnings of all points, each once.
+func (c *planCurve) warnings() (texts []string) {
+	seen := map[string]bool{}
+	for _, p := range c.points {
+		for _, w := range p.warnings {
+			if !seen[w] {
+				seen[w] = true
+				texts = append(texts, w)
+			}
+		}
+	}
+	return texts
+}
+
+// refine finds the points that a picture needs between those of a curve, but not
+// where a limit was reached: more points there only take longer.
 func (f *curveFlags) refine(c *planCurve, middle func(a, b curvePoint) (float64, bool), ask func([]float64) ([]curvePoint, error)) (err error) {
 	if f.out != "" {
-		c.drawn, err = finer(c.points, middle, ask)
+		c.drawn, err = finer(c.points, func(a, b curvePoint) (float64, bool) {
+			if len(a.warnings)+len(b.warnings) > 0 {
+				return 0, false
+			}
+			return middle(a, b)
+		}, ask)
 	}
 	return err
 }
@@ -522,19 +544,13 @@ func newCurvesJSON(kind string, shape curveShape, curves []planCurve) curvesJSON
 	out := curvesJSON{kind, shape.x, shape.y, nil}
 	for _, c := range curves {
 		j := curveJSON{Plan: c.name, Neighbors: c.neighbors}
-		seen := map[string]bool{}
+		j.Warnings = c.warnings()
 		for i, p := range c.points {
 			point := curvePointJSON{number(p.x), boundsJSON{number(p.Lower), number(p.Estimate), number(p.Upper)}, p.direction, nil}
 			if c.rdp != nil && !math.IsNaN(c.rdp[i][0]) {
 				point.RDP = &rdpCurveJSON{number(c.rdp[i][0]), number(c.rdp[i][1])}
 			}
 			j.Points = append(j.Points, point)
-			for _, w := range p.warnings {
-				if !seen[w] {
-					seen[w] = true
-					j.Warnings = append(j.Warnings, w)
-				}
-			}
 		}
 		out.Curves = append(out.Curves, j)
 	}

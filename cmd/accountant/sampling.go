@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -55,10 +56,8 @@ relation is substitution for all schemes.`,
 					return err
 				}
 			}
-			for _, row := range rows {
-				for _, text := range row.interval.Warnings {
-					fmt.Fprintf(cmd.ErrOrStderr(), "%s%s: %s\n", warning(cmd.ErrOrStderr()), row.name, oneLine(text))
-				}
+			for _, text := range samplingWarnings(rows) {
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s%s\n", warning(cmd.ErrOrStderr()), text)
 			}
 			return flags.print(cmd.OutOrStdout(), run.json(rows), func(w io.Writer) error { return run.print(w, rows) })
 		},
@@ -249,6 +248,26 @@ func (r samplingRun) compose(ctx context.Context, row *samplingRow, s subsample.
 		row.numerical = max(iv.Gap.Proved.Upper-iv.Gap.Proved.Lower, iv.Gap.Attack.Upper-iv.Gap.Attack.Lower)
 	}
 	return nil
+}
+
+// samplingWarnings returns each warning once, after the schemes that it is about.
+func samplingWarnings(rows []samplingRow) []string {
+	var texts []string
+	about := map[string][]string{}
+	for _, row := range rows {
+		for _, text := range row.interval.Warnings {
+			if about[text] == nil {
+				texts = append(texts, text)
+			}
+			if !slices.Contains(about[text], row.name) {
+				about[text] = append(about[text], row.name)
+			}
+		}
+	}
+	for i, text := range texts {
+		texts[i] = strings.Join(about[text], ", ") + ": " + oneLine(text)
+	}
+	return texts
 }
 
 func (r samplingRun) print(w io.Writer, rows []samplingRow) error {

@@ -102,3 +102,16 @@ func TestSamplingErrors(t *testing.T) {
 		}
 	}
 }
+
+// What is said of several schemes, such as that the recursion was not run, is said once.
+func TestSamplingWarnsOnce(t *testing.T) {
+	_, _, stderr := command("", "sampling", "--population", "1000", "--subset", "100", "--batch", "50", "--noise-multiplier", "5", "--steps", "100", "--recursion", "50", "--accuracy", "0.1")
+	if n := strings.Count(stderr, "the recursion that narrows"); n != 1 {
+		t.Errorf("said %d times, not once: %s", n, stderr)
+	}
+	for _, name := range []string{"without-replacement", "with-replacement", "must-ow", "must-wo"} {
+		if !strings.Contains(stderr, name) {
+			t.Errorf("%s is not named: %s", name, stderr)
+		}
+	}
+}
