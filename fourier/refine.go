@@ -484,7 +484,7 @@ const maxRounds = 14
 
 // refineEpsilon answers ε(δ) for two or more runs.
 func (s *Sum) refineEpsilon(m *meter, logDelta, logInf, floor, top float64) (Result, error) {
-	return s.byRungs(Result{Lower: floor, Upper: top, Estimate: math.NaN()}, func(best Result) (Result, error) {
+	return s.byRungs(Result{Lower: floor, Upper: top, Estimate: math.NaN()}, s.opts.Absolute, func(best Result) (Result, error) {
 		return s.epsilonPasses(m, best, logDelta, logInf, floor, top)
 	})
 }
@@ -497,7 +497,8 @@ const rung = 1e-3
 // byRungs asks for an accuracy of 1e-3, then 1e-6 and so on down to the one of the
 // options, each with the interval that is proved before, which it narrows. So the
 // answer at a limit of work is no wider than the one of a coarser rung.
-func (s *Sum) byRungs(best Result, ask func(best Result) (Result, error)) (Result, error) {
+// A width of absolute is always enough.
+func (s *Sum) byRungs(best Result, absolute float64, ask func(best Result) (Result, error)) (Result, error) {
 	wanted := s.opts.Relative
 	defer func() { s.opts.Relative = wanted }()
 	for relative := rung; ; relative *= rung {
@@ -511,7 +512,7 @@ func (s *Sum) byRungs(best Result, ask func(best Result) (Result, error)) (Resul
 			return r, err
 		}
 		best = r
-		if best.Upper-best.Lower <= max(wanted*min(math.Abs(best.Lower), math.Abs(best.Upper)), s.opts.Absolute) {
+		if best.Upper-best.Lower <= max(wanted*min(math.Abs(best.Lower), math.Abs(best.Upper)), absolute) {
 			best.Warnings = nil
 			return best, nil
 		}
@@ -907,7 +908,7 @@ func (s *Sum) reversed() *Sum {
 
 // refineDelta answers δ(ε) for two or more runs.
 func (s *Sum) refineDelta(m *meter, eps, logInf float64) (Result, error) {
-	return s.byRungs(Result{Lower: 0, Upper: 1, Estimate: math.NaN()}, func(best Result) (Result, error) {
+	return s.byRungs(Result{Lower: 0, Upper: 1, Estimate: math.NaN()}, 0, func(best Result) (Result, error) {
 		return s.deltaPasses(m, best, eps, logInf)
 	})
 }
