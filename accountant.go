@@ -178,8 +178,8 @@ func pointsIn(bytes int64) int {
 }
 
 // WithWorkLimit limits the work of a question: one ε or δ, or all points of a curve.
-// It is counted in terms of a sum, about 25 ns each on a machine of today, and not
-// in time, so that the answer is the same everywhere. The default is 4e8 at an
+// It is counted in terms of a sum, about 40 ns each on a machine of today, and not
+// in time, so that the answer is the same everywhere. The default is 2.5e8 at an
 // accuracy of 1e-3 or finer, about 10 s, where ordinary questions take milliseconds,
 // and less at coarser ones, with the fourth root. An answer that needs more is wider
 // than asked and carries a warning with the width reached.

@@ -20,17 +20,17 @@ var (
 	errRounds   = errors.New("the accuracy asked for was not reached")
 )
 
-// Work is counted in terms of a direct sum, about 25 ns each on the machine of
+// Work is counted in terms of a direct sum, about 40 ns each on the machine of
 // docs/benchmarks.md, and not in time, so that the answer is the same everywhere.
 const (
 	workVertex = 100 // a vertex of a lattice law: tails at it and next to it
 	workPoint  = 8   // a point of the transform of one term, and its power
 	workRead   = 2   // a kept frequency, each time that δ is read off
 
-	mostWork = 4e8 // of a question: 10 s
+	mostWork = 2.5e8 // of a question: 10 s
 )
 
-// DefaultWork is the work limit of an accuracy: 4e8 at 1e-3 and below, less at
+// DefaultWork is the work limit of an accuracy: 2.5e8 at 1e-3 and below, less at
 // coarser ones, with the fourth root. Ordinary questions take a hundredth of it.
 func DefaultWork(relative float64) float64 {
 	return mostWork * min(1, math.Pow(1e-3/relative, 0.25))

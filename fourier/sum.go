@@ -19,7 +19,7 @@ type Options struct {
 	// MaxPoints bounds the length of transforms and the vertices of laws: the memory,
 	// in units of BytesPerPoint.
 	MaxPoints int
-	// Work bounds what a question takes, in terms of a direct sum, about 25 ns each:
+	// Work bounds what a question takes, in terms of a direct sum, about 40 ns each:
 	// 0 stands for what the accuracy asked for is worth (docs/accuracy.md §10). The best
 	// interval proved by then is the answer, with a warning.
 	Work float64
@@ -31,8 +31,8 @@ type Options struct {
 
 // BytesPerPoint is what a question takes at the most for each point of its
 // transforms: the upper law's kept frequencies (32) and, at that time, the lower
-// law's, its transform (16) and its plan (24).
-const BytesPerPoint = 104
+// law's, with what they grow out of (56), its transform (16) and its plan (24).
+const BytesPerPoint = 128
 
 // DefaultOptions: an ε to 1e-3 relative or 1e-6 absolute, in at most 1 GiB.
 func DefaultOptions() Options {

@@ -127,7 +127,7 @@ func (f *answerFlags) register(cmd *cobra.Command) {
 	fs.BoolVarP(&f.verbose, "verbose", "v", false, "print what the width of each interval is made of")
 	fs.StringVar(&f.accuracy, "accuracy", "", "relative `width` that an interval may have (default 1e-3)")
 	fs.StringVar(&f.memory, "memory", "", "limit of memory in `MB` (default 1 GiB); at the limit the interval gets wider and there is a warning")
-	fs.StringVar(&f.work, "work", "", "limit of the work for all answers together, in terms of about 25 ns (default 4e8, about 10 s); at the `limit` what is proved by then is told, with a warning")
+	fs.StringVar(&f.work, "work", "", "limit of the work for all answers together, in terms of about 40 ns (default 2.5e8, about 10 s); at the `limit` what is proved by then is told, with a warning")
 }
 
 // limitProcess keeps the heap, garbage included, below a memory limit, with room for

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -87,6 +90,19 @@ func numbersIn(text string) (all []float64) {
 	return all
 }
 
+// readNumbers reads a file, unpacked if its name ends in .gz.
+func readNumbers(path string) ([]byte, error) {
+	data, err := os.ReadFile(path)
+	if err != nil || filepath.Ext(path) != ".gz" {
+		return data, err
+	}
+	r, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r)
+}
+
 // TestProse: a number in the text of a page that looks like a result is in what a
 // test has checked, see numbersFrom. The pages in docs/experiments are printed by
 // programs.
@@ -101,7 +117,7 @@ func TestProse(t *testing.T) {
 		known := numbersIn(shown)
 		for _, m := range numbersFrom.FindAllStringSubmatch(whole, -1) {
 			for _, name := range strings.Fields(m[1]) {
-				data, err := os.ReadFile(filepath.Join(root, filepath.Dir(path), name))
+				data, err := readNumbers(filepath.Join(root, filepath.Dir(path), name))
 				if err != nil {
 					t.Errorf("%s: numbers: %v", path, err)
 					continue
