@@ -121,6 +121,11 @@ func peerAccountant(t testing.TB, kind string, a []float64, opts ...accountant.O
 // its mass at +∞, Newton iterations with an absolute tolerance (PLD-Accountant on
 // Gaussians and randomized response), or a δ that exceeds the mass at +∞ by 5e-11
 // only (approximate 0.01, 1e-9, 10000 times, at 1e-5).
+//
+// The bounds of peers are right up to the rounding of their FFTs, which has the size
+// of masses near 1 and not of δ: a bound of ε that our two engines refute may miss by
+// peerRounding in δ (seen: dp_accounting, 1000 Laplace b = 10, δ = 1e-10, pessimistic at
+// 1e-3: 23.94439 where ε is 23.94442, which is 4e-15 in δ).
 func TestPeers(t *testing.T) {
 	cases, _ := loadPeers(t)
 	trusted, differing, unchecked := 0, 0, 0
@@ -137,6 +142,13 @@ func TestPeers(t *testing.T) {
 			if err != nil {
 				t.Errorf("%s δ=%g: %v", name, claim.Delta, err)
 				continue
+			}
+			deltaAt := func(eps float64) accountant.Interval {
+				d, err := acct.Delta(t.Context(), eps)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return d
 			}
 			top, low := math.Inf(1), math.Inf(-1)
 			for _, b := range claim.Bounds {
@@ -162,13 +174,13 @@ func TestPeers(t *testing.T) {
 				case relation == "upper":
 					trusted++
 					top = min(top, value)
-					if value < iv.Lower-slack {
+					if value < iv.Lower-slack && deltaAt(value).Lower > claim.Delta+peerRounding {
 						t.Errorf("%s: %s: upper bound %.12g is below our lower %.12g", name, row, value, iv.Lower)
 					}
 				case relation == "lower":
 					trusted++
 					low = max(low, value)
-					if value > iv.Upper+slack {
+					if value > iv.Upper+slack && deltaAt(value).Upper < claim.Delta-peerRounding {
 						t.Errorf("%s: %s: lower bound %.12g is above our upper %.12g", name, row, value, iv.Upper)
 					}
 				}
@@ -178,7 +190,7 @@ func TestPeers(t *testing.T) {
 			width := iv.Upper - iv.Lower
 			if narrow := top - low; !math.IsInf(narrow, 0) && width > narrow {
 				if sharp == nil {
-					sharp = peerAccountant(t, c.Kind, c.Args, accountant.WithAccuracy(2e-6))
+					sharp = peerAccountant(t, c.Kind, c.Args, accountant.WithAccuracy(1e-6))
 				}
 				iv, err := sharp.Epsilon(t.Context(), claim.Delta)
 				if err != nil {
@@ -218,3 +230,8 @@ func TestPeerViolations(t *testing.T) {
 		}
 	}
 }
+
+// peerRounding is the absolute error in δ that an FFT of 2^20 masses in float64 has: about
+// 20 roundings of 2^−53 each on a sum of masses of 1, four times over for composing and
+// reading off.
+const peerRounding = 1e-14
