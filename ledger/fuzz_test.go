@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // The targets read what is in testdata/fuzz as tests; go test -fuzz FuzzRead
@@ -162,6 +165,24 @@ func FuzzStartsLine(f *testing.F) {
 		}
 		if bytes.ContainsAny(data, "\n") && !bytes.Contains(data, []byte(lineMiddle)) {
 			t.Errorf("%q has a line feed", data)
+		}
+	})
+}
+
+// FuzzHolder reads any note of a lock's holder, which goes to a terminal: no control
+// characters, and not long.
+func FuzzHolder(f *testing.F) {
+	for _, note := range []string{"", myself(), `{"pid":1,"host":"\u001b[2J","program":"a\nb","since":"now\u0007"}`, `{"pid":1}`, `{"pid":1,"PID":2}`, `[]`} {
+		f.Add([]byte(note))
+	}
+	f.Fuzz(func(t *testing.T, note []byte) {
+		name := filepath.Join(t.TempDir(), "lock")
+		if err := os.WriteFile(name, note, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		text := holderOf(name)
+		if !utf8.ValidString(text) || len(text) > 2000 || strings.ContainsFunc(text, unicode.IsControl) {
+			t.Fatalf("%q: %q", note, text)
 		}
 	})
 }

@@ -287,3 +287,24 @@ func FuzzPlanFile(f *testing.F) {
 		}
 	})
 }
+
+// FuzzOrders: what --orders takes are finite numbers, not too many of them.
+func FuzzOrders(f *testing.F) {
+	for _, text := range []string{"", "2,4.5", "1.5:100:0.5", "1:2:0", "1:1e18:1", "1:2", "1e308:-1e308:1e-300", ":::", "2,,3", "0x1p3"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		orders, err := pateOrders(text)
+		if err != nil && !strings.HasPrefix(err.Error(), "--orders: ") {
+			t.Fatalf("%q: %v", text, err)
+		}
+		if len(orders) > max(100_000, len(text)) {
+			t.Fatalf("%q: %d orders", text, len(orders))
+		}
+		for _, x := range orders {
+			if math.IsNaN(x) || math.IsInf(x, 0) {
+				t.Fatalf("%q: %v", text, x)
+			}
+		}
+	})
+}

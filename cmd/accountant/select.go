@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/rdp"
 	"github.com/dpaccountant/accountant/selection"
 )
@@ -167,26 +168,36 @@ func selectPlan(cmd *cobra.Command, path string) (bound, smooth selection.Bound,
 	return bound, smooth.Interpolated(), curve, nil
 }
 
+// selectLeast is a δ that no number of runs makes count. An ε that leaves less is not
+// asked for: beyond the numbers, next to 0, nothing is gained by more work.
+const selectLeast = 1e-300
+
+// selectShare of the work of a question goes to each δ of one run.
+const selectShare = 20
+
 // selectBound returns the certified δ(ε) of a plan to a relative accuracy, each
 // ε computed once.
 func selectBound(ctx context.Context, plan *accountant.Plan, accuracy float64) (selection.Bound, error) {
-	a := accountant.New(plan.Neighbors, accountant.WithAccuracy(accuracy))
+	a := accountant.New(plan.Neighbors, accountant.WithAccuracy(accuracy), accountant.WithWorkLimit(fourier.DefaultWork(accuracy)/selectShare))
 	if err := a.AddPlan(ctx, plan); err != nil {
 		return nil, err
 	}
+	least, err := a.Epsilon(ctx, selectLeast)
+	if err != nil {
+		return nil, err
+	}
+	last := max(0, least.Upper)
 	known := map[float64]float64{}
-	none := math.Inf(1) // where δ was seen to be next to nothing; it never rises
 	delta := func(eps float64) (float64, error) {
-		eps = min(eps, none)
+		if eps >= last {
+			return selectLeast, nil // δ never rises
+		}
 		if d, ok := known[eps]; ok {
 			return d, nil
 		}
 		iv, err := a.Delta(ctx, eps)
 		if err == nil {
 			known[eps] = iv.Upper
-			if iv.Upper < 1e-300 {
-				none = eps
-			}
 		}
 		return iv.Upper, err
 	}

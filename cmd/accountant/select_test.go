@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/dpaccountant/accountant"
 )
 
 func selectRun(t *testing.T, args ...string) (string, error) {
@@ -181,5 +183,23 @@ steps:
 			continue
 		}
 		selectNear(t, law, &got, *rows[law].Epsilon.Tight, 2e-3)
+	}
+}
+
+// Where no more than selectLeast is left of δ, no work goes into how much it is: four
+// such ε took nine seconds.
+func TestSelectFar(t *testing.T) {
+	plan, err := accountant.ParsePlan([]byte("neighbors: add-remove\nsteps:\n  - mechanism: {gaussian: {noise-multiplier: 0.8}}\n    sampling: {poisson: {rate: 0.01}}\n    count: 10000\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	bound, err := selectBound(t.Context(), plan, 1e-3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, eps := range []float64{321.7, 354364} {
+		if d, want := bound(eps), math.Log(selectLeast); math.Abs(d-want) > 1e-10 {
+			t.Errorf("log δ(%v) is at most %v, want %v", eps, d, want)
+		}
 	}
 }
