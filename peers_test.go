@@ -178,7 +178,7 @@ func TestPeers(t *testing.T) {
 			width := iv.Upper - iv.Lower
 			if narrow := top - low; !math.IsInf(narrow, 0) && width > narrow {
 				if sharp == nil {
-					sharp = peerAccountant(t, c.Kind, c.Args, accountant.WithAccuracy(2e-6))
+					sharp = peerAccountant(t, c.Kind, c.Args, accountant.WithAccuracy(1e-6))
 				}
 				iv, err := sharp.Epsilon(t.Context(), claim.Delta)
 				if err != nil {
