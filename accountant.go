@@ -551,7 +551,7 @@ func join(a, b fourier.Result) fourier.Result {
 	if a.Loose = a.Loose && a.Upper-a.Lower > 0.1*math.Abs(a.Upper); a.Loose {
 		a.Estimate = a.Lower + (a.Upper-a.Lower)/2
 	}
-	return a
+	return a.Narrowed()
 }
 
 // both asks two sums at the same time; nil is not asked.

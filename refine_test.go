@@ -1,7 +1,9 @@
 package accountant
 
 import (
+	"fmt"
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -59,5 +61,32 @@ func TestNoGapBetweenInfinities(t *testing.T) {
 		if iv, err := a.Epsilon(t.Context(), delta); err != nil || iv.Gap == nil || iv.Lower != want || iv.Upper != want || iv.Budget.TheoryGap != 0 {
 			t.Errorf("epsilon(%v) = %+v, %v", delta, iv, err)
 		}
+	}
+}
+
+// TestWarningsHaveTheWidth: a warning tells the width of the interval beside it, also
+// where the other direction has narrowed that.
+func TestWarningsHaveTheWidth(t *testing.T) {
+	plan, err := ParsePlan([]byte(`{"neighbors": "add-remove", "steps": [{"mechanism": {"discrete-gaussian": {"noise-multiplier": 8.9614}},
+		"sampling": {"poisson": {"rate": 0.0155735}}, "count": 483882}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := New(plan.Neighbors)
+	if err := a.AddPlan(t.Context(), plan); err != nil {
+		t.Fatal(err)
+	}
+	iv, err := a.Epsilon(t.Context(), 1e-300)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf("(%.2g)", iv.Upper-iv.Lower)
+	for _, w := range iv.Warnings {
+		if strings.Contains(w, "wider than asked") && !strings.Contains(w, want) {
+			t.Errorf("[%v, %v]: %q, want %s", iv.Lower, iv.Upper, w, want)
+		}
+	}
+	if len(iv.Warnings) == 0 {
+		t.Errorf("[%v, %v] without a warning: this plan tests nothing any more", iv.Lower, iv.Upper)
 	}
 }

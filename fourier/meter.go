@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 )
 
 // ErrTimeLimit is the cause (context.WithTimeoutCause) of a context that ends a
@@ -104,13 +106,31 @@ func (m *meter) await(f func()) bool {
 	}
 }
 
+const wider = "the interval is wider than asked"
+
+func reached(width float64) string {
+	if width > 0 && !math.IsInf(width, 1) {
+		return fmt.Sprintf(" (%.2g)", width)
+	}
+	return ""
+}
+
+// Narrowed returns the result with warnings of the width that it has now: of an
+// interval that was narrowed by what is known from elsewhere.
+func (r Result) Narrowed() Result {
+	r.Warnings = slices.Clone(r.Warnings)
+	for i, w := range r.Warnings {
+		if before, _, ok := strings.Cut(w, wider+" ("); ok {
+			r.Warnings[i] = before + wider + reached(r.Upper-r.Lower)
+		}
+	}
+	return r
+}
+
 // reason puts a limit into the words of a warning about an interval of ε or δ, of
 // which width is the width reached.
 func (s *Sum) reason(err error, width float64) string {
-	wide := "the interval is wider than asked"
-	if width > 0 && !math.IsInf(width, 1) {
-		wide += fmt.Sprintf(" (%.2g)", width)
-	}
+	wide := wider + reached(width)
 	if err == errTooLong {
 		return "the memory limit was reached: " + wide
 	}

@@ -311,6 +311,7 @@ func (s *Sum) fromOthers(m *meter, r Result, logDelta, logInf, floor, top float6
 	if r.Upper-r.Lower <= max(s.opts.Relative*min(math.Abs(r.Lower), math.Abs(r.Upper)), s.opts.Absolute) {
 		r.Warnings = nil
 	}
+	r = r.Narrowed()
 	const kept = 64
 	if len(s.proved) >= kept {
 		s.proved = slices.Delete(s.proved, 0, kept/2)
