@@ -97,7 +97,11 @@ func (a *Accountant) Risk(ctx context.Context, falsePositives, priors []float64)
 		}
 		// dδ/dε lies in [−1, 0], so that an error of 4 units in the last place of
 		// ε moves p·δ(ε) by at most 2⁻⁵⁰·p·(1 − log p) < 2⁻⁵⁰.
-		at := func(d, slack float64) float64 { return min(max(1-p+p*d+slack, xmath.Down(1-p, 1)), 1) }
+		guess := 1 - p // the likelier one; 1 − guess is exact, as guess ≥ ½
+		if 1-guess < p {
+			guess = xmath.Down(guess, 1)
+		}
+		at := func(d, slack float64) float64 { return min(max(1-p+p*d+slack, guess), 1) }
 		out.Bayes = append(out.Bayes, RiskValue{prior,
 			Range{at(iv.Lower, -0x1p-49), at(iv.Estimate, 0), at(iv.Upper, 0x1p-49)}, iv.Direction, iv.Warnings})
 	}

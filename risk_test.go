@@ -50,6 +50,17 @@ func TestRiskExtremes(t *testing.T) {
 		t.Errorf("nothing released: %+v", r)
 	}
 	checkRange(t, "nothing", r.Bayes[1].Range, 0.9, 0, 1e-12)
+	// Whoever names the likelier data set is right as often as it comes up.
+	noise, err := profiles.NewGaussianMechanism(1e8)
+	priors := []float64{0.5, 0.7, 0.999, 1 - 1e-12}
+	if r, err = holding(t, AddRemove, noise, err, 1, 1).Risk(t.Context(), nil, priors); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range r.Bayes {
+		if v.Range.Lower < priors[i] || v.Range.Estimate < priors[i] {
+			t.Errorf("prior %v: %+v is less than guessing", priors[i], v.Range)
+		}
+	}
 }
 
 // TestRiskRandomizedResponse: two answers, the true one with odds e^ε, are what

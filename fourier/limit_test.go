@@ -74,6 +74,42 @@ func TestWorkLimit(t *testing.T) {
 	}
 }
 
+// TestFinerIsNotWider: at a limit of work, who asks for more is not told less.
+func TestFinerIsNotWider(t *testing.T) {
+	const work = 5e6
+	epsilon, delta := map[string]Result{}, map[string]Result{}
+	narrower := func(name string, relative float64, before map[string]Result, r Result) {
+		t.Helper()
+		if old, ok := before[name]; ok && !(old.Lower <= r.Lower && r.Upper <= old.Upper) {
+			t.Errorf("%s at %g: [%v, %v], at a coarser accuracy [%v, %v]", name, relative, r.Lower, r.Upper, old.Lower, old.Upper)
+		}
+		before[name] = r
+	}
+	asked := map[string]float64{}
+	for _, relative := range []float64{1e-3, 1e-6, 1e-9} {
+		o := Options{Relative: relative, Absolute: 1e-12, Work: work}
+		for name, s := range longSums(t, o) {
+			logInf, _, top := s.ends()
+			r, err := s.refineEpsilon(s.newMeter(t.Context()), math.Log(1e-6), logInf, math.Log1p(-1e-6), top)
+			if err != nil {
+				t.Fatal(err)
+			}
+			narrower(name, relative, epsilon, r)
+			if _, ok := asked[name]; !ok {
+				asked[name] = r.Upper
+			}
+		}
+		for name, s := range longSums(t, o) { // without the lattices of ε
+			logInf, _, _ := s.ends()
+			r, err := s.refineDelta(s.newMeter(t.Context()), asked[name], logInf)
+			if err != nil {
+				t.Fatal(err)
+			}
+			narrower(name, relative, delta, r)
+		}
+	}
+}
+
 // TestTimeLimit: a context that ends by ErrTimeLimit leaves an answer, any other an
 // error.
 func TestTimeLimit(t *testing.T) {

@@ -484,7 +484,43 @@ const maxRounds = 14
 
 // refineEpsilon answers ε(δ) for two or more runs.
 func (s *Sum) refineEpsilon(m *meter, logDelta, logInf, floor, top float64) (Result, error) {
-	best := Result{Lower: floor, Upper: top, Estimate: math.NaN()}
+	return s.byRungs(Result{Lower: floor, Upper: top, Estimate: math.NaN()}, s.opts.Absolute, func(best Result) (Result, error) {
+		return s.epsilonPasses(m, best, logDelta, logInf, floor, top)
+	})
+}
+
+// rung is the ratio of the accuracies that are asked for one after the other: a
+// pass costs about the inverse root of its accuracy, so that those before the last
+// one cost little.
+const rung = 1e-3
+
+// byRungs asks for an accuracy of 1e-3, then 1e-6 and so on down to the one of the
+// options, each with the interval that is proved before, which it narrows. So the
+// answer at a limit of work is no wider than the one of a coarser rung.
+// A width of absolute is always enough.
+func (s *Sum) byRungs(best Result, absolute float64, ask func(best Result) (Result, error)) (Result, error) {
+	wanted := s.opts.Relative
+	defer func() { s.opts.Relative = wanted }()
+	for relative := rung; ; relative *= rung {
+		s.opts.Relative = wanted
+		if relative > wanted*(1+1e-9) {
+			s.opts.Relative = relative
+		}
+		best.Warnings = nil
+		r, err := ask(best)
+		if err != nil || s.opts.Relative == wanted {
+			return r, err
+		}
+		best = r
+		if best.Upper-best.Lower <= max(wanted*min(math.Abs(best.Lower), math.Abs(best.Upper)), absolute) {
+			best.Warnings = nil
+			return best, nil
+		}
+	}
+}
+
+// epsilonPasses narrows best, which holds ε(δ).
+func (s *Sum) epsilonPasses(m *meter, best Result, logDelta, logInf, floor, top float64) (Result, error) {
 	finiteLog := xmath.LogSub(logDelta, logInf)
 	if math.IsInf(finiteLog, -1) {
 		return Result{Lower: floor, Upper: math.Inf(1), Estimate: math.Inf(1)}, nil
@@ -750,8 +786,12 @@ func (ps *pass) noise(eps float64) float64 {
 	return u.roundOff/u.s + l.roundOff/l.s + u.relative + l.relative
 }
 
-// intersect keeps what both intervals prove; the newer estimate and budget.
+// intersect keeps what both intervals prove, and the estimate and budget of the
+// narrower one: a pass that ran out of work says less than those before it.
 func intersect(old, r Result) Result {
+	if !math.IsNaN(old.Estimate) && old.Upper-old.Lower < r.Upper-r.Lower {
+		old, r = r, old
+	}
 	r.Lower, r.Upper = max(old.Lower, r.Lower), min(old.Upper, r.Upper)
 	return r
 }
@@ -868,12 +908,19 @@ func (s *Sum) reversed() *Sum {
 
 // refineDelta answers δ(ε) for two or more runs.
 func (s *Sum) refineDelta(m *meter, eps, logInf float64) (Result, error) {
+	return s.byRungs(Result{Lower: 0, Upper: 1, Estimate: math.NaN()}, 0, func(best Result) (Result, error) {
+		return s.deltaPasses(m, best, eps, logInf)
+	})
+}
+
+// deltaPasses narrows best, which holds δ(ε).
+func (s *Sum) deltaPasses(m *meter, best Result, eps, logInf float64) (Result, error) {
 	if least := -math.Expm1(eps); least > 0.5 {
 		// δ(ε) = 1 − e^ε + e^ε·δ_rev(−ε), the last term of which may not matter.
 		if room := 0.5 * s.opts.Relative * least; room >= math.Exp(eps) {
-			return Result{Lower: xmath.Down(least, 4), Estimate: least, Upper: 1}, nil
+			return intersect(best, Result{Lower: xmath.Down(least, 4), Estimate: least, Upper: 1}), nil
 		} else if s.reversed().Proves(-eps, room*math.Exp(-eps)) {
-			return Result{Lower: xmath.Down(least, 4), Estimate: least, Upper: xmath.Up(least+room, 4)}, nil
+			return intersect(best, Result{Lower: xmath.Down(least, 4), Estimate: least, Upper: xmath.Up(least+room, 4)}), nil
 		}
 	}
 	// The coarse laws reach as far as δ needs; δ is what they say.
@@ -898,7 +945,7 @@ func (s *Sum) refineDelta(m *meter, eps, logInf float64) (Result, error) {
 					err = e
 				}
 			}
-			return s.widest(Result{Lower: 0, Upper: 1, Estimate: math.NaN()}, err), nil
+			return s.widest(best, err), nil
 		}
 		if v > logDelta-3 {
 			logDelta = v
@@ -906,17 +953,17 @@ func (s *Sum) refineDelta(m *meter, eps, logInf float64) (Result, error) {
 		}
 		logDelta = max(v, 2*logDelta) - 1
 	}
-	best := Result{Lower: 0, Upper: 1, Estimate: math.NaN()}
+	known := best
 	bestLo, bestHi := math.Inf(-1), 0.0
 	if c.maxLoss() <= eps {
 		// Below every float64: the mass beyond the coarse laws is all there is.
-		best.Upper, best.Estimate = expUp(xmath.LogAdd(logInf, logDelta)), math.Exp(logInf)
+		best.Upper, best.Estimate = min(best.Upper, expUp(xmath.LogAdd(logInf, logDelta))), math.Exp(logInf)
 		return best, nil
 	}
 	logDelta, near := c.sharpenDelta(logDelta, eps, theta)
 	// A bound that needs no transform, in case it would be too long.
 	bestHi = c.bound(xmath.Down(eps-s.lossErr(), 2))
-	best.Upper = expUp(bestHi)
+	best.Upper = min(best.Upper, expUp(bestHi))
 	var step, finer float64
 	var seen progress
 	margin := s.farMargin()
@@ -949,7 +996,7 @@ func (s *Sum) refineDelta(m *meter, eps, logInf float64) (Result, error) {
 		if !(v >= bestLo && v <= bestHi) {
 			v = bestHi // a reading that is all round-off
 		}
-		best = Result{Lower: expDown(bestLo), Estimate: math.Exp(v), Upper: expUp(bestHi), Points: ps.n, Step: step}
+		best = intersect(known, Result{Lower: expDown(bestLo), Estimate: math.Exp(v), Upper: expUp(bestHi), Points: ps.n, Step: step})
 		best.Budget = ps.budget(eps, math.Exp(v))
 		width := bestHi - bestLo
 		if width <= want || best.Upper < 1e-320 {
