@@ -302,9 +302,10 @@ const (
 	leastAccuracy = interiorGap / 5
 )
 
-// maxWork limits the multiplications of one call, to some ten seconds: half of them
+// maxWork limits the multiplications of one call, to some ten seconds with the
+// certificates that follow, the most for 1001 mechanisms with a delta: half of them
 // to the simplex method, the rest to the other one.
-const maxWork = 1.5e10
+const maxWork = 6e9
 
 // worked returns the multiplications of the programs and of the sweeps so far.
 func (pr *program) worked(s *lp.Solver) int64 {

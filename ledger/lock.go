@@ -144,7 +144,7 @@ func holderOf(name string) string {
 		err = strict(bytes.TrimSpace(note[:n]), &h)
 	}
 	if err != nil {
-		return "a program that does not tell its name"
+		return fmt.Sprintf("a program that does not tell its name (on Linux, fuser -v %q does)", name)
 	}
 	return h.String()
 }

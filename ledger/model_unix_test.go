@@ -168,7 +168,7 @@ func TestFaults(t *testing.T) {
 			}
 		})
 	} else {
-		t.Logf("NO FULL FILE SYSTEM IS TESTED, only a limit of the size of a file: cannot mount one: %s", bytes.TrimSpace(out))
+		t.Logf("NOTE: NO FULL FILE SYSTEM IS TESTED, only a limit of the size of a file: cannot mount one: %s", bytes.TrimSpace(out))
 	}
 	faults := []struct {
 		name string
