@@ -29,7 +29,7 @@ var (
 	numbersFrom = regexp.MustCompile(`(?m)^<!-- numbers: ([^>]*) -->`)
 	untested    = regexp.MustCompile(`(?m)^<!-- numbers without a test: ([^>]*) -->`)
 	comment     = regexp.MustCompile(`(?s)<!--.*?-->`)
-	address     = regexp.MustCompile(`\]\([^)]*\)|https?://[^ )]+|arXiv:[0-9.]+|\[arXiv:[^\]]*\]`)
+	address     = regexp.MustCompile(`\]\([^)]*\)|https?://[^ )]+|arXiv:[0-9.]+|\[arXiv:[^\]]*\]|Go 1\.[0-9]+`)
 	// precise is a number with a decimal point; those with three digits or more that
 	// count are taken for results. In docs/benchmarks.md those with three are times
 	// that were measured.
