@@ -128,7 +128,7 @@ func (p *parts) make(mass float64) (bool, error) {
 			p.none, p.upper, p.lower = true, nil, nil
 			return false, nil
 		}
-		if above != below && p.upper == p.lower {
+		if !same(above, below) && p.upper == p.lower {
 			// From here on there are two.
 			c, err := contour.New()
 			if err != nil {
@@ -149,6 +149,12 @@ func (p *parts) make(mass float64) (bool, error) {
 		}
 	}
 	return true, nil
+}
+
+// same reports whether a profile has one exact transform. Types that cannot be compared
+// count as two, which is sound.
+func same(a, b profiles.Transform) bool {
+	return reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
 }
 
 // ends returns the different compositions, the upper one first.
@@ -279,7 +285,7 @@ func both(a, b Result) Result {
 		a, b = b, a
 	}
 	a.Lower, a.Upper = max(a.Lower, b.Lower), min(a.Upper, b.Upper)
-	return a
+	return a.Narrowed()
 }
 
 // composeEpsilon answers ε(δ) of two or more runs.
