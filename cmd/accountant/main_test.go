@@ -167,7 +167,7 @@ var badCalls = []struct {
 	{"epsilon --delta 1e-5,1.5 -", 1, "accountant: --delta: 1.5 is not in [0, 1)"},
 	{"epsilon --delta .nan -", 1, "accountant: --delta: .nan is not in [0, 1)"},
 	{"epsilon --delta 1e-999 -", 1, "accountant: --delta: 1e-999 is too small for a 64-bit floating-point number"},
-	{"epsilon --delta 1e-5 --accuracy 0 -", 1, "accountant: --accuracy: 0 is not in [1e-09, 1)"},
+	{"epsilon --delta 1e-5 --accuracy 0 -", 1, "accountant: --accuracy: 0 is not in [1e-12, 1)"},
 	{"epsilon --delta 1e-5 --accuracy 1% -", 1, `accountant: --accuracy: "1%" is not a number`},
 	{"epsilon --delta 1e-5 --memory 0.5 -", 1, "accountant: --memory: 0.5 is not in [1, 1e+06]"},
 	{"epsilon --delta 1e-5 --memory 1GB -", 1, `accountant: --memory: "1GB" is not a number`},
