@@ -59,6 +59,10 @@ func TestDiscreteTransform(t *testing.T) {
 			}
 		}
 	}
+	// Without a finite loss M is 0 and has no logarithm.
+	if p := base(profiles.NewFiniteMechanism([]float64{1, 0}, []float64{0, 1})); profiles.TransformOf(p) != nil {
+		t.Error("a pair of distributions on disjoint sets has a transform")
+	}
 	// Masses that do not make 1 leave terms of first order.
 	part, err := profiles.NewDiscrete([]profiles.Atom{{Loss: 1, LogP: -1, LogQ: -2}}, math.Inf(-1), math.Inf(-1), 1e-15, 0)
 	if err != nil {

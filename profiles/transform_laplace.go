@@ -50,6 +50,9 @@ func (l laplacePlusMinus) Transform() Transform {
 // or under Q: then the terms of first order do not cancel.
 func (d *Discrete) Transform() Transform {
 	n := len(d.atoms)
+	if n == 0 {
+		return nil // M is 0
+	}
 	for _, total := range []float64{d.upP[0], d.loQ[n]} {
 		// A loss is off by lossErr, and a mass under Q is that under P times e^{−L}.
 		if math.Abs(total) > d.err(total, 0)+d.lossErr {

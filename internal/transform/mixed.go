@@ -277,6 +277,9 @@ func (m *Mixed) line(theta, tMax, tol float64, maxNodes int) (*mixedLine, error)
 	if err := checkLine(m, theta, tMax); err != nil {
 		return nil, err
 	}
+	if len(m.atoms)+len(m.pieces) == 0 {
+		return nil, errors.New("losses: none is finite, so that M is 0")
+	}
 	if theta < -0.5 {
 		v, err := m.reversed().line(-1-theta, tMax, tol, maxNodes)
 		if err != nil {

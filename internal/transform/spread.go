@@ -106,26 +106,26 @@ func newSpread(m *Mixed, theta, top float64) spread {
 
 // bestWindow returns the range of cells within a width r that promises most.
 func bestWindow(cells []cell, r float64) (from, to int) {
+	// A window that starts later may reach as far: one pass over both ends.
 	best := -1.0
-	var m, s, s2, hi float64
+	var m, s, s2 float64
 	j := 0
 	for i := range cells {
-		// The cells are sorted by their lower ends; the upper ones rise with them but for pieces that
-		// overlap, which only makes a window smaller than it could be.
-		m, s, s2, hi = 0, 0, 0, math.Inf(-1)
-		for j = i; j < len(cells); j++ {
+		for ; j < len(cells) && cells[j].hi-cells[i].lo <= r*(1+1e-12); j++ {
 			c := &cells[j]
-			if max(hi, c.hi)-cells[i].lo > r*(1+1e-12) {
-				break
-			}
-			hi = max(hi, c.hi)
 			m, s, s2 = m+c.mass, s+c.sum, s2+c.sum2
+		}
+		if j <= i {
+			m, s, s2, j = 0, 0, 0, i+1
+			continue
 		}
 		if m > 0 {
 			if v := s2 - s*s/m; v > best {
 				best, from, to = v, i, j
 			}
 		}
+		c := &cells[i]
+		m, s, s2 = m-c.mass, s-c.sum, s2-c.sum2
 	}
 	return from, to
 }
@@ -199,11 +199,11 @@ func spreadCells(m *Mixed, theta, top float64) []cell {
 	}
 	for i := range m.pieces {
 		p := &m.pieces[i]
-		parts := 24
+		parts, fine := 24.0, 8.0
 		if len(m.pieces) > 4 {
-			parts = 6
+			parts, fine = 6, 2
 		}
-		n := min(128, max(parts, int(8*(p.To-p.From))))
+		n := int(min(128, max(parts, fine*(p.To-p.From))))
 		for k := range n {
 			v0, v1 := p.From+(p.To-p.From)*float64(k)/float64(n), p.From+(p.To-p.From)*float64(k+1)/float64(n)
 			if !(v0 < v1) {
