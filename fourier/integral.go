@@ -65,6 +65,7 @@ type parts struct {
 	// transform is exact. mass is what profiles.TransformsOf was given.
 	upper, lower *contour.Composition
 	mass         float64
+	dear         bool // some transform is that of a long table of copies
 	asked        bool
 	grew         bool // parts were added after a question
 }
@@ -128,6 +129,7 @@ func (p *parts) make(mass float64) (bool, error) {
 			p.none, p.upper, p.lower = true, nil, nil
 			return false, nil
 		}
+		p.dear = p.dear || !same(above, below) || pieces(above) > fewPieces
 		if !same(above, below) && p.upper == p.lower {
 			// From here on there are two.
 			c, err := contour.New()
@@ -155,6 +157,26 @@ func (p *parts) make(mass float64) (bool, error) {
 // count as two, which is sound.
 func same(a, b profiles.Transform) bool {
 	return reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
+}
+
+// Transforms of long tables of copies take thousands of terms. A lattice of coarseAccuracy
+// costs less than the first look at them; they come after it, where it is too wide.
+const (
+	fewPieces      = 16
+	coarseAccuracy = 1e-4
+)
+
+// pieces returns the number of pieces of a transform that is made of pieces.
+func pieces(t profiles.Transform) int {
+	if m, ok := t.(interface{ Pieces() int }); ok {
+		return m.Pieces()
+	}
+	return 1
+}
+
+// late reports whether the lattices are asked first.
+func (s *Sum) late() bool {
+	return s.parts.dear && s.opts.Engine == "" && s.opts.Relative >= coarseAccuracy
 }
 
 // ends returns the different compositions, the upper one first.
@@ -297,7 +319,7 @@ func (s *Sum) composeEpsilon(ctx context.Context, logDelta, logInf, floor, top f
 	}
 	known := Result{Lower: math.Inf(-1), Upper: math.Inf(1), Estimate: math.NaN()}
 	more := false
-	if served {
+	if served && !s.late() {
 		if known, more, err = s.integrateEpsilon(m, logDelta, s.easy(m)); err != nil {
 			return Result{}, err
 		}
@@ -313,7 +335,7 @@ func (s *Sum) composeEpsilon(ctx context.Context, logDelta, logInf, floor, top f
 	if err != nil {
 		return Result{}, err
 	}
-	if r = both(r, known); more && s.wide(r) && m.work > 0 {
+	if r = both(r, known); (more || served && s.late()) && s.wide(r) && m.work > 0 {
 		again, _, err := s.integrateEpsilon(m, logDelta, m.work/workTerm)
 		if err != nil {
 			return Result{}, err
@@ -337,7 +359,7 @@ func (s *Sum) composeDelta(ctx context.Context, eps, logInf float64) (Result, er
 	wide := func(r Result) bool { return !(r.Upper-r.Lower <= s.opts.Relative*r.Upper) }
 	known := Result{Lower: 0, Upper: 1, Estimate: math.NaN()}
 	more := false
-	if served {
+	if served && !s.late() {
 		if known, more, err = s.integrateDelta(m, eps, s.easy(m)); err != nil {
 			return Result{}, err
 		}
@@ -353,7 +375,7 @@ func (s *Sum) composeDelta(ctx context.Context, eps, logInf float64) (Result, er
 	if err != nil {
 		return Result{}, err
 	}
-	if r = both(r, known); more && wide(r) && m.work > 0 {
+	if r = both(r, known); (more || served && s.late()) && wide(r) && m.work > 0 {
 		again, _, err := s.integrateDelta(m, eps, m.work/workTerm)
 		if err != nil {
 			return Result{}, err
@@ -389,7 +411,7 @@ func (s *Sum) latticeDelta(m *meter, eps, logInf float64) (Result, error) {
 // chernoff reports whether a Chernoff bound on the transforms shows δ(eps) ≤ delta, and
 // whether there are any.
 func (s *Sum) chernoff(eps, logDelta float64) (proved, ok bool) {
-	if served, err := s.prepare(logDelta); !served || err != nil {
+	if served, err := s.prepare(logDelta); !served || err != nil || s.late() {
 		return false, false
 	}
 	return s.parts.upper.Bound(eps) <= logDelta-4*xmath.U*math.Abs(logDelta), true

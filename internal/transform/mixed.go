@@ -112,6 +112,9 @@ func (m *Mixed) Excess() float64 { return m.excess }
 // Strip implements Transform: the loss is bounded.
 func (m *Mixed) Strip() (lo, hi float64) { return math.Inf(-1), math.Inf(1) }
 
+// Pieces returns the number of pieces: what a line costs is proportional to it.
+func (m *Mixed) Pieces() int { return len(m.pieces) }
+
 // Infinite implements Transform.
 func (m *Mixed) Infinite() (pInf, qInf float64) { return m.pInf, m.qInf }
 
