@@ -53,6 +53,12 @@ func (p *switched) Transform() profiles.Transform {
 // away; below, it is moved to u = 0, as newSwitched does with the rest of a table.
 func (p *switched) TransformsWithin(mass float64) (upper, lower profiles.Transform) {
 	k, m := p.cut(mass)
+	// An error e of what is above k, relative, is one of m·e/p_0 in the weight of no copy. With
+	// this limit, and the m below 1e-13 that sums ask for, any e below 1e-7 is less than the
+	// roundings counted there.
+	if p.LogNone < math.Log(1e-4) {
+		return nil, nil
+	}
 	// L = log P'/Q + log(1−m): M(z) = (1−m)^{z+1}·M'(z).
 	return transform.NewGivenAway(p.mixture(k, m, false), m), p.mixture(k, 0, false)
 }
