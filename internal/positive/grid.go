@@ -252,6 +252,15 @@ func curvature(l *Law, psi []float64, t Target) {
 			psi[j] += weight * math.Exp(-d*d/2) / (w * math.Sqrt(2*math.Pi))
 		}
 	}
+	if t.At > 0 {
+		tail := 0.0
+		for i := n - 1; i > 0 && l.X[i] > t.At; i-- {
+			tail += l.Mass[i]
+		}
+		h := max(l.Above(t.At), t.Delta)
+		bump(t.At, 1/(h*t.Relative), h/max(tail, 1e-300))
+		return
+	}
 	if tailRight > 0 && right > 0 {
 		bump(right, 1/(right*tailRight*t.Relative*max(math.Abs(epsRight), leastEps)), t.Delta/tailRight)
 	}

@@ -23,7 +23,10 @@ type node struct {
 }
 
 // Source adds a leaf of mean 1.
-func (p *Program) Source(s Source) int { return p.push(node{source: s, mean: 1}) }
+func (p *Program) Source(s Source) int { return p.SourceOf(s, 1) }
+
+// SourceOf adds a leaf of about this mean, which steers.
+func (p *Program) SourceOf(s Source, mean float64) int { return p.push(node{source: s, mean: mean}) }
 
 // Add returns the sum of two nodes.
 func (p *Program) Add(a, b int) int {
@@ -65,8 +68,9 @@ func (p *Program) push(n node) int {
 }
 
 // A Target is what the grids are made for: E(M − α)₊ and E(1 − αM)₊ of about Delta, known to the
-// relative error Relative of log α. Grids prove nothing.
-type Target struct{ Delta, Relative float64 }
+// relative error Relative of log α; or, with At > 0, E(M − At)₊ to the relative error Relative
+// of itself, when it is above Delta or so. Grids prove nothing.
+type Target struct{ Delta, Relative, At float64 }
 
 // ErrTooLarge is the error of a program whose law cannot be had in bounded memory.
 var ErrTooLarge = errors.New("the law needs more points than it may have")
@@ -129,6 +133,10 @@ func (p *Program) run(ctx context.Context, grids [][]float64, above bool) (*Law,
 // spread returns the width of log α between the laws where E(M − α)₊ = δ and where
 // E(1 − αM)₊ = δ, in units of what is asked; the larger.
 func spread(lower, upper *Law, t Target) float64 {
+	if t.At > 0 {
+		a, b := lower.Above(t.At), upper.Above(t.At)
+		return (b - a) / (max(a, t.Delta) * t.Relative)
+	}
 	right := [2]float64{lower.right(t.Delta), upper.right(t.Delta)}
 	left := [2]float64{lower.left(t.Delta), upper.left(t.Delta)}
 	far := math.Log(right[1])

@@ -15,6 +15,10 @@ type Source interface {
 	Sketch(n int, cut float64) *Law
 	// Round returns a law above or below on about these values.
 	Round(grid []float64, above bool) *Law
+	// Masses returns the Q- and the P-masses of the cells between ascending values that are
+	// near edges, the same for both, of which the first has no lower and the last no upper end,
+	// and bounds of their relative errors. P-mass at infinity counts in the last cell.
+	Masses(edges []float64) (q, p []float64, relErr float64)
 }
 
 // LogNormal is exp(sZ − s²/2), Z standard normal: the likelihood ratio of a Gaussian
@@ -313,4 +317,37 @@ func between(upA, upB, loA, loB, errA, errB, errLoA, errLoB float64, last bool) 
 	m = math.Exp(xmath.LogSub(big, small))
 	abs := math.Exp(big)*(eb+2*u*(1+math.Abs(big))) + math.Exp(small)*(es+2*u)
 	return m, abs/m + 4*u
+}
+
+// Masses implements Source: cells of the noise itself.
+func (b LogNormal) Masses(edges []float64) (q, p []float64, relErr float64) {
+	b.S = xmath.Down(b.S, b.Ulps)
+	zs := []float64{math.Inf(-1)}
+	for _, g := range edges {
+		z := max(math.Log(g)/b.S+b.S/2, zs[len(zs)-1])
+		zs = append(zs, z)
+	}
+	zs = append(zs, math.Inf(1))
+	for i := range len(zs) - 1 {
+		x, ex := normalBetween(zs[i], zs[i+1], 0)
+		y, ey := normalBetween(zs[i], zs[i+1], b.S)
+		q, p, relErr = append(q, x), append(p, y), max(relErr, ex, ey)
+	}
+	return q, p, relErr
+}
+
+// Masses implements Source.
+func (b FromProfile) Masses(edges []float64) (q, p []float64, relErr float64) {
+	a := profiles.Tails{PC: math.Inf(-1), QC: math.Inf(-1)}
+	for i := 0; i <= len(edges); i++ {
+		end := profiles.Tails{P: math.Inf(-1), Q: math.Inf(-1)}
+		if i < len(edges) {
+			end = b.Profile.Tails(math.Log(edges[i]), 0)
+		}
+		x, ex := between(a.Q, end.Q, a.QC, end.QC, a.Err, end.Err, a.ErrC, end.ErrC, i == len(edges))
+		y, ey := between(a.P, end.P, a.PC, end.PC, a.Err, end.Err, a.ErrC, end.ErrC, i == len(edges))
+		q, p, relErr = append(q, x), append(p, y), max(relErr, ex, ey)
+		a = end
+	}
+	return q, p, relErr
 }
