@@ -68,9 +68,12 @@ func (s Random) substitute(ctx context.Context, b profiles.Base) (profiles.Mecha
 	return twoSided(b.Name(), profiles.Substitute, above, below)
 }
 
-// fold is by how much log h falls from one row of the table to the next: the chord of an
-// exponential is fold²/8 too high in the middle.
-const fold = 0.3
+// The accuracy of a row and the distance to the next one, in log h. A chord of an exponential is
+// fold²/8 too high in the middle. What is asked, a part of ε, is ε·θ as much of h, for h ~ e^{−θε}.
+const (
+	mostFold, leastFold = 0.5, 0.05
+	mostRow, leastRow   = 1e-2, 1e-5
+)
 
 // maxRows bounds the table.
 const maxRows = 400
@@ -81,10 +84,11 @@ func (s Random) table(ctx context.Context, g positive.LogNormal, runs int64) ([]
 	if runs > 1 {
 		floor *= 1e-2
 	}
-	relative := s.target.Relative / 2
+	relative, want := mostRow, mostFold
 	var ks []known
 	// A first step: the spread of log M is about √(4(e^{s²}−1)/t), and no more than s.
 	step := 0.15 * min(g.S, 2*math.Sqrt(math.Expm1(g.S*g.S)/float64(s.steps)))
+	most := step // between rows, where losses add up
 	for eps := 0.0; len(ks) < maxRows; {
 		low, up, err := s.row(ctx, g, eps, relative, floor)
 		if err != nil {
@@ -95,13 +99,19 @@ func (s Random) table(ctx context.Context, g positive.LogNormal, runs int64) ([]
 			return ks, nil
 		}
 		if n := len(ks); n > 1 {
-			// Keep log h falling by so much, twice as far where it is below the target.
-			want := fold
-			if up < s.target.Delta/float64(runs)/20 {
-				want *= 3
+			fall := math.Log(ks[n-2].up / up)
+			if fall <= 0 {
+				fall = 1e-3
 			}
-			if fall := math.Log(ks[n-2].up / up); fall > 0 {
-				step *= min(2, max(0.3, want/fall))
+			part := s.target.Relative * fall / step * eps
+			relative = min(max(part/4, leastRow), mostRow)
+			want = min(max(math.Sqrt(2*part), leastFold), mostFold)
+			if runs == 1 && (up < s.target.Delta/30 || up > s.target.Delta*30) {
+				want, relative = mostFold, mostRow
+			}
+			step *= min(2, max(0.3, want/fall))
+			if runs > 1 {
+				step = min(step, most)
 			}
 		}
 		eps += step
