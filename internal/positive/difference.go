@@ -113,9 +113,9 @@ func (b Difference) cells(zs []float64, above bool) *cells {
 		if k+1 < len(zs) {
 			to = zs[k+1]
 		}
-		q, eq := normalBetween(z, to, 0)
-		p, ep := normalBetween(z, to, b.S)
-		r, er := normalBetween(z, to, -b.S)
+		q, eq := NormalBetween(z, to, 0)
+		p, ep := NormalBetween(z, to, b.S)
+		r, er := NormalBetween(z, to, -b.S)
 		if q <= 0 {
 			c.beyond += p
 			continue
@@ -131,7 +131,7 @@ func (b Difference) cells(zs []float64, above bool) *cells {
 		c.most = max(c.most, grid[k])
 	}
 	c.terms = 8
-	q, eq := normalBetween(math.Inf(-1), zs[0], 0)
+	q, eq := NormalBetween(math.Inf(-1), zs[0], 0)
 	if q > 0 {
 		c.err(eq, 0)
 		if above {

@@ -87,19 +87,19 @@ func (b LogNormal) cells(zs []float64) *cells {
 		if k+1 < len(zs) {
 			to = zs[k+1]
 		}
-		q, eq := normalBetween(z, to, 0)
-		p, ep := normalBetween(z, to, b.S)
+		q, eq := NormalBetween(z, to, 0)
+		p, ep := NormalBetween(z, to, b.S)
 		c.put(k, q, p, eq, ep)
 	}
-	q, eq := normalBetween(math.Inf(-1), zs[0], 0)
-	p, ep := normalBetween(math.Inf(-1), zs[0], b.S)
+	q, eq := NormalBetween(math.Inf(-1), zs[0], 0)
+	p, ep := NormalBetween(math.Inf(-1), zs[0], b.S)
 	c.putBelow(q, p, eq, ep)
 	return c
 }
 
-// normalBetween returns Pr[a − m < Z ≤ b − m] and a bound on its relative error: a difference of
+// NormalBetween returns Pr[a − m < Z ≤ b − m] and a bound on its relative error: a difference of
 // the smaller tails.
-func normalBetween(a, b, m float64) (p, err float64) {
+func NormalBetween(a, b, m float64) (p, err float64) {
 	// The ends are rounded by the subtraction, which moves a tail by its hazard.
 	tail := func(x, end float64) (t, e float64) {
 		if math.IsInf(x, 0) || math.Abs(x) > 38 {
@@ -329,8 +329,8 @@ func (b LogNormal) Masses(edges []float64) (q, p []float64, relErr float64) {
 	}
 	zs = append(zs, math.Inf(1))
 	for i := range len(zs) - 1 {
-		x, ex := normalBetween(zs[i], zs[i+1], 0)
-		y, ey := normalBetween(zs[i], zs[i+1], b.S)
+		x, ex := NormalBetween(zs[i], zs[i+1], 0)
+		y, ey := NormalBetween(zs[i], zs[i+1], b.S)
 		q, p, relErr = append(q, x), append(p, y), max(relErr, ex, ey)
 	}
 	return q, p, relErr

@@ -33,3 +33,22 @@ func TestTrunc(t *testing.T) {
 	fmt.Println(s.SmallestCap(context.Background(), must(profiles.NewGaussianMechanism(1)), profiles.AddRemove, 2000, 1e-6, .01))
 	fmt.Println(time.Since(st))
 }
+
+func TestShuf(t *testing.T) {
+	for _, k := range []struct {
+		sigma float64
+		t, e  int64
+		delta float64
+		rd    Redraw
+	}{{1, 1000, 1, 1e-6, EachEpoch}, {1, 100, 1, 1e-6, EachEpoch}, {1, 1000, 10, 1e-6, EachEpoch}, {1.1, 234, 60, 1e-5, EachEpoch}, {2.5, 78, 90, 8e-7, EachEpoch}, {2, 100, 10, 1e-5, EachEpoch}, {5, 1000, 30, 1e-5, EachEpoch}, {1.1, 234, 60, 1e-5, Once}} {
+		b := must(profiles.NewGaussianMechanism(k.sigma))
+		for _, r := range []profiles.Relation{profiles.ZeroOut, profiles.Substitute, profiles.AddRemove} {
+			st := time.Now()
+			m := must(must(must(must(NewShuffle(k.t)).WithEpochs(k.e, k.rd)).For(Target{k.delta, 1e-3})).Apply(b, r))
+			el := time.Since(st)
+			lo, hi := interval(t, m.Directions[0], 1, k.delta)
+			lo2, _ := interval(t, m.Directions[1], 1, k.delta)
+			fmt.Println(k, r, lo, lo2, hi, el)
+		}
+	}
+}
