@@ -98,32 +98,45 @@ func (s Shuffle) Mechanism(ctx context.Context, b profiles.Base, r profiles.Rela
 	}
 	m := profiles.Mechanism{Name: b.Name(), Relation: r}
 	m.Directions[0].Upper, m.Directions[1].Upper = up, up
-	var low profiles.Profile
-	switch {
-	case r == profiles.AddRemove && s.unused > 0:
-		return m, nil
-	case r == profiles.AddRemove:
+	var attacks []profiles.Profile
+	// Others that contribute nothing: random allocation, but for the epochs that leave it out.
+	if s.unused == 0 {
 		ra := Random{steps: s.batches, uses: 1, part: s.batches, epochs: s.epochs, redraw: s.redraw, target: s.target}
-		x, err := ra.Mechanism(ctx, b, r)
+		x, err := ra.Mechanism(ctx, b, profiles.AddRemove)
 		if err != nil {
 			return profiles.Mechanism{}, err
 		}
-		low = x.Directions[0].Lower
-	case r == profiles.ZeroOut:
-		low, err = s.attack(ctx, sigma, 2, 1)
-	default:
-		low, err = s.attack(ctx, sigma, 2, 0)
+		attacks = append(attacks, x.Directions[0].Lower)
 	}
-	if err != nil {
-		return profiles.Mechanism{}, err
+	if r != profiles.AddRemove {
+		q := 1.0
+		if r == profiles.Substitute {
+			q = 0
+		}
+		x, err := s.attacks(ctx, sigma, 2, q)
+		if err != nil {
+			return profiles.Mechanism{}, err
+		}
+		attacks = append(attacks, x...)
 	}
-	m.Directions[0].Lower, m.Directions[1].Lower = low, profiles.Reverse(low)
+	for d := range m.Directions {
+		top := math.Inf(-1)
+		for _, a := range attacks {
+			if d == 1 {
+				a = profiles.Reverse(a)
+			}
+			if e := epsilonOf(a, s.target.Delta); e > top {
+				m.Directions[d].Lower, top = a, e
+			}
+		}
+	}
 	return m, nil
 }
 
-// attack returns the profile of a statistic of all steps in the pair avg N(pe_i) against
-// avg N(qe_i): Σ (A_p − A_q)(y_i), rounded at random after each sum.
-func (s Shuffle) attack(ctx context.Context, sigma, p, q float64) (profiles.Profile, error) {
+// attacks returns the profiles of two statistics of all steps in the pair avg N(pe_i) against
+// avg N(qe_i), in units of the noise-free contribution: Σ (A_p − A_q)(y_i), rounded at random
+// after each sum, and the largest y_i, which serves where there is little noise.
+func (s Shuffle) attacks(ctx context.Context, sigma, p, q float64) ([]profiles.Profile, error) {
 	shift := 1 / sigma
 	epochs := s.epochs
 	if s.redraw == Once {
@@ -131,6 +144,81 @@ func (s Shuffle) attack(ctx context.Context, sigma, p, q float64) (profiles.Prof
 		epochs = 1
 	}
 	shift = xmath.Down(shift, 6) // less is a weaker attack
+	var ones []*profiles.Discrete
+	const statisticMost = 4 // beyond, A_p has no useful grid
+	if shift <= statisticMost {
+		d, err := s.sum(ctx, shift, p, q)
+		if err != nil {
+			return nil, err
+		}
+		ones = append(ones, d)
+	}
+	if shift > 1 {
+		d, err := s.largest(shift, p, q)
+		if err != nil {
+			return nil, err
+		}
+		ones = append(ones, d)
+	}
+	var out []profiles.Profile
+	for _, d := range ones {
+		if epochs == 1 {
+			out = append(out, d)
+			continue
+		}
+		program := &positive.Program{}
+		program.Power(program.Source(positive.FromProfile{Profile: d}), epochs)
+		_, low, err := program.Run(ctx, s.target.positive())
+		if err != nil {
+			return nil, err
+		}
+		x, err := profileOf(low)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, x)
+	}
+	return out, nil
+}
+
+// largest returns the pair of laws of the largest y_i: Pr[≤ c] = Φ(c − r)Φ(c)^{t−1} with one of t
+// at r.
+func (s Shuffle) largest(shift, p, q float64) (*profiles.Discrete, error) {
+	t := float64(s.batches)
+	above := func(c, r float64) float64 {
+		l := xmath.LogNormalTail(-c)
+		none := -math.Expm1(t * l)
+		one := -math.Expm1(xmath.LogNormalTail(r-c) + (t-1)*l)
+		return (1-s.unused)*one + s.unused*none
+	}
+	reach := math.Sqrt(-2*math.Log(s.cut())) + 0.5
+	from, to := -2.0, min(reach+p*shift, 37)
+	const cells = 4000
+	var atoms []profiles.Atom
+	// A tail of t events has the relative error of one, 16 u with its hazard, and a difference
+	// that of the tails over itself: cells in which that is large are left out.
+	const tailErr = 64 * u
+	worst := tailErr
+	a, b := above(from, p*shift), above(from, q*shift)
+	for i := 1; i <= cells; i++ {
+		c := from + (to-from)*float64(i)/cells
+		a2, b2 := above(c, p*shift), above(c, q*shift)
+		if i == cells {
+			a2, b2 = 0, 0
+		}
+		x, y := a-a2, b-b2
+		e := (tailErr*(1+c*c))*(a/x+b/y) + 4*u
+		if x > 0 && y > 0 && e < 1e-9 {
+			worst = max(worst, e)
+			atoms = append(atoms, profiles.Atom{Loss: math.Log(x) - math.Log(y), LogP: math.Log(x), LogQ: math.Log(y)})
+		}
+		a, b = a2, b2
+	}
+	return profiles.NewDiscrete(atoms, math.Inf(-1), math.Inf(-1), worst, 2*worst+64*u)
+}
+
+// sum returns the pair of laws of Σ (A_p − A_q)(y_i) of one epoch.
+func (s Shuffle) sum(ctx context.Context, shift, p, q float64) (*profiles.Discrete, error) {
 	one := s.oneStep(shift, p, q)
 	all := one
 	bit := int64(1)
@@ -153,17 +241,7 @@ func (s Shuffle) attack(ctx context.Context, sigma, p, q float64) (profiles.Prof
 			all = join(all, one)
 		}
 	}
-	d, err := s.pair(all)
-	if err != nil || epochs == 1 {
-		return d, err
-	}
-	program := &positive.Program{}
-	program.Power(program.Source(positive.FromProfile{Profile: d}), epochs)
-	_, low, err := program.Run(ctx, s.target.positive())
-	if err != nil {
-		return nil, err
-	}
-	return profileOf(low)
+	return s.pair(all)
 }
 
 const (
