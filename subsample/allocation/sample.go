@@ -99,17 +99,17 @@ func (s Unequal) Batches(src rand.Source, records int64) ([][]int64, error) {
 		return nil, err
 	}
 	r := rand.New(src)
-	sums := make([]float64, len(s.weights))
+	sums := make([]float64, len(s.steps))
 	total := 0.0
-	for i, w := range s.weights {
+	for i, w := range s.steps {
 		total += w
 		sums[i] = total
 	}
-	steps := int64(len(s.weights))
+	steps := int64(len(s.steps))
 	bins := make([]int64, records)
 	for i := range bins {
 		// 53 bits: a weight is met within 1e-16.
-		x := r.Float64() * max(total+s.left, total)
+		x := r.Float64() * (total + s.left)
 		bins[i] = int64(sort.Search(len(sums), func(j int) bool { return sums[j] > x }))
 	}
 	return byStep(bins, 1, steps+1)[:steps], nil

@@ -18,6 +18,7 @@ import (
 // what is left. One run is one epoch.
 type Unequal struct {
 	weights []float64 // ascending
+	steps   []float64 // in the order of the steps
 	left    float64   // probability of no step
 	target  Target
 }
@@ -38,12 +39,13 @@ func NewUnequal(weights []float64) (Unequal, error) {
 		}
 		sum.Add(w)
 	}
-	s := Unequal{weights: slices.Sorted(slices.Values(weights)), target: defaultTarget}
+	s := Unequal{weights: slices.Sorted(slices.Values(weights)), steps: slices.Clone(weights), target: defaultTarget}
 	total := sum.Value()
 	switch {
 	case math.Abs(total-1) <= 1e-12:
 		for i := range s.weights {
 			s.weights[i] /= total
+			s.steps[i] /= total
 		}
 	case total > 1-1e-6:
 		return Unequal{}, fault.New("weights", "their sum %v is not 1 within 1e-12, and not in (0, 1 − 1e-6]", total)
