@@ -157,3 +157,45 @@ func TestLostMassShows(t *testing.T) {
 		t.Error("a spread is not above")
 	}
 }
+
+// TestNoNegativeMass: erratum A8. With all values just below the upper end of a cell the rest is
+// a difference that rounding makes negative; it is clamped.
+func TestNoNegativeMass(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	for range 3000 {
+		g := 1 + r.Float64()
+		end := g + math.Exp(-8*r.Float64())
+		x := &Law{X: []float64{0}, Mass: []float64{1}}
+		y := &Law{}
+		v := math.Nextafter(end, 0)
+		for i := range 6 {
+			y.X, y.Mass = append(y.X, v-float64(5-i)*1e-15), append(y.Mass, r.Float64())
+		}
+		for _, m := range combine(add, x, y, []float64{g, end}, true).Mass {
+			if !(m > 0) {
+				t.Fatalf("a mass of %v", m)
+			}
+		}
+	}
+}
+
+// TestSource: masses and means of the cells of a source, with their errors.
+func TestSource(t *testing.T) {
+	for _, s := range []float64{0.05, 1, 3} {
+		for _, above := range []bool{true, false} {
+			var grid []float64
+			for z := -9.0; z < 9+s; z += 0.25 {
+				grid = append(grid, math.Exp(s*z-s*s/2))
+			}
+			l := (LogNormal{S: s}).Round(grid, above)
+			m, x := 0.0, l.Top
+			for i := range l.X {
+				m += l.Mass[i]
+				x += l.Mass[i] * l.X[i]
+			}
+			if math.Abs(m-1) > l.MassErr || math.Abs(x-1) > l.MassErr+l.ValueErr {
+				t.Errorf("s = %v, above %v: mass %v, mean %v, errors %v and %v", s, above, m, x, l.MassErr, l.ValueErr)
+			}
+		}
+	}
+}

@@ -91,6 +91,9 @@ func (p *Program) Run(ctx context.Context, t Target) (upper, lower *Law, err err
 		return nil, nil, err
 	}
 	width := firstAim
+	if t.At > 0 {
+		width /= 2
+	}
 	for range 4 {
 		grids, err := p.grids(shapes, width)
 		if err != nil {
