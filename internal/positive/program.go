@@ -2,7 +2,6 @@ package positive
 
 import (
 	"context"
-	"errors"
 	"math"
 )
 
@@ -72,11 +71,9 @@ func (p *Program) push(n node) int {
 // of itself, when it is above Delta or so. Grids prove nothing.
 type Target struct{ Delta, Relative, At float64 }
 
-// ErrTooLarge is the error of a program whose law cannot be had in bounded memory.
-var ErrTooLarge = errors.New("the law needs more points than it may have")
-
-// maxPoints bounds the points of a law: a sum of two takes the square of it in time.
-const maxPoints = 1 << 14
+// maxPoints bounds the points of a law: a sum of two takes the square of it in time. Laws that
+// would need more are wider than asked.
+const maxPoints = 1 << 13
 
 // Run returns laws above and below the program's result.
 func (p *Program) Run(ctx context.Context, t Target) (upper, lower *Law, err error) {
@@ -95,10 +92,7 @@ func (p *Program) Run(ctx context.Context, t Target) (upper, lower *Law, err err
 		width /= 2
 	}
 	for range 4 {
-		grids, err := p.grids(shapes, width)
-		if err != nil {
-			return nil, nil, err
-		}
+		grids := p.grids(shapes, width)
 		if upper, err = p.run(ctx, grids, true); err != nil {
 			return nil, nil, err
 		}
@@ -106,7 +100,7 @@ func (p *Program) Run(ctx context.Context, t Target) (upper, lower *Law, err err
 			return nil, nil, err
 		}
 		w := spread(lower, upper, t)
-		if w <= 1 || math.IsNaN(w) {
+		if w <= 1 || math.IsNaN(w) || len(grids[0]) >= maxPoints {
 			break
 		}
 		width *= 0.8 / w
@@ -235,13 +229,16 @@ func (p *Program) shapes(ctx context.Context, t Target) ([]shape, error) {
 
 // grids returns the grid of each node, for a width between above and below of about so much in
 // units of what is asked: Σ I³/(8N²) with N = c·I^{3/4}.
-func (p *Program) grids(shapes []shape, width float64) ([][]float64, error) {
+func (p *Program) grids(shapes []shape, width float64) [][]float64 {
 	total := 0.0
 	last := len(shapes) - 1
 	for _, s := range shapes[:last] {
 		total += math.Pow(s.size, 1.5)
 	}
 	c := math.Sqrt(total / (8 * width))
+	for _, s := range shapes[:last] {
+		c = min(c, maxPoints/math.Pow(max(s.size, 1e-300), 0.75))
+	}
 	grids := make([][]float64, len(shapes))
 	most := 0.0
 	for i, s := range shapes {
@@ -250,15 +247,12 @@ func (p *Program) grids(shapes []shape, width float64) ([][]float64, error) {
 		}
 		points := c * math.Pow(s.size, 0.75)
 		if i == last || i == last-1 && p.nodes[last].affine {
-			points = min(max(lastShare*most, lastPoints), maxPoints/2)
-		}
-		if !(points < maxPoints) {
-			return nil, ErrTooLarge
+			points = min(max(lastShare*most, lastPoints), maxPoints)
 		}
 		most = max(most, points)
 		grids[i] = s.grid(points)
 	}
-	return grids, nil
+	return grids
 }
 
 const (

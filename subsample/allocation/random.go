@@ -141,7 +141,23 @@ func (s Random) Mechanism(ctx context.Context, b profiles.Base, r profiles.Relat
 	if err != nil {
 		return profiles.Mechanism{}, err
 	}
-	return twoSided(b.Name(), r, up, low)
+	m, err := twoSided(b.Name(), r, up, low)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	// With next to no noise the laws run out of points. One use an epoch that hides nothing
+	// is above, too.
+	if sigma, ok := noiseOf(b); ok {
+		g, err := profiles.NewGaussian(sigma)
+		if err != nil {
+			return profiles.Mechanism{}, err
+		}
+		every := g.Repeat(s.epochs, profiles.Gaussian{})
+		if epsilonOf(every, s.target.Delta) < epsilonOf(m.Directions[0].Upper, s.target.Delta) {
+			m.Directions[0].Upper, m.Directions[1].Upper = every, every
+		}
+	}
+	return m, nil
 }
 
 // whole is the case of a use in every step: a product of so many uses.
