@@ -13,6 +13,10 @@ import (
 	"github.com/dpaccountant/accountant/subsample"
 )
 
+// rareOverflow is the largest probability of an overflow of which it hardly matters whether the
+// record survives it with the rate q̄ or with q.
+const rareOverflow = 1e-5
+
 // maxPopulation keeps counts exact in float64.
 const maxPopulation = 1 << 50
 
@@ -139,6 +143,10 @@ func (s Truncated) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechani
 	}
 	first := poisson(once, s.rate)
 	parts := func(first profiles.Profile) profiles.Profile {
+		if tauHigh <= rareOverflow {
+			// h ≤ (1−τ)h_{q,1} + τh_{q,2}, which grows with τ: one part less to compose.
+			return newMixture([]profiles.Profile{first, poisson(twice, s.rate)}, []float64{xmath.Down(1-tauHigh, 1), tauHigh})
+		}
 		return newMixture([]profiles.Profile{first, poisson(twice, survive), poisson(twice, s.rate)},
 			[]float64{xmath.Down(1-tauHigh, 1), tauLow, xmath.Up(tauHigh-tauLow, 1)})
 	}
