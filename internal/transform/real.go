@@ -8,10 +8,10 @@ const maxRealNodes = 1 << 15
 // divergence returns a rough KL(P‖Q) > 0, the size of log M near s = 0.
 func (m *mixture) divergence() float64 {
 	m.divergenceOnce.Do(func() {
-		level := (m.levelFor(m.stillStep(0, 44)) + 1) &^ 1
+		level := (m.levelFor(m.stillStep(0, sketchDepth)) + 1) &^ 1
 		m.divergenceLowerBound = 1e-300
 		if lo, hi, ok := m.cut(0, level, ends{-44, -44}, -44, maxRealNodes); ok {
-			if kl := m.tilt(0, level, lo, hi, 0).m1; kl > 0 {
+			if _, kl := roughReal(m.points(level, lo, hi), 0, m.step(level)/m.inv2); kl > 0 {
 				m.divergenceLowerBound = kl
 			}
 		}

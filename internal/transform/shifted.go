@@ -184,14 +184,24 @@ func (l *mixtureLine) Decay(t float64) float64 {
 	return min(log, l.kUp)
 }
 
-// ownDecay climbs among the shifted lines from the one that is best to second
-// order in a, a = t·E[dL/dx].
+// deepFall is from where on a sketch, which is accurate to a share of M(θ), knows less of its fall.
+const deepFall = -6
+
+// ownDecay takes the shifted line that a sketch finds best. Where that knows too little it climbs among them, without
+// any from the one that is best to second order in a, a = t·E[dL/dx].
 func (l *mixtureLine) ownDecay(t float64) (log, logErr float64) {
 	m := l.m
-	guess := t * l.slope * m.inv2
-	i := int(math.Round(math.Log(guess/m.shift(0)) / math.Log(shiftRatio)))
-	i = min(max(i, 0), shiftedLines-1)
+	i := l.guide.shift(m, l.theta, t)
+	known := i >= 0
+	if !known {
+		guess := t * l.slope * m.inv2
+		i = int(math.Round(math.Log(guess/m.shift(0)) / math.Log(shiftRatio)))
+		i = min(max(i, 0), shiftedLines-1)
+	}
 	log, logErr = l.logB(l.shiftedLine(i), t)
+	if known && log-l.kUp > deepFall {
+		return log, logErr
+	}
 	for step := -1; step <= 1; step += 2 {
 		moved := false
 		for j := i + step; j >= 0 && j < shiftedLines; j += step {
