@@ -187,21 +187,19 @@ func (l *mixtureLine) Decay(t float64) float64 {
 // deepFall is from where on a sketch, which is accurate to a share of M(θ), knows less of its fall.
 const deepFall = -6
 
-// ownDecay takes the shifted line that a sketch finds best. Where that knows too little it climbs among them, without
-// any from the one that is best to second order in a, a = t·E[dL/dx].
+// ownDecay takes the shifted line that a sketch finds best. Where that knows too little, or quadrature spoils the
+// line, it climbs among them from the one that is best to second order in a, a = t·E[dL/dx].
 func (l *mixtureLine) ownDecay(t float64) (log, logErr float64) {
 	m := l.m
-	i := l.guide.shift(m, l.theta, t)
-	known := i >= 0
-	if !known {
-		guess := t * l.slope * m.inv2
-		i = int(math.Round(math.Log(guess/m.shift(0)) / math.Log(shiftRatio)))
-		i = min(max(i, 0), shiftedLines-1)
+	if i, fall := l.guide.shift(m, l.theta, t); fall > deepFall {
+		if log, logErr = l.logB(l.shiftedLine(i), t); log-l.kUp < 0.95*fall {
+			return log, logErr
+		}
 	}
+	guess := t * l.slope * m.inv2
+	i := int(math.Round(math.Log(guess/m.shift(0)) / math.Log(shiftRatio)))
+	i = min(max(i, 0), shiftedLines-1)
 	log, logErr = l.logB(l.shiftedLine(i), t)
-	if known && log-l.kUp > deepFall {
-		return log, logErr
-	}
 	for step := -1; step <= 1; step += 2 {
 		moved := false
 		for j := i + step; j >= 0 && j < shiftedLines; j += step {

@@ -23,6 +23,9 @@ type SketchLine interface {
 	// Fall returns about Decay(t) − K(theta).
 	Fall(t float64) float64
 
+	// Deep reports whether M falls so far up to t that Fall knows little of it.
+	Deep(t float64) bool
+
 	// Nodes returns about the Nodes of a Line for frequencies up to tMax and errors of tol.
 	Nodes(tMax, tol float64) float64
 }
@@ -243,12 +246,33 @@ func (l *roughLine) Fall(t float64) float64 {
 	return min(0, fall)
 }
 
+// Deep implements SketchLine.
+func (l *roughLine) Deep(t float64) bool { return l.Fall(t) < deepFall }
+
 // Nodes implements SketchLine.
 func (l *roughLine) Nodes(tMax, tol float64) float64 {
-	_, goal := lineGoal(l.theta, tol, l.kl)
-	step, _ := l.stepUpTo(tMax, goal+max(0, l.scale-l.theta*l.kl*0.9))
+	tol, goal := lineGoal(l.theta, tol, l.kl)
+	goal += max(0, l.scale-l.theta*l.kl*0.9)
+	step, _ := l.stepUpTo(tMax, goal)
 	// The range grows with the root of the depth.
-	return float64(len(l.nodes)) * l.h / step * math.Sqrt(-goal/lineDepth)
+	whole := float64(len(l.nodes)) * l.h * math.Sqrt(max(1, -goal/lineDepth))
+	if still := l.m.stillStep(l.theta, -goal); still > farShare*step && tol >= l.m.leastFarTol() {
+		if far := l.farStep(goal); far > farShare*step {
+			step = far
+		}
+	}
+	return whole / step
+}
+
+// farStep returns about the widest step of a moved line for all frequencies.
+func (l *roughLine) farStep(goal float64) (step float64) {
+	m := l.m
+	v := m.peakVariance(l.theta)
+	for i := range 12 {
+		x := min(m.width()/2, 8*math.Sqrt(m.inv2)) * math.Pow(0.8, float64(i))
+		step = max(step, 2*math.Pi*x/(max(1, 2*x*x/m.inv2+m.modelSector(l.theta, 2*x, v)+l.logStrip-goal)+math.Ln2))
+	}
+	return step
 }
 
 // stepUpTo returns about the widest step that serves for frequencies up to t, and the strip for it.
@@ -303,14 +327,13 @@ func (g *guide) level(m *mixture, theta, tMax, goal float64, still int) (level i
 	return max(still, m.levelFor(step)), first
 }
 
-// shift returns a line that is good for B_a(t), −1 if there is no sketch.
-func (g *guide) shift(m *mixture, theta, t float64) int {
+// shift returns a line that is good for B_a(t), and about log B_a(t)/M(θ); −Inf if there is no sketch.
+func (g *guide) shift(m *mixture, theta, t float64) (i int, fall float64) {
 	if g.sketch(m, theta) == nil {
-		return -1
+		return -1, math.Inf(-1)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.line.last.t = 0 // a value does not depend on the calls before
-	i, _ := g.line.best(t)
-	return i
+	return g.line.best(t)
 }

@@ -19,7 +19,7 @@ func (c *Composition) Bound(eps float64) float64 {
 	var sum xmath.Sum
 	var abs float64
 	for _, f := range c.factors {
-		x := float64(f.Count) * realBound(f.Transform, s)
+		x := float64(f.Count) * realBound(f.Transform, s, 0)
 		if math.IsNaN(x) || math.IsInf(x, 1) {
 			return math.Inf(1)
 		}

@@ -36,7 +36,8 @@ func (c *Composition) build(ctx context.Context, q *cumulant, g goal) (*table, e
 	}
 	lambda *= 1.02 * (1 + g.reserve)
 	h := floorBits(2 * math.Pi / lambda)
-	p := plan{theta: theta, h: h, sHigh: sHigh, sLow: sLow, tol: g.perFactorTol, maxNodes: maxNodes}
+	p := plan{theta: theta, h: h, sHigh: sHigh, sLow: sLow, tol: g.perFactorTol, maxNodes: maxNodes,
+		slack: remainderSlack / math.Max(1, c.runs())}
 
 	lines := make([]transform.Line, len(q.factors))
 	t, rough, err := q.cut(ctx, &p, g, lines)
@@ -79,6 +80,9 @@ func (c *Composition) build(ctx context.Context, q *cumulant, g goal) (*table, e
 	}
 	return t2, nil
 }
+
+// remainderSlack is by how much the logarithm of a remainder may be too large.
+const remainderSlack = 0.02
 
 // maxNodes bounds the nodes of one factor.
 const maxNodes = 1 << 15
@@ -216,9 +220,12 @@ func (q *cumulant) cut(ctx context.Context, p *plan, g goal, lines []transform.L
 	if t/p.h > maxFrequencies {
 		return 0, false, &NotServed{Reason: "the transform does not decay", Work: maxFrequencies}
 	}
-	if sketches := q.lines(p.theta); sketches != nil {
-		t, err = q.decline(ctx, t, aim, p.h, 1.03, sketches.fall, func(t float64) float64 { return t / p.h * sketches.nodes(t, p.tol) }, g.hopeless)
-		return t, true, err
+	// Few runs must fall deeper than sketches know.
+	if sketches := q.lines(p.theta); sketches != nil && -aim < mostPerRun*q.runs() {
+		rough, err := q.decline(ctx, t, aim, p.h, 1.03, sketches.fall, func(t float64) float64 { return t / p.h * sketches.nodes(t, p.tol) }, g.hopeless)
+		if err != nil || !sketches.deep(rough) {
+			return rough, true, err
+		}
 	}
 	reach := 1.8 * t * (1 + g.reserve)
 	if err := q.prepare(ctx, *p, reach, lines); err != nil {
@@ -242,6 +249,9 @@ func (q *cumulant) cut(ctx context.Context, p *plan, g goal, lines []transform.L
 	}
 	return t, false, nil
 }
+
+// mostPerRun is how far the logarithm of one run may have to fall for sketches to be asked.
+const mostPerRun = 5
 
 // decline returns a t at which fall, the logarithm of |M/M(θ)|, is 1 to most times as deep as the tail needs. It
 // gives up where the frequencies cost more than hopeless.
@@ -317,6 +327,16 @@ func (s *sketchLines) fall(t float64) float64 {
 		sum += s.count[i] * l.Fall(t)
 	}
 	return sum
+}
+
+// deep reports whether that is not to be relied on.
+func (s *sketchLines) deep(t float64) bool {
+	for _, l := range s.lines {
+		if l.Deep(t) {
+			return true
+		}
+	}
+	return false
 }
 
 // nodes returns about the terms of one frequency of all lines.

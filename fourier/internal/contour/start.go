@@ -116,6 +116,15 @@ func release(t transform.Transform) {
 	}
 }
 
+// runs is the number of runs.
+func (q *cumulant) runs() float64 {
+	var s float64
+	for _, n := range q.count {
+		s += n
+	}
+	return s
+}
+
 // at returns K and its derivative at s.
 func (q *cumulant) at(s float64) point {
 	i := sort.Search(len(q.points), func(i int) bool { return q.points[i].s >= s })
