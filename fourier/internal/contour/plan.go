@@ -26,6 +26,7 @@ type goal struct {
 	work         int64   // what is left of the work limit
 	hopeless     float64 // terms at which to give up at once
 	perFactorTol float64 // wanted error of log M of one run
+	retries      int     // plans tried before
 }
 
 // build makes a table for a goal.
@@ -75,10 +76,36 @@ func (c *Composition) build(ctx context.Context, q *cumulant, g goal) (*table, e
 	if err := t2.extend(ctx, c, lines); err != nil {
 		return nil, err
 	}
+	// What a sketch has may have no bound: then the next best line must do.
+	if beyond := t2.unbounded(); beyond != 0 && g.retries < maxTables {
+		q.forget(beyond, theta)
+		g.retries++
+		return c.build(ctx, q, g)
+	}
 	if d := (t2.sums.decay.sum.Value() - t2.re0) / expected; expected < 0 && d > 0 && d < 10 {
 		q.decay = d
 	}
 	return t2, nil
+}
+
+// unbounded returns the line of a remainder that has no bound, 0 if both have one.
+func (t *table) unbounded() float64 {
+	switch {
+	case math.IsInf(t.logHigh, 1):
+		return t.sHigh
+	case math.IsInf(t.logLow, 1):
+		return t.sLow
+	}
+	return 0
+}
+
+// forget takes the points from s on, going away from theta, for unavailable.
+func (q *cumulant) forget(s, theta float64) {
+	for i := range q.points {
+		if p := &q.points[i]; (p.s >= s) == (s > theta) || p.s == s {
+			p.k = math.Inf(1)
+		}
+	}
 }
 
 // remainderSlack is by how much the logarithm of a remainder may be too large.
