@@ -23,6 +23,9 @@ type SketchLine interface {
 	// Fall returns about Decay(t) − K(theta).
 	Fall(t float64) float64
 
+	// Table returns about log M(theta + ikh) − K(theta) for k = 0 … n, to about tol.
+	Table(h float64, n int, tol float64) (re, im []float64)
+
 	// Deep reports whether M falls so far up to t that Fall knows little of it.
 	Deep(t float64) bool
 
@@ -244,6 +247,49 @@ func (l *roughLine) Fall(t float64) float64 {
 	}
 	_, fall := l.best(t)
 	return min(0, fall)
+}
+
+// Table implements SketchLine.
+func (l *roughLine) Table(h float64, n int, tol float64) (re, im []float64) {
+	m := l.m
+	tol = max(tol, 1e-16)
+	goal := math.Log(tol) + l.size()
+	step, _ := l.stepUpTo(float64(n)*h, goal)
+	level := max(l.level, m.levelFor(step))
+	lo, hi, ok := m.cut(l.theta, level, ends{goal, goal}, goal-math.Log(2+2*l.theta), mostSketchNodes)
+	nodes, loss, weight := l.nodes, []float64(nil), []float64(nil)
+	if ok {
+		nodes = m.points(level, lo, hi)
+	}
+	top := math.Inf(-1)
+	for i := range nodes {
+		top = max(top, nodes[i].logF(l.theta))
+	}
+	mass := 0.0
+	for i := range nodes {
+		if w := math.Exp(nodes[i].logF(l.theta) - top); w > tol*1e-3 {
+			loss, weight = append(loss, nodes[i].loss), append(weight, w)
+			mass += w
+		}
+	}
+	re, im = make([]float64, n+1), make([]float64, n+1)
+	for i, x := range loss {
+		// Powers of e^{ihx}, which a search may take from each other.
+		w := weight[i] / mass
+		s, c := math.Sincos(h * x)
+		a, b := 1.0, 0.0
+		for k := 1; k <= n; k++ {
+			a, b = a*c-b*s, a*s+b*c
+			re[k] += w * (a - 1)
+			im[k] += w * b
+		}
+	}
+	for k := range re {
+		x, y := re[k], im[k]
+		re[k] = math.Log1p(max(2*x+x*x+y*y, -1)) / 2
+		im[k] = math.Atan2(y, 1+x)
+	}
+	return re, im
 }
 
 // Deep implements SketchLine.

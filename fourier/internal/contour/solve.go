@@ -262,6 +262,9 @@ func (c *Composition) Epsilon(ctx context.Context, logDelta float64, opt Options
 		}
 	}
 	try := effort{goal: 1, condition: 1, own: 1}
+	if d == right && math.IsNaN(guessKnown) {
+		guess, theta, try.seen = q.refine(logX, guess, theta)
+	}
 	blind := math.IsNaN(guessKnown)
 	for range maxTables {
 		width := math.Max(opt.Relative*math.Abs(guess), opt.Absolute)
