@@ -87,7 +87,7 @@ func (r *mixtureSketch) Real(s float64) (k, slope float64) {
 	}
 	level, lo, hi, ok := m.sketchNodes(s, kl, sketchDepth)
 	if !ok {
-		return plainSketch{m}.Real(s)
+		return math.Inf(1), 0
 	}
 	return roughReal(m.points(level, lo, hi), s, m.step(level)/m.inv2)
 }

@@ -247,12 +247,28 @@ func (q *cumulant) cut(ctx context.Context, p *plan, g goal, lines []transform.L
 	if t/p.h > maxFrequencies {
 		return 0, false, &NotServed{Reason: "the transform does not decay", Work: maxFrequencies}
 	}
+	sketches := q.lines(p.theta)
+	expensive := func(t float64) error {
+		if sketches == nil || g.hopeless >= float64(g.work) {
+			return nil
+		}
+		if w := t / p.h * sketches.nodes(t, p.tol); w > g.hopeless {
+			return &NotServed{Reason: "too many frequencies", Work: int64(math.Min(w, 1e18))}
+		}
+		return nil
+	}
 	// Few runs must fall deeper than sketches know.
-	if sketches := q.lines(p.theta); sketches != nil && -aim < mostPerRun*q.runs() {
+	if sketches != nil && -aim < mostPerRun*q.runs() {
 		rough, err := q.decline(ctx, t, aim, p.h, 1.03, sketches.fall, func(t float64) float64 { return t / p.h * sketches.nodes(t, p.tol) }, g.hopeless)
+		if err == nil {
+			err = expensive(rough)
+		}
 		if err != nil || !sketches.deep(rough) {
 			return rough, true, err
 		}
+	}
+	if err := expensive(t); err != nil {
+		return 0, false, err
 	}
 	reach := 1.8 * t * (1 + g.reserve)
 	if err := q.prepare(ctx, *p, reach, lines); err != nil {
