@@ -1,6 +1,7 @@
 package transform
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -159,7 +160,7 @@ func TestErrorTerms(t *testing.T) {
 		}
 		exact = exact.Plus(oracle.C(1, 0))
 		m := NewMixed(atoms, nil, 0, 0, 0)
-		line, err := m.Line(theta, tt, 1e-14, 0)
+		line, err := m.Line(context.Background(), theta, tt, 1e-14, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,11 +200,11 @@ func TestQuadratureError(t *testing.T) {
 		}
 		for _, tol := range []float64{1, 1e-3, 1e-6} {
 			tr := NewSampledLaplace(item(m), 0, rate, 0)
-			rough, err := tr.line(theta, tt, tol, 0)
+			rough, err := tr.line(context.Background(), theta, tt, tol, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
-			fine, err := tr.line(theta, tt, 1e-15, 0)
+			fine, err := tr.line(context.Background(), theta, tt, 1e-15, 0)
 			if err != nil {
 				t.Fatal(err)
 			}

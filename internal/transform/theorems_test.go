@@ -1,6 +1,7 @@
 package transform
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -78,7 +79,7 @@ func settings(n int, seed uint64) []setting {
 // lineOn returns the line of given nodes, for frequencies up to t.
 func lineOn(m *mixture, theta, t float64, level, lo, hi int) *mixtureLine {
 	s := m.tilt(theta, level, lo, hi, -1e9)
-	logErr, best, _ := s.strips(t, -1e9, 0)
+	logErr, best, _ := s.strips(context.Background(), t, -1e9, 0)
 	return newLine(s, &guide{}, best, logErr, t, 1e-15, maxLineNodes)
 }
 
@@ -95,7 +96,7 @@ func (l *mixtureLine) in(scale, t float64, other *mixtureLine) (re, im, round, r
 
 // exact returns a line whose quadrature and left-out nodes count for nothing.
 func exact(s setting) *mixtureLine {
-	l, err := s.m.line(s.theta, s.t, 1e-17, maxLineNodes)
+	l, err := s.m.line(context.Background(), s.theta, s.t, 1e-17, maxLineNodes)
 	if err != nil {
 		return nil
 	}
