@@ -248,7 +248,7 @@ func TestLaplaceRelative(t *testing.T) {
 			if !(err <= 400*xmath.U*math.Abs(k)) {
 				t.Errorf("m = %v, s = %v: log M = %v ± %v", m, s, k, err)
 			}
-			line, _ := NewLaplace(m, 0).Line(s, 10/m, 0, 0)
+			line, _ := NewLaplace(m, 0).Line(context.Background(), s, 10/m, 0, 0)
 			re, im, err := line.LogM(0.01 / m)
 			if size := math.Hypot(re, im); !(err <= 400*xmath.U*size) {
 				t.Errorf("m = %v, s = %v: log M = %v ± %v", m, s, size, err)

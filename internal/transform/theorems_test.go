@@ -296,8 +296,8 @@ func TestFarLineServes(t *testing.T) {
 		if c.reverse {
 			tr = tr.Reverse()
 		}
-		far := must(tr.Line(c.theta, c.t, 1e-14, 0)).(*mixtureLine)
-		real := must(tr.Line(c.theta, c.t, 1e-17, 0)).(*mixtureLine)
+		far := must(tr.Line(context.Background(), c.theta, c.t, 1e-14, 0)).(*mixtureLine)
+		real := must(tr.Line(context.Background(), c.theta, c.t, 1e-17, 0)).(*mixtureLine)
 		if far.far == nil || real.far != nil || far.Nodes() > real.Nodes()/2 {
 			t.Errorf("%+v: %d nodes with a moved line %v, %d without", c, far.Nodes(), far.far != nil, real.Nodes())
 		}
@@ -406,11 +406,11 @@ func TestParameterErrors(t *testing.T) {
 				}
 				// A frequency at which |M| is well below M(θ).
 				at := 1.5 / math.Sqrt(max(1e-4, curvature(direction(poisson(c.q, c.sigma)), c.s)))
-				l := must(direction(must(NewPoissonGaussian(c.q, which.dq, c.sigma, which.dsig))).Line(c.s, at, 1e-15, 0))
+				l := must(direction(must(NewPoissonGaussian(c.q, which.dq, c.sigma, which.dsig))).Line(context.Background(), c.s, at, 1e-15, 0))
 				re, im, err := l.LogM(at)
 				far = 0
 				for _, sign := range []float64{-1, 1} {
-					o := must(direction(poisson(c.q*(1+sign*which.dq), c.sigma*(1+sign*which.dsig))).Line(c.s, at, 1e-15, 0))
+					o := must(direction(poisson(c.q*(1+sign*which.dq), c.sigma*(1+sign*which.dsig))).Line(context.Background(), c.s, at, 1e-15, 0))
 					a, b, _ := o.LogM(at)
 					far = max(far, math.Hypot(a-re, math.Remainder(b-im, 2*math.Pi)))
 				}

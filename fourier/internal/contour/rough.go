@@ -68,11 +68,8 @@ const (
 )
 
 // uneasy returns why a question should be given up at once, nil if it should not, and the number of terms that its
-// first table may take. Only sketches are asked, and nothing is known about factors without one.
+// first table may take.
 func (q *cumulant) uneasy(theta, condition, work float64) (why error, terms float64) {
-	if q.lines(theta) == nil {
-		return nil, math.Inf(1)
-	}
 	if !(condition > 0 && condition < uneasyCondition) {
 		return &NotServed{Reason: "the sum is likely to lose too many digits", Work: int64(work)}, 0
 	}
@@ -119,6 +116,9 @@ func (q *cumulant) roughRoot(logX, eps, theta float64) (root, condition, loss fl
 			return eps, 0, 1, false
 		}
 		x, y := l.Table(h, n, tol)
+		if x == nil {
+			return eps, 0, 1, false
+		}
 		for k := range re {
 			re[k] += q.count[i] * x[k]
 			im[k] += q.count[i] * y[k]
