@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -42,7 +43,7 @@ func FeasibleGrid(labels []float64, eps float64, n int) ([]float64, error) {
 		return nil, err
 	}
 	if n < 2 || n > 1<<20 {
-		return nil, fmt.Errorf("n: %d is not in [2, 1048576]", n)
+		return nil, fault.New("n", "%d is not in [2, 1048576]", n)
 	}
 	var below, above xmath.Sum
 	first, last := ys[0], ys[len(ys)-1]
@@ -120,11 +121,11 @@ func prepareGrid(p Prior, eps float64, grid []float64) (*problem, []float64, err
 		return nil, nil, err
 	}
 	if len(grid) == 0 || len(grid) > 1<<20 {
-		return nil, nil, fmt.Errorf("grid: %d outputs is not in [1, 1048576]", len(grid))
+		return nil, nil, fault.New("grid", "%d outputs is not in [1, 1048576]", len(grid))
 	}
 	for i, t := range grid {
 		if !(math.Abs(t) <= maxMagnitude) {
-			return nil, nil, fmt.Errorf("grid[%d]: %v is not in [-1e100, 1e100]", i, t)
+			return nil, nil, fault.New(fmt.Sprintf("grid[%d]", i), "%v is not in [-1e100, 1e100]", t)
 		}
 	}
 	if len(p.labels) == 1 {
@@ -140,7 +141,7 @@ func prepareGrid(p Prior, eps float64, grid []float64) (*problem, []float64, err
 	slices.Sort(scaled)
 	scaled = slices.Compact(scaled)
 	if m := max(math.Abs(scaled[0]), math.Abs(scaled[len(scaled)-1])); m > 1e6 {
-		return nil, nil, fmt.Errorf("grid: reaches %.3g times the width an unbiased randomizer needs, must be at most 1e6", m)
+		return nil, nil, fault.New("grid", "reaches %.3g times the width an unbiased randomizer needs, must be at most 1e6", m)
 	}
 	return q, scaled, nil
 }
@@ -158,7 +159,7 @@ func prepareGrid(p Prior, eps float64, grid []float64) (*problem, []float64, err
 func BiasLimited(ctx context.Context, p Prior, eps, bias float64, grid []float64) (*Randomizer, Certificate, error) {
 	const name = "bias-limited"
 	if !(bias >= 0) {
-		return nil, Certificate{}, fmt.Errorf("bias: %v is not in [0, ∞]", bias)
+		return nil, Certificate{}, fault.New("bias", "%v is not in [0, ∞]", bias)
 	}
 	if bias == 0 {
 		r, c, err := OptimalUnbiasedGrid(ctx, p, eps, grid)
@@ -194,7 +195,7 @@ func BiasLimited(ctx context.Context, p Prior, eps, bias float64, grid []float64
 		if o, err = p.known.find(ctx, q); err == nil {
 			rounded, ok := onGrid(o.cols, scaled)
 			if !ok {
-				return nil, Certificate{}, fmt.Errorf("grid: %d outputs and %d labels take too long with a bias, and the outputs are too close together for an unbiased randomizer: use fewer labels, or a wider grid", len(scaled), q.k)
+				return nil, Certificate{}, fault.New("grid", "%d outputs and %d labels take too long with a bias, and the outputs are too close together for an unbiased randomizer: use fewer labels, or a wider grid", len(scaled), q.k)
 			}
 			if cols == nil || q.value(rounded) < q.value(cols) {
 				cols = rounded
