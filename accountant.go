@@ -344,25 +344,15 @@ func (a *Accountant) mechanism(ctx context.Context, s Step) (profiles.Mechanism,
 	}
 	var m profiles.Mechanism
 	var err error
-	if w, ok := s.Mechanism.(watched); ok && s.Sampling == nil {
-		m, err = w.mechanism(ctx, a.relation)
-	} else if s.Sampling == nil {
-		m, err = profiles.Unsampled(s.Mechanism, a.relation)
-	} else if err = checkSampled(s.Mechanism); err == nil {
+	if s.Sampling == nil {
+		m, err = profiles.Unsampled(ctx, s.Mechanism, a.relation)
+	} else if err = profiles.CheckSampled(s.Mechanism); err == nil {
 		m, err = s.Sampling.Apply(s.Mechanism, a.relation)
 	}
 	if err == nil && cacheable {
 		a.known[k] = m
 	}
 	return m, err
-}
-
-// checkSampled returns an error if nothing is known about b on a sample.
-func checkSampled(b profiles.Base) error {
-	if _, ok := b.(profiles.Compound); ok {
-		return fmt.Errorf("sampling: nothing is proved about %s on a sample; it runs on the whole data set", b.Name())
-	}
-	return nil
 }
 
 // selectionAccuracy and selectionFloor say how finely the price of a selection

@@ -41,7 +41,7 @@ func ParseQuantity(s string) (Quantity, error) {
 			return Quantity(i), nil
 		}
 	}
-	return 0, fmt.Errorf("solve: %s is not one of %s", quote(s), strings.Join(quantityNames, ", "))
+	return 0, fmt.Errorf("solve: %s is not one of %s", nearest.Quote(s), strings.Join(quantityNames, ", "))
 }
 
 // A Goal is a budget and the quantity that is to meet it.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/dpaccountant/accountant/internal/nearest"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 )
@@ -156,7 +157,7 @@ func newKnob(p *Plan, g Goal) (*knob, error) {
 	if len(found) == 0 {
 		where := "the plan"
 		if g.Step != "" {
-			where = "step " + quote(g.Step)
+			where = "step " + nearest.Quote(g.Step)
 		}
 		return nil, fmt.Errorf("solve: %s has no step with a %v that can be turned", where, g.Solve)
 	}
@@ -315,11 +316,11 @@ func findStep(steps []Step, name string) (string, error) {
 	})
 	switch len(paths) {
 	case 0:
-		return "", fmt.Errorf("step: %s is not a step; %s", quote(name), stepHint(name, names))
+		return "", fmt.Errorf("step: %s is not a step; %s", nearest.Quote(name), stepHint(name, names))
 	case 1:
 		return paths[0], nil
 	}
-	return "", fmt.Errorf("step: %s names %d steps; say %s, …", quote(name), len(paths), paths[0])
+	return "", fmt.Errorf("step: %s names %d steps; say %s, …", nearest.Quote(name), len(paths), paths[0])
 }
 
 // within reports whether path is at or below the step at a path.

@@ -1,6 +1,7 @@
 package labeldp
 
 import (
+	"context"
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/fault"
@@ -145,9 +146,9 @@ func (r *Randomizer) Pair(rel profiles.Relation) (profiles.Profile, error) {
 	return threeAtoms(up, r.eps, r.e)
 }
 
-// Mechanism implements profiles.Compound: one randomized label. Where atoms
+// Mechanism implements profiles.Compound: one randomized label, at once. Where atoms
 // share an output, its lower profile is the pair of extreme labels as released.
-func (r *Randomizer) Mechanism(rel profiles.Relation) (profiles.Mechanism, error) {
+func (r *Randomizer) Mechanism(_ context.Context, rel profiles.Relation) (profiles.Mechanism, error) {
 	p, err := r.Pair(rel)
 	if err != nil {
 		return profiles.Mechanism{}, err

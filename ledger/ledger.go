@@ -39,6 +39,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
 )
@@ -266,7 +267,7 @@ func (s *state) parse(e entry) (*accountant.Plan, string, error) {
 	p := s.plans[text]
 	if p == nil {
 		var err error
-		if p, err = accountant.ParsePlan([]byte(text)); err != nil {
+		if p, err = plan.Parse([]byte(text)); err != nil {
 			return nil, "", err
 		}
 		if s.plans == nil || len(s.plans) >= maxPlans {
@@ -288,7 +289,7 @@ const maxRuns = 1 << 53
 // maxPlans is how many plans a ledger remembers in case they come again.
 const maxPlans = 100
 
-// runs is the number of runs of steps that ParsePlan has found to be at most
+// runs is the number of runs of steps that plan.Parse has found to be at most
 // 2^53.
 func runs(steps []accountant.Step) int64 {
 	var n int64

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -38,7 +39,7 @@ func planText(s accountant.Step, r profiles.Relation) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := accountant.ParsePlan(text)
+	p, err := plan.Parse(text)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +49,7 @@ func planText(s accountant.Step, r profiles.Relation) ([]byte, error) {
 	return text, nil
 }
 
-// normal is a step as ParsePlan returns it.
+// normal is a step as plan.Parse returns it.
 func normal(s accountant.Step) accountant.Step {
 	s.Name = strings.TrimSpace(s.Name)
 	s.Count = max(s.Count, 1)

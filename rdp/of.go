@@ -1,6 +1,7 @@
 package rdp
 
 import (
+	"context"
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/fault"
@@ -110,7 +111,7 @@ func ofPair(b profiles.Base, r profiles.Relation) (Curve, error) {
 
 // ofCompound returns the curve of the pairs that dominate both directions.
 func ofCompound(c profiles.Compound, r profiles.Relation) (Curve, error) {
-	m, err := c.Mechanism(r)
+	m, err := c.Mechanism(context.Background(), r)
 	if err != nil {
 		return nil, err
 	}
