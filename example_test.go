@@ -2,6 +2,7 @@ package accountant_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/dpaccountant/accountant"
@@ -120,4 +121,20 @@ steps:
 	// zCDP: 651.74 (upper bound)
 	// GDP central limit: 1.62 (approximate)
 	// Fourier accountant: 1.83 (certified)
+}
+
+// Every constructor names the field that is wrong by type, so that a program can show the
+// problem under a name of its own.
+func ExampleFieldError() {
+	_, err := profiles.NewGaussianMechanism(-1)
+	var wrong *accountant.FieldError
+	if errors.As(err, &wrong) {
+		fmt.Println(err)
+		fmt.Printf("%q\n", wrong.Path)
+		fmt.Println("noise level:", wrong.Problem)
+	}
+	// Output:
+	// gaussian: noise-multiplier: -1 is not in [1e-06, 1e+15]
+	// ["gaussian" "noise-multiplier"]
+	// noise level: -1 is not in [1e-06, 1e+15]
 }

@@ -14,7 +14,7 @@ import (
 
 // ErrInfeasible is wrapped by errors about an output grid on which no randomizer
 // meets the constraints.
-var ErrInfeasible = errors.New("grid: infeasible")
+var ErrInfeasible = errors.New("infeasible")
 
 // MinimalRange returns the outputs lo and hi such that an ε-DP unbiased
 // randomizer exists on a set of outputs if and only if the set reaches down to
@@ -88,7 +88,7 @@ func OptimalUnbiasedGrid(ctx context.Context, p Prior, eps float64, grid []float
 	const slack = 4e-13
 	if lo > -1+slack || hi < 1-slack {
 		a, b, _ := MinimalRange(p.labels, eps)
-		return nil, Certificate{}, fmt.Errorf("%w: outputs in [%v, %v] cannot be unbiased, must reach [%v, %v]",
+		return nil, Certificate{}, fault.New("grid", "%w: outputs in [%v, %v] cannot be unbiased, must reach [%v, %v]",
 			ErrInfeasible, slices.Min(grid), slices.Max(grid), a, b)
 	}
 	s, err := newSimplex(q, scaled, lo, hi)
@@ -180,7 +180,7 @@ func BiasLimited(ctx context.Context, p Prior, eps, bias float64, grid []float64
 			}
 		}
 		if math.Abs(best-p.labels[0]) > bias {
-			return nil, Certificate{}, fmt.Errorf("%w: no output within %v of label %v", ErrInfeasible, bias, p.labels[0])
+			return nil, Certificate{}, fault.New("grid", "%w: no output within %v of label %v", ErrInfeasible, bias, p.labels[0])
 		}
 		r := newRandomizer(name, p.labels, eps, []Atom{{Output: best, Weight: 1}})
 		return r, r.certify(0, bias), nil
@@ -204,7 +204,7 @@ func BiasLimited(ctx context.Context, p Prior, eps, bias float64, grid []float64
 		}
 	}
 	if errors.Is(err, ErrInfeasible) {
-		return nil, Certificate{}, fmt.Errorf("%w: no %v-DP randomizer on outputs in [%v, %v] has bias at most %v",
+		return nil, Certificate{}, fault.New("grid", "%w: no %v-DP randomizer on outputs in [%v, %v] has bias at most %v",
 			ErrInfeasible, eps, slices.Min(grid), slices.Max(grid), bias)
 	}
 	if err != nil {
