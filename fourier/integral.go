@@ -10,7 +10,6 @@ import (
 	"reflect"
 
 	"github.com/dpaccountant/accountant/fourier/internal/contour"
-	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -414,5 +413,5 @@ func (s *Sum) chernoff(eps, logDelta float64) (proved, ok bool) {
 	if served, err := s.prepare(logDelta); !served || err != nil || s.late() {
 		return false, false
 	}
-	return s.parts.upper.Bound(eps) <= logDelta-4*xmath.U*math.Abs(logDelta), true
+	return s.parts.upper.AtMost(eps, logDelta), true
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"runtime"
+	"slices"
 	"sync/atomic"
 
 	"github.com/dpaccountant/accountant/internal/parallel"
@@ -191,6 +192,11 @@ func (s *sums) add(f Factor, col *column) {
 	pInf, qInf := f.Transform.Infinite()
 	s.m0.add(f, pInf, 0)
 	s.m1.add(f, qInf, -1)
+}
+
+// current reports whether the sums are those of the factors and counts as they are.
+func (t *table) current(c *Composition) bool {
+	return slices.EqualFunc(t.sums.counts, c.factors, func(n int64, f Factor) bool { return n == f.Count })
 }
 
 // sum brings the sums up to date, and what follows from them.
