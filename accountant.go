@@ -130,6 +130,7 @@ type settings struct {
 	fourier.Options
 	recursion int64         // runs of one mechanism that the recursion takes on
 	time      time.Duration // 0: no limit
+	many      bool          // many questions are expected
 }
 
 // sums returns the options of the sums of a question that asks n of them, which
@@ -198,6 +199,13 @@ func WithTimeLimit(d time.Duration) Option {
 	return func(o *settings) { o.time = d }
 }
 
+// WithManyQuestions says that the accountant will be asked again and again, while its
+// total grows or at many δ: what is computed for one question then reaches a little
+// further, to serve the next. The answers are the same to their certified digits.
+func WithManyQuestions() Option {
+	return func(o *settings) { o.many = true }
+}
+
 // WithTransform selects the Fourier transform of lattices (default fourier.Gonum), and
 // with it the lattices.
 func WithTransform(t fourier.Transform) Option {
@@ -220,6 +228,9 @@ func New(r profiles.Relation, opts ...Option) *Accountant {
 	for i := range a.upper {
 		a.upper[i] = fourier.New(a.opts.Options)
 		a.lower[i] = a.upper[i]
+	}
+	if a.opts.many {
+		a.expectMany()
 	}
 	return a
 }
@@ -412,6 +423,9 @@ func (a *Accountant) addRuns(runs []run) error {
 			a.gap = true
 			for d := range a.lower {
 				a.lower[d] = fourier.New(a.opts.Options)
+				if a.opts.many {
+					a.lower[d].ExpectMany()
+				}
 				for _, old := range a.added {
 					if err := a.lower[d].Add(old.m.Directions[d].Upper, old.count); err != nil {
 						return err
@@ -522,6 +536,14 @@ func (a *Accountant) worst(ctx context.Context, ask func(*fourier.Sum) (fourier.
 	}
 	out.Estimate = min(max(out.Estimate, out.Lower), out.Upper)
 	return out, nil
+}
+
+// expectMany prepares the sums for many questions.
+func (a *Accountant) expectMany() {
+	for d := range a.upper {
+		a.upper[d].ExpectMany()
+		a.lower[d].ExpectMany()
+	}
 }
 
 // asked is the number of sums that a question asks.

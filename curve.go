@@ -1,8 +1,10 @@
 package accountant
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 )
 
 // A CurvePoint is a certified answer at one place of a curve.
@@ -17,26 +19,37 @@ type CurvePoint struct {
 // limit of one question (WithWorkLimit): some of a long curve of a hard plan are wider
 // than asked, with a warning.
 func (a *Accountant) DeltaCurve(ctx context.Context, epsilons []float64) ([]CurvePoint, error) {
-	return a.curve(ctx, epsilons, a.Delta)
+	return a.curve(ctx, epsilons, func(x, y float64) int { return cmp.Compare(y, x) }, a.Delta)
 }
 
 // EpsilonCurve returns ε(δ) at each δ in [0, 1]. Between two grid points the
 // larger of the two upper ends holds, and the smaller of the lower ends. The points
 // share the work limit, as those of DeltaCurve.
 func (a *Accountant) EpsilonCurve(ctx context.Context, deltas []float64) ([]CurvePoint, error) {
-	return a.curve(ctx, deltas, a.Epsilon)
+	return a.curve(ctx, deltas, cmp.Compare[float64], a.Epsilon)
 }
 
-func (a *Accountant) curve(ctx context.Context, at []float64, ask func(context.Context, float64) (Interval, error)) ([]CurvePoint, error) {
+// curve asks at each place, those where δ is smallest first: what is computed there serves
+// the others, and hardly the other way round.
+func (a *Accountant) curve(ctx context.Context, at []float64, first func(x, y float64) int, ask func(context.Context, float64) (Interval, error)) ([]CurvePoint, error) {
 	ctx, stop := a.opts.within(ctx)
 	defer stop()
+	if len(at) > 1 {
+		a.expectMany()
+	}
 	points := make([]CurvePoint, len(at))
 	limit := a.opts.Work
 	defer func() { a.opts.Work = limit }()
 	left := a.opts.work()
 	progress(a.opts, 0, len(at))
-	for i, x := range at {
-		a.opts.Work = pointWork(left, len(at)-i)
+	order := make([]int, len(at))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return first(at[i], at[j]) })
+	for n, i := range order {
+		x := at[i]
+		a.opts.Work = pointWork(left, len(at)-n)
 		before := a.spent()
 		iv, err := ask(ctx, x)
 		if err != nil {
@@ -44,7 +57,7 @@ func (a *Accountant) curve(ctx context.Context, at []float64, ask func(context.C
 		}
 		left -= a.spent() - before
 		points[i] = CurvePoint{x, iv}
-		progress(a.opts, i+1, len(at))
+		progress(a.opts, n+1, len(at))
 	}
 	return points, nil
 }

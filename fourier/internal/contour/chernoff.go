@@ -83,6 +83,12 @@ func (c *Composition) AtMost(eps, logDelta float64) bool {
 		return false
 	}
 	goal := logDelta - 4*xmath.U*math.Abs(logDelta)
+	for i, b := range c.bounds {
+		if b.update(c); b.at(eps) <= goal {
+			c.bounds = slices.Insert(slices.Delete(c.bounds, i, i+1), 0, b)
+			return true
+		}
+	}
 	for _, t := range c.tables {
 		if sideOf(t.theta) != right || !t.current(c) {
 			continue
@@ -92,12 +98,6 @@ func (c *Composition) AtMost(eps, logDelta float64) bool {
 			return true
 		case r.low > goal:
 			return false
-		}
-	}
-	for i, b := range c.bounds {
-		if b.update(c); b.at(eps) <= goal {
-			c.bounds = slices.Insert(slices.Delete(c.bounds, i, i+1), 0, b)
-			return true
 		}
 	}
 	q := c.cumulant()
