@@ -108,8 +108,9 @@ type Gap struct{ Proved, Attack Range }
 type Accountant struct {
 	relation profiles.Relation
 	opts     settings
-	known    map[any]profiles.Mechanism
-	added    []run
+	known    map[any]*profiles.Mechanism
+	added    []run // each mechanism once
+	at       map[*profiles.Mechanism]int
 	// Per direction: the sum of upper profiles, and that of lower ones, which is
 	// the same while every step is known exactly.
 	upper, lower [2]*fourier.Sum
@@ -119,7 +120,7 @@ type Accountant struct {
 }
 
 type run struct {
-	m     profiles.Mechanism
+	m     *profiles.Mechanism
 	count int64
 }
 
@@ -221,7 +222,7 @@ func WithEngine(e fourier.Engine) Option {
 
 // New returns an empty accountant under the relation.
 func New(r profiles.Relation, opts ...Option) *Accountant {
-	a := &Accountant{relation: r, opts: defaults(), known: map[any]profiles.Mechanism{}, symmetric: true}
+	a := &Accountant{relation: r, opts: defaults(), known: map[any]*profiles.Mechanism{}, at: map[*profiles.Mechanism]int{}, symmetric: true}
 	for _, o := range opts {
 		o(&a.opts)
 	}
@@ -265,12 +266,9 @@ func (a *Accountant) AddPlan(ctx context.Context, p *Plan) error {
 	if p.Neighbors != a.relation {
 		return fmt.Errorf("neighbors: %v is not the accountant's relation, %v", p.Neighbors, a.relation)
 	}
-	var runs []run
-	for i, s := range p.Steps {
-		var err error
-		if runs, err = a.flatten(ctx, s, 1, runs); err != nil {
-			return fmt.Errorf("steps[%d]: %w", i, err)
-		}
+	runs, err := a.flattenAll(ctx, p.Steps, 1, nil)
+	if err != nil {
+		return err
 	}
 	return a.addRuns(runs)
 }
@@ -284,7 +282,7 @@ func (a *Accountant) AddMechanism(m profiles.Mechanism, count int64) error {
 	if err := checkCount(count); err != nil {
 		return err
 	}
-	return a.addRuns([]run{{m, count}})
+	return a.addRuns([]run{{&m, count}})
 }
 
 func checkCount(count int64) error {
@@ -317,7 +315,7 @@ func (a *Accountant) flatten(ctx context.Context, s Step, count int64, runs []ru
 		if err != nil {
 			return nil, err
 		}
-		return append(runs, run{m, count}), nil
+		return append(runs, run{&m, count}), nil
 	case s.Mechanism != nil && s.Steps != nil:
 		return nil, fmt.Errorf("steps: a step has either a mechanism or steps, not both")
 	case s.Mechanism == nil && len(s.Steps) == 0:
@@ -331,9 +329,14 @@ func (a *Accountant) flatten(ctx context.Context, s Step, count int64, runs []ru
 	case s.Sampling != nil:
 		return nil, fmt.Errorf("sampling: applies to a mechanism, not to a sub-plan")
 	}
-	for i, sub := range s.Steps {
+	return a.flattenAll(ctx, s.Steps, count, runs)
+}
+
+// flattenAll appends the runs of steps.
+func (a *Accountant) flattenAll(ctx context.Context, steps []Step, count int64, runs []run) ([]run, error) {
+	for i, s := range steps {
 		var err error
-		if runs, err = a.flatten(ctx, sub, count, runs); err != nil {
+		if runs, err = a.flatten(ctx, s, count, runs); err != nil {
 			return nil, fmt.Errorf("steps[%d]: %w", i, err)
 		}
 	}
@@ -341,7 +344,7 @@ func (a *Accountant) flatten(ctx context.Context, s Step, count int64, runs []ru
 }
 
 // mechanism returns the profiles of a step, built once.
-func (a *Accountant) mechanism(ctx context.Context, s Step) (profiles.Mechanism, error) {
+func (a *Accountant) mechanism(ctx context.Context, s Step) (*profiles.Mechanism, error) {
 	type key struct {
 		b profiles.Base
 		s subsample.Scheme
@@ -363,9 +366,9 @@ func (a *Accountant) mechanism(ctx context.Context, s Step) (profiles.Mechanism,
 		m, err = s.Sampling.Apply(s.Mechanism, a.relation)
 	}
 	if err == nil && cacheable {
-		a.known[k] = m
+		a.known[k] = &m
 	}
-	return m, err
+	return &m, err
 }
 
 // checkSampled returns an error if nothing is known about b on a sample.
@@ -403,7 +406,7 @@ func (a *Accountant) selected(ctx context.Context, s Step) (profiles.Mechanism, 
 		return iv.Upper, err
 	})
 	if len(candidate.added) == 1 && candidate.runs == 1 {
-		bound = selection.FromMechanism(candidate.added[0].m)
+		bound = selection.FromMechanism(*candidate.added[0].m)
 	}
 	return selection.PriceOfBest(law).Mechanism(ctx, "selection", a.relation, bound, selectionAccuracy, selectionFloor)
 }
@@ -443,9 +446,14 @@ func (a *Accountant) addRuns(runs []run) error {
 				}
 			}
 		}
+		if i, ok := a.at[r.m]; ok {
+			a.added[i].count += r.count
+			continue
+		}
 		f, b := r.m.Directions[0], r.m.Directions[1]
 		a.symmetric = a.symmetric && profiles.Equal(f.Upper, b.Upper) &&
 			(f.Lower == nil && b.Lower == nil || f.Lower != nil && b.Lower != nil && profiles.Equal(f.Lower, b.Lower))
+		a.at[r.m] = len(a.added)
 		a.added = append(a.added, r)
 	}
 	a.runs = total

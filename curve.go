@@ -108,6 +108,19 @@ func scaled(steps []Step, part, whole int64) []Step {
 	return out
 }
 
+// runCounts appends the counts of the runs of steps, in the order of flatten.
+func runCounts(steps []Step, times int64, counts []int64) []int64 {
+	for _, s := range steps {
+		n := times * max(s.Count, 1)
+		if s.Selection != nil || s.Mechanism != nil {
+			counts = append(counts, n)
+		} else {
+			counts = runCounts(s.Steps, n, counts)
+		}
+	}
+	return counts
+}
+
 // A StepsPoint is ε after a part of the plan.
 type StepsPoint struct {
 	Runs int64 // of mechanisms, in all
@@ -121,30 +134,44 @@ func (p *Plan) StepsCurve(ctx context.Context, delta float64, n int, opts ...Opt
 	if n < 1 || n > 10000 {
 		return nil, fmt.Errorf("points: %d is not in [1, 10000]", n)
 	}
+	acct := New(p.Neighbors, append(slices.Clone(opts), WithManyQuestions())...)
+	runs, err := acct.flattenAll(ctx, p.Steps, 1, nil)
+	if err != nil {
+		return nil, err
+	}
 	var points []StepsPoint
-	o := New(p.Neighbors, opts...).opts
+	o := acct.opts
 	ctx, stop := o.within(ctx)
 	defer stop()
 	left := o.work()
+	before := make([]int64, len(runs))
 	for i := range n {
 		progress(o, i, n)
 		part, err := p.Scaled(int64(i+1), int64(n))
 		if err != nil {
 			return nil, err
 		}
-		acct := New(p.Neighbors, opts...)
-		if err := acct.AddPlan(ctx, part); err != nil {
-			return nil, err
+		// Counts grow: what is more than before is added to the same total.
+		var more []run
+		for j, count := range runCounts(part.Steps, 1, nil) {
+			if count > before[j] {
+				more = append(more, run{runs[j].m, count - before[j]})
+				before[j] = count
+			}
 		}
-		if k := len(points); k > 0 && points[k-1].Runs == acct.Runs() {
+		if len(more) == 0 && i > 0 {
 			continue // the plan is shorter than n
 		}
+		if err := acct.addRuns(more); err != nil {
+			return nil, err
+		}
 		acct.opts.Work = pointWork(left, n-i)
+		spent := acct.spent()
 		iv, err := acct.Epsilon(ctx, delta)
 		if err != nil {
 			return nil, err
 		}
-		left -= acct.spent()
+		left -= acct.spent() - spent
 		points = append(points, StepsPoint{acct.Runs(), iv})
 	}
 	progress(o, n, n)

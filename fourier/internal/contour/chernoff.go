@@ -17,6 +17,7 @@ type bound struct {
 	s      float64
 	logM   []float64 // of each factor, of one run
 	counts []int64   // those in the sum
+	terms  int       // of the sum: a factor that grew is several
 	sum    total
 	m0     massTotal
 	large  bool // some count is above 2^53, and so rounded
@@ -25,30 +26,37 @@ type bound struct {
 // update brings the sum up to date.
 func (b *bound) update(c *Composition) {
 	for i, n := range b.counts {
-		if c.factors[i].Count != n {
-			b.counts, b.sum, b.m0, b.large = b.counts[:0], total{}, massTotal{}, false
+		if c.factors[i].Count < n || b.terms > maxTerms {
+			*b = bound{s: b.s, logM: b.logM}
 			break
 		}
 	}
-	for i := len(b.counts); i < len(c.factors); i++ {
-		f := c.factors[i]
+	for i, f := range c.factors {
 		if i == len(b.logM) {
 			b.logM = append(b.logM, realBound(f.Transform, b.s))
 			if len(c.factors) > sampleAbove {
 				release(f.Transform)
 			}
 		}
-		b.counts = append(b.counts, f.Count)
-		b.sum.add(float64(f.Count), b.logM[i])
+		if i == len(b.counts) {
+			b.counts = append(b.counts, 0)
+		}
+		more := f.Count - b.counts[i]
+		if more == 0 {
+			continue
+		}
+		b.terms++
+		b.counts[i] = f.Count
+		b.sum.add(float64(more), b.logM[i])
 		pInf, _ := f.Transform.Infinite()
-		b.m0.add(f, pInf, 0)
-		b.large = b.large || f.Count > 1<<53
+		b.m0.add(Factor{f.Transform, more}, pInf, 0)
+		b.large = b.large || more > 1<<53
 	}
 }
 
 // at returns the upper bound of log δ(ε), +Inf where there is none.
 func (b *bound) at(eps float64) float64 {
-	m := float64(len(b.counts))
+	m := float64(b.terms)
 	share := 4 * m * m * xmath.U * xmath.U
 	if b.large {
 		share += xmath.U
