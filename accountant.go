@@ -29,6 +29,7 @@ import (
 	"time"
 
 	"github.com/dpaccountant/accountant/fourier"
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/selection"
@@ -264,7 +265,7 @@ func (a *Accountant) Add(ctx context.Context, s Step, count int64) error {
 // AddPlan adds every step of p, which must have the accountant's relation.
 func (a *Accountant) AddPlan(ctx context.Context, p *Plan) error {
 	if p.Neighbors != a.relation {
-		return fmt.Errorf("neighbors: %v is not the accountant's relation, %v", p.Neighbors, a.relation)
+		return fault.New("neighbors", "%v is not the accountant's relation, %v", p.Neighbors, a.relation)
 	}
 	runs, err := a.flattenAll(ctx, p.Steps, 1, nil)
 	if err != nil {
@@ -277,7 +278,7 @@ func (a *Accountant) AddPlan(ctx context.Context, p *Plan) error {
 // private selection, a private majority, a label randomizer.
 func (a *Accountant) AddMechanism(m profiles.Mechanism, count int64) error {
 	if m.Relation != a.relation {
-		return fmt.Errorf("mechanism: its relation %v is not the accountant's, %v", m.Relation, a.relation)
+		return fault.New("mechanism", "its relation %v is not the accountant's, %v", m.Relation, a.relation)
 	}
 	if err := checkCount(count); err != nil {
 		return err
@@ -287,7 +288,7 @@ func (a *Accountant) AddMechanism(m profiles.Mechanism, count int64) error {
 
 func checkCount(count int64) error {
 	if count < 1 || count > maxRuns {
-		return fmt.Errorf("count: %d is not an integer in [1, 2^53]", count)
+		return fault.New("count", "%d is not an integer in [1, 2^53]", count)
 	}
 	return nil
 }
@@ -306,7 +307,7 @@ func (a *Accountant) flatten(ctx context.Context, s Step, count int64, runs []ru
 		}
 	}
 	if s.Count > maxRuns/count {
-		return nil, fmt.Errorf("count: %d times %d is above 2^53", s.Count, count)
+		return nil, fault.New("count", "%d times %d is above 2^53", s.Count, count)
 	}
 	count *= s.Count
 	switch {
@@ -317,9 +318,9 @@ func (a *Accountant) flatten(ctx context.Context, s Step, count int64, runs []ru
 		}
 		return append(runs, run{&m, count}), nil
 	case s.Mechanism != nil && s.Steps != nil:
-		return nil, fmt.Errorf("steps: a step has either a mechanism or steps, not both")
+		return nil, fault.New("steps", "a step has either a mechanism or steps, not both")
 	case s.Mechanism == nil && len(s.Steps) == 0:
-		return nil, fmt.Errorf("mechanism: is missing")
+		return nil, fault.New("mechanism", "is missing")
 	case s.Mechanism != nil:
 		m, err := a.mechanism(ctx, s)
 		if err != nil {
@@ -327,7 +328,7 @@ func (a *Accountant) flatten(ctx context.Context, s Step, count int64, runs []ru
 		}
 		return append(runs, run{m, count}), nil
 	case s.Sampling != nil:
-		return nil, fmt.Errorf("sampling: applies to a mechanism, not to a sub-plan")
+		return nil, fault.New("sampling", "applies to a mechanism, not to a sub-plan")
 	}
 	return a.flattenAll(ctx, s.Steps, count, runs)
 }
@@ -337,7 +338,7 @@ func (a *Accountant) flattenAll(ctx context.Context, steps []Step, count int64, 
 	for i, s := range steps {
 		var err error
 		if runs, err = a.flatten(ctx, s, count, runs); err != nil {
-			return nil, fmt.Errorf("steps[%d]: %w", i, err)
+			return nil, fault.In(fmt.Sprintf("steps[%d]", i), err)
 		}
 	}
 	return runs, nil
@@ -358,25 +359,15 @@ func (a *Accountant) mechanism(ctx context.Context, s Step) (*profiles.Mechanism
 	}
 	var m profiles.Mechanism
 	var err error
-	if w, ok := s.Mechanism.(watched); ok && s.Sampling == nil {
-		m, err = w.mechanism(ctx, a.relation)
-	} else if s.Sampling == nil {
-		m, err = profiles.Unsampled(s.Mechanism, a.relation)
-	} else if err = checkSampled(s.Mechanism); err == nil {
+	if s.Sampling == nil {
+		m, err = profiles.Unsampled(ctx, s.Mechanism, a.relation)
+	} else if err = profiles.CheckSampled(s.Mechanism); err == nil {
 		m, err = s.Sampling.Apply(s.Mechanism, a.relation)
 	}
 	if err == nil && cacheable {
 		a.known[k] = &m
 	}
 	return &m, err
-}
-
-// checkSampled returns an error if nothing is known about b on a sample.
-func checkSampled(b profiles.Base) error {
-	if _, ok := b.(profiles.Compound); ok {
-		return fmt.Errorf("sampling: nothing is proved about %s on a sample; it runs on the whole data set", b.Name())
-	}
-	return nil
 }
 
 // selectionAccuracy and selectionFloor say how finely the price of a selection
@@ -393,7 +384,7 @@ const (
 func (a *Accountant) selected(ctx context.Context, s Step) (profiles.Mechanism, error) {
 	law, err := s.Selection.Build()
 	if err != nil {
-		return profiles.Mechanism{}, fmt.Errorf("selection.%w", err)
+		return profiles.Mechanism{}, fault.Rename(err, func(field string) string { return "selection." + field })
 	}
 	candidate := New(a.relation)
 	candidate.opts.Options = a.opts.sums(selectionShare)
@@ -416,7 +407,7 @@ func (a *Accountant) addRuns(runs []run) error {
 	total := a.runs
 	for _, r := range runs {
 		if r.count > maxRuns-total {
-			return fmt.Errorf("count: %d runs on top of %d are above 2^53", r.count, total)
+			return fault.New("count", "%d runs on top of %d are above 2^53", r.count, total)
 		}
 		total += r.count
 	}

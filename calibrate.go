@@ -11,6 +11,7 @@ import (
 
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/calibrate"
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/nearest"
 )
 
@@ -42,7 +43,7 @@ func ParseQuantity(s string) (Quantity, error) {
 			return Quantity(i), nil
 		}
 	}
-	return 0, fmt.Errorf("solve: %s is not one of %s", quote(s), strings.Join(quantityNames, ", "))
+	return 0, fault.New("solve", "%s is not one of %s", nearest.Quote(s), strings.Join(quantityNames, ", "))
 }
 
 // A Goal is a budget and the quantity that is to meet it.
@@ -124,10 +125,10 @@ func (c *Calibration) FailsProved(g Goal) bool {
 // neighbouring whole numbers are far apart, less is enough to tell them apart.
 func Calibrate(ctx context.Context, p *Plan, g Goal, opts ...Option) (*Calibration, error) {
 	if !(g.Delta >= 0 && g.Delta < 1) {
-		return nil, fmt.Errorf("delta: %v is not in [0, 1)", g.Delta)
+		return nil, fault.New("delta", "%v is not in [0, 1)", g.Delta)
 	}
 	if math.IsNaN(g.Epsilon) || math.IsInf(g.Epsilon, 0) {
-		return nil, fmt.Errorf("epsilon: %v is not a finite number", g.Epsilon)
+		return nil, fault.New("epsilon", "%v is not a finite number", g.Epsilon)
 	}
 	ctx, stop := New(p.Neighbors, opts...).opts.within(ctx)
 	defer stop()

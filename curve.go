@@ -3,8 +3,9 @@ package accountant
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
+
+	"github.com/dpaccountant/accountant/internal/fault"
 )
 
 // A CurvePoint is a certified answer at one place of a curve.
@@ -86,7 +87,7 @@ func (a *Accountant) spent() float64 {
 // scaled, and a step that runs once stays.
 func (p *Plan) Scaled(part, whole int64) (*Plan, error) {
 	if whole < 1 || part < 1 || part > whole || whole > 1<<20 {
-		return nil, fmt.Errorf("part: %d/%d is not a fraction in (0, 1] with a denominator of at most 2^20", part, whole)
+		return nil, fault.New("part", "%d/%d is not a fraction in (0, 1] with a denominator of at most 2^20", part, whole)
 	}
 	return &Plan{Neighbors: p.Neighbors, Steps: scaled(p.Steps, part, whole)}, nil
 }
@@ -132,7 +133,7 @@ type StepsPoint struct {
 // share the work limit, as those of DeltaCurve.
 func (p *Plan) StepsCurve(ctx context.Context, delta float64, n int, opts ...Option) ([]StepsPoint, error) {
 	if n < 1 || n > 10000 {
-		return nil, fmt.Errorf("points: %d is not in [1, 10000]", n)
+		return nil, fault.New("points", "%d is not in [1, 10000]", n)
 	}
 	acct := New(p.Neighbors, append(slices.Clone(opts), WithManyQuestions())...)
 	runs, err := acct.flattenAll(ctx, p.Steps, 1, nil)

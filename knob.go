@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/calibrate"
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/nearest"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 )
@@ -21,10 +23,10 @@ type knob struct {
 // newKnob returns the knob of a goal.
 func newKnob(p *Plan, g Goal) (*knob, error) {
 	if p == nil || len(p.Steps) == 0 {
-		return nil, fmt.Errorf("steps: is empty; must list at least one step")
+		return nil, fault.New("steps", "is empty; must list at least one step")
 	}
 	if g.Solve < 0 || int(g.Solve) >= len(quantityNames) {
-		return nil, fmt.Errorf("solve: %v is not a quantity", g.Solve)
+		return nil, fault.New("solve", "%v is not a quantity", g.Solve)
 	}
 	at, err := findStep(p.Steps, g.Step)
 	if err != nil {
@@ -34,7 +36,7 @@ func newKnob(p *Plan, g Goal) (*knob, error) {
 		return countKnob(p, at), nil
 	}
 	if g.Solve == Batch && (g.Examples < 0 || g.Examples > maxRuns) {
-		return nil, fmt.Errorf("examples: %d is not an integer in [0, 2^53]", g.Examples)
+		return nil, fault.New("examples", "%d is not an integer in [0, 2^53]", g.Examples)
 	}
 	// The steps that have the quantity.
 	type turned struct {
@@ -76,14 +78,14 @@ func newKnob(p *Plan, g Goal) (*knob, error) {
 				n, most, t.value = c.Population(), c.MaxBatch(), float64(c.Batch())
 			case subsample.RateSetter:
 				if n == 0 {
-					err = fmt.Errorf("examples: is missing; the batch of %s sampling is rate times the number of examples", c.Name())
+					err = fault.New("examples", "is missing; the batch of %s sampling is rate times the number of examples", c.Name())
 				}
 				t.value = max(1, math.Round(c.Rate()*float64(n)))
 			default:
 				return
 			}
 			if population != 0 && population != n {
-				err = fmt.Errorf("step: the steps sample from %d and %d examples; name one step", population, n)
+				err = fault.New("step", "the steps sample from %d and %d examples; name one step", population, n)
 			}
 			if population == 0 {
 				largest = most
@@ -98,9 +100,9 @@ func newKnob(p *Plan, g Goal) (*knob, error) {
 	if len(found) == 0 {
 		where := "the plan"
 		if g.Step != "" {
-			where = "step " + quote(g.Step)
+			where = "step " + nearest.Quote(g.Step)
 		}
-		return nil, fmt.Errorf("solve: %s has no step with a %v that can be turned", where, g.Solve)
+		return nil, fault.New("solve", "%s has no step with a %v that can be turned", where, g.Solve)
 	}
 	k := &knob{Knob: calibrate.Knob{Lo: lo, Hi: hi, Start: 1, Safer: -1}, factor: len(found) > 1}
 	values := map[string]float64{}
@@ -153,7 +155,7 @@ func newKnob(p *Plan, g Goal) (*knob, error) {
 				}
 			}
 			if err != nil {
-				err = fmt.Errorf("%s: %w", path, err)
+				err = fault.In(path, err)
 			}
 			return err
 		})
@@ -257,11 +259,11 @@ func findStep(steps []Step, name string) (string, error) {
 	})
 	switch len(paths) {
 	case 0:
-		return "", fmt.Errorf("step: %s is not a step; %s", quote(name), stepHint(name, names))
+		return "", fault.New("step", "%s is not a step; %s", nearest.Quote(name), stepHint(name, names))
 	case 1:
 		return paths[0], nil
 	}
-	return "", fmt.Errorf("step: %s names %d steps; say %s, …", quote(name), len(paths), paths[0])
+	return "", fault.New("step", "%s names %d steps; say %s, …", nearest.Quote(name), len(paths), paths[0])
 }
 
 // within reports whether path is at or below the step at a path.

@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"crypto/rand"
 	"encoding/binary"
-	"fmt"
 	"io"
 	"math/big"
+
+	"github.com/dpaccountant/accountant/internal/fault"
 )
 
 // Release answers with the majority of the votes with probability γ(number of
@@ -25,7 +26,7 @@ func Release(g Gamma, votes []bool, random io.Reader) (bool, error) {
 		return false, err
 	}
 	if len(votes) != len(g)-1 {
-		return false, fmt.Errorf("votes: there are %d, must be one for each of the %d mechanisms", len(votes), len(g)-1)
+		return false, fault.New("votes", "there are %d, must be one for each of the %d mechanisms", len(votes), len(g)-1)
 	}
 	ones := count(votes)
 	buf := make([]byte, fractionBytes+1)
@@ -62,7 +63,7 @@ func ReleaseSubsampled(m int, votes []bool, random io.Reader) (bool, error) {
 		return false, err
 	}
 	if m < 1 || m > len(votes) {
-		return false, fmt.Errorf("votes: %d is not in [1, %d]", m, len(votes))
+		return false, fault.New("votes", "%d is not in [1, %d]", m, len(votes))
 	}
 	deck := append([]bool(nil), votes...)
 	for i := range m {
@@ -95,7 +96,7 @@ func fill(random io.Reader, buf []byte) error {
 		random = rand.Reader
 	}
 	if _, err := io.ReadFull(random, buf); err != nil {
-		return fmt.Errorf("random: %w", err)
+		return fault.In("random", err)
 	}
 	return nil
 }

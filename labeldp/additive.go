@@ -2,13 +2,13 @@ package labeldp
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/mathext"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -89,11 +89,11 @@ func newDiscrete(name string, labels []float64, eps, step float64) (*Additive, e
 		return nil, err
 	}
 	if !(step > 0) || math.IsInf(step, 0) {
-		return nil, fmt.Errorf("step: %v is not in (0, ∞)", step)
+		return nil, fault.New("step", "%v is not in (0, ∞)", step)
 	}
 	for _, y := range ys {
 		if n := (y - ys[0]) / step; !(n <= maxSteps) || math.Abs(n-math.Round(n)) > 1e-9*max(n, 1) {
-			return nil, fmt.Errorf("step: %v: label %v is not a whole number of steps in [0, %d] above label %v", step, y, maxSteps, ys[0])
+			return nil, fault.New("step", "%v: label %v is not a whole number of steps in [0, %d] above label %v", step, y, maxSteps, ys[0])
 		}
 	}
 	n := int(math.Round((ys[len(ys)-1] - ys[0]) / step))
@@ -125,7 +125,7 @@ func LatticeStep(labels []float64) (float64, bool) {
 // labels. It is biased; its privacy is the same. Of the Laplace mechanisms only.
 func (a *Additive) Clipped() (*Additive, error) {
 	if a.staircase {
-		return nil, fmt.Errorf("clip: %s is not one of laplace, discrete-laplace", a.name)
+		return nil, fault.New("clip", "%s is not one of laplace, discrete-laplace", a.name)
 	}
 	c := *a
 	if c.clipped {
@@ -152,10 +152,10 @@ func (a *Additive) Name() string { return a.name }
 
 func (a *Additive) accepts(y float64) error {
 	if !(y >= a.lo && y <= a.hi) {
-		return fmt.Errorf("label: %v is not in [%v, %v]", y, a.lo, a.hi)
+		return fault.New("label", "%v is not in [%v, %v]", y, a.lo, a.hi)
 	}
 	if n := (y - a.lo) / a.unit; a.unit > 0 && math.Abs(n-math.Round(n)) > 1e-9*max(n, 1) {
-		return fmt.Errorf("label: %v is not a whole number of steps of %v above %v", y, a.unit, a.lo)
+		return fault.New("label", "%v is not a whole number of steps of %v above %v", y, a.unit, a.lo)
 	}
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+
+	"github.com/dpaccountant/accountant/internal/fault"
 )
 
 // poisson is the Poisson law: f(x) = e^{μ(x−1)}.
@@ -158,7 +160,7 @@ func (l fixed) PMF(k int) float64 {
 func (l fixed) pureRatio(eps float64) float64 { return up(float64(l.n-1)*eps, 4) }
 
 func (l fixed) profileRatio(Bound) (float64, error) {
-	return 0, fmt.Errorf("law: %v is priced for pure and approximate candidates only", l)
+	return 0, fault.New("law", "%v is priced for pure and approximate candidates only", l)
 }
 
 func (l fixed) without(float64) Law   { return l }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+
+	"github.com/dpaccountant/accountant/internal/fault"
 )
 
 // ErrTooManyCalls is wrapped by the error of an algorithm whose guarantee needs
@@ -35,7 +37,7 @@ type fieldRange struct {
 func checkFields(fields ...fieldRange) error {
 	for _, f := range fields {
 		if !(f.value > f.above && f.value < f.below) {
-			return fmt.Errorf("%s: %v is not in (%g, %g)", f.name, f.value, f.above, f.below)
+			return fault.New(f.name, "%v is not in (%g, %g)", f.value, f.above, f.below)
 		}
 	}
 	return nil
@@ -94,7 +96,7 @@ func (s SparseVector) Run(ctx context.Context, n int, percentile func(ctx contex
 	return firstQuery(ctx, n, logit(s.Percentile)+laplace(rng, a), func(i int) (float64, error) {
 		p, err := percentile(ctx, i)
 		if err == nil && !(p >= 0 && p <= 1) {
-			err = fmt.Errorf("percentile: %v is not in [0, 1]", p)
+			err = fault.New("percentile", "%v is not in [0, 1]", p)
 		}
 		return logit(p) + laplace(rng, b), err
 	})

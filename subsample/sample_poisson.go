@@ -1,10 +1,11 @@
 package subsample
 
 import (
-	"fmt"
 	"math"
 	"math/bits"
 	"math/rand/v2"
+
+	"github.com/dpaccountant/accountant/internal/fault"
 )
 
 // Sample draws the indices of the records that take part, in ascending order,
@@ -18,7 +19,7 @@ import (
 // exact up to the rounding of a logarithm, about 1e-15 per record relatively.
 func (s Poisson) Sample(src rand.Source, population int64) ([]int64, error) {
 	if population < 1 || population > 1<<53 {
-		return nil, fmt.Errorf("poisson: population: %d is not in [1, %d]", population, int64(1)<<53)
+		return nil, fault.In("poisson", fault.New("population", "%d is not in [1, %d]", population, int64(1)<<53))
 	}
 	if s.rate == 0 {
 		return nil, nil
