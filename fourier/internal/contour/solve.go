@@ -271,7 +271,7 @@ func (c *Composition) Epsilon(ctx context.Context, logDelta float64, opt Options
 		guess, theta, atSaddle = q.refine(logX, guess, theta)
 		try.own = math.Max(1, math.Min(atSaddle/1e3, 1e6))
 		if opt.Easy {
-			if err, terms = q.uneasy(theta, atSaddle, float64(b.work)); err != nil {
+			if terms, err = q.uneasy(theta, atSaddle, float64(b.work)); err != nil {
 				return ans, err
 			}
 		}
