@@ -10,7 +10,9 @@ import (
 	"reflect"
 
 	"github.com/dpaccountant/accountant/fourier/internal/contour"
+	"github.com/dpaccountant/accountant/internal/transform"
 	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/pld"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -53,14 +55,22 @@ const reserve = 0.3
 type part struct {
 	profile profiles.Profile
 	count   int64
+
+	// Of a part without a transform (mixed.go).
+	lacks    bool
+	coarse   *pld.Law // that the search begins with, and the depth of its tails
+	coarseTo float64
+	laws     *lawPair
 }
 
 // parts are the factors of the integral.
 type parts struct {
-	list []part
-	at   map[any]int // where a profile is that can be a key
-	none bool        // some part has no transform
-	rich bool        // some part is not a finite law: the product of transforms decays
+	list           []part
+	at             map[any]int // where a profile is that can be a key
+	known, lacking int         // parts that were looked at, and those of them without a transform
+	rich           bool        // some part with a transform is no finite law: the product decays
+	wish           *wish
+	terms          lawTerms
 	// upper and lower are the compositions made so far, one and the same while every
 	// transform is exact. mass is what profiles.TransformsOf was given.
 	upper, lower *contour.Composition
@@ -94,10 +104,7 @@ func (p *parts) add(profile profiles.Profile, count int64) int {
 		}
 		p.at[key] = len(p.list)
 	}
-	p.list = append(p.list, part{profile, count})
-	if _, finite := profile.(*profiles.Discrete); !finite {
-		p.rich = true
-	}
+	p.list = append(p.list, part{profile: profile, count: count})
 	return len(p.list) - 1
 }
 
@@ -105,7 +112,7 @@ func (p *parts) add(profile profiles.Profile, count int64) int {
 // Losses that have no exact transform have those of losses above and below, whose δ(ε)
 // is within mass of their own.
 func (p *parts) make(mass float64) (bool, error) {
-	if p.none || !p.rich {
+	if !p.rich || p.lacking > 0 && p.wish == nil {
 		return false, nil
 	}
 	if p.upper == nil || p.upper != p.lower && p.mass > mass {
@@ -124,12 +131,10 @@ func (p *parts) make(mass float64) (bool, error) {
 			}
 			continue
 		}
-		above, below := profiles.TransformsOf(x.profile, p.mass)
-		if above == nil || below == nil {
-			p.none, p.upper, p.lower = true, nil, nil
-			return false, nil
+		above, below, err := p.transforms(x)
+		if err != nil {
+			return false, err
 		}
-		p.dear = p.dear || !same(above, below) || pieces(above) > fewPieces
 		if !same(above, below) && p.upper == p.lower {
 			// From here on there are two.
 			c, err := contour.New()
@@ -137,7 +142,10 @@ func (p *parts) make(mass float64) (bool, error) {
 				return false, err
 			}
 			for _, y := range p.list[:i] {
-				_, lower := profiles.TransformsOf(y.profile, p.mass)
+				_, lower, err := p.transforms(y)
+				if err != nil {
+					return false, err
+				}
 				if _, err := c.Add(contour.Factor{Transform: lower, Count: y.count}); err != nil {
 					return false, err
 				}
@@ -151,6 +159,23 @@ func (p *parts) make(mass float64) (bool, error) {
 		}
 	}
 	return true, nil
+}
+
+// transforms returns those of a part above and below it.
+func (p *parts) transforms(x part) (above, below transform.Transform, err error) {
+	if x.lacks {
+		if x.laws == nil {
+			return nil, nil, errNoLaw
+		}
+		if p.terms.exchanged {
+			return x.laws.points[1], x.laws.points[0], nil
+		}
+		return x.laws.points[0], x.laws.points[1], nil
+	}
+	if above, below = profiles.TransformsOf(x.profile, p.mass); above == nil || below == nil {
+		return nil, nil, errNoLaw
+	}
+	return above, below, nil
 }
 
 // same reports whether a profile has one exact transform. Types that cannot be compared
@@ -200,7 +225,18 @@ func (s *Sum) prepare(logDelta float64) (bool, error) {
 	if s.opts.Engine == Lattice {
 		return false, nil
 	}
-	mass := massShare * math.Exp(logDelta) / max(1, s.runs)
+	if s.parts.classify(massOf(logDelta, s.runs)); s.parts.lacking > 0 {
+		return false, nil
+	}
+	return s.refit(logDelta)
+}
+
+// massOf is by how much δ(ε) of one run may be off.
+func massOf(logDelta, runs float64) float64 { return massShare * math.Exp(logDelta) / max(1, runs) }
+
+// refit brings the compositions up to date.
+func (s *Sum) refit(logDelta float64) (bool, error) {
+	mass := massOf(logDelta, s.runs)
 	if s.parts.upper == nil || s.parts.mass > mass {
 		mass /= 1e3 // for smaller ones to come
 	}
@@ -210,6 +246,10 @@ func (s *Sum) prepare(logDelta float64) (bool, error) {
 // integralOptions are those of a question that may take so many terms.
 func (s *Sum) integralOptions(terms float64) contour.Options {
 	o := contour.Options{Relative: min(s.opts.Relative, IntegralAccuracy), Absolute: integralFloor, Work: int64(max(terms, 1))}
+	if s.parts.lacking > 0 {
+		// The laws decide the width.
+		o.Relative = min(s.opts.Relative/4, max(IntegralAccuracy, lawIntegral*s.opts.Relative))
+	}
 	if s.parts.grew {
 		o.Reserve = reserve
 	}
@@ -246,8 +286,18 @@ func (s *Sum) wide(r Result) bool {
 // says that it would be narrower for more work.
 func (s *Sum) integrateEpsilon(m *meter, logDelta, terms float64) (r Result, more bool, err error) {
 	s.parts.asked = true
+	r = Result{Lower: math.Inf(-1), Upper: math.Inf(1), Estimate: math.NaN(), Engine: Contour}
 	for i, c := range s.parts.ends() {
-		a, err := c.Epsilon(m.ctx, logDelta, s.integralOptions(terms))
+		excess, loss := s.parts.moved(i)
+		target := logDelta - excess
+		if s.parts.lacking > 0 {
+			target -= math.Copysign(2*xmath.U*math.Abs(target), 1-2*float64(i))
+		}
+		if !(target < 0) {
+			continue // nothing is known of the lower end
+		}
+		a, err := c.Epsilon(m.ctx, target, s.integralOptions(terms))
+		a.Lower, a.Upper = a.Lower-loss, a.Upper+loss
 		wants, err := m.charge(a.Work, err)
 		if err != nil {
 			return Result{}, false, err
@@ -258,7 +308,22 @@ func (s *Sum) integrateEpsilon(m *meter, logDelta, terms float64) (r Result, mor
 			r.Lower = a.Lower
 		}
 	}
+	s.parts.describe(&r, 1)
 	return r, more, nil
+}
+
+// describe adds what laws have of the width of a mixed plan: all that the integral has not,
+// with the estimate between the ends. unit is the answer's for a logarithm.
+func (p *parts) describe(r *Result, unit float64) {
+	if p.lacking == 0 {
+		return
+	}
+	b := &r.Budget
+	rest := b.Aliasing + b.Truncation + b.Quadrature + b.RoundOff
+	if w := r.Upper - r.Lower; !math.IsInf(w, 1) {
+		b.Discretization = max(0, w-rest*unit)
+		r.Estimate = r.Lower + w/3 // docs/accuracy.md §4
+	}
 }
 
 // integrateDelta asks the contour engine for δ(ε).
@@ -267,7 +332,19 @@ func (s *Sum) integrateDelta(m *meter, eps, terms float64) (r Result, more bool,
 	for range 3 {
 		mid := 0.0
 		for i, c := range s.parts.ends() {
-			a, err := c.Delta(m.ctx, eps, s.integralOptions(terms))
+			excess, loss := s.parts.moved(i)
+			at := xmath.Down(eps-loss, 1)
+			if i > 0 {
+				at = xmath.Up(eps+loss, 1)
+			}
+			if loss == 0 {
+				at = eps
+			}
+			a, err := c.Delta(m.ctx, at, s.integralOptions(terms))
+			if s.parts.lacking > 0 {
+				a.LogUpper = xmath.Up(a.LogUpper+excess, 2)
+				a.LogLower = xmath.Down(a.LogLower+excess, 2)
+			}
 			wants, err := m.charge(a.Work, err)
 			if err != nil {
 				return Result{}, false, err
@@ -286,11 +363,12 @@ func (s *Sum) integrateDelta(m *meter, eps, terms float64) (r Result, more bool,
 				*x *= r.Upper
 			}
 		}
+		s.parts.describe(&r, 1)
 		if math.IsInf(mid, -1) || s.parts.upper == s.parts.lower || s.parts.mass*s.runs <= massShare*math.Exp(mid) {
 			break
 		}
 		// δ is so small that the masses left out count.
-		if ok, err := s.prepare(mid); err != nil || !ok {
+		if ok, err := s.refit(mid); err != nil || !ok {
 			return r, more, err
 		}
 	}
@@ -331,6 +409,14 @@ func (s *Sum) composeEpsilon(ctx context.Context, logDelta, logInf, floor, top f
 			return known, nil
 		}
 	}
+	if s.parts.mixed() && s.opts.Engine != Lattice {
+		if known, err = s.mixedEpsilon(m, logDelta, Result{Lower: floor, Upper: top, Estimate: math.NaN(), Engine: Contour}); err != nil {
+			return Result{}, err
+		}
+		if !s.wide(known) {
+			return known, nil
+		}
+	}
 	r, err := s.latticeEpsilon(m, logDelta, logInf, floor, top)
 	if err != nil {
 		return Result{}, err
@@ -368,6 +454,14 @@ func (s *Sum) composeDelta(ctx context.Context, eps, logInf float64) (Result, er
 		}
 		if w := known.Upper - known.Lower; w <= beyondLattices*known.Upper && !more {
 			known.Warnings = []string{s.reason(errRounding, w)}
+			return known, nil
+		}
+	}
+	if s.parts.mixed() && s.opts.Engine != Lattice {
+		if known, err = s.mixedDelta(m, eps, Result{Upper: 1, Estimate: math.NaN(), Engine: Contour}, wide); err != nil {
+			return Result{}, err
+		}
+		if !wide(known) {
 			return known, nil
 		}
 	}
