@@ -256,7 +256,17 @@ func (s *Sum) integralOptions(terms float64) contour.Options {
 	return o
 }
 
+// Of a mixed plan at coarseAccuracy or worse, the integral is asked only if it takes about
+// as little as a lattice does.
+const (
+	coarseTerms   = 2e5
+	coarsePerStep = 2e4
+)
+
 func (s *Sum) easy(m *meter) float64 {
+	if s.parts.lacking > 0 && s.opts.Relative >= coarseAccuracy && s.opts.Engine == "" {
+		return min(m.work/workTerm, coarseTerms+coarsePerStep*float64(len(s.parts.list)))
+	}
 	return min(m.work/workTerm, easyTerms+termsPerStep*float64(len(s.parts.list)))
 }
 
@@ -295,6 +305,9 @@ func (s *Sum) integrateEpsilon(m *meter, logDelta, terms float64) (r Result, mor
 		}
 		if !(target < 0) {
 			continue // nothing is known of the lower end
+		}
+		if err := s.borrow(m, i, terms); err != nil {
+			return Result{}, false, err
 		}
 		a, err := c.Epsilon(m.ctx, target, s.integralOptions(terms))
 		a.Lower, a.Upper = a.Lower-loss, a.Upper+loss
@@ -340,6 +353,9 @@ func (s *Sum) integrateDelta(m *meter, eps, terms float64) (r Result, more bool,
 			if loss == 0 {
 				at = eps
 			}
+			if err := s.borrow(m, i, terms); err != nil {
+				return Result{}, false, err
+			}
 			a, err := c.Delta(m.ctx, at, s.integralOptions(terms))
 			if s.parts.lacking > 0 {
 				a.LogUpper = xmath.Up(a.LogUpper+excess, 2)
@@ -373,6 +389,17 @@ func (s *Sum) integrateDelta(m *meter, eps, terms float64) (r Result, more bool,
 		}
 	}
 	return r, more, nil
+}
+
+// borrow gives the lower composition of a mixed plan the table of the upper one, with
+// columns of its own laws: the parts with transforms are computed once.
+func (s *Sum) borrow(m *meter, end int, terms float64) error {
+	if end == 0 || s.parts.lacking == 0 {
+		return nil
+	}
+	work, err := s.parts.lower.Borrow(m.ctx, s.parts.upper, int64(max(terms, 1)))
+	_, err = m.charge(work, err)
+	return err
 }
 
 func budgetOf(r contour.Report) Budget {

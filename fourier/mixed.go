@@ -29,7 +29,7 @@ type wish struct {
 func (w *wish) serves(v *wish) bool {
 	const near = 1.25
 	ratio := (1 + w.theta) / (1 + v.theta)
-	return w.cell <= v.cell && w.above <= v.above && w.above >= v.above-40 && ratio < near && ratio > 1/near
+	return w.cell <= v.cell && w.above <= v.above && w.above >= v.above-lawDeep && ratio < near && ratio > 1/near
 }
 
 // A lawPair is a part's laws, above and below it, and their transforms.
@@ -51,6 +51,7 @@ const (
 	lawIntegral = 0.02 // of it that the integral is asked for
 	lawFloor    = 1e-8 // relative width below which rounding of tails decides
 	lawDeep     = 8    // by how much further than needed tails are followed
+	lawMargin   = 6    // and how deep in any case, below the accuracy: e^−6 of it
 	lawRounds   = 4    // refinements of the laws of a question
 	mostPoints  = 1 << 15
 	cellDefault = 1e-3
@@ -110,7 +111,7 @@ func (s *Sum) sketch(logDelta float64) (*contour.Composition, error) {
 // when n³c = 32.6·T·v: with S the sum of the cube roots of 32.6·T·v, all parts together have S·c^(2/3).
 func (s *Sum) wishFor(eps, theta, logDelta, width float64) *wish {
 	w := &wish{eps: eps, theta: max(0, theta), logDelta: logDelta}
-	w.above = logDelta - s.farMargin() - math.Log(max(1, s.runs)) - lawDeep
+	w.above = logDelta - lawMargin + math.Log(min(1, s.opts.Relative)) - math.Log(max(1, s.runs))
 	sum := 0.0
 	for i := range s.parts.list {
 		if x := &s.parts.list[i]; x.lacks {

@@ -211,6 +211,10 @@ func (q *cumulant) cut(ctx context.Context, p *plan, g goal, lines []transform.L
 	if t/p.h > maxFrequencies {
 		return 0, &NotServed{Reason: "the transform does not decay", Work: maxFrequencies}
 	}
+	if w := t / p.h * float64(len(lines)); w > g.hopeless {
+		// The transform falls hardly faster than the curvature says.
+		return 0, &NotServed{Reason: "the transform does not decay early enough", Work: int64(math.Min(w, 1e18))}
+	}
 	reach := 1.8 * t * (1 + g.reserve)
 	// The transform of a factor falls hardly faster than this guess of t: with more nodes the
 	// frequencies cost more than what is left, and already finding that out would take seconds.
