@@ -261,11 +261,15 @@ func (s *Sum) integralOptions(terms float64) contour.Options {
 const (
 	coarseTerms   = 2e5
 	coarsePerStep = 2e4
+	mixedTerms    = 3e7 // otherwise: those of laws take half as long, and lattices that fine much longer
 )
 
 func (s *Sum) easy(m *meter) float64 {
 	if s.parts.lacking > 0 && s.opts.Relative >= coarseAccuracy && s.opts.Engine == "" {
 		return min(m.work/workTerm, coarseTerms+coarsePerStep*float64(len(s.parts.list)))
+	}
+	if s.parts.lacking > 0 {
+		return min(m.work/2/workTerm, mixedTerms)
 	}
 	return min(m.work/workTerm, easyTerms+termsPerStep*float64(len(s.parts.list)))
 }
@@ -296,33 +300,56 @@ func (s *Sum) wide(r Result) bool {
 // says that it would be narrower for more work.
 func (s *Sum) integrateEpsilon(m *meter, logDelta, terms float64) (r Result, more bool, err error) {
 	s.parts.asked = true
-	r = Result{Lower: math.Inf(-1), Upper: math.Inf(1), Estimate: math.NaN(), Engine: Contour}
-	for i, c := range s.parts.ends() {
-		excess, loss := s.parts.moved(i)
-		target := logDelta - excess
-		if s.parts.lacking > 0 {
-			target -= math.Copysign(2*xmath.U*math.Abs(target), 1-2*float64(i))
-		}
-		if !(target < 0) {
-			continue // nothing is known of the lower end
-		}
-		if err := s.borrow(m, i, terms); err != nil {
-			return Result{}, false, err
-		}
-		a, err := c.Epsilon(m.ctx, target, s.integralOptions(terms))
-		a.Lower, a.Upper = a.Lower-loss, a.Upper+loss
-		wants, err := m.charge(a.Work, err)
+	a, more, err := s.endEpsilon(m, 0, logDelta, terms)
+	if err != nil {
+		return Result{}, false, err
+	}
+	if s.parts.upper != s.parts.lower {
+		b, wants, err := s.endEpsilon(m, 1, logDelta, terms)
 		if err != nil {
 			return Result{}, false, err
 		}
-		if more = more || wants; i == 0 {
-			r = Result{Lower: a.Lower, Estimate: a.Estimate, Upper: a.Upper, Engine: Contour, Frequencies: a.Frequencies, Budget: budgetOf(a.Report)}
-		} else {
-			r.Lower = a.Lower
+		if s.parts.lacking > 0 && math.IsInf(a.Upper, 1) && !math.IsInf(b.Lower, -1) {
+			// The search for the one end failed; where the other is, is known.
+			if err := s.borrow(m, s.parts.upper, s.parts.lower, terms); err != nil {
+				return Result{}, false, err
+			}
+			if a, more, err = s.endEpsilon(m, 0, logDelta, terms); err != nil {
+				return Result{}, false, err
+			}
 		}
+		a.Lower, more = b.Lower, more || wants
 	}
+	r = Result{Lower: a.Lower, Estimate: a.Estimate, Upper: a.Upper, Engine: Contour, Frequencies: a.Frequencies, Budget: budgetOf(a.Report)}
 	s.parts.describe(&r, 1)
 	return r, more, nil
+}
+
+// endEpsilon asks the composition of one end, 0 the upper one, of whose answer that end is
+// proved; both, if the compositions are one.
+func (s *Sum) endEpsilon(m *meter, end int, logDelta, terms float64) (a contour.EpsilonAnswer, more bool, err error) {
+	c := s.parts.ends()[end]
+	target, loss := logDelta, 0.0
+	if s.parts.lacking > 0 {
+		excess := 0.0
+		excess, loss = s.parts.moved(end)
+		// Rounded so that the upper end is asked for a smaller δ.
+		target -= excess
+		target -= (1 - 2*float64(end)) * 2 * xmath.U * math.Abs(target)
+		if !(target < 0) {
+			// Laws so far from a probability say nothing.
+			return contour.EpsilonAnswer{Lower: math.Inf(-1), Upper: math.Inf(1), Estimate: math.NaN()}, false, nil
+		}
+		if end > 0 {
+			if err := s.borrow(m, c, s.parts.upper, terms); err != nil {
+				return a, false, err
+			}
+		}
+	}
+	a, err = c.Epsilon(m.ctx, target, s.integralOptions(terms))
+	more, err = m.charge(a.Work, err)
+	a.Lower, a.Upper = a.Lower-loss, a.Upper+loss
+	return a, more, err
 }
 
 // describe adds what laws have of the width of a mixed plan: all that the integral has not,
@@ -353,8 +380,10 @@ func (s *Sum) integrateDelta(m *meter, eps, terms float64) (r Result, more bool,
 			if loss == 0 {
 				at = eps
 			}
-			if err := s.borrow(m, i, terms); err != nil {
-				return Result{}, false, err
+			if i > 0 && s.parts.lacking > 0 {
+				if err := s.borrow(m, c, s.parts.upper, terms); err != nil {
+					return Result{}, false, err
+				}
 			}
 			a, err := c.Delta(m.ctx, at, s.integralOptions(terms))
 			if s.parts.lacking > 0 {
@@ -391,13 +420,10 @@ func (s *Sum) integrateDelta(m *meter, eps, terms float64) (r Result, more bool,
 	return r, more, nil
 }
 
-// borrow gives the lower composition of a mixed plan the table of the upper one, with
-// columns of its own laws: the parts with transforms are computed once.
-func (s *Sum) borrow(m *meter, end int, terms float64) error {
-	if end == 0 || s.parts.lacking == 0 {
-		return nil
-	}
-	work, err := s.parts.lower.Borrow(m.ctx, s.parts.upper, int64(max(terms, 1)))
+// borrow gives one composition of a mixed plan the table of the other, with columns of its
+// own laws: the parts with transforms are computed once.
+func (s *Sum) borrow(m *meter, to, from *contour.Composition, terms float64) error {
+	work, err := to.Borrow(m.ctx, from, int64(max(terms, 1)))
 	_, err = m.charge(work, err)
 	return err
 }

@@ -227,7 +227,11 @@ func (s *Sum) fit(m *meter, w *wish) (bool, error) {
 		for i := range p.list {
 			p.list[i].laws = nil
 		}
-		p.wish, p.upper, p.lower = w, nil, nil
+		made := *w
+		if p.grew {
+			made.cell /= 4 // for the steps to come
+		}
+		p.wish, p.upper, p.lower = &made, nil, nil
 	}
 	for i := range p.list {
 		x := &p.list[i]
@@ -305,7 +309,11 @@ func (s *Sum) mixedRounds(m *meter, known Result, ok bool, want func(known Resul
 		finer = 1
 	}
 	last := math.Inf(1)
-	for round := 0; ok && round < lawRounds; round++ {
+	rounds := lawRounds
+	if s.opts.Relative >= coarseAccuracy && s.opts.Engine == "" {
+		rounds = 1 // a lattice is the next best
+	}
+	for round := 0; ok && round < rounds; round++ {
 		w := want(known)
 		w.cell *= finer
 		served, err := s.fit(m, w)
@@ -329,6 +337,9 @@ func (s *Sum) mixedRounds(m *meter, known Result, ok bool, want func(known Resul
 			x = 30
 		}
 		finer *= math.Pow(0.5/max(x, 1), 1.5)
+	}
+	if wide(known) {
+		known.Warnings = []string{s.reason(errRounds, known.Upper-known.Lower)}
 	}
 	return known, nil
 }
