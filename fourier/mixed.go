@@ -303,7 +303,12 @@ func (s *Sum) mixedDelta(m *meter, eps float64, known Result, wide func(Result) 
 
 // mixedRounds makes laws, asks, and makes finer ones while that is cheap and helps. excess is
 // the width over that wanted.
-func (s *Sum) mixedRounds(m *meter, known Result, ok bool, want func(known Result) *wish, ask func() (Result, error), wide func(Result) bool, excess func(Result) float64) (Result, error) {
+func (s *Sum) mixedRounds(m *meter, known Result, ok bool, want func(known Result) *wish, ask func() (Result, error), wide func(Result) bool, excess func(Result) float64) (out Result, err error) {
+	defer func() {
+		if err == nil && wide(out) {
+			out.Warnings = []string{s.reason(errRounds, out.Upper-out.Lower)}
+		}
+	}()
 	finer := math.Pow(lawShare1, 1.5)
 	if s.opts.Relative < lawFloor {
 		finer = 1
@@ -337,9 +342,6 @@ func (s *Sum) mixedRounds(m *meter, known Result, ok bool, want func(known Resul
 			x = 30
 		}
 		finer *= math.Pow(0.5/max(x, 1), 1.5)
-	}
-	if wide(known) {
-		known.Warnings = []string{s.reason(errRounds, known.Upper-known.Lower)}
 	}
 	return known, nil
 }

@@ -104,7 +104,7 @@ func TestMixedPlans(t *testing.T) {
 			t.Logf("plan %d, δ=%g: [%v, %v] %v", i, target, a.Lower, a.Upper, a.Warnings)
 			continue
 		}
-		if served++; a.Upper-a.Lower <= b.Upper-b.Lower {
+		if served++; a.Upper-a.Lower <= max(b.Upper-b.Lower, 1e-6) { // 1e-6 is always enough
 			narrower++
 		}
 		x := (a.Lower + a.Upper) / 2
