@@ -249,6 +249,9 @@ func (s *Sum) integralOptions(terms float64) contour.Options {
 	if s.parts.lacking > 0 {
 		// The laws decide the width.
 		o.Relative = min(s.opts.Relative/4, max(IntegralAccuracy, lawIntegral*s.opts.Relative))
+		if s.hurried() {
+			o.Tables = coarseTables
+		}
 	}
 	if s.parts.grew {
 		o.Reserve = reserve
@@ -261,11 +264,15 @@ func (s *Sum) integralOptions(terms float64) contour.Options {
 const (
 	coarseTerms   = 2e5
 	coarsePerStep = 2e4
+	coarseTables  = 2
 	mixedTerms    = 3e7 // otherwise: those of laws take half as long, and lattices that fine much longer
 )
 
+// hurried reports whether a lattice of the accuracy asked for would cost little.
+func (s *Sum) hurried() bool { return s.opts.Relative >= coarseAccuracy && s.opts.Engine == "" }
+
 func (s *Sum) easy(m *meter) float64 {
-	if s.parts.lacking > 0 && s.opts.Relative >= coarseAccuracy && s.opts.Engine == "" {
+	if s.parts.lacking > 0 && s.hurried() {
 		return min(m.work/workTerm, coarseTerms+coarsePerStep*float64(len(s.parts.list)))
 	}
 	if s.parts.lacking > 0 {
@@ -305,6 +312,11 @@ func (s *Sum) integrateEpsilon(m *meter, logDelta, terms float64) (r Result, mor
 		return Result{}, false, err
 	}
 	if s.parts.upper != s.parts.lower {
+		if s.parts.lacking > 0 && s.hurried() && s.wide(Result{Lower: a.Lower, Upper: a.Upper}) {
+			// One end alone takes too much.
+			r = Result{Lower: math.Inf(-1), Estimate: math.NaN(), Upper: a.Upper, Engine: Contour}
+			return r, more, nil
+		}
 		b, wants, err := s.endEpsilon(m, 1, logDelta, terms)
 		if err != nil {
 			return Result{}, false, err
@@ -346,7 +358,11 @@ func (s *Sum) endEpsilon(m *meter, end int, logDelta, terms float64) (a contour.
 			}
 		}
 	}
-	a, err = c.Epsilon(m.ctx, target, s.integralOptions(terms))
+	o := s.integralOptions(terms)
+	if w := s.parts.wish; w != nil && w.saddle != 0 {
+		o.Epsilon, o.Theta, o.Guessed = w.eps, w.saddle, !s.hurried()
+	}
+	a, err = c.Epsilon(m.ctx, target, o)
 	more, err = m.charge(a.Work, err)
 	a.Lower, a.Upper = a.Lower-loss, a.Upper+loss
 	return a, more, err

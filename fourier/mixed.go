@@ -20,6 +20,7 @@ import (
 // A wish is what the laws of a mixed plan are made for.
 type wish struct {
 	eps, theta float64 // where the answer is, about, and the saddle there
+	saddle     float64 // if not 0, where the search for ε starts
 	logDelta   float64 // the tails are followed to what matters there
 	cell       float64 // T times the tilted mass of a cell times the square of its width
 	above      float64 // log-probability, of one run, from which tails are cut
@@ -95,6 +96,9 @@ func (s *Sum) sketch(logDelta float64) (*contour.Composition, error) {
 				return nil, err
 			}
 			t = transform.NewPoints(x.coarse.Loss, x.coarse.LogMass, x.coarse.LogPInf)
+		} else if d, ok := x.profile.(*profiles.Discrete); ok {
+			l, _ := pld.OfAtoms(d) // cheaper than the transform
+			t = transform.NewPoints(l.Loss, l.LogMass, l.LogPInf)
 		} else {
 			t, _ = profiles.TransformsOf(x.profile, s.parts.mass)
 		}
@@ -233,6 +237,7 @@ func (s *Sum) fit(m *meter, w *wish) (bool, error) {
 		}
 		p.wish, p.upper, p.lower = &made, nil, nil
 	}
+	p.wish.eps, p.wish.saddle = w.eps, w.saddle
 	for i := range p.list {
 		x := &p.list[i]
 		if !x.lacks || x.laws != nil {
@@ -270,7 +275,9 @@ func (s *Sum) mixedEpsilon(m *meter, logDelta float64, known Result) (Result, er
 			eps = x
 			_, theta, _ = c.GuessDelta(eps)
 		}
-		return s.wishFor(eps, theta, logDelta, max(s.opts.Relative*math.Abs(eps), min(s.opts.Absolute, s.opts.Relative)))
+		w := s.wishFor(eps, theta, logDelta, max(s.opts.Relative*math.Abs(eps), min(s.opts.Absolute, s.opts.Relative)))
+		w.saddle = theta
+		return w
 	}, func() (Result, error) {
 		r, _, err := s.integrateEpsilon(m, logDelta, s.easy(m))
 		return r, err
@@ -315,7 +322,7 @@ func (s *Sum) mixedRounds(m *meter, known Result, ok bool, want func(known Resul
 	}
 	last := math.Inf(1)
 	rounds := lawRounds
-	if s.opts.Relative >= coarseAccuracy && s.opts.Engine == "" {
+	if s.hurried() {
 		rounds = 1 // a lattice is the next best
 	}
 	for round := 0; ok && round < rounds; round++ {

@@ -23,7 +23,7 @@ import (
 // Points is the transform of such a measure divided by its total mass, which makes it a
 // probability. Its Excess is the logarithm of the total.
 type Points struct {
-	loss, logP     []float64 // log masses, over the total
+	loss, logP, p  []float64 // masses over the total, and their logarithms
 	errP           float64   // relative error of all masses by that of the total
 	pInf, qInf     float64
 	errPInf        float64
@@ -58,7 +58,7 @@ func NewPoints(losses, logMass []float64, logPInf float64) *Points {
 		if math.IsInf(x, -1) {
 			continue
 		}
-		m.loss, m.logP = append(m.loss, l), append(m.logP, x)
+		m.loss, m.logP, m.p = append(m.loss, l), append(m.logP, x), append(m.p, math.Exp(x))
 		gap.Add(scaledExpm1(x, -l))
 	}
 	// 0 would say that M(−1) is 1 to the last digit.
@@ -157,7 +157,7 @@ func (m *Points) line(theta, tMax, tol float64) (*pointsLine, error) {
 		top = max(top, x+a)
 		// An exact term is p(e^a − 1). The masses are off by errP and u(2 + |x|), expm1 and the
 		// product by 3u, the sum by 2u; e^a by u·abs.
-		p := math.Exp(x)
+		p := m.p[i]
 		grow := math.Expm1(a)
 		w := p + p*grow
 		if a < -0.5 {

@@ -19,12 +19,15 @@ type Options struct {
 	// question may take, so that every question ends after the same work on every
 	// machine. 0 means 5e6, and 2e4 more for each factor.
 	Work int64
+	// Tables limits the tables that one question may make; 0 means 8.
+	Tables int
 	// Reserve is the share by which tables reach further than the question needs, for
 	// questions to come; 0.3 suits a running total, whose every next step needs a little more.
 	Reserve float64
 	// Epsilon and Theta, where Theta is not 0, are those of the answer to a similar
-	// question: the search starts there.
+	// question: the search starts there. Guessed says that they are only a guess.
 	Epsilon, Theta float64
+	Guessed        bool
 }
 
 func (o *Options) check() error {
@@ -41,6 +44,12 @@ func (o *Options) check() error {
 	}
 	if math.IsNaN(o.Epsilon) || math.IsInf(o.Epsilon, 0) || math.IsNaN(o.Theta) || math.IsInf(o.Theta, 0) {
 		return fmt.Errorf("start: %v, %v are not finite", o.Epsilon, o.Theta)
+	}
+	if o.Tables < 0 {
+		return fmt.Errorf("tables: %d is negative", o.Tables)
+	}
+	if o.Tables == 0 {
+		o.Tables = maxTables
 	}
 	if o.Relative == 0 && o.Absolute == 0 {
 		o.Relative = 1e-9
@@ -251,7 +260,9 @@ func (c *Composition) Epsilon(ctx context.Context, logDelta float64, opt Options
 		q = c.resample(q, theta)
 		theta = q.saddle(d, guess, theta)
 	case opt.Theta != 0 && sideOf(opt.Theta) == d:
-		guess, guessKnown = opt.Epsilon, opt.Epsilon
+		if guess = opt.Epsilon; !opt.Guessed {
+			guessKnown = guess
+		}
 		q = c.resample(q, opt.Theta)
 		theta = q.saddle(d, guess, opt.Theta)
 	default:
@@ -263,7 +274,7 @@ func (c *Composition) Epsilon(ctx context.Context, logDelta float64, opt Options
 	}
 	try := effort{goal: 1, condition: 1, own: 1}
 	blind := math.IsNaN(guessKnown)
-	for range maxTables {
+	for range b.opt.Tables {
 		width := math.Max(opt.Relative*math.Abs(guess), opt.Absolute)
 		tol := math.Max(1e-12, math.Min(1e-4, width*math.Min(math.Abs(theta), 1e3)/12)) * try.goal
 		condition := try.allowed(tol)
@@ -569,7 +580,7 @@ func (c *Composition) quantity(ctx context.Context, q *cumulant, d side, eps flo
 	}
 	want = b.width(logX)
 	try := effort{goal: 1, condition: 1, own: 1}
-	for range maxTables {
+	for range b.opt.Tables {
 		tol := math.Max(1e-12, math.Min(1e-4, want/12)) * try.goal
 		t, err := c.tabulate(ctx, q, goal{
 			side: d, eps: eps, logX: logX, theta: theta, logTol: math.Log(tol), work: b.work, hopeless: float64(b.work),
