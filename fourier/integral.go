@@ -250,7 +250,7 @@ func (s *Sum) integralOptions(terms float64) contour.Options {
 		// The laws decide the width.
 		o.Relative = min(s.opts.Relative/4, max(IntegralAccuracy, lawIntegral*s.opts.Relative))
 		if s.hurried() {
-			o.Tables = coarseTables
+			o.Tables, o.Frequencies = coarseTables, coarseFrequencies
 		}
 	}
 	if s.parts.grew {
@@ -262,10 +262,11 @@ func (s *Sum) integralOptions(terms float64) contour.Options {
 // Of a mixed plan at coarseAccuracy or worse, the integral is asked only if it takes about
 // as little as a lattice does.
 const (
-	coarseTerms   = 2e5
-	coarsePerStep = 2e4
-	coarseTables  = 2
-	mixedTerms    = 3e7 // otherwise: those of laws take half as long, and lattices that fine much longer
+	coarseTerms       = 2e5
+	coarsePerStep     = 2e4
+	coarseTables      = 2
+	coarseFrequencies = 150
+	mixedTerms        = 3e7 // otherwise: those of laws take half as long, and lattices that fine much longer
 )
 
 // hurried reports whether a lattice of the accuracy asked for would cost little.

@@ -25,6 +25,7 @@ type goal struct {
 	reserve      float64 // extra share of period and of last frequency
 	work         int64   // what is left of the work limit
 	hopeless     float64 // terms at which to give up at once
+	frequencies  float64 // at most
 	perFactorTol float64 // wanted error of log M of one run
 }
 
@@ -44,7 +45,7 @@ func (c *Composition) build(ctx context.Context, q *cumulant, g goal) (*table, e
 		return nil, err
 	}
 	t *= 1 + g.reserve
-	if t/h > maxFrequencies-2 {
+	if t/h > g.frequencies-2 {
 		return nil, &NotServed{Reason: "too many frequencies", Work: maxFrequencies}
 	}
 	p.n = max(1, int(math.Ceil(t/h))-1)
@@ -208,7 +209,7 @@ func (q *cumulant) cut(ctx context.Context, p *plan, g goal, lines []transform.L
 		t = 8 * p.h
 	}
 	t = math.Max(t, 2*p.h)
-	if t/p.h > maxFrequencies {
+	if t/p.h > g.frequencies {
 		return 0, &NotServed{Reason: "the transform does not decay", Work: maxFrequencies}
 	}
 	if w := t / p.h * float64(len(lines)); w > g.hopeless {
@@ -247,7 +248,7 @@ func (q *cumulant) cut(ctx context.Context, p *plan, g goal, lines []transform.L
 		} else {
 			lo = t
 		}
-		if w := lo / p.h * perFrequency(lines); lo/p.h > maxFrequencies || w > g.hopeless {
+		if w := lo / p.h * perFrequency(lines); lo/p.h > g.frequencies || w > g.hopeless {
 			return 0, &NotServed{Reason: "the transform does not decay early enough", Work: int64(math.Min(w, 1e18))}
 		}
 		if hi <= 1.1*lo || (hi == t && r < 1.12) || hi <= 2*p.h {

@@ -19,8 +19,9 @@ type Options struct {
 	// question may take, so that every question ends after the same work on every
 	// machine. 0 means 5e6, and 2e4 more for each factor.
 	Work int64
-	// Tables limits the tables that one question may make; 0 means 8.
-	Tables int
+	// Tables limits the tables that one question may make, and Frequencies those of each; 0 means
+	// 8, and 2^23.
+	Tables, Frequencies int
 	// Reserve is the share by which tables reach further than the question needs, for
 	// questions to come; 0.3 suits a running total, whose every next step needs a little more.
 	Reserve float64
@@ -45,8 +46,11 @@ func (o *Options) check() error {
 	if math.IsNaN(o.Epsilon) || math.IsInf(o.Epsilon, 0) || math.IsNaN(o.Theta) || math.IsInf(o.Theta, 0) {
 		return fmt.Errorf("start: %v, %v are not finite", o.Epsilon, o.Theta)
 	}
-	if o.Tables < 0 {
-		return fmt.Errorf("tables: %d is negative", o.Tables)
+	if o.Tables < 0 || o.Frequencies < 0 {
+		return fmt.Errorf("tables: %d of %d frequencies: one is negative", o.Tables, o.Frequencies)
+	}
+	if o.Frequencies == 0 || o.Frequencies > maxFrequencies {
+		o.Frequencies = maxFrequencies
 	}
 	if o.Tables == 0 {
 		o.Tables = maxTables
@@ -151,7 +155,7 @@ func (c *Composition) extend(ctx context.Context, t *table, b *budget) (bool, er
 
 // tabulate makes a table, and keeps it.
 func (c *Composition) tabulate(ctx context.Context, q *cumulant, g goal, b *budget) (*table, error) {
-	g.reserve = b.opt.Reserve
+	g.reserve, g.frequencies = b.opt.Reserve, float64(b.opt.Frequencies)
 	// The sum may be smaller than its terms by the condition.
 	g.perFactorTol = 0.6 * math.Exp(g.logTol) / (math.Max(1, c.runs()) * math.Max(g.seen, math.Max(30, g.condition)))
 	t, err := c.build(ctx, q, g)
