@@ -277,7 +277,7 @@ func (s *Sum) easy(m *meter) float64 {
 		return min(m.work/workTerm, coarseTerms+coarsePerStep*float64(len(s.parts.list)))
 	}
 	if s.parts.lacking > 0 {
-		return min(m.work/2/workTerm, mixedTerms)
+		return min(m.work/workTerm, mixedTerms)
 	}
 	return min(m.work/workTerm, easyTerms+termsPerStep*float64(len(s.parts.list)))
 }
@@ -480,7 +480,8 @@ func (s *Sum) composeEpsilon(ctx context.Context, logDelta, logInf, floor, top f
 		}
 	}
 	if s.parts.mixed() && s.opts.Engine != Lattice {
-		if known, err = s.mixedEpsilon(m, logDelta, Result{Lower: floor, Upper: top, Estimate: math.NaN(), Engine: Contour}); err != nil {
+		known, err = s.aside(m, func() (Result, error) { return s.composeMixed(m, logDelta, logInf, floor, top) })
+		if err != nil {
 			return Result{}, err
 		}
 		if !s.wide(known) {
@@ -528,7 +529,10 @@ func (s *Sum) composeDelta(ctx context.Context, eps, logInf float64) (Result, er
 		}
 	}
 	if s.parts.mixed() && s.opts.Engine != Lattice {
-		if known, err = s.mixedDelta(m, eps, Result{Upper: 1, Estimate: math.NaN(), Engine: Contour}, wide); err != nil {
+		known, err = s.aside(m, func() (Result, error) {
+			return s.mixedDelta(m, eps, Result{Upper: 1, Estimate: math.NaN(), Engine: Contour}, wide)
+		})
+		if err != nil {
 			return Result{}, err
 		}
 		if !wide(known) {

@@ -50,6 +50,7 @@ type lawTerms struct {
 const (
 	lawShare1   = 0.1  // of the width wanted that laws are made for
 	lawIntegral = 0.02 // of it that the integral is asked for
+	lawWork     = 0.2  // of the work limit, on top of what lattices may then take
 	lawFloor    = 1e-8 // relative width below which rounding of tails decides
 	lawDeep     = 8    // by how much further than needed tails are followed
 	lawMargin   = 6    // and how deep in any case, below the accuracy: e^−6 of it
@@ -138,8 +139,8 @@ func (s *Sum) laws(m *meter, x *part, w *wish) (*lawPair, error) {
 		out.laws[0], out.laws[1] = pld.OfAtoms(d)
 	} else {
 		most := min(mostPoints, s.opts.MaxPoints/lawShare)
-		if m.work/workVertex < float64(most) {
-			most = int(m.work / workVertex)
+		if left := m.work / workVertex; left < float64(most) {
+			most = max(1, int(left))
 		}
 		g, ok := x.grid(w, most)
 		if !ok {
@@ -252,14 +253,35 @@ func (s *Sum) fit(m *meter, w *wish) (bool, error) {
 	return s.refit(w.logDelta)
 }
 
-// lawPoints is the number of points of all laws above.
-func (p *parts) lawPoints() (n float64) {
-	for i := range p.list {
-		if l := p.list[i].laws; l != nil {
-			n += float64(len(l.laws[0].Loss))
-		}
+// aside answers with a part of the work, and gives the rest back: lattices that are asked after
+// it must not be coarser for it.
+func (s *Sum) aside(m *meter, answer func() (Result, error)) (Result, error) {
+	if s.opts.Engine == "" {
+		whole := m.work
+		m.work *= lawWork
+		defer func() { m.work = whole }()
 	}
-	return n
+	return answer()
+}
+
+// composeMixed answers ε(δ) of a mixed plan, if it can. Where the search for ε goes astray, as
+// it does where rare jumps carry δ, a coarse lattice says where ε is.
+func (s *Sum) composeMixed(m *meter, logDelta, logInf, floor, top float64) (Result, error) {
+	known := Result{Lower: floor, Upper: top, Estimate: math.NaN(), Engine: Contour}
+	known, err := s.mixedEpsilon(m, logDelta, known)
+	if err != nil || !s.wide(known) || s.hurried() || s.opts.Engine != "" {
+		return known, err
+	}
+	wanted := s.opts.Relative
+	s.opts.Relative = rung
+	r, err := s.latticeEpsilon(m, logDelta, logInf, floor, top)
+	s.opts.Relative = wanted
+	if err != nil || r.Upper-r.Lower > 10*rung*math.Abs(r.Upper) {
+		return known, err
+	}
+	near := both(r, known)
+	near.Estimate = near.Lower + (near.Upper-near.Lower)/2
+	return s.mixedEpsilon(m, logDelta, near)
 }
 
 // mixedEpsilon answers ε(δ) of a mixed plan by the integral. The answer is proved, if it is one;
@@ -325,7 +347,7 @@ func (s *Sum) mixedRounds(m *meter, known Result, ok bool, want func(known Resul
 	if s.hurried() {
 		rounds = 1 // a lattice is the next best
 	}
-	for round := 0; ok && round < rounds; round++ {
+	for round := 0; ok && round < rounds && m.work > 0; round++ {
 		w := want(known)
 		w.cell *= finer
 		served, err := s.fit(m, w)

@@ -80,18 +80,11 @@ type EpsilonAnswer struct {
 	Report
 }
 
-// A DeltaAnswer is a certified interval of log δ(ε), of log(1 − δ(ε)), and of the log
-// of the excess of δ(ε) over 1 − e^ε. Each is (−Inf, 0) where it was not computed:
-// 1 − δ and the excess are computed where they cannot be had from δ.
+// A DeltaAnswer is a certified interval of log δ(ε) and of log(1 − δ(ε)), each to a
+// relative accuracy of its own; (−Inf, 0) where it was not computed.
 type DeltaAnswer struct {
 	LogLower, LogUpper                     float64
 	LogComplementLower, LogComplementUpper float64
-	Report
-}
-
-// An ExcessAnswer is a certified interval of the logarithm of δ(ε) − (1 − e^ε).
-type ExcessAnswer struct {
-	LogLower, LogUpper float64
 	Report
 }
 
@@ -519,22 +512,6 @@ func complement(low, high float64) (float64, float64) {
 	f := func(x float64) float64 { return xmath.Log1mExp(x) }
 	l, h := f(high), f(low)
 	return l - e*(1+math.Abs(l)), math.Min(0, h+e*math.Abs(h))
-}
-
-// Excess returns δ(ε) − (1 − e^ε), which is what counts where ε is far below 0, to a
-// relative accuracy of its own. It is e^ε times the δ of the exchanged pair at −ε.
-func (c *Composition) Excess(ctx context.Context, eps float64, opt Options) (ExcessAnswer, error) {
-	ans := ExcessAnswer{LogLower: math.Inf(-1), LogUpper: eps} // the excess is e^ε times a δ
-	b, err := c.begin(opt)
-	if err != nil {
-		return ans, err
-	}
-	if math.IsNaN(eps) || math.IsInf(eps, 0) {
-		return ans, fmt.Errorf("epsilon: %v is not a finite number", eps)
-	}
-	low, high, rep, err := c.quantity(ctx, c.sample(), left, eps, b)
-	ans.LogLower, ans.LogUpper, ans.Report = low, math.Min(ans.LogUpper, high), rep
-	return ans, err
 }
 
 // quantity returns bounds of the logarithm of the quantity of a side at ε.
