@@ -1,7 +1,8 @@
 package fourier
 
 // The first engine: one certified integral of the transforms of all steps
-// (internal/contour, docs/contour.md). What it does not serve goes to the lattices.
+// (internal/contour, docs/contour.md), with laws in place of missing ones (mixed.go). What
+// it does not serve goes to the lattices.
 
 import (
 	"context"
@@ -22,7 +23,7 @@ type Engine string
 // The engines.
 const (
 	ClosedForm Engine = "closed form" // tails of one mechanism, or a list of all losses
-	Contour    Engine = "contour"     // an integral of transforms
+	Contour    Engine = "contour"     // an integral of transforms, of laws where a part has none
 	Lattice    Engine = "lattice"     // laws above and below, composed by an FFT
 )
 
