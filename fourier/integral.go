@@ -11,7 +11,6 @@ import (
 	"reflect"
 
 	"github.com/dpaccountant/accountant/fourier/internal/contour"
-	"github.com/dpaccountant/accountant/internal/transform"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/pld"
 	"github.com/dpaccountant/accountant/profiles"
@@ -162,23 +161,6 @@ func (p *parts) make(mass float64) (bool, error) {
 	return true, nil
 }
 
-// transforms returns those of a part above and below it.
-func (p *parts) transforms(x part) (above, below transform.Transform, err error) {
-	if x.lacks {
-		if x.laws == nil {
-			return nil, nil, errNoLaw
-		}
-		if p.terms.exchanged {
-			return x.laws.points[1], x.laws.points[0], nil
-		}
-		return x.laws.points[0], x.laws.points[1], nil
-	}
-	if above, below = profiles.TransformsOf(x.profile, p.mass); above == nil || below == nil {
-		return nil, nil, errNoLaw
-	}
-	return above, below, nil
-}
-
 // same reports whether a profile has one exact transform. Types that cannot be compared
 // count as two, which is sound.
 func same(a, b profiles.Transform) bool {
@@ -259,19 +241,6 @@ func (s *Sum) integralOptions(terms float64) contour.Options {
 	}
 	return o
 }
-
-// Of a mixed plan at coarseAccuracy or worse, the integral is asked only if it takes about
-// as little as a lattice does.
-const (
-	coarseTerms       = 2e5
-	coarsePerStep     = 2e4
-	coarseTables      = 2
-	coarseFrequencies = 150
-	mixedTerms        = 3e7 // otherwise: those of laws take half as long, and lattices that fine much longer
-)
-
-// hurried reports whether a lattice of the accuracy asked for would cost little.
-func (s *Sum) hurried() bool { return s.opts.Relative >= coarseAccuracy && s.opts.Engine == "" }
 
 func (s *Sum) easy(m *meter) float64 {
 	if s.parts.lacking > 0 && s.hurried() {
@@ -370,20 +339,6 @@ func (s *Sum) endEpsilon(m *meter, end int, logDelta, terms float64) (a contour.
 	return a, more, err
 }
 
-// describe adds what laws have of the width of a mixed plan: all that the integral has not,
-// with the estimate between the ends. unit is the answer's for a logarithm.
-func (p *parts) describe(r *Result, unit float64) {
-	if p.lacking == 0 {
-		return
-	}
-	b := &r.Budget
-	rest := b.Aliasing + b.Truncation + b.Quadrature + b.RoundOff
-	if w := r.Upper - r.Lower; !math.IsInf(w, 1) {
-		b.Discretization = max(0, w-rest*unit)
-		r.Estimate = r.Lower + w/3 // docs/accuracy.md §4
-	}
-}
-
 // integrateDelta asks the contour engine for δ(ε).
 func (s *Sum) integrateDelta(m *meter, eps, terms float64) (r Result, more bool, err error) {
 	s.parts.asked = true
@@ -436,14 +391,6 @@ func (s *Sum) integrateDelta(m *meter, eps, terms float64) (r Result, more bool,
 		}
 	}
 	return r, more, nil
-}
-
-// borrow gives one composition of a mixed plan the table of the other, with columns of its
-// own laws: the parts with transforms are computed once.
-func (s *Sum) borrow(m *meter, to, from *contour.Composition, terms float64) error {
-	work, err := to.Borrow(m.ctx, from, int64(max(terms, 1)))
-	_, err = m.charge(work, err)
-	return err
 }
 
 func budgetOf(r contour.Report) Budget {

@@ -48,7 +48,7 @@ type lawTerms struct {
 
 // Constants that only steer.
 const (
-	lawShare1   = 0.1  // of the width wanted that laws are made for
+	lawWidth    = 0.1  // of the width wanted that laws are made for
 	lawIntegral = 0.02 // of it that the integral is asked for
 	lawWork     = 0.2  // of the work limit, on top of what lattices may then take
 	lawFloor    = 1e-8 // relative width below which rounding of tails decides
@@ -338,7 +338,7 @@ func (s *Sum) mixedRounds(m *meter, known Result, ok bool, want func(known Resul
 			out.Warnings = []string{s.reason(errRounds, out.Upper-out.Lower)}
 		}
 	}()
-	finer := math.Pow(lawShare1, 1.5)
+	finer := math.Pow(lawWidth, 1.5)
 	if s.opts.Relative < lawFloor {
 		finer = 1
 	}
@@ -374,5 +374,57 @@ func (s *Sum) mixedRounds(m *meter, known Result, ok bool, want func(known Resul
 	}
 	return known, nil
 }
+
+// transforms returns those of a part above and below it.
+func (p *parts) transforms(x part) (above, below transform.Transform, err error) {
+	if x.lacks {
+		if x.laws == nil {
+			return nil, nil, errNoLaw
+		}
+		if p.terms.exchanged {
+			return x.laws.points[1], x.laws.points[0], nil
+		}
+		return x.laws.points[0], x.laws.points[1], nil
+	}
+	if above, below = profiles.TransformsOf(x.profile, p.mass); above == nil || below == nil {
+		return nil, nil, errNoLaw
+	}
+	return above, below, nil
+}
+
+// describe adds what laws have of the width of a mixed plan: all that the integral has not,
+// with the estimate between the ends. unit is the answer's for a logarithm.
+func (p *parts) describe(r *Result, unit float64) {
+	if p.lacking == 0 {
+		return
+	}
+	b := &r.Budget
+	rest := b.Aliasing + b.Truncation + b.Quadrature + b.RoundOff
+	if w := r.Upper - r.Lower; !math.IsInf(w, 1) {
+		b.Discretization = max(0, w-rest*unit)
+		r.Estimate = r.Lower + w/3 // docs/accuracy.md §4
+	}
+}
+
+// borrow gives one composition of a mixed plan the table of the other, with columns of its
+// own laws: the parts with transforms are computed once.
+func (s *Sum) borrow(m *meter, to, from *contour.Composition, terms float64) error {
+	work, err := to.Borrow(m.ctx, from, int64(max(terms, 1)))
+	_, err = m.charge(work, err)
+	return err
+}
+
+// Of a mixed plan at coarseAccuracy or worse, the integral is asked only if it takes about
+// as little as a lattice does.
+const (
+	coarseTerms       = 2e5
+	coarsePerStep     = 2e4
+	coarseTables      = 2
+	coarseFrequencies = 150
+	mixedTerms        = 3e7 // otherwise: those of laws take half as long, and lattices that fine much longer
+)
+
+// hurried reports whether a lattice of the accuracy asked for would cost little.
+func (s *Sum) hurried() bool { return s.opts.Relative >= coarseAccuracy && s.opts.Engine == "" }
 
 var errNoLaw = errors.New("internal error: a part has neither a transform nor a law")
