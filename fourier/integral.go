@@ -47,8 +47,13 @@ const (
 )
 
 // reserve is by how much tables reach further than a question needs once a sum is
-// asked while it grows.
+// asked while it grows, or is to be asked often: it halves the number of tables of a curve
+// and a table costs little more. It proves nothing.
 const reserve = 0.3
+
+// ExpectMany says that many questions follow, such as the points of a curve or those of a
+// running total: what is computed for one then reaches further, to serve others too.
+func (s *Sum) ExpectMany() { s.parts.many = true }
 
 // A part is a step as it was added: equal profiles together, and Gaussians of
 // different noise apart, whose transforms are closed forms.
@@ -78,6 +83,21 @@ type parts struct {
 	dear         bool // some transform is that of a long table of copies
 	asked        bool
 	grew         bool // parts were added after a question
+	many         bool // many questions are expected
+	// Relative widths that ε and log δ are worth asking for, where it is more than
+	// IntegralAccuracy: what rounding has allowed lately.
+	epsilonWidth, deltaWidth float64
+}
+
+// learn takes a width over that asked for into account, which rounding does not allow: the next
+// questions are not to try in vain what this one has tried. It steers, and proves nothing.
+func learn(width *float64, reached, asked float64) {
+	switch {
+	case reached > asked && !math.IsInf(reached, 1):
+		*width = 3 * reached
+	case reached <= asked:
+		*width *= 0.98
+	}
 }
 
 // add returns the index of the part.
@@ -226,17 +246,14 @@ func (s *Sum) refit(logDelta float64) (bool, error) {
 	return s.parts.make(mass)
 }
 
-// integralOptions are those of a question that may take so many terms.
-func (s *Sum) integralOptions(terms float64) contour.Options {
-	o := contour.Options{Relative: min(s.opts.Relative, IntegralAccuracy), Absolute: integralFloor, Work: int64(max(terms, 1))}
+// integralOptions are those of a question that may take so many terms; an easy one has the lattices to go to.
+func (s *Sum) integralOptions(width, terms float64, easy bool) contour.Options {
+	o := contour.Options{Relative: min(s.opts.Relative, max(IntegralAccuracy, width)), Absolute: integralFloor, Work: int64(max(terms, 1)), Easy: easy}
 	if s.parts.lacking > 0 {
 		// The laws decide the width.
 		o.Relative = min(s.opts.Relative/4, max(IntegralAccuracy, lawIntegral*s.opts.Relative))
-		if s.hurried() {
-			o.Tables, o.Frequencies = coarseTables, coarseFrequencies
-		}
 	}
-	if s.parts.grew {
+	if s.parts.grew || s.parts.many {
 		o.Reserve = reserve
 	}
 	return o
@@ -276,9 +293,9 @@ func (s *Sum) wide(r Result) bool {
 
 // integrateEpsilon asks the contour engine for ε(δ). What it returns is proved; more
 // says that it would be narrower for more work.
-func (s *Sum) integrateEpsilon(m *meter, logDelta, terms float64) (r Result, more bool, err error) {
+func (s *Sum) integrateEpsilon(m *meter, logDelta, terms float64, easy bool) (r Result, more bool, err error) {
 	s.parts.asked = true
-	a, more, err := s.endEpsilon(m, 0, logDelta, terms)
+	a, more, err := s.endEpsilon(m, 0, logDelta, terms, easy)
 	if err != nil {
 		return Result{}, false, err
 	}
@@ -288,7 +305,7 @@ func (s *Sum) integrateEpsilon(m *meter, logDelta, terms float64) (r Result, mor
 			r = Result{Lower: math.Inf(-1), Estimate: math.NaN(), Upper: a.Upper, Engine: Contour}
 			return r, more, nil
 		}
-		b, wants, err := s.endEpsilon(m, 1, logDelta, terms)
+		b, wants, err := s.endEpsilon(m, 1, logDelta, terms, easy)
 		if err != nil {
 			return Result{}, false, err
 		}
@@ -297,7 +314,7 @@ func (s *Sum) integrateEpsilon(m *meter, logDelta, terms float64) (r Result, mor
 			if err := s.borrow(m, s.parts.upper, s.parts.lower, terms); err != nil {
 				return Result{}, false, err
 			}
-			if a, more, err = s.endEpsilon(m, 0, logDelta, terms); err != nil {
+			if a, more, err = s.endEpsilon(m, 0, logDelta, terms, easy); err != nil {
 				return Result{}, false, err
 			}
 		}
@@ -310,7 +327,7 @@ func (s *Sum) integrateEpsilon(m *meter, logDelta, terms float64) (r Result, mor
 
 // endEpsilon asks the composition of one end, 0 the upper one, of whose answer that end is
 // proved; both, if the compositions are one.
-func (s *Sum) endEpsilon(m *meter, end int, logDelta, terms float64) (a contour.EpsilonAnswer, more bool, err error) {
+func (s *Sum) endEpsilon(m *meter, end int, logDelta, terms float64, easy bool) (a contour.EpsilonAnswer, more bool, err error) {
 	c := s.parts.ends()[end]
 	target, loss := logDelta, 0.0
 	if s.parts.lacking > 0 {
@@ -329,12 +346,15 @@ func (s *Sum) endEpsilon(m *meter, end int, logDelta, terms float64) (a contour.
 			}
 		}
 	}
-	o := s.integralOptions(terms)
+	o := s.integralOptions(s.parts.epsilonWidth, terms, easy && s.opts.Engine == "")
 	if w := s.parts.wish; w != nil && w.saddle != 0 {
 		o.Epsilon, o.Theta, o.Guessed = w.eps, w.saddle, !s.hurried()
 	}
 	a, err = c.Epsilon(m.ctx, target, o)
 	more, err = m.charge(a.Work, err)
+	if width := a.Upper - a.Lower; err == nil && width > o.Absolute && !more {
+		learn(&s.parts.epsilonWidth, width/max(math.Abs(a.Upper), math.Abs(a.Lower)), o.Relative)
+	}
 	a.Lower, a.Upper = a.Lower-loss, a.Upper+loss
 	return a, more, err
 }
@@ -358,7 +378,8 @@ func (s *Sum) integrateDelta(m *meter, eps, terms float64) (r Result, more bool,
 					return Result{}, false, err
 				}
 			}
-			a, err := c.Delta(m.ctx, at, s.integralOptions(terms))
+			o := s.integralOptions(s.parts.deltaWidth, terms, false)
+			a, err := c.Delta(m.ctx, at, o)
 			if s.parts.lacking > 0 {
 				a.LogUpper = xmath.Up(a.LogUpper+excess, 2)
 				a.LogLower = xmath.Down(a.LogLower+excess, 2)
@@ -366,6 +387,9 @@ func (s *Sum) integrateDelta(m *meter, eps, terms float64) (r Result, more bool,
 			wants, err := m.charge(a.Work, err)
 			if err != nil {
 				return Result{}, false, err
+			}
+			if width := a.LogUpper - a.LogLower; width > o.Absolute && !wants {
+				learn(&s.parts.deltaWidth, width/max(1, math.Abs(a.LogUpper)), o.Relative)
 			}
 			mid = a.LogLower + (a.LogUpper-a.LogLower)/2
 			if more = more || wants; i > 0 {
@@ -416,7 +440,7 @@ func (s *Sum) composeEpsilon(ctx context.Context, logDelta, logInf, floor, top f
 	known := Result{Lower: math.Inf(-1), Upper: math.Inf(1), Estimate: math.NaN()}
 	more := false
 	if served && !s.late() {
-		if known, more, err = s.integrateEpsilon(m, logDelta, s.easy(m)); err != nil {
+		if known, more, err = s.integrateEpsilon(m, logDelta, s.easy(m), true); err != nil {
 			return Result{}, err
 		}
 		if known.Lower, known.Upper = max(known.Lower, floor), min(known.Upper, top); !s.wide(known) {
@@ -441,7 +465,7 @@ func (s *Sum) composeEpsilon(ctx context.Context, logDelta, logInf, floor, top f
 		return Result{}, err
 	}
 	if r = both(r, known); (more || served && s.late()) && s.wide(r) && m.work > 0 {
-		again, _, err := s.integrateEpsilon(m, logDelta, m.work/workTerm)
+		again, _, err := s.integrateEpsilon(m, logDelta, m.work/workTerm, false)
 		if err != nil {
 			return Result{}, err
 		}
@@ -530,5 +554,5 @@ func (s *Sum) chernoff(eps, logDelta float64) (proved, ok bool) {
 	if served, err := s.prepare(logDelta); !served || err != nil || s.late() {
 		return false, false
 	}
-	return s.parts.upper.Bound(eps) <= logDelta-4*xmath.U*math.Abs(logDelta), true
+	return s.parts.upper.AtMost(eps, logDelta), true
 }

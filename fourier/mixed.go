@@ -301,7 +301,7 @@ func (s *Sum) mixedEpsilon(m *meter, logDelta float64, known Result) (Result, er
 		w.saddle = theta
 		return w
 	}, func() (Result, error) {
-		r, _, err := s.integrateEpsilon(m, logDelta, s.easy(m))
+		r, _, err := s.integrateEpsilon(m, logDelta, s.easy(m), s.hurried())
 		return r, err
 	}, s.wide, func(r Result) float64 {
 		return (r.Upper - r.Lower) / max(s.opts.Relative*min(math.Abs(r.Lower), math.Abs(r.Upper)), min(s.opts.Absolute, s.opts.Relative))
@@ -417,11 +417,9 @@ func (s *Sum) borrow(m *meter, to, from *contour.Composition, terms float64) err
 // Of a mixed plan at coarseAccuracy or worse, the integral is asked only if it takes about
 // as little as a lattice does.
 const (
-	coarseTerms       = 2e5
-	coarsePerStep     = 2e4
-	coarseTables      = 2
-	coarseFrequencies = 150
-	mixedTerms        = 3e7 // otherwise: those of laws take half as long, and lattices that fine much longer
+	coarseTerms   = 2e5
+	coarsePerStep = 2e4
+	mixedTerms    = 3e7 // otherwise: those of laws take half as long, and lattices that fine much longer
 )
 
 // hurried reports whether a lattice of the accuracy asked for would cost little.

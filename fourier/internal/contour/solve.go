@@ -19,12 +19,12 @@ type Options struct {
 	// question may take, so that every question ends after the same work on every
 	// machine. 0 means 5e6, and 2e4 more for each factor.
 	Work int64
-	// Tables limits the tables that one question may make, and Frequencies those of each; 0 means
-	// 8, and 2^23.
-	Tables, Frequencies int
 	// Reserve is the share by which tables reach further than the question needs, for
 	// questions to come; 0.3 suits a running total, whose every next step needs a little more.
 	Reserve float64
+	// Easy gives a question up, with no answer and at little cost, when quick values that prove nothing predict
+	// that it takes a good part of the work or loses too many digits. The error says that more work may help.
+	Easy bool
 	// Epsilon and Theta, where Theta is not 0, are those of the answer to a similar
 	// question: the search starts there. Guessed says that they are only a guess.
 	Epsilon, Theta float64
@@ -45,15 +45,6 @@ func (o *Options) check() error {
 	}
 	if math.IsNaN(o.Epsilon) || math.IsInf(o.Epsilon, 0) || math.IsNaN(o.Theta) || math.IsInf(o.Theta, 0) {
 		return fmt.Errorf("start: %v, %v are not finite", o.Epsilon, o.Theta)
-	}
-	if o.Tables < 0 || o.Frequencies < 0 {
-		return fmt.Errorf("tables: %d of %d frequencies: one is negative", o.Tables, o.Frequencies)
-	}
-	if o.Frequencies == 0 || o.Frequencies > maxFrequencies {
-		o.Frequencies = maxFrequencies
-	}
-	if o.Tables == 0 {
-		o.Tables = maxTables
 	}
 	if o.Relative == 0 && o.Absolute == 0 {
 		o.Relative = 1e-9
@@ -148,7 +139,7 @@ func (c *Composition) extend(ctx context.Context, t *table, b *budget) (bool, er
 
 // tabulate makes a table, and keeps it.
 func (c *Composition) tabulate(ctx context.Context, q *cumulant, g goal, b *budget) (*table, error) {
-	g.reserve, g.frequencies = b.opt.Reserve, float64(b.opt.Frequencies)
+	g.reserve = b.opt.Reserve
 	// The sum may be smaller than its terms by the condition.
 	g.perFactorTol = 0.6 * math.Exp(g.logTol) / (math.Max(1, c.runs()) * math.Max(g.seen, math.Max(30, g.condition)))
 	t, err := c.build(ctx, q, g)
@@ -250,7 +241,7 @@ func (c *Composition) Epsilon(ctx context.Context, logDelta float64, opt Options
 		}
 	}
 
-	q := c.sample()
+	q := c.cumulant()
 	guessKnown := guess
 	switch {
 	case !math.IsNaN(guess):
@@ -270,17 +261,30 @@ func (c *Composition) Epsilon(ctx context.Context, logDelta float64, opt Options
 		}
 	}
 	try := effort{goal: 1, condition: 1, own: 1}
-	blind := math.IsNaN(guessKnown)
-	for range b.opt.Tables {
+	atSaddle := 0.0
+	terms := math.Inf(1) // that the first table may take
+	if d == right && math.IsNaN(guessKnown) && q.doubtful(theta) {
+		guess, theta, atSaddle = q.refine(logX, guess, theta)
+		try.own = math.Max(1, math.Min(atSaddle/1e3, 1e6))
+		if opt.Easy {
+			if err, terms = q.uneasy(theta, atSaddle, float64(b.work)); err != nil {
+				return ans, err
+			}
+		}
+	}
+	blind := math.IsNaN(guessKnown) && atSaddle == 0
+	for range maxTables {
 		width := math.Max(opt.Relative*math.Abs(guess), opt.Absolute)
 		tol := math.Max(1e-12, math.Min(1e-4, width*math.Min(math.Abs(theta), 1e3)/12)) * try.goal
 		condition := try.allowed(tol)
-		g := goal{side: d, eps: guess, logX: logX, theta: theta, logTol: math.Log(tol), condition: condition, seen: try.seen, work: b.work, hopeless: float64(b.work)}
+		g := goal{side: d, eps: guess, logX: logX, theta: theta, logTol: math.Log(tol), condition: condition, seen: math.Max(try.seen, atSaddle*condition), work: b.work, hopeless: float64(b.work)}
 		if blind {
 			// Where a table is dear, the first one only has to find out where ε is.
 			g.work = min(b.work, cheap*int64(len(c.factors)))
 			g.hopeless = hopeless * float64(b.work)
 		}
+		g.hopeless = math.Min(g.hopeless, terms)
+		terms = math.Inf(1)
 		t, err := c.tabulate(ctx, q, g, b)
 		var not *NotServed
 		if blind && errors.As(err, &not) && not.Work > 0 && float64(not.Work) < g.hopeless {
@@ -484,7 +488,7 @@ func (c *Composition) Delta(ctx context.Context, eps float64, opt Options) (Delt
 	if math.IsNaN(eps) || math.IsInf(eps, 0) {
 		return ans, fmt.Errorf("epsilon: %v is not a finite number", eps)
 	}
-	q := c.sample()
+	q := c.cumulant()
 	d := right
 	mean := q.at(0).slope
 	if math.IsInf(mean, 0) {
@@ -561,7 +565,7 @@ func (c *Composition) quantity(ctx context.Context, q *cumulant, d side, eps flo
 	}
 	want = b.width(logX)
 	try := effort{goal: 1, condition: 1, own: 1}
-	for range b.opt.Tables {
+	for range maxTables {
 		tol := math.Max(1e-12, math.Min(1e-4, want/12)) * try.goal
 		t, err := c.tabulate(ctx, q, goal{
 			side: d, eps: eps, logX: logX, theta: theta, logTol: math.Log(tol), work: b.work, hopeless: float64(b.work),
