@@ -47,7 +47,6 @@ type Mixed struct {
 	pieces     []Piece
 	pInf, qInf float64
 	infErr     float64 // of p∞ and of q∞ − p∞
-	excess     float64
 }
 
 // NewMixed returns the transform of the atoms and pieces. With P(L = +∞) = pInf and
@@ -66,49 +65,6 @@ func NewMixed(atoms []Atom, pieces []Piece, pInf, qInf, infErr float64) *Mixed {
 	}
 	return m
 }
-
-// NewPoints returns the transform of a positive measure on finitely many losses, with
-// the mass e^logPInf at +∞, as the floating-point numbers say: a law above or below a
-// profile. The transform is that of the measure divided by its total mass, and
-// Excess returns the logarithm of that mass: composing T copies multiplies every
-// δ by e^{T·Excess}. qInf = 1 − Σ m·e^{−l} is negative for some laws below. Losses that
-// were moved by rounding cost ε apart, as for any lattice law.
-func NewPoints(losses, logMass []float64, logPInf float64) *Mixed {
-	var total xmath.Sum
-	total.Add(math.Exp(logPInf))
-	for _, l := range logMass {
-		total.Add(math.Exp(l))
-	}
-	m := &Mixed{excess: math.Log(total.Value())}
-	m.pInf = math.Exp(logPInf - m.excess)
-	// m₀ − m₁ = Σ p(1 − e^{−l}).
-	var diff xmath.Sum
-	for i, l := range losses {
-		x := logMass[i] - m.excess
-		if math.IsInf(x, -1) {
-			continue
-		}
-		m.atoms = append(m.atoms, Atom{LogMass: x, Loss: -l, MassErr: 4 * xmath.U * (1 + math.Abs(m.excess)), Reversed: true})
-		d := -scaledExpm1(x, -l)
-		diff.Add(d)
-		m.infErr += math.Abs(d) * xmath.U * (8 + 2*math.Abs(x) + 2*math.Abs(l))
-	}
-	m.qInf = m.pInf + diff.Value()
-	return m
-}
-
-// scaledExpm1 returns e^x(e^l − 1).
-func scaledExpm1(x, l float64) float64 {
-	if l > 1 {
-		return math.Exp(x+l) - math.Exp(x)
-	}
-	return math.Exp(x) * math.Expm1(l)
-}
-
-// Excess returns the logarithm of the total mass of the measure of NewPoints; 0 for a
-// transform of probabilities. The measure of T copies is e^{T·Excess} times what
-// this transform describes.
-func (m *Mixed) Excess() float64 { return m.excess }
 
 // Strip implements Transform: the loss is bounded.
 func (m *Mixed) Strip() (lo, hi float64) { return math.Inf(-1), math.Inf(1) }
