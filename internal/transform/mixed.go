@@ -1,6 +1,7 @@
 package transform
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -136,7 +137,7 @@ func (m *Mixed) reversed() *Mixed {
 
 // Real implements Transform.
 func (m *Mixed) Real(s float64) (k, slope, err float64) {
-	v, e := m.line(s, 0, 0, maxRealNodes)
+	v, e := m.line(context.Background(), s, 0, 0, maxRealNodes)
 	if e != nil {
 		return math.NaN(), math.NaN(), math.Inf(1)
 	}
@@ -149,8 +150,8 @@ func (m *Mixed) Real(s float64) (k, slope, err float64) {
 }
 
 // Line implements Transform.
-func (m *Mixed) Line(theta, tMax, tol float64, maxNodes int) (Line, error) {
-	v, err := m.line(theta, tMax, tol, maxNodes)
+func (m *Mixed) Line(ctx context.Context, theta, tMax, tol float64, maxNodes int) (Line, error) {
+	v, err := m.line(ctx, theta, tMax, tol, maxNodes)
 	if err != nil {
 		return nil, err
 	}
@@ -276,7 +277,7 @@ func (v *mixedLine) beyond(t float64) float64 {
 
 var errTooManyNodes = errors.New("nodes: too many are needed")
 
-func (m *Mixed) line(theta, tMax, tol float64, maxNodes int) (*mixedLine, error) {
+func (m *Mixed) line(ctx context.Context, theta, tMax, tol float64, maxNodes int) (*mixedLine, error) {
 	if err := checkLine(m, theta, tMax); err != nil {
 		return nil, err
 	}
@@ -284,7 +285,7 @@ func (m *Mixed) line(theta, tMax, tol float64, maxNodes int) (*mixedLine, error)
 		return nil, errors.New("losses: none is finite, so that M is 0")
 	}
 	if theta < -0.5 {
-		v, err := m.reversed().line(-1-theta, tMax, tol, maxNodes)
+		v, err := m.reversed().line(ctx, -1-theta, tMax, tol, maxNodes)
 		if err != nil {
 			return nil, err
 		}
@@ -314,7 +315,7 @@ func (m *Mixed) line(theta, tMax, tol float64, maxNodes int) (*mixedLine, error)
 	if maxNodes <= 0 {
 		maxNodes = 1 << 22
 	}
-	if err := r.fine(maxNodes); err != nil {
+	if err := r.fine(ctx, maxNodes); err != nil {
 		return nil, err
 	}
 	return r.line(m, tMax), nil
@@ -409,13 +410,13 @@ func weighted(x, v float64) float64 {
 }
 
 // fine puts nodes on all pieces so that the quadrature is good enough.
-func (r *rule) fine(maxNodes int) error {
+func (r *rule) fine(ctx context.Context, maxNodes int) error {
 	r.atoms()
 	for i := range r.m.pieces {
 		p := &r.m.pieces[i]
 		n := math.Ceil((p.To - p.From) / 4)
 		for k := range int(n) {
-			if err := r.split(i, p.From+(p.To-p.From)*float64(k)/n, p.From+(p.To-p.From)*float64(k+1)/n, 0, maxNodes); err != nil {
+			if err := r.split(ctx, i, p.From+(p.To-p.From)*float64(k)/n, p.From+(p.To-p.From)*float64(k+1)/n, 0, maxNodes); err != nil {
 				return err
 			}
 		}
@@ -423,16 +424,19 @@ func (r *rule) fine(maxNodes int) error {
 	return nil
 }
 
-func (r *rule) split(i int, v0, v1 float64, depth, maxNodes int) error {
+func (r *rule) split(ctx context.Context, i int, v0, v1 float64, depth, maxNodes int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	if len(r.nodes) > maxNodes {
 		return fmt.Errorf("%w: more than %d", errTooManyNodes, maxNodes)
 	}
 	n, logErr, ok := r.enough(&r.m.pieces[i], v0, v1)
 	if mid := v0 + (v1-v0)/2; !ok && depth < 40 && mid > v0 && mid < v1 {
-		if err := r.split(i, v0, mid, depth+1, maxNodes); err != nil {
+		if err := r.split(ctx, i, v0, mid, depth+1, maxNodes); err != nil {
 			return err
 		}
-		return r.split(i, mid, v1, depth+1, maxNodes)
+		return r.split(ctx, i, mid, v1, depth+1, maxNodes)
 	}
 	r.add(i, v0, v1, n, logErr)
 	r.logQuadrature = xmath.LogAdd(r.logQuadrature, logErr)

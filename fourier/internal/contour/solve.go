@@ -275,11 +275,11 @@ func (c *Composition) Epsilon(ctx context.Context, logDelta float64, opt Options
 	try := effort{goal: 1, condition: 1, own: 1}
 	atSaddle := 0.0
 	terms := math.Inf(1) // that the first table may take
-	if d == right && math.IsNaN(guessKnown) && q.doubtful(theta) {
+	if d == right && math.IsNaN(guessKnown) && q.lines(theta) != nil && q.doubtful(theta) {
 		guess, theta, atSaddle = q.refine(logX, guess, theta)
 		try.own = math.Max(1, math.Min(atSaddle/1e3, 1e6))
 		if opt.Easy {
-			if err, terms = q.uneasy(theta, atSaddle, float64(b.work)); err != nil {
+			if terms, err = q.uneasy(theta, atSaddle, float64(b.work)); err != nil {
 				return ans, err
 			}
 		}
