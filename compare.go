@@ -115,7 +115,7 @@ func (c *comparer) add(r run) {
 			return
 		}
 	}
-	c.parts = append(c.parts, &part{m: r.m, count: r.count})
+	c.parts = append(c.parts, &part{m: *r.m, count: r.count})
 }
 
 // epsilon returns the certified ε of one run of a part, at least 0.

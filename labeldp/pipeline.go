@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -49,16 +50,16 @@ const noiseBits = 10
 // counts are such multiples themselves. It is drawn from integer coins (Canonne,
 // Kamath and Steinke, NeurIPS 2020) and added to the count as an integer, so that
 // the law of every noisy count is exact; what is computed from them afterwards in
-// floating point is post-processing. That src is a source of independent uniform
-// bits is assumed, and the time that the draw takes is not hidden.
+// floating point is post-processing. The source nil is the operating system's.
 func EstimatePrior(labels []float64, counts []int64, eps, floor float64, src rand.Source) (Prior, error) {
 	if err := checkEpsilon("epsilon", eps); err != nil {
 		return Prior{}, err
 	}
 	num, bits := noiseRate(eps)
 	noise := make([]*big.Int, len(counts))
+	coins := random.NewCoins(src)
 	for i := range noise {
-		noise[i] = roundedLaplace(sourceCoin{src}, num, bits)
+		noise[i] = random.RoundedLaplace(coins, num, bits)
 	}
 	return priorFromNoisy(labels, counts, noise, floor)
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -168,7 +169,9 @@ func (r *Randomizer) Sample(y float64, src rand.Source) (float64, error) {
 
 // SampleIndex draws the index in Outputs of a noisy label, from the label of
 // index i: Sample without the search for the label.
-func (r *Randomizer) SampleIndex(i int, src rand.Source) int { return r.draw.sample(i, src) }
+func (r *Randomizer) SampleIndex(i int, src rand.Source) int {
+	return r.draw.sample(i, random.Source(src))
+}
 
 // A Certificate says how good a returned randomizer is, in the units of the
 // labels.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -73,14 +74,11 @@ func (u Rounded) Sample(y float64, src rand.Source) (float64, error) {
 // of Sample, and private only together with the second.
 func (u Rounded) Round(y float64, src rand.Source) (int, error) {
 	i, j, up, err := neighbours(u.r.labels, y)
-	if err == nil && i != j && uniform(src) < up {
+	if err == nil && i != j && random.Coin(random.Source(src), up) {
 		i = j
 	}
 	return i, err
 }
-
-// uniform returns a uniform multiple of 2^−53 in [0, 1).
-func uniform(src rand.Source) float64 { return float64(src.Uint64()>>11) * 0x1p-53 }
 
 // RoundPrior returns the law of a label of p after unbiased randomized rounding
 // to support, which must reach from the least to the largest label.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/random"
 )
 
 // Interactive is Confident for the later rounds of training a student: the
@@ -45,9 +46,9 @@ func (c Interactive) String() string {
 }
 
 // Label runs the aggregator on one query with fresh noise from src; nil is
-// [NewSource]. Scores are the student's class probabilities. The answer's class
+// the operating system's. Scores are the student's class probabilities. The answer's class
 // is the student's own, and Answered false, when the student is reinforced. The
-// noise is drawn in float64, as in [Confident.Label].
+// noise is exact, as in [Confident.Label].
 func (c Interactive) Label(votes []int64, scores []float64, src rand.Source) (Answer, error) {
 	if err := errorsOf(c.check(), checkRow(votes), checkScores("scores", scores, len(votes), 1)); err != nil {
 		return noAnswer, err
@@ -57,7 +58,7 @@ func (c Interactive) Label(votes []int64, scores []float64, src rand.Source) (An
 	for j, p := range scores {
 		scaled[j] = float64(n) * p
 	}
-	if a := c.label(votes, c.statistic(votes, scaled, n), source(src)); a.Answered {
+	if a := c.label(votes, c.statistic(votes, scaled, n), random.Source(src)); a.Answered {
 		return a, nil
 	}
 	if c.Reinforces(scores) {

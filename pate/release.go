@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/rdp"
 )
 
@@ -55,7 +56,7 @@ type Diagnostics struct {
 
 // Sanitize returns an estimate of the (ε, δ) cost of all rounds, sanitized by Gaussian noise
 // that is calibrated to smooth sensitivity, the cost of that publication
-// included. The source nil is [NewSource].
+// included. The source nil is the operating system's.
 //
 // The result is rounded to multiples of a power of two, at most 1/4096 of
 // log(1/δ)/(λ − 1), what δ alone costs in the classic conversion. The analysis is of a
@@ -64,10 +65,8 @@ type Diagnostics struct {
 // standard deviation of the noise is a function of the votes, so that a grid made
 // from it would tell of them; so would the low bits of a sum of floats, whose
 // pattern is that of the cost and of the standard deviation, and rounding removes
-// them. What is not covered by a proof is the sampler: its noise is a float64 with
-// about 32 random bits and an end near 12 standard deviations, so that the rounded
-// sum is that of real noise only up to what this moves across a point of rounding
-// (some 2^−32 standard deviations over Grid).
+// them. The noise is an exact draw, and the multiple is the one nearest to the sum of
+// real numbers.
 //
 // Theorem: PATE 2018, section B.3, with the cost of the noise by [GNSSRDP] in
 // place of Theorem 23. Conditions: the order, δ, β and σ of every round must be
@@ -85,8 +84,9 @@ func Sanitize(delta float64, conversion Conversion, src rand.Source, rounds ...R
 		return s, fault.New("conversion", "%d is not in [improved, classic]", int(conversion))
 	}
 	p := &s.Private
-	var order, noise float64
-	r := source(src)
+	var order float64
+	var noisy random.Sum
+	src = random.Source(src)
 	for i, x := range rounds {
 		field := fmt.Sprintf("rounds[%d]", i)
 		switch {
@@ -110,16 +110,16 @@ func Sanitize(delta float64, conversion Conversion, src rand.Source, rounds ...R
 		p.GNSS += g
 		p.Smooth, p.Distances = append(p.Smooth, ss), append(p.Distances, d)
 		p.StdDev = math.Hypot(p.StdDev, ss*x.Sigma)
-		noise += ss * x.Sigma * r.NormFloat64()
+		noisy.Noise = append(noisy.Noise, random.Term{Scale: ss * x.Sigma, Z: random.Normal(src)})
 	}
 	fixed, err := EpsilonAt(order, (p.Cost+p.GNSS)*(1+u*float64(2*len(rounds)+2)), delta, conversion)
 	if err != nil {
 		return Sanitized{}, err
 	}
 	p.Fixed = fixed
-	// Exact but for the rounding asked for: a power of two scales without error.
 	s.Grid = releaseGrid(order, delta)
-	s.Epsilon = math.RoundToEven((fixed+noise)/s.Grid) * s.Grid
+	noisy.Fixed = []float64{fixed}
+	s.Epsilon = noisy.Nearest(s.Grid)
 	return s, nil
 }
 

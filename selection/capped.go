@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -176,7 +177,7 @@ func (l *capped) without(p float64) Law {
 func (l *capped) Sample(rng *rand.Rand) int {
 	if l.censored {
 		for k := 1; k < l.max(); k++ {
-			if coin(rng, l.gamma) {
+			if random.Coin(rng, l.gamma) {
 				return k
 			}
 		}
@@ -213,7 +214,7 @@ func (l *capped) ratioCoin(rng *rand.Rand, k int, inverse bool) bool {
 	if inverse {
 		r = 1 / r
 	}
-	return rationalCoin(rng, r, func() *big.Rat {
+	return random.Fraction(rng, r, func() *big.Rat {
 		x := new(big.Rat).Sub(rat(1), rat(l.gamma))
 		x.Mul(x, new(big.Rat).Add(rat(float64(k)), rat(l.eta)))
 		x.Mul(x, quo(1, float64(k+1)))

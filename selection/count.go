@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/random"
 )
 
 // poisson is the Poisson law: f(x) = e^{μ(x−1)}.
@@ -59,7 +60,7 @@ func smallPoisson(rng *rand.Rand, lambda float64) int {
 			return k
 		}
 		n := float64(k + 1)
-		if rationalCoin(rng, 2*lambda/n, func() *big.Rat { return quo(2*lambda, n) }) {
+		if random.Fraction(rng, 2*lambda/n, func() *big.Rat { return quo(2*lambda, n) }) {
 			k++
 		} else {
 			k = 0
@@ -131,7 +132,7 @@ func (l binomial) without(p float64) Law {
 func (l binomial) Sample(rng *rand.Rand) int {
 	k := 0
 	for range l.n {
-		if coin(rng, l.p) {
+		if random.Coin(rng, l.p) {
 			k++
 		}
 	}

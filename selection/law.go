@@ -3,6 +3,7 @@ package selection
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
 
 	"github.com/dpaccountant/accountant/internal/fault"
@@ -298,3 +299,7 @@ func Shape(l Law) (shape float64, ok bool) {
 	}
 	return 0, false
 }
+
+func rat(x float64) *big.Rat { return new(big.Rat).SetFloat64(x) }
+
+func quo(a, b float64) *big.Rat { return new(big.Rat).Quo(rat(a), rat(b)) }

@@ -2,13 +2,13 @@ package selection
 
 import (
 	"context"
-	cryptorand "crypto/rand"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/random"
 )
 
 // A Trial runs the candidate mechanism once: it returns an outcome with its
@@ -34,14 +34,14 @@ type Result[T any] struct {
 type Option func(*options)
 
 type options struct {
-	seed *[32]byte
-	pad  bool
+	src rand.Source
+	pad bool
 }
 
-// WithSeed makes the run reproducible: all random numbers come from the seed.
-// The seed must be as secret as the data. Without it the operating system's
-// randomness is used.
-func WithSeed(seed [32]byte) Option { return func(o *options) { o.seed = &seed } }
+// WithSource makes all random numbers of a run come from src, for example a
+// rand.NewChaCha8 with a seed that reproduces it. It must be as secret as the data. Nil,
+// and a run without this option, is the operating system's randomness.
+func WithSource(src rand.Source) Option { return func(o *options) { o.src = src } }
 
 // WithPadding makes the number of runs constant: the largest one that the law
 // allows is carried out, and runs beyond K are ignored. Use it when the time a
@@ -54,27 +54,17 @@ func WithPadding() Option { return func(o *options) { o.pad = true } }
 var ErrRun = errors.New("selection: a run failed, release nothing")
 
 // source hands out independent generators, one for the law and one per run.
-type source struct{ master *rand.ChaCha8 }
+type source struct{ master rand.Source }
 
 func newSource(opts []Option) (source, options) {
 	var o options
 	for _, f := range opts {
 		f(&o)
 	}
-	var seed [32]byte
-	if o.seed != nil {
-		seed = *o.seed
-	} else {
-		cryptorand.Read(seed[:]) // never fails: it ends the program instead
-	}
-	return source{rand.NewChaCha8(seed)}, o
+	return source{random.Source(o.src)}, o
 }
 
-func (s source) next() *rand.Rand {
-	var seed [32]byte
-	s.master.Read(seed[:])
-	return rand.New(rand.NewChaCha8(seed))
-}
+func (s source) next() *rand.Rand { return rand.New(random.Split(s.master)) }
 
 // Best runs the trial K times, K drawn from the law, and returns the outcome of
 // the highest score; among equals the first. It is Algorithm 2 of Liu and Talwar
@@ -121,7 +111,7 @@ func run[T any](ctx context.Context, l Law, threshold float64, first bool, trial
 	for i := range limit {
 		// A geometric law tosses its coin after each run, so that a tiny γ costs
 		// nothing when a threshold is met early; the coins are those of Sample.
-		if geometric && i > 0 && coin(coins, g.gamma) {
+		if geometric && i > 0 && random.Coin(coins, g.gamma) {
 			break
 		}
 		if err := ctx.Err(); err != nil {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/nearest"
+	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/labeldp"
 )
 
@@ -120,9 +121,9 @@ func (j *labelJob) run(ctx context.Context, m *meter) (*labelApplied, error) {
 	case j.prior != "" && j.priorEpsilon != 0:
 		return nil, usageError{errors.New("--prior-epsilon is of no use with --prior, which is public")}
 	}
-	src := labeldp.NewSource()
+	src := random.Source(nil)
 	if j.seeded {
-		src = labeldp.NewSeededSource(j.seed)
+		src = random.Seeded(j.seed)
 	}
 	a := &labelApplied{Epsilon: j.epsilon, Randomizer: j.epsilon, Seeded: j.seeded}
 	m.inBytes()

@@ -174,7 +174,7 @@ func (in *pateSmoothFlags) report(r *pateRun, s *pate.Sensitivity, delta float64
 	case !s.Bound:
 		out.Why = "the expected cost is not a bound"
 	default:
-		src := pate.NewSource()
+		var src rand.Source // the operating system's
 		if in.seeded {
 			src = rand.NewPCG(in.seed, 0)
 		}

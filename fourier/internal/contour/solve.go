@@ -244,7 +244,7 @@ func (c *Composition) Epsilon(ctx context.Context, logDelta float64, opt Options
 		}
 	}
 
-	q := c.sample()
+	q := c.cumulant()
 	guessKnown := guess
 	switch {
 	case !math.IsNaN(guess):
@@ -476,7 +476,7 @@ func (c *Composition) Delta(ctx context.Context, eps float64, opt Options) (Delt
 	if math.IsNaN(eps) || math.IsInf(eps, 0) {
 		return ans, fmt.Errorf("epsilon: %v is not a finite number", eps)
 	}
-	q := c.sample()
+	q := c.cumulant()
 	d := right
 	mean := q.at(0).slope
 	if math.IsInf(mean, 0) {
@@ -517,7 +517,7 @@ func (c *Composition) Excess(ctx context.Context, eps float64, opt Options) (Exc
 	if math.IsNaN(eps) || math.IsInf(eps, 0) {
 		return ans, fmt.Errorf("epsilon: %v is not a finite number", eps)
 	}
-	low, high, rep, err := c.quantity(ctx, c.sample(), left, eps, b)
+	low, high, rep, err := c.quantity(ctx, c.cumulant(), left, eps, b)
 	ans.LogLower, ans.LogUpper, ans.Report = low, math.Min(ans.LogUpper, high), rep
 	return ans, err
 }

@@ -52,6 +52,18 @@ func (c *Composition) sample() *cumulant {
 	return q
 }
 
+// cumulant returns the sample of the factors as they are, with the points of earlier
+// questions: one of each side looks at many of the same.
+func (c *Composition) cumulant() *cumulant {
+	if c.known == nil || len(c.known.points) > keptPoints {
+		c.known = c.sample()
+	}
+	return c.known
+}
+
+// keptPoints bounds how many values of K are kept for later questions.
+const keptPoints = 256
+
 // resample chooses the sample by what the factors contribute to K near a line: stretches
 // of equal contribution, in the order of the K of one run. Without that a few factors with
 // heavy tails, which the remainders are made of, could be missed or count too much.

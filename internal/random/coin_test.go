@@ -1,4 +1,4 @@
-package labeldp
+package random
 
 import (
 	"fmt"
@@ -41,7 +41,7 @@ func (r *replay) next(branches []branch) int64 {
 	return o
 }
 
-func (r *replay) flip(num, den *big.Int) bool {
+func (r *replay) Flip(num, den *big.Int) bool {
 	p := new(big.Rat).SetFrac(num, den)
 	q := new(big.Rat).Sub(big.NewRat(1, 1), p)
 	var bs []branch
@@ -54,7 +54,7 @@ func (r *replay) flip(num, den *big.Int) bool {
 	return r.next(bs) == 1
 }
 
-func (r *replay) bits(n uint) *big.Int {
+func (r *replay) Bits(n uint) *big.Int {
 	var bs []branch
 	for o := range int64(1) << n {
 		bs = append(bs, branch{o, big.NewRat(1, 1<<n)})
@@ -64,7 +64,7 @@ func (r *replay) bits(n uint) *big.Int {
 
 // enumerate returns the exact probability of each value over all paths of
 // probability at least least, and that of the paths not followed.
-func enumerate(draw func(c coin) string, least float64) (law map[string]float64, rest float64) {
+func enumerate(draw func(c Coins) string, least float64) (law map[string]float64, rest float64) {
 	law = map[string]float64{}
 	var visit func(path []int64)
 	visit = func(path []int64) {
@@ -101,7 +101,7 @@ func enumerate(draw func(c coin) string, least float64) (law map[string]float64,
 // The law of the samplers over all their coins, exactly, against the closed form.
 func TestCoinsExactly(t *testing.T) {
 	for _, g := range []struct{ num, den int64 }{{0, 1}, {1, 1}, {1, 2}, {3, 8}, {7, 7}} {
-		law, rest := enumerate(func(c coin) string { return fmt.Sprint(expCoin(c, big.NewInt(g.num), big.NewInt(g.den))) }, 1e-14)
+		law, rest := enumerate(func(c Coins) string { return fmt.Sprint(expCoin(c, big.NewInt(g.num), big.NewInt(g.den))) }, 1e-14)
 		want := math.Exp(-float64(g.num) / float64(g.den))
 		if d := want - law["true"]; d < -1e-13 || d > rest+1e-13 || rest > 1e-12 {
 			t.Errorf("e^(−%d/%d): %v, want %v, left %v", g.num, g.den, law["true"], want, rest)
@@ -111,7 +111,7 @@ func TestCoinsExactly(t *testing.T) {
 		num  int64
 		bits uint
 	}{{1, 0}, {1, 1}, {3, 2}, {5, 2}, {2, 1}} {
-		law, rest := enumerate(func(c coin) string { return roundedLaplace(c, big.NewInt(g.num), g.bits).String() }, 3e-6)
+		law, rest := enumerate(func(c Coins) string { return RoundedLaplace(c, big.NewInt(g.num), g.bits).String() }, 3e-6)
 		if rest > 0.05 {
 			t.Fatalf("%d/2^%d: %v of the paths are left", g.num, g.bits, rest)
 		}
@@ -141,7 +141,7 @@ func TestFlip(t *testing.T) {
 				if bits == 0 {
 					src.first = 0
 				}
-				h := sourceCoin{src}.flip(big.NewInt(num), big.NewInt(den))
+				h := NewCoins(src).Flip(big.NewInt(num), big.NewInt(den))
 				if src.drawn > 1 {
 					continue // rejected
 				}
@@ -156,7 +156,7 @@ func TestFlip(t *testing.T) {
 		}
 	}
 	// More than a word: each half of a number of 65 bits comes from its own word.
-	x := sourceCoin{&words{first: math.MaxUint64}}.bits(65)
+	x := NewCoins(&words{first: math.MaxUint64}).Bits(65)
 	if want := new(big.Int).Lsh(new(big.Int).SetUint64(math.MaxUint64), 1); x.Cmp(want) != 0 {
 		t.Errorf("65 bits: %v, want %v", x, want)
 	}
@@ -176,14 +176,16 @@ func (w *words) Uint64() uint64 {
 	return 0
 }
 
+// noiseRate returns ε/2048 as num/2^bits, the rate of a private histogram (labeldp).
+func noiseRate(eps float64) (num *big.Int, bits uint) {
+	frac, exp := math.Frexp(eps)
+	return big.NewInt(int64(frac * 0x1p53)), uint(53 - exp + 11)
+}
+
 // χ² of the noise at the sizes that are used, with bins over its whole range.
 func TestNoiseLaw(t *testing.T) {
 	for _, eps := range []float64{1e-6, 0.1, 1, 28} {
 		num, bits := noiseRate(eps)
-		rate := new(big.Rat).SetFrac(num, new(big.Int).Lsh(big.NewInt(1), bits))
-		if want := new(big.Rat).SetFloat64(eps); rate.Cmp(want.Quo(want, big.NewRat(2048, 1))) != 0 {
-			t.Fatalf("ε=%v: rate %v", eps, rate)
-		}
 		scale := 2048 / eps // in steps
 		const n, bins = 40_000, 20
 		// Bins of |z| from one of edges on, of about equal probability; exactly,
@@ -194,10 +196,10 @@ func TestNoiseLaw(t *testing.T) {
 			want[j] = n * math.Exp(-(edges[j]-0.5)/scale)
 		}
 		want[0], want[bins] = n, 0
-		src := sourceCoin{rand.NewPCG(14, math.Float64bits(eps))}
+		src := NewCoins(rand.NewPCG(14, math.Float64bits(eps)))
 		negative := 0.0
 		for range n {
-			z, _ := roundedLaplace(src, num, bits).Float64()
+			z, _ := RoundedLaplace(src, num, bits).Float64()
 			if z < 0 {
 				negative++
 			}
@@ -215,7 +217,9 @@ func TestNoiseLaw(t *testing.T) {
 		if limit := (distuv.ChiSquared{K: bins - 1}).Quantile(1 - 1e-6); chi > limit {
 			t.Errorf("ε=%v: χ² = %v above %v", eps, chi, limit)
 		}
-		nearAbs(t, "negative ones", negative/n, math.Exp(-0.5/scale)/2, 5*0.5/math.Sqrt(n))
+		if got, want := negative/n, math.Exp(-0.5/scale)/2; math.Abs(got-want) > 5*0.5/math.Sqrt(n) {
+			t.Errorf("ε=%v: %v are negative, want %v", eps, got, want)
+		}
 	}
 }
 
@@ -227,7 +231,7 @@ func TestNoHoles(t *testing.T) {
 	num, bits := noiseRate(eps)
 	scale := 2048 / eps // 2e9 steps: floats of a uniform number leave out most of the tail
 	reached := func(tail int, low uint64) *big.Int {
-		return roundedLaplace(&scripted{tails: tail, low: low}, num, bits)
+		return RoundedLaplace(&scripted{tails: tail, low: low}, num, bits)
 	}
 	// Beyond −log(2^−53) = 36.7 scales, with neighbours one step apart.
 	for _, tail := range []int{36, 40, 1000} {
@@ -250,12 +254,12 @@ type scripted struct {
 	inner bool // in a coin of probability e^−1, which flips 1/1, 1/2, 1/3, …
 }
 
-func (s *scripted) bits(uint) *big.Int {
+func (s *scripted) Bits(uint) *big.Int {
 	num, _ := noiseRate(1e-6)
 	return new(big.Int).Mul(num, new(big.Int).SetUint64(s.low))
 }
 
-func (s *scripted) flip(num, den *big.Int) bool {
+func (s *scripted) Flip(num, den *big.Int) bool {
 	switch {
 	case num.Cmp(one) != 0 || !den.IsInt64():
 		return false // the other coins: not 0; u is taken
@@ -269,3 +273,41 @@ func (s *scripted) flip(num, den *big.Int) bool {
 	s.inner = false
 	return false
 }
+
+func TestCoinsAreExact(t *testing.T) {
+	// A source that returns chosen words drives the coins into their slow paths.
+	seq := func(words ...uint64) rand.Source { return &words64{words} }
+	p := 1.0 / 3 // 0.333… rounded: whole part of p·2^64, then nothing is left
+	w := uint64(math.Ldexp(p, 64))
+	if Coin(seq(w), p) {
+		t.Error("a draw equal to p is not below p")
+	}
+	if !Coin(seq(w-1), p) {
+		t.Error("a draw below p must be true")
+	}
+	q := math.Ldexp(0.75, -64)
+	if !Coin(seq(0, 1<<62), q) || Coin(seq(0, 1<<63|1<<62), q) {
+		t.Error("bits beyond the first 64 must decide")
+	}
+	third := func() (n int) {
+		for _, words := range [][]uint64{{0x5555555555555555, 0}, {0x5555555555555555, 0x5555555555555556}, {0x5555555555555555, 0x5555555555555555, 1}} {
+			if Fraction(seq(words...), 1.0/3, thirdRat) {
+				n++
+			}
+		}
+		return n
+	}()
+	if third != 2 {
+		t.Errorf("1/3: %d of 3, want 2", third)
+	}
+}
+
+type words64 struct{ w []uint64 }
+
+func (s *words64) Uint64() uint64 {
+	x := s.w[0]
+	s.w = s.w[1:]
+	return x
+}
+
+func thirdRat() *big.Rat { return big.NewRat(1, 3) }
