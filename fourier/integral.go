@@ -226,9 +226,9 @@ func (s *Sum) prepare(logDelta float64) (bool, error) {
 	return s.parts.make(mass)
 }
 
-// integralOptions are those of a question that may take so many terms.
-func (s *Sum) integralOptions(width, terms float64) contour.Options {
-	o := contour.Options{Relative: min(s.opts.Relative, max(IntegralAccuracy, width)), Absolute: integralFloor, Work: int64(max(terms, 1))}
+// integralOptions are those of a question that may take so many terms; an easy one has the lattices to go to.
+func (s *Sum) integralOptions(width, terms float64, easy bool) contour.Options {
+	o := contour.Options{Relative: min(s.opts.Relative, max(IntegralAccuracy, width)), Absolute: integralFloor, Work: int64(max(terms, 1)), Easy: easy}
 	if s.parts.grew || s.parts.many {
 		o.Reserve = reserve
 	}
@@ -263,10 +263,10 @@ func (s *Sum) wide(r Result) bool {
 
 // integrateEpsilon asks the contour engine for ε(δ). What it returns is proved; more
 // says that it would be narrower for more work.
-func (s *Sum) integrateEpsilon(m *meter, logDelta, terms float64) (r Result, more bool, err error) {
+func (s *Sum) integrateEpsilon(m *meter, logDelta, terms float64, easy bool) (r Result, more bool, err error) {
 	s.parts.asked = true
 	for i, c := range s.parts.ends() {
-		o := s.integralOptions(s.parts.epsilonWidth, terms)
+		o := s.integralOptions(s.parts.epsilonWidth, terms, easy && s.opts.Engine == "")
 		a, err := c.Epsilon(m.ctx, logDelta, o)
 		wants, err := m.charge(a.Work, err)
 		if err != nil {
@@ -290,7 +290,7 @@ func (s *Sum) integrateDelta(m *meter, eps, terms float64) (r Result, more bool,
 	for range 3 {
 		mid := 0.0
 		for i, c := range s.parts.ends() {
-			o := s.integralOptions(s.parts.deltaWidth, terms)
+			o := s.integralOptions(s.parts.deltaWidth, terms, false)
 			a, err := c.Delta(m.ctx, eps, o)
 			wants, err := m.charge(a.Work, err)
 			if err != nil {
@@ -347,7 +347,7 @@ func (s *Sum) composeEpsilon(ctx context.Context, logDelta, logInf, floor, top f
 	known := Result{Lower: math.Inf(-1), Upper: math.Inf(1), Estimate: math.NaN()}
 	more := false
 	if served && !s.late() {
-		if known, more, err = s.integrateEpsilon(m, logDelta, s.easy(m)); err != nil {
+		if known, more, err = s.integrateEpsilon(m, logDelta, s.easy(m), true); err != nil {
 			return Result{}, err
 		}
 		if known.Lower, known.Upper = max(known.Lower, floor), min(known.Upper, top); !s.wide(known) {
@@ -363,7 +363,7 @@ func (s *Sum) composeEpsilon(ctx context.Context, logDelta, logInf, floor, top f
 		return Result{}, err
 	}
 	if r = both(r, known); (more || served && s.late()) && s.wide(r) && m.work > 0 {
-		again, _, err := s.integrateEpsilon(m, logDelta, m.work/workTerm)
+		again, _, err := s.integrateEpsilon(m, logDelta, m.work/workTerm, false)
 		if err != nil {
 			return Result{}, err
 		}
