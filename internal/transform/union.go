@@ -1,6 +1,7 @@
 package transform
 
 import (
+	"context"
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
@@ -97,10 +98,10 @@ func (m *union) Real(s float64) (k, slope, err float64) {
 }
 
 // Line implements Transform.
-func (m *union) Line(theta, tMax, tol float64, maxNodes int) (Line, error) {
+func (m *union) Line(ctx context.Context, theta, tMax, tol float64, maxNodes int) (Line, error) {
 	l := &unionLine{weights: m.weights}
 	for _, t := range m.of {
-		x, err := t.Line(theta, tMax, tol, maxNodes)
+		x, err := t.Line(ctx, theta, tMax, tol, maxNodes)
 		if err != nil {
 			return nil, err
 		}

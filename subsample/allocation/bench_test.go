@@ -1,24 +1,12 @@
 package allocation
 
 import (
-	"math"
-	"syscall"
 	"testing"
 
-	"gonum.org/v1/gonum/dsp/fourier"
-
+	"github.com/dpaccountant/accountant/internal/xfft"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 )
-
-// cpu returns the processor time of this process.
-func cpu() float64 {
-	var r syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
-		panic(err)
-	}
-	return float64(r.Utime.Nano()+r.Stime.Nano()) / 1e9
-}
 
 // BenchmarkSchemes takes each question from nothing to both ends of ε in both directions, in
 // units of one real FFT of 65,536 points of gonum in the same run (x-fft).
@@ -77,25 +65,7 @@ func BenchmarkSchemes(b *testing.B) {
 		}},
 	} {
 		b.Run(k.name, func(b *testing.B) {
-			b.ReportAllocs()
-			start := cpu()
-			for range b.N {
-				k.run(b)
-			}
-			b.StopTimer()
-			spent := (cpu() - start) / float64(b.N)
-			const n, times = 65536, 20
-			fft := fourier.NewFFT(n)
-			x := make([]float64, n)
-			for i := range x {
-				x[i] = math.Sin(float64(i * i))
-			}
-			dst := make([]complex128, n/2+1)
-			start = cpu()
-			for range times {
-				fft.Coefficients(dst, x)
-			}
-			b.ReportMetric(spent/((cpu()-start)/times), "x-fft")
+			xfft.Measure(b, nil, func() { k.run(b) })
 		})
 	}
 }

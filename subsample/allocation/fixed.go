@@ -43,7 +43,7 @@ func (s Fixed) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechanism, 
 		if r == profiles.ZeroOut {
 			inner = profiles.AddRemove
 		}
-		m, err := profiles.Unsampled(b, inner)
+		m, err := profiles.Unsampled(context.Background(), b, inner)
 		m.Relation = r
 		return m, err
 	}

@@ -113,7 +113,7 @@ func (s Random) Mechanism(ctx context.Context, b profiles.Base, r profiles.Relat
 	}
 	if s.uses == s.steps && s.part == s.steps && s.epochs == 1 {
 		if r == profiles.ZeroOut {
-			m, err := profiles.Unsampled(b, profiles.AddRemove)
+			m, err := profiles.Unsampled(ctx, b, profiles.AddRemove)
 			m.Relation = r
 			if err == nil && s.uses > 1 {
 				return s.whole(ctx, b, r)
@@ -121,7 +121,7 @@ func (s Random) Mechanism(ctx context.Context, b profiles.Base, r profiles.Relat
 			return m, err
 		}
 		if s.uses == 1 {
-			return profiles.Unsampled(b, r)
+			return profiles.Unsampled(ctx, b, r)
 		}
 	}
 	if r == profiles.Substitute {

@@ -1,10 +1,13 @@
 package allocation
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/dpaccountant/accountant/subsample"
 )
 
 // chi2 fails where counts differ from equal shares by more than 5 standard deviations of χ².
@@ -39,7 +42,7 @@ func TestBins(t *testing.T) {
 	s := must(NewRandom(3))
 	joint := make([]int, 9)
 	for range 20000 {
-		b := must(s.Batches(src, 2))
+		b := s.epoch(src, 2)
 		at := [2]int{}
 		for i, step := range b {
 			for _, r := range step {
@@ -49,7 +52,7 @@ func TestBins(t *testing.T) {
 		joint[3*at[0]+at[1]]++
 	}
 	chi2(t, "two records", joint, equal(9))
-	b := must(must(NewRandom(100)).Batches(src, 100000))
+	b := must(NewRandom(100)).epoch(src, 100000)
 	counts, seen := make([]int, 100), 0
 	for i, step := range b {
 		counts[i] = len(step)
@@ -71,7 +74,7 @@ func TestSubsets(t *testing.T) {
 	counts := map[int]int{}
 	for range 20000 {
 		mask := 0
-		for i, step := range must(s.Batches(src, 1)) {
+		for i, step := range s.epoch(src, 1) {
 			mask |= len(step) << i
 		}
 		counts[mask]++
@@ -87,7 +90,7 @@ func TestSubsets(t *testing.T) {
 		t.Fatalf("%d subsets of 10", len(list))
 	}
 	chi2(t, "subsets", list, equal(10))
-	many := must(must(must(NewRandom(100)).WithUses(60)).Batches(src, 50))
+	many := must(must(NewRandom(100)).WithUses(60)).epoch(src, 50)
 	total := 0
 	for _, step := range many {
 		if len(slices.Compact(slices.Clone(step))) != len(step) {
@@ -106,7 +109,7 @@ func TestPermutations(t *testing.T) {
 	s := must(NewShuffle(2))
 	counts := map[[4]int64]int{}
 	for range 48000 {
-		b := must(s.Batches(src, 4))
+		b := s.epoch(src, 4)
 		counts[[4]int64{b[0][0], b[0][1], b[1][0], b[1][1]}]++
 	}
 	var list []int
@@ -117,14 +120,14 @@ func TestPermutations(t *testing.T) {
 		t.Fatalf("%d orders of 24", len(list))
 	}
 	chi2(t, "orders", list, equal(24))
-	if b := must(must(NewShuffle(4)).Batches(src, 10)); len(b[0]) != 3 || len(b[3]) != 1 {
+	if b := must(NewShuffle(4)).epoch(src, 10); len(b[0]) != 3 || len(b[3]) != 1 {
 		t.Error("the last batch is not the short one")
 	}
 }
 
 // TestUnequalBins: steps keep their order and their weights.
 func TestUnequalBins(t *testing.T) {
-	b := must(must(NewUnequal([]float64{0.5, 0.1, 0.3})).Batches(rand.NewPCG(4, 4), 50000))
+	b := must(NewUnequal([]float64{0.5, 0.1, 0.3})).epoch(rand.NewPCG(4, 4), 50000)
 	left := 50000
 	for _, step := range b {
 		left -= len(step)
@@ -139,8 +142,8 @@ func TestCappedBatches(t *testing.T) {
 	counts := make([]int, 16)
 	for range 64000 {
 		mask := 0
-		for _, r := range must(s.Batch(src)) {
-			mask |= 1 << r
+		for _, r := range s.draw(src) {
+			mask |= 1 << r.Index
 		}
 		counts[mask]++
 	}
@@ -184,7 +187,7 @@ func TestShuffleAttackEndToEnd(t *testing.T) {
 	hits := [2]float64{}
 	for world := range hits {
 		for range runs {
-			b := must(s.Batches(src, 6))
+			b := s.epoch(src, 6)
 			var y [3]float64
 			for i, batch := range b {
 				y[i] = 2 + r.NormFloat64() // what batches of others alone lack
@@ -228,5 +231,53 @@ func TestShuffleAttackEndToEnd(t *testing.T) {
 	low, _ := interval(t, must(s.Apply(gaussian(1), 2)).Directions[0], 1, want)
 	if low > 1+1e-3 || low < 0.97 {
 		t.Errorf("the attack's law has ε = %v at δ = %v, want 1", low, want)
+	}
+}
+
+// TestRuns: batches of a run come epoch after epoch, drawn anew or once, cut short or not.
+func TestRuns(t *testing.T) {
+	const n = 40
+	for _, c := range []struct {
+		s     subsample.Sampler
+		steps int
+		whole bool // every record once an epoch
+		once  bool
+	}{
+		{must(NewRandom(4)), 4, true, false},
+		{must(must(NewRandom(4)).WithEpochs(3, Once)), 4, true, true},
+		{must(must(NewRandom(4)).First(3)), 3, false, false},
+		{must(NewShuffle(4)), 4, true, false},
+		{must(must(NewShuffle(4)).WithEpochs(3, Once)), 4, true, true},
+		{must(NewUnequal([]float64{0.5, 0.5})), 2, true, false},
+		{must(NewTruncated(0.5, 10, n)), 4, false, false},
+	} {
+		var all [][]subsample.Pick
+		run := must(c.s.Batches(rand.NewPCG(7, 7), n))
+		for len(all) < 3*c.steps { // leaves the loop and goes on
+			for b := range run {
+				if all = append(all, b); len(all)%3 == 0 {
+					break
+				}
+			}
+		}
+		for e := range 3 {
+			seen := 0
+			for i := range c.steps {
+				b := all[e*c.steps+i]
+				if !slices.IsSortedFunc(b, func(a, b subsample.Pick) int { return cmp.Compare(a.Index, b.Index) }) {
+					t.Fatalf("%s: %v is not in order", c.s.Name(), b)
+				}
+				seen += len(b)
+				if same := slices.Equal(b, all[i]); e > 0 && same != c.once {
+					t.Errorf("%s: the batch of epoch %d, step %d is that of the first epoch: %v", c.s.Name(), e, i, same)
+				}
+			}
+			if c.whole && seen != n {
+				t.Errorf("%s: %d of %d records in an epoch", c.s.Name(), seen, n)
+			}
+		}
+		if _, e := c.s.Batches(nil, 0); e == nil {
+			t.Errorf("%s: a population of 0 is taken", c.s.Name())
+		}
 	}
 }
