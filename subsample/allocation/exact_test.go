@@ -1,11 +1,13 @@
 package allocation
 
 import (
+	"context"
 	"math"
 	"math/cmplx"
 	"math/rand/v2"
 	"testing"
 
+	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/positive"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
@@ -671,6 +673,24 @@ func TestSubstituteTwoSteps(t *testing.T) {
 		low, _ := profiles.LogDelta(m.Directions[0].Lower, eps)
 		if up-low > 0.15 { // half a fold between rows away from the target
 			t.Errorf("ε = %v: log δ in [%v, %v]", eps, low, up)
+		}
+	}
+}
+
+// TestTruncatedEnginesAgree: the mixture's transform against its lattices.
+func TestTruncatedEnginesAgree(t *testing.T) {
+	m := must(must(NewTruncated(0.01, 550, 50000)).Apply(gaussian(1), profiles.AddRemove))
+	for _, d := range m.Directions {
+		var got [2]fourier.Result
+		for i, e := range []fourier.Engine{fourier.Contour, fourier.Lattice} {
+			s := fourier.New(fourier.Options{Engine: e})
+			if err := s.Add(d.Upper, 200); err != nil {
+				t.Fatal(err)
+			}
+			got[i] = must(s.Epsilon(context.Background(), 1e-6))
+		}
+		if a, b := got[0], got[1]; a.Lower > b.Upper || b.Lower > a.Upper || a.Upper-a.Lower > 1e-8*a.Upper {
+			t.Errorf("contour [%v, %v], lattice [%v, %v]", a.Lower, a.Upper, b.Lower, b.Upper)
 		}
 	}
 }
