@@ -215,7 +215,7 @@ func curvature(l *Law, psi []float64, t Target) {
 	n := len(l.X)
 	// Right: δ(K) = E(X − K)₊ falls; dδ/d log K = −K·Q(X > K).
 	above, v := 0.0, l.Top
-	right, epsRight, tailRight := l.X[n-1], math.Log(max(l.X[n-1], 1)), 0.0
+	right, tailRight := l.X[n-1], 0.0
 	for i := n - 1; i > 0; i-- {
 		above += l.Mass[i]
 		gap := l.X[i] - l.X[i-1]
@@ -226,7 +226,7 @@ func curvature(l *Law, psi []float64, t Target) {
 		}
 		v += above * gap
 	}
-	epsRight = math.Log(right)
+	epsRight := math.Log(max(right, 1e-300))
 	// Left: δ(K) = 1 − α·E min(…) = E(K − X)₊/K; dδ/d log α = −E[X; X < K]/K.
 	below, first, v := 0.0, 0.0, 0.0
 	left, meanLeft, tailLeft := l.X[0], 0.0, 0.0
@@ -241,7 +241,7 @@ func curvature(l *Law, psi []float64, t Target) {
 		}
 		v = next
 	}
-	epsLeft := -math.Log(left)
+	epsLeft := -math.Log(max(left, 1e-300))
 	_, wide := l.middle()
 	bump := func(at, weight, fold float64) {
 		i, _ := slices.BinarySearch(l.X, at)

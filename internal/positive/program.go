@@ -3,6 +3,7 @@ package positive
 import (
 	"context"
 	"math"
+	"slices"
 )
 
 // A Program is a list of operations on independent copies of sources: the last node is the
@@ -74,6 +75,27 @@ type Target struct{ Delta, Relative, At float64 }
 // maxPoints bounds the points of a law: a sum of two takes the square of it in time. Laws that
 // would need more are wider than asked.
 const maxPoints = 1 << 13
+
+// RunFor is Run of one copy of the result, of which so many will be multiplied: its grids are
+// made for the product.
+func (p *Program) RunFor(ctx context.Context, t Target, copies int64) (upper, lower *Law, err error) {
+	result := len(p.nodes) - 1
+	if copies <= 1 || p.nodes[result].source != nil {
+		return p.Run(ctx, t)
+	}
+	whole := &Program{nodes: slices.Clone(p.nodes)}
+	whole.Power(result, copies)
+	shapes, err := whole.shapes(ctx, t)
+	if err != nil {
+		return nil, nil, err
+	}
+	grids := whole.grids(shapes, firstAim/2)[:result+1]
+	if upper, err = p.run(ctx, grids, true); err != nil {
+		return nil, nil, err
+	}
+	lower, err = p.run(ctx, grids, false)
+	return upper, lower, err
+}
 
 // Run returns laws above and below the program's result.
 func (p *Program) Run(ctx context.Context, t Target) (upper, lower *Law, err error) {

@@ -20,7 +20,7 @@ func BenchmarkSchemes(b *testing.B) {
 		}
 	}
 	random := func(steps, epochs int64, delta, relative float64) Random {
-		return must(must(must(NewRandom(steps)).WithEpochs(epochs, EachEpoch)).For(Target{delta, relative}))
+		return must(must(must(NewRandom(steps)).WithEpochs(epochs, EachEpoch)).For(Target{Delta: delta, Relative: relative}))
 	}
 	for _, k := range []struct {
 		name string
@@ -38,6 +38,11 @@ func BenchmarkSchemes(b *testing.B) {
 			m, err := random(234, 60, 1e-5, 1e-3).Apply(gaussian(1.1), profiles.AddRemove)
 			ends(b, m, err, 1, 1e-5)
 		}},
+		{"60-epochs-composed", func(b *testing.B) {
+			s := must(must(NewRandom(234)).For(Target{Delta: 1e-5, Relative: 1e-3, Runs: 60}))
+			m, err := s.Apply(gaussian(1.1), profiles.AddRemove)
+			ends(b, m, err, 60, 1e-5)
+		}},
 		{"deep-1e-100", func(b *testing.B) {
 			m, err := random(1000, 1, 1e-100, 1e-3).Apply(gaussian(1), profiles.AddRemove)
 			ends(b, m, err, 1, 1e-100)
@@ -51,7 +56,7 @@ func BenchmarkSchemes(b *testing.B) {
 			ends(b, m, err, 1, 1e-6)
 		}},
 		{"shuffle-60-epochs", func(b *testing.B) {
-			s := must(must(must(NewShuffle(234)).WithEpochs(60, EachEpoch)).For(Target{1e-5, 1e-3}))
+			s := must(must(must(NewShuffle(234)).WithEpochs(60, EachEpoch)).For(Target{Delta: 1e-5, Relative: 1e-3}))
 			m, err := s.Apply(gaussian(1.1), profiles.ZeroOut)
 			ends(b, m, err, 1, 1e-5)
 		}},

@@ -24,8 +24,12 @@ import (
 const u = xmath.U
 
 // A Target is the question that laws are made for. They bound every δ(ε), and are sharp near
-// this one: ε to the relative width Relative at δ = Delta.
-type Target struct{ Delta, Relative float64 }
+// this one: ε to the relative width Relative at δ = Delta, of one run of the mechanism or of
+// so many Runs composed (0 is 1).
+type Target struct {
+	Delta, Relative float64
+	Runs            int64
+}
 
 // The target of schemes that were given none.
 var defaultTarget = Target{Delta: 1e-6, Relative: 1e-3}
@@ -40,6 +44,9 @@ func (t Target) check() error {
 	}
 	if !(t.Relative >= 1e-6 && t.Relative <= 0.5) {
 		return fault.New("relative", "%v is not in [1e-6, 0.5]", t.Relative)
+	}
+	if t.Runs < 0 || t.Runs > 1<<53 {
+		return fault.New("runs", "%d is not in [0, 2^53]", t.Runs)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package allocation
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"math"
 	"os"
 	"testing"
@@ -10,6 +11,8 @@ import (
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/profiles"
 )
+
+var slow = flag.Bool("slow", false, "also run the golden values that take long")
 
 func must[T any](x T, err error) T {
 	if err != nil {
@@ -123,6 +126,21 @@ func TestGoldenEpochs(t *testing.T) {
 	}
 }
 
+// TestGoldenEpochsComposed: the law of one epoch, made for 60 of them, composed on a lattice.
+func TestGoldenEpochsComposed(t *testing.T) {
+	for _, r := range golden.Epochs {
+		if r.Epochs < 60 || r.Once || r.Steps > 1000 {
+			continue
+		}
+		s := must(must(NewRandom(r.Steps)).For(Target{Delta: r.Delta, Relative: 1e-3, Runs: r.Epochs}))
+		m := must(s.Apply(gaussian(r.Sigma), profiles.AddRemove))
+		for d, want := range []pair{r.Remove, r.Add} {
+			lo, hi := interval(t, m.Directions[d], r.Epochs, r.Delta)
+			meets(t, r, lo, hi, want, 2e-3)
+		}
+	}
+}
+
 // TestGoldenEpochsFine: ten times narrower.
 func TestGoldenEpochsFine(t *testing.T) {
 	r := golden.Epochs[0]
@@ -153,7 +171,7 @@ func TestGoldenTwoSteps(t *testing.T) {
 // TestGoldenSubstitute: Theorem 2.
 func TestGoldenSubstitute(t *testing.T) {
 	for i, r := range golden.Substitute {
-		if os.Getenv("SLOW") == "" && i < 2 {
+		if !*slow && i < 2 {
 			continue // a few seconds each
 		}
 		s := must(must(must(NewRandom(r.Steps)).WithEpochs(r.Epochs, EachEpoch)).For(Target{Delta: r.Delta, Relative: 1e-3}))

@@ -20,8 +20,9 @@ func TestBadInput(t *testing.T) {
 		"epochs":     {err(must(NewRandom(5)).WithEpochs(0, EachEpoch)), err(must(NewShuffle(5)).WithEpochs(-1, Once))},
 		"redraw":     {err(must(NewRandom(5)).WithEpochs(2, 7)), err(must(NewShuffle(5)).WithEpochs(2, -1)), err(must(must(NewRandom(5)).WithEpochs(2, Once)).Apply(must(profiles.NewLaplaceMechanism(1)), profiles.AddRemove))},
 		"first":      {err(must(NewRandom(5)).First(6)), err(must(must(NewRandom(5)).First(3)).Apply(gaussian(1), profiles.Substitute)), err(must(must(NewRandom(5)).WithUses(2)).First(3))},
-		"delta":      {err(must(NewRandom(5)).For(Target{1e-130, 1e-3})), err(must(NewRandom(5)).For(Target{nan, 1e-3})), err(must(NewShuffle(5)).For(Target{1, 1e-3}))},
-		"relative":   {err(must(NewRandom(5)).For(Target{1e-6, 0})), err(must(NewRandom(5)).For(Target{1e-6, nan}))},
+		"delta":      {err(must(NewRandom(5)).For(Target{Delta: 1e-130, Relative: 1e-3})), err(must(NewRandom(5)).For(Target{Delta: nan, Relative: 1e-3})), err(must(NewShuffle(5)).For(Target{Delta: 1, Relative: 1e-3}))},
+		"runs":       {err(must(NewRandom(5)).For(Target{Delta: 1e-6, Relative: 1e-3, Runs: -1}))},
+		"relative":   {err(must(NewRandom(5)).For(Target{Delta: 1e-6, Relative: 0})), err(must(NewRandom(5)).For(Target{Delta: 1e-6, Relative: nan}))},
 		"batches":    {err(NewShuffle(0)), err((Shuffle{}).Apply(gaussian(1), profiles.ZeroOut))},
 		"unused":     {err(must(NewShuffle(3)).WithUnused(1)), err(must(NewShuffle(3)).WithUnused(nan))},
 		"rate":       {err(NewTruncated(nan, 1, 2)), err(NewTruncated(1.5, 1, 2))},
@@ -48,7 +49,7 @@ func err[T any](_ T, e error) error { return e }
 func TestExtremes(t *testing.T) {
 	for _, sigma := range []float64{0.05, 0.1, 100, 1e4} {
 		for _, steps := range []int64{2, 1000000} {
-			m, e := must(must(NewRandom(steps)).For(Target{1e-6, 1e-2})).Apply(gaussian(sigma), profiles.AddRemove)
+			m, e := must(must(NewRandom(steps)).For(Target{Delta: 1e-6, Relative: 1e-2})).Apply(gaussian(sigma), profiles.AddRemove)
 			if e != nil {
 				t.Errorf("σ = %v, %d steps: %v", sigma, steps, e)
 				continue

@@ -232,7 +232,7 @@ func pairOf(ctx context.Context, t Target, upper, lower positive.Source, build f
 	run := func(s positive.Source) (up, low *positive.Law, err error) {
 		p := &positive.Program{}
 		build(p, p.Source(s))
-		return p.Run(ctx, t.positive())
+		return p.RunFor(ctx, t.positive(), t.Runs)
 	}
 	if up, low, err = run(upper); err != nil || equalSources(upper, lower) {
 		return up, low, err
@@ -250,48 +250,4 @@ func equalSources(a, b positive.Source) bool {
 	p, ok := a.(positive.FromProfile)
 	q, ok2 := b.(positive.FromProfile)
 	return ok && ok2 && profiles.Equal(p.Profile, q.Profile)
-}
-
-// blocks returns the sizes of the blocks of Theorem 4: long ones of ⌈t/k⌉, short ones of ⌊t/k⌋.
-func (s Random) blocks() (long, short, size int64) {
-	size = s.steps / s.uses
-	long = s.steps % s.uses
-	return long, s.uses - long, size
-}
-
-// several is k of t: above, blocks (Theorem 4); below, a test.
-func (s Random) several(ctx context.Context, b profiles.Base, r profiles.Relation, upper, lower positive.Source) (profiles.Mechanism, error) {
-	above, err := s.blocksAbove(ctx, upper)
-	if err != nil {
-		return profiles.Mechanism{}, err
-	}
-	up, err := profileOf(above)
-	if err != nil {
-		return profiles.Mechanism{}, err
-	}
-	low, err := s.test(ctx, lower)
-	if err != nil {
-		return profiles.Mechanism{}, err
-	}
-	return between(b.Name(), r, up, low, false), nil
-}
-
-func (s Random) blocksAbove(ctx context.Context, upper positive.Source) (*positive.Law, error) {
-	upper, err := s.use(ctx, upper)
-	if err != nil {
-		return nil, err
-	}
-	p := &positive.Program{}
-	a := p.Source(upper)
-	long, short, size := s.blocks()
-	all := epoch(p, a, size, size)
-	all = p.Power(all, short)
-	if long > 0 {
-		all = p.Multiply(all, p.Power(epoch(p, a, size+1, size+1), long))
-	}
-	if s.redraw == EachEpoch {
-		all = p.Power(all, s.epochs)
-	}
-	up, _, err := p.Run(ctx, s.target.positive())
-	return up, err
 }

@@ -36,7 +36,7 @@ func (s Random) substitute(ctx context.Context, b profiles.Base) (profiles.Mecha
 	if s.redraw == EachEpoch {
 		runs = s.epochs
 	}
-	ks, err := s.table(ctx, g, runs)
+	ks, err := s.table(ctx, g, runs*max(1, s.target.Runs))
 	if err != nil {
 		return profiles.Mechanism{}, err
 	}

@@ -1,6 +1,6 @@
 package allocation
 
-// The attack on k of t: Theorem 4 of docs/theory/allocation.md, its second half.
+// Several uses of a record in an epoch, k of t: Theorem 4 of docs/theory/allocation.md.
 
 import (
 	"context"
@@ -10,6 +10,50 @@ import (
 	"github.com/dpaccountant/accountant/internal/positive"
 	"github.com/dpaccountant/accountant/profiles"
 )
+
+// blocks returns the sizes of the blocks of Theorem 4: long ones of ⌈t/k⌉, short ones of ⌊t/k⌋.
+func (s Random) blocks() (long, short, size int64) {
+	size = s.steps / s.uses
+	long = s.steps % s.uses
+	return long, s.uses - long, size
+}
+
+// several is k of t: above, blocks (Theorem 4); below, a test.
+func (s Random) several(ctx context.Context, b profiles.Base, r profiles.Relation, upper, lower positive.Source) (profiles.Mechanism, error) {
+	above, err := s.blocksAbove(ctx, upper)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	up, err := profileOf(above)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	low, err := s.test(ctx, lower)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	return between(b.Name(), r, up, low, false), nil
+}
+
+func (s Random) blocksAbove(ctx context.Context, upper positive.Source) (*positive.Law, error) {
+	upper, err := s.use(ctx, upper)
+	if err != nil {
+		return nil, err
+	}
+	p := &positive.Program{}
+	a := p.Source(upper)
+	long, short, size := s.blocks()
+	all := epoch(p, a, size, size)
+	all = p.Power(all, short)
+	if long > 0 {
+		all = p.Multiply(all, p.Power(epoch(p, a, size+1, size+1), long))
+	}
+	if s.redraw == EachEpoch {
+		p.Power(all, s.epochs)
+	}
+	up, _, err := p.RunFor(ctx, s.target.positive(), s.target.Runs)
+	return up, err
+}
 
 // A lattice is a positive measure on lo, lo+1, …, with masses that are too small by a relative
 // error of at most err, and by dropped altogether.
