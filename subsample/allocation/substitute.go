@@ -73,6 +73,7 @@ func (s Random) substitute(ctx context.Context, b profiles.Base) (profiles.Mecha
 const (
 	mostFold, leastFold = 0.5, 0.05
 	mostRow, leastRow   = 1e-2, 1e-5
+	farRow              = 3e-2 // away from the target
 )
 
 // maxRows bounds the table.
@@ -106,8 +107,11 @@ func (s Random) table(ctx context.Context, g positive.LogNormal, runs int64) ([]
 			part := s.target.Relative * fall / step * eps
 			relative = min(max(part/4, leastRow), mostRow)
 			want = min(max(math.Sqrt(2*part), leastFold), mostFold)
-			if runs == 1 && (up < s.target.Delta/30 || up > s.target.Delta*30) {
-				want, relative = mostFold, mostRow
+			if runs == 1 && (up < s.target.Delta/10 || up > s.target.Delta*10) {
+				want, relative = mostFold, farRow
+				if up < s.target.Delta/10 {
+					want = 2 * mostFold
+				}
 			}
 			step *= min(2, max(0.3, want/fall))
 			if runs > 1 {
