@@ -31,9 +31,6 @@ func (o *output) print(w io.Writer, v any, text func(io.Writer) error) error {
 	return text(w)
 }
 
-// A tabular value has rows that suit CSV better than its JSON does.
-type tabular interface{ rows() any }
-
 // A csvTable is what CSV is written from.
 type csvTable struct {
 	columns []string
@@ -45,9 +42,7 @@ type csvTable struct {
 // of its rows; keys inside one another are joined by a dash. Numbers are as in
 // JSON. The columns come from the type of v, not from which values are there.
 func printCSV(w io.Writer, v any) error {
-	if t, ok := v.(tabular); ok {
-		v = t.rows()
-	}
+	v = rowsOf(v)
 	t, ok := v.(csvTable)
 	if !ok {
 		var err error
@@ -270,4 +265,14 @@ func cellText(v reflect.Value, scalar bool) (string, error) {
 	var text string
 	err = json.Unmarshal(data, &text)
 	return text, err
+}
+
+// printJSON writes v with an end of line.
+func printJSON(w io.Writer, v any) error {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(data, '\n'))
+	return err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dpaccountant/accountant/pate"
+	"github.com/dpaccountant/accountant/service"
 )
 
 func newPateSynthCmd() *cobra.Command {
@@ -29,7 +30,7 @@ if its name ends in .npy and CSV otherwise; "-" is CSV on standard output.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			v, err := pate.SynthS1(teachers, classes, queries)
 			if err != nil {
-				return flagged(cmd, err)
+				return flagged(cmd, service.Field(err))
 			}
 			var b bytes.Buffer
 			write := v.WriteCSV

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/dpaccountant/accountant/service"
 )
 
 // runPate runs the command in-process.
@@ -208,7 +210,7 @@ func TestPateSmooth(t *testing.T) {
 	votes, answered := pateVotes(t)
 	args := []string{"smooth", "--votes", votes, "--answered", answered, "--mechanism", "confident", "--threshold", "200", "--sigma1", "150", "--sigma2", "40",
 		"--delta", "1e-5", "--conversion", "classic", "--order", "14", "--beta", "0.014285714285714286", "--json"}
-	run := func(more ...string) (r pateSmoothReport) {
+	run := func(more ...string) (r service.PateSmoothAnswer) {
 		t.Helper()
 		if err := json.Unmarshal([]byte(mustPate(t, append(args, more...)...)), &r); err != nil {
 			t.Fatal(err)

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/dpaccountant/accountant/service"
 )
 
 // TestServeSaysWhatCommandsSay: a request is answered by the bytes that the
@@ -47,11 +49,11 @@ func TestServeSaysWhatCommandsSay(t *testing.T) {
 		if err := json.Compact(&want, printed.Bytes()); err != nil {
 			t.Fatal(err)
 		}
-		s := newServer()
+		s := service.New(nil)
 		line := fmt.Sprintf(`{"op": %q, "plan": %s%s}`, c.op, c.plan, c.keys)
 		for range 2 { // the second time from memory, where there is one
 			var out bytes.Buffer
-			if err := s.serve(t.Context(), bytes.NewReader([]byte(line)), &out); err != nil {
+			if err := serve(t.Context(), s, bytes.NewReader([]byte(line)), &out); err != nil {
 				t.Fatal(err)
 			}
 			var got struct{ Result json.RawMessage }
