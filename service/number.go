@@ -214,6 +214,9 @@ func (ds Decimals) in(key string, r span) ([]float64, error) {
 	}
 	var xs []float64
 	for i, d := range ds {
+		if d == "" {
+			d = " " // a gap in a list is no number, not one that was left out
+		}
 		x, err := d.in(fmt.Sprintf("%s[%d]", key, i), r)
 		if err != nil {
 			return nil, err

@@ -17,7 +17,7 @@ import (
 
 func newCurveCmd() *cobra.Command {
 	var in curveFlags
-	q := &in.CurveRequest
+	q := &in.q
 	cmd := &cobra.Command{
 		Use:   "curve plan.yaml [other.yaml …] --out curve.svg",
 		Short: "Draw the privacy curves of one or several plans",
@@ -77,7 +77,7 @@ by the ending of --out; --csv and --json print the numbers.`,
 
 type curveFlags struct {
 	answerFlags
-	service.CurveRequest
+	q               service.CurveRequest
 	minDelta, delta service.Decimal // with presets, which are not for every kind
 	out, title      string
 }
@@ -91,7 +91,7 @@ func (f *curveFlags) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	q := f.CurveRequest
+	q := f.q
 	q.Limits = f.limits()
 	if cmd.Flags().Changed("min-delta") {
 		q.MinDelta = f.minDelta
@@ -170,7 +170,7 @@ func (f *curveFlags) draw(ctx context.Context, curves service.Curves, log bool) 
 	for _, c := range curves.Curves {
 		same = same && c.Neighbors == curves.Curves[0].Neighbors
 	}
-	rdp := f.RDP
+	rdp := f.q.RDP
 	for _, c := range curves.Curves {
 		b := band{name: c.Plan, between: map[string]joint{service.DeltaKind: convex, service.StepsKind: toRight, service.TradeOffKind: toRight}[curves.Kind]}
 		if !same {

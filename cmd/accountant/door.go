@@ -82,7 +82,7 @@ func flagged(cmd *cobra.Command, err error) error {
 		if cmd.Flags().Lookup(name) == nil || slices.Contains([]string{"votes", "baseline", "answered"}, name) {
 			return key
 		}
-		if strings.HasSuffix(key, "]") { // a list is one flag
+		if isListFlag(cmd.Flags().Lookup(name)) { // the value is told, not its place
 			return "--" + name
 		}
 		return "--" + key
@@ -124,6 +124,16 @@ func numbers(fs *pflag.FlagSet, to *service.Decimals, name, preset, usage string
 
 // A list is the value of a flag with commas.
 type list struct{ to *service.Decimals }
+
+// isListFlag reports whether a flag is a list.
+func isListFlag(f *pflag.Flag) bool {
+	v := f.Value
+	if o, ok := v.(*once); ok {
+		v = o.Value
+	}
+	_, ok := v.(*list)
+	return ok
+}
 
 func (l *list) Type() string { return "string" }
 

@@ -6,7 +6,6 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -16,8 +15,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dpaccountant/accountant"
-	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/labeldp"
 	"github.com/dpaccountant/accountant/service"
 )

@@ -217,7 +217,7 @@ func TestPateSmooth(t *testing.T) {
 		}
 		return r
 	}
-	if r := run("--sigma-ss", "5"); r.Epsilon != nil || !strings.Contains(r.Why, "--answered") {
+	if r := run("--sigma-ss", "5"); r.Epsilon != nil || !strings.Contains(r.Why, "leave answered out") {
 		t.Errorf("a transcript's cost is sanitized: %+v", r)
 	}
 	// pate.md §7.7.

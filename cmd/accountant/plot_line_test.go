@@ -44,7 +44,7 @@ func drawnLine(t *testing.T, q service.CurveRequest) (plotter.XYs, picture) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pic, err := (&curveFlags{CurveRequest: q}).draw(t.Context(), curves, q.Log)
+	pic, err := (&curveFlags{q: q}).draw(t.Context(), curves, q.Log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestPictureProved(t *testing.T) {
 			}
 		}
 
-		line, _ = drawnLine(t, curveFlags{kind: stepsKind}, plan, 5)
+		line, _ = drawnLine(t, service.CurveRequest{Plan: text, Kind: service.StepsKind, Points: "5"})
 		all, err := plan.StepsCurve(t.Context(), 1e-5, 20)
 		if err != nil {
 			t.Fatal(err)
