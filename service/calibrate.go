@@ -19,7 +19,7 @@ type CalibrateRequest struct {
 	Solve    string   `json:"solve"`
 	Step     string   `json:"step,omitempty"`
 	Examples Decimal  `json:"examples,omitempty"`
-	Recursion
+	Narrowing
 	Limits
 }
 
@@ -84,7 +84,7 @@ func (q CalibrateRequest) parse(ctx context.Context) (goal accountant.Goal, opts
 			return goal, nil, err
 		}
 	}
-	opts, err = accountantOptions(ctx, q.Limits, q.Recursion)
+	opts, err = accountantOptions(ctx, q.Limits, q.Narrowing)
 	return goal, opts, err
 }
 

@@ -12,7 +12,7 @@ import (
 type CompareRequest struct {
 	Plan  PlanText `json:"plan"`
 	Delta Decimal  `json:"delta"`
-	Recursion
+	Narrowing
 	Limits
 }
 
@@ -41,7 +41,7 @@ func (q CompareRequest) parse(ctx context.Context) (float64, []accountant.Option
 	if err != nil {
 		return 0, nil, err
 	}
-	opts, err := accountantOptions(ctx, q.Limits, q.Recursion)
+	opts, err := accountantOptions(ctx, q.Limits, q.Narrowing)
 	return delta, opts, err
 }
 

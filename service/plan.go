@@ -107,14 +107,14 @@ func (l Limits) options(ctx context.Context) ([]accountant.Option, error) {
 	return opts, nil
 }
 
-// Recursion says up to how many runs the recursion over data configurations narrows a
+// Narrowing says up to how many runs the recursion over data configurations narrows a
 // theory gap; none if it is not given.
-type Recursion struct {
+type Narrowing struct {
 	Recursion Decimal `json:"recursion,omitempty"`
 }
 
 // add appends the option, if it was given.
-func (r Recursion) add(opts []accountant.Option) ([]accountant.Option, error) {
+func (r Narrowing) add(opts []accountant.Option) ([]accountant.Option, error) {
 	if r.Recursion == "" {
 		return opts, nil
 	}

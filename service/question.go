@@ -38,7 +38,7 @@ func (m Method) check() error {
 type EpsilonRequest struct {
 	Plan  PlanText  `json:"plan"`
 	Delta OneOrMany `json:"delta"`
-	Recursion
+	Narrowing
 	Limits
 	Method
 }
@@ -47,7 +47,7 @@ type EpsilonRequest struct {
 type DeltaRequest struct {
 	Plan    PlanText  `json:"plan"`
 	Epsilon OneOrMany `json:"epsilon"`
-	Recursion
+	Narrowing
 	Limits
 	Method
 }
@@ -66,18 +66,18 @@ type DeltaAnswer struct {
 
 // Check reports what is wrong with all but the plan.
 func (q EpsilonRequest) Check() error {
-	_, err := settings(context.Background(), "delta", q.Delta, deltaSpan, q.Method, q.Limits, q.Recursion)
+	_, err := settings(context.Background(), "delta", q.Delta, deltaSpan, q.Method, q.Limits, q.Narrowing)
 	return err
 }
 
 // Check reports what is wrong with all but the plan.
 func (q DeltaRequest) Check() error {
-	_, err := settings(context.Background(), "epsilon", q.Epsilon, epsilonSpan, q.Method, q.Limits, q.Recursion)
+	_, err := settings(context.Background(), "epsilon", q.Epsilon, epsilonSpan, q.Method, q.Limits, q.Narrowing)
 	return err
 }
 
 // settings checks all of a question but its plan, and returns where it is asked.
-func settings(ctx context.Context, key string, at OneOrMany, r span, m Method, l Limits, rec Recursion) ([]float64, error) {
+func settings(ctx context.Context, key string, at OneOrMany, r span, m Method, l Limits, rec Narrowing) ([]float64, error) {
 	xs, err := at.in(key, r)
 	if err == nil {
 		err = m.check()
@@ -89,7 +89,7 @@ func settings(ctx context.Context, key string, at OneOrMany, r span, m Method, l
 }
 
 // accountantOptions are those of limits and recursion together.
-func accountantOptions(ctx context.Context, l Limits, rec Recursion) ([]accountant.Option, error) {
+func accountantOptions(ctx context.Context, l Limits, rec Narrowing) ([]accountant.Option, error) {
 	opts, err := l.options(ctx)
 	if err != nil {
 		return nil, err
@@ -99,11 +99,11 @@ func accountantOptions(ctx context.Context, l Limits, rec Recursion) ([]accounta
 
 // Epsilon returns certified intervals of ε, by the Fourier accountant.
 func (s *Service) Epsilon(ctx context.Context, q EpsilonRequest) (EpsilonAnswer, error) {
-	at, err := settings(ctx, "delta", q.Delta, deltaSpan, q.Method, q.Limits, q.Recursion)
+	at, err := settings(ctx, "delta", q.Delta, deltaSpan, q.Method, q.Limits, q.Narrowing)
 	if err != nil {
 		return EpsilonAnswer{}, err
 	}
-	sv, err := s.served(q.Plan, q.Limits, q.Recursion)
+	sv, err := s.served(q.Plan, q.Limits, q.Narrowing)
 	if err != nil {
 		return EpsilonAnswer{}, err
 	}
@@ -130,11 +130,11 @@ func epsilons(ctx context.Context, acct *accountant.Accountant, deltas []float64
 
 // Delta returns certified intervals of δ, by the Fourier accountant.
 func (s *Service) Delta(ctx context.Context, q DeltaRequest) (DeltaAnswer, error) {
-	at, err := settings(ctx, "epsilon", q.Epsilon, epsilonSpan, q.Method, q.Limits, q.Recursion)
+	at, err := settings(ctx, "epsilon", q.Epsilon, epsilonSpan, q.Method, q.Limits, q.Narrowing)
 	if err != nil {
 		return DeltaAnswer{}, err
 	}
-	sv, err := s.served(q.Plan, q.Limits, q.Recursion)
+	sv, err := s.served(q.Plan, q.Limits, q.Narrowing)
 	if err != nil {
 		return DeltaAnswer{}, err
 	}
@@ -164,7 +164,7 @@ func (s *Service) epsilon(ctx context.Context, q EpsilonRequest) (any, error) {
 	if err := q.Check(); err != nil {
 		return nil, err
 	}
-	return s.remember(q.Plan, q.Limits, q.Recursion, "epsilon", q.Delta, func() (any, error) {
+	return s.remember(q.Plan, q.Limits, q.Narrowing, "epsilon", q.Delta, func() (any, error) {
 		a, err := s.Epsilon(ctx, q)
 		if err != nil {
 			return nil, err
@@ -188,7 +188,7 @@ func (s *Service) delta(ctx context.Context, q DeltaRequest) (any, error) {
 	if err := q.Check(); err != nil {
 		return nil, err
 	}
-	return s.remember(q.Plan, q.Limits, q.Recursion, "delta", q.Epsilon, func() (any, error) {
+	return s.remember(q.Plan, q.Limits, q.Narrowing, "delta", q.Epsilon, func() (any, error) {
 		a, err := s.Delta(ctx, q)
 		if err != nil {
 			return nil, err
@@ -203,7 +203,7 @@ type served struct {
 	key     string
 	plan    *accountant.Plan
 	limits  Limits
-	runs    Recursion
+	runs    Narrowing
 	turn    chan struct{} // holds something while the accountant is at work
 	acct    *accountant.Accountant
 	watcher context.Context            // of the question under way, which is told how far it is
@@ -218,7 +218,7 @@ const (
 )
 
 // served returns what is kept of a plan and its limits, and keeps it.
-func (s *Service) served(text PlanText, l Limits, rec Recursion) (*served, error) {
+func (s *Service) served(text PlanText, l Limits, rec Narrowing) (*served, error) {
 	key := string(rec.Recursion) + " " + string(l.Accuracy) + " " + string(l.Memory) + " " + string(l.Work) + " " + string(text)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -264,7 +264,7 @@ func (sv *served) ask(ctx context.Context, f func(*accountant.Accountant) error)
 
 // remember returns the answer to a question that was asked before, or finds it.
 // It is for questions about one number: a list is seldom asked twice.
-func (s *Service) remember(text PlanText, l Limits, rec Recursion, op string, at OneOrMany, find func() (any, error)) (any, error) {
+func (s *Service) remember(text PlanText, l Limits, rec Narrowing, op string, at OneOrMany, find func() (any, error)) (any, error) {
 	sv, err := s.served(text, l, rec)
 	if err != nil {
 		return nil, err
@@ -336,7 +336,7 @@ type Upper struct {
 // EpsilonRDP returns upper bounds of ε by Rényi accounting.
 func (s *Service) EpsilonRDP(ctx context.Context, q EpsilonRequest) (RDPEpsilons, error) {
 	out := RDPEpsilons{Accountant: RDPAccountant}
-	at, err := settings(ctx, "delta", q.Delta, deltaSpan, q.Method, q.Limits, q.Recursion)
+	at, err := settings(ctx, "delta", q.Delta, deltaSpan, q.Method, q.Limits, q.Narrowing)
 	if err != nil {
 		return out, err
 	}
@@ -350,7 +350,7 @@ func (s *Service) EpsilonRDP(ctx context.Context, q EpsilonRequest) (RDPEpsilons
 // DeltaRDP returns upper bounds of δ by Rényi accounting.
 func (s *Service) DeltaRDP(ctx context.Context, q DeltaRequest) (RDPDeltas, error) {
 	out := RDPDeltas{Accountant: RDPAccountant}
-	at, err := settings(ctx, "epsilon", q.Epsilon, epsilonSpan, q.Method, q.Limits, q.Recursion)
+	at, err := settings(ctx, "epsilon", q.Epsilon, epsilonSpan, q.Method, q.Limits, q.Narrowing)
 	if err != nil {
 		return out, err
 	}

@@ -71,7 +71,11 @@ func typeName(t reflect.Type) string {
 	case reflect.Bool:
 		return "true or false"
 	case reflect.Slice:
-		return "list of " + strings.Replace(typeName(t.Elem()), "number", "numbers", 1)
+		of := typeName(t.Elem())
+		if of == "number" || of == "string" || of == "object" || of == "whole number" {
+			of += "s"
+		}
+		return "list of " + of
 	case reflect.Struct:
 		return "object"
 	}

@@ -24,7 +24,7 @@ type SamplingRequest struct {
 	Epsilon         Decimal `json:"epsilon,omitempty"` // of the unsampled mechanism
 	Steps           Decimal `json:"steps,omitempty"`
 	Delta           Decimal `json:"delta,omitempty"`
-	Recursion
+	Narrowing
 	Limits
 }
 
@@ -116,7 +116,7 @@ func (q SamplingRequest) parse(ctx context.Context) (r samplingRun, err error) {
 	if err != nil {
 		return r, err
 	}
-	r.opts, err = accountantOptions(ctx, q.Limits, q.Recursion)
+	r.opts, err = accountantOptions(ctx, q.Limits, q.Narrowing)
 	return r, err
 }
 

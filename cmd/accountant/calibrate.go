@@ -38,7 +38,7 @@ batches to the same size, and the count is that of the whole plan.`,
 			return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) error {
 				fmt.Fprintf(w, "neighbors: %s\nbudget: ε ≤ %s at δ = %s\n\n", a.Neighbors, short(a.Budget.Epsilon), short(a.Budget.Delta))
 				printCalibration(w, a, flags.verbose)
-				if a.TheoryGap && q.Recursion.Recursion == "0" && a.CanNarrow {
+				if a.TheoryGap && q.Recursion == "0" && a.CanNarrow {
 					fmt.Fprint(w, "--recursion 2000 narrows the gap, and so can find a better value; it takes a minute\nor more where a step runs 1000 times.\n")
 				}
 				return nil

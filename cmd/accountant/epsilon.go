@@ -88,7 +88,7 @@ reads standard input.`,
 }
 
 // addQuestion defines the flags of epsilon and delta.
-func addQuestion(cmd *cobra.Command, flags *answerFlags, name, symbol string, at *service.OneOrMany, method *service.Method, recursion *service.Recursion) {
+func addQuestion(cmd *cobra.Command, flags *answerFlags, name, symbol string, at *service.OneOrMany, method *service.Method, recursion *service.Decimal) {
 	numbers(cmd.Flags(), &at.List, name, "", "one or several `"+symbol+"`, with commas between them (required)")
 	_ = cmd.MarkFlagRequired(name)
 	method.Accountant = service.FourierAccountant

@@ -42,8 +42,8 @@ func (f *answerFlags) limits() service.Limits {
 
 // addRecursion defines the flag that says up to how many runs the recursion narrows a
 // theory gap.
-func addRecursion(cmd *cobra.Command, to *service.Recursion, preset, cost string) {
-	number(cmd.Flags(), &to.Recursion, "recursion", preset, "narrow a theory gap by the recursion over data configurations for mechanisms that run at most this many `times`; "+cost+"; 0 for never")
+func addRecursion(cmd *cobra.Command, to *service.Decimal, preset, cost string) {
+	number(cmd.Flags(), to, "recursion", preset, "narrow a theory gap by the recursion over data configurations for mechanisms that run at most this many `times`; "+cost+"; 0 for never")
 }
 
 // addNeighbors defines the flag --neighbors.
