@@ -46,7 +46,7 @@ type LabelAnswer struct {
 func (q LabelRequest) Check() error {
 	switch {
 	case q.Bias != nil && q.Grid == 0:
-		return shape("%s: is 0, must be at least 2 with %s", "grid", "bias")
+		return fault.New("grid", "is 0, must be at least 2 with a bias")
 	case q.Prior == nil && len(q.Labels) == 0:
 		return fault.New("labels", "is missing; must be a list of two labels or more")
 	case len(q.Labels) != len(q.Weights):
