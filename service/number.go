@@ -3,7 +3,6 @@ package service
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -260,27 +259,14 @@ func (e *ShapeError) With(name func(key string) string) string {
 // shape returns a ShapeError.
 func shape(format string, keys ...string) error { return &ShapeError{format, keys} }
 
-// Field returns an error of the library of the form "field: problem" as one by its type.
-func Field(err error) error { return fieldFault(err, "", nil) }
-
-// fieldFault returns the error of a constructor of the library as one about a key of
-// the request. Those that are a fault.Error already keep their names, but for the
-// outer one, that of the mechanism or scheme; of others the names are in the text. Keys
-// that the library calls otherwise are renamed.
+// fieldFault returns the error of the library about one of its fields as one about a key
+// of the request: without the outer name, that of the mechanism or scheme, and with the
+// keys of the request for those that the library calls otherwise.
 func fieldFault(err error, outer string, rename map[string]string) error {
 	if err == nil {
 		return nil
 	}
-	var f *fault.Error
-	if !errors.As(err, &f) || f.Error() != err.Error() {
-		text := strings.TrimPrefix(err.Error(), outer+": ")
-		if field, problem, ok := strings.Cut(text, ": "); ok && !strings.ContainsAny(field, " ") {
-			f = &fault.Error{Path: []string{field}, Problem: problem, Err: err}
-		} else {
-			return err
-		}
-	}
-	return fault.Rename(f, func(name string) string {
+	return fault.Rename(err, func(name string) string {
 		if name == outer {
 			return ""
 		}

@@ -145,7 +145,7 @@ func (q PateSmoothRequest) answer(r *PateRun, s *pate.Sensitivity) (*PateSmoothA
 	case !s.Bound:
 		out.Why = "the expected cost is not a bound"
 	default:
-		src := pate.NewSource()
+		var src rand.Source // the operating system's
 		if q.Seed != nil {
 			src = rand.NewPCG(*q.Seed, 0)
 		}

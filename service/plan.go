@@ -9,6 +9,7 @@ import (
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/plan"
 )
 
 // This file reads the plans of requests and the limits that go with them, and makes the
@@ -19,7 +20,7 @@ import (
 type PlanText []byte
 
 // MaxPlan is the longest text of a plan, in bytes.
-const MaxPlan = accountant.MaxPlanSize
+const MaxPlan = plan.MaxSize
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (p *PlanText) UnmarshalJSON(data []byte) error {
@@ -54,12 +55,12 @@ func (p PlanText) parse() (*accountant.Plan, error) {
 }
 
 // parsePlan is the only place that reads plans.
-func parsePlan(text []byte) (*accountant.Plan, error) { return accountant.ParsePlan(text) }
+func parsePlan(text []byte) (*accountant.Plan, error) { return plan.Parse(text) }
 
 // planField returns which part of a plan an error is about and what is wrong there;
 // false if it is no such error.
 func planField(err error) (field, problem string, ok bool) {
-	var pe *accountant.PlanError
+	var pe *plan.Error
 	if errors.As(err, &pe) {
 		return pe.Field, pe.Problem, true
 	}
@@ -123,9 +124,9 @@ func (r Narrowing) add(opts []accountant.Option) ([]accountant.Option, error) {
 }
 
 // newAccountant returns an accountant that holds the plan.
-func newAccountant(ctx context.Context, plan *accountant.Plan, opts []accountant.Option) (*accountant.Accountant, error) {
-	acct := accountant.New(plan.Neighbors, opts...)
-	if err := acct.AddPlan(ctx, plan); err != nil {
+func newAccountant(ctx context.Context, p *accountant.Plan, opts []accountant.Option) (*accountant.Accountant, error) {
+	acct := accountant.New(p.Neighbors, opts...)
+	if err := acct.AddPlan(ctx, p); err != nil {
 		return nil, err
 	}
 	return acct, nil
@@ -155,7 +156,7 @@ func report(ctx context.Context, p Progress) {
 // PlanLine returns the line of a plan's text that an error is about, 0 if it is none,
 // and what is wrong there; false if the error is not about the text of a plan.
 func PlanLine(err error) (line int, message string, ok bool) {
-	var pe *accountant.PlanError
+	var pe *plan.Error
 	if errors.As(err, &pe) {
 		return pe.Line, pe.Message(), true
 	}

@@ -197,7 +197,7 @@ func (s *Service) Profile(ctx context.Context, q ProfileRequest) (Profile, error
 	step := p.plan.Steps[0]
 	var m profiles.Mechanism
 	if step.Sampling == nil {
-		m, err = profiles.Unsampled(step.Mechanism, p.plan.Neighbors)
+		m, err = profiles.Unsampled(ctx, step.Mechanism, p.plan.Neighbors)
 	} else {
 		m, err = step.Sampling.Apply(step.Mechanism, p.plan.Neighbors)
 	}

@@ -3,7 +3,6 @@ package service
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/decimal"
@@ -169,7 +168,7 @@ func (s *Service) Sampling(ctx context.Context, q SamplingRequest) (SamplingAnsw
 		if c.subset && r.subset == 0 {
 			row.NotApplicable = "needs a subset"
 		} else if f, err := c.make(); err != nil {
-			row.NotApplicable = strings.TrimPrefix(err.Error(), c.name+": ")
+			row.NotApplicable = fieldFault(err, c.name, nil).Error()
 		} else if err := r.fixed(ctx, &row, f); err != nil {
 			return SamplingAnswer{}, err
 		}

@@ -75,9 +75,15 @@ func (m *meter) show(p service.Progress) {
 }
 
 // flagged puts the names of flags in the place of the keys of a request. Those that
-// stand for a file are not: an error about its contents has the file's name.
+// stand for a file are not: an error about its contents has the file's name. Names
+// inside of a field are not those of flags.
 func flagged(cmd *cobra.Command, err error) error {
+	outermost := true
 	flag := func(key string) string {
+		if !outermost {
+			return key
+		}
+		outermost = false
 		name := strings.FieldsFunc(key+" ", func(r rune) bool { return r == '[' || r == ' ' })[0]
 		if cmd.Flags().Lookup(name) == nil || slices.Contains([]string{"votes", "baseline", "answered"}, name) {
 			return key

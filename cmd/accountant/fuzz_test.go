@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/labeldp"
 	"github.com/dpaccountant/accountant/service"
 )
@@ -119,7 +120,7 @@ func FuzzLabelRows(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		pass := &labelPass{job: &labelJob{in: "data.csv", column: "label"}, r: r, src: labeldp.NewSeededSource(1), read: func(int) {}}
+		pass := &labelPass{job: &labelJob{in: "data.csv", column: "label"}, r: r, src: random.Seeded(1), read: func(int) {}}
 		var out bytes.Buffer
 		if pass.rowsOf(t.Context(), strings.NewReader(text), &out) != nil {
 			return

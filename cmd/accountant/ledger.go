@@ -153,7 +153,7 @@ else, and give it to --head later.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			st, err := measured(cmd, "checking", func(*meter) (ledger.Status, error) { return ledger.Verify(cmd.Context(), args[0], head) })
 			if err != nil {
-				return flagged(cmd, service.Field(err))
+				return flagged(cmd, err)
 			}
 			err = form.print(cmd.OutOrStdout(), service.LedgerStateOf(st), func(w io.Writer) error {
 				printStatus(w, st)

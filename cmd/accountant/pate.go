@@ -104,7 +104,7 @@ func (f *pateFlags) request(cmd *cobra.Command) (q service.PateVotes, err error)
 	votes := q.Table
 	if q.Queries != nil {
 		if votes, err = q.Table.First(*q.Queries); err != nil {
-			return q, flagged(cmd, service.Field(err))
+			return q, flagged(cmd, err)
 		}
 	}
 	if q.Scores = nil; f.baseline != "" {

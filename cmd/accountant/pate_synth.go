@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dpaccountant/accountant/pate"
-	"github.com/dpaccountant/accountant/service"
 )
 
 func newPateSynthCmd() *cobra.Command {
@@ -30,7 +29,7 @@ if its name ends in .npy and CSV otherwise; "-" is CSV on standard output.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			v, err := pate.SynthS1(teachers, classes, queries)
 			if err != nil {
-				return flagged(cmd, service.Field(err))
+				return flagged(cmd, err)
 			}
 			var b bytes.Buffer
 			write := v.WriteCSV

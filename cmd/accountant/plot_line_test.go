@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/plot/plotter"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/service"
 )
 
@@ -60,7 +61,7 @@ func TestPictureProved(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan, err := accountant.ParsePlan(text)
+		plan, err := plan.Parse(text)
 		if err != nil {
 			t.Fatal(err)
 		}
