@@ -103,16 +103,39 @@ func (s *Service) Epsilon(ctx context.Context, q EpsilonRequest) (EpsilonAnswer,
 	if err != nil {
 		return EpsilonAnswer{}, err
 	}
-	sv, err := s.served(q.Plan, q.Limits, q.Narrowing)
-	if err != nil {
-		return EpsilonAnswer{}, err
-	}
-	out := EpsilonAnswer{Neighbors: sv.plan.Neighbors.String()}
-	err = sv.ask(ctx, func(acct *accountant.Accountant) error {
+	var out EpsilonAnswer
+	err = s.asked(ctx, q.Plan, q.Limits, q.Narrowing, q.Delta.One, func(acct *accountant.Accountant) error {
+		out.Neighbors = acct.Relation().String()
 		out.Results, err = epsilons(ctx, acct, at)
 		return err
 	})
 	return out, err
+}
+
+// asked calls f with an accountant that holds the plan: for one number the one that is
+// kept, for a list one of its own, so that nothing is kept of lists and the answer to
+// one does not depend on what was asked before.
+func (s *Service) asked(ctx context.Context, text PlanText, l Limits, n Narrowing, one bool, f func(*accountant.Accountant) error) error {
+	if one {
+		sv, err := s.served(text, l, n)
+		if err != nil {
+			return err
+		}
+		return sv.ask(ctx, f)
+	}
+	opts, err := accountantOptions(ctx, l, n)
+	if err != nil {
+		return err
+	}
+	plan, err := text.parse()
+	if err != nil {
+		return err
+	}
+	acct, err := newAccountant(ctx, plan, opts)
+	if err != nil {
+		return err
+	}
+	return f(acct)
 }
 
 // epsilons asks an accountant for ε at each δ.
@@ -134,12 +157,9 @@ func (s *Service) Delta(ctx context.Context, q DeltaRequest) (DeltaAnswer, error
 	if err != nil {
 		return DeltaAnswer{}, err
 	}
-	sv, err := s.served(q.Plan, q.Limits, q.Narrowing)
-	if err != nil {
-		return DeltaAnswer{}, err
-	}
-	out := DeltaAnswer{Neighbors: sv.plan.Neighbors.String()}
-	err = sv.ask(ctx, func(acct *accountant.Accountant) error {
+	var out DeltaAnswer
+	err = s.asked(ctx, q.Plan, q.Limits, q.Narrowing, q.Epsilon.One, func(acct *accountant.Accountant) error {
+		out.Neighbors = acct.Relation().String()
 		points, err := acct.DeltaCurve(ctx, at)
 		for _, p := range points {
 			out.Results = append(out.Results, deltaAt(p.At, p.Interval))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"io"
@@ -9,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/dpaccountant/accountant/service"
 )
 
 // An output is the form that a command prints in: text, unless JSON or CSV is
@@ -267,12 +270,17 @@ func cellText(v reflect.Value, scalar bool) (string, error) {
 	return text, err
 }
 
-// printJSON writes v with an end of line.
+// printJSON writes v as the service does, with indents and an end of line.
 func printJSON(w io.Writer, v any) error {
-	data, err := json.MarshalIndent(v, "", "  ")
+	data, err := service.Marshal(v)
 	if err != nil {
 		return err
 	}
-	_, err = w.Write(append(data, '\n'))
+	var b bytes.Buffer
+	if err := json.Indent(&b, data, "", "  "); err != nil {
+		return err
+	}
+	b.WriteByte('\n')
+	_, err = w.Write(b.Bytes())
 	return err
 }
