@@ -326,7 +326,7 @@ var update = os.Getenv("UPDATE") != ""
 // TestPage: docs/cli.md has the table of operations, with their keys; with UPDATE=1 in
 // the environment it is written.
 func TestPage(t *testing.T) {
-	const path, begin, end = "../docs/cli.md", "| `op` | keys | result |\n|---|---|---|\n", "\n`plan` is a plan"
+	const path, begin, end = "../docs/cli.md", "| `op` | keys | result |\n|---|---|---|\n", "\n`delta` of `epsilon`"
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
