@@ -107,12 +107,9 @@ func (s *Service) Majority(ctx context.Context, q MajorityRequest) (*MajorityAns
 	return a, fieldFault(err, "", nil)
 }
 
-// answerMajority computes the noise function asked for and those to compare
-// it with.
+// answer computes the noise function asked for and those to compare it with.
 func (q MajorityRequest) answer(ctx context.Context, p darrm.Params, o darrm.Objective) (*MajorityAnswer, error) {
 	a := &MajorityAnswer{Error: map[string]float64{}, Proof: "computed over all corner multisets", Params: p}
-	var cert darrm.Certificate
-	var err error
 	allowance := int(math.Floor(p.Allowance))
 	// What the subsampling families are proved to need (docs/darrm.md, Theorem 2).
 	needs := func(t int) float64 { return -math.Expm1(float64(t) * math.Log1p(-p.Delta)) }
@@ -127,51 +124,21 @@ func (q MajorityRequest) answer(ctx context.Context, p darrm.Params, o darrm.Obj
 	if err != nil {
 		return nil, err
 	}
-	byTheorem := func(g darrm.Gamma, ok bool) error {
-		if !ok {
-			return fault.New("output-delta", "%v is below what gamma %s is proved to need", p.OutputDelta, q.Gamma)
-		}
-		a.Gamma, a.Proof = g, "Theorem 2 of docs/darrm.md, for the exact sampler"
-		if cert, err = darrm.Certify(ctx, p, g); err != nil {
-			return err
-		}
-		// The floats printed round the exact noise function.
-		cert.Certified, cert.MaxF = true, min(cert.MaxF, cert.BudgetF)
-		return nil
-	}
+	var cert darrm.Certificate
 	switch {
 	case q.Disjoint:
-		if a.Gamma, err = darrm.Constant(p.Mechanisms, 1); err != nil {
-			return nil, err
-		}
-		// One vote moves: the majority is as private as one mechanism.
-		a.Proof = "parallel composition: the noise-free majority costs what one mechanism costs"
-		one := p
-		one.Mechanisms, one.Allowance = 1, 1
-		if cert, err = darrm.Certify(ctx, one, darrm.Gamma{1, 1}); err != nil {
-			return nil, err
-		}
-		cert.BudgetF = p.BudgetF()
-		cert.Certified, cert.MaxF = true, min(cert.MaxF, cert.BudgetF)
-	case q.Gamma == "optimal" || q.Gamma == "":
-		opt := darrm.Options{Free: !q.monotone(), Progress: func(round int, excess float64) {
-			report(ctx, Progress{Note: fmt.Sprintf("round %d, worst constraint %.2g above the budget", round, max(excess, 0))})
-		}}
-		r, err := darrm.Optimize(ctx, p, o, opt)
-		if err != nil {
-			return nil, err
-		}
-		a.Gamma, a.Gap, cert = r.Gamma, &r.Gap, r.Certificate
+		cert, err = a.disjoint(ctx)
 	case q.Gamma == "subsampling":
-		if err := byTheorem(sub, subOK); err != nil {
-			return nil, err
-		}
+		cert, err = a.byTheorem(ctx, q.Gamma, sub, subOK)
 	case q.Gamma == "double":
-		if err := byTheorem(double, doubleOK); err != nil {
-			return nil, err
-		}
+		cert, err = a.byTheorem(ctx, q.Gamma, double, doubleOK)
 	case q.Gamma == "constant":
 		a.Gamma, cert = fixed, bestCert
+	default:
+		cert, err = a.optimal(ctx, o, q.monotone())
+	}
+	if err != nil {
+		return nil, err
 	}
 	a.MaxF, a.BudgetF, a.Certified = cert.MaxF, cert.BudgetF, cert.Certified
 	if a.Objective, _, err = darrm.Value(o, a.Gamma); err != nil {
@@ -198,6 +165,50 @@ func (q MajorityRequest) answer(ctx context.Context, p darrm.Params, o darrm.Obj
 	return a, nil
 }
 
+// disjoint takes the noise-free majority of mechanisms on disjoint shards: one vote
+// moves, so that it is as private as one mechanism.
+func (a *MajorityAnswer) disjoint(ctx context.Context) (cert darrm.Certificate, err error) {
+	if a.Gamma, err = darrm.Constant(a.Params.Mechanisms, 1); err != nil {
+		return cert, err
+	}
+	a.Proof = "parallel composition: the noise-free majority costs what one mechanism costs"
+	one := a.Params
+	one.Mechanisms, one.Allowance = 1, 1
+	if cert, err = darrm.Certify(ctx, one, darrm.Gamma{1, 1}); err != nil {
+		return cert, err
+	}
+	cert.BudgetF = a.Params.BudgetF()
+	cert.Certified, cert.MaxF = true, min(cert.MaxF, cert.BudgetF)
+	return cert, nil
+}
+
+// byTheorem takes a noise function that is proved, where the budget is enough for that.
+func (a *MajorityAnswer) byTheorem(ctx context.Context, name string, g darrm.Gamma, ok bool) (cert darrm.Certificate, err error) {
+	if !ok {
+		return cert, fault.New("output-delta", "%v is below what gamma %s is proved to need", a.Params.OutputDelta, name)
+	}
+	a.Gamma, a.Proof = g, "Theorem 2 of docs/darrm.md, for the exact sampler"
+	if cert, err = darrm.Certify(ctx, a.Params, g); err != nil {
+		return cert, err
+	}
+	// The floats printed round the exact noise function.
+	cert.Certified, cert.MaxF = true, min(cert.MaxF, cert.BudgetF)
+	return cert, nil
+}
+
+// optimal takes the noise function of the largest objective.
+func (a *MajorityAnswer) optimal(ctx context.Context, o darrm.Objective, monotone bool) (darrm.Certificate, error) {
+	r, err := darrm.Optimize(ctx, a.Params, o, darrm.Options{Free: !monotone, Progress: func(round int, excess float64) {
+		report(ctx, Progress{Note: fmt.Sprintf("round %d, worst constraint %.2g above the budget", round, max(excess, 0))})
+	}})
+	if err != nil {
+		return darrm.Certificate{}, err
+	}
+	a.Gamma, a.Gap = r.Gamma, &r.Gap
+	return r.Certificate, nil
+}
+
+// floats is a noise function in floating point.
 func floats(exact []*big.Rat, err error) darrm.Gamma {
 	if err != nil {
 		return nil // Params.Check has been passed

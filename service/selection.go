@@ -199,12 +199,8 @@ func selectBound(ctx context.Context, plan *accountant.Plan, accuracy float64) (
 	return selection.FromDelta(delta), nil
 }
 
-// law prices one law.
-func (q SelectRequest) law(ctx context.Context, c selectCandidate, name string, mean float64) (SelectedLaw, error) {
-	delta := 0.0 // not asked for
-	if q.Delta != nil {
-		delta = *q.Delta
-	}
+// build returns the law of the number of runs.
+func (q SelectRequest) build(name string, mean float64) (selection.Law, error) {
 	cfg := selection.Config{Law: name, Mean: mean, Max: q.Max}
 	switch name {
 	case "negative-binomial":
@@ -219,14 +215,24 @@ func (q SelectRequest) law(ctx context.Context, c selectCandidate, name string, 
 		}
 	case "binomial":
 		if q.Max == 0 {
-			return SelectedLaw{}, fault.New("max", "is missing; the binomial law needs its number of trials")
+			return nil, fault.New("max", "is missing; the binomial law needs its number of trials")
 		}
 	case "poisson":
 		cfg.Max = 0
 	}
 	law, err := cfg.Build()
+	return law, fieldFault(err, "", nil)
+}
+
+// law prices one law.
+func (q SelectRequest) law(ctx context.Context, c selectCandidate, name string, mean float64) (SelectedLaw, error) {
+	delta := 0.0 // not asked for
+	if q.Delta != nil {
+		delta = *q.Delta
+	}
+	law, err := q.build(name, mean)
 	if err != nil {
-		return SelectedLaw{}, fieldFault(err, "", nil)
+		return SelectedLaw{}, err
 	}
 	row := SelectedLaw{Law: name, Mean: law.Mean(), Miss1: law.PGF(0.99), Miss5: law.PGF(0.95), Delta: delta}
 	if shape, ok := selection.Shape(law); ok {
