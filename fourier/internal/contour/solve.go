@@ -25,6 +25,9 @@ type Options struct {
 	// Easy gives a question up, with no answer and at little cost, when quick values that prove nothing predict
 	// that it takes a good part of the work or loses too many digits. The error says that more work may help.
 	Easy bool
+	// Epsilon and Theta, where Theta is not 0, are those of the answer to a similar
+	// question: the search starts there.
+	Epsilon, Theta float64
 }
 
 func (o *Options) check() error {
@@ -38,6 +41,9 @@ func (o *Options) check() error {
 	}
 	if o.Work < 0 {
 		return fmt.Errorf("work: %d is negative", o.Work)
+	}
+	if math.IsNaN(o.Epsilon) || math.IsInf(o.Epsilon, 0) || math.IsNaN(o.Theta) || math.IsInf(o.Theta, 0) {
+		return fmt.Errorf("start: %v, %v are not finite", o.Epsilon, o.Theta)
 	}
 	if o.Relative == 0 && o.Absolute == 0 {
 		o.Relative = 1e-9
@@ -255,6 +261,10 @@ func (c *Composition) Epsilon(ctx context.Context, logDelta float64, opt Options
 	case !math.IsNaN(guess):
 		q = c.resample(q, theta)
 		theta = q.saddle(d, guess, theta)
+	case opt.Theta != 0 && sideOf(opt.Theta) == d:
+		guess, guessKnown = opt.Epsilon, opt.Epsilon
+		q = c.resample(q, opt.Theta)
+		theta = q.saddle(d, guess, opt.Theta)
 	default:
 		guess, theta = q.start(d, logX)
 		if r := c.resample(q, theta); r != q {
