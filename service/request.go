@@ -82,40 +82,74 @@ func typeName(t reflect.Type) string {
 	return t.Kind().String()
 }
 
-// decode reads the keys of a JSON object into q, the pointer to a request. A key must be
-// written as it is in the tags: encoding/json would take it in any case.
-func decode(data []byte, q any) error {
-	var given map[string]json.RawMessage
+// An object is a JSON object whose values have not been read.
+type object map[string]json.RawMessage
+
+// readObject returns the keys of a request with their values.
+func readObject(data []byte) (given object, err error) {
 	if err := json.Unmarshal(data, &given); err != nil {
-		return jsonFault("request", err)
+		return nil, jsonFault("request", err)
 	}
-	v := reflect.ValueOf(q).Elem()
-	keys := keysOf(v.Type())
-	names := headKeys()
-	for _, k := range keys {
-		names = append(names, k.Name)
-	}
-	for _, name := range slices.Sorted(maps.Keys(given)) {
-		if !slices.Contains(names, name) {
-			return fault.New("request", "unknown key %s; %s", decimal.Show(name), nearest.Hint(name, names))
-		}
-	}
-	for _, k := range keys {
-		if raw, ok := given[k.Name]; ok {
-			if err := json.Unmarshal(raw, v.FieldByIndex(k.index).Addr().Interface()); err != nil {
-				return jsonFault(k.Name, err)
-			}
+	return given, nil
+}
+
+// read reads the value of a key, which may be left out.
+func (o object) read(key string, to any) error {
+	if raw, ok := o[key]; ok {
+		if err := json.Unmarshal(raw, to); err != nil {
+			return jsonFault(key, err)
 		}
 	}
 	return nil
 }
 
-func headKeys() (names []string) {
+// decode reads the keys of a request into q, a pointer to its struct. A key must be
+// written as it is in the tags: encoding/json would take it in any case.
+func (o object) decode(q any, keys []Key) error {
+	known := len(headKeys)
+	for _, k := range headKeys {
+		if _, ok := o[k]; !ok {
+			known--
+		}
+	}
+	v := reflect.ValueOf(q).Elem()
+	for _, k := range keys {
+		if _, ok := o[k.Name]; ok {
+			known++
+		}
+	}
+	if known < len(o) {
+		return o.unknown(keys)
+	}
+	for _, k := range keys {
+		if err := o.read(k.Name, v.FieldByIndex(k.index).Addr().Interface()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unknown is the error about the first key, by the alphabet, that a request does not have.
+func (o object) unknown(keys []Key) error {
+	names := slices.Clone(headKeys)
+	for _, k := range keys {
+		names = append(names, k.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(o)) {
+		if !slices.Contains(names, name) {
+			return fault.New("request", "unknown key %s; %s", decimal.Show(name), nearest.Hint(name, names))
+		}
+	}
+	return nil
+}
+
+// headKeys are the names of the keys of a head.
+var headKeys = func() (names []string) {
 	for _, k := range keysOf(reflect.TypeFor[head]()) {
 		names = append(names, k.Name)
 	}
 	return names
-}
+}()
 
 // jsonFault puts an error of encoding/json about a key into words.
 func jsonFault(key string, err error) error {

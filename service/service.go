@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -45,12 +46,13 @@ const MaxRequest = 4 * MaxPlan
 type operation struct {
 	name, answer string
 	request      reflect.Type
+	keys         []Key
 	do           func(s *Service, ctx context.Context, q any) (any, error)
 }
 
 // does makes a line of the table.
 func does[Q, A any](name string, do func(*Service, context.Context, Q) (A, error), answer string) operation {
-	return operation{name, answer, reflect.TypeFor[Q](), func(s *Service, ctx context.Context, q any) (any, error) {
+	return operation{name, answer, reflect.TypeFor[Q](), keysOf(reflect.TypeFor[Q]()), func(s *Service, ctx context.Context, q any) (any, error) {
 		return do(s, ctx, *q.(*Q))
 	}}
 }
@@ -96,7 +98,7 @@ type Operation struct {
 func Operations() []Operation {
 	var all []Operation
 	for _, o := range operations {
-		all = append(all, Operation{o.name, keysOf(o.request), o.answer, o.request})
+		all = append(all, Operation{o.name, o.keys, o.answer, o.request})
 	}
 	return all
 }
@@ -104,25 +106,34 @@ func Operations() []Operation {
 // Do runs the operation of this name for a request in JSON, whose keys are those of the
 // operation; id, op and timeout are passed over.
 func (s *Service) Do(ctx context.Context, name string, request []byte) (any, error) {
-	var names []string
-	for _, o := range operations {
-		if o.name != name {
+	given, err := readObject(request)
+	if err != nil {
+		return nil, err
+	}
+	return s.run(ctx, name, given)
+}
+
+func (s *Service) run(ctx context.Context, name string, given object) (any, error) {
+	i := slices.IndexFunc(operations, func(o operation) bool { return o.name == name })
+	if i < 0 {
+		var names []string
+		for _, o := range operations {
 			names = append(names, o.name)
-			continue
 		}
-		q := reflect.New(o.request)
-		if err := ctx.Err(); err != nil {
-			return nil, err
+		if name == "" {
+			return nil, fault.New("op", "is missing; must be one of %s", strings.Join(names, ", "))
 		}
-		if err := decode(request, q.Interface()); err != nil {
-			return nil, err
-		}
-		return o.do(s, ctx, q.Interface())
+		return nil, fault.New("op", "%s is unknown; %s", decimal.Show(name), nearest.Hint(name, names))
 	}
-	if name == "" {
-		return nil, fault.New("op", "is missing; must be one of %s", strings.Join(names, ", "))
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
-	return nil, fault.New("op", "%s is unknown; %s", decimal.Show(name), nearest.Hint(name, names))
+	o := operations[i]
+	q := reflect.New(o.request).Interface()
+	if err := given.decode(q, o.keys); err != nil {
+		return nil, err
+	}
+	return o.do(s, ctx, q)
 }
 
 // A Response is what a request is answered by: a result or an error.
@@ -180,7 +191,11 @@ func (s *Service) Answer(ctx context.Context, request []byte) Response {
 		if err := checkText(request); err != nil {
 			return nil, err
 		}
-		if err := readHead(request, &h); err != nil {
+		given, err := readObject(request)
+		if err != nil {
+			return nil, err
+		}
+		if err := h.read(given); err != nil {
 			return nil, err
 		}
 		if err := checkKeys(request); err != nil {
@@ -191,7 +206,7 @@ func (s *Service) Answer(ctx context.Context, request []byte) Response {
 			return nil, err
 		}
 		defer stop()
-		return s.Do(ctx, h.Op, request)
+		return s.run(ctx, h.Op, given)
 	}()
 	if err == nil {
 		return Response{ID: h.ID, Result: result}
@@ -199,24 +214,13 @@ func (s *Service) Answer(ctx context.Context, request []byte) Response {
 	return Response{ID: h.ID, Error: h.failure(err)}
 }
 
-// readHead reads the keys that every request may have, and none of the others.
-func readHead(request []byte, h *head) error {
-	var given map[string]json.RawMessage
-	if err := json.Unmarshal(request, &given); err != nil {
-		return jsonFault("request", err)
-	}
+// read reads the keys that every request may have, and none of the others.
+func (h *head) read(given object) error {
 	h.ID = given["id"]
-	if raw, ok := given["op"]; ok {
-		if err := json.Unmarshal(raw, &h.Op); err != nil {
-			return jsonFault("op", err)
-		}
+	if err := given.read("op", &h.Op); err != nil {
+		return err
 	}
-	if raw, ok := given["timeout"]; ok {
-		if err := json.Unmarshal(raw, &h.Timeout); err != nil {
-			return jsonFault("timeout", err)
-		}
-	}
-	return nil
+	return given.read("timeout", &h.Timeout)
 }
 
 // timeoutSpan is in seconds.
