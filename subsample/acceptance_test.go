@@ -26,7 +26,7 @@ func TestWeightsAddUp(t *testing.T) {
 			for _, l := range law.LogP {
 				if p := math.Exp(l); p > 0 {
 					sum.Add(p)
-					logs += p * (1 - l) * roundOff
+					logs += p * (1 - l) * xmath.U
 				}
 			}
 			sum.Add(math.Exp(law.LogAbove[len(law.LogP)]))
@@ -197,13 +197,13 @@ func raisedDelta(p profiles.Profile, step float64, half int64) func(i int64) flo
 	above := make([]float64, half+1)
 	for i := half - 1; i >= 0; i-- {
 		x := float64(i) * step
-		a, b := p.Tails(x, 2*roundOff*x), p.Tails(x+step, 2*roundOff*(x+step))
+		a, b := p.Tails(x, 2*xmath.U*x), p.Tails(x+step, 2*xmath.U*(x+step))
 		cell := math.Exp(a.P) - math.Exp(b.P)
 		small, err := math.Exp(min(a.P, b.PC)), max(a.Err, b.Err)
 		if b.PC < a.P {
 			err = max(a.ErrC, b.ErrC)
 		}
-		above[i] = math.Exp(-step)*above[i+1] + 4*(small*err+10*roundOff*cell) + step*small*(err+8*roundOff)
+		above[i] = math.Exp(-step)*above[i+1] + 4*(small*err+10*xmath.U*cell) + step*small*(err+8*xmath.U)
 	}
 	beyond := p.Tails(float64(half)*step, 0).Q
 	return func(i int64) float64 { return above[i] + math.Exp(float64(i)*step+beyond)*(1+1e-9) + 1e-15 }

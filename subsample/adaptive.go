@@ -20,7 +20,7 @@ import (
 // G_k(α) = max over both pairs of E_P[G_{k−1}(αe^{−L})], G_0 = (1−α)₊
 // (docs/theory/subsampling.md §10). Each pair is replaced by its lower law on a lattice, which
 // keeps the recursion on the lattice and below the truth.
-type AdaptiveAttack struct {
+type Attack struct {
 	r recursion
 	g []float64 // lower bounds of G at e^{i·step}, of losses moved by at most moved
 
@@ -29,7 +29,7 @@ type AdaptiveAttack struct {
 
 // NewAdaptiveAttack prepares the attack on a lattice of the given step up to
 // losses of ±reach; the result is a lower bound for every step and reach.
-func (s FixedSize) NewAdaptiveAttack(b profiles.Base, step, reach float64) (*AdaptiveAttack, error) {
+func (s FixedSize) NewAdaptiveAttack(b profiles.Base, step, reach float64) (*Attack, error) {
 	if !(step > 0 && step <= 1) {
 		return nil, fmt.Errorf("step: %v is not in (0, 1]", step)
 	}
@@ -44,13 +44,13 @@ func (s FixedSize) NewAdaptiveAttack(b profiles.Base, step, reach float64) (*Ada
 }
 
 // newAdaptiveAttack has its accuracy where log δ falls with slope c.
-func newAdaptiveAttack(p profiles.Profile, step, reach, c float64) *AdaptiveAttack {
+func newAdaptiveAttack(p profiles.Profile, step, reach, c float64) *Attack {
 	top := int(math.Ceil(reach / step))
-	a := &AdaptiveAttack{g: make([]float64, top+1)}
+	a := &Attack{g: make([]float64, top+1)}
 	a.r = recursion{step: step, c: c, join: func(v []float64) float64 { return max(v[0], v[1]) }}
 	for _, q := range []profiles.Profile{p, profiles.Reverse(p)} {
 		_, lower := pld.Discretize(q, pld.Uniform(0, step, -int64(top), int64(top)))
-		l := massLaw{inf: math.Exp(lower.LogPInf) * (1 - 8*roundOff)}
+		l := massLaw{inf: math.Exp(lower.LogPInf) * (1 - 8*xmath.U)}
 		for j, m := range lower.LogMass {
 			l.index, l.mass = append(l.index, int(lower.Index[j])), append(l.mass, math.Exp(m))
 		}
@@ -61,21 +61,21 @@ func newAdaptiveAttack(p profiles.Profile, step, reach, c float64) *AdaptiveAtta
 }
 
 // Run adds k steps, or none when it returns the error of a cancelled context.
-func (a *AdaptiveAttack) Run(ctx context.Context, k int) error { return a.run(ctx, int64(k)) }
+func (a *Attack) Run(ctx context.Context, k int) error { return a.run(ctx, int64(k)) }
 
-func (a *AdaptiveAttack) run(ctx context.Context, k int64) error {
+func (a *Attack) run(ctx context.Context, k int64) error {
 	g := slices.Clone(a.g)
 	if err := a.r.run(ctx, g, k); err != nil {
 		return err
 	}
 	a.g = g
-	a.moved += float64(k) * a.lossErr * (1 + 4*roundOff)
+	a.moved += float64(k) * a.lossErr * (1 + 4*xmath.U)
 	return nil
 }
 
 // Epsilon returns a lower bound of ε(δ) of the steps run so far: the last
 // lattice point at which δ is exceeded; −Inf if there is none.
-func (a *AdaptiveAttack) Epsilon(delta float64) float64 {
+func (a *Attack) Epsilon(delta float64) float64 {
 	for i := len(a.g) - 1; i >= 0; i-- {
 		if a.g[i] > delta {
 			return xmath.Down(float64(i)*a.r.step-a.moved, 2)
@@ -90,7 +90,7 @@ func (a *AdaptiveAttack) Epsilon(delta float64) float64 {
 }
 
 // at is the lower bound at e^{i·step}; G is symmetric.
-func (a *AdaptiveAttack) at(i int) float64 {
+func (a *Attack) at(i int) float64 {
 	switch {
 	case i >= len(a.g):
 		return 0
@@ -101,23 +101,23 @@ func (a *AdaptiveAttack) at(i int) float64 {
 	if -i < len(a.g) {
 		v += math.Exp(float64(i)*a.r.step) * a.g[-i]
 	}
-	return max(0, v*(1-8*roundOff))
+	return max(0, v*(1-8*xmath.U))
 }
 
 // Delta returns a lower bound of δ(ε) of the steps run so far: the value at the
 // next lattice point, or that at the last one less the most by which δ can fall
 // from there, its slope in e^ε being at least −1; 0 beyond the lattice.
-func (a *AdaptiveAttack) Delta(eps float64) float64 {
+func (a *Attack) Delta(eps float64) float64 {
 	eps = xmath.Up(eps+a.moved, 2)
 	switch i := math.Floor(eps / a.r.step); {
 	case math.IsNaN(i) || i >= float64(len(a.g)):
 		return 0
 	case -i > float64(len(a.g)):
-		return max(0, -math.Expm1(eps)*(1-8*roundOff))
+		return max(0, -math.Expm1(eps)*(1-8*xmath.U))
 	default:
 		x := i * a.r.step
 		fall := math.Exp(x) * max(0, math.Expm1(eps-x))
 		// The difference is of losses known to 2 u each, so that of α to 8 u.
-		return max(a.at(int(i)+1), a.at(int(i))-fall*(1+8*roundOff)-8*roundOff*math.Exp(eps)*(1+math.Abs(eps)))
+		return max(a.at(int(i)+1), a.at(int(i))-fall*(1+8*xmath.U)-8*xmath.U*math.Exp(eps)*(1+math.Abs(eps)))
 	}
 }

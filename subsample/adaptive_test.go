@@ -12,7 +12,7 @@ import (
 
 // pessimistic is the recursion of AdaptiveAttack on upper laws, which lie above it,
 // rounded up or down.
-func pessimistic(p profiles.Profile, step, reach, c float64, up bool) *AdaptiveAttack {
+func pessimistic(p profiles.Profile, step, reach, c float64, up bool) *Attack {
 	a := newAdaptiveAttack(p, step, reach, c)
 	a.r.upper, a.r.laws = up, nil
 	top := int64(len(a.g)) - 1
@@ -28,7 +28,7 @@ func pessimistic(p profiles.Profile, step, reach, c float64, up bool) *AdaptiveA
 }
 
 // crossing returns ε(δ) with log δ linear between lattice points, and its slope.
-func crossing(a *AdaptiveAttack, delta float64) (eps, slope float64) {
+func crossing(a *Attack, delta float64) (eps, slope float64) {
 	i := len(a.g) - 2
 	for a.g[i] <= delta {
 		i--
@@ -70,7 +70,7 @@ func TestAdaptiveAttackGolden(t *testing.T) {
 		p := ok(c.s.Attack(gaussian(c.sigma)))
 		coarse := newAdaptiveAttack(p, 2*step, c.reach, c.tilt)
 		down, up := pessimistic(p, step, c.reach, c.tilt, false), pessimistic(p, step, c.reach, c.tilt, true)
-		all, fine := []*AdaptiveAttack{coarse, down, up}, coarse
+		all, fine := []*Attack{coarse, down, up}, coarse
 		if c.name != "OW" {
 			fine = newAdaptiveAttack(p, step, c.reach, c.tilt)
 			all = append(all, fine)

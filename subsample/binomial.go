@@ -1,6 +1,10 @@
 package subsample
 
-import "math"
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
 
 // logBinomial returns log Pr[Bin(n, p) = x], q = 1 − p given apart, and a bound
 // on the absolute error of it.
@@ -29,12 +33,11 @@ func logBinomial(x, n int64, p, q float64) (logP, err float64) {
 			deviance(xf, nf*p) - deviance(nf-xf, nf*q) -
 			0.5*(log2Pi+math.Log(xf)+math.Log1p(-xf/nf))
 	}
-	return logP, roundOff * (12 + 8*math.Abs(logP) + 4*math.Abs(xf-nf*p))
+	return logP, xmath.U * (12 + 8*math.Abs(logP) + 4*math.Abs(xf-nf*p))
 }
 
 const (
-	log2Pi   = 1.83787706640934548356
-	roundOff = 0x1p-53
+	log2Pi = 1.83787706640934548356
 )
 
 // log1mOf returns log(1−p) where q is 1−p, from whichever is the more accurate.

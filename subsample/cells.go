@@ -16,22 +16,22 @@ import (
 type share struct{ logA, logB, rest float64 }
 
 // A stepBound is what is known about one step: noise 1, θ = |x − x'|.
-type stepBound struct {
+type Step struct {
 	theta, p1 float64
 	copies    float64                   // expected number: copies·θ is the scale of the loss
 	shares    func(eps float64) []share // any of them holds
 }
 
 // singleStep is sampling without replacement.
-func singleStep(theta, rate float64) stepBound {
+func Single(theta, rate float64) Step {
 	logOdds := math.Log1p(-rate) - math.Log(rate)
-	return stepBound{theta, rate, rate, func(eps float64) []share {
+	return Step{theta, rate, rate, func(eps float64) []share {
 		if eps == 0 {
 			return []share{{math.Inf(-1), 0, 0}}
 		}
 		l := math.Log(math.Expm1(eps))
 		// The two terms may cancel.
-		return []share{{l + logOdds - 8*roundOff*(1+math.Abs(l)+math.Abs(logOdds)), eps, 0}}
+		return []share{{l + logOdds - 8*xmath.U*(1+math.Abs(l)+math.Abs(logOdds)), eps, 0}}
 	}}
 }
 
@@ -43,11 +43,11 @@ func singleStep(theta, rate float64) stepBound {
 // The copies after the first count as far apart as they can be, as in R6. The
 // first copy's share of the mass without a copy is that which R6 gives it when
 // z = x', or all of it.
-func repeatedStep(law Multiplicity, theta, rate, odds float64) stepBound {
-	c := newCoupled(law, theta)
-	up := make([]float64, len(c.p)) // p_u and the rounding of a term with it, from above
+func Repeated(law Law, theta, rate, odds float64) Step {
+	c := NewGaussianWR(law, theta)
+	up := make([]float64, len(c.P)) // p_u and the rounding of a term with it, from above
 	for u := range up {
-		up[u] = rate * c.p[u] * math.Exp(law.Err[u]) * (1 + 1e-12)
+		up[u] = rate * c.P[u] * math.Exp(law.Err[u]) * (1 + 1e-12)
 	}
 	p1 := up[1]
 	lost := rate * math.Exp(law.LogAbove[len(law.LogP)])
@@ -56,23 +56,23 @@ func repeatedStep(law Multiplicity, theta, rate, odds float64) stepBound {
 		p := math.Exp(xmath.LogNormalTail(t - s))
 		// Rounding of t moves the first term by t² u, that of l the second, which is
 		// the smaller one.
-		return p - math.Exp(l+xmath.LogNormalTail(t)) + 16*roundOff*(4+t*t+s*s+math.Abs(l))*p
+		return p - math.Exp(l+xmath.LogNormalTail(t)) + 16*xmath.U*(4+t*t+s*s+math.Abs(l))*p
 	}
 	alone := func(u int, eps float64) float64 {
 		s := float64(u) * theta
 		return up[u] * normal(s, s/2+eps/s, eps)
 	}
 	mean := 0.0
-	for u, p := range c.p {
+	for u, p := range c.P {
 		mean += float64(u) * p
 	}
-	return stepBound{theta, p1, rate * mean, func(eps float64) []share {
+	return Step{theta, p1, rate * mean, func(eps float64) []share {
 		inner := eps // log α'
 		if odds > 0 {
 			inner = math.Log1p(math.Expm1(eps) * (1 + odds))
 		}
 		all := share{math.Inf(-1), eps, lost}
-		for u := 2; u <= c.last(); u++ {
+		for u := 2; u <= c.Last(); u++ {
 			all.rest += alone(u, inner)
 		}
 		if eps == 0 {
@@ -81,23 +81,23 @@ func repeatedStep(law Multiplicity, theta, rate, odds float64) stepBound {
 		// (α'−1)p_0/p_1 without a copy, and α'−α of other records in its place.
 		l := math.Log(math.Expm1(eps))
 		all.logA = l + xmath.LogAdd(math.Log1p(odds)+law.LogNone-law.LogP[1], math.Log(odds)) - law.EtaErr - law.Err[1] -
-			8*roundOff*(1+math.Abs(l)+math.Abs(law.LogNone)+math.Abs(law.LogP[1])+math.Log1p(odds))
-		t, dt, i := c.threshold(inner, 4*roundOff*(1+inner))
+			8*xmath.U*(1+math.Abs(l)+math.Abs(law.LogNone)+math.Abs(law.LogP[1])+math.Log1p(odds))
+		t, dt, i := c.Threshold(inner, 4*xmath.U*(1+inner))
 		t -= dt // any threshold below R6's is allowed
-		log1 := c.exponent(1, t)
+		log1 := c.Exponent(1, t)
 		if !(log1 >= 0) { // rounding of t
 			return []share{all}
 		}
 		part := share{math.Inf(-1), min(eps, log1), lost}
 		if log1 > eps {
-			part.logA = min(all.logA, eps+math.Log(math.Expm1(log1-eps))-8*roundOff*(1+eps+theta*(t+theta))/min(1, log1-eps))
+			part.logA = min(all.logA, eps+math.Log(math.Expm1(log1-eps))-8*xmath.U*(1+eps+theta*(t+theta))/min(1, log1-eps))
 		}
-		for u := 2; u <= c.last(); u++ {
+		for u := 2; u <= c.Last(); u++ {
 			if u > i {
 				part.rest += alone(u, inner)
 				continue
 			}
-			part.rest += up[u] * normal(float64(u)*theta, t, c.exponent(u, t))
+			part.rest += up[u] * normal(float64(u)*theta, t, c.Exponent(u, t))
 		}
 		return []share{part, all}
 	}}
@@ -105,7 +105,7 @@ func repeatedStep(law Multiplicity, theta, rate, odds float64) stepBound {
 
 // at returns the bound of a configuration, from above. The triangle is in units
 // of the ball's radius.
-func (s stepBound) at(ways []share, g triangle) float64 {
+func (s Step) at(ways []share, g triangle) float64 {
 	g = triangle{g.s * s.theta / 2, g.t * s.theta / 2, g.r * s.theta / 2}
 	h := math.Inf(1)
 	for _, w := range ways {
@@ -118,7 +118,7 @@ func (s stepBound) at(ways []share, g triangle) float64 {
 }
 
 // corner returns the bound where z = x', and where z = x, in closed form.
-func (s stepBound) corner(g profiles.Gaussian, ways []share) (near, reverse float64) {
+func (s Step) corner(g profiles.Gaussian, ways []share) (near, reverse float64) {
 	delta := func(eps float64) float64 {
 		l, _ := profiles.LogDelta(g, eps)
 		return math.Exp(l)
@@ -204,7 +204,7 @@ func chords(x, h []float64) (mass, value []float64, inf float64) {
 			up = h[j] / value[j]
 		}
 	}
-	up *= 1 + 16*float64(n+1)*roundOff
+	up *= 1 + 16*float64(n+1)*xmath.U
 	for j := range value {
 		mass[j] *= up
 		value[j] *= up
@@ -273,7 +273,7 @@ const (
 // newFamily builds a family on losses up to where one step exceeds with
 // probability e^logTop. The lattice step is a twentieth of the loss's standard
 // deviation.
-func newFamily(make func(theta float64) stepBound, theta, logTop float64) (*family, error) {
+func newFamily(make func(theta float64) Step, theta, logTop float64) (*family, error) {
 	s, wide := make(theta), make(theta*(1+inflation))
 	g, err := profiles.NewGaussian(1 / wide.theta)
 	if err != nil {
@@ -322,7 +322,7 @@ func largestR(s, t float64) float64 {
 		return 2
 	}
 	r := s*math.Sqrt(max(0, 1-t*t/4)) + t*math.Sqrt(max(0, 1-s*s/4))
-	return min(2, r*(1+8*roundOff)+1e-15)
+	return min(2, r*(1+8*xmath.U)+1e-15)
 }
 
 // worst returns the triangle whose bound for α ≥ 1 is at least that of every
@@ -344,8 +344,8 @@ func (c cell) split() [2]cell {
 	out := [2]cell{a, b}
 	for i := range out {
 		c := &out[i]
-		c.s0 = max(c.s0, (2-c.t1)*(1-4*roundOff))
-		c.t0 = max(c.t0, (2-c.s1)*(1-4*roundOff))
+		c.s0 = max(c.s0, (2-c.t1)*(1-4*xmath.U))
+		c.t0 = max(c.t0, (2-c.s1)*(1-4*xmath.U))
 	}
 	return out
 }
@@ -362,7 +362,7 @@ type covered struct {
 }
 
 // cover finds members that dominate every configuration, or returns an error.
-func (f *family) cover(s stepBound) error {
+func (f *family) cover(s Step) error {
 	ways := make([][]share, len(f.x))
 	first := &covered{cell: cell{0, 2, 0, 2}, excess: math.Inf(1)}
 	for i, x := range f.x {
@@ -419,7 +419,7 @@ func (f *family) cover(s stepBound) error {
 }
 
 // improve fits a member to h and sharpens the bounds that stand in its way.
-func (f *family) improve(h *covered, s stepBound, ways [][]share) {
+func (f *family) improve(h *covered, s Step, ways [][]share) {
 	for {
 		i, j := f.fit(h)
 		if h.excess <= 0 || (i < 0 || h.freshUp[i]) && (j < 0 || h.freshDown[j]) {
@@ -510,7 +510,7 @@ func (f *family) dominates(m member, c *covered) (member, bool) {
 		*w = max(0, *w) - d
 		m.worst += d
 	}
-	m.worst = min(1, max(m.worst, 1-m.near-m.reverse-m.right)+4*roundOff)
+	m.worst = min(1, max(m.worst, 1-m.near-m.reverse-m.right)+4*xmath.U)
 	for k := range f.x {
 		b, r, w := f.near.up[k], f.near.down[k], f.right.up[k]
 		const down = 1 - 1e-11
@@ -569,10 +569,10 @@ func (t *gains) best(near, reverse, right, worst float64) float64 {
 	base, least := max(near, reverse, right), min(near, reverse)
 	d := worst - base
 	if !(d > 0) {
-		return max(base, worst) * (1 + 8*roundOff)
+		return max(base, worst) * (1 + 8*xmath.U)
 	}
 	row := func(x float64) int { // of x/d, rounded down
 		return max(0, min(gainSteps-1, int(x/(d+x)*gainSteps*(1-1e-12))))
 	}
-	return (base + d*t.table[row(base-least)*gainSteps+row(base-right)]) * (1 + 8*roundOff)
+	return (base + d*t.table[row(base-least)*gainSteps+row(base-right)]) * (1 + 8*xmath.U)
 }

@@ -32,7 +32,7 @@ func (a *logSum) value(n int) (log, err float64) {
 		return math.Inf(-1), 0
 	}
 	log = a.top + math.Log(a.s)
-	return min(0, log), a.e/a.s + roundOff*(float64(n)+4+2*math.Abs(log)+math.Abs(a.top))
+	return min(0, log), a.e/a.s + xmath.U*(float64(n)+4+2*math.Abs(log)+math.Abs(a.top))
 }
 
 // now returns the logarithm that the sum has now.
@@ -105,24 +105,24 @@ func (m *publicChoice) Support() profiles.Support {
 
 // copies is the law of the number of copies, given that there is one or not, in
 // the form that the Gaussian pairs use: noise 1, and theta the shift per copy.
-type copies struct {
-	Multiplicity
+type shifts struct {
+	Law
 	theta float64
 }
 
 // exponent returns uθx − u²θ²/2, the logarithm of the likelihood ratio of
 // N(uθ,1) to N(0,1) at x.
-func (c *copies) exponent(u int, x float64) float64 {
+func (c *shifts) Exponent(u int, x float64) float64 {
 	s := float64(u) * c.theta
 	return s * (x - s/2)
 }
 
 // last is the largest u of the table.
-func (c *copies) last() int { return len(c.LogP) - 1 }
+func (c *shifts) Last() int { return len(c.LogP) - 1 }
 
 // mixedTail returns log Σ_u p_u Φ̄(x − sign·uθ), and its error when x is known to
 // dx; the terms beyond the table are left out.
-func (c *copies) mixedTail(x, dx, sign float64) (log, err float64) {
+func (c *shifts) mixedTail(x, dx, sign float64) (log, err float64) {
 	s := newLogSum()
 	n := 0
 	for u, l := range c.LogP {
@@ -131,7 +131,7 @@ func (c *copies) mixedTail(x, dx, sign float64) (log, err float64) {
 		}
 		y := x - sign*float64(u)*c.theta
 		t := xmath.LogNormalTail(y)
-		d := dx + roundOff*(math.Abs(x)+2*math.Abs(y))
+		d := dx + xmath.U*(math.Abs(x)+2*math.Abs(y))
 		s.add(l+t, c.Err[u]+normalErr(t, y, d))
 		n++
 	}
@@ -145,5 +145,5 @@ func normalErr(t, y, d float64) float64 {
 	if math.IsInf(t, 0) {
 		return 0
 	}
-	return 5*roundOff*(1+math.Abs(t)) + xmath.NormalHazard(y+d)*d
+	return 5*xmath.U*(1+math.Abs(t)) + xmath.NormalHazard(y+d)*d
 }

@@ -69,14 +69,14 @@ func (s FixedSize) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechani
 	return m, err
 }
 
-func (s FixedSize) apply(b profiles.Base, pair profiles.Profile, law Multiplicity, r profiles.Relation) (profiles.Mechanism, error) {
+func (s FixedSize) apply(b profiles.Base, pair profiles.Profile, law Law, r profiles.Relation) (profiles.Mechanism, error) {
 	fail := func(err error) (profiles.Mechanism, error) { return profiles.Mechanism{}, err }
 	if s.kind == withoutReplacement || s.batch == 1 {
 		return s.single(b, pair, r)
 	}
 	g, isGaussian := pair.(profiles.Gaussian)
 	if isGaussian && r == profiles.AddRemove && s.kind != mustOW {
-		return profiles.NewMechanism(b.Name(), r, newSwitched(law, 1/g.NoiseMultiplier())), nil
+		return profiles.NewMechanism(b.Name(), r, NewGaussianAttack(law, 1/g.NoiseMultiplier())), nil
 	}
 	reached, err := attained(b, pair, profiles.Substitute)
 	if err != nil {
@@ -87,19 +87,19 @@ func (s FixedSize) apply(b profiles.Base, pair profiles.Profile, law Multiplicit
 		return fail(err)
 	}
 	if !isGaussian {
-		groups, err := groupMixture(b, law)
+		groups, err := GroupMixture(b, law)
 		if err != nil {
 			return fail(err)
 		}
-		eta := min(1, law.Eta*(1+2*law.EtaErr+4*roundOff))
+		eta := min(1, law.Eta*(1+2*law.EtaErr+4*xmath.U))
 		if r == profiles.AddRemove && s.kind == mustOW {
 			// Given the first stage without the record, its presence is a
 			// substitution in the second with probability b/n.
-			in := binomialLaw(s.batch, 1/float64(s.subset), float64(s.subset-1)/float64(s.subset))
-			if groups, err = groupMixture(b, in); err != nil {
+			in := Binomial(s.batch, 1/float64(s.subset), float64(s.subset-1)/float64(s.subset))
+			if groups, err = GroupMixture(b, in); err != nil {
 				return fail(err)
 			}
-			inner, err := Envelope(groups, min(1, in.Eta*(1+2*in.EtaErr+4*roundOff)))
+			inner, err := Envelope(groups, min(1, in.Eta*(1+2*in.EtaErr+4*xmath.U)))
 			if err != nil {
 				return fail(err)
 			}
@@ -123,16 +123,16 @@ func (s FixedSize) apply(b profiles.Base, pair profiles.Profile, law Multiplicit
 	var upper profiles.Profile
 	switch s.kind {
 	case mustOW:
-		in := newCoupled(binomialLaw(s.batch, 1/float64(s.subset), float64(s.subset-1)/float64(s.subset)), theta)
+		in := NewGaussianWR(Binomial(s.batch, 1/float64(s.subset), float64(s.subset-1)/float64(s.subset)), theta)
 		if r == profiles.AddRemove {
 			upper, err = PoissonProfile(in, s.subsetRate())
 		} else {
 			upper, err = Envelope(in, s.subsetRate())
 		}
 	case mustWW:
-		upper = newTabled(s.stagedProfile(law, theta))
+		upper = newGaussianWWTable(s.stagedProfile(law, theta))
 	default:
-		upper = newCoupled(law, theta)
+		upper = NewGaussianWR(law, theta)
 	}
 	if err != nil {
 		return fail(err)
@@ -203,7 +203,7 @@ func between(name string, r profiles.Relation, upper, lower profiles.Profile, sy
 // one: Σ_{u≥1} (p_u/η)·δ_u. The hockey-stick divergence of a public choice is the
 // weighted sum, for every pair P, Q that mixes pairs with the same weights (joint
 // convexity). With what is left out of the law everything is given away.
-func groupMixture(b profiles.Base, law Multiplicity) (profiles.Profile, error) {
+func GroupMixture(b profiles.Base, law Law) (profiles.Profile, error) {
 	logEta := math.Log(law.Eta)
 	var m publicChoice
 	var laplace []float64 // largest losses
@@ -230,12 +230,12 @@ func groupMixture(b profiles.Base, law Multiplicity) (profiles.Profile, error) {
 		}
 		m.items = append(m.items, p)
 		m.logW = append(m.logW, law.LogP[u]-logEta)
-		m.err = append(m.err, law.Err[u]+law.EtaErr+roundOff*(2+finiteAbs(law.LogP[u])))
+		m.err = append(m.err, law.Err[u]+law.EtaErr+xmath.U*(2+xmath.FiniteAbs(law.LogP[u])))
 	}
 	n := len(m.items)
 	switch {
 	case len(laplace) > 0:
-		return newLaplaces(laplace, m.logW, m.err, rest-logEta), nil
+		return newLaplaceMixture(laplace, m.logW, m.err, rest-logEta), nil
 	case len(discrete) > 0:
 		return discreteMixture(discrete, m.logW, m.err, rest-logEta)
 	}
@@ -259,7 +259,7 @@ func discreteMixture(items []*profiles.Discrete, logW, errs []float64, rest floa
 		}
 		logPInf, logQInf = xmath.LogAdd(logPInf, w+s.LogPInf), xmath.LogAdd(logQInf, w+s.LogQInf)
 		// The logarithm x of a mass is at least as far from 0 as each part of it.
-		massErr = max(massErr, d.MassErr()+errs[i]/(1+math.Abs(w))+4*roundOff)
+		massErr = max(massErr, d.MassErr()+errs[i]/(1+math.Abs(w))+4*xmath.U)
 		lossErr = max(lossErr, s.LossErr)
 	}
 	return profiles.NewDiscrete(atoms, logPInf, logQInf, massErr, lossErr)
@@ -277,7 +277,7 @@ func inRange(b profiles.Base, u int) bool {
 // 0. Relation: substitute. Apply is tighter for the Gaussian.
 func (s FixedSize) Theorem5(b profiles.Base) (profiles.Profile, error) {
 	law := s.Multiplicity()
-	m, err := groupMixture(b, law)
+	m, err := GroupMixture(b, law)
 	if err != nil {
 		return nil, err
 	}
@@ -300,12 +300,12 @@ func (s FixedSize) Attack(b profiles.Base) (profiles.Profile, error) {
 }
 
 // attack is Attack on the pair of the mechanism and the law of the copies.
-func attack(pair profiles.Profile, law Multiplicity) (profiles.Profile, error) {
+func attack(pair profiles.Profile, law Law) (profiles.Profile, error) {
 	switch p := pair.(type) {
 	case profiles.Gaussian:
-		return newSwitched(law, 1/p.NoiseMultiplier()), nil
+		return NewGaussianAttack(law, 1/p.NoiseMultiplier()), nil
 	case profiles.Laplace:
-		return newSwitchedLaplace(law, 1/p.NoiseMultiplier()), nil
+		return NewLaplaceAttack(law, 1/p.NoiseMultiplier()), nil
 	}
 	// A declared mechanism may tell whether the record is there, however often.
 	return PoissonProfile(pair, law.Eta)
@@ -325,7 +325,7 @@ func (s FixedSize) PaperPairNotABound(b profiles.Base) (profiles.Profile, error)
 	if !ok {
 		return nil, fmt.Errorf("mechanism: %q is not in [gaussian], the only one the paper composes", b.Name())
 	}
-	return newOpposite(s.Multiplicity(), 1/g.NoiseMultiplier()), nil
+	return NewGaussianOpposite(s.Multiplicity(), 1/g.NoiseMultiplier()), nil
 }
 
 // inexact widens the errors of a Poisson profile whose rate q is known to one
@@ -335,12 +335,12 @@ func inexact(p profiles.Profile, rate float64) profiles.Profile {
 	if rate == 0 || rate == 1 {
 		return p
 	}
-	d := 2 * roundOff * max(1, rate/(1-rate))
+	d := 2 * xmath.U * max(1, rate/(1-rate))
 	if x, ok := p.(*profiles.Discrete); ok {
 		s := x.Support()
 		move := 0.0
 		for _, a := range x.Atoms() {
-			move = max(move, math.Abs(math.Expm1(-a.Loss))*2*roundOff)
+			move = max(move, math.Abs(math.Expm1(-a.Loss))*2*xmath.U)
 		}
 		y, err := profiles.NewDiscrete(x.Atoms(), s.LogPInf, s.LogQInf, x.MassErr()+d, s.LossErr+move)
 		if err != nil {
@@ -357,7 +357,7 @@ type rounded struct {
 }
 
 func (r rounded) Tails(eps, tol float64) profiles.Tails {
-	t := r.Profile.Tails(eps, tol+2*roundOff*math.Abs(math.Expm1(-max(eps, -700))))
+	t := r.Profile.Tails(eps, tol+2*xmath.U*math.Abs(math.Expm1(-max(eps, -700))))
 	t.Err += r.d
 	t.ErrC += r.d
 	return t
@@ -366,7 +366,7 @@ func (r rounded) Tails(eps, tol float64) profiles.Tails {
 func (r rounded) Support() profiles.Support {
 	s := r.Profile.Support()
 	for _, a := range s.Atoms {
-		s.LossErr = max(s.LossErr, 2*roundOff*math.Abs(math.Expm1(-a)))
+		s.LossErr = max(s.LossErr, 2*xmath.U*math.Abs(math.Expm1(-a)))
 	}
 	return s
 }

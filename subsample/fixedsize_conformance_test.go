@@ -18,8 +18,8 @@ func TestFixedSizeConformance(t *testing.T) {
 					if len(p.Support().Atoms) > 10 {
 						t.Skip("atoms of hundreds of group sizes: most have less mass than the harness can see")
 					}
-					if x, ok := p.(*tabled); ok { // see TestTabled
-						p = x.staged
+					if x, ok := p.(*gaussianWWTable); ok { // see TestTabled
+						p = x.gaussianWW
 					}
 					profiletest.Run(t, p, nil, profiletest.Grid(p, 0.5))
 				})

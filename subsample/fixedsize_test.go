@@ -305,7 +305,7 @@ func TestCoupledIsTheOptimalCoupling(t *testing.T) {
 				for u := range p {
 					p[u] = math.Exp(law.LogP[u])
 				}
-				c := newCoupled(law, theta)
+				c := NewGaussianWR(law, theta)
 				for _, eps := range []float64{0, 1e-3, 0.05, 0.1, 0.25, 0.5, 1, 2, 3} {
 					if want, got := greedy(p, theta, math.Exp(eps)), deltaOf(c, eps); math.Abs(got-want) > 1e-12+1e-10*want {
 						t.Errorf("WR(%d,%d) theta %v eps %v: %v, stage by stage %v", n, m, theta, eps, got, want)

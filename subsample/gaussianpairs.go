@@ -10,23 +10,23 @@ import (
 // switched is the pair (Σ_u p_u N(uθ, 1), N(0, 1)): all other records agree with
 // the substitute (docs/theory/subsampling.md §7, pair B). Its loss log Σ p_u e^{uθx − u²θ²/2}
 // increases in the output x, from log p_0.
-type switched struct {
-	copies
-	fast  *powers // nil: logarithms only
+type GaussianAttack struct {
+	shifts
+	fast  *fastSums // nil: logarithms only
 	start inverse
 }
 
 // newSwitched moves what the table leaves out to u = 0, which only lowers the
 // divergence: every set {x > t} loses P-mass.
-func newSwitched(law Multiplicity, theta float64) *switched {
-	p := &switched{copies: copies{law, theta}}
-	p.fast = newPowers(&p.copies)
+func NewGaussianAttack(law Law, theta float64) *GaussianAttack {
+	p := &GaussianAttack{shifts: shifts{law, theta}}
+	p.fast = newFastSums(&p.shifts)
 	return p
 }
 
 // threshold returns the output at which the loss is ε, and its error; ok is
 // false for ε ≤ log p_0, where every output has more.
-func (p *switched) threshold(eps, tol float64) (x, dx float64, ok bool) {
+func (p *GaussianAttack) threshold(eps, tol float64) (x, dx float64, ok bool) {
 	logC, dLogC, ok := p.excess(eps, tol)
 	if !ok {
 		return math.Inf(-1), 0, false
@@ -38,11 +38,11 @@ func (p *switched) threshold(eps, tol float64) (x, dx float64, ok bool) {
 }
 
 // quick is solve in plain numbers.
-func (p *switched) quick(logC, dLogC float64) (x, dx float64, ok bool) {
+func (p *GaussianAttack) quick(logC, dLogC float64) (x, dx float64, ok bool) {
 	if p.fast == nil {
 		return 0, 0, false
 	}
-	p.start.fill(-powersReach, func(x float64) (value, slope float64, ok bool) {
+	p.start.fill(-fastReach, func(x float64) (value, slope float64, ok bool) {
 		v, ok := p.fast.sum(x)
 		return math.Log(v.sum), v.slope / v.sum, ok
 	})
@@ -59,14 +59,14 @@ func (p *switched) quick(logC, dLogC float64) (x, dx float64, ok bool) {
 		x -= step
 		// The second derivative of the logarithm is at most bend/sum.
 		if left := math.Abs(step) * min(1, math.Abs(step)*v.bend/v.slope); left < max(1e-15*(1+math.Abs(x)), v.err*v.sum/(4*v.slope)) {
-			return x, left + moves(v.err+dLogC+4*roundOff, v.slope/v.sum, v.bend/v.sum, p.theta) + 4*roundOff*math.Abs(x), true
+			return x, left + moves(v.err+dLogC+4*xmath.U, v.slope/v.sum, v.bend/v.sum, p.theta) + 4*xmath.U*math.Abs(x), true
 		}
 	}
 	return 0, 0, false
 }
 
 // excess returns log(e^ε − p_0) and its error; ok is false for ε ≤ log p_0.
-func (p *switched) excess(eps, tol float64) (logC, dLogC float64, ok bool) {
+func (p *GaussianAttack) excess(eps, tol float64) (logC, dLogC float64, ok bool) {
 	known, at := max(p.EtaErr, p.Err[0]), max(eps, min(0, p.LogNone))
 	switch {
 	case math.IsInf(p.LogNone, -1):
@@ -86,20 +86,20 @@ func (p *switched) excess(eps, tol float64) (logC, dLogC float64, ok bool) {
 	}
 	// The error of c: that of ε (times e^ε), of η or p_0, and a rounding.
 	// Its effect on log c grows towards the edge, where c may be all error.
-	d := math.Exp(min(700, eps-logC))*math.Expm1(min(tol+4*roundOff*(1+math.Abs(eps)), 1)) + known*math.Exp(at-logC)
+	d := math.Exp(min(700, eps-logC))*math.Expm1(min(tol+4*xmath.U*(1+math.Abs(eps)), 1)) + known*math.Exp(at-logC)
 	dLogC = 750
 	if d < 1 {
 		dLogC = min(dLogC, -math.Log1p(-d))
 	}
-	return logC, dLogC + 4*roundOff*math.Abs(logC), true
+	return logC, dLogC + 4*xmath.U*math.Abs(logC), true
 }
 
 // solve returns the x at which log Σ_{u≥first} p_u r_u(x) is logC: convex and
 // increasing in x, so that Newton's method falls monotonically to the root from
 // any point at its right, such as the leftmost root of a single term.
-func (c *copies) solve(first int, logC, dLogC float64) (x, dx float64) {
+func (c *shifts) solve(first int, logC, dLogC float64) (x, dx float64) {
 	x = math.Inf(1)
-	for u := first; u <= c.last(); u++ {
+	for u := first; u <= c.Last(); u++ {
 		if math.IsInf(c.LogP[u], -1) {
 			continue
 		}
@@ -109,8 +109,8 @@ func (c *copies) solve(first int, logC, dLogC float64) (x, dx float64) {
 	for i := 0; ; i++ {
 		sum, slope, bend, size := newLogSum(), 0.0, 0.0, 0.0
 		top := math.Inf(-1)
-		for u := first; u <= c.last(); u++ {
-			e := c.exponent(u, x) + c.LogP[u]
+		for u := first; u <= c.Last(); u++ {
+			e := c.Exponent(u, x) + c.LogP[u]
 			if e < top-far || math.IsInf(e, -1) {
 				continue
 			}
@@ -122,14 +122,14 @@ func (c *copies) solve(first int, logC, dLogC float64) (x, dx float64) {
 			s := float64(u) * c.theta
 			slope += w * s
 			bend += w * s * s
-			size += w * (c.Err[u] + roundOff*(4+4*s*math.Abs(x)+3*s*s+2*math.Abs(e)))
+			size += w * (c.Err[u] + xmath.U*(4+4*s*math.Abs(x)+3*s*s+2*math.Abs(e)))
 			sum.add(e, 0)
 		}
 		slope /= sum.s
 		step := (sum.now() - logC) / slope
 		x -= step
 		if !(step > 1e-14*(1+math.Abs(x))) || i == 200 {
-			return x, math.Abs(step) + moves(size/sum.s+dLogC, slope, bend/sum.s, float64(max(1, first))*c.theta) + 4*roundOff*math.Abs(x)
+			return x, math.Abs(step) + moves(size/sum.s+dLogC, slope, bend/sum.s, float64(max(1, first))*c.theta) + 4*xmath.U*math.Abs(x)
 		}
 	}
 }
@@ -146,7 +146,7 @@ func moves(d, slope, bend, least float64) float64 {
 	return d / least
 }
 
-func (p *switched) Tails(eps, tol float64) profiles.Tails {
+func (p *GaussianAttack) Tails(eps, tol float64) profiles.Tails {
 	x, dx, ok := p.threshold(eps, tol)
 	if !ok {
 		return everything()
@@ -166,11 +166,11 @@ func (p *switched) Tails(eps, tol float64) profiles.Tails {
 }
 
 // quickTails is the rest of Tails in plain numbers.
-func (p *switched) quickTails(x, dx float64) (t profiles.Tails, ok bool) {
+func (p *GaussianAttack) quickTails(x, dx float64) (t profiles.Tails, ok bool) {
 	if p.fast == nil || !(dx < 1e-6) {
 		return t, false
 	}
-	m, ok := p.fast.mixed(x, p.last())
+	m, ok := p.fast.mixed(x, p.Last())
 	if !ok || !(m.up > 1e-280 && m.down > 1e-280) {
 		return t, false
 	}
@@ -178,8 +178,8 @@ func (p *switched) quickTails(x, dx float64) (t profiles.Tails, ok bool) {
 	moved := m.density * dx * (1 + 1e-3)
 	t.P, t.PC = min(0, math.Log(m.up)), min(0, math.Log(m.down))
 	t.Q, t.QC = bothTails(p.fast.ratio, x)
-	t.Err = max(relative((m.upErr+moved)/m.up)+2*roundOff*(1-t.P), normalErr(t.Q, x, dx)+9*roundOff)
-	t.ErrC = max(relative((m.downErr+moved)/m.down)+2*roundOff*(1-t.PC), normalErr(t.QC, -x, dx)+9*roundOff)
+	t.Err = max(relative((m.upErr+moved)/m.up)+2*xmath.U*(1-t.P), normalErr(t.Q, x, dx)+9*xmath.U)
+	t.ErrC = max(relative((m.downErr+moved)/m.down)+2*xmath.U*(1-t.PC), normalErr(t.QC, -x, dx)+9*xmath.U)
 	return t, true
 }
 
@@ -199,7 +199,7 @@ func everything() profiles.Tails {
 	return profiles.Tails{P: 0, Q: 0, PC: inf, QC: inf}
 }
 
-func (p *switched) Support() profiles.Support {
+func (p *GaussianAttack) Support() profiles.Support {
 	return profiles.Support{Min: xmath.Down(p.LogNone, 8), Max: math.Inf(1), LogPInf: math.Inf(-1), LogQInf: math.Inf(-1), Spike: p.LogNone}
 }
 
@@ -207,19 +207,19 @@ func (p *switched) Support() profiles.Support {
 // records contribute 0 and the two substitutes are opposite (docs/theory/subsampling.md §7,
 // pair A; equations (7) and (8) of Zhao and Liu 2023). Its loss is odd and
 // increasing. What the table leaves out is moved to u = 0.
-type opposite struct{ copies }
+type GaussianOpposite struct{ shifts }
 
-func newOpposite(law Multiplicity, theta float64) *opposite {
-	return &opposite{copies{law, theta / 2}}
+func NewGaussianOpposite(law Law, theta float64) *GaussianOpposite {
+	return &GaussianOpposite{shifts{law, theta / 2}}
 }
 
 // side returns log Σ p_u e^{uφx − u²φ²/2} with its slope and the size of its
 // rounding error; relative accuracy is kept where it is near 0.
-func (p *opposite) side(x float64) (log, slope, size float64) {
+func (p *GaussianOpposite) side(x float64) (log, slope, size float64) {
 	top := 0.0
-	end := p.last()
+	end := p.Last()
 	for u := range p.LogP {
-		e := p.exponent(u, x)
+		e := p.Exponent(u, x)
 		top = max(top, e+p.LogP[u])
 		// Past the peak of the ratios the rest is less than what is above.
 		if float64(u)*p.theta > x && p.LogAbove[u]+max(0, e) < top+min(0, math.Log(p.Eta)+math.Log(min(1, math.Abs(x)+p.theta)))-70 {
@@ -232,7 +232,7 @@ func (p *opposite) side(x float64) (log, slope, size float64) {
 		if math.IsInf(p.LogP[u], -1) {
 			continue
 		}
-		x0, s := p.exponent(u, x), float64(u)*p.theta
+		x0, s := p.Exponent(u, x), float64(u)*p.theta
 		var term, full float64
 		if top < 30 {
 			full = math.Exp(p.LogP[u] + x0)
@@ -246,23 +246,23 @@ func (p *opposite) side(x float64) (log, slope, size float64) {
 		}
 		a += term
 		w += full * s
-		e += math.Abs(term)*(p.Err[u]+roundOff*(4+2*math.Abs(p.LogP[u]))) + full*roundOff*4*s*(math.Abs(x)+s)
+		e += math.Abs(term)*(p.Err[u]+xmath.U*(4+2*math.Abs(p.LogP[u]))) + full*xmath.U*4*s*(math.Abs(x)+s)
 	}
 	if top < 30 {
-		return math.Log1p(a), w / (1 + a), e/(1+a) + 4*roundOff*math.Abs(a)/(1+a)
+		return math.Log1p(a), w / (1 + a), e/(1+a) + 4*xmath.U*math.Abs(a)/(1+a)
 	}
 	a += math.Exp(p.LogNone - top)
-	return top + math.Log(a), w / a, e/a + 4*roundOff*top
+	return top + math.Log(a), w / a, e/a + 4*xmath.U*top
 }
 
-func (p *opposite) loss(x float64) (loss, slope, size float64) {
+func (p *GaussianOpposite) loss(x float64) (loss, slope, size float64) {
 	f, fs, fe := p.side(x)
 	g, gs, ge := p.side(-x)
-	return f - g, fs + gs, fe + ge + roundOff*(math.Abs(f)+math.Abs(g))
+	return f - g, fs + gs, fe + ge + xmath.U*(math.Abs(f)+math.Abs(g))
 }
 
 // threshold solves loss = ε by Newton's method inside a bracket.
-func (p *opposite) threshold(eps, tol float64) (x, dx float64) {
+func (p *GaussianOpposite) threshold(eps, tol float64) (x, dx float64) {
 	if eps < 0 {
 		x, dx = p.threshold(-eps, tol)
 		return -x, dx
@@ -284,8 +284,8 @@ func (p *opposite) threshold(eps, tol float64) (x, dx float64) {
 			hi = x
 		}
 		next := x - (l-eps)/slope
-		if math.Abs(next-x) <= 1e-15*math.Abs(x) || hi-lo <= 2*roundOff*hi {
-			return x, math.Abs(next-x) + (tol+size+2*roundOff*eps)/slope*(1+1e-6) + 4*roundOff*x
+		if math.Abs(next-x) <= 1e-15*math.Abs(x) || hi-lo <= 2*xmath.U*hi {
+			return x, math.Abs(next-x) + (tol+size+2*xmath.U*eps)/slope*(1+1e-6) + 4*xmath.U*x
 		}
 		if !(next > lo && next < hi) {
 			next = lo + (hi-lo)/2
@@ -296,9 +296,9 @@ func (p *opposite) threshold(eps, tol float64) (x, dx float64) {
 }
 
 // SelfReverse implements profiles.SelfReverser.
-func (p *opposite) SelfReverse() bool { return true }
+func (p *GaussianOpposite) SelfReverse() bool { return true }
 
-func (p *opposite) Tails(eps, tol float64) profiles.Tails {
+func (p *GaussianOpposite) Tails(eps, tol float64) profiles.Tails {
 	x, dx := p.threshold(eps, tol)
 	var t profiles.Tails
 	var e1, e2 float64
@@ -311,6 +311,6 @@ func (p *opposite) Tails(eps, tol float64) profiles.Tails {
 	return t
 }
 
-func (p *opposite) Support() profiles.Support {
+func (p *GaussianOpposite) Support() profiles.Support {
 	return profiles.Support{Min: math.Inf(-1), Max: math.Inf(1), LogPInf: math.Inf(-1), LogQInf: math.Inf(-1), Spike: math.NaN()}
 }

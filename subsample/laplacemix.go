@@ -17,7 +17,7 @@ import (
 //
 // the tails for ε ≥ 0 are P = R + W − X, Q = Y and their complements V + X, 1 − Y;
 // for ε < 0 the other way round. X ≤ W/2: no difference cancels.
-type laplaces struct {
+type laplaceMixture struct {
 	m    []float64
 	logW []float64     // log w_u
 	err  []float64     // of log w_u
@@ -35,16 +35,16 @@ type laplaceSums struct {
 }
 
 // newLaplaces takes m_u to 2 u relative and log w_u to err.
-func newLaplaces(m, logW, err []float64, rest float64) *laplaces {
+func newLaplaceMixture(m, logW, err []float64, rest float64) *laplaceMixture {
 	n := len(m)
-	p := &laplaces{m: m, logW: logW, err: err, sums: make([]laplaceSums, n+1), rest: rest}
+	p := &laplaceMixture{m: m, logW: logW, err: err, sums: make([]laplaceSums, n+1), rest: rest}
 	in, decayed, out := newLogSum(), newLogSum(), newLogSum()
 	inLaw, decayedLaw, least := newLogSum(), newLogSum(), math.Inf(1)
 	for k := n; k >= 0; k-- {
 		if k < n {
 			t := logW[k] - m[k]/2
 			in.accumulate(logW[k], 0)
-			decayed.accumulate(t, roundOff*(m[k]+math.Abs(t)))
+			decayed.accumulate(t, xmath.U*(m[k]+math.Abs(t)))
 			inLaw.add(logW[k], err[k])
 			decayedLaw.add(t, err[k])
 			least = min(least, err[k])
@@ -64,7 +64,7 @@ func newLaplaces(m, logW, err []float64, rest float64) *laplaces {
 	p.sup = profiles.Support{Min: math.Inf(1), Max: math.Inf(-1), LogPInf: rest, LogQInf: rest, Spike: math.NaN()}
 	if n > 0 {
 		top := m[n-1]
-		p.sup.Min, p.sup.Max, p.sup.LossErr = -top, top, 2*roundOff*top
+		p.sup.Min, p.sup.Max, p.sup.LossErr = -top, top, 2*xmath.U*top
 		for _, x := range slices.Backward(m) {
 			p.sup.Atoms = append(p.sup.Atoms, -x)
 		}
@@ -94,13 +94,13 @@ func (a *logSum) accumulate(t, err float64) {
 		}
 	}
 	a.add(t, err)
-	a.e += a.s * roundOff * r
+	a.e += a.s * xmath.U * r
 }
 
 // SelfReverse implements profiles.SelfReverser.
-func (p *laplaces) SelfReverse() bool { return true }
+func (p *laplaceMixture) SelfReverse() bool { return true }
 
-func (p *laplaces) Tails(eps, tol float64) profiles.Tails {
+func (p *laplaceMixture) Tails(eps, tol float64) profiles.Tails {
 	a := math.Abs(eps)
 	k := sort.SearchFloat64s(p.m, a) // m_u ≥ a: the smallest loss −m_u itself is L ≤ ε
 	if eps >= 0 && k < len(p.m) && p.m[k] == a {
@@ -111,21 +111,21 @@ func (p *laplaces) Tails(eps, tol float64) profiles.Tails {
 	rest, restErr, all, allErr := s.out, s.outErr, 0.0, 0.0
 	if k < len(p.m) {
 		x, y := s.decayed+a/2-math.Ln2, s.decayed-a/2-math.Ln2
-		e := s.decayedErr + tol/2 + 2*roundOff*(2+a)
-		xErr, yErr := e+2*roundOff*math.Abs(x), e+s.decayedLaw+2*roundOff*math.Abs(y)
+		e := s.decayedErr + tol/2 + 2*xmath.U*(2+a)
+		xErr, yErr := e+2*xmath.U*math.Abs(x), e+s.decayedLaw+2*xmath.U*math.Abs(y)
 		down, downErr = y, yErr
 		up, upErr = lessHalf(s.in, s.inErr, s.inLaw, s.leastLaw, x, xErr)
 		xErr += s.decayedLaw
 		if p.rest > up-far {
 			up = xmath.LogAdd(up, p.rest)
-			upErr += 4 * roundOff * (1 + math.Abs(up))
+			upErr += 4 * xmath.U * (1 + math.Abs(up))
 		} else {
 			upErr += leftOut
 		}
 		rest, restErr = addLogs(s.out, s.outErr, x, xErr)
 		r := math.Exp(y)
 		all = math.Log1p(-r)
-		allErr = relative(r*rise(yErr)/(1-r)) + 4*roundOff
+		allErr = relative(r*rise(yErr)/(1-r)) + 4*xmath.U
 	}
 	t := profiles.Tails{P: min(0, up), Q: down, Err: max(upErr, downErr),
 		PC: min(0, rest), QC: all, ErrC: max(restErr, allErr)}
@@ -146,7 +146,7 @@ func lessHalf(s, sErr, law, least, x, xErr float64) (log, err float64) {
 	}
 	r := min(0.5, math.Exp(x-s))
 	log = s + math.Log1p(-r)
-	return log, relative((rise(sErr)+r*rise(xErr))/(1-r)) + 2*law - least + 4*roundOff*(1+math.Abs(s)+math.Abs(log))
+	return log, relative((rise(sErr)+r*rise(xErr))/(1-r)) + 2*law - least + 4*xmath.U*(1+math.Abs(s)+math.Abs(log))
 }
 
 // addLogs returns log(e^a + e^b) and its error.
@@ -159,7 +159,7 @@ func addLogs(a, aErr, b, bErr float64) (log, err float64) {
 	}
 	w := math.Exp(b - a)
 	log = a + math.Log1p(w)
-	return log, (aErr+w*bErr)/(1+w) + 4*roundOff*(2+math.Abs(log))
+	return log, (aErr+w*bErr)/(1+w) + 4*xmath.U*(2+math.Abs(log))
 }
 
 // rise is the relative error e^err − 1 of a number whose logarithm has error err.
@@ -182,4 +182,4 @@ func relative(x float64) float64 {
 }
 
 // Support implements Profile.
-func (p *laplaces) Support() profiles.Support { return p.sup }
+func (p *laplaceMixture) Support() profiles.Support { return p.sup }

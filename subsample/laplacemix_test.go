@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/profiles/profiletest"
 )
@@ -17,7 +18,7 @@ func TestLaplaces(t *testing.T) {
 		for _, s := range []FixedSize{must(NewWithReplacement(c.n, c.m)), must(NewMustWW(c.n, c.b, c.m))} {
 			law := s.Multiplicity()
 			b := must(profiles.NewLaplaceMechanism(c.sigma))
-			p := must(groupMixture(b, law)).(*laplaces)
+			p := must(GroupMixture(b, law)).(*laplaceMixture)
 			var want publicChoice
 			for u := 1; u < len(law.LogP); u++ {
 				item, err := Group(b, u, profiles.Substitute)
@@ -26,7 +27,7 @@ func TestLaplaces(t *testing.T) {
 				}
 				want.items = append(want.items, item)
 				want.logW = append(want.logW, law.LogP[u]-math.Log(law.Eta))
-				want.err = append(want.err, law.Err[u]+law.EtaErr+roundOff*(2+finiteAbs(law.LogP[u])))
+				want.err = append(want.err, law.Err[u]+law.EtaErr+xmath.U*(2+xmath.FiniteAbs(law.LogP[u])))
 			}
 			want.above = make([]float64, len(want.items)+1)
 			want.above[len(want.items)] = p.rest
@@ -63,13 +64,13 @@ func TestSwitchedLaplaceSums(t *testing.T) {
 		theta   float64
 	}{{10000, 118, 200, 0.5}, {10, 10, 5, 2}, {3, 2, 3, 4}, {1, 1, 3, 1}, {100, 50, 1000, 0.1}, {1000, 100, 50, 8}} {
 		for _, s := range []FixedSize{must(NewWithReplacement(c.n, c.m)), must(NewMustOW(c.n, min(c.b, c.n), c.m)), must(NewMustWW(c.n, c.b, c.m))} {
-			p := newSwitchedLaplace(s.Multiplicity(), c.theta)
+			p := NewLaplaceAttack(s.Multiplicity(), c.theta)
 			for k := range p.LogP {
 				x := (float64(k) + 0.3) * c.theta
 				ps, pc := newLogSum(), newLogSum()
 				for u, l := range p.LogP {
 					up, below := laplaceTails(x - float64(u)*c.theta)
-					e := p.Err[u] + roundOff*(4+2*math.Abs(x-float64(u)*c.theta))
+					e := p.Err[u] + xmath.U*(4+2*math.Abs(x-float64(u)*c.theta))
 					ps.add(l+up, e)
 					pc.add(l+below, e)
 				}
@@ -77,7 +78,7 @@ func TestSwitchedLaplaceSums(t *testing.T) {
 				want, e1 := ps.value(len(p.LogP))
 				wantC, e2 := pc.value(len(p.LogP))
 				if got.P != want && !(math.Abs(got.P-want) <= got.Err+e1) || got.PC != wantC && !(math.Abs(got.PC-wantC) <= got.ErrC+e2) ||
-					!(got.Err <= 3*e1+20*roundOff && got.ErrC <= 3*e2+20*roundOff) {
+					!(got.Err <= 3*e1+20*xmath.U && got.ErrC <= 3*e2+20*xmath.U) {
 					t.Fatalf("%+v %s beyond %v: %+v, want %v ± %v, %v ± %v", c, s.Name(), x, got, want, e1, wantC, e2)
 				}
 			}

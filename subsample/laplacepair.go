@@ -19,8 +19,8 @@ import (
 // changes any more are taken for one: an adversary who does not look closer loses
 // next to nothing, and no lattice could resolve the steps, each a small fraction
 // of the one before, in which the loss grows there.
-type switchedLaplace struct {
-	copies
+type LaplaceAttack struct {
+	shifts
 	low  []float64 // low[k] = log Σ_{u≤k} p_u e^{uθ}
 	high []float64 // high[k] = log Σ_{u>k} p_u e^{−uθ}
 	knot []float64 // knot[k] = L(kθ)
@@ -40,8 +40,8 @@ type knotSums struct{ log, err, law, least, expErr, expLaw float64 }
 // told apart.
 const blur = 1e-3
 
-func newSwitchedLaplace(law Multiplicity, theta float64) *switchedLaplace {
-	p := &switchedLaplace{copies: copies{law, theta}}
+func NewLaplaceAttack(law Law, theta float64) *LaplaceAttack {
+	p := &LaplaceAttack{shifts: shifts{law, theta}}
 	n := len(law.LogP)
 	p.low, p.high, p.knot = make([]float64, n), make([]float64, n), make([]float64, n)
 	worst := 0.0
@@ -55,7 +55,7 @@ func newSwitchedLaplace(law Multiplicity, theta float64) *switchedLaplace {
 			v.log, v.err = all.value(0)
 			exps[k], v.expErr = exp.now(), 0
 			if exp.s > 0 {
-				v.expErr = exp.mean() + roundOff*(4+2*math.Abs(exps[k])+math.Abs(exp.top))
+				v.expErr = exp.mean() + xmath.U*(4+2*math.Abs(exps[k])+math.Abs(exp.top))
 			} else {
 				exps[k] = math.Inf(-1)
 			}
@@ -71,7 +71,7 @@ func newSwitchedLaplace(law Multiplicity, theta float64) *switchedLaplace {
 			if l := law.LogP[k]; !math.IsInf(l, -1) {
 				t := l + float64(step*k)*theta
 				all.accumulate(l, 0)
-				exp.accumulate(t, roundOff*(float64(k)*theta+math.Abs(t)))
+				exp.accumulate(t, xmath.U*(float64(k)*theta+math.Abs(t)))
 				allLaw.add(l, law.Err[k])
 				expLaw.add(t, law.Err[k])
 				least = min(least, law.Err[k])
@@ -91,14 +91,14 @@ func newSwitchedLaplace(law Multiplicity, theta float64) *switchedLaplace {
 	size := 0.0
 	for k := range p.knot {
 		p.knot[k] = xmath.LogAdd(p.low[k], p.high[k]+2*float64(k)*theta)
-		size = max(size, math.Abs(p.knot[k]), finiteAbs(p.low[k]), float64(k)*theta)
+		size = max(size, math.Abs(p.knot[k]), xmath.FiniteAbs(p.low[k]), float64(k)*theta)
 	}
 	for u, l := range law.LogP { // the largest loss may come from a rare u
 		if !math.IsInf(l, -1) {
 			worst = max(worst, law.Err[u])
 		}
 	}
-	p.err = worst + roundOff*(8+4*size+float64(n))
+	p.err = worst + xmath.U*(8+4*size+float64(n))
 	lo, hi := p.knot[0], p.knot[n-1]
 	for p.last < n-1 && hi-p.knot[p.last] > blur*(hi-lo) {
 		p.last++
@@ -109,9 +109,9 @@ func newSwitchedLaplace(law Multiplicity, theta float64) *switchedLaplace {
 	return p
 }
 
-func (p *switchedLaplace) ends() (lo, hi float64) { return p.knot[0], p.top }
+func (p *LaplaceAttack) ends() (lo, hi float64) { return p.knot[0], p.top }
 
-func (p *switchedLaplace) Tails(eps, tol float64) profiles.Tails {
+func (p *LaplaceAttack) Tails(eps, tol float64) profiles.Tails {
 	lo, hi := p.ends()
 	inf := math.Inf(-1)
 	switch {
@@ -135,7 +135,7 @@ func (p *switchedLaplace) Tails(eps, tol float64) profiles.Tails {
 		}
 		// The difference magnifies the error of ε and low by e^{ε−rest}; the
 		// segment bounds it.
-		dt = min((tol+p.err+2*roundOff*math.Abs(eps))*(1+math.Exp(min(100, eps-rest))), right-left)
+		dt = min((tol+p.err+2*xmath.U*math.Abs(eps))*(1+math.Exp(min(100, eps-rest))), right-left)
 	}
 	return p.beyond(k, t, dt)
 }
@@ -143,10 +143,10 @@ func (p *switchedLaplace) Tails(eps, tol float64) profiles.Tails {
 // beyond returns the tails of the outputs above t between knots k and k+1, which is
 // known to dt: with A = ½e^{low−t} and B = ½e^{high+t}, Pr[U > k] − B + A and
 // Pr[U ≤ k] − A + B.
-func (p *switchedLaplace) beyond(k int, t, dt float64) profiles.Tails {
+func (p *LaplaceAttack) beyond(k int, t, dt float64) profiles.Tails {
 	a, b := p.low[k]-t-math.Ln2, p.high[k]+t-math.Ln2
 	near, off := &p.down[k], &p.up[k]
-	move := func(x, err float64) float64 { return err + dt + 2*roundOff*(2+t+finiteAbs(x)) }
+	move := func(x, err float64) float64 { return err + dt + 2*xmath.U*(2+t+xmath.FiniteAbs(x)) }
 	aErr, bErr := move(a, near.expErr), move(b, off.expErr)
 	up, below := laplaceTails(t)
 	r := profiles.Tails{Q: up, QC: below}
@@ -155,7 +155,7 @@ func (p *switchedLaplace) beyond(k int, t, dt float64) profiles.Tails {
 	x, e = lessHalf(near.log, near.err, near.law, near.least, a, aErr)
 	r.PC, r.ErrC = addLogs(x, e, b, bErr+off.expLaw)
 	r.P, r.PC = min(0, r.P), min(0, r.PC)
-	e = dt + roundOff*(4+2*t)
+	e = dt + xmath.U*(4+2*t)
 	r.Err, r.ErrC = max(r.Err, e), max(r.ErrC, e)
 	return r
 }
@@ -170,7 +170,7 @@ func laplaceTails(y float64) (up, below float64) {
 	return xmath.Log1mExp(below), below
 }
 
-func (p *switchedLaplace) Support() profiles.Support {
+func (p *LaplaceAttack) Support() profiles.Support {
 	lo, hi := p.ends()
 	return profiles.Support{Min: lo, Max: hi, LogPInf: math.Inf(-1), LogQInf: math.Inf(-1),
 		Atoms: []float64{lo, hi}, Spike: hi, LossErr: p.err}

@@ -13,9 +13,9 @@ func TestInverseLossWithoutReplacement(t *testing.T) {
 	for _, q := range []float64{1e-4, 0.02, 0.5, 0.99} {
 		for _, sigma := range []float64{0.5, 1, 4} {
 			s2 := sigma * sigma
-			law := newMultiplicity([]float64{math.Log1p(-q), math.Log(q)}, make([]float64, 2), math.Inf(-1), q, math.Log1p(-q))
-			p := newOpposite(law, 2/sigma)    // noise 1, centres ±1/σ
-			loss := func(x float64) float64 { // L at σx, must.md §4.1
+			law := NewLaw([]float64{math.Log1p(-q), math.Log(q)}, make([]float64, 2), math.Inf(-1), q, math.Log1p(-q))
+			p := NewGaussianOpposite(law, 2/sigma) // noise 1, centres ±1/σ
+			loss := func(x float64) float64 {      // L at σx, must.md §4.1
 				t := sigma * x
 				side := func(t float64) float64 { return math.Log1p(q * math.Expm1((2*t-1)/(2*s2))) }
 				return side(t) - side(-t)
@@ -50,7 +50,7 @@ func TestInverseLossWithoutReplacement(t *testing.T) {
 // increasing and finite, however far out.
 func TestOppositeLossIsOddAndIncreasing(t *testing.T) {
 	for _, s := range []FixedSize{must(NewWithReplacement(5000, 1000)), must(NewMustOW(5000, 100, 1000)), must(NewMustWW(5000, 100, 1000))} {
-		p := newOpposite(s.Multiplicity(), 2./4)
+		p := NewGaussianOpposite(s.Multiplicity(), 2./4)
 		last := math.Inf(-1)
 		for _, x := range []float64{-1e4, -1e3, -100, -10, -1, -1e-3, 0, 1e-3, 1, 10, 100, 1e3, 1e4} {
 			l, slope, _ := p.loss(x)

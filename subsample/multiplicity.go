@@ -9,7 +9,7 @@ import (
 
 // A Multiplicity is the law of U, how often one given record appears in the
 // final subsample.
-type Multiplicity struct {
+type Law struct {
 	// LogP[u] is log Pr[U = u].
 	LogP []float64
 	// LogAbove[u] is log Pr[U ≥ u] for u = 0..len(LogP), rounded up: the last
@@ -29,33 +29,33 @@ const logNegligible = -800
 //
 // Tables: docs/theory/subsampling.md §1. MUST.WO has the law of sampling with replacement
 // (Zhao and Liu 2023, Corollary 6).
-func (s FixedSize) Multiplicity() Multiplicity {
+func (s FixedSize) Multiplicity() Law {
 	n, b, m := float64(s.population), float64(s.subset), s.batch
 	switch s.kind {
 	case withoutReplacement:
 		q := float64(m) / n
-		return newMultiplicity([]float64{math.Log((n - float64(m)) / n), math.Log(q)}, []float64{4 * roundOff, 4 * roundOff}, math.Inf(-1),
+		return NewLaw([]float64{math.Log((n - float64(m)) / n), math.Log(q)}, []float64{4 * xmath.U, 4 * xmath.U}, math.Inf(-1),
 			q, math.Log((n-float64(m))/n))
 	case mustOW:
-		inner := binomialLaw(m, 1/b, (b-1)/b)
+		inner := Binomial(m, 1/b, (b-1)/b)
 		rate, rest := math.Log(b/n), math.Log((n-b)/n)
 		for u := range inner.LogP {
 			inner.LogP[u] += rate
-			inner.Err[u] += roundOff * (4 + 4*math.Abs(rate) + finiteAbs(inner.LogP[u]))
+			inner.Err[u] += xmath.U * (4 + 4*math.Abs(rate) + xmath.FiniteAbs(inner.LogP[u]))
 		}
 		inner.LogP[0] = xmath.LogAdd(inner.LogP[0], rest)
 		last := inner.LogAbove[len(inner.LogP)] + rate
-		return newMultiplicity(inner.LogP, inner.Err, last, b/n*inner.Eta, inner.LogP[0])
+		return NewLaw(inner.LogP, inner.Err, last, b/n*inner.Eta, inner.LogP[0])
 	case mustWW:
 		return s.twiceReplaced()
 	}
-	return binomialLaw(m, 1/n, (n-1)/n)
+	return Binomial(m, 1/n, (n-1)/n)
 }
 
 // binomialLaw is the law of Bin(m, p).
-func binomialLaw(m int64, p, q float64) Multiplicity {
+func Binomial(m int64, p, q float64) Law {
 	logP, errs, last := binomialTable(m, p, q)
-	return newMultiplicity(logP, errs, last, -math.Expm1(float64(m)*log1mOf(p, q)), logP[0])
+	return NewLaw(logP, errs, last, -math.Expm1(float64(m)*log1mOf(p, q)), logP[0])
 }
 
 // binomialTable lists log Pr[Bin(m, p) = u] up to where the rest is negligible.
@@ -80,13 +80,13 @@ func (s FixedSize) slots() (logP, errs []float64, logLast float64) {
 }
 
 // drawn returns the law of the copies drawn when j of the slots hold the record.
-func (s FixedSize) drawn(j int) Multiplicity {
+func (s FixedSize) drawn(j int) Law {
 	b := float64(s.subset)
-	return binomialLaw(s.batch, float64(j)/b, (b-float64(j))/b)
+	return Binomial(s.batch, float64(j)/b, (b-float64(j))/b)
 }
 
 // twiceReplaced mixes the second stage over the slots of the first.
-func (s FixedSize) twiceReplaced() Multiplicity {
+func (s FixedSize) twiceReplaced() Law {
 	pi, pErr, rest := s.slots()
 	var logP, errs []float64
 	var eta xmath.Sum
@@ -111,22 +111,22 @@ func (s FixedSize) twiceReplaced() Multiplicity {
 			}
 			sum := xmath.LogAdd(logP[u], t)
 			w := math.Exp(t - sum)
-			errs[u] = w*(d.Err[u]+pErr[j]) + (1-w)*errs[u] + roundOff*(4+2*math.Abs(sum))
+			errs[u] = w*(d.Err[u]+pErr[j]) + (1-w)*errs[u] + xmath.U*(4+2*math.Abs(sum))
 			logP[u] = sum
 		}
 		last = xmath.LogAdd(last, d.LogAbove[len(d.LogP)]+pi[j])
 		eta.Add(math.Exp(pi[j]) * d.Eta)
 	}
-	return newMultiplicity(logP, errs, last, eta.Value(), logP[0])
+	return NewLaw(logP, errs, last, eta.Value(), logP[0])
 }
 
-func newMultiplicity(logP, errs []float64, logLast, eta, logNone float64) Multiplicity {
+func NewLaw(logP, errs []float64, logLast, eta, logNone float64) Law {
 	// A law without a chance of 0 (everybody is drawn) keeps an empty entry.
-	law := Multiplicity{LogP: logP, Err: errs, Eta: min(1, eta), LogNone: logNone}
+	law := Law{LogP: logP, Err: errs, Eta: min(1, eta), LogNone: logNone}
 	law.LogAbove = make([]float64, len(logP)+1)
 	law.LogAbove[len(logP)] = logLast
 	for u := len(logP) - 1; u >= 0; u-- {
-		law.LogAbove[u] = min(0, xmath.LogAdd(law.LogAbove[u+1], logP[u]+errs[u])+4*roundOff)
+		law.LogAbove[u] = min(0, xmath.LogAdd(law.LogAbove[u+1], logP[u]+errs[u])+4*xmath.U)
 	}
 	top := 0.0
 	for u, l := range logP {
@@ -134,19 +134,19 @@ func newMultiplicity(logP, errs []float64, logLast, eta, logNone float64) Multip
 			top = max(top, errs[u])
 		}
 	}
-	law.EtaErr = top + 8*roundOff
+	law.EtaErr = top + 8*xmath.U
 	return law
 }
 
 // Mean returns E[U] of the table.
-func (l Multiplicity) Mean() float64 { return l.moment(func(u float64) float64 { return u }) }
+func (l Law) Mean() float64 { return l.moment(func(u float64) float64 { return u }) }
 
 // FactorialMoment2 returns E[U(U−1)] of the table.
-func (l Multiplicity) FactorialMoment2() float64 {
+func (l Law) FactorialMoment2() float64 {
 	return l.moment(func(u float64) float64 { return u * (u - 1) })
 }
 
-func (l Multiplicity) moment(f func(float64) float64) float64 {
+func (l Law) moment(f func(float64) float64) float64 {
 	var s xmath.Sum
 	for u, p := range l.LogP {
 		s.Add(f(float64(u)) * math.Exp(p))

@@ -13,8 +13,8 @@ import (
 // likelihood ratios r_u = e^{uθx − u²θ²/2} are those at an anchor near x times the
 // powers of one number, and the normal tails follow from them by Mills' ratio,
 // Φ̄(x − uθ) = φ(x)·r_u(x)·R(x − uθ): one exponential for all u.
-type powers struct {
-	*copies
+type fastSums struct {
+	*shifts
 	ratio *xmath.TailRatio
 
 	p              []float64 // Pr[U = u]
@@ -29,24 +29,24 @@ type powers struct {
 type anchor struct{ q, rough []float64 }
 
 const (
-	powersReach = 36 // outputs up to which the squares' exponentials stay in range
-	lastAnchor  = powersReach / 4
+	fastReach  = 36 // outputs up to which the squares' exponentials stay in range
+	lastAnchor = fastReach / 4
 )
 
 // newPowers returns nil where one cannot do without logarithms, or the law is
 // too long or its copies too close for sums of all to pay.
-func newPowers(c *copies) *powers {
+func newFastSums(c *shifts) *fastSums {
 	if !(c.theta >= 1./64 && c.theta <= 7) || len(c.LogP) > 2048 {
 		return nil
 	}
 	n := len(c.LogP)
-	w := &powers{copies: c, ratio: xmath.Ratios(), p: make([]float64, n),
+	w := &fastSums{shifts: c, ratio: xmath.Ratios(), p: make([]float64, n),
 		above: make([]float64, n+1), below: make([]float64, n+1), aboveE: make([]float64, n+1), belowE: make([]float64, n+1)}
 	for u, l := range c.LogP {
 		w.p[u] = math.Exp(l)
 	}
 	// Compensated sums of exponentials: 4 u, and u for each rounding of a logarithm.
-	own := func(u int) float64 { return w.p[u] * (c.Err[u] + roundOff*(4+finiteAbs(c.LogP[u]))) }
+	own := func(u int) float64 { return w.p[u] * (c.Err[u] + xmath.U*(4+xmath.FiniteAbs(c.LogP[u]))) }
 	var s xmath.Sum
 	for u := n - 1; u >= 0; u-- {
 		s.Add(w.p[u])
@@ -61,8 +61,8 @@ func newPowers(c *copies) *powers {
 }
 
 // at returns the anchor of x and the power of one copy; nil where x is too far.
-func (w *powers) at(x float64) (a *anchor, power float64) {
-	if !(math.Abs(x) <= powersReach) {
+func (w *fastSums) at(x float64) (a *anchor, power float64) {
+	if !(math.Abs(x) <= fastReach) {
 		return nil, 0
 	}
 	k := int(math.RoundToEven(x / 4))
@@ -77,10 +77,10 @@ func (w *powers) at(x float64) (a *anchor, power float64) {
 	return a, math.Exp(w.theta * (x - 4*float64(k)))
 }
 
-func (w *powers) anchor(x float64) *anchor {
+func (w *fastSums) anchor(x float64) *anchor {
 	logs, top := make([]float64, len(w.p)), math.Inf(-1) // at the right end
 	for u, l := range w.LogP {
-		logs[u] = l + w.exponent(u, x+2)
+		logs[u] = l + w.Exponent(u, x+2)
 		if u > 0 {
 			top = max(top, logs[u])
 		}
@@ -98,13 +98,13 @@ func (w *powers) anchor(x float64) *anchor {
 	}
 	for u := range m {
 		s := float64(u) * w.theta
-		e := w.LogP[u] + w.exponent(u, x)
+		e := w.LogP[u] + w.Exponent(u, x)
 		a.q = append(a.q, math.Exp(e))
 		// Of the exponent: u of s = uθ, of x − s/2 and of the product, and of the sum.
 		// Then the exponential, u powers of 3 u and of their argument's rounding; Mills'
 		// ratio of 4 u and of an argument off by (s + |x−s|)u, by whose error it moves at
 		// most; density, products.
-		a.rough = append(a.rough, roundOff*(s*(math.Abs(x-s)+2*math.Abs(x-s/2))+finiteAbs(e)+
+		a.rough = append(a.rough, xmath.U*(s*(math.Abs(x-s)+2*math.Abs(x-s/2))+xmath.FiniteAbs(e)+
 			float64(u)*(3+2*w.theta)+s+math.Abs(x-s)+16))
 	}
 	return a
@@ -113,7 +113,7 @@ func (w *powers) anchor(x float64) *anchor {
 // A value is Σ_{1≤u} p_u r_u, its relative error, and the first two derivatives.
 type value struct{ sum, err, slope, bend float64 }
 
-func (w *powers) sum(x float64) (v value, ok bool) {
+func (w *fastSums) sum(x float64) (v value, ok bool) {
 	a, power := w.at(x)
 	if a == nil {
 		return v, false
@@ -130,7 +130,7 @@ func (w *powers) sum(x float64) (v value, ok bool) {
 	}
 	v.slope *= w.theta
 	v.bend *= w.theta * w.theta
-	v.err = v.err/v.sum + roundOff*float64(len(a.q)) + leftOut
+	v.err = v.err/v.sum + xmath.U*float64(len(a.q)) + leftOut
 	return v, v.sum > 0
 }
 
@@ -141,12 +141,12 @@ type mixed struct{ up, down, upErr, downErr, density float64 }
 // mixed sums over u ≤ last. With y = x − uθ a term is p_u φ(x)r_u R(y) for y ≥ 0,
 // and p_u less that at −y otherwise; the two sums of these are all there is, and at
 // most half of the masses that they are taken from.
-func (w *powers) mixed(x float64, last int) (m mixed, ok bool) {
+func (w *fastSums) mixed(x float64, last int) (m mixed, ok bool) {
 	a, power := w.at(x)
 	if a == nil {
 		return m, false
 	}
-	last = min(last, w.last())
+	last = min(last, w.Last())
 	end := min(last+1, len(a.q))
 	split := min(max(0, int(math.Floor(x/w.theta))+1), last+1) // first u beyond x
 	// φ(x), which may be next to underflow, multiplies the sums and not each power.
@@ -178,10 +178,10 @@ func (w *powers) mixed(x float64, last int) (m mixed, ok bool) {
 	above, aboveE := w.above[split]-w.above[last+1], max(0, w.aboveE[split]-w.aboveE[last+1]*(1-1e-9))
 	m.up, m.down = above-off+near, w.below[split]-near+off
 	// The error of a weight counts as much as the weight.
-	size := roundOff*(float64(end)+8) + 100*leftOut // what is left out, times the ratio of Mills' ratios
+	size := xmath.U*(float64(end)+8) + 100*leftOut // what is left out, times the ratio of Mills' ratios
 	rounding := nearErr + offErr + (near+off)*size
-	m.upErr = max(0, aboveE-offLaw) + nearLaw + rounding + 3*roundOff*(above+w.above[split])
-	m.downErr = max(0, w.belowE[split]-nearLaw) + offLaw + rounding + 3*roundOff*w.below[split]
+	m.upErr = max(0, aboveE-offLaw) + nearLaw + rounding + 3*xmath.U*(above+w.above[split])
+	m.downErr = max(0, w.belowE[split]-nearLaw) + offLaw + rounding + 3*xmath.U*w.below[split]
 	return m, true
 }
 
@@ -195,7 +195,7 @@ type inverse struct {
 // fill tabulates f at a distance of ½ from start on.
 func (v *inverse) fill(start float64, f func(x float64) (value, slope float64, ok bool)) {
 	v.once.Do(func() {
-		for x := start; x <= powersReach; x += 0.5 {
+		for x := start; x <= fastReach; x += 0.5 {
 			y, dy, ok := f(x)
 			if !ok || len(v.f) > 0 && !(y > v.f[len(v.f)-1]) || !(dy > 0) {
 				if len(v.f) > 0 {

@@ -18,10 +18,10 @@ func TestPowers(t *testing.T) {
 	}{{10000, 118, 200, 0.5}, {1000, 100, 50, 0.4}, {10, 10, 5, 2}, {3, 2, 3, 4}, {2, 1, 2, 1. / 64}, {1, 1, 3, 1}, {1e9, 1000, 10000, 7}, {100, 50, 1000, 0.1}, {20, 200, 30, 0.02}} {
 		for _, s := range []FixedSize{must(NewWithReplacement(c.n, c.m)), must(NewMustOW(c.n, min(c.b, c.n), c.m)), must(NewMustWW(c.n, c.b, c.m))} {
 			law := s.Multiplicity()
-			fast, slow := newSwitched(law, c.theta), newSwitched(law, c.theta)
+			fast, slow := NewGaussianAttack(law, c.theta), NewGaussianAttack(law, c.theta)
 			slow.fast = nil
 			comparePlain(t, fmt.Sprintf("%+v %s switched", c, s.Name()), fast, slow, fast.fast)
-			one, two := newCoupled(law, c.theta), newCoupled(law, c.theta)
+			one, two := NewGaussianWR(law, c.theta), NewGaussianWR(law, c.theta)
 			two.fast = nil
 			comparePlain(t, fmt.Sprintf("%+v %s coupled", c, s.Name()), one, two, one.fast)
 		}
@@ -36,7 +36,7 @@ func TestPowersManyCopies(t *testing.T) {
 		theta float64
 	}{{4, 1457, 2.9}, {1, 30, 2}, {2, 600, 0.05}, {2, 2000, 1.13}} {
 		law := must(NewWithReplacement(c.n, c.m)).Multiplicity()
-		fast, slow := newSwitched(law, c.theta), newSwitched(law, c.theta)
+		fast, slow := NewGaussianAttack(law, c.theta), NewGaussianAttack(law, c.theta)
 		slow.fast = nil
 		comparePlain(t, fmt.Sprintf("%+v switched", c), fast, slow, fast.fast)
 		for e := 1e-3; e < 3000; e *= 7 { // the loss reaches down to log p_0
@@ -44,13 +44,13 @@ func TestPowersManyCopies(t *testing.T) {
 				t.Errorf("%+v at %v: %+v", c, -e, x)
 			}
 		}
-		one, two := newCoupled(law, c.theta), newCoupled(law, c.theta)
+		one, two := NewGaussianWR(law, c.theta), NewGaussianWR(law, c.theta)
 		two.fast = nil
 		comparePlain(t, fmt.Sprintf("%+v coupled", c), one, two, one.fast)
 	}
 }
 
-func comparePlain(t *testing.T, name string, fast, slow profiles.Profile, w *powers) {
+func comparePlain(t *testing.T, name string, fast, slow profiles.Profile, w *fastSums) {
 	t.Helper()
 	if w == nil {
 		t.Fatalf("%s: no plain numbers", name)
@@ -67,7 +67,7 @@ func comparePlain(t *testing.T, name string, fast, slow profiles.Profile, w *pow
 			got, want := fast.Tails(eps, tol), slow.Tails(eps, tol)
 			for _, x := range [][4]float64{{got.P, want.P, got.Err, want.Err}, {got.Q, want.Q, got.Err, want.Err},
 				{got.PC, want.PC, got.ErrC, want.ErrC}, {got.QC, want.QC, got.ErrC, want.ErrC}} {
-				if x[0] != x[1] && !(math.Abs(x[0]-x[1]) <= x[2]+x[3]) || !(x[2] <= 3*x[3]+4*roundOff) {
+				if x[0] != x[1] && !(math.Abs(x[0]-x[1]) <= x[2]+x[3]) || !(x[2] <= 3*x[3]+4*xmath.U) {
 					t.Errorf("%s at %v ± %v: %+v, want %+v", name, eps, tol, got, want)
 					break
 				}
@@ -109,10 +109,10 @@ func TestSwitchedByOutput(t *testing.T) {
 		s        FixedSize
 		sigma, x float64
 	}{{must(NewMustWW(40411, 3, 12)), 107.85, 1.14}, {must(NewMustWW(20, 4, 58)), 2.374, -9.7}, {must(NewMustWW(54002224, 3, 8)), 7.7, -13}, {must(NewWithReplacement(2, 37)), 11, -5.8}, {must(NewWithReplacement(2, 54)), 3.4, 1.1}} {
-		p := newSwitched(c.s.Multiplicity(), 1/c.sigma)
+		p := NewGaussianAttack(c.s.Multiplicity(), 1/c.sigma)
 		loss := newLogSum()
 		for u, l := range p.LogP {
-			loss.add(l+p.exponent(u, c.x), 0)
+			loss.add(l+p.Exponent(u, c.x), 0)
 		}
 		var want profiles.Tails
 		var e float64
@@ -121,7 +121,7 @@ func TestSwitchedByOutput(t *testing.T) {
 		want.Q, want.QC = xmath.LogNormalTail(c.x), xmath.LogNormalTail(-c.x)
 		for _, tol := range []float64{0, 1e-12, 1e-6, 1e-3} {
 			for _, side := range []float64{-1, 0, 1} {
-				eps, slack := loss.now()+side*tol, tol+4*roundOff*math.Abs(loss.now())
+				eps, slack := loss.now()+side*tol, tol+4*xmath.U*math.Abs(loss.now())
 				if eps-slack <= p.LogNone {
 					continue
 				}
@@ -144,7 +144,7 @@ func TestCoupledTolerance(t *testing.T) {
 		n, m       int64
 		sigma, eps float64
 	}{{85814, 52, 0.36, 0.001056}, {85814, 52, 0.36, 0.00198}, {28884114, 32, 0.2168, 0.0108}, {15676759, 60, 6.733, 4.4088e-6}, {4140031, 21, 19.384, 2.175e-6}} {
-		p := newCoupled(must(NewWithReplacement(c.n, c.m)).Multiplicity(), 1/c.sigma)
+		p := NewGaussianWR(must(NewWithReplacement(c.n, c.m)).Multiplicity(), 1/c.sigma)
 		for _, tol := range []float64{c.eps * 0.99, c.eps / 2, 1e-3 * c.eps, 1e-9 * c.eps} {
 			got := p.Tails(c.eps, tol)
 			for _, e := range []float64{c.eps - tol, c.eps + tol} {

@@ -131,7 +131,7 @@ func (r recursion) run(ctx context.Context, g []float64, k int64) error {
 	}
 	values := make([]float64, len(r.laws))
 	// Weights, α and masses have relative errors of a few u times their exponents.
-	rounding := 32 * roundOff * (4 + (1+r.c)*float64(size)*r.step)
+	rounding := 32 * xmath.U * (4 + (1+r.c)*float64(size)*r.step)
 	sign := 1.0
 	if !r.upper {
 		sign = -1
@@ -166,7 +166,7 @@ func (r recursion) run(ctx context.Context, g []float64, k int64) error {
 			}
 			back[l].Sequence(out[l], z[l])
 		})
-		slack := 14 * roundOff * math.Log2(float64(n)) * math.Sqrt(norm) * spread
+		slack := 14 * xmath.U * math.Log2(float64(n)) * math.Sqrt(norm) * spread
 		for i := range g {
 			w := 1 / weight[i+reach]
 			for l := range values {
@@ -201,9 +201,9 @@ func (r recursion) run(ctx context.Context, g []float64, k int64) error {
 //
 // Theorem: the recursion of docs/theory/subsampling.md §10, on the comparison of
 // Gaussian mixtures of §3 (Kahane 1986). It is safe for concurrent use.
-type AdaptiveBound struct {
+type Bound struct {
 	theta    float64
-	at       func(theta float64) stepBound
+	at       func(theta float64) Step
 	attack   profiles.Profile
 	mu       sync.Mutex
 	families map[float64]*family // by logTop
@@ -212,7 +212,7 @@ type AdaptiveBound struct {
 
 // NewAdaptiveBound returns the bound of the scheme with the mechanism, or an
 // error if there is none.
-func (s FixedSize) NewAdaptiveBound(b profiles.Base) (*AdaptiveBound, error) {
+func (s FixedSize) NewAdaptiveBound(b profiles.Base) (*Bound, error) {
 	pair, err := b.Pair(profiles.Substitute)
 	if err != nil {
 		return nil, err
@@ -220,7 +220,7 @@ func (s FixedSize) NewAdaptiveBound(b profiles.Base) (*AdaptiveBound, error) {
 	return s.adaptiveBound(b, pair, s.Multiplicity())
 }
 
-func (s FixedSize) adaptiveBound(b profiles.Base, pair profiles.Profile, law Multiplicity) (*AdaptiveBound, error) {
+func (s FixedSize) adaptiveBound(b profiles.Base, pair profiles.Profile, law Law) (*Bound, error) {
 	g, ok := pair.(profiles.Gaussian)
 	if !ok {
 		return nil, fmt.Errorf("mechanism: %q is not in [gaussian], for which the recursion is proved", b.Name())
@@ -229,22 +229,22 @@ func (s FixedSize) adaptiveBound(b profiles.Base, pair profiles.Profile, law Mul
 	if err != nil {
 		return nil, err
 	}
-	a := &AdaptiveBound{theta: 1 / g.NoiseMultiplier(), attack: lower, families: map[float64]*family{}, failed: map[float64]error{}}
+	a := &Bound{theta: 1 / g.NoiseMultiplier(), attack: lower, families: map[float64]*family{}, failed: map[float64]error{}}
 	rate := ratioUp(s.batch, s.population)
 	switch {
 	case rate == 1 && s.kind == withoutReplacement:
 		return nil, fmt.Errorf("sampling: the whole population is not a sample")
 	case s.kind == withoutReplacement || s.batch == 1:
-		a.at = func(theta float64) stepBound { return singleStep(theta, rate) }
+		a.at = func(theta float64) Step { return Single(theta, rate) }
 	case s.kind == mustOW:
 		// Given the other members of the subset: the record is in it, or another is.
-		in := binomialLaw(s.batch, 1/float64(s.subset), float64(s.subset-1)/float64(s.subset))
+		in := Binomial(s.batch, 1/float64(s.subset), float64(s.subset-1)/float64(s.subset))
 		rate := s.subsetRate()
-		a.at = func(theta float64) stepBound { return repeatedStep(in, theta, rate, (1-rate)/rate) }
+		a.at = func(theta float64) Step { return Repeated(in, theta, rate, (1-rate)/rate) }
 	case s.kind == mustWW:
 		return nil, fmt.Errorf("sampling: must-ww is not in [without-replacement, with-replacement, must-ow, must-wo], for which the recursion is proved")
 	default:
-		a.at = func(theta float64) stepBound { return repeatedStep(law, theta, 1, 0) }
+		a.at = func(theta float64) Step { return Repeated(law, theta, 1, 0) }
 	}
 	return a, nil
 }
@@ -252,7 +252,7 @@ func (s FixedSize) adaptiveBound(b profiles.Base, pair profiles.Profile, law Mul
 // Upper returns a profile that bounds the composition of k steps, tight for
 // losses of about eps, where δ is about e^logDelta. Transforms are of at most
 // maxPoints points.
-func (a *AdaptiveBound) Upper(ctx context.Context, k int64, eps, logDelta float64, maxPoints int) (profiles.Profile, error) {
+func (a *Bound) Upper(ctx context.Context, k int64, eps, logDelta float64, maxPoints int) (profiles.Profile, error) {
 	f, c, top, err := a.prepare(k, eps, logDelta, maxPoints)
 	if err != nil {
 		return nil, err
@@ -273,7 +273,7 @@ func (a *AdaptiveBound) Upper(ctx context.Context, k int64, eps, logDelta float6
 
 // Attack returns the loss that a concrete adaptive adversary (AdaptiveAttack)
 // reaches in k steps, accurate where Upper is.
-func (a *AdaptiveBound) Attack(ctx context.Context, k int64, eps, logDelta float64, maxPoints int) (profiles.Reached, error) {
+func (a *Bound) Attack(ctx context.Context, k int64, eps, logDelta float64, maxPoints int) (profiles.Reached, error) {
 	f, c, top, err := a.prepare(k, eps, logDelta, maxPoints)
 	if err != nil {
 		return nil, err
@@ -286,7 +286,7 @@ func (a *AdaptiveBound) Attack(ctx context.Context, k int64, eps, logDelta float
 }
 
 // prepare chooses the family, the tilt and the size of the lattice.
-func (a *AdaptiveBound) prepare(k int64, eps, logDelta float64, maxPoints int) (f *family, c float64, top int, err error) {
+func (a *Bound) prepare(k int64, eps, logDelta float64, maxPoints int) (f *family, c float64, top int, err error) {
 	switch {
 	case k < 1:
 		err = fmt.Errorf("steps: %d is not in [1, ∞)", k)
@@ -311,7 +311,7 @@ func (a *AdaptiveBound) prepare(k int64, eps, logDelta float64, maxPoints int) (
 }
 
 // family returns the family for losses up to a probability of e^logTop.
-func (a *AdaptiveBound) family(logTop float64) (*family, error) {
+func (a *Bound) family(logTop float64) (*family, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if _, ok := a.families[logTop]; !ok && a.failed[logTop] == nil {
@@ -385,6 +385,6 @@ func (f *family) profile(g []float64) (profiles.Profile, error) {
 	// Compensated sums are exact to 3 u, each mass is to 2 u of itself, so that the
 	// two masses at 0 differ by less than 8 u: relative to them, a displacement of
 	// the loss. Other losses are i·step rounded.
-	shift := 8*roundOff/rest + 2*roundOff*xs[len(xs)-1]
-	return profiles.NewDiscrete(atoms, math.Log(inf), math.Log(inf), 8*roundOff, shift)
+	shift := 8*xmath.U/rest + 2*xmath.U*xs[len(xs)-1]
+	return profiles.NewDiscrete(atoms, math.Log(inf), math.Log(inf), 8*xmath.U, shift)
 }

@@ -25,9 +25,9 @@ func epsilonAt(p profiles.Profile, delta float64) float64 {
 }
 
 // Families take a second each: tests share them.
-var sharedBounds = map[string]*AdaptiveBound{}
+var sharedBounds = map[string]*Bound{}
 
-func boundOf(t *testing.T, s FixedSize, sigma float64) *AdaptiveBound {
+func boundOf(t *testing.T, s FixedSize, sigma float64) *Bound {
 	t.Helper()
 	id := fmt.Sprint(s, sigma)
 	if sharedBounds[id] == nil {
@@ -103,7 +103,7 @@ func TestFamilyCovers(t *testing.T) {
 	scheme, sigma := small()
 	theta, rate := 2/sigma, 1./3
 	f := familyOf(t, scheme, sigma)
-	s := singleStep(theta, rate)
+	s := Single(theta, rate)
 	for n := range 32 {
 		// x and x' opposite or anywhere, z anywhere, in the plane of the three.
 		point := func() (float64, float64) {

@@ -66,7 +66,7 @@ func dropped(s []float64, scale, theta, q float64) float64 {
 
 // weightsAbove are the probabilities of a law up to the last that is at least
 // least; what is left out adds less than 40 of it to a divergence.
-func weightsAbove(law Multiplicity, least float64) []float64 {
+func weightsAbove(law Law, least float64) []float64 {
 	var p []float64
 	last := 0
 	for u, l := range law.LogP {

@@ -23,24 +23,24 @@ import (
 // record at all (the share that gives Theorem 5 is then not negative): when the
 // subset is small against the population. Otherwise Theorem 5 can be lower by a
 // percent near ε = 0.
-type staged struct {
+type gaussianWW struct {
 	logNone  float64 // log π_0
 	noneErr  float64
 	logPi    []float64 // log π_j, j = 1, 2, …
 	piErr    []float64
-	above    []float64  // log of the mass from j on, with what is left out
-	item     []*coupled // s^(j)
-	logGiven float64    // mass given away
-	whole    *switched  // where the search for κ starts: at α ≫ 1 all thresholds are its
+	above    []float64       // log of the mass from j on, with what is left out
+	item     []*GaussianWR   // s^(j)
+	logGiven float64         // mass given away
+	whole    *GaussianAttack // where the search for κ starts: at α ≫ 1 all thresholds are its
 }
 
 // law is that of the copies over both stages.
-func (s FixedSize) stagedProfile(law Multiplicity, theta float64) *staged {
+func (s FixedSize) stagedProfile(law Law, theta float64) *gaussianWW {
 	pi, errs, last := s.slots()
-	p := &staged{logNone: pi[0], noneErr: errs[0], logGiven: last, whole: newSwitched(law, theta)}
+	p := &gaussianWW{logNone: pi[0], noneErr: errs[0], logGiven: last, whole: NewGaussianAttack(law, theta)}
 	for j := 1; j < len(pi); j++ {
 		p.logPi, p.piErr = append(p.logPi, pi[j]), append(p.piErr, errs[j])
-		c := newCoupled(s.drawn(j), theta)
+		c := NewGaussianWR(s.drawn(j), theta)
 		p.item = append(p.item, c)
 		p.logGiven = xmath.LogAdd(p.logGiven, pi[j]+c.LogAbove[len(c.LogP)])
 	}
@@ -54,7 +54,7 @@ func (s FixedSize) stagedProfile(law Multiplicity, theta float64) *staged {
 
 // at returns log P_j and log Q_j at the threshold t, without the mass given
 // away, with log α_j and its slope.
-func (c *coupled) at(t, dt float64) (logP, logQ, logAlpha, slope, err float64) {
+func (c *GaussianWR) at(t, dt float64) (logP, logQ, logAlpha, slope, err float64) {
 	logAlpha, slope, i, size := c.average(t)
 	logP, logQ, err = c.tails(t, dt, i, logAlpha, slope*dt+size)
 	return logP, logQ, logAlpha, slope, err
@@ -62,7 +62,7 @@ func (c *coupled) at(t, dt float64) (logP, logQ, logAlpha, slope, err float64) {
 
 // slope returns log Q_j at the threshold t, its derivative, log α_j and its
 // derivative: at without the P side and without errors. It is for the search only.
-func (c *coupled) slope(t float64) (logQ, dLogQ, logAlpha, dLogAlpha float64) {
+func (c *GaussianWR) slope(t float64) (logQ, dLogQ, logAlpha, dLogAlpha float64) {
 	if logQ, dLogQ, logAlpha, dLogAlpha, ok := c.quickSlope(t); ok {
 		return logQ, dLogQ, logAlpha, dLogAlpha
 	}
@@ -72,17 +72,17 @@ func (c *coupled) slope(t float64) (logQ, dLogQ, logAlpha, dLogAlpha float64) {
 	plain := 1 / roughTail(t)
 	// In units of Φ̄(t): Pr[U ≤ i] and the further copies, each at most p_u.
 	sum, down := c.upTo[i], c.upTo[i]*h
-	for u := i + 1; u <= c.last(); u++ {
-		if c.upTo[c.last()]-c.upTo[u-1] < 1e-15*sum {
+	for u := i + 1; u <= c.Last(); u++ {
+		if c.upTo[c.Last()]-c.upTo[u-1] < 1e-15*sum {
 			break
 		}
 		s := float64(u) * c.theta
 		x := s/2 + logAlpha/s
 		var w float64
 		if x < 30 && t < 30 {
-			w = c.p[u] * roughTail(x) * plain
+			w = c.P[u] * roughTail(x) * plain
 		} else {
-			w = c.p[u] * math.Exp(xmath.LogNormalTail(x)-none)
+			w = c.P[u] * math.Exp(xmath.LogNormalTail(x)-none)
 		}
 		sum += w
 		down += w * xmath.NormalHazard(x) * dLogAlpha / s
@@ -91,7 +91,7 @@ func (c *coupled) slope(t float64) (logQ, dLogQ, logAlpha, dLogAlpha float64) {
 }
 
 // quickSlope is slope in plain numbers.
-func (c *coupled) quickSlope(t float64) (logQ, dLogQ, logAlpha, dLogAlpha float64, ok bool) {
+func (c *GaussianWR) quickSlope(t float64) (logQ, dLogQ, logAlpha, dLogAlpha float64, ok bool) {
 	v, ok := c.quickAverage(t)
 	if !ok {
 		return 0, 0, 0, 0, false
@@ -99,7 +99,7 @@ func (c *coupled) quickSlope(t float64) (logQ, dLogQ, logAlpha, dLogAlpha float6
 	w := c.fast
 	down := c.upTo[v.i] * xmath.NormalDensity(t)
 	q := down * w.ratio.At(t)
-	for u := v.i + 1; u <= c.last(); u++ {
+	for u := v.i + 1; u <= c.Last(); u++ {
 		s := float64(u) * c.theta
 		x := s/2 + v.log/s
 		density := xmath.NormalDensity(x)
@@ -107,8 +107,8 @@ func (c *coupled) quickSlope(t float64) (logQ, dLogQ, logAlpha, dLogAlpha float6
 		if w.above[u]*tail < 1e-16*q {
 			break
 		}
-		q += c.p[u] * tail
-		down += c.p[u] * density * v.slope / s
+		q += c.P[u] * tail
+		down += c.P[u] * density * v.slope / s
 	}
 	return math.Log(q), -down / q, v.log, v.slope, q > 1e-290
 }
@@ -118,7 +118,7 @@ func roughTail(x float64) float64 { return 0.5 * math.Erfc(x*(1/math.Sqrt2)) }
 
 // roughAverage is average without the error: the likelihood ratios r_u come from
 // one another, r_{u+1} = r_u·g_u with g_{u+1} = g_u·e^{−θ²}, as differences from 1.
-func (c *coupled) roughAverage(t float64) (logAlpha, slope float64, i int) {
+func (c *GaussianWR) roughAverage(t float64) (logAlpha, slope float64, i int) {
 	if !(t*t/2 < 600 && c.LogNone > -600) {
 		logAlpha, slope, i, _ = c.average(t)
 		return logAlpha, slope, i
@@ -126,13 +126,13 @@ func (c *coupled) roughAverage(t float64) (logAlpha, slope float64, i int) {
 	shrink := math.Expm1(-c.theta * c.theta) // e^{−θ²} − 1
 	g := math.Expm1(c.theta * (t - c.theta/2))
 	var r, a, w float64 // r_u − 1, Σ p(r−1), Σ p·u·r
-	m := c.p[0]
-	for u := 1; u <= c.last(); u++ {
+	m := c.P[0]
+	for u := 1; u <= c.Last(); u++ {
 		r += g + r*g
 		g += shrink + g*shrink
-		p := c.p[u]
+		p := c.P[u]
 		if c.LogP[u] < -740 {
-			if u > 1 && c.p[u-1] > 0 {
+			if u > 1 && c.P[u-1] > 0 {
 				break
 			}
 			continue
@@ -153,7 +153,7 @@ func (c *coupled) roughAverage(t float64) (logAlpha, slope float64, i int) {
 }
 
 // reach moves t until log Q_j is logKappa, by Newton's method.
-func (c *coupled) reach(t, least, logKappa float64) (at, dLogQ, logAlpha, dLogAlpha float64) {
+func (c *GaussianWR) reach(t, least, logKappa float64) (at, dLogQ, logAlpha, dLogAlpha float64) {
 	for range 40 {
 		q, dq, a, da := c.slope(t)
 		step := (logKappa - q) / dq
@@ -176,12 +176,12 @@ type sharing struct {
 }
 
 // up returns the tails for ε ≥ 0.
-func (p *staged) up(eps, tol float64) (logP, logQ, err float64) {
+func (p *gaussianWW) up(eps, tol float64) (logP, logQ, err float64) {
 	_, logP, logQ, err = p.share(eps, tol)
 	return logP, logQ, err
 }
 
-func (p *staged) share(eps, tol float64) (s sharing, logP, logQ, err float64) {
+func (p *gaussianWW) share(eps, tol float64) (s sharing, logP, logQ, err float64) {
 	// The number of slots to look at follows from the size of the result: those
 	// beyond n count as given away.
 	start := -60.0
@@ -201,12 +201,12 @@ func (p *staged) share(eps, tol float64) (s sharing, logP, logQ, err float64) {
 }
 
 // first returns the tails for ε ≥ 0 with the first n numbers of slots.
-func (p *staged) first(n int, eps, tol float64) (s sharing, logP, logQ, err float64) {
+func (p *gaussianWW) first(n int, eps, tol float64) (s sharing, logP, logQ, err float64) {
 	t0 := make([]float64, n) // thresholds without any share, and their log Q_j
 	q0 := make([]float64, n)
 	top := math.Inf(-1)
 	for j := range n {
-		t0[j], _, _ = p.item[j].threshold(eps, 0)
+		t0[j], _, _ = p.item[j].Threshold(eps, 0)
 		q0[j], _, _, _ = p.item[j].slope(t0[j])
 		top = max(top, q0[j])
 	}
@@ -313,9 +313,9 @@ func (p *staged) first(n int, eps, tol float64) (s sharing, logP, logQ, err floa
 		var dt float64
 		if s.active[j] {
 			_, dq, _, _ := p.item[j].slope(t[j])
-			dt = (slack + roundOff*eps) / -dq
+			dt = (slack + xmath.U*eps) / -dq
 		} else {
-			_, dt, _ = p.item[j].threshold(eps, tol)
+			_, dt, _ = p.item[j].Threshold(eps, tol)
 		}
 		a, b, _, _, e := p.item[j].at(t[j], dt)
 		ps.add(p.logPi[j]+a, p.piErr[j]+e)
@@ -334,7 +334,7 @@ func (p *staged) first(n int, eps, tol float64) (s sharing, logP, logQ, err floa
 // solution of log Q_j(t_j) = log κ for all j that have a share, and of the log of
 // the shares' sum. It returns where first starts its own search, whose bracket
 // does not rely on it.
-func (p *staged) joint(t, t0, q0 []float64, x, eps, logTarget float64) float64 {
+func (p *gaussianWW) joint(t, t0, q0 []float64, x, eps, logTarget float64) float64 {
 	start := append([]float64(nil), t...)
 	type line struct{ q, dq float64 }
 	lines := make([]line, len(t))
@@ -385,10 +385,10 @@ func (p *staged) joint(t, t0, q0 []float64, x, eps, logTarget float64) float64 {
 }
 
 // SelfReverse implements profiles.SelfReverser.
-func (p *staged) SelfReverse() bool { return true }
+func (p *gaussianWW) SelfReverse() bool { return true }
 
-func (p *staged) Tails(eps, tol float64) profiles.Tails { return reflected(p.up, eps, tol) }
+func (p *gaussianWW) Tails(eps, tol float64) profiles.Tails { return reflected(p.up, eps, tol) }
 
-func (p *staged) Support() profiles.Support {
+func (p *gaussianWW) Support() profiles.Support {
 	return profiles.Support{Min: math.Inf(-1), Max: math.Inf(1), LogPInf: p.logGiven, LogQInf: p.logGiven, Atoms: []float64{0}, Spike: math.NaN()}
 }

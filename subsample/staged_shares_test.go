@@ -44,7 +44,9 @@ func TestStagedSharesAddUp(t *testing.T) {
 	}
 }
 
-func stagedOf(s FixedSize, theta float64) *staged { return s.stagedProfile(s.Multiplicity(), theta) }
+func stagedOf(s FixedSize, theta float64) *gaussianWW {
+	return s.stagedProfile(s.Multiplicity(), theta)
+}
 
 // An inexact loss moves the thresholds with a share by what their own tail, further
 // copies and all, needs to follow κ; where no slot is without the record (n = 1)

@@ -12,9 +12,9 @@ import (
 // to 1 and where it is huge.
 func TestRoughAverage(t *testing.T) {
 	_, wr, _, ww, _ := paperSetting()
-	for _, law := range []Multiplicity{wr.Multiplicity(), ww.drawn(1), ww.drawn(6)} {
+	for _, law := range []Law{wr.Multiplicity(), ww.drawn(1), ww.drawn(6)} {
 		for _, theta := range []float64{0.1, 0.5, 2} {
-			c := newCoupled(law, theta)
+			c := NewGaussianWR(law, theta)
 			for _, x := range []float64{theta / 2, theta, 1, 3, 10, 30} {
 				a, da, i, _ := c.average(x)
 				b, db, k := c.roughAverage(x)

@@ -42,15 +42,15 @@ import (
 // 10,000 runs, against a table with nodeTol = farTol = 1e-5.
 //
 // LogDelta is staged's own.
-type tabled struct {
-	*staged
+type gaussianWWTable struct {
+	*gaussianWW
 	start   float64 // the threshold of whole at ε = 0
 	largest float64 // loss of a node
 	classes int     // numbers of slots that are kept apart; all larger ones are one class
 	weights [][]weight
 	large   bool // too many weights to keep for every node
 
-	best *staged // with p_0 less by shareSlack, for the search
+	best *gaussianWW // with p_0 less by shareSlack, for the search
 
 	ratio *xmath.TailRatio
 
@@ -129,10 +129,10 @@ const (
 	shareSlack = 1e-10
 )
 
-func newTabled(p *staged) *tabled {
+func newGaussianWWTable(p *gaussianWW) *gaussianWWTable {
 	less := *p
 	less.logNone -= shareSlack
-	t := &tabled{staged: p, best: &less, ratio: xmath.Ratios(), parts: map[int][]segment{}, ends: map[int]node{}}
+	t := &gaussianWWTable{gaussianWW: p, best: &less, ratio: xmath.Ratios(), parts: map[int][]segment{}, ends: map[int]node{}}
 	n := len(p.item)
 	for t.classes < min(n, 24) && p.above[t.classes] > p.above[0]-60 {
 		t.classes++
@@ -143,7 +143,7 @@ func newTabled(p *staged) *tabled {
 			t.weights = append(t.weights, nil)
 		}
 		c := p.item[j]
-		for u := 1; u <= c.last(); u++ {
+		for u := 1; u <= c.Last(); u++ {
 			if u > len(t.weights[k]) {
 				t.weights[k] = append(t.weights[k], weight{log: math.Inf(-1)})
 			}
@@ -153,7 +153,7 @@ func newTabled(p *staged) *tabled {
 				continue
 			}
 			w.log = xmath.LogAdd(w.log, l)
-			w.err = max(w.err, p.piErr[j]+c.Err[u]) + 4*roundOff*(1+math.Abs(w.log))
+			w.err = max(w.err, p.piErr[j]+c.Err[u]) + 4*xmath.U*(1+math.Abs(w.log))
 		}
 	}
 	t.start, _, _ = p.whole.threshold(0, 0)
@@ -170,21 +170,21 @@ func newTabled(p *staged) *tabled {
 }
 
 // at is the loss at which the pair that attains most has the threshold x.
-func (t *tabled) at(x float64) float64 {
+func (t *gaussianWWTable) at(x float64) float64 {
 	if x == t.start {
 		return 0
 	}
 	s := newLogSum()
 	w := t.whole
 	s.add(w.LogNone, 0)
-	for u := 1; u <= w.last(); u++ {
-		s.add(w.LogP[u]+w.exponent(u, x), 0)
+	for u := 1; u <= w.Last(); u++ {
+		s.add(w.LogP[u]+w.Exponent(u, x), 0)
 	}
 	return max(0, s.now())
 }
 
 // node finds the shares at the loss of threshold x.
-func (t *tabled) node(x float64) node {
+func (t *gaussianWWTable) node(x float64) node {
 	eps := t.at(x)
 	s, logP, logQ, _ := t.best.share(eps, 0)
 	v := node{t: x, eps: eps, logKappa: s.logKappa, logQ: logQ, ok: true}
@@ -204,13 +204,13 @@ func (t *tabled) node(x float64) node {
 			logAlpha = eps
 		} else if d := logAlpha - eps; d > 0 {
 			w := t.logPi[j] + d + xmath.Log1mExp(-d)
-			sum.add(w, t.piErr[j]+(size+4*roundOff*(1+logAlpha))/d)
+			sum.add(w, t.piErr[j]+(size+4*xmath.U*(1+logAlpha))/d)
 			q, _, _, _ := c.slope(s.t[j])
 			v.uneven = max(v.uneven, math.Abs(q-s.logKappa))
 		}
-		for u := 1; u <= c.last(); u++ {
+		for u := 1; u <= c.Last(); u++ {
 			if u <= i {
-				lowest(k, u, c.exponent(u, s.t[j]))
+				lowest(k, u, c.Exponent(u, s.t[j]))
 			} else {
 				lowest(k, u, logAlpha)
 			}
@@ -241,7 +241,7 @@ func (t *tabled) node(x float64) node {
 	if eps > 0 {
 		// The shares' sum must be what there is, up to the slack.
 		left := t.best.logNone + xmath.Log1mExp(-eps)
-		off, err := math.Expm1(sum.now()-left), t.noneErr+64*roundOff
+		off, err := math.Expm1(sum.now()-left), t.noneErr+64*xmath.U
 		if sum.s > 0 {
 			err += sum.e / sum.s
 		}
@@ -256,7 +256,7 @@ func (t *tabled) node(x float64) node {
 
 // value is log Σ w_{ju} h_u(α_{ju}) with log α_{ju} = at(class, u − 1), for choices
 // that no error of a millionth matters to.
-func (t *tabled) value(at func(k, u int) float64) float64 {
+func (t *gaussianWWTable) value(at func(k, u int) float64) float64 {
 	sum := 0.0
 	for k, ws := range t.weights {
 		for u := range ws {
@@ -270,7 +270,7 @@ func (t *tabled) value(at func(k, u int) float64) float64 {
 			}
 			s := float64(u+1) * t.whole.theta
 			x := s/2 + l/s
-			if !(x < powersReach && l < 600) {
+			if !(x < fastReach && l < 600) {
 				return t.logValue(at)
 			}
 			f := xmath.NormalDensity(x) * math.Exp(l)
@@ -287,7 +287,7 @@ func (t *tabled) value(at func(k, u int) float64) float64 {
 	return math.Log(sum)
 }
 
-func (t *tabled) logValue(at func(k, u int) float64) float64 {
+func (t *gaussianWWTable) logValue(at func(k, u int) float64) float64 {
 	h := newLogSum()
 	for k, ws := range t.weights {
 		for u := range ws {
@@ -304,14 +304,14 @@ func (t *tabled) logValue(at func(k, u int) float64) float64 {
 }
 
 // nodes finds several nodes at the same time.
-func (t *tabled) nodes(xs ...float64) []node {
+func (t *gaussianWWTable) nodes(xs ...float64) []node {
 	out := make([]node, len(xs))
 	parallel.Do(len(xs), func(i int) { out[i] = t.node(xs[i]) })
 	return out
 }
 
 // part returns the segments of the k-th base interval.
-func (t *tabled) part(k int) []segment {
+func (t *gaussianWWTable) part(k int) []segment {
 	if k < 0 || t.start+float64(k)*nodeSpacing > nodeEnd {
 		return nil
 	}
@@ -366,7 +366,7 @@ func (t *tabled) part(k int) []segment {
 	return out
 }
 
-func (t *tabled) segment(a, b node) segment {
+func (t *gaussianWWTable) segment(a, b node) segment {
 	g := segment{lo: a, hi: b, growth: math.Expm1(b.eps - a.eps)}
 	copies := 0
 	for _, ws := range t.weights {
@@ -393,7 +393,7 @@ func (t *tabled) segment(a, b node) segment {
 				if e := &g.spans[i]; e.log == c.log && e.rise == c.rise {
 					e.last = e.last && c.last
 					e.logW = xmath.LogAdd(e.logW, w.log)
-					e.err = max(e.err, w.err) + 4*roundOff*(1+math.Abs(e.logW))
+					e.err = max(e.err, w.err) + 4*xmath.U*(1+math.Abs(e.logW))
 					continue classes
 				}
 			}
@@ -412,7 +412,7 @@ func (t *tabled) segment(a, b node) segment {
 }
 
 // values returns the spans that count, in plain numbers; nil if these do not do.
-func (t *tabled) values(g segment) []spanValue {
+func (t *gaussianWWTable) values(g segment) []spanValue {
 	if t.logGiven > -700 || g.hi.eps > 600 {
 		return nil
 	}
@@ -442,10 +442,10 @@ func (t *tabled) values(g segment) []spanValue {
 		x, y := s/2+high*v.perS, max(math.Abs(low*v.perS-s/2), math.Abs(high*v.perS-s/2))
 		// Rounding moves the threshold by at most off, so the density by x·off of itself
 		// and Mills' ratio by off. The densities, ratios and factors are good to 20 u.
-		off := 4*roundOff*(1+max(math.Abs(low), high))*v.perS + 4*roundOff*x
-		v.farErr = (x+1)*off + 20*roundOff
-		v.nearErr = v.farErr + roundOff*(2*s+y)
-		v.cErr = 8 * roundOff * (2 + finiteAbs(c.logC))
+		off := 4*xmath.U*(1+max(math.Abs(low), high))*v.perS + 4*xmath.U*x
+		v.farErr = (x+1)*off + 20*xmath.U
+		v.nearErr = v.farErr + xmath.U*(2*s+y)
+		v.cErr = 8 * xmath.U * (2 + xmath.FiniteAbs(c.logC))
 		move := math.Abs(c.rise) * v.perS / min(1, 1+c.rise) * 1.01
 		v.movesP = v.weight * (v.alpha*(1+max(0, c.rise)) + math.Abs(v.a)) * move
 		v.movesQ = v.weight * math.Abs(v.c) * move
@@ -470,7 +470,7 @@ func (t *tabled) values(g segment) []spanValue {
 		if (a.p/p+a.q/q)*float64(len(parts)) < math.Exp(-nearby) {
 			continue
 		}
-		if a.x > powersReach {
+		if a.x > fastReach {
 			return nil
 		}
 		out = append(out, a.spanValue)
@@ -482,7 +482,7 @@ func (t *tabled) values(g segment) []spanValue {
 func (a *logSum) subtract(t, err float64) {
 	if w := math.Exp(t - a.top); w > 0 {
 		a.s -= w
-		a.e += w * (err + 8*roundOff)
+		a.e += w * (err + 8*xmath.U)
 	}
 }
 
@@ -494,8 +494,8 @@ func (a *logSum) subtract(t, err float64) {
 // and at most that on the right. Within j the same holds for the copies that keep
 // α_j. The last class, where numbers of slots have the least of their shares,
 // counts in full.
-func (t *tabled) unequal(g segment, v node, lambda float64) float64 {
-	sum := math.Exp(v.logKappa-v.logQ) * (2*v.uneven + (v.rest+16*roundOff)*(1+1/g.growth))
+func (t *gaussianWWTable) unequal(g segment, v node, lambda float64) float64 {
+	sum := math.Exp(v.logKappa-v.logQ) * (2*v.uneven + (v.rest+16*xmath.U)*(1+1/g.growth))
 	for _, c := range g.spans {
 		if !c.last {
 			continue
@@ -513,7 +513,7 @@ func (t *tabled) unequal(g segment, v node, lambda float64) float64 {
 }
 
 // find returns the segment of ε ≥ 0 and the error of the slopes at its ends.
-func (t *tabled) find(eps float64) (g *segment, m float64, ok bool) {
+func (t *gaussianWWTable) find(eps float64) (g *segment, m float64, ok bool) {
 	x, _, ok := t.whole.threshold(eps, 0)
 	if t.large || !ok || !(x < nodeEnd-2) {
 		return g, 0, false
@@ -556,15 +556,15 @@ func (t *tabled) find(eps float64) (g *segment, m float64, ok bool) {
 }
 
 // up returns the tails for ε ≥ 0.
-func (t *tabled) up(eps, tol float64) (logP, logQ, err float64) {
+func (t *gaussianWWTable) up(eps, tol float64) (logP, logQ, err float64) {
 	g, m, ok := t.find(eps)
 	if !ok || tol > 1e-6 || !(m < 1e-6) {
-		return t.staged.up(eps, tol)
+		return t.gaussianWW.up(eps, tol)
 	}
 	d := eps - g.lo.eps
 	lambda := math.Expm1(d) / g.growth
 	// d moves by tol at most.
-	dLambda := (tol + roundOff*(math.Abs(eps)+2*math.Abs(d))) * math.Exp(d) / g.growth * (1 + 1e-6)
+	dLambda := (tol + xmath.U*(math.Abs(eps)+2*math.Abs(d))) * math.Exp(d) / g.growth * (1 + 1e-6)
 	if dLambda < 1e-10 { // less than a hundredth of what a density moves by
 		if logP, logQ, err, ok := t.plainUp(g.values, lambda, dLambda); ok {
 			return logP, logQ, err + m
@@ -578,27 +578,27 @@ func (t *tabled) up(eps, tol float64) (logP, logQ, err float64) {
 		grown := 1 + lambda*c.rise
 		l := c.log + math.Log(grown)
 		x := s/2 + l/s
-		dx := (relative(dLambda*math.Abs(c.rise)/grown)+4*roundOff*(1+math.Abs(l)))/s + roundOff*2*x
+		dx := (relative(dLambda*math.Abs(c.rise)/grown)+4*xmath.U*(1+math.Abs(l)))/s + xmath.U*2*x
 		y := x - s
 		lq, lp := xmath.LogNormalTail(x), xmath.LogNormalTail(y)
 		eq := c.err + normalErr(lq, x, dx)
-		ep := c.err + normalErr(lp, y, dx+roundOff*(2*s+math.Abs(y)))
+		ep := c.err + normalErr(lp, y, dx+xmath.U*(2*s+math.Abs(y)))
 		a := c.logA + lq
 		if c.rise < 0 {
-			qs.subtract(c.logW+c.logC+lq, eq+8*roundOff*(1+math.Abs(c.logC)))
+			qs.subtract(c.logW+c.logC+lq, eq+8*xmath.U*(1+math.Abs(c.logC)))
 			ps.add(c.logW+lp, ep)
-			ps.subtract(c.logW+a, eq+8*roundOff*(1+math.Abs(c.logA)))
+			ps.subtract(c.logW+a, eq+8*xmath.U*(1+math.Abs(c.logA)))
 			n++
 			continue
 		}
-		qs.add(c.logW+c.logC+lq, eq+8*roundOff*(1+finiteAbs(c.logC)))
+		qs.add(c.logW+c.logC+lq, eq+8*xmath.U*(1+xmath.FiniteAbs(c.logC)))
 		if c.negative {
 			ps.add(c.logW+lp, ep)
-			ps.add(c.logW+a, eq+8*roundOff*(1+math.Abs(c.logA)))
+			ps.add(c.logW+a, eq+8*xmath.U*(1+math.Abs(c.logA)))
 		} else {
 			// P_u ≥ α_{ju}Q_u ≥ a_{ju}Q_u; a_{ju} is good to a rounding of α_{ju}.
 			r := math.Exp(a - lp)
-			e := (ep + r*(eq+8*roundOff*(1+finiteAbs(c.logA))) + 8*roundOff) / (1 - r)
+			e := (ep + r*(eq+8*xmath.U*(1+xmath.FiniteAbs(c.logA))) + 8*xmath.U) / (1 - r)
 			ps.add(c.logW+lp+math.Log1p(-r), e)
 		}
 		n++
@@ -611,7 +611,7 @@ func (t *tabled) up(eps, tol float64) (logP, logQ, err float64) {
 
 // plainUp is up in plain numbers: with x the threshold of a span, φ(x − s) is α_{ju}
 // times φ(x).
-func (t *tabled) plainUp(values []spanValue, lambda, dLambda float64) (logP, logQ, err float64, ok bool) {
+func (t *gaussianWWTable) plainUp(values []spanValue, lambda, dLambda float64) (logP, logQ, err float64, ok bool) {
 	var p, q, pErr, qErr, pMoves, qMoves float64
 	for i := range values {
 		c := &values[i]
@@ -627,7 +627,7 @@ func (t *tabled) plainUp(values []spanValue, lambda, dLambda float64) (logP, log
 		a := math.Abs(c.a) * beyond
 		left := near - c.a*beyond
 		p += c.weight * left
-		pErr += c.weight * (nearErr + a*c.farErr + left*c.err + 16*roundOff*(near+a))
+		pErr += c.weight * (nearErr + a*c.farErr + left*c.err + 16*xmath.U*(near+a))
 		pMoves += c.movesP * f
 		q += c.weight * c.c * beyond
 		qErr += c.weight * math.Abs(c.c) * beyond * (c.farErr + c.err + c.cErr)
@@ -637,23 +637,23 @@ func (t *tabled) plainUp(values []spanValue, lambda, dLambda float64) (logP, log
 		return 0, 0, 0, false
 	}
 	logP, logQ = min(0, math.Log(p)), min(0, math.Log(q))
-	size := roundOff * float64(len(values)+8)
-	e := max((pErr+pMoves*dLambda)/p-2*roundOff*logP, (qErr+qMoves*dLambda)/q-2*roundOff*logQ) + size
+	size := xmath.U * float64(len(values)+8)
+	e := max((pErr+pMoves*dLambda)/p-2*xmath.U*logP, (qErr+qMoves*dLambda)/q-2*xmath.U*logQ) + size
 	return logP, logQ, relative(e) + math.Exp(-nearby)*(1+1e-9), true
 }
 
 // Support implements profiles.Profile. At a node h̃ has a kink, an atom of up to
 // 1e-3 of the tail that is not listed: a loss known to a few roundings of the
 // largest node may count on the wrong side of it.
-func (t *tabled) Support() profiles.Support {
-	s := t.staged.Support()
-	s.LossErr = max(s.LossErr, 16*roundOff*(1+t.largest))
+func (t *gaussianWWTable) Support() profiles.Support {
+	s := t.gaussianWW.Support()
+	s.LossErr = max(s.LossErr, 16*xmath.U*(1+t.largest))
 	return s
 }
 
-func (t *tabled) Tails(eps, tol float64) profiles.Tails { return reflected(t.up, eps, tol) }
+func (t *gaussianWWTable) Tails(eps, tol float64) profiles.Tails { return reflected(t.up, eps, tol) }
 
 // LogDelta implements profiles.LogDeltaer.
-func (t *tabled) LogDelta(eps float64) (logDelta, err float64) {
-	return profiles.LogDelta(t.staged, eps)
+func (t *gaussianWWTable) LogDelta(eps float64) (logDelta, err float64) {
+	return profiles.LogDelta(t.gaussianWW, eps)
 }

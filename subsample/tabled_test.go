@@ -10,7 +10,7 @@ import (
 )
 
 // plain hides that tabled knows δ better than its tails do.
-type plain struct{ t *tabled }
+type plain struct{ t *gaussianWWTable }
 
 func (p plain) Tails(eps, tol float64) profiles.Tails { return p.t.Tails(eps, tol) }
 func (p plain) Support() profiles.Support             { return p.t.Support() }
@@ -23,7 +23,7 @@ func TestTabled(t *testing.T) {
 		theta   float64
 	}{{10000, 118, 200, 0.25}, {1000, 100, 50, 0.2}, {10, 10, 5, 1}, {3, 2, 3, 2}, {1000, 200, 100, 4}, {2, 1, 2, 0.5}} {
 		exact := stagedOf(must(NewMustWW(c.n, c.b, c.m)), c.theta)
-		p := plain{newTabled(exact)}
+		p := plain{newGaussianWWTable(exact)}
 		profiletest.Run(t, p, nil, profiletest.Grid(p, 3))
 		used := false
 		for x := p.t.start + 0.01; x < 40; x += 0.93 {
@@ -50,7 +50,7 @@ func TestTabled(t *testing.T) {
 // What the table answers does not depend on what it was asked before.
 func TestTabledOrder(t *testing.T) {
 	exact := stagedOf(must(NewMustWW(1000, 100, 50)), 0.2)
-	a, b := newTabled(exact), newTabled(exact)
+	a, b := newGaussianWWTable(exact), newGaussianWWTable(exact)
 	var asked []float64
 	for e := 1e-5; e < 30; e *= 1.7 {
 		asked = append(asked, e)

@@ -97,7 +97,7 @@ func bestCommon(s FixedSize, sigma, eps float64) float64 {
 // little above ours, which run all stages: MUST.OW at the paper's setting.
 func TestThreeStages(t *testing.T) {
 	_, _, ow, _, base := paperSetting()
-	inner := binomialLaw(200, 1./118, 117./118)
+	inner := Binomial(200, 1./118, 117./118)
 	p := make([]float64, 45)
 	for u := range p {
 		p[u] = math.Exp(inner.LogP[u])

@@ -66,7 +66,7 @@ func momentOfTails(p profiles.Profile, s float64) float64 {
 	if sup.Min < 0 && sup.Max > 0 {
 		edges = append(edges, 0)
 	}
-	if c, ok := p.(*switchedLaplace); ok {
+	if c, ok := p.(*LaplaceAttack); ok {
 		edges = append(edges, c.knot[:c.last+1]...)
 	}
 	edges = distinct(edges)
@@ -134,7 +134,7 @@ func TestLaplaceTransforms(t *testing.T) {
 			k, _, err := m.Real(s)
 			// The terms of the integral of the tails cancel where they are large; a reverse does not
 			// know its kinks.
-			if _, ok := profiles.Reverse(p).(*switchedLaplace); !ok && math.Abs(s)*reach < 12 {
+			if _, ok := profiles.Reverse(p).(*LaplaceAttack); !ok && math.Abs(s)*reach < 12 {
 				if want := math.Log(momentOfTails(p, s)); !(math.Abs(k-want) <= err+1e-8) {
 					t.Errorf("%s: log M(%v) = %v ± %v, tails give %v", name, s, k, err, want)
 				}

@@ -11,7 +11,7 @@ import (
 // at +∞, both agree with the whole table where that is served, and M above ≥ M below.
 func TestTransformsWithin(t *testing.T) {
 	law := must(NewWithReplacement(100, 6)).Multiplicity()
-	p := newSwitched(law, 0.25)
+	p := NewGaussianAttack(law, 0.25)
 	whole := profiles.TransformOf(p)
 	if whole == nil {
 		t.Fatal("no transform of at most 6 copies")
@@ -50,7 +50,7 @@ func TestTransformsWithin(t *testing.T) {
 			}
 		}
 	}
-	if up, lo := profiles.TransformsOf(profiles.Reverse(newSwitched(must(NewWithReplacement(1000, 50)).Multiplicity(), 0.2)), 1e-16); up == nil || lo == nil {
+	if up, lo := profiles.TransformsOf(profiles.Reverse(NewGaussianAttack(must(NewWithReplacement(1000, 50)).Multiplicity(), 0.2)), 1e-16); up == nil || lo == nil {
 		t.Error("the reverse of a long table has no transforms")
 	}
 }

@@ -107,9 +107,9 @@ func (f *slice) at(y float64) slicePoint {
 	}
 	rem := -math.Expm1(eb)
 	remSlope := -f.r * math.Exp(eb) / rem // of log rem
-	remErr := roundOff*(f.logB+3*math.Abs(f.r*(y-f.r/2)))*math.Exp(eb)/rem + 2*roundOff
+	remErr := xmath.U*(f.logB+3*math.Abs(f.r*(y-f.r/2)))*math.Exp(eb)/rem + 2*xmath.U
 	if math.IsInf(f.logA, -1) {
-		e := remErr + roundOff*(4+2*y*y)
+		e := remErr + xmath.U*(4+2*y*y)
 		return slicePoint{y, -y*y/2 + math.Log(rem), remSlope - y, e, e * (math.Abs(remSlope) + math.Abs(y)), false}
 	}
 	logA := f.logA + f.z1*(y-f.z1/2)
@@ -147,9 +147,9 @@ func (f *slice) at(y float64) slicePoint {
 	if !(kappa > 0) || math.IsInf(kappa, 0) {
 		return none
 	}
-	err := 1.5 * kappa * (remErr + roundOff*(12+math.Abs(f.logA)+3*math.Abs(f.z1*(y-f.z1/2))+math.Abs(x)+math.Abs(logRem)))
-	err += roundOff * (4 + y*y + 4*math.Abs(logRem) + 4*math.Abs(value))
-	return slicePoint{y, -y*y/2 + logRem + value, slope - y, err, err*kappa*(math.Abs(remSlope)+math.Abs(f.z1)) + 2*roundOff*math.Abs(y), false}
+	err := 1.5 * kappa * (remErr + xmath.U*(12+math.Abs(f.logA)+3*math.Abs(f.z1*(y-f.z1/2))+math.Abs(x)+math.Abs(logRem)))
+	err += xmath.U * (4 + y*y + 4*math.Abs(logRem) + 4*math.Abs(value))
+	return slicePoint{y, -y*y/2 + logRem + value, slope - y, err, err*kappa*(math.Abs(remSlope)+math.Abs(f.z1)) + 2*xmath.U*math.Abs(y), false}
 }
 
 // integral bounds log ∫ k from above, unless rounding is in the way.
