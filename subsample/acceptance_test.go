@@ -12,6 +12,7 @@ import (
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/pld"
 	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample/internal/copies"
 )
 
 // must.md §8, check 1, at the settings of §7: the weights sum to 1 to 1e-15 and
@@ -220,7 +221,7 @@ func TestCoupledBelowRefined(t *testing.T) {
 		if rapid.Bool().Draw(t, "ow") {
 			b = min(b, n)
 			s = must(NewMustOW(n, b, m))
-			alphaOf, law = func(eps float64) float64 { return 1 + math.Expm1(eps)*float64(n)/float64(b) }, s.drawn(1)
+			alphaOf, law = func(eps float64) float64 { return 1 + math.Expm1(eps)*float64(n)/float64(b) }, copies.Drawn(s.subset, s.batch, 1)
 		}
 		theta := rapid.Float64Range(0.2, 2).Draw(t, "theta")
 		eps := math.Exp(rapid.Float64Range(-7, 1).Draw(t, "log eps"))
