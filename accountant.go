@@ -29,6 +29,7 @@ import (
 	"time"
 
 	"github.com/dpaccountant/accountant/fourier"
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/selection"
@@ -108,8 +109,9 @@ type Gap struct{ Proved, Attack Range }
 type Accountant struct {
 	relation profiles.Relation
 	opts     settings
-	known    map[any]profiles.Mechanism
-	added    []run
+	known    map[any]*profiles.Mechanism
+	added    []run // each mechanism once
+	at       map[*profiles.Mechanism]int
 	// Per direction: the sum of upper profiles, and that of lower ones, which is
 	// the same while every step is known exactly.
 	upper, lower [2]*fourier.Sum
@@ -119,7 +121,7 @@ type Accountant struct {
 }
 
 type run struct {
-	m     profiles.Mechanism
+	m     *profiles.Mechanism
 	count int64
 }
 
@@ -130,6 +132,7 @@ type settings struct {
 	fourier.Options
 	recursion int64         // runs of one mechanism that the recursion takes on
 	time      time.Duration // 0: no limit
+	many      bool          // many questions are expected
 }
 
 // sums returns the options of the sums of a question that asks n of them, which
@@ -198,6 +201,13 @@ func WithTimeLimit(d time.Duration) Option {
 	return func(o *settings) { o.time = d }
 }
 
+// WithManyQuestions says that the accountant will be asked again and again, while its
+// total grows or at many δ: what is computed for one question then reaches a little
+// further, to serve the next. The answers are the same to their certified digits.
+func WithManyQuestions() Option {
+	return func(o *settings) { o.many = true }
+}
+
 // WithTransform selects the Fourier transform of lattices (default fourier.Gonum), and
 // with it the lattices.
 func WithTransform(t fourier.Transform) Option {
@@ -213,13 +223,16 @@ func WithEngine(e fourier.Engine) Option {
 
 // New returns an empty accountant under the relation.
 func New(r profiles.Relation, opts ...Option) *Accountant {
-	a := &Accountant{relation: r, opts: defaults(), known: map[any]profiles.Mechanism{}, symmetric: true}
+	a := &Accountant{relation: r, opts: defaults(), known: map[any]*profiles.Mechanism{}, at: map[*profiles.Mechanism]int{}, symmetric: true}
 	for _, o := range opts {
 		o(&a.opts)
 	}
 	for i := range a.upper {
 		a.upper[i] = fourier.New(a.opts.Options)
 		a.lower[i] = a.upper[i]
+	}
+	if a.opts.many {
+		a.expectMany()
 	}
 	return a
 }
@@ -252,14 +265,11 @@ func (a *Accountant) Add(ctx context.Context, s Step, count int64) error {
 // AddPlan adds every step of p, which must have the accountant's relation.
 func (a *Accountant) AddPlan(ctx context.Context, p *Plan) error {
 	if p.Neighbors != a.relation {
-		return fmt.Errorf("neighbors: %v is not the accountant's relation, %v", p.Neighbors, a.relation)
+		return fault.New("neighbors", "%v is not the accountant's relation, %v", p.Neighbors, a.relation)
 	}
-	var runs []run
-	for i, s := range p.Steps {
-		var err error
-		if runs, err = a.flatten(ctx, s, 1, runs); err != nil {
-			return fmt.Errorf("steps[%d]: %w", i, err)
-		}
+	runs, err := a.flattenAll(ctx, p.Steps, 1, nil)
+	if err != nil {
+		return err
 	}
 	return a.addRuns(runs)
 }
@@ -268,17 +278,17 @@ func (a *Accountant) AddPlan(ctx context.Context, p *Plan) error {
 // private selection, a private majority, a label randomizer.
 func (a *Accountant) AddMechanism(m profiles.Mechanism, count int64) error {
 	if m.Relation != a.relation {
-		return fmt.Errorf("mechanism: its relation %v is not the accountant's, %v", m.Relation, a.relation)
+		return fault.New("mechanism", "its relation %v is not the accountant's, %v", m.Relation, a.relation)
 	}
 	if err := checkCount(count); err != nil {
 		return err
 	}
-	return a.addRuns([]run{{m, count}})
+	return a.addRuns([]run{{&m, count}})
 }
 
 func checkCount(count int64) error {
 	if count < 1 || count > maxRuns {
-		return fmt.Errorf("count: %d is not an integer in [1, 2^53]", count)
+		return fault.New("count", "%d is not an integer in [1, 2^53]", count)
 	}
 	return nil
 }
@@ -297,7 +307,7 @@ func (a *Accountant) flatten(ctx context.Context, s Step, count int64, runs []ru
 		}
 	}
 	if s.Count > maxRuns/count {
-		return nil, fmt.Errorf("count: %d times %d is above 2^53", s.Count, count)
+		return nil, fault.New("count", "%d times %d is above 2^53", s.Count, count)
 	}
 	count *= s.Count
 	switch {
@@ -306,11 +316,11 @@ func (a *Accountant) flatten(ctx context.Context, s Step, count int64, runs []ru
 		if err != nil {
 			return nil, err
 		}
-		return append(runs, run{m, count}), nil
+		return append(runs, run{&m, count}), nil
 	case s.Mechanism != nil && s.Steps != nil:
-		return nil, fmt.Errorf("steps: a step has either a mechanism or steps, not both")
+		return nil, fault.New("steps", "a step has either a mechanism or steps, not both")
 	case s.Mechanism == nil && len(s.Steps) == 0:
-		return nil, fmt.Errorf("mechanism: is missing")
+		return nil, fault.New("mechanism", "is missing")
 	case s.Mechanism != nil:
 		m, err := a.mechanism(ctx, s)
 		if err != nil {
@@ -318,19 +328,24 @@ func (a *Accountant) flatten(ctx context.Context, s Step, count int64, runs []ru
 		}
 		return append(runs, run{m, count}), nil
 	case s.Sampling != nil:
-		return nil, fmt.Errorf("sampling: applies to a mechanism, not to a sub-plan")
+		return nil, fault.New("sampling", "applies to a mechanism, not to a sub-plan")
 	}
-	for i, sub := range s.Steps {
+	return a.flattenAll(ctx, s.Steps, count, runs)
+}
+
+// flattenAll appends the runs of steps.
+func (a *Accountant) flattenAll(ctx context.Context, steps []Step, count int64, runs []run) ([]run, error) {
+	for i, s := range steps {
 		var err error
-		if runs, err = a.flatten(ctx, sub, count, runs); err != nil {
-			return nil, fmt.Errorf("steps[%d]: %w", i, err)
+		if runs, err = a.flatten(ctx, s, count, runs); err != nil {
+			return nil, fault.In(fmt.Sprintf("steps[%d]", i), err)
 		}
 	}
 	return runs, nil
 }
 
 // mechanism returns the profiles of a step, built once.
-func (a *Accountant) mechanism(ctx context.Context, s Step) (profiles.Mechanism, error) {
+func (a *Accountant) mechanism(ctx context.Context, s Step) (*profiles.Mechanism, error) {
 	type key struct {
 		b profiles.Base
 		s subsample.Scheme
@@ -344,25 +359,15 @@ func (a *Accountant) mechanism(ctx context.Context, s Step) (profiles.Mechanism,
 	}
 	var m profiles.Mechanism
 	var err error
-	if w, ok := s.Mechanism.(watched); ok && s.Sampling == nil {
-		m, err = w.mechanism(ctx, a.relation)
-	} else if s.Sampling == nil {
-		m, err = profiles.Unsampled(s.Mechanism, a.relation)
-	} else if err = checkSampled(s.Mechanism); err == nil {
+	if s.Sampling == nil {
+		m, err = profiles.Unsampled(ctx, s.Mechanism, a.relation)
+	} else if err = profiles.CheckSampled(s.Mechanism); err == nil {
 		m, err = s.Sampling.Apply(s.Mechanism, a.relation)
 	}
 	if err == nil && cacheable {
-		a.known[k] = m
+		a.known[k] = &m
 	}
-	return m, err
-}
-
-// checkSampled returns an error if nothing is known about b on a sample.
-func checkSampled(b profiles.Base) error {
-	if _, ok := b.(profiles.Compound); ok {
-		return fmt.Errorf("sampling: nothing is proved about %s on a sample; it runs on the whole data set", b.Name())
-	}
-	return nil
+	return &m, err
 }
 
 // selectionAccuracy and selectionFloor say how finely the price of a selection
@@ -379,7 +384,7 @@ const (
 func (a *Accountant) selected(ctx context.Context, s Step) (profiles.Mechanism, error) {
 	law, err := s.Selection.Build()
 	if err != nil {
-		return profiles.Mechanism{}, fmt.Errorf("selection.%w", err)
+		return profiles.Mechanism{}, fault.Rename(err, func(field string) string { return "selection." + field })
 	}
 	candidate := New(a.relation)
 	candidate.opts.Options = a.opts.sums(selectionShare)
@@ -392,7 +397,7 @@ func (a *Accountant) selected(ctx context.Context, s Step) (profiles.Mechanism, 
 		return iv.Upper, err
 	})
 	if len(candidate.added) == 1 && candidate.runs == 1 {
-		bound = selection.FromMechanism(candidate.added[0].m)
+		bound = selection.FromMechanism(*candidate.added[0].m)
 	}
 	return selection.PriceOfBest(law).Mechanism(ctx, "selection", a.relation, bound, selectionAccuracy, selectionFloor)
 }
@@ -402,7 +407,7 @@ func (a *Accountant) addRuns(runs []run) error {
 	total := a.runs
 	for _, r := range runs {
 		if r.count > maxRuns-total {
-			return fmt.Errorf("count: %d runs on top of %d are above 2^53", r.count, total)
+			return fault.New("count", "%d runs on top of %d are above 2^53", r.count, total)
 		}
 		total += r.count
 	}
@@ -412,6 +417,9 @@ func (a *Accountant) addRuns(runs []run) error {
 			a.gap = true
 			for d := range a.lower {
 				a.lower[d] = fourier.New(a.opts.Options)
+				if a.opts.many {
+					a.lower[d].ExpectMany()
+				}
 				for _, old := range a.added {
 					if err := a.lower[d].Add(old.m.Directions[d].Upper, old.count); err != nil {
 						return err
@@ -429,9 +437,14 @@ func (a *Accountant) addRuns(runs []run) error {
 				}
 			}
 		}
+		if i, ok := a.at[r.m]; ok {
+			a.added[i].count += r.count
+			continue
+		}
 		f, b := r.m.Directions[0], r.m.Directions[1]
 		a.symmetric = a.symmetric && profiles.Equal(f.Upper, b.Upper) &&
 			(f.Lower == nil && b.Lower == nil || f.Lower != nil && b.Lower != nil && profiles.Equal(f.Lower, b.Lower))
+		a.at[r.m] = len(a.added)
 		a.added = append(a.added, r)
 	}
 	a.runs = total
@@ -522,6 +535,14 @@ func (a *Accountant) worst(ctx context.Context, ask func(*fourier.Sum) (fourier.
 	}
 	out.Estimate = min(max(out.Estimate, out.Lower), out.Upper)
 	return out, nil
+}
+
+// expectMany prepares the sums for many questions.
+func (a *Accountant) expectMany() {
+	for d := range a.upper {
+		a.upper[d].ExpectMany()
+		a.lower[d].ExpectMany()
+	}
 }
 
 // asked is the number of sums that a question asks.

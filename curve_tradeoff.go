@@ -64,6 +64,7 @@ func (a *Accountant) TradeOff(ctx context.Context, alphas []float64) ([]TradeOff
 	}
 	ctx, stop := a.opts.within(ctx)
 	defer stop()
+	a.expectMany()
 	names := a.relation.DirectionNames()
 	var proved, attack [2]*pair
 	for d := range 2 {
@@ -165,6 +166,7 @@ func (a *Accountant) pair(sums [2]*fourier.Sum, d int, lower bool, alphas []floa
 		return p, nil
 	}
 	back := fourier.New(a.opts.Options)
+	back.ExpectMany()
 	for _, r := range a.added {
 		if one := side(r, d, lower); one != nil {
 			if err := back.Add(profiles.Reverse(one), r.count); err != nil {

@@ -3,10 +3,10 @@ package darrm
 import (
 	"container/heap"
 	"context"
-	"fmt"
 	"math"
 	"math/big"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/lp"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
@@ -150,7 +150,7 @@ func (r *Result) solve(pr *program, o Objective, opt Options) error {
 		}
 	}
 	if math.IsInf(best, -1) {
-		return fmt.Errorf("epsilon: the optimum for %v could not be certified", pr.Epsilon)
+		return fault.New("epsilon", "the optimum for %v could not be certified", pr.Epsilon)
 	}
 	return nil
 }

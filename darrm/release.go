@@ -1,10 +1,9 @@
 package darrm
 
 import (
-	"fmt"
-	"math/rand/v2"
-
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
+	"math/rand/v2"
 )
 
 // Release answers with the majority of the votes with probability γ(number of
@@ -22,7 +21,7 @@ func Release(g Gamma, votes []bool, src rand.Source) (bool, error) {
 		return false, err
 	}
 	if len(votes) != len(g)-1 {
-		return false, fmt.Errorf("votes: there are %d, must be one for each of the %d mechanisms", len(votes), len(g)-1)
+		return false, fault.New("votes", "there are %d, must be one for each of the %d mechanisms", len(votes), len(g)-1)
 	}
 	src = random.Source(src)
 	ones := count(votes)
@@ -40,7 +39,7 @@ func ReleaseSubsampled(m int, votes []bool, src rand.Source) (bool, error) {
 		return false, err
 	}
 	if m < 1 || m > len(votes) {
-		return false, fmt.Errorf("votes: %d is not in [1, %d]", m, len(votes))
+		return false, fault.New("votes", "%d is not in [1, %d]", m, len(votes))
 	}
 	r := rand.New(random.Source(src))
 	deck := append([]bool(nil), votes...)

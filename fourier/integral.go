@@ -10,7 +10,6 @@ import (
 	"reflect"
 
 	"github.com/dpaccountant/accountant/fourier/internal/contour"
-	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -45,8 +44,13 @@ const (
 )
 
 // reserve is by how much tables reach further than a question needs once a sum is
-// asked while it grows.
+// asked while it grows, or is to be asked often: it halves the number of tables of a curve
+// and a table costs little more. It proves nothing.
 const reserve = 0.3
+
+// ExpectMany says that many questions follow, such as the points of a curve or those of a
+// running total: what is computed for one then reaches further, to serve others too.
+func (s *Sum) ExpectMany() { s.parts.many = true }
 
 // A part is a step as it was added: equal profiles together, and Gaussians of
 // different noise apart, whose transforms are closed forms.
@@ -68,6 +72,21 @@ type parts struct {
 	dear         bool // some transform is that of a long table of copies
 	asked        bool
 	grew         bool // parts were added after a question
+	many         bool // many questions are expected
+	// Relative widths that ε and log δ are worth asking for, where it is more than
+	// IntegralAccuracy: what rounding has allowed lately.
+	epsilonWidth, deltaWidth float64
+}
+
+// learn takes a width over that asked for into account, which rounding does not allow: the next
+// questions are not to try in vain what this one has tried. It steers, and proves nothing.
+func learn(width *float64, reached, asked float64) {
+	switch {
+	case reached > asked && !math.IsInf(reached, 1):
+		*width = 3 * reached
+	case reached <= asked:
+		*width *= 0.98
+	}
 }
 
 // add returns the index of the part.
@@ -207,10 +226,10 @@ func (s *Sum) prepare(logDelta float64) (bool, error) {
 	return s.parts.make(mass)
 }
 
-// integralOptions are those of a question that may take so many terms.
-func (s *Sum) integralOptions(terms float64) contour.Options {
-	o := contour.Options{Relative: min(s.opts.Relative, IntegralAccuracy), Absolute: integralFloor, Work: int64(max(terms, 1))}
-	if s.parts.grew {
+// integralOptions are those of a question that may take so many terms; an easy one has the lattices to go to.
+func (s *Sum) integralOptions(width, terms float64, easy bool) contour.Options {
+	o := contour.Options{Relative: min(s.opts.Relative, max(IntegralAccuracy, width)), Absolute: integralFloor, Work: int64(max(terms, 1)), Easy: easy}
+	if s.parts.grew || s.parts.many {
 		o.Reserve = reserve
 	}
 	return o
@@ -244,13 +263,17 @@ func (s *Sum) wide(r Result) bool {
 
 // integrateEpsilon asks the contour engine for ε(δ). What it returns is proved; more
 // says that it would be narrower for more work.
-func (s *Sum) integrateEpsilon(m *meter, logDelta, terms float64) (r Result, more bool, err error) {
+func (s *Sum) integrateEpsilon(m *meter, logDelta, terms float64, easy bool) (r Result, more bool, err error) {
 	s.parts.asked = true
 	for i, c := range s.parts.ends() {
-		a, err := c.Epsilon(m.ctx, logDelta, s.integralOptions(terms))
+		o := s.integralOptions(s.parts.epsilonWidth, terms, easy && s.opts.Engine == "")
+		a, err := c.Epsilon(m.ctx, logDelta, o)
 		wants, err := m.charge(a.Work, err)
 		if err != nil {
 			return Result{}, false, err
+		}
+		if width := a.Upper - a.Lower; width > o.Absolute && !wants {
+			learn(&s.parts.epsilonWidth, width/max(math.Abs(a.Upper), math.Abs(a.Lower)), o.Relative)
 		}
 		if more = more || wants; i == 0 {
 			r = Result{Lower: a.Lower, Estimate: a.Estimate, Upper: a.Upper, Engine: Contour, Frequencies: a.Frequencies, Budget: budgetOf(a.Report)}
@@ -267,10 +290,14 @@ func (s *Sum) integrateDelta(m *meter, eps, terms float64) (r Result, more bool,
 	for range 3 {
 		mid := 0.0
 		for i, c := range s.parts.ends() {
-			a, err := c.Delta(m.ctx, eps, s.integralOptions(terms))
+			o := s.integralOptions(s.parts.deltaWidth, terms, false)
+			a, err := c.Delta(m.ctx, eps, o)
 			wants, err := m.charge(a.Work, err)
 			if err != nil {
 				return Result{}, false, err
+			}
+			if width := a.LogUpper - a.LogLower; width > o.Absolute && !wants {
+				learn(&s.parts.deltaWidth, width/max(1, math.Abs(a.LogUpper)), o.Relative)
 			}
 			mid = a.LogLower + (a.LogUpper-a.LogLower)/2
 			if more = more || wants; i > 0 {
@@ -320,7 +347,7 @@ func (s *Sum) composeEpsilon(ctx context.Context, logDelta, logInf, floor, top f
 	known := Result{Lower: math.Inf(-1), Upper: math.Inf(1), Estimate: math.NaN()}
 	more := false
 	if served && !s.late() {
-		if known, more, err = s.integrateEpsilon(m, logDelta, s.easy(m)); err != nil {
+		if known, more, err = s.integrateEpsilon(m, logDelta, s.easy(m), true); err != nil {
 			return Result{}, err
 		}
 		if known.Lower, known.Upper = max(known.Lower, floor), min(known.Upper, top); !s.wide(known) {
@@ -336,7 +363,7 @@ func (s *Sum) composeEpsilon(ctx context.Context, logDelta, logInf, floor, top f
 		return Result{}, err
 	}
 	if r = both(r, known); (more || served && s.late()) && s.wide(r) && m.work > 0 {
-		again, _, err := s.integrateEpsilon(m, logDelta, m.work/workTerm)
+		again, _, err := s.integrateEpsilon(m, logDelta, m.work/workTerm, false)
 		if err != nil {
 			return Result{}, err
 		}
@@ -414,5 +441,5 @@ func (s *Sum) chernoff(eps, logDelta float64) (proved, ok bool) {
 	if served, err := s.prepare(logDelta); !served || err != nil || s.late() {
 		return false, false
 	}
-	return s.parts.upper.Bound(eps) <= logDelta-4*xmath.U*math.Abs(logDelta), true
+	return s.parts.upper.AtMost(eps, logDelta), true
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/pld"
 	"github.com/dpaccountant/accountant/profiles"
@@ -107,7 +108,7 @@ const maxCount = 1 << 53
 // Add adds count runs of p.
 func (s *Sum) Add(p profiles.Profile, count int64) error {
 	if count < 0 || count > maxCount || float64(count) > maxCount-s.runs {
-		return fmt.Errorf("count: %d is not in [0, 2^53 − runs so far]", count)
+		return fault.New("count", "%d is not in [0, 2^53 − runs so far]", count)
 	}
 	if count == 0 {
 		return nil
@@ -230,7 +231,7 @@ func (s *Sum) Epsilon(ctx context.Context, delta float64) (Result, error) {
 		return Result{}, err
 	}
 	if !(delta >= 0 && delta <= 1) {
-		return Result{}, fmt.Errorf("delta: %v is not in [0, 1]", delta)
+		return Result{}, fault.New("delta", "%v is not in [0, 1]", delta)
 	}
 	logDelta := math.Log(delta)
 	if delta == 1 {
@@ -327,7 +328,7 @@ func (s *Sum) Delta(ctx context.Context, eps float64) (Result, error) {
 		return Result{}, err
 	}
 	if math.IsNaN(eps) || math.IsInf(eps, 0) {
-		return Result{}, fmt.Errorf("epsilon: %v is not a finite number", eps)
+		return Result{}, fault.New("epsilon", "%v is not a finite number", eps)
 	}
 	logInf, infErr, top := s.ends()
 	if s.still() {

@@ -2,7 +2,6 @@ package labeldp
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -10,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mathext"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
@@ -91,11 +91,11 @@ func newDiscrete(name string, labels []float64, eps, step float64) (*Additive, e
 		return nil, err
 	}
 	if !(step > 0) || math.IsInf(step, 0) {
-		return nil, fmt.Errorf("step: %v is not in (0, ∞)", step)
+		return nil, fault.New("step", "%v is not in (0, ∞)", step)
 	}
 	for _, y := range ys {
 		if n := (y - ys[0]) / step; !(n <= maxSteps) || math.Abs(n-math.Round(n)) > 1e-9*max(n, 1) {
-			return nil, fmt.Errorf("step: %v: label %v is not a whole number of steps in [0, %d] above label %v", step, y, maxSteps, ys[0])
+			return nil, fault.New("step", "%v: label %v is not a whole number of steps in [0, %d] above label %v", step, y, maxSteps, ys[0])
 		}
 	}
 	n := int(math.Round((ys[len(ys)-1] - ys[0]) / step))
@@ -127,7 +127,7 @@ func LatticeStep(labels []float64) (float64, bool) {
 // labels. It is biased; its privacy is the same. Of the Laplace mechanisms only.
 func (a *Additive) Clipped() (*Additive, error) {
 	if a.staircase {
-		return nil, fmt.Errorf("clip: %s is not one of laplace, discrete-laplace", a.name)
+		return nil, fault.New("clip", "%s is not one of laplace, discrete-laplace", a.name)
 	}
 	c := *a
 	if c.clipped {
@@ -154,10 +154,10 @@ func (a *Additive) Name() string { return a.name }
 
 func (a *Additive) accepts(y float64) error {
 	if !(y >= a.lo && y <= a.hi) {
-		return fmt.Errorf("label: %v is not in [%v, %v]", y, a.lo, a.hi)
+		return fault.New("label", "%v is not in [%v, %v]", y, a.lo, a.hi)
 	}
 	if n := (y - a.lo) / a.unit; a.unit > 0 && math.Abs(n-math.Round(n)) > 1e-9*max(n, 1) {
-		return fmt.Errorf("label: %v is not a whole number of steps of %v above %v", y, a.unit, a.lo)
+		return fault.New("label", "%v is not a whole number of steps of %v above %v", y, a.unit, a.lo)
 	}
 	return nil
 }
@@ -237,7 +237,7 @@ func (a *Additive) Sample(y float64, src rand.Source) (float64, error) {
 	// Rounded up, both: what is drawn is at most as costly as what is accounted for.
 	span, scale := xmath.Up(span, 1), xmath.Up(1/a.eps, 1)
 	if !(xmath.Up(span*scale, 1) < 1e300) {
-		return 0, fmt.Errorf("epsilon: %v would need noise of scale %v, which is not in [0, 1e300)", a.eps, span*scale)
+		return 0, fault.New("epsilon", "%v would need noise of scale %v, which is not in [0, 1e300)", a.eps, span*scale)
 	}
 	var z float64
 	switch {

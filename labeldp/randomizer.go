@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
@@ -136,7 +137,7 @@ func (r *Randomizer) prob(a Atom, i int) float64 {
 func (r *Randomizer) index(y float64) (int, error) {
 	i, ok := slices.BinarySearch(r.labels, y)
 	if !ok {
-		return 0, fmt.Errorf("label: %v is not one of the %d labels in [%v, %v]", y, len(r.labels), r.labels[0], r.labels[len(r.labels)-1])
+		return 0, fault.New("label", "%v is not one of the %d labels in [%v, %v]", y, len(r.labels), r.labels[0], r.labels[len(r.labels)-1])
 	}
 	return i, nil
 }

@@ -1,11 +1,11 @@
 package labeldp
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -32,7 +32,7 @@ func (u Rounded) Pair(rel profiles.Relation) (profiles.Profile, error) { return 
 func neighbours(labels []float64, y float64) (i, j int, up float64, err error) {
 	n := len(labels)
 	if !(y >= labels[0] && y <= labels[n-1]) {
-		return 0, 0, 0, fmt.Errorf("label: %v is not in [%v, %v]", y, labels[0], labels[n-1])
+		return 0, 0, 0, fault.New("label", "%v is not in [%v, %v]", y, labels[0], labels[n-1])
 	}
 	j, ok := slices.BinarySearch(labels, y)
 	if ok {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
@@ -92,7 +93,7 @@ func (g GNMax) prepare(ctx context.Context, v *Votes, _ *Scores) (*queries, erro
 
 func checkLogQ(logQ float64) error {
 	if math.IsNaN(logQ) || logQ > 0 {
-		return fmt.Errorf("log-q: %v is not in [-Inf, 0]", logQ)
+		return fault.New("log-q", "%v is not in [-Inf, 0]", logQ)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/rdp"
 )
@@ -77,10 +78,10 @@ func Sanitize(delta float64, conversion Conversion, src rand.Source, rounds ...R
 		return s, err
 	}
 	if len(rounds) == 0 {
-		return s, fmt.Errorf("rounds: is empty, must hold at least one")
+		return s, fault.New("rounds", "is empty, must hold at least one")
 	}
 	if conversion != Improved && conversion != Classic {
-		return s, fmt.Errorf("conversion: %d is not in [improved, classic]", int(conversion))
+		return s, fault.New("conversion", "%d is not in [improved, classic]", int(conversion))
 	}
 	p := &s.Private
 	var order float64
@@ -90,20 +91,20 @@ func Sanitize(delta float64, conversion Conversion, src rand.Source, rounds ...R
 		field := fmt.Sprintf("rounds[%d]", i)
 		switch {
 		case x.Sensitivity == nil:
-			return Sanitized{}, fmt.Errorf("%s: sensitivity: is missing", field)
+			return Sanitized{}, fault.In(field, fault.New("sensitivity", "is missing"))
 		case !x.Sensitivity.Bound:
-			return Sanitized{}, fmt.Errorf("%s: report: expected or realised is not in [worst, independent]: it is no bound", field)
+			return Sanitized{}, fault.In(field, fault.New("report", "expected or realised is not in [worst, independent]: it is no bound"))
 		case i > 0 && x.Sensitivity.Order != order:
-			return Sanitized{}, fmt.Errorf("%s: order: %v is not %v, that of rounds[0]", field, x.Sensitivity.Order, order)
+			return Sanitized{}, fault.In(field, fault.New("order", "%v is not %v, that of rounds[0]", x.Sensitivity.Order, order))
 		}
 		order = x.Sensitivity.Order
 		ss, d, err := x.Sensitivity.Smooth(x.Beta)
 		if err != nil {
-			return Sanitized{}, fmt.Errorf("%s: %w", field, err)
+			return Sanitized{}, fault.In(field, err)
 		}
 		g, err := GNSSRDP(order, x.Beta, x.Sigma)
 		if err != nil {
-			return Sanitized{}, fmt.Errorf("%s: %w", field, err)
+			return Sanitized{}, fault.In(field, err)
 		}
 		p.Cost += x.Sensitivity.Cost
 		p.GNSS += g
@@ -140,7 +141,7 @@ func EpsilonExPost(curve rdp.Grid, delta float64) (eps, order float64, err error
 		return 0, 0, err
 	}
 	if len(curve.Values) != len(curve.Orders) {
-		return 0, 0, fmt.Errorf("curve: %d values are not one for each of %d orders", len(curve.Values), len(curve.Orders))
+		return 0, 0, fault.New("curve", "%d values are not one for each of %d orders", len(curve.Values), len(curve.Orders))
 	}
 	eps = math.Inf(1)
 	for i, a := range curve.Orders {

@@ -1,9 +1,9 @@
 package rdp
 
 import (
-	"fmt"
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -48,7 +48,7 @@ func newPoissonGaussian(rate, noiseMultiplier float64, add bool) (Curve, error) 
 
 func checkRate(scheme string, rate float64) error {
 	if !(rate >= 0 && rate <= 1) {
-		return fmt.Errorf("%s: rate: %v is not in [0, 1]", scheme, rate)
+		return fault.In(scheme, fault.New("rate", "%v is not in [0, 1]", rate))
 	}
 	return nil
 }

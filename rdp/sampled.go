@@ -1,10 +1,10 @@
 package rdp
 
 import (
-	"fmt"
 	"math"
 	"sync"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -32,7 +32,7 @@ func Poisson(c Curve, rate float64) (Curve, error) {
 	factor := 3.0
 	switch c := c.(type) {
 	case nil:
-		return nil, fmt.Errorf("poisson: curve: is nil, must be a Rényi curve")
+		return nil, fault.In("poisson", fault.New("curve", "is nil, must be a Rényi curve"))
 	case gaussian:
 		return PoissonGaussian(rate, c.sigma)
 	case laplace, discreteGaussian, discreteLaplace:
@@ -80,13 +80,13 @@ func Poisson(c Curve, rate float64) (Curve, error) {
 // substituting a record can move the mean, twice the add-remove one).
 func WithoutReplacement(c Curve, population, batch int64) (Curve, error) {
 	if c == nil {
-		return nil, fmt.Errorf("without-replacement: curve: is nil, must be a Rényi curve")
+		return nil, fault.In("without-replacement", fault.New("curve", "is nil, must be a Rényi curve"))
 	}
 	if population < 1 {
-		return nil, fmt.Errorf("without-replacement: population: %d is not at least 1", population)
+		return nil, fault.In("without-replacement", fault.New("population", "%d is not at least 1", population))
 	}
 	if batch < 0 || batch > population {
-		return nil, fmt.Errorf("without-replacement: batch: %d is not in [0, %d], the population", batch, population)
+		return nil, fault.In("without-replacement", fault.New("batch", "%d is not in [0, %d], the population", batch, population))
 	}
 	if batch == population {
 		return c, nil

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
@@ -152,10 +153,10 @@ func (l *capped) pureRatio(eps float64) float64 {
 
 func (l *capped) profileRatio(b Bound) (float64, error) {
 	if l.censored || l.tilted {
-		return 0, fmt.Errorf("law: %v is priced for pure and approximate candidates only; use a conditioned law", l)
+		return 0, fault.New("law", "%v is priced for pure and approximate candidates only; use a conditioned law", l)
 	}
 	if l.gamma == 0 {
-		return 0, fmt.Errorf("gamma: 0 is not in (0, 1], the range for candidates that are not pure or approximate")
+		return 0, fault.New("gamma", "0 is not in (0, 1], the range for candidates that are not pure or approximate")
 	}
 	return newTNB(l.eta, l.gamma).profileRatio(b)
 }

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
 )
 
@@ -160,7 +161,7 @@ func (l fixed) PMF(k int) float64 {
 func (l fixed) pureRatio(eps float64) float64 { return up(float64(l.n-1)*eps, 4) }
 
 func (l fixed) profileRatio(Bound) (float64, error) {
-	return 0, fmt.Errorf("law: %v is priced for pure and approximate candidates only", l)
+	return 0, fault.New("law", "%v is priced for pure and approximate candidates only", l)
 }
 
 func (l fixed) without(float64) Law   { return l }

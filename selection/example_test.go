@@ -270,7 +270,7 @@ func ExampleBound() {
 	curve, _ := rdp.Gaussian(4)
 	show("Rényi curve", selection.FromCurve(curve))
 	base, _ := profiles.NewGaussianMechanism(4)
-	m, _ := profiles.Unsampled(base, profiles.AddRemove)
+	m, _ := profiles.Unsampled(context.Background(), base, profiles.AddRemove)
 	show("mechanism", selection.FromMechanism(m))
 	// Output:
 	// pure: 1.313 <nil>

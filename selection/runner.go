@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
 )
 
@@ -83,7 +84,7 @@ func FirstAbove[T any](ctx context.Context, l Law, threshold float64, trial Tria
 		return Result[T]{}, err
 	}
 	if math.IsNaN(threshold) {
-		return Result[T]{}, errors.New("threshold: is NaN")
+		return Result[T]{}, fault.New("threshold", "is NaN")
 	}
 	return run(ctx, l, threshold, true, trial, opts)
 }
@@ -92,14 +93,14 @@ func run[T any](ctx context.Context, l Law, threshold float64, first bool, trial
 	src, o := newSource(opts)
 	limit, bounded := l.MaxRuns()
 	if o.pad && !bounded {
-		return Result[T]{}, fmt.Errorf("padding: law %v has no largest number of runs; use a conditioned law", l)
+		return Result[T]{}, fault.New("padding", "law %v has no largest number of runs; use a conditioned law", l)
 	}
 	coins := src.next()
 	runs := math.MaxInt
 	g, geometric := l.(tnb)
 	if geometric = geometric && g.eta == 1 && !o.pad; !geometric {
 		if m := l.Mean(); m > maxSampledMean {
-			return Result[T]{}, fmt.Errorf("law: %v has a mean of %.4g runs, which is not in [0, %g]", l, m, float64(maxSampledMean))
+			return Result[T]{}, fault.New("law", "%v has a mean of %.4g runs, which is not in [0, %g]", l, m, float64(maxSampledMean))
 		}
 		runs = l.Sample(coins)
 	}
@@ -149,7 +150,7 @@ type Choice[T any] struct {
 // privacy is that of the worst candidate.
 func Mixture[T any](weights []float64, candidates ...Trial[T]) (Trial[Choice[T]], error) {
 	if len(candidates) == 0 {
-		return nil, errors.New("candidates: is empty, must list at least one")
+		return nil, fault.New("candidates", "is empty, must list at least one")
 	}
 	if weights == nil {
 		return func(ctx context.Context, rng *rand.Rand) (Choice[T], float64, error) {
@@ -157,19 +158,19 @@ func Mixture[T any](weights []float64, candidates ...Trial[T]) (Trial[Choice[T]]
 		}, nil
 	}
 	if len(weights) != len(candidates) {
-		return nil, fmt.Errorf("weights: has %d entries, must have one for each of %d candidates", len(weights), len(candidates))
+		return nil, fault.New("weights", "has %d entries, must have one for each of %d candidates", len(weights), len(candidates))
 	}
 	total := 0.0
 	sums := make([]float64, len(weights))
 	for i, w := range weights {
 		if !(w >= 0 && w <= 1e15) {
-			return nil, fmt.Errorf("weights[%d]: %v is not in [0, 1e15]", i, w)
+			return nil, fault.New(fmt.Sprintf("weights[%d]", i), "%v is not in [0, 1e15]", w)
 		}
 		total += w
 		sums[i] = total
 	}
 	if total == 0 {
-		return nil, errors.New("weights: sum to 0, must have a positive one")
+		return nil, fault.New("weights", "sum to 0, must have a positive one")
 	}
 	return func(ctx context.Context, rng *rand.Rand) (Choice[T], float64, error) {
 		x := rng.Float64() * total

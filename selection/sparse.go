@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
 )
 
@@ -37,7 +38,7 @@ type fieldRange struct {
 func checkFields(fields ...fieldRange) error {
 	for _, f := range fields {
 		if !(f.value > f.above && f.value < f.below) {
-			return fmt.Errorf("%s: %v is not in (%g, %g)", f.name, f.value, f.above, f.below)
+			return fault.New(f.name, "%v is not in (%g, %g)", f.value, f.above, f.below)
 		}
 	}
 	return nil
@@ -114,7 +115,7 @@ func (s SparseVector) Run(ctx context.Context, n int, percentile func(ctx contex
 	return firstQuery(ctx, n, noisy(rng, logit(s.Percentile), a), func(i int) (random.Sum, error) {
 		p, err := percentile(ctx, i)
 		if err == nil && !(p >= 0 && p <= 1) {
-			err = fmt.Errorf("percentile: %v is not in [0, 1]", p)
+			err = fault.New("percentile", "%v is not in [0, 1]", p)
 		}
 		return noisy(rng, logit(p), b), err
 	})

@@ -2,10 +2,10 @@ package selection
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
 )
 
@@ -114,13 +114,13 @@ func (d DummyExponential) Epsilon(eps float64) (float64, error) {
 
 func (d DummyExponential) check() error {
 	if math.IsNaN(d.Threshold) || math.IsInf(d.Threshold, 0) {
-		return fmt.Errorf("threshold: %v is not finite", d.Threshold)
+		return fault.New("threshold", "%v is not finite", d.Threshold)
 	}
 	if !(d.Exponent > 0) {
-		return fmt.Errorf("exponent: %v is not in (0, +Inf]", d.Exponent)
+		return fault.New("exponent", "%v is not in (0, +Inf]", d.Exponent)
 	}
 	if n := math.Round(1 / d.Gamma); !(d.Gamma >= 0x1p-53 && d.Gamma < 0.25) || math.Abs(n*d.Gamma-1) > 1e-12 {
-		return fmt.Errorf("gamma: %v is not in [2^-53, 0.25) with 1/gamma an integer", d.Gamma)
+		return fault.New("gamma", "%v is not in [2^-53, 0.25) with 1/gamma an integer", d.Gamma)
 	}
 	return nil
 }

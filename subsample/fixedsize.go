@@ -1,8 +1,7 @@
 package subsample
 
 import (
-	"fmt"
-
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample/internal/copies"
 )
@@ -102,7 +101,7 @@ func (s FixedSize) check() error {
 	}
 	// Tables have about as many rows as copies are expected.
 	if s.kind == mustWW && float64(s.batch)/float64(s.population) > 1000 {
-		return fmt.Errorf("%s: batch: %d is not in [1, %d], a thousand times the population", s.Name(), s.batch, 1000*s.population)
+		return fault.In(s.Name(), fault.New("batch", "%d is not in [1, %d], a thousand times the population", s.batch, 1000*s.population))
 	}
 	return nil
 }
@@ -110,7 +109,7 @@ func (s FixedSize) check() error {
 func (s FixedSize) twoStage() bool { return s.kind >= mustOW }
 
 func (s FixedSize) outOfRange(field string, value, lo, hi int64) error {
-	return fmt.Errorf("%s: %s: %d is not in [%d, %d]", s.Name(), field, value, lo, hi)
+	return fault.In(s.Name(), fault.New(field, "%d is not in [%d, %d]", value, lo, hi))
 }
 
 // Name implements Scheme.
@@ -172,4 +171,26 @@ func (s FixedSize) AmplifiedEpsilon(eps float64) float64 {
 // Roth 2014, Theorem 2.2). Other mechanisms have no proved group profile here.
 func Group(base profiles.Base, size int, r profiles.Relation) (profiles.Profile, error) {
 	return copies.Group(base, size, r)
+}
+
+// MaxBatch implements BatchSetter.
+func (s FixedSize) MaxBatch() int64 {
+	switch s.kind {
+	case withoutReplacement:
+		return min(s.population, maxBatch)
+	case mustWO:
+		return s.subset
+	case mustWW:
+		return min(maxBatch, 1000*s.population)
+	}
+	return maxBatch
+}
+
+// WithBatch implements BatchSetter.
+func (s FixedSize) WithBatch(batch int64) (Scheme, error) {
+	if batch < 1 || batch > s.MaxBatch() {
+		return nil, s.outOfRange("batch", batch, 1, s.MaxBatch())
+	}
+	s.batch = batch
+	return s, nil
 }

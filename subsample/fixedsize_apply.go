@@ -1,9 +1,9 @@
 package subsample
 
 import (
-	"fmt"
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample/internal/copies"
 )
@@ -174,7 +174,7 @@ func (s FixedSize) PaperPairNotABound(b profiles.Base) (profiles.Profile, error)
 	}
 	g, ok := pair.(profiles.Gaussian)
 	if !ok {
-		return nil, fmt.Errorf("mechanism: %q is not in [gaussian], the only one the paper composes", b.Name())
+		return nil, fault.New("mechanism", "%q is not in [gaussian], the only one the paper composes", b.Name())
 	}
 	return copies.NewGaussianOpposite(s.Multiplicity(), 1/g.NoiseMultiplier()), nil
 }

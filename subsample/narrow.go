@@ -1,8 +1,7 @@
 package subsample
 
 import (
-	"fmt"
-
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample/adaptive"
 	"github.com/dpaccountant/accountant/subsample/internal/copies"
@@ -21,7 +20,7 @@ func (s FixedSize) NewAdaptiveBound(b profiles.Base) (*adaptive.Bound, error) {
 func (s FixedSize) adaptiveBound(b profiles.Base, pair profiles.Profile, law copies.Law) (*adaptive.Bound, error) {
 	g, ok := pair.(profiles.Gaussian)
 	if !ok {
-		return nil, fmt.Errorf("mechanism: %q is not in [gaussian], for which the recursion is proved", b.Name())
+		return nil, fault.New("mechanism", "%q is not in [gaussian], for which the recursion is proved", b.Name())
 	}
 	lower, err := attack(pair, law)
 	if err != nil {
@@ -30,7 +29,7 @@ func (s FixedSize) adaptiveBound(b profiles.Base, pair profiles.Profile, law cop
 	theta, rate := 1/g.NoiseMultiplier(), ratioUp(s.batch, s.population)
 	switch {
 	case rate == 1 && s.kind == withoutReplacement:
-		return nil, fmt.Errorf("sampling: the whole population is not a sample")
+		return nil, fault.New("sampling", "the whole population is not a sample")
 	case s.kind == withoutReplacement || s.batch == 1:
 		return adaptive.NewBound(theta, adaptive.Single(rate), lower), nil
 	case s.kind == mustOW:
@@ -38,7 +37,7 @@ func (s FixedSize) adaptiveBound(b profiles.Base, pair profiles.Profile, law cop
 		rate := s.subsetRate()
 		return adaptive.NewBound(theta, adaptive.Repeated(s.insideSubset(), rate, (1-rate)/rate), lower), nil
 	case s.kind == mustWW:
-		return nil, fmt.Errorf("sampling: must-ww is not in [without-replacement, with-replacement, must-ow, must-wo], for which the recursion is proved")
+		return nil, fault.New("sampling", "must-ww is not in [without-replacement, with-replacement, must-ow, must-wo], for which the recursion is proved")
 	}
 	return adaptive.NewBound(theta, adaptive.Repeated(law, 1, 0), lower), nil
 }

@@ -78,8 +78,8 @@ func settings(n int, seed uint64) []setting {
 // lineOn returns the line of given nodes, for frequencies up to t.
 func lineOn(m *mixture, theta, t float64, level, lo, hi int) *mixtureLine {
 	s := m.tilt(theta, level, lo, hi, -1e9)
-	logErr, best, _ := s.strips(t, -1e9)
-	return newLine(s, best, logErr, t, 1e-15, maxLineNodes)
+	logErr, best, _ := s.strips(t, -1e9, 0)
+	return newLine(s, &guide{}, best, logErr, t, 1e-15, maxLineNodes)
 }
 
 // in returns M(θ + it) and the bounds of its rounding and of its other errors, in units e^scale, but

@@ -6,6 +6,7 @@ import (
 	"math"
 	"sync"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -80,11 +81,11 @@ func (a *Bound) Attack(ctx context.Context, k int64, eps, logDelta float64, maxP
 func (a *Bound) prepare(k int64, eps, logDelta float64, maxPoints int) (f *family, c float64, top int, err error) {
 	switch {
 	case k < 1:
-		err = fmt.Errorf("steps: %d is not in [1, ∞)", k)
+		err = fault.New("steps", "%d is not in [1, ∞)", k)
 	case !(eps > 0 && eps < math.Inf(1)):
-		err = fmt.Errorf("eps: %v is not in (0, ∞)", eps)
+		err = fault.New("eps", "%v is not in (0, ∞)", eps)
 	case !(logDelta < 0 && logDelta > -700):
-		err = fmt.Errorf("log delta: %v is not in (−700, 0)", logDelta)
+		err = fault.New("log delta", "%v is not in (−700, 0)", logDelta)
 	}
 	if err != nil {
 		return nil, 0, 0, err

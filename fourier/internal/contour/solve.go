@@ -22,6 +22,9 @@ type Options struct {
 	// Reserve is the share by which tables reach further than the question needs, for
 	// questions to come; 0.3 suits a running total, whose every next step needs a little more.
 	Reserve float64
+	// Easy gives a question up, with no answer and at little cost, when quick values that prove nothing predict
+	// that it takes a good part of the work or loses too many digits. The error says that more work may help.
+	Easy bool
 	// Epsilon and Theta, where Theta is not 0, are those of the answer to a similar
 	// question: the search starts there.
 	Epsilon, Theta float64
@@ -244,7 +247,7 @@ func (c *Composition) Epsilon(ctx context.Context, logDelta float64, opt Options
 		}
 	}
 
-	q := c.sample()
+	q := c.cumulant()
 	guessKnown := guess
 	switch {
 	case !math.IsNaN(guess):
@@ -262,17 +265,30 @@ func (c *Composition) Epsilon(ctx context.Context, logDelta float64, opt Options
 		}
 	}
 	try := effort{goal: 1, condition: 1, own: 1}
-	blind := math.IsNaN(guessKnown)
+	atSaddle := 0.0
+	terms := math.Inf(1) // that the first table may take
+	if d == right && math.IsNaN(guessKnown) && q.doubtful(theta) {
+		guess, theta, atSaddle = q.refine(logX, guess, theta)
+		try.own = math.Max(1, math.Min(atSaddle/1e3, 1e6))
+		if opt.Easy {
+			if err, terms = q.uneasy(theta, atSaddle, float64(b.work)); err != nil {
+				return ans, err
+			}
+		}
+	}
+	blind := math.IsNaN(guessKnown) && atSaddle == 0
 	for range maxTables {
 		width := math.Max(opt.Relative*math.Abs(guess), opt.Absolute)
 		tol := math.Max(1e-12, math.Min(1e-4, width*math.Min(math.Abs(theta), 1e3)/12)) * try.goal
 		condition := try.allowed(tol)
-		g := goal{side: d, eps: guess, logX: logX, theta: theta, logTol: math.Log(tol), condition: condition, seen: try.seen, work: b.work, hopeless: float64(b.work)}
+		g := goal{side: d, eps: guess, logX: logX, theta: theta, logTol: math.Log(tol), condition: condition, seen: math.Max(try.seen, atSaddle*condition), work: b.work, hopeless: float64(b.work)}
 		if blind {
 			// Where a table is dear, the first one only has to find out where ε is.
 			g.work = min(b.work, cheap*int64(len(c.factors)))
 			g.hopeless = hopeless * float64(b.work)
 		}
+		g.hopeless = math.Min(g.hopeless, terms)
+		terms = math.Inf(1)
 		t, err := c.tabulate(ctx, q, g, b)
 		var not *NotServed
 		if blind && errors.As(err, &not) && not.Work > 0 && float64(not.Work) < g.hopeless {
@@ -476,7 +492,7 @@ func (c *Composition) Delta(ctx context.Context, eps float64, opt Options) (Delt
 	if math.IsNaN(eps) || math.IsInf(eps, 0) {
 		return ans, fmt.Errorf("epsilon: %v is not a finite number", eps)
 	}
-	q := c.sample()
+	q := c.cumulant()
 	d := right
 	mean := q.at(0).slope
 	if math.IsInf(mean, 0) {
@@ -517,7 +533,7 @@ func (c *Composition) Excess(ctx context.Context, eps float64, opt Options) (Exc
 	if math.IsNaN(eps) || math.IsInf(eps, 0) {
 		return ans, fmt.Errorf("epsilon: %v is not a finite number", eps)
 	}
-	low, high, rep, err := c.quantity(ctx, c.sample(), left, eps, b)
+	low, high, rep, err := c.quantity(ctx, c.cumulant(), left, eps, b)
 	ans.LogLower, ans.LogUpper, ans.Report = low, math.Min(ans.LogUpper, high), rep
 	return ans, err
 }

@@ -1,8 +1,7 @@
 package copies
 
 import (
-	"fmt"
-
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -15,7 +14,7 @@ import (
 // Roth 2014, Theorem 2.2). Other mechanisms have no proved group profile here.
 func Group(base profiles.Base, size int, r profiles.Relation) (profiles.Profile, error) {
 	if size < 1 {
-		return nil, fmt.Errorf("group: size: %d is not in [1, ∞)", size)
+		return nil, fault.In("group", fault.New("size", "%d is not in [1, ∞)", size))
 	}
 	p, err := base.Pair(r)
 	if err != nil || size == 1 {
@@ -36,5 +35,5 @@ func Group(base profiles.Base, size int, r profiles.Relation) (profiles.Profile,
 			return b.Pair(r)
 		}
 	}
-	return nil, fmt.Errorf("mechanism: %q is not in [gaussian, laplace, pure], which have proved group profiles", base.Name())
+	return nil, fault.New("mechanism", "%q is not in [gaussian, laplace, pure], which have proved group profiles", base.Name())
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/rdp"
 )
 
@@ -21,7 +22,7 @@ func TestRDPIsAboveFourier(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan, err := accountant.ParsePlan(data)
+		plan, err := plan.Parse(data)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,45 +1,24 @@
-package accountant
+package plan
 
 import (
-	"fmt"
 	"strings"
 
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/nearest"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 )
 
-// A PlanError says what is wrong with a plan, and where.
-type PlanError struct {
-	Line    int    // 1 is the first; 0 if the problem has no line
-	Field   string // such as steps[0].mechanism.gaussian.noise-multiplier; "" for the whole plan
-	Problem string
-}
-
-// Error returns "line 4: steps[0].count: 0 is not …", on one line.
-func (e *PlanError) Error() string {
-	var b strings.Builder
-	if e.Line > 0 {
-		fmt.Fprintf(&b, "line %d: ", e.Line)
-	}
-	b.WriteString(e.Message())
-	return b.String()
-}
-
-// Message returns the error without its line.
-func (e *PlanError) Message() string {
-	if e.Field == "" {
-		return "plan: " + e.Problem
-	}
-	return e.Field + ": " + e.Problem
-}
+// maxCount is the largest number of runs of a plan.
+const maxCount = decimal.MaxWhole
 
 var (
 	planKeys = []string{"neighbors", "steps"}
 	stepKeys = []string{"name", "mechanism", "sampling", "count", "steps", "selection"}
 )
 
-// ParsePlan reads a plan from YAML, of which JSON is a part:
+// Parse reads a plan from YAML, of which JSON is a part:
 //
 //	neighbors: add-remove
 //	steps:
@@ -51,13 +30,16 @@ var (
 //	      - mechanism: {laplace: {noise-multiplier: 20}}
 //
 // Reading is strict: an unknown or repeated key, a value of the wrong type or
-// out of its range is an error, a *PlanError, that names line and key. A count
+// out of its range is an error, an *Error, that names line and key. A count
 // that is left out is 1, a sampling that is left out is the whole data set. A
 // plan stands for at most 2^53 runs.
-func ParsePlan(data []byte) (*Plan, error) {
+func Parse(data []byte) (*accountant.Plan, error) {
 	root, err := parseYAML(data)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case root == nil:
+		return nil, &Error{Line: 1, Problem: "is empty; a plan has the keys " + strings.Join(planKeys, ", ")}
 	}
 	if root.kind != mapNode {
 		return nil, root.errorf("%v is not a plan (a mapping with the keys %s)", root, strings.Join(planKeys, ", "))
@@ -65,7 +47,7 @@ func ParsePlan(data []byte) (*Plan, error) {
 	if err := root.checkKeys(planKeys); err != nil {
 		return nil, err
 	}
-	p := &Plan{}
+	p := &accountant.Plan{}
 	n, err := root.need("neighbors", "add-remove or substitute")
 	if err != nil {
 		return nil, err
@@ -96,14 +78,14 @@ func parseNeighbors(n *node) (profiles.Relation, error) {
 
 // parseSteps reads a list of steps that is run times times; total counts the
 // runs of the whole plan.
-func parseSteps(n *node, times int64, total *int64) ([]Step, error) {
+func parseSteps(n *node, times int64, total *int64) ([]accountant.Step, error) {
 	if n.kind != listNode {
 		return nil, n.errorf("%v is not a list of steps", n)
 	}
 	if len(n.items) == 0 {
 		return nil, n.errorf("is empty; must list at least one step")
 	}
-	steps := make([]Step, len(n.items))
+	steps := make([]accountant.Step, len(n.items))
 	for i, item := range n.items {
 		var err error
 		if steps[i], err = parseStep(item, times, total); err != nil {
@@ -113,7 +95,7 @@ func parseSteps(n *node, times int64, total *int64) ([]Step, error) {
 	return steps, nil
 }
 
-func parseStep(n *node, times int64, total *int64) (s Step, err error) {
+func parseStep(n *node, times int64, total *int64) (s accountant.Step, err error) {
 	if n.kind != mapNode {
 		return s, n.errorf("%v is not a step (a mapping with the keys %s)", n, strings.Join(stepKeys, ", "))
 	}
@@ -121,7 +103,7 @@ func parseStep(n *node, times int64, total *int64) (s Step, err error) {
 		return s, err
 	}
 	if v := n.get("name"); v != nil {
-		if s.Name, err = v.name(); err != nil {
+		if s.Name, err = v.word(); err != nil {
 			return s, err
 		}
 	}
@@ -166,44 +148,10 @@ func parseStep(n *node, times int64, total *int64) (s Step, err error) {
 		if scheme, err = parseEntry(sampling, "sampling scheme", samplings); err != nil {
 			return s, err
 		}
-		if err := checkSampled(s.Mechanism); err != nil {
-			return s, sampling.errorf("%s", strings.TrimPrefix(err.Error(), "sampling: "))
+		if err := profiles.CheckSampled(s.Mechanism); err != nil {
+			return s, sampling.locate("sampling", err)
 		}
 		s.Sampling = scheme
 	}
 	return s, nil
-}
-
-func (n *node) name() (string, error) {
-	if n.kind == listNode || n.kind == mapNode || n.isNull() {
-		return "", n.errorf("%v is not text", n)
-	}
-	return strings.TrimSpace(n.text), nil
-}
-
-// checkKeys returns an error for the first key that is not in allowed.
-func (n *node) checkKeys(allowed []string) error {
-next:
-	for _, f := range n.fields {
-		for _, a := range allowed {
-			if f.key == a {
-				continue next
-			}
-		}
-		where := n.path
-		if where == "" {
-			where = "plan"
-		}
-		return &PlanError{Line: f.line, Field: where, Problem: fmt.Sprintf("unknown key %s; %s", quote(f.key), nearest.Hint(f.key, allowed))}
-	}
-	return nil
-}
-
-// need returns the value of a key that must be there.
-func (n *node) need(key, what string) (*node, error) {
-	v := n.get(key)
-	if v == nil {
-		return nil, n.errorf("%s is missing; must be %s", key, what)
-	}
-	return v, nil
 }

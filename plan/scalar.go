@@ -1,16 +1,14 @@
-package accountant
+package plan
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/dpaccountant/accountant/internal/decimal"
 )
 
 // Numbers are read from the text of the plan rather than as YAML types, so that 1,
 // 1.0 and 1e0 are the same number, and no digit of a count is lost.
-
-// maxCount is the largest number of runs of a plan.
-const maxCount = decimal.MaxWhole
 
 func (n *node) number() (float64, error) {
 	if err := n.scalar("a number"); err != nil {
@@ -48,7 +46,7 @@ func (n *node) count() (int64, error) {
 	return v, nil
 }
 
-func (n *node) numbers() ([]float64, error) {
+func (n *node) list() ([]float64, error) {
 	if n.kind != listNode {
 		return nil, n.errorf("%v is not a list of numbers", n)
 	}
@@ -61,6 +59,13 @@ func (n *node) numbers() ([]float64, error) {
 		xs[i] = x
 	}
 	return xs, nil
+}
+
+func (n *node) word() (string, error) {
+	if n.kind == listNode || n.kind == mapNode || n.isNull() {
+		return "", n.errorf("%v is not text", n)
+	}
+	return strings.TrimSpace(n.text), nil
 }
 
 // scalar returns an error unless n is a plain scalar.

@@ -1,17 +1,18 @@
-package accountant_test
+package plan_test
 
 import (
 	"math"
 	"testing"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/rdp"
 	"github.com/dpaccountant/accountant/selection"
 )
 
 func parse(t *testing.T, text string) *accountant.Plan {
 	t.Helper()
-	p, err := accountant.ParsePlan([]byte(text))
+	p, err := plan.Parse([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +114,7 @@ func TestSelectionStepErrors(t *testing.T) {
 		{"{law: geometric, mean: 3, means: 2}", "line 4: steps[0].selection: unknown key \"means\"; did you mean \"mean\"?"},
 		{"[1]", "line 4: steps[0].selection: a list is not a selection such as {law: geometric, mean: 10}"},
 	} {
-		_, err := accountant.ParsePlan([]byte("\nneighbors: add-remove\nsteps:\n  - selection: " + c.selection + "\n    mechanism: {pure: {epsilon: 1}}\n"))
+		_, err := plan.Parse([]byte("\nneighbors: add-remove\nsteps:\n  - selection: " + c.selection + "\n    mechanism: {pure: {epsilon: 1}}\n"))
 		if err == nil || err.Error() != c.want {
 			t.Errorf("%s:\n got %v\nwant %s", c.selection, err, c.want)
 		}

@@ -3,86 +3,30 @@ package accountant
 import (
 	"fmt"
 	"math"
-	"strconv"
 
+	"github.com/dpaccountant/accountant/internal/calibrate"
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/nearest"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 )
 
 // A knob is a quantity of some steps of a plan as one number.
 type knob struct {
-	lo, hi, start float64
-	integer       bool
-	factor        bool
-	safer         float64 // +1: a larger value is more private; −1: a smaller one
-	build         func(x float64) (*Plan, error)
-	settings      func(x float64) []Setting
-	rest          func() []Step // the plan without the steps that are turned
-}
-
-// unitSize is the relative distance of neighbouring values; a bit below 1e-6, so
-// that values rounded to ten digits are at most 1e-6 apart.
-const unitSize = 0.999e-6
-
-// relative is the distance of neighbouring values relative to x.
-func (k *knob) relative(x float64) float64 {
-	if k.integer {
-		return max(1, math.Floor(1e-6*x)) / x
-	}
-	return unitSize
-}
-
-// unit is the distance at which a bracket is closed.
-func (k *knob) unit(x float64) float64 {
-	if k.integer {
-		return max(1, math.Floor(1e-6*x))
-	}
-	return 1e-6 * x
-}
-
-// snap rounds x to a value that people can write: ten digits, or a whole number.
-func (k *knob) snap(x float64) float64 {
-	if k.integer {
-		return math.Round(x)
-	}
-	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 9, 64), 64)
-	if err != nil {
-		return x
-	}
-	return y
-}
-
-func (k *knob) clip(x float64) float64 { return min(max(x, k.lo), k.hi) }
-
-// move goes n units to the safe side.
-func (k *knob) move(x, n float64) float64 {
-	if k.integer {
-		return x + k.safer*n*k.unit(x)
-	}
-	return k.snap(x * math.Exp(k.safer*n*unitSize))
-}
-
-func (k *knob) safest() float64 {
-	if k.safer > 0 {
-		return k.hi
-	}
-	return k.lo
-}
-
-func (k *knob) least() float64 {
-	if k.safer > 0 {
-		return k.lo
-	}
-	return k.hi
+	calibrate.Knob
+	factor   bool // on the values of several steps
+	build    func(x float64) (*Plan, error)
+	settings func(x float64) []Setting
+	rest     func() []Step // the plan without the steps that are turned
 }
 
 // newKnob returns the knob of a goal.
 func newKnob(p *Plan, g Goal) (*knob, error) {
 	if p == nil || len(p.Steps) == 0 {
-		return nil, fmt.Errorf("steps: is empty; must list at least one step")
+		return nil, fault.New("steps", "is empty; must list at least one step")
 	}
 	if g.Solve < 0 || int(g.Solve) >= len(quantityNames) {
-		return nil, fmt.Errorf("solve: %v is not a quantity", g.Solve)
+		return nil, fault.New("solve", "%v is not a quantity", g.Solve)
 	}
 	at, err := findStep(p.Steps, g.Step)
 	if err != nil {
@@ -92,7 +36,7 @@ func newKnob(p *Plan, g Goal) (*knob, error) {
 		return countKnob(p, at), nil
 	}
 	if g.Solve == Batch && (g.Examples < 0 || g.Examples > maxRuns) {
-		return nil, fmt.Errorf("examples: %d is not an integer in [0, 2^53]", g.Examples)
+		return nil, fault.New("examples", "%d is not an integer in [0, 2^53]", g.Examples)
 	}
 	// The steps that have the quantity.
 	type turned struct {
@@ -134,14 +78,14 @@ func newKnob(p *Plan, g Goal) (*knob, error) {
 				n, most, t.value = c.Population(), c.MaxBatch(), float64(c.Batch())
 			case subsample.RateSetter:
 				if n == 0 {
-					err = fmt.Errorf("examples: is missing; the batch of %s sampling is rate times the number of examples", c.Name())
+					err = fault.New("examples", "is missing; the batch of %s sampling is rate times the number of examples", c.Name())
 				}
 				t.value = max(1, math.Round(c.Rate()*float64(n)))
 			default:
 				return
 			}
 			if population != 0 && population != n {
-				err = fmt.Errorf("step: the steps sample from %d and %d examples; name one step", population, n)
+				err = fault.New("step", "the steps sample from %d and %d examples; name one step", population, n)
 			}
 			if population == 0 {
 				largest = most
@@ -156,33 +100,33 @@ func newKnob(p *Plan, g Goal) (*knob, error) {
 	if len(found) == 0 {
 		where := "the plan"
 		if g.Step != "" {
-			where = "step " + quote(g.Step)
+			where = "step " + nearest.Quote(g.Step)
 		}
-		return nil, fmt.Errorf("solve: %s has no step with a %v that can be turned", where, g.Solve)
+		return nil, fault.New("solve", "%s has no step with a %v that can be turned", where, g.Solve)
 	}
-	k := &knob{lo: lo, hi: hi, start: 1, safer: -1, factor: len(found) > 1}
+	k := &knob{Knob: calibrate.Knob{Lo: lo, Hi: hi, Start: 1, Safer: -1}, factor: len(found) > 1}
 	values := map[string]float64{}
 	for _, t := range found {
 		values[t.path] = t.value
 	}
-	value := func(path string, x float64) float64 { return k.snap(x * values[path]) }
+	value := func(path string, x float64) float64 { return k.Snap(x * values[path]) }
 	switch {
 	case g.Solve == Batch:
-		k.lo, k.hi, k.start, k.integer, k.factor = 1, float64(largest), found[0].value, true, false
+		k.Lo, k.Hi, k.Start, k.Integer, k.factor = 1, float64(largest), found[0].value, true, false
 		value = func(_ string, x float64) float64 { return x }
 	case !k.factor:
 		v := found[0].value
-		k.lo, k.hi, k.start = lo*v, hi*v, v
+		k.Lo, k.Hi, k.Start = lo*v, hi*v, v
 		value = func(_ string, x float64) float64 { return x }
 	}
 	if g.Solve == NoiseMultiplier {
-		k.safer = 1
+		k.Safer = 1
 	}
-	if !k.integer {
+	if !k.Integer {
 		// lo·v and hi·v carry rounding: the ends are to be valid values.
-		k.lo, k.hi = k.snap(k.lo*(1+1e-9)), k.snap(k.hi)
-		if k.hi*(1+1e-12) > hi && k.factor {
-			k.hi = k.snap(hi * (1 - 1e-9))
+		k.Lo, k.Hi = k.Snap(k.Lo*(1+1e-9)), k.Snap(k.Hi)
+		if k.Hi*(1+1e-12) > hi && k.factor {
+			k.Hi = k.Snap(hi * (1 - 1e-9))
 		}
 	}
 	k.settings = func(x float64) []Setting {
@@ -211,7 +155,7 @@ func newKnob(p *Plan, g Goal) (*knob, error) {
 				}
 			}
 			if err != nil {
-				err = fmt.Errorf("%s: %w", path, err)
+				err = fault.In(path, err)
 			}
 			return err
 		})
@@ -228,7 +172,7 @@ const minRate = 1e-15
 
 // countKnob turns the count of the step at a path, or of the whole plan.
 func countKnob(p *Plan, at string) *knob {
-	k := &knob{lo: 1, integer: true, safer: -1}
+	k := &knob{Knob: calibrate.Knob{Lo: 1, Integer: true, Safer: -1}}
 	if at == "" && len(p.Steps) == 1 {
 		at = "steps[0]"
 	}
@@ -249,12 +193,12 @@ func countKnob(p *Plan, at string) *knob {
 			outside = product(outside, max(s.Count, 1))
 		}
 	})
-	k.start = float64(start)
-	k.hi = max(1, math.Floor(maxRuns/float64(inside)/float64(outside)))
+	k.Start = float64(start)
+	k.Hi = max(1, math.Floor(maxRuns/float64(inside)/float64(outside)))
 	if total := runsOf(p.Steps); at != "steps" {
 		// The other steps count too.
-		others := float64(total) - k.start*float64(inside)*float64(outside)
-		k.hi = max(1, math.Floor((maxRuns-max(0, others))/float64(inside)/float64(outside)))
+		others := float64(total) - k.Start*float64(inside)*float64(outside)
+		k.Hi = max(1, math.Floor((maxRuns-max(0, others))/float64(inside)/float64(outside)))
 	}
 	k.build = func(x float64) (*Plan, error) {
 		if at == "steps" {
@@ -315,11 +259,11 @@ func findStep(steps []Step, name string) (string, error) {
 	})
 	switch len(paths) {
 	case 0:
-		return "", fmt.Errorf("step: %s is not a step; %s", quote(name), stepHint(name, names))
+		return "", fault.New("step", "%s is not a step; %s", nearest.Quote(name), stepHint(name, names))
 	case 1:
 		return paths[0], nil
 	}
-	return "", fmt.Errorf("step: %s names %d steps; say %s, …", quote(name), len(paths), paths[0])
+	return "", fault.New("step", "%s names %d steps; say %s, …", nearest.Quote(name), len(paths), paths[0])
 }
 
 // within reports whether path is at or below the step at a path.

@@ -1,4 +1,4 @@
-package accountant
+package plan
 
 import (
 	"errors"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/nearest"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -66,7 +67,7 @@ var badPlans = []struct{ name, plan, want string }{
 		"line 1: plan: is nested more than 100 deep"},
 	{"many keys", strings.Repeat("a: 1\n", 1000),
 		"line 101: plan: has a mapping with more than 100 keys"},
-	{"too large", "# " + strings.Repeat("x", MaxPlanSize),
+	{"too large", "# " + strings.Repeat("x", MaxSize),
 		"plan: is larger than 1048576 bytes"},
 
 	// The plan.
@@ -297,7 +298,7 @@ func TestBadPlans(t *testing.T) {
 		t.Fatalf("%d cases, want at least 60", n)
 	}
 	for _, c := range badPlans {
-		p, err := ParsePlan([]byte(c.plan))
+		p, err := Parse([]byte(c.plan))
 		switch {
 		case err == nil:
 			t.Errorf("%s: no error, plan %+v", c.name, p)
@@ -306,23 +307,23 @@ func TestBadPlans(t *testing.T) {
 		case strings.ContainsAny(err.Error(), "\n\r"):
 			t.Errorf("%s: error has several lines: %q", c.name, err)
 		}
-		var pe *PlanError
+		var pe *Error
 		if !errors.As(err, &pe) {
-			t.Errorf("%s: error is a %T, want a *PlanError", c.name, err)
+			t.Errorf("%s: error is a %T, want a *Error", c.name, err)
 		}
 	}
 }
 
-func mustParse(t *testing.T, plan string) *Plan {
+func mustParse(t *testing.T, plan string) *accountant.Plan {
 	t.Helper()
-	p, err := ParsePlan([]byte(plan))
+	p, err := Parse([]byte(plan))
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, plan)
 	}
 	return p
 }
 
-func TestParsePlan(t *testing.T) {
+func TestParse(t *testing.T) {
 	p := mustParse(t, `
 neighbors: substitute
 steps:
@@ -367,7 +368,7 @@ steps:
 
 // TestNumbers: however a number is written, it is the same number.
 func TestNumbers(t *testing.T) {
-	plan := func(noise, count string) *Plan {
+	plan := func(noise, count string) *accountant.Plan {
 		return mustParse(t, one("mechanism: {gaussian: {noise-multiplier: "+noise+"}}", "count: "+count))
 	}
 	want := plan("1", "1000")
@@ -401,7 +402,7 @@ func TestNumbers(t *testing.T) {
 }
 
 // differ compares plans, the unexported fields of their mechanisms included.
-func differ(got, want *Plan) string {
+func differ(got, want *accountant.Plan) string {
 	return cmp.Diff(want, got, cmp.Exporter(func(reflect.Type) bool { return true }))
 }
 
@@ -423,20 +424,20 @@ func TestRegistry(t *testing.T) {
 		"mechanisms": "3", "allowance": "2", "output-delta": "1e-2", "gamma": "double",
 		"population": "1000", "subset": "100", "batch": "50",
 	}
-	text := func(name string, ps params) string {
+	text := func(name string, keys []string) string {
 		var kvs []string
-		for _, p := range ps {
-			v, ok := sample[p.name]
+		for _, k := range keys {
+			v, ok := sample[k]
 			if !ok {
-				t.Fatalf("%s: no sample of %s", name, p.name)
+				t.Fatalf("%s: no sample of %s", name, k)
 			}
-			kvs = append(kvs, p.name+": "+v)
+			kvs = append(kvs, k+": "+v)
 		}
 		return "{" + name + ": {" + strings.Join(kvs, ", ") + "}}"
 	}
 	for _, e := range mechanisms {
 		t.Run(e.name, func(t *testing.T) {
-			p := mustParse(t, one("mechanism: "+text(e.name, e.params)))
+			p := mustParse(t, one("mechanism: "+text(e.name, e.keys)))
 			if got := p.Steps[0].Mechanism.Name(); got != e.name {
 				t.Errorf("mechanism is named %q", got)
 			}
@@ -444,7 +445,7 @@ func TestRegistry(t *testing.T) {
 	}
 	for _, e := range samplings {
 		t.Run(e.name, func(t *testing.T) {
-			p := mustParse(t, one(gauss, "sampling: "+text(e.name, e.params)))
+			p := mustParse(t, one(gauss, "sampling: "+text(e.name, e.keys)))
 			if got := p.Steps[0].Sampling.Name(); got != e.name {
 				t.Errorf("scheme is named %q", got)
 			}
@@ -454,7 +455,7 @@ func TestRegistry(t *testing.T) {
 
 func TestExamples(t *testing.T) {
 	var files []string
-	for _, pattern := range []string{"examples/*.yaml", "examples/*.json", "examples/*/*.yaml"} {
+	for _, pattern := range []string{"../examples/*.yaml", "../examples/*.json", "../examples/*/*.yaml"} {
 		some, err := filepath.Glob(pattern)
 		if err != nil || len(some) == 0 {
 			t.Fatalf("no examples %s: %v", pattern, err)
@@ -466,14 +467,14 @@ func TestExamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ParsePlan(data); err != nil {
+		if _, err := Parse(data); err != nil {
 			t.Errorf("%s: %v", f, err)
 		}
 	}
 }
 
-// FuzzParsePlan: no input panics, and an error is one line.
-func FuzzParsePlan(f *testing.F) {
+// FuzzParse: no input panics, and an error is one line.
+func FuzzParse(f *testing.F) {
 	for _, c := range badPlans {
 		if len(c.plan) < 5000 {
 			f.Add([]byte(c.plan))
@@ -481,7 +482,7 @@ func FuzzParsePlan(f *testing.F) {
 	}
 	f.Add([]byte(one(gauss, "sampling: {poisson: {rate: 0.5}}", "count: 3")))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p, err := ParsePlan(data)
+		p, err := Parse(data)
 		switch {
 		case err == nil && (p == nil || len(p.Steps) == 0):
 			t.Errorf("no error and no plan")

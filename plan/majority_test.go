@@ -1,4 +1,4 @@
-package accountant_test
+package plan_test
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/darrm"
+	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/subsample"
 )
 
@@ -133,7 +134,7 @@ func TestMajorityStepErrors(t *testing.T) {
 		{"{mechanism: {majority: {" + ok + "}}, sampling: {poisson: {rate: 0.1}}}",
 			"line 4: steps[0].sampling: nothing is proved about majority on a sample; it runs on the whole data set"},
 	} {
-		_, err := accountant.ParsePlan([]byte("\nneighbors: add-remove\nsteps:\n  - " + c.step + "\n"))
+		_, err := plan.Parse([]byte("\nneighbors: add-remove\nsteps:\n  - " + c.step + "\n"))
 		if err == nil || err.Error() != c.want {
 			t.Errorf("%s:\n got %v\nwant %s", c.step, err, c.want)
 		}

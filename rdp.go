@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
 	"github.com/dpaccountant/accountant/selection"
@@ -27,7 +28,7 @@ func stepsRDP(path string, steps []Step, r profiles.Relation) (rdp.Curve, error)
 			at := fmt.Sprintf("%s[%d]", path, i)
 			n := max(s.Count, 1)
 			if err := checkCount(n); err != nil {
-				return fmt.Errorf("%s: %w", at, err)
+				return fault.In(at, err)
 			}
 			if n > maxRuns/count {
 				return fmt.Errorf("%s.count: %d times %d is above 2^53", at, n, count)
@@ -49,7 +50,7 @@ func stepsRDP(path string, steps []Step, r profiles.Relation) (rdp.Curve, error)
 			}
 			c, err := rdp.Of(s.Mechanism, s.Sampling, r)
 			if err != nil {
-				return fmt.Errorf("%s: %w", at, err)
+				return fault.In(at, err)
 			}
 			curves = append(curves, rdp.Repeat(c, n))
 		}
@@ -66,7 +67,7 @@ func stepsRDP(path string, steps []Step, r profiles.Relation) (rdp.Curve, error)
 func selectedRDP(path string, s Step, r profiles.Relation) (rdp.Curve, error) {
 	law, err := s.Selection.Build()
 	if err != nil {
-		return nil, fmt.Errorf("%s.selection.%w", path, err)
+		return nil, fault.Rename(err, func(field string) string { return path + ".selection." + field })
 	}
 	s.Selection, s.Count = nil, 1
 	candidate, err := stepsRDP(path, []Step{s}, r)
@@ -75,7 +76,7 @@ func selectedRDP(path string, s Step, r profiles.Relation) (rdp.Curve, error) {
 	}
 	c, err := selection.PriceOfBest(law).Curve(context.Background(), candidate, nil)
 	if err != nil {
-		return nil, fmt.Errorf("%s.selection: %w", path, err)
+		return nil, fault.In(path+".selection", err)
 	}
 	return c, nil
 }

@@ -1,12 +1,12 @@
-package accountant
+package plan
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"sync"
 
 	"github.com/dpaccountant/accountant/darrm"
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/nearest"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -74,7 +74,7 @@ func newMajority(p darrm.Params, gamma string) (*majority, error) {
 			return darrm.Constant(p.Mechanisms, c)
 		}
 	default:
-		return nil, fmt.Errorf("gamma: %s", nearest.Value(gamma, []string{"optimal", "subsampling", "double", "constant"}))
+		return nil, fault.New("gamma", "%s", nearest.Value(gamma, []string{"optimal", "subsampling", "double", "constant"}))
 	}
 	return &majority{params: p, find: find}, nil
 }
@@ -85,26 +85,15 @@ func (m *majority) Name() string { return "majority" }
 // Pair implements profiles.Base; no single pair of data sets attains the
 // profile.
 func (m *majority) Pair(profiles.Relation) (profiles.Profile, error) {
-	return nil, fmt.Errorf("majority: has no attained pair, it can only run on the whole data set")
-}
-
-// watched is a mechanism whose profile takes long enough that a context watches
-// over it: the error is that of ctx once that is done.
-type watched interface {
-	mechanism(ctx context.Context, r profiles.Relation) (profiles.Mechanism, error)
+	return nil, fault.New("majority", "has no attained pair, it can only run on the whole data set")
 }
 
 // Mechanism implements profiles.Compound. Nothing but the noise function counts,
 // so that what is charged can be less than the allowance.
-func (m *majority) Mechanism(r profiles.Relation) (profiles.Mechanism, error) {
-	return m.mechanism(context.Background(), r)
-}
-
-// mechanism implements watched.
-func (m *majority) mechanism(ctx context.Context, r profiles.Relation) (profiles.Mechanism, error) {
+func (m *majority) Mechanism(ctx context.Context, r profiles.Relation) (profiles.Mechanism, error) {
 	g, err := m.gamma(ctx)
 	if err != nil {
-		return profiles.Mechanism{}, fmt.Errorf("majority: %w", err)
+		return profiles.Mechanism{}, fault.In("majority", err)
 	}
 	p := m.params
 	return darrm.NewMechanism(ctx, r, p.Mechanisms, p.Epsilon, p.Delta, g)

@@ -1,11 +1,10 @@
-package accountant
+package plan
 
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -14,101 +13,25 @@ import (
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
-
-	"github.com/dpaccountant/accountant/internal/decimal"
 )
 
-// A plan is read into nodes that know their line and their path. Of YAML only
-// mappings, lists and scalars are accepted: anchors, tags and merge keys can
-// hide what a plan says, and a privacy plan must say it plainly.
+// Of YAML only mappings, lists and scalars are accepted: anchors, tags and merge keys
+// can hide what a plan says, and a privacy plan must say it plainly.
 
-// MaxPlanSize is the largest plan in bytes. It bounds the memory that reading
-// takes, some hundred times the size of the text.
-const MaxPlanSize = 1 << 20
+// MaxSize is the largest plan in bytes. It bounds the memory that reading takes, some
+// hundred times the size of the text.
+const MaxSize = 1 << 20
 
 // maxDepth bounds recursion, and with maxKeys the parser's time.
 const maxDepth, maxKeys = 100, 100
 
-type kind int
-
-const (
-	scalarNode kind = iota // a plain scalar: number, word, true, null
-	textNode               // a quoted scalar
-	listNode
-	mapNode
-)
-
-type node struct {
-	path   string
-	line   int
-	kind   kind
-	text   string // of a scalar
-	items  []*node
-	fields []field
-}
-
-type field struct {
-	key  string
-	line int
-	node *node
-}
-
-// get returns the value of a key, nil if the mapping lacks it.
-func (n *node) get(key string) *node {
-	for _, f := range n.fields {
-		if f.key == key {
-			return f.node
-		}
-	}
-	return nil
-}
-
-func (n *node) errorf(format string, args ...any) error {
-	return &PlanError{Line: n.line, Field: n.path, Problem: fmt.Sprintf(format, args...)}
-}
-
-// String describes the value in an error message, on one short line.
-func (n *node) String() string {
-	switch n.kind {
-	case listNode:
-		return "a list"
-	case mapNode:
-		return "a mapping"
-	case textNode:
-		return quote(n.text)
-	}
-	if n.isNull() {
-		return "an empty value"
-	}
-	if decimal.Is(n.text) && len(n.text) <= 40 {
-		return n.text
-	}
-	return quote(n.text)
-}
-
-// isNull reports whether a value was left out (or is written null).
-func (n *node) isNull() bool {
-	return n.kind == scalarNode && slices.Contains([]string{"", "~", "null", "Null", "NULL"}, n.text)
-}
-
-// isWord reports whether a value is the word, quoted (as in JSON) or not.
-func (n *node) isWord(word string) bool {
-	return (n.kind == scalarNode || n.kind == textNode) && n.text == word
-}
-
-func quote(s string) string {
-	if r := []rune(s); len(r) > 40 {
-		s = string(r[:37]) + "..."
-	}
-	return fmt.Sprintf("%q", s)
-}
-
+// parseYAML returns the value that the text stands for, nil for none.
 func parseYAML(data []byte) (root *node, err error) {
 	fail := func(line int, problem string, args ...any) (*node, error) {
-		return nil, &PlanError{Line: line, Problem: fmt.Sprintf(problem, args...)}
+		return nil, &Error{Line: line, Problem: fmt.Sprintf(problem, args...)}
 	}
-	if len(data) > MaxPlanSize {
-		return fail(0, "is larger than %d bytes", MaxPlanSize)
+	if len(data) > MaxSize {
+		return fail(0, "is larger than %d bytes", MaxSize)
 	}
 	if !utf8.Valid(data) {
 		return fail(0, "is not UTF-8 text")
@@ -153,9 +76,6 @@ func parseYAML(data []byte) (root *node, err error) {
 		if root, err = convert(doc.Body, "", 0); err != nil {
 			return nil, err
 		}
-	}
-	if root == nil {
-		return fail(1, "is empty; a plan has the keys %s", strings.Join(planKeys, ", "))
 	}
 	return root, nil
 }
@@ -220,7 +140,7 @@ func checkTokens(tokens token.Tokens) error {
 			problem = fmt.Sprintf("is nested more than %d deep", maxDepth)
 		}
 		if problem != "" {
-			return &PlanError{Line: t.Position.Line, Problem: problem}
+			return &Error{Line: t.Position.Line, Problem: problem}
 		}
 	}
 	return nil
@@ -276,7 +196,7 @@ func convert(a ast.Node, path string, depth int) (*node, error) {
 			keyPath = path + "." + f.key
 		}
 		if first, ok := lines[f.key]; ok {
-			return nil, &PlanError{Line: f.line, Field: keyPath, Problem: fmt.Sprintf("is set a second time; the first is on line %d", first)}
+			return nil, &Error{Line: f.line, Field: keyPath, Problem: fmt.Sprintf("is set a second time; the first is on line %d", first)}
 		}
 		lines[f.key] = f.line
 		var err error
