@@ -1,3 +1,5 @@
+// The aligned privacy profile of Zhao and Liu 2023: pictures, no bound beyond Theorem 5.
+
 package subsample
 
 import (

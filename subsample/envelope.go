@@ -1,3 +1,5 @@
+// Theorem 2 of Balle, Barthe and Gaboardi 2018, extended below ε = 0: substitution.
+
 package subsample
 
 import (

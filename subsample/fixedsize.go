@@ -1,3 +1,5 @@
+// The schemes of fixed size, and the law of the copies of a record.
+
 package subsample
 
 import (

@@ -1,3 +1,5 @@
+// The mechanism on a batch of fixed size: a row of the table above, an attack below.
+
 package subsample
 
 import (

@@ -1,3 +1,5 @@
+// Samples of fixed size, of exactly the law that is accounted for.
+
 package subsample
 
 import (

@@ -256,7 +256,7 @@ func TestCoupledGolden(t *testing.T) {
 }
 
 // greedy is R6 as must-gap.md §3 words it, stage by stage, on plain float64:
-// an independent check of the closed form of coupled.
+// an independent check of the closed form of copies.GaussianWR.
 func greedy(p []float64, theta, alpha float64) float64 {
 	phi := func(x float64) float64 { return 0.5 * math.Erfc(x/math.Sqrt2) }
 	sum, done := 0.0, 0

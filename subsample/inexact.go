@@ -1,3 +1,5 @@
+// Sampled profiles whose rate is known to one rounding only.
+
 package subsample
 
 import (

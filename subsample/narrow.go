@@ -1,3 +1,5 @@
+// The recursion over data configurations for the schemes of fixed size.
+
 package subsample
 
 import (

@@ -1,3 +1,5 @@
+// Theorem 11 of Zhu, Dong and Wang 2022: a profile under Poisson sampling, add-remove.
+
 package subsample
 
 import (

@@ -1,3 +1,5 @@
+// Poisson samples.
+
 package subsample
 
 import (

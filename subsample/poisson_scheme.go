@@ -1,3 +1,5 @@
+// The scheme Poisson: which theorem is for which relation and mechanism.
+
 package subsample
 
 import "github.com/dpaccountant/accountant/profiles"

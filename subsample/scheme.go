@@ -1,3 +1,5 @@
+// What a scheme is, and a sampler.
+
 package subsample
 
 import (

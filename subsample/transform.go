@@ -1,3 +1,5 @@
+// Transforms of sampled profiles, for the contour engine.
+
 package subsample
 
 import (

@@ -1,3 +1,5 @@
+// §10 from below: an adversary who chooses between two data sets at every step.
+
 package adaptive
 
 import (

@@ -1,3 +1,5 @@
+// §10 from above: the bound on many steps.
+
 package adaptive
 
 import (

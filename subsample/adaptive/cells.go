@@ -1,3 +1,6 @@
+// The comparison of §10: laws that together dominate every place of the other records,
+// found cell by cell. The search steers; cover proves.
+
 package adaptive
 
 import (

@@ -1,3 +1,5 @@
+// The largest of the members of a family, from a table that rounds up.
+
 package adaptive
 
 import "github.com/dpaccountant/accountant/internal/xmath"

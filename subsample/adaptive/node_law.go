@@ -1,3 +1,5 @@
+// Pairs of laws on a lattice of losses, whose profiles join values by chords.
+
 package adaptive
 
 import (

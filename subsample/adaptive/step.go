@@ -1,3 +1,5 @@
+// What is known about one step of a scheme (§10, from §3 and §4).
+
 package adaptive
 
 import (

@@ -1,3 +1,6 @@
+// The integral of one step (§10): three means at given distances, bounded by tangents
+// and chords of a log-concave function.
+
 package adaptive
 
 import (

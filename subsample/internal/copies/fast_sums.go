@@ -1,3 +1,6 @@
+// Sums over the copies in plain numbers, where those give what logarithms give: a
+// speed-up of the files below, which proves nothing.
+
 package copies
 
 import (
@@ -9,7 +12,7 @@ import (
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
-// powers evaluates sums over the numbers of copies in plain numbers. The
+// fastSums evaluates sums over the numbers of copies in plain numbers. The
 // likelihood ratios r_u = e^{uθx − u²θ²/2} are those at an anchor near x times the
 // powers of one number, and the normal tails follow from them by Mills' ratio,
 // Φ̄(x − uθ) = φ(x)·r_u(x)·R(x − uθ): one exponential for all u.

@@ -18,10 +18,10 @@ func TestPowers(t *testing.T) {
 		for name, law := range map[string]Law{"WR": WithReplacement(c.n, c.m), "OW": MustOW(c.n, min(c.b, c.n), c.m), "WW": MustWW(c.n, c.b, c.m)} {
 			fast, slow := NewGaussianAttack(law, c.theta), NewGaussianAttack(law, c.theta)
 			slow.fast = nil
-			comparePlain(t, fmt.Sprintf("%+v %s switched", c, name), fast, slow, fast.fast)
+			comparePlain(t, fmt.Sprintf("%+v %s attack", c, name), fast, slow, fast.fast)
 			one, two := NewGaussianWR(law, c.theta), NewGaussianWR(law, c.theta)
 			two.fast = nil
-			comparePlain(t, fmt.Sprintf("%+v %s coupled", c, name), one, two, one.fast)
+			comparePlain(t, fmt.Sprintf("%+v %s WR", c, name), one, two, one.fast)
 		}
 	}
 }
@@ -36,7 +36,7 @@ func TestPowersManyCopies(t *testing.T) {
 		law := WithReplacement(c.n, c.m)
 		fast, slow := NewGaussianAttack(law, c.theta), NewGaussianAttack(law, c.theta)
 		slow.fast = nil
-		comparePlain(t, fmt.Sprintf("%+v switched", c), fast, slow, fast.fast)
+		comparePlain(t, fmt.Sprintf("%+v attack", c), fast, slow, fast.fast)
 		for e := 1e-3; e < 3000; e *= 7 { // the loss reaches down to log p_0
 			if x := fast.Tails(-e, 0); x != x {
 				t.Errorf("%+v at %v: %+v", c, -e, x)
@@ -44,7 +44,7 @@ func TestPowersManyCopies(t *testing.T) {
 		}
 		one, two := NewGaussianWR(law, c.theta), NewGaussianWR(law, c.theta)
 		two.fast = nil
-		comparePlain(t, fmt.Sprintf("%+v coupled", c), one, two, one.fast)
+		comparePlain(t, fmt.Sprintf("%+v WR", c), one, two, one.fast)
 	}
 }
 
@@ -109,7 +109,7 @@ func TestSwitchedByOutput(t *testing.T) {
 	}
 }
 
-// The tails of coupled at ε ± tol are within the error of those at ε, where tol is of
+// The tails of GaussianWR at ε ± tol are within the error of those at ε, where tol is of
 // the order of ε too: the threshold moves further to the left than to the right.
 func TestCoupledTolerance(t *testing.T) {
 	for _, c := range []struct {

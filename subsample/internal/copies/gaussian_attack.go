@@ -1,3 +1,6 @@
+// §7, pair B: the loss that is attained when all other records agree with the
+// substitute. A lower profile under substitution, exact under add-remove (§8).
+
 package copies
 
 import (
@@ -7,7 +10,7 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// switched is the pair (Σ_u p_u N(uθ, 1), N(0, 1)): all other records agree with
+// GaussianAttack is the pair (Σ_u p_u N(uθ, 1), N(0, 1)): all other records agree with
 // the substitute (docs/theory/subsampling.md §7, pair B). Its loss log Σ p_u e^{uθx − u²θ²/2}
 // increases in the output x, from log p_0.
 type GaussianAttack struct {
@@ -16,7 +19,7 @@ type GaussianAttack struct {
 	start inverse
 }
 
-// newSwitched moves what the table leaves out to u = 0, which only lowers the
+// NewGaussianAttack moves what the table leaves out to u = 0, which only lowers the
 // divergence: every set {x > t} loses P-mass.
 func NewGaussianAttack(law Law, theta float64) *GaussianAttack {
 	p := &GaussianAttack{shifts: shifts{law, theta}}

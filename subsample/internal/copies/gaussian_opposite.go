@@ -1,3 +1,5 @@
+// §7, pair A: the pair that Zhao and Liu 2023 compose (equations 6 to 8). No bound.
+
 package copies
 
 import (
@@ -7,12 +9,13 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// opposite is the pair (Σ_u p_u N(uθ/2, 1), Σ_u p_u N(−uθ/2, 1)): all other
+// GaussianOpposite is the pair (Σ_u p_u N(uθ/2, 1), Σ_u p_u N(−uθ/2, 1)): all other
 // records contribute 0 and the two substitutes are opposite (docs/theory/subsampling.md §7,
 // pair A; equations (7) and (8) of Zhao and Liu 2023). Its loss is odd and
 // increasing. What the table leaves out is moved to u = 0.
 type GaussianOpposite struct{ shifts }
 
+// NewGaussianOpposite returns the pair at noise 1 with distance theta for each copy.
 func NewGaussianOpposite(law Law, theta float64) *GaussianOpposite {
 	return &GaussianOpposite{shifts{law, theta / 2}}
 }

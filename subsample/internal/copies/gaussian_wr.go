@@ -1,3 +1,6 @@
+// §4: the coupling of copies, an upper profile for Gaussian noise and draws with
+// replacement, under substitution.
+
 package copies
 
 import (
@@ -7,7 +10,7 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// coupled is the upper profile of sampling with replacement for the Gaussian
+// GaussianWR is the upper profile of sampling with replacement for the Gaussian
 // under substitution: noise 1, shift θ per copy, law p_u of the copies.
 //
 // docs/theory/subsampling.md §4 (R6), in closed form. For α = e^ε ≥ 1 the optimal coupling

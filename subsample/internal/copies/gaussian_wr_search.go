@@ -1,3 +1,5 @@
+// §4 without errors, for the search that §6 makes: it steers and proves nothing.
+
 package copies
 
 import (

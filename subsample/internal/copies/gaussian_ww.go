@@ -1,3 +1,6 @@
+// §6: an upper profile for Gaussian noise and two stages with replacement (MUST.WW),
+// under substitution.
+
 package copies
 
 import (
@@ -7,7 +10,7 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// staged is the upper profile of MUST.WW for the Gaussian under substitution.
+// GaussianWW is the upper profile of MUST.WW for the Gaussian under substitution.
 //
 // docs/theory/subsampling.md §6: given that j of the slots hold the record, the draw is
 // sampling with replacement with law s^(j), and the Q-mass of "no slot holds

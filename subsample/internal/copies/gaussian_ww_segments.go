@@ -1,3 +1,5 @@
+// The pieces between two nodes of the table of §6.
+
 package copies
 
 import (

@@ -1,3 +1,6 @@
+// §6 from a table: an upper profile a little above that of gaussian_ww.go, at a fraction
+// of its cost.
+
 package copies
 
 import (
@@ -9,17 +12,17 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// tabled is staged with its shares found at a few losses only, for composition,
+// GaussianWWTable is GaussianWW with its shares found at a few losses only, for composition,
 // which asks for the tails at thousands.
 //
-// Written out, staged's bound for α ≥ 1 is
+// Written out, its bound for α ≥ 1 is
 //
 //	h(α) = min Σ_{j,u} w_{ju} h_u(α_{ju}),  w_{ju} = π_j p_u^(j), j, u ≥ 1,
 //
 // h_u the profile of N(uθ, 1) against N(0, 1), over all α_j ≥ α and α_{ju} with
-// Σ_j π_j(α_j − α) ≤ (α − 1)π_0 (staged) and, for every i,
+// Σ_j π_j(α_j − α) ≤ (α − 1)π_0 (GaussianWW) and, for every i,
 // p_0^(j) + Σ_{u≤i} p_u^(j) α_{ju} ≤ α_j Pr[U_j ≤ i]: mass moves from fewer copies to
-// more (coupled). Every choice of them bounds the divergence, and so do smaller
+// more (GaussianWR). Every choice of them bounds the divergence, and so do smaller
 // α_{ju}, as h_u falls. The conditions are linear in all α together: what meets them
 // at two nodes
 // meets them on the straight line between, α_{ju} = a_{ju} + c_{ju}α. So
@@ -40,7 +43,7 @@ import (
 // less than 1e-4 of ε by it: 4e-6 to 8.3e-5 at the settings of BenchmarkSchemes, 10 to
 // 10,000 runs, against a table with nodeTol = farTol = 1e-5.
 //
-// LogDelta is staged's own.
+// LogDelta is GaussianWW's own.
 type GaussianWWTable struct {
 	*GaussianWW
 	start   float64 // the threshold of whole at ε = 0

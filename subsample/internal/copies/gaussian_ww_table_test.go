@@ -9,7 +9,7 @@ import (
 	"github.com/dpaccountant/accountant/profiles/profiletest"
 )
 
-// plain hides that tabled knows δ better than its tails do.
+// plain hides that the table knows δ better than its tails do.
 type plain struct{ t *GaussianWWTable }
 
 func (p plain) Tails(eps, tol float64) profiles.Tails { return p.t.Tails(eps, tol) }

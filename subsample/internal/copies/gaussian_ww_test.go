@@ -8,7 +8,7 @@ import (
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
-// TestStagedSharesAddUp checks the solution that staged's tails rest on: the
+// TestStagedSharesAddUp checks the solution that GaussianWW's tails rest on: the
 // shares of the mass of no slot add up to it. Near the largest κ, where the
 // sum's logarithm is steep, a small step of Newton's method is no solution.
 func TestStagedSharesAddUp(t *testing.T) {

@@ -1,3 +1,6 @@
+// Group profiles: Theorem 1 of Zhao and Liu 2023 (Gaussian, Laplace), Theorem 2.2 of
+// Dwork and Roth 2014 (pure).
+
 package copies
 
 import (

@@ -1,3 +1,6 @@
+// Theorem 5 of Zhao and Liu 2023, before sampling: the public choice of the number of
+// copies, given that there is one.
+
 package copies
 
 import (
@@ -7,7 +10,7 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// groupMixture is the public choice of the number of copies, given that there is
+// GroupMixture returns the public choice of the number of copies, given that there is
 // one: Σ_{u≥1} (p_u/η)·δ_u. The hockey-stick divergence of a public choice is the
 // weighted sum, for every pair P, Q that mixes pairs with the same weights (joint
 // convexity). With what is left out of the law everything is given away.

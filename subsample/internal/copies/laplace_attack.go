@@ -1,3 +1,6 @@
+// §7, pair B, for Laplace noise: attained when all other records agree with the
+// substitute.
+
 package copies
 
 import (
@@ -8,7 +11,7 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// switchedLaplace is the pair (Σ_u p_u Lap(uθ), Lap(0)) of scale 1. Its loss
+// LaplaceAttack is the pair (Σ_u p_u Lap(uθ), Lap(0)) of scale 1. Its loss
 //
 //	L(t) = log Σ_u p_u e^{|t| − |t − uθ|}
 //

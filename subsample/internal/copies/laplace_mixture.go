@@ -1,3 +1,6 @@
+// Theorem 5 of Zhao and Liu 2023 for Laplace noise: the public choice of group
+// profiles, in closed form.
+
 package copies
 
 import (
@@ -9,7 +12,7 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// laplaces is the public choice (see groupMixture) of Laplace profiles, the u-th
+// laplaceMixture is the public choice (see GroupMixture) of Laplace profiles, the u-th
 // of largest loss m_u with weight w_u, m_u ascending; everything is given away
 // with what is left, R. With a = |ε|, sums over m_u > a and
 //

@@ -1,3 +1,6 @@
+// The law of how often a record is in a batch: tables with an error for each entry, and
+// what lies beyond them.
+
 package copies
 
 import (

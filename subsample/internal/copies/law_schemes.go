@@ -1,3 +1,6 @@
+// The law of the copies for each scheme of fixed size: docs/theory/subsampling.md §1, and
+// Corollary 6 of Zhao and Liu 2023 (MUST.WO is sampling with replacement).
+
 package copies
 
 import (

@@ -1,3 +1,5 @@
+// Sums of terms given by their logarithms, with a bound on the error of the result.
+
 package copies
 
 import (

@@ -1,3 +1,6 @@
+// The public choice of one of several profiles: joint convexity of the hockey-stick
+// divergence.
+
 package copies
 
 import (

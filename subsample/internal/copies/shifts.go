@@ -1,3 +1,6 @@
+// What all Gaussian and Laplace profiles here share: a law of copies, each of which moves
+// the mean by theta.
+
 package copies
 
 import (

@@ -1,3 +1,5 @@
+// Transforms of the Gaussian pairs, for the contour engine.
+
 package copies
 
 import (
@@ -25,7 +27,7 @@ func (p *GaussianAttack) Transform() profiles.Transform {
 
 // TransformsWithin implements profiles.NearlyTransformer. Beyond k copies, m = Pr[U > k] at
 // most mass: P = (1−m)·P' + m·R with at most k copies in P'. Above, R gives everything
-// away; below, it is moved to u = 0, as newSwitched does with the rest of a table.
+// away; below, it is moved to u = 0, as NewGaussianAttack does with the rest of a table.
 func (p *GaussianAttack) TransformsWithin(mass float64) (upper, lower profiles.Transform) {
 	k, m := p.cut(mass)
 	// An error e of what is above k, relative, is one of m·e/p_0 in the weight of no copy. With
@@ -38,7 +40,7 @@ func (p *GaussianAttack) TransformsWithin(mass float64) (upper, lower profiles.T
 	return transform.NewGivenAway(p.mixture(k, m, false), m), p.mixture(k, 0, false)
 }
 
-// Transform implements profiles.Transformer; see switched.
+// Transform implements profiles.Transformer; see GaussianAttack.
 func (p *GaussianOpposite) Transform() profiles.Transform {
 	if p.Last() > maxCopies {
 		return nil

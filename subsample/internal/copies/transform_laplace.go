@@ -1,3 +1,5 @@
+// Transforms of the Laplace profiles, for the contour engine.
+
 package copies
 
 import (
