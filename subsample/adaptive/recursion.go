@@ -32,6 +32,7 @@ type recursion struct {
 
 // run replaces G by G after k more steps. What g holds after an error, that of a
 // cancelled context, is of no use.
+// It is long because the buffers of all steps are made once, before the loop over them.
 func (r recursion) run(ctx context.Context, g []float64, k int64) error {
 	top := len(g) - 1
 	reach, low := 0, 0

@@ -89,6 +89,7 @@ func (p *GaussianWW) share(eps, tol float64) (s sharing, logP, logQ, err float64
 }
 
 // first returns the tails for ε ≥ 0 with the first n numbers of slots.
+// It is long because search, tails and their errors share the state of all slots.
 func (p *GaussianWW) first(n int, eps, tol float64) (s sharing, logP, logQ, err float64) {
 	t0 := make([]float64, n) // thresholds without any share, and their log Q_j
 	q0 := make([]float64, n)
