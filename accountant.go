@@ -93,7 +93,8 @@ type Interval struct {
 	// of data sets with a fixed mechanism.
 	Gap      *Gap
 	Warnings []string // why the interval is wider than asked, if it is
-	// Engine is how Upper was computed.
+	// Engine is how Upper was computed. fourier.Contour may have taken laws of steps
+	// without a transform, which Budget.Discretization then tells.
 	Engine fourier.Engine
 	// Points is the length of the transforms of a lattice, Frequencies the number of
 	// terms of an integral; 0 if there was none.
@@ -216,7 +217,8 @@ func WithTransform(t fourier.Transform) Option {
 
 // WithEngine lets only one engine answer where there is no closed form: to compare the
 // two, which share no theorem. Without it, an integral of transforms (fourier.Contour)
-// is tried first, and lattices (fourier.Lattice) for what it does not serve.
+// is tried first, and lattices (fourier.Lattice) for what it does not serve. In mixed plans
+// the integral takes lattice laws of the steps that have no transform.
 func WithEngine(e fourier.Engine) Option {
 	return func(o *settings) { o.Engine = e }
 }

@@ -99,7 +99,7 @@ func New(o Options) *Sum {
 	if o.Transform == nil {
 		o.Transform = d.Transform
 	}
-	return &Sum{opts: o, of: map[int]*entry{}}
+	return &Sum{opts: o, of: map[int]*entry{}, parts: parts{terms: lawTerms{excess: 1, lossErr: 1}}}
 }
 
 // maxCount is the largest number of copies: counts must be exact in float64.

@@ -1,6 +1,7 @@
 package transform
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"sync"
@@ -34,7 +35,7 @@ type mixtureLine struct {
 const maxLineNodes = 1 << 20
 
 // Line implements Transform.
-func (m *mixture) Line(theta, tMax, tol float64, maxNodes int) (Line, error) {
+func (m *mixture) Line(ctx context.Context, theta, tMax, tol float64, maxNodes int) (Line, error) {
 	if !(math.Abs(theta) <= 1e9) {
 		return nil, fmt.Errorf("theta: %v is not in [-1e9, 1e9]", theta)
 	}
@@ -48,21 +49,21 @@ func (m *mixture) Line(theta, tMax, tol float64, maxNodes int) (Line, error) {
 		maxNodes = maxLineNodes
 	}
 	if theta < -0.5 {
-		l, err := m.rev.line(-1-theta, tMax, tol, maxNodes)
+		l, err := m.rev.line(ctx, -1-theta, tMax, tol, maxNodes)
 		if err != nil {
 			return nil, err
 		}
 		l.conjugate = true
 		return l, nil
 	}
-	l, err := m.line(theta, tMax, tol, maxNodes)
+	l, err := m.line(ctx, theta, tMax, tol, maxNodes)
 	if err != nil {
 		return nil, err
 	}
 	return l, nil
 }
 
-func (m *mixture) line(theta, tMax, tol float64, maxNodes int) (*mixtureLine, error) {
+func (m *mixture) line(ctx context.Context, theta, tMax, tol float64, maxNodes int) (*mixtureLine, error) {
 	kl := m.divergence()
 	tol, goal := lineGoal(theta, tol, kl)
 	pieces := goal - math.Log(2+2*math.Hypot(theta, tMax))
@@ -74,6 +75,9 @@ func (m *mixture) line(theta, tMax, tol float64, maxNodes int) (*mixtureLine, er
 		level, first = g.level(m, theta, tMax, goal, level)
 	}
 	for level <= maxLevel {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		lo, hi, ok := m.cut(theta, level, own, pieces, maxNodes)
 		if !ok {
 			break
@@ -86,13 +90,13 @@ func (m *mixture) line(theta, tMax, tol float64, maxNodes int) (*mixtureLine, er
 		}
 		logErr, best, step := s.logStill, strip{s.stillLine, s.logStrip, s.logStrip}, 0.0
 		if tMax > 0 {
-			logErr, best, step = s.strips(tMax, want, first)
+			logErr, best, step = s.strips(ctx, tMax, want, first)
 		}
 		if logErr <= want {
 			return newLine(s, g, best, logErr, tMax, tol, maxNodes), nil
 		}
 		if real := float64(len(s.nodes)) * s.h / step; tol >= m.leastFarTol() && real > farShare*float64(len(s.nodes)) {
-			if l := m.lineWithFar(s, tMax, tol, want, own, pieces, int(min(real, 1e9)/farShare), maxNodes, g); l != nil {
+			if l := m.lineWithFar(ctx, s, tMax, tol, want, own, pieces, int(min(real, 1e9)/farShare), maxNodes, g); l != nil {
 				return l, nil
 			}
 		}

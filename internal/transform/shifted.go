@@ -4,6 +4,7 @@
 package transform
 
 import (
+	"context"
 	"math"
 	"sync"
 
@@ -230,7 +231,7 @@ func (l *mixtureLine) finerFor(t float64) *mixtureLine {
 	if l.finer == nil {
 		l.finer = map[int]*mixtureLine{}
 	}
-	f, err := l.m.line(l.theta, math.Exp2(exp), l.tol, min(l.maxNodes, 1<<14))
+	f, err := l.m.line(context.Background(), l.theta, math.Exp2(exp), l.tol, min(l.maxNodes, 1<<14))
 	if err != nil {
 		f = nil
 	} else {

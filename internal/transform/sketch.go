@@ -23,7 +23,7 @@ type SketchLine interface {
 	// Fall returns about Decay(t) − K(theta).
 	Fall(t float64) float64
 
-	// Table returns about log M(theta + ikh) − K(theta) for k = 0 … n, to about tol.
+	// Table returns about log M(theta + ikh) − K(theta) for k = 0 … n, to about tol; nil if that is too much.
 	Table(h float64, n int, tol float64) (re, im []float64)
 
 	// Deep reports whether M falls so far up to t that Fall knows little of it.
@@ -265,12 +265,19 @@ func (l *roughLine) Table(h float64, n int, tol float64) (re, im []float64) {
 	for i := range nodes {
 		top = max(top, nodes[i].logF(l.theta))
 	}
-	mass := 0.0
 	for i := range nodes {
 		if w := math.Exp(nodes[i].logF(l.theta) - top); w > tol*1e-3 {
 			loss, weight = append(loss, nodes[i].loss), append(weight, w)
-			mass += w
 		}
+	}
+	return oscillate(loss, weight, h, n)
+}
+
+// oscillate returns about the logarithm of Σ w e^{ikhx} over Σ w for k = 0 … n.
+func oscillate(loss, weight []float64, h float64, n int) (re, im []float64) {
+	mass := 0.0
+	for _, w := range weight {
+		mass += w
 	}
 	re, im = make([]float64, n+1), make([]float64, n+1)
 	for i, x := range loss {

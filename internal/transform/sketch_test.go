@@ -32,7 +32,7 @@ func TestSketchIsClose(t *testing.T) {
 		}
 		worstK = max(worstK, math.Abs(a-k)/math.Abs(k), math.Abs(b-slope)/(math.Abs(slope)+math.Abs(k/theta)))
 		tMax := logUniform(r, 0.1, 300)
-		line, err := m.Line(theta, tMax, 1e-14, 0)
+		line, err := m.Line(t.Context(), theta, tMax, 1e-14, 0)
 		if err != nil {
 			continue
 		}

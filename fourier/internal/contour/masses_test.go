@@ -1,6 +1,7 @@
 package contour
 
 import (
+	"context"
 	"math"
 	"testing"
 
@@ -19,8 +20,8 @@ func (g roughGauss) Real(s float64) (k, slope, err float64) {
 	return k, slope, err + 3e-9*(1+math.Abs(s))*g.pInf
 }
 
-func (g roughGauss) Line(theta, tMax, tol float64, n int) (transform.Line, error) {
-	l, err := g.gauss.Line(theta, tMax, tol, n)
+func (g roughGauss) Line(ctx context.Context, theta, tMax, tol float64, n int) (transform.Line, error) {
+	l, err := g.gauss.Line(ctx, theta, tMax, tol, n)
 	return roughLine{l, 3e-9 * (1 + math.Abs(theta)) * g.pInf, 3e-9 * g.pInf}, err
 }
 

@@ -406,7 +406,7 @@ func (q *cumulant) prepare(ctx context.Context, p plan, reach float64, lines []t
 	workers := min(len(lines), runtime.GOMAXPROCS(0))
 	parallel.Do(workers, func(w int) {
 		for i := w; i < len(lines) && ctx.Err() == nil; i += workers {
-			lines[i], errs[i] = q.factors[i].Transform.Line(p.theta, reach, p.tol, p.maxNodes)
+			lines[i], errs[i] = q.factors[i].Transform.Line(ctx, p.theta, reach, p.tol, p.maxNodes)
 		}
 	})
 	if err := ctx.Err(); err != nil {

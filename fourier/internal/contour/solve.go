@@ -26,8 +26,9 @@ type Options struct {
 	// that it takes a good part of the work or loses too many digits. The error says that more work may help.
 	Easy bool
 	// Epsilon and Theta, where Theta is not 0, are those of the answer to a similar
-	// question: the search starts there.
+	// question: the search starts there. Guessed says that they are only a guess.
 	Epsilon, Theta float64
+	Guessed        bool
 }
 
 func (o *Options) check() error {
@@ -70,18 +71,11 @@ type EpsilonAnswer struct {
 	Report
 }
 
-// A DeltaAnswer is a certified interval of log δ(ε), of log(1 − δ(ε)), and of the log
-// of the excess of δ(ε) over 1 − e^ε. Each is (−Inf, 0) where it was not computed:
-// 1 − δ and the excess are computed where they cannot be had from δ.
+// A DeltaAnswer is a certified interval of log δ(ε) and of log(1 − δ(ε)), each to a
+// relative accuracy of its own; (−Inf, 0) where it was not computed.
 type DeltaAnswer struct {
 	LogLower, LogUpper                     float64
 	LogComplementLower, LogComplementUpper float64
-	Report
-}
-
-// An ExcessAnswer is a certified interval of the logarithm of δ(ε) − (1 − e^ε).
-type ExcessAnswer struct {
-	LogLower, LogUpper float64
 	Report
 }
 
@@ -254,7 +248,9 @@ func (c *Composition) Epsilon(ctx context.Context, logDelta float64, opt Options
 		q = c.resample(q, theta)
 		theta = q.saddle(d, guess, theta)
 	case opt.Theta != 0 && sideOf(opt.Theta) == d:
-		guess, guessKnown = opt.Epsilon, opt.Epsilon
+		if guess = opt.Epsilon; !opt.Guessed {
+			guessKnown = guess
+		}
 		q = c.resample(q, opt.Theta)
 		theta = q.saddle(d, guess, opt.Theta)
 	default:
@@ -267,11 +263,11 @@ func (c *Composition) Epsilon(ctx context.Context, logDelta float64, opt Options
 	try := effort{goal: 1, condition: 1, own: 1}
 	atSaddle := 0.0
 	terms := math.Inf(1) // that the first table may take
-	if d == right && math.IsNaN(guessKnown) && q.doubtful(theta) {
+	if d == right && math.IsNaN(guessKnown) && q.lines(theta) != nil && q.doubtful(theta) {
 		guess, theta, atSaddle = q.refine(logX, guess, theta)
 		try.own = math.Max(1, math.Min(atSaddle/1e3, 1e6))
 		if opt.Easy {
-			if err, terms = q.uneasy(theta, atSaddle, float64(b.work)); err != nil {
+			if terms, err = q.uneasy(theta, atSaddle, float64(b.work)); err != nil {
 				return ans, err
 			}
 		}
@@ -520,22 +516,6 @@ func complement(low, high float64) (float64, float64) {
 	f := func(x float64) float64 { return xmath.Log1mExp(x) }
 	l, h := f(high), f(low)
 	return l - e*(1+math.Abs(l)), math.Min(0, h+e*math.Abs(h))
-}
-
-// Excess returns δ(ε) − (1 − e^ε), which is what counts where ε is far below 0, to a
-// relative accuracy of its own. It is e^ε times the δ of the exchanged pair at −ε.
-func (c *Composition) Excess(ctx context.Context, eps float64, opt Options) (ExcessAnswer, error) {
-	ans := ExcessAnswer{LogLower: math.Inf(-1), LogUpper: eps} // the excess is e^ε times a δ
-	b, err := c.begin(opt)
-	if err != nil {
-		return ans, err
-	}
-	if math.IsNaN(eps) || math.IsInf(eps, 0) {
-		return ans, fmt.Errorf("epsilon: %v is not a finite number", eps)
-	}
-	low, high, rep, err := c.quantity(ctx, c.cumulant(), left, eps, b)
-	ans.LogLower, ans.LogUpper, ans.Report = low, math.Min(ans.LogUpper, high), rep
-	return ans, err
 }
 
 // quantity returns bounds of the logarithm of the quantity of a side at ε.

@@ -105,7 +105,10 @@ func newColumn(ctx context.Context, f transform.Transform, p plan, line transfor
 	last := float64(p.n+1) * p.h
 	if line == nil {
 		var err error
-		if line, err = f.Line(p.theta, last, p.tol, p.maxNodes); err != nil {
+		if line, err = f.Line(ctx, p.theta, last, p.tol, p.maxNodes); err != nil {
+			if ctx.Err() != nil {
+				return column{}, ctx.Err()
+			}
 			return column{}, &NotServed{Reason: err.Error()}
 		}
 	}
