@@ -142,7 +142,13 @@ func (s *Sum) Add(p profiles.Profile, count int64) error {
 // A Budget splits the width of an interval by cause, in units of the answer.
 // Discretization is that of lattices, Quadrature that of transforms; each engine has
 // the other two in its own way.
-type Budget struct{ Discretization, Quadrature, Truncation, Aliasing, RoundOff float64 }
+type Budget struct {
+	Discretization float64 `json:"discretization"`
+	Quadrature     float64 `json:"quadrature"`
+	Truncation     float64 `json:"truncation"`
+	Aliasing       float64 `json:"aliasing"`
+	RoundOff       float64 `json:"round-off"`
+}
 
 // A Result is a certified interval for the composition of the given profiles.
 type Result struct {

@@ -6,15 +6,15 @@
 // an accountant.Plan of accountant.Steps, made by the constructors of packages profiles
 // and subsample, says the same, and needs no YAML reader.
 //
-// Files, each of which uses only those above it:
+// Files, each of which uses only those below it:
 //
-//	error.go      Error: what is wrong with a plan, and where
-//	node.go       a value in the text, which knows its line and its path
-//	scalar.go     numbers, counts, lists and words
-//	yaml.go       text to nodes
-//	entry.go      {name: {key: value, …}} as a row of a table
-//	majority.go   the mechanism majority, whose noise function is found when needed
-//	registry.go   the tables of mechanisms and of sampling schemes
-//	selection.go  the key selection
 //	plan.go       Parse: steps, and steps in steps
+//	selection.go  the key selection
+//	registry.go   the tables of mechanisms and of sampling schemes
+//	majority.go   the mechanism majority, whose noise function is found when needed
+//	entry.go      {name: {key: value, …}} as a row of a table
+//	yaml.go       text to nodes
+//	scalar.go     numbers, counts, lists and words
+//	node.go       a value in the text, which knows its line and its path
+//	error.go      Error: what is wrong with a plan, and where
 package plan

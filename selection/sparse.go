@@ -59,7 +59,7 @@ func widened(sensitivity, a, b float64) (threshold, query float64, err error) {
 	by := 1 + rounding/sensitivity
 	threshold, query = up(a*by, 8), up(b*by, 8)
 	if worst := max(threshold, query); !(worst < 1e300) {
-		err = fmt.Errorf("epsilon: is too small, the noise would have scale %v, which is not in [0, 1e300)", worst)
+		err = fault.New("epsilon", "is too small, the noise would have scale %v, which is not in [0, 1e300)", worst)
 	}
 	return threshold, query, err
 }

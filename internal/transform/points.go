@@ -14,6 +14,7 @@ package transform
 // numbers knows. For T losses of the size 1/√T it is √T·u in all.
 
 import (
+	"context"
 	"errors"
 	"math"
 
@@ -109,7 +110,7 @@ func (m *Points) Real(s float64) (k, slope, err float64) {
 }
 
 // Line implements Transform.
-func (m *Points) Line(theta, tMax, tol float64, maxNodes int) (Line, error) {
+func (m *Points) Line(_ context.Context, theta, tMax, tol float64, maxNodes int) (Line, error) {
 	if err := checkLine(m, theta, tMax); err != nil {
 		return nil, err
 	}

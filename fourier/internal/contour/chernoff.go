@@ -108,10 +108,18 @@ func (c *Composition) AtMost(eps, logDelta float64) bool {
 			return false
 		}
 	}
+	spare := hopeful * (1 + math.Abs(goal))
+	if len(c.factors) > sampleAbove {
+		// A value of each transform costs more than to bring a table up to date.
+		if slices.ContainsFunc(c.tables, func(t *table) bool { return sideOf(t.theta) == right }) {
+			return false
+		}
+		spare = 0
+	}
 	q := c.cumulant()
 	s := q.saddle(right, eps, c.boundNear)
 	c.boundNear = s
-	if q.at(s).k+logWeight(s)-s*eps > goal+hopeful*(1+math.Abs(goal)) {
+	if q.at(s).k+logWeight(s)-s*eps > goal+spare {
 		return false
 	}
 	b := &bound{s: s}

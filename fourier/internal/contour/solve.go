@@ -86,6 +86,9 @@ const cheap = 1e5
 // where jumps are rare, before the question is given up.
 const hopeless = 30
 
+// nearby is how close the logarithm of a quantity must be to the target for its ε to be a start.
+const nearby = 1
+
 // maxTables bounds how many tables one question may make.
 const maxTables = 8
 
@@ -234,10 +237,15 @@ func (c *Composition) Epsilon(ctx context.Context, logDelta float64, opt Options
 		} else if !ok {
 			continue
 		}
-		take(t, t.lastGuess)
+		eps, line := guess, theta
+		f := take(t, t.lastGuess)
 		if done() {
 			c.used(i)
 			return ans, nil
+		}
+		if !(math.Abs(f.reading.mid-target) < nearby) {
+			// Its sum is noise before ε is as far out as δ wants: it knows of no place to start.
+			guess, theta = eps, line
 		}
 	}
 
