@@ -173,6 +173,7 @@ type search struct {
 
 const (
 	certifyAccuracy   = 5e-7
+	aimedAccuracy     = 2e-4 // of laws that each evaluation computes anew (aimed.go)
 	restAccuracy      = 1e-5 // of steps that are not turned
 	calibrationPoints = 1 << 20
 	evaluationShare   = 4 // of the work of a question goes to each evaluation
@@ -191,6 +192,9 @@ func newSearch(k *knob, p *Plan, g Goal, opts []Option) *search {
 	}
 	if s.maxPoints = asked.MaxPoints; s.maxPoints == 0 {
 		s.maxPoints = calibrationPoints
+	}
+	if !s.fixed && hasAimed(p.Steps) {
+		final = aimedAccuracy
 	}
 	budget := g.Epsilon
 	if s.byDelta {
