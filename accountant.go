@@ -30,6 +30,7 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/selection"
 	"github.com/dpaccountant/accountant/subsample"
+	"github.com/dpaccountant/accountant/subsample/allocation"
 )
 
 // The neighbouring relations.
@@ -82,6 +83,7 @@ type Accountant struct {
 	totals map[totalKey]*aimedTotal
 	scout  *Accountant // of the same total, roughly
 	many   bool        // many questions are expected
+	caps   map[*profiles.Mechanism]capped
 }
 
 // A run has a mechanism or an aim.
@@ -238,6 +240,12 @@ func (a *Accountant) mechanism(ctx context.Context, s Step) (*profiles.Mechanism
 	} else if err = profiles.CheckSampled(s.Mechanism); err == nil {
 		m, err = s.Sampling.Apply(s.Mechanism, a.relation)
 	}
+	if t, ok := s.Sampling.(allocation.Truncated); ok && err == nil {
+		if a.caps == nil {
+			a.caps = map[*profiles.Mechanism]capped{}
+		}
+		a.caps[&m] = capped{s.Mechanism, t}
+	}
 	if err == nil && cacheable {
 		a.known[k] = &m
 	}
@@ -342,6 +350,9 @@ func (a *Accountant) Epsilon(ctx context.Context, delta float64) (Interval, erro
 	iv, err := a.worst(ask, func(s *fourier.Sum, eps float64) bool { return s.Proves(eps, delta) })
 	if err == nil && a.theory && a.opts.recursion > 0 {
 		err = a.narrow(ctx, &iv, ask, iv.Upper, delta, func(at profiles.Reached) float64 { return at.Epsilon(delta) })
+	}
+	if err == nil {
+		err = a.warnOfCap(ctx, &iv, delta)
 	}
 	return iv, err
 }

@@ -40,7 +40,7 @@ type aimedTotal struct {
 	acct      *Accountant
 	added     []int64 // of each of the total's added
 	aimed     []int64
-	doublings []int
+	doublings int
 	together  int64 // runs of the only step, as one; 0: composed
 }
 
@@ -83,16 +83,16 @@ func (a *Accountant) aimedAt(ctx context.Context, delta, finer float64) (*Accoun
 	exponent := exponentOf(delta, least)
 	public := delta < least
 	key := totalKey{exponent, finer, public}
-	together := a.together()
+	together, doublings := a.together(), a.doublings()
 	t := a.totals[key]
-	if t != nil && (t.together != together || !t.grows(a)) {
+	if t != nil && (t.together != together || t.doublings != doublings) {
 		t = nil
 	}
 	if t == nil {
 		o := a.opts
 		// Half of the width is that of the laws, half that of their composition.
 		o.Relative, o.Absolute = o.Relative/2, o.Absolute/2
-		t = &aimedTotal{acct: New(a.relation, func(s *settings) { *s = o }), together: together}
+		t = &aimedTotal{acct: New(a.relation, func(s *settings) { *s = o }), together: together, doublings: doublings}
 		if a.many {
 			t.acct.expectMany()
 		}
@@ -105,7 +105,6 @@ func (a *Accountant) aimedAt(ctx context.Context, delta, finer float64) (*Accoun
 		}
 	}
 	for i, r := range a.aimed {
-		doublings := bits.Len64(uint64(r.count - 1))
 		m, err := a.law(ctx, lawKey{r.aim, exponent, doublings, together, public, finer})
 		if err != nil {
 			return nil, err
@@ -115,9 +114,6 @@ func (a *Accountant) aimedAt(ctx context.Context, delta, finer float64) (*Accoun
 		}
 		if err := t.add(&t.aimed, i, run{m: m, count: r.count}); err != nil {
 			return nil, err
-		}
-		if i == len(t.doublings) {
-			t.doublings = append(t.doublings, doublings)
 		}
 	}
 	if a.totals == nil {
@@ -139,15 +135,14 @@ func (a *Accountant) together() int64 {
 	return a.aimed[0].count
 }
 
-// grows reports whether the accountant holds a part of the total, with the laws that the total
-// would have.
-func (t *aimedTotal) grows(a *Accountant) bool {
-	for i, n := range t.doublings {
-		if bits.Len64(uint64(a.aimed[i].count-1)) != n {
-			return false
-		}
+// doublings says what laws are made for the composition of: all aimed runs together, rounded up
+// to a power of two, so that a total which grows does not need new laws at each step.
+func (a *Accountant) doublings() int {
+	n := int64(0)
+	for _, r := range a.aimed {
+		n += r.count
 	}
-	return true
+	return bits.Len64(uint64(n - 1))
 }
 
 // add adds what the accountant lacks of the i-th runs of a list.

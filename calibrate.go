@@ -270,6 +270,7 @@ func (s *search) answer(ctx context.Context, plan *Plan, accuracy float64, point
 	a := New(plan.Neighbors, append(slices.Clone(s.opts), func(o *settings) {
 		o.Relative, o.Absolute, o.MaxPoints = accuracy, 1e-3*accuracy, points
 		o.Work = o.work() / evaluationShare
+		o.quiet = true
 	})...)
 	if err := a.AddPlan(ctx, plan); err != nil {
 		return Interval{}, err
