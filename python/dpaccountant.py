@@ -280,7 +280,7 @@ class SamplingScheme:
     upper: Optional[float] = None
     theory_gap: bool = False
     warnings: Sequence[str] = field(default_factory=tuple)
-    noise_multiplier: Optional[float] = None
+    noise_needed: Optional[float] = None
 
 
 @dataclass(frozen=True)
@@ -793,7 +793,7 @@ class Accountant:
                     upper=_number(ends.get("upper")),
                     theory_gap=bool(s.get("theory-gap", False)),
                     warnings=tuple(s.get("warnings", ())),
-                    noise_multiplier=_number(s.get("noise-multiplier")),
+                    noise_needed=_number(s.get("noise-needed")),
                 )
             )
         return tuple(schemes)

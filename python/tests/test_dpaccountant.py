@@ -136,7 +136,7 @@ class Tests(unittest.TestCase):
             s.scheme: s
             for s in self.accountant.sampling(population=100, batch=10, noise_multiplier=5, epochs=2)
         }
-        self.assertLess(rows["random-allocation"].noise_multiplier, rows["shuffle"].noise_multiplier)
+        self.assertLess(rows["random-allocation"].noise_needed, rows["shuffle"].noise_needed)
 
     def test_sampling(self):
         rows = {
