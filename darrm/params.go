@@ -22,11 +22,11 @@ type Params struct {
 const (
 	// MaxMechanisms bounds K; with Delta > 0 a sweep costs K³/3 operations.
 	MaxMechanisms = 1001
-	// MaxFreeMechanisms and MaxFreeMechanismsDelta bound K for noise functions
+	// maxFreeMechanisms and maxFreeMechanismsDelta bound K for noise functions
 	// that are not monotone, with Delta = 0 (K³/6 corner multisets) and with
 	// Delta > 0 (K⁷/5040 of them).
-	MaxFreeMechanisms      = 201
-	MaxFreeMechanismsDelta = 51
+	maxFreeMechanisms      = 201
+	maxFreeMechanismsDelta = 51
 
 	maxEpsilon, minEpsilon = 10, 1e-9
 	maxBudget              = 100
@@ -75,9 +75,9 @@ func checkMechanisms(k int) error {
 // checkFree returns an error if noise functions that are not monotone cannot
 // be certified for p.
 func (p Params) checkFree() error {
-	limit := MaxFreeMechanisms
+	limit := maxFreeMechanisms
 	if p.Delta > 0 {
-		limit = MaxFreeMechanismsDelta
+		limit = maxFreeMechanismsDelta
 	}
 	if p.Mechanisms > limit {
 		return fault.New("mechanisms", "%d is above %d, the most for a noise function that is not monotone with delta %v", p.Mechanisms, limit, p.Delta)
