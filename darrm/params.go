@@ -20,8 +20,8 @@ type Params struct {
 // Limits of Params. Within them no probability that decides a certificate
 // underflows (see underflowSafe), and tables fit in memory.
 const (
-	// MaxMechanisms bounds K; with Delta > 0 a sweep costs K³/3 operations.
-	MaxMechanisms = 1001
+	// maxMechanisms bounds K; with Delta > 0 a sweep costs K³/3 operations.
+	maxMechanisms = 1001
 	// maxFreeMechanisms and maxFreeMechanismsDelta bound K for noise functions
 	// that are not monotone, with Delta = 0 (K³/6 corner multisets) and with
 	// Delta > 0 (K⁷/5040 of them).
@@ -66,8 +66,8 @@ func (p Params) Check() error {
 }
 
 func checkMechanisms(k int) error {
-	if k < 1 || k > MaxMechanisms || k%2 == 0 {
-		return fault.New("mechanisms", "%d is not an odd number in [1, %d]", k, MaxMechanisms)
+	if k < 1 || k > maxMechanisms || k%2 == 0 {
+		return fault.New("mechanisms", "%d is not an odd number in [1, %d]", k, maxMechanisms)
 	}
 	return nil
 }
