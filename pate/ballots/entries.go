@@ -16,3 +16,10 @@ type matrix struct {
 func (m *matrix) rows() int { return len(m.values) / m.columns }
 
 func isInt(x float64) bool { return x == math.Trunc(x) }
+
+func clip(s string) string {
+	if len(s) > 40 {
+		return s[:40] + "…"
+	}
+	return s
+}

@@ -87,13 +87,6 @@ func readCSV(r io.Reader, field string) (*matrix, error) {
 	return m, nil
 }
 
-func clip(s string) string {
-	if len(s) > 40 {
-		return s[:40] + "…"
-	}
-	return s
-}
-
 // integers returns the entries as integers.
 func (m *matrix) integers(field string) ([]int64, error) {
 	n := make([]int64, len(m.values))
