@@ -115,3 +115,48 @@ func TestZeroOutIsRefusedForLabels(t *testing.T) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
+
+// The numbers of docs/choosing-a-sampler.md: the README's run on batches of fixed size. The
+// relations are ordered.
+func TestZeroOutOfTheReadmesRun(t *testing.T) {
+	for _, row := range []struct {
+		name         string
+		scheme       func() (subsample.FixedSize, error)
+		noise        float64
+		runs         int64
+		lower, upper float64
+	}{
+		{"without-replacement", func() (subsample.FixedSize, error) { return subsample.NewWithoutReplacement(60000, 256) }, 1.1, 14062, 11.79, 12.07},
+		{"with-replacement", func() (subsample.FixedSize, error) { return subsample.NewWithReplacement(60000, 256) }, 1.1, 14062, 12.86, 15.03},
+		{"much noise", func() (subsample.FixedSize, error) { return subsample.NewWithoutReplacement(10000, 200) }, 4, 1000, 0.682, 0.750},
+		{"much noise, Poisson", nil, 4, 1000, 0.5793, 0.580},
+	} {
+		if row.scheme == nil {
+			acct := accountant.New(accountant.ZeroOut)
+			if err := acct.Add(t.Context(), dpsgdStep(t, 0.02, row.noise), row.runs); err != nil {
+				t.Fatal(err)
+			}
+			if iv, err := acct.Epsilon(t.Context(), 1e-5); err != nil || iv.Lower < row.lower || iv.Upper > row.upper {
+				t.Errorf("%s: [%v, %v], %v", row.name, iv.Lower, iv.Upper, err)
+			}
+			continue
+		}
+		s, err := row.scheme()
+		if err != nil {
+			t.Fatal(err)
+		}
+		step := must(t)(profiles.NewGaussianMechanism(row.noise))
+		step.Sampling = s
+		acct := accountant.New(accountant.ZeroOut)
+		if err := acct.Add(t.Context(), step, row.runs); err != nil {
+			t.Fatal(err)
+		}
+		iv, err := acct.Epsilon(t.Context(), 1e-5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(iv.Lower-row.lower) > 1e-2*row.lower || math.Abs(iv.Upper-row.upper) > 1e-2*row.upper || iv.Lower < row.lower-1e-2 {
+			t.Errorf("%s: [%v, %v], want about [%v, %v]", row.name, iv.Lower, iv.Upper, row.lower, row.upper)
+		}
+	}
+}
