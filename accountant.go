@@ -36,6 +36,7 @@ import (
 const (
 	AddRemove  = profiles.AddRemove
 	Substitute = profiles.Substitute
+	ZeroOut    = profiles.ZeroOut
 )
 
 // A Step is a mechanism with its sampling, run Count times; or, when Steps is

@@ -328,7 +328,7 @@ func (c *comparer) clt(ctx context.Context) Comparison {
 		g, gaussian := pair.(profiles.Gaussian)
 		if s.Sampling != nil {
 			q, poisson := s.Sampling.(subsample.Poisson)
-			if !poisson || !gaussian || c.p.Neighbors != AddRemove {
+			if !poisson || !gaussian || c.p.Neighbors == Substitute {
 				return fmt.Errorf("no formula for %s on %s samples under %v", s.Mechanism.Name(), s.Sampling.Name(), c.p.Neighbors)
 			}
 			mu2 := q.Rate() * q.Rate() * math.Expm1(1/(g.NoiseMultiplier()*g.NoiseMultiplier()))

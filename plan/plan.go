@@ -48,7 +48,7 @@ func Parse(data []byte) (*accountant.Plan, error) {
 		return nil, err
 	}
 	p := &accountant.Plan{}
-	n, err := root.need("neighbors", "add-remove or substitute")
+	n, err := root.need("neighbors", "add-remove, substitute or zero-out")
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,11 @@ func parseNeighbors(n *node) (profiles.Relation, error) {
 			return r, nil
 		}
 	}
-	return 0, n.errorf("%v is not a relation; %s", n, nearest.Hint(n.text, []string{"add-remove", "substitute"}))
+	var names []string
+	for _, r := range profiles.Relations() {
+		names = append(names, r.String())
+	}
+	return 0, n.errorf("%v is not a relation; %s", n, nearest.Hint(n.text, names))
 }
 
 // parseSteps reads a list of steps that is run times times; total counts the

@@ -24,10 +24,11 @@ func (r dpsgdRun) statement(sampled, anyOrder []EpsilonAt) string {
 		}
 		return strings.Join(parts, " and ") + " private"
 	}
-	change := "adding or removing one training example"
-	if r.neighbors == profiles.Substitute {
-		change = "replacing one training example by another"
-	}
+	change := map[profiles.Relation]string{
+		profiles.AddRemove:  "adding or removing one training example",
+		profiles.Substitute: "replacing one training example by another",
+		profiles.ZeroOut:    "replacing one training example by an empty place, which adds nothing to any sum",
+	}[r.neighbors]
 	batch := "a constant,"
 	if r.batch > 0 {
 		batch = fmt.Sprintf("a constant, such as %d,", r.batch)
@@ -70,7 +71,7 @@ func (r dpsgdRun) statement(sampled, anyOrder []EpsilonAt) string {
 
 	b.WriteString("\nWithout Poisson sampling:\n")
 	place := "; there, an example that is removed leaves its place empty"
-	if r.neighbors == profiles.Substitute {
+	if r.neighbors != profiles.AddRemove {
 		place = ""
 	}
 	times := fmt.Sprintf("at most %d times", r.passes)
