@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/dpaccountant/accountant/fourier"
@@ -61,6 +62,16 @@ func (p *Plan) Compare(ctx context.Context, delta float64, opts ...Option) ([]Co
 	truth, err := a.Epsilon(ctx, delta)
 	if err != nil {
 		return nil, err
+	}
+	if len(a.aimed) > 0 {
+		// The others look at single runs.
+		a = New(p.Neighbors, append(slices.Clone(opts), WithManyQuestions())...)
+		if err := a.AddPlan(ctx, p); err != nil {
+			return nil, err
+		}
+		if a, err = a.aimedAt(ctx, delta, 1); err != nil {
+			return nil, err
+		}
 	}
 	c := comparer{p: p, delta: delta, opts: opts}
 	for _, r := range a.added {

@@ -79,6 +79,9 @@ func (a *Accountant) spent() float64 {
 			work += a.lower[d].Spent()
 		}
 	}
+	for _, t := range a.totals {
+		work += t.acct.spent()
+	}
 	return work
 }
 
@@ -156,7 +159,7 @@ func (p *Plan) StepsCurve(ctx context.Context, delta float64, n int, opts ...Opt
 		var more []run
 		for j, count := range runCounts(part.Steps, 1, nil) {
 			if count > before[j] {
-				more = append(more, run{runs[j].m, count - before[j]})
+				more = append(more, run{m: runs[j].m, count: count - before[j], aim: runs[j].aim})
 				before[j] = count
 			}
 		}
