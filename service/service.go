@@ -68,6 +68,7 @@ var operations = []operation{
 	does("profile", (*Service).Profile, "as `profile --json`"),
 	does("sampling", (*Service).Sampling, "as `sampling --json`"),
 	does("calibrate", (*Service).Calibrate, "as `calibrate --json`"),
+	does("plan-convert", (*Service).Convert, "as `plan convert --json`"),
 	does("compare", (*Service).Compare, "as `compare --json`"),
 	does("select", (*Service).Select, "as `select --json`"),
 	does("majority", (*Service).Majority, "as `majority --json`"),

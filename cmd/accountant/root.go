@@ -26,6 +26,7 @@ var commands = []func() *cobra.Command{
 	newSamplingCmd,
 	newCalibrateCmd,
 	newCompareCmd,
+	newPlanCmd,
 	newSelectCmd,
 	newMajorityCmd,
 	newPateCmd,
