@@ -27,6 +27,7 @@ var commands = []func() *cobra.Command{
 	newCalibrateCmd,
 	newCompareCmd,
 	newPlanCmd,
+	newAuditCmd,
 	newSelectCmd,
 	newMajorityCmd,
 	newPateCmd,
