@@ -11,6 +11,7 @@
 //	plan.go       Parse: steps, and steps in steps
 //	selection.go  the key selection
 //	registry.go   the tables of mechanisms and of sampling schemes
+//	matrix.go     the mechanism matrix, with its strategies and schemas
 //	majority.go   the mechanism majority, whose noise function is found when needed
 //	entry.go      {name: {key: value, …}} as a row of a table
 //	yaml.go       text to nodes

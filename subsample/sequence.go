@@ -1,0 +1,27 @@
+package subsample
+
+import (
+	"context"
+
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// This file has what a mechanism is whose one run is a list of runs.
+
+// A Sequence is a base mechanism whose run costs what a list of runs of other mechanisms
+// costs, fixed in advance. It runs on the whole data set only, as far as its user is
+// concerned: its sampling, if any, is its own.
+type Sequence interface {
+	profiles.Base
+	// Runs returns the list under r. It may take long: once ctx is done, the error is
+	// that of ctx.
+	Runs(ctx context.Context, r profiles.Relation) ([]Run, error)
+}
+
+// A Run is a mechanism, run Count ≥ 1 times on samples of a scheme, nil for the whole data
+// set.
+type Run struct {
+	Mechanism profiles.Base
+	Scheme    Scheme
+	Count     int64
+}
