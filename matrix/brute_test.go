@@ -242,7 +242,9 @@ func TestSensitivityIsMonotone(t *testing.T) {
 		}
 		larger := append([]float64(nil), c...)
 		larger[r.IntN(n)] *= 1.5
-		at := func(c []float64, b, k int) float64 { return sensitivity(t, must(Toeplitz(c)), n, separated(b, k)).Upper }
+		at := func(c []float64, b, k int) float64 {
+			return sensitivity(t, must(Toeplitz(c)), n, separated(b, k)).Upper
+		}
 		b, k := 2+r.IntN(10), 1+r.IntN(6)
 		base := at(c, b, k) * (1 - 1e-9)
 		if at(larger, b, k) < base || at(c, b, k+1) < base || at(c, b-1, k) < base {

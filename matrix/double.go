@@ -58,6 +58,12 @@ func square(x float64) double {
 	return double{p, math.FMA(x, x, -p)}
 }
 
+// ratio returns a/x.
+func (a double) ratio(x float64) double {
+	q := a.hi / x
+	return quick(q, (math.FMA(-q, x, a.hi)+a.lo)/x)
+}
+
 // over returns a/b.
 func (a double) over(b double) double {
 	q := a.hi / b.hi

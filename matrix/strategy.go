@@ -185,7 +185,7 @@ func (s Strategy) toeplitzCoefficients(n int) (c []double, falling bool) {
 		c[0] = double{1, 0}
 		for t := 1; t < len(c); t++ {
 			// c_t = c_{t−1}·(2t−1)/(2t) falls.
-			c[t] = c[t-1].times(float64(2*t - 1)).over(double{float64(2 * t), 0})
+			c[t] = c[t-1].times(float64(2*t - 1)).ratio(float64(2 * t))
 		}
 		return c, true
 	case toeplitz:
