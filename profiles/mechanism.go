@@ -16,6 +16,9 @@ const (
 	AddRemove Relation = iota
 	// Substitute: one record of one data set is replaced by another.
 	Substitute
+	// ZeroOut: one record of one data set is replaced by an empty place, which
+	// contributes nothing. Plans do not know it yet; package subsample/allocation does.
+	ZeroOut
 )
 
 // String returns the relation's name in plan files.
@@ -25,6 +28,8 @@ func (r Relation) String() string {
 		return "add-remove"
 	case Substitute:
 		return "substitute"
+	case ZeroOut:
+		return "zero-out"
 	}
 	return fmt.Sprintf("Relation(%d)", int(r))
 }
@@ -70,6 +75,9 @@ type Mechanism struct {
 	// Together bounds many runs better than the composition of Upper does; nil
 	// for most mechanisms.
 	Together Together
+	// Numerical says that Upper and Lower are laws above and below one attained pair:
+	// what lies between them is computation, and theory leaves no gap.
+	Numerical bool
 }
 
 // Together is what is known about the adaptive composition of k runs of one

@@ -238,6 +238,10 @@ func (q *cumulant) cut(ctx context.Context, p *plan, g goal, lines []transform.L
 	base := q.at(p.theta)
 	// Relative to M(θ): the tail may be e^{logX + logTol − F}·πt.
 	aim := g.logX + g.logTol - (base.k - p.theta*g.eps)
+	// The poles make the tail from t on smaller by πt.
+	if -aim-math.Log(math.Max(1, math.Pi*stillFrequencies*p.h)) > base.k-q.floor(p.theta) {
+		return 0, false, &NotServed{Reason: "the transform does not decay: atoms"}
+	}
 	kk := q.curvature(p.theta)
 	t = math.Sqrt(2 * math.Max(1, -aim) / kk)
 	if !(t > 0) || math.IsInf(t, 0) {
@@ -291,6 +295,23 @@ func (q *cumulant) cut(ctx context.Context, p *plan, g goal, lines []transform.L
 		}
 	}
 	return t, false, nil
+}
+
+// stillFrequencies is how many frequencies a sum with atoms may take in which the poles alone decay.
+const stillFrequencies = 1 << 13
+
+// floor returns about what log |M(θ+it)| is not bounded below at any t, −Inf if some factor knows of
+// no such bound. Lines need not be made then; it proves nothing.
+func (q *cumulant) floor(theta float64) float64 {
+	sum := 0.0
+	for i, f := range q.factors {
+		t, ok := f.Transform.(interface{ Floor(theta float64) float64 })
+		if !ok {
+			return math.Inf(-1)
+		}
+		sum += q.count[i] * t.Floor(theta)
+	}
+	return sum
 }
 
 // mostPerRun is how far the logarithm of one run may have to fall for sketches to be asked.
