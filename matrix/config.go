@@ -1,7 +1,7 @@
 package matrix
 
 import (
-	"math"
+	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 )
@@ -45,6 +45,26 @@ func (c Config) Check() error {
 		}
 	case cyclicPoisson:
 		return c.checkCyclic()
+	case ballsInBins:
+		return c.checkBalls()
+	}
+	return nil
+}
+
+// checkBalls has the conditions of the theorem of balls.go.
+func (c Config) checkBalls() error {
+	s, bins := c.Strategy, c.Participation.separation
+	switch {
+	case bins > c.Steps:
+		return fault.In("participation", fault.New("balls-in-bins", "%d is not in [1, steps], %d steps", bins, c.Steps))
+	case float64(c.Steps)*float64(bins) > maxWork:
+		return fault.In("participation", fault.New("balls-in-bins", "%d bins make steps times bins larger than %g", bins, float64(maxWork)))
+	case s.kind == tree:
+		return fault.In("participation", fault.New("balls-in-bins", "is not covered for trees"))
+	}
+	negative := func(xs []float64) bool { return slices.ContainsFunc(xs, func(x float64) bool { return x < 0 }) }
+	if negative(s.coefficients) || slices.ContainsFunc(s.rows, func(r row) bool { return negative(r.values) }) {
+		return fault.In("participation", fault.New("balls-in-bins", "is not covered for matrices with negative entries"))
 	}
 	return nil
 }
@@ -97,11 +117,3 @@ func (c Config) checkCyclic() error {
 	}
 	return nil
 }
-
-// effective returns σ over a norm, whose double is known to 2^-62: within an ulp of it.
-func effective(sigma float64, norm double) float64 {
-	return (double{sigma, 0}).over(norm).hi
-}
-
-// finite reports whether a number is one.
-func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

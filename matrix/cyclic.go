@@ -2,6 +2,8 @@ package matrix
 
 import (
 	"slices"
+
+	"github.com/dpaccountant/accountant/subsample"
 )
 
 // This file turns a banded matrix with cyclic Poisson sampling into a list of Gaussians,
@@ -93,4 +95,21 @@ func merge(above, below []double) []Block {
 		list[i].Norm.Lower = max(0, list[i].Norm.Lower)
 	}
 	return list
+}
+
+// blockRuns returns the list of runs.
+func blockRuns(sigma, rate float64, blocks []Block) ([]subsample.Run, error) {
+	scheme, err := subsample.NewPoisson(rate)
+	if err != nil {
+		return nil, err
+	}
+	var runs []subsample.Run
+	for _, block := range blocks {
+		b, err := gaussian(sigma, block.squares)
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, subsample.Run{Mechanism: b, Scheme: scheme, Count: block.Count})
+	}
+	return runs, nil
 }

@@ -20,6 +20,8 @@
 //
 //	run.go            Run: the mechanism, for the accountant
 //	cyclic.go         banded matrices with cyclic Poisson sampling
+//	balls.go          balls in bins, between two random allocations
+//	base.go           the Gaussians that runs are made of
 //	stream.go         Stream: the releases of a run, with their noise
 //	sensitivity.go    the sensitivity as an interval: which of the ways below
 //	tree.go           trees: counts of complete nodes

@@ -24,6 +24,7 @@ const (
 	epochs
 	minSeparation
 	cyclicPoisson
+	ballsInBins
 )
 
 // Single is one participation at most, at any step.
@@ -63,8 +64,18 @@ func CyclicPoisson(cycle int, rate float64) (Participation, error) {
 	return Participation{kind: cyclicPoisson, separation: cycle, rate: rate}, nil
 }
 
+// BallsInBins is secret sampling: a record draws one of so many bins, uniformly and
+// independently of all else, and takes part in steps j, j+bins, j+2·bins, … for its bin j.
+// C must have no negative entries.
+func BallsInBins(bins int) (Participation, error) {
+	if bins < 1 {
+		return Participation{}, fault.New("bins", "%d is not an integer of at least 1", bins)
+	}
+	return Participation{kind: ballsInBins, separation: bins}, nil
+}
+
 // Secret reports whether the participations of a record must stay secret.
-func (p Participation) Secret() bool { return p.kind == cyclicPoisson }
+func (p Participation) Secret() bool { return p.kind == cyclicPoisson || p.kind == ballsInBins }
 
 // String describes the schema.
 func (p Participation) String() string {
@@ -77,6 +88,8 @@ func (p Participation) String() string {
 		return fmt.Sprintf("min-separation: %d, at-most: %d", p.separation, p.times)
 	case cyclicPoisson:
 		return fmt.Sprintf("cyclic-poisson: cycle %d, rate %v", p.separation, p.rate)
+	case ballsInBins:
+		return fmt.Sprintf("balls-in-bins: %d", p.separation)
 	}
 	return "none"
 }

@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/dpaccountant/accountant/internal/fault"
-	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 )
@@ -23,8 +22,11 @@ type knowledge struct {
 	lock    sync.Mutex
 	found   bool
 	squares squares // without secret sampling
-	blocks  []Block // with it
+	blocks  []Block // with cyclic Poisson sampling
 	group   int
+	below   twoValued // with balls in bins, and
+	above   twoValued
+	exact   bool
 }
 
 // New returns a run, or what is wrong with it as a problem with a field of a plan.
@@ -68,16 +70,20 @@ func (r *Run) know(ctx context.Context) (*knowledge, error) {
 	if k.found {
 		return k, nil
 	}
-	if r.config.Participation.Secret() {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	var err error
+	switch r.config.Participation.kind {
+	case cyclicPoisson:
 		k.blocks, k.group = r.config.blocks()
-	} else {
-		var err error
-		if k.squares, err = r.config.squared(ctx); err != nil {
-			return nil, err
-		}
+	case ballsInBins:
+		k.below, k.above, k.exact, err = r.config.balls(ctx)
+	default:
+		k.squares, err = r.config.squared(ctx)
+	}
+	if err != nil {
+		return nil, err
 	}
 	k.found = true
 	return k, nil
@@ -96,9 +102,9 @@ func (r *Run) Sensitivity(ctx context.Context) (Sensitivity, error) {
 }
 
 // Blocks returns what a run with cyclic Poisson sampling is made of, the largest first, and
-// the group that costs most: nil without secret sampling.
+// the group that costs most: nil for other schemas.
 func (r *Run) Blocks(ctx context.Context) ([]Block, int, error) {
-	if !r.config.Participation.Secret() {
+	if r.config.Participation.kind != cyclicPoisson {
 		return nil, 0, nil
 	}
 	k, err := r.know(ctx)
@@ -108,85 +114,41 @@ func (r *Run) Blocks(ctx context.Context) ([]Block, int, error) {
 	return append([]Block(nil), k.blocks...), k.group, nil
 }
 
-// Runs implements subsample.Sequence: Theorems M1 and M2 of docs/matrix.md. Without secret
-// sampling the run is the Gaussian whose noise multiplier is that of the run over the
-// sensitivity, under either relation. Cyclic Poisson sampling is covered under add-remove
-// only: a substitute may be in another group, whose blocks overlap those of the record.
+// Runs implements subsample.Sequence: Theorems M1, M2 and M4 of docs/matrix.md. Without
+// secret sampling the run is the Gaussian whose noise multiplier is that of the run over the
+// sensitivity, under either relation. Secret sampling is covered under add-remove only.
+// Balls in bins have a theory gap, unless noise is independent: the list above is a bound,
+// and so is the list of attacks, each as a whole.
 func (r *Run) Runs(ctx context.Context, rel profiles.Relation) ([]subsample.Run, error) {
-	p := r.config.Participation
-	if p.Secret() && rel != profiles.AddRemove {
+	p, sigma := r.config.Participation, r.config.NoiseMultiplier
+	switch {
+	case p.kind == cyclicPoisson && rel == profiles.Substitute:
 		return nil, fault.In("participation", fault.New("cyclic-poisson", "the substitute may belong to another group, whose blocks overlap: not covered; use add-remove"))
+	case p.Secret() && rel != profiles.AddRemove:
+		return nil, fault.New("participation", "%v is not covered under %v; use add-remove", p, rel)
 	}
 	k, err := r.know(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if !p.Secret() {
-		if r.config.Strategy.kind == squareRoot && r.config.Strategy.bands == 1 {
-			// Independent noise: k Gaussians, the same as the one with √k of the shift.
-			b, err := gaussian(r.config.NoiseMultiplier, exactly(double{1, 0}))
-			_, times := p.over(r.config.Steps)
-			return []subsample.Run{{Mechanism: b, Count: int64(times)}}, err
-		}
-		b, err := gaussian(r.config.NoiseMultiplier, k.squares)
-		return []subsample.Run{{Mechanism: b, Count: 1}}, err
+	switch p.kind {
+	case cyclicPoisson:
+		return blockRuns(sigma, p.rate, k.blocks)
+	case ballsInBins:
+		return ballRuns(sigma, p.separation, k.below, k.above, k.exact)
 	}
-	scheme, err := subsample.NewPoisson(p.rate)
-	if err != nil {
-		return nil, err
+	if r.config.independent() {
+		// k Gaussians, the same as the one with √k of the shift.
+		b, err := gaussian(sigma, exactly(double{1, 0}))
+		_, times := p.over(r.config.Steps)
+		return []subsample.Run{{Mechanism: b, Count: int64(times)}}, err
 	}
-	var runs []subsample.Run
-	for _, block := range k.blocks {
-		b, err := gaussian(r.config.NoiseMultiplier, block.squares)
-		if err != nil {
-			return nil, err
-		}
-		runs = append(runs, subsample.Run{Mechanism: b, Scheme: scheme, Count: block.Count})
-	}
-	return runs, nil
+	b, err := gaussian(sigma, k.squares)
+	return []subsample.Run{{Mechanism: b, Count: 1}}, err
 }
 
-// The range of noise multipliers of a Gaussian.
-const minEffective, maxEffective = 1e-6, 1e15
-
-// gaussian returns the Gaussian whose record moves the mean by the root of s. If that is
-// exact, its noise multiplier is known to one rounding, which profiles.Gaussian counts.
-func gaussian(sigma float64, s squares) (profiles.Base, error) {
-	upper := effective(sigma, s.upper.sqrt())
-	if !s.exact {
-		upper = xmath.Down(upper, 1)
-	}
-	if !(upper >= minEffective && upper <= maxEffective) {
-		return nil, fault.New("noise-multiplier", "%v over a sensitivity of %v is %v, not in [%g, %g]", sigma, s.upper.sqrt().hi, upper, minEffective, maxEffective)
-	}
-	g, err := profiles.NewGaussianMechanism(upper)
-	if err != nil || s.exact {
-		return g, err
-	}
-	var attack profiles.Base = nothing{}
-	if lower := xmath.Up(effective(sigma, s.lower.sqrt()), 1); s.lower.hi > 0 && lower <= maxEffective {
-		if attack, err = profiles.NewGaussianMechanism(lower); err != nil {
-			return nil, err
-		}
-	}
-	return certain{g, attack}, nil
-}
-
-// certain is a Gaussian that dominates, and one that is reached.
-type certain struct {
-	profiles.Base
-	attack profiles.Base
-}
-
-// Attack implements profiles.Attacked.
-func (b certain) Attack(profiles.Relation) (profiles.Base, error) { return b.attack, nil }
-
-// nothing is what an attack without a block sees.
-type nothing struct{}
-
-func (nothing) Name() string { return "matrix" }
-
-func (nothing) Pair(profiles.Relation) (profiles.Profile, error) { return profiles.Identical(), nil }
+// independent reports whether C = I.
+func (c Config) independent() bool { return c.Strategy.kind == squareRoot && c.Strategy.bands == 1 }
 
 // NoiseMultiplier implements profiles.NoiseScaler.
 func (r *Run) NoiseMultiplier() float64 { return r.config.NoiseMultiplier }
@@ -199,11 +161,19 @@ func (r *Run) NoiseRange(profiles.Relation) (lo, hi float64) {
 		return r.config.NoiseMultiplier, r.config.NoiseMultiplier
 	}
 	all := k.blocks
-	if !r.config.Participation.Secret() {
-		all = []Block{{squares: k.squares}}
-		if r.config.Strategy.bands == 1 && r.config.Strategy.kind == squareRoot {
-			all = []Block{{squares: exactly(double{1, 0})}}
+	switch {
+	case r.config.Participation.kind == ballsInBins:
+		all = nil
+		for _, x := range []double{k.above.rest, k.above.diagonal.sub(k.above.rest)} {
+			if x.hi > 0 {
+				all = append(all, Block{squares: exactly(x)})
+			}
 		}
+	case r.config.Participation.Secret():
+	case r.config.independent():
+		all = []Block{{squares: exactly(double{1, 0})}}
+	default:
+		all = []Block{{squares: k.squares}}
 	}
 	lo, hi = 0, math.Inf(1)
 	for _, b := range all {

@@ -244,3 +244,6 @@ func (n *nodes) back(t int, x, y []float64) {
 		add(y, -1, n.known[i])
 	}
 }
+
+// finite reports whether a number is one.
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
