@@ -45,7 +45,7 @@ func (c Config) balls(ctx context.Context) (lower, upper twoValued, exact bool, 
 	up, down := 1+8*float64(n+4)*xmath.U, 1-8*float64(n+4)*xmath.U
 	value := func(x float64) double { return double{x, 0} }
 	if b == 1 {
-		g.mostOff, g.leastOff = 0, math.Inf(1)
+		g.leastOff, g.mostOff = g.leastOn, g.mostOn // one entry
 	}
 	lower = twoValued{value(g.leastOn * down), value(min(g.leastOn, g.leastOff) * down)}
 	upper = twoValued{value(g.mostOn * up), value(g.mostOff * up)}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/matrix"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -47,14 +48,14 @@ func strategies(steps int) []entry[matrix.Strategy] {
 }
 
 var (
-	participationKeys = []string{"single", "epochs", "min-separation", "at-most", "cyclic-poisson"}
+	participationKeys = []string{"single", "epochs", "min-separation", "at-most", "cyclic-poisson", "balls-in-bins"}
 	cyclicEntry       = entry[matrix.Participation]{"cyclic-poisson", []string{"cycle", "rate"}, func(v *values) (matrix.Participation, error) {
 		return matrix.CyclicPoisson(v.whole("cycle"), v.number("rate"))
 	}}
 )
 
-// parseParticipation reads {single: true}, {epochs: 20}, {min-separation: 100, at-most: 20}
-// or {cyclic-poisson: {cycle: 8, rate: 0.05}}.
+// parseParticipation reads {single: true}, {epochs: 20}, {min-separation: 100, at-most: 20},
+// {cyclic-poisson: {cycle: 8, rate: 0.05}} or {balls-in-bins: 100}.
 func parseParticipation(n *node) (p matrix.Participation, err error) {
 	if n.kind != mapNode {
 		return p, n.errorf("%v is not a schema such as {min-separation: 100, at-most: 20}", n)
@@ -64,16 +65,16 @@ func parseParticipation(n *node) (p matrix.Participation, err error) {
 	}
 	has := func(key string) bool { return n.get(key) != nil }
 	schemas := 0
-	for _, key := range []string{"single", "epochs", "min-separation", "cyclic-poisson"} {
+	for _, key := range []string{"single", "epochs", "min-separation", "cyclic-poisson", "balls-in-bins"} {
 		if has(key) {
 			schemas++
 		}
 	}
 	switch {
 	case schemas == 0:
-		return p, n.errorf("has no schema; must have single, epochs, min-separation or cyclic-poisson")
+		return p, n.errorf("has no schema; must have one of single, epochs, min-separation, cyclic-poisson, balls-in-bins")
 	case schemas > 1:
-		return p, n.errorf("has more than one schema; must have single, epochs, min-separation or cyclic-poisson")
+		return p, n.errorf("has more than one schema; must have one of single, epochs, min-separation, cyclic-poisson, balls-in-bins")
 	case has("at-most") && !has("min-separation"):
 		return p, n.get("at-most").errorf("is set without min-separation")
 	case has("cyclic-poisson"):
@@ -86,6 +87,10 @@ func parseParticipation(n *node) (p matrix.Participation, err error) {
 			return p, n.get("single").errorf("must be true, or left out")
 		}
 		p = matrix.Single()
+	case has("balls-in-bins"):
+		if p, err = matrix.BallsInBins(v.whole("balls-in-bins")); err != nil {
+			err = fault.Rename(err, func(string) string { return "balls-in-bins" })
+		}
 	case has("epochs"):
 		p, err = matrix.Epochs(v.whole("epochs"))
 	default:

@@ -36,6 +36,7 @@ func TestMatrixPlans(t *testing.T) {
 		{"{toeplitz: {coefficients: [1, 0.5]}}", "{cyclic-poisson: {cycle: 3, rate: 0.1}}", must(matrix.Toeplitz([]float64{1, 0.5})), part(matrix.CyclicPoisson(3, 0.1))},
 		{"{blt: {scales: [0.1], decays: [0.9]}}", "{epochs: 2}", must(matrix.BLT([]float64{0.1}, []float64{0.9})), part(matrix.Epochs(2))},
 		{"{tree: {}}", "{epochs: 2}", matrix.Tree(false), part(matrix.Epochs(2))},
+		{"{square-root: {}}", "{balls-in-bins: 4}", must(matrix.SquareRoot(12)), part(matrix.BallsInBins(4))},
 		{"{tree: {completion: true}}", "{epochs: 2}", matrix.Tree(true), part(matrix.Epochs(2))},
 	} {
 		p, err := Parse([]byte(matrixHead + "        strategy: " + c.strategy + "\n        participation: " + c.participation + "\n"))
@@ -82,6 +83,8 @@ func TestMatrixErrors(t *testing.T) {
 		{"identity", "{epochs: 2, at-most: 2}", "line 8: " + at + ".participation.at-most: is set without min-separation"},
 		{"identity", "{min-separation: 2}", "line 8: " + at + ".participation: at-most is missing"},
 		{"identity", "{single: false}", "line 8: " + at + ".participation.single: must be true"},
+		{"identity", "{balls-in-bins: 0}", "line 8: " + at + ".participation.balls-in-bins: 0 is not an integer"},
+		{"{tree: {}}", "{balls-in-bins: 3}", "line 8: " + at + ".participation: balls-in-bins: is not covered for trees"},
 		{"identity", "{single: 1}", "line 8: " + at + ".participation.single: 1 is not true or false"},
 		{"identity", "single", "line 8: " + at + `.participation: "single" is not a schema`},
 		{"identity", "{epoch: 2}", "line 8: " + at + `.participation: unknown key "epoch"`},
