@@ -22,15 +22,15 @@
 //	cyclic.go         banded matrices with cyclic Poisson sampling
 //	balls.go          balls in bins, between two random allocations
 //	base.go           the Gaussians that runs are made of
-//	stream.go         Stream: the releases of a run, with their noise
 //	sensitivity.go    the sensitivity as an interval: which of the ways below
-//	tree.go           trees: counts of complete nodes
-//	toeplitz.go       Toeplitz matrices, by running sums
-//	dense.go          any matrix: its Gram matrix, orthogonal columns, epochs
 //	vecsens.go        any Gram matrix: bounds above, search below, branch and bound
+//	tree.go           trees: counts of complete nodes
+//	dense.go          any matrix: its Gram matrix, orthogonal columns, cosets
+//	toeplitz.go       Toeplitz matrices, by running sums
+//	stream.go         Stream: the releases of a run, with their noise
 //	config.go         Config: what a run is, and what is refused
 //	participation.go  schemas: how often a record takes part
-//	strategy.go       strategies: the matrix C
 //	csv.go            a matrix from a file
+//	strategy.go       strategies: the matrix C
 //	double.go         sums with twice the digits of float64
 package matrix
