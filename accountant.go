@@ -78,6 +78,8 @@ type Accountant struct {
 type run struct {
 	m     *profiles.Mechanism
 	count int64
+	// list: of a subsample.Sequence, whose attacks hold as a whole only.
+	list bool
 }
 
 // New returns an empty accountant under the relation.
@@ -136,7 +138,7 @@ func (a *Accountant) AddMechanism(m profiles.Mechanism, count int64) error {
 	if err := checkCount(count); err != nil {
 		return err
 	}
-	return a.addRuns([]run{{&m, count}})
+	return a.addRuns([]run{{m: &m, count: count}})
 }
 
 func checkCount(count int64) error {
@@ -169,7 +171,7 @@ func (a *Accountant) flatten(ctx context.Context, s Step, count int64, runs []ru
 		if err != nil {
 			return nil, err
 		}
-		return append(runs, run{&m, count}), nil
+		return append(runs, run{m: &m, count: count}), nil
 	case s.Mechanism != nil && s.Steps != nil:
 		return nil, fault.New("steps", "a step has either a mechanism or steps, not both")
 	case s.Mechanism == nil && len(s.Steps) == 0:
@@ -190,16 +192,20 @@ func (a *Accountant) flattenMechanism(ctx context.Context, s Step, count int64, 
 		if err != nil {
 			return nil, err
 		}
-		return append(runs, run{m, count}), nil
+		return append(runs, run{m: m, count: count}), nil
 	}
 	steps, err := sequenceSteps(ctx, list, s.Sampling, a.relation)
 	if err != nil {
 		return nil, err
 	}
+	first := len(runs)
 	for _, step := range steps {
 		if runs, err = a.flatten(ctx, step, count, runs); err != nil {
 			return nil, fault.In(list.Name(), err)
 		}
+	}
+	for i := range runs[first:] {
+		runs[first+i].list = true
 	}
 	return runs, nil
 }

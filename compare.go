@@ -115,7 +115,14 @@ func (c *comparer) add(r run) {
 			return
 		}
 	}
-	c.parts = append(c.parts, &part{m: *r.m, count: r.count})
+	q := &part{m: *r.m, count: r.count}
+	if r.list && q.m.TheoryGap() {
+		// The upper bound of each run is what is asked for; the attacks hold together.
+		for d := range q.m.Directions {
+			q.m.Directions[d].Lower = nil
+		}
+	}
+	c.parts = append(c.parts, q)
 }
 
 // epsilon returns the certified ε of one run of a part, at least 0.

@@ -194,3 +194,17 @@ func TestBallsInBinsRefusals(t *testing.T) {
 		}
 	}
 }
+
+// TestCompareTakesListsApart: attacks of a list hold as a whole only, and the rows of upper
+// bounds do not need them.
+func TestCompareTakesListsApart(t *testing.T) {
+	r := newRun(30, 2000, must(matrix.SquareRoot(2000)), must(matrix.BallsInBins(100)))
+	rows, err := (&accountant.Plan{Neighbors: accountant.AddRemove, Steps: []accountant.Step{step(r)}}).Compare(ctx, 1e-5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	basic, certified := rows[0], rows[len(rows)-1]
+	if basic.Kind != accountant.UpperBound || !(basic.Epsilon > 2) || basic.Epsilon < certified.Epsilon {
+		t.Errorf("%+v, %+v", basic, certified)
+	}
+}

@@ -231,3 +231,22 @@ func TestCalibrate(t *testing.T) {
 		}
 	}
 }
+
+// TestStepsCurve: a list of runs beside other steps keeps its place.
+func TestStepsCurve(t *testing.T) {
+	banded := step(newRun(1.31086965756, 203, must(matrix.SquareRoot(8)), must(matrix.CyclicPoisson(8, 0.05))))
+	banded.Count = 4
+	p := &accountant.Plan{Neighbors: accountant.AddRemove, Steps: []accountant.Step{
+		poissonGaussian(2, 0.01, 100), banded, poissonGaussian(1, 0.02, 100)}}
+	points := must(p.StepsCurve(ctx, 1e-5, 4))
+	for i, point := range points {
+		part := must(p.Scaled(int64(i+1), 4))
+		a := accountant.New(accountant.AddRemove)
+		if err := a.AddPlan(ctx, part); err != nil {
+			t.Fatal(err)
+		}
+		if want := must(a.Epsilon(ctx, 1e-5)); a.Runs() != point.Runs || point.Lower > want.Upper || want.Lower > point.Upper {
+			t.Errorf("%d of 4: %d runs and [%v, %v], want %d and [%v, %v]", i+1, point.Runs, point.Lower, point.Upper, a.Runs(), want.Lower, want.Upper)
+		}
+	}
+}
