@@ -91,6 +91,8 @@ type run struct {
 	m     *profiles.Mechanism
 	count int64
 	aim   *aim
+	// list: of a subsample.Sequence, whose attacks hold as a whole only.
+	list bool
 }
 
 // New returns an empty accountant under the relation.
@@ -188,25 +190,63 @@ func (a *Accountant) flatten(ctx context.Context, s Step, count int64, runs []ru
 	case s.Mechanism == nil && len(s.Steps) == 0:
 		return nil, fault.New("mechanism", "is missing")
 	case s.Mechanism != nil:
-		if scheme, ok := s.Sampling.(subsample.Aimed); ok {
-			if err := profiles.CheckSampled(s.Mechanism); err != nil {
-				return nil, err
-			}
-			x, err := a.aim(s, scheme)
-			if err != nil {
-				return nil, err
-			}
-			return append(runs, run{aim: x, count: count}), nil
+		return a.flattenMechanism(ctx, s, count, runs)
+	case s.Sampling != nil:
+		return nil, fault.New("sampling", "applies to a mechanism, not to a sub-plan")
+	}
+	return a.flattenAll(ctx, s.Steps, count, runs)
+}
+
+// flattenMechanism appends the runs of a step that is no sub-plan.
+func (a *Accountant) flattenMechanism(ctx context.Context, s Step, count int64, runs []run) ([]run, error) {
+	if scheme, ok := s.Sampling.(subsample.Aimed); ok {
+		if err := profiles.CheckSampled(s.Mechanism); err != nil {
+			return nil, err
 		}
+		x, err := a.aim(s, scheme)
+		if err != nil {
+			return nil, err
+		}
+		return append(runs, run{aim: x, count: count}), nil
+	}
+	list, ok := s.Mechanism.(subsample.Sequence)
+	if !ok {
 		m, err := a.mechanism(ctx, s)
 		if err != nil {
 			return nil, err
 		}
 		return append(runs, run{m: m, count: count}), nil
-	case s.Sampling != nil:
-		return nil, fault.New("sampling", "applies to a mechanism, not to a sub-plan")
 	}
-	return a.flattenAll(ctx, s.Steps, count, runs)
+	steps, err := sequenceSteps(ctx, list, s.Sampling, a.relation)
+	if err != nil {
+		return nil, err
+	}
+	first := len(runs)
+	for _, step := range steps {
+		if runs, err = a.flatten(ctx, step, count, runs); err != nil {
+			return nil, fault.In(list.Name(), err)
+		}
+	}
+	for i := range runs[first:] {
+		runs[first+i].list = true
+	}
+	return runs, nil
+}
+
+// sequenceSteps returns the steps that one run of a list of runs stands for.
+func sequenceSteps(ctx context.Context, list subsample.Sequence, sampling subsample.Scheme, r profiles.Relation) ([]Step, error) {
+	if sampling != nil {
+		return nil, fault.New("sampling", "must be left out; %s has its own", list.Name())
+	}
+	runs, err := list.Runs(ctx, r)
+	if err != nil {
+		return nil, fault.In(list.Name(), err)
+	}
+	steps := make([]Step, len(runs))
+	for i, x := range runs {
+		steps[i] = Step{Mechanism: x.Mechanism, Sampling: x.Scheme, Count: x.Count}
+	}
+	return steps, nil
 }
 
 // flattenAll appends the runs of steps.

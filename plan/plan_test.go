@@ -425,6 +425,7 @@ func TestRegistry(t *testing.T) {
 		"population": "1000", "subset": "100", "batch": "50",
 		"steps": "10", "uses": "1", "first": "4", "redraw": "each-epoch", "epochs": "2", "bins": "10",
 		"batches": "10", "unused": "0.1", "cap": "600",
+		"strategy": "identity", "participation": "{single: true}",
 	}
 	text := func(name string, keys []string) string {
 		var kvs []string

@@ -50,6 +50,7 @@ var mechanisms = []entry[profiles.Base]{
 		return newMajority(darrm.Params{Mechanisms: v.whole("mechanisms"), Epsilon: v.number("epsilon"), Allowance: v.number("allowance"),
 			Delta: v.numberOr("delta", 0), OutputDelta: v.numberOr("output-delta", math.NaN())}, v.wordOr("gamma", "optimal"))
 	}},
+	{"matrix", matrixKeys, newMatrix},
 }
 
 var samplings = []entry[subsample.Scheme]{

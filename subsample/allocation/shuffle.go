@@ -319,21 +319,16 @@ func (s Shuffle) oneStep(shift, p, q float64) *positive.Hypotheses {
 // no special step.
 func (s Shuffle) pair(h *positive.Hypotheses) (*profiles.Discrete, error) {
 	var atoms []profiles.Atom
-	p0, q0 := math.Inf(-1), math.Inf(-1)
 	for i := range h.X {
 		p := (1-s.unused)*h.P[i] + s.unused*h.None[i]
 		q := (1-s.unused)*h.Q[i] + s.unused*h.None[i]
-		switch {
-		case p <= 0 && q <= 0:
-		case q <= 0:
-			// Underflow of Q: nothing is claimed.
-		case p <= 0:
-			q0 = xmath.LogAdd(q0, math.Log(q))
-		default:
+		// An outcome that an attacker does not look at costs nothing, in either direction:
+		// below 1e-250 sums may have lost something.
+		if p > 1e-250 && q > 1e-250 {
 			lp, lq := math.Log(p), math.Log(q)
 			atoms = append(atoms, profiles.Atom{Loss: lp - lq, LogP: lp, LogQ: lq})
 		}
 	}
 	err := h.MassErr + 16*u
-	return profiles.NewDiscrete(atoms, p0, q0, err, 2*err+64*u)
+	return profiles.NewDiscrete(atoms, math.Inf(-1), math.Inf(-1), err, 2*err+64*u)
 }

@@ -40,15 +40,16 @@ func (s Random) substitute(ctx context.Context, b profiles.Base) (profiles.Mecha
 	if err != nil {
 		return profiles.Mechanism{}, err
 	}
+	ks = falling(ks)
 	var ups []vertex
 	for _, k := range ks {
 		ups = append(ups, vertex{k.eps, k.up})
 	}
-	up, err := symmetric(hull(ups), true)
+	up, err := symmetric(wholeHull(ups, true), true)
 	if err != nil {
 		return profiles.Mechanism{}, err
 	}
-	low, err := symmetric(hull(append(beneath(ks), vertex{ks[len(ks)-1].eps + 1, 0})), false)
+	low, err := symmetric(wholeHull(beneath(ks), false), false)
 	if err != nil {
 		return profiles.Mechanism{}, err
 	}
@@ -96,7 +97,7 @@ func (s Random) table(ctx context.Context, g positive.LogNormal, runs int64) ([]
 			return nil, err
 		}
 		ks = append(ks, known{eps, low, up})
-		if !(up > floor) {
+		if !(up > floor) && len(ks) >= 3 {
 			return ks, nil
 		}
 		if n := len(ks); n > 1 {
@@ -119,6 +120,9 @@ func (s Random) table(ctx context.Context, g positive.LogNormal, runs int64) ([]
 			}
 		}
 		eps += step
+	}
+	if len(ks) < 3 {
+		return nil, fault.New("steps", "%d steps under substitute have no table", s.steps)
 	}
 	return ks, nil
 }
