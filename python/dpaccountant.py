@@ -685,6 +685,7 @@ class Accountant:
 
         Batches are given by ``examples`` and ``batch_size`` or by ``sampling_rate``, the
         length by ``epochs`` or ``steps``; ``target_epsilon`` finds the noise.
+        ``neighbors`` is add-remove, substitute or zero-out.
         """
         result = self.request(
             "dpsgd",
