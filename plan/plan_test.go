@@ -423,6 +423,7 @@ func TestRegistry(t *testing.T) {
 		"epsilon": "1", "delta": "1e-3", "p": "[0.5, 0.5]", "q": "[0.25, 0.75]", "rate": "0.5",
 		"mechanisms": "3", "allowance": "2", "output-delta": "1e-2", "gamma": "double",
 		"population": "1000", "subset": "100", "batch": "50",
+		"steps": "4", "strategy": "identity", "participation": "{single: true}",
 	}
 	text := func(name string, keys []string) string {
 		var kvs []string

@@ -31,6 +31,9 @@ func Of(b profiles.Base, s subsample.Scheme, r profiles.Relation) (Curve, error)
 	if !slices.Contains(profiles.Relations(), r) {
 		return nil, fault.New("neighbors", "%v is not one of add-remove, substitute, zero-out", r)
 	}
+	if list, ok := b.(subsample.Sequence); ok {
+		return ofSequence(list, s, r)
+	}
 	if s == nil {
 		return ofPair(b, r)
 	}
@@ -58,6 +61,26 @@ func Of(b profiles.Base, s subsample.Scheme, r profiles.Relation) (Curve, error)
 		return c, nil
 	}
 	return nil, fault.New("sampling", "%s has no Rényi bound for the mechanism %s under %s", s.Name(), b.Name(), r)
+}
+
+// ofSequence returns the sum of the curves of a list of runs.
+func ofSequence(list subsample.Sequence, s subsample.Scheme, r profiles.Relation) (Curve, error) {
+	if s != nil {
+		return nil, fault.New("sampling", "must be left out; %s has its own", list.Name())
+	}
+	runs, err := list.Runs(context.Background(), r)
+	if err != nil {
+		return nil, err
+	}
+	curves := make([]Curve, len(runs))
+	for i, x := range runs {
+		c, err := Of(x.Mechanism, x.Scheme, r)
+		if err != nil {
+			return nil, err
+		}
+		curves[i] = Repeat(c, x.Count)
+	}
+	return Compose(curves...), nil
 }
 
 // fixedSize is a scheme that draws a batch of fixed size.
@@ -153,8 +176,11 @@ func roundDown(x float64) float64 { return x * (1 - 0x1p-50) }
 // ofFinite returns the exact curve of a sampled mechanism whose upper profiles
 // are all finite.
 func ofFinite(b profiles.Base, s subsample.Scheme, r profiles.Relation) (Curve, bool) {
+	if _, aimed := s.(subsample.Aimed); aimed {
+		return nil, false // what it gives is finite, but not the mechanism itself
+	}
 	m, err := s.Apply(b, r)
-	if err != nil {
+	if err != nil || m.Numerical {
 		return nil, false
 	}
 	var both []Curve

@@ -24,6 +24,7 @@ func TestCoverage(t *testing.T) {
 		"pure":                "{epsilon: 0.3}",
 		"approximate":         "{epsilon: 0.3, delta: 1e-9}",
 		"finite":              "{p: [0.6, 0.4], q: [0.5, 0.5]}",
+		"matrix":              "{noise-multiplier: 3, steps: 12, strategy: {square-root: {}}, participation: {epochs: 3}}",
 		"majority":            "{mechanisms: 11, epsilon: 0.1, allowance: 3}",
 	}
 	schemes := map[string]string{

@@ -202,7 +202,11 @@ func spaced(x, y []float64, n float64) []float64 {
 // thinned returns the law with fewer values, by the plain rule.
 func (l *Law) thinned(mean float64, t Target) *Law {
 	y := l.progress(mean, t)
-	g := spaced(l.X, y, max(8, y[len(y)-1]/coarse))
+	unit := coarse
+	if t.At > 0 {
+		unit *= 2 // one point is asked, and many times
+	}
+	g := spaced(l.X, y, max(8, y[len(y)-1]/unit))
 	if len(g) < 2 || len(g) >= len(l.X) {
 		return l
 	}

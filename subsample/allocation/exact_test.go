@@ -490,7 +490,7 @@ func TestSubstituteTwoSteps(t *testing.T) {
 		}
 		up, _ := profiles.LogDelta(m.Directions[0].Upper, eps)
 		low, _ := profiles.LogDelta(m.Directions[0].Lower, eps)
-		if up-low > 0.15 { // half a fold between rows away from the target
+		if up-low > 0.3 { // half a fold or a whole one between rows away from the target
 			t.Errorf("ε = %v: log δ in [%v, %v]", eps, low, up)
 		}
 	}

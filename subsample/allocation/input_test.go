@@ -118,3 +118,25 @@ func TestSmallestCap(t *testing.T) {
 		t.Errorf("without a cap ε = %v, want 2.95555", plain)
 	}
 }
+
+// TestCapCost: a cap next to the mean has a bound that says nothing.
+func TestCapCost(t *testing.T) {
+	ctx := context.Background()
+	for most, vacuous := range map[int64]bool{600: false, 550: true} {
+		c, e := must(NewTruncated(0.01, most, 50000)).CapCost(ctx, gaussian(1), profiles.AddRemove, 2000, 1e-6)
+		if e != nil || c.Vacuous != vacuous || c.Capped < c.Uncapped || c.Smallest < 600 || c.Smallest > 610 {
+			t.Errorf("cap %d: %+v, %v", most, c, e)
+		}
+	}
+}
+
+func TestACapOfOneHasABound(t *testing.T) {
+	// Every batch is cut: the part without a cut has no weight left.
+	s := must(NewTruncated(256.0/60000, 1, 60000))
+	m := must(s.Apply(gaussian(1.1), profiles.AddRemove))
+	for _, d := range m.Directions {
+		if got, err := profiles.LogDelta(d.Upper, 1); math.IsNaN(got) || math.IsNaN(err) || !(got <= 0) {
+			t.Errorf("log δ(1) = %v with error %v", got, err)
+		}
+	}
+}

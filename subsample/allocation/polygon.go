@@ -63,14 +63,40 @@ func symmetric(vs []vertex, above bool) (*profiles.Discrete, error) {
 		rest.Add(-q[k])
 		rest.Add(-math.Exp(lp))
 	}
-	if rest.Value() < -1e-12 {
+	// Rounding up next to α = 1 may make more than 1 of all masses, by an ulp over the gap there.
+	excess := max(0, -rest.Value())
+	if excess > 1e-10 {
 		return nil, errors.New("internal error: the polygon of a substitution is not the profile of a pair")
 	}
 	if x := rest.Value(); x > 0 {
 		atoms = append(atoms, profiles.Atom{Loss: 0, LogP: math.Log(x), LogQ: math.Log(x)})
 	}
 	l := math.Log(pInf)
-	return profiles.NewDiscrete(atoms, l, l, 32*u, 16*u*(1+vs[n-1].eps))
+	return profiles.NewDiscrete(atoms, l, l, 32*u+excess, 16*u*(1+vs[n-1].eps))
+}
+
+// wholeHull returns the lower convex hull, from ε = 0 on, of points there and of their reflections:
+// at α = 1 it is not above the chord from (1/α, 1 − 1/α + h/α) to (α, h), for the next vertex.
+func wholeHull(vs []vertex, above bool) []vertex {
+	vs = hull(vs)
+	for len(vs) >= 2 {
+		a, h := math.Exp(vs[1].eps), vs[1].h
+		chord := h + (a-1)*(1-h)/(a+1)
+		if above {
+			chord *= 1 + 16*u
+		} else {
+			chord *= 1 - 16*u
+		}
+		if vs[0].h <= chord {
+			break
+		}
+		vs[0].h = chord
+		n := len(vs)
+		if vs = hull(vs); len(vs) == n {
+			break
+		}
+	}
+	return vs
 }
 
 // hull returns the lower convex hull of points, in α = e^ε.
@@ -114,52 +140,69 @@ func compare(a, b float64) int {
 // A known is an interval of h at one ε.
 type known struct{ eps, low, up float64 }
 
-// beneath returns vertices of a convex curve below h: between two points the larger of the lines
-// that come from the next ones outside, through an upper value there and a lower one here, which
-// a convex h cannot cross.
+// falling returns the intervals narrowed by what others know: h does not grow.
+func falling(ks []known) []known {
+	ks = slices.Clone(ks)
+	for i := 1; i < len(ks); i++ {
+		ks[i].up = min(ks[i].up, ks[i-1].up)
+	}
+	for i := len(ks) - 2; i >= 0; i-- {
+		ks[i].low = max(ks[i].low, ks[i+1].low)
+	}
+	return ks
+}
+
+// beneath returns vertices of a curve below a symmetric h, of at least three points from ε = 0 on.
+// Between two points it is the larger of two lines that come from the next ones outside, through
+// an upper value there and the lower one here, which a convex h cannot cross: right of a point it
+// lies above the line from the left, and the like. Left of 1 the next one outside is the
+// reflection of the second. After the last point but one there is only the line from the left,
+// until it meets 0; chords of lower values would not do.
 func beneath(ks []known) []vertex {
-	n := len(ks)
-	var vs []vertex
 	// line returns the value at eps of the line through (a, up) and (b, low), b next to eps.
 	line := func(a, b known, eps float64) float64 {
 		w := math.Expm1(a.eps - b.eps) // (α_a − α_b)/α_b
-		x := math.Expm1(eps - b.eps)
-		return b.low + (a.up-b.low)/w*x
+		return b.low + (a.up-b.low)/w*math.Expm1(eps-b.eps)
 	}
-	for i, k := range ks {
+	back := known{eps: -ks[1].eps, up: (-math.Expm1(-ks[1].eps) + ks[1].up*math.Exp(-ks[1].eps)) * (1 + 8*u)}
+	from := func(i int) known {
+		if i == 0 {
+			return back
+		}
+		return ks[i-1]
+	}
+	var vs []vertex
+	// end lets the line from the left meet 0, at α_k·(1 + low/fall) with fall for each α_k.
+	end := func(i int) []vertex {
+		k := ks[i]
+		fall := (from(i).up - k.low) / -math.Expm1(from(i).eps-k.eps)
+		if !(fall > 0) {
+			return vs // below a point without a slope nothing is left
+		}
+		return append(vs, vertex{k.eps + math.Log1p(k.low/fall*(1-1e-12)), 0})
+	}
+	last := len(ks) - 2
+	for i := range last {
+		k, next := ks[i], ks[i+1]
 		vs = append(vs, vertex{k.eps, k.low})
-		if i+1 == n {
-			break
-		}
-		next := ks[i+1]
-		// The lines cross at one place, or one of them is missing.
-		left := func(eps float64) float64 {
-			if i == 0 {
-				return 0
-			}
-			return max(0, line(ks[i-1], k, eps))
-		}
-		right := func(eps float64) float64 {
-			if i+2 >= n {
-				return 0
-			}
-			return max(0, line(ks[i+2], next, eps))
-		}
+		// The lines cross, or one end is where the larger one changes.
 		lo, hi := k.eps, next.eps
-		if left(lo) <= right(lo) || left(hi) >= right(hi) {
-			if i == 0 || i+2 >= n {
-				continue
-			}
-		}
 		for range 60 {
-			if mid := lo + (hi-lo)/2; left(mid) > right(mid) {
+			if mid := lo + (hi-lo)/2; line(from(i), k, mid) > line(ks[i+2], next, mid) {
 				lo = mid
 			} else {
 				hi = mid
 			}
 		}
 		m := lo + (hi-lo)/2
-		vs = append(vs, vertex{m, min(left(m), right(m)) * (1 - 1e-12)})
+		h := min(line(from(i), k, m), line(ks[i+2], next, m)) * (1 - 1e-12)
+		if h <= 0 {
+			return end(i) // points too far from each other
+		}
+		if m > k.eps && m < next.eps {
+			vs = append(vs, vertex{m, h})
+		}
 	}
-	return vs
+	vs = append(vs, vertex{ks[last].eps, ks[last].low})
+	return end(last)
 }

@@ -28,11 +28,13 @@ func (s Random) several(ctx context.Context, b profiles.Base, r profiles.Relatio
 	if err != nil {
 		return profiles.Mechanism{}, err
 	}
-	low, err := s.test(ctx, lower)
-	if err != nil {
-		return profiles.Mechanism{}, err
+	m := between(b.Name(), r, up, nil, false)
+	for d := range m.Directions {
+		if m.Directions[d].Lower, err = s.test(ctx, lower, d == 1); err != nil {
+			return profiles.Mechanism{}, err
+		}
 	}
-	return between(b.Name(), r, up, low, false), nil
+	return m, nil
 }
 
 func (s Random) blocksAbove(ctx context.Context, upper positive.Source) (*positive.Law, error) {
@@ -116,8 +118,9 @@ func (l lattice) power(ctx context.Context, n int64, cut float64) (lattice, erro
 
 // test returns the profile of T = Σ g(y_i) for g = log(1 − q + q·A) rounded to a lattice, whose
 // law is G_0^{t−k} * G_1^k with the record and G_0^t without it: what an attacker reaches by
-// looking at T alone. Whatever g is, it bounds from below; of a few it is the best.
-func (s Random) test(ctx context.Context, lower positive.Source) (profiles.Profile, error) {
+// looking at T alone; or, back, the other way round. Whatever g is, it bounds from below; of a few it
+// is the best.
+func (s Random) test(ctx context.Context, lower positive.Source, back bool) (profiles.Profile, error) {
 	lower, err := s.use(ctx, lower)
 	if err != nil {
 		return nil, err
@@ -128,7 +131,7 @@ func (s Random) test(ctx context.Context, lower positive.Source) (profiles.Profi
 		if x*rate >= 1 {
 			continue
 		}
-		d, err := s.testAt(ctx, lower, x*rate, coarsePoints)
+		d, err := s.testAt(ctx, lower, x*rate, coarsePoints, back)
 		if err != nil {
 			return nil, err
 		}
@@ -137,7 +140,7 @@ func (s Random) test(ctx context.Context, lower positive.Source) (profiles.Profi
 		}
 	}
 	// Rounding g costs the square of its step over the spread of one g.
-	best, err := s.testAt(ctx, lower, share*rate, min(max(6*math.Sqrt(float64(s.steps)), 100), finePoints))
+	best, err := s.testAt(ctx, lower, share*rate, min(max(6*math.Sqrt(float64(s.steps)), 100), finePoints), back)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +156,7 @@ func (s Random) test(ctx context.Context, lower positive.Source) (profiles.Profi
 	return profileOf(low)
 }
 
-func (s Random) testAt(ctx context.Context, lower positive.Source, rate, pointsPerSpread float64) (*profiles.Discrete, error) {
+func (s Random) testAt(ctx context.Context, lower positive.Source, rate, pointsPerSpread float64, back bool) (*profiles.Discrete, error) {
 	// The spread of g under Q, from a sketch, sets the lattice.
 	sketch := lower.Sketch(400, testCut)
 	mean, second := 0.0, 0.0
@@ -193,7 +196,11 @@ func (s Random) testAt(ctx context.Context, lower positive.Source, rate, pointsP
 	if err != nil {
 		return nil, err
 	}
-	return testProfile(rest.times(uses1, cut), rest.times(uses0, cut))
+	with, without := rest.times(uses1, cut), rest.times(uses0, cut)
+	if back {
+		return testProfile(without, with)
+	}
+	return testProfile(with, without)
 }
 
 // testProfile returns the profile of the two laws: P-masses are too small, which is safe, and

@@ -40,15 +40,16 @@ func (s Random) substitute(ctx context.Context, b profiles.Base) (profiles.Mecha
 	if err != nil {
 		return profiles.Mechanism{}, err
 	}
+	ks = falling(ks)
 	var ups []vertex
 	for _, k := range ks {
 		ups = append(ups, vertex{k.eps, k.up})
 	}
-	up, err := symmetric(hull(ups), true)
+	up, err := symmetric(wholeHull(ups, true), true)
 	if err != nil {
 		return profiles.Mechanism{}, err
 	}
-	low, err := symmetric(hull(append(beneath(ks), vertex{ks[len(ks)-1].eps + 1, 0})), false)
+	low, err := symmetric(wholeHull(beneath(ks), false), false)
 	if err != nil {
 		return profiles.Mechanism{}, err
 	}
@@ -73,6 +74,7 @@ func (s Random) substitute(ctx context.Context, b profiles.Base) (profiles.Mecha
 const (
 	mostFold, leastFold = 0.5, 0.05
 	mostRow, leastRow   = 1e-2, 1e-5
+	farRow              = 3e-2 // away from the target
 )
 
 // maxRows bounds the table.
@@ -95,7 +97,7 @@ func (s Random) table(ctx context.Context, g positive.LogNormal, runs int64) ([]
 			return nil, err
 		}
 		ks = append(ks, known{eps, low, up})
-		if !(up > floor) {
+		if !(up > floor) && len(ks) >= 3 {
 			return ks, nil
 		}
 		if n := len(ks); n > 1 {
@@ -106,8 +108,11 @@ func (s Random) table(ctx context.Context, g positive.LogNormal, runs int64) ([]
 			part := s.target.Relative * fall / step * eps
 			relative = min(max(part/4, leastRow), mostRow)
 			want = min(max(math.Sqrt(2*part), leastFold), mostFold)
-			if runs == 1 && (up < s.target.Delta/30 || up > s.target.Delta*30) {
-				want, relative = mostFold, mostRow
+			if runs == 1 && (up < s.target.Delta/10 || up > s.target.Delta*10) {
+				want, relative = mostFold, farRow
+				if up < s.target.Delta/10 {
+					want = 2 * mostFold
+				}
 			}
 			step *= min(2, max(0.3, want/fall))
 			if runs > 1 {
@@ -115,6 +120,9 @@ func (s Random) table(ctx context.Context, g positive.LogNormal, runs int64) ([]
 			}
 		}
 		eps += step
+	}
+	if len(ks) < 3 {
+		return nil, fault.New("steps", "%d steps under substitute have no table", s.steps)
 	}
 	return ks, nil
 }

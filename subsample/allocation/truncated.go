@@ -3,10 +3,8 @@ package allocation
 // Poisson batches with a cap: Theorem 7 of docs/theory/allocation.md.
 
 import (
-	"context"
 	"math"
 
-	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
@@ -145,10 +143,10 @@ func (s Truncated) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechani
 	parts := func(first profiles.Profile) profiles.Profile {
 		if tauHigh <= rareOverflow {
 			// h ≤ (1−τ)h_{q,1} + τh_{q,2}, which grows with τ: one part less to compose.
-			return newMixture([]profiles.Profile{first, poisson(twice, s.rate)}, []float64{xmath.Down(1-tauHigh, 1), tauHigh})
+			return newMixture([]profiles.Profile{first, poisson(twice, s.rate)}, []float64{max(0, xmath.Down(1-tauHigh, 1)), tauHigh})
 		}
 		return newMixture([]profiles.Profile{first, poisson(twice, survive), poisson(twice, s.rate)},
-			[]float64{xmath.Down(1-tauHigh, 1), tauLow, xmath.Up(tauHigh-tauLow, 1)})
+			[]float64{max(0, xmath.Down(1-tauHigh, 1)), tauLow, xmath.Up(tauHigh-tauLow, 1)})
 	}
 	if r == profiles.AddRemove {
 		m := between(b.Name(), r, parts(first), nil, false)
@@ -179,75 +177,4 @@ func (s Truncated) reached(o overflow) float64 {
 		return s.rate
 	}
 	return max(0, (s.rate*(1-o.tauHigh)+o.tauLow*o.rateLow)*(1-8*u))
-}
-
-// SmallestCap returns the smallest cap with which so many steps cost at most (1 + cost) times
-// what they cost without a cap, in upper bounds of ε(δ): the hint for a cap that is too low.
-func (s Truncated) SmallestCap(ctx context.Context, b profiles.Base, r profiles.Relation, steps int64, delta, cost float64) (int64, error) {
-	if !(cost > 0) {
-		return 0, fault.New("cost", "%v is not above 0", cost)
-	}
-	upper := func(most int64) (float64, error) {
-		t, err := s.WithCap(most)
-		if err != nil {
-			return 0, err
-		}
-		m, err := t.Apply(b, r)
-		if err != nil {
-			return 0, err
-		}
-		worst := math.Inf(-1)
-		for d, dir := range m.Directions {
-			if d == 1 && r != profiles.AddRemove {
-				break
-			}
-			sum := fourier.New(fourier.Options{Relative: min(1e-3, cost/10)})
-			if err := sum.Add(dir.Upper, steps); err != nil {
-				return 0, err
-			}
-			e, err := sum.Epsilon(ctx, delta)
-			if err != nil {
-				return 0, err
-			}
-			worst = max(worst, e.Upper)
-		}
-		return worst, nil
-	}
-	plain, err := upper(s.population)
-	if err != nil {
-		return 0, err
-	}
-	// From the mean up, by standard deviations and then by halves.
-	mean := s.rate * float64(s.population)
-	sd := math.Sqrt(mean*(1-s.rate)) + 1
-	lo := int64(max(1, min(mean, float64(s.population))))
-	hi := s.population
-	for k := 4.0; k < 64; k += 2 {
-		x := int64(math.Ceil(mean + k*sd))
-		if x >= hi {
-			break
-		}
-		e, err := upper(x)
-		if err != nil {
-			return 0, err
-		}
-		if e <= plain*(1+cost) {
-			hi = x
-			break
-		}
-		lo = x
-	}
-	for hi-lo > 1 {
-		mid := lo + (hi-lo)/2
-		e, err := upper(mid)
-		if err != nil {
-			return 0, err
-		}
-		if e <= plain*(1+cost) {
-			hi = mid
-		} else {
-			lo = mid
-		}
-	}
-	return hi, nil
 }
