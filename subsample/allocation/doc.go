@@ -103,9 +103,6 @@ func between(name string, r profiles.Relation, upper, lower profiles.Profile, nu
 
 // source returns the likelihood ratio of the pair of one use of b, and of what is attained.
 func source(b profiles.Base, r profiles.Relation) (upper, lower positive.Source, err error) {
-	if r == profiles.ZeroOut {
-		r = profiles.AddRemove // an empty place adds nothing, as a record that is not there
-	}
 	pair, err := b.Pair(r)
 	if err != nil {
 		return nil, nil, err
