@@ -10,6 +10,7 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -86,7 +87,7 @@ func priorFromNoisy(labels []float64, counts []int64, noise []*big.Int, floor fl
 	weights := make([]float64, len(ys))
 	positive := false
 	for i, n := range counts {
-		if n < 0 || n > 1<<53 {
+		if n < 0 || n > xmath.MaxCount {
 			return Prior{}, fault.New(fmt.Sprintf("counts[%d]", i), "%d is not in [0, 2^53]", n)
 		}
 		noisy := big.NewInt(n)

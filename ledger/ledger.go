@@ -39,6 +39,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
@@ -284,7 +285,7 @@ func (s *state) parse(e entry) (*accountant.Plan, string, error) {
 	return p, text, nil
 }
 
-const maxRuns = 1 << 53
+const maxRuns = xmath.MaxCount
 
 // maxPlans is how many plans a ledger remembers in case they come again.
 const maxPlans = 100

@@ -168,7 +168,8 @@ func (s *Search) ask(ctx context.Context, x, accuracy float64) (a Answer, reache
 	return a, reached, nil
 }
 
-// coarse brackets the root of the estimate and closes in on it.
+// coarse brackets the root of the estimate and closes in on it. It is long because both
+// share the values seen so far, which every step of either narrows.
 func (s *Search) coarse(ctx context.Context) (float64, error) {
 	accuracy := max(CoarseAccuracy, s.final)
 	h := func(u float64) (float64, error) {

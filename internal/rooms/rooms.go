@@ -176,3 +176,9 @@ func (s *Source) Upward(order []string) []Use {
 		return slices.Index(order, u.From) < slices.Index(order, u.To)
 	})
 }
+
+// Exported returns the names that the package shows: types, functions, constants and
+// variables, sorted; methods and fields are not counted.
+func (s *Source) Exported() []string {
+	return slices.DeleteFunc(s.pkg.Scope().Names(), func(name string) bool { return !token.IsExported(name) })
+}
