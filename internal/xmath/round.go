@@ -1,3 +1,5 @@
+// Rounding outwards, and the limits within which float64 is exact.
+
 package xmath
 
 import "math"
