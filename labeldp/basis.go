@@ -1,3 +1,6 @@
+// The inverse of a simplex basis, and the step from an optimum to a vertex. It assumes
+// columns of bounded size; results are checked by the certificate.
+
 package labeldp
 
 import (

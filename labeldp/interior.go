@@ -1,3 +1,6 @@
+// The optimum without a grid, by an interior method. What it returns is a candidate: the
+// certificate decides what it is worth.
+
 package labeldp
 
 import (

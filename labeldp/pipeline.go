@@ -1,3 +1,6 @@
+// From labels to noisy labels: what the histogram gets, the prior that it gives, and one
+// release of each label.
+
 package labeldp
 
 import (

@@ -1,3 +1,6 @@
+// From a profile to lattice laws above and below it. It assumes tails with bounds of
+// their errors, which move masses to the safe side.
+
 package pld
 
 import (

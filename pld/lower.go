@@ -1,3 +1,5 @@
+// The law below a profile, from its tangents.
+
 package pld
 
 import (

@@ -1,3 +1,5 @@
+// The least profile above finitely many discrete ones, rounded up.
+
 package profiles
 
 import (

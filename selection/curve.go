@@ -1,3 +1,6 @@
+// Prices from Rényi curves. It assumes a curve that bounds the candidate at every order,
+// and returns one that bounds the search.
+
 package selection
 
 import (

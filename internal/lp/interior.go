@@ -1,3 +1,6 @@
+// An interior method, for a first point and a bound. Both are approximate, and checked
+// by weak duality.
+
 package lp
 
 import (
