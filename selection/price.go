@@ -1,3 +1,6 @@
+// What a search costs, from what one run costs. It assumes independent runs of one
+// candidate; every number is rounded up.
+
 package selection
 
 import (

@@ -45,7 +45,7 @@ func (t Target) check() error {
 	if !(t.Relative >= 1e-6 && t.Relative <= 0.5) {
 		return fault.New("relative", "%v is not in [1e-6, 0.5]", t.Relative)
 	}
-	if t.Runs < 0 || t.Runs > 1<<53 {
+	if t.Runs < 0 || t.Runs > xmath.MaxCount {
 		return fault.New("runs", "%d is not in [0, 2^53]", t.Runs)
 	}
 	return nil
