@@ -13,11 +13,12 @@
 // the total is within the budget; when it returns an error, nothing was spent
 // and the step must not run.
 //
-// A ledger has one of two modes, for which different guarantees hold. Planned
+// A ledger has one of three modes, for which different guarantees hold. Planned
 // ledgers are accounted for by the Fourier accountant: tight, but what a step
 // is, and whether it runs, must not depend on the outputs of earlier steps.
 // Adaptive ones are kept by a Rényi filter: looser, and steps may be chosen in
-// the light of all earlier outputs.
+// the light of all earlier outputs. AdaptiveGaussian ones are exact and take nothing but
+// Gaussian noise on the whole data set.
 //
 // Do not use it as a defence against people who can write the file: the checksum
 // chain shows damage and edits, but whoever can edit can also compute a new
@@ -53,6 +54,9 @@ const (
 	Planned Mode = "planned"
 	// Adaptive: steps may depend on all earlier outputs. Kept by an rdp.Filter.
 	Adaptive Mode = "adaptive"
+	// AdaptiveGaussian: as Adaptive, for Gaussian noise on the whole data set alone, of
+	// which the total is then exact. Kept by a gdp.Filter.
+	AdaptiveGaussian Mode = "adaptive-gaussian"
 )
 
 // A Config fixes what a ledger promises. It cannot be changed later.
@@ -161,8 +165,13 @@ func (s *state) begin(c *Config) error {
 		s.judge = newPlanned(*c)
 	case Adaptive:
 		s.judge, err = newAdaptive(c)
+	case AdaptiveGaussian:
+		if len(c.Orders) > 0 {
+			return fault.New("orders", "are for adaptive ledgers, this one is %s", c.Mode)
+		}
+		s.judge, err = newGaussian(*c)
 	default:
-		err = fault.New("mode", "%q is not one of planned, adaptive", c.Mode)
+		err = fault.New("mode", "%q is not one of planned, adaptive, adaptive-gaussian", c.Mode)
 	}
 	if err == nil {
 		s.config, s.header = *c, true
