@@ -91,4 +91,9 @@ func (f *Filter) Spent() float64 {
 func (f *Filter) Budget() float64 { return f.budget }
 
 // Mu returns a μ of a square, rounded up.
-func Mu(square float64) float64 { return xmath.Up(math.Sqrt(square), 1) }
+func Mu(square float64) float64 {
+	if square == 0 {
+		return 0
+	}
+	return xmath.Up(math.Sqrt(square), 1)
+}
