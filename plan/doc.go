@@ -16,6 +16,8 @@
 //	build.go      nodes made of others
 //	selection.go  the key selection
 //	registry.go   the tables of mechanisms and of sampling schemes
+//	epochs.go     the schemes with a schedule for each epoch
+//	matrix.go     the mechanism matrix, with its strategies and schemas
 //	majority.go   the mechanism majority, whose noise function is found when needed
 //	entry.go      {name: {key: value, …}} as a row of a table
 //	yaml.go       text to nodes

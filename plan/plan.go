@@ -69,7 +69,7 @@ func parsePlan(root *node) (*accountant.Plan, error) {
 		return nil, err
 	}
 	p := &accountant.Plan{}
-	n, err := root.need("neighbors", "add-remove or substitute")
+	n, err := root.need("neighbors", "add-remove, substitute or zero-out")
 	if err != nil {
 		return nil, err
 	}

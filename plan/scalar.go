@@ -87,5 +87,9 @@ func parseNeighbors(n *node) (profiles.Relation, error) {
 			return r, nil
 		}
 	}
-	return 0, n.errorf("%v is not a relation; %s", n, nearest.Hint(n.text, []string{"add-remove", "substitute"}))
+	var names []string
+	for _, r := range profiles.Relations() {
+		names = append(names, r.String())
+	}
+	return 0, n.errorf("%v is not a relation; %s", n, nearest.Hint(n.text, names))
 }
