@@ -81,7 +81,7 @@ func (l *Ledger) appendLocked(ctx context.Context, e entry, judge bool) (done bo
 	limited, cancel := context.WithTimeout(ctx, heldLimit())
 	defer cancel()
 	// Nothing ends the computation of a Rényi curve in time.
-	_, err = l.read(limited, f, nil, !judge || l.state.config.Mode == Adaptive)
+	_, err = l.read(limited, f, nil, !judge || l.state.config.Mode != Planned)
 	var a admission
 	if err == nil && judge {
 		a, err = l.state.judged(limited, e)

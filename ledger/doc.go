@@ -13,11 +13,12 @@
 // the total is within the budget; when it returns an error, nothing was spent
 // and the step must not run.
 //
-// A ledger has one of two modes, for which different guarantees hold. Planned
+// A ledger has one of three modes, for which different guarantees hold. Planned
 // ledgers are accounted for by the Fourier accountant: tight, but what a step
 // is, and whether it runs, must not depend on the outputs of earlier steps.
 // Adaptive ones are kept by a Rényi filter: looser, and steps may be chosen in
-// the light of all earlier outputs.
+// the light of all earlier outputs. AdaptiveGaussian ones are exact and take nothing but
+// Gaussian noise on the whole data set.
 //
 // Do not use it as a defence against people who can write the file: the checksum
 // chain shows damage and edits, but whoever can edit can also compute a new

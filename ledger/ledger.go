@@ -32,6 +32,9 @@ const (
 	Planned Mode = "planned"
 	// Adaptive: steps may depend on all earlier outputs. Kept by an rdp.Filter.
 	Adaptive Mode = "adaptive"
+	// AdaptiveGaussian: as Adaptive, for Gaussian noise on the whole data set alone, of
+	// which the total is then exact. Kept by a gdp.Filter.
+	AdaptiveGaussian Mode = "adaptive-gaussian"
 )
 
 // A Config fixes what a ledger promises. It cannot be changed later.
@@ -140,8 +143,13 @@ func (s *state) begin(c *Config) error {
 		s.judge = newPlanned(*c)
 	case Adaptive:
 		s.judge, err = newAdaptive(c)
+	case AdaptiveGaussian:
+		if len(c.Orders) > 0 {
+			return fault.New("orders", "are for adaptive ledgers, this one is %s", c.Mode)
+		}
+		s.judge, err = newGaussian(*c)
 	default:
-		err = fault.New("mode", "%q is not one of planned, adaptive", c.Mode)
+		err = fault.New("mode", "%q is not one of planned, adaptive, adaptive-gaussian", c.Mode)
 	}
 	if err == nil {
 		s.config, s.header = *c, true
