@@ -30,12 +30,14 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/selection"
 	"github.com/dpaccountant/accountant/subsample"
+	"github.com/dpaccountant/accountant/subsample/allocation"
 )
 
 // The neighbouring relations.
 const (
 	AddRemove  = profiles.AddRemove
 	Substitute = profiles.Substitute
+	ZeroOut    = profiles.ZeroOut
 )
 
 // A Step is a mechanism with its sampling, run Count times; or, when Steps is
@@ -71,13 +73,24 @@ type Accountant struct {
 	// the same while every step is known exactly.
 	upper, lower [2]*fourier.Sum
 	symmetric    bool
-	gap          bool
+	gap          bool // lower sums are apart
+	theory       bool // there is a gap in theory, not only between two laws
 	runs         int64
+	// Steps whose laws are computed for a question (aimed.go); the sums are without them.
+	aims   []*aim
+	aimed  []run
+	laws   map[lawKey]*profiles.Mechanism
+	totals map[totalKey]*aimedTotal
+	scout  *Accountant // of the same total, roughly
+	many   bool        // many questions are expected
+	caps   map[*profiles.Mechanism]capped
 }
 
+// A run has a mechanism or an aim.
 type run struct {
 	m     *profiles.Mechanism
 	count int64
+	aim   *aim
 	// list: of a subsample.Sequence, whose attacks hold as a whole only.
 	list bool
 }
@@ -186,6 +199,16 @@ func (a *Accountant) flatten(ctx context.Context, s Step, count int64, runs []ru
 
 // flattenMechanism appends the runs of a step that is no sub-plan.
 func (a *Accountant) flattenMechanism(ctx context.Context, s Step, count int64, runs []run) ([]run, error) {
+	if scheme, ok := s.Sampling.(subsample.Aimed); ok {
+		if err := profiles.CheckSampled(s.Mechanism); err != nil {
+			return nil, err
+		}
+		x, err := a.aim(s, scheme)
+		if err != nil {
+			return nil, err
+		}
+		return append(runs, run{aim: x, count: count}), nil
+	}
 	list, ok := s.Mechanism.(subsample.Sequence)
 	if !ok {
 		m, err := a.mechanism(ctx, s)
@@ -257,6 +280,12 @@ func (a *Accountant) mechanism(ctx context.Context, s Step) (*profiles.Mechanism
 	} else if err = profiles.CheckSampled(s.Mechanism); err == nil {
 		m, err = s.Sampling.Apply(s.Mechanism, a.relation)
 	}
+	if t, ok := s.Sampling.(allocation.Truncated); ok && err == nil {
+		if a.caps == nil {
+			a.caps = map[*profiles.Mechanism]capped{}
+		}
+		a.caps[&m] = capped{s.Mechanism, t}
+	}
 	if err == nil && cacheable {
 		a.known[k] = &m
 	}
@@ -305,6 +334,11 @@ func (a *Accountant) addRuns(runs []run) error {
 		total += r.count
 	}
 	for _, r := range runs {
+		if r.aim != nil {
+			a.addAimed(r)
+			continue
+		}
+		a.theory = a.theory || r.m.TheoryGap() && !r.m.Numerical
 		if r.m.TheoryGap() && !a.gap {
 			// From here on attacks are composed apart.
 			a.gap = true
@@ -349,10 +383,16 @@ func (a *Accountant) addRuns(runs []run) error {
 func (a *Accountant) Epsilon(ctx context.Context, delta float64) (Interval, error) {
 	ctx, stop := a.opts.within(ctx)
 	defer stop()
+	if len(a.aimed) > 0 {
+		return a.aimedEpsilon(ctx, delta)
+	}
 	ask := func(s *fourier.Sum) (fourier.Result, error) { return s.Epsilon(ctx, delta) }
 	iv, err := a.worst(ask, func(s *fourier.Sum, eps float64) bool { return s.Proves(eps, delta) })
-	if err == nil && a.gap && a.opts.recursion > 0 {
+	if err == nil && a.theory && a.opts.recursion > 0 {
 		err = a.narrow(ctx, &iv, ask, iv.Upper, delta, func(at profiles.Reached) float64 { return at.Epsilon(delta) })
+	}
+	if err == nil {
+		err = a.warnOfCap(ctx, &iv, delta)
 	}
 	return iv, err
 }
@@ -362,9 +402,12 @@ func (a *Accountant) Epsilon(ctx context.Context, delta float64) (Interval, erro
 func (a *Accountant) Delta(ctx context.Context, eps float64) (Interval, error) {
 	ctx, stop := a.opts.within(ctx)
 	defer stop()
+	if len(a.aimed) > 0 {
+		return a.aimedDelta(ctx, eps)
+	}
 	ask := func(s *fourier.Sum) (fourier.Result, error) { return s.Delta(ctx, eps) }
 	iv, err := a.worst(ask, func(s *fourier.Sum, delta float64) bool { return s.Proves(eps, delta) })
-	if err == nil && a.gap && a.opts.recursion > 0 {
+	if err == nil && a.theory && a.opts.recursion > 0 {
 		err = a.narrow(ctx, &iv, ask, eps, iv.Upper, func(at profiles.Reached) float64 { return at.Delta(eps) })
 	}
 	return iv, err
@@ -372,6 +415,10 @@ func (a *Accountant) Delta(ctx context.Context, eps float64) (Interval, error) {
 
 // expectMany prepares the sums for many questions.
 func (a *Accountant) expectMany() {
+	a.many = true // for the accountants of single δ to come
+	for _, t := range a.totals {
+		t.acct.expectMany()
+	}
 	for d := range a.upper {
 		a.upper[d].ExpectMany()
 		a.lower[d].ExpectMany()

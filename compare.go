@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/dpaccountant/accountant/fourier"
@@ -61,6 +62,16 @@ func (p *Plan) Compare(ctx context.Context, delta float64, opts ...Option) ([]Co
 	truth, err := a.Epsilon(ctx, delta)
 	if err != nil {
 		return nil, err
+	}
+	if len(a.aimed) > 0 {
+		// The others look at single runs.
+		a = New(p.Neighbors, append(slices.Clone(opts), WithManyQuestions())...)
+		if err := a.AddPlan(ctx, p); err != nil {
+			return nil, err
+		}
+		if a, err = a.aimedAt(ctx, delta, 1); err != nil {
+			return nil, err
+		}
 	}
 	c := comparer{p: p, delta: delta, opts: opts}
 	for _, r := range a.added {
@@ -345,7 +356,7 @@ func (c *comparer) clt(ctx context.Context) Comparison {
 		g, gaussian := pair.(profiles.Gaussian)
 		if s.Sampling != nil {
 			q, poisson := s.Sampling.(subsample.Poisson)
-			if !poisson || !gaussian || c.p.Neighbors != AddRemove {
+			if !poisson || !gaussian || c.p.Neighbors == Substitute {
 				return fmt.Errorf("no formula for %s on %s samples under %v", s.Mechanism.Name(), s.Sampling.Name(), c.p.Neighbors)
 			}
 			mu2 := q.Rate() * q.Rate() * math.Expm1(1/(g.NoiseMultiplier()*g.NoiseMultiplier()))

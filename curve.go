@@ -81,6 +81,9 @@ func (a *Accountant) spent() float64 {
 			work += a.lower[d].Spent()
 		}
 	}
+	for _, t := range a.totals {
+		work += t.acct.spent()
+	}
 	return work
 }
 
@@ -175,7 +178,7 @@ func (p *Plan) StepsCurve(ctx context.Context, delta float64, n int, opts ...Opt
 		}
 		for j, count := range counts {
 			if count > before[j] {
-				more = append(more, run{m: runs[j].m, count: count - before[j]})
+				more = append(more, run{m: runs[j].m, count: count - before[j], aim: runs[j].aim})
 				before[j] = count
 			}
 		}

@@ -17,6 +17,7 @@ type settings struct {
 	recursion int64         // runs of one mechanism that the recursion takes on
 	time      time.Duration // 0: no limit
 	many      bool          // many questions are expected
+	quiet     bool          // hints are not wanted
 }
 
 // sums returns the options of the sums of a question that asks n of them, which

@@ -13,17 +13,18 @@ import (
 // GroupMixture returns the public choice of the number of copies, given that there is
 // one: Σ_{u≥1} (p_u/η)·δ_u. The hockey-stick divergence of a public choice is the
 // weighted sum, for every pair P, Q that mixes pairs with the same weights (joint
-// convexity). With what is left out of the law everything is given away.
-func GroupMixture(b profiles.Base, law Law) (profiles.Profile, error) {
+// convexity). With what is left out of the law everything is given away. The relation
+// says what happens to each copy.
+func GroupMixture(b profiles.Base, law Law, r profiles.Relation) (profiles.Profile, error) {
 	logEta := math.Log(law.Eta)
 	var m publicChoice
 	var laplace []float64 // largest losses
 	var discrete []*profiles.Discrete
 	rest := law.LogAbove[len(law.LogP)]
 	for u := 1; u < len(law.LogP); u++ {
-		p, err := Group(b, u, profiles.Substitute)
+		p, err := Group(b, u, r)
 		if err != nil {
-			if u == 1 || !inRange(b, u) {
+			if u == 1 || !inRange(b, u, r) {
 				return nil, err
 			}
 			rest = law.LogAbove[u] // shifts beyond what profiles allow count as given away
@@ -34,7 +35,7 @@ func GroupMixture(b profiles.Base, law Law) (profiles.Profile, error) {
 		}
 		switch p := p.(type) {
 		case profiles.Laplace:
-			one, _ := b.Pair(profiles.Substitute)
+			one, _ := b.Pair(r)
 			laplace = append(laplace, float64(u)*one.Support().Max)
 		case *profiles.Discrete:
 			discrete = append(discrete, p)
@@ -43,18 +44,13 @@ func GroupMixture(b profiles.Base, law Law) (profiles.Profile, error) {
 		m.logW = append(m.logW, law.LogP[u]-logEta)
 		m.err = append(m.err, law.Err[u]+law.EtaErr+xmath.U*(2+xmath.FiniteAbs(law.LogP[u])))
 	}
-	n := len(m.items)
 	switch {
 	case len(laplace) > 0:
 		return newLaplaceMixture(laplace, m.logW, m.err, rest-logEta), nil
 	case len(discrete) > 0:
 		return discreteMixture(discrete, m.logW, m.err, rest-logEta)
 	}
-	m.above = make([]float64, n+1)
-	m.above[n] = rest - logEta
-	for u := n - 1; u >= 0; u-- {
-		m.above[u] = xmath.LogAdd(m.above[u+1], m.logW[u])
-	}
+	m.setRest(rest - logEta)
 	return &m, nil
 }
 
@@ -78,7 +74,7 @@ func discreteMixture(items []*profiles.Discrete, logW, errs []float64, rest floa
 
 // inRange reports whether base has group profiles at all, so that size u fails
 // only because the shift is too large.
-func inRange(b profiles.Base, u int) bool {
-	_, err := Group(b, 2, profiles.Substitute)
+func inRange(b profiles.Base, u int, r profiles.Relation) bool {
+	_, err := Group(b, 2, r)
 	return err == nil && u > 2
 }

@@ -1,6 +1,11 @@
-package pate
+// Votes: a checked, immutable table of teacher votes, from histograms or labels.
+
+package ballots
 
 import "github.com/dpaccountant/accountant/internal/fault"
+
+// maxTeachers bounds the votes of a query.
+const maxTeachers = 1_000_000_000
 
 // Votes is a table of teacher votes: one row per query, one column per class,
 // every row a histogram of at most Teachers votes. It is immutable.
@@ -38,7 +43,7 @@ func newVotes(counts []int64, classes int, teachers int64) (*Votes, error) {
 		return nil, fault.In("votes", fault.New("classes", "%d is not in [2, +Inf)", classes))
 	}
 	if teachers != 0 {
-		if err := checkTeachers(teachers); err != nil {
+		if err := CheckTeachers(teachers); err != nil {
 			return nil, err
 		}
 	}
@@ -69,7 +74,8 @@ func newVotes(counts []int64, classes int, teachers int64) (*Votes, error) {
 	return v, nil
 }
 
-func checkTeachers(n int64) error {
+// CheckTeachers refuses numbers of teachers outside [1, 10⁹].
+func CheckTeachers(n int64) error {
 	if n < 1 || n > maxTeachers {
 		return fault.New("teachers", "%d is not in [1, %d]", n, int64(maxTeachers))
 	}
@@ -136,15 +142,8 @@ func (v *Votes) First(k int) (*Votes, error) {
 	return newVotes(v.counts[:k*v.classes], v.classes, v.teachers)
 }
 
-func sum(votes []int64) (s int64) {
-	for _, n := range votes {
-		s += n
-	}
-	return s
-}
-
-// checkRow checks a single histogram.
-func checkRow(votes []int64) error {
+// CheckRow refuses what is not the histogram of a query.
+func CheckRow(votes []int64) error {
 	if len(votes) < 2 {
 		return fault.New("votes", "%d classes are not in [2, +Inf)", len(votes))
 	}

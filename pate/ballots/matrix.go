@@ -1,4 +1,7 @@
-package pate
+// Tables of votes, scores and answers as CSV. What is read is refused with its line and
+// column, or whole; what is written is read again as the same.
+
+package ballots
 
 import (
 	"bufio"
@@ -12,19 +15,8 @@ import (
 	"github.com/dpaccountant/accountant/internal/fault"
 )
 
-// maxEntries bounds the size of a table: 8 bytes each.
-const maxEntries = 100_000_000
-
 // maxLine bounds a line, in bytes.
 const maxLine = 1 << 26
-
-// A matrix is a table of numbers as read from a file.
-type matrix struct {
-	columns int
-	values  []float64
-}
-
-func (m *matrix) rows() int { return len(m.values) / m.columns }
 
 // readMatrix reads CSV or NPY, told apart by NPY's first bytes.
 func readMatrix(r io.Reader, field string) (*matrix, error) {
@@ -93,13 +85,6 @@ func readCSV(r io.Reader, field string) (*matrix, error) {
 		return nil, fault.New(field, "has no rows")
 	}
 	return m, nil
-}
-
-func clip(s string) string {
-	if len(s) > 40 {
-		return s[:40] + "…"
-	}
-	return s
 }
 
 // integers returns the entries as integers.

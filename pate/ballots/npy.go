@@ -1,4 +1,7 @@
-package pate
+// Tables as NPY files. It assumes nothing of a file, whose size and header are bounded,
+// and returns its entries row by row.
+
+package ballots
 
 import (
 	"bufio"

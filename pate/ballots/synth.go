@@ -1,4 +1,6 @@
-package pate
+// Votes by a rule, for results that can be reproduced without data.
+
+package ballots
 
 import "github.com/dpaccountant/accountant/internal/fault"
 
@@ -8,7 +10,7 @@ import "github.com/dpaccountant/accountant/internal/fault"
 // (7k+3) mod m, with N − ⌊6N·u³/10^10⌋ votes, u = (7919k+17) mod 1000; each
 // following class takes half (rounded up) of what remains.
 func SynthS1(teachers int64, classes, queries int) (*Votes, error) {
-	if err := checkTeachers(teachers); err != nil {
+	if err := CheckTeachers(teachers); err != nil {
 		return nil, err
 	}
 	if classes < 2 || classes > 1_000_000 {

@@ -1,4 +1,4 @@
-package fourier
+package main
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/dsp/fourier"
 )
 
-// Historic is the Fourier accountant of Zhao and Liu (arXiv:2312.13389,
+// algorithm1 is the Fourier accountant of Zhao and Liu (arXiv:2312.13389,
 // Algorithm 1) for a pair of any normal mixtures: the privacy loss density on r
 // points of [−L, L), its inverse found point by point, its derivative a
 // difference quotient (the paper has closed forms of both for Poisson sampling
@@ -23,20 +23,20 @@ import (
 // the exact 0.020924. With the difference quotient a narrow peak may fall between
 // two points; and the paper's pairs do not dominate
 // (docs/theory/must-composition.md). Use package accountant instead.
-type Historic struct {
+type algorithm1 struct {
 	l, dx              float64
 	r                  int
 	lower, mid, higher []complex128
 }
 
-// A NormalMixture is Σ Weight_i N(Mean_i, σ²).
-type NormalMixture struct {
+// A normalMixture is Σ Weight_i N(Mean_i, σ²).
+type normalMixture struct {
 	Weight, Mean []float64
 }
 
-// NewHistoric prepares the estimate for one run with the pair (p, q) of mixtures
+// newAlgorithm1 prepares the estimate for one run with the pair (p, q) of mixtures
 // with noise sigma, whose privacy loss must increase with the output.
-func NewHistoric(p, q NormalMixture, sigma, l float64, r int) (*Historic, error) {
+func newAlgorithm1(p, q normalMixture, sigma, l float64, r int) (*algorithm1, error) {
 	switch {
 	case !(sigma > 0) || math.IsInf(sigma, 1):
 		return nil, fmt.Errorf("historic: sigma: %v is not in (0, ∞)", sigma)
@@ -45,18 +45,18 @@ func NewHistoric(p, q NormalMixture, sigma, l float64, r int) (*Historic, error)
 	case r < 4 || r%2 != 0 || r > 1<<24:
 		return nil, fmt.Errorf("historic: r: %d is not an even number in [4, %d]", r, 1<<24)
 	}
-	for name, m := range map[string]NormalMixture{"p": p, "q": q} {
+	for name, m := range map[string]normalMixture{"p": p, "q": q} {
 		if len(m.Weight) == 0 || len(m.Weight) != len(m.Mean) {
 			return nil, fmt.Errorf("historic: %s: has %d weights and %d means, which is not in [1, ∞) of each", name, len(m.Weight), len(m.Mean))
 		}
 	}
-	h := &Historic{l: l, dx: 2 * l / float64(r), r: r}
+	h := &algorithm1{l: l, dx: 2 * l / float64(r), r: r}
 	h.transform(h.density(newLogMixture(p, sigma), newLogMixture(q, sigma)))
 	return h, nil
 }
 
 // transform prepares the transforms of the density at the r+1 points.
-func (h *Historic) transform(omega []float64) {
+func (h *algorithm1) transform(omega []float64) {
 	r := h.r
 	c := [3][]float64{make([]float64, r), make([]float64, r), make([]float64, r)}
 	for i := range r {
@@ -71,7 +71,7 @@ func (h *Historic) transform(omega []float64) {
 
 // density returns ω at the r+1 points: f(g(s))·(g(s+dx) − g(s))/dx with g the
 // inverse of the loss, 0 where the loss does not reach s.
-func (h *Historic) density(p, q logMixture) []float64 {
+func (h *algorithm1) density(p, q logMixture) []float64 {
 	loss := func(t float64) float64 { return p.log(t) - q.log(t) }
 	far := 1e4 * p.sigma // beyond, differences of the log densities drown in rounding
 	reach := func(s float64) bool { return loss(-far) < s && s < loss(far) }
@@ -139,9 +139,9 @@ func root(f func(float64) float64, lo, hi float64) float64 {
 	return lo + (hi-lo)/2
 }
 
-// Delta returns the paper's lower, central and upper values of δ(ε) after k
+// delta returns the paper's lower, central and upper values of δ(ε) after k
 // runs. None is a bound.
-func (h *Historic) Delta(eps float64, k int) (lower, center, upper float64) {
+func (h *algorithm1) delta(eps float64, k int) (lower, center, upper float64) {
 	out := [3]float64{}
 	for i, z := range [][]complex128{h.lower, h.mid, h.higher} {
 		w := make([]complex128, len(z))
@@ -164,7 +164,7 @@ type logMixture struct {
 	sigma      float64
 }
 
-func newLogMixture(m NormalMixture, sigma float64) logMixture {
+func newLogMixture(m normalMixture, sigma float64) logMixture {
 	l := logMixture{sigma: sigma}
 	top := 0.0
 	for _, w := range m.Weight {

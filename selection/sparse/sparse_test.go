@@ -1,4 +1,4 @@
-package selection
+package sparse
 
 import (
 	"context"
@@ -24,7 +24,7 @@ func TestCheck14Parameters(t *testing.T) {
 		{.9, .9, 4, 1e-5, .2, 10, .25, 17.2359192998062, 3.6, 60.2823406308164, 1482769536879.19, 1.8, 3.6,
 			1.8, 57.6535479056882, 4.79548236357207, 4184447028.89547, 1.37780565765476e-8},
 	} {
-		sv := SampledSparseVector{Percentile: c.p, CandidateEpsilon: c.eps, Slack: c.slack, Epsilon: c.epsilon, Delta: c.delta, Beta: c.beta, Queries: c.n}
+		sv := Sampled{Percentile: c.p, CandidateEpsilon: c.eps, Slack: c.slack, Epsilon: c.epsilon, Delta: c.delta, Beta: c.beta, Queries: c.n}
 		p := must(sv.Plan())
 		relNear(t, "C", p.Constant, c.c, 1e-13)
 		relNear(t, "S", p.Sensitivity, c.s4, 1e-14)
@@ -35,7 +35,7 @@ func TestCheck14Parameters(t *testing.T) {
 		if p.Offset < p.PaperOffset || p.Calls < 2*p.PaperCalls {
 			t.Errorf("Δ = %v, N = %v used, less than the theorem's %v, 2·%v", p.Offset, p.Calls, p.PaperOffset, p.PaperCalls)
 		}
-		_, err := sv.Run(t.Context(), func(context.Context, int, *rand.Rand) (bool, error) {
+		_, err := sv.Run(t.Context(), nil, func(context.Context, int, *rand.Rand) (bool, error) {
 			t.Fatal("called")
 			return false, nil
 		})
@@ -53,7 +53,7 @@ func TestCheck14Parameters(t *testing.T) {
 		relNear(t, "quantile", q.PaperLower, c.lower, 1e-12)
 		relNear(t, "ν", q.ThresholdScale, 2*c.s5/c.epsilon, 1e-14)
 		relNear(t, "ξ", q.QueryScale, 4*c.s5/c.epsilon, 1e-14)
-		if _, err := ts.Run(t.Context(), nil); !errors.Is(err, ErrTooManyCalls) {
+		if _, err := ts.Run(t.Context(), nil, nil); !errors.Is(err, ErrTooManyCalls) {
 			t.Errorf("%v calls: %v", q.Calls, err)
 		}
 	}
@@ -63,7 +63,7 @@ func TestCheck14Parameters(t *testing.T) {
 	if want := 2 * (math.Exp(.05) + 1) * math.Log(2e7) / (.1 * math.Expm1(.05)); math.Abs(p.Offset-want) > 1e-9*want {
 		t.Errorf("Δ used = %v, want %v", p.Offset, want)
 	}
-	a, b := SparseVector{0.5, 0.3, 2}.Scales()
+	a, b := Vector{0.5, 0.3, 2}.Scales()
 	relNear(t, "Algorithm 3 ν", a, 4*0.3/2, 1e-15)
 	relNear(t, "Algorithm 3 ξ", b, 8*0.3/2, 1e-15)
 
@@ -87,7 +87,7 @@ func TestCheck14Parameters(t *testing.T) {
 		if p.Epsilon > 2*c.eps+c.slack || p.Search.Percentile != 1/(2*float64(c.k)) {
 			t.Errorf("cost %v, above 2ε₁ + ε₀", p.Epsilon)
 		}
-		_, err := RunTwoStage(t.Context(), s, func(context.Context, *rand.Rand) (int, float64, error) { return 0, 0, nil })
+		_, err := RunTwoStage(t.Context(), nil, s, func(context.Context, *rand.Rand) (int, float64, error) { return 0, 0, nil })
 		if !errors.Is(err, ErrTooManyCalls) {
 			t.Errorf("%v calls: %v", p.Calls, err)
 		}
@@ -99,7 +99,7 @@ func TestCheck14Parameters(t *testing.T) {
 func TestCheck14Algorithms(t *testing.T) {
 	ctx := t.Context()
 	ps := []float64{0.1, 0.4999, 0.5001, 0.9}
-	i, err := SparseVector{0.5, 1, 1e300}.Run(ctx, len(ps), func(_ context.Context, i int) (float64, error) { return ps[i], nil })
+	i, err := Vector{0.5, 1, 1e300}.Run(ctx, nil, len(ps), func(_ context.Context, i int) (float64, error) { return ps[i], nil })
 	if err != nil || i != 2 {
 		t.Errorf("noise-free sparse vector stops at %d (%v), want 2", i, err)
 	}
@@ -107,18 +107,18 @@ func TestCheck14Algorithms(t *testing.T) {
 		p    float64
 		want int
 	}{{0, -1}, {1, 0}} {
-		i, err = SparseVector{0.5, 1, 1}.Run(ctx, 3, func(context.Context, int) (float64, error) { return c.p, nil })
+		i, err = Vector{0.5, 1, 1}.Run(ctx, nil, 3, func(context.Context, int) (float64, error) { return c.p, nil })
 		if err != nil || i != c.want {
 			t.Errorf("probability %v: %d (%v), want %d", c.p, i, err, c.want)
 		}
 	}
-	if _, err = (SparseVector{0.5, 1, 1}).Run(ctx, 3, func(context.Context, int) (float64, error) { return math.NaN(), nil }); err == nil {
+	if _, err = (Vector{0.5, 1, 1}).Run(ctx, nil, 3, func(context.Context, int) (float64, error) { return math.NaN(), nil }); err == nil {
 		t.Error("a NaN probability must be refused")
 	}
 	// The halting rate at p = p*: ξ ≥ ν for Laplace scales b and 2b is one half.
 	halts := 0
 	for k := range 20000 {
-		i, _ := SparseVector{0.3, 1, 1}.Run(ctx, 1, func(context.Context, int) (float64, error) { return 0.3, nil }, WithSource(rand.NewChaCha8([32]byte{byte(k), byte(k >> 8)})))
+		i, _ := Vector{0.3, 1, 1}.Run(ctx, rand.NewChaCha8([32]byte{byte(k), byte(k >> 8)}), 1, func(context.Context, int) (float64, error) { return 0.3, nil })
 		if i == 0 {
 			halts++
 		}
@@ -127,19 +127,19 @@ func TestCheck14Algorithms(t *testing.T) {
 		t.Errorf("%d of 20000 halts at p = p*", halts)
 	}
 
-	sv := SampledSparseVector{Percentile: .5, CandidateEpsilon: .1, Slack: .9, Epsilon: 1e300, Delta: 1e-2, Beta: .5, Queries: 4}
+	sv := Sampled{Percentile: .5, CandidateEpsilon: .1, Slack: .9, Epsilon: 1e300, Delta: 1e-2, Beta: .5, Queries: 4}
 	calls := 0
-	i, err = sv.Run(ctx, func(_ context.Context, i int, rng *rand.Rand) (bool, error) {
+	i, err = sv.Run(ctx, rand.NewChaCha8([32]byte{1}), func(_ context.Context, i int, rng *rand.Rand) (bool, error) {
 		calls++
 		return rng.Float64() < []float64{0.1, 0.2, 0.99, 1}[i], nil
-	}, WithSource(rand.NewChaCha8([32]byte{1})))
+	})
 	plan := must(sv.Plan())
 	if err != nil || i != 2 || calls != 3*int(plan.Calls) {
 		t.Errorf("sampled sparse vector stops at %d after %d calls (%v)", i, calls, err)
 	}
 	// Extremes of N and Δ stay finite in log space.
 	for _, h := range []float64{0, 1e300} {
-		big := SparsePlan{Calls: 1e300, Offset: 1e-300, Sensitivity: 1, ThresholdScale: 1, QueryScale: 1}
+		big := Plan{Calls: 1e300, Offset: 1e-300, Sensitivity: 1, ThresholdScale: 1, QueryScale: 1}
 		i, err := sv.run(ctx, big, rand.New(rand.NewPCG(1, 1)), func(int) (float64, error) { return h, nil })
 		if err != nil || (i == 0) != (h > 0) {
 			t.Errorf("N = 1e300, %v hits: %d, %v", h, i, err)
@@ -147,8 +147,8 @@ func TestCheck14Algorithms(t *testing.T) {
 	}
 
 	// Noise of no finite scale is refused, not drawn.
-	for _, c := range []SparseVector{{0.5, 1e300, 1e-300}, {0.5, 1e-300, 1}} {
-		i, err := c.Run(ctx, 1, func(context.Context, int) (float64, error) { return 0.5, nil })
+	for _, c := range []Vector{{0.5, 1e300, 1e-300}, {0.5, 1e-300, 1}} {
+		i, err := c.Run(ctx, nil, 1, func(context.Context, int) (float64, error) { return 0.5, nil })
 		if c.Epsilon < 1 && err == nil || c.Epsilon == 1 && (err != nil || i > 0) {
 			t.Errorf("%+v: %d, %v", c, i, err)
 		}
@@ -159,7 +159,7 @@ func TestCheck14Algorithms(t *testing.T) {
 	q := must(ts.Plan())
 	for _, c := range []struct{ score, want float64 }{{1, 0.9}, {0.73, 0.7}, {0.7, 0.7}, {0.05, 0}, {math.NaN(), 0}, {-4, 0}, {9, 0.9}} {
 		calls := 0
-		got, err := ts.Run(ctx, func(context.Context, *rand.Rand) (float64, error) {
+		got, err := ts.Run(ctx, nil, func(context.Context, *rand.Rand) (float64, error) {
 			calls++
 			return c.score, nil
 		})
@@ -173,7 +173,7 @@ func TestCheck14Algorithms(t *testing.T) {
 		t.Errorf("nothing passes: %v, %v, want 0", got, err)
 	}
 	// The largest step that is reached by more than the allowed share.
-	plain := SparsePlan{Calls: 1000, Offset: 1e-9}
+	plain := Plan{Calls: 1000, Offset: 1e-9}
 	k := 0
 	got, err := ts.run(ctx, plain, rand.New(rand.NewPCG(1, 1)), func() (float64, error) { k++; return float64(k-1) / 1000, nil })
 	if err != nil || got != 0.5 {
@@ -184,11 +184,11 @@ func TestCheck14Algorithms(t *testing.T) {
 	if p := must(s.Plan()); p.Calls > 1e6 {
 		t.Fatalf("the toy two-stage needs %v calls", p.Calls)
 	}
-	r, err := RunTwoStage(ctx, s, func(context.Context, *rand.Rand) (string, float64, error) { return "x", 0.9, nil }, WithSource(rand.NewChaCha8([32]byte{3})))
+	r, err := RunTwoStage(ctx, rand.NewChaCha8([32]byte{3}), s, func(context.Context, *rand.Rand) (string, float64, error) { return "x", 0.9, nil })
 	if err != nil || !r.Found || r.Payload != "x" {
 		t.Errorf("two-stage: %+v, %v", r, err)
 	}
-	for _, bad := range []SampledSparseVector{{}, {Percentile: 1}, {Percentile: .5, CandidateEpsilon: math.NaN()}} {
+	for _, bad := range []Sampled{{}, {Percentile: 1}, {Percentile: .5, CandidateEpsilon: math.NaN()}} {
 		if _, err := bad.Plan(); err == nil {
 			t.Errorf("%+v must be refused", bad)
 		}
@@ -202,7 +202,7 @@ func TestDummyExponential(t *testing.T) {
 	counts := map[int]float64{}
 	const n = 40000
 	for i := range n {
-		k, err := d.Pick(scores, WithSource(rand.NewChaCha8([32]byte{byte(i), byte(i >> 8)})))
+		k, err := d.Pick(rand.NewChaCha8([32]byte{byte(i), byte(i >> 8)}), scores)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -216,7 +216,7 @@ func TestDummyExponential(t *testing.T) {
 	d.Exponent = 2
 	counts = map[int]float64{}
 	for i := range n {
-		k, _ := d.Pick([]float64{0.5, 3}, WithSource(rand.NewChaCha8([32]byte{byte(i), byte(i >> 8)})))
+		k, _ := d.Pick(rand.NewChaCha8([32]byte{byte(i), byte(i >> 8)}), []float64{0.5, 3})
 		counts[k]++
 	}
 	z := 6 + 1 + math.Exp(-1)
@@ -240,7 +240,7 @@ func TestDummyExponential(t *testing.T) {
 		}
 	}
 	for _, bad := range []DummyExponential{{1, 0.25, 1}, {1, 0.3, 1}, {1, 0.2, 0}, {math.NaN(), 0.2, 1}, {1, math.NaN(), 1}} {
-		if _, err := bad.Pick(nil); err == nil {
+		if _, err := bad.Pick(nil, nil); err == nil {
 			t.Errorf("%+v must be refused", bad)
 		}
 	}
@@ -259,4 +259,37 @@ func pickLaw(n int, p, gamma float64) []float64 {
 		none += w * dummies / (dummies + float64(k))
 	}
 	return []float64{none, (1 - none) / float64(n)}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// near fails unless got is within tol of want, relative to max(1, |want|).
+func near(t *testing.T, what string, got, want, tol float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tol*max(1, math.Abs(want))) {
+		t.Errorf("%s = %.17g, want %.17g (difference %g)", what, got, want, got-want)
+	}
+}
+
+// relNear fails unless got is within a relative tol of want.
+func relNear(t *testing.T, what string, got, want, tol float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tol*math.Abs(want)) {
+		t.Errorf("%s = %.17g, want %.17g (relative %g)", what, got, want, got/want-1)
+	}
+}
+
+func maxDivergence(p, q []float64) float64 {
+	d := 0.0
+	for i := range p {
+		if p[i] > 0 {
+			d = max(d, math.Log(p[i]/q[i]))
+		}
+	}
+	return d
 }

@@ -1,4 +1,4 @@
-package pate
+package ballots
 
 import (
 	"bytes"
@@ -104,11 +104,11 @@ func FuzzReadScores(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for i := range s.queries() {
+		for i := range s.Queries() {
 			sum := 0.0
-			for _, x := range s.row(i) {
+			for _, x := range s.Row(i) {
 				if !(x >= 0) {
-					t.Fatalf("row %d: %v", i, s.row(i))
+					t.Fatalf("row %d: %v", i, s.Row(i))
 				}
 				sum += x
 			}
