@@ -21,6 +21,7 @@ var claimsNothing = map[string]string{
 	"profiles.Reached":         "an interface; its implementations have rows",
 	"profiles.SubstituteMixer": "an interface; subsample.Poisson.Apply has the row",
 	"profiles.Compound":        "an interface",
+	"subsample.Sequence":       "an interface; matrix.Run.Runs has the rows",
 	"darrm.Objective":          "what is optimised; the certificate is apart",
 	"darrm.Float64s":           "rounding to nearest",
 	"darrm.Release":            "a sampler",
