@@ -75,7 +75,8 @@ type Accountant struct {
 	// the same while every step is known exactly.
 	upper, lower [2]*fourier.Sum
 	symmetric    bool
-	gap          bool
+	gap          bool // attacks are composed apart
+	enclosed     bool // and what is between is the accuracy of a block, no gap of theory
 	runs         int64
 }
 
@@ -343,7 +344,7 @@ func (a *Accountant) Epsilon(ctx context.Context, delta float64) (Interval, erro
 	}
 	ask := func(s *fourier.Sum) (fourier.Result, error) { return s.Epsilon(ctx, delta) }
 	iv, err := a.worst(ask, func(s *fourier.Sum, eps float64) bool { return s.Proves(eps, delta) })
-	if err == nil && a.gap && a.opts.recursion > 0 {
+	if err == nil && iv.Gap != nil && a.opts.recursion > 0 {
 		err = a.narrow(ctx, &iv, ask, iv.Upper, delta, func(at profiles.Reached) float64 { return at.Epsilon(delta) })
 	}
 	return iv, err
@@ -359,7 +360,7 @@ func (a *Accountant) Delta(ctx context.Context, eps float64) (Interval, error) {
 	}
 	ask := func(s *fourier.Sum) (fourier.Result, error) { return s.Delta(ctx, eps) }
 	iv, err := a.worst(ask, func(s *fourier.Sum, delta float64) bool { return s.Proves(eps, delta) })
-	if err == nil && a.gap && a.opts.recursion > 0 {
+	if err == nil && iv.Gap != nil && a.opts.recursion > 0 {
 		err = a.narrow(ctx, &iv, ask, eps, iv.Upper, func(at profiles.Reached) float64 { return at.Delta(eps) })
 	}
 	return iv, err

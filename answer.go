@@ -92,7 +92,14 @@ func (a *Accountant) worst(ask func(*fourier.Sum) (fourier.Result, error), below
 	out := Interval{Lower: proved.Lower, Estimate: proved.Estimate, Upper: proved.Upper, Loose: proved.Loose,
 		Direction: a.relation.DirectionNames()[direction], Engine: proved.Engine, Points: proved.Points, Frequencies: proved.Frequencies, Warnings: proved.Warnings,
 		Budget: Budget{Budget: proved.Budget}}
-	if a.gap {
+	switch {
+	case a.gap && a.enclosed:
+		out.Lower = attack.Lower
+		out.Estimate = out.Lower + (out.Upper-out.Lower)/2
+		if proved.Lower > attack.Upper {
+			out.Budget.Discretization += proved.Lower - attack.Upper
+		}
+	case a.gap:
 		out.Lower = attack.Lower
 		if proved.Lower > attack.Upper { // both may be infinite
 			out.Budget.TheoryGap = proved.Lower - attack.Upper

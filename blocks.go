@@ -62,6 +62,7 @@ next:
 		}
 		blocks = append(blocks, r)
 	}
+	a.enclosed = false
 	alone := len(runs) == 0 && len(blocks) == 1
 	for _, b := range blocks {
 		more, err := a.block(ctx, b, alone)
@@ -83,7 +84,7 @@ func (a *Accountant) block(ctx context.Context, b run, alone bool) ([]run, error
 	}
 	var lower [2][]profiles.Repeated
 	if alone {
-		lower, err = b.m.Block.Reached(ctx, b.count, width)
+		lower, a.enclosed, err = b.m.Block.Reached(ctx, b.count, width)
 	} else {
 		var attack [2]profiles.Profile
 		attack, err = b.m.Block.Attack()

@@ -75,7 +75,7 @@ func (a *Accountant) Risk(ctx context.Context, falsePositives, priors []float64)
 	if err != nil {
 		return Risk{}, err
 	}
-	out := Risk{TheoryGap: a.gap}
+	out := Risk{TheoryGap: a.gap && !a.enclosed}
 	for _, t := range tests {
 		out.TruePositive = append(out.TruePositive, RiskValue{t.Alpha, t.Power, t.Direction, t.Warnings})
 	}

@@ -3,6 +3,7 @@ package plan
 import (
 	"math"
 
+	"github.com/dpaccountant/accountant/choice"
 	"github.com/dpaccountant/accountant/darrm"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/profiles"
@@ -44,6 +45,15 @@ var mechanisms = []entry[profiles.Base]{
 	}},
 	{"finite", []string{"p", "q"}, func(v *values) (profiles.Base, error) {
 		return profiles.NewFiniteMechanism(v.list("p"), v.list("q"))
+	}},
+	{"exponential", []string{"epsilon"}, func(v *values) (profiles.Base, error) {
+		return choice.NewExponential(v.number("epsilon"))
+	}},
+	{"permute-and-flip", []string{"epsilon"}, func(v *values) (profiles.Base, error) {
+		return choice.NewPermuteAndFlip(v.number("epsilon"))
+	}},
+	{"noisy-max", []string{"noise", "epsilon"}, func(v *values) (profiles.Base, error) {
+		return choice.NewNoisyMax(v.word("noise"), v.number("epsilon"))
 	}},
 	{"majority", []string{"mechanisms", "epsilon", "allowance", "delta", "output-delta", "gamma"}, func(v *values) (profiles.Base, error) {
 		return newMajority(darrm.Params{Mechanisms: v.whole("mechanisms"), Epsilon: v.number("epsilon"), Allowance: v.number("allowance"),

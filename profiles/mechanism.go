@@ -87,10 +87,11 @@ type Block interface {
 	Upper(ctx context.Context, k int64, width float64) ([2][]Repeated, error)
 	// Reached returns profiles of whose composition each δ(ε) is reached by some
 	// adaptive adversary of k runs, not the same at all ε. So it holds for these runs
-	// alone.
-	Reached(ctx context.Context, k int64, width float64) ([2][]Repeated, error)
+	// alone. exact says that nothing but the accuracy of a computation is between them
+	// and Upper.
+	Reached(ctx context.Context, k int64, width float64) (reached [2][]Repeated, exact bool, err error)
 	// Attack returns the pair of one run on concrete data sets.
-	Attack() (Direction [2]Profile, err error)
+	Attack() (directions [2]Profile, err error)
 }
 
 // Repeated is a profile that is composed Count times.
