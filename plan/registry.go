@@ -55,6 +55,18 @@ var mechanisms = []entry[profiles.Base]{
 	{"noisy-max", []string{"noise", "epsilon"}, func(v *values) (profiles.Base, error) {
 		return choice.NewNoisyMax(v.word("noise"), v.number("epsilon"))
 	}},
+	{"threshold", []string{"noise", "standard-deviation", "scale", "threshold", "partitions"}, func(v *values) (profiles.Base, error) {
+		noise, scale := v.word("noise"), 0.0
+		if noise == "gaussian" {
+			scale = v.number("standard-deviation")
+		} else {
+			scale = v.number("scale")
+		}
+		return choice.NewThreshold(noise, scale, v.number("threshold"), v.wholeOr("partitions", 1))
+	}},
+	{"select-partitions", []string{"epsilon", "delta", "partitions"}, func(v *values) (profiles.Base, error) {
+		return choice.NewSelectPartitions(v.number("epsilon"), v.number("delta"), v.wholeOr("partitions", 1))
+	}},
 	{"majority", []string{"mechanisms", "epsilon", "allowance", "delta", "output-delta", "gamma"}, func(v *values) (profiles.Base, error) {
 		return newMajority(darrm.Params{Mechanisms: v.whole("mechanisms"), Epsilon: v.number("epsilon"), Allowance: v.number("allowance"),
 			Delta: v.numberOr("delta", 0), OutputDelta: v.numberOr("output-delta", math.NaN())}, v.wordOr("gamma", "optimal"))
