@@ -202,15 +202,22 @@ func (g *grid) lower(ctx context.Context, k int64) (w, q []float64, err error) {
 		for i := 0; i <= top; i++ {
 			at := lw.at[i:]
 			value := func(c int) float64 { return g.p[c]*at[g.m-c] + g.r[c]*at[2*g.m-c] }
+			// Any t is one that an adversary may choose: a climb from where the last node had
+			// it serves. It looks two steps ahead, as values at odd and at even nodes differ
+			// a little.
 			best := value(c)
-			for _, step := range [2]int{-1, 1} {
-				for c+step >= 0 && c+step <= g.m {
-					v := value(c + step)
-					if v <= best {
-						break
+			for at := c; ; {
+				for _, step := range [4]int{-2, -1, 1, 2} {
+					if d := at + step; d >= 0 && d <= g.m {
+						if v := value(d); v > best {
+							best, c = v, d
+						}
 					}
-					best, c = v, c+step
 				}
+				if c == at {
+					break
+				}
+				at = c
 			}
 			if i > 0 && best < tiny {
 				break

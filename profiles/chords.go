@@ -156,25 +156,38 @@ func NewTangents(x, w, q []float64) (*Discrete, error) {
 	q = append([]float64(nil), q...)
 	// In the middle of the slopes on both sides of ε = 0 is that of a line below, too.
 	q[0] = min(q[0], (1-w[0])/2)
-	// The corners are where the lines of neighbours meet.
-	corners, lines := []float64{0}, []int{0} // lines[i] is on the left of corner i
-	for i := range x {
-		var at float64 // over e^{x[i]}, less 1
-		if i+1 < len(x) {
-			e := math.Exp(x[i] - x[i+1])
-			d := math.Expm1(x[i+1] - x[i])
-			// w0 − q0·s = w1 − q1·((1 + s)e − 1) = w1 + q1·e·(d − s)
-			at = (w[i] - w[i+1] - q[i+1]*e*d) / (q[i] - q[i+1]*e)
-			if !(at >= 0 && at <= d) {
-				continue
+	// The largest of the lines: corners[k] is where lines[k] ends and lines[k+1] begins. A line
+	// that is passed before it begins is none of them.
+	var corners []float64
+	var lines []int
+	for j := range x {
+		begin := 0.0
+		for len(lines) > 0 {
+			i := lines[len(lines)-1]
+			e, d := math.Exp(x[i]-x[j]), math.Expm1(x[j]-x[i])
+			// w_i − q_i·s = w_j − q_j·((1 + s)e − 1) = w_j + q_j·e·(d − s)
+			steeper := q[i] - q[j]*e
+			begin = math.Inf(1)
+			if steeper > 0 {
+				begin = x[i] + math.Log1p(max((w[i]-w[j]-q[j]*e*d)/steeper, -1))
 			}
-		} else {
-			at = w[i] / q[i] // the end
+			if !(begin <= corners[len(corners)-1]) {
+				break
+			}
+			lines, corners = lines[:len(lines)-1], corners[:len(corners)-1]
+			begin = 0
 		}
-		if c := x[i] + math.Log1p(at); c > corners[len(corners)-1] && !math.IsInf(c, 0) {
-			corners, lines = append(corners, c), append(lines, i)
+		if begin < math.Inf(1) {
+			lines, corners = append(lines, j), append(corners, begin)
 		}
 	}
+	// The last line ends where it meets 0.
+	if last := lines[len(lines)-1]; q[last] > 0 {
+		corners = append(corners, x[last]+math.Log1p(w[last]/q[last]))
+	} else {
+		corners = append(corners, x[last]+1e-9)
+	}
+	lines = append([]int{lines[0]}, lines...) // lines[k] is on the left of corner k
 	n := len(corners)
 	mass := make([]float64, n)
 	for k := 1; k < n; k++ {
