@@ -152,8 +152,8 @@ func TestThresholdGolden(t *testing.T) {
 		{10, 0.5, 0.155597119586, 0}, {10, 1, 0.0605854366529, 0}, {10, 2, 0.0036777434955, 0},
 	} {
 		th := must(NewThreshold("gaussian", 4, 20, c.partitions))
-		v, e, j := th.largest(c.eps, false)
-		near(t, fmt.Sprintf("l = %d, δ(%v)", c.partitions, c.eps), math.Exp(v-e), math.Exp(v+e), c.want, 1e-10)
+		lo, hi, j := th.largest(c.eps, false)
+		near(t, fmt.Sprintf("l = %d, δ(%v)", c.partitions, c.eps), math.Exp(lo), math.Exp(hi), c.want, 1e-10)
 		if j != c.j {
 			t.Errorf("l = %d, ε = %v: the worst j is %d, want %d", c.partitions, c.eps, j, c.j)
 		}
@@ -164,8 +164,8 @@ func TestThresholdGolden(t *testing.T) {
 		add       bool
 		eps, want float64
 	}{{false, 0.5, 0.00270986638600}, {false, 1, 3.941301124e-6}, {true, 0.5, 0.00270890837886}, {true, 1, 2.924323354e-6}} {
-		v, e := th.logDelta(c.eps, c.add, 1, 1)
-		near(t, fmt.Sprintf("one new, one old, δ(%v)", c.eps), math.Exp(v-e), math.Exp(v+e), c.want, 4e-10)
+		lo, hi := th.logDelta(c.eps, c.add, 1, 1)
+		near(t, fmt.Sprintf("one new, one old, δ(%v)", c.eps), math.Exp(lo), math.Exp(hi), c.want, 4e-10)
 	}
 }
 

@@ -15,34 +15,34 @@ const (
 	maxRanges = 300
 )
 
-// largest returns an upper bound of the logarithm of the largest h_j at ε, how far it may
-// be above, and a j that is about the largest.
+// largest encloses the logarithm of the largest h_j at ε, and returns a j that is about
+// where it is.
 //
 // More of the partitions new and more of them old is more of both: coins of b and counts
 // of l − a are above every h_j with a ≤ j ≤ b. The range whose bound is the largest is
 // halved until an h_j reaches that.
-func (t Threshold) largest(eps float64, add bool) (logDelta, err float64, j int) {
-	best, rounding := math.Inf(-1), 0.0
+func (t Threshold) largest(eps float64, add bool) (lower, upper float64, j int) {
+	lower, upper = math.Inf(-1), math.Inf(-1)
 	try := func(i int) {
-		v, e := t.logDelta(eps, add, i, i)
-		rounding = max(rounding, e)
-		if v > best || i == 0 {
-			best, j = v, i
+		lo, hi := t.logDelta(eps, add, i, i)
+		if lo > lower {
+			lower, j = lo, i
 		}
+		upper = max(upper, hi)
 	}
 	if t.partitions <= allOf {
 		for i := range t.partitions + 1 {
 			try(i)
 		}
-		return best, rounding, j
+		return lower, upper, j
 	}
 	type span struct {
 		a, b int
 		v    float64
 	}
 	bound := func(a, b int) span {
-		v, e := t.logDelta(eps, add, a, b)
-		return span{a, b, v + min(e, 1)}
+		_, hi := t.logDelta(eps, add, a, b)
+		return span{a, b, hi}
 	}
 	try(0)
 	try(t.partitions)
@@ -55,24 +55,24 @@ func (t Threshold) largest(eps float64, add bool) (logDelta, err float64, j int)
 			}
 		}
 		s := spans[top]
-		if s.v <= best+1e-9 || s.b-s.a < 2 {
+		if s.v <= upper+1e-9 {
 			break
+		}
+		if s.b-s.a < 2 { // both ends were tried
+			spans[top].v = math.Inf(-1)
+			continue
 		}
 		middle := (s.a + s.b) / 2
 		try(middle)
 		spans[top] = bound(s.a, middle)
 		spans = append(spans, bound(middle, s.b))
 	}
-	most := best
 	for _, s := range spans {
-		if s.b-s.a > 1 { // both ends of the others were tried
-			most = max(most, s.v)
+		if s.b-s.a > 1 {
+			upper = max(upper, s.v)
 		}
 	}
-	if math.IsInf(most, -1) {
-		return most, 0, j
-	}
-	return most, rounding + (most - best), j
+	return lower, upper, j
 }
 
 // A maximum is one direction of one run: δ in closed form, tails from its chords.
@@ -115,11 +115,8 @@ func (t Threshold) once() (both [2]profiles.Profile, err error) {
 // infinite loss is left.
 func (t Threshold) newChords() (*profiles.Discrete, error) {
 	up := func(eps float64, add bool) float64 {
-		v, e, _ := t.largest(eps, add)
-		if math.IsInf(e, 1) {
-			e = 1
-		}
-		return min(1, math.Exp(v+e)*(1+8*xmath.U)+1e-300)
+		_, v, _ := t.largest(eps, add)
+		return min(1, math.Exp(v)*(1+8*xmath.U*(1+math.Abs(min(0, max(v, -800)))))+1e-300)
 	}
 	inf := max(-math.Expm1(float64(t.partitions)*t.logHidden), 1e-290)
 	end := 1 / t.scale

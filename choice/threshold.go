@@ -128,54 +128,66 @@ func (t Threshold) counts(i int) (profiles.Profile, error) {
 	return b.Pair(profiles.AddRemove)
 }
 
-// logDelta bounds log h of at least a of the partitions new, and of at most b of them: the
-// coins of b and the counts of l − a; for a = b it is h_a. In the add direction likewise.
-func (t Threshold) logDelta(eps float64, add bool, a, b int) (logDelta, err float64) {
-	m, e := t.counts(t.partitions - a)
-	if e != nil {
-		return 0, 0
+// logDelta encloses the logarithm of δ(ε) of the coins of b new partitions and the counts
+// of l − a old ones, in a direction; for a = b it is h_a.
+func (t Threshold) logDelta(eps float64, add bool, a, b int) (lower, upper float64) {
+	m, err := t.counts(t.partitions - a)
+	if err != nil {
+		return math.Inf(-1), 0
+	}
+	if add {
+		m = profiles.Reverse(m)
 	}
 	r := -float64(b) * t.logHidden // −log (1−π)^b
-	coins := t.shownErr
-	if math.IsInf(coins, 1) {
-		coins = 0 // what the coins give is left out below
+	rel := t.shownErr + 2*xmath.U
+	if math.IsInf(rel, 1) {
+		rel = 1 // r is at most that: anything from 0 on
 	}
-	dr := r*coins + 2*xmath.U*r
-	if add {
-		at := eps - r
-		d, err := profiles.LogDelta(profiles.Reverse(m), at)
-		return d, err + slopeErr(profiles.Reverse(m), at, d, dr+xmath.U*math.Abs(at))
-	}
+	dr := r * rel
 	at := eps + r
-	d, err := profiles.LogDelta(m, at)
-	err += slopeErr(m, at, d, dr+xmath.U*math.Abs(at))
-	given := xmath.Log1mExp(-r)
+	if add {
+		at = eps - r
+	}
+	lo, hi := enclose(m, at, dr+xmath.U*(math.Abs(at)+math.Abs(eps)))
+	if add {
+		return lo, hi
+	}
 	if r == 0 {
-		given = math.Inf(-1)
+		return lo, hi
 	}
-	v := xmath.LogAdd(given, d-r)
-	// Of the two positive terms each has its own error: 1 − e^{−r} that of r relatively.
-	err = max(coins+8*xmath.U, err+dr) + 4*xmath.U*(1+math.Abs(v))
-	if math.IsInf(t.shownErr, 1) && r > 0 {
-		err += v - (d - r)
-	}
-	return v, err
+	given := xmath.Log1mExp(-r)
+	hi = xmath.LogAdd(given+8*xmath.U, hi-r+dr)
+	lo = xmath.LogAdd(given+math.Log1p(-min(rel, 1))-8*xmath.U, lo-r-dr)
+	round := 4 * xmath.U * (1 + math.Abs(hi))
+	return lo - round, min(0, hi+round)
 }
 
-// slopeErr bounds what an error of ε does to log δ: −dδ/dε = e^ε·Q(L > ε).
-func slopeErr(p profiles.Profile, eps, logDelta, err float64) float64 {
-	if err == 0 || math.IsInf(logDelta, -1) {
-		return 0
+// enclose returns log δ of p at every point within tol of ε, from below and from above.
+func enclose(p profiles.Profile, eps, tol float64) (lower, upper float64) {
+	at := func(eps float64) (lo, hi float64) {
+		v, err := profiles.LogDelta(p, eps)
+		if math.IsInf(err, 1) { // no correct digit: δ ≤ P(L > ε)
+			t := p.Tails(eps, 0)
+			return math.Inf(-1), t.P + t.Err
+		}
+		return v - err, v + err
 	}
-	t := p.Tails(eps, 0)
-	return 2 * err * math.Exp(min(700, eps+t.Q+t.Err-logDelta))
+	if tol == 0 {
+		return at(eps)
+	}
+	lower, _ = at(eps + tol)
+	_, upper = at(eps - tol)
+	return lower, upper
 }
 
-// LogDelta returns log δ(ε) of one run in a direction, remove or add, and a bound on its
-// error.
+// LogDelta returns log δ(ε) of one run in a direction, remove or add, and how far below
+// it may be.
 func (t Threshold) LogDelta(eps float64, add bool) (logDelta, err float64) {
-	v, e, _ := t.largest(eps, add)
-	return v, e
+	lower, upper, _ := t.largest(eps, add)
+	if math.IsInf(upper, -1) {
+		return upper, 0
+	}
+	return upper, upper - lower
 }
 
 // Pair implements profiles.Base: the profile of one run with chords between ε's.

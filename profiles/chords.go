@@ -29,12 +29,15 @@ func NewChords(x, up, back []float64) (*Discrete, error) {
 	return twoSided(x, right, left, inf, infQ)
 }
 
-// leastRest is the least mass at loss 0: what the two halves differ by in rounding is
-// relative to it a displacement of that loss.
-const leastRest = 1e-9
+// ampleRest is a mass at loss 0 of which what rounding leaves over is a small part.
+const ampleRest = 1e-6
 
 // twoSided returns the profile with the P-masses right at the losses x and the Q-masses
 // left at −x, the rest at 0.
+//
+// Rounding leaves a little more for 0 under one of P and Q than under the other. That is a
+// displacement of the loss 0 if there is ample mass at it; else a change of one of the
+// other masses, of which a change by η moves the difference by η(1 − e^{−x}).
 func twoSided(x, right, left []float64, inf, infQ float64) (*Discrete, error) {
 	var atoms []Atom
 	var p, q xmath.Sum // what is left at 0
@@ -42,6 +45,7 @@ func twoSided(x, right, left []float64, inf, infQ float64) (*Discrete, error) {
 	q.Add(1)
 	p.Add(-inf)
 	q.Add(-infQ)
+	room := 0.0
 	for i := len(x) - 1; i >= 0; i-- {
 		e := math.Exp(-x[i])
 		if m := right[i]; m > 0 && x[i] > 0 {
@@ -49,21 +53,29 @@ func twoSided(x, right, left []float64, inf, infQ float64) (*Discrete, error) {
 			atoms = append(atoms, Atom{Loss: x[i], LogP: l, LogQ: l - x[i]})
 			p.Add(-m)
 			q.Add(-m * e)
+			room = max(room, -m*math.Expm1(-x[i]))
 		}
 		if m := left[i]; m > 0 && x[i] > 0 {
 			l := math.Log(m)
 			atoms = append(atoms, Atom{Loss: -x[i], LogP: l - x[i], LogQ: l})
 			p.Add(-m * e)
 			q.Add(-m)
+			room = max(room, -m*math.Expm1(-x[i]))
 		}
 	}
-	// More mass at loss 0 under both only raises a profile, by at most that mass.
-	rest := max(leastRest, p.Value(), q.Value())
-	atoms = append(atoms, Atom{Loss: 0, LogP: math.Log(rest), LogQ: math.Log(rest)})
-	// Masses are accurate to a few units of themselves, and so are the two sums; what the
-	// mass at 0 is off is a displacement of that loss.
-	off := math.Abs(p.Value()-q.Value()) + 16*xmath.U
-	return NewDiscrete(atoms, math.Log(inf), math.Log(infQ), 8*xmath.U, off/rest+2*xmath.U*x[len(x)-1])
+	massErr, lossErr := 8*xmath.U, 2*xmath.U*x[len(x)-1]
+	rest, off := min(p.Value(), q.Value()), math.Abs(p.Value()-q.Value())+16*xmath.U
+	switch {
+	case rest >= ampleRest:
+		rest = max(p.Value(), q.Value())
+		lossErr += off / rest
+	case room > 0:
+		massErr += off / room
+	}
+	if rest > 0 {
+		atoms = append(atoms, Atom{Loss: 0, LogP: math.Log(rest), LogQ: math.Log(rest)})
+	}
+	return NewDiscrete(atoms, math.Log(inf), math.Log(infQ), massErr, lossErr)
 }
 
 // chordMasses returns the masses under P of the losses x of the lower convex hull of the
@@ -210,8 +222,7 @@ func NewTangents(x, w, q []float64) (*Discrete, error) {
 			}
 		}
 	}
-	// Enough stays at loss 0 not to need leastRest.
-	lower *= 1 - 1e-6 - 16*float64(n+4)*xmath.U
+	lower *= 1 - 16*float64(n+4)*xmath.U
 	for k := range mass {
 		mass[k] *= lower
 	}
