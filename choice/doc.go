@@ -13,14 +13,4 @@
 //
 // Do not use it where more than the chosen index is shown, such as the noisy score of the
 // winner, nor for noise on a lattice, where ties are part of the mechanism.
-//
-// Files, each of which uses those below it:
-//
-//	sample.go      the samplers
-//	keys.go        keys above a random threshold: truncated geometric selection
-//	threshold.go   keys with noisy counts
-//	maximum.go     the largest of the profiles of a threshold
-//	scores.go      the mechanisms that choose by score
-//	composed.go    many exponential mechanisms as a block
-//	recursion.go   Theorem 2, enclosed
 package choice

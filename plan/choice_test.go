@@ -64,7 +64,7 @@ func TestExponentialSteps(t *testing.T) {
 }
 
 // The order of mechanisms of different ε matters to an adversary (specification 3.3: 0.5,
-// then 1.5 has δ(0) = 0.3677965 and δ(0.8) = 0.1263386): the product of the blocks is above
+// then 1.5 has δ(0) = 0.3677965 and δ(0.8) = 0.1263386, the other order 0.3583574): the product of the blocks is above
 // both orders.
 func TestExponentialsOfTwoKinds(t *testing.T) {
 	text := choicePlan("  - mechanism: {exponential: {epsilon: 0.5}}\n  - mechanism: {exponential: {epsilon: 1.5}}\n")
