@@ -27,7 +27,7 @@ func (a *Accountant) prepare(ctx context.Context) error {
 		return err
 	}
 	a.past = a.spent()
-	a.summed, a.gap, a.symmetric = nil, false, true
+	a.summed, a.gap, a.theory, a.symmetric = nil, false, false, true
 	for d := range a.upper {
 		a.upper[d] = fourier.New(a.opts.Options)
 		if a.opts.many {
@@ -62,7 +62,6 @@ next:
 		}
 		blocks = append(blocks, r)
 	}
-	a.enclosed = false
 	alone := len(runs) == 0 && len(blocks) == 1
 	for _, b := range blocks {
 		more, err := a.block(ctx, b, alone)
@@ -83,8 +82,9 @@ func (a *Accountant) block(ctx context.Context, b run, alone bool) ([]run, error
 		return nil, err
 	}
 	var lower [2][]profiles.Repeated
+	exact := false
 	if alone {
-		lower, a.enclosed, err = b.m.Block.Reached(ctx, b.count, width)
+		lower, exact, err = b.m.Block.Reached(ctx, b.count, width)
 	} else {
 		var attack [2]profiles.Profile
 		attack, err = b.m.Block.Attack()
@@ -96,10 +96,10 @@ func (a *Accountant) block(ctx context.Context, b run, alone bool) ([]run, error
 		return nil, err
 	}
 	if same(upper, lower) {
-		return stand(b.m, upper, func(p profiles.Profile) profiles.Direction { return profiles.Exact(p) }), nil
+		return stand(b.m, upper, exact, func(p profiles.Profile) profiles.Direction { return profiles.Exact(p) }), nil
 	}
-	return append(stand(b.m, upper, func(p profiles.Profile) profiles.Direction { return profiles.Direction{Upper: p} }),
-		stand(b.m, lower, func(p profiles.Profile) profiles.Direction { return profiles.Direction{Lower: p} })...), nil
+	return append(stand(b.m, upper, exact, func(p profiles.Profile) profiles.Direction { return profiles.Direction{Upper: p} }),
+		stand(b.m, lower, exact, func(p profiles.Profile) profiles.Direction { return profiles.Direction{Lower: p} })...), nil
 }
 
 // same reports whether two compositions are certainly the same.
@@ -118,13 +118,13 @@ func same(p, q [2][]profiles.Repeated) bool {
 }
 
 // stand returns a run for each profile of a composition, the directions side by side:
-// both are of the same length and counts.
-func stand(m *profiles.Mechanism, both [2][]profiles.Repeated, as func(profiles.Profile) profiles.Direction) []run {
+// both are of the same length and counts. exact says that theory leaves no gap.
+func stand(m *profiles.Mechanism, both [2][]profiles.Repeated, exact bool, as func(profiles.Profile) profiles.Direction) []run {
 	var runs []run
 	for i, r := range both[0] {
-		one := profiles.Mechanism{Name: m.Name, Relation: m.Relation,
+		one := profiles.Mechanism{Name: m.Name, Relation: m.Relation, Numerical: exact,
 			Directions: [2]profiles.Direction{as(r.Profile), as(both[1][i].Profile)}}
-		runs = append(runs, run{&one, r.Count})
+		runs = append(runs, run{m: &one, count: r.Count})
 	}
 	return runs
 }
