@@ -328,6 +328,22 @@ func TestThresholdIncludesEquality(t *testing.T) {
 	}
 }
 
+// Beyond where a key gives everything away in one direction, the other goes on to fall: one
+// run is as good as its closed form at every ε, in both.
+func TestThresholdDirections(t *testing.T) {
+	th := must(NewThreshold("gaussian", 4, 20, 3))
+	m := must(th.Once(profiles.AddRemove))
+	for _, eps := range []float64{0.5, 2.2, 4, 8} {
+		add := m.Directions[1].Upper
+		v, e := profiles.LogDelta(add, eps)
+		g, ge := profiles.LogDelta(must(profiles.NewGaussian(4/math.Sqrt(3))), eps)
+		// All three old, or one new: the likelihood moves by less than 3π.
+		if !(v+e >= g-ge && v-e <= g+ge+1e-3) || !math.IsInf(add.Support().LogPInf, -1) {
+			t.Errorf("add: log δ(%v) = %v, the counts alone have %v", eps, v, g)
+		}
+	}
+}
+
 // A far threshold leaves the noise alone (check 7), and δ is at least l·π.
 func TestThresholdLimits(t *testing.T) {
 	g := must(profiles.NewGaussian(4))

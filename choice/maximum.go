@@ -85,6 +85,20 @@ type maximum struct {
 // LogDelta implements profiles.LogDeltaer.
 func (m maximum) LogDelta(eps float64) (logDelta, err float64) { return m.of.LogDelta(eps, m.add) }
 
+// Support implements profiles.Profile: of the counts and of the coins, not of the chords.
+func (m maximum) Support() profiles.Support {
+	far := math.Inf(1)
+	if m.of.noise != GaussianNoise {
+		far = xmath.Up(max(1/m.of.scale, -m.of.logHidden), 4)
+	}
+	s := profiles.Support{Min: -far, Max: far, Spike: math.NaN(), LogQInf: math.Inf(-1),
+		LogPInf: math.Log(-math.Expm1(float64(m.of.partitions)*m.of.logHidden)) + 8*xmath.U}
+	if m.add {
+		s.LogPInf, s.LogQInf = s.LogQInf, s.LogPInf
+	}
+	return s
+}
+
 // chordNodes is the number of ε's between which the profile of a threshold is a chord. Over
 // a range of X it costs s·(X/chordNodes)²/8 of ε, s = −d log δ/dε: below 1e-5 where δ is
 // above 1e-13, and below 1e-4 everywhere.
@@ -121,7 +135,7 @@ func (t Threshold) newChords() (*profiles.Discrete, error) {
 	inf := max(-math.Expm1(float64(t.partitions)*t.logHidden), 1e-290)
 	end := 1 / t.scale
 	for range 80 {
-		if up(end, false) <= inf*(1+1e-7) {
+		if up(end, false) <= inf*(1+1e-7) && up(end, true) <= 1e-6*inf {
 			break
 		}
 		end *= 1.3

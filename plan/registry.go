@@ -57,11 +57,13 @@ var mechanisms = []entry[profiles.Base]{
 		return choice.NewNoisyMax(v.word("noise"), v.number("epsilon"))
 	}},
 	{"threshold", []string{"noise", "standard-deviation", "scale", "threshold", "partitions"}, func(v *values) (profiles.Base, error) {
-		noise, scale := v.word("noise"), 0.0
-		if noise == "gaussian" {
-			scale = v.number("standard-deviation")
-		} else {
-			scale = v.number("scale")
+		noise, scale := v.word("noise"), 1.0
+		names := map[string][2]string{"gaussian": {"standard-deviation", "scale"}, "laplace": {"scale", "standard-deviation"}, "discrete-laplace": {"scale", "standard-deviation"}}[noise]
+		if names[0] != "" {
+			scale = v.number(names[0])
+			if v.node.get(names[1]) != nil {
+				return nil, fault.New(names[1], "is set, not allowed with %s noise; set %s", noise, names[0])
+			}
 		}
 		return choice.NewThreshold(noise, scale, v.number("threshold"), v.wholeOr("partitions", 1))
 	}},
