@@ -690,6 +690,7 @@ class Accountant:
         ``batching`` is poisson, random-allocation, shuffle, truncated-poisson (with a
         ``cap``), without-replacement or fixed-order. Batches are given by ``examples`` and ``batch_size`` or by ``sampling_rate``, the
         length by ``epochs`` or ``steps``; ``target_epsilon`` finds the noise.
+        ``neighbors`` is add-remove, substitute or zero-out.
         """
         result = self.request(
             "dpsgd",

@@ -105,6 +105,11 @@ class Tests(unittest.TestCase):
         self.assertGreater(run.any_order[0].lower, 50)
         self.assertIn("PRIVACY STATEMENT", run.statement)
         self.assertIsNone(run.calibration)
+        empty = self.accountant.dpsgd(
+            examples=60000, batch_size=256, epochs=60, noise_multiplier=1.1, delta=[1e-5, 1e-7], neighbors="zero-out"
+        )
+        self.assertEqual((empty.neighbors, empty.epsilons[0].upper), ("zero-out", run.epsilons[0].upper))
+        self.assertIn("empty place", empty.statement)
         run = self.accountant.dpsgd(
             examples=1000, batch_size=100, epochs=2.5, noise_multiplier=2, delta=1e-5, batching="random-allocation"
         )
