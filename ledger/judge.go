@@ -1,3 +1,5 @@
+// What a judge of a ledger does, and what it reports as spent.
+
 package ledger
 
 import (

@@ -1,3 +1,5 @@
+// What a ledger promises and what is spent, for people to read.
+
 package ledger
 
 import (
