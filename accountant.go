@@ -205,7 +205,7 @@ func (a *Accountant) flatten(ctx context.Context, s Step, count int64, runs []ru
 // flattenMechanism appends the runs of a step that is no sub-plan.
 func (a *Accountant) flattenMechanism(ctx context.Context, s Step, count int64, runs []run) ([]run, error) {
 	if scheme, ok := s.Sampling.(subsample.Aimed); ok {
-		if err := profiles.CheckSampled(s.Mechanism); err != nil {
+		if err := profiles.CheckSampled(s.Mechanism, s.Sampling.Name()); err != nil {
 			return nil, err
 		}
 		x, err := a.aim(s, scheme)
@@ -282,7 +282,7 @@ func (a *Accountant) mechanism(ctx context.Context, s Step) (*profiles.Mechanism
 	var err error
 	if s.Sampling == nil {
 		m, err = profiles.Unsampled(ctx, s.Mechanism, a.relation)
-	} else if err = profiles.CheckSampled(s.Mechanism); err == nil {
+	} else if err = profiles.CheckSampled(s.Mechanism, s.Sampling.Name()); err == nil {
 		m, err = s.Sampling.Apply(s.Mechanism, a.relation)
 	}
 	if t, ok := s.Sampling.(allocation.Truncated); ok && err == nil {
