@@ -145,7 +145,7 @@ func anyEvent(t *rapid.T, depth int) string {
 		event("EpsilonDelta", `"epsilon": `+x("ε")+`, "delta": 0`),
 		event("DiscreteGaussian", `"sigma": `+x("σ")+`, "sensitivity": 1, "dimension": null`),
 		event("NoOp", ""), event("NonPrivate", ""),
-		event("ExponentialMechanism", `"epsilon": `+x("ε")), event("PermuteAndFlip", `"epsilon": `+x("ε")),
+		event("ExponentialMechanism", `"epsilon": 0.25`), event("PermuteAndFlip", `"epsilon": 12.5`),
 	}
 	m := rapid.SampledFrom(mechanisms).Draw(t, "mechanism")
 	if depth == 0 {
