@@ -391,21 +391,84 @@ func (s *Sum) composeDelta(ctx context.Context, eps, logInf float64) (Result, er
 const notServed = "the contour engine does not serve this question: the interval is wider than asked"
 
 func (s *Sum) latticeEpsilon(m *meter, logDelta, logInf, floor, top float64) (Result, error) {
+	best := Result{Lower: floor, Upper: top, Estimate: math.NaN(), Engine: Lattice}
 	if s.opts.Engine == Contour {
-		return Result{Lower: floor, Upper: top, Estimate: math.NaN(), Engine: Contour, Warnings: []string{notServed}}, nil
+		best.Engine, best.Warnings = Contour, []string{notServed}
+		return best, nil
 	}
-	r, err := s.refineEpsilon(m, logDelta, logInf, floor, top)
-	r.Engine = Lattice
-	return r, err
+	return s.byLattices(m, best,
+		func(r Result) bool {
+			return r.Upper-r.Lower <= max(s.opts.Relative*min(math.Abs(r.Lower), math.Abs(r.Upper)), s.opts.Absolute)
+		},
+		func(best Result) (Result, error) { return s.refineEpsilon(m, best, logDelta, logInf, floor, top) },
+		func(best Result, relative float64) (Result, error) {
+			return s.doubleEpsilon(m, best, logDelta, floor, top, relative)
+		})
 }
 
 func (s *Sum) latticeDelta(m *meter, eps, logInf float64) (Result, error) {
+	best := Result{Upper: 1, Estimate: math.NaN(), Engine: Lattice}
 	if s.opts.Engine == Contour {
-		return Result{Upper: 1, Estimate: math.NaN(), Engine: Contour, Warnings: []string{notServed}}, nil
+		best.Engine, best.Warnings = Contour, []string{notServed}
+		return best, nil
 	}
-	r, err := s.refineDelta(m, eps, logInf)
-	r.Engine = Lattice
-	return r, err
+	return s.byLattices(m, best,
+		func(r Result) bool { return r.Upper-r.Lower <= s.opts.Relative*r.Upper },
+		func(best Result) (Result, error) { return s.refineDelta(m, best, eps, logInf) },
+		func(best Result, relative float64) (Result, error) { return s.doubleDelta(m, best, eps, relative) })
+}
+
+// fewCopies is for how many runs laws are multiplied one by one before a transform is tried:
+// tilts do not suit few runs of rare losses, and products of few are cheap.
+const fewCopies = 64
+
+// byLattices asks the two ways to compose lattice laws in turn, each with the interval
+// proved before, until it is done: few runs by doubling, then a transform, if it is short
+// and its tilt suits; then doubling, to a thousandth; then what transforms can.
+func (s *Sum) byLattices(m *meter, best Result, done func(Result) bool, refine func(Result) (Result, error), double func(Result, float64) (Result, error)) (r Result, err error) {
+	asked := s.opts.Relative
+	few := s.copies <= fewCopies && len(s.entries) <= fewCopies
+	coarse := max(asked, rung)
+	ways := []func() (Result, error){
+		func() (Result, error) {
+			if !few {
+				return best, nil
+			}
+			return m.within(easyWork, func() (Result, error) { return double(best, asked) })
+		},
+		func() (Result, error) {
+			m.hasty, s.opts.Relative = true, coarse
+			defer func() { m.hasty, s.opts.Relative = false, asked }()
+			if done(best) {
+				return best, nil
+			}
+			return refine(best)
+		},
+		func() (Result, error) {
+			s.opts.Relative = coarse
+			defer func() { s.opts.Relative = asked }()
+			if done(best) {
+				return best, nil
+			}
+			return m.within(m.work/2, func() (Result, error) { return double(best, coarse) })
+		},
+		func() (Result, error) { return refine(best) },
+	}
+	for _, ask := range ways {
+		if r, err = ask(); err != nil {
+			return Result{}, err
+		}
+		best = r
+		best.Engine = Lattice
+		if done(best) {
+			best.Warnings = nil
+			return best, nil
+		}
+		if m.stopped() != nil || m.work <= 0 {
+			break
+		}
+	}
+	return best, nil
 }
 
 // chernoff reports whether a Chernoff bound on the transforms shows δ(eps) ≤ delta, and

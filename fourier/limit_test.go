@@ -59,7 +59,7 @@ func TestWorkLimit(t *testing.T) {
 				m := s.newMeter(t.Context())
 				logInf, _, top := s.ends()
 				floor := math.Log1p(-delta)
-				r, err := s.refineEpsilon(m, math.Log(delta), logInf, floor, top)
+				r, err := s.latticeEpsilon(m, math.Log(delta), logInf, floor, top)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -90,7 +90,7 @@ func TestFinerIsNotWider(t *testing.T) {
 		o := Options{Relative: relative, Absolute: 1e-12, Work: work}
 		for name, s := range longSums(t, o) {
 			logInf, _, top := s.ends()
-			r, err := s.refineEpsilon(s.newMeter(t.Context()), math.Log(1e-6), logInf, math.Log1p(-1e-6), top)
+			r, err := s.latticeEpsilon(s.newMeter(t.Context()), math.Log(1e-6), logInf, math.Log1p(-1e-6), top)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -101,7 +101,7 @@ func TestFinerIsNotWider(t *testing.T) {
 		}
 		for name, s := range longSums(t, o) { // without the lattices of ε
 			logInf, _, _ := s.ends()
-			r, err := s.refineDelta(s.newMeter(t.Context()), asked[name], logInf)
+			r, err := s.latticeDelta(s.newMeter(t.Context()), asked[name], logInf)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -428,6 +428,9 @@ func (s *Sum) run(m *meter, p plan, step float64, exact bool, tol float64) (*pas
 	if whole != nil && !direct {
 		return nil, whole
 	}
+	if m.hasty && float64(ps.n)*perPoint > hastyWork {
+		return nil, errDear
+	}
 	excess := []float64{w.s * 0.5, w.s, w.s * 1.6}
 	work = min(work, m.work/directShare)
 	side := func(terms []term) (c *composition, spent float64) {
@@ -482,9 +485,9 @@ const maxTiltStep = 40
 // fifth, normally one or two suffice.
 const maxRounds = 14
 
-// refineEpsilon answers ε(δ) for two or more runs.
-func (s *Sum) refineEpsilon(m *meter, logDelta, logInf, floor, top float64) (Result, error) {
-	return s.byRungs(Result{Lower: floor, Upper: top, Estimate: math.NaN()}, s.opts.Absolute, func(best Result) (Result, error) {
+// refineEpsilon narrows best, which holds ε(δ) of two or more runs.
+func (s *Sum) refineEpsilon(m *meter, best Result, logDelta, logInf, floor, top float64) (Result, error) {
+	return s.byRungs(best, s.opts.Absolute, func(best Result) (Result, error) {
 		return s.epsilonPasses(m, best, logDelta, logInf, floor, top)
 	})
 }
@@ -507,6 +510,9 @@ func (s *Sum) byRungs(best Result, absolute float64, ask func(best Result) (Resu
 			s.opts.Relative = relative
 		}
 		best.Warnings = nil
+		if s.opts.Relative > wanted && best.Upper-best.Lower <= max(s.opts.Relative*min(math.Abs(best.Lower), math.Abs(best.Upper)), absolute) {
+			continue
+		}
 		r, err := ask(best)
 		if err != nil || s.opts.Relative == wanted {
 			return r, err
@@ -578,6 +584,9 @@ func (s *Sum) epsilonPasses(m *meter, best Result, logDelta, logInf, floor, top 
 		if err := cancelled(m.ctx); err != nil {
 			return Result{}, err
 		}
+		if err == errDear {
+			return s.widest(best, err), nil
+		}
 		if err != nil {
 			if next := seen.shorter(s, p, step, exact, err); next > 0 {
 				fixed, finer, step = true, 0, next
@@ -611,6 +620,9 @@ func (s *Sum) epsilonPasses(m *meter, best Result, logDelta, logInf, floor, top 
 			cut = deeper(r.Budget.Truncation, want)
 		}
 		margin += cut
+		if m.hasty && (ps.adrift(r.Estimate) || r.Lower <= floor) {
+			return s.widest(best, errDear), nil
+		}
 		if margin == s.farMargin() && ps.adrift(r.Estimate) {
 			margin, fixed = s.nearMargin(), true
 			continue
@@ -906,9 +918,9 @@ func (s *Sum) reversed() *Sum {
 	return r
 }
 
-// refineDelta answers δ(ε) for two or more runs.
-func (s *Sum) refineDelta(m *meter, eps, logInf float64) (Result, error) {
-	return s.byRungs(Result{Lower: 0, Upper: 1, Estimate: math.NaN()}, 0, func(best Result) (Result, error) {
+// refineDelta narrows best, which holds δ(ε) of two or more runs.
+func (s *Sum) refineDelta(m *meter, best Result, eps, logInf float64) (Result, error) {
+	return s.byRungs(best, 0, func(best Result) (Result, error) {
 		return s.deltaPasses(m, best, eps, logInf)
 	})
 }
@@ -983,6 +995,9 @@ func (s *Sum) deltaPasses(m *meter, best Result, eps, logInf float64) (Result, e
 		if err := cancelled(m.ctx); err != nil {
 			return Result{}, err
 		}
+		if err == errDear {
+			return s.widest(best, err), nil
+		}
 		if err != nil {
 			if next := seen.shorter(s, p, step, exact, err); next > 0 {
 				fixed, finer, step = true, 0, next
@@ -1015,6 +1030,9 @@ func (s *Sum) deltaPasses(m *meter, best Result, eps, logInf float64) (Result, e
 		}
 		cut := deeper(best.Budget.Truncation/math.Exp(v), want)
 		margin += cut
+		if m.hasty && ps.adrift(eps) {
+			return s.widest(best, errDear), nil
+		}
 		if margin == s.farMargin() && ps.adrift(eps) {
 			margin = s.nearMargin()
 			fixed = true

@@ -91,9 +91,26 @@ func leastInt(lo, hi int, holds func(int) bool) int {
 // given log-probabilities. It is not on a lattice. As any upper law it is above
 // p, so its K(θ) for θ > 0 bounds that of p.
 func Coarse(p profiles.Profile, logAbove, logBelow, res float64) *Law {
-	if d, ok := p.(*profiles.Discrete); ok && len(d.Atoms()) <= 4096 {
+	if d, ok := p.(*profiles.Discrete); ok && len(d.Atoms()) <= fewListed {
 		return atomLaw(d, +1)
 	}
+	return follow(p, logAbove, logBelow, res).upper()
+}
+
+// Follow returns the upper and the lower law of p on the losses of Coarse.
+func Follow(p profiles.Profile, logAbove, logBelow, res float64) (upper, lower *Law) {
+	if d, ok := p.(*profiles.Discrete); ok && len(d.Atoms()) <= fewListed {
+		return atomLaw(d, +1), atomLaw(d, -1)
+	}
+	d := follow(p, logAbove, logBelow, res)
+	return d.upper(), d.lower()
+}
+
+// fewListed is up to how many atoms a law that is not on a lattice has them all.
+const fewListed = 4096
+
+// follow places vertices along the tails.
+func follow(p profiles.Profile, logAbove, logBelow, res float64) *discretizer {
 	lo, hi := Range(p, logAbove, logBelow)
 	odds := func(t profiles.Tails) float64 {
 		return max(t.P, logAbove-1) - max(t.PC, logBelow-1)
@@ -134,7 +151,7 @@ func Coarse(p profiles.Profile, logAbove, logBelow, res float64) *Law {
 	d := &discretizer{p: p, sup: sup, pts: pts}
 	d.prune()
 	d.fill()
-	return d.upper()
+	return d
 }
 
 // SpikeOffset returns a lattice offset that suits a loss piled up at one end of
