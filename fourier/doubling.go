@@ -63,10 +63,29 @@ func (p *pile) total() float64 {
 
 // A pileJob says how piles are multiplied.
 type pileJob struct {
-	up    bool
-	res   float64 // by how much the log-odds of exceeding a loss may change in a cell
-	above float64 // log of a mass that need not be followed, in all
-	m     *meter
+	up   bool
+	res  float64 // by how much the log-odds of exceeding a loss may change in a cell
+	log  float64 // log δ
+	runs float64 // of which the result is the law, and of all
+	all  float64
+	m    *meter
+}
+
+// at returns the resolution at log-odds: losses that single runs, or blocks of them, exceed
+// about as often as all runs together may exceed ε decide more than others.
+func (j pileJob) at(odds float64) float64 {
+	if x := odds + math.Log(j.all/j.runs) - j.log; x > -8 && x < 12 {
+		return j.res / closer
+	}
+	return j.res
+}
+
+const closer = 8
+
+// above is the log of the mass that need not be followed: pileMargin below δ in all
+// products of this kind.
+func (j pileJob) above() float64 {
+	return j.log - pileMargin - math.Log(j.all/j.runs) - math.Log(2*math.Log2(j.all)+4)
 }
 
 const (
@@ -177,7 +196,7 @@ func (j pileJob) times(a, b *pile) (*pile, error) {
 	j.m.spend(workCell * float64(len(t)))
 	mass, gain := make([]float64, len(t)), make([]float64, len(t)) // A and B of a cell, in pileUnit²
 	// Of each row of products the end that cannot count is left out.
-	least := math.Exp(j.above - math.Log(float64(na)) - 5 - 2*math.Log(pileUnit)) // in pileUnit²
+	least := math.Exp(j.above() - math.Log(float64(na)) - 5 - 2*math.Log(pileUnit)) // in pileUnit²
 	rest := make([]float64, nb+1)
 	for i := nb - 1; i >= 0; i-- {
 		rest[i] = rest[i+1] + b.mass[i]
@@ -273,7 +292,7 @@ func (j pileJob) collect(out *pile, t, mass, gain []float64, round float64) {
 		gain[k] *= pileUnit
 		above[k] = above[k+1] + mass[k]
 	}
-	least, low := math.Exp(j.above-math.Log(pileUnit)), math.Exp(logBelow)/pileUnit
+	least, low := math.Exp(j.above()-math.Log(pileUnit)), math.Exp(logBelow)/pileUnit
 	odds := make([]float64, n+1)
 	below := 0.0
 	for k := range odds {
@@ -365,8 +384,8 @@ func (j pileJob) join(t, mass, odds []float64, n int) []int {
 				k++
 				continue
 			}
-			end := k + 1 // of the last cell with mass
-			for next := end; next < n && odds[k]-odds[next+1] <= j.res && t[next]-t[end] <= gap*math.Abs(t[next]-middle); next++ {
+			end, res := k+1, j.at(odds[k]) // end: of the last cell with mass
+			for next := end; next < n && odds[k]-odds[next+1] <= res && t[next]-t[end] <= gap*math.Abs(t[next]-middle); next++ {
 				if mass[next] > 0 {
 					end = next + 1
 				}
@@ -387,21 +406,24 @@ const (
 )
 
 // power returns n runs of p.
-func (j pileJob) power(p *pile, n int64, above func(runs float64) float64) (*pile, error) {
+func (j pileJob) power(p *pile, n int64) (*pile, error) {
 	var all *pile
 	var err error
-	for runs := 1.0; ; runs *= 2 {
-		j.above = above(runs)
+	for runs, whole := 1.0, 0.0; ; runs *= 2 {
 		if n&1 == 1 {
-			if all == nil {
+			if whole += runs; all == nil {
 				all = p
-			} else if all, err = j.times(p, all); err != nil {
-				return nil, err
+			} else {
+				j.runs = whole
+				if all, err = j.times(p, all); err != nil {
+					return nil, err
+				}
 			}
 		}
 		if n >>= 1; n == 0 {
 			return all, nil
 		}
+		j.runs = 2 * runs
 		if p, err = j.times(p, p); err != nil {
 			return nil, err
 		}
@@ -410,12 +432,11 @@ func (j pileJob) power(p *pile, n int64, above func(runs float64) float64) (*pil
 
 // double returns the upper or the lower law of the sum, for a δ about as small as given.
 func (s *Sum) double(m *meter, logDelta, res float64, up bool) (*pile, error) {
-	above := func(runs float64) float64 {
-		return logDelta - pileMargin - math.Log(max(1, s.copies/runs)) - math.Log(2*math.Log2(s.copies)+4)
-	}
 	var all *pile
+	runs := 0.0
 	for _, e := range s.entries {
-		upper, lower := pld.Follow(e.profile, above(1), logBelow, res)
+		j := pileJob{up: up, res: res, log: logDelta, runs: 1, all: s.copies, m: m}
+		upper, lower := pld.Follow(e.profile, j.above(), logBelow, j.at)
 		if err := complete(upper); err != nil {
 			return nil, err
 		}
@@ -424,16 +445,15 @@ func (s *Sum) double(m *meter, logDelta, res float64, up bool) (*pile, error) {
 			law = lower
 		}
 		m.spend(workVertex * float64(len(law.Loss)))
-		j := pileJob{up: up, res: res, m: m}
-		p, err := j.power(newPile(law, up), e.count, above)
+		p, err := j.power(newPile(law, up), e.count)
 		if err != nil {
 			return nil, err
 		}
-		if all == nil {
+		if runs += float64(e.count); all == nil {
 			all = p
 			continue
 		}
-		j.above = above(s.copies)
+		j.runs = runs
 		if all, err = j.times(all, p); err != nil {
 			return nil, err
 		}

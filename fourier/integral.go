@@ -442,7 +442,7 @@ func (s *Sum) byLattices(m *meter, best Result, done func(Result) bool, refine f
 			if done(best) {
 				return best, nil
 			}
-			return refine(best)
+			return m.within(4*hastyWork, func() (Result, error) { return refine(best) })
 		},
 		func() (Result, error) {
 			s.opts.Relative = coarse

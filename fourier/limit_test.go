@@ -176,12 +176,19 @@ func TestDeepLattice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	noise, err := profiles.NewGaussianMechanism(4)
-	if err != nil {
-		t.Fatal(err)
-	}
 	poisson, errP := subsample.NewPoisson(0.0035515)
-	batches, errB := subsample.NewWithReplacement(10000, 200)
+	gaussian := func(noise float64, s subsample.Scheme, err error) profiles.Profile {
+		t.Helper()
+		b, e := profiles.NewGaussianMechanism(noise)
+		return profile(b, s, errors.Join(err, e))
+	}
+	replaced := func(population, batch int64, noise float64) profiles.Profile {
+		t.Helper()
+		s, err := subsample.NewWithReplacement(population, batch)
+		return gaussian(noise, s, err)
+	}
+	twice, errT := subsample.NewMustWW(10000, 1000, 200)
+	tiny, errY := subsample.NewPoisson(1e-6)
 	for _, c := range []struct {
 		name   string
 		p      profiles.Profile
@@ -189,7 +196,14 @@ func TestDeepLattice(t *testing.T) {
 		deltas []float64
 	}{
 		{"discrete Gaussian, Poisson", profile(integers, poisson, errP), 13302, []float64{1e-5, 1e-30, 1e-60, 1e-300}},
-		{"Gaussian, with replacement", profile(noise, batches, errB), 1000, []float64{1e-5, 1e-30, 1e-45, 1e-60, 1e-300}},
+		{"discrete Gaussian at a tiny rate, 2 runs", profile(integers, tiny, errY), 2, []float64{1e-20, 1e-60, 1e-300}},
+		{"discrete Gaussian at a tiny rate, 3 runs", profile(integers, tiny, errY), 3, []float64{1e-20, 1e-60, 1e-300}},
+		{"discrete Gaussian at a tiny rate, 1000 runs", profile(integers, tiny, errY), 1000, []float64{1e-20, 1e-60, 1e-300}},
+		{"Gaussian 4, with replacement 10000/200", replaced(10000, 200, 4), 1000, []float64{1e-5, 1e-30, 1e-40, 1e-45, 1e-60, 1e-300}},
+		{"Gaussian 4, with replacement 60000/256", replaced(60000, 256, 4), 1000, []float64{1e-30, 1e-100, 1e-300}},
+		{"Gaussian 1, with replacement 10000/200", replaced(10000, 200, 1), 1000, []float64{1e-30, 1e-300}},
+		{"Gaussian 1/2, with replacement 10000/200, 10 runs", replaced(10000, 200, 0.5), 10, []float64{1e-60, 1e-100, 1e-300}},
+		{"Gaussian 1, MUST.WW", gaussian(1, twice, errT), 1000, []float64{1e-30, 1e-300}},
 	} {
 		before := 0.0
 		for _, delta := range c.deltas {

@@ -33,7 +33,7 @@ const (
 	mostWork = 2.5e8 // of a question: 10 s
 
 	easyWork  = 2e7 // of laws multiplied one by one, where they come first
-	hastyWork = 1e7 // of a transform, where they come next
+	hastyWork = 1e7 // of a transform, where they come next; of all of them together four times that
 )
 
 // DefaultWork is the work limit of an accuracy: 2.5e8 at 1e-3 and below, less at
