@@ -461,6 +461,9 @@ func (s *Sum) double(m *meter, logDelta, res float64, up bool) (*pile, error) {
 	return all, nil
 }
 
+// deepest is log δ below every float64.
+const deepest = -770
+
 // pileMargin is how far below δ, in logarithm, the mass of all runs together is followed.
 const pileMargin = 12
 
@@ -500,7 +503,7 @@ const firstRes = 0.5
 // wanted; 0 if what is left of the work does not do for it.
 func finerRes(res, want, width, spent, left float64) float64 {
 	f := max(0.3, min(0.6, 0.8*math.Sqrt(want/width)))
-	if !(spent/(f*f) < left) {
+	if !(spent/(f*f) < left) || res < 1e-3 {
 		return 0
 	}
 	return res * f
@@ -583,10 +586,10 @@ func (s *Sum) doubleDelta(m *meter, best Result, eps, relative float64) (Result,
 			return best, nil
 		}
 		if lo < depth-pileMargin/2 { // the tails that decide were left out
-			depth = max(min(hi, lo+pileMargin), 2*depth) - pileMargin/2
-			if m.work < 2*(before-m.work) {
+			if m.work < 2*(before-m.work) || depth <= deepest {
 				break
 			}
+			depth = max(2*depth-pileMargin, deepest)
 			continue
 		}
 		res = finerRes(res, want, width, before-m.work, m.work)

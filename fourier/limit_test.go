@@ -215,7 +215,7 @@ func TestDeepLattice(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if width := r.Upper - r.Lower; !(width <= 1e-3*r.Upper) || r.Loose || !(r.Upper > before) {
+			if width := r.Upper - r.Lower; !(width <= max(1e-3*r.Upper, s.opts.Absolute)) || r.Loose || !(r.Upper > before) {
 				t.Errorf("%s at %v: [%v, %v], estimate %v, warnings %q", c.name, delta, r.Lower, r.Upper, r.Estimate, r.Warnings)
 			}
 			before = r.Lower
