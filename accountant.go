@@ -21,15 +21,12 @@
 package accountant
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"reflect"
-	"time"
 
 	"github.com/dpaccountant/accountant/fourier"
-	"github.com/dpaccountant/accountant/internal/parallel"
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/selection"
 	"github.com/dpaccountant/accountant/subsample"
@@ -61,55 +58,15 @@ type Plan struct {
 	Steps     []Step
 }
 
-// A Budget splits the width of an interval by its causes, each in units of the
-// quantity asked for.
-type Budget struct {
-	Discretization float64 `json:"discretization"`
-	Quadrature     float64 `json:"quadrature"`
-	Truncation     float64 `json:"truncation"`
-	Aliasing       float64 `json:"aliasing"`
-	RoundOff       float64 `json:"round-off"`
-	TheoryGap      float64 `json:"theory-gap"`
-}
-
-// A Range is a certified interval without its story.
-type Range struct{ Lower, Estimate, Upper float64 }
-
-// An Interval is a certified answer: the true value lies in [Lower, Upper].
-type Interval struct {
-	// Estimate is the best guess; no guarantee comes with it. With a theory gap
-	// it is that of the proved pair.
-	Lower, Estimate, Upper float64
-	// Loose says that a limit, or rounding, left the interval so wide, by more than
-	// a tenth of its upper end, that Estimate is only its middle and says nothing.
-	Loose bool
-	// Direction is the direction of the relation that Upper comes from.
-	Direction string
-	Budget    Budget
-	// Gap is set when theory leaves a gap: Lower is an attack's, Upper a
-	// theorem's, and each has its own numerical interval. With WithRecursion, Lower
-	// may be what an adaptive adversary reaches, above Gap.Attack, which is a pair
-	// of data sets with a fixed mechanism.
-	Gap      *Gap
-	Warnings []string // why the interval is wider than asked, if it is
-	// Engine is how Upper was computed.
-	Engine fourier.Engine
-	// Points is the length of the transforms of a lattice, Frequencies the number of
-	// terms of an integral; 0 if there was none.
-	Points, Frequencies int
-}
-
-// A Gap holds the two pairs between which the truth lies.
-type Gap struct{ Proved, Attack Range }
-
 // An Accountant is the running total of the steps added to it. Asking does not
 // change the total, and what was computed for earlier questions is kept. It is
 // not safe for concurrent use.
 type Accountant struct {
 	relation profiles.Relation
 	opts     settings
-	known    map[any]profiles.Mechanism
-	added    []run
+	known    map[any]*profiles.Mechanism
+	added    []run // each mechanism once
+	at       map[*profiles.Mechanism]int
 	// Per direction: the sum of upper profiles, and that of lower ones, which is
 	// the same while every step is known exactly.
 	upper, lower [2]*fourier.Sum
@@ -119,101 +76,13 @@ type Accountant struct {
 }
 
 type run struct {
-	m     profiles.Mechanism
+	m     *profiles.Mechanism
 	count int64
-}
-
-// An Option configures New.
-type Option func(*settings)
-
-type settings struct {
-	fourier.Options
-	recursion int64         // runs of one mechanism that the recursion takes on
-	time      time.Duration // 0: no limit
-}
-
-// sums returns the options of the sums of a question that asks n of them, which
-// share its work.
-func (o settings) sums(n float64) fourier.Options {
-	o.Work = o.work() / n
-	return o.Options
-}
-
-func (o settings) work() float64 {
-	if o.Work > 0 {
-		return o.Work
-	}
-	return fourier.DefaultWork(o.Relative)
-}
-
-// within returns a context that ends with the time limit, if there is one.
-func (o settings) within(ctx context.Context) (context.Context, context.CancelFunc) {
-	if o.time <= 0 {
-		return ctx, func() {}
-	}
-	return context.WithTimeoutCause(ctx, o.time, fourier.ErrTimeLimit)
-}
-
-// WithAccuracy asks for intervals of at most this width relative to ε (default
-// 1e-3), or to δ when δ is asked. It must be in (0, 1).
-func WithAccuracy(relative float64) Option {
-	return func(o *settings) {
-		o.Relative = relative
-		o.Absolute = min(o.Absolute, 1e-3*relative)
-	}
-}
-
-// WithMemory limits the memory that questions take to this many bytes (default 1
-// GiB), of which up to 24 MiB are left for the program itself. An answer that needs
-// more is wider than asked and carries a warning. The garbage collector may let the
-// process have more for a while; debug.SetMemoryLimit with the same number prevents
-// that.
-func WithMemory(bytes int64) Option {
-	return func(o *settings) { o.MaxPoints = pointsIn(bytes) }
-}
-
-const defaultMemory = 1 << 30
-
-// pointsIn is how many points of transforms fit into so many bytes when an upper
-// sum and that of an attack are asked together.
-func pointsIn(bytes int64) int {
-	bytes -= min(24<<20, bytes/4)
-	return int(max(bytes/(3*fourier.BytesPerPoint/2), 256))
-}
-
-// WithWorkLimit limits the work of a question: one ε or δ, or all points of a curve.
-// It is counted in terms of a sum, about 40 ns each on a machine of today, and not
-// in time, so that the answer is the same everywhere. The default is 2.5e8 at an
-// accuracy of 1e-3 or finer, about 10 s, where ordinary questions take milliseconds,
-// and less at coarser ones, with the fourth root. An answer that needs more is wider
-// than asked and carries a warning with the width reached.
-func WithWorkLimit(work float64) Option {
-	return func(o *settings) { o.Work = max(work, 1) }
-}
-
-// WithTimeLimit limits the time of a call, such as Epsilon or a whole DeltaCurve.
-// What is proved by then is the answer, with a warning. Unlike WithWorkLimit, it
-// makes answers depend on the machine and what else runs on it.
-func WithTimeLimit(d time.Duration) Option {
-	return func(o *settings) { o.time = d }
-}
-
-// WithTransform selects the Fourier transform of lattices (default fourier.Gonum), and
-// with it the lattices.
-func WithTransform(t fourier.Transform) Option {
-	return func(o *settings) { o.Transform, o.Engine = t, fourier.Lattice }
-}
-
-// WithEngine lets only one engine answer where there is no closed form: to compare the
-// two, which share no theorem. Without it, an integral of transforms (fourier.Contour)
-// is tried first, and lattices (fourier.Lattice) for what it does not serve.
-func WithEngine(e fourier.Engine) Option {
-	return func(o *settings) { o.Engine = e }
 }
 
 // New returns an empty accountant under the relation.
 func New(r profiles.Relation, opts ...Option) *Accountant {
-	a := &Accountant{relation: r, opts: defaults(), known: map[any]profiles.Mechanism{}, symmetric: true}
+	a := &Accountant{relation: r, opts: defaults(), known: map[any]*profiles.Mechanism{}, at: map[*profiles.Mechanism]int{}, symmetric: true}
 	for _, o := range opts {
 		o(&a.opts)
 	}
@@ -221,13 +90,10 @@ func New(r profiles.Relation, opts ...Option) *Accountant {
 		a.upper[i] = fourier.New(a.opts.Options)
 		a.lower[i] = a.upper[i]
 	}
+	if a.opts.many {
+		a.expectMany()
+	}
 	return a
-}
-
-func defaults() settings {
-	o := settings{Options: fourier.DefaultOptions()}
-	o.MaxPoints = pointsIn(defaultMemory)
-	return o
 }
 
 // Relation returns the neighbouring relation.
@@ -252,14 +118,11 @@ func (a *Accountant) Add(ctx context.Context, s Step, count int64) error {
 // AddPlan adds every step of p, which must have the accountant's relation.
 func (a *Accountant) AddPlan(ctx context.Context, p *Plan) error {
 	if p.Neighbors != a.relation {
-		return fmt.Errorf("neighbors: %v is not the accountant's relation, %v", p.Neighbors, a.relation)
+		return fault.New("neighbors", "%v is not the accountant's relation, %v", p.Neighbors, a.relation)
 	}
-	var runs []run
-	for i, s := range p.Steps {
-		var err error
-		if runs, err = a.flatten(ctx, s, 1, runs); err != nil {
-			return fmt.Errorf("steps[%d]: %w", i, err)
-		}
+	runs, err := a.flattenAll(ctx, p.Steps, 1, nil)
+	if err != nil {
+		return err
 	}
 	return a.addRuns(runs)
 }
@@ -268,17 +131,17 @@ func (a *Accountant) AddPlan(ctx context.Context, p *Plan) error {
 // private selection, a private majority, a label randomizer.
 func (a *Accountant) AddMechanism(m profiles.Mechanism, count int64) error {
 	if m.Relation != a.relation {
-		return fmt.Errorf("mechanism: its relation %v is not the accountant's, %v", m.Relation, a.relation)
+		return fault.New("mechanism", "its relation %v is not the accountant's, %v", m.Relation, a.relation)
 	}
 	if err := checkCount(count); err != nil {
 		return err
 	}
-	return a.addRuns([]run{{m, count}})
+	return a.addRuns([]run{{&m, count}})
 }
 
 func checkCount(count int64) error {
 	if count < 1 || count > maxRuns {
-		return fmt.Errorf("count: %d is not an integer in [1, 2^53]", count)
+		return fault.New("count", "%d is not an integer in [1, 2^53]", count)
 	}
 	return nil
 }
@@ -297,7 +160,7 @@ func (a *Accountant) flatten(ctx context.Context, s Step, count int64, runs []ru
 		}
 	}
 	if s.Count > maxRuns/count {
-		return nil, fmt.Errorf("count: %d times %d is above 2^53", s.Count, count)
+		return nil, fault.New("count", "%d times %d is above 2^53", s.Count, count)
 	}
 	count *= s.Count
 	switch {
@@ -306,11 +169,11 @@ func (a *Accountant) flatten(ctx context.Context, s Step, count int64, runs []ru
 		if err != nil {
 			return nil, err
 		}
-		return append(runs, run{m, count}), nil
+		return append(runs, run{&m, count}), nil
 	case s.Mechanism != nil && s.Steps != nil:
-		return nil, fmt.Errorf("steps: a step has either a mechanism or steps, not both")
+		return nil, fault.New("steps", "a step has either a mechanism or steps, not both")
 	case s.Mechanism == nil && len(s.Steps) == 0:
-		return nil, fmt.Errorf("mechanism: is missing")
+		return nil, fault.New("mechanism", "is missing")
 	case s.Mechanism != nil:
 		m, err := a.mechanism(ctx, s)
 		if err != nil {
@@ -318,19 +181,24 @@ func (a *Accountant) flatten(ctx context.Context, s Step, count int64, runs []ru
 		}
 		return append(runs, run{m, count}), nil
 	case s.Sampling != nil:
-		return nil, fmt.Errorf("sampling: applies to a mechanism, not to a sub-plan")
+		return nil, fault.New("sampling", "applies to a mechanism, not to a sub-plan")
 	}
-	for i, sub := range s.Steps {
+	return a.flattenAll(ctx, s.Steps, count, runs)
+}
+
+// flattenAll appends the runs of steps.
+func (a *Accountant) flattenAll(ctx context.Context, steps []Step, count int64, runs []run) ([]run, error) {
+	for i, s := range steps {
 		var err error
-		if runs, err = a.flatten(ctx, sub, count, runs); err != nil {
-			return nil, fmt.Errorf("steps[%d]: %w", i, err)
+		if runs, err = a.flatten(ctx, s, count, runs); err != nil {
+			return nil, fault.In(fmt.Sprintf("steps[%d]", i), err)
 		}
 	}
 	return runs, nil
 }
 
 // mechanism returns the profiles of a step, built once.
-func (a *Accountant) mechanism(ctx context.Context, s Step) (profiles.Mechanism, error) {
+func (a *Accountant) mechanism(ctx context.Context, s Step) (*profiles.Mechanism, error) {
 	type key struct {
 		b profiles.Base
 		s subsample.Scheme
@@ -344,25 +212,15 @@ func (a *Accountant) mechanism(ctx context.Context, s Step) (profiles.Mechanism,
 	}
 	var m profiles.Mechanism
 	var err error
-	if w, ok := s.Mechanism.(watched); ok && s.Sampling == nil {
-		m, err = w.mechanism(ctx, a.relation)
-	} else if s.Sampling == nil {
-		m, err = profiles.Unsampled(s.Mechanism, a.relation)
-	} else if err = checkSampled(s.Mechanism); err == nil {
+	if s.Sampling == nil {
+		m, err = profiles.Unsampled(ctx, s.Mechanism, a.relation)
+	} else if err = profiles.CheckSampled(s.Mechanism); err == nil {
 		m, err = s.Sampling.Apply(s.Mechanism, a.relation)
 	}
 	if err == nil && cacheable {
-		a.known[k] = m
+		a.known[k] = &m
 	}
-	return m, err
-}
-
-// checkSampled returns an error if nothing is known about b on a sample.
-func checkSampled(b profiles.Base) error {
-	if _, ok := b.(profiles.Compound); ok {
-		return fmt.Errorf("sampling: nothing is proved about %s on a sample; it runs on the whole data set", b.Name())
-	}
-	return nil
+	return &m, err
 }
 
 // selectionAccuracy and selectionFloor say how finely the price of a selection
@@ -379,7 +237,7 @@ const (
 func (a *Accountant) selected(ctx context.Context, s Step) (profiles.Mechanism, error) {
 	law, err := s.Selection.Build()
 	if err != nil {
-		return profiles.Mechanism{}, fmt.Errorf("selection.%w", err)
+		return profiles.Mechanism{}, fault.Rename(err, func(field string) string { return "selection." + field })
 	}
 	candidate := New(a.relation)
 	candidate.opts.Options = a.opts.sums(selectionShare)
@@ -392,7 +250,7 @@ func (a *Accountant) selected(ctx context.Context, s Step) (profiles.Mechanism, 
 		return iv.Upper, err
 	})
 	if len(candidate.added) == 1 && candidate.runs == 1 {
-		bound = selection.FromMechanism(candidate.added[0].m)
+		bound = selection.FromMechanism(*candidate.added[0].m)
 	}
 	return selection.PriceOfBest(law).Mechanism(ctx, "selection", a.relation, bound, selectionAccuracy, selectionFloor)
 }
@@ -402,7 +260,7 @@ func (a *Accountant) addRuns(runs []run) error {
 	total := a.runs
 	for _, r := range runs {
 		if r.count > maxRuns-total {
-			return fmt.Errorf("count: %d runs on top of %d are above 2^53", r.count, total)
+			return fault.New("count", "%d runs on top of %d are above 2^53", r.count, total)
 		}
 		total += r.count
 	}
@@ -412,6 +270,9 @@ func (a *Accountant) addRuns(runs []run) error {
 			a.gap = true
 			for d := range a.lower {
 				a.lower[d] = fourier.New(a.opts.Options)
+				if a.opts.many {
+					a.lower[d].ExpectMany()
+				}
 				for _, old := range a.added {
 					if err := a.lower[d].Add(old.m.Directions[d].Upper, old.count); err != nil {
 						return err
@@ -429,9 +290,14 @@ func (a *Accountant) addRuns(runs []run) error {
 				}
 			}
 		}
+		if i, ok := a.at[r.m]; ok {
+			a.added[i].count += r.count
+			continue
+		}
 		f, b := r.m.Directions[0], r.m.Directions[1]
 		a.symmetric = a.symmetric && profiles.Equal(f.Upper, b.Upper) &&
 			(f.Lower == nil && b.Lower == nil || f.Lower != nil && b.Lower != nil && profiles.Equal(f.Lower, b.Lower))
+		a.at[r.m] = len(a.added)
 		a.added = append(a.added, r)
 	}
 	a.runs = total
@@ -444,7 +310,7 @@ func (a *Accountant) Epsilon(ctx context.Context, delta float64) (Interval, erro
 	ctx, stop := a.opts.within(ctx)
 	defer stop()
 	ask := func(s *fourier.Sum) (fourier.Result, error) { return s.Epsilon(ctx, delta) }
-	iv, err := a.worst(ctx, ask, func(s *fourier.Sum, eps float64) bool { return s.Proves(eps, delta) })
+	iv, err := a.worst(ask, func(s *fourier.Sum, eps float64) bool { return s.Proves(eps, delta) })
 	if err == nil && a.gap && a.opts.recursion > 0 {
 		err = a.narrow(ctx, &iv, ask, iv.Upper, delta, func(at profiles.Reached) float64 { return at.Epsilon(delta) })
 	}
@@ -457,114 +323,17 @@ func (a *Accountant) Delta(ctx context.Context, eps float64) (Interval, error) {
 	ctx, stop := a.opts.within(ctx)
 	defer stop()
 	ask := func(s *fourier.Sum) (fourier.Result, error) { return s.Delta(ctx, eps) }
-	iv, err := a.worst(ctx, ask, func(s *fourier.Sum, delta float64) bool { return s.Proves(eps, delta) })
+	iv, err := a.worst(ask, func(s *fourier.Sum, delta float64) bool { return s.Proves(eps, delta) })
 	if err == nil && a.gap && a.opts.recursion > 0 {
 		err = a.narrow(ctx, &iv, ask, eps, iv.Upper, func(at profiles.Reached) float64 { return at.Delta(eps) })
 	}
 	return iv, err
 }
 
-// worst asks both directions and joins the answers. below reports whether a
-// quick bound already shows that a sum's answer is at most a number.
-func (a *Accountant) worst(ctx context.Context, ask func(*fourier.Sum) (fourier.Result, error), below func(*fourier.Sum, float64) bool) (Interval, error) {
-	var attacks [2]*fourier.Sum // nil: not asked
-	sums := a.asked()
-	if a.gap {
-		attacks = a.lower
-	}
+// expectMany prepares the sums for many questions.
+func (a *Accountant) expectMany() {
 	for d := range a.upper {
-		a.upper[d].LimitWork(a.opts.work() / sums)
-		a.lower[d].LimitWork(a.opts.work() / sums)
+		a.upper[d].ExpectMany()
+		a.lower[d].ExpectMany()
 	}
-	proved, attack, err := both(ask, a.upper[0], attacks[0])
-	if err != nil {
-		return Interval{}, err
-	}
-	direction := 0
-	if !a.symmetric {
-		u, l := a.upper[1], attacks[1]
-		if below(u, proved.Lower) {
-			u = nil
-		}
-		if l != nil && below(l, attack.Lower) {
-			l = nil
-		}
-		p, q, err := both(ask, u, l)
-		if err != nil {
-			return Interval{}, err
-		}
-		if u != nil {
-			if larger(p, proved) {
-				direction = 1
-			}
-			proved = join(proved, p)
-		}
-		if l != nil {
-			attack = join(attack, q)
-		}
-	}
-	out := Interval{Lower: proved.Lower, Estimate: proved.Estimate, Upper: proved.Upper, Loose: proved.Loose,
-		Direction: a.relation.DirectionNames()[direction], Engine: proved.Engine, Points: proved.Points, Frequencies: proved.Frequencies, Warnings: proved.Warnings,
-		Budget: Budget{Discretization: proved.Budget.Discretization, Quadrature: proved.Budget.Quadrature, Truncation: proved.Budget.Truncation,
-			Aliasing: proved.Budget.Aliasing, RoundOff: proved.Budget.RoundOff}}
-	if a.gap {
-		out.Lower = attack.Lower
-		if proved.Lower > attack.Upper { // both may be infinite
-			out.Budget.TheoryGap = proved.Lower - attack.Upper
-		}
-		out.Gap = &Gap{Range{proved.Lower, proved.Estimate, proved.Upper}, Range{attack.Lower, attack.Estimate, attack.Upper}}
-		for _, w := range attack.Warnings {
-			out.Warnings = append(out.Warnings, "attack: "+w)
-		}
-	}
-	if !(out.Lower <= out.Upper) {
-		return Interval{}, fmt.Errorf("internal error: the interval [%v, %v] is empty; please report the plan", out.Lower, out.Upper)
-	}
-	out.Estimate = min(max(out.Estimate, out.Lower), out.Upper)
-	return out, nil
-}
-
-// asked is the number of sums that a question asks.
-func (a *Accountant) asked() float64 {
-	sums := 1.0
-	if !a.symmetric {
-		sums *= 2
-	}
-	if a.gap {
-		sums *= 2
-	}
-	return sums
-}
-
-// larger reports whether a is above b, or as high and more likely so.
-func larger(a, b fourier.Result) bool {
-	return a.Upper > b.Upper || a.Upper == b.Upper && a.Estimate > b.Estimate
-}
-
-// join returns the maximum of two answers; what else it says is about the larger one.
-func join(a, b fourier.Result) fourier.Result {
-	if larger(b, a) {
-		a, b = b, a
-	}
-	a.Lower = max(a.Lower, b.Lower)
-	a.Estimate = min(max(a.Estimate, b.Estimate, a.Lower), a.Upper)
-	if a.Loose = a.Loose && a.Upper-a.Lower > 0.1*math.Abs(a.Upper); a.Loose {
-		a.Estimate = a.Lower + (a.Upper-a.Lower)/2
-	}
-	return a.Narrowed()
-}
-
-// both asks two sums at the same time; nil is not asked.
-func both(ask func(*fourier.Sum) (fourier.Result, error), a, b *fourier.Sum) (p, q fourier.Result, err error) {
-	var errQ error
-	parallel.Both(func() {
-		if a != nil {
-			p, err = ask(a)
-		}
-	}, func() {
-		if b != nil {
-			q, errQ = ask(b)
-		}
-	})
-	return p, q, cmp.Or(err, errQ)
 }

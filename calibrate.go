@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/dpaccountant/accountant/fourier"
+	"github.com/dpaccountant/accountant/internal/calibrate"
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/nearest"
 )
 
@@ -41,7 +43,7 @@ func ParseQuantity(s string) (Quantity, error) {
 			return Quantity(i), nil
 		}
 	}
-	return 0, fmt.Errorf("solve: %s is not one of %s", quote(s), strings.Join(quantityNames, ", "))
+	return 0, fault.New("solve", "%s is not one of %s", nearest.Quote(s), strings.Join(quantityNames, ", "))
 }
 
 // A Goal is a budget and the quantity that is to meet it.
@@ -123,10 +125,10 @@ func (c *Calibration) FailsProved(g Goal) bool {
 // neighbouring whole numbers are far apart, less is enough to tell them apart.
 func Calibrate(ctx context.Context, p *Plan, g Goal, opts ...Option) (*Calibration, error) {
 	if !(g.Delta >= 0 && g.Delta < 1) {
-		return nil, fmt.Errorf("delta: %v is not in [0, 1)", g.Delta)
+		return nil, fault.New("delta", "%v is not in [0, 1)", g.Delta)
 	}
 	if math.IsNaN(g.Epsilon) || math.IsInf(g.Epsilon, 0) {
-		return nil, fmt.Errorf("epsilon: %v is not a finite number", g.Epsilon)
+		return nil, fault.New("epsilon", "%v is not a finite number", g.Epsilon)
 	}
 	ctx, stop := New(p.Neighbors, opts...).opts.within(ctx)
 	defer stop()
@@ -138,10 +140,15 @@ func Calibrate(ctx context.Context, p *Plan, g Goal, opts ...Option) (*Calibrati
 		return nil, fmt.Errorf("%w: epsilon %v is below log(1 − δ) = %.6g, which nothing reaches, not even publishing nothing", ErrInfeasible, g.Epsilon, floor)
 	}
 	s := newSearch(k, p, g, opts)
-	if err := s.run(ctx); err != nil {
+	if err := s.Run(ctx); err != nil {
+		var none *calibrate.Infeasible
+		if errors.As(err, &none) {
+			err = s.infeasible(ctx, none)
+		}
 		return nil, err
 	}
-	c := &Calibration{Value: s.meets.Value, Asked: s.asked(), Factor: k.factor, Meets: *s.meets, Fails: s.fails, Unlimited: s.fails == nil, Evaluations: s.evals, Accuracy: s.accuracy}
+	c := &Calibration{Value: s.Meets.Value, Asked: s.asked(), Factor: k.factor, Meets: *probe(s.Meets), Fails: probe(s.Fails), Unlimited: s.Fails == nil,
+		Evaluations: s.evals, Accuracy: s.Accuracy}
 	if c.Plan, err = k.build(c.Value); err != nil {
 		return nil, err
 	}
@@ -149,56 +156,48 @@ func Calibrate(ctx context.Context, p *Plan, g Goal, opts ...Option) (*Calibrati
 	return c, nil
 }
 
-// A search looks for the value of a knob. It moves on u = ±log(value), in which
-// larger is more private.
+// A search asks for the cost of a plan with its knob turned.
 type search struct {
+	*calibrate.Search
 	k       *knob
 	p       *Plan
 	g       Goal
 	opts    []Option
-	final   float64 // accuracy of what is certified
+	asks    settings // with opts
 	evals   int
-	slope   float64 // of score in u, negative
-	meets   *Probe
-	fails   *Probe
-	byDelta bool
+	byDelta bool // δ is compared with the budget, not ε
 	fixed   bool // the accuracy was given
-	// accuracy is that of meets and fails.
-	accuracy float64
-	// maxPoints bounds the transforms. Once the search is near, an evaluation may
-	// use little more than the last one that reached its accuracy foretells.
+	// maxPoints bounds the transforms.
 	maxPoints int
-	near      bool
-	points    int     // transform length of that evaluation,
-	at        float64 // its accuracy, and
-	width     float64 // the width it reached
-	worked    bool    // some evaluation did
-	failure   error   // of the latest one that did not
 }
 
-// The accuracies of the three phases: to find the region, to find the root, to
-// certify. The estimates are much better than the interval is wide, so that two
-// cheap phases leave two or three evaluations for the last.
 const (
-	coarseAccuracy    = 1e-3
-	fineAccuracy      = 1e-5
 	certifyAccuracy   = 5e-7
+	restAccuracy      = 1e-5 // of steps that are not turned
 	calibrationPoints = 1 << 20
 	evaluationShare   = 4 // of the work of a question goes to each evaluation
 )
 
 func newSearch(k *knob, p *Plan, g Goal, opts []Option) *search {
-	s := &search{k: k, p: p, g: g, opts: opts, final: certifyAccuracy, slope: math.NaN(), byDelta: g.Epsilon < 0.01 && g.Delta > 0}
+	s := &search{k: k, p: p, g: g, opts: opts, byDelta: g.Epsilon < 0.01 && g.Delta > 0}
+	s.asks = New(p.Neighbors, opts...).opts
 	var asked settings // zero where the caller does not say
 	for _, o := range opts {
 		o(&asked)
 	}
+	final := certifyAccuracy
 	if asked.Relative != 0 {
-		s.final, s.fixed = asked.Relative, true
+		final, s.fixed = asked.Relative, true
 	}
 	if s.maxPoints = asked.MaxPoints; s.maxPoints == 0 {
 		s.maxPoints = calibrationPoints
 	}
+	budget := g.Epsilon
+	if s.byDelta {
+		budget = g.Delta
+	}
+	goal := calibrate.Goal{Budget: budget, Probability: s.byDelta, Accuracy: final, Fixed: s.fixed, MaxPoints: s.maxPoints}
+	s.Search = calibrate.New(k.Knob, goal, s.ask)
 	return s
 }
 
@@ -217,57 +216,33 @@ func (s *search) budget() float64 {
 	return s.g.Epsilon
 }
 
-// score is positive where the budget is exceeded: the difference of logarithms,
-// nearly linear in log(value), continued by a tangent where the answer is far
-// below the budget or negative.
-func (s *search) score(answer float64) float64 {
-	b := s.budget()
-	if b <= 0 || math.IsInf(answer, 1) {
-		return answer - b
+// probe returns a probe with its interval, nil for nil.
+func probe(p *calibrate.Probe) *Probe {
+	if p == nil {
+		return nil
 	}
-	c := b / 8
-	if s.byDelta {
-		c = math.SmallestNonzeroFloat64
+	iv, ok := p.Full.(Interval)
+	if !ok {
+		iv = Interval{Lower: p.Lower, Estimate: p.Estimate, Upper: p.Upper} // out of reach
 	}
-	if answer < c {
-		return math.Log(c/b) + (answer-c)/c
-	}
-	return math.Log(answer / b)
+	return &Probe{p.Value, iv}
 }
 
-func (s *search) u(x float64) float64 { return s.k.safer * math.Log(x) }
-func (s *search) x(u float64) float64 { return s.k.snap(math.Exp(s.k.safer * u)) }
-
-// ask evaluates at a value, and reports whether the accuracy was reached.
-func (s *search) ask(ctx context.Context, x, accuracy float64) (iv Interval, reached bool, err error) {
+// ask evaluates at a value of the knob.
+func (s *search) ask(ctx context.Context, x, accuracy float64, points int) (calibrate.Answer, error) {
 	s.evals++
-	progress(New(s.p.Neighbors, s.opts...).opts, s.evals, 0)
+	progress(s.asks, s.evals, 0)
 	plan, err := s.k.build(x)
 	if err != nil {
-		return iv, false, err
+		return calibrate.Answer{}, err
 	}
-	limit := s.maxPoints
-	if s.byDelta && !s.near {
-		// Where rounding is what limits a tiny loss, points do not help.
-		limit /= 8
-	}
-	if s.near && !s.fixed && s.points > 0 {
-		// The length goes with one over the square root of the accuracy.
-		n := 1.25 * float64(s.points)
-		if accuracy < s.at {
-			n *= 2 * math.Sqrt(s.at/accuracy)
+	iv, err := s.answer(ctx, plan, accuracy, points)
+	if err != nil {
+		if ctx.Err() == nil || context.Cause(ctx) == fourier.ErrTimeLimit {
+			err = &calibrate.OutOfReach{Err: err}
 		}
-		limit = int(min(float64(limit), max(1<<14, n)))
+		return calibrate.Answer{}, err
 	}
-	if iv, err = s.answer(ctx, plan, accuracy, limit); err != nil {
-		if !s.worked || ctx.Err() != nil && context.Cause(ctx) != fourier.ErrTimeLimit {
-			return iv, false, err
-		}
-		// Out of reach here, or at this accuracy: nothing is proved.
-		s.failure = err
-		return Interval{Lower: math.Inf(-1), Estimate: math.Inf(1), Upper: math.Inf(1)}, false, nil
-	}
-	s.worked = true
 	lo, hi := iv.Lower, iv.Upper
 	if iv.Gap != nil {
 		lo, hi = iv.Gap.Proved.Lower, iv.Gap.Proved.Upper
@@ -277,19 +252,14 @@ func (s *search) ask(ctx context.Context, x, accuracy float64) (iv Interval, rea
 		scale = max(scale, 1e-3)
 	}
 	width := (hi - lo) / scale
-	reached = !(width > 2.5*accuracy)
-	if reached || s.near && width < s.width/2 {
-		// What was only nearly reached is not asked for again.
-		s.points, s.at, s.width = iv.Points, max(accuracy, 1.2*width), width
-	}
 	if !s.fixed {
 		// Nobody asked for the accuracy that a warning would be about.
 		iv.Warnings = nil
-		if width > 2.5*coarseAccuracy {
+		if width > 2.5*calibrate.CoarseAccuracy {
 			iv.Warnings = []string{fmt.Sprintf("rounding, or the length of the transforms, does not allow an interval narrower than %.2g of its upper end: the value may be more careful than need be", width)}
 		}
 	}
-	return iv, reached, nil
+	return calibrate.Answer{Lower: iv.Lower, Estimate: iv.Estimate, Upper: iv.Upper, Proved: lo, Width: width, Points: iv.Points, Full: iv}, nil
 }
 
 func (s *search) answer(ctx context.Context, plan *Plan, accuracy float64, points int) (Interval, error) {
@@ -306,290 +276,9 @@ func (s *search) answer(ctx context.Context, plan *Plan, accuracy float64, point
 	return a.Epsilon(ctx, s.g.Delta)
 }
 
-func (s *search) run(ctx context.Context) error {
-	u, err := s.coarse(ctx)
-	if err != nil {
-		return err
-	}
-	if u, err = s.fine(ctx, u); err != nil {
-		return err
-	}
-	return s.certify(ctx, u)
-}
-
-// coarse brackets the root of the estimate and closes in on it.
-func (s *search) coarse(ctx context.Context) (float64, error) {
-	accuracy := max(coarseAccuracy, s.final)
-	h := func(u float64) (float64, error) {
-		iv, _, err := s.ask(ctx, s.x(u), accuracy)
-		return s.score(iv.Estimate), err
-	}
-	lo, hi := s.u(s.k.lo), s.u(s.k.hi)
-	lo, hi = min(lo, hi), max(lo, hi)
-	u := min(max(s.u(s.k.start), lo), hi)
-	y, err := h(u)
-	if err != nil {
-		return 0, err
-	}
-	// a exceeds the budget, b meets it.
-	a, b := u, u
-	ya, yb := y, y
-	for step := 0.5; ; {
-		v := u
-		if y > 0 {
-			v = min(u+step, hi)
-		} else {
-			v = max(u-step, lo)
-		}
-		if s.x(v) == s.x(u) {
-			if v == lo || v == hi {
-				return u, nil // an end; certify says which
-			}
-			step *= 2
-			continue
-		}
-		z, err := h(v)
-		if err != nil {
-			return 0, err
-		}
-		if (z > 0) != (y > 0) {
-			a, ya, b, yb = u, y, v, z
-			if y <= 0 {
-				a, ya, b, yb = v, z, u, y
-			}
-			break
-		}
-		s.slope = (z - y) / (v - u)
-		u, y = v, z
-		// A little beyond where the line through the last two points ends.
-		if step = min(2*step, 8); s.slope < 0 {
-			step = min(max(1.2*math.Abs(y/s.slope), 0.05), 8)
-		}
-	}
-	wa, wb, side := ya, yb, 0 // weights of the Illinois rule, and the end that moved last
-	for range 60 {
-		if b-a < 1e-4 || s.x(a) == s.x(b) {
-			break
-		}
-		m := a + (b-a)/2
-		if !math.IsInf(wa, 1) && !math.IsInf(wb, 0) {
-			s.slope = (yb - ya) / (b - a)
-			m = a + (b-a)*wa/(wa-wb)
-			// Not onto an end: the secant would stand still.
-			m = min(max(m, a+0.01*(b-a)), b-0.01*(b-a))
-		}
-		if m = s.u(s.x(m)); m <= a || m >= b {
-			break
-		}
-		z, err := h(m)
-		if err != nil {
-			return 0, err
-		}
-		if math.Abs(z) < 1e-5 {
-			return m, nil
-		}
-		if z > 0 {
-			if side > 0 {
-				wb /= 2
-			}
-			a, ya, wa, side = m, z, z, 1
-		} else {
-			if side < 0 {
-				wa /= 2
-			}
-			b, yb, wb, side = m, z, z, -1
-		}
-	}
-	return b, nil
-}
-
-// fine takes secant steps with better and better estimates, and finds out which
-// accuracy can be had: memory limits it, and so does rounding where the loss of
-// a run is tiny.
-func (s *search) fine(ctx context.Context, u float64) (float64, error) {
-	s.near = true
-	if !(s.slope < 0) || s.points == 0 {
-		return u, nil // no transform: every accuracy gives the same
-	}
-	last := max(fineAccuracy, s.final)
-	lo, hi := s.u(s.k.lo), s.u(s.k.hi)
-	lo, hi = min(lo, hi), max(lo, hi)
-	for a, n := max(coarseAccuracy/10, last), 0; n < 5; n++ {
-		iv, reached, err := s.ask(ctx, s.x(u), a)
-		if err != nil {
-			return 0, err
-		}
-		if !reached && !s.fixed {
-			s.final = max(s.final, s.at)
-			break
-		}
-		y := s.score(iv.Estimate)
-		if math.IsInf(y, 1) {
-			break
-		}
-		du := min(max(-y/s.slope, -0.05), 0.05)
-		u = min(max(u+du, lo), hi)
-		if a == last && math.Abs(du) < 1e-5 {
-			break
-		}
-		a = last
-	}
-	return u, nil
-}
-
-// decide evaluates at a value until it is clear on which side of the budget it
-// is, at the finest at the final accuracy.
-func (s *search) decide(ctx context.Context, x float64) (iv Interval, ok bool, err error) {
-	accuracy := s.final
-	if !s.fixed && s.slope < 0 {
-		// Neighbouring whole numbers may be far apart.
-		accuracy = min(max(accuracy, -s.slope*s.k.relative(x)/4), coarseAccuracy)
-	}
-	for n := 0; ; n++ {
-		next, reached, err := s.ask(ctx, x, accuracy)
-		if err != nil {
-			return iv, false, err
-		}
-		if n == 0 || next.Upper < iv.Upper {
-			iv = next
-			s.accuracy = accuracy
-		}
-		lower := next.Lower
-		if next.Gap != nil {
-			lower = next.Gap.Proved.Lower
-		}
-		switch {
-		case iv.Upper <= s.budget():
-			return iv, true, nil
-		case lower > s.budget():
-			return next, false, nil
-		case s.fixed:
-			return iv, false, nil
-		case reached && accuracy > s.final:
-			accuracy = max(accuracy/10, s.final)
-		case reached || accuracy >= min(s.at, coarseAccuracy):
-			return iv, false, nil
-		default:
-			// What is out of reach costs much and gives nothing.
-			s.final = s.at
-			accuracy = s.at
-		}
-	}
-}
-
-// certify finds the neighbouring pair of values between which the certified
-// upper end crosses the budget.
-func (s *search) certify(ctx context.Context, u float64) error {
-	// A little on the safe side, so that the value one unit off fails provably.
-	const margin = 0.4
-	x := s.x(u)
-	if !s.k.integer {
-		x = s.k.move(x, margin)
-	}
-	x = s.k.clip(x)
-	if !s.fixed {
-		// The width in log(value) is that in log(answer) over the slope.
-		if s.slope < 0 {
-			s.final *= min(max(-s.slope, 0.1), 30)
-		}
-		if s.points > 0 {
-			n := float64(s.points) / (0.8 * float64(s.maxPoints))
-			s.final = max(s.final, min(coarseAccuracy, s.at*n*n))
-		}
-	}
-	tries := 0
-	for jump := 1.0; ; {
-		iv, ok, err := s.decide(ctx, x)
-		if err != nil {
-			return err
-		}
-		if ok {
-			s.meets = &Probe{x, iv}
-		} else {
-			s.fails = &Probe{x, iv}
-		}
-		var next float64
-		switch {
-		case s.meets != nil && s.fails != nil:
-			m, f := s.meets.Value, s.fails.Value
-			if math.Abs(m-f) <= s.k.unit(m) {
-				return s.proveFailure(ctx)
-			}
-			if next = s.between(tries); next == m || next == f {
-				return nil
-			}
-			tries++
-		case ok && x == s.k.least():
-			return nil
-		case !ok && x == s.k.safest():
-			return s.infeasible(ctx, *s.fails)
-		default:
-			// As far as the slope says, at least jump units.
-			n := jump
-			if y := s.score(iv.Upper); s.slope < 0 && !math.IsInf(y, 0) {
-				d := math.Abs(y/s.slope) / s.k.relative(x)
-				switch {
-				case s.k.integer || ok:
-					n = max(n, math.Ceil(d))
-				case jump == 1:
-					n = d + margin
-				default:
-					n = max(n, d+margin)
-				}
-			}
-			if ok {
-				n = -n
-			}
-			next = s.k.clip(s.k.move(x, n))
-			jump *= 4
-		}
-		x = next
-	}
-}
-
-// between returns the next value to try in the bracket: a little on the safe side
-// of where the line through its ends meets the budget, then one unit below that,
-// and the middle when that goes on for long.
-func (s *search) between(tries int) float64 {
-	m, f := s.meets.Value, s.fails.Value
-	middle := s.k.snap(m + (f-m)/2)
-	ym, yf := s.score(s.meets.Upper), s.score(s.fails.Upper)
-	if tries >= 6 || !(yf > ym) || math.IsInf(yf-ym, 0) {
-		return middle
-	}
-	t := -ym / (yf - ym) // from m towards f
-	unit := s.k.unit(m) / math.Abs(f-m)
-	if t <= 0.9*unit {
-		t = 0.995 * unit
-	} else {
-		t -= 0.4 * unit
-	}
-	x := s.k.snap(m + t*(f-m))
-	if s.k.integer && t <= unit {
-		x = m + math.Copysign(s.k.unit(m), f-m)
-	}
-	if (x-m)*(x-f) < 0 {
-		return x
-	}
-	return middle
-}
-
-// proveFailure moves Fails as far away as it may be if it is nearer and not proved
-// to exceed the budget.
-func (s *search) proveFailure(ctx context.Context) error {
-	x := s.k.clip(s.k.move(s.meets.Value, -1))
-	if s.k.integer || s.fails.Lower > s.budget() || math.Abs(x-s.meets.Value) <= math.Abs(s.fails.Value-s.meets.Value) {
-		return nil
-	}
-	iv, ok, err := s.decide(ctx, x)
-	if err == nil && !ok {
-		s.fails = &Probe{x, iv}
-	}
-	return err
-}
-
 // infeasible says why even the safest value does not do.
-func (s *search) infeasible(ctx context.Context, p Probe) error {
+func (s *search) infeasible(ctx context.Context, none *calibrate.Infeasible) error {
+	p := *probe(&none.Safest)
 	cost := func(iv Interval) string {
 		if s.byDelta {
 			return fmt.Sprintf("δ ≥ %s at ε = %v, more than %v", digits(iv.Lower), s.g.Epsilon, s.g.Delta)
@@ -597,13 +286,13 @@ func (s *search) infeasible(ctx context.Context, p Probe) error {
 		return fmt.Sprintf("ε ≥ %s at δ = %v, more than %v", digits(iv.Lower), s.g.Delta, s.g.Epsilon)
 	}
 	if rest := s.k.rest(); len(rest) > 0 {
-		iv, err := s.answer(ctx, &Plan{s.p.Neighbors, rest}, fineAccuracy, s.maxPoints)
+		iv, err := s.answer(ctx, &Plan{s.p.Neighbors, rest}, restAccuracy, s.maxPoints)
 		if err == nil && iv.Lower > s.budget() {
 			return fmt.Errorf("%w: the steps that stay as they are cost %s, by themselves", ErrInfeasible, cost(iv))
 		}
 	}
-	if s.failure != nil {
-		return s.failure // at the safest value, or on the way there
+	if none.Cause != nil {
+		return none.Cause // at the safest value, or on the way there
 	}
 	what := fmt.Sprintf("%v %s", s.g.Solve, digits(p.Value))
 	if s.k.factor {

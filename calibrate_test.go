@@ -1,10 +1,8 @@
 package accountant
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"os"
 	"strings"
@@ -284,29 +282,6 @@ func TestCalibrateErrors(t *testing.T) {
 			t.Errorf("%+v: %v; want %s", c.g, err, c.want)
 		}
 	}
-}
-
-func ExampleCalibrate() {
-	plan, err := ParsePlan([]byte(`
-neighbors: add-remove
-steps:
-  - mechanism: {laplace: {noise-multiplier: 1}}
-    count: 10
-`))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	c, err := Calibrate(context.Background(), plan, Goal{Epsilon: 2, Delta: 1e-6, Solve: NoiseMultiplier})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("%.3f meets the budget: %v\n", c.Value, c.Meets.Upper <= 2)
-	fmt.Printf("%.6f less does not: %v\n", c.Value-c.Fails.Value, c.Fails.Upper > 2)
-	// Output:
-	// 4.997 meets the budget: true
-	// 0.000005 less does not: true
 }
 
 // A search ends at the end of the range, also where that is not 0.01: for vectors

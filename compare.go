@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/dpaccountant/accountant/fourier"
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
 	"github.com/dpaccountant/accountant/subsample"
@@ -49,7 +50,7 @@ type Comparison struct {
 // alone, from its certified privacy profile.
 func (p *Plan) Compare(ctx context.Context, delta float64, opts ...Option) ([]Comparison, error) {
 	if !(delta > 0 && delta < 1) {
-		return nil, fmt.Errorf("delta: %v is not in (0, 1)", delta)
+		return nil, fault.New("delta", "%v is not in (0, 1)", delta)
 	}
 	a := New(p.Neighbors, opts...)
 	ctx, stop := a.opts.within(ctx)
@@ -114,7 +115,7 @@ func (c *comparer) add(r run) {
 			return
 		}
 	}
-	c.parts = append(c.parts, &part{m: r.m, count: r.count})
+	c.parts = append(c.parts, &part{m: *r.m, count: r.count})
 }
 
 // epsilon returns the certified ε of one run of a part, at least 0.

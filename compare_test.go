@@ -1,8 +1,6 @@
 package accountant
 
 import (
-	"context"
-	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -177,34 +175,4 @@ func TestCompareErrors(t *testing.T) {
 			t.Errorf("δ = %v: %v", delta, err)
 		}
 	}
-}
-
-func ExamplePlan_Compare() {
-	plan, err := ParsePlan([]byte(`
-neighbors: add-remove
-steps:
-  - mechanism: {gaussian: {noise-multiplier: 1}}
-    sampling: {poisson: {rate: 0.01}}
-    count: 1000
-`))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	rows, err := plan.Compare(context.Background(), 1e-5)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, r := range rows {
-		fmt.Printf("%s: %.2f (%v)\n", r.Method, r.Epsilon, r.Kind)
-	}
-	// Output:
-	// basic composition: 839.39 (upper bound)
-	// advanced composition: 456.32 (upper bound)
-	// RDP, classic conversion: 2.54 (upper bound)
-	// RDP, improved conversion: 2.10 (upper bound)
-	// zCDP: 651.74 (upper bound)
-	// GDP central limit: 1.62 (approximate)
-	// Fourier accountant: 1.83 (certified)
 }

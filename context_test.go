@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
 // TestCancelled: every long call returns the error of a cancelled context, and
 // changes nothing.
 func TestCancelled(t *testing.T) {
-	plan, err := accountant.ParsePlan([]byte("neighbors: add-remove\nsteps: [{mechanism: {laplace: {noise-multiplier: 2}}, sampling: {poisson: {rate: 0.1}}, count: 30}]"))
+	plan, err := plan.Parse([]byte("neighbors: add-remove\nsteps: [{mechanism: {laplace: {noise-multiplier: 2}}, sampling: {poisson: {rate: 0.1}}, count: 30}]"))
 	if err != nil {
 		t.Fatal(err)
 	}

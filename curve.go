@@ -1,8 +1,11 @@
 package accountant
 
 import (
+	"cmp"
 	"context"
-	"fmt"
+	"slices"
+
+	"github.com/dpaccountant/accountant/internal/fault"
 )
 
 // A CurvePoint is a certified answer at one place of a curve.
@@ -17,26 +20,37 @@ type CurvePoint struct {
 // limit of one question (WithWorkLimit): some of a long curve of a hard plan are wider
 // than asked, with a warning.
 func (a *Accountant) DeltaCurve(ctx context.Context, epsilons []float64) ([]CurvePoint, error) {
-	return a.curve(ctx, epsilons, a.Delta)
+	return a.curve(ctx, epsilons, func(x, y float64) int { return cmp.Compare(y, x) }, a.Delta)
 }
 
 // EpsilonCurve returns ε(δ) at each δ in [0, 1]. Between two grid points the
 // larger of the two upper ends holds, and the smaller of the lower ends. The points
 // share the work limit, as those of DeltaCurve.
 func (a *Accountant) EpsilonCurve(ctx context.Context, deltas []float64) ([]CurvePoint, error) {
-	return a.curve(ctx, deltas, a.Epsilon)
+	return a.curve(ctx, deltas, cmp.Compare[float64], a.Epsilon)
 }
 
-func (a *Accountant) curve(ctx context.Context, at []float64, ask func(context.Context, float64) (Interval, error)) ([]CurvePoint, error) {
+// curve asks at each place, those where δ is smallest first: what is computed there serves
+// the others, and hardly the other way round.
+func (a *Accountant) curve(ctx context.Context, at []float64, first func(x, y float64) int, ask func(context.Context, float64) (Interval, error)) ([]CurvePoint, error) {
 	ctx, stop := a.opts.within(ctx)
 	defer stop()
+	if len(at) > 1 {
+		a.expectMany()
+	}
 	points := make([]CurvePoint, len(at))
 	limit := a.opts.Work
 	defer func() { a.opts.Work = limit }()
 	left := a.opts.work()
 	progress(a.opts, 0, len(at))
-	for i, x := range at {
-		a.opts.Work = pointWork(left, len(at)-i)
+	order := make([]int, len(at))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return first(at[i], at[j]) })
+	for n, i := range order {
+		x := at[i]
+		a.opts.Work = pointWork(left, len(at)-n)
 		before := a.spent()
 		iv, err := ask(ctx, x)
 		if err != nil {
@@ -44,7 +58,7 @@ func (a *Accountant) curve(ctx context.Context, at []float64, ask func(context.C
 		}
 		left -= a.spent() - before
 		points[i] = CurvePoint{x, iv}
-		progress(a.opts, i+1, len(at))
+		progress(a.opts, n+1, len(at))
 	}
 	return points, nil
 }
@@ -73,7 +87,7 @@ func (a *Accountant) spent() float64 {
 // scaled, and a step that runs once stays.
 func (p *Plan) Scaled(part, whole int64) (*Plan, error) {
 	if whole < 1 || part < 1 || part > whole || whole > 1<<20 {
-		return nil, fmt.Errorf("part: %d/%d is not a fraction in (0, 1] with a denominator of at most 2^20", part, whole)
+		return nil, fault.New("part", "%d/%d is not a fraction in (0, 1] with a denominator of at most 2^20", part, whole)
 	}
 	return &Plan{Neighbors: p.Neighbors, Steps: scaled(p.Steps, part, whole)}, nil
 }
@@ -95,6 +109,19 @@ func scaled(steps []Step, part, whole int64) []Step {
 	return out
 }
 
+// runCounts appends the counts of the runs of steps, in the order of flatten.
+func runCounts(steps []Step, times int64, counts []int64) []int64 {
+	for _, s := range steps {
+		n := times * max(s.Count, 1)
+		if s.Selection != nil || s.Mechanism != nil {
+			counts = append(counts, n)
+		} else {
+			counts = runCounts(s.Steps, n, counts)
+		}
+	}
+	return counts
+}
+
 // A StepsPoint is ε after a part of the plan.
 type StepsPoint struct {
 	Runs int64 // of mechanisms, in all
@@ -106,32 +133,46 @@ type StepsPoint struct {
 // share the work limit, as those of DeltaCurve.
 func (p *Plan) StepsCurve(ctx context.Context, delta float64, n int, opts ...Option) ([]StepsPoint, error) {
 	if n < 1 || n > 10000 {
-		return nil, fmt.Errorf("points: %d is not in [1, 10000]", n)
+		return nil, fault.New("points", "%d is not in [1, 10000]", n)
+	}
+	acct := New(p.Neighbors, append(slices.Clone(opts), WithManyQuestions())...)
+	runs, err := acct.flattenAll(ctx, p.Steps, 1, nil)
+	if err != nil {
+		return nil, err
 	}
 	var points []StepsPoint
-	o := New(p.Neighbors, opts...).opts
+	o := acct.opts
 	ctx, stop := o.within(ctx)
 	defer stop()
 	left := o.work()
+	before := make([]int64, len(runs))
 	for i := range n {
 		progress(o, i, n)
 		part, err := p.Scaled(int64(i+1), int64(n))
 		if err != nil {
 			return nil, err
 		}
-		acct := New(p.Neighbors, opts...)
-		if err := acct.AddPlan(ctx, part); err != nil {
-			return nil, err
+		// Counts grow: what is more than before is added to the same total.
+		var more []run
+		for j, count := range runCounts(part.Steps, 1, nil) {
+			if count > before[j] {
+				more = append(more, run{runs[j].m, count - before[j]})
+				before[j] = count
+			}
 		}
-		if k := len(points); k > 0 && points[k-1].Runs == acct.Runs() {
+		if len(more) == 0 && i > 0 {
 			continue // the plan is shorter than n
 		}
+		if err := acct.addRuns(more); err != nil {
+			return nil, err
+		}
 		acct.opts.Work = pointWork(left, n-i)
+		spent := acct.spent()
 		iv, err := acct.Epsilon(ctx, delta)
 		if err != nil {
 			return nil, err
 		}
-		left -= acct.spent()
+		left -= acct.spent() - spent
 		points = append(points, StepsPoint{acct.Runs(), iv})
 	}
 	progress(o, n, n)

@@ -6,10 +6,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/plan"
 )
 
 func TestWithProgress(t *testing.T) {
-	plan, err := accountant.ParsePlan([]byte("neighbors: add-remove\nsteps: [{mechanism: {gaussian: {noise-multiplier: 2}}, count: 3}]"))
+	plan, err := plan.Parse([]byte("neighbors: add-remove\nsteps: [{mechanism: {gaussian: {noise-multiplier: 2}}, count: 3}]"))
 	if err != nil {
 		t.Fatal(err)
 	}

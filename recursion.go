@@ -9,15 +9,6 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// WithRecursion lets Epsilon and Delta, and so Calibrate and Compare, narrow the
-// theory gap of sampling without or with replacement, MUST.OW and MUST.WO under
-// substitution, for Gaussian noise, by the recursion over data configurations
-// (subsample.AdaptiveBound) when a mechanism runs between 2 and maxRuns times; the default is 0, never. It takes seconds for
-// 1000 runs, and grows with the power 3/2.
-func WithRecursion(maxRuns int64) Option {
-	return func(o *settings) { o.recursion = maxRuns }
-}
-
 // latticePoints limits the lattice of the recursion of k runs. The usual questions
 // need a sixth of it, which grows with √k; others, such as δ near 1, would take
 // minutes for an end that hardly moves.
@@ -26,21 +17,15 @@ func latticePoints(k int64) int {
 	return int(min(1<<18, (1<<10)*(math.Sqrt(runs)+2000/runs)))
 }
 
-// narrow replaces the ends of iv by those of the recursion where they are better.
-// eps and delta are where the answer is: one is asked, the other the upper end
-// found so far. attack reads an attack's answer.
-func (a *Accountant) narrow(ctx context.Context, iv *Interval, ask func(*fourier.Sum) (fourier.Result, error), eps, delta float64, attack func(profiles.Reached) float64) error {
-	if !(eps > 0 && eps < math.Inf(1) && delta > 1e-300 && delta < 1) {
-		return nil
-	}
-	// The runs of one bound are a block, an interactive mechanism that the block's
-	// profile dominates. The other mechanisms and blocks may come before, after or
-	// in between: the product of dominating pairs covers concurrent composition
-	// (Vadhan and Zhang, STOC 2023, arXiv:2207.08335). For mechanisms with one pair each that is
-	// plain: a supremum of expectations is at most the expectation of suprema, so
-	// that running them first only adds.
-	var blocks []run
-	var others []run
+// blocks returns what was added as blocks and other mechanisms.
+//
+// The runs of one bound are a block, an interactive mechanism that the block's
+// profile dominates. The other mechanisms and blocks may come before, after or
+// in between: the product of dominating pairs covers concurrent composition
+// (Vadhan and Zhang, STOC 2023, arXiv:2207.08335). For mechanisms with one pair each that is
+// plain: a supremum of expectations is at most the expectation of suprema, so
+// that running them first only adds.
+func (a *Accountant) blocks() (blocks, others []run) {
 next:
 	for _, r := range a.added {
 		if r.m.Together == nil {
@@ -55,6 +40,17 @@ next:
 		}
 		blocks = append(blocks, r)
 	}
+	return blocks, others
+}
+
+// narrow replaces the ends of iv by those of the recursion where they are better.
+// eps and delta are where the answer is: one is asked, the other the upper end
+// found so far. attack reads an attack's answer.
+func (a *Accountant) narrow(ctx context.Context, iv *Interval, ask func(*fourier.Sum) (fourier.Result, error), eps, delta float64, attack func(profiles.Reached) float64) error {
+	if !(eps > 0 && eps < math.Inf(1) && delta > 1e-300 && delta < 1) {
+		return nil
+	}
+	blocks, others := a.blocks()
 	o := a.opts.sums(4)
 	sums := [2]*fourier.Sum{fourier.New(o), fourier.New(o)}
 	add := func(r run) error {
@@ -140,14 +136,9 @@ next:
 	}
 	if worst.Upper < iv.Upper {
 		iv.Upper, iv.Estimate, iv.Direction, iv.Points = worst.Upper, worst.Estimate, names[direction], worst.Points
-		iv.Budget = Budget{Discretization: worst.Budget.Discretization, Truncation: worst.Budget.Truncation,
-			Aliasing: worst.Budget.Aliasing, RoundOff: worst.Budget.RoundOff}
+		iv.Budget = Budget{Budget: worst.Budget}
 		iv.Gap.Proved = Range{worst.Lower, worst.Estimate, worst.Upper}
 	}
 	iv.Budget.TheoryGap = max(0, iv.Gap.Proved.Lower-max(iv.Gap.Attack.Upper, iv.Lower))
-	if !(iv.Lower <= iv.Upper) {
-		return fmt.Errorf("internal error: the interval [%v, %v] is empty; please report the plan", iv.Lower, iv.Upper)
-	}
-	iv.Estimate = min(max(iv.Estimate, iv.Lower), iv.Upper)
-	return nil
+	return iv.finish()
 }

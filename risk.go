@@ -2,9 +2,9 @@ package accountant
 
 import (
 	"context"
-	"fmt"
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -66,7 +66,7 @@ func (a *Accountant) Risk(ctx context.Context, falsePositives, priors []float64)
 	}
 	for _, p := range priors {
 		if !(p >= minAlpha && p < 1) {
-			return Risk{}, fmt.Errorf("prior: %v is not in [%v, 1)", p, minAlpha)
+			return Risk{}, fault.New("prior", "%v is not in [%v, 1)", p, minAlpha)
 		}
 	}
 	ctx, stop := a.opts.within(ctx)

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/plan"
 )
 
 const gaussianPlan = `
@@ -17,7 +18,7 @@ steps:
 `
 
 func examplePlan() *accountant.Plan {
-	plan, err := accountant.ParsePlan([]byte(gaussianPlan))
+	plan, err := plan.Parse([]byte(gaussianPlan))
 	if err != nil {
 		log.Fatal(err)
 	}

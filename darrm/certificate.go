@@ -2,9 +2,9 @@ package darrm
 
 import (
 	"context"
-	"fmt"
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -54,7 +54,7 @@ func (p Params) checkWith(g Gamma) error {
 		return err
 	}
 	if len(g) != p.Mechanisms+1 {
-		return fmt.Errorf("gamma: has %d entries, must have mechanisms + 1 = %d", len(g), p.Mechanisms+1)
+		return fault.New("gamma", "has %d entries, must have mechanisms + 1 = %d", len(g), p.Mechanisms+1)
 	}
 	if !g.Monotone() {
 		return p.checkFree()
@@ -150,7 +150,7 @@ func (c *checker) repair(g Gamma) (Gamma, error) {
 		}
 		g = scaled
 	}
-	return nil, fmt.Errorf("epsilon: %v is too small for %d mechanisms to be certified in float64", c.Epsilon, c.Mechanisms)
+	return nil, fault.New("epsilon", "%v is too small for %d mechanisms to be certified in float64", c.Epsilon, c.Mechanisms)
 }
 
 // A BestConstant is the largest c for which γ ≡ c keeps the budget: R/max f(1),

@@ -1,8 +1,9 @@
 package darrm
 
 import (
-	"fmt"
 	"math"
+
+	"github.com/dpaccountant/accountant/internal/fault"
 )
 
 // GeneralComposition returns what the paper spends on k runs of an (ε, δ)-DP
@@ -13,13 +14,13 @@ import (
 func GeneralComposition(epsilon, delta float64, k int, slack float64) (epsOut, deltaOut float64, err error) {
 	switch {
 	case !(epsilon >= 0 && epsilon <= 700):
-		return 0, 0, fmt.Errorf("epsilon: %v is not in [0, 700]", epsilon)
+		return 0, 0, fault.New("epsilon", "%v is not in [0, 700]", epsilon)
 	case !(delta >= 0 && delta <= 1):
-		return 0, 0, fmt.Errorf("delta: %v is not in [0, 1]", delta)
+		return 0, 0, fault.New("delta", "%v is not in [0, 1]", delta)
 	case k < 1 || k > 1e12:
-		return 0, 0, fmt.Errorf("count: %d is not in [1, 1e12]", k)
+		return 0, 0, fault.New("count", "%d is not in [1, 1e12]", k)
 	case !(slack > 0 && slack < 1):
-		return 0, 0, fmt.Errorf("slack: %v is not in (0, 1)", slack)
+		return 0, 0, fault.New("slack", "%v is not in (0, 1)", slack)
 	}
 	n := float64(k)
 	mean := math.Tanh(epsilon/2) * epsilon * n

@@ -20,4 +20,21 @@
 // Source: Jiang, Zhang and Joshi, "Optimized Tradeoffs for Private Prediction
 // with Majority Ensembling", TMLR 2024, and sharper results of docs/darrm.md.
 // The neighbouring relation is that of the K mechanisms, whichever it is.
+//
+// Files, each of which uses only those below it:
+//
+//	optimize.go         the best noise function for a budget
+//	trueerror.go        the average error, an objective that is not linear
+//	program.go          the linear program, which learns its rows
+//	objective.go        what a noise function is judged by
+//	result.go           options and answers of Optimize
+//	profile.go          the privacy profile of a release, and the mechanism
+//	release.go          one answer, drawn
+//	composition.go      what the paper charges for many answers
+//	gnmax.go            the Gaussian noisy maximum, for comparison
+//	certificate.go      the proof that a noise function keeps a budget
+//	corners.go          the families of mechanisms that are worst
+//	pmf.go              the law of the number of ones
+//	gamma.go            noise functions, and those in closed form
+//	params.go           the problem, and its ranges
 package darrm

@@ -2,7 +2,6 @@ package darrm_test
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"math"
 
@@ -190,9 +189,9 @@ func ExamplePoissonBinomial() {
 
 func ExampleReleaseSubsampled() {
 	votes := []bool{true, true, true, true, true, true, true, false, false, false, false}
-	_, err := darrm.ReleaseSubsampled(3, votes, rand.Reader)
+	_, err := darrm.ReleaseSubsampled(3, votes, nil)
 	fmt.Println(err)
-	_, err = darrm.ReleaseSubsampled(13, votes, rand.Reader)
+	_, err = darrm.ReleaseSubsampled(13, votes, nil)
 	fmt.Println(err)
 	// Output:
 	// <nil>

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -17,14 +18,14 @@ type Gamma []float64
 // number of mechanisms.
 func (g Gamma) Check() error {
 	if err := checkMechanisms(len(g) - 1); err != nil {
-		return fmt.Errorf("gamma: %w", err)
+		return fault.In("gamma", err)
 	}
 	for l, v := range g {
 		if !(v >= 0 && v <= 1) {
-			return fmt.Errorf("gamma[%d]: %v is not in [0, 1]", l, v)
+			return fault.New(fmt.Sprintf("gamma[%d]", l), "%v is not in [0, 1]", v)
 		}
 		if o := g[len(g)-1-l]; o != v {
-			return fmt.Errorf("gamma[%d]: %v is not gamma[%d] = %v, it must be symmetric", l, v, len(g)-1-l, o)
+			return fault.New(fmt.Sprintf("gamma[%d]", l), "%v is not gamma[%d] = %v, it must be symmetric", v, len(g)-1-l, o)
 		}
 	}
 	return nil
@@ -59,7 +60,7 @@ func Constant(mechanisms int, c float64) (Gamma, error) {
 		return nil, err
 	}
 	if !(c >= 0 && c <= 1) {
-		return nil, fmt.Errorf("constant: %v is not in [0, 1]", c)
+		return nil, fault.New("constant", "%v is not in [0, 1]", c)
 	}
 	return constant(mechanisms, c), nil
 }
@@ -85,7 +86,7 @@ func Subsampling(mechanisms, m int) ([]*big.Rat, error) {
 		return nil, err
 	}
 	if m < 1 || m > mechanisms {
-		return nil, fmt.Errorf("votes: %d is not in [1, %d]", m, mechanisms)
+		return nil, fault.New("votes", "%d is not in [1, %d]", m, mechanisms)
 	}
 	// With m = 2t−1 and H = (K−1)/2, for l ≤ H,
 	//	γ(l)·C(K, m) = C(H, t−1)² + 2 Σ_{j=l}^{H−1} C(j, t−1) C(K−1−j, t−1):
@@ -118,7 +119,7 @@ func DoubleSubsampling(mechanisms, m int) ([]*big.Rat, error) {
 		return nil, err
 	}
 	if m < 1 || m > mechanisms {
-		return nil, fmt.Errorf("allowance: %d is not in [1, %d]", m, mechanisms)
+		return nil, fault.New("allowance", "%d is not in [1, %d]", m, mechanisms)
 	}
 	return Subsampling(mechanisms, min(2*m-1, mechanisms))
 }
@@ -143,7 +144,7 @@ func RRConstant(epsilon, m, tau, lambda, delta float64) (float64, error) {
 	}{{"epsilon", epsilon, minEpsilon, maxEpsilon}, {"allowance", m, 0, 700 / epsilon}, {"tau", tau, 0, 1e300},
 		{"lambda", lambda, 0, 1}, {"delta", delta, 0, 1}} {
 		if !(c.v >= c.lo && c.v <= c.hi) {
-			return 0, fmt.Errorf("%s: %v is not in [%g, %g]", c.name, c.v, c.lo, c.hi)
+			return 0, fault.New(c.name, "%v is not in [%g, %g]", c.v, c.lo, c.hi)
 		}
 	}
 	if m > tau {

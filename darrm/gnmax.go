@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -16,10 +17,10 @@ import (
 // itself needs less noise.
 func GNMaxNoise(epsilon, delta float64) (sigma, order float64, err error) {
 	if !(epsilon > 0 && epsilon <= 700) {
-		return 0, 0, fmt.Errorf("epsilon: %v is not in (0, 700]", epsilon)
+		return 0, 0, fault.New("epsilon", "%v is not in (0, 700]", epsilon)
 	}
 	if !(delta > 0 && delta < 1) {
-		return 0, 0, fmt.Errorf("delta: %v is not in (0, 1)", delta)
+		return 0, 0, fault.New("delta", "%v is not in (0, 1)", delta)
 	}
 	l := -math.Log(delta)
 	x := (l + math.Sqrt(l*l+epsilon*l)) / epsilon
@@ -39,17 +40,17 @@ func GNMaxAccuracy(lead, sigma float64) float64 {
 // votes: it must not be published, and is no guarantee without smooth sensitivity.
 func GNMaxDataDependentRDP(sigma, order float64, votes []float64) (float64, error) {
 	if !(sigma > 0 && sigma <= 1e15) {
-		return 0, fmt.Errorf("sigma: %v is not in (0, 1e15]", sigma)
+		return 0, fault.New("sigma", "%v is not in (0, 1e15]", sigma)
 	}
 	if !(order > 1 && order <= 1e15) {
-		return 0, fmt.Errorf("order: %v is not in (1, 1e15]", order)
+		return 0, fault.New("order", "%v is not in (1, 1e15]", order)
 	}
 	if len(votes) < 2 {
-		return 0, fmt.Errorf("votes: there are %d counts, must be at least 2", len(votes))
+		return 0, fault.New("votes", "there are %d counts, must be at least 2", len(votes))
 	}
 	for i, v := range votes {
 		if !(v >= 0 && v <= 1e15) {
-			return 0, fmt.Errorf("votes[%d]: %v is not in [0, 1e15]", i, v)
+			return 0, fault.New(fmt.Sprintf("votes[%d]", i), "%v is not in [0, 1e15]", v)
 		}
 	}
 	base := order / (sigma * sigma)

@@ -1,8 +1,9 @@
 package darrm
 
 import (
-	"fmt"
 	"math"
+
+	"github.com/dpaccountant/accountant/internal/fault"
 )
 
 // An Objective says what a good noise function is. Whatever it says, the
@@ -24,7 +25,7 @@ type Surrogate struct{ Mean float64 }
 
 func (o Surrogate) check() error {
 	if !(o.Mean > 0.5 && o.Mean <= 1) {
-		return fmt.Errorf("prior-mean: %v is not in (0.5, 1]", o.Mean)
+		return fault.New("prior-mean", "%v is not in (0.5, 1]", o.Mean)
 	}
 	return nil
 }
@@ -41,7 +42,7 @@ type FewestDisagreements struct{ Mean float64 }
 
 func (o FewestDisagreements) check() error {
 	if !(o.Mean >= 0 && o.Mean <= 1) {
-		return fmt.Errorf("prior-mean: %v is not in [0, 1]", o.Mean)
+		return fault.New("prior-mean", "%v is not in [0, 1]", o.Mean)
 	}
 	return nil
 }

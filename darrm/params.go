@@ -1,9 +1,9 @@
 package darrm
 
 import (
-	"fmt"
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -48,26 +48,26 @@ func (p Params) Check() error {
 		return err
 	}
 	if !(p.Epsilon >= minEpsilon && p.Epsilon <= maxEpsilon) {
-		return fmt.Errorf("epsilon: %v is not in [%g, %g]", p.Epsilon, minEpsilon, float64(maxEpsilon))
+		return fault.New("epsilon", "%v is not in [%g, %g]", p.Epsilon, minEpsilon, float64(maxEpsilon))
 	}
 	if p.Delta != 0 && !(p.Delta >= minDelta && p.Delta < 1) {
-		return fmt.Errorf("delta: %v is not 0 or in [%g, 1)", p.Delta, minDelta)
+		return fault.New("delta", "%v is not 0 or in [%g, 1)", p.Delta, minDelta)
 	}
 	if !(p.Allowance >= 1 && p.Allowance <= float64(p.Mechanisms)) {
-		return fmt.Errorf("allowance: %v is not in [1, %d], from one mechanism to all of them", p.Allowance, p.Mechanisms)
+		return fault.New("allowance", "%v is not in [1, %d], from one mechanism to all of them", p.Allowance, p.Mechanisms)
 	}
 	if b := p.Allowance * p.Epsilon; b > maxBudget {
-		return fmt.Errorf("allowance: %v times epsilon %v is a budget above %g", p.Allowance, p.Epsilon, float64(maxBudget))
+		return fault.New("allowance", "%v times epsilon %v is a budget above %g", p.Allowance, p.Epsilon, float64(maxBudget))
 	}
 	if !(p.OutputDelta >= p.Delta && p.OutputDelta < 1) || p.OutputDelta != 0 && p.OutputDelta < minDelta {
-		return fmt.Errorf("output-delta: %v is not in [delta, 1) = [%v, 1)", p.OutputDelta, p.Delta)
+		return fault.New("output-delta", "%v is not in [delta, 1) = [%v, 1)", p.OutputDelta, p.Delta)
 	}
 	return nil
 }
 
 func checkMechanisms(k int) error {
 	if k < 1 || k > MaxMechanisms || k%2 == 0 {
-		return fmt.Errorf("mechanisms: %d is not an odd number in [1, %d]", k, MaxMechanisms)
+		return fault.New("mechanisms", "%d is not an odd number in [1, %d]", k, MaxMechanisms)
 	}
 	return nil
 }
@@ -80,10 +80,10 @@ func (p Params) checkFree() error {
 		limit = MaxFreeMechanismsDelta
 	}
 	if p.Mechanisms > limit {
-		return fmt.Errorf("mechanisms: %d is above %d, the most for a noise function that is not monotone with delta %v", p.Mechanisms, limit, p.Delta)
+		return fault.New("mechanisms", "%d is above %d, the most for a noise function that is not monotone with delta %v", p.Mechanisms, limit, p.Delta)
 	}
 	if !p.underflowSafe() {
-		return fmt.Errorf("epsilon: %v is too large for %d mechanisms and a noise function that is not monotone", p.Epsilon, p.Mechanisms)
+		return fault.New("epsilon", "%v is too large for %d mechanisms and a noise function that is not monotone", p.Epsilon, p.Mechanisms)
 	}
 	return nil
 }

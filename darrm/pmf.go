@@ -3,6 +3,8 @@ package darrm
 import (
 	"fmt"
 	"math"
+
+	"github.com/dpaccountant/accountant/internal/fault"
 )
 
 // A coin shows 1 with probability p; q = 1 − p to full relative accuracy.
@@ -15,7 +17,7 @@ func PoissonBinomial(p []float64) ([]float64, error) {
 	coins := make([]coin, len(p))
 	for i, v := range p {
 		if !(v >= 0 && v <= 1) {
-			return nil, fmt.Errorf("p[%d]: %v is not in [0, 1]", i, v)
+			return nil, fault.New(fmt.Sprintf("p[%d]", i), "%v is not in [0, 1]", v)
 		}
 		coins[i] = coin{v, 1 - v}
 	}
@@ -110,7 +112,7 @@ func votesLaw(g Gamma, p []float64) ([]float64, error) {
 		return nil, err
 	}
 	if len(p) != len(g)-1 {
-		return nil, fmt.Errorf("p: has %d entries, must have one for each of the %d mechanisms", len(p), len(g)-1)
+		return nil, fault.New("p", "has %d entries, must have one for each of the %d mechanisms", len(p), len(g)-1)
 	}
 	return PoissonBinomial(p)
 }

@@ -1,9 +1,10 @@
 package darrm
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
+
+	"github.com/dpaccountant/accountant/internal/fault"
 )
 
 // TrueError minimises the average Error itself over sampled vectors of vote
@@ -18,16 +19,16 @@ type TrueError struct {
 
 func (o TrueError) check() error {
 	if !(o.Low >= 0 && o.Low < o.High && o.High <= 1) {
-		return fmt.Errorf("prior: [%v, %v] is not an interval in [0, 1]", o.Low, o.High)
+		return fault.New("prior", "[%v, %v] is not an interval in [0, 1]", o.Low, o.High)
 	}
 	if o.Samples < 1 || o.Samples > 1_000_000 {
-		return fmt.Errorf("samples: %d is not in [1, 1000000]", o.Samples)
+		return fault.New("samples", "%d is not in [1, 1000000]", o.Samples)
 	}
 	return nil
 }
 
 func (o TrueError) weights(int) ([]float64, error) {
-	return nil, fmt.Errorf("objective: the sampled error is not linear in gamma")
+	return nil, fault.New("objective", "the sampled error is not linear in gamma")
 }
 
 // differences draws the samples: each has its d_l for l = n..K.

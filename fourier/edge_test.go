@@ -674,7 +674,7 @@ func TestBudgetOfDeltaOne(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := profiles.Unsampled(b, profiles.Substitute)
+		m, err := profiles.Unsampled(t.Context(), b, profiles.Substitute)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,7 +1,8 @@
 package fourier
 
 // The first engine: one certified integral of the transforms of all steps
-// (internal/contour, docs/contour.md). What it does not serve goes to the lattices.
+// (internal/contour, docs/contour.md), with laws in place of missing ones (mixed.go). What
+// it does not serve goes to the lattices.
 
 import (
 	"context"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/dpaccountant/accountant/fourier/internal/contour"
 	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/pld"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -20,7 +22,7 @@ type Engine string
 // The engines.
 const (
 	ClosedForm Engine = "closed form" // tails of one mechanism, or a list of all losses
-	Contour    Engine = "contour"     // an integral of transforms
+	Contour    Engine = "contour"     // an integral of transforms, of laws where a part has none
 	Lattice    Engine = "lattice"     // laws above and below, composed by an FFT
 )
 
@@ -45,22 +47,35 @@ const (
 )
 
 // reserve is by how much tables reach further than a question needs once a sum is
-// asked while it grows.
+// asked while it grows, or is to be asked often: it halves the number of tables of a curve
+// and a table costs little more. It proves nothing.
 const reserve = 0.3
+
+// ExpectMany says that many questions follow, such as the points of a curve or those of a
+// running total: what is computed for one then reaches further, to serve others too.
+func (s *Sum) ExpectMany() { s.parts.many = true }
 
 // A part is a step as it was added: equal profiles together, and Gaussians of
 // different noise apart, whose transforms are closed forms.
 type part struct {
 	profile profiles.Profile
 	count   int64
+
+	// Of a part without a transform (mixed.go).
+	lacks    bool
+	coarse   *pld.Law // that the search begins with, and the depth of its tails
+	coarseTo float64
+	laws     *lawPair
 }
 
 // parts are the factors of the integral.
 type parts struct {
-	list []part
-	at   map[any]int // where a profile is that can be a key
-	none bool        // some part has no transform
-	rich bool        // some part is not a finite law: the product of transforms decays
+	list           []part
+	at             map[any]int // where a profile is that can be a key
+	known, lacking int         // parts that were looked at, and those of them without a transform
+	rich           bool        // some part with a transform is no finite law: the product decays
+	wish           *wish
+	terms          lawTerms
 	// upper and lower are the compositions made so far, one and the same while every
 	// transform is exact. mass is what profiles.TransformsOf was given.
 	upper, lower *contour.Composition
@@ -68,6 +83,21 @@ type parts struct {
 	dear         bool // some transform is that of a long table of copies
 	asked        bool
 	grew         bool // parts were added after a question
+	many         bool // many questions are expected
+	// Relative widths that ε and log δ are worth asking for, where it is more than
+	// IntegralAccuracy: what rounding has allowed lately.
+	epsilonWidth, deltaWidth float64
+}
+
+// learn takes a width over that asked for into account, which rounding does not allow: the next
+// questions are not to try in vain what this one has tried. It steers, and proves nothing.
+func learn(width *float64, reached, asked float64) {
+	switch {
+	case reached > asked && !math.IsInf(reached, 1):
+		*width = 3 * reached
+	case reached <= asked:
+		*width *= 0.98
+	}
 }
 
 // add returns the index of the part.
@@ -94,10 +124,7 @@ func (p *parts) add(profile profiles.Profile, count int64) int {
 		}
 		p.at[key] = len(p.list)
 	}
-	p.list = append(p.list, part{profile, count})
-	if _, finite := profile.(*profiles.Discrete); !finite {
-		p.rich = true
-	}
+	p.list = append(p.list, part{profile: profile, count: count})
 	return len(p.list) - 1
 }
 
@@ -105,7 +132,7 @@ func (p *parts) add(profile profiles.Profile, count int64) int {
 // Losses that have no exact transform have those of losses above and below, whose δ(ε)
 // is within mass of their own.
 func (p *parts) make(mass float64) (bool, error) {
-	if p.none || !p.rich {
+	if !p.rich || p.lacking > 0 && p.wish == nil {
 		return false, nil
 	}
 	if p.upper == nil || p.upper != p.lower && p.mass > mass {
@@ -124,12 +151,10 @@ func (p *parts) make(mass float64) (bool, error) {
 			}
 			continue
 		}
-		above, below := profiles.TransformsOf(x.profile, p.mass)
-		if above == nil || below == nil {
-			p.none, p.upper, p.lower = true, nil, nil
-			return false, nil
+		above, below, err := p.transforms(x)
+		if err != nil {
+			return false, err
 		}
-		p.dear = p.dear || !same(above, below) || pieces(above) > fewPieces
 		if !same(above, below) && p.upper == p.lower {
 			// From here on there are two.
 			c, err := contour.New()
@@ -137,7 +162,10 @@ func (p *parts) make(mass float64) (bool, error) {
 				return false, err
 			}
 			for _, y := range p.list[:i] {
-				_, lower := profiles.TransformsOf(y.profile, p.mass)
+				_, lower, err := p.transforms(y)
+				if err != nil {
+					return false, err
+				}
 				if _, err := c.Add(contour.Factor{Transform: lower, Count: y.count}); err != nil {
 					return false, err
 				}
@@ -200,23 +228,44 @@ func (s *Sum) prepare(logDelta float64) (bool, error) {
 	if s.opts.Engine == Lattice {
 		return false, nil
 	}
-	mass := massShare * math.Exp(logDelta) / max(1, s.runs)
+	if s.parts.classify(massOf(logDelta, s.runs)); s.parts.lacking > 0 {
+		return false, nil
+	}
+	return s.refit(logDelta)
+}
+
+// massOf is by how much δ(ε) of one run may be off.
+func massOf(logDelta, runs float64) float64 { return massShare * math.Exp(logDelta) / max(1, runs) }
+
+// refit brings the compositions up to date.
+func (s *Sum) refit(logDelta float64) (bool, error) {
+	mass := massOf(logDelta, s.runs)
 	if s.parts.upper == nil || s.parts.mass > mass {
 		mass /= 1e3 // for smaller ones to come
 	}
 	return s.parts.make(mass)
 }
 
-// integralOptions are those of a question that may take so many terms.
-func (s *Sum) integralOptions(terms float64) contour.Options {
-	o := contour.Options{Relative: min(s.opts.Relative, IntegralAccuracy), Absolute: integralFloor, Work: int64(max(terms, 1))}
-	if s.parts.grew {
+// integralOptions are those of a question that may take so many terms; an easy one has the lattices to go to.
+func (s *Sum) integralOptions(width, terms float64, easy bool) contour.Options {
+	o := contour.Options{Relative: min(s.opts.Relative, max(IntegralAccuracy, width)), Absolute: integralFloor, Work: int64(max(terms, 1)), Easy: easy}
+	if s.parts.lacking > 0 {
+		// The laws decide the width.
+		o.Relative = min(s.opts.Relative/4, max(IntegralAccuracy, lawIntegral*s.opts.Relative))
+	}
+	if s.parts.grew || s.parts.many {
 		o.Reserve = reserve
 	}
 	return o
 }
 
 func (s *Sum) easy(m *meter) float64 {
+	if s.parts.lacking > 0 && s.hurried() {
+		return min(m.work/workTerm, coarseTerms+coarsePerStep*float64(len(s.parts.list)))
+	}
+	if s.parts.lacking > 0 {
+		return min(m.work/workTerm, mixedTerms)
+	}
 	return min(m.work/workTerm, easyTerms+termsPerStep*float64(len(s.parts.list)))
 }
 
@@ -244,21 +293,70 @@ func (s *Sum) wide(r Result) bool {
 
 // integrateEpsilon asks the contour engine for ε(δ). What it returns is proved; more
 // says that it would be narrower for more work.
-func (s *Sum) integrateEpsilon(m *meter, logDelta, terms float64) (r Result, more bool, err error) {
+func (s *Sum) integrateEpsilon(m *meter, logDelta, terms float64, easy bool) (r Result, more bool, err error) {
 	s.parts.asked = true
-	for i, c := range s.parts.ends() {
-		a, err := c.Epsilon(m.ctx, logDelta, s.integralOptions(terms))
-		wants, err := m.charge(a.Work, err)
+	a, more, err := s.endEpsilon(m, 0, logDelta, terms, easy)
+	if err != nil {
+		return Result{}, false, err
+	}
+	if s.parts.upper != s.parts.lower {
+		if s.parts.lacking > 0 && s.hurried() && s.wide(Result{Lower: a.Lower, Upper: a.Upper}) {
+			// One end alone takes too much.
+			r = Result{Lower: math.Inf(-1), Estimate: math.NaN(), Upper: a.Upper, Engine: Contour}
+			return r, more, nil
+		}
+		b, wants, err := s.endEpsilon(m, 1, logDelta, terms, easy)
 		if err != nil {
 			return Result{}, false, err
 		}
-		if more = more || wants; i == 0 {
-			r = Result{Lower: a.Lower, Estimate: a.Estimate, Upper: a.Upper, Engine: Contour, Frequencies: a.Frequencies, Budget: budgetOf(a.Report)}
-		} else {
-			r.Lower = a.Lower
+		if s.parts.lacking > 0 && math.IsInf(a.Upper, 1) && !math.IsInf(b.Lower, -1) {
+			// The search for the one end failed; where the other is, is known.
+			if err := s.borrow(m, s.parts.upper, s.parts.lower, terms); err != nil {
+				return Result{}, false, err
+			}
+			if a, more, err = s.endEpsilon(m, 0, logDelta, terms, easy); err != nil {
+				return Result{}, false, err
+			}
+		}
+		a.Lower, more = b.Lower, more || wants
+	}
+	r = Result{Lower: a.Lower, Estimate: a.Estimate, Upper: a.Upper, Engine: Contour, Frequencies: a.Frequencies, Budget: budgetOf(a.Report)}
+	s.parts.describe(&r, 1)
+	return r, more, nil
+}
+
+// endEpsilon asks the composition of one end, 0 the upper one, of whose answer that end is
+// proved; both, if the compositions are one.
+func (s *Sum) endEpsilon(m *meter, end int, logDelta, terms float64, easy bool) (a contour.EpsilonAnswer, more bool, err error) {
+	c := s.parts.ends()[end]
+	target, loss := logDelta, 0.0
+	if s.parts.lacking > 0 {
+		excess := 0.0
+		excess, loss = s.parts.moved(end)
+		// Rounded so that the upper end is asked for a smaller δ.
+		target -= excess
+		target -= (1 - 2*float64(end)) * 2 * xmath.U * math.Abs(target)
+		if !(target < 0) {
+			// Laws so far from a probability say nothing.
+			return contour.EpsilonAnswer{Lower: math.Inf(-1), Upper: math.Inf(1), Estimate: math.NaN()}, false, nil
+		}
+		if end > 0 {
+			if err := s.borrow(m, c, s.parts.upper, terms); err != nil {
+				return a, false, err
+			}
 		}
 	}
-	return r, more, nil
+	o := s.integralOptions(s.parts.epsilonWidth, terms, easy && s.opts.Engine == "")
+	if w := s.parts.wish; w != nil && w.saddle != 0 {
+		o.Epsilon, o.Theta, o.Guessed = w.eps, w.saddle, !s.hurried()
+	}
+	a, err = c.Epsilon(m.ctx, target, o)
+	more, err = m.charge(a.Work, err)
+	if width := a.Upper - a.Lower; err == nil && width > o.Absolute && !more {
+		learn(&s.parts.epsilonWidth, width/max(math.Abs(a.Upper), math.Abs(a.Lower)), o.Relative)
+	}
+	a.Lower, a.Upper = a.Lower-loss, a.Upper+loss
+	return a, more, err
 }
 
 // integrateDelta asks the contour engine for δ(ε).
@@ -267,10 +365,31 @@ func (s *Sum) integrateDelta(m *meter, eps, terms float64) (r Result, more bool,
 	for range 3 {
 		mid := 0.0
 		for i, c := range s.parts.ends() {
-			a, err := c.Delta(m.ctx, eps, s.integralOptions(terms))
+			excess, loss := s.parts.moved(i)
+			at := xmath.Down(eps-loss, 1)
+			if i > 0 {
+				at = xmath.Up(eps+loss, 1)
+			}
+			if loss == 0 {
+				at = eps
+			}
+			if i > 0 && s.parts.lacking > 0 {
+				if err := s.borrow(m, c, s.parts.upper, terms); err != nil {
+					return Result{}, false, err
+				}
+			}
+			o := s.integralOptions(s.parts.deltaWidth, terms, false)
+			a, err := c.Delta(m.ctx, at, o)
+			if s.parts.lacking > 0 {
+				a.LogUpper = xmath.Up(a.LogUpper+excess, 2)
+				a.LogLower = xmath.Down(a.LogLower+excess, 2)
+			}
 			wants, err := m.charge(a.Work, err)
 			if err != nil {
 				return Result{}, false, err
+			}
+			if width := a.LogUpper - a.LogLower; width > o.Absolute && !wants {
+				learn(&s.parts.deltaWidth, width/max(1, math.Abs(a.LogUpper)), o.Relative)
 			}
 			mid = a.LogLower + (a.LogUpper-a.LogLower)/2
 			if more = more || wants; i > 0 {
@@ -286,11 +405,12 @@ func (s *Sum) integrateDelta(m *meter, eps, terms float64) (r Result, more bool,
 				*x *= r.Upper
 			}
 		}
+		s.parts.describe(&r, 1)
 		if math.IsInf(mid, -1) || s.parts.upper == s.parts.lower || s.parts.mass*s.runs <= massShare*math.Exp(mid) {
 			break
 		}
 		// δ is so small that the masses left out count.
-		if ok, err := s.prepare(mid); err != nil || !ok {
+		if ok, err := s.refit(mid); err != nil || !ok {
 			return r, more, err
 		}
 	}
@@ -320,7 +440,7 @@ func (s *Sum) composeEpsilon(ctx context.Context, logDelta, logInf, floor, top f
 	known := Result{Lower: math.Inf(-1), Upper: math.Inf(1), Estimate: math.NaN()}
 	more := false
 	if served && !s.late() {
-		if known, more, err = s.integrateEpsilon(m, logDelta, s.easy(m)); err != nil {
+		if known, more, err = s.integrateEpsilon(m, logDelta, s.easy(m), true); err != nil {
 			return Result{}, err
 		}
 		if known.Lower, known.Upper = max(known.Lower, floor), min(known.Upper, top); !s.wide(known) {
@@ -331,12 +451,21 @@ func (s *Sum) composeEpsilon(ctx context.Context, logDelta, logInf, floor, top f
 			return known, nil
 		}
 	}
+	if s.parts.mixed() && s.opts.Engine != Lattice {
+		known, err = s.aside(m, func() (Result, error) { return s.composeMixed(m, logDelta, logInf, floor, top) })
+		if err != nil {
+			return Result{}, err
+		}
+		if !s.wide(known) {
+			return known, nil
+		}
+	}
 	r, err := s.latticeEpsilon(m, logDelta, logInf, floor, top)
 	if err != nil {
 		return Result{}, err
 	}
 	if r = both(r, known); (more || served && s.late()) && s.wide(r) && m.work > 0 {
-		again, _, err := s.integrateEpsilon(m, logDelta, m.work/workTerm)
+		again, _, err := s.integrateEpsilon(m, logDelta, m.work/workTerm, false)
 		if err != nil {
 			return Result{}, err
 		}
@@ -368,6 +497,17 @@ func (s *Sum) composeDelta(ctx context.Context, eps, logInf float64) (Result, er
 		}
 		if w := known.Upper - known.Lower; w <= beyondLattices*known.Upper && !more {
 			known.Warnings = []string{s.reason(errRounding, w)}
+			return known, nil
+		}
+	}
+	if s.parts.mixed() && s.opts.Engine != Lattice {
+		known, err = s.aside(m, func() (Result, error) {
+			return s.mixedDelta(m, eps, Result{Upper: 1, Estimate: math.NaN(), Engine: Contour}, wide)
+		})
+		if err != nil {
+			return Result{}, err
+		}
+		if !wide(known) {
 			return known, nil
 		}
 	}
@@ -477,5 +617,5 @@ func (s *Sum) chernoff(eps, logDelta float64) (proved, ok bool) {
 	if served, err := s.prepare(logDelta); !served || err != nil || s.late() {
 		return false, false
 	}
-	return s.parts.upper.Bound(eps) <= logDelta-4*xmath.U*math.Abs(logDelta), true
+	return s.parts.upper.AtMost(eps, logDelta), true
 }

@@ -20,7 +20,7 @@ func longSums(t *testing.T, o Options) map[string]*Sum {
 			t.Helper()
 			var m profiles.Mechanism
 			if s == nil {
-				m, e = profiles.Unsampled(b, profiles.AddRemove)
+				m, e = profiles.Unsampled(t.Context(), b, profiles.AddRemove)
 			} else if e == nil {
 				m, e = s.Apply(b, profiles.AddRemove)
 			}

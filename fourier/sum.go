@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/pld"
 	"github.com/dpaccountant/accountant/profiles"
@@ -98,7 +99,7 @@ func New(o Options) *Sum {
 	if o.Transform == nil {
 		o.Transform = d.Transform
 	}
-	return &Sum{opts: o, of: map[int]*entry{}}
+	return &Sum{opts: o, of: map[int]*entry{}, parts: parts{terms: lawTerms{excess: 1, lossErr: 1}}}
 }
 
 // maxCount is the largest number of copies: counts must be exact in float64.
@@ -107,7 +108,7 @@ const maxCount = 1 << 53
 // Add adds count runs of p.
 func (s *Sum) Add(p profiles.Profile, count int64) error {
 	if count < 0 || count > maxCount || float64(count) > maxCount-s.runs {
-		return fmt.Errorf("count: %d is not in [0, 2^53 − runs so far]", count)
+		return fault.New("count", "%d is not in [0, 2^53 − runs so far]", count)
 	}
 	if count == 0 {
 		return nil
@@ -141,7 +142,13 @@ func (s *Sum) Add(p profiles.Profile, count int64) error {
 // A Budget splits the width of an interval by cause, in units of the answer.
 // Discretization is that of lattices, Quadrature that of transforms; each engine has
 // the other two in its own way.
-type Budget struct{ Discretization, Quadrature, Truncation, Aliasing, RoundOff float64 }
+type Budget struct {
+	Discretization float64 `json:"discretization"`
+	Quadrature     float64 `json:"quadrature"`
+	Truncation     float64 `json:"truncation"`
+	Aliasing       float64 `json:"aliasing"`
+	RoundOff       float64 `json:"round-off"`
+}
 
 // A Result is a certified interval for the composition of the given profiles.
 type Result struct {
@@ -230,7 +237,7 @@ func (s *Sum) Epsilon(ctx context.Context, delta float64) (Result, error) {
 		return Result{}, err
 	}
 	if !(delta >= 0 && delta <= 1) {
-		return Result{}, fmt.Errorf("delta: %v is not in [0, 1]", delta)
+		return Result{}, fault.New("delta", "%v is not in [0, 1]", delta)
 	}
 	logDelta := math.Log(delta)
 	if delta == 1 {
@@ -327,7 +334,7 @@ func (s *Sum) Delta(ctx context.Context, eps float64) (Result, error) {
 		return Result{}, err
 	}
 	if math.IsNaN(eps) || math.IsInf(eps, 0) {
-		return Result{}, fmt.Errorf("epsilon: %v is not a finite number", eps)
+		return Result{}, fault.New("epsilon", "%v is not a finite number", eps)
 	}
 	logInf, infErr, top := s.ends()
 	if s.still() {

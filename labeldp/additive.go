@@ -2,21 +2,23 @@ package labeldp
 
 import (
 	"cmp"
-	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/mathext"
 
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
 // Additive adds noise to a label, with the label range R as its sensitivity: one
-// label may be replaced by any other. Its samplers work in floating point, and
-// are not hardened against attacks on its rounding: they are here to compare
-// with, and [Randomizer] is what to release labels through.
+// label may be replaced by any other. Its noise is an exact draw: that of the discrete
+// mechanisms is a whole number of steps, and the sum of a label and continuous noise is
+// rounded to a grid of about R·2^−40 that depends on R alone. [Randomizer] has less loss.
 type Additive struct {
 	name      string
 	lo, hi    float64
@@ -89,11 +91,11 @@ func newDiscrete(name string, labels []float64, eps, step float64) (*Additive, e
 		return nil, err
 	}
 	if !(step > 0) || math.IsInf(step, 0) {
-		return nil, fmt.Errorf("step: %v is not in (0, ∞)", step)
+		return nil, fault.New("step", "%v is not in (0, ∞)", step)
 	}
 	for _, y := range ys {
 		if n := (y - ys[0]) / step; !(n <= maxSteps) || math.Abs(n-math.Round(n)) > 1e-9*max(n, 1) {
-			return nil, fmt.Errorf("step: %v: label %v is not a whole number of steps in [0, %d] above label %v", step, y, maxSteps, ys[0])
+			return nil, fault.New("step", "%v: label %v is not a whole number of steps in [0, %d] above label %v", step, y, maxSteps, ys[0])
 		}
 	}
 	n := int(math.Round((ys[len(ys)-1] - ys[0]) / step))
@@ -125,7 +127,7 @@ func LatticeStep(labels []float64) (float64, bool) {
 // labels. It is biased; its privacy is the same. Of the Laplace mechanisms only.
 func (a *Additive) Clipped() (*Additive, error) {
 	if a.staircase {
-		return nil, fmt.Errorf("clip: %s is not one of laplace, discrete-laplace", a.name)
+		return nil, fault.New("clip", "%s is not one of laplace, discrete-laplace", a.name)
 	}
 	c := *a
 	if c.clipped {
@@ -152,10 +154,10 @@ func (a *Additive) Name() string { return a.name }
 
 func (a *Additive) accepts(y float64) error {
 	if !(y >= a.lo && y <= a.hi) {
-		return fmt.Errorf("label: %v is not in [%v, %v]", y, a.lo, a.hi)
+		return fault.New("label", "%v is not in [%v, %v]", y, a.lo, a.hi)
 	}
 	if n := (y - a.lo) / a.unit; a.unit > 0 && math.Abs(n-math.Round(n)) > 1e-9*max(n, 1) {
-		return fmt.Errorf("label: %v is not a whole number of steps of %v above %v", y, a.unit, a.lo)
+		return fault.New("label", "%v is not a whole number of steps of %v above %v", y, a.unit, a.lo)
 	}
 	return nil
 }
@@ -222,7 +224,7 @@ func staircaseMoment(n, r int, eps float64) float64 {
 	return 2 * norm * (sum(0, rr) + b*sum(rr, d))
 }
 
-// Sample implements Method.
+// Sample implements Method. It returns an error where the noise is beyond float64.
 func (a *Additive) Sample(y float64, src rand.Source) (float64, error) {
 	if err := a.accepts(y); err != nil {
 		return 0, err
@@ -231,45 +233,74 @@ func (a *Additive) Sample(y float64, src rand.Source) (float64, error) {
 	if span == 0 {
 		return y, nil
 	}
+	src = random.Source(src)
+	// Rounded up, both: what is drawn is at most as costly as what is accounted for.
+	span, scale := xmath.Up(span, 1), xmath.Up(1/a.eps, 1)
+	if !(xmath.Up(span*scale, 1) < 1e300) {
+		return 0, fault.New("epsilon", "%v would need noise of scale %v, which is not in [0, 1e300)", a.eps, span*scale)
+	}
 	var z float64
-	for {
-		negative := src.Uint64()>>63 == 1
-		switch {
-		case a.staircase && a.unit > 0:
-			d, b := float64(a.steps), math.Exp(-a.eps)
-			from, width := 0.0, float64(a.r)
-			if uniform(src) >= width/(width+b*(d-width)) {
-				from, width = width, d-width
-			}
-			z = a.unit * (geometric(a.eps, src)*d + from + math.Floor(uniform(src)*width))
-		case a.staircase:
-			from, width := 0.0, a.gamma
-			if uniform(src) >= width/(width+math.Exp(-a.eps)*(1-width)) {
-				from, width = width, 1-width
-			}
-			z = span * (geometric(a.eps, src) + from + uniform(src)*width)
-		case a.unit > 0:
-			z = a.unit * geometric(a.eps/float64(a.steps), src)
-		default:
-			z = -span / a.eps * math.Log1p(-uniform(src))
-		}
-		if negative && z == 0 && a.unit > 0 {
-			continue // zero has one sign
-		}
-		if negative {
-			z = -z
-		}
-		break
+	switch {
+	case a.unit > 0:
+		// Labels are whole steps above the lowest one: the sum is rounded once, from
+		// an integer.
+		n := a.discrete(scale, src)
+		n.Add(n, big.NewInt(int64(math.Round((y-a.lo)/a.unit))))
+		f, _ := new(big.Float).SetInt(n).Float64()
+		z = a.lo + a.unit*f
+	case a.staircase:
+		z = random.Noisy(y, span, a.continuousStaircase(scale, src)).Nearest(grid(span))
+	default:
+		z = random.Noisy(y, xmath.Up(span*scale, 1), random.Laplace(src)).Nearest(grid(span))
 	}
 	if a.clipped {
-		return min(max(y+z, a.lo), a.hi), nil
+		return min(max(z, a.lo), a.hi), nil
 	}
-	return y + z, nil
+	return z, nil
 }
 
-// geometric draws n ≥ 0 with probability proportional to e^{−rate·n}.
-func geometric(rate float64, src rand.Source) float64 {
-	return math.Floor(-math.Log1p(-uniform(src)) / rate)
+// grid returns the power of two, about span·2^−40, that sums with continuous noise are
+// rounded to.
+func grid(span float64) float64 {
+	_, exp := math.Frexp(span)
+	return math.Ldexp(1, max(exp-40, -1000))
+}
+
+// discrete draws noise in steps. Its weights fall by e^{−1/scale} from each whole R to
+// the next (staircase), or by the steps-th root of that from step to step.
+func (a *Additive) discrete(scale float64, src rand.Source) *big.Int {
+	for {
+		var z *big.Int
+		if a.staircase {
+			x := rand.New(src).IntN(a.steps)
+			if x >= a.r && random.Geometric(src, scale).Sign() == 0 {
+				continue // taken with probability e^{−1/scale}
+			}
+			z = random.Geometric(src, scale)
+			z.Mul(z, big.NewInt(int64(a.steps))).Add(z, big.NewInt(int64(x)))
+		} else {
+			z = random.Geometric(src, xmath.Up(scale*float64(a.steps), 1))
+		}
+		if negative := random.Coin(src, 0.5); negative && z.Sign() == 0 {
+			continue // zero has one sign
+		} else if negative {
+			z.Neg(z)
+		}
+		return z
+	}
+}
+
+// continuousStaircase draws noise in units of R.
+func (a *Additive) continuousStaircase(scale float64, src rand.Source) *random.Real {
+	for {
+		x := random.Uniform(src)
+		low := random.Noisy(0, 1, x).Less(random.Sum{Fixed: []float64{a.gamma}})
+		if !low && random.Geometric(src, scale).Sign() == 0 {
+			continue // taken with probability e^{−1/scale}
+		}
+		// scale ≤ 1/MinEpsilon keeps this far below 2^64: beyond it is e^{−10^9}.
+		return x.Shift(random.Geometric(src, scale).Uint64(), random.Coin(src, 0.5))
+	}
 }
 
 // Pair implements profiles.Base: the pair of labels that are R apart. It is the

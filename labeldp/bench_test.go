@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"testing"
+
+	"github.com/dpaccountant/accountant/internal/random"
 )
 
 // Values in the benchmarks: labeldp.md §7.5.
@@ -56,7 +58,7 @@ func BenchmarkOptimalUnbiasedGrid(b *testing.B) {
 
 func BenchmarkSample(b *testing.B) {
 	r, _ := optimal(b, prior("U52"), 0.998)
-	src := NewSeededSource(1)
+	src := random.Seeded(1)
 	i := 0
 	for b.Loop() {
 		r.SampleIndex(i%52, src)

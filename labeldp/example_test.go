@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 
 	"github.com/dpaccountant/accountant/labeldp"
 	"github.com/dpaccountant/accountant/profiles"
@@ -84,7 +85,7 @@ func ExamplePlan_RandomizeColumn() {
 		column[i] = float64(i % 10 / 4) // 0, 1 and 2
 	}
 	plan := labeldp.Plan{Labels: []float64{0, 1, 2}, Epsilon: 2, Floor: 1e-3}
-	noisy, _, err := plan.RandomizeColumn(context.Background(), column, labeldp.NewSeededSource(1))
+	noisy, _, err := plan.RandomizeColumn(context.Background(), column, rand.NewChaCha8([32]byte{1}))
 	if err != nil {
 		panic(err)
 	}
@@ -243,7 +244,7 @@ func ExampleNewStaircase() {
 func ExampleNewDiscreteLaplace() {
 	step, ok := labeldp.LatticeStep([]float64{0, 2, 6})
 	m, err := labeldp.NewDiscreteLaplace([]float64{0, 2, 6}, 1, step)
-	y, _ := m.Sample(2, labeldp.NewSeededSource(1))
+	y, _ := m.Sample(2, rand.NewChaCha8([32]byte{1}))
 	fmt.Println(step, ok, math.Mod(y, step) == 0, err)
 	// Output: 2 true true <nil>
 }
@@ -301,7 +302,7 @@ func ExampleSplitBudget() {
 }
 
 func ExampleEstimatePrior() {
-	p, err := labeldp.EstimatePrior([]float64{0, 1, 2}, []int64{6000, 2500, 1500}, 0.1, 0.001, labeldp.NewSeededSource(1))
+	p, err := labeldp.EstimatePrior([]float64{0, 1, 2}, []int64{6000, 2500, 1500}, 0.1, 0.001, rand.NewChaCha8([32]byte{1}))
 	fmt.Printf("%.2f %v\n", p.Probs(), err)
 	// Output: [0.60 0.25 0.15] <nil>
 }
@@ -331,20 +332,15 @@ func ExampleRoundPrior() {
 	// Output: [0.5 0.5] <nil>
 }
 
-func ExampleNewSource() {
+// Without a source the randomness is the operating system's; a seed is for tests, as
+// whoever knows it can undo the noise.
+func ExampleRandomizer_Sample() {
 	r, _ := labeldp.TwoPoint([]float64{0, 1}, 1)
-	_, err := r.Sample(1, labeldp.NewSource())
+	_, err := r.Sample(1, nil)
 	fmt.Println(err)
-	_, err = r.Sample(2, labeldp.NewSource())
+	_, err = r.Sample(2, rand.NewPCG(1, 2))
 	fmt.Println(err)
 	// Output:
 	// <nil>
 	// label: 2 is not one of the 2 labels in [0, 1]
-}
-
-// For tests: whoever knows the seed can undo the noise.
-func ExampleNewSeededSource() {
-	a, b := labeldp.NewSeededSource(7), labeldp.NewSeededSource(7)
-	fmt.Println(a.Uint64() == b.Uint64())
-	// Output: true
 }

@@ -8,12 +8,13 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // ErrInfeasible is wrapped by errors about an output grid on which no randomizer
 // meets the constraints.
-var ErrInfeasible = errors.New("grid: infeasible")
+var ErrInfeasible = errors.New("infeasible")
 
 // MinimalRange returns the outputs lo and hi such that an ε-DP unbiased
 // randomizer exists on a set of outputs if and only if the set reaches down to
@@ -42,7 +43,7 @@ func FeasibleGrid(labels []float64, eps float64, n int) ([]float64, error) {
 		return nil, err
 	}
 	if n < 2 || n > 1<<20 {
-		return nil, fmt.Errorf("n: %d is not in [2, 1048576]", n)
+		return nil, fault.New("n", "%d is not in [2, 1048576]", n)
 	}
 	var below, above xmath.Sum
 	first, last := ys[0], ys[len(ys)-1]
@@ -87,7 +88,7 @@ func OptimalUnbiasedGrid(ctx context.Context, p Prior, eps float64, grid []float
 	const slack = 4e-13
 	if lo > -1+slack || hi < 1-slack {
 		a, b, _ := MinimalRange(p.labels, eps)
-		return nil, Certificate{}, fmt.Errorf("%w: outputs in [%v, %v] cannot be unbiased, must reach [%v, %v]",
+		return nil, Certificate{}, fault.New("grid", "%w: outputs in [%v, %v] cannot be unbiased, must reach [%v, %v]",
 			ErrInfeasible, slices.Min(grid), slices.Max(grid), a, b)
 	}
 	s, err := newSimplex(q, scaled, lo, hi)
@@ -120,11 +121,11 @@ func prepareGrid(p Prior, eps float64, grid []float64) (*problem, []float64, err
 		return nil, nil, err
 	}
 	if len(grid) == 0 || len(grid) > 1<<20 {
-		return nil, nil, fmt.Errorf("grid: %d outputs is not in [1, 1048576]", len(grid))
+		return nil, nil, fault.New("grid", "%d outputs is not in [1, 1048576]", len(grid))
 	}
 	for i, t := range grid {
 		if !(math.Abs(t) <= maxMagnitude) {
-			return nil, nil, fmt.Errorf("grid[%d]: %v is not in [-1e100, 1e100]", i, t)
+			return nil, nil, fault.New(fmt.Sprintf("grid[%d]", i), "%v is not in [-1e100, 1e100]", t)
 		}
 	}
 	if len(p.labels) == 1 {
@@ -140,7 +141,7 @@ func prepareGrid(p Prior, eps float64, grid []float64) (*problem, []float64, err
 	slices.Sort(scaled)
 	scaled = slices.Compact(scaled)
 	if m := max(math.Abs(scaled[0]), math.Abs(scaled[len(scaled)-1])); m > 1e6 {
-		return nil, nil, fmt.Errorf("grid: reaches %.3g times the width an unbiased randomizer needs, must be at most 1e6", m)
+		return nil, nil, fault.New("grid", "reaches %.3g times the width an unbiased randomizer needs, must be at most 1e6", m)
 	}
 	return q, scaled, nil
 }
@@ -158,7 +159,7 @@ func prepareGrid(p Prior, eps float64, grid []float64) (*problem, []float64, err
 func BiasLimited(ctx context.Context, p Prior, eps, bias float64, grid []float64) (*Randomizer, Certificate, error) {
 	const name = "bias-limited"
 	if !(bias >= 0) {
-		return nil, Certificate{}, fmt.Errorf("bias: %v is not in [0, ∞]", bias)
+		return nil, Certificate{}, fault.New("bias", "%v is not in [0, ∞]", bias)
 	}
 	if bias == 0 {
 		r, c, err := OptimalUnbiasedGrid(ctx, p, eps, grid)
@@ -179,7 +180,7 @@ func BiasLimited(ctx context.Context, p Prior, eps, bias float64, grid []float64
 			}
 		}
 		if math.Abs(best-p.labels[0]) > bias {
-			return nil, Certificate{}, fmt.Errorf("%w: no output within %v of label %v", ErrInfeasible, bias, p.labels[0])
+			return nil, Certificate{}, fault.New("grid", "%w: no output within %v of label %v", ErrInfeasible, bias, p.labels[0])
 		}
 		r := newRandomizer(name, p.labels, eps, []Atom{{Output: best, Weight: 1}})
 		return r, r.certify(0, bias), nil
@@ -194,7 +195,7 @@ func BiasLimited(ctx context.Context, p Prior, eps, bias float64, grid []float64
 		if o, err = p.known.find(ctx, q); err == nil {
 			rounded, ok := onGrid(o.cols, scaled)
 			if !ok {
-				return nil, Certificate{}, fmt.Errorf("grid: %d outputs and %d labels take too long with a bias, and the outputs are too close together for an unbiased randomizer: use fewer labels, or a wider grid", len(scaled), q.k)
+				return nil, Certificate{}, fault.New("grid", "%d outputs and %d labels take too long with a bias, and the outputs are too close together for an unbiased randomizer: use fewer labels, or a wider grid", len(scaled), q.k)
 			}
 			if cols == nil || q.value(rounded) < q.value(cols) {
 				cols = rounded
@@ -203,7 +204,7 @@ func BiasLimited(ctx context.Context, p Prior, eps, bias float64, grid []float64
 		}
 	}
 	if errors.Is(err, ErrInfeasible) {
-		return nil, Certificate{}, fmt.Errorf("%w: no %v-DP randomizer on outputs in [%v, %v] has bias at most %v",
+		return nil, Certificate{}, fault.New("grid", "%w: no %v-DP randomizer on outputs in [%v, %v] has bias at most %v",
 			ErrInfeasible, eps, slices.Min(grid), slices.Max(grid), bias)
 	}
 	if err != nil {

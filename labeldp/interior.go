@@ -2,12 +2,13 @@ package labeldp
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"github.com/dpaccountant/accountant/internal/fault"
 )
 
 // interior is the primal–dual interior-point method for the grid-free problem.
@@ -239,7 +240,7 @@ func solveSPD(mat, fact, scale, b []float64) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("solver: the Newton matrix is not positive definite")
+	return fault.New("solver", "the Newton matrix is not positive definite")
 }
 
 const (

@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -20,15 +22,15 @@ func SplitBudget(eps float64, k int, n int64) (eps1, eps2 float64, err error) {
 		return 0, 0, err
 	}
 	if k < 1 || k > MaxLabels {
-		return 0, 0, fmt.Errorf("k: %d is not in [1, %d]", k, MaxLabels)
+		return 0, 0, fault.New("k", "%d is not in [1, %d]", k, MaxLabels)
 	}
 	if n < 1 {
-		return 0, 0, fmt.Errorf("n: %d is not in [1, ∞)", n)
+		return 0, 0, fault.New("n", "%d is not in [1, ∞)", n)
 	}
 	eps1 = math.Sqrt(float64(k) / float64(n))
 	eps2 = eps - eps1
 	if eps1 < MinEpsilon || eps2 < MinEpsilon {
-		return 0, 0, fmt.Errorf("n: %d examples of %d labels would need %.4g of epsilon %v for the prior: use a public prior, or split by hand", n, k, eps1, eps)
+		return 0, 0, fault.New("n", "%d examples of %d labels would need %.4g of epsilon %v for the prior: use a public prior, or split by hand", n, k, eps1, eps)
 	}
 	return eps1, eps2, nil
 }
@@ -48,16 +50,16 @@ const noiseBits = 10
 // counts are such multiples themselves. It is drawn from integer coins (Canonne,
 // Kamath and Steinke, NeurIPS 2020) and added to the count as an integer, so that
 // the law of every noisy count is exact; what is computed from them afterwards in
-// floating point is post-processing. That src is a source of independent uniform
-// bits is assumed, and the time that the draw takes is not hidden.
+// floating point is post-processing. The source nil is the operating system's.
 func EstimatePrior(labels []float64, counts []int64, eps, floor float64, src rand.Source) (Prior, error) {
 	if err := checkEpsilon("epsilon", eps); err != nil {
 		return Prior{}, err
 	}
 	num, bits := noiseRate(eps)
 	noise := make([]*big.Int, len(counts))
+	coins := random.NewCoins(src)
 	for i := range noise {
-		noise[i] = roundedLaplace(sourceCoin{src}, num, bits)
+		noise[i] = random.RoundedLaplace(coins, num, bits)
 	}
 	return priorFromNoisy(labels, counts, noise, floor)
 }
@@ -76,16 +78,16 @@ func priorFromNoisy(labels []float64, counts []int64, noise []*big.Int, floor fl
 		return Prior{}, err
 	}
 	if len(ys) != len(labels) {
-		return Prior{}, fmt.Errorf("labels: %d of %d are repeated, each must be listed once", len(labels)-len(ys), len(labels))
+		return Prior{}, fault.New("labels", "%d of %d are repeated, each must be listed once", len(labels)-len(ys), len(labels))
 	}
 	if len(counts) != len(labels) {
-		return Prior{}, fmt.Errorf("counts: has %d entries, must have as many as labels (%d)", len(counts), len(labels))
+		return Prior{}, fault.New("counts", "has %d entries, must have as many as labels (%d)", len(counts), len(labels))
 	}
 	weights := make([]float64, len(ys))
 	positive := false
 	for i, n := range counts {
 		if n < 0 || n > 1<<53 {
-			return Prior{}, fmt.Errorf("counts[%d]: %d is not in [0, 2^53]", i, n)
+			return Prior{}, fault.New(fmt.Sprintf("counts[%d]", i), "%d is not in [0, 2^53]", n)
 		}
 		noisy := big.NewInt(n)
 		noisy.Lsh(noisy, noiseBits).Add(noisy, noise[i])
@@ -162,7 +164,7 @@ func (pl Plan) Design(ctx context.Context, counts []int64, src rand.Source) (*Ra
 		return nil, Certificate{}, Prior{}, nil, err
 	}
 	if len(counts) != len(pl.Labels) {
-		return fail(fmt.Errorf("counts: has %d entries, must have as many as labels (%d)", len(counts), len(pl.Labels)))
+		return fail(fault.New("counts", "has %d entries, must have as many as labels (%d)", len(counts), len(pl.Labels)))
 	}
 	var n int64
 	for _, c := range counts {
@@ -179,7 +181,7 @@ func (pl Plan) Design(ctx context.Context, counts []int64, src rand.Source) (*Ra
 		return fail(err)
 	}
 	if !(eps1 >= MinEpsilon && eps2 >= MinEpsilon) {
-		return fail(fmt.Errorf("prior-epsilon: %v is not in [%v, %v]", pl.PriorEpsilon, float64(MinEpsilon), pl.Epsilon-MinEpsilon))
+		return fail(fault.New("prior-epsilon", "%v is not in [%v, %v]", pl.PriorEpsilon, float64(MinEpsilon), pl.Epsilon-MinEpsilon))
 	}
 	p, err := EstimatePrior(pl.Labels, counts, eps1, pl.Floor, src)
 	if err != nil {
@@ -226,7 +228,7 @@ func Count(labels, column []float64) (counts []int64, index []int, err error) {
 	for i, y := range column {
 		j, ok := at[y]
 		if !ok {
-			return nil, nil, fmt.Errorf("column[%d]: %v is not one of the %d labels", i, y, len(labels))
+			return nil, nil, fault.New(fmt.Sprintf("column[%d]", i), "%v is not one of the %d labels", y, len(labels))
 		}
 		counts[j]++
 		index[i] = j

@@ -2,12 +2,12 @@ package labeldp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"sort"
 	"sync"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -68,17 +68,17 @@ func (k *known) find(ctx context.Context, q *problem) (optimum, error) {
 // duplicates are merged. Zero probabilities are allowed.
 func NewPrior(labels, probs []float64) (Prior, error) {
 	if len(labels) != len(probs) {
-		return Prior{}, fmt.Errorf("probs: has %d entries, must have as many as labels (%d)", len(probs), len(labels))
+		return Prior{}, fault.New("probs", "has %d entries, must have as many as labels (%d)", len(probs), len(labels))
 	}
 	var total xmath.Sum
 	for i, p := range probs {
 		if !(p >= 0 && p <= 1+1e-9) {
-			return Prior{}, fmt.Errorf("probs[%d]: %v is not in [0, 1]", i, p)
+			return Prior{}, fault.New(fmt.Sprintf("probs[%d]", i), "%v is not in [0, 1]", p)
 		}
 		total.Add(p)
 	}
 	if len(probs) > 0 && !(math.Abs(total.Value()-1) <= 1e-9) {
-		return Prior{}, fmt.Errorf("probs: sum %v is not in [1-1e-9, 1+1e-9]", total.Value())
+		return Prior{}, fault.New("probs", "sum %v is not in [1-1e-9, 1+1e-9]", total.Value())
 	}
 	return PriorFromWeights(labels, probs)
 }
@@ -87,7 +87,7 @@ func NewPrior(labels, probs []float64) (Prior, error) {
 // least one of them positive.
 func PriorFromWeights(labels, weights []float64) (Prior, error) {
 	if len(labels) != len(weights) {
-		return Prior{}, fmt.Errorf("weights: has %d entries, must have as many as labels (%d)", len(weights), len(labels))
+		return Prior{}, fault.New("weights", "has %d entries, must have as many as labels (%d)", len(weights), len(labels))
 	}
 	ys, at, err := normalizeLabels(labels)
 	if err != nil {
@@ -96,12 +96,12 @@ func PriorFromWeights(labels, weights []float64) (Prior, error) {
 	top := 0.0
 	for i, w := range weights {
 		if !(w >= 0) || math.IsInf(w, 0) {
-			return Prior{}, fmt.Errorf("weights[%d]: %v is not in [0, ∞)", i, w)
+			return Prior{}, fault.New(fmt.Sprintf("weights[%d]", i), "%v is not in [0, ∞)", w)
 		}
 		top = max(top, w)
 	}
 	if top == 0 {
-		return Prior{}, errors.New("weights: all are 0, at least one must be above 0")
+		return Prior{}, fault.New("weights", "all are 0, at least one must be above 0")
 	}
 	sums := make([]xmath.Sum, len(ys))
 	var total xmath.Sum
@@ -141,7 +141,7 @@ func (p Prior) Probs() []float64 { return p.probs }
 // up to e^ε.
 func (p Prior) Mix(gamma float64) (Prior, error) {
 	if !(gamma >= 0 && gamma <= 1) {
-		return Prior{}, fmt.Errorf("floor: %v is not in [0, 1]", gamma)
+		return Prior{}, fault.New("floor", "%v is not in [0, 1]", gamma)
 	}
 	if err := p.check(); err != nil {
 		return Prior{}, err
@@ -155,7 +155,7 @@ func (p Prior) Mix(gamma float64) (Prior, error) {
 
 func (p Prior) check() error {
 	if len(p.labels) == 0 {
-		return errors.New("prior: is empty, must have at least one label")
+		return fault.New("prior", "is empty, must have at least one label")
 	}
 	return nil
 }
@@ -164,12 +164,12 @@ func (p Prior) check() error {
 // index of its label.
 func normalizeLabels(labels []float64) (ys []float64, at []int, err error) {
 	if len(labels) == 0 {
-		return nil, nil, errors.New("labels: is empty, must have at least one label")
+		return nil, nil, fault.New("labels", "is empty, must have at least one label")
 	}
 	order := make([]int, len(labels))
 	for i, y := range labels {
 		if !(math.Abs(y) <= maxMagnitude) {
-			return nil, nil, fmt.Errorf("labels[%d]: %v is not in [-1e100, 1e100]", i, y)
+			return nil, nil, fault.New(fmt.Sprintf("labels[%d]", i), "%v is not in [-1e100, 1e100]", y)
 		}
 		order[i] = i
 	}
@@ -183,17 +183,17 @@ func normalizeLabels(labels []float64) (ys []float64, at []int, err error) {
 		at[i] = len(ys) - 1
 	}
 	if len(ys) > MaxLabels {
-		return nil, nil, fmt.Errorf("labels: %d distinct labels is not in [1, %d]: round the labels to fewer first (NewRounder)", len(ys), MaxLabels)
+		return nil, nil, fault.New("labels", "%d distinct labels is not in [1, %d]: round the labels to fewer first (NewRounder)", len(ys), MaxLabels)
 	}
 	if r := ys[len(ys)-1] - ys[0]; len(ys) > 1 && r < 1/maxMagnitude {
-		return nil, nil, fmt.Errorf("labels: range %v is not in [1e-100, 2e100]", r)
+		return nil, nil, fault.New("labels", "range %v is not in [1e-100, 2e100]", r)
 	}
 	return ys, at, nil
 }
 
 func checkEpsilon(name string, eps float64) error {
 	if !(eps >= MinEpsilon && eps <= MaxEpsilon) {
-		return fmt.Errorf("%s: %v is not in [%v, %v]", name, eps, float64(MinEpsilon), float64(MaxEpsilon))
+		return fault.New(name, "%v is not in [%v, %v]", eps, float64(MinEpsilon), float64(MaxEpsilon))
 	}
 	return nil
 }

@@ -1,9 +1,10 @@
 package labeldp
 
 import (
-	"fmt"
+	"context"
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -74,7 +75,7 @@ func (r *Randomizer) shared() bool { return len(r.outputs) < len(r.atoms) }
 // Neighbouring relation: substitute.
 func (r *Randomizer) Delta(eps float64) (float64, error) {
 	if math.IsNaN(eps) {
-		return 0, fmt.Errorf("epsilon: %v is not a number", eps)
+		return 0, fault.New("epsilon", "%v is not a number", eps)
 	}
 	if r.shared() {
 		rows := make([][]float64, len(r.labels))
@@ -108,7 +109,7 @@ func (r *Randomizer) Delta(eps float64) (float64, error) {
 // alpha = 1 the Kullback–Leibler divergence.
 func (r *Randomizer) RDP(alpha float64) (float64, error) {
 	if !(alpha > 0) {
-		return 0, fmt.Errorf("alpha: %v is not in (0, ∞]", alpha)
+		return 0, fault.New("alpha", "%v is not in (0, ∞]", alpha)
 	}
 	if r.tau == 0 {
 		return 0, nil
@@ -145,9 +146,9 @@ func (r *Randomizer) Pair(rel profiles.Relation) (profiles.Profile, error) {
 	return threeAtoms(up, r.eps, r.e)
 }
 
-// Mechanism implements profiles.Compound: one randomized label. Where atoms
+// Mechanism implements profiles.Compound: one randomized label, at once. Where atoms
 // share an output, its lower profile is the pair of extreme labels as released.
-func (r *Randomizer) Mechanism(rel profiles.Relation) (profiles.Mechanism, error) {
+func (r *Randomizer) Mechanism(_ context.Context, rel profiles.Relation) (profiles.Mechanism, error) {
 	p, err := r.Pair(rel)
 	if err != nil {
 		return profiles.Mechanism{}, err
@@ -166,7 +167,7 @@ func (r *Randomizer) Mechanism(rel profiles.Relation) (profiles.Mechanism, error
 
 func substituteOnly(rel profiles.Relation) error {
 	if rel != profiles.Substitute {
-		return fmt.Errorf("neighbors: %v is not substitute, the only relation of label privacy", rel)
+		return fault.New("neighbors", "%v is not substitute, the only relation of label privacy", rel)
 	}
 	return nil
 }

@@ -300,7 +300,7 @@ func TestPipelinePrivacy(t *testing.T) {
 
 func TestMechanism(t *testing.T) {
 	r := must(TwoPoint(seq(0, 4), 1))
-	m, err := r.Mechanism(profiles.Substitute)
+	m, err := r.Mechanism(t.Context(), profiles.Substitute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -314,7 +314,7 @@ func TestMechanism(t *testing.T) {
 		}
 	}
 	opt, _ := optimal(t, prior("B"), 1)
-	m, err = opt.Mechanism(profiles.Substitute)
+	m, err = opt.Mechanism(t.Context(), profiles.Substitute)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -135,7 +137,7 @@ func (r *Randomizer) prob(a Atom, i int) float64 {
 func (r *Randomizer) index(y float64) (int, error) {
 	i, ok := slices.BinarySearch(r.labels, y)
 	if !ok {
-		return 0, fmt.Errorf("label: %v is not one of the %d labels in [%v, %v]", y, len(r.labels), r.labels[0], r.labels[len(r.labels)-1])
+		return 0, fault.New("label", "%v is not one of the %d labels in [%v, %v]", y, len(r.labels), r.labels[0], r.labels[len(r.labels)-1])
 	}
 	return i, nil
 }
@@ -167,7 +169,9 @@ func (r *Randomizer) Sample(y float64, src rand.Source) (float64, error) {
 
 // SampleIndex draws the index in Outputs of a noisy label, from the label of
 // index i: Sample without the search for the label.
-func (r *Randomizer) SampleIndex(i int, src rand.Source) int { return r.draw.sample(i, src) }
+func (r *Randomizer) SampleIndex(i int, src rand.Source) int {
+	return r.draw.sample(i, random.Source(src))
+}
 
 // A Certificate says how good a returned randomizer is, in the units of the
 // labels.

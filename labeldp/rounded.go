@@ -1,11 +1,12 @@
 package labeldp
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -31,7 +32,7 @@ func (u Rounded) Pair(rel profiles.Relation) (profiles.Profile, error) { return 
 func neighbours(labels []float64, y float64) (i, j int, up float64, err error) {
 	n := len(labels)
 	if !(y >= labels[0] && y <= labels[n-1]) {
-		return 0, 0, 0, fmt.Errorf("label: %v is not in [%v, %v]", y, labels[0], labels[n-1])
+		return 0, 0, 0, fault.New("label", "%v is not in [%v, %v]", y, labels[0], labels[n-1])
 	}
 	j, ok := slices.BinarySearch(labels, y)
 	if ok {
@@ -73,14 +74,11 @@ func (u Rounded) Sample(y float64, src rand.Source) (float64, error) {
 // of Sample, and private only together with the second.
 func (u Rounded) Round(y float64, src rand.Source) (int, error) {
 	i, j, up, err := neighbours(u.r.labels, y)
-	if err == nil && i != j && uniform(src) < up {
+	if err == nil && i != j && random.Coin(random.Source(src), up) {
 		i = j
 	}
 	return i, err
 }
-
-// uniform returns a uniform multiple of 2^−53 in [0, 1).
-func uniform(src rand.Source) float64 { return float64(src.Uint64()>>11) * 0x1p-53 }
 
 // RoundPrior returns the law of a label of p after unbiased randomized rounding
 // to support, which must reach from the least to the largest label.

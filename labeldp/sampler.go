@@ -1,7 +1,6 @@
 package labeldp
 
 import (
-	crand "crypto/rand"
 	"math"
 	"math/big"
 	"math/bits"
@@ -113,22 +112,4 @@ func (s *sampler) weights(i int) []*big.Int {
 		last = c
 	}
 	return out
-}
-
-// NewSource returns a cryptographic source of randomness (ChaCha8), seeded by
-// the operating system. A seeded source makes runs reproducible, and voids the
-// privacy guarantee for whoever knows the seed.
-func NewSource() rand.Source {
-	var seed [32]byte
-	crand.Read(seed[:]) // never fails
-	return rand.NewChaCha8(seed)
-}
-
-// NewSeededSource returns a reproducible source.
-func NewSeededSource(seed uint64) rand.Source {
-	var b [32]byte
-	for j := range 8 {
-		b[j] = byte(seed >> (8 * j))
-	}
-	return rand.NewChaCha8(b)
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/rdp"
 )
 
@@ -24,14 +25,14 @@ const maxOrders = 1000
 // newAdaptive completes the orders of c.
 func newAdaptive(c *Config) (*adaptive, error) {
 	if len(c.Orders) > maxOrders {
-		return nil, fmt.Errorf("orders: %d are more than %d", len(c.Orders), maxOrders)
+		return nil, fault.New("orders", "%d are more than %d", len(c.Orders), maxOrders)
 	}
 	if len(c.Orders) == 0 {
 		if !(c.Delta > 0 && c.Delta < 1) {
-			return nil, fmt.Errorf("delta: %v is not in (0, 1), which adaptive ledgers need", c.Delta)
+			return nil, fault.New("delta", "%v is not in (0, 1), which adaptive ledgers need", c.Delta)
 		}
 		if c.Epsilon < 1e-9 {
-			return nil, fmt.Errorf("epsilon: %v is not in [1e-09, +Inf), which adaptive ledgers need", c.Epsilon)
+			return nil, fault.New("epsilon", "%v is not in [1e-09, +Inf), which adaptive ledgers need", c.Epsilon)
 		}
 		// Around the order that is best for Gaussian noise; each order costs
 		// log(5)/(α−1) of ε against knowing the best one.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -375,13 +376,13 @@ func (s *state) at(path string, err error) error {
 func (s *state) readHeader(content []byte) error {
 	var h header
 	if len(content) > maxHeader {
-		return fmt.Errorf("header: has more than %d bytes", maxHeader)
+		return fault.New("header", "has more than %d bytes", maxHeader)
 	}
 	if err := strict(content, &h); err != nil {
 		return err
 	}
 	if h.Version != 1 {
-		return fmt.Errorf("ledger: %d is not a known version, must be 1", h.Version)
+		return fault.New("ledger", "%d is not a known version, must be 1", h.Version)
 	}
 	r, err := profiles.ParseRelation(h.Neighbors)
 	if err != nil {
@@ -480,7 +481,7 @@ func (l *Ledger) appendLocked(ctx context.Context, e entry, judge bool) (done bo
 		return false, err
 	}
 	if len(line) > maxLine {
-		return false, fmt.Errorf("plan: makes a line of more than %d bytes", maxLine)
+		return false, fault.New("plan", "makes a line of more than %d bytes", maxLine)
 	}
 	missing := s.missing
 	if err := write(f, s.offset, append([]byte(missing), line...)); err != nil {

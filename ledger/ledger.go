@@ -30,7 +30,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"os"
 	"slices"
@@ -39,7 +38,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/rdp"
 )
 
 // A Mode says how spends are accounted for, and so what may be spent.
@@ -63,8 +65,9 @@ type Config struct {
 	Orders []float64
 }
 
-// ErrBudget is wrapped by the error of a spend that would pass the budget.
-var ErrBudget = errors.New("the privacy budget does not allow this step")
+// ErrBudget is wrapped by the error of a spend that would pass the budget. It is the
+// filter's, so that one errors.Is serves whoever uses both.
+var ErrBudget = rdp.ErrBudget
 
 // A Ledger is an open ledger: a handle. It holds no lock between calls: several
 // processes may have the same file open, and each call sees what the others have
@@ -141,25 +144,25 @@ func New(c Config) (*Ledger, error) {
 // begin checks the configuration, completes it, and starts with it.
 func (s *state) begin(c *Config) error {
 	if c.Neighbors != accountant.AddRemove && c.Neighbors != accountant.Substitute {
-		return fmt.Errorf("neighbors: %v is not one of add-remove, substitute", c.Neighbors)
+		return fault.New("neighbors", "%v is not one of add-remove, substitute", c.Neighbors)
 	}
 	if !(c.Epsilon >= 0 && !math.IsInf(c.Epsilon, 1)) {
-		return fmt.Errorf("epsilon: %v is not in [0, +Inf)", c.Epsilon)
+		return fault.New("epsilon", "%v is not in [0, +Inf)", c.Epsilon)
 	}
 	var err error
 	switch c.Mode {
 	case Planned:
 		if !(c.Delta >= 0 && c.Delta < 1) {
-			return fmt.Errorf("delta: %v is not in [0, 1)", c.Delta)
+			return fault.New("delta", "%v is not in [0, 1)", c.Delta)
 		}
 		if len(c.Orders) > 0 {
-			return fmt.Errorf("orders: are for adaptive ledgers, this one is planned")
+			return fault.New("orders", "are for adaptive ledgers, this one is planned")
 		}
 		s.judge = newPlanned(*c)
 	case Adaptive:
 		s.judge, err = newAdaptive(c)
 	default:
-		err = fmt.Errorf("mode: %q is not one of planned, adaptive", c.Mode)
+		err = fault.New("mode", "%q is not one of planned, adaptive", c.Mode)
 	}
 	if err == nil {
 		s.config, s.header = *c, true
@@ -196,7 +199,7 @@ const maxNote = 1000
 // the file.
 func (l *Ledger) SpendPlan(ctx context.Context, plan []byte, note string) error {
 	if len(note) > maxNote || !utf8.ValidString(note) {
-		return fmt.Errorf("note: is not UTF-8 text of at most %d bytes", maxNote)
+		return fault.New("note", "is not UTF-8 text of at most %d bytes", maxNote)
 	}
 	e := entry{Time: time.Now().UTC().Format(time.RFC3339), Note: note, Plan: storedPlan(plan)}
 	if err := l.begin(ctx); err != nil {
@@ -264,7 +267,7 @@ func (s *state) parse(e entry) (*accountant.Plan, string, error) {
 	p := s.plans[text]
 	if p == nil {
 		var err error
-		if p, err = accountant.ParsePlan([]byte(text)); err != nil {
+		if p, err = plan.Parse([]byte(text)); err != nil {
 			return nil, "", err
 		}
 		if s.plans == nil || len(s.plans) >= maxPlans {
@@ -273,10 +276,10 @@ func (s *state) parse(e entry) (*accountant.Plan, string, error) {
 		s.plans[text] = p
 	}
 	if p.Neighbors != s.config.Neighbors {
-		return nil, "", fmt.Errorf("neighbors: %v is not the ledger's relation, %v", p.Neighbors, s.config.Neighbors)
+		return nil, "", fault.New("neighbors", "%v is not the ledger's relation, %v", p.Neighbors, s.config.Neighbors)
 	}
 	if n := runs(p.Steps); n > maxRuns-s.runs {
-		return nil, "", fmt.Errorf("count: %d runs on top of %d are above 2^53", n, s.runs)
+		return nil, "", fault.New("count", "%d runs on top of %d are above 2^53", n, s.runs)
 	}
 	return p, text, nil
 }
@@ -286,7 +289,7 @@ const maxRuns = 1 << 53
 // maxPlans is how many plans a ledger remembers in case they come again.
 const maxPlans = 100
 
-// runs is the number of runs of steps that ParsePlan has found to be at most
+// runs is the number of runs of steps that plan.Parse has found to be at most
 // 2^53.
 func runs(steps []accountant.Step) int64 {
 	var n int64

@@ -363,8 +363,9 @@ func TestSpendStep(t *testing.T) {
 		t.Fatal(err)
 	}
 	st, err := l.Status(t.Context())
-	if err != nil || st.Runs != 303 || st.Spent.Epsilon.Upper != want.Upper {
-		t.Errorf("status %+v, %v; want ε %v", st, err, want.Upper)
+	// Tables that reach further differ in digits that are not certified.
+	if iv := st.Spent.Epsilon; err != nil || st.Runs != 303 || !(iv.Lower <= want.Upper && want.Lower <= iv.Upper) || iv.Upper-iv.Lower > 1e-9*iv.Upper {
+		t.Errorf("status %+v, %v; want ε in [%v, %v]", st, err, want.Lower, want.Upper)
 	}
 	pure, _ := profiles.NewPure(0.1)
 	for _, s := range []accountant.Step{{}, {Mechanism: pure}, {Mechanism: noise, Count: -1},

@@ -10,7 +10,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/plan"
 )
 
 // A line of the file is
@@ -32,7 +32,7 @@ const (
 	lineSuffix = "}\n"
 	// maxLine is longer than the line of any plan; JSON takes at most six bytes
 	// for one.
-	maxLine = 6*accountant.MaxPlanSize + 1<<16
+	maxLine = 6*plan.MaxSize + 1<<16
 	// maxHeader is longer than the line of any header, which has at most maxOrders
 	// numbers.
 	maxHeader = 1 << 16

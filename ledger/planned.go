@@ -3,47 +3,103 @@ package ledger
 import (
 	"context"
 	"fmt"
-	"maps"
+	"math"
+	"slices"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/fourier"
 )
 
 // planned judges by the Fourier accountant.
 //
 // More runs never cost less: fewer of them are what more of them release, with
 // something left out. So one proof that a larger total is within the budget
-// serves every total below it, and a loop pays for a proof only now and then. A
-// refusal serves every total above it.
+// serves every total below it, and where a proof takes long a loop pays for one only
+// now and then. A refusal serves every total above it.
 type planned struct {
 	config   Config
-	plans    map[string]*accountant.Plan
-	keys     []string // of plans, in the order of their first entry
-	counts   map[string]int64
-	proved   map[string]int64 // counts that are within the budget
-	unproved int              // keys whose count is above that
-	before   map[string]int64 // counts at the last proof
-	ahead    int64            // how far beyond the wish to prove
+	index    map[string]int     // of plans, by text
+	plans    []*accountant.Plan // in the order of their first entry
+	counts   tally
+	proved   tally // counts that are within the budget
+	unproved int   // plans whose count is above that
+	before   tally // counts at the last proof
+	slow     bool  // the last proof took lattices
+	ahead    int64 // how far beyond the wish to prove
 	known    *accountant.Interval
+	judged   judgement // the last wish that was proved
 	refused  []refusal
-	totals   map[float64]*total // by accuracy
+	totals   map[purpose]*total
 }
 
-// A refusal is of counts that are above the budget.
+// A tally is a count for each plan, 0 beyond its end.
+type tally []int64
+
+func (t tally) of(i int) int64 {
+	if i < len(t) {
+		return t[i]
+	}
+	return 0
+}
+
+// plus returns a copy with n plans and one more of plan i.
+func (t tally) plus(i, n int) tally {
+	more := make(tally, max(n, len(t)))
+	copy(more, t)
+	if i >= 0 {
+		more[i]++
+	}
+	return more
+}
+
+func (t tally) below(u tally) bool {
+	for i, n := range t {
+		if n > u.of(i) {
+			return false
+		}
+	}
+	return true
+}
+
+func (t tally) equal(u tally) bool { return t.below(u) && u.below(t) }
+
+// A judgement is what counts were found to cost.
+type judgement struct {
+	counts tally
+	cost   accountant.Interval
+}
+
+// A refusal is of a plan on top of counts, which together are above the budget.
 type refusal struct {
-	counts map[string]int64
+	text   string
+	counts tally
 	cost   string // ε
 	err    error
+}
+
+// A purpose is what a total is for: an accuracy, and whether it looks ahead. The one that
+// looks ahead has runs that may never come, and must not be asked what there is.
+type purpose struct {
+	accuracy float64
+	ahead    bool
 }
 
 // A total is the accountant of some counts, which keeps what it has computed.
 type total struct {
 	acct   *accountant.Accountant
-	counts map[string]int64
+	counts tally
 }
 
+// The accuracies of questions, each only asked where the one before does not do. The first
+// is enough for most spends, and where an integral answers it is as narrow as the others.
+const (
+	roughAccuracy = 0.2
+	shownAccuracy = 1e-3 // of what is reported
+	closeAccuracy = 1e-6 // next to the budget
+)
+
 func newPlanned(c Config) *planned {
-	return &planned{config: c, plans: map[string]*accountant.Plan{}, counts: map[string]int64{},
-		proved: map[string]int64{}, before: map[string]int64{}, totals: map[float64]*total{}}
+	return &planned{config: c, index: map[string]int{}, totals: map[purpose]*total{}}
 }
 
 func (j *planned) restore(text string, p *accountant.Plan, _ bool) error {
@@ -53,24 +109,32 @@ func (j *planned) restore(text string, p *accountant.Plan, _ bool) error {
 }
 
 func (j *planned) take(text string) {
-	if j.counts[text] == j.proved[text] {
+	i := j.index[text]
+	if j.counts.of(i) == j.proved.of(i) {
 		j.unproved++
 	}
-	j.counts[text]++
+	for len(j.counts) < len(j.plans) {
+		j.counts = append(j.counts, 0)
+	}
+	j.counts[i]++
 	j.known = nil
+	if j.judged.counts.equal(j.counts) && narrow(j.judged.cost, shownAccuracy) {
+		j.known = &j.judged.cost
+	}
 }
 
 func (j *planned) admits(text string) bool {
-	return j.unproved == 0 && j.counts[text] < j.proved[text]
+	i, ok := j.index[text]
+	return ok && j.unproved == 0 && j.counts.of(i) < j.proved.of(i)
 }
 
 // add makes a plan known, and reports whether it was not.
 func (j *planned) add(text string, p *accountant.Plan) bool {
-	if j.plans[text] != nil {
+	if _, ok := j.index[text]; ok {
 		return false
 	}
-	j.plans[text] = p
-	j.keys = append(j.keys, text)
+	j.index[text] = len(j.plans)
+	j.plans = append(j.plans, p)
 	return true
 }
 
@@ -84,66 +148,73 @@ func (j *planned) prepare(ctx context.Context, text string, p *accountant.Plan) 
 	if j.admits(text) {
 		return nil
 	}
-	want := maps.Clone(j.counts)
-	want[text]++
 	for _, r := range j.refused {
-		if maps.Equal(r.counts, want) {
-			return r.err
-		}
-		if below(r.counts, want) {
+		if r.text == text && r.counts.below(j.counts) {
+			if j.counts.below(r.counts) {
+				return r.err
+			}
 			return j.refusal("at least "+r.cost, nil)
 		}
 	}
 	added := j.add(text, p)
-	err := j.prove(ctx, text, want)
+	i := j.index[text]
+	err := j.prove(ctx, text, j.counts.plus(i, len(j.plans)))
 	if err != nil && added {
-		delete(j.plans, text)
-		j.keys = j.keys[:len(j.keys)-1]
-		for accuracy, t := range j.totals {
-			if t.counts[text] > 0 {
-				delete(j.totals, accuracy)
+		delete(j.index, text)
+		j.plans = j.plans[:i]
+		for k, t := range j.totals {
+			if t.counts.of(i) > 0 {
+				delete(j.totals, k)
+			} else if len(t.counts) > i {
+				t.counts = t.counts[:i]
 			}
 		}
 	}
 	return err
 }
 
-// prove shows that the counts are within the budget.
-func (j *planned) prove(ctx context.Context, text string, want map[string]int64) error {
-	if j.ahead > 0 {
+// prove shows that the counts, of which those of one plan are new, are within the budget.
+func (j *planned) prove(ctx context.Context, text string, want tally) error {
+	i := j.index[text]
+	switch {
+	case !j.slow:
+		j.ahead = 0
+	case j.ahead > 0:
 		// What came again comes again: this one twice as often each time, others as
 		// often as since the last proof. What is new is not expected again.
-		far := maps.Clone(j.proved)
+		far := j.proved.plus(-1, len(want))
 		for k, n := range want {
-			if j.before[k] > 0 {
-				n += min(max(0, n-j.before[k]), maxAhead)
+			if before := j.before.of(k); before > 0 {
+				n += min(max(0, n-before), maxAhead)
 			}
 			far[k] = max(far[k], n)
 		}
-		if j.counts[text] > 0 {
-			far[text] = max(far[text], want[text]+j.ahead)
+		again := j.counts.of(i) > 0
+		if again {
+			far[i] = max(far[i], want[i]+j.ahead)
 		}
-		if iv, err := j.epsilon(ctx, far, 0.2, 1e-3); err == nil && iv.Upper <= j.config.Epsilon {
+		if iv, err := j.epsilon(ctx, far, true, roughAccuracy, shownAccuracy); err == nil && iv.Upper <= j.config.Epsilon {
 			j.remember(far, want)
-			if j.counts[text] > 0 {
+			if again {
 				j.ahead = min(2*j.ahead, maxAhead)
 			}
 			return nil
 		}
 		j.ahead = 0
-	} else {
+	default:
 		j.ahead = 1
 	}
-	iv, err := j.epsilon(ctx, want, 0.2, 1e-3, 1e-6)
+	iv, err := j.epsilon(ctx, want, false, roughAccuracy, closeAccuracy)
 	if err != nil {
 		return err
 	}
-	if iv.Upper <= j.config.Epsilon {
+	if j.slow = iv.Engine == fourier.Lattice; iv.Upper <= j.config.Epsilon {
 		j.remember(want, want)
+		j.judged = judgement{want, iv}
 		return nil
 	}
 	j.ahead = 0
-	if iv, err = j.epsilon(ctx, want, 1e-3, 1e-6); err != nil { // for the message
+	if iv, err = j.epsilon(ctx, want, false, shownAccuracy, closeAccuracy); err != nil { // for the message
 		return err
 	}
 	now, err := j.spent(ctx)
@@ -155,12 +226,12 @@ func (j *planned) prove(ctx context.Context, text string, want map[string]int64)
 	if len(j.refused) == maxRefusals {
 		j.refused = j.refused[1:]
 	}
-	j.refused = append(j.refused, refusal{want, cost, err})
+	j.refused = append(j.refused, refusal{text, slices.Clone(j.counts), cost, err})
 	return err
 }
 
 // remember remembers that counts are within the budget.
-func (j *planned) remember(counts, want map[string]int64) {
+func (j *planned) remember(counts, want tally) {
 	j.proved, j.before, j.unproved = counts, want, 0
 }
 
@@ -175,66 +246,69 @@ func (j *planned) refusal(cost string, now *Spent) error {
 	return fmt.Errorf("%w: %s", ErrBudget, text)
 }
 
-func below(a, b map[string]int64) bool {
-	for k, n := range a {
-		if n > b[k] {
-			return false
-		}
-	}
-	return true
-}
-
-// epsilon returns ε of the counts, to the accuracies in turn until it can be
-// compared with the budget.
-func (j *planned) epsilon(ctx context.Context, counts map[string]int64, accuracies ...float64) (accountant.Interval, error) {
-	var iv accountant.Interval
-	for _, accuracy := range accuracies {
-		acct, err := j.total(ctx, accuracy, counts)
+// epsilon returns ε of the counts, to a width and to the finest accuracy if it takes that to
+// compare it with the budget. ahead says that the counts may never come.
+func (j *planned) epsilon(ctx context.Context, counts tally, ahead bool, width, finest float64) (accountant.Interval, error) {
+	for _, accuracy := range []float64{roughAccuracy, shownAccuracy, closeAccuracy} {
+		acct, err := j.total(ctx, purpose{accuracy, ahead}, counts)
 		if err != nil {
-			return iv, err
+			return accountant.Interval{}, err
 		}
 		if acct.Runs() == 0 {
 			return accountant.Interval{}, nil
 		}
-		if iv, err = acct.Epsilon(ctx, j.config.Delta); err != nil {
+		iv, err := acct.Epsilon(ctx, j.config.Delta)
+		if err != nil {
 			return iv, err
 		}
 		lower := iv.Lower
 		if iv.Gap != nil {
 			lower = iv.Gap.Proved.Lower // no computation closes the gap below
 		}
-		if iv.Upper <= j.config.Epsilon || lower > j.config.Epsilon {
-			break
+		clear := iv.Upper <= j.config.Epsilon || lower > j.config.Epsilon
+		if accuracy <= finest || clear && (accuracy <= width || narrow(iv, width)) {
+			return iv, nil
 		}
 	}
-	return iv, nil
+	panic("unreachable: the last accuracy is the finest")
 }
 
-// total returns the accountant of the counts: that of the last question, to which
-// the difference is added, or a new one if some count is smaller now.
-func (j *planned) total(ctx context.Context, accuracy float64, counts map[string]int64) (*accountant.Accountant, error) {
-	t := j.totals[accuracy]
-	if t == nil || !below(t.counts, counts) {
-		t = &total{accountant.New(j.config.Neighbors, accountant.WithAccuracy(accuracy)), map[string]int64{}}
+// narrow reports whether the ends of an interval, or those of both of its pairs, are within a
+// relative width.
+func narrow(iv accountant.Interval, width float64) bool {
+	near := func(lower, upper float64) bool {
+		return upper-lower <= width*min(math.Abs(lower), math.Abs(upper)) || lower == upper
 	}
-	delete(j.totals, accuracy) // unless all goes well
-	for _, k := range j.keys {
-		n := counts[k] - t.counts[k]
-		if n == 0 {
+	if iv.Gap != nil {
+		return near(iv.Gap.Proved.Lower, iv.Gap.Proved.Upper) && near(iv.Gap.Attack.Lower, iv.Gap.Attack.Upper)
+	}
+	return near(iv.Lower, iv.Upper)
+}
+
+// total returns the accountant of the counts: that of the last question of its kind, to which
+// the difference is added, or a new one if some count is smaller now.
+func (j *planned) total(ctx context.Context, what purpose, counts tally) (*accountant.Accountant, error) {
+	t := j.totals[what]
+	if t == nil || !t.counts.below(counts) {
+		t = &total{acct: accountant.New(j.config.Neighbors, accountant.WithAccuracy(what.accuracy), accountant.WithManyQuestions())}
+	}
+	delete(j.totals, what) // unless all goes well
+	for i, n := range counts {
+		if n == t.counts.of(i) {
 			continue
 		}
-		if err := t.acct.Add(ctx, accountant.Step{Steps: j.plans[k].Steps}, n); err != nil {
+		if err := t.acct.Add(ctx, accountant.Step{Steps: j.plans[i].Steps}, n-t.counts.of(i)); err != nil {
 			return nil, err
 		}
-		t.counts[k] += n
 	}
-	j.totals[accuracy] = t
+	t.counts = append(t.counts[:0], counts...)
+	j.totals[what] = t
 	return t.acct, nil
 }
 
 func (j *planned) spent(ctx context.Context) (Spent, error) {
 	if j.known == nil {
-		iv, err := j.epsilon(ctx, j.counts, 1e-3, 1e-6)
+		iv, err := j.epsilon(ctx, j.counts, false, shownAccuracy, closeAccuracy)
 		if err != nil {
 			return Spent{}, err
 		}

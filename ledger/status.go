@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/dpaccountant/accountant/internal/fault"
 )
 
 // A Status tells what a ledger promises and what is spent.
@@ -75,7 +77,7 @@ func Check(ctx context.Context, path string) (Status, error) { return Verify(ctx
 // taken away or rewritten.
 func Verify(ctx context.Context, path, head string) (Status, error) {
 	if head != "" && !isHead(head) {
-		return Status{}, fmt.Errorf("head: %q is not a checksum of 64 hexadecimal digits", head)
+		return Status{}, fault.New("head", "%q is not a checksum of 64 hexadecimal digits", head)
 	}
 	l := open(path)
 	found := head == ""

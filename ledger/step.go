@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -37,17 +39,17 @@ func planText(s accountant.Step, r profiles.Relation) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := accountant.ParsePlan(text)
+	p, err := plan.Parse(text)
 	if err != nil {
 		return nil, err
 	}
 	if !reflect.DeepEqual(p.Steps[0], normal(s)) {
-		return nil, fmt.Errorf("step: has parts that cannot be written down from here; use SpendPlan")
+		return nil, fault.New("step", "has parts that cannot be written down from here; use SpendPlan")
 	}
 	return text, nil
 }
 
-// normal is a step as ParsePlan returns it.
+// normal is a step as plan.Parse returns it.
 func normal(s accountant.Step) accountant.Step {
 	s.Name = strings.TrimSpace(s.Name)
 	s.Count = max(s.Count, 1)
@@ -64,24 +66,24 @@ const maxDepth = 50
 func toJSON(s accountant.Step, depth int) (stepJSON, error) {
 	j := stepJSON{Name: s.Name, Count: s.Count}
 	if depth > maxDepth {
-		return j, fmt.Errorf("steps: are nested more than %d deep", maxDepth)
+		return j, fault.New("steps", "are nested more than %d deep", maxDepth)
 	}
 	switch {
 	case s.Count < 0:
-		return j, fmt.Errorf("count: %d is not an integer in [1, 2^53]", s.Count)
+		return j, fault.New("count", "%d is not an integer in [1, 2^53]", s.Count)
 	case s.Selection != nil:
-		return j, fmt.Errorf("selection: cannot be written down from here; use SpendPlan")
+		return j, fault.New("selection", "cannot be written down from here; use SpendPlan")
 	case s.Mechanism != nil && s.Steps != nil:
-		return j, fmt.Errorf("steps: a step has either a mechanism or steps, not both")
+		return j, fault.New("steps", "a step has either a mechanism or steps, not both")
 	case s.Mechanism == nil && s.Sampling != nil:
-		return j, fmt.Errorf("sampling: applies to a mechanism, not to a sub-plan")
+		return j, fault.New("sampling", "applies to a mechanism, not to a sub-plan")
 	case s.Mechanism == nil && len(s.Steps) == 0:
-		return j, fmt.Errorf("mechanism: is missing")
+		return j, fault.New("mechanism", "is missing")
 	case s.Mechanism == nil:
 		for i, sub := range s.Steps {
 			k, err := toJSON(sub, depth+1)
 			if err != nil {
-				return j, fmt.Errorf("steps[%d]: %w", i, err)
+				return j, fault.In(fmt.Sprintf("steps[%d]", i), err)
 			}
 			j.Steps = append(j.Steps, k)
 		}
@@ -89,13 +91,13 @@ func toJSON(s accountant.Step, depth int) (stepJSON, error) {
 	}
 	noise, ok := s.Mechanism.(interface{ NoiseMultiplier() float64 })
 	if name := s.Mechanism.Name(); !ok || name != "gaussian" && name != "laplace" {
-		return j, fmt.Errorf("mechanism: %s does not tell its parameters, must be gaussian or laplace; use SpendPlan", name)
+		return j, fault.New("mechanism", "%s does not tell its parameters, must be gaussian or laplace; use SpendPlan", name)
 	}
 	j.Mechanism = map[string]map[string]float64{s.Mechanism.Name(): {"noise-multiplier": noise.NoiseMultiplier()}}
 	if s.Sampling != nil {
 		sample, ok := s.Sampling.(interface{ Rate() float64 })
 		if !ok || s.Sampling.Name() != "poisson" {
-			return j, fmt.Errorf("sampling: %s does not tell its parameters, must be poisson; use SpendPlan", s.Sampling.Name())
+			return j, fault.New("sampling", "%s does not tell its parameters, must be poisson; use SpendPlan", s.Sampling.Name())
 		}
 		j.Sampling = map[string]map[string]float64{"poisson": {"rate": sample.Rate()}}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/rdp"
@@ -63,7 +64,7 @@ func ParseReport(name string) (Report, error) {
 			return Report(i), nil
 		}
 	}
-	return 0, fmt.Errorf("report: %q is not in [expected, realised, worst, independent]", name)
+	return 0, fault.New("report", "%q is not in [expected, realised, worst, independent]", name)
 }
 
 // Options of Account; the zero value is a good default.
@@ -94,10 +95,10 @@ type Ledger struct {
 // done, the error is that of ctx, here and in the methods that take one.
 func Account(ctx context.Context, v *Votes, a Aggregator, o Options) (*Ledger, error) {
 	if v == nil {
-		return nil, fmt.Errorf("votes: is missing")
+		return nil, fault.New("votes", "is missing")
 	}
 	if a == nil {
-		return nil, fmt.Errorf("mechanism: is missing")
+		return nil, fault.New("mechanism", "is missing")
 	}
 	if err := a.check(); err != nil {
 		return nil, err
@@ -114,9 +115,9 @@ func Account(ctx context.Context, v *Votes, a Aggregator, o Options) (*Ledger, e
 	}
 	switch {
 	case o.MaxAnswers < 0:
-		return nil, fmt.Errorf("max-answers: %d is not in [1, ∞)", o.MaxAnswers)
+		return nil, fault.New("max-answers", "%d is not in [1, ∞)", o.MaxAnswers)
 	case o.MaxAnswers > 0 && q.check == nil:
-		return nil, fmt.Errorf("max-answers: must be absent, because %v answers every query", a)
+		return nil, fault.New("max-answers", "must be absent, because %v answers every query", a)
 	}
 	return &Ledger{a, v, append([]float64(nil), o.Orders...), q, o.MaxAnswers, o.Progress}, nil
 }
@@ -188,7 +189,7 @@ func (l *Ledger) Running(ctx context.Context, r Report, answered []bool, cuts []
 	}
 	for i, k := range cuts {
 		if k < 1 || k > n || i > 0 && k <= cuts[i-1] {
-			return nil, fmt.Errorf("cuts[%d]: %d is not in [1, %d] and ascending", i, k, n)
+			return nil, fault.New(fmt.Sprintf("cuts[%d]", i), "%d is not in [1, %d] and ascending", k, n)
 		}
 	}
 	costs := make([]Cost, len(cuts))
@@ -362,7 +363,7 @@ func pricer(price func(logQ float64) float64, logQ []float64, independent bool) 
 // one) and that of an answer.
 func (l *Ledger) Query(i int, order float64) (threshold, answer float64, err error) {
 	if i < 0 || i >= l.votes.Queries() {
-		return 0, 0, fmt.Errorf("query: %d is not in [0, %d]", i, l.votes.Queries()-1)
+		return 0, 0, fault.New("query", "%d is not in [0, %d]", i, l.votes.Queries()-1)
 	}
 	if err := checkOrder("order", order); err != nil {
 		return 0, 0, err
@@ -379,22 +380,22 @@ func (l *Ledger) weights(r Report, answered []bool) (func(i int) float64, error)
 	n := l.votes.Queries()
 	one := func(int) float64 { return 1 }
 	if r < Worst || r > ExpectedNotABound {
-		return nil, fmt.Errorf("report: %v is not in [expected, realised, worst, independent]", r)
+		return nil, fault.New("report", "%v is not in [expected, realised, worst, independent]", r)
 	}
 	if l.q.check == nil {
 		if answered != nil {
-			return nil, fmt.Errorf("answered: must be absent, because %v answers every query", l.aggregator)
+			return nil, fault.New("answered", "must be absent, because %v answers every query", l.aggregator)
 		}
 		return one, nil
 	}
 	if answered != nil && len(answered) != n {
-		return nil, fmt.Errorf("answered: %d entries are not one for each of %d queries", len(answered), n)
+		return nil, fault.New("answered", "%d entries are not one for each of %d queries", len(answered), n)
 	}
 	if answered != nil && (r == Worst || r == DataIndependent) {
-		return nil, fmt.Errorf("answered: must be absent for the %v report, which holds whatever is answered; a limit fixed in advance is max-answers", r)
+		return nil, fault.New("answered", "must be absent for the %v report, which holds whatever is answered; a limit fixed in advance is max-answers", r)
 	}
 	if n := count(answered); l.most > 0 && n > l.most {
-		return nil, fmt.Errorf("answered: %d answers are more than %d, the most that was fixed in advance", n, l.most)
+		return nil, fault.New("answered", "%d answers are more than %d, the most that was fixed in advance", n, l.most)
 	}
 	given := func(i int) float64 {
 		if answered[i] {
@@ -404,7 +405,7 @@ func (l *Ledger) weights(r Report, answered []bool) (func(i int) float64, error)
 	}
 	switch {
 	case r == Realised && answered == nil:
-		return nil, fmt.Errorf("answered: is missing, must say which queries were answered for the realised report")
+		return nil, fault.New("answered", "is missing, must say which queries were answered for the realised report")
 	case r == Realised:
 		return given, nil
 	case r == ExpectedNotABound:

@@ -1,9 +1,9 @@
 package pate
 
 import (
-	"fmt"
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -50,13 +50,13 @@ func logSurvivors(order, p, c, ec float64) (a, err float64) {
 // in this direction. Take the smaller of it and of a data-independent bound.
 func Theorem6(logQ, mu1, eps1, mu2, eps2, order float64) (float64, error) {
 	if math.IsNaN(logQ) || logQ > 0 {
-		return 0, fmt.Errorf("log-q: %v is not in [-Inf, 0]", logQ)
+		return 0, fault.New("log-q", "%v is not in [-Inf, 0]", logQ)
 	}
 	if err := checkOrder("order", order); err != nil {
 		return 0, err
 	}
 	if !(mu1 >= order && mu1 <= maxOrder) {
-		return 0, fmt.Errorf("mu1: %v is not in [%v, %g]", mu1, order, float64(maxOrder))
+		return 0, fault.New("mu1", "%v is not in [%v, %g]", mu1, order, float64(maxOrder))
 	}
 	if err := checkOrder("mu2", mu2); err != nil {
 		return 0, err
@@ -78,7 +78,7 @@ func Theorem6(logQ, mu1, eps1, mu2, eps2, order float64) (float64, error) {
 	limit -= 8 * u * ((mu2-1)*eps2 + mu2*(l1+l2))
 	limit = min(limit, xmath.Down(-eps2, 1))
 	if logQ > limit {
-		return 0, fmt.Errorf("log-q: %v is not in [-Inf, %v]: the condition of Theorem 6 fails", logQ, limit)
+		return 0, fault.New("log-q", "%v is not in [-Inf, %v]: the condition of Theorem 6 fails", logQ, limit)
 	}
 	k := (mu2 - 1) / mu2
 	c := (logQ + eps2) * k

@@ -3,6 +3,8 @@ package pate
 import (
 	"fmt"
 	"math"
+
+	"github.com/dpaccountant/accountant/internal/fault"
 )
 
 // The ranges of inputs. Standard deviations and scales are in votes; outside
@@ -16,7 +18,7 @@ const (
 
 func checkRange(field string, v, lo, hi float64) error {
 	if !(v >= lo && v <= hi) {
-		return fmt.Errorf("%s: %v is not in [%g, %g]", field, v, lo, hi)
+		return fault.New(field, "%v is not in [%g, %g]", v, lo, hi)
 	}
 	return nil
 }
@@ -29,21 +31,21 @@ func checkThreshold(v float64) error {
 
 func checkOrder(field string, v float64) error {
 	if !(v > 1 && v <= maxOrder) {
-		return fmt.Errorf("%s: %v is not in (1, %g]", field, v, float64(maxOrder))
+		return fault.New(field, "%v is not in (1, %g]", v, float64(maxOrder))
 	}
 	return nil
 }
 
 func checkOrders(orders []float64) error {
 	if len(orders) == 0 || len(orders) > 100_000 {
-		return fmt.Errorf("orders: %d orders are not in [1, 100000]", len(orders))
+		return fault.New("orders", "%d orders are not in [1, 100000]", len(orders))
 	}
 	for i, a := range orders {
 		if err := checkOrder(fmt.Sprintf("orders[%d]", i), a); err != nil {
 			return err
 		}
 		if i > 0 && a <= orders[i-1] {
-			return fmt.Errorf("orders[%d]: %v is not in (%v, %g]: orders must ascend", i, a, orders[i-1], float64(maxOrder))
+			return fault.New(fmt.Sprintf("orders[%d]", i), "%v is not in (%v, %g]: orders must ascend", a, orders[i-1], float64(maxOrder))
 		}
 	}
 	return nil
@@ -51,7 +53,7 @@ func checkOrders(orders []float64) error {
 
 func checkDelta(delta float64) error {
 	if !(delta > 0 && delta < 1) {
-		return fmt.Errorf("delta: %v is not in (0, 1)", delta)
+		return fault.New("delta", "%v is not in (0, 1)", delta)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"sort"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -57,10 +58,10 @@ func NewLocalBound(sigma, order float64, classes int, teachers int64) (*LocalBou
 		return nil, err
 	}
 	if classes < 2 || classes > 1_000_000 {
-		return nil, fmt.Errorf("classes: %d is not in [2, 1000000]", classes)
+		return nil, fault.New("classes", "%d is not in [2, 1000000]", classes)
 	}
 	if teachers > maxSmoothTeachers {
-		return nil, fmt.Errorf("teachers: %d is not in [1, %d] for smooth sensitivity", teachers, maxSmoothTeachers)
+		return nil, fault.New("teachers", "%d is not in [1, %d] for smooth sensitivity", teachers, maxSmoothTeachers)
 	}
 	b := &LocalBound{sigma: sigma, classes: classes, teachers: teachers, cost: GNMax{sigma}.cost(order),
 		tails: newTails(sigma, teachers), logHalf: math.Log(float64(classes - 1)), shift: math.Sqrt2 / sigma}
@@ -181,13 +182,13 @@ func (b *LocalBound) conditions() error {
 // Algorithm 4's line 19 over all classes.
 func (b *LocalBound) AtDistance(votes []int64) ([]float64, error) {
 	if len(votes) != b.classes {
-		return nil, fmt.Errorf("votes: %d classes are not %d", len(votes), b.classes)
+		return nil, fault.New("votes", "%d classes are not %d", len(votes), b.classes)
 	}
 	if err := checkRow(votes); err != nil {
 		return nil, err
 	}
 	if n := sum(votes); n != b.teachers {
-		return nil, fmt.Errorf("votes: %d votes are not the %d of all teachers, which smooth sensitivity needs", n, b.teachers)
+		return nil, fault.New("votes", "%d votes are not the %d of all teachers, which smooth sensitivity needs", n, b.teachers)
 	}
 	w := append([]int64(nil), votes...)
 	sort.Slice(w, func(i, j int) bool { return w[i] > w[j] })

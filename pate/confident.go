@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/dpaccountant/accountant/internal/random"
 )
 
 // Confident answers with GNMax only when the largest count, after noise of its
@@ -39,21 +41,21 @@ type Answer struct {
 
 var noAnswer = Answer{Class: -1}
 
-// Label runs the aggregator on one query with fresh noise from src; nil is
-// [NewSource]. The noise is drawn in float64: the answer has the law that is
-// accounted for up to the resolution of such draws.
+// Label runs the aggregator on one query with fresh noise from src; nil is the
+// operating system's. The noise is an exact draw: the answer has the law that is
+// accounted for.
 func (c Confident) Label(votes []int64, src rand.Source) (Answer, error) {
 	if err := errorsOf(c.check(), checkRow(votes)); err != nil {
 		return noAnswer, err
 	}
-	return c.label(votes, float64(slices.Max(votes)), source(src)), nil
+	return c.label(votes, float64(slices.Max(votes)), random.Source(src)), nil
 }
 
-func (c Confident) label(votes []int64, v float64, r *rand.Rand) Answer {
-	if v+c.Sigma1*r.NormFloat64() < c.Threshold {
+func (c Confident) label(votes []int64, v float64, src rand.Source) Answer {
+	if random.Noisy(v, c.Sigma1, random.Normal(src)).Less(random.Sum{Fixed: []float64{c.Threshold}}) {
 		return noAnswer
 	}
-	return Answer{noisyArgmax(votes, func() float64 { return c.Sigma2 * r.NormFloat64() }), true}
+	return Answer{noisyArgmax(votes, c.Sigma2, random.Normal, src), true}
 }
 
 func (c Confident) prepare(ctx context.Context, v *Votes, _ *Scores) (*queries, error) {

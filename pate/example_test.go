@@ -69,7 +69,7 @@ func ExampleSanitize() {
 	fmt.Printf("may be published: ε = %.2f\n", report.Epsilon)
 	fmt.Printf("private: mean %.4f, standard deviation %.4f\n", report.Private.Fixed, report.Private.StdDev)
 	// Output:
-	// may be published: ε = 2.74
+	// may be published: ε = 1.86
 	// private: mean 2.4348, standard deviation 0.8071
 }
 
@@ -252,9 +252,9 @@ func ExampleOptimalGNSSSigma() {
 	// Output: 9.93, by the paper's rule 6.23, <nil>
 }
 
-func ExampleNewSource() {
+func ExampleGNMax_Label() {
 	mechanism, _ := pate.NewGNMax(1)
-	class, err := mechanism.Label([]int64{1000, 0}, pate.NewSource())
+	class, err := mechanism.Label([]int64{1000, 0}, nil)
 	fmt.Println(class, err)
 	// Output: 0 <nil>
 }

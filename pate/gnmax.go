@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -34,15 +36,13 @@ func (g GNMax) check() error { return checkSigma("sigma2", g.Sigma) }
 // String returns the name, with the parameters if there are any.
 func (g GNMax) String() string { return fmt.Sprintf("gnmax(sigma2=%v)", g.Sigma) }
 
-// Label answers one query with fresh noise from src; nil is [NewSource]. The
-// noise is drawn in float64: the answer has the law that is accounted for up to the
-// resolution of such draws.
+// Label answers one query with fresh noise from src; nil is the operating system's. The
+// noise is an exact draw: the answer has the law that is accounted for.
 func (g GNMax) Label(votes []int64, src rand.Source) (class int, err error) {
 	if err := errorsOf(g.check(), checkRow(votes)); err != nil {
 		return 0, err
 	}
-	r := source(src)
-	return noisyArgmax(votes, func() float64 { return g.Sigma * r.NormFloat64() }), nil
+	return noisyArgmax(votes, g.Sigma, random.Normal, random.Source(src)), nil
 }
 
 // RDP returns the data-independent cost λ/σ² of one query, rounded up; it
@@ -93,7 +93,7 @@ func (g GNMax) prepare(ctx context.Context, v *Votes, _ *Scores) (*queries, erro
 
 func checkLogQ(logQ float64) error {
 	if math.IsNaN(logQ) || logQ > 0 {
-		return fmt.Errorf("log-q: %v is not in [-Inf, 0]", logQ)
+		return fault.New("log-q", "%v is not in [-Inf, 0]", logQ)
 	}
 	return nil
 }

@@ -1,8 +1,9 @@
 package pate
 
 import (
-	"fmt"
 	"math"
+
+	"github.com/dpaccountant/accountant/internal/fault"
 )
 
 // GNSSRDP returns the cost at one order of publishing f(D) + SS_β(D)·N(0, σ²),
@@ -41,7 +42,7 @@ func gnssSlack(order, beta float64) (float64, error) {
 	}
 	limit := -0.5 * math.Log1p(-1/order)
 	if !(beta > 0 && beta < limit*(1-1e-9)) {
-		return 0, fmt.Errorf("beta: %v is not in (0, %v) at order %v", beta, limit, order)
+		return 0, fault.New("beta", "%v is not in (0, %v) at order %v", beta, limit, order)
 	}
 	return 1 + order*math.Expm1(-2*beta), nil
 }
@@ -56,7 +57,7 @@ func GNSSPrintedNotABound(order, beta, sigma float64) (value float64, proved boo
 		return 0, false, err
 	}
 	if !(beta > 0 && beta < 1/(2*order)) {
-		return 0, false, fmt.Errorf("beta: %v is not in (0, %v) at order %v", beta, 1/(2*order), order)
+		return 0, false, fault.New("beta", "%v is not in (0, %v) at order %v", beta, 1/(2*order), order)
 	}
 	if err := checkRange("sigma-ss", sigma, minSigma, maxSigma); err != nil {
 		return 0, false, err
@@ -75,7 +76,7 @@ func OptimalGNSSSigma(order, beta, ss float64) (float64, error) {
 		return 0, err
 	}
 	if !(ss > 0 && !math.IsInf(ss, 1)) {
-		return 0, fmt.Errorf("smooth-sensitivity: %v is not in (0, +Inf)", ss)
+		return 0, fault.New("smooth-sensitivity", "%v is not in (0, +Inf)", ss)
 	}
 	return min(max(math.Cbrt(order*math.Exp(-2*beta)/(s*2*ss)), minSigma), maxSigma), nil
 }
@@ -87,10 +88,10 @@ func PrintedGNSSSigma(order, beta, ss float64) (float64, error) {
 		return 0, err
 	}
 	if !(beta > 0 && beta < 1/(2*order)) {
-		return 0, fmt.Errorf("beta: %v is not in (0, %v) at order %v", beta, 1/(2*order), order)
+		return 0, fault.New("beta", "%v is not in (0, %v) at order %v", beta, 1/(2*order), order)
 	}
 	if !(ss > 0 && !math.IsInf(ss, 1)) {
-		return 0, fmt.Errorf("smooth-sensitivity: %v is not in (0, +Inf)", ss)
+		return 0, fault.New("smooth-sensitivity", "%v is not in (0, +Inf)", ss)
 	}
 	return min(max(math.Cbrt(order*math.Exp(2*beta)/ss), minSigma), maxSigma), nil
 }

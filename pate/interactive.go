@@ -6,6 +6,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/random"
 )
 
 // Interactive is Confident for the later rounds of training a student: the
@@ -43,9 +46,9 @@ func (c Interactive) String() string {
 }
 
 // Label runs the aggregator on one query with fresh noise from src; nil is
-// [NewSource]. Scores are the student's class probabilities. The answer's class
+// the operating system's. Scores are the student's class probabilities. The answer's class
 // is the student's own, and Answered false, when the student is reinforced. The
-// noise is drawn in float64, as in [Confident.Label].
+// noise is exact, as in [Confident.Label].
 func (c Interactive) Label(votes []int64, scores []float64, src rand.Source) (Answer, error) {
 	if err := errorsOf(c.check(), checkRow(votes), checkScores("scores", scores, len(votes), 1)); err != nil {
 		return noAnswer, err
@@ -55,7 +58,7 @@ func (c Interactive) Label(votes []int64, scores []float64, src rand.Source) (An
 	for j, p := range scores {
 		scaled[j] = float64(n) * p
 	}
-	if a := c.label(votes, c.statistic(votes, scaled, n), source(src)); a.Answered {
+	if a := c.label(votes, c.statistic(votes, scaled, n), random.Source(src)); a.Answered {
 		return a, nil
 	}
 	if c.Reinforces(scores) {
@@ -83,10 +86,10 @@ func (c Interactive) statistic(votes []int64, scaled []float64, teachers int64) 
 
 func (c Interactive) prepare(ctx context.Context, v *Votes, s *Scores) (*queries, error) {
 	if s == nil {
-		return nil, fmt.Errorf("baseline: is missing, must hold the student's scores for interactive aggregation")
+		return nil, fault.New("baseline", "is missing, must hold the student's scores for interactive aggregation")
 	}
 	if s.queries() != v.Queries() || s.classes != v.classes {
-		return nil, fmt.Errorf("baseline: shape (%d, %d) is not the votes' (%d, %d)", s.queries(), s.classes, v.Queries(), v.classes)
+		return nil, fault.New("baseline", "shape (%d, %d) is not the votes' (%d, %d)", s.queries(), s.classes, v.Queries(), v.classes)
 	}
 	return c.prepareAt(ctx, v, func(i int) float64 { return c.statistic(v.Row(i), s.row(i), v.teachers) })
 }
@@ -114,7 +117,7 @@ func newScores(rows [][]float64, teachers int64, total float64) (*Scores, error)
 		return nil, err
 	}
 	if len(rows) == 0 {
-		return nil, fmt.Errorf("baseline: has no rows, must have one per query")
+		return nil, fault.New("baseline", "has no rows, must have one per query")
 	}
 	s := &Scores{classes: len(rows[0])}
 	for i, row := range rows {
@@ -132,17 +135,17 @@ func newScores(rows [][]float64, teachers int64, total float64) (*Scores, error)
 // the statistic stays 1-sensitive whatever the (public) scores are.
 func checkScores(field string, row []float64, classes int, total float64) error {
 	if len(row) != classes {
-		return fmt.Errorf("%s: %d scores are not one for each of %d classes", field, len(row), classes)
+		return fault.New(field, "%d scores are not one for each of %d classes", len(row), classes)
 	}
 	var s float64
 	for j, p := range row {
 		if !(p >= 0 && p <= total*1.001) {
-			return fmt.Errorf("%s: column %d: %v is not in [0, %v]", field, j+1, p, total)
+			return fault.New(field, "column %d: %v is not in [0, %v]", j+1, p, total)
 		}
 		s += p
 	}
 	if !(math.Abs(s-total) <= 1e-3*total) {
-		return fmt.Errorf("%s: the scores sum to %v, must sum to %v", field, s, total)
+		return fault.New(field, "the scores sum to %v, must sum to %v", s, total)
 	}
 	return nil
 }
@@ -150,7 +153,7 @@ func checkScores(field string, row []float64, classes int, total float64) error 
 // First returns the scores of the first k queries.
 func (s *Scores) First(k int) (*Scores, error) {
 	if k < 1 || k > s.queries() {
-		return nil, fmt.Errorf("baseline: %d queries are not in [1, %d]", k, s.queries())
+		return nil, fault.New("baseline", "%d queries are not in [1, %d]", k, s.queries())
 	}
 	return &Scores{s.classes, s.scaled[:k*s.classes]}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -28,15 +29,14 @@ func (l LNMax) check() error { return checkRange("gamma", l.Gamma, 1e-9, 100) }
 // String returns the name, with the parameters if there are any.
 func (l LNMax) String() string { return fmt.Sprintf("lnmax(gamma=%v)", l.Gamma) }
 
-// Label answers one query with fresh noise from src; nil is [NewSource]. The
-// noise is drawn in float64: the answer has the law that is accounted for up to the
-// resolution of such draws.
+// Label answers one query with fresh noise from src; nil is the operating system's. The
+// noise is an exact draw: the answer has the law that is accounted for.
 func (l LNMax) Label(votes []int64, src rand.Source) (class int, err error) {
 	if err := errorsOf(l.check(), checkRow(votes)); err != nil {
 		return 0, err
 	}
-	r := source(src)
-	return noisyArgmax(votes, func() float64 { return laplace(r, 1/l.Gamma) }), nil
+	// Rounded up: more noise costs less.
+	return noisyArgmax(votes, xmath.Up(1/l.Gamma, 1), random.Laplace, random.Source(src)), nil
 }
 
 // RDP returns the data-independent cost min(ε, ε²λ/2) of one query, ε = 2γ,

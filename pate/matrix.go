@@ -4,11 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/dpaccountant/accountant/internal/fault"
 )
 
 // maxEntries bounds the size of a table: 8 bytes each.
@@ -30,7 +31,7 @@ func readMatrix(r io.Reader, field string) (*matrix, error) {
 	b := bufio.NewReaderSize(r, 1<<16)
 	head, err := b.Peek(len(npyMagic))
 	if err != nil && err != io.EOF {
-		return nil, fmt.Errorf("%s: %w", field, err)
+		return nil, fault.In(field, err)
 	}
 	if bytes.Equal(head, []byte(npyMagic)) {
 		return readNPY(b, field)
@@ -60,7 +61,7 @@ func readCSV(r io.Reader, field string) (*matrix, error) {
 			first = false
 			if _, err := strconv.ParseFloat(strings.TrimSpace(fields[0]), 64); err != nil {
 				if strings.TrimSpace(fields[0]) == "" {
-					return nil, fmt.Errorf("%s: line %d: column 1: \"\" is not a number", field, line)
+					return nil, fault.New(field, "line %d: column 1: \"\" is not a number", line)
 				}
 				continue // a header
 			}
@@ -69,27 +70,27 @@ func readCSV(r io.Reader, field string) (*matrix, error) {
 			m.columns = len(fields)
 		}
 		if len(fields) != m.columns {
-			return nil, fmt.Errorf("%s: line %d: %d columns are not the %d of the first row", field, line, len(fields), m.columns)
+			return nil, fault.New(field, "line %d: %d columns are not the %d of the first row", line, len(fields), m.columns)
 		}
 		if len(m.values)+len(fields) > maxEntries {
-			return nil, fmt.Errorf("%s: line %d: more than %d entries", field, line, maxEntries)
+			return nil, fault.New(field, "line %d: more than %d entries", line, maxEntries)
 		}
 		for j, f := range fields {
 			f = strings.TrimSpace(f)
 			x, err := strconv.ParseFloat(f, 64)
 			if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-				return nil, fmt.Errorf("%s: line %d: column %d: %q is not a finite number", field, line, j+1, clip(f))
+				return nil, fault.New(field, "line %d: column %d: %q is not a finite number", line, j+1, clip(f))
 			}
 			m.values = append(m.values, x)
 		}
 	}
 	if err := sc.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return nil, fmt.Errorf("%s: line %d: is longer than %d bytes", field, line+1, maxLine)
+		return nil, fault.New(field, "line %d: is longer than %d bytes", line+1, maxLine)
 	} else if err != nil {
-		return nil, fmt.Errorf("%s: line %d: %w", field, line+1, err)
+		return nil, fault.New(field, "line %d: %w", line+1, err)
 	}
 	if len(m.values) == 0 {
-		return nil, fmt.Errorf("%s: has no rows", field)
+		return nil, fault.New(field, "has no rows")
 	}
 	return m, nil
 }
@@ -106,7 +107,7 @@ func (m *matrix) integers(field string) ([]int64, error) {
 	n := make([]int64, len(m.values))
 	for k, x := range m.values {
 		if !isInt(x) || math.Abs(x) > maxTeachers {
-			return nil, fmt.Errorf("%s: row %d: column %d: %v is not an integer in [0, %d]", field, k/m.columns+1, k%m.columns+1, x, int64(maxTeachers))
+			return nil, fault.New(field, "row %d: column %d: %v is not an integer in [0, %d]", k/m.columns+1, k%m.columns+1, x, int64(maxTeachers))
 		}
 		n[k] = int64(x)
 	}
@@ -141,10 +142,10 @@ func ReadVotes(r io.Reader, f Format) (*Votes, error) {
 	if f.Labels {
 		field = "labels"
 		if f.Teachers != 0 {
-			return nil, fmt.Errorf("teachers: %d is given, must be absent for labels", f.Teachers)
+			return nil, fault.New("teachers", "%d is given, must be absent for labels", f.Teachers)
 		}
 	} else if f.Classes != 0 {
-		return nil, fmt.Errorf("classes: %d is given, must be absent for counts", f.Classes)
+		return nil, fault.New("classes", "%d is given, must be absent for counts", f.Classes)
 	}
 	m, err := readMatrix(r, field)
 	if err != nil {
@@ -183,7 +184,7 @@ func ReadAnswered(r io.Reader, n int) ([]bool, error) {
 		return nil, err
 	}
 	if m.columns != 1 {
-		return nil, fmt.Errorf("answered: %d columns are not 1", m.columns)
+		return nil, fault.New("answered", "%d columns are not 1", m.columns)
 	}
 	answered := make([]bool, n)
 	flags := len(m.values) == n
@@ -196,10 +197,10 @@ func ReadAnswered(r io.Reader, n int) ([]bool, error) {
 			continue
 		}
 		if !(isInt(x) && x >= 0 && x < float64(n)) {
-			return nil, fmt.Errorf("answered: row %d: %v is not in [0, %d]", i+1, x, n-1)
+			return nil, fault.New("answered", "row %d: %v is not in [0, %d]", i+1, x, n-1)
 		}
 		if answered[int(x)] {
-			return nil, fmt.Errorf("answered: row %d: query %v is listed twice", i+1, x)
+			return nil, fault.New("answered", "row %d: query %v is listed twice", i+1, x)
 		}
 		answered[int(x)] = true
 	}

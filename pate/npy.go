@@ -8,6 +8,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/dpaccountant/accountant/internal/fault"
 )
 
 const npyMagic = "\x93NUMPY"
@@ -17,7 +19,7 @@ const npyMagic = "\x93NUMPY"
 // claims.
 func readNPY(r io.Reader, field string) (*matrix, error) {
 	bad := func(format string, args ...any) (*matrix, error) {
-		return nil, fmt.Errorf("%s: npy: %s", field, fmt.Sprintf(format, args...))
+		return nil, fault.In(field, fault.New("npy", "%s", fmt.Sprintf(format, args...)))
 	}
 	var head [8]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -124,25 +126,25 @@ func parseHeader(s string) (h npyHeader, err error) {
 		switch key {
 		case "descr":
 			if h.descr, rest, ok = quoted(rest); !ok {
-				return h, fmt.Errorf("descr: %q is not a plain type", clip(rest))
+				return h, fault.New("descr", "%q is not a plain type", clip(rest))
 			}
 		case "fortran_order":
 			var after string
 			if after, ok = strings.CutPrefix(rest, "True"); ok {
 				h.fortran = true
 			} else if after, ok = strings.CutPrefix(rest, "False"); !ok {
-				return h, fmt.Errorf("fortran_order: %q is not in [True, False]", clip(rest))
+				return h, fault.New("fortran_order", "%q is not in [True, False]", clip(rest))
 			}
 			rest = after
 		case "shape":
 			tuple, after, found := strings.Cut(rest, ")")
 			if !found || !strings.HasPrefix(tuple, "(") {
-				return h, fmt.Errorf("shape: %q is not a tuple", clip(rest))
+				return h, fault.New("shape", "%q is not a tuple", clip(rest))
 			}
 			for _, f := range strings.Split(strings.TrimSuffix(strings.TrimSpace(tuple[1:]), ","), ",") {
 				n, err := strconv.Atoi(strings.TrimSpace(f))
 				if err != nil || n < 0 {
-					return h, fmt.Errorf("shape: %q is not a non-negative integer", clip(strings.TrimSpace(f)))
+					return h, fault.New("shape", "%q is not a non-negative integer", clip(strings.TrimSpace(f)))
 				}
 				h.shape = append(h.shape, n)
 			}

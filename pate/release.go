@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/rdp"
 )
 
@@ -54,7 +56,7 @@ type Diagnostics struct {
 
 // Sanitize returns an estimate of the (ε, δ) cost of all rounds, sanitized by Gaussian noise
 // that is calibrated to smooth sensitivity, the cost of that publication
-// included. The source nil is [NewSource].
+// included. The source nil is the operating system's.
 //
 // The result is rounded to multiples of a power of two, at most 1/4096 of
 // log(1/δ)/(λ − 1), what δ alone costs in the classic conversion. The analysis is of a
@@ -63,10 +65,8 @@ type Diagnostics struct {
 // standard deviation of the noise is a function of the votes, so that a grid made
 // from it would tell of them; so would the low bits of a sum of floats, whose
 // pattern is that of the cost and of the standard deviation, and rounding removes
-// them. What is not covered by a proof is the sampler: its noise is a float64 with
-// about 32 random bits and an end near 12 standard deviations, so that the rounded
-// sum is that of real noise only up to what this moves across a point of rounding
-// (some 2^−32 standard deviations over Grid).
+// them. The noise is an exact draw, and the multiple is the one nearest to the sum of
+// real numbers.
 //
 // Theorem: PATE 2018, section B.3, with the cost of the noise by [GNSSRDP] in
 // place of Theorem 23. Conditions: the order, δ, β and σ of every round must be
@@ -78,47 +78,48 @@ func Sanitize(delta float64, conversion Conversion, src rand.Source, rounds ...R
 		return s, err
 	}
 	if len(rounds) == 0 {
-		return s, fmt.Errorf("rounds: is empty, must hold at least one")
+		return s, fault.New("rounds", "is empty, must hold at least one")
 	}
 	if conversion != Improved && conversion != Classic {
-		return s, fmt.Errorf("conversion: %d is not in [improved, classic]", int(conversion))
+		return s, fault.New("conversion", "%d is not in [improved, classic]", int(conversion))
 	}
 	p := &s.Private
-	var order, noise float64
-	r := source(src)
+	var order float64
+	var noisy random.Sum
+	src = random.Source(src)
 	for i, x := range rounds {
 		field := fmt.Sprintf("rounds[%d]", i)
 		switch {
 		case x.Sensitivity == nil:
-			return Sanitized{}, fmt.Errorf("%s: sensitivity: is missing", field)
+			return Sanitized{}, fault.In(field, fault.New("sensitivity", "is missing"))
 		case !x.Sensitivity.Bound:
-			return Sanitized{}, fmt.Errorf("%s: report: expected or realised is not in [worst, independent]: it is no bound", field)
+			return Sanitized{}, fault.In(field, fault.New("report", "expected or realised is not in [worst, independent]: it is no bound"))
 		case i > 0 && x.Sensitivity.Order != order:
-			return Sanitized{}, fmt.Errorf("%s: order: %v is not %v, that of rounds[0]", field, x.Sensitivity.Order, order)
+			return Sanitized{}, fault.In(field, fault.New("order", "%v is not %v, that of rounds[0]", x.Sensitivity.Order, order))
 		}
 		order = x.Sensitivity.Order
 		ss, d, err := x.Sensitivity.Smooth(x.Beta)
 		if err != nil {
-			return Sanitized{}, fmt.Errorf("%s: %w", field, err)
+			return Sanitized{}, fault.In(field, err)
 		}
 		g, err := GNSSRDP(order, x.Beta, x.Sigma)
 		if err != nil {
-			return Sanitized{}, fmt.Errorf("%s: %w", field, err)
+			return Sanitized{}, fault.In(field, err)
 		}
 		p.Cost += x.Sensitivity.Cost
 		p.GNSS += g
 		p.Smooth, p.Distances = append(p.Smooth, ss), append(p.Distances, d)
 		p.StdDev = math.Hypot(p.StdDev, ss*x.Sigma)
-		noise += ss * x.Sigma * r.NormFloat64()
+		noisy.Noise = append(noisy.Noise, random.Term{Scale: ss * x.Sigma, Z: random.Normal(src)})
 	}
 	fixed, err := EpsilonAt(order, (p.Cost+p.GNSS)*(1+u*float64(2*len(rounds)+2)), delta, conversion)
 	if err != nil {
 		return Sanitized{}, err
 	}
 	p.Fixed = fixed
-	// Exact but for the rounding asked for: a power of two scales without error.
 	s.Grid = releaseGrid(order, delta)
-	s.Epsilon = math.RoundToEven((fixed+noise)/s.Grid) * s.Grid
+	noisy.Fixed = []float64{fixed}
+	s.Epsilon = noisy.Nearest(s.Grid)
 	return s, nil
 }
 
@@ -140,7 +141,7 @@ func EpsilonExPost(curve rdp.Grid, delta float64) (eps, order float64, err error
 		return 0, 0, err
 	}
 	if len(curve.Values) != len(curve.Orders) {
-		return 0, 0, fmt.Errorf("curve: %d values are not one for each of %d orders", len(curve.Values), len(curve.Orders))
+		return 0, 0, fault.New("curve", "%d values are not one for each of %d orders", len(curve.Values), len(curve.Orders))
 	}
 	eps = math.Inf(1)
 	for i, a := range curve.Orders {

@@ -3,12 +3,12 @@ package pate
 import (
 	"context"
 	"encoding/binary"
-	"fmt"
 	"math"
 	"slices"
 	"sort"
 	"sync"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
@@ -45,24 +45,24 @@ func (l *Ledger) NewSensitivity(ctx context.Context, order float64, r Report, an
 		sigma = a.Sigma2
 	case Interactive:
 		if !a.Rounded {
-			return nil, fmt.Errorf("rounded: false is not in [true]: smooth sensitivity needs a statistic that the mechanism itself rounds")
+			return nil, fault.New("rounded", "false is not in [true]: smooth sensitivity needs a statistic that the mechanism itself rounds")
 		}
 		sigma = a.Sigma2
 	default:
-		return nil, fmt.Errorf("mechanism: %v is not in [gnmax, confident, interactive]: smooth sensitivity is not known for it", l.aggregator)
+		return nil, fault.New("mechanism", "%v is not in [gnmax, confident, interactive]: smooth sensitivity is not known for it", l.aggregator)
 	}
 	weights, err := l.weights(r, answered)
 	if err != nil {
 		return nil, err
 	}
 	if l.limited(r) && r != DataIndependent {
-		return nil, fmt.Errorf("max-answers: smooth sensitivity is known for the cost of all queries only")
+		return nil, fault.New("max-answers", "smooth sensitivity is known for the cost of all queries only")
 	}
 	if l.votes.short > 0 {
-		return nil, fmt.Errorf("votes: %d rows have fewer than %d votes; smooth sensitivity needs the vote of every teacher", l.votes.short, l.votes.teachers)
+		return nil, fault.New("votes", "%d rows have fewer than %d votes; smooth sensitivity needs the vote of every teacher", l.votes.short, l.votes.teachers)
 	}
 	if l.votes.teachers > maxSmoothTeachers {
-		return nil, fmt.Errorf("teachers: %d is not in [1, %d] for smooth sensitivity", l.votes.teachers, maxSmoothTeachers)
+		return nil, fault.New("teachers", "%d is not in [1, %d] for smooth sensitivity", l.votes.teachers, maxSmoothTeachers)
 	}
 	s := &Sensitivity{Order: order, Local: make([]float64, l.votes.teachers+1), Bound: r != ExpectedNotABound && !(r == Realised && l.q.check != nil)}
 	s.Cost = l.costAt(ctx, order, r, weights)
@@ -167,7 +167,7 @@ func (l *Ledger) addAnswers(ctx context.Context, sum []float64, b *LocalBound, w
 			sort.Slice(w, func(i, j int) bool { return w[i] > w[j] })
 			a, err := b.atDistance(w)
 			if err != nil {
-				errs[k] = fmt.Errorf("votes: row %d: %w", first[k]+1, err)
+				errs[k] = fault.New("votes", "row %d: %w", first[k]+1, err)
 				return
 			}
 			// What lies beyond the array repeats its end; differences are summed
@@ -283,10 +283,10 @@ func (c Confident) ThresholdAtDistance(v, teachers int64, order float64) ([]floa
 		return nil, err
 	}
 	if teachers > maxSmoothTeachers {
-		return nil, fmt.Errorf("teachers: %d is not in [1, %d] for smooth sensitivity", teachers, maxSmoothTeachers)
+		return nil, fault.New("teachers", "%d is not in [1, %d] for smooth sensitivity", teachers, maxSmoothTeachers)
 	}
 	if v < 0 || v > teachers {
-		return nil, fmt.Errorf("v: %d is not in [0, %d]", v, teachers)
+		return nil, fault.New("v", "%d is not in [0, %d]", v, teachers)
 	}
 	return thresholdAtDistance(thresholdLocal(c.table(order, teachers)), int(v)), nil
 }

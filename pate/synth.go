@@ -1,6 +1,6 @@
 package pate
 
-import "fmt"
+import "github.com/dpaccountant/accountant/internal/fault"
 
 // SynthS1 returns the synthetic votes of rule S1: histograms of every shape
 // from unanimous to spread out, made by integer arithmetic alone, so that
@@ -12,10 +12,10 @@ func SynthS1(teachers int64, classes, queries int) (*Votes, error) {
 		return nil, err
 	}
 	if classes < 2 || classes > 1_000_000 {
-		return nil, fmt.Errorf("classes: %d is not in [2, 1000000]", classes)
+		return nil, fault.New("classes", "%d is not in [2, 1000000]", classes)
 	}
 	if queries < 1 || queries > maxEntries/classes {
-		return nil, fmt.Errorf("queries: %d is not in [1, %d]", queries, maxEntries/classes)
+		return nil, fault.New("queries", "%d is not in [1, %d]", queries, maxEntries/classes)
 	}
 	counts := make([]int64, classes*queries)
 	for k := range queries {

@@ -1,8 +1,6 @@
 package pate
 
-import (
-	"fmt"
-)
+import "github.com/dpaccountant/accountant/internal/fault"
 
 // Votes is a table of teacher votes: one row per query, one column per class,
 // every row a histogram of at most Teachers votes. It is immutable.
@@ -24,7 +22,7 @@ func NewVotes(rows [][]int64, teachers int64) (*Votes, error) {
 			classes = len(row)
 		}
 		if len(row) != classes {
-			return nil, fmt.Errorf("votes: row %d: %d columns are not the %d of row 1", i+1, len(row), classes)
+			return nil, fault.New("votes", "row %d: %d columns are not the %d of row 1", i+1, len(row), classes)
 		}
 		flat = append(flat, row...)
 	}
@@ -34,10 +32,10 @@ func NewVotes(rows [][]int64, teachers int64) (*Votes, error) {
 // newVotes takes ownership of counts.
 func newVotes(counts []int64, classes int, teachers int64) (*Votes, error) {
 	if len(counts) == 0 {
-		return nil, fmt.Errorf("votes: has no rows, must have one per query")
+		return nil, fault.New("votes", "has no rows, must have one per query")
 	}
 	if classes < 2 {
-		return nil, fmt.Errorf("votes: classes: %d is not in [2, +Inf)", classes)
+		return nil, fault.In("votes", fault.New("classes", "%d is not in [2, +Inf)", classes))
 	}
 	if teachers != 0 {
 		if err := checkTeachers(teachers); err != nil {
@@ -49,21 +47,21 @@ func newVotes(counts []int64, classes int, teachers int64) (*Votes, error) {
 		var total int64
 		for j, n := range v.Row(i) {
 			if n < 0 || n > maxTeachers {
-				return nil, fmt.Errorf("votes: row %d: column %d: %d is not in [0, %d]", i+1, j+1, n, int64(maxTeachers))
+				return nil, fault.New("votes", "row %d: column %d: %d is not in [0, %d]", i+1, j+1, n, int64(maxTeachers))
 			}
 			if total += n; total > maxTeachers {
-				return nil, fmt.Errorf("votes: row %d: the votes sum to more than %d", i+1, int64(maxTeachers))
+				return nil, fault.New("votes", "row %d: the votes sum to more than %d", i+1, int64(maxTeachers))
 			}
 		}
 		switch {
 		case v.teachers == 0 && total == 0:
-			return nil, fmt.Errorf("votes: row %d: has no votes", i+1)
+			return nil, fault.New("votes", "row %d: has no votes", i+1)
 		case v.teachers == 0:
 			v.teachers = total
 		case teachers == 0 && total != v.teachers:
-			return nil, fmt.Errorf("votes: row %d: %d votes are not the %d of row 1 (give the number of teachers if some abstain)", i+1, total, v.teachers)
+			return nil, fault.New("votes", "row %d: %d votes are not the %d of row 1 (give the number of teachers if some abstain)", i+1, total, v.teachers)
 		case total > v.teachers:
-			return nil, fmt.Errorf("votes: row %d: %d votes are not in [0, %d], the number of teachers", i+1, total, v.teachers)
+			return nil, fault.New("votes", "row %d: %d votes are not in [0, %d], the number of teachers", i+1, total, v.teachers)
 		case total < v.teachers:
 			v.short++
 		}
@@ -73,7 +71,7 @@ func newVotes(counts []int64, classes int, teachers int64) (*Votes, error) {
 
 func checkTeachers(n int64) error {
 	if n < 1 || n > maxTeachers {
-		return fmt.Errorf("teachers: %d is not in [1, %d]", n, int64(maxTeachers))
+		return fault.New("teachers", "%d is not in [1, %d]", n, int64(maxTeachers))
 	}
 	return nil
 }
@@ -88,7 +86,7 @@ func FromLabels(labels [][]int64, classes int) (*Votes, error) {
 			queries = len(row)
 		}
 		if len(row) != queries {
-			return nil, fmt.Errorf("labels: row %d: %d columns are not the %d of row 1", i+1, len(row), queries)
+			return nil, fault.New("labels", "row %d: %d columns are not the %d of row 1", i+1, len(row), queries)
 		}
 		flat = append(flat, row...)
 	}
@@ -97,18 +95,18 @@ func FromLabels(labels [][]int64, classes int) (*Votes, error) {
 
 func fromLabels(flat []int64, queries, classes int) (*Votes, error) {
 	if classes < 2 || classes > 1_000_000 {
-		return nil, fmt.Errorf("classes: %d is not in [2, 1000000]", classes)
+		return nil, fault.New("classes", "%d is not in [2, 1000000]", classes)
 	}
 	if len(flat) == 0 {
-		return nil, fmt.Errorf("labels: has no entries, must have one per teacher and query")
+		return nil, fault.New("labels", "has no entries, must have one per teacher and query")
 	}
 	if queries > maxEntries/classes {
-		return nil, fmt.Errorf("labels: %d queries of %d classes are more than %d counts", queries, classes, maxEntries)
+		return nil, fault.New("labels", "%d queries of %d classes are more than %d counts", queries, classes, maxEntries)
 	}
 	counts := make([]int64, queries*classes)
 	for k, c := range flat {
 		if c < 0 || c >= int64(classes) {
-			return nil, fmt.Errorf("labels: row %d: column %d: %d is not in [0, %d]", k/queries+1, k%queries+1, c, classes-1)
+			return nil, fault.New("labels", "row %d: column %d: %d is not in [0, %d]", k/queries+1, k%queries+1, c, classes-1)
 		}
 		counts[k%queries*classes+int(c)]++
 	}
@@ -133,7 +131,7 @@ func (v *Votes) Row(i int) []int64 { return v.counts[i*v.classes : (i+1)*v.class
 // First returns the table of the first k queries.
 func (v *Votes) First(k int) (*Votes, error) {
 	if k < 1 || k > v.Queries() {
-		return nil, fmt.Errorf("queries: %d is not in [1, %d]", k, v.Queries())
+		return nil, fault.New("queries", "%d is not in [1, %d]", k, v.Queries())
 	}
 	return newVotes(v.counts[:k*v.classes], v.classes, v.teachers)
 }
@@ -148,11 +146,11 @@ func sum(votes []int64) (s int64) {
 // checkRow checks a single histogram.
 func checkRow(votes []int64) error {
 	if len(votes) < 2 {
-		return fmt.Errorf("votes: %d classes are not in [2, +Inf)", len(votes))
+		return fault.New("votes", "%d classes are not in [2, +Inf)", len(votes))
 	}
 	for j, n := range votes {
 		if n < 0 || n > maxTeachers {
-			return fmt.Errorf("votes: column %d: %d is not in [0, %d]", j+1, n, int64(maxTeachers))
+			return fault.New("votes", "column %d: %d is not in [0, %d]", j+1, n, int64(maxTeachers))
 		}
 	}
 	return nil

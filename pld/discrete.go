@@ -26,6 +26,10 @@ func atomLaw(d *profiles.Discrete, sign float64) *Law {
 	return l
 }
 
+// OfAtoms returns the laws of d itself, not on a lattice: its atoms, with the errors of their
+// masses moved up and down.
+func OfAtoms(d *profiles.Discrete) (upper, lower *Law) { return atomLaw(d, +1), atomLaw(d, -1) }
+
 // Spacing returns the offset and the largest step of a lattice that holds every
 // atom of d up to rounding; ok is false if there is none with at most maxPoints
 // points.

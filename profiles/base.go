@@ -1,5 +1,11 @@
 package profiles
 
+import (
+	"context"
+
+	"github.com/dpaccountant/accountant/internal/fault"
+)
+
 // A Base is a base mechanism: what is run on a sample, before any question of
 // sampling. It knows its dominating pair under each neighbouring relation.
 type Base interface {
@@ -38,7 +44,9 @@ type Attacked interface {
 // lower profiles. It runs on the whole data set only; its Pair may be an error.
 type Compound interface {
 	Base
-	Mechanism(Relation) (Mechanism, error)
+	// Mechanism returns one run under r. It may take long: once ctx is done, the error is
+	// that of ctx.
+	Mechanism(ctx context.Context, r Relation) (Mechanism, error)
 }
 
 // A NoiseScaler is a Base whose noise can be set: what calibration turns.
@@ -53,10 +61,11 @@ type NoiseScaler interface {
 	WithNoiseMultiplier(noiseMultiplier float64) (Base, error)
 }
 
-// Unsampled returns one run of b on the whole data set.
-func Unsampled(b Base, r Relation) (Mechanism, error) {
+// Unsampled returns one run of b on the whole data set. Where that takes long, ctx can
+// cancel it.
+func Unsampled(ctx context.Context, b Base, r Relation) (Mechanism, error) {
 	if c, ok := b.(Compound); ok {
-		return c.Mechanism(r)
+		return c.Mechanism(ctx, r)
 	}
 	p, err := b.Pair(r)
 	if err != nil {
@@ -74,6 +83,14 @@ func Unsampled(b Base, r Relation) (Mechanism, error) {
 		m.Directions[0].Lower, m.Directions[1].Lower = p, Reverse(p)
 	}
 	return m, nil
+}
+
+// CheckSampled returns an error if nothing is known about b on a sample.
+func CheckSampled(b Base) error {
+	if _, ok := b.(Compound); ok {
+		return fault.New("sampling", "nothing is proved about %s on a sample; it runs on the whole data set", b.Name())
+	}
+	return nil
 }
 
 // NewMechanism returns the mechanism whose first direction is p and whose

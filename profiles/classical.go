@@ -1,8 +1,9 @@
 package profiles
 
 import (
-	"fmt"
 	"math"
+
+	"github.com/dpaccountant/accountant/internal/fault"
 )
 
 // ClassicalSigma returns the noise of the classical Gaussian mechanism,
@@ -12,11 +13,11 @@ import (
 func ClassicalSigma(epsilon, delta, sensitivity float64) (float64, error) {
 	switch {
 	case !(epsilon > 0 && epsilon < 1):
-		return 0, fmt.Errorf("epsilon: %v is not in (0, 1), where the classical formula is proved", epsilon)
+		return 0, fault.New("epsilon", "%v is not in (0, 1), where the classical formula is proved", epsilon)
 	case !(delta > 0 && delta < 1):
-		return 0, fmt.Errorf("delta: %v is not in (0, 1)", delta)
+		return 0, fault.New("delta", "%v is not in (0, 1)", delta)
 	case !(sensitivity > 0 && !math.IsInf(sensitivity, 1)):
-		return 0, fmt.Errorf("sensitivity: %v is not in (0, ∞)", sensitivity)
+		return 0, fault.New("sensitivity", "%v is not in (0, ∞)", sensitivity)
 	}
 	return sensitivity * math.Sqrt(2*math.Log(1.25/delta)) / epsilon, nil
 }
@@ -28,10 +29,10 @@ func ClassicalSigma(epsilon, delta, sensitivity float64) (float64, error) {
 // substituting one gradient moves the sum by 2·clip.
 func NewClippedSum(noise, clip float64) (Base, error) {
 	if !(clip > 0 && !math.IsInf(clip, 1)) {
-		return nil, fmt.Errorf("clip: %v is not in (0, ∞)", clip)
+		return nil, fault.New("clip", "%v is not in (0, ∞)", clip)
 	}
 	if !(noise > 0 && !math.IsInf(noise, 1)) {
-		return nil, fmt.Errorf("noise: %v is not in (0, ∞)", noise)
+		return nil, fault.New("noise", "%v is not in (0, ∞)", noise)
 	}
 	return NewGaussianMechanism(noise / clip)
 }

@@ -1,9 +1,9 @@
 package profiles
 
 import (
-	"fmt"
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -20,7 +20,7 @@ const maxEpsilon = 1e6
 
 func checkEpsilon(name string, epsilon float64) error {
 	if !(epsilon >= 0 && epsilon <= maxEpsilon) {
-		return fmt.Errorf("%s: epsilon: %v is not in [0, %g]", name, epsilon, maxEpsilon)
+		return fault.In(name, fault.New("epsilon", "%v is not in [0, %g]", epsilon, maxEpsilon))
 	}
 	return nil
 }
@@ -46,7 +46,7 @@ func NewApproximate(epsilon, delta float64) (Base, error) {
 		return nil, err
 	}
 	if !(delta >= 0 && delta <= 1) {
-		return nil, fmt.Errorf("approximate: delta: %v is not in [0, 1]", delta)
+		return nil, fault.In("approximate", fault.New("delta", "%v is not in [0, 1]", delta))
 	}
 	return approximate("approximate", epsilon, delta)
 }
@@ -65,10 +65,10 @@ func approximate(name string, epsilon, delta float64) (Base, error) {
 func NewRandomizedResponse(probability float64, categories int) (Base, error) {
 	const name = "randomized-response"
 	if !(probability >= 0 && probability <= 1) {
-		return nil, fmt.Errorf("%s: probability: %v is not in [0, 1]", name, probability)
+		return nil, fault.In(name, fault.New("probability", "%v is not in [0, 1]", probability))
 	}
 	if categories < 2 || categories > 1e9 {
-		return nil, fmt.Errorf("%s: categories: %d is not an integer in [2, 1000000000]", name, categories)
+		return nil, fault.In(name, fault.New("categories", "%d is not an integer in [2, 1000000000]", categories))
 	}
 	k := float64(categories)
 	if probability == 0 {

@@ -1,12 +1,12 @@
 package profiles
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"sort"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -38,7 +38,7 @@ func NewDiscrete(atoms []Atom, logPInf, logQInf, massErr, lossErr float64) (*Dis
 	as := slices.Clone(atoms)
 	for i, a := range as {
 		if math.IsNaN(a.Loss) || math.IsInf(a.Loss, 0) || math.IsNaN(a.LogP) || math.IsNaN(a.LogQ) {
-			return nil, fmt.Errorf("atoms[%d]: %v has a loss that is not finite or a mass that is not a number", i, a)
+			return nil, fault.New(fmt.Sprintf("atoms[%d]", i), "%v has a loss that is not finite or a mass that is not a number", a)
 		}
 	}
 	slices.SortFunc(as, func(a, b Atom) int {
@@ -78,7 +78,7 @@ func NewDiscrete(atoms []Atom, logPInf, logQInf, massErr, lossErr float64) (*Dis
 	d.loP, d.loQ = prefixSums(p, math.Inf(-1)), prefixSums(q, logQInf)
 	for _, total := range []float64{d.upP[0], d.loQ[n]} {
 		if total > 1e-9 {
-			return nil, fmt.Errorf("masses: the sum %v is above 1", math.Exp(total))
+			return nil, fault.New("masses", "the sum %v is above 1", math.Exp(total))
 		}
 	}
 	return d, nil
@@ -130,21 +130,21 @@ func suffixSums(xs []float64, last float64) []float64 {
 // divided by its sum. Outcomes with p = q = 0 are ignored.
 func NewFinite(p, q []float64) (*Discrete, error) {
 	if len(p) != len(q) {
-		return nil, fmt.Errorf("finite: q: has %d entries, must have as many as p (%d)", len(q), len(p))
+		return nil, fault.In("finite", fault.New("q", "has %d entries, must have as many as p (%d)", len(q), len(p)))
 	}
 	if len(p) == 0 {
-		return nil, errors.New("finite: p: is empty, must list at least one probability")
+		return nil, fault.In("finite", fault.New("p", "is empty, must list at least one probability"))
 	}
 	logs := func(name string, xs []float64) ([]float64, error) {
 		var s xmath.Sum
 		for i, x := range xs {
 			if !(x >= 0 && x <= 1) {
-				return nil, fmt.Errorf("finite: %s[%d]: %v is not a probability in [0, 1]", name, i, x)
+				return nil, fault.In("finite", fault.New(fmt.Sprintf("%s[%d]", name, i), "%v is not a probability in [0, 1]", x))
 			}
 			s.Add(x)
 		}
 		if !(math.Abs(s.Value()-1) <= 1e-9) {
-			return nil, fmt.Errorf("finite: %s: sums to %v, must sum to 1 within 1e-9", name, s.Value())
+			return nil, fault.In("finite", fault.New(name, "sums to %v, must sum to 1 within 1e-9", s.Value()))
 		}
 		out := make([]float64, len(xs))
 		for i, x := range xs {

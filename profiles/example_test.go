@@ -1,6 +1,7 @@
 package profiles_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -48,7 +49,7 @@ func ExampleReverse() {
 func ExampleUnsampled() {
 	b, _ := profiles.NewGaussianMechanism(2)
 	for _, r := range []profiles.Relation{profiles.AddRemove, profiles.Substitute} {
-		m, _ := profiles.Unsampled(b, r)
+		m, _ := profiles.Unsampled(context.Background(), b, r)
 		d, _ := profiles.LogDelta(m.Directions[0].Upper, 1)
 		fmt.Printf("%s: %.4g\n", r, math.Exp(d))
 	}

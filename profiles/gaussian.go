@@ -1,9 +1,9 @@
 package profiles
 
 import (
-	"fmt"
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -33,7 +33,7 @@ const minNoise, maxNoise = 1e-6, 1e15
 
 func checkNoise(mechanism string, sigma float64) error {
 	if !(sigma >= minNoise && sigma <= maxNoise) {
-		return fmt.Errorf("%s: noise-multiplier: %v is not in [%g, %g]", mechanism, sigma, minNoise, maxNoise)
+		return fault.In(mechanism, fault.New("noise-multiplier", "%v is not in [%g, %g]", sigma, minNoise, maxNoise))
 	}
 	return nil
 }

@@ -3,6 +3,8 @@ package profiles
 import (
 	"context"
 	"fmt"
+
+	"github.com/dpaccountant/accountant/internal/fault"
 )
 
 // Relation is the neighbouring relation: which pairs of data sets a guarantee
@@ -34,7 +36,7 @@ func ParseRelation(s string) (Relation, error) {
 			return r, nil
 		}
 	}
-	return 0, fmt.Errorf("neighbors: %q is not one of add-remove, substitute", s)
+	return 0, fault.New("neighbors", "%q is not one of add-remove, substitute", s)
 }
 
 // DirectionNames returns the names of the two directions of the relation, in

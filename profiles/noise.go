@@ -1,9 +1,9 @@
 package profiles
 
 import (
-	"fmt"
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -253,7 +253,7 @@ func checkDiscrete(name string, noiseMultiplier float64, sensitivity int) error 
 		return err
 	}
 	if sensitivity < 1 || sensitivity > 1e6 {
-		return fmt.Errorf("%s: sensitivity: %d is not an integer in [1, 1000000]", name, sensitivity)
+		return fault.In(name, fault.New("sensitivity", "%d is not an integer in [1, 1000000]", sensitivity))
 	}
 	return nil
 }
@@ -266,7 +266,7 @@ func newIntegerGaussian(noiseMultiplier float64, sensitivity int) (integerNoise,
 	}
 	sigma := noiseMultiplier * float64(sensitivity)
 	if sigma > maxDiscreteScale {
-		return integerNoise{}, fmt.Errorf("%s: noise-multiplier: %v times sensitivity %d is not at most %g", name, noiseMultiplier, sensitivity, maxDiscreteScale)
+		return integerNoise{}, fault.In(name, fault.New("noise-multiplier", "%v times sensitivity %d is not at most %g", noiseMultiplier, sensitivity, maxDiscreteScale))
 	}
 	return integerNoise{name, newGaussianWeights(sigma), sensitivity, noiseMultiplier, 0}, nil
 }

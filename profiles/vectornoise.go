@@ -25,8 +25,9 @@ package profiles
 // write s² as a sum of squares; which one it is depends on ε.
 
 import (
-	"fmt"
 	"math"
+
+	"github.com/dpaccountant/accountant/internal/fault"
 )
 
 const (
@@ -121,12 +122,10 @@ func (b vectorNoise) check(r Relation) error {
 	const hint = "for a vector of whole numbers; if the query is one whole number, set dimension: 1"
 	n, s := b.norm2(r), b.one.shift
 	if s > 1 && b.sigma()*math.Sqrt(float64(n)) > maxVectorScale*(1+1e-12) {
-		return fmt.Errorf("%s: noise-multiplier: %v is not at most %.4g under %v with sensitivity %d, %s",
-			b.one.name, b.one.noise, maxVectorScale/math.Sqrt(float64(n))/float64(s), r, s, hint)
+		return fault.In(b.one.name, fault.New("noise-multiplier", "%v is not at most %.4g under %v with sensitivity %d, %s", b.one.noise, maxVectorScale/math.Sqrt(float64(n))/float64(s), r, s, hint))
 	}
 	if n > maxListedNorm && thetaBound(n, b.sigma()) > maxTheta {
-		return fmt.Errorf("%s: noise-multiplier: %v is not at least %.4g under %v with sensitivity %d, %s",
-			b.one.name, b.one.noise, leastSigma(n)/float64(s)+5e-5, r, s, hint)
+		return fault.In(b.one.name, fault.New("noise-multiplier", "%v is not at least %.4g under %v with sensitivity %d, %s", b.one.noise, leastSigma(n)/float64(s)+5e-5, r, s, hint))
 	}
 	return nil
 }

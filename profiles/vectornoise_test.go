@@ -163,7 +163,7 @@ func TestVectorOfSensitivityOneIsExact(t *testing.T) {
 		b := must(profiles.NewDiscreteGaussianMechanism(sigma, 1))
 		one := must(profiles.NewDiscreteGaussianNumber(sigma, 1))
 		for _, r := range []profiles.Relation{profiles.AddRemove, profiles.Substitute} {
-			if must(profiles.Unsampled(b, r)).TheoryGap() || !profiles.Equal(pair(b, r), pair(one, r)) {
+			if must(profiles.Unsampled(t.Context(), b, r)).TheoryGap() || !profiles.Equal(pair(b, r), pair(one, r)) {
 				t.Errorf("σ = %v, %v: not that of one whole number", sigma, r)
 			}
 		}

@@ -1,9 +1,9 @@
 package rdp
 
 import (
-	"fmt"
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -101,14 +101,14 @@ func DeltaClassic(c Curve, eps float64) (delta, order float64, err error) {
 
 func checkDelta(delta float64) error {
 	if !(delta > 0 && delta < 1) {
-		return fmt.Errorf("delta: %v is not in (0, 1)", delta)
+		return fault.New("delta", "%v is not in (0, 1)", delta)
 	}
 	return nil
 }
 
 func checkEpsilon(eps float64) error {
 	if !(eps >= 0 && !math.IsInf(eps, 1)) {
-		return fmt.Errorf("epsilon: %v is not in [0, +Inf)", eps)
+		return fault.New("epsilon", "%v is not in [0, +Inf)", eps)
 	}
 	return nil
 }
@@ -194,7 +194,7 @@ func smallest(c Curve) (float64, error) {
 // orders if c has no orders of its own, with the order where it is reached.
 func minimise(c Curve, f func(alpha, v float64) float64) (best, order float64, err error) {
 	if c == nil {
-		return 0, 0, fmt.Errorf("curve: is nil, must be a Rényi curve")
+		return 0, 0, fault.New("curve", "is nil, must be a Rényi curve")
 	}
 	if g, ok := c.(Grid); ok {
 		if err := g.Check(); err != nil {
@@ -213,7 +213,7 @@ func minimise(c Curve, f func(alpha, v float64) float64) (best, order float64, e
 		}
 		y := f(alpha, v)
 		if math.IsNaN(y) {
-			err = fmt.Errorf("curve: the value %v at order %v gives no guarantee", v, alpha)
+			err = fault.New("curve", "the value %v at order %v gives no guarantee", v, alpha)
 			return math.Inf(1)
 		}
 		if y < best || order == 1 {

@@ -1,10 +1,10 @@
 package rdp
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -41,10 +41,10 @@ func value(c Curve, alpha float64) float64 {
 // checkValue is value with an error that tells what is wrong.
 func checkValue(c Curve, alpha float64) (float64, error) {
 	if c == nil {
-		return 0, fmt.Errorf("curve: is nil, must be a Rényi curve")
+		return 0, fault.New("curve", "is nil, must be a Rényi curve")
 	}
 	if v := c.RDP(alpha); !(v >= 0) {
-		return 0, fmt.Errorf("curve: the value %v at order %v is not in [0, +Inf]", v, alpha)
+		return 0, fault.New("curve", "the value %v at order %v is not in [0, +Inf]", v, alpha)
 	}
 	return value(c, alpha), nil
 }

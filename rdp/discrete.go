@@ -1,9 +1,9 @@
 package rdp
 
 import (
-	"fmt"
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -120,7 +120,7 @@ func checkDiscrete(name string, noiseMultiplier float64, sensitivity int) error 
 		return err
 	}
 	if sensitivity < 1 || sensitivity > 1e6 {
-		return fmt.Errorf("%s: sensitivity: %d is not an integer in [1, 1000000]", name, sensitivity)
+		return fault.In(name, fault.New("sensitivity", "%d is not an integer in [1, 1000000]", sensitivity))
 	}
 	return nil
 }

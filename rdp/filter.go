@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -41,10 +42,10 @@ var ErrBudget = errors.New("the privacy budget does not allow this step")
 // divergence of budget at the order: (order, budget)-RDP.
 func NewFilter(order, budget float64) (*Filter, error) {
 	if !(order > 1 && !math.IsInf(order, 1)) {
-		return nil, fmt.Errorf("order: %v is not in (1, +Inf)", order)
+		return nil, fault.New("order", "%v is not in (1, +Inf)", order)
 	}
 	if !(budget >= 0 && !math.IsInf(budget, 1)) {
-		return nil, fmt.Errorf("budget: %v is not in [0, +Inf)", budget)
+		return nil, fault.New("budget", "%v is not in [0, +Inf)", budget)
 	}
 	return &Filter{orders: []float64{order}, budget: []float64{budget}, spent: []float64{0}}, nil
 }
@@ -67,13 +68,13 @@ func NewFilterFor(epsilon, delta float64, orders ...float64) (*Filter, error) {
 		return nil, err
 	}
 	if len(orders) == 0 {
-		return nil, errors.New("orders: is empty, must list at least one order")
+		return nil, fault.New("orders", "is empty, must list at least one order")
 	}
 	f := &Filter{}
 	logDelta := math.Log(delta) - math.Log(float64(len(orders)))
 	for i, a := range orders {
 		if !(a > 1 && !math.IsInf(a, 1)) {
-			return nil, fmt.Errorf("orders[%d]: %v is not in (1, +Inf)", i, a)
+			return nil, fault.New(fmt.Sprintf("orders[%d]", i), "%v is not in (1, +Inf)", a)
 		}
 		b := budgetAt(a, epsilon, logDelta)
 		if b >= 0 && !slices.Contains(f.orders, a) {
@@ -81,7 +82,7 @@ func NewFilterFor(epsilon, delta float64, orders ...float64) (*Filter, error) {
 		}
 	}
 	if len(f.orders) == 0 {
-		return nil, fmt.Errorf("orders: none of %v leaves a budget at epsilon %v and delta %v, must include a larger order", orders, epsilon, delta)
+		return nil, fault.New("orders", "none of %v leaves a budget at epsilon %v and delta %v, must include a larger order", orders, epsilon, delta)
 	}
 	f.spent = make([]float64, len(f.orders))
 	return f, nil
@@ -134,8 +135,7 @@ func (f *Filter) with(c Curve) ([]float64, error) {
 	}
 	if !fits {
 		i := f.best()
-		return nil, fmt.Errorf("curve: the value %v at order %v exceeds what is left of it, %v: %w",
-			value(c, f.orders[i]), f.orders[i], max(0, f.budget[i]-f.spent[i]), ErrBudget)
+		return nil, fault.New("curve", "the value %v at order %v exceeds what is left of it, %v: %w", value(c, f.orders[i]), f.orders[i], max(0, f.budget[i]-f.spent[i]), ErrBudget)
 	}
 	return next, nil
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"sort"
+
+	"github.com/dpaccountant/accountant/internal/fault"
 )
 
 // A Grid is a curve that is known at some orders only: Values[i] bounds the
@@ -24,20 +26,20 @@ func NewGrid(orders, values []float64) (Grid, error) {
 // Check returns an error unless g is well-formed.
 func (g Grid) Check() error {
 	if len(g.Orders) == 0 {
-		return fmt.Errorf("orders: is empty, must list at least one order")
+		return fault.New("orders", "is empty, must list at least one order")
 	}
 	if len(g.Orders) != len(g.Values) {
-		return fmt.Errorf("values: has %d entries, must have as many as orders (%d)", len(g.Values), len(g.Orders))
+		return fault.New("values", "has %d entries, must have as many as orders (%d)", len(g.Values), len(g.Orders))
 	}
 	for i, a := range g.Orders {
 		if !(a > 1) {
-			return fmt.Errorf("orders[%d]: %v is not in (1, +Inf]", i, a)
+			return fault.New(fmt.Sprintf("orders[%d]", i), "%v is not in (1, +Inf]", a)
 		}
 		if i > 0 && !(a > g.Orders[i-1]) {
-			return fmt.Errorf("orders[%d]: %v is not above orders[%d] = %v", i, a, i-1, g.Orders[i-1])
+			return fault.New(fmt.Sprintf("orders[%d]", i), "%v is not above orders[%d] = %v", a, i-1, g.Orders[i-1])
 		}
 		if !(g.Values[i] >= 0) {
-			return fmt.Errorf("values[%d]: %v is not in [0, +Inf]", i, g.Values[i])
+			return fault.New(fmt.Sprintf("values[%d]", i), "%v is not in [0, +Inf]", g.Values[i])
 		}
 	}
 	return nil

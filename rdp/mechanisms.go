@@ -1,9 +1,9 @@
 package rdp
 
 import (
-	"fmt"
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -18,14 +18,21 @@ const hugeOrder, tinyEpsilon = 1e18, 1e-140
 
 func checkNoise(mechanism string, noise float64) error {
 	if !(noise >= minNoise && noise <= maxNoise) {
-		return fmt.Errorf("%s: noise-multiplier: %v is not in [%g, %g]", mechanism, noise, minNoise, maxNoise)
+		return fault.In(mechanism, fault.New("noise-multiplier", "%v is not in [%g, %g]", noise, minNoise, maxNoise))
+	}
+	return nil
+}
+
+func checkRate(scheme string, rate float64) error {
+	if !(rate >= 0 && rate <= 1) {
+		return fault.In(scheme, fault.New("rate", "%v is not in [0, 1]", rate))
 	}
 	return nil
 }
 
 func checkRange(mechanism, field string, x, hi float64) error {
 	if !(x >= 0 && x <= hi) {
-		return fmt.Errorf("%s: %s: %v is not in [0, %g]", mechanism, field, x, hi)
+		return fault.In(mechanism, fault.New(field, "%v is not in [0, %g]", x, hi))
 	}
 	return nil
 }
@@ -88,7 +95,7 @@ func RandomizedResponse(probability float64, categories int) (Curve, error) {
 		return nil, err
 	}
 	if categories < 2 || categories > 1e9 {
-		return nil, fmt.Errorf("%s: categories: %d is not an integer in [2, 1000000000]", name, categories)
+		return nil, fault.In(name, fault.New("categories", "%d is not an integer in [2, 1000000000]", categories))
 	}
 	k := float64(categories)
 	return twoAnswers{math.Log1p((1 - probability) / probability * k), k}, nil

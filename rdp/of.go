@@ -1,10 +1,10 @@
 package rdp
 
 import (
-	"errors"
-	"fmt"
+	"context"
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 )
@@ -25,10 +25,10 @@ import (
 //   - Any other scheme: if it gives finite profiles, their exact divergence.
 func Of(b profiles.Base, s subsample.Scheme, r profiles.Relation) (Curve, error) {
 	if b == nil {
-		return nil, errors.New("mechanism: is nil, must be a base mechanism")
+		return nil, fault.New("mechanism", "is nil, must be a base mechanism")
 	}
 	if r != profiles.AddRemove && r != profiles.Substitute {
-		return nil, fmt.Errorf("neighbors: %v is not one of add-remove, substitute", r)
+		return nil, fault.New("neighbors", "%v is not one of add-remove, substitute", r)
 	}
 	if s == nil {
 		return ofPair(b, r)
@@ -55,7 +55,7 @@ func Of(b profiles.Base, s subsample.Scheme, r profiles.Relation) (Curve, error)
 	if c, ok := ofFinite(b, s, r); ok {
 		return c, nil
 	}
-	return nil, fmt.Errorf("sampling: %s has no Rényi bound for the mechanism %s under %s", s.Name(), b.Name(), r)
+	return nil, fault.New("sampling", "%s has no Rényi bound for the mechanism %s under %s", s.Name(), b.Name(), r)
 }
 
 // fixedSize is a scheme that draws a batch of fixed size.
@@ -106,12 +106,12 @@ func ofPair(b profiles.Base, r profiles.Relation) (Curve, error) {
 		}
 		return Max(FromDiscrete(p), FromDiscrete(profiles.Reverse(p).(*profiles.Discrete))), nil
 	}
-	return nil, fmt.Errorf("mechanism: %s has no Rényi curve: its profile is a %T", b.Name(), p)
+	return nil, fault.New("mechanism", "%s has no Rényi curve: its profile is a %T", b.Name(), p)
 }
 
 // ofCompound returns the curve of the pairs that dominate both directions.
 func ofCompound(c profiles.Compound, r profiles.Relation) (Curve, error) {
-	m, err := c.Mechanism(r)
+	m, err := c.Mechanism(context.Background(), r)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func ofCompound(c profiles.Compound, r profiles.Relation) (Curve, error) {
 	for _, d := range m.Directions {
 		p, ok := d.Upper.(*profiles.Discrete)
 		if !ok {
-			return nil, fmt.Errorf("mechanism: %s has no Rényi curve: its profile is a %T", c.Name(), d.Upper)
+			return nil, fault.New("mechanism", "%s has no Rényi curve: its profile is a %T", c.Name(), d.Upper)
 		}
 		both = append(both, FromDiscrete(p))
 	}
@@ -135,7 +135,7 @@ func ofCompound(c profiles.Compound, r profiles.Relation) (Curve, error) {
 func ofDiscreteGaussian(b profiles.Base, r profiles.Relation) (Curve, error) {
 	n, ok := b.(profiles.NoiseScaler)
 	if !ok {
-		return nil, errors.New("mechanism: discrete-gaussian has a profile without a noise multiplier")
+		return nil, fault.New("mechanism", "discrete-gaussian has a profile without a noise multiplier")
 	}
 	noise := n.NoiseMultiplier()
 	if r == profiles.Substitute {

@@ -1,7 +1,6 @@
 package rdp
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
@@ -44,13 +43,6 @@ func newPoissonGaussian(rate, noiseMultiplier float64, add bool) (Curve, error) 
 		return nil, err
 	}
 	return poissonGaussian{rate, noiseMultiplier, add}, nil
-}
-
-func checkRate(scheme string, rate float64) error {
-	if !(rate >= 0 && rate <= 1) {
-		return fmt.Errorf("%s: rate: %v is not in [0, 1]", scheme, rate)
-	}
-	return nil
 }
 
 type poissonGaussian struct {
@@ -100,12 +92,6 @@ func (c poissonGaussian) binomial(alpha int) float64 {
 	return binomialSum(alpha, c.q, 2, func(k float64) float64 {
 		return logExpm1(k * (k - 1) / (2 * c.sigma * c.sigma))
 	})
-}
-
-// binomialSum returns log Σ_{k≥from} C(n,k)(1−q)^{n−k}q^k e^{f(k)}, rounded up,
-// for f accurate to 8 u(1+|f|).
-func binomialSum(n int, q float64, from int, f func(k float64) float64) float64 {
-	return sumOfPowers(n, math.Log(q), math.Log1p(-q), from, f)
 }
 
 // quadrature returns log(A−1) at a real order, rounded up, with

@@ -2,10 +2,10 @@ package selection
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"sync"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -70,10 +70,10 @@ func FromApproximate(eps, delta float64) (Bound, error) {
 
 func checkApprox(eps, delta float64) error {
 	if !(eps >= 0 && eps <= 1e6) {
-		return fmt.Errorf("epsilon: %v is not in [0, 1e6]", eps)
+		return fault.New("epsilon", "%v is not in [0, 1e6]", eps)
 	}
 	if !(delta >= 0 && delta < 1) {
-		return fmt.Errorf("delta: %v is not in [0, 1)", delta)
+		return fault.New("delta", "%v is not in [0, 1)", delta)
 	}
 	return nil
 }
@@ -177,7 +177,7 @@ func (b Bound) until(ctx context.Context) Bound {
 // the same context.)
 func (b Bound) Epsilon(ctx context.Context, delta float64) (float64, error) {
 	if !(delta > 0 && delta < 1) {
-		return 0, fmt.Errorf("delta: %v is not in (0, 1)", delta)
+		return 0, fault.New("delta", "%v is not in (0, 1)", delta)
 	}
 	b = b.until(ctx)
 	logD := math.Log(delta) - 2*xmath.U*(1-math.Log(delta))
@@ -191,7 +191,7 @@ func (b Bound) Epsilon(ctx context.Context, delta float64) (float64, error) {
 	case ctx.Err() != nil:
 		return 0, ctx.Err()
 	case broken:
-		return 0, fmt.Errorf("candidate: its bound is NaN where ε is searched")
+		return 0, fault.New("candidate", "its bound is NaN where ε is searched")
 	case !ok:
 		return math.Inf(1), nil
 	}
@@ -216,7 +216,7 @@ func (b Bound) root(log1mGamma, logGamma float64) (float64, error) {
 		return d - c - math.Log(math.Expm1(t)) + slack + 4*xmath.U*math.Abs(d)
 	}
 	if math.IsNaN(b(0)) {
-		return 0, fmt.Errorf("candidate: its bound is NaN at 0")
+		return 0, fault.New("candidate", "its bound is NaN at 0")
 	}
 	if math.IsInf(b(0), -1) {
 		return 0, nil

@@ -1,8 +1,9 @@
 package selection
 
 import (
-	"fmt"
 	"math"
+
+	"github.com/dpaccountant/accountant/internal/fault"
 )
 
 // CalibratePure returns an ε for one run, rounded down, whose pure price is at
@@ -39,10 +40,10 @@ func (p Price) CalibratePure(target float64) (float64, error) {
 // target that hi does not meet.
 func Calibrate(cost func(noise float64) (float64, error), target, lo, hi float64) (float64, error) {
 	if !(lo > 0 && lo < hi && !math.IsInf(hi, 1)) {
-		return 0, fmt.Errorf("lo, hi: %v, %v are not 0 < lo < hi < +Inf", lo, hi)
+		return 0, fault.New("lo, hi", "%v, %v are not 0 < lo < hi < +Inf", lo, hi)
 	}
 	if math.IsNaN(target) {
-		return 0, fmt.Errorf("target: is NaN")
+		return 0, fault.New("target", "is NaN")
 	}
 	if c, err := cost(lo); err != nil || c <= target {
 		return lo, err
@@ -52,7 +53,7 @@ func Calibrate(cost func(noise float64) (float64, error), target, lo, hi float64
 		return 0, err
 	}
 	if !(c <= target) {
-		return 0, fmt.Errorf("target: %v is below %v, the cost at %v", target, c, hi)
+		return 0, fault.New("target", "%v is below %v, the cost at %v", target, c, hi)
 	}
 	for range 200 {
 		if target-c <= 1e-8 {

@@ -6,6 +6,8 @@ import (
 	"math/big"
 	"math/rand/v2"
 
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -151,10 +153,10 @@ func (l *capped) pureRatio(eps float64) float64 {
 
 func (l *capped) profileRatio(b Bound) (float64, error) {
 	if l.censored || l.tilted {
-		return 0, fmt.Errorf("law: %v is priced for pure and approximate candidates only; use a conditioned law", l)
+		return 0, fault.New("law", "%v is priced for pure and approximate candidates only; use a conditioned law", l)
 	}
 	if l.gamma == 0 {
-		return 0, fmt.Errorf("gamma: 0 is not in (0, 1], the range for candidates that are not pure or approximate")
+		return 0, fault.New("gamma", "0 is not in (0, 1], the range for candidates that are not pure or approximate")
 	}
 	return newTNB(l.eta, l.gamma).profileRatio(b)
 }
@@ -175,7 +177,7 @@ func (l *capped) without(p float64) Law {
 func (l *capped) Sample(rng *rand.Rand) int {
 	if l.censored {
 		for k := 1; k < l.max(); k++ {
-			if coin(rng, l.gamma) {
+			if random.Coin(rng, l.gamma) {
 				return k
 			}
 		}
@@ -212,7 +214,7 @@ func (l *capped) ratioCoin(rng *rand.Rand, k int, inverse bool) bool {
 	if inverse {
 		r = 1 / r
 	}
-	return rationalCoin(rng, r, func() *big.Rat {
+	return random.Fraction(rng, r, func() *big.Rat {
 		x := new(big.Rat).Sub(rat(1), rat(l.gamma))
 		x.Mul(x, new(big.Rat).Add(rat(float64(k)), rat(l.eta)))
 		x.Mul(x, quo(1, float64(k+1)))

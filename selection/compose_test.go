@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/selection"
 )
@@ -26,7 +27,7 @@ func TestCompose(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	plan, err := accountant.ParsePlan([]byte(trainingPlan))
+	plan, err := plan.Parse([]byte(trainingPlan))
 	check(err)
 	run := accountant.New(plan.Neighbors)
 	check(run.AddPlan(t.Context(), plan))

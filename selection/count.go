@@ -5,6 +5,9 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/random"
 )
 
 // poisson is the Poisson law: f(x) = e^{μ(x−1)}.
@@ -57,7 +60,7 @@ func smallPoisson(rng *rand.Rand, lambda float64) int {
 			return k
 		}
 		n := float64(k + 1)
-		if rationalCoin(rng, 2*lambda/n, func() *big.Rat { return quo(2*lambda, n) }) {
+		if random.Fraction(rng, 2*lambda/n, func() *big.Rat { return quo(2*lambda, n) }) {
 			k++
 		} else {
 			k = 0
@@ -129,7 +132,7 @@ func (l binomial) without(p float64) Law {
 func (l binomial) Sample(rng *rand.Rand) int {
 	k := 0
 	for range l.n {
-		if coin(rng, l.p) {
+		if random.Coin(rng, l.p) {
 			k++
 		}
 	}
@@ -158,7 +161,7 @@ func (l fixed) PMF(k int) float64 {
 func (l fixed) pureRatio(eps float64) float64 { return up(float64(l.n-1)*eps, 4) }
 
 func (l fixed) profileRatio(Bound) (float64, error) {
-	return 0, fmt.Errorf("law: %v is priced for pure and approximate candidates only", l)
+	return 0, fault.New("law", "%v is priced for pure and approximate candidates only", l)
 }
 
 func (l fixed) without(float64) Law   { return l }

@@ -2,10 +2,10 @@ package selection
 
 import (
 	"context"
-	"errors"
 	"math"
 	"sort"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/rdp"
 )
@@ -41,7 +41,7 @@ func FromCurve(c rdp.Curve) Bound {
 // asks candidate once for each order that it is asked for.
 func (p Price) Curve(ctx context.Context, c rdp.Curve, candidate Bound) (rdp.Curve, error) {
 	if c == nil {
-		return nil, errors.New("curve: is nil, must be a Rényi curve")
+		return nil, fault.New("curve", "is nil, must be a Rényi curve")
 	}
 	b := candidate
 	if b == nil {

@@ -66,7 +66,7 @@ func ExampleBest() {
 	if err != nil {
 		panic(err)
 	}
-	best, err := selection.Best(context.Background(), law, q, selection.WithSeed([32]byte{42}), selection.WithPadding())
+	best, err := selection.Best(context.Background(), law, q, selection.WithSource(rand.NewChaCha8([32]byte{42})), selection.WithPadding())
 	if err != nil {
 		panic(err)
 	}
@@ -96,7 +96,7 @@ func ExampleFirstAbove() {
 	try := func(_ context.Context, rng *rand.Rand) (string, float64, error) {
 		return "model", rng.Float64(), nil
 	}
-	r, err := selection.FirstAbove(context.Background(), law, 0.95, try, selection.WithSeed([32]byte{1}))
+	r, err := selection.FirstAbove(context.Background(), law, 0.95, try, selection.WithSource(rand.NewChaCha8([32]byte{1})))
 	fmt.Println(r.Found, r.Payload, r.Score >= 0.95, err)
 	price, _ := selection.PriceOfFirstAbove(law)
 	eps, _ := price.Pure(1)
@@ -270,7 +270,7 @@ func ExampleBound() {
 	curve, _ := rdp.Gaussian(4)
 	show("Rényi curve", selection.FromCurve(curve))
 	base, _ := profiles.NewGaussianMechanism(4)
-	m, _ := profiles.Unsampled(base, profiles.AddRemove)
+	m, _ := profiles.Unsampled(context.Background(), base, profiles.AddRemove)
 	show("mechanism", selection.FromMechanism(m))
 	// Output:
 	// pure: 1.313 <nil>
@@ -369,7 +369,7 @@ func ExampleMixture() {
 		panic(err)
 	}
 	law, _ := selection.Geometric(0.05)
-	best, err := selection.Best(context.Background(), law, q, selection.WithSeed([32]byte{7}))
+	best, err := selection.Best(context.Background(), law, q, selection.WithSource(rand.NewChaCha8([32]byte{7})))
 	fmt.Println(best.Found, best.Payload.Payload, err)
 	// Output: true small <nil>
 }
@@ -389,14 +389,14 @@ func ExampleWithPadding() {
 }
 
 // The same seed gives the same outcome. Keep it as secret as the data.
-func ExampleWithSeed() {
+func ExampleWithSource() {
 	try := func(_ context.Context, rng *rand.Rand) (int, float64, error) {
 		n := rng.IntN(1000)
 		return n, float64(n), nil
 	}
 	law, _ := selection.Geometric(0.1)
-	a, _ := selection.Best(context.Background(), law, try, selection.WithSeed([32]byte{1}))
-	b, _ := selection.Best(context.Background(), law, try, selection.WithSeed([32]byte{1}))
+	a, _ := selection.Best(context.Background(), law, try, selection.WithSource(rand.NewChaCha8([32]byte{1})))
+	b, _ := selection.Best(context.Background(), law, try, selection.WithSource(rand.NewChaCha8([32]byte{1})))
 	fmt.Println(a.Payload == b.Payload)
 	// Output: true
 }

@@ -3,8 +3,10 @@ package selection
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/nearest"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
@@ -68,14 +70,14 @@ func NegativeBinomial(shape, gamma float64) (Law, error) {
 		return nil, err
 	}
 	if !(gamma >= 1e-300 && gamma <= 1) {
-		return nil, fmt.Errorf("gamma: %v is not in (0, 1] (nor above 1e-300)", gamma)
+		return nil, fault.New("gamma", "%v is not in (0, 1] (nor above 1e-300)", gamma)
 	}
 	return newTNB(shape, gamma), nil
 }
 
 func checkShape(shape float64) error {
 	if !(shape > -1 && shape <= maxShape) {
-		return fmt.Errorf("shape: %v is not in (-1, %g]", shape, float64(maxShape))
+		return fault.New("shape", "%v is not in (-1, %g]", shape, float64(maxShape))
 	}
 	return nil
 }
@@ -88,7 +90,7 @@ func WithMean(shape, mean float64) (Law, error) {
 		return nil, err
 	}
 	if !(mean >= 1 && mean <= maxMean) {
-		return nil, fmt.Errorf("mean: %v is not in [1, %g]", mean, float64(maxMean))
+		return nil, fault.New("mean", "%v is not in [1, %g]", mean, float64(maxMean))
 	}
 	if mean == 1 {
 		return newTNB(shape, 1), nil
@@ -97,8 +99,7 @@ func WithMean(shape, mean float64) (Law, error) {
 	// d log m/d log γ is at least about 1+η in size, hence the last step down.
 	lo, hi := 0.0, 690.0 // mean(e^−lo) ≤ mean ≤ mean(e^−hi)
 	if newTNB(shape, math.Exp(-hi)).Mean() < mean {
-		return nil, fmt.Errorf("mean: %v is not in [1, %g], the range of shape %v",
-			mean, newTNB(shape, math.Exp(-hi)).Mean(), shape)
+		return nil, fault.New("mean", "%v is not in [1, %g], the range of shape %v", mean, newTNB(shape, math.Exp(-hi)).Mean(), shape)
 	}
 	for range 200 {
 		mid := lo + (hi-lo)/2
@@ -124,7 +125,7 @@ func Conditioned(shape, gamma float64, maxRuns int) (Law, error) {
 		return nil, err
 	}
 	if !(gamma >= 0 && gamma <= 1) {
-		return nil, fmt.Errorf("gamma: %v is not in [0, 1]", gamma)
+		return nil, fault.New("gamma", "%v is not in [0, 1]", gamma)
 	}
 	if err := checkMaxRuns(maxRuns); err != nil {
 		return nil, err
@@ -139,7 +140,7 @@ func Conditioned(shape, gamma float64, maxRuns int) (Law, error) {
 // off. It costs more than the geometric law itself; prefer [Conditioned].
 func Censored(gamma float64, maxRuns int) (Law, error) {
 	if !(gamma >= 0 && gamma <= 1) {
-		return nil, fmt.Errorf("gamma: %v is not in [0, 1]", gamma)
+		return nil, fault.New("gamma", "%v is not in [0, 1]", gamma)
 	}
 	if err := checkMaxRuns(maxRuns); err != nil {
 		return nil, err
@@ -149,7 +150,7 @@ func Censored(gamma float64, maxRuns int) (Law, error) {
 
 func checkMaxRuns(n int) error {
 	if n < 1 || n > maxTable {
-		return fmt.Errorf("max: %d is not in [1, %d]", n, maxTable)
+		return fault.New("max", "%d is not in [1, %d]", n, maxTable)
 	}
 	return nil
 }
@@ -158,7 +159,7 @@ func checkMaxRuns(n int) error {
 // outcome", whatever the data.
 func Poisson(mean float64) (Law, error) {
 	if !(mean > 0 && mean <= maxMean) {
-		return nil, fmt.Errorf("mean: %v is not in (0, %g]", mean, float64(maxMean))
+		return nil, fault.New("mean", "%v is not in (0, %g]", mean, float64(maxMean))
 	}
 	return poisson{mean}, nil
 }
@@ -167,10 +168,10 @@ func Poisson(mean float64) (Law, error) {
 // may be 0; the answer is then "no outcome", whatever the data.
 func Binomial(n int, p float64) (Law, error) {
 	if n < 1 || n > 1e9 {
-		return nil, fmt.Errorf("n: %d is not in [1, 1e9]", n)
+		return nil, fault.New("n", "%d is not in [1, 1e9]", n)
 	}
 	if !(p > 0 && p <= 1) {
-		return nil, fmt.Errorf("p: %v is not in (0, 1]", p)
+		return nil, fault.New("p", "%v is not in (0, 1]", p)
 	}
 	if p == 1 {
 		return Fixed(n)
@@ -182,7 +183,7 @@ func Binomial(n int, p float64) (Law, error) {
 // candidates only, at n times the ε of one run.
 func Fixed(n int) (Law, error) {
 	if n < 1 || n > 1e9 {
-		return nil, fmt.Errorf("n: %d is not in [1, 1e9]", n)
+		return nil, fault.New("n", "%d is not in [1, 1e9]", n)
 	}
 	if n == 1 {
 		return newTNB(1, 1), nil
@@ -212,10 +213,10 @@ type Config struct {
 // Build returns the law that c names.
 func (c Config) Build() (Law, error) {
 	if c.Cap != "" && c.Cap != "condition" && c.Cap != "censor" {
-		return nil, fmt.Errorf("cap: %q is not one of condition, censor", c.Cap)
+		return nil, fault.New("cap", "%q is not one of condition, censor", c.Cap)
 	}
 	if c.Law != "negative-binomial" && c.Shape != 0 {
-		return nil, fmt.Errorf("shape: %v is set, allowed only with law negative-binomial", c.Shape)
+		return nil, fault.New("shape", "%v is set, allowed only with law negative-binomial", c.Shape)
 	}
 	switch c.Law {
 	case "geometric":
@@ -226,33 +227,33 @@ func (c Config) Build() (Law, error) {
 		return c.negativeBinomial(c.Shape)
 	}
 	if c.Gamma != 0 || c.Cap != "" {
-		return nil, fmt.Errorf("gamma, cap: not allowed with law %q", c.Law)
+		return nil, fault.New("gamma, cap", "not allowed with law %q", c.Law)
 	}
 	switch c.Law {
 	case "poisson":
 		if c.Max != 0 {
-			return nil, fmt.Errorf("max: %d is set, not allowed with law poisson", c.Max)
+			return nil, fault.New("max", "%d is set, not allowed with law poisson", c.Max)
 		}
 		return Poisson(c.Mean)
 	case "binomial":
 		if !(c.Mean > 0 && c.Mean <= float64(c.Max)) {
-			return nil, fmt.Errorf("mean: %v is not in (0, max = %d]", c.Mean, c.Max)
+			return nil, fault.New("mean", "%v is not in (0, max = %d]", c.Mean, c.Max)
 		}
 		return Binomial(c.Max, c.Mean/float64(c.Max))
 	case "fixed":
 		if c.Mean != 0 {
-			return nil, fmt.Errorf("mean: %v is set, law fixed takes max", c.Mean)
+			return nil, fault.New("mean", "%v is set, law fixed takes max", c.Mean)
 		}
 		return Fixed(c.Max)
 	}
-	return nil, fmt.Errorf("law: %s", nearest.Value(c.Law, []string{"geometric", "logarithmic", "negative-binomial", "poisson", "binomial", "fixed"}))
+	return nil, fault.New("law", "%s", nearest.Value(c.Law, []string{"geometric", "logarithmic", "negative-binomial", "poisson", "binomial", "fixed"}))
 }
 
 func (c Config) negativeBinomial(shape float64) (Law, error) {
 	gamma := c.Gamma
 	if (c.Mean != 0) == (c.Gamma != 0) {
 		if c.Max == 0 || c.Mean != 0 {
-			return nil, fmt.Errorf("mean, gamma: exactly one must be set for law %q", c.Law)
+			return nil, fault.New("mean, gamma", "exactly one must be set for law %q", c.Law)
 		}
 	}
 	if c.Mean != 0 {
@@ -264,13 +265,13 @@ func (c Config) negativeBinomial(shape float64) (Law, error) {
 	}
 	switch {
 	case c.Max == 0 && c.Cap != "":
-		return nil, fmt.Errorf("max: must be set when cap is")
+		return nil, fault.New("max", "must be set when cap is")
 	case c.Max == 0:
 		return NegativeBinomial(shape, gamma)
 	case c.Cap != "censor":
 		return Conditioned(shape, gamma, c.Max)
 	case shape != 1:
-		return nil, fmt.Errorf("cap: censor is allowed only with law geometric")
+		return nil, fault.New("cap", "censor is allowed only with law geometric")
 	}
 	return Censored(gamma, c.Max)
 }
@@ -298,3 +299,7 @@ func Shape(l Law) (shape float64, ok bool) {
 	}
 	return 0, false
 }
+
+func rat(x float64) *big.Rat { return new(big.Rat).SetFloat64(x) }
+
+func quo(a, b float64) *big.Rat { return new(big.Rat).Quo(rat(a), rat(b)) }

@@ -3,7 +3,6 @@ package selection
 import (
 	"fmt"
 	"math"
-	"math/big"
 	"math/rand/v2"
 	"testing"
 )
@@ -191,41 +190,3 @@ func TestCheck12Samplers(t *testing.T) {
 		})
 	}
 }
-
-func TestCoinsAreExact(t *testing.T) {
-	// A source that returns chosen words drives the coins into their slow paths.
-	seq := func(words ...uint64) *rand.Rand { return rand.New(&words64{words}) }
-	p := 1.0 / 3 // 0.333… rounded: whole part of p·2^64, then nothing is left
-	w := uint64(math.Ldexp(p, 64))
-	if coin(seq(w), p) {
-		t.Error("a draw equal to p is not below p")
-	}
-	if !coin(seq(w-1), p) {
-		t.Error("a draw below p must be true")
-	}
-	q := math.Ldexp(0.75, -64)
-	if !coin(seq(0, 1<<62), q) || coin(seq(0, 1<<63|1<<62), q) {
-		t.Error("bits beyond the first 64 must decide")
-	}
-	third := func() (n int) {
-		for _, words := range [][]uint64{{0x5555555555555555, 0}, {0x5555555555555555, 0x5555555555555556}, {0x5555555555555555, 0x5555555555555555, 1}} {
-			if rationalCoin(seq(words...), 1.0/3, thirdRat) {
-				n++
-			}
-		}
-		return n
-	}()
-	if third != 2 {
-		t.Errorf("1/3: %d of 3, want 2", third)
-	}
-}
-
-type words64 struct{ w []uint64 }
-
-func (s *words64) Uint64() uint64 {
-	x := s.w[0]
-	s.w = s.w[1:]
-	return x
-}
-
-func thirdRat() *big.Rat { return big.NewRat(1, 3) }

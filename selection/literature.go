@@ -2,9 +2,9 @@ package selection
 
 import (
 	"context"
-	"fmt"
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/rdp"
 )
@@ -36,7 +36,7 @@ func TopRunsPure(eps, shape float64, m int) (float64, error) {
 		return 0, err
 	}
 	if m < 1 {
-		return 0, fmt.Errorf("m: %d is not at least 1", m)
+		return 0, fault.New("m", "%d is not at least 1", m)
 	}
 	return up((2*float64(m)+shape)*eps, 4), nil
 }
@@ -44,7 +44,7 @@ func TopRunsPure(eps, shape float64, m int) (float64, error) {
 func uncapped(l Law) (tnb, error) {
 	t, ok := l.(tnb)
 	if !ok {
-		return tnb{}, fmt.Errorf("law: %v is not a negative binomial law without a cap", l)
+		return tnb{}, fault.New("law", "%v is not a negative binomial law without a cap", l)
 	}
 	return t, nil
 }
@@ -88,10 +88,10 @@ func PapernotSteinkeConcentrated(rho float64, l Law, lambda float64) (float64, e
 		return 0, err
 	}
 	if !(rho > 0 && rho <= t.b) {
-		return 0, fmt.Errorf("rho: %v is not in (0, %v], the range up to log(1/γ)", rho, t.b)
+		return 0, fault.New("rho", "%v is not in (0, %v], the range up to log(1/γ)", rho, t.b)
 	}
 	if !(lambda > 1) {
-		return 0, fmt.Errorf("lambda: %v is not above 1", lambda)
+		return 0, fault.New("lambda", "%v is not above 1", lambda)
 	}
 	logM := t.logMean()
 	b := 2*(1+t.eta)*math.Sqrt(rho*t.b) - t.eta*rho
@@ -111,7 +111,7 @@ func PapernotSteinkePoissonUnproved(c rdp.Curve, candidate Bound, mean, lambda f
 		return 0, err
 	}
 	if !(lambda > 1) {
-		return 0, fmt.Errorf("lambda: %v is not above 1", lambda)
+		return 0, fault.New("lambda", "%v is not above 1", lambda)
 	}
 	return c.RDP(lambda) + mean*math.Exp(candidate(math.Log1p(1/(lambda-1)))) + math.Log(mean)/(lambda-1), nil
 }
@@ -123,10 +123,10 @@ func PapernotSteinkePoissonUnproved(c rdp.Curve, candidate Bound, mean, lambda f
 // that of c. [Price.Curve] is tighter.
 func ThresholdCurve(c rdp.Curve, gamma, lambdaHat float64) (rdp.Curve, error) {
 	if !(gamma > 0 && gamma <= 1) {
-		return nil, fmt.Errorf("gamma: %v is not in (0, 1]", gamma)
+		return nil, fault.New("gamma", "%v is not in (0, 1]", gamma)
 	}
 	if !(lambdaHat >= 1) {
-		return nil, fmt.Errorf("lambda-hat: %v is not at least 1", lambdaHat)
+		return nil, fault.New("lambda-hat", "%v is not at least 1", lambdaHat)
 	}
 	x := 0.0
 	if lambdaHat > 1 {
@@ -146,7 +146,7 @@ func ThresholdCurve(c rdp.Curve, gamma, lambdaHat float64) (rdp.Curve, error) {
 // is asked once; where ctx is done by then, the error is that of ctx.
 func KoskelaRedbergWang(ctx context.Context, candidate Bound, l Law, epsHat float64) (Bound, error) {
 	if !(epsHat >= 0 && epsHat <= 700) {
-		return nil, fmt.Errorf("epsilon-hat: %v is not in [0, 700]", epsHat)
+		return nil, fault.New("epsilon-hat", "%v is not in [0, 700]", epsHat)
 	}
 	d := math.Exp(candidate.until(ctx).at(epsHat))
 	if ctx.Err() != nil {
@@ -161,7 +161,7 @@ func KoskelaRedbergWang(ctx context.Context, candidate Bound, l Law, epsHat floa
 	case binomial:
 		x = float64(l.n-1) * math.Log1p(l.p*math.Expm1(epsHat)+l.p/(1-l.p)*d)
 	default:
-		return nil, fmt.Errorf("law: %v is not negative binomial, Poisson or binomial", l)
+		return nil, fault.New("law", "%v is not negative binomial, Poisson or binomial", l)
 	}
 	x = up(x, 32)
 	logM := l.logMean()
@@ -189,7 +189,7 @@ func DPHyPO(c rdp.Curve, l Law, spread float64) (rdp.Curve, error) {
 		return nil, err
 	}
 	if !(spread >= 0 && spread <= maxPure) {
-		return nil, fmt.Errorf("spread: %v is not in [0, %g]", spread, float64(maxPure))
+		return nil, fault.New("spread", "%v is not in [0, %g]", spread, float64(maxPure))
 	}
 	base, err := PapernotSteinke(c, l, nil, false)
 	if err != nil {

@@ -1,8 +1,9 @@
 package selection
 
 import (
-	"fmt"
 	"math"
+
+	"github.com/dpaccountant/accountant/internal/fault"
 )
 
 // LiuTalwarFirstAbove is Theorem 3.1 of Liu and Talwar (STOC 2019): the (ε, δ)
@@ -16,10 +17,10 @@ func LiuTalwarFirstAbove(eps, delta, gamma, slack float64) (epsOut, deltaOut flo
 		return 0, 0, 0, err
 	}
 	if !(gamma >= 0 && gamma <= 1) {
-		return 0, 0, 0, fmt.Errorf("gamma: %v is not in [0, 1]", gamma)
+		return 0, 0, 0, fault.New("gamma", "%v is not in [0, 1]", gamma)
 	}
 	if !(slack >= 0 && slack <= 1) {
-		return 0, 0, 0, fmt.Errorf("slack: %v is not in [0, 1]", slack)
+		return 0, 0, 0, fault.New("slack", "%v is not in [0, 1]", slack)
 	}
 	if slack > 0 && gamma > 0 {
 		maxRuns = math.Ceil(max(math.Log(2/slack)/gamma, 1+1/(math.E*gamma)))
@@ -41,10 +42,10 @@ func LiuTalwarBest(eps float64) (float64, error) { return PapernotSteinkePure(ep
 // γ(1−p)/(p+γ−γp).
 func LiuTalwarMiss(gamma, p float64) (bound, exact float64, err error) {
 	if !(gamma > 0 && gamma <= 1) {
-		return 0, 0, fmt.Errorf("gamma: %v is not in (0, 1]", gamma)
+		return 0, 0, fault.New("gamma", "%v is not in (0, 1]", gamma)
 	}
 	if !(p > 0 && p <= 1) {
-		return 0, 0, fmt.Errorf("p: %v is not in (0, 1]", p)
+		return 0, 0, fault.New("p", "%v is not in (0, 1]", p)
 	}
 	return min(1, gamma/p), gamma * (1 - p) / (p + gamma - gamma*p), nil
 }
@@ -58,10 +59,10 @@ func LiuTalwarCensoredBest(eps, gamma, slack float64) (epsOut, maxRuns float64, 
 		return 0, 0, err
 	}
 	if !(gamma > 0 && gamma <= 1) {
-		return 0, 0, fmt.Errorf("gamma: %v is not in (0, 1]", gamma)
+		return 0, 0, fault.New("gamma", "%v is not in (0, 1]", gamma)
 	}
 	if !(slack > 0 && slack < 0.5) {
-		return 0, 0, fmt.Errorf("slack: %v is not in (0, 0.5)", slack)
+		return 0, 0, fault.New("slack", "%v is not in (0, 0.5)", slack)
 	}
 	l := math.Log(2 * (1 + gamma) * (1 + gamma) / (slack * gamma * gamma))
 	return up(3*eps+3*slack, 4), math.Ceil((l + math.Log(l)) / gamma), nil
@@ -78,16 +79,16 @@ func LiuTalwarApproximateUnproved(eps, delta, gamma, delta2 float64) (epsOut, de
 		return 0, 0, 0, err
 	}
 	if !(gamma > 0 && gamma <= 1) {
-		return 0, 0, 0, fmt.Errorf("gamma: %v is not in (0, 1]", gamma)
+		return 0, 0, 0, fault.New("gamma", "%v is not in (0, 1]", gamma)
 	}
 	if !(delta2 > 0 && delta2 < 1) {
-		return 0, 0, 0, fmt.Errorf("delta2: %v is not in (0, 1)", delta2)
+		return 0, 0, 0, fault.New("delta2", "%v is not in (0, 1)", delta2)
 	}
 	maxRuns = math.Ceil(math.Log(1/delta2) / gamma)
 	s := math.Sqrt(2 * delta)
 	epsOut, deltaOut = 3*eps+3*s, s*maxRuns+delta2
 	if deltaOut >= 1 {
-		return epsOut, deltaOut, maxRuns, fmt.Errorf("delta: %v gives δ = %v, which is not in [0, 1): the statement is empty", delta, deltaOut)
+		return epsOut, deltaOut, maxRuns, fault.New("delta", "%v gives δ = %v, which is not in [0, 1): the statement is empty", delta, deltaOut)
 	}
 	return epsOut, deltaOut, maxRuns, nil
 }

@@ -2,11 +2,11 @@ package selection
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/big"
 	"slices"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -37,10 +37,10 @@ func (b Bound) Discretize(ctx context.Context, accuracy, logFloor float64) (*pro
 		logFloor = -740
 	}
 	if !(accuracy >= 1e-9 && accuracy <= 1) {
-		return nil, fmt.Errorf("accuracy: %v is not in [1e-9, 1]", accuracy)
+		return nil, fault.New("accuracy", "%v is not in [1e-9, 1]", accuracy)
 	}
 	if !(logFloor >= -1e5 && logFloor < 0) {
-		return nil, fmt.Errorf("floor: %v is not in [-1e5, 0)", logFloor)
+		return nil, fault.New("floor", "%v is not in [-1e5, 0)", logFloor)
 	}
 	pts, err := b.until(ctx).grid(accuracy, logFloor)
 	if ctx.Err() != nil {
@@ -70,7 +70,7 @@ func (b Bound) grid(accuracy, logFloor float64) ([]gridPoint, error) {
 	at := func(eps, last float64) (float64, error) {
 		d := b(eps)
 		if math.IsNaN(d) || d > 0 {
-			return 0, fmt.Errorf("candidate: log δ(%v) = %v is not in [-Inf, 0]", eps, d)
+			return 0, fault.New("candidate", "log δ(%v) = %v is not in [-Inf, 0]", eps, d)
 		}
 		return min(d, last), nil // a profile never rises
 	}
@@ -83,7 +83,7 @@ func (b Bound) grid(accuracy, logFloor float64) ([]gridPoint, error) {
 	fellAt := 0.0
 	for val >= logFloor && eps < 1e4 {
 		if len(pts) > maxGrid {
-			return nil, fmt.Errorf("accuracy: %v takes more than %d points", accuracy, maxGrid)
+			return nil, fault.New("accuracy", "%v takes more than %d points", accuracy, maxGrid)
 		}
 		next, err := at(eps+h, val)
 		if err != nil {
@@ -104,7 +104,7 @@ func (b Bound) grid(accuracy, logFloor float64) ([]gridPoint, error) {
 		case val < 0 && eps-fellAt > 4:
 			return pts, nil
 		case val == 0 && eps > 1e3:
-			return nil, fmt.Errorf("candidate: no δ below 1 is certified up to ε = %v", eps)
+			return nil, fault.New("candidate", "no δ below 1 is certified up to ε = %v", eps)
 		case off < accuracy/3 && h < 1:
 			h *= 1.5
 		}

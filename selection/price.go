@@ -2,9 +2,9 @@ package selection
 
 import (
 	"context"
-	"fmt"
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -42,7 +42,7 @@ func checkFirstAbove(l Law) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("law: %v is not geometric (plain, conditioned or censored), as a threshold needs", l)
+	return fault.New("law", "%v is not geometric (plain, conditioned or censored), as a threshold needs", l)
 }
 
 // Law returns the law of the number of runs.

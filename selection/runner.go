@@ -2,11 +2,13 @@ package selection
 
 import (
 	"context"
-	cryptorand "crypto/rand"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/random"
 )
 
 // A Trial runs the candidate mechanism once: it returns an outcome with its
@@ -32,14 +34,14 @@ type Result[T any] struct {
 type Option func(*options)
 
 type options struct {
-	seed *[32]byte
-	pad  bool
+	src rand.Source
+	pad bool
 }
 
-// WithSeed makes the run reproducible: all random numbers come from the seed.
-// The seed must be as secret as the data. Without it the operating system's
-// randomness is used.
-func WithSeed(seed [32]byte) Option { return func(o *options) { o.seed = &seed } }
+// WithSource makes all random numbers of a run come from src, for example a
+// rand.NewChaCha8 with a seed that reproduces it. It must be as secret as the data. Nil,
+// and a run without this option, is the operating system's randomness.
+func WithSource(src rand.Source) Option { return func(o *options) { o.src = src } }
 
 // WithPadding makes the number of runs constant: the largest one that the law
 // allows is carried out, and runs beyond K are ignored. Use it when the time a
@@ -52,27 +54,17 @@ func WithPadding() Option { return func(o *options) { o.pad = true } }
 var ErrRun = errors.New("selection: a run failed, release nothing")
 
 // source hands out independent generators, one for the law and one per run.
-type source struct{ master *rand.ChaCha8 }
+type source struct{ master rand.Source }
 
 func newSource(opts []Option) (source, options) {
 	var o options
 	for _, f := range opts {
 		f(&o)
 	}
-	var seed [32]byte
-	if o.seed != nil {
-		seed = *o.seed
-	} else {
-		cryptorand.Read(seed[:]) // never fails: it ends the program instead
-	}
-	return source{rand.NewChaCha8(seed)}, o
+	return source{random.Source(o.src)}, o
 }
 
-func (s source) next() *rand.Rand {
-	var seed [32]byte
-	s.master.Read(seed[:])
-	return rand.New(rand.NewChaCha8(seed))
-}
+func (s source) next() *rand.Rand { return rand.New(random.Split(s.master)) }
 
 // Best runs the trial K times, K drawn from the law, and returns the outcome of
 // the highest score; among equals the first. It is Algorithm 2 of Liu and Talwar
@@ -92,7 +84,7 @@ func FirstAbove[T any](ctx context.Context, l Law, threshold float64, trial Tria
 		return Result[T]{}, err
 	}
 	if math.IsNaN(threshold) {
-		return Result[T]{}, errors.New("threshold: is NaN")
+		return Result[T]{}, fault.New("threshold", "is NaN")
 	}
 	return run(ctx, l, threshold, true, trial, opts)
 }
@@ -101,14 +93,14 @@ func run[T any](ctx context.Context, l Law, threshold float64, first bool, trial
 	src, o := newSource(opts)
 	limit, bounded := l.MaxRuns()
 	if o.pad && !bounded {
-		return Result[T]{}, fmt.Errorf("padding: law %v has no largest number of runs; use a conditioned law", l)
+		return Result[T]{}, fault.New("padding", "law %v has no largest number of runs; use a conditioned law", l)
 	}
 	coins := src.next()
 	runs := math.MaxInt
 	g, geometric := l.(tnb)
 	if geometric = geometric && g.eta == 1 && !o.pad; !geometric {
 		if m := l.Mean(); m > maxSampledMean {
-			return Result[T]{}, fmt.Errorf("law: %v has a mean of %.4g runs, which is not in [0, %g]", l, m, float64(maxSampledMean))
+			return Result[T]{}, fault.New("law", "%v has a mean of %.4g runs, which is not in [0, %g]", l, m, float64(maxSampledMean))
 		}
 		runs = l.Sample(coins)
 	}
@@ -119,7 +111,7 @@ func run[T any](ctx context.Context, l Law, threshold float64, first bool, trial
 	for i := range limit {
 		// A geometric law tosses its coin after each run, so that a tiny γ costs
 		// nothing when a threshold is met early; the coins are those of Sample.
-		if geometric && i > 0 && coin(coins, g.gamma) {
+		if geometric && i > 0 && random.Coin(coins, g.gamma) {
 			break
 		}
 		if err := ctx.Err(); err != nil {
@@ -158,7 +150,7 @@ type Choice[T any] struct {
 // privacy is that of the worst candidate.
 func Mixture[T any](weights []float64, candidates ...Trial[T]) (Trial[Choice[T]], error) {
 	if len(candidates) == 0 {
-		return nil, errors.New("candidates: is empty, must list at least one")
+		return nil, fault.New("candidates", "is empty, must list at least one")
 	}
 	if weights == nil {
 		return func(ctx context.Context, rng *rand.Rand) (Choice[T], float64, error) {
@@ -166,19 +158,19 @@ func Mixture[T any](weights []float64, candidates ...Trial[T]) (Trial[Choice[T]]
 		}, nil
 	}
 	if len(weights) != len(candidates) {
-		return nil, fmt.Errorf("weights: has %d entries, must have one for each of %d candidates", len(weights), len(candidates))
+		return nil, fault.New("weights", "has %d entries, must have one for each of %d candidates", len(weights), len(candidates))
 	}
 	total := 0.0
 	sums := make([]float64, len(weights))
 	for i, w := range weights {
 		if !(w >= 0 && w <= 1e15) {
-			return nil, fmt.Errorf("weights[%d]: %v is not in [0, 1e15]", i, w)
+			return nil, fault.New(fmt.Sprintf("weights[%d]", i), "%v is not in [0, 1e15]", w)
 		}
 		total += w
 		sums[i] = total
 	}
 	if total == 0 {
-		return nil, errors.New("weights: sum to 0, must have a positive one")
+		return nil, fault.New("weights", "sum to 0, must have a positive one")
 	}
 	return func(ctx context.Context, rng *rand.Rand) (Choice[T], float64, error) {
 		x := rng.Float64() * total

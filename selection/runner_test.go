@@ -61,7 +61,7 @@ func TestCheck13MonteCarlo(t *testing.T) {
 				for i := range c.n {
 					var seed [32]byte
 					seed[0], seed[1], seed[2], seed[3] = byte(i), byte(i>>8), byte(i>>16), byte(side)
-					opts := append([]Option{WithSeed(seed)}, c.opts...)
+					opts := append([]Option{WithSource(rand.NewChaCha8(seed))}, c.opts...)
 					var r Result[Choice[string]]
 					var err error
 					if c.first {
@@ -120,9 +120,9 @@ func TestCheck12Calls(t *testing.T) {
 				seed := [32]byte{byte(i), byte(i >> 8), 9}
 				var err error
 				if first {
-					_, err = FirstAbove(t.Context(), l, 0.8, trial, WithSeed(seed)) // p₁ = 0.2
+					_, err = FirstAbove(t.Context(), l, 0.8, trial, WithSource(rand.NewChaCha8(seed))) // p₁ = 0.2
 				} else {
-					_, err = Best(t.Context(), l, trial, WithSeed(seed))
+					_, err = Best(t.Context(), l, trial, WithSource(rand.NewChaCha8(seed)))
 				}
 				if err != nil {
 					t.Fatal(err)
@@ -165,7 +165,7 @@ func TestCheck15Secrecy(t *testing.T) {
 		for _, first := range []bool{false, true} {
 			do := func(opts ...Option) Result[uint64] {
 				calls = 0
-				opts = append(opts, WithSeed(seed))
+				opts = append(opts, WithSource(rand.NewChaCha8(seed)))
 				if first {
 					return must(FirstAbove(t.Context(), l, 0.7, trial, opts...))
 				}
@@ -246,8 +246,8 @@ func TestRunnerStops(t *testing.T) {
 	for i := range 100 {
 		seed := [32]byte{byte(i), 77}
 		n := 0
-		_, err := Best(t.Context(), must(Geometric(0.2)), func(context.Context, *rand.Rand) (int, float64, error) { n++; return 0, 0, nil }, WithSeed(seed))
-		src, _ := newSource([]Option{WithSeed(seed)})
+		_, err := Best(t.Context(), must(Geometric(0.2)), func(context.Context, *rand.Rand) (int, float64, error) { n++; return 0, 0, nil }, WithSource(rand.NewChaCha8(seed)))
+		src, _ := newSource([]Option{WithSource(rand.NewChaCha8(seed))})
 		if want := must(Geometric(0.2)).Sample(src.next()); err != nil || n != want {
 			t.Errorf("%d runs, want %d (%v)", n, want, err)
 		}

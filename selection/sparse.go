@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/random"
 )
 
 // ErrTooManyCalls is wrapped by the error of an algorithm whose guarantee needs
@@ -35,23 +38,36 @@ type fieldRange struct {
 func checkFields(fields ...fieldRange) error {
 	for _, f := range fields {
 		if !(f.value > f.above && f.value < f.below) {
-			return fmt.Errorf("%s: %v is not in (%g, %g)", f.name, f.value, f.above, f.below)
+			return fault.New(f.name, "%v is not in (%g, %g)", f.value, f.above, f.below)
 		}
 	}
 	return nil
 }
 
-// laplace draws Laplace noise in float64. Only outcomes of comparisons with it are
-// ever released. The theorems are about real-valued noise; these floats have about
-// 32 random bits and an end, near 44 scales, which moves the probability of an
-// outcome a little, by an amount that is not bounded here: the guarantee is that of
-// the theorem up to this amount.
-func laplace(rng *rand.Rand, scale float64) float64 {
-	x := scale * rng.ExpFloat64()
-	if rng.Uint64()&1 == 0 {
-		return -x
+// rounding is how much more than in real arithmetic a statistic of this file can differ
+// between neighbours: it is a difference of at most two logarithms of size 745 or less,
+// of numbers with a relative error of 2^−52 or less, which two roundings of 2^−52·745 each
+// and one of the difference leave within 5e-13.
+const rounding = 1e-12
+
+// widened returns the scales of a theorem for a statistic of the given sensitivity, as
+// much larger as rounding makes that, and refuses noise beyond what a float64 can scale.
+func widened(sensitivity, a, b float64) (threshold, query float64, err error) {
+	if a == 0 && b == 0 {
+		return 0, 0, nil
 	}
-	return x
+	by := 1 + rounding/sensitivity
+	threshold, query = up(a*by, 8), up(b*by, 8)
+	if worst := max(threshold, query); !(worst < 1e300) {
+		err = fault.New("epsilon", "is too small, the noise would have scale %v, which is not in [0, 1e300)", worst)
+	}
+	return threshold, query, err
+}
+
+// noisy returns value plus exact Laplace noise. Only outcomes of comparisons are ever
+// released, and those are the real numbers'.
+func noisy(src rand.Source, value, scale float64) random.Sum {
+	return random.Noisy(value, scale, random.Laplace(src))
 }
 
 func logit(p float64) float64 { return math.Log(p) - math.Log1p(-p) }
@@ -82,8 +98,9 @@ func (s SparseVector) Scales() (threshold, query float64) {
 
 // Run asks for the probabilities of queries 0, 1, … and returns the index of the
 // first one that passes, or −1 when n queries have not. The index, and so the
-// answer "not yet" to every earlier query, may be released. The noise is drawn in
-// float64: the index has the law of Theorem 4.1 up to the resolution of such draws.
+// answer "not yet" to every earlier query, may be released. The noise is exact: the index
+// has the law of Theorem 4.1 for noise a little above [SparseVector.Scales], which makes
+// up for the rounding of the logits. That the percentiles are the true ones is assumed.
 func (s SparseVector) Run(ctx context.Context, n int, percentile func(ctx context.Context, query int) (float64, error), opts ...Option) (int, error) {
 	if err := s.check(); err != nil {
 		return -1, err
@@ -91,16 +108,20 @@ func (s SparseVector) Run(ctx context.Context, n int, percentile func(ctx contex
 	src, _ := newSource(opts)
 	rng := src.next()
 	a, b := s.Scales()
-	return firstQuery(ctx, n, logit(s.Percentile)+laplace(rng, a), func(i int) (float64, error) {
+	a, b, err := widened(2*s.CandidateEpsilon, a, b)
+	if err != nil {
+		return -1, err
+	}
+	return firstQuery(ctx, n, noisy(rng, logit(s.Percentile), a), func(i int) (random.Sum, error) {
 		p, err := percentile(ctx, i)
 		if err == nil && !(p >= 0 && p <= 1) {
-			err = fmt.Errorf("percentile: %v is not in [0, 1]", p)
+			err = fault.New("percentile", "%v is not in [0, 1]", p)
 		}
-		return logit(p) + laplace(rng, b), err
+		return noisy(rng, logit(p), b), err
 	})
 }
 
-func firstQuery(ctx context.Context, n int, level float64, query func(i int) (float64, error)) (int, error) {
+func firstQuery(ctx context.Context, n int, level random.Sum, query func(i int) (random.Sum, error)) (int, error) {
 	for i := range n {
 		if err := ctx.Err(); err != nil {
 			return -1, fmt.Errorf("%w: %w", ErrRun, err)
@@ -109,7 +130,7 @@ func firstQuery(ctx context.Context, n int, level float64, query func(i int) (fl
 		if err != nil {
 			return -1, fmt.Errorf("%w: %w", ErrRun, err)
 		}
-		if v >= level {
+		if !v.Less(level) {
 			return i, nil
 		}
 	}
@@ -179,7 +200,7 @@ func (s SampledSparseVector) Plan() (SparsePlan, error) {
 
 // Run draws Calls samples of each query, which reports whether its mechanism
 // reached its threshold, and returns the index of the first query that passes, or
-// −1. Noise is drawn in float64, as in [SparseVector.Run].
+// −1. Its noise is exact, as in [SparseVector.Run].
 func (s SampledSparseVector) Run(ctx context.Context, above func(ctx context.Context, query int, rng *rand.Rand) (bool, error), opts ...Option) (int, error) {
 	p, err := s.Plan()
 	if err != nil {
@@ -211,10 +232,14 @@ func (s SampledSparseVector) Run(ctx context.Context, above func(ctx context.Con
 // run compares ξ + log Φ(x) with ν + log Φ(p*), Φ(x) = (Nx+Δ)/(N(1−x)+Δ).
 func (s SampledSparseVector) run(ctx context.Context, p SparsePlan, rng *rand.Rand, hits func(i int) (float64, error)) (int, error) {
 	phi := func(h, miss float64) float64 { return math.Log(h+p.Offset) - math.Log(miss+p.Offset) }
-	level := phi(p.Calls*s.Percentile, p.Calls*(1-s.Percentile)) + laplace(rng, p.ThresholdScale)
-	return firstQuery(ctx, s.Queries, level, func(i int) (float64, error) {
+	a, b, err := widened(p.Sensitivity, p.ThresholdScale, p.QueryScale)
+	if err != nil {
+		return -1, err
+	}
+	level := noisy(rng, phi(p.Calls*s.Percentile, p.Calls*(1-s.Percentile)), a)
+	return firstQuery(ctx, s.Queries, level, func(i int) (random.Sum, error) {
 		h, err := hits(i)
-		return phi(h, p.Calls-h) + laplace(rng, p.QueryScale), err
+		return noisy(rng, phi(h, p.Calls-h), b), err
 	})
 }
 
@@ -260,8 +285,8 @@ func (s ThresholdSearch) Plan() (SparsePlan, error) {
 }
 
 // Run draws Calls scores and returns the threshold, 0 when no step of the grid
-// passes. Scores outside [0, 1] are moved to its ends, NaN to 0. Noise is drawn in
-// float64, as in [SparseVector.Run].
+// passes. Scores outside [0, 1] are moved to its ends, NaN to 0. Its noise is
+// exact, as in [SparseVector.Run].
 func (s ThresholdSearch) Run(ctx context.Context, score func(ctx context.Context, rng *rand.Rand) (float64, error), opts ...Option) (float64, error) {
 	p, err := s.Plan()
 	if err != nil {
@@ -300,11 +325,15 @@ func (s ThresholdSearch) run(ctx context.Context, p SparsePlan, noise *rand.Rand
 		}
 		passed[i]++
 	}
-	level := math.Log(p.Calls*s.Percentile+p.Offset) - p.Margin + laplace(noise, p.ThresholdScale)
+	a, b, err := widened(p.Sensitivity, p.ThresholdScale, p.QueryScale)
+	if err != nil {
+		return 0, err
+	}
+	level := noisy(noise, math.Log(p.Calls*s.Percentile+p.Offset)-p.Margin, a)
 	count := passed[0]
-	i, err := firstQuery(ctx, r, level, func(i int) (float64, error) {
+	i, err := firstQuery(ctx, r, level, func(i int) (random.Sum, error) {
 		count += passed[i+1]
-		return math.Log(count+p.Offset) + laplace(noise, p.QueryScale), nil
+		return noisy(noise, math.Log(count+p.Offset), b), nil
 	})
 	if err != nil || i < 0 {
 		return 0, err

@@ -118,7 +118,7 @@ func TestCheck14Algorithms(t *testing.T) {
 	// The halting rate at p = p*: ξ ≥ ν for Laplace scales b and 2b is one half.
 	halts := 0
 	for k := range 20000 {
-		i, _ := SparseVector{0.3, 1, 1}.Run(ctx, 1, func(context.Context, int) (float64, error) { return 0.3, nil }, WithSeed([32]byte{byte(k), byte(k >> 8)}))
+		i, _ := SparseVector{0.3, 1, 1}.Run(ctx, 1, func(context.Context, int) (float64, error) { return 0.3, nil }, WithSource(rand.NewChaCha8([32]byte{byte(k), byte(k >> 8)})))
 		if i == 0 {
 			halts++
 		}
@@ -132,17 +132,25 @@ func TestCheck14Algorithms(t *testing.T) {
 	i, err = sv.Run(ctx, func(_ context.Context, i int, rng *rand.Rand) (bool, error) {
 		calls++
 		return rng.Float64() < []float64{0.1, 0.2, 0.99, 1}[i], nil
-	}, WithSeed([32]byte{1}))
+	}, WithSource(rand.NewChaCha8([32]byte{1})))
 	plan := must(sv.Plan())
 	if err != nil || i != 2 || calls != 3*int(plan.Calls) {
 		t.Errorf("sampled sparse vector stops at %d after %d calls (%v)", i, calls, err)
 	}
 	// Extremes of N and Δ stay finite in log space.
 	for _, h := range []float64{0, 1e300} {
-		big := SparsePlan{Calls: 1e300, Offset: 1e-300, ThresholdScale: 1, QueryScale: 1}
+		big := SparsePlan{Calls: 1e300, Offset: 1e-300, Sensitivity: 1, ThresholdScale: 1, QueryScale: 1}
 		i, err := sv.run(ctx, big, rand.New(rand.NewPCG(1, 1)), func(int) (float64, error) { return h, nil })
 		if err != nil || (i == 0) != (h > 0) {
 			t.Errorf("N = 1e300, %v hits: %d, %v", h, i, err)
+		}
+	}
+
+	// Noise of no finite scale is refused, not drawn.
+	for _, c := range []SparseVector{{0.5, 1e300, 1e-300}, {0.5, 1e-300, 1}} {
+		i, err := c.Run(ctx, 1, func(context.Context, int) (float64, error) { return 0.5, nil })
+		if c.Epsilon < 1 && err == nil || c.Epsilon == 1 && (err != nil || i > 0) {
+			t.Errorf("%+v: %d, %v", c, i, err)
 		}
 	}
 
@@ -176,7 +184,7 @@ func TestCheck14Algorithms(t *testing.T) {
 	if p := must(s.Plan()); p.Calls > 1e6 {
 		t.Fatalf("the toy two-stage needs %v calls", p.Calls)
 	}
-	r, err := RunTwoStage(ctx, s, func(context.Context, *rand.Rand) (string, float64, error) { return "x", 0.9, nil }, WithSeed([32]byte{3}))
+	r, err := RunTwoStage(ctx, s, func(context.Context, *rand.Rand) (string, float64, error) { return "x", 0.9, nil }, WithSource(rand.NewChaCha8([32]byte{3})))
 	if err != nil || !r.Found || r.Payload != "x" {
 		t.Errorf("two-stage: %+v, %v", r, err)
 	}
@@ -194,7 +202,7 @@ func TestDummyExponential(t *testing.T) {
 	counts := map[int]float64{}
 	const n = 40000
 	for i := range n {
-		k, err := d.Pick(scores, WithSeed([32]byte{byte(i), byte(i >> 8)}))
+		k, err := d.Pick(scores, WithSource(rand.NewChaCha8([32]byte{byte(i), byte(i >> 8)})))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -208,7 +216,7 @@ func TestDummyExponential(t *testing.T) {
 	d.Exponent = 2
 	counts = map[int]float64{}
 	for i := range n {
-		k, _ := d.Pick([]float64{0.5, 3}, WithSeed([32]byte{byte(i), byte(i >> 8)}))
+		k, _ := d.Pick([]float64{0.5, 3}, WithSource(rand.NewChaCha8([32]byte{byte(i), byte(i >> 8)})))
 		counts[k]++
 	}
 	z := 6 + 1 + math.Exp(-1)

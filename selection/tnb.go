@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 
+	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -180,10 +181,10 @@ func (l tnb) trySample(rng *rand.Rand, limit int) (int, bool) {
 		// Sibuya's law (the limit γ → 0) has the rational hazard −η/k; each further
 		// run survives with probability 1−γ.
 		for k := 1; k <= limit; k++ {
-			if rationalCoin(rng, -eta/float64(k), func() *big.Rat { return quo(-eta, float64(k)) }) {
+			if random.Fraction(rng, -eta/float64(k), func() *big.Rat { return quo(-eta, float64(k)) }) {
 				return k, true
 			}
-			if coin(rng, gamma) {
+			if random.Coin(rng, gamma) {
 				return 0, false
 			}
 		}
@@ -191,7 +192,7 @@ func (l tnb) trySample(rng *rand.Rand, limit int) (int, bool) {
 		// A geometric proposal; the ratio of successive weights to its own is
 		// (k+η)/(k+1) ≤ 1.
 		for k := 1; k <= limit; k++ {
-			if coin(rng, gamma) {
+			if random.Coin(rng, gamma) {
 				return k, true
 			}
 			if eta < 1 && !grow(rng, k, eta) {
@@ -211,7 +212,7 @@ func (l tnb) trySample(rng *rand.Rand, limit int) (int, bool) {
 				x.Mul(x, new(big.Rat).Add(rat(float64(k)), rat(eta)))
 				return x.Mul(x, quo(2, float64(k+1)))
 			}
-			if !rationalCoin(rng, r, exact) {
+			if !random.Fraction(rng, r, exact) {
 				return 0, false
 			}
 		}
@@ -220,7 +221,7 @@ func (l tnb) trySample(rng *rand.Rand, limit int) (int, bool) {
 		n := math.Floor(eta)
 		total := 0
 		for range int(n) {
-			for !coin(rng, gamma) {
+			for !random.Coin(rng, gamma) {
 				if total++; total > limit {
 					return 0, false
 				}
@@ -230,7 +231,7 @@ func (l tnb) trySample(rng *rand.Rand, limit int) (int, bool) {
 			k, ok := 0, false
 			for !ok {
 				for k = 0; !ok; k++ {
-					if ok = coin(rng, gamma); ok {
+					if ok = random.Coin(rng, gamma); ok {
 						break
 					}
 					if total+k > limit {
@@ -250,7 +251,7 @@ func (l tnb) trySample(rng *rand.Rand, limit int) (int, bool) {
 
 // grow tosses a coin of probability (k+s)/(k+1), −1 < s < 1.
 func grow(rng *rand.Rand, k int, s float64) bool {
-	return rationalCoin(rng, (float64(k)+s)/float64(k+1), func() *big.Rat {
+	return random.Fraction(rng, (float64(k)+s)/float64(k+1), func() *big.Rat {
 		x := new(big.Rat).Add(rat(float64(k)), rat(s))
 		return x.Mul(x, quo(1, float64(k+1)))
 	})

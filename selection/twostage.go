@@ -2,9 +2,11 @@ package selection
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
+
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/random"
 )
 
 // TwoStage selects among private candidates with scores in [0, 1] when no
@@ -79,17 +81,15 @@ func RunTwoStage[T any](ctx context.Context, s TwoStage, trial Trial[T], opts ..
 		return Result[T]{}, err
 	}
 	src, _ := newSource(opts)
-	var a, b [32]byte
-	src.master.Read(a[:])
-	src.master.Read(b[:])
+	search, runs := random.Split(src.master), random.Split(src.master)
 	threshold, err := p.Search.Run(ctx, func(ctx context.Context, rng *rand.Rand) (float64, error) {
 		_, score, err := trial(ctx, rng)
 		return score, err
-	}, WithSeed(a))
+	}, WithSource(search))
 	if err != nil {
 		return Result[T]{}, err
 	}
-	return FirstAbove(ctx, l, threshold, trial, WithSeed(b))
+	return FirstAbove(ctx, l, threshold, trial, WithSource(runs))
 }
 
 // DummyExponential picks one of several private scores by the exponential
@@ -100,7 +100,7 @@ func RunTwoStage[T any](ctx context.Context, s TwoStage, trial Trial[T], opts ..
 // (Theorem C.1 states 8·Gamma; its proof gives 4). Any neighbouring relation.
 type DummyExponential struct {
 	Threshold float64
-	Gamma     float64 // in (0, ¼), 1/Gamma an integer
+	Gamma     float64 // in [2^−53, ¼), 1/Gamma an integer
 	Exponent  float64 // ε₂, in (0, +Inf]; +Inf picks uniformly at or above Threshold
 }
 
@@ -114,49 +114,44 @@ func (d DummyExponential) Epsilon(eps float64) (float64, error) {
 
 func (d DummyExponential) check() error {
 	if math.IsNaN(d.Threshold) || math.IsInf(d.Threshold, 0) {
-		return fmt.Errorf("threshold: %v is not finite", d.Threshold)
+		return fault.New("threshold", "%v is not finite", d.Threshold)
 	}
 	if !(d.Exponent > 0) {
-		return fmt.Errorf("exponent: %v is not in (0, +Inf]", d.Exponent)
+		return fault.New("exponent", "%v is not in (0, +Inf]", d.Exponent)
 	}
-	if n := math.Round(1 / d.Gamma); !(d.Gamma > 0 && d.Gamma < 0.25) || math.Abs(n*d.Gamma-1) > 1e-12 {
-		return fmt.Errorf("gamma: %v is not in (0, 0.25) with 1/gamma an integer", d.Gamma)
+	if n := math.Round(1 / d.Gamma); !(d.Gamma >= 0x1p-53 && d.Gamma < 0.25) || math.Abs(n*d.Gamma-1) > 1e-12 {
+		return fault.New("gamma", "%v is not in [2^-53, 0.25) with 1/gamma an integer", d.Gamma)
 	}
 	return nil
 }
 
 // Pick returns the index of the score picked, or −1 for a dummy class. The scores
-// are the samples themselves and must not be released with it, nor used again. It is
-// drawn by a float64 of 53 random bits from weights in float64: probabilities are
-// those of the theorem up to about 2^−53 of the total for each class, so that a
-// class of less than that may never be picked.
+// are the samples themselves and must not be released with it, nor used again. The
+// theorem takes any weight in [0, 1] that is a function of the class's own score; the
+// weights are those of float64, and are kept exactly: a class is proposed uniformly and
+// taken with its weight as probability.
 func (d DummyExponential) Pick(scores []float64, opts ...Option) (int, error) {
 	if err := d.check(); err != nil {
 		return -1, err
 	}
 	src, _ := newSource(opts)
 	rng := src.next()
-	dummies := 1 + math.Round(1/d.Gamma)
-	weights := make([]float64, len(scores))
-	total := dummies
-	for i, q := range scores {
-		switch {
+	dummies := uint64(1 + math.Round(1/d.Gamma))
+	for {
+		i := rng.Uint64N(uint64(len(scores)) + dummies)
+		if i >= uint64(len(scores)) {
+			return -1, nil
+		}
+		weight := 0.0
+		switch q := scores[i]; {
 		case q >= d.Threshold:
-			weights[i] = 1
+			weight = 1
 		case math.IsInf(d.Exponent, 1) || math.IsNaN(q):
 		default:
-			weights[i] = math.Exp(d.Exponent * (q - d.Threshold))
+			weight = math.Exp(d.Exponent * (q - d.Threshold))
 		}
-		total += weights[i]
-	}
-	x := rng.Float64()*total - dummies
-	for i, w := range weights {
-		if x < 0 {
-			break
-		}
-		if x -= w; x < 0 {
-			return i, nil
+		if random.Coin(rng, weight) {
+			return int(i), nil
 		}
 	}
-	return -1, nil
 }

@@ -13,7 +13,10 @@ func ExampleNewWithoutReplacement() {
 		log.Fatal(err)
 	}
 	fmt.Printf("%s: %.4f%% of the batches hold a given record\n", s.Name(), 100*s.InclusionProbability())
-	batch := s.Sample(new(subsample.CryptoSource))
+	batch, err := s.Sample(nil, 60000)
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Println(len(batch), "distinct records")
 	// Output:
 	// without-replacement: 0.4267% of the batches hold a given record

@@ -48,8 +48,12 @@ func ExampleFixedSize_Sample() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	batch, err := s.Sample(rand.NewPCG(1, 2), 1_000_000_000)
+	if err != nil {
+		log.Fatal(err)
+	}
 	total := int64(0)
-	for _, p := range s.Sample(rand.NewPCG(1, 2)) {
+	for _, p := range batch {
 		total += p.Copies
 	}
 	fmt.Println(total, "draws")

@@ -1,9 +1,9 @@
 package subsample
 
 import (
-	"fmt"
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -249,7 +249,7 @@ func (s FixedSize) check() error {
 	}
 	// Tables have about as many rows as copies are expected.
 	if s.kind == mustWW && float64(s.batch)/float64(s.population) > 1000 {
-		return fmt.Errorf("%s: batch: %d is not in [1, %d], a thousand times the population", s.Name(), s.batch, 1000*s.population)
+		return fault.In(s.Name(), fault.New("batch", "%d is not in [1, %d], a thousand times the population", s.batch, 1000*s.population))
 	}
 	return nil
 }
@@ -257,7 +257,7 @@ func (s FixedSize) check() error {
 func (s FixedSize) twoStage() bool { return s.kind >= mustOW }
 
 func (s FixedSize) outOfRange(field string, value, lo, hi int64) error {
-	return fmt.Errorf("%s: %s: %d is not in [%d, %d]", s.Name(), field, value, lo, hi)
+	return fault.In(s.Name(), fault.New(field, "%d is not in [%d, %d]", value, lo, hi))
 }
 
 // Name implements Scheme.

@@ -7,10 +7,10 @@
 package subsample
 
 import (
-	"fmt"
 	"math"
 	"sort"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -45,7 +45,7 @@ func newPoisson(base profiles.Profile, rate float64) poisson {
 // CheckRate returns an error unless 0 ≤ rate ≤ 1.
 func CheckRate(rate float64) error {
 	if !(rate >= 0 && rate <= 1) {
-		return fmt.Errorf("rate: %v is not in [0, 1]", rate)
+		return fault.New("rate", "%v is not in [0, 1]", rate)
 	}
 	return nil
 }

@@ -1,42 +1,52 @@
 package subsample
 
 import (
-	crand "crypto/rand"
-	"encoding/binary"
+	"iter"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/random"
 )
 
-// A Pick is one record of a subsample: its index in [0, population) and how
-// often it appears.
-type Pick struct {
-	Index, Copies int64
-}
-
-// CryptoSource is a random source for the samples of a real release: privacy
-// amplification rests on an adversary not being able to guess the sample. It is
-// not safe for concurrent use.
-type CryptoSource struct {
-	buf  [512]byte
-	left int
-}
-
-// Uint64 implements rand.Source with bytes from crypto/rand.
-func (c *CryptoSource) Uint64() uint64 {
-	if c.left == 0 {
-		crand.Read(c.buf[:]) // never fails (crypto/rand)
-		c.left = len(c.buf)
+// stateless returns independent batches.
+func stateless(src rand.Source, draw func(src rand.Source) []Pick) iter.Seq[[]Pick] {
+	src = random.Source(src)
+	return func(yield func([]Pick) bool) {
+		for yield(draw(src)) {
+		}
 	}
-	c.left -= 8
-	return binary.LittleEndian.Uint64(c.buf[c.left:])
+}
+
+// Batches implements Sampler: independent samples of [FixedSize.Sample]. The population
+// must be that of the scheme.
+func (s FixedSize) Batches(src rand.Source, population int64) (iter.Seq[[]Pick], error) {
+	if err := s.checkPopulation(population); err != nil {
+		return nil, err
+	}
+	return stateless(src, s.draw), nil
+}
+
+func (s FixedSize) checkPopulation(population int64) error {
+	if population != s.population {
+		return fault.In(s.Name(), fault.New("population", "%d is not the scheme's, %d", population, s.population))
+	}
+	return nil
 }
 
 // Sample draws a subsample: records in ascending order with their
 // multiplicities. Its law is exactly that of the scheme, as far as src is
 // uniform. Time and memory are linear in the batch (up to sorting), whatever the
-// population and the subset. For a seeded run pass rand.NewPCG, for a release a
-// CryptoSource, and never publish the sample.
-func (s FixedSize) Sample(src rand.Source) []Pick {
+// population and the subset. The source nil is the operating system's; the sample is never
+// to be published. The population must be that of the scheme.
+func (s FixedSize) Sample(src rand.Source, population int64) ([]Pick, error) {
+	if err := s.checkPopulation(population); err != nil {
+		return nil, err
+	}
+	return s.draw(random.Source(src)), nil
+}
+
+func (s FixedSize) draw(src rand.Source) []Pick {
 	r := rand.New(src)
 	switch s.kind {
 	case withoutReplacement:

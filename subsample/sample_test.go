@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mathext"
+
+	"github.com/dpaccountant/accountant/internal/random"
 )
 
 // chiSquareP is the probability of a larger statistic under the law.
@@ -87,7 +89,7 @@ func TestSampleHasTheExactLaw(t *testing.T) {
 		for range draws {
 			c := make([]int, n)
 			last := int64(-1)
-			for _, p := range s.Sample(src) {
+			for _, p := range s.draw(src) {
 				if p.Index <= last || p.Copies < 1 {
 					t.Fatalf("%v: not ascending, or no copies: %v", s, p)
 				}
@@ -116,7 +118,7 @@ func TestSampleMultiplicityChiSquare(t *testing.T) {
 		seen := make([]float64, s.batch+1)
 		for i := range draws {
 			c := int64(0)
-			for _, p := range s.Sample(src) {
+			for _, p := range s.draw(src) {
 				if p.Index == int64(i)%s.population {
 					c = p.Copies
 				}
@@ -147,9 +149,9 @@ func TestSampleMultiplicityChiSquare(t *testing.T) {
 
 func TestSampleSizes(t *testing.T) {
 	for _, s := range []FixedSize{{withoutReplacement, 1, 0, 1}, {withoutReplacement, 100, 0, 100}, {withReplacement, 1, 0, 7}, {mustOW, 1e12, 1000, 5000}, {mustWO, 1e12, 5000, 5000}, {mustWW, 1e12, 3, 5000}} {
-		for _, src := range []rand.Source{rand.NewPCG(1, 2), &CryptoSource{}} {
+		for _, src := range []rand.Source{rand.NewPCG(1, 2), random.Source(nil)} {
 			total := int64(0)
-			for _, p := range s.Sample(src) {
+			for _, p := range s.draw(src) {
 				if p.Index < 0 || p.Index >= s.population {
 					t.Fatalf("%v: index %d", s, p.Index)
 				}
@@ -164,10 +166,10 @@ func TestSampleSizes(t *testing.T) {
 
 func BenchmarkSample(b *testing.B) {
 	for _, s := range []FixedSize{{withoutReplacement, 1e9, 0, 1e6}, {withReplacement, 1e9, 0, 1e6}, {mustOW, 1e9, 1e6, 1e6}, {mustWO, 1e9, 1e6, 1e6}, {mustWW, 1e9, 1e6, 1e6}} {
-		for name, src := range map[string]rand.Source{"pcg": rand.NewPCG(1, 2), "crypto": &CryptoSource{}} {
+		for name, src := range map[string]rand.Source{"pcg": rand.NewPCG(1, 2), "system": random.Source(nil)} {
 			b.Run(s.Name()+"/"+name, func(b *testing.B) {
 				for range b.N {
-					s.Sample(src)
+					s.draw(src)
 				}
 			})
 		}

@@ -1,6 +1,11 @@
 package subsample
 
-import "github.com/dpaccountant/accountant/profiles"
+import (
+	"iter"
+	"math/rand/v2"
+
+	"github.com/dpaccountant/accountant/profiles"
+)
 
 // A Scheme is a way to draw the subsample that a mechanism runs on. It turns a
 // base mechanism into the mechanism that was really run.
@@ -9,6 +14,26 @@ type Scheme interface {
 	Name() string
 	// Apply returns b run once on a subsample drawn by the scheme.
 	Apply(b profiles.Base, r profiles.Relation) (profiles.Mechanism, error)
+}
+
+// A Sampler is a Scheme that can also draw: what a training loop takes its batches from.
+type Sampler interface {
+	Scheme
+	// Batches returns the batches of a run over a population of so many records, without
+	// end, one for each step. The law is that of the scheme from the first batch on;
+	// schemes with a schedule for each epoch begin one there. Ranging over it again goes
+	// on with the next batch. A batch is in ascending order of its records, is the
+	// caller's to keep, and must stay secret, its size included unless that is fixed.
+	//
+	// The source nil is the operating system's; another must be secret and is for this
+	// run alone.
+	Batches(src rand.Source, population int64) (iter.Seq[[]Pick], error)
+}
+
+// A Pick is one record of a batch: its index in [0, population) and how often it
+// appears.
+type Pick struct {
+	Index, Copies int64
 }
 
 // A RateSetter is a Scheme whose sampling rate can be set.
@@ -52,9 +77,9 @@ func (s FixedSize) WithBatch(batch int64) (Scheme, error) {
 
 // NewPoisson returns Poisson sampling: every record takes part independently
 // with probability rate.
-func NewPoisson(rate float64) (Scheme, error) {
+func NewPoisson(rate float64) (Poisson, error) {
 	if err := CheckRate(rate); err != nil {
-		return nil, err
+		return Poisson{}, err
 	}
 	return Poisson{rate}, nil
 }
@@ -69,7 +94,13 @@ func (Poisson) Name() string { return "poisson" }
 func (s Poisson) Rate() float64 { return s.rate }
 
 // WithRate implements RateSetter.
-func (Poisson) WithRate(rate float64) (Scheme, error) { return NewPoisson(rate) }
+func (Poisson) WithRate(rate float64) (Scheme, error) {
+	s, err := NewPoisson(rate)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
 
 // Apply implements Scheme.
 //

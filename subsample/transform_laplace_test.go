@@ -148,12 +148,12 @@ func TestLaplaceTransforms(t *testing.T) {
 				t.Errorf("%s: log M(%v) = %v, the reverse has %v at −1−s", name, s, k, b)
 			}
 			tMax := 200 / (sup.Max - sup.Min)
-			line, e := m.Line(s, tMax, 1e-12, 0)
+			line, e := m.Line(t.Context(), s, tMax, 1e-12, 0)
 			if e != nil {
 				t.Errorf("%s: %v", name, e)
 				continue
 			}
-			mirror, e := back.Line(-1-s, tMax, 1e-12, 0)
+			mirror, e := back.Line(t.Context(), -1-s, tMax, 1e-12, 0)
 			if e != nil {
 				t.Errorf("%s: %v", name, e)
 				continue

@@ -40,10 +40,10 @@ func TestTransformsWithin(t *testing.T) {
 			if off := 100 * mass * math.Exp(math.Abs(s)); math.Abs(a-k) > off || math.Abs(b-k) > off {
 				t.Errorf("mass %g: log M(%v) = %v, above %v, below %v", mass, s, k, a, b)
 			}
-			l := must(upper.Line(s, 3, 1e-12, 0))
+			l := must(upper.Line(t.Context(), s, 3, 1e-12, 0))
 			for _, at := range []float64{0, 1, 3} {
 				re, im, err := l.LogM(at)
-				r2, i2, e2 := must(upper.Reverse().Line(-1-s, 3, 1e-12, 0)).LogM(at)
+				r2, i2, e2 := must(upper.Reverse().Line(t.Context(), -1-s, 3, 1e-12, 0)).LogM(at)
 				if math.Hypot(re-r2, im+i2) > err+e2 || re > l.Decay(at) {
 					t.Errorf("mass %g: log M(%v+%vi) = %v + %vi, the reverse has %v + %vi, Decay %v", mass, s, at, re, im, r2, i2, l.Decay(at))
 				}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -87,7 +87,7 @@ func TestCoverage(t *testing.T) {
 func coverage(t *testing.T, mechanism, sampling string) string {
 	var cells []string
 	for _, r := range []string{"add-remove", "substitute"} {
-		plan, err := accountant.ParsePlan([]byte(fmt.Sprintf("neighbors: %s\nsteps:\n  - mechanism: {%s}\n    sampling: %s\n", r, mechanism, sampling)))
+		plan, err := plan.Parse([]byte(fmt.Sprintf("neighbors: %s\nsteps:\n  - mechanism: {%s}\n    sampling: %s\n", r, mechanism, sampling)))
 		if err != nil {
 			cells = append(cells, "–")
 			continue
@@ -95,7 +95,7 @@ func coverage(t *testing.T, mechanism, sampling string) string {
 		step := plan.Steps[0]
 		var m profiles.Mechanism
 		if step.Sampling == nil {
-			m, err = profiles.Unsampled(step.Mechanism, plan.Neighbors)
+			m, err = profiles.Unsampled(t.Context(), step.Mechanism, plan.Neighbors)
 		} else {
 			m, err = step.Sampling.Apply(step.Mechanism, plan.Neighbors)
 		}

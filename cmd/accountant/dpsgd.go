@@ -168,10 +168,10 @@ func (f *dpsgdFlags) parse() (r dpsgdRun, err error) {
 		return r, fmt.Errorf("--noise-multiplier: %s %w", show(f.noise), err)
 	}
 	if r.gaussian, err = profiles.NewGaussianMechanism(r.noise); err != nil {
-		return r, fmt.Errorf("--%s", strings.TrimPrefix(err.Error(), "gaussian: "))
+		return r, asFlag(err, map[string]string{"gaussian": ""})
 	}
 	if r.poisson, err = subsample.NewPoisson(r.rate); err != nil {
-		return r, fmt.Errorf("--sampling-%s", strings.TrimPrefix(err.Error(), "poisson: "))
+		return r, asFlag(err, map[string]string{"rate": "sampling-rate"})
 	}
 	if r.deltas, err = parseNumbers("delta", f.deltas, openUnit); err != nil {
 		return r, err

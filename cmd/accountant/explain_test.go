@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -42,9 +42,9 @@ func jsonKeys(v any) []string {
 
 // planNames returns what a plan may name, from the error for a name that is far
 // from all of them.
-func planNames(t *testing.T, plan string) []string {
+func planNames(t *testing.T, text string) []string {
 	t.Helper()
-	_, err := accountant.ParsePlan([]byte(plan))
+	_, err := plan.Parse([]byte(text))
 	if err == nil {
 		t.Fatal("no error")
 	}
@@ -101,7 +101,7 @@ func citations(text string) (all []string) {
 
 // TestCompareExplained: explain knows the methods and the theorems of compare.
 func TestCompareExplained(t *testing.T) {
-	plan, err := accountant.ParsePlan([]byte(okPlan))
+	plan, err := plan.Parse([]byte(okPlan))
 	if err != nil {
 		t.Fatal(err)
 	}

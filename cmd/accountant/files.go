@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/plan"
 )
 
 // readPlan reads the plan file at path, standard input if path is "-". An error
@@ -30,15 +31,15 @@ func readPlan(cmd *cobra.Command, path string) (*accountant.Plan, error) {
 
 // parsePlan reads a plan; errors read as those of readPlan.
 func parsePlan(data []byte, name string) (*accountant.Plan, error) {
-	plan, err := accountant.ParsePlan(data)
+	p, err := plan.Parse(data)
 	if err != nil {
-		var pe *accountant.PlanError
+		var pe *plan.Error
 		if errors.As(err, &pe) && pe.Line > 0 {
 			return nil, fmt.Errorf("%s:%d: %s", name, pe.Line, pe.Message())
 		}
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return plan, nil
+	return p, nil
 }
 
 // readInput reads a file, or standard input if path is "-", and returns what
@@ -55,7 +56,7 @@ func readInput(cmd *cobra.Command, path string) (data []byte, name string, err e
 		defer f.Close()
 		r = f
 	}
-	data, err = io.ReadAll(io.LimitReader(r, accountant.MaxPlanSize+1))
+	data, err = io.ReadAll(io.LimitReader(r, plan.MaxSize+1))
 	if err != nil {
 		return nil, name, pathProblem(name, err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/decimal"
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -62,6 +63,20 @@ func (f flagFault) Unwrap() error { return f.problem }
 // wrongFlag returns a flagFault.
 func wrongFlag(flag, format string, args ...any) error {
 	return flagFault{flag, fmt.Errorf(format, args...)}
+}
+
+// asFlag returns the error about a field of the library as one about a flag. called has
+// the flags of the fields that have another name, "" for a name that no flag has.
+func asFlag(err error, called map[string]string) error {
+	return fault.Rename(err, func(name string) string {
+		if flag, ok := called[name]; ok {
+			name = flag
+		}
+		if name == "" {
+			return ""
+		}
+		return "--" + name
+	})
 }
 
 // parseNumber reads the value of a flag.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/decimal"
+	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/labeldp"
 )
 
@@ -198,7 +199,7 @@ func FuzzLabelRows(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		pass := &labelPass{job: &labelJob{in: "data.csv", column: "label"}, r: r, src: labeldp.NewSeededSource(1), read: func(int) {}}
+		pass := &labelPass{job: &labelJob{in: "data.csv", column: "label"}, r: r, src: random.Seeded(1), read: func(int) {}}
 		var out bytes.Buffer
 		if pass.rowsOf(t.Context(), strings.NewReader(text), &out) != nil {
 			return

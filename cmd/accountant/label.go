@@ -134,7 +134,7 @@ func labelDesign(ctx context.Context, p labeldp.Prior, eps float64, grid int, bi
 	if grid != 0 {
 		outputs, err := labeldp.FeasibleGrid(p.Labels(), eps, grid)
 		if err != nil {
-			return nil, fmt.Errorf("--grid: %s", strings.TrimPrefix(err.Error(), "n: "))
+			return nil, asFlag(err, map[string]string{"n": "grid"})
 		}
 		if limited {
 			chosen, cert, err = labeldp.BiasLimited(ctx, p, eps, bias, outputs)

@@ -17,7 +17,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/nearest"
+	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/labeldp"
 )
 
@@ -119,9 +121,9 @@ func (j *labelJob) run(ctx context.Context, m *meter) (*labelApplied, error) {
 	case j.prior != "" && j.priorEpsilon != 0:
 		return nil, usageError{errors.New("--prior-epsilon is of no use with --prior, which is public")}
 	}
-	src := labeldp.NewSource()
+	src := random.Source(nil)
 	if j.seeded {
-		src = labeldp.NewSeededSource(j.seed)
+		src = random.Seeded(j.seed)
 	}
 	a := &labelApplied{Epsilon: j.epsilon, Randomizer: j.epsilon, Seeded: j.seeded}
 	m.inBytes()
@@ -156,7 +158,7 @@ func (j *labelJob) run(ctx context.Context, m *meter) (*labelApplied, error) {
 			return err
 		}
 		if j.labels != "" && pass.n != counted {
-			return fmt.Errorf("%s: had %d rows when they were counted, and %d later", printable(j.in), counted, pass.n)
+			return fault.New(printable(j.in), "had %d rows when they were counted, and %d later", counted, pass.n)
 		}
 		return buf.Flush()
 	})
@@ -199,7 +201,7 @@ func (j *labelJob) estimate(ctx context.Context, a *labelApplied, src rand.Sourc
 	}
 	a.Randomizer = j.epsilon - a.PriorEpsilon
 	if !(a.Randomizer > 0) {
-		return labeldp.Prior{}, fmt.Errorf("prior-epsilon: %v is not in (0, %v), the budget", j.priorEpsilon, j.epsilon)
+		return labeldp.Prior{}, fault.New("prior-epsilon", "%v is not in (0, %v), the budget", j.priorEpsilon, j.epsilon)
 	}
 	a.Charge = []labelCost{{labeldp.Histogram{}.Name(), a.PriorEpsilon, 2}}
 	return labeldp.EstimatePrior(finder.Labels(), pass.counts, a.PriorEpsilon, j.floor, src)
@@ -229,12 +231,12 @@ func labelSet(s string) ([]float64, error) {
 		for i, x := range parts {
 			var err error
 			if v[i], err = labelNumber(x); err != nil {
-				return nil, fmt.Errorf("labels: %w", err)
+				return nil, fault.In("labels", err)
 			}
 		}
 		n := (v[1] - v[0]) / v[2]
 		if !(v[2] > 0 && n >= 0 && n < labeldp.MaxLabels) {
-			return nil, fmt.Errorf("labels: %q does not make between 1 and %d labels", s, labeldp.MaxLabels)
+			return nil, fault.New("labels", "%q does not make between 1 and %d labels", s, labeldp.MaxLabels)
 		}
 		var labels []float64
 		for i := 0; float64(i) <= n+1e-9; i++ {
@@ -246,7 +248,7 @@ func labelSet(s string) ([]float64, error) {
 	for _, x := range strings.Split(s, ",") {
 		v, err := labelNumber(x)
 		if err != nil {
-			return nil, fmt.Errorf("labels: %w", err)
+			return nil, fault.In("labels", err)
 		}
 		labels = append(labels, v)
 	}
@@ -285,7 +287,7 @@ func (p *labelPass) rowsOf(ctx context.Context, r io.Reader, w io.Writer) error 
 	in.ReuseRecord = true
 	header, err := in.Read()
 	if err == io.EOF {
-		return fmt.Errorf("%s: is empty, must have a header", path)
+		return fault.New(path, "is empty, must have a header")
 	}
 	if err != nil {
 		return labelCSVError(path, err)
@@ -341,7 +343,7 @@ func (p *labelPass) rowsOf(ctx context.Context, r io.Reader, w io.Writer) error 
 		}
 	}
 	if p.n == 0 {
-		return fmt.Errorf("%s: has no rows below the header", path)
+		return fault.New(path, "has no rows below the header")
 	}
 	// Blank lines at the end are no rows, unless a row is one label.
 	if line := blank.last(); line > 0 && len(header) == 1 {

@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"math/big"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"gonum.org/v1/plot"
@@ -15,6 +14,7 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"github.com/dpaccountant/accountant/darrm"
+	"github.com/dpaccountant/accountant/internal/fault"
 )
 
 type majorityFlags struct {
@@ -113,10 +113,7 @@ func runMajority(cmd *cobra.Command, f *majorityFlags) error {
 		p = p.WithDefaultDelta()
 	}
 	if err := p.Check(); err != nil {
-		if rest, ok := strings.CutPrefix(err.Error(), "delta: "); ok {
-			return fmt.Errorf("--delta-each: %s", rest)
-		}
-		return flagged(cmd, err)
+		return asFlag(err, map[string]string{"delta": "delta-each"})
 	}
 	var o darrm.Objective
 	switch f.objective {
@@ -173,7 +170,7 @@ func answerMajority(ctx context.Context, m *meter, p darrm.Params, o darrm.Objec
 	}
 	byTheorem := func(g darrm.Gamma, ok bool) error {
 		if !ok {
-			return fmt.Errorf("output-delta: %v is below what --gamma %s is proved to need", p.OutputDelta, f.gamma)
+			return fault.New("output-delta", "%v is below what --gamma %s is proved to need", p.OutputDelta, f.gamma)
 		}
 		a.Gamma, a.proof = g, "Theorem 2 of docs/darrm.md, for the exact sampler"
 		if cert, err = darrm.Certify(ctx, p, g); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/pate"
 )
 
@@ -215,16 +216,21 @@ func (r *pateRun) transcript(report pate.Report) []bool {
 	return nil
 }
 
-// flagged puts the dashes of a flag before an error that names it.
+// flagged puts the dashes of a flag before an error about the field of its name.
 func flagged(cmd *cobra.Command, err error) error {
 	if err == nil {
 		return nil
 	}
-	name, _, ok := strings.Cut(err.Error(), ":")
-	if name, _, _ = strings.Cut(name, "["); ok && cmd.Flags().Lookup(name) != nil && name != "votes" && name != "baseline" && name != "answered" {
-		return fmt.Errorf("--%w", err)
-	}
-	return err
+	outermost := true
+	return fault.Rename(err, func(field string) string {
+		name, _, _ := strings.Cut(field, "[")
+		isFile := name == "votes" || name == "baseline" || name == "answered"
+		if outermost && !isFile && cmd.Flags().Lookup(name) != nil {
+			field = "--" + field
+		}
+		outermost = false
+		return field
+	})
 }
 
 // pateRead opens a file for read; errors of its contents start with its name.

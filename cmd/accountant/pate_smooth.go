@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/pate"
 )
 
@@ -42,7 +43,7 @@ is no bound for λβ > 1/4; both print diagnostics only.`,
 			out, err := measuredIf(cmd, f.progress, "smooth sensitivity", func(m *meter) (*pateSmoothReport, error) {
 				l, err := run.ledger(cmd, []float64{in.order}, m)
 				if err != nil {
-					return nil, flagged(cmd, strip(err, "orders[0]", "order"))
+					return nil, flagged(cmd, instead(err, "orders[0]", "order"))
 				}
 				s, err := l.NewSensitivity(cmd.Context(), in.order, run.report, run.transcript(run.report))
 				if err != nil {
@@ -50,7 +51,7 @@ is no bound for λβ > 1/4; both print diagnostics only.`,
 				}
 				out, err := in.report(run, s, f.delta)
 				if err != nil {
-					return nil, flagged(cmd, strip(err, "rounds[0]: ", ""))
+					return nil, flagged(cmd, instead(err, "rounds[0]", ""))
 				}
 				return out, nil
 			})
@@ -74,11 +75,14 @@ is no bound for λβ > 1/4; both print diagnostics only.`,
 	return cmd
 }
 
-func strip(err error, prefix, with string) error {
-	if rest, ok := strings.CutPrefix(err.Error(), prefix); ok {
-		return fmt.Errorf("%s%s", with, rest)
-	}
-	return err
+// instead returns the error with another name for a field, "" for none.
+func instead(err error, field, name string) error {
+	return fault.Rename(err, func(f string) string {
+		if f == field {
+			return name
+		}
+		return f
+	})
 }
 
 type pateSmoothFlags struct {
@@ -170,7 +174,7 @@ func (in *pateSmoothFlags) report(r *pateRun, s *pate.Sensitivity, delta float64
 	case !s.Bound:
 		out.Why = "the expected cost is not a bound"
 	default:
-		src := pate.NewSource()
+		var src rand.Source // the operating system's
 		if in.seeded {
 			src = rand.NewPCG(in.seed, 0)
 		}

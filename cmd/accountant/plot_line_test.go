@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/plot/plotter"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/plan"
 )
 
 // at returns the largest and the least value that a line has at x.
@@ -56,7 +57,7 @@ func TestPictureProved(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan, err := accountant.ParsePlan(text)
+		plan, err := plan.Parse(text)
 		if err != nil {
 			t.Fatal(err)
 		}

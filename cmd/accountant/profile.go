@@ -14,6 +14,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/fourier"
+	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -102,8 +103,8 @@ func (f *profileFlags) plan(cmd *cobra.Command) (*accountant.Plan, error) {
 		}
 		fmt.Fprintf(&b, "    sampling: {poisson: {rate: %s}}\n", strings.TrimSpace(f.rate))
 	}
-	plan, err := accountant.ParsePlan([]byte(b.String()))
-	var pe *accountant.PlanError
+	p, err := plan.Parse([]byte(b.String()))
+	var pe *plan.Error
 	if errors.As(err, &pe) {
 		// In the words of the command line.
 		field := strings.TrimPrefix(strings.TrimPrefix(pe.Field, "steps[0]."), "mechanism.")
@@ -116,7 +117,7 @@ func (f *profileFlags) plan(cmd *cobra.Command) (*accountant.Plan, error) {
 		}
 		return nil, fmt.Errorf("--%s: %s", field, pe.Problem)
 	}
-	return plan, err
+	return p, err
 }
 
 // quoteYAML quotes what a mechanism could be called by mistake.
@@ -149,7 +150,7 @@ func (f *profileFlags) run(cmd *cobra.Command) error {
 	step := plan.Steps[0]
 	var m profiles.Mechanism
 	if step.Sampling == nil {
-		m, err = profiles.Unsampled(step.Mechanism, plan.Neighbors)
+		m, err = profiles.Unsampled(cmd.Context(), step.Mechanism, plan.Neighbors)
 	} else {
 		m, err = step.Sampling.Apply(step.Mechanism, plan.Neighbors)
 	}

@@ -125,7 +125,7 @@ func (f *samplingFlags) parse() (r samplingRun, err error) {
 		r.base, err = profiles.NewLaplaceMechanism(r.noise)
 	}
 	if err != nil {
-		return r, fmt.Errorf("--%s", strings.TrimPrefix(err.Error(), f.mechanism+": "))
+		return r, asFlag(err, map[string]string{f.mechanism: ""})
 	}
 	if f.plot != "" {
 		if err := pictureFormat("plot", f.plot); err != nil {
@@ -193,7 +193,7 @@ func (r samplingRun) rows(ctx context.Context, m *meter, opts []accountant.Optio
 		row := samplingRow{name: c.name}
 		s, err := c.make()
 		if err != nil {
-			row.refused = strings.TrimPrefix(err.Error(), c.name+": ")
+			row.refused = instead(err, c.name, "").Error()
 			rows = append(rows, row)
 			continue
 		}

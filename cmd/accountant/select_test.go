@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/plan"
 )
 
 func selectRun(t *testing.T, args ...string) (string, error) {
@@ -189,7 +189,7 @@ steps:
 // Where no more than selectLeast is left of δ, no work goes into how much it is: four
 // such ε took nine seconds.
 func TestSelectFar(t *testing.T) {
-	plan, err := accountant.ParsePlan([]byte("neighbors: add-remove\nsteps:\n  - mechanism: {gaussian: {noise-multiplier: 0.8}}\n    sampling: {poisson: {rate: 0.01}}\n    count: 10000\n"))
+	plan, err := plan.Parse([]byte("neighbors: add-remove\nsteps:\n  - mechanism: {gaussian: {noise-multiplier: 0.8}}\n    sampling: {poisson: {rate: 0.01}}\n    count: 10000\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/nearest"
 	"github.com/dpaccountant/accountant/ledger"
+	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -50,7 +51,7 @@ python/dpaccountant.py speaks them for Python programs.`,
 
 // maxRequest is the longest line of a request: a plan, and twice the room that
 // quoting it usually takes.
-const maxRequest = 4 * accountant.MaxPlanSize
+const maxRequest = 4 * plan.MaxSize
 
 // A server keeps what requests have opened.
 type server struct {
@@ -302,7 +303,7 @@ func requestPlan(raw json.RawMessage) (*accountant.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return accountant.ParsePlan(text)
+	return plan.Parse(text)
 }
 
 // given checks a number of a request.
@@ -398,7 +399,7 @@ func (s *server) served(ctx context.Context, raw json.RawMessage, recursion json
 			return r, nil
 		}
 	}
-	plan, err := accountant.ParsePlan(data)
+	plan, err := plan.Parse(data)
 	if err != nil {
 		return nil, err
 	}

@@ -43,7 +43,7 @@ func TestSoundnessNamesEveryBound(t *testing.T) {
 	}
 	seen := 0
 	exported := map[string]bool{}
-	for _, dir := range []string{".", "profiles", "subsample", "pld", "fourier", "rdp", "selection", "pate", "darrm", "labeldp", "ledger"} {
+	for _, dir := range []string{".", "plan", "profiles", "subsample", "pld", "fourier", "rdp", "selection", "pate", "darrm", "labeldp", "ledger"} {
 		files := map[string]*ast.File{}
 		fset := token.NewFileSet()
 		paths, err := filepath.Glob(filepath.Join(root, dir, "*.go"))

@@ -14,6 +14,7 @@ import (
 	"os"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/plan"
 )
 
 //go:embed plan.yaml
@@ -27,7 +28,7 @@ func main() {
 }
 
 func run(ctx context.Context, w io.Writer) error {
-	plan, err := accountant.ParsePlan(planFile)
+	p, err := plan.Parse(planFile)
 	if err != nil {
 		return err // names the line, the field and what is allowed
 	}
@@ -36,7 +37,7 @@ func run(ctx context.Context, w io.Writer) error {
 	// Without an accuracy the deciding intervals are as narrow as 3e-7, which takes
 	// seconds for a plan with sampling. 1e-4 costs a few digits of the noise, and
 	// never the guarantee: the upper end is compared with the budget.
-	c, err := accountant.Calibrate(ctx, plan, goal, accountant.WithAccuracy(1e-4))
+	c, err := accountant.Calibrate(ctx, p, goal, accountant.WithAccuracy(1e-4))
 	if err != nil {
 		return err // an infeasible budget says why
 	}

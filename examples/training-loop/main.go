@@ -1,5 +1,6 @@
 // Training-loop trains a model by DP-SGD, asks the accountant before each epoch
-// whether that epoch still fits the budget, and stops when it does not.
+// whether that epoch still fits the budget, and stops when it does not. Batches and noise
+// come from the library, with the randomness of the operating system.
 //
 //	go run ./examples/training-loop
 package main
@@ -9,12 +10,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"math/rand/v2"
 	"os"
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/ledger"
+	"github.com/dpaccountant/accountant/noise"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 )
@@ -25,23 +28,22 @@ const (
 	noiseMultiplier = 3.0
 	clip            = 1.0
 	learningRate    = 0.5
+	grid            = 0x1p-20 // of the noisy sum; must not depend on the data
 	budget, delta   = 1.0, 1e-5
 )
 
 func main() {
-	if err := run(context.Background(), os.Stdout); err != nil {
+	// Nil is the operating system's randomness. Noise and batches that somebody can
+	// guess, from a seed in a file for example, protect nobody.
+	if err := run(context.Background(), os.Stdout, nil); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, w io.Writer) error {
+func run(ctx context.Context, w io.Writer, src rand.Source) error {
 	data := toyData()
-	// A fixed seed, so that this program always prints the same. Noise and batches
-	// that somebody can guess protect nobody: use a *subsample.CryptoSource.
-	rng := rand.New(rand.NewPCG(1, 2))
-
-	noise, err := profiles.NewGaussianMechanism(noiseMultiplier)
+	gaussian, err := profiles.NewGaussianMechanism(noiseMultiplier)
 	if err != nil {
 		return err
 	}
@@ -50,7 +52,16 @@ func run(ctx context.Context, w io.Writer) error {
 		return err
 	}
 	const stepsPerEpoch = examples / batch
-	epoch := accountant.Step{Name: "epoch", Mechanism: noise, Sampling: sampling, Count: stepsPerEpoch}
+	epoch := accountant.Step{Name: "epoch", Mechanism: gaussian, Sampling: sampling, Count: stepsPerEpoch}
+
+	// A batch for each step, each example in it with the sampling rate, whatever the size
+	// of the data. The size of a batch is random, and secret like its examples.
+	batches, err := sampling.Batches(src, examples)
+	if err != nil {
+		return err
+	}
+	next, stop := iter.Pull(batches)
+	defer stop()
 
 	// Planned: noise, rate and stopping rule are fixed before the data are seen.
 	// Somebody who stops, or turns a knob, because of what the model does needs
@@ -74,7 +85,10 @@ func run(ctx context.Context, w io.Writer) error {
 			return err
 		}
 		for range stepsPerEpoch {
-			step(&model, data, sampling.(subsample.Poisson).Rate(), rng)
+			picks, _ := next() // never ends
+			if err := step(&model, data, picks, src); err != nil {
+				return err
+			}
 		}
 		if err := acct.Add(ctx, epoch, 1); err != nil {
 			return err
@@ -110,13 +124,10 @@ func toyData() []example {
 
 // step is one step of DP-SGD for logistic regression. Each of its lines is an
 // assumption of the accounting.
-func step(model *[3]float64, data []example, rate float64, rng *rand.Rand) {
+func step(model *[3]float64, data []example, picks []subsample.Pick, src rand.Source) error {
 	var sum [3]float64
-	for _, e := range data {
-		// Poisson sampling: one coin for each example, at each step.
-		if rng.Float64() >= rate {
-			continue
-		}
+	for _, p := range picks {
+		e := data[p.Index]
 		margin, norm := 0.0, 0.0
 		for i := range model {
 			margin += model[i] * e.x[i]
@@ -132,9 +143,13 @@ func step(model *[3]float64, data []example, rate float64, rng *rand.Rand) {
 	for i := range model {
 		// Noise of standard deviation noiseMultiplier · clip on the sum, which is then
 		// divided by the expected size of a batch: the actual size is secret.
-		sum[i] += noiseMultiplier * clip * rng.NormFloat64()
-		model[i] -= learningRate * sum[i] / batch
+		noisy, err := noise.Gaussian(src, sum[i], noiseMultiplier*clip, grid)
+		if err != nil {
+			return err
+		}
+		model[i] -= learningRate * noisy / batch
 	}
+	return nil
 }
 
 func accuracy(model [3]float64, data []example) float64 {

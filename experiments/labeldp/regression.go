@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/labeldp"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -89,7 +90,7 @@ func regression(r *report) error {
 			return err
 		}
 		for seed := range seeds {
-			src := labeldp.NewSeededSource(uint64(100*e + seed))
+			src := random.Seeded(uint64(100*e + seed))
 			prior, err := labeldp.EstimatePrior(labels, counts, eps1, 1e-3, src)
 			if err != nil {
 				return err

@@ -17,7 +17,11 @@ func distinctTable(r *report) error {
 			src := rand.NewPCG(9, uint64(i))
 			lo, hi, sum := math.MaxInt, 0, 0
 			for range draws {
-				d := len(s.s.Sample(src))
+				picks, err := s.s.Sample(src, size[0])
+				if err != nil {
+					return err
+				}
+				d := len(picks)
 				lo, hi, sum = min(lo, d), max(hi, d), sum+d
 			}
 			r.printf("| %d, %d, %d | %s | %.3f | %d | %.2f | %d |\n", size[0], size[1], size[2], s.name, s.s.ExpectedDistinct(), lo, float64(sum)/float64(draws), hi)

@@ -34,30 +34,27 @@ func drawn(n, b, m int64) ([]scheme, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := law.(subsample.Poisson)
-	out := []scheme{{"Poisson", p, float64(m) / float64(n), func(src rand.Source, out []int) []int {
-		picks, err := p.Sample(src, n)
-		if err != nil {
-			panic(err) // n is a constant of this program
-		}
-		for _, i := range picks {
-			out = append(out, int(i))
-		}
-		return out
-	}}}
-	ss, err := schemes(n, b, m)
-	if err != nil {
-		return nil, err
-	}
-	for _, s := range ss {
-		out = append(out, scheme{s.name, s.s, s.s.InclusionProbability(), func(src rand.Source, out []int) []int {
-			for _, p := range s.s.Sample(src) {
+	draw := func(sample func(rand.Source, int64) ([]subsample.Pick, error)) func(src rand.Source, out []int) []int {
+		return func(src rand.Source, out []int) []int {
+			picks, err := sample(src, n)
+			if err != nil {
+				panic(err) // n is a constant of this program
+			}
+			for _, p := range picks {
 				for range p.Copies {
 					out = append(out, int(p.Index))
 				}
 			}
 			return out
-		}})
+		}
+	}
+	out := []scheme{{"Poisson", law, float64(m) / float64(n), draw(law.Sample)}}
+	ss, err := schemes(n, b, m)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range ss {
+		out = append(out, scheme{s.name, s.s, s.s.InclusionProbability(), draw(s.s.Sample)})
 	}
 	return out, nil
 }

@@ -20,6 +20,7 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
 	"github.com/dpaccountant/accountant/selection"
@@ -29,7 +30,7 @@ const delta = 1e-5
 
 // The training run that is tuned: DP-SGD, noise multiplier 1, rate 0.01, 1000
 // steps.
-const plan = `neighbors: add-remove
+const training = `neighbors: add-remove
 steps:
   - mechanism: {gaussian: {noise-multiplier: 1}}
     sampling: {poisson: {rate: 0.01}}
@@ -168,7 +169,7 @@ func comparison(w io.Writer, c candidate) {
 // accuracy of δ, as a polygon that is within chord of it in ε; prices are then
 // read off that.
 func trainingRun(ctx context.Context, accuracy, chord float64) (candidate, error) {
-	p, err := accountant.ParsePlan([]byte(plan))
+	p, err := plan.Parse([]byte(training))
 	if err != nil {
 		return candidate{}, err
 	}

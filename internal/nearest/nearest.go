@@ -1,4 +1,4 @@
-// Package nearest finds what a mistyped word should have been.
+// Package nearest finds what a mistyped word should have been, and quotes it.
 package nearest
 
 import (
@@ -26,6 +26,14 @@ func Value(word string, allowed []string) string {
 		text += fmt.Sprintf("; did you mean %q?", best)
 	}
 	return text
+}
+
+// Quote returns text from outside in quotes, cut to what a message can hold.
+func Quote(s string) string {
+	if r := []rune(s); len(r) > 40 {
+		s = string(r[:37]) + "..."
+	}
+	return fmt.Sprintf("%q", s)
 }
 
 // Word returns the allowed word that is within a third of its length in edits

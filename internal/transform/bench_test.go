@@ -16,10 +16,10 @@ func BenchmarkPoissonGaussian(b *testing.B) {
 		})
 		b.Run(fmt.Sprintf("Line/q=%v,σ=%v,t=%v", c.q, c.sigma, c.t), func(b *testing.B) {
 			for b.Loop() {
-				must(tr.Line(c.theta, c.t, 1e-15, 0))
+				must(tr.Line(b.Context(), c.theta, c.t, 1e-15, 0))
 			}
 		})
-		l := must(tr.Line(c.theta, c.t, 1e-15, 0))
+		l := must(tr.Line(b.Context(), c.theta, c.t, 1e-15, 0))
 		b.Run(fmt.Sprintf("LogM/q=%v,σ=%v,t=%v,%d", c.q, c.sigma, c.t, l.Nodes()), func(b *testing.B) {
 			b.ReportAllocs()
 			i := 0.0
@@ -33,7 +33,7 @@ func BenchmarkPoissonGaussian(b *testing.B) {
 		})
 		b.Run(fmt.Sprintf("Decay/q=%v,σ=%v,t=%v", c.q, c.sigma, c.t), func(b *testing.B) {
 			for b.Loop() {
-				l := must(tr.Line(c.theta, c.t, 1e-15, 0))
+				l := must(tr.Line(b.Context(), c.theta, c.t, 1e-15, 0))
 				l.Decay(c.t)
 			}
 		})

@@ -20,7 +20,7 @@ func TestPanelsOfTurningLosses(t *testing.T) {
 				}
 				r := newRule(law, theta, freq, false)
 				r.logTol = math.Log(1e-9)
-				if err := r.fine(1 << 20); err != nil {
+				if err := r.fine(t.Context(), 1<<20); err != nil {
 					t.Fatal(err)
 				}
 				for _, p := range r.panels {

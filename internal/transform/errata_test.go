@@ -1,6 +1,7 @@
 package transform
 
 import (
+	"context"
 	"math"
 	"math/cmplx"
 	"math/rand/v2"
@@ -72,8 +73,8 @@ func TestSectorFactor(t *testing.T) {
 // beyond 2(1+t)·W.
 func TestSkippedNodes(t *testing.T) {
 	m := poisson(0.01, 1).(*mixture)
-	base := must(m.line(4, 50, 1e-17, maxLineNodes))
-	l := newLine(&base.tilted, base.best, base.logMoving, 50, 1e-3, maxLineNodes)
+	base := must(m.line(t.Context(), 4, 50, 1e-17, maxLineNodes))
+	l := newLine(&base.tilted, &guide{}, base.best, base.logMoving, 50, 1e-3, maxLineNodes)
 	if len(l.loss) == len(l.nodes) || base.far != nil {
 		t.Fatal("no node is skipped")
 	}
@@ -120,7 +121,7 @@ func TestLogOfSmallModulus(t *testing.T) {
 
 // Errata 11: at q = 1e-6, σ = 4, θ = 442 rounding moves log B by 8.9e-14.
 func TestShiftedLineRounding(t *testing.T) {
-	l := must(poisson(1e-6, 4).Line(442, 1, 1e-15, 0)).(*mixtureLine)
+	l := must(poisson(1e-6, 4).Line(context.Background(), 442, 1, 1e-15, 0)).(*mixtureLine)
 	s := l.newShiftedLine(0.01)
 	upper, _ := l.logB(s, 1)
 	clear(s.err)
@@ -157,11 +158,11 @@ func TestMonotone(t *testing.T) {
 	}
 	tr := poisson(0.01, 1)
 	for _, c := range [][3]float64{{math.NaN(), 1, 1}, {1, math.NaN(), 1}, {1, -1, 1}, {1, math.Inf(1), 1}, {1, 1, 0}, {math.Inf(1), 1, 1}} {
-		if _, err := tr.Line(c[0], c[1], c[2], 0); err == nil {
+		if _, err := tr.Line(context.Background(), c[0], c[1], c[2], 0); err == nil {
 			t.Errorf("Line(%v) is accepted", c)
 		}
 	}
-	if _, err := tr.Line(4, 1e6, 1e-15, 100); err == nil {
+	if _, err := tr.Line(context.Background(), 4, 1e6, 1e-15, 100); err == nil {
 		t.Error("a line of more than maxNodes nodes is delivered")
 	}
 	if _, _, err := tr.Real(math.NaN()); !math.IsInf(err, 1) {

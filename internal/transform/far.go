@@ -3,6 +3,7 @@
 package transform
 
 import (
+	"context"
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
@@ -58,7 +59,7 @@ func (s *tilted) farShift(enough float64) (a, logErr float64) {
 
 // lineWithFar returns a line that evaluates large frequencies on a moved line, with the nodes of s or of a
 // somewhat finer lattice; nil if that is no use or takes more than atMost nodes.
-func (m *mixture) lineWithFar(s *tilted, tMax, tol, want float64, own ends, pieces float64, atMost, maxNodes int) *mixtureLine {
+func (m *mixture) lineWithFar(ctx context.Context, s *tilted, tMax, tol, want float64, own ends, pieces float64, atMost, maxNodes int, g *guide) *mixtureLine {
 	for level := s.level; level <= min(s.level+3, maxLevel); level++ {
 		if level != s.level {
 			lo, hi, ok := m.cut(s.theta, level, own, pieces, maxNodes)
@@ -74,9 +75,9 @@ func (m *mixture) lineWithFar(s *tilted, tMax, tol, want float64, own ends, piec
 		if e > want {
 			continue
 		}
-		for t := tMax / 2; t > tMax/1e5; t /= 2 {
-			if logErr, best, _ := s.strips(t, want); logErr <= want {
-				l := newLine(s, best, logErr, t, tol, maxNodes)
+		for t := tMax / 2; t > tMax/1e5 && ctx.Err() == nil; t /= 2 {
+			if logErr, best, _ := s.strips(ctx, t, want, 0); logErr <= want {
+				l := newLine(s, g, best, logErr, t, tol, maxNodes)
 				l.farMax = tMax
 				l.far = l.newFarLine(a, e, t)
 				return l

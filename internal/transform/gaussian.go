@@ -1,6 +1,7 @@
 package transform
 
 import (
+	"context"
 	"fmt"
 	"math"
 )
@@ -29,7 +30,7 @@ func (g gaussian) Real(s float64) (k, slope, err float64) {
 	return k, (2*s + 1) * g.half, math.Abs(k) * (g.err + 4*u)
 }
 
-func (g gaussian) Line(theta, tMax, tol float64, maxNodes int) (Line, error) {
+func (g gaussian) Line(_ context.Context, theta, tMax, tol float64, maxNodes int) (Line, error) {
 	if math.IsNaN(theta) || math.IsInf(theta, 0) {
 		return nil, fmt.Errorf("theta: %v is not a number", theta)
 	}

@@ -1,6 +1,9 @@
 package transform
 
-import "math"
+import (
+	"context"
+	"math"
+)
 
 // NewGivenAway returns the transform of P = (1−m)·P' + m·(loss +∞) against Q' = Q, for the
 // transform of (P', Q), which has no infinite losses: everything is given away with
@@ -59,8 +62,8 @@ func (g givenAway) Real(s float64) (k, slope, err float64) {
 }
 
 // Line implements Transform.
-func (g givenAway) Line(theta, tMax, tol float64, maxNodes int) (Line, error) {
-	l, err := g.base.Line(theta, tMax, tol, maxNodes)
+func (g givenAway) Line(ctx context.Context, theta, tMax, tol float64, maxNodes int) (Line, error) {
+	l, err := g.base.Line(ctx, theta, tMax, tol, maxNodes)
 	if err != nil {
 		return nil, err
 	}

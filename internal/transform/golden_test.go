@@ -1,6 +1,7 @@
 package transform
 
 import (
+	"context"
 	"math"
 	"testing"
 )
@@ -43,7 +44,7 @@ func TestGoldenStages(t *testing.T) {
 		{"add", rem.Reverse(), 10, 5, 0.006287697917369152, 0.006664696649164437},
 		{"add", rem.Reverse(), 10, 25, -0.0196009947017702, 0.0408567798194604},
 	} {
-		l := must(c.tr.Line(c.theta, 30, 1e-16, 0))
+		l := must(c.tr.Line(context.Background(), c.theta, 30, 1e-16, 0))
 		re, im, err := l.LogM(c.t)
 		d := math.Hypot(re-c.re, im-c.im)
 		t.Logf("%s log M(%v+%vi) = %v + %vi ± %.2g, off by %.2g, %d nodes", c.name, c.theta, c.t, re, im, err, d, l.Nodes())
@@ -67,7 +68,7 @@ func TestGoldenShiftedLines(t *testing.T) {
 		{rem, 4, 1000, 1.5, -1.85836838421686},
 		{rem.Reverse(), 10, 25, 0.25, -0.0181204010384644},
 	} {
-		l := must(c.tr.Line(c.theta, max(c.t/2, 20), 1e-16, 0)).(*mixtureLine)
+		l := must(c.tr.Line(context.Background(), c.theta, max(c.t/2, 20), 1e-16, 0)).(*mixtureLine)
 		s := l.newShiftedLine(c.a)
 		upper, _ := l.logB(s, c.t)
 		clear(s.err) // without the allowance for rounding

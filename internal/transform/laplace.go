@@ -1,6 +1,7 @@
 package transform
 
 import (
+	"context"
 	"math"
 	"math/cmplx"
 
@@ -63,7 +64,7 @@ func (l Laplace) slope(s float64) float64 {
 }
 
 // Line implements Transform.
-func (l Laplace) Line(theta, tMax, _ float64, _ int) (Line, error) {
+func (l Laplace) Line(_ context.Context, theta, tMax, _ float64, _ int) (Line, error) {
 	if err := checkLine(l, theta, tMax); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package transform
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"sync"
@@ -24,6 +25,7 @@ type mixtureLine struct {
 	skip0, skip1    float64   // what the others add to the error: skip0 + skip1·t
 	kUp             float64   // upper bound of K(θ)
 	slope           float64   // about E[dL/dd] under the tilted density
+	guide           *guide
 	shifted         [shiftedLines]atomic.Pointer[shiftedLine]
 	finerMu         sync.Mutex
 	finer           map[int]*mixtureLine
@@ -33,7 +35,7 @@ type mixtureLine struct {
 const maxLineNodes = 1 << 20
 
 // Line implements Transform.
-func (m *mixture) Line(theta, tMax, tol float64, maxNodes int) (Line, error) {
+func (m *mixture) Line(ctx context.Context, theta, tMax, tol float64, maxNodes int) (Line, error) {
 	if !(math.Abs(theta) <= 1e9) {
 		return nil, fmt.Errorf("theta: %v is not in [-1e9, 1e9]", theta)
 	}
@@ -47,29 +49,35 @@ func (m *mixture) Line(theta, tMax, tol float64, maxNodes int) (Line, error) {
 		maxNodes = maxLineNodes
 	}
 	if theta < -0.5 {
-		l, err := m.rev.line(-1-theta, tMax, tol, maxNodes)
+		l, err := m.rev.line(ctx, -1-theta, tMax, tol, maxNodes)
 		if err != nil {
 			return nil, err
 		}
 		l.conjugate = true
 		return l, nil
 	}
-	l, err := m.line(theta, tMax, tol, maxNodes)
+	l, err := m.line(ctx, theta, tMax, tol, maxNodes)
 	if err != nil {
 		return nil, err
 	}
 	return l, nil
 }
 
-func (m *mixture) line(theta, tMax, tol float64, maxNodes int) (*mixtureLine, error) {
+func (m *mixture) line(ctx context.Context, theta, tMax, tol float64, maxNodes int) (*mixtureLine, error) {
 	kl := m.divergence()
-	// K(θ) ≥ θ·kl by Jensen's inequality; errors below the rounding of K buy nothing.
-	tol = min(max(tol, 1e-17*min(1, max(math.Abs(theta), 1e-8)*kl)), 1e-3)
-	goal := math.Log(tol/8) + theta*kl*0.9
+	tol, goal := lineGoal(theta, tol, kl)
 	pieces := goal - math.Log(2+2*math.Hypot(theta, tMax))
 	own := m.endsFor(theta, tMax, goal)
 	level := m.levelFor(m.stillStep(theta, -goal))
+	// A sketch knows the level that the frequencies need: making nodes only to learn that costs as much again.
+	g, first := &guide{}, 0.0
+	if tMax > 0 {
+		level, first = g.level(m, theta, tMax, goal, level)
+	}
 	for level <= maxLevel {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		lo, hi, ok := m.cut(theta, level, own, pieces, maxNodes)
 		if !ok {
 			break
@@ -82,14 +90,13 @@ func (m *mixture) line(theta, tMax, tol float64, maxNodes int) (*mixtureLine, er
 		}
 		logErr, best, step := s.logStill, strip{s.stillLine, s.logStrip, s.logStrip}, 0.0
 		if tMax > 0 {
-			logErr, best, step = s.strips(tMax, want)
+			logErr, best, step = s.strips(ctx, tMax, want, first)
 		}
 		if logErr <= want {
-			return newLine(s, best, logErr, tMax, tol, maxNodes), nil
+			return newLine(s, g, best, logErr, tMax, tol, maxNodes), nil
 		}
-		// A term of a far line costs two of the others.
-		if real := float64(len(s.nodes)) * s.h / step; tol >= m.leastFarTol() && real > 2.5*float64(len(s.nodes)) {
-			if l := m.lineWithFar(s, tMax, tol, want, own, pieces, int(min(real, 1e9)/2.5), maxNodes); l != nil {
+		if real := float64(len(s.nodes)) * s.h / step; tol >= m.leastFarTol() && real > farShare*float64(len(s.nodes)) {
+			if l := m.lineWithFar(ctx, s, tMax, tol, want, own, pieces, int(min(real, 1e9)/farShare), maxNodes, g); l != nil {
 				return l, nil
 			}
 		}
@@ -98,8 +105,15 @@ func (m *mixture) line(theta, tMax, tol float64, maxNodes int) (*mixtureLine, er
 	return nil, fmt.Errorf("maxNodes: %d nodes are not enough for frequencies up to %v at real part %v", maxNodes, tMax, theta)
 }
 
-func newLine(s *tilted, best strip, logErr, tMax, tol float64, maxNodes int) *mixtureLine {
-	l := &mixtureLine{tilted: *s, tMax: tMax, farMax: tMax, tol: tol, maxNodes: maxNodes, logMoving: logErr, best: best}
+// lineGoal returns the wanted error of log M, as far as it buys anything, and the logarithm of that of the sum:
+// K(θ) ≥ θ·kl by Jensen's inequality, and errors below the rounding of K are nothing.
+func lineGoal(theta, tol, kl float64) (least, goal float64) {
+	tol = min(max(tol, 1e-17*min(1, max(math.Abs(theta), 1e-8)*kl)), 1e-3)
+	return tol, math.Log(tol/8) + theta*kl*0.9
+}
+
+func newLine(s *tilted, g *guide, best strip, logErr, tMax, tol float64, maxNodes int) *mixtureLine {
+	l := &mixtureLine{tilted: *s, guide: g, tMax: tMax, farMax: tMax, tol: tol, maxNodes: maxNodes, logMoving: logErr, best: best}
 	least := l.d0 + l.unit
 	drop := tol * least * math.Exp(-8) / float64(len(s.logF))
 	l.loss = make([]float64, 0, len(s.logF))

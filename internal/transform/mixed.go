@@ -1,6 +1,7 @@
 package transform
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -46,7 +47,6 @@ type Mixed struct {
 	pieces     []Piece
 	pInf, qInf float64
 	infErr     float64 // of p∞ and of q∞ − p∞
-	excess     float64
 }
 
 // NewMixed returns the transform of the atoms and pieces. With P(L = +∞) = pInf and
@@ -65,49 +65,6 @@ func NewMixed(atoms []Atom, pieces []Piece, pInf, qInf, infErr float64) *Mixed {
 	}
 	return m
 }
-
-// NewPoints returns the transform of a positive measure on finitely many losses, with
-// the mass e^logPInf at +∞, as the floating-point numbers say: a law above or below a
-// profile. The transform is that of the measure divided by its total mass, and
-// Excess returns the logarithm of that mass: composing T copies multiplies every
-// δ by e^{T·Excess}. qInf = 1 − Σ m·e^{−l} is negative for some laws below. Losses that
-// were moved by rounding cost ε apart, as for any lattice law.
-func NewPoints(losses, logMass []float64, logPInf float64) *Mixed {
-	var total xmath.Sum
-	total.Add(math.Exp(logPInf))
-	for _, l := range logMass {
-		total.Add(math.Exp(l))
-	}
-	m := &Mixed{excess: math.Log(total.Value())}
-	m.pInf = math.Exp(logPInf - m.excess)
-	// m₀ − m₁ = Σ p(1 − e^{−l}).
-	var diff xmath.Sum
-	for i, l := range losses {
-		x := logMass[i] - m.excess
-		if math.IsInf(x, -1) {
-			continue
-		}
-		m.atoms = append(m.atoms, Atom{LogMass: x, Loss: -l, MassErr: 4 * xmath.U * (1 + math.Abs(m.excess)), Reversed: true})
-		d := -scaledExpm1(x, -l)
-		diff.Add(d)
-		m.infErr += math.Abs(d) * xmath.U * (8 + 2*math.Abs(x) + 2*math.Abs(l))
-	}
-	m.qInf = m.pInf + diff.Value()
-	return m
-}
-
-// scaledExpm1 returns e^x(e^l − 1).
-func scaledExpm1(x, l float64) float64 {
-	if l > 1 {
-		return math.Exp(x+l) - math.Exp(x)
-	}
-	return math.Exp(x) * math.Expm1(l)
-}
-
-// Excess returns the logarithm of the total mass of the measure of NewPoints; 0 for a
-// transform of probabilities. The measure of T copies is e^{T·Excess} times what
-// this transform describes.
-func (m *Mixed) Excess() float64 { return m.excess }
 
 // Strip implements Transform: the loss is bounded.
 func (m *Mixed) Strip() (lo, hi float64) { return math.Inf(-1), math.Inf(1) }
@@ -136,7 +93,7 @@ func (m *Mixed) reversed() *Mixed {
 
 // Real implements Transform.
 func (m *Mixed) Real(s float64) (k, slope, err float64) {
-	v, e := m.line(s, 0, 0, maxRealNodes)
+	v, e := m.line(context.Background(), s, 0, 0, maxRealNodes)
 	if e != nil {
 		return math.NaN(), math.NaN(), math.Inf(1)
 	}
@@ -149,8 +106,8 @@ func (m *Mixed) Real(s float64) (k, slope, err float64) {
 }
 
 // Line implements Transform.
-func (m *Mixed) Line(theta, tMax, tol float64, maxNodes int) (Line, error) {
-	v, err := m.line(theta, tMax, tol, maxNodes)
+func (m *Mixed) Line(ctx context.Context, theta, tMax, tol float64, maxNodes int) (Line, error) {
+	v, err := m.line(ctx, theta, tMax, tol, maxNodes)
 	if err != nil {
 		return nil, err
 	}
@@ -276,7 +233,7 @@ func (v *mixedLine) beyond(t float64) float64 {
 
 var errTooManyNodes = errors.New("nodes: too many are needed")
 
-func (m *Mixed) line(theta, tMax, tol float64, maxNodes int) (*mixedLine, error) {
+func (m *Mixed) line(ctx context.Context, theta, tMax, tol float64, maxNodes int) (*mixedLine, error) {
 	if err := checkLine(m, theta, tMax); err != nil {
 		return nil, err
 	}
@@ -284,7 +241,7 @@ func (m *Mixed) line(theta, tMax, tol float64, maxNodes int) (*mixedLine, error)
 		return nil, errors.New("losses: none is finite, so that M is 0")
 	}
 	if theta < -0.5 {
-		v, err := m.reversed().line(-1-theta, tMax, tol, maxNodes)
+		v, err := m.reversed().line(ctx, -1-theta, tMax, tol, maxNodes)
 		if err != nil {
 			return nil, err
 		}
@@ -314,7 +271,7 @@ func (m *Mixed) line(theta, tMax, tol float64, maxNodes int) (*mixedLine, error)
 	if maxNodes <= 0 {
 		maxNodes = 1 << 22
 	}
-	if err := r.fine(maxNodes); err != nil {
+	if err := r.fine(ctx, maxNodes); err != nil {
 		return nil, err
 	}
 	return r.line(m, tMax), nil
@@ -409,13 +366,13 @@ func weighted(x, v float64) float64 {
 }
 
 // fine puts nodes on all pieces so that the quadrature is good enough.
-func (r *rule) fine(maxNodes int) error {
+func (r *rule) fine(ctx context.Context, maxNodes int) error {
 	r.atoms()
 	for i := range r.m.pieces {
 		p := &r.m.pieces[i]
 		n := math.Ceil((p.To - p.From) / 4)
 		for k := range int(n) {
-			if err := r.split(i, p.From+(p.To-p.From)*float64(k)/n, p.From+(p.To-p.From)*float64(k+1)/n, 0, maxNodes); err != nil {
+			if err := r.split(ctx, i, p.From+(p.To-p.From)*float64(k)/n, p.From+(p.To-p.From)*float64(k+1)/n, 0, maxNodes); err != nil {
 				return err
 			}
 		}
@@ -423,16 +380,19 @@ func (r *rule) fine(maxNodes int) error {
 	return nil
 }
 
-func (r *rule) split(i int, v0, v1 float64, depth, maxNodes int) error {
+func (r *rule) split(ctx context.Context, i int, v0, v1 float64, depth, maxNodes int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	if len(r.nodes) > maxNodes {
 		return fmt.Errorf("%w: more than %d", errTooManyNodes, maxNodes)
 	}
 	n, logErr, ok := r.enough(&r.m.pieces[i], v0, v1)
 	if mid := v0 + (v1-v0)/2; !ok && depth < 40 && mid > v0 && mid < v1 {
-		if err := r.split(i, v0, mid, depth+1, maxNodes); err != nil {
+		if err := r.split(ctx, i, v0, mid, depth+1, maxNodes); err != nil {
 			return err
 		}
-		return r.split(i, mid, v1, depth+1, maxNodes)
+		return r.split(ctx, i, mid, v1, depth+1, maxNodes)
 	}
 	r.add(i, v0, v1, n, logErr)
 	r.logQuadrature = xmath.LogAdd(r.logQuadrature, logErr)

@@ -1,6 +1,7 @@
 package transform
 
 import (
+	"context"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -117,7 +118,7 @@ func off(m oracle.Complex, re, im float64) float64 {
 // check compares one value with the truth, and Decay with its modulus.
 func check(t *testing.T, name string, m Transform, want truth, theta, tt, tol float64) (ratio float64) {
 	t.Helper()
-	line, err := m.Line(theta, tt, tol, 0)
+	line, err := m.Line(context.Background(), theta, tt, tol, 0)
 	if err != nil {
 		t.Errorf("%s: Line(%v, %v): %v", name, theta, tt, err)
 		return 0
@@ -247,7 +248,7 @@ func TestLaplaceRelative(t *testing.T) {
 			if !(err <= 400*xmath.U*math.Abs(k)) {
 				t.Errorf("m = %v, s = %v: log M = %v ± %v", m, s, k, err)
 			}
-			line, _ := NewLaplace(m, 0).Line(s, 10/m, 0, 0)
+			line, _ := NewLaplace(m, 0).Line(context.Background(), s, 10/m, 0, 0)
 			re, im, err := line.LogM(0.01 / m)
 			if size := math.Hypot(re, im); !(err <= 400*xmath.U*size) {
 				t.Errorf("m = %v, s = %v: log M = %v ± %v", m, s, size, err)
@@ -260,7 +261,7 @@ func TestLaplaceRelative(t *testing.T) {
 func TestLaplaceVariation(t *testing.T) {
 	const b, theta, tt = 0.174, -0.898, 1.06
 	m := 1 / b
-	line, err := NewLaplace(m, 0).Line(theta, 2, 1e-12, 0)
+	line, err := NewLaplace(m, 0).Line(context.Background(), theta, 2, 1e-12, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package transform
 
 import (
+	"context"
 	"encoding/json"
 	"math"
 	"os"
@@ -94,7 +95,7 @@ func TestHighPrecision(t *testing.T) {
 			k, _, err := tr.Real(c.Theta)
 			check("Real", k, 0, err)
 		}
-		l, err := tr.Line(c.Theta, max(c.T, 1e-3), 1e-13*math.Hypot(re, im), 0)
+		l, err := tr.Line(context.Background(), c.Theta, max(c.T, 1e-3), 1e-13*math.Hypot(re, im), 0)
 		if err != nil {
 			t.Errorf("%s %v | %v σ=%v: Line(%v, %v): %v", c.Name, c.P, c.Q, c.Sigma, c.Theta, c.T, err)
 			continue

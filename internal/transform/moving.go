@@ -3,6 +3,7 @@
 package transform
 
 import (
+	"context"
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
@@ -103,12 +104,19 @@ func (s *tilted) stepFor(g strip, goal float64) float64 {
 	return 2 * math.Pi * g.a / (g.a*g.a/(2*s.m.inv2) + g.rough - goal + math.Ln2 + 1)
 }
 
-// strips tries lines for frequencies up to t, and returns the best error and
-// its strip, and a step that reaches goal.
-func (s *tilted) strips(t, goal float64) (logErr float64, best strip, step float64) {
+// strips tries lines for frequencies up to t, first one that promises most (0: none), and returns the
+// best error and its strip, and a step that reaches goal.
+func (s *tilted) strips(ctx context.Context, t, goal, first float64) (logErr float64, best strip, step float64) {
 	logErr = math.Inf(1)
+	if first > 0 {
+		best = s.strip(t, first)
+		step = s.stepFor(best, goal)
+		if logErr = s.logError(best); logErr <= goal {
+			return logErr, best, step
+		}
+	}
 	worse := 0
-	for a := s.stillLine; worse < 2 && a > 1e-6*s.stillLine; a *= 0.7 {
+	for a := s.stillLine; worse < 2 && a > 1e-6*s.stillLine && ctx.Err() == nil; a *= 0.7 {
 		g := s.strip(t, a)
 		if h := s.stepFor(g, goal); h > step {
 			step = h

@@ -1,6 +1,7 @@
 package transform
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -52,8 +53,9 @@ func TestPoints(t *testing.T) {
 				scale = oracle.Add(scale, oracle.Exp(oracle.F(x)))
 			}
 		}
-		if x := oracle.LogF(scale); math.Abs(m.Excess()-x) > 4*xmath.U {
-			t.Errorf("Excess = %v, want %v", m.Excess(), x)
+		x := oracle.LogF(scale)
+		if excess, wrong := m.Excess(); math.Abs(excess-x) > wrong+xmath.U*math.Abs(x) || wrong > 8*xmath.U {
+			t.Errorf("Excess = %v ± %v, want %v", excess, wrong, x)
 		}
 		law := direct(losses, logMass)
 		want := func(theta, t float64) oracle.Complex {
@@ -95,7 +97,7 @@ func TestInfinite(t *testing.T) {
 	m := NewMixed([]Atom{
 		{LogMass: logMass[0], Loss: -l1, Reversed: true}, {LogMass: logMass[1], Loss: -l2, Reversed: true},
 	}, nil, pInf, qInf, 0)
-	line, err := m.Line(2, 5, 1e-14, 0)
+	line, err := m.Line(context.Background(), 2, 5, 1e-14, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +161,7 @@ func TestErrorTerms(t *testing.T) {
 		}
 		exact = exact.Plus(oracle.C(1, 0))
 		m := NewMixed(atoms, nil, 0, 0, 0)
-		line, err := m.Line(theta, tt, 1e-14, 0)
+		line, err := m.Line(context.Background(), theta, tt, 1e-14, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,11 +201,11 @@ func TestQuadratureError(t *testing.T) {
 		}
 		for _, tol := range []float64{1, 1e-3, 1e-6} {
 			tr := NewSampledLaplace(item(m), 0, rate, 0)
-			rough, err := tr.line(theta, tt, tol, 0)
+			rough, err := tr.line(context.Background(), theta, tt, tol, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
-			fine, err := tr.line(theta, tt, 1e-15, 0)
+			fine, err := tr.line(context.Background(), theta, tt, 1e-15, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -234,15 +236,15 @@ func TestLineLimits(t *testing.T) {
 	m := NewSampledLaplace(item(1), 0, 0.1, 0)
 	for _, c := range []struct{ theta, tMax float64 }{{math.NaN(), 1}, {math.Inf(1), 1}, {1, math.NaN()}, {1, math.Inf(1)}, {1, -1}} {
 		for _, m := range []Transform{m, NewLaplace(1, 0)} {
-			if _, err := m.Line(c.theta, c.tMax, 1e-10, 0); err == nil {
+			if _, err := m.Line(context.Background(), c.theta, c.tMax, 1e-10, 0); err == nil {
 				t.Errorf("Line(%v, %v) has no error", c.theta, c.tMax)
 			}
 		}
 	}
-	if _, err := m.Line(1, 1e6, 1e-10, 100); err == nil {
+	if _, err := m.Line(context.Background(), 1, 1e6, 1e-10, 100); err == nil {
 		t.Error("a limit of 100 nodes is not kept")
 	}
-	if line, err := m.Line(1, 10, 1e-10, 0); err != nil {
+	if line, err := m.Line(context.Background(), 1, 10, 1e-10, 0); err != nil {
 		t.Error(err)
 	} else if re, _, e := line.LogM(11); !math.IsInf(e, 1) || re > 1 {
 		t.Errorf("LogM beyond tMax = %v ± %v", re, e)
@@ -266,7 +268,7 @@ func TestSpread(t *testing.T) {
 			if rate := 2e-2 / c.m; tt > rate {
 				tt = rate // of the scale of the range of the loss
 			}
-			line, err := tr.Line(c.theta, tt, 1e-20, 0)
+			line, err := tr.Line(context.Background(), c.theta, tt, 1e-20, 0)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,10 +8,10 @@ const maxRealNodes = 1 << 15
 // divergence returns a rough KL(P‖Q) > 0, the size of log M near s = 0.
 func (m *mixture) divergence() float64 {
 	m.divergenceOnce.Do(func() {
-		level := (m.levelFor(m.stillStep(0, 44)) + 1) &^ 1
+		level := (m.levelFor(m.stillStep(0, sketchDepth)) + 1) &^ 1
 		m.divergenceLowerBound = 1e-300
 		if lo, hi, ok := m.cut(0, level, ends{-44, -44}, -44, maxRealNodes); ok {
-			if kl := m.tilt(0, level, lo, hi, 0).m1; kl > 0 {
+			if _, kl := roughReal(m.points(level, lo, hi), 0, m.step(level)/m.inv2); kl > 0 {
 				m.divergenceLowerBound = kl
 			}
 		}
@@ -33,18 +33,35 @@ func (m *mixture) Real(s float64) (k, slope, err float64) {
 	if s == 0 {
 		return 0, kl, 0
 	}
-	t := m.realTilt(s, kl)
+	// log M(s) is about s·kl or larger for s > 0, and at least that by Jensen's inequality.
+	t := m.realTilt(s, math.Log(1e-18*min(1, max(math.Abs(s), 1e-8)*kl))+min(0, s*kl))
 	if t == nil {
 		return 0, 0, math.Inf(1)
 	}
 	return t.real()
 }
 
-// realTilt returns nodes at s ≥ −½ such that the errors of quadrature are below those of
-// rounding; nil if that takes too many.
-func (m *mixture) realTilt(s, kl float64) *tilted {
-	// log M(s) is about s·kl or larger for s > 0, and at least that by Jensen's inequality.
-	goal := math.Log(1e-18*min(1, max(math.Abs(s), 1e-8)*kl)) + min(0, s*kl)
+// Bound implements Bounder.
+func (m *mixture) Bound(s, slack float64) float64 {
+	if !(math.Abs(s) < math.Inf(1)) || !(slack > 0) {
+		return math.Inf(1)
+	}
+	if s < -0.5 {
+		return m.rev.Bound(-1-s, slack)
+	}
+	kl := m.divergence()
+	goal := math.Log(max(min(slack, 1e-3), 1e-18*min(1, max(math.Abs(s), 1e-8)*kl)) / 4)
+	t := m.realTilt(s, goal+min(0, s*kl))
+	if t == nil {
+		return math.Inf(1)
+	}
+	k, _, err := t.real()
+	return k + err
+}
+
+// realTilt returns nodes at s ≥ −½ such that the errors of quadrature are about e^goal, or as much larger as M(s)
+// is; nil if that takes too many.
+func (m *mixture) realTilt(s, goal float64) *tilted {
 	pieces := goal - math.Log(2+2*math.Abs(s))
 	// Every second level, so that different s share their nodes, which are the dear part.
 	for level := (m.levelFor(m.stillStep(s, -goal)) + 1) &^ 1; level <= maxLevel; level += 2 {

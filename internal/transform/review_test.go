@@ -1,6 +1,7 @@
 package transform
 
 import (
+	"context"
 	"math"
 	"testing"
 )
@@ -47,7 +48,7 @@ func TestHugeFrequencyIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tMax := range []float64{1e18, 8.4e37, 1e300} {
-		if _, err := m.Line(3238, tMax, 1e-13, 1<<10); err == nil {
+		if _, err := m.Line(context.Background(), 3238, tMax, 1e-13, 1<<10); err == nil {
 			t.Errorf("a line up to %v has 1024 nodes", tMax)
 		}
 	}

@@ -4,6 +4,7 @@
 package transform
 
 import (
+	"context"
 	"math"
 	"sync"
 
@@ -184,10 +185,18 @@ func (l *mixtureLine) Decay(t float64) float64 {
 	return min(log, l.kUp)
 }
 
-// ownDecay climbs among the shifted lines from the one that is best to second
-// order in a, a = t·E[dL/dx].
+// deepFall is from where on a sketch, which is accurate to a share of M(θ), knows less of its fall.
+const deepFall = -6
+
+// ownDecay takes the shifted line that a sketch finds best. Where that knows too little, or quadrature spoils the
+// line, it climbs among them from the one that is best to second order in a, a = t·E[dL/dx].
 func (l *mixtureLine) ownDecay(t float64) (log, logErr float64) {
 	m := l.m
+	if i, fall := l.guide.shift(m, l.theta, t); fall > deepFall {
+		if log, logErr = l.logB(l.shiftedLine(i), t); log-l.kUp < 0.95*fall {
+			return log, logErr
+		}
+	}
 	guess := t * l.slope * m.inv2
 	i := int(math.Round(math.Log(guess/m.shift(0)) / math.Log(shiftRatio)))
 	i = min(max(i, 0), shiftedLines-1)
@@ -222,7 +231,7 @@ func (l *mixtureLine) finerFor(t float64) *mixtureLine {
 	if l.finer == nil {
 		l.finer = map[int]*mixtureLine{}
 	}
-	f, err := l.m.line(l.theta, math.Exp2(exp), l.tol, min(l.maxNodes, 1<<14))
+	f, err := l.m.line(context.Background(), l.theta, math.Exp2(exp), l.tol, min(l.maxNodes, 1<<14))
 	if err != nil {
 		f = nil
 	} else {

@@ -1,6 +1,7 @@
 package transform
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -78,8 +79,8 @@ func settings(n int, seed uint64) []setting {
 // lineOn returns the line of given nodes, for frequencies up to t.
 func lineOn(m *mixture, theta, t float64, level, lo, hi int) *mixtureLine {
 	s := m.tilt(theta, level, lo, hi, -1e9)
-	logErr, best, _ := s.strips(t, -1e9)
-	return newLine(s, best, logErr, t, 1e-15, maxLineNodes)
+	logErr, best, _ := s.strips(context.Background(), t, -1e9, 0)
+	return newLine(s, &guide{}, best, logErr, t, 1e-15, maxLineNodes)
 }
 
 // in returns M(θ + it) and the bounds of its rounding and of its other errors, in units e^scale, but
@@ -95,7 +96,7 @@ func (l *mixtureLine) in(scale, t float64, other *mixtureLine) (re, im, round, r
 
 // exact returns a line whose quadrature and left-out nodes count for nothing.
 func exact(s setting) *mixtureLine {
-	l, err := s.m.line(s.theta, s.t, 1e-17, maxLineNodes)
+	l, err := s.m.line(context.Background(), s.theta, s.t, 1e-17, maxLineNodes)
 	if err != nil {
 		return nil
 	}
@@ -295,8 +296,8 @@ func TestFarLineServes(t *testing.T) {
 		if c.reverse {
 			tr = tr.Reverse()
 		}
-		far := must(tr.Line(c.theta, c.t, 1e-14, 0)).(*mixtureLine)
-		real := must(tr.Line(c.theta, c.t, 1e-17, 0)).(*mixtureLine)
+		far := must(tr.Line(context.Background(), c.theta, c.t, 1e-14, 0)).(*mixtureLine)
+		real := must(tr.Line(context.Background(), c.theta, c.t, 1e-17, 0)).(*mixtureLine)
 		if far.far == nil || real.far != nil || far.Nodes() > real.Nodes()/2 {
 			t.Errorf("%+v: %d nodes with a moved line %v, %d without", c, far.Nodes(), far.far != nil, real.Nodes())
 		}
@@ -405,11 +406,11 @@ func TestParameterErrors(t *testing.T) {
 				}
 				// A frequency at which |M| is well below M(θ).
 				at := 1.5 / math.Sqrt(max(1e-4, curvature(direction(poisson(c.q, c.sigma)), c.s)))
-				l := must(direction(must(NewPoissonGaussian(c.q, which.dq, c.sigma, which.dsig))).Line(c.s, at, 1e-15, 0))
+				l := must(direction(must(NewPoissonGaussian(c.q, which.dq, c.sigma, which.dsig))).Line(context.Background(), c.s, at, 1e-15, 0))
 				re, im, err := l.LogM(at)
 				far = 0
 				for _, sign := range []float64{-1, 1} {
-					o := must(direction(poisson(c.q*(1+sign*which.dq), c.sigma*(1+sign*which.dsig))).Line(c.s, at, 1e-15, 0))
+					o := must(direction(poisson(c.q*(1+sign*which.dq), c.sigma*(1+sign*which.dsig))).Line(context.Background(), c.s, at, 1e-15, 0))
 					a, b, _ := o.LogM(at)
 					far = max(far, math.Hypot(a-re, math.Remainder(b-im, 2*math.Pi)))
 				}

@@ -12,6 +12,8 @@
 // not decay.
 package transform
 
+import "context"
+
 // A Transform is the transform M(z) = E_P[e^{zL}; −∞ < L < ∞] of one direction.
 // Implementations are immutable and safe for concurrent use.
 type Transform interface {
@@ -33,8 +35,8 @@ type Transform interface {
 	// Line prepares the values of M on the line Re z = theta for |Im z| ≤ tMax. The
 	// errors of log M there are meant to be at most about tol, a wish and not a promise.
 	// It returns an error when theta is outside the strip or the work would be
-	// above maxNodes evaluations of the loss (0: no limit).
-	Line(theta, tMax, tol float64, maxNodes int) (Line, error)
+	// above maxNodes evaluations of the loss (0: no limit), and ctx.Err() soon after ctx is done.
+	Line(ctx context.Context, theta, tMax, tol float64, maxNodes int) (Line, error)
 
 	// Reverse returns the transform of (Q, P), M(−1−z), computed from its own
 	// positive terms rather than by that substitution where that loses digits.
@@ -44,6 +46,12 @@ type Transform interface {
 // A Releaser is a Transform that keeps work for later calls. Release drops it, which changes no value:
 // compositions of thousands of transforms could not hold it all.
 type Releaser interface{ Release() }
+
+// A Bounder is a Transform that has upper bounds at a lower price than values. Bound returns one of log M(s), meant
+// to be within slack of it, a wish and not a promise; +Inf where there is none.
+type Bounder interface {
+	Bound(s, slack float64) float64
+}
 
 // A Line is a transform on one line Re z = theta. Implementations are immutable
 // and safe for concurrent use.

@@ -1,6 +1,7 @@
 package profiletest
 
 import (
+	"context"
 	"math"
 	"testing"
 
@@ -144,7 +145,7 @@ func checkLine(t *testing.T, tr profiles.Transform, theta float64) {
 	down, _, _ := tr.Real(theta * 0.99)
 	width := math.Sqrt(max(1e-12*slope*slope, (up+down-2*k)/(1e-4*theta*theta))) // standard deviation of the tilted loss
 	tMax := 6 / width
-	l, e := tr.Line(theta, tMax, 1e-12*max(1e-3, k), 1<<15)
+	l, e := tr.Line(context.Background(), theta, tMax, 1e-12*max(1e-3, k), 1<<15)
 	if e != nil {
 		return
 	}

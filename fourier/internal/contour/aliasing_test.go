@@ -116,8 +116,8 @@ type shifted struct {
 	by float64
 }
 
-func (s shifted) Line(theta, tMax, tol float64, n int) (transform.Line, error) {
-	l, err := s.Transform.Line(theta, tMax, tol, n)
+func (s shifted) Line(ctx context.Context, theta, tMax, tol float64, n int) (transform.Line, error) {
+	l, err := s.Transform.Line(ctx, theta, tMax, tol, n)
 	return shiftedLine{l, s.by}, err
 }
 
@@ -216,8 +216,8 @@ func TestErrorOfTheInfiniteMassIsNeeded(t *testing.T) {
 // exactGauss admits no error: for numbers so short that it makes none.
 type exactGauss struct{ gauss }
 
-func (g exactGauss) Line(theta, tMax, tol float64, n int) (transform.Line, error) {
-	l, err := g.gauss.Line(theta, tMax, tol, n)
+func (g exactGauss) Line(ctx context.Context, theta, tMax, tol float64, n int) (transform.Line, error) {
+	l, err := g.gauss.Line(ctx, theta, tMax, tol, n)
 	return exactLine{l}, err
 }
 
@@ -325,8 +325,8 @@ type blindAbove struct {
 	from, err float64
 }
 
-func (b blindAbove) Line(theta, tMax, tol float64, n int) (transform.Line, error) {
-	l, err := b.gauss.Line(theta, tMax, tol, n)
+func (b blindAbove) Line(ctx context.Context, theta, tMax, tol float64, n int) (transform.Line, error) {
+	l, err := b.gauss.Line(ctx, theta, tMax, tol, n)
 	return blindLine{l, b}, err
 }
 

@@ -1,6 +1,7 @@
 package contour
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/cmplx"
@@ -29,7 +30,7 @@ func (g gauss) Real(s float64) (k, slope, err float64) {
 	return k, slope, 8 * xmath.U * (g.mu*g.mu/2*math.Abs(s)*math.Abs(1+s) + math.Abs(s*g.shift()) + g.pInf)
 }
 
-func (g gauss) Line(theta, _, _ float64, _ int) (transform.Line, error) {
+func (g gauss) Line(_ context.Context, theta, _, _ float64, _ int) (transform.Line, error) {
 	return gaussLine{g, theta}, nil
 }
 
@@ -75,7 +76,7 @@ func (l laplace) Real(s float64) (k, slope, err float64) {
 	return math.Log(a), imag(b) / h / a, l.size(complex(s, 0)) / a * 1.1
 }
 
-func (l laplace) Line(theta, _, _ float64, _ int) (transform.Line, error) {
+func (l laplace) Line(_ context.Context, theta, _, _ float64, _ int) (transform.Line, error) {
 	if math.Abs(theta+0.5) < 1e-3 {
 		return nil, fmt.Errorf("theta: %v is too close to -1/2", theta)
 	}

@@ -78,7 +78,7 @@ func TestGaussianEpsilon(t *testing.T) {
 	}
 }
 
-// δ, 1 − δ and the excess for every ε, each to a relative accuracy, and with masses at
+// δ and 1 − δ for every ε, each to a relative accuracy, and with masses at
 // infinity: correction 3 of the page, where M(0) < 1 and M(−1) < 1.
 func TestGaussianDelta(t *testing.T) {
 	for _, g := range []struct{ mu, root, pInf, qInf float64 }{
@@ -109,13 +109,6 @@ func TestGaussianDelta(t *testing.T) {
 			}
 			if w, v := a.LogUpper-a.LogLower, a.LogComplementUpper-a.LogComplementLower; w > 1e-9*math.Max(1, -a.LogLower) && v > 1e-9*math.Max(1, -a.LogComplementLower) {
 				t.Errorf("%s: %+v is wide", name, a)
-			}
-			e, err := c.Excess(context.Background(), eps, Options{})
-			if err != nil {
-				t.Errorf("%s: %v: %+v", name, err, e)
-			}
-			if !contains(e.LogLower-slack, e.LogUpper+slack, want.excess) {
-				t.Errorf("%s: log excess in [%.17g, %.17g] is not %v", name, e.LogLower, e.LogUpper, oracle.LogF(want.excess))
 			}
 		}
 	}

@@ -23,9 +23,12 @@ type Factor struct {
 // certified. The same sequence of calls gives the same bits on any number of cores.
 // A Composition is not safe for concurrent use.
 type Composition struct {
-	factors []Factor
-	tables  []*table // the one used last is the last
-	scale   terms
+	factors   []Factor
+	tables    []*table // the one used last is the last
+	scale     terms
+	known     *cumulant // of the factors as they are, nil when it is not known
+	bounds    []*bound  // Chernoff's, the one used last is the first
+	boundNear float64   // the best line for the last of them
 }
 
 // terms are factors of the terms of the certificate: 1, except in the tests that
@@ -58,6 +61,7 @@ func (c *Composition) Add(f Factor) (int, error) {
 		return 0, fmt.Errorf("count: %d is not in [1, %d]", f.Count, int64(math.MaxInt64))
 	}
 	c.factors = append(c.factors, f)
+	c.known = nil
 	return len(c.factors) - 1, nil
 }
 
@@ -69,7 +73,10 @@ func (c *Composition) SetCount(i int, count int64) error {
 	if count < 1 {
 		return fmt.Errorf("count: %d is not in [1, %d]", count, int64(math.MaxInt64))
 	}
-	c.factors[i].Count = count
+	if c.factors[i].Count != count {
+		c.factors[i].Count = count
+		c.known = nil
+	}
 	return nil
 }
 

@@ -173,8 +173,8 @@ func TestWorkLimit(t *testing.T) {
 // still is a transform whose modulus does not fall: a loss on a lattice.
 type still struct{ gauss }
 
-func (s still) Line(theta, tMax, tol float64, n int) (transform.Line, error) {
-	l, err := s.gauss.Line(theta, tMax, tol, n)
+func (s still) Line(ctx context.Context, theta, tMax, tol float64, n int) (transform.Line, error) {
+	l, err := s.gauss.Line(ctx, theta, tMax, tol, n)
 	return stillLine{l}, err
 }
 

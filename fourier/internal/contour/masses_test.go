@@ -1,6 +1,7 @@
 package contour
 
 import (
+	"context"
 	"math"
 	"testing"
 
@@ -19,8 +20,8 @@ func (g roughGauss) Real(s float64) (k, slope, err float64) {
 	return k, slope, err + 3e-9*(1+math.Abs(s))*g.pInf
 }
 
-func (g roughGauss) Line(theta, tMax, tol float64, n int) (transform.Line, error) {
-	l, err := g.gauss.Line(theta, tMax, tol, n)
+func (g roughGauss) Line(ctx context.Context, theta, tMax, tol float64, n int) (transform.Line, error) {
+	l, err := g.gauss.Line(ctx, theta, tMax, tol, n)
 	return roughLine{l, 3e-9 * (1 + math.Abs(theta)) * g.pInf, 3e-9 * g.pInf}, err
 }
 
@@ -46,8 +47,9 @@ func TestErrorsOfInfiniteMasses(t *testing.T) {
 		if r := tab.read(20, &c.scale); !contains(r.low, r.high, want) {
 			t.Errorf("p=%v: [%.17g, %.17g] is not %.17g", p, r.low, r.high, oracle.LogF(want))
 		}
-		if b := c.Bound(40); !(b >= math.Log(p)) {
-			t.Errorf("p=%v: the bound %v is below log p", p, b)
+		chernoff := &bound{s: 20}
+		if chernoff.update(c); !(chernoff.at(40) >= math.Log(p)) {
+			t.Errorf("p=%v: the bound %v is below log p", p, chernoff.at(40))
 		}
 		// log δ just above the true mass is not hopeless.
 		if a, _ := c.Epsilon(t.Context(), math.Log(p*(1+0.5e-9)), Options{}); !(a.Lower < math.Inf(1)) {

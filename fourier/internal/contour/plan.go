@@ -26,6 +26,7 @@ type goal struct {
 	work         int64   // what is left of the work limit
 	hopeless     float64 // terms at which to give up at once
 	perFactorTol float64 // wanted error of log M of one run
+	retries      int     // plans tried before
 }
 
 // build makes a table for a goal.
@@ -36,10 +37,11 @@ func (c *Composition) build(ctx context.Context, q *cumulant, g goal) (*table, e
 	}
 	lambda *= 1.02 * (1 + g.reserve)
 	h := floorBits(2 * math.Pi / lambda)
-	p := plan{theta: theta, h: h, sHigh: sHigh, sLow: sLow, tol: g.perFactorTol, maxNodes: maxNodes}
+	p := plan{theta: theta, h: h, sHigh: sHigh, sLow: sLow, tol: g.perFactorTol, maxNodes: maxNodes,
+		slack: remainderSlack / math.Max(1, c.runs())}
 
 	lines := make([]transform.Line, len(q.factors))
-	t, err := q.cut(ctx, &p, g, lines)
+	t, rough, err := q.cut(ctx, &p, g, lines)
 	if err != nil {
 		return nil, err
 	}
@@ -48,6 +50,11 @@ func (c *Composition) build(ctx context.Context, q *cumulant, g goal) (*table, e
 		return nil, &NotServed{Reason: "too many frequencies", Work: maxFrequencies}
 	}
 	p.n = max(1, int(math.Ceil(t/h))-1)
+	if rough {
+		if err := q.prepare(ctx, p, float64(p.n+1)*h, lines); err != nil {
+			return nil, err
+		}
+	}
 
 	nodes := perFrequency(lines) * float64(len(c.factors)) / float64(len(lines))
 	if w := nodes * float64(p.n+1); w > float64(g.work) {
@@ -69,11 +76,40 @@ func (c *Composition) build(ctx context.Context, q *cumulant, g goal) (*table, e
 	if err := t2.extend(ctx, c, lines); err != nil {
 		return nil, err
 	}
+	// What a sketch has may have no bound: then the next best line must do.
+	if beyond := t2.unbounded(); beyond != 0 && g.retries < maxTables {
+		q.forget(beyond, theta)
+		g.retries++
+		return c.build(ctx, q, g)
+	}
 	if d := (t2.sums.decay.sum.Value() - t2.re0) / expected; expected < 0 && d > 0 && d < 10 {
 		q.decay = d
 	}
 	return t2, nil
 }
+
+// unbounded returns the line of a remainder that has no bound, 0 if both have one.
+func (t *table) unbounded() float64 {
+	switch {
+	case math.IsInf(t.logHigh, 1):
+		return t.sHigh
+	case math.IsInf(t.logLow, 1):
+		return t.sLow
+	}
+	return 0
+}
+
+// forget takes the points from s on, going away from theta, for unavailable.
+func (q *cumulant) forget(s, theta float64) {
+	for i := range q.points {
+		if p := &q.points[i]; (p.s >= s) == (s > theta) || p.s == s {
+			p.k = math.Inf(1)
+		}
+	}
+}
+
+// remainderSlack is by how much the logarithm of a remainder may be too large.
+const remainderSlack = 0.02
 
 // maxNodes bounds the nodes of one factor.
 const maxNodes = 1 << 15
@@ -197,35 +233,72 @@ func (q *cumulant) best(theta, eps, aim float64) (high, low point) {
 }
 
 // cut returns a t from which on the frequencies together are below the goal, to
-// about a tenth, and fills in the lines it used.
-func (q *cumulant) cut(ctx context.Context, p *plan, g goal, lines []transform.Line) (float64, error) {
+// about a tenth, and fills in the lines it used; rough says that it used none but sketches.
+func (q *cumulant) cut(ctx context.Context, p *plan, g goal, lines []transform.Line) (t float64, rough bool, err error) {
 	base := q.at(p.theta)
 	// Relative to M(θ): the tail may be e^{logX + logTol − F}·πt.
 	aim := g.logX + g.logTol - (base.k - p.theta*g.eps)
 	kk := q.curvature(p.theta)
-	t := math.Sqrt(2 * math.Max(1, -aim) / kk)
+	t = math.Sqrt(2 * math.Max(1, -aim) / kk)
 	if !(t > 0) || math.IsInf(t, 0) {
 		t = 8 * p.h
 	}
 	t = math.Max(t, 2*p.h)
 	if t/p.h > maxFrequencies {
-		return 0, &NotServed{Reason: "the transform does not decay", Work: maxFrequencies}
+		return 0, false, &NotServed{Reason: "the transform does not decay", Work: maxFrequencies}
+	}
+	sketches := q.lines(p.theta)
+	expensive := func(t float64) error {
+		if sketches == nil || g.hopeless >= float64(g.work) {
+			return nil
+		}
+		if w := t / p.h * sketches.nodes(t, p.tol); w > g.hopeless {
+			return &NotServed{Reason: "too many frequencies", Work: int64(math.Min(w, 1e18))}
+		}
+		return nil
+	}
+	// Few runs must fall deeper than sketches know.
+	if sketches != nil && -aim < mostPerRun*q.runs() {
+		rough, err := q.decline(ctx, t, aim, p.h, 1.03, sketches.fall, func(t float64) float64 { return t / p.h * sketches.nodes(t, p.tol) }, g.hopeless)
+		if err == nil {
+			err = expensive(rough)
+		}
+		if err != nil || !sketches.deep(rough) {
+			return rough, true, err
+		}
+	}
+	if err := expensive(t); err != nil {
+		return 0, false, err
 	}
 	reach := 1.8 * t * (1 + g.reserve)
-	// The transform of a factor falls hardly faster than this guess of t: with more nodes the
-	// frequencies cost more than what is left, and already finding that out would take seconds.
-	p.maxNodes = int(math.Min(maxNodes, math.Max(1<<15, 4*float64(g.work)*p.h/t)))
 	if err := q.prepare(ctx, *p, reach, lines); err != nil {
-		return 0, err
+		return 0, false, err
 	}
-	// sum and aim are negative: far enough when the ratio is at least 1.
-	excess := func(t float64) (ratio float64) {
+	fall := func(t float64) float64 {
 		sum := -base.k
 		for i, l := range lines {
 			sum += q.count[i] * l.Decay(t)
 		}
-		return q.decay * sum / (aim + math.Log(math.Pi*t))
+		return sum
 	}
+	t, err = q.decline(ctx, t, aim, p.h, 1.12, fall, func(t float64) float64 { return t / p.h * perFrequency(lines) }, g.hopeless)
+	if err != nil {
+		return 0, false, err
+	}
+	if need := t*(1+g.reserve) + 2*p.h; need > reach {
+		if err := q.prepare(ctx, *p, need, lines); err != nil {
+			return 0, false, err
+		}
+	}
+	return t, false, nil
+}
+
+// mostPerRun is how far the logarithm of one run may have to fall for sketches to be asked.
+const mostPerRun = 5
+
+// decline returns a t at which fall, the logarithm of |M/M(θ)|, is 1 to most times as deep as the tail needs. It
+// gives up where the frequencies cost more than hopeless.
+func (q *cumulant) decline(ctx context.Context, t, aim, h, most float64, fall, cost func(t float64) float64, hopeless float64) (float64, error) {
 	lo, hi := 0.0, math.Inf(1)
 	power := 2.0 // of t in the logarithm of the bound, from the last two values
 	var lastT, lastR float64
@@ -233,7 +306,8 @@ func (q *cumulant) cut(ctx context.Context, p *plan, g goal, lines []transform.L
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		r := excess(t)
+		// fall and aim are negative: far enough when the ratio is at least 1.
+		r := q.decay * fall(t) / (aim + math.Log(math.Pi*t))
 		if lastR > 0 && r > 0 && t != lastT {
 			power = math.Max(0.3, math.Min(2, math.Log(r/lastR)/math.Log(t/lastT)))
 		}
@@ -243,24 +317,24 @@ func (q *cumulant) cut(ctx context.Context, p *plan, g goal, lines []transform.L
 		} else {
 			lo = t
 		}
-		if w := lo / p.h * perFrequency(lines); lo/p.h > maxFrequencies || w > g.hopeless {
-			return 0, &NotServed{Reason: "the transform does not decay early enough", Work: int64(math.Min(w, 1e18))}
+		if lo/h > maxFrequencies || lo > 0 && lo/h > 1e3 && cost(lo) > hopeless {
+			return 0, &NotServed{Reason: "the transform does not decay early enough", Work: int64(math.Min(cost(lo), 1e18))}
 		}
-		if hi <= 1.1*lo || (hi == t && r < 1.12) || hi <= 2*p.h {
-			break
+		if hi <= (1+0.8*(most-1))*lo || (hi == t && r < most) || hi <= 2*h {
+			return hi, nil
 		}
 		step := 4.0
 		if r > 0 {
-			step = math.Pow(r, -1/power) * 1.03
+			step = math.Pow(r, -1/power) * (1 + (most-1)/4)
 		}
 		switch {
 		case math.IsInf(hi, 1):
-			t *= math.Max(1.05, math.Min(4, step))
+			t *= math.Max(1+(most-1)/2, math.Min(4, step))
 		case lo == 0:
-			t *= math.Max(0.25, math.Min(0.95, step))
+			t *= math.Max(0.25, math.Min(1-(most-1)/3, step))
 		default:
 			next := t * step
-			if !(next > lo*1.02 && next < hi*0.98) {
+			if !(next > lo*(1+(most-1)/6) && next < hi*(1-(most-1)/6)) {
 				next = math.Sqrt(lo * hi)
 			}
 			t = next
@@ -269,12 +343,52 @@ func (q *cumulant) cut(ctx context.Context, p *plan, g goal, lines []transform.L
 	if math.IsInf(hi, 1) {
 		return 0, &NotServed{Reason: "the transform does not decay"}
 	}
-	if need := hi*(1+g.reserve) + 2*p.h; need > reach {
-		if err := q.prepare(ctx, *p, need, lines); err != nil {
-			return 0, err
+	return hi, nil
+}
+
+// sketchLines are sketches of the lines of the factors of a cumulant.
+type sketchLines struct {
+	count []float64
+	lines []transform.SketchLine
+}
+
+// lines returns the sketches at theta, nil unless all factors have one.
+func (q *cumulant) lines(theta float64) *sketchLines {
+	s := &sketchLines{q.count, make([]transform.SketchLine, len(q.sketch))}
+	for i, f := range q.sketch {
+		if s.lines[i] = f.Line(theta); s.lines[i] == nil {
+			return nil
 		}
 	}
-	return hi, nil
+	return s
+}
+
+// fall returns about log |M/M(θ)| at t.
+func (s *sketchLines) fall(t float64) float64 {
+	sum := 0.0
+	for i, l := range s.lines {
+		sum += s.count[i] * l.Fall(t)
+	}
+	return sum
+}
+
+// deep reports whether that is not to be relied on.
+func (s *sketchLines) deep(t float64) bool {
+	for _, l := range s.lines {
+		if l.Deep(t) {
+			return true
+		}
+	}
+	return false
+}
+
+// nodes returns about the terms of one frequency of all lines.
+func (s *sketchLines) nodes(t, tol float64) float64 {
+	sum := 0.0
+	for _, l := range s.lines {
+		sum += l.Nodes(t, tol)
+	}
+	return sum
 }
 
 // perFrequency is the number of terms of all lines for one frequency.
@@ -292,7 +406,7 @@ func (q *cumulant) prepare(ctx context.Context, p plan, reach float64, lines []t
 	workers := min(len(lines), runtime.GOMAXPROCS(0))
 	parallel.Do(workers, func(w int) {
 		for i := w; i < len(lines) && ctx.Err() == nil; i += workers {
-			lines[i], errs[i] = q.factors[i].Transform.Line(p.theta, reach, p.tol, p.maxNodes)
+			lines[i], errs[i] = q.factors[i].Transform.Line(ctx, p.theta, reach, p.tol, p.maxNodes)
 		}
 	})
 	if err := ctx.Err(); err != nil {

@@ -22,9 +22,13 @@ type Options struct {
 	// Reserve is the share by which tables reach further than the question needs, for
 	// questions to come; 0.3 suits a running total, whose every next step needs a little more.
 	Reserve float64
+	// Easy gives a question up, with no answer and at little cost, when quick values that prove nothing predict
+	// that it takes a good part of the work or loses too many digits. The error says that more work may help.
+	Easy bool
 	// Epsilon and Theta, where Theta is not 0, are those of the answer to a similar
-	// question: the search starts there.
+	// question: the search starts there. Guessed says that they are only a guess.
 	Epsilon, Theta float64
+	Guessed        bool
 }
 
 func (o *Options) check() error {
@@ -67,18 +71,11 @@ type EpsilonAnswer struct {
 	Report
 }
 
-// A DeltaAnswer is a certified interval of log δ(ε), of log(1 − δ(ε)), and of the log
-// of the excess of δ(ε) over 1 − e^ε. Each is (−Inf, 0) where it was not computed:
-// 1 − δ and the excess are computed where they cannot be had from δ.
+// A DeltaAnswer is a certified interval of log δ(ε) and of log(1 − δ(ε)), each to a
+// relative accuracy of its own; (−Inf, 0) where it was not computed.
 type DeltaAnswer struct {
 	LogLower, LogUpper                     float64
 	LogComplementLower, LogComplementUpper float64
-	Report
-}
-
-// An ExcessAnswer is a certified interval of the logarithm of δ(ε) − (1 − e^ε).
-type ExcessAnswer struct {
-	LogLower, LogUpper float64
 	Report
 }
 
@@ -88,6 +85,9 @@ const cheap = 1e5
 // hopeless is how often the work limit a table may need by the first guess of ε, that is often too small
 // where jumps are rare, before the question is given up.
 const hopeless = 30
+
+// nearby is how close the logarithm of a quantity must be to the target for its ε to be a start.
+const nearby = 1
 
 // maxTables bounds how many tables one question may make.
 const maxTables = 8
@@ -237,21 +237,28 @@ func (c *Composition) Epsilon(ctx context.Context, logDelta float64, opt Options
 		} else if !ok {
 			continue
 		}
-		take(t, t.lastGuess)
+		eps, line := guess, theta
+		f := take(t, t.lastGuess)
 		if done() {
 			c.used(i)
 			return ans, nil
 		}
+		if !(math.Abs(f.reading.mid-target) < nearby) {
+			// Its sum is noise before ε is as far out as δ wants: it knows of no place to start.
+			guess, theta = eps, line
+		}
 	}
 
-	q := c.sample()
+	q := c.cumulant()
 	guessKnown := guess
 	switch {
 	case !math.IsNaN(guess):
 		q = c.resample(q, theta)
 		theta = q.saddle(d, guess, theta)
 	case opt.Theta != 0 && sideOf(opt.Theta) == d:
-		guess, guessKnown = opt.Epsilon, opt.Epsilon
+		if guess = opt.Epsilon; !opt.Guessed {
+			guessKnown = guess
+		}
 		q = c.resample(q, opt.Theta)
 		theta = q.saddle(d, guess, opt.Theta)
 	default:
@@ -262,17 +269,30 @@ func (c *Composition) Epsilon(ctx context.Context, logDelta float64, opt Options
 		}
 	}
 	try := effort{goal: 1, condition: 1, own: 1}
-	blind := math.IsNaN(guessKnown)
+	atSaddle := 0.0
+	terms := math.Inf(1) // that the first table may take
+	if d == right && math.IsNaN(guessKnown) && q.lines(theta) != nil && q.doubtful(theta) {
+		guess, theta, atSaddle = q.refine(logX, guess, theta)
+		try.own = math.Max(1, math.Min(atSaddle/1e3, 1e6))
+		if opt.Easy {
+			if terms, err = q.uneasy(theta, atSaddle, float64(b.work)); err != nil {
+				return ans, err
+			}
+		}
+	}
+	blind := math.IsNaN(guessKnown) && atSaddle == 0
 	for range maxTables {
 		width := math.Max(opt.Relative*math.Abs(guess), opt.Absolute)
 		tol := math.Max(1e-12, math.Min(1e-4, width*math.Min(math.Abs(theta), 1e3)/12)) * try.goal
 		condition := try.allowed(tol)
-		g := goal{side: d, eps: guess, logX: logX, theta: theta, logTol: math.Log(tol), condition: condition, seen: try.seen, work: b.work, hopeless: float64(b.work)}
+		g := goal{side: d, eps: guess, logX: logX, theta: theta, logTol: math.Log(tol), condition: condition, seen: math.Max(try.seen, atSaddle*condition), work: b.work, hopeless: float64(b.work)}
 		if blind {
 			// Where a table is dear, the first one only has to find out where ε is.
 			g.work = min(b.work, cheap*int64(len(c.factors)))
 			g.hopeless = hopeless * float64(b.work)
 		}
+		g.hopeless = math.Min(g.hopeless, terms)
+		terms = math.Inf(1)
 		t, err := c.tabulate(ctx, q, g, b)
 		var not *NotServed
 		if blind && errors.As(err, &not) && not.Work > 0 && float64(not.Work) < g.hopeless {
@@ -476,7 +496,7 @@ func (c *Composition) Delta(ctx context.Context, eps float64, opt Options) (Delt
 	if math.IsNaN(eps) || math.IsInf(eps, 0) {
 		return ans, fmt.Errorf("epsilon: %v is not a finite number", eps)
 	}
-	q := c.sample()
+	q := c.cumulant()
 	d := right
 	mean := q.at(0).slope
 	if math.IsInf(mean, 0) {
@@ -504,22 +524,6 @@ func complement(low, high float64) (float64, float64) {
 	f := func(x float64) float64 { return xmath.Log1mExp(x) }
 	l, h := f(high), f(low)
 	return l - e*(1+math.Abs(l)), math.Min(0, h+e*math.Abs(h))
-}
-
-// Excess returns δ(ε) − (1 − e^ε), which is what counts where ε is far below 0, to a
-// relative accuracy of its own. It is e^ε times the δ of the exchanged pair at −ε.
-func (c *Composition) Excess(ctx context.Context, eps float64, opt Options) (ExcessAnswer, error) {
-	ans := ExcessAnswer{LogLower: math.Inf(-1), LogUpper: eps} // the excess is e^ε times a δ
-	b, err := c.begin(opt)
-	if err != nil {
-		return ans, err
-	}
-	if math.IsNaN(eps) || math.IsInf(eps, 0) {
-		return ans, fmt.Errorf("epsilon: %v is not a finite number", eps)
-	}
-	low, high, rep, err := c.quantity(ctx, c.sample(), left, eps, b)
-	ans.LogLower, ans.LogUpper, ans.Report = low, math.Min(ans.LogUpper, high), rep
-	return ans, err
 }
 
 // quantity returns bounds of the logarithm of the quantity of a side at ε.

@@ -20,8 +20,11 @@ const (
 
 // A cumulant is K(s) = log M(s) of a composition, or of a sample of its factors with
 // the counts scaled up, at the points asked for so far.
+//
+// It takes all values from sketches of the transforms: none of them may enter a certificate.
 type cumulant struct {
 	factors []Factor
+	sketch  []transform.Sketch
 	index   []int // of each factor in the composition
 	count   []float64
 	points  []point // by increasing s
@@ -40,17 +43,30 @@ func (c *Composition) sample() *cumulant {
 	if n > sampleAbove {
 		m = sampleSize
 	}
-	q := &cumulant{decay: 1, factors: make([]Factor, m), index: make([]int, m), count: make([]float64, m)}
+	q := &cumulant{decay: 1, factors: make([]Factor, m), sketch: make([]transform.Sketch, m), index: make([]int, m), count: make([]float64, m)}
 	for i := range m {
 		from, to := i*n/m, (i+1)*n/m
 		j := (from + to) / 2
 		q.factors[i], q.index[i] = c.factors[j], j
+		q.sketch[i] = transform.NewSketch(c.factors[j].Transform)
 		for _, f := range c.factors[from:to] {
 			q.count[i] += float64(f.Count)
 		}
 	}
 	return q
 }
+
+// cumulant returns the sample of the factors as they are, with the points of earlier
+// questions: one of each side looks at many of the same.
+func (c *Composition) cumulant() *cumulant {
+	if c.known == nil || len(c.known.points) > keptPoints {
+		c.known = c.sample()
+	}
+	return c.known
+}
+
+// keptPoints bounds how many values of K are kept for later questions.
+const keptPoints = 256
 
 // resample chooses the sample by what the factors contribute to K near a line: stretches
 // of equal contribution, in the order of the K of one run. Without that a few factors with
@@ -68,8 +84,8 @@ func (c *Composition) resample(q *cumulant, theta float64) *cumulant {
 	workers := min(n, runtime.GOMAXPROCS(0))
 	parallel.Do(workers, func(w int) {
 		for i := w; i < n; i += workers {
-			x, _, err := c.factors[i].Transform.Real(s)
-			if math.IsInf(err, 0) || math.IsNaN(x) {
+			x, _ := transform.NewSketch(c.factors[i].Transform).Real(s)
+			if math.IsInf(x, 0) || math.IsNaN(x) {
 				x = 0
 			}
 			k[i] = math.Abs(x)
@@ -97,6 +113,7 @@ func (c *Composition) resample(q *cumulant, theta float64) *cumulant {
 		}
 		if j := stretch[len(stretch)/2]; part > 0 {
 			r.factors, r.index = append(r.factors, c.factors[j]), append(r.index, j)
+			r.sketch = append(r.sketch, transform.NewSketch(c.factors[j].Transform))
 			r.count = append(r.count, part/k[j])
 		}
 		part, stretch = 0, stretch[:0]
@@ -111,6 +128,15 @@ func release(t transform.Transform) {
 	}
 }
 
+// runs is the number of runs.
+func (q *cumulant) runs() float64 {
+	var s float64
+	for _, n := range q.count {
+		s += n
+	}
+	return s
+}
+
 // at returns K and its derivative at s.
 func (q *cumulant) at(s float64) point {
 	i := sort.Search(len(q.points), func(i int) bool { return q.points[i].s >= s })
@@ -118,9 +144,9 @@ func (q *cumulant) at(s float64) point {
 		return q.points[i]
 	}
 	p := point{s: s}
-	for j, f := range q.factors {
-		k, slope, err := f.Transform.Real(s)
-		if math.IsInf(err, 0) || math.IsNaN(k+slope+err) {
+	for j, f := range q.sketch {
+		k, slope := f.Real(s)
+		if math.IsInf(k, 0) || math.IsNaN(k+slope) {
 			p.k, p.slope = math.Inf(1), math.Copysign(math.Inf(1), s+0.5)
 			break
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"runtime"
+	"slices"
 	"sync/atomic"
 
 	"github.com/dpaccountant/accountant/internal/parallel"
@@ -18,6 +19,7 @@ type plan struct {
 	sHigh, sLow float64
 	n           int     // the frequencies are 0, h, …, nh
 	tol         float64 // wanted error of one log M
+	slack       float64 // that of its bounds on the lines of the remainders; 0 for the least
 	maxNodes    int
 }
 
@@ -103,7 +105,10 @@ func newColumn(ctx context.Context, f transform.Transform, p plan, line transfor
 	last := float64(p.n+1) * p.h
 	if line == nil {
 		var err error
-		if line, err = f.Line(p.theta, last, p.tol, p.maxNodes); err != nil {
+		if line, err = f.Line(ctx, p.theta, last, p.tol, p.maxNodes); err != nil {
+			if ctx.Err() != nil {
+				return column{}, ctx.Err()
+			}
 			return column{}, &NotServed{Reason: err.Error()}
 		}
 	}
@@ -116,13 +121,19 @@ func newColumn(ctx context.Context, f transform.Transform, p plan, line transfor
 		col.re[k], col.im[k], col.err[k] = line.LogM(float64(k) * p.h)
 	}
 	col.decay = line.Decay(last)
-	col.high = realBound(f, p.sHigh)
-	col.low = realBound(f, p.sLow)
+	col.high = realBound(f, p.sHigh, p.slack)
+	col.low = realBound(f, p.sLow, p.slack)
 	return col, nil
 }
 
-// realBound returns an upper bound of log M(s), +Inf where there is none.
-func realBound(f transform.Transform, s float64) float64 {
+// realBound returns an upper bound of log M(s), +Inf where there is none, that need not be closer than slack.
+func realBound(f transform.Transform, s, slack float64) float64 {
+	if b, ok := f.(transform.Bounder); ok && slack > 0 {
+		if k := b.Bound(s, slack); !math.IsNaN(k) {
+			return k + 2*xmath.U*math.Abs(k)
+		}
+		return math.Inf(1)
+	}
 	k, _, err := f.Real(s)
 	if b := k + err; !math.IsNaN(b) {
 		return b + 2*xmath.U*math.Abs(b)
@@ -162,17 +173,20 @@ type frequency struct {
 	unknown     bool // the logarithm of some factor
 }
 
-// sums are all sums over the columns so far, in their order: another column costs itself.
+// sums are all sums over the columns so far, in their order: another column, or more runs of
+// one, cost that column.
 type sums struct {
 	counts           []int64 // of the columns so far
+	terms            int     // how many were added: a column that grew is several
 	at               []frequency
 	decay, high, low total
 	m0, m1           massTotal
 	large            bool // some count is above 2^53, and so rounded
 }
 
+// add adds so many runs of a column, those of f.
 func (s *sums) add(f Factor, col *column) {
-	s.counts = append(s.counts, f.Count)
+	s.terms++
 	count := float64(f.Count)
 	s.large = s.large || f.Count > 1<<53
 	for k := range s.at {
@@ -193,12 +207,20 @@ func (s *sums) add(f Factor, col *column) {
 	s.m1.add(f, qInf, -1)
 }
 
+// current reports whether the sums are those of the factors and counts as they are.
+func (t *table) current(c *Composition) bool {
+	return slices.EqualFunc(t.sums.counts, c.factors, func(n int64, f Factor) bool { return n == f.Count })
+}
+
+// maxTerms bounds how many terms a sum may have before it is made anew: m²u² stays far below u.
+const maxTerms = 1 << 22
+
 // sum brings the sums up to date, and what follows from them.
 func (t *table) sum(c *Composition) {
 	const u = xmath.U
 	n := t.n + 1
 	for i, count := range t.sums.counts {
-		if c.factors[i].Count != count {
+		if c.factors[i].Count < count || t.sums.terms > maxTerms {
 			t.sums = sums{}
 			break
 		}
@@ -206,17 +228,24 @@ func (t *table) sum(c *Composition) {
 	if t.sums.at == nil {
 		t.sums.at = make([]frequency, n)
 	}
-	if len(t.sums.counts) == len(c.factors) {
-		return
+	before := t.sums.terms
+	for i, f := range c.factors {
+		if i == len(t.sums.counts) {
+			t.sums.counts = append(t.sums.counts, 0)
+		}
+		if more := f.Count - t.sums.counts[i]; more > 0 {
+			t.sums.add(Factor{f.Transform, more}, &t.columns[i])
+			t.sums.counts[i] = f.Count
+		}
 	}
-	for i := len(t.sums.counts); i < len(c.factors); i++ {
-		t.sums.add(c.factors[i], &t.columns[i])
+	if t.sums.terms == before {
+		return
 	}
 	if t.im == nil {
 		store := make([]float64, 4*n)
 		t.im, t.a, t.b, t.modulus = store[:n], store[n:2*n], store[2*n:3*n], store[3*n:]
 	}
-	m := float64(len(c.factors))
+	m := float64(t.sums.terms)
 	share := 4 * m * m * u * u
 	if t.sums.large {
 		share += u

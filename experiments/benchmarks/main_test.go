@@ -1,0 +1,59 @@
+package main
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Both lines of the picture add up to δ, and only the wrong one needs terms that are far
+// larger than their sum.
+func TestContourPicture(t *testing.T) {
+	for _, c := range []struct{ theta, least, most float64 }{{best(), 0, 0.4}, {best() / 4, 100, 110}} {
+		pts, sum := terms(c.theta, 0.0625, 12)
+		if math.Abs(sum-1) > 1e-9 {
+			t.Errorf("on the line through %g the terms add up to %v times δ", c.theta, sum)
+		}
+		pts, _ = terms(c.theta, 0.25, 3)
+		largest := 0.0
+		for _, p := range pts {
+			largest = max(largest, math.Abs(p.Y))
+		}
+		if !(c.least <= largest && largest <= c.most) {
+			t.Errorf("on the line through %g the largest term is %v times δ", c.theta, largest)
+		}
+	}
+	// By Python's math.erfc.
+	if got, want := exact(), 9.940202816118127e-06; math.Abs(got/want-1) > 1e-12 {
+		t.Errorf("δ = %v, want %v", got, want)
+	}
+}
+
+// A short sweep writes a picture and its data.
+func TestSweep(t *testing.T) {
+	dir := t.TempDir()
+	for _, s := range []sweep{accuracies(), counts(), distinct()} {
+		s.values = s.values[len(s.values)-2:]
+		if s.name == "distinct" {
+			s.values = []float64{1, 3}
+		}
+		for i := range s.lines {
+			if s.lines[i].name != "as asked by default" {
+				s.lines = s.lines[:1]
+				break
+			}
+		}
+		if err := s.run(t.Context(), dir, 1); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(filepath.Join(dir, "benchmarks-"+s.name+".csv"))
+		if err != nil || strings.Count(string(data), "\n") < 2 {
+			t.Errorf("%s: data %q, %v", s.name, data, err)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "benchmarks-"+s.name+".svg")); err != nil {
+			t.Error(err)
+		}
+	}
+}

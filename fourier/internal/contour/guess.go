@@ -1,0 +1,53 @@
+package contour
+
+// Where a question lies, for callers that must build a factor for it: guesses by the
+// cumulants alone, without a table. Nothing here is proved.
+
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// Guess returns about where ε(δ) is, and the saddle there. ok is false where the mass at
+// infinity leaves nothing to look for.
+func (c *Composition) Guess(logDelta float64) (eps, theta float64, ok bool) {
+	if len(c.factors) == 0 || !(logDelta < 0) || math.IsInf(logDelta, 0) {
+		return 0, 0, false
+	}
+	d, logX := right, logDelta
+	if logDelta > -math.Ln2 {
+		d, logX = middle, math.Log(-math.Expm1(logDelta))
+	} else if m0, _ := c.finite(); m0.log < 0 {
+		_, infinite, _ := m0.infinite()
+		logX = xmath.LogSub(logDelta, infinite)
+	}
+	if !(logX > math.Inf(-1)) {
+		return 0, 0, false
+	}
+	q := c.cumulant()
+	eps, theta = q.start(d, logX)
+	if d == right && q.doubtful(theta) {
+		eps, theta, _ = q.refine(logX, eps, theta)
+	}
+	return eps, theta, finite(eps) == eps && finite(theta) == theta && eps == eps && theta == theta
+}
+
+// GuessDelta returns about what log δ(ε) is, the mass at infinity left out, and the saddle.
+func (c *Composition) GuessDelta(eps float64) (logDelta, theta float64, ok bool) {
+	if len(c.factors) == 0 {
+		return 0, 0, false
+	}
+	q := c.cumulant()
+	d := right
+	if mean := q.at(0).slope; eps < mean && !math.IsInf(mean, 0) {
+		d = middle
+	}
+	theta = q.saddle(d, eps, 0)
+	kk := q.curvature(theta) + 1/(theta*theta) + 1/((1+theta)*(1+theta))
+	x := q.at(theta).k - theta*eps - logPoles(theta) - 0.5*math.Log(2*math.Pi*math.Max(kk, 1e-300))
+	if d == middle {
+		x = xmath.Log1mExp(math.Min(x, -1e-300))
+	}
+	return math.Min(x, -1e-300), theta, !math.IsNaN(x + theta)
+}

@@ -1,0 +1,289 @@
+// Package calibrate looks for the value of a quantity at which a cost meets a budget: the
+// least costly value whose neighbour is over it, with the proof of both.
+//
+// It knows nothing of what is asked but this: the cost is an interval, at an accuracy that
+// may or may not be reached; it falls, or nearly so, as the quantity moves to its safer side;
+// and an evaluation takes far longer than anything here. That the value found meets the
+// budget rests on its interval alone; that it is extreme rests on the cost being monotone.
+//
+// Do not use it for roots of functions that are cheap to evaluate: it spends much thought on
+// each evaluation.
+package calibrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+)
+
+// An Answer is what is certified at one value: the cost is in [Lower, Upper].
+type Answer struct {
+	Lower, Estimate, Upper float64
+	// Proved is a lower end of what Upper is an upper end of: where it is above the budget no
+	// better accuracy helps. It is Lower unless theory leaves a gap between the two.
+	Proved float64
+	Width  float64 // relative, of what a better accuracy narrows
+	Points int     // length of the transforms that it took, 0 if none
+	Full   any     // what the caller wants back
+}
+
+// A Probe is the answer at a value.
+type Probe struct {
+	Value float64
+	Answer
+}
+
+// An Ask evaluates the cost at a value, to an accuracy, with transforms of at most so many
+// points.
+type Ask func(ctx context.Context, value, accuracy float64, points int) (Answer, error)
+
+// An OutOfReach error of an Ask says that there is no answer at this value or accuracy, and
+// that there may be at others.
+type OutOfReach struct{ Err error }
+
+func (e *OutOfReach) Error() string { return e.Err.Error() }
+
+// An Infeasible error says that even the safest value does not meet the budget.
+type Infeasible struct {
+	Safest Probe
+	Cause  error // why the last value that has no answer has none, nil if all had
+}
+
+func (e *Infeasible) Error() string {
+	return fmt.Sprintf("even %v does not meet the budget", e.Safest.Value)
+}
+
+// A Goal is what a search is to reach.
+type Goal struct {
+	Budget      float64
+	Probability bool    // of the cost: it may be tiny
+	Accuracy    float64 // of what is certified
+	Fixed       bool    // whether no other accuracy will do
+	MaxPoints   int     // of transforms
+}
+
+// A Search looks for the value of a knob. It moves on u = ±log(value), in which
+// larger is more private.
+type Search struct {
+	// Meets is a value that meets the budget, Fails a neighbour that is not proved to; nil
+	// if the least private value meets it.
+	Meets, Fails *Probe
+	Accuracy     float64 // of both
+
+	knob  Knob
+	goal  Goal
+	eval  Ask
+	final float64 // accuracy of what is certified
+	slope float64 // of score in u, negative
+	// Once the search is near, an evaluation may use little more points than the last one
+	// that reached its accuracy foretells.
+	near    bool
+	points  int     // transform length of that evaluation,
+	at      float64 // its accuracy, and
+	width   float64 // the width it reached
+	worked  bool    // some evaluation did
+	failure error   // of the latest one that did not
+}
+
+// The accuracies of the first two of the three phases: to find the region, to find the root,
+// to certify. The estimates are much better than the interval is wide, so that two
+// cheap phases leave two or three evaluations for the last. They steer, and prove nothing.
+const (
+	CoarseAccuracy = 1e-3
+	fineAccuracy   = 1e-5
+)
+
+// New returns a search.
+func New(k Knob, g Goal, ask Ask) *Search {
+	return &Search{knob: k, goal: g, eval: ask, final: g.Accuracy, slope: math.NaN()}
+}
+
+// Run finds Meets and Fails. The error is an *Infeasible, or that of an evaluation.
+func (s *Search) Run(ctx context.Context) error {
+	u, err := s.coarse(ctx)
+	if err != nil {
+		return err
+	}
+	if u, err = s.fine(ctx, u); err != nil {
+		return err
+	}
+	return s.certify(ctx, u)
+}
+
+// score is positive where the budget is exceeded: the difference of logarithms,
+// nearly linear in log(value), continued by a tangent where the answer is far
+// below the budget or negative.
+func (s *Search) score(answer float64) float64 {
+	b := s.goal.Budget
+	if b <= 0 || math.IsInf(answer, 1) {
+		return answer - b
+	}
+	c := b / 8
+	if s.goal.Probability {
+		c = math.SmallestNonzeroFloat64
+	}
+	if answer < c {
+		return math.Log(c/b) + (answer-c)/c
+	}
+	return math.Log(answer / b)
+}
+
+func (s *Search) u(x float64) float64 { return s.knob.Safer * math.Log(x) }
+func (s *Search) x(u float64) float64 { return s.knob.Snap(math.Exp(s.knob.Safer * u)) }
+
+// ask evaluates at a value, and reports whether the accuracy was reached.
+func (s *Search) ask(ctx context.Context, x, accuracy float64) (a Answer, reached bool, err error) {
+	limit := s.goal.MaxPoints
+	if s.goal.Probability && !s.near {
+		// Where rounding is what limits a tiny loss, points do not help.
+		limit /= 8
+	}
+	if s.near && !s.goal.Fixed && s.points > 0 {
+		// The length goes with one over the square root of the accuracy.
+		n := 1.25 * float64(s.points)
+		if accuracy < s.at {
+			n *= 2 * math.Sqrt(s.at/accuracy)
+		}
+		limit = int(min(float64(limit), max(1<<14, n)))
+	}
+	if a, err = s.eval(ctx, x, accuracy, limit); err != nil {
+		var far *OutOfReach
+		switch {
+		case !errors.As(err, &far):
+			return a, false, err
+		case !s.worked:
+			return a, false, far.Err
+		}
+		// Out of reach here, or at this accuracy: nothing is proved.
+		s.failure = far.Err
+		return Answer{Lower: math.Inf(-1), Proved: math.Inf(-1), Estimate: math.Inf(1), Upper: math.Inf(1)}, false, nil
+	}
+	s.worked = true
+	reached = !(a.Width > 2.5*accuracy)
+	if reached || s.near && a.Width < s.width/2 {
+		// What was only nearly reached is not asked for again.
+		s.points, s.at, s.width = a.Points, max(accuracy, 1.2*a.Width), a.Width
+	}
+	return a, reached, nil
+}
+
+// coarse brackets the root of the estimate and closes in on it.
+func (s *Search) coarse(ctx context.Context) (float64, error) {
+	accuracy := max(CoarseAccuracy, s.final)
+	h := func(u float64) (float64, error) {
+		found, _, err := s.ask(ctx, s.x(u), accuracy)
+		return s.score(found.Estimate), err
+	}
+	lo, hi := s.u(s.knob.Lo), s.u(s.knob.Hi)
+	lo, hi = min(lo, hi), max(lo, hi)
+	u := min(max(s.u(s.knob.Start), lo), hi)
+	y, err := h(u)
+	if err != nil {
+		return 0, err
+	}
+	// a exceeds the budget, b meets it.
+	a, b := u, u
+	ya, yb := y, y
+	for step := 0.5; ; {
+		v := u
+		if y > 0 {
+			v = min(u+step, hi)
+		} else {
+			v = max(u-step, lo)
+		}
+		if s.x(v) == s.x(u) {
+			if v == lo || v == hi {
+				return u, nil // an end; certify says which
+			}
+			step *= 2
+			continue
+		}
+		z, err := h(v)
+		if err != nil {
+			return 0, err
+		}
+		if (z > 0) != (y > 0) {
+			a, ya, b, yb = u, y, v, z
+			if y <= 0 {
+				a, ya, b, yb = v, z, u, y
+			}
+			break
+		}
+		s.slope = (z - y) / (v - u)
+		u, y = v, z
+		// A little beyond where the line through the last two points ends.
+		if step = min(2*step, 8); s.slope < 0 {
+			step = min(max(1.2*math.Abs(y/s.slope), 0.05), 8)
+		}
+	}
+	wa, wb, side := ya, yb, 0 // weights of the Illinois rule, and the end that moved last
+	for range 60 {
+		if b-a < 1e-4 || s.x(a) == s.x(b) {
+			break
+		}
+		m := a + (b-a)/2
+		if !math.IsInf(wa, 1) && !math.IsInf(wb, 0) {
+			s.slope = (yb - ya) / (b - a)
+			m = a + (b-a)*wa/(wa-wb)
+			// Not onto an end: the secant would stand still.
+			m = min(max(m, a+0.01*(b-a)), b-0.01*(b-a))
+		}
+		if m = s.u(s.x(m)); m <= a || m >= b {
+			break
+		}
+		z, err := h(m)
+		if err != nil {
+			return 0, err
+		}
+		if math.Abs(z) < 1e-5 {
+			return m, nil
+		}
+		if z > 0 {
+			if side > 0 {
+				wb /= 2
+			}
+			a, ya, wa, side = m, z, z, 1
+		} else {
+			if side < 0 {
+				wa /= 2
+			}
+			b, yb, wb, side = m, z, z, -1
+		}
+	}
+	return b, nil
+}
+
+// fine takes secant steps with better and better estimates, and finds out which
+// accuracy can be had: memory limits it, and so does rounding where the loss of
+// a run is tiny.
+func (s *Search) fine(ctx context.Context, u float64) (float64, error) {
+	s.near = true
+	if !(s.slope < 0) || s.points == 0 {
+		return u, nil // no transform: every accuracy gives the same
+	}
+	last := max(fineAccuracy, s.final)
+	lo, hi := s.u(s.knob.Lo), s.u(s.knob.Hi)
+	lo, hi = min(lo, hi), max(lo, hi)
+	for accuracy, n := max(CoarseAccuracy/10, last), 0; n < 5; n++ {
+		found, reached, err := s.ask(ctx, s.x(u), accuracy)
+		if err != nil {
+			return 0, err
+		}
+		if !reached && !s.goal.Fixed {
+			s.final = max(s.final, s.at)
+			break
+		}
+		y := s.score(found.Estimate)
+		if math.IsInf(y, 1) {
+			break
+		}
+		du := min(max(-y/s.slope, -0.05), 0.05)
+		u = min(max(u+du, lo), hi)
+		if accuracy == last && math.Abs(du) < 1e-5 {
+			break
+		}
+		accuracy = last
+	}
+	return u, nil
+}

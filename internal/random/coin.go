@@ -1,0 +1,134 @@
+package random
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+)
+
+// Coin is true with probability exactly p, a float64 in [0, 1].
+func Coin(src rand.Source, p float64) bool {
+	for p < 1 && p > 0 {
+		// Compare 64 more bits of a uniform number with those of p; the scaling by
+		// a power of two and the subtraction are exact.
+		t := math.Ldexp(p, 64)
+		whole := math.Floor(t)
+		r := src.Uint64()
+		if w := uint64(whole); r != w {
+			return r < w
+		}
+		p = t - whole
+	}
+	return p >= 1
+}
+
+// Fraction is true with probability exactly that of the rational number exact(), of
+// which approx is within 2^−48 relatively. The exact value is asked for only when 64
+// random bits do not decide.
+func Fraction(src rand.Source, approx float64, exact func() *big.Rat) bool {
+	r := src.Uint64()
+	t := math.Ldexp(approx, 64)
+	x := float64(r)
+	// float64(r) is within 2^10 of r, t within 2^16 of its exact value.
+	if x < t-0x1p17 {
+		return true
+	}
+	if x > t+0x1p17 {
+		return false
+	}
+	p := exact()
+	scale := new(big.Rat).SetInt(new(big.Int).Lsh(one, 64))
+	for {
+		p = new(big.Rat).Mul(p, scale)
+		p.Sub(p, new(big.Rat).SetInt(new(big.Int).SetUint64(r)))
+		if p.Sign() <= 0 {
+			return false
+		}
+		if p.Cmp(big.NewRat(1, 1)) >= 0 {
+			return true
+		}
+		r = src.Uint64()
+	}
+}
+
+// Coins is where the integer noise of this file has its randomness from. There is one
+// outside of tests, which follow every path of a sampler.
+type Coins interface {
+	// Flip is true with probability num/den, 0 ≤ num ≤ den.
+	Flip(num, den *big.Int) bool
+	// Bits returns a uniform integer of n bits.
+	Bits(n uint) *big.Int
+}
+
+// NewCoins makes coins of a source; nil is the operating system's.
+func NewCoins(src rand.Source) Coins { return sourceCoins{Source(src)} }
+
+type sourceCoins struct{ src rand.Source }
+
+func (c sourceCoins) Bits(n uint) *big.Int {
+	x := new(big.Int)
+	for left := n; left > 0; {
+		take := min(left, 64)
+		word := c.src.Uint64() >> (64 - take)
+		x.Lsh(x, take).Or(x, new(big.Int).SetUint64(word))
+		left -= take
+	}
+	return x
+}
+
+// Flip compares num with a uniform integer below den, by rejection.
+func (c sourceCoins) Flip(num, den *big.Int) bool {
+	n := uint(new(big.Int).Sub(den, one).BitLen())
+	for {
+		if x := c.Bits(n); x.Cmp(den) < 0 {
+			return x.Cmp(num) < 0
+		}
+	}
+}
+
+var one = big.NewInt(1)
+
+// The rest is integer noise made of coins alone, as Canonne, Kamath and Steinke do it
+// (NeurIPS 2020, Algorithms 1 and 2).
+
+// expCoin is true with probability e^{−num/den}, 0 ≤ num ≤ den: of heads that come
+// with probability γ/k at toss k, γ = num/den, the first k − 1 are heads with
+// probability γ^{k−1}/(k−1)!, and k is odd with probability Σ (−γ)^k/k!.
+func expCoin(c Coins, num, den *big.Int) bool {
+	odd := true
+	for k := new(big.Int).Set(den); c.Flip(num, k); k.Add(k, den) {
+		odd = !odd
+	}
+	return odd
+}
+
+// geometricCoin returns n ≥ 0 with probability proportional to e^{−n·num/2^bits}, for
+// num ≥ 1: a geometric number of rate 2^−bits is u + 2^bits·v, where u below 2^bits
+// has weight e^{−u/2^bits} and v is geometric of rate 1; of every num of them one
+// counts.
+func geometricCoin(c Coins, num *big.Int, bits uint) *big.Int {
+	den := new(big.Int).Lsh(one, bits)
+	u := c.Bits(bits)
+	for !expCoin(c, u, den) {
+		u = c.Bits(bits)
+	}
+	for expCoin(c, one, one) {
+		u.Add(u, den)
+	}
+	return u.Quo(u, num)
+}
+
+// RoundedLaplace returns Laplace noise of scale 2^bits/num steps, rounded to the
+// nearest whole step: 0 with probability 1 − e^{−r/2}, r = num/2^bits ≤ 2, and
+// otherwise ±(1 + n) with n geometric of rate r.
+func RoundedLaplace(c Coins, num *big.Int, bits uint) *big.Int {
+	if !expCoin(c, num, new(big.Int).Lsh(one, bits+1)) {
+		return new(big.Int)
+	}
+	z := geometricCoin(c, num, bits)
+	z.Add(z, one)
+	if c.Flip(one, big.NewInt(2)) {
+		z.Neg(z)
+	}
+	return z
+}

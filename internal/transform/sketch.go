@@ -1,0 +1,392 @@
+// Quick values that prove nothing: what a search needs to know about a transform.
+
+package transform
+
+import (
+	"math"
+	"sync"
+)
+
+// A Sketch is about a Transform, from a few nodes and without a bound. It is a type of its own so
+// that none of its values can enter a certificate: it chooses lines, nodes and frequencies, and what
+// it chooses badly costs time or width.
+type Sketch interface {
+	// Real returns about K(s) and K'(s); k is +Inf where there is none.
+	Real(s float64) (k, slope float64)
+
+	// Line returns a sketch of a Line at real part theta, nil if there is none.
+	Line(theta float64) SketchLine
+}
+
+// A SketchLine is about a Line. It is not safe for concurrent use.
+type SketchLine interface {
+	// Fall returns about Decay(t) − K(theta).
+	Fall(t float64) float64
+
+	// Table returns about log M(theta + ikh) − K(theta) for k = 0 … n, to about tol; nil if that is too much.
+	Table(h float64, n int, tol float64) (re, im []float64)
+
+	// Deep reports whether M falls so far up to t that Fall knows little of it.
+	Deep(t float64) bool
+
+	// Nodes returns about the Nodes of a Line for frequencies up to tMax and errors of tol.
+	Nodes(tMax, tol float64) float64
+}
+
+// NewSketch returns a sketch of t. Where t has no other, it is t itself.
+func NewSketch(t Transform) Sketch {
+	if m, ok := t.(*mixture); ok {
+		return (*mixtureSketch)(m)
+	}
+	return plainSketch{t}
+}
+
+type plainSketch struct{ t Transform }
+
+func (p plainSketch) Real(s float64) (k, slope float64) {
+	k, slope, err := p.t.Real(s)
+	if math.IsInf(err, 0) || math.IsNaN(k+slope+err) {
+		return math.Inf(1), 0
+	}
+	return k, slope
+}
+
+func (plainSketch) Line(float64) SketchLine { return nil }
+
+// sketchDepth is −log of the relative error that the nodes of a sketch aim at: 1e-5 of M − 1, that is of
+// each term's share of it, as the trapezoidal rule errs in proportion to what it sums.
+const sketchDepth = 12
+
+// mostSketchNodes bounds the work of a sketch.
+const mostSketchNodes = 1 << 12
+
+type mixtureSketch mixture
+
+// sketchNodes returns a few nodes for θ ≥ −½; ok is false if that takes too many.
+func (m *mixture) sketchNodes(theta, kl, depth float64) (level, lo, hi int, ok bool) {
+	goal := -depth + math.Log(min(1, max(math.Abs(theta), 1e-8)*kl)) + min(0, theta*kl)
+	// Every second level, so that different θ share their nodes.
+	level = (m.levelFor(m.stillStep(theta, depth)) + 1) &^ 1
+	lo, hi, ok = m.cut(theta, level, ends{goal, goal}, goal-math.Log(2+2*math.Abs(theta)), mostSketchNodes)
+	return level, lo, hi, ok
+}
+
+// Real implements Sketch.
+func (r *mixtureSketch) Real(s float64) (k, slope float64) {
+	m := (*mixture)(r)
+	if math.IsNaN(s) || math.IsInf(s, 0) {
+		return math.Inf(1), 0
+	}
+	if s < -0.5 {
+		k, slope = (*mixtureSketch)(m.rev).Real(-1 - s)
+		return k, -slope
+	}
+	kl := m.divergence()
+	if s == 0 {
+		return 0, kl
+	}
+	level, lo, hi, ok := m.sketchNodes(s, kl, sketchDepth)
+	if !ok {
+		return math.Inf(1), 0
+	}
+	return roughReal(m.points(level, lo, hi), s, m.step(level)/m.inv2)
+}
+
+// roughReal returns the sums for K(θ) and K'(θ) over nodes at this step in x.
+func roughReal(nodes []node, theta, step float64) (k, slope float64) {
+	var d, m1 float64
+	for i := range nodes {
+		n := &nodes[i]
+		if v := theta * n.loss; v <= 30 {
+			_, second, growth := tiltedTerms(n.p, v)
+			d += second + theta*n.kappa
+			m1 += n.loss*growth + n.kappa
+		} else {
+			w := math.Exp(n.logF(theta))
+			d += w
+			m1 += w * n.loss
+		}
+	}
+	d, m1 = d*step, m1*step
+	if d > -0.5 && d < 1e3 {
+		return math.Log1p(d), m1 / (1 + d)
+	}
+	top := math.Inf(-1)
+	for i := range nodes {
+		top = max(top, nodes[i].logF(theta))
+	}
+	d, m1 = 0, 0
+	for i := range nodes {
+		w := math.Exp(nodes[i].logF(theta) - top)
+		d += w
+		m1 += w * nodes[i].loss
+	}
+	return top + math.Log(d*step), m1 / d
+}
+
+// lineDepth is that of a SketchLine, whose sums oscillate or fall with t.
+const lineDepth = 18
+
+// roughLine is a SketchLine of a mixture at θ ≥ −½.
+type roughLine struct {
+	tilted
+	kl      float64
+	mass    float64 // ΣW
+	slope   float64 // about E[dL/dd] under the tilted density
+	shifted [shiftedLines]*roughShift
+	last    struct{ t, a float64 } // the best line of the call before
+}
+
+// A roughShift is what the nodes do on a moved line: amplitudes e^{mod − t·turn} over those on the real one.
+type roughShift struct{ mod, turn []float64 }
+
+// Line implements Sketch.
+func (r *mixtureSketch) Line(theta float64) SketchLine {
+	m := (*mixture)(r)
+	if !(math.Abs(theta) <= 1e9) {
+		return nil
+	}
+	if theta < -0.5 {
+		m, theta = m.rev, -1-theta
+	}
+	if l := m.roughLine(theta); l != nil {
+		return l
+	}
+	return nil
+}
+
+// roughLine returns the sketch of a line, nil if it has too many nodes.
+func (m *mixture) roughLine(theta float64) *roughLine {
+	kl := m.divergence()
+	level, lo, hi, ok := m.sketchNodes(theta, kl, lineDepth)
+	if !ok || hi-lo < 2 {
+		return nil
+	}
+	l := &roughLine{tilted: *m.tilt(theta, level, lo, hi, math.Inf(1)), kl: kl}
+	var slope, mass float64
+	for i, w := range l.w {
+		l.mass += w
+		if i > 0 && i < len(l.w)-1 {
+			slope += w * (l.nodes[i+1].loss - l.nodes[i-1].loss) / (2 * l.h)
+			mass += w
+		}
+	}
+	l.slope = slope / mass
+	return l
+}
+
+func (l *roughLine) shift(i int) *roughShift {
+	if s := l.shifted[i]; s != nil {
+		return s
+	}
+	m := l.m
+	a := m.shift(i)
+	table := m.angles(a)
+	v := make([]float64, len(m.cs))
+	store := make([]float64, 2*len(l.nodes))
+	s := &roughShift{store[:len(l.nodes)], store[len(l.nodes):]}
+	lift := a * a / (2 * m.inv2)
+	for j := range l.nodes {
+		p, q := m.turn(float64(l.lo+j)*l.h, table, v)
+		s.mod[j] = lift + (l.theta+1)*p.logMod - l.theta*q.logMod
+		s.turn[j] = imLoss(p, q, a)
+	}
+	l.shifted[i] = s
+	return s
+}
+
+// on returns about log B_a(t)/M(θ) on line i, from differences, so that it keeps its digits near 0.
+func (l *roughLine) on(i int, t float64) float64 {
+	s := l.shift(i)
+	sum := 0.0
+	for j, w := range l.w {
+		sum += w * math.Expm1(s.mod[j]-t*s.turn[j])
+	}
+	if sum > -0.5*l.mass {
+		return math.Log1p(sum / l.mass)
+	}
+	sum = 0
+	for j, w := range l.w {
+		sum += w * math.Exp(s.mod[j]-t*s.turn[j])
+	}
+	return math.Log(sum / l.mass)
+}
+
+// best returns the line where B_a(t) is smallest, climbing from the one that is best to second order in a,
+// a = t·E[dL/dx], or from that of the call before.
+func (l *roughLine) best(t float64) (i int, fall float64) {
+	m := l.m
+	a := t * l.slope * m.inv2
+	if l.last.t > 0 {
+		a = l.last.a * t / l.last.t
+	}
+	i = int(math.Round(math.Log(a/m.shift(0)) / math.Log(shiftRatio)))
+	i = min(max(i, 0), shiftedLines-1)
+	fall = l.on(i, t)
+	for step := -1; step <= 1; step += 2 {
+		moved := false
+		for j := i + step; j >= 0 && j < shiftedLines; j += step {
+			f := l.on(j, t)
+			if !(f < fall) {
+				break
+			}
+			i, fall, moved = j, f, true
+		}
+		if moved {
+			break
+		}
+	}
+	l.last.t, l.last.a = t, m.shift(i)
+	return i, fall
+}
+
+// Fall implements SketchLine.
+func (l *roughLine) Fall(t float64) float64 {
+	if !(t > 0) {
+		return 0
+	}
+	_, fall := l.best(t)
+	return min(0, fall)
+}
+
+// Table implements SketchLine.
+func (l *roughLine) Table(h float64, n int, tol float64) (re, im []float64) {
+	m := l.m
+	tol = max(tol, 1e-16)
+	goal := math.Log(tol) + l.size()
+	step, _ := l.stepUpTo(float64(n)*h, goal)
+	level := max(l.level, m.levelFor(step))
+	lo, hi, ok := m.cut(l.theta, level, ends{goal, goal}, goal-math.Log(2+2*l.theta), mostSketchNodes)
+	nodes, loss, weight := l.nodes, []float64(nil), []float64(nil)
+	if ok {
+		nodes = m.points(level, lo, hi)
+	}
+	top := math.Inf(-1)
+	for i := range nodes {
+		top = max(top, nodes[i].logF(l.theta))
+	}
+	for i := range nodes {
+		if w := math.Exp(nodes[i].logF(l.theta) - top); w > tol*1e-3 {
+			loss, weight = append(loss, nodes[i].loss), append(weight, w)
+		}
+	}
+	return oscillate(loss, weight, h, n)
+}
+
+// oscillate returns about the logarithm of Σ w e^{ikhx} over Σ w for k = 0 … n.
+func oscillate(loss, weight []float64, h float64, n int) (re, im []float64) {
+	mass := 0.0
+	for _, w := range weight {
+		mass += w
+	}
+	re, im = make([]float64, n+1), make([]float64, n+1)
+	for i, x := range loss {
+		// Powers of e^{ihx}, which a search may take from each other.
+		w := weight[i] / mass
+		s, c := math.Sincos(h * x)
+		a, b := 1.0, 0.0
+		for k := 1; k <= n; k++ {
+			a, b = a*c-b*s, a*s+b*c
+			re[k] += w * (a - 1)
+			im[k] += w * b
+		}
+	}
+	for k := range re {
+		x, y := re[k], im[k]
+		re[k] = math.Log1p(max(2*x+x*x+y*y, -1)) / 2
+		im[k] = math.Atan2(y, 1+x)
+	}
+	return re, im
+}
+
+// Deep implements SketchLine.
+func (l *roughLine) Deep(t float64) bool { return l.Fall(t) < deepFall }
+
+// Nodes implements SketchLine.
+func (l *roughLine) Nodes(tMax, tol float64) float64 {
+	tol, goal := lineGoal(l.theta, tol, l.kl)
+	goal += max(0, l.scale-l.theta*l.kl*0.9)
+	step, _ := l.stepUpTo(tMax, goal)
+	// The range grows with the root of the depth.
+	whole := float64(len(l.nodes)) * l.h * math.Sqrt(max(1, -goal/lineDepth))
+	if still := l.m.stillStep(l.theta, -goal); still > farShare*step && tol >= l.m.leastFarTol() {
+		if far := l.farStep(goal); far > farShare*step {
+			step = far
+		}
+	}
+	return whole / step
+}
+
+// farStep returns about the widest step of a moved line for all frequencies.
+func (l *roughLine) farStep(goal float64) (step float64) {
+	m := l.m
+	v := m.peakVariance(l.theta)
+	for i := range 12 {
+		x := min(m.width()/2, 8*math.Sqrt(m.inv2)) * math.Pow(0.8, float64(i))
+		step = max(step, 2*math.Pi*x/(max(1, 2*x*x/m.inv2+m.modelSector(l.theta, 2*x, v)+l.logStrip-goal)+math.Ln2))
+	}
+	return step
+}
+
+// stepUpTo returns about the widest step that serves for frequencies up to t, and the strip for it.
+func (s *tilted) stepUpTo(t, goal float64) (step, line float64) {
+	m := s.m
+	v := make([]float64, len(m.cs))
+	worse := 0
+	for a := min(m.width(), 8*math.Sqrt(m.inv2)); worse < 2 && a > 1e-9*m.width(); a *= 0.75 {
+		table := m.angles(a)
+		sum := newScaledSum(s.scale)
+		for i := range s.nodes {
+			p, q := m.turn(float64(s.lo+i)*s.h, table, v)
+			sum.add(s.logF[i] - max(s.theta, 0)*q.logMod + t*imLoss(p, q, a))
+		}
+		h := s.stepFor(strip{a: a, rough: sum.log()}, goal)
+		if h > step {
+			step, line, worse = h, a, 0
+		} else if step > 0 {
+			worse++
+		}
+	}
+	return step, line
+}
+
+// farShare is from how many times the nodes on a moved line is tried for large frequencies, a term of which
+// costs two of the others.
+const farShare = 2.5
+
+// guide is the sketch of a line, made when it is first asked for.
+type guide struct {
+	once sync.Once
+	mu   sync.Mutex
+	line *roughLine
+}
+
+func (g *guide) sketch(m *mixture, theta float64) *roughLine {
+	g.once.Do(func() { g.line = m.roughLine(theta) })
+	return g.line
+}
+
+// level returns the level that a line needs for frequencies up to tMax, at least that for t = 0, and a strip
+// that promises most; that for t = 0 where a far line may do better.
+func (g *guide) level(m *mixture, theta, tMax, goal float64, still int) (level int, first float64) {
+	l := g.sketch(m, theta)
+	if l == nil {
+		return still, 0
+	}
+	step, first := l.stepUpTo(tMax, goal+max(0, l.scale-theta*l.kl*0.9))
+	if !(step > 0) || m.step(still)/step > farShare {
+		return still, 0
+	}
+	return max(still, m.levelFor(step)), first
+}
+
+// shift returns a line that is good for B_a(t), and about log B_a(t)/M(θ); −Inf if there is no sketch.
+func (g *guide) shift(m *mixture, theta, t float64) (i int, fall float64) {
+	if g.sketch(m, theta) == nil {
+		return -1, math.Inf(-1)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.line.last.t = 0 // a value does not depend on the calls before
+	return g.line.best(t)
+}

@@ -1,0 +1,137 @@
+package accountant
+
+// What an accountant may be told: accuracy, limits, engines.
+
+import (
+	"context"
+	"time"
+
+	"github.com/dpaccountant/accountant/fourier"
+)
+
+// An Option configures New.
+type Option func(*settings)
+
+type settings struct {
+	fourier.Options
+	recursion int64         // runs of one mechanism that the recursion takes on
+	time      time.Duration // 0: no limit
+	many      bool          // many questions are expected
+}
+
+// sums returns the options of the sums of a question that asks n of them, which
+// share its work.
+func (o settings) sums(n float64) fourier.Options {
+	o.Work = o.work() / n
+	return o.Options
+}
+
+func (o settings) work() float64 {
+	if o.Work > 0 {
+		return o.Work
+	}
+	return fourier.DefaultWork(o.Relative)
+}
+
+// within returns a context that ends with the time limit, if there is one.
+func (o settings) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	if o.time <= 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeoutCause(ctx, o.time, fourier.ErrTimeLimit)
+}
+
+// WithAccuracy asks for intervals of at most this width relative to ε (default
+// 1e-3), or to δ when δ is asked. It must be in (0, 1).
+func WithAccuracy(relative float64) Option {
+	return func(o *settings) {
+		o.Relative = relative
+		o.Absolute = min(o.Absolute, 1e-3*relative)
+	}
+}
+
+// WithMemory limits the memory that questions take to this many bytes (default 1
+// GiB), of which up to 24 MiB are left for the program itself. An answer that needs
+// more is wider than asked and carries a warning. The garbage collector may let the
+// process have more for a while; debug.SetMemoryLimit with the same number prevents
+// that.
+func WithMemory(bytes int64) Option {
+	return func(o *settings) { o.MaxPoints = pointsIn(bytes) }
+}
+
+const defaultMemory = 1 << 30
+
+// pointsIn is how many points of transforms fit into so many bytes when an upper
+// sum and that of an attack are asked together.
+func pointsIn(bytes int64) int {
+	bytes -= min(24<<20, bytes/4)
+	return int(max(bytes/(3*fourier.BytesPerPoint/2), 256))
+}
+
+// WithWorkLimit limits the work of a question: one ε or δ, or all points of a curve.
+// It is counted in terms of a sum, about 40 ns each on a machine of today, and not
+// in time, so that the answer is the same everywhere. The default is 2.5e8 at an
+// accuracy of 1e-3 or finer, about 10 s, where ordinary questions take milliseconds,
+// and less at coarser ones, with the fourth root. An answer that needs more is wider
+// than asked and carries a warning with the width reached.
+func WithWorkLimit(work float64) Option {
+	return func(o *settings) { o.Work = max(work, 1) }
+}
+
+// WithTimeLimit limits the time of a call, such as Epsilon or a whole DeltaCurve.
+// What is proved by then is the answer, with a warning. Unlike WithWorkLimit, it
+// makes answers depend on the machine and what else runs on it.
+func WithTimeLimit(d time.Duration) Option {
+	return func(o *settings) { o.time = d }
+}
+
+// WithManyQuestions says that the accountant will be asked again and again, while its
+// total grows or at many δ: what is computed for one question then reaches a little
+// further, to serve the next. The answers are the same to their certified digits.
+func WithManyQuestions() Option {
+	return func(o *settings) { o.many = true }
+}
+
+// WithTransform selects the Fourier transform of lattices (default fourier.Gonum), and
+// with it the lattices.
+func WithTransform(t fourier.Transform) Option {
+	return func(o *settings) { o.Transform, o.Engine = t, fourier.Lattice }
+}
+
+// WithEngine lets only one engine answer where there is no closed form: to compare the
+// two, which share no theorem. Without it, an integral of transforms (fourier.Contour)
+// is tried first, and lattices (fourier.Lattice) for what it does not serve. In mixed plans
+// the integral takes lattice laws of the steps that have no transform.
+func WithEngine(e fourier.Engine) Option {
+	return func(o *settings) { o.Engine = e }
+}
+
+// WithRecursion lets Epsilon and Delta, and so Calibrate and Compare, narrow the
+// theory gap of sampling without or with replacement, MUST.OW and MUST.WO under
+// substitution, for Gaussian noise, by the recursion over data configurations
+// (subsample.AdaptiveBound) when a mechanism runs between 2 and maxRuns times; the default is 0, never. It takes seconds for
+// 1000 runs, and grows with the power 3/2.
+func WithRecursion(maxRuns int64) Option {
+	return func(o *settings) { o.recursion = maxRuns }
+}
+
+// WithProgress has f told how many of the computations are done of an answer that
+// takes several: of curves and Risk, from 0 to total; of Calibrate, which does not
+// know their number beforehand, at which one it is, and total is 0. f must not ask
+// the accountant.
+func WithProgress(f func(done, total int)) Option {
+	return func(o *settings) { o.Progress = f }
+}
+
+// progress tells how far an answer is.
+func progress(o settings, done, total int) {
+	if o.Progress != nil {
+		o.Progress(done, total)
+	}
+}
+
+func defaults() settings {
+	o := settings{Options: fourier.DefaultOptions()}
+	o.MaxPoints = pointsIn(defaultMemory)
+	return o
+}

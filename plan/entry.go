@@ -1,0 +1,117 @@
+package plan
+
+import "strings"
+
+// An entry is something that a plan names, with its parameters: {name: {key: value, …}}.
+type entry[T any] struct {
+	name string
+	keys []string // every key that build asks for
+	// build makes it of the parameters. It may be called with zeros in place of what
+	// could not be read; what it returns then is not used.
+	build func(*values) (T, error)
+}
+
+// values are the parameters of an entry, read as they are asked for. The first that is
+// missing or wrong is in err; what is asked for from then on is zero.
+type values struct {
+	node *node // a mapping
+	err  error
+}
+
+func (v *values) number(key string) float64 { return ask(v, key, "a number", (*node).number) }
+func (v *values) whole(key string) int      { return ask(v, key, "a whole number", (*node).whole) }
+func (v *values) list(key string) []float64 { return ask(v, key, "a list of numbers", (*node).list) }
+func (v *values) word(key string) string    { return ask(v, key, "a word", (*node).word) }
+
+// Those with Or are presets where the key is left out.
+
+func (v *values) numberOr(key string, preset float64) float64 {
+	if v.node.get(key) == nil {
+		return preset
+	}
+	return v.number(key)
+}
+
+func (v *values) wholeOr(key string, preset int) int {
+	if v.node.get(key) == nil {
+		return preset
+	}
+	return v.whole(key)
+}
+
+func (v *values) wordOr(key, preset string) string {
+	if v.node.get(key) == nil {
+		return preset
+	}
+	return v.word(key)
+}
+
+// ask reads the value of a key that must be there.
+func ask[V any](v *values, key, what string, read func(*node) (V, error)) V {
+	var zero V
+	if v.err != nil {
+		return zero
+	}
+	n, err := v.node.need(key, what)
+	if err == nil {
+		var x V
+		if x, err = read(n); err == nil {
+			return x
+		}
+	}
+	v.err = err
+	return zero
+}
+
+// parseEntry reads {name: {key: value, …}}, one of the table.
+func parseEntry[T any](n *node, what string, table []entry[T]) (T, error) {
+	var zero T
+	if n.kind != mapNode {
+		return zero, n.errorf("%v is not a %s such as {%s: {%s: …}}", n, what, table[0].name, table[0].keys[0])
+	}
+	if err := n.checkKeys(names(table)); err != nil {
+		return zero, err
+	}
+	switch len(n.fields) {
+	case 0:
+		return zero, n.errorf("is empty; must name one of %s", strings.Join(names(table), ", "))
+	case 1:
+	default:
+		return zero, n.errorf("names both %s and %s; must name one %s", n.fields[0].key, n.fields[1].key, what)
+	}
+	f := n.fields[0]
+	for _, e := range table {
+		if e.name == f.key {
+			return e.parse(f.node)
+		}
+	}
+	panic("unreachable: checkKeys")
+}
+
+func names[T any](table []entry[T]) []string {
+	ns := make([]string, len(table))
+	for i, e := range table {
+		ns[i] = e.name
+	}
+	return ns
+}
+
+// parse reads {key: value, …}.
+func (e entry[T]) parse(n *node) (T, error) {
+	var zero T
+	if n.kind != mapNode {
+		return zero, n.errorf("%v is not a mapping with the keys %s", n, strings.Join(e.keys, ", "))
+	}
+	if err := n.checkKeys(e.keys); err != nil {
+		return zero, err
+	}
+	v := &values{node: n}
+	t, err := e.build(v)
+	switch {
+	case v.err != nil:
+		return zero, v.err
+	case err != nil:
+		return zero, n.locate(e.name, err)
+	}
+	return t, nil
+}

@@ -1,0 +1,130 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dpaccountant/accountant/internal/decimal"
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/nearest"
+)
+
+// A kind is one of the four things that the text of a plan is made of.
+type kind int
+
+const (
+	scalarNode kind = iota // a plain scalar: number, word, true, null
+	textNode               // a quoted scalar
+	listNode
+	mapNode
+)
+
+// A node is a value in the text of a plan. It knows where it stands, so that whoever
+// finds something wrong with it need not. A scalar or a text has text, a list items, a
+// mapping fields, of which no two have the same key; the other two are empty.
+type node struct {
+	path   string // as in Error.Field; "" for the whole plan
+	line   int
+	kind   kind
+	text   string
+	items  []*node
+	fields []field
+}
+
+type field struct {
+	key  string
+	line int
+	node *node // never nil
+}
+
+// get returns the value of a key, nil if the mapping lacks it.
+func (n *node) get(key string) *node {
+	for _, f := range n.fields {
+		if f.key == key {
+			return f.node
+		}
+	}
+	return nil
+}
+
+// need returns the value of a key that must be there; what says what it must be.
+func (n *node) need(key, what string) (*node, error) {
+	v := n.get(key)
+	if v == nil {
+		return nil, n.errorf("%s is missing; must be %s", key, what)
+	}
+	return v, nil
+}
+
+// checkKeys returns an error for the first key that is not in allowed.
+func (n *node) checkKeys(allowed []string) error {
+	for _, f := range n.fields {
+		if slices.Contains(allowed, f.key) {
+			continue
+		}
+		where := n.path
+		if where == "" {
+			where = "plan"
+		}
+		return &Error{Line: f.line, Field: where, Problem: fmt.Sprintf("unknown key %s; %s", nearest.Quote(f.key), nearest.Hint(f.key, allowed))}
+	}
+	return nil
+}
+
+// isNull reports whether a value was left out (or is written null).
+func (n *node) isNull() bool {
+	return n.kind == scalarNode && slices.Contains([]string{"", "~", "null", "Null", "NULL"}, n.text)
+}
+
+// isWord reports whether a value is the word, quoted (as in JSON) or not.
+func (n *node) isWord(word string) bool {
+	return (n.kind == scalarNode || n.kind == textNode) && n.text == word
+}
+
+// String describes the value in an error message, on one short line.
+func (n *node) String() string {
+	switch n.kind {
+	case listNode:
+		return "a list"
+	case mapNode:
+		return "a mapping"
+	case textNode:
+		return nearest.Quote(n.text)
+	}
+	if n.isNull() {
+		return "an empty value"
+	}
+	if decimal.Is(n.text) && len(n.text) <= 40 {
+		return n.text
+	}
+	return nearest.Quote(n.text)
+}
+
+// errorf returns a problem with the value.
+func (n *node) errorf(format string, args ...any) error {
+	return &Error{Line: n.line, Field: n.path, Problem: fmt.Sprintf(format, args...)}
+}
+
+// locate gives the problem that the constructor of name had with a parameter, such as
+// gaussian: noise-multiplier: -1 is not in …, the place of the parameter in the mapping
+// n: of the value of that key, or the i-th of its list for a field p[i]. A problem with
+// what the mapping does not have is one with the mapping.
+func (n *node) locate(name string, err error) error {
+	f := *fault.Of(err)
+	if len(f.Path) > 0 && f.Path[0] == name {
+		f.Path = f.Path[1:]
+	}
+	at := n
+	if len(f.Path) > 0 {
+		key, index, _ := strings.Cut(f.Path[0], "[")
+		if v := n.get(key); v != nil {
+			at, f.Path = v, f.Path[1:]
+			if i, err := strconv.Atoi(strings.TrimSuffix(index, "]")); err == nil && i >= 0 && i < len(v.items) {
+				at = v.items[i]
+			}
+		}
+	}
+	return &Error{Line: at.line, Field: at.path, Problem: f.Error(), err: err}
+}

@@ -1,0 +1,157 @@
+package plan
+
+import (
+	"strings"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/decimal"
+	"github.com/dpaccountant/accountant/internal/nearest"
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample"
+)
+
+// maxCount is the largest number of runs of a plan.
+const maxCount = decimal.MaxWhole
+
+var (
+	planKeys = []string{"neighbors", "steps"}
+	stepKeys = []string{"name", "mechanism", "sampling", "count", "steps", "selection"}
+)
+
+// Parse reads a plan from YAML, of which JSON is a part:
+//
+//	neighbors: add-remove
+//	steps:
+//	  - mechanism: {gaussian: {noise-multiplier: 1.1}}
+//	    sampling:  {poisson: {rate: 0.01}}
+//	    count: 1000
+//	  - count: 3
+//	    steps:
+//	      - mechanism: {laplace: {noise-multiplier: 20}}
+//
+// Reading is strict: an unknown or repeated key, a value of the wrong type or
+// out of its range is an error, an *Error, that names line and key. A count
+// that is left out is 1, a sampling that is left out is the whole data set. A
+// plan stands for at most 2^53 runs.
+func Parse(data []byte) (*accountant.Plan, error) {
+	root, err := parseYAML(data)
+	switch {
+	case err != nil:
+		return nil, err
+	case root == nil:
+		return nil, &Error{Line: 1, Problem: "is empty; a plan has the keys " + strings.Join(planKeys, ", ")}
+	}
+	if root.kind != mapNode {
+		return nil, root.errorf("%v is not a plan (a mapping with the keys %s)", root, strings.Join(planKeys, ", "))
+	}
+	if err := root.checkKeys(planKeys); err != nil {
+		return nil, err
+	}
+	p := &accountant.Plan{}
+	n, err := root.need("neighbors", "add-remove or substitute")
+	if err != nil {
+		return nil, err
+	}
+	if p.Neighbors, err = parseNeighbors(n); err != nil {
+		return nil, err
+	}
+	n, err = root.need("steps", "a list of steps")
+	if err != nil {
+		return nil, err
+	}
+	total := int64(0)
+	p.Steps, err = parseSteps(n, 1, &total)
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func parseNeighbors(n *node) (profiles.Relation, error) {
+	if n.kind == scalarNode || n.kind == textNode {
+		if r, err := profiles.ParseRelation(n.text); err == nil {
+			return r, nil
+		}
+	}
+	return 0, n.errorf("%v is not a relation; %s", n, nearest.Hint(n.text, []string{"add-remove", "substitute"}))
+}
+
+// parseSteps reads a list of steps that is run times times; total counts the
+// runs of the whole plan.
+func parseSteps(n *node, times int64, total *int64) ([]accountant.Step, error) {
+	if n.kind != listNode {
+		return nil, n.errorf("%v is not a list of steps", n)
+	}
+	if len(n.items) == 0 {
+		return nil, n.errorf("is empty; must list at least one step")
+	}
+	steps := make([]accountant.Step, len(n.items))
+	for i, item := range n.items {
+		var err error
+		if steps[i], err = parseStep(item, times, total); err != nil {
+			return nil, err
+		}
+	}
+	return steps, nil
+}
+
+func parseStep(n *node, times int64, total *int64) (s accountant.Step, err error) {
+	if n.kind != mapNode {
+		return s, n.errorf("%v is not a step (a mapping with the keys %s)", n, strings.Join(stepKeys, ", "))
+	}
+	if err := n.checkKeys(stepKeys); err != nil {
+		return s, err
+	}
+	if v := n.get("name"); v != nil {
+		if s.Name, err = v.word(); err != nil {
+			return s, err
+		}
+	}
+	s.Count = 1
+	at := n
+	if v := n.get("count"); v != nil {
+		at = v
+		if s.Count, err = v.count(); err != nil {
+			return s, err
+		}
+	}
+	if times > maxCount/s.Count {
+		return s, at.errorf("makes more than 2^53 runs (%d in each of %d)", s.Count, times)
+	}
+	times *= s.Count
+
+	if v := n.get("selection"); v != nil {
+		if s.Selection, err = parseSelection(v); err != nil {
+			return s, err
+		}
+	}
+	mechanism, sampling, steps := n.get("mechanism"), n.get("sampling"), n.get("steps")
+	switch {
+	case steps != nil && mechanism != nil:
+		return s, steps.errorf("is set beside mechanism; a step has one of the two")
+	case steps != nil && sampling != nil:
+		return s, sampling.errorf("is set beside steps; set it in each of them")
+	case steps != nil:
+		s.Steps, err = parseSteps(steps, times, total)
+		return s, err
+	case mechanism == nil:
+		return s, n.errorf("has neither mechanism nor steps")
+	}
+	if *total += times; *total > maxCount {
+		return s, at.errorf("makes the plan longer than 2^53 runs")
+	}
+	if s.Mechanism, err = parseEntry(mechanism, "mechanism", mechanisms); err != nil {
+		return s, err
+	}
+	if sampling != nil && !sampling.isWord("none") {
+		var scheme subsample.Scheme
+		if scheme, err = parseEntry(sampling, "sampling scheme", samplings); err != nil {
+			return s, err
+		}
+		if err := profiles.CheckSampled(s.Mechanism); err != nil {
+			return s, sampling.locate("sampling", err)
+		}
+		s.Sampling = scheme
+	}
+	return s, nil
+}

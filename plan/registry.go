@@ -1,0 +1,80 @@
+package plan
+
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/darrm"
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample"
+)
+
+// The mechanisms and sampling schemes that a plan can name, one entry each. The
+// ranges of the parameters are the constructors' business: a fault.Error from one is
+// given the parameter's line in the plan.
+
+var mechanisms = []entry[profiles.Base]{
+	{"gaussian", []string{"noise-multiplier"}, func(v *values) (profiles.Base, error) {
+		return profiles.NewGaussianMechanism(v.number("noise-multiplier"))
+	}},
+	{"laplace", []string{"noise-multiplier"}, func(v *values) (profiles.Base, error) {
+		return profiles.NewLaplaceMechanism(v.number("noise-multiplier"))
+	}},
+	{"discrete-gaussian", []string{"noise-multiplier", "sensitivity", "dimension"}, func(v *values) (profiles.Base, error) {
+		noise, sensitivity, dimension := v.number("noise-multiplier"), v.wholeOr("sensitivity", 1), v.wholeOr("dimension", 0)
+		switch dimension {
+		case 0: // left out: any number
+			return profiles.NewDiscreteGaussianMechanism(noise, sensitivity)
+		case 1:
+			return profiles.NewDiscreteGaussianNumber(noise, sensitivity)
+		}
+		return nil, fault.New("dimension", "%d is not 1, for one whole number; leave it out for a vector of any number of them", dimension)
+	}},
+	{"discrete-laplace", []string{"noise-multiplier", "sensitivity"}, func(v *values) (profiles.Base, error) {
+		return profiles.NewDiscreteLaplaceMechanism(v.number("noise-multiplier"), v.wholeOr("sensitivity", 1))
+	}},
+	{"randomized-response", []string{"probability", "categories"}, func(v *values) (profiles.Base, error) {
+		return profiles.NewRandomizedResponse(v.number("probability"), v.whole("categories"))
+	}},
+	{"pure", []string{"epsilon"}, func(v *values) (profiles.Base, error) {
+		return profiles.NewPure(v.number("epsilon"))
+	}},
+	{"approximate", []string{"epsilon", "delta"}, func(v *values) (profiles.Base, error) {
+		return profiles.NewApproximate(v.number("epsilon"), v.number("delta"))
+	}},
+	{"finite", []string{"p", "q"}, func(v *values) (profiles.Base, error) {
+		return profiles.NewFiniteMechanism(v.list("p"), v.list("q"))
+	}},
+	{"majority", []string{"mechanisms", "epsilon", "allowance", "delta", "output-delta", "gamma"}, func(v *values) (profiles.Base, error) {
+		return newMajority(darrm.Params{Mechanisms: v.whole("mechanisms"), Epsilon: v.number("epsilon"), Allowance: v.number("allowance"),
+			Delta: v.numberOr("delta", 0), OutputDelta: v.numberOr("output-delta", math.NaN())}, v.wordOr("gamma", "optimal"))
+	}},
+}
+
+var samplings = []entry[subsample.Scheme]{
+	{"poisson", []string{"rate"}, func(v *values) (subsample.Scheme, error) {
+		return subsample.NewPoisson(v.number("rate"))
+	}},
+	{"without-replacement", oneStage, func(v *values) (subsample.Scheme, error) {
+		return subsample.NewWithoutReplacement(int64(v.whole("population")), int64(v.whole("batch")))
+	}},
+	{"with-replacement", oneStage, func(v *values) (subsample.Scheme, error) {
+		return subsample.NewWithReplacement(int64(v.whole("population")), int64(v.whole("batch")))
+	}},
+	{"must-ow", twoStages, must(subsample.NewMustOW)},
+	{"must-wo", twoStages, must(subsample.NewMustWO)},
+	{"must-ww", twoStages, must(subsample.NewMustWW)},
+}
+
+// A batch of the population; with MUST, a subset of the population, then a batch of the
+// subset.
+var (
+	oneStage  = []string{"population", "batch"}
+	twoStages = []string{"population", "subset", "batch"}
+)
+
+func must(build func(population, subset, batch int64) (subsample.FixedSize, error)) func(*values) (subsample.Scheme, error) {
+	return func(v *values) (subsample.Scheme, error) {
+		return build(int64(v.whole("population")), int64(v.whole("subset")), int64(v.whole("batch")))
+	}
+}
