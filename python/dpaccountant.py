@@ -43,12 +43,22 @@ __all__ = [
     "InfeasibleError",
     "InputError",
     "Interval",
+    "LabelRandomizer",
     "Ledger",
     "LedgerStatus",
+    "Majority",
     "NoAnswerError",
+    "PateCost",
     "Probe",
+    "Profile",
+    "ProfilePoint",
     "Risk",
     "RiskValue",
+    "SamplingScheme",
+    "SanitizedCost",
+    "SelectionLaw",
+    "Topic",
+    "Training",
 ]
 
 Plan = Union[Mapping[str, Any], str]
@@ -206,6 +216,154 @@ class LedgerStatus:
     spent_renyi: Optional[float] = None
     budget_renyi: Optional[float] = None
     warnings: Sequence[str] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True)
+class Training:
+    """The ε of a training run with DP-SGD, at each δ, and what that promises.
+
+    ``any_order`` is the ε of the same steps without relying on sampling, when each
+    example is used at most ``uses_per_example`` times. With a target,
+    ``calibration`` is the bracket that proves ``noise_multiplier``.
+    """
+
+    neighbors: str
+    sampling_rate: float
+    steps: int
+    noise_multiplier: float
+    deltas: Sequence[float]
+    epsilons: Sequence[Interval]
+    any_order: Sequence[Interval]
+    uses_per_example: int
+    statement: str
+    calibration: Optional[Calibration] = None
+
+
+@dataclass(frozen=True)
+class ProfilePoint:
+    """δ at an ε in one direction of the relation.
+
+    ``attack`` is what a known attack reaches, where theory leaves a gap.
+    """
+
+    epsilon: float
+    direction: str
+    lower: float
+    estimate: float
+    upper: float
+    attack: Optional[float] = None
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The privacy profile of one run of a mechanism."""
+
+    mechanism: str
+    neighbors: str
+    points: Sequence[ProfilePoint]
+
+
+@dataclass(frozen=True)
+class SamplingScheme:
+    """What one sampling scheme makes of a mechanism: its ε after all steps.
+
+    ``not_applicable`` says why there is none.
+    """
+
+    scheme: str
+    not_applicable: str = ""
+    eta: Optional[float] = None
+    expected_distinct: Optional[float] = None
+    kind: str = ""
+    lower: Optional[float] = None
+    upper: Optional[float] = None
+    theory_gap: bool = False
+    warnings: Sequence[str] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True)
+class SelectionLaw:
+    """What private selection costs by one law of the number of runs.
+
+    ``epsilon`` is proved; ``papernot_steinke`` and ``paper`` are what the literature
+    says, None where it says nothing.
+    """
+
+    law: str
+    mean: float
+    epsilon: Optional[float]
+    delta: float
+    papernot_steinke: Optional[float]
+    paper: Optional[float]
+    miss_top_1_percent: float
+    miss_top_5_percent: float
+
+
+@dataclass(frozen=True)
+class Majority:
+    """With what probability the majority is told when l mechanisms say yes."""
+
+    gamma: Sequence[float]
+    objective: float
+    certified: bool
+    max_f: float
+    budget_f: float
+    error: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class PateCost:
+    """What labelling by votes cost. Only ``data_independent_epsilon`` may be published."""
+
+    epsilon: float
+    delta: float
+    order: float
+    report: str
+    bound: bool
+    guarantee: str
+    data_independent_epsilon: float
+    answered: float
+    orders: Sequence[float]
+    rdp: Sequence[float]
+
+
+@dataclass(frozen=True)
+class SanitizedCost:
+    """A sanitized ε: it may be published, and is an estimate, no upper bound.
+
+    ``private`` must not be published. ``why_none`` says why there is no ε.
+    """
+
+    epsilon: Optional[float]
+    why_none: str
+    private: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class LabelRandomizer:
+    """The unbiased randomizer of private labels with the least loss.
+
+    ``probabilities[i][j]`` is that of ``outputs[j]`` for ``labels[i]``; ``loss`` has
+    half the mean squared error of this and of other methods.
+    """
+
+    epsilon: float
+    labels: Sequence[float]
+    prior: Sequence[float]
+    outputs: Sequence[float]
+    probabilities: Sequence[Sequence[float]]
+    loss: Mapping[str, float]
+    gap: float
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A term of the answers, or a theorem that they rest on."""
+
+    name: str
+    title: str
+    text: str
+    also: Sequence[str] = field(default_factory=tuple)
 
 
 # The accountants of this process. A forked child has copies of their pipes; as
@@ -491,28 +649,7 @@ class Accountant:
         if accuracy is not None:
             arguments["accuracy"] = accuracy
         result = self.request("calibrate", **arguments)
-        asked = "delta" if "delta" in result["meets"] else "epsilon"
-
-        def probe(p: Mapping[str, Any]) -> Probe:
-            bounds = p[asked]
-            return Probe(
-                float(p["value"]), float(bounds["lower"]), float(bounds["estimate"]), float(bounds["upper"])
-            )
-
-        fails = result.get("fails")
-        return Calibration(
-            solve=result["solve"],
-            value=float(result["value"]),
-            common_factor=result["common-factor"],
-            unlimited=result["unlimited"],
-            asked=asked,
-            meets=probe(result["meets"]),
-            fails=None if fails is None else probe(fails),
-            fails_proved=result["fails-proved"],
-            steps={s["path"]: float(s["value"]) for s in result["steps"]},
-            theory_gap=bool(result.get("theory-gap", False)),
-            warnings=tuple(result.get("warnings", ())),
-        )
+        return _calibration(result)
 
     def compare(self, plan: Plan, delta: float, *, recursion: int = 0) -> Sequence[Comparison]:
         """ε by the methods of the literature, the Fourier accountant last.
@@ -529,6 +666,260 @@ class Accountant:
                 note=m.get("note", ""),
             )
             for m in self.request("compare", plan=_plan(plan), delta=delta, recursion=recursion)["methods"]
+        )
+
+    def dpsgd(
+        self,
+        *,
+        delta: Union[float, Sequence[float]],
+        examples: Optional[int] = None,
+        batch_size: Optional[int] = None,
+        sampling_rate: Optional[float] = None,
+        epochs: Optional[float] = None,
+        steps: Optional[int] = None,
+        noise_multiplier: Optional[float] = None,
+        target_epsilon: Optional[float] = None,
+        neighbors: Optional[str] = None,
+    ) -> Training:
+        """The ε of training with DP-SGD, and what that promises in plain words.
+
+        Batches are given by ``examples`` and ``batch_size`` or by ``sampling_rate``, the
+        length by ``epochs`` or ``steps``; ``target_epsilon`` finds the noise.
+        """
+        result = self.request(
+            "dpsgd",
+            **_given(
+                delta=delta, examples=examples, batch_size=batch_size, sampling_rate=sampling_rate,
+                epochs=epochs, steps=steps, noise_multiplier=noise_multiplier,
+                target_epsilon=target_epsilon, neighbors=neighbors,
+            ),
+        )
+        found = result.get("calibration")
+        return Training(
+            neighbors=result["neighbors"],
+            sampling_rate=float(result["sampling-rate"]),
+            steps=result["steps"],
+            noise_multiplier=float(result["noise-multiplier"]),
+            deltas=tuple(float(r["delta"]) for r in result["results"]),
+            epsilons=tuple(_interval(r, "epsilon") for r in result["results"]),
+            any_order=tuple(_interval(r, "epsilon") for r in result["any-order"]["results"]),
+            uses_per_example=result["any-order"]["uses-per-example"],
+            statement=result["statement"],
+            calibration=None if found is None else _calibration(found),
+        )
+
+    def profile(
+        self,
+        mechanism: str,
+        *,
+        at: Optional[Sequence[float]] = None,
+        sampling_rate: Optional[float] = None,
+        neighbors: Optional[str] = None,
+        min_delta: Optional[float] = None,
+        **parameters: Any,
+    ) -> Profile:
+        """δ at every ε of one run of a mechanism, in each direction.
+
+        ``parameters`` are those of plan files: ``noise_multiplier=1``.
+        """
+        options = _given(
+            at=at, sampling_rate=sampling_rate, neighbors=neighbors, min_delta=min_delta, **parameters
+        )
+        result = self.request("profile", mechanism=mechanism, **options)
+        points = []
+        for row in result["results"]:
+            for d in row["directions"]:
+                bounds = d["delta"]
+                points.append(
+                    ProfilePoint(
+                        epsilon=float(row["epsilon"]),
+                        direction=d["direction"],
+                        lower=float(bounds["lower"]),
+                        estimate=float(bounds["estimate"]),
+                        upper=float(bounds["upper"]),
+                        attack=float(d["attack"]["lower"]) if "attack" in d else None,
+                    )
+                )
+        return Profile(result["mechanism"], result["neighbors"], tuple(points))
+
+    def sampling(
+        self,
+        *,
+        population: int,
+        batch: int,
+        noise_multiplier: float,
+        subset: Optional[int] = None,
+        mechanism: Optional[str] = None,
+        epsilon: Optional[float] = None,
+        steps: Optional[int] = None,
+        delta: Optional[float] = None,
+        recursion: Optional[int] = None,
+    ) -> Sequence[SamplingScheme]:
+        """The sampling schemes side by side for one mechanism, under substitution."""
+        result = self.request(
+            "sampling",
+            **_given(
+                population=population, batch=batch, noise_multiplier=noise_multiplier, subset=subset,
+                mechanism=mechanism, epsilon=epsilon, steps=steps, delta=delta, recursion=recursion,
+            ),
+        )
+        schemes = []
+        for s in result["schemes"]:
+            ends = s.get("epsilon", {})
+            schemes.append(
+                SamplingScheme(
+                    scheme=s["scheme"],
+                    not_applicable=s.get("not-applicable", ""),
+                    eta=_number(s.get("eta")),
+                    expected_distinct=_number(s.get("expected-distinct")),
+                    kind=s.get("kind", ""),
+                    lower=_number(ends.get("lower")),
+                    upper=_number(ends.get("upper")),
+                    theory_gap=bool(s.get("theory-gap", False)),
+                    warnings=tuple(s.get("warnings", ())),
+                )
+            )
+        return tuple(schemes)
+
+    def select(
+        self,
+        plan: Optional[Plan] = None,
+        *,
+        candidate_epsilon: Optional[float] = None,
+        candidate_delta: Optional[float] = None,
+        law: Optional[Sequence[str]] = None,
+        shape: Optional[float] = None,
+        mean: Optional[Sequence[float]] = None,
+        max_: Optional[int] = None,
+        delta: Optional[float] = None,
+    ) -> Sequence[SelectionLaw]:
+        """What the best of a random number of private runs costs, by laws of that number.
+
+        One run is a plan, at a ``delta``, or declares its own guarantee.
+        """
+        options = _given(
+            candidate_epsilon=candidate_epsilon, candidate_delta=candidate_delta, law=law,
+            shape=shape, mean=mean, max_=max_, delta=delta,
+        )
+        if plan is not None:
+            options["plan"] = _plan(plan)
+        return tuple(
+            SelectionLaw(
+                law=r["law"],
+                mean=float(r["mean"]),
+                epsilon=_number(r["epsilon"]["tight"]),
+                delta=float(r["delta"]),
+                papernot_steinke=_number(r["epsilon"]["papernot-steinke"]),
+                paper=_number(r["epsilon"]["paper"]),
+                miss_top_1_percent=float(r["miss-top-1-percent"]),
+                miss_top_5_percent=float(r["miss-top-5-percent"]),
+            )
+            for r in self.request("select", **options)["laws"]
+        )
+
+    def majority(
+        self,
+        *,
+        mechanisms: int,
+        epsilon: float,
+        allowance: float,
+        delta_each: Optional[float] = None,
+        output_delta: Optional[float] = None,
+        gamma: Optional[str] = None,
+        objective: Optional[str] = None,
+        prior_mean: Optional[float] = None,
+        monotone: Optional[bool] = None,
+        disjoint_shards: Optional[bool] = None,
+    ) -> Majority:
+        """The noise function of a private majority of yes/no mechanisms, certified."""
+        r = self.request(
+            "majority",
+            **_given(
+                mechanisms=mechanisms, epsilon=epsilon, allowance=allowance, delta_each=delta_each,
+                output_delta=output_delta, gamma=gamma, objective=objective, prior_mean=prior_mean,
+                monotone=monotone, disjoint_shards=disjoint_shards,
+            ),
+        )
+        return Majority(
+            gamma=tuple(r["gamma"]), objective=r["objective"], certified=r["certified"],
+            max_f=r["max-f"], budget_f=r["budget-f"], error=dict(r["error"]),
+        )
+
+    def pate(
+        self, votes: Sequence[Sequence[int]], mechanism: str, *, delta: float, **options: Any
+    ) -> PateCost:
+        """What labelling by the noisy votes of teachers cost.
+
+        ``votes`` has a row per query and a column per class. ``options`` are the keys of
+        the request ``pate`` in docs/cli.md: ``sigma2=40``, ``report="independent"``.
+        """
+        r = self.request("pate", votes=_rows(votes), mechanism=mechanism, delta=delta, **_given(**options))
+        return PateCost(
+            epsilon=r["epsilon"],
+            delta=r["delta"],
+            order=r["order"],
+            report=r["report"],
+            bound=r["bound"],
+            guarantee=r["guarantee"],
+            data_independent_epsilon=r["data-independent-epsilon"],
+            answered=r["answered"],
+            orders=tuple(r["orders"]),
+            rdp=tuple(r["rdp"]),
+        )
+
+    def pate_smooth(
+        self,
+        votes: Sequence[Sequence[int]],
+        mechanism: str,
+        *,
+        delta: float,
+        order: float,
+        beta: float,
+        sigma_ss: Optional[float] = None,
+        **options: Any,
+    ) -> SanitizedCost:
+        """Sanitize the cost of votes. Every call publishes anew: make it once.
+
+        ``options`` are as for ``pate``.
+        """
+        r = self.request(
+            "pate-smooth", votes=_rows(votes), mechanism=mechanism, delta=delta, order=order, beta=beta,
+            **_given(sigma_ss=sigma_ss, **options),
+        )
+        return SanitizedCost(r["sanitized-epsilon"], r.get("why-none", ""), dict(r["not-safe-to-publish"]))
+
+    def label(
+        self,
+        epsilon: float,
+        labels: Sequence[float],
+        weights: Sequence[float],
+        *,
+        grid: Optional[int] = None,
+        bias: Optional[float] = None,
+    ) -> LabelRandomizer:
+        """The optimal unbiased randomizer of private labels with a public prior."""
+        r = self.request(
+            "label", epsilon=epsilon, labels=list(labels), weights=list(weights), **_given(grid=grid, bias=bias)
+        )
+        return LabelRandomizer(
+            epsilon=r["epsilon"],
+            labels=tuple(r["labels"]),
+            prior=tuple(r["prior"]),
+            outputs=tuple(r["outputs"]),
+            probabilities=tuple(tuple(row) for row in r["probabilities"]),
+            loss=dict(r["loss"]),
+            gap=r["gap"],
+        )
+
+    def explain(self, topic: str) -> Topic:
+        """What a term of the answers means, or what a theorem says."""
+        r = self.request("explain", topic=topic)
+        return Topic(r["topic"], r["title"], r["text"], tuple(r.get("also", ())))
+
+    def topics(self) -> Sequence[Topic]:
+        """Everything that ``explain`` knows."""
+        return tuple(
+            Topic(r["topic"], r["title"], r["text"], tuple(r.get("also", ()))) for r in self.request("explain")
         )
 
     def create_ledger(
@@ -593,6 +984,10 @@ def _plan(plan: Plan) -> Any:
     return plan if isinstance(plan, str) else dict(plan)
 
 
+def _rows(rows: Sequence[Sequence[int]]) -> Any:
+    return [list(row) for row in rows]
+
+
 def _path(path: Union[str, "os.PathLike[str]"]) -> str:
     return os.path.abspath(os.fspath(path))
 
@@ -605,6 +1000,40 @@ def _interval(result: Mapping[str, Any], key: str) -> Interval:
         upper=float(bounds["upper"]),
         worst_direction=result["worst-direction"],
         error_budget={k: float(v) for k, v in result["error-budget"].items()},
+        theory_gap=bool(result.get("theory-gap", False)),
+        warnings=tuple(result.get("warnings", ())),
+    )
+
+
+def _given(**options: Any) -> Dict[str, Any]:
+    """The keys of a request for the options that are given."""
+    return {k.strip("_").replace("_", "-"): v for k, v in options.items() if v is not None}
+
+
+def _number(value: Any) -> Optional[float]:
+    return None if value is None else float(value)
+
+
+def _calibration(result: Mapping[str, Any]) -> Calibration:
+    asked = "delta" if "delta" in result["meets"] else "epsilon"
+
+    def probe(p: Mapping[str, Any]) -> Probe:
+        bounds = p[asked]
+        return Probe(
+            float(p["value"]), float(bounds["lower"]), float(bounds["estimate"]), float(bounds["upper"])
+        )
+
+    fails = result.get("fails")
+    return Calibration(
+        solve=result["solve"],
+        value=float(result["value"]),
+        common_factor=result["common-factor"],
+        unlimited=result["unlimited"],
+        asked=asked,
+        meets=probe(result["meets"]),
+        fails=None if fails is None else probe(fails),
+        fails_proved=result["fails-proved"],
+        steps={s["path"]: float(s["value"]) for s in result["steps"]},
         theory_gap=bool(result.get("theory-gap", False)),
         warnings=tuple(result.get("warnings", ())),
     )

@@ -3,19 +3,15 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/spf13/cobra"
 
-	"github.com/dpaccountant/accountant"
-	"github.com/dpaccountant/accountant/internal/decimal"
-	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/service"
 )
 
 func newCalibrateCmd() *cobra.Command {
 	var flags answerFlags
-	var recursion recursionFlag
-	var epsilon, delta, solve, step, examples string
+	var q service.CalibrateRequest
 	cmd := &cobra.Command{
 		Use:   "calibrate --epsilon ε --delta δ --solve QUANTITY plan.yaml",
 		Short: "Find the noise, count, rate or batch that meets a budget",
@@ -32,46 +28,17 @@ batches to the same size, and the count is that of the whole plan.`,
   accountant calibrate --epsilon 2 --delta 1e-5 --solve batch --examples 60000 examples/dpsgd.yaml`,
 		Args: planArg, ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			goal := accountant.Goal{Step: step}
-			var err error
-			if goal.Epsilon, err = parseNumber("epsilon", epsilon, epsilonRange); err != nil {
-				return err
-			}
-			if goal.Delta, err = parseNumber("delta", delta, deltaRange); err != nil {
-				return err
-			}
-			if goal.Solve, err = accountant.ParseQuantity(solve); err != nil {
-				return fmt.Errorf("--%w", err)
-			}
-			if examples != "" {
-				if goal.Examples, err = parseWhole("examples", examples, decimal.MaxWhole); err != nil {
-					return err
-				}
-			}
-			opts, err := flags.options()
+			q.Limits = flags.limits()
+			a, err := askPlan(cmd, "calibrating", (*service.Service).Calibrate, &q, &q.Plan, args[0])
 			if err != nil {
 				return err
 			}
-			if opts, err = recursion.add(opts); err != nil {
-				return err
-			}
-			plan, err := readPlan(cmd, args[0])
-			if err != nil {
-				return err
-			}
-			c, err := measured(cmd, "calibrating", func(m *meter) (*accountant.Calibration, error) {
-				return accountant.Calibrate(cmd.Context(), plan, goal, append(opts, accountant.WithProgress(m.at))...)
-			})
-			if err != nil {
-				return fmt.Errorf("%s: %w", args[0], flagged(cmd, err))
-			}
-			warn(cmd.ErrOrStderr(), probeAnswers(c, goal)[:1])
-			return flags.print(cmd.OutOrStdout(), calibrationJSON(c, goal, plan.Neighbors.String()), func(w io.Writer) error {
-				fmt.Fprintf(w, "neighbors: %v\nbudget: ε ≤ %s at δ = %s\n\n", plan.Neighbors, short(goal.Epsilon), short(goal.Delta))
-				if err := printCalibration(w, c, goal, flags.verbose); err != nil {
-					return err
-				}
-				if c.Meets.Gap != nil && recursion.runs == "0" && hasRecursion(plan.Neighbors, plan.Steps) {
+			asked, told, at, _ := probed(a, a.Meets)
+			warn(cmd.ErrOrStderr(), []answer{{asked: asked, told: told, at: at, Basis: service.Basis{Warnings: a.Notes}}})
+			return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) error {
+				fmt.Fprintf(w, "neighbors: %s\nbudget: ε ≤ %s at δ = %s\n\n", a.Neighbors, short(a.Budget.Epsilon), short(a.Budget.Delta))
+				printCalibration(w, a, flags.verbose)
+				if a.TheoryGap && q.Recursion == "0" && a.CanNarrow {
 					fmt.Fprint(w, "--recursion 2000 narrows the gap, and so can find a better value; it takes a minute\nor more where a step runs 1000 times.\n")
 				}
 				return nil
@@ -79,154 +46,69 @@ batches to the same size, and the count is that of the whole plan.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&epsilon, "epsilon", "", "the budget's `ε` (required)")
-	fs.StringVar(&delta, "delta", "", "the budget's `δ` (required)")
-	addChoice(cmd, &solve, "solve", "`quantity` to turn: noise-multiplier, count, rate or batch (required)", "noise-multiplier", "count", "rate", "batch")
-	fs.StringVar(&step, "step", "", "`name` of the step or group to turn, or its place such as steps[0]; all steps if left out")
-	fs.StringVar(&examples, "examples", "", "number `N` of examples, to turn the batch of Poisson sampling")
+	number(fs, &q.Epsilon, "epsilon", "", "the budget's `ε` (required)")
+	number(fs, &q.Delta, "delta", "", "the budget's `δ` (required)")
+	addChoice(cmd, &q.Solve, "solve", "`quantity` to turn: noise-multiplier, count, rate or batch (required)", "noise-multiplier", "count", "rate", "batch")
+	fs.StringVar(&q.Step, "step", "", "`name` of the step or group to turn, or its place such as steps[0]; all steps if left out")
+	number(fs, &q.Examples, "examples", "", "number `N` of examples, to turn the batch of Poisson sampling")
 	for _, name := range []string{"epsilon", "delta", "solve"} {
 		_ = cmd.MarkFlagRequired(name)
 	}
 	flags.register(cmd)
-	recursion.register(cmd, "0", "takes a minute or more for 1000")
+	addRecursion(cmd, &q.Recursion, "0", "takes a minute or more for 1000")
 	fs.Lookup("accuracy").Usage = "relative `width` of the intervals that decide (default 5e-7, or what can be had)"
 	return cmd
 }
 
-// hasRecursion reports whether the recursion over data configurations knows a
-// step of the plan.
-func hasRecursion(r profiles.Relation, steps []accountant.Step) bool {
-	return r == profiles.Substitute && slices.ContainsFunc(steps, func(s accountant.Step) bool {
-		switch {
-		case s.Selection != nil:
-			return false
-		case s.Mechanism == nil:
-			return hasRecursion(r, s.Steps)
-		case s.Sampling == nil:
-			return false
-		}
-		scheme := s.Sampling.Name()
-		return s.Mechanism.Name() == "gaussian" && (scheme == "without-replacement" || scheme == "with-replacement" || scheme == "must-wo")
-	})
-}
-
-// probeAnswers returns the intervals at the value that meets the budget and at
-// the one that does not, if there is one.
-func probeAnswers(c *accountant.Calibration, g accountant.Goal) []answer {
-	at := answer{asked: "δ", told: "ε", at: g.Delta}
-	if c.Asked == "delta" {
-		at = answer{asked: "ε", told: "δ", at: g.Epsilon}
+// probed returns what is certified at a probe of a calibration: the budget's δ or ε, and
+// the interval of the other.
+func probed(a service.Solution, p service.Probe) (asked, told string, at service.Number, b service.Bounds) {
+	if p.Delta != nil {
+		return "ε", "δ", a.Budget.Epsilon, *p.Delta
 	}
-	out := []answer{at}
-	out[0].Interval = c.Meets.Interval
-	if c.Fails != nil {
-		out = append(out, at)
-		out[1].Interval = c.Fails.Interval
-	}
-	if c.Asked == "epsilon" {
-		for i := range out {
-			out[i].Interval = fromZero(out[i].Interval)
-		}
-	}
-	return out
+	return "δ", "ε", a.Budget.Delta, *p.Epsilon
 }
 
 // printCalibration prints the value with its bracket.
-func printCalibration(w io.Writer, c *accountant.Calibration, g accountant.Goal, verbose bool) error {
-	what := g.Solve.String()
-	if c.Factor {
+func printCalibration(w io.Writer, a service.Solution, verbose bool) {
+	what := a.Solve
+	if a.Factor {
 		what = "common factor on " + what
 	}
-	fmt.Fprintf(w, "%s: %s\n", what, short(c.Value))
-	if c.Unlimited {
+	fmt.Fprintf(w, "%s: %s\n", what, short(a.Value))
+	if a.Unlimited {
 		fmt.Fprintf(w, "\nThe least private value allowed meets the budget: nothing limits it.\n")
 	}
-	answers := probeAnswers(c, g)
-	for i, p := range []*accountant.Probe{&c.Meets, c.Fails} {
+	for i, p := range []*service.Probe{&a.Meets, a.Fails} {
 		if p == nil {
 			continue
 		}
+		_, told, _, b := probed(a, *p)
 		verdict := []string{"meets the budget", "does not"}[i]
-		below := digitsFor(p.Interval)
+		below := digitsFor(b)
 		above := below
-		if p.Gap != nil { // the verdict is on the upper end, which is known better
-			above = digitsFor(accountant.Interval{Lower: p.Gap.Proved.Lower, Upper: p.Gap.Proved.Upper})
+		if p.Proved != nil { // the verdict is on the upper end, which is known better
+			above = digitsFor(*p.Proved)
 		}
-		fmt.Fprintf(w, "  %-14s %s ≤ %s ≤ %s   %s\n", short(p.Value), rounded(p.Lower, below, down), answers[0].told, rounded(p.Upper, above, up), verdict)
+		fmt.Fprintf(w, "  %-14s %s ≤ %s ≤ %s   %s\n", short(p.Value), rounded(b.Lower, below, down), told, rounded(b.Upper, above, up), verdict)
 	}
 	switch {
-	case c.Meets.Gap != nil:
+	case a.TheoryGap:
 		fmt.Fprint(w, gapNote, "The budget is compared with the upper end.\n")
-	case c.Fails != nil && !c.FailsProved(g):
+	case a.Fails != nil && !a.FailsProved:
 		fmt.Fprintf(w, "\nThe interval of the second reaches below the budget: that it fails is not proved.\nWhat its width is worth, the first may be too careful.\n")
 	}
-	if c.Factor || len(c.Settings) > 1 {
+	if a.Factor || len(a.Steps) > 1 {
 		fmt.Fprintln(w)
-		for _, s := range c.Settings {
+		for _, s := range a.Steps {
 			label := s.Path
 			if s.Name != "" {
 				label += " (" + oneLine(s.Name) + ")"
 			}
-			fmt.Fprintf(w, "  %s: %v %s\n", label, g.Solve, short(s.Value))
+			fmt.Fprintf(w, "  %s: %s %s\n", label, a.Solve, short(s.Value))
 		}
 	}
 	if verbose {
-		fmt.Fprintf(w, "\n%d evaluations; the last at an accuracy of %s\n", c.Evaluations, short(c.Accuracy))
+		fmt.Fprintf(w, "\n%d evaluations; the last at an accuracy of %s\n", a.Evaluations, short(a.Accuracy))
 	}
-	return nil
-}
-
-// The JSON of a calibration. The order of the keys is part of the interface.
-type (
-	solutionJSON struct {
-		Neighbors   string        `json:"neighbors"`
-		Budget      budgetOfJSON  `json:"budget"`
-		Solve       string        `json:"solve"`
-		Value       number        `json:"value"`
-		Factor      bool          `json:"common-factor"`
-		Unlimited   bool          `json:"unlimited"`
-		Meets       probeJSON     `json:"meets"`
-		Fails       *probeJSON    `json:"fails"`
-		FailsProved bool          `json:"fails-proved"`
-		TheoryGap   bool          `json:"theory-gap,omitempty"`
-		Steps       []settingJSON `json:"steps"`
-		Accuracy    number        `json:"accuracy"`
-		Evaluations int           `json:"evaluations"`
-		Warnings    []string      `json:"warnings,omitempty"`
-	}
-	budgetOfJSON struct {
-		Epsilon number `json:"epsilon"`
-		Delta   number `json:"delta"`
-	}
-	probeJSON struct {
-		Value   number      `json:"value"`
-		Epsilon *boundsJSON `json:"epsilon,omitempty"`
-		Delta   *boundsJSON `json:"delta,omitempty"`
-	}
-	settingJSON struct {
-		Path  string `json:"path"`
-		Name  string `json:"name,omitempty"`
-		Value number `json:"value"`
-	}
-)
-
-func calibrationJSON(c *accountant.Calibration, g accountant.Goal, neighbors string) solutionJSON {
-	probe := func(p accountant.Probe) probeJSON {
-		b := &boundsJSON{number(p.Lower), number(p.Estimate), number(p.Upper)}
-		if c.Asked == "delta" {
-			return probeJSON{number(p.Value), nil, b}
-		}
-		return probeJSON{number(p.Value), b, nil}
-	}
-	out := solutionJSON{Neighbors: neighbors, Budget: budgetOfJSON{number(g.Epsilon), number(g.Delta)}, Solve: g.Solve.String(),
-		Value: number(c.Value), Factor: c.Factor, Unlimited: c.Unlimited, Meets: probe(c.Meets), FailsProved: c.FailsProved(g), TheoryGap: c.Meets.Gap != nil,
-		Accuracy: number(c.Accuracy), Evaluations: c.Evaluations, Warnings: c.Meets.Warnings}
-	if c.Fails != nil {
-		f := probe(*c.Fails)
-		out.Fails = &f
-	}
-	for _, s := range c.Settings {
-		out.Steps = append(out.Steps, settingJSON{s.Path, s.Name, number(s.Value)})
-	}
-	return out
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/service"
 )
 
 func newCompareCmd() *cobra.Command {
 	var flags answerFlags
-	var recursion recursionFlag
-	var delta string
+	var q service.CompareRequest
 	cmd := &cobra.Command{
 		Use:   "compare --delta 1e-5 plan.yaml",
 		Short: "Compare the ε of a plan by the methods of accounting",
@@ -28,87 +28,39 @@ bound.`,
   accountant compare --delta 1e-5 --csv examples/mixed.yaml`,
 		Args: planArg, ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := parseNumber("delta", delta, openUnit)
+			q.Limits = flags.limits()
+			a, err := askPlan(cmd, "comparing", (*service.Service).Compare, &q, &q.Plan, args[0])
 			if err != nil {
 				return err
 			}
-			opts, err := flags.options()
-			if err != nil {
-				return err
-			}
-			if opts, err = recursion.add(opts); err != nil {
-				return err
-			}
-			plan, err := readPlan(cmd, args[0])
-			if err != nil {
-				return err
-			}
-			rows, err := measured(cmd, "comparing", func(*meter) ([]accountant.Comparison, error) { return plan.Compare(cmd.Context(), d, opts...) })
-			if err != nil {
-				return fmt.Errorf("%s: %w", args[0], err)
-			}
-			return flags.print(cmd.OutOrStdout(), comparisonJSON(plan, d, rows), func(w io.Writer) error {
-				return printComparison(w, plan, d, rows)
-			})
+			return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) error { return printComparison(w, a) })
 		},
 	}
-	cmd.Flags().StringVar(&delta, "delta", "", "the `δ` to compare at (required)")
+	number(cmd.Flags(), &q.Delta, "delta", "", "the `δ` to compare at (required)")
 	_ = cmd.MarkFlagRequired("delta")
 	flags.register(cmd)
-	recursion.register(cmd, "2000", "takes seconds for 1000")
+	addRecursion(cmd, &q.Recursion, "2000", "takes seconds for 1000")
 	cmd.Flags().Lookup("verbose").Hidden = true // the table has no interval to split
 	return cmd
 }
 
-type (
-	compareJSON struct {
-		Neighbors string         `json:"neighbors"`
-		Delta     number         `json:"delta"`
-		Methods   []comparedJSON `json:"methods"`
-	}
-	comparedJSON struct {
-		Method  string  `json:"method"`
-		Kind    string  `json:"kind"`
-		Lower   *number `json:"lower,omitempty"`
-		Epsilon *number `json:"epsilon,omitempty"`
-		Theorem string  `json:"theorem"`
-		Note    string  `json:"note,omitempty"`
-	}
-)
-
-func comparisonJSON(plan *accountant.Plan, delta float64, rows []accountant.Comparison) compareJSON {
-	out := compareJSON{Neighbors: plan.Neighbors.String(), Delta: number(delta)}
-	for _, r := range rows {
-		j := comparedJSON{Method: r.Method, Kind: r.Kind.String(), Theorem: r.Theorem, Note: r.Note}
-		eps, lower := number(r.Epsilon), number(r.Lower)
-		if r.Kind != accountant.NotApplicable {
-			j.Epsilon = &eps
-		}
-		if r.Kind == accountant.Certified {
-			j.Lower = &lower
-		}
-		out.Methods = append(out.Methods, j)
-	}
-	return out
-}
-
-func printComparison(w io.Writer, plan *accountant.Plan, delta float64, rows []accountant.Comparison) error {
-	fmt.Fprintf(w, "neighbors: %v\nδ = %s\n\n", plan.Neighbors, short(delta))
+func printComparison(w io.Writer, a service.CompareAnswer) error {
+	fmt.Fprintf(w, "neighbors: %s\nδ = %s\n\n", a.Neighbors, short(a.Delta))
 	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	fmt.Fprintf(tw, "  method\tε\t\tnote\n")
-	for _, r := range rows {
+	for _, r := range a.Methods {
 		value := ""
-		switch r.Kind {
+		switch r.Of {
 		case accountant.Certified:
-			d := digitsFor(accountant.Interval{Lower: r.Lower, Upper: r.Epsilon})
-			value = fmt.Sprintf("%s ≤ ε ≤ %s", rounded(r.Lower, d, down), rounded(r.Epsilon, d, up))
-			if math.IsInf(r.Lower, 1) {
+			d := digitsFor(service.Bounds{Lower: *r.Lower, Upper: *r.Epsilon})
+			value = fmt.Sprintf("%s ≤ ε ≤ %s", rounded(*r.Lower, d, down), rounded(*r.Epsilon, d, up))
+			if math.IsInf(float64(*r.Lower), 1) {
 				value = "ε = ∞"
 			}
 		case accountant.UpperBound:
-			value = "ε ≤ " + rounded(r.Epsilon, 6, up)
+			value = "ε ≤ " + rounded(*r.Epsilon, 6, up)
 		case accountant.Approximate:
-			value = "ε ≈ " + rounded(r.Epsilon, 6, near)
+			value = "ε ≈ " + rounded(*r.Epsilon, 6, near)
 		default:
 			value = "–"
 		}
@@ -118,7 +70,7 @@ func printComparison(w io.Writer, plan *accountant.Plan, delta float64, rows []a
 		return err
 	}
 	fmt.Fprintln(w, "\nBy:")
-	for _, r := range rows {
+	for _, r := range a.Methods {
 		fmt.Fprintf(w, "  %s: %s\n", r.Method, r.Theorem)
 	}
 	return nil

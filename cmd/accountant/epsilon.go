@@ -1,83 +1,128 @@
 package main
 
 import (
-	"context"
 	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
-	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/service"
 )
 
 func newEpsilonCmd() *cobra.Command {
-	return question{
-		use:   "epsilon --delta 1e-5[,1e-6…] plan.yaml",
-		short: "Tell the ε of a plan at one or several δ",
-		long: `epsilon tells, for each δ, the smallest ε for which everything in the plan
+	var flags answerFlags
+	var q service.EpsilonRequest
+	cmd := &cobra.Command{
+		Use:   "epsilon --delta 1e-5[,1e-6…] plan.yaml",
+		Short: "Tell the ε of a plan at one or several δ",
+		Long: `epsilon tells, for each δ, the smallest ε for which everything in the plan
 together is (ε, δ)-differentially private. The plan file is YAML or JSON; -
 reads standard input.`,
-		example: `  accountant epsilon --delta 1e-5 examples/dpsgd.yaml
+		Example: `  accountant epsilon --delta 1e-5 examples/dpsgd.yaml
   accountant epsilon --delta 1e-5,1e-6 --json - < plan.yaml`,
-		flag: "delta", symbol: "δ", allowed: deltaRange, told: "ε", ask: askEpsilon,
-	}.command()
-}
-
-// A question asks a plan for one of ε and δ at values of the other.
-type question struct {
-	use, short, long, example string
-	flag, symbol              string // of what is given
-	allowed                   interval
-	told                      string
-	ask                       func(context.Context, *accountant.Accountant, []float64) ([]answer, error)
-}
-
-func (q question) command() *cobra.Command {
-	var flags answerFlags
-	var method, values string
-	var recursion recursionFlag
-	cmd := &cobra.Command{
-		Use: q.use, Short: q.short, Long: q.long, Example: q.example,
 		Args: planArg, ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			at, err := parseNumbers(q.flag, values, q.allowed)
-			if err != nil {
-				return err
-			}
-			opts, err := flags.options()
-			if err != nil {
-				return err
-			}
-			if opts, err = recursion.add(opts); err != nil {
-				return err
-			}
-			plan, err := readPlan(cmd, args[0])
-			if err != nil {
-				return err
-			}
-			if method == rdpAccountant {
-				if err := answerRDP(cmd, plan, q.told, at, flags.output); err != nil {
-					return fmt.Errorf("%s: %w", args[0], err)
-				}
-				return nil
-			}
-			answers, err := measured(cmd, "computing", func(m *meter) ([]answer, error) {
-				acct, err := newAccountant(cmd.Context(), plan, append(opts, accountant.WithProgress(m.at)))
+			q.Limits = flags.limits()
+			if q.Accountant == service.RDPAccountant {
+				a, err := askPlan(cmd, "computing", (*service.Service).EpsilonRDP, &q, &q.Plan, args[0])
 				if err != nil {
-					return nil, fmt.Errorf("%s: %w", args[0], err)
+					return err
 				}
-				return q.ask(cmd.Context(), acct, at)
-			})
+				return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) error {
+					t := newBoundTable(a.Neighbors, "δ")
+					for _, r := range a.Results {
+						t.add(r.Delta, "ε", r.Epsilon.Upper, r.Order)
+					}
+					return t.write(w)
+				})
+			}
+			a, err := askPlan(cmd, "computing", (*service.Service).Epsilon, &q, &q.Plan, args[0])
 			if err != nil {
 				return err
 			}
-			return printAnswers(cmd, plan.Neighbors, answers, flags)
+			return flags.printAnswers(cmd, a, a.Neighbors, epsilonAnswers(a.Results))
 		},
 	}
-	cmd.Flags().StringVar(&values, q.flag, "", "one or several `"+q.symbol+"`, with commas between them (required)")
-	_ = cmd.MarkFlagRequired(q.flag)
-	method = fourierAccountant
-	addChoice(cmd, &method, "accountant", "`method`: fourier, or rdp for a looser upper bound by Rényi accounting", fourierAccountant, rdpAccountant)
-	flags.register(cmd)
-	recursion.register(cmd, "2000", "takes seconds for 1000")
+	addQuestion(cmd, &flags, "delta", "δ", &q.Delta, &q.Method, &q.Recursion)
 	return cmd
+}
+
+func newDeltaCmd() *cobra.Command {
+	var flags answerFlags
+	var q service.DeltaRequest
+	cmd := &cobra.Command{
+		Use:   "delta --epsilon 2[,3…] plan.yaml",
+		Short: "Tell the δ of a plan at one or several ε",
+		Long: `delta tells, for each ε, the smallest δ for which everything in the plan
+together is (ε, δ)-differentially private. The plan file is YAML or JSON; -
+reads standard input.`,
+		Example: `  accountant delta --epsilon 2 examples/dpsgd.yaml
+  accountant delta --epsilon 1,2,4 --json - < plan.yaml`,
+		Args: planArg, ValidArgsFunction: completePlans(0, 0),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			q.Limits = flags.limits()
+			if q.Accountant == service.RDPAccountant {
+				a, err := askPlan(cmd, "computing", (*service.Service).DeltaRDP, &q, &q.Plan, args[0])
+				if err != nil {
+					return err
+				}
+				return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) error {
+					t := newBoundTable(a.Neighbors, "ε")
+					for _, r := range a.Results {
+						t.add(r.Epsilon, "δ", r.Delta.Upper, r.Order)
+					}
+					return t.write(w)
+				})
+			}
+			a, err := askPlan(cmd, "computing", (*service.Service).Delta, &q, &q.Plan, args[0])
+			if err != nil {
+				return err
+			}
+			return flags.printAnswers(cmd, a, a.Neighbors, deltaAnswers(a.Results))
+		},
+	}
+	addQuestion(cmd, &flags, "epsilon", "ε", &q.Epsilon, &q.Method, &q.Recursion)
+	return cmd
+}
+
+// addQuestion defines the flags of epsilon and delta.
+func addQuestion(cmd *cobra.Command, flags *answerFlags, name, symbol string, at *service.OneOrMany, method *service.Method, recursion *service.Decimal) {
+	numbers(cmd.Flags(), &at.List, name, "", "one or several `"+symbol+"`, with commas between them (required)")
+	_ = cmd.MarkFlagRequired(name)
+	method.Accountant = service.FourierAccountant
+	addChoice(cmd, &method.Accountant, "accountant", "`method`: fourier, or rdp for a looser upper bound by Rényi accounting", service.FourierAccountant, service.RDPAccountant)
+	flags.register(cmd)
+	addRecursion(cmd, recursion, "2000", "takes seconds for 1000")
+}
+
+// printAnswers prints a table of intervals, or v as JSON or CSV.
+func (f *answerFlags) printAnswers(cmd *cobra.Command, v any, neighbors string, answers []answer) error {
+	warn(cmd.ErrOrStderr(), answers)
+	return f.print(cmd.OutOrStdout(), v, func(w io.Writer) error {
+		fmt.Fprintf(w, "neighbors: %s\n\n", neighbors)
+		return printTable(w, answers, f.verbose)
+	})
+}
+
+// A boundTable lists upper bounds by Rényi accounting.
+type boundTable struct {
+	neighbors, asked string
+	lines            strings.Builder
+}
+
+func newBoundTable(neighbors, asked string) *boundTable {
+	return &boundTable{neighbors: neighbors, asked: asked}
+}
+
+func (t *boundTable) add(at service.Number, told string, bound, order service.Number) {
+	fmt.Fprintf(&t.lines, "  %s\t%s ≤ %s\t%s\n", short(at), told, rounded(bound, 6, up), rounded(order, 4, near))
+}
+
+func (t *boundTable) write(w io.Writer) error {
+	fmt.Fprintf(w, "neighbors: %s\naccountant: rdp (upper bounds)\n\n", t.neighbors)
+	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	fmt.Fprintf(tw, "  %s\tproved\torder\n%s", t.asked, t.lines.String())
+	return tw.Flush()
 }

@@ -15,40 +15,23 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dpaccountant/accountant"
-	"github.com/dpaccountant/accountant/plan"
+	"github.com/dpaccountant/accountant/service"
 )
 
-// readPlan reads the plan file at path, standard input if path is "-". An error
-// reads "plan.yaml:4: field: problem".
-func readPlan(cmd *cobra.Command, path string) (*accountant.Plan, error) {
-	data, name, err := readInput(cmd, path)
-	if err != nil {
-		return nil, err
+// inputName is what to call a file in messages.
+func inputName(path string) string {
+	if path == "-" {
+		return "standard input"
 	}
-	return parsePlan(data, name)
-}
-
-// parsePlan reads a plan; errors read as those of readPlan.
-func parsePlan(data []byte, name string) (*accountant.Plan, error) {
-	p, err := plan.Parse(data)
-	if err != nil {
-		var pe *plan.Error
-		if errors.As(err, &pe) && pe.Line > 0 {
-			return nil, fmt.Errorf("%s:%d: %s", name, pe.Line, pe.Message())
-		}
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return p, nil
+	return printable(path)
 }
 
 // readInput reads a file, or standard input if path is "-", and returns what
 // to call it in messages. It reads a little more than a plan may have.
 func readInput(cmd *cobra.Command, path string) (data []byte, name string, err error) {
 	var r io.Reader = cmd.InOrStdin()
-	name = "standard input"
+	name = inputName(path)
 	if path != "-" {
-		name = printable(path)
 		f, err := openInput(path)
 		if err != nil {
 			return nil, name, err
@@ -56,7 +39,7 @@ func readInput(cmd *cobra.Command, path string) (data []byte, name string, err e
 		defer f.Close()
 		r = f
 	}
-	data, err = io.ReadAll(io.LimitReader(r, plan.MaxSize+1))
+	data, err = io.ReadAll(io.LimitReader(r, service.MaxPlan+1))
 	if err != nil {
 		return nil, name, pathProblem(name, err)
 	}

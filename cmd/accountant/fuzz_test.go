@@ -6,7 +6,6 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -16,10 +15,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dpaccountant/accountant"
-	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/labeldp"
+	"github.com/dpaccountant/accountant/service"
 )
 
 // The readers of the command. Those of plans and of votes by themselves are fuzzed
@@ -59,7 +57,7 @@ func FuzzServe(f *testing.F) {
 				continue
 			}
 			var out bytes.Buffer
-			if err := newServer().serve(ctx, bytes.NewReader(line), &out); err != nil && !errors.Is(err, context.Canceled) {
+			if err := serve(ctx, service.New(ledgerFiles{}), bytes.NewReader(line), &out); err != nil && !errors.Is(err, context.Canceled) {
 				t.Fatal(err)
 			}
 			blank := len(bytes.TrimSpace(line)) == 0
@@ -77,83 +75,6 @@ func FuzzServe(f *testing.F) {
 func cheap(line []byte) bool {
 	var q struct{ Plan json.RawMessage }
 	return json.Unmarshal(line, &q) != nil || len(q.Plan) == 0
-}
-
-// FuzzCheckKeys: a request that is let through means the same to a reader that
-// takes the first of two keys.
-func FuzzCheckKeys(f *testing.F) {
-	for _, line := range []string{`{"a":1,"b":{"a":[{},{"c":null}]}}`, `{"a":1,"a":2}`, `{"a":1,"A":2}`, `{"a":{"b":1,"b":2}}`, `{"a":[{"b":1},{"b":2}]}`, `{"":1,"\u0061":2,"a":3}`} {
-		f.Add([]byte(line))
-	}
-	f.Fuzz(func(t *testing.T, line []byte) {
-		line = bytes.TrimSpace(line)
-		if checkText(line) != nil {
-			return
-		}
-		var got map[string]any
-		if err := json.Unmarshal(line, &got); err != nil {
-			return
-		}
-		keys, values := count(t, json.NewDecoder(bytes.NewReader(line)))
-		if same := keysOf(got); checkKeys(line) == nil && keys != same {
-			t.Fatalf("%s: %d keys are read, %d are there of %d values", line, same, keys, values)
-		} else if checkKeys(line) != nil && keys == same {
-			for a := range got {
-				for b := range got {
-					if a != b && strings.EqualFold(a, b) {
-						return
-					}
-				}
-			}
-			t.Fatalf("%s: %v", line, checkKeys(line))
-		}
-	})
-}
-
-// count returns how many keys and values are in a text.
-func count(t *testing.T, d *json.Decoder) (keys, values int) {
-	d.UseNumber()
-	type level struct{ object, value bool }
-	var stack []level
-	for {
-		token, err := d.Token()
-		if err == io.EOF {
-			return keys, values
-		}
-		if err != nil {
-			t.Skip(err)
-		}
-		switch delim, _ := token.(json.Delim); {
-		case delim == '}' || delim == ']':
-			stack = stack[:len(stack)-1]
-			continue
-		case len(stack) > 0 && stack[len(stack)-1].object:
-			top := &stack[len(stack)-1]
-			if top.value = !top.value; top.value {
-				keys++
-				continue
-			}
-		}
-		values++
-		if delim, ok := token.(json.Delim); ok {
-			stack = append(stack, level{object: delim == '{'})
-		}
-	}
-}
-
-// keysOf returns how many keys a value has, those inside it included.
-func keysOf(v any) (n int) {
-	switch v := v.(type) {
-	case map[string]any:
-		for _, x := range v {
-			n += 1 + keysOf(x)
-		}
-	case []any:
-		for _, x := range v {
-			n += keysOf(x)
-		}
-	}
-	return n
 }
 
 // FuzzLabelPrior: a prior file is read whole: as many labels as rows.
@@ -240,28 +161,6 @@ func FuzzLabelSet(f *testing.F) {
 	})
 }
 
-// FuzzNumbers: a number that a flag takes is in its range, and is printed as one
-// that reads back as itself.
-func FuzzNumbers(f *testing.F) {
-	for _, text := range []string{"1e-5", "0.1,1e-300", "-0", ".inf", "0x1p3", "1_000", "1e999", " 1 ", "\u00a01", "1e0000000000000001"} {
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		xs, err := parseNumbers("delta", text, deltaRange)
-		if err != nil {
-			if !strings.HasPrefix(err.Error(), "--delta: ") {
-				t.Fatalf("%q: %v", text, err)
-			}
-			return
-		}
-		for _, x := range xs {
-			if y, err := decimal.Parse(short(x)); err != nil || y != x || !deltaRange.contains(x) {
-				t.Fatalf("%q: %v prints as %s", text, x, short(x))
-			}
-		}
-	})
-}
-
 // FuzzPlanFile: a plan file is a plan, or an error that begins with its name.
 func FuzzPlanFile(f *testing.F) {
 	examples, err := filepath.Glob(root + "/examples/*.yaml")
@@ -279,12 +178,12 @@ func FuzzPlanFile(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		cmd := new(cobra.Command)
 		cmd.SetIn(bytes.NewReader(text))
-		plan, err := readPlan(cmd, "-")
-		if err != nil && !strings.HasPrefix(err.Error(), "standard input:") {
-			t.Fatalf("%q: %v", text, err)
+		text, name, err := readInput(cmd, "-")
+		if err != nil {
+			t.Fatal(err)
 		}
-		if err == nil && (plan == nil || len(plan.Steps) == 0 || plan.Neighbors != accountant.AddRemove && plan.Neighbors != accountant.Substitute) {
-			t.Fatalf("%q: %+v", text, plan)
+		if err := planProblem(name, name, service.CheckPlan(text)); err != nil && !strings.HasPrefix(err.Error(), "standard input:") {
+			t.Fatalf("%q: %v", text, err)
 		}
 	})
 }

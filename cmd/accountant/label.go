@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/nearest"
 	"github.com/dpaccountant/accountant/labeldp"
+	"github.com/dpaccountant/accountant/service"
 )
 
 const labelLong = `label designs the optimal unbiased randomizer for labels with a given prior: the
@@ -29,46 +29,10 @@ with a part of the budget.
 Losses are half the mean squared error. The guarantee is under replacement of
 one label; features are public.`
 
-// labelReport is the JSON of the label command.
-type labelReport struct {
-	Epsilon       float64             `json:"epsilon"`
-	Labels        []float64           `json:"labels"`
-	Prior         []float64           `json:"prior"`
-	Loss          map[string]float64  `json:"loss"`
-	Bias          map[string]float64  `json:"max-bias"`
-	Gap           float64             `json:"gap"`
-	Certificate   labeldp.Certificate `json:"certificate"`
-	Outputs       []float64           `json:"outputs"`
-	Probabilities [][]float64         `json:"probabilities"`
-	Tau           float64             `json:"tau"`
-	WorstPair     [2]float64          `json:"worst-pair"`
-
-	order      []string
-	randomizer *labeldp.Randomizer
-}
-
-// rows has a row for each label and output: the law itself.
-func (r *labelReport) rows() any {
-	type row struct {
-		Epsilon     float64 `json:"epsilon"`
-		Label       float64 `json:"label"`
-		Prior       float64 `json:"prior"`
-		Output      float64 `json:"output"`
-		Probability float64 `json:"probability"`
-	}
-	rows := []row{}
-	for i, label := range r.Labels {
-		for j, output := range r.Outputs {
-			rows = append(rows, row{r.Epsilon, label, r.Prior[i], output, r.Probabilities[i][j]})
-		}
-	}
-	return rows
-}
-
 func newLabelCmd() *cobra.Command {
-	var epsilon, bias float64
+	var q service.LabelRequest
+	var bias float64
 	var prior, plot string
-	var grid int
 	var form output
 	cmd := &cobra.Command{
 		Use:   "label --epsilon E --prior FILE",
@@ -88,32 +52,28 @@ func newLabelCmd() *cobra.Command {
 					return err
 				}
 			}
+			q.Bias = given(cmd, "bias", bias)
 			p, err := labelReadPrior(prior)
 			if err != nil {
 				return err
 			}
-			limited := cmd.Flags().Changed("bias")
-			if limited && grid == 0 {
-				return errors.New("--grid: is 0, must be at least 2 with --bias")
-			}
-			r, err := measured(cmd, "designing", func(*meter) (*labelReport, error) {
-				return labelDesign(cmd.Context(), p, epsilon, grid, bias, limited)
-			})
+			q.Prior = &p
+			a, err := ask(cmd, "designing", (*service.Service).Label, q)
 			if err != nil {
-				return flagged(cmd, err)
+				return err
 			}
 			if plot != "" {
-				if err := labelPlot(r.randomizer, plot); err != nil {
+				if err := labelPlot(a.Randomizer, plot); err != nil {
 					return err
 				}
 			}
-			return form.print(cmd.OutOrStdout(), r, r.print)
+			return form.print(cmd.OutOrStdout(), a, func(w io.Writer) error { return printLabel(w, a) })
 		},
 	}
 	f := cmd.Flags()
-	f.Float64Var(&epsilon, "epsilon", 0, "privacy of the randomizer, in [1e-6, 28]")
+	f.Float64Var(&q.Epsilon, "epsilon", 0, "privacy of the randomizer, in [1e-6, 28]")
 	f.StringVar(&prior, "prior", "", "CSV file with the header label,weight")
-	f.IntVar(&grid, "grid", 0, "restrict outputs to this many evenly spaced ones (0: anywhere)")
+	f.IntVar(&q.Grid, "grid", 0, "restrict outputs to this many evenly spaced ones (0: anywhere)")
 	f.Float64Var(&bias, "bias", 0, "allow this much bias; needs --grid")
 	f.StringVar(&plot, "plot", "", "draw the output law of each label into this file (.svg, .png, .pdf)")
 	form.register(cmd)
@@ -125,60 +85,9 @@ func newLabelCmd() *cobra.Command {
 	return cmd
 }
 
-func labelDesign(ctx context.Context, p labeldp.Prior, eps float64, grid int, bias float64, limited bool) (*labelReport, error) {
-	methods, cert, err := labeldp.Methods(ctx, p, eps)
-	if err != nil {
-		return nil, err
-	}
-	chosen := methods[0].(*labeldp.Randomizer)
-	if grid != 0 {
-		outputs, err := labeldp.FeasibleGrid(p.Labels(), eps, grid)
-		if err != nil {
-			return nil, asFlag(err, map[string]string{"n": "grid"})
-		}
-		if limited {
-			chosen, cert, err = labeldp.BiasLimited(ctx, p, eps, bias, outputs)
-		} else {
-			chosen, cert, err = labeldp.OptimalUnbiasedGrid(ctx, p, eps, outputs)
-		}
-		if err != nil {
-			return nil, err
-		}
-		methods = append([]labeldp.Method{chosen}, methods...)
-	}
-	r := &labelReport{Epsilon: eps, Labels: p.Labels(), Prior: p.Probs(), Loss: map[string]float64{}, Bias: map[string]float64{},
-		Gap: cert.RelGap, Certificate: cert, Outputs: chosen.Outputs(), Tau: chosen.Tau(), randomizer: chosen}
-	r.WorstPair[0], r.WorstPair[1] = chosen.WorstPair()
-	for i := range p.Labels() {
-		r.Probabilities = append(r.Probabilities, chosen.Row(i))
-	}
-	for _, m := range methods {
-		name := labelMethodName(m)
-		loss, err := labeldp.HalfLoss(m, p)
-		if err != nil {
-			return nil, err
-		}
-		worst := 0.0
-		for _, y := range p.Labels() {
-			b, _, err := m.Moments(y)
-			if err != nil {
-				return nil, err
-			}
-			worst = max(worst, math.Abs(b))
-		}
-		r.Loss[name], r.Bias[name] = loss, worst
-		r.order = append(r.order, name)
-	}
-	return r, nil
-}
-
-func labelMethodName(m labeldp.Method) string {
-	return strings.TrimSuffix(strings.Replace(m.Name(), "optimal-unbiased", "optimal", 1), "-unbiased")
-}
-
-// print writes the report as text. Beyond a dozen labels the matrix is left to
+// printLabel writes the report as text. Beyond a dozen labels the matrix is left to
 // --json.
-func (r *labelReport) print(w io.Writer) error {
+func printLabel(w io.Writer, r *service.LabelAnswer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(w, "epsilon %v, %d labels, %d outputs; certified within %.1e of the optimum\n\n", r.Epsilon, len(r.Labels), len(r.Outputs), r.Gap)
 	if len(r.Labels) <= 12 {
@@ -199,7 +108,7 @@ func (r *labelReport) print(w io.Writer) error {
 	}
 	fmt.Fprintln(t, "")
 	fmt.Fprintln(t, "method\thalf-loss\tMSE\tlargest bias\t")
-	for _, name := range r.order {
+	for _, name := range r.Methods {
 		bias := fmt.Sprintf("%.4g", r.Bias[name])
 		if r.Bias[name] <= 1e-10*(r.Labels[len(r.Labels)-1]-r.Labels[0])/math.Tanh(r.Epsilon/2) {
 			bias = "0"

@@ -21,6 +21,7 @@ import (
 	"github.com/dpaccountant/accountant/internal/nearest"
 	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/labeldp"
+	"github.com/dpaccountant/accountant/service"
 )
 
 const labelApplyLong = `label apply randomizes a column of a CSV file. The output has the same rows and
@@ -165,7 +166,7 @@ func (j *labelJob) run(ctx context.Context, m *meter) (*labelApplied, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.Rows, a.Method, a.Outputs = pass.n, labelMethodName(r), len(r.Outputs())
+	a.Rows, a.Method, a.Outputs = pass.n, service.LabelMethod(r), len(r.Outputs())
 	a.Labels, a.Prior = p.Labels(), p.Probs()
 	a.Loss, err = labeldp.HalfLoss(r, p)
 	if j.labels == "" {

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/dpaccountant/accountant/service"
 )
 
 func labelRun(args ...string) (string, error) {
@@ -35,7 +37,7 @@ func TestLabelDesign(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var r labelReport
+	var r service.LabelAnswer
 	if err := json.Unmarshal([]byte(out), &r); err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +83,7 @@ func TestLabelDesign(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var r labelReport
+		var r service.LabelAnswer
 		if err := json.Unmarshal([]byte(out), &r); err != nil {
 			t.Fatal(err)
 		}
@@ -281,7 +283,7 @@ func TestLabelSingle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var r labelReport
+	var r service.LabelAnswer
 	if err := json.Unmarshal([]byte(out), &r); err != nil {
 		t.Fatal(err)
 	}

@@ -6,8 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/ledger"
-	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/service"
 )
 
 func newLedgerCmd() *cobra.Command {
@@ -47,7 +48,7 @@ func ledgerArgs(names ...string) cobra.PositionalArgs {
 }
 
 func newLedgerInitCmd() *cobra.Command {
-	var neighbors, epsilon, delta, mode string
+	var q service.LedgerCreateRequest
 	var form output
 	cmd := &cobra.Command{
 		Use:   "init --epsilon ε --delta δ FILE",
@@ -56,16 +57,9 @@ func newLedgerInitCmd() *cobra.Command {
 file that exists is never overwritten.`,
 		Args: ledgerArgs("ledger file"), ValidArgsFunction: completePlans(1, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c := ledger.Config{Mode: ledger.Mode(mode)}
-			var err error
-			if c.Neighbors, err = profiles.ParseRelation(neighbors); err != nil {
-				return err
-			}
-			if c.Epsilon, err = parseNumber("epsilon", epsilon, epsilonRange); err != nil {
-				return err
-			}
-			if c.Delta, err = parseNumber("delta", delta, deltaRange); err != nil {
-				return err
+			c, err := q.Config()
+			if err != nil {
+				return flagged(cmd, err)
 			}
 			l, err := ledger.Create(args[0], c)
 			if err != nil {
@@ -75,11 +69,11 @@ file that exists is never overwritten.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&epsilon, "epsilon", "", "`ε` of the budget (required)")
-	fs.StringVar(&delta, "delta", "", "`δ` of the budget (required)")
-	mode = string(ledger.Planned)
-	addChoice(cmd, &mode, "mode", "planned, or adaptive if steps may depend on earlier outputs", mode, string(ledger.Adaptive))
-	addNeighbors(cmd, &neighbors)
+	number(fs, &q.Epsilon, "epsilon", "", "`ε` of the budget (required)")
+	number(fs, &q.Delta, "delta", "", "`δ` of the budget (required)")
+	q.Mode = string(ledger.Planned)
+	addChoice(cmd, &q.Mode, "mode", "planned, or adaptive if steps may depend on earlier outputs", q.Mode, string(ledger.Adaptive))
+	addNeighbors(cmd, &q.Neighbors)
 	form.register(cmd)
 	_ = cmd.MarkFlagRequired("epsilon")
 	_ = cmd.MarkFlagRequired("delta")
@@ -105,8 +99,8 @@ the plan from standard input.`,
 			if err != nil {
 				return err
 			}
-			if _, err := parsePlan(data, name); err != nil {
-				return err
+			if err := service.CheckPlan(data); err != nil {
+				return planProblem(name, name, err)
 			}
 			_, err = measured(cmd, "composing", func(*meter) (any, error) { return nil, l.SpendPlan(cmd.Context(), data, note) })
 			if err != nil {
@@ -161,13 +155,13 @@ else, and give it to --head later.`,
 			if err != nil {
 				return flagged(cmd, err)
 			}
-			err = form.print(cmd.OutOrStdout(), statusJSON(st), func(w io.Writer) error {
+			err = form.print(cmd.OutOrStdout(), service.LedgerStateOf(st), func(w io.Writer) error {
 				printStatus(w, st)
 				_, err := fmt.Fprintf(w, "\nEvery checksum is right, and the entries are within the budget.\n")
 				return err
 			})
 			if err == nil && st.Torn > 0 {
-				err = tornError{fmt.Errorf("%s: %s", args[0], tornWarning(st.Torn))}
+				err = tornError{fmt.Errorf("%s: %s", args[0], service.TornWarning(st.Torn))}
 			}
 			return err
 		},
@@ -188,60 +182,10 @@ func printLedger(cmd *cobra.Command, l *ledger.Ledger, form output) error {
 	if err != nil {
 		return err
 	}
-	return form.print(cmd.OutOrStdout(), statusJSON(st), func(w io.Writer) error {
+	return form.print(cmd.OutOrStdout(), service.LedgerStateOf(st), func(w io.Writer) error {
 		printStatus(w, st)
 		return nil
 	})
-}
-
-type ledgerJSON struct {
-	Mode      string     `json:"mode"`
-	Neighbors string     `json:"neighbors"`
-	Budget    ledgerPair `json:"budget"`
-	Entries   int        `json:"entries"`
-	Runs      int64      `json:"runs"`
-	// Spent is of planned ledgers, Renyi of adaptive ones.
-	Spent     *boundsJSON `json:"spent-epsilon,omitempty"`
-	Renyi     *renyiJSON  `json:"spent-renyi,omitempty"`
-	Left      number      `json:"left"`
-	Last      string      `json:"last,omitempty"`
-	Head      string      `json:"head,omitempty"`
-	Guarantee string      `json:"guarantee"`
-	// TheoryGap says that the ends are an attack and a theorem, which no
-	// computation brings together.
-	TheoryGap bool     `json:"theory-gap,omitempty"`
-	Warnings  []string `json:"warnings,omitempty"`
-}
-
-type ledgerPair struct {
-	Epsilon number `json:"epsilon"`
-	Delta   number `json:"delta"`
-}
-
-type renyiJSON struct {
-	Order  number `json:"order"`
-	Spent  number `json:"spent"`
-	Budget number `json:"budget"`
-}
-
-func statusJSON(st ledger.Status) ledgerJSON {
-	c := st.Config
-	out := ledgerJSON{Mode: string(c.Mode), Neighbors: c.Neighbors.String(), Budget: ledgerPair{number(c.Epsilon), number(c.Delta)},
-		Entries: st.Entries, Runs: st.Runs, Left: number(st.Left), Last: st.Last, Head: st.Head, Guarantee: st.Guarantee}
-	if e := st.Spent.Epsilon; c.Mode == ledger.Planned {
-		out.Spent = &boundsJSON{number(e.Lower), number(e.Estimate), number(e.Upper)}
-		out.Warnings, out.TheoryGap = e.Warnings, e.Gap != nil
-	} else {
-		out.Renyi = &renyiJSON{number(st.Spent.Order), number(st.Spent.Renyi), number(st.Spent.RenyiBudget)}
-	}
-	if st.Torn > 0 {
-		out.Warnings = append(out.Warnings, tornWarning(st.Torn))
-	}
-	return out
-}
-
-func tornWarning(n int64) string {
-	return fmt.Sprintf("the last %d bytes are of a spend that was interrupted; they do not count, and the next spend removes them", n)
 }
 
 func printStatus(w io.Writer, st ledger.Status) {
@@ -254,7 +198,7 @@ func printStatus(w io.Writer, st ledger.Status) {
 	}
 	if c.Mode == ledger.Planned {
 		e := st.Spent.Epsilon
-		d := digitsFor(e)
+		d := decimal.Apart(e.Lower, e.Upper)
 		gap := ""
 		if e.Gap != nil {
 			gap = "; a gap in theory: the lower end is an attack"
@@ -270,6 +214,6 @@ func printStatus(w io.Writer, st ledger.Status) {
 	}
 	fmt.Fprintf(w, "guarantee: %s\n", st.Guarantee)
 	if st.Torn > 0 {
-		fmt.Fprintf(w, "%s   %s\n", paint(w, yellow, "warning:"), tornWarning(st.Torn))
+		fmt.Fprintf(w, "%s   %s\n", paint(w, yellow, "warning:"), service.TornWarning(st.Torn))
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/dpaccountant/accountant/service"
 )
 
 func runMajorityCmd(args ...string) (string, error) {
@@ -39,7 +41,7 @@ func TestMajorityJSON(t *testing.T) {
 			t.Errorf("%s: %v", c.args, err)
 			continue
 		}
-		var a majorityAnswer
+		var a service.MajorityAnswer
 		if err := json.Unmarshal([]byte(out), &a); err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"io"
@@ -9,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/dpaccountant/accountant/service"
 )
 
 // An output is the form that a command prints in: text, unless JSON or CSV is
@@ -31,9 +34,6 @@ func (o *output) print(w io.Writer, v any, text func(io.Writer) error) error {
 	return text(w)
 }
 
-// A tabular value has rows that suit CSV better than its JSON does.
-type tabular interface{ rows() any }
-
 // A csvTable is what CSV is written from.
 type csvTable struct {
 	columns []string
@@ -45,9 +45,7 @@ type csvTable struct {
 // of its rows; keys inside one another are joined by a dash. Numbers are as in
 // JSON. The columns come from the type of v, not from which values are there.
 func printCSV(w io.Writer, v any) error {
-	if t, ok := v.(tabular); ok {
-		v = t.rows()
-	}
+	v = rowsOf(v)
 	t, ok := v.(csvTable)
 	if !ok {
 		var err error
@@ -270,4 +268,19 @@ func cellText(v reflect.Value, scalar bool) (string, error) {
 	var text string
 	err = json.Unmarshal(data, &text)
 	return text, err
+}
+
+// printJSON writes v as the service does, with indents and an end of line.
+func printJSON(w io.Writer, v any) error {
+	data, err := service.Marshal(v)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := json.Indent(&b, data, "", "  "); err != nil {
+		return err
+	}
+	b.WriteByte('\n')
+	_, err = w.Write(b.Bytes())
+	return err
 }

@@ -5,18 +5,20 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/dpaccountant/accountant/service"
 )
 
 func TestPrintCSV(t *testing.T) {
 	type ends struct {
-		Lower number `json:"lower"`
-		Upper number `json:"upper"`
+		Lower service.Number `json:"lower"`
+		Upper service.Number `json:"upper"`
 	}
 	type item struct {
 		Name string `json:"name"`
 		ends
-		Attack *ends   `json:"attack,omitempty"`
-		At     *number `json:"at"`
+		Attack *ends           `json:"attack,omitempty"`
+		At     *service.Number `json:"at"`
 	}
 	type value struct {
 		Count int64              `json:"count,omitempty"`
@@ -28,10 +30,10 @@ func TestPrintCSV(t *testing.T) {
 		Loss  map[string]float64 `json:"loss"`
 		own   int
 	}
-	x := number(1e-5)
+	x := service.Number(1e-5)
 	full := value{3, true, "a,b", []item{
-		{"one", ends{number(math.Inf(-1)), 0.1}, &ends{1, 2}, &x},
-		{"two", ends{1e-300, number(math.Inf(1))}, nil, nil},
+		{"one", ends{service.Number(math.Inf(-1)), 0.1}, &ends{1, 2}, &x},
+		{"two", ends{1e-300, service.Number(math.Inf(1))}, nil, nil},
 	}, []string{"first", "second"}, [2]float64{1, 0.5}, map[string]float64{"z": 1, "b": 2}, 7}
 	// A list's name stands before a key that the value has already; the columns are
 	// the same for the empty value, but for its map.
@@ -56,7 +58,7 @@ func TestPrintCSV(t *testing.T) {
 			t.Errorf("got\n%swant\n%s", b.String(), c.want)
 		}
 	}
-	if err := printCSV(&strings.Builder{}, []number{number(math.NaN())}); err == nil {
+	if err := printCSV(&strings.Builder{}, []service.Number{service.Number(math.NaN())}); err == nil {
 		t.Error("NaN is printed")
 	}
 }

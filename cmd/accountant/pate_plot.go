@@ -1,10 +1,10 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"image/color"
 
-	"github.com/spf13/cobra"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
@@ -12,29 +12,31 @@ import (
 
 	"github.com/dpaccountant/accountant/pate"
 	"github.com/dpaccountant/accountant/rdp"
+	"github.com/dpaccountant/accountant/service"
 )
 
-// plot draws ε against the number of answered queries: the report's, what its
+// plotPate draws ε against the number of answered queries: the report's, what its
 // checks alone cost, and the data-independent one.
-func (r *pateRun) plot(cmd *cobra.Command, l *pate.Ledger, delta float64, path string) error {
-	n := r.votes.Queries()
+func plotPate(ctx context.Context, a service.PateAnswer, path string) error {
+	r, delta := a.Run, a.Delta
+	n := r.Votes.Queries()
 	points := min(n, 100)
 	cuts := make([]int, points)
 	for i := range cuts {
 		cuts[i] = (i + 1) * n / points
 	}
-	costs, err := l.Running(cmd.Context(), r.report, r.transcript(r.report), cuts)
+	costs, err := r.Running(ctx, r.Report, cuts)
 	if err != nil {
-		return flagged(cmd, err)
+		return err
 	}
-	independent, err := l.Running(cmd.Context(), pate.DataIndependent, nil, cuts)
+	independent, err := r.Running(ctx, pate.DataIndependent, cuts)
 	if err != nil {
-		return flagged(cmd, err)
+		return err
 	}
 	p := plot.New()
-	p.Title.Text = fmt.Sprintf("%v, δ = %s", r.aggregator, short(delta))
+	p.Title.Text = fmt.Sprintf("%v, δ = %s", r.Aggregator, short(delta))
 	p.X.Label.Text = "answered queries"
-	switch r.report {
+	switch r.Report {
 	case pate.Worst:
 		p.X.Label.Text = "queries, all of them charged as answered"
 	case pate.ExpectedNotABound:
@@ -49,12 +51,12 @@ func (r *pateRun) plot(cmd *cobra.Command, l *pate.Ledger, delta float64, path s
 	line := func(name string, costs []pate.Cost, part func(pate.Cost) rdp.Grid, c color.Color, dashes ...vg.Length) error {
 		xy := make(plotter.XYs, 0, len(costs))
 		for i, x := range costs {
-			eps, _, err := r.epsilon(x, part(x), delta)
+			eps, _, err := r.EpsilonOf(x, part(x), delta)
 			if err != nil {
 				return err
 			}
 			at := x.Answered
-			if x.Report != r.report && r.report == pate.ExpectedNotABound {
+			if x.Report != r.Report && r.Report == pate.ExpectedNotABound {
 				at = float64(cuts[i])
 			}
 			xy = append(xy, plotter.XY{X: at, Y: eps})
@@ -69,14 +71,14 @@ func (r *pateRun) plot(cmd *cobra.Command, l *pate.Ledger, delta float64, path s
 		return nil
 	}
 	total := func(c pate.Cost) rdp.Grid { return c.Total }
-	name := r.report.String()
+	name := r.Report.String()
 	switch {
-	case r.report == pate.ExpectedNotABound:
+	case r.Report == pate.ExpectedNotABound:
 		name += " (not a bound)"
 	case costs[0].ExPost:
 		name += " (ex post)"
 	}
-	if r.report != pate.DataIndependent {
+	if r.Report != pate.DataIndependent {
 		if err := line(name, costs, total, color.RGBA{0, 90, 170, 255}); err != nil {
 			return err
 		}
@@ -88,7 +90,7 @@ func (r *pateRun) plot(cmd *cobra.Command, l *pate.Ledger, delta float64, path s
 		}
 	}
 	flat := "data-independent"
-	if r.report == pate.ExpectedNotABound || costs[0].ExPost {
+	if r.Report == pate.ExpectedNotABound || costs[0].ExPost {
 		flat += ", every query answered"
 	}
 	if err := line(flat, independent, total, color.RGBA{200, 80, 0, 255}, vg.Points(1.5), vg.Points(2)); err != nil {

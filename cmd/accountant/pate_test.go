@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/dpaccountant/accountant/service"
 )
 
 // runPate runs the command in-process.
@@ -208,14 +210,14 @@ func TestPateSmooth(t *testing.T) {
 	votes, answered := pateVotes(t)
 	args := []string{"smooth", "--votes", votes, "--answered", answered, "--mechanism", "confident", "--threshold", "200", "--sigma1", "150", "--sigma2", "40",
 		"--delta", "1e-5", "--conversion", "classic", "--order", "14", "--beta", "0.014285714285714286", "--json"}
-	run := func(more ...string) (r pateSmoothReport) {
+	run := func(more ...string) (r service.PateSmoothAnswer) {
 		t.Helper()
 		if err := json.Unmarshal([]byte(mustPate(t, append(args, more...)...)), &r); err != nil {
 			t.Fatal(err)
 		}
 		return r
 	}
-	if r := run("--sigma-ss", "5"); r.Epsilon != nil || !strings.Contains(r.Why, "--answered") {
+	if r := run("--sigma-ss", "5"); r.Epsilon != nil || !strings.Contains(r.Why, "leave answered out") {
 		t.Errorf("a transcript's cost is sanitized: %+v", r)
 	}
 	// pate.md §7.7.

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/plot/plotter"
+
+	"github.com/dpaccountant/accountant/service"
 )
 
 // A joint is what is known of a curve between two points of it, and so how a line
@@ -86,11 +88,11 @@ func tangents(a, b plotter.XY, logY bool, floor float64) plotter.XYs {
 
 // finer returns the points of a curve with others between them, up to four times as
 // many in all, found by ask where middle returns a place between two of them.
-func finer(points []curvePoint, middle func(a, b curvePoint) (x float64, wanted bool), ask func([]float64) ([]curvePoint, error)) ([]curvePoint, error) {
+func finer(points []service.CurvePoint, middle func(a, b service.CurvePoint) (x float64, wanted bool), ask func([]float64) ([]service.CurvePoint, error)) ([]service.CurvePoint, error) {
 	for most := 4 * len(points); len(points) < most; {
 		var at []float64
 		for i := 1; i < len(points) && len(points)+len(at) < most; i++ {
-			if x, wanted := middle(points[i-1], points[i]); wanted && x > points[i-1].x && x < points[i].x {
+			if x, wanted := middle(points[i-1], points[i]); wanted && x > float64(points[i-1].X) && x < float64(points[i].X) {
 				at = append(at, x)
 			}
 		}
@@ -102,8 +104,8 @@ func finer(points []curvePoint, middle func(a, b curvePoint) (x float64, wanted 
 			return nil, err
 		}
 		points = append(slices.Clip(points), more...)
-		slices.SortFunc(points, func(a, b curvePoint) int {
-			if a.x < b.x {
+		slices.SortFunc(points, func(a, b service.CurvePoint) int {
+			if a.X < b.X {
 				return -1
 			}
 			return 1

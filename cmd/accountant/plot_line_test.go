@@ -9,6 +9,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/plan"
+	"github.com/dpaccountant/accountant/service"
 )
 
 // at returns the largest and the least value that a line has at x.
@@ -38,10 +39,13 @@ func at(line plotter.XYs, x float64, logX, logY bool) (most, least float64) {
 }
 
 // drawnLine returns the line of the only curve of a picture.
-func drawnLine(t *testing.T, f curveFlags, plan *accountant.Plan, points int) (plotter.XYs, picture) {
+func drawnLine(t *testing.T, q service.CurveRequest) (plotter.XYs, picture) {
 	t.Helper()
-	f.out, f.minDelta, f.delta = "picture.svg", "1e-12", "1e-5"
-	_, _, pic, err := f.build(t.Context(), []*accountant.Plan{plan}, []string{"plan"}, points, nil)
+	curves, err := service.New(nil).Curve(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pic, err := (&curveFlags{q: q}).draw(t.Context(), curves, q.Log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,12 +65,12 @@ func TestPictureProved(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		acct, err := newAccountant(t.Context(), plan, nil)
-		if err != nil {
+		acct := accountant.New(plan.Neighbors)
+		if err := acct.AddPlan(t.Context(), plan); err != nil {
 			t.Fatal(err)
 		}
-		const points = 8
-		line, pic := drawnLine(t, curveFlags{kind: deltaKind}, plan, points)
+		const points = "8"
+		line, pic := drawnLine(t, service.CurveRequest{Plan: text, Points: points})
 		checked := 0
 		for i := range 41 {
 			eps := pic.xMin + (pic.xMax-pic.xMin)*float64(i)/41
@@ -96,7 +100,7 @@ func TestPictureProved(t *testing.T) {
 		}
 
 		for _, log := range []bool{false, true} {
-			line, pic = drawnLine(t, curveFlags{kind: tradeOffKind, log: log}, plan, points)
+			line, pic = drawnLine(t, service.CurveRequest{Plan: text, Kind: service.TradeOffKind, Log: log, Points: points})
 			var alphas []float64
 			for i := range 11 {
 				alpha := line[0].X + (line[len(line)-1].X-line[0].X)*(float64(i)+0.5)/11
@@ -117,7 +121,7 @@ func TestPictureProved(t *testing.T) {
 			}
 		}
 
-		line, _ = drawnLine(t, curveFlags{kind: stepsKind}, plan, 5)
+		line, _ = drawnLine(t, service.CurveRequest{Plan: text, Kind: service.StepsKind, Points: "5"})
 		all, err := plan.StepsCurve(t.Context(), 1e-5, 20)
 		if err != nil {
 			t.Fatal(err)

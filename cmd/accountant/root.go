@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -180,20 +178,6 @@ func exitCode(cmd *cobra.Command, err error, stderr io.Writer) int {
 	}
 	fmt.Fprintf(stderr, "%s: %s (see %[1]s --help)\n", cmd.CommandPath(), msg)
 	return 2
-}
-
-// oneLine is text as a message has it: on one line, and without characters that a
-// terminal may act on.
-func oneLine(s string) string {
-	var b strings.Builder
-	for _, r := range strings.Join(strings.Fields(s), " ") {
-		if unicode.IsPrint(r) {
-			b.WriteRune(r)
-		} else {
-			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
-		}
-	}
-	return b.String()
 }
 
 // flagError puts the errors of flag parsing into words.

@@ -44,7 +44,7 @@ func TestSamplingJSON(t *testing.T) {
 	for _, s := range got.Schemes {
 		w, ok := want[s.Scheme]
 		if !ok {
-			if s.NotApplicable != "needs --subset" {
+			if s.NotApplicable != "needs a subset" {
 				t.Errorf("%s: %q", s.Scheme, s.NotApplicable)
 			}
 			continue

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpaccountant/accountant/plan"
+	"github.com/dpaccountant/accountant/service"
 )
 
 func selectRun(t *testing.T, args ...string) (string, error) {
@@ -17,19 +17,19 @@ func selectRun(t *testing.T, args ...string) (string, error) {
 	return out, err
 }
 
-func selectLaws(t *testing.T, args ...string) map[string]selectRow {
+func selectLaws(t *testing.T, args ...string) map[string]service.SelectedLaw {
 	t.Helper()
 	text, err := selectRun(t, append(args, "--json")...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out selectJSON
+	var out service.SelectAnswer
 	dec := json.NewDecoder(strings.NewReader(text))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&out); err != nil {
 		t.Fatalf("%v in %s", err, text)
 	}
-	rows := map[string]selectRow{}
+	rows := map[string]service.SelectedLaw{}
 	for _, r := range out.Laws {
 		rows[r.Law] = r
 	}
@@ -187,19 +187,3 @@ steps:
 }
 
 // Where no more than selectLeast is left of δ, no work goes into how much it is: four
-// such ε took nine seconds.
-func TestSelectFar(t *testing.T) {
-	plan, err := plan.Parse([]byte("neighbors: add-remove\nsteps:\n  - mechanism: {gaussian: {noise-multiplier: 0.8}}\n    sampling: {poisson: {rate: 0.01}}\n    count: 10000\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	bound, err := selectBound(t.Context(), plan, 1e-3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, eps := range []float64{321.7, 354364} {
-		if d, want := bound(eps), math.Log(selectLeast); math.Abs(d-want) > 1e-10 {
-			t.Errorf("log δ(%v) is at most %v, want %v", eps, d, want)
-		}
-	}
-}

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"github.com/dpaccountant/accountant/service"
 )
 
 // TestServeSaysWhatCommandsSay: a request is answered by the bytes that the
@@ -31,27 +34,68 @@ func TestServeSaysWhatCommandsSay(t *testing.T) {
 		{plan, "calibrate", `, "epsilon": 1, "delta": 1e-5, "solve": "batch", "examples": 1000`,
 			[]string{"--epsilon", "1", "--delta", "1e-5", "--solve", "batch", "--examples", "1000"}},
 		{plan, "compare", `, "delta": 1e-5`, []string{"--delta", "1e-5"}},
+		{plan, "epsilon", `, "delta": [1e-5, 0.5]`, []string{"--delta", "1e-5,0.5", "--recursion", "0"}},
+		{plan, "epsilon", `, "delta": [1e-5], "accountant": "rdp"`, []string{"--delta", "1e-5", "--accountant", "rdp"}},
+		{gap, "delta", `, "epsilon": [1], "recursion": 10, "accuracy": 1e-2`, []string{"--epsilon", "1", "--recursion", "10", "--accuracy", "0.01"}},
+		{plan, "delta", `, "epsilon": [1], "accountant": "rdp"`, []string{"--epsilon", "1", "--accountant", "rdp"}},
+		{plan, "select", `, "delta": 1e-5, "law": ["geometric"]`, []string{"--delta", "1e-5", "--law", "geometric", "--plan"}},
+		{"", "select", `, "candidate-epsilon": 1, "mean": [10, 100]`, []string{"--candidate-epsilon", "1", "--mean", "10,100"}},
+		{"", "dpsgd", `, "examples": 1000, "batch-size": 10, "epochs": 1.5, "noise-multiplier": 2, "delta": [1e-5, 1e-6]`,
+			[]string{"--examples", "1000", "--batch-size", "10", "--epochs", "1.5", "--noise-multiplier", "2", "--delta", "1e-5,1e-6"}},
+		{"", "dpsgd", `, "sampling-rate": 0.1, "steps": 10, "target-epsilon": 2, "delta": 1e-5, "neighbors": "substitute"`,
+			[]string{"--sampling-rate", "0.1", "--steps", "10", "--target-epsilon", "2", "--delta", "1e-5", "--neighbors", "substitute"}},
+		{"", "profile", `, "mechanism": "laplace", "noise-multiplier": 2, "sampling-rate": 0.1, "neighbors": "substitute"`,
+			[]string{"--mechanism", "laplace", "--noise-multiplier", "2", "--sampling-rate", "0.1", "--neighbors", "substitute"}},
+		{"", "profile", `, "mechanism": "finite", "p": [0.5, 0.5], "q": [0.25, 0.75], "at": [0, 1]`,
+			[]string{"--mechanism", "finite", "--p", "0.5,0.5", "--q", "0.25,0.75", "--at", "0,1"}},
+		{"", "sampling", `, "population": 100, "batch": 10, "subset": 20, "noise-multiplier": 5, "steps": 10`,
+			[]string{"--population", "100", "--batch", "10", "--subset", "20", "--noise-multiplier", "5", "--steps", "10", "--recursion", "0"}},
+		{"", "majority", `, "mechanisms": 11, "epsilon": 0.1, "allowance": 3`, []string{"--mechanisms", "11", "--epsilon", "0.1", "--allowance", "3"}},
+		{"", "label", `, "epsilon": 1, "labels": [0, 1, 2], "weights": [1, 1, 3]`, []string{"--epsilon", "1", "--prior", "PRIOR"}},
+		{"", "pate", `, "votes": [[95, 3, 2], [40, 35, 25]], "mechanism": "confident", "threshold": 60, "sigma1": 20, "sigma2": 10, "delta": 1e-5, "orders": [4, 8]`,
+			[]string{"analyze", "--votes", "VOTES", "--mechanism", "confident", "--threshold", "60", "--sigma1", "20", "--sigma2", "10", "--delta", "1e-5", "--orders", "4,8"}},
+		{"", "pate-smooth", `, "votes": [[95, 3, 2], [40, 35, 25]], "mechanism": "gnmax", "sigma2": 40, "delta": 1e-5, "order": 14, "beta": 0.0143, "sigma-ss": 5, "seed": 3`,
+			[]string{"smooth", "--votes", "VOTES", "--mechanism", "gnmax", "--sigma2", "40", "--delta", "1e-5", "--order", "14", "--beta", "0.0143", "--sigma-ss", "5", "--seed", "3"}},
+		{"", "explain", `, "topic": "poisson"`, []string{"poisson"}},
+		{"", "explain", ``, nil},
+		{"", "version", ``, nil},
 	} {
-		path := filepath.Join(t.TempDir(), "plan")
-		if err := os.WriteFile(path, []byte(c.plan), 0o644); err != nil {
-			t.Fatal(err)
+		dir := t.TempDir()
+		files := map[string]string{"plan": c.plan, "PRIOR": "label,weight\n0,1\n1,1\n2,3\n", "VOTES": "95,3,2\n40,35,25\n"}
+		for name, text := range files {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		name, _, _ := strings.Cut(c.op, "-")
+		args := append([]string{name}, c.args...)
+		if c.plan != "" {
+			args = append(args, "plan")
+		}
+		for i, arg := range args {
+			if files[arg] != "" && arg != name {
+				args[i] = filepath.Join(dir, arg)
+			}
 		}
 		cmd := newRootCmd()
 		var printed, want bytes.Buffer
 		cmd.SetOut(&printed)
 		cmd.SetErr(&bytes.Buffer{})
-		cmd.SetArgs(append([]string{c.op, "--json", path}, c.args...))
+		cmd.SetArgs(append(args, "--json"))
 		if err := cmd.Execute(); err != nil {
 			t.Fatal(err)
 		}
 		if err := json.Compact(&want, printed.Bytes()); err != nil {
 			t.Fatal(err)
 		}
-		s := newServer()
-		line := fmt.Sprintf(`{"op": %q, "plan": %s%s}`, c.op, c.plan, c.keys)
+		s := service.New(nil)
+		line := fmt.Sprintf(`{"op": %q%s}`, c.op, c.keys)
+		if c.plan != "" {
+			line = fmt.Sprintf(`{"op": %q, "plan": %s%s}`, c.op, c.plan, c.keys)
+		}
 		for range 2 { // the second time from memory, where there is one
 			var out bytes.Buffer
-			if err := s.serve(t.Context(), bytes.NewReader([]byte(line)), &out); err != nil {
+			if err := serve(t.Context(), s, bytes.NewReader([]byte(line)), &out); err != nil {
 				t.Fatal(err)
 			}
 			var got struct{ Result json.RawMessage }

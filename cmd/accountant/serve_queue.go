@@ -5,12 +5,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"sync"
-	"time"
+
+	"github.com/dpaccountant/accountant/service"
 )
 
 // A request is a line that has not been answered. Its context ends when it is
@@ -58,7 +58,7 @@ func (q *queue) cancel(id string) {
 const maxWaiting = 16
 
 // serve answers the requests of in, one after the other.
-func (s *server) serve(ctx context.Context, in io.Reader, out io.Writer) error {
+func serve(ctx context.Context, s *service.Service, in io.Reader, out io.Writer) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var waiting queue
@@ -69,11 +69,11 @@ func (s *server) serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		readErr = waiting.read(ctx, in, requests)
 	}()
 	for r := range requests {
-		var answer any
+		var answer service.Response
 		if r.tooLong {
-			answer = errorAnswer{Error: errorJSON{"input", fmt.Sprintf("request: is longer than %d bytes", maxRequest)}}
+			answer.Error = &service.Error{Kind: service.KindInput, Message: fmt.Sprintf("request: is longer than %d bytes", service.MaxRequest)}
 		} else {
-			answer = s.answer(r.ctx, r.line)
+			answer = s.Answer(r.ctx, r.line)
 		}
 		waiting.remove(r)
 		if err := writeLine(out, answer); err != nil {
@@ -94,7 +94,11 @@ func (q *queue) read(ctx context.Context, in io.Reader, requests chan<- *request
 		if line = bytes.TrimSpace(line); len(line) > 0 || tooLong {
 			r := &request{line: line, tooLong: tooLong}
 			r.ctx, r.cancel = context.WithCancel(ctx)
-			var c cancelRequest
+			var c struct {
+				ID      json.RawMessage `json:"id"`
+				Op      string          `json:"op"`
+				Request json.RawMessage `json:"request"`
+			}
 			if json.Unmarshal(line, &c) == nil {
 				if c.Op == "cancel" {
 					q.cancel(string(c.Request))
@@ -112,51 +116,4 @@ func (q *queue) read(ctx context.Context, in io.Reader, requests chan<- *request
 			return nil
 		}
 	}
-}
-
-type cancelRequest struct {
-	requestHead
-	Request json.RawMessage `json:"request"`
-}
-
-// cancel answers a request to cancel, which has been obeyed when it was read.
-func (s *server) cancel(_ context.Context, line []byte) (any, error) {
-	var q cancelRequest
-	if err := decode(line, &q, "request"); err != nil {
-		return nil, err
-	}
-	if len(q.Request) == 0 {
-		return nil, errors.New("request: is missing; must be the id of a request")
-	}
-	return struct {
-		Request json.RawMessage `json:"request"`
-	}{q.Request}, nil
-}
-
-// timeoutRange is in seconds.
-var timeoutRange = interval{lo: 0, hi: 1e6, openLo: true}
-
-// limited returns a context that ends when the request has taken as long as it may.
-func (h requestHead) limited(ctx context.Context) (context.Context, context.CancelFunc, error) {
-	if h.Timeout == nil {
-		return ctx, func() {}, nil
-	}
-	seconds, err := given("timeout", h.Timeout, timeoutRange)
-	if err != nil {
-		return nil, nil, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(seconds*float64(time.Second)))
-	return ctx, cancel, nil
-}
-
-// interruption is the kind of error of a request that has not been completed, and
-// what to say of it; "" if that is not what err is.
-func (h requestHead) interruption(err error) (kind, message string) {
-	switch {
-	case errors.Is(err, context.DeadlineExceeded) && h.Timeout != nil:
-		return "timeout", fmt.Sprintf("timeout: there is no answer after %s seconds", short(*h.Timeout))
-	case errors.Is(err, context.Canceled):
-		return "cancelled", "cancelled"
-	}
-	return "", ""
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/ledger"
+	"github.com/dpaccountant/accountant/service"
 )
 
 // TestServeGarbage: every line that is not blank is answered by one line of
@@ -47,11 +48,11 @@ func TestServeGarbage(t *testing.T) {
 		in.Write(append(line, '\n'))
 	}
 	// A line that is too long, and a last one without a line feed.
-	in.WriteString(`{"op": "` + strings.Repeat("x", maxRequest) + "\"}\n")
+	in.WriteString(`{"op": "` + strings.Repeat("x", service.MaxRequest) + "\"}\n")
 	in.WriteString(`{"id": "last", "op": "version"}`)
 	want += 2
 	var out bytes.Buffer
-	if err := newServer().serve(t.Context(), &in, &out); err != nil {
+	if err := serve(t.Context(), service.New(ledgerFiles{}), &in, &out); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
@@ -62,7 +63,7 @@ func TestServeGarbage(t *testing.T) {
 	for _, line := range lines {
 		var a struct {
 			Result json.RawMessage
-			Error  *errorJSON
+			Error  *service.Error
 		}
 		if err := json.Unmarshal([]byte(line), &a); err != nil || (a.Result == nil) == (a.Error == nil) {
 			t.Errorf("answer %s", line)
@@ -174,33 +175,23 @@ func TestServeTogether(t *testing.T) {
 	}
 }
 
-// TestServePanic: a defect is an answer, not the end.
-func TestServePanic(t *testing.T) {
-	s := newServer()
-	s.ledgers = nil // opening one panics now
-	data, err := json.Marshal(s.answer(t.Context(), []byte(`{"id": 1, "op": "ledger-create", "neighbors": "add-remove", "epsilon": 1, "delta": 0, "mode": "planned"}`)))
-	if err != nil || !strings.Contains(string(data), `"kind":"internal"`) {
-		t.Errorf("%s, %v", data, err)
-	}
-}
-
 // BenchmarkServe asks about one plan again and again.
 func BenchmarkServe(b *testing.B) {
-	s := newServer()
+	s := service.New(nil)
 	line := []byte(`{"op": "epsilon", "plan": {"neighbors": "add-remove", "steps": [{"mechanism": {"gaussian": {"noise-multiplier": 1}}, "count": 100}]}, "delta": 1e-5}`)
-	s.answer(b.Context(), line)
+	s.Answer(b.Context(), line)
 	for b.Loop() {
-		s.answer(b.Context(), line)
+		s.Answer(b.Context(), line)
 	}
 }
 
 // BenchmarkServeSpend spends one step of a long training.
 func BenchmarkServeSpend(b *testing.B) {
-	s := newServer()
-	s.answer(b.Context(), []byte(`{"op": "ledger-create", "neighbors": "add-remove", "epsilon": 8, "delta": 1e-5, "mode": "planned"}`))
+	s := service.New(nil)
+	s.Answer(b.Context(), []byte(`{"op": "ledger-create", "neighbors": "add-remove", "epsilon": 8, "delta": 1e-5, "mode": "planned"}`))
 	line := []byte(`{"op": "ledger-spend", "ledger": "ledger-1", "plan": {"neighbors": "add-remove", "steps": [{"mechanism": {"gaussian": {"noise-multiplier": 1}}, "sampling": {"poisson": {"rate": 1e-4}}}]}}`)
 	for b.Loop() {
-		if _, failed := s.answer(b.Context(), line).(errorAnswer); failed {
+		if s.Answer(b.Context(), line).Error != nil {
 			b.Fatal("refused")
 		}
 	}

@@ -17,7 +17,7 @@ except ImportError:
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
-from dpaccountant import Accountant, AccountantError, BudgetError, InfeasibleError, InputError, NoAnswerError
+from dpaccountant import Accountant, AccountantError, BudgetError, InfeasibleError, InputError, Ledger, NoAnswerError
 
 
 def pure(epsilon, count=1):
@@ -93,6 +93,111 @@ class Tests(unittest.TestCase):
         self.assertAlmostEqual(rows["basic composition"].epsilon, 1, places=5)
         self.assertLessEqual(rows["Fourier accountant"].epsilon, 1)
         self.assertIsNotNone(rows["Fourier accountant"].lower)
+
+    def test_dpsgd(self):
+        run = self.accountant.dpsgd(
+            examples=60000, batch_size=256, epochs=60, noise_multiplier=1.1, delta=[1e-5, 1e-7]
+        )
+        # ceil(60000/256·60); the ε of the literature's example.
+        self.assertEqual((run.steps, run.deltas, run.neighbors), (14063, (1e-5, 1e-7), "add-remove"))
+        self.assertAlmostEqual(run.epsilons[0].upper, 2.381, places=2)
+        self.assertEqual(run.uses_per_example, 60)
+        self.assertGreater(run.any_order[0].lower, 50)
+        self.assertIn("PRIVACY STATEMENT", run.statement)
+        self.assertIsNone(run.calibration)
+        found = self.accountant.dpsgd(sampling_rate=0.01, steps=100, target_epsilon=1, delta=1e-5)
+        self.assertLessEqual(found.epsilons[0].upper, 1)
+        self.assertEqual(found.calibration.value, found.noise_multiplier)
+        with self.assertRaises(InputError) as caught:
+            self.accountant.dpsgd(sampling_rate=0.01, steps=100, delta=1e-5)
+        self.assertIn("noise-multiplier", str(caught.exception))
+
+    def test_profile(self):
+        profile = self.accountant.profile("gaussian", noise_multiplier=1, at=[0, 1])
+        # δ(0) = 2Φ(1/2) − 1.
+        self.assertAlmostEqual(profile.points[0].estimate, 0.3829249225, places=9)
+        self.assertEqual([p.direction for p in profile.points], ["remove", "add"] * 2)
+        gap = self.accountant.profile(
+            "laplace", noise_multiplier=2, sampling_rate=0.1, neighbors="substitute", at=[0.1]
+        )
+        self.assertLess(gap.points[0].attack, gap.points[0].upper)
+
+    def test_sampling(self):
+        rows = {
+            s.scheme: s
+            for s in self.accountant.sampling(population=100, batch=10, noise_multiplier=5, steps=10)
+        }
+        self.assertEqual(rows["must-ow"].not_applicable, "needs a subset")
+        # 1 − 0.99^10.
+        self.assertAlmostEqual(rows["with-replacement"].eta, 0.0956179249912, places=12)
+        self.assertLessEqual(rows["poisson"].lower, rows["poisson"].upper)
+        self.assertIsNone(rows["must-ow"].upper)
+
+    def test_select(self):
+        law, = self.accountant.select(candidate_epsilon=1, law=["geometric"], mean=[100])
+        self.assertAlmostEqual(law.epsilon, 2.95370423426358, places=12)
+        self.assertEqual((law.papernot_steinke, law.delta), (3, 0))
+        law, = self.accountant.select(pure(1), delta=1e-6, law=["geometric"])
+        self.assertLess(law.epsilon, 3)
+        with self.assertRaises(InputError):
+            self.accountant.select(pure(1))
+
+    def test_majority(self):
+        # Five mechanisms of 0.1 cost at most 0.3: no noise is needed.
+        found = self.accountant.majority(mechanisms=5, epsilon=0.1, allowance=3)
+        self.assertEqual(found.gamma, (1,) * 6)
+        self.assertTrue(found.certified)
+        self.assertLessEqual(found.max_f, found.budget_f)
+        with self.assertRaises(InputError):
+            self.accountant.majority(mechanisms=4, epsilon=0.1, allowance=3)
+
+    def test_pate(self):
+        votes = [[95, 3, 2], [40, 35, 25]]
+        cost = self.accountant.pate(votes, "gnmax", sigma2=40, delta=1e-5)
+        self.assertEqual((cost.report, cost.bound, cost.answered), ("worst", True, 2))
+        self.assertLessEqual(cost.epsilon, cost.data_independent_epsilon)
+        self.assertEqual(len(cost.orders), len(cost.rdp))
+        with self.assertRaises(InputError) as caught:
+            self.accountant.pate(votes, "gnmax", delta=1e-5)
+        self.assertIn("missing sigma2", str(caught.exception))
+        clean = self.accountant.pate_smooth(
+            votes, "gnmax", sigma2=40, delta=1e-5, order=14, beta=0.0143, sigma_ss=5
+        )
+        self.assertTrue(math.isfinite(clean.epsilon))
+        self.assertEqual(clean.why_none, "")
+
+    def test_label(self):
+        found = self.accountant.label(1, [0, 1, 2], [1, 1, 3])
+        for got, want in zip(found.prior, (0.2, 0.2, 0.6)):
+            self.assertAlmostEqual(got, want, places=15)
+        for label, row in zip(found.labels, found.probabilities):
+            self.assertAlmostEqual(sum(row), 1, places=12)
+            self.assertAlmostEqual(sum(p * y for p, y in zip(row, found.outputs)), label, places=9)
+        self.assertLess(found.loss["optimal"], found.loss["laplace"])
+
+    def test_explain(self):
+        topic = self.accountant.explain("unbounded")
+        self.assertEqual(topic.name, "add-remove")
+        self.assertIn(topic, self.accountant.topics())
+        with self.assertRaises(InputError):
+            self.accountant.explain("fuorier")
+
+    def test_every_operation_has_a_method(self):
+        """The operations of the program are those that the tests above call."""
+        with self.assertRaises(InputError) as caught:
+            self.accountant.request("")
+        names = str(caught.exception).split("one of ")[1].split(", ")
+        self.assertGreater(len(names), 20)
+        for name in names:
+            if name == "cancel":  # is for clients that send several requests
+                continue
+            method = name.replace("-", "_")
+            if name.startswith("ledger-"):
+                verb = name[len("ledger-"):]
+                found = hasattr(Accountant, verb + "_ledger") or hasattr(Ledger, verb)
+            else:
+                found = hasattr(Accountant, method)
+            self.assertTrue(found, name)
 
     def test_bad_input_leaves_it_running(self):
         for call, text in [

@@ -1,4 +1,4 @@
-package main
+package service
 
 import (
 	"go/ast"
@@ -12,13 +12,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-func topicsOf(t *testing.T) []topic {
+func topicsOf(t *testing.T) []Topic {
 	t.Helper()
-	topics, err := readTopics()
+	topics, err := Topics()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,9 +41,9 @@ func jsonKeys(v any) []string {
 
 // planNames returns what a plan may name, from the error for a name that is far
 // from all of them.
-func planNames(t *testing.T, text string) []string {
+func planNames(t *testing.T, plan string) []string {
 	t.Helper()
-	_, err := plan.Parse([]byte(text))
+	_, err := parsePlan([]byte(plan))
 	if err == nil {
 		t.Fatal("no error")
 	}
@@ -58,12 +57,12 @@ func planNames(t *testing.T, text string) []string {
 // TestTerms: the terms of the output have topics.
 func TestTerms(t *testing.T) {
 	topics := topicsOf(t)
-	terms := []string{"worst direction", "estimate", "certified", "proved", "order", fourierAccountant, rdpAccountant, "planned", "adaptive", "Rényi filter", "head"}
+	terms := []string{"worst direction", "estimate", "certified", "proved", "order", FourierAccountant, RDPAccountant, "planned", "adaptive", "Rényi filter", "head"}
 	for _, r := range []profiles.Relation{profiles.AddRemove, profiles.Substitute} {
 		d := r.DirectionNames()
 		terms = append(terms, r.String(), d[0], d[1])
 	}
-	for _, v := range []any{budgetJSON{}, boundsJSON{}, pairsJSON{}} {
+	for _, v := range []any{Budget{}, Bounds{}, Pairs{}} {
 		terms = append(terms, jsonKeys(v)...)
 	}
 	terms = append(terms, "theory-gap", "any-order", "uses-per-example", "RDP, improved conversion", "Papernot–Steinke",
@@ -87,12 +86,12 @@ func TestTerms(t *testing.T) {
 
 var cited = regexp.MustCompile(`(Theorem|Lemma|Proposition|Corollary|Definition|Algorithm)s? ([0-9]+(?:\.[0-9]+)*(?:(?:, | and )[0-9]+(?:\.[0-9]+)*)*)`)
 
-var numbers = regexp.MustCompile(`[0-9]+(\.[0-9]+)*`)
+var figures = regexp.MustCompile(`[0-9]+(\.[0-9]+)*`)
 
 // citations returns the theorems that a text cites, each for itself.
 func citations(text string) (all []string) {
 	for _, m := range cited.FindAllStringSubmatch(text, -1) {
-		for _, number := range numbers.FindAllString(m[2], -1) {
+		for _, number := range figures.FindAllString(m[2], -1) {
 			all = append(all, m[1]+" "+number)
 		}
 	}
@@ -101,7 +100,7 @@ func citations(text string) (all []string) {
 
 // TestCompareExplained: explain knows the methods and the theorems of compare.
 func TestCompareExplained(t *testing.T) {
-	plan, err := plan.Parse([]byte(okPlan))
+	plan, err := parsePlan([]byte("neighbors: add-remove\nsteps: [{mechanism: {pure: {epsilon: 1}}}]\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,9 +114,9 @@ func TestCompareExplained(t *testing.T) {
 			t.Errorf("%s is by no theorem: %s", r.Method, r.Theorem)
 		}
 		for _, name := range names {
-			_, _, stderr := command("", "explain", name)
-			if stderr != "" && !strings.Contains(stderr, "it is mentioned in ") {
-				t.Errorf("explain %s: %s", name, stderr)
+			_, err := New(nil).Explain(t.Context(), ExplainRequest{Topic: name})
+			if err != nil && !strings.Contains(err.Error(), "it is mentioned in ") {
+				t.Errorf("explain %s: %v", name, err)
 			}
 		}
 	}
@@ -131,8 +130,8 @@ func TestCitations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, dir := range []string{".", "pate", "labeldp", "selection", "subsample", "profiles", "fourier", "pld", "rdp", "darrm", "ledger"} {
-		more, err := filepath.Glob(filepath.Join("..", "..", dir, "*.go"))
+	for _, dir := range []string{".", "cmd/accountant", "pate", "labeldp", "selection", "subsample", "profiles", "fourier", "pld", "rdp", "darrm", "ledger"} {
+		more, err := filepath.Glob(filepath.Join("..", dir, "*.go"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,7 +195,7 @@ func TestTopics(t *testing.T) {
 			}
 		}
 	}
-	if _, err := os.Stat("explain_topics/add-remove.txt"); err != nil {
+	if _, err := os.Stat("topics/add-remove.txt"); err != nil {
 		t.Error(err)
 	}
 	if _, err := findTopic(topics, "fuorier"); err == nil || !strings.Contains(err.Error(), `did you mean "fourier"?`) {

@@ -1,4 +1,4 @@
-package main
+package service
 
 import (
 	"bytes"
@@ -10,7 +10,12 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/dpaccountant/accountant/internal/decimal"
 )
+
+// This file refuses the text of a request that readers of JSON could take for different
+// things. It assumes nothing of the line, and returns the first problem with its place.
 
 // checkText returns an error for a line that is no JSON object, or one whose text
 // encoding/json would change in silence: what is not UTF-8, and half of a
@@ -95,12 +100,12 @@ func checkKeys(line []byte) error {
 			if key, ok := token.(string); ok && !top.value {
 				at := before + bytes.IndexByte(line[before:], '"') + 1
 				if first, twice := top.keys[key]; twice {
-					return fmt.Errorf("request: the key %s at byte %d is set a second time; the first is at byte %d", show(key), at, first)
+					return fmt.Errorf("request: the key %s at byte %d is set a second time; the first is at byte %d", decimal.Show(key), at, first)
 				}
 				top.keys[key] = at
 				if n == 1 {
 					if i := slices.IndexFunc(own, func(k keyPlace) bool { return strings.EqualFold(k.key, key) }); i >= 0 {
-						return fmt.Errorf("request: the key %s at byte %d differs from %s at byte %d in its case only", show(key), at, show(own[i].key), own[i].at)
+						return fmt.Errorf("request: the key %s at byte %d differs from %s at byte %d in its case only", decimal.Show(key), at, decimal.Show(own[i].key), own[i].at)
 					}
 					own = append(own, keyPlace{key, at})
 				}

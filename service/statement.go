@@ -1,22 +1,26 @@
-package main
+package service
 
 import (
 	"fmt"
 	"math"
 	"strings"
 
+	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
+// This file states in plain words what an ε promises. It assumes certified intervals and
+// rounds them up, and returns lines of at most 79 characters.
+
 // statement says in plain words what the numbers of a DP-SGD run promise, what
 // they assume and what they leave out.
-func (r dpsgdRun) statement(sampled, anyOrder []answer) string {
+func (r dpsgdRun) statement(sampled, anyOrder []EpsilonAt) string {
 	var b strings.Builder
-	promise := func(answers []answer) string {
+	promise := func(answers []EpsilonAt) string {
 		var parts []string
 		for _, a := range answers {
-			eps := rounded(max(0, a.Upper), min(6, digitsFor(a.Interval)), up)
-			parts = append(parts, strings.ReplaceAll(fmt.Sprintf("(ε = %s, δ = %s)-differentially", eps, short(a.at)), " ", glue))
+			eps := stated(a, max(0, a.Epsilon.Upper))
+			parts = append(parts, strings.ReplaceAll(fmt.Sprintf("(ε = %s, δ = %s)-differentially", eps, a.Delta), " ", glue))
 		}
 		return strings.Join(parts, " and ") + " private"
 	}
@@ -41,9 +45,9 @@ func (r dpsgdRun) statement(sampled, anyOrder []answer) string {
 	b.WriteString("\nAssumed:\n")
 	for _, s := range []string{
 		fmt.Sprintf("Poisson sampling: at each of the %d steps, each example is in the batch with probability %s, independently of all else. "+
-			"Batches of a fixed size from a shuffled data set are something else, and can cost more.", r.steps, short(r.rate)),
+			"Batches of a fixed size from a shuffled data set are something else, and can cost more.", r.steps, decimal.Short(r.rate)),
 		fmt.Sprintf("At each step each example's gradient is clipped to some norm C, the clipped gradients are added up, and fresh Gaussian noise "+
-			"of standard deviation %s·C is added to every coordinate of the sum. It is divided by %s not by the random size of the batch.", short(r.noise), batch),
+			"of standard deviation %s·C is added to every coordinate of the sum. It is divided by %s not by the random size of the batch.", decimal.Short(r.noise), batch),
 		"Noise multiplier, sampling rate and number of steps were fixed beforehand, without a look at the data, and the noise is exact: " +
 			"weak random numbers and rounding of the noise are outside of this account.",
 	} {
@@ -78,23 +82,29 @@ func (r dpsgdRun) statement(sampled, anyOrder []answer) string {
 	return b.String()
 }
 
+// stated writes an upper end of an ε with no more digits than are known.
+func stated(a EpsilonAt, upper Number) string {
+	e := a.Epsilon
+	return decimal.Rounded(float64(upper), min(6, decimal.Apart(float64(e.Lower), float64(e.Upper))), decimal.Up)
+}
+
 // largeEpsilon is where an ε says little: odds may change by a factor above 22,000.
 const largeEpsilon = 10
 
 // doubts are what makes a promise that is kept worth little.
-func (r dpsgdRun) doubts(sampled []answer) (all []string) {
+func (r dpsgdRun) doubts(sampled []EpsilonAt) (all []string) {
 	for _, a := range sampled {
-		if r.examples > 0 && a.at*float64(r.examples) >= 1 {
+		if r.examples > 0 && float64(a.Delta)*float64(r.examples) >= 1 {
 			all = append(all, fmt.Sprintf("δ = %s is not below 1/%d, one over the number of examples. Publishing an example picked at random keeps "+
-				"the promise (ε = 0, δ = 1/%d): a δ of this size protects nobody.", short(a.at), r.examples, r.examples))
+				"the promise (ε = 0, δ = 1/%d): a δ of this size protects nobody.", a.Delta, r.examples, r.examples))
 		}
-		if a.Upper > largeEpsilon {
+		if a.Epsilon.Upper > largeEpsilon {
 			odds := "beyond all bounds"
-			if x := math.Exp(a.Upper); !math.IsInf(x, 0) {
-				odds = "by a factor of up to " + rounded(x, 2, up)
+			if x := math.Exp(float64(a.Epsilon.Upper)); !math.IsInf(x, 0) {
+				odds = "by a factor of up to " + decimal.Rounded(x, 2, decimal.Up)
 			}
 			all = append(all, fmt.Sprintf("ε = %s is above %d: what is released may change an attacker's odds %s. That promises little.",
-				rounded(a.Upper, min(6, digitsFor(a.Interval)), up), largeEpsilon, odds))
+				stated(a, a.Epsilon.Upper), largeEpsilon, odds))
 		}
 	}
 	if r.rate == 1 {

@@ -1,48 +1,18 @@
-package main
+package decimal
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"math/big"
 	"strconv"
 	"strings"
-
-	"github.com/dpaccountant/accountant"
 )
 
-// printJSON writes v with an end of line.
-func printJSON(w io.Writer, v any) error {
-	data, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(append(data, '\n'))
-	return err
-}
+// This file writes numbers for people: as short as they read back, or with a number of
+// digits and rounded to the safe side. It returns texts and assumes nothing of them.
 
-// A number is a float64 that JSON can say: an infinity is the string
-// "Infinity".
-type number float64
-
-// String is what JSON has, without quotes.
-func (x number) String() string { return strings.ReplaceAll(short(float64(x)), "∞", "Infinity") }
-
-// MarshalJSON implements json.Marshaler.
-func (x number) MarshalJSON() ([]byte, error) {
-	switch f := float64(x); {
-	case math.IsInf(f, 0):
-		return []byte(`"` + x.String() + `"`), nil
-	case math.IsNaN(f):
-		return nil, fmt.Errorf("an answer is not a number")
-	default:
-		return []byte(short(f)), nil
-	}
-}
-
-// short is the shortest decimal that reads back as x.
-func short(x float64) string {
+// Short is the shortest decimal that reads back as x.
+func Short(x float64) string {
 	switch {
 	case math.IsInf(x, 1):
 		return "∞"
@@ -64,23 +34,25 @@ func short(x float64) string {
 	return s
 }
 
-type direction int
+// A Direction is where Rounded may go.
+type Direction int
 
+// Down and Up keep a printed bound a bound; Near is for estimates.
 const (
-	down direction = iota - 1
-	near
-	up
+	Down Direction = iota - 1
+	Near
+	Up
 )
 
-// rounded writes x with a number of significant digits, rounded down or up, so
+// Rounded writes x with a number of significant digits, rounded down or up, so
 // that a printed bound is still a bound. A number of fewer digits, one that
 // reads back as x itself, is neither rounded nor padded.
-func rounded(x float64, digits int, dir direction) string {
+func Rounded(x float64, digits int, dir Direction) string {
 	if x == 0 || math.IsInf(x, 0) || math.IsNaN(x) {
-		return short(x)
+		return Short(x)
 	}
 	if m, _ := split(strconv.FormatFloat(x, 'e', -1, 64)); len(m.Abs(m).String()) <= digits {
-		return short(x)
+		return Short(x)
 	}
 	mantissa, exp := split(strconv.FormatFloat(x, 'e', digits-1, 64))
 	if diff := value(mantissa, exp).Cmp(new(big.Rat).SetFloat64(x)); diff*int(dir) < 0 {
@@ -141,13 +113,24 @@ func join(mantissa *big.Int, exp int) string {
 	return sign + whole + frac
 }
 
-// digitsFor returns how many digits tell the ends of an interval apart, with one
-// more to see by how much.
-func digitsFor(iv accountant.Interval) int {
-	width := iv.Upper - iv.Lower
-	big := max(math.Abs(iv.Upper), math.Abs(iv.Lower))
+// Apart returns how many digits tell the ends of an interval apart, with one more to
+// see by how much; 15 for ends that are one or infinite.
+func Apart(lower, upper float64) int {
+	width := upper - lower
+	big := max(math.Abs(upper), math.Abs(lower))
 	if !(width > 0) || math.IsInf(big, 0) {
 		return 15
 	}
 	return min(15, max(4, int(math.Ceil(math.Log10(big/width)))+2))
+}
+
+// Show quotes what is no number, and shortens what is long: a value as a message has it.
+func Show(text string) string {
+	if Is(text) && len(text) <= 40 {
+		return text
+	}
+	if r := []rune(text); len(r) > 40 {
+		text = string(r[:37]) + "..."
+	}
+	return strconv.Quote(text)
 }

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/dpaccountant/accountant/internal/decimal"
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/ledger"
+	"github.com/dpaccountant/accountant/service"
+)
+
+// This file is the way from the command line to the service and back: flags become the
+// fields of a request, and errors about fields become errors about flags. It assumes that
+// a flag is called as the key of the request that it fills.
+
+// ask runs an operation with a meter on standard error.
+func ask[Q, A any](cmd *cobra.Command, what string, do func(*service.Service, context.Context, Q) (A, error), q Q) (A, error) {
+	return askIf(cmd, "auto", what, do, q)
+}
+
+// askIf is ask for commands with a flag --progress.
+func askIf[Q, A any](cmd *cobra.Command, progress, what string, do func(*service.Service, context.Context, Q) (A, error), q Q) (A, error) {
+	a, err := measuredIf(cmd, progress, what, func(m *meter) (A, error) {
+		return do(service.New(nil), service.WithProgress(cmd.Context(), m.show), q)
+	})
+	return a, flagged(cmd, err)
+}
+
+// askPlan is ask for a request about the plan in a file, which goes where plan points.
+// The rest of the request is checked before the file is read.
+func askPlan[Q interface{ Check() error }, A any](cmd *cobra.Command, what string, do func(*service.Service, context.Context, Q) (A, error), q *Q, plan *service.PlanText, path string) (A, error) {
+	var none A
+	if err := (*q).Check(); err != nil {
+		return none, flagged(cmd, err)
+	}
+	data, name, err := readInput(cmd, path)
+	if err != nil {
+		return none, err
+	}
+	*plan = data
+	a, err := ask(cmd, what, do, *q)
+	return a, planProblem(name, path, err)
+}
+
+// planProblem says in which file an error is: as "plan.yaml:4: field: problem" if it is
+// about a line of it.
+func planProblem(name, path string, err error) error {
+	var usage usageError
+	if err == nil || errors.As(err, &usage) {
+		return err
+	}
+	if line, message, ok := service.PlanLine(err); ok {
+		if line > 0 {
+			return fmt.Errorf("%s:%d: %s", name, line, message)
+		}
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}
+
+// show is at and note for the progress of a service.
+func (m *meter) show(p service.Progress) {
+	if p.Note != "" {
+		m.note(p.Note)
+		return
+	}
+	m.at(p.Done, p.Total)
+}
+
+// flagged puts the names of flags in the place of the keys of a request. Those that
+// stand for a file are not: an error about its contents has the file's name. Names
+// inside of a field are not those of flags.
+func flagged(cmd *cobra.Command, err error) error {
+	outermost := true
+	flag := func(key string) string {
+		if !outermost {
+			return key
+		}
+		outermost = false
+		name := strings.FieldsFunc(key+" ", func(r rune) bool { return r == '[' || r == ' ' })[0]
+		if cmd.Flags().Lookup(name) == nil || slices.Contains([]string{"votes", "baseline", "answered"}, name) {
+			return key
+		}
+		if isListFlag(cmd.Flags().Lookup(name)) { // the value is told, not its place
+			return "--" + name
+		}
+		return "--" + key
+	}
+	var s *service.ShapeError
+	if errors.As(err, &s) {
+		return usageError{errors.New(s.With(func(key string) string { return "--" + key }))}
+	}
+	return fault.Rename(err, flag)
+}
+
+// ledgerFiles are the files of this machine.
+type ledgerFiles struct{}
+
+func (ledgerFiles) CreateLedger(path string, c ledger.Config) (service.Ledger, error) {
+	return ledger.Create(path, c)
+}
+
+func (ledgerFiles) OpenLedger(ctx context.Context, path string) (service.Ledger, error) {
+	return ledger.Open(ctx, path)
+}
+
+func (ledgerFiles) VerifyLedger(ctx context.Context, path, head string) (ledger.Status, error) {
+	return ledger.Verify(ctx, path, head)
+}
+
+// number defines a flag for a number, which is checked by the service.
+func number(fs *pflag.FlagSet, to *service.Decimal, name, preset, usage string) {
+	fs.StringVar((*string)(to), name, preset, usage)
+}
+
+// numbers defines a flag for a list of numbers with commas.
+func numbers(fs *pflag.FlagSet, to *service.Decimals, name, preset, usage string) {
+	if preset != "" {
+		_ = (&list{to}).Set(preset)
+	}
+	fs.Var(&list{to}, name, usage)
+}
+
+// A list is the value of a flag with commas.
+type list struct{ to *service.Decimals }
+
+// isListFlag reports whether a flag is a list.
+func isListFlag(f *pflag.Flag) bool {
+	v := f.Value
+	if o, ok := v.(*once); ok {
+		v = o.Value
+	}
+	_, ok := v.(*list)
+	return ok
+}
+
+func (l *list) Type() string { return "string" }
+
+func (l *list) String() string {
+	if l.to == nil {
+		return ""
+	}
+	var parts []string
+	for _, d := range *l.to {
+		parts = append(parts, string(d))
+	}
+	return strings.Join(parts, ",")
+}
+
+func (l *list) Set(text string) error {
+	*l.to = nil
+	for part := range strings.SplitSeq(text, ",") {
+		*l.to = append(*l.to, service.Decimal(part))
+	}
+	return nil
+}
+
+// given returns what a flag was set to, nil if it was not.
+func given[T any](cmd *cobra.Command, name string, value T) *T {
+	if !cmd.Flags().Changed(name) {
+		return nil
+	}
+	return &value
+}
+
+// The numbers of tables.
+const (
+	down = decimal.Down
+	near = decimal.Near
+	up   = decimal.Up
+)
+
+// short is the shortest decimal that reads back as x.
+func short[F ~float64](x F) string { return decimal.Short(float64(x)) }
+
+// rounded writes x with a number of digits, so that a bound stays one.
+func rounded[F ~float64](x F, digits int, dir decimal.Direction) string {
+	return decimal.Rounded(float64(x), digits, dir)
+}
+
+// digitsFor returns how many digits tell the ends of an interval apart.
+func digitsFor(b service.Bounds) int { return decimal.Apart(float64(b.Lower), float64(b.Upper)) }
+
+// show quotes what is no number.
+func show(text string) string { return decimal.Show(text) }
+
+// oneLine is text as a message has it.
+func oneLine(text string) string { return fault.Line(text) }

@@ -1,0 +1,159 @@
+package service
+
+import (
+	"context"
+	"slices"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/decimal"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// This file turns a quantity of a plan until the plan meets a budget.
+
+// CalibrateRequest asks for the quantity that meets a budget.
+type CalibrateRequest struct {
+	Plan     PlanText `json:"plan"`
+	Epsilon  Decimal  `json:"epsilon"`
+	Delta    Decimal  `json:"delta"`
+	Solve    string   `json:"solve"`
+	Step     string   `json:"step,omitempty"`
+	Examples Decimal  `json:"examples,omitempty"`
+	Narrowing
+	Limits
+}
+
+// Solution is the value that meets a budget, with what is certified there and next to it.
+type Solution struct {
+	Neighbors   string       `json:"neighbors"`
+	Budget      EpsilonDelta `json:"budget"`
+	Solve       string       `json:"solve"`
+	Value       Number       `json:"value"`
+	Factor      bool         `json:"common-factor"`
+	Unlimited   bool         `json:"unlimited"`
+	Meets       Probe        `json:"meets"`
+	Fails       *Probe       `json:"fails"`
+	FailsProved bool         `json:"fails-proved"`
+	TheoryGap   bool         `json:"theory-gap,omitempty"`
+	Steps       []Setting    `json:"steps"`
+	Accuracy    Number       `json:"accuracy"`
+	Evaluations int          `json:"evaluations"`
+	Warnings    []string     `json:"warnings,omitempty"`
+
+	// CanNarrow says that the recursion over data configurations knows a step.
+	CanNarrow bool `json:"-"`
+	// Notes are the warnings about Meets, one more where ε is reported as 0.
+	Notes []string `json:"-"`
+}
+
+// EpsilonDelta is a budget.
+type EpsilonDelta struct {
+	Epsilon Number `json:"epsilon"`
+	Delta   Number `json:"delta"`
+}
+
+// Probe is what is certified at a value: ε at the budget's δ, or δ at its ε.
+type Probe struct {
+	Value   Number  `json:"value"`
+	Epsilon *Bounds `json:"epsilon,omitempty"`
+	Delta   *Bounds `json:"delta,omitempty"`
+	// Proved is the interval of the proved pair where theory leaves a gap, or nil.
+	Proved *Bounds `json:"-"`
+}
+
+// Setting is the value of one step.
+type Setting struct {
+	Path  string `json:"path"`
+	Name  string `json:"name,omitempty"`
+	Value Number `json:"value"`
+}
+
+func (q CalibrateRequest) parse(ctx context.Context) (goal accountant.Goal, opts []accountant.Option, err error) {
+	goal.Step = q.Step
+	if goal.Epsilon, err = q.Epsilon.in("epsilon", epsilonSpan); err != nil {
+		return goal, nil, err
+	}
+	if goal.Delta, err = q.Delta.in("delta", deltaSpan); err != nil {
+		return goal, nil, err
+	}
+	if goal.Solve, err = accountant.ParseQuantity(q.Solve); err != nil {
+		return goal, nil, fieldFault(err, "", nil)
+	}
+	if q.Examples != "" {
+		if goal.Examples, err = q.Examples.whole("examples", 1, decimal.MaxWhole); err != nil {
+			return goal, nil, err
+		}
+	}
+	opts, err = accountantOptions(ctx, q.Limits, q.Narrowing)
+	return goal, opts, err
+}
+
+// Check reports what is wrong with all but the plan.
+func (q CalibrateRequest) Check() error {
+	_, _, err := q.parse(context.Background())
+	return err
+}
+
+// Calibrate returns the value that meets a budget.
+func (s *Service) Calibrate(ctx context.Context, q CalibrateRequest) (Solution, error) {
+	goal, opts, err := q.parse(ctx)
+	if err != nil {
+		return Solution{}, err
+	}
+	plan, err := q.Plan.parse()
+	if err != nil {
+		return Solution{}, err
+	}
+	c, err := accountant.Calibrate(ctx, plan, goal, opts...)
+	if err != nil {
+		return Solution{}, fieldFault(err, "", nil)
+	}
+	out := solution(c, goal, plan.Neighbors)
+	out.CanNarrow = canNarrow(plan.Neighbors, plan.Steps)
+	return out, nil
+}
+
+func solution(c *accountant.Calibration, g accountant.Goal, r profiles.Relation) Solution {
+	probe := func(p accountant.Probe) Probe {
+		b := boundsOf(p.Lower, p.Estimate, p.Upper)
+		out := Probe{Value: Number(p.Value), Epsilon: &b}
+		if c.Asked == "delta" {
+			out.Epsilon, out.Delta = nil, &b
+		}
+		if p.Gap != nil {
+			proved := rangeOf(p.Gap.Proved)
+			out.Proved = &proved
+		}
+		return out
+	}
+	out := Solution{Neighbors: r.String(), Budget: EpsilonDelta{Number(g.Epsilon), Number(g.Delta)}, Solve: g.Solve.String(),
+		Value: Number(c.Value), Factor: c.Factor, Unlimited: c.Unlimited, Meets: probe(c.Meets), FailsProved: c.FailsProved(g), TheoryGap: c.Meets.Gap != nil,
+		Accuracy: Number(c.Accuracy), Evaluations: c.Evaluations, Warnings: c.Meets.Warnings, Notes: c.Meets.Warnings}
+	if c.Asked == "epsilon" {
+		out.Notes = fromZero(c.Meets.Interval).Warnings
+	}
+	if c.Fails != nil {
+		f := probe(*c.Fails)
+		out.Fails = &f
+	}
+	for _, s := range c.Settings {
+		out.Steps = append(out.Steps, Setting{s.Path, s.Name, Number(s.Value)})
+	}
+	return out
+}
+
+// canNarrow reports whether the recursion over data configurations knows a step.
+func canNarrow(r profiles.Relation, steps []accountant.Step) bool {
+	return r == profiles.Substitute && slices.ContainsFunc(steps, func(s accountant.Step) bool {
+		switch {
+		case s.Selection != nil:
+			return false
+		case s.Mechanism == nil:
+			return canNarrow(r, s.Steps)
+		case s.Sampling == nil:
+			return false
+		}
+		scheme := s.Sampling.Name()
+		return s.Mechanism.Name() == "gaussian" && (scheme == "without-replacement" || scheme == "with-replacement" || scheme == "must-wo")
+	})
+}

@@ -1,0 +1,81 @@
+package service
+
+import (
+	"context"
+
+	"github.com/dpaccountant/accountant"
+)
+
+// This file compares the methods of accounting for a plan.
+
+// CompareRequest asks for the ε of a plan at a δ by every method.
+type CompareRequest struct {
+	Plan  PlanText `json:"plan"`
+	Delta Decimal  `json:"delta"`
+	Narrowing
+	Limits
+}
+
+// CompareAnswer has a line for each method.
+type CompareAnswer struct {
+	Neighbors string     `json:"neighbors"`
+	Delta     Number     `json:"delta"`
+	Methods   []Compared `json:"methods"`
+}
+
+// Compared is the ε by one method; Epsilon is nil where it does not apply, and Lower
+// where it has no lower end.
+type Compared struct {
+	Method  string  `json:"method"`
+	Kind    string  `json:"kind"`
+	Lower   *Number `json:"lower,omitempty"`
+	Epsilon *Number `json:"epsilon,omitempty"`
+	Theorem string  `json:"theorem"`
+	Note    string  `json:"note,omitempty"`
+	// Of is the kind as the library has it.
+	Of accountant.Kind `json:"-"`
+}
+
+func (q CompareRequest) parse(ctx context.Context) (float64, []accountant.Option, error) {
+	delta, err := q.Delta.in("delta", openUnit)
+	if err != nil {
+		return 0, nil, err
+	}
+	opts, err := accountantOptions(ctx, q.Limits, q.Narrowing)
+	return delta, opts, err
+}
+
+// Check reports what is wrong with all but the plan.
+func (q CompareRequest) Check() error {
+	_, _, err := q.parse(context.Background())
+	return err
+}
+
+// Compare returns the ε of a plan by the methods of the literature.
+func (s *Service) Compare(ctx context.Context, q CompareRequest) (CompareAnswer, error) {
+	delta, opts, err := q.parse(ctx)
+	if err != nil {
+		return CompareAnswer{}, err
+	}
+	plan, err := q.Plan.parse()
+	if err != nil {
+		return CompareAnswer{}, err
+	}
+	rows, err := plan.Compare(ctx, delta, opts...)
+	if err != nil {
+		return CompareAnswer{}, err
+	}
+	out := CompareAnswer{Neighbors: plan.Neighbors.String(), Delta: Number(delta)}
+	for _, r := range rows {
+		c := Compared{Method: r.Method, Kind: r.Kind.String(), Theorem: r.Theorem, Note: r.Note, Of: r.Kind}
+		eps, lower := Number(r.Epsilon), Number(r.Lower)
+		if r.Kind != accountant.NotApplicable {
+			c.Epsilon = &eps
+		}
+		if r.Kind == accountant.Certified {
+			c.Lower = &lower
+		}
+		out.Methods = append(out.Methods, c)
+	}
+	return out, nil
+}

@@ -1,0 +1,391 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/decimal"
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/rdp"
+)
+
+// This file answers for the curves of one or several plans, as numbers. What a picture
+// needs beside them, other points of a curve, a door finds by Curve.More.
+
+// The kinds of curves.
+const (
+	DeltaKind    = "delta"
+	StepsKind    = "steps"
+	TradeOffKind = "trade-off"
+)
+
+// MaxCurves is how many plans a request may have: as many as a picture has colours.
+const MaxCurves = 7
+
+// CurveRequest asks for curves of a kind: δ against ε (delta), ε against the length of
+// the plan (steps), or the error rates of the best attacker (trade-off). Plan stands for
+// Plans with that one, under the name plan.
+type CurveRequest struct {
+	Plan     PlanText    `json:"plan,omitempty"`
+	Plans    []NamedPlan `json:"plans,omitempty"`
+	Kind     string      `json:"kind,omitempty"`
+	Points   Decimal     `json:"points,omitempty"`
+	MinDelta Decimal     `json:"min-delta,omitempty"` // kind delta: where the axis of δ ends
+	From     Decimal     `json:"from,omitempty"`      // kind delta: first ε
+	To       Decimal     `json:"to,omitempty"`        // kind delta: last ε
+	RDP      bool        `json:"rdp,omitempty"`       // kind delta: also by Rényi accounting
+	Delta    Decimal     `json:"delta,omitempty"`     // kind steps: ε is told at this δ
+	Log      bool        `json:"log,omitempty"`       // kind trade-off: power, on logarithmic axes
+	Limits
+}
+
+// NamedPlan is one of several plans.
+type NamedPlan struct {
+	Name string   `json:"name"`
+	Plan PlanText `json:"plan"`
+}
+
+// Curves are the curves of plans, X and Y the names of their axes.
+type Curves struct {
+	Kind   string  `json:"kind"`
+	X      string  `json:"x"`
+	Y      string  `json:"y"`
+	Curves []Curve `json:"curves"`
+
+	// From and To are the ends of the axis of ε, Floor where that of δ ends, of the
+	// kind delta; At is the δ of the kind steps.
+	From, To, Floor, At float64 `json:"-"`
+}
+
+// Curve is the curve of a plan.
+type Curve struct {
+	Plan      string       `json:"plan"`
+	Neighbors string       `json:"neighbors"`
+	Points    []CurvePoint `json:"points"`
+	Warnings  []string     `json:"warnings,omitempty"`
+
+	// More finds other points, of the kinds delta and trade-off.
+	More func(ctx context.Context, at []float64) ([]CurvePoint, error) `json:"-"`
+}
+
+// CurvePoint is a certified point of a curve, and what Rényi accounting says there.
+type CurvePoint struct {
+	X Number `json:"x"`
+	Bounds
+	WorstDirection string    `json:"worst-direction"`
+	RDP            *RDPBound `json:"rdp,omitempty"`
+	// Warnings say why the interval of this point is wide.
+	Warnings []string `json:"-"`
+}
+
+// RDPBound has upper bounds by Rényi accounting.
+type RDPBound struct {
+	Upper        Number `json:"upper"`
+	ClassicUpper Number `json:"classic-upper"`
+}
+
+// A curveQuestion is a checked CurveRequest.
+type curveQuestion struct {
+	kind             string
+	n                int
+	floor, from, end float64 // end is NaN if it was not given
+	delta            float64
+	rdp, log         bool
+	opts             []accountant.Option
+}
+
+func (q CurveRequest) parse(ctx context.Context) (c curveQuestion, err error) {
+	c.kind, c.rdp, c.log = q.Kind, q.RDP, q.Log
+	if c.kind == "" {
+		c.kind = DeltaKind
+	}
+	own := map[string]map[string]bool{
+		DeltaKind:    {"min-delta": q.MinDelta != "", "from": q.From != "", "to": q.To != "", "rdp": q.RDP},
+		StepsKind:    {"delta": q.Delta != ""},
+		TradeOffKind: {"log": q.Log},
+	}
+	if own[c.kind] == nil {
+		return c, fault.New("kind", "%s is not delta, steps or trade-off", decimal.Show(c.kind))
+	}
+	for _, kind := range []string{DeltaKind, StepsKind, TradeOffKind} {
+		for _, key := range []string{"min-delta", "from", "to", "rdp", "delta", "log"} {
+			if kind != c.kind && own[kind][key] {
+				return c, shape("%s: belongs to the kind "+kind, key)
+			}
+		}
+	}
+	points := int64(60)
+	if c.kind == StepsKind {
+		points = 25
+	}
+	if q.Points != "" {
+		if points, err = q.Points.whole("points", 1, MaxValues); err != nil {
+			return c, err
+		}
+		if points < 2 {
+			return c, fault.New("points", "%d is not in [2, %d]", points, MaxValues)
+		}
+	}
+	c.n = int(points)
+	if c.floor, err = q.MinDelta.or(1e-12, "min-delta", floorSpan); err != nil {
+		return c, err
+	}
+	whole := span{lo: -1e4, hi: 1e6}
+	if c.from, err = q.From.or(0, "from", whole); err != nil {
+		return c, err
+	}
+	if c.end, err = q.To.or(math.NaN(), "to", whole); err != nil {
+		return c, err
+	}
+	if c.end <= c.from {
+		return c, fault.New("to", "%s is not above %s, where the curve begins", decimal.Short(c.end), decimal.Short(c.from))
+	}
+	if c.delta, err = q.Delta.or(1e-5, "delta", openUnit); err != nil {
+		return c, err
+	}
+	c.opts, err = q.options(ctx)
+	return c, err
+}
+
+// Check reports what is wrong with all but the plans.
+func (q CurveRequest) Check() error {
+	_, err := q.parse(context.Background())
+	return err
+}
+
+// Curve returns the curves of one or several plans, of the kind delta over one range.
+func (s *Service) Curve(ctx context.Context, q CurveRequest) (Curves, error) {
+	c, err := q.parse(ctx)
+	if err != nil {
+		return Curves{}, err
+	}
+	named := q.Plans
+	switch {
+	case q.Plan != nil && q.Plans != nil:
+		return Curves{}, shape("%s and %s exclude each other", "plan", "plans")
+	case q.Plan != nil || q.Plans == nil:
+		named = []NamedPlan{{"plan", q.Plan}}
+	case len(named) == 0 || len(named) > MaxCurves:
+		return Curves{}, fault.New("plans", "%d are not in [1, %d]", len(named), MaxCurves)
+	}
+	out := Curves{Kind: c.kind, From: c.from, Floor: c.floor, At: c.delta}
+	var plans []*accountant.Plan
+	for i, p := range named {
+		plan, err := p.Plan.parse()
+		if err != nil {
+			if q.Plans != nil {
+				err = &PlanError{i, p.Name, err}
+			}
+			return Curves{}, err
+		}
+		if c.rdp { // before anything that takes long
+			if _, err := plan.RDP(); err != nil {
+				return Curves{}, fault.New("rdp", "%s: %w", p.Name, err)
+			}
+		}
+		plans = append(plans, plan)
+		out.Curves = append(out.Curves, Curve{Plan: p.Name, Neighbors: plan.Neighbors.String()})
+	}
+	switch c.kind {
+	case DeltaKind:
+		out.X, out.Y = "epsilon", "delta"
+		err = c.deltas(ctx, &out, plans)
+	case StepsKind:
+		out.X, out.Y = "runs", "epsilon"
+		err = c.steps(ctx, &out, plans)
+	case TradeOffKind:
+		out.X, out.Y = "false-positive-rate", "false-negative-rate"
+		if c.log {
+			out.Y = "true-positive-rate"
+		}
+		err = c.tradeOffs(ctx, &out, plans)
+	}
+	for i := range out.Curves {
+		out.Curves[i].warn()
+	}
+	return out, err
+}
+
+// A PlanError is what is wrong with one of several plans.
+type PlanError struct {
+	Index int
+	Name  string
+	Err   error
+}
+
+// Error names the plan.
+func (e *PlanError) Error() string { return fmt.Sprintf("plans[%d]: %v", e.Index, e.Err) }
+
+// Unwrap returns what is wrong.
+func (e *PlanError) Unwrap() error { return e.Err }
+
+// warn lists the warnings of all points, each once.
+func (c *Curve) warn() {
+	seen := map[string]bool{}
+	for _, p := range c.Points {
+		for _, w := range p.Warnings {
+			if !seen[w] {
+				seen[w] = true
+				c.Warnings = append(c.Warnings, w)
+			}
+		}
+	}
+}
+
+// part has the progress of one of several computations of equal length.
+func part(ctx context.Context, i, parts int) accountant.Option {
+	return accountant.WithProgress(func(done, total int) { report(ctx, Progress{Done: i*total + done, Total: parts * total}) })
+}
+
+// accountants returns one for each plan.
+func (c curveQuestion) accountants(ctx context.Context, out *Curves, plans []*accountant.Plan) ([]*accountant.Accountant, error) {
+	accts := make([]*accountant.Accountant, len(plans))
+	for i, p := range plans {
+		var err error
+		if accts[i], err = newAccountant(ctx, p, append(c.opts[:len(c.opts):len(c.opts)], part(ctx, i, len(plans)))); err != nil {
+			return nil, fmt.Errorf("%s: %w", out.Curves[i].Plan, err)
+		}
+	}
+	return accts, nil
+}
+
+// deltas fills in δ against ε.
+func (c curveQuestion) deltas(ctx context.Context, out *Curves, plans []*accountant.Plan) error {
+	accts, err := c.accountants(ctx, out, plans)
+	if err != nil {
+		return err
+	}
+	out.To = c.from
+	if !math.IsNaN(c.end) {
+		out.To = c.end
+	} else {
+		for _, a := range accts {
+			reach, err := lastEpsilon(c.floor, func(delta float64) (float64, error) {
+				iv, err := a.Epsilon(ctx, delta)
+				return iv.Upper, err
+			})
+			if err != nil {
+				return err
+			}
+			out.To = max(out.To, reach)
+		}
+		if out.To == c.from {
+			out.To = c.from + 1
+		}
+	}
+	grid := make([]float64, c.n)
+	for i := range grid {
+		grid[i] = c.from + (out.To-c.from)*float64(i)/float64(c.n-1)
+	}
+	for i, a := range accts {
+		out.Curves[i].More = func(ctx context.Context, at []float64) (points []CurvePoint, err error) {
+			found, err := a.DeltaCurve(ctx, at)
+			for _, p := range found {
+				points = append(points, CurvePoint{X: Number(p.At), Bounds: boundsOf(p.Lower, p.Estimate, p.Upper), WorstDirection: p.Direction, Warnings: p.Warnings})
+			}
+			return points, err
+		}
+		if out.Curves[i].Points, err = out.Curves[i].More(ctx, grid); err != nil {
+			return err
+		}
+		if c.rdp {
+			if err := addRDP(out.Curves[i].Points, plans[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// addRDP adds what Rényi accounting says at each point from 0 on.
+func addRDP(points []CurvePoint, plan *accountant.Plan) error {
+	curve, err := plan.RDP()
+	if err != nil {
+		return fault.New("rdp", "%w", err)
+	}
+	for i := range points {
+		eps := float64(points[i].X)
+		if eps < 0 {
+			continue
+		}
+		improved, _, err := rdp.Delta(curve, eps)
+		if err != nil {
+			return err
+		}
+		classic, _, err := rdp.DeltaClassic(curve, eps)
+		if err != nil {
+			return err
+		}
+		points[i].RDP = &RDPBound{Number(improved), Number(classic)}
+	}
+	return nil
+}
+
+// lastEpsilon returns where δ has come down to the floor, or to its own limit.
+func lastEpsilon(floor float64, epsilon func(delta float64) (float64, error)) (float64, error) {
+	for delta := floor; delta < 1; delta *= 10 {
+		eps, err := epsilon(delta)
+		if err != nil {
+			return 0, err
+		}
+		if !math.IsInf(eps, 0) {
+			if delta > floor {
+				eps *= 1.25 // show the δ that no ε gets below
+			}
+			return eps, nil
+		}
+	}
+	return 1, nil
+}
+
+// steps fills in ε against the number of runs.
+func (c curveQuestion) steps(ctx context.Context, out *Curves, plans []*accountant.Plan) error {
+	for i, p := range plans {
+		points, err := p.StepsCurve(ctx, c.delta, c.n, append(c.opts[:len(c.opts):len(c.opts)], part(ctx, i, len(plans)))...)
+		if err != nil {
+			return fmt.Errorf("%s: %w", out.Curves[i].Plan, err)
+		}
+		for _, s := range points {
+			iv := fromZero(s.Interval)
+			out.Curves[i].Points = append(out.Curves[i].Points,
+				CurvePoint{X: Number(s.Runs), Bounds: boundsOf(iv.Lower, iv.Estimate, iv.Upper), WorstDirection: iv.Direction, Warnings: iv.Warnings})
+		}
+	}
+	return nil
+}
+
+// tradeOffs fills in the error rates of the best attacker.
+func (c curveQuestion) tradeOffs(ctx context.Context, out *Curves, plans []*accountant.Plan) error {
+	alphas := make([]float64, c.n)
+	for i := range alphas {
+		t := (float64(i) + 0.5) / float64(c.n)
+		// Denser towards the ends, where the curve bends.
+		alphas[i] = t * t * (3 - 2*t)
+		if c.log {
+			alphas[i] = math.Pow(10, -6*(1-float64(i)/float64(c.n)))
+		}
+	}
+	accts, err := c.accountants(ctx, out, plans)
+	if err != nil {
+		return err
+	}
+	for i, a := range accts {
+		out.Curves[i].More = func(ctx context.Context, at []float64) (points []CurvePoint, err error) {
+			found, err := a.TradeOff(ctx, at)
+			for _, t := range found {
+				r := t.TypeII
+				if c.log {
+					r = t.Power
+				}
+				points = append(points, CurvePoint{X: Number(t.Alpha), Bounds: rangeOf(r), WorstDirection: t.Direction, Warnings: t.Warnings})
+			}
+			return points, err
+		}
+		if out.Curves[i].Points, err = out.Curves[i].More(ctx, alphas); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,313 @@
+package service
+
+import (
+	"context"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/decimal"
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample"
+)
+
+// This file answers for training with DP-SGD under Poisson sampling, and states what the
+// number promises (statement.go). Steps and uses are counted in exact arithmetic.
+
+// DPSGDRequest describes a training run: its batches by examples and batch size or by a
+// sampling rate, its length by epochs or steps, and its noise or the ε that it has to
+// meet.
+type DPSGDRequest struct {
+	Examples        Decimal   `json:"examples,omitempty"`
+	BatchSize       Decimal   `json:"batch-size,omitempty"`
+	SamplingRate    Decimal   `json:"sampling-rate,omitempty"`
+	Epochs          Decimal   `json:"epochs,omitempty"`
+	Steps           Decimal   `json:"steps,omitempty"`
+	NoiseMultiplier Decimal   `json:"noise-multiplier,omitempty"`
+	TargetEpsilon   Decimal   `json:"target-epsilon,omitempty"`
+	Delta           OneOrMany `json:"delta"`
+	Neighbors       string    `json:"neighbors,omitempty"`
+	Limits
+}
+
+// DPSGDRun is a training run as it was understood.
+type DPSGDRun struct {
+	Neighbors       string `json:"neighbors"`
+	Examples        int64  `json:"examples,omitempty"`
+	BatchSize       int64  `json:"batch-size,omitempty"`
+	Epochs          Number `json:"epochs,omitempty"`
+	SamplingRate    Number `json:"sampling-rate"`
+	Steps           int64  `json:"steps"`
+	NoiseMultiplier Number `json:"noise-multiplier"`
+}
+
+// DPSGDAnswer is the ε of a training run at each δ, and what that promises.
+type DPSGDAnswer struct {
+	DPSGDRun
+	Results   []EpsilonAt `json:"results"`
+	AnyOrder  AnyOrder    `json:"any-order"`
+	Statement string      `json:"statement"`
+	// Calibration says how the noise multiplier was found for a target ε.
+	Calibration *Solution `json:"calibration,omitempty"`
+}
+
+// AnyOrder is the ε of the same steps without relying on sampling.
+type AnyOrder struct {
+	Uses    int64       `json:"uses-per-example"`
+	Results []EpsilonAt `json:"results"`
+}
+
+// checkShape checks which keys are there.
+func (q DPSGDRequest) checkShape() error {
+	switch {
+	case q.TargetEpsilon != "" && q.NoiseMultiplier != "":
+		return shape("%s and %s exclude each other", "target-epsilon", "noise-multiplier")
+	case q.TargetEpsilon == "" && q.NoiseMultiplier == "":
+		return shape("missing %s (or %s)", "noise-multiplier", "target-epsilon")
+	case q.SamplingRate != "" && (q.Examples != "" || q.BatchSize != ""):
+		return shape("%s excludes %s and %s", "sampling-rate", "examples", "batch-size")
+	case q.SamplingRate == "" && (q.Examples == "" || q.BatchSize == ""):
+		return shape("missing %s and %s (or %s)", "examples", "batch-size", "sampling-rate")
+	case q.Epochs != "" && q.Steps != "":
+		return shape("%s and %s exclude each other", "epochs", "steps")
+	case q.Epochs == "" && q.Steps == "":
+		return shape("missing %s (or %s)", "epochs", "steps")
+	}
+	return nil
+}
+
+// A dpsgdRun is a training run.
+type dpsgdRun struct {
+	neighbors       profiles.Relation
+	noise, rate     float64
+	steps           int64
+	passes          int64   // how often at most an example is used when each epoch uses each once
+	examples, batch int64   // 0: not told
+	epochs          float64 // 0: not told
+	deltas          []float64
+	target          float64
+	goal            accountant.Goal
+	found           *accountant.Calibration // of the noise; nil if it was given
+	gaussian        profiles.Base
+	poisson         subsample.Scheme
+}
+
+func (q DPSGDRequest) parse() (r dpsgdRun, err error) {
+	if err := q.checkShape(); err != nil {
+		return r, err
+	}
+	if r.neighbors, err = relation(q.Neighbors); err != nil {
+		return r, err
+	}
+	rate, err := r.readRate(q)
+	if err != nil {
+		return r, err
+	}
+	if err := r.readLength(q, rate); err != nil {
+		return r, err
+	}
+	if q.TargetEpsilon != "" {
+		if r.target, err = q.TargetEpsilon.in("target-epsilon", epsilonSpan); err != nil {
+			return r, err
+		}
+		r.noise = 1 // where the search starts
+	} else if r.noise, err = q.NoiseMultiplier.number("noise-multiplier"); err != nil {
+		return r, err
+	}
+	if r.gaussian, err = profiles.NewGaussianMechanism(r.noise); err != nil {
+		return r, fieldFault(err, "gaussian", nil)
+	}
+	if r.poisson, err = subsample.NewPoisson(r.rate); err != nil {
+		return r, fieldFault(err, "poisson", map[string]string{"rate": "sampling-rate"})
+	}
+	if r.deltas, err = q.Delta.in("delta", openUnit); err != nil {
+		return r, err
+	}
+	if q.TargetEpsilon != "" && len(r.deltas) > 1 {
+		return r, fault.New("delta", "%d values are more than the one that a target has", len(r.deltas))
+	}
+	return r, nil
+}
+
+// number returns the number, whatever its range.
+func (d Decimal) number(key string) (float64, error) {
+	text := strings.TrimSpace(string(d))
+	x, err := decimal.Parse(text)
+	if err != nil {
+		return 0, fault.New(key, "%s %w", decimal.Show(text), err)
+	}
+	return x, nil
+}
+
+// exact returns the number itself.
+func (d Decimal) exact(key string) (*big.Rat, error) {
+	text := strings.TrimSpace(string(d))
+	x, err := decimal.Exact(text)
+	if err != nil {
+		return nil, fault.New(key, "%s %w", decimal.Show(text), err)
+	}
+	return x, nil
+}
+
+// readRate reads how likely an example is in a batch, and returns the number itself.
+func (r *dpsgdRun) readRate(q DPSGDRequest) (rate *big.Rat, err error) {
+	if q.SamplingRate != "" {
+		if r.rate, err = q.SamplingRate.in("sampling-rate", rateSpan); err != nil {
+			return nil, err
+		}
+		return q.SamplingRate.exact("sampling-rate")
+	}
+	if r.examples, err = q.Examples.whole("examples", 1, decimal.MaxWhole); err != nil {
+		return nil, err
+	}
+	if r.batch, err = q.BatchSize.whole("batch-size", 1, r.examples); err != nil {
+		return nil, err
+	}
+	r.rate = float64(r.batch) / float64(r.examples)
+	return big.NewRat(r.batch, r.examples), nil
+}
+
+// readLength reads the number of steps, and how often they use an example.
+func (r *dpsgdRun) readLength(q DPSGDRequest, rate *big.Rat) (err error) {
+	if q.Steps != "" {
+		if r.steps, err = q.Steps.whole("steps", 1, decimal.MaxWhole); err != nil {
+			return err
+		}
+		// Batches of fixed size in any order use an example this often.
+		r.passes, _ = ceil(unrounded(new(big.Rat).Mul(rate, new(big.Rat).SetInt64(r.steps))))
+		return nil
+	}
+	if r.epochs, err = q.Epochs.in("epochs", positive); err != nil {
+		return err
+	}
+	epochs, err := q.Epochs.exact("epochs")
+	if err != nil {
+		return err
+	}
+	var ok bool
+	if r.steps, ok = ceil(unrounded(new(big.Rat).Quo(epochs, rate))); !ok {
+		return fault.New("epochs", "%s makes more than 2^53 steps", q.Epochs)
+	}
+	r.passes, _ = ceil(epochs)
+	return nil
+}
+
+// relation reads the neighbouring relation of a request; add-remove if none is given.
+func relation(name string) (profiles.Relation, error) {
+	if name == "" {
+		return profiles.AddRemove, nil
+	}
+	r, err := profiles.ParseRelation(name)
+	return r, fieldFault(err, "", nil)
+}
+
+// Check reports what is wrong with the request.
+func (q DPSGDRequest) Check() error {
+	if _, err := q.parse(); err != nil {
+		return err
+	}
+	_, err := q.options(context.Background())
+	return err
+}
+
+// DPSGD returns the ε of a training run and states what it promises.
+func (s *Service) DPSGD(ctx context.Context, q DPSGDRequest) (DPSGDAnswer, error) {
+	r, err := q.parse()
+	if err != nil {
+		return DPSGDAnswer{}, err
+	}
+	opts, err := q.options(ctx)
+	if err != nil {
+		return DPSGDAnswer{}, err
+	}
+	if q.TargetEpsilon != "" {
+		if err := r.calibrate(ctx, opts); err != nil {
+			return DPSGDAnswer{}, err
+		}
+	}
+	sampled, anyOrder, err := r.ask(ctx, opts)
+	if err != nil {
+		return DPSGDAnswer{}, err
+	}
+	out := DPSGDAnswer{DPSGDRun{r.neighbors.String(), r.examples, r.batch, Number(r.epochs), Number(r.rate), r.steps, Number(r.noise)},
+		sampled, AnyOrder{r.passes, anyOrder}, r.statement(sampled, anyOrder), nil}
+	if r.found != nil {
+		c := solution(r.found, r.goal, r.neighbors)
+		out.Calibration = &c
+	}
+	return out, nil
+}
+
+// calibrate sets the noise to the smallest that meets the target.
+func (r *dpsgdRun) calibrate(ctx context.Context, opts []accountant.Option) (err error) {
+	plan := &accountant.Plan{Neighbors: r.neighbors,
+		Steps: []accountant.Step{{Name: "DP-SGD", Mechanism: r.gaussian, Sampling: r.poisson, Count: r.steps}}}
+	r.goal = accountant.Goal{Epsilon: r.target, Delta: r.deltas[0], Solve: accountant.NoiseMultiplier}
+	if r.found, err = accountant.Calibrate(ctx, plan, r.goal, opts...); err != nil {
+		return fault.In("target-epsilon", err)
+	}
+	r.noise, r.gaussian = r.found.Value, r.found.Plan.Steps[0].Mechanism
+	return nil
+}
+
+// unrounded returns the whole number that x, a multiple of a rate, is but for the
+// rounding of the rate to 64 bits: 0.004273504273504274 is written for 1/234, and
+// 14040 times that are 60. A float64 is within half a unit in the last place of the
+// rate that was meant, and a decimal that reads back as the float64 within another
+// half: together a relative 2^-52 at most.
+func unrounded(x *big.Rat) *big.Rat {
+	up := new(big.Rat).Add(x, big.NewRat(1, 2))
+	whole := new(big.Rat).SetInt(new(big.Int).Quo(up.Num(), up.Denom()))
+	off := new(big.Rat).Sub(x, whole)
+	if off.Abs(off).Cmp(new(big.Rat).Mul(x, big.NewRat(1, 1<<52))) <= 0 {
+		return whole
+	}
+	return x
+}
+
+// ceil rounds up; false beyond 2^53.
+func ceil(r *big.Rat) (int64, bool) {
+	q, rest := new(big.Int).QuoRem(r.Num(), r.Denom(), new(big.Int))
+	if rest.Sign() > 0 {
+		q.Add(q, big.NewInt(1))
+	}
+	return q.Int64(), q.IsInt64() && q.Int64() <= decimal.MaxWhole
+}
+
+// ask returns ε of the run itself and of the same steps without relying on
+// sampling.
+func (r dpsgdRun) ask(ctx context.Context, opts []accountant.Option) (sampled, anyOrder []EpsilonAt, err error) {
+	for _, c := range []struct {
+		step  accountant.Step
+		count int64
+		to    *[]EpsilonAt
+	}{
+		{accountant.Step{Name: "DP-SGD", Mechanism: r.gaussian, Sampling: r.poisson}, r.steps, &sampled},
+		{accountant.Step{Name: "DP-SGD", Mechanism: r.gaussian}, r.passes, &anyOrder},
+	} {
+		if r.found != nil && r.found.Asked == "epsilon" && c.to == &sampled {
+			sampled = []EpsilonAt{epsilonAt(r.goal.Delta, r.found.Meets.Interval)} // as certain as was needed to decide
+			continue
+		}
+		if r.found != nil && c.to == &sampled {
+			// The budget was met by δ: ε with the same accuracy.
+			opts = append(slices.Clip(opts), accountant.WithAccuracy(min(r.found.Accuracy, 1e-3)))
+		}
+		acct := accountant.New(r.neighbors, opts...)
+		if err := acct.Add(ctx, c.step, c.count); err != nil {
+			return nil, nil, err
+		}
+		if *c.to, err = epsilons(ctx, acct, r.deltas); err != nil {
+			return nil, nil, err
+		}
+	}
+	if r.found != nil {
+		// That δ at the target is at most the budget's is proved: so ε is at most the
+		// target, whatever width its own interval has.
+		e := &sampled[0].Epsilon
+		e.Upper, e.Estimate = min(e.Upper, Number(r.target)), min(e.Estimate, Number(r.target))
+	}
+	return sampled, anyOrder, nil
+}

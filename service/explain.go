@@ -1,0 +1,120 @@
+package service
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/dpaccountant/accountant/internal/decimal"
+	"github.com/dpaccountant/accountant/internal/nearest"
+)
+
+// This file has the terms of the answers and the theorems that they rest on, from texts
+// that are built in.
+
+// ExplainRequest names a topic, a theorem or another word of the texts; without one it
+// asks for all topics.
+type ExplainRequest struct {
+	Topic string `json:"topic,omitempty"`
+}
+
+// Explain returns a topic.
+func (s *Service) Explain(_ context.Context, q ExplainRequest) (Topic, error) {
+	topics, err := Topics()
+	if err != nil {
+		return Topic{}, err
+	}
+	return findTopic(topics, q.Topic)
+}
+
+// explain is the operation: without a name the answer is the list.
+func (s *Service) explain(ctx context.Context, q ExplainRequest) (any, error) {
+	if q.Topic == "" {
+		return Topics()
+	}
+	return s.Explain(ctx, q)
+}
+
+// A Topic is a file of topics: the title, other names of the topic after
+// "also:", an empty line, the text.
+type Topic struct {
+	Name  string   `json:"topic"`
+	Title string   `json:"title"`
+	Also  []string `json:"also,omitempty"`
+	Text  string   `json:"text"`
+}
+
+//go:embed topics/*.txt
+var topicFiles embed.FS
+
+// Topics returns all topics by name.
+func Topics() ([]Topic, error) {
+	paths, err := fs.Glob(topicFiles, "topics/*.txt")
+	if err != nil {
+		return nil, err
+	}
+	var all []Topic
+	for _, path := range paths {
+		data, err := topicFiles.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		head, text, ok := strings.Cut(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n\n")
+		title, also, _ := strings.Cut(head, "\nalso: ")
+		if !ok || strings.Contains(title, "\n") {
+			return nil, fmt.Errorf("%s: has no title with an empty line after it", path)
+		}
+		t := Topic{strings.TrimSuffix(strings.TrimPrefix(path, "topics/"), ".txt"), title, nil, strings.TrimSpace(text) + "\n"}
+		if also != "" {
+			t.Also = strings.Split(also, ", ")
+		}
+		all = append(all, t)
+	}
+	return all, nil
+}
+
+// findTopic returns the topic of a name, which may be written with spaces.
+func findTopic(topics []Topic, name string) (Topic, error) {
+	key := strings.ToLower(strings.Join(strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune(" _,–-", r) }), "-"))
+	var names []string
+	for _, t := range topics {
+		if t.Name == key || slices.Contains(t.Also, key) {
+			return t, nil
+		}
+		names = append(append(names, t.Name), t.Also...)
+	}
+	// A theorem, or another word of the texts.
+	if found := mentioning(topics, name); len(found) == 1 {
+		return found[0], nil
+	} else if len(found) > 1 {
+		var in []string
+		for _, t := range found {
+			in = append(in, t.Name)
+		}
+		return Topic{}, fmt.Errorf("%s is not a topic; it is mentioned in %s", decimal.Show(name), strings.Join(in, ", "))
+	}
+	if best := nearest.Word(key, names); best != "" {
+		return Topic{}, fmt.Errorf("%s is not a topic; did you mean %q?", decimal.Show(name), best)
+	}
+	return Topic{}, fmt.Errorf("%s is not a topic; explain without one lists them", decimal.Show(name))
+}
+
+// mentioning returns the topics whose texts have these words, in whole.
+func mentioning(topics []Topic, words string) (found []Topic) {
+	words = strings.Join(strings.Fields(words), " ")
+	// The end of a number is no full stop with digits behind it.
+	whole, err := regexp.Compile(`(?i)(^|[^\pL\d])` + regexp.QuoteMeta(words) + `($|[^\pL\d.]|\.($|\D))`)
+	if err != nil || words == "" {
+		return nil
+	}
+	for _, t := range topics {
+		if whole.MatchString(strings.Join(strings.Fields(t.Title+" "+t.Text), " ")) {
+			found = append(found, t)
+		}
+	}
+	return found
+}

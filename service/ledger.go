@@ -1,0 +1,258 @@
+package service
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/dpaccountant/accountant/internal/decimal"
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/ledger"
+)
+
+// This file spends budgets from ledgers, which have names while they are open. Files are
+// opened by the door, which hands a Ledger over.
+
+// A Ledger is an open one; *ledger.Ledger is.
+type Ledger interface {
+	SpendPlan(ctx context.Context, text []byte, note string) error
+	Status(ctx context.Context) (ledger.Status, error)
+}
+
+// Files are where a door keeps ledgers.
+type Files interface {
+	CreateLedger(path string, c ledger.Config) (Ledger, error)
+	OpenLedger(ctx context.Context, path string) (Ledger, error)
+	VerifyLedger(ctx context.Context, path, head string) (ledger.Status, error)
+}
+
+// LedgerCreateRequest makes a ledger: in memory, or at a path where the door has files.
+type LedgerCreateRequest struct {
+	Path      string  `json:"path,omitempty"`
+	Neighbors string  `json:"neighbors"`
+	Epsilon   Decimal `json:"epsilon"`
+	Delta     Decimal `json:"delta"`
+	Mode      string  `json:"mode"`
+}
+
+// LedgerOpenRequest opens a ledger.
+type LedgerOpenRequest struct {
+	Path string `json:"path"`
+}
+
+// LedgerHandle names an open ledger.
+type LedgerHandle struct {
+	Ledger string `json:"ledger"`
+}
+
+// LedgerSpendRequest spends a plan before it runs.
+type LedgerSpendRequest struct {
+	Ledger string   `json:"ledger"`
+	Plan   PlanText `json:"plan"`
+	Note   string   `json:"note,omitempty"`
+}
+
+// Spent says that a spend was granted, and that the plan may run.
+type Spent struct {
+	Spent bool `json:"spent"`
+}
+
+// LedgerCheckRequest has a ledger's file verified; Head is a checksum of earlier.
+type LedgerCheckRequest struct {
+	Path string `json:"path"`
+	Head string `json:"head,omitempty"`
+}
+
+// Config checks the request and returns what the ledger promises.
+func (q LedgerCreateRequest) Config() (c ledger.Config, err error) {
+	c.Mode = ledger.Mode(q.Mode)
+	if q.Neighbors == "" {
+		return c, fault.New("neighbors", "is missing; must be add-remove or substitute")
+	}
+	if c.Neighbors, err = relation(q.Neighbors); err != nil {
+		return c, err
+	}
+	if c.Epsilon, err = q.Epsilon.in("epsilon", epsilonSpan); err != nil {
+		return c, err
+	}
+	c.Delta, err = q.Delta.in("delta", deltaSpan)
+	return c, err
+}
+
+// LedgerCreate makes a ledger.
+func (s *Service) LedgerCreate(_ context.Context, q LedgerCreateRequest) (LedgerHandle, error) {
+	c, err := q.Config()
+	if err != nil {
+		return LedgerHandle{}, err
+	}
+	return s.open(func() (Ledger, error) {
+		if q.Path == "" {
+			return ledger.New(c)
+		}
+		if s.files == nil {
+			return nil, errNoFiles
+		}
+		return s.files.CreateLedger(q.Path, c)
+	})
+}
+
+var errNoFiles = fault.New("path", "there are no files here; ledgers are in memory only")
+
+// needPath returns an error if there is no path, or nowhere to look for it.
+func (s *Service) needPath(path string) error {
+	switch {
+	case path == "":
+		return fault.New("path", "is missing; must be that of a ledger file")
+	case s.files == nil:
+		return errNoFiles
+	}
+	return nil
+}
+
+// LedgerOpen opens a ledger.
+func (s *Service) LedgerOpen(ctx context.Context, q LedgerOpenRequest) (LedgerHandle, error) {
+	if err := s.needPath(q.Path); err != nil {
+		return LedgerHandle{}, err
+	}
+	return s.open(func() (Ledger, error) { return s.files.OpenLedger(ctx, q.Path) })
+}
+
+const maxLedgers = 1000
+
+// open gives a ledger a name to ask for it by.
+func (s *Service) open(get func() (Ledger, error)) (LedgerHandle, error) {
+	full := func() error {
+		if len(s.ledgers) >= maxLedgers {
+			return fault.New("ledger", "%d are open already; close some", maxLedgers)
+		}
+		return nil
+	}
+	s.mu.Lock()
+	err := full()
+	s.mu.Unlock()
+	if err != nil {
+		return LedgerHandle{}, err
+	}
+	l, err := get() // may take long
+	if err != nil {
+		return LedgerHandle{}, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := full(); err != nil {
+		return LedgerHandle{}, err
+	}
+	s.opened++
+	name := fmt.Sprintf("ledger-%d", s.opened)
+	s.ledgers[name] = l
+	return LedgerHandle{name}, nil
+}
+
+func (s *Service) find(name string) (Ledger, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l := s.ledgers[name]; l != nil {
+		return l, nil
+	}
+	return nil, fault.New("ledger", "%s is not open; ledger-create and ledger-open answer with a name", decimal.Show(name))
+}
+
+// LedgerSpend spends a plan before it runs.
+func (s *Service) LedgerSpend(ctx context.Context, q LedgerSpendRequest) (Spent, error) {
+	l, err := s.find(q.Ledger)
+	if err != nil {
+		return Spent{}, err
+	}
+	if q.Plan == nil {
+		_, err := q.Plan.parse()
+		return Spent{}, err
+	}
+	if err := l.SpendPlan(ctx, q.Plan, q.Note); err != nil {
+		return Spent{}, err
+	}
+	return Spent{true}, nil
+}
+
+// LedgerStatus returns what is spent and what is left.
+func (s *Service) LedgerStatus(ctx context.Context, q LedgerHandle) (LedgerState, error) {
+	l, err := s.find(q.Ledger)
+	if err != nil {
+		return LedgerState{}, err
+	}
+	st, err := l.Status(ctx)
+	if err != nil {
+		return LedgerState{}, err
+	}
+	return LedgerStateOf(st), nil
+}
+
+// LedgerCheck verifies every checksum of a file and recomputes the total.
+func (s *Service) LedgerCheck(ctx context.Context, q LedgerCheckRequest) (LedgerState, error) {
+	if err := s.needPath(q.Path); err != nil {
+		return LedgerState{}, err
+	}
+	st, err := s.files.VerifyLedger(ctx, q.Path, q.Head)
+	if err != nil {
+		return LedgerState{}, fieldFault(err, "", nil)
+	}
+	return LedgerStateOf(st), nil
+}
+
+// LedgerClose forgets a ledger; a file stays as it is.
+func (s *Service) LedgerClose(_ context.Context, q LedgerHandle) (LedgerHandle, error) {
+	if _, err := s.find(q.Ledger); err != nil {
+		return q, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.ledgers, q.Ledger)
+	return q, nil
+}
+
+// LedgerState is what a ledger promises and what is spent.
+type LedgerState struct {
+	Mode      string       `json:"mode"`
+	Neighbors string       `json:"neighbors"`
+	Budget    EpsilonDelta `json:"budget"`
+	Entries   int          `json:"entries"`
+	Runs      int64        `json:"runs"`
+	// Spent is of planned ledgers, Renyi of adaptive ones.
+	Spent     *Bounds `json:"spent-epsilon,omitempty"`
+	Renyi     *Renyi  `json:"spent-renyi,omitempty"`
+	Left      Number  `json:"left"`
+	Last      string  `json:"last,omitempty"`
+	Head      string  `json:"head,omitempty"`
+	Guarantee string  `json:"guarantee"`
+	// TheoryGap says that the ends are an attack and a theorem, which no
+	// computation brings together.
+	TheoryGap bool     `json:"theory-gap,omitempty"`
+	Warnings  []string `json:"warnings,omitempty"`
+}
+
+// Renyi is what is spent of a Rényi filter.
+type Renyi struct {
+	Order  Number `json:"order"`
+	Spent  Number `json:"spent"`
+	Budget Number `json:"budget"`
+}
+
+// LedgerStateOf returns the state of a ledger in JSON.
+func LedgerStateOf(st ledger.Status) LedgerState {
+	c := st.Config
+	out := LedgerState{Mode: string(c.Mode), Neighbors: c.Neighbors.String(), Budget: EpsilonDelta{Number(c.Epsilon), Number(c.Delta)},
+		Entries: st.Entries, Runs: st.Runs, Left: Number(st.Left), Last: st.Last, Head: st.Head, Guarantee: st.Guarantee}
+	if e := st.Spent.Epsilon; c.Mode == ledger.Planned {
+		out.Spent = &Bounds{Number(e.Lower), Number(e.Estimate), Number(e.Upper)}
+		out.Warnings, out.TheoryGap = e.Warnings, e.Gap != nil
+	} else {
+		out.Renyi = &Renyi{Number(st.Spent.Order), Number(st.Spent.Renyi), Number(st.Spent.RenyiBudget)}
+	}
+	if st.Torn > 0 {
+		out.Warnings = append(out.Warnings, TornWarning(st.Torn))
+	}
+	return out
+}
+
+// TornWarning is about a spend that was interrupted, of n bytes.
+func TornWarning(n int64) string {
+	return fmt.Sprintf("the last %d bytes are of a spend that was interrupted; they do not count, and the next spend removes them", n)
+}

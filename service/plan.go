@@ -1,0 +1,170 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/decimal"
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/plan"
+)
+
+// This file reads the plans of requests and the limits that go with them, and makes the
+// accountants that answer.
+
+// PlanText is the text of a plan file. In JSON it is a plan as an object, or a string
+// with the text.
+type PlanText []byte
+
+// MaxPlan is the longest text of a plan, in bytes.
+const MaxPlan = plan.MaxSize
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (p *PlanText) UnmarshalJSON(data []byte) error {
+	var text string
+	switch {
+	case bytes.Equal(data, []byte("null")):
+		*p = nil
+	case data[0] == '{':
+		*p = bytes.Clone(data)
+	case json.Unmarshal(data, &text) == nil:
+		*p = append(PlanText{}, text...)
+	default:
+		return &fault.Error{Problem: "is not a JSON object or a string"}
+	}
+	return nil
+}
+
+// MarshalJSON implements json.Marshaler.
+func (p PlanText) MarshalJSON() ([]byte, error) {
+	if json.Valid(p) {
+		return p, nil
+	}
+	return json.Marshal(string(p))
+}
+
+// parse returns the plan.
+func (p PlanText) parse() (*accountant.Plan, error) {
+	if p == nil {
+		return nil, fault.New("plan", "is missing; must be a plan as JSON, or a string with one as YAML")
+	}
+	return parsePlan(p)
+}
+
+// parsePlan is the only place that reads plans.
+func parsePlan(text []byte) (*accountant.Plan, error) { return plan.Parse(text) }
+
+// planField returns which part of a plan an error is about and what is wrong there;
+// false if it is no such error.
+func planField(err error) (field, problem string, ok bool) {
+	var pe *plan.Error
+	if errors.As(err, &pe) {
+		return pe.Field, pe.Problem, true
+	}
+	return "", "", false
+}
+
+// Limits say how exact an answer is to be and what it may take; see the options of
+// package accountant. What is not given has its default.
+type Limits struct {
+	Accuracy Decimal `json:"accuracy,omitempty"` // relative width of an interval
+	Memory   Decimal `json:"memory,omitempty"`   // in MB
+	Work     Decimal `json:"work,omitempty"`     // in terms of about 40 ns
+}
+
+// Bytes is the limit of memory, 0 if none was given.
+func (l Limits) Bytes() (int64, error) {
+	x, err := l.Memory.or(0, "memory", memorySpan)
+	return int64(x * 1e6), err
+}
+
+// options turns the limits into the accountant's options.
+func (l Limits) options(ctx context.Context) ([]accountant.Option, error) {
+	opts := []accountant.Option{accountant.WithProgress(func(done, total int) { report(ctx, Progress{Done: done, Total: total}) })}
+	if l.Accuracy != "" {
+		x, err := l.Accuracy.in("accuracy", accuracySpan)
+		if err != nil {
+			return nil, err
+		}
+		opts = append(opts, accountant.WithAccuracy(x))
+	}
+	bytes, err := l.Bytes()
+	if err != nil {
+		return nil, err
+	}
+	if bytes > 0 {
+		opts = append(opts, accountant.WithMemory(bytes))
+	}
+	if l.Work != "" {
+		x, err := l.Work.in("work", workSpan)
+		if err != nil {
+			return nil, err
+		}
+		opts = append(opts, accountant.WithWorkLimit(x))
+	}
+	return opts, nil
+}
+
+// Narrowing says up to how many runs the recursion over data configurations narrows a
+// theory gap; none if it is not given.
+type Narrowing struct {
+	Recursion Decimal `json:"recursion,omitempty"`
+}
+
+// add appends the option, if it was given.
+func (r Narrowing) add(opts []accountant.Option) ([]accountant.Option, error) {
+	if r.Recursion == "" {
+		return opts, nil
+	}
+	n, err := r.Recursion.whole("recursion", 0, decimal.MaxWhole)
+	return append(opts, accountant.WithRecursion(n)), err
+}
+
+// newAccountant returns an accountant that holds the plan.
+func newAccountant(ctx context.Context, p *accountant.Plan, opts []accountant.Option) (*accountant.Accountant, error) {
+	acct := accountant.New(p.Neighbors, opts...)
+	if err := acct.AddPlan(ctx, p); err != nil {
+		return nil, err
+	}
+	return acct, nil
+}
+
+// Progress is how far an answer is: a number of parts done of a total, which is 0 where
+// nobody knows it, and perhaps a note.
+type Progress struct {
+	Done, Total int
+	Note        string
+}
+
+type progressKey struct{}
+
+// WithProgress returns a context under which the operations of a Service tell f how far
+// they are. f must not ask the Service.
+func WithProgress(ctx context.Context, f func(Progress)) context.Context {
+	return context.WithValue(ctx, progressKey{}, f)
+}
+
+func report(ctx context.Context, p Progress) {
+	if f, ok := ctx.Value(progressKey{}).(func(Progress)); ok {
+		f(p)
+	}
+}
+
+// PlanLine returns the line of a plan's text that an error is about, 0 if it is none,
+// and what is wrong there; false if the error is not about the text of a plan.
+func PlanLine(err error) (line int, message string, ok bool) {
+	var pe *plan.Error
+	if errors.As(err, &pe) {
+		return pe.Line, pe.Message(), true
+	}
+	return 0, "", false
+}
+
+// CheckPlan returns what is wrong with the text of a plan.
+func CheckPlan(text []byte) error {
+	_, err := parsePlan(text)
+	return err
+}

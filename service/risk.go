@@ -1,0 +1,106 @@
+package service
+
+import (
+	"context"
+
+	"github.com/dpaccountant/accountant"
+)
+
+// This file answers what a plan lets the best attacker do.
+
+// RiskRequest asks for a risk at false-positive rates and priors; without them at those of
+// accountant.DefaultFalsePositives and DefaultPriors.
+type RiskRequest struct {
+	Plan           PlanText `json:"plan"`
+	FalsePositives Decimals `json:"false-positives,omitempty"`
+	Priors         Decimals `json:"priors,omitempty"`
+	Limits
+}
+
+// RiskAnswer says what the best attacker can do.
+type RiskAnswer struct {
+	Neighbors    string      `json:"neighbors"`
+	Advantage    RiskValue   `json:"advantage"`
+	TruePositive []RiskRate  `json:"true-positive-rate"`
+	Bayes        []RiskPrior `json:"bayes-success"`
+	TheoryGap    bool        `json:"theory-gap,omitempty"`
+	Warnings     []string    `json:"warnings,omitempty"`
+}
+
+// RiskValue is a certified measure of an attack.
+type RiskValue struct {
+	Bounds
+	WorstDirection string `json:"worst-direction"`
+}
+
+// RiskRate is the true-positive rate at a false-positive rate.
+type RiskRate struct {
+	FalsePositive Number `json:"false-positive-rate"`
+	RiskValue
+}
+
+// RiskPrior is the probability to guess right at a prior.
+type RiskPrior struct {
+	Prior Number `json:"prior"`
+	RiskValue
+}
+
+var riskSpan = span{lo: 1e-290, hi: 1, openHi: true}
+
+func (q RiskRequest) parse(ctx context.Context) (rates, priors []float64, opts []accountant.Option, err error) {
+	if rates, err = q.FalsePositives.in("false-positives", riskSpan); err != nil {
+		return nil, nil, nil, err
+	}
+	if priors, err = q.Priors.in("priors", riskSpan); err != nil {
+		return nil, nil, nil, err
+	}
+	opts, err = q.options(ctx)
+	return rates, priors, opts, err
+}
+
+// Check reports what is wrong with all but the plan.
+func (q RiskRequest) Check() error {
+	_, _, _, err := q.parse(context.Background())
+	return err
+}
+
+// Risk returns a risk whose ends are at least what guessing without the release
+// attains: a certified lower end can be a little below.
+func (s *Service) Risk(ctx context.Context, q RiskRequest) (RiskAnswer, error) {
+	rates, priors, opts, err := q.parse(ctx)
+	if err != nil {
+		return RiskAnswer{}, err
+	}
+	plan, err := q.Plan.parse()
+	if err != nil {
+		return RiskAnswer{}, err
+	}
+	// An accountant of its own, so that nothing is kept of lists.
+	acct, err := newAccountant(ctx, plan, opts)
+	if err != nil {
+		return RiskAnswer{}, err
+	}
+	risk, err := acct.Risk(ctx, rates, priors)
+	if err != nil {
+		return RiskAnswer{}, err
+	}
+	out := RiskAnswer{Neighbors: plan.Neighbors.String(), TheoryGap: risk.TheoryGap}
+	seen := map[string]bool{}
+	value := func(v accountant.RiskValue, guess float64) RiskValue {
+		for _, w := range v.Warnings {
+			if !seen[w] {
+				seen[w] = true
+				out.Warnings = append(out.Warnings, w)
+			}
+		}
+		return RiskValue{boundsOf(max(v.Lower, guess), max(v.Estimate, guess), max(v.Upper, guess)), v.Direction}
+	}
+	out.Advantage = value(risk.Advantage, 0)
+	for _, v := range risk.TruePositive {
+		out.TruePositive = append(out.TruePositive, RiskRate{Number(v.At), value(v, v.At)})
+	}
+	for _, v := range risk.Bayes {
+		out.Bayes = append(out.Bayes, RiskPrior{Number(v.At), value(v, max(v.At, 1-v.At))})
+	}
+	return out, nil
+}

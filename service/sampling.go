@@ -1,0 +1,240 @@
+package service
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/decimal"
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample"
+)
+
+// This file compares the schemes of sampling for one mechanism, under substitution.
+
+// SamplingRequest describes the mechanism and its samples. Subset is for the schemes of
+// MUST.
+type SamplingRequest struct {
+	Population      Decimal `json:"population"`
+	Subset          Decimal `json:"subset,omitempty"`
+	Batch           Decimal `json:"batch"`
+	Mechanism       string  `json:"mechanism,omitempty"` // gaussian or laplace
+	NoiseMultiplier Decimal `json:"noise-multiplier"`
+	Epsilon         Decimal `json:"epsilon,omitempty"` // of the unsampled mechanism
+	Steps           Decimal `json:"steps,omitempty"`
+	Delta           Decimal `json:"delta,omitempty"`
+	Narrowing
+	Limits
+}
+
+// SamplingAnswer has a line for each scheme.
+type SamplingAnswer struct {
+	Mechanism       string   `json:"mechanism"`
+	NoiseMultiplier Number   `json:"noise-multiplier"`
+	Neighbors       string   `json:"neighbors"`
+	Population      int64    `json:"population"`
+	Subset          int64    `json:"subset,omitempty"`
+	Batch           int64    `json:"batch"`
+	BaseEpsilon     Number   `json:"base-epsilon"`
+	Delta           Number   `json:"delta"`
+	Schemes         []Scheme `json:"schemes"`
+
+	Steps int64 `json:"-"`
+}
+
+// Scheme is what one scheme makes of the mechanism. Where it is not applicable, only the
+// reason is there.
+type Scheme struct {
+	Scheme           string   `json:"scheme"`
+	NotApplicable    string   `json:"not-applicable,omitempty"`
+	Eta              *Number  `json:"eta,omitempty"`
+	ExpectedDistinct *Number  `json:"expected-distinct,omitempty"`
+	AmplifiedEpsilon *Number  `json:"amplified-epsilon,omitempty"`
+	AmplifiedDelta   *Number  `json:"amplified-delta,omitempty"`
+	Kind             string   `json:"kind,omitempty"`
+	Steps            int64    `json:"steps,omitempty"`
+	Epsilon          *Ends    `json:"epsilon,omitempty"`
+	NumericalWidth   *Number  `json:"numerical-width,omitempty"`
+	TheoryGap        bool     `json:"theory-gap,omitempty"`
+	Warnings         []string `json:"warnings,omitempty"`
+
+	// Aligned is the aligned privacy profile, for pictures; nil for Poisson sampling.
+	Aligned []subsample.AlignedPoint `json:"-"`
+}
+
+// Ends are those of an interval.
+type Ends struct {
+	Lower Number `json:"lower"`
+	Upper Number `json:"upper"`
+}
+
+type samplingRun struct {
+	population, subset, batch, steps int64 // subset is 0 if it was not told
+	noise, epsilon, delta            float64
+	base                             profiles.Base
+	opts                             []accountant.Option
+}
+
+func (q SamplingRequest) parse(ctx context.Context) (r samplingRun, err error) {
+	if r.population, err = q.Population.whole("population", 1, 1e12); err != nil {
+		return r, err
+	}
+	if q.Subset != "" {
+		if r.subset, err = q.Subset.whole("subset", 1, 1e6); err != nil {
+			return r, err
+		}
+	}
+	if r.batch, err = q.Batch.whole("batch", 1, 1e6); err != nil {
+		return r, err
+	}
+	r.steps = 1000
+	if q.Steps != "" {
+		if r.steps, err = q.Steps.whole("steps", 1, decimal.MaxWhole); err != nil {
+			return r, err
+		}
+	}
+	if r.noise, err = q.NoiseMultiplier.in("noise-multiplier", positive); err != nil {
+		return r, err
+	}
+	if r.epsilon, err = q.Epsilon.or(1, "epsilon", epsilonSpan); err != nil {
+		return r, err
+	}
+	if r.delta, err = q.Delta.or(1e-5, "delta", openUnit); err != nil {
+		return r, err
+	}
+	switch q.Mechanism {
+	case "gaussian", "":
+		r.base, err = profiles.NewGaussianMechanism(r.noise)
+		err = fieldFault(err, "gaussian", nil)
+	case "laplace":
+		r.base, err = profiles.NewLaplaceMechanism(r.noise)
+		err = fieldFault(err, "laplace", nil)
+	default:
+		err = oneOf("mechanism", q.Mechanism, "gaussian", "laplace")
+	}
+	if err != nil {
+		return r, err
+	}
+	r.opts, err = accountantOptions(ctx, q.Limits, q.Narrowing)
+	return r, err
+}
+
+// Check reports what is wrong with the request.
+func (q SamplingRequest) Check() error {
+	_, err := q.parse(context.Background())
+	return err
+}
+
+// alignedGrid is the paper's: ε from 0.01 to 6.
+func alignedGrid() []float64 {
+	xs := make([]float64, 600)
+	for i := range xs {
+		xs[i] = float64(i+1) / 100
+	}
+	return xs
+}
+
+// Sampling compares the schemes of sampling.
+func (s *Service) Sampling(ctx context.Context, q SamplingRequest) (SamplingAnswer, error) {
+	// The progress is that of the schemes, not of each.
+	r, err := q.parse(WithProgress(ctx, func(Progress) {}))
+	if err != nil {
+		return SamplingAnswer{}, err
+	}
+	out := SamplingAnswer{Mechanism: r.base.Name(), NoiseMultiplier: Number(r.noise), Neighbors: "substitute", Population: r.population, Subset: r.subset,
+		Batch: r.batch, BaseEpsilon: Number(r.epsilon), Delta: Number(r.delta), Steps: r.steps}
+	const schemes = 6
+	report(ctx, Progress{Total: schemes})
+	poisson := Scheme{Scheme: "poisson"}
+	if r.batch > r.population {
+		poisson.NotApplicable = fmt.Sprintf("the batch, %d, is above the population, %d", r.batch, r.population)
+	} else if err := r.poisson(ctx, &poisson); err != nil {
+		return SamplingAnswer{}, err
+	}
+	out.Schemes = append(out.Schemes, poisson)
+	for _, c := range []struct {
+		name   string
+		subset bool
+		make   func() (subsample.FixedSize, error)
+	}{
+		{"without-replacement", false, func() (subsample.FixedSize, error) { return subsample.NewWithoutReplacement(r.population, r.batch) }},
+		{"with-replacement", false, func() (subsample.FixedSize, error) { return subsample.NewWithReplacement(r.population, r.batch) }},
+		{"must-ow", true, func() (subsample.FixedSize, error) { return subsample.NewMustOW(r.population, r.subset, r.batch) }},
+		{"must-wo", true, func() (subsample.FixedSize, error) { return subsample.NewMustWO(r.population, r.subset, r.batch) }},
+		{"must-ww", true, func() (subsample.FixedSize, error) { return subsample.NewMustWW(r.population, r.subset, r.batch) }},
+	} {
+		report(ctx, Progress{Done: len(out.Schemes), Total: schemes})
+		row := Scheme{Scheme: c.name}
+		if c.subset && r.subset == 0 {
+			row.NotApplicable = "needs a subset"
+		} else if f, err := c.make(); err != nil {
+			row.NotApplicable = fieldFault(err, c.name, nil).Error()
+		} else if err := r.fixed(ctx, &row, f); err != nil {
+			return SamplingAnswer{}, err
+		}
+		out.Schemes = append(out.Schemes, row)
+	}
+	return out, nil
+}
+
+// fixed fills in the line of a scheme of a fixed size.
+func (r samplingRun) fixed(ctx context.Context, row *Scheme, s subsample.FixedSize) error {
+	points, err := s.Aligned(r.base, append(alignedGrid(), r.epsilon))
+	if err != nil {
+		return err
+	}
+	last := len(points) - 1
+	row.Aligned = points[:last]
+	row.amplified(s.InclusionProbability(), s.ExpectedDistinct(), points[last])
+	return r.compose(ctx, row, s)
+}
+
+// poisson fills in the line of Poisson sampling, whose aligned profile is that of
+// sampling without replacement at the same rate.
+func (r samplingRun) poisson(ctx context.Context, row *Scheme) error {
+	rate := float64(r.batch) / float64(r.population)
+	s, err := subsample.NewPoisson(rate)
+	if err != nil {
+		return err
+	}
+	wor, err := subsample.NewWithoutReplacement(r.population, r.batch)
+	if err != nil {
+		return err
+	}
+	points, err := wor.Aligned(r.base, []float64{r.epsilon})
+	if err != nil {
+		return err
+	}
+	row.amplified(rate, float64(r.batch), points[0])
+	return r.compose(ctx, row, s)
+}
+
+func (row *Scheme) amplified(eta, distinct float64, at subsample.AlignedPoint) {
+	row.Eta, row.ExpectedDistinct = pointer(eta), pointer(distinct)
+	row.AmplifiedEpsilon, row.AmplifiedDelta, row.Kind = pointer(at.Epsilon2), pointer(at.Delta2), at.Kind().String()
+}
+
+func pointer(x float64) *Number {
+	n := Number(x)
+	return &n
+}
+
+// compose fills in ε after all steps.
+func (r samplingRun) compose(ctx context.Context, row *Scheme, s subsample.Scheme) error {
+	acct := accountant.New(accountant.Substitute, r.opts...)
+	if err := acct.Add(ctx, accountant.Step{Name: row.Scheme, Mechanism: r.base, Sampling: s}, r.steps); err != nil {
+		return err
+	}
+	iv, err := acct.Epsilon(ctx, r.delta)
+	if err != nil {
+		return err
+	}
+	row.Steps, row.Epsilon = r.steps, &Ends{Number(iv.Lower), Number(iv.Upper)}
+	row.TheoryGap, row.Warnings = iv.Gap != nil, iv.Warnings
+	numerical := iv.Upper - iv.Lower
+	if iv.Gap != nil {
+		numerical = max(iv.Gap.Proved.Upper-iv.Gap.Proved.Lower, iv.Gap.Attack.Upper-iv.Gap.Attack.Lower)
+	}
+	row.NumericalWidth = pointer(numerical)
+	return nil
+}

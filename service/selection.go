@@ -1,0 +1,350 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/fourier"
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/rdp"
+	"github.com/dpaccountant/accountant/selection"
+)
+
+// This file prices private selection: the best of a random number of runs. One run is a
+// plan, or is declared by its guarantee; each law of the number of runs is a line.
+
+// SelectRequest has one run, the laws of the number of runs to compare, and the δ that ε
+// is asked for.
+type SelectRequest struct {
+	Plan             PlanText  `json:"plan,omitempty"`
+	CandidateEpsilon *float64  `json:"candidate-epsilon,omitempty"`
+	CandidateDelta   *float64  `json:"candidate-delta,omitempty"`
+	Laws             []string  `json:"law,omitempty"`
+	Shape            *float64  `json:"shape,omitempty"` // of the negative-binomial law
+	Means            []float64 `json:"mean,omitempty"`
+	Max              int       `json:"max,omitempty"`
+	Delta            *float64  `json:"delta,omitempty"`
+}
+
+// SelectLaws are the laws that are compared where a request names none.
+var SelectLaws = []string{"logarithmic", "negative-binomial", "geometric", "poisson"}
+
+// SelectAnswer has a line for each law and mean.
+type SelectAnswer struct {
+	Laws  []SelectedLaw `json:"laws"`
+	Notes []string      `json:"notes,omitempty"`
+}
+
+// SelectedLaw is what the whole search costs by one law.
+type SelectedLaw struct {
+	Law     string        `json:"law"`
+	Shape   *float64      `json:"shape"`
+	Mean    float64       `json:"mean"`
+	Gamma   *float64      `json:"gamma"`
+	Epsilon SelectEpsilon `json:"epsilon"`
+	Delta   float64       `json:"delta"`
+	Miss1   float64       `json:"miss-top-1-percent"`
+	Miss5   float64       `json:"miss-top-5-percent"`
+}
+
+// SelectEpsilon has nil where the literature has no bound, or none that says anything.
+type SelectEpsilon struct {
+	Tight           *float64 `json:"tight"`
+	PapernotSteinke *float64 `json:"papernot-steinke"`
+	Paper           *float64 `json:"paper"`
+}
+
+// A selectCandidate is what is known about one run.
+type selectCandidate struct {
+	bound    selection.Bound
+	smooth   selection.Bound // bound, cheaper to evaluate often
+	curve    rdp.Curve       // nil: none is known
+	declared bool
+	eps, dl  float64 // when declared
+}
+
+// Check reports what is wrong with all but the plan and the laws.
+func (q SelectRequest) Check() error {
+	declared := q.CandidateEpsilon != nil || q.CandidateDelta != nil
+	switch {
+	case q.Plan != nil && declared:
+		return shape("%s: not allowed together with %s or %s", "plan", "candidate-epsilon", "candidate-delta")
+	case q.Plan == nil && q.CandidateEpsilon == nil:
+		return shape("%s: is missing; give a plan or %s", "plan", "candidate-epsilon")
+	case q.Plan != nil && q.Delta == nil:
+		return shape("%s: is missing; a plan is priced at a δ in (0, 1)", "delta")
+	case q.Delta != nil && !(*q.Delta > 0 && *q.Delta < 1):
+		return fault.New("delta", "%v is not in (0, 1)", *q.Delta)
+	}
+	if n := max(1, len(q.Means)) * max(1, len(q.Laws)); n > MaxSelected {
+		return shape("%s and %s make more than 1000 lines", "mean", "law")
+	}
+	return nil
+}
+
+// MaxSelected bounds the lines of an answer.
+const MaxSelected = 1000
+
+// Select prices private selection.
+func (s *Service) Select(ctx context.Context, q SelectRequest) (SelectAnswer, error) {
+	if err := q.Check(); err != nil {
+		return SelectAnswer{}, err
+	}
+	if q.Laws == nil {
+		q.Laws = SelectLaws
+	}
+	if q.Means == nil {
+		q.Means = []float64{10}
+	}
+	c, err := q.candidate(ctx)
+	if err != nil {
+		return SelectAnswer{}, err
+	}
+	var out SelectAnswer
+	for _, mean := range q.Means {
+		for _, name := range q.Laws {
+			report(ctx, Progress{Done: len(out.Laws), Total: len(q.Means) * len(q.Laws)})
+			row, err := q.law(ctx, c, name, mean)
+			if err != nil {
+				return SelectAnswer{}, err
+			}
+			out.Laws = append(out.Laws, row)
+		}
+	}
+	for _, r := range out.Laws {
+		if r.Epsilon.Paper != nil && (!c.declared || c.dl > 0) {
+			out.Notes = append(out.Notes, "paper: Theorem 3.4 of Liu and Talwar, whose proof has a gap; no guarantee")
+			break
+		}
+	}
+	return out, nil
+}
+
+// candidate returns what is known of one run: what it declares, or the certified δ(ε) of
+// a plan, the same less exactly and interpolated, and its Rényi curve, if it has one.
+func (q SelectRequest) candidate(ctx context.Context) (c selectCandidate, err error) {
+	if q.Plan == nil {
+		c.declared, c.eps = true, *q.CandidateEpsilon
+		if q.CandidateDelta != nil {
+			c.dl = *q.CandidateDelta
+		}
+		own := map[string]string{"epsilon": "candidate-epsilon", "delta": "candidate-delta"}
+		if c.bound, err = selection.FromApproximate(c.eps, c.dl); err != nil {
+			return c, fieldFault(err, "", own)
+		}
+		if c.dl == 0 {
+			if c.curve, err = rdp.Pure(c.eps); err != nil {
+				return c, fieldFault(err, "", own)
+			}
+		}
+		c.smooth = c.bound
+		return c, nil
+	}
+	plan, err := q.Plan.parse()
+	if err != nil {
+		return c, err
+	}
+	if c.bound, err = selectBound(ctx, plan, 1e-4); err != nil {
+		return c, err
+	}
+	smooth, err := selectBound(ctx, plan, 1e-3)
+	if err != nil {
+		return c, err
+	}
+	c.smooth = smooth.Interpolated()
+	if c.curve, err = plan.RDP(); err != nil {
+		c.curve = nil
+	}
+	return c, nil
+}
+
+// selectLeast is a δ that no number of runs makes count. An ε that leaves less is not
+// asked for: beyond the numbers, next to 0, nothing is gained by more work.
+const selectLeast = 1e-300
+
+// selectShare of the work of a question goes to each δ of one run.
+const selectShare = 20
+
+// selectBound returns the certified δ(ε) of a plan to a relative accuracy, each
+// ε computed once.
+func selectBound(ctx context.Context, plan *accountant.Plan, accuracy float64) (selection.Bound, error) {
+	a := accountant.New(plan.Neighbors, accountant.WithAccuracy(accuracy), accountant.WithWorkLimit(fourier.DefaultWork(accuracy)/selectShare))
+	if err := a.AddPlan(ctx, plan); err != nil {
+		return nil, err
+	}
+	least, err := a.Epsilon(ctx, selectLeast)
+	if err != nil {
+		return nil, err
+	}
+	last := max(0, least.Upper)
+	known := map[float64]float64{}
+	delta := func(eps float64) (float64, error) {
+		if eps >= last {
+			return selectLeast, nil // δ never rises
+		}
+		if d, ok := known[eps]; ok {
+			return d, nil
+		}
+		iv, err := a.Delta(ctx, eps)
+		if err == nil {
+			known[eps] = iv.Upper
+		}
+		return iv.Upper, err
+	}
+	if _, err := delta(0); err != nil {
+		return nil, err
+	}
+	return selection.FromDelta(delta), nil
+}
+
+// build returns the law of the number of runs.
+func (q SelectRequest) build(name string, mean float64) (selection.Law, error) {
+	cfg := selection.Config{Law: name, Mean: mean, Max: q.Max}
+	switch name {
+	case "negative-binomial":
+		cfg.Shape = 0.5
+		if q.Shape != nil {
+			cfg.Shape = *q.Shape
+		}
+	case "fixed":
+		cfg.Mean = 0
+		if q.Max == 0 {
+			cfg.Max = int(min(math.Round(mean), 1e10))
+		}
+	case "binomial":
+		if q.Max == 0 {
+			return nil, fault.New("max", "is missing; the binomial law needs its number of trials")
+		}
+	case "poisson":
+		cfg.Max = 0
+	}
+	law, err := cfg.Build()
+	return law, fieldFault(err, "", nil)
+}
+
+// law prices one law.
+func (q SelectRequest) law(ctx context.Context, c selectCandidate, name string, mean float64) (SelectedLaw, error) {
+	delta := 0.0 // not asked for
+	if q.Delta != nil {
+		delta = *q.Delta
+	}
+	law, err := q.build(name, mean)
+	if err != nil {
+		return SelectedLaw{}, err
+	}
+	row := SelectedLaw{Law: name, Mean: law.Mean(), Miss1: law.PGF(0.99), Miss5: law.PGF(0.95), Delta: delta}
+	if shape, ok := selection.Shape(law); ok {
+		row.Shape = &shape
+	}
+	gamma, hasGamma := selection.Gamma(law)
+	if hasGamma {
+		row.Gamma = &gamma
+	}
+	price := selection.PriceOfBest(law)
+	eta, family := selection.Shape(law)
+	tight := math.Inf(1)
+	if c.declared {
+		e, d, err := price.Approximate(c.eps, c.dl)
+		if err != nil {
+			return SelectedLaw{}, err
+		}
+		if delta == 0 {
+			row.Delta = d
+		}
+		if d <= row.Delta {
+			tight = e
+			if family {
+				row.Epsilon.PapernotSteinke = selectNumber(selection.PapernotSteinkePure(c.eps, eta))
+			}
+		}
+	}
+	if row.Delta > 0 && (delta > 0 || !c.declared) {
+		if b, err := price.Profile(ctx, c.bound); err == nil {
+			if e, err := b.Epsilon(ctx, row.Delta); err == nil {
+				tight = min(tight, e)
+			}
+		}
+		if c.curve != nil {
+			// Only for Poisson laws can the way through Rényi curves be the shorter one.
+			if curve, err := price.Curve(ctx, c.curve, c.smooth); !family && err == nil {
+				if e, _, err := rdp.Epsilon(curve, row.Delta); err == nil {
+					tight = min(tight, e)
+				}
+			}
+			if ps, err := selectPapernotSteinke(c, law); err == nil {
+				e, _, err := rdp.Epsilon(ps, row.Delta)
+				if old := row.Epsilon.PapernotSteinke; old == nil || err == nil && e < *old {
+					row.Epsilon.PapernotSteinke = selectNumber(e, err)
+				}
+			}
+		}
+	}
+	if ctx.Err() != nil {
+		return SelectedLaw{}, ctx.Err()
+	}
+	row.Epsilon.Tight = selectNumber(tight, nil)
+	if hasGamma && eta == 1 && q.Max == 0 {
+		row.Epsilon.Paper = selectPaper(ctx, c, gamma, delta)
+	}
+	return row, nil
+}
+
+// selectPapernotSteinke is their Theorem 2, and for Poisson laws their Theorem 6
+// where it holds, μ ≥ 1.
+func selectPapernotSteinke(c selectCandidate, law selection.Law) (rdp.Curve, error) {
+	if c.curve == nil {
+		return nil, errors.New("no Rényi curve")
+	}
+	if _, ok := selection.Shape(law); ok {
+		return selection.PapernotSteinke(c.curve, law, nil, false)
+	}
+	if _, bounded := law.MaxRuns(); bounded || law.Mean() < 1 {
+		return nil, errors.New("no bound for this law")
+	}
+	own := selection.FromCurve(c.curve)
+	return rdp.Func(func(lambda float64) float64 {
+		if math.IsInf(lambda, 1) {
+			return lambda
+		}
+		v, err := selection.PapernotSteinkePoissonUnproved(c.curve, own, law.Mean(), lambda)
+		if err != nil || math.IsNaN(v) {
+			return math.Inf(1)
+		}
+		return max(0, v)
+	}), nil
+}
+
+// selectPaper is what Liu and Talwar state: 3ε for pure candidates, and
+// Theorem 3.4 otherwise, at half of δ for each of its terms.
+func selectPaper(ctx context.Context, c selectCandidate, gamma, delta float64) *float64 {
+	if c.declared && c.dl == 0 {
+		return selectNumber(selection.LiuTalwarBest(c.eps))
+	}
+	if delta == 0 {
+		return nil
+	}
+	delta2 := delta / 2
+	eps, dl := c.eps, c.dl
+	if !c.declared {
+		runs := math.Ceil(math.Log(1/delta2) / gamma)
+		dl = delta * delta / (8 * runs * runs) * (1 - 1e-9)
+		var err error
+		if eps, err = c.bound.Epsilon(ctx, dl); err != nil {
+			return nil
+		}
+	}
+	e, d, _, err := selection.LiuTalwarApproximateUnproved(eps, dl, gamma, delta2)
+	if err == nil && d > delta {
+		return nil
+	}
+	return selectNumber(e, err)
+}
+
+func selectNumber(x float64, err error) *float64 {
+	if err != nil || math.IsInf(x, 0) || math.IsNaN(x) {
+		return nil
+	}
+	return &x
+}

@@ -1,0 +1,23 @@
+package service
+
+import (
+	"math"
+	"testing"
+)
+
+// such ε took nine seconds.
+func TestSelectFar(t *testing.T) {
+	plan, err := parsePlan([]byte("neighbors: add-remove\nsteps:\n  - mechanism: {gaussian: {noise-multiplier: 0.8}}\n    sampling: {poisson: {rate: 0.01}}\n    count: 10000\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	bound, err := selectBound(t.Context(), plan, 1e-3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, eps := range []float64{321.7, 354364} {
+		if d, want := bound(eps), math.Log(selectLeast); math.Abs(d-want) > 1e-10 {
+			t.Errorf("log δ(%v) is at most %v, want %v", eps, d, want)
+		}
+	}
+}

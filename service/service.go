@@ -1,0 +1,273 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/decimal"
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/nearest"
+	"github.com/dpaccountant/accountant/ledger"
+)
+
+// This file has the table of operations and runs them by name. It assumes that a door
+// hands it one JSON object at a time, of at most MaxRequest bytes.
+
+// A Service answers requests; New makes one. It remembers the accountants of the latest
+// plans, and the ledgers that are open.
+type Service struct {
+	files Files
+
+	mu      sync.Mutex
+	ledgers map[string]Ledger
+	opened  int
+	// The accountants of the latest plans, oldest first: a question about the same
+	// plan does not start anew.
+	recent []*served
+}
+
+// New returns a Service whose ledgers are opened by files; nil has ledgers in memory only.
+func New(files Files) *Service { return &Service{files: files, ledgers: map[string]Ledger{}} }
+
+// MaxRequest is the longest request in JSON, in bytes: a plan, and twice the room that
+// quoting it usually takes.
+const MaxRequest = 4 * MaxPlan
+
+// An operation is a line of the table: what it is called, what its answer is, and how a
+// request becomes one.
+type operation struct {
+	name, answer string
+	request      reflect.Type
+	keys         []Key
+	do           func(s *Service, ctx context.Context, q any) (any, error)
+}
+
+// does makes a line of the table.
+func does[Q, A any](name string, do func(*Service, context.Context, Q) (A, error), answer string) operation {
+	return operation{name, answer, reflect.TypeFor[Q](), keysOf(reflect.TypeFor[Q]()), func(s *Service, ctx context.Context, q any) (any, error) {
+		return do(s, ctx, *q.(*Q))
+	}}
+}
+
+// operations are all that a request can ask for.
+var operations = []operation{
+	does("version", (*Service).Version, "as `version --json`"),
+	does("epsilon", (*Service).epsilon, "of one δ as one of the results of `epsilon --json`, of a list as all of it"),
+	does("delta", (*Service).delta, "of one ε as one of the results of `delta --json`, of a list as all of it"),
+	does("dpsgd", (*Service).DPSGD, "as `dpsgd --json`"),
+	does("risk", (*Service).Risk, "as `risk --json`"),
+	does("curve", (*Service).Curve, "as `curve --json`; a plan that is given by `plan` has the name `plan`"),
+	does("profile", (*Service).Profile, "as `profile --json`"),
+	does("sampling", (*Service).Sampling, "as `sampling --json`"),
+	does("calibrate", (*Service).Calibrate, "as `calibrate --json`"),
+	does("compare", (*Service).Compare, "as `compare --json`"),
+	does("select", (*Service).Select, "as `select --json`"),
+	does("majority", (*Service).Majority, "as `majority --json`"),
+	does("pate", (*Service).Pate, "as `pate analyze --json`"),
+	does("pate-smooth", (*Service).PateSmooth, "as `pate smooth --json`; every call publishes anew"),
+	does("label", (*Service).Label, "as `label --json`"),
+	does("ledger-create", (*Service).LedgerCreate, "`{\"ledger\": NAME}`; without a path the ledger is in memory"),
+	does("ledger-open", (*Service).LedgerOpen, "`{\"ledger\": NAME}`"),
+	does("ledger-spend", (*Service).LedgerSpend, "`{\"spent\": true}`"),
+	does("ledger-status", (*Service).LedgerStatus, "as `ledger status --json`"),
+	does("ledger-check", (*Service).LedgerCheck, "as `ledger check --json`"),
+	does("ledger-close", (*Service).LedgerClose, "`{\"ledger\": NAME}`"),
+	does("explain", (*Service).explain, "as `explain --json`: one topic, or without a name the list of all"),
+	does("cancel", (*Service).Cancel, "`{\"request\": ID}`, whether there was one or not"),
+}
+
+// An Operation is something that a request can ask for.
+type Operation struct {
+	Name string
+	Keys []Key
+	// Answer says what the answer is, for readers who know the command line.
+	Answer string
+	// Request is the type of its request in Go.
+	Request reflect.Type
+}
+
+// Operations lists all that requests can ask for.
+func Operations() []Operation {
+	var all []Operation
+	for _, o := range operations {
+		all = append(all, Operation{o.name, o.keys, o.answer, o.request})
+	}
+	return all
+}
+
+// Do runs the operation of this name for a request in JSON, whose keys are those of the
+// operation; id, op and timeout are passed over.
+func (s *Service) Do(ctx context.Context, name string, request []byte) (any, error) {
+	given, err := readObject(request)
+	if err != nil {
+		return nil, err
+	}
+	return s.run(ctx, name, given)
+}
+
+func (s *Service) run(ctx context.Context, name string, given object) (any, error) {
+	i := slices.IndexFunc(operations, func(o operation) bool { return o.name == name })
+	if i < 0 {
+		var names []string
+		for _, o := range operations {
+			names = append(names, o.name)
+		}
+		if name == "" {
+			return nil, fault.New("op", "is missing; must be one of %s", strings.Join(names, ", "))
+		}
+		return nil, fault.New("op", "%s is unknown; %s", decimal.Show(name), nearest.Hint(name, names))
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	o := operations[i]
+	q := reflect.New(o.request).Interface()
+	if err := given.decode(q, o.keys); err != nil {
+		return nil, err
+	}
+	return o.do(s, ctx, q)
+}
+
+// A Response is what a request is answered by: a result or an error.
+type Response struct {
+	ID     json.RawMessage
+	Result any
+	Error  *Error
+}
+
+// MarshalJSON implements json.Marshaler: the key result or the key error is there.
+func (r Response) MarshalJSON() ([]byte, error) {
+	if r.Error != nil {
+		return Marshal(struct {
+			ID    json.RawMessage `json:"id"`
+			Error *Error          `json:"error"`
+		}{r.ID, r.Error})
+	}
+	return Marshal(struct {
+		ID     json.RawMessage `json:"id"`
+		Result any             `json:"result"`
+	}{r.ID, r.Result})
+}
+
+// The kinds of errors.
+const (
+	KindInput      = "input"      // the request is wrong, or a file
+	KindBudget     = "budget"     // a ledger refused a spend
+	KindInfeasible = "infeasible" // no value meets a calibration's budget
+	KindTimeout    = "timeout"    // there is no answer in time
+	KindCancelled  = "cancelled"  // there is no answer
+	KindInternal   = "internal"   // a defect
+)
+
+// An Error tells errors apart by kind.
+type Error struct {
+	Kind    string `json:"kind"`
+	Message string `json:"message"`
+}
+
+var errInternal = errors.New("internal error")
+
+// Answer runs a request that is a whole JSON object: its operation is the key op, and id
+// comes back unchanged. It never fails and never panics.
+func (s *Service) Answer(ctx context.Context, request []byte) Response {
+	var h head
+	result, err := func() (result any, err error) {
+		defer func() {
+			if r := recover(); r != nil {
+				err = fmt.Errorf("%w: %v", errInternal, r)
+			}
+		}()
+		if len(request) > MaxRequest {
+			return nil, fault.New("request", "is longer than %d bytes", MaxRequest)
+		}
+		if err := checkText(request); err != nil {
+			return nil, err
+		}
+		given, err := readObject(request)
+		if err != nil {
+			return nil, err
+		}
+		if err := h.read(given); err != nil {
+			return nil, err
+		}
+		if err := checkKeys(request); err != nil {
+			return nil, err
+		}
+		ctx, stop, err := h.limited(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer stop()
+		return s.run(ctx, h.Op, given)
+	}()
+	if err == nil {
+		return Response{ID: h.ID, Result: result}
+	}
+	return Response{ID: h.ID, Error: h.failure(err)}
+}
+
+// read reads the keys that every request may have, and none of the others.
+func (h *head) read(given object) error {
+	h.ID = given["id"]
+	if err := given.read("op", &h.Op); err != nil {
+		return err
+	}
+	return given.read("timeout", &h.Timeout)
+}
+
+// timeoutSpan is in seconds.
+var timeoutSpan = span{lo: 0, hi: 1e6, openLo: true}
+
+// limited returns a context that ends when the request has taken as long as it may.
+func (h head) limited(ctx context.Context) (context.Context, context.CancelFunc, error) {
+	if h.Timeout == "" {
+		return ctx, func() {}, nil
+	}
+	seconds, err := h.Timeout.in("timeout", timeoutSpan)
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(seconds*float64(time.Second)))
+	return ctx, cancel, nil
+}
+
+// failure is the error of a request in JSON.
+func (h head) failure(err error) *Error {
+	kind := KindInput
+	switch {
+	case errors.Is(err, context.DeadlineExceeded) && h.Timeout != "":
+		seconds, _ := h.Timeout.in("timeout", timeoutSpan)
+		return &Error{KindTimeout, fmt.Sprintf("timeout: there is no answer after %s seconds", decimal.Short(seconds))}
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return &Error{KindCancelled, "cancelled"}
+	case errors.Is(err, ledger.ErrBudget):
+		kind = KindBudget
+	case errors.Is(err, accountant.ErrInfeasible):
+		kind = KindInfeasible
+	case errors.Is(err, errInternal):
+		kind = KindInternal
+	}
+	return &Error{kind, fault.Line(err.Error())}
+}
+
+// CancelRequest names the request that a door has cancelled.
+type CancelRequest struct {
+	Request json.RawMessage `json:"request"`
+}
+
+// Cancel answers a request to cancel another one. It is the door that ends the other
+// request's context; a door without a queue has nothing to cancel.
+func (s *Service) Cancel(_ context.Context, q CancelRequest) (CancelRequest, error) {
+	if len(q.Request) == 0 {
+		return q, fault.New("request", "is missing; must be the id of a request")
+	}
+	return q, nil
+}
