@@ -558,55 +558,59 @@ func (s *Sum) latticeDelta(m *meter, eps, logInf float64) (Result, error) {
 		func(best Result, relative float64) (Result, error) { return s.doubleDelta(m, best, eps, relative) })
 }
 
-// fewCopies is for how many runs laws are multiplied one by one before a transform is tried:
-// tilts do not suit few runs of rare losses, and products of few are cheap.
+// fewCopies is up to how many runs laws are multiplied one by one soon: tilts do not suit
+// few runs of rare losses, and products of few are cheap. It proves nothing.
 const fewCopies = 64
 
+func (s *Sum) few() bool { return s.copies <= fewCopies && len(s.entries) <= fewCopies }
+
 // byLattices asks the two ways to compose lattice laws in turn, each with the interval
-// proved before, until it is done: few runs by doubling, then a transform, if it is short
-// and its tilt suits; then doubling, to a thousandth; then what transforms can.
-func (s *Sum) byLattices(m *meter, best Result, done func(Result) bool, refine func(Result) (Result, error), double func(Result, float64) (Result, error)) (r Result, err error) {
+// proved before, until it is done: a transform while its tilt suits and it is short; then
+// laws multiplied one by one, to a thousandth; then what transforms can; then the
+// products again if they were what served.
+func (s *Sum) byLattices(m *meter, best Result, done func(Result) bool, refine func(Result) (Result, error), double func(Result, float64) (Result, error)) (Result, error) {
 	asked := s.opts.Relative
-	few := s.copies <= fewCopies && len(s.entries) <= fewCopies
-	coarse := max(asked, rung)
-	ways := []func() (Result, error){
-		func() (Result, error) {
-			if !few {
-				return best, nil
-			}
-			return m.within(easyWork, func() (Result, error) { return double(best, asked) })
-		},
+	defer func() { s.opts.Relative = asked }()
+	coarse, first, second := max(asked, rung), m.work/2, m.work/2
+	if s.few() {
+		first, second = fewTransforms, easyWork
+	}
+	doubled := false // the products served
+	for i, way := range []func() (Result, error){
 		func() (Result, error) {
 			m.hasty, s.opts.Relative = true, coarse
-			defer func() { m.hasty, s.opts.Relative = false, asked }()
-			if done(best) {
-				return best, nil
-			}
-			return m.within(4*hastyWork, func() (Result, error) { return refine(best) })
+			return m.within(first, func() (Result, error) { return refine(best) })
 		},
 		func() (Result, error) {
-			s.opts.Relative = coarse
-			defer func() { s.opts.Relative = asked }()
-			if done(best) {
+			if m.hasty = false; !m.dear {
 				return best, nil
 			}
-			return m.within(m.work/2, func() (Result, error) { return double(best, coarse) })
+			r, err := m.within(second, func() (Result, error) { return double(best, coarse) })
+			doubled = err == nil && done(r)
+			return r, err
 		},
-		func() (Result, error) { return refine(best) },
-	}
-	for _, ask := range ways {
-		if r, err = ask(); err != nil {
+		func() (Result, error) {
+			if doubled {
+				return double(best, asked)
+			}
+			return refine(best)
+		},
+	} {
+		if i == 2 {
+			s.opts.Relative = asked
+		}
+		if i > 0 && (done(best) || m.stopped() != nil || m.work <= 0) {
+			continue
+		}
+		r, err := way()
+		if err != nil {
 			return Result{}, err
 		}
 		best = r
 		best.Engine = Lattice
-		if done(best) {
-			best.Warnings = nil
-			return best, nil
-		}
-		if m.stopped() != nil || m.work <= 0 {
-			break
-		}
+	}
+	if s.opts.Relative = asked; done(best) {
+		best.Warnings = nil
 	}
 	return best, nil
 }

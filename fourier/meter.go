@@ -32,8 +32,9 @@ const (
 
 	mostWork = 2.5e8 // of a question: 10 s
 
-	easyWork  = 2e7 // of laws multiplied one by one, where they come first
-	hastyWork = 1e7 // of a transform, where they come next; of all of them together four times that
+	// Of few runs: a short transform comes first, then laws multiplied one by one.
+	fewTransforms = 4e6
+	easyWork      = 2e7
 )
 
 // DefaultWork is the work limit of an accuracy: 2.5e8 at 1e-3 and below, less at
@@ -58,7 +59,8 @@ type meter struct {
 	sum    *Sum
 	// hasty: give up on transforms that are long, or of which the tilt fails, as laws may be
 	// multiplied one by one instead.
-	hasty bool
+	// dear: one was given up so.
+	hasty, dear bool
 }
 
 func (s *Sum) newMeter(ctx context.Context) *meter {

@@ -428,9 +428,6 @@ func (s *Sum) run(m *meter, p plan, step float64, exact bool, tol float64) (*pas
 	if whole != nil && !direct {
 		return nil, whole
 	}
-	if m.hasty && float64(ps.n)*perPoint > hastyWork {
-		return nil, errDear
-	}
 	excess := []float64{w.s * 0.5, w.s, w.s * 1.6}
 	work = min(work, m.work/directShare)
 	side := func(terms []term) (c *composition, spent float64) {
@@ -560,6 +557,7 @@ func (s *Sum) epsilonPasses(m *meter, best Result, logDelta, logInf, floor, top 
 	eps, theta, near := c.sharpen(finiteLog, eps, theta)
 	var step, finer float64 // finer: the width to be improved on by the step, in ε
 	fixed, missed := false, false
+	drifts := 0 // passes of which the tilt failed although tails were cut near
 	var seen progress
 	margin := s.farMargin()
 	for range maxRounds {
@@ -584,8 +582,8 @@ func (s *Sum) epsilonPasses(m *meter, best Result, logDelta, logInf, floor, top 
 		if err := cancelled(m.ctx); err != nil {
 			return Result{}, err
 		}
-		if err == errDear {
-			return s.widest(best, err), nil
+		if m.hasty && (s.few() || drifts > 0) && (err == errOverwork || err == errTooLong) {
+			return s.dear(m, best), nil
 		}
 		if err != nil {
 			if next := seen.shorter(s, p, step, exact, err); next > 0 {
@@ -620,12 +618,14 @@ func (s *Sum) epsilonPasses(m *meter, best Result, logDelta, logInf, floor, top 
 			cut = deeper(r.Budget.Truncation, want)
 		}
 		margin += cut
-		if m.hasty && (ps.adrift(r.Estimate) || r.Lower <= floor) {
-			return s.widest(best, errDear), nil
-		}
-		if margin == s.farMargin() && ps.adrift(r.Estimate) {
-			margin, fixed = s.nearMargin(), true
-			continue
+		if ps.adrift(r.Estimate) {
+			if margin == s.farMargin() {
+				margin, fixed = s.nearMargin(), true
+				continue
+			}
+			if drifts++; m.hasty && drifts > 1 && width > driftingWidth*want {
+				return s.dear(m, best), nil
+			}
 		}
 		if s.misled(p, step, width*theta) {
 			// The guess is better than the estimate from a law that says little.
@@ -697,6 +697,13 @@ func (s *Sum) widest(r Result, err error) Result {
 	}
 	r.Warnings = append(r.Warnings, s.reason(err, r.Upper-r.Lower))
 	return r
+}
+
+// dear returns what is known where transforms are given up because their tilt fails, or
+// because they are long and it has failed or the runs are few.
+func (s *Sum) dear(m *meter, r Result) Result {
+	m.dear = true
+	return s.widest(r, errDear)
 }
 
 // deeper returns by how much further, in logarithm, tails must be followed when
@@ -776,6 +783,10 @@ func (g *progress) add(s *Sum, p plan, step, width, noise, want float64) (next f
 	}
 	return 0, true
 }
+
+// driftingWidth is by how many times an interval may be too wide for passes whose tilt
+// fails to go on where laws may be multiplied one by one instead. It proves nothing.
+const driftingWidth = 10
 
 // adrift reports whether hardly any tilted mass lies where it matters for δ(ε).
 func (ps *pass) adrift(eps float64) bool {
@@ -979,7 +990,7 @@ func (s *Sum) deltaPasses(m *meter, best Result, eps, logInf float64) (Result, e
 	var step, finer float64
 	var seen progress
 	margin := s.farMargin()
-	fixed := false
+	fixed, drifts := false, 0
 	for range maxRounds {
 		want := s.opts.Relative
 		p := s.newPlan(c, eps, logDelta, theta, want, near)
@@ -995,8 +1006,8 @@ func (s *Sum) deltaPasses(m *meter, best Result, eps, logInf float64) (Result, e
 		if err := cancelled(m.ctx); err != nil {
 			return Result{}, err
 		}
-		if err == errDear {
-			return s.widest(best, err), nil
+		if m.hasty && (s.few() || drifts > 0) && (err == errOverwork || err == errTooLong) {
+			return s.dear(m, best), nil
 		}
 		if err != nil {
 			if next := seen.shorter(s, p, step, exact, err); next > 0 {
@@ -1030,16 +1041,17 @@ func (s *Sum) deltaPasses(m *meter, best Result, eps, logInf float64) (Result, e
 		}
 		cut := deeper(best.Budget.Truncation/math.Exp(v), want)
 		margin += cut
-		if m.hasty && ps.adrift(eps) {
-			return s.widest(best, errDear), nil
-		}
-		if margin == s.farMargin() && ps.adrift(eps) {
-			margin = s.nearMargin()
-			fixed = true
-			if !math.IsInf(bestLo, -1) {
-				logDelta = min(v, logDelta)
+		if ps.adrift(eps) {
+			if margin == s.farMargin() {
+				margin, fixed = s.nearMargin(), true
+				if !math.IsInf(bestLo, -1) {
+					logDelta = min(v, logDelta)
+				}
+				continue
 			}
-			continue
+			if drifts++; m.hasty && drifts > 1 && width > driftingWidth*want {
+				return s.dear(m, best), nil
+			}
 		}
 		if s.misled(p, step, width) {
 			near, fixed, c = nil, false, ps.laws
