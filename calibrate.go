@@ -173,6 +173,7 @@ type search struct {
 
 const (
 	certifyAccuracy   = 5e-7
+	aimedAccuracy     = 2e-4 // of laws that each evaluation computes anew (aimed.go)
 	restAccuracy      = 1e-5 // of steps that are not turned
 	calibrationPoints = 1 << 20
 	evaluationShare   = 4 // of the work of a question goes to each evaluation
@@ -191,6 +192,9 @@ func newSearch(k *knob, p *Plan, g Goal, opts []Option) *search {
 	}
 	if s.maxPoints = asked.MaxPoints; s.maxPoints == 0 {
 		s.maxPoints = calibrationPoints
+	}
+	if !s.fixed && hasAimed(p.Steps) {
+		final = aimedAccuracy
 	}
 	budget := g.Epsilon
 	if s.byDelta {
@@ -266,6 +270,7 @@ func (s *search) answer(ctx context.Context, plan *Plan, accuracy float64, point
 	a := New(plan.Neighbors, append(slices.Clone(s.opts), func(o *settings) {
 		o.Relative, o.Absolute, o.MaxPoints = accuracy, 1e-3*accuracy, points
 		o.Work = o.work() / evaluationShare
+		o.quiet = true
 	})...)
 	if err := a.AddPlan(ctx, plan); err != nil {
 		return Interval{}, err

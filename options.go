@@ -17,6 +17,7 @@ type settings struct {
 	recursion int64         // runs of one mechanism that the recursion takes on
 	time      time.Duration // 0: no limit
 	many      bool          // many questions are expected
+	quiet     bool          // hints are not wanted
 }
 
 // sums returns the options of the sums of a question that asks n of them, which
@@ -109,7 +110,7 @@ func WithEngine(e fourier.Engine) Option {
 // WithRecursion lets Epsilon and Delta, and so Calibrate and Compare, narrow the
 // theory gap of sampling without or with replacement, MUST.OW and MUST.WO under
 // substitution, for Gaussian noise, by the recursion over data configurations
-// (subsample.AdaptiveBound) when a mechanism runs between 2 and maxRuns times; the default is 0, never. It takes seconds for
+// (package subsample/adaptive) when a mechanism runs between 2 and maxRuns times; the default is 0, never. It takes seconds for
 // 1000 runs, and grows with the power 3/2.
 func WithRecursion(maxRuns int64) Option {
 	return func(o *settings) { o.recursion = maxRuns }

@@ -52,10 +52,11 @@ func TestWithRecursion(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.Upper > want.Upper || got.Lower < want.Lower || got.Estimate < got.Lower || got.Estimate > got.Upper {
+		if got.Upper > want.Upper*(1+1e-9) || got.Lower < want.Lower*(1-1e-9) || got.Estimate < got.Lower || got.Estimate > got.Upper {
 			t.Errorf("%s: %+v is not within %+v", c.name, got, want)
 		}
-		if (got.Upper < want.Upper) != c.narrow {
+		// Two totals need not agree in digits that are not certified: both are within 1e-9.
+		if (got.Upper < want.Upper*(1-1e-9)) != c.narrow {
 			t.Errorf("%s: ε ≤ %v with the recursion, %v without", c.name, got.Upper, want.Upper)
 		}
 		if got.Upper <= last {

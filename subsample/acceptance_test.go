@@ -12,6 +12,7 @@ import (
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/pld"
 	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample/internal/copies"
 )
 
 // must.md §8, check 1, at the settings of §7: the weights sum to 1 to 1e-15 and
@@ -26,7 +27,7 @@ func TestWeightsAddUp(t *testing.T) {
 			for _, l := range law.LogP {
 				if p := math.Exp(l); p > 0 {
 					sum.Add(p)
-					logs += p * (1 - l) * roundOff
+					logs += p * (1 - l) * xmath.U
 				}
 			}
 			sum.Add(math.Exp(law.LogAbove[len(law.LogP)]))
@@ -197,13 +198,13 @@ func raisedDelta(p profiles.Profile, step float64, half int64) func(i int64) flo
 	above := make([]float64, half+1)
 	for i := half - 1; i >= 0; i-- {
 		x := float64(i) * step
-		a, b := p.Tails(x, 2*roundOff*x), p.Tails(x+step, 2*roundOff*(x+step))
+		a, b := p.Tails(x, 2*xmath.U*x), p.Tails(x+step, 2*xmath.U*(x+step))
 		cell := math.Exp(a.P) - math.Exp(b.P)
 		small, err := math.Exp(min(a.P, b.PC)), max(a.Err, b.Err)
 		if b.PC < a.P {
 			err = max(a.ErrC, b.ErrC)
 		}
-		above[i] = math.Exp(-step)*above[i+1] + 4*(small*err+10*roundOff*cell) + step*small*(err+8*roundOff)
+		above[i] = math.Exp(-step)*above[i+1] + 4*(small*err+10*xmath.U*cell) + step*small*(err+8*xmath.U)
 	}
 	beyond := p.Tails(float64(half)*step, 0).Q
 	return func(i int64) float64 { return above[i] + math.Exp(float64(i)*step+beyond)*(1+1e-9) + 1e-15 }
@@ -220,7 +221,7 @@ func TestCoupledBelowRefined(t *testing.T) {
 		if rapid.Bool().Draw(t, "ow") {
 			b = min(b, n)
 			s = must(NewMustOW(n, b, m))
-			alphaOf, law = func(eps float64) float64 { return 1 + math.Expm1(eps)*float64(n)/float64(b) }, s.drawn(1)
+			alphaOf, law = func(eps float64) float64 { return 1 + math.Expm1(eps)*float64(n)/float64(b) }, copies.Drawn(s.subset, s.batch, 1)
 		}
 		theta := rapid.Float64Range(0.2, 2).Draw(t, "theta")
 		eps := math.Exp(rapid.Float64Range(-7, 1).Draw(t, "log eps"))

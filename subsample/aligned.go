@@ -1,9 +1,11 @@
+// The aligned privacy profile of Zhao and Liu 2023: pictures, no bound beyond Theorem 5.
+
 package subsample
 
 import (
-	"fmt"
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -59,7 +61,7 @@ func (s FixedSize) Aligned(b profiles.Base, epsilons []float64) ([]AlignedPoint,
 	out := make([]AlignedPoint, len(epsilons))
 	for i, eps := range epsilons {
 		if !(eps >= 0) || math.IsInf(eps, 1) {
-			return nil, fmt.Errorf("epsilon: %v is not in [0, ∞)", eps)
+			return nil, fault.New("epsilon", "%v is not in [0, ∞)", eps)
 		}
 		d, _ := profiles.LogDelta(pair, eps)
 		eps2 := forward(eps, eta)

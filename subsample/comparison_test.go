@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/dpaccountant/accountant/subsample/internal/copies"
 )
 
 // cloud is a finite mixture of normals of unit variance in R³; masses need not be 1.
@@ -148,8 +150,8 @@ func TestCorollary1(t *testing.T) {
 		got, again := divergences(p, q, alphas, 0), divergences(p, q, alphas, 0.5)
 		for i, a := range alphas {
 			// J on the line, exactly.
-			law := newMultiplicity([]float64{math.Inf(-1), math.Log(0.5), math.Log(0.3), math.Log(0.2)}, make([]float64, 4), math.Inf(-1), 1, math.Inf(-1))
-			bound := deltaOf(newSwitched(law, scale), math.Log(a))
+			law := copies.NewLaw([]float64{math.Inf(-1), math.Log(0.5), math.Log(0.3), math.Log(0.2)}, make([]float64, 4), math.Inf(-1), 1, math.Inf(-1))
+			bound := deltaOf(copies.NewGaussianAttack(law, scale), math.Log(a))
 			if got[i] > bound+2*math.Abs(got[i]-again[i])+1e-9 {
 				t.Errorf("alpha %v: %v above %v on the line", a, got[i], bound)
 			}

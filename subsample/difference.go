@@ -1,3 +1,5 @@
+// Differences of tails of sampled profiles, which keep their digits where tails agree.
+
 package subsample
 
 import (

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -54,7 +55,7 @@ func BenchmarkTails(b *testing.B) {
 						for i := range b.N {
 							benchTails = c.p.Tails(at(i), 0)
 						}
-						b.ReportMetric(sum/(2*points)/roundOff, "err/u")
+						b.ReportMetric(sum/(2*points)/xmath.U, "err/u")
 						if math.IsNaN(benchTails.P) {
 							b.Fatal("no tails")
 						}

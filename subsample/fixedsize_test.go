@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample/internal/copies"
 )
 
 func deltaOf(p profiles.Profile, eps float64) float64 {
@@ -255,7 +256,7 @@ func TestCoupledGolden(t *testing.T) {
 }
 
 // greedy is R6 as must-gap.md §3 words it, stage by stage, on plain float64:
-// an independent check of the closed form of coupled.
+// an independent check of the closed form of copies.GaussianWR.
 func greedy(p []float64, theta, alpha float64) float64 {
 	phi := func(x float64) float64 { return 0.5 * math.Erfc(x/math.Sqrt2) }
 	sum, done := 0.0, 0
@@ -305,7 +306,7 @@ func TestCoupledIsTheOptimalCoupling(t *testing.T) {
 				for u := range p {
 					p[u] = math.Exp(law.LogP[u])
 				}
-				c := newCoupled(law, theta)
+				c := copies.NewGaussianWR(law, theta)
 				for _, eps := range []float64{0, 1e-3, 0.05, 0.1, 0.25, 0.5, 1, 2, 3} {
 					if want, got := greedy(p, theta, math.Exp(eps)), deltaOf(c, eps); math.Abs(got-want) > 1e-12+1e-10*want {
 						t.Errorf("WR(%d,%d) theta %v eps %v: %v, stage by stage %v", n, m, theta, eps, got, want)
@@ -322,7 +323,7 @@ func TestStagedSharesBest(t *testing.T) {
 	s := must(NewMustWW(3, 2, 3)) // π = 4/9, 4/9, 1/9
 	weights := func(j int) []float64 {
 		var p []float64
-		for _, l := range s.drawn(j).LogP {
+		for _, l := range copies.Drawn(2, 3, j).LogP {
 			p = append(p, math.Exp(l))
 		}
 		return p
@@ -336,7 +337,7 @@ func TestStagedSharesBest(t *testing.T) {
 			best = min(best, 4./9*greedy(one, c.theta, a+(a-1)*l)+1./9*greedy(two, c.theta, a+(a-1)*4*(1-l)))
 		}
 		// The hundredth step is within 1e-6 of the minimum of a convex function.
-		if got := deltaOf(stagedOf(s, c.theta), c.eps); got > best+1e-12 || got < best-1e-6 {
+		if got := deltaOf(copies.NewGaussianWW(3, 2, 3, s.Multiplicity(), c.theta), c.eps); got > best+1e-12 || got < best-1e-6 {
 			t.Errorf("theta %v eps %v: %v, brute force %v", c.theta, c.eps, got, best)
 		}
 	}

@@ -1,9 +1,5 @@
-// Package subsample turns a profile of a mechanism into the profile of the same
-// mechanism run on a random subsample of the records.
-//
-// Every function says which sampling scheme and which neighbouring relation it
-// is proved for. Do not use a Poisson bound for shuffled, fixed-size batches:
-// the two cost different amounts.
+// Theorem 11 of Zhu, Dong and Wang 2022: a profile under Poisson sampling, add-remove.
+
 package subsample
 
 import (
@@ -217,8 +213,8 @@ func (p poisson) Tails(eps, tol float64) profiles.Tails {
 	return profiles.Tails{
 		P: p.mix(b.P, b.Q), Q: b.Q,
 		PC: p.mix(b.PC, b.QC), QC: b.QC,
-		Err:  spread.Err + b.Err + 4*xmath.U*(1+finiteAbs(b.Q)+math.Abs(p.logRate)),
-		ErrC: spread.ErrC + b.ErrC + 4*xmath.U*(1+finiteAbs(b.QC)+math.Abs(p.logRate)),
+		Err:  spread.Err + b.Err + 4*xmath.U*(1+xmath.FiniteAbs(b.Q)+math.Abs(p.logRate)),
+		ErrC: spread.ErrC + b.ErrC + 4*xmath.U*(1+xmath.FiniteAbs(b.QC)+math.Abs(p.logRate)),
 	}
 }
 
@@ -233,13 +229,6 @@ func fall(a, b float64) float64 {
 // mix returns log(rate·e^a + (1−rate)·e^b).
 func (p poisson) mix(a, b float64) float64 {
 	return min(0, xmath.LogAdd(p.logRate+a, p.log1m+b))
-}
-
-func finiteAbs(x float64) float64 {
-	if math.IsInf(x, 0) {
-		return 0
-	}
-	return math.Abs(x)
 }
 
 // Support implements Profile.

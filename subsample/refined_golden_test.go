@@ -6,8 +6,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/pld"
 	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample/internal/copies"
 )
 
 // excessOver is J of must.md §4.9 for unit noise: ∫[Σ_{u≥first} w_u φ(x−uθ) − q φ(x)]₊.
@@ -66,7 +68,7 @@ func dropped(s []float64, scale, theta, q float64) float64 {
 
 // weightsAbove are the probabilities of a law up to the last that is at least
 // least; what is left out adds less than 40 of it to a divergence.
-func weightsAbove(law Multiplicity, least float64) []float64 {
+func weightsAbove(law copies.Law, least float64) []float64 {
 	var p []float64
 	last := 0
 	for u, l := range law.LogP {
@@ -83,12 +85,12 @@ func refined(s FixedSize, theta float64) func(eps float64) []float64 {
 	switch s.kind {
 	case mustOW:
 		rate := float64(s.subset) / float64(s.population)
-		inner := weightsAbove(s.drawn(1), 1e-18)
+		inner := weightsAbove(copies.Drawn(s.subset, s.batch, 1), 1e-18)
 		return func(eps float64) []float64 {
 			return []float64{dropped(inner, rate, theta, math.Expm1(eps)*(1-rate))}
 		}
 	case mustWW:
-		logPi, _, _ := s.slots()
+		logPi, _, _ := copies.Slots(s.population, s.subset)
 		none := math.Exp(logPi[0])
 		const most = 7 // and no more at the paper's setting: the rest is 1e-20
 		var pi [most + 1]float64
@@ -96,7 +98,7 @@ func refined(s FixedSize, theta float64) func(eps float64) []float64 {
 		var drawn [most + 1][]float64
 		for j := 1; j <= most; j++ {
 			pi[j] = math.Exp(logPi[j])
-			drawn[j] = weightsAbove(s.drawn(j), min(1e-3, 1e-18/pi[j]))
+			drawn[j] = weightsAbove(copies.Drawn(s.subset, s.batch, j), min(1e-3, 1e-18/pi[j]))
 			lambda[0][j] = pi[j] / (1 - none)
 			lambda[1][j] = 0.9 * math.Pow(0.1, float64(j-1))
 			lambda[2][j] = 0.7 * math.Pow(0.3, float64(j-1))
@@ -146,7 +148,7 @@ func composedOf(h func(eps float64) float64, step, fine, reach float64) composer
 		x[i] = float64(n) * step
 		y[i] = h(x[i])
 	}
-	mass, _, inf := chords(x, y)
+	mass, _, inf := xmath.Chords(x, y)
 	law := &pld.Law{Step: step, LogPInf: math.Log(inf)}
 	add := func(i int64, m float64) {
 		if m > 0 {

@@ -1,6 +1,9 @@
+// What a scheme is, and a sampler.
+
 package subsample
 
 import (
+	"context"
 	"iter"
 	"math/rand/v2"
 
@@ -36,6 +39,28 @@ type Pick struct {
 	Index, Copies int64
 }
 
+// An Aimed is a Scheme whose laws are computed for a question: they bound every δ(ε), and are
+// sharp near the one that they were aimed at. Who knows the question aims; who does not gets
+// from Apply what serves ordinary ones.
+type Aimed interface {
+	Scheme
+	// Aim returns the scheme for ε at about this δ, to a relative width, of so many runs. Values
+	// beyond what laws can be made for are taken as the nearest that they can.
+	Aim(delta, relative float64, runs int64) Aimed
+	// Check returns the error that Mechanism would return for a mechanism and a relation,
+	// without computing a law.
+	Check(b profiles.Base, r profiles.Relation) error
+	// Mechanism is Apply with a context.
+	Mechanism(ctx context.Context, b profiles.Base, r profiles.Relation) (profiles.Mechanism, error)
+	// Public is an upper bound of one run for which nothing needs to stay secret but the noise.
+	Public(ctx context.Context, b profiles.Base, r profiles.Relation) (profiles.Mechanism, error)
+	// Repeated returns the scheme of so many runs as one, false if there is none. Its laws reach
+	// smaller δ than those of one run, composed.
+	Repeated(runs int64) (Aimed, bool)
+	// Least is the smallest δ that laws can be aimed at.
+	Least() float64
+}
+
 // A RateSetter is a Scheme whose sampling rate can be set.
 type RateSetter interface {
 	Scheme
@@ -53,103 +78,6 @@ type BatchSetter interface {
 	WithBatch(batch int64) (Scheme, error)
 }
 
-// MaxBatch implements BatchSetter.
-func (s FixedSize) MaxBatch() int64 {
-	switch s.kind {
-	case withoutReplacement:
-		return min(s.population, maxBatch)
-	case mustWO:
-		return s.subset
-	case mustWW:
-		return min(maxBatch, 1000*s.population)
-	}
-	return maxBatch
-}
-
-// WithBatch implements BatchSetter.
-func (s FixedSize) WithBatch(batch int64) (Scheme, error) {
-	if batch < 1 || batch > s.MaxBatch() {
-		return nil, s.outOfRange("batch", batch, 1, s.MaxBatch())
-	}
-	s.batch = batch
-	return s, nil
-}
-
-// NewPoisson returns Poisson sampling: every record takes part independently
-// with probability rate.
-func NewPoisson(rate float64) (Poisson, error) {
-	if err := CheckRate(rate); err != nil {
-		return Poisson{}, err
-	}
-	return Poisson{rate}, nil
-}
-
-// Poisson is Poisson sampling with one rate for all records; see NewPoisson.
-type Poisson struct{ rate float64 }
-
-// Name implements Scheme.
-func (Poisson) Name() string { return "poisson" }
-
-// Rate returns the sampling rate.
-func (s Poisson) Rate() float64 { return s.rate }
-
-// WithRate implements RateSetter.
-func (Poisson) WithRate(rate float64) (Scheme, error) {
-	s, err := NewPoisson(rate)
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
-}
-
-// Apply implements Scheme.
-//
-// Under add-remove the result is exact (PoissonProfile). Under substitute the
-// Gaussian is exact (the pair at ±1 dominates: docs/theory.md §5); any other
-// mechanism has the Envelope above, and below the pair with opposite
-// contributions, or, for a mechanism declared by its pair alone, the pair in
-// which the absence of the record looks like its substitute.
-func (s Poisson) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechanism, error) {
-	pair, err := b.Pair(r)
-	if err != nil {
-		return profiles.Mechanism{}, err
-	}
-	name := b.Name()
-	reached, err := attained(b, pair, r)
-	if err != nil {
-		return profiles.Mechanism{}, err
-	}
-	if r == profiles.AddRemove || s.rate == 1 {
-		p, err := PoissonProfile(pair, s.rate)
-		if err != nil {
-			return profiles.Mechanism{}, err
-		}
-		m := profiles.NewMechanism(name, r, p)
-		if !profiles.Equal(reached, pair) {
-			if p, err = PoissonProfile(reached, s.rate); err != nil {
-				return profiles.Mechanism{}, err
-			}
-			m.Directions[0].Lower, m.Directions[1].Lower = p, profiles.Reverse(p)
-		}
-		return m, nil
-	}
-	if m, ok := b.(profiles.SubstituteMixer); ok {
-		p, dominating, err := m.SubstituteMixture(s.rate)
-		if err != nil {
-			return profiles.Mechanism{}, err
-		}
-		if dominating {
-			return profiles.NewMechanism(name, r, p), nil
-		}
-		return s.bounds(name, pair, p)
-	}
-	attack, err := PoissonProfile(reached, s.rate)
-	if err != nil {
-		return profiles.Mechanism{}, err
-	}
-	return s.bounds(name, pair, attack)
-}
-
 // attained returns pair, the Pair of b under r, or what is attained in its place.
 func attained(b profiles.Base, pair profiles.Profile, r profiles.Relation) (profiles.Profile, error) {
 	a, ok := b.(profiles.Attacked)
@@ -161,16 +89,4 @@ func attained(b profiles.Base, pair profiles.Profile, r profiles.Relation) (prof
 		return nil, err
 	}
 	return attack.Pair(r)
-}
-
-// bounds returns the mechanism between an attack and the envelope of pair.
-func (s Poisson) bounds(name string, pair, attack profiles.Profile) (profiles.Mechanism, error) {
-	e, err := Envelope(pair, s.rate)
-	if err != nil {
-		return profiles.Mechanism{}, err
-	}
-	return profiles.Mechanism{Name: name, Relation: profiles.Substitute, Directions: [2]profiles.Direction{
-		{Upper: e, Lower: attack},
-		{Upper: profiles.Reverse(e), Lower: profiles.Reverse(attack)},
-	}}, nil
 }

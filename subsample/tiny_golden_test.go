@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample/internal/copies"
 )
 
 // must-gap.md §4, every row (five digits, quadrature to 1e-5): A (others at 0), B
@@ -97,7 +98,7 @@ func bestCommon(s FixedSize, sigma, eps float64) float64 {
 // little above ours, which run all stages: MUST.OW at the paper's setting.
 func TestThreeStages(t *testing.T) {
 	_, _, ow, _, base := paperSetting()
-	inner := binomialLaw(200, 1./118, 117./118)
+	inner := copies.Binomial(200, 1./118, 117./118)
 	p := make([]float64, 45)
 	for u := range p {
 		p[u] = math.Exp(inner.LogP[u])

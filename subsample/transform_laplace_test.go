@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 
 	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample/internal/copies"
 )
 
 // laplaceProfiles lists every profile that sampling makes of Laplace noise.
@@ -66,10 +67,11 @@ func momentOfTails(p profiles.Profile, s float64) float64 {
 	if sup.Min < 0 && sup.Max > 0 {
 		edges = append(edges, 0)
 	}
-	if c, ok := p.(*switchedLaplace); ok {
-		edges = append(edges, c.knot[:c.last+1]...)
+	if c, ok := p.(*copies.LaplaceAttack); ok {
+		edges = append(edges, c.Knots()...)
 	}
-	edges = distinct(edges)
+	slices.Sort(edges)
+	edges = slices.Compact(edges)
 	sum := math.Exp(s*sup.Min) * (math.Exp(p.Tails(sup.Min-1, 0).P) - pInf)
 	add := func(lo, hi float64) {
 		if lo < hi {
@@ -134,7 +136,7 @@ func TestLaplaceTransforms(t *testing.T) {
 			k, _, err := m.Real(s)
 			// The terms of the integral of the tails cancel where they are large; a reverse does not
 			// know its kinks.
-			if _, ok := profiles.Reverse(p).(*switchedLaplace); !ok && math.Abs(s)*reach < 12 {
+			if _, ok := profiles.Reverse(p).(*copies.LaplaceAttack); !ok && math.Abs(s)*reach < 12 {
 				if want := math.Log(momentOfTails(p, s)); !(math.Abs(k-want) <= err+1e-8) {
 					t.Errorf("%s: log M(%v) = %v ± %v, tails give %v", name, s, k, err, want)
 				}

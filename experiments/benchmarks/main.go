@@ -1,6 +1,6 @@
 // Command benchmarks measures what docs/benchmarks.md shows: what an answer costs against
 // its accuracy, against the number of runs and against the number of distinct steps, by the
-// contour engine and by the lattice engine; and it draws the picture of docs/contour.md.
+// contour engine and by the lattice engine, and for every sampling scheme; and it draws the picture of docs/contour.md.
 // Costs are processor time in units of one real FFT of 65,536 points of gonum, taken before
 // and after each measurement: machines drift, the ratio hardly does.
 package main
@@ -33,7 +33,7 @@ import (
 func main() {
 	dir := flag.String("out", "docs/experiments", "directory of the figures and their data")
 	rounds := flag.Int("rounds", 5, "measurements of which the median counts")
-	figures := flag.String("only", "", "contour, accuracy, counts or distinct: one of them only")
+	figures := flag.String("only", "", "contour, accuracy, counts, distinct or schemes: one of them only")
 	flag.Parse()
 	ctx := context.Background()
 	if *figures == "" || *figures == "contour" {
@@ -46,6 +46,11 @@ func main() {
 			continue
 		}
 		if err := s.run(ctx, *dir, *rounds); err != nil {
+			log.Fatal(err)
+		}
+	}
+	if *figures == "" || *figures == "schemes" {
+		if err := schemesTable(ctx, os.Stdout, *dir, *rounds, settings); err != nil {
 			log.Fatal(err)
 		}
 	}

@@ -57,3 +57,26 @@ func TestSweep(t *testing.T) {
 		}
 	}
 }
+
+// A table of one small setting has a row for each scheme, relation and noise.
+func TestSchemesTable(t *testing.T) {
+	defer func(runs []int64) { runsOf = runs }(runsOf)
+	runsOf = runsOf[:1]
+	var b strings.Builder
+	dir := t.TempDir()
+	if err := schemesTable(t.Context(), &b, dir, 1, []setting{{100, 10, 20, 4}}); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "benchmarks-schemes.csv"))
+	if err != nil || strings.Count(string(data), "\n") != 25 || strings.Count(b.String(), "| must-ww |") != 4 {
+		t.Errorf("data %q, %v; table %s", data, err, b.String())
+	}
+}
+
+func TestLowerBound(t *testing.T) {
+	for limit, want := range map[float64]int{0: 0, 1: 1, 1.5: 1, 2: 3, 9: 4} {
+		if got := lowerBound([]float64{1, 2, 2, 5}, limit); got != want {
+			t.Errorf("first above %v: %d, want %d", limit, got, want)
+		}
+	}
+}

@@ -105,3 +105,12 @@ func Down(x float64, n int) float64 {
 	}
 	return x
 }
+
+// FiniteAbs returns |x|, and 0 where x is infinite: the size that a relative error of a
+// logarithm applies to, as −Inf is exact.
+func FiniteAbs(x float64) float64 {
+	if math.IsInf(x, 0) {
+		return 0
+	}
+	return math.Abs(x)
+}

@@ -238,6 +238,10 @@ func (q *cumulant) cut(ctx context.Context, p *plan, g goal, lines []transform.L
 	base := q.at(p.theta)
 	// Relative to M(θ): the tail may be e^{logX + logTol − F}·πt.
 	aim := g.logX + g.logTol - (base.k - p.theta*g.eps)
+	// Where atoms keep |M| up, the poles alone make the tail from t on small, by 1/(πt).
+	if n := math.Exp(math.Min(700, -aim-(base.k-q.floor(p.theta)))) / (math.Pi * p.h); n > math.Min(maxFrequencies, g.hopeless) {
+		return 0, false, &NotServed{Reason: "the transform does not decay: atoms", Work: int64(math.Min(n, 1e18))}
+	}
 	kk := q.curvature(p.theta)
 	t = math.Sqrt(2 * math.Max(1, -aim) / kk)
 	if !(t > 0) || math.IsInf(t, 0) {
@@ -291,6 +295,20 @@ func (q *cumulant) cut(ctx context.Context, p *plan, g goal, lines []transform.L
 		}
 	}
 	return t, false, nil
+}
+
+// floor returns about what log |M(θ+it)| is not bounded below at any t, −Inf if some factor knows of
+// no such bound. Lines need not be made then; it proves nothing.
+func (q *cumulant) floor(theta float64) float64 {
+	sum := 0.0
+	for i, f := range q.factors {
+		t, ok := f.Transform.(interface{ Floor(theta float64) float64 })
+		if !ok {
+			return math.Inf(-1)
+		}
+		sum += q.count[i] * t.Floor(theta)
+	}
+	return sum
 }
 
 // mostPerRun is how far the logarithm of one run may have to fall for sketches to be asked.

@@ -1,0 +1,287 @@
+package positive
+
+import (
+	"context"
+	"math"
+	"slices"
+)
+
+// A Program is a list of operations on independent copies of sources: the last node is the
+// result. A node that is used twice stands for two independent copies.
+type Program struct {
+	nodes []node
+}
+
+type node struct {
+	source       Source // leaf
+	op           operation
+	a, b         int // operands; affine: a only
+	affine       bool
+	scale, shift float64
+	err          float64 // relative error of scale and shift
+	mean         float64
+}
+
+// Source adds a leaf of mean 1.
+func (p *Program) Source(s Source) int { return p.SourceOf(s, 1) }
+
+// SourceOf adds a leaf of about this mean, which steers.
+func (p *Program) SourceOf(s Source, mean float64) int { return p.push(node{source: s, mean: mean}) }
+
+// Add returns the sum of two nodes.
+func (p *Program) Add(a, b int) int {
+	return p.push(node{op: add, a: a, b: b, mean: p.nodes[a].mean + p.nodes[b].mean})
+}
+
+// Multiply returns the product of two nodes.
+func (p *Program) Multiply(a, b int) int {
+	return p.push(node{op: multiply, a: a, b: b, mean: p.nodes[a].mean * p.nodes[b].mean})
+}
+
+// Affine returns scale·a + shift, scale > 0 and shift ≥ 0 known to the relative error err.
+func (p *Program) Affine(a int, scale, shift, err float64) int {
+	return p.push(node{affine: true, a: a, scale: scale, shift: shift, err: err, mean: scale*p.nodes[a].mean + shift})
+}
+
+// Sum returns the sum of n copies of a node, n ≥ 1, Power the product.
+func (p *Program) Sum(a int, n int64) int   { return p.chain(a, n, p.Add) }
+func (p *Program) Power(a int, n int64) int { return p.chain(a, n, p.Multiply) }
+
+func (p *Program) chain(a int, n int64, join func(a, b int) int) int {
+	bit := int64(1)
+	for bit<<1 <= n {
+		bit <<= 1
+	}
+	r := a
+	for bit >>= 1; bit > 0; bit >>= 1 {
+		r = join(r, r)
+		if n&bit != 0 {
+			r = join(r, a)
+		}
+	}
+	return r
+}
+
+func (p *Program) push(n node) int {
+	p.nodes = append(p.nodes, n)
+	return len(p.nodes) - 1
+}
+
+// A Target is what the grids are made for: E(M − α)₊ and E(1 − αM)₊ of about Delta, known to the
+// relative error Relative of log α; or, with At > 0, E(M − At)₊ to the relative error Relative
+// of itself, when it is above Delta or so. Grids prove nothing.
+type Target struct{ Delta, Relative, At float64 }
+
+// maxPoints bounds the points of a law: a sum of two takes the square of it in time. Laws that
+// would need more are wider than asked.
+const maxPoints = 1 << 13
+
+// RunFor is Run of one copy of the result, of which so many will be multiplied: its grids are
+// made for the product.
+func (p *Program) RunFor(ctx context.Context, t Target, copies int64) (upper, lower *Law, err error) {
+	result := len(p.nodes) - 1
+	if copies <= 1 || p.nodes[result].source != nil {
+		return p.Run(ctx, t)
+	}
+	whole := &Program{nodes: slices.Clone(p.nodes)}
+	whole.Power(result, copies)
+	shapes, err := whole.shapes(ctx, t)
+	if err != nil {
+		return nil, nil, err
+	}
+	grids := whole.grids(shapes, firstAim/2)[:result+1]
+	if upper, err = p.run(ctx, grids, true); err != nil {
+		return nil, nil, err
+	}
+	lower, err = p.run(ctx, grids, false)
+	return upper, lower, err
+}
+
+// Run returns laws above and below the program's result.
+func (p *Program) Run(ctx context.Context, t Target) (upper, lower *Law, err error) {
+	if last := p.nodes[len(p.nodes)-1]; last.source != nil {
+		// One copy: as fine as is cheap.
+		s := p.sketch(t)
+		g := uniform(s[len(s)-1], last.mean, t, singlePoints)
+		return last.source.Round(g, true), last.source.Round(g, false), nil
+	}
+	shapes, err := p.shapes(ctx, t)
+	if err != nil {
+		return nil, nil, err
+	}
+	width := firstAim
+	if t.At > 0 {
+		width /= 2
+	}
+	for range 4 {
+		grids := p.grids(shapes, width)
+		if upper, err = p.run(ctx, grids, true); err != nil {
+			return nil, nil, err
+		}
+		if lower, err = p.run(ctx, grids, false); err != nil {
+			return nil, nil, err
+		}
+		w := spread(lower, upper, t)
+		if w <= 1 || math.IsNaN(w) || len(grids[0]) >= maxPoints {
+			break
+		}
+		width *= 0.8 / w
+	}
+	return upper, lower, nil
+}
+
+// run returns the result's law above or below, on the grids.
+func (p *Program) run(ctx context.Context, grids [][]float64, above bool) (*Law, error) {
+	laws := make([]*Law, len(p.nodes))
+	for i, n := range p.nodes {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		switch {
+		case n.source != nil:
+			laws[i] = n.source.Round(grids[i], above)
+		case n.affine:
+			laws[i] = laws[n.a].Affine(n.scale, n.shift, n.err)
+		default:
+			laws[i] = combine(n.op, laws[n.a], laws[n.b], grids[i], above)
+		}
+	}
+	return laws[len(laws)-1], nil
+}
+
+// spread returns the width of log α between the laws where E(M − α)₊ = δ and where
+// E(1 − αM)₊ = δ, in units of what is asked; the larger.
+func spread(lower, upper *Law, t Target) float64 {
+	if t.At > 0 {
+		a, b := lower.Above(t.At), upper.Above(t.At)
+		return (b - a) / (max(a, t.Delta) * t.Relative)
+	}
+	right := [2]float64{lower.right(t.Delta), upper.right(t.Delta)}
+	left := [2]float64{lower.left(t.Delta), upper.left(t.Delta)}
+	far := math.Log(right[1])
+	w := (far - math.Log(right[0])) / (t.Relative * max(math.Abs(far), leastEps))
+	near := -math.Log(left[1])
+	return max(w, (near+math.Log(left[0]))/(t.Relative*max(math.Abs(near), math.Abs(far)/4, leastEps)))
+}
+
+// right returns K with E(X − K)₊ = δ, left K with E(K − X)₊ = δK.
+func (l *Law) right(delta float64) float64 {
+	mass, v := 0.0, l.Top
+	for i := len(l.X) - 1; i > 0; i-- {
+		mass += l.Mass[i]
+		if next := v + mass*(l.X[i]-l.X[i-1]); next < delta {
+			v = next
+			continue
+		}
+		return l.X[i] - (delta-v)/mass
+	}
+	return l.X[0]
+}
+
+func (l *Law) left(delta float64) float64 {
+	mass, first := 0.0, 0.0
+	for i := 0; i+1 < len(l.X); i++ {
+		mass += l.Mass[i]
+		first += l.Mass[i] * l.X[i]
+		if mass*l.X[i+1]-first >= delta*l.X[i+1] {
+			return first / (mass - delta)
+		}
+	}
+	return l.X[len(l.X)-1]
+}
+
+// singlePoints is the size of the law of a source alone.
+const singlePoints = 4000
+
+// sketch returns a coarse law of every node.
+func (p *Program) sketch(t Target) []*Law {
+	cut := max(cutShare*t.Delta, 1e-290)
+	laws := make([]*Law, len(p.nodes))
+	for i, n := range p.nodes {
+		switch {
+		case n.source != nil:
+			s := n.source.Sketch(600, cut)
+			laws[i] = s.thinned(n.mean, t)
+		case n.affine:
+			laws[i] = laws[n.a].Affine(n.scale, n.shift, 0)
+		default:
+			a, b := laws[n.a], laws[n.b]
+			laws[i] = combine(n.op, a, b, broad(n.op, a, b), false).thinned(n.mean, t)
+		}
+	}
+	return laws
+}
+
+// shapes returns where the points of each node's grid are to be. Spreading the values of a cell of width w over it moves
+// E φ by w²/24 (mean) to w²/12 (ends) times the integral of φ” over the law in the cell. With
+// ψ = E φ” given the node's value, for the two questions of t, a node's grid has
+// w ∝ (density·ψ)^{−1/3}, the minimum of the error for its number of points N; N ∝ I^{3/4} with
+// I = ∫(density·ψ)^{1/3} divides the work best. That is what these grids are.
+func (p *Program) shapes(ctx context.Context, t Target) ([]shape, error) {
+	laws := p.sketch(t)
+	last := len(p.nodes) - 1
+	psi := make([][]float64, len(p.nodes))
+	for i, l := range laws {
+		psi[i] = make([]float64, len(l.X))
+	}
+	curvature(laws[last], psi[last], t)
+	for i := last; i >= 0; i-- {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		switch n := p.nodes[i]; {
+		case n.source != nil:
+		case n.affine:
+			for j, x := range psi[i] {
+				psi[n.a][j] += x * n.scale * n.scale
+			}
+		default:
+			pull(n.op, laws[n.a], psi[n.a], laws[n.b], laws[i], psi[i])
+			pull(n.op, laws[n.b], psi[n.b], laws[n.a], laws[i], psi[i])
+		}
+	}
+	shapes := make([]shape, len(p.nodes))
+	for i, n := range p.nodes {
+		if !n.affine {
+			shapes[i] = newShape(laws[i], psi[i], n.mean, t)
+		}
+	}
+	return shapes, nil
+}
+
+// grids returns the grid of each node, for a width between above and below of about so much in
+// units of what is asked: Σ I³/(8N²) with N = c·I^{3/4}.
+func (p *Program) grids(shapes []shape, width float64) [][]float64 {
+	total := 0.0
+	last := len(shapes) - 1
+	for _, s := range shapes[:last] {
+		total += math.Pow(s.size, 1.5)
+	}
+	c := math.Sqrt(total / (8 * width))
+	for _, s := range shapes[:last] {
+		c = min(c, maxPoints/math.Pow(max(s.size, 1e-300), 0.75))
+	}
+	grids := make([][]float64, len(shapes))
+	most := 0.0
+	for i, s := range shapes {
+		if p.nodes[i].affine {
+			continue
+		}
+		points := c * math.Pow(s.size, 0.75)
+		if i == last || i == last-1 && p.nodes[last].affine {
+			points = min(max(lastShare*most, lastPoints), maxPoints)
+		}
+		most = max(most, points)
+		grids[i] = s.grid(points)
+	}
+	return grids
+}
+
+const (
+	// firstAim is the width that is tried first, in units of what is asked: near a normal law
+	// the estimate is four times too large.
+	firstAim = 1.5
+	// lastPoints and lastShare: the result's grid costs nothing more however fine.
+	lastPoints, lastShare = 600, 3.0
+	leastEps              = 1e-6 // of log α: below it an absolute error counts
+)

@@ -1,0 +1,353 @@
+package positive
+
+import (
+	"math"
+	"slices"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// A Source is the law of one likelihood ratio dP/dQ under Q, which the programs add up.
+type Source interface {
+	// Sketch returns about n cells by their means, where E(X − x)₊ and E(x − X)₊ are above
+	// cut. It steers and proves nothing.
+	Sketch(n int, cut float64) *Law
+	// Round returns a law above or below on about these values.
+	Round(grid []float64, above bool) *Law
+	// Masses returns the Q- and the P-masses of the cells between ascending values that are
+	// near edges, the same for both, of which the first has no lower and the last no upper end,
+	// and bounds of their relative errors. P-mass at infinity counts in the last cell.
+	Masses(edges []float64) (q, p []float64, relErr float64)
+}
+
+// LogNormal is exp(sZ − s²/2), Z standard normal: the likelihood ratio of a Gaussian
+// mechanism of noise multiplier 1/s.
+type LogNormal struct {
+	S float64
+	// Ulps is by how many units in the last place S may be off: a law above has it that much larger.
+	Ulps int
+}
+
+// Sketch implements Source.
+func (b LogNormal) Sketch(n int, cut float64) *Law {
+	reach := math.Sqrt(2*math.Max(1, -math.Log(cut))) + 0.5
+	from, to := -reach, min(reach+b.S, 38)
+	zs := make([]float64, n+1)
+	for i := range zs {
+		zs[i] = from + (to-from)*float64(i)/float64(n)
+	}
+	return b.cells(zs).low()
+}
+
+// Round implements Source. The values are those of points z, so that the ends of the cells are
+// known exactly.
+func (b LogNormal) Round(grid []float64, above bool) *Law {
+	// The likelihood ratio grows with s in the convex order.
+	if above {
+		b.S = xmath.Up(b.S, b.Ulps)
+	} else {
+		b.S = xmath.Down(b.S, b.Ulps)
+	}
+	zs := make([]float64, 0, len(grid))
+	for _, g := range grid {
+		if g <= 0 {
+			continue
+		}
+		z := math.Log(g)/b.S + b.S/2
+		if n := len(zs); (n == 0 || z > zs[n-1]) && math.Abs(z) < 60 {
+			zs = append(zs, z)
+		}
+	}
+	c := b.cells(zs)
+	l := c.round(above, 0, 0)
+	// g = e^{sz − s²/2} is rounded, the product and the square too.
+	reach := 0.0
+	for _, z := range []float64{zs[0], zs[len(zs)-1]} {
+		reach = max(reach, math.Abs(b.S*z))
+	}
+	l.ValueErr += 4 * u * (2 + reach + b.S*b.S)
+	l.MassErr += c.relErr
+	l.ValueErr += 2 * c.relErr
+	return l
+}
+
+// value returns e^{sz − s²/2}.
+func (b LogNormal) value(z float64) float64 { return math.Exp(b.S * (z - b.S/2)) }
+
+// cells returns the masses and moments of the cells of the points z.
+func (b LogNormal) cells(zs []float64) *cells {
+	grid := make([]float64, len(zs))
+	for i, z := range zs {
+		grid[i] = b.value(z)
+	}
+	c := newCells(grid)
+	for k, z := range zs {
+		to := math.Inf(1)
+		if k+1 < len(zs) {
+			to = zs[k+1]
+		}
+		q, eq := NormalBetween(z, to, 0)
+		p, ep := NormalBetween(z, to, b.S)
+		c.put(k, q, p, eq, ep)
+	}
+	q, eq := NormalBetween(math.Inf(-1), zs[0], 0)
+	p, ep := NormalBetween(math.Inf(-1), zs[0], b.S)
+	c.putBelow(q, p, eq, ep)
+	return c
+}
+
+// NormalBetween returns Pr[a − m < Z ≤ b − m] and a bound on its relative error: a difference of
+// the smaller tails.
+func NormalBetween(a, b, m float64) (p, err float64) {
+	// The ends are rounded by the subtraction, which moves a tail by its hazard.
+	tail := func(x, end float64) (t, e float64) {
+		if math.IsInf(x, 0) || math.Abs(x) > 38 {
+			if x > 0 {
+				return 0, 0
+			}
+			return 1, u
+		}
+		t = xmath.NormalTail(x)
+		move := u * math.Abs(x)
+		if end == 0 || m == 0 {
+			move = 0
+		}
+		return t, t * (6*u + xmath.NormalHazard(x+move)*move*(1+1e-6))
+	}
+	x, y := a-m, b-m
+	switch {
+	case x >= 0:
+		s, es := tail(x, a)
+		t, et := tail(y, b)
+		p, err = s-t, es+et
+	case y <= 0:
+		s, es := tail(-x, a)
+		t, et := tail(-y, b)
+		p, err = t-s, es+et
+	default:
+		s, es := tail(-x, a)
+		t, et := tail(y, b)
+		p = (0.5 - s) + (0.5 - t)
+		err = es + et + 2*u
+		if p < 0.5 { // the two halves without the difference from ½
+			p = 0.5 * (math.Erf(y/math.Sqrt2) + math.Erf(-x/math.Sqrt2))
+			err = p*8*u + u*(math.Abs(x)+math.Abs(y))
+		}
+	}
+	if p <= 0 {
+		return 0, 0
+	}
+	return p, err/p + 2*u
+}
+
+// put adds the Q-mass q and the P-mass p of cell k, with their relative errors.
+func (c *cells) put(k int, q, p, eq, ep float64) {
+	g, end := c.grid[k], c.grid[k+1]
+	if q <= 0 {
+		c.beyond += p // underflow, or no digit left
+		return
+	}
+	c.mass[k] += q
+	mo := max(p-g*q, 0)
+	if !math.IsInf(end, 1) {
+		mo = min(mo, q*(end-g))
+	}
+	c.moment[k] += mo
+	c.terms = max(c.terms, 4)
+	c.err(eq, ep)
+	c.most = max(c.most, g)
+}
+
+func (c *cells) putBelow(q, p, eq, ep float64) {
+	if q <= 0 {
+		return
+	}
+	c.below += q
+	c.belowMo += min(p, q*c.grid[0])
+	c.err(eq, ep)
+}
+
+// err keeps the largest relative error of masses that count.
+func (c *cells) err(eq, ep float64) { c.relErr = max(c.relErr, eq, ep) }
+
+// FromProfile is the likelihood ratio of a profile, from its tails. P-mass on outcomes that Q
+// cannot produce is the mean at infinity, Q-mass on those that P cannot produce lies at 0.
+type FromProfile struct{ Profile profiles.Profile }
+
+// Sketch implements Source.
+func (b FromProfile) Sketch(n int, cut float64) *Law {
+	if d, ok := b.Profile.(*profiles.Discrete); ok && len(d.Atoms()) <= n {
+		return listed(d)
+	}
+	sup := b.Profile.Support()
+	logCut := math.Log(cut)
+	// The range of losses by bisection on the tails.
+	lo, hi := sup.Min, sup.Max
+	if math.IsInf(hi, 1) {
+		hi = edge(func(x float64) bool { return b.Profile.Tails(x, 0).P > logCut })
+	}
+	if math.IsInf(lo, -1) {
+		lo = -edge(func(x float64) bool { return b.Profile.Tails(-x, 0).QC > logCut })
+	}
+	ls := make([]float64, n+1)
+	for i := range ls {
+		ls[i] = lo + (hi-lo)*float64(i)/float64(n)
+	}
+	ls = append(ls, sup.Atoms...)
+	slices.Sort(ls)
+	return b.cells(slices.Compact(ls)).low()
+}
+
+// edge returns where holds ends, for a predicate that holds up to some point.
+func edge(holds func(float64) bool) float64 {
+	hi := 1.0
+	for holds(hi) && hi < 700 {
+		hi *= 2
+	}
+	lo := 0.0
+	for range 30 {
+		if mid := (lo + hi) / 2; holds(mid) {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return hi
+}
+
+// listed returns the atoms of d.
+func listed(d *profiles.Discrete) *Law {
+	sup := d.Support()
+	l := &Law{Top: math.Exp(sup.LogPInf)}
+	if q := math.Exp(sup.LogQInf); q > 0 {
+		l.X, l.Mass = append(l.X, 0), append(l.Mass, q)
+	}
+	far := 0.0
+	for _, a := range d.Atoms() {
+		x, m := math.Exp(a.Loss), math.Exp(a.LogQ)
+		if m == 0 || math.IsInf(x, 1) {
+			l.Top += math.Exp(a.LogP)
+			continue
+		}
+		if n := len(l.X); n > 0 && x <= l.X[n-1] {
+			l.Mass[n-1] += m // rounding made them one value
+			continue
+		}
+		l.X, l.Mass = append(l.X, x), append(l.Mass, m)
+		far = max(far, math.Abs(a.Loss), math.Abs(a.LogQ), math.Abs(a.LogP))
+	}
+	l.MassErr = d.MassErr()*(1+far) + 8*u*(1+far)
+	l.ValueErr = sup.LossErr*(1+1e-9) + 8*u*(1+far)
+	return l
+}
+
+// Round implements Source.
+func (b FromProfile) Round(grid []float64, above bool) *Law {
+	if d, ok := b.Profile.(*profiles.Discrete); ok {
+		l := listed(d)
+		if len(l.X) <= 2*len(grid) || len(grid) < 2 {
+			return l
+		}
+		return combine(add, l, &Law{X: []float64{0}, Mass: []float64{1}}, grid, above)
+	}
+	sup := b.Profile.Support()
+	var ls []float64
+	for _, g := range grid {
+		if g > 0 {
+			ls = append(ls, math.Log(g))
+		}
+	}
+	// Atoms are ends of cells, so that no cell holds one inside.
+	ls = append(ls, sup.Atoms...)
+	slices.Sort(ls)
+	ls = slices.Compact(ls)
+	c := b.cells(ls)
+	l := c.round(above, 0, 0)
+	l.Top += math.Exp(sup.LogPInf) * (1 + 8*u)
+	far := max(math.Abs(ls[0]), math.Abs(ls[len(ls)-1]))
+	l.MassErr += c.relErr
+	l.ValueErr += 2*c.relErr + 4*u*(1+far) + sup.LossErr*(1+1e-9)
+	return l
+}
+
+// cells returns the masses of the cells [l_k, l_{k+1}) of the loss; an atom at an end counts
+// from there on.
+func (b FromProfile) cells(ls []float64) *cells {
+	grid := make([]float64, len(ls))
+	tails := make([]profiles.Tails, len(ls))
+	sup := b.Profile.Support()
+	for i, l := range ls {
+		grid[i] = math.Exp(l)
+		// L ≥ l is L > l⁻.
+		tails[i] = b.Profile.Tails(math.Nextafter(l, math.Inf(-1)), 0)
+	}
+	c := newCells(grid)
+	pInf := math.Exp(sup.LogPInf)
+	for k := range ls {
+		a := tails[k]
+		end := profiles.Tails{P: math.Inf(-1), Q: math.Inf(-1)}
+		if k+1 < len(ls) {
+			end = tails[k+1]
+		}
+		q, eq := between(a.Q, end.Q, a.QC, end.QC, a.Err, end.Err, a.ErrC, end.ErrC, k+1 == len(ls))
+		p, ep := between(a.P, end.P, a.PC, end.PC, a.Err, end.Err, a.ErrC, end.ErrC, k+1 == len(ls))
+		if k+1 == len(ls) {
+			p = max(0, p-pInf)
+		}
+		c.put(k, q, p, eq, ep)
+	}
+	c.putBelow(math.Exp(tails[0].QC), math.Exp(tails[0].PC), tails[0].ErrC, tails[0].ErrC)
+	return c
+}
+
+// between returns the mass between two points from the smaller ones of their tails, with its
+// relative error.
+func between(upA, upB, loA, loB, errA, errB, errLoA, errLoB float64, last bool) (m, err float64) {
+	if last {
+		return math.Exp(upA), math.Abs(errA) + 2*u*(1+math.Abs(upA))
+	}
+	big, small, eb, es := upA, upB, errA, errB
+	if loB < upA {
+		big, small, eb, es = loB, loA, errLoB, errLoA
+	}
+	if !(big > small) {
+		return 0, 0
+	}
+	m = math.Exp(xmath.LogSub(big, small))
+	abs := math.Exp(big)*(eb+2*u*(1+math.Abs(big))) + math.Exp(small)*(es+2*u)
+	return m, abs/m + 4*u
+}
+
+// Masses implements Source: cells of the noise itself.
+func (b LogNormal) Masses(edges []float64) (q, p []float64, relErr float64) {
+	b.S = xmath.Down(b.S, b.Ulps)
+	zs := []float64{math.Inf(-1)}
+	for _, g := range edges {
+		z := max(math.Log(g)/b.S+b.S/2, zs[len(zs)-1])
+		zs = append(zs, z)
+	}
+	zs = append(zs, math.Inf(1))
+	for i := range len(zs) - 1 {
+		x, ex := NormalBetween(zs[i], zs[i+1], 0)
+		y, ey := NormalBetween(zs[i], zs[i+1], b.S)
+		q, p, relErr = append(q, x), append(p, y), max(relErr, ex, ey)
+	}
+	return q, p, relErr
+}
+
+// Masses implements Source.
+func (b FromProfile) Masses(edges []float64) (q, p []float64, relErr float64) {
+	a := profiles.Tails{PC: math.Inf(-1), QC: math.Inf(-1)}
+	for i := 0; i <= len(edges); i++ {
+		end := profiles.Tails{P: math.Inf(-1), Q: math.Inf(-1)}
+		if i < len(edges) {
+			end = b.Profile.Tails(math.Log(edges[i]), 0)
+		}
+		x, ex := between(a.Q, end.Q, a.QC, end.QC, a.Err, end.Err, a.ErrC, end.ErrC, i == len(edges))
+		y, ey := between(a.P, end.P, a.PC, end.PC, a.Err, end.Err, a.ErrC, end.ErrC, i == len(edges))
+		q, p, relErr = append(q, x), append(p, y), max(relErr, ex, ey)
+		a = end
+	}
+	return q, p, relErr
+}

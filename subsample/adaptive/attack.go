@@ -1,0 +1,121 @@
+// §10 from below: an adversary who chooses between two data sets at every step.
+
+package adaptive
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/pld"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// An Attack is what an adversary reaches who chooses at every step, from
+// the outputs so far, whether all other records agree with the substitute or
+// with the record: a legal adaptive composition, since the query may depend on
+// earlier outputs and the data sets are fixed. It is a lower bound on the loss
+// of adaptive composition (not on that of one fixed mechanism: see subsample.FixedSize.Attack).
+//
+// G_k(α) = max over both pairs of E_P[G_{k−1}(αe^{−L})], G_0 = (1−α)₊
+// (docs/theory/subsampling.md §10). Each pair is replaced by its lower law on a lattice, which
+// keeps the recursion on the lattice and below the truth.
+type Attack struct {
+	r recursion
+	g []float64 // lower bounds of G at e^{i·step}, of losses moved by at most moved
+
+	lossErr, moved float64 // in one step, and so far
+}
+
+// NewAttack prepares the attack with the outputs of p on a lattice of the given step, up
+// to losses of ±reach; the result is a lower bound for every step and reach.
+func NewAttack(p profiles.Profile, step, reach float64) (*Attack, error) {
+	if !(step > 0 && step <= 1) {
+		return nil, fault.New("step", "%v is not in (0, 1]", step)
+	}
+	if !(reach >= step && reach/step <= 1<<20) {
+		return nil, fault.New("reach", "%v is not in [%v, %v]", reach, step, step*(1<<20))
+	}
+	return newAttack(p, step, reach, 0), nil
+}
+
+// newAttack has its accuracy where log δ falls with slope c.
+func newAttack(p profiles.Profile, step, reach, c float64) *Attack {
+	top := int(math.Ceil(reach / step))
+	a := &Attack{g: make([]float64, top+1)}
+	a.r = recursion{step: step, c: c, join: func(v []float64) float64 { return max(v[0], v[1]) }}
+	for _, q := range []profiles.Profile{p, profiles.Reverse(p)} {
+		_, lower := pld.Discretize(q, pld.Uniform(0, step, -int64(top), int64(top)))
+		l := massLaw{inf: math.Exp(lower.LogPInf) * (1 - 8*xmath.U)}
+		for j, m := range lower.LogMass {
+			l.index, l.mass = append(l.index, int(lower.Index[j])), append(l.mass, math.Exp(m))
+		}
+		a.r.laws = append(a.r.laws, l)
+		a.lossErr = max(a.lossErr, lower.LossErr)
+	}
+	return a
+}
+
+// Run adds k steps, or none when it returns the error of a cancelled context.
+func (a *Attack) Run(ctx context.Context, k int) error { return a.run(ctx, int64(k)) }
+
+func (a *Attack) run(ctx context.Context, k int64) error {
+	g := slices.Clone(a.g)
+	if err := a.r.run(ctx, g, k); err != nil {
+		return err
+	}
+	a.g = g
+	a.moved += float64(k) * a.lossErr * (1 + 4*xmath.U)
+	return nil
+}
+
+// Epsilon returns a lower bound of ε(δ) of the steps run so far: the last
+// lattice point at which δ is exceeded; −Inf if there is none.
+func (a *Attack) Epsilon(delta float64) float64 {
+	for i := len(a.g) - 1; i >= 0; i-- {
+		if a.g[i] > delta {
+			return xmath.Down(float64(i)*a.r.step-a.moved, 2)
+		}
+	}
+	for i := 1; i < len(a.g); i++ {
+		if a.at(-i) > delta {
+			return xmath.Down(-float64(i)*a.r.step-a.moved, 2)
+		}
+	}
+	return math.Inf(-1)
+}
+
+// at is the lower bound at e^{i·step}; G is symmetric.
+func (a *Attack) at(i int) float64 {
+	switch {
+	case i >= len(a.g):
+		return 0
+	case i >= 0:
+		return a.g[i]
+	}
+	v := -math.Expm1(float64(i) * a.r.step)
+	if -i < len(a.g) {
+		v += math.Exp(float64(i)*a.r.step) * a.g[-i]
+	}
+	return max(0, v*(1-8*xmath.U))
+}
+
+// Delta returns a lower bound of δ(ε) of the steps run so far: the value at the
+// next lattice point, or that at the last one less the most by which δ can fall
+// from there, its slope in e^ε being at least −1; 0 beyond the lattice.
+func (a *Attack) Delta(eps float64) float64 {
+	eps = xmath.Up(eps+a.moved, 2)
+	switch i := math.Floor(eps / a.r.step); {
+	case math.IsNaN(i) || i >= float64(len(a.g)):
+		return 0
+	case -i > float64(len(a.g)):
+		return max(0, -math.Expm1(eps)*(1-8*xmath.U))
+	default:
+		x := i * a.r.step
+		fall := math.Exp(x) * max(0, math.Expm1(eps-x))
+		// The difference is of losses known to 2 u each, so that of α to 8 u.
+		return max(a.at(int(i)+1), a.at(int(i))-fall*(1+8*xmath.U)-8*xmath.U*math.Exp(eps)*(1+math.Abs(eps)))
+	}
+}

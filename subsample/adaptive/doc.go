@@ -1,0 +1,25 @@
+// Package adaptive bounds many runs of a sampled Gaussian mechanism under substitution, by a
+// recursion over the places of all other records: from above by a [Bound], from below by
+// the [Attack] that an adversary can carry out.
+//
+// The profile of one step bounds the worst place of the others at every ε at once, and
+// composing it pays for that in every step. The recursion (docs/theory/subsampling.md §10)
+// asks what an adversary gains who places them anew before each step:
+//
+//	G_k(α) = sup over configurations of E_P[G_{k−1}(αe^{−L})],  G_0 = (1−α)₊.
+//
+// Get a Bound from subsample.FixedSize.NewAdaptiveBound, which knows for which schemes it is
+// proved; accountant.WithRecursion uses it. Do not use it for a single run, for Poisson
+// sampling, whose substitution profile is exact, or where milliseconds count: it takes a
+// second to prepare and more for each question.
+//
+// The files, each of which uses only those before it:
+//
+//   - triangle.go: the integral of one step, for three records at given distances;
+//   - step.go: what is known about one step of a scheme;
+//   - node_law.go: pairs of laws on a lattice of losses;
+//   - gains.go: the largest of the members of a family;
+//   - cells.go: a family of laws that dominates every configuration, and the proof by cells;
+//   - recursion.go: the recursion on a lattice, by transforms with counted errors;
+//   - attack.go, bound.go: below and above.
+package adaptive

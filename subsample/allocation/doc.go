@@ -1,0 +1,148 @@
+// Package allocation accounts for how data loaders really batch: random allocation (every
+// record falls into steps of its own choice, once an epoch), shuffled batches, Poisson batches
+// with a cap, and a fixed public order.
+//
+// Each scheme returns a profiles.Mechanism: for each direction a law above and one below the
+// privacy profile of an epoch, or of several, which the accountant composes like anything else.
+// docs/theory/allocation.md has the theorems and their proofs.
+//
+// What is assumed throughout: a step releases the sum of the batch's contributions with noise,
+// divided by constants only; the number of steps, the divisor and the noise are public
+// and not computed from the data set's private size; batches stay secret. Do not use random
+// allocation's numbers for a shuffled loader: an attack on that may cost twenty times as much.
+package allocation
+
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/positive"
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+const u = xmath.U
+
+// A Target is the question that laws are made for. They bound every δ(ε), and are sharp near
+// this one: ε to the relative width Relative at δ = Delta, of one run of the mechanism or of
+// so many Runs composed (0 is 1).
+type Target struct {
+	Delta, Relative float64
+	Runs            int64
+}
+
+// The target of schemes that were given none.
+var defaultTarget = Target{Delta: 1e-6, Relative: 1e-3}
+
+// minDelta is what positive arithmetic carries: a mass of 1e-14·δ squared stays above the
+// smallest numbers.
+const minDelta = 1e-120
+
+func (t Target) check() error {
+	if !(t.Delta >= minDelta && t.Delta <= 0.5) {
+		return fault.New("delta", "%v is not in [%v, 0.5]", t.Delta, minDelta)
+	}
+	if !(t.Relative >= 1e-6 && t.Relative <= 0.5) {
+		return fault.New("relative", "%v is not in [1e-6, 0.5]", t.Relative)
+	}
+	if t.Runs < 0 || t.Runs > 1<<53 {
+		return fault.New("runs", "%d is not in [0, 2^53]", t.Runs)
+	}
+	return nil
+}
+
+func (t Target) positive() positive.Target {
+	return positive.Target{Delta: t.Delta, Relative: t.Relative}
+}
+
+// profileOf returns the profile of the pair whose likelihood ratio under Q has the law l.
+func profileOf(l *positive.Law) (*profiles.Discrete, error) {
+	atoms := make([]profiles.Atom, 0, len(l.X))
+	qInf, far := math.Inf(-1), 0.0
+	for i, x := range l.X {
+		m := math.Log(l.Mass[i])
+		if x == 0 {
+			qInf = m
+			continue
+		}
+		loss := math.Log(x)
+		far = max(far, math.Abs(loss))
+		atoms = append(atoms, profiles.Atom{Loss: loss, LogP: m + loss, LogQ: m})
+	}
+	pInf := math.Inf(-1)
+	if l.Top > 0 {
+		pInf = math.Log(l.Top)
+	}
+	// Values that are off by ρ are losses that are off by −log(1−ρ), and P-masses by ρ.
+	return profiles.NewDiscrete(atoms, pInf, qInf, l.MassErr+l.ValueErr+6*u, -math.Log1p(-l.ValueErr)+2*u*(1+far))
+}
+
+// twoSided returns the mechanism of a pair between two laws.
+func twoSided(name string, r profiles.Relation, upper, lower *positive.Law) (profiles.Mechanism, error) {
+	up, err := profileOf(upper)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	low, err := profileOf(lower)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	return between(name, r, up, low, true), nil
+}
+
+// between returns the mechanism whose second direction is the reverse of the first.
+func between(name string, r profiles.Relation, upper, lower profiles.Profile, numerical bool) profiles.Mechanism {
+	m := profiles.Mechanism{Name: name, Relation: r, Numerical: numerical}
+	m.Directions[0] = profiles.Direction{Upper: upper, Lower: lower}
+	m.Directions[1].Upper = profiles.Reverse(upper)
+	if lower != nil {
+		m.Directions[1].Lower = profiles.Reverse(lower)
+	}
+	return m
+}
+
+// source returns the likelihood ratio of the pair of one use of b, and of what is attained.
+func source(b profiles.Base, r profiles.Relation) (upper, lower positive.Source, err error) {
+	if r == profiles.ZeroOut {
+		r = profiles.AddRemove // an empty place adds nothing, as a record that is not there
+	}
+	pair, err := b.Pair(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	reached := pair
+	if a, ok := b.(profiles.Attacked); ok {
+		attack, err := a.Attack(r)
+		if err != nil {
+			return nil, nil, err
+		}
+		if reached, err = attack.Pair(r); err != nil {
+			return nil, nil, err
+		}
+	}
+	upper = sourceOf(pair)
+	if lower = upper; !profiles.Equal(pair, reached) {
+		lower = sourceOf(reached)
+	}
+	return upper, lower, nil
+}
+
+func sourceOf(p profiles.Profile) positive.Source {
+	if g, ok := p.(profiles.Gaussian); ok {
+		return positive.LogNormal{S: 1 / g.NoiseMultiplier(), Ulps: 4}
+	}
+	return positive.FromProfile{Profile: p}
+}
+
+// noiseOf returns the noise multiplier of a Gaussian base.
+func noiseOf(b profiles.Base) (sigma float64, ok bool) {
+	p, err := b.Pair(profiles.AddRemove)
+	if err != nil {
+		return 0, false
+	}
+	g, ok := p.(profiles.Gaussian)
+	if !ok {
+		return 0, false
+	}
+	return g.NoiseMultiplier(), true
+}

@@ -1,0 +1,142 @@
+package allocation
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/profiles/profiletest"
+)
+
+// TestBadInput: one line that names the field.
+func TestBadInput(t *testing.T) {
+	nan := math.NaN()
+	for field, errs := range map[string][]error{
+		"steps":      {err(NewRandom(0)), err(NewRandom(1 << 40)), err((Random{}).Apply(gaussian(1), profiles.AddRemove))},
+		"uses":       {err(must(NewRandom(5)).WithUses(6)), err(must(NewRandom(5)).WithUses(0)), err(NewFixed(0)), err((Fixed{}).Apply(gaussian(1), profiles.ZeroOut)), err(must(must(NewRandom(5)).WithUses(2)).Apply(gaussian(1), profiles.Substitute))},
+		"epochs":     {err(must(NewRandom(5)).WithEpochs(0, EachEpoch)), err(must(NewShuffle(5)).WithEpochs(-1, Once))},
+		"redraw":     {err(must(NewRandom(5)).WithEpochs(2, 7)), err(must(NewShuffle(5)).WithEpochs(2, -1)), err(must(must(NewRandom(5)).WithEpochs(2, Once)).Apply(must(profiles.NewLaplaceMechanism(1)), profiles.AddRemove))},
+		"first":      {err(must(NewRandom(5)).First(6)), err(must(must(NewRandom(5)).First(3)).Apply(gaussian(1), profiles.Substitute)), err(must(must(NewRandom(5)).WithUses(2)).First(3))},
+		"delta":      {err(must(NewRandom(5)).For(Target{Delta: 1e-130, Relative: 1e-3})), err(must(NewRandom(5)).For(Target{Delta: nan, Relative: 1e-3})), err(must(NewShuffle(5)).For(Target{Delta: 1, Relative: 1e-3}))},
+		"runs":       {err(must(NewRandom(5)).For(Target{Delta: 1e-6, Relative: 1e-3, Runs: -1}))},
+		"relative":   {err(must(NewRandom(5)).For(Target{Delta: 1e-6, Relative: 0})), err(must(NewRandom(5)).For(Target{Delta: 1e-6, Relative: nan}))},
+		"batches":    {err(NewShuffle(0)), err((Shuffle{}).Apply(gaussian(1), profiles.ZeroOut))},
+		"unused":     {err(must(NewShuffle(3)).WithUnused(1)), err(must(NewShuffle(3)).WithUnused(nan))},
+		"rate":       {err(NewTruncated(nan, 1, 2)), err(NewTruncated(1.5, 1, 2))},
+		"cap":        {err(NewTruncated(0.5, 0, 2)), err(NewTruncated(0.5, 3, 2))},
+		"population": {err(must(NewRandom(5)).Batches(nil, 0)), err(must(NewTruncated(0.5, 1, 2)).Batches(nil, 3)), err(NewTruncated(0.5, 1, 0)), err((Truncated{}).Apply(gaussian(1), profiles.AddRemove))},
+		"mechanism":  {err(must(NewTruncated(0.5, 1, 2)).Apply(must(profiles.NewLaplaceMechanism(1)), profiles.AddRemove)), err(must(NewShuffle(5)).Apply(must(profiles.NewLaplaceMechanism(1)), profiles.ZeroOut)), err(must(NewRandom(5)).Apply(must(profiles.NewLaplaceMechanism(1)), profiles.Substitute))},
+		"weights":    {err(NewUnequal(nil)), err(NewUnequal([]float64{0.5, 0.6})), err(NewUnequal([]float64{nan})), err(NewUnequal([]float64{0.5, 0.4999999}))},
+		"neighbors":  {err(must(NewFixed(2)).Apply(gaussian(1), profiles.AddRemove)), err(must(NewShuffle(2)).Apply(gaussian(1), 9)), err(must(NewUnequal([]float64{0.5})).Apply(gaussian(1), profiles.Substitute))},
+		"cost":       {err(must(NewTruncated(0.5, 1, 2)).SmallestCap(context.Background(), gaussian(1), profiles.AddRemove, 1, 1e-5, 0))},
+	} {
+		for i, e := range errs {
+			if e == nil {
+				t.Errorf("%s, case %d: no error", field, i)
+			} else if fault.Of(e).Field() != field || strings.Contains(e.Error(), "\n") {
+				t.Errorf("%s, case %d: %v", field, i, e)
+			}
+		}
+	}
+}
+
+func err[T any](_ T, e error) error { return e }
+
+// TestExtremes: noise and counts at the ends of their ranges give an answer or an error, soon.
+func TestExtremes(t *testing.T) {
+	for _, sigma := range []float64{0.05, 0.1, 100, 1e4} {
+		for _, steps := range []int64{2, 1000000} {
+			m, e := must(must(NewRandom(steps)).For(Target{Delta: 1e-6, Relative: 1e-2})).Apply(gaussian(sigma), profiles.AddRemove)
+			if e != nil {
+				t.Errorf("σ = %v, %d steps: %v", sigma, steps, e)
+				continue
+			}
+			lo, hi := interval(t, m.Directions[0], 1, 1e-6)
+			if sigma > 10 && steps > 1000 {
+				// The spread of M is 1e-5 or less, of which errors of masses, 1e6 times those of
+				// one step, are a part.
+				if !(lo <= hi) || hi > 1e-4 {
+					t.Errorf("σ = %v, %d steps: [%v, %v]", sigma, steps, lo, hi)
+				}
+				continue
+			}
+			// With a noise multiplier of 0.05 the masses' logarithms span thousands.
+			if !(lo <= hi) || hi > lo*(1.02+0.1*math.Floor(0.09/sigma))+2e-6 {
+				t.Errorf("σ = %v, %d steps: [%v, %v]", sigma, steps, lo, hi)
+			}
+		}
+	}
+}
+
+// TestCancelled: a cancelled context ends a long call.
+func TestCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, r := range []profiles.Relation{profiles.AddRemove, profiles.Substitute} {
+		if _, e := must(NewRandom(1000)).Mechanism(ctx, gaussian(1), r); e != context.Canceled {
+			t.Errorf("%v: %v", r, e)
+		}
+	}
+	if _, e := must(NewShuffle(1000)).Mechanism(ctx, gaussian(1), profiles.ZeroOut); e != context.Canceled {
+		t.Error(e)
+	}
+}
+
+// TestConformance: the laws and mixtures are profiles.
+func TestConformance(t *testing.T) {
+	capped := must(must(NewTruncated(0.1, 20, 100)).Apply(gaussian(1), profiles.AddRemove))
+	substituted := must(must(NewTruncated(0.1, 20, 100)).Apply(gaussian(1), profiles.Substitute))
+	for _, p := range []profiles.Profile{
+		must(must(NewRandom(10)).Apply(gaussian(1), profiles.AddRemove)).Directions[0].Upper,
+		capped.Directions[0].Upper, capped.Directions[1].Upper, substituted.Directions[0].Upper,
+	} {
+		profiletest.Run(t, p, nil, profiletest.Grid(p, 3))
+	}
+}
+
+// TestSmallestCap: the hint costs what it says, and one less costs more.
+func TestSmallestCap(t *testing.T) {
+	s := must(NewTruncated(0.01, 550, 50000))
+	ctx := context.Background()
+	cap1, e := s.SmallestCap(ctx, gaussian(1), profiles.AddRemove, 2000, 1e-6, 0.01)
+	if e != nil {
+		t.Fatal(e)
+	}
+	cost := func(most int64) float64 {
+		m := must(must(s.WithCap(most)).Apply(gaussian(1), profiles.AddRemove))
+		_, hi := interval(t, m.Directions[0], 2000, 1e-6)
+		return hi
+	}
+	plain := cost(50000)
+	if a, b := cost(cap1), cost(cap1-1); a > plain*1.0101 || b < plain*1.0099 {
+		t.Errorf("cap %d costs %v, one less %v, none %v", cap1, a, b, plain)
+	}
+	if math.Abs(plain-2.95555) > 1e-3 {
+		t.Errorf("without a cap ε = %v, want 2.95555", plain)
+	}
+}
+
+// TestCapCost: a cap next to the mean has a bound that says nothing.
+func TestCapCost(t *testing.T) {
+	ctx := context.Background()
+	for most, vacuous := range map[int64]bool{600: false, 550: true} {
+		c, e := must(NewTruncated(0.01, most, 50000)).CapCost(ctx, gaussian(1), profiles.AddRemove, 2000, 1e-6)
+		if e != nil || c.Vacuous != vacuous || c.Capped < c.Uncapped || c.Smallest < 600 || c.Smallest > 610 {
+			t.Errorf("cap %d: %+v, %v", most, c, e)
+		}
+	}
+}
+
+func TestACapOfOneHasABound(t *testing.T) {
+	// Every batch is cut: the part without a cut has no weight left.
+	s := must(NewTruncated(256.0/60000, 1, 60000))
+	m := must(s.Apply(gaussian(1.1), profiles.AddRemove))
+	for _, d := range m.Directions {
+		if got, err := profiles.LogDelta(d.Upper, 1); math.IsNaN(got) || math.IsNaN(err) || !(got <= 0) {
+			t.Errorf("log δ(1) = %v with error %v", got, err)
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package allocation
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// TestPolygons: erratum A7. Laws from intervals of a symmetric profile at any points stay above
+// and below it everywhere, between the points and beyond the last, on both sides of 1.
+func TestPolygons(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	for range 300 {
+		g := must(profiles.NewGaussian(math.Exp(r.NormFloat64())))
+		h := func(eps float64) float64 {
+			d, _ := profiles.LogDelta(g, eps)
+			return math.Exp(d)
+		}
+		width := []float64{0, 1e-6, 1e-3, 0.05}[r.IntN(4)]
+		var ks []known
+		var ups []vertex
+		for eps := 0.0; len(ks) < 3+r.IntN(8); eps += r.Float64() / g.NoiseMultiplier() {
+			k := known{eps, h(eps) * (1 - width*r.Float64()), min(1, h(eps)*(1+width*r.Float64()))}
+			ks = append(ks, k)
+		}
+		ks = falling(ks)
+		for _, k := range ks {
+			ups = append(ups, vertex{k.eps, k.up})
+		}
+		up := must(symmetric(wholeHull(ups, true), true))
+		low := must(symmetric(wholeHull(beneath(ks), false), false))
+		last := ks[len(ks)-1].eps
+		for i := range 401 {
+			eps := (float64(i)/200 - 1) * (last + 1)
+			want := h(eps)
+			a, _ := profiles.LogDelta(up, eps)
+			b, e := profiles.LogDelta(low, eps)
+			if math.IsInf(e, 1) {
+				b = math.Inf(-1)
+			}
+			if math.Exp(a) < want-1e-13 || math.Exp(b) > want+1e-13 {
+				t.Fatalf("σ = %v, width %v, points %v: at ε = %v the laws have [%v, %v], h = %v", g.NoiseMultiplier(), width, ks, eps, math.Exp(b), math.Exp(a), want)
+			}
+		}
+	}
+}

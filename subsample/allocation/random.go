@@ -1,0 +1,253 @@
+package allocation
+
+// Random allocation: Theorems 1, 3 and 4 of docs/theory/allocation.md.
+
+import (
+	"context"
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/positive"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// maxSteps bounds steps and epochs: errors of masses add up over the steps.
+const maxSteps = 1 << 30
+
+// A Redraw says when records draw their steps.
+type Redraw int
+
+const (
+	// EachEpoch: every record draws anew for each epoch.
+	EachEpoch Redraw = iota
+	// Once: every record draws once, for all epochs; libraries for DP-FTRL call that balls in
+	// bins.
+	Once
+)
+
+// Random is random allocation: in each epoch of so many steps every record takes part in one of
+// them, or in uses of them, that it draws uniformly and independently of all other records, of
+// the data and of the noise. One run of its mechanism is all the epochs together.
+//
+// The zero Random is not valid; see NewRandom.
+type Random struct {
+	steps, uses, part, epochs int64
+	redraw                    Redraw
+	target                    Target
+}
+
+// NewRandom returns random allocation to one of so many steps, for one epoch.
+func NewRandom(steps int64) (Random, error) {
+	if steps < 1 || steps > maxSteps {
+		return Random{}, fault.New("steps", "%d is not in [1, %d]", steps, int64(maxSteps))
+	}
+	return Random{steps: steps, uses: 1, part: steps, epochs: 1, target: defaultTarget}, nil
+}
+
+// WithUses returns the scheme with so many different steps for each record and epoch.
+func (s Random) WithUses(uses int64) (Random, error) {
+	if uses < 1 || uses > s.steps {
+		return Random{}, fault.New("uses", "%d is not in [1, %d], the number of steps", uses, s.steps)
+	}
+	if uses > 1 && s.part != s.steps {
+		return Random{}, fault.New("uses", "%d uses in a part of an epoch have no proved bound", uses)
+	}
+	s.uses = uses
+	return s, nil
+}
+
+// WithEpochs returns the scheme for so many epochs together.
+func (s Random) WithEpochs(epochs int64, redraw Redraw) (Random, error) {
+	if epochs < 1 || epochs > maxSteps {
+		return Random{}, fault.New("epochs", "%d is not in [1, %d]", epochs, int64(maxSteps))
+	}
+	if redraw != EachEpoch && redraw != Once {
+		return Random{}, fault.New("redraw", "%d is not in [each-epoch, once]", int(redraw))
+	}
+	s.epochs, s.redraw = epochs, redraw
+	return s, nil
+}
+
+// First returns the scheme stopped after so many steps of each epoch: a last epoch that is cut
+// short. Where it is cut must not depend on the outputs.
+func (s Random) First(steps int64) (Random, error) {
+	if steps < 0 || steps > s.steps {
+		return Random{}, fault.New("first", "%d is not in [0, %d], the number of steps", steps, s.steps)
+	}
+	if s.uses > 1 && steps != s.steps {
+		return Random{}, fault.New("first", "%d steps of an epoch with %d uses have no proved bound", steps, s.uses)
+	}
+	s.part = steps
+	return s, nil
+}
+
+// For returns the scheme with laws that are sharp for another question.
+func (s Random) For(t Target) (Random, error) {
+	if err := t.check(); err != nil {
+		return Random{}, err
+	}
+	s.target = t
+	return s, nil
+}
+
+// Name returns the scheme's name in plan files.
+func (Random) Name() string { return "random-allocation" }
+
+// Apply is Mechanism without a context.
+func (s Random) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechanism, error) {
+	return s.Mechanism(context.Background(), b, r)
+}
+
+// Mechanism returns all epochs of b under the scheme, between laws above and below.
+//
+// Add-remove and zero-out: with one use, the pair dominates and is attained, in both directions
+// and against adaptive mechanisms, over any base with one dominating pair (Theorems 1 and 3).
+// With several, what dominates is a product of blocks, and what is attained a test (Theorem 4).
+// Substitute: Gaussian bases only, exact with one use (Theorem 2).
+func (s Random) Mechanism(ctx context.Context, b profiles.Base, r profiles.Relation) (profiles.Mechanism, error) {
+	if s.steps == 0 {
+		return profiles.Mechanism{}, fault.New("steps", "0 is not in [1, %d]", int64(maxSteps))
+	}
+	if s.part == 0 {
+		return profiles.NewMechanism(b.Name(), r, profiles.Identical()), nil
+	}
+	if s.uses == s.steps && s.part == s.steps && s.epochs == 1 {
+		if r == profiles.ZeroOut {
+			m, err := profiles.Unsampled(ctx, b, profiles.AddRemove)
+			m.Relation = r
+			if err == nil && s.uses > 1 {
+				return s.whole(ctx, b, r)
+			}
+			return m, err
+		}
+		if s.uses == 1 {
+			return profiles.Unsampled(ctx, b, r)
+		}
+	}
+	if r == profiles.Substitute {
+		return s.substitute(ctx, b)
+	}
+	upper, lower, err := source(b, r)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	if s.uses > 1 && s.uses < s.steps {
+		return s.several(ctx, b, r, upper, lower)
+	}
+	if s.uses > 1 {
+		return s.whole(ctx, b, r)
+	}
+	up, low, err := s.laws(ctx, upper, lower)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	m, err := twoSided(b.Name(), r, up, low)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	// With next to no noise the laws run out of points. One use an epoch that hides nothing
+	// is above, too.
+	if sigma, ok := noiseOf(b); ok {
+		g, err := profiles.NewGaussian(sigma)
+		if err != nil {
+			return profiles.Mechanism{}, err
+		}
+		every := g.Repeat(s.epochs, profiles.Gaussian{})
+		if epsilonOf(every, s.target.Delta) < epsilonOf(m.Directions[0].Upper, s.target.Delta) {
+			m.Directions[0].Upper, m.Directions[1].Upper = every, every
+		}
+	}
+	return m, nil
+}
+
+// whole is the case of a use in every step: a product of so many uses.
+func (s Random) whole(ctx context.Context, b profiles.Base, r profiles.Relation) (profiles.Mechanism, error) {
+	if sigma, ok := noiseOf(b); ok {
+		g, err := profiles.NewGaussian(sigma)
+		if err != nil {
+			return profiles.Mechanism{}, err
+		}
+		if r == profiles.Substitute {
+			p, err := b.Pair(r)
+			if err != nil {
+				return profiles.Mechanism{}, err
+			}
+			g = p.(profiles.Gaussian)
+		}
+		return profiles.NewMechanism(b.Name(), r, g.Repeat(s.uses*s.epochs, profiles.Gaussian{})), nil
+	}
+	upper, lower, err := source(b, r)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	up, low, err := pairOf(ctx, s.target, upper, lower, func(p *positive.Program, a int) int { return p.Power(a, s.uses*s.epochs) })
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	return twoSided(b.Name(), r, up, low)
+}
+
+// laws returns laws above and below the likelihood ratio of all epochs with one use.
+func (s Random) laws(ctx context.Context, upper, lower positive.Source) (up, low *positive.Law, err error) {
+	if upper, err = s.use(ctx, upper); err != nil {
+		return nil, nil, err
+	}
+	if lower, err = s.use(ctx, lower); err != nil {
+		return nil, nil, err
+	}
+	return pairOf(ctx, s.target, upper, lower, func(p *positive.Program, a int) int {
+		a = epoch(p, a, s.steps, s.part)
+		if s.redraw == EachEpoch {
+			a = p.Power(a, s.epochs)
+		}
+		return a
+	})
+}
+
+// use returns the likelihood ratio of all uses of one bin: with bins drawn once, those of each
+// epoch multiply (σ/√E for Gaussian noise).
+func (s Random) use(ctx context.Context, a positive.Source) (positive.Source, error) {
+	if s.redraw != Once || s.epochs == 1 {
+		return a, nil
+	}
+	g, ok := a.(positive.LogNormal)
+	if !ok {
+		return nil, fault.New("redraw", "once is for Gaussian noise only")
+	}
+	return positive.LogNormal{S: g.S * math.Sqrt(float64(s.epochs)), Ulps: g.Ulps + 2}, nil
+}
+
+// epoch returns the average over the bins, of which those after part have not been used yet:
+// M = (t − r)/t + S_r/t.
+func epoch(p *positive.Program, a int, steps, part int64) int {
+	if steps == 1 {
+		return a
+	}
+	t := float64(steps)
+	return p.Affine(p.Sum(a, part), 1/t, float64(steps-part)/t, u)
+}
+
+// pairOf runs a program on the sources above and below.
+func pairOf(ctx context.Context, t Target, upper, lower positive.Source, build func(p *positive.Program, source int) int) (up, low *positive.Law, err error) {
+	run := func(s positive.Source) (up, low *positive.Law, err error) {
+		p := &positive.Program{}
+		build(p, p.Source(s))
+		return p.RunFor(ctx, t.positive(), t.Runs)
+	}
+	if up, low, err = run(upper); err != nil || equalSources(upper, lower) {
+		return up, low, err
+	}
+	_, low, err = run(lower)
+	return up, low, err
+}
+
+func equalSources(a, b positive.Source) bool {
+	x, ok := a.(positive.LogNormal)
+	y, ok2 := b.(positive.LogNormal)
+	if ok && ok2 {
+		return x == y
+	}
+	p, ok := a.(positive.FromProfile)
+	q, ok2 := b.(positive.FromProfile)
+	return ok && ok2 && profiles.Equal(p.Profile, q.Profile)
+}

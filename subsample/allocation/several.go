@@ -1,0 +1,239 @@
+package allocation
+
+// Several uses of a record in an epoch, k of t: Theorem 4 of docs/theory/allocation.md.
+
+import (
+	"context"
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/positive"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// blocks returns the sizes of the blocks of Theorem 4: long ones of ⌈t/k⌉, short ones of ⌊t/k⌋.
+func (s Random) blocks() (long, short, size int64) {
+	size = s.steps / s.uses
+	long = s.steps % s.uses
+	return long, s.uses - long, size
+}
+
+// several is k of t: above, blocks (Theorem 4); below, a test.
+func (s Random) several(ctx context.Context, b profiles.Base, r profiles.Relation, upper, lower positive.Source) (profiles.Mechanism, error) {
+	above, err := s.blocksAbove(ctx, upper)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	up, err := profileOf(above)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	m := between(b.Name(), r, up, nil, false)
+	for d := range m.Directions {
+		if m.Directions[d].Lower, err = s.test(ctx, lower, d == 1); err != nil {
+			return profiles.Mechanism{}, err
+		}
+	}
+	return m, nil
+}
+
+func (s Random) blocksAbove(ctx context.Context, upper positive.Source) (*positive.Law, error) {
+	upper, err := s.use(ctx, upper)
+	if err != nil {
+		return nil, err
+	}
+	p := &positive.Program{}
+	a := p.Source(upper)
+	long, short, size := s.blocks()
+	all := epoch(p, a, size, size)
+	all = p.Power(all, short)
+	if long > 0 {
+		all = p.Multiply(all, p.Power(epoch(p, a, size+1, size+1), long))
+	}
+	if s.redraw == EachEpoch {
+		p.Power(all, s.epochs)
+	}
+	up, _, err := p.RunFor(ctx, s.target.positive(), s.target.Runs)
+	return up, err
+}
+
+// A lattice is a positive measure on lo, lo+1, …, with masses that are too small by a relative
+// error of at most err, and by dropped altogether.
+type lattice struct {
+	lo           int
+	mass         []float64
+	err, dropped float64
+}
+
+// The lattice of the test has so many points in a standard deviation of T; the choice among
+// tests has few.
+const coarsePoints, finePoints = 30.0, 240.0
+
+// testCut is where masses of the test are dropped, as a share of δ.
+const testCut = 1e-24
+
+// trim drops what is below cut at the ends.
+func (l lattice) trim(cut float64) lattice {
+	from, to := 0, len(l.mass)
+	for from < to && l.mass[from] < cut {
+		l.dropped += l.mass[from]
+		from++
+	}
+	for to > from && l.mass[to-1] < cut {
+		to--
+		l.dropped += l.mass[to]
+	}
+	l.lo += from
+	l.mass = l.mass[from:to]
+	return l
+}
+
+// times returns the law of the sum of two.
+func (l lattice) times(o lattice, cut float64) lattice {
+	r := lattice{lo: l.lo + o.lo, mass: make([]float64, max(0, len(l.mass)+len(o.mass)-1)), dropped: l.dropped + o.dropped}
+	for i, x := range l.mass {
+		row := r.mass[i : i+len(o.mass)]
+		for j, y := range o.mass {
+			row[j] += x * y
+		}
+	}
+	r.err = l.err + o.err + float64(min(len(l.mass), len(o.mass))+4)*u
+	return r.trim(cut)
+}
+
+func (l lattice) power(ctx context.Context, n int64, cut float64) (lattice, error) {
+	r := lattice{mass: []float64{1}}
+	for square := l; ; square = square.times(square, cut) {
+		if err := ctx.Err(); err != nil {
+			return r, err
+		}
+		if n&1 == 1 {
+			r = r.times(square, cut)
+		}
+		if n >>= 1; n == 0 {
+			return r, nil
+		}
+	}
+}
+
+// test returns the profile of T = Σ g(y_i) for g = log(1 − q + q·A) rounded to a lattice, whose
+// law is G_0^{t−k} * G_1^k with the record and G_0^t without it: what an attacker reaches by
+// looking at T alone; or, back, the other way round. Whatever g is, it bounds from below; of a few it
+// is the best.
+func (s Random) test(ctx context.Context, lower positive.Source, back bool) (profiles.Profile, error) {
+	lower, err := s.use(ctx, lower)
+	if err != nil {
+		return nil, err
+	}
+	rate := float64(s.uses) / float64(s.steps)
+	share, top := 0.0, math.Inf(-1)
+	for _, x := range []float64{1.1, 0.9, 0.75, 0.6} {
+		if x*rate >= 1 {
+			continue
+		}
+		d, err := s.testAt(ctx, lower, x*rate, coarsePoints, back)
+		if err != nil {
+			return nil, err
+		}
+		if e := epsilonOf(d, s.target.Delta); e > top {
+			share, top = x, e
+		}
+	}
+	// Rounding g costs the square of its step over the spread of one g.
+	best, err := s.testAt(ctx, lower, share*rate, min(max(6*math.Sqrt(float64(s.steps)), 100), finePoints), back)
+	if err != nil {
+		return nil, err
+	}
+	if s.redraw == Once || s.epochs == 1 {
+		return best, nil
+	}
+	p := &positive.Program{}
+	p.Power(p.Source(positive.FromProfile{Profile: best}), s.epochs)
+	_, low, err := p.Run(ctx, s.target.positive())
+	if err != nil {
+		return nil, err
+	}
+	return profileOf(low)
+}
+
+func (s Random) testAt(ctx context.Context, lower positive.Source, rate, pointsPerSpread float64, back bool) (*profiles.Discrete, error) {
+	// The spread of g under Q, from a sketch, sets the lattice.
+	sketch := lower.Sketch(400, testCut)
+	mean, second := 0.0, 0.0
+	for i, x := range sketch.X {
+		g := math.Log1p(rate * (x - 1))
+		mean += sketch.Mass[i] * g
+		second += sketch.Mass[i] * g * g
+	}
+	step := math.Sqrt(max(second-mean*mean, 1e-300)*float64(s.steps)) / pointsPerSpread
+	lo := int(math.Floor(math.Log1p(-min(rate, 1-1e-12))/step)) - 1
+	hi := int(math.Ceil(math.Log1p(rate*(sketch.X[len(sketch.X)-1]-1))/step)) + 1
+	if hi-lo > 1<<20 || hi-lo < 1 {
+		return nil, fault.New("uses", "the test of %d uses of %d steps takes too many points", s.uses, s.steps)
+	}
+	var edges []float64
+	first := lo
+	for j := lo; j < hi; j++ {
+		if a := math.Expm1((float64(j)+0.5)*step)/rate + 1; a > 0 {
+			edges = append(edges, a)
+		} else {
+			first = j + 1
+		}
+	}
+	q, p, relErr := lower.Masses(edges)
+	cut := testCut * s.target.Delta / float64(s.steps)
+	g0 := lattice{lo: first, mass: q, err: relErr}.trim(cut)
+	g1 := lattice{lo: first, mass: p, err: relErr}.trim(cut)
+	rest, err := g0.power(ctx, s.steps-s.uses, cut)
+	if err != nil {
+		return nil, err
+	}
+	uses0, err := g0.power(ctx, s.uses, cut)
+	if err != nil {
+		return nil, err
+	}
+	uses1, err := g1.power(ctx, s.uses, cut)
+	if err != nil {
+		return nil, err
+	}
+	with, without := rest.times(uses1, cut), rest.times(uses0, cut)
+	if back {
+		return testProfile(without, with)
+	}
+	return testProfile(with, without)
+}
+
+// testProfile returns the profile of the two laws: P-masses are too small, which is safe, and
+// what was dropped of Q is added to each outcome, as it may have been any. An outcome that Q
+// has lost is left out.
+func testProfile(p, q lattice) (*profiles.Discrete, error) {
+	var atoms []profiles.Atom
+	err := p.err + q.err
+	for i, m := range p.mass {
+		j := i + p.lo - q.lo
+		n := q.dropped * (1 + 1e-9)
+		if j >= 0 && j < len(q.mass) {
+			n += q.mass[j]
+		}
+		if m <= 0 || n <= 0 {
+			continue
+		}
+		lp, lq := math.Log(m), math.Log(n)
+		atoms = append(atoms, profiles.Atom{Loss: lp - lq, LogP: lp, LogQ: lq})
+	}
+	return profiles.NewDiscrete(atoms, math.Inf(-1), math.Inf(-1), err+8*u, 2*err+64*u)
+}
+
+// epsilonOf returns about ε(δ) of one run, for choices only.
+func epsilonOf(p profiles.Profile, delta float64) float64 {
+	lo, hi := 0.0, 700.0
+	for range 50 {
+		mid := (lo + hi) / 2
+		if d, err := profiles.LogDelta(p, mid); d > math.Log(delta) && !math.IsInf(err, 1) {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}

@@ -1,0 +1,334 @@
+package allocation
+
+// Shuffled batches: what is and is not proved. Theorem 5 of docs/theory/allocation.md.
+
+import (
+	"context"
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/positive"
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// Shuffle is a uniformly random permutation of the data set cut into batches of one size, drawn
+// for each epoch or once. One run of its mechanism is all the epochs together.
+//
+// Between an attack and no amplification at all lies what nobody knows: use Random instead, which
+// costs a loader the same work.
+type Shuffle struct {
+	batches, epochs int64
+	redraw          Redraw
+	unused          float64
+	target          Target
+}
+
+// NewShuffle returns shuffling into so many batches, for one epoch.
+func NewShuffle(batches int64) (Shuffle, error) {
+	if batches < 1 || batches > maxSteps {
+		return Shuffle{}, fault.New("batches", "%d is not in [1, %d]", batches, int64(maxSteps))
+	}
+	return Shuffle{batches: batches, epochs: 1, target: defaultTarget}, nil
+}
+
+// WithEpochs returns the scheme for so many epochs together.
+func (s Shuffle) WithEpochs(epochs int64, redraw Redraw) (Shuffle, error) {
+	if epochs < 1 || epochs > maxSteps {
+		return Shuffle{}, fault.New("epochs", "%d is not in [1, %d]", epochs, int64(maxSteps))
+	}
+	if redraw != EachEpoch && redraw != Once {
+		return Shuffle{}, fault.New("redraw", "%d is not in [each-epoch, once]", int(redraw))
+	}
+	s.epochs, s.redraw = epochs, redraw
+	return s, nil
+}
+
+// WithUnused returns the scheme in which a record is left out of an epoch with this probability:
+// loaders that drop a short last batch. A short batch that is kept needs nothing: the number of
+// batches then counts it.
+func (s Shuffle) WithUnused(probability float64) (Shuffle, error) {
+	if !(probability >= 0 && probability < 1) {
+		return Shuffle{}, fault.New("unused", "%v is not in [0, 1)", probability)
+	}
+	s.unused = probability
+	return s, nil
+}
+
+// For returns the scheme with an attack that is sharp for another question.
+func (s Shuffle) For(t Target) (Shuffle, error) {
+	if err := t.check(); err != nil {
+		return Shuffle{}, err
+	}
+	s.target = t
+	return s, nil
+}
+
+// Name returns the scheme's name in plan files.
+func (Shuffle) Name() string { return "shuffle" }
+
+// Apply is Mechanism without a context.
+func (s Shuffle) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechanism, error) {
+	return s.Mechanism(context.Background(), b, r)
+}
+
+// Mechanism returns all epochs of Gaussian noise under the scheme: above, every use of the record
+// with nothing hidden; below, an attack on this batching.
+//
+// Zero-out: the others' contributions are opposite to the record's, which moves one batch from
+// 1 to 2 noise-free units: avg N(2e_i) against avg N(e_i). Substitute: avg N(2e_i) against
+// N(0), where the substitute looks like the others; above, 2√E/σ. Add-remove, where the data set
+// is shuffled and cut without the record: below, random allocation (the others contribute
+// nothing), above, √(5E)/σ, as another record moves up. It assumes a public number of steps.
+func (s Shuffle) Mechanism(ctx context.Context, b profiles.Base, r profiles.Relation) (profiles.Mechanism, error) {
+	if err := s.Check(b, r); err != nil {
+		return profiles.Mechanism{}, err
+	}
+	sigma, _ := noiseOf(b)
+	up, err := s.upper(b, r)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	m := profiles.Mechanism{Name: b.Name(), Relation: r}
+	m.Directions[0].Upper, m.Directions[1].Upper = up, up
+	var attacks []profiles.Profile
+	// Others that contribute nothing: random allocation, but for the epochs that leave it out.
+	if s.unused == 0 {
+		ra := Random{steps: s.batches, uses: 1, part: s.batches, epochs: s.epochs, redraw: s.redraw, target: s.target}
+		x, err := ra.Mechanism(ctx, b, profiles.AddRemove)
+		if err != nil {
+			return profiles.Mechanism{}, err
+		}
+		attacks = append(attacks, x.Directions[0].Lower)
+	}
+	if r != profiles.AddRemove {
+		q := 1.0
+		if r == profiles.Substitute {
+			q = 0
+		}
+		x, err := s.attacks(ctx, sigma, 2, q)
+		if err != nil {
+			return profiles.Mechanism{}, err
+		}
+		attacks = append(attacks, x...)
+	}
+	rank := make([]profiles.Profile, len(attacks))
+	for i, a := range attacks {
+		if rank[i], err = s.composed(ctx, a); err != nil {
+			return profiles.Mechanism{}, err
+		}
+	}
+	for d := range m.Directions {
+		top := math.Inf(-1)
+		for i, a := range attacks {
+			seen := rank[i]
+			if d == 1 {
+				a, seen = profiles.Reverse(a), profiles.Reverse(seen)
+			}
+			if e := epsilonOf(seen, s.target.Delta); e > top {
+				m.Directions[d].Lower, top = a, e
+			}
+		}
+	}
+	return m, nil
+}
+
+// composed returns an attack as often as it will run, roughly: which attack is best after many
+// runs need not be the best in one.
+func (s Shuffle) composed(ctx context.Context, attack profiles.Profile) (profiles.Profile, error) {
+	if s.target.Runs <= 1 {
+		return attack, nil
+	}
+	p := &positive.Program{}
+	p.Power(p.Source(positive.FromProfile{Profile: attack}), s.target.Runs)
+	t := s.target.positive()
+	t.Relative = max(t.Relative, 0.05)
+	_, low, err := p.Run(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	return profileOf(low)
+}
+
+// attacks returns the profiles of two statistics of all steps in the pair avg N(pe_i) against
+// avg N(qe_i), in units of the noise-free contribution: Σ (A_p − A_q)(y_i), rounded at random
+// after each sum, and the largest y_i, which serves where there is little noise.
+func (s Shuffle) attacks(ctx context.Context, sigma, p, q float64) ([]profiles.Profile, error) {
+	shift := 1 / sigma
+	epochs := s.epochs
+	if s.redraw == Once {
+		shift *= math.Sqrt(float64(s.epochs))
+		epochs = 1
+	}
+	shift = xmath.Down(shift, 6) // less is a weaker attack
+	var ones []*profiles.Discrete
+	const statisticMost = 4 // beyond, A_p has no useful grid
+	if shift <= statisticMost {
+		d, err := s.sum(ctx, shift, p, q)
+		if err != nil {
+			return nil, err
+		}
+		ones = append(ones, d)
+	}
+	if shift > 1 {
+		d, err := s.largest(shift, p, q)
+		if err != nil {
+			return nil, err
+		}
+		ones = append(ones, d)
+	}
+	var out []profiles.Profile
+	for _, d := range ones {
+		if epochs == 1 {
+			out = append(out, d)
+			continue
+		}
+		program := &positive.Program{}
+		program.Power(program.Source(positive.FromProfile{Profile: d}), epochs)
+		_, low, err := program.Run(ctx, s.target.positive())
+		if err != nil {
+			return nil, err
+		}
+		x, err := profileOf(low)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, x)
+	}
+	return out, nil
+}
+
+// largest returns the pair of laws of the largest y_i: Pr[≤ c] = Φ(c − r)Φ(c)^{t−1} with one of t
+// at r.
+func (s Shuffle) largest(shift, p, q float64) (*profiles.Discrete, error) {
+	t := float64(s.batches)
+	above := func(c, r float64) float64 {
+		l := xmath.LogNormalTail(-c)
+		none := -math.Expm1(t * l)
+		one := -math.Expm1(xmath.LogNormalTail(r-c) + (t-1)*l)
+		return (1-s.unused)*one + s.unused*none
+	}
+	reach := math.Sqrt(-2*math.Log(s.cut())) + 0.5
+	from, to := -2.0, min(reach+p*shift, 37)
+	const cells = 4000
+	var atoms []profiles.Atom
+	// A tail of t events has the relative error of one, 16 u with its hazard, and a difference
+	// that of the tails over itself: cells in which that is large are left out.
+	const tailErr = 64 * u
+	worst := tailErr
+	a, b := above(from, p*shift), above(from, q*shift)
+	for i := 1; i <= cells; i++ {
+		c := from + (to-from)*float64(i)/cells
+		a2, b2 := above(c, p*shift), above(c, q*shift)
+		if i == cells {
+			a2, b2 = 0, 0
+		}
+		x, y := a-a2, b-b2
+		e := (tailErr*(1+c*c))*(a/x+b/y) + 4*u
+		if x > 0 && y > 0 && e < 1e-9 {
+			worst = max(worst, e)
+			atoms = append(atoms, profiles.Atom{Loss: math.Log(x) - math.Log(y), LogP: math.Log(x), LogQ: math.Log(y)})
+		}
+		a, b = a2, b2
+	}
+	return profiles.NewDiscrete(atoms, math.Inf(-1), math.Inf(-1), worst, 2*worst+64*u)
+}
+
+// sum returns the pair of laws of Σ (A_p − A_q)(y_i) of one epoch.
+func (s Shuffle) sum(ctx context.Context, shift, p, q float64) (*profiles.Discrete, error) {
+	one := s.oneStep(shift, p, q)
+	all := one
+	bit := int64(1)
+	for bit<<1 <= s.batches {
+		bit <<= 1
+	}
+	join := func(a, b *positive.Hypotheses) *positive.Hypotheses {
+		alo, ahi := a.Reach(s.cut())
+		blo, bhi := b.Reach(s.cut())
+		ma, wa := a.Middle()
+		mb, wb := b.Middle()
+		return a.Join(b, positive.Spaced(alo+blo, ahi+bhi, ma+mb, math.Hypot(wa, wb), attackPoints))
+	}
+	for bit >>= 1; bit > 0; bit >>= 1 {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		all = join(all, all)
+		if s.batches&bit != 0 {
+			all = join(all, one)
+		}
+	}
+	return s.pair(all)
+}
+
+const (
+	attackPoints = 700
+	attackCells  = 3000
+)
+
+// downGaussian returns the Gaussian of a noise multiplier that carries the rounding of a few
+// operations.
+func downGaussian(sigma float64) (profiles.Profile, error) {
+	return profiles.NewGaussian(xmath.Down(sigma, 3))
+}
+
+// cut is where the attack's grids end: what lies beyond is clamped.
+func (s Shuffle) cut() float64 {
+	return s.target.Delta * 1e-6 / float64(s.epochs) / float64(max(1, s.target.Runs))
+}
+
+// oneStep returns the law of A_p − A_q at one step, from cells of the noise.
+func (s Shuffle) oneStep(shift, p, q float64) *positive.Hypotheses {
+	reach := math.Sqrt(-2*math.Log(s.cut())) + 0.5
+	from, to := -reach, reach+p*shift
+	zs := make([]float64, attackCells+1)
+	for i := range zs {
+		zs[i] = from + (to-from)*float64(i)/attackCells
+	}
+	a, b := p*shift, q*shift
+	var values, none, mp, mq []float64
+	worst := 0.0
+	for i := 0; i <= len(zs); i++ {
+		lo, hi := math.Inf(-1), math.Inf(1)
+		mid := from
+		if i > 0 {
+			lo, mid = zs[i-1], zs[i-1]
+		}
+		if i < len(zs) {
+			hi = zs[i]
+			if i > 0 {
+				mid = (lo + hi) / 2
+			}
+		}
+		values = append(values, math.Exp(min(690, a*(mid-a/2)))-math.Exp(min(690, b*(mid-b/2))))
+		x, ex := positive.NormalBetween(lo, hi, 0)
+		y, ey := positive.NormalBetween(lo, hi, a)
+		z, ez := positive.NormalBetween(lo, hi, b)
+		none, mp, mq = append(none, x), append(mp, y), append(mq, z)
+		worst = max(worst, ex, ey, ez)
+	}
+	lo, hi := math.Inf(1), math.Inf(-1)
+	for _, v := range values {
+		lo, hi = min(lo, v), max(hi, v)
+	}
+	// The middle of A_p − A_q is narrow where its tail is long.
+	return positive.NewHypotheses(values, none, mp, mq, worst, positive.Spaced(lo, hi, 0, (hi-lo)*1e-6+0.1*shift, attackPoints))
+}
+
+// pair returns the profile of the two laws; a record that is left out with some probability is
+// no special step.
+func (s Shuffle) pair(h *positive.Hypotheses) (*profiles.Discrete, error) {
+	var atoms []profiles.Atom
+	for i := range h.X {
+		p := (1-s.unused)*h.P[i] + s.unused*h.None[i]
+		q := (1-s.unused)*h.Q[i] + s.unused*h.None[i]
+		// An outcome that an attacker does not look at costs nothing, in either direction:
+		// below 1e-250 sums may have lost something.
+		if p > 1e-250 && q > 1e-250 {
+			lp, lq := math.Log(p), math.Log(q)
+			atoms = append(atoms, profiles.Atom{Loss: lp - lq, LogP: lp, LogQ: lq})
+		}
+	}
+	err := h.MassErr + 16*u
+	return profiles.NewDiscrete(atoms, math.Inf(-1), math.Inf(-1), err, 2*err+64*u)
+}

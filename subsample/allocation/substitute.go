@@ -1,0 +1,151 @@
+package allocation
+
+// Substitution under random allocation: Theorem 2 of docs/theory/allocation.md.
+
+import (
+	"context"
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/positive"
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// substitute returns all epochs under substitution: avg N(e_i) against avg N(−e_i), which
+// dominates and is attained. Its profile is computed at one α after the other; the polygon
+// through upper values lies above, lines that a convex function cannot cross lie below.
+func (s Random) substitute(ctx context.Context, b profiles.Base) (profiles.Mechanism, error) {
+	sigma, ok := noiseOf(b)
+	switch {
+	case !ok:
+		return profiles.Mechanism{}, fault.New("mechanism", "%q has no proved bound for random allocation under substitute; gaussian has", b.Name())
+	case s.uses == s.steps && s.part == s.steps:
+		return s.whole(ctx, b, profiles.Substitute)
+	case s.uses > 1:
+		return profiles.Mechanism{}, fault.New("uses", "%d of %d steps have no proved bound under substitute", s.uses, s.steps)
+	case s.part < s.steps:
+		return profiles.Mechanism{}, fault.New("first", "%d of %d steps have no proved bound under substitute", s.part, s.steps)
+	}
+	source, err := s.use(ctx, positive.LogNormal{S: 1 / sigma, Ulps: 4})
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	g := source.(positive.LogNormal)
+	runs := int64(1)
+	if s.redraw == EachEpoch {
+		runs = s.epochs
+	}
+	ks, err := s.table(ctx, g, runs*max(1, s.target.Runs))
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	ks = falling(ks)
+	var ups []vertex
+	for _, k := range ks {
+		ups = append(ups, vertex{k.eps, k.up})
+	}
+	up, err := symmetric(wholeHull(ups, true), true)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	low, err := symmetric(wholeHull(beneath(ks), false), false)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	m := profiles.Mechanism{Name: b.Name(), Relation: profiles.Substitute, Numerical: true}
+	if runs == 1 {
+		m.Directions = [2]profiles.Direction{{Upper: up, Lower: low}, {Upper: up, Lower: low}}
+		return m, nil
+	}
+	above, _, err := pairOf(ctx, s.target, positive.FromProfile{Profile: up}, positive.FromProfile{Profile: up}, func(p *positive.Program, a int) int { return p.Power(a, runs) })
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	_, below, err := pairOf(ctx, s.target, positive.FromProfile{Profile: low}, positive.FromProfile{Profile: low}, func(p *positive.Program, a int) int { return p.Power(a, runs) })
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	return twoSided(b.Name(), profiles.Substitute, above, below)
+}
+
+// The accuracy of a row and the distance to the next one, in log h. A chord of an exponential is
+// fold²/8 too high in the middle. What is asked, a part of ε, is ε·θ as much of h, for h ~ e^{−θε}.
+const (
+	mostFold, leastFold = 0.5, 0.05
+	mostRow, leastRow   = 1e-2, 1e-5
+	farRow              = 3e-2 // away from the target
+)
+
+// maxRows bounds the table.
+const maxRows = 400
+
+// table returns h(e^ε) of one epoch from ε = 0 on, until it is far below what the target's δ sees.
+func (s Random) table(ctx context.Context, g positive.LogNormal, runs int64) ([]known, error) {
+	floor := s.target.Delta / float64(runs) * 1e-3
+	if runs > 1 {
+		floor *= 1e-2
+	}
+	relative, want := mostRow, mostFold
+	var ks []known
+	// A first step: the spread of log M is about √(4(e^{s²}−1)/t), and no more than s.
+	step := 0.15 * min(g.S, 2*math.Sqrt(math.Expm1(g.S*g.S)/float64(s.steps)))
+	most := step // between rows, where losses add up
+	for eps := 0.0; len(ks) < maxRows; {
+		low, up, err := s.row(ctx, g, eps, relative, floor)
+		if err != nil {
+			return nil, err
+		}
+		ks = append(ks, known{eps, low, up})
+		if !(up > floor) && len(ks) >= 3 {
+			return ks, nil
+		}
+		if n := len(ks); n > 1 {
+			fall := math.Log(ks[n-2].up / up)
+			if fall <= 0 {
+				fall = 1e-3
+			}
+			part := s.target.Relative * fall / step * eps
+			relative = min(max(part/4, leastRow), mostRow)
+			want = min(max(math.Sqrt(2*part), leastFold), mostFold)
+			if runs == 1 && (up < s.target.Delta/10 || up > s.target.Delta*10) {
+				want, relative = mostFold, farRow
+				if up < s.target.Delta/10 {
+					want = 2 * mostFold
+				}
+			}
+			step *= min(2, max(0.3, want/fall))
+			if runs > 1 {
+				step = min(step, most)
+			}
+		}
+		eps += step
+	}
+	if len(ks) < 3 {
+		return nil, fault.New("steps", "%d steps under substitute have no table", s.steps)
+	}
+	return ks, nil
+}
+
+// row returns an interval of h(e^ε) of one epoch: (1/t)·E(Σ W_i)₊ with W = A − αB.
+func (s Random) row(ctx context.Context, g positive.LogNormal, eps, relative, floor float64) (low, up float64, err error) {
+	const reach = 6
+	w := positive.NewDifference(g.S, g.Ulps, math.Exp(eps), reach)
+	p := &positive.Program{}
+	p.Sum(p.SourceOf(w, w.Mean()), s.steps)
+	t := float64(s.steps)
+	at := t * w.Shift
+	// The target's unit is the mean of the sum.
+	unit := t * w.Mean()
+	upper, lower, err := p.Run(ctx, positive.Target{Delta: floor * t / unit / 10, Relative: relative, At: at})
+	if err != nil {
+		return 0, 0, err
+	}
+	// Values have errors relative to max(value, Shift), each of at most 5 of itself: ρ of S and
+	// 10ρ of K. Masses: μ.
+	rho, mu := upper.ValueErr, upper.MassErr
+	up = upper.Above(at*(1-12*rho)) * (1 + mu) * (1 + 12*rho) / t * (1 + 8*u)
+	rho, mu = lower.ValueErr, lower.MassErr
+	low = lower.Above(at*(1+12*rho)) * max(0, 1-mu) * (1 - 12*rho) / t * (1 - 8*u)
+	return max(low, 0), min(up, xmath.Up(1, 1)), nil
+}

@@ -1,0 +1,180 @@
+package allocation
+
+// Poisson batches with a cap: Theorem 7 of docs/theory/allocation.md.
+
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample"
+)
+
+// rareOverflow is the largest probability of an overflow of which it hardly matters whether the
+// record survives it with the rate q̄ or with q.
+const rareOverflow = 1e-5
+
+// maxPopulation keeps counts exact in float64.
+const maxPopulation = 1 << 50
+
+// Truncated is Poisson sampling with a cap: each record is sampled independently with
+// probability rate, and of a batch with more than cap records a uniform subset of cap stays.
+// One run is one step.
+type Truncated struct {
+	rate            float64
+	cap, population int64
+}
+
+// NewTruncated returns the scheme for a population of so many records. The population and, under
+// add-remove, its two neighbours by one record are covered.
+func NewTruncated(rate float64, most, population int64) (Truncated, error) {
+	if !(rate >= 0 && rate <= 1) {
+		return Truncated{}, fault.New("rate", "%v is not in [0, 1]", rate)
+	}
+	if population < 1 || population > maxPopulation {
+		return Truncated{}, fault.New("population", "%d is not in [1, %d]", population, int64(maxPopulation))
+	}
+	if most < 1 || most > population {
+		return Truncated{}, fault.New("cap", "%d is not in [1, %d], the population", most, population)
+	}
+	return Truncated{rate, most, population}, nil
+}
+
+// Name returns the scheme's name in plan files.
+func (Truncated) Name() string { return "truncated-poisson" }
+
+// Rate returns the sampling rate before the cap.
+func (s Truncated) Rate() float64 { return s.rate }
+
+// Cap returns the largest batch.
+func (s Truncated) Cap() int64 { return s.cap }
+
+// WithCap returns the scheme with another cap.
+func (s Truncated) WithCap(most int64) (Truncated, error) {
+	return NewTruncated(s.rate, most, s.population)
+}
+
+// overflow is what Theorem 7 needs of a larger data set of n records: τ = Pr[K ≥ B] for
+// K ~ Bin(n−1, q), and q̄ = (B/n)·Pr[Bin(n, q) ≥ B+1]/τ, the rate at which a record survives
+// then; each between bounds.
+type overflow struct{ tauLow, tauHigh, rateLow, rateHigh float64 }
+
+func (s Truncated) overflow(n int64) overflow {
+	if s.cap >= n || s.rate == 0 {
+		return overflow{} // never more than the cap
+	}
+	if s.rate == 1 {
+		b := float64(s.cap) / float64(n)
+		return overflow{1, 1, xmath.Down(b, 1), xmath.Up(b, 1)}
+	}
+	tau, e := binomialTail(n-1, s.cap, s.rate)
+	above, f := binomialTail(n, s.cap+1, s.rate)
+	r := float64(s.cap) / float64(n) * above / tau
+	if !(tau > 0) {
+		return overflow{0, math.SmallestNonzeroFloat64, 0, s.rate} // underflow
+	}
+	e, f = e+4*u, e+f+8*u
+	return overflow{tau * max(0, 1-e), min(1, tau*(1+e)), r * max(0, 1-f), min(s.rate, r*(1+f))}
+}
+
+// Apply returns one step of b under the scheme.
+//
+// Add-remove: above, the mixture of Theorem 7 for populations of the given size and one more;
+// below, Poisson sampling with the rate at which a record takes part. Gaussian bases only.
+// Substitute and zero-out: above, its corrected form under substitution, of which an empty
+// place is a case. Truncation is not free there.
+func (s Truncated) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechanism, error) {
+	if s.population == 0 {
+		return profiles.Mechanism{}, fault.New("population", "0 is not in [1, %d]", int64(maxPopulation))
+	}
+	sigma, ok := noiseOf(b)
+	if !ok {
+		return profiles.Mechanism{}, fault.New("mechanism", "%q has no proved bound for capped batches; gaussian has", b.Name())
+	}
+	once, err := profiles.NewGaussian(sigma)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	twice, err := profiles.NewGaussian(sigma / 2)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	poisson := func(g profiles.Gaussian, rate float64) profiles.Profile {
+		p, err := subsample.PoissonProfile(g, rate)
+		if err != nil {
+			panic(err) // rates are clamped
+		}
+		return p
+	}
+	inner := r
+	if r == profiles.ZeroOut {
+		inner = profiles.AddRemove
+	}
+	n := s.population
+	at := []overflow{s.overflow(n)}
+	if r == profiles.AddRemove {
+		at = append(at, s.overflow(n+1))
+	}
+	attack, err := subsample.NewPoisson(s.reached(at[0]))
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	low, err := attack.Apply(b, inner)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	if at[len(at)-1].tauHigh == 0 {
+		plain, err := subsample.NewPoisson(s.rate)
+		if err != nil {
+			return profiles.Mechanism{}, err
+		}
+		m, err := plain.Apply(b, inner)
+		m.Relation = r
+		return m, err
+	}
+	// h ≤ (1−τ)h_q + τh_{q̄,2} for each n. What differs between the n is given to h_{q,2}, which
+	// is above both.
+	tauLow, tauHigh, survive := at[0].tauLow, at[0].tauHigh, at[0].rateHigh
+	for _, o := range at[1:] {
+		tauLow, tauHigh, survive = min(tauLow, o.tauLow), max(tauHigh, o.tauHigh), max(survive, o.rateHigh)
+	}
+	first := poisson(once, s.rate)
+	parts := func(first profiles.Profile) profiles.Profile {
+		if tauHigh <= rareOverflow {
+			// h ≤ (1−τ)h_{q,1} + τh_{q,2}, which grows with τ: one part less to compose.
+			return newMixture([]profiles.Profile{first, poisson(twice, s.rate)}, []float64{max(0, xmath.Down(1-tauHigh, 1)), tauHigh})
+		}
+		return newMixture([]profiles.Profile{first, poisson(twice, survive), poisson(twice, s.rate)},
+			[]float64{max(0, xmath.Down(1-tauHigh, 1)), tauLow, xmath.Up(tauHigh-tauLow, 1)})
+	}
+	if r == profiles.AddRemove {
+		m := between(b.Name(), r, parts(first), nil, false)
+		for d := range m.Directions {
+			m.Directions[d].Lower = low.Directions[d].Lower
+		}
+		return m, nil
+	}
+	substitute, err := subsample.NewPoisson(s.rate)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	pair, err := substitute.Apply(b, profiles.Substitute)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	up := reflected{parts(pair.Directions[0].Upper)}
+	m := profiles.Mechanism{Name: b.Name(), Relation: r}
+	for d := range m.Directions {
+		m.Directions[d] = profiles.Direction{Upper: up, Lower: low.Directions[d].Lower}
+	}
+	return m, nil
+}
+
+// reached returns the rate at which a record takes part, rounded down: q·Pr[K < B] + τq̄.
+func (s Truncated) reached(o overflow) float64 {
+	if o.tauHigh == 0 {
+		return s.rate
+	}
+	return max(0, (s.rate*(1-o.tauHigh)+o.tauLow*o.rateLow)*(1-8*u))
+}

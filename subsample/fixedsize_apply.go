@@ -1,0 +1,187 @@
+// The mechanism on a batch of fixed size: a row of the table above, an attack below.
+
+package subsample
+
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample/internal/copies"
+)
+
+// Apply implements Scheme.
+//
+// Substitute. Upper: the Gaussian has the coupling bounds of
+// docs/theory/subsampling.md §4 to §6, any other mechanism Theorem 5 of Zhao and Liu 2023 with its repaired
+// proof; both extended below ε = 0 by reflection. Lower: the pair in which all
+// other records agree with the substitute (pair B of §7 there). The upper profile
+// is proved for adaptive composition with fresh samples; the pair is a fixed
+// data set, so it is an attack on a fixed mechanism run again and again, too.
+//
+// Add-remove: the data set without the record is sampled by the same scheme
+// with the same sizes, so the record is replaced in the sample by others, which
+// moves the mean by the substitution sensitivity. For the Gaussian this is known
+// exactly, but for MUST.OW (§8 there).
+//
+// Zero-out: see zeroOut.
+func (s FixedSize) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechanism, error) {
+	pair, err := b.Pair(profiles.Substitute)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	law := s.Multiplicity()
+	if r == profiles.ZeroOut {
+		return s.zeroOut(b, pair, law)
+	}
+	m, err := s.apply(b, pair, law, r)
+	if err == nil && r == profiles.Substitute {
+		if t, err := s.adaptiveBound(b, pair, law); err == nil {
+			m.Together = t
+		}
+	}
+	return m, err
+}
+
+func (s FixedSize) apply(b profiles.Base, pair profiles.Profile, law copies.Law, r profiles.Relation) (profiles.Mechanism, error) {
+	if s.kind == withoutReplacement || s.batch == 1 {
+		return s.single(b, pair, r)
+	}
+	x := sampledNoise{s: s, b: b, law: law}
+	noise := anyNoise
+	if g, ok := pair.(profiles.Gaussian); ok {
+		noise, x.theta = gaussianNoise, 1/g.NoiseMultiplier()
+	}
+	row := theoremOf(s.kind, r, noise)
+	if row.upper == nil { // what is attained
+		return profiles.NewMechanism(b.Name(), r, copies.NewGaussianAttack(law, x.theta)), nil
+	}
+	reached, err := attained(b, pair, profiles.Substitute)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	lower, err := attack(reached, law)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	upper, err := row.upper(x)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	return between(b.Name(), r, upper, lower, true), nil
+}
+
+// subsetRate is b/n, rounded up: the profiles that use it grow with it.
+func (s FixedSize) subsetRate() float64 {
+	return ratioUp(s.subset, s.population)
+}
+
+func ratioUp(a, b int64) float64 {
+	q := float64(a) / float64(b)
+	if math.FMA(q, float64(b), -float64(a)) < 0 {
+		q = math.Nextafter(q, 1)
+	}
+	return q
+}
+
+// single is the case of at most one copy, for any mechanism: it takes part with
+// probability m/n, and another record takes its place otherwise.
+func (s FixedSize) single(b profiles.Base, pair profiles.Profile, r profiles.Relation) (profiles.Mechanism, error) {
+	rate := ratioUp(s.batch, s.population)
+	attack, err := PoissonProfile(pair, rate)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	attack = inexact(attack, rate)
+	reached, err := attained(b, pair, profiles.Substitute)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	if !profiles.Equal(reached, pair) { // attack dominates under add-remove, but is not one
+		below, err := PoissonProfile(reached, rate)
+		if err != nil {
+			return profiles.Mechanism{}, err
+		}
+		upper := attack
+		attack = inexact(below, rate)
+		if r == profiles.AddRemove || rate == 1 {
+			return between(b.Name(), r, upper, attack, true), nil
+		}
+	}
+	if r == profiles.AddRemove || rate == 1 {
+		return profiles.NewMechanism(b.Name(), r, attack), nil
+	}
+	upper, err := Envelope(pair, rate)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	return between(b.Name(), r, upper, attack, profiles.Equal(pair, profiles.Reverse(pair))), nil
+}
+
+// between returns the mechanism between an attack and an upper profile. Under
+// substitution both orders of two data sets are neighbours, so that a pair is an
+// attack in either direction; symmetric says that upper is its own reverse.
+func between(name string, r profiles.Relation, upper, lower profiles.Profile, symmetric bool) profiles.Mechanism {
+	one := profiles.Direction{Upper: upper, Lower: lower}
+	two := profiles.Direction{Upper: profiles.Reverse(upper), Lower: profiles.Reverse(lower)}
+	if r == profiles.Substitute && symmetric {
+		two = one
+	}
+	return profiles.Mechanism{Name: name, Relation: r, Directions: [2]profiles.Direction{one, two}}
+}
+
+// Theorem5 returns the single-step bound of Theorem 5 of Zhao and Liu 2023 as a
+// profile: δ'(ε') = Σ_u p_u δ_u(ε) at ε' = log(1 + η(e^ε − 1)), reflected below
+// 0. Relation: substitute. Apply is tighter for the Gaussian.
+func (s FixedSize) Theorem5(b profiles.Base) (profiles.Profile, error) {
+	law := s.Multiplicity()
+	m, err := copies.GroupMixture(b, law, profiles.Substitute)
+	if err != nil {
+		return nil, err
+	}
+	return Envelope(m, min(1, law.Eta))
+}
+
+// Attack returns the pair of outputs on two concrete data sets that differ by
+// one substitution: all other records agree with the substitute and are as far
+// from the record as the sensitivity allows (docs/theory/subsampling.md §7, pair B). It is legal
+// for a fixed mechanism, and a lower bound on the privacy profile at every ε.
+func (s FixedSize) Attack(b profiles.Base) (profiles.Profile, error) {
+	pair, err := b.Pair(profiles.Substitute)
+	if err != nil {
+		return nil, err
+	}
+	if pair, err = attained(b, pair, profiles.Substitute); err != nil {
+		return nil, err
+	}
+	return attack(pair, s.Multiplicity())
+}
+
+// attack is Attack on the pair of the mechanism and the law of the copies.
+func attack(pair profiles.Profile, law copies.Law) (profiles.Profile, error) {
+	switch p := pair.(type) {
+	case profiles.Gaussian:
+		return copies.NewGaussianAttack(law, 1/p.NoiseMultiplier()), nil
+	case profiles.Laplace:
+		return copies.NewLaplaceAttack(law, 1/p.NoiseMultiplier()), nil
+	}
+	// A declared mechanism may tell whether the record is there, however often.
+	return PoissonProfile(pair, law.Eta)
+}
+
+// PaperPairNotABound returns the pair that Zhao and Liu 2023 (equations 6–8)
+// compose: mixtures at +u and at −u. It is the pair of two data sets whose other
+// records contribute nothing, and not a dominating pair: other data sets lose
+// far more privacy (docs/theory/must-composition.md). Only for reproduction.
+// Relation: substitute; the mechanism must be Gaussian.
+func (s FixedSize) PaperPairNotABound(b profiles.Base) (profiles.Profile, error) {
+	pair, err := b.Pair(profiles.Substitute)
+	if err != nil {
+		return nil, err
+	}
+	g, ok := pair.(profiles.Gaussian)
+	if !ok {
+		return nil, fault.New("mechanism", "%q is not in [gaussian], the only one the paper composes", b.Name())
+	}
+	return copies.NewGaussianOpposite(s.Multiplicity(), 1/g.NoiseMultiplier()), nil
+}

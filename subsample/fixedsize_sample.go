@@ -1,0 +1,170 @@
+// Samples of fixed size, of exactly the law that is accounted for.
+
+package subsample
+
+import (
+	"iter"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/random"
+)
+
+// stateless returns independent batches.
+func stateless(src rand.Source, draw func(src rand.Source) []Pick) iter.Seq[[]Pick] {
+	src = random.Source(src)
+	return func(yield func([]Pick) bool) {
+		for yield(draw(src)) {
+		}
+	}
+}
+
+// Batches implements Sampler: independent samples of [FixedSize.Sample]. The population
+// must be that of the scheme.
+func (s FixedSize) Batches(src rand.Source, population int64) (iter.Seq[[]Pick], error) {
+	if err := s.checkPopulation(population); err != nil {
+		return nil, err
+	}
+	return stateless(src, s.draw), nil
+}
+
+func (s FixedSize) checkPopulation(population int64) error {
+	if population != s.population {
+		return fault.In(s.Name(), fault.New("population", "%d is not the scheme's, %d", population, s.population))
+	}
+	return nil
+}
+
+// Sample draws a subsample: records in ascending order with their
+// multiplicities. Its law is exactly that of the scheme, as far as src is
+// uniform. Time and memory are linear in the batch (up to sorting), whatever the
+// population and the subset. The source nil is the operating system's; the sample is never
+// to be published. The population must be that of the scheme.
+func (s FixedSize) Sample(src rand.Source, population int64) ([]Pick, error) {
+	if err := s.checkPopulation(population); err != nil {
+		return nil, err
+	}
+	return s.draw(random.Source(src)), nil
+}
+
+func (s FixedSize) draw(src rand.Source) []Pick {
+	r := rand.New(src)
+	switch s.kind {
+	case withoutReplacement:
+		return once(choose(r, s.population, s.batch))
+	case mustOW:
+		// Which slots are drawn, and how often; by symmetry the slots drawn hold a
+		// uniformly random set of records, and the counts, listed by slot, are
+		// exchangeable: pairing both in ascending order has the right law.
+		slots := tally(draws(r, s.subset, s.batch))
+		for i, x := range choose(r, s.population, int64(len(slots))) {
+			slots[i].Index = x
+		}
+		return slots
+	case mustWW:
+		// Each slot that is drawn holds an independent uniform record.
+		slots := tally(draws(r, s.subset, s.batch))
+		for i := range slots {
+			slots[i].Index = r.Int64N(s.population)
+		}
+		slices.SortFunc(slots, func(a, b Pick) int {
+			switch {
+			case a.Index < b.Index:
+				return -1
+			case a.Index > b.Index:
+				return 1
+			}
+			return 0
+		})
+		return merge(slots)
+	}
+	// Distinct slots of draws with replacement are draws with replacement.
+	return tally(draws(r, s.population, s.batch))
+}
+
+// draws returns k independent uniform indices below n, sorted.
+func draws(r *rand.Rand, n, k int64) []int64 {
+	xs := make([]int64, k)
+	for i := range xs {
+		xs[i] = r.Int64N(n)
+	}
+	slices.Sort(xs)
+	return xs
+}
+
+// tally counts repetitions in a sorted list.
+func tally(sorted []int64) []Pick {
+	picks := make([]Pick, 0, len(sorted))
+	for _, x := range sorted {
+		picks = append(picks, Pick{x, 1})
+	}
+	return merge(picks)
+}
+
+// merge joins neighbours with the same index.
+func merge(sorted []Pick) []Pick {
+	out := sorted[:0]
+	for _, p := range sorted {
+		if n := len(out); n > 0 && out[n-1].Index == p.Index {
+			out[n-1].Copies += p.Copies
+			continue
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+func once(sorted []int64) []Pick {
+	picks := make([]Pick, len(sorted))
+	for i, x := range sorted {
+		picks[i] = Pick{x, 1}
+	}
+	return picks
+}
+
+// choose returns a uniformly random set of k of the n indices, sorted: Floyd's
+// algorithm (Bentley and Floyd, CACM 1987), whose work is linear in k.
+func choose(r *rand.Rand, n, k int64) []int64 {
+	set := newIndexSet(k)
+	out := make([]int64, 0, k)
+	for j := n - k; j < n; j++ {
+		x := r.Int64N(j + 1)
+		if !set.add(x) {
+			x = j
+			set.add(j)
+		}
+		out = append(out, x)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// indexSet is a set of non-negative integers with open addressing: at twice the
+// size it is several times faster than a map.
+type indexSet struct {
+	slot  []int64 // value + 1; 0 is empty
+	shift uint
+}
+
+func newIndexSet(k int64) indexSet {
+	bits := uint(1)
+	for int64(1)<<bits < 2*k {
+		bits++
+	}
+	return indexSet{make([]int64, int64(1)<<bits), 64 - bits}
+}
+
+// add returns false if x is there already.
+func (s indexSet) add(x int64) bool {
+	mask := uint64(len(s.slot) - 1)
+	for i := uint64(x) * 0x9e3779b97f4a7c15 >> s.shift; ; i = (i + 1) & mask {
+		switch s.slot[i] {
+		case 0:
+			s.slot[i] = x + 1
+			return true
+		case x + 1:
+			return false
+		}
+	}
+}

@@ -1,0 +1,396 @@
+// §4: the coupling of copies, an upper profile for Gaussian noise and draws with
+// replacement, under substitution.
+
+package copies
+
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// GaussianWR is the upper profile of sampling with replacement for the Gaussian
+// under substitution: noise 1, shift θ per copy, law p_u of the copies.
+//
+// docs/theory/subsampling.md §4 (R6), in closed form. For α = e^ε ≥ 1 the optimal coupling
+// shares one threshold T among the first copies u ≤ i and leaves every further
+// u alone with its own, t_u = uθ/2 + ε/(uθ), where the likelihood ratio r_u of u
+// copies is α:
+//
+//	α = max_i (p_0 + Σ_{1≤u≤i} p_u r_u(T)) / (p_0 + Σ_{1≤u≤i} p_u),
+//	P(L > ε) = p_0 Φ̄(T) + Σ_{u≤i} p_u Φ̄(T − uθ) + Σ_{u>i} p_u Φ̄(t_u − uθ),
+//	Q(L > ε) = (p_0 + Σ_{1≤u≤i} p_u) Φ̄(T) + Σ_{u>i} p_u Φ̄(t_u).
+//
+// For ε < 0 it is the reflection; the loss has an atom at 0. It is convex in α
+// (a partial minimum of a jointly convex function) and at most Theorem 5, so
+// that no minimum or convex minorant is needed. docs/theory/subsampling.md has
+// the proof.
+//
+// What the table of the law leaves out counts as given away.
+type GaussianWR struct {
+	shifts
+	P, upTo []float64 // Pr[U = u] and Pr[U ≤ u], for the search of thresholds
+	fast    *fastSums // nil: logarithms only
+	start   inverse   // of average
+}
+
+func NewGaussianWR(law Law, theta float64) *GaussianWR {
+	c := &GaussianWR{shifts: shifts{law, theta}}
+	sum := 0.0
+	for _, l := range law.LogP {
+		sum += math.Exp(l)
+		c.P, c.upTo = append(c.P, math.Exp(l)), append(c.upTo, sum)
+	}
+	c.fast = newFastSums(&c.shifts)
+	return c
+}
+
+// average returns the log of the largest average of r_0 = 1, r_1, …, r_i under the
+// weights p at T, its slope in T, the i that attains it and the
+// size of its rounding error. The averages rise while the next ratio is larger
+// than they are, and the ratios rise and then fall.
+func (p *GaussianWR) average(t float64) (log, slope float64, i int, size float64) {
+	if v, ok := p.quickAverage(t); ok {
+		return v.log, v.slope, v.i, v.err
+	}
+	none := p.P[0]
+	// In plain numbers, minus 1, while nothing overflows.
+	if t*t/2 < 600 && p.LogNone > -600 {
+		var a, m, w, e float64 // Σ p(r−1), Σ p, Σ p·uθ·r, error of a
+		m = none
+		for u := 1; u <= p.Last(); u++ {
+			l := p.LogP[u]
+			if l < -740 {
+				if u > 1 && p.P[u-1] > 0 {
+					break
+				}
+				continue
+			}
+			s := float64(u) * p.theta
+			x := p.Exponent(u, t)
+			pu := p.P[u]
+			r1 := math.Expm1(x)
+			if m > 0 && !(r1*m > a) {
+				break
+			}
+			a += pu * r1
+			m += pu
+			w += pu * (r1 + 1) * s
+			e += pu*math.Abs(r1)*(p.Err[u]+xmath.U*(3-l)) + pu*(r1+1)*xmath.U*4*s*(t+s)
+			i = u
+		}
+		if m == 0 {
+			return 0, 0, 0, 0
+		}
+		y := a / m
+		return math.Log1p(y), w / m / (1 + y), i, (e/m+4*xmath.U*math.Abs(y)*(1+p.EtaErr/xmath.U))/(1+y) + xmath.U
+	}
+	num, den := newLogSum(), newLogSum()
+	num.add(p.LogNone, 0)
+	den.add(p.LogNone, 0)
+	var w, e, top float64
+	top = math.Inf(-1)
+	for u := 1; u <= p.Last(); u++ {
+		x := p.Exponent(u, t)
+		if num.s > 0 && x < num.now()-den.now() {
+			break
+		}
+		l := p.LogP[u]
+		if math.IsInf(l, -1) {
+			continue
+		}
+		num.add(l+x, 0)
+		den.add(l, 0)
+		if l+x > top {
+			f := math.Exp(top - l - x)
+			w, e, top = w*f, e*f, l+x
+		}
+		s := float64(u) * p.theta
+		k := math.Exp(l + x - top)
+		w += k * s
+		e += k * (p.Err[u] + xmath.U*(4-l+4*s*(t+s)))
+		i = u
+	}
+	f := math.Exp(top - num.now())
+	return num.now() - den.now(), w * f, i, e*f + p.EtaErr + xmath.U*(8+4*math.Abs(num.now())+2*math.Abs(den.now()))
+}
+
+// A block is what quickAverage finds: log α, its error and slope, a bound of its
+// second derivative, and i; firm says that nearby, where no ratio moves by more than
+// 1e-6 of itself, it is the same i.
+type block struct {
+	log, err, slope, bend float64
+	i                     int
+	firm                  bool
+}
+
+// quickAverage is average in plain numbers; not where the ratios are so close to 1
+// that their rounding would count, nor where no copy is so rare that products of two
+// weights (up to the most likely number of copies none is smaller) leave the range.
+func (p *GaussianWR) quickAverage(t float64) (v block, ok bool) {
+	if p.fast == nil || t*p.theta < 0.1 || !(p.LogNone > -300) {
+		return v, false
+	}
+	if t <= p.theta/2 { // no ratio is above 1
+		return v, p.P[0] > 0
+	}
+	anchor, power := p.fast.at(t)
+	if anchor == nil {
+		return v, false
+	}
+	m, x := p.P[0], 1.0
+	var a, e, gap float64 // Σ p(r−1), its error
+	v.firm = true
+	open := true // no ratio is below the average so far
+	for u := 1; u < len(anchor.q); u++ {
+		x *= power
+		pu := p.P[u]
+		if pu < 1e-300 {
+			if v.i > 0 {
+				break
+			}
+			continue
+		}
+		q := anchor.q[u] * x
+		num := a + m
+		gap = math.Abs(q*m-num*pu) / (q*m + num*pu)
+		if m > 0 && !((q-pu)*m > a*pu) {
+			open = false
+			break
+		}
+		f := float64(u)
+		a += q - pu
+		m += pu
+		v.slope += f * q
+		v.bend += f * f * q
+		e += math.Abs(q-pu)*p.Err[u] + q*anchor.rough[u] + 3*xmath.U*pu
+		v.firm = gap > 1e-5 || v.i == 0
+		v.i = u
+	}
+	v.firm = v.firm && gap > 1e-5
+	if v.i == 0 || m == 0 {
+		return v, m > 0
+	}
+	y := a / m
+	num := a + m
+	v.log = math.Log1p(y)
+	for open && v.i < p.Last() && p.LogP[v.i+1] >= -740 && p.Exponent(v.i+1, t) > v.log {
+		v.i++ // what weighs nothing in the average may in the tails
+	}
+	v.slope, v.bend = v.slope*p.theta/num, v.bend*p.theta*p.theta/num
+	v.err = (e/m+xmath.U*(4+float64(v.i))*math.Abs(y)+math.Abs(y)*p.EtaErr)/(1+y) + xmath.U
+	return v, true
+}
+
+// quickThreshold is threshold in plain numbers.
+func (p *GaussianWR) quickThreshold(eps, tol float64) (t, dt float64, i int, ok bool) {
+	if p.fast == nil {
+		return 0, 0, 0, false
+	}
+	p.start.fill(p.theta/2, func(x float64) (value, slope float64, ok bool) {
+		v, ok := p.quickAverage(x)
+		return v.log, v.slope, ok
+	})
+	if t, ok = p.start.guess(eps); !ok {
+		return 0, 0, 0, false
+	}
+	for range 30 {
+		v, ok := p.quickAverage(t)
+		if !ok || !(v.slope > 0) {
+			return 0, 0, 0, false
+		}
+		step := (v.log - eps) / v.slope
+		t -= step
+		left := math.Abs(step)
+		if v.firm && left*float64(p.Last())*p.theta < 1e-6 {
+			left *= min(1, left*v.bend/v.slope)
+		}
+		if left < max(1e-15*(1+t), v.err/(4*v.slope)) { // an iteration more gains nothing
+			return t, left + (v.err+tol+xmath.U*eps)/v.slope + 4*xmath.U*t, v.i, true
+		}
+	}
+	return 0, 0, 0, false
+}
+
+// threshold solves average(T) = ε ≥ 0: convex and increasing in T, by Newton's
+// method from the right.
+func (p *GaussianWR) Threshold(eps, tol float64) (t, dt float64, i int) {
+	if eps > 0 && tol > 1e-5*min(1, eps) {
+		// The slope falls to the left, across blocks: where it may count, look there.
+		t, dt, i = p.Threshold(eps, 0)
+		low, below := p.theta/2, 0.0
+		if eps > tol {
+			low, below, _ = p.Threshold(eps-tol, 0)
+		}
+		high, above, _ := p.Threshold(eps+tol, 0)
+		return t, max(t-low, high-t) + dt + below + above, i
+	}
+	tol *= 1 + 1e-3
+	if t, dt, i, ok := p.quickThreshold(eps, tol); ok {
+		return t, dt, i
+	}
+	t = math.Inf(1)
+	for u := 1; u <= p.Last(); u++ {
+		if l := p.LogP[u]; !math.IsInf(l, -1) {
+			s := float64(u) * p.theta
+			t = min(t, s/2+(eps-l)/s)
+		}
+	}
+	// Most of the way without errors; what follows does not rely on it.
+	for range 100 {
+		a, slope, _ := p.roughAverage(t)
+		step := (a - eps) / slope
+		if !(step > 1e-7*(1+t)) || math.IsInf(step, 1) {
+			break
+		}
+		t -= step
+	}
+	for n := 0; ; n++ {
+		a, slope, k, size := p.average(t)
+		if slope == 0 { // at or left of the root of one copy, ε = 0
+			return max(t, p.theta/2), tol/p.theta + 4*xmath.U*t, max(k, 1)
+		}
+		step := (a - eps) / slope
+		t -= step
+		if !(step > 1e-14*(1+t)) || n == 200 {
+			return t, math.Abs(step) + (size+tol+xmath.U*eps)/slope + 4*xmath.U*t, k
+		}
+	}
+}
+
+// up returns log P(L > ε) and log Q(L > ε) for ε ≥ 0 with a bound on the error
+// of both; the mass given away is in P.
+func (p *GaussianWR) up(eps, tol float64) (logP, logQ, err float64) {
+	t, dt, i := p.Threshold(eps, tol)
+	logP, logQ, err = p.tails(t, dt+xmath.U*2*t, i, eps, tol)
+	if rest := p.LogAbove[len(p.LogP)]; rest > logP-far {
+		logP = min(0, xmath.LogAdd(logP, rest))
+		err += 4 * xmath.U * (1 + math.Abs(logP))
+	}
+	return logP, logQ, err + leftOut
+}
+
+// tails is up for a threshold t, known to d, of the first i copies.
+func (p *GaussianWR) tails(t, d float64, i int, eps, tol float64) (logP, logQ, err float64) {
+	if logP, logQ, err, ok := p.quickTails(t, d, i, eps, tol); ok {
+		return logP, logQ, err
+	}
+	none := xmath.LogNormalTail(t)
+	e0 := normalErr(none, t, d)
+	ps, qs := newLogSum(), newLogSum()
+	ps.add(p.LogNone+none, p.EtaErr+e0)
+	qs.add(p.LogNone+none, p.EtaErr+e0)
+	n := 1
+	for u := 1; u <= p.Last(); u++ {
+		if w := p.LogAbove[u] + far; w < ps.now() && w-eps < qs.now() {
+			break
+		}
+		s := float64(u) * p.theta
+		x, dx, q, eq := t, d, none, e0
+		if u > i {
+			x = s/2 + eps/s
+			dx = joined(xmath.U*4*x+tol/s, x, t, d)
+			q = xmath.LogNormalTail(x)
+			eq = normalErr(q, x, dx)
+		}
+		y := x - s
+		dx += xmath.U * (2*s + math.Abs(y))
+		l := xmath.LogNormalTail(y)
+		ps.add(p.LogP[u]+l, p.Err[u]+normalErr(l, y, dx))
+		qs.add(p.LogP[u]+q, p.Err[u]+eq)
+		n++
+	}
+	logP, e1 := ps.value(n)
+	logQ, e2 := qs.value(n)
+	return logP, logQ, max(e1, e2) + leftOut
+}
+
+// joined is by how much a threshold x beyond the block moves: by d as the others do if
+// it joins the block before the block's own t has moved by d.
+func joined(dx, x, t, d float64) float64 {
+	if x < t+d {
+		return max(dx, d)
+	}
+	return dx
+}
+
+// quickTails is tails in plain numbers.
+func (p *GaussianWR) quickTails(t, d float64, i int, eps, tol float64) (logP, logQ, err float64, ok bool) {
+	w := p.fast
+	if w == nil || !(t >= 0 && d < 1e-6 && tol < 1e-6*p.theta && eps < 600) {
+		return 0, 0, 0, false
+	}
+	m, ok := w.mixed(t, i)
+	if !ok {
+		return 0, 0, 0, false
+	}
+	const slop = 1 + 1e-3 // densities change by e^{|x|dx} within dx
+	q := w.ratio.Tail(t)
+	hazard := 1 / w.ratio.At(t)
+	pSum, pErr := m.up, m.upErr+m.density*d*slop
+	qSum := w.below[i+1] * q
+	qErr := w.belowE[i+1]*q + qSum*(hazard*d*slop+12*xmath.U)
+	alpha := math.Exp(eps)
+	n := 4
+	for u := i + 1; u <= w.Last(); u++ {
+		if rest := w.above[u]; rest < leftOut*pSum && rest < leftOut*qSum*alpha {
+			break
+		}
+		pu, s := w.p[u], float64(u)*p.theta
+		x := s/2 + eps/s
+		y := x - s
+		dx := joined(xmath.U*4*x+tol/s, x, t, d)
+		dy := dx + xmath.U*(2*s+math.Abs(y))
+		f, g := pu*xmath.NormalDensity(x), pu*xmath.NormalDensity(y)
+		above, near := f*w.ratio.At(x), g*w.ratio.At(math.Abs(y))
+		below := near
+		if y < 0 {
+			below = pu - near
+		}
+		pSum += below
+		qSum += above
+		law := p.Err[u] + xmath.U*(4+xmath.FiniteAbs(p.LogP[u]))
+		pErr += below*law + g*dy*slop + 12*xmath.U*(below+near)
+		qErr += above*(law+12*xmath.U) + f*dx*slop
+		n++
+	}
+	// Logarithms may know how far below 1 the P-mass is: those of copies all alike do.
+	if !(pSum > 1e-280 && qSum > 1e-280 && 1-pSum > pErr) {
+		return 0, 0, 0, false
+	}
+	logP, logQ = math.Log(pSum), math.Log(qSum)
+	e := max(pErr/pSum-2*xmath.U*logP, qErr/qSum-2*xmath.U*logQ)
+	return logP, logQ, relative(e+xmath.U*float64(n)) + 2*leftOut, true
+}
+
+// SelfReverse implements profiles.SelfReverser.
+func (p *GaussianWR) SelfReverse() bool { return true }
+
+func (p *GaussianWR) Tails(eps, tol float64) profiles.Tails { return reflected(p.up, eps, tol) }
+
+func (p *GaussianWR) Support() profiles.Support {
+	rest := p.LogAbove[len(p.LogP)]
+	return profiles.Support{Min: math.Inf(-1), Max: math.Inf(1), LogPInf: rest, LogQInf: rest, Atoms: []float64{0}, Spike: math.NaN()}
+}
+
+// reflected returns the tails of a self-reverse profile that is known for ε ≥ 0
+// and has its only atom at 0.
+func reflected(up func(eps, tol float64) (logP, logQ, err float64), eps, tol float64) profiles.Tails {
+	if eps >= 0 {
+		p, q, err := up(eps, tol)
+		t := profiles.Tails{P: p, Q: q, PC: xmath.Log1mExp(p), QC: xmath.Log1mExp(q), Err: err}
+		t.ErrC = otherSideErr(p, t.PC, err) + otherSideErr(q, t.QC, err)
+		return t
+	}
+	p, q, err := up(-eps, tol)
+	t := profiles.Tails{PC: q, QC: p, P: xmath.Log1mExp(q), Q: xmath.Log1mExp(p), ErrC: err}
+	t.Err = otherSideErr(p, t.Q, err) + otherSideErr(q, t.P, err)
+	return t
+}
+
+// otherSideErr bounds the error of log(1 − e^a) = c where a has error err; finite,
+// as c may be −Inf.
+func otherSideErr(a, c, err float64) float64 {
+	return 4*xmath.U*(1+xmath.FiniteAbs(c)) + min(1e300, 2*relative(rise(err)*math.Exp(min(a-c, 100))))
+}

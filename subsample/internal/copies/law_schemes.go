@@ -1,0 +1,110 @@
+// The law of the copies for each scheme of fixed size: docs/theory/subsampling.md §1, and
+// Corollary 6 of Zhao and Liu 2023 (MUST.WO is sampling with replacement).
+
+package copies
+
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// WithoutReplacement returns the law for batch distinct records of a population.
+func WithoutReplacement(population, batch int64) Law {
+	n, m := float64(population), float64(batch)
+	q := m / n
+	return NewLaw([]float64{math.Log((n - m) / n), math.Log(q)}, []float64{4 * xmath.U, 4 * xmath.U}, math.Inf(-1),
+		q, math.Log((n-m)/n))
+}
+
+// WithReplacement returns the law for batch independent draws, and for MUST.WO, whatever
+// its subset (Zhao and Liu 2023, Corollary 6).
+func WithReplacement(population, batch int64) Law {
+	n := float64(population)
+	return Binomial(batch, 1/n, (n-1)/n)
+}
+
+// MustOW returns the law for a subset of distinct records and draws with replacement
+// from it.
+func MustOW(population, subset, batch int64) Law {
+	n, b := float64(population), float64(subset)
+	inner := Binomial(batch, 1/b, (b-1)/b)
+	rate, rest := math.Log(b/n), math.Log((n-b)/n)
+	for u := range inner.LogP {
+		inner.LogP[u] += rate
+		inner.Err[u] += xmath.U * (4 + 4*math.Abs(rate) + xmath.FiniteAbs(inner.LogP[u]))
+	}
+	inner.LogP[0] = xmath.LogAdd(inner.LogP[0], rest)
+	last := inner.LogAbove[len(inner.LogP)] + rate
+	return NewLaw(inner.LogP, inner.Err, last, b/n*inner.Eta, inner.LogP[0])
+}
+
+// Binomial is the law of Bin(m, p).
+func Binomial(m int64, p, q float64) Law {
+	logP, errs, last := binomialTable(m, p, q)
+	return NewLaw(logP, errs, last, -math.Expm1(float64(m)*log1mOf(p, q)), logP[0])
+}
+
+// binomialTable lists log Pr[Bin(m, p) = u] up to where the rest is negligible.
+func binomialTable(m int64, p, q float64) (logP, errs []float64, logLast float64) {
+	mean := float64(m) * p
+	for u := int64(0); u <= m; u++ {
+		l, e := logBinomial(u, m, p, q)
+		if float64(u) > mean && l < logNegligible {
+			// Beyond the mean the ratios fall: the rest is at most geometric.
+			ratio := (float64(m) - float64(u)) / float64(u+1) * p / q
+			return logP, errs, l - math.Log1p(-min(ratio, 1-1e-6)) + 1e-9
+		}
+		logP, errs = append(logP, l), append(errs, e)
+	}
+	return logP, errs, math.Inf(-1)
+}
+
+// Slots returns the law of the number of stage-I slots of MUST.WW that hold the record.
+func Slots(population, subset int64) (logP, errs []float64, logLast float64) {
+	n := float64(population)
+	return binomialTable(subset, 1/n, (n-1)/n)
+}
+
+// Drawn returns the law of the copies that MUST.WW draws when j of the slots hold the
+// record.
+func Drawn(subset, batch int64, j int) Law {
+	b := float64(subset)
+	return Binomial(batch, float64(j)/b, (b-float64(j))/b)
+}
+
+// MustWW returns the law for two stages with replacement: the second mixed over the slots
+// of the first.
+func MustWW(population, subset, batch int64) Law {
+	pi, pErr, rest := Slots(population, subset)
+	var logP, errs []float64
+	var eta xmath.Sum
+	last := rest
+	for j := range pi {
+		if j == 0 {
+			logP, errs = []float64{pi[0]}, []float64{pErr[0]}
+			continue
+		}
+		if pi[j] < logNegligible {
+			last = xmath.LogAdd(last, pi[j]+pErr[j])
+			continue
+		}
+		d := Drawn(subset, batch, j)
+		for len(logP) < len(d.LogP) {
+			logP, errs = append(logP, math.Inf(-1)), append(errs, 0)
+		}
+		for u, l := range d.LogP {
+			t := l + pi[j]
+			if math.IsInf(t, -1) {
+				continue
+			}
+			sum := xmath.LogAdd(logP[u], t)
+			w := math.Exp(t - sum)
+			errs[u] = w*(d.Err[u]+pErr[j]) + (1-w)*errs[u] + xmath.U*(4+2*math.Abs(sum))
+			logP[u] = sum
+		}
+		last = xmath.LogAdd(last, d.LogAbove[len(d.LogP)]+pi[j])
+		eta.Add(math.Exp(pi[j]) * d.Eta)
+	}
+	return NewLaw(logP, errs, last, eta.Value(), logP[0])
+}

@@ -1,0 +1,86 @@
+// The public choice of one of several profiles: joint convexity of the hockey-stick
+// divergence.
+
+package copies
+
+import (
+	"math"
+	"slices"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// A publicChoice is the public choice of one of several profiles: item u with
+// probability e^logW[u]; with what is left, e^logRest, everything is given away.
+// The hockey-stick divergence of it is the weighted sum, for every pair P, Q
+// that mixes pairs with the same weights (joint convexity). The items have no
+// atoms, or list them in their support: discrete profiles are mixed by
+// discreteMixture.
+type publicChoice struct {
+	items     []profiles.Profile
+	logW, err []float64
+	above     []float64 // log Σ_{v ≥ u} weight, with the rest; len(items)+1
+}
+
+// logRest is the mass given away.
+func (m *publicChoice) logRest() float64 { return m.above[len(m.items)] }
+
+// setRest sets logRest, and what follows from it.
+func (m *publicChoice) setRest(logRest float64) {
+	n := len(m.items)
+	m.above = make([]float64, n+1)
+	m.above[n] = logRest
+	for u := n - 1; u >= 0; u-- {
+		m.above[u] = xmath.LogAdd(m.above[u+1], m.logW[u])
+	}
+}
+
+func (m *publicChoice) Tails(eps, tol float64) profiles.Tails {
+	p, q, pc, qc := newLogSum(), newLogSum(), newLogSum(), newLogSum()
+	n := 0
+	for u, item := range m.items {
+		// Q(L > ε) ≤ e^−ε P(L > ε) and P(L ≤ ε) ≤ e^ε Q(L ≤ ε) tell what is left.
+		if w := m.above[u] + far; u > 0 && w < p.now() && w-max(eps, 0) < q.now() && w < qc.now() && w+min(eps, 0) < pc.now() {
+			break
+		}
+		t := item.Tails(eps, tol)
+		w, e := m.logW[u], m.err[u]
+		p.add(w+t.P, e+t.Err)
+		q.add(w+t.Q, e+t.Err)
+		pc.add(w+t.PC, e+t.ErrC)
+		qc.add(w+t.QC, e+t.ErrC)
+		n++
+	}
+	p.add(m.logRest(), 0)
+	qc.add(m.logRest(), 0)
+	var t profiles.Tails
+	var e1, e2 float64
+	t.P, e1 = p.value(n)
+	t.Q, e2 = q.value(n)
+	t.Err = max(e1, e2) + leftOut
+	t.PC, e1 = pc.value(n)
+	t.QC, e2 = qc.value(n)
+	t.ErrC = max(e1, e2) + leftOut
+	return t
+}
+
+func (m *publicChoice) Support() profiles.Support {
+	s := profiles.Support{Min: math.Inf(1), Max: math.Inf(-1), LogPInf: m.logRest(), LogQInf: m.logRest(), Spike: math.NaN()}
+	for u, item := range m.items {
+		b := item.Support()
+		s.Min, s.Max = min(s.Min, b.Min), max(s.Max, b.Max)
+		s.LogPInf = xmath.LogAdd(s.LogPInf, m.logW[u]+b.LogPInf)
+		s.LogQInf = xmath.LogAdd(s.LogQInf, m.logW[u]+b.LogQInf)
+		s.LossErr = max(s.LossErr, b.LossErr)
+		s.Atoms = append(s.Atoms, b.Atoms...)
+	}
+	s.Atoms = distinct(s.Atoms)
+	return s
+}
+
+// distinct sorts xs and drops repetitions.
+func distinct(xs []float64) []float64 {
+	slices.Sort(xs)
+	return slices.Compact(xs)
+}

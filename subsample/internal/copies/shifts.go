@@ -1,0 +1,55 @@
+// What all Gaussian and Laplace profiles here share: a law of copies, each of which moves
+// the mean by theta.
+
+package copies
+
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// copies is the law of the number of copies, given that there is one or not, in
+// the form that the Gaussian pairs use: noise 1, and theta the shift per copy.
+type shifts struct {
+	Law
+	theta float64
+}
+
+// exponent returns uθx − u²θ²/2, the logarithm of the likelihood ratio of
+// N(uθ,1) to N(0,1) at x.
+func (c *shifts) Exponent(u int, x float64) float64 {
+	s := float64(u) * c.theta
+	return s * (x - s/2)
+}
+
+// last is the largest u of the table.
+func (c *shifts) Last() int { return len(c.LogP) - 1 }
+
+// mixedTail returns log Σ_u p_u Φ̄(x − sign·uθ), and its error when x is known to
+// dx; the terms beyond the table are left out.
+func (c *shifts) mixedTail(x, dx, sign float64) (log, err float64) {
+	s := newLogSum()
+	n := 0
+	for u, l := range c.LogP {
+		if u > 0 && c.LogAbove[u]+far < s.now() {
+			break
+		}
+		y := x - sign*float64(u)*c.theta
+		t := xmath.LogNormalTail(y)
+		d := dx + xmath.U*(math.Abs(x)+2*math.Abs(y))
+		s.add(l+t, c.Err[u]+normalErr(t, y, d))
+		n++
+	}
+	log, err = s.value(n)
+	return log, err + leftOut
+}
+
+// normalErr bounds the error of t = log Φ̄(y), y known to d: 5 u of LogNormalTail
+// and the hazard times d.
+func normalErr(t, y, d float64) float64 {
+	if math.IsInf(t, 0) {
+		return 0
+	}
+	return 5*xmath.U*(1+math.Abs(t)) + xmath.NormalHazard(y+d)*d
+}

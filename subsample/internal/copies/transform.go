@@ -1,0 +1,87 @@
+// Transforms of the Gaussian pairs, for the contour engine.
+
+package copies
+
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/transform"
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// maxCopies is the largest table of copies whose transform is served whole. A transform of
+// many means is dear: the strip around the real line narrows by their number, and beyond
+// some real point M is that of the largest mean, however rare. TransformsWithin cuts it.
+const maxCopies = 6
+
+// Transform implements profiles.Transformer; nil for a table beyond maxCopies. What is left
+// out of the table, below e^−790, is moved to u = 0 as the tails do: it changes δ by less
+// than e^−790 a run, below the rounding of every δ in [1e-300, 1] after 1e12 runs.
+func (p *GaussianAttack) Transform() profiles.Transform {
+	if p.Last() > maxCopies {
+		return nil
+	}
+	return p.mixture(p.Last(), 0, false)
+}
+
+// TransformsWithin implements profiles.NearlyTransformer. Beyond k copies, m = Pr[U > k] at
+// most mass: P = (1−m)·P' + m·R with at most k copies in P'. Above, R gives everything
+// away; below, it is moved to u = 0, as NewGaussianAttack does with the rest of a table.
+func (p *GaussianAttack) TransformsWithin(mass float64) (upper, lower profiles.Transform) {
+	k, m := p.cut(mass)
+	// An error e of what is above k, relative, is one of m·e/p_0 in the weight of no copy. With
+	// this limit, and the m below 1e-13 that sums ask for, any e below 1e-7 is less than the
+	// roundings counted there.
+	if p.LogNone < math.Log(1e-4) {
+		return nil, nil
+	}
+	// L = log P'/Q + log(1−m): M(z) = (1−m)^{z+1}·M'(z).
+	return transform.NewGivenAway(p.mixture(k, m, false), m), p.mixture(k, 0, false)
+}
+
+// Transform implements profiles.Transformer; see GaussianAttack.
+func (p *GaussianOpposite) Transform() profiles.Transform {
+	if p.Last() > maxCopies {
+		return nil
+	}
+	return p.mixture(p.Last(), 0, true)
+}
+
+// cut returns the least k with Pr[U > k] ≤ mass, and that probability, rounded up.
+func (c *shifts) cut(mass float64) (k int, m float64) {
+	k = c.Last()
+	for k > 1 && math.Exp(c.LogAbove[k]) <= mass {
+		k--
+	}
+	return k, math.Exp(c.LogAbove[k+1]) * (1 + 1e-12)
+}
+
+// mixture is the pair of Σ_u p_u N(uθ, 1), u ≤ last, against N(0, 1) or, mirrored, the same
+// at the opposite means; the rest counts as u = 0. All weights are over 1 − without.
+func (c *shifts) mixture(last int, without float64, mirrored bool) profiles.Transform {
+	none, scale := math.Inf(-1), -math.Log1p(-without)
+	pair := transform.Pair{Sigma: 1 / c.theta, SigmaErr: 4 * xmath.U, LogP0: min(0, c.LogNone+scale), Err0: c.EtaErr + 4*xmath.U + 2e-12*without*math.Exp(-c.LogNone)}
+	if without == 0 && last < c.Last() {
+		pair.LogP0 = min(0, xmath.LogAdd(c.LogNone, c.LogAbove[last+1]))
+	}
+	for n := 1; n <= last; n++ {
+		if math.IsInf(c.LogP[n], -1) {
+			continue
+		}
+		// without is rounded up by 1e-12 of itself.
+		k := transform.Component{Mean: n, LogP: min(0, c.LogP[n]+scale), LogQ: none, Err: c.Err[n] + 2*xmath.U + 2e-12*without}
+		pair.Components = append(pair.Components, k)
+		if mirrored {
+			pair.Components = append(pair.Components, transform.Component{Mean: -n, LogP: none, LogQ: k.LogP, Err: k.Err})
+		}
+	}
+	if mirrored {
+		pair.LogQ0 = pair.LogP0
+	}
+	t, err := transform.NewGaussianMixture(pair)
+	if err != nil {
+		return nil
+	}
+	return t
+}

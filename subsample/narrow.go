@@ -1,0 +1,55 @@
+// The recursion over data configurations for the schemes of fixed size.
+
+package subsample
+
+import (
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample/adaptive"
+	"github.com/dpaccountant/accountant/subsample/internal/copies"
+)
+
+// NewAdaptiveBound returns the bound of the scheme with the mechanism, or an
+// error if there is none.
+func (s FixedSize) NewAdaptiveBound(b profiles.Base) (*adaptive.Bound, error) {
+	pair, err := b.Pair(profiles.Substitute)
+	if err != nil {
+		return nil, err
+	}
+	return s.adaptiveBound(b, pair, s.Multiplicity())
+}
+
+func (s FixedSize) adaptiveBound(b profiles.Base, pair profiles.Profile, law copies.Law) (*adaptive.Bound, error) {
+	g, ok := pair.(profiles.Gaussian)
+	if !ok {
+		return nil, fault.New("mechanism", "%q is not in [gaussian], for which the recursion is proved", b.Name())
+	}
+	lower, err := attack(pair, law)
+	if err != nil {
+		return nil, err
+	}
+	theta, rate := 1/g.NoiseMultiplier(), ratioUp(s.batch, s.population)
+	switch {
+	case rate == 1 && s.kind == withoutReplacement:
+		return nil, fault.New("sampling", "the whole population is not a sample")
+	case s.kind == withoutReplacement || s.batch == 1:
+		return adaptive.NewBound(theta, adaptive.Single(rate), lower), nil
+	case s.kind == mustOW:
+		// Given the other members of the subset: the record is in it, or another is.
+		rate := s.subsetRate()
+		return adaptive.NewBound(theta, adaptive.Repeated(s.insideSubset(), rate, (1-rate)/rate), lower), nil
+	case s.kind == mustWW:
+		return nil, fault.New("sampling", "must-ww is not in [without-replacement, with-replacement, must-ow, must-wo], for which the recursion is proved")
+	}
+	return adaptive.NewBound(theta, adaptive.Repeated(law, 1, 0), lower), nil
+}
+
+// NewAdaptiveAttack prepares the attack on a lattice of the given step up to
+// losses of ±reach; the result is a lower bound for every step and reach.
+func (s FixedSize) NewAdaptiveAttack(b profiles.Base, step, reach float64) (*adaptive.Attack, error) {
+	p, err := s.Attack(b)
+	if err != nil {
+		return nil, err
+	}
+	return adaptive.NewAttack(p, step, reach)
+}

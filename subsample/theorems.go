@@ -1,0 +1,106 @@
+package subsample
+
+import (
+	"slices"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample/internal/copies"
+)
+
+// What is proved of a record that a batch of fixed size can hold several times: one row
+// for each scheme, relation and noise. The lower profile is the attack in which all other
+// records agree with the substitute (docs/theory/subsampling.md §7, pair B), whatever the
+// row. A batch that holds a record at most once has no row: see FixedSize.single.
+
+// A noise is what is known of the mechanism.
+type noise int
+
+const (
+	gaussianNoise noise = iota
+	anyNoise            // what has group profiles: Laplace, declared ones
+)
+
+// A theorem is a row: the schemes, relation and noise that it is for, where its proof is,
+// and the upper profile. Without one the attack is what is lost, exactly.
+type theorem struct {
+	schemes  []kind
+	relation profiles.Relation
+	noise    noise
+	source   string // §: of docs/theory/subsampling.md
+	upper    func(x sampledNoise) (profiles.Profile, error)
+}
+
+var theorems = []theorem{
+	{[]kind{withReplacement, mustWO}, profiles.Substitute, gaussianNoise, "§4: coupling of copies", sampledNoise.gaussianWR},
+	{[]kind{mustOW}, profiles.Substitute, gaussianNoise, "§5: §4 within the subset, amplified", sampledNoise.gaussianOWSubstitute},
+	{[]kind{mustWW}, profiles.Substitute, gaussianNoise, "§6: §4 for each number of slots, with the best shares", sampledNoise.gaussianWW},
+	{[]kind{withReplacement, mustWO, mustWW}, profiles.AddRemove, gaussianNoise, "§8: exact", nil},
+	{[]kind{mustOW}, profiles.AddRemove, gaussianNoise, "§8: §4 within the subset, sampled", sampledNoise.gaussianOWAddRemove},
+	{[]kind{withReplacement, mustWO, mustOW, mustWW}, profiles.Substitute, anyNoise, "§2: Theorem 5 of Zhao and Liu 2023", sampledNoise.groups},
+	{[]kind{withReplacement, mustWO, mustWW}, profiles.AddRemove, anyNoise, "§8: the public choice of the copies, sampled", sampledNoise.groupsAddRemove},
+	{[]kind{mustOW}, profiles.AddRemove, anyNoise, "§8: Theorem 5 within the subset, sampled", sampledNoise.groupsOWAddRemove},
+}
+
+// theoremOf returns the row; TestTheoremsCoverEverything says that there is one.
+func theoremOf(k kind, r profiles.Relation, n noise) theorem {
+	i := slices.IndexFunc(theorems, func(t theorem) bool {
+		return t.relation == r && t.noise == n && slices.Contains(t.schemes, k)
+	})
+	return theorems[i]
+}
+
+// A sampledNoise is what a row needs.
+type sampledNoise struct {
+	s     FixedSize
+	b     profiles.Base
+	law   copies.Law // of the copies
+	theta float64    // distance of the means that a copy makes, for Gaussian noise 1
+}
+
+func (x sampledNoise) gaussianWR() (profiles.Profile, error) {
+	return copies.NewGaussianWR(x.law, x.theta), nil
+}
+
+// insideSubset is the second stage of MUST.OW, given that the record is in the subset.
+func (s FixedSize) insideSubset() copies.Law { return copies.WithReplacement(s.subset, s.batch) }
+
+func (x sampledNoise) gaussianOWSubstitute() (profiles.Profile, error) {
+	return Envelope(copies.NewGaussianWR(x.s.insideSubset(), x.theta), x.s.subsetRate())
+}
+
+func (x sampledNoise) gaussianOWAddRemove() (profiles.Profile, error) {
+	return PoissonProfile(copies.NewGaussianWR(x.s.insideSubset(), x.theta), x.s.subsetRate())
+}
+
+func (x sampledNoise) gaussianWW() (profiles.Profile, error) {
+	return copies.NewGaussianWWTable(copies.NewGaussianWW(x.s.population, x.s.subset, x.s.batch, x.law, x.theta)), nil
+}
+
+func (x sampledNoise) groups() (profiles.Profile, error) {
+	return amplified(Envelope, x.b, x.law)
+}
+
+func (x sampledNoise) groupsAddRemove() (profiles.Profile, error) {
+	return amplified(PoissonProfile, x.b, x.law)
+}
+
+// groupsOWAddRemove: given the first stage without the record, its presence is a
+// substitution in the second with probability b/n.
+func (x sampledNoise) groupsOWAddRemove() (profiles.Profile, error) {
+	inner, err := amplified(Envelope, x.b, x.s.insideSubset())
+	if err != nil {
+		return nil, err
+	}
+	return PoissonProfile(inner, x.s.subsetRate())
+}
+
+// amplified samples the public choice of the number of copies, given that there is one,
+// with the probability that there is one, rounded up.
+func amplified(by func(profiles.Profile, float64) (profiles.Profile, error), b profiles.Base, law copies.Law) (profiles.Profile, error) {
+	groups, err := copies.GroupMixture(b, law, profiles.Substitute)
+	if err != nil {
+		return nil, err
+	}
+	return by(groups, min(1, law.Eta*(1+2*law.EtaErr+4*xmath.U)))
+}
