@@ -34,7 +34,7 @@ func newPile(l *pld.Law, up bool) *pile {
 	mass := func(log float64) float64 {
 		// The logarithm of the unit is known to 208u, and their difference rounded.
 		x := math.Exp(log - math.Log(pileUnit))
-		return x * (1 + sign*xmath.U*(8+math.Abs(finite(log))+500))
+		return x * (1 + sign*xmath.U*(8+xmath.FiniteAbs(log)+500))
 	}
 	p := &pile{loss: l.Loss, mass: make([]float64, len(l.Loss)), inf: mass(l.LogPInf), moved: l.LossErr}
 	for i, m := range l.LogMass {

@@ -1,3 +1,5 @@
+// Base mechanisms: what runs on a sample, before any question of sampling.
+
 package profiles
 
 import (
@@ -50,6 +52,14 @@ type Compound interface {
 	Mechanism(ctx context.Context, r Relation) (Mechanism, error)
 }
 
+// A Blocker is a Base of which a run on the whole data set is known better than by its
+// Pair and its Attack: many runs are a Block.
+type Blocker interface {
+	Base
+	// Once returns one run under r, with its Block.
+	Once(r Relation) (Mechanism, error)
+}
+
 // A NoiseScaler is a Base whose noise can be set: what calibration turns.
 type NoiseScaler interface {
 	Base
@@ -67,6 +77,9 @@ type NoiseScaler interface {
 func Unsampled(ctx context.Context, b Base, r Relation) (Mechanism, error) {
 	if c, ok := b.(Compound); ok {
 		return c.Mechanism(ctx, r)
+	}
+	if c, ok := b.(Blocker); ok {
+		return c.Once(r)
 	}
 	p, err := b.Pair(r)
 	if err != nil {
@@ -86,10 +99,14 @@ func Unsampled(ctx context.Context, b Base, r Relation) (Mechanism, error) {
 	return m, nil
 }
 
-// CheckSampled returns an error if nothing is known about b on a sample.
-func CheckSampled(b Base) error {
+// CheckSampled returns an error if nothing is known about b on a sample of the scheme of a
+// name.
+func CheckSampled(b Base, scheme string) error {
 	if _, ok := b.(Compound); ok {
 		return fault.New("sampling", "nothing is proved about %s on a sample; it runs on the whole data set", b.Name())
+	}
+	if _, ok := b.(Blocker); ok && scheme != "poisson" {
+		return fault.New("sampling", "nothing is proved about %s on samples of %s; it runs on the whole data set or a poisson sample", b.Name(), scheme)
 	}
 	return nil
 }

@@ -1,3 +1,5 @@
+// The curve of a base mechanism on a sample, by the best theorem for the pair.
+
 package rdp
 
 import (
@@ -125,6 +127,11 @@ func ofPair(b profiles.Base, r profiles.Relation) (Curve, error) {
 		return gaussian{p.NoiseMultiplier()}, nil
 	case profiles.Laplace:
 		return laplace{1 / p.NoiseMultiplier()}, nil
+	case profiles.LaplaceLike: // a dominated pair has at most the divergences
+		return laplace{1 / p.NoiseMultiplier()}, nil
+	case profiles.Exponential:
+		// Not the curve of this pair but of what it dominates, which holds for every run.
+		return boundedRange{p.Epsilon()}, nil
 	case *profiles.Discrete:
 		if b.Name() == "discrete-gaussian" {
 			return ofDiscreteGaussian(b, r)

@@ -72,12 +72,14 @@ type DeltaRequest struct {
 type EpsilonAnswer struct {
 	Neighbors string      `json:"neighbors"`
 	Results   []EpsilonAt `json:"results"`
+	Matrix    []MatrixRun `json:"matrix,omitempty"`
 }
 
 // DeltaAnswer has δ at each ε.
 type DeltaAnswer struct {
-	Neighbors string    `json:"neighbors"`
-	Results   []DeltaAt `json:"results"`
+	Neighbors string      `json:"neighbors"`
+	Results   []DeltaAt   `json:"results"`
+	Matrix    []MatrixRun `json:"matrix,omitempty"`
 }
 
 // Check reports what is wrong with all but the plan.
@@ -126,6 +128,9 @@ func (s *Service) Epsilon(ctx context.Context, q EpsilonRequest) (EpsilonAnswer,
 		out.Results, err = epsilons(ctx, acct, at)
 		return err
 	})
+	if err == nil {
+		out.Matrix, err = matrixRuns(ctx, q.Plan)
+	}
 	return out, err
 }
 
@@ -184,6 +189,9 @@ func (s *Service) Delta(ctx context.Context, q DeltaRequest) (DeltaAnswer, error
 		}
 		return err
 	})
+	if err == nil {
+		out.Matrix, err = matrixRuns(ctx, q.Plan)
+	}
 	return out, err
 }
 

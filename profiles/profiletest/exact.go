@@ -1,6 +1,5 @@
-// Package profiletest is the conformance test that every privacy profile goes
-// through, and high-precision profiles to compare with. Use it in the tests of a
-// package that defines profiles; nothing else imports it.
+// Exact laws that profiles are compared with.
+
 package profiletest
 
 import (
@@ -56,6 +55,24 @@ func Laplace(b float64) Exact {
 		x := oracle.Scale(oracle.Add(eps, m), 0.5) // in units of b
 		return Masses{laplaceTail(oracle.Sub(x, m)), laplaceTail(x),
 			laplaceTail(oracle.Sub(m, x)), laplaceTail(oracle.Neg(x))}
+	}
+}
+
+// Exponential is the exponential mechanism with losses in a range of length e.
+func Exponential(e float64) Exact {
+	m := oracle.F(e)
+	rise := func(x *big.Float) *big.Float { return oracle.Sub(oracle.Exp(x), one) }
+	fall := func(x *big.Float) *big.Float { return oracle.Sub(one, oracle.Exp(oracle.Neg(x))) }
+	return func(eps *big.Float) Masses {
+		switch {
+		case eps.Cmp(m) >= 0:
+			return none()
+		case eps.Cmp(oracle.Neg(m)) < 0:
+			return all()
+		}
+		a, b := oracle.Scale(oracle.Sub(m, eps), 0.5), oracle.Scale(oracle.Add(m, eps), 0.5)
+		return Masses{oracle.Div(fall(a), fall(m)), oracle.Div(rise(a), rise(m)),
+			oracle.Div(rise(b), rise(m)), oracle.Div(fall(b), fall(m))}
 	}
 }
 

@@ -75,6 +75,14 @@ func discreteMixture(items []*profiles.Discrete, logW, errs []float64, rest floa
 // inRange reports whether base has group profiles at all, so that size u fails
 // only because the shift is too large.
 func inRange(b profiles.Base, u int, r profiles.Relation) bool {
-	_, err := Group(b, 2, r)
+	p, err := b.Pair(r)
+	if err != nil {
+		return false
+	}
+	switch p.(type) {
+	case profiles.Gaussian, profiles.Laplace:
+		return true
+	}
+	_, err = Group(b, 2, r)
 	return err == nil && u > 2
 }
