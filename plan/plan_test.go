@@ -426,8 +426,14 @@ func TestRegistry(t *testing.T) {
 		"steps": "10", "uses": "1", "first": "4", "redraw": "each-epoch", "epochs": "2", "bins": "10",
 		"batches": "10", "unused": "0.1", "cap": "600",
 		"strategy": "identity", "participation": "{single: true}",
+		"noise": "gumbel", "partitions": "1",
 	}
+	// Where keys exclude each other.
+	whole := map[string]string{"threshold": "{threshold: {noise: gaussian, standard-deviation: 4, threshold: 20, partitions: 3}}"}
 	text := func(name string, keys []string) string {
+		if all, ok := whole[name]; ok {
+			return all
+		}
 		var kvs []string
 		for _, k := range keys {
 			v, ok := sample[k]
