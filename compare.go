@@ -52,7 +52,7 @@ func (p *Plan) Compare(ctx context.Context, delta float64, opts ...Option) ([]Co
 	if !(delta > 0 && delta < 1) {
 		return nil, fault.New("delta", "%v is not in (0, 1)", delta)
 	}
-	a := New(p.Neighbors, opts...)
+	a := p.Accountant(opts...)
 	ctx, stop := a.opts.within(ctx)
 	defer stop()
 	if err := a.AddPlan(ctx, p); err != nil {
@@ -121,7 +121,7 @@ func (c *comparer) add(r run) {
 // epsilon returns the certified ε of one run of a part, at least 0.
 func (c *comparer) epsilon(ctx context.Context, q *part, delta float64) (float64, error) {
 	if q.acct == nil {
-		q.acct = New(c.p.Neighbors, c.opts...)
+		q.acct = c.p.Accountant(c.opts...)
 		if err := q.acct.AddMechanism(q.m, 1); err != nil {
 			return 0, err
 		}
@@ -286,7 +286,7 @@ func (c *comparer) zcdp(ctx context.Context) Comparison {
 				sampled = sampled || poisson
 			}
 		}
-		a := New(c.p.Neighbors, c.opts...)
+		a := c.p.Accountant(c.opts...)
 		if err := a.Add(ctx, Step{Mechanism: s.Mechanism, Sampling: s.Sampling}, 1); err != nil {
 			return err
 		}

@@ -125,7 +125,7 @@ func (r Narrowing) add(opts []accountant.Option) ([]accountant.Option, error) {
 
 // newAccountant returns an accountant that holds the plan.
 func newAccountant(ctx context.Context, p *accountant.Plan, opts []accountant.Option) (*accountant.Accountant, error) {
-	acct := accountant.New(p.Neighbors, opts...)
+	acct := p.Accountant(opts...)
 	if err := acct.AddPlan(ctx, p); err != nil {
 		return nil, err
 	}
