@@ -31,12 +31,14 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/selection"
 	"github.com/dpaccountant/accountant/subsample"
+	"github.com/dpaccountant/accountant/subsample/allocation"
 )
 
 // The neighbouring relations.
 const (
 	AddRemove  = profiles.AddRemove
 	Substitute = profiles.Substitute
+	ZeroOut    = profiles.ZeroOut
 )
 
 // A Step is a mechanism with its sampling, run Count times; or, when Steps is
@@ -83,13 +85,26 @@ type Accountant struct {
 	// the same while every step is known exactly.
 	upper, lower [2]*fourier.Sum
 	symmetric    bool
-	gap          bool
+	gap          bool // lower sums are apart
+	theory       bool // there is a gap in theory, not only between two laws
 	runs         int64
+	// Steps whose laws are computed for a question (aimed.go); the sums are without them.
+	aims   []*aim
+	aimed  []run
+	laws   map[lawKey]*profiles.Mechanism
+	totals map[totalKey]*aimedTotal
+	scout  *Accountant // of the same total, roughly
+	many   bool        // many questions are expected
+	caps   map[*profiles.Mechanism]capped
 }
 
+// A run has a mechanism or an aim.
 type run struct {
 	m     *profiles.Mechanism
 	count int64
+	aim   *aim
+	// list: of a subsample.Sequence, whose attacks hold as a whole only.
+	list bool
 }
 
 // New returns an empty accountant under the relation.
@@ -154,7 +169,7 @@ func (a *Accountant) AddMechanism(m profiles.Mechanism, count int64) error {
 	if err := checkCount(count); err != nil {
 		return err
 	}
-	return a.addRuns([]run{{&m, count}})
+	return a.addRuns([]run{{m: &m, count: count}})
 }
 
 func checkCount(count int64) error {
@@ -187,21 +202,75 @@ func (a *Accountant) flatten(ctx context.Context, s Step, count int64, runs []ru
 		if err != nil {
 			return nil, err
 		}
-		return append(runs, run{&m, count}), nil
+		return append(runs, run{m: &m, count: count}), nil
 	case s.Mechanism != nil && s.Steps != nil:
 		return nil, fault.New("steps", "a step has either a mechanism or steps, not both")
 	case s.Mechanism == nil && len(s.Steps) == 0:
 		return nil, fault.New("mechanism", "is missing")
 	case s.Mechanism != nil:
-		m, err := a.mechanism(ctx, s)
-		if err != nil {
-			return nil, err
-		}
-		return append(runs, run{m, count}), nil
+		return a.flattenMechanism(ctx, s, count, runs)
 	case s.Sampling != nil:
 		return nil, fault.New("sampling", "applies to a mechanism, not to a sub-plan")
 	}
 	return a.flattenAll(ctx, s.Steps, count, runs)
+}
+
+// flattenMechanism appends the runs of a step that is no sub-plan.
+func (a *Accountant) flattenMechanism(ctx context.Context, s Step, count int64, runs []run) ([]run, error) {
+	if scheme, ok := s.Sampling.(subsample.Aimed); ok {
+		if err := profiles.CheckSampled(s.Mechanism); err != nil {
+			return nil, err
+		}
+		if err := subsample.CheckChain(scheme, a.relation, a.Records()); err != nil {
+			return nil, err
+		}
+		x, err := a.aim(s, scheme)
+		if err != nil {
+			return nil, err
+		}
+		return append(runs, run{aim: x, count: count}), nil
+	}
+	list, ok := s.Mechanism.(subsample.Sequence)
+	if !ok {
+		m, err := a.mechanism(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		return append(runs, run{m: m, count: count}), nil
+	}
+	steps, err := sequenceSteps(ctx, list, s.Sampling, a.relation)
+	if err != nil {
+		return nil, err
+	}
+	first := len(runs)
+	for _, step := range steps {
+		if step.Sampling != nil && a.Records() > 1 {
+			return nil, fault.In(list.Name(), fault.New("records-per-person", "%d is not covered where its runs are sampled: the records of a person may be in different groups", a.Records()))
+		}
+		if runs, err = a.flatten(ctx, step, count, runs); err != nil {
+			return nil, fault.In(list.Name(), err)
+		}
+	}
+	for i := range runs[first:] {
+		runs[first+i].list = true
+	}
+	return runs, nil
+}
+
+// sequenceSteps returns the steps that one run of a list of runs stands for.
+func sequenceSteps(ctx context.Context, list subsample.Sequence, sampling subsample.Scheme, r profiles.Relation) ([]Step, error) {
+	if sampling != nil {
+		return nil, fault.New("sampling", "must be left out; %s has its own", list.Name())
+	}
+	runs, err := list.Runs(ctx, r)
+	if err != nil {
+		return nil, fault.In(list.Name(), err)
+	}
+	steps := make([]Step, len(runs))
+	for i, x := range runs {
+		steps[i] = Step{Mechanism: x.Mechanism, Sampling: x.Scheme, Count: x.Count}
+	}
+	return steps, nil
 }
 
 // flattenAll appends the runs of steps.
@@ -244,6 +313,12 @@ func (a *Accountant) mechanism(ctx context.Context, s Step) (*profiles.Mechanism
 		if err = profiles.CheckSampled(s.Mechanism); err == nil {
 			m, err = s.Sampling.Apply(s.Mechanism, a.relation)
 		}
+	}
+	if t, ok := s.Sampling.(allocation.Truncated); ok && err == nil {
+		if a.caps == nil {
+			a.caps = map[*profiles.Mechanism]capped{}
+		}
+		a.caps[&m] = capped{s.Mechanism, t}
 	}
 	if err == nil && cacheable {
 		a.known[k] = &m
@@ -294,6 +369,11 @@ func (a *Accountant) addRuns(runs []run) error {
 		total += r.count
 	}
 	for _, r := range runs {
+		if r.aim != nil {
+			a.addAimed(r)
+			continue
+		}
+		a.theory = a.theory || r.m.TheoryGap() && !r.m.Numerical
 		if r.m.TheoryGap() && !a.gap {
 			// From here on attacks are composed apart.
 			a.gap = true
@@ -338,10 +418,16 @@ func (a *Accountant) addRuns(runs []run) error {
 func (a *Accountant) Epsilon(ctx context.Context, delta float64) (Interval, error) {
 	ctx, stop := a.opts.within(ctx)
 	defer stop()
+	if len(a.aimed) > 0 {
+		return a.aimedEpsilon(ctx, delta)
+	}
 	ask := func(s *fourier.Sum) (fourier.Result, error) { return s.Epsilon(ctx, delta) }
 	iv, err := a.worst(ask, func(s *fourier.Sum, eps float64) bool { return s.Proves(eps, delta) })
-	if err == nil && a.gap && a.opts.recursion > 0 {
+	if err == nil && a.theory && a.opts.recursion > 0 {
 		err = a.narrow(ctx, &iv, ask, iv.Upper, delta, func(at profiles.Reached) float64 { return at.Epsilon(delta) })
+	}
+	if err == nil {
+		err = a.warnOfCap(ctx, &iv, delta)
 	}
 	return iv, err
 }
@@ -351,9 +437,12 @@ func (a *Accountant) Epsilon(ctx context.Context, delta float64) (Interval, erro
 func (a *Accountant) Delta(ctx context.Context, eps float64) (Interval, error) {
 	ctx, stop := a.opts.within(ctx)
 	defer stop()
+	if len(a.aimed) > 0 {
+		return a.aimedDelta(ctx, eps)
+	}
 	ask := func(s *fourier.Sum) (fourier.Result, error) { return s.Delta(ctx, eps) }
 	iv, err := a.worst(ask, func(s *fourier.Sum, delta float64) bool { return s.Proves(eps, delta) })
-	if err == nil && a.gap && a.opts.recursion > 0 {
+	if err == nil && a.theory && a.opts.recursion > 0 {
 		err = a.narrow(ctx, &iv, ask, eps, iv.Upper, func(at profiles.Reached) float64 { return at.Delta(eps) })
 	}
 	return iv, err
@@ -361,6 +450,10 @@ func (a *Accountant) Delta(ctx context.Context, eps float64) (Interval, error) {
 
 // expectMany prepares the sums for many questions.
 func (a *Accountant) expectMany() {
+	a.many = true // for the accountants of single δ to come
+	for _, t := range a.totals {
+		t.acct.expectMany()
+	}
 	for d := range a.upper {
 		a.upper[d].ExpectMany()
 		a.lower[d].ExpectMany()

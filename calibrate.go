@@ -20,11 +20,11 @@ type Quantity int
 
 // The quantities that Calibrate can turn.
 const (
-	NoiseMultiplier Quantity = iota // the smallest that meets the budget
-	Count                           // the largest
-	Rate                            // the largest Poisson sampling rate
-	Batch                           // the largest batch
-	RecordsPerPerson                // the most records that a person may have
+	NoiseMultiplier  Quantity = iota // the smallest that meets the budget
+	Count                            // the largest
+	Rate                             // the largest Poisson sampling rate
+	Batch                            // the largest batch
+	RecordsPerPerson                 // the most records that a person may have
 )
 
 var quantityNames = []string{"noise-multiplier", "count", "rate", "batch", "records-per-person"}
@@ -175,6 +175,7 @@ type search struct {
 
 const (
 	certifyAccuracy   = 5e-7
+	aimedAccuracy     = 2e-4 // of laws that each evaluation computes anew (aimed.go)
 	restAccuracy      = 1e-5 // of steps that are not turned
 	calibrationPoints = 1 << 20
 	evaluationShare   = 4 // of the work of a question goes to each evaluation
@@ -193,6 +194,9 @@ func newSearch(k *knob, p *Plan, g Goal, opts []Option) *search {
 	}
 	if s.maxPoints = asked.MaxPoints; s.maxPoints == 0 {
 		s.maxPoints = calibrationPoints
+	}
+	if !s.fixed && hasAimed(p.Steps) {
+		final = aimedAccuracy
 	}
 	budget := g.Epsilon
 	if s.byDelta {
@@ -268,6 +272,7 @@ func (s *search) answer(ctx context.Context, plan *Plan, accuracy float64, point
 	a := plan.Accountant(append(slices.Clone(s.opts), func(o *settings) {
 		o.Relative, o.Absolute, o.MaxPoints = accuracy, 1e-3*accuracy, points
 		o.Work = o.work() / evaluationShare
+		o.quiet = true
 	})...)
 	if err := a.AddPlan(ctx, plan); err != nil {
 		return Interval{}, err

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample"
 )
 
 // A CurvePoint is a certified answer at one place of a curve.
@@ -79,6 +81,9 @@ func (a *Accountant) spent() float64 {
 			work += a.lower[d].Spent()
 		}
 	}
+	for _, t := range a.totals {
+		work += t.acct.spent()
+	}
 	return work
 }
 
@@ -110,16 +115,29 @@ func scaled(steps []Step, part, whole int64) []Step {
 }
 
 // runCounts appends the counts of the runs of steps, in the order of flatten.
-func runCounts(steps []Step, times int64, counts []int64) []int64 {
+func runCounts(ctx context.Context, steps []Step, times int64, r profiles.Relation, counts []int64) ([]int64, error) {
 	for _, s := range steps {
 		n := times * max(s.Count, 1)
-		if s.Selection != nil || s.Mechanism != nil {
+		inside := s.Steps
+		if s.Selection != nil {
+			inside = nil
+		}
+		if list, ok := s.Mechanism.(subsample.Sequence); ok && s.Selection == nil {
+			var err error
+			if inside, err = sequenceSteps(ctx, list, s.Sampling, r); err != nil {
+				return nil, err
+			}
+		}
+		if inside == nil {
 			counts = append(counts, n)
-		} else {
-			counts = runCounts(s.Steps, n, counts)
+			continue
+		}
+		var err error
+		if counts, err = runCounts(ctx, inside, n, r, counts); err != nil {
+			return nil, err
 		}
 	}
-	return counts
+	return counts, nil
 }
 
 // A StepsPoint is ε after a part of the plan.
@@ -154,9 +172,13 @@ func (p *Plan) StepsCurve(ctx context.Context, delta float64, n int, opts ...Opt
 		}
 		// Counts grow: what is more than before is added to the same total.
 		var more []run
-		for j, count := range runCounts(part.Steps, 1, nil) {
+		counts, err := runCounts(ctx, part.Steps, 1, p.Neighbors, nil)
+		if err != nil {
+			return nil, err
+		}
+		for j, count := range counts {
 			if count > before[j] {
-				more = append(more, run{runs[j].m, count - before[j]})
+				more = append(more, run{m: runs[j].m, count: count - before[j], aim: runs[j].aim})
 				before[j] = count
 			}
 		}

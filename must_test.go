@@ -69,7 +69,7 @@ func TestMustCounterexample(t *testing.T) {
 // at C = 3, as the paper's table 8 has it, is a noise multiplier of 0.8845. δ(2)
 // after 1000 steps is not the 4.17e-6 and 3.79e-7 printed there.
 func TestTable8IsNotPrivate(t *testing.T) {
-	b, err := profiles.NewClippedSum(2.65359453412, 3)
+	b, err := profiles.NewGaussianMechanism(2.65359453412 / 3)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ type settings struct {
 	time      time.Duration // 0: no limit
 	many      bool          // many questions are expected
 	records   int64         // of a person; 0 for 1
+	quiet     bool          // hints are not wanted
 }
 
 // sums returns the options of the sums of a question that asks n of them, which

@@ -71,11 +71,18 @@ func (a *Accountant) Risk(ctx context.Context, falsePositives, priors []float64)
 	}
 	ctx, stop := a.opts.within(ctx)
 	defer stop()
+	if len(a.aimed) > 0 {
+		b, err := a.aimedAt(ctx, spread(falsePositives, priors), fineDelta)
+		if err != nil {
+			return Risk{}, err
+		}
+		return b.Risk(ctx, falsePositives, priors)
+	}
 	tests, err := a.TradeOff(ctx, falsePositives)
 	if err != nil {
 		return Risk{}, err
 	}
-	out := Risk{TheoryGap: a.gap}
+	out := Risk{TheoryGap: a.theory}
 	for _, t := range tests {
 		out.TruePositive = append(out.TruePositive, RiskValue{t.Alpha, t.Power, t.Direction, t.Warnings})
 	}

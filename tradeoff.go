@@ -64,6 +64,13 @@ func (a *Accountant) TradeOff(ctx context.Context, alphas []float64) ([]TradeOff
 	}
 	ctx, stop := a.opts.within(ctx)
 	defer stop()
+	if len(a.aimed) > 0 {
+		b, err := a.aimedAt(ctx, spread(alphas), fineDelta)
+		if err != nil {
+			return nil, err
+		}
+		return b.TradeOff(ctx, alphas)
+	}
 	a.expectMany()
 	names := a.relation.DirectionNames()
 	var proved, attack [2]*pair

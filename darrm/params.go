@@ -20,13 +20,13 @@ type Params struct {
 // Limits of Params. Within them no probability that decides a certificate
 // underflows (see underflowSafe), and tables fit in memory.
 const (
-	// MaxMechanisms bounds K; with Delta > 0 a sweep costs K³/3 operations.
-	MaxMechanisms = 1001
-	// MaxFreeMechanisms and MaxFreeMechanismsDelta bound K for noise functions
+	// maxMechanisms bounds K; with Delta > 0 a sweep costs K³/3 operations.
+	maxMechanisms = 1001
+	// maxFreeMechanisms and maxFreeMechanismsDelta bound K for noise functions
 	// that are not monotone, with Delta = 0 (K³/6 corner multisets) and with
 	// Delta > 0 (K⁷/5040 of them).
-	MaxFreeMechanisms      = 201
-	MaxFreeMechanismsDelta = 51
+	maxFreeMechanisms      = 201
+	maxFreeMechanismsDelta = 51
 
 	maxEpsilon, minEpsilon = 10, 1e-9
 	maxBudget              = 100
@@ -66,8 +66,8 @@ func (p Params) Check() error {
 }
 
 func checkMechanisms(k int) error {
-	if k < 1 || k > MaxMechanisms || k%2 == 0 {
-		return fault.New("mechanisms", "%d is not an odd number in [1, %d]", k, MaxMechanisms)
+	if k < 1 || k > maxMechanisms || k%2 == 0 {
+		return fault.New("mechanisms", "%d is not an odd number in [1, %d]", k, maxMechanisms)
 	}
 	return nil
 }
@@ -75,9 +75,9 @@ func checkMechanisms(k int) error {
 // checkFree returns an error if noise functions that are not monotone cannot
 // be certified for p.
 func (p Params) checkFree() error {
-	limit := MaxFreeMechanisms
+	limit := maxFreeMechanisms
 	if p.Delta > 0 {
-		limit = MaxFreeMechanismsDelta
+		limit = maxFreeMechanismsDelta
 	}
 	if p.Mechanisms > limit {
 		return fault.New("mechanisms", "%d is above %d, the most for a noise function that is not monotone with delta %v", p.Mechanisms, limit, p.Delta)

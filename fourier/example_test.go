@@ -51,18 +51,3 @@ func ExampleDefaultOptions() {
 	// 0.001 1e-06
 	// ε = 4.3772, width below a millionth: true, <nil>
 }
-
-// The accountant of a paper as it is printed: an estimate. Where its three values
-// lie is no guarantee.
-func ExampleNewHistoric() {
-	with := fourier.NormalMixture{Weight: []float64{0.99, 0.01}, Mean: []float64{0, 1}}
-	without := fourier.NormalMixture{Weight: []float64{1}, Mean: []float64{0}}
-	h, err := fourier.NewHistoric(with, without, 1, 8, 100000)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	_, center, _ := h.Delta(1, 100)
-	fmt.Printf("about %.1e\n", center)
-	// Output: about 1.0e-07
-}

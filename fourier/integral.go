@@ -43,6 +43,7 @@ const integralFloor = 1e-13
 const (
 	workTerm     = 0.5
 	easyTerms    = 5e6
+	hurriedTerms = 2e6 // where a lattice of the accuracy asked for costs little
 	termsPerStep = 2e4
 )
 
@@ -265,6 +266,9 @@ func (s *Sum) easy(m *meter) float64 {
 	}
 	if s.parts.lacking > 0 {
 		return min(m.work/workTerm, mixedTerms)
+	}
+	if s.hurried() {
+		return min(m.work/workTerm, hurriedTerms+termsPerStep*float64(len(s.parts.list)))
 	}
 	return min(m.work/workTerm, easyTerms+termsPerStep*float64(len(s.parts.list)))
 }

@@ -46,8 +46,8 @@ func NewLaplace(labels []float64, eps float64) (*Additive, error) {
 }
 
 // NewDiscreteLaplace returns the discrete Laplace mechanism for labels that are
-// whole steps apart: P(Z = z) ∝ e^{−ε|z|/R} with R counted in steps.
-// arXiv:2312.05659, Definition 17.
+// whole steps apart: P(Z = z) ∝ e^{−ε|z|/R} with R counted in steps. A step of 0 is
+// the largest one that fits. arXiv:2312.05659, Definition 17.
 func NewDiscreteLaplace(labels []float64, eps, step float64) (*Additive, error) {
 	return newDiscrete("discrete-laplace", labels, eps, step)
 }
@@ -68,7 +68,8 @@ func NewStaircase(labels []float64, eps float64) (*Additive, error) {
 }
 
 // NewDiscreteStaircase returns the discrete staircase mechanism for labels that
-// are whole steps apart, with the shape r of least variance.
+// are whole steps apart, with the shape r of least variance. A step of 0 is the
+// largest one that fits.
 // arXiv:2312.05659, Definition 19, whose symbol b is e^−ε.
 func NewDiscreteStaircase(labels []float64, eps, step float64) (*Additive, error) {
 	a, err := newDiscrete("discrete-staircase", labels, eps, step)
@@ -90,8 +91,14 @@ func newDiscrete(name string, labels []float64, eps, step float64) (*Additive, e
 	if err != nil {
 		return nil, err
 	}
+	if step == 0 {
+		var ok bool
+		if step, ok = latticeStep(ys); !ok {
+			return nil, fault.New("step", "is 0, and the labels have no common step above 1/%d of their range", maxSteps)
+		}
+	}
 	if !(step > 0) || math.IsInf(step, 0) {
-		return nil, fault.New("step", "%v is not in (0, ∞)", step)
+		return nil, fault.New("step", "%v is not in [0, ∞)", step)
 	}
 	for _, y := range ys {
 		if n := (y - ys[0]) / step; !(n <= maxSteps) || math.Abs(n-math.Round(n)) > 1e-9*max(n, 1) {
@@ -102,9 +109,9 @@ func newDiscrete(name string, labels []float64, eps, step float64) (*Additive, e
 	return &Additive{name: name, lo: ys[0], hi: ys[len(ys)-1], eps: eps, unit: step, steps: n}, nil
 }
 
-// LatticeStep returns the largest step that all labels are whole numbers of
+// latticeStep returns the largest step that all labels are whole numbers of
 // steps apart by, and false if there is none above a millionth of their range.
-func LatticeStep(labels []float64) (float64, bool) {
+func latticeStep(labels []float64) (float64, bool) {
 	ys, _, err := normalizeLabels(labels)
 	if err != nil || len(ys) < 2 {
 		return 0, false
@@ -298,7 +305,7 @@ func (a *Additive) continuousStaircase(scale float64, src rand.Source) *random.R
 		if !low && random.Geometric(src, scale).Sign() == 0 {
 			continue // taken with probability e^{−1/scale}
 		}
-		// scale ≤ 1/MinEpsilon keeps this far below 2^64: beyond it is e^{−10^9}.
+		// scale ≤ 1/minEpsilon keeps this far below 2^64: beyond it is e^{−10^9}.
 		return x.Shift(random.Geometric(src, scale).Uint64(), random.Coin(src, 0.5))
 	}
 }

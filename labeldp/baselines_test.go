@@ -5,6 +5,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"gonum.org/v1/gonum/integrate/quad"
 
 	"github.com/dpaccountant/accountant/profiles"
@@ -177,17 +179,23 @@ func TestClippedLaplace(t *testing.T) {
 // Clipped discrete Laplace, and discrete noise in general, against summation.
 func TestDiscreteNoise(t *testing.T) {
 	ys := []float64{-4, 0, 2, 6} // step 2
-	step, ok := LatticeStep(ys)
+	step, ok := latticeStep(ys)
 	if !ok || step != 2 {
 		t.Fatalf("step %v, %v; want 2", step, ok)
 	}
-	if s, ok := LatticeStep([]float64{0, 0.1, 0.25}); !ok || math.Abs(s-0.05) > 1e-12 {
+	if s, ok := latticeStep([]float64{0, 0.1, 0.25}); !ok || math.Abs(s-0.05) > 1e-12 {
 		t.Errorf("step %v, %v; want 0.05", s, ok)
 	}
-	if s, ok := LatticeStep([]float64{0, 1, math.Pi}); ok {
+	if s, ok := latticeStep([]float64{0, 1, math.Pi}); ok {
 		t.Errorf("step %v of incommensurable labels", s)
 	}
 	a := must(NewDiscreteLaplace(ys, 0.7, step))
+	if d := cmp.Diff(a, must(NewDiscreteLaplace(ys, 0.7, 0)), cmp.AllowUnexported(Additive{})); d != "" {
+		t.Errorf("a step of 0 is not the largest (-2 +0):\n%s", d)
+	}
+	if _, err := NewDiscreteLaplace([]float64{0, 1, math.Pi}, 0.7, 0); err == nil {
+		t.Error("incommensurable labels have no largest step")
+	}
 	c := must(a.Clipped())
 	q := math.Exp(-0.7 / 5)
 	for _, y := range ys {

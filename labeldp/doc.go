@@ -18,6 +18,6 @@
 // The neighbouring relation is throughout the replacement of one label
 // ([profiles.Substitute]); neither sampling nor shuffling amplifies.
 //
-// Losses: [HalfLoss] is E ½(ŷ−y)², what the paper calls noisy label loss;
-// [MSE] is twice that.
+// Losses: [HalfLoss] is E ½(ŷ−y)², what the paper calls noisy label loss: half of the
+// mean squared error.
 package labeldp

@@ -58,7 +58,7 @@ func onePerLabel(name string, ys []float64, eps float64, out []float64) *Randomi
 }
 
 // TwoPoint returns the unbiased randomizer with only two outputs, the ends of
-// [MinimalRange]: unbiased rounding to the extreme labels, then debiased
+// minimalRange: unbiased rounding to the extreme labels, then debiased
 // randomized response on these two. It is nearly optimal for small ε, whatever
 // the prior. (From the proof of Proposition 7 of arXiv:2312.05659.)
 func TwoPoint(labels []float64, eps float64) (*Randomizer, error) {
@@ -71,7 +71,7 @@ func TwoPoint(labels []float64, eps float64) (*Randomizer, error) {
 	if k == 1 {
 		return identity(name, ys, eps), nil
 	}
-	lo, hi, err := MinimalRange(ys, eps)
+	lo, hi, err := minimalRange(ys, eps)
 	if err != nil {
 		return nil, err
 	}

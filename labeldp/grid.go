@@ -16,14 +16,14 @@ import (
 // meets the constraints.
 var ErrInfeasible = errors.New("infeasible")
 
-// MinimalRange returns the outputs lo and hi such that an ε-DP unbiased
+// minimalRange returns the outputs lo and hi such that an ε-DP unbiased
 // randomizer exists on a set of outputs if and only if the set reaches down to
 // lo and up to hi: R/(e^ε − 1) beyond the labels, for a label range R.
 //
 // (The largest output U of such a randomizer has U − y_1 ≤ e^ε (U − y_k), which
 // is a sharp form of Proposition 7 of arXiv:2312.05659.) A grid that ends exactly
 // there admits the two-point mechanism alone; a useful one extends beyond.
-func MinimalRange(labels []float64, eps float64) (lo, hi float64, err error) {
+func minimalRange(labels []float64, eps float64) (lo, hi float64, err error) {
 	ys, _, err := normalizeLabels(labels)
 	if err := cmp.Or(err, checkEpsilon("epsilon", eps)); err != nil {
 		return 0, 0, err
@@ -64,7 +64,7 @@ func FeasibleGrid(labels []float64, eps float64, n int) ([]float64, error) {
 
 // OptimalUnbiasedGrid returns the ε-DP unbiased randomizer of least half-loss
 // among those with outputs in grid: Algorithm 1 of arXiv:2312.05659, solved as a
-// linear program over staircase columns. The grid must cover [MinimalRange];
+// linear program over staircase columns. The grid must cover minimalRange;
 // the error of one that does not wraps ErrInfeasible.
 //
 // A grid with spacing Δ costs at most Δ²/8 against the best outputs inside its
@@ -87,7 +87,7 @@ func OptimalUnbiasedGrid(ctx context.Context, p Prior, eps float64, grid []float
 	lo, hi := scaled[0], scaled[len(scaled)-1]
 	const slack = 4e-13
 	if lo > -1+slack || hi < 1-slack {
-		a, b, _ := MinimalRange(p.labels, eps)
+		a, b, _ := minimalRange(p.labels, eps)
 		return nil, Certificate{}, fault.New("grid", "%w: outputs in [%v, %v] cannot be unbiased, must reach [%v, %v]",
 			ErrInfeasible, slices.Min(grid), slices.Max(grid), a, b)
 	}

@@ -26,7 +26,7 @@ func Methods(ctx context.Context, p Prior, eps float64) ([]Method, Certificate, 
 	add(lap, e)
 	add(NewStaircase(ys, eps))
 	clipped := []*Additive{lap}
-	if step, ok := LatticeStep(ys); ok {
+	if step, ok := latticeStep(ys); ok {
 		discrete, e := NewDiscreteLaplace(ys, eps, step)
 		add(discrete, e)
 		add(NewDiscreteStaircase(ys, eps, step))

@@ -29,7 +29,7 @@ func SplitBudget(eps float64, k int, n int64) (eps1, eps2 float64, err error) {
 	}
 	eps1 = math.Sqrt(float64(k) / float64(n))
 	eps2 = eps - eps1
-	if eps1 < MinEpsilon || eps2 < MinEpsilon {
+	if eps1 < minEpsilon || eps2 < minEpsilon {
 		return 0, 0, fault.New("n", "%d examples of %d labels would need %.4g of epsilon %v for the prior: use a public prior, or split by hand", n, k, eps1, eps)
 	}
 	return eps1, eps2, nil
@@ -180,8 +180,8 @@ func (pl Plan) Design(ctx context.Context, counts []int64, src rand.Source) (*Ra
 	if err := checkEpsilon("epsilon", pl.Epsilon); err != nil {
 		return fail(err)
 	}
-	if !(eps1 >= MinEpsilon && eps2 >= MinEpsilon) {
-		return fail(fault.New("prior-epsilon", "%v is not in [%v, %v]", pl.PriorEpsilon, float64(MinEpsilon), pl.Epsilon-MinEpsilon))
+	if !(eps1 >= minEpsilon && eps2 >= minEpsilon) {
+		return fail(fault.New("prior-epsilon", "%v is not in [%v, %v]", pl.PriorEpsilon, float64(minEpsilon), pl.Epsilon-minEpsilon))
 	}
 	p, err := EstimatePrior(pl.Labels, counts, eps1, pl.Floor, src)
 	if err != nil {

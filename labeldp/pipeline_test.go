@@ -183,7 +183,7 @@ func TestRounding(t *testing.T) {
 			}
 		}
 	}
-	rp := must(RoundPrior(must(NewPrior([]float64{0, 0.5, 1, 1.75}, []float64{0.1, 0.2, 0.3, 0.4})), seq(0, 2)))
+	rp := must(must(NewPrior([]float64{0, 0.5, 1, 1.75}, []float64{0.1, 0.2, 0.3, 0.4})).Rounded(seq(0, 2)))
 	for i, want := range []float64{0.2, 0.5, 0.3} {
 		near(t, "rounded prior", rp.Probs()[i], want, 1e-14)
 	}
@@ -379,7 +379,7 @@ func TestErrors(t *testing.T) {
 		"huge grid":        grid(1, []float64{-1e50, 1e50}),
 		"short grid":       grid(1, []float64{0, 1, 2}),
 		"n":                drop(FeasibleGrid(seq(0, 2), 1, 1)),
-		"step":             drop(NewDiscreteLaplace(seq(0, 2), 1, 0)),
+		"step":             drop(NewDiscreteLaplace(seq(0, 2), 1, -1)),
 		"off lattice":      drop(NewDiscreteLaplace([]float64{0, 0.5, 1.2}, 1, 0.5)),
 		"clip staircase":   drop(must(NewStaircase(seq(0, 2), 1)).Clipped()),
 		"sample":           drop(r.Sample(0.5, src)),

@@ -11,14 +11,14 @@ import (
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
-// Limits on what is accepted. Below MinEpsilon outputs are a million label
-// ranges wide; above MaxEpsilon the smallest probabilities fall under the
-// resolution of the exact sampler, and a randomizer of MaxEpsilon differs from
+// Limits on what is accepted. Below minEpsilon outputs are a million label
+// ranges wide; above maxEpsilon the smallest probabilities fall under the
+// resolution of the exact sampler, and a randomizer of maxEpsilon differs from
 // it by less than 1e-12. More than MaxLabels labels should be coarsened first,
 // see [NewRounder].
 const (
-	MinEpsilon = 1e-6
-	MaxEpsilon = 28
+	minEpsilon = 1e-6
+	maxEpsilon = 28
 	MaxLabels  = 500
 )
 
@@ -192,8 +192,8 @@ func normalizeLabels(labels []float64) (ys []float64, at []int, err error) {
 }
 
 func checkEpsilon(name string, eps float64) error {
-	if !(eps >= MinEpsilon && eps <= MaxEpsilon) {
-		return fault.New(name, "%v is not in [%v, %v]", eps, float64(MinEpsilon), float64(MaxEpsilon))
+	if !(eps >= minEpsilon && eps <= maxEpsilon) {
+		return fault.New(name, "%v is not in [%v, %v]", eps, float64(minEpsilon), float64(maxEpsilon))
 	}
 	return nil
 }

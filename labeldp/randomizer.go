@@ -30,12 +30,6 @@ type Method interface {
 // HalfLoss returns E ½(ŷ − y)² of labels drawn from p: the noisy label loss of
 // arXiv:2312.05659, Definition 4, with g = ½(ŷ − y)².
 func HalfLoss(m Method, p Prior) (float64, error) {
-	mse, err := MSE(m, p)
-	return mse / 2, err
-}
-
-// MSE returns E (ŷ − y)² of labels drawn from p.
-func MSE(m Method, p Prior) (float64, error) {
 	if err := p.check(); err != nil {
 		return 0, err
 	}
@@ -50,7 +44,7 @@ func MSE(m Method, p Prior) (float64, error) {
 		}
 		s.Add(p.probs[i] * v)
 	}
-	return s.Value(), nil
+	return s.Value() / 2, nil
 }
 
 // An Atom is one staircase column of a randomizer: the output is drawn with

@@ -18,7 +18,7 @@ import (
 type Rounded struct{ r *Randomizer }
 
 // NewRounder returns r for all labels between its least and its largest.
-// Design r for the prior that [RoundPrior] gives.
+// Design r for the prior that [Prior.Rounded] gives.
 func NewRounder(r *Randomizer) Rounded { return Rounded{r} }
 
 // Name implements profiles.Base.
@@ -80,9 +80,9 @@ func (u Rounded) Round(y float64, src rand.Source) (int, error) {
 	return i, err
 }
 
-// RoundPrior returns the law of a label of p after unbiased randomized rounding
+// Rounded returns the law of a label of p after unbiased randomized rounding
 // to support, which must reach from the least to the largest label.
-func RoundPrior(p Prior, support []float64) (Prior, error) {
+func (p Prior) Rounded(support []float64) (Prior, error) {
 	if err := p.check(); err != nil {
 		return Prior{}, err
 	}

@@ -307,7 +307,7 @@ func TestOrdering(t *testing.T) {
 		_, c := optimal(t, p, eps)
 		ys := p.labels
 		unbiased := []Method{must(DebiasedRR(ys, eps)), must(TwoPoint(ys, eps)), must(NewLaplace(ys, eps)), must(NewStaircase(ys, eps))}
-		if step, ok := LatticeStep(ys); ok {
+		if step, ok := latticeStep(ys); ok {
 			unbiased = append(unbiased, must(NewDiscreteLaplace(ys, eps, step)), must(NewDiscreteStaircase(ys, eps, step)))
 		}
 		for _, m := range unbiased {

@@ -143,8 +143,8 @@ func New(c Config) (*Ledger, error) {
 
 // begin checks the configuration, completes it, and starts with it.
 func (s *state) begin(c *Config) error {
-	if c.Neighbors != accountant.AddRemove && c.Neighbors != accountant.Substitute {
-		return fault.New("neighbors", "%v is not one of add-remove, substitute", c.Neighbors)
+	if !slices.Contains(profiles.Relations(), c.Neighbors) {
+		return fault.New("neighbors", "%v is not one of add-remove, substitute, zero-out", c.Neighbors)
 	}
 	if !(c.Epsilon >= 0 && !math.IsInf(c.Epsilon, 1)) {
 		return fault.New("epsilon", "%v is not in [0, +Inf)", c.Epsilon)

@@ -426,7 +426,7 @@ func TestBadInput(t *testing.T) {
 		{Config{Epsilon: 1, Delta: 1e-5}, `mode: "" is not one of planned, adaptive`},
 		{Config{Epsilon: 1, Delta: 1e-5, Mode: Adaptive, Orders: []float64{0.5}}, "orders[0]: 0.5 is not in (1, +Inf)"},
 		{Config{Epsilon: 1, Mode: Planned, Orders: []float64{2}}, "orders: are for adaptive ledgers, this one is planned"},
-		{Config{Neighbors: 7, Mode: Planned}, "neighbors: Relation(7) is not one of add-remove, substitute"},
+		{Config{Neighbors: 7, Mode: Planned}, "neighbors: Relation(7) is not one of add-remove, substitute, zero-out"},
 	} {
 		if _, err := New(c.config); err == nil || err.Error() != c.want {
 			t.Errorf("%+v: %v; want %s", c.config, err, c.want)

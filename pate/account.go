@@ -9,6 +9,7 @@ import (
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/pate/ballots"
 	"github.com/dpaccountant/accountant/rdp"
 )
 
@@ -69,8 +70,8 @@ func ParseReport(name string) (Report, error) {
 
 // Options of Account; the zero value is a good default.
 type Options struct {
-	Orders []float64 // nil: DefaultOrders
-	Scores *Scores   // the student's scores, for Interactive only
+	Orders []float64       // nil: DefaultOrders
+	Scores *ballots.Scores // the student's scores, for Interactive only
 
 	// MaxAnswers is fixed in advance: after as many answers no query is answered
 	// any more. 0 sets no limit. For aggregators with a check only.
@@ -84,7 +85,7 @@ type Options struct {
 // A Ledger holds what a table of votes cost, query by query.
 type Ledger struct {
 	aggregator Aggregator
-	votes      *Votes
+	votes      *ballots.Votes
 	orders     []float64
 	q          *queries
 	most       int // answers; 0 for no limit
@@ -93,7 +94,7 @@ type Ledger struct {
 
 // Account returns the ledger of labelling every query of v with a. Once ctx is
 // done, the error is that of ctx, here and in the methods that take one.
-func Account(ctx context.Context, v *Votes, a Aggregator, o Options) (*Ledger, error) {
+func Account(ctx context.Context, v *ballots.Votes, a Aggregator, o Options) (*Ledger, error) {
 	if v == nil {
 		return nil, fault.New("votes", "is missing")
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dpaccountant/accountant/pate/ballots"
 	"github.com/dpaccountant/accountant/rdp"
 )
 
@@ -14,9 +15,9 @@ import (
 // threshold and of the expected cost were computed there also with the code of
 // the paper's authors.
 
-func s1(t testing.TB, teachers int64, classes, queries int) *Votes {
+func s1(t testing.TB, teachers int64, classes, queries int) *ballots.Votes {
 	t.Helper()
-	v, err := SynthS1(teachers, classes, queries)
+	v, err := ballots.SynthS1(teachers, classes, queries)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +67,7 @@ func TestSynthS1(t *testing.T) {
 }
 
 // noiseFree is the transcript of a check without noise.
-func noiseFree(v *Votes, threshold int64) (answered []bool, n int) {
+func noiseFree(v *ballots.Votes, threshold int64) (answered []bool, n int) {
 	answered = make([]bool, v.Queries())
 	for i := range answered {
 		if answered[i] = slices.Max(v.Row(i)) >= threshold; answered[i] {
@@ -116,7 +117,7 @@ func checkEpsilons(t *testing.T, name string, g rdp.Grid, delta, classic, classi
 	}
 }
 
-func ledger(t testing.TB, v *Votes, a Aggregator, s *Scores) *Ledger {
+func ledger(t testing.TB, v *ballots.Votes, a Aggregator, s *ballots.Scores) *Ledger {
 	t.Helper()
 	l, err := Account(context.Background(), v, a, Options{Scores: s})
 	if err != nil {
@@ -276,7 +277,7 @@ func studentC(queries int) [][]float64 {
 func TestTotalsC(t *testing.T) {
 	v := s1(t, 5000, 150, 1000)
 	p := studentC(1000)
-	scores, err := NewScores(p, 5000)
+	scores, err := ballots.NewScores(p, 5000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -334,7 +335,7 @@ func TestTotalsC(t *testing.T) {
 			row[j] *= 5000
 		}
 	}
-	vs, err := NewVoteScores(p, 5000)
+	vs, err := ballots.NewVoteScores(p, 5000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -343,7 +344,7 @@ func TestTotalsC(t *testing.T) {
 
 // §6.1 E19: the expected cost is not a bound, the sum is.
 func TestExpectedIsNoBound(t *testing.T) {
-	v := must(NewVotes([][]int64{{5, 3, 2}}, 0))
+	v := must(ballots.NewVotes([][]int64{{5, 3, 2}}, 0))
 	l, err := Account(context.Background(), v, Confident{6, 3, 1}, Options{Orders: []float64{4}})
 	if err != nil {
 		t.Fatal(err)
@@ -388,7 +389,7 @@ func TestRowOrderDoesNotMatter(t *testing.T) {
 		slices.Reverse(r)
 		rows = append(rows, r)
 	}
-	w := must(NewVotes(rows, 0))
+	w := must(ballots.NewVotes(rows, 0))
 	a, b := cost(t, ledger(t, v, Confident{170, 20, 40}, nil), Worst, nil), cost(t, ledger(t, w, Confident{170, 20, 40}, nil), Worst, nil)
 	for i := range a.Total.Values {
 		near(t, fmt.Sprint(a.Total.Orders[i]), b.Total.Values[i], a.Total.Values[i], 3e-15)

@@ -3,12 +3,14 @@ package pate
 import (
 	"context"
 	"testing"
+
+	"github.com/dpaccountant/accountant/pate/ballots"
 )
 
 // glyph is a table of the size of the largest experiment of PATE 2018: 12,000
 // queries, 150 classes, 5000 teachers. Rule S1 repeats its shapes after 1000
 // queries; moving a few votes makes all histograms different.
-func glyph(b *testing.B) *Votes {
+func glyph(b *testing.B) *ballots.Votes {
 	b.Helper()
 	v := s1(b, 5000, 150, 12_000)
 	for k := range v.Queries() {

@@ -3,7 +3,6 @@ package pate
 import (
 	"math"
 
-	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -38,56 +37,6 @@ func logSurvivors(order, p, c, ec float64) (a, err float64) {
 	// d/dc log(1−e^c) = −e^c/(1−e^c).
 	err = 4*u*(order*math.Abs(l1)+(order-1)*math.Abs(l2)) + (order-1)*ec*math.Exp(c)/-math.Expm1(c)*(1+1e-9) + order*underflow
 	return a, err
-}
-
-// Theorem6 returns a bound on D_λ(M(D) ‖ M(D')) over the neighbours D' of D,
-// for a mechanism that is (μ1, ε1)- and (μ2, ε2)-RDP and whose output on D
-// differs from some fixed outcome with probability at most e^logQ.
-//
-// Theorem: PATE 2018, Theorem 6. Relation: the one of the two RDP guarantees.
-// Conditions, all checked: 1 < λ ≤ μ1, μ2 > 1, q·e^ε2 < 1 and
-// q ≤ e^{(μ2−1)ε2}/(μ1/(μ1−1)·μ2/(μ2−1))^μ2. The bound holds at D only, and only
-// in this direction. Take the smaller of it and of a data-independent bound.
-func Theorem6(logQ, mu1, eps1, mu2, eps2, order float64) (float64, error) {
-	if math.IsNaN(logQ) || logQ > 0 {
-		return 0, fault.New("log-q", "%v is not in [-Inf, 0]", logQ)
-	}
-	if err := checkOrder("order", order); err != nil {
-		return 0, err
-	}
-	if !(mu1 >= order && mu1 <= maxOrder) {
-		return 0, fault.New("mu1", "%v is not in [%v, %g]", mu1, order, float64(maxOrder))
-	}
-	if err := checkOrder("mu2", mu2); err != nil {
-		return 0, err
-	}
-	for _, e := range []struct {
-		field string
-		v     float64
-	}{{"eps1", eps1}, {"eps2", eps2}} {
-		if err := checkRange(e.field, e.v, 0, 1e12); err != nil {
-			return 0, err
-		}
-	}
-	if math.IsInf(logQ, -1) {
-		return 0, nil
-	}
-	// 1/(1−1/μ) = μ/(μ−1); the limit is lowered by its own rounding error.
-	l1, l2 := -math.Log1p(-1/mu1), -math.Log1p(-1/mu2)
-	limit := (mu2-1)*eps2 - mu2*(l1+l2)
-	limit -= 8 * u * ((mu2-1)*eps2 + mu2*(l1+l2))
-	limit = min(limit, xmath.Down(-eps2, 1))
-	if logQ > limit {
-		return 0, fault.New("log-q", "%v is not in [-Inf, %v]: the condition of Theorem 6 fails", logQ, limit)
-	}
-	k := (mu2 - 1) / mu2
-	c := (logQ + eps2) * k
-	ec := u * (4*math.Abs(c) + math.Abs(logQ) + eps2)
-	a, ea := logSurvivors(order, logQ, c, ec)
-	b := logQ*(1-(order-1)/(mu1-1)) + (order-1)*eps1
-	eb := 6 * u * (math.Abs(logQ)*(1+(order-1)/(mu1-1)) + (order-1)*eps1)
-	v, err := logSumExp(a, ea, b, eb)
-	return (max(0, v+err)+underflow)/(order-1)*(1+2*u) + underflow, nil
 }
 
 // gaussianCost is the cost at one order, as a function of log q, of a mechanism

@@ -97,9 +97,9 @@ func TestGNMaxCost(t *testing.T) {
 }
 
 func TestTheorem6(t *testing.T) {
-	near(t, "Theorem 6", must(Theorem6(-10, 8, .5, 6, .4, 4)), 0.0051625385865703184, 1e-13)
-	near(t, "Theorem 6", must(Theorem6(-6, 20, .02, 15, .015, 8)), 0.0045648994067659676, 1e-13)
-	if v := must(Theorem6(math.Inf(-1), 8, .5, 6, .4, 4)); v != 0 {
+	near(t, "Theorem 6", must(theorem6(-10, 8, .5, 6, .4, 4)), 0.0051625385865703184, 1e-13)
+	near(t, "Theorem 6", must(theorem6(-6, 20, .02, 15, .015, 8)), 0.0045648994067659676, 1e-13)
+	if v := must(theorem6(math.Inf(-1), 8, .5, 6, .4, 4)); v != 0 {
 		t.Errorf("at q = 0: %v", v)
 	}
 }
@@ -117,7 +117,7 @@ func TestClosedFormIsTheorem6(t *testing.T) {
 				mu1 := mu2 + 1
 				want, err := math.Inf(1), error(nil)
 				if mu2 > 1 && mu1 >= order && mu1 <= maxOrder {
-					want, err = Theorem6(l, mu1, mu1/(sigma*sigma), mu2, mu2/(sigma*sigma), order)
+					want, err = theorem6(l, mu1, mu1/(sigma*sigma), mu2, mu2/(sigma*sigma), order)
 				}
 				holds := s > tt && s >= (order-1)*tt && math.Log((s+tt)/(s-tt)) <= 2*s*tt-tt*tt
 				if (!math.IsInf(want, 1) && err == nil) != holds {
@@ -192,7 +192,7 @@ func TestThresholdBlocks(t *testing.T) {
 		{3500, 1500, 5000, -0.1727537790234499, -1.841021645009264, [4]float64{2 / 4.5e6, 8 / 4.5e6, 16 / 4.5e6, 32 / 4.5e6}},
 	} {
 		name := fmt.Sprintf("T=%v σ1=%v v=%v", c.threshold, c.sigma1, c.v)
-		pass, fail, err := ThresholdLogs(c.threshold, c.sigma1, c.v)
+		pass, fail, err := checkedThresholdLogs(c.threshold, c.sigma1, c.v)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -208,7 +208,7 @@ func TestThresholdBlocks(t *testing.T) {
 					tol = 2e-8
 				}
 			}
-			near(t, fmt.Sprintf("%s λ=%v", name, a), must(ThresholdRDP(c.threshold, c.sigma1, c.v, a)), c.want[i], tol)
+			near(t, fmt.Sprintf("%s λ=%v", name, a), must(thresholdRDP(c.threshold, c.sigma1, c.v, a)), c.want[i], tol)
 		}
 	}
 }
@@ -225,8 +225,8 @@ func TestConversions(t *testing.T) {
 		{.01, 50, 1e-8, 0.3859322600806605, 0.2858923485707299},
 		{2, 2, 1e-5, 13.51292546497023, 12.12663110385034},
 	} {
-		near(t, "classic", must(EpsilonAt(c.order, c.cost, c.delta, Classic)), c.classic, 1e-14)
-		near(t, "improved", must(EpsilonAt(c.order, c.cost, c.delta, Improved)), c.improved, 1e-14)
+		near(t, "classic", must(Classic.EpsilonAt(c.order, c.cost, c.delta)), c.classic, 1e-14)
+		near(t, "improved", must(Improved.EpsilonAt(c.order, c.cost, c.delta)), c.improved, 1e-14)
 	}
 	g := must(rdp.NewGrid([]float64{8}, []float64{.5}))
 	d, _, err := rdp.DeltaClassic(g, 2)

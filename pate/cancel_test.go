@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"testing"
+
+	"github.com/dpaccountant/accountant/pate/ballots"
 )
 
 // Once its context is done a call returns the context's error, also when it was
 // not when the call began.
 func TestCancelled(t *testing.T) {
-	v, err := SynthS1(250, 10, 5000)
+	v, err := ballots.SynthS1(250, 10, 5000)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package pate
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 )
@@ -12,7 +11,6 @@ import (
 const (
 	minSigma, maxSigma = 1e-4, 1e9
 	maxOrder           = 1e6
-	maxTeachers        = 1_000_000_000
 	maxThreshold       = 1e12
 )
 
@@ -68,5 +66,3 @@ func DefaultOrders() []float64 {
 	}
 	return orders
 }
-
-func isInt(x float64) bool { return x == math.Trunc(x) }

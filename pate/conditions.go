@@ -7,6 +7,7 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/pate/ballots"
 )
 
 // A ConditionError says that a condition of Theorem 20 of PATE 2018 fails, so
@@ -54,7 +55,7 @@ const conditionGrid = 4000
 // β(B_U(q)) − β(q) grows with q up to q1, does fail for some parameters; between
 // the points of the grid it is taken on trust, as in the paper.
 func NewLocalBound(sigma, order float64, classes int, teachers int64) (*LocalBound, error) {
-	if err := errorsOf(checkSigma("sigma2", sigma), checkOrder("order", order), checkTeachers(teachers)); err != nil {
+	if err := errorsOf(checkSigma("sigma2", sigma), checkOrder("order", order), ballots.CheckTeachers(teachers)); err != nil {
 		return nil, err
 	}
 	if classes < 2 || classes > 1_000_000 {
@@ -184,7 +185,7 @@ func (b *LocalBound) AtDistance(votes []int64) ([]float64, error) {
 	if len(votes) != b.classes {
 		return nil, fault.New("votes", "%d classes are not %d", len(votes), b.classes)
 	}
-	if err := checkRow(votes); err != nil {
+	if err := ballots.CheckRow(votes); err != nil {
 		return nil, err
 	}
 	if n := sum(votes); n != b.teachers {

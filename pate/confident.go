@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/dpaccountant/accountant/internal/random"
+	"github.com/dpaccountant/accountant/pate/ballots"
 )
 
 // Confident answers with GNMax only when the largest count, after noise of its
@@ -45,7 +46,7 @@ var noAnswer = Answer{Class: -1}
 // operating system's. The noise is an exact draw: the answer has the law that is
 // accounted for.
 func (c Confident) Label(votes []int64, src rand.Source) (Answer, error) {
-	if err := errorsOf(c.check(), checkRow(votes)); err != nil {
+	if err := errorsOf(c.check(), ballots.CheckRow(votes)); err != nil {
 		return noAnswer, err
 	}
 	return c.label(votes, float64(slices.Max(votes)), random.Source(src)), nil
@@ -58,12 +59,12 @@ func (c Confident) label(votes []int64, v float64, src rand.Source) Answer {
 	return Answer{noisyArgmax(votes, c.Sigma2, random.Normal, src), true}
 }
 
-func (c Confident) prepare(ctx context.Context, v *Votes, _ *Scores) (*queries, error) {
+func (c Confident) prepare(ctx context.Context, v *ballots.Votes, _ *ballots.Scores) (*queries, error) {
 	return c.prepareAt(ctx, v, func(i int) float64 { return float64(slices.Max(v.Row(i))) })
 }
 
 // prepareAt prepares the check with its statistic given per query.
-func (c Confident) prepareAt(ctx context.Context, v *Votes, statistic func(i int) float64) (*queries, error) {
+func (c Confident) prepareAt(ctx context.Context, v *ballots.Votes, statistic func(i int) float64) (*queries, error) {
 	q, err := GNMax{c.Sigma2}.prepare(ctx, v, nil)
 	if err != nil {
 		return nil, err

@@ -5,8 +5,8 @@
 // Use it when N models were trained on disjoint parts of the private data and
 // their votes on public queries were (or will be) aggregated by [GNMax],
 // [Confident], [Interactive] or [LNMax]. [Account] adds up the cost of a vote
-// table; [NewSensitivity] and [Sanitize] turn a cost that depends on the votes
-// into an estimate that may be published.
+// table ([ballots.Votes]); [Ledger.NewSensitivity] and [Sanitize] turn a cost that
+// depends on the votes into an estimate that may be published.
 //
 // Do not use it when the teachers share training examples (one example may then
 // change several votes), and do not feed a data-dependent cost into the Fourier

@@ -277,7 +277,7 @@ func TestExactTable(t *testing.T) {
 		}
 		name := fmt.Sprintf("check T=%v v=%v", c.threshold, c.v)
 		near(t, name+" exact", worst, c.exact, 1e-10)
-		near(t, name+" bound", must(ThresholdRDP(c.threshold, c.sigma1, c.v, c.order)), c.bound, 1e-12)
+		near(t, name+" bound", must(thresholdRDP(c.threshold, c.sigma1, c.v, c.order)), c.bound, 1e-12)
 	}
 }
 
@@ -296,7 +296,7 @@ func TestThresholdBoundIsAboveExact(t *testing.T) {
 	for _, sigma1 := range []float64{.5, 1, 2, 5, 20} {
 		for d := -30.0; d <= 30; d++ {
 			for _, order := range []float64{1.5, 2, 3, 5, 8, 16, 32} {
-				bound := must(ThresholdRDP(d, sigma1, 0, order))
+				bound := must(thresholdRDP(d, sigma1, 0, order))
 				for _, w := range []float64{-1, -.5, .25, 1} {
 					n++
 					if x := thresholdDivergence(d, sigma1, 0, w, order); !(x <= bound*(1+1e-9)+1e-14) {
@@ -307,8 +307,8 @@ func TestThresholdBoundIsAboveExact(t *testing.T) {
 		}
 	}
 	// §6.1 E3: where the fail tail, as 1 − Pr[pass], rounds to nothing.
-	if x := thresholdDivergence(0, .5, 20, 21, 16); x < 28 || x > must(ThresholdRDP(0, .5, 20, 16)) {
-		t.Errorf("T=0, v=20: exact %v, bound %v", x, must(ThresholdRDP(0, .5, 20, 16)))
+	if x := thresholdDivergence(0, .5, 20, 21, 16); x < 28 || x > must(thresholdRDP(0, .5, 20, 16)) {
+		t.Errorf("T=0, v=20: exact %v, bound %v", x, must(thresholdRDP(0, .5, 20, 16)))
 	} else {
 		near(t, "E3 exact", x, 28.4081694, digits(9))
 	}
@@ -372,7 +372,7 @@ func TestTheorem6Random(t *testing.T) {
 		mu1, mu2 := order*(1+3*r.Float64()), 1+10*r.Float64()
 		both := func(mu float64) float64 { return max(divergence(p, q, 0, mu), divergence(q, p, 0, mu)) * (1 + 1e-12) }
 		miss := xmath.LogSum(p[1:])
-		bound, err := Theorem6(miss, mu1, both(mu1), mu2, both(mu2), order)
+		bound, err := theorem6(miss, mu1, both(mu1), mu2, both(mu2), order)
 		if err != nil {
 			continue
 		}

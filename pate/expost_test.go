@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"testing"
+
+	"github.com/dpaccountant/accountant/pate/ballots"
 )
 
 // A path is what two Confident queries over two classes release, and its
@@ -32,7 +34,7 @@ func paths(c Confident, first, second [2]float64, most int) []float64 {
 // is exceeded by its privacy loss with probability at most δ.
 func TestMaxAnswersAndExPostByEnumeration(t *testing.T) {
 	ctx := context.Background()
-	v, err := NewVotes([][]int64{{5, 3}, {6, 2}}, 8)
+	v, err := ballots.NewVotes([][]int64{{5, 3}, {6, 2}}, 8)
 	if err != nil {
 		t.Fatal(err)
 	}

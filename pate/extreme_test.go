@@ -33,14 +33,14 @@ func TestExtremeParameters(t *testing.T) {
 			t.Fatalf("%v λ=%v: cost %v at %v, at most %v", l, order, x, a, l.RDP(order))
 		}
 		v := (2*r.Float64() - 1) * logUniform(1, 1e12)
-		if x := must(ThresholdRDP(0, sigma, v, order)); !(x >= 0 && x <= ind) {
+		if x := must(thresholdRDP(0, sigma, v, order)); !(x >= 0 && x <= ind) {
 			t.Fatalf("check σ1=%v λ=%v v=%v: cost %v", sigma, order, v, x)
 		}
-		if x, err := Theorem6(a, order+logUniform(1e-9, 100), logUniform(1e-9, 100), 1+logUniform(1e-9, 100), logUniform(1e-9, 100), order); err == nil && !(x >= 0) {
+		if x, err := theorem6(a, order+logUniform(1e-9, 100), logUniform(1e-9, 100), 1+logUniform(1e-9, 100), logUniform(1e-9, 100), order); err == nil && !(x >= 0) {
 			t.Fatalf("Theorem 6 at log q=%v: %v", a, x)
 		}
 		beta := logUniform(1e-11, 1) / order
-		if x, err := GNSSRDP(order, beta, sigma); err == nil && !(x >= 0) {
+		if x, err := (GNSS{order, beta}).RDP(sigma); err == nil && !(x >= 0) {
 			t.Fatalf("GNSS λ=%v β=%v σ=%v: %v", order, beta, sigma, x)
 		}
 	}

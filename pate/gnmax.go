@@ -9,6 +9,7 @@ import (
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/pate/ballots"
 )
 
 // An Aggregator labels queries from votes: [GNMax], [Confident], [Interactive]
@@ -16,7 +17,7 @@ import (
 type Aggregator interface {
 	fmt.Stringer
 	check() error
-	prepare(ctx context.Context, v *Votes, s *Scores) (*queries, error)
+	prepare(ctx context.Context, v *ballots.Votes, s *ballots.Scores) (*queries, error)
 }
 
 // GNMax adds independent Gaussian noise of standard deviation Sigma to the
@@ -39,7 +40,7 @@ func (g GNMax) String() string { return fmt.Sprintf("gnmax(sigma2=%v)", g.Sigma)
 // Label answers one query with fresh noise from src; nil is the operating system's. The
 // noise is an exact draw: the answer has the law that is accounted for.
 func (g GNMax) Label(votes []int64, src rand.Source) (class int, err error) {
-	if err := errorsOf(g.check(), checkRow(votes)); err != nil {
+	if err := errorsOf(g.check(), ballots.CheckRow(votes)); err != nil {
 		return 0, err
 	}
 	return noisyArgmax(votes, g.Sigma, random.Normal, random.Source(src)), nil
@@ -57,7 +58,7 @@ func (g GNMax) RDP(order float64) float64 { return xmath.Up(order/g.Sigma/g.Sigm
 //
 // Theorem: PATE 2018, Proposition 7 (a union bound, exact for two classes).
 func (g GNMax) LogQ(votes []int64) (float64, error) {
-	if err := errorsOf(g.check(), checkRow(votes)); err != nil {
+	if err := errorsOf(g.check(), ballots.CheckRow(votes)); err != nil {
 		return 0, err
 	}
 	return newTails(g.Sigma, 0).logQ(votes), nil
@@ -79,8 +80,8 @@ func (g GNMax) cost(order float64) gaussianCost {
 	return newGaussianCost(order, t, t*t)
 }
 
-func (g GNMax) prepare(ctx context.Context, v *Votes, _ *Scores) (*queries, error) {
-	t := newTails(g.Sigma, v.teachers)
+func (g GNMax) prepare(ctx context.Context, v *ballots.Votes, _ *ballots.Scores) (*queries, error) {
+	t := newTails(g.Sigma, v.Teachers())
 	q := &queries{answer: g.cost, logQ: make([]float64, v.Queries())}
 	for i := range q.logQ {
 		if i%askEach == 0 && ctx.Err() != nil {

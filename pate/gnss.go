@@ -1,3 +1,6 @@
+// The cost of publishing a number with noise in proportion to its smooth sensitivity. It
+// assumes a β-smooth bound of the local sensitivity, and returns Rényi costs at one order.
+
 package pate
 
 import (
@@ -6,7 +9,14 @@ import (
 	"github.com/dpaccountant/accountant/internal/fault"
 )
 
-// GNSSRDP returns the cost at one order of publishing f(D) + SS_β(D)·N(0, σ²),
+// GNSS is the Gaussian noise, in proportion to a β-smooth bound on the local sensitivity,
+// with which a number that depends on the votes is published, at one Rényi order.
+type GNSS struct {
+	Order float64 // λ, above 1
+	Beta  float64 // β, positive; how large it may be depends on the order
+}
+
+// RDP returns the cost at one order of publishing f(D) + SS_β(D)·N(0, σ²),
 // where SS_β is a β-smooth upper bound on the local sensitivity of f:
 //
 //	λe^{−2β}/(2σ²s) − (λβ + ½·log s)/(λ−1),  s = 1 − λ(1 − e^{−2β}).
@@ -15,8 +25,9 @@ import (
 // all pairs that β-smoothness allows, in both directions, rounded up.
 //
 // Condition: s > 0. It replaces Theorem 23 of PATE 2018, see
-// [GNSSPrintedNotABound]. Relation: the one of SS_β.
-func GNSSRDP(order, beta, sigma float64) (float64, error) {
+// [GNSS.PrintedNotABound]. Relation: the one of SS_β.
+func (g GNSS) RDP(sigma float64) (float64, error) {
+	order, beta := g.Order, g.Beta
 	s, err := gnssSlack(order, beta)
 	if err != nil {
 		return 0, err
@@ -47,12 +58,13 @@ func gnssSlack(order, beta float64) (float64, error) {
 	return 1 + order*math.Expm1(-2*beta), nil
 }
 
-// GNSSPrintedNotABound returns the cost as Theorem 23 of PATE 2018 prints it,
+// PrintedNotABound returns the cost as Theorem 23 of PATE 2018 prints it,
 // λe^{2β}/σ² + (βλ − ½·log(1 − 2λβ))/(λ−1), to reproduce that paper's tables.
 // The last step of its proof needs λβ ≤ ¼; proved tells whether that holds.
 // Otherwise the value can be too small: 0.518 at the paper's λ=14, β=0.0329,
-// σ=6.23, where the divergence is 1.607. Use [GNSSRDP].
-func GNSSPrintedNotABound(order, beta, sigma float64) (value float64, proved bool, err error) {
+// σ=6.23, where the divergence is 1.607. Use [GNSS.RDP].
+func (g GNSS) PrintedNotABound(sigma float64) (value float64, proved bool, err error) {
+	order, beta := g.Order, g.Beta
 	if err := checkOrder("order", order); err != nil {
 		return 0, false, err
 	}
@@ -66,11 +78,12 @@ func GNSSPrintedNotABound(order, beta, sigma float64) (value float64, proved boo
 	return v, order*beta <= 0.25, nil
 }
 
-// OptimalGNSSSigma returns the noise scale that minimises the cost by GNSSRDP
+// OptimalSigma returns the noise scale that minimises the cost by RDP
 // plus twice the standard deviation ss·σ of the published number,
 // (λe^{−2β}/(2·s·ss))^{1/3}. A scale chosen by looking at a data-dependent ss
 // leaks: choose it on public votes.
-func OptimalGNSSSigma(order, beta, ss float64) (float64, error) {
+func (g GNSS) OptimalSigma(ss float64) (float64, error) {
+	order, beta := g.Order, g.Beta
 	s, err := gnssSlack(order, beta)
 	if err != nil {
 		return 0, err
@@ -81,9 +94,10 @@ func OptimalGNSSSigma(order, beta, ss float64) (float64, error) {
 	return min(max(math.Cbrt(order*math.Exp(-2*beta)/(s*2*ss)), minSigma), maxSigma), nil
 }
 
-// PrintedGNSSSigma is OptimalGNSSSigma for the cost as printed:
+// PrintedSigma is OptimalSigma for the cost as printed:
 // (λe^{2β}/ss)^{1/3}, which gives Table 2's column σ_SS.
-func PrintedGNSSSigma(order, beta, ss float64) (float64, error) {
+func (g GNSS) PrintedSigma(ss float64) (float64, error) {
+	order, beta := g.Order, g.Beta
 	if err := checkOrder("order", order); err != nil {
 		return 0, err
 	}

@@ -27,13 +27,13 @@ func TestGNSS(t *testing.T) {
 		{.008, 38.7, 50, 0.0585092990523, 0, 0.0875431626400},
 	} {
 		name := fmt.Sprintf("β=%v σ=%v λ=%v", c.beta, c.sigma, c.order)
-		exact := must(GNSSRDP(c.order, c.beta, c.sigma))
+		exact := must(GNSS{c.order, c.beta}.RDP(c.sigma))
 		tol := 1e-13
 		if c.repaired == 0 {
 			tol = digits(11)
 		}
 		near(t, name+" exact", exact, c.exact, tol)
-		printed, proved, err := GNSSPrintedNotABound(c.order, c.beta, c.sigma)
+		printed, proved, err := GNSS{c.order, c.beta}.PrintedNotABound(c.sigma)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,16 +57,16 @@ func TestGNSSSigma(t *testing.T) {
 		{14, .0329, .0618, 6.231205}, {7.5, .0533, .0717, 4.882167}, {15.5, .0310, .0332, 7.919662},
 		{20.5, .0205, .0128, 11.860873}, {50, .009, .00278, 26.358104}, {50, .008, .00088, 38.649631},
 	} {
-		near(t, "printed σ", must(PrintedGNSSSigma(c.order, c.beta, c.ss)), c.want, 1e-7)
+		near(t, "printed σ", must(GNSS{c.order, c.beta}.PrintedSigma(c.ss)), c.want, 1e-7)
 	}
 	for _, c := range []struct{ order, beta, ss, sigma, cost, std float64 }{
 		{14, .0329, .0618, 9.92574, .66342, .61341}, {7.5, .0533, .0717, 5.79451, .463221, .415466},
 		{15.5, .0310, .0332, 14.7633, .549608, .490141}, {20.5, .0205, .0128, 16.3301, .231948, .209026},
 		{50, .009, .00278, 43.3992, .134172, .12065}, {50, .008, .00088, 51.3598, .0531365, .0451966},
 	} {
-		s := must(OptimalGNSSSigma(c.order, c.beta, c.ss))
+		s := must(GNSS{c.order, c.beta}.OptimalSigma(c.ss))
 		near(t, "exact σ", s, c.sigma, 1e-5)
-		near(t, "cost", must(GNSSRDP(c.order, c.beta, s)), c.cost, 1e-5)
+		near(t, "cost", must(GNSS{c.order, c.beta}.RDP(s)), c.cost, 1e-5)
 		near(t, "std", s*c.ss, c.std, 1e-5)
 	}
 }
@@ -99,7 +99,7 @@ func TestGNSSIsTheSupremum(t *testing.T) {
 		order := 1.1 + 40*r.Float64()
 		beta := (.001 + .48*r.Float64()) / order
 		sigma := 0.5 + 20*r.Float64()
-		exact := must(GNSSRDP(order, beta, sigma))
+		exact := must(GNSS{order, beta}.RDP(sigma))
 		tau := beta * (2*r.Float64() - 1)
 		d := min(1, math.Exp(tau)) * (2*r.Float64() - 1)
 		if x := gaussianDivergence(0, sigma, d, sigma*math.Exp(tau), order); !(x <= exact*(1+1e-9)+1e-12) {
@@ -107,7 +107,7 @@ func TestGNSSIsTheSupremum(t *testing.T) {
 		}
 		near(t, fmt.Sprintf("λ=%v β=%v σ=%v at τ=−β", order, beta, sigma),
 			gaussianDivergence(0, sigma, math.Exp(-beta), sigma*math.Exp(-beta), order), exact, 1e-8)
-		printed, proved, err := GNSSPrintedNotABound(order, beta, sigma)
+		printed, proved, err := GNSS{order, beta}.PrintedNotABound(sigma)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +118,7 @@ func TestGNSSIsTheSupremum(t *testing.T) {
 	// E1: the printed cost of the paper's MNIST row against an actual divergence.
 	x := gaussianDivergence(0, 6.23, math.Exp(-.0329), 6.23*math.Exp(-.0329), 14)
 	near(t, "E1", x, 1.60705584091641, 1e-12)
-	if printed, _, _ := GNSSPrintedNotABound(14, .0329, 6.23); printed > x {
+	if printed, _, _ := (GNSS{14, .0329}).PrintedNotABound(6.23); printed > x {
 		t.Errorf("printed %v is a bound after all", printed)
 	}
 }
@@ -144,7 +144,7 @@ func TestSanitize(t *testing.T) {
 			t.Fatal(err)
 		}
 		near(t, "SS", ss, c.ss, 1e-11)
-		sigma := must(OptimalGNSSSigma(14, c.beta, ss))
+		sigma := must(GNSS{14, c.beta}.OptimalSigma(ss))
 		near(t, "σ", sigma, c.sigma, 1e-11)
 		rep, err := Sanitize(1e-5, Classic, rand.NewPCG(1, 1), Round{s, c.beta, sigma})
 		if err != nil {
@@ -153,12 +153,12 @@ func TestSanitize(t *testing.T) {
 		near(t, "GNSS", rep.Private.GNSS, c.cost, 1e-11)
 		near(t, "fixed", rep.Private.Fixed, c.fixed, 1e-11)
 		near(t, "std", rep.Private.StdDev, c.std, digits(11))
-		printedSigma := must(PrintedGNSSSigma(14, c.beta, ss))
+		printedSigma := must(GNSS{14, c.beta}.PrintedSigma(ss))
 		near(t, "printed σ", printedSigma, c.printedSigma, 1e-11)
-		printed, _, _ := GNSSPrintedNotABound(14, c.beta, printedSigma)
+		printed, _, _ := GNSS{14, c.beta}.PrintedNotABound(printedSigma)
 		near(t, "printed cost", printed, c.printedCost, 1e-11)
-		near(t, "exact cost there", must(GNSSRDP(14, c.beta, printedSigma)), c.exactThere, 1e-11)
-		near(t, "printed fixed", must(EpsilonAt(14, s.Cost+printed, 1e-5, Classic)), c.printedFixed, 1e-11)
+		near(t, "exact cost there", must(GNSS{14, c.beta}.RDP(printedSigma)), c.exactThere, 1e-11)
+		near(t, "printed fixed", must(Classic.EpsilonAt(14, s.Cost+printed, 1e-5)), c.printedFixed, 1e-11)
 	}
 	// The noise has the promised spread, and is centred.
 	const n = 20_000
@@ -177,7 +177,7 @@ func TestSanitize(t *testing.T) {
 		t.Errorf("noise: mean %v, variance %v in units of the promised", mean, square)
 	}
 	near(t, "two rounds", p.Cost, 2*s.Cost, 1e-15)
-	near(t, "two GNSS", p.GNSS, must(GNSSRDP(14, .02, 5))+must(GNSSRDP(14, .03, 4)), 1e-15)
+	near(t, "two GNSS", p.GNSS, must(GNSS{14, .02}.RDP(5))+must(GNSS{14, .03}.RDP(4)), 1e-15)
 }
 
 // What is published is a multiple of a power of two that no vote has a say in: the

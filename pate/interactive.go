@@ -9,6 +9,7 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
+	"github.com/dpaccountant/accountant/pate/ballots"
 )
 
 // Interactive is Confident for the later rounds of training a student: the
@@ -50,7 +51,7 @@ func (c Interactive) String() string {
 // is the student's own, and Answered false, when the student is reinforced. The
 // noise is exact, as in [Confident.Label].
 func (c Interactive) Label(votes []int64, scores []float64, src rand.Source) (Answer, error) {
-	if err := errorsOf(c.check(), checkRow(votes), checkScores("scores", scores, len(votes), 1)); err != nil {
+	if err := errorsOf(c.check(), ballots.CheckRow(votes), ballots.CheckScores("scores", scores, len(votes), 1)); err != nil {
 		return noAnswer, err
 	}
 	n := sum(votes)
@@ -84,82 +85,15 @@ func (c Interactive) statistic(votes []int64, scaled []float64, teachers int64) 
 	return min(max(v, 0), float64(teachers))
 }
 
-func (c Interactive) prepare(ctx context.Context, v *Votes, s *Scores) (*queries, error) {
+func (c Interactive) prepare(ctx context.Context, v *ballots.Votes, s *ballots.Scores) (*queries, error) {
 	if s == nil {
 		return nil, fault.New("baseline", "is missing, must hold the student's scores for interactive aggregation")
 	}
-	if s.queries() != v.Queries() || s.classes != v.classes {
-		return nil, fault.New("baseline", "shape (%d, %d) is not the votes' (%d, %d)", s.queries(), s.classes, v.Queries(), v.classes)
+	if s.Queries() != v.Queries() || s.Classes() != v.Classes() {
+		return nil, fault.New("baseline", "shape (%d, %d) is not the votes' (%d, %d)", s.Queries(), s.Classes(), v.Queries(), v.Classes())
 	}
-	return c.prepareAt(ctx, v, func(i int) float64 { return c.statistic(v.Row(i), s.row(i), v.teachers) })
+	return c.prepareAt(ctx, v, func(i int) float64 { return c.statistic(v.Row(i), s.Row(i), v.Teachers()) })
 }
-
-// Scores are a student's class scores for every query, in units of votes.
-type Scores struct {
-	classes int
-	scaled  []float64
-}
-
-// NewScores returns the scores of a student: probabilities, one row per query,
-// which are multiplied by the number of teachers.
-func NewScores(probabilities [][]float64, teachers int64) (*Scores, error) {
-	return newScores(probabilities, teachers, 1)
-}
-
-// NewVoteScores returns scores that are already multiplied by the number of
-// teachers.
-func NewVoteScores(scores [][]float64, teachers int64) (*Scores, error) {
-	return newScores(scores, teachers, float64(teachers))
-}
-
-func newScores(rows [][]float64, teachers int64, total float64) (*Scores, error) {
-	if err := checkTeachers(teachers); err != nil {
-		return nil, err
-	}
-	if len(rows) == 0 {
-		return nil, fault.New("baseline", "has no rows, must have one per query")
-	}
-	s := &Scores{classes: len(rows[0])}
-	for i, row := range rows {
-		if err := checkScores(fmt.Sprintf("baseline: row %d", i+1), row, s.classes, total); err != nil {
-			return nil, err
-		}
-		for _, p := range row {
-			s.scaled = append(s.scaled, p*(float64(teachers)/total))
-		}
-	}
-	return s, nil
-}
-
-// checkScores allows a row of float32 probabilities to miss its total by 0.1 %:
-// the statistic stays 1-sensitive whatever the (public) scores are.
-func checkScores(field string, row []float64, classes int, total float64) error {
-	if len(row) != classes {
-		return fault.New(field, "%d scores are not one for each of %d classes", len(row), classes)
-	}
-	var s float64
-	for j, p := range row {
-		if !(p >= 0 && p <= total*1.001) {
-			return fault.New(field, "column %d: %v is not in [0, %v]", j+1, p, total)
-		}
-		s += p
-	}
-	if !(math.Abs(s-total) <= 1e-3*total) {
-		return fault.New(field, "the scores sum to %v, must sum to %v", s, total)
-	}
-	return nil
-}
-
-// First returns the scores of the first k queries.
-func (s *Scores) First(k int) (*Scores, error) {
-	if k < 1 || k > s.queries() {
-		return nil, fault.New("baseline", "%d queries are not in [1, %d]", k, s.queries())
-	}
-	return &Scores{s.classes, s.scaled[:k*s.classes]}, nil
-}
-
-func (s *Scores) queries() int        { return len(s.scaled) / s.classes }
-func (s *Scores) row(i int) []float64 { return s.scaled[i*s.classes : (i+1)*s.classes] }
 
 func argmax(x []float64) int {
 	at := 0
@@ -169,4 +103,11 @@ func argmax(x []float64) int {
 		}
 	}
 	return at
+}
+
+func sum(votes []int64) (s int64) {
+	for _, n := range votes {
+		s += n
+	}
+	return s
 }

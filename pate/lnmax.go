@@ -8,6 +8,7 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/pate/ballots"
 )
 
 // LNMax adds independent Laplace noise of scale 1/Gamma to every count and
@@ -32,7 +33,7 @@ func (l LNMax) String() string { return fmt.Sprintf("lnmax(gamma=%v)", l.Gamma) 
 // Label answers one query with fresh noise from src; nil is the operating system's. The
 // noise is an exact draw: the answer has the law that is accounted for.
 func (l LNMax) Label(votes []int64, src rand.Source) (class int, err error) {
-	if err := errorsOf(l.check(), checkRow(votes)); err != nil {
+	if err := errorsOf(l.check(), ballots.CheckRow(votes)); err != nil {
 		return 0, err
 	}
 	// Rounded up: more noise costs less.
@@ -52,7 +53,7 @@ func (l LNMax) RDP(order float64) float64 {
 //
 // Theorem: Papernot et al. 2017, Lemma 4.
 func (l LNMax) LogQ(votes []int64) (float64, error) {
-	if err := errorsOf(l.check(), checkRow(votes)); err != nil {
+	if err := errorsOf(l.check(), ballots.CheckRow(votes)); err != nil {
 		return 0, err
 	}
 	return l.logQ(votes, make([]float64, 0, len(votes))), nil
@@ -109,7 +110,7 @@ func (l LNMax) upper(logQ, order float64) float64 {
 	return min(ind, (max(0, v+err)+underflow)/n*(1+2*u)+underflow)
 }
 
-func (l LNMax) prepare(ctx context.Context, v *Votes, _ *Scores) (*queries, error) {
+func (l LNMax) prepare(ctx context.Context, v *ballots.Votes, _ *ballots.Scores) (*queries, error) {
 	q := &queries{lnmax: &l, logQ: make([]float64, v.Queries())}
 	terms := make([]float64, 0, v.Classes())
 	for i := range q.logQ {

@@ -68,7 +68,7 @@ type Diagnostics struct {
 // them. The noise is an exact draw, and the multiple is the one nearest to the sum of
 // real numbers.
 //
-// Theorem: PATE 2018, section B.3, with the cost of the noise by [GNSSRDP] in
+// Theorem: PATE 2018, section B.3, with the cost of the noise by [GNSS.RDP] in
 // place of Theorem 23. Conditions: the order, δ, β and σ of every round must be
 // fixed in advance; all rounds have the same order, and none is Realised or
 // ExpectedNotABound.
@@ -102,7 +102,7 @@ func Sanitize(delta float64, conversion Conversion, src rand.Source, rounds ...R
 		if err != nil {
 			return Sanitized{}, fault.In(field, err)
 		}
-		g, err := GNSSRDP(order, x.Beta, x.Sigma)
+		g, err := GNSS{order, x.Beta}.RDP(x.Sigma)
 		if err != nil {
 			return Sanitized{}, fault.In(field, err)
 		}
@@ -112,7 +112,7 @@ func Sanitize(delta float64, conversion Conversion, src rand.Source, rounds ...R
 		p.StdDev = math.Hypot(p.StdDev, ss*x.Sigma)
 		noisy.Noise = append(noisy.Noise, random.Term{Scale: ss * x.Sigma, Z: random.Normal(src)})
 	}
-	fixed, err := EpsilonAt(order, (p.Cost+p.GNSS)*(1+u*float64(2*len(rounds)+2)), delta, conversion)
+	fixed, err := conversion.EpsilonAt(order, (p.Cost+p.GNSS)*(1+u*float64(2*len(rounds)+2)), delta)
 	if err != nil {
 		return Sanitized{}, err
 	}
@@ -161,12 +161,12 @@ func releaseGrid(order, delta float64) float64 {
 }
 
 // EpsilonAt converts a Rényi cost at one order into ε.
-func EpsilonAt(order, cost, delta float64, conversion Conversion) (float64, error) {
+func (c Conversion) EpsilonAt(order, cost, delta float64) (float64, error) {
 	g, err := rdp.NewGrid([]float64{order}, []float64{cost})
 	if err != nil {
 		return 0, err
 	}
-	eps, _, err := conversion.Epsilon(g, delta)
+	eps, _, err := c.Epsilon(g, delta)
 	return eps, err
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/pate/ballots"
 )
 
 // A Sensitivity is how much the cost of a whole table of votes can change, by
@@ -58,13 +59,13 @@ func (l *Ledger) NewSensitivity(ctx context.Context, order float64, r Report, an
 	if l.limited(r) && r != DataIndependent {
 		return nil, fault.New("max-answers", "smooth sensitivity is known for the cost of all queries only")
 	}
-	if l.votes.short > 0 {
-		return nil, fault.New("votes", "%d rows have fewer than %d votes; smooth sensitivity needs the vote of every teacher", l.votes.short, l.votes.teachers)
+	if l.votes.Short() > 0 {
+		return nil, fault.New("votes", "%d rows have fewer than %d votes; smooth sensitivity needs the vote of every teacher", l.votes.Short(), l.votes.Teachers())
 	}
-	if l.votes.teachers > maxSmoothTeachers {
-		return nil, fault.New("teachers", "%d is not in [1, %d] for smooth sensitivity", l.votes.teachers, maxSmoothTeachers)
+	if l.votes.Teachers() > maxSmoothTeachers {
+		return nil, fault.New("teachers", "%d is not in [1, %d] for smooth sensitivity", l.votes.Teachers(), maxSmoothTeachers)
 	}
-	s := &Sensitivity{Order: order, Local: make([]float64, l.votes.teachers+1), Bound: r != ExpectedNotABound && !(r == Realised && l.q.check != nil)}
+	s := &Sensitivity{Order: order, Local: make([]float64, l.votes.Teachers()+1), Bound: r != ExpectedNotABound && !(r == Realised && l.q.check != nil)}
 	s.Cost = l.costAt(ctx, order, r, weights)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -72,7 +73,7 @@ func (l *Ledger) NewSensitivity(ctx context.Context, order float64, r Report, an
 	if r == DataIndependent {
 		return s, nil // a constant cost
 	}
-	b, err := NewLocalBound(sigma, order, l.votes.classes, l.votes.teachers)
+	b, err := NewLocalBound(sigma, order, l.votes.Classes(), l.votes.Teachers())
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +116,7 @@ func (l *Ledger) costAt(ctx context.Context, order float64, r Report, weights fu
 // histogram: the first query of each group, and the weight of the group.
 func (l *Ledger) histograms(weights func(int) float64) (first []int, weight []float64) {
 	index := map[string]int{}
-	w := make([]int64, l.votes.classes)
+	w := make([]int64, l.votes.Classes())
 	var key []byte
 	for i := range l.votes.Queries() {
 		p := weights(i)
@@ -232,7 +233,7 @@ func (l *Ledger) thresholdTable(order float64) (cost, err []float64) {
 	case Interactive:
 		c = a.Confident
 	}
-	return c.table(order, l.votes.teachers)
+	return c.table(order, l.votes.Teachers())
 }
 
 func (c Confident) table(order float64, teachers int64) (cost, err []float64) {
@@ -279,7 +280,7 @@ func thresholdAtDistance(ls []float64, v int) []float64 {
 // check on one query whose largest count is v: L[d] bounds the local
 // sensitivity of its cost for every value of the statistic within d of v.
 func (c Confident) ThresholdAtDistance(v, teachers int64, order float64) ([]float64, error) {
-	if err := errorsOf(c.check(), checkOrder("order", order), checkTeachers(teachers)); err != nil {
+	if err := errorsOf(c.check(), checkOrder("order", order), ballots.CheckTeachers(teachers)); err != nil {
 		return nil, err
 	}
 	if teachers > maxSmoothTeachers {

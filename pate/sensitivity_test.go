@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/pate/ballots"
 )
 
 // The golden values of this file are from pate.md §4.3, §7.5 and §7.6. Those
@@ -387,7 +388,7 @@ func TestSmoothSumsA2(t *testing.T) {
 			rows = append(rows, v.Row(i))
 		}
 	}
-	checkSum(t, "answered", sensitivity(t, ledger(t, must(NewVotes(rows, 0)), GNMax{40}, nil), 8, Worst, nil).Local,
+	checkSum(t, "answered", sensitivity(t, ledger(t, must(ballots.NewVotes(rows, 0)), GNMax{40}, nil), 8, Worst, nil).Local,
 		0.025155047533572, 0.04422263230488, 0.16813379402764,
 		map[float64]float64{.05: 0.0282697056199146, .01: 0.122255624162678, .1: 0.0251550475335723}, nil)
 	c := Confident{170, 20, 40}
@@ -532,7 +533,7 @@ func TestSensitivityAddsUp(t *testing.T) {
 			want[d] += x
 		}
 	}
-	got := sensitivity(t, ledger(t, must(NewVotes(rows, 0)), GNMax{40}, nil), 14, Worst, nil)
+	got := sensitivity(t, ledger(t, must(ballots.NewVotes(rows, 0)), GNMax{40}, nil), 14, Worst, nil)
 	for d := range want {
 		near(t, fmt.Sprintf("L[%d]", d), got.Local[d], want[d], 1e-13)
 	}

@@ -52,6 +52,6 @@ func TestCostsAreRoundedUp(t *testing.T) {
 	}
 	for _, row := range truth.GNSS {
 		// λβ and ½·log s cancel likewise, for λ − 1 = 1e-3 and β = 1e-4.
-		check(row, GNSSRDP, 1e-4)
+		check(row, func(order, beta, sigma float64) (float64, error) { return GNSS{order, beta}.RDP(sigma) }, 1e-4)
 	}
 }

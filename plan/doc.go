@@ -8,13 +8,20 @@
 //
 // Files, each of which uses only those below it:
 //
+//	convert.go    Convert: a plan as events of dp_accounting, and back
 //	plan.go       Parse: steps, and steps in steps
+//	events.go     events to the nodes of a plan
+//	eventclass.go the events that are mechanisms
+//	write.go      nodes to YAML and to JSON
+//	build.go      nodes made of others
 //	selection.go  the key selection
 //	registry.go   the tables of mechanisms and of sampling schemes
+//	epochs.go     the schemes with a schedule for each epoch
+//	matrix.go     the mechanism matrix, with its strategies and schemas
 //	majority.go   the mechanism majority, whose noise function is found when needed
 //	entry.go      {name: {key: value, …}} as a row of a table
 //	yaml.go       text to nodes
-//	scalar.go     numbers, counts, lists and words
+//	scalar.go     numbers, counts, lists, words and the relation
 //	node.go       a value in the text, which knows its line and its path
 //	error.go      Error: what is wrong with a plan, and where
 package plan

@@ -23,6 +23,9 @@ func (v *values) whole(key string) int      { return ask(v, key, "a whole number
 func (v *values) list(key string) []float64 { return ask(v, key, "a list of numbers", (*node).list) }
 func (v *values) word(key string) string    { return ask(v, key, "a word", (*node).word) }
 
+// has reports whether a key is there.
+func (v *values) has(key string) bool { return v.node.get(key) != nil }
+
 // Those with Or are presets where the key is left out.
 
 func (v *values) numberOr(key string, preset float64) float64 {
@@ -77,7 +80,7 @@ func parseEntry[T any](n *node, what string, table []entry[T]) (T, error) {
 		return zero, n.errorf("is empty; must name one of %s", strings.Join(names(table), ", "))
 	case 1:
 	default:
-		return zero, n.errorf("names both %s and %s; must name one %s", n.fields[0].key, n.fields[1].key, what)
+		return zero, n.errorf("names both %s and %s; must name one %s%s", n.fields[0].key, n.fields[1].key, what, mixed(n))
 	}
 	f := n.fields[0]
 	for _, e := range table {
@@ -86,6 +89,14 @@ func parseEntry[T any](n *node, what string, table []entry[T]) (T, error) {
 		}
 	}
 	panic("unreachable: checkKeys")
+}
+
+// mixed is what to do instead of a common mixture.
+func mixed(n *node) string {
+	if n.get("shuffle") == nil || n.get("poisson") == nil {
+		return ""
+	}
+	return ": batches cut from a shuffled list are shuffle, and nothing of poisson holds for them"
 }
 
 func names[T any](table []entry[T]) []string {

@@ -12,6 +12,9 @@ func FuzzParse(f *testing.F) {
 			f.Add([]byte(c.plan))
 		}
 	}
+	for _, c := range badEvents {
+		f.Add([]byte(c.event))
+	}
 	f.Add([]byte(one(gauss, "sampling: {poisson: {rate: 0.5}}", "count: 3")))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p, err := Parse(data)

@@ -5,7 +5,6 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/decimal"
-	"github.com/dpaccountant/accountant/internal/nearest"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 )
@@ -34,7 +33,24 @@ var (
 // out of its range is an error, an *Error, that names line and key. A count
 // that is left out is 1, a sampling that is left out is the whole data set. A
 // plan stands for at most 2^53 runs.
+//
+// The events of dp_accounting, as JSON objects with the key class_name, are read
+// likewise; Convert writes them.
 func Parse(data []byte) (*accountant.Plan, error) {
+	root, err := parseRoot(data)
+	if err != nil {
+		return nil, err
+	}
+	if isEvents(root) {
+		if root, err = planOfEvents(root); err != nil {
+			return nil, err
+		}
+	}
+	return parsePlan(root)
+}
+
+// parseRoot returns the mapping that a text stands for.
+func parseRoot(data []byte) (*node, error) {
 	root, err := parseYAML(data)
 	switch {
 	case err != nil:
@@ -45,11 +61,16 @@ func Parse(data []byte) (*accountant.Plan, error) {
 	if root.kind != mapNode {
 		return nil, root.errorf("%v is not a plan (a mapping with the keys %s)", root, strings.Join(planKeys, ", "))
 	}
+	return root, nil
+}
+
+// parsePlan reads the plan from its nodes.
+func parsePlan(root *node) (*accountant.Plan, error) {
 	if err := root.checkKeys(planKeys); err != nil {
 		return nil, err
 	}
 	p := &accountant.Plan{}
-	n, err := root.need("neighbors", "add-remove or substitute")
+	n, err := root.need("neighbors", "add-remove, substitute or zero-out")
 	if err != nil {
 		return nil, err
 	}
@@ -74,15 +95,6 @@ func Parse(data []byte) (*accountant.Plan, error) {
 		return nil, err
 	}
 	return p, nil
-}
-
-func parseNeighbors(n *node) (profiles.Relation, error) {
-	if n.kind == scalarNode || n.kind == textNode {
-		if r, err := profiles.ParseRelation(n.text); err == nil {
-			return r, nil
-		}
-	}
-	return 0, n.errorf("%v is not a relation; %s", n, nearest.Hint(n.text, []string{"add-remove", "substitute"}))
 }
 
 // parseSteps reads a list of steps that is run times times; total counts the

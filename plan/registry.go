@@ -7,6 +7,7 @@ import (
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
+	"github.com/dpaccountant/accountant/subsample/allocation"
 )
 
 // The mechanisms and sampling schemes that a plan can name, one entry each. The
@@ -49,6 +50,7 @@ var mechanisms = []entry[profiles.Base]{
 		return newMajority(darrm.Params{Mechanisms: v.whole("mechanisms"), Epsilon: v.number("epsilon"), Allowance: v.number("allowance"),
 			Delta: v.numberOr("delta", 0), OutputDelta: v.numberOr("output-delta", math.NaN())}, v.wordOr("gamma", "optimal"))
 	}},
+	{"matrix", matrixKeys, newMatrix},
 }
 
 var samplings = []entry[subsample.Scheme]{
@@ -64,6 +66,15 @@ var samplings = []entry[subsample.Scheme]{
 	{"must-ow", twoStages, must(subsample.NewMustOW)},
 	{"must-wo", twoStages, must(subsample.NewMustWO)},
 	{"must-ww", twoStages, must(subsample.NewMustWW)},
+	{"random-allocation", []string{"steps", "uses", "first", "redraw", "epochs"}, randomAllocation},
+	{"balls-in-bins", []string{"bins", "redraw", "epochs"}, ballsInBins},
+	{"shuffle", []string{"batches", "unused", "redraw", "epochs"}, shuffle},
+	{"truncated-poisson", []string{"rate", "cap", "population"}, func(v *values) (subsample.Scheme, error) {
+		return allocation.NewTruncated(v.number("rate"), int64(v.whole("cap")), int64(v.whole("population")))
+	}},
+	{"fixed-order", []string{"uses"}, func(v *values) (subsample.Scheme, error) {
+		return allocation.NewFixed(int64(v.wholeOr("uses", 1)))
+	}},
 }
 
 // A batch of the population; with MUST, a subset of the population, then a batch of the

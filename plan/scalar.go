@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/dpaccountant/accountant/internal/decimal"
+	"github.com/dpaccountant/accountant/internal/nearest"
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 // Numbers are read from the text of the plan rather than as YAML types, so that 1,
@@ -77,4 +79,17 @@ func (n *node) scalar(what string) error {
 		return n.errorf("%v is not %s", n, what)
 	}
 	return nil
+}
+
+func parseNeighbors(n *node) (profiles.Relation, error) {
+	if n.kind == scalarNode || n.kind == textNode {
+		if r, err := profiles.ParseRelation(n.text); err == nil {
+			return r, nil
+		}
+	}
+	var names []string
+	for _, r := range profiles.Relations() {
+		names = append(names, r.String())
+	}
+	return 0, n.errorf("%v is not a relation; %s", n, nearest.Hint(n.text, names))
 }

@@ -17,7 +17,8 @@ type Base interface {
 	//
 	// A mechanism that is declared by its guarantee alone (pure, approximate,
 	// finite, randomized response) has that guarantee under whichever relation
-	// it is used with.
+	// it is used with. Under ZeroOut the pair is that of AddRemove, but for
+	// randomized response, which answers for an empty place.
 	Pair(Relation) (Profile, error)
 }
 

@@ -16,6 +16,19 @@ type declared struct {
 func (d declared) Name() string                   { return d.name }
 func (d declared) Pair(Relation) (Profile, error) { return d.p, nil }
 
+// randomizedResponse is a declared mechanism that answers for an empty place, too.
+type randomizedResponse struct {
+	declared
+	empty *Discrete // the pair of a true answer and a uniformly random one
+}
+
+func (r randomizedResponse) Pair(rel Relation) (Profile, error) {
+	if rel == ZeroOut {
+		return r.empty, nil
+	}
+	return r.p, nil
+}
+
 const maxEpsilon = 1e6
 
 func checkEpsilon(name string, epsilon float64) error {
@@ -62,6 +75,11 @@ func approximate(name string, epsilon, delta float64) (Base, error) {
 // categories: with the given probability the answer is replaced by a uniformly
 // random category. It is about one answer: a record that answers several
 // questions is as many runs.
+//
+// Under ZeroOut an empty place answers with a uniformly random category, so that
+// nobody sees that it is empty, and the pair is that of a true answer and such a one;
+// so does, on a Poisson sample, whoever is not in it. (Google's dp_accounting has the
+// same under REPLACE_SPECIAL.)
 func NewRandomizedResponse(probability float64, categories int) (Base, error) {
 	const name = "randomized-response"
 	if !(probability >= 0 && probability <= 1) {
@@ -73,7 +91,12 @@ func NewRandomizedResponse(probability float64, categories int) (Base, error) {
 	k := float64(categories)
 	if probability == 0 {
 		p, err := NewDiscrete(nil, 0, 0, 0, 0)
-		return declared{name, p}, err
+		if err != nil {
+			return nil, err
+		}
+		// The answer is the truth, or the truth by chance.
+		empty, err := NewDiscrete([]Atom{{math.Log(k), 0, -math.Log(k)}}, math.Inf(-1), math.Log1p(-1/k), 4*xmath.U, 2*xmath.U*math.Log(k))
+		return randomizedResponse{declared{name, p}, empty}, err
 	}
 	loss := math.Log1p((1 - probability) * k / probability)
 	lie := math.Log(probability) - math.Log(k)
@@ -86,8 +109,16 @@ func NewRandomizedResponse(probability float64, categories int) (Base, error) {
 		rest := lie + math.Log(k-2)
 		atoms = append(atoms, Atom{0, rest, rest})
 	}
-	p, err := NewDiscrete(atoms, math.Inf(-1), math.Inf(-1), 4*xmath.U, 4*xmath.U*(1+loss))
-	return declared{name, p}, err
+	none := math.Inf(-1)
+	p, err := NewDiscrete(atoms, none, none, 4*xmath.U, 4*xmath.U*(1+loss))
+	if err != nil {
+		return nil, err
+	}
+	// Against the uniform 1/k: log(1 + (1 − probability)(k − 1)) for the truth, log(probability) else.
+	uniform, lied := -math.Log(k), math.Log(probability)
+	told := math.Log1p((1 - probability) * (k - 1))
+	empty, err := NewDiscrete([]Atom{{lied, lie + math.Log(k-1), math.Log1p(-1 / k)}, {told, truth, uniform}}, none, none, 4*xmath.U, 4*xmath.U*(1+told-lied))
+	return randomizedResponse{declared{name, p}, empty}, err
 }
 
 // NewFiniteMechanism returns the mechanism with output distributions p on one

@@ -84,7 +84,7 @@ func ExampleNewDiscreteGaussianMechanism() {
 func ExampleParseRelation() {
 	_, err := profiles.ParseRelation("swap")
 	fmt.Println(err)
-	// Output: neighbors: "swap" is not one of add-remove, substitute
+	// Output: neighbors: "swap" is not one of add-remove, substitute, zero-out
 }
 
 // delta returns δ(eps) of one run of b under add-remove.

@@ -8,7 +8,7 @@ import (
 )
 
 // Relation is the neighbouring relation: which pairs of data sets a guarantee
-// is about. The two give different answers and are never mixed.
+// is about. They give different answers and are never mixed.
 type Relation int
 
 const (
@@ -16,10 +16,14 @@ const (
 	AddRemove Relation = iota
 	// Substitute: one record of one data set is replaced by another.
 	Substitute
-	// ZeroOut: one record of one data set is replaced by an empty place, which
-	// contributes nothing. Plans do not know it yet; package subsample/allocation does.
+	// ZeroOut: one record of one data set is replaced by an empty place. A
+	// mechanism does not notice an empty place among what it runs on: it answers
+	// as if the place were not there. A sampler does, as it draws places.
 	ZeroOut
 )
+
+// Relations lists the relations, in the order of their values.
+func Relations() []Relation { return []Relation{AddRemove, Substitute, ZeroOut} }
 
 // String returns the relation's name in plan files.
 func (r Relation) String() string {
@@ -36,12 +40,12 @@ func (r Relation) String() string {
 
 // ParseRelation returns the relation of a name used in plan files.
 func ParseRelation(s string) (Relation, error) {
-	for _, r := range []Relation{AddRemove, Substitute} {
+	for _, r := range Relations() {
 		if s == r.String() {
 			return r, nil
 		}
 	}
-	return 0, fault.New("neighbors", "%q is not one of add-remove, substitute", s)
+	return 0, fault.New("neighbors", "%q is not one of add-remove, substitute, zero-out", s)
 }
 
 // DirectionNames returns the names of the two directions of the relation, in
@@ -67,7 +71,7 @@ func Exact(p Profile) Direction { return Direction{Upper: p, Lower: p} }
 
 // A Mechanism is one run of a mechanism under a neighbouring relation: what is
 // known about its two directions (remove and add, or the two orders of a
-// substitution). It is immutable.
+// substitution; emptying a place is remove). It is immutable.
 type Mechanism struct {
 	Name       string
 	Relation   Relation

@@ -54,7 +54,7 @@ func EpsilonClassic(c Curve, delta float64) (eps, order float64, err error) {
 		if math.IsInf(alpha, 1) {
 			return v
 		}
-		return roundUp(v-logDelta/(alpha-1), 6)
+		return xmath.RoundUp(v-logDelta/(alpha-1), 6)
 	})
 }
 
@@ -127,7 +127,7 @@ func expUp(x float64) float64 {
 	if math.IsInf(x, -1) {
 		return 0
 	}
-	return min(1, roundUp(max(math.Exp(x), math.SmallestNonzeroFloat64), 4))
+	return min(1, xmath.RoundUp(max(math.Exp(x), math.SmallestNonzeroFloat64), 4))
 }
 
 // epsilonAt is the conversion of D_α ≤ v at one order.

@@ -74,7 +74,7 @@ func (c composed) RDP(alpha float64) float64 {
 	}
 	// A compensated sum of non-negative terms errs by less than 2 u for any
 	// length that fits in memory; 4 u covers the last rounding.
-	return roundUp(s.Value(), 4)
+	return xmath.RoundUp(s.Value(), 4)
 }
 
 // worst is NaN if any part is broken, and +Inf otherwise.
@@ -113,7 +113,7 @@ func (r repeated) RDP(alpha float64) float64 {
 	case r.n == 0:
 		return 0
 	}
-	return roundUp(v*float64(r.n), 2)
+	return xmath.RoundUp(v*float64(r.n), 2)
 }
 
 func (r repeated) orders() []float64 { return ordersOf(r.base) }
@@ -134,15 +134,4 @@ func sortOrders(orders []float64) []float64 {
 	out := slices.DeleteFunc(slices.Clone(orders), func(a float64) bool { return !(a > 1) })
 	slices.Sort(out)
 	return slices.Compact(out)
-}
-
-// roundUp returns an upper bound on every number within n·2⁻⁵³ relative of
-// x ≥ 0; 0 and +Inf stay.
-func roundUp(x float64, n float64) float64 {
-	if x == 0 || math.IsInf(x, 1) {
-		return x
-	}
-	// The product and the sum round once each, which the 2 extra units cover;
-	// the extra step serves subnormal numbers.
-	return math.Nextafter(x+x*((n+2)*xmath.U), math.Inf(1))
 }

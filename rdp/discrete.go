@@ -25,7 +25,7 @@ func (c discrete) RDP(alpha float64) float64 {
 	if !math.IsInf(s.LogPInf, -1) {
 		return math.Inf(1)
 	}
-	top := roundUp(max(s.Max, 0)+s.LossErr, 2)
+	top := xmath.RoundUp(max(s.Max, 0)+s.LossErr, 2)
 	if alpha > hugeOrder {
 		return top
 	}
@@ -100,7 +100,7 @@ func newPair(p, q []float64) pair {
 }
 
 func (c pair) RDP(alpha float64) float64 {
-	top := roundUp(c.top, 8)
+	top := xmath.RoundUp(c.top, 8)
 	if math.IsInf(c.top, 1) || alpha > hugeOrder {
 		return top
 	}

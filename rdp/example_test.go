@@ -146,19 +146,11 @@ func ExampleFromDiscrete() {
 	// Output: 0.114815
 }
 
-// The sampled Gaussian, in both directions of add-remove.
+// The sampled Gaussian under add-remove: the larger direction, which is to remove.
 func ExamplePoissonGaussian() {
-	remove, err := rdp.PoissonGaussian(0.01, 1)
-	add, _ := rdp.PoissonGaussianAdd(0.01, 1)
-	fmt.Printf("remove %.4e, add %.4e, %v\n", remove.RDP(4), add.RDP(4), err)
-	// Output: remove 3.6315e-04, add 3.0763e-04, <nil>
-}
-
-// One direction alone is no guarantee: PoissonGaussian is, being the larger one.
-func ExamplePoissonGaussianAdd() {
-	add, err := rdp.PoissonGaussianAdd(0.01, 1)
-	fmt.Printf("%.4e, %v\n", add.RDP(4), err)
-	// Output: 3.0763e-04, <nil>
+	c, err := rdp.PoissonGaussian(0.01, 1)
+	fmt.Printf("%.4e, %v\n", c.RDP(4), err)
+	// Output: 3.6315e-04, <nil>
 }
 
 func ExamplePoisson() {

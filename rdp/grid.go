@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // A Grid is a curve that is known at some orders only: Values[i] bounds the
@@ -77,7 +78,7 @@ func convexBetween(alpha, a, va, b, vb float64) float64 {
 	wb := (alpha - a) / (b - a) * ((b - 1) / (alpha - 1))
 	// Differences of orders, quotients and products round a dozen times, each by
 	// u relative to its positive term (orders are exact inputs).
-	return roundUp(wa*va+wb*vb, 14)
+	return xmath.RoundUp(wa*va+wb*vb, 14)
 }
 
 func (g Grid) orders() []float64 { return sortOrders(g.Orders) }

@@ -72,7 +72,7 @@ func (o *integerOrders) moment(k int) float64 {
 	defer o.mu.Unlock()
 	for len(o.values) < k-1 {
 		order := float64(len(o.values) + 2)
-		o.values = append(o.values, roundUp((order-1)*value(o.curve, order), 1))
+		o.values = append(o.values, xmath.RoundUp((order-1)*value(o.curve, order), 1))
 	}
 	return o.values[k-2]
 }

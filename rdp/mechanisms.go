@@ -52,7 +52,7 @@ func Gaussian(noiseMultiplier float64) (Curve, error) {
 type gaussian struct{ sigma float64 }
 
 // Three operations, and up to 4 u from a σ that was inverted twice.
-func (g gaussian) RDP(alpha float64) float64 { return roundUp(alpha/(2*g.sigma*g.sigma), 10) }
+func (g gaussian) RDP(alpha float64) float64 { return xmath.RoundUp(alpha/(2*g.sigma*g.sigma), 10) }
 
 // ZCDP returns the curve ρα of ρ-zero-concentrated differential privacy.
 //
@@ -66,7 +66,7 @@ func ZCDP(rho float64) (Curve, error) {
 	if rho == 0 {
 		return Func(func(float64) float64 { return 0 }), nil
 	}
-	return Func(func(alpha float64) float64 { return roundUp(rho*alpha, 2) }), nil
+	return Func(func(alpha float64) float64 { return xmath.RoundUp(rho*alpha, 2) }), nil
 }
 
 // Pure returns the tight curve of pure ε-differential privacy,
@@ -112,14 +112,14 @@ func (m twoAnswers) RDP(alpha float64) float64 {
 	case m.eps == 0:
 		return 0
 	case alpha > hugeOrder || math.IsInf(m.eps, 1) || m.eps < tinyEpsilon:
-		return roundUp(m.eps, 8)
+		return xmath.RoundUp(m.eps, 8)
 	}
 	a, b := alpha*m.eps, (alpha-1)*m.eps
 	la := xmath.Log1mExp(-b) + logExpm1(a) - xmath.LogAdd(m.eps, math.Log(m.k-1))
 	// Products round once, and logExpm1(a) and the last logarithm a few times;
 	// a relative error of u in a small b is one of u in 1 − e^{−b}.
 	la += xmath.U * (16 + 4*a + 4*math.Abs(math.Log(b)) + 4*m.eps + 4*math.Abs(la))
-	return min(fromMoment(alpha, la), roundUp(m.eps, 8))
+	return min(fromMoment(alpha, la), xmath.RoundUp(m.eps, 8))
 }
 
 // Laplace returns the curve of Laplace noise with the noise multiplier b (scale
@@ -139,7 +139,7 @@ func Laplace(noiseMultiplier float64) (Curve, error) {
 type laplace struct{ m float64 }
 
 func (l laplace) RDP(alpha float64) float64 {
-	top := roundUp(l.m, 2)
+	top := xmath.RoundUp(l.m, 2)
 	if alpha > hugeOrder {
 		return top
 	}
@@ -194,7 +194,7 @@ func (m boundedRange) RDP(alpha float64) float64 {
 	case m.eps == 0:
 		return 0
 	case alpha > hugeOrder || m.eps < tinyEpsilon:
-		return roundUp(m.eps, 2)
+		return xmath.RoundUp(m.eps, 2)
 	}
 	// The top loss is ε − s with e^s = φ((α−1)ε)/φ(αε), φ(x) = (1 − e^{−x})/x.
 	// An error δ of s lowers log A by α²δ²/2 and A − 1 by (δ/ε)² relative at
@@ -202,7 +202,7 @@ func (m boundedRange) RDP(alpha float64) float64 {
 	// loss stays far below the 2^12 units added.
 	s := logPhi((alpha-1)*m.eps) - logPhi(alpha*m.eps)
 	s = min(max(s, m.eps*0x1p-40), m.eps*(1-0x1p-40))
-	return min(roundUp(m.at(alpha, s), 1<<12), roundUp(m.eps, 2))
+	return min(xmath.RoundUp(m.at(alpha, s), 1<<12), xmath.RoundUp(m.eps, 2))
 }
 
 // logPhi returns log((1 − e^{−x})/x) for x > 0.

@@ -89,9 +89,9 @@ func fromMoment(alpha, la float64) float64 {
 	case math.IsInf(la, 1):
 		return la
 	case la < 0:
-		return roundUp(math.Log1p(math.Exp(la))/(alpha-1), 8+2*math.Abs(la))
+		return xmath.RoundUp(math.Log1p(math.Exp(la))/(alpha-1), 8+2*math.Abs(la))
 	}
-	return roundUp((la+math.Log1p(math.Exp(-la)))/(alpha-1), 8)
+	return xmath.RoundUp((la+math.Log1p(math.Exp(-la)))/(alpha-1), 8)
 }
 
 // logExpm1 returns log(e^x − 1) for x > 0.

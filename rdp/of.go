@@ -3,6 +3,7 @@ package rdp
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/profiles"
@@ -14,10 +15,10 @@ import (
 // that says what has no Rényi result here.
 //
 //   - Whole data: the exact curves of this package.
-//   - Poisson under add-remove: Poisson, exact for the Gaussian and for finite
+//   - Poisson under add-remove and zero-out: Poisson, exact for the Gaussian and for finite
 //     mechanisms.
 //   - Poisson under substitute, and fixed-size batches without replacement
-//     under substitute: the larger direction of the envelope that the scheme
+//     under substitute and, as a case of it, zero-out: the larger direction of the envelope that the scheme
 //     proves for finite mechanisms, WithoutReplacementGaussian for the Gaussian,
 //     else the bound of WithoutReplacement, which for Poisson sampling needs the
 //     curve under substitute to hold when the record is absent too (it does for
@@ -27,8 +28,11 @@ func Of(b profiles.Base, s subsample.Scheme, r profiles.Relation) (Curve, error)
 	if b == nil {
 		return nil, fault.New("mechanism", "is nil, must be a base mechanism")
 	}
-	if r != profiles.AddRemove && r != profiles.Substitute {
-		return nil, fault.New("neighbors", "%v is not one of add-remove, substitute", r)
+	if !slices.Contains(profiles.Relations(), r) {
+		return nil, fault.New("neighbors", "%v is not one of add-remove, substitute, zero-out", r)
+	}
+	if list, ok := b.(subsample.Sequence); ok {
+		return ofSequence(list, s, r)
 	}
 	if s == nil {
 		return ofPair(b, r)
@@ -38,7 +42,8 @@ func Of(b profiles.Base, s subsample.Scheme, r profiles.Relation) (Curve, error)
 		return ofPoisson(b, s, r)
 	case fixedSize:
 		// The samplers that repeat records have a size as well.
-		if s.Name() == "without-replacement" && r == profiles.Substitute {
+		if s.Name() == "without-replacement" && r != profiles.AddRemove {
+			r = profiles.Substitute // which an empty place is a case of
 			if c, ok := ofFinite(b, s, r); ok {
 				return c, nil
 			}
@@ -56,6 +61,26 @@ func Of(b profiles.Base, s subsample.Scheme, r profiles.Relation) (Curve, error)
 		return c, nil
 	}
 	return nil, fault.New("sampling", "%s has no Rényi bound for the mechanism %s under %s", s.Name(), b.Name(), r)
+}
+
+// ofSequence returns the sum of the curves of a list of runs.
+func ofSequence(list subsample.Sequence, s subsample.Scheme, r profiles.Relation) (Curve, error) {
+	if s != nil {
+		return nil, fault.New("sampling", "must be left out; %s has its own", list.Name())
+	}
+	runs, err := list.Runs(context.Background(), r)
+	if err != nil {
+		return nil, err
+	}
+	curves := make([]Curve, len(runs))
+	for i, x := range runs {
+		c, err := Of(x.Mechanism, x.Scheme, r)
+		if err != nil {
+			return nil, err
+		}
+		curves[i] = Repeat(c, x.Count)
+	}
+	return Compose(curves...), nil
 }
 
 // fixedSize is a scheme that draws a batch of fixed size.
@@ -77,7 +102,7 @@ func ofPoisson(b profiles.Base, s subsample.Poisson, r profiles.Relation) (Curve
 			return finite, nil
 		}
 	}
-	if r == profiles.AddRemove {
+	if r != profiles.Substitute {
 		return Poisson(c, s.Rate())
 	}
 	if g, ok := c.(gaussian); ok {
@@ -151,8 +176,11 @@ func roundDown(x float64) float64 { return x * (1 - 0x1p-50) }
 // ofFinite returns the exact curve of a sampled mechanism whose upper profiles
 // are all finite.
 func ofFinite(b profiles.Base, s subsample.Scheme, r profiles.Relation) (Curve, bool) {
+	if _, aimed := s.(subsample.Aimed); aimed {
+		return nil, false // what it gives is finite, but not the mechanism itself
+	}
 	m, err := s.Apply(b, r)
-	if err != nil {
+	if err != nil || m.Numerical {
 		return nil, false
 	}
 	var both []Curve

@@ -25,16 +25,6 @@ func PoissonGaussian(rate, noiseMultiplier float64) (Curve, error) {
 	return newPoissonGaussian(rate, noiseMultiplier, false)
 }
 
-// PoissonGaussianAdd returns the smaller, add direction of PoissonGaussian: the
-// divergence of N(0,σ²) from (1−q)N(0,σ²) + qN(1,σ²). On its own it is no
-// guarantee under add-remove.
-//
-// Theorem: as PoissonGaussian; the integral is the same with the densities
-// exchanged, by quadrature at all orders up to 65536.
-func PoissonGaussianAdd(rate, noiseMultiplier float64) (Curve, error) {
-	return newPoissonGaussian(rate, noiseMultiplier, true)
-}
-
 func newPoissonGaussian(rate, noiseMultiplier float64, add bool) (Curve, error) {
 	if err := checkRate("poisson", rate); err != nil {
 		return nil, err

@@ -100,7 +100,7 @@ func (r truth) curve() (Curve, error) {
 	case "poisson-gaussian":
 		return PoissonGaussian(r.rate(), r.Sigma)
 	case "poisson-gaussian-add":
-		return PoissonGaussianAdd(r.rate(), r.Sigma)
+		return newPoissonGaussian(r.rate(), r.Sigma, true)
 	}
 	return nil, os.ErrNotExist
 }

@@ -42,10 +42,6 @@ func logDeltaUpper(p profiles.Profile, eps float64) float64 {
 	return min(0, t.P+t.Err)
 }
 
-// FromPure returns the profile of ε-DP, (e^ε − e^t)₊/(1+e^ε) (Kairouz, Oh and
-// Viswanath, ICML 2015).
-func FromPure(eps float64) (Bound, error) { return FromApproximate(eps, 0) }
-
 // FromApproximate returns the profile of (ε, δ)-DP, δ + (1−δ)(e^ε − e^t)₊/(1+e^ε)
 // (Kairouz, Oh and Viswanath, ICML 2015).
 func FromApproximate(eps, delta float64) (Bound, error) {
@@ -223,7 +219,7 @@ func (b Bound) root(log1mGamma, logGamma float64) (float64, error) {
 	}
 	t, ok := crossing(g, top)
 	if !ok {
-		return up(top, 16), nil
+		return xmath.RoundUp(top, 16), nil
 	}
 	return t, nil
 }

@@ -1,6 +1,7 @@
 package selection
 
 import (
+	"context"
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/fault"
@@ -34,16 +35,28 @@ func (p Price) CalibratePure(target float64) (float64, error) {
 	return lo, nil
 }
 
-// Calibrate returns a noise multiplier (or any parameter that cost decreases in)
-// in [lo, hi] at which cost was seen to be at most target, within 1e-8 of target
-// where cost is continuous; lo when even that is cheap enough. It refuses a
-// target that hi does not meet.
-func Calibrate(cost func(noise float64) (float64, error), target, lo, hi float64) (float64, error) {
+// Calibrate returns a noise multiplier (or any parameter that the candidate's ε
+// decreases in) in [lo, hi] at which the selection was seen to cost at most target at
+// delta, within 1e-8 of target where that is continuous; lo when even that is cheap
+// enough. It refuses a target that hi does not meet. candidate returns the bound of one
+// run. Once ctx is done, the error is that of ctx.
+func (p Price) Calibrate(ctx context.Context, candidate func(noise float64) (Bound, error), delta, target, lo, hi float64) (float64, error) {
 	if !(lo > 0 && lo < hi && !math.IsInf(hi, 1)) {
 		return 0, fault.New("lo, hi", "%v, %v are not 0 < lo < hi < +Inf", lo, hi)
 	}
 	if math.IsNaN(target) {
 		return 0, fault.New("target", "is NaN")
+	}
+	cost := func(noise float64) (float64, error) {
+		one, err := candidate(noise)
+		if err != nil {
+			return 0, err
+		}
+		all, err := p.Profile(ctx, one)
+		if err != nil {
+			return 0, err
+		}
+		return all.Epsilon(ctx, delta)
 	}
 	if c, err := cost(lo); err != nil || c <= target {
 		return lo, err

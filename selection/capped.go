@@ -126,6 +126,8 @@ func (l *capped) PMF(k int) float64 {
 	return l.pmf[k]
 }
 
+func (l *capped) Family() (shape, gamma float64, ok bool) { return l.eta, l.gamma, true }
+
 func (l *capped) MaxRuns() (int, bool) { return l.max(), true }
 
 // tableLimit is the largest table for which a supremum is searched when a closed
@@ -137,9 +139,9 @@ const tableLimit = 2000
 // conditioning on K ≤ T makes f_T'/f' decreasing, so every bound on a ratio of f'
 // carries over. Censoring does not have that property.
 func (l *capped) pureRatio(eps float64) float64 {
-	bound := up(float64(l.max()-1)*eps, 4)
+	bound := xmath.RoundUp(float64(l.max()-1)*eps, 4)
 	if !l.censored && !l.tilted {
-		bound = min(bound, up((l.eta+1)*pureRoot(eps, l.gamma), 4))
+		bound = min(bound, xmath.RoundUp((l.eta+1)*pureRoot(eps, l.gamma), 4))
 		if l.max() > tableLimit {
 			return bound
 		}

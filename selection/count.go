@@ -8,6 +8,7 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // poisson is the Poisson law: f(x) = e^{μ(x−1)}.
@@ -15,12 +16,13 @@ type poisson struct{ mu float64 }
 
 func (l poisson) String() string { return fmt.Sprintf("poisson(mean=%.6g)", l.mu) }
 
-func (l poisson) Mean() float64             { return l.mu }
-func (l poisson) logMean() float64          { return log1ulps(math.Log(l.mu), 1) }
-func (l poisson) PGF(x float64) float64     { return math.Exp(l.mu * (x - 1)) }
-func (l poisson) LogDPGF(u float64) float64 { return math.Log(l.mu) - l.mu*u }
-func (l poisson) Hit(p float64) float64     { return -math.Expm1(-l.mu * p) }
-func (l poisson) MaxRuns() (int, bool)      { return 0, false }
+func (l poisson) Mean() float64                           { return l.mu }
+func (l poisson) logMean() float64                        { return log1ulps(math.Log(l.mu), 1) }
+func (l poisson) PGF(x float64) float64                   { return math.Exp(l.mu * (x - 1)) }
+func (l poisson) LogDPGF(u float64) float64               { return math.Log(l.mu) - l.mu*u }
+func (l poisson) Hit(p float64) float64                   { return -math.Expm1(-l.mu * p) }
+func (l poisson) MaxRuns() (int, bool)                    { return 0, false }
+func (l poisson) Family() (shape, gamma float64, ok bool) { return 0, 0, false }
 
 func (l poisson) PMF(k int) float64 {
 	if k < 0 {
@@ -32,10 +34,10 @@ func (l poisson) PMF(k int) float64 {
 
 // pureRatio is μ·TV, and the total variation of ε-close laws is at most
 // tanh(ε/2).
-func (l poisson) pureRatio(eps float64) float64 { return up(l.mu*math.Tanh(eps/2), 8) }
+func (l poisson) pureRatio(eps float64) float64 { return xmath.RoundUp(l.mu*math.Tanh(eps/2), 8) }
 
 func (l poisson) profileRatio(b Bound) (float64, error) {
-	return up(l.mu*math.Exp(min(0, b(0))), 8), nil
+	return xmath.RoundUp(l.mu*math.Exp(min(0, b(0))), 8), nil
 }
 
 func (l poisson) without(p float64) Law { return poisson{l.mu * (1 - p)} }
@@ -87,8 +89,9 @@ func (l binomial) LogDPGF(u float64) float64 {
 	return math.Log(l.Mean()) + float64(l.n-1)*math.Log1p(-l.p*u)
 }
 
-func (l binomial) Hit(p float64) float64 { return -math.Expm1(float64(l.n) * math.Log1p(-l.p*p)) }
-func (l binomial) MaxRuns() (int, bool)  { return l.n, true }
+func (l binomial) Hit(p float64) float64                   { return -math.Expm1(float64(l.n) * math.Log1p(-l.p*p)) }
+func (l binomial) MaxRuns() (int, bool)                    { return l.n, true }
+func (l binomial) Family() (shape, gamma float64, ok bool) { return 0, 0, false }
 
 func (l binomial) PMF(k int) float64 {
 	if k < 0 || k > l.n {
@@ -116,17 +119,17 @@ func (l binomial) PMF(k int) float64 {
 // pureRatio is (n−1)·t_b with t_b = log((1−p+e^ε)/(1+(1−p)e^ε)): the same root
 // as that of the negative binomial family with 1−p in the place of γ.
 func (l binomial) pureRatio(eps float64) float64 {
-	return up(float64(l.n-1)*pureRoot(eps, 1-l.p), 4)
+	return xmath.RoundUp(float64(l.n-1)*pureRoot(eps, 1-l.p), 4)
 }
 
 func (l binomial) profileRatio(b Bound) (float64, error) {
 	t, err := b.root(math.Log(l.p), math.Log1p(-l.p))
-	return up(float64(l.n-1)*t, 4), err
+	return xmath.RoundUp(float64(l.n-1)*t, 4), err
 }
 
 // without is again binomial; its p is rounded up, which can only raise a price.
 func (l binomial) without(p float64) Law {
-	return binomial{l.n, min(1, up(l.p*(1-p)/(1-l.p*p), 8))}
+	return binomial{l.n, min(1, xmath.RoundUp(l.p*(1-p)/(1-l.p*p), 8))}
 }
 
 func (l binomial) Sample(rng *rand.Rand) int {
@@ -150,15 +153,16 @@ func (l fixed) PGF(x float64) float64 { return math.Pow(x, float64(l.n)) }
 func (l fixed) LogDPGF(u float64) float64 {
 	return math.Log(float64(l.n)) + float64(l.n-1)*math.Log1p(-u)
 }
-func (l fixed) Hit(p float64) float64 { return -math.Expm1(float64(l.n) * math.Log1p(-p)) }
-func (l fixed) MaxRuns() (int, bool)  { return l.n, true }
+func (l fixed) Hit(p float64) float64                   { return -math.Expm1(float64(l.n) * math.Log1p(-p)) }
+func (l fixed) MaxRuns() (int, bool)                    { return l.n, true }
+func (l fixed) Family() (shape, gamma float64, ok bool) { return 0, 0, false }
 func (l fixed) PMF(k int) float64 {
 	if k == l.n {
 		return 1
 	}
 	return 0
 }
-func (l fixed) pureRatio(eps float64) float64 { return up(float64(l.n-1)*eps, 4) }
+func (l fixed) pureRatio(eps float64) float64 { return xmath.RoundUp(float64(l.n-1)*eps, 4) }
 
 func (l fixed) profileRatio(Bound) (float64, error) {
 	return 0, fault.New("law", "%v is priced for pure and approximate candidates only", l)

@@ -54,14 +54,14 @@ func (p Price) Curve(ctx context.Context, c rdp.Curve, candidate Bound) (rdp.Cur
 			// ε̂ = log(λ/(λ−1)), rounded down. Orders close to 1 gain nothing from an
 			// ε̂ above 4, where ln E[K]/(λ−1) is past any use.
 			hat := min(4, math.Log1p(1/(lambda-1))*(1-8*xmath.U))
-			return up(l.mu*math.Exp(min(0, b(hat))), 8)
+			return xmath.RoundUp(l.mu*math.Exp(min(0, b(hat))), 8)
 		}
 	} else {
 		r, err := p.profileRatio(b.until(ctx))
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		gamma, family := Gamma(p.law)
+		_, gamma, family := p.law.Family()
 		switch {
 		case err != nil && atInf <= maxPure && !p.first:
 			r = p.law.pureRatio(atInf) // laws that only pure candidates have a price for
@@ -70,10 +70,10 @@ func (p Price) Curve(ctx context.Context, c rdp.Curve, candidate Bound) (rdp.Cur
 		case family && gamma > 0:
 			n := 1.0
 			if !p.first {
-				eta, _ := Shape(p.law)
+				eta, _, _ := p.law.Family()
 				n = 1 + eta
 			}
-			r = min(r, up(n*sharpened(c, gamma, nil), 4))
+			r = min(r, xmath.RoundUp(n*sharpened(c, gamma, nil), 4))
 		}
 		ratio = func(float64) float64 { return r }
 	}
@@ -84,7 +84,7 @@ func (p Price) Curve(ctx context.Context, c rdp.Curve, candidate Bound) (rdp.Cur
 				if p.first {
 					return p.pure(p.law, atInf)
 				}
-				return up(atInf+min(ratio(math.MaxFloat64), p.law.pureRatio(atInf)), 8)
+				return xmath.RoundUp(atInf+min(ratio(math.MaxFloat64), p.law.pureRatio(atInf)), 8)
 			}
 			return math.Inf(1)
 		}
@@ -100,13 +100,13 @@ func (p Price) Curve(ctx context.Context, c rdp.Curve, candidate Bound) (rdp.Cur
 		if err := g.Check(); err != nil {
 			return nil, err
 		}
-		e, err := Envelope(asked, g.Orders)
+		e, err := envelope(asked, g.Orders)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		return e, err
 	}
-	e, err := Envelope(asked, append(rdp.DefaultOrders(), math.Inf(1)))
+	e, err := envelope(asked, append(rdp.DefaultOrders(), math.Inf(1)))
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -139,10 +139,10 @@ func selectionRDP(lambda, x, logM, logF0 float64) float64 {
 	return max(0, (v+8*xmath.U*(1+mag))/t*(1+4*xmath.U))
 }
 
-// Envelope returns c at the orders, each value lowered to the least one of the
+// envelope returns c at the orders, each value lowered to the least one of the
 // orders above it: Rényi divergence does not decrease in the order (van Erven
 // and Harremoës, 2014, Theorem 3).
-func Envelope(c rdp.Curve, orders []float64) (rdp.Grid, error) {
+func envelope(c rdp.Curve, orders []float64) (rdp.Grid, error) {
 	g := rdp.OnOrders(c, orders)
 	for i := len(g.Values) - 2; i >= 0; i-- {
 		g.Values[i] = min(g.Values[i], g.Values[i+1])
@@ -169,7 +169,7 @@ func softplus(x float64) float64 {
 // overOrders minimises f(λ̂, c(λ̂)) over orders, with the value atOne at λ̂ = 1 and
 // c(∞) at ∞.
 func overOrders(c rdp.Curve, atOne float64, orders []float64, f func(lambda, e float64) float64) float64 {
-	best := up(atOne, 4)
+	best := xmath.RoundUp(atOne, 4)
 	if e := c.RDP(math.Inf(1)); e >= 0 {
 		best = min(best, e)
 	}
@@ -178,7 +178,7 @@ func overOrders(c rdp.Curve, atOne float64, orders []float64, f func(lambda, e f
 		if !(e >= 0) || math.IsInf(e, 1) {
 			return math.Inf(1)
 		}
-		v := up(f(lambda, e), 8)
+		v := xmath.RoundUp(f(lambda, e), 8)
 		best = min(best, v)
 		return v
 	}

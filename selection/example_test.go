@@ -2,7 +2,6 @@ package selection_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -148,7 +147,7 @@ func Example_laws() {
 		fmt.Printf("%v: epsilon %.4f, misses %.3f\n", l, eps, l.PGF(0.9))
 	}
 	show(selection.Geometric(0.1))
-	show(selection.Logarithmic(0.03))
+	show(selection.NegativeBinomial(0, 0.03))
 	show(selection.NegativeBinomial(2, 0.2))
 	show(selection.WithMean(0.5, 10))
 	show(selection.Conditioned(1, 0.05, 30))
@@ -172,18 +171,11 @@ func ExampleGeometric() {
 	_, err := selection.Geometric(2)
 	fmt.Println(err)
 	l, err := selection.Geometric(0.01)
-	gamma, _ := selection.Gamma(l)
-	shape, _ := selection.Shape(l)
+	shape, gamma, _ := l.Family()
 	fmt.Println(l, gamma, shape, err)
 	// Output:
 	// gamma: 2 is not in (0, 1] (nor above 1e-300)
 	// geometric(gamma=0.01) 0.01 1 <nil>
-}
-
-func ExampleLogarithmic() {
-	l, err := selection.Logarithmic(0.001)
-	fmt.Printf("mean %.1f, %v\n", l.Mean(), err)
-	// Output: mean 144.6, <nil>
 }
 
 func ExampleNegativeBinomial() {
@@ -261,7 +253,7 @@ func ExampleBound() {
 		eps, err := all.Epsilon(context.Background(), 1e-6)
 		fmt.Printf("%s: %.3f %v\n", name, eps, err)
 	}
-	pure, _ := selection.FromPure(0.5)
+	pure, _ := selection.FromApproximate(0.5, 0)
 	show("pure", pure)
 	approximate, _ := selection.FromApproximate(0.5, 1e-9)
 	show("approximate", approximate)
@@ -302,12 +294,6 @@ func ExampleFromDelta() {
 	// Output: the best of ten runs on average: epsilon 2.87, <nil>
 }
 
-func ExampleFromPure() {
-	one, err := selection.FromPure(1)
-	fmt.Printf("delta(0) = %.4f, %v\n", math.Exp(one(0)), err)
-	// Output: delta(0) = 0.4621, <nil>
-}
-
 func ExampleFromApproximate() {
 	one, err := selection.FromApproximate(1, 1e-6)
 	fmt.Printf("delta(1) = %.1e, %v\n", math.Exp(one(1)), err)
@@ -335,24 +321,20 @@ func ExampleFromMechanism() {
 }
 
 // The least noise of one run for which the whole search costs at most 2.
-func ExampleCalibrate() {
+func ExamplePrice_Calibrate() {
 	law, _ := selection.Geometric(0.1)
-	cost := func(noise float64) (float64, error) {
+	price := selection.PriceOfBest(law)
+	one := func(noise float64) (selection.Bound, error) {
 		p, err := profiles.NewGaussian(noise)
-		if err != nil {
-			return 0, err
-		}
-		all, err := selection.PriceOfBest(law).Profile(context.Background(), selection.FromProfile(p))
-		if err != nil {
-			return 0, err
-		}
-		return all.Epsilon(context.Background(), 1e-5)
+		return selection.FromProfile(p), err
 	}
-	noise, err := selection.Calibrate(cost, 2, 0.5, 100)
+	noise, err := price.Calibrate(context.Background(), one, 1e-5, 2, 0.5, 100)
 	if err != nil {
 		panic(err)
 	}
-	eps, _ := cost(noise)
+	b, _ := one(noise)
+	all, _ := price.Profile(context.Background(), b)
+	eps, _ := all.Epsilon(context.Background(), 1e-5)
 	fmt.Printf("noise multiplier %.4f: epsilon %.4f\n", noise, eps)
 	// Output: noise multiplier 3.0655: epsilon 2.0000
 }
@@ -401,42 +383,6 @@ func ExampleWithSource() {
 	// Output: true
 }
 
-// Coming near 2ε without a threshold takes more calls than anybody has.
-func ExampleRunTwoStage() {
-	try := func(_ context.Context, rng *rand.Rand) (string, float64, error) { return "", rng.Float64(), nil }
-	s := selection.TwoStage{Candidates: 10, CandidateEpsilon: 1, Slack: 1, Delta: 1e-6, Beta: 0.1, Resolution: 10}
-	_, err := selection.RunTwoStage(context.Background(), s, try)
-	fmt.Println(errors.Is(err, selection.ErrTooManyCalls))
-	// Output: true
-}
-
-func ExampleCensoringCost() {
-	// A geometric search with mean 100, cut off after 1000 runs.
-	fmt.Printf("%.1e\n", selection.CensoringCost(0.01, 1000))
-	// Output: 1.6e-06
-}
-
-// Bounds of the literature, next to the price, for ten runs of a 1-differentially
-// private candidate.
-func Example_literature() {
-	law, _ := selection.Geometric(0.1)
-	tight, _ := selection.PriceOfBest(law).Pure(1)
-	liuTalwar, _ := selection.LiuTalwarBest(1)
-	papernotSteinke, _ := selection.PapernotSteinkePure(1, 1)
-	fmt.Printf("here %.4f, Liu and Talwar %v, Papernot and Steinke %v\n", tight, liuTalwar, papernotSteinke)
-	cut, runs, _ := selection.LiuTalwarCensoredBest(1, 0.1, 1e-6)
-	fmt.Printf("cut off after %v runs: %.6f\n", runs, cut)
-	bound, exact, _ := selection.LiuTalwarMiss(0.1, 0.2)
-	fmt.Printf("misses the best fifth: at most %.4f, exactly %.4f\n", bound, exact)
-	top, _ := selection.TopRunsPure(1, 1, 3)
-	fmt.Printf("the three best: %.4f\n", top)
-	// Output:
-	// here 2.5913, Liu and Talwar 3, Papernot and Steinke 3
-	// cut off after 223 runs: 3.000003
-	// misses the best fifth: at most 0.5000, exactly 0.2857
-	// the three best: 7.0000
-}
-
 // Rényi prices of the literature, for ten Gaussian runs on average, at delta 1e-5.
 func ExamplePapernotSteinke() {
 	one, _ := rdp.Gaussian(4)
@@ -468,26 +414,6 @@ func ExampleDPHyPO() {
 	c, err := selection.DPHyPO(one, law, 0.1)
 	fmt.Printf("%.2f %v\n", c.RDP(math.Inf(1)), err) // 3 · (0.5 + 0.1)
 	// Output: 1.80 <nil>
-}
-
-func ExamplePapernotSteinkeConcentrated() {
-	law, _ := selection.Geometric(0.1)
-	d, err := selection.PapernotSteinkeConcentrated(0.03, law, 10)
-	fmt.Printf("%.4f, one run %.1f, %v\n", d, 0.03*10, err)
-	// Output: 1.5471, one run 0.3, <nil>
-}
-
-func ExampleThresholdCurve() {
-	one, _ := rdp.Gaussian(4)
-	law, _ := selection.Geometric(0.1)
-	literature, err := selection.ThresholdCurve(one, 0.1, 20)
-	if err != nil {
-		panic(err)
-	}
-	price, _ := selection.PriceOfFirstAbove(law)
-	here, err := price.Curve(context.Background(), one, selection.FromCurve(one))
-	fmt.Printf("%.4f, here %.4f, %v\n", literature.RDP(20), here.RDP(20), err)
-	// Output: 1.4551, here 1.0343, <nil>
 }
 
 func ExampleKoskelaRedbergWang() {
@@ -525,72 +451,8 @@ func ExampleLiuTalwarApproximateUnproved() {
 	// here (2.9953, 1.0e-03) <nil>
 }
 
-func ExampleLiuTalwarFirstAbove() {
-	eps, delta, runs, err := selection.LiuTalwarFirstAbove(1, 1e-9, 0.01, 0.1)
-	fmt.Printf("(%.2f, %.1e) within %v runs, %v\n", eps, delta, runs, err)
-	law, _ := selection.Geometric(0.01)
-	price, _ := selection.PriceOfFirstAbove(law)
-	eps, delta, err = price.Approximate(1, 1e-9)
-	fmt.Printf("here (%.4f, %.1e), %v\n", eps, delta, err)
-	// Output:
-	// (2.10, 2.4e-06) within 300 runs, <nil>
-	// here (1.9769, 1.0e-07), <nil>
-}
-
-func ExampleEnvelope() {
-	one, _ := rdp.Gaussian(4)
-	law, _ := selection.Geometric(0.1)
-	c, _ := selection.PapernotSteinke(one, law, nil, false)
-	// Its values fall with the order at first; divergences do not.
-	g, err := selection.Envelope(c, []float64{1.5, 2, 4, 8, 16, 32})
-	fmt.Println(c.RDP(1.5) > g.RDP(1.5), g.RDP(1.5) <= g.RDP(32), err)
-	// Output: true true <nil>
-}
-
-func ExampleLiuTalwarBest() {
-	eps, err := selection.LiuTalwarBest(0.5)
-	fmt.Println(eps, err)
-	// Output: 1.5 <nil>
-}
-
-func ExampleLiuTalwarCensoredBest() {
-	eps, runs, err := selection.LiuTalwarCensoredBest(1, 0.1, 0.1)
-	fmt.Printf("%.2f within %v runs, %v\n", eps, runs, err)
-	// Output: 3.30 within 99 runs, <nil>
-}
-
-func ExampleLiuTalwarMiss() {
-	bound, exact, err := selection.LiuTalwarMiss(0.01, 0.05)
-	fmt.Printf("%.4f, exactly %.4f, %v\n", bound, exact, err)
-	// Output: 0.2000, exactly 0.1597, <nil>
-}
-
 func ExamplePapernotSteinkePure() {
 	eps, err := selection.PapernotSteinkePure(0.5, 2) // (2+η)ε
 	fmt.Println(eps, err)
 	// Output: 2 <nil>
-}
-
-func ExampleTopRunsPure() {
-	eps, err := selection.TopRunsPure(0.5, 1, 2) // the two best of a geometric number
-	fmt.Printf("%.2f %v\n", eps, err)
-	// Output: 2.50 <nil>
-}
-
-func ExampleGamma() {
-	l, _ := selection.WithMean(1, 50)
-	gamma, ok := selection.Gamma(l)
-	fmt.Printf("%.4f %v\n", gamma, ok)
-	p, _ := selection.Poisson(50)
-	_, ok = selection.Gamma(p)
-	fmt.Println(ok)
-	// Output:
-	// 0.0200 true
-	// false
-}
-
-func ExampleShape() {
-	l, _ := selection.WithMean(0.5, 50)
-	fmt.Println(selection.Shape(l))
-	// Output: 0.5 true
 }

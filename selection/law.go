@@ -2,13 +2,10 @@ package selection
 
 import (
 	"fmt"
-	"math"
 	"math/big"
 	"math/rand/v2"
 
 	"github.com/dpaccountant/accountant/internal/fault"
-	"github.com/dpaccountant/accountant/internal/nearest"
-	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // A Law is the distribution of the number of runs K. Laws are immutable; they
@@ -31,6 +28,10 @@ type Law interface {
 	PMF(k int) float64
 	// MaxRuns returns the largest possible K, if there is one.
 	MaxRuns() (n int, bounded bool)
+	// Family returns the shape η and the stopping probability γ of a law of the
+	// negative binomial family (geometric, logarithmic, conditioned, censored), and
+	// false for others.
+	Family() (shape, gamma float64, ok bool)
 	// Sample draws K, from exactly this law, in time proportional to the mean or,
 	// in the negative binomial family, to 1/γ.
 	Sample(rng *rand.Rand) int
@@ -53,251 +54,11 @@ const (
 	maxTable = 1_000_000 // entries of the table of a capped law
 )
 
-// Geometric returns the law Pr[K = k] = γ(1−γ)^{k−1}, k ≥ 1.
-func Geometric(gamma float64) (Law, error) { return NegativeBinomial(1, gamma) }
-
-// Logarithmic returns the law Pr[K = k] ∝ (1−γ)^k/k, k ≥ 1.
-func Logarithmic(gamma float64) (Law, error) { return NegativeBinomial(0, gamma) }
-
-// NegativeBinomial returns the negative binomial law of a shape η > −1,
-// truncated to k ≥ 1: Pr[K = k] ∝ (1−γ)^k Γ(k+η)/k!. Shape 1 is the geometric
-// law, shape 0 the logarithmic one, γ = 1 exactly one run.
-//
-// With η < 0 the mean is dominated by a rare, long tail: Pr[K = 1] stays large
-// whatever the mean.
-func NegativeBinomial(shape, gamma float64) (Law, error) {
-	if err := checkShape(shape); err != nil {
-		return nil, err
-	}
-	if !(gamma >= 1e-300 && gamma <= 1) {
-		return nil, fault.New("gamma", "%v is not in (0, 1] (nor above 1e-300)", gamma)
-	}
-	return newTNB(shape, gamma), nil
-}
-
 func checkShape(shape float64) error {
 	if !(shape > -1 && shape <= maxShape) {
 		return fault.New("shape", "%v is not in (-1, %g]", shape, float64(maxShape))
 	}
 	return nil
-}
-
-// WithMean returns the negative binomial law of a shape whose mean is the given
-// one. γ is rounded down, so that the mean is never below the one asked for and
-// the price is that of the law returned.
-func WithMean(shape, mean float64) (Law, error) {
-	if err := checkShape(shape); err != nil {
-		return nil, err
-	}
-	if !(mean >= 1 && mean <= maxMean) {
-		return nil, fault.New("mean", "%v is not in [1, %g]", mean, float64(maxMean))
-	}
-	if mean == 1 {
-		return newTNB(shape, 1), nil
-	}
-	// The mean decreases in γ. Bisection on x = −log γ finds the root; there
-	// d log m/d log γ is at least about 1+η in size, hence the last step down.
-	lo, hi := 0.0, 690.0 // mean(e^−lo) ≤ mean ≤ mean(e^−hi)
-	if newTNB(shape, math.Exp(-hi)).Mean() < mean {
-		return nil, fault.New("mean", "%v is not in [1, %g], the range of shape %v", mean, newTNB(shape, math.Exp(-hi)).Mean(), shape)
-	}
-	for range 200 {
-		mid := lo + (hi-lo)/2
-		if mid == lo || mid == hi {
-			break
-		}
-		if newTNB(shape, math.Exp(-mid)).Mean() < mean {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	gamma := math.Exp(-hi)
-	return newTNB(shape, gamma*(1-32*xmath.U*max(1, 1/(1+shape), hi))), nil
-}
-
-// Conditioned returns the law of K given K ≤ max, for K negative binomial of the
-// shape: Pr[K = k] ∝ (1−γ)^k Γ(k+η)/k! for 1 ≤ k ≤ max. It is the recommended
-// way to bound the number of runs: the price never exceeds that of the law
-// without the bound. γ = 0 is allowed; shape 1 is then the uniform law.
-func Conditioned(shape, gamma float64, maxRuns int) (Law, error) {
-	if err := checkShape(shape); err != nil {
-		return nil, err
-	}
-	if !(gamma >= 0 && gamma <= 1) {
-		return nil, fault.New("gamma", "%v is not in [0, 1]", gamma)
-	}
-	if err := checkMaxRuns(maxRuns); err != nil {
-		return nil, err
-	}
-	if gamma == 1 || maxRuns == 1 {
-		return newTNB(shape, 1), nil
-	}
-	return newConditioned(shape, gamma, maxRuns), nil
-}
-
-// Censored returns the law of min(G, max) for G geometric: the search is cut
-// off. It costs more than the geometric law itself; prefer [Conditioned].
-func Censored(gamma float64, maxRuns int) (Law, error) {
-	if !(gamma >= 0 && gamma <= 1) {
-		return nil, fault.New("gamma", "%v is not in [0, 1]", gamma)
-	}
-	if err := checkMaxRuns(maxRuns); err != nil {
-		return nil, err
-	}
-	return newCensored(gamma, maxRuns), nil
-}
-
-func checkMaxRuns(n int) error {
-	if n < 1 || n > maxTable {
-		return fault.New("max", "%d is not in [1, %d]", n, maxTable)
-	}
-	return nil
-}
-
-// Poisson returns the Poisson law of a mean. K may be 0; the answer is then "no
-// outcome", whatever the data.
-func Poisson(mean float64) (Law, error) {
-	if !(mean > 0 && mean <= maxMean) {
-		return nil, fault.New("mean", "%v is not in (0, %g]", mean, float64(maxMean))
-	}
-	return poisson{mean}, nil
-}
-
-// Binomial returns the binomial law of n trials with success probability p. K
-// may be 0; the answer is then "no outcome", whatever the data.
-func Binomial(n int, p float64) (Law, error) {
-	if n < 1 || n > 1e9 {
-		return nil, fault.New("n", "%d is not in [1, 1e9]", n)
-	}
-	if !(p > 0 && p <= 1) {
-		return nil, fault.New("p", "%v is not in (0, 1]", p)
-	}
-	if p == 1 {
-		return Fixed(n)
-	}
-	return binomial{n, p}, nil
-}
-
-// Fixed returns the law of exactly n runs. It is priced for pure and approximate
-// candidates only, at n times the ε of one run.
-func Fixed(n int) (Law, error) {
-	if n < 1 || n > 1e9 {
-		return nil, fault.New("n", "%d is not in [1, 1e9]", n)
-	}
-	if n == 1 {
-		return newTNB(1, 1), nil
-	}
-	return fixed{n}, nil
-}
-
-// Config names a law in plan files and on the command line.
-type Config struct {
-	// Law is one of geometric, logarithmic, negative-binomial, poisson,
-	// binomial, fixed.
-	Law string `json:"law" yaml:"law"`
-	// Shape is the shape of a negative-binomial law.
-	Shape float64 `json:"shape,omitempty" yaml:"shape,omitempty"`
-	// Mean is the expected number of runs. For the negative binomial family it
-	// stands in place of Gamma and is the mean before Max is applied.
-	Mean float64 `json:"mean,omitempty" yaml:"mean,omitempty"`
-	// Gamma is the stopping probability of the negative binomial family.
-	Gamma float64 `json:"gamma,omitempty" yaml:"gamma,omitempty"`
-	// Max bounds the number of runs (negative binomial family), or is the number
-	// of runs (fixed) or of trials (binomial).
-	Max int `json:"max,omitempty" yaml:"max,omitempty"`
-	// Cap says how Max is applied: condition (the default) or censor.
-	Cap string `json:"cap,omitempty" yaml:"cap,omitempty"`
-}
-
-// Build returns the law that c names.
-func (c Config) Build() (Law, error) {
-	if c.Cap != "" && c.Cap != "condition" && c.Cap != "censor" {
-		return nil, fault.New("cap", "%q is not one of condition, censor", c.Cap)
-	}
-	if c.Law != "negative-binomial" && c.Shape != 0 {
-		return nil, fault.New("shape", "%v is set, allowed only with law negative-binomial", c.Shape)
-	}
-	switch c.Law {
-	case "geometric":
-		return c.negativeBinomial(1)
-	case "logarithmic":
-		return c.negativeBinomial(0)
-	case "negative-binomial":
-		return c.negativeBinomial(c.Shape)
-	}
-	if c.Gamma != 0 || c.Cap != "" {
-		return nil, fault.New("gamma, cap", "not allowed with law %q", c.Law)
-	}
-	switch c.Law {
-	case "poisson":
-		if c.Max != 0 {
-			return nil, fault.New("max", "%d is set, not allowed with law poisson", c.Max)
-		}
-		return Poisson(c.Mean)
-	case "binomial":
-		if !(c.Mean > 0 && c.Mean <= float64(c.Max)) {
-			return nil, fault.New("mean", "%v is not in (0, max = %d]", c.Mean, c.Max)
-		}
-		return Binomial(c.Max, c.Mean/float64(c.Max))
-	case "fixed":
-		if c.Mean != 0 {
-			return nil, fault.New("mean", "%v is set, law fixed takes max", c.Mean)
-		}
-		return Fixed(c.Max)
-	}
-	return nil, fault.New("law", "%s", nearest.Value(c.Law, []string{"geometric", "logarithmic", "negative-binomial", "poisson", "binomial", "fixed"}))
-}
-
-func (c Config) negativeBinomial(shape float64) (Law, error) {
-	gamma := c.Gamma
-	if (c.Mean != 0) == (c.Gamma != 0) {
-		if c.Max == 0 || c.Mean != 0 {
-			return nil, fault.New("mean, gamma", "exactly one must be set for law %q", c.Law)
-		}
-	}
-	if c.Mean != 0 {
-		l, err := WithMean(shape, c.Mean)
-		if err != nil {
-			return nil, err
-		}
-		gamma = l.(tnb).gamma
-	}
-	switch {
-	case c.Max == 0 && c.Cap != "":
-		return nil, fault.New("max", "must be set when cap is")
-	case c.Max == 0:
-		return NegativeBinomial(shape, gamma)
-	case c.Cap != "censor":
-		return Conditioned(shape, gamma, c.Max)
-	case shape != 1:
-		return nil, fault.New("cap", "censor is allowed only with law geometric")
-	}
-	return Censored(gamma, c.Max)
-}
-
-// Gamma returns the stopping probability γ of a law of the negative binomial
-// family (geometric, logarithmic, conditioned, censored), and false for others.
-func Gamma(l Law) (gamma float64, ok bool) {
-	switch l := l.(type) {
-	case tnb:
-		return l.gamma, true
-	case *capped:
-		return l.gamma, true
-	}
-	return 0, false
-}
-
-// Shape returns the shape η of a law of the negative binomial family, and false
-// for others.
-func Shape(l Law) (shape float64, ok bool) {
-	switch l := l.(type) {
-	case tnb:
-		return l.eta, true
-	case *capped:
-		return l.eta, true
-	}
-	return 0, false
 }
 
 func rat(x float64) *big.Rat { return new(big.Rat).SetFloat64(x) }

@@ -9,7 +9,7 @@ import (
 
 func testLaws() []Law {
 	return []Law{
-		must(Geometric(0.1)), must(Logarithmic(0.1)), must(NegativeBinomial(0.5, 0.0625)),
+		must(Geometric(0.1)), must(NegativeBinomial(0, 0.1)), must(NegativeBinomial(0.5, 0.0625)),
 		must(NegativeBinomial(-0.5, 0.05)), must(NegativeBinomial(2, 0.3)), must(NegativeBinomial(3.7, 0.2)),
 		must(NegativeBinomial(5, 0.9)), must(Geometric(1)),
 		must(Conditioned(1, 0.1, 5)), must(Conditioned(0, 0.1, 30)), must(Conditioned(1, 0, 10)),
@@ -58,7 +58,7 @@ func TestCheck02GeneratingFunctions(t *testing.T) {
 	}
 	// Limits.
 	for _, x := range []float64{0.1, 0.5, 0.9} {
-		log := must(Logarithmic(0.01))
+		log := must(NegativeBinomial(0, 0.01))
 		for _, eta := range []float64{1e-9, -1e-9} {
 			near(t, "shape 1e-9", must(NegativeBinomial(eta, 0.01)).PGF(x), log.PGF(x), 1e-7)
 		}
@@ -115,7 +115,7 @@ func TestCheck03GammaFromMean(t *testing.T) {
 		{-0.5, 100, 2.52518875785965e-5, math.NaN()},
 	} {
 		l := must(WithMean(c.shape, c.mean))
-		gamma, _ := Gamma(l)
+		_, gamma, _ := l.Family()
 		if !(gamma <= c.gamma) && math.Abs(gamma/c.gamma-1) > 1e-15 {
 			t.Errorf("shape %v mean %v: γ = %.17g is above %.17g", c.shape, c.mean, gamma, c.gamma)
 		}

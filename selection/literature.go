@@ -25,22 +25,6 @@ func PapernotSteinkePure(eps, shape float64) (float64, error) {
 	return upMul(2+shape, eps), nil
 }
 
-// TopRunsPure is the bound (2m+η)ε on releasing the m best of negative binomial
-// runs of shape η of an ε-DP candidate (Cohen et al., ITCS 2023, for their law;
-// the same proof). Any neighbouring relation.
-func TopRunsPure(eps, shape float64, m int) (float64, error) {
-	if err := checkApprox(eps, 0); err != nil {
-		return 0, err
-	}
-	if err := checkShape(shape); err != nil {
-		return 0, err
-	}
-	if m < 1 {
-		return 0, fault.New("m", "%d is not at least 1", m)
-	}
-	return up((2*float64(m)+shape)*eps, 4), nil
-}
-
 func uncapped(l Law) (tnb, error) {
 	t, ok := l.(tnb)
 	if !ok {
@@ -57,7 +41,7 @@ func uncapped(l Law) (tnb, error) {
 // least over the orders λ̂ given, 1 and ∞ (over real orders when orders is nil).
 // With sharp the intermediate line of its proof stands for the two middle terms,
 // (1+η)/λ̂·log(1 + (1/γ−1)e^{(λ̂−1)ε(λ̂)}). The curve is not lowered to its
-// [Envelope]. Relation: that of c.
+// envelope. Relation: that of c.
 func PapernotSteinke(c rdp.Curve, l Law, orders []float64, sharp bool) (rdp.Curve, error) {
 	t, err := uncapped(l)
 	if err != nil {
@@ -69,37 +53,14 @@ func PapernotSteinke(c rdp.Curve, l Law, orders []float64, sharp bool) (rdp.Curv
 			return (1-1/lambda)*e + t.b/lambda
 		})
 	}
-	x = up((1+t.eta)*x, 4)
+	x = xmath.RoundUp((1+t.eta)*x, 4)
 	logM := t.logMean()
 	return rdp.Func(func(lambda float64) float64 {
 		if math.IsInf(lambda, 1) {
-			return up(c.RDP(lambda)+x, 4)
+			return xmath.RoundUp(c.RDP(lambda)+x, 4)
 		}
-		return up(c.RDP(lambda)+x+logM/(lambda-1), 8)
+		return xmath.RoundUp(c.RDP(lambda)+x+logM/(lambda-1), 8)
 	}), nil
-}
-
-// PapernotSteinkeConcentrated is Corollary 4 of Papernot and Steinke (ICLR
-// 2022): the Rényi divergence at order lambda of the best of negative binomial
-// runs of a ρ-zCDP candidate, ρ ≤ log(1/γ). Relation: that of ρ.
-func PapernotSteinkeConcentrated(rho float64, l Law, lambda float64) (float64, error) {
-	t, err := uncapped(l)
-	if err != nil {
-		return 0, err
-	}
-	if !(rho > 0 && rho <= t.b) {
-		return 0, fault.New("rho", "%v is not in (0, %v], the range up to log(1/γ)", rho, t.b)
-	}
-	if !(lambda > 1) {
-		return 0, fault.New("lambda", "%v is not above 1", lambda)
-	}
-	logM := t.logMean()
-	b := 2*(1+t.eta)*math.Sqrt(rho*t.b) - t.eta*rho
-	// Between the two forms: the second is the first at its least order.
-	if order := 1 + math.Sqrt(logM/rho); lambda > order {
-		return up(rho*(lambda-1)+logM/(lambda-1)+b, 32), nil
-	}
-	return up(2*math.Sqrt(rho*logM)+b, 32), nil
 }
 
 // PapernotSteinkePoissonUnproved is Theorem 6 of Papernot and Steinke (ICLR
@@ -114,28 +75,6 @@ func PapernotSteinkePoissonUnproved(c rdp.Curve, candidate Bound, mean, lambda f
 		return 0, fault.New("lambda", "%v is not above 1", lambda)
 	}
 	return c.RDP(lambda) + mean*math.Exp(candidate(math.Log1p(1/(lambda-1)))) + math.Log(mean)/(lambda-1), nil
-}
-
-// ThresholdCurve is the Rényi curve of the first outcome above a threshold
-// within a geometric number of runs by conditional sampling: Corollary 16 of
-// Papernot and Steinke (ICLR 2022, Appendix C) with Q(S) ≥ γ, in the form
-// ε(λ) + (1−1/λ̂)ε(λ̂) + (1/λ̂ + 1/(λ−1))·log(1/γ) for one order λ̂ ≥ 1. Relation:
-// that of c. [Price.Curve] is tighter.
-func ThresholdCurve(c rdp.Curve, gamma, lambdaHat float64) (rdp.Curve, error) {
-	if !(gamma > 0 && gamma <= 1) {
-		return nil, fault.New("gamma", "%v is not in (0, 1]", gamma)
-	}
-	if !(lambdaHat >= 1) {
-		return nil, fault.New("lambda-hat", "%v is not at least 1", lambdaHat)
-	}
-	x := 0.0
-	if lambdaHat > 1 {
-		x = (1 - 1/lambdaHat) * c.RDP(lambdaHat)
-	}
-	g := -math.Log(gamma)
-	return rdp.Func(func(lambda float64) float64 {
-		return up(c.RDP(lambda)+x+(1/lambdaHat+1/(lambda-1))*g, 16)
-	}), nil
 }
 
 // KoskelaRedbergWang is the form of the profile bound of Koskela, Redberg and
@@ -163,7 +102,7 @@ func KoskelaRedbergWang(ctx context.Context, candidate Bound, l Law, epsHat floa
 	default:
 		return nil, fault.New("law", "%v is not negative binomial, Poisson or binomial", l)
 	}
-	x = up(x, 32)
+	x = xmath.RoundUp(x, 32)
 	logM := l.logMean()
 	return func(eps float64) float64 {
 		v := logM + candidate.at(eps-x-4*xmath.U*(eps+x))
@@ -200,6 +139,31 @@ func DPHyPO(c rdp.Curve, l Law, spread float64) (rdp.Curve, error) {
 		if !math.IsInf(lambda, 1) {
 			factor = 1 + t.eta + lambda/(lambda-1)
 		}
-		return up(base.RDP(lambda)+factor*spread, 16)
+		return xmath.RoundUp(base.RDP(lambda)+factor*spread, 16)
 	}), nil
+}
+
+// LiuTalwarApproximateUnproved is what Theorem 3.4 of Liu and Talwar (STOC 2019)
+// states for the best of min(G, T) runs of an (ε, δ)-DP candidate, T =
+// log(1/delta2)/γ rounded up: (3ε + 3√(2δ), √(2δ)·T + delta2). It is no bound: the
+// lemma behind it (E.2) conditions on a one-sided event and drops the
+// renormalisation. It is refused where its δ is 1 or more. Use
+// [Price.Approximate].
+func LiuTalwarApproximateUnproved(eps, delta, gamma, delta2 float64) (epsOut, deltaOut, maxRuns float64, err error) {
+	if err := checkApprox(eps, delta); err != nil {
+		return 0, 0, 0, err
+	}
+	if !(gamma > 0 && gamma <= 1) {
+		return 0, 0, 0, fault.New("gamma", "%v is not in (0, 1]", gamma)
+	}
+	if !(delta2 > 0 && delta2 < 1) {
+		return 0, 0, 0, fault.New("delta2", "%v is not in (0, 1)", delta2)
+	}
+	maxRuns = math.Ceil(math.Log(1/delta2) / gamma)
+	s := math.Sqrt(2 * delta)
+	epsOut, deltaOut = 3*eps+3*s, s*maxRuns+delta2
+	if deltaOut >= 1 {
+		return epsOut, deltaOut, maxRuns, fault.New("delta", "%v gives δ = %v, which is not in [0, 1): the statement is empty", delta, deltaOut)
+	}
+	return epsOut, deltaOut, maxRuns, nil
 }

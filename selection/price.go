@@ -37,7 +37,7 @@ func PriceOfFirstAbove(l Law) (Price, error) {
 }
 
 func checkFirstAbove(l Law) error {
-	if eta, ok := Shape(l); ok {
+	if eta, _, ok := l.Family(); ok {
 		if n, bounded := l.MaxRuns(); eta == 1 || bounded && n == 1 {
 			return nil
 		}
@@ -53,10 +53,10 @@ func (p Price) Law() Law { return p.law }
 // the accepted outcomes and on "no outcome" less ε.
 func (p Price) pure(l Law, eps float64) float64 {
 	if !p.first {
-		return up(eps+l.pureRatio(eps), 4)
+		return xmath.RoundUp(eps+l.pureRatio(eps), 4)
 	}
-	gamma, _ := Gamma(l)
-	whole := up(eps+pureRoot(eps, gamma), 4)
+	_, gamma, _ := l.Family()
+	whole := xmath.RoundUp(eps+pureRoot(eps, gamma), 4)
 	c, ok := l.(*capped)
 	if !ok {
 		return whole
@@ -71,13 +71,13 @@ func (p Price) pure(l Law, eps float64) float64 {
 		rest += c.pmf[k]
 		tail[k-1] = rest
 	}
-	accepted := up(eps+tail.ratio(eps, c.slack()), 4)
+	accepted := xmath.RoundUp(eps+tail.ratio(eps, c.slack()), 4)
 	none := series(c.pmf).ratio(eps, c.slack())
 	if c.tilted {
 		return max(accepted, none)
 	}
 	if c.censored {
-		return max(min(accepted, whole), min(none, up(2*eps+CensoringCost(c.gamma, c.max()), 4)))
+		return max(min(accepted, whole), min(none, xmath.RoundUp(2*eps+censoringCost(c.gamma, c.max()), 4)))
 	}
 	return min(whole, max(accepted, none))
 }
@@ -118,7 +118,7 @@ func (p Price) Approximate(eps, delta float64) (epsOut, deltaOut float64, err er
 		case tnb:
 			n += 16 * l.b // the exponent of ratio
 		}
-		deltaOut = min(1, up(p.law.Hit(delta), n))
+		deltaOut = min(1, xmath.RoundUp(p.law.Hit(delta), n))
 	}
 	return p.pure(l, eps), deltaOut, nil
 }
@@ -164,18 +164,18 @@ func (p Price) profileRatio(candidate Bound) (float64, error) {
 	if bounded && c.censored {
 		return c.profileRatio(candidate)
 	}
-	gamma, _ := Gamma(p.law)
+	_, gamma, _ := p.law.Family()
 	if gamma == 0 {
 		return c.profileRatio(candidate)
 	}
 	return candidate.root(math.Log1p(-gamma), math.Log(gamma))
 }
 
-// CensoringCost bounds from above what cutting a geometric search off after max
+// censoringCost bounds from above what cutting a geometric search off after max
 // runs adds to the 2ε of Algorithm 1 of Liu and Talwar (STOC 2019):
 // log(1 + (1−γ)^T(1−1/T)^{T−1}/(Tγ)), for every T ≥ 1. Their own ε₀ is
 // 2e^{−γT}, much larger. It is +Inf for γ = 0.
-func CensoringCost(gamma float64, maxRuns int) float64 {
+func censoringCost(gamma float64, maxRuns int) float64 {
 	t := float64(maxRuns)
 	if !(gamma > 0 && gamma <= 1) || maxRuns < 1 {
 		return math.Inf(1)
@@ -187,7 +187,7 @@ func CensoringCost(gamma float64, maxRuns int) float64 {
 	if maxRuns > 1 {
 		x += (t - 1) * math.Log1p(-1/t)
 	}
-	return up(math.Log1p(math.Exp(x)/(t*gamma)), 32+4*math.Abs(x))
+	return xmath.RoundUp(math.Log1p(math.Exp(x)/(t*gamma)), 32+4*math.Abs(x))
 }
 
 // Mechanism returns the selection as a mechanism, to compose with others: both

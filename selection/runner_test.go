@@ -237,7 +237,7 @@ func TestRunnerStops(t *testing.T) {
 	if err != nil || r.Payload != 5 || n != 5 {
 		t.Errorf("γ = 1e-290: %+v after %d runs, %v", r, n, err)
 	}
-	for _, l := range []Law{must(Poisson(1e12)), must(Logarithmic(1e-12))} {
+	for _, l := range []Law{must(Poisson(1e12)), must(NegativeBinomial(0, 1e-12))} {
 		if _, err := Best(t.Context(), l, func(context.Context, *rand.Rand) (int, float64, error) { return 0, 0, nil }); err == nil {
 			t.Errorf("%v must be refused", l)
 		}

@@ -3,6 +3,8 @@ package selection
 import (
 	"container/heap"
 	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // series is a power series Σ c_k x^k with non-negative coefficients: f', f or
@@ -84,7 +86,7 @@ func (s series) ratio(eps, slack float64) float64 {
 		push(c.a, m)
 		push(m, c.b)
 	}
-	return up(max(best, queue[0].bound)+4*slack, 8)
+	return xmath.RoundUp(max(best, queue[0].bound)+4*slack, 8)
 }
 
 type seriesPoint struct{ x, y, hx, mx, hy, my float64 }

@@ -111,6 +111,8 @@ func (l tnb) PMF(k int) float64 {
 	return p * math.Exp(scale)
 }
 
+func (l tnb) Family() (shape, gamma float64, ok bool) { return l.eta, l.gamma, true }
+
 func (l tnb) MaxRuns() (int, bool) {
 	if l.gamma == 1 {
 		return 1, true
@@ -120,7 +122,9 @@ func (l tnb) MaxRuns() (int, bool) {
 
 // pureRatio is (η+1)·t* with the closed form of t* for the profile of pure DP,
 // (e^ε − e^t)₊/(1+e^ε): t* = log((e^ε+γ)/(1+γe^ε)).
-func (l tnb) pureRatio(eps float64) float64 { return up((l.eta+1)*pureRoot(eps, l.gamma), 4) }
+func (l tnb) pureRatio(eps float64) float64 {
+	return xmath.RoundUp((l.eta+1)*pureRoot(eps, l.gamma), 4)
+}
 
 // pureRoot is log((e^ε+γ)/(1+γe^ε)), rounded up. The quotient is written so that
 // nothing cancels and nothing overflows: 1 + (1−γ)(1−e^−ε)/(γ+e^−ε).
@@ -130,15 +134,7 @@ func pureRoot(eps, gamma float64) float64 {
 	}
 	e := math.Exp(-eps)
 	t := math.Log1p((1 - gamma) * -math.Expm1(-eps) / (gamma + e))
-	return min(eps, up(t, 16))
-}
-
-// up moves a non-negative x up by n units of relative round-off.
-func up(x, n float64) float64 {
-	if x == 0 || math.IsInf(x, 0) {
-		return x
-	}
-	return math.Nextafter(x*(1+n*xmath.U), math.Inf(1))
+	return min(eps, xmath.RoundUp(t, 16))
 }
 
 // upMul returns a·b, rounded up.
@@ -152,7 +148,7 @@ func upMul(a, b float64) float64 {
 
 func (l tnb) profileRatio(b Bound) (float64, error) {
 	t, err := b.root(math.Log1p(-l.gamma), -l.b)
-	return up((l.eta+1)*t, 4), err
+	return xmath.RoundUp((l.eta+1)*t, 4), err
 }
 
 // without is again negative binomial; γ is rounded down, which can only raise a

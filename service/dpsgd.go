@@ -10,11 +10,11 @@ import (
 	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/profiles"
-	"github.com/dpaccountant/accountant/subsample"
 )
 
-// This file answers for training with DP-SGD under Poisson sampling, and states what the
-// number promises (statement.go). Steps and uses are counted in exact arithmetic.
+// This file answers for training with DP-SGD, and states what the number promises
+// (statement.go). How batches are drawn is in batching.go. Steps and uses are counted in
+// exact arithmetic.
 
 // DPSGDRequest describes a training run: its batches by examples and batch size or by a
 // sampling rate, its length by epochs or steps, and its noise or the ε that it has to
@@ -29,6 +29,8 @@ type DPSGDRequest struct {
 	TargetEpsilon   Decimal   `json:"target-epsilon,omitempty"`
 	Delta           OneOrMany `json:"delta"`
 	Neighbors       string    `json:"neighbors,omitempty"`
+	Batching        string    `json:"batching,omitempty"` // one of Batchings, poisson if not given
+	Cap             Decimal   `json:"cap,omitempty"`      // of truncated-poisson
 	Limits
 }
 
@@ -41,6 +43,9 @@ type DPSGDRun struct {
 	SamplingRate    Number `json:"sampling-rate"`
 	Steps           int64  `json:"steps"`
 	NoiseMultiplier Number `json:"noise-multiplier"`
+	Batching        string `json:"batching"`
+	StepsPerEpoch   int64  `json:"steps-per-epoch,omitempty"` // of random-allocation and shuffle
+	Cap             int64  `json:"cap,omitempty"`
 }
 
 // DPSGDAnswer is the ε of a training run at each δ, and what that promises.
@@ -49,8 +54,16 @@ type DPSGDAnswer struct {
 	Results   []EpsilonAt `json:"results"`
 	AnyOrder  AnyOrder    `json:"any-order"`
 	Statement string      `json:"statement"`
+	// Beside has what other ways to draw the same batches cost; of shuffle only.
+	Beside *Beside `json:"beside,omitempty"`
 	// Calibration says how the noise multiplier was found for a target ε.
 	Calibration *Solution `json:"calibration,omitempty"`
+}
+
+// Beside is the ε of the run if its batches came about in another way.
+type Beside struct {
+	Poisson          []EpsilonAt `json:"poisson"`
+	RandomAllocation []EpsilonAt `json:"random-allocation"`
 }
 
 // AnyOrder is the ε of the same steps without relying on sampling.
@@ -80,18 +93,15 @@ func (q DPSGDRequest) checkShape() error {
 
 // A dpsgdRun is a training run.
 type dpsgdRun struct {
-	neighbors       profiles.Relation
-	noise, rate     float64
-	steps           int64
-	passes          int64   // how often at most an example is used when each epoch uses each once
-	examples, batch int64   // 0: not told
-	epochs          float64 // 0: not told
-	deltas          []float64
-	target          float64
-	goal            accountant.Goal
-	found           *accountant.Calibration // of the noise; nil if it was given
-	gaussian        profiles.Base
-	poisson         subsample.Scheme
+	schedule
+	neighbors profiles.Relation
+	noise     float64
+	epochs    float64 // 0: not told
+	deltas    []float64
+	target    float64
+	goal      accountant.Goal
+	found     *accountant.Calibration // of the noise; nil if it was given
+	gaussian  profiles.Base
 }
 
 func (q DPSGDRequest) parse() (r dpsgdRun, err error) {
@@ -104,6 +114,12 @@ func (q DPSGDRequest) parse() (r dpsgdRun, err error) {
 	rate, err := r.readRate(q)
 	if err != nil {
 		return r, err
+	}
+	if err := r.schedule.read(q, rate); err != nil {
+		return r, err
+	}
+	if q.Neighbors == "" {
+		r.neighbors = r.relation()
 	}
 	if err := r.readLength(q, rate); err != nil {
 		return r, err
@@ -119,8 +135,8 @@ func (q DPSGDRequest) parse() (r dpsgdRun, err error) {
 	if r.gaussian, err = profiles.NewGaussianMechanism(r.noise); err != nil {
 		return r, fieldFault(err, "gaussian", nil)
 	}
-	if r.poisson, err = subsample.NewPoisson(r.rate); err != nil {
-		return r, fieldFault(err, "poisson", map[string]string{"rate": "sampling-rate"})
+	if err := r.checkScheme(); err != nil {
+		return r, err
 	}
 	if r.deltas, err = q.Delta.in("delta", openUnit); err != nil {
 		return r, err
@@ -129,6 +145,18 @@ func (q DPSGDRequest) parse() (r dpsgdRun, err error) {
 		return r, fault.New("delta", "%d values are more than the one that a target has", len(r.deltas))
 	}
 	return r, nil
+}
+
+// checkScheme returns what is not known of the batches under the relation.
+func (r dpsgdRun) checkScheme() error {
+	switch {
+	case r.name == FixedOrder && r.neighbors == profiles.AddRemove:
+		return fault.New("neighbors", "add-remove is not for a fixed order: without one example all later ones move up, into other batches; zero-out or substitute keep its place")
+	case r.name == RandomAllocation && r.neighbors == profiles.Substitute && r.part > 0:
+		return fault.New("batching", "random-allocation has no proved bound under substitute for a last epoch of %d of %d steps; whole epochs have", r.part, r.each)
+	}
+	_, err := r.plan(r.gaussian)
+	return fieldFault(err, r.name, map[string]string{"rate": "sampling-rate", "batch": "batch-size", "population": "examples"})
 }
 
 // number returns the number, whatever its range.
@@ -176,7 +204,10 @@ func (r *dpsgdRun) readLength(q DPSGDRequest, rate *big.Rat) (err error) {
 			return err
 		}
 		// Batches of fixed size in any order use an example this often.
-		r.passes, _ = ceil(unrounded(new(big.Rat).Mul(rate, new(big.Rat).SetInt64(r.steps))))
+		r.uses, _ = ceil(unrounded(new(big.Rat).Mul(rate, new(big.Rat).SetInt64(r.steps))))
+		if r.byEpochs() {
+			return r.cut(nil)
+		}
 		return nil
 	}
 	if r.epochs, err = q.Epochs.in("epochs", positive); err != nil {
@@ -190,7 +221,10 @@ func (r *dpsgdRun) readLength(q DPSGDRequest, rate *big.Rat) (err error) {
 	if r.steps, ok = ceil(unrounded(new(big.Rat).Quo(epochs, rate))); !ok {
 		return fault.New("epochs", "%s makes more than 2^53 steps", q.Epochs)
 	}
-	r.passes, _ = ceil(epochs)
+	r.uses, _ = ceil(epochs)
+	if r.byEpochs() {
+		return r.cut(epochs)
+	}
 	return nil
 }
 
@@ -231,8 +265,14 @@ func (s *Service) DPSGD(ctx context.Context, q DPSGDRequest) (DPSGDAnswer, error
 	if err != nil {
 		return DPSGDAnswer{}, err
 	}
-	out := DPSGDAnswer{DPSGDRun{r.neighbors.String(), r.examples, r.batch, Number(r.epochs), Number(r.rate), r.steps, Number(r.noise)},
-		sampled, AnyOrder{r.passes, anyOrder}, r.statement(sampled, anyOrder), nil}
+	var beside *Beside
+	if r.name == Shuffle {
+		if beside, err = r.beside(ctx, opts); err != nil {
+			return DPSGDAnswer{}, err
+		}
+	}
+	out := DPSGDAnswer{DPSGDRun{r.neighbors.String(), r.examples, r.batch, Number(r.epochs), Number(r.rate), r.steps, Number(r.noise), r.name, r.each, r.cap},
+		sampled, AnyOrder{r.uses, anyOrder}, r.statement(sampled, anyOrder, beside), beside, nil}
 	if r.found != nil {
 		c := solution(r.found, r.goal, r.neighbors)
 		out.Calibration = &c
@@ -242,12 +282,18 @@ func (s *Service) DPSGD(ctx context.Context, q DPSGDRequest) (DPSGDAnswer, error
 
 // calibrate sets the noise to the smallest that meets the target.
 func (r *dpsgdRun) calibrate(ctx context.Context, opts []accountant.Option) (err error) {
-	plan := &accountant.Plan{Neighbors: r.neighbors,
-		Steps: []accountant.Step{{Name: "DP-SGD", Mechanism: r.gaussian, Sampling: r.poisson, Count: r.steps}}}
+	steps, err := r.plan(r.gaussian)
+	if err != nil {
+		return err
+	}
+	plan := &accountant.Plan{Neighbors: r.neighbors, Steps: steps}
 	r.goal = accountant.Goal{Epsilon: r.target, Delta: r.deltas[0], Solve: accountant.NoiseMultiplier}
 	if r.found, err = accountant.Calibrate(ctx, plan, r.goal, opts...); err != nil {
 		return fault.In("target-epsilon", err)
 	}
+	// A last epoch that is cut short is a step of its own: the factor on both multipliers, which
+	// start at 1, is the multiplier.
+	r.found.Factor = false
 	r.noise, r.gaussian = r.found.Value, r.found.Plan.Steps[0].Mechanism
 	return nil
 }
@@ -279,29 +325,24 @@ func ceil(r *big.Rat) (int64, bool) {
 // ask returns ε of the run itself and of the same steps without relying on
 // sampling.
 func (r dpsgdRun) ask(ctx context.Context, opts []accountant.Option) (sampled, anyOrder []EpsilonAt, err error) {
-	for _, c := range []struct {
-		step  accountant.Step
-		count int64
-		to    *[]EpsilonAt
-	}{
-		{accountant.Step{Name: "DP-SGD", Mechanism: r.gaussian, Sampling: r.poisson}, r.steps, &sampled},
-		{accountant.Step{Name: "DP-SGD", Mechanism: r.gaussian}, r.passes, &anyOrder},
-	} {
-		if r.found != nil && r.found.Asked == "epsilon" && c.to == &sampled {
-			sampled = []EpsilonAt{epsilonAt(r.goal.Delta, r.found.Meets.Interval)} // as certain as was needed to decide
-			continue
-		}
-		if r.found != nil && c.to == &sampled {
+	steps, err := r.plan(r.gaussian)
+	if err != nil {
+		return nil, nil, err
+	}
+	if r.found != nil && r.found.Asked == "epsilon" {
+		sampled = []EpsilonAt{epsilonAt(r.goal.Delta, r.found.Meets.Interval)} // as certain as was needed to decide
+	} else {
+		if r.found != nil {
 			// The budget was met by δ: ε with the same accuracy.
 			opts = append(slices.Clip(opts), accountant.WithAccuracy(min(r.found.Accuracy, 1e-3)))
 		}
-		acct := accountant.New(r.neighbors, opts...)
-		if err := acct.Add(ctx, c.step, c.count); err != nil {
+		if sampled, err = r.cost(ctx, r.neighbors, steps, opts); err != nil {
 			return nil, nil, err
 		}
-		if *c.to, err = epsilons(ctx, acct, r.deltas); err != nil {
-			return nil, nil, err
-		}
+	}
+	anyOrder, err = r.cost(ctx, r.neighbors, []accountant.Step{{Name: "DP-SGD", Mechanism: r.gaussian, Count: r.uses}}, opts)
+	if err != nil {
+		return nil, nil, err
 	}
 	if r.found != nil {
 		// That δ at the target is at most the budget's is proved: so ε is at most the
@@ -310,4 +351,40 @@ func (r dpsgdRun) ask(ctx context.Context, opts []accountant.Option) (sampled, a
 		e.Upper, e.Estimate = min(e.Upper, Number(r.target)), min(e.Estimate, Number(r.target))
 	}
 	return sampled, anyOrder, nil
+}
+
+// cost returns ε of steps at each δ.
+func (r dpsgdRun) cost(ctx context.Context, relation profiles.Relation, steps []accountant.Step, opts []accountant.Option) ([]EpsilonAt, error) {
+	acct, err := newAccountant(ctx, &accountant.Plan{Neighbors: relation, Steps: steps}, opts)
+	if err != nil {
+		return nil, err
+	}
+	return epsilons(ctx, acct, r.deltas)
+}
+
+// besideAccuracy is that of what is told beside an answer.
+const besideAccuracy = 1e-3
+
+// beside returns what other ways to draw the batches cost.
+func (r dpsgdRun) beside(ctx context.Context, opts []accountant.Option) (*Beside, error) {
+	opts = append(slices.Clip(opts), accountant.WithAccuracy(besideAccuracy))
+	var out Beside
+	for _, c := range []struct {
+		name string
+		to   *[]EpsilonAt
+	}{{Poisson, &out.Poisson}, {RandomAllocation, &out.RandomAllocation}} {
+		other := r
+		other.name = c.name
+		if r.neighbors == profiles.Substitute && other.part > 0 {
+			other.whole, other.part = other.whole+1, 0 // a whole epoch is not less
+		}
+		steps, err := other.plan(r.gaussian)
+		if err != nil {
+			return nil, err
+		}
+		if *c.to, err = r.cost(ctx, r.neighbors, steps, opts); err != nil {
+			return nil, err
+		}
+	}
+	return &out, nil
 }

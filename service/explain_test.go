@@ -58,7 +58,7 @@ func planNames(t *testing.T, plan string) []string {
 func TestTerms(t *testing.T) {
 	topics := topicsOf(t)
 	terms := []string{"worst direction", "estimate", "certified", "proved", "order", FourierAccountant, RDPAccountant, "planned", "adaptive", "Rényi filter", "head"}
-	for _, r := range []profiles.Relation{profiles.AddRemove, profiles.Substitute} {
+	for _, r := range profiles.Relations() {
 		d := r.DirectionNames()
 		terms = append(terms, r.String(), d[0], d[1])
 	}

@@ -66,7 +66,7 @@ type LedgerCheckRequest struct {
 func (q LedgerCreateRequest) Config() (c ledger.Config, err error) {
 	c.Mode = ledger.Mode(q.Mode)
 	if q.Neighbors == "" {
-		return c, fault.New("neighbors", "is missing; must be add-remove or substitute")
+		return c, fault.New("neighbors", "is missing; must be add-remove, substitute or zero-out")
 	}
 	if c.Neighbors, err = relation(q.Neighbors); err != nil {
 		return c, err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/pate"
+	"github.com/dpaccountant/accountant/pate/ballots"
 	"github.com/dpaccountant/accountant/rdp"
 )
 
@@ -37,8 +38,8 @@ type PateVotes struct {
 	Report       string      `json:"report,omitempty"`     // expected, realised, worst or independent
 
 	// Table and Scores stand for Votes and Baseline where a door has read them.
-	Table  *pate.Votes  `json:"-"`
-	Scores *pate.Scores `json:"-"`
+	Table  *ballots.Votes  `json:"-"`
+	Scores *ballots.Scores `json:"-"`
 }
 
 // PateRequest asks for the cost of votes, at some Rényi orders.
@@ -90,14 +91,14 @@ func (x PateLine) Guarantee() string {
 
 // A PateRun is what was run, as it was understood.
 type PateRun struct {
-	Votes      *pate.Votes
+	Votes      *ballots.Votes
 	Aggregator pate.Aggregator
 	Report     pate.Report
 	Answered   []bool // nil if it was not told
 	Notes      []string
 	Ledger     *pate.Ledger
 
-	scores     *pate.Scores
+	scores     *ballots.Scores
 	conversion pate.Conversion
 	maxAnswers int
 }
@@ -209,9 +210,9 @@ func (q PateVotes) run(ctx context.Context, orders []float64) (*PateRun, error) 
 		r.Notes = append(r.Notes, fmt.Sprintf("%d of %d queries have fewer than %d votes", n, r.Votes.Queries(), r.Votes.Teachers()))
 	}
 	if q.Baseline != nil {
-		read := pate.NewScores
+		read := ballots.NewScores
 		if q.BaselineKind == "votes" {
-			read = pate.NewVoteScores
+			read = ballots.NewVoteScores
 		}
 		if r.scores, err = read(q.Baseline, r.Votes.Teachers()); err != nil {
 			return nil, fieldFault(err, "", nil)
@@ -235,11 +236,11 @@ func reportProgress(ctx context.Context, done, total int) {
 }
 
 // table returns the votes of the request.
-func (q PateVotes) table() (*pate.Votes, error) {
+func (q PateVotes) table() (*ballots.Votes, error) {
 	if q.Labels {
-		return pate.FromLabels(q.Votes, q.Classes)
+		return ballots.FromLabels(q.Votes, q.Classes)
 	}
-	return pate.NewVotes(q.Votes, q.Teachers)
+	return ballots.NewVotes(q.Votes, q.Teachers)
 }
 
 // transcript returns what a report takes of the answered queries.

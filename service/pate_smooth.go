@@ -105,35 +105,35 @@ func (q PateSmoothRequest) answer(r *PateRun, s *pate.Sensitivity) (*PateSmoothA
 	if q.Sigma != nil {
 		out.Sigma = *q.Sigma
 	}
-	p := &out.Private
+	p, noise := &out.Private, pate.GNSS{Order: q.Order, Beta: q.Beta}
 	p.Cost, p.Smooth, p.Distance = s.Cost, ss, distance
 	if q.Optimise {
-		choose := pate.OptimalGNSSSigma
+		choose := noise.OptimalSigma
 		if gnss == "paper" {
-			choose = pate.PrintedGNSSSigma
+			choose = noise.PrintedSigma
 		}
 		if ss == 0 {
 			return nil, fault.New("optimise", "the smooth sensitivity is 0, so that no noise is needed: publish the data-independent ε")
 		}
-		if out.Sigma, err = choose(q.Order, q.Beta, ss); err != nil {
+		if out.Sigma, err = choose(ss); err != nil {
 			return nil, err
 		}
 	}
 	p.StdDev = ss * out.Sigma
 	if gnss == "paper" {
 		var proved bool
-		if p.GNSSCost, proved, err = pate.GNSSPrintedNotABound(q.Order, q.Beta, out.Sigma); err != nil {
+		if p.GNSSCost, proved, err = noise.PrintedNotABound(out.Sigma); err != nil {
 			return nil, err
 		}
 		p.Bound = proved && s.Bound
 		out.Why = "the cost of the noise is Theorem 23 as printed"
 	} else {
-		if p.GNSSCost, err = pate.GNSSRDP(q.Order, q.Beta, out.Sigma); err != nil {
+		if p.GNSSCost, err = noise.RDP(out.Sigma); err != nil {
 			return nil, err
 		}
 		p.Bound = s.Bound
 	}
-	if p.Fixed, err = pate.EpsilonAt(q.Order, p.Cost+p.GNSSCost, q.Delta, r.conversion); err != nil {
+	if p.Fixed, err = r.conversion.EpsilonAt(q.Order, p.Cost+p.GNSSCost, q.Delta); err != nil {
 		return nil, err
 	}
 	switch {

@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/decimal"
@@ -10,7 +11,8 @@ import (
 	"github.com/dpaccountant/accountant/subsample"
 )
 
-// This file compares the schemes of sampling for one mechanism, under substitution.
+// This file compares the schemes of sampling for one mechanism: for a number of steps, under
+// substitution, or for a number of epochs (sampling_epochs.go).
 
 // SamplingRequest describes the mechanism and its samples. Subset is for the schemes of
 // MUST.
@@ -23,6 +25,13 @@ type SamplingRequest struct {
 	Epsilon         Decimal `json:"epsilon,omitempty"` // of the unsampled mechanism
 	Steps           Decimal `json:"steps,omitempty"`
 	Delta           Decimal `json:"delta,omitempty"`
+	// With Epochs, all ways to draw batches are compared for so many epochs, under Neighbors
+	// (zero-out if not given, which all of them have), with the noise for TargetEpsilon (that
+	// of Poisson sampling if not given). Cap is that of truncated-poisson.
+	Epochs        Decimal `json:"epochs,omitempty"`
+	Neighbors     string  `json:"neighbors,omitempty"`
+	TargetEpsilon Decimal `json:"target-epsilon,omitempty"`
+	Cap           Decimal `json:"cap,omitempty"`
 	Narrowing
 	Limits
 }
@@ -35,8 +44,11 @@ type SamplingAnswer struct {
 	Population      int64    `json:"population"`
 	Subset          int64    `json:"subset,omitempty"`
 	Batch           int64    `json:"batch"`
-	BaseEpsilon     Number   `json:"base-epsilon"`
+	BaseEpsilon     Number   `json:"base-epsilon,omitempty"`
 	Delta           Number   `json:"delta"`
+	Epochs          Number   `json:"epochs,omitempty"`
+	Cap             int64    `json:"cap,omitempty"`
+	TargetEpsilon   Number   `json:"target-epsilon,omitempty"`
 	Schemes         []Scheme `json:"schemes"`
 
 	Steps int64 `json:"-"`
@@ -53,10 +65,13 @@ type Scheme struct {
 	AmplifiedDelta   *Number  `json:"amplified-delta,omitempty"`
 	Kind             string   `json:"kind,omitempty"`
 	Steps            int64    `json:"steps,omitempty"`
+	Epochs           int64    `json:"epochs,omitempty"`
 	Epsilon          *Ends    `json:"epsilon,omitempty"`
 	NumericalWidth   *Number  `json:"numerical-width,omitempty"`
 	TheoryGap        bool     `json:"theory-gap,omitempty"`
 	Warnings         []string `json:"warnings,omitempty"`
+	// NoiseMultiplier is what the scheme needs for the target; of epoch budgets only.
+	NoiseMultiplier *Number `json:"noise-multiplier,omitempty"`
 
 	// Aligned is the aligned privacy profile, for pictures; nil for Poisson sampling.
 	Aligned []subsample.AlignedPoint `json:"-"`
@@ -70,7 +85,10 @@ type Ends struct {
 
 type samplingRun struct {
 	population, subset, batch, steps int64 // subset is 0 if it was not told
+	cap                              int64 // of truncated-poisson
 	noise, epsilon, delta            float64
+	epochs, target                   float64 // 0: not told
+	neighbors                        profiles.Relation
 	base                             profiles.Base
 	opts                             []accountant.Option
 }
@@ -115,8 +133,49 @@ func (q SamplingRequest) parse(ctx context.Context) (r samplingRun, err error) {
 	if err != nil {
 		return r, err
 	}
+	if err := r.readEpochs(q); err != nil {
+		return r, err
+	}
 	r.opts, err = accountantOptions(ctx, q.Limits, q.Narrowing)
 	return r, err
+}
+
+// readEpochs reads what is for an epoch budget only.
+func (r *samplingRun) readEpochs(q SamplingRequest) (err error) {
+	if q.Epochs == "" {
+		r.neighbors = profiles.Substitute
+		for _, k := range []struct{ key, value string }{{"neighbors", q.Neighbors}, {"target-epsilon", string(q.TargetEpsilon)}, {"cap", string(q.Cap)}} {
+			if k.value != "" {
+				return shape("%s needs %s", k.key, "epochs")
+			}
+		}
+		return nil
+	}
+	if q.Steps != "" {
+		return shape("%s and %s exclude each other", "epochs", "steps")
+	}
+	if r.epochs, err = q.Epochs.in("epochs", positive); err != nil {
+		return err
+	}
+	r.neighbors = profiles.ZeroOut
+	if q.Neighbors != "" {
+		if r.neighbors, err = relation(q.Neighbors); err != nil {
+			return err
+		}
+	}
+	if q.TargetEpsilon != "" {
+		if r.target, err = q.TargetEpsilon.in("target-epsilon", epsilonSpan); err != nil {
+			return err
+		}
+	}
+	if q.Cap != "" {
+		r.cap, err = q.Cap.whole("cap", 1, r.population)
+		return err
+	}
+	// 4.5 standard deviations above the mean, where a cap costs next to nothing.
+	q0 := float64(r.batch) / float64(r.population)
+	r.cap = min(r.population, int64(math.Ceil(float64(r.batch)+4.5*math.Sqrt(float64(r.batch)*max(0, 1-q0)))))
+	return nil
 }
 
 // Check reports what is wrong with the request.
@@ -143,6 +202,10 @@ func (s *Service) Sampling(ctx context.Context, q SamplingRequest) (SamplingAnsw
 	}
 	out := SamplingAnswer{Mechanism: r.base.Name(), NoiseMultiplier: Number(r.noise), Neighbors: "substitute", Population: r.population, Subset: r.subset,
 		Batch: r.batch, BaseEpsilon: Number(r.epsilon), Delta: Number(r.delta), Steps: r.steps}
+	if r.epochs > 0 {
+		out.Neighbors, out.Epochs, out.Cap, out.BaseEpsilon, out.Steps = r.neighbors.String(), Number(r.epochs), r.cap, 0, 0
+		return s.byEpochs(ctx, r, out)
+	}
 	const schemes = 6
 	report(ctx, Progress{Total: schemes})
 	poisson := Scheme{Scheme: "poisson"}

@@ -235,15 +235,11 @@ func (q SelectRequest) law(ctx context.Context, c selectCandidate, name string, 
 		return SelectedLaw{}, err
 	}
 	row := SelectedLaw{Law: name, Mean: law.Mean(), Miss1: law.PGF(0.99), Miss5: law.PGF(0.95), Delta: delta}
-	if shape, ok := selection.Shape(law); ok {
-		row.Shape = &shape
-	}
-	gamma, hasGamma := selection.Gamma(law)
-	if hasGamma {
-		row.Gamma = &gamma
+	eta, gamma, family := law.Family()
+	if family {
+		row.Shape, row.Gamma = &eta, &gamma
 	}
 	price := selection.PriceOfBest(law)
-	eta, family := selection.Shape(law)
 	tight := math.Inf(1)
 	if c.declared {
 		e, d, err := price.Approximate(c.eps, c.dl)
@@ -285,7 +281,7 @@ func (q SelectRequest) law(ctx context.Context, c selectCandidate, name string, 
 		return SelectedLaw{}, ctx.Err()
 	}
 	row.Epsilon.Tight = selectNumber(tight, nil)
-	if hasGamma && eta == 1 && q.Max == 0 {
+	if family && eta == 1 && q.Max == 0 {
 		row.Epsilon.Paper = selectPaper(ctx, c, gamma, delta)
 	}
 	return row, nil
@@ -297,7 +293,7 @@ func selectPapernotSteinke(c selectCandidate, law selection.Law) (rdp.Curve, err
 	if c.curve == nil {
 		return nil, errors.New("no Rényi curve")
 	}
-	if _, ok := selection.Shape(law); ok {
+	if _, _, ok := law.Family(); ok {
 		return selection.PapernotSteinke(c.curve, law, nil, false)
 	}
 	if _, bounded := law.MaxRuns(); bounded || law.Mean() < 1 {
@@ -316,11 +312,12 @@ func selectPapernotSteinke(c selectCandidate, law selection.Law) (rdp.Curve, err
 	}), nil
 }
 
-// selectPaper is what Liu and Talwar state: 3ε for pure candidates, and
-// Theorem 3.4 otherwise, at half of δ for each of its terms.
+// selectPaper is what Liu and Talwar state: 3ε for pure candidates (the (2+η)ε of
+// Papernot and Steinke for η = 1), and Theorem 3.4 otherwise, at half of δ for each of its
+// terms.
 func selectPaper(ctx context.Context, c selectCandidate, gamma, delta float64) *float64 {
 	if c.declared && c.dl == 0 {
-		return selectNumber(selection.LiuTalwarBest(c.eps))
+		return selectNumber(selection.PapernotSteinkePure(c.eps, 1))
 	}
 	if delta == 0 {
 		return nil

@@ -14,7 +14,7 @@ import (
 
 // statement says in plain words what the numbers of a DP-SGD run promise, what
 // they assume and what they leave out.
-func (r dpsgdRun) statement(sampled, anyOrder []EpsilonAt) string {
+func (r dpsgdRun) statement(sampled, anyOrder []EpsilonAt, beside *Beside) string {
 	var b strings.Builder
 	promise := func(answers []EpsilonAt) string {
 		var parts []string
@@ -24,16 +24,22 @@ func (r dpsgdRun) statement(sampled, anyOrder []EpsilonAt) string {
 		}
 		return strings.Join(parts, " and ") + " private"
 	}
-	change := "adding or removing one training example"
-	if r.neighbors == profiles.Substitute {
-		change = "replacing one training example by another"
-	}
+	change := map[profiles.Relation]string{
+		profiles.AddRemove:  "adding or removing one training example",
+		profiles.Substitute: "replacing one training example by another",
+		profiles.ZeroOut:    "replacing one training example by an empty place, which adds nothing to any sum",
+	}[r.neighbors]
 	batch := "a constant,"
 	if r.batch > 0 {
 		batch = fmt.Sprintf("a constant, such as %d,", r.batch)
 	}
 	fmt.Fprint(&b, "PRIVACY STATEMENT\n\n")
 	paragraph(&b, "", "", fmt.Sprintf("The training is %s, with respect to %s.", promise(sampled), change))
+
+	if beside != nil {
+		b.WriteString("\n")
+		paragraph(&b, "", "", r.unknown(sampled, beside))
+	}
 
 	if all := r.doubts(sampled); len(all) > 0 {
 		b.WriteString("\nWarning:\n")
@@ -44,11 +50,10 @@ func (r dpsgdRun) statement(sampled, anyOrder []EpsilonAt) string {
 
 	b.WriteString("\nAssumed:\n")
 	for _, s := range []string{
-		fmt.Sprintf("Poisson sampling: at each of the %d steps, each example is in the batch with probability %s, independently of all else. "+
-			"Batches of a fixed size from a shuffled data set are something else, and can cost more.", r.steps, decimal.Short(r.rate)),
+		r.drawn(),
 		fmt.Sprintf("At each step each example's gradient is clipped to some norm C, the clipped gradients are added up, and fresh Gaussian noise "+
 			"of standard deviation %s·C is added to every coordinate of the sum. It is divided by %s not by the random size of the batch.", decimal.Short(r.noise), batch),
-		"Noise multiplier, sampling rate and number of steps were fixed beforehand, without a look at the data, and the noise is exact: " +
+		r.constants() + " were fixed beforehand, without a look at the data, and the noise is exact: " +
 			"weak random numbers and rounding of the noise are outside of this account.",
 	} {
 		paragraph(&b, "  - ", "    ", s)
@@ -56,7 +61,7 @@ func (r dpsgdRun) statement(sampled, anyOrder []EpsilonAt) string {
 
 	b.WriteString("\nCovered:\n")
 	paragraph(&b, "  - ", "    ", "The final model, every checkpoint on the way, and whatever is computed from them alone. "+
-		"Batches, and gradients before the noise, must stay secret.")
+		r.secret())
 
 	b.WriteString("\nNot covered:\n")
 	for _, s := range []string{
@@ -68,18 +73,97 @@ func (r dpsgdRun) statement(sampled, anyOrder []EpsilonAt) string {
 		paragraph(&b, "  - ", "    ", s)
 	}
 
-	b.WriteString("\nWithout Poisson sampling:\n")
+	if r.name == FixedOrder {
+		return b.String()
+	}
+	b.WriteString("\n" + map[bool]string{true: "Without Poisson sampling", false: "Without secret batches"}[r.name == Poisson] + ":\n")
 	place := "; there, an example that is removed leaves its place empty"
-	if r.neighbors == profiles.Substitute {
+	if r.neighbors != profiles.AddRemove {
 		place = ""
 	}
-	times := fmt.Sprintf("at most %d times", r.passes)
-	if r.passes == 1 {
-		times = "at most once"
-	}
-	paragraph(&b, "  - ", "    ", fmt.Sprintf("If instead each example is used %s, in batches that do not depend on the data and in an order that may be public, "+
-		"the training is %s%s.", times, promise(anyOrder), place))
+	paragraph(&b, "  - ", "    ", fmt.Sprintf("If instead each example is used at most %s, in batches that do not depend on the data and in an order that may be public, "+
+		"the training is %s%s.", times(r.uses), promise(anyOrder), place))
 	return b.String()
+}
+
+// drawn says how batches must come about.
+func (r dpsgdRun) drawn() string {
+	switch r.name {
+	case RandomAllocation:
+		return fmt.Sprintf("Random allocation: at the start of each epoch, each example draws one of its %d steps, with secret randomness, all alike and independently "+
+			"of the other examples.%s A shuffled data set that is cut into batches is something else, and can cost many times as much.", r.each, r.lastEpoch())
+	case Shuffle:
+		return fmt.Sprintf("Shuffled batches: for each epoch the data set is put into a uniformly random order, anew and in secret, and cut into %d batches of one size; "+
+			"if the last is shorter, it is used as well.%s", r.each, r.lastEpoch())
+	case TruncatedPoisson:
+		return fmt.Sprintf("Poisson sampling with a cap: at each of the %d steps, each example is sampled with probability %s, independently of all else; "+
+			"if more than %d are, a uniformly random part of exactly %d of them is the batch. There are %d examples, or one more where one is added.",
+			r.steps, decimal.Short(r.rate), r.cap, r.cap, r.examples)
+	case WithoutReplacement:
+		return fmt.Sprintf("Sampling without replacement: at each of the %d steps the batch is a uniformly random set of %d of the %d examples, drawn afresh and "+
+			"independently of all else. Cutting a shuffled data set into batches is something else, and can cost more.", r.steps, r.batch, r.examples)
+	case FixedOrder:
+		return fmt.Sprintf("A fixed order: each example is used at most %s, in batches that do not depend on the data. The order may be public. "+
+			"Where an example is left out, its place stays empty: the others do not move up.", times(r.uses))
+	}
+	return fmt.Sprintf("Poisson sampling: at each of the %d steps, each example is in the batch with probability %s, independently of all else. "+
+		"Batches of a fixed size from a shuffled data set are something else, and can cost more.", r.steps, decimal.Short(r.rate))
+}
+
+// lastEpoch says how the last epoch ends, if it is cut short.
+func (r dpsgdRun) lastEpoch() string {
+	if r.part == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" The last epoch ends after %d steps.", r.part)
+}
+
+// constants are what must not be computed from the data.
+func (r dpsgdRun) constants() string {
+	switch r.name {
+	case RandomAllocation, Shuffle:
+		return "Noise multiplier, number of epochs and the number of steps in each"
+	case TruncatedPoisson:
+		return "Noise multiplier, sampling rate, cap and number of steps"
+	case WithoutReplacement:
+		return "Noise multiplier, batch size and number of steps"
+	case FixedOrder:
+		return "Noise multiplier, batches and their number"
+	}
+	return "Noise multiplier, sampling rate and number of steps"
+}
+
+// secret says what must not be published.
+func (r dpsgdRun) secret() string {
+	switch r.name {
+	case FixedOrder:
+		return "Gradients before the noise must stay secret; the batches need not."
+	case RandomAllocation, TruncatedPoisson:
+		return "Batches, their sizes, and gradients before the noise must stay secret."
+	case Shuffle:
+		return "Batches, and gradients before the noise, must stay secret; but nobody has proved that secret batches help."
+	}
+	return "Batches, and gradients before the noise, must stay secret."
+}
+
+func times(n int64) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// unknown says what lies between the ends of shuffled batches, and what the same batches would
+// cost if they were drawn in another way.
+func (r dpsgdRun) unknown(sampled []EpsilonAt, beside *Beside) string {
+	var parts []string
+	for i, a := range sampled {
+		parts = append(parts, fmt.Sprintf("At δ = %s, an attack on this batching reaches ε = %s, and nothing better than ε = %s, that of batches which anybody may know, is proved. "+
+			"Poisson sampling would be %s, random allocation (balls in bins) %s.", a.Delta,
+			decimal.Rounded(max(0, float64(a.Epsilon.Lower)), 4, decimal.Down), decimal.Rounded(max(0, float64(a.Epsilon.Upper)), 4, decimal.Up),
+			decimal.Rounded(max(0, float64(beside.Poisson[i].Epsilon.Upper)), 4, decimal.Up), decimal.Rounded(max(0, float64(beside.RandomAllocation[i].Epsilon.Upper)), 4, decimal.Up)))
+	}
+	return strings.Join(parts, " ")
 }
 
 // stated writes an upper end of an ε with no more digits than are known.

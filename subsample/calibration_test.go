@@ -10,7 +10,7 @@ import (
 )
 
 // classicalSigma is what the paper calibrates with, at any ε (its tables use it
-// beyond ε = 1, where profiles.ClassicalSigma refuses).
+// beyond ε = 1, where it is not proved).
 func classicalSigma(eps, delta, sensitivity float64) float64 {
 	return sensitivity * math.Sqrt(2*math.Log(1.25/delta)) / eps
 }

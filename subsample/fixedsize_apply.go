@@ -23,12 +23,17 @@ import (
 // with the same sizes, so the record is replaced in the sample by others, which
 // moves the mean by the substitution sensitivity. For the Gaussian this is known
 // exactly, but for MUST.OW (§8 there).
+//
+// Zero-out: see zeroOut.
 func (s FixedSize) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechanism, error) {
 	pair, err := b.Pair(profiles.Substitute)
 	if err != nil {
 		return profiles.Mechanism{}, err
 	}
 	law := s.Multiplicity()
+	if r == profiles.ZeroOut {
+		return s.zeroOut(b, pair, law)
+	}
 	m, err := s.apply(b, pair, law, r)
 	if err == nil && r == profiles.Substitute {
 		if t, err := s.adaptiveBound(b, pair, law); err == nil {
@@ -130,7 +135,7 @@ func between(name string, r profiles.Relation, upper, lower profiles.Profile, sy
 // 0. Relation: substitute. Apply is tighter for the Gaussian.
 func (s FixedSize) Theorem5(b profiles.Base) (profiles.Profile, error) {
 	law := s.Multiplicity()
-	m, err := copies.GroupMixture(b, law)
+	m, err := copies.GroupMixture(b, law, profiles.Substitute)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,8 @@ func CheckRecords(records int64) error {
 
 // Persons returns one run of b on a sample drawn by s, or on the whole data set where s is
 // nil, as it is to a person with at most so many records: neighbours differ by that many
-// records, added or removed (add-remove), or replaced by as many (substitute). Each record is
+// records, added or removed (add-remove), replaced by as many (substitute), or by empty places
+// (zero-out). Each record is
 // bounded as one is in b, and its part in a run depends on nothing but itself and earlier
 // outputs.
 //
@@ -54,8 +55,8 @@ func Persons(ctx context.Context, b profiles.Base, s Scheme, r profiles.Relation
 			return g.shrinking(s)
 		}
 	default:
-		if r == profiles.AddRemove && records > 1 {
-			return profiles.Mechanism{}, fault.New("sampling", "nothing is proved about %s for persons with several records under %v", s.Name(), r)
+		if err := CheckChain(s, r, records); err != nil {
+			return profiles.Mechanism{}, err
 		}
 	}
 	one, err := s.Apply(b, r)
@@ -63,6 +64,16 @@ func Persons(ctx context.Context, b profiles.Base, s Scheme, r profiles.Relation
 		return one, err
 	}
 	return Chain(one, records)
+}
+
+// CheckChain returns an error if nothing is known of a chain of single changes under s: when
+// records are removed one after the other, all that s says must hold for each number of them.
+func CheckChain(s Scheme, r profiles.Relation, records int64) error {
+	// In a random allocation no record's part depends on how many others there are.
+	if records > 1 && r == profiles.AddRemove && s.Name() != "random-allocation" {
+		return fault.New("sampling", "nothing is proved about %s for persons with several records under %v", s.Name(), r)
+	}
+	return nil
 }
 
 // Chain returns the mechanism for persons of which m is the one for single records: whatever
@@ -84,13 +95,31 @@ func chained(name string, r profiles.Relation, links [2][]link, lower [2]profile
 			out.Directions[1] = profiles.Direction{Upper: out.Directions[0].Upper, Lower: lower[1]}
 			break
 		}
-		up, err := chain(links[d], 1)
+		up, err := shifted(links[d])
+		if up == nil && err == nil {
+			up, err = chain(links[d], 1)
+		}
 		if err != nil {
 			return out, err
 		}
 		out.Directions[d] = profiles.Direction{Upper: up, Lower: lower[d]}
 	}
 	return out, nil
+}
+
+// shifted returns the profile of a chain whose links are all the same Gaussian or Laplace pair,
+// which are those of a shift: k of them are a shift k times as far. It is nil for other chains.
+func shifted(links []link) (profiles.Profile, error) {
+	if len(links) != 1 {
+		return nil, nil
+	}
+	switch p := links[0].p.(type) {
+	case profiles.Gaussian:
+		return profiles.NewGaussian(p.NoiseMultiplier() / float64(links[0].times))
+	case profiles.Laplace:
+		return profiles.NewLaplace(p.NoiseMultiplier() / float64(links[0].times))
+	}
+	return nil, nil
 }
 
 func sameLinks(a, b []link) bool {
@@ -197,10 +226,10 @@ func (g group) publicChoice(b profiles.Grouper, s Poisson, law copies.Law) (prof
 		return nil, err
 	}
 	rate := min(1, law.Eta*(1+2*law.EtaErr+4*xmath.U))
-	if g.r == profiles.AddRemove {
-		return PoissonProfile(groups, rate)
+	if g.r == profiles.Substitute {
+		return Envelope(groups, rate)
 	}
-	return Envelope(groups, rate)
+	return PoissonProfile(groups, rate)
 }
 
 // equalRecords is the attack by records that are all the same, against none or, under

@@ -161,7 +161,7 @@ func TestPersonsEnds(t *testing.T) {
 func TestPersonsOrder(t *testing.T) {
 	bases := []profiles.Base{
 		made(profiles.NewGaussianMechanism(1.3)), made(profiles.NewLaplaceMechanism(2)),
-		made(profiles.NewDiscreteLaplaceMechanism(1.5, 2)), made(profiles.NewDiscreteGaussianMechanism(3, 2)), made(profiles.NewDiscreteGaussianNumber(2, 3)),
+		made(profiles.NewDiscreteLaplaceMechanism(1.5, 2)), made(profiles.NewDiscreteGaussianMechanism(3, 1)), made(profiles.NewDiscreteGaussianNumber(2, 3)),
 		made(profiles.NewPure(0.3)), made(profiles.NewApproximate(0.2, 1e-4)), made(profiles.NewRandomizedResponse(0.6, 3)),
 		made(profiles.NewFiniteMechanism([]float64{0.7, 0.2, 0.1}, []float64{0.5, 0.2, 0.3})),
 	}

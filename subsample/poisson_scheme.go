@@ -33,7 +33,9 @@ func (Poisson) WithRate(rate float64) (Scheme, error) {
 
 // Apply implements Scheme.
 //
-// Under add-remove the result is exact (PoissonProfile). Under substitute the
+// Under add-remove the result is exact (PoissonProfile), and the same under
+// zero-out: a batch with an empty place and one without the place have outputs of
+// one law, and the other places are drawn independently. Under substitute the
 // Gaussian is exact (the pair at ±1 dominates: docs/theory.md §5); any other
 // mechanism has the Envelope above, and below the pair with opposite
 // contributions, or, for a mechanism declared by its pair alone, the pair in
@@ -48,7 +50,7 @@ func (s Poisson) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechanism
 	if err != nil {
 		return profiles.Mechanism{}, err
 	}
-	if r == profiles.AddRemove || s.rate == 1 {
+	if r != profiles.Substitute || s.rate == 1 {
 		p, err := PoissonProfile(pair, s.rate)
 		if err != nil {
 			return profiles.Mechanism{}, err

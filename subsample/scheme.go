@@ -3,6 +3,7 @@
 package subsample
 
 import (
+	"context"
 	"iter"
 	"math/rand/v2"
 
@@ -36,6 +37,28 @@ type Sampler interface {
 // appears.
 type Pick struct {
 	Index, Copies int64
+}
+
+// An Aimed is a Scheme whose laws are computed for a question: they bound every δ(ε), and are
+// sharp near the one that they were aimed at. Who knows the question aims; who does not gets
+// from Apply what serves ordinary ones.
+type Aimed interface {
+	Scheme
+	// Aim returns the scheme for ε at about this δ, to a relative width, of so many runs. Values
+	// beyond what laws can be made for are taken as the nearest that they can.
+	Aim(delta, relative float64, runs int64) Aimed
+	// Check returns the error that Mechanism would return for a mechanism and a relation,
+	// without computing a law.
+	Check(b profiles.Base, r profiles.Relation) error
+	// Mechanism is Apply with a context.
+	Mechanism(ctx context.Context, b profiles.Base, r profiles.Relation) (profiles.Mechanism, error)
+	// Public is an upper bound of one run for which nothing needs to stay secret but the noise.
+	Public(ctx context.Context, b profiles.Base, r profiles.Relation) (profiles.Mechanism, error)
+	// Repeated returns the scheme of so many runs as one, false if there is none. Its laws reach
+	// smaller δ than those of one run, composed.
+	Repeated(runs int64) (Aimed, bool)
+	// Least is the smallest δ that laws can be aimed at.
+	Least() float64
 }
 
 // A RateSetter is a Scheme whose sampling rate can be set.

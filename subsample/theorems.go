@@ -98,7 +98,7 @@ func (x sampledNoise) groupsOWAddRemove() (profiles.Profile, error) {
 // amplified samples the public choice of the number of copies, given that there is one,
 // with the probability that there is one, rounded up.
 func amplified(by func(profiles.Profile, float64) (profiles.Profile, error), b profiles.Base, law copies.Law) (profiles.Profile, error) {
-	groups, err := copies.GroupMixture(b, law)
+	groups, err := copies.GroupMixture(b, law, profiles.Substitute)
 	if err != nil {
 		return nil, err
 	}

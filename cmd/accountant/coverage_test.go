@@ -24,6 +24,7 @@ func TestCoverage(t *testing.T) {
 		"pure":                "{epsilon: 0.3}",
 		"approximate":         "{epsilon: 0.3, delta: 1e-9}",
 		"finite":              "{p: [0.6, 0.4], q: [0.5, 0.5]}",
+		"matrix":              "{noise-multiplier: 3, steps: 12, strategy: {square-root: {}}, participation: {epochs: 3}}",
 		"majority":            "{mechanisms: 11, epsilon: 0.1, allowance: 3}",
 	}
 	schemes := map[string]string{
@@ -82,11 +83,11 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
-// coverage returns what is known of a mechanism on a sample, under add-remove and
-// under substitute.
+// coverage returns what is known of a mechanism on a sample, under add-remove,
+// substitute and zero-out.
 func coverage(t *testing.T, mechanism, sampling string) string {
 	var cells []string
-	for _, r := range []string{"add-remove", "substitute"} {
+	for _, r := range []string{"add-remove", "substitute", "zero-out"} {
 		plan, err := plan.Parse([]byte(fmt.Sprintf("neighbors: %s\nsteps:\n  - mechanism: {%s}\n    sampling: %s\n", r, mechanism, sampling)))
 		if err != nil {
 			cells = append(cells, "–")
@@ -108,8 +109,8 @@ func coverage(t *testing.T, mechanism, sampling string) string {
 			cells = append(cells, "exact")
 		}
 	}
-	if cells[0] == "–" && cells[1] == "–" {
+	if !slices.ContainsFunc(cells, func(c string) bool { return c != "–" }) {
 		return "–"
 	}
-	return cells[0] + ", " + cells[1]
+	return strings.Join(cells, ", ")
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,8 +16,20 @@ func newDPSGDCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dpsgd --examples N --batch-size B --epochs E --noise-multiplier σ --delta δ",
 		Short: "Tell the ε of training with DP-SGD, and what that promises",
-		Long: `dpsgd tells the ε of training with DP-SGD under Poisson sampling, and states in
-plain words what the number promises, what it assumes and what it leaves out.
+		Long: `dpsgd tells the ε of training with DP-SGD, and states in plain words what the
+number promises, what it assumes and what it leaves out. --batching says how
+batches are drawn:
+
+  poisson              a coin for each example at each step
+  random-allocation    each example draws a step of each epoch for itself
+  shuffle              the data set is shuffled for each epoch and cut
+  truncated-poisson    poisson, with batches of at most --cap examples
+  without-replacement  a set of --batch-size distinct examples at each step
+  fixed-order          batches that anybody may know
+
+For random-allocation and shuffle an epoch has ceil(examples / batch size) steps.
+For shuffle and fixed-order the neighbouring relation is zero-out, unless told
+otherwise. docs/choosing-a-sampler.md says which one a data loader is.
 
 Steps are ceil(examples / batch size × epochs) and the sampling rate is batch
 size / examples; --steps and --sampling-rate may be given instead. With
@@ -24,7 +37,8 @@ size / examples; --steps and --sampling-rate may be given instead. With
 found that meets the target.`,
 		Example: `  accountant dpsgd --examples 60000 --batch-size 256 --epochs 60 --noise-multiplier 1.1 --delta 1e-5
   accountant dpsgd --sampling-rate 0.01 --steps 1000 --noise-multiplier 1 --delta 1e-5,1e-6 --json
-  accountant dpsgd --examples 60000 --batch-size 256 --epochs 60 --target-epsilon 2 --delta 1e-5`,
+  accountant dpsgd --examples 60000 --batch-size 256 --epochs 60 --target-epsilon 2 --delta 1e-5
+  accountant dpsgd --batching random-allocation --examples 60000 --batch-size 256 --epochs 60 --noise-multiplier 1.1 --delta 1e-5`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			// One of the two is required; cobra checks required flags after this.
 			if !cmd.Flags().Changed("target-epsilon") {
@@ -34,6 +48,9 @@ found that meets the target.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.Limits = flags.limits()
+			if !cmd.Flags().Changed("neighbors") {
+				q.Neighbors = "" // that of the batching
+			}
 			if err := q.Check(); err != nil {
 				return flagged(cmd, err)
 			}
@@ -59,6 +76,9 @@ found that meets the target.`,
 	number(fs, &q.NoiseMultiplier, "noise-multiplier", "", "standard deviation `σ` of the noise over the clipping norm (required, or --target-epsilon)")
 	number(fs, &q.TargetEpsilon, "target-epsilon", "", "find the smallest noise multiplier for this `ε`, instead of --noise-multiplier")
 	numbers(fs, &q.Delta.List, "delta", "", "one or several `δ`, with commas between them (required)")
+	q.Batching = service.Poisson
+	addChoice(cmd, &q.Batching, "batching", "`how` batches are drawn: "+strings.Join(service.Batchings, ", "), service.Batchings...)
+	number(fs, &q.Cap, "cap", "", "largest batch `B` of truncated-poisson batching")
 	addNeighbors(cmd, &q.Neighbors)
 	_ = cmd.MarkFlagRequired("delta")
 	flags.register(cmd)
@@ -66,7 +86,7 @@ found that meets the target.`,
 }
 
 func printDPSGD(w io.Writer, a service.DPSGDAnswer, verbose bool) error {
-	fmt.Fprintf(w, "DP-SGD: noise multiplier %s, sampling rate %s, %d steps; neighbors: %s\n\n", short(a.NoiseMultiplier), short(a.SamplingRate), a.Steps, a.Neighbors)
+	fmt.Fprintf(w, "DP-SGD: noise multiplier %s, %s; neighbors: %s\n\n", short(a.NoiseMultiplier), batches(a.DPSGDRun), a.Neighbors)
 	if c := a.Calibration; c != nil {
 		fmt.Fprintf(w, "target: ε ≤ %s at δ = %s\n", short(c.Budget.Epsilon), short(c.Budget.Delta))
 		printCalibration(w, *c, false)
@@ -77,4 +97,17 @@ func printDPSGD(w io.Writer, a service.DPSGDAnswer, verbose bool) error {
 	}
 	_, err := fmt.Fprintf(w, "\n%s", a.Statement)
 	return err
+}
+
+// batches says in a few words which batches there are.
+func batches(r service.DPSGDRun) string {
+	switch r.Batching {
+	case service.RandomAllocation, service.Shuffle:
+		return fmt.Sprintf("%s, %d steps an epoch, %d steps", r.Batching, r.StepsPerEpoch, r.Steps)
+	case service.TruncatedPoisson:
+		return fmt.Sprintf("sampling rate %s, cap %d, %d steps", short(r.SamplingRate), r.Cap, r.Steps)
+	case service.WithoutReplacement, service.FixedOrder:
+		return fmt.Sprintf("%s, %d steps", r.Batching, r.Steps)
+	}
+	return fmt.Sprintf("sampling rate %s, %d steps", short(r.SamplingRate), r.Steps)
 }

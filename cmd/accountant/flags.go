@@ -49,5 +49,5 @@ func addRecursion(cmd *cobra.Command, to *service.Decimal, preset, cost string) 
 // addNeighbors defines the flag --neighbors.
 func addNeighbors(cmd *cobra.Command, to *string) {
 	*to = profiles.AddRemove.String()
-	addChoice(cmd, to, "neighbors", "neighbouring `relation`: add-remove or substitute", *to, profiles.Substitute.String())
+	addChoice(cmd, to, "neighbors", "neighbouring `relation`: add-remove, substitute or zero-out", *to, profiles.Substitute.String(), profiles.ZeroOut.String())
 }

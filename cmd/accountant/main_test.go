@@ -192,7 +192,7 @@ var badCalls = []struct {
 	{"dpsgd --noise-multiplier -1 --delta 1e-5 --sampling-rate 0.1 --steps 5", 1, "accountant: --noise-multiplier: -1 is not in [1e-06, 1e+15]"},
 	{"dpsgd --noise-multiplier .nan --delta 1e-5 --sampling-rate 0.1 --steps 5", 1, "accountant: --noise-multiplier: NaN is not in [1e-06, 1e+15]"},
 	{"dpsgd --noise-multiplier 1 --delta 0 --sampling-rate 0.1 --steps 5", 1, "accountant: --delta: 0 is not in (0, 1)"},
-	{"dpsgd --noise-multiplier 1 --delta 1e-5 --sampling-rate 0.1 --steps 5 --neighbors both", 1, `accountant: --neighbors: "both" is not add-remove or substitute`},
+	{"dpsgd --noise-multiplier 1 --delta 1e-5 --sampling-rate 0.1 --steps 5 --neighbors both", 1, `accountant: --neighbors: "both" is not add-remove, substitute or zero-out`},
 }
 
 func TestBadCalls(t *testing.T) {

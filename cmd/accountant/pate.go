@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dpaccountant/accountant/pate"
+	"github.com/dpaccountant/accountant/pate/ballots"
 	"github.com/dpaccountant/accountant/service"
 )
 
@@ -89,13 +89,13 @@ func (f *pateFlags) request(cmd *cobra.Command) (q service.PateVotes, err error)
 		q.BaselineKind = f.kind
 	}
 	if cmd.Flags().Changed("baseline") {
-		q.Scores = &pate.Scores{} // of the file
+		q.Scores = &ballots.Scores{} // of the file
 	}
 	if err := q.Check(); err != nil {
 		return q, flagged(cmd, err)
 	}
 	err = pateRead(f.votes, func(in io.Reader) (err error) {
-		q.Table, err = pate.ReadVotes(in, pate.Format{Labels: q.Labels, Classes: q.Classes, Teachers: q.Teachers})
+		q.Table, err = ballots.ReadVotes(in, ballots.Format{Labels: q.Labels, Classes: q.Classes, Teachers: q.Teachers})
 		return err
 	})
 	if err != nil {
@@ -109,7 +109,7 @@ func (f *pateFlags) request(cmd *cobra.Command) (q service.PateVotes, err error)
 	}
 	if q.Scores = nil; f.baseline != "" {
 		err := pateRead(f.baseline, func(in io.Reader) (err error) {
-			q.Scores, err = pate.ReadScores(in, votes.Teachers(), f.kind == "votes")
+			q.Scores, err = ballots.ReadScores(in, votes.Teachers(), f.kind == "votes")
 			return err
 		})
 		if err != nil {
@@ -118,7 +118,7 @@ func (f *pateFlags) request(cmd *cobra.Command) (q service.PateVotes, err error)
 	}
 	if f.answered != "" {
 		err := pateRead(f.answered, func(in io.Reader) (err error) {
-			q.Answered, err = pate.ReadAnswered(in, votes.Queries())
+			q.Answered, err = ballots.ReadAnswered(in, votes.Queries())
 			return err
 		})
 		if err != nil {

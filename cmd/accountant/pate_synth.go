@@ -8,9 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/dpaccountant/accountant/pate/ballots"
 	"github.com/spf13/cobra"
-
-	"github.com/dpaccountant/accountant/pate"
 )
 
 func newPateSynthCmd() *cobra.Command {
@@ -27,7 +26,7 @@ if its name ends in .npy and CSV otherwise; "-" is CSV on standard output.`,
 		Example: `  accountant pate synth --rule s1 --teachers 250 --classes 10 --queries 640 --out votes.csv`,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			v, err := pate.SynthS1(teachers, classes, queries)
+			v, err := ballots.SynthS1(teachers, classes, queries)
 			if err != nil {
 				return flagged(cmd, err)
 			}

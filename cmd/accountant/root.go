@@ -26,6 +26,8 @@ var commands = []func() *cobra.Command{
 	newSamplingCmd,
 	newCalibrateCmd,
 	newCompareCmd,
+	newPlanCmd,
+	newAuditCmd,
 	newSelectCmd,
 	newMajorityCmd,
 	newPateCmd,

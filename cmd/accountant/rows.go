@@ -33,7 +33,7 @@ func dpsgdRows(d service.DPSGDAnswer) any {
 	}
 	var rows []row
 	for _, e := range d.Results {
-		rows = append(rows, row{d.DPSGDRun, "poisson", e})
+		rows = append(rows, row{d.DPSGDRun, d.Batching, e})
 	}
 	for _, e := range d.AnyOrder.Results {
 		rows = append(rows, row{d.DPSGDRun, "any-order", e})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -27,14 +28,29 @@ the multistage schemes of MUST for one mechanism: how likely a record takes part
 (ε', δ'), and the certified interval of ε after many steps.
 
 One step at equal base ε is no ranking: look at the last column. The neighbouring
-relation is substitution for all schemes.`,
+relation is substitution for all schemes.
+
+With --epochs it compares all ways to draw batches, among them random allocation
+and shuffling, for the same number of epochs: the certified interval of ε, and the
+noise multiplier that each needs for the same ε. There the relation is zero-out,
+which every one of them has an answer for, unless --neighbors says otherwise.`,
 		Example: `  accountant sampling --population 10000 --subset 118 --batch 200 --mechanism gaussian --noise-multiplier 4
-  accountant sampling --population 1000 --batch 50 --noise-multiplier 5 --steps 100 --json`,
+  accountant sampling --population 1000 --batch 50 --noise-multiplier 5 --steps 100 --json
+  accountant sampling --population 60000 --batch 256 --epochs 60 --noise-multiplier 1.1`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.Limits = flags.limits()
+			if q.Epochs != "" && !cmd.Flags().Changed("steps") {
+				q.Steps = ""
+			}
+			if !cmd.Flags().Changed("neighbors") {
+				q.Neighbors = "" // zero-out
+			}
 			if err := q.Check(); err != nil {
 				return flagged(cmd, err)
+			}
+			if plot != "" && q.Epochs != "" {
+				return usageError{errors.New("--plot and --epochs exclude each other")}
 			}
 			if plot != "" {
 				if err := pictureFormat("plot", plot); err != nil {
@@ -66,6 +82,11 @@ relation is substitution for all schemes.`,
 	number(fs, &q.Epsilon, "epsilon", "1", "`ε` of the unsampled mechanism that ε' and δ' belong to")
 	number(fs, &q.Steps, "steps", "1000", "number of steps `K` of the last column")
 	number(fs, &q.Delta, "delta", "1e-5", "`δ` of the last column")
+	number(fs, &q.Epochs, "epochs", "", "compare all ways to draw batches for this number `E` of epochs")
+	addNeighbors(cmd, &q.Neighbors)
+	cmd.Flags().Lookup("neighbors").Usage += ", for --epochs"
+	number(fs, &q.TargetEpsilon, "target-epsilon", "", "with --epochs: the `ε` that the noise is told for (default that of poisson)")
+	number(fs, &q.Cap, "cap", "", "with --epochs: largest batch `B` of truncated-poisson (default mean + 4.5 standard deviations)")
 	fs.StringVar(&plot, "plot", "", "draw the aligned privacy profiles into this `file` (.png, .svg or .pdf)")
 	for _, name := range []string{"population", "batch", "noise-multiplier"} {
 		_ = cmd.MarkFlagRequired(name)
@@ -97,7 +118,40 @@ func samplingWarnings(rows []service.Scheme) []string {
 	return texts
 }
 
+// printEpochs prints the table for an epoch budget.
+func printEpochs(w io.Writer, a service.SamplingAnswer) error {
+	fmt.Fprintf(w, "%s noise, multiplier %s; population %d, batch %d, %s epochs; neighbors: %s\n\n",
+		a.Mechanism, short(a.NoiseMultiplier), a.Population, a.Batch, short(a.Epochs), a.Neighbors)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "batches\tdrawn\tε at δ = %s\tnoise for ε ≤ %s\n", short(a.Delta), rounded(a.TargetEpsilon, 4, up))
+	for _, row := range a.Schemes {
+		if row.NotApplicable != "" {
+			fmt.Fprintf(t, "%s\t–\t%s\t–\n", row.Scheme, row.NotApplicable)
+			continue
+		}
+		drawn, noise := fmt.Sprintf("%d times", row.Steps), "–"
+		switch {
+		case row.Epochs > 0:
+			drawn = fmt.Sprintf("for %d epochs", row.Epochs)
+		case row.Scheme == service.FixedOrder:
+			drawn = "never"
+		}
+		if row.NoiseMultiplier != nil {
+			noise = rounded(*row.NoiseMultiplier, 4, up)
+		}
+		fmt.Fprintf(t, "%s\t%s\t[%s, %s]\t%s\n", row.Scheme, drawn, rounded(row.Epsilon.Lower, 5, down), rounded(row.Epsilon.Upper, 5, up), noise)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\nLower ends are attacks, upper ends theorems. The cap of truncated-poisson is %d.\n", a.Cap)
+	return err
+}
+
 func printSampling(w io.Writer, a service.SamplingAnswer) error {
+	if a.Epochs > 0 {
+		return printEpochs(w, a)
+	}
 	fmt.Fprintf(w, "%s noise, multiplier %s; population %d, subset %s, batch %d; neighbors: substitute\n\n",
 		a.Mechanism, short(a.NoiseMultiplier), a.Population, orDash(a.Subset), a.Batch)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

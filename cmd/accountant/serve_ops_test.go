@@ -50,6 +50,8 @@ func TestServeSaysWhatCommandsSay(t *testing.T) {
 			[]string{"--mechanism", "finite", "--p", "0.5,0.5", "--q", "0.25,0.75", "--at", "0,1"}},
 		{"", "sampling", `, "population": 100, "batch": 10, "subset": 20, "noise-multiplier": 5, "steps": 10`,
 			[]string{"--population", "100", "--batch", "10", "--subset", "20", "--noise-multiplier", "5", "--steps", "10", "--recursion", "0"}},
+		{plan, "plan-convert", ``, []string{"convert"}},
+		{plan, "plan-convert", `, "to": "plan"`, []string{"convert", "--to", "plan"}},
 		{"", "majority", `, "mechanisms": 11, "epsilon": 0.1, "allowance": 3`, []string{"--mechanisms", "11", "--epsilon", "0.1", "--allowance", "3"}},
 		{"", "label", `, "epsilon": 1, "labels": [0, 1, 2], "weights": [1, 1, 3]`, []string{"--epsilon", "1", "--prior", "PRIOR"}},
 		{"", "pate", `, "votes": [[95, 3, 2], [40, 35, 25]], "mechanism": "confident", "threshold": 60, "sigma1": 20, "sigma2": 10, "delta": 1e-5, "orders": [4, 8]`,
@@ -70,10 +72,10 @@ func TestServeSaysWhatCommandsSay(t *testing.T) {
 		name, _, _ := strings.Cut(c.op, "-")
 		args := append([]string{name}, c.args...)
 		if c.plan != "" {
-			args = append(args, "plan")
+			args = append(args, filepath.Join(dir, "plan"))
 		}
 		for i, arg := range args {
-			if files[arg] != "" && arg != name {
+			if files[arg] != "" && arg != "plan" {
 				args[i] = filepath.Join(dir, arg)
 			}
 		}

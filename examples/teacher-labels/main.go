@@ -15,6 +15,7 @@ import (
 	"os"
 
 	"github.com/dpaccountant/accountant/pate"
+	"github.com/dpaccountant/accountant/pate/ballots"
 )
 
 const (
@@ -63,7 +64,7 @@ func run(w io.Writer) error {
 	// How many queries does the budget pay for? The check of every query, and an
 	// answer to every query: a bound that looks at no vote, so that the number is
 	// public. It would be wrong to go on for as long as the answers turn out cheap.
-	votes, err := pate.NewVotes(rows, teachers)
+	votes, err := ballots.NewVotes(rows, teachers)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,6 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/dpaccountant/accountant"
-	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 )
@@ -224,13 +223,13 @@ func historic(ctx context.Context, steps []int64, grid int) ([]historicRow, erro
 	}
 	ow := ss[2].s
 	law := ow.Multiplicity()
-	var p, q fourier.NormalMixture
+	var p, q normalMixture
 	for u := 0; u < 26; u++ {
 		w := math.Exp(law.LogP[u])
 		p.Weight, p.Mean = append(p.Weight, w), append(p.Mean, float64(u))
 		q.Weight, q.Mean = append(q.Weight, w), append(q.Mean, -float64(u))
 	}
-	h, err := fourier.NewHistoric(p, q, exampleNoise, 10, grid)
+	h, err := newAlgorithm1(p, q, exampleNoise, 10, grid)
 	if err != nil {
 		return nil, err
 	}
@@ -249,7 +248,7 @@ func historic(ctx context.Context, steps []int64, grid int) ([]historicRow, erro
 	var rows []historicRow
 	for _, k := range steps {
 		row := historicRow{k: k}
-		row.lower, row.centre, row.upper = h.Delta(1, int(k))
+		row.lower, row.centre, row.upper = h.delta(1, int(k))
 		for _, x := range []struct {
 			m  profiles.Mechanism
 			iv *accountant.Interval

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/dpaccountant/accountant/pate"
+	"github.com/dpaccountant/accountant/pate/ballots"
 	"github.com/dpaccountant/accountant/rdp"
 )
 
@@ -65,11 +66,11 @@ func drawGNSS() (*plot.Plot, error) {
 	for k, sigma := range []float64{2, 6.23, 20} {
 		var xy plotter.XYs
 		for x := .02; x < .481; x += .005 {
-			printed, _, err := pate.GNSSPrintedNotABound(order, x/order, sigma)
+			printed, _, err := pate.GNSS{Order: order, Beta: x / order}.PrintedNotABound(sigma)
 			if err != nil {
 				return nil, err
 			}
-			exact, err := pate.GNSSRDP(order, x/order, sigma)
+			exact, err := pate.GNSS{Order: order, Beta: x / order}.RDP(sigma)
 			if err != nil {
 				return nil, err
 			}
@@ -122,7 +123,7 @@ func drawEpsilon() (*plot.Plot, error) {
 	if err != nil {
 		return nil, err
 	}
-	votes, err := pate.SynthS1(run.teachers, run.classes, run.queries)
+	votes, err := ballots.SynthS1(run.teachers, run.classes, run.queries)
 	if err != nil {
 		return nil, err
 	}

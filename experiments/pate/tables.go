@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/dpaccountant/accountant/pate"
+	"github.com/dpaccountant/accountant/pate/ballots"
 	"github.com/dpaccountant/accountant/rdp"
 )
 
@@ -54,19 +55,20 @@ type table2Result struct {
 }
 
 func (r table2Row) compute() (x table2Result, err error) {
-	if x.printed, _, err = pate.GNSSPrintedNotABound(r.order, r.beta, r.sigma); err != nil {
+	g := pate.GNSS{Order: r.order, Beta: r.beta}
+	if x.printed, _, err = g.PrintedNotABound(r.sigma); err != nil {
 		return x, err
 	}
-	if x.exact, err = pate.GNSSRDP(r.order, r.beta, r.sigma); err != nil {
+	if x.exact, err = g.RDP(r.sigma); err != nil {
 		return x, err
 	}
-	if x.sigma, err = pate.PrintedGNSSSigma(r.order, r.beta, r.ss); err != nil {
+	if x.sigma, err = g.PrintedSigma(r.ss); err != nil {
 		return x, err
 	}
-	if x.betterAt, err = pate.OptimalGNSSSigma(r.order, r.beta, r.ss); err != nil {
+	if x.betterAt, err = g.OptimalSigma(r.ss); err != nil {
 		return x, err
 	}
-	if x.better, err = pate.GNSSRDP(r.order, r.beta, x.betterAt); err != nil {
+	if x.better, err = g.RDP(x.betterAt); err != nil {
 		return x, err
 	}
 	x.noise = r.ss * r.sigma
@@ -153,7 +155,7 @@ var runs = []synthetic{
 }
 
 func (s synthetic) ledger() (*pate.Ledger, []bool, error) {
-	v, err := pate.SynthS1(s.teachers, s.classes, s.queries)
+	v, err := ballots.SynthS1(s.teachers, s.classes, s.queries)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -395,15 +397,15 @@ the votes here, so that these lines are diagnostics.
 		if err != nil {
 			return err
 		}
-		sigma, err := pate.OptimalGNSSSigma(14, b.beta, ss)
+		sigma, err := pate.GNSS{Order: 14, Beta: b.beta}.OptimalSigma(ss)
 		if err != nil {
 			return err
 		}
-		cost, err := pate.GNSSRDP(14, b.beta, sigma)
+		cost, err := pate.GNSS{Order: 14, Beta: b.beta}.RDP(sigma)
 		if err != nil {
 			return err
 		}
-		fixed, err := pate.EpsilonAt(14, s.Cost+cost, 1e-5, pate.Classic)
+		fixed, err := pate.Classic.EpsilonAt(14, s.Cost+cost, 1e-5)
 		if err != nil {
 			return err
 		}

@@ -83,7 +83,7 @@ func pureTable(w io.Writer) {
 		for _, mean := range []float64{10, 100} {
 			geo := must(selection.WithMean(1, mean))
 			best := func(l selection.Law) float64 { return must(selection.PriceOfBest(l).Pure(eps)) }
-			gamma, _ := selection.Gamma(geo)
+			_, gamma, _ := geo.Family()
 			fmt.Fprintf(w, "| %g | %g | %.4f / %.4g | %.4f / %.4g | %.4f / %.4g | %.4f | %.4f | %.4f |\n", eps, mean,
 				must(must(selection.PriceOfFirstAbove(geo)).Pure(eps)), 2*eps,
 				best(must(selection.WithMean(0, mean))), 2*eps, best(geo), 3*eps, best(must(selection.Poisson(mean))),
@@ -101,7 +101,7 @@ type candidate struct {
 
 func (c candidate) tight(l selection.Law) float64 {
 	eps := must(must(selection.PriceOfBest(l).Profile(context.Background(), c.bound)).Epsilon(context.Background(), delta))
-	if _, ok := selection.Shape(l); !ok {
+	if _, _, ok := l.Family(); !ok {
 		e, _, err := rdp.Epsilon(must(selection.PriceOfBest(l).Curve(context.Background(), c.curve, c.bound)), delta)
 		if err == nil {
 			eps = min(eps, e)
@@ -113,7 +113,7 @@ func (c candidate) tight(l selection.Law) float64 {
 // literature is Theorem 2 of Papernot and Steinke, Theorem 6 for Poisson laws.
 func (c candidate) literature(l selection.Law) float64 {
 	var curve rdp.Curve
-	if _, ok := selection.Shape(l); ok {
+	if _, _, ok := l.Family(); ok {
 		curve = must(selection.PapernotSteinke(c.curve, l, nil, false))
 	} else {
 		own := selection.FromCurve(c.curve).Interpolated()

@@ -15,6 +15,14 @@ func TestFloorIsThatOfLines(t *testing.T) {
 				m = m.reversed()
 			}
 			for _, theta := range []float64{0.5, 3, 30} {
+				whole := NewLaplace(c.m, 0)
+				line, err := whole.Line(t.Context(), theta, 1e3, 1e-6, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if floor, at := whole.Floor(theta), line.Decay(1e12); !(at >= floor-1e-9 && at <= floor+1e-3) {
+					t.Errorf("Laplace %g, θ = %g: log |M| is bounded by %v far out, the floor is %v", c.m, theta, at, floor)
+				}
 				l, err := m.Line(t.Context(), theta, 1e3, 1e-6, 0)
 				if err != nil {
 					t.Fatal(err)

@@ -129,3 +129,14 @@ func TestCapCost(t *testing.T) {
 		}
 	}
 }
+
+func TestACapOfOneHasABound(t *testing.T) {
+	// Every batch is cut: the part without a cut has no weight left.
+	s := must(NewTruncated(256.0/60000, 1, 60000))
+	m := must(s.Apply(gaussian(1.1), profiles.AddRemove))
+	for _, d := range m.Directions {
+		if got, err := profiles.LogDelta(d.Upper, 1); math.IsNaN(got) || math.IsNaN(err) || !(got <= 0) {
+			t.Errorf("log δ(1) = %v with error %v", got, err)
+		}
+	}
+}

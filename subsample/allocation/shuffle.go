@@ -81,18 +81,11 @@ func (s Shuffle) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechanism
 // is shuffled and cut without the record: below, random allocation (the others contribute
 // nothing), above, √(5E)/σ, as another record moves up. It assumes a public number of steps.
 func (s Shuffle) Mechanism(ctx context.Context, b profiles.Base, r profiles.Relation) (profiles.Mechanism, error) {
-	if s.batches == 0 {
-		return profiles.Mechanism{}, fault.New("batches", "0 is not in [1, %d]", int64(maxSteps))
+	if err := s.Check(b, r); err != nil {
+		return profiles.Mechanism{}, err
 	}
-	sigma, ok := noiseOf(b)
-	if !ok {
-		return profiles.Mechanism{}, fault.New("mechanism", "%q has no proved bound for shuffled batches; gaussian has", b.Name())
-	}
-	move := map[profiles.Relation]float64{profiles.ZeroOut: 1, profiles.Substitute: 2, profiles.AddRemove: math.Sqrt(5)}[r]
-	if move == 0 {
-		return profiles.Mechanism{}, fault.New("neighbors", "%v is not in [add-remove, substitute, zero-out]", r)
-	}
-	up, err := profiles.NewGaussian(xmath.Down(sigma/(move*math.Sqrt(float64(s.epochs))), 3))
+	sigma, _ := noiseOf(b)
+	up, err := s.upper(b, r)
 	if err != nil {
 		return profiles.Mechanism{}, err
 	}
@@ -119,18 +112,42 @@ func (s Shuffle) Mechanism(ctx context.Context, b profiles.Base, r profiles.Rela
 		}
 		attacks = append(attacks, x...)
 	}
+	rank := make([]profiles.Profile, len(attacks))
+	for i, a := range attacks {
+		if rank[i], err = s.composed(ctx, a); err != nil {
+			return profiles.Mechanism{}, err
+		}
+	}
 	for d := range m.Directions {
 		top := math.Inf(-1)
-		for _, a := range attacks {
+		for i, a := range attacks {
+			seen := rank[i]
 			if d == 1 {
-				a = profiles.Reverse(a)
+				a, seen = profiles.Reverse(a), profiles.Reverse(seen)
 			}
-			if e := epsilonOf(a, s.target.Delta); e > top {
+			if e := epsilonOf(seen, s.target.Delta); e > top {
 				m.Directions[d].Lower, top = a, e
 			}
 		}
 	}
 	return m, nil
+}
+
+// composed returns an attack as often as it will run, roughly: which attack is best after many
+// runs need not be the best in one.
+func (s Shuffle) composed(ctx context.Context, attack profiles.Profile) (profiles.Profile, error) {
+	if s.target.Runs <= 1 {
+		return attack, nil
+	}
+	p := &positive.Program{}
+	p.Power(p.Source(positive.FromProfile{Profile: attack}), s.target.Runs)
+	t := s.target.positive()
+	t.Relative = max(t.Relative, 0.05)
+	_, low, err := p.Run(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	return profileOf(low)
 }
 
 // attacks returns the profiles of two statistics of all steps in the pair avg N(pe_i) against
@@ -249,8 +266,16 @@ const (
 	attackCells  = 3000
 )
 
+// downGaussian returns the Gaussian of a noise multiplier that carries the rounding of a few
+// operations.
+func downGaussian(sigma float64) (profiles.Profile, error) {
+	return profiles.NewGaussian(xmath.Down(sigma, 3))
+}
+
 // cut is where the attack's grids end: what lies beyond is clamped.
-func (s Shuffle) cut() float64 { return s.target.Delta * 1e-6 / float64(s.epochs) }
+func (s Shuffle) cut() float64 {
+	return s.target.Delta * 1e-6 / float64(s.epochs) / float64(max(1, s.target.Runs))
+}
 
 // oneStep returns the law of A_p − A_q at one step, from cells of the noise.
 func (s Shuffle) oneStep(shift, p, q float64) *positive.Hypotheses {

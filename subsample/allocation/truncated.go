@@ -143,10 +143,10 @@ func (s Truncated) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechani
 	parts := func(first profiles.Profile) profiles.Profile {
 		if tauHigh <= rareOverflow {
 			// h ≤ (1−τ)h_{q,1} + τh_{q,2}, which grows with τ: one part less to compose.
-			return newMixture([]profiles.Profile{first, poisson(twice, s.rate)}, []float64{xmath.Down(1-tauHigh, 1), tauHigh})
+			return newMixture([]profiles.Profile{first, poisson(twice, s.rate)}, []float64{max(0, xmath.Down(1-tauHigh, 1)), tauHigh})
 		}
 		return newMixture([]profiles.Profile{first, poisson(twice, survive), poisson(twice, s.rate)},
-			[]float64{xmath.Down(1-tauHigh, 1), tauLow, xmath.Up(tauHigh-tauLow, 1)})
+			[]float64{max(0, xmath.Down(1-tauHigh, 1)), tauLow, xmath.Up(tauHigh-tauLow, 1)})
 	}
 	if r == profiles.AddRemove {
 		m := between(b.Name(), r, parts(first), nil, false)

@@ -238,9 +238,9 @@ func (q *cumulant) cut(ctx context.Context, p *plan, g goal, lines []transform.L
 	base := q.at(p.theta)
 	// Relative to M(θ): the tail may be e^{logX + logTol − F}·πt.
 	aim := g.logX + g.logTol - (base.k - p.theta*g.eps)
-	// The poles make the tail from t on smaller by πt.
-	if -aim-math.Log(math.Max(1, math.Pi*stillFrequencies*p.h)) > base.k-q.floor(p.theta) {
-		return 0, false, &NotServed{Reason: "the transform does not decay: atoms"}
+	// Where atoms keep |M| up, the poles alone make the tail from t on small, by 1/(πt).
+	if n := math.Exp(math.Min(700, -aim-(base.k-q.floor(p.theta)))) / (math.Pi * p.h); n > math.Min(maxFrequencies, g.hopeless) {
+		return 0, false, &NotServed{Reason: "the transform does not decay: atoms", Work: int64(math.Min(n, 1e18))}
 	}
 	kk := q.curvature(p.theta)
 	t = math.Sqrt(2 * math.Max(1, -aim) / kk)
@@ -296,9 +296,6 @@ func (q *cumulant) cut(ctx context.Context, p *plan, g goal, lines []transform.L
 	}
 	return t, false, nil
 }
-
-// stillFrequencies is how many frequencies a sum with atoms may take in which the poles alone decay.
-const stillFrequencies = 1 << 13
 
 // floor returns about what log |M(θ+it)| is not bounded below at any t, −Inf if some factor knows of
 // no such bound. Lines need not be made then; it proves nothing.

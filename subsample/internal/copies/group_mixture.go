@@ -14,9 +14,10 @@ import (
 // GroupMixture returns the public choice of the number of copies, given that there is
 // one: Σ_{u≥1} (p_u/η)·δ_u. The hockey-stick divergence of a public choice is the
 // weighted sum, for every pair P, Q that mixes pairs with the same weights (joint
-// convexity). With what is left out of the law everything is given away.
-func GroupMixture(b profiles.Base, law Law) (profiles.Profile, error) {
-	return MixtureOf(law, func(u int) (profiles.Profile, error) { return Group(b, u, profiles.Substitute) })
+// convexity). With what is left out of the law everything is given away. The relation
+// says what happens to each copy.
+func GroupMixture(b profiles.Base, law Law, r profiles.Relation) (profiles.Profile, error) {
+	return MixtureOf(law, func(u int) (profiles.Profile, error) { return Group(b, u, r) })
 }
 
 // maxMixedAtoms bounds what the public choice of discrete profiles lists.
@@ -60,18 +61,13 @@ func MixtureOf(law Law, group func(u int) (profiles.Profile, error)) (profiles.P
 		m.logW = append(m.logW, law.LogP[u]-logEta)
 		m.err = append(m.err, law.Err[u]+law.EtaErr+xmath.U*(2+xmath.FiniteAbs(law.LogP[u])))
 	}
-	n := len(m.items)
 	switch {
 	case len(laplace) > 0:
 		return newLaplaceMixture(laplace, m.logW, m.err, rest-logEta), nil
 	case len(discrete) > 0:
 		return discreteMixture(discrete, m.logW, m.err, rest-logEta)
 	}
-	m.above = make([]float64, n+1)
-	m.above[n] = rest - logEta
-	for u := n - 1; u >= 0; u-- {
-		m.above[u] = xmath.LogAdd(m.above[u+1], m.logW[u])
-	}
+	m.setRest(rest - logEta)
 	return &m, nil
 }
 

@@ -17,7 +17,7 @@ func TestLaplaces(t *testing.T) {
 	}{{10000, 118, 200, 4}, {10, 10, 5, 1}, {3, 2, 3, 0.5}, {1000, 200, 100, 0.01}, {100, 50, 1000, 4}, {10000, 118, 200, 1e6}, {1000, 100, 50, 2e-4}} {
 		for name, law := range map[string]Law{"WR": WithReplacement(c.n, c.m), "WW": MustWW(c.n, c.b, c.m)} {
 			b := must(profiles.NewLaplaceMechanism(c.sigma))
-			p := must(GroupMixture(b, law)).(*laplaceMixture)
+			p := must(GroupMixture(b, law, profiles.Substitute)).(*laplaceMixture)
 			var want publicChoice
 			for u := 1; u < len(law.LogP); u++ {
 				item, err := Group(b, u, profiles.Substitute)

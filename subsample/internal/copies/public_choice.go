@@ -26,6 +26,16 @@ type publicChoice struct {
 // logRest is the mass given away.
 func (m *publicChoice) logRest() float64 { return m.above[len(m.items)] }
 
+// setRest sets logRest, and what follows from it.
+func (m *publicChoice) setRest(logRest float64) {
+	n := len(m.items)
+	m.above = make([]float64, n+1)
+	m.above[n] = logRest
+	for u := n - 1; u >= 0; u-- {
+		m.above[u] = xmath.LogAdd(m.above[u+1], m.logW[u])
+	}
+}
+
 func (m *publicChoice) Tails(eps, tol float64) profiles.Tails {
 	p, q, pc, qc := newLogSum(), newLogSum(), newLogSum(), newLogSum()
 	n := 0

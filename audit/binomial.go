@@ -1,0 +1,113 @@
+package audit
+
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// This file has the tails of the binomial law as intervals. It assumes that n is at most
+// maxRows, 0 ≤ k ≤ n and that p, q > 0 are each within a relative 4u of numbers that add
+// up to 1, u = 2^-53. The logarithm and exponential of package math are within an ulp or two,
+// as docs/accuracy.md assumes.
+
+// stirlingError returns log n! − log(√(2πn)·(n/e)^n), to 1e-14. From 16 on the next term of
+// Stirling's series, of which the error is less than the first one left out, is 1/(1188 n⁹)
+// < 2e-14/16; below, n! is computed as it is.
+func stirlingError(n int) float64 {
+	x := float64(n)
+	if n < 16 {
+		f := 1.0
+		for i := 2; i <= n; i++ {
+			f *= float64(i)
+		}
+		if n == 0 {
+			return 0 // not used: logMass has no term for 0
+		}
+		return math.Log(f) - (x+0.5)*math.Log(x) + x - 0.5*math.Log(2*math.Pi)
+	}
+	s := 1 / (x * x)
+	return (1./12 - s*(1./360-s*(1./1260-s*(1./1680)))) / x
+}
+
+// logMass returns log P[Bin(n, p) = k] with an absolute error of at most err.
+//
+// With k = 0 or n it is n·log q or n·log p. Else (Loader 2000) it is the difference of
+// Stirling errors, minus k·log(k/(np)) + (n−k)·log((n−k)/(nq)), plus ½log(n/(2πk(n−k))).
+// A ratio k/(np) is within 8u, so that its logarithm, rounded, and its product with k
+// are within k·(8u + 3u·|log|); the rest is within 1e-13.
+func logMass(n, k int, p, q float64) (logP, err float64) {
+	switch {
+	case n == 0:
+		return 0, 0
+	case k == 0:
+		l := float64(n) * math.Log(q)
+		return l, 8*xmath.U*float64(n) + 4*xmath.U*math.Abs(l)
+	case k == n:
+		l := float64(n) * math.Log(p)
+		return l, 8*xmath.U*float64(n) + 4*xmath.U*math.Abs(l)
+	}
+	a, b, t := float64(k), float64(n-k), float64(n)
+	la, lb := math.Log(a/(t*p)), math.Log(b/(t*q))
+	logP = stirlingError(n) - stirlingError(k) - stirlingError(n-k) - (a*la + b*lb) + 0.5*math.Log(t/(2*math.Pi*a*b))
+	return logP, 1e-13 + xmath.U*(a*(8+4*math.Abs(la))+b*(8+4*math.Abs(lb)))
+}
+
+// upperTail returns bounds of P[Bin(n, p) ≥ k].
+func upperTail(n, k int, p, q float64) (lower, upper float64) {
+	switch {
+	case k <= 0:
+		return 1, 1
+	case k > n:
+		return 0, 0
+	case float64(k) <= float64(n)*p: // the other tail is the smaller one
+		lo, up := upperTail(n, n-k+1, q, p)
+		return max(0, xmath.Down(1-up, 1)), min(1, xmath.Up(1-lo, 1))
+	}
+	l, err := logMass(n, k, p, q)
+	// The masses fall from here on, by a ratio that falls itself: what is left out at the
+	// end is below a geometric series. Each ratio has at most 14 roundings.
+	sum, term, terms := 1.0, 1.0, 1.0
+	rest := 0.0
+	for j := k; j < n; j++ {
+		ratio := float64(n-j) / float64(j+1) * (p / q)
+		next := term * ratio
+		if ratio < 1 && next < 1e-18*sum*(1-ratio) {
+			rest = next / (1 - ratio)
+			break
+		}
+		term = next
+		sum += term
+		terms++
+	}
+	slack := err + 16*xmath.U*terms*2
+	lower = math.Exp(l-slack) * sum * (1 - 1e-15)
+	upper = math.Exp(l+slack) * (sum + 2*rest) * (1 + 1e-15)
+	return lower, min(1, upper)
+}
+
+// proportionAbove returns a number that the probability of an event is at most, unless
+// what has a chance of at most alpha happened: k of n independent trials had the event
+// (Clopper and Pearson 1934). It is the root of P[Bin(n, p) ≤ k] = alpha, rounded up.
+func proportionAbove(n, k int, alpha float64) float64 {
+	if k >= n {
+		return 1
+	}
+	// P[Bin(n, p) ≤ k] = P[Bin(n, q) ≥ n − k] falls in p.
+	low, high := float64(k)/float64(n), 1.0
+	for range 60 {
+		mid := (low + high) / 2
+		if low > 0 && high > 4*low {
+			mid = math.Sqrt(low * high)
+		}
+		if mid <= low || mid >= high {
+			break
+		}
+		if _, tail := upperTail(n, n-k, 1-mid, mid); tail <= alpha {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	return high
+}

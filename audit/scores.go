@@ -1,0 +1,94 @@
+package audit
+
+import (
+	"math"
+	"slices"
+
+	"github.com/dpaccountant/accountant/internal/fault"
+)
+
+// maxRows bounds the scores of an audit: up to it the errors of binomial.go are small.
+const maxRows = 1 << 24
+
+// Scores are what an attack says of records that took part and of records that did not.
+// The higher a score, the surer it is that its record took part; only their order counts,
+// and infinite scores are allowed.
+type Scores struct{ Members, NonMembers []float64 }
+
+// Check reports what is wrong with the scores.
+func (s Scores) Check() error {
+	for _, c := range []struct {
+		name   string
+		scores []float64
+	}{{"members", s.Members}, {"non-members", s.NonMembers}} {
+		if len(c.scores) == 0 {
+			return fault.New(c.name, "are missing; there must be at least one score of each kind")
+		}
+		if len(c.scores) > maxRows {
+			return fault.New(c.name, "%d scores are more than %d", len(c.scores), maxRows)
+		}
+		if slices.ContainsFunc(c.scores, math.IsNaN) {
+			return fault.New(c.name, "have a score that is not a number")
+		}
+	}
+	return nil
+}
+
+// A Rate is a point of the receiver operating characteristic of an attack.
+type Rate struct{ FalsePositive, TruePositive float64 }
+
+// ROC returns the observed rates of all tests of the form score ≥ t, from (0, 0) to
+// (1, 1), thinned to at most so many points and never to fewer than 2. They are
+// observations, not probabilities.
+func (s Scores) ROC(points int) []Rate {
+	in, out := sorted(s.Members), sorted(s.NonMembers)
+	all := []Rate{{0, 0}}
+	i, j := len(in), len(out)
+	for i > 0 || j > 0 {
+		t := math.Inf(-1)
+		if i > 0 {
+			t = in[i-1]
+		}
+		if j > 0 {
+			t = max(t, out[j-1])
+		}
+		for i > 0 && in[i-1] >= t {
+			i--
+		}
+		for j > 0 && out[j-1] >= t {
+			j--
+		}
+		all = append(all, Rate{float64(len(out)-j) / float64(len(out)), float64(len(in)-i) / float64(len(in))})
+	}
+	points = max(2, points)
+	if len(all) <= points {
+		return all
+	}
+	// Small rates matter as much as large ones: half of the points are even in the
+	// index, half in its logarithm.
+	keep := map[int]bool{0: true, len(all) - 1: true}
+	for i := range points / 2 {
+		x := float64(i+1) / float64(points/2+1)
+		keep[int(x*float64(len(all)-1))] = true
+		keep[int(math.Pow(float64(len(all)-1), x))] = true
+	}
+	var some []Rate
+	for i, r := range all {
+		if keep[i] {
+			some = append(some, r)
+		}
+	}
+	return some
+}
+
+func sorted(xs []float64) []float64 {
+	ys := slices.Clone(xs)
+	slices.Sort(ys)
+	return ys
+}
+
+// atLeast returns how many of ascending numbers are at least t.
+func atLeast(ys []float64, t float64) int {
+	i, _ := slices.BinarySearch(ys, t)
+	return len(ys) - i
+}

@@ -1,0 +1,278 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/dpaccountant/accountant/internal/figure"
+	"github.com/dpaccountant/accountant/service"
+)
+
+// maxScores bounds the size of a file of scores, some five million of them.
+const maxScores = 1 << 27
+
+// rocPoints is how many points of a curve a picture has.
+const rocPoints = 80
+
+type auditFlags struct {
+	answerFlags
+	request    service.AuditRequest
+	plan, plot string
+}
+
+func newAuditCmd() *cobra.Command {
+	f := &auditFlags{}
+	q := &f.request
+	cmd := &cobra.Command{
+		Use:   "audit scores.csv",
+		Short: "Bound ε from below by the scores of an attack, and test a plan by it",
+		Long: `audit reads what an attack said of records that took part and of records that did
+not: a file with the header score,member and a row for each; the higher a score, the
+surer the attack is that the record was a member (member is 1 or 0). It tells which ε
+and which μ (of Gaussian differential privacy) the mechanism is not below, unless chance
+played a trick that is at most 1 − confidence likely.
+
+  many-runs   each score is from a run of its own
+  one-run     all scores are from one run, in which each of these records (canaries)
+              took part or not by its own fair coin
+
+With --plan it tells whether that agrees with the certified cost of the plan. An attack
+that finds nothing proves nothing. - reads standard input.`,
+		Example: `  accountant audit --design one-run --delta 1e-5 scores.csv
+  accountant audit --design many-runs --delta 1e-5 --plan examples/dpsgd.yaml --plot roc.svg scores.csv`,
+		Args: ledgerArgs("scores.csv"),
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return []string{"csv"}, cobra.ShellCompDirectiveFilterFileExt
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
+	}
+	fs := cmd.Flags()
+	addChoice(cmd, &q.Design, "design", "many-runs or one-run, see above (required)", service.ManyRuns, service.OneRun)
+	number(fs, &q.Delta, "delta", "", "the `δ` to bound ε at (required)")
+	number(fs, &q.Confidence, "confidence", "0.95", "`probability` that what is told holds, at least")
+	number(fs, &q.Threshold, "threshold", "", "many-runs: a `score` that was fixed before anybody saw the scores (default: half of them, drawn by the seed, choose one for the others)")
+	number(fs, &q.Seed, "seed", "", "many-runs: what draws the `half` that chooses (default 1)")
+	number(fs, &q.Guesses, "guesses", "", "one-run: how many canaries to guess, half of them members, fixed likewise (default: several numbers are tried, and paid for)")
+	fs.StringVar(&f.plan, "plan", "", "plan `file` that is said to have run")
+	fs.StringVar(&f.plot, "plot", "", "draw the ROC of the attack and the certified curve of the plan to a `file` (.svg, .png or .pdf)")
+	f.answerFlags.registerPlain(cmd)
+	_ = cmd.MarkFlagFilename("plan", "yaml", "yml", "json")
+	_ = cmd.MarkFlagFilename("plot", pictures...)
+	for _, name := range []string{"design", "delta"} {
+		_ = cmd.MarkFlagRequired(name)
+	}
+	return cmd
+}
+
+func (f *auditFlags) run(cmd *cobra.Command, path string) error {
+	q := f.request
+	q.Limits = f.limits()
+	if f.plot != "" {
+		if err := pictureFormat("plot", f.plot); err != nil {
+			return err
+		}
+		q.Points = service.Float(rocPoints)
+	}
+	if err := q.Check(); err != nil {
+		return flagged(cmd, err)
+	}
+	var err error
+	if q.Members, q.NonMembers, err = readScores(cmd, path); err != nil {
+		return err
+	}
+	var a *service.AuditAnswer
+	if f.plan == "" {
+		a, err = ask(cmd, "auditing", (*service.Service).Audit, q)
+		if err != nil {
+			return fmt.Errorf("%s: %w", inputName(path), err)
+		}
+	} else if a, err = askPlan(cmd, "auditing", (*service.Service).Audit, &q, &q.Plan, f.plan); err != nil {
+		return err
+	}
+	if f.plot != "" {
+		p, err := auditPlot(a)
+		if err != nil {
+			return err
+		}
+		if err := savePicture(p, 6*vg.Inch, 5*vg.Inch, f.plot); err != nil {
+			return err
+		}
+		a.ROC, a.Curve = nil, nil // they are in the picture
+	}
+	return f.print(cmd.OutOrStdout(), a, func(w io.Writer) error { return printAudit(w, a) })
+}
+
+// readScores reads score,member rows.
+func readScores(cmd *cobra.Command, path string) (members, others []float64, err error) {
+	name := inputName(path)
+	var data []byte
+	if path == "-" {
+		data, err = io.ReadAll(io.LimitReader(cmd.InOrStdin(), maxScores+1))
+		if err == nil && len(data) > maxScores {
+			err = fmt.Errorf("%s: is larger than %d bytes", name, maxScores)
+		}
+	} else {
+		data, err = readSmall(path, maxScores)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return parseScores(name, data)
+}
+
+// parseScores is readScores for the contents of a file of that name.
+func parseScores(name string, data []byte) (members, others []float64, err error) {
+	in := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff"))))
+	in.FieldsPerRecord = 2
+	in.TrimLeadingSpace = true
+	in.ReuseRecord = true
+	score, member := -1, -1
+	for {
+		rec, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, nil, labelCSVError(name, err)
+		}
+		line, _ := in.FieldPos(0)
+		if score < 0 {
+			for i := range rec {
+				rec[i] = strings.TrimSpace(rec[i])
+			}
+			score, member = slices.Index(rec, "score"), slices.Index(rec, "member")
+			if score < 0 || member < 0 {
+				return nil, nil, fmt.Errorf("%s:%d: header: %s is not score,member", name, line, show(strings.Join(rec, ",")))
+			}
+			continue
+		}
+		x, err := strconv.ParseFloat(strings.TrimSpace(rec[score]), 64)
+		if math.IsNaN(x) || err != nil && !errors.Is(err, strconv.ErrRange) { // too large is ±Inf
+			return nil, nil, fmt.Errorf("%s:%d: score: %s is not a number", name, line, show(rec[score]))
+		}
+		switch strings.ToLower(strings.TrimSpace(rec[member])) {
+		case "1", "true":
+			members = append(members, x)
+		case "0", "false":
+			others = append(others, x)
+		default:
+			return nil, nil, fmt.Errorf("%s:%d: member: %s is not 1 or 0", name, line, show(rec[member]))
+		}
+	}
+	if score < 0 {
+		return nil, nil, fmt.Errorf("%s: is empty; its header must be score,member", name)
+	}
+	return members, others, nil
+}
+
+func printAudit(w io.Writer, a *service.AuditAnswer) error {
+	fmt.Fprintf(w, "%s: %d members, %d others, confidence %s\n\n", a.Design, a.Members, a.NonMembers, short(a.Confidence))
+	fmt.Fprintf(w, "  ε ≥ %s at δ = %s\n", rounded(a.Epsilon.Lower, 5, down), short(a.Delta))
+	fmt.Fprintf(w, "  μ ≥ %s (Gaussian differential privacy)\n\n", rounded(a.Mu.Lower, 5, down))
+	if r := a.Rates; r != nil {
+		fmt.Fprintf(w, "A score of at least %s had %d of %d members and %d of %d others:\n", rounded(r.Threshold, 6, near), r.TruePositives, r.Members, r.FalsePositive, r.NonMembers)
+		fmt.Fprintf(w, "true-positive rate ≥ %s, false-positive rate ≤ %s.\n", rounded(r.TruePositive.Lower, 4, down), rounded(r.FalsePosRate.Upper, 4, up))
+	}
+	if g := a.Guesses; g != nil {
+		fmt.Fprintf(w, "The %d highest scores guessed to be members and the %d lowest not to be:\n%d of %d right, the best of %d such tests.\n", g.In, g.Out, g.Correct, g.In+g.Out, g.Tests)
+	}
+	c := a.Claim
+	if c == nil {
+		return nil
+	}
+	d := digitsFor(c.Epsilon)
+	fmt.Fprintf(w, "\nplan (%s): %s ≤ ε ≤ %s certified\n", c.Neighbors, rounded(c.Epsilon.Lower, d, down), rounded(c.Epsilon.Upper, d, up))
+	verdict := "consistent: the attack does not refute the plan; it does not confirm it either"
+	if !c.Consistent {
+		verdict = paint(w, red, "REFUTED: this plan is not what ran, or chance was against it")
+	}
+	_, err := fmt.Fprintf(w, "%s\n(%s)\n", verdict, c.Reason)
+	return err
+}
+
+// auditPlot draws the ROC of an attack, and above it what the plan allows.
+func auditPlot(a *service.AuditAnswer) (*plot.Plot, error) {
+	p := plot.New()
+	p.Title.Text = "ROC of the attack"
+	p.X.Label.Text, p.Y.Label.Text = "false-positive rate", "true-positive rate"
+	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
+	p.X.Tick.Marker, p.Y.Tick.Marker = figure.Decades{}, figure.Decades{}
+	low := min(1e-3, 0.5/float64(a.NonMembers))
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = low, 1, low, 1
+	p.Legend.Left, p.Legend.Top = true, true
+	add := func(i int, name string, xy plotter.XYs) error {
+		line, err := plotter.NewLine(xy)
+		if err != nil {
+			return err
+		}
+		line.LineStyle = figure.Line(i)
+		p.Add(line)
+		p.Legend.Add(name, line)
+		return nil
+	}
+	var guess, upper, lower, seen plotter.XYs
+	for i := range rocPoints + 1 {
+		x := math.Pow(low, 1-float64(i)/rocPoints)
+		guess = append(guess, plotter.XY{X: x, Y: x})
+	}
+	// The observed rates are steps; what is not positive is not in a logarithmic picture.
+	for i, r := range a.ROC {
+		x, y := max(float64(r.FalsePositive), low), max(float64(r.TruePositive), low)
+		if i > 0 {
+			seen = append(seen, plotter.XY{X: x, Y: seen[len(seen)-1].Y})
+		}
+		seen = append(seen, plotter.XY{X: x, Y: y})
+	}
+	// The certified power at a larger rate holds at a smaller one, so that steps to the
+	// left are above it everywhere.
+	for i, c := range a.Curve {
+		x := float64(c.FalsePositive)
+		if i > 0 {
+			upper = append(upper, plotter.XY{X: float64(a.Curve[i-1].FalsePositive), Y: max(low, float64(c.Upper))})
+		}
+		upper = append(upper, plotter.XY{X: x, Y: max(low, float64(c.Upper))})
+		lower = append(lower, plotter.XY{X: x, Y: max(low, float64(c.Lower))})
+	}
+	if err := add(0, "observed", seen); err != nil {
+		return nil, err
+	}
+	if a.Curve != nil {
+		if err := add(1, "plan: no attack is above", upper); err != nil {
+			return nil, err
+		}
+		if a.Claim.Epsilon.Upper-a.Claim.Epsilon.Lower > 1e-3*a.Claim.Epsilon.Upper {
+			if err := add(2, "plan: some attack attains", lower); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := add(3, "guessing", guess); err != nil {
+		return nil, err
+	}
+	if r := a.Rates; r != nil {
+		mark, err := plotter.NewScatter(plotter.XYs{{X: max(low, float64(r.FalsePosRate.Upper)), Y: max(low, float64(r.TruePositive.Lower))}})
+		if err != nil {
+			return nil, err
+		}
+		mark.GlyphStyle = draw.GlyphStyle{Color: figure.Palette[0], Radius: vg.Points(4), Shape: draw.CrossGlyph{}}
+		p.Add(mark)
+		p.Legend.Add("proved with the confidence", mark)
+	}
+	return p, nil
+}

@@ -1,0 +1,45 @@
+package matrix
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+
+	"github.com/dpaccountant/accountant/internal/decimal"
+	"github.com/dpaccountant/accountant/internal/fault"
+)
+
+// ReadCSV returns the lower triangular matrix of a file of comma-separated numbers, as
+// Rows takes it: one line for each row.
+func ReadCSV(r io.Reader) (Strategy, error) {
+	lines := csv.NewReader(r)
+	lines.FieldsPerRecord, lines.ReuseRecord, lines.TrimLeadingSpace = -1, true, true
+	var rows [][]float64
+	for {
+		record, err := lines.Read()
+		if err == io.EOF {
+			return Rows(rows)
+		}
+		if err != nil {
+			return Strategy{}, fault.New("rows", "%w", err)
+		}
+		if len(rows) == maxRows {
+			return Strategy{}, fault.New("rows", "has more than %d rows", maxRows)
+		}
+		if len(record) > maxRows {
+			return Strategy{}, fault.New(fmt.Sprintf("rows[%d]", len(rows)), "has %d numbers, must have 1 to %d", len(record), maxRows)
+		}
+		row := make([]float64, len(record))
+		for i, text := range record {
+			x, err := decimal.Parse(text)
+			if err != nil {
+				return Strategy{}, fault.New(fmt.Sprintf("rows[%d]", len(rows)), "%q in column %d %v", text, i, err)
+			}
+			row[i] = x
+		}
+		for len(row) > len(rows)+1 && row[len(row)-1] == 0 { // what is above the diagonal
+			row = row[:len(row)-1]
+		}
+		rows = append(rows, row[:len(row):len(row)])
+	}
+}

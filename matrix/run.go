@@ -1,0 +1,194 @@
+package matrix
+
+import (
+	"context"
+	"math"
+	"sync"
+
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample"
+)
+
+// A Run is one run of a matrix mechanism, with fresh noise: a mechanism of a plan. What it
+// costs is found when it is first asked for.
+type Run struct {
+	config Config
+	known  *knowledge // the same for every noise multiplier
+}
+
+// knowledge is what the matrix and the schema say, found once.
+type knowledge struct {
+	lock    sync.Mutex
+	found   bool
+	squares squares // without secret sampling
+	blocks  []Block // with cyclic Poisson sampling
+	group   int
+	below   twoValued // with balls in bins, and
+	above   twoValued
+	exact   bool
+}
+
+// New returns a run, or what is wrong with it as a problem with a field of a plan.
+func New(c Config) (*Run, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	return &Run{c, &knowledge{}}, nil
+}
+
+// Name implements profiles.Base.
+func (r *Run) Name() string { return "matrix" }
+
+// Config returns what the run is.
+func (r *Run) Config() Config { return r.config }
+
+// Pair implements profiles.Base; a run is a list of pairs.
+func (r *Run) Pair(profiles.Relation) (profiles.Profile, error) {
+	return nil, fault.New("matrix", "a run is a list of pairs, it has no pair of its own")
+}
+
+// Mechanism implements profiles.Compound, for runs that are one Gaussian.
+func (r *Run) Mechanism(ctx context.Context, rel profiles.Relation) (profiles.Mechanism, error) {
+	runs, err := r.Runs(ctx, rel)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	if len(runs) != 1 || runs[0].Count != 1 || runs[0].Scheme != nil {
+		return profiles.Mechanism{}, fault.New("matrix", "the run is a list of runs, which has no profile of its own; ask for the curve of a plan")
+	}
+	m, err := profiles.Unsampled(ctx, runs[0].Mechanism, rel)
+	m.Name = r.Name()
+	return m, err
+}
+
+// know finds what the price depends on.
+func (r *Run) know(ctx context.Context) (*knowledge, error) {
+	k := r.known
+	k.lock.Lock()
+	defer k.lock.Unlock()
+	if k.found {
+		return k, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	var err error
+	switch r.config.Participation.kind {
+	case cyclicPoisson:
+		k.blocks, k.group = r.config.blocks()
+	case ballsInBins:
+		k.below, k.above, k.exact, err = r.config.balls(ctx)
+	default:
+		k.squares, err = r.config.squared(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	k.found = true
+	return k, nil
+}
+
+// Sensitivity returns [Config.Sensitivity], found once.
+func (r *Run) Sensitivity(ctx context.Context) (Sensitivity, error) {
+	if r.config.Participation.Secret() {
+		return r.config.Sensitivity(ctx)
+	}
+	k, err := r.know(ctx)
+	if err != nil {
+		return Sensitivity{}, err
+	}
+	return k.squares.root(), nil
+}
+
+// Blocks returns what a run with cyclic Poisson sampling is made of, the largest first, and
+// the group that costs most: nil for other schemas.
+func (r *Run) Blocks(ctx context.Context) ([]Block, int, error) {
+	if r.config.Participation.kind != cyclicPoisson {
+		return nil, 0, nil
+	}
+	k, err := r.know(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	return append([]Block(nil), k.blocks...), k.group, nil
+}
+
+// Runs implements subsample.Sequence: Theorems M1, M2 and M4 of docs/matrix.md. Without
+// secret sampling the run is the Gaussian whose noise multiplier is that of the run over the
+// sensitivity, under either relation. Secret sampling is covered under add-remove only.
+// Balls in bins have a theory gap, unless noise is independent: the list above is a bound,
+// and so is the list of attacks, each as a whole.
+func (r *Run) Runs(ctx context.Context, rel profiles.Relation) ([]subsample.Run, error) {
+	p, sigma := r.config.Participation, r.config.NoiseMultiplier
+	switch {
+	case p.kind == cyclicPoisson && rel == profiles.Substitute:
+		return nil, fault.In("participation", fault.New("cyclic-poisson", "the substitute may belong to another group, whose blocks overlap: not covered; use add-remove"))
+	case p.Secret() && rel != profiles.AddRemove:
+		return nil, fault.New("participation", "%v is not covered under %v; use add-remove", p, rel)
+	}
+	k, err := r.know(ctx)
+	if err != nil {
+		return nil, err
+	}
+	switch p.kind {
+	case cyclicPoisson:
+		return blockRuns(sigma, p.rate, k.blocks)
+	case ballsInBins:
+		return ballRuns(sigma, p.separation, k.below, k.above, k.exact)
+	}
+	if r.config.independent() {
+		// k Gaussians, the same as the one with √k of the shift.
+		b, err := gaussian(sigma, exactly(double{1, 0}))
+		_, times := p.over(r.config.Steps)
+		return []subsample.Run{{Mechanism: b, Count: int64(times)}}, err
+	}
+	b, err := gaussian(sigma, k.squares)
+	return []subsample.Run{{Mechanism: b, Count: 1}}, err
+}
+
+// independent reports whether C = I.
+func (c Config) independent() bool { return c.Strategy.kind == squareRoot && c.Strategy.bands == 1 }
+
+// NoiseMultiplier implements profiles.NoiseScaler.
+func (r *Run) NoiseMultiplier() float64 { return r.config.NoiseMultiplier }
+
+// NoiseRange implements profiles.NoiseScaler. Where the matrix leaves no noise multiplier,
+// or the sensitivity cannot be found, the range is that of the run as it is.
+func (r *Run) NoiseRange(profiles.Relation) (lo, hi float64) {
+	k, err := r.know(context.Background())
+	if err != nil {
+		return r.config.NoiseMultiplier, r.config.NoiseMultiplier
+	}
+	all := k.blocks
+	switch {
+	case r.config.Participation.kind == ballsInBins:
+		all = nil
+		for _, x := range []double{k.above.rest, k.above.diagonal.sub(k.above.rest)} {
+			if x.hi > 0 {
+				all = append(all, Block{squares: exactly(x)})
+			}
+		}
+	case r.config.Participation.Secret():
+	case r.config.independent():
+		all = []Block{{squares: exactly(double{1, 0})}}
+	default:
+		all = []Block{{squares: k.squares}}
+	}
+	lo, hi = 0, math.Inf(1)
+	for _, b := range all {
+		norm := b.squares.upper.sqrt().hi
+		lo, hi = max(lo, minEffective*norm*(1+1e-12)), min(hi, maxEffective*norm*(1-1e-12))
+	}
+	return lo, hi
+}
+
+// WithNoiseMultiplier implements profiles.NoiseScaler.
+func (r *Run) WithNoiseMultiplier(noiseMultiplier float64) (profiles.Base, error) {
+	c := r.config
+	c.NoiseMultiplier = noiseMultiplier
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	return &Run{c, r.known}, nil
+}

@@ -1,0 +1,217 @@
+package matrix
+
+import (
+	"context"
+
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// A Sensitivity is certified: how far one record, whose contributions have norm at most 1,
+// moves Cx, in the worst pattern of the schema. The truth is in [Lower, Upper]: Lower is
+// rounded down from what a pattern reaches, Upper is rounded up. Under substitute the run
+// moves by twice as much.
+type Sensitivity struct {
+	Lower, Upper float64
+	// Exact says that a theorem gives the sensitivity, so that the ends are apart by
+	// rounding only.
+	Exact bool
+}
+
+// squares is the same before roots are taken. With exact, the two are the same.
+type squares struct {
+	lower, upper double
+	exact        bool
+}
+
+func exactly(x double) squares { return squares{x, x, true} }
+
+// between is what a pattern reaches, and a proved bound, which never is below that but for
+// rounding.
+func between(lower double, upper float64) squares {
+	return squares{lower, larger(double{upper, 0}, double{lower.up(), 0}), false}
+}
+
+func (s squares) root() Sensitivity {
+	return Sensitivity{s.lower.sqrt().down(), s.upper.sqrt().up(), s.exact}
+}
+
+// Sensitivity returns the sensitivity of the matrix under the schema. It takes time for
+// matrices that are given by rows, and for trees: a cancelled ctx ends it. With cyclic
+// Poisson sampling there is none: see [Run.Blocks].
+func (c Config) Sensitivity(ctx context.Context) (Sensitivity, error) {
+	if err := c.Check(); err != nil {
+		return Sensitivity{}, err
+	}
+	if c.Participation.Secret() {
+		return Sensitivity{}, fault.New("participation", "cyclic-poisson has no one sensitivity, but one for each block")
+	}
+	s, err := c.squared(ctx)
+	if err != nil {
+		return Sensitivity{}, err
+	}
+	return s.root(), nil
+}
+
+func (c Config) squared(ctx context.Context) (squares, error) {
+	if err := ctx.Err(); err != nil {
+		return squares{}, err
+	}
+	n, p := c.Steps, c.Participation
+	b, k := p.over(n)
+	switch {
+	case c.Strategy.kind == tree:
+		return treeSquared(ctx, c.Strategy, n, p)
+	case c.Strategy.isToeplitz():
+		return toeplitzSquared(ctx, c.Strategy, n, b, k, p.kind == epochs)
+	}
+	return denseSquared(ctx, columnsOf(c.Strategy.rows), c.Strategy.bands, b, k, p.kind == epochs)
+}
+
+// smallToeplitz is the largest number of steps for which a Toeplitz matrix that is not
+// known to fall is also taken entry by entry.
+const smallToeplitz = 1024
+
+func toeplitzSquared(ctx context.Context, s Strategy, n, b, k int, whole bool) (squares, error) {
+	coefficients, falling := s.toeplitzCoefficients(n)
+	switch {
+	case k == 1:
+		return exactly(normSquared(coefficients, n)), nil
+	case falling:
+		return exactly(stridedSquared(coefficients, n, b, k, false)), nil
+	case len(coefficients) <= b:
+		return exactly(orthogonalSquared(coefficients, n, b, k)), nil
+	}
+	lower := normSquared(coefficients, n)
+	for _, alternate := range []bool{false, true} {
+		lower = larger(lower, stridedSquared(coefficients, n, b, k, alternate))
+	}
+	upper := stridedSquared(majorant(coefficients), n, b, k, false)
+	if n > smallToeplitz || s.kind != toeplitz {
+		return squares{lower: lower, upper: upper}, nil
+	}
+	c := make(columns, n)
+	for i := range c {
+		c[i] = s.coefficients[:min(n-i, len(s.coefficients))]
+	}
+	d, err := denseSquared(ctx, c, len(coefficients), b, k, whole)
+	if err != nil || d.exact {
+		return d, err
+	}
+	d.lower = larger(d.lower, lower)
+	if upper.less(d.upper) {
+		d.upper = upper
+	}
+	return d, nil
+}
+
+// denseSquared is for columns of any kind; whole says that patterns are cosets.
+func denseSquared(ctx context.Context, c columns, bands, b, k int, whole bool) (squares, error) {
+	norms := c.normsSquared()
+	positive := c.nonNegative()
+	switch {
+	case k == 1:
+		return exactly(orthogonal(norms, len(c), 1)), nil
+	case whole && (positive || bands <= b):
+		// The whole coset is the worst; without signs, or for orthogonal columns.
+		var most double
+		for _, pattern := range cosets(len(c), b) {
+			if err := ctx.Err(); err != nil {
+				return squares{}, err
+			}
+			value := c.patternSquared(pattern, nil)
+			if !positive {
+				value = double{}
+				for _, i := range pattern {
+					value = value.add(norms[i])
+				}
+			}
+			most = larger(most, value)
+		}
+		return exactly(most), nil
+	case bands <= b:
+		return exactly(orthogonal(norms, b, k)), nil
+	}
+	g, err := gramOf(ctx, c, norms)
+	if err != nil {
+		return squares{}, err
+	}
+	lower := orthogonal(norms, len(c), 1) // one participation
+	reach := func(pattern []int) {
+		var u []float64
+		if !positive {
+			u = c.signs(pattern)
+		}
+		lower = larger(lower, c.patternSquared(pattern, u))
+	}
+	if whole {
+		upper := 0.0
+		for _, pattern := range cosets(len(c), b) {
+			if err := ctx.Err(); err != nil {
+				return squares{}, err
+			}
+			reach(pattern)
+			upper = max(upper, g.boundedSum(pattern))
+		}
+		return between(lower, upper), nil
+	}
+	upper, r, err := g.vecSens(ctx, b, k)
+	if err != nil {
+		return squares{}, err
+	}
+	pattern := g.search(b, k, r)
+	if g.n <= maxExhaustive {
+		// Sums of at most k² + n terms differ from exact ones by less than slack.
+		const slack = 1e-11
+		worst, done := g.exhaust(pattern, r, b, k, slack)
+		pattern = worst
+		if done {
+			upper = min(upper, g.boundedSum(worst)*(1+2*slack))
+		}
+	}
+	reach(pattern)
+	return between(lower, xmath.Up(upper, 1)), nil
+}
+
+// maxGramTree is the largest tree whose Gram matrix is made.
+const maxGramTree = 2048
+
+// treeSquared is in whole numbers, which float64 has exactly.
+func treeSquared(ctx context.Context, s Strategy, n int, p Participation) (squares, error) {
+	t := newBinary(n, s.completion)
+	b, k := p.over(n)
+	whole := func(x int) double { return double{float64(x), 0} }
+	switch {
+	case k == 1:
+		return exactly(whole(t.levels())), nil
+	case p.kind == epochs:
+		most := 0
+		for _, pattern := range cosets(n, b) {
+			if err := ctx.Err(); err != nil {
+				return squares{}, err
+			}
+			most = max(most, t.squared(pattern))
+		}
+		return exactly(whole(most)), nil
+	}
+	upper, lower := t.bound(b, k), 0
+	for j := range min(b, 64) {
+		lower = max(lower, t.squared(stride(j, b, k, n)))
+	}
+	if n <= maxGramTree {
+		g := t.gram(n)
+		sum, r, err := g.vecSens(ctx, b, k)
+		if err != nil {
+			return squares{}, err
+		}
+		upper = min(upper, int(sum)) // of whole numbers, with less than 1 of rounding
+		pattern := g.search(b, k, r)
+		if n <= maxExhaustive {
+			if worst, done := g.exhaust(pattern, r, b, k, 0); done {
+				return exactly(whole(t.squared(worst))), nil
+			}
+		}
+		lower = max(lower, t.squared(pattern))
+	}
+	return squares{whole(lower), whole(upper), lower == upper}, nil
+}

@@ -1,0 +1,214 @@
+package matrix
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/fault"
+)
+
+// This file has the strategies: what a matrix C is. Their constructors check everything
+// but the number of steps, which a Config adds.
+
+// A Strategy is the matrix C of a run, for any number of steps. The zero value is none.
+type Strategy struct {
+	kind           strategyKind
+	bands          int       // square root, identity (1), coefficients: those that are not 0
+	coefficients   []float64 // toeplitz
+	scales, decays []float64 // blt
+	completion     bool      // tree
+	rows           []row     // banded
+}
+
+type strategyKind int
+
+const (
+	noStrategy strategyKind = iota
+	squareRoot
+	toeplitz
+	blt
+	tree
+	banded
+)
+
+// A row of a lower triangular matrix, without the zeros at its ends.
+type row struct {
+	from   int // column of the first value
+	values []float64
+}
+
+// Entries other than 0 are within these sizes, so that their squares, and the low halves
+// of sums of those, neither overflow nor lose bits.
+const minEntry, maxEntry = 1e-60, 1e60
+
+func checkEntry(field string, x float64) error {
+	if a := math.Abs(x); x != 0 && !(a >= minEntry && a <= maxEntry) {
+		return fault.New(field, "%v is not 0 or in ±[%g, %g]", x, minEntry, maxEntry)
+	}
+	return nil
+}
+
+// Limits of size: of memory and time.
+const (
+	maxSteps = 1 << 22 // Toeplitz: 48 bytes a step
+	maxTree  = 1 << 20
+	maxRows  = 4096 // 8·n²/2 bytes, and as many for the Gram matrix
+	maxTerms = 64   // of a BLT
+)
+
+// Identity returns C = I: independent noise.
+func Identity() Strategy { return Strategy{kind: squareRoot, bands: 1} }
+
+// SquareRoot returns the Toeplitz matrix of the first so many coefficients of
+// (1−x)^(−1/2): with as many bands as steps it is the square root of the matrix of
+// prefix sums (Fichtenberger, Henzinger and Upadhyay, ICML 2023).
+func SquareRoot(bands int) (Strategy, error) {
+	if bands < 1 || bands > maxSteps {
+		return Strategy{}, fault.New("bands", "%d is not an integer in [1, %d]", bands, maxSteps)
+	}
+	return Strategy{kind: squareRoot, bands: bands}, nil
+}
+
+// Toeplitz returns the matrix with C_ij = coefficients[i−j], 0 beyond the list. Their
+// number says nothing about the number of steps.
+func Toeplitz(coefficients []float64) (Strategy, error) {
+	const field = "coefficients"
+	if len(coefficients) == 0 || len(coefficients) > maxSteps {
+		return Strategy{}, fault.New(field, "has %d numbers, must have 1 to %d", len(coefficients), maxSteps)
+	}
+	bands := 0
+	for i, c := range coefficients {
+		if err := checkEntry(fmt.Sprintf("%s[%d]", field, i), c); err != nil {
+			return Strategy{}, err
+		}
+		if c != 0 {
+			bands = i + 1
+		}
+	}
+	if coefficients[0] == 0 {
+		return Strategy{}, fault.New(field+"[0]", "0 is not the diagonal of a matrix that can be inverted")
+	}
+	return Strategy{kind: toeplitz, bands: bands, coefficients: append([]float64(nil), coefficients[:bands]...)}, nil
+}
+
+// BLT returns the buffered linear Toeplitz matrix with coefficients 1 and then
+// Σ scales[i]·decays[i]^(t−1) (Dvijotham, McMahan, Pillutla, Steinke and Thakurta, 2024).
+func BLT(scales, decays []float64) (Strategy, error) {
+	if len(scales) == 0 || len(scales) > maxTerms {
+		return Strategy{}, fault.New("scales", "has %d numbers, must have 1 to %d", len(scales), maxTerms)
+	}
+	if len(decays) != len(scales) {
+		return Strategy{}, fault.New("decays", "has %d numbers, must have as many as scales, %d", len(decays), len(scales))
+	}
+	for i := range scales {
+		if a := scales[i]; a != 0 && !(a >= minEntry && a <= maxEntry) {
+			return Strategy{}, fault.New(fmt.Sprintf("scales[%d]", i), "%v is not 0 or in [%g, %g]", a, minEntry, maxEntry)
+		}
+		if d := decays[i]; !(d >= 0 && d < 1) {
+			return Strategy{}, fault.New(fmt.Sprintf("decays[%d]", i), "%v is not in [0, 1)", d)
+		}
+	}
+	return Strategy{kind: blt, scales: append([]float64(nil), scales...), decays: append([]float64(nil), decays...)}, nil
+}
+
+// Tree returns the binary tree: a row for each node, which is the sum of the steps below
+// it and is released when the last of them is done. Nodes that the steps do not fill are
+// never released; with completion they are at the end, as if empty steps followed.
+func Tree(completion bool) Strategy { return Strategy{kind: tree, completion: completion} }
+
+// Rows returns a lower triangular matrix from its rows, row i with i+1 numbers, or with
+// more that are 0, or with fewer, which are those up to the diagonal.
+// The diagonal must not have a 0.
+func Rows(rows [][]float64) (Strategy, error) {
+	if len(rows) == 0 || len(rows) > maxRows {
+		return Strategy{}, fault.New("rows", "has %d rows, must have 1 to %d", len(rows), maxRows)
+	}
+	s := Strategy{kind: banded, rows: make([]row, len(rows))}
+	for i, r := range rows {
+		field := fmt.Sprintf("rows[%d]", i)
+		if len(r) == 0 || len(r) > len(rows) {
+			return Strategy{}, fault.New(field, "has %d numbers, must have 1 to %d", len(r), len(rows))
+		}
+		for j, x := range r {
+			if err := checkEntry(field, x); err != nil {
+				return Strategy{}, err
+			}
+			if j > i && x != 0 {
+				return Strategy{}, fault.New(field, "%v in column %d is above the diagonal, must be 0", x, j)
+			}
+		}
+		from := max(0, i+1-len(r)) // the column of the first number
+		r = r[:min(len(r), i+1)]
+		if r[len(r)-1] == 0 {
+			return Strategy{}, fault.New(field, "0 is on the diagonal of a matrix that must be inverted")
+		}
+		for r[0] == 0 {
+			r, from = r[1:], from+1
+		}
+		s.rows[i] = row{from, append([]float64(nil), r...)}
+		s.bands = max(s.bands, len(r))
+	}
+	return s, nil
+}
+
+// String names the strategy, as in a plan.
+func (s Strategy) String() string {
+	switch s.kind {
+	case squareRoot:
+		if s.bands == 1 {
+			return "identity"
+		}
+		return fmt.Sprintf("square-root with %d bands", s.bands)
+	case toeplitz:
+		return fmt.Sprintf("toeplitz with %d bands", s.bands)
+	case blt:
+		return fmt.Sprintf("blt with %d buffers", len(s.scales))
+	case tree:
+		return "tree"
+	case banded:
+		return fmt.Sprintf("banded with %d bands", s.bands)
+	}
+	return "none"
+}
+
+// isToeplitz reports whether coefficients describe the matrix.
+func (s Strategy) isToeplitz() bool {
+	return s.kind == squareRoot || s.kind == toeplitz || s.kind == blt
+}
+
+// toeplitzCoefficients returns those of n steps, zeros at the end left out, and whether
+// they are proved to be non-negative and non-increasing.
+func (s Strategy) toeplitzCoefficients(n int) (c []double, falling bool) {
+	switch s.kind {
+	case squareRoot:
+		c = make([]double, min(n, s.bands))
+		c[0] = double{1, 0}
+		for t := 1; t < len(c); t++ {
+			// c_t = c_{t−1}·(2t−1)/(2t) falls.
+			c[t] = c[t-1].times(float64(2*t - 1)).ratio(float64(2 * t))
+		}
+		return c, true
+	case toeplitz:
+		c, falling = make([]double, min(n, s.bands)), true
+		for t := range c {
+			c[t] = double{s.coefficients[t], 0}
+			falling = falling && c[t].hi >= 0 && (t == 0 || c[t].hi <= c[t-1].hi)
+		}
+		return c, falling
+	}
+	// Powers fall, so that the coefficients do from the second on, and the first is 1.
+	c = make([]double, n)
+	c[0] = double{1, 0}
+	for i, a := range s.scales {
+		term := double{a, 0}
+		for t := 1; t < n && term.hi > minTerm; t++ {
+			c[t] = c[t].add(term)
+			term = term.times(s.decays[i])
+		}
+	}
+	return c, n < 2 || !(double{1, 0}).less(c[1])
+}
+
+// minTerm is where terms of a BLT end: what is left out is below 2^6·2^22·1e-150, far less
+// than the 2^-62 to which the sensitivity, at least 1, is known.
+const minTerm = 1e-150

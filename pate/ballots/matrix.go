@@ -1,0 +1,212 @@
+// Tables of votes, scores and answers as CSV. What is read is refused with its line and
+// column, or whole; what is written is read again as the same.
+
+package ballots
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/dpaccountant/accountant/internal/fault"
+)
+
+// maxLine bounds a line, in bytes.
+const maxLine = 1 << 26
+
+// readMatrix reads CSV or NPY, told apart by NPY's first bytes.
+func readMatrix(r io.Reader, field string) (*matrix, error) {
+	b := bufio.NewReaderSize(r, 1<<16)
+	head, err := b.Peek(len(npyMagic))
+	if err != nil && err != io.EOF {
+		return nil, fault.In(field, err)
+	}
+	if bytes.Equal(head, []byte(npyMagic)) {
+		return readNPY(b, field)
+	}
+	return readCSV(b, field)
+}
+
+// readCSV reads one row of numbers per line. Blank lines and lines that start
+// with # are skipped, and so is a first line whose first field is not a number.
+func readCSV(r io.Reader, field string) (*matrix, error) {
+	sc := bufio.NewScanner(r)
+	sc.Buffer(make([]byte, 1<<16), maxLine)
+	m := &matrix{}
+	first := true
+	line := 0
+	for sc.Scan() {
+		line++
+		text := strings.TrimSpace(sc.Text())
+		if line == 1 {
+			text = strings.TrimPrefix(text, "\ufeff")
+		}
+		if text == "" || text[0] == '#' {
+			continue
+		}
+		fields := strings.Split(text, ",")
+		if first {
+			first = false
+			if _, err := strconv.ParseFloat(strings.TrimSpace(fields[0]), 64); err != nil {
+				if strings.TrimSpace(fields[0]) == "" {
+					return nil, fault.New(field, "line %d: column 1: \"\" is not a number", line)
+				}
+				continue // a header
+			}
+		}
+		if m.columns == 0 {
+			m.columns = len(fields)
+		}
+		if len(fields) != m.columns {
+			return nil, fault.New(field, "line %d: %d columns are not the %d of the first row", line, len(fields), m.columns)
+		}
+		if len(m.values)+len(fields) > maxEntries {
+			return nil, fault.New(field, "line %d: more than %d entries", line, maxEntries)
+		}
+		for j, f := range fields {
+			f = strings.TrimSpace(f)
+			x, err := strconv.ParseFloat(f, 64)
+			if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+				return nil, fault.New(field, "line %d: column %d: %q is not a finite number", line, j+1, clip(f))
+			}
+			m.values = append(m.values, x)
+		}
+	}
+	if err := sc.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return nil, fault.New(field, "line %d: is longer than %d bytes", line+1, maxLine)
+	} else if err != nil {
+		return nil, fault.New(field, "line %d: %w", line+1, err)
+	}
+	if len(m.values) == 0 {
+		return nil, fault.New(field, "has no rows")
+	}
+	return m, nil
+}
+
+// integers returns the entries as integers.
+func (m *matrix) integers(field string) ([]int64, error) {
+	n := make([]int64, len(m.values))
+	for k, x := range m.values {
+		if !isInt(x) || math.Abs(x) > maxTeachers {
+			return nil, fault.New(field, "row %d: column %d: %v is not an integer in [0, %d]", k/m.columns+1, k%m.columns+1, x, int64(maxTeachers))
+		}
+		n[k] = int64(x)
+	}
+	return n, nil
+}
+
+func (m *matrix) split() [][]float64 {
+	rows := make([][]float64, m.rows())
+	for i := range rows {
+		rows[i] = m.values[i*m.columns : (i+1)*m.columns]
+	}
+	return rows
+}
+
+// A Format says what a table of votes holds.
+type Format struct {
+	// Labels: a row per teacher and a column per query, holding classes from 0
+	// to Classes−1. Otherwise: a row per query and a column per class, holding
+	// counts.
+	Labels  bool
+	Classes int // for Labels
+
+	// Teachers is the number of teachers where some abstain, 0 otherwise.
+	Teachers int64
+}
+
+// ReadVotes reads a table of votes, in CSV (comma-separated; # comments and a
+// header line allowed) or NPY (versions 1 to 3, two-dimensional, integers or
+// integral floats, either order). Object arrays are refused, never unpickled.
+func ReadVotes(r io.Reader, f Format) (*Votes, error) {
+	field := "votes"
+	if f.Labels {
+		field = "labels"
+		if f.Teachers != 0 {
+			return nil, fault.New("teachers", "%d is given, must be absent for labels", f.Teachers)
+		}
+	} else if f.Classes != 0 {
+		return nil, fault.New("classes", "%d is given, must be absent for counts", f.Classes)
+	}
+	m, err := readMatrix(r, field)
+	if err != nil {
+		return nil, err
+	}
+	n, err := m.integers(field)
+	if err != nil {
+		return nil, err
+	}
+	if f.Labels {
+		return fromLabels(n, m.columns, f.Classes)
+	}
+	return newVotes(n, m.columns, f.Teachers)
+}
+
+// ReadScores reads a student's scores, a row per query and a column per class,
+// in CSV or NPY. With votes they are already multiplied by the number of
+// teachers, otherwise they are probabilities.
+func ReadScores(r io.Reader, teachers int64, votes bool) (*Scores, error) {
+	m, err := readMatrix(r, "baseline")
+	if err != nil {
+		return nil, err
+	}
+	if votes {
+		return NewVoteScores(m.split(), teachers)
+	}
+	return NewScores(m.split(), teachers)
+}
+
+// ReadAnswered reads which of n queries were answered: either n lines of 0 or 1
+// or the numbers, from 0, of the answered queries, one per line. n lines of 0
+// and 1 are read as the former.
+func ReadAnswered(r io.Reader, n int) ([]bool, error) {
+	m, err := readMatrix(r, "answered")
+	if err != nil {
+		return nil, err
+	}
+	if m.columns != 1 {
+		return nil, fault.New("answered", "%d columns are not 1", m.columns)
+	}
+	answered := make([]bool, n)
+	flags := len(m.values) == n
+	for _, x := range m.values {
+		flags = flags && (x == 0 || x == 1)
+	}
+	for i, x := range m.values {
+		if flags {
+			answered[i] = x == 1
+			continue
+		}
+		if !(isInt(x) && x >= 0 && x < float64(n)) {
+			return nil, fault.New("answered", "row %d: %v is not in [0, %d]", i+1, x, n-1)
+		}
+		if answered[int(x)] {
+			return nil, fault.New("answered", "row %d: query %v is listed twice", i+1, x)
+		}
+		answered[int(x)] = true
+	}
+	return answered, nil
+}
+
+// WriteCSV writes the counts, one query per line.
+func (v *Votes) WriteCSV(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	var line []byte
+	for i := range v.Queries() {
+		line = line[:0]
+		for j, n := range v.Row(i) {
+			if j > 0 {
+				line = append(line, ',')
+			}
+			line = strconv.AppendInt(line, n, 10)
+		}
+		if _, err := b.Write(append(line, '\n')); err != nil {
+			return err
+		}
+	}
+	return b.Flush()
+}

@@ -1,0 +1,156 @@
+package ballots
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"testing"
+)
+
+// npy builds a file from a header dictionary and its data.
+func npy(version byte, header string, data ...byte) string {
+	b := []byte(npyMagic)
+	b = append(b, version, 0)
+	if version == 1 {
+		b = binary.LittleEndian.AppendUint16(b, uint16(len(header)))
+	} else {
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(header)))
+	}
+	return string(append(append(b, header...), data...))
+}
+
+func dict(descr, fortran, shape string) string {
+	return fmt.Sprintf("{'descr': '%s', 'fortran_order': %s, 'shape': %s, }\n", descr, fortran, shape)
+}
+
+// §7.8 item 12: CSV and NPY, of every type and order, give the same table.
+func TestFormatsAgree(t *testing.T) {
+	v := must(SynthS1(250, 10, 640))
+	same := func(name string, w *Votes) {
+		t.Helper()
+		if w.Queries() != 640 || w.Classes() != 10 || w.Teachers() != 250 {
+			t.Fatalf("%s: shape (%d, %d) of %d teachers", name, w.Queries(), w.Classes(), w.Teachers())
+		}
+		for i, n := range w.counts {
+			if n != v.counts[i] {
+				t.Fatalf("%s: entry %d is %d, want %d", name, i, n, v.counts[i])
+			}
+		}
+	}
+	var b bytes.Buffer
+	if err := v.WriteCSV(&b); err != nil {
+		t.Fatal(err)
+	}
+	same("CSV", must(ReadVotes(strings.NewReader("# a comment\n\n"+strings.ReplaceAll(b.String(), "\n", " \r\n")), Format{})))
+	same("CSV with a header", must(ReadVotes(strings.NewReader("\ufeffzero,1,2,3,4,5,6,7,8,9\n"+b.String()), Format{})))
+	b.Reset()
+	if err := v.WriteNPY(&b); err != nil {
+		t.Fatal(err)
+	}
+	if at := bytes.IndexByte(b.Bytes(), '\n') + 1; at%64 != 0 {
+		t.Errorf("the data starts at byte %d", at)
+	}
+	same("NPY", must(ReadVotes(&b, Format{})))
+	for _, d := range []string{"|u1", "<u2", ">u2", "<i2", "<u4", ">u4", "<i4", "<u8", "<i8", ">i8", "<f4", "<f8", ">f8"} {
+		for _, fortran := range []bool{false, true} {
+			for version := byte(1); version <= 3; version++ {
+				typ := must(parseDescr(d))
+				var data []byte
+				put := func(n int64) {
+					w := make([]byte, 8)
+					switch {
+					case typ.kind == 'f' && typ.size == 4:
+						typ.order.PutUint32(w, math.Float32bits(float32(n)))
+					case typ.kind == 'f':
+						typ.order.PutUint64(w, math.Float64bits(float64(n)))
+					case typ.size == 1:
+						w[0] = byte(n)
+					case typ.size == 2:
+						typ.order.PutUint16(w, uint16(n))
+					case typ.size == 4:
+						typ.order.PutUint32(w, uint32(n))
+					default:
+						typ.order.PutUint64(w, uint64(n))
+					}
+					data = append(data, w[:typ.size]...)
+				}
+				h := dict(d, "False", "(640, 10)")
+				if fortran {
+					h = `{"shape": (640,10), "fortran_order":True, "descr":"` + d + `"}`
+					for j := range 10 {
+						for i := range 640 {
+							put(v.Row(i)[j])
+						}
+					}
+				} else {
+					for _, n := range v.counts {
+						put(n)
+					}
+				}
+				same(d, must(ReadVotes(strings.NewReader(npy(version, h, data...)), Format{})))
+			}
+		}
+	}
+	// Labels: every teacher's label, one row per teacher.
+	labels := make([][]int64, 250)
+	for i := range v.Queries() {
+		teacher := 0
+		for class, n := range v.Row(i) {
+			for range n {
+				labels[teacher] = append(labels[teacher], int64(class))
+				teacher++
+			}
+		}
+	}
+	same("labels", must(FromLabels(labels, 10)))
+	var text strings.Builder
+	for _, row := range labels {
+		text.WriteString(strings.Trim(strings.ReplaceAll(fmt.Sprint(row), " ", ","), "[]") + "\n")
+	}
+	same("labels in CSV", must(ReadVotes(strings.NewReader(text.String()), Format{Labels: true, Classes: 10})))
+}
+
+func TestReadAnswered(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want []bool
+	}{
+		{"1\n0\n1\n", []bool{true, false, true}},
+		{"query\n2\n0\n", []bool{true, false, true}},
+		{"1\n", []bool{false, true, false}},
+	} {
+		got, err := ReadAnswered(strings.NewReader(c.text), 3)
+		if err != nil || fmt.Sprint(got) != fmt.Sprint(c.want) {
+			t.Errorf("%q: %v %v, want %v", c.text, got, err, c.want)
+		}
+	}
+}
+
+func TestReadScores(t *testing.T) {
+	s := must(ReadScores(strings.NewReader("0.25,0.75\n1,0\n"), 100, false))
+	w := must(ReadScores(strings.NewReader("25,75\n100,0\n"), 100, true))
+	if fmt.Sprint(s.scaled) != "[25 75 100 0]" || fmt.Sprint(w.scaled) != fmt.Sprint(s.scaled) {
+		t.Errorf("%v, %v", s.scaled, w.scaled)
+	}
+}
+
+// zeros is an endless line.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = '0'
+	}
+	return len(p), nil
+}
+
+// A line that is too long is an error that says so; nothing of it is dropped.
+func TestLongLine(t *testing.T) {
+	_, err := ReadVotes(io.MultiReader(strings.NewReader("1,2\n"), zeros{}), Format{})
+	if want := "votes: line 2: is longer than 67108864 bytes"; err == nil || err.Error() != want {
+		t.Errorf("error %v, want %q", err, want)
+	}
+}

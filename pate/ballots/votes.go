@@ -1,0 +1,156 @@
+// Votes: a checked, immutable table of teacher votes, from histograms or labels.
+
+package ballots
+
+import "github.com/dpaccountant/accountant/internal/fault"
+
+// maxTeachers bounds the votes of a query.
+const maxTeachers = 1_000_000_000
+
+// Votes is a table of teacher votes: one row per query, one column per class,
+// every row a histogram of at most Teachers votes. It is immutable.
+type Votes struct {
+	classes  int
+	teachers int64
+	counts   []int64
+	short    int // rows with fewer votes than teachers
+}
+
+// NewVotes returns the table of the histograms. With teachers = 0 every row
+// must have the same total, which is the number of teachers; otherwise rows may
+// have fewer votes (teachers that abstain), which [Votes.Short] counts.
+func NewVotes(rows [][]int64, teachers int64) (*Votes, error) {
+	var flat []int64
+	classes := 0
+	for i, row := range rows {
+		if i == 0 {
+			classes = len(row)
+		}
+		if len(row) != classes {
+			return nil, fault.New("votes", "row %d: %d columns are not the %d of row 1", i+1, len(row), classes)
+		}
+		flat = append(flat, row...)
+	}
+	return newVotes(flat, classes, teachers)
+}
+
+// newVotes takes ownership of counts.
+func newVotes(counts []int64, classes int, teachers int64) (*Votes, error) {
+	if len(counts) == 0 {
+		return nil, fault.New("votes", "has no rows, must have one per query")
+	}
+	if classes < 2 {
+		return nil, fault.In("votes", fault.New("classes", "%d is not in [2, +Inf)", classes))
+	}
+	if teachers != 0 {
+		if err := CheckTeachers(teachers); err != nil {
+			return nil, err
+		}
+	}
+	v := &Votes{classes: classes, teachers: teachers, counts: counts}
+	for i := range v.Queries() {
+		var total int64
+		for j, n := range v.Row(i) {
+			if n < 0 || n > maxTeachers {
+				return nil, fault.New("votes", "row %d: column %d: %d is not in [0, %d]", i+1, j+1, n, int64(maxTeachers))
+			}
+			if total += n; total > maxTeachers {
+				return nil, fault.New("votes", "row %d: the votes sum to more than %d", i+1, int64(maxTeachers))
+			}
+		}
+		switch {
+		case v.teachers == 0 && total == 0:
+			return nil, fault.New("votes", "row %d: has no votes", i+1)
+		case v.teachers == 0:
+			v.teachers = total
+		case teachers == 0 && total != v.teachers:
+			return nil, fault.New("votes", "row %d: %d votes are not the %d of row 1 (give the number of teachers if some abstain)", i+1, total, v.teachers)
+		case total > v.teachers:
+			return nil, fault.New("votes", "row %d: %d votes are not in [0, %d], the number of teachers", i+1, total, v.teachers)
+		case total < v.teachers:
+			v.short++
+		}
+	}
+	return v, nil
+}
+
+// CheckTeachers refuses numbers of teachers outside [1, 10⁹].
+func CheckTeachers(n int64) error {
+	if n < 1 || n > maxTeachers {
+		return fault.New("teachers", "%d is not in [1, %d]", n, int64(maxTeachers))
+	}
+	return nil
+}
+
+// FromLabels returns the table of the labels that each teacher gave to each
+// query: one row per teacher, one column per query, labels from 0.
+func FromLabels(labels [][]int64, classes int) (*Votes, error) {
+	queries := 0
+	var flat []int64
+	for i, row := range labels {
+		if i == 0 {
+			queries = len(row)
+		}
+		if len(row) != queries {
+			return nil, fault.New("labels", "row %d: %d columns are not the %d of row 1", i+1, len(row), queries)
+		}
+		flat = append(flat, row...)
+	}
+	return fromLabels(flat, queries, classes)
+}
+
+func fromLabels(flat []int64, queries, classes int) (*Votes, error) {
+	if classes < 2 || classes > 1_000_000 {
+		return nil, fault.New("classes", "%d is not in [2, 1000000]", classes)
+	}
+	if len(flat) == 0 {
+		return nil, fault.New("labels", "has no entries, must have one per teacher and query")
+	}
+	if queries > maxEntries/classes {
+		return nil, fault.New("labels", "%d queries of %d classes are more than %d counts", queries, classes, maxEntries)
+	}
+	counts := make([]int64, queries*classes)
+	for k, c := range flat {
+		if c < 0 || c >= int64(classes) {
+			return nil, fault.New("labels", "row %d: column %d: %d is not in [0, %d]", k/queries+1, k%queries+1, c, classes-1)
+		}
+		counts[k%queries*classes+int(c)]++
+	}
+	return newVotes(counts, classes, 0)
+}
+
+// Queries returns the number of rows.
+func (v *Votes) Queries() int { return len(v.counts) / v.classes }
+
+// Classes returns the number of columns.
+func (v *Votes) Classes() int { return v.classes }
+
+// Teachers returns the number of teachers.
+func (v *Votes) Teachers() int64 { return v.teachers }
+
+// Short returns how many rows have fewer votes than there are teachers.
+func (v *Votes) Short() int { return v.short }
+
+// Row returns the histogram of query i. The caller must not change it.
+func (v *Votes) Row(i int) []int64 { return v.counts[i*v.classes : (i+1)*v.classes] }
+
+// First returns the table of the first k queries.
+func (v *Votes) First(k int) (*Votes, error) {
+	if k < 1 || k > v.Queries() {
+		return nil, fault.New("queries", "%d is not in [1, %d]", k, v.Queries())
+	}
+	return newVotes(v.counts[:k*v.classes], v.classes, v.teachers)
+}
+
+// CheckRow refuses what is not the histogram of a query.
+func CheckRow(votes []int64) error {
+	if len(votes) < 2 {
+		return fault.New("votes", "%d classes are not in [2, +Inf)", len(votes))
+	}
+	for j, n := range votes {
+		if n < 0 || n > maxTeachers {
+			return fault.New("votes", "column %d: %d is not in [0, %d]", j+1, n, int64(maxTeachers))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,170 @@
+package plan
+
+import (
+	"bytes"
+
+	"github.com/dpaccountant/accountant/internal/nearest"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// A Format is one of the two ways in which a plan is written.
+type Format string
+
+// The formats: YAML as docs/cli.md describes it, and the events of dp_accounting as JSON.
+const (
+	Steps  Format = "plan"
+	Events Format = "events"
+)
+
+// Convert writes a plan, which may be in either format, in the format to; "" is the one
+// that it is not in. It returns the text and its format.
+//
+// What an event cannot say is refused by name: must-* sampling, a private majority, a
+// selection by another law than dp_accounting's, finite mechanisms. The names of steps
+// are left out. An event does not name the relation and is under add-remove; a plan under
+// substitute becomes the object {"neighbors": "substitute", "event": …}.
+//
+// A number that another convention makes a different one (the noise of discrete
+// mechanisms) is rounded to less noise, by at most 1e-14 of it; all others stay what they
+// are.
+func Convert(data []byte, to Format) ([]byte, Format, error) {
+	root, err := parseRoot(data)
+	if err != nil {
+		return nil, "", err
+	}
+	from := Steps
+	if isEvents(root) {
+		from = Events
+		if root, err = planOfEvents(root); err != nil {
+			return nil, "", err
+		}
+	}
+	p, err := parsePlan(root)
+	if err != nil {
+		return nil, "", err
+	}
+	if to == "" {
+		if to = Events; from == Events {
+			to = Steps
+		}
+	}
+	switch to {
+	case Steps:
+		return writePlan(root), to, nil
+	case Events:
+		event, err := eventOfSteps(root, root.get("steps"), p.Neighbors)
+		if err != nil {
+			return nil, "", err
+		}
+		if p.Neighbors != profiles.AddRemove {
+			event = root.mapping("neighbors", root.textLike(p.Neighbors.String()), eventKey, event)
+		}
+		var b bytes.Buffer
+		writeJSON(&b, event, "")
+		b.WriteByte('\n')
+		return b.Bytes(), to, nil
+	}
+	return nil, "", (&node{path: "to"}).errorf("%s", nearest.Value(string(to), []string{string(Steps), string(Events)}))
+}
+
+// eventOfSteps returns the event of a list of steps: that of the step if it is one.
+func eventOfSteps(at, list *node, r profiles.Relation) (*node, error) {
+	var events []*node
+	for _, s := range list.items {
+		e, err := eventOfStep(s, r)
+		if err != nil {
+			return nil, err
+		}
+		events = append(events, e)
+	}
+	if len(events) == 1 {
+		return events[0], nil
+	}
+	return at.event("ComposedDpEvent", "events", at.listOf(events)), nil
+}
+
+// eventOfStep returns the event of a step: of its mechanism or group, sampled, selected,
+// and repeated, from the inside out.
+func eventOfStep(s *node, r profiles.Relation) (*node, error) {
+	var e *node
+	var err error
+	if steps := s.get("steps"); steps != nil {
+		e, err = eventOfSteps(s, steps, r)
+	} else {
+		e, err = eventOfMechanism(s.get("mechanism"))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if sampling := s.get("sampling"); sampling != nil && !sampling.isWord("none") {
+		f := sampling.fields[0]
+		p := f.node
+		switch {
+		case f.key == "poisson":
+			e = s.event("PoissonSampledDpEvent", "sampling_probability", p.get("rate"), eventKey, e)
+		case r == profiles.AddRemove && (f.key == "without-replacement" || f.key == "with-replacement"):
+			return nil, f.node.errorf("under add-remove has no event: dp_accounting draws batches of a fixed size under substitute only")
+		case f.key == "without-replacement":
+			e = s.event("SampledWithoutReplacementDpEvent", "source_dataset_size", p.get("population"), "sample_size", p.get("batch"), eventKey, e)
+		case f.key == "with-replacement":
+			e = s.event("SampledWithReplacementDpEvent", "source_dataset_size", p.get("population"), "sample_size", p.get("batch"), eventKey, e)
+		default:
+			return nil, f.node.errorf("has no event in dp_accounting")
+		}
+	}
+	if selection := s.get("selection"); selection != nil {
+		if e, err = eventOfSelection(selection, e); err != nil {
+			return nil, err
+		}
+	}
+	if count := s.get("count"); count != nil && valueOf(s, "count") != 1 {
+		e = s.event("SelfComposedDpEvent", eventKey, e, "count", count)
+	}
+	return e, nil
+}
+
+// eventOfMechanism returns the event of {mechanism: {key: value, …}}.
+func eventOfMechanism(m *node) (*node, error) {
+	f := m.fields[0]
+	for _, c := range eventClasses {
+		if c.mechanism != f.key {
+			continue
+		}
+		if keys := c.write(f.node); keys != nil {
+			e := m.event(c.class)
+			e.fields = append(e.fields, keys.fields...)
+			return e, nil
+		}
+	}
+	return nil, f.node.errorf("has no event in dp_accounting")
+}
+
+// eventOfSelection returns the event of a selection among runs of e.
+func eventOfSelection(s, e *node) (*node, error) {
+	for _, key := range []string{"gamma", "max", "cap"} {
+		if v := s.get(key); v != nil {
+			return nil, v.errorf("has no place in an event of dp_accounting, which has mean and shape")
+		}
+	}
+	law, shape := s.get("law"), s.get("shape")
+	switch law.text {
+	case "logarithmic":
+		shape = s.scalarLike("0")
+	case "geometric":
+		shape = s.scalarLike("1")
+	case "poisson":
+		shape = s.scalarLike("Infinity")
+	case "negative-binomial":
+		if x := valueOf(s, "shape"); x < 0 {
+			return nil, shape.errorf("%v is not in [0, Infinity]; dp_accounting has no other", shape)
+		}
+	default:
+		return nil, law.errorf("%v has no event in dp_accounting", law)
+	}
+	return s.event("RepeatAndSelectDpEvent", eventKey, e, "mean", s.get("mean"), "shape", shape), nil
+}
+
+// event returns an event of a class with keys and values in turn.
+func (n *node) event(class string, pairs ...any) *node {
+	return n.mapping(append([]any{moduleKey, n.textLike("dp_accounting.dp_event"), classKey, n.textLike(class)}, pairs...)...)
+}

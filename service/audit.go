@@ -1,0 +1,319 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/audit"
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// This file answers what an attack proves, and whether a plan can be what ran.
+
+// The designs of an audit.
+const (
+	ManyRuns = "many-runs"
+	OneRun   = "one-run"
+)
+
+// AuditRequest asks what the scores of an attack prove at a δ and a confidence, 0.95 if
+// left out, and, with a plan, whether that agrees with it.
+type AuditRequest struct {
+	Design     string    `json:"design"`
+	Members    []float64 `json:"members"`
+	NonMembers []float64 `json:"non-members"`
+	Delta      Decimal   `json:"delta"`
+	Confidence Decimal   `json:"confidence,omitempty"`
+	// Threshold was fixed before anybody saw the scores (many-runs); Seed, 1 if left
+	// out, draws the half of the scores that chooses one.
+	Threshold Decimal `json:"threshold,omitempty"`
+	Seed      Decimal `json:"seed,omitempty"`
+	Guesses   Decimal `json:"guesses,omitempty"` // one-run: how many, fixed likewise
+	// Points is how many points of the ROC, and of the plan's trade-off curve, come along.
+	Points Decimal  `json:"points,omitempty"`
+	Plan   PlanText `json:"plan,omitempty"`
+	Limits
+}
+
+// AuditAnswer has lower bounds that hold with the confidence.
+type AuditAnswer struct {
+	Design     string     `json:"design"`
+	Members    int        `json:"members"`
+	NonMembers int        `json:"non-members"`
+	Confidence Number     `json:"confidence"`
+	Delta      Number     `json:"delta"`
+	Epsilon    Lower      `json:"epsilon"`
+	Mu         Lower      `json:"mu"`
+	Rates      *AuditRate `json:"rates,omitempty"`
+	Guesses    *AuditOne  `json:"guesses,omitempty"`
+	Claim      *Claim     `json:"claim,omitempty"`
+	ROC        []ROCPoint `json:"roc,omitempty"`
+	Curve      []ROCBound `json:"curve,omitempty"`
+}
+
+// Lower is a lower bound alone.
+type Lower struct {
+	Lower Number `json:"lower"`
+}
+
+// AuditRate is what was counted in many runs, see audit.Rates.
+type AuditRate struct {
+	Threshold     Number `json:"threshold"`
+	Members       int    `json:"members"`
+	TruePositives int    `json:"true-positives"`
+	NonMembers    int    `json:"non-members"`
+	FalsePositive int    `json:"false-positives"`
+	TruePositive  Lower  `json:"true-positive-rate"`
+	FalsePosRate  Upper  `json:"false-positive-rate"`
+}
+
+// AuditOne is what was counted in one run, see audit.Guesses.
+type AuditOne struct {
+	In      int `json:"in"`
+	Out     int `json:"out"`
+	Correct int `json:"correct"`
+	Tests   int `json:"tests"`
+}
+
+// A Claim is a plan beside an audit of what is said to have run by it.
+type Claim struct {
+	Neighbors string `json:"neighbors"`
+	Epsilon   Bounds `json:"epsilon"`
+	// Consistent is false if the plan is refuted: were it what ran, such scores would
+	// have a chance of at most 1 − confidence.
+	Consistent bool   `json:"consistent"`
+	Reason     string `json:"reason"`
+}
+
+// ROCPoint is an observed pair of rates.
+type ROCPoint struct {
+	FalsePositive Number `json:"false-positive-rate"`
+	TruePositive  Number `json:"true-positive-rate"`
+}
+
+// ROCBound is what a plan lets the best attacker attain at a false-positive rate.
+type ROCBound struct {
+	FalsePositive Number `json:"false-positive-rate"`
+	Bounds
+}
+
+var (
+	confidenceSpan = span{lo: 0, hi: 1, openLo: true, openHi: true}
+	pointsSpan     = span{lo: 2, hi: 1000}
+)
+
+// auditOptions are the numbers of a request.
+type auditOptions struct {
+	delta, confidence, threshold float64
+	points                       int
+	seed, guesses                int64
+	limits                       []accountant.Option
+}
+
+func (q AuditRequest) options(ctx context.Context) (o auditOptions, err error) {
+	switch q.Design {
+	case ManyRuns, OneRun:
+	case "":
+		return o, fault.New("design", "is missing; must be %s (each score from a run of its own) or %s (canaries with a fair coin each)", ManyRuns, OneRun)
+	default:
+		return o, oneOf("design", q.Design, ManyRuns, OneRun)
+	}
+	if q.Design == OneRun {
+		for _, k := range []struct {
+			key   string
+			given Decimal
+		}{{"threshold", q.Threshold}, {"seed", q.Seed}} {
+			if k.given != "" {
+				return o, fault.New(k.key, "is for the design %s", ManyRuns)
+			}
+		}
+	} else if q.Guesses != "" {
+		return o, fault.New("guesses", "is for the design %s", OneRun)
+	}
+	if o.delta, err = q.Delta.in("delta", deltaSpan); err != nil {
+		return o, err
+	}
+	if o.confidence, err = q.Confidence.or(0.95, "confidence", confidenceSpan); err != nil {
+		return o, err
+	}
+	o.threshold = math.NaN()
+	if q.Threshold != "" {
+		if o.threshold, err = q.Threshold.in("threshold", span{lo: -math.MaxFloat64, hi: math.MaxFloat64}); err != nil {
+			return o, err
+		}
+	}
+	o.seed = 1
+	if q.Seed != "" {
+		if o.seed, err = q.Seed.whole("seed", 0, 1<<53); err != nil {
+			return o, err
+		}
+	}
+	if q.Guesses != "" {
+		if o.guesses, err = q.Guesses.whole("guesses", 1, 1<<24); err != nil {
+			return o, err
+		}
+	}
+	if q.Points != "" {
+		n, err := q.Points.whole("points", int64(pointsSpan.lo), int64(pointsSpan.hi))
+		if err != nil {
+			return o, err
+		}
+		o.points = int(n)
+	}
+	o.limits, err = q.Limits.options(ctx)
+	return o, err
+}
+
+// Check reports what is wrong with all but the scores and the plan.
+func (q AuditRequest) Check() error {
+	_, err := q.options(context.Background())
+	return err
+}
+
+// Audit returns lower bounds of ε and μ, and what they say of a plan.
+func (s *Service) Audit(ctx context.Context, q AuditRequest) (*AuditAnswer, error) {
+	o, err := q.options(ctx)
+	if err != nil {
+		return nil, err
+	}
+	scores := audit.Scores{Members: q.Members, NonMembers: q.NonMembers}
+	a := &AuditAnswer{Design: q.Design, Members: len(q.Members), NonMembers: len(q.NonMembers), Confidence: Number(o.confidence), Delta: Number(o.delta)}
+	var rates audit.Rates
+	var guesses audit.Guesses
+	if q.Design == ManyRuns {
+		if math.IsNaN(o.threshold) {
+			rates, err = audit.ManyRuns(scores, o.delta, o.confidence, uint64(o.seed))
+		} else {
+			rates, err = audit.ManyRunsAt(scores, o.threshold, o.confidence)
+		}
+		if err != nil {
+			return nil, err
+		}
+		a.Epsilon, a.Mu = Lower{Number(rates.Epsilon(o.delta))}, Lower{Number(rates.Mu())}
+		a.Rates = &AuditRate{Number(rates.Threshold), rates.Members, rates.TruePositives, rates.NonMembers, rates.FalsePositives,
+			Lower{Number(oneMinus(rates.FalseNegativeUpper))}, Upper{Number(rates.FalsePositiveUpper)}}
+	} else {
+		if guesses, err = audit.OneRun(scores, o.delta, o.confidence, int(o.guesses)); err != nil {
+			return nil, err
+		}
+		a.Epsilon, a.Mu = Lower{Number(guesses.Epsilon(o.delta, o.confidence))}, Lower{Number(guesses.Mu(o.confidence))}
+		a.Guesses = &AuditOne{guesses.In, guesses.Out, guesses.Correct, guesses.Tests}
+	}
+	if o.points > 0 {
+		for _, r := range scores.ROC(o.points) {
+			a.ROC = append(a.ROC, ROCPoint{Number(r.FalsePositive), Number(r.TruePositive)})
+		}
+	}
+	if q.Plan == nil {
+		return a, nil
+	}
+	p, err := q.Plan.parse()
+	if err != nil {
+		return nil, err
+	}
+	acct, err := newAccountant(ctx, p, o.limits)
+	if err != nil {
+		return nil, err
+	}
+	epsilon, err := acct.Epsilon(ctx, o.delta)
+	if err != nil {
+		return nil, err
+	}
+	a.Claim = &Claim{Neighbors: p.Neighbors.String(), Epsilon: boundsOf(epsilon.Lower, epsilon.Estimate, epsilon.Upper)}
+	if q.Design == ManyRuns {
+		err = a.Claim.judgeRates(ctx, acct, rates)
+	} else {
+		err = a.Claim.judgeGuesses(ctx, acct, guesses, epsilon.Upper, o.confidence)
+	}
+	if err != nil || o.points == 0 {
+		return a, err
+	}
+	return a, a.addCurve(ctx, acct, o.points)
+}
+
+// oneMinus is 1 − x, rounded down.
+func oneMinus(x float64) float64 { return max(0, xmath.Down(1-x, 1)) }
+
+// judgeRates compares the bounds of the error rates with the most that the plan lets any
+// test attain, in both directions: the rates of the complement of a test are those of the
+// test with the data sets exchanged.
+func (c *Claim) judgeRates(ctx context.Context, acct *accountant.Accountant, r audit.Rates) error {
+	c.Consistent = true
+	for _, side := range []struct {
+		what          string
+		rate, attains float64
+	}{
+		{"true-positive rate", r.FalsePositiveUpper, oneMinus(r.FalseNegativeUpper)},
+		{"true-negative rate", r.FalseNegativeUpper, oneMinus(r.FalsePositiveUpper)},
+	} {
+		if !(side.rate > 0 && side.rate < 1) {
+			continue
+		}
+		points, err := acct.TradeOff(ctx, []float64{side.rate})
+		if err != nil {
+			return err
+		}
+		most := points[0].Power.Upper
+		if side.attains > most {
+			c.Consistent = false
+			c.Reason = fmt.Sprintf("the %s of the attack is at least %.4g at an error rate of the other kind of at most %.4g; the plan allows %.4g", side.what, side.attains, side.rate, most)
+			return nil
+		}
+		if c.Reason == "" {
+			c.Reason = fmt.Sprintf("the %s of the attack is at least %.4g at an error rate of the other kind of at most %.4g; the plan allows %.4g", side.what, side.attains, side.rate, most)
+		}
+	}
+	if c.Reason == "" {
+		c.Reason = "the rates of the attack prove nothing"
+	}
+	return nil
+}
+
+// claimPoints is how many points of the plan's curve are compared with one run; more only
+// make the comparison sharper.
+const claimPoints = 24
+
+// judgeGuesses bounds how likely so many correct guesses are under the plan's curve.
+func (c *Claim) judgeGuesses(ctx context.Context, acct *accountant.Accountant, g audit.Guesses, upper, confidence float64) error {
+	c.Consistent = true
+	if math.IsInf(upper, 1) {
+		c.Reason = "the plan allows everything at this δ"
+		return nil
+	}
+	var epsilons, deltas []float64
+	for i := range claimPoints + 1 {
+		epsilons = append(epsilons, max(0, upper)*float64(i)/claimPoints)
+	}
+	points, err := acct.DeltaCurve(ctx, epsilons)
+	if err != nil {
+		return err
+	}
+	for _, p := range points {
+		deltas = append(deltas, min(1, p.Interval.Upper))
+	}
+	p := g.PValueOfCurve(epsilons, deltas)
+	c.Consistent = p > 1-confidence
+	c.Reason = fmt.Sprintf("so many correct guesses have a probability of at most %.4g under the plan", p)
+	return nil
+}
+
+// addCurve adds the plan's trade-off curve, from 1e-4 on or the smallest rate that is seen.
+func (a *AuditAnswer) addCurve(ctx context.Context, acct *accountant.Accountant, points int) error {
+	low := min(1e-3, 0.5/float64(a.NonMembers))
+	var rates []float64
+	for i := range points {
+		x := (float64(i) + 0.5) / float64(points)
+		rates = append(rates, math.Pow(low, 1-x))
+	}
+	curve, err := acct.TradeOff(ctx, rates)
+	if err != nil {
+		return err
+	}
+	for i, p := range curve {
+		a.Curve = append(a.Curve, ROCBound{Number(rates[i]), rangeOf(p.Power)})
+	}
+	return nil
+}

@@ -1,0 +1,135 @@
+// Zero-out in batches of fixed size: docs/theory/subsampling.md §12.
+
+package subsample
+
+import (
+	"context"
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample/internal/copies"
+)
+
+// zeroOut is Apply under zero-out: the batch is drawn from n places, one of which is empty in
+// one of the data sets. The place is drawn as any other, so that another record does not
+// move up into it; but where it is not drawn another record is in the batch instead, so that
+// Poisson's formula is no bound.
+//
+// Gaussian: above ε = 0 the others oppose the record, below they agree with it, for each
+// number of copies; one step without replacement is exact, but no data set is the worst at
+// every ε. Any other mechanism: the bound of substitution, of which an empty place is a
+// case. Lower: the others oppose the record (remove), agree with it (add), or all other
+// places are empty.
+func (s FixedSize) zeroOut(b profiles.Base, substituted profiles.Profile, law copies.Law) (profiles.Mechanism, error) {
+	one := s.kind == withoutReplacement || s.batch == 1 // a record is there at most once
+	rate := ratioUp(s.batch, s.population)
+	if one && rate == 1 {
+		return profiles.Unsampled(context.Background(), b, profiles.ZeroOut)
+	}
+	pair, err := b.Pair(profiles.ZeroOut)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	if g, ok := pair.(profiles.Gaussian); ok {
+		return s.zeroOutGaussian(b, g, law, one)
+	}
+	m, err := s.apply(b, substituted, law, profiles.Substitute)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	m.Relation = profiles.ZeroOut
+	reached, err := attained(b, pair, profiles.ZeroOut)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	var lower profiles.Profile
+	if one {
+		if lower, err = PoissonProfile(reached, rate); err == nil {
+			lower = inexact(lower, rate)
+		}
+	} else {
+		lower, err = attack(reached, law)
+	}
+	m.Directions[0].Lower = lower
+	if err == nil {
+		m.Directions[1].Lower = profiles.Reverse(lower)
+	}
+	return m, err
+}
+
+// zeroOutGaussian is zeroOut for Gaussian noise. one says that there is at most one copy.
+func (s FixedSize) zeroOutGaussian(b profiles.Base, g profiles.Gaussian, law copies.Law, one bool) (profiles.Mechanism, error) {
+	theta := 1 / g.NoiseMultiplier()
+	oppose, err := copies.NewGaussianOpposed(law, theta)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	var up, down, agree profiles.Profile
+	if one {
+		rate := ratioUp(s.batch, s.population)
+		up = copies.NewDisplaced(theta, rate)
+		if down, err = PoissonProfile(g, rate); err != nil {
+			return profiles.Mechanism{}, err
+		}
+		agree = inexact(down, rate)
+	} else {
+		rate := min(1, law.Eta*(1+2*law.EtaErr+4*xmath.U))
+		if up, err = copies.DisplacedMixture(b, law, rate); err != nil {
+			return profiles.Mechanism{}, err
+		}
+		groups, err := copies.GroupMixture(b, law, profiles.ZeroOut)
+		if err != nil {
+			return profiles.Mechanism{}, err
+		}
+		if down, err = PoissonProfile(groups, rate); err != nil {
+			return profiles.Mechanism{}, err
+		}
+		agree = copies.NewGaussianAttack(law, theta)
+	}
+	upper := joined{up, down}
+	return profiles.Mechanism{Name: b.Name(), Relation: profiles.ZeroOut, Directions: [2]profiles.Direction{
+		{Upper: upper, Lower: oppose},
+		{Upper: profiles.Reverse(upper), Lower: agree},
+	}}, nil
+}
+
+// joined has the tails of up above ε = 0, and of the reverse of down below; what is left is an
+// atom at 0. Both halves have the same δ(0), and are the largest of the profiles of some
+// pairs, so that together they are convex.
+type joined struct{ up, down profiles.Profile }
+
+// Tails implements profiles.Profile.
+func (j joined) Tails(eps, tol float64) profiles.Tails {
+	if eps >= 0 {
+		t := j.up.Tails(eps, tol)
+		t.PC, t.QC = xmath.Log1mExp(t.P), xmath.Log1mExp(t.Q)
+		t.ErrC = 4*xmath.U + max(complementErr(t.P, t.PC, t.Err), complementErr(t.Q, t.QC, t.Err))
+		return t
+	}
+	// L ≤ ε is −L ≥ −ε; the loss has no atom in ε < 0.
+	t := j.down.Tails(math.Nextafter(-eps, math.Inf(-1)), tol+2*xmath.U*math.Abs(eps))
+	r := profiles.Tails{PC: t.Q, QC: t.P, ErrC: t.Err}
+	r.P, r.Q = xmath.Log1mExp(r.PC), xmath.Log1mExp(r.QC)
+	r.Err = 4*xmath.U + max(complementErr(r.PC, r.P, r.ErrC), complementErr(r.QC, r.Q, r.ErrC))
+	return r
+}
+
+// LogTailDifference implements profiles.TailDifferencer.
+func (j joined) LogTailDifference(eps, tol float64) (logDiff, err float64) {
+	half, at := j.up, eps
+	if eps < 0 {
+		half, at, tol = j.down, math.Nextafter(-eps, math.Inf(-1)), tol+2*xmath.U*math.Abs(eps)
+	}
+	if d, ok := half.(profiles.TailDifferencer); ok {
+		return d.LogTailDifference(at, tol)
+	}
+	return 0, math.Inf(1)
+}
+
+// Support implements profiles.Profile.
+func (j joined) Support() profiles.Support {
+	u, d := j.up.Support(), j.down.Support()
+	return profiles.Support{Min: -d.Max, Max: u.Max, LogPInf: u.LogPInf, LogQInf: d.LogPInf,
+		Atoms: []float64{0}, Spike: math.NaN(), LossErr: max(u.LossErr, d.LossErr)}
+}
