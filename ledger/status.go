@@ -61,6 +61,9 @@ func exact(x float64) string {
 
 func guarantee(c Config) string {
 	what := fmt.Sprintf("(ε = %s, δ = %s)-differentially private under %v", exact(c.Epsilon), exact(c.Delta), c.Neighbors)
+	if c.RecordsPerPerson > 1 {
+		what += fmt.Sprintf(" of a person with at most %d records", c.RecordsPerPerson)
+	}
 	if c.Mode == Planned {
 		return "All that is entered is, together, " + what + ", by the Fourier accountant, provided that no step's parameters, and not whether it ran, depended on outputs of earlier steps."
 	}

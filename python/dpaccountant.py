@@ -680,6 +680,7 @@ class Accountant:
         noise_multiplier: Optional[float] = None,
         target_epsilon: Optional[float] = None,
         neighbors: Optional[str] = None,
+        records_per_person: Optional[int] = None,
     ) -> Training:
         """The ε of training with DP-SGD, and what that promises in plain words.
 
@@ -692,6 +693,7 @@ class Accountant:
                 delta=delta, examples=examples, batch_size=batch_size, sampling_rate=sampling_rate,
                 epochs=epochs, steps=steps, noise_multiplier=noise_multiplier,
                 target_epsilon=target_epsilon, neighbors=neighbors,
+                records_per_person=records_per_person,
             ),
         )
         found = result.get("calibration")
@@ -930,12 +932,16 @@ class Accountant:
         epsilon: float,
         delta: float,
         mode: str,
+        records_per_person: Optional[int] = None,
     ) -> "Ledger":
         """Make a ledger file, or a ledger in memory if there is no path.
 
-        ``mode`` is "planned", or "adaptive" if steps depend on earlier outputs.
+        ``mode`` is "planned", or "adaptive" if steps depend on earlier outputs;
+        ``records_per_person`` makes persons with so many records the unit.
         """
         arguments = dict(neighbors=neighbors, epsilon=epsilon, delta=delta, mode=mode)
+        if records_per_person is not None:
+            arguments["records_per_person"] = records_per_person
         if path is not None:
             arguments["path"] = _path(path)
         return Ledger(self, self.request("ledger-create", **arguments)["ledger"])

@@ -25,20 +25,22 @@ type CalibrateRequest struct {
 
 // Solution is the value that meets a budget, with what is certified there and next to it.
 type Solution struct {
-	Neighbors   string       `json:"neighbors"`
-	Budget      EpsilonDelta `json:"budget"`
-	Solve       string       `json:"solve"`
-	Value       Number       `json:"value"`
-	Factor      bool         `json:"common-factor"`
-	Unlimited   bool         `json:"unlimited"`
-	Meets       Probe        `json:"meets"`
-	Fails       *Probe       `json:"fails"`
-	FailsProved bool         `json:"fails-proved"`
-	TheoryGap   bool         `json:"theory-gap,omitempty"`
-	Steps       []Setting    `json:"steps"`
-	Accuracy    Number       `json:"accuracy"`
-	Evaluations int          `json:"evaluations"`
-	Warnings    []string     `json:"warnings,omitempty"`
+	Neighbors string `json:"neighbors"`
+	// RecordsPerPerson is that of the unit; left out where it is one record.
+	RecordsPerPerson int64        `json:"records-per-person,omitempty"`
+	Budget           EpsilonDelta `json:"budget"`
+	Solve            string       `json:"solve"`
+	Value            Number       `json:"value"`
+	Factor           bool         `json:"common-factor"`
+	Unlimited        bool         `json:"unlimited"`
+	Meets            Probe        `json:"meets"`
+	Fails            *Probe       `json:"fails"`
+	FailsProved      bool         `json:"fails-proved"`
+	TheoryGap        bool         `json:"theory-gap,omitempty"`
+	Steps            []Setting    `json:"steps"`
+	Accuracy         Number       `json:"accuracy"`
+	Evaluations      int          `json:"evaluations"`
+	Warnings         []string     `json:"warnings,omitempty"`
 
 	// CanNarrow says that the recursion over data configurations knows a step.
 	CanNarrow bool `json:"-"`
@@ -126,7 +128,7 @@ func solution(c *accountant.Calibration, g accountant.Goal, r profiles.Relation)
 		}
 		return out
 	}
-	out := Solution{Neighbors: r.String(), Budget: EpsilonDelta{Number(g.Epsilon), Number(g.Delta)}, Solve: g.Solve.String(),
+	out := Solution{Neighbors: r.String(), RecordsPerPerson: severalRecords(c.Plan.Records()), Budget: EpsilonDelta{Number(g.Epsilon), Number(g.Delta)}, Solve: g.Solve.String(),
 		Value: Number(c.Value), Factor: c.Factor, Unlimited: c.Unlimited, Meets: probe(c.Meets), FailsProved: c.FailsProved(g), TheoryGap: c.Meets.Gap != nil,
 		Accuracy: Number(c.Accuracy), Evaluations: c.Evaluations, Warnings: c.Meets.Warnings, Notes: c.Meets.Warnings}
 	if c.Asked == "epsilon" {

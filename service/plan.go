@@ -132,6 +132,14 @@ func newAccountant(ctx context.Context, p *accountant.Plan, opts []accountant.Op
 	return acct, nil
 }
 
+// severalRecords is the number of records of a person in an answer: 0, which is left out, for 1.
+func severalRecords(n int64) int64 {
+	if n == 1 {
+		return 0
+	}
+	return n
+}
+
 // Progress is how far an answer is: a number of parts done of a total, which is 0 where
 // nobody knows it, and perhaps a note.
 type Progress struct {

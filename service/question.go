@@ -54,14 +54,18 @@ type DeltaRequest struct {
 
 // EpsilonAnswer has ε at each δ.
 type EpsilonAnswer struct {
-	Neighbors string      `json:"neighbors"`
-	Results   []EpsilonAt `json:"results"`
+	Neighbors string `json:"neighbors"`
+	// RecordsPerPerson is that of the unit; left out where it is one record.
+	RecordsPerPerson int64       `json:"records-per-person,omitempty"`
+	Results          []EpsilonAt `json:"results"`
 }
 
 // DeltaAnswer has δ at each ε.
 type DeltaAnswer struct {
-	Neighbors string    `json:"neighbors"`
-	Results   []DeltaAt `json:"results"`
+	Neighbors string `json:"neighbors"`
+	// RecordsPerPerson is that of the unit; left out where it is one record.
+	RecordsPerPerson int64     `json:"records-per-person,omitempty"`
+	Results          []DeltaAt `json:"results"`
 }
 
 // Check reports what is wrong with all but the plan.
@@ -105,7 +109,7 @@ func (s *Service) Epsilon(ctx context.Context, q EpsilonRequest) (EpsilonAnswer,
 	}
 	var out EpsilonAnswer
 	err = s.asked(ctx, q.Plan, q.Limits, q.Narrowing, q.Delta.One, func(acct *accountant.Accountant) error {
-		out.Neighbors = acct.Relation().String()
+		out.Neighbors, out.RecordsPerPerson = acct.Relation().String(), severalRecords(acct.Records())
 		out.Results, err = epsilons(ctx, acct, at)
 		return err
 	})
@@ -159,7 +163,7 @@ func (s *Service) Delta(ctx context.Context, q DeltaRequest) (DeltaAnswer, error
 	}
 	var out DeltaAnswer
 	err = s.asked(ctx, q.Plan, q.Limits, q.Narrowing, q.Epsilon.One, func(acct *accountant.Accountant) error {
-		out.Neighbors = acct.Relation().String()
+		out.Neighbors, out.RecordsPerPerson = acct.Relation().String(), severalRecords(acct.Records())
 		points, err := acct.DeltaCurve(ctx, at)
 		for _, p := range points {
 			out.Results = append(out.Results, deltaAt(p.At, p.Interval))

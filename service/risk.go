@@ -19,12 +19,14 @@ type RiskRequest struct {
 
 // RiskAnswer says what the best attacker can do.
 type RiskAnswer struct {
-	Neighbors    string      `json:"neighbors"`
-	Advantage    RiskValue   `json:"advantage"`
-	TruePositive []RiskRate  `json:"true-positive-rate"`
-	Bayes        []RiskPrior `json:"bayes-success"`
-	TheoryGap    bool        `json:"theory-gap,omitempty"`
-	Warnings     []string    `json:"warnings,omitempty"`
+	Neighbors string `json:"neighbors"`
+	// RecordsPerPerson is that of the unit; left out where it is one record.
+	RecordsPerPerson int64       `json:"records-per-person,omitempty"`
+	Advantage        RiskValue   `json:"advantage"`
+	TruePositive     []RiskRate  `json:"true-positive-rate"`
+	Bayes            []RiskPrior `json:"bayes-success"`
+	TheoryGap        bool        `json:"theory-gap,omitempty"`
+	Warnings         []string    `json:"warnings,omitempty"`
 }
 
 // RiskValue is a certified measure of an attack.
@@ -84,7 +86,7 @@ func (s *Service) Risk(ctx context.Context, q RiskRequest) (RiskAnswer, error) {
 	if err != nil {
 		return RiskAnswer{}, err
 	}
-	out := RiskAnswer{Neighbors: plan.Neighbors.String(), TheoryGap: risk.TheoryGap}
+	out := RiskAnswer{Neighbors: plan.Neighbors.String(), RecordsPerPerson: severalRecords(plan.Records()), TheoryGap: risk.TheoryGap}
 	seen := map[string]bool{}
 	value := func(v accountant.RiskValue, guess float64) RiskValue {
 		for _, w := range v.Warnings {
