@@ -28,6 +28,7 @@ import (
 
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/selection"
 	"github.com/dpaccountant/accountant/subsample"
@@ -130,7 +131,7 @@ func (a *Accountant) Relation() profiles.Relation { return a.relation }
 func (a *Accountant) Runs() int64 { return a.runs }
 
 // maxRuns is the largest number of runs: counts must be exact in float64.
-const maxRuns = 1 << 53
+const maxRuns = xmath.MaxCount
 
 // Add adds count runs of a step; the step's own Count is a factor. It changes
 // nothing when it returns an error, such as that of a cancelled context.

@@ -119,7 +119,7 @@ func (a *Accountant) aimedAt(ctx context.Context, delta, finer float64) (*Accoun
 		if together > 0 {
 			r.count = 1
 		}
-		if err := t.add(&t.aimed, i, run{m: m, count: r.count}); err != nil {
+		if err := t.add(&t.aimed, i, run{m: m, count: r.count, list: r.list}); err != nil {
 			return nil, err
 		}
 	}
@@ -162,7 +162,7 @@ func (t *aimedTotal) add(held *[]int64, i int, r run) error {
 		return nil
 	}
 	(*held)[i] = r.count
-	return t.acct.addRuns([]run{{m: r.m, count: more}})
+	return t.acct.addRuns([]run{{m: r.m, count: more, list: r.list}})
 }
 
 // law returns the mechanism of an aim, computed once for a question. Below what laws can be
@@ -179,6 +179,9 @@ func (a *Accountant) law(ctx context.Context, k lawKey) (*profiles.Mechanism, er
 	m, err := s.Mechanism(ctx, k.aim.base, a.relation)
 	if err != nil {
 		return nil, err
+	}
+	if _, ok := k.aim.base.(profiles.Attacked); ok {
+		m.Numerical = false // its base leaves a gap
 	}
 	if k.public {
 		p, err := s.Public(ctx, k.aim.base, a.relation)

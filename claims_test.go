@@ -1,7 +1,6 @@
 package accountant
 
 import (
-	"context"
 	"strings"
 	"testing"
 
@@ -34,24 +33,30 @@ func TestTinyLossKeepsDeltaSmall(t *testing.T) {
 	}
 }
 
+// deltaAt1 returns the interval of δ(1) of a plan.
+func deltaAt1(t *testing.T, text string) Interval {
+	t.Helper()
+	p, err := ParsePlan([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := New(p.Neighbors)
+	if err := a.AddPlan(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	iv, err := a.Delta(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return iv
+}
+
 // Issue 13, claim 1: the certified interval of discrete-gaussian holds for a
 // vector query, here (1, 1, 1, 1), and not only for one whole number.
 func TestDiscreteGaussianCoversVectors(t *testing.T) {
 	plan := func(mechanism string) Interval {
 		t.Helper()
-		p, err := ParsePlan([]byte("neighbors: add-remove\nsteps:\n  - mechanism: {discrete-gaussian: {" + mechanism + "}}\n"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		a := New(p.Neighbors)
-		if err := a.AddPlan(context.Background(), p); err != nil {
-			t.Fatal(err)
-		}
-		iv, err := a.Delta(context.Background(), 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return iv
+		return deltaAt1(t, "neighbors: add-remove\nsteps:\n  - mechanism: {discrete-gaussian: {"+mechanism+"}}\n")
 	}
 	for _, c := range []struct {
 		mechanism string
@@ -66,18 +71,7 @@ func TestDiscreteGaussianCoversVectors(t *testing.T) {
 		}
 	}
 	// Four coordinates that change by 1 are four runs of sensitivity 1.
-	p, err := ParsePlan([]byte("neighbors: add-remove\nsteps:\n  - mechanism: {discrete-gaussian: {noise-multiplier: 2}}\n    count: 4\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := New(p.Neighbors)
-	if err := a.AddPlan(context.Background(), p); err != nil {
-		t.Fatal(err)
-	}
-	iv, err := a.Delta(context.Background(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	iv := deltaAt1(t, "neighbors: add-remove\nsteps:\n  - mechanism: {discrete-gaussian: {noise-multiplier: 2}}\n    count: 4\n")
 	if v := plan("noise-multiplier: 1, sensitivity: 2"); v.Upper < iv.Lower {
 		t.Errorf("a vector of four ones reaches %v, above the bound %v", iv.Lower, v.Upper)
 	}

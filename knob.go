@@ -20,7 +20,8 @@ type knob struct {
 	rest     func() []Step // the plan without the steps that are turned
 }
 
-// newKnob returns the knob of a goal.
+// newKnob returns the knob of a goal. It is long because each quantity that can be turned
+// is a case with its range and its errors.
 func newKnob(p *Plan, g Goal) (*knob, error) {
 	if p == nil || len(p.Steps) == 0 {
 		return nil, fault.New("steps", "is empty; must list at least one step")

@@ -45,7 +45,8 @@ next:
 
 // narrow replaces the ends of iv by those of the recursion where they are better.
 // eps and delta are where the answer is: one is asked, the other the upper end
-// found so far. attack reads an attack's answer.
+// found so far. attack reads an attack's answer. It is long because what the recursion can
+// refuse is a case each, with its warning.
 func (a *Accountant) narrow(ctx context.Context, iv *Interval, ask func(*fourier.Sum) (fourier.Result, error), eps, delta float64, attack func(profiles.Reached) float64) error {
 	if !(eps > 0 && eps < math.Inf(1) && delta > 1e-300 && delta < 1) {
 		return nil

@@ -283,7 +283,7 @@ func (p *pair) least(ctx context.Context, h *half, alpha float64) (r Range, insi
 		for i, k := range h.knots {
 			// Each value is good to 4 units of the last place of its terms,
 			// the error of x = e^±t among them.
-			slack := 4 * 0x1p-53 * (math.Abs(k.lo) + math.Abs(k.hi) + alpha*k.x)
+			slack := 4 * xmath.U * (math.Abs(k.lo) + math.Abs(k.hi) + alpha*k.x)
 			g[i] = knot{k.t, k.x, k.lo + alpha*k.x - slack, k.est + alpha*k.x, k.hi + alpha*k.x + slack}
 			best.Upper = min(best.Upper, g[i].hi)
 			best.Estimate = min(best.Estimate, g[i].est)
@@ -297,14 +297,14 @@ func (p *pair) least(ctx context.Context, h *half, alpha float64) (r Range, insi
 		at := -1
 		for i := 0; i+1 < len(g); i++ {
 			// h falls, so that it is at least its value at the right end.
-			floor := max(between(g, i), h.knots[i+1].lo+alpha*g[i].x*(1-4*0x1p-53)-8*0x1p-53*math.Abs(h.knots[i+1].lo))
+			floor := max(between(g, i), h.knots[i+1].lo+alpha*g[i].x*(1-4*xmath.U)-8*xmath.U*math.Abs(h.knots[i+1].lo))
 			if floor < best.Lower {
 				best.Lower, at = floor, i
 			}
 		}
 		if last := len(g) - 1; !h.below {
 			// Right of the last knot, where h ≥ 0.
-			floor := max(between(g, last), alpha*g[last].x*(1-4*0x1p-53))
+			floor := max(between(g, last), alpha*g[last].x*(1-4*xmath.U))
 			if floor < best.Lower {
 				best.Lower, at = floor, last
 			}

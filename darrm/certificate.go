@@ -1,3 +1,6 @@
+// The proof that a noise function keeps a budget, by all worst corners. It is
+// independent of the solver, and rounds against the claim.
+
 package darrm
 
 import (

@@ -1,3 +1,5 @@
+// What the paper charges for many answers, for comparison.
+
 package darrm
 
 import (

@@ -1,3 +1,6 @@
+// The families of mechanisms that are worst for a noise function. It assumes independent
+// mechanisms, all (ε, Δ)-private.
+
 package darrm
 
 import (

@@ -1,3 +1,6 @@
+// Noise functions: their checks, and those in closed form. Closed forms that are exact
+// are rational numbers.
+
 package darrm
 
 import (

@@ -1,3 +1,5 @@
+// The Gaussian noisy maximum on two classes, for comparison. It assumes disjoint shards.
+
 package darrm
 
 import (

@@ -1,3 +1,5 @@
+// What a noise function is judged by; it decides utility and never privacy.
+
 package darrm
 
 import (

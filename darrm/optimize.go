@@ -1,3 +1,6 @@
+// The best noise function for a budget: from a solver, lowered until the certificate
+// holds.
+
 package darrm
 
 import (

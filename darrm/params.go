@@ -1,3 +1,6 @@
+// The problem of a private majority and the ranges within which its certificate cannot
+// underflow.
+
 package darrm
 
 import (

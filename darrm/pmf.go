@@ -1,3 +1,6 @@
+// The law of the number of ones among independent votes, in products without
+// cancellation.
+
 package darrm
 
 import (

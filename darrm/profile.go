@@ -1,3 +1,5 @@
+// A release as a mechanism: its exact privacy profile over the worst corners.
+
 package darrm
 
 import (

@@ -1,3 +1,5 @@
+// The linear program of a problem, which learns its rows from violated corners.
+
 package darrm
 
 import (

@@ -1,3 +1,5 @@
+// One private answer, drawn exactly.
+
 package darrm
 
 import (

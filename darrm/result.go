@@ -1,3 +1,5 @@
+// Options and answers of Optimize.
+
 package darrm
 
 // Options of Optimize.

@@ -1,3 +1,6 @@
+// The average error itself as an objective, over sampled votes, by conditional
+// gradients.
+
 package darrm
 
 import (

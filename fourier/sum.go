@@ -103,7 +103,7 @@ func New(o Options) *Sum {
 }
 
 // maxCount is the largest number of copies: counts must be exact in float64.
-const maxCount = 1 << 53
+const maxCount = xmath.MaxCount
 
 // Add adds count runs of p.
 func (s *Sum) Add(p profiles.Profile, count int64) error {
@@ -445,14 +445,7 @@ func expUp(x float64) float64 {
 }
 
 func expDown(x float64) float64 {
-	return max(0, math.Exp(x)*(1-4*xmath.U*(1+math.Abs(finite(x))))-math.SmallestNonzeroFloat64)
-}
-
-func finite(x float64) float64 {
-	if math.IsInf(x, 0) {
-		return 0
-	}
-	return x
+	return max(0, math.Exp(x)*(1-4*xmath.U*(1+math.Abs(xmath.Finite(x))))-math.SmallestNonzeroFloat64)
 }
 
 // listed returns a profile of the whole sum when it is known in closed form: one

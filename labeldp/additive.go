@@ -1,3 +1,6 @@
+// Noise that is added to a label: Laplace and staircase, continuous and on a lattice,
+// clipped or not, with exact moments.
+
 package labeldp
 
 import (

@@ -1,3 +1,6 @@
+// The inverse of a simplex basis, and the step from an optimum to a vertex. It assumes
+// columns of bounded size; results are checked by the certificate.
+
 package labeldp
 
 import (
@@ -120,7 +123,8 @@ func (b *basis) ratio(alpha []float64) (r int, theta float64) {
 // of a crossover. It returns the weights, most of them zero. The value must not
 // depend on the weights by more than round-off, as it does not when cols come
 // from an interior optimum; it is needed when that optimum is not unique,
-// because an interior method then returns a mixture of all optima.
+// because an interior method then returns a mixture of all optima. It is long because the
+// elimination and the push share one basis.
 func (q *problem) purify(cols []column) ([]float64, error) {
 	m, e := 2*q.k, 1+q.e1
 	b := &basis{m: m, x: make([]float64, m), cols: make([][]float64, m), rhs: make([]float64, m)}

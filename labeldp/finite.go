@@ -1,3 +1,6 @@
+// Randomizers in closed form: randomized response, debiased and on bins, and the two-
+// point mechanism.
+
 package labeldp
 
 import (

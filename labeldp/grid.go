@@ -1,3 +1,6 @@
+// The optimum on given outputs: which grids admit an unbiased randomizer, and the linear
+// program over staircase columns.
+
 package labeldp
 
 import (

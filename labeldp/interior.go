@@ -1,3 +1,6 @@
+// The optimum without a grid, by an interior method. What it returns is a candidate: the
+// certificate decides what it is worth.
+
 package labeldp
 
 import (
@@ -255,7 +258,8 @@ func (in *interior) roundOff() float64 { return 1e-17 / (1 + in.e1) }
 // solve runs the method, from where it is, until the duality gap is below rel
 // times the value.
 // The duals it ends with are strictly feasible up to round-off, so an early end
-// costs tightness, never validity: the caller certifies what it gets.
+// costs tightness, never validity: the caller certifies what it gets. It is long because
+// an iteration is one formula after another on the same vectors.
 func (in *interior) solve(ctx context.Context, rel float64) error {
 	k, n := in.k, len(in.pats)
 	sigma := 0.1

@@ -1,3 +1,5 @@
+// Everything that can be compared at one ε.
+
 package labeldp
 
 import "context"

@@ -1,3 +1,6 @@
+// From labels to noisy labels: what the histogram gets, the prior that it gives, and one
+// release of each label.
+
 package labeldp
 
 import (
@@ -10,6 +13,7 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -86,7 +90,7 @@ func priorFromNoisy(labels []float64, counts []int64, noise []*big.Int, floor fl
 	weights := make([]float64, len(ys))
 	positive := false
 	for i, n := range counts {
-		if n < 0 || n > 1<<53 {
+		if n < 0 || n > xmath.MaxCount {
 			return Prior{}, fault.New(fmt.Sprintf("counts[%d]", i), "%d is not in [0, 2^53]", n)
 		}
 		noisy := big.NewInt(n)

@@ -1,3 +1,6 @@
+// The best output for given duals, over all patterns and all real outputs: the
+// certificate of an optimum.
+
 package labeldp
 
 import (

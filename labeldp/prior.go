@@ -1,3 +1,5 @@
+// Priors on labels, checked when they are made; and the ranges of what is accepted.
+
 package labeldp
 
 import (

@@ -1,3 +1,6 @@
+// What a randomizer costs: the exact worst pair of its rows, as a profile and as a Rényi
+// divergence.
+
 package labeldp
 
 import (

@@ -1,3 +1,6 @@
+// The design of a randomizer in scaled units, in which labels lie in [0, 1] and values
+// near 1.
+
 package labeldp
 
 import (

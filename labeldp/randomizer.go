@@ -1,3 +1,6 @@
+// Randomizers with finitely many outputs, rounded to probabilities that are drawn
+// exactly; their moments and losses.
+
 package labeldp
 
 import (

@@ -1,3 +1,5 @@
+// Unbiased rounding to few labels in front of a randomizer; it costs nothing.
+
 package labeldp
 
 import (

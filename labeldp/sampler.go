@@ -1,3 +1,6 @@
+// An exact sampler of a staircase row: probabilities are whole multiples of a power of
+// two, and privacy holds for those.
+
 package labeldp
 
 import (

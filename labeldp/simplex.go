@@ -1,3 +1,6 @@
+// The optimum by column generation. It assumes a feasible start; what it returns is
+// certified apart.
+
 package labeldp
 
 import (

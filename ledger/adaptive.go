@@ -1,3 +1,6 @@
+// The judge of adaptive ledgers: a Rényi filter. It admits a step or says by how much it
+// does not fit.
+
 package ledger
 
 import (

@@ -188,14 +188,7 @@ func TestSameSize(t *testing.T) {
 // while its file is replaced is in the file that has the name when it is reported.
 func TestReplacedInBetween(t *testing.T) {
 	l, path := create(t, pureConfig)
-	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	held, err := takeLock(t.Context(), path, info)
-	if err != nil {
-		t.Fatal(err)
-	}
+	held := locked(t, path)
 	spent := make(chan error)
 	go func() { spent <- spend(l) }()
 	time.Sleep(20 * time.Millisecond) // it waits by now; if not, the test is of nothing
@@ -282,14 +275,7 @@ func TestLock(t *testing.T) {
 	defer func(d time.Duration) { lockWait = d }(lockWait)
 	lockWait = 50 * time.Millisecond
 	l, path := create(t, pureConfig)
-	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	held, err := takeLock(t.Context(), path, info)
-	if err != nil {
-		t.Fatal(err)
-	}
+	held := locked(t, path)
 	if err := spend(l); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("is locked by process %d (ledger.test) on host ", os.Getpid())) ||
 		!strings.HasSuffix(err.Error(), "waited 50ms, and nothing was spent") {
 		t.Errorf("locked: %v", err)
@@ -462,4 +448,18 @@ func TestCancelledSpend(t *testing.T) {
 	if err := spend(l); err != nil {
 		t.Error(err)
 	}
+}
+
+// locked holds the lock of a ledger until it is released.
+func locked(t *testing.T, path string) lock {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, err := takeLock(t.Context(), path, info)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return held
 }

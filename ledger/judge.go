@@ -1,3 +1,5 @@
+// What a judge of a ledger does, and what it reports as spent.
+
 package ledger
 
 import (
@@ -16,6 +18,9 @@ type Spent struct {
 	// order that has the largest share of it left: an adaptive ledger's answer.
 	// They are for steering; the guarantee is the budget.
 	Order, Renyi, RenyiBudget float64
+	// Mu is √Σμ² of everything entered so far, rounded up, and MuBudget the μ that was
+	// fixed: an adaptive-gaussian ledger's answer. Mu is for steering as well.
+	Mu, MuBudget float64
 }
 
 // num writes x with seven digits, or with all if it would read like other.

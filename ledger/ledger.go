@@ -1,28 +1,6 @@
-// Package ledger keeps a privacy budget that is spent over months, by several
-// people or programs, in one append-only file.
-//
-//	l, err := ledger.Create("budget.ledger", ledger.Config{
-//		Neighbors: accountant.AddRemove, Epsilon: 2, Delta: 1e-5, Mode: ledger.Planned})
-//	…
-//	if err := l.Spend(ctx, step); err != nil {
-//		return err // not spent: the step must not run
-//	}
-//	// run the step
-//
-// Spend comes before the step runs. When it returns nil, the step is on disk and
-// the total is within the budget; when it returns an error, nothing was spent
-// and the step must not run.
-//
-// A ledger has one of two modes, for which different guarantees hold. Planned
-// ledgers are accounted for by the Fourier accountant: tight, but what a step
-// is, and whether it runs, must not depend on the outputs of earlier steps.
-// Adaptive ones are kept by a Rényi filter: looser, and steps may be chosen in
-// the light of all earlier outputs.
-//
-// Do not use it as a defence against people who can write the file: the checksum
-// chain shows damage and edits, but whoever can edit can also compute a new
-// chain. Keep the head of the chain (Status.Head) elsewhere, and look for it
-// with Verify, to notice that as well.
+// Ledgers: configuration, spending, and what is known of a file. Every method holds the
+// lock of the ledger; nothing is spent unless it is in the file.
+
 package ledger
 
 import (
@@ -39,6 +17,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
@@ -54,6 +33,9 @@ const (
 	Planned Mode = "planned"
 	// Adaptive: steps may depend on all earlier outputs. Kept by an rdp.Filter.
 	Adaptive Mode = "adaptive"
+	// AdaptiveGaussian: as Adaptive, for Gaussian noise on the whole data set alone, of
+	// which the total is then exact. Kept by a gdp.Filter.
+	AdaptiveGaussian Mode = "adaptive-gaussian"
 )
 
 // A Config fixes what a ledger promises. It cannot be changed later.
@@ -171,8 +153,13 @@ func (s *state) begin(c *Config) error {
 		s.judge = newPlanned(*c)
 	case Adaptive:
 		s.judge, err = newAdaptive(c)
+	case AdaptiveGaussian:
+		if len(c.Orders) > 0 {
+			return fault.New("orders", "are for adaptive ledgers, this one is %s", c.Mode)
+		}
+		s.judge, err = newGaussian(*c)
 	default:
-		err = fault.New("mode", "%q is not one of planned, adaptive", c.Mode)
+		err = fault.New("mode", "%q is not one of planned, adaptive, adaptive-gaussian", c.Mode)
 	}
 	if err == nil {
 		s.config, s.header = *c, true
@@ -297,7 +284,7 @@ func (s *state) parse(e entry) (*accountant.Plan, string, error) {
 	return p, text, nil
 }
 
-const maxRuns = 1 << 53
+const maxRuns = xmath.MaxCount
 
 // maxPlans is how many plans a ledger remembers in case they come again.
 const maxPlans = 100

@@ -1,3 +1,5 @@
+// The judge of planned ledgers: the Fourier accountant on all steps together.
+
 package ledger
 
 import (

@@ -1,8 +1,11 @@
+// What a ledger promises and what is spent, for people to read.
+
 package ledger
 
 import (
 	"context"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -16,7 +19,7 @@ type Status struct {
 	Runs    int64 // of mechanisms, in all entries
 	Spent   Spent
 	// Left is what is left of ε (planned), or of the Rényi divergence at the order
-	// Spent.Order (adaptive).
+	// Spent.Order (adaptive), or the μ that one more step may have (adaptive-gaussian).
 	Left      float64
 	Last      string // time of the last entry, "" if there is none
 	Head      string // checksum of the last line, "" in memory
@@ -46,9 +49,12 @@ func (l *Ledger) status(ctx context.Context, seen func(string)) (st Status, err 
 	if st.Spent, err = s.judge.spent(ctx); err != nil {
 		return st, err
 	}
-	if s.config.Mode == Planned {
+	switch s.config.Mode {
+	case Planned:
 		st.Left = max(0, s.config.Epsilon-max(0, st.Spent.Epsilon.Upper))
-	} else {
+	case AdaptiveGaussian:
+		st.Left = math.Sqrt(max(0, st.Spent.MuBudget*st.Spent.MuBudget-st.Spent.Mu*st.Spent.Mu))
+	default:
 		st.Left = max(0, st.Spent.RenyiBudget-st.Spent.Renyi)
 	}
 	return st, nil
@@ -64,7 +70,10 @@ func guarantee(c Config) string {
 	if c.RecordsPerPerson > 1 {
 		what += fmt.Sprintf(" of a person with at most %d records", c.RecordsPerPerson)
 	}
-	if c.Mode == Planned {
+	switch c.Mode {
+	case AdaptiveGaussian:
+		return "All that is entered, now and later, is together " + what + ", by the filter of Gaussian differential privacy, as each step is Gaussian noise on the whole data set; each may be chosen in the light of all earlier outputs."
+	case Planned:
 		return "All that is entered is, together, " + what + ", by the Fourier accountant, provided that no step's parameters, and not whether it ran, depended on outputs of earlier steps."
 	}
 	return "All that is entered, now and later, is together " + what + ", by a Rényi filter; each step may be chosen in the light of all earlier outputs."

@@ -10,6 +10,7 @@ import (
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/plan"
+	"github.com/dpaccountant/accountant/subsample"
 )
 
 // The JSON of a plan, for the steps that tell their parameters.
@@ -22,7 +23,7 @@ type (
 	stepJSON struct {
 		Name      string                        `json:"name,omitempty"`
 		Mechanism map[string]map[string]float64 `json:"mechanism,omitempty"`
-		Sampling  map[string]map[string]float64 `json:"sampling,omitempty"`
+		Sampling  map[string]map[string]any     `json:"sampling,omitempty"`
 		Count     int64                         `json:"count,omitempty"`
 		Steps     []stepJSON                    `json:"steps,omitempty"`
 	}
@@ -95,11 +96,16 @@ func toJSON(s accountant.Step, depth int) (stepJSON, error) {
 	}
 	j.Mechanism = map[string]map[string]float64{s.Mechanism.Name(): {"noise-multiplier": noise.NoiseMultiplier()}}
 	if s.Sampling != nil {
-		sample, ok := s.Sampling.(interface{ Rate() float64 })
-		if !ok || s.Sampling.Name() != "poisson" {
-			return j, fault.New("sampling", "%s does not tell its parameters, must be poisson; use SpendPlan", s.Sampling.Name())
+		parameters := map[string]any{}
+		switch sample := s.Sampling.(type) {
+		case subsample.Poisson:
+			parameters["rate"] = sample.Rate()
+		case interface{ Parameters() map[string]any }:
+			parameters = sample.Parameters()
+		default:
+			return j, fault.New("sampling", "%s does not tell its parameters; use SpendPlan", s.Sampling.Name())
 		}
-		j.Sampling = map[string]map[string]float64{"poisson": {"rate": sample.Rate()}}
+		j.Sampling = map[string]map[string]any{s.Sampling.Name(): parameters}
 	}
 	return j, nil
 }

@@ -116,7 +116,7 @@ func (r *Run) Blocks(ctx context.Context) ([]Block, int, error) {
 
 // Runs implements subsample.Sequence: Theorems M1, M2 and M4 of docs/matrix.md. Without
 // secret sampling the run is the Gaussian whose noise multiplier is that of the run over the
-// sensitivity, under either relation. Secret sampling is covered under add-remove only.
+// sensitivity, under every relation. Secret sampling is not covered under substitute.
 // Balls in bins have a theory gap, unless noise is independent: the list above is a bound,
 // and so is the list of attacks, each as a whole.
 func (r *Run) Runs(ctx context.Context, rel profiles.Relation) ([]subsample.Run, error) {
@@ -124,7 +124,7 @@ func (r *Run) Runs(ctx context.Context, rel profiles.Relation) ([]subsample.Run,
 	switch {
 	case p.kind == cyclicPoisson && rel == profiles.Substitute:
 		return nil, fault.In("participation", fault.New("cyclic-poisson", "the substitute may belong to another group, whose blocks overlap: not covered; use add-remove"))
-	case p.Secret() && rel != profiles.AddRemove:
+	case p.Secret() && rel == profiles.Substitute:
 		return nil, fault.New("participation", "%v is not covered under %v; use add-remove", p, rel)
 	}
 	k, err := r.know(ctx)

@@ -250,3 +250,18 @@ func TestStepsCurve(t *testing.T) {
 		}
 	}
 }
+
+// TestZeroOut: an empty place contributes nothing, as a record that is not there.
+func TestZeroOut(t *testing.T) {
+	for _, r := range []*matrix.Run{
+		newRun(20, 2000, must(matrix.SquareRoot(2000)), must(matrix.Epochs(20))),
+		newRun(1.3, 203, must(matrix.SquareRoot(8)), must(matrix.CyclicPoisson(8, 0.05))),
+		newRun(4, 12, must(matrix.SquareRoot(12)), must(matrix.BallsInBins(4))),
+	} {
+		x := must(total(accountant.AddRemove, step(r)).Epsilon(ctx, 1e-5))
+		y := must(total(accountant.ZeroOut, step(r)).Epsilon(ctx, 1e-5))
+		if math.Abs(x.Upper-y.Upper) > 1e-9 || math.Abs(x.Lower-y.Lower) > 1e-9 {
+			t.Errorf("%v: [%v, %v], want [%v, %v]", r.Config().Participation, y.Lower, y.Upper, x.Lower, x.Upper)
+		}
+	}
+}

@@ -77,7 +77,8 @@ func toeplitzSquared(ctx context.Context, s Strategy, n, b, k int, whole bool) (
 	switch {
 	case k == 1:
 		return exactly(normSquared(coefficients, n)), nil
-	case falling:
+	case falling, whole && nonNegative(coefficients):
+		// The sum of a coset is that of the first, moved down and cut off.
 		return exactly(stridedSquared(coefficients, n, b, k, false)), nil
 	case len(coefficients) <= b:
 		return exactly(orthogonalSquared(coefficients, n, b, k)), nil

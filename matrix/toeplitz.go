@@ -1,5 +1,7 @@
 package matrix
 
+import "slices"
+
 // This file has the sensitivities of Toeplitz matrices. Coefficients are doubles, zeros at
 // the end left out; squares of sensitivities are returned.
 
@@ -87,4 +89,8 @@ func majorant(c []double) []double {
 		m[t] = most
 	}
 	return m
+}
+
+func nonNegative(c []double) bool {
+	return !slices.ContainsFunc(c, func(x double) bool { return x.hi < 0 })
 }

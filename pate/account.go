@@ -1,3 +1,6 @@
+// What a table of votes costs, query by query and in all. It assumes that one training
+// example changes one teacher's votes; costs are rounded up.
+
 package pate
 
 import (

@@ -1,3 +1,6 @@
+// Theorem 6 of PATE 2018 at the orders of Proposition 10, for Gaussian noise: the cost
+// as a function of log q, rounded up.
+
 package pate
 
 import (

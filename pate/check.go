@@ -1,3 +1,5 @@
+// The ranges of inputs, and the orders that are used where none are named.
+
 package pate
 
 import (

@@ -1,3 +1,6 @@
+// The conditions under which the cost of a neighbour at a distance is bounded by a path
+// (Theorem 20 of PATE 2018), tested, and the bound along that path.
+
 package pate
 
 import (

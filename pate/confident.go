@@ -1,3 +1,6 @@
+// Confident: a check of the largest count, then an answer. Answers are drawn exactly;
+// costs assume that both noises are independent.
+
 package pate
 
 import (

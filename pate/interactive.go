@@ -1,3 +1,6 @@
+// Interactive: a check against what a public student predicts, then an answer or a
+// confirmation.
+
 package pate
 
 import (

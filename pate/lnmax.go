@@ -1,3 +1,6 @@
+// LNMax, the Laplace noisy maximum: an answer, the probability that it is not the
+// plurality (rounded up), and its costs.
+
 package pate
 
 import (

@@ -1,3 +1,6 @@
+// Publishing a cost that depends on the votes, and its conversion to ε. It assumes that
+// parameters were fixed without the votes.
+
 package pate
 
 import (

@@ -1,3 +1,6 @@
+// How much a cost can change between neighbours, at every distance, and its smooth
+// bound. It assumes votes of every teacher.
+
 package pate
 
 import (

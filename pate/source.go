@@ -1,3 +1,5 @@
+// The noisy maximum itself, drawn exactly: no draw depends on how a float64 rounds.
+
 package pate
 
 import (

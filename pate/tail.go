@@ -1,3 +1,5 @@
+// The error of a logarithmic normal tail whose argument was rounded.
+
 package pate
 
 import (

@@ -1,3 +1,5 @@
+// The threshold check as a mechanism with two outcomes, and its cost.
+
 package pate
 
 import (

@@ -37,7 +37,7 @@ func planOfEvents(root *node) (*node, error) {
 			return nil, err
 		}
 		var err error
-		if at, err = root.need("neighbors", "add-remove or substitute"); err != nil {
+		if at, err = root.need("neighbors", "add-remove, substitute or zero-out"); err != nil {
 			return nil, err
 		}
 		if relation, err = parseNeighbors(at); err != nil {

@@ -33,7 +33,7 @@ func (d *discretizer) difference(t, tol float64) difference {
 		return difference{err: math.Inf(1)}
 	}
 	x := math.Exp(l)
-	return difference{x, x * (rise(e) + xmath.U*(2+2*finite(l)))}
+	return difference{x, x * (rise(e) + xmath.U*(2+2*math.Abs(xmath.Finite(l))))}
 }
 
 // gain returns P − aQ of the stretch between two points, a = e^t with t known to

@@ -1,3 +1,5 @@
+// Laws of discrete profiles, whose atoms are known.
+
 package pld
 
 import (

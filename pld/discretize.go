@@ -1,3 +1,6 @@
+// From a profile to lattice laws above and below it. It assumes tails with bounds of
+// their errors, which move masses to the safe side.
+
 package pld
 
 import (
@@ -291,19 +294,6 @@ func (d *discretizer) thin() bool {
 	return len(d.pts) < most
 }
 
-// tiltedMass bounds the tilted mass between two points.
-func tiltedMass(a, b point, g Grid) float64 {
-	m := xmath.LogSub(a.tails.P, b.tails.P)
-	if b.tails.PC < a.tails.P {
-		m = xmath.LogSub(b.tails.PC, a.tails.PC)
-	}
-	x := math.Exp(m + g.Tilt*b.t - g.LogNorm)
-	if g.Ratio != nil {
-		x *= g.Ratio(a.t, b.t)
-	}
-	return x
-}
-
 // fill computes the cells between the vertices.
 func (d *discretizer) fill() {
 	n := len(d.pts)
@@ -341,71 +331,12 @@ func (d *discretizer) fill() {
 		c.errV += c.v * (a.move + b.move) / math.Expm1(c.w) * (1 + 1e-9)
 		if right {
 			c.far = math.Exp(b.tails.P - c.scale)
-			c.errFar = within(c.far, b.tails.P-c.scale, b.tails.Err+xmath.U*(3+2*finite(b.tails.P)), a.tails.P+a.tails.Err-c.scale)
+			c.errFar = within(c.far, b.tails.P-c.scale, b.tails.Err+xmath.U*(3+2*math.Abs(xmath.Finite(b.tails.P))), a.tails.P+a.tails.Err-c.scale)
 		} else {
 			c.far = math.Exp(a.tails.PC - c.scale)
-			c.errFar = within(c.far, a.tails.PC-c.scale, a.tails.ErrC+xmath.U*(3+2*finite(a.tails.PC)), b.tails.PC+b.tails.ErrC-c.scale)
+			c.errFar = within(c.far, a.tails.PC-c.scale, a.tails.ErrC+xmath.U*(3+2*math.Abs(xmath.Finite(a.tails.PC))), b.tails.PC+b.tails.ErrC-c.scale)
 		}
 	}
-}
-
-// within returns the error of a tail in units of e^scale, of logarithm x known to
-// err, when a larger tail of logarithm at most most bounds it.
-func within(tail, x, err, most float64) float64 {
-	if err < 1e-3 {
-		return tail * rise(err)
-	}
-	return max(tail, math.Exp(min(x+err, most, 700))*(1+1e-9))
-}
-
-func finite(x float64) float64 {
-	if math.IsInf(x, 0) {
-		return 0
-	}
-	return math.Abs(x)
-}
-
-// between returns e^shift times the mass between two points, from the logs of
-// its tails above (up) and up to (lo) the points, whichever are smaller; and the
-// error bound, from the error of each tail. Where a tail loses its accuracy with
-// its size, next to the end of a support, the larger one must not pay for it.
-func between(upA, upB, loA, loB float64, a, b profiles.Tails, shift, tol float64) (m, err float64) {
-	big, small, relBig, relSmall := loB, loA, b.ErrC, a.ErrC
-	if upA < loB {
-		big, small, relBig, relSmall = upA, upB, a.Err, b.Err
-	}
-	if math.IsInf(big, -1) {
-		return 0, 0
-	}
-	top := math.Exp(big + shift)
-	m = -top * math.Expm1(small-big)
-	err = top*rise(relBig) + m*(tol+xmath.U*(6+2*math.Abs(big)+2*math.Abs(shift)))
-	if !math.IsInf(small, -1) {
-		if relSmall > 1 {
-			err += top // nothing is known but the order of the two
-		} else {
-			err += math.Exp(small+shift) * rise(relSmall) * (1 + 4*xmath.U)
-		}
-		err += top * 2 * xmath.U * math.Abs(small-big) * math.Exp(small-big)
-	}
-	return m, err
-}
-
-// rise returns e^x − 1: by what part of itself a mass may be larger whose
-// logarithm has error x.
-func rise(x float64) float64 {
-	if x < 1e-9 {
-		return x * (1 + 1e-9)
-	}
-	return math.Expm1(x)
-}
-
-func massP(a, b profiles.Tails, shift float64) (m, err float64) {
-	return between(a.P, b.P, a.PC, b.PC, a, b, shift, 0)
-}
-
-func massQ(a, b profiles.Tails, shift, tol float64) (m, err float64) {
-	return between(a.Q, b.Q, a.QC, b.QC, a, b, shift, tol)
 }
 
 // upper builds connect-the-dots. With U_i the P-mass strictly above vertex i and
@@ -418,9 +349,9 @@ func (d *discretizer) upper() *Law {
 	t := d.newTally()
 	// Right side, from the top.
 	last := d.pts[n-1].tails.P
-	pinf := last + d.pts[n-1].tails.Err + 4*xmath.U*(1+finite(last))
+	pinf := last + d.pts[n-1].tails.Err + 4*xmath.U*(1+math.Abs(xmath.Finite(last)))
 	if before := d.pts[n-2].tails; !(pinf <= before.P+before.Err) {
-		pinf = before.P + before.Err + 4*xmath.U*(1+finite(before.P))
+		pinf = before.P + before.Err + 4*xmath.U*(1+math.Abs(xmath.Finite(before.P)))
 	}
 	prev, prevScale := 0.0, 0.0
 	if !math.IsInf(last, -1) {

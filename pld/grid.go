@@ -1,3 +1,5 @@
+// The part of a lattice on which a profile matters.
+
 package pld
 
 import (

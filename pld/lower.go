@@ -1,3 +1,5 @@
+// The law below a profile, from its tangents.
+
 package pld
 
 import (
@@ -129,7 +131,7 @@ func differ(a, b, err float64) depth {
 		scale = a
 	}
 	x := math.Exp(a-scale) * -math.Expm1(min(0, b-a))
-	return depth{x, math.Exp(a-scale) * (2*rise(err) + xmath.U*(6+3*math.Abs(a)+2*finite(b))), scale}
+	return depth{x, math.Exp(a-scale) * (2*rise(err) + xmath.U*(6+3*math.Abs(a)+2*math.Abs(xmath.Finite(b)))), scale}
 }
 
 // lower builds the tangent hull, or rounds losses down (first order) when the
@@ -254,7 +256,8 @@ func (d *discretizer) fitEnd(b int) (ok bool, eta float64) {
 // Where rounding hides whether the last stretch stays above p∞, by at most eta,
 // the polygon would cross p∞ a little below its last vertex. Moving all losses
 // down by that little restores domination: it is counted in LossErr. nil: the
-// grid does not resolve the loss.
+// grid does not resolve the loss. It is long because the vertices and the two sums of what
+// was rounded grow together in one walk.
 func (d *discretizer) tangents(a, b int, eta float64) *Law {
 	t := d.newTally()
 	center := min(max(d.center, a), b)
@@ -460,7 +463,7 @@ func (d *discretizer) roundDown() *Law {
 		t.set(n-1, e.x-e.err, 0, e.scale) // P(t < L < ∞) − e^t Q(L > t): less than the mass above
 	}
 	pinf := d.sup.LogPInf
-	l := t.law(-1, pinf-4*xmath.U*(1+finite(pinf)))
+	l := t.law(-1, pinf-4*xmath.U*(1+math.Abs(xmath.Finite(pinf))))
 	l.SecondOrder = false
 	return l
 }

@@ -1,3 +1,5 @@
+// Base mechanisms: what runs on a sample, before any question of sampling.
+
 package profiles
 
 import (

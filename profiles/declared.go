@@ -1,3 +1,5 @@
+// Mechanisms of which only a guarantee is known: the worst pair with that guarantee.
+
 package profiles
 
 import (

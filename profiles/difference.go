@@ -1,3 +1,6 @@
+// Differences of tails without cancellation, for log δ where both tails are nearly
+// equal.
+
 package profiles
 
 import (

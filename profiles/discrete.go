@@ -1,3 +1,6 @@
+// Profiles with finitely many losses. Atoms ascend; their masses carry one bound of
+// relative error.
+
 package profiles
 
 import (

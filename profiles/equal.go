@@ -1,3 +1,5 @@
+// When two profiles are certainly the same.
+
 package profiles
 
 import (

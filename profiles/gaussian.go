@@ -1,3 +1,5 @@
+// The profile of Gaussian noise, with tails and their errors in closed form.
+
 package profiles
 
 import (

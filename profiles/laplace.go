@@ -1,3 +1,5 @@
+// The profile of Laplace noise, with tails and their errors in closed form.
+
 package profiles
 
 import (

@@ -1,8 +1,12 @@
+// The least profile above finitely many discrete ones, rounded up.
+
 package profiles
 
 import (
 	"fmt"
 	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // walkScale keeps masses down to e^{−800} in the range of a float64: they are
@@ -120,7 +124,8 @@ func walkErr(n int) float64 { return float64(n+1000) * 0x1p-51 }
 //
 // From the largest loss down the polygon follows one law and takes over its
 // masses; where another law is larger at the next point, the side in between is
-// the chord from the one to the other.
+// the chord from the one to the other. It is long because the walk carries the polygon, its
+// law and two sums of masses along.
 func largestOf(laws []vectorLaw, sigma float64) (Profile, error) {
 	ws := make([]walked, len(laws))
 	first, long := laws[0].norm2%2, 0
@@ -203,5 +208,5 @@ func largestOf(laws []vectorLaw, sigma float64) (Profile, error) {
 	for _, l := range laws {
 		out = max(out, l.noise.outside(l.noise.shift))
 	}
-	return NewDiscrete(atoms, out, out, massErr+2*slack+4*walkErr(len(masses)), 8*0x1p-53*float64(first)*h)
+	return NewDiscrete(atoms, out, out, massErr+2*slack+4*walkErr(len(masses)), 8*xmath.U*float64(first)*h)
 }

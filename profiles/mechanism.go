@@ -1,3 +1,5 @@
+// Relations, directions, and mechanisms with a profile above and one attained below.
+
 package profiles
 
 import (

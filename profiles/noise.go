@@ -1,3 +1,5 @@
+// Base mechanisms that add noise: their checks, and the pair of each relation.
+
 package profiles
 
 import (

@@ -1,3 +1,5 @@
+// Ways to write a number as a sum of squares.
+
 package profiles
 
 // eachSumOfSquares calls f for every way to write n as a sum of squares of

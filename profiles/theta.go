@@ -1,3 +1,6 @@
+// Masses of discrete Gaussian noise by theta functions, with a bound of the relative
+// error.
+
 package profiles
 
 import (

@@ -1,3 +1,6 @@
+// Transforms of profiles: the profile's own, or one made from its atoms, above and
+// below.
+
 package profiles
 
 import "github.com/dpaccountant/accountant/internal/transform"

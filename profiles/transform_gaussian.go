@@ -1,3 +1,5 @@
+// The transform of a Gaussian profile.
+
 package profiles
 
 import (

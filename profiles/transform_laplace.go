@@ -1,3 +1,5 @@
+// The transform of a Laplace profile.
+
 package profiles
 
 import (

@@ -237,6 +237,7 @@ class Training:
     uses_per_example: int
     statement: str
     calibration: Optional[Calibration] = None
+    batching: str = "poisson"
 
 
 @dataclass(frozen=True)
@@ -279,6 +280,7 @@ class SamplingScheme:
     upper: Optional[float] = None
     theory_gap: bool = False
     warnings: Sequence[str] = field(default_factory=tuple)
+    noise_needed: Optional[float] = None
 
 
 @dataclass(frozen=True)
@@ -680,19 +682,23 @@ class Accountant:
         noise_multiplier: Optional[float] = None,
         target_epsilon: Optional[float] = None,
         neighbors: Optional[str] = None,
+        batching: Optional[str] = None,
+        cap: Optional[int] = None,
         records_per_person: Optional[int] = None,
     ) -> Training:
         """The ε of training with DP-SGD, and what that promises in plain words.
 
-        Batches are given by ``examples`` and ``batch_size`` or by ``sampling_rate``, the
+        ``batching`` is poisson, random-allocation, shuffle, truncated-poisson (with a
+        ``cap``), without-replacement or fixed-order. Batches are given by ``examples`` and ``batch_size`` or by ``sampling_rate``, the
         length by ``epochs`` or ``steps``; ``target_epsilon`` finds the noise.
+        ``neighbors`` is add-remove, substitute or zero-out.
         """
         result = self.request(
             "dpsgd",
             **_given(
                 delta=delta, examples=examples, batch_size=batch_size, sampling_rate=sampling_rate,
                 epochs=epochs, steps=steps, noise_multiplier=noise_multiplier,
-                target_epsilon=target_epsilon, neighbors=neighbors,
+                target_epsilon=target_epsilon, neighbors=neighbors, batching=batching, cap=cap,
                 records_per_person=records_per_person,
             ),
         )
@@ -708,6 +714,7 @@ class Accountant:
             uses_per_example=result["any-order"]["uses-per-example"],
             statement=result["statement"],
             calibration=None if found is None else _calibration(found),
+            batching=result["batching"],
         )
 
     def profile(
@@ -756,13 +763,23 @@ class Accountant:
         steps: Optional[int] = None,
         delta: Optional[float] = None,
         recursion: Optional[int] = None,
+        epochs: Optional[float] = None,
+        neighbors: Optional[str] = None,
+        target_epsilon: Optional[float] = None,
+        cap: Optional[int] = None,
     ) -> Sequence[SamplingScheme]:
-        """The sampling schemes side by side for one mechanism, under substitution."""
+        """The sampling schemes side by side for one mechanism, under substitution.
+
+        With ``epochs``, all ways to draw batches for so many epochs, under ``neighbors``
+        (zero-out if not given), with the noise that each needs for ``target_epsilon``
+        (that of Poisson sampling if not given).
+        """
         result = self.request(
             "sampling",
             **_given(
                 population=population, batch=batch, noise_multiplier=noise_multiplier, subset=subset,
                 mechanism=mechanism, epsilon=epsilon, steps=steps, delta=delta, recursion=recursion,
+                epochs=epochs, neighbors=neighbors, target_epsilon=target_epsilon, cap=cap,
             ),
         )
         schemes = []
@@ -779,6 +796,7 @@ class Accountant:
                     upper=_number(ends.get("upper")),
                     theory_gap=bool(s.get("theory-gap", False)),
                     warnings=tuple(s.get("warnings", ())),
+                    noise_needed=_number(s.get("noise-needed")),
                 )
             )
         return tuple(schemes)

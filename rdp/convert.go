@@ -1,3 +1,6 @@
+// Conversions between a Rényi curve and (ε, δ). It assumes a curve that bounds at every
+// order; ε and δ are rounded up.
+
 package rdp
 
 import (

@@ -1,3 +1,5 @@
+// What a Rényi curve is, and composition. Values are upper bounds.
+
 package rdp
 
 import (

@@ -1,3 +1,5 @@
+// Curves of discrete profiles and discrete noise, exact but for rounding up.
+
 package rdp
 
 import (

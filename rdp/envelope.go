@@ -1,3 +1,5 @@
+// Curves under sampling without replacement, by the joint convexity of the profile.
+
 package rdp
 
 import (

@@ -1,3 +1,5 @@
+// The larger and the smaller of curves.
+
 package rdp
 
 import (

@@ -1,3 +1,6 @@
+// Filters: steps chosen in the light of earlier outputs, within a budget. A step is
+// admitted before it runs.
+
 package rdp
 
 import (

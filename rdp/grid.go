@@ -1,3 +1,6 @@
+// Curves that are known at some orders only. Orders ascend; between them the next larger
+// one bounds.
+
 package rdp
 
 import (

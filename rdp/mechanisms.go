@@ -1,3 +1,5 @@
+// Curves of the base mechanisms in closed form, rounded up.
+
 package rdp
 
 import (

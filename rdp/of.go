@@ -1,3 +1,5 @@
+// The curve of a base mechanism on a sample, by the best theorem for the pair.
+
 package rdp
 
 import (

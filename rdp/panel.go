@@ -1,3 +1,5 @@
+// The rule of quadrature on a panel, and its error.
+
 package rdp
 
 import (

@@ -1,3 +1,6 @@
+// The sampled Gaussian, exact: a sum at integer orders and the trapezoidal rule between,
+// with their errors added.
+
 package rdp
 
 import (

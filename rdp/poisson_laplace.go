@@ -1,3 +1,5 @@
+// Laplace noise under Poisson sampling, exact but for rounding up.
+
 package rdp
 
 import (

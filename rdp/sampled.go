@@ -1,3 +1,5 @@
+// Bounds on sampled mechanisms of which only a curve is known.
+
 package rdp
 
 import (

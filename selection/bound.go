@@ -1,3 +1,6 @@
+// Bounds on what one run of a candidate costs. A bound is assumed to hold in both
+// directions of the relation; it returns logarithms of δ, rounded up.
+
 package selection
 
 import (

@@ -1,3 +1,6 @@
+// The inverse of a price: the guarantee of one run, or its noise, at which a search
+// costs what it may. What is returned was seen to meet the target.
+
 package selection
 
 import (

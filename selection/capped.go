@@ -1,3 +1,6 @@
+// Laws with a largest number of runs, by their table. Sums over a table are bounded with
+// the error of its entries; suprema are rounded up.
+
 package selection
 
 import (

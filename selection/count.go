@@ -1,3 +1,6 @@
+// Poisson, binomial and fixed numbers of runs: their moments, what they cost a
+// candidate, and exact samplers.
+
 package selection
 
 import (

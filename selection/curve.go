@@ -1,3 +1,6 @@
+// Prices from Rényi curves. It assumes a curve that bounds the candidate at every order,
+// and returns one that bounds the search.
+
 package selection
 
 import (
@@ -96,22 +99,20 @@ func (p Price) Curve(ctx context.Context, c rdp.Curve, candidate Bound) (rdp.Cur
 		}
 		return raw(lambda)
 	})
-	if g, ok := c.(rdp.Grid); ok {
+	orders := append(rdp.DefaultOrders(), math.Inf(1))
+	g, table := c.(rdp.Grid)
+	if table {
 		if err := g.Check(); err != nil {
 			return nil, err
 		}
-		e, err := envelope(asked, g.Orders)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		return e, err
+		orders = g.Orders
 	}
-	e, err := envelope(asked, append(rdp.DefaultOrders(), math.Inf(1)))
+	e, err := envelope(asked, orders)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if err != nil {
-		return nil, err
+	if err != nil || table {
+		return e, err
 	}
 	return rdp.Func(func(lambda float64) float64 {
 		i := sort.SearchFloat64s(e.Orders, lambda)

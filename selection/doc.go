@@ -24,4 +24,20 @@
 // depends on earlier scores) unless the densities stay within known factors of
 // a fixed one ([DPHyPO]), and do not stop a search by a wall clock: a time-out is
 // a cap that depends on the data and is not accounted for.
+//
+// Files, each of which uses only those below it:
+//
+//	runner.go      Best, FirstAbove, Mixture: the runs themselves
+//	calibrate.go   the noise at which a search costs what it may
+//	literature.go  the bounds of the literature, for comparison
+//	curve.go       prices from Rényi curves
+//	laws.go        the constructors of laws, and laws by name
+//	count.go       Poisson, binomial and fixed numbers of runs
+//	price.go       prices from guarantees and profiles
+//	capped.go      laws with a largest number of runs
+//	polygon.go     a bound as a profile that composes
+//	series.go      suprema over power series
+//	tnb.go         the negative binomial family
+//	law.go         what a law is
+//	bound.go       what a candidate costs: bounds on profiles
 package selection

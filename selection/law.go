@@ -1,3 +1,5 @@
+// What a law of the number of runs has to know about itself.
+
 package selection
 
 import (

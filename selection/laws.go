@@ -1,3 +1,6 @@
+// The constructors of laws, which check their parameters, and laws by name for plans and
+// flags.
+
 package selection
 
 import (

@@ -1,3 +1,6 @@
+// A bound as a profile: the convex polygon above it, whose pair of discrete laws
+// composes with everything else.
+
 package selection
 
 import (

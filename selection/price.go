@@ -1,3 +1,6 @@
+// What a search costs, from what one run costs. It assumes independent runs of one
+// candidate; every number is rounded up.
+
 package selection
 
 import (
@@ -127,7 +130,7 @@ func (p Price) Approximate(eps, delta float64) (epsOut, deltaOut float64, err er
 // the candidate's: E[K]·δ_Q(ε − ln R_f) with ln R_f = (1+η)·t* (best of negative
 // binomial runs) or t* (first above), where t* ≥ 0 is the root of
 // (1−γ)·δ_Q(t) = γ·(e^t − 1), and μ·δ_Q(0) for Poisson, (n−1)·t_b for binomial
-// runs. Relation: add-remove or substitute, that of the candidate, whose bound
+// runs. Relation: any, that of the candidate, whose bound
 // must hold for both directions.
 //
 // For Poisson laws the price from a Rényi curve can be the smaller one; take the

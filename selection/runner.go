@@ -1,3 +1,6 @@
+// The runs: the best outcome, or the first above a threshold. They assume private
+// trials, and return nothing about the number of runs.
+
 package selection
 
 import (

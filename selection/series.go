@@ -1,3 +1,6 @@
+// Suprema of ratios of power series with non-negative coefficients, over neighbouring
+// arguments, by branch and bound; rounded up.
+
 package selection
 
 import (

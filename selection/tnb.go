@@ -1,3 +1,6 @@
+// The negative binomial family: moments, closed forms of its price, and an exact
+// sampler.
+
 package selection
 
 import (

@@ -228,6 +228,7 @@ type LedgerState struct {
 	// Spent is of planned ledgers, Renyi of adaptive ones.
 	Spent     *Bounds `json:"spent-epsilon,omitempty"`
 	Renyi     *Renyi  `json:"spent-renyi,omitempty"`
+	Mu        *Mu     `json:"spent-mu,omitempty"` // of adaptive-gaussian ones
 	Left      Number  `json:"left"`
 	Last      string  `json:"last,omitempty"`
 	Head      string  `json:"head,omitempty"`
@@ -236,6 +237,12 @@ type LedgerState struct {
 	// computation brings together.
 	TheoryGap bool     `json:"theory-gap,omitempty"`
 	Warnings  []string `json:"warnings,omitempty"`
+}
+
+// Mu is what is spent of a filter of Gaussian differential privacy.
+type Mu struct {
+	Spent  Number `json:"spent"`
+	Budget Number `json:"budget"`
 }
 
 // Renyi is what is spent of a Rényi filter.
@@ -250,10 +257,13 @@ func LedgerStateOf(st ledger.Status) LedgerState {
 	c := st.Config
 	out := LedgerState{Mode: string(c.Mode), Neighbors: c.Neighbors.String(), RecordsPerPerson: severalRecords(c.RecordsPerPerson), Budget: EpsilonDelta{Number(c.Epsilon), Number(c.Delta)},
 		Entries: st.Entries, Runs: st.Runs, Left: Number(st.Left), Last: st.Last, Head: st.Head, Guarantee: st.Guarantee}
-	if e := st.Spent.Epsilon; c.Mode == ledger.Planned {
+	switch e := st.Spent.Epsilon; c.Mode {
+	case ledger.Planned:
 		out.Spent = &Bounds{Number(e.Lower), Number(e.Estimate), Number(e.Upper)}
 		out.Warnings, out.TheoryGap = e.Warnings, e.Gap != nil
-	} else {
+	case ledger.AdaptiveGaussian:
+		out.Mu = &Mu{Number(st.Spent.Mu), Number(st.Spent.MuBudget)}
+	default:
 		out.Renyi = &Renyi{Number(st.Spent.Order), Number(st.Spent.Renyi), Number(st.Spent.RenyiBudget)}
 	}
 	if st.Torn > 0 {

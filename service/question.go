@@ -58,14 +58,16 @@ type EpsilonAnswer struct {
 	// RecordsPerPerson is that of the unit; left out where it is one record.
 	RecordsPerPerson int64       `json:"records-per-person,omitempty"`
 	Results          []EpsilonAt `json:"results"`
+	Matrix           []MatrixRun `json:"matrix,omitempty"`
 }
 
 // DeltaAnswer has δ at each ε.
 type DeltaAnswer struct {
 	Neighbors string `json:"neighbors"`
 	// RecordsPerPerson is that of the unit; left out where it is one record.
-	RecordsPerPerson int64     `json:"records-per-person,omitempty"`
-	Results          []DeltaAt `json:"results"`
+	RecordsPerPerson int64       `json:"records-per-person,omitempty"`
+	Results          []DeltaAt   `json:"results"`
+	Matrix           []MatrixRun `json:"matrix,omitempty"`
 }
 
 // Check reports what is wrong with all but the plan.
@@ -113,6 +115,9 @@ func (s *Service) Epsilon(ctx context.Context, q EpsilonRequest) (EpsilonAnswer,
 		out.Results, err = epsilons(ctx, acct, at)
 		return err
 	})
+	if err == nil {
+		out.Matrix, err = matrixRuns(ctx, q.Plan)
+	}
 	return out, err
 }
 
@@ -170,6 +175,9 @@ func (s *Service) Delta(ctx context.Context, q DeltaRequest) (DeltaAnswer, error
 		}
 		return err
 	})
+	if err == nil {
+		out.Matrix, err = matrixRuns(ctx, q.Plan)
+	}
 	return out, err
 }
 

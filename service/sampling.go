@@ -65,13 +65,13 @@ type Scheme struct {
 	AmplifiedDelta   *Number  `json:"amplified-delta,omitempty"`
 	Kind             string   `json:"kind,omitempty"`
 	Steps            int64    `json:"steps,omitempty"`
-	Epochs           int64    `json:"epochs,omitempty"`
+	Epochs           int64    `json:"draws,omitempty"` // of the whole data set: epochs of random-allocation and shuffle
 	Epsilon          *Ends    `json:"epsilon,omitempty"`
 	NumericalWidth   *Number  `json:"numerical-width,omitempty"`
 	TheoryGap        bool     `json:"theory-gap,omitempty"`
 	Warnings         []string `json:"warnings,omitempty"`
-	// NoiseMultiplier is what the scheme needs for the target; of epoch budgets only.
-	NoiseMultiplier *Number `json:"noise-multiplier,omitempty"`
+	// NoiseNeeded is the noise multiplier that the scheme needs for the target; of epoch budgets only.
+	NoiseNeeded *Number `json:"noise-needed,omitempty"`
 
 	// Aligned is the aligned privacy profile, for pictures; nil for Poisson sampling.
 	Aligned []subsample.AlignedPoint `json:"-"`

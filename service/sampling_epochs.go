@@ -149,7 +149,7 @@ func (r samplingRun) noiseFor(ctx context.Context, row epochsRow, line *Scheme) 
 		noise *= r.noise
 	}
 	if !math.IsInf(noise, 1) {
-		line.NoiseMultiplier = pointer(noise)
+		line.NoiseNeeded = pointer(noise)
 	}
 	return nil
 }

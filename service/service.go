@@ -70,6 +70,7 @@ var operations = []operation{
 	does("calibrate", (*Service).Calibrate, "as `calibrate --json`"),
 	does("plan-convert", (*Service).Convert, "as `plan convert --json`"),
 	does("compare", (*Service).Compare, "as `compare --json`"),
+	does("gdp", (*Service).GDP, "as `gdp --json`"),
 	does("audit", (*Service).Audit, "as `audit --json`"),
 	does("select", (*Service).Select, "as `select --json`"),
 	does("majority", (*Service).Majority, "as `majority --json`"),

@@ -176,8 +176,8 @@ func (s FixedSize) AmplifiedEpsilon(eps float64) float64 {
 }
 
 // Group returns the profile of base when size records are replaced at once, or
-// size copies of one (substitute), or added or removed (add-remove): δ_j of
-// docs/theory/subsampling.md.
+// size copies of one (substitute), or added or removed (add-remove), or their
+// places emptied (zero-out): δ_j of docs/theory/subsampling.md.
 //
 // Gaussian and Laplace noise: the shift is size times the sensitivity (Zhao and
 // Liu 2023, Theorem 1). Pure differential privacy: ε grows by size (Dwork and

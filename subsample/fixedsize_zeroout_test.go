@@ -12,7 +12,7 @@ import (
 
 // tinySchemes are schemes whose samples can be enumerated; Poisson sampling is apart.
 var tinySchemes = []FixedSize{{withoutReplacement, 3, 0, 1}, {withoutReplacement, 3, 0, 2}, {withoutReplacement, 3, 0, 3}, {withReplacement, 3, 0, 2},
-	{withReplacement, 3, 0, 3}, {mustOW, 3, 2, 2}, {mustOW, 3, 2, 3}, {mustWO, 3, 3, 2}, {mustWW, 3, 2, 2}, {mustWW, 3, 2, 3}}
+	{withReplacement, 3, 0, 3}, {mustOW, 3, 2, 3}, {mustWO, 3, 3, 2}, {mustWW, 3, 2, 3}}
 
 // A tinyBase is added noise whose density is known.
 type tinyBase struct {
@@ -61,17 +61,15 @@ func TestZeroOutHoldsForEveryTinyDataSet(t *testing.T) {
 				m := ok(s.Apply(base.b, profiles.ZeroOut))
 				poisson := ok(must(NewPoisson(min(1, float64(s.batch)/float64(s.population)))).Apply(base.b, profiles.ZeroOut))
 				for d, dir := range m.Directions {
-					for _, eps := range []float64{-0.6, -0.1, 0, 0.1, 0.7} {
+					for _, eps := range []float64{-0.6, 0, 0.1, 0.7} {
 						best := 0.0
-						for _, y := range []float64{-1, 0, 0.5, 1} {
-							for _, z := range []float64{-1, y, 1} {
-								with, empty := base.mix(law, [3]float64{1, y, z}), base.mix(law, [3]float64{0, y, z})
-								if d == 1 {
-									with, empty = empty, with
-								}
-								reach := 4 + 12*noise
-								best = max(best, hockey(with, empty, math.Exp(eps), -reach, reach))
+						for _, others := range [][2]float64{{0, 0}, {1, 1}, {-1, -1}, {-1, 1}, {0, -1}, {0.5, 1}} {
+							with, empty := base.mix(law, [3]float64{1, others[0], others[1]}), base.mix(law, [3]float64{0, others[0], others[1]})
+							if d == 1 {
+								with, empty = empty, with
 							}
+							reach := 4 + 12*noise
+							best = max(best, hockey(with, empty, math.Exp(eps), -reach, reach))
 						}
 						upper, lower := deltaOf(dir.Upper, eps), deltaOf(dir.Lower, eps)
 						// Quadrature with steps of 0.01 or less: kinks cost h²/8·slope < 7e-6, the
@@ -93,8 +91,24 @@ func TestZeroOutHoldsForEveryTinyDataSet(t *testing.T) {
 			}
 		}
 	}
-	if exceeded < 50 {
+	if exceeded < 20 {
 		t.Errorf("Poisson's formula is exceeded %d times only", exceeded)
+	}
+}
+
+// The counterexample of docs/theory/subsampling.md §12: one of three places is drawn, σ = 0.7,
+// and the others oppose the record. What the outputs have at ε = 0.7 by quadrature is the bound
+// of Apply, and more than Poisson's formula at the rate 1/3.
+func TestPoissonsFormulaIsNoBoundForZeroOut(t *testing.T) {
+	g := tinyBases(0.7)[0]
+	law := map[string]float64{"[1 0 0]": 1. / 3, "[0 1 0]": 1. / 3, "[0 0 1]": 1. / 3}
+	got := hockey(g.mix(law, [3]float64{1, -1, -1}), g.mix(law, [3]float64{0, -1, -1}), math.Exp(0.7), -10, 10)
+	upper := deltaOf(ok(must(NewWithoutReplacement(3, 1)).Apply(g.b, profiles.ZeroOut)).Directions[0].Upper, 0.7)
+	poisson := deltaOf(ok(must(NewPoisson(1./3)).Apply(g.b, profiles.ZeroOut)).Directions[0].Upper, 0.7)
+	for _, x := range [][2]float64{{got, 0.1169}, {upper, 0.1169}, {poisson, 0.0710}} {
+		if math.Abs(x[0]-x[1]) > 5e-5 {
+			t.Errorf("%v, want %v", x[0], x[1])
+		}
 	}
 }
 
@@ -176,10 +190,10 @@ func TestZeroOutIsBetweenPoissonAndSubstitute(t *testing.T) {
 func TestZeroOutConformance(t *testing.T) {
 	wor, wr, ow, ww, base := paperSetting()
 	for _, s := range []FixedSize{wor, wr, ow, ww, must(NewMustWW(3, 2, 3)), must(NewWithoutReplacement(3, 2))} {
-		for _, b := range []profiles.Base{base, gaussian(1)} {
+		for _, b := range []profiles.Base{base, gaussian(1), gaussian(100)} {
 			m := ok(s.Apply(b, profiles.ZeroOut))
 			for d, dir := range m.Directions {
-				t.Run(fmt.Sprintf("%s %v upper %d", s.Name(), s.population, d), func(t *testing.T) {
+				t.Run(fmt.Sprintf("%s %v σ=%v upper %d", s.Name(), s.population, b.(profiles.NoiseScaler).NoiseMultiplier(), d), func(t *testing.T) {
 					profiletest.Run(t, dir.Upper, nil, profiletest.Grid(dir.Upper, 0.5))
 				})
 				const h = 0.01

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // Batches implements Sampler: independent samples of [Poisson.Sample].
@@ -35,7 +36,7 @@ func (s Poisson) Sample(src rand.Source, population int64) ([]Pick, error) {
 }
 
 func checkPoissonPopulation(population int64) error {
-	if population < 1 || population > 1<<53 {
+	if population < 1 || population > xmath.MaxCount {
 		return fault.In("poisson", fault.New("population", "%d is not in [1, %d]", population, int64(1)<<53))
 	}
 	return nil

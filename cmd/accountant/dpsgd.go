@@ -87,7 +87,7 @@ found that meets the target.`,
 }
 
 func printDPSGD(w io.Writer, a service.DPSGDAnswer, verbose bool) error {
-	fmt.Fprintf(w, "DP-SGD: noise multiplier %s, %s; neighbors: %s\n\n", short(a.NoiseMultiplier), batches(a.DPSGDRun), ofUnit(a.Neighbors, a.RecordsPerPerson))
+	fmt.Fprintf(w, "DP-SGD: noise multiplier %s, %s; neighbors: %s\n\n", short(a.NoiseMultiplier), batches(a), ofUnit(a.Neighbors, a.RecordsPerPerson))
 	if c := a.Calibration; c != nil {
 		fmt.Fprintf(w, "target: ε ≤ %s at δ = %s\n", short(c.Budget.Epsilon), short(c.Budget.Delta))
 		printCalibration(w, *c, false)
@@ -101,7 +101,7 @@ func printDPSGD(w io.Writer, a service.DPSGDAnswer, verbose bool) error {
 }
 
 // batches says in a few words which batches there are.
-func batches(r service.DPSGDRun) string {
+func batches(r service.DPSGDAnswer) string {
 	switch r.Batching {
 	case service.RandomAllocation, service.Shuffle:
 		return fmt.Sprintf("%s, %d steps an epoch, %d steps", r.Batching, r.StepsPerEpoch, r.Steps)

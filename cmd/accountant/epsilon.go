@@ -102,9 +102,48 @@ func (f *answerFlags) printAnswers(cmd *cobra.Command, v any, neighbors string, 
 	warn(cmd.ErrOrStderr(), answers)
 	return f.print(cmd.OutOrStdout(), v, func(w io.Writer) error {
 		fmt.Fprintf(w, "neighbors: %s\n\n", neighbors)
-		return printTable(w, answers, f.verbose)
+		if err := printTable(w, answers, f.verbose); err != nil || !f.verbose {
+			return err
+		}
+		return printMatrices(w, v)
 	})
 }
+
+// printMatrices prints what the prices of matrix mechanisms are made of.
+func printMatrices(w io.Writer, v any) error {
+	var runs []service.MatrixRun
+	switch v := v.(type) {
+	case service.EpsilonAnswer:
+		runs = v.Matrix
+	case service.DeltaAnswer:
+		runs = v.Matrix
+	}
+	for _, r := range runs {
+		name := ""
+		if r.Name != "" {
+			name = ", " + r.Name
+		}
+		fmt.Fprintf(w, "\nmatrix at %s%s:\n", r.Step, name)
+		if r.Sensitivity != nil {
+			fmt.Fprintf(w, "  sensitivity in [%s, %s], effective noise multiplier %s\n",
+				rounded(r.Sensitivity.Lower, 12, down), rounded(r.Sensitivity.Upper, 12, up), rounded(*r.EffectiveNoise, 6, near))
+		}
+		if r.WorstGroup != nil {
+			fmt.Fprintf(w, "  group %d costs most:\n", *r.WorstGroup)
+		}
+		for i, b := range r.Blocks {
+			if i == maxBlocks {
+				fmt.Fprintf(w, "  and %d more\n", len(r.Blocks)-i)
+				break
+			}
+			fmt.Fprintf(w, "  %d × norm %s, effective noise multiplier %s\n", b.Count, rounded(b.Norm.Upper, 9, up), rounded(b.EffectiveNoise, 6, near))
+		}
+	}
+	return nil
+}
+
+// maxBlocks is how many different blocks are printed; --json has all.
+const maxBlocks = 10
 
 // A boundTable lists upper bounds by Rényi accounting.
 type boundTable struct {

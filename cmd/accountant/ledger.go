@@ -22,7 +22,10 @@ pass the budget is refused (exit status 1), and must not run.
   planned    tight (Fourier accountant); what is added, and whether, must not
              depend on the outputs of what was added before
   adaptive   looser (Rényi filter); each plan may be chosen in the light of all
-             earlier outputs`,
+             earlier outputs
+  adaptive-gaussian
+             exact (filter of Gaussian differential privacy); as adaptive, for
+             Gaussian noise on the whole data set alone`,
 		Example: `  accountant ledger init --neighbors add-remove --epsilon 3 --delta 1e-5 budget.ledger
   accountant ledger add --note "training, May" budget.ledger examples/dpsgd.yaml
   accountant ledger status budget.ledger
@@ -72,7 +75,7 @@ file that exists is never overwritten.`,
 	number(fs, &q.Epsilon, "epsilon", "", "`ε` of the budget (required)")
 	number(fs, &q.Delta, "delta", "", "`δ` of the budget (required)")
 	q.Mode = string(ledger.Planned)
-	addChoice(cmd, &q.Mode, "mode", "planned, or adaptive if steps may depend on earlier outputs", q.Mode, string(ledger.Adaptive))
+	addChoice(cmd, &q.Mode, "mode", "planned; if steps may depend on earlier outputs adaptive, or adaptive-gaussian if all are Gaussian noise on the whole data set", q.Mode, string(ledger.Adaptive), string(ledger.AdaptiveGaussian))
 	addNeighbors(cmd, &q.Neighbors)
 	number(fs, &q.RecordsPerPerson, "records-per-person", "", "how many records `k` a person has at most, for a budget of persons (default 1)")
 	form.register(cmd)
@@ -200,7 +203,8 @@ func printStatus(w io.Writer, st ledger.Status) {
 	if st.Last != "" {
 		fmt.Fprintf(w, "last:      %s\n", printable(st.Last))
 	}
-	if c.Mode == ledger.Planned {
+	switch c.Mode {
+	case ledger.Planned:
 		e := st.Spent.Epsilon
 		d := decimal.Apart(e.Lower, e.Upper)
 		gap := ""
@@ -209,7 +213,10 @@ func printStatus(w io.Writer, st ledger.Status) {
 		}
 		fmt.Fprintf(w, "spent:     %s ≤ ε ≤ %s at δ = %s%s\n", rounded(e.Lower, d, down), rounded(e.Upper, d, up), short(c.Delta), gap)
 		fmt.Fprintf(w, "left:      %s of ε\n", rounded(st.Left, 6, down))
-	} else {
+	case ledger.AdaptiveGaussian:
+		fmt.Fprintf(w, "spent:     μ = %s of %s (Gaussian differential privacy)\n", rounded(st.Spent.Mu, 6, up), rounded(st.Spent.MuBudget, 6, down))
+		fmt.Fprintf(w, "left:      μ = %s for one more step\n", rounded(st.Left, 6, down))
+	default:
 		fmt.Fprintf(w, "spent:     %s of %s at Rényi order %s\n", rounded(st.Spent.Renyi, 6, up), rounded(st.Spent.RenyiBudget, 6, down), short(st.Spent.Order))
 		fmt.Fprintf(w, "left:      %s at that order\n", rounded(st.Left, 6, down))
 	}

@@ -16,7 +16,8 @@ import (
 )
 
 // plotPate draws ε against the number of answered queries: the report's, what its
-// checks alone cost, and the data-independent one.
+// checks alone cost, and the data-independent one. It is long because the curves, the
+// legend and the axes follow one another and share what is drawn so far.
 func plotPate(ctx context.Context, a service.PateAnswer, path string) error {
 	r, delta := a.Run, a.Delta
 	n := r.Votes.Queries()

@@ -54,21 +54,6 @@ func pateVotes(t *testing.T) (votes, answered string) {
 	return votes, answered
 }
 
-type analyzeJSON struct {
-	Delta       float64   `json:"delta"`
-	Report      string    `json:"report"`
-	Bound       bool      `json:"bound"`
-	Guarantee   string    `json:"guarantee"`
-	Epsilon     float64   `json:"epsilon"`
-	Order       float64   `json:"order"`
-	Orders      []float64 `json:"orders"`
-	RDP         []float64 `json:"rdp"`
-	Independent float64   `json:"data-independent-epsilon"`
-	Threshold   []float64 `json:"threshold-rdp"`
-	Answer      []float64 `json:"answer-rdp"`
-	Answered    float64   `json:"answered"`
-}
-
 func TestPateAnalyze(t *testing.T) {
 	votes, answered := pateVotes(t)
 	confident := []string{"analyze", "--votes", votes, "--mechanism", "confident", "--threshold", "200", "--sigma1", "150", "--sigma2", "40", "--delta", "1e-5", "--json"}
@@ -88,7 +73,7 @@ func TestPateAnalyze(t *testing.T) {
 		{[]string{"--orders", "1.5:100:0.5", "--report", "worst", "--conversion", "classic"}, "worst", true, 2.417832499499732, 11.5, 640},
 	} {
 		out := mustPate(t, append(confident, c.args...)...)
-		var got analyzeJSON
+		var got service.PateAnswer
 		d := json.NewDecoder(strings.NewReader(out))
 		d.DisallowUnknownFields()
 		if err := d.Decode(&got); err != nil {
@@ -168,7 +153,7 @@ func TestPateTranscriptIsNoBound(t *testing.T) {
 		t.Errorf("the ex-post cost is not labelled:\n%s", text)
 	}
 	for _, more := range [][]string{nil, {"--max-answers", "1"}, {"--answered", answered}, {"--report", "independent"}} {
-		var got analyzeJSON
+		var got service.PateAnswer
 		if err := json.Unmarshal([]byte(mustPate(t, append(append(args, "--json"), more...)...)), &got); err != nil {
 			t.Fatal(err)
 		}

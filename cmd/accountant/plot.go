@@ -246,7 +246,8 @@ func (b band) label(pic picture) string {
 	return b.name
 }
 
-// draw adds one band, cut off at the ends of the axes.
+// draw adds one band, cut off at the ends of the axes. It is long because its two edges,
+// the area between them and the marks are cut in ways of their own.
 func (pic picture) draw(p *plot.Plot, b band, c color.NRGBA) error {
 	put := func(xs, ys []float64, between joint) plotter.XYs {
 		var xy plotter.XYs

@@ -26,6 +26,7 @@ var commands = []func() *cobra.Command{
 	newSamplingCmd,
 	newCalibrateCmd,
 	newCompareCmd,
+	newGDPCmd,
 	newPlanCmd,
 	newAuditCmd,
 	newSelectCmd,

@@ -8,6 +8,16 @@ import "github.com/dpaccountant/accountant/service"
 // rowsOf returns the rows of an answer, or v itself.
 func rowsOf(v any) any {
 	switch v := v.(type) {
+	case service.EpsilonAnswer: // a row for each δ; what matrices are made of is no column
+		return struct {
+			Neighbors string              `json:"neighbors"`
+			Results   []service.EpsilonAt `json:"results"`
+		}{v.Neighbors, v.Results}
+	case service.DeltaAnswer:
+		return struct {
+			Neighbors string            `json:"neighbors"`
+			Results   []service.DeltaAt `json:"results"`
+		}{v.Neighbors, v.Results}
 	case service.DPSGDAnswer:
 		return dpsgdRows(v)
 	case service.RiskAnswer:

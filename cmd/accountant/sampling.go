@@ -136,8 +136,8 @@ func printEpochs(w io.Writer, a service.SamplingAnswer) error {
 		case row.Scheme == service.FixedOrder:
 			drawn = "never"
 		}
-		if row.NoiseMultiplier != nil {
-			noise = rounded(*row.NoiseMultiplier, 4, up)
+		if row.NoiseNeeded != nil {
+			noise = rounded(*row.NoiseNeeded, 4, up)
 		}
 		fmt.Fprintf(t, "%s\t%s\t[%s, %s]\t%s\n", row.Scheme, drawn, rounded(row.Epsilon.Lower, 5, down), rounded(row.Epsilon.Upper, 5, up), noise)
 	}

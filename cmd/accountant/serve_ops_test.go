@@ -50,6 +50,7 @@ func TestServeSaysWhatCommandsSay(t *testing.T) {
 			[]string{"--mechanism", "finite", "--p", "0.5,0.5", "--q", "0.25,0.75", "--at", "0,1"}},
 		{"", "sampling", `, "population": 100, "batch": 10, "subset": 20, "noise-multiplier": 5, "steps": 10`,
 			[]string{"--population", "100", "--batch", "10", "--subset", "20", "--noise-multiplier", "5", "--steps", "10", "--recursion", "0"}},
+		{plan, "gdp", `, "tolerance": 1e-6`, []string{"--tolerance", "1e-6"}},
 		{plan, "plan-convert", ``, []string{"convert"}},
 		{plan, "plan-convert", `, "to": "plan"`, []string{"convert", "--to", "plan"}},
 		{"", "majority", `, "mechanisms": 11, "epsilon": 0.1, "allowance": 3`, []string{"--mechanisms", "11", "--epsilon", "0.1", "--allowance", "3"}},

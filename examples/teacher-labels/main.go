@@ -37,6 +37,7 @@ func main() {
 	}
 }
 
+// run is the example. It is long because it is read from top to bottom.
 func run(w io.Writer) error {
 	data := rand.New(rand.NewPCG(1, 2))
 

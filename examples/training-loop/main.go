@@ -3,6 +3,7 @@
 // come from the library, with the randomness of the operating system.
 //
 //	go run ./examples/training-loop
+//	go run ./examples/training-loop -batching poisson # in place of random allocation
 //	go run ./examples/training-loop -seed 1 # the same accuracies every time, and no privacy
 package main
 
@@ -22,11 +23,12 @@ import (
 	"github.com/dpaccountant/accountant/noise"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
+	"github.com/dpaccountant/accountant/subsample/allocation"
 )
 
 const (
 	examples        = 2000
-	batch           = 100 // expected: the size of a Poisson batch is random
+	batch           = 100 // expected: the size of a batch is random
 	noiseMultiplier = 3.0
 	clip            = 1.0
 	learningRate    = 0.5
@@ -36,6 +38,7 @@ const (
 
 func main() {
 	seed := flag.Uint64("seed", 0, "for a run that can be repeated, and protects nobody")
+	batching := flag.String("batching", "random-allocation", "how batches are drawn: random-allocation or poisson")
 	flag.Parse()
 	// Nil is the operating system's randomness. Noise and batches that somebody can
 	// guess, from a seed in a file for example, are none.
@@ -43,27 +46,39 @@ func main() {
 	if *seed != 0 {
 		src = rand.NewPCG(*seed, 2)
 	}
-	if err := run(context.Background(), os.Stdout, src); err != nil {
+	if err := run(context.Background(), os.Stdout, *batching, src); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, w io.Writer, src rand.Source) error {
+func run(ctx context.Context, w io.Writer, batching string, src rand.Source) error {
 	data := toyData()
 	gaussian, err := profiles.NewGaussianMechanism(noiseMultiplier)
 	if err != nil {
 		return err
 	}
-	sampling, err := subsample.NewPoisson(float64(batch) / examples)
+	const stepsPerEpoch = examples / batch
+	// Random allocation: each example draws one step of each epoch. It costs a loader what
+	// shuffling costs, and no more ε than Poisson sampling here; shuffling costs far more.
+	// One run of it is an epoch, one of Poisson sampling a step.
+	var sampling subsample.Sampler
+	runs := int64(1)
+	switch batching {
+	case "random-allocation":
+		sampling, err = allocation.NewRandom(stepsPerEpoch)
+	case "poisson":
+		sampling, err = subsample.NewPoisson(float64(batch) / examples)
+		runs = stepsPerEpoch
+	default:
+		err = fmt.Errorf("batching: %q is not one of random-allocation, poisson", batching)
+	}
 	if err != nil {
 		return err
 	}
-	const stepsPerEpoch = examples / batch
-	epoch := accountant.Step{Name: "epoch", Mechanism: gaussian, Sampling: sampling, Count: stepsPerEpoch}
+	epoch := accountant.Step{Name: "epoch", Mechanism: gaussian, Sampling: sampling, Count: runs}
 
-	// A batch for each step, each example in it with the sampling rate, whatever the size
-	// of the data. The size of a batch is random, and secret like its examples.
+	// A batch for each step. The size of a batch is random, and secret like its examples.
 	batches, err := sampling.Batches(src, examples)
 	if err != nil {
 		return err

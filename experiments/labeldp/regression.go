@@ -54,6 +54,8 @@ func fit(x, y []float64) ([4]float64, error) {
 
 func value(w [4]float64, u float64) float64 { return w[0] + u*(w[1]+u*(w[2]+u*w[3])) }
 
+// regression writes its section of the page. It is long because it is read from top to
+// bottom, as the section is.
 func regression(r *report) error {
 	rng := rand.New(rand.NewPCG(1, 2))
 	x, y := features(trainRows, rng)

@@ -220,6 +220,8 @@ func table8Delta(ctx context.Context, s scheme, rel profiles.Relation) (accounta
 	return iv, multiplier, err
 }
 
+// logistic writes its section of the page. It is long because it is read from top to bottom,
+// as the section is.
 func logistic(r *report) error {
 	steps, datasets := 1000, r.pick(12, 2)
 	budgets := incomeBudgets

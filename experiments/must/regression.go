@@ -152,6 +152,8 @@ var paperTable7 = map[string]string{
 	"ε' = 0.001, C/n MUST.WW": "0.106, 0.125, 0.120",
 }
 
+// regression writes its section of the page. It is long because it is read from top to bottom,
+// as the section is.
 func regression(r *report) error {
 	datasets := r.pick(200, 3)
 	budgets := regressionBudgets

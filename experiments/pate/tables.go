@@ -177,6 +177,7 @@ func (s synthetic) ledger() (*pate.Ledger, []bool, error) {
 	return l, answered, err
 }
 
+// write writes the page. It is long because it is read from top to bottom, as the page is.
 func write(w io.Writer) error {
 	p := func(format string, args ...any) { fmt.Fprintf(w, format, args...) }
 	p(`# PATE: the paper's tables, and synthetic votes

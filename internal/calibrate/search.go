@@ -1,13 +1,6 @@
-// Package calibrate looks for the value of a quantity at which a cost meets a budget: the
-// least costly value whose neighbour is over it, with the proof of both.
-//
-// It knows nothing of what is asked but this: the cost is an interval, at an accuracy that
-// may or may not be reached; it falls, or nearly so, as the quantity moves to its safer side;
-// and an evaluation takes far longer than anything here. That the value found meets the
-// budget rests on its interval alone; that it is extreme rests on the cost being monotone.
-//
-// Do not use it for roots of functions that are cheap to evaluate: it spends much thought on
-// each evaluation.
+// The search: from a bracket of the estimate to a value whose certified cost meets the
+// target. It assumes a cost that is monotone in the value.
+
 package calibrate
 
 import (
@@ -168,7 +161,8 @@ func (s *Search) ask(ctx context.Context, x, accuracy float64) (a Answer, reache
 	return a, reached, nil
 }
 
-// coarse brackets the root of the estimate and closes in on it.
+// coarse brackets the root of the estimate and closes in on it. It is long because both
+// share the values seen so far, which every step of either narrows.
 func (s *Search) coarse(ctx context.Context) (float64, error) {
 	accuracy := max(CoarseAccuracy, s.final)
 	h := func(u float64) (float64, error) {

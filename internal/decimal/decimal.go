@@ -12,10 +12,12 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // MaxWhole is the largest whole number: up to it, float64 and JSON are exact.
-const MaxWhole = 1 << 53
+const MaxWhole = xmath.MaxCount
 
 var (
 	number = regexp.MustCompile(`^[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$`)

@@ -1,3 +1,5 @@
+// Colours, sizes and fonts that all pictures share.
+
 package figure
 
 import (

@@ -1,3 +1,6 @@
+// An interior method, for a first point and a bound. Both are approximate, and checked
+// by weak duality.
+
 package lp
 
 import (
@@ -5,6 +8,7 @@ import (
 	"errors"
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
@@ -79,7 +83,7 @@ func (s *Solver) Work() int64 { return s.work }
 // box, c·x ≤ y·b + Σ_j max over x_j of (c_j − y·a_j)x_j. Rounding: sums of R rows
 // and n columns err by at most (R + n + 4)u times the sum of magnitudes.
 func (s *Solver) boundFor(y []float64, slack float64) float64 {
-	const u = 0x1p-53
+	const u = xmath.U
 	total, mag := 0.0, 0.0
 	left, size := append([]float64(nil), s.c...), make([]float64, s.n)
 	for j, c := range s.c {
@@ -213,7 +217,8 @@ func (in *interior) residuals() {
 	in.mu = mu / float64(2*in.n+len(in.rp))
 }
 
-// step makes one predictor–corrector step, and reports that it got anywhere.
+// step makes one predictor–corrector step, and reports that it got anywhere. It is long
+// because both halves solve with the factors of one matrix.
 func (in *interior) step() bool {
 	n, m := in.n, len(in.rp)
 	for i := range in.rp {

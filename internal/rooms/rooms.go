@@ -1,17 +1,5 @@
-// Package rooms checks that a reader of this module only ever walks down: a package may
-// list its files in its comment, and then each file uses only those below it.
-//
-// The list is a paragraph of the package comment that begins with the word Files, and
-// the indented lines after it, each with a file first:
-//
-//	Files, each of which uses only those below it:
-//
-//		plan.go   Parse: steps, and steps in steps
-//		node.go   a value in the text
-//
-// To use a file is to name anything declared in it at its top level: a function, a type,
-// a method, a field, a variable or a constant. Files are those of the machine that the
-// check runs on, without tests. The package is for tests; it runs the go command.
+// Packages, their imports, and what their files use of each other.
+
 package rooms
 
 import (
@@ -175,4 +163,10 @@ func (s *Source) Upward(order []string) []Use {
 	return slices.DeleteFunc(s.Uses(), func(u Use) bool {
 		return slices.Index(order, u.From) < slices.Index(order, u.To)
 	})
+}
+
+// Exported returns the names that the package shows: types, functions, constants and
+// variables, sorted; methods and fields are not counted.
+func (s *Source) Exported() []string {
+	return slices.DeleteFunc(s.pkg.Scope().Names(), func(name string) bool { return !token.IsExported(name) })
 }

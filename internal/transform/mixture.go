@@ -145,18 +145,11 @@ func newMixture(pair Pair) *mixture {
 		k := component{mean: mean, offset: mean * (m.x0 - mean/2) * m.inv2,
 			p: math.Exp(c.LogP), q: math.Exp(c.LogQ), logP: c.LogP, logQ: c.LogQ, err: c.Err}
 		// The exponentials of the logarithms of weights round, too.
-		k.err += u * (3 + 2*max(finite(c.LogP), finite(c.LogQ)))
+		k.err += u * (3 + 2*max(math.Abs(xmath.Finite(c.LogP)), math.Abs(xmath.Finite(c.LogQ))))
 		k.exact = k.offset == 0 && (mean == 1 || mean == -1)
 		m.cs = append(m.cs, k)
 	}
 	return m
-}
-
-func finite(x float64) float64 {
-	if math.IsInf(x, 0) {
-		return 0
-	}
-	return math.Abs(x)
 }
 
 // Strip implements Transform: Gaussian mixtures have every moment.
@@ -279,7 +272,7 @@ func (m *mixture) logSide(d float64, p bool) (log, err float64) {
 		top = max(top, v+c.log(p))
 	}
 	sum, size := math.Exp(first-top), 0.0
-	size = sum * (m.err0 + u*(2+2*finite(first)))
+	size = sum * (m.err0 + u*(2+2*math.Abs(xmath.Finite(first))))
 	for i := range m.cs {
 		c := &m.cs[i]
 		l := c.log(p)

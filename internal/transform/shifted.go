@@ -73,7 +73,7 @@ func (m *mixture) exponentErr(d float64) float64 {
 	e := m.err0
 	for i := range m.cs {
 		v, dv := m.exponent(&m.cs[i], d)
-		e = max(e, dv+m.cs[i].err+2*u*(math.Abs(v)+finite(m.cs[i].logP)+finite(m.cs[i].logQ)))
+		e = max(e, dv+m.cs[i].err+2*u*(math.Abs(v)+math.Abs(xmath.Finite(m.cs[i].logP))+math.Abs(xmath.Finite(m.cs[i].logQ))))
 	}
 	return e
 }

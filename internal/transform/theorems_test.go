@@ -103,6 +103,15 @@ func exact(s setting) *mixtureLine {
 	return l
 }
 
+// coarser returns the lines of a setting with steps that are 2^from to 2^6 times as long.
+func coarser(s setting, ref *mixtureLine, from int) (lines []*mixtureLine) {
+	for level := ref.level - from; level >= max(0, ref.level-6); level-- {
+		ratio := s.m.step(ref.level) / s.m.step(level)
+		lines = append(lines, lineOn(s.m, s.theta, s.t, level, int(math.Floor(float64(ref.lo)*ratio))-1, int(math.Ceil(float64(ref.hi)*ratio))+1))
+	}
+	return lines
+}
+
 // Theorem 5: sums at coarse steps are off by at most the claimed error, which is more than
 // rounding explains; so are sums that stop early (Mills' bound).
 func TestTrapezoidAndLeftOut(t *testing.T) {
@@ -126,13 +135,8 @@ func TestTrapezoidAndLeftOut(t *testing.T) {
 				}
 			}
 		}
-		for d := 2; d <= 6; d++ {
-			level := ref.level - d
-			if level < 0 {
-				continue
-			}
-			ratio := s.m.step(ref.level) / s.m.step(level)
-			check("coarse", lineOn(s.m, s.theta, s.t, level, int(math.Floor(float64(ref.lo)*ratio))-1, int(math.Ceil(float64(ref.hi)*ratio))+1))
+		for _, l := range coarser(s, ref, 2) {
+			check("coarse", l)
 		}
 		n := ref.hi - ref.lo
 		for _, part := range []float64{0.02, 0.05, 0.1, 0.2, 0.3} {
@@ -265,11 +269,8 @@ func TestFarLines(t *testing.T) {
 			}
 		}
 		check("fine", ref)
-		for d := 1; d <= 6; d++ {
-			if level := ref.level - d; level >= 0 {
-				ratio := s.m.step(ref.level) / s.m.step(level)
-				check("coarse", lineOn(s.m, s.theta, s.t, level, int(math.Floor(float64(ref.lo)*ratio))-1, int(math.Ceil(float64(ref.hi)*ratio))+1))
-			}
+		for _, l := range coarser(s, ref, 1) {
+			check("coarse", l)
 		}
 		n := ref.hi - ref.lo
 		for _, part := range []float64{0.02, 0.05, 0.1, 0.2, 0.3} {
@@ -358,13 +359,8 @@ func TestShiftedLineErrors(t *testing.T) {
 				}
 			}
 		}
-		for d := 2; d <= 6; d++ {
-			level := ref.level - d
-			if level < 0 {
-				continue
-			}
-			ratio := s.m.step(ref.level) / s.m.step(level)
-			check("coarse", lineOn(s.m, s.theta, s.t, level, int(math.Floor(float64(ref.lo)*ratio))-1, int(math.Ceil(float64(ref.hi)*ratio))+1))
+		for _, l := range coarser(s, ref, 2) {
+			check("coarse", l)
 		}
 		n := ref.hi - ref.lo
 		for _, part := range []float64{0.05, 0.15, 0.3} {

@@ -1,3 +1,5 @@
+// The search for a minimum of one variable; it proves nothing.
+
 package xmath
 
 // GoldenSection evaluates f on ever smaller sections around a minimum between a

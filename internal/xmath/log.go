@@ -1,6 +1,5 @@
-// Package xmath holds the log-space and outward-rounding arithmetic that every
-// other package shares. It is internal: the public packages speak in privacy
-// terms only.
+// Logarithms of sums and differences, compensated sums, and steps of an ulp.
+
 package xmath
 
 import "math"

@@ -1,3 +1,6 @@
+// The normal law: tails, hazards and densities, with the errors that were measured or
+// proved.
+
 package xmath
 
 import "math"

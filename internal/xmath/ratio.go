@@ -1,3 +1,5 @@
+// Mills' ratio from a table, where it is asked very often.
+
 package xmath
 
 import (

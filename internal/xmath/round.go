@@ -1,3 +1,5 @@
+// Rounding outwards, and the limits within which float64 is exact.
+
 package xmath
 
 import "math"
@@ -12,3 +14,15 @@ func RoundUp(x, n float64) float64 {
 	// the extra step serves subnormal numbers.
 	return math.Nextafter(x+x*((n+2)*U), math.Inf(1))
 }
+
+// Finite returns x, or 0 for an infinite one, whose rounding costs nothing.
+func Finite(x float64) float64 {
+	if math.IsInf(x, 0) {
+		return 0
+	}
+	return x
+}
+
+// MaxCount is the largest number of runs or records: up to it, whole numbers are exact in
+// float64.
+const MaxCount = 1 << 53

@@ -18,4 +18,5 @@
 //	npy.go      tables of numbers in NPY
 //	scores.go   what a student predicts
 //	votes.go    the votes
+//	entries.go  numbers as read from a file
 package ballots

@@ -123,10 +123,10 @@ func checkPoint(t *testing.T, e float64, x profiles.Tails, ld, le float64) {
 		}
 	}
 	round := 4 * xmath.U * (1 + math.Abs(e))
-	if x.P < e+x.Q-2*x.Err-round-4*xmath.U*finite(x.Q) {
+	if x.P < e+x.Q-2*x.Err-round-4*xmath.U*math.Abs(xmath.Finite(x.Q)) {
 		t.Errorf("ε = %v: log P(L>ε) = %v is below ε + log Q(L>ε) = %v (error %g)", e, x.P, e+x.Q, x.Err)
 	}
-	if x.PC > e+x.QC+2*x.ErrC+round+4*xmath.U*finite(x.QC) {
+	if x.PC > e+x.QC+2*x.ErrC+round+4*xmath.U*math.Abs(xmath.Finite(x.QC)) {
 		t.Errorf("ε = %v: log P(L≤ε) = %v is above ε + log Q(L≤ε) = %v (error %g)", e, x.PC, e+x.QC, x.ErrC)
 	}
 	if math.IsInf(le, 1) {
@@ -144,16 +144,9 @@ func checkPoint(t *testing.T, e float64, x profiles.Tails, ld, le float64) {
 		return
 	}
 	d := math.Exp(ld - x.P)
-	if tol := d*math.Expm1(min(le, 700)) + (a+b)*(2*x.Err+round+4*xmath.U*finite(x.P)); math.Abs(d-(a-b)) > tol {
+	if tol := d*math.Expm1(min(le, 700)) + (a+b)*(2*x.Err+round+4*xmath.U*math.Abs(xmath.Finite(x.P))); math.Abs(d-(a-b)) > tol {
 		t.Errorf("ε = %v: δ/P(L>ε) = %v, but its tails give %v (tolerance %g)", e, d, a-b, tol)
 	}
-}
-
-func finite(x float64) float64 {
-	if math.IsInf(x, 0) {
-		return 0
-	}
-	return math.Abs(x)
 }
 
 func checkExact(t *testing.T, e float64, x profiles.Tails, ld, le float64, exact Exact) {
@@ -216,7 +209,7 @@ func checkSlope(t *testing.T, e0, e1 float64, a, b profiles.Tails, d0, d1, r0, r
 	if math.IsInf(hi, 1) || hi > 1e10 {
 		return
 	}
-	tol := math.Expm1(r0) + math.Expm1(r1) + (lo+hi)*(2*a.Err+2*b.Err+16*xmath.U*(1+math.Abs(e0)+math.Abs(e1)+math.Abs(d0)+finite(a.Q)+finite(b.Q))) +
+	tol := math.Expm1(r0) + math.Expm1(r1) + (lo+hi)*(2*a.Err+2*b.Err+16*xmath.U*(1+math.Abs(e0)+math.Abs(e1)+math.Abs(d0)+math.Abs(xmath.Finite(a.Q))+math.Abs(xmath.Finite(b.Q)))) +
 		xmath.U*(math.Abs(d0)+math.Abs(d1)+math.Abs(e0)+8) + hi/width*2*xmath.U*math.Abs(e1)*math.Exp(e1-e0)
 	if fall < lo-tol || fall > hi+tol {
 		t.Errorf("from ε = %v to %v δ falls by %.17g of itself, its slopes say between %.17g and %.17g (tolerance %g)", e0, e1, fall, lo, hi, tol)
@@ -229,12 +222,12 @@ func checkEnds(t *testing.T, p profiles.Profile, s profiles.Support) {
 	t.Helper()
 	out := func(x float64) float64 { return 8*s.LossErr + 16*xmath.U*math.Abs(x) + 1e-300 }
 	if !math.IsInf(s.Max, 0) {
-		if x := p.Tails(s.Max+out(s.Max), 0); !closeLog(x.P, s.LogPInf, x.Err+8*xmath.U*(1+finite(s.LogPInf))) || !math.IsInf(x.Q, -1) {
+		if x := p.Tails(s.Max+out(s.Max), 0); !closeLog(x.P, s.LogPInf, x.Err+8*xmath.U*(1+math.Abs(xmath.Finite(s.LogPInf)))) || !math.IsInf(x.Q, -1) {
 			t.Errorf("above the largest loss %v: tails %+v, want log P(L=+∞) = %v and none", s.Max, x, s.LogPInf)
 		}
 	}
 	if !math.IsInf(s.Min, 0) {
-		if x := p.Tails(s.Min-out(s.Min), 0); !closeLog(x.QC, s.LogQInf, x.ErrC+8*xmath.U*(1+finite(s.LogQInf))) || !math.IsInf(x.PC, -1) {
+		if x := p.Tails(s.Min-out(s.Min), 0); !closeLog(x.QC, s.LogQInf, x.ErrC+8*xmath.U*(1+math.Abs(xmath.Finite(s.LogQInf)))) || !math.IsInf(x.PC, -1) {
 			t.Errorf("below the smallest loss %v: tails %+v, want log Q(L=−∞) = %v and none", s.Min, x, s.LogQInf)
 		}
 	}

@@ -105,6 +105,20 @@ class Tests(unittest.TestCase):
         self.assertGreater(run.any_order[0].lower, 50)
         self.assertIn("PRIVACY STATEMENT", run.statement)
         self.assertIsNone(run.calibration)
+        empty = self.accountant.dpsgd(
+            examples=60000, batch_size=256, epochs=60, noise_multiplier=1.1, delta=[1e-5, 1e-7], neighbors="zero-out"
+        )
+        self.assertEqual((empty.neighbors, empty.epsilons[0].upper), ("zero-out", run.epsilons[0].upper))
+        self.assertIn("empty place", empty.statement)
+        run = self.accountant.dpsgd(
+            examples=1000, batch_size=100, epochs=2.5, noise_multiplier=2, delta=1e-5, batching="random-allocation"
+        )
+        self.assertEqual((run.batching, run.steps), ("random-allocation", 25))
+        self.assertIn("Random allocation", run.statement)
+        with self.assertRaisesRegex(InputError, "^cap: is missing"):
+            self.accountant.dpsgd(
+                examples=1000, batch_size=100, epochs=2, noise_multiplier=2, delta=1e-5, batching="truncated-poisson"
+            )
         found = self.accountant.dpsgd(sampling_rate=0.01, steps=100, target_epsilon=1, delta=1e-5)
         self.assertLessEqual(found.epsilons[0].upper, 1)
         self.assertEqual(found.calibration.value, found.noise_multiplier)
@@ -121,6 +135,13 @@ class Tests(unittest.TestCase):
             "laplace", noise_multiplier=2, sampling_rate=0.1, neighbors="substitute", at=[0.1]
         )
         self.assertLess(gap.points[0].attack, gap.points[0].upper)
+
+    def test_sampling_by_epochs(self):
+        rows = {
+            s.scheme: s
+            for s in self.accountant.sampling(population=100, batch=10, noise_multiplier=5, epochs=2)
+        }
+        self.assertLess(rows["random-allocation"].noise_needed, rows["shuffle"].noise_needed)
 
     def test_sampling(self):
         rows = {

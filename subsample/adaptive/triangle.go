@@ -156,7 +156,7 @@ func (f *slice) at(y float64) slicePoint {
 }
 
 // integral bounds log ∫ k from above, unless rounding is in the way.
-// It is one loop over the pieces, with the bounds on both sides that decide what is split.
+// It is long because it is one loop over the pieces, with the bounds that decide what is split.
 func (f *slice) integral() (log float64, ok bool) {
 	if f.z1 == 0 && f.z2 == 0 && f.logA >= 0 {
 		return math.Inf(-1), true // a ≥ 1 at z = x

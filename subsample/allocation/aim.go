@@ -113,13 +113,7 @@ func (s Random) Public(ctx context.Context, b profiles.Base, r profiles.Relation
 		return profiles.NewMechanism(b.Name(), r, profiles.Identical()), nil
 	}
 	if _, gaussian := noiseOf(b); !gaussian && s.uses*s.epochs == 1 {
-		inner := r
-		if r == profiles.ZeroOut {
-			inner = profiles.AddRemove
-		}
-		m, err := profiles.Unsampled(ctx, b, inner)
-		m.Relation = r
-		return m, err
+		return profiles.Unsampled(ctx, b, r)
 	}
 	s.redraw = EachEpoch // the uses are the same
 	return s.whole(ctx, b, r)

@@ -45,7 +45,7 @@ func (t Target) check() error {
 	if !(t.Relative >= 1e-6 && t.Relative <= 0.5) {
 		return fault.New("relative", "%v is not in [1e-6, 0.5]", t.Relative)
 	}
-	if t.Runs < 0 || t.Runs > 1<<53 {
+	if t.Runs < 0 || t.Runs > xmath.MaxCount {
 		return fault.New("runs", "%d is not in [0, 2^53]", t.Runs)
 	}
 	return nil
@@ -103,9 +103,6 @@ func between(name string, r profiles.Relation, upper, lower profiles.Profile, nu
 
 // source returns the likelihood ratio of the pair of one use of b, and of what is attained.
 func source(b profiles.Base, r profiles.Relation) (upper, lower positive.Source, err error) {
-	if r == profiles.ZeroOut {
-		r = profiles.AddRemove // an empty place adds nothing, as a record that is not there
-	}
 	pair, err := b.Pair(r)
 	if err != nil {
 		return nil, nil, err

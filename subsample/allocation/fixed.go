@@ -39,13 +39,7 @@ func (s Fixed) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechanism, 
 		return profiles.Mechanism{}, fault.New("neighbors", "%v is not in [zero-out, substitute]", r)
 	}
 	if s.uses == 1 {
-		inner := r
-		if r == profiles.ZeroOut {
-			inner = profiles.AddRemove
-		}
-		m, err := profiles.Unsampled(context.Background(), b, inner)
-		m.Relation = r
-		return m, err
+		return profiles.Unsampled(context.Background(), b, r)
 	}
 	return Random{steps: s.uses, uses: s.uses, part: s.uses, epochs: 1, target: s.target}.whole(context.Background(), b, r)
 }

@@ -140,3 +140,32 @@ func TestACapOfOneHasABound(t *testing.T) {
 		}
 	}
 }
+
+// Randomized response answers for an empty place at random, which costs less than a
+// substitution, in any order that is public and with one step in the epoch.
+func TestRandomizedResponseOfAnEmptyPlace(t *testing.T) {
+	b, err := profiles.NewRandomizedResponse(0.5, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := b.Pair(profiles.ZeroOut)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fixed, err := NewFixed(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	random, err := NewRandom(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []interface {
+		Apply(profiles.Base, profiles.Relation) (profiles.Mechanism, error)
+	}{fixed, random} {
+		m, err := s.Apply(b, profiles.ZeroOut)
+		if err != nil || m.Relation != profiles.ZeroOut || !profiles.Equal(m.Directions[0].Upper, want) {
+			t.Errorf("%T: %v, %v", s, m, err)
+		}
+	}
+}

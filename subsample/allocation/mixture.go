@@ -38,18 +38,11 @@ func (m mixture) Tails(eps, tol float64) profiles.Tails {
 		r.P, r.Q = xmath.LogAdd(r.P, w+t.P), xmath.LogAdd(r.Q, w+t.Q)
 		r.PC, r.QC = xmath.LogAdd(r.PC, w+t.PC), xmath.LogAdd(r.QC, w+t.QC)
 		round := 4 * u * (2 + math.Abs(w))
-		r.Err = max(r.Err, t.Err+round+2*u*(finite(t.P)+finite(t.Q)))
-		r.ErrC = max(r.ErrC, t.ErrC+round+2*u*(finite(t.PC)+finite(t.QC)))
+		r.Err = max(r.Err, t.Err+round+2*u*(math.Abs(xmath.Finite(t.P))+math.Abs(xmath.Finite(t.Q))))
+		r.ErrC = max(r.ErrC, t.ErrC+round+2*u*(math.Abs(xmath.Finite(t.PC))+math.Abs(xmath.Finite(t.QC))))
 	}
 	r.P, r.Q, r.PC, r.QC = min(r.P, 0), min(r.Q, 0), min(r.PC, 0), min(r.QC, 0)
 	return r
-}
-
-func finite(x float64) float64 {
-	if math.IsInf(x, 0) {
-		return 0
-	}
-	return math.Abs(x)
 }
 
 // LogDelta implements profiles.LogDeltaer.
@@ -65,7 +58,7 @@ func (m mixture) LogDelta(eps float64) (logDelta, err float64) {
 			return logDelta, e
 		}
 		logDelta = xmath.LogAdd(logDelta, w+d)
-		err = max(err, e+4*u*(2+math.Abs(w)+finite(d)))
+		err = max(err, e+4*u*(2+math.Abs(w)+math.Abs(xmath.Finite(d))))
 	}
 	return min(0, logDelta), err
 }
@@ -146,7 +139,7 @@ func (r reflected) LogDelta(eps float64) (logDelta, err float64) {
 	if eps >= 0 || math.IsInf(err, 1) {
 		return d, err
 	}
-	return min(0, xmath.LogAdd(xmath.Log1mExp(eps), eps+d)), err + 8*u*(1+math.Abs(eps)+finite(d))
+	return min(0, xmath.LogAdd(xmath.Log1mExp(eps), eps+d)), err + 8*u*(1+math.Abs(eps)+math.Abs(xmath.Finite(d)))
 }
 
 // Support implements profiles.Profile.

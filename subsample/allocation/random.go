@@ -113,12 +113,10 @@ func (s Random) Mechanism(ctx context.Context, b profiles.Base, r profiles.Relat
 	}
 	if s.uses == s.steps && s.part == s.steps && s.epochs == 1 {
 		if r == profiles.ZeroOut {
-			m, err := profiles.Unsampled(ctx, b, profiles.AddRemove)
-			m.Relation = r
-			if err == nil && s.uses > 1 {
+			if s.uses > 1 {
 				return s.whole(ctx, b, r)
 			}
-			return m, err
+			return profiles.Unsampled(ctx, b, r)
 		}
 		if s.uses == 1 {
 			return profiles.Unsampled(ctx, b, r)

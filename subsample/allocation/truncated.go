@@ -83,7 +83,7 @@ func (s Truncated) overflow(n int64) overflow {
 // Add-remove: above, the mixture of Theorem 7 for populations of the given size and one more;
 // below, Poisson sampling with the rate at which a record takes part. Gaussian bases only.
 // Substitute and zero-out: above, its corrected form under substitution, of which an empty
-// place is a case. Truncation is not free there.
+// place is a case. Truncation is not free there. It is long because each relation is a case.
 func (s Truncated) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechanism, error) {
 	if s.population == 0 {
 		return profiles.Mechanism{}, fault.New("population", "0 is not in [1, %d]", int64(maxPopulation))

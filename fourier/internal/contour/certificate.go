@@ -148,12 +148,12 @@ func (t *table) whole(r *reading, eps float64, d side, scale *terms) {
 		// Perhaps more than 1: the rest may be negative.
 		x := math.Log(math.Expm1(over))
 		left := xmath.LogSub(r.low, lift+x+4*xmath.U*(1+math.Abs(lift)+math.Abs(x)))
-		r.low = left - 4*xmath.U*(1+math.Abs(finite(left))+math.Abs(finite(r.low)))
+		r.low = left - 4*xmath.U*(1+math.Abs(xmath.Finite(left))+math.Abs(xmath.Finite(r.low)))
 	}
 	// The sums of logarithms round to a few ulps of them.
 	sum := func(a, rest, sign float64) float64 {
 		x := xmath.LogAdd(a, lift+rest)
-		return x + sign*scale.infinite*4*xmath.U*(1+math.Abs(x)+math.Abs(lift)+math.Abs(finite(rest)))
+		return x + sign*scale.infinite*4*xmath.U*(1+math.Abs(x)+math.Abs(lift)+math.Abs(xmath.Finite(rest)))
 	}
 	if rest > math.Inf(-1) {
 		mid := sum(r.mid, rest, 0)
@@ -170,14 +170,6 @@ func (t *table) whole(r *reading, eps float64, d side, scale *terms) {
 	if math.IsNaN(r.high) {
 		r.high = math.Inf(1)
 	}
-}
-
-// finite returns x, or 0 for an infinite one.
-func finite(x float64) float64 {
-	if math.IsInf(x, 0) {
-		return 0
-	}
-	return x
 }
 
 func sgn(x float64) float64 {

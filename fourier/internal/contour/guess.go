@@ -30,7 +30,7 @@ func (c *Composition) Guess(logDelta float64) (eps, theta float64, ok bool) {
 	if d == right && q.doubtful(theta) {
 		eps, theta, _ = q.refine(logX, eps, theta)
 	}
-	return eps, theta, finite(eps) == eps && finite(theta) == theta && eps == eps && theta == theta
+	return eps, theta, xmath.Finite(eps) == eps && xmath.Finite(theta) == theta && eps == eps && theta == theta
 }
 
 // GuessDelta returns about what log δ(ε) is, the mass at infinity left out, and the saddle.

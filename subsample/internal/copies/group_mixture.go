@@ -32,11 +32,11 @@ func MixtureOf(law Law, group func(u int) (profiles.Profile, error)) (profiles.P
 	var discrete []*profiles.Discrete
 	atoms := 0
 	rest := law.LogAbove[len(law.LogP)]
-	largest := 0.0
+	largest, shifting := 0.0, false
 	for u := 1; u < len(law.LogP); u++ {
 		p, err := group(u)
 		if err != nil {
-			if u <= 2 {
+			if u == 1 || u == 2 && !shifting {
 				return nil, err
 			}
 			rest = law.LogAbove[u]
@@ -44,6 +44,10 @@ func MixtureOf(law Law, group func(u int) (profiles.Profile, error)) (profiles.P
 		}
 		if u == 1 {
 			largest = p.Support().Max
+			switch p.(type) {
+			case profiles.Gaussian, profiles.Laplace:
+				shifting = true // every group has a profile, in range or not
+			}
 		}
 		if math.IsInf(law.LogP[u], -1) {
 			continue

@@ -1,0 +1,128 @@
+package gdp
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+)
+
+func phi(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
+
+// delta is the profile of the Gaussian mechanism (Balle and Wang 2018, Theorem 8).
+func delta(mu, epsilon float64) float64 {
+	if mu == 0 {
+		return max(0, -math.Expm1(epsilon))
+	}
+	return phi(mu/2-epsilon/mu) - math.Exp(epsilon)*phi(-mu/2-epsilon/mu)
+}
+
+// twoSteps is δ(ε) of a first step with μ1 and a second one that depends on its output y,
+// which is N(0, 1) on one data set and N(μ1, 1) on the other, by the trapezoidal rule.
+func twoSteps(mu1 float64, second func(y float64) float64, epsilon float64) float64 {
+	const h = 1e-3
+	sum := 0.0
+	for y := -12.0; y < 12+mu1; y += h {
+		loss := mu1*y - mu1*mu1/2
+		sum += h * math.Exp(-(y-mu1)*(y-mu1)/2) / math.Sqrt(2*math.Pi) * delta(second(y), epsilon-loss)
+	}
+	return sum
+}
+
+// TestAdaptivePolicies: no second step that the filter admits makes the two cost more than
+// the budget; spending all that is left attains it.
+func TestAdaptivePolicies(t *testing.T) {
+	const mu, mu1 = 1.5, 0.9
+	left := math.Sqrt(mu*mu - mu1*mu1)
+	for _, c := range []struct {
+		name   string
+		second func(y float64) float64
+		all    bool
+	}{
+		{"all", func(float64) float64 { return left }, true},
+		{"if high", func(y float64) float64 {
+			if y > 0.5 {
+				return left
+			}
+			return 0
+		}, false},
+		{"if low", func(y float64) float64 {
+			if y < 0.5 {
+				return left
+			}
+			return 0
+		}, false},
+		{"smooth", func(y float64) float64 { return left * phi(2*y) }, false},
+		{"if in between", func(y float64) float64 { return left * math.Exp(-y*y) }, false},
+	} {
+		for _, epsilon := range []float64{-1, 0, 0.5, 1, 3, 6} {
+			got, most := twoSteps(mu1, c.second, epsilon), delta(mu, epsilon)
+			// The rule's error on a smooth integrand; jumps cost at most h·max.
+			if got > most+1e-3*most+1e-9 && !c.all || c.all && math.Abs(got-most) > 1e-7*most {
+				t.Errorf("%s: δ(%v) = %v, budget %v", c.name, epsilon, got, most)
+			}
+		}
+	}
+}
+
+// TestCheckedAfterTheStep: a filter that stops after the step that passes the budget
+// promises what does not hold; this one refuses that step, and only that.
+func TestCheckedAfterTheStep(t *testing.T) {
+	if got := twoSteps(0.9, func(float64) float64 { return 3 }, 1); math.Abs(got-0.813) > 1e-3 || got < delta(1, 1) {
+		t.Errorf("δ(1) = %v, want 0.813, above the %v of μ = 1", got, delta(1, 1))
+	}
+	f, err := NewFilter(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Spend(0.81); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Spend(9); !errors.Is(err, ErrBudget) || f.Spent() > 0.8101 {
+		t.Errorf("%v, spent %v", err, f.Spent())
+	}
+	if err := f.Fits(0.18); err != nil || f.Spent() > 0.8101 {
+		t.Errorf("%v, spent %v", err, f.Spent())
+	}
+	if err := f.Spend(0.19 + 1e-12); !errors.Is(err, ErrBudget) {
+		t.Errorf("more than the budget: %v", err)
+	}
+	if err := f.Spend(0); err != nil {
+		t.Error(err)
+	}
+	for _, x := range []float64{-1, math.NaN()} {
+		if err := f.Spend(x); err == nil || !strings.HasPrefix(err.Error(), "square: ") {
+			t.Errorf("%v: %v", x, err)
+		}
+	}
+	if err := f.Spend(math.Inf(1)); !errors.Is(err, ErrBudget) {
+		t.Error(err)
+	}
+	if _, err := NewFilter(math.NaN()); err == nil {
+		t.Error("no error for a budget of NaN")
+	}
+}
+
+// TestWithin: the δ of the μ that is returned is at most the budget's, and that of a little
+// more is not.
+func TestWithin(t *testing.T) {
+	for _, epsilon := range []float64{0, 0.1, 1, 8, 20} {
+		for _, d := range []float64{0.5, 1e-2, 1e-5, 1e-9} {
+			mu, err := Within(epsilon, d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := delta(mu, epsilon); got > d*(1+1e-6) || delta(mu*(1+1e-5), epsilon) < d*(1-1e-6) {
+				t.Errorf("ε = %v, δ = %v: μ = %v has %v", epsilon, d, mu, got)
+			}
+		}
+	}
+	for _, c := range []struct {
+		epsilon, delta float64
+		want           string
+	}{{1, 0, "delta: 0 is not in (0, 1)"}, {1, 1, "delta: 1"}, {math.NaN(), 0.1, "epsilon: NaN"}, {-1, 0.1, "epsilon: -1"}, {0, 1e-300, "epsilon: 0 with delta"}} {
+		if _, err := Within(c.epsilon, c.delta); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%v, want %s", err, c.want)
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package ledger
+
+import (
+	"context"
+	"math"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/gdp"
+)
+
+// gaussian judges adaptive Gaussian steps by the exact filter of package gdp: the budget in
+// (ε, δ) is turned into the largest μ within it when the ledger is made, and that μ never
+// changes. Whatever is no Gaussian noise on the whole data set is refused.
+type gaussian struct {
+	filter  *gdp.Filter
+	squares map[string]float64 // Σμ² of plans, by text
+}
+
+func newGaussian(c Config) (*gaussian, error) {
+	mu, err := gdp.Within(c.Epsilon, c.Delta)
+	if err != nil {
+		return nil, err
+	}
+	f, err := gdp.NewFilter(mu)
+	return &gaussian{f, map[string]float64{}}, err
+}
+
+// square returns Σμ² of a plan.
+func (j *gaussian) square(text string, p *accountant.Plan) (float64, error) {
+	if x, ok := j.squares[text]; ok {
+		return x, nil
+	}
+	x, err := p.SquaredMu()
+	if err != nil {
+		return math.NaN(), err
+	}
+	if len(j.squares) >= maxCurves {
+		clear(j.squares)
+	}
+	j.squares[text] = x
+	return x, nil
+}
+
+func (j *gaussian) prepare(ctx context.Context, text string, p *accountant.Plan) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	x, err := j.square(text, p)
+	if err != nil {
+		return err
+	}
+	return j.filter.Fits(x)
+}
+
+func (j *gaussian) admits(text string) bool {
+	x, ok := j.squares[text]
+	return ok && j.filter.Fits(x) == nil
+}
+
+func (j *gaussian) take(text string) {
+	if err := j.filter.Spend(j.squares[text]); err != nil {
+		panic("ledger: took what was not admitted: " + err.Error())
+	}
+}
+
+// restore needs no time: a sum of squares is had at once.
+func (j *gaussian) restore(text string, p *accountant.Plan, _ bool) error {
+	x, err := j.square(text, p)
+	if err != nil {
+		return err
+	}
+	return j.filter.Spend(x)
+}
+
+// recheck has nothing to add: restore has judged every entry.
+func (j *gaussian) recheck(context.Context) error { return nil }
+
+func (j *gaussian) spent(context.Context) (Spent, error) {
+	return Spent{Mu: gdp.Mu(j.filter.Spent()), MuBudget: math.Sqrt(j.filter.Budget())}, nil
+}

@@ -1,0 +1,91 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+const gaussianPlan = `{neighbors: add-remove, steps: [{mechanism: {gaussian: {noise-multiplier: 20}}}]}`
+
+// TestGaussianLedger: the budget (1, 1e-5) holds as many steps as one plan of Gaussian noise
+// within it, more than the Rényi filter admits; the file is read back, and what is no
+// Gaussian noise on the whole data set is refused.
+func TestGaussianLedger(t *testing.T) {
+	ctx := context.Background()
+	count := func(mode Mode) (n int, l *Ledger) {
+		l, err := Create(filepath.Join(t.TempDir(), "a.ledger"), Config{Epsilon: 1, Delta: 1e-5, Mode: mode})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for ; ; n++ {
+			if err := l.SpendPlan(ctx, []byte(gaussianPlan), ""); errors.Is(err, ErrBudget) {
+				return n, l
+			} else if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	gaussians, l := count(AdaptiveGaussian)
+	renyi, _ := count(Adaptive)
+	// μ of (1, 1e-5) is 0.26805 (σ = 3.7306, Balle and Wang's calibration), (20·0.26805)² = 28.7.
+	if gaussians != 28 || renyi >= gaussians {
+		t.Errorf("%d steps, %d by the Rényi filter", gaussians, renyi)
+	}
+	back, err := Open(ctx, l.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := back.Status(ctx)
+	if err != nil || st.Entries != 28 || math.Abs(st.Spent.Mu-math.Sqrt(28)/20) > 1e-12 || math.Abs(st.Spent.MuBudget-0.26805) > 1e-4 {
+		t.Errorf("%+v, %v", st, err)
+	}
+	if !strings.Contains(st.Guarantee, "filter of Gaussian differential privacy") {
+		t.Error(st.Guarantee)
+	}
+	if _, err := Check(ctx, l.path); err != nil {
+		t.Error(err)
+	}
+	// A smaller step still fits.
+	small := strings.Replace(gaussianPlan, "20", "40", 1)
+	if err := back.SpendPlan(ctx, []byte(small), ""); err != nil {
+		t.Error(err)
+	}
+	for _, c := range []struct{ step, want string }{
+		{"mechanism: {gaussian: {noise-multiplier: 100}}, sampling: {poisson: {rate: 0.5}}", "steps[0]: sampling: poisson: the loss of a sampled step is not Gaussian"},
+		{"mechanism: {laplace: {noise-multiplier: 100}}", "steps[0]: mechanism: laplace is not gaussian"},
+		{"mechanism: {discrete-gaussian: {noise-multiplier: 100}}", "steps[0]: mechanism: discrete-gaussian is not gaussian"},
+		{"steps: [{mechanism: {gaussian: {noise-multiplier: 100}}, selection: {law: geometric, mean: 2}}]", "steps[0]: steps[0]: selection: is not a release of Gaussian noise"},
+	} {
+		err := back.SpendPlan(ctx, []byte("{neighbors: add-remove, steps: [{"+c.step+"}]}"), "")
+		if err == nil || !strings.Contains(err.Error(), c.want) || errors.Is(err, ErrBudget) {
+			t.Errorf("%s: %v, want %s", c.step, err, c.want)
+		}
+	}
+	for _, c := range []struct {
+		config Config
+		want   string
+	}{
+		{Config{Epsilon: 1, Mode: AdaptiveGaussian}, "delta: 0 is not in (0, 1)"},
+		{Config{Epsilon: 1, Delta: 0.1, Mode: AdaptiveGaussian, Orders: []float64{2}}, "orders: are for adaptive ledgers"},
+	} {
+		if _, err := New(c.config); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%v, want %s", err, c.want)
+		}
+	}
+	// Under substitution a step costs four times as much.
+	l, err = New(Config{Neighbors: profiles.Substitute, Epsilon: 1, Delta: 1e-5, Mode: AdaptiveGaussian})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 8 {
+		if err := l.SpendPlan(ctx, []byte(strings.Replace(gaussianPlan, "add-remove", "substitute", 1)), ""); (err == nil) != (n < 7) {
+			t.Errorf("step %d under substitution: %v", n, err)
+		}
+	}
+}
