@@ -80,7 +80,11 @@ type Accountant struct {
 	relation profiles.Relation
 	opts     settings
 	known    map[any]*profiles.Mechanism
-	added    []run // each mechanism once
+	added    []run   // each mechanism once
+	summed   []run   // what the sums hold: added, with blocks in place of their runs
+	blocks   bool    // some mechanism has a profiles.Block
+	stale    bool    // the sums lack what was added (prepare)
+	past     float64 // work of sums that were replaced
 	at       map[*profiles.Mechanism]int
 	// Per direction: the sum of upper profiles, and that of lower ones, which is
 	// the same while every step is known exactly.
@@ -370,48 +374,71 @@ func (a *Accountant) addRuns(runs []run) error {
 		total += r.count
 	}
 	for _, r := range runs {
+		a.blocks = a.blocks || r.aim == nil && r.m.Block != nil
+	}
+	for _, r := range runs {
 		if r.aim != nil {
 			a.addAimed(r)
 			continue
 		}
-		a.theory = a.theory || r.m.TheoryGap() && !r.m.Numerical
-		if r.m.TheoryGap() && !a.gap {
-			// From here on attacks are composed apart.
-			a.gap = true
-			for d := range a.lower {
-				a.lower[d] = fourier.New(a.opts.Options)
-				if a.opts.many {
-					a.lower[d].ExpectMany()
-				}
-				for _, old := range a.added {
-					if err := a.lower[d].Add(old.m.Directions[d].Upper, old.count); err != nil {
-						return err
-					}
-				}
-			}
-		}
-		for d, dir := range r.m.Directions {
-			if err := a.upper[d].Add(dir.Upper, r.count); err != nil {
+		if !a.blocks {
+			if err := a.include(r); err != nil {
 				return err
-			}
-			if a.gap && dir.Lower != nil {
-				if err := a.lower[d].Add(dir.Lower, r.count); err != nil {
-					return err
-				}
 			}
 		}
 		if i, ok := a.at[r.m]; ok {
 			a.added[i].count += r.count
-			continue
+		} else {
+			a.at[r.m] = len(a.added)
+			a.added = append(a.added, r)
 		}
-		f, b := r.m.Directions[0], r.m.Directions[1]
-		a.symmetric = a.symmetric && profiles.Equal(f.Upper, b.Upper) &&
-			(f.Lower == nil && b.Lower == nil || f.Lower != nil && b.Lower != nil && profiles.Equal(f.Lower, b.Lower))
-		a.at[r.m] = len(a.added)
-		a.added = append(a.added, r)
+		if !a.blocks {
+			a.summed = a.added
+		}
 	}
+	a.stale = a.blocks
 	a.runs = total
 	return nil
+}
+
+// include adds runs to the sums.
+func (a *Accountant) include(r run) error {
+	a.theory = a.theory || r.m.TheoryGap() && !r.m.Numerical
+	if r.m.TheoryGap() && !a.gap {
+		// From here on attacks are composed apart.
+		a.gap = true
+		for d := range a.lower {
+			a.lower[d] = fourier.New(a.opts.Options)
+			if a.opts.many {
+				a.lower[d].ExpectMany()
+			}
+			for _, old := range a.summed {
+				if err := a.lower[d].Add(old.m.Directions[d].Upper, old.count); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	for d, dir := range r.m.Directions {
+		if dir.Upper != nil { // what only attacks hold has none
+			if err := a.upper[d].Add(dir.Upper, r.count); err != nil {
+				return err
+			}
+		}
+		if a.gap && dir.Lower != nil {
+			if err := a.lower[d].Add(dir.Lower, r.count); err != nil {
+				return err
+			}
+		}
+	}
+	f, b := r.m.Directions[0], r.m.Directions[1]
+	a.symmetric = a.symmetric && sameProfile(f.Upper, b.Upper) && sameProfile(f.Lower, b.Lower)
+	return nil
+}
+
+// sameProfile reports whether p and q are the same, or both missing.
+func sameProfile(p, q profiles.Profile) bool {
+	return p == nil && q == nil || p != nil && q != nil && profiles.Equal(p, q)
 }
 
 // Epsilon returns ε(δ) = inf{ε : δ(ε) ≤ δ} of everything added so far, the worst
@@ -421,6 +448,9 @@ func (a *Accountant) Epsilon(ctx context.Context, delta float64) (Interval, erro
 	defer stop()
 	if len(a.aimed) > 0 {
 		return a.aimedEpsilon(ctx, delta)
+	}
+	if err := a.prepare(ctx); err != nil {
+		return Interval{}, err
 	}
 	ask := func(s *fourier.Sum) (fourier.Result, error) { return s.Epsilon(ctx, delta) }
 	iv, err := a.worst(ask, func(s *fourier.Sum, eps float64) bool { return s.Proves(eps, delta) })
@@ -440,6 +470,9 @@ func (a *Accountant) Delta(ctx context.Context, eps float64) (Interval, error) {
 	defer stop()
 	if len(a.aimed) > 0 {
 		return a.aimedDelta(ctx, eps)
+	}
+	if err := a.prepare(ctx); err != nil {
+		return Interval{}, err
 	}
 	ask := func(s *fourier.Sum) (fourier.Result, error) { return s.Delta(ctx, eps) }
 	iv, err := a.worst(ask, func(s *fourier.Sum, delta float64) bool { return s.Proves(eps, delta) })

@@ -299,6 +299,11 @@ func (c *comparer) zcdp(ctx context.Context) Comparison {
 		r, ok := math.Inf(1), false
 		_, poisson := s.Sampling.(subsample.Poisson)
 		if pair, err := s.Mechanism.Pair(c.p.Neighbors); err == nil && (s.Sampling == nil || poisson) {
+			if e, is := pair.(profiles.Exponential); is {
+				// Cesar and Rogers, ALT 2021, Lemma 3.
+				r, ok = e.Epsilon()*e.Epsilon()/8, true
+				sampled = sampled || poisson
+			}
 			sigma := math.NaN()
 			if g, is := pair.(profiles.Gaussian); is {
 				sigma = g.NoiseMultiplier()

@@ -37,6 +37,9 @@ func (a *Accountant) EpsilonCurve(ctx context.Context, deltas []float64) ([]Curv
 func (a *Accountant) curve(ctx context.Context, at []float64, first func(x, y float64) int, ask func(context.Context, float64) (Interval, error)) ([]CurvePoint, error) {
 	ctx, stop := a.opts.within(ctx)
 	defer stop()
+	if err := a.prepare(ctx); err != nil {
+		return nil, err
+	}
 	if len(at) > 1 {
 		a.expectMany()
 	}
@@ -74,7 +77,7 @@ func pointWork(left float64, points int) float64 {
 
 // spent returns the work of all questions so far.
 func (a *Accountant) spent() float64 {
-	work := 0.0
+	work := a.past
 	for d := range a.upper {
 		work += a.upper[d].Spent()
 		if a.gap {

@@ -2,6 +2,7 @@ package accountant
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 
@@ -55,7 +56,7 @@ func (a *Accountant) GDP(ctx context.Context, tolerance float64) (GDP, error) {
 		return out, err
 	}
 	if end.Upper > gdpMaxEpsilon {
-		return out, fault.New("tolerance", "%v is below the mass of losses above %v: no μ is large enough", tolerance, float64(gdpMaxEpsilon))
+		return out, fault.New("tolerance", "%v is below the mass of losses above %v: %w", tolerance, float64(gdpMaxEpsilon), errNoMu)
 	}
 	last := max(0, end.Upper)
 	var grid []float64
@@ -92,13 +93,16 @@ func (a *Accountant) GDP(ctx context.Context, tolerance float64) (GDP, error) {
 		}
 	}
 	if math.IsInf(out.Mu.Upper, 1) {
-		return out, fault.New("tolerance", "%v: no μ is found that is large enough", tolerance)
+		return out, fault.New("tolerance", "%v: %w", tolerance, errNoMu)
 	}
 	out.Mu.Estimate = (out.Mu.Lower + out.Mu.Upper) / 2
 	out.Regret = c.regret(out.Mu.Upper)
 	out.Warnings = c.warnings
 	return out, nil
 }
+
+// errNoMu is of a plan that no μ describes at a tolerance.
+var errNoMu = errors.New("no μ is large enough")
 
 // Where to look, and how finely; none of these proves anything.
 const (

@@ -17,7 +17,7 @@ func latticePoints(k int64) int {
 	return int(min(1<<18, (1<<10)*(math.Sqrt(runs)+2000/runs)))
 }
 
-// blocks returns what was added as blocks and other mechanisms.
+// togethers returns what was added as blocks and other mechanisms.
 //
 // The runs of one bound are a block, an interactive mechanism that the block's
 // profile dominates. The other mechanisms and blocks may come before, after or
@@ -25,9 +25,12 @@ func latticePoints(k int64) int {
 // (Vadhan and Zhang, STOC 2023, arXiv:2207.08335). For mechanisms with one pair each that is
 // plain: a supremum of expectations is at most the expectation of suprema, so
 // that running them first only adds.
-func (a *Accountant) blocks() (blocks, others []run) {
+func (a *Accountant) togethers() (blocks, others []run) {
 next:
-	for _, r := range a.added {
+	for _, r := range a.summed {
+		if r.m.Directions[0].Upper == nil {
+			continue // an attack on a block
+		}
 		if r.m.Together == nil {
 			others = append(others, r)
 			continue
@@ -51,7 +54,7 @@ func (a *Accountant) narrow(ctx context.Context, iv *Interval, ask func(*fourier
 	if !(eps > 0 && eps < math.Inf(1) && delta > 1e-300 && delta < 1) {
 		return nil
 	}
-	blocks, others := a.blocks()
+	blocks, others := a.togethers()
 	o := a.opts.sums(4)
 	sums := [2]*fourier.Sum{fourier.New(o), fourier.New(o)}
 	add := func(r run) error {

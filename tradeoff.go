@@ -71,6 +71,9 @@ func (a *Accountant) TradeOff(ctx context.Context, alphas []float64) ([]TradeOff
 		}
 		return b.TradeOff(ctx, alphas)
 	}
+	if err := a.prepare(ctx); err != nil {
+		return nil, err
+	}
 	a.expectMany()
 	names := a.relation.DirectionNames()
 	var proved, attack [2]*pair
@@ -162,7 +165,7 @@ func (a *Accountant) pair(sums [2]*fourier.Sum, d int, lower bool, alphas []floa
 	p.half[0] = half{sum: sums[d]}
 	p.half[1] = half{sum: sums[1-d], below: true}
 	mirrored := true
-	for _, r := range a.added {
+	for _, r := range a.summed {
 		one, other := side(r, d, lower), side(r, 1-d, lower)
 		if one == nil && other == nil {
 			continue
@@ -174,7 +177,7 @@ func (a *Accountant) pair(sums [2]*fourier.Sum, d int, lower bool, alphas []floa
 	}
 	back := fourier.New(a.opts.Options)
 	back.ExpectMany()
-	for _, r := range a.added {
+	for _, r := range a.summed {
 		if one := side(r, d, lower); one != nil {
 			if err := back.Add(profiles.Reverse(one), r.count); err != nil {
 				return nil, err

@@ -14,6 +14,7 @@
 //	eventclass.go the events that are mechanisms
 //	write.go      nodes to YAML and to JSON
 //	build.go      nodes made of others
+//	files.go      Inline: the files that a plan names, into its text
 //	selection.go  the key selection
 //	registry.go   the tables of mechanisms and of sampling schemes
 //	epochs.go     the schemes with a schedule for each epoch

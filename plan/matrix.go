@@ -41,7 +41,10 @@ func strategies(steps int) []entry[matrix.Strategy] {
 		{"tree", []string{"completion"}, func(v *values) (matrix.Strategy, error) {
 			return matrix.Tree(v.node.get("completion") != nil && v.flag("completion")), nil
 		}},
-		{"banded", []string{"rows"}, func(v *values) (matrix.Strategy, error) {
+		{"banded", []string{"rows", "file"}, func(v *values) (matrix.Strategy, error) {
+			if f := v.node.get("file"); f != nil && v.err == nil {
+				v.err = f.errorf("is not read here; list the rows instead")
+			}
 			return matrix.Rows(ask(v, "rows", "a list of rows", (*node).rows))
 		}},
 	}

@@ -3,6 +3,7 @@ package plan
 import (
 	"math"
 
+	"github.com/dpaccountant/accountant/choice"
 	"github.com/dpaccountant/accountant/darrm"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/profiles"
@@ -56,6 +57,29 @@ var mechanisms = []entry[profiles.Base]{
 	}},
 	{"finite", []string{"p", "q"}, func(v *values) (profiles.Base, error) {
 		return profiles.NewFiniteMechanism(v.list("p"), v.list("q"))
+	}},
+	{"exponential", []string{"epsilon"}, func(v *values) (profiles.Base, error) {
+		return choice.NewExponential(v.number("epsilon"))
+	}},
+	{"permute-and-flip", []string{"epsilon"}, func(v *values) (profiles.Base, error) {
+		return choice.NewPermuteAndFlip(v.number("epsilon"))
+	}},
+	{"noisy-max", []string{"noise", "epsilon"}, func(v *values) (profiles.Base, error) {
+		return choice.NewNoisyMax(v.word("noise"), v.number("epsilon"))
+	}},
+	{"threshold", []string{"noise", "standard-deviation", "scale", "threshold", "partitions"}, func(v *values) (profiles.Base, error) {
+		noise, scale := v.word("noise"), 1.0
+		names := map[string][2]string{"gaussian": {"standard-deviation", "scale"}, "laplace": {"scale", "standard-deviation"}, "discrete-laplace": {"scale", "standard-deviation"}}[noise]
+		if names[0] != "" {
+			scale = v.number(names[0])
+			if v.node.get(names[1]) != nil {
+				return nil, fault.New(names[1], "is set, not allowed with %s noise; set %s", noise, names[0])
+			}
+		}
+		return choice.NewThreshold(noise, scale, v.number("threshold"), v.wholeOr("partitions", 1))
+	}},
+	{"select-partitions", []string{"epsilon", "delta", "partitions"}, func(v *values) (profiles.Base, error) {
+		return choice.NewSelectPartitions(v.number("epsilon"), v.number("delta"), v.wholeOr("partitions", 1))
 	}},
 	{"majority", []string{"mechanisms", "epsilon", "allowance", "delta", "output-delta", "gamma"}, func(v *values) (profiles.Base, error) {
 		return newMajority(darrm.Params{Mechanisms: v.whole("mechanisms"), Epsilon: v.number("epsilon"), Allowance: v.number("allowance"),

@@ -52,6 +52,14 @@ type Compound interface {
 	Mechanism(ctx context.Context, r Relation) (Mechanism, error)
 }
 
+// A Blocker is a Base of which a run on the whole data set is known better than by its
+// Pair and its Attack: many runs are a Block.
+type Blocker interface {
+	Base
+	// Once returns one run under r, with its Block.
+	Once(r Relation) (Mechanism, error)
+}
+
 // A NoiseScaler is a Base whose noise can be set: what calibration turns.
 type NoiseScaler interface {
 	Base
@@ -69,6 +77,9 @@ type NoiseScaler interface {
 func Unsampled(ctx context.Context, b Base, r Relation) (Mechanism, error) {
 	if c, ok := b.(Compound); ok {
 		return c.Mechanism(ctx, r)
+	}
+	if c, ok := b.(Blocker); ok {
+		return c.Once(r)
 	}
 	p, err := b.Pair(r)
 	if err != nil {

@@ -79,6 +79,9 @@ func kinds() []kind {
 	for _, b := range []float64{0.05, 0.5, 1, 20, 3e4} {
 		out = append(out, kind{name: "laplace", p: must(profiles.NewLaplace(b)), exact: profiletest.Laplace(b), size: 0.3 / b})
 	}
+	for _, e := range []float64{1e-9, 1e-3, 0.1, 1, 7, 100} {
+		out = append(out, kind{name: "exponential", p: must(profiles.NewExponential(e)), exact: profiletest.Exponential(e), size: 0.3 * e})
+	}
 	out = append(out,
 		kind{"discrete gaussian", pair(must(profiles.NewDiscreteGaussianMechanism(1.5, 1)), profiles.AddRemove),
 			integers(func(k int) *big.Float { return oracle.Exp(oracle.Div(oracle.F(float64(-k*k)), oracle.F(4.5))) }, 60, 1), 0.5},

@@ -84,6 +84,34 @@ type Mechanism struct {
 	// Numerical says that Upper and Lower are laws above and below one attained pair:
 	// what lies between them is computation, and theory leaves no gap.
 	Numerical bool
+	// Block is what many runs are together, where no pair of profiles is attained at
+	// every ε by the same data sets; nil for most mechanisms. Directions are then those
+	// of one run, and Lower is attained at each ε by data sets of its own.
+	Block Block
+}
+
+// A Block is the adaptive composition of k runs of one mechanism, which an accountant
+// asks for in place of k times the profile of one. Implementations are comparable:
+// mechanisms with the same value are the same mechanism, and their runs count together.
+// width is the relative width of ε that is asked for, a wish and not a promise. Once ctx
+// is done, the error is that of ctx.
+type Block interface {
+	// Upper returns profiles of which the composition dominates every adaptive
+	// composition of k runs, in each direction.
+	Upper(ctx context.Context, k int64, width float64) ([2][]Repeated, error)
+	// Reached returns profiles of whose composition each δ(ε) is reached by some
+	// adaptive adversary of k runs, not the same at all ε. So it holds for these runs
+	// alone. exact says that nothing but the accuracy of a computation is between them
+	// and Upper.
+	Reached(ctx context.Context, k int64, width float64) (reached [2][]Repeated, exact bool, err error)
+	// Attack returns the pair of one run on concrete data sets.
+	Attack() (directions [2]Profile, err error)
+}
+
+// Repeated is a profile that is composed Count times.
+type Repeated struct {
+	Profile Profile
+	Count   int64
 }
 
 // Together is what is known about the adaptive composition of k runs of one

@@ -127,6 +127,9 @@ func ofPair(b profiles.Base, r profiles.Relation) (Curve, error) {
 		return gaussian{p.NoiseMultiplier()}, nil
 	case profiles.Laplace:
 		return laplace{1 / p.NoiseMultiplier()}, nil
+	case profiles.Exponential:
+		// Not the curve of this pair but of what it dominates, which holds for every run.
+		return boundedRange{p.Epsilon()}, nil
 	case *profiles.Discrete:
 		if b.Name() == "discrete-gaussian" {
 			return ofDiscreteGaussian(b, r)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/decimal"
@@ -175,4 +176,10 @@ func PlanLine(err error) (line int, message string, ok bool) {
 func CheckPlan(text []byte) error {
 	_, err := parsePlan(text)
 	return err
+}
+
+// InlineFiles returns the text of a plan with the matrices of the files that it names. A
+// Service reads no files for those who ask: who may read them does this before.
+func InlineFiles(text []byte, open func(name string) (io.ReadCloser, error)) ([]byte, error) {
+	return plan.Inline(text, open)
 }

@@ -37,6 +37,12 @@ type Parameters struct {
 	Delta           Decimal  `json:"delta,omitempty"`
 	P               Decimals `json:"p,omitempty"`
 	Q               Decimals `json:"q,omitempty"`
+
+	Noise             string  `json:"noise,omitempty"` // the name of a law
+	StandardDeviation Decimal `json:"standard-deviation,omitempty"`
+	Scale             Decimal `json:"scale,omitempty"`
+	Threshold         Decimal `json:"threshold,omitempty"`
+	Partitions        Decimal `json:"partitions,omitempty"`
 }
 
 // Parameter is one that was given, as it was written.
@@ -74,9 +80,12 @@ type ProfileDelta struct {
 	Attack    *Bounds `json:"attack,omitempty"`
 }
 
-// given returns the parameters that are there, checked to be numbers.
+// given returns the parameters that are there, checked to be numbers but for a name.
 func (p Parameters) given() (all []Parameter, err error) {
 	finite := span{lo: -math.MaxFloat64, hi: math.MaxFloat64}
+	if p.Noise != "" {
+		all = append(all, Parameter{"noise", p.Noise})
+	}
 	for _, x := range []struct {
 		name  string
 		value Decimal
@@ -85,6 +94,7 @@ func (p Parameters) given() (all []Parameter, err error) {
 		{"noise-multiplier", p.NoiseMultiplier, nil}, {"sensitivity", p.Sensitivity, nil}, {"dimension", p.Dimension, nil},
 		{"probability", p.Probability, nil}, {"categories", p.Categories, nil}, {"epsilon", p.Epsilon, nil}, {"delta", p.Delta, nil},
 		{"p", "", p.P}, {"q", "", p.Q},
+		{"standard-deviation", p.StandardDeviation, nil}, {"scale", p.Scale, nil}, {"threshold", p.Threshold, nil}, {"partitions", p.Partitions, nil},
 	} {
 		switch {
 		case x.list != nil:
@@ -135,6 +145,9 @@ func (q ProfileRequest) parse() (p profileQuestion, err error) {
 		value := g.Value
 		if g.Name == "p" || g.Name == "q" {
 			value = "[" + value + "]"
+		}
+		if g.Name == "noise" {
+			value = quoteYAML(value)
 		}
 		if i > 0 {
 			b.WriteString(", ")

@@ -71,6 +71,7 @@ var operations = []operation{
 	does("plan-convert", (*Service).Convert, "as `plan convert --json`"),
 	does("compare", (*Service).Compare, "as `compare --json`"),
 	does("gdp", (*Service).GDP, "as `gdp --json`"),
+	does("gdp-solve", (*Service).GDPSolve, "as `gdp solve --json`"),
 	does("audit", (*Service).Audit, "as `audit --json`"),
 	does("select", (*Service).Select, "as `select --json`"),
 	does("majority", (*Service).Majority, "as `majority --json`"),

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -26,8 +27,9 @@ func inputName(path string) string {
 	return printable(path)
 }
 
-// readInput reads a file, or standard input if path is "-", and returns what
-// to call it in messages. It reads a little more than a plan may have.
+// readInput reads the file of a plan, or standard input if path is "-", and returns what
+// to call it in messages. It reads a little more than a plan may have. Files that the
+// plan names are read from its folder and are part of what is returned.
 func readInput(cmd *cobra.Command, path string) (data []byte, name string, err error) {
 	var r io.Reader = cmd.InOrStdin()
 	name = inputName(path)
@@ -43,7 +45,17 @@ func readInput(cmd *cobra.Command, path string) (data []byte, name string, err e
 	if err != nil {
 		return nil, name, pathProblem(name, err)
 	}
-	return data, name, nil
+	folder := "."
+	if path != "-" {
+		folder = filepath.Dir(path)
+	}
+	data, err = service.InlineFiles(data, func(file string) (io.ReadCloser, error) {
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(folder, file)
+		}
+		return openInput(file)
+	})
+	return data, name, planProblem(name, path, err)
 }
 
 // readSmall reads a file of at most limit bytes.

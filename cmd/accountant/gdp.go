@@ -43,5 +43,47 @@ The regret is the most by which speaking of μ overstates δ. - reads standard i
 	}
 	number(cmd.Flags(), &q.Tolerance, "tolerance", "1e-10", "`τ`, what the power of a test may be more than under μ-GDP")
 	flags.registerPlain(cmd)
+	cmd.AddCommand(newGDPSolveCmd())
+	return cmd
+}
+
+func newGDPSolveCmd() *cobra.Command {
+	var flags answerFlags
+	var q service.GDPSolveRequest
+	cmd := &cobra.Command{
+		Use:   "solve plan.yaml",
+		Short: "Turn noise, count, rate or batch until a plan meets a budget in μ, or in ρ of zCDP",
+		Long: `solve finds the value of a quantity at which the upper end of μ at the tolerance is
+within the budget, which that value is proved to meet. A budget in ρ is for Gaussian
+noise on the whole data set alone: a sampled plan has no ρ below the unsampled one.`,
+		Example: `  accountant gdp solve --mu 0.5 --solve noise-multiplier examples/dpsgd.yaml
+  accountant gdp solve --zcdp 0.1 --solve count plan.yaml`,
+		Args: planArg, ValidArgsFunction: completePlans(0, 0),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			q.Limits = flags.limits()
+			a, err := askPlan(cmd, "calibrating", (*service.Service).GDPSolve, &q, &q.Plan, args[0])
+			if err != nil {
+				return err
+			}
+			return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) error {
+				fmt.Fprintf(w, "neighbors: %s\nbudget: μ ≤ %s at tolerance %s\n\n", a.Neighbors, short(a.Budget), short(a.Tolerance))
+				for _, x := range a.Settings {
+					fmt.Fprintf(w, "  %s %s: %s\n", x.Step, a.Solve, short(x.Value))
+				}
+				d := digitsFor(a.Mu)
+				_, err := fmt.Fprintf(w, "  %s %s: %s ≤ μ ≤ %s certified\n", a.Solve, short(a.Value), rounded(a.Mu.Lower, d, down), rounded(a.Mu.Upper, d, up))
+				return err
+			})
+		},
+	}
+	fs := cmd.Flags()
+	number(fs, &q.Mu, "mu", "", "`μ` of the budget")
+	number(fs, &q.ZCDP, "zcdp", "", "`ρ` of the budget, in place of --mu")
+	number(fs, &q.Tolerance, "tolerance", "", "`τ`, as of gdp (default 1e-10)")
+	addChoice(cmd, &q.Solve, "solve", "quantity to turn: noise-multiplier, count, rate or batch (required)", "noise-multiplier", "count", "rate", "batch")
+	fs.StringVar(&q.Step, "step", "", "`name` or place of the step to turn, such as steps[0] (default: all that have the quantity)")
+	number(fs, &q.Examples, "examples", "", "`size` of the data set, to turn the batch of Poisson sampling")
+	flags.registerPlain(cmd)
+	_ = cmd.MarkFlagRequired("solve")
 	return cmd
 }

@@ -58,6 +58,24 @@ func Laplace(b float64) Exact {
 	}
 }
 
+// Exponential is the exponential mechanism with losses in a range of length e.
+func Exponential(e float64) Exact {
+	m := oracle.F(e)
+	rise := func(x *big.Float) *big.Float { return oracle.Sub(oracle.Exp(x), one) }
+	fall := func(x *big.Float) *big.Float { return oracle.Sub(one, oracle.Exp(oracle.Neg(x))) }
+	return func(eps *big.Float) Masses {
+		switch {
+		case eps.Cmp(m) >= 0:
+			return none()
+		case eps.Cmp(oracle.Neg(m)) < 0:
+			return all()
+		}
+		a, b := oracle.Scale(oracle.Sub(m, eps), 0.5), oracle.Scale(oracle.Add(m, eps), 0.5)
+		return Masses{oracle.Div(fall(a), fall(m)), oracle.Div(rise(a), rise(m)),
+			oracle.Div(rise(b), rise(m)), oracle.Div(fall(b), fall(m))}
+	}
+}
+
 func all() Masses  { return Masses{one, one, oracle.New(), oracle.New()} }
 func none() Masses { return Masses{oracle.New(), oracle.New(), one, one} }
 

@@ -49,7 +49,7 @@ func (s Truncated) upper(ctx context.Context, most int64, b profiles.Base, r pro
 	}
 	worst := math.Inf(-1)
 	for d, dir := range m.Directions {
-		if d == 1 && r != profiles.AddRemove {
+		if d == 1 && r == profiles.Substitute {
 			break // symmetric
 		}
 		sum := fourier.New(fourier.Options{Relative: relative})

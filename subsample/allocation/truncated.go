@@ -82,8 +82,8 @@ func (s Truncated) overflow(n int64) overflow {
 //
 // Add-remove: above, the mixture of Theorem 7 for populations of the given size and one more;
 // below, Poisson sampling with the rate at which a record takes part. Gaussian bases only.
-// Substitute and zero-out: above, its corrected form under substitution, of which an empty
-// place is a case. Truncation is not free there. It is long because each relation is a case.
+// Substitute: above, its corrected form; truncation is not free there. Zero-out: above, a
+// mixture of the pairs without a cut and with one. It is long because each relation is a case.
 func (s Truncated) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechanism, error) {
 	if s.population == 0 {
 		return profiles.Mechanism{}, fault.New("population", "0 is not in [1, %d]", int64(maxPopulation))
@@ -155,6 +155,17 @@ func (s Truncated) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechani
 		}
 		return m, nil
 	}
+	if r == profiles.ZeroOut {
+		up, err := s.zeroOut(first, sigma, tauLow, tauHigh, survive)
+		if err != nil {
+			return profiles.Mechanism{}, err
+		}
+		m := between(b.Name(), r, up, nil, false)
+		for d := range m.Directions {
+			m.Directions[d].Lower = low.Directions[d].Lower
+		}
+		return m, nil
+	}
 	substitute, err := subsample.NewPoisson(s.rate)
 	if err != nil {
 		return profiles.Mechanism{}, err
@@ -169,6 +180,39 @@ func (s Truncated) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechani
 		m.Directions[d] = profiles.Direction{Upper: up, Lower: low.Directions[d].Lower}
 	}
 	return m, nil
+}
+
+// zeroOut is the law above where an empty place takes part in the drawing as the record does.
+// Without a cut the sum moves by f(x) with probability q: the pair of Poisson sampling. With one,
+// the record or its empty place replaces z₁ with probability q̄: centres f(x) − f(z₁) and −f(z₁),
+// of norm at most 2, which Theorem 2 bounds by contributions ±2 in opposite directions. Both are
+// pairs for every α, so that the mixture is one.
+func (s Truncated) zeroOut(first profiles.Profile, sigma, tauLow, tauHigh, survive float64) (profiles.Profile, error) {
+	opposite := func(rate float64) (profiles.Profile, error) {
+		p, err := subsample.NewPoisson(rate)
+		if err != nil {
+			return nil, err
+		}
+		b, err := profiles.NewGaussianMechanism(sigma / 2)
+		if err != nil {
+			return nil, err
+		}
+		m, err := p.Apply(b, profiles.Substitute)
+		return m.Directions[0].Upper, err
+	}
+	all, err := opposite(s.rate) // above both others
+	if err != nil {
+		return nil, err
+	}
+	rest := max(0, xmath.Down(1-tauHigh, 1))
+	if tauHigh <= rareOverflow {
+		return newMixture([]profiles.Profile{first, all}, []float64{rest, tauHigh}), nil
+	}
+	cut, err := opposite(survive)
+	if err != nil {
+		return nil, err
+	}
+	return newMixture([]profiles.Profile{first, cut, all}, []float64{rest, tauLow, xmath.Up(tauHigh-tauLow, 1)}), nil
 }
 
 // reached returns the rate at which a record takes part, rounded down: q·Pr[K < B] + τq̄.

@@ -1,0 +1,367 @@
+package choice
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// lawOf returns the law of an index: in closed form for the exponential mechanism, by all
+// orders for permute-and-flip. λ = 1.
+func lawOf(noise Noise, scores []float64) []float64 {
+	most := math.Inf(-1)
+	for _, s := range scores {
+		most = max(most, s)
+	}
+	law := make([]float64, len(scores))
+	if noise == GumbelNoise {
+		total := 0.0
+		for i, s := range scores {
+			law[i] = math.Exp(s - most)
+			total += law[i]
+		}
+		for i := range law {
+			law[i] /= total
+		}
+		return law
+	}
+	var orders func(left []int, reached float64)
+	orders = func(left []int, reached float64) {
+		for at, i := range left {
+			p := math.Exp(scores[i]-most) * reached / float64(len(left))
+			law[i] += p
+			rest := append(append([]int{}, left[:at]...), left[at+1:]...)
+			if next := reached / float64(len(left)) * -math.Expm1(scores[i]-most); next > 0 {
+				orders(rest, next)
+			}
+		}
+	}
+	all := make([]int, len(scores))
+	for i := range all {
+		all[i] = i
+	}
+	orders(all, 1)
+	return law
+}
+
+// divergence returns the hockey-stick divergence of two laws.
+func divergence(p, q []float64, eps float64) float64 {
+	d := 0.0
+	for i := range p {
+		d += max(0, p[i]-math.Exp(eps)*q[i])
+	}
+	return d
+}
+
+// Three candidates with scores in −2..2, and every neighbour: no pair is above the
+// profile, and monotone scores cost half.
+func TestScoresExhaustively(t *testing.T) {
+	const lambda = 1.0
+	for _, noise := range []Noise{GumbelNoise, ExponentialNoise} {
+		p := must(scores{"", noise, 2 / lambda}.Pair(profiles.AddRemove))
+		half := must(scores{"", noise, 1 / lambda}.Pair(profiles.AddRemove))
+		var laws [125][]float64
+		score := func(n int) []float64 { return []float64{float64(n%5 - 2), float64(n/5%5 - 2), float64(n/25 - 2)} }
+		for n := range laws {
+			laws[n] = lawOf(noise, score(n))
+		}
+		pairs := 0
+		for a := range laws {
+			for b := range laws {
+				x, y := score(a), score(b)
+				close, up, down := true, true, true
+				for i := range x {
+					close = close && math.Abs(x[i]-y[i]) <= 1
+					up = up && x[i] <= y[i]
+					down = down && x[i] >= y[i]
+				}
+				if !close {
+					continue
+				}
+				pairs++
+				for _, eps := range []float64{-1.5, -0.7, 0, 0.3, 1, 1.6, 1.99} {
+					of := p
+					if up || down {
+						of = half
+					}
+					_, most := delta(of, eps)
+					if d := divergence(laws[a], laws[b], eps); d > most+1e-12 {
+						t.Errorf("%v, scores %v and %v: δ(%v) = %v above %v", noise, x, y, eps, d, most)
+					}
+				}
+			}
+		}
+		if pairs < 2000 {
+			t.Errorf("%d pairs of neighbours", pairs)
+		}
+	}
+}
+
+// Two candidates reach the profile at every α: exponential and permute-and-flip.
+func TestScoresAttained(t *testing.T) {
+	for _, noise := range []Noise{GumbelNoise, ExponentialNoise} {
+		p := must(scores{"", noise, 1}.Pair(profiles.AddRemove))
+		for _, eps := range []float64{-0.6, 0, 0.5, 0.9} {
+			most := 0.0
+			for c := -8.0; c <= 8; c += 1e-3 {
+				// λ = 1, Δ = ½: the gap of the scores moves from c − 1 to c.
+				most = max(most, divergence(lawOf(noise, []float64{c, 0}), lawOf(noise, []float64{c - 1, 0}), eps))
+			}
+			lo, hi := delta(p, eps)
+			if most > hi+1e-12 || most < lo*(1-1e-5) {
+				t.Errorf("%v: two candidates reach δ(%v) = %v, the profile has [%v, %v]", noise, eps, most, lo, hi)
+			}
+		}
+	}
+}
+
+// opendp#2911: permute-and-flip was priced as ρ = ε²/8. At ε = 1 two candidates have a
+// Kullback–Leibler divergence of 0.32966, which zCDP with ρ bounds by ρ = 0.125.
+func TestPermuteAndFlipIsNotBoundedRange(t *testing.T) {
+	most := 0.0
+	for c := 0.0; c <= 12; c += 1e-2 {
+		p, q := lawOf(ExponentialNoise, []float64{c, 0}), lawOf(ExponentialNoise, []float64{c - 1, 0})
+		for _, x := range [2][2][]float64{{p, q}, {q, p}} {
+			kl := 0.0
+			for i := range p {
+				kl += x[0][i] * math.Log(x[0][i]/x[1][i])
+			}
+			most = max(most, kl)
+		}
+	}
+	if math.Abs(most-0.32966) > 2e-4 {
+		t.Errorf("the largest divergence of two candidates is %v, want 0.32966", most)
+	}
+	e := must(profiles.NewExponential(1))
+	l := must(NewPermuteAndFlip(1))
+	pair := must(l.Pair(profiles.AddRemove))
+	for _, eps := range []float64{-0.5, 0, 0.5, 0.9} {
+		_, em := delta(e, eps)
+		lo, pf := delta(pair, eps)
+		if !(em < lo && pf <= divergence([]float64{1 / (1 + math.Exp(-1)), 1 / (1 + math.E)}, []float64{1 / (1 + math.E), 1 / (1 + math.Exp(-1))}, eps)+1e-12) {
+			t.Errorf("δ(%v): exponential %v, permute-and-flip %v, and pure is not above", eps, em, pf)
+		}
+	}
+}
+
+// Noisy max with Laplace noise, three candidates on a fine grid of the noise of the
+// winner: never above the profile, and the attack is what two candidates reach.
+func TestLaplaceNoisyMax(t *testing.T) {
+	cdf := func(x float64) float64 {
+		if x < 0 {
+			return math.Exp(x) / 2
+		}
+		return 1 - math.Exp(-x)/2
+	}
+	law := func(s []float64) []float64 {
+		out := make([]float64, len(s))
+		const h = 0.01
+		for i := range s {
+			for x := -25 + h/2; x < 30; x += h {
+				v := cdf(x+h/2-s[i]) - cdf(x-h/2-s[i])
+				for j := range s {
+					if j != i {
+						v *= cdf(x - s[j])
+					}
+				}
+				out[i] += v
+			}
+		}
+		return out
+	}
+	p := must(scores{"", LaplaceNoise, 1}.Pair(profiles.AddRemove))
+	attack := must(must(scores{"", LaplaceNoise, 1}.Attack(profiles.AddRemove)).Pair(profiles.AddRemove))
+	two, back := law([]float64{0.5, 0}), law([]float64{-0.5, 0})
+	for _, eps := range []float64{-0.5, 0, 0.3, 0.8} {
+		_, most := delta(p, eps)
+		reached := divergence(two, back, eps)
+		lo, _ := delta(attack, eps)
+		if math.Abs(reached-lo) > 1e-4*lo+1e-9 {
+			t.Errorf("two candidates reach δ(%v) = %v, the attack says %v", eps, reached, lo)
+		}
+		for _, s := range [][2][]float64{{{0.25, -0.25, -0.25}, {-0.25, 0.25, 0.25}}, {{1, 0, -2}, {0.5, 0.5, -1.5}}, {{0.5, 0.5, 0}, {0, 0, 0.5}}} {
+			if d := divergence(law(s[0]), law(s[1]), eps); d > most+1e-4 {
+				t.Errorf("scores %v: δ(%v) = %v above %v", s, eps, d, most)
+			}
+		}
+	}
+}
+
+// Random adaptive adversaries with two exponential mechanisms of two to four candidates:
+// below W_2, and not far below at the best.
+func TestAdaptiveAdversariesAreBelow(t *testing.T) {
+	const epsilon = 1.0
+	_, up := enclosure(t, epsilon, 2, 1e-4)
+	rng := rand.New(rand.NewPCG(1, 2))
+	type pair struct{ p, q []float64 }
+	var pool []pair
+	for range 300 {
+		n := 2 + rng.IntN(3)
+		x, y := make([]float64, n), make([]float64, n)
+		shift := 3 * rng.NormFloat64()
+		for i := range x {
+			x[i] = 2 * rng.NormFloat64()
+			if i == 0 {
+				x[i] += shift
+			}
+			y[i] = x[i] + epsilon/2*float64(2*rng.IntN(2)-1)
+		}
+		pool = append(pool, pair{lawOf(GumbelNoise, x), lawOf(GumbelNoise, y)})
+	}
+	for _, eps := range []float64{-0.5, 0, 0.7, 1.4} {
+		_, most := delta(up, eps)
+		best := 0.0
+		for _, first := range pool {
+			total := 0.0
+			for i := range first.p {
+				// After outcome i the adversary takes what is worst at ε less its loss.
+				worst := 0.0
+				at := eps - math.Log(first.p[i]/first.q[i])
+				for _, second := range pool {
+					worst = max(worst, divergence(second.p, second.q, at))
+				}
+				total += first.p[i] * worst
+			}
+			best = max(best, total)
+		}
+		if best > most || best < 0.97*most && eps <= 0 {
+			t.Errorf("adversaries reach δ(%v) = %v, W_2 is at most %v", eps, best, most)
+		}
+	}
+}
+
+// The enclosure narrows by the square of the cells (check 4), from both sides.
+func TestRecursionConverges(t *testing.T) {
+	width := func(m int) float64 {
+		g, fine := newGrid(1, m), newGrid(1, 8*m)
+		w, err := g.upper(t.Context(), 5, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, _, err := fine.lower(t.Context(), 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w[m] < l[8*m] {
+			t.Errorf("m = %d: upper %v below lower %v", m, w[m], l[8*m])
+		}
+		return w[m] - l[8*m]
+	}
+	for m := 8; m <= 64; m *= 2 {
+		if r := width(m) / width(2*m); r < 3 || r > 5 {
+			t.Errorf("from %d to %d cells the width falls by %v, want about 4", m, 2*m, r)
+		}
+	}
+	// One step is the closed form at every node: rounded up, and attained where t is on the grid.
+	g := newGrid(1, 16)
+	w, err := g.upper(t.Context(), 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := must(profiles.NewExponential(1))
+	for i := range w[:16] {
+		lo, hi := delta(p, float64(i)*g.h)
+		if !(w[i] >= lo && w[i] <= hi*(1+1e-13)+1e-15) {
+			t.Errorf("W_1 at node %d is %v, want %v", i, w[i], hi)
+		}
+	}
+}
+
+// Counts with discrete Laplace noise, by enumeration of all outputs: one partition of n
+// other persons, for all n, is never above the profile; a new one and an old one far above
+// the threshold attain it.
+func TestThresholdExhaustively(t *testing.T) {
+	const scale, tau = 1.5, 4.0
+	th := must(NewThreshold("discrete-laplace", scale, tau, 1))
+	mass := func(z int) float64 {
+		return math.Tanh(0.5/scale) * math.Exp(-math.Abs(float64(z))/scale)
+	}
+	law := func(n int) []float64 { // of hidden, and of counts 4..120
+		out := []float64{1}
+		for c := int(tau); c <= 120; c++ {
+			p := 0.0
+			if n > 0 {
+				p = mass(c - n)
+			}
+			out[0] -= p
+			out = append(out, p)
+		}
+		return out
+	}
+	for _, add := range []bool{false, true} {
+		for _, eps := range []float64{-0.5, 0, 0.2, 0.5, 0.66, 1, 3} {
+			best := 0.0
+			v, e := th.LogDelta(eps, add)
+			for n := range 60 {
+				p, q := law(n+1), law(n)
+				if add {
+					p, q = q, p
+				}
+				d := divergence(p, q, eps)
+				best = max(best, d)
+				if d > math.Exp(v+e)+1e-12 {
+					t.Errorf("%d persons, add %v: δ(%v) = %v above %v", n, add, eps, d, math.Exp(v+e))
+				}
+			}
+			if best < math.Exp(v-e)*(1-1e-9)-1e-12 {
+				t.Errorf("add %v: δ(%v) = %v is not reached, at most %v", add, eps, math.Exp(v), best)
+			}
+		}
+	}
+}
+
+// opendp#2922: a count of exactly the threshold is shown, so that for whole numbers π
+// includes equality. Without it π would be e^{−1/scale} times as large.
+func TestThresholdIncludesEquality(t *testing.T) {
+	const scale = 1.0
+	for _, tau := range []float64{2, 5, 9.5, 10} {
+		got := shown("discrete-laplace", scale, tau)
+		want := 0.0
+		for z := int(math.Ceil(tau)) - 1; z < 800; z++ {
+			want += math.Tanh(0.5/scale) * math.Exp(-math.Abs(float64(z))/scale)
+		}
+		if math.Abs(got-want) > 1e-13*want {
+			t.Errorf("τ = %v: π = %v, want %v", tau, got, want)
+		}
+	}
+}
+
+// Beyond where a key gives everything away in one direction, the other goes on to fall: one
+// run is as good as its closed form at every ε, in both.
+func TestThresholdDirections(t *testing.T) {
+	th := must(NewThreshold("gaussian", 4, 20, 3))
+	m := must(th.Once(profiles.AddRemove))
+	for _, eps := range []float64{0.5, 2.2, 4, 8} {
+		add := m.Directions[1].Upper
+		v, e := profiles.LogDelta(add, eps)
+		g, ge := profiles.LogDelta(must(profiles.NewGaussian(4/math.Sqrt(3))), eps)
+		// All three old, or one new: the likelihood moves by less than 3π.
+		if !(v+e >= g-ge && v-e <= g+ge+1e-3) || !math.IsInf(add.Support().LogPInf, -1) {
+			t.Errorf("add: log δ(%v) = %v, the counts alone have %v", eps, v, g)
+		}
+	}
+}
+
+// A far threshold leaves the noise alone (check 7), and δ is at least l·π.
+func TestThresholdLimits(t *testing.T) {
+	g := must(profiles.NewGaussian(4))
+	far := must(NewThreshold("gaussian", 4, 1e6, 1))
+	for _, eps := range []float64{-0.3, 0, 0.5, 2} {
+		v, e := far.LogDelta(eps, false)
+		w, f := profiles.LogDelta(g, eps)
+		if math.Abs(v-w) > e+f+1e-12 && !math.IsInf(e, 1) {
+			t.Errorf("δ(%v) = e^%v, the noise alone has e^%v", eps, v, w)
+		}
+	}
+	for _, l := range []int{1, 5, 100, MaxPartitions} {
+		th := must(NewThreshold("gaussian", 4, 30, l))
+		p, _ := th.LogShown()
+		v, e := th.LogDelta(50+float64(l), false)
+		want := -math.Expm1(float64(l) * math.Log1p(-math.Exp(p)))
+		if !(math.Exp(v+e) >= want*(1-1e-12) && math.Exp(v) <= want*(1+1e-6)) {
+			t.Errorf("l = %d: δ(∞) = %v, want %v", l, math.Exp(v), want)
+		}
+	}
+}

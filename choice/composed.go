@@ -1,0 +1,143 @@
+package choice
+
+import (
+	"context"
+	"math"
+
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// composed is the block of exponential mechanisms of one ε. It is a value: two of the same
+// ε are the same mechanism.
+type composed struct{ epsilon float64 }
+
+// work is how many nodes of the upper recursion, and of the lower one, a block may take:
+// about a second each. More runs are several blocks, a composition of their profiles.
+const (
+	upperWork = 1 << 20
+	lowerWork = 1 << 26
+)
+
+// cells returns the number of cells of [0, ε] for a relative width of ε, a power of two.
+//
+// A chord adds a variance of at most h²/4 to the loss at each of k steps, which moves ε by
+// about s·k·h²/8, s = −d log δ/dε. With s·ε(δ) about 40 and ε(δ) about min(k, 3√k) times
+// the range that is 5/min(k, 9) over m², relative to ε(δ). It steers, and proves nothing.
+func cells(k int64, width float64) int {
+	if !(width > 0) {
+		width = 1e-3
+	}
+	want := math.Sqrt(5 / float64(min(k, 9)) / width)
+	m := 16
+	for float64(m) < want && m < 512 {
+		m *= 2
+	}
+	return m
+}
+
+// nodes returns about how many nodes k steps of a recursion with m cells have: j·m after j
+// steps, until masses underflow at 18.6·√j standard deviations of at most ε/2 each.
+func nodes(k int64, m int) float64 {
+	x, n := float64(k), float64(m)
+	if x < 346 {
+		return n * x * x / 2
+	}
+	return n * (346*346/2 + 12.4*(x*math.Sqrt(x)-346*math.Sqrt(346)))
+}
+
+// Upper implements profiles.Block: Theorem 2, rounded up. Where there are too many runs for
+// one recursion, they are as many blocks as it takes, of which each dominates its runs.
+func (c composed) Upper(ctx context.Context, k int64, width float64) ([2][]profiles.Repeated, error) {
+	if k == 1 {
+		return c.one()
+	}
+	m, count := c.split(k, width)
+	size := k / count
+	more := k % count // blocks with one run more
+	g := newGrid(c.epsilon, m)
+	var both []profiles.Repeated
+	add := func(w []float64, count int64) error {
+		if count == 0 {
+			return nil
+		}
+		x := g.nodes(len(w))
+		p, err := profiles.NewChords(x, w, w)
+		both = append(both, profiles.Repeated{Profile: p, Count: count})
+		return err
+	}
+	w, err := g.upper(ctx, size, nil)
+	if err == nil {
+		err = add(w, count-more)
+	}
+	if err == nil && more > 0 {
+		if w, err = g.upper(ctx, 1, w); err == nil {
+			err = add(w, more)
+		}
+	}
+	return [2][]profiles.Repeated{both, both}, err
+}
+
+// split returns the number of cells and into how many blocks k runs are divided.
+func (c composed) split(k int64, width float64) (m int, count int64) {
+	m = cells(k, width)
+	for nodes(k, m) > upperWork && m > 16 && nodes(k, 16) <= upperWork {
+		m /= 2
+	}
+	size := k
+	for nodes(size, m) > upperWork {
+		size = size/2 + size%2
+	}
+	return m, (k + size - 1) / size
+}
+
+// Reached implements profiles.Block: what adversaries reach whose losses are on a grid.
+func (c composed) Reached(ctx context.Context, k int64, width float64) (reached [2][]profiles.Repeated, exact bool, err error) {
+	if k == 1 {
+		reached, err = c.one()
+		return reached, true, err
+	}
+	m := 8 * cells(k, width)
+	for nodes(k, m) > lowerWork && m > 16 {
+		m /= 2
+	}
+	if nodes(k, m) > lowerWork {
+		both, err := c.Attack()
+		return repeat(both, k), false, err
+	}
+	g := newGrid(c.epsilon, m)
+	w, q, err := g.lower(ctx, k)
+	if err != nil {
+		return reached, false, err
+	}
+	p, err := profiles.NewTangents(g.nodes(len(w)), w, q)
+	_, count := c.split(k, width)
+	return repeat([2]profiles.Profile{p, p}, 1), count == 1, err
+}
+
+// one returns the profile of a single run, which is attained at every ε.
+func (c composed) one() ([2][]profiles.Repeated, error) {
+	p, err := profiles.NewExponential(c.epsilon)
+	return repeat([2]profiles.Profile{p, p}, 1), err
+}
+
+func repeat(both [2]profiles.Profile, k int64) (out [2][]profiles.Repeated) {
+	for d, p := range both {
+		out[d] = []profiles.Repeated{{Profile: p, Count: k}}
+	}
+	return out
+}
+
+// Attack implements profiles.Block: two candidates whose scores differ by half of what
+// they can move, in one direction on one data set and in the other on its neighbour. The
+// losses are ±ε/2: randomized response.
+func (c composed) Attack() ([2]profiles.Profile, error) { return response(c.epsilon / 2) }
+
+// response returns the pair of randomized response of a loss, in both directions.
+func response(loss float64) ([2]profiles.Profile, error) {
+	b, err := profiles.NewPure(loss)
+	if err != nil {
+		return [2]profiles.Profile{}, err
+	}
+	p, err := b.Pair(profiles.AddRemove)
+	return [2]profiles.Profile{p, p}, err
+}

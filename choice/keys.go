@@ -1,0 +1,215 @@
+package choice
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// Theorem 5 of docs/choice.md (Desfontaines, Voss, Gipson and Mandayam, PoPETS 2022,
+// Theorem 1): the largest probabilities with which a key of n persons may be kept,
+//
+//	π_0 = 0, π_{n+1} = min(e^ε·π_n + δ, 1 − e^{−ε}(1 − π_n − δ), 1).
+
+// SelectPartitions keeps keys and hides their counts, by truncated geometric selection. It
+// is a profiles.Base; Keep runs it, with the very probabilities that are priced.
+type SelectPartitions struct{ t *keepTable }
+
+// keepTable has π_n for n = 1, 2, … while it is at most ½, and then 1 − π_n: both in full
+// relative accuracy. Each is rounded to a float64 such that the inequalities of the theorem
+// hold for the table itself.
+type keepTable struct {
+	epsilon, delta float64
+	keep, hide     []float64
+	linear         int // the last n whose successor is e^ε·π_n + δ
+}
+
+// maxTable is the largest number of counts that are kept with a probability below 1.
+const maxTable = 1_000_000
+
+// NewSelectPartitions returns the selection with ε in (0, 100] and δ in (0, 1), for persons
+// in one partition: l of them are bounded by l runs. Relation: add-remove of one person,
+// who counts once.
+func NewSelectPartitions(epsilon, delta float64, partitions int) (SelectPartitions, error) {
+	const name = "select-partitions"
+	switch {
+	case !(epsilon >= 1e-9 && epsilon <= profiles.MaxExponential):
+		return SelectPartitions{}, fault.In(name, fault.New("epsilon", "%v is not in [1e-09, %d]", epsilon, profiles.MaxExponential))
+	case !(delta >= 1e-290 && delta < 1):
+		return SelectPartitions{}, fault.In(name, fault.New("delta", "%v is not in [1e-290, 1)", delta))
+	case partitions < 1 || partitions > MaxPartitions:
+		return SelectPartitions{}, fault.In(name, fault.New("partitions", "%d is not an integer in [1, %d]", partitions, MaxPartitions))
+	case partitions > 1:
+		return SelectPartitions{}, fault.In(name, fault.New("partitions", "%d is not 1; epsilon and delta are those of one partition, and a bound for more of them is as many runs (count: %d)", partitions, partitions))
+	}
+	t, err := newKeepTable(epsilon, delta)
+	if err != nil {
+		return SelectPartitions{}, fault.In(name, err)
+	}
+	return SelectPartitions{t}, nil
+}
+
+func newKeepTable(epsilon, delta float64) (*keepTable, error) {
+	// About log(ε/δ)/ε counts up to ½, and as many again.
+	if n := 2 * (math.Log(math.Expm1(epsilon)+2*delta) - math.Log(2*delta)) / epsilon; n > maxTable {
+		return nil, fault.New("epsilon", "%v is too small for δ = %v: keys of up to %.2g persons are kept at random, more than %d", epsilon, delta, n, maxTable)
+	}
+	t := &keepTable{epsilon: epsilon, delta: delta}
+	// e^ε and e^{−ε} and each operation round by a unit or two.
+	rise, fall := math.Exp(epsilon)*(1-2*xmath.U), math.Exp(-epsilon)*(1+2*xmath.U)
+	keep, hide := 0.0, 1.0
+	for n := 0; hide > 0; n++ {
+		if n > 2*maxTable {
+			return nil, fmt.Errorf("internal error: the table of %v, %v does not end", epsilon, delta)
+		}
+		a := (rise*keep + delta) * (1 - 8*xmath.U)
+		if n == 0 {
+			a = delta
+		}
+		b := 0.0 // 1 minus the other line
+		if hide > delta {
+			b = fall * (hide - delta) * (1 + 4*xmath.U)
+			if hide >= 0.5 { // which is rounded itself
+				b += 2 * xmath.U
+			}
+		}
+		// The smaller of a and 1 − b. Where a number is at least ½, one minus it is exact.
+		linear := a < 1 && 1-a >= b
+		if a <= 0.5 {
+			linear = b <= 0.5 || a <= 1-b
+		}
+		if linear {
+			keep, hide, t.linear = a, 1-a, n
+		} else {
+			keep, hide = 1-b, b
+		}
+		if keep <= 0.5 {
+			t.keep = append(t.keep, keep)
+		} else {
+			t.hide = append(t.hide, hide)
+		}
+	}
+	return t, nil
+}
+
+// at returns π_n and 1 − π_n, of which the smaller one is exact and the other rounded.
+func (t *keepTable) at(n int) (keep, hide float64) {
+	switch {
+	case n <= 0:
+		return 0, 1
+	case n <= len(t.keep):
+		return t.keep[n-1], 1 - t.keep[n-1]
+	case n <= len(t.keep)+len(t.hide):
+		h := t.hide[n-1-len(t.keep)]
+		return 1 - h, h
+	}
+	return 1, 0
+}
+
+// Probability returns π_n, the probability that a key of n persons is kept.
+func (s SelectPartitions) Probability(n int64) float64 {
+	keep, _ := s.t.at(int(min(n, math.MaxInt32)))
+	return keep
+}
+
+// Name implements profiles.Base.
+func (SelectPartitions) Name() string { return "select-partitions" }
+
+// Pair implements profiles.Base: the largest over n of the pairs of two coins π_{n+1} and
+// π_n. The points (π_n, π_{n+1}) of a test's two error rates lie on two lines, of slopes e^ε
+// and e^{−ε}; those at the ends of each line are the corners of their concave hull.
+func (s SelectPartitions) Pair(r profiles.Relation) (profiles.Profile, error) {
+	if r != profiles.AddRemove {
+		return nil, fault.In(s.Name(), fault.New("neighbors", "%v is not add-remove; selection is proved for one person added or removed", r))
+	}
+	t := s.t
+	var atoms []profiles.Atom
+	edge := func(p, q, loss float64) {
+		if p > 0 && q > 0 {
+			if math.IsNaN(loss) {
+				loss = math.Log(p / q)
+			}
+			atoms = append(atoms, profiles.Atom{Loss: loss, LogP: math.Log(p), LogQ: math.Log(q)})
+		}
+	}
+	a, last := t.linear, len(t.keep)+len(t.hide)-1 // points 0..a and a+1..last, where π_{last+1} = 1
+	x, _ := t.at(a)
+	edge(x*math.Exp(t.epsilon), x, t.epsilon)
+	if last > a {
+		edge(t.between(a+1, a+2), t.between(a, a+1), math.NaN())
+	}
+	if last > a+1 {
+		q := t.between(a+1, last-1)
+		edge(q*math.Exp(-t.epsilon), q, -t.epsilon)
+		edge(t.between(last, last+1), t.between(last-1, last), math.NaN())
+	}
+	_, never := t.at(last) // a key that only the larger data set is sure to show
+	return profiles.NewDiscrete(atoms, math.Log(t.delta), math.Log(never), 64*xmath.U, 64*xmath.U*(1+t.epsilon))
+}
+
+// between returns π_m − π_n.
+func (t *keepTable) between(n, m int) float64 {
+	k0, h0 := t.at(n)
+	k1, h1 := t.at(m)
+	if h1 < 0.5 && h0 < 0.5 {
+		return h0 - h1
+	}
+	return k1 - k0
+}
+
+// Attack implements profiles.Attacked: a key of as many persons as the two lines meet at.
+func (s SelectPartitions) Attack(profiles.Relation) (profiles.Base, error) {
+	k0, h0 := s.t.at(s.t.linear)
+	k1, h1 := s.t.at(s.t.linear + 1)
+	return profiles.NewFiniteMechanism([]float64{k1, h1}, []float64{k0, h0})
+}
+
+// Once implements profiles.Blocker: at every ε some number of persons attains the pair.
+func (s SelectPartitions) Once(r profiles.Relation) (profiles.Mechanism, error) {
+	p, err := s.Pair(r)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	m := profiles.NewMechanism(s.Name(), r, p)
+	m.Block = selections{s}
+	return m, nil
+}
+
+// selections are several runs of a selection: a profiles.Block.
+type selections struct{ one SelectPartitions }
+
+// Upper implements profiles.Block: the composition of the pair of one run.
+func (s selections) Upper(_ context.Context, k int64, _ float64) ([2][]profiles.Repeated, error) {
+	p, err := s.one.Pair(profiles.AddRemove)
+	if err != nil {
+		return [2][]profiles.Repeated{}, err
+	}
+	return repeat([2]profiles.Profile{p, profiles.Reverse(p)}, k), nil
+}
+
+// Reached implements profiles.Block.
+func (s selections) Reached(ctx context.Context, k int64, width float64) (reached [2][]profiles.Repeated, exact bool, err error) {
+	if k == 1 {
+		reached, err = s.Upper(ctx, k, width)
+		return reached, true, err
+	}
+	both, err := s.Attack()
+	return repeat(both, k), false, err
+}
+
+// Attack implements profiles.Block.
+func (s selections) Attack() (both [2]profiles.Profile, err error) {
+	b, err := s.one.Attack(profiles.AddRemove)
+	if err != nil {
+		return both, err
+	}
+	p, err := b.Pair(profiles.AddRemove)
+	if err != nil {
+		return both, err
+	}
+	return [2]profiles.Profile{p, profiles.Reverse(p)}, nil
+}

@@ -1,0 +1,150 @@
+package choice
+
+import (
+	"math"
+	"sync"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// allOf is the number of partitions up to which every number of new ones is looked at;
+// above, at most this many ranges of them, by branch and bound.
+const (
+	allOf     = 16
+	maxRanges = 300
+)
+
+// largest encloses the logarithm of the largest h_j at ε, and returns a j that is about
+// where it is.
+//
+// More of the partitions new and more of them old is more of both: coins of b and counts
+// of l − a are above every h_j with a ≤ j ≤ b. The range whose bound is the largest is
+// halved until an h_j reaches that.
+func (t Threshold) largest(eps float64, add bool) (lower, upper float64, j int) {
+	lower, upper = math.Inf(-1), math.Inf(-1)
+	try := func(i int) {
+		lo, hi := t.logDelta(eps, add, i, i)
+		if lo > lower {
+			lower, j = lo, i
+		}
+		upper = max(upper, hi)
+	}
+	if t.partitions <= allOf {
+		for i := range t.partitions + 1 {
+			try(i)
+		}
+		return lower, upper, j
+	}
+	type span struct {
+		a, b int
+		v    float64
+	}
+	bound := func(a, b int) span {
+		_, hi := t.logDelta(eps, add, a, b)
+		return span{a, b, hi}
+	}
+	try(0)
+	try(t.partitions)
+	spans := []span{bound(0, t.partitions)}
+	for range maxRanges {
+		top := 0
+		for i, s := range spans {
+			if s.v > spans[top].v {
+				top = i
+			}
+		}
+		s := spans[top]
+		if s.v <= upper+1e-9 {
+			break
+		}
+		if s.b-s.a < 2 { // both ends were tried
+			spans[top].v = math.Inf(-1)
+			continue
+		}
+		middle := (s.a + s.b) / 2
+		try(middle)
+		spans[top] = bound(s.a, middle)
+		spans = append(spans, bound(middle, s.b))
+	}
+	for _, s := range spans {
+		if s.b-s.a > 1 {
+			upper = max(upper, s.v)
+		}
+	}
+	return lower, upper, j
+}
+
+// A maximum is one direction of one run: δ in closed form, tails from its chords.
+type maximum struct {
+	profiles.Profile
+	of  Threshold
+	add bool
+}
+
+// LogDelta implements profiles.LogDeltaer.
+func (m maximum) LogDelta(eps float64) (logDelta, err float64) { return m.of.LogDelta(eps, m.add) }
+
+// Support implements profiles.Profile: of the counts and of the coins, not of the chords.
+func (m maximum) Support() profiles.Support {
+	far := math.Inf(1)
+	if m.of.noise != GaussianNoise {
+		far = xmath.Up(max(1/m.of.scale, -m.of.logHidden), 4)
+	}
+	s := profiles.Support{Min: -far, Max: far, Spike: math.NaN(), LogQInf: math.Inf(-1),
+		LogPInf: math.Log(-math.Expm1(float64(m.of.partitions)*m.of.logHidden)) + 8*xmath.U}
+	if m.add {
+		s.LogPInf, s.LogQInf = s.LogQInf, s.LogPInf
+	}
+	return s
+}
+
+// chordNodes is the number of ε's between which the profile of a threshold is a chord. Over
+// a range of X it costs s·(X/chordNodes)²/8 of ε, s = −d log δ/dε: below 1e-5 where δ is
+// above 1e-13, and below 1e-4 everywhere.
+const chordNodes = 4096
+
+// A chordCache keeps the chords of a threshold.
+type chordCache struct {
+	once sync.Once
+	p    *profiles.Discrete
+	err  error
+}
+
+func (t Threshold) chords() (*profiles.Discrete, error) {
+	t.cache.once.Do(func() { t.cache.p, t.cache.err = t.newChords() })
+	return t.cache.p, t.cache.err
+}
+
+// once returns the two directions of one run.
+func (t Threshold) once() (both [2]profiles.Profile, err error) {
+	d, err := t.chords()
+	if err != nil {
+		return both, err
+	}
+	return [2]profiles.Profile{maximum{d, t, false}, maximum{profiles.Reverse(d), t, true}}, nil
+}
+
+// newChords returns the profile through values from ε = 0 to where hardly anything but the
+// infinite loss is left.
+func (t Threshold) newChords() (*profiles.Discrete, error) {
+	up := func(eps float64, add bool) float64 {
+		_, v, _ := t.largest(eps, add)
+		return min(1, math.Exp(v)*(1+8*xmath.U*(1+math.Abs(min(0, max(v, -800)))))+1e-300)
+	}
+	inf := max(-math.Expm1(float64(t.partitions)*t.logHidden), 1e-290)
+	end := 1 / t.scale
+	for range 80 {
+		if up(end, false) <= inf*(1+1e-7) && up(end, true) <= 1e-6*inf {
+			break
+		}
+		end *= 1.3
+	}
+	n := chordNodes
+	x, remove, add := make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)
+	for i := range x {
+		x[i] = end * float64(i) / float64(n)
+		remove[i], add[i] = up(x[i], false), up(x[i], true)
+	}
+	return profiles.NewChords(x, remove, add)
+}

@@ -1,0 +1,266 @@
+package choice
+
+// Theorem 2 of docs/choice.md (Dong, Durfee and Rogers 2020, Section 4, in another form):
+// the exact adaptive composition of exponential mechanisms, enclosed.
+//
+// W_k(α), the largest hockey-stick divergence at α of k mechanisms whose losses have a
+// range of length ε, each chosen after the answers before it, satisfies
+//
+//	W_k(e^a) = sup over t in [0, ε] of p·W_{k−1}(e^{a−t}) + (1−p)·W_{k−1}(e^{a−t+ε}),
+//	p = (e^ε − e^t)/(e^ε − 1),  W_0(α) = (1 − α)₊.
+//
+// It is convex in α, falls, and is symmetric: W(α) = 1 − α + αW(1/α). Both enclosures
+// hold values at a = i·h, i ≥ 0, h = ε/m.
+
+import (
+	"context"
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// tiny is where a value of the upper recursion stays: what is smaller counts as the
+// probability of an infinite loss, that of the lower one as 0.
+const tiny = 1e-290
+
+// A grid is the set of losses of a recursion with what depends on t = c·h alone.
+type grid struct {
+	m int
+	h float64
+	// Of t = c·h, c = 0..m: e^t, e^t − 1, and the probabilities p and 1 − p.
+	y, z, p, r []float64
+	span       float64 // e^ε − 1
+}
+
+func newGrid(epsilon float64, m int) *grid {
+	g := &grid{m: m, h: epsilon / float64(m), span: math.Expm1(epsilon)}
+	for c := range m + 1 {
+		t := epsilon * float64(c) / float64(m)
+		g.y, g.z = append(g.y, math.Exp(t)), append(g.z, math.Expm1(t))
+		g.p = append(g.p, math.Exp(t-epsilon)*math.Expm1(epsilon-t)/-math.Expm1(-epsilon))
+		g.r = append(g.r, math.Expm1(t)/g.span)
+	}
+	return g
+}
+
+// A line holds values at all nodes that a step of a recursion reads: of index i ≥ −m at
+// i + m, the negative ones by symmetry.
+type line struct {
+	m           int
+	at          []float64
+	gain, alpha []float64 // 1 − α and α at −i·h, i = 0..m
+	top         int       // index of the last node
+}
+
+func (g *grid) newLine() *line {
+	l := &line{m: g.m, at: make([]float64, 2*g.m+1)}
+	for i := range g.m + 1 {
+		x := -g.h * float64(i)
+		l.gain, l.alpha = append(l.gain, -math.Expm1(x)), append(l.alpha, math.Exp(x))
+	}
+	return l
+}
+
+// set makes the line of the values at nodes 0, 1, …; beyond them it is beyond.
+func (l *line) set(w []float64, beyond float64) {
+	l.top = len(w) - 1
+	l.at = l.at[:0]
+	for i := l.m; i > 0; i-- {
+		v := beyond
+		if i < len(w) {
+			v = w[i]
+		}
+		l.at = append(l.at, l.gain[i]+l.alpha[i]*v)
+	}
+	l.at = append(l.at, w...)
+	for range 2 * l.m {
+		l.at = append(l.at, beyond)
+	}
+}
+
+// upper returns values of at least W_{j+k} at the nodes, for w of at least W_j (nil: W_0);
+// the last one holds everywhere beyond.
+//
+// Between nodes the chord in α is above the convex W. In a cell of t both terms are then
+// linear in 1/e^t, and their mixture is A + By + C/y in y = e^t (bound). A union of cells
+// has such a chord too, which is above those of its cells: whole unions are left out when
+// theirs is below what another cell has.
+func (g *grid) upper(ctx context.Context, k int64, w []float64) ([]float64, error) {
+	if w == nil {
+		w = []float64{0}
+	}
+	l := g.newLine()
+	// Each step rounds a dozen times: products, sums, p and r of three roundings each, and
+	// the reflection of two.
+	const round = 1 + 32*xmath.U
+	for range k {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		beyond := 0.0
+		if w[len(w)-1] > 0 { // cut: the last value stands for all beyond
+			beyond = w[len(w)-1]
+		}
+		l.set(w, beyond)
+		top := len(w) - 1 + g.m
+		next := make([]float64, 0, top+1)
+		hint := g.m / 2
+		for i := 0; i <= top; i++ {
+			var v float64
+			v, hint = g.largest(l.at[i:], hint)
+			v *= round
+			if v < tiny && v > 0 {
+				v = tiny
+			}
+			if i > 0 {
+				v = min(v, next[i-1]) // W falls
+			}
+			next = append(next, v)
+			if v <= tiny {
+				break
+			}
+		}
+		w = next
+	}
+	return w, nil
+}
+
+// largest returns an upper bound of the supremum over t of the mixture at a node, whose
+// neighbours w[m−c] and w[2m−c] hold the values at a − c·h and a − c·h + ε; and the cell
+// where it is, or nearly. hint is a cell where it may be.
+func (g *grid) largest(w []float64, hint int) (best float64, cell int) {
+	cell = hint
+	best = g.bound(w, hint, hint+1)
+	type union struct{ from, to int }
+	var stack [64]union
+	stack[0] = union{0, g.m}
+	for n := 1; n > 0; {
+		n--
+		u := stack[n]
+		v := g.bound(w, u.from, u.to)
+		if v <= best {
+			continue
+		}
+		if u.to == u.from+1 {
+			best, cell = v, u.from
+			continue
+		}
+		middle := (u.from + u.to) / 2
+		stack[n], stack[n+1] = union{u.from, middle}, union{middle, u.to}
+		if hint < middle { // the half of the hint is on top
+			stack[n], stack[n+1] = stack[n+1], stack[n]
+		}
+		n += 2
+	}
+	return best, cell
+}
+
+// bound returns an upper bound of the mixture for t from c0·h to c1·h.
+//
+// With D = 1/y0 − 1/y1 and λ = (1/y − 1/y1)/D the values are at most u1 + (u0 − u1)λ and
+// v1 + (v0 − v1)λ, and the mixture over e^ε − 1 is A + By + C/y. For C ≥ 0 it is convex, for
+// B ≥ 0 > C it rises: the ends count. For both below 0 it is concave, with its maximum at
+// √(C/B); its tangent at any ŷ is above it, so that ŷ need not be exact.
+func (g *grid) bound(w []float64, c0, c1 int) float64 {
+	m := g.m
+	u0, u1, v0, v1 := w[m-c0], w[m-c1], w[2*m-c0], w[2*m-c1]
+	v := max(g.p[c0]*u0+g.r[c0]*v0, g.p[c1]*u1+g.r[c1]*v1)
+	y0, y1, width := g.y[c0], g.y[c1], g.z[c1]-g.z[c0]
+	d := width / (y0 * y1)
+	bu, bv := (u0-u1)/d, (v0-v1)/d
+	au, av := u1-bu/y1, v1-bv/y1
+	b, c := av-au, (1+g.span)*bu-bv
+	if b < 0 && c < 0 {
+		if y := math.Sqrt(c / b); y > y0 && y < y1 {
+			z := min(max(y-1, g.z[c0]), g.z[c1])
+			y = 1 + z
+			s := min(max(y0*(g.z[c1]-z)/(y*width), 0), 1)
+			f := ((g.span-z)*(u1+(u0-u1)*s) + z*(v1+(v0-v1)*s)) / g.span
+			v = max(v, f+math.Abs(b-c/(y*y))*width/g.span)
+		}
+	}
+	// B and C round by some units of their terms, which moves B·y + C/y over the cell by
+	// these times the lengths of the cell in y and in 1/y.
+	return v + 16*xmath.U*((math.Abs(au)+math.Abs(av))*width-((1+g.span)*bu+bv)*d)/g.span
+}
+
+// lower returns what adversaries with t on the grid reach at the nodes: w ≤ W_k, and the
+// slope there of the divergence that is reached, as q = e^a·Q(L > a). The losses of
+// these adversaries are nodes, so that nothing is between nodes.
+func (g *grid) lower(ctx context.Context, k int64) (w, q []float64, err error) {
+	w, q = []float64{0}, []float64{0}
+	lw, lq := g.newLine(), g.newLine()
+	for range k {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		lw.set(w, 0)
+		lq.setSlope(w, q)
+		top := len(w) - 1 + g.m
+		nextW, nextQ := make([]float64, 0, top+1), make([]float64, 0, top+1)
+		c := g.m / 2
+		for i := 0; i <= top; i++ {
+			at := lw.at[i:]
+			value := func(c int) float64 { return g.p[c]*at[g.m-c] + g.r[c]*at[2*g.m-c] }
+			// Any t is one that an adversary may choose: a climb from where the last node had
+			// it serves. It looks two steps ahead, as values at odd and at even nodes differ
+			// a little.
+			best := value(c)
+			for at := c; ; {
+				for _, step := range [4]int{-2, -1, 1, 2} {
+					if d := at + step; d >= 0 && d <= g.m {
+						if v := value(d); v > best {
+							best, c = v, d
+						}
+					}
+				}
+				if c == at {
+					break
+				}
+				at = c
+			}
+			if i > 0 && best < tiny {
+				break
+			}
+			slope := lq.at[i:]
+			nextW = append(nextW, best)
+			nextQ = append(nextQ, g.p[c]*slope[g.m-c]+g.r[c]*slope[2*g.m-c])
+		}
+		w, q = nextW, nextQ
+	}
+	// Each step has relative errors of a dozen roundings; a line that is steeper and
+	// starts lower is below.
+	slack := 64 * xmath.U * float64(k+2)
+	for i := range w {
+		w[i] *= 1 - slack
+		q[i] *= 1 + slack
+	}
+	return w, q, nil
+}
+
+// setSlope makes the line of q. At −a the adversary is the reverse of the one at a, and
+// e^{−a}·Q(L > −a) becomes e^{−a}·P(L < a). Any slope between the two one-sided ones is
+// that of a line below, so that 1 − (w + q), between P(L < a) and P(L ≤ a), serves.
+func (l *line) setSlope(w, q []float64) {
+	l.at = l.at[:0]
+	for i := l.m; i > 0; i-- {
+		v := 0.0
+		if i < len(w) {
+			v = w[i] + q[i]
+		}
+		l.at = append(l.at, l.alpha[i]*(1-v))
+	}
+	l.at = append(l.at, q...)
+	for range 2 * l.m {
+		l.at = append(l.at, 0)
+	}
+}
+
+// nodes returns the losses of the first n nodes.
+func (g *grid) nodes(n int) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = float64(i) * g.h
+	}
+	return x
+}

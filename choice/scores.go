@@ -1,0 +1,177 @@
+package choice
+
+import (
+	"context"
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/nearest"
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// Noise is the law of the noise that a score or a count gets.
+type Noise int
+
+// The laws of noise. Gumbel noise makes the exponential mechanism, exponential noise
+// permute-and-flip.
+const (
+	GumbelNoise Noise = iota
+	ExponentialNoise
+	LaplaceNoise
+	GaussianNoise
+	DiscreteLaplaceNoise
+)
+
+var noiseNames = []string{"gumbel", "exponential", "laplace", "gaussian", "discrete-laplace"}
+
+// String returns the name of the law in plan files.
+func (n Noise) String() string { return noiseNames[n] }
+
+// parseNoise returns the law of a name, one of those that are allowed.
+func parseNoise(name string, allowed ...Noise) (Noise, error) {
+	var names []string
+	for _, n := range allowed {
+		if name == n.String() {
+			return n, nil
+		}
+		names = append(names, n.String())
+	}
+	return 0, fault.New("noise", "%s", nearest.Value(name, names))
+}
+
+// scores is a mechanism that chooses one of some candidates by their noisy scores.
+type scores struct {
+	name    string
+	noise   Noise
+	epsilon float64
+}
+
+// NewExponential returns the exponential mechanism: a candidate is chosen with a
+// probability in proportion to e^{score/λ}. Epsilon is the length of the range of its
+// loss, 2Δ/λ for scores of sensitivity Δ, or Δ/λ if all of them always move the same way
+// (counts under add-remove), in [1e-9, 100].
+//
+// One run is exact, and so is the adaptive composition of many (docs/choice.md, Theorems 1
+// and 2). Top-k by one shot of Gumbel noise is k runs. Relation: that of Δ, which it is
+// taken at its word for.
+func NewExponential(epsilon float64) (profiles.Base, error) {
+	return newScores("exponential", GumbelNoise, epsilon)
+}
+
+// NewPermuteAndFlip returns permute-and-flip (McKenna and Sheldon, NeurIPS 2020), which is
+// report-noisy-max with exponential noise of scale λ (Ding et al. 2021); epsilon as for
+// NewExponential. Its profile is that of Laplace noise of multiplier 1/ε, for any
+// number of candidates (docs/choice.md, Theorem 3). It has no range of length ε, and no
+// zCDP of ε²/8.
+func NewPermuteAndFlip(epsilon float64) (profiles.Base, error) {
+	return newScores("permute-and-flip", ExponentialNoise, epsilon)
+}
+
+// NewNoisyMax returns report-noisy-max: the candidate with the largest score after
+// independent noise of scale λ, of which nothing but the index is shown; epsilon as for
+// NewExponential. Gumbel noise makes the exponential mechanism, exponential noise
+// permute-and-flip. With Laplace noise the profile of permute-and-flip dominates but is
+// not attained; the attack has two candidates (docs/choice.md, Theorem 3).
+func NewNoisyMax(noise string, epsilon float64) (profiles.Base, error) {
+	n, err := parseNoise(noise, GumbelNoise, ExponentialNoise, LaplaceNoise)
+	if err != nil {
+		return nil, fault.In("noisy-max", err)
+	}
+	return newScores("noisy-max", n, epsilon)
+}
+
+func newScores(name string, noise Noise, epsilon float64) (profiles.Base, error) {
+	if _, err := profiles.NewExponential(epsilon); err != nil {
+		return nil, fault.In(name, err)
+	}
+	return scores{name, noise, epsilon}, nil
+}
+
+// Name implements profiles.Base.
+func (s scores) Name() string { return s.name }
+
+// Pair implements profiles.Base.
+func (s scores) Pair(profiles.Relation) (profiles.Profile, error) {
+	if s.noise == GumbelNoise {
+		return profiles.NewExponential(s.epsilon)
+	}
+	return profiles.NewLaplace(1 / s.epsilon)
+}
+
+// Attack implements profiles.Attacked.
+func (s scores) Attack(profiles.Relation) (profiles.Base, error) {
+	return profiles.NewPure(s.attackLoss())
+}
+
+// Once implements profiles.Blocker.
+func (s scores) Once(r profiles.Relation) (profiles.Mechanism, error) {
+	p, err := s.Pair(r)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	m := profiles.NewMechanism(s.name, r, p)
+	if s.noise == GumbelNoise {
+		m.Block = composed{s.epsilon}
+		return m, nil
+	}
+	m.Block = lone{s.noise, s.epsilon}
+	if s.noise == LaplaceNoise {
+		both, err := response(s.attackLoss())
+		if err != nil {
+			return profiles.Mechanism{}, err
+		}
+		m.Directions[0].Lower, m.Directions[1].Lower = both[0], both[1]
+	}
+	return m, nil
+}
+
+// attackLoss returns the loss l of two candidates whose scores differ by Δ·(…) such that
+// both outcomes lose as much: the first wins with the probability F(ε/2) on one data set
+// and 1 − F(ε/2) on the other, F the law of the difference of two noises of scale 1, so
+// that l = log F − log(1 − F). It is rounded down, which is a garbling.
+func (s scores) attackLoss() float64 {
+	x := s.epsilon / 2
+	var loss float64
+	switch s.noise {
+	case GumbelNoise: // the logistic law
+		loss = x
+	case ExponentialNoise: // Laplace's: 1 − F = ½e^{−x}, l = log(2e^x − 1) = x + log(1 + (1 − e^{−x}))
+		loss = x + math.Log1p(-math.Expm1(-x))
+	default: // of two Laplace numbers: 1 − F = (½ + x/4)e^{−x}
+		// 2F − 1 = 1 − (1 + x/2)e^{−x} = (1 − e^{−x}) − (x/2)e^{−x} is at least half of its first term.
+		bias := -math.Expm1(-x) - x/2*math.Exp(-x)
+		loss = 2 * math.Atanh(min(bias, 1-0x1p-53))
+	}
+	return loss * (1 - 64*xmath.U)
+}
+
+// lone is the block of a mechanism of which the composition of the pair of one run is the
+// best bound that is known. One run attains its pair with exponential noise.
+type lone struct {
+	noise   Noise
+	epsilon float64
+}
+
+func (l lone) pair() (profiles.Profile, error) { return profiles.NewLaplace(1 / l.epsilon) }
+
+// Upper implements profiles.Block.
+func (l lone) Upper(_ context.Context, k int64, _ float64) ([2][]profiles.Repeated, error) {
+	p, err := l.pair()
+	return repeat([2]profiles.Profile{p, p}, k), err
+}
+
+// Reached implements profiles.Block.
+func (l lone) Reached(ctx context.Context, k int64, width float64) (reached [2][]profiles.Repeated, exact bool, err error) {
+	if k == 1 && l.noise == ExponentialNoise {
+		reached, err = l.Upper(ctx, k, width)
+		return reached, true, err
+	}
+	both, err := l.Attack()
+	return repeat(both, k), false, err
+}
+
+// Attack implements profiles.Block.
+func (l lone) Attack() ([2]profiles.Profile, error) {
+	return response(scores{noise: l.noise, epsilon: l.epsilon}.attackLoss())
+}

@@ -1,0 +1,263 @@
+package choice
+
+import (
+	"context"
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// Theorem 4 of docs/choice.md. A person adds 1 to each of at most l partitions. The
+// partition is shown, as its key or with its noisy count, if at least one person is in it
+// and count + noise ≥ τ. With j of the person's partitions new (nobody else in them) and
+// π = Pr[1 + noise ≥ τ], the pair is that of j coins that give away the person with
+// probability π and of l − j noisy counts:
+//
+//	remove: h_j(α) = 1 − (1−π)^j + (1−π)^j·h_M(α/(1−π)^j)
+//	add:    h_j(α) = h_{rev M}(α(1−π)^j)
+//
+// with M the noise of l − j counts, and the profile is the largest over j.
+
+// Limits of a threshold.
+const (
+	MaxPartitions = 1_000_000
+	maxThreshold  = 1e15
+	minScale      = 1e-6 // of noise; the largest is profiles' own, 1e15
+)
+
+// Threshold is the release of keys with noisy counts that pass a threshold. It is a
+// profiles.Base; Release runs it.
+//
+// Which partitions a person is in, at most Partitions of them, is decided from that
+// person's data and coins alone, and each adds exactly 1 to the count. Relation:
+// add-remove of one person.
+type Threshold struct {
+	noise            Noise
+	scale, threshold float64
+	partitions       int
+	logHidden        float64 // log(1 − π), π rounded up
+	shownErr         float64 // relative error of log(1 − π); +Inf: only an upper bound is known
+	cache            *chordCache
+}
+
+// NewThreshold returns the release with noise "gaussian", of standard deviation scale, or
+// "laplace" or "discrete-laplace" of that scale, for threshold > 1 and persons in at most
+// so many partitions. Noise other than Gaussian is for one partition; l of them are
+// bounded by l runs.
+func NewThreshold(noise string, scale, threshold float64, partitions int) (Threshold, error) {
+	t := Threshold{scale: scale, threshold: threshold, partitions: partitions}
+	var err error
+	if t.noise, err = parseNoise(noise, GaussianNoise, LaplaceNoise, DiscreteLaplaceNoise); err != nil {
+		return Threshold{}, fault.In("threshold", err)
+	}
+	what := "scale"
+	if t.noise == GaussianNoise {
+		what = "standard-deviation"
+	}
+	switch {
+	case !(scale >= minScale && scale <= 1e12):
+		err = fault.New(what, "%v is not in [%v, 1e+12]", scale, minScale)
+	case !(threshold > 1 && threshold <= maxThreshold):
+		err = fault.New("threshold", "%v is not in (1, %g]", threshold, maxThreshold)
+	case partitions < 1 || partitions > MaxPartitions:
+		err = fault.New("partitions", "%d is not an integer in [1, %d]", partitions, MaxPartitions)
+	case t.noise == DiscreteLaplaceNoise && math.Ceil(threshold)-1 < 1:
+		err = fault.New("threshold", "%v is not in (1, %g]", threshold, maxThreshold)
+	case partitions > 1 && t.noise != GaussianNoise:
+		err = fault.New("partitions", "%d is not 1, for %v noise; a bound for more of them is as many runs (count: %d)", partitions, t.noise, partitions)
+	}
+	if err != nil {
+		return Threshold{}, fault.In("threshold", err)
+	}
+	t.logHidden, t.shownErr = t.hidden()
+	t.cache = &chordCache{}
+	return t, nil
+}
+
+// LogShown returns the logarithm of π, the probability that a partition of one person is
+// shown, and a bound on its error. A count of exactly τ is shown.
+func (t Threshold) LogShown() (log, err float64) {
+	switch t.noise {
+	case GaussianNoise:
+		x := (t.threshold - 1) / t.scale
+		log = xmath.LogNormalTail(x)
+		// The argument rounds twice, and the tail falls at its hazard, at most x + 1.
+		return log, 2*xmath.U*x*(x+1) + 5*xmath.U*(1+math.Abs(log))
+	case LaplaceNoise:
+		x := (t.threshold - 1) / t.scale
+		return -x - math.Ln2, 4 * xmath.U * (1 + x)
+	}
+	// Pr[Z ≥ z], z the least integer that is at least τ − 1, itself included.
+	x := math.Ceil(t.threshold-1) / t.scale
+	log = -x - math.Log1p(math.Exp(-1/t.scale))
+	return log, 4 * xmath.U * (2 + x)
+}
+
+// hidden returns log(1 − π) and its relative error: π is rounded up.
+func (t Threshold) hidden() (log, err float64) {
+	s, e := t.LogShown()
+	up := s + e
+	if up < -690 { // out of range: a little more is counted
+		return -math.Exp(-690), math.Inf(1)
+	}
+	up = min(up, -0x1p-52) // π is at most ½
+	log = xmath.Log1mExp(up)
+	// d log(1 − π) = π/(1 − π) times the relative error of π.
+	return log, 2*e*math.Exp(up-log)/max(-log, 1e-300) + 4*xmath.U
+}
+
+// Name implements profiles.Base.
+func (Threshold) Name() string { return "threshold" }
+
+// counts returns the pair of i noisy counts of old partitions.
+func (t Threshold) counts(i int) (profiles.Profile, error) {
+	switch {
+	case i == 0:
+		return profiles.Identical(), nil
+	case t.noise == GaussianNoise:
+		return profiles.NewGaussian(t.scale / math.Sqrt(float64(i)))
+	case t.noise == LaplaceNoise:
+		return profiles.NewLaplace(t.scale)
+	}
+	b, err := profiles.NewDiscreteLaplaceMechanism(t.scale, 1)
+	if err != nil {
+		return nil, err
+	}
+	return b.Pair(profiles.AddRemove)
+}
+
+// logDelta encloses the logarithm of δ(ε) of the coins of b new partitions and the counts
+// of l − a old ones, in a direction; for a = b it is h_a.
+func (t Threshold) logDelta(eps float64, add bool, a, b int) (lower, upper float64) {
+	m, err := t.counts(t.partitions - a)
+	if err != nil {
+		return math.Inf(-1), 0
+	}
+	if add {
+		m = profiles.Reverse(m)
+	}
+	r := -float64(b) * t.logHidden // −log (1−π)^b
+	rel := t.shownErr + 2*xmath.U
+	if math.IsInf(rel, 1) {
+		rel = 1 // r is at most that: anything from 0 on
+	}
+	dr := r * rel
+	at := eps + r
+	if add {
+		at = eps - r
+	}
+	lo, hi := enclose(m, at, dr+xmath.U*(math.Abs(at)+math.Abs(eps)))
+	if add {
+		return lo, hi
+	}
+	if r == 0 {
+		return lo, hi
+	}
+	given := xmath.Log1mExp(-r)
+	hi = xmath.LogAdd(given+8*xmath.U, hi-r+dr)
+	lo = xmath.LogAdd(given+math.Log1p(-min(rel, 1))-8*xmath.U, lo-r-dr)
+	round := 4 * xmath.U * (1 + math.Abs(hi))
+	return lo - round, min(0, hi+round)
+}
+
+// enclose returns log δ of p at every point within tol of ε, from below and from above.
+func enclose(p profiles.Profile, eps, tol float64) (lower, upper float64) {
+	at := func(eps float64) (lo, hi float64) {
+		v, err := profiles.LogDelta(p, eps)
+		if math.IsInf(err, 1) { // no correct digit: δ ≤ P(L > ε)
+			t := p.Tails(eps, 0)
+			return math.Inf(-1), t.P + t.Err
+		}
+		return v - err, v + err
+	}
+	if tol == 0 {
+		return at(eps)
+	}
+	lower, _ = at(eps + tol)
+	_, upper = at(eps - tol)
+	return lower, upper
+}
+
+// LogDelta returns log δ(ε) of one run in a direction, remove or add, and how far below
+// it may be.
+func (t Threshold) LogDelta(eps float64, add bool) (logDelta, err float64) {
+	lower, upper, _ := t.largest(eps, add)
+	if math.IsInf(upper, -1) {
+		return upper, 0
+	}
+	return upper, upper - lower
+}
+
+// Pair implements profiles.Base: the profile of one run with chords between ε's.
+func (t Threshold) Pair(r profiles.Relation) (profiles.Profile, error) {
+	if r != profiles.AddRemove {
+		return nil, fault.In("threshold", fault.New("neighbors", "%v is not add-remove; thresholds are proved for one person added or removed", r))
+	}
+	return t.chords()
+}
+
+// Attack implements profiles.Attacked: all partitions of the person are old and far above
+// the threshold.
+func (t Threshold) Attack(r profiles.Relation) (profiles.Base, error) {
+	switch t.noise {
+	case GaussianNoise:
+		return profiles.NewGaussianMechanism(t.scale / math.Sqrt(float64(t.partitions)))
+	case LaplaceNoise:
+		return profiles.NewLaplaceMechanism(t.scale)
+	}
+	return profiles.NewDiscreteLaplaceMechanism(t.scale, 1)
+}
+
+// Once implements profiles.Blocker: one run has the largest h_j at every ε.
+func (t Threshold) Once(r profiles.Relation) (profiles.Mechanism, error) {
+	if _, err := t.Pair(r); err != nil {
+		return profiles.Mechanism{}, err
+	}
+	p, err := t.once()
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	return profiles.Mechanism{Name: t.Name(), Relation: r, Block: thresholds{t},
+		Directions: [2]profiles.Direction{profiles.Exact(p[0]), profiles.Exact(p[1])}}, nil
+}
+
+// thresholds are several runs of a threshold: a profiles.Block.
+type thresholds struct{ one Threshold }
+
+// Upper implements profiles.Block: the composition of the profile of one run.
+func (t thresholds) Upper(_ context.Context, k int64, _ float64) ([2][]profiles.Repeated, error) {
+	if k == 1 {
+		both, err := t.one.once()
+		return repeat(both, 1), err
+	}
+	d, err := t.one.chords()
+	if err != nil {
+		return [2][]profiles.Repeated{}, err
+	}
+	return repeat([2]profiles.Profile{d, profiles.Reverse(d)}, k), nil
+}
+
+// Reached implements profiles.Block.
+func (t thresholds) Reached(ctx context.Context, k int64, width float64) (reached [2][]profiles.Repeated, exact bool, err error) {
+	if k == 1 {
+		reached, err = t.Upper(ctx, k, width)
+		return reached, true, err
+	}
+	both, err := t.Attack()
+	return repeat(both, k), false, err
+}
+
+// Attack implements profiles.Block: noisy counts of old partitions.
+func (t thresholds) Attack() (both [2]profiles.Profile, err error) {
+	b, err := t.one.Attack(profiles.AddRemove)
+	if err != nil {
+		return both, err
+	}
+	p, err := b.Pair(profiles.AddRemove)
+	if err != nil {
+		return both, err
+	}
+	return [2]profiles.Profile{p, profiles.Reverse(p)}, nil
+}

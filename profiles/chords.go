@@ -1,0 +1,230 @@
+package profiles
+
+// A discrete profile out of values of a convex function: chords above, tangents below.
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// NewChords returns a profile whose δ is at least up[i] at ε = x[i] ≥ 0 and whose reverse
+// has at least back[i] there: "connect the dots". x starts at 0 and ascends. If δ of a
+// profile is at most up and back at these points, the result dominates it, as δ is convex
+// in e^ε: it is the lower convex hull of the values, and the last of them is the
+// probability of an infinite loss.
+//
+// Method: Doroshenko, Ghazi, Kamath, Kumar and Manurangsi, "Connect the dots" (PoPETS 2022),
+// Section 3, for each half by itself.
+func NewChords(x, up, back []float64) (*Discrete, error) {
+	if len(x) < 1 || len(up) != len(x) || len(back) != len(x) || x[0] != 0 {
+		return nil, fmt.Errorf("internal error: %d, %d and %d values do not describe a profile from ε = 0 on", len(x), len(up), len(back))
+	}
+	up, back = append([]float64(nil), up...), append([]float64(nil), back...)
+	up[0] = max(up[0], back[0])
+	back[0] = up[0]
+	right, inf := chordMasses(x, up)
+	left, infQ := chordMasses(x, back)
+	return twoSided(x, right, left, inf, infQ)
+}
+
+// ampleRest is a mass at loss 0 of which what rounding leaves over is a small part.
+const ampleRest = 1e-6
+
+// twoSided returns the profile with the P-masses right at the losses x and the Q-masses
+// left at −x, the rest at 0.
+//
+// Rounding leaves a little more for 0 under one of P and Q than under the other. That is a
+// displacement of the loss 0 if there is ample mass at it; else a change of one of the
+// other masses, of which a change by η moves the difference by η(1 − e^{−x}).
+func twoSided(x, right, left []float64, inf, infQ float64) (*Discrete, error) {
+	var atoms []Atom
+	var p, q xmath.Sum // what is left at 0
+	p.Add(1)
+	q.Add(1)
+	p.Add(-inf)
+	q.Add(-infQ)
+	room := 0.0
+	for i := len(x) - 1; i >= 0; i-- {
+		e := math.Exp(-x[i])
+		if m := right[i]; m > 0 && x[i] > 0 {
+			l := math.Log(m)
+			atoms = append(atoms, Atom{Loss: x[i], LogP: l, LogQ: l - x[i]})
+			p.Add(-m)
+			q.Add(-m * e)
+			room = max(room, -m*math.Expm1(-x[i]))
+		}
+		if m := left[i]; m > 0 && x[i] > 0 {
+			l := math.Log(m)
+			atoms = append(atoms, Atom{Loss: -x[i], LogP: l - x[i], LogQ: l})
+			p.Add(-m * e)
+			q.Add(-m)
+			room = max(room, -m*math.Expm1(-x[i]))
+		}
+	}
+	massErr, lossErr := 8*xmath.U, 2*xmath.U*x[len(x)-1]
+	rest, off := min(p.Value(), q.Value()), math.Abs(p.Value()-q.Value())+16*xmath.U
+	switch {
+	case rest >= ampleRest:
+		rest = max(p.Value(), q.Value())
+		lossErr += off / rest
+	case room > 0:
+		massErr += off / room
+	}
+	if rest > 0 {
+		atoms = append(atoms, Atom{Loss: 0, LogP: math.Log(rest), LogQ: math.Log(rest)})
+	}
+	return NewDiscrete(atoms, math.Log(inf), math.Log(infQ), massErr, lossErr)
+}
+
+// chordMasses returns the masses under P of the losses x of the lower convex hull of the
+// values h, that at x[0] left out, and the mass at +∞, all raised by as little as it takes
+// for the profile to be at least the hull, in spite of rounding.
+func chordMasses(x, h []float64) (mass []float64, inf float64) {
+	n := len(x) - 1
+	mass = make([]float64, n+1)
+	hull := lowerHull(x, h)
+	slope := func(i, j, at int) float64 { // from node i to j, per e^x of at
+		return (h[i] - h[j]) / (math.Expm1(x[j]-x[at]) - math.Expm1(x[i]-x[at]))
+	}
+	for k := 1; k < len(hull); k++ {
+		j := hull[k]
+		m := slope(hull[k-1], j, j)
+		if k+1 < len(hull) {
+			m -= slope(j, hull[k+1], j)
+		}
+		mass[j] = max(0, m)
+	}
+	inf = h[n]
+	raise := 1.0
+	masses := newWalk(x, mass, inf)
+	for k := len(hull) - 1; k >= 0; k-- {
+		if v := masses.at(x[hull[k]]); h[hull[k]] > raise*v && v > 0 {
+			raise = h[hull[k]] / v
+		}
+	}
+	raise *= 1 + 16*float64(n+4)*xmath.U
+	for i := range mass {
+		mass[i] *= raise
+	}
+	return mass, min(1, inf*raise)
+}
+
+// lowerHull lists the corners of the largest function of e^x that is convex and at most h.
+func lowerHull(x, h []float64) []int {
+	var hull []int
+	for i := range h {
+		for n := len(hull); n >= 2; n = len(hull) {
+			a, b := hull[n-2], hull[n-1]
+			if (h[b]-h[a])/-math.Expm1(x[a]-x[b]) < (h[i]-h[b])/math.Expm1(x[i]-x[b]) {
+				break
+			}
+			hull = hull[:n-1]
+		}
+		hull = append(hull, i)
+	}
+	return hull
+}
+
+// A walk sums a profile from its largest loss down, in positive terms:
+// δ(a) = inf + Σ m·(1 − e^{a−x}) over the losses x above a.
+type walk struct {
+	x, mass []float64
+	i       int     // masses from here on are counted
+	v, q, a float64 // δ and e^a·Q(L > a) at a
+}
+
+func newWalk(x, mass []float64, inf float64) *walk {
+	n := len(x) - 1
+	return &walk{x: x, mass: mass, i: n + 1, v: inf, a: x[n]}
+}
+
+// at returns δ(a); a falls from call to call.
+func (w *walk) at(a float64) float64 {
+	for ; w.i > 0 && w.x[w.i-1] > a; w.i-- {
+		w.move(w.x[w.i-1])
+		w.q += w.mass[w.i-1]
+	}
+	w.move(a)
+	return w.v
+}
+
+func (w *walk) move(a float64) {
+	if a < w.a {
+		w.v -= math.Expm1(a-w.a) * w.q
+		w.q *= math.Exp(a - w.a)
+	}
+	w.a = a
+}
+
+// NewTangents returns a symmetric profile that is below a convex one with δ(x[i]) ≥ w[i],
+// of which the line through that point with the slope −q[i] per e^ε/e^{x[i]} is below, for
+// x from 0 up. Where nothing is known, it is 0.
+func NewTangents(x, w, q []float64) (*Discrete, error) {
+	if len(x) < 1 || len(w) != len(x) || len(q) != len(x) || x[0] != 0 {
+		return nil, fmt.Errorf("internal error: %d, %d and %d values do not describe a profile from ε = 0 on", len(x), len(w), len(q))
+	}
+	q = append([]float64(nil), q...)
+	// In the middle of the slopes on both sides of ε = 0 is that of a line below, too.
+	q[0] = min(q[0], (1-w[0])/2)
+	// The largest of the lines: corners[k] is where lines[k] ends and lines[k+1] begins. A line
+	// that is passed before it begins is none of them.
+	var corners []float64
+	var lines []int
+	for j := range x {
+		begin := 0.0
+		for len(lines) > 0 {
+			i := lines[len(lines)-1]
+			e, d := math.Exp(x[i]-x[j]), math.Expm1(x[j]-x[i])
+			// w_i − q_i·s = w_j − q_j·((1 + s)e − 1) = w_j + q_j·e·(d − s)
+			steeper := q[i] - q[j]*e
+			begin = math.Inf(1)
+			if steeper > 0 {
+				begin = x[i] + math.Log1p(max((w[i]-w[j]-q[j]*e*d)/steeper, -1))
+			}
+			if !(begin <= corners[len(corners)-1]) {
+				break
+			}
+			lines, corners = lines[:len(lines)-1], corners[:len(corners)-1]
+			begin = 0
+		}
+		if begin < math.Inf(1) {
+			lines, corners = append(lines, j), append(corners, begin)
+		}
+	}
+	// The last line ends where it meets 0.
+	if last := lines[len(lines)-1]; q[last] > 0 {
+		corners = append(corners, x[last]+math.Log1p(w[last]/q[last]))
+	} else {
+		corners = append(corners, x[last]+1e-9)
+	}
+	lines = append([]int{lines[0]}, lines...) // lines[k] is on the left of corner k
+	n := len(corners)
+	mass := make([]float64, n)
+	for k := 1; k < n; k++ {
+		m := q[lines[k]] * math.Exp(corners[k]-x[lines[k]])
+		if k+1 < n {
+			m -= q[lines[k+1]] * math.Exp(corners[k]-x[lines[k+1]])
+		}
+		mass[k] = max(0, m)
+	}
+	// Rounding: all masses are lowered until the profile is below both lines at every
+	// corner, and so between corners.
+	lower := 1.0
+	sum := newWalk(corners, mass, 0)
+	for k := n - 1; k >= 0; k-- {
+		v := sum.at(corners[k])
+		for _, i := range []int{lines[k], lines[min(k+1, n-1)]} {
+			line := w[i] - q[i]*math.Expm1(corners[k]-x[i])
+			if v > 0 && line < lower*v {
+				lower = max(0, line/v)
+			}
+		}
+	}
+	lower *= 1 - 16*float64(n+4)*xmath.U
+	for k := range mass {
+		mass[k] *= lower
+	}
+	return twoSided(corners, mass, mass, 0, 0)
+}

@@ -1,0 +1,55 @@
+package profiles_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/profiles/profiletest"
+)
+
+// Chords through values of a profile are above it, tangents below, at the points and in
+// between, in both directions; and both are profiles like any other.
+func TestChordsAndTangents(t *testing.T) {
+	g := must(profiles.NewGaussian(1.3))
+	l := must(profiles.NewLaplace(0.8))
+	e := must(profiles.NewExponential(2))
+	finite := must(profiles.NewFinite([]float64{0.5, 0.25, 0.25, 0}, []float64{0.25, 0.25, 0, 0.5}))
+	for _, p := range []profiles.Profile{g, l, e, finite} {
+		rev := profiles.Reverse(p)
+		at := func(p profiles.Profile, eps, sign float64) float64 {
+			v, err := profiles.LogDelta(p, eps)
+			if math.IsInf(v, -1) {
+				return 0
+			}
+			return math.Exp(v + sign*err)
+		}
+		var x, up, back, low, slope []float64
+		for i := range 400 {
+			eps := 6 * float64(i) / 400
+			x = append(x, eps)
+			up, back = append(up, at(p, eps, 1)), append(back, at(rev, eps, 1))
+			low = append(low, at(p, eps, -1)*(1-1e-13))
+			slope = append(slope, math.Exp(eps+p.Tails(eps, 0).Q)*(1+1e-13))
+		}
+		c := must(profiles.NewChords(x, up, back))
+		profiletest.Run(t, c, nil, profiletest.Grid(c, 1))
+		dirs := [][2]profiles.Profile{{p, c}, {rev, profiles.Reverse(c)}}
+		if p != profiles.Profile(finite) { // tangents are of symmetric profiles
+			d := must(profiles.NewTangents(x, low, slope))
+			profiletest.Run(t, d, nil, profiletest.Grid(d, 1))
+			dirs = append(dirs, [2]profiles.Profile{d, p})
+		}
+		for _, dir := range dirs {
+			for eps := -5.0; eps < 5.8; eps += 0.0173 {
+				a, b := at(dir[0], eps, -1), at(dir[1], eps, 1)
+				if a > b*(1+1e-12) {
+					t.Errorf("%T: δ(%v) = %v is above %v", p, eps, a, b)
+				}
+				if p != profiles.Profile(finite) && eps > 0 && eps < 2 && b-a > 2e-4*b+4e-3*at(dir[1], 0, 1)*0.1 {
+					t.Errorf("%T: δ(%v) between %v and %v", p, eps, a, b)
+				}
+			}
+		}
+	}
+}
