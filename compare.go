@@ -176,6 +176,9 @@ func (c *comparer) basic(ctx context.Context) Comparison {
 	return row
 }
 
+// aboutRecords is why a formula is not for persons with several records.
+const aboutRecords = "the formula is about single records"
+
 func notApplicable(row Comparison, why string) Comparison {
 	row.Kind, row.Epsilon, row.Note = NotApplicable, 0, why
 	return row
@@ -294,6 +297,9 @@ func (c *comparer) zcdp(ctx context.Context) Comparison {
 	row := Comparison{Method: "zCDP", Kind: UpperBound, Theorem: "Bun and Steinke, TCC 2016, Propositions 1.3, 1.4 and 1.6, Lemma 1.7"}
 	rho, terms := 0.0, 0.0
 	sampled := false
+	if c.p.Records() > 1 {
+		return notApplicable(row, aboutRecords)
+	}
 	err := eachRun(ctx, c.p.Steps, 1, c.p.Neighbors, func(s Step, n int64) error {
 		terms++
 		r, ok := math.Inf(1), false
@@ -353,6 +359,9 @@ func (c *comparer) clt(ctx context.Context) Comparison {
 	row := Comparison{Method: "GDP central limit", Kind: Approximate, Note: "no bound",
 		Theorem: "Dong, Roth and Su, JRSS-B 2022, Theorem 3.4; Bu, Dong, Long and Su, HDSR 2020, Corollary 4"}
 	mean, variance := 0.0, 0.0
+	if c.p.Records() > 1 {
+		return notApplicable(row, aboutRecords)
+	}
 	err := eachRun(ctx, c.p.Steps, 1, c.p.Neighbors, func(s Step, n int64) error {
 		pair, err := s.Mechanism.Pair(c.p.Neighbors)
 		if err != nil {

@@ -13,6 +13,28 @@ import (
 	"github.com/dpaccountant/accountant/internal/fault"
 )
 
+// refusePersons returns an error about a limit on contributions in a plan whose unit is a person
+// with several records: the limit is of persons itself.
+func refusePersons(steps *node, records int64) error {
+	for _, s := range steps.items {
+		if inner := s.get("steps"); inner != nil {
+			if err := refusePersons(inner, records); err != nil {
+				return err
+			}
+		}
+		if m := s.get("mechanism"); m != nil {
+			for _, key := range contributionKeys[:2] {
+				for _, name := range []string{"gaussian", "laplace"} {
+					if v := m.get(name); v != nil && (v.get(key) != nil || v.get("total") != nil) {
+						return v.errorf("limits what a person contributes, and records-per-person is %d: it does so already; leave one of the two out", records)
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
 var contributionKeys = []string{"partitions", "per-partition", "total"}
 
 // noise reads the noise multiplier of a mechanism whose scale is under the key scale, and whose

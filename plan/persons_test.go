@@ -113,3 +113,20 @@ func TestGaussianMixture(t *testing.T) {
 		t.Errorf("a sample of a mixture: %v", err)
 	}
 }
+
+// What is about persons already is not about persons with several records.
+func TestPersonsTwice(t *testing.T) {
+	_, err := Parse([]byte("neighbors: add-remove\nrecords-per-person: 2\nsteps:\n  - mechanism: {gaussian: {standard-deviation: 2, total: 3}}\n"))
+	if err == nil || !strings.Contains(err.Error(), "line 4") || !strings.Contains(err.Error(), "records-per-person is 2") {
+		t.Error(err)
+	}
+	for _, mechanism := range []string{"select-partitions: {epsilon: 1, delta: 1e-5}", "threshold: {noise: laplace, scale: 3, threshold: 20}"} {
+		p, err := Parse([]byte("neighbors: add-remove\nrecords-per-person: 2\nsteps:\n  - mechanism: {" + mechanism + "}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Accountant().AddPlan(context.Background(), p); err == nil || !strings.Contains(err.Error(), "records-per-person: 2 is not for") {
+			t.Errorf("%s: %v", mechanism, err)
+		}
+	}
+}

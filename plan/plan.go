@@ -91,6 +91,9 @@ func parsePlan(root *node) (*accountant.Plan, error) {
 	}
 	total := int64(0)
 	p.Steps, err = parseSteps(n, 1, &total)
+	if err == nil && p.Records() > 1 {
+		err = refusePersons(n, p.Records())
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -41,6 +41,9 @@ func Persons(ctx context.Context, b profiles.Base, s Scheme, r profiles.Relation
 	if err := CheckRecords(records); err != nil {
 		return profiles.Mechanism{}, err
 	}
+	if name := b.Name(); records > 1 && (name == "threshold" || name == "select-partitions") {
+		return profiles.Mechanism{}, fault.New("records-per-person", "%d is not for %s, which is about persons already: its partitions limit what one contributes", records, name)
+	}
 	g := group{b, r, int(records)}
 	switch s := s.(type) {
 	case nil:
