@@ -25,22 +25,22 @@ type CalibrateRequest struct {
 
 // Solution is the value that meets a budget, with what is certified there and next to it.
 type Solution struct {
-	Neighbors string `json:"neighbors"`
+	Neighbors   string       `json:"neighbors"`
+	Budget      EpsilonDelta `json:"budget"`
+	Solve       string       `json:"solve"`
+	Value       Number       `json:"value"`
+	Factor      bool         `json:"common-factor"`
+	Unlimited   bool         `json:"unlimited"`
+	Meets       Probe        `json:"meets"`
+	Fails       *Probe       `json:"fails"`
+	FailsProved bool         `json:"fails-proved"`
 	// RecordsPerPerson is that of the unit; left out where it is one record.
-	RecordsPerPerson int64        `json:"records-per-person,omitempty"`
-	Budget           EpsilonDelta `json:"budget"`
-	Solve            string       `json:"solve"`
-	Value            Number       `json:"value"`
-	Factor           bool         `json:"common-factor"`
-	Unlimited        bool         `json:"unlimited"`
-	Meets            Probe        `json:"meets"`
-	Fails            *Probe       `json:"fails"`
-	FailsProved      bool         `json:"fails-proved"`
-	TheoryGap        bool         `json:"theory-gap,omitempty"`
-	Steps            []Setting    `json:"steps"`
-	Accuracy         Number       `json:"accuracy"`
-	Evaluations      int          `json:"evaluations"`
-	Warnings         []string     `json:"warnings,omitempty"`
+	RecordsPerPerson int64     `json:"records-per-person,omitempty"`
+	TheoryGap        bool      `json:"theory-gap,omitempty"`
+	Steps            []Setting `json:"steps"`
+	Accuracy         Number    `json:"accuracy"`
+	Evaluations      int       `json:"evaluations"`
+	Warnings         []string  `json:"warnings,omitempty"`
 
 	// CanNarrow says that the recursion over data configurations knows a step.
 	CanNarrow bool `json:"-"`

@@ -18,11 +18,11 @@ type CompareRequest struct {
 
 // CompareAnswer has a line for each method.
 type CompareAnswer struct {
-	Neighbors string `json:"neighbors"`
-	// RecordsPerPerson is that of the unit; left out where it is one record.
-	RecordsPerPerson int64      `json:"records-per-person,omitempty"`
-	Delta            Number     `json:"delta"`
-	Methods          []Compared `json:"methods"`
+	Neighbors string     `json:"neighbors"`
+	Delta     Number     `json:"delta"`
+	Methods   []Compared `json:"methods"`
+	// RecordsPerPerson is that of the unit; 0 where it is one record; the plan has it.
+	RecordsPerPerson int64 `json:"-"`
 }
 
 // Compared is the ε by one method; Epsilon is nil where it does not apply, and Lower

@@ -46,8 +46,6 @@ type DPSGDRun struct {
 	SamplingRate    Number `json:"sampling-rate"`
 	Steps           int64  `json:"steps"`
 	NoiseMultiplier Number `json:"noise-multiplier"`
-	// RecordsPerPerson is that of the unit; 0 where it is one example.
-	RecordsPerPerson int64 `json:"records-per-person,omitempty"`
 }
 
 // DPSGDBatches says how the batches of a run come about.
@@ -55,6 +53,8 @@ type DPSGDBatches struct {
 	Batching      string `json:"batching"`
 	StepsPerEpoch int64  `json:"steps-per-epoch,omitempty"` // of random-allocation and shuffle
 	Cap           int64  `json:"cap,omitempty"`
+	// RecordsPerPerson is that of the unit; 0 where it is one example.
+	RecordsPerPerson int64 `json:"records-per-person,omitempty"`
 }
 
 // DPSGDAnswer is the ε of a training run at each δ, and what that promises.
@@ -287,7 +287,7 @@ func (s *Service) DPSGD(ctx context.Context, q DPSGDRequest) (DPSGDAnswer, error
 			return DPSGDAnswer{}, err
 		}
 	}
-	out := DPSGDAnswer{DPSGDRun{r.neighbors.String(), r.examples, r.batch, Number(r.epochs), Number(r.rate), r.steps, Number(r.noise), r.records}, DPSGDBatches{r.name, r.each, r.cap},
+	out := DPSGDAnswer{DPSGDRun{r.neighbors.String(), r.examples, r.batch, Number(r.epochs), Number(r.rate), r.steps, Number(r.noise)}, DPSGDBatches{r.name, r.each, r.cap, r.records},
 		sampled, AnyOrder{r.uses, anyOrder}, r.statement(sampled, anyOrder, beside), beside, nil}
 	if r.found != nil {
 		c := solution(r.found, r.goal, r.neighbors)

@@ -218,13 +218,11 @@ func (s *Service) LedgerClose(_ context.Context, q LedgerHandle) (LedgerHandle, 
 
 // LedgerState is what a ledger promises and what is spent.
 type LedgerState struct {
-	Mode      string `json:"mode"`
-	Neighbors string `json:"neighbors"`
-	// RecordsPerPerson is that of the unit; left out where it is one record.
-	RecordsPerPerson int64        `json:"records-per-person,omitempty"`
-	Budget           EpsilonDelta `json:"budget"`
-	Entries          int          `json:"entries"`
-	Runs             int64        `json:"runs"`
+	Mode      string       `json:"mode"`
+	Neighbors string       `json:"neighbors"`
+	Budget    EpsilonDelta `json:"budget"`
+	Entries   int          `json:"entries"`
+	Runs      int64        `json:"runs"`
 	// Spent is of planned ledgers, Renyi of adaptive ones.
 	Spent     *Bounds `json:"spent-epsilon,omitempty"`
 	Renyi     *Renyi  `json:"spent-renyi,omitempty"`
@@ -237,6 +235,8 @@ type LedgerState struct {
 	// computation brings together.
 	TheoryGap bool     `json:"theory-gap,omitempty"`
 	Warnings  []string `json:"warnings,omitempty"`
+	// RecordsPerPerson is that of the unit; left out where it is one record.
+	RecordsPerPerson int64 `json:"records-per-person,omitempty"`
 }
 
 // Mu is what is spent of a filter of Gaussian differential privacy.

@@ -54,19 +54,19 @@ type DeltaRequest struct {
 
 // EpsilonAnswer has ε at each δ.
 type EpsilonAnswer struct {
-	Neighbors string `json:"neighbors"`
+	Neighbors string      `json:"neighbors"`
+	Results   []EpsilonAt `json:"results"`
 	// RecordsPerPerson is that of the unit; left out where it is one record.
 	RecordsPerPerson int64       `json:"records-per-person,omitempty"`
-	Results          []EpsilonAt `json:"results"`
 	Matrix           []MatrixRun `json:"matrix,omitempty"`
 }
 
 // DeltaAnswer has δ at each ε.
 type DeltaAnswer struct {
-	Neighbors string `json:"neighbors"`
+	Neighbors string    `json:"neighbors"`
+	Results   []DeltaAt `json:"results"`
 	// RecordsPerPerson is that of the unit; left out where it is one record.
 	RecordsPerPerson int64       `json:"records-per-person,omitempty"`
-	Results          []DeltaAt   `json:"results"`
 	Matrix           []MatrixRun `json:"matrix,omitempty"`
 }
 

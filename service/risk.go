@@ -19,14 +19,14 @@ type RiskRequest struct {
 
 // RiskAnswer says what the best attacker can do.
 type RiskAnswer struct {
-	Neighbors string `json:"neighbors"`
+	Neighbors    string      `json:"neighbors"`
+	Advantage    RiskValue   `json:"advantage"`
+	TruePositive []RiskRate  `json:"true-positive-rate"`
+	Bayes        []RiskPrior `json:"bayes-success"`
+	TheoryGap    bool        `json:"theory-gap,omitempty"`
+	Warnings     []string    `json:"warnings,omitempty"`
 	// RecordsPerPerson is that of the unit; left out where it is one record.
-	RecordsPerPerson int64       `json:"records-per-person,omitempty"`
-	Advantage        RiskValue   `json:"advantage"`
-	TruePositive     []RiskRate  `json:"true-positive-rate"`
-	Bayes            []RiskPrior `json:"bayes-success"`
-	TheoryGap        bool        `json:"theory-gap,omitempty"`
-	Warnings         []string    `json:"warnings,omitempty"`
+	RecordsPerPerson int64 `json:"records-per-person,omitempty"`
 }
 
 // RiskValue is a certified measure of an attack.
