@@ -17,13 +17,14 @@
 // with the context's error when that is cancelled; nothing is changed then.
 //
 // Do not use it to combine guarantees of different neighbouring relations, or
-// for users with several records unless a record is a user.
+// for persons with several records without WithRecordsPerPerson.
 package accountant
 
 import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/fault"
@@ -55,10 +56,21 @@ type Step struct {
 }
 
 // A Plan is a sequence of steps, fixed in advance, under one neighbouring
-// relation.
+// relation and for one unit of privacy.
 type Plan struct {
 	Neighbors profiles.Relation
-	Steps     []Step
+	// RecordsPerPerson is how many records a person has at most: neighbours differ by
+	// those of one person. 0 means 1, neighbours that differ by one record.
+	RecordsPerPerson int64
+	Steps            []Step
+}
+
+// Records returns RecordsPerPerson, 1 where it is left out.
+func (p *Plan) Records() int64 { return max(p.RecordsPerPerson, 1) }
+
+// Accountant returns an empty accountant of the plan's relation and unit.
+func (p *Plan) Accountant(opts ...Option) *Accountant {
+	return New(p.Neighbors, append(slices.Clone(opts), WithRecordsPerPerson(p.Records()))...)
 }
 
 // An Accountant is the running total of the steps added to it. Asking does not
@@ -135,10 +147,16 @@ func (a *Accountant) Add(ctx context.Context, s Step, count int64) error {
 	return a.addRuns(runs)
 }
 
-// AddPlan adds every step of p, which must have the accountant's relation.
+// Records returns how many records a person has at most.
+func (a *Accountant) Records() int64 { return max(a.opts.records, 1) }
+
+// AddPlan adds every step of p, which must have the accountant's relation and unit.
 func (a *Accountant) AddPlan(ctx context.Context, p *Plan) error {
 	if p.Neighbors != a.relation {
 		return fault.New("neighbors", "%v is not the accountant's relation, %v", p.Neighbors, a.relation)
+	}
+	if p.Records() != a.Records() {
+		return fault.New("records-per-person", "%d is not the accountant's, %d", p.Records(), a.Records())
 	}
 	runs, err := a.flattenAll(ctx, p.Steps, 1, nil)
 	if err != nil {
@@ -208,6 +226,9 @@ func (a *Accountant) flattenMechanism(ctx context.Context, s Step, count int64, 
 		if err := profiles.CheckSampled(s.Mechanism, s.Sampling.Name()); err != nil {
 			return nil, err
 		}
+		if err := subsample.CheckChain(scheme, a.relation, a.Records()); err != nil {
+			return nil, err
+		}
 		x, err := a.aim(s, scheme)
 		if err != nil {
 			return nil, err
@@ -228,6 +249,9 @@ func (a *Accountant) flattenMechanism(ctx context.Context, s Step, count int64, 
 	}
 	first := len(runs)
 	for _, step := range steps {
+		if step.Sampling != nil && a.Records() > 1 {
+			return nil, fault.In(list.Name(), fault.New("records-per-person", "%d is not covered where its runs are sampled: the records of a person may be in different groups", a.Records()))
+		}
 		if runs, err = a.flatten(ctx, step, count, runs); err != nil {
 			return nil, fault.In(list.Name(), err)
 		}
@@ -280,10 +304,20 @@ func (a *Accountant) mechanism(ctx context.Context, s Step) (*profiles.Mechanism
 	}
 	var m profiles.Mechanism
 	var err error
-	if s.Sampling == nil {
+	switch {
+	case a.Records() != 1:
+		if s.Sampling != nil {
+			err = profiles.CheckSampled(s.Mechanism, s.Sampling.Name())
+		}
+		if err == nil {
+			m, err = subsample.Persons(ctx, s.Mechanism, s.Sampling, a.relation, a.Records())
+		}
+	case s.Sampling == nil:
 		m, err = profiles.Unsampled(ctx, s.Mechanism, a.relation)
-	} else if err = profiles.CheckSampled(s.Mechanism, s.Sampling.Name()); err == nil {
-		m, err = s.Sampling.Apply(s.Mechanism, a.relation)
+	default:
+		if err = profiles.CheckSampled(s.Mechanism, s.Sampling.Name()); err == nil {
+			m, err = s.Sampling.Apply(s.Mechanism, a.relation)
+		}
 	}
 	if t, ok := s.Sampling.(allocation.Truncated); ok && err == nil {
 		if a.caps == nil {
@@ -313,7 +347,8 @@ func (a *Accountant) selected(ctx context.Context, s Step) (profiles.Mechanism, 
 	if err != nil {
 		return profiles.Mechanism{}, fault.Rename(err, func(field string) string { return "selection." + field })
 	}
-	candidate := New(a.relation)
+	// The price is of two data sets, whatever makes them neighbours.
+	candidate := New(a.relation, WithRecordsPerPerson(a.Records()))
 	candidate.opts.Options = a.opts.sums(selectionShare)
 	s.Selection, s.Count = nil, 1
 	if err := candidate.Add(ctx, s, 1); err != nil {

@@ -109,6 +109,13 @@ func (a *Accountant) aimedAt(ctx context.Context, delta, finer float64) (*Accoun
 		if err != nil {
 			return nil, err
 		}
+		if a.Records() > 1 {
+			all, err := subsample.Chain(*m, a.Records())
+			if err != nil {
+				return nil, err
+			}
+			m = &all
+		}
 		if together > 0 {
 			r.count = 1
 		}

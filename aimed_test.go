@@ -118,7 +118,7 @@ func TestEveryQuestionCountsAimedSteps(t *testing.T) {
 	if c, err := a.DeltaCurve(t.Context(), []float64{0, 1, 2}); err != nil || !(c[2].Lower > 0.01) {
 		t.Errorf("curve %+v, %v", c, err)
 	}
-	p := &Plan{AddRemove, []Step{{Mechanism: b, Sampling: s, Count: 4}}}
+	p := &Plan{Neighbors: AddRemove, Steps: []Step{{Mechanism: b, Sampling: s, Count: 4}}}
 	if c, err := p.StepsCurve(t.Context(), 1e-5, 4); err != nil || len(c) != 4 || !(c[3].Lower > c[0].Upper) {
 		t.Errorf("steps %+v, %v", c, err)
 	}
@@ -138,7 +138,7 @@ func TestEveryQuestionCountsAimedSteps(t *testing.T) {
 }
 
 func TestCalibrateMeetsABudgetWithAimedSteps(t *testing.T) {
-	p := &Plan{AddRemove, []Step{{Mechanism: gaussianOf(t, 1), Sampling: allocated(t, 100), Count: 10}}}
+	p := &Plan{Neighbors: AddRemove, Steps: []Step{{Mechanism: gaussianOf(t, 1), Sampling: allocated(t, 100), Count: 10}}}
 	c, err := Calibrate(t.Context(), p, Goal{Epsilon: 1, Delta: 1e-6, Solve: NoiseMultiplier})
 	if err != nil {
 		t.Fatal(err)

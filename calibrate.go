@@ -20,13 +20,14 @@ type Quantity int
 
 // The quantities that Calibrate can turn.
 const (
-	NoiseMultiplier Quantity = iota // the smallest that meets the budget
-	Count                           // the largest
-	Rate                            // the largest Poisson sampling rate
-	Batch                           // the largest batch
+	NoiseMultiplier  Quantity = iota // the smallest that meets the budget
+	Count                            // the largest
+	Rate                             // the largest Poisson sampling rate
+	Batch                            // the largest batch
+	RecordsPerPerson                 // the most records that a person may have
 )
 
-var quantityNames = []string{"noise-multiplier", "count", "rate", "batch"}
+var quantityNames = []string{"noise-multiplier", "count", "rate", "batch", "records-per-person"}
 
 // String returns the name of the quantity in plan files.
 func (q Quantity) String() string {
@@ -108,7 +109,8 @@ func (c *Calibration) FailsProved(g Goal) bool {
 }
 
 // Calibrate turns one quantity of a plan until the plan meets a budget: it
-// returns the smallest noise multiplier, or the largest count, rate or batch,
+// returns the smallest noise multiplier, or the largest count, rate, batch or number of
+// records per person,
 // whose certified Upper at g.Delta is at most g.Epsilon, and the bracket that
 // shows it. What the plan says of the quantity is where the search starts.
 //
@@ -130,7 +132,7 @@ func Calibrate(ctx context.Context, p *Plan, g Goal, opts ...Option) (*Calibrati
 	if math.IsNaN(g.Epsilon) || math.IsInf(g.Epsilon, 0) {
 		return nil, fault.New("epsilon", "%v is not a finite number", g.Epsilon)
 	}
-	ctx, stop := New(p.Neighbors, opts...).opts.within(ctx)
+	ctx, stop := p.Accountant(opts...).opts.within(ctx)
 	defer stop()
 	k, err := newKnob(p, g)
 	if err != nil {
@@ -181,7 +183,7 @@ const (
 
 func newSearch(k *knob, p *Plan, g Goal, opts []Option) *search {
 	s := &search{k: k, p: p, g: g, opts: opts, byDelta: g.Epsilon < 0.01 && g.Delta > 0}
-	s.asks = New(p.Neighbors, opts...).opts
+	s.asks = p.Accountant(opts...).opts
 	var asked settings // zero where the caller does not say
 	for _, o := range opts {
 		o(&asked)
@@ -267,7 +269,7 @@ func (s *search) ask(ctx context.Context, x, accuracy float64, points int) (cali
 }
 
 func (s *search) answer(ctx context.Context, plan *Plan, accuracy float64, points int) (Interval, error) {
-	a := New(plan.Neighbors, append(slices.Clone(s.opts), func(o *settings) {
+	a := plan.Accountant(append(slices.Clone(s.opts), func(o *settings) {
 		o.Relative, o.Absolute, o.MaxPoints = accuracy, 1e-3*accuracy, points
 		o.Work = o.work() / evaluationShare
 		o.quiet = true
@@ -291,7 +293,7 @@ func (s *search) infeasible(ctx context.Context, none *calibrate.Infeasible) err
 		return fmt.Sprintf("ε ≥ %s at δ = %v, more than %v", digits(iv.Lower), s.g.Delta, s.g.Epsilon)
 	}
 	if rest := s.k.rest(); len(rest) > 0 {
-		iv, err := s.answer(ctx, &Plan{s.p.Neighbors, rest}, restAccuracy, s.maxPoints)
+		iv, err := s.answer(ctx, s.p.with(rest), restAccuracy, s.maxPoints)
 		if err == nil && iv.Lower > s.budget() {
 			return fmt.Errorf("%w: the steps that stay as they are cost %s, by themselves", ErrInfeasible, cost(iv))
 		}

@@ -23,7 +23,7 @@ func onePlan(t *testing.T, b profiles.Base, err error, rate float64, count int64
 			t.Fatal(err)
 		}
 	}
-	return &Plan{AddRemove, []Step{s}}
+	return &Plan{Neighbors: AddRemove, Steps: []Step{s}}
 }
 
 func gaussianPlan(t *testing.T, sigma, rate float64, count int64) *Plan {
@@ -173,7 +173,7 @@ func TestCalibrateClosedForm(t *testing.T) {
 		return onePlan(t, b, err, 1, n)
 	}
 	laplace, err := profiles.NewLaplaceMechanism(1)
-	mixed := &Plan{AddRemove, []Step{
+	mixed := &Plan{Neighbors: AddRemove, Steps: []Step{
 		{Name: "a", Mechanism: laplace, Count: 2},
 		{Name: "b", Steps: []Step{{Name: "c", Mechanism: laplace}}, Count: 3},
 	}}
@@ -223,7 +223,7 @@ func TestCalibrateClosedForm(t *testing.T) {
 
 func TestCalibrateInfeasible(t *testing.T) {
 	g1 := gaussianPlan(t, 1, 1, 5)
-	mixed := &Plan{AddRemove, []Step{g1.Steps[0], {Name: "other", Mechanism: g1.Steps[0].Mechanism}}}
+	mixed := &Plan{Neighbors: AddRemove, Steps: []Step{g1.Steps[0], {Name: "other", Mechanism: g1.Steps[0].Mechanism}}}
 	leak, err := profiles.NewApproximate(0.1, 1e-4)
 	for _, c := range []struct {
 		p    *Plan
@@ -262,7 +262,7 @@ func TestCalibrateUnlimited(t *testing.T) {
 
 func TestCalibrateErrors(t *testing.T) {
 	p := gaussianPlan(t, 1, 0.01, 10)
-	twins := &Plan{AddRemove, []Step{p.Steps[0], p.Steps[0]}}
+	twins := &Plan{Neighbors: AddRemove, Steps: []Step{p.Steps[0], p.Steps[0]}}
 	pure, err := profiles.NewPure(1)
 	for _, c := range []struct {
 		p    *Plan

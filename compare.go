@@ -53,7 +53,7 @@ func (p *Plan) Compare(ctx context.Context, delta float64, opts ...Option) ([]Co
 	if !(delta > 0 && delta < 1) {
 		return nil, fault.New("delta", "%v is not in (0, 1)", delta)
 	}
-	a := New(p.Neighbors, opts...)
+	a := p.Accountant(opts...)
 	ctx, stop := a.opts.within(ctx)
 	defer stop()
 	if err := a.AddPlan(ctx, p); err != nil {
@@ -65,7 +65,7 @@ func (p *Plan) Compare(ctx context.Context, delta float64, opts ...Option) ([]Co
 	}
 	if len(a.aimed) > 0 {
 		// The others look at single runs.
-		a = New(p.Neighbors, append(slices.Clone(opts), WithManyQuestions())...)
+		a = p.Accountant(append(slices.Clone(opts), WithManyQuestions())...)
 		if err := a.AddPlan(ctx, p); err != nil {
 			return nil, err
 		}
@@ -139,7 +139,7 @@ func (c *comparer) add(r run) {
 // epsilon returns the certified ε of one run of a part, at least 0.
 func (c *comparer) epsilon(ctx context.Context, q *part, delta float64) (float64, error) {
 	if q.acct == nil {
-		q.acct = New(c.p.Neighbors, c.opts...)
+		q.acct = c.p.Accountant(c.opts...)
 		if err := q.acct.AddMechanism(q.m, 1); err != nil {
 			return 0, err
 		}
@@ -175,6 +175,9 @@ func (c *comparer) basic(ctx context.Context) Comparison {
 	}
 	return row
 }
+
+// aboutRecords is why a formula is not for persons with several records.
+const aboutRecords = "the formula is about single records"
 
 func notApplicable(row Comparison, why string) Comparison {
 	row.Kind, row.Epsilon, row.Note = NotApplicable, 0, why
@@ -294,6 +297,9 @@ func (c *comparer) zcdp(ctx context.Context) Comparison {
 	row := Comparison{Method: "zCDP", Kind: UpperBound, Theorem: "Bun and Steinke, TCC 2016, Propositions 1.3, 1.4 and 1.6, Lemma 1.7"}
 	rho, terms := 0.0, 0.0
 	sampled := false
+	if c.p.Records() > 1 {
+		return notApplicable(row, aboutRecords)
+	}
 	err := eachRun(ctx, c.p.Steps, 1, c.p.Neighbors, func(s Step, n int64) error {
 		terms++
 		r, ok := math.Inf(1), false
@@ -319,7 +325,7 @@ func (c *comparer) zcdp(ctx context.Context) Comparison {
 				sampled = sampled || poisson
 			}
 		}
-		a := New(c.p.Neighbors, c.opts...)
+		a := c.p.Accountant(c.opts...)
 		if err := a.Add(ctx, Step{Mechanism: s.Mechanism, Sampling: s.Sampling}, 1); err != nil {
 			return err
 		}
@@ -353,6 +359,9 @@ func (c *comparer) clt(ctx context.Context) Comparison {
 	row := Comparison{Method: "GDP central limit", Kind: Approximate, Note: "no bound",
 		Theorem: "Dong, Roth and Su, JRSS-B 2022, Theorem 3.4; Bu, Dong, Long and Su, HDSR 2020, Corollary 4"}
 	mean, variance := 0.0, 0.0
+	if c.p.Records() > 1 {
+		return notApplicable(row, aboutRecords)
+	}
 	err := eachRun(ctx, c.p.Steps, 1, c.p.Neighbors, func(s Step, n int64) error {
 		pair, err := s.Mechanism.Pair(c.p.Neighbors)
 		if err != nil {

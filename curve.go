@@ -97,7 +97,7 @@ func (p *Plan) Scaled(part, whole int64) (*Plan, error) {
 	if whole < 1 || part < 1 || part > whole || whole > 1<<20 {
 		return nil, fault.New("part", "%d/%d is not a fraction in (0, 1] with a denominator of at most 2^20", part, whole)
 	}
-	return &Plan{Neighbors: p.Neighbors, Steps: scaled(p.Steps, part, whole)}, nil
+	return p.with(scaled(p.Steps, part, whole)), nil
 }
 
 func scaled(steps []Step, part, whole int64) []Step {
@@ -156,7 +156,7 @@ func (p *Plan) StepsCurve(ctx context.Context, delta float64, n int, opts ...Opt
 	if n < 1 || n > 10000 {
 		return nil, fault.New("points", "%d is not in [1, 10000]", n)
 	}
-	acct := New(p.Neighbors, append(slices.Clone(opts), WithManyQuestions())...)
+	acct := p.Accountant(append(slices.Clone(opts), WithManyQuestions())...)
 	runs, err := acct.flattenAll(ctx, p.Steps, 1, nil)
 	if err != nil {
 		return nil, err

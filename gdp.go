@@ -13,7 +13,14 @@ import (
 // chosen in the light of outputs if a gdp.Filter admits it. Relation: the plan's; substituting
 // a record doubles μ. Any other mechanism, a sample or a selection is an error that
 // names it.
-func (p *Plan) SquaredMu() (float64, error) { return squaredMu(p.Steps, p.Neighbors) }
+// A person with k records makes μ k times as large.
+func (p *Plan) SquaredMu() (float64, error) {
+	sum, err := squaredMu(p.Steps, p.Neighbors)
+	if k := float64(p.Records()); k > 1 {
+		sum = xmath.Up(sum*k*k, 1) // k² is exact
+	}
+	return sum, err
+}
 
 func squaredMu(steps []Step, r profiles.Relation) (float64, error) {
 	sum := 0.0

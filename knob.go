@@ -33,8 +33,14 @@ func newKnob(p *Plan, g Goal) (*knob, error) {
 	if err != nil {
 		return nil, err
 	}
-	if g.Solve == Count {
+	switch g.Solve {
+	case Count:
 		return countKnob(p, at), nil
+	case RecordsPerPerson:
+		if at != "" {
+			return nil, fault.New("step", "%s cannot be turned by itself: records-per-person is of the whole plan", nearest.Quote(g.Step))
+		}
+		return recordsKnob(p), nil
 	}
 	if g.Solve == Batch && (g.Examples < 0 || g.Examples > maxRuns) {
 		return nil, fault.New("examples", "%d is not an integer in [0, 2^53]", g.Examples)
@@ -160,7 +166,7 @@ func newKnob(p *Plan, g Goal) (*knob, error) {
 			}
 			return err
 		})
-		return &Plan{p.Neighbors, steps}, err
+		return p.with(steps), err
 	}
 	k.rest = func() []Step {
 		return without(p.Steps, "steps", func(path string) bool { _, ok := values[path]; return ok })
@@ -203,7 +209,7 @@ func countKnob(p *Plan, at string) *knob {
 	}
 	k.build = func(x float64) (*Plan, error) {
 		if at == "steps" {
-			return &Plan{p.Neighbors, []Step{{Count: int64(x), Steps: p.Steps}}}, nil
+			return p.with([]Step{{Count: int64(x), Steps: p.Steps}}), nil
 		}
 		steps, err := rebuild(p.Steps, "steps", func(path string, s *Step) error {
 			if path == at {
@@ -211,7 +217,7 @@ func countKnob(p *Plan, at string) *knob {
 			}
 			return nil
 		})
-		return &Plan{p.Neighbors, steps}, err
+		return p.with(steps), err
 	}
 	k.settings = func(x float64) []Setting { return []Setting{{at, name, x}} }
 	k.rest = func() []Step {

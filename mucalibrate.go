@@ -46,7 +46,7 @@ func CalibrateGDP(ctx context.Context, p *Plan, g Goal, mu, tolerance float64, o
 		if err != nil {
 			return false, err
 		}
-		a := New(p.Neighbors, opts...)
+		a := p.Accountant(opts...)
 		if err := a.AddPlan(ctx, plan); err != nil {
 			return false, err
 		}

@@ -17,6 +17,7 @@ type settings struct {
 	recursion int64         // runs of one mechanism that the recursion takes on
 	time      time.Duration // 0: no limit
 	many      bool          // many questions are expected
+	records   int64         // of a person; 0 for 1
 	quiet     bool          // hints are not wanted
 }
 
@@ -114,6 +115,13 @@ func WithEngine(e fourier.Engine) Option {
 // 1000 runs, and grows with the power 3/2.
 func WithRecursion(maxRuns int64) Option {
 	return func(o *settings) { o.recursion = maxRuns }
+}
+
+// WithRecordsPerPerson makes all answers about persons: neighbours differ by everything that
+// one person has, up to so many records, from 1 to subsample.MaxRecords (docs/persons.md). Add
+// refuses another number. AddMechanism takes mechanisms that are about persons already.
+func WithRecordsPerPerson(records int64) Option {
+	return func(o *settings) { o.records = records }
 }
 
 // WithProgress has f told how many of the computations are done of an answer that

@@ -17,10 +17,10 @@ import (
 // Rényi accounting is looser than Epsilon and Delta; it is for comparison, and
 // for plans that go on adaptively through an rdp.Filter.
 func (p *Plan) RDP() (rdp.Curve, error) {
-	return stepsRDP("steps", p.Steps, p.Neighbors)
+	return stepsRDP("steps", p.Steps, p.Neighbors, p.Records())
 }
 
-func stepsRDP(path string, steps []Step, r profiles.Relation) (rdp.Curve, error) {
+func stepsRDP(path string, steps []Step, r profiles.Relation, records int64) (rdp.Curve, error) {
 	var curves []rdp.Curve
 	var walk func(path string, steps []Step, count int64) error
 	walk = func(path string, steps []Step, count int64) error {
@@ -35,6 +35,9 @@ func stepsRDP(path string, steps []Step, r profiles.Relation) (rdp.Curve, error)
 			}
 			n *= count
 			if s.Selection != nil {
+				if records != 1 {
+					return fault.In(at, fault.New("records-per-person", "%d has no Rényi bound for a selection", records))
+				}
 				c, err := selectedRDP(at, s, r)
 				if err != nil {
 					return err
@@ -48,7 +51,11 @@ func stepsRDP(path string, steps []Step, r profiles.Relation) (rdp.Curve, error)
 				}
 				continue
 			}
-			c, err := rdp.Of(s.Mechanism, s.Sampling, r)
+			b, err := forPersons(s, records)
+			if err != nil {
+				return fault.In(at, err)
+			}
+			c, err := rdp.Of(b, s.Sampling, r)
 			if err != nil {
 				return fault.In(at, err)
 			}
@@ -70,7 +77,7 @@ func selectedRDP(path string, s Step, r profiles.Relation) (rdp.Curve, error) {
 		return nil, fault.Rename(err, func(field string) string { return path + ".selection." + field })
 	}
 	s.Selection, s.Count = nil, 1
-	candidate, err := stepsRDP(path, []Step{s}, r)
+	candidate, err := stepsRDP(path, []Step{s}, r, 1)
 	if err != nil {
 		return nil, err
 	}

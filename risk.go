@@ -118,7 +118,7 @@ func (a *Accountant) Risk(ctx context.Context, falsePositives, priors []float64)
 // Risk returns the risk of the whole plan, at the default false-positive rates and
 // priors.
 func (p *Plan) Risk(ctx context.Context, opts ...Option) (Risk, error) {
-	acct := New(p.Neighbors, opts...)
+	acct := p.Accountant(opts...)
 	if err := acct.AddPlan(ctx, p); err != nil {
 		return Risk{}, err
 	}

@@ -583,7 +583,11 @@ func (s *Sum) epsilonPasses(m *meter, best Result, logDelta, logInf, floor, top 
 			return Result{}, err
 		}
 		if m.hasty && (s.few() || drifts > 0) && (err == errOverwork || err == errTooLong) {
-			return s.dear(m, best), nil
+			r := s.dear(m, best)
+			if err == errTooLong {
+				r = s.widest(best, err) // the limit of memory is worth naming
+			}
+			return r, nil
 		}
 		if err != nil {
 			if next := seen.shorter(s, p, step, exact, err); next > 0 {
@@ -1007,7 +1011,11 @@ func (s *Sum) deltaPasses(m *meter, best Result, eps, logInf float64) (Result, e
 			return Result{}, err
 		}
 		if m.hasty && (s.few() || drifts > 0) && (err == errOverwork || err == errTooLong) {
-			return s.dear(m, best), nil
+			r := s.dear(m, best)
+			if err == errTooLong {
+				r = s.widest(best, err) // the limit of memory is worth naming
+			}
+			return r, nil
 		}
 		if err != nil {
 			if next := seen.shorter(s, p, step, exact, err); next > 0 {

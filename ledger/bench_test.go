@@ -28,7 +28,7 @@ func longLedger(tb testing.TB, n int) string {
 		}
 		file, head = append(file, line...), sum
 	}
-	write(header{1, "add-remove", budgetOfMany, 1e-6, Planned, nil, "2026-01-01T00:00:00Z"})
+	write(header{1, "add-remove", 0, budgetOfMany, 1e-6, Planned, nil, "2026-01-01T00:00:00Z"})
 	for i := range n {
 		plan := distinctPlan(0.005+0.01*float64(i)/float64(n), 0.8+1.2*float64((7*i)%n)/float64(n))
 		write(entry{Time: "2026-01-01T00:00:00Z", Plan: json.RawMessage(plan)})

@@ -30,7 +30,7 @@ func Create(path string, c Config) (*Ledger, error) {
 	if err := s.begin(&c); err != nil {
 		return nil, err
 	}
-	line, _, err := encodeLine("", header{1, c.Neighbors.String(), c.Epsilon, c.Delta, c.Mode, c.Orders,
+	line, _, err := encodeLine("", header{1, c.Neighbors.String(), unit(c.RecordsPerPerson), c.Epsilon, c.Delta, c.Mode, c.Orders,
 		time.Now().UTC().Format(time.RFC3339)})
 	if err != nil {
 		return nil, err
@@ -388,7 +388,10 @@ func (s *state) readHeader(content []byte) error {
 	if err != nil {
 		return err
 	}
-	return s.begin(&Config{r, h.Epsilon, h.Delta, h.Mode, h.Orders})
+	if h.RecordsPerPerson < 0 || h.RecordsPerPerson == 1 {
+		return fault.New("records-per-person", "%d is not a whole number above 1", h.RecordsPerPerson)
+	}
+	return s.begin(&Config{r, h.RecordsPerPerson, h.Epsilon, h.Delta, h.Mode, h.Orders})
 }
 
 // named reports whether the ledger's name is still that of a file.

@@ -21,6 +21,7 @@ import (
 	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
+	"github.com/dpaccountant/accountant/subsample"
 )
 
 // A Mode says how spends are accounted for, and so what may be spent.
@@ -39,9 +40,12 @@ const (
 
 // A Config fixes what a ledger promises. It cannot be changed later.
 type Config struct {
-	Neighbors      profiles.Relation
-	Epsilon, Delta float64
-	Mode           Mode
+	Neighbors profiles.Relation
+	// RecordsPerPerson is how many records a person has at most, where the budget is for
+	// each person; 0 and 1 for each record.
+	RecordsPerPerson int64
+	Epsilon, Delta   float64
+	Mode             Mode
 	// Orders are the Rényi orders of an adaptive ledger; nil picks a handful that
 	// suit the budget. A planned ledger has none.
 	Orders []float64
@@ -131,7 +135,13 @@ func (s *state) begin(c *Config) error {
 	if !(c.Epsilon >= 0 && !math.IsInf(c.Epsilon, 1)) {
 		return fault.New("epsilon", "%v is not in [0, +Inf)", c.Epsilon)
 	}
-	var err error
+	if c.RecordsPerPerson == 0 {
+		c.RecordsPerPerson = 1
+	}
+	err := subsample.CheckRecords(c.RecordsPerPerson)
+	if err != nil {
+		return err
+	}
 	switch c.Mode {
 	case Planned:
 		if !(c.Delta >= 0 && c.Delta < 1) {
@@ -171,7 +181,7 @@ func (l *Ledger) Config() Config {
 // When ctx ends, or another process holds the file's lock for more than ten
 // seconds, it returns an error, and nothing was spent.
 func (l *Ledger) Spend(ctx context.Context, s accountant.Step) error {
-	text, err := planText(s, l.state.config.Neighbors)
+	text, err := planText(s, l.state.config)
 	if err != nil {
 		return err
 	}
@@ -182,7 +192,7 @@ func (l *Ledger) Spend(ctx context.Context, s accountant.Step) error {
 const maxNote = 1000
 
 // SpendPlan charges all steps of a plan file, or none of them, as Spend does. The
-// plan must have the ledger's relation. The note is free text for the readers of
+// plan must have the ledger's relation and unit. The note is free text for the readers of
 // the file.
 func (l *Ledger) SpendPlan(ctx context.Context, plan []byte, note string) error {
 	if len(note) > maxNote || !utf8.ValidString(note) {
@@ -264,6 +274,9 @@ func (s *state) parse(e entry) (*accountant.Plan, string, error) {
 	}
 	if p.Neighbors != s.config.Neighbors {
 		return nil, "", fault.New("neighbors", "%v is not the ledger's relation, %v", p.Neighbors, s.config.Neighbors)
+	}
+	if p.Records() != s.config.RecordsPerPerson {
+		return nil, "", fault.New("records-per-person", "%d is not the ledger's unit, %d", p.Records(), s.config.RecordsPerPerson)
 	}
 	if n := runs(p.Steps); n > maxRuns-s.runs {
 		return nil, "", fault.New("count", "%d runs on top of %d are above 2^53", n, s.runs)

@@ -42,13 +42,23 @@ const (
 // added with omitempty: ledgers without it stay as they are, and programs that do
 // not know it refuse the file.
 type header struct {
-	Version   int       `json:"ledger"`
-	Neighbors string    `json:"neighbors"`
-	Epsilon   float64   `json:"epsilon"`
-	Delta     float64   `json:"delta"`
-	Mode      Mode      `json:"mode"`
-	Orders    []float64 `json:"orders,omitempty"`
-	Time      string    `json:"time"`
+	Version   int    `json:"ledger"`
+	Neighbors string `json:"neighbors"`
+	// RecordsPerPerson is left out where the unit is a record.
+	RecordsPerPerson int64     `json:"records-per-person,omitempty"`
+	Epsilon          float64   `json:"epsilon"`
+	Delta            float64   `json:"delta"`
+	Mode             Mode      `json:"mode"`
+	Orders           []float64 `json:"orders,omitempty"`
+	Time             string    `json:"time"`
+}
+
+// unit is a number of records per person as the header has it.
+func unit(records int64) int64 {
+	if records == 1 {
+		return 0
+	}
+	return records
 }
 
 type entry struct {

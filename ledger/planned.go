@@ -292,7 +292,7 @@ func narrow(iv accountant.Interval, width float64) bool {
 func (j *planned) total(ctx context.Context, what purpose, counts tally) (*accountant.Accountant, error) {
 	t := j.totals[what]
 	if t == nil || !t.counts.below(counts) {
-		t = &total{acct: accountant.New(j.config.Neighbors, accountant.WithAccuracy(what.accuracy), accountant.WithManyQuestions())}
+		t = &total{acct: accountant.New(j.config.Neighbors, accountant.WithRecordsPerPerson(j.config.RecordsPerPerson), accountant.WithAccuracy(what.accuracy), accountant.WithManyQuestions())}
 	}
 	delete(j.totals, what) // unless all goes well
 	for i, n := range counts {

@@ -67,6 +67,9 @@ func exact(x float64) string {
 
 func guarantee(c Config) string {
 	what := fmt.Sprintf("(ε = %s, δ = %s)-differentially private under %v", exact(c.Epsilon), exact(c.Delta), c.Neighbors)
+	if c.RecordsPerPerson > 1 {
+		what += fmt.Sprintf(" of a person with at most %d records", c.RecordsPerPerson)
+	}
 	switch c.Mode {
 	case AdaptiveGaussian:
 		return "All that is entered, now and later, is together " + what + ", by the filter of Gaussian differential privacy, as each step is Gaussian noise on the whole data set; each may be chosen in the light of all earlier outputs."

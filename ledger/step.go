@@ -10,15 +10,15 @@ import (
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/plan"
-	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 )
 
 // The JSON of a plan, for the steps that tell their parameters.
 type (
 	planJSON struct {
-		Neighbors string     `json:"neighbors"`
-		Steps     []stepJSON `json:"steps"`
+		Neighbors        string     `json:"neighbors"`
+		RecordsPerPerson int64      `json:"records-per-person,omitempty"`
+		Steps            []stepJSON `json:"steps"`
 	}
 	stepJSON struct {
 		Name      string                        `json:"name,omitempty"`
@@ -31,12 +31,12 @@ type (
 
 // planText writes a step down as a plan, and makes sure that the plan reads back
 // as the step: nothing of it may get lost.
-func planText(s accountant.Step, r profiles.Relation) ([]byte, error) {
+func planText(s accountant.Step, c Config) ([]byte, error) {
 	j, err := toJSON(s, 0)
 	if err != nil {
 		return nil, err
 	}
-	text, err := json.Marshal(planJSON{r.String(), []stepJSON{j}})
+	text, err := json.Marshal(planJSON{c.Neighbors.String(), unit(c.RecordsPerPerson), []stepJSON{j}})
 	if err != nil {
 		return nil, err
 	}

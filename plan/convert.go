@@ -52,6 +52,9 @@ func Convert(data []byte, to Format) ([]byte, Format, error) {
 	case Steps:
 		return writePlan(root), to, nil
 	case Events:
+		if p.Records() > 1 {
+			return nil, "", root.get("records-per-person").errorf("%d cannot be said by an event, which is about one record", p.Records())
+		}
 		event, err := eventOfSteps(root, root.get("steps"), p.Neighbors)
 		if err != nil {
 			return nil, "", err

@@ -19,6 +19,7 @@
 //	registry.go   the tables of mechanisms and of sampling schemes
 //	epochs.go     the schemes with a schedule for each epoch
 //	matrix.go     the mechanism matrix, with its strategies and schemas
+//	contributions.go  noise by what a person contributes
 //	majority.go   the mechanism majority, whose noise function is found when needed
 //	entry.go      {name: {key: value, …}} as a row of a table
 //	yaml.go       text to nodes

@@ -13,13 +13,14 @@ import (
 const maxCount = decimal.MaxWhole
 
 var (
-	planKeys = []string{"neighbors", "steps"}
+	planKeys = []string{"neighbors", "records-per-person", "steps"}
 	stepKeys = []string{"name", "mechanism", "sampling", "count", "steps", "selection"}
 )
 
 // Parse reads a plan from YAML, of which JSON is a part:
 //
 //	neighbors: add-remove
+//	records-per-person: 4 # 1 if left out
 //	steps:
 //	  - mechanism: {gaussian: {noise-multiplier: 1.1}}
 //	    sampling:  {poisson: {rate: 0.01}}
@@ -76,12 +77,23 @@ func parsePlan(root *node) (*accountant.Plan, error) {
 	if p.Neighbors, err = parseNeighbors(n); err != nil {
 		return nil, err
 	}
+	if n := root.get("records-per-person"); n != nil {
+		if p.RecordsPerPerson, err = n.count(); err != nil {
+			return nil, err
+		}
+		if err := subsample.CheckRecords(p.RecordsPerPerson); err != nil {
+			return nil, n.locate("records-per-person", err)
+		}
+	}
 	n, err = root.need("steps", "a list of steps")
 	if err != nil {
 		return nil, err
 	}
 	total := int64(0)
 	p.Steps, err = parseSteps(n, 1, &total)
+	if err == nil && p.Records() > 1 {
+		err = refusePersons(n, p.Records())
+	}
 	if err != nil {
 		return nil, err
 	}

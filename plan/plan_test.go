@@ -28,9 +28,9 @@ var allMechanisms = strings.Join(names(mechanisms), ", ")
 var badPlans = []struct{ name, plan, want string }{
 	// The text.
 	{"empty", "",
-		"line 1: plan: is empty; a plan has the keys neighbors, steps"},
+		"line 1: plan: is empty; a plan has the keys neighbors, records-per-person, steps"},
 	{"only a comment", "# nothing\n",
-		"line 1: plan: is empty; a plan has the keys neighbors, steps"},
+		"line 1: plan: is empty; a plan has the keys neighbors, records-per-person, steps"},
 	{"not UTF-8", "neighbors: \xff\xfe\n",
 		"plan: is not UTF-8 text"},
 	{"NUL", "neighbors: \x00\n",
@@ -72,13 +72,13 @@ var badPlans = []struct{ name, plan, want string }{
 
 	// The plan.
 	{"a number", "5\n",
-		"line 1: plan: 5 is not a plan (a mapping with the keys neighbors, steps)"},
+		"line 1: plan: 5 is not a plan (a mapping with the keys neighbors, records-per-person, steps)"},
 	{"a list", "- a\n- b\n",
-		"line 1: plan: a list is not a plan (a mapping with the keys neighbors, steps)"},
+		"line 1: plan: a list is not a plan (a mapping with the keys neighbors, records-per-person, steps)"},
 	{"unknown key", "neighbors: add-remove\nsetps: []\n",
 		`line 2: plan: unknown key "setps"; did you mean "steps"?`},
 	{"far-off key", "neighbors: add-remove\ndelta: 1e-5\nsteps: []\n",
-		`line 2: plan: unknown key "delta"; must be one of neighbors, steps`},
+		`line 2: plan: unknown key "delta"; must be one of neighbors, records-per-person, steps`},
 	{"JSON, unknown key", `{"neighbors": "add-remove", "Steps": []}`,
 		`line 1: plan: unknown key "Steps"; did you mean "steps"?`},
 	{"duplicate key", "neighbors: add-remove\nneighbors: substitute\nsteps: []\n",
@@ -192,13 +192,13 @@ var badPlans = []struct{ name, plan, want string }{
 	{"two mechanisms", one("mechanism: {gaussian: {noise-multiplier: 1}, laplace: {noise-multiplier: 1}}"),
 		"line 3: steps[0].mechanism: names both gaussian and laplace; must name one mechanism"},
 	{"parameters a number", one("mechanism: {gaussian: 1.1}"),
-		"line 3: steps[0].mechanism.gaussian: 1.1 is not a mapping with the keys noise-multiplier"},
+		"line 3: steps[0].mechanism.gaussian: 1.1 is not a mapping with the keys noise-multiplier, standard-deviation, partitions, per-partition, total"},
 	{"parameters empty", one("mechanism: {gaussian: }"),
-		"line 3: steps[0].mechanism.gaussian: an empty value is not a mapping with the keys noise-multiplier"},
+		"line 3: steps[0].mechanism.gaussian: an empty value is not a mapping with the keys noise-multiplier, standard-deviation, partitions, per-partition, total"},
 	{"parameter missing", one("mechanism: {gaussian: {}}"),
 		"line 3: steps[0].mechanism.gaussian: noise-multiplier is missing; must be a number"},
 	{"parameter unknown", one("mechanism: {gaussian: {sigma: 1}}"),
-		`line 3: steps[0].mechanism.gaussian: unknown key "sigma"; must be noise-multiplier`},
+		`line 3: steps[0].mechanism.gaussian: unknown key "sigma"; must be one of noise-multiplier, standard-deviation, partitions, per-partition, total`},
 	{"parameter misspelt", one("mechanism: {gaussian: {noise_multiplier: 1}}"),
 		`line 3: steps[0].mechanism.gaussian: unknown key "noise_multiplier"; did you mean "noise-multiplier"?`},
 	{"parameter twice", one("mechanism: {gaussian: {noise-multiplier: 1, noise-multiplier: 2}}"),
@@ -420,13 +420,16 @@ func TestJSON(t *testing.T) {
 func TestRegistry(t *testing.T) {
 	sample := map[string]string{
 		"noise-multiplier": "2", "sensitivity": "1", "dimension": "1", "probability": "0.5", "categories": "3",
+		"shifts": "[0, 1]", "probabilities": "[0.5, 0.5]",
+		// The keys that stand for a noise multiplier: TestContributions.
+		"standard-deviation": "", "scale": "", "partitions": "", "per-partition": "", "total": "",
 		"epsilon": "1", "delta": "1e-3", "p": "[0.5, 0.5]", "q": "[0.25, 0.75]", "rate": "0.5",
 		"mechanisms": "3", "allowance": "2", "output-delta": "1e-2", "gamma": "double",
 		"population": "1000", "subset": "100", "batch": "50",
 		"steps": "10", "uses": "1", "first": "4", "redraw": "each-epoch", "epochs": "2", "bins": "10",
 		"batches": "10", "unused": "0.1", "cap": "600",
 		"strategy": "identity", "participation": "{single: true}",
-		"noise": "gumbel", "partitions": "1",
+		"noise": "gumbel",
 	}
 	// Where keys exclude each other.
 	whole := map[string]string{"threshold": "{threshold: {noise: gaussian, standard-deviation: 4, threshold: 20, partitions: 3}}"}
@@ -440,7 +443,9 @@ func TestRegistry(t *testing.T) {
 			if !ok {
 				t.Fatalf("%s: no sample of %s", name, k)
 			}
-			kvs = append(kvs, k+": "+v)
+			if v != "" {
+				kvs = append(kvs, k+": "+v)
+			}
 		}
 		return "{" + name + ": {" + strings.Join(kvs, ", ") + "}}"
 	}

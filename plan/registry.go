@@ -16,11 +16,22 @@ import (
 // given the parameter's line in the plan.
 
 var mechanisms = []entry[profiles.Base]{
-	{"gaussian", []string{"noise-multiplier"}, func(v *values) (profiles.Base, error) {
-		return profiles.NewGaussianMechanism(v.number("noise-multiplier"))
+	{"gaussian", append([]string{"noise-multiplier", "standard-deviation"}, contributionKeys...), func(v *values) (profiles.Base, error) {
+		noise, err := v.noise("standard-deviation", 2)
+		if err != nil {
+			return nil, err
+		}
+		return profiles.NewGaussianMechanism(noise)
 	}},
-	{"laplace", []string{"noise-multiplier"}, func(v *values) (profiles.Base, error) {
-		return profiles.NewLaplaceMechanism(v.number("noise-multiplier"))
+	{"laplace", append([]string{"noise-multiplier", "scale"}, contributionKeys...), func(v *values) (profiles.Base, error) {
+		noise, err := v.noise("scale", 1)
+		if err != nil {
+			return nil, err
+		}
+		return profiles.NewLaplaceMechanism(noise)
+	}},
+	{"gaussian-mixture", []string{"noise-multiplier", "shifts", "probabilities"}, func(v *values) (profiles.Base, error) {
+		return subsample.NewGaussianMixture(v.number("noise-multiplier"), v.list("shifts"), v.list("probabilities"))
 	}},
 	{"discrete-gaussian", []string{"noise-multiplier", "sensitivity", "dimension"}, func(v *values) (profiles.Base, error) {
 		noise, sensitivity, dimension := v.number("noise-multiplier"), v.wholeOr("sensitivity", 1), v.wholeOr("dimension", 0)

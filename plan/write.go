@@ -16,7 +16,11 @@ import (
 
 func writePlan(root *node) []byte {
 	var b bytes.Buffer
-	b.WriteString("neighbors: " + flow(root.get("neighbors")) + "\nsteps:\n")
+	b.WriteString("neighbors: " + flow(root.get("neighbors")) + "\n")
+	if k := root.get("records-per-person"); k != nil {
+		b.WriteString("records-per-person: " + flow(k) + "\n")
+	}
+	b.WriteString("steps:\n")
 	writeSteps(&b, root.get("steps"), "  ")
 	return b.Bytes()
 }

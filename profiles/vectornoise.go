@@ -60,7 +60,7 @@ func NewDiscreteGaussianMechanism(noiseMultiplier float64, sensitivity int) (Bas
 	if err != nil {
 		return nil, err
 	}
-	b := vectorNoise{one}
+	b := vectorNoise{one, 1}
 	if err := b.check(AddRemove); err != nil {
 		return nil, err
 	}
@@ -80,8 +80,12 @@ func NewDiscreteGaussianNumber(noiseMultiplier float64, sensitivity int) (Base, 
 }
 
 // vectorNoise adds independent integer noise to every coordinate of a vector; one
-// is the mechanism on one number.
-type vectorNoise struct{ one integerNoise }
+// is the mechanism on one number. A group of size records changes the vector, 1 unless
+// it is Grouped.
+type vectorNoise struct {
+	one  integerNoise
+	size int
+}
 
 func (b vectorNoise) Name() string { return b.one.name }
 
@@ -110,7 +114,7 @@ func (b vectorNoise) WithNoiseMultiplier(noiseMultiplier float64) (Base, error) 
 
 // norm2 returns the largest |v|² of two neighbours.
 func (b vectorNoise) norm2(r Relation) int {
-	s := b.one.shift
+	s := b.one.shift * b.size
 	if r == Substitute {
 		s *= 2
 	}
@@ -120,12 +124,12 @@ func (b vectorNoise) norm2(r Relation) int {
 // check returns an error if the vectors cannot be listed under r.
 func (b vectorNoise) check(r Relation) error {
 	const hint = "for a vector of whole numbers; if the query is one whole number, set dimension: 1"
-	n, s := b.norm2(r), b.one.shift
+	n, s := b.norm2(r), b.one.shift*b.size
 	if s > 1 && b.sigma()*math.Sqrt(float64(n)) > maxVectorScale*(1+1e-12) {
-		return fault.In(b.one.name, fault.New("noise-multiplier", "%v is not at most %.4g under %v with sensitivity %d, %s", b.one.noise, maxVectorScale/math.Sqrt(float64(n))/float64(s), r, s, hint))
+		return fault.In(b.one.name, fault.New("noise-multiplier", "%v is not at most %.4g under %v with sensitivity %d, %s", b.one.noise, maxVectorScale/math.Sqrt(float64(n))/float64(b.one.shift), r, s, hint))
 	}
 	if n > maxListedNorm && thetaBound(n, b.sigma()) > maxTheta {
-		return fault.In(b.one.name, fault.New("noise-multiplier", "%v is not at least %.4g under %v with sensitivity %d, %s", b.one.noise, leastSigma(n)/float64(s)+5e-5, r, s, hint))
+		return fault.In(b.one.name, fault.New("noise-multiplier", "%v is not at least %.4g under %v with sensitivity %d, %s", b.one.noise, leastSigma(n)/float64(b.one.shift)+5e-5, r, s, hint))
 	}
 	return nil
 }
@@ -160,6 +164,13 @@ func (b vectorNoise) Pair(r Relation) (Profile, error) {
 // or all ones with so much noise that this is one of the worst everywhere.
 // Under substitution the two data sets move the query by v and by −v.
 func (b vectorNoise) Attack(r Relation) (Base, error) {
+	if b.size > 1 {
+		one, err := vectorNoise{b.one, 1}.Attack(r)
+		if err != nil {
+			return nil, err
+		}
+		return one.(integerNoise).Grouped(b.size)
+	}
 	if b.one.shift == 1 {
 		return b.one, nil
 	}
@@ -205,7 +216,7 @@ func (b vectorNoise) laws(r Relation) ([]vectorLaw, error) {
 		return nil, err
 	}
 	n, sigma := b.norm2(r), b.sigma()
-	if b.one.shift == 1 && r == Substitute {
+	if b.one.shift*b.size == 1 && r == Substitute {
 		// The difference of two integer vectors of norm at most 1 is ±2e_i or
 		// ±e_i ± e_j, or a projection of one.
 		var theta []float64
@@ -214,7 +225,7 @@ func (b vectorNoise) laws(r Relation) ([]vectorLaw, error) {
 		}
 		return []vectorLaw{b.law(2, 1, 4, nil), b.law(1, 2, 2, theta)}, nil
 	}
-	s := b.one.shift
+	s := b.one.shift * b.size
 	if r == Substitute {
 		s *= 2
 	}

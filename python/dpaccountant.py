@@ -791,6 +791,7 @@ class Accountant:
         neighbors: Optional[str] = None,
         batching: Optional[str] = None,
         cap: Optional[int] = None,
+        records_per_person: Optional[int] = None,
     ) -> Training:
         """The ε of training with DP-SGD, and what that promises in plain words.
 
@@ -805,6 +806,7 @@ class Accountant:
                 delta=delta, examples=examples, batch_size=batch_size, sampling_rate=sampling_rate,
                 epochs=epochs, steps=steps, noise_multiplier=noise_multiplier,
                 target_epsilon=target_epsilon, neighbors=neighbors, batching=batching, cap=cap,
+                records_per_person=records_per_person,
             ),
         )
         found = result.get("calibration")
@@ -1055,12 +1057,16 @@ class Accountant:
         epsilon: float,
         delta: float,
         mode: str,
+        records_per_person: Optional[int] = None,
     ) -> "Ledger":
         """Make a ledger file, or a ledger in memory if there is no path.
 
-        ``mode`` is "planned", or "adaptive" if steps depend on earlier outputs.
+        ``mode`` is "planned", or "adaptive" if steps depend on earlier outputs;
+        ``records_per_person`` makes persons with so many records the unit.
         """
         arguments = dict(neighbors=neighbors, epsilon=epsilon, delta=delta, mode=mode)
+        if records_per_person is not None:
+            arguments["records_per_person"] = records_per_person
         if path is not None:
             arguments["path"] = _path(path)
         return Ledger(self, self.request("ledger-create", **arguments)["ledger"])

@@ -34,11 +34,13 @@ type Solution struct {
 	Meets       Probe        `json:"meets"`
 	Fails       *Probe       `json:"fails"`
 	FailsProved bool         `json:"fails-proved"`
-	TheoryGap   bool         `json:"theory-gap,omitempty"`
-	Steps       []Setting    `json:"steps"`
-	Accuracy    Number       `json:"accuracy"`
-	Evaluations int          `json:"evaluations"`
-	Warnings    []string     `json:"warnings,omitempty"`
+	// RecordsPerPerson is that of the unit; left out where it is one record.
+	RecordsPerPerson int64     `json:"records-per-person,omitempty"`
+	TheoryGap        bool      `json:"theory-gap,omitempty"`
+	Steps            []Setting `json:"steps"`
+	Accuracy         Number    `json:"accuracy"`
+	Evaluations      int       `json:"evaluations"`
+	Warnings         []string  `json:"warnings,omitempty"`
 
 	// CanNarrow says that the recursion over data configurations knows a step.
 	CanNarrow bool `json:"-"`
@@ -126,7 +128,7 @@ func solution(c *accountant.Calibration, g accountant.Goal, r profiles.Relation)
 		}
 		return out
 	}
-	out := Solution{Neighbors: r.String(), Budget: EpsilonDelta{Number(g.Epsilon), Number(g.Delta)}, Solve: g.Solve.String(),
+	out := Solution{Neighbors: r.String(), RecordsPerPerson: severalRecords(c.Plan.Records()), Budget: EpsilonDelta{Number(g.Epsilon), Number(g.Delta)}, Solve: g.Solve.String(),
 		Value: Number(c.Value), Factor: c.Factor, Unlimited: c.Unlimited, Meets: probe(c.Meets), FailsProved: c.FailsProved(g), TheoryGap: c.Meets.Gap != nil,
 		Accuracy: Number(c.Accuracy), Evaluations: c.Evaluations, Warnings: c.Meets.Warnings, Notes: c.Meets.Warnings}
 	if c.Asked == "epsilon" {

@@ -21,6 +21,8 @@ type CompareAnswer struct {
 	Neighbors string     `json:"neighbors"`
 	Delta     Number     `json:"delta"`
 	Methods   []Compared `json:"methods"`
+	// RecordsPerPerson is that of the unit; 0 where it is one record; the plan has it.
+	RecordsPerPerson int64 `json:"-"`
 }
 
 // Compared is the ε by one method; Epsilon is nil where it does not apply, and Lower
@@ -65,7 +67,7 @@ func (s *Service) Compare(ctx context.Context, q CompareRequest) (CompareAnswer,
 	if err != nil {
 		return CompareAnswer{}, err
 	}
-	out := CompareAnswer{Neighbors: plan.Neighbors.String(), Delta: Number(delta)}
+	out := CompareAnswer{Neighbors: plan.Neighbors.String(), RecordsPerPerson: severalRecords(plan.Records()), Delta: Number(delta)}
 	for _, r := range rows {
 		c := Compared{Method: r.Method, Kind: r.Kind.String(), Theorem: r.Theorem, Note: r.Note, Of: r.Kind}
 		eps, lower := Number(r.Epsilon), Number(r.Lower)

@@ -10,6 +10,7 @@ import (
 	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample"
 )
 
 // This file answers for training with DP-SGD, and states what the number promises
@@ -31,6 +32,8 @@ type DPSGDRequest struct {
 	Neighbors       string    `json:"neighbors,omitempty"`
 	Batching        string    `json:"batching,omitempty"` // one of Batchings, poisson if not given
 	Cap             Decimal   `json:"cap,omitempty"`      // of truncated-poisson
+	// RecordsPerPerson is how many examples a person has at most; not given, the unit is an example.
+	RecordsPerPerson Decimal `json:"records-per-person,omitempty"`
 	Limits
 }
 
@@ -50,6 +53,8 @@ type DPSGDBatches struct {
 	Batching      string `json:"batching"`
 	StepsPerEpoch int64  `json:"steps-per-epoch,omitempty"` // of random-allocation and shuffle
 	Cap           int64  `json:"cap,omitempty"`
+	// RecordsPerPerson is that of the unit; 0 where it is one example.
+	RecordsPerPerson int64 `json:"records-per-person,omitempty"`
 }
 
 // DPSGDAnswer is the ε of a training run at each δ, and what that promises.
@@ -100,6 +105,7 @@ func (q DPSGDRequest) checkShape() error {
 type dpsgdRun struct {
 	schedule
 	neighbors profiles.Relation
+	records   int64 // of a person, 0: the unit is an example
 	noise     float64
 	epochs    float64 // 0: not told
 	deltas    []float64
@@ -128,6 +134,11 @@ func (q DPSGDRequest) parse() (r dpsgdRun, err error) {
 	}
 	if err := r.readLength(q, rate); err != nil {
 		return r, err
+	}
+	if q.RecordsPerPerson != "" {
+		if r.records, err = q.RecordsPerPerson.whole("records-per-person", 1, subsample.MaxRecords); err != nil {
+			return r, err
+		}
 	}
 	if q.TargetEpsilon != "" {
 		if r.target, err = q.TargetEpsilon.in("target-epsilon", epsilonSpan); err != nil {
@@ -276,7 +287,7 @@ func (s *Service) DPSGD(ctx context.Context, q DPSGDRequest) (DPSGDAnswer, error
 			return DPSGDAnswer{}, err
 		}
 	}
-	out := DPSGDAnswer{DPSGDRun{r.neighbors.String(), r.examples, r.batch, Number(r.epochs), Number(r.rate), r.steps, Number(r.noise)}, DPSGDBatches{r.name, r.each, r.cap},
+	out := DPSGDAnswer{DPSGDRun{r.neighbors.String(), r.examples, r.batch, Number(r.epochs), Number(r.rate), r.steps, Number(r.noise)}, DPSGDBatches{r.name, r.each, r.cap, r.records},
 		sampled, AnyOrder{r.uses, anyOrder}, r.statement(sampled, anyOrder, beside), beside, nil}
 	if r.found != nil {
 		c := solution(r.found, r.goal, r.neighbors)
@@ -291,7 +302,7 @@ func (r *dpsgdRun) calibrate(ctx context.Context, opts []accountant.Option) (err
 	if err != nil {
 		return err
 	}
-	plan := &accountant.Plan{Neighbors: r.neighbors, Steps: steps}
+	plan := &accountant.Plan{Neighbors: r.neighbors, RecordsPerPerson: r.records, Steps: steps}
 	r.goal = accountant.Goal{Epsilon: r.target, Delta: r.deltas[0], Solve: accountant.NoiseMultiplier}
 	if r.found, err = accountant.Calibrate(ctx, plan, r.goal, opts...); err != nil {
 		return fault.In("target-epsilon", err)
@@ -360,7 +371,7 @@ func (r dpsgdRun) ask(ctx context.Context, opts []accountant.Option) (sampled, a
 
 // cost returns ε of steps at each δ.
 func (r dpsgdRun) cost(ctx context.Context, relation profiles.Relation, steps []accountant.Step, opts []accountant.Option) ([]EpsilonAt, error) {
-	acct, err := newAccountant(ctx, &accountant.Plan{Neighbors: relation, Steps: steps}, opts)
+	acct, err := newAccountant(ctx, &accountant.Plan{Neighbors: relation, RecordsPerPerson: r.records, Steps: steps}, opts)
 	if err != nil {
 		return nil, err
 	}

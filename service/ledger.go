@@ -7,6 +7,7 @@ import (
 	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/ledger"
+	"github.com/dpaccountant/accountant/subsample"
 )
 
 // This file spends budgets from ledgers, which have names while they are open. Files are
@@ -32,6 +33,8 @@ type LedgerCreateRequest struct {
 	Epsilon   Decimal `json:"epsilon"`
 	Delta     Decimal `json:"delta"`
 	Mode      string  `json:"mode"`
+	// RecordsPerPerson is how many records a person has at most; 1 if not given.
+	RecordsPerPerson Decimal `json:"records-per-person,omitempty"`
 }
 
 // LedgerOpenRequest opens a ledger.
@@ -70,6 +73,11 @@ func (q LedgerCreateRequest) Config() (c ledger.Config, err error) {
 	}
 	if c.Neighbors, err = relation(q.Neighbors); err != nil {
 		return c, err
+	}
+	if q.RecordsPerPerson != "" {
+		if c.RecordsPerPerson, err = q.RecordsPerPerson.whole("records-per-person", 1, subsample.MaxRecords); err != nil {
+			return c, err
+		}
 	}
 	if c.Epsilon, err = q.Epsilon.in("epsilon", epsilonSpan); err != nil {
 		return c, err
@@ -227,6 +235,8 @@ type LedgerState struct {
 	// computation brings together.
 	TheoryGap bool     `json:"theory-gap,omitempty"`
 	Warnings  []string `json:"warnings,omitempty"`
+	// RecordsPerPerson is that of the unit; left out where it is one record.
+	RecordsPerPerson int64 `json:"records-per-person,omitempty"`
 }
 
 // Mu is what is spent of a filter of Gaussian differential privacy.
@@ -245,7 +255,7 @@ type Renyi struct {
 // LedgerStateOf returns the state of a ledger in JSON.
 func LedgerStateOf(st ledger.Status) LedgerState {
 	c := st.Config
-	out := LedgerState{Mode: string(c.Mode), Neighbors: c.Neighbors.String(), Budget: EpsilonDelta{Number(c.Epsilon), Number(c.Delta)},
+	out := LedgerState{Mode: string(c.Mode), Neighbors: c.Neighbors.String(), RecordsPerPerson: severalRecords(c.RecordsPerPerson), Budget: EpsilonDelta{Number(c.Epsilon), Number(c.Delta)},
 		Entries: st.Entries, Runs: st.Runs, Left: Number(st.Left), Last: st.Last, Head: st.Head, Guarantee: st.Guarantee}
 	switch e := st.Spent.Epsilon; c.Mode {
 	case ledger.Planned:

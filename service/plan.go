@@ -136,11 +136,19 @@ func (r Narrowing) add(opts []accountant.Option) ([]accountant.Option, error) {
 
 // newAccountant returns an accountant that holds the plan.
 func newAccountant(ctx context.Context, p *accountant.Plan, opts []accountant.Option) (*accountant.Accountant, error) {
-	acct := accountant.New(p.Neighbors, opts...)
+	acct := p.Accountant(opts...)
 	if err := acct.AddPlan(ctx, p); err != nil {
 		return nil, err
 	}
 	return acct, nil
+}
+
+// severalRecords is the number of records of a person in an answer: 0, which is left out, for 1.
+func severalRecords(n int64) int64 {
+	if n == 1 {
+		return 0
+	}
+	return n
 }
 
 // Progress is how far an answer is: a number of parts done of a total, which is 0 where

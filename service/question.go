@@ -72,14 +72,18 @@ type DeltaRequest struct {
 type EpsilonAnswer struct {
 	Neighbors string      `json:"neighbors"`
 	Results   []EpsilonAt `json:"results"`
-	Matrix    []MatrixRun `json:"matrix,omitempty"`
+	// RecordsPerPerson is that of the unit; left out where it is one record.
+	RecordsPerPerson int64       `json:"records-per-person,omitempty"`
+	Matrix           []MatrixRun `json:"matrix,omitempty"`
 }
 
 // DeltaAnswer has δ at each ε.
 type DeltaAnswer struct {
-	Neighbors string      `json:"neighbors"`
-	Results   []DeltaAt   `json:"results"`
-	Matrix    []MatrixRun `json:"matrix,omitempty"`
+	Neighbors string    `json:"neighbors"`
+	Results   []DeltaAt `json:"results"`
+	// RecordsPerPerson is that of the unit; left out where it is one record.
+	RecordsPerPerson int64       `json:"records-per-person,omitempty"`
+	Matrix           []MatrixRun `json:"matrix,omitempty"`
 }
 
 // Check reports what is wrong with all but the plan.
@@ -124,7 +128,7 @@ func (s *Service) Epsilon(ctx context.Context, q EpsilonRequest) (EpsilonAnswer,
 	var out EpsilonAnswer
 	q.Limits.transform = q.Transform
 	err = s.asked(ctx, q.Plan, q.Limits, q.Narrowing, q.Delta.One, func(acct *accountant.Accountant) error {
-		out.Neighbors = acct.Relation().String()
+		out.Neighbors, out.RecordsPerPerson = acct.Relation().String(), severalRecords(acct.Records())
 		out.Results, err = epsilons(ctx, acct, at)
 		return err
 	})
@@ -182,7 +186,7 @@ func (s *Service) Delta(ctx context.Context, q DeltaRequest) (DeltaAnswer, error
 	var out DeltaAnswer
 	q.Limits.transform = q.Transform
 	err = s.asked(ctx, q.Plan, q.Limits, q.Narrowing, q.Epsilon.One, func(acct *accountant.Accountant) error {
-		out.Neighbors = acct.Relation().String()
+		out.Neighbors, out.RecordsPerPerson = acct.Relation().String(), severalRecords(acct.Records())
 		points, err := acct.DeltaCurve(ctx, at)
 		for _, p := range points {
 			out.Results = append(out.Results, deltaAt(p.At, p.Interval))

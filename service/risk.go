@@ -25,6 +25,8 @@ type RiskAnswer struct {
 	Bayes        []RiskPrior `json:"bayes-success"`
 	TheoryGap    bool        `json:"theory-gap,omitempty"`
 	Warnings     []string    `json:"warnings,omitempty"`
+	// RecordsPerPerson is that of the unit; left out where it is one record.
+	RecordsPerPerson int64 `json:"records-per-person,omitempty"`
 }
 
 // RiskValue is a certified measure of an attack.
@@ -84,7 +86,7 @@ func (s *Service) Risk(ctx context.Context, q RiskRequest) (RiskAnswer, error) {
 	if err != nil {
 		return RiskAnswer{}, err
 	}
-	out := RiskAnswer{Neighbors: plan.Neighbors.String(), TheoryGap: risk.TheoryGap}
+	out := RiskAnswer{Neighbors: plan.Neighbors.String(), RecordsPerPerson: severalRecords(plan.Records()), TheoryGap: risk.TheoryGap}
 	seen := map[string]bool{}
 	value := func(v accountant.RiskValue, guess float64) RiskValue {
 		for _, w := range v.Warnings {

@@ -170,7 +170,7 @@ const selectShare = 20
 // selectBound returns the certified δ(ε) of a plan to a relative accuracy, each
 // ε computed once.
 func selectBound(ctx context.Context, plan *accountant.Plan, accuracy float64) (selection.Bound, error) {
-	a := accountant.New(plan.Neighbors, accountant.WithAccuracy(accuracy), accountant.WithWorkLimit(fourier.DefaultWork(accuracy)/selectShare))
+	a := plan.Accountant(accountant.WithAccuracy(accuracy), accountant.WithWorkLimit(fourier.DefaultWork(accuracy)/selectShare))
 	if err := a.AddPlan(ctx, plan); err != nil {
 		return nil, err
 	}

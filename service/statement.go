@@ -29,6 +29,9 @@ func (r dpsgdRun) statement(sampled, anyOrder []EpsilonAt, beside *Beside) strin
 		profiles.Substitute: "replacing one training example by another",
 		profiles.ZeroOut:    "replacing one training example by an empty place, which adds nothing to any sum",
 	}[r.neighbors]
+	if r.records > 0 {
+		change = r.person()
+	}
 	batch := "a constant,"
 	if r.batch > 0 {
 		batch = fmt.Sprintf("a constant, such as %d,", r.batch)
@@ -62,11 +65,16 @@ func (r dpsgdRun) statement(sampled, anyOrder []EpsilonAt, beside *Beside) strin
 	b.WriteString("\nCovered:\n")
 	paragraph(&b, "  - ", "    ", "The final model, every checkpoint on the way, and whatever is computed from them alone. "+
 		r.secret())
+	persons := "Persons. The promise is about one example; someone who contributed several is protected less, and without a limit on " +
+		"examples per person there is no promise about persons."
+	if r.records > 0 {
+		paragraph(&b, "  - ", "    ", fmt.Sprintf("Persons, each with all that they contributed: at most %s.", examples(r.records)))
+		persons = fmt.Sprintf("Persons with more than %s, unless theirs were cut to %d beforehand, without a look at those of others.", examples(r.records), r.records)
+	}
 
 	b.WriteString("\nNot covered:\n")
 	for _, s := range []string{
-		"Persons. The promise is about one example; someone who contributed several is protected less, and without a limit on " +
-			"examples per person there is no promise about persons.",
+		persons,
 		"Other looks at the same data: tuning hyper-parameters over several runs, choosing the best checkpoint, statistics for " +
 			"normalization, reported accuracies. Each needs an account of its own.",
 	} {
@@ -84,6 +92,25 @@ func (r dpsgdRun) statement(sampled, anyOrder []EpsilonAt, beside *Beside) strin
 	paragraph(&b, "  - ", "    ", fmt.Sprintf("If instead each example is used at most %s, in batches that do not depend on the data and in an order that may be public, "+
 		"the training is %s%s.", times(r.uses), promise(anyOrder), place))
 	return b.String()
+}
+
+// person says which data sets are neighbours when the unit is a person.
+func (r dpsgdRun) person() string {
+	switch r.neighbors {
+	case profiles.Substitute:
+		return fmt.Sprintf("replacing one person's training examples by another's, at most %d by as many", r.records)
+	case profiles.ZeroOut:
+		return fmt.Sprintf("replacing one person's training examples, at most %d, by empty places, which add nothing to any sum", r.records)
+	}
+	return "adding or removing one person with at most " + examples(r.records)
+}
+
+// examples counts training examples.
+func examples(n int64) string {
+	if n == 1 {
+		return "one training example"
+	}
+	return fmt.Sprintf("%d training examples", n)
 }
 
 // drawn says how batches must come about.

@@ -91,6 +91,17 @@ func NewMustWW(population, subset, batch int64) (FixedSize, error) {
 	return s, s.check()
 }
 
+// fits reports whether there are enough records for what is drawn without replacement.
+func (s FixedSize) fits() bool {
+	switch s.kind {
+	case withoutReplacement:
+		return s.batch <= s.population
+	case mustOW:
+		return s.subset <= s.population
+	}
+	return s.population >= 1
+}
+
 func (s FixedSize) check() error {
 	if s.population < 1 || s.population > maxPopulation {
 		return s.outOfRange("population", s.population, 1, maxPopulation)

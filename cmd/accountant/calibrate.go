@@ -14,9 +14,10 @@ func newCalibrateCmd() *cobra.Command {
 	var q service.CalibrateRequest
 	cmd := &cobra.Command{
 		Use:   "calibrate --epsilon ε --delta δ --solve QUANTITY plan.yaml",
-		Short: "Find the noise, count, rate or batch that meets a budget",
+		Short: "Find the noise, count, rate, batch or records per person that meet a budget",
 		Long: `calibrate turns one quantity of a plan until the plan meets a budget, and prints
-the smallest noise multiplier, or the largest count, rate or batch, for which
+the smallest noise multiplier, or the largest count, rate, batch or number of
+records per person, for which
 the upper end of the certified interval is within the budget; and next to it
 the value 1e-6 away (1 for whole numbers) that is not.
 
@@ -36,7 +37,7 @@ batches to the same size, and the count is that of the whole plan.`,
 			asked, told, at, _ := probed(a, a.Meets)
 			warn(cmd.ErrOrStderr(), []answer{{asked: asked, told: told, at: at, Basis: service.Basis{Warnings: a.Notes}}})
 			return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) error {
-				fmt.Fprintf(w, "neighbors: %s\nbudget: ε ≤ %s at δ = %s\n\n", a.Neighbors, short(a.Budget.Epsilon), short(a.Budget.Delta))
+				fmt.Fprintf(w, "neighbors: %s\nbudget: ε ≤ %s at δ = %s\n\n", ofUnit(a.Neighbors, a.RecordsPerPerson), short(a.Budget.Epsilon), short(a.Budget.Delta))
 				printCalibration(w, a, flags.verbose)
 				if a.TheoryGap && q.Recursion == "0" && a.CanNarrow {
 					fmt.Fprint(w, "--recursion 2000 narrows the gap, and so can find a better value; it takes a minute\nor more where a step runs 1000 times.\n")
@@ -48,7 +49,7 @@ batches to the same size, and the count is that of the whole plan.`,
 	fs := cmd.Flags()
 	number(fs, &q.Epsilon, "epsilon", "", "the budget's `ε` (required)")
 	number(fs, &q.Delta, "delta", "", "the budget's `δ` (required)")
-	addChoice(cmd, &q.Solve, "solve", "`quantity` to turn: noise-multiplier, count, rate or batch (required)", "noise-multiplier", "count", "rate", "batch")
+	addChoice(cmd, &q.Solve, "solve", "`quantity` to turn: noise-multiplier, count, rate, batch or records-per-person (required)", "noise-multiplier", "count", "rate", "batch", "records-per-person")
 	fs.StringVar(&q.Step, "step", "", "`name` of the step or group to turn, or its place such as steps[0]; all steps if left out")
 	number(fs, &q.Examples, "examples", "", "number `N` of examples, to turn the batch of Poisson sampling")
 	for _, name := range []string{"epsilon", "delta", "solve"} {

@@ -45,7 +45,7 @@ bound.`,
 }
 
 func printComparison(w io.Writer, a service.CompareAnswer) error {
-	fmt.Fprintf(w, "neighbors: %s\nδ = %s\n\n", a.Neighbors, short(a.Delta))
+	fmt.Fprintf(w, "neighbors: %s\nδ = %s\n\n", ofUnit(a.Neighbors, a.RecordsPerPerson), short(a.Delta))
 	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	fmt.Fprintf(tw, "  method\tε\t\tnote\n")
 	for _, r := range a.Methods {

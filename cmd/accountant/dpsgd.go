@@ -80,13 +80,14 @@ found that meets the target.`,
 	addChoice(cmd, &q.Batching, "batching", "`how` batches are drawn: "+strings.Join(service.Batchings, ", "), service.Batchings...)
 	number(fs, &q.Cap, "cap", "", "largest batch `B` of truncated-poisson batching")
 	addNeighbors(cmd, &q.Neighbors)
+	number(fs, &q.RecordsPerPerson, "records-per-person", "", "how many training examples `k` a person has at most; the answer is about persons")
 	_ = cmd.MarkFlagRequired("delta")
 	flags.register(cmd)
 	return cmd
 }
 
 func printDPSGD(w io.Writer, a service.DPSGDAnswer, verbose bool) error {
-	fmt.Fprintf(w, "DP-SGD: noise multiplier %s, %s; neighbors: %s\n\n", short(a.NoiseMultiplier), batches(a), a.Neighbors)
+	fmt.Fprintf(w, "DP-SGD: noise multiplier %s, %s; neighbors: %s\n\n", short(a.NoiseMultiplier), batches(a), ofUnit(a.Neighbors, a.RecordsPerPerson))
 	if c := a.Calibration; c != nil {
 		fmt.Fprintf(w, "target: ε ≤ %s at δ = %s\n", short(c.Budget.Epsilon), short(c.Budget.Delta))
 		printCalibration(w, *c, false)

@@ -42,7 +42,7 @@ reads standard input.`,
 			if err != nil {
 				return err
 			}
-			return flags.printAnswers(cmd, a, a.Neighbors, epsilonAnswers(a.Results))
+			return flags.printAnswers(cmd, a, ofUnit(a.Neighbors, a.RecordsPerPerson), epsilonAnswers(a.Results))
 		},
 	}
 	addQuestion(cmd, &flags, "delta", "δ", &q.Delta, &q.Method, &q.Recursion)
@@ -80,7 +80,7 @@ reads standard input.`,
 			if err != nil {
 				return err
 			}
-			return flags.printAnswers(cmd, a, a.Neighbors, deltaAnswers(a.Results))
+			return flags.printAnswers(cmd, a, ofUnit(a.Neighbors, a.RecordsPerPerson), deltaAnswers(a.Results))
 		},
 	}
 	addQuestion(cmd, &flags, "epsilon", "ε", &q.Epsilon, &q.Method, &q.Recursion)
@@ -165,4 +165,12 @@ func (t *boundTable) write(w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	fmt.Fprintf(tw, "  %s\tproved\torder\n%s", t.asked, t.lines.String())
 	return tw.Flush()
+}
+
+// ofUnit is a relation with the unit behind it, unless that is one record.
+func ofUnit(neighbors string, records int64) string {
+	if records <= 1 {
+		return neighbors
+	}
+	return fmt.Sprintf("%s; persons with at most %d records", neighbors, records)
 }

@@ -77,6 +77,7 @@ file that exists is never overwritten.`,
 	q.Mode = string(ledger.Planned)
 	addChoice(cmd, &q.Mode, "mode", "planned; if steps may depend on earlier outputs adaptive, or adaptive-gaussian if all are Gaussian noise on the whole data set", q.Mode, string(ledger.Adaptive), string(ledger.AdaptiveGaussian))
 	addNeighbors(cmd, &q.Neighbors)
+	number(fs, &q.RecordsPerPerson, "records-per-person", "", "how many records `k` a person has at most, for a budget of persons (default 1)")
 	form.register(cmd)
 	_ = cmd.MarkFlagRequired("epsilon")
 	_ = cmd.MarkFlagRequired("delta")
@@ -194,6 +195,9 @@ func printLedger(cmd *cobra.Command, l *ledger.Ledger, form output) error {
 func printStatus(w io.Writer, st ledger.Status) {
 	c := st.Config
 	fmt.Fprintf(w, "budget:    ε = %s, δ = %s; neighbors: %v\n", short(c.Epsilon), short(c.Delta), c.Neighbors)
+	if c.RecordsPerPerson > 1 {
+		fmt.Fprintf(w, "unit:      a person with at most %d records\n", c.RecordsPerPerson)
+	}
 	fmt.Fprintf(w, "mode:      %s\n", c.Mode)
 	fmt.Fprintf(w, "entries:   %d, with %d runs of mechanisms\n", st.Entries, st.Runs)
 	if st.Last != "" {

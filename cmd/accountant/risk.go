@@ -55,7 +55,7 @@ func (f *answerFlags) registerPlain(cmd *cobra.Command) {
 }
 
 func printRisk(w io.Writer, risk service.RiskAnswer) error {
-	fmt.Fprintf(w, "neighbors: %s\n\n", risk.Neighbors)
+	fmt.Fprintf(w, "neighbors: %s\n\n", ofUnit(risk.Neighbors, risk.RecordsPerPerson))
 	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	row := func(what string, v service.RiskValue) {
 		d := digitsFor(v.Bounds)

@@ -173,7 +173,7 @@ func trainingRun(ctx context.Context, accuracy, chord float64) (candidate, error
 	if err != nil {
 		return candidate{}, err
 	}
-	a := accountant.New(p.Neighbors, accountant.WithAccuracy(accuracy))
+	a := p.Accountant(accountant.WithAccuracy(accuracy))
 	if err := a.AddPlan(ctx, p); err != nil {
 		return candidate{}, err
 	}

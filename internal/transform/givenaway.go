@@ -12,20 +12,42 @@ func NewGivenAway(base Transform, m float64) Transform {
 	if base == nil || m == 0 {
 		return base
 	}
-	return givenAway{base, m, math.Log1p(-m), false}
+	return givenAway{base, m, math.Log1p(-m), givenP}
 }
 
+// NewBothGivenAway returns the transform of P = (1−m)·P' + m·(loss +∞) against Q = (1−m)·Q' +
+// m·(loss −∞), for the transform of (P', Q'), which has no infinite losses. As L = L',
+// M(z) = (1−m)·M'(z). It is nil for a nil base.
+func NewBothGivenAway(base Transform, m float64) Transform {
+	if base == nil || m == 0 {
+		return base
+	}
+	return givenAway{base, m, math.Log1p(-m), givenBoth}
+}
+
+// A given is the measure that gives everything away with probability m.
+type given int
+
+const (
+	givenP given = iota
+	givenQ
+	givenBoth
+)
+
 type givenAway struct {
-	base     Transform
-	m        float64
-	log      float64 // log(1−m)
-	reversed bool    // M(z) = (1−m)^{−z}·M'(z)
+	base Transform
+	m    float64
+	log  float64 // log(1−m)
+	of   given
 }
 
 // power returns a and b such that M(z) = (1−m)^{az+b}·M'(z).
 func (g givenAway) power() (a, b float64) {
-	if g.reversed {
+	switch g.of {
+	case givenQ:
 		return -1, 0
+	case givenBoth:
+		return 0, 1
 	}
 	return 1, 1
 }
@@ -35,8 +57,11 @@ func (g givenAway) Strip() (lo, hi float64) { return g.base.Strip() }
 
 // Infinite implements Transform.
 func (g givenAway) Infinite() (pInf, qInf float64) {
-	if g.reversed {
+	switch g.of {
+	case givenQ:
 		return 0, g.m
+	case givenBoth:
+		return g.m, g.m
 	}
 	return g.m, 0
 }
@@ -50,7 +75,7 @@ func (g givenAway) Release() {
 
 // Reverse implements Transform.
 func (g givenAway) Reverse() Transform {
-	return givenAway{g.base.Reverse(), g.m, g.log, !g.reversed}
+	return givenAway{g.base.Reverse(), g.m, g.log, [...]given{givenQ, givenP, givenBoth}[g.of]}
 }
 
 // Real implements Transform.

@@ -6,6 +6,7 @@ package copies
 import (
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -16,29 +17,49 @@ import (
 // convexity). With what is left out of the law everything is given away. The relation
 // says what happens to each copy.
 func GroupMixture(b profiles.Base, law Law, r profiles.Relation) (profiles.Profile, error) {
+	return MixtureOf(law, func(u int) (profiles.Profile, error) { return Group(b, u, r) })
+}
+
+// maxMixedAtoms bounds what the public choice of discrete profiles lists.
+const maxMixedAtoms = 1 << 22
+
+// MixtureOf is GroupMixture for the profiles of groups that group has. Where it has one of two
+// records but none of u, shifts are beyond what profiles allow, and are given away.
+func MixtureOf(law Law, group func(u int) (profiles.Profile, error)) (profiles.Profile, error) {
 	logEta := math.Log(law.Eta)
 	var m publicChoice
 	var laplace []float64 // largest losses
 	var discrete []*profiles.Discrete
+	atoms := 0
 	rest := law.LogAbove[len(law.LogP)]
+	largest, shifting := 0.0, false
 	for u := 1; u < len(law.LogP); u++ {
-		p, err := Group(b, u, r)
+		p, err := group(u)
 		if err != nil {
-			if u == 1 || !inRange(b, u, r) {
+			if u == 1 || u == 2 && !shifting {
 				return nil, err
 			}
-			rest = law.LogAbove[u] // shifts beyond what profiles allow count as given away
+			rest = law.LogAbove[u]
 			break
+		}
+		if u == 1 {
+			largest = p.Support().Max
+			switch p.(type) {
+			case profiles.Gaussian, profiles.Laplace:
+				shifting = true // every group has a profile, in range or not
+			}
 		}
 		if math.IsInf(law.LogP[u], -1) {
 			continue
 		}
 		switch p := p.(type) {
 		case profiles.Laplace:
-			one, _ := b.Pair(r)
-			laplace = append(laplace, float64(u)*one.Support().Max)
+			laplace = append(laplace, float64(u)*largest)
 		case *profiles.Discrete:
 			discrete = append(discrete, p)
+			if atoms += len(p.Atoms()); atoms > maxMixedAtoms {
+				return nil, fault.New("mechanism", "a choice of up to %d groups has more than %d outcomes", len(law.LogP)-1, maxMixedAtoms)
+			}
 		}
 		m.items = append(m.items, p)
 		m.logW = append(m.logW, law.LogP[u]-logEta)
@@ -70,19 +91,4 @@ func discreteMixture(items []*profiles.Discrete, logW, errs []float64, rest floa
 		lossErr = max(lossErr, s.LossErr)
 	}
 	return profiles.NewDiscrete(atoms, logPInf, logQInf, massErr, lossErr)
-}
-
-// inRange reports whether base has group profiles at all, so that size u fails
-// only because the shift is too large.
-func inRange(b profiles.Base, u int, r profiles.Relation) bool {
-	p, err := b.Pair(r)
-	if err != nil {
-		return false
-	}
-	switch p.(type) {
-	case profiles.Gaussian, profiles.Laplace:
-		return true
-	}
-	_, err = Group(b, 2, r)
-	return err == nil && u > 2
 }

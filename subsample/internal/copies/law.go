@@ -60,3 +60,12 @@ func (l Law) moment(f func(float64) float64) float64 {
 	}
 	return s.Value()
 }
+
+// RelErr bounds the errors of the table, each over one plus the size of the logarithm.
+func (l Law) RelErr() float64 {
+	worst := 0.0
+	for u, e := range l.Err {
+		worst = max(worst, e/(1+xmath.FiniteAbs(l.LogP[u])))
+	}
+	return worst
+}

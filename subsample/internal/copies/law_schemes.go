@@ -39,6 +39,36 @@ func MustOW(population, subset, batch int64) Law {
 	return NewLaw(inner.LogP, inner.Err, last, b/n*inner.Eta, inner.LogP[0])
 }
 
+// wholeTable is the most records whose law has no end before its last entry.
+const wholeTable = 1 << 12
+
+// Coins returns the law of how many of k records take part when each does with probability
+// rate, independently: Bin(k, rate), whole for up to wholeTable records.
+func Coins(k int64, rate float64) Law {
+	if k > wholeTable {
+		return Binomial(k, rate, 1-rate)
+	}
+	logP, errs := make([]float64, k+1), make([]float64, k+1)
+	for u := range logP {
+		logP[u], errs[u] = logBinomial(int64(u), k, rate, 1-rate)
+	}
+	return NewLaw(logP, errs, math.Inf(-1), -math.Expm1(float64(k)*log1mOf(rate, 1-rate)), logP[0])
+}
+
+// Weights returns the law of given probabilities of 0, 1, … copies, each known to one
+// rounding and their sum 1 to so many.
+func Weights(p []float64) Law {
+	logP, errs := make([]float64, len(p)), make([]float64, len(p))
+	eta := 0.0
+	for u, x := range p {
+		logP[u], errs[u] = math.Log(x), float64(4+len(p))*xmath.U
+		if u > 0 {
+			eta += x
+		}
+	}
+	return NewLaw(logP, errs, math.Inf(-1), eta, logP[0])
+}
+
 // Binomial is the law of Bin(m, p).
 func Binomial(m int64, p, q float64) Law {
 	logP, errs, last := binomialTable(m, p, q)

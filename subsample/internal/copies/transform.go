@@ -15,6 +15,9 @@ import (
 // some real point M is that of the largest mean, however rare. TransformsWithin cuts it.
 const maxCopies = 6
 
+// maxWhole is the largest table that is served whole where little of it can be cut.
+const maxWhole = 64
+
 // Transform implements profiles.Transformer; nil for a table beyond maxCopies. What is left
 // out of the table, below e^−790, is moved to u = 0 as the tails do: it changes δ by less
 // than e^−790 a run, below the rounding of every δ in [1e-300, 1] after 1e12 runs.
@@ -30,6 +33,10 @@ func (p *GaussianAttack) Transform() profiles.Transform {
 // away; below, it is moved to u = 0, as NewGaussianAttack does with the rest of a table.
 func (p *GaussianAttack) TransformsWithin(mass float64) (upper, lower profiles.Transform) {
 	k, m := p.cut(mass)
+	if m == 0 && k <= maxWhole {
+		t := p.mixture(k, 0, false)
+		return t, t
+	}
 	// An error e of what is above k, relative, is one of m·e/p_0 in the weight of no copy. With
 	// this limit, and the m below 1e-13 that sums ask for, any e below 1e-7 is less than the
 	// roundings counted there.
@@ -48,13 +55,32 @@ func (p *GaussianOpposite) Transform() profiles.Transform {
 	return p.mixture(p.Last(), 0, true)
 }
 
+// TransformsWithin implements profiles.NearlyTransformer, as for GaussianAttack: above, what
+// is beyond k copies gives everything away on both sides, (1−m)·P' + m·R against (1−m)·Q' +
+// m·R'; below, it is moved to u = 0 on both.
+func (p *GaussianOpposite) TransformsWithin(mass float64) (upper, lower profiles.Transform) {
+	k, m := p.cut(mass)
+	if m == 0 && k <= maxWhole {
+		t := p.mixture(k, 0, true)
+		return t, t
+	}
+	if p.LogNone < math.Log(1e-4) { // see GaussianAttack
+		return nil, nil
+	}
+	// L = log P'/Q': M(z) = (1−m)·M'(z).
+	return transform.NewBothGivenAway(p.mixture(k, m, true), m), p.mixture(k, 0, true)
+}
+
 // cut returns the least k with Pr[U > k] ≤ mass, and that probability, rounded up.
 func (c *shifts) cut(mass float64) (k int, m float64) {
 	k = c.Last()
 	for k > 1 && math.Exp(c.LogAbove[k]) <= mass {
 		k--
 	}
-	return k, math.Exp(c.LogAbove[k+1]) * (1 + 1e-12)
+	if m = math.Exp(c.LogAbove[k+1]) * (1 + 1e-12); m == 0 && !math.IsInf(c.LogAbove[k+1], -1) {
+		m = math.SmallestNonzeroFloat64
+	}
+	return k, m
 }
 
 // mixture is the pair of Σ_u p_u N(uθ, 1), u ≤ last, against N(0, 1) or, mirrored, the same

@@ -1,0 +1,193 @@
+package profiles
+
+// Noise on the sum of a group of records: each of them moves the sum by as much as one
+// does, so that together they move it as many times as far (Zhao and Liu 2023, Theorem 1,
+// for Gaussian and Laplace noise; docs/persons.md for noise on whole numbers).
+
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// A Grouper is a Base that adds noise to a sum over records.
+type Grouper interface {
+	Base
+	// Grouped returns the mechanism as a group of size ≥ 1 records changes it: its Pair
+	// dominates the pairs of data sets that differ by at most size records, and, unless it
+	// is Attacked, is attained by some of them.
+	Grouped(size int) (Base, error)
+}
+
+// A GroupMixer is a Grouper that knows the attack by equal records, of which a random
+// number take part.
+type GroupMixer interface {
+	Grouper
+	// GroupMixture returns the profile of Σ_u w_u M(u) against M(0), or, with opposite,
+	// against Σ_u w_u M(−u), where u records move the sum by u sensitivities and log w_u
+	// is logW[u], up to weightErr·(1 + |logW[u]|). It is nil where that takes too many
+	// outcomes.
+	GroupMixture(logW []float64, weightErr float64, opposite bool) (Profile, error)
+}
+
+// checkGroup returns an error if the noise for a group is below the least that is allowed.
+func checkGroup(name string, noiseMultiplier float64, size int) error {
+	if noiseMultiplier/float64(size) >= minNoise {
+		return nil
+	}
+	return fault.In(name, fault.New("noise-multiplier", "%v is not at least %g for each of %d records", noiseMultiplier, minNoise, size))
+}
+
+// Grouped implements Grouper.
+func (b gaussianBase) Grouped(size int) (Base, error) {
+	return gaussianBase{Gaussian{mu: b.g.mu * float64(size)}}, checkGroup("gaussian", b.NoiseMultiplier(), size)
+}
+
+// Grouped implements Grouper. In several coordinates, too: a change of L1 norm k·s is a
+// chain of changes whose tests are those of one coordinate (docs/theory.md, "Vectors").
+func (b laplaceBase) Grouped(size int) (Base, error) {
+	return laplaceBase{Laplace{b.l.m * float64(size)}}, checkGroup("laplace", b.NoiseMultiplier(), size)
+}
+
+// maxGroupShift bounds how far a group moves a whole number.
+const maxGroupShift = 1e6
+
+// Grouped implements Grouper: one number moves by size times the sensitivity, and for
+// discrete Laplace noise a vector loses no more.
+func (b integerNoise) Grouped(size int) (Base, error) {
+	if size > maxGroupShift/b.shift {
+		return nil, fault.In(b.name, fault.New("sensitivity", "%d is not at most %g for %d records together", b.shift, maxGroupShift, size))
+	}
+	b.shift *= size
+	b.noise /= float64(size)
+	return b, nil
+}
+
+// Grouped implements Grouper. The sum of size changes is an integer vector of at most size
+// times the norm, though not every such vector is a sum of that many: the Attack has equal
+// ones only.
+func (b vectorNoise) Grouped(size int) (Base, error) {
+	if size > maxGroupShift/b.one.shift {
+		return nil, fault.In(b.one.name, fault.New("sensitivity", "%d is not at most %g for %d records together", b.one.shift, maxGroupShift, size))
+	}
+	b.size *= size
+	return b, b.check(AddRemove)
+}
+
+// maxMixed bounds the work of listing a mixture, in terms.
+const maxMixed = 2e7
+
+// GroupMixture implements GroupMixer.
+func (b integerNoise) GroupMixture(logW []float64, weightErr float64, opposite bool) (Profile, error) {
+	reach := b.shift * (len(logW) - 1)
+	lo, hi := -reach-b.w.margin(), reach+b.w.margin()
+	if float64(hi-lo)*float64(len(logW)) > maxMixed {
+		return nil, nil
+	}
+	// mixed is the mass of the noise f, at a whole number k moved back by sign·u sensitivities.
+	mixed := func(k, sign int, f func(int) float64) float64 {
+		sum := math.Inf(-1)
+		for u, l := range logW {
+			if !math.IsInf(l, -1) {
+				sum = xmath.LogAdd(sum, l+f(k-sign*u*b.shift))
+			}
+		}
+		return sum
+	}
+	other := 0
+	if opposite {
+		other = -1
+	}
+	list := func(k int, f func(int) float64) (p, q float64) {
+		if p = mixed(k, 1, f); other == 0 {
+			return p, f(k)
+		}
+		return p, mixed(k, other, f)
+	}
+	var lp, lq []float64
+	put := func(p, q float64) { lp, lq = append(lp, p), append(lq, q) }
+	for k := lo + 1; k < hi; k++ {
+		put(list(k, b.w.log))
+	}
+	if b.w.lump() {
+		// All outcomes from hi on share a loss, and so do all up to lo = −hi.
+		put(list(hi, b.w.tail))
+		put(list(lo, func(k int) float64 { return b.w.tail(-k) }))
+	}
+	// Without lumping the mass beyond, below 1e-345, is left out: sound for an attack.
+	return mixedAttack(lp, lq, len(logW), logW, weightErr+b.massErr)
+}
+
+// mixedAttack is the profile of mixtures of n terms with weights that have errors.
+func mixedAttack(lp, lq []float64, n int, logW []float64, weightErr float64) (Profile, error) {
+	p, err := newFromLogs(lp, lq)
+	if err != nil {
+		return nil, err
+	}
+	most := 0.0
+	for _, l := range logW {
+		most = max(most, xmath.FiniteAbs(l))
+	}
+	e := weightErr + xmath.U*float64(n)
+	return NewDiscrete(p.atoms, p.logPInf, p.logQInf, p.massErr+e, p.lossErr+2*e*(1+most))
+}
+
+// GroupMixture implements GroupMixer: by the attack on a vector.
+func (b vectorNoise) GroupMixture(logW []float64, weightErr float64, opposite bool) (Profile, error) {
+	a, err := b.Attack(AddRemove)
+	if err != nil {
+		return nil, err
+	}
+	return a.(integerNoise).GroupMixture(logW, weightErr, opposite)
+}
+
+// laplaceCells is how many cells GroupMixture makes of a sensitivity, at least.
+const laplaceCells = 16
+
+// GroupMixture implements GroupMixer. The output is only looked at through cells that end
+// at the means, among others: what is computed from an output loses no more than it.
+func (b laplaceBase) GroupMixture(logW []float64, weightErr float64, opposite bool) (Profile, error) {
+	cells := laplaceCells
+	for cells < 1<<16 && b.l.m/float64(cells) > 1.0/16 {
+		cells *= 2
+	}
+	reach := cells * (len(logW) - 1)
+	if 2*float64(reach)*float64(len(logW)) > maxMixed {
+		return nil, nil
+	}
+	h := b.l.m / float64(cells)
+	cell := xmath.Log1mExp(-h) - math.Ln2
+	// The cell k is [k·h, (k+1)·h).
+	inside := func(k int) float64 {
+		if k < 0 {
+			k = -k - 1
+		}
+		return cell - float64(k)*h
+	}
+	mixed := func(k, sign int) float64 {
+		sum := math.Inf(-1)
+		for u, l := range logW {
+			if !math.IsInf(l, -1) {
+				sum = xmath.LogAdd(sum, l+inside(k-sign*u*cells))
+			}
+		}
+		return sum
+	}
+	// From the last mean on all outputs share a loss, and so do those below the first:
+	// their mass is that of a cell over 1 − e^{−h}.
+	var lp, lq []float64
+	rest := -xmath.Log1mExp(-h)
+	for k := -reach - 1; k <= reach; k++ {
+		p, q := mixed(k, 1), inside(k)
+		if opposite {
+			q = mixed(k, -1)
+		}
+		if k < -reach || k == reach {
+			p, q = p+rest, q+rest
+		}
+		lp, lq = append(lp, p), append(lq, q)
+	}
+	// A cell's mass has the rounding of h, k times, and of the logarithm.
+	return mixedAttack(lp, lq, len(logW), logW, weightErr+8*xmath.U)
+}

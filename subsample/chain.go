@@ -1,0 +1,219 @@
+// Theorem 2.14 of Dong, Roth and Su 2022: the tests between data sets that differ in several
+// records, from those of one record at a time.
+
+package subsample
+
+import (
+	"math"
+	"slices"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// A chain D_0, D_1, …, D_k changes one record at each link. If every test S at link i has
+// P_{i−1}(S) ≤ g_i(P_i(S)), g_i growing, then P_0(S) ≤ g_1(g_2(…g_k(P_k(S))…)). g_i is the
+// roc of the link's dominating pair in the direction of the chain: the largest true-positive
+// rate for each false-positive rate, a concave polygon. It assumes nothing else: the proof is
+// good for whatever has a profile (docs/persons.md).
+
+// A kink is a corner of a roc: a false-positive rate and a true-positive one.
+type kink struct{ x, y float64 }
+
+// A roc is a concave polygon from (0, y₀) to (1, 1) that never falls, by its corners in
+// ascending order. With outward = 1 each corner is rounded to the left and up, so that the
+// polygon lies above what it stands for, with −1 to the right and down.
+type roc struct {
+	kinks   []kink
+	outward float64
+}
+
+// maxKinks bounds a roc; beyond, sides are left out, and those next to them are prolonged
+// (outward), or corners are cut (inward).
+const maxKinks = 4096
+
+// nudge moves a corner outward by n roundings of its coordinates.
+func (r roc) nudge(k kink, n float64) kink {
+	e := n * xmath.U * r.outward
+	return kink{min(1, k.x*(1-e)), min(1, k.y*(1+e))}
+}
+
+// A link is a profile that several links in a row have.
+type link struct {
+	p     profiles.Profile
+	times int
+}
+
+// chain returns the discrete profile of a chain of links, the one next to P first. outward is
+// 1 for a profile above that of the chain, −1 for one below the largest that chains of such
+// links have.
+func chain(links []link, outward float64) (profiles.Profile, error) {
+	var r roc
+	for i, l := range links {
+		s := rocOf(l.p, outward).power(l.times)
+		if i > 0 {
+			s = r.after(s)
+		}
+		r = s
+	}
+	return r.profile()
+}
+
+// power returns g∘g∘…∘g, k times.
+func (r roc) power(k int) roc {
+	var out roc
+	for square := r; ; square = square.after(square) {
+		if k&1 == 1 {
+			if out.kinks == nil {
+				out = square
+			} else {
+				out = out.after(square)
+			}
+		}
+		if k >>= 1; k == 0 {
+			return out
+		}
+	}
+}
+
+// after returns x ↦ r(s(x)), whose corners are the images of those of s and the preimages of
+// those of r.
+func (r roc) after(s roc) roc {
+	var out []kink
+	i := 0 // side of r
+	for n, k := range s.kinks {
+		if n > 0 {
+			from := s.kinks[n-1]
+			for ; i < len(r.kinks) && r.kinks[i].x < k.y; i++ {
+				c := r.kinks[i]
+				if c.x <= from.y {
+					continue
+				}
+				// A sum and a product of positive terms: 6 roundings.
+				x := from.x + (c.x-from.y)*((k.x-from.x)/(k.y-from.y))
+				out = append(out, s.nudge(kink{x, c.y}, 8))
+			}
+		}
+		out = append(out, s.nudge(kink{k.x, r.at(k.y)}, 8))
+	}
+	return roc{out, r.outward}.clean()
+}
+
+// at returns the roc at a false-positive rate, to 6 roundings.
+func (r roc) at(x float64) float64 {
+	i, _ := slices.BinarySearchFunc(r.kinks, x, func(k kink, x float64) int {
+		if k.x <= x {
+			return -1
+		}
+		return 1
+	})
+	switch {
+	case i == 0: // inward polygons may begin right of 0
+		return 0
+	case i == len(r.kinks):
+		return r.kinks[i-1].y
+	}
+	a, b := r.kinks[i-1], r.kinks[i]
+	return a.y + (x-a.x)*((b.y-a.y)/(b.x-a.x))
+}
+
+// clean returns the least concave polygon above the corners, with at most maxKinks of them.
+// Of what is concave, corners rounded inward stay below it, and their hull does, too.
+func (r roc) clean() roc {
+	slices.SortFunc(r.kinks, func(a, b kink) int {
+		if c := compare(a.x, b.x); c != 0 {
+			return c
+		}
+		return compare(a.y, b.y)
+	})
+	var out []kink
+	for _, k := range r.kinks {
+		if n := len(out); n > 0 && k.y <= out[n-1].y {
+			continue // it never falls
+		}
+		if n := len(out); n > 0 && k.x == out[n-1].x {
+			out = out[:n-1]
+		}
+		for n := len(out); n >= 2; n = len(out) {
+			a, b := out[n-2], out[n-1]
+			if (b.y-a.y)*(k.x-b.x) > (k.y-b.y)*(b.x-a.x) {
+				break
+			}
+			out = out[:n-1]
+		}
+		out = append(out, k)
+	}
+	r.kinks = out
+	for len(r.kinks) > maxKinks {
+		r.kinks = r.thinned()
+	}
+	return r
+}
+
+func compare(a, b float64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// thinned leaves out about every third corner.
+func (r roc) thinned() []kink {
+	ks := r.kinks
+	out := []kink{ks[0]}
+	i := 1
+	for ; i+2 < len(ks)-1; i += 3 {
+		a, b, c, d := ks[i-1], ks[i], ks[i+1], ks[i+2]
+		if r.outward < 0 {
+			out = append(out, b, d)
+			continue
+		}
+		// The side from b to c is left out: those from a to b and from c to d are prolonged until
+		// they meet, a little further on the first, which lies above the second there. Where that
+		// is ill-conditioned, the corner of the box does.
+		corner := kink{b.x, c.y}
+		up, along := (b.y-a.y)/(b.x-a.x), (d.y-c.y)/(d.x-c.x)
+		if t := ((c.y - b.y) - along*(c.x-b.x)) / (up - along) * (1 + 1e-9); up > along*(1+1e-6) && t >= 0 && b.x+t < c.x {
+			corner = r.nudge(kink{b.x + t, b.y + up*t}, 16)
+		}
+		out = append(out, corner, d)
+	}
+	return roc{append(out, ks[i:]...), r.outward}.hull()
+}
+
+// hull is clean without thinning.
+func (r roc) hull() []kink {
+	if len(r.kinks) <= maxKinks {
+		return r.clean().kinks
+	}
+	return r.kinks
+}
+
+// profile returns the pair of discrete distributions whose roc this is: a side is an outcome,
+// its slope the likelihood ratio.
+func (r roc) profile() (profiles.Profile, error) {
+	logP, logQ := math.Inf(-1), math.Inf(-1)
+	last := kink{}
+	var atoms []profiles.Atom
+	most := 0.0
+	for _, k := range r.kinks {
+		dx, dy := k.x-last.x, k.y-last.y
+		switch {
+		case dx == 0:
+			logP = math.Log(dy)
+		case dy > 0:
+			l := math.Log(dy) - math.Log(dx)
+			atoms = append(atoms, profiles.Atom{Loss: l, LogP: math.Log(dy), LogQ: math.Log(dx)})
+			most = max(most, math.Abs(math.Log(dx)), math.Abs(math.Log(dy)))
+		}
+		last = k
+	}
+	if rest := 1 - last.x; rest > 0 {
+		logQ = math.Log(rest)
+	}
+	// The corners are what they are: differences round once, logarithms once more.
+	return profiles.NewDiscrete(atoms, logP, logQ, 4*xmath.U, 6*xmath.U*(1+most))
+}

@@ -1,0 +1,287 @@
+// What one run loses about a person with several records: which theorem is for which
+// mechanism, scheme and relation (docs/persons.md).
+
+package subsample
+
+import (
+	"context"
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample/internal/copies"
+)
+
+// MaxRecords is the largest number of records of a person.
+const MaxRecords = 1 << 20
+
+// CheckRecords returns an error unless 1 ≤ records ≤ MaxRecords.
+func CheckRecords(records int64) error {
+	if records < 1 || records > MaxRecords {
+		return fault.New("records-per-person", "%d is not a whole number in [1, %d]", records, MaxRecords)
+	}
+	return nil
+}
+
+// Persons returns one run of b on a sample drawn by s, or on the whole data set where s is
+// nil, as it is to a person with at most so many records: neighbours differ by that many
+// records, added or removed (add-remove), replaced by as many (substitute), or by empty places
+// (zero-out). Each record is
+// bounded as one is in b, and its part in a run depends on nothing but itself and earlier
+// outputs.
+//
+// Gaussian noise, with Poisson sampling or none, is exact: the binomial mixture of the numbers
+// of records that take part (Charles, Ganesh, McMahan and others 2024; docs/persons.md has the
+// proof). So is any noise on the whole data set whose size group is known. Laplace noise and
+// noise on whole numbers under Poisson sampling lie between the public choice of that number
+// and the attack by equal records. Everything else is a chain of single changes (Dong, Roth
+// and Su 2022, Theorem 2.14), and its attack is that by one record.
+func Persons(ctx context.Context, b profiles.Base, s Scheme, r profiles.Relation, records int64) (profiles.Mechanism, error) {
+	if err := CheckRecords(records); err != nil {
+		return profiles.Mechanism{}, err
+	}
+	if name := b.Name(); records > 1 && (name == "threshold" || name == "select-partitions") {
+		return profiles.Mechanism{}, fault.New("records-per-person", "%d is not for %s, which is about persons already: its partitions limit what one contributes", records, name)
+	}
+	g := group{b, r, int(records)}
+	switch s := s.(type) {
+	case nil:
+		return g.whole(ctx)
+	case Poisson:
+		if s.rate == 1 {
+			return g.whole(ctx)
+		}
+		return g.coins(s)
+	case FixedSize:
+		if r == profiles.AddRemove && records > 1 {
+			return g.shrinking(s)
+		}
+	default:
+		if err := CheckChain(s, r, records); err != nil {
+			return profiles.Mechanism{}, err
+		}
+	}
+	one, err := s.Apply(b, r)
+	if err != nil {
+		return one, err
+	}
+	return Chain(one, records)
+}
+
+// CheckChain returns an error if nothing is known of a chain of single changes under s: when
+// records are removed one after the other, all that s says must hold for each number of them.
+func CheckChain(s Scheme, r profiles.Relation, records int64) error {
+	// In a random allocation no record's part depends on how many others there are.
+	if records > 1 && r == profiles.AddRemove && s.Name() != "random-allocation" {
+		return fault.New("sampling", "nothing is proved about %s for persons with several records under %v", s.Name(), r)
+	}
+	return nil
+}
+
+// Chain returns the mechanism for persons of which m is the one for single records: whatever
+// m is, as long as it says the same of every pair of neighbours on the way. The attack is that
+// by one record.
+func Chain(m profiles.Mechanism, records int64) (profiles.Mechanism, error) {
+	if records == 1 {
+		return m, nil
+	}
+	return chained(m.Name, m.Relation, [2][]link{{{m.Directions[0].Upper, int(records)}}, {{m.Directions[1].Upper, int(records)}}},
+		[2]profiles.Profile{m.Directions[0].Lower, m.Directions[1].Lower})
+}
+
+// chained returns the mechanism of a chain for each direction, with its attacks.
+func chained(name string, r profiles.Relation, links [2][]link, lower [2]profiles.Profile) (profiles.Mechanism, error) {
+	out := profiles.Mechanism{Name: name, Relation: r}
+	for d := range links {
+		if d == 1 && sameLinks(links[0], links[1]) {
+			out.Directions[1] = profiles.Direction{Upper: out.Directions[0].Upper, Lower: lower[1]}
+			break
+		}
+		up, err := shifted(links[d])
+		if up == nil && err == nil {
+			up, err = chain(links[d], 1)
+		}
+		if err != nil {
+			return out, err
+		}
+		out.Directions[d] = profiles.Direction{Upper: up, Lower: lower[d]}
+	}
+	return out, nil
+}
+
+// shifted returns the profile of a chain whose links are all the same Gaussian or Laplace pair,
+// which are those of a shift: k of them are a shift k times as far. It is nil for other chains.
+func shifted(links []link) (profiles.Profile, error) {
+	if len(links) != 1 {
+		return nil, nil
+	}
+	switch p := links[0].p.(type) {
+	case profiles.Gaussian:
+		return profiles.NewGaussian(p.NoiseMultiplier() / float64(links[0].times))
+	case profiles.Laplace:
+		return profiles.NewLaplace(p.NoiseMultiplier() / float64(links[0].times))
+	}
+	return nil, nil
+}
+
+func sameLinks(a, b []link) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i].times != b[i].times || !profiles.Equal(a[i].p, b[i].p) {
+			return false
+		}
+	}
+	return true
+}
+
+// A group is a mechanism and the records of a person.
+type group struct {
+	b    profiles.Base
+	r    profiles.Relation
+	size int
+}
+
+// whole is a run on the whole data set.
+func (g group) whole(ctx context.Context) (profiles.Mechanism, error) {
+	if b, ok := g.b.(profiles.Grouper); ok {
+		// Where the group's own vectors cannot be listed, the chain is still good.
+		if together, err := b.Grouped(g.size); err == nil {
+			return profiles.Unsampled(ctx, together, g.r)
+		} else if b.Name() != "discrete-gaussian" {
+			return profiles.Mechanism{}, err
+		}
+	}
+	one, err := profiles.Unsampled(ctx, g.b, g.r)
+	if err != nil || g.size == 1 {
+		return one, err
+	}
+	m, err := Chain(one, int64(g.size))
+	up := one.Directions[0].Upper
+	if n := g.b.Name(); err != nil || n != "pure" && n != "approximate" || !profiles.Equal(up, profiles.Reverse(up)) {
+		return m, err
+	}
+	// A symmetric roc is that of some noise on a number (Awan and Vadhan 2023), whose shift by
+	// a whole number attains the chain.
+	below, err := chain([]link{{up, g.size}}, -1)
+	for d := range m.Directions {
+		m.Directions[d].Lower = below
+	}
+	m.Numerical = true
+	return m, err
+}
+
+// coins is a run on the records whose coins say so.
+func (g group) coins(s Poisson) (profiles.Mechanism, error) {
+	b, ok := g.b.(profiles.Grouper)
+	if !ok || s.rate == 0 || g.size == 1 {
+		one, err := s.Apply(g.b, g.r)
+		if err != nil {
+			return one, err
+		}
+		return Chain(one, int64(g.size))
+	}
+	pair, err := b.Pair(profiles.AddRemove)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	law := copies.Coins(int64(g.size), s.rate)
+	if noise, ok := pair.(profiles.Gaussian); ok {
+		return g.gaussian(law, 1/noise.NoiseMultiplier()), nil
+	}
+	upper, err := g.publicChoice(b, s, law)
+	if err != nil {
+		return profiles.Mechanism{}, err
+	}
+	lower, err := g.equalRecords(b, s, law)
+	return between(b.Name(), g.r, upper, lower, true), err
+}
+
+// gaussian is the binomial mixture: against no shift under add-remove, against the opposite
+// shifts under substitution. It dominates and is attained (docs/persons.md, theorems 1 and 2).
+func (g group) gaussian(law copies.Law, theta float64) profiles.Mechanism {
+	opposite := g.r == profiles.Substitute
+	var p profiles.Profile = copies.NewGaussianAttack(law, theta)
+	if opposite {
+		p = copies.NewGaussianOpposite(law, 2*theta)
+	}
+	m := profiles.NewMechanism(g.b.Name(), g.r, p)
+	if rest := law.LogAbove[len(law.LogP)]; !math.IsInf(rest, -1) {
+		up := copies.GiveRest(p, rest, opposite)
+		m.Directions[0].Upper, m.Directions[1].Upper, m.Numerical = up, profiles.Reverse(up), true
+	}
+	return m
+}
+
+// publicChoice gives the number of records that take part away. Given that it is u, the pair is
+// that of u records; that there is one at all has the probability of the law, which is secret.
+func (g group) publicChoice(b profiles.Grouper, s Poisson, law copies.Law) (profiles.Profile, error) {
+	groups, err := copies.MixtureOf(law, func(u int) (profiles.Profile, error) {
+		together, err := b.Grouped(u)
+		if err != nil {
+			return nil, err
+		}
+		return together.Pair(g.r)
+	})
+	if err != nil {
+		return nil, err
+	}
+	rate := min(1, law.Eta*(1+2*law.EtaErr+4*xmath.U))
+	if g.r == profiles.Substitute {
+		return Envelope(groups, rate)
+	}
+	return PoissonProfile(groups, rate)
+}
+
+// equalRecords is the attack by records that are all the same, against none or, under
+// substitution, against records that contribute the opposite.
+func (g group) equalRecords(b profiles.Grouper, s Poisson, law copies.Law) (profiles.Profile, error) {
+	opposite := g.r == profiles.Substitute
+	if noise, ok := b.(profiles.NoiseScaler); ok && b.Name() == "laplace" && !opposite {
+		return copies.NewLaplaceAttack(law, 1/noise.NoiseMultiplier()), nil
+	}
+	// Weights that are left out would count as an advantage against the other side.
+	if x, ok := b.(profiles.GroupMixer); ok && math.IsInf(law.LogAbove[len(law.LogP)], -1) {
+		if p, err := x.GroupMixture(law.LogP, law.RelErr(), opposite); err != nil || p != nil {
+			return p, err
+		}
+	}
+	one, err := s.Apply(g.b, g.r)
+	return one.Directions[0].Lower, err
+}
+
+// maxShrinking bounds the chain over populations, each with a profile of its own.
+const maxShrinking = 1 << 10
+
+// shrinking is a run on a batch of fixed size under add-remove. Each record that is removed
+// leaves a smaller population, of which the batch is a larger part: link i is the profile at
+// population n − i.
+func (g group) shrinking(s FixedSize) (profiles.Mechanism, error) {
+	none := profiles.Mechanism{}
+	if g.size > maxShrinking {
+		return none, fault.New("records-per-person", "%d is not at most %d for %s under %v", g.size, maxShrinking, s.Name(), g.r)
+	}
+	var links [2][]link
+	var lower [2]profiles.Profile
+	for i := range g.size {
+		at := s
+		at.population -= int64(i)
+		if !at.fits() {
+			return none, fault.In(s.Name(), fault.New("population", "%d is too small for persons with %d records: without %d of them there are not enough for the batch",
+				s.population, g.size, i))
+		}
+		one, err := at.Apply(g.b, g.r)
+		if err != nil {
+			return none, err
+		}
+		if i == 0 {
+			lower = [2]profiles.Profile{one.Directions[0].Lower, one.Directions[1].Lower}
+		}
+		// Removing goes from the largest population down, adding the other way.
+		links[0] = append(links[0], link{one.Directions[0].Upper, 1})
+		links[1] = append([]link{{one.Directions[1].Upper, 1}}, links[1]...)
+	}
+	return chained(g.b.Name(), g.r, links, lower)
+}
