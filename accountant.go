@@ -223,7 +223,7 @@ func (a *Accountant) flatten(ctx context.Context, s Step, count int64, runs []ru
 // flattenMechanism appends the runs of a step that is no sub-plan.
 func (a *Accountant) flattenMechanism(ctx context.Context, s Step, count int64, runs []run) ([]run, error) {
 	if scheme, ok := s.Sampling.(subsample.Aimed); ok {
-		if err := profiles.CheckSampled(s.Mechanism); err != nil {
+		if err := profiles.CheckSampled(s.Mechanism, s.Sampling.Name()); err != nil {
 			return nil, err
 		}
 		if err := subsample.CheckChain(scheme, a.relation, a.Records()); err != nil {
@@ -307,7 +307,7 @@ func (a *Accountant) mechanism(ctx context.Context, s Step) (*profiles.Mechanism
 	switch {
 	case a.Records() != 1:
 		if s.Sampling != nil {
-			err = profiles.CheckSampled(s.Mechanism)
+			err = profiles.CheckSampled(s.Mechanism, s.Sampling.Name())
 		}
 		if err == nil {
 			m, err = subsample.Persons(ctx, s.Mechanism, s.Sampling, a.relation, a.Records())
@@ -315,7 +315,7 @@ func (a *Accountant) mechanism(ctx context.Context, s Step) (*profiles.Mechanism
 	case s.Sampling == nil:
 		m, err = profiles.Unsampled(ctx, s.Mechanism, a.relation)
 	default:
-		if err = profiles.CheckSampled(s.Mechanism); err == nil {
+		if err = profiles.CheckSampled(s.Mechanism, s.Sampling.Name()); err == nil {
 			m, err = s.Sampling.Apply(s.Mechanism, a.relation)
 		}
 	}

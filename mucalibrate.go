@@ -41,9 +41,7 @@ func CalibrateGDP(ctx context.Context, p *Plan, g Goal, mu, tolerance float64, o
 		return nil, err
 	}
 	var best *GDPCalibration
-	looks := 0
 	meets := func(x float64) (bool, error) {
-		looks++
 		plan, err := k.build(x)
 		if err != nil {
 			return false, err
@@ -66,29 +64,44 @@ func CalibrateGDP(ctx context.Context, p *Plan, g Goal, mu, tolerance float64, o
 		best = &GDPCalibration{Value: x, Plan: plan, Settings: k.settings(x), Meets: found}
 		return true, nil
 	}
-	// From where the plan is, away until the budget is between two values.
-	x := k.Clip(k.Snap(k.Start))
-	ok, err := meets(x)
-	if err != nil {
+	in, err := lookFor(k, gdpLooks, meets)
+	if err != nil || best == nil {
+		if err == nil {
+			err = fmt.Errorf("%w: no value has a μ of at most %v at tolerance %v", ErrInfeasible, mu, tolerance)
+		}
 		return nil, err
 	}
+	if best.Value != in { // the value is always the last that was looked at and met it
+		_, err = meets(in)
+	}
+	return best, err
+}
+
+// lookFor returns the least careful value of a knob that is found to meet a budget, in so
+// many looks; the answer means nothing if none does.
+func lookFor(k *knob, most int, meets func(x float64) (bool, error)) (float64, error) {
+	// From where the plan is, away until the budget is between two values.
+	x := k.Clip(k.Snap(k.Start))
+	first, err := meets(x)
+	if err != nil {
+		return x, err
+	}
 	in, out := x, x
-	for first, factor := ok, 2.0; looks < gdpLooks; factor *= factor {
+	looks := 1
+	for factor := 2.0; looks < most; factor *= factor {
 		next := k.Clip(k.Snap(x * factor))
 		if (k.Safer > 0) == first { // down
 			next = k.Clip(k.Snap(x / factor))
 		}
 		if next == x {
-			if !first {
-				return nil, fmt.Errorf("%w: no value has a μ of at most %v at tolerance %v", ErrInfeasible, mu, tolerance)
-			}
-			return best, nil
+			return x, nil // the end of the range
 		}
-		if ok, err = meets(next); err != nil {
-			return nil, err
+		ok, err := meets(next)
+		if err != nil {
+			return x, err
 		}
-		x = next
-		if ok {
+		looks++
+		if x = next; ok {
 			in = next
 		} else {
 			out = next
@@ -97,13 +110,14 @@ func CalibrateGDP(ctx context.Context, p *Plan, g Goal, mu, tolerance float64, o
 			break
 		}
 	}
-	for looks < gdpLooks {
+	for ; looks < most; looks++ {
 		mid := k.Snap(math.Sqrt(in) * math.Sqrt(out))
 		if mid == in || mid == out || math.Abs(in-out) <= k.Unit(in) {
 			break
 		}
-		if ok, err = meets(mid); err != nil {
-			return nil, err
+		ok, err := meets(mid)
+		if err != nil {
+			return x, err
 		}
 		if ok {
 			in = mid
@@ -111,15 +125,7 @@ func CalibrateGDP(ctx context.Context, p *Plan, g Goal, mu, tolerance float64, o
 			out = mid
 		}
 	}
-	if best == nil {
-		return nil, fmt.Errorf("%w: no value is found with a μ of at most %v at tolerance %v", ErrInfeasible, mu, tolerance)
-	}
-	if best.Value != in { // a value that was tried later met it by chance of its width
-		if _, err := meets(in); err != nil {
-			return nil, err
-		}
-	}
-	return best, nil
+	return in, nil
 }
 
 // MuOfZCDP returns the μ of the Gaussian noise that is ρ-zero-concentrated differentially

@@ -94,8 +94,8 @@ func WithManyQuestions() Option {
 	return func(o *settings) { o.many = true }
 }
 
-// WithTransform selects the Fourier transform of lattices (default fourier.Gonum), and
-// with it the lattices.
+// WithTransform selects the Fourier transform of lattices (default fourier.Gonum; package
+// fourier/godsp has another), and with it the lattices.
 func WithTransform(t fourier.Transform) Option {
 	return func(o *settings) { o.Transform, o.Engine = t, fourier.Lattice }
 }

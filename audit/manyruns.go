@@ -155,16 +155,3 @@ func quantileAbove(p float64) float64 {
 	}
 	return high
 }
-
-func check(s Scores, delta, confidence float64) error {
-	if err := s.Check(); err != nil {
-		return err
-	}
-	if !(delta >= 0 && delta < 1) {
-		return fault.New("delta", "%v is not in [0, 1)", delta)
-	}
-	if !(confidence > 0 && confidence < 1) {
-		return fault.New("confidence", "%v is not in (0, 1)", confidence)
-	}
-	return nil
-}

@@ -34,6 +34,20 @@ func (s Scores) Check() error {
 	return nil
 }
 
+// check reports what is wrong with the scores, a δ or a confidence.
+func check(s Scores, delta, confidence float64) error {
+	if err := s.Check(); err != nil {
+		return err
+	}
+	if !(delta >= 0 && delta < 1) {
+		return fault.New("delta", "%v is not in [0, 1)", delta)
+	}
+	if !(confidence > 0 && confidence < 1) {
+		return fault.New("confidence", "%v is not in (0, 1)", confidence)
+	}
+	return nil
+}
+
 // A Rate is a point of the receiver operating characteristic of an attack.
 type Rate struct{ FalsePositive, TruePositive float64 }
 

@@ -96,7 +96,8 @@ func (s scores) Pair(profiles.Relation) (profiles.Profile, error) {
 	if s.noise == GumbelNoise {
 		return profiles.NewExponential(s.epsilon)
 	}
-	return profiles.NewLaplace(1 / s.epsilon)
+	l, err := profiles.NewLaplace(1 / s.epsilon)
+	return profiles.LaplaceLike{Laplace: l}, err
 }
 
 // Attack implements profiles.Attacked.

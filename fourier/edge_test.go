@@ -11,6 +11,7 @@ import (
 
 	_ "github.com/dpaccountant/accountant/internal/steady" // the same draws in every run
 
+	"github.com/dpaccountant/accountant/fourier/godsp"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
@@ -410,7 +411,7 @@ func TestTwoTransforms(t *testing.T) {
 	} {
 		for _, d := range []float64{1e-5, 1e-40} {
 			a := epsilon(t, sum(t, Options{}, add...), d)
-			b := epsilon(t, sum(t, Options{Transform: GoDSP}, add...), d)
+			b := epsilon(t, sum(t, Options{Transform: godsp.Transform{}}, add...), d)
 			if a.Lower > b.Upper || b.Lower > a.Upper {
 				t.Errorf("δ=%g: [%v, %v] and [%v, %v]", d, a.Lower, a.Upper, b.Lower, b.Upper)
 			}
@@ -429,7 +430,7 @@ func TestTwoTransforms(t *testing.T) {
 	for _, terms := range [][]term{{{up, 1000}}, {{lo, 1000}}, {{up, 300}, {lo, 20}}} {
 		for _, e := range []float64{0.5, 1, 1.8, 2.5} {
 			x := compose(nil, terms, 5, 1<<14, Gonum, []float64{1}).read(e)
-			y := compose(nil, terms, 5, 1<<14, GoDSP, []float64{1}).read(e)
+			y := compose(nil, terms, 5, 1<<14, godsp.Transform{}, []float64{1}).read(e)
 			if math.Abs(x.s-y.s) > x.roundOff+y.roundOff {
 				t.Errorf("ε=%v: S = %v and %v differ by more than %g", e, x.s, y.s, x.roundOff+y.roundOff)
 			}

@@ -535,21 +535,88 @@ func (s *Sum) composeDelta(ctx context.Context, eps, logInf float64) (Result, er
 const notServed = "the contour engine does not serve this question: the interval is wider than asked"
 
 func (s *Sum) latticeEpsilon(m *meter, logDelta, logInf, floor, top float64) (Result, error) {
+	best := Result{Lower: floor, Upper: top, Estimate: math.NaN(), Engine: Lattice}
 	if s.opts.Engine == Contour {
-		return Result{Lower: floor, Upper: top, Estimate: math.NaN(), Engine: Contour, Warnings: []string{notServed}}, nil
+		best.Engine, best.Warnings = Contour, []string{notServed}
+		return best, nil
 	}
-	r, err := s.refineEpsilon(m, logDelta, logInf, floor, top)
-	r.Engine = Lattice
-	return r, err
+	return s.byLattices(m, best,
+		func(r Result) bool {
+			return r.Upper-r.Lower <= max(s.opts.Relative*min(math.Abs(r.Lower), math.Abs(r.Upper)), s.opts.Absolute)
+		},
+		func(best Result) (Result, error) { return s.refineEpsilon(m, best, logDelta, logInf, floor, top) },
+		func(best Result, relative float64) (Result, error) {
+			return s.doubleEpsilon(m, best, logDelta, floor, top, relative)
+		})
 }
 
 func (s *Sum) latticeDelta(m *meter, eps, logInf float64) (Result, error) {
+	best := Result{Upper: 1, Estimate: math.NaN(), Engine: Lattice}
 	if s.opts.Engine == Contour {
-		return Result{Upper: 1, Estimate: math.NaN(), Engine: Contour, Warnings: []string{notServed}}, nil
+		best.Engine, best.Warnings = Contour, []string{notServed}
+		return best, nil
 	}
-	r, err := s.refineDelta(m, eps, logInf)
-	r.Engine = Lattice
-	return r, err
+	return s.byLattices(m, best,
+		func(r Result) bool { return r.Upper-r.Lower <= s.opts.Relative*r.Upper },
+		func(best Result) (Result, error) { return s.refineDelta(m, best, eps, logInf) },
+		func(best Result, relative float64) (Result, error) { return s.doubleDelta(m, best, eps, relative) })
+}
+
+// fewCopies is up to how many runs laws are multiplied one by one soon: tilts do not suit
+// few runs of rare losses, and products of few are cheap. It proves nothing.
+const fewCopies = 64
+
+func (s *Sum) few() bool { return s.copies <= fewCopies && len(s.entries) <= fewCopies }
+
+// byLattices asks the two ways to compose lattice laws in turn, each with the interval
+// proved before, until it is done: a transform while its tilt suits and it is short; then
+// laws multiplied one by one, to a thousandth; then what transforms can; then the
+// products again if they were what served.
+func (s *Sum) byLattices(m *meter, best Result, done func(Result) bool, refine func(Result) (Result, error), double func(Result, float64) (Result, error)) (Result, error) {
+	asked := s.opts.Relative
+	defer func() { s.opts.Relative = asked }()
+	coarse, first, second := max(asked, rung), m.work/2, m.work/2
+	if s.few() {
+		first, second = fewTransforms, easyWork
+	}
+	doubled := false // the products served
+	for i, way := range []func() (Result, error){
+		func() (Result, error) {
+			m.hasty, s.opts.Relative = true, coarse
+			return m.within(first, func() (Result, error) { return refine(best) })
+		},
+		func() (Result, error) {
+			if m.hasty = false; !m.dear {
+				return best, nil
+			}
+			r, err := m.within(second, func() (Result, error) { return double(best, coarse) })
+			doubled = err == nil && done(r)
+			return r, err
+		},
+		func() (Result, error) {
+			if doubled {
+				return double(best, asked)
+			}
+			return refine(best)
+		},
+	} {
+		if i == 2 {
+			s.opts.Relative = asked
+		}
+		if i > 0 && (done(best) || m.stopped() != nil || m.work <= 0) {
+			continue
+		}
+		r, err := way()
+		if err != nil {
+			return Result{}, err
+		}
+		best = r
+		best.Engine = Lattice
+	}
+	if s.opts.Relative = asked; done(best) {
+		best.Warnings = nil
+	}
+	return best, nil
 }
 
 // chernoff reports whether a Chernoff bound on the transforms shows δ(eps) ≤ delta, and

@@ -59,7 +59,7 @@ func TestWorkLimit(t *testing.T) {
 				m := s.newMeter(t.Context())
 				logInf, _, top := s.ends()
 				floor := math.Log1p(-delta)
-				r, err := s.refineEpsilon(m, math.Log(delta), logInf, floor, top)
+				r, err := s.latticeEpsilon(m, math.Log(delta), logInf, floor, top)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -90,7 +90,7 @@ func TestFinerIsNotWider(t *testing.T) {
 		o := Options{Relative: relative, Absolute: 1e-12, Work: work}
 		for name, s := range longSums(t, o) {
 			logInf, _, top := s.ends()
-			r, err := s.refineEpsilon(s.newMeter(t.Context()), math.Log(1e-6), logInf, math.Log1p(-1e-6), top)
+			r, err := s.latticeEpsilon(s.newMeter(t.Context()), math.Log(1e-6), logInf, math.Log1p(-1e-6), top)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -101,7 +101,7 @@ func TestFinerIsNotWider(t *testing.T) {
 		}
 		for name, s := range longSums(t, o) { // without the lattices of ε
 			logInf, _, _ := s.ends()
-			r, err := s.refineDelta(s.newMeter(t.Context()), asked[name], logInf)
+			r, err := s.latticeDelta(s.newMeter(t.Context()), asked[name], logInf)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -176,20 +176,34 @@ func TestDeepLattice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	noise, err := profiles.NewGaussianMechanism(4)
-	if err != nil {
-		t.Fatal(err)
-	}
 	poisson, errP := subsample.NewPoisson(0.0035515)
-	batches, errB := subsample.NewWithReplacement(10000, 200)
+	gaussian := func(noise float64, s subsample.Scheme, err error) profiles.Profile {
+		t.Helper()
+		b, e := profiles.NewGaussianMechanism(noise)
+		return profile(b, s, errors.Join(err, e))
+	}
+	replaced := func(population, batch int64, noise float64) profiles.Profile {
+		t.Helper()
+		s, err := subsample.NewWithReplacement(population, batch)
+		return gaussian(noise, s, err)
+	}
+	twice, errT := subsample.NewMustWW(10000, 1000, 200)
+	tiny, errY := subsample.NewPoisson(1e-6)
 	for _, c := range []struct {
 		name   string
 		p      profiles.Profile
 		runs   int64
 		deltas []float64
 	}{
-		{"discrete Gaussian, Poisson", profile(integers, poisson, errP), 13302, []float64{1e-5, 1e-30, 1e-60, 1e-300}},
-		{"Gaussian, with replacement", profile(noise, batches, errB), 1000, []float64{1e-5, 1e-30, 1e-45, 1e-60, 1e-300}},
+		{"discrete Gaussian, Poisson", profile(integers, poisson, errP), 13302, []float64{1e-5, 1e-60, 1e-300}},
+		{"discrete Gaussian at a tiny rate, 2 runs", profile(integers, tiny, errY), 2, []float64{1e-20, 1e-60, 1e-300}},
+		{"discrete Gaussian at a tiny rate, 3 runs", profile(integers, tiny, errY), 3, []float64{1e-20, 1e-60, 1e-300}},
+		{"discrete Gaussian at a tiny rate, 1000 runs", profile(integers, tiny, errY), 1000, []float64{1e-20, 1e-60, 1e-300}},
+		{"Gaussian 4, with replacement 10000/200", replaced(10000, 200, 4), 1000, []float64{1e-5, 1e-30, 1e-40, 1e-45, 1e-300}},
+		{"Gaussian 4, with replacement 60000/256", replaced(60000, 256, 4), 1000, []float64{1e-30, 1e-60, 1e-100}},
+		{"Gaussian 1, with replacement 10000/200", replaced(10000, 200, 1), 1000, []float64{1e-30, 1e-300}},
+		{"Gaussian 1/2, with replacement 10000/200, 10 runs", replaced(10000, 200, 0.5), 10, []float64{1e-60, 1e-100, 1e-300}},
+		{"Gaussian 1, MUST.WW", gaussian(1, twice, errT), 1000, []float64{1e-30, 1e-300}},
 	} {
 		before := 0.0
 		for _, delta := range c.deltas {
@@ -201,7 +215,7 @@ func TestDeepLattice(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if width := r.Upper - r.Lower; !(width <= 1e-3*r.Upper) || r.Loose || !(r.Upper > before) {
+			if width := r.Upper - r.Lower; !(width <= max(1e-3*r.Upper, s.opts.Absolute)) || r.Loose || !(r.Upper > before) {
 				t.Errorf("%s at %v: [%v, %v], estimate %v, warnings %q", c.name, delta, r.Lower, r.Upper, r.Estimate, r.Warnings)
 			}
 			before = r.Lower

@@ -20,6 +20,7 @@ var errOverwork = errors.New("the work limit was reached")
 var (
 	errRounding = errors.New("rounding does not allow the accuracy asked for")
 	errRounds   = errors.New("the accuracy asked for was not reached")
+	errDear     = errors.New("the transform is long, or shows no mass where it is asked for")
 )
 
 // Work is counted in terms of a direct sum, about 40 ns each on the machine of
@@ -30,6 +31,10 @@ const (
 	workRead   = 2   // a kept frequency, each time that δ is read off
 
 	mostWork = 2.5e8 // of a question: 10 s
+
+	// Of few runs: a short transform comes first, then laws multiplied one by one.
+	fewTransforms = 4e6
+	easyWork      = 2e7
 )
 
 // DefaultWork is the work limit of an accuracy: 2.5e8 at 1e-3 and below, less at
@@ -52,6 +57,10 @@ type meter struct {
 	work   float64 // that is left
 	points int     // of transforms, or vertices of laws, that fit into memory
 	sum    *Sum
+	// hasty: give up on transforms that are long, or of which the tilt fails, as laws may be
+	// multiplied one by one instead.
+	// dear: one was given up so.
+	hasty, dear bool
 }
 
 func (s *Sum) newMeter(ctx context.Context) *meter {
@@ -73,6 +82,15 @@ func cancelled(ctx context.Context) error {
 		return err
 	}
 	return nil
+}
+
+// within calls f with no more than so much of the work that is left.
+func (m *meter) within(work float64, f func() (Result, error)) (Result, error) {
+	rest := max(0, m.work-work)
+	m.work -= rest
+	r, err := f()
+	m.work += rest
+	return r, err
 }
 
 // spend takes work off what is left.

@@ -482,9 +482,9 @@ const maxTiltStep = 40
 // fifth, normally one or two suffice.
 const maxRounds = 14
 
-// refineEpsilon answers ε(δ) for two or more runs.
-func (s *Sum) refineEpsilon(m *meter, logDelta, logInf, floor, top float64) (Result, error) {
-	return s.byRungs(Result{Lower: floor, Upper: top, Estimate: math.NaN()}, s.opts.Absolute, func(best Result) (Result, error) {
+// refineEpsilon narrows best, which holds ε(δ) of two or more runs.
+func (s *Sum) refineEpsilon(m *meter, best Result, logDelta, logInf, floor, top float64) (Result, error) {
+	return s.byRungs(best, s.opts.Absolute, func(best Result) (Result, error) {
 		return s.epsilonPasses(m, best, logDelta, logInf, floor, top)
 	})
 }
@@ -507,6 +507,9 @@ func (s *Sum) byRungs(best Result, absolute float64, ask func(best Result) (Resu
 			s.opts.Relative = relative
 		}
 		best.Warnings = nil
+		if s.opts.Relative > wanted && best.Upper-best.Lower <= max(s.opts.Relative*min(math.Abs(best.Lower), math.Abs(best.Upper)), absolute) {
+			continue
+		}
 		r, err := ask(best)
 		if err != nil || s.opts.Relative == wanted {
 			return r, err
@@ -554,6 +557,7 @@ func (s *Sum) epsilonPasses(m *meter, best Result, logDelta, logInf, floor, top 
 	eps, theta, near := c.sharpen(finiteLog, eps, theta)
 	var step, finer float64 // finer: the width to be improved on by the step, in ε
 	fixed, missed := false, false
+	drifts := 0 // passes of which the tilt failed although tails were cut near
 	var seen progress
 	margin := s.farMargin()
 	for range maxRounds {
@@ -577,6 +581,9 @@ func (s *Sum) epsilonPasses(m *meter, best Result, logDelta, logInf, floor, top 
 		ps, err := s.run(m, p, step, exact, max(tol, 1e-14))
 		if err := cancelled(m.ctx); err != nil {
 			return Result{}, err
+		}
+		if m.hasty && (s.few() || drifts > 0) && (err == errOverwork || err == errTooLong) {
+			return s.dear(m, best), nil
 		}
 		if err != nil {
 			if next := seen.shorter(s, p, step, exact, err); next > 0 {
@@ -611,9 +618,14 @@ func (s *Sum) epsilonPasses(m *meter, best Result, logDelta, logInf, floor, top 
 			cut = deeper(r.Budget.Truncation, want)
 		}
 		margin += cut
-		if margin == s.farMargin() && ps.adrift(r.Estimate) {
-			margin, fixed = s.nearMargin(), true
-			continue
+		if ps.adrift(r.Estimate) {
+			if margin == s.farMargin() {
+				margin, fixed = s.nearMargin(), true
+				continue
+			}
+			if drifts++; m.hasty && drifts > 1 && width > driftingWidth*want {
+				return s.dear(m, best), nil
+			}
 		}
 		if s.misled(p, step, width*theta) {
 			// The guess is better than the estimate from a law that says little.
@@ -685,6 +697,13 @@ func (s *Sum) widest(r Result, err error) Result {
 	}
 	r.Warnings = append(r.Warnings, s.reason(err, r.Upper-r.Lower))
 	return r
+}
+
+// dear returns what is known where transforms are given up because their tilt fails, or
+// because they are long and it has failed or the runs are few.
+func (s *Sum) dear(m *meter, r Result) Result {
+	m.dear = true
+	return s.widest(r, errDear)
 }
 
 // deeper returns by how much further, in logarithm, tails must be followed when
@@ -764,6 +783,10 @@ func (g *progress) add(s *Sum, p plan, step, width, noise, want float64) (next f
 	}
 	return 0, true
 }
+
+// driftingWidth is by how many times an interval may be too wide for passes whose tilt
+// fails to go on where laws may be multiplied one by one instead. It proves nothing.
+const driftingWidth = 10
 
 // adrift reports whether hardly any tilted mass lies where it matters for δ(ε).
 func (ps *pass) adrift(eps float64) bool {
@@ -906,9 +929,9 @@ func (s *Sum) reversed() *Sum {
 	return r
 }
 
-// refineDelta answers δ(ε) for two or more runs.
-func (s *Sum) refineDelta(m *meter, eps, logInf float64) (Result, error) {
-	return s.byRungs(Result{Lower: 0, Upper: 1, Estimate: math.NaN()}, 0, func(best Result) (Result, error) {
+// refineDelta narrows best, which holds δ(ε) of two or more runs.
+func (s *Sum) refineDelta(m *meter, best Result, eps, logInf float64) (Result, error) {
+	return s.byRungs(best, 0, func(best Result) (Result, error) {
 		return s.deltaPasses(m, best, eps, logInf)
 	})
 }
@@ -967,7 +990,7 @@ func (s *Sum) deltaPasses(m *meter, best Result, eps, logInf float64) (Result, e
 	var step, finer float64
 	var seen progress
 	margin := s.farMargin()
-	fixed := false
+	fixed, drifts := false, 0
 	for range maxRounds {
 		want := s.opts.Relative
 		p := s.newPlan(c, eps, logDelta, theta, want, near)
@@ -982,6 +1005,9 @@ func (s *Sum) deltaPasses(m *meter, best Result, eps, logInf float64) (Result, e
 		ps, err := s.run(m, p, step, exact, max(min(1e-5, 1e-4*want), 1e-14))
 		if err := cancelled(m.ctx); err != nil {
 			return Result{}, err
+		}
+		if m.hasty && (s.few() || drifts > 0) && (err == errOverwork || err == errTooLong) {
+			return s.dear(m, best), nil
 		}
 		if err != nil {
 			if next := seen.shorter(s, p, step, exact, err); next > 0 {
@@ -1015,13 +1041,17 @@ func (s *Sum) deltaPasses(m *meter, best Result, eps, logInf float64) (Result, e
 		}
 		cut := deeper(best.Budget.Truncation/math.Exp(v), want)
 		margin += cut
-		if margin == s.farMargin() && ps.adrift(eps) {
-			margin = s.nearMargin()
-			fixed = true
-			if !math.IsInf(bestLo, -1) {
-				logDelta = min(v, logDelta)
+		if ps.adrift(eps) {
+			if margin == s.farMargin() {
+				margin, fixed = s.nearMargin(), true
+				if !math.IsInf(bestLo, -1) {
+					logDelta = min(v, logDelta)
+				}
+				continue
 			}
-			continue
+			if drifts++; m.hasty && drifts > 1 && width > driftingWidth*want {
+				return s.dear(m, best), nil
+			}
 		}
 		if s.misled(p, step, width) {
 			near, fixed, c = nil, false, ps.laws

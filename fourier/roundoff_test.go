@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/dpaccountant/accountant/fourier/godsp"
 	"github.com/dpaccountant/accountant/pld"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -88,7 +89,7 @@ func TestRoundOffCoversMeasuredError(t *testing.T) {
 		direct, _ := composeDirect(nil, terms, c.theta, n, []float64{1}, 1e7)
 		for name, x := range map[string]*composition{
 			"fft":    compose(nil, terms, c.theta, n, Gonum, []float64{1}),
-			"go-dsp": compose(nil, terms, c.theta, 64, GoDSP, []float64{1}),
+			"go-dsp": compose(nil, terms, c.theta, 64, godsp.Transform{}, []float64{1}),
 			"direct": direct,
 		} {
 			if x == nil {
@@ -221,7 +222,7 @@ func bigPower(z complex128, n int64) (re, im float64) {
 // 300-bit arithmetic whose roots of unity come from square roots.
 func TestTransformError(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	for _, tr := range []Transform{Gonum, GoDSP} {
+	for _, tr := range []Transform{Gonum, godsp.Transform{}} {
 		for _, want := range []int{2, 20, 64, 100, 128, 180} {
 			n := tr.Length(want)
 			if n < want || n%2 != 0 {

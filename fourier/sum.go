@@ -297,7 +297,7 @@ func (s *Sum) fromOthers(m *meter, r Result, logDelta, logInf, floor, top float6
 			if !(larger > logInf+1) || larger > -2 {
 				continue
 			}
-			q, err := s.refineEpsilon(m, larger, logInf, floor, top)
+			q, err := s.latticeEpsilon(m, larger, logInf, floor, top)
 			if err != nil {
 				return Result{}, err
 			}

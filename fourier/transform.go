@@ -6,7 +6,6 @@ import (
 	"math"
 	"sync"
 
-	"github.com/mjibson/go-dsp/fft"
 	"gonum.org/v1/gonum/dsp/fourier"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
@@ -26,12 +25,8 @@ type Transform interface {
 	Eta(n int) float64
 }
 
-// Gonum is gonum's FFTPACK real transform, the default.
+// Gonum is gonum's FFTPACK real transform, the default. Package godsp has another one.
 var Gonum Transform = gonum{}
-
-// GoDSP is the complex radix-2 transform of github.com/mjibson/go-dsp: slower,
-// and independent of Gonum.
-var GoDSP Transform = goDSP{}
 
 type gonum struct{}
 
@@ -73,24 +68,3 @@ func (gonum) Coefficients(x []float64) []complex128 {
 // stages are multiples of unitary maps, so relative errors add; the sum is at
 // most 14u per log2 n (docs/accuracy.md §7; Higham, 2nd ed., Theorem 24.2).
 func (gonum) Eta(n int) float64 { return 14 * math.Log2(float64(n)) * xmath.U }
-
-type goDSP struct{}
-
-func (goDSP) Name() string { return "go-dsp" }
-
-func (goDSP) Length(n int) int {
-	l := 2
-	for l < n {
-		l *= 2
-	}
-	return l
-}
-
-func (goDSP) Coefficients(x []float64) []complex128 {
-	return fft.FFTReal(x)[:len(x)/2+1]
-}
-
-// Eta: radix-2 stages alone (1u + √5u each) with twiddle factors from
-// math.Sincos of −2π/n·k: two roundings and the error of π on an argument of at
-// most 2π, 16u.
-func (goDSP) Eta(n int) float64 { return 20 * math.Log2(float64(n)) * xmath.U }

@@ -69,7 +69,7 @@ func TestAdaptivePolicies(t *testing.T) {
 // promises what does not hold; this one refuses that step, and only that.
 func TestCheckedAfterTheStep(t *testing.T) {
 	if got := twoSteps(0.9, func(float64) float64 { return 3 }, 1); math.Abs(got-0.813) > 1e-3 || got < delta(1, 1) {
-		t.Errorf("δ(1) = %v, want 0.813, above the %v of μ = 1", got, delta(1, 1))
+		t.Errorf("δ(1) = %v, want 0.813, above the 0.127 of μ = 1", got)
 	}
 	f, err := NewFilter(1)
 	if err != nil {

@@ -189,7 +189,7 @@ func TestPositionsAreNotCovered(t *testing.T) {
 func TestRunsAreBase(t *testing.T) {
 	plain := newRun(20, 2000, must(matrix.SquareRoot(2000)), must(matrix.Epochs(20)))
 	cyclic := newRun(1.3, 203, must(matrix.SquareRoot(8)), must(matrix.CyclicPoisson(8, 0.05)))
-	if err := profiles.CheckSampled(plain); err == nil {
+	if err := profiles.CheckSampled(plain, "poisson"); err == nil {
 		t.Error("a matrix mechanism was taken on a sample")
 	}
 	s := step(plain)

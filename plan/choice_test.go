@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/plan"
 )
 
 func choicePlan(step string) string { return "\nneighbors: add-remove\nsteps:\n" + step }
@@ -181,6 +182,30 @@ func TestBlocksAnswerEverything(t *testing.T) {
 	}
 	if !(c.Value > 10 && c.Value < 60 && c.Meets.Upper <= 1.5) {
 		t.Errorf("calibrated to %+v", c)
+	}
+}
+
+// What is proved of Laplace noise on samples of a fixed size is not of permute-and-flip,
+// which has its profile; all of these mechanisms run on Poisson samples only.
+func TestChoiceOnSamples(t *testing.T) {
+	for _, name := range []string{"exponential", "permute-and-flip"} {
+		_, err := plan.Parse([]byte(choicePlan("  - mechanism: {" + name + ": {epsilon: 1}}\n    sampling: {with-replacement: {population: 100, batch: 5}}\n")))
+		want := "line 5: steps[0].sampling: nothing is proved about " + name + " on samples of with-replacement; it runs on the whole data set or a poisson sample"
+		if err == nil || err.Error() != want {
+			t.Errorf("got %v\nwant %s", err, want)
+		}
+	}
+	for _, c := range []struct{ mechanism, want string }{
+		{"threshold: {noise: gaussian, scale: 3, standard-deviation: 4, threshold: 20}", "line 4: steps[0].mechanism.threshold.scale: is set, not allowed with gaussian noise; set standard-deviation"},
+		{"threshold: {noise: gaussian, standard-deviation: 4, threshold: 0.5}", "line 4: steps[0].mechanism.threshold.threshold: 0.5 is not in (1, 1e+15]"},
+		{"threshold: {noise: laplace, standard-deviation: 4, threshold: 9}", "line 4: steps[0].mechanism.threshold: scale is missing; must be a number"},
+		{"noisy-max: {noise: gaussian, epsilon: 1}", `line 4: steps[0].mechanism.noisy-max.noise: "gaussian" is not one of gumbel, exponential, laplace`},
+		{"select-partitions: {epsilon: 1, delta: 2}", "line 4: steps[0].mechanism.select-partitions.delta: 2 is not in [1e-290, 1)"},
+	} {
+		_, err := plan.Parse([]byte(choicePlan("  - mechanism: {" + c.mechanism + "}\n")))
+		if err == nil || err.Error() != c.want {
+			t.Errorf("%s:\n got %v\nwant %s", c.mechanism, err, c.want)
+		}
 	}
 }
 

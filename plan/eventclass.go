@@ -52,8 +52,6 @@ var refusedClasses = map[string]string{
 	"UnsupportedDpEvent":                 "stands for an operation that nobody described",
 	"ZCDpEvent":                          "is a Rényi bound without a privacy profile; give the mechanism itself",
 	"MixtureOfGaussiansDpEvent":          "is not covered yet",
-	"ExponentialMechanismDpEvent":        "is not covered yet",
-	"PermuteAndFlipDpEvent":              "is not covered yet; what holds of LaplaceDpEvent(1/epsilon) from above holds of it",
 	"TruncatedSubsampledGaussianDpEvent": "is not covered yet: batches cut to a largest size",
 }
 
@@ -75,6 +73,8 @@ var eventClasses = []eventClass{
 	renamed("LaplaceDpEvent", "laplace", "noise_multiplier", "noise-multiplier"),
 	renamed("RandomizedResponseDpEvent", "randomized-response", "noise_parameter", "probability", "num_buckets", "categories"),
 	renamed("EpsilonDeltaDpEvent", "approximate", "epsilon", "epsilon", "delta", "delta"),
+	renamed("ExponentialMechanismDpEvent", "exponential", "epsilon", "epsilon"),
+	renamed("PermuteAndFlipDpEvent", "permute-and-flip", "epsilon", "epsilon"),
 	{"DiscreteLaplaceDpEvent", []string{"noise_parameter", "sensitivity"}, reader.discreteLaplace, "discrete-laplace", func(p *node) *node {
 		// Rounded to less noise, as all that is not exact.
 		b := valueOf(p, "noise-multiplier") * valueOf(p, "sensitivity")

@@ -91,7 +91,8 @@ var badEvents = []struct{ event, want string }{
 	{event("DiscreteGaussian", `"sigma": 4, "sensitivity": 2, "dimension": 3`), "dimension: 3 is not 1, null or at least 4"},
 	{event("DiscreteGaussian", `"sigma": 4, "sensitivity": 1.5`), "sensitivity: 1.5 is not a whole number"},
 	{event("DiscreteLaplace", `"noise_parameter": 0, "sensitivity": 1`), "noise_parameter: 0 is not above 0"},
-	{event("PermuteAndFlip", `"epsilon": 1`), "class_name: PermuteAndFlipDpEvent is not covered yet"},
+	{event("PermuteAndFlip", `"epsilon": -1`), "epsilon: -1 is not"},
+	{event("MixtureOfGaussians", `"standard_deviation": 1`), "class_name: MixtureOfGaussiansDpEvent is not covered yet"},
 	{event("RepeatAndSelect", `"mean": 10, "shape": -0.5, "event": `+gaussianEvent), "shape: -0.5 is not in [0, Infinity]"},
 	{event("SingleEpochTreeAggregation", `"noise_multiplier": 1, "step_counts": []`), "step_counts: is empty"},
 	{`{"event": ` + gaussianEvent + `}`, "plan: neighbors is missing"},
@@ -144,6 +145,7 @@ func anyEvent(t *rapid.T, depth int) string {
 		event("EpsilonDelta", `"epsilon": `+x("ε")+`, "delta": 0`),
 		event("DiscreteGaussian", `"sigma": `+x("σ")+`, "sensitivity": 1, "dimension": null`),
 		event("NoOp", ""), event("NonPrivate", ""),
+		event("ExponentialMechanism", `"epsilon": 0.25`), event("PermuteAndFlip", `"epsilon": 12.5`),
 	}
 	m := rapid.SampledFrom(mechanisms).Draw(t, "mechanism")
 	if depth == 0 {

@@ -172,7 +172,7 @@ func parseStep(n *node, times int64, total *int64) (s accountant.Step, err error
 		if scheme, err = parseEntry(sampling, "sampling scheme", samplings); err != nil {
 			return s, err
 		}
-		if err := profiles.CheckSampled(s.Mechanism); err != nil {
+		if err := profiles.CheckSampled(s.Mechanism, scheme.Name()); err != nil {
 			return s, sampling.locate("sampling", err)
 		}
 		s.Sampling = scheme

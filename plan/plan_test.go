@@ -422,15 +422,21 @@ func TestRegistry(t *testing.T) {
 		"noise-multiplier": "2", "sensitivity": "1", "dimension": "1", "probability": "0.5", "categories": "3",
 		"shifts": "[0, 1]", "probabilities": "[0.5, 0.5]",
 		// The keys that stand for a noise multiplier: TestContributions.
-		"standard-deviation": "", "scale": "", "partitions": "", "per-partition": "", "total": "",
+		"per-partition": "", "total": "",
 		"epsilon": "1", "delta": "1e-3", "p": "[0.5, 0.5]", "q": "[0.25, 0.75]", "rate": "0.5",
 		"mechanisms": "3", "allowance": "2", "output-delta": "1e-2", "gamma": "double",
 		"population": "1000", "subset": "100", "batch": "50",
 		"steps": "10", "uses": "1", "first": "4", "redraw": "each-epoch", "epochs": "2", "bins": "10",
 		"batches": "10", "unused": "0.1", "cap": "600",
 		"strategy": "identity", "participation": "{single: true}",
+		"noise": "gumbel", "partitions": "1",
 	}
+	// Where keys exclude each other.
+	whole := map[string]string{"threshold": "{threshold: {noise: gaussian, standard-deviation: 4, threshold: 20, partitions: 3}}"}
 	text := func(name string, keys []string) string {
+		if all, ok := whole[name]; ok {
+			return all
+		}
 		var kvs []string
 		for _, k := range keys {
 			v, ok := sample[k]

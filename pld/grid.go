@@ -93,9 +93,27 @@ func leastInt(lo, hi int, holds func(int) bool) int {
 // given log-probabilities. It is not on a lattice. As any upper law it is above
 // p, so its K(θ) for θ > 0 bounds that of p.
 func Coarse(p profiles.Profile, logAbove, logBelow, res float64) *Law {
-	if d, ok := p.(*profiles.Discrete); ok && len(d.Atoms()) <= 4096 {
+	if d, ok := p.(*profiles.Discrete); ok && len(d.Atoms()) <= fewListed {
 		return atomLaw(d, +1)
 	}
+	return follow(p, logAbove, logBelow, func(float64) float64 { return res }).upper()
+}
+
+// Follow returns the upper and the lower law of p on losses as those of Coarse, where
+// res may depend on the log-odds.
+func Follow(p profiles.Profile, logAbove, logBelow float64, res func(odds float64) float64) (upper, lower *Law) {
+	if d, ok := p.(*profiles.Discrete); ok && len(d.Atoms()) <= fewListed {
+		return atomLaw(d, +1), atomLaw(d, -1)
+	}
+	d := follow(p, logAbove, logBelow, res)
+	return d.upper(), d.lower()
+}
+
+// fewListed is up to how many atoms a law that is not on a lattice has them all.
+const fewListed = 4096
+
+// follow places vertices along the tails.
+func follow(p profiles.Profile, logAbove, logBelow float64, res func(odds float64) float64) *discretizer {
 	lo, hi := Range(p, logAbove, logBelow)
 	odds := func(t profiles.Tails) float64 {
 		return max(t.P, logAbove-1) - max(t.PC, logBelow-1)
@@ -106,7 +124,7 @@ func Coarse(p profiles.Profile, logAbove, logBelow, res float64) *Law {
 	var split func(a, b point, end float64, depth int)
 	split = func(a, b point, end float64, depth int) {
 		m := a.t + (b.t-a.t)/2
-		if odds(a.tails)-end <= res || depth == 0 || !(m > a.t && m < b.t) {
+		if from := odds(a.tails); from-end <= min(res(from), res(end)) || depth == 0 || !(m > a.t && m < b.t) {
 			pts = append(pts, b)
 			return
 		}
@@ -127,7 +145,7 @@ func Coarse(p profiles.Profile, logAbove, logBelow, res float64) *Law {
 		}
 		last, b := pts[len(pts)-1], at(e)
 		end := odds(b.tails)
-		if odds(last.tails)-end > res && slices.Contains(sup.Atoms, e) {
+		if odds(last.tails)-end > res(end) && slices.Contains(sup.Atoms, e) {
 			// No point below an atom takes off what the odds fall by at it.
 			end = odds(p.Tails(math.Nextafter(e, math.Inf(-1)), 0))
 		}
@@ -136,7 +154,7 @@ func Coarse(p profiles.Profile, logAbove, logBelow, res float64) *Law {
 	d := &discretizer{p: p, sup: sup, pts: pts}
 	d.prune()
 	d.fill()
-	return d.upper()
+	return d
 }
 
 // SpikeOffset returns a lattice offset that suits a loss piled up at one end of

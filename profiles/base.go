@@ -99,10 +99,14 @@ func Unsampled(ctx context.Context, b Base, r Relation) (Mechanism, error) {
 	return m, nil
 }
 
-// CheckSampled returns an error if nothing is known about b on a sample.
-func CheckSampled(b Base) error {
+// CheckSampled returns an error if nothing is known about b on a sample of the scheme of a
+// name.
+func CheckSampled(b Base, scheme string) error {
 	if _, ok := b.(Compound); ok {
 		return fault.New("sampling", "nothing is proved about %s on a sample; it runs on the whole data set", b.Name())
+	}
+	if _, ok := b.(Blocker); ok && scheme != "poisson" {
+		return fault.New("sampling", "nothing is proved about %s on samples of %s; it runs on the whole data set or a poisson sample", b.Name(), scheme)
 	}
 	return nil
 }

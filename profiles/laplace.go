@@ -55,3 +55,8 @@ func (l Laplace) Support() Support {
 	return Support{Min: -l.m, Max: l.m, LogPInf: math.Inf(-1), LogQInf: math.Inf(-1),
 		Atoms: []float64{-l.m, l.m}, Spike: math.NaN(), LossErr: xmath.U * l.m}
 }
+
+// LaplaceLike is the profile of Laplace noise for a mechanism that adds no such noise to a
+// sum: what is proved of Laplace noise on a sample or for groups of records does not hold
+// for it.
+type LaplaceLike struct{ Laplace }

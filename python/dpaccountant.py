@@ -195,6 +195,36 @@ class Comparison:
 
 
 @dataclass(frozen=True)
+class GaussianDP:
+    """The μ of Gaussian differential privacy of a plan at a tolerance, as a certified interval.
+
+    ``regret`` is at most how far, in the trade-off of errors, the plan is from that μ.
+    """
+
+    tolerance: float
+    lower: float
+    upper: float
+    regret: float
+    warnings: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What an attack's scores prove: lower bounds of ε and μ, at a confidence.
+
+    ``consistent`` is whether that agrees with the plan that is said to have run, None without one.
+    """
+
+    design: str
+    confidence: float
+    delta: float
+    epsilon: float
+    mu: float
+    consistent: Optional[bool] = None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
 class LedgerStatus:
     """What a ledger promises and what is spent.
 
@@ -668,6 +698,83 @@ class Accountant:
                 note=m.get("note", ""),
             )
             for m in self.request("compare", plan=_plan(plan), delta=delta, recursion=recursion)["methods"]
+        )
+
+    def plan_convert(self, plan: Plan, *, to: Optional[str] = None) -> str:
+        """The text of a plan as ``steps`` or as ``events`` of dp_accounting, the other one by default."""
+        return self.request("plan-convert", plan=_plan(plan), to=to)["text"]
+
+    def gdp(self, plan: Plan, *, tolerance: Optional[float] = None) -> GaussianDP:
+        """The μ of Gaussian differential privacy at a tolerance, by default 1e-10."""
+        answer = self.request("gdp", plan=_plan(plan), tolerance=tolerance)
+        return GaussianDP(
+            tolerance=float(answer["tolerance"]),
+            lower=float(answer["mu"]["lower"]),
+            upper=float(answer["mu"]["upper"]),
+            regret=float(answer["regret"]["upper"]),
+            warnings=tuple(answer.get("warnings", ())),
+        )
+
+    def gdp_solve(
+        self,
+        plan: Plan,
+        *,
+        solve: str,
+        mu: Optional[float] = None,
+        zcdp: Optional[float] = None,
+        tolerance: Optional[float] = None,
+        step: Optional[str] = None,
+        examples: Optional[int] = None,
+    ) -> float:
+        """The value of ``solve`` with which the plan meets a budget in μ, or in ρ of zCDP."""
+        return float(
+            self.request(
+                "gdp-solve",
+                plan=_plan(plan),
+                solve=solve,
+                mu=mu,
+                zcdp=zcdp,
+                tolerance=tolerance,
+                step=step,
+                examples=examples,
+            )["value"]
+        )
+
+    def audit(
+        self,
+        *,
+        design: str,
+        members: Sequence[float],
+        non_members: Sequence[float],
+        delta: float,
+        confidence: Optional[float] = None,
+        threshold: Optional[float] = None,
+        seed: Optional[int] = None,
+        guesses: Optional[int] = None,
+        plan: Optional[Plan] = None,
+    ) -> Audit:
+        """What an attack's scores prove; ``design`` is ``many-runs`` or ``one-run``."""
+        answer = self.request(
+            "audit",
+            design=design,
+            members=list(members),
+            **{"non-members": list(non_members)},
+            delta=delta,
+            confidence=confidence,
+            threshold=threshold,
+            seed=seed,
+            guesses=guesses,
+            plan=None if plan is None else _plan(plan),
+        )
+        claim = answer.get("claim")
+        return Audit(
+            design=answer["design"],
+            confidence=float(answer["confidence"]),
+            delta=float(answer["delta"]),
+            epsilon=float(answer["epsilon"]["lower"]),
+            mu=float(answer["mu"]["lower"]),
+            consistent=None if claim is None else claim["consistent"],
+            reason="" if claim is None else claim["reason"],
         )
 
     def dpsgd(

@@ -127,6 +127,8 @@ func ofPair(b profiles.Base, r profiles.Relation) (Curve, error) {
 		return gaussian{p.NoiseMultiplier()}, nil
 	case profiles.Laplace:
 		return laplace{1 / p.NoiseMultiplier()}, nil
+	case profiles.LaplaceLike: // a dominated pair has at most the divergences
+		return laplace{1 / p.NoiseMultiplier()}, nil
 	case profiles.Exponential:
 		// Not the curve of this pair but of what it dominates, which holds for every run.
 		return boundedRange{p.Epsilon()}, nil

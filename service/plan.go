@@ -8,6 +8,8 @@ import (
 	"io"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/fourier"
+	"github.com/dpaccountant/accountant/fourier/godsp"
 	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/plan"
@@ -74,6 +76,8 @@ type Limits struct {
 	Accuracy Decimal `json:"accuracy,omitempty"` // relative width of an interval
 	Memory   Decimal `json:"memory,omitempty"`   // in MB
 	Work     Decimal `json:"work,omitempty"`     // in terms of about 40 ns
+
+	transform string // Method.Transform, where that can be asked for
 }
 
 // Bytes is the limit of memory, 0 if none was given.
@@ -105,6 +109,12 @@ func (l Limits) options(ctx context.Context) ([]accountant.Option, error) {
 			return nil, err
 		}
 		opts = append(opts, accountant.WithWorkLimit(x))
+	}
+	switch l.transform {
+	case GonumTransform:
+		opts = append(opts, accountant.WithTransform(fourier.Gonum))
+	case GoDSPTransform:
+		opts = append(opts, accountant.WithTransform(godsp.Transform{}))
 	}
 	return opts, nil
 }

@@ -21,17 +21,33 @@ const (
 )
 
 // Method names the accountant that answers: fourier, the default, or rdp for a looser
-// upper bound by Rényi accounting.
+// upper bound by Rényi accounting. Transform, if given, lets lattices alone answer, with
+// the Fourier transform of that library: a second opinion on the first.
 type Method struct {
 	Accountant string `json:"accountant,omitempty"`
+	Transform  string `json:"transform,omitempty"`
 }
+
+// The libraries of Method.Transform.
+const (
+	GonumTransform = "gonum"
+	GoDSPTransform = "go-dsp"
+)
 
 func (m Method) check() error {
 	switch m.Accountant {
 	case "", FourierAccountant, RDPAccountant:
+	default:
+		return oneOf("accountant", m.Accountant, FourierAccountant, RDPAccountant)
+	}
+	if m.Transform != "" && m.Accountant == RDPAccountant {
+		return fault.New("transform", "%q is for the fourier accountant; rdp has none", m.Transform)
+	}
+	switch m.Transform {
+	case "", GonumTransform, GoDSPTransform:
 		return nil
 	}
-	return oneOf("accountant", m.Accountant, FourierAccountant, RDPAccountant)
+	return oneOf("transform", m.Transform, GonumTransform, GoDSPTransform)
 }
 
 // EpsilonRequest asks for ε at one or several δ.
@@ -110,6 +126,7 @@ func (s *Service) Epsilon(ctx context.Context, q EpsilonRequest) (EpsilonAnswer,
 		return EpsilonAnswer{}, err
 	}
 	var out EpsilonAnswer
+	q.Limits.transform = q.Transform
 	err = s.asked(ctx, q.Plan, q.Limits, q.Narrowing, q.Delta.One, func(acct *accountant.Accountant) error {
 		out.Neighbors, out.RecordsPerPerson = acct.Relation().String(), severalRecords(acct.Records())
 		out.Results, err = epsilons(ctx, acct, at)
@@ -167,6 +184,7 @@ func (s *Service) Delta(ctx context.Context, q DeltaRequest) (DeltaAnswer, error
 		return DeltaAnswer{}, err
 	}
 	var out DeltaAnswer
+	q.Limits.transform = q.Transform
 	err = s.asked(ctx, q.Plan, q.Limits, q.Narrowing, q.Epsilon.One, func(acct *accountant.Accountant) error {
 		out.Neighbors, out.RecordsPerPerson = acct.Relation().String(), severalRecords(acct.Records())
 		points, err := acct.DeltaCurve(ctx, at)
@@ -251,7 +269,7 @@ const (
 
 // served returns what is kept of a plan and its limits, and keeps it.
 func (s *Service) served(text PlanText, l Limits, rec Narrowing) (*served, error) {
-	key := string(rec.Recursion) + " " + string(l.Accuracy) + " " + string(l.Memory) + " " + string(l.Work) + " " + string(text)
+	key := string(rec.Recursion) + " " + string(l.Accuracy) + " " + string(l.Memory) + " " + string(l.Work) + " " + l.transform + " " + string(text)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if i := slices.IndexFunc(s.recent, func(r *served) bool { return r.key == key }); text != nil && i >= 0 {

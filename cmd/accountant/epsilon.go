@@ -93,6 +93,7 @@ func addQuestion(cmd *cobra.Command, flags *answerFlags, name, symbol string, at
 	_ = cmd.MarkFlagRequired(name)
 	method.Accountant = service.FourierAccountant
 	addChoice(cmd, &method.Accountant, "accountant", "`method`: fourier, or rdp for a looser upper bound by Rényi accounting", service.FourierAccountant, service.RDPAccountant)
+	addChoice(cmd, &method.Transform, "transform", "answer by lattices alone, with the Fourier transform of this `library`: gonum or go-dsp, which check each other", service.GonumTransform, service.GoDSPTransform)
 	flags.register(cmd)
 	addRecursion(cmd, recursion, "2000", "takes seconds for 1000")
 }

@@ -21,6 +21,10 @@ var validCalls = []string{
 	"sampling --population 100 --batch 10 --noise-multiplier 5 --steps 1",
 	"calibrate --epsilon 3 --delta 0 --solve count -",
 	"compare --delta 1e-5 -",
+	"plan convert -",
+	"gdp -",
+	"gdp solve --mu 3 --solve noise-multiplier gaussian.yaml",
+	"audit --design many-runs --delta 1e-5 scores.csv",
 	"select --candidate-epsilon 1 --law geometric",
 	"majority --mechanisms 3 --epsilon 0.1 --allowance 1",
 	"pate synth --teachers 10 --classes 3 --queries 4 --out votes.csv",
@@ -40,7 +44,9 @@ var validCalls = []string{
 // is an answer or one line that says what is wrong, and no panic.
 func TestFlagValues(t *testing.T) {
 	t.Chdir(t.TempDir())
-	for name, text := range map[string]string{"prior.csv": "label,weight\n0,1\n1,2\n", "data.csv": "label\n0\n1\n", "empty": ""} {
+	for name, text := range map[string]string{"prior.csv": "label,weight\n0,1\n1,2\n", "data.csv": "label\n0\n1\n", "empty": "",
+		"gaussian.yaml": "neighbors: add-remove\nsteps: [{mechanism: {gaussian: {noise-multiplier: 1}}}]\n",
+		"scores.csv":    "score,member\n1,1\n2,1\n0,0\n-1,0\n"} {
 		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}

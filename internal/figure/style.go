@@ -38,7 +38,7 @@ func Line(i int) draw.LineStyle {
 	return draw.LineStyle{Color: Palette[i%len(Palette)], Width: vg.Points(1.6), Dashes: dashes[i%len(dashes)]}
 }
 
-// Decades are ticks at powers of ten with labels such as 10⁻⁵, at most about seven of
+// Decades are ticks at powers of ten with labels such as 10⁴ and 1e-5, at most about seven of
 // them. They are for logarithmic axes.
 type Decades struct{}
 
@@ -59,15 +59,14 @@ func (Decades) Ticks(lo, hi float64) (ts []plot.Tick) {
 	return ts
 }
 
-// PowerOfTen writes 10ᵉ, and what lies between 0.01 and 1000 as the number.
+// PowerOfTen writes 10ᵉ, and what lies between 0.01 and 1000 as the number. Powers below
+// that are written as 1e-5: the fonts of pictures have no superscript minus.
 func PowerOfTen(e int) string {
-	if -2 <= e && e <= 3 {
+	switch {
+	case -2 <= e && e <= 3:
 		return strconv.FormatFloat(math.Pow(10, float64(e)), 'g', -1, 64)
+	case e < 0:
+		return "1e" + strconv.Itoa(e)
 	}
-	return "10" + strings.Map(func(r rune) rune {
-		if r == '-' {
-			return '⁻'
-		}
-		return []rune("⁰¹²³⁴⁵⁶⁷⁸⁹")[r-'0']
-	}, strconv.Itoa(e))
+	return "10" + strings.Map(func(r rune) rune { return []rune("⁰¹²³⁴⁵⁶⁷⁸⁹")[r-'0'] }, strconv.Itoa(e))
 }

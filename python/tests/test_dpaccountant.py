@@ -27,6 +27,9 @@ def pure(epsilon, count=1):
     }
 
 
+GAUSSIAN = {"neighbors": "add-remove", "steps": [{"mechanism": {"gaussian": {"noise-multiplier": 1}}}]}
+
+
 class Tests(unittest.TestCase):
     def setUp(self):
         self.accountant = Accountant()
@@ -202,6 +205,24 @@ class Tests(unittest.TestCase):
         self.assertIn(topic, self.accountant.topics())
         with self.assertRaises(InputError):
             self.accountant.explain("fuorier")
+
+    def test_other_currencies(self):
+        found = self.accountant.gdp(GAUSSIAN)
+        self.assertLessEqual(found.lower, 1)
+        self.assertGreaterEqual(found.upper, 1)
+        self.assertLess(found.upper - found.lower, 1e-3)
+        noise = self.accountant.gdp_solve(GAUSSIAN, solve="noise-multiplier", mu=0.5)
+        self.assertAlmostEqual(noise, 2, delta=1e-3)
+        events = self.accountant.plan_convert(GAUSSIAN, to="events")
+        self.assertIn("GaussianDpEvent", events)
+        self.assertEqual(self.accountant.epsilon(events, delta=1e-5).upper, self.accountant.epsilon(GAUSSIAN, delta=1e-5).upper)
+
+    def test_audit(self):
+        far = self.accountant.audit(design="many-runs", members=[2.0 + i for i in range(200)], non_members=[-i for i in range(200)], delta=1e-5, threshold=1, plan=GAUSSIAN)
+        self.assertGreater(far.epsilon, 2)
+        self.assertIsInstance(far.consistent, bool)
+        with self.assertRaises(InputError):
+            self.accountant.audit(design="no-run", members=[1.0], non_members=[0.0], delta=1e-5)
 
     def test_every_operation_has_a_method(self):
         """The operations of the program are those that the tests above call."""
