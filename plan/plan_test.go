@@ -421,8 +421,6 @@ func TestRegistry(t *testing.T) {
 	sample := map[string]string{
 		"noise-multiplier": "2", "sensitivity": "1", "dimension": "1", "probability": "0.5", "categories": "3",
 		"shifts": "[0, 1]", "probabilities": "[0.5, 0.5]",
-		// The keys that stand for a noise multiplier: TestContributions.
-		"standard-deviation": "", "scale": "", "partitions": "", "per-partition": "", "total": "",
 		"epsilon": "1", "delta": "1e-3", "p": "[0.5, 0.5]", "q": "[0.25, 0.75]", "rate": "0.5",
 		"mechanisms": "3", "allowance": "2", "output-delta": "1e-2", "gamma": "double",
 		"population": "1000", "subset": "100", "batch": "50",
@@ -432,7 +430,8 @@ func TestRegistry(t *testing.T) {
 		"noise": "gumbel",
 	}
 	// Where keys exclude each other.
-	whole := map[string]string{"threshold": "{threshold: {noise: gaussian, standard-deviation: 4, threshold: 20, partitions: 3}}"}
+	whole := map[string]string{"gaussian": "{gaussian: {standard-deviation: 3, partitions: 2, per-partition: 1}}", "laplace": "{laplace: {scale: 3, total: 2}}",
+		"threshold": "{threshold: {noise: gaussian, standard-deviation: 4, threshold: 20, partitions: 3}}"}
 	text := func(name string, keys []string) string {
 		if all, ok := whole[name]; ok {
 			return all
@@ -443,9 +442,7 @@ func TestRegistry(t *testing.T) {
 			if !ok {
 				t.Fatalf("%s: no sample of %s", name, k)
 			}
-			if v != "" {
-				kvs = append(kvs, k+": "+v)
-			}
+			kvs = append(kvs, k+": "+v)
 		}
 		return "{" + name + ": {" + strings.Join(kvs, ", ") + "}}"
 	}

@@ -147,11 +147,14 @@ type group struct {
 // whole is a run on the whole data set.
 func (g group) whole(ctx context.Context) (profiles.Mechanism, error) {
 	if b, ok := g.b.(profiles.Grouper); ok {
+		together, err := b.Grouped(g.size)
+		var m profiles.Mechanism
+		if err == nil {
+			m, err = profiles.Unsampled(ctx, together, g.r)
+		}
 		// Where the group's own vectors cannot be listed, the chain is still good.
-		if together, err := b.Grouped(g.size); err == nil {
-			return profiles.Unsampled(ctx, together, g.r)
-		} else if b.Name() != "discrete-gaussian" {
-			return profiles.Mechanism{}, err
+		if err == nil || b.Name() != "discrete-gaussian" {
+			return m, err
 		}
 	}
 	one, err := profiles.Unsampled(ctx, g.b, g.r)
@@ -176,6 +179,13 @@ func (g group) whole(ctx context.Context) (profiles.Mechanism, error) {
 // coins is a run on the records whose coins say so.
 func (g group) coins(s Poisson) (profiles.Mechanism, error) {
 	b, ok := g.b.(profiles.Grouper)
+	if ok && b.Name() == "discrete-gaussian" && g.size > 1 {
+		together, err := b.Grouped(g.size)
+		if err == nil {
+			_, err = together.Pair(g.r)
+		}
+		ok = err == nil // else a chain, as in whole
+	}
 	if !ok || s.rate == 0 || g.size == 1 {
 		one, err := s.Apply(g.b, g.r)
 		if err != nil {
