@@ -25,6 +25,12 @@ func TestCoverage(t *testing.T) {
 		"approximate":         "{epsilon: 0.3, delta: 1e-9}",
 		"finite":              "{p: [0.6, 0.4], q: [0.5, 0.5]}",
 		"matrix":              "{noise-multiplier: 3, steps: 12, strategy: {square-root: {}}, participation: {epochs: 3}}",
+		"gaussian-mixture":    "{noise-multiplier: 3, shifts: [0, 1], probabilities: [0.5, 0.5]}",
+		"exponential":         "{epsilon: 0.3}",
+		"permute-and-flip":    "{epsilon: 0.3}",
+		"noisy-max":           "{noise: laplace, epsilon: 0.3}",
+		"threshold":           "{noise: gaussian, standard-deviation: 4, threshold: 20}",
+		"select-partitions":   "{epsilon: 1, delta: 1e-5}",
 		"majority":            "{mechanisms: 11, epsilon: 0.1, allowance: 3}",
 	}
 	schemes := map[string]string{
