@@ -147,9 +147,7 @@ func counts() sweep {
 
 func distinct() sweep {
 	s := sweep{name: "distinct", title: "distinct steps of 10 runs each, noise multipliers from 1 to 2", axis: "distinct steps"}
-	for _, n := range []float64{1, 3, 10, 30, 100, 300, 1000, 3000, 10000} {
-		s.values = append(s.values, n)
-	}
+	s.values = []float64{1, 3, 10, 30, 100, 300, 1000, 3000, 10000}
 	for _, l := range []struct {
 		name string
 		more bool

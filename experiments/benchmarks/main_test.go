@@ -12,11 +12,11 @@ import (
 // larger than their sum.
 func TestContourPicture(t *testing.T) {
 	for _, c := range []struct{ theta, least, most float64 }{{best(), 0, 0.4}, {best() / 4, 100, 110}} {
-		pts, sum := terms(c.theta, 0.0625, 12)
+		_, sum := terms(c.theta, 0.0625, 12)
 		if math.Abs(sum-1) > 1e-9 {
 			t.Errorf("on the line through %g the terms add up to %v times δ", c.theta, sum)
 		}
-		pts, _ = terms(c.theta, 0.25, 3)
+		pts, _ := terms(c.theta, 0.25, 3)
 		largest := 0.0
 		for _, p := range pts {
 			largest = max(largest, math.Abs(p.Y))
