@@ -50,7 +50,8 @@ type scores struct {
 // NewExponential returns the exponential mechanism: a candidate is chosen with a
 // probability in proportion to e^{score/λ}. Epsilon is the length of the range of its
 // loss, 2Δ/λ for scores of sensitivity Δ, or Δ/λ if all of them always move the same way
-// (counts under add-remove), in [1e-9, 100].
+// (counts under add-remove), in [1e-9, 100]. On a Poisson sample under substitution Δ must bound
+// what removing a record does as well.
 //
 // One run is exact, and so is the adaptive composition of many (docs/choice.md, Theorems 1
 // and 2). Top-k by one shot of Gumbel noise is k runs. Relation: that of Δ, which it is

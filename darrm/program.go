@@ -178,8 +178,8 @@ func (pr *program) optimum(s *lp.Solver) (v []float64, bound float64, err error)
 	if !pr.interior && pr.worked(s) <= maxWork/2 {
 		var value float64
 		v, value, err = s.Maximize(pr.ctx)
-		if pr.ctx.Err() != nil {
-			return nil, 0, err
+		if err := pr.ctx.Err(); err != nil {
+			return nil, 0, err // also if the program was solved just before
 		}
 		// Multipliers that prove another value are those of no vertex.
 		if err == nil && s.Bound(0)-value <= interiorGap*math.Abs(value) {

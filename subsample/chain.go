@@ -120,6 +120,7 @@ func (r roc) at(x float64) float64 {
 // clean returns the least concave polygon above the corners, with at most maxKinks of them.
 // Of what is concave, corners rounded inward stay below it, and their hull does, too.
 func (r roc) clean() roc {
+	r.flush()
 	slices.SortFunc(r.kinks, func(a, b kink) int {
 		if c := compare(a.x, b.x); c != 0 {
 			return c
@@ -136,7 +137,8 @@ func (r roc) clean() roc {
 		}
 		for n := len(out); n >= 2; n = len(out) {
 			a, b := out[n-2], out[n-1]
-			if (b.y-a.y)*(k.x-b.x) > (k.y-b.y)*(b.x-a.x) {
+			// Scaled, so that neither product underflows.
+			if (b.y-a.y)*rocScale*((k.x-b.x)*rocScale) > (k.y-b.y)*rocScale*((b.x-a.x)*rocScale) {
 				break
 			}
 			out = out[:n-1]
@@ -148,6 +150,36 @@ func (r roc) clean() roc {
 		r.kinks = r.thinned()
 	}
 	return r
+}
+
+// Rates below rocLeast are moved to the safe side: their neighbours would be too near to where
+// numbers lose digits for a few of the last to be rounded outward. Differences of rates are at least
+// an ulp of that, and rocScale times them, squared, far from underflow and overflow.
+const (
+	rocLeast = 0x1p-900
+	rocScale = 0x1p511
+)
+
+// flush rounds the corners near underflow, outward or inward.
+func (r roc) flush() {
+	for i, k := range r.kinks {
+		if r.outward > 0 {
+			if k.x < rocLeast {
+				k.x = 0
+			}
+			if k.y > 0 && k.y < rocLeast {
+				k.y = rocLeast
+			}
+		} else {
+			if k.x > 0 && k.x < rocLeast {
+				k.x = rocLeast
+			}
+			if k.y < rocLeast {
+				k.y = 0
+			}
+		}
+		r.kinks[i] = k
+	}
 }
 
 func compare(a, b float64) int {

@@ -3,8 +3,6 @@ package allocation
 // Poisson batches with a cap: Theorem 7 of docs/theory/allocation.md.
 
 import (
-	"math"
-
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
@@ -71,8 +69,8 @@ func (s Truncated) overflow(n int64) overflow {
 	tau, e := binomialTail(n-1, s.cap, s.rate)
 	above, f := binomialTail(n, s.cap+1, s.rate)
 	r := float64(s.cap) / float64(n) * above / tau
-	if !(tau > 0) {
-		return overflow{0, math.SmallestNonzeroFloat64, 0, s.rate} // underflow
+	if !(tau > 0x1p-960) {
+		return overflow{0, 0x1p-959, 0, s.rate} // relative errors fail where float64s are subnormal
 	}
 	e, f = e+4*u, e+f+8*u
 	return overflow{tau * max(0, 1-e), min(1, tau*(1+e)), r * max(0, 1-f), min(s.rate, r*(1+f))}
