@@ -127,6 +127,28 @@ func repeat(both [2]profiles.Profile, k int64) (out [2][]profiles.Repeated) {
 	return out
 }
 
+// reachedOnce is profiles.Block's Reached of what is exact in one run, and has one attack for more.
+func reachedOnce(ctx context.Context, b profiles.Block, k int64, width float64) (reached [2][]profiles.Repeated, exact bool, err error) {
+	if k == 1 {
+		reached, err = b.Upper(ctx, k, width)
+		return reached, true, err
+	}
+	both, err := b.Attack()
+	return repeat(both, k), false, err
+}
+
+// bothOf returns the pair of a base mechanism that attacks, in both directions of add-remove.
+func bothOf(b profiles.Base, err error) ([2]profiles.Profile, error) {
+	if err != nil {
+		return [2]profiles.Profile{}, err
+	}
+	p, err := b.Pair(profiles.AddRemove)
+	if err != nil {
+		return [2]profiles.Profile{}, err
+	}
+	return [2]profiles.Profile{p, profiles.Reverse(p)}, nil
+}
+
 // Attack implements profiles.Block: two candidates whose scores differ by half of what
 // they can move, in one direction on one data set and in the other on its neighbour. The
 // losses are ±ε/2: randomized response.

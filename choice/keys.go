@@ -192,24 +192,11 @@ func (s selections) Upper(_ context.Context, k int64, _ float64) ([2][]profiles.
 }
 
 // Reached implements profiles.Block.
-func (s selections) Reached(ctx context.Context, k int64, width float64) (reached [2][]profiles.Repeated, exact bool, err error) {
-	if k == 1 {
-		reached, err = s.Upper(ctx, k, width)
-		return reached, true, err
-	}
-	both, err := s.Attack()
-	return repeat(both, k), false, err
+func (s selections) Reached(ctx context.Context, k int64, width float64) ([2][]profiles.Repeated, bool, error) {
+	return reachedOnce(ctx, s, k, width)
 }
 
 // Attack implements profiles.Block.
-func (s selections) Attack() (both [2]profiles.Profile, err error) {
-	b, err := s.one.Attack(profiles.AddRemove)
-	if err != nil {
-		return both, err
-	}
-	p, err := b.Pair(profiles.AddRemove)
-	if err != nil {
-		return both, err
-	}
-	return [2]profiles.Profile{p, profiles.Reverse(p)}, nil
+func (s selections) Attack() ([2]profiles.Profile, error) {
+	return bothOf(s.one.Attack(profiles.AddRemove))
 }

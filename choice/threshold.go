@@ -240,24 +240,11 @@ func (t thresholds) Upper(_ context.Context, k int64, _ float64) ([2][]profiles.
 }
 
 // Reached implements profiles.Block.
-func (t thresholds) Reached(ctx context.Context, k int64, width float64) (reached [2][]profiles.Repeated, exact bool, err error) {
-	if k == 1 {
-		reached, err = t.Upper(ctx, k, width)
-		return reached, true, err
-	}
-	both, err := t.Attack()
-	return repeat(both, k), false, err
+func (t thresholds) Reached(ctx context.Context, k int64, width float64) ([2][]profiles.Repeated, bool, error) {
+	return reachedOnce(ctx, t, k, width)
 }
 
 // Attack implements profiles.Block: noisy counts of old partitions.
-func (t thresholds) Attack() (both [2]profiles.Profile, err error) {
-	b, err := t.one.Attack(profiles.AddRemove)
-	if err != nil {
-		return both, err
-	}
-	p, err := b.Pair(profiles.AddRemove)
-	if err != nil {
-		return both, err
-	}
-	return [2]profiles.Profile{p, profiles.Reverse(p)}, nil
+func (t thresholds) Attack() ([2]profiles.Profile, error) {
+	return bothOf(t.one.Attack(profiles.AddRemove))
 }

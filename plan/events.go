@@ -64,16 +64,8 @@ func drawsFixed(n *node) bool {
 	return slices.ContainsFunc(n.items, drawsFixed) || slices.ContainsFunc(n.fields, func(f field) bool { return drawsFixed(f.node) })
 }
 
-// steps returns an event as a list of steps: those of a composition, else one.
-func (r reader) steps(n *node) ([]*node, error) {
-	class, err := r.class(n)
-	if err != nil {
-		return nil, err
-	}
-	if class != "ComposedDpEvent" {
-		s, err := r.step(n)
-		return []*node{s}, err
-	}
+// composed returns the events of a composition.
+func (r reader) composed(n *node) ([]*node, error) {
 	if err := r.keys(n, "events"); err != nil {
 		return nil, err
 	}
@@ -84,8 +76,25 @@ func (r reader) steps(n *node) ([]*node, error) {
 	if events.kind != listNode || len(events.items) == 0 {
 		return nil, events.errorf("%v is not a list of at least one event", events)
 	}
+	return events.items, nil
+}
+
+// steps returns an event as a list of steps: those of a composition, else one.
+func (r reader) steps(n *node) ([]*node, error) {
+	class, err := r.class(n)
+	if err != nil {
+		return nil, err
+	}
+	if class != "ComposedDpEvent" {
+		s, err := r.step(n)
+		return []*node{s}, err
+	}
+	events, err := r.composed(n)
+	if err != nil {
+		return nil, err
+	}
 	var all []*node
-	for _, e := range events.items {
+	for _, e := range events {
 		s, err := r.step(e)
 		if err != nil {
 			return nil, err
@@ -276,18 +285,12 @@ func (r reader) precisions(n *node, times float64) ([]float64, error) {
 		}
 		return r.precisions(inner, times*float64(count))
 	case "ComposedDpEvent":
-		if err := r.keys(n, "events"); err != nil {
-			return nil, err
-		}
-		events, err := n.need("events", "a list of events")
+		events, err := r.composed(n)
 		if err != nil {
 			return nil, err
 		}
-		if events.kind != listNode || len(events.items) == 0 {
-			return nil, events.errorf("%v is not a list of at least one event", events)
-		}
 		var all []float64
-		for _, e := range events.items {
+		for _, e := range events {
 			some, err := r.precisions(e, times)
 			if err != nil {
 				return nil, err

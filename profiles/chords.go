@@ -84,7 +84,7 @@ func twoSided(x, right, left []float64, inf, infQ float64) (*Discrete, error) {
 func chordMasses(x, h []float64) (mass []float64, inf float64) {
 	n := len(x) - 1
 	mass = make([]float64, n+1)
-	hull := lowerHull(x, h)
+	hull := xmath.LowerHull(x, h)
 	slope := func(i, j, at int) float64 { // from node i to j, per e^x of at
 		return (h[i] - h[j]) / (math.Expm1(x[j]-x[at]) - math.Expm1(x[i]-x[at]))
 	}
@@ -109,22 +109,6 @@ func chordMasses(x, h []float64) (mass []float64, inf float64) {
 		mass[i] *= raise
 	}
 	return mass, min(1, inf*raise)
-}
-
-// lowerHull lists the corners of the largest function of e^x that is convex and at most h.
-func lowerHull(x, h []float64) []int {
-	var hull []int
-	for i := range h {
-		for n := len(hull); n >= 2; n = len(hull) {
-			a, b := hull[n-2], hull[n-1]
-			if (h[b]-h[a])/-math.Expm1(x[a]-x[b]) < (h[i]-h[b])/math.Expm1(x[i]-x[b]) {
-				break
-			}
-			hull = hull[:n-1]
-		}
-		hull = append(hull, i)
-	}
-	return hull
 }
 
 // A walk sums a profile from its largest loss down, in positive terms:

@@ -46,16 +46,22 @@ type envelope struct{ up, down poisson }
 func (e envelope) SelfReverse() bool { return profiles.Equal(e.up.base, e.down.base) }
 
 func (e envelope) Tails(eps, tol float64) profiles.Tails {
+	return halves(e.up, e.down, eps, tol)
+}
+
+// halves returns the tails of the loss that has those of up above 0, those of the reverse of down
+// below it, and an atom at 0 with the rest.
+func halves[P profiles.Profile](up, down P, eps, tol float64) profiles.Tails {
 	if eps >= 0 {
-		t := e.up.Tails(eps, tol)
+		t := up.Tails(eps, tol)
 		// Below ε lie the atom at 0 and the other half: complements, not the
-		// sampled tails.
+		// half's own tails.
 		t.PC, t.QC = xmath.Log1mExp(t.P), xmath.Log1mExp(t.Q)
 		t.ErrC = 4*xmath.U + max(complementErr(t.P, t.PC, t.Err), complementErr(t.Q, t.QC, t.Err))
 		return t
 	}
-	// L ≤ ε is −L ≥ −ε; the loss has no atom in ε < 0 but images of the base's.
-	t := e.down.Tails(math.Nextafter(-eps, math.Inf(-1)), tol+2*xmath.U*math.Abs(eps))
+	// L ≤ ε is −L ≥ −ε; the loss has no atom in ε < 0 but images of the half's.
+	t := down.Tails(math.Nextafter(-eps, math.Inf(-1)), tol+2*xmath.U*math.Abs(eps))
 	r := profiles.Tails{PC: t.Q, QC: t.P, ErrC: t.Err}
 	r.P, r.Q = xmath.Log1mExp(r.PC), xmath.Log1mExp(r.QC)
 	r.Err = 4*xmath.U + max(complementErr(r.PC, r.P, r.ErrC), complementErr(r.QC, r.Q, r.ErrC))

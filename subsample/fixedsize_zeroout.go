@@ -100,20 +100,7 @@ func (s FixedSize) zeroOutGaussian(b profiles.Base, g profiles.Gaussian, law cop
 type joined struct{ up, down profiles.Profile }
 
 // Tails implements profiles.Profile.
-func (j joined) Tails(eps, tol float64) profiles.Tails {
-	if eps >= 0 {
-		t := j.up.Tails(eps, tol)
-		t.PC, t.QC = xmath.Log1mExp(t.P), xmath.Log1mExp(t.Q)
-		t.ErrC = 4*xmath.U + max(complementErr(t.P, t.PC, t.Err), complementErr(t.Q, t.QC, t.Err))
-		return t
-	}
-	// L ≤ ε is −L ≥ −ε; the loss has no atom in ε < 0.
-	t := j.down.Tails(math.Nextafter(-eps, math.Inf(-1)), tol+2*xmath.U*math.Abs(eps))
-	r := profiles.Tails{PC: t.Q, QC: t.P, ErrC: t.Err}
-	r.P, r.Q = xmath.Log1mExp(r.PC), xmath.Log1mExp(r.QC)
-	r.Err = 4*xmath.U + max(complementErr(r.PC, r.P, r.ErrC), complementErr(r.QC, r.Q, r.ErrC))
-	return r
-}
+func (j joined) Tails(eps, tol float64) profiles.Tails { return halves(j.up, j.down, eps, tol) }
 
 // LogTailDifference implements profiles.TailDifferencer.
 func (j joined) LogTailDifference(eps, tol float64) (logDiff, err float64) {

@@ -13,7 +13,7 @@ func Chords(x, h []float64) (mass, value []float64, inf float64) {
 	slope := func(i, j, at int) float64 {
 		return (h[j] - h[i]) / (math.Expm1(x[j]-x[at]) - math.Expm1(x[i]-x[at]))
 	}
-	hull := lowerHull(x, h)
+	hull := LowerHull(x, h)
 	for k := 1; k < len(hull); k++ {
 		i, j := hull[k-1], hull[k]
 		mass[j] = -slope(i, j, j)
@@ -47,9 +47,9 @@ func Chords(x, h []float64) (mass, value []float64, inf float64) {
 	return mass, value, inf * up
 }
 
-// lowerHull lists the corners of the largest function of α = e^x that is convex
+// LowerHull lists the corners of the largest function of α = e^x that is convex
 // and at most h.
-func lowerHull(x, h []float64) []int {
+func LowerHull(x, h []float64) []int {
 	var hull []int
 	for i := range h {
 		for n := len(hull); n >= 2; n = len(hull) {
