@@ -28,11 +28,15 @@ func binomialTail(n, k int64, q float64) (p, err float64) {
 			break // far below the mean: the tail is within 1e-280 of 1
 		}
 	}
-	if sum > 1e280 || math.Log(first)+math.Log(sum) > -1e-12 {
+	if sum > 1e280 {
 		return 1, 1e-12
 	}
 	// odds have 3 u; each term is a product of ratios with 5 u; and terms are added.
-	return first * sum, err + 8*u*terms + 1e-16
+	err += 8*u*terms + 1e-16
+	if math.Log(first)+math.Log(sum) > -1e-12 {
+		return 1, err + 2e-12 // the truth is at least e^−1e-12 less err
+	}
+	return first * sum, err
 }
 
 // binomial returns Pr[Bin(n, q) = k] and a bound on its relative error, in Loader's form ("Fast
