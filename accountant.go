@@ -48,7 +48,7 @@ const (
 // random number of times, of which only the best is shown.
 type Step struct {
 	Name      string
-	Mechanism profiles.Base
+	Mechanism profiles.Mechanism
 	Sampling  subsample.Scheme // nil: the whole data set
 	Count     int64            // 0 means 1
 	Steps     []Step
@@ -79,13 +79,13 @@ func (p *Plan) Accountant(opts ...Option) *Accountant {
 type Accountant struct {
 	relation profiles.Relation
 	opts     settings
-	known    map[any]*profiles.Mechanism
+	known    map[any]*profiles.Bounds
 	added    []run   // each mechanism once
 	summed   []run   // what the sums hold: added, with blocks in place of their runs
 	blocks   bool    // some mechanism has a profiles.Block
 	stale    bool    // the sums lack what was added (prepare)
 	past     float64 // work of sums that were replaced
-	at       map[*profiles.Mechanism]int
+	at       map[*profiles.Bounds]int
 	// Per direction: the sum of upper profiles, and that of lower ones, which is
 	// the same while every step is known exactly.
 	upper, lower [2]*fourier.Sum
@@ -96,16 +96,16 @@ type Accountant struct {
 	// Steps whose laws are computed for a question (aimed.go); the sums are without them.
 	aims   []*aim
 	aimed  []run
-	laws   map[lawKey]*profiles.Mechanism
+	laws   map[lawKey]*profiles.Bounds
 	totals map[totalKey]*aimedTotal
 	scout  *Accountant // of the same total, roughly
 	many   bool        // many questions are expected
-	caps   map[*profiles.Mechanism]capped
+	caps   map[*profiles.Bounds]capped
 }
 
 // A run has a mechanism or an aim.
 type run struct {
-	m     *profiles.Mechanism
+	m     *profiles.Bounds
 	count int64
 	aim   *aim
 	// list: of a subsample.Sequence, whose attacks hold as a whole only.
@@ -114,7 +114,7 @@ type run struct {
 
 // New returns an empty accountant under the relation.
 func New(r profiles.Relation, opts ...Option) *Accountant {
-	a := &Accountant{relation: r, opts: defaults(), known: map[any]*profiles.Mechanism{}, at: map[*profiles.Mechanism]int{}, symmetric: true}
+	a := &Accountant{relation: r, opts: defaults(), known: map[any]*profiles.Bounds{}, at: map[*profiles.Bounds]int{}, symmetric: true}
 	for _, o := range opts {
 		o(&a.opts)
 	}
@@ -165,9 +165,9 @@ func (a *Accountant) AddPlan(ctx context.Context, p *Plan) error {
 	return a.addRuns(runs)
 }
 
-// AddMechanism adds count runs of a mechanism that is known by its profiles: a
+// AddBounds adds count runs of a mechanism that is known by its profiles: a
 // private selection, a private majority, a label randomizer.
-func (a *Accountant) AddMechanism(m profiles.Mechanism, count int64) error {
+func (a *Accountant) AddBounds(m profiles.Bounds, count int64) error {
 	if m.Relation != a.relation {
 		return fault.New("mechanism", "its relation %v is not the accountant's, %v", m.Relation, a.relation)
 	}
@@ -290,9 +290,9 @@ func (a *Accountant) flattenAll(ctx context.Context, steps []Step, count int64, 
 }
 
 // mechanism returns the profiles of a step, built once.
-func (a *Accountant) mechanism(ctx context.Context, s Step) (*profiles.Mechanism, error) {
+func (a *Accountant) mechanism(ctx context.Context, s Step) (*profiles.Bounds, error) {
 	type key struct {
-		b profiles.Base
+		b profiles.Mechanism
 		s subsample.Scheme
 	}
 	k := key{s.Mechanism, s.Sampling}
@@ -302,7 +302,7 @@ func (a *Accountant) mechanism(ctx context.Context, s Step) (*profiles.Mechanism
 			return m, nil
 		}
 	}
-	var m profiles.Mechanism
+	var m profiles.Bounds
 	var err error
 	switch {
 	case a.Records() != 1:
@@ -321,7 +321,7 @@ func (a *Accountant) mechanism(ctx context.Context, s Step) (*profiles.Mechanism
 	}
 	if t, ok := s.Sampling.(allocation.Truncated); ok && err == nil {
 		if a.caps == nil {
-			a.caps = map[*profiles.Mechanism]capped{}
+			a.caps = map[*profiles.Bounds]capped{}
 		}
 		a.caps[&m] = capped{s.Mechanism, t}
 	}
@@ -342,17 +342,17 @@ const (
 
 // selected returns the mechanism of a selection step, the best of a random
 // number of runs of the candidate (selection.PriceOfBest).
-func (a *Accountant) selected(ctx context.Context, s Step) (profiles.Mechanism, error) {
+func (a *Accountant) selected(ctx context.Context, s Step) (profiles.Bounds, error) {
 	law, err := s.Selection.Build()
 	if err != nil {
-		return profiles.Mechanism{}, fault.Rename(err, func(field string) string { return "selection." + field })
+		return profiles.Bounds{}, fault.Rename(err, func(field string) string { return "selection." + field })
 	}
 	// The price is of two data sets, whatever makes them neighbours.
 	candidate := New(a.relation, WithRecordsPerPerson(a.Records()))
 	candidate.opts.Options = a.opts.sums(selectionShare)
 	s.Selection, s.Count = nil, 1
 	if err := candidate.Add(ctx, s, 1); err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	bound := selection.FromDelta(func(eps float64) (float64, error) {
 		iv, err := candidate.Delta(ctx, eps)
@@ -361,7 +361,7 @@ func (a *Accountant) selected(ctx context.Context, s Step) (profiles.Mechanism, 
 	if len(candidate.added) == 1 && candidate.runs == 1 {
 		bound = selection.FromMechanism(*candidate.added[0].m)
 	}
-	return selection.PriceOfBest(law).Mechanism(ctx, "selection", a.relation, bound, selectionAccuracy, selectionFloor)
+	return selection.PriceOfBest(law).Bounds(ctx, "selection", a.relation, bound, selectionAccuracy, selectionFloor)
 }
 
 // addRuns adds runs to the sums, after checking the total.

@@ -248,7 +248,7 @@ func TestWithTransform(t *testing.T) {
 // Sampling never raises ε, and a higher rate never lowers it.
 func TestSamplingAmplifies(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var b profiles.Base
+		var b profiles.Mechanism
 		var err error
 		switch rapid.IntRange(0, 2).Draw(t, "kind") {
 		case 0:
@@ -296,7 +296,7 @@ func TestAddErrors(t *testing.T) {
 		"mechanism: is missing":                                                  a.Add(t.Context(), accountant.Step{}, 1),
 		"steps: a step has either a mechanism or steps, not both":                a.Add(t.Context(), accountant.Step{Mechanism: step.Mechanism, Steps: []accountant.Step{step}}, 1),
 		"neighbors: substitute is not the accountant's relation, add-remove":     a.AddPlan(t.Context(), &accountant.Plan{Neighbors: accountant.Substitute}),
-		"mechanism: its relation substitute is not the accountant's, add-remove": a.AddMechanism(profiles.Mechanism{Relation: profiles.Substitute}, 1),
+		"mechanism: its relation substitute is not the accountant's, add-remove": a.AddBounds(profiles.Bounds{Relation: profiles.Substitute}, 1),
 		"steps[0]: sampling: applies to a mechanism, not to a sub-plan":          a.Add(t.Context(), accountant.Step{Steps: []accountant.Step{{Sampling: step.Sampling, Steps: []accountant.Step{step}}}}, 1),
 		"count: 2 times 9007199254740992 is above 2^53":                          a.Add(t.Context(), accountant.Step{Mechanism: step.Mechanism, Count: 2}, 1<<53),
 	} {

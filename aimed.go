@@ -21,7 +21,7 @@ import (
 
 // An aim is a mechanism on batches whose law is computed for a question.
 type aim struct {
-	base   profiles.Base
+	base   profiles.Mechanism
 	scheme subsample.Aimed
 }
 
@@ -167,7 +167,7 @@ func (t *aimedTotal) add(held *[]int64, i int, r run) error {
 
 // law returns the mechanism of an aim, computed once for a question. Below what laws can be
 // aimed at, the bound that hides nothing takes the place of the law above.
-func (a *Accountant) law(ctx context.Context, k lawKey) (*profiles.Mechanism, error) {
+func (a *Accountant) law(ctx context.Context, k lawKey) (*profiles.Bounds, error) {
 	if m, ok := a.laws[k]; ok {
 		return m, nil
 	}
@@ -176,7 +176,7 @@ func (a *Accountant) law(ctx context.Context, k lawKey) (*profiles.Mechanism, er
 		s, _ = k.aim.scheme.Repeated(k.together)
 		s = s.Aim(math.Pow10(k.exponent), a.opts.Relative/2/k.finer, 1)
 	}
-	m, err := s.Mechanism(ctx, k.aim.base, a.relation)
+	m, err := s.Bounds(ctx, k.aim.base, a.relation)
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +193,7 @@ func (a *Accountant) law(ctx context.Context, k lawKey) (*profiles.Mechanism, er
 		}
 	}
 	if a.laws == nil {
-		a.laws = map[lawKey]*profiles.Mechanism{}
+		a.laws = map[lawKey]*profiles.Bounds{}
 	}
 	a.laws[k] = &m
 	return &m, nil

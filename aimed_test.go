@@ -12,7 +12,7 @@ import (
 	"github.com/dpaccountant/accountant/subsample/allocation"
 )
 
-func gaussianOf(t *testing.T, sigma float64) profiles.Base {
+func gaussianOf(t *testing.T, sigma float64) profiles.Mechanism {
 	t.Helper()
 	b, err := profiles.NewGaussianMechanism(sigma)
 	if err != nil {
@@ -213,10 +213,10 @@ func TestCheckIsWhatMechanismRefuses(t *testing.T) {
 	once, _ := random.WithEpochs(2, allocation.Once)
 	shuffle, _ := allocation.NewShuffle(3)
 	for _, s := range []subsample.Aimed{random, two, six, part, once, shuffle, allocation.Random{}, allocation.Shuffle{}} {
-		for _, b := range []profiles.Base{gaussianOf(t, 2), laplace} {
+		for _, b := range []profiles.Mechanism{gaussianOf(t, 2), laplace} {
 			for _, r := range []profiles.Relation{AddRemove, Substitute, ZeroOut} {
 				check := s.Check(b, r)
-				_, err := s.Aim(1e-3, 0.3, 1).Mechanism(t.Context(), b, r)
+				_, err := s.Aim(1e-3, 0.3, 1).Bounds(t.Context(), b, r)
 				if (check == nil) != (err == nil) {
 					t.Errorf("%s %+v, %s, %v: Check %v, Mechanism %v", s.Name(), s, b.Name(), r, check, err)
 				}

@@ -119,10 +119,10 @@ func same(p, q [2][]profiles.Repeated) bool {
 
 // stand returns a run for each profile of a composition, the directions side by side:
 // both are of the same length and counts. exact says that theory leaves no gap.
-func stand(m *profiles.Mechanism, both [2][]profiles.Repeated, exact bool, as func(profiles.Profile) profiles.Direction) []run {
+func stand(m *profiles.Bounds, both [2][]profiles.Repeated, exact bool, as func(profiles.Profile) profiles.Direction) []run {
 	var runs []run
 	for i, r := range both[0] {
-		one := profiles.Mechanism{Name: m.Name, Relation: m.Relation, Numerical: exact,
+		one := profiles.Bounds{Name: m.Name, Relation: m.Relation, Numerical: exact,
 			Directions: [2]profiles.Direction{as(r.Profile), as(both[1][i].Profile)}}
 		runs = append(runs, run{m: &one, count: r.Count})
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/dpaccountant/accountant/subsample"
 )
 
-func onePlan(t *testing.T, b profiles.Base, err error, rate float64, count int64) *Plan {
+func onePlan(t *testing.T, b profiles.Mechanism, err error, rate float64, count int64) *Plan {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func TestCalibratePeers(t *testing.T) {
 		if in.Sigma > 0 {
 			g.Solve = Count
 		}
-		var b profiles.Base
+		var b profiles.Mechanism
 		switch pr.mechanism {
 		case "gaussian":
 			b, err = profiles.NewGaussianMechanism(pr.sigma)

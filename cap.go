@@ -13,7 +13,7 @@ import (
 
 // A capped is a mechanism on Poisson batches with a cap.
 type capped struct {
-	base   profiles.Base
+	base   profiles.Mechanism
 	scheme allocation.Truncated
 }
 

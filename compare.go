@@ -113,7 +113,7 @@ type comparer struct {
 }
 
 type part struct {
-	m     profiles.Mechanism
+	m     profiles.Bounds
 	count int64
 	acct  *Accountant // one run
 }
@@ -140,7 +140,7 @@ func (c *comparer) add(r run) {
 func (c *comparer) epsilon(ctx context.Context, q *part, delta float64) (float64, error) {
 	if q.acct == nil {
 		q.acct = c.p.Accountant(c.opts...)
-		if err := q.acct.AddMechanism(q.m, 1); err != nil {
+		if err := q.acct.AddBounds(q.m, 1); err != nil {
 			return 0, err
 		}
 	}

@@ -46,7 +46,7 @@ func TestCurvesShareWork(t *testing.T) {
 	} {
 		a := New(AddRemove, WithWorkLimit(work))
 		for _, r := range plan.added {
-			if err := a.AddMechanism(*r.m, r.count); err != nil {
+			if err := a.AddBounds(*r.m, r.count); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -14,7 +14,7 @@ func tail(x float64) float64 { return math.Erfc(x/math.Sqrt2) / 2 }
 
 // holding returns an accountant with count runs of a mechanism; rate 1 is no
 // sampling.
-func holding(t testing.TB, r profiles.Relation, b profiles.Base, err error, rate float64, count int64) *Accountant {
+func holding(t testing.TB, r profiles.Relation, b profiles.Mechanism, err error, rate float64, count int64) *Accountant {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

@@ -64,7 +64,7 @@ func TestCalibrateGDP(t *testing.T) {
 	}
 	less := read("{neighbors: add-remove, steps: [{mechanism: {gaussian: {noise-multiplier: 1}}, sampling: {poisson: {rate: 0.01}}, count: 100}]}")
 	noise, err := less.Steps[0].Mechanism.(interface {
-		WithNoiseMultiplier(float64) (profiles.Base, error)
+		WithNoiseMultiplier(float64) (profiles.Mechanism, error)
 	}).WithNoiseMultiplier(got.Value * 0.999)
 	if err != nil {
 		t.Fatal(err)

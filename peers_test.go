@@ -54,8 +54,8 @@ func loadPeers(t testing.TB) (cases []peerCase, violations []violation) {
 }
 
 // must returns the step of a mechanism.
-func must(t testing.TB) func(b profiles.Base, err error) accountant.Step {
-	return func(b profiles.Base, err error) accountant.Step {
+func must(t testing.TB) func(b profiles.Mechanism, err error) accountant.Step {
+	return func(b profiles.Mechanism, err error) accountant.Step {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)

@@ -27,7 +27,7 @@ func recordsKnob(p *Plan) *knob {
 }
 
 // forPersons returns the mechanism whose Rényi curve is that of a step about persons.
-func forPersons(s Step, records int64) (profiles.Base, error) {
+func forPersons(s Step, records int64) (profiles.Mechanism, error) {
 	if records == 1 {
 		return s.Mechanism, nil
 	}

@@ -33,7 +33,7 @@ func BenchmarkSchemes(b *testing.B) {
 				known(subsample.NewMustWO(c.population, wide, c.batch)),
 				known(subsample.NewMustWW(c.population, c.subset, c.batch)),
 			} {
-				for _, m := range []profiles.Base{
+				for _, m := range []profiles.Mechanism{
 					known(profiles.NewGaussianMechanism(c.noise)),
 					known(profiles.NewLaplaceMechanism(c.noise)),
 				} {

@@ -138,7 +138,7 @@ func reachedOnce(ctx context.Context, b profiles.Block, k int64, width float64) 
 }
 
 // bothOf returns the pair of a base mechanism that attacks, in both directions of add-remove.
-func bothOf(b profiles.Base, err error) ([2]profiles.Profile, error) {
+func bothOf(b profiles.Mechanism, err error) ([2]profiles.Profile, error) {
 	if err != nil {
 		return [2]profiles.Profile{}, err
 	}

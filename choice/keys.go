@@ -16,7 +16,7 @@ import (
 //	π_0 = 0, π_{n+1} = min(e^ε·π_n + δ, 1 − e^{−ε}(1 − π_n − δ), 1).
 
 // SelectPartitions keeps keys and hides their counts, by truncated geometric selection. It
-// is a profiles.Base; Keep runs it, with the very probabilities that are priced.
+// is a profiles.Mechanism; Keep runs it, with the very probabilities that are priced.
 type SelectPartitions struct{ t *keepTable }
 
 // keepTable has π_n for n = 1, 2, … while it is at most ½, and then 1 − π_n: both in full
@@ -116,10 +116,10 @@ func (s SelectPartitions) Probability(n int64) float64 {
 	return keep
 }
 
-// Name implements profiles.Base.
+// Name implements profiles.Mechanism.
 func (SelectPartitions) Name() string { return "select-partitions" }
 
-// Pair implements profiles.Base: the largest over n of the pairs of two coins π_{n+1} and
+// Pair implements profiles.Mechanism: the largest over n of the pairs of two coins π_{n+1} and
 // π_n. The points (π_n, π_{n+1}) of a test's two error rates lie on two lines, of slopes e^ε
 // and e^{−ε}; those at the ends of each line are the corners of their concave hull.
 func (s SelectPartitions) Pair(r profiles.Relation) (profiles.Profile, error) {
@@ -162,19 +162,19 @@ func (t *keepTable) between(n, m int) float64 {
 }
 
 // Attack implements profiles.Attacked: a key of as many persons as the two lines meet at.
-func (s SelectPartitions) Attack(profiles.Relation) (profiles.Base, error) {
+func (s SelectPartitions) Attack(profiles.Relation) (profiles.Mechanism, error) {
 	k0, h0 := s.t.at(s.t.linear)
 	k1, h1 := s.t.at(s.t.linear + 1)
 	return profiles.NewFiniteMechanism([]float64{k1, h1}, []float64{k0, h0})
 }
 
 // Once implements profiles.Blocker: at every ε some number of persons attains the pair.
-func (s SelectPartitions) Once(r profiles.Relation) (profiles.Mechanism, error) {
+func (s SelectPartitions) Once(r profiles.Relation) (profiles.Bounds, error) {
 	p, err := s.Pair(r)
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
-	m := profiles.NewMechanism(s.Name(), r, p)
+	m := profiles.NewBounds(s.Name(), r, p)
 	m.Block = selections{s}
 	return m, nil
 }

@@ -56,7 +56,7 @@ type scores struct {
 // One run is exact, and so is the adaptive composition of many (docs/choice.md, Theorems 1
 // and 2). Top-k by one shot of Gumbel noise is k runs. Relation: that of Δ, which it is
 // taken at its word for.
-func NewExponential(epsilon float64) (profiles.Base, error) {
+func NewExponential(epsilon float64) (profiles.Mechanism, error) {
 	return newScores("exponential", GumbelNoise, epsilon)
 }
 
@@ -65,7 +65,7 @@ func NewExponential(epsilon float64) (profiles.Base, error) {
 // NewExponential. Its profile is that of Laplace noise of multiplier 1/ε, for any
 // number of candidates (docs/choice.md, Theorem 3). It has no range of length ε, and no
 // zCDP of ε²/8.
-func NewPermuteAndFlip(epsilon float64) (profiles.Base, error) {
+func NewPermuteAndFlip(epsilon float64) (profiles.Mechanism, error) {
 	return newScores("permute-and-flip", ExponentialNoise, epsilon)
 }
 
@@ -74,7 +74,7 @@ func NewPermuteAndFlip(epsilon float64) (profiles.Base, error) {
 // NewExponential. Gumbel noise makes the exponential mechanism, exponential noise
 // permute-and-flip. With Laplace noise the profile of permute-and-flip dominates but is
 // not attained; the attack has two candidates (docs/choice.md, Theorem 3).
-func NewNoisyMax(noise string, epsilon float64) (profiles.Base, error) {
+func NewNoisyMax(noise string, epsilon float64) (profiles.Mechanism, error) {
 	n, err := parseNoise(noise, GumbelNoise, ExponentialNoise, LaplaceNoise)
 	if err != nil {
 		return nil, fault.In("noisy-max", err)
@@ -82,17 +82,17 @@ func NewNoisyMax(noise string, epsilon float64) (profiles.Base, error) {
 	return newScores("noisy-max", n, epsilon)
 }
 
-func newScores(name string, noise Noise, epsilon float64) (profiles.Base, error) {
+func newScores(name string, noise Noise, epsilon float64) (profiles.Mechanism, error) {
 	if _, err := profiles.NewExponential(epsilon); err != nil {
 		return nil, fault.In(name, err)
 	}
 	return scores{name, noise, epsilon}, nil
 }
 
-// Name implements profiles.Base.
+// Name implements profiles.Mechanism.
 func (s scores) Name() string { return s.name }
 
-// Pair implements profiles.Base.
+// Pair implements profiles.Mechanism.
 func (s scores) Pair(profiles.Relation) (profiles.Profile, error) {
 	if s.noise == GumbelNoise {
 		return profiles.NewExponential(s.epsilon)
@@ -102,17 +102,17 @@ func (s scores) Pair(profiles.Relation) (profiles.Profile, error) {
 }
 
 // Attack implements profiles.Attacked.
-func (s scores) Attack(profiles.Relation) (profiles.Base, error) {
+func (s scores) Attack(profiles.Relation) (profiles.Mechanism, error) {
 	return profiles.NewPure(s.attackLoss())
 }
 
 // Once implements profiles.Blocker.
-func (s scores) Once(r profiles.Relation) (profiles.Mechanism, error) {
+func (s scores) Once(r profiles.Relation) (profiles.Bounds, error) {
 	p, err := s.Pair(r)
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
-	m := profiles.NewMechanism(s.name, r, p)
+	m := profiles.NewBounds(s.name, r, p)
 	if s.noise == GumbelNoise {
 		m.Block = composed{s.epsilon}
 		return m, nil
@@ -121,7 +121,7 @@ func (s scores) Once(r profiles.Relation) (profiles.Mechanism, error) {
 	if s.noise == LaplaceNoise {
 		both, err := response(s.attackLoss())
 		if err != nil {
-			return profiles.Mechanism{}, err
+			return profiles.Bounds{}, err
 		}
 		m.Directions[0].Lower, m.Directions[1].Lower = both[0], both[1]
 	}

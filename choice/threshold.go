@@ -28,7 +28,7 @@ const (
 )
 
 // Threshold is the release of keys with noisy counts that pass a threshold. It is a
-// profiles.Base; Release runs it.
+// profiles.Mechanism; Release runs it.
 //
 // Which partitions a person is in, at most Partitions of them, is decided from that
 // person's data and coins alone, and each adds exactly 1 to the count. Relation:
@@ -108,7 +108,7 @@ func (t Threshold) hidden() (log, err float64) {
 	return log, 2*e*math.Exp(up-log)/max(-log, 1e-300) + 4*xmath.U
 }
 
-// Name implements profiles.Base.
+// Name implements profiles.Mechanism.
 func (Threshold) Name() string { return "threshold" }
 
 // counts returns the pair of i noisy counts of old partitions.
@@ -190,7 +190,7 @@ func (t Threshold) LogDelta(eps float64, add bool) (logDelta, err float64) {
 	return upper, upper - lower
 }
 
-// Pair implements profiles.Base: the profile of one run with chords between ε's.
+// Pair implements profiles.Mechanism: the profile of one run with chords between ε's.
 func (t Threshold) Pair(r profiles.Relation) (profiles.Profile, error) {
 	if r != profiles.AddRemove {
 		return nil, fault.In("threshold", fault.New("neighbors", "%v is not add-remove; thresholds are proved for one person added or removed", r))
@@ -200,7 +200,7 @@ func (t Threshold) Pair(r profiles.Relation) (profiles.Profile, error) {
 
 // Attack implements profiles.Attacked: all partitions of the person are old and far above
 // the threshold.
-func (t Threshold) Attack(r profiles.Relation) (profiles.Base, error) {
+func (t Threshold) Attack(r profiles.Relation) (profiles.Mechanism, error) {
 	switch t.noise {
 	case GaussianNoise:
 		return profiles.NewGaussianMechanism(t.scale / math.Sqrt(float64(t.partitions)))
@@ -211,15 +211,15 @@ func (t Threshold) Attack(r profiles.Relation) (profiles.Base, error) {
 }
 
 // Once implements profiles.Blocker: one run has the largest h_j at every ε.
-func (t Threshold) Once(r profiles.Relation) (profiles.Mechanism, error) {
+func (t Threshold) Once(r profiles.Relation) (profiles.Bounds, error) {
 	if _, err := t.Pair(r); err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	p, err := t.once()
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
-	return profiles.Mechanism{Name: t.Name(), Relation: r, Block: thresholds{t},
+	return profiles.Bounds{Name: t.Name(), Relation: r, Block: thresholds{t},
 		Directions: [2]profiles.Direction{profiles.Exact(p[0]), profiles.Exact(p[1])}}, nil
 }
 

@@ -119,14 +119,14 @@ func ExampleRRConstant() {
 }
 
 // A hundred answers, composed with whatever else ran.
-func ExampleNewMechanism() {
+func ExampleNewBounds() {
 	exact, _ := darrm.DoubleSubsampling(11, 3)
 	m, err := darrm.NewMechanism(context.Background(), profiles.AddRemove, 11, 0.1, 0, darrm.Float64s(exact))
 	if err != nil {
 		panic(err)
 	}
 	acct := accountant.New(accountant.AddRemove)
-	if err := acct.AddMechanism(m, 100); err != nil {
+	if err := acct.AddBounds(m, 100); err != nil {
 		panic(err)
 	}
 	iv, err := acct.Epsilon(context.Background(), 1e-5)

@@ -39,21 +39,21 @@ func PrivacyProfile(ctx context.Context, mechanisms int, epsilon, delta float64,
 // profile of PrivacyProfile as Upper; Lower is that of the one family among its
 // vertices which is told apart best in the long run (largest Hellinger distance).
 // Once ctx is done, the error is that of ctx.
-func NewMechanism(ctx context.Context, r profiles.Relation, mechanisms int, epsilon, delta float64, g Gamma) (profiles.Mechanism, error) {
+func NewMechanism(ctx context.Context, r profiles.Relation, mechanisms int, epsilon, delta float64, g Gamma) (profiles.Bounds, error) {
 	h, err := newHull(ctx, mechanisms, epsilon, delta, g)
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	up, err := h.profile()
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	low, err := h.attack()
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	d := profiles.Direction{Upper: up, Lower: low}
-	return profiles.Mechanism{Name: "majority", Relation: r, Directions: [2]profiles.Direction{d, d}}, nil
+	return profiles.Bounds{Name: "majority", Relation: r, Directions: [2]profiles.Direction{d, d}}, nil
 }
 
 // DisjointShards returns the mechanism of the noise-free majority of K
@@ -63,10 +63,10 @@ func NewMechanism(ctx context.Context, r profiles.Relation, mechanisms int, epsi
 //
 // It holds when a record's shard does not depend on the other records, and for
 // whichever relation the mechanisms have their guarantee for.
-func DisjointShards(r profiles.Relation, epsilon, delta float64) (profiles.Mechanism, error) {
+func DisjointShards(r profiles.Relation, epsilon, delta float64) (profiles.Bounds, error) {
 	m, err := NewMechanism(context.Background(), r, 1, epsilon, delta, constant(1, 1))
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	m.Name = "majority of disjoint shards"
 	return m, nil

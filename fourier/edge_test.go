@@ -33,8 +33,8 @@ func sum(t testing.TB, o Options, add ...any) *Sum {
 }
 
 // declared returns the profile of a base mechanism.
-func declared(t testing.TB) func(b profiles.Base, err error) profiles.Profile {
-	return func(b profiles.Base, err error) profiles.Profile {
+func declared(t testing.TB) func(b profiles.Mechanism, err error) profiles.Profile {
+	return func(b profiles.Mechanism, err error) profiles.Profile {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
@@ -518,7 +518,7 @@ func TestMain(m *testing.M) {
 
 // drawProfile draws a profile of some kind with a step count.
 func drawProfile(t *rapid.T, i string) (profiles.Profile, int64) {
-	var b profiles.Base
+	var b profiles.Mechanism
 	var err error
 	switch rapid.IntRange(0, 4).Draw(t, "kind"+i) {
 	case 0, 1:

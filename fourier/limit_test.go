@@ -15,10 +15,10 @@ import (
 // longSums returns sums that took minutes, or gigabytes, without a limit.
 func longSums(t *testing.T, o Options) map[string]*Sum {
 	t.Helper()
-	one := func(b profiles.Base, err error) func(s subsample.Scheme, err error) profiles.Profile {
+	one := func(b profiles.Mechanism, err error) func(s subsample.Scheme, err error) profiles.Profile {
 		return func(s subsample.Scheme, e error) profiles.Profile {
 			t.Helper()
-			var m profiles.Mechanism
+			var m profiles.Bounds
 			if s == nil {
 				m, e = profiles.Unsampled(t.Context(), b, profiles.AddRemove)
 			} else if e == nil {
@@ -161,9 +161,9 @@ func TestCancelledTransform(t *testing.T) {
 // TestDeepLattice: deep δ of laws with atoms, or with tails heavier than any
 // exponential, of which lower ends were those of far larger δ.
 func TestDeepLattice(t *testing.T) {
-	profile := func(b profiles.Base, s subsample.Scheme, err error) profiles.Profile {
+	profile := func(b profiles.Mechanism, s subsample.Scheme, err error) profiles.Profile {
 		t.Helper()
-		var m profiles.Mechanism
+		var m profiles.Bounds
 		if err == nil {
 			m, err = s.Apply(b, profiles.AddRemove)
 		}

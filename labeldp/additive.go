@@ -159,7 +159,7 @@ func (a *Additive) Clipped() (*Additive, error) {
 	return &c, nil
 }
 
-// Name implements profiles.Base.
+// Name implements profiles.Mechanism.
 func (a *Additive) Name() string { return a.name }
 
 func (a *Additive) accepts(y float64) error {
@@ -313,7 +313,7 @@ func (a *Additive) continuousStaircase(scale float64, src rand.Source) *random.R
 	}
 }
 
-// Pair implements profiles.Base: the pair of labels that are R apart. It is the
+// Pair implements profiles.Mechanism: the pair of labels that are R apart. It is the
 // worst one, for Laplace noise because the densities are log-concave, and for
 // staircase noise because losses of labels at most R apart are −ε, 0 or ε, so
 // that only the total variation matters, which grows with the distance.

@@ -115,14 +115,14 @@ func priorFromNoisy(labels []float64, counts []int64, noise []*big.Int, floor fl
 //
 // Replacing a label moves one unit between two cells of independent noise; the
 // dominating pair is the product of two (ε/2)-Laplace pairs, which is about half
-// the δ of one Laplace pair of sensitivity 2. It is a [profiles.Base], under
+// the δ of one Laplace pair of sensitivity 2. It is a [profiles.Mechanism], under
 // substitute.
 type Histogram struct{ Epsilon float64 }
 
-// Name implements profiles.Base.
+// Name implements profiles.Mechanism.
 func (Histogram) Name() string { return "label-histogram" }
 
-// Pair implements profiles.Base.
+// Pair implements profiles.Mechanism.
 func (h Histogram) Pair(rel profiles.Relation) (profiles.Profile, error) {
 	if err := substituteOnly(rel); err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ type Plan struct {
 // A Stage is one step of what a pipeline did: a mechanism and how often it ran
 // on each label.
 type Stage struct {
-	Mechanism profiles.Base
+	Mechanism profiles.Mechanism
 	Count     int64
 }
 

@@ -130,7 +130,7 @@ func (r *Randomizer) RDP(alpha float64) (float64, error) {
 	return math.Log1p(r.tau*(math.Exp(r.eps)*math.Expm1(a)+math.Expm1(-a))) / (alpha - 1), nil
 }
 
-// Pair implements profiles.Base: the three-atom profile of one label, rounded
+// Pair implements profiles.Mechanism: the three-atom profile of one label, rounded
 // up over the exact sampler's integers. It dominates every pair of labels, and
 // is attained by WorstPair unless two atoms share an output. Only
 // [profiles.Substitute] has a meaning here.
@@ -149,18 +149,18 @@ func (r *Randomizer) Pair(rel profiles.Relation) (profiles.Profile, error) {
 	return threeAtoms(up, r.eps, r.e)
 }
 
-// Mechanism implements profiles.Compound: one randomized label, at once. Where atoms
+// Bounds implements profiles.Compound: one randomized label, at once. Where atoms
 // share an output, its lower profile is the pair of extreme labels as released.
-func (r *Randomizer) Mechanism(_ context.Context, rel profiles.Relation) (profiles.Mechanism, error) {
+func (r *Randomizer) Bounds(_ context.Context, rel profiles.Relation) (profiles.Bounds, error) {
 	p, err := r.Pair(rel)
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
-	m := profiles.NewMechanism(r.name, rel, p)
+	m := profiles.NewBounds(r.name, rel, p)
 	if r.shared() {
 		low, err := profiles.NewFinite(r.Row(r.worst[0]), r.Row(r.worst[1]))
 		if err != nil {
-			return profiles.Mechanism{}, err
+			return profiles.Bounds{}, err
 		}
 		m.Directions[0].Lower = low
 		m.Directions[1].Lower = profiles.Reverse(low)
@@ -206,13 +206,13 @@ func threeAtoms(tau, eps, e float64) (*profiles.Discrete, error) {
 // WorstCase is one label through an ε-DP randomizer of which nothing else is
 // known, as when its prior was itself estimated from the labels: every ε-DP
 // pair is dominated by binary randomized response (Kairouz, Oh and Viswanath,
-// ICML 2015, Theorem 2.5). It is a [profiles.Base], under substitute.
+// ICML 2015, Theorem 2.5). It is a [profiles.Mechanism], under substitute.
 type WorstCase struct{ Epsilon float64 }
 
-// Name implements profiles.Base.
+// Name implements profiles.Mechanism.
 func (WorstCase) Name() string { return "label-randomizer" }
 
-// Pair implements profiles.Base.
+// Pair implements profiles.Mechanism.
 func (w WorstCase) Pair(rel profiles.Relation) (profiles.Profile, error) {
 	if err := substituteOnly(rel); err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-func pairOf(t testing.TB, b profiles.Base) profiles.Profile {
+func pairOf(t testing.TB, b profiles.Mechanism) profiles.Profile {
 	t.Helper()
 	p, err := b.Pair(profiles.Substitute)
 	if err != nil {
@@ -291,7 +291,7 @@ func TestPipelinePrivacy(t *testing.T) {
 			}
 		}
 	}
-	for _, b := range []profiles.Base{Histogram{1}, WorstCase{1}, five, must(NewLaplace(seq(0, 2), 1))} {
+	for _, b := range []profiles.Mechanism{Histogram{1}, WorstCase{1}, five, must(NewLaplace(seq(0, 2), 1))} {
 		if _, err := b.Pair(profiles.AddRemove); err == nil {
 			t.Errorf("%s has a pair under add-remove", b.Name())
 		}
@@ -300,7 +300,7 @@ func TestPipelinePrivacy(t *testing.T) {
 
 func TestMechanism(t *testing.T) {
 	r := must(TwoPoint(seq(0, 4), 1))
-	m, err := r.Mechanism(t.Context(), profiles.Substitute)
+	m, err := r.Bounds(t.Context(), profiles.Substitute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -314,7 +314,7 @@ func TestMechanism(t *testing.T) {
 		}
 	}
 	opt, _ := optimal(t, prior("B"), 1)
-	m, err = opt.Mechanism(t.Context(), profiles.Substitute)
+	m, err = opt.Bounds(t.Context(), profiles.Substitute)
 	if err != nil {
 		t.Fatal(err)
 	}

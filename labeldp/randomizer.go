@@ -22,7 +22,7 @@ import (
 // All methods of this package are one: [Randomizer], [Additive], [Rounded].
 type Method interface {
 	// Base gives the name and the privacy profile of one label.
-	profiles.Base
+	profiles.Mechanism
 	// Moments returns the bias E[ŷ] − y and the mean squared error E(ŷ − y)² at a
 	// label that the method accepts.
 	Moments(y float64) (bias, mse float64, err error)
@@ -95,7 +95,7 @@ func newRandomizer(name string, labels []float64, eps float64, atoms []Atom) *Ra
 	return r
 }
 
-// Name implements profiles.Base.
+// Name implements profiles.Mechanism.
 func (r *Randomizer) Name() string { return r.name }
 
 // Epsilon returns the ε the randomizer was made for.

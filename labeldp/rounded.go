@@ -23,10 +23,10 @@ type Rounded struct{ r *Randomizer }
 // Design r for the prior that [Prior.Rounded] gives.
 func NewRounder(r *Randomizer) Rounded { return Rounded{r} }
 
-// Name implements profiles.Base.
+// Name implements profiles.Mechanism.
 func (u Rounded) Name() string { return "rounded-" + u.r.name }
 
-// Pair implements profiles.Base: a mixture of rows is no easier to tell apart
+// Pair implements profiles.Mechanism: a mixture of rows is no easier to tell apart
 // than the rows.
 func (u Rounded) Pair(rel profiles.Relation) (profiles.Profile, error) { return u.r.Pair(rel) }
 

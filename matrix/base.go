@@ -18,7 +18,7 @@ const minEffective, maxEffective = 1e-6, 1e15
 
 // gaussian returns the Gaussian whose record moves the mean by the root of s. If that is
 // exact, its noise multiplier is known to one rounding, which profiles.Gaussian counts.
-func gaussian(sigma float64, s squares) (profiles.Base, error) {
+func gaussian(sigma float64, s squares) (profiles.Mechanism, error) {
 	upper := effective(sigma, s.upper.sqrt())
 	if !s.exact {
 		upper = xmath.Down(upper, 1)
@@ -30,7 +30,7 @@ func gaussian(sigma float64, s squares) (profiles.Base, error) {
 	if err != nil || s.exact {
 		return g, err
 	}
-	var attack profiles.Base = nothing{}
+	var attack profiles.Mechanism = nothing{}
 	if lower := xmath.Up(effective(sigma, s.lower.sqrt()), 1); s.lower.hi > 0 && lower <= maxEffective {
 		if attack, err = profiles.NewGaussianMechanism(lower); err != nil {
 			return nil, err
@@ -41,12 +41,12 @@ func gaussian(sigma float64, s squares) (profiles.Base, error) {
 
 // certain is a Gaussian that dominates, and one that is reached.
 type certain struct {
-	profiles.Base
-	attack profiles.Base
+	profiles.Mechanism
+	attack profiles.Mechanism
 }
 
 // Attack implements profiles.Attacked.
-func (b certain) Attack(profiles.Relation) (profiles.Base, error) { return b.attack, nil }
+func (b certain) Attack(profiles.Relation) (profiles.Mechanism, error) { return b.attack, nil }
 
 // nothing is what an attack without a block sees.
 type nothing struct{}

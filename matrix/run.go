@@ -37,25 +37,25 @@ func New(c Config) (*Run, error) {
 	return &Run{c, &knowledge{}}, nil
 }
 
-// Name implements profiles.Base.
+// Name implements profiles.Mechanism.
 func (r *Run) Name() string { return "matrix" }
 
 // Config returns what the run is.
 func (r *Run) Config() Config { return r.config }
 
-// Pair implements profiles.Base; a run is a list of pairs.
+// Pair implements profiles.Mechanism; a run is a list of pairs.
 func (r *Run) Pair(profiles.Relation) (profiles.Profile, error) {
 	return nil, fault.New("matrix", "a run is a list of pairs, it has no pair of its own")
 }
 
-// Mechanism implements profiles.Compound, for runs that are one Gaussian.
-func (r *Run) Mechanism(ctx context.Context, rel profiles.Relation) (profiles.Mechanism, error) {
+// Bounds implements profiles.Compound, for runs that are one Gaussian.
+func (r *Run) Bounds(ctx context.Context, rel profiles.Relation) (profiles.Bounds, error) {
 	runs, err := r.Runs(ctx, rel)
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	if len(runs) != 1 || runs[0].Count != 1 || runs[0].Scheme != nil {
-		return profiles.Mechanism{}, fault.New("matrix", "the run is a list of runs, which has no profile of its own; ask for the curve of a plan")
+		return profiles.Bounds{}, fault.New("matrix", "the run is a list of runs, which has no profile of its own; ask for the curve of a plan")
 	}
 	m, err := profiles.Unsampled(ctx, runs[0].Mechanism, rel)
 	m.Name = r.Name()
@@ -184,7 +184,7 @@ func (r *Run) NoiseRange(profiles.Relation) (lo, hi float64) {
 }
 
 // WithNoiseMultiplier implements profiles.NoiseScaler.
-func (r *Run) WithNoiseMultiplier(noiseMultiplier float64) (profiles.Base, error) {
+func (r *Run) WithNoiseMultiplier(noiseMultiplier float64) (profiles.Mechanism, error) {
 	c := r.config
 	c.NoiseMultiplier = noiseMultiplier
 	if err := c.Check(); err != nil {

@@ -38,7 +38,7 @@ func total(r profiles.Relation, steps ...accountant.Step) *accountant.Accountant
 	return a
 }
 
-func step(b profiles.Base) accountant.Step { return accountant.Step{Mechanism: b} }
+func step(b profiles.Mechanism) accountant.Step { return accountant.Step{Mechanism: b} }
 
 func poissonGaussian(sigma, rate float64, count int64) accountant.Step {
 	return accountant.Step{Mechanism: must(profiles.NewGaussianMechanism(sigma)), Sampling: must(subsample.NewPoisson(rate)), Count: count}

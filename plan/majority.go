@@ -79,21 +79,21 @@ func newMajority(p darrm.Params, gamma string) (*majority, error) {
 	return &majority{params: p, find: find}, nil
 }
 
-// Name implements profiles.Base.
+// Name implements profiles.Mechanism.
 func (m *majority) Name() string { return "majority" }
 
-// Pair implements profiles.Base; no single pair of data sets attains the
+// Pair implements profiles.Mechanism; no single pair of data sets attains the
 // profile.
 func (m *majority) Pair(profiles.Relation) (profiles.Profile, error) {
 	return nil, fault.New("majority", "has no attained pair, it can only run on the whole data set")
 }
 
-// Mechanism implements profiles.Compound. Nothing but the noise function counts,
+// Bounds implements profiles.Compound. Nothing but the noise function counts,
 // so that what is charged can be less than the allowance.
-func (m *majority) Mechanism(ctx context.Context, r profiles.Relation) (profiles.Mechanism, error) {
+func (m *majority) Bounds(ctx context.Context, r profiles.Relation) (profiles.Bounds, error) {
 	g, err := m.gamma(ctx)
 	if err != nil {
-		return profiles.Mechanism{}, fault.In("majority", err)
+		return profiles.Bounds{}, fault.In("majority", err)
 	}
 	p := m.params
 	return darrm.NewMechanism(ctx, r, p.Mechanisms, p.Epsilon, p.Delta, g)

@@ -11,7 +11,7 @@ import (
 
 var matrixKeys = []string{"noise-multiplier", "steps", "strategy", "participation"}
 
-func newMatrix(v *values) (profiles.Base, error) {
+func newMatrix(v *values) (profiles.Mechanism, error) {
 	c := matrix.Config{NoiseMultiplier: v.number("noise-multiplier"), Steps: v.whole("steps")}
 	c.Strategy = ask(v, "strategy", "identity, or a matrix such as {square-root: {bands: 8}}", func(n *node) (matrix.Strategy, error) {
 		if n.isWord("identity") {

@@ -34,7 +34,7 @@ func TestRecordsPerPerson(t *testing.T) {
 }
 
 func TestContributions(t *testing.T) {
-	read := func(mechanism string) (profiles.Base, error) {
+	read := func(mechanism string) (profiles.Mechanism, error) {
 		p, err := Parse([]byte("neighbors: add-remove\nsteps:\n  - mechanism: {" + mechanism + "}\n"))
 		if err != nil {
 			return nil, err

@@ -15,25 +15,25 @@ import (
 // ranges of the parameters are the constructors' business: a fault.Error from one is
 // given the parameter's line in the plan.
 
-var mechanisms = []entry[profiles.Base]{
-	{"gaussian", append([]string{"noise-multiplier", "standard-deviation"}, contributionKeys...), func(v *values) (profiles.Base, error) {
+var mechanisms = []entry[profiles.Mechanism]{
+	{"gaussian", append([]string{"noise-multiplier", "standard-deviation"}, contributionKeys...), func(v *values) (profiles.Mechanism, error) {
 		noise, err := v.noise("standard-deviation", 2)
 		if err != nil {
 			return nil, err
 		}
 		return profiles.NewGaussianMechanism(noise)
 	}},
-	{"laplace", append([]string{"noise-multiplier", "scale"}, contributionKeys...), func(v *values) (profiles.Base, error) {
+	{"laplace", append([]string{"noise-multiplier", "scale"}, contributionKeys...), func(v *values) (profiles.Mechanism, error) {
 		noise, err := v.noise("scale", 1)
 		if err != nil {
 			return nil, err
 		}
 		return profiles.NewLaplaceMechanism(noise)
 	}},
-	{"gaussian-mixture", []string{"noise-multiplier", "shifts", "probabilities"}, func(v *values) (profiles.Base, error) {
+	{"gaussian-mixture", []string{"noise-multiplier", "shifts", "probabilities"}, func(v *values) (profiles.Mechanism, error) {
 		return subsample.NewGaussianMixture(v.number("noise-multiplier"), v.list("shifts"), v.list("probabilities"))
 	}},
-	{"discrete-gaussian", []string{"noise-multiplier", "sensitivity", "dimension"}, func(v *values) (profiles.Base, error) {
+	{"discrete-gaussian", []string{"noise-multiplier", "sensitivity", "dimension"}, func(v *values) (profiles.Mechanism, error) {
 		noise, sensitivity, dimension := v.number("noise-multiplier"), v.wholeOr("sensitivity", 1), v.wholeOr("dimension", 0)
 		switch dimension {
 		case 0: // left out: any number
@@ -43,31 +43,31 @@ var mechanisms = []entry[profiles.Base]{
 		}
 		return nil, fault.New("dimension", "%d is not 1, for one whole number; leave it out for a vector of any number of them", dimension)
 	}},
-	{"discrete-laplace", []string{"noise-multiplier", "sensitivity"}, func(v *values) (profiles.Base, error) {
+	{"discrete-laplace", []string{"noise-multiplier", "sensitivity"}, func(v *values) (profiles.Mechanism, error) {
 		return profiles.NewDiscreteLaplaceMechanism(v.number("noise-multiplier"), v.wholeOr("sensitivity", 1))
 	}},
-	{"randomized-response", []string{"probability", "categories"}, func(v *values) (profiles.Base, error) {
+	{"randomized-response", []string{"probability", "categories"}, func(v *values) (profiles.Mechanism, error) {
 		return profiles.NewRandomizedResponse(v.number("probability"), v.whole("categories"))
 	}},
-	{"pure", []string{"epsilon"}, func(v *values) (profiles.Base, error) {
+	{"pure", []string{"epsilon"}, func(v *values) (profiles.Mechanism, error) {
 		return profiles.NewPure(v.number("epsilon"))
 	}},
-	{"approximate", []string{"epsilon", "delta"}, func(v *values) (profiles.Base, error) {
+	{"approximate", []string{"epsilon", "delta"}, func(v *values) (profiles.Mechanism, error) {
 		return profiles.NewApproximate(v.number("epsilon"), v.number("delta"))
 	}},
-	{"finite", []string{"p", "q"}, func(v *values) (profiles.Base, error) {
+	{"finite", []string{"p", "q"}, func(v *values) (profiles.Mechanism, error) {
 		return profiles.NewFiniteMechanism(v.list("p"), v.list("q"))
 	}},
-	{"exponential", []string{"epsilon"}, func(v *values) (profiles.Base, error) {
+	{"exponential", []string{"epsilon"}, func(v *values) (profiles.Mechanism, error) {
 		return choice.NewExponential(v.number("epsilon"))
 	}},
-	{"permute-and-flip", []string{"epsilon"}, func(v *values) (profiles.Base, error) {
+	{"permute-and-flip", []string{"epsilon"}, func(v *values) (profiles.Mechanism, error) {
 		return choice.NewPermuteAndFlip(v.number("epsilon"))
 	}},
-	{"noisy-max", []string{"noise", "epsilon"}, func(v *values) (profiles.Base, error) {
+	{"noisy-max", []string{"noise", "epsilon"}, func(v *values) (profiles.Mechanism, error) {
 		return choice.NewNoisyMax(v.word("noise"), v.number("epsilon"))
 	}},
-	{"threshold", []string{"noise", "standard-deviation", "scale", "threshold", "partitions"}, func(v *values) (profiles.Base, error) {
+	{"threshold", []string{"noise", "standard-deviation", "scale", "threshold", "partitions"}, func(v *values) (profiles.Mechanism, error) {
 		noise, scale := v.word("noise"), 1.0
 		names := map[string][2]string{"gaussian": {"standard-deviation", "scale"}, "laplace": {"scale", "standard-deviation"}, "discrete-laplace": {"scale", "standard-deviation"}}[noise]
 		if names[0] != "" {
@@ -78,10 +78,10 @@ var mechanisms = []entry[profiles.Base]{
 		}
 		return choice.NewThreshold(noise, scale, v.number("threshold"), v.wholeOr("partitions", 1))
 	}},
-	{"select-partitions", []string{"epsilon", "delta", "partitions"}, func(v *values) (profiles.Base, error) {
+	{"select-partitions", []string{"epsilon", "delta", "partitions"}, func(v *values) (profiles.Mechanism, error) {
 		return choice.NewSelectPartitions(v.number("epsilon"), v.number("delta"), v.wholeOr("partitions", 1))
 	}},
-	{"majority", []string{"mechanisms", "epsilon", "allowance", "delta", "output-delta", "gamma"}, func(v *values) (profiles.Base, error) {
+	{"majority", []string{"mechanisms", "epsilon", "allowance", "delta", "output-delta", "gamma"}, func(v *values) (profiles.Mechanism, error) {
 		return newMajority(darrm.Params{Mechanisms: v.whole("mechanisms"), Epsilon: v.number("epsilon"), Allowance: v.number("allowance"),
 			Delta: v.numberOr("delta", 0), OutputDelta: v.numberOr("output-delta", math.NaN())}, v.wordOr("gamma", "optimal"))
 	}},

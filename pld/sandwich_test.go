@@ -38,7 +38,7 @@ func TestLawsEncloseTheProfile(t *testing.T) {
 	poisson := func(p profiles.Profile, rate float64) profiles.Profile {
 		return must(subsample.PoissonProfile(p, rate))
 	}
-	mixed := func(b profiles.Base, err error) profiles.Profile {
+	mixed := func(b profiles.Mechanism, err error) profiles.Profile {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)

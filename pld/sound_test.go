@@ -29,10 +29,10 @@ type subject struct {
 }
 
 func subjects() []subject {
-	base := func(b profiles.Base, err error) profiles.Profile {
+	base := func(b profiles.Mechanism, err error) profiles.Profile {
 		return must(must(b, err).Pair(profiles.AddRemove))
 	}
-	plusMinus := func(b profiles.Base, err error) profiles.Profile {
+	plusMinus := func(b profiles.Mechanism, err error) profiles.Profile {
 		p, _, e := must(b, err).(profiles.SubstituteMixer).SubstituteMixture(0.1)
 		return must(p, e)
 	}

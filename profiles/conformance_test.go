@@ -17,9 +17,9 @@ func must[T any](x T, err error) T {
 	return x
 }
 
-func pair(b profiles.Base, r profiles.Relation) profiles.Profile { return must(b.Pair(r)) }
+func pair(b profiles.Mechanism, r profiles.Relation) profiles.Profile { return must(b.Pair(r)) }
 
-func mixture(b profiles.Base, rate float64) profiles.Profile {
+func mixture(b profiles.Mechanism, rate float64) profiles.Profile {
 	p, _, err := b.(profiles.SubstituteMixer).SubstituteMixture(rate)
 	return must(p, err)
 }

@@ -44,7 +44,7 @@ func checkEpsilon(name string, epsilon float64) error {
 // privacy: randomized response on one bit.
 //
 // Source: Kairouz, Oh and Viswanath, ICML 2015, Theorem 3.
-func NewPure(epsilon float64) (Base, error) {
+func NewPure(epsilon float64) (Mechanism, error) {
 	if err := checkEpsilon("pure", epsilon); err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func NewPure(epsilon float64) (Base, error) {
 // away, else randomized response on one bit.
 //
 // Source: Kairouz, Oh and Viswanath, ICML 2015, Theorem 3.
-func NewApproximate(epsilon, delta float64) (Base, error) {
+func NewApproximate(epsilon, delta float64) (Mechanism, error) {
 	if err := checkEpsilon("approximate", epsilon); err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func NewApproximate(epsilon, delta float64) (Base, error) {
 	return approximate("approximate", epsilon, delta)
 }
 
-func approximate(name string, epsilon, delta float64) (Base, error) {
+func approximate(name string, epsilon, delta float64) (Mechanism, error) {
 	hi := math.Log1p(-delta) - math.Log1p(math.Exp(-epsilon))
 	lo := hi - epsilon
 	p, err := NewDiscrete([]Atom{{-epsilon, lo, hi}, {epsilon, hi, lo}}, math.Log(delta), math.Log(delta), 4*xmath.U, 0)
@@ -82,7 +82,7 @@ func approximate(name string, epsilon, delta float64) (Base, error) {
 // nobody sees that it is empty, and the pair is that of a true answer and such a one;
 // so does, on a Poisson sample, whoever is not in it. (Google's dp_accounting has the
 // same under REPLACE_SPECIAL.)
-func NewRandomizedResponse(probability float64, categories int) (Base, error) {
+func NewRandomizedResponse(probability float64, categories int) (Mechanism, error) {
 	const name = "randomized-response"
 	if !(probability >= 0 && probability <= 1) {
 		return nil, fault.In(name, fault.New("probability", "%v is not in [0, 1]", probability))
@@ -126,7 +126,7 @@ func NewRandomizedResponse(probability float64, categories int) (Base, error) {
 // NewFiniteMechanism returns the mechanism with output distributions p on one
 // data set and q on its neighbour; see NewFinite. Nothing is known of other
 // neighbours: that this pair is the worst is the caller's claim.
-func NewFiniteMechanism(p, q []float64) (Base, error) {
+func NewFiniteMechanism(p, q []float64) (Mechanism, error) {
 	d, err := NewFinite(p, q)
 	if err != nil {
 		return nil, err

@@ -88,7 +88,7 @@ func ExampleParseRelation() {
 }
 
 // delta returns δ(eps) of one run of b under add-remove.
-func delta(b profiles.Base, eps float64) float64 {
+func delta(b profiles.Mechanism, eps float64) float64 {
 	p, err := b.Pair(profiles.AddRemove)
 	if err != nil {
 		panic(err)
@@ -168,9 +168,9 @@ func ExampleEqual() {
 	// Output: true
 }
 
-func ExampleNewMechanism() {
+func ExampleNewBounds() {
 	p, _ := profiles.NewFinite([]float64{0.6, 0.4}, []float64{0.5, 0.5})
-	m := profiles.NewMechanism("survey", profiles.AddRemove, p)
+	m := profiles.NewBounds("survey", profiles.AddRemove, p)
 	fmt.Println(m.Name, m.Relation, "theory gap:", m.TheoryGap())
 	// Output: survey add-remove theory gap: false
 }
@@ -179,7 +179,7 @@ func ExampleExact() {
 	// A mechanism with a proved bound in one direction and no known attack.
 	known, _ := profiles.NewFinite([]float64{0.6, 0.4}, []float64{0.5, 0.5})
 	bound, _ := profiles.NewGaussian(2)
-	m := profiles.Mechanism{Name: "two directions", Relation: profiles.AddRemove,
+	m := profiles.Bounds{Name: "two directions", Relation: profiles.AddRemove,
 		Directions: [2]profiles.Direction{profiles.Exact(known), {Upper: bound}}}
 	fmt.Println("theory gap:", m.TheoryGap())
 	// Output: theory gap: true

@@ -11,13 +11,13 @@ import (
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
-// A Grouper is a Base that adds noise to a sum over records.
+// A Grouper is a Mechanism that adds noise to a sum over records.
 type Grouper interface {
-	Base
+	Mechanism
 	// Grouped returns the mechanism as a group of size ≥ 1 records changes it: its Pair
 	// dominates the pairs of data sets that differ by at most size records, and, unless it
 	// is Attacked, is attained by some of them.
-	Grouped(size int) (Base, error)
+	Grouped(size int) (Mechanism, error)
 }
 
 // A GroupMixer is a Grouper that knows the attack by equal records, of which a random
@@ -40,13 +40,13 @@ func checkGroup(name string, noiseMultiplier float64, size int) error {
 }
 
 // Grouped implements Grouper.
-func (b gaussianBase) Grouped(size int) (Base, error) {
+func (b gaussianBase) Grouped(size int) (Mechanism, error) {
 	return gaussianBase{Gaussian{mu: b.g.mu * float64(size)}}, checkGroup("gaussian", b.NoiseMultiplier(), size)
 }
 
 // Grouped implements Grouper. In several coordinates, too: a change of L1 norm k·s is a
 // chain of changes whose tests are those of one coordinate (docs/theory.md, "Vectors").
-func (b laplaceBase) Grouped(size int) (Base, error) {
+func (b laplaceBase) Grouped(size int) (Mechanism, error) {
 	return laplaceBase{Laplace{b.l.m * float64(size)}}, checkGroup("laplace", b.NoiseMultiplier(), size)
 }
 
@@ -55,7 +55,7 @@ const maxGroupShift = 1e6
 
 // Grouped implements Grouper: one number moves by size times the sensitivity, and for
 // discrete Laplace noise a vector loses no more.
-func (b integerNoise) Grouped(size int) (Base, error) {
+func (b integerNoise) Grouped(size int) (Mechanism, error) {
 	if size > maxGroupShift/b.shift {
 		return nil, fault.In(b.name, fault.New("sensitivity", "%d is not at most %g for %d records together", b.shift, maxGroupShift, size))
 	}
@@ -67,7 +67,7 @@ func (b integerNoise) Grouped(size int) (Base, error) {
 // Grouped implements Grouper. The sum of size changes is an integer vector of at most size
 // times the norm, though not every such vector is a sum of that many: the Attack has equal
 // ones only.
-func (b vectorNoise) Grouped(size int) (Base, error) {
+func (b vectorNoise) Grouped(size int) (Mechanism, error) {
 	if size > maxGroupShift/b.one.shift {
 		return nil, fault.In(b.one.name, fault.New("sensitivity", "%d is not at most %g for %d records together", b.one.shift, maxGroupShift, size))
 	}

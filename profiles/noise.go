@@ -12,7 +12,7 @@ import (
 // NewGaussianMechanism returns Gaussian noise of standard deviation
 // noiseMultiplier times the L2 sensitivity. Substituting a record moves the
 // mean by twice the sensitivity.
-func NewGaussianMechanism(noiseMultiplier float64) (Base, error) {
+func NewGaussianMechanism(noiseMultiplier float64) (Mechanism, error) {
 	g, err := NewGaussian(noiseMultiplier)
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func (b gaussianBase) NoiseMultiplier() float64 { return b.g.NoiseMultiplier() }
 func (gaussianBase) NoiseRange(Relation) (lo, hi float64) { return minNoise, maxNoise }
 
 // WithNoiseMultiplier implements NoiseScaler.
-func (gaussianBase) WithNoiseMultiplier(noiseMultiplier float64) (Base, error) {
+func (gaussianBase) WithNoiseMultiplier(noiseMultiplier float64) (Mechanism, error) {
 	return NewGaussianMechanism(noiseMultiplier)
 }
 
@@ -60,7 +60,7 @@ func (b gaussianBase) SubstituteMixture(rate float64) (Profile, bool, error) {
 // L1 sensitivity, independent in each coordinate of a query of any number of
 // numbers. One coordinate that takes the whole change is the worst vector
 // (docs/theory.md, "Vectors").
-func NewLaplaceMechanism(noiseMultiplier float64) (Base, error) {
+func NewLaplaceMechanism(noiseMultiplier float64) (Mechanism, error) {
 	l, err := NewLaplace(noiseMultiplier)
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (b laplaceBase) NoiseMultiplier() float64 { return b.l.NoiseMultiplier() }
 func (laplaceBase) NoiseRange(Relation) (lo, hi float64) { return minNoise, maxNoise }
 
 // WithNoiseMultiplier implements NoiseScaler.
-func (laplaceBase) WithNoiseMultiplier(noiseMultiplier float64) (Base, error) {
+func (laplaceBase) WithNoiseMultiplier(noiseMultiplier float64) (Mechanism, error) {
 	return NewLaplaceMechanism(noiseMultiplier)
 }
 
@@ -282,7 +282,7 @@ func newIntegerGaussian(noiseMultiplier float64, sensitivity int) (integerNoise,
 // rate x into g(x) = min(e^{1/b}x, 1 − e^{−1/b}(1−x)); a vector of L1 norm s is a
 // chain of s such changes, so no test does better than g iterated s times, which
 // one coordinate shifted by s attains (docs/theory.md, "Vectors").
-func NewDiscreteLaplaceMechanism(noiseMultiplier float64, sensitivity int) (Base, error) {
+func NewDiscreteLaplaceMechanism(noiseMultiplier float64, sensitivity int) (Mechanism, error) {
 	const name = "discrete-laplace"
 	if err := checkDiscrete(name, noiseMultiplier, sensitivity); err != nil {
 		return nil, err
@@ -378,7 +378,7 @@ func (b integerNoise) NoiseRange(Relation) (lo, hi float64) {
 }
 
 // WithNoiseMultiplier implements NoiseScaler.
-func (b integerNoise) WithNoiseMultiplier(noiseMultiplier float64) (Base, error) {
+func (b integerNoise) WithNoiseMultiplier(noiseMultiplier float64) (Mechanism, error) {
 	if _, ok := b.w.(gaussianWeights); ok {
 		return NewDiscreteGaussianNumber(noiseMultiplier, b.shift)
 	}

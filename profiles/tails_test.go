@@ -41,7 +41,7 @@ func TestMixturesAgainstOutputs(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name        string
-		base        profiles.Base
+		base        profiles.Mechanism
 		density     func(float64) float64
 		scale, rate float64
 	}{

@@ -8,7 +8,7 @@ import (
 )
 
 func TestDiscreteTransform(t *testing.T) {
-	base := func(b profiles.Base, err error) profiles.Profile {
+	base := func(b profiles.Mechanism, err error) profiles.Profile {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)

@@ -55,7 +55,7 @@ const (
 // is the vector that is worst at the mean loss. With sensitivity 1 there is one
 // vector only. Under substitution, vectors of twice the norm. For one whole
 // number use NewDiscreteGaussianNumber.
-func NewDiscreteGaussianMechanism(noiseMultiplier float64, sensitivity int) (Base, error) {
+func NewDiscreteGaussianMechanism(noiseMultiplier float64, sensitivity int) (Mechanism, error) {
 	one, err := newIntegerGaussian(noiseMultiplier, sensitivity)
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func NewDiscreteGaussianMechanism(noiseMultiplier float64, sensitivity int) (Bas
 // noiseMultiplier × sensitivity on a query whose answer is one whole number with
 // that sensitivity ("dimension: 1" in a plan). Its pair does not dominate a
 // vector with the same L2 sensitivity.
-func NewDiscreteGaussianNumber(noiseMultiplier float64, sensitivity int) (Base, error) {
+func NewDiscreteGaussianNumber(noiseMultiplier float64, sensitivity int) (Mechanism, error) {
 	b, err := newIntegerGaussian(noiseMultiplier, sensitivity)
 	if err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func (b vectorNoise) NoiseRange(r Relation) (lo, hi float64) {
 }
 
 // WithNoiseMultiplier implements NoiseScaler.
-func (b vectorNoise) WithNoiseMultiplier(noiseMultiplier float64) (Base, error) {
+func (b vectorNoise) WithNoiseMultiplier(noiseMultiplier float64) (Mechanism, error) {
 	return NewDiscreteGaussianMechanism(noiseMultiplier, b.one.shift)
 }
 
@@ -163,7 +163,7 @@ func (b vectorNoise) Pair(r Relation) (Profile, error) {
 // Attack implements Attacked: the vector that is worst at the mean loss |v|²/2σ²,
 // or all ones with so much noise that this is one of the worst everywhere.
 // Under substitution the two data sets move the query by v and by −v.
-func (b vectorNoise) Attack(r Relation) (Base, error) {
+func (b vectorNoise) Attack(r Relation) (Mechanism, error) {
 	if b.size > 1 {
 		one, err := vectorNoise{b.one, 1}.Attack(r)
 		if err != nil {

@@ -8,14 +8,14 @@ import (
 // A mechanism does not notice an empty place, so that its pair under zero-out is that of
 // add-remove.
 func TestEmptyPlaceIsNotNoticed(t *testing.T) {
-	must := func(b Base, err error) Base {
+	must := func(b Mechanism, err error) Mechanism {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
 		}
 		return b
 	}
-	for _, b := range []Base{
+	for _, b := range []Mechanism{
 		must(NewGaussianMechanism(1.3)), must(NewLaplaceMechanism(2)), must(NewDiscreteLaplaceMechanism(2, 3)), must(NewDiscreteGaussianMechanism(3, 2)),
 		must(NewDiscreteGaussianNumber(3, 2)), must(NewPure(0.5)), must(NewApproximate(0.5, 1e-6)), must(NewFiniteMechanism([]float64{0.5, 0.5}, []float64{0.2, 0.8})),
 	} {

@@ -26,7 +26,7 @@ import (
 //     curve under substitute to hold when the record is absent too (it does for
 //     added noise).
 //   - Any other scheme: if it gives finite profiles, their exact divergence.
-func Of(b profiles.Base, s subsample.Scheme, r profiles.Relation) (Curve, error) {
+func Of(b profiles.Mechanism, s subsample.Scheme, r profiles.Relation) (Curve, error) {
 	if b == nil {
 		return nil, fault.New("mechanism", "is nil, must be a base mechanism")
 	}
@@ -92,7 +92,7 @@ type fixedSize interface {
 	Batch() int64
 }
 
-func ofPoisson(b profiles.Base, s subsample.Poisson, r profiles.Relation) (Curve, error) {
+func ofPoisson(b profiles.Mechanism, s subsample.Poisson, r profiles.Relation) (Curve, error) {
 	c, err := ofPair(b, r)
 	if err != nil || s.Rate() == 1 {
 		return c, err
@@ -114,7 +114,7 @@ func ofPoisson(b profiles.Base, s subsample.Poisson, r profiles.Relation) (Curve
 }
 
 // ofPair returns the curve of b on the whole data set.
-func ofPair(b profiles.Base, r profiles.Relation) (Curve, error) {
+func ofPair(b profiles.Mechanism, r profiles.Relation) (Curve, error) {
 	if c, ok := b.(profiles.Compound); ok {
 		return ofCompound(c, r)
 	}
@@ -143,7 +143,7 @@ func ofPair(b profiles.Base, r profiles.Relation) (Curve, error) {
 
 // ofCompound returns the curve of the pairs that dominate both directions.
 func ofCompound(c profiles.Compound, r profiles.Relation) (Curve, error) {
-	m, err := c.Mechanism(context.Background(), r)
+	m, err := c.Bounds(context.Background(), r)
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ func ofCompound(c profiles.Compound, r profiles.Relation) (Curve, error) {
 // integer α·s, for every integer vector of norm s, and an upper bound in between
 // (Canonne, Kamath and Steinke 2020, Proposition 5, coordinate by coordinate).
 // Under substitution the norm is 2s.
-func ofDiscreteGaussian(b profiles.Base, r profiles.Relation) (Curve, error) {
+func ofDiscreteGaussian(b profiles.Mechanism, r profiles.Relation) (Curve, error) {
 	n, ok := b.(profiles.NoiseScaler)
 	if !ok {
 		return nil, fault.New("mechanism", "discrete-gaussian has a profile without a noise multiplier")
@@ -182,7 +182,7 @@ func roundDown(x float64) float64 { return x * (1 - 0x1p-50) }
 
 // ofFinite returns the exact curve of a sampled mechanism whose upper profiles
 // are all finite.
-func ofFinite(b profiles.Base, s subsample.Scheme, r profiles.Relation) (Curve, bool) {
+func ofFinite(b profiles.Mechanism, s subsample.Scheme, r profiles.Relation) (Curve, bool) {
 	if _, aimed := s.(subsample.Aimed); aimed {
 		return nil, false // what it gives is finite, but not the mechanism itself
 	}

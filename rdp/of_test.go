@@ -9,7 +9,7 @@ import (
 	"github.com/dpaccountant/accountant/subsample"
 )
 
-func mustBase(t testing.TB, b profiles.Base, err error) profiles.Base {
+func mustBase(t testing.TB, b profiles.Mechanism, err error) profiles.Mechanism {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -19,7 +19,7 @@ func mustBase(t testing.TB, b profiles.Base, err error) profiles.Base {
 
 // The curves of plans must be those of the constructors.
 func TestOfMatchesConstructors(t *testing.T) {
-	base := func(b profiles.Base, err error) profiles.Base { return mustBase(t, b, err) }
+	base := func(b profiles.Mechanism, err error) profiles.Mechanism { return mustBase(t, b, err) }
 	curve := func(c Curve, err error) Curve { return mustCurve(t, c, err) }
 	rate := func(q float64) subsample.Scheme {
 		s, err := subsample.NewPoisson(q)
@@ -31,7 +31,7 @@ func TestOfMatchesConstructors(t *testing.T) {
 	rrP, rrQ := []float64{0.55, 0.05, 0.4}, []float64{0.05, 0.55, 0.4}
 	for _, tc := range []struct {
 		name string
-		b    profiles.Base
+		b    profiles.Mechanism
 		s    subsample.Scheme
 		r    profiles.Relation
 		want Curve
@@ -73,7 +73,7 @@ func TestOfSubstituteBoundsAttacks(t *testing.T) {
 	pure := mustBase(t, must2(profiles.NewPure(1)), nil)
 	dlap := mustBase(t, must2(profiles.NewDiscreteLaplaceMechanism(1, 2)), nil)
 	dgauss := mustBase(t, must2(profiles.NewDiscreteGaussianMechanism(1, 2)), nil)
-	for _, b := range []profiles.Base{pure, dlap, dgauss} {
+	for _, b := range []profiles.Mechanism{pure, dlap, dgauss} {
 		for _, q := range []float64{0.001, 0.1, 0.7} {
 			s := must2(subsample.NewPoisson(q))
 			c := must2(Of(b, s, profiles.Substitute))
@@ -102,8 +102,8 @@ func must2[T any](x T, err error) T {
 type opaque struct{ subsample.Scheme }
 
 func (opaque) Name() string { return "opaque" }
-func (opaque) Apply(profiles.Base, profiles.Relation) (profiles.Mechanism, error) {
-	return profiles.Mechanism{}, nil
+func (opaque) Apply(profiles.Mechanism, profiles.Relation) (profiles.Bounds, error) {
+	return profiles.Bounds{}, nil
 }
 
 type batches struct {
@@ -151,7 +151,7 @@ func TestOfRepeatedRecords(t *testing.T) {
 		must2(subsample.NewMustWO(10000, 400, 200)),
 		must2(subsample.NewMustWW(10000, 118, 200)),
 	} {
-		for _, b := range []profiles.Base{g, lap} {
+		for _, b := range []profiles.Mechanism{g, lap} {
 			if c, err := Of(b, s, profiles.Substitute); err == nil {
 				t.Errorf("%s of %s: a curve, RDP(2) = %v", s.Name(), b.Name(), c.RDP(2))
 			}

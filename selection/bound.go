@@ -28,7 +28,7 @@ func FromProfile(p profiles.Profile) Bound {
 }
 
 // FromMechanism returns the larger one of the two upper profiles of m.
-func FromMechanism(m profiles.Mechanism) Bound {
+func FromMechanism(m profiles.Bounds) Bound {
 	a, b := m.Directions[0].Upper, m.Directions[1].Upper
 	return func(eps float64) float64 { return max(logDeltaUpper(a, eps), logDeltaUpper(b, eps)) }
 }

@@ -45,14 +45,14 @@ func TestCompose(t *testing.T) {
 	if math.Abs(want-2.87097) > 5e-3 { // selection.md §5.8, from another accountant's δ_Q
 		t.Errorf("ε(1e-5) = %v, want about 2.87097", want)
 	}
-	m, err := price.Mechanism(context.Background(), "selection", plan.Neighbors, candidate, 1e-3, -40)
+	m, err := price.Bounds(context.Background(), "selection", plan.Neighbors, candidate, 1e-3, -40)
 	check(err)
 	if !m.TheoryGap() {
 		t.Error("no attack is known that attains the price")
 	}
 
 	one := accountant.New(plan.Neighbors)
-	check(one.AddMechanism(m, 1))
+	check(one.AddBounds(m, 1))
 	iv, err := one.Epsilon(t.Context(), 1e-5)
 	check(err)
 	if iv.Upper < want*(1-1e-9) || iv.Upper > want+5e-3 {
@@ -62,12 +62,12 @@ func TestCompose(t *testing.T) {
 	// Three selections and a Gaussian release cost less than their sum, and more
 	// than the selections alone.
 	all := accountant.New(plan.Neighbors)
-	check(all.AddMechanism(m, 3))
+	check(all.AddBounds(m, 3))
 	three, err := all.Epsilon(t.Context(), 1e-5)
 	check(err)
 	gauss, err := profiles.NewGaussian(10)
 	check(err)
-	check(all.AddMechanism(profiles.NewMechanism("release", plan.Neighbors, gauss), 1))
+	check(all.AddBounds(profiles.NewBounds("release", plan.Neighbors, gauss), 1))
 	more, err := all.Epsilon(t.Context(), 1e-5)
 	check(err)
 	third, err := bound.Epsilon(context.Background(), 1e-5/3)

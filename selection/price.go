@@ -193,22 +193,22 @@ func censoringCost(gamma float64, maxRuns int) float64 {
 	return xmath.RoundUp(math.Log1p(math.Exp(x)/(t*gamma)), 32+4*math.Abs(x))
 }
 
-// Mechanism returns the selection as a mechanism, to compose with others: both
+// Bounds returns the selection as a mechanism, to compose with others: both
 // directions have the price's profile, by [Bound.Discretize] with the accuracy and
 // floor given. No attack that attains it is known.
 //
 // The candidate may be a whole plan: take [FromDelta] of its accountant. It is
 // asked a few hundred times at a floor of −60, which adds e^−60 to every δ. Once
 // ctx is done, the error is that of ctx.
-func (p Price) Mechanism(ctx context.Context, name string, r profiles.Relation, candidate Bound, accuracy, logFloor float64) (profiles.Mechanism, error) {
+func (p Price) Bounds(ctx context.Context, name string, r profiles.Relation, candidate Bound, accuracy, logFloor float64) (profiles.Bounds, error) {
 	b, err := p.Profile(ctx, candidate)
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	d, err := b.Discretize(ctx, accuracy, logFloor)
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	side := profiles.Direction{Upper: d}
-	return profiles.Mechanism{Name: name, Relation: r, Directions: [2]profiles.Direction{side, side}}, nil
+	return profiles.Bounds{Name: name, Relation: r, Directions: [2]profiles.Direction{side, side}}, nil
 }

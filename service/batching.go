@@ -108,7 +108,7 @@ func (s *schedule) cut(epochs *big.Rat) error {
 }
 
 // plan returns the steps of the plan.
-func (s schedule) plan(b profiles.Base) ([]accountant.Step, error) {
+func (s schedule) plan(b profiles.Mechanism) ([]accountant.Step, error) {
 	one := func(scheme subsample.Scheme, err error, count int64) ([]accountant.Step, error) {
 		if err != nil {
 			return nil, err

@@ -112,7 +112,7 @@ type dpsgdRun struct {
 	target    float64
 	goal      accountant.Goal
 	found     *accountant.Calibration // of the noise; nil if it was given
-	gaussian  profiles.Base
+	gaussian  profiles.Mechanism
 }
 
 func (q DPSGDRequest) parse() (r dpsgdRun, err error) {

@@ -208,7 +208,7 @@ func (s *Service) Profile(ctx context.Context, q ProfileRequest) (Profile, error
 		return Profile{}, err
 	}
 	step := p.plan.Steps[0]
-	var m profiles.Mechanism
+	var m profiles.Bounds
 	if step.Sampling == nil {
 		m, err = profiles.Unsampled(ctx, step.Mechanism, p.plan.Neighbors)
 	} else {
@@ -252,7 +252,7 @@ type profileSums struct {
 	upper, lower [2]*fourier.Sum
 }
 
-func sumsOf(m profiles.Mechanism) (*profileSums, error) {
+func sumsOf(m profiles.Bounds) (*profileSums, error) {
 	s := &profileSums{names: m.Relation.DirectionNames()}
 	one := func(p profiles.Profile) (*fourier.Sum, error) {
 		sum := fourier.New(fourier.Options{})

@@ -89,7 +89,7 @@ type samplingRun struct {
 	noise, epsilon, delta            float64
 	epochs, target                   float64 // 0: not told
 	neighbors                        profiles.Relation
-	base                             profiles.Base
+	base                             profiles.Mechanism
 	opts                             []accountant.Option
 }
 

@@ -23,7 +23,7 @@ const noiseAccuracy = 1e-3
 // An epochsRow is a way to draw batches, with its steps.
 type epochsRow struct {
 	name string
-	plan func(profiles.Base) ([]accountant.Step, error)
+	plan func(profiles.Mechanism) ([]accountant.Step, error)
 	err  error // why there is none
 }
 
@@ -43,7 +43,7 @@ func (r samplingRun) epochsRows() []epochsRow {
 	}{{"must-ow", subsample.NewMustOW}, {"must-wo", subsample.NewMustWO}, {"must-ww", subsample.NewMustWW}} {
 		s := schedule{examples: r.population, batch: r.batch, name: Poisson}
 		err := r.schedule(&s)
-		rows = append(rows, epochsRow{c.name, func(b profiles.Base) ([]accountant.Step, error) {
+		rows = append(rows, epochsRow{c.name, func(b profiles.Mechanism) ([]accountant.Step, error) {
 			f, err := c.make(r.population, r.subset, r.batch)
 			return []accountant.Step{{Mechanism: b, Sampling: f, Count: s.steps}}, fieldFault(err, c.name, nil)
 		}, err})

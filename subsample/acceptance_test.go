@@ -85,7 +85,7 @@ func TestSampleVariance(t *testing.T) {
 func TestTheorem5NearZero(t *testing.T) {
 	wor, wr, ow, ww, base := paperSetting()
 	for _, s := range []FixedSize{wor, wr, ow, ww} {
-		for _, b := range []profiles.Base{base, laplace(4)} {
+		for _, b := range []profiles.Mechanism{base, laplace(4)} {
 			p := ok(s.Theorem5(b))
 			law := s.Multiplicity()
 			want := 0.0

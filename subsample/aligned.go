@@ -48,7 +48,7 @@ func (p AlignedPoint) Kind() Amplification {
 
 // Aligned returns the aligned privacy profile of Theorem 5 at the given ε ≥ 0 of
 // the base mechanism. Relation: substitute.
-func (s FixedSize) Aligned(b profiles.Base, epsilons []float64) ([]AlignedPoint, error) {
+func (s FixedSize) Aligned(b profiles.Mechanism, epsilons []float64) ([]AlignedPoint, error) {
 	pair, err := b.Pair(profiles.Substitute)
 	if err != nil {
 		return nil, err

@@ -12,7 +12,7 @@ func TestAligned(t *testing.T) {
 	// side of each the amplification is strong, on the other weak.
 	s := profileSetting()
 	for _, c := range []struct {
-		b      profiles.Base
+		b      profiles.Mechanism
 		scheme string
 		eps    float64
 	}{

@@ -104,7 +104,7 @@ func TestUpperHoldsForEveryTinyDataSet(t *testing.T) {
 		law := outcomes(s.kind, int(s.population), int(s.subset), int(s.batch))
 		for _, noise := range []float64{1, 3} {
 			bases := []struct {
-				b       profiles.Base
+				b       profiles.Mechanism
 				density func(x, c float64) float64
 			}{
 				{gaussian(noise), func(x, c float64) float64 {
@@ -152,7 +152,7 @@ func TestUpperHoldsForEveryTinyDataSet(t *testing.T) {
 }
 
 // drawMechanism draws a scheme with a base for which everything is defined.
-func drawMechanism(t *rapid.T) (FixedSize, profiles.Base) {
+func drawMechanism(t *rapid.T) (FixedSize, profiles.Mechanism) {
 	s := drawScheme(t, kind(rapid.IntRange(0, 4).Draw(t, "kind")))
 	noise := math.Exp(rapid.Float64Range(-1, 3).Draw(t, "log noise"))
 	if rapid.Bool().Draw(t, "laplace") {
@@ -203,7 +203,7 @@ func TestProfileProperties(t *testing.T) {
 func TestUpperIsConvex(t *testing.T) {
 	_, wr, ow, ww, base := paperSetting()
 	for _, s := range []FixedSize{wr, ow, ww, must(NewMustWW(3, 2, 3)), must(NewWithReplacement(3, 3))} {
-		for _, b := range []profiles.Base{base, gaussian(1)} {
+		for _, b := range []profiles.Mechanism{base, gaussian(1)} {
 			p := ok(s.Apply(b, profiles.Substitute)).Directions[0].Upper
 			const h = 0.01
 			for a := 0.5; a < 3; a += h {
@@ -264,7 +264,7 @@ func TestApplyChecksTheBase(t *testing.T) {
 func TestGroup(t *testing.T) {
 	// δ_j is the profile at j times the shift (must.md §1.3), both relations.
 	for _, c := range []struct {
-		b    profiles.Base
+		b    profiles.Mechanism
 		size int
 		r    profiles.Relation
 		eps  float64
@@ -286,7 +286,7 @@ func TestGroup(t *testing.T) {
 func TestSubstituteDirectionsAgree(t *testing.T) {
 	wor, wr, ow, ww, base := paperSetting()
 	for _, s := range []FixedSize{wor, wr, ow, ww} {
-		for _, b := range []profiles.Base{base, laplace(3), ok(profiles.NewPure(0.5))} {
+		for _, b := range []profiles.Mechanism{base, laplace(3), ok(profiles.NewPure(0.5))} {
 			m := ok(s.Apply(b, profiles.Substitute))
 			if m.Directions[0] != m.Directions[1] {
 				t.Errorf("%s %s: directions differ", s.Name(), b.Name())

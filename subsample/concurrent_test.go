@@ -9,7 +9,7 @@ import (
 
 // Profiles build their tables when asked; asking at once must give the same.
 func TestConcurrentTails(t *testing.T) {
-	base := map[string]profiles.Base{"gaussian": must(profiles.NewGaussianMechanism(4)), "laplace": must(profiles.NewLaplaceMechanism(4))}
+	base := map[string]profiles.Mechanism{"gaussian": must(profiles.NewGaussianMechanism(4)), "laplace": must(profiles.NewLaplaceMechanism(4))}
 	for name, b := range base {
 		for _, s := range []FixedSize{must(NewWithReplacement(1000, 50)), must(NewMustOW(1000, 100, 50)), must(NewMustWW(1000, 100, 50))} {
 			first, second := must(s.Apply(b, profiles.Substitute)).Directions[0], must(s.Apply(b, profiles.Substitute)).Directions[0]

@@ -109,7 +109,7 @@ func bases() []base {
 	)
 }
 
-func mixture(b profiles.Base, rate float64) profiles.Profile {
+func mixture(b profiles.Mechanism, rate float64) profiles.Profile {
 	p, _, err := b.(profiles.SubstituteMixer).SubstituteMixture(rate)
 	return must(p, err)
 }

@@ -182,7 +182,7 @@ func (s FixedSize) AmplifiedEpsilon(eps float64) float64 {
 // Gaussian and Laplace noise: the shift is size times the sensitivity (Zhao and
 // Liu 2023, Theorem 1). Pure differential privacy: ε grows by size (Dwork and
 // Roth 2014, Theorem 2.2). Other mechanisms have no proved group profile here.
-func Group(base profiles.Base, size int, r profiles.Relation) (profiles.Profile, error) {
+func Group(base profiles.Mechanism, size int, r profiles.Relation) (profiles.Profile, error) {
 	return copies.Group(base, size, r)
 }
 

@@ -25,10 +25,10 @@ import (
 // exactly, but for MUST.OW (§8 there).
 //
 // Zero-out: see zeroOut.
-func (s FixedSize) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechanism, error) {
+func (s FixedSize) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
 	pair, err := b.Pair(profiles.Substitute)
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	law := s.Multiplicity()
 	if r == profiles.ZeroOut {
@@ -43,7 +43,7 @@ func (s FixedSize) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechani
 	return m, err
 }
 
-func (s FixedSize) apply(b profiles.Base, pair profiles.Profile, law copies.Law, r profiles.Relation) (profiles.Mechanism, error) {
+func (s FixedSize) apply(b profiles.Mechanism, pair profiles.Profile, law copies.Law, r profiles.Relation) (profiles.Bounds, error) {
 	if s.kind == withoutReplacement || s.batch == 1 {
 		return s.single(b, pair, r)
 	}
@@ -54,19 +54,19 @@ func (s FixedSize) apply(b profiles.Base, pair profiles.Profile, law copies.Law,
 	}
 	row := theoremOf(s.kind, r, noise)
 	if row.upper == nil { // what is attained
-		return profiles.NewMechanism(b.Name(), r, copies.NewGaussianAttack(law, x.theta)), nil
+		return profiles.NewBounds(b.Name(), r, copies.NewGaussianAttack(law, x.theta)), nil
 	}
 	reached, err := attained(b, pair, profiles.Substitute)
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	lower, err := attack(reached, law)
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	upper, err := row.upper(x)
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	return between(b.Name(), r, upper, lower, true), nil
 }
@@ -86,21 +86,21 @@ func ratioUp(a, b int64) float64 {
 
 // single is the case of at most one copy, for any mechanism: it takes part with
 // probability m/n, and another record takes its place otherwise.
-func (s FixedSize) single(b profiles.Base, pair profiles.Profile, r profiles.Relation) (profiles.Mechanism, error) {
+func (s FixedSize) single(b profiles.Mechanism, pair profiles.Profile, r profiles.Relation) (profiles.Bounds, error) {
 	rate := ratioUp(s.batch, s.population)
 	attack, err := PoissonProfile(pair, rate)
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	attack = inexact(attack, rate)
 	reached, err := attained(b, pair, profiles.Substitute)
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	if !profiles.Equal(reached, pair) { // attack dominates under add-remove, but is not one
 		below, err := PoissonProfile(reached, rate)
 		if err != nil {
-			return profiles.Mechanism{}, err
+			return profiles.Bounds{}, err
 		}
 		upper := attack
 		attack = inexact(below, rate)
@@ -109,11 +109,11 @@ func (s FixedSize) single(b profiles.Base, pair profiles.Profile, r profiles.Rel
 		}
 	}
 	if r == profiles.AddRemove || rate == 1 {
-		return profiles.NewMechanism(b.Name(), r, attack), nil
+		return profiles.NewBounds(b.Name(), r, attack), nil
 	}
 	upper, err := Envelope(pair, rate)
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	return between(b.Name(), r, upper, attack, profiles.Equal(pair, profiles.Reverse(pair))), nil
 }
@@ -121,19 +121,19 @@ func (s FixedSize) single(b profiles.Base, pair profiles.Profile, r profiles.Rel
 // between returns the mechanism between an attack and an upper profile. Under
 // substitution both orders of two data sets are neighbours, so that a pair is an
 // attack in either direction; symmetric says that upper is its own reverse.
-func between(name string, r profiles.Relation, upper, lower profiles.Profile, symmetric bool) profiles.Mechanism {
+func between(name string, r profiles.Relation, upper, lower profiles.Profile, symmetric bool) profiles.Bounds {
 	one := profiles.Direction{Upper: upper, Lower: lower}
 	two := profiles.Direction{Upper: profiles.Reverse(upper), Lower: profiles.Reverse(lower)}
 	if r == profiles.Substitute && symmetric {
 		two = one
 	}
-	return profiles.Mechanism{Name: name, Relation: r, Directions: [2]profiles.Direction{one, two}}
+	return profiles.Bounds{Name: name, Relation: r, Directions: [2]profiles.Direction{one, two}}
 }
 
 // Theorem5 returns the single-step bound of Theorem 5 of Zhao and Liu 2023 as a
 // profile: δ'(ε') = Σ_u p_u δ_u(ε) at ε' = log(1 + η(e^ε − 1)), reflected below
 // 0. Relation: substitute. Apply is tighter for the Gaussian.
-func (s FixedSize) Theorem5(b profiles.Base) (profiles.Profile, error) {
+func (s FixedSize) Theorem5(b profiles.Mechanism) (profiles.Profile, error) {
 	law := s.Multiplicity()
 	m, err := copies.GroupMixture(b, law, profiles.Substitute)
 	if err != nil {
@@ -146,7 +146,7 @@ func (s FixedSize) Theorem5(b profiles.Base) (profiles.Profile, error) {
 // one substitution: all other records agree with the substitute and are as far
 // from the record as the sensitivity allows (docs/theory/subsampling.md §7, pair B). It is legal
 // for a fixed mechanism, and a lower bound on the privacy profile at every ε.
-func (s FixedSize) Attack(b profiles.Base) (profiles.Profile, error) {
+func (s FixedSize) Attack(b profiles.Mechanism) (profiles.Profile, error) {
 	pair, err := b.Pair(profiles.Substitute)
 	if err != nil {
 		return nil, err
@@ -174,7 +174,7 @@ func attack(pair profiles.Profile, law copies.Law) (profiles.Profile, error) {
 // records contribute nothing, and not a dominating pair: other data sets lose
 // far more privacy (docs/theory/must-composition.md). Only for reproduction.
 // Relation: substitute; the mechanism must be Gaussian.
-func (s FixedSize) PaperPairNotABound(b profiles.Base) (profiles.Profile, error) {
+func (s FixedSize) PaperPairNotABound(b profiles.Mechanism) (profiles.Profile, error) {
 	pair, err := b.Pair(profiles.Substitute)
 	if err != nil {
 		return nil, err

@@ -32,7 +32,7 @@ func benchRange(p profiles.Profile) (lo, hi float64) {
 func BenchmarkTails(b *testing.B) {
 	const n, sub, m = 10000, 118, 200
 	for _, s := range []FixedSize{ok(NewWithReplacement(n, m)), ok(NewMustOW(n, sub, m)), ok(NewMustWW(n, sub, m))} {
-		for _, base := range []profiles.Base{ok(profiles.NewGaussianMechanism(4)), ok(profiles.NewLaplaceMechanism(4))} {
+		for _, base := range []profiles.Mechanism{ok(profiles.NewGaussianMechanism(4)), ok(profiles.NewLaplaceMechanism(4))} {
 			for _, r := range []profiles.Relation{profiles.AddRemove, profiles.Substitute} {
 				d := ok(s.Apply(base, r)).Directions[0]
 				for _, c := range []struct {

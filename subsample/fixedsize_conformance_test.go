@@ -12,7 +12,7 @@ import (
 func TestFixedSizeConformance(t *testing.T) {
 	wor, wr, ow, ww, base := paperSetting()
 	for _, s := range []FixedSize{wor, wr, ow, ww, must(NewMustWW(3, 2, 3))} {
-		for _, b := range []profiles.Base{base, laplace(3)} {
+		for _, b := range []profiles.Mechanism{base, laplace(3)} {
 			d := must(s.Apply(b, profiles.Substitute)).Directions[0]
 			for name, p := range map[string]profiles.Profile{"upper": d.Upper, "attack": d.Lower, "theorem 5": must(s.Theorem5(b))} {
 				t.Run(s.Name()+" "+b.Name()+" "+name, func(t *testing.T) {

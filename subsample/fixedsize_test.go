@@ -20,8 +20,8 @@ func ok[T any](v T, err error) T {
 	return v
 }
 
-func gaussian(sigma float64) profiles.Base { return ok(profiles.NewGaussianMechanism(sigma)) }
-func laplace(b float64) profiles.Base      { return ok(profiles.NewLaplaceMechanism(b)) }
+func gaussian(sigma float64) profiles.Mechanism { return ok(profiles.NewGaussianMechanism(sigma)) }
+func laplace(b float64) profiles.Mechanism      { return ok(profiles.NewLaplaceMechanism(b)) }
 
 // profileSetting is n=1000, m=400, b=500 (must.md §5.1).
 func profileSetting() map[string]FixedSize {
@@ -49,7 +49,7 @@ func TestTheorem5Golden(t *testing.T) {
 	// δ', must.md §7.1. The noise multiplier is for one record's contribution,
 	// half of Δ/σ's: a substitution moves the mean by Δ.
 	for _, c := range []struct {
-		base   profiles.Base
+		base   profiles.Mechanism
 		what   string
 		scheme string
 		want   []float64
@@ -112,7 +112,7 @@ func TestSameEpsilonGolden(t *testing.T) {
 	} {
 		for i, name := range order {
 			for _, x := range []struct {
-				b    profiles.Base
+				b    profiles.Mechanism
 				want float64
 			}{{gaussian(c.noise), c.g[i]}, {laplace(c.noise), c.l[i]}} {
 				got := deltaOf(ok(schemes[name].Theorem5(x.b)), c.eps)
@@ -155,7 +155,7 @@ func TestFigure5Golden(t *testing.T) {
 }
 
 // paperSetting is n=10000, m=200, b=118, σ=4 (must.md §5.2).
-func paperSetting() (wor, wr, ow, ww FixedSize, base profiles.Base) {
+func paperSetting() (wor, wr, ow, ww FixedSize, base profiles.Mechanism) {
 	return must(NewWithoutReplacement(10000, 200)), must(NewWithReplacement(10000, 200)), must(NewMustOW(10000, 118, 200)), must(NewMustWW(10000, 118, 200)), gaussian(4)
 }
 

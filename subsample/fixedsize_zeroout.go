@@ -21,7 +21,7 @@ import (
 // every ε. Any other mechanism: the bound of substitution, of which an empty place is a
 // case. Lower: the others oppose the record (remove), agree with it (add), or all other
 // places are empty.
-func (s FixedSize) zeroOut(b profiles.Base, substituted profiles.Profile, law copies.Law) (profiles.Mechanism, error) {
+func (s FixedSize) zeroOut(b profiles.Mechanism, substituted profiles.Profile, law copies.Law) (profiles.Bounds, error) {
 	one := s.kind == withoutReplacement || s.batch == 1 // a record is there at most once
 	rate := ratioUp(s.batch, s.population)
 	if one && rate == 1 {
@@ -29,19 +29,19 @@ func (s FixedSize) zeroOut(b profiles.Base, substituted profiles.Profile, law co
 	}
 	pair, err := b.Pair(profiles.ZeroOut)
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	if g, ok := pair.(profiles.Gaussian); ok {
 		return s.zeroOutGaussian(b, g, law, one)
 	}
 	m, err := s.apply(b, substituted, law, profiles.Substitute)
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	m.Relation = profiles.ZeroOut
 	reached, err := attained(b, pair, profiles.ZeroOut)
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	var lower profiles.Profile
 	if one {
@@ -59,36 +59,36 @@ func (s FixedSize) zeroOut(b profiles.Base, substituted profiles.Profile, law co
 }
 
 // zeroOutGaussian is zeroOut for Gaussian noise. one says that there is at most one copy.
-func (s FixedSize) zeroOutGaussian(b profiles.Base, g profiles.Gaussian, law copies.Law, one bool) (profiles.Mechanism, error) {
+func (s FixedSize) zeroOutGaussian(b profiles.Mechanism, g profiles.Gaussian, law copies.Law, one bool) (profiles.Bounds, error) {
 	theta := 1 / g.NoiseMultiplier()
 	oppose, err := copies.NewGaussianOpposed(law, theta)
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	var up, down, agree profiles.Profile
 	if one {
 		rate := ratioUp(s.batch, s.population)
 		up = copies.NewDisplaced(theta, rate)
 		if down, err = PoissonProfile(g, rate); err != nil {
-			return profiles.Mechanism{}, err
+			return profiles.Bounds{}, err
 		}
 		agree = inexact(down, rate)
 	} else {
 		rate := min(1, law.Eta*(1+2*law.EtaErr+4*xmath.U))
 		if up, err = copies.DisplacedMixture(b, law, rate); err != nil {
-			return profiles.Mechanism{}, err
+			return profiles.Bounds{}, err
 		}
 		groups, err := copies.GroupMixture(b, law, profiles.ZeroOut)
 		if err != nil {
-			return profiles.Mechanism{}, err
+			return profiles.Bounds{}, err
 		}
 		if down, err = PoissonProfile(groups, rate); err != nil {
-			return profiles.Mechanism{}, err
+			return profiles.Bounds{}, err
 		}
 		agree = copies.NewGaussianAttack(law, theta)
 	}
 	upper := joined{up, down}
-	return profiles.Mechanism{Name: b.Name(), Relation: profiles.ZeroOut, Directions: [2]profiles.Direction{
+	return profiles.Bounds{Name: b.Name(), Relation: profiles.ZeroOut, Directions: [2]profiles.Direction{
 		{Upper: upper, Lower: oppose},
 		{Upper: profiles.Reverse(upper), Lower: agree},
 	}}, nil

@@ -16,7 +16,7 @@ var tinySchemes = []FixedSize{{withoutReplacement, 3, 0, 1}, {withoutReplacement
 
 // A tinyBase is added noise whose density is known.
 type tinyBase struct {
-	b       profiles.Base
+	b       profiles.Mechanism
 	density func(x, c float64) float64
 }
 
@@ -190,7 +190,7 @@ func TestZeroOutIsBetweenPoissonAndSubstitute(t *testing.T) {
 func TestZeroOutConformance(t *testing.T) {
 	wor, wr, ow, ww, base := paperSetting()
 	for _, s := range []FixedSize{wor, wr, ow, ww, must(NewMustWW(3, 2, 3)), must(NewWithoutReplacement(3, 2))} {
-		for _, b := range []profiles.Base{base, gaussian(1), gaussian(100)} {
+		for _, b := range []profiles.Mechanism{base, gaussian(1), gaussian(100)} {
 			m := ok(s.Apply(b, profiles.ZeroOut))
 			for d, dir := range m.Directions {
 				t.Run(fmt.Sprintf("%s %v σ=%v upper %d", s.Name(), s.population, b.(profiles.NoiseScaler).NoiseMultiplier(), d), func(t *testing.T) {

@@ -20,7 +20,7 @@ func TestGapComposition(t *testing.T) {
 	second := gaussian(5)
 	wor2, wr2 := must(NewWithoutReplacement(1000, 50)), must(NewWithReplacement(1000, 50))
 	ow2, ww2 := must(NewMustOW(1000, 100, 50)), must(NewMustWW(1000, 100, 50))
-	upper := func(s FixedSize, b profiles.Base) profiles.Profile {
+	upper := func(s FixedSize, b profiles.Mechanism) profiles.Profile {
 		return ok(s.Apply(b, profiles.Substitute)).Directions[0].Upper
 	}
 	attack := func(s FixedSize) profiles.Profile { return ok(s.Attack(second)) }

@@ -28,7 +28,7 @@ const maxMixtureShift = 1 << 12
 // NewGaussianMixture returns the mechanism with noise of standard deviation noiseMultiplier,
 // whose means are the whole numbers shifts with the given probabilities. These add up to 1
 // within 1e-9, and are divided by their sum.
-func NewGaussianMixture(noiseMultiplier float64, shifts, probabilities []float64) (profiles.Base, error) {
+func NewGaussianMixture(noiseMultiplier float64, shifts, probabilities []float64) (profiles.Mechanism, error) {
 	const name = "gaussian-mixture"
 	if _, err := profiles.NewGaussian(noiseMultiplier); err != nil {
 		return nil, fault.In(name, fault.New("noise-multiplier", "%v is not in [1e-06, 1e+15]", noiseMultiplier))
@@ -61,10 +61,10 @@ func NewGaussianMixture(noiseMultiplier float64, shifts, probabilities []float64
 	return GaussianMixture{noiseMultiplier, &law}, nil
 }
 
-// Name implements profiles.Base.
+// Name implements profiles.Mechanism.
 func (GaussianMixture) Name() string { return "gaussian-mixture" }
 
-// Pair implements profiles.Base: of Σ p_u N(u, σ²), against N(0, σ²), or under substitution
+// Pair implements profiles.Mechanism: of Σ p_u N(u, σ²), against N(0, σ²), or under substitution
 // against Σ p_u N(−u, σ²).
 func (m GaussianMixture) Pair(r profiles.Relation) (profiles.Profile, error) {
 	switch {
@@ -76,11 +76,11 @@ func (m GaussianMixture) Pair(r profiles.Relation) (profiles.Profile, error) {
 	return copies.NewGaussianAttack(*m.law, 1/m.noise), nil
 }
 
-// Mechanism implements profiles.Compound, so that it is not sampled once more.
-func (m GaussianMixture) Mechanism(_ context.Context, r profiles.Relation) (profiles.Mechanism, error) {
+// Bounds implements profiles.Compound, so that it is not sampled once more.
+func (m GaussianMixture) Bounds(_ context.Context, r profiles.Relation) (profiles.Bounds, error) {
 	p, err := m.Pair(r)
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
-	return profiles.NewMechanism(m.Name(), r, p), nil
+	return profiles.NewBounds(m.Name(), r, p), nil
 }

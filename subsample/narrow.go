@@ -11,7 +11,7 @@ import (
 
 // NewAdaptiveBound returns the bound of the scheme with the mechanism, or an
 // error if there is none.
-func (s FixedSize) NewAdaptiveBound(b profiles.Base) (*adaptive.Bound, error) {
+func (s FixedSize) NewAdaptiveBound(b profiles.Mechanism) (*adaptive.Bound, error) {
 	pair, err := b.Pair(profiles.Substitute)
 	if err != nil {
 		return nil, err
@@ -19,7 +19,7 @@ func (s FixedSize) NewAdaptiveBound(b profiles.Base) (*adaptive.Bound, error) {
 	return s.adaptiveBound(b, pair, s.Multiplicity())
 }
 
-func (s FixedSize) adaptiveBound(b profiles.Base, pair profiles.Profile, law copies.Law) (*adaptive.Bound, error) {
+func (s FixedSize) adaptiveBound(b profiles.Mechanism, pair profiles.Profile, law copies.Law) (*adaptive.Bound, error) {
 	g, ok := pair.(profiles.Gaussian)
 	if !ok {
 		return nil, fault.New("mechanism", "%q is not in [gaussian], for which the recursion is proved", b.Name())
@@ -46,7 +46,7 @@ func (s FixedSize) adaptiveBound(b profiles.Base, pair profiles.Profile, law cop
 
 // NewAdaptiveAttack prepares the attack on a lattice of the given step up to
 // losses of ±reach; the result is a lower bound for every step and reach.
-func (s FixedSize) NewAdaptiveAttack(b profiles.Base, step, reach float64) (*adaptive.Attack, error) {
+func (s FixedSize) NewAdaptiveAttack(b profiles.Mechanism, step, reach float64) (*adaptive.Attack, error) {
 	p, err := s.Attack(b)
 	if err != nil {
 		return nil, err

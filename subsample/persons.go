@@ -37,12 +37,12 @@ func CheckRecords(records int64) error {
 // noise on whole numbers under Poisson sampling lie between the public choice of that number
 // and the attack by equal records. Everything else is a chain of single changes (Dong, Roth
 // and Su 2022, Theorem 2.14), and its attack is that by one record.
-func Persons(ctx context.Context, b profiles.Base, s Scheme, r profiles.Relation, records int64) (profiles.Mechanism, error) {
+func Persons(ctx context.Context, b profiles.Mechanism, s Scheme, r profiles.Relation, records int64) (profiles.Bounds, error) {
 	if err := CheckRecords(records); err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	if name := b.Name(); records > 1 && (name == "threshold" || name == "select-partitions") {
-		return profiles.Mechanism{}, fault.New("records-per-person", "%d is not for %s, which is about persons already: its partitions limit what one contributes", records, name)
+		return profiles.Bounds{}, fault.New("records-per-person", "%d is not for %s, which is about persons already: its partitions limit what one contributes", records, name)
 	}
 	g := group{b, r, int(records)}
 	switch s := s.(type) {
@@ -59,7 +59,7 @@ func Persons(ctx context.Context, b profiles.Base, s Scheme, r profiles.Relation
 		}
 	default:
 		if err := CheckChain(s, r, records); err != nil {
-			return profiles.Mechanism{}, err
+			return profiles.Bounds{}, err
 		}
 	}
 	one, err := s.Apply(b, r)
@@ -82,7 +82,7 @@ func CheckChain(s Scheme, r profiles.Relation, records int64) error {
 // Chain returns the mechanism for persons of which m is the one for single records: whatever
 // m is, as long as it says the same of every pair of neighbours on the way. The attack is that
 // by one record.
-func Chain(m profiles.Mechanism, records int64) (profiles.Mechanism, error) {
+func Chain(m profiles.Bounds, records int64) (profiles.Bounds, error) {
 	if records == 1 {
 		return m, nil
 	}
@@ -91,8 +91,8 @@ func Chain(m profiles.Mechanism, records int64) (profiles.Mechanism, error) {
 }
 
 // chained returns the mechanism of a chain for each direction, with its attacks.
-func chained(name string, r profiles.Relation, links [2][]link, lower [2]profiles.Profile) (profiles.Mechanism, error) {
-	out := profiles.Mechanism{Name: name, Relation: r}
+func chained(name string, r profiles.Relation, links [2][]link, lower [2]profiles.Profile) (profiles.Bounds, error) {
+	out := profiles.Bounds{Name: name, Relation: r}
 	for d := range links {
 		if d == 1 && sameLinks(links[0], links[1]) {
 			out.Directions[1] = profiles.Direction{Upper: out.Directions[0].Upper, Lower: lower[1]}
@@ -139,16 +139,16 @@ func sameLinks(a, b []link) bool {
 
 // A group is a mechanism and the records of a person.
 type group struct {
-	b    profiles.Base
+	b    profiles.Mechanism
 	r    profiles.Relation
 	size int
 }
 
 // whole is a run on the whole data set.
-func (g group) whole(ctx context.Context) (profiles.Mechanism, error) {
+func (g group) whole(ctx context.Context) (profiles.Bounds, error) {
 	if b, ok := g.b.(profiles.Grouper); ok {
 		together, err := b.Grouped(g.size)
-		var m profiles.Mechanism
+		var m profiles.Bounds
 		if err == nil {
 			m, err = profiles.Unsampled(ctx, together, g.r)
 		}
@@ -177,7 +177,7 @@ func (g group) whole(ctx context.Context) (profiles.Mechanism, error) {
 }
 
 // coins is a run on the records whose coins say so.
-func (g group) coins(s Poisson) (profiles.Mechanism, error) {
+func (g group) coins(s Poisson) (profiles.Bounds, error) {
 	b, ok := g.b.(profiles.Grouper)
 	if ok && b.Name() == "discrete-gaussian" && g.size > 1 {
 		together, err := b.Grouped(g.size)
@@ -195,7 +195,7 @@ func (g group) coins(s Poisson) (profiles.Mechanism, error) {
 	}
 	pair, err := b.Pair(profiles.AddRemove)
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	law := copies.Coins(int64(g.size), s.rate)
 	if noise, ok := pair.(profiles.Gaussian); ok {
@@ -203,7 +203,7 @@ func (g group) coins(s Poisson) (profiles.Mechanism, error) {
 	}
 	upper, err := g.publicChoice(b, s, law)
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	lower, err := g.equalRecords(b, s, law)
 	return between(b.Name(), g.r, upper, lower, true), err
@@ -211,13 +211,13 @@ func (g group) coins(s Poisson) (profiles.Mechanism, error) {
 
 // gaussian is the binomial mixture: against no shift under add-remove, against the opposite
 // shifts under substitution. It dominates and is attained (docs/persons.md, theorems 1 and 2).
-func (g group) gaussian(law copies.Law, theta float64) profiles.Mechanism {
+func (g group) gaussian(law copies.Law, theta float64) profiles.Bounds {
 	opposite := g.r == profiles.Substitute
 	var p profiles.Profile = copies.NewGaussianAttack(law, theta)
 	if opposite {
 		p = copies.NewGaussianOpposite(law, 2*theta)
 	}
-	m := profiles.NewMechanism(g.b.Name(), g.r, p)
+	m := profiles.NewBounds(g.b.Name(), g.r, p)
 	if rest := law.LogAbove[len(law.LogP)]; !math.IsInf(rest, -1) {
 		up := copies.GiveRest(p, rest, opposite)
 		m.Directions[0].Upper, m.Directions[1].Upper, m.Numerical = up, profiles.Reverse(up), true
@@ -268,8 +268,8 @@ const maxShrinking = 1 << 10
 // shrinking is a run on a batch of fixed size under add-remove. Each record that is removed
 // leaves a smaller population, of which the batch is a larger part: link i is the profile at
 // population n − i.
-func (g group) shrinking(s FixedSize) (profiles.Mechanism, error) {
-	none := profiles.Mechanism{}
+func (g group) shrinking(s FixedSize) (profiles.Bounds, error) {
+	none := profiles.Bounds{}
 	if g.size > maxShrinking {
 		return none, fault.New("records-per-person", "%d is not at most %d for %s under %v", g.size, maxShrinking, s.Name(), g.r)
 	}

@@ -10,14 +10,14 @@ import (
 )
 
 // made is for constructors that cannot fail here.
-func made(b profiles.Base, err error) profiles.Base {
+func made(b profiles.Mechanism, err error) profiles.Mechanism {
 	if err != nil {
 		panic(err)
 	}
 	return b
 }
 
-func persons(t testing.TB, b profiles.Base, s Scheme, r profiles.Relation, k int64) profiles.Mechanism {
+func persons(t testing.TB, b profiles.Mechanism, s Scheme, r profiles.Relation, k int64) profiles.Bounds {
 	t.Helper()
 	m, err := Persons(context.Background(), b, s, r, k)
 	if err != nil {
@@ -65,7 +65,7 @@ func TestChainOfPure(t *testing.T) {
 // just above it.
 func TestChainOfShifts(t *testing.T) {
 	gauss, lap := made(profiles.NewGaussianMechanism(2)), made(profiles.NewLaplaceMechanism(3))
-	for _, b := range []profiles.Base{gauss, lap} {
+	for _, b := range []profiles.Mechanism{gauss, lap} {
 		for _, k := range []int{2, 3, 7} {
 			one, err := b.Pair(profiles.AddRemove)
 			if err != nil {
@@ -159,7 +159,7 @@ func TestPersonsEnds(t *testing.T) {
 // What is certified lies between one record and the chain, grows with the records, and an
 // attack never passes what bounds it.
 func TestPersonsOrder(t *testing.T) {
-	bases := []profiles.Base{
+	bases := []profiles.Mechanism{
 		made(profiles.NewGaussianMechanism(1.3)), made(profiles.NewLaplaceMechanism(2)),
 		made(profiles.NewDiscreteLaplaceMechanism(1.5, 2)), made(profiles.NewDiscreteGaussianMechanism(3, 1)), made(profiles.NewDiscreteGaussianNumber(2, 3)),
 		made(profiles.NewPure(0.3)), made(profiles.NewApproximate(0.2, 1e-4)), made(profiles.NewRandomizedResponse(0.6, 3)),

@@ -40,25 +40,25 @@ func (Poisson) WithRate(rate float64) (Scheme, error) {
 // mechanism has the Envelope above, and below the pair with opposite
 // contributions, or, for a mechanism declared by its pair alone, the pair in
 // which the absence of the record looks like its substitute.
-func (s Poisson) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechanism, error) {
+func (s Poisson) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
 	pair, err := b.Pair(r)
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	name := b.Name()
 	reached, err := attained(b, pair, r)
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	if r != profiles.Substitute || s.rate == 1 {
 		p, err := PoissonProfile(pair, s.rate)
 		if err != nil {
-			return profiles.Mechanism{}, err
+			return profiles.Bounds{}, err
 		}
-		m := profiles.NewMechanism(name, r, p)
+		m := profiles.NewBounds(name, r, p)
 		if !profiles.Equal(reached, pair) {
 			if p, err = PoissonProfile(reached, s.rate); err != nil {
-				return profiles.Mechanism{}, err
+				return profiles.Bounds{}, err
 			}
 			m.Directions[0].Lower, m.Directions[1].Lower = p, profiles.Reverse(p)
 		}
@@ -67,27 +67,27 @@ func (s Poisson) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechanism
 	if m, ok := b.(profiles.SubstituteMixer); ok {
 		p, dominating, err := m.SubstituteMixture(s.rate)
 		if err != nil {
-			return profiles.Mechanism{}, err
+			return profiles.Bounds{}, err
 		}
 		if dominating {
-			return profiles.NewMechanism(name, r, p), nil
+			return profiles.NewBounds(name, r, p), nil
 		}
 		return s.bounds(name, pair, p)
 	}
 	attack, err := PoissonProfile(reached, s.rate)
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	return s.bounds(name, pair, attack)
 }
 
 // bounds returns the mechanism between an attack and the envelope of pair.
-func (s Poisson) bounds(name string, pair, attack profiles.Profile) (profiles.Mechanism, error) {
+func (s Poisson) bounds(name string, pair, attack profiles.Profile) (profiles.Bounds, error) {
 	e, err := Envelope(pair, s.rate)
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
-	return profiles.Mechanism{Name: name, Relation: profiles.Substitute, Directions: [2]profiles.Direction{
+	return profiles.Bounds{Name: name, Relation: profiles.Substitute, Directions: [2]profiles.Direction{
 		{Upper: e, Lower: attack},
 		{Upper: profiles.Reverse(e), Lower: profiles.Reverse(attack)},
 	}}, nil

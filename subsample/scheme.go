@@ -16,7 +16,7 @@ type Scheme interface {
 	// Name is the scheme's name in plan files.
 	Name() string
 	// Apply returns b run once on a subsample drawn by the scheme.
-	Apply(b profiles.Base, r profiles.Relation) (profiles.Mechanism, error)
+	Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error)
 }
 
 // A Sampler is a Scheme that can also draw: what a training loop takes its batches from.
@@ -49,11 +49,11 @@ type Aimed interface {
 	Aim(delta, relative float64, runs int64) Aimed
 	// Check returns the error that Mechanism would return for a mechanism and a relation,
 	// without computing a law.
-	Check(b profiles.Base, r profiles.Relation) error
+	Check(b profiles.Mechanism, r profiles.Relation) error
 	// Mechanism is Apply with a context.
-	Mechanism(ctx context.Context, b profiles.Base, r profiles.Relation) (profiles.Mechanism, error)
+	Bounds(ctx context.Context, b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error)
 	// Public is an upper bound of one run for which nothing needs to stay secret but the noise.
-	Public(ctx context.Context, b profiles.Base, r profiles.Relation) (profiles.Mechanism, error)
+	Public(ctx context.Context, b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error)
 	// Repeated returns the scheme of so many runs as one, false if there is none. Its laws reach
 	// smaller δ than those of one run, composed.
 	Repeated(runs int64) (Aimed, bool)
@@ -79,7 +79,7 @@ type BatchSetter interface {
 }
 
 // attained returns pair, the Pair of b under r, or what is attained in its place.
-func attained(b profiles.Base, pair profiles.Profile, r profiles.Relation) (profiles.Profile, error) {
+func attained(b profiles.Mechanism, pair profiles.Profile, r profiles.Relation) (profiles.Profile, error) {
 	a, ok := b.(profiles.Attacked)
 	if !ok {
 		return pair, nil

@@ -106,7 +106,7 @@ func TestSamplingAmplifies(t *testing.T) {
 
 // Under substitute the attack never exceeds the bound, for every mechanism.
 func TestSubstituteOrder(t *testing.T) {
-	mechanisms := []profiles.Base{
+	mechanisms := []profiles.Mechanism{
 		must(profiles.NewGaussianMechanism(1.5)), must(profiles.NewLaplaceMechanism(1.5)),
 		must(profiles.NewDiscreteGaussianMechanism(1.5, 1)), must(profiles.NewDiscreteLaplaceMechanism(1.5, 2)),
 		must(profiles.NewPure(1)), must(profiles.NewApproximate(1, 1e-6)), must(profiles.NewRandomizedResponse(0.3, 5)),

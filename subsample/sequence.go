@@ -15,7 +15,7 @@ import (
 // more than the pair of the same run, and the list of attacks does not cost more than
 // that of pairs.
 type Sequence interface {
-	profiles.Base
+	profiles.Mechanism
 	// Runs returns the list under r. It may take long: once ctx is done, the error is
 	// that of ctx.
 	Runs(ctx context.Context, r profiles.Relation) ([]Run, error)
@@ -24,7 +24,7 @@ type Sequence interface {
 // A Run is a mechanism, run Count ≥ 1 times on samples of a scheme, nil for the whole data
 // set.
 type Run struct {
-	Mechanism profiles.Base
+	Mechanism profiles.Mechanism
 	Scheme    Scheme
 	Count     int64
 }

@@ -53,7 +53,7 @@ func theoremOf(k kind, r profiles.Relation, n noise) theorem {
 // A sampledNoise is what a row needs.
 type sampledNoise struct {
 	s     FixedSize
-	b     profiles.Base
+	b     profiles.Mechanism
 	law   copies.Law // of the copies
 	theta float64    // distance of the means that a copy makes, for Gaussian noise 1
 }
@@ -97,7 +97,7 @@ func (x sampledNoise) groupsOWAddRemove() (profiles.Profile, error) {
 
 // amplified samples the public choice of the number of copies, given that there is one,
 // with the probability that there is one, rounded up.
-func amplified(by func(profiles.Profile, float64) (profiles.Profile, error), b profiles.Base, law copies.Law) (profiles.Profile, error) {
+func amplified(by func(profiles.Profile, float64) (profiles.Profile, error), b profiles.Mechanism, law copies.Law) (profiles.Profile, error) {
 	groups, err := copies.GroupMixture(b, law, profiles.Substitute)
 	if err != nil {
 		return nil, err

@@ -100,7 +100,7 @@ func coverage(t *testing.T, mechanism, sampling string) string {
 			continue
 		}
 		step := plan.Steps[0]
-		var m profiles.Mechanism
+		var m profiles.Bounds
 		if step.Sampling == nil {
 			m, err = profiles.Unsampled(t.Context(), step.Mechanism, plan.Neighbors)
 		} else {

@@ -51,9 +51,9 @@ attains, so that no accountant can promise less. Here the output's δ is 1 − (
 }
 
 // composed returns ε(δ) of q runs of m.
-func composed(ctx context.Context, m profiles.Mechanism, q int, delta float64) (accountant.Interval, error) {
+func composed(ctx context.Context, m profiles.Bounds, q int, delta float64) (accountant.Interval, error) {
 	acct := accountant.New(m.Relation)
-	if err := acct.AddMechanism(m, int64(q)); err != nil {
+	if err := acct.AddBounds(m, int64(q)); err != nil {
 		return accountant.Interval{}, err
 	}
 	return acct.Epsilon(ctx, delta)

@@ -21,9 +21,9 @@ import (
 const recursionRuns = 1000
 
 // epsilon returns the interval of ε(1e-5) after k runs.
-func epsilon(ctx context.Context, m profiles.Mechanism, k int64, opts ...accountant.Option) (accountant.Interval, error) {
+func epsilon(ctx context.Context, m profiles.Bounds, k int64, opts ...accountant.Option) (accountant.Interval, error) {
 	acct := accountant.New(m.Relation, opts...)
-	if err := acct.AddMechanism(m, k); err != nil {
+	if err := acct.AddBounds(m, k); err != nil {
 		return accountant.Interval{}, err
 	}
 	return acct.Epsilon(ctx, 1e-5)
@@ -67,7 +67,7 @@ func composeAll(ctx context.Context, steps []int64, recursion int64) ([]composed
 	}
 	type row struct {
 		name  string
-		m     profiles.Mechanism
+		m     profiles.Bounds
 		paper profiles.Profile
 	}
 	var rows []row
@@ -109,7 +109,7 @@ func composeAll(ctx context.Context, steps []int64, recursion int64) ([]composed
 			}
 			c.lower, c.upper, c.plain = append(c.lower, iv.Lower), append(c.upper, iv.Upper), append(c.plain, plain.Upper)
 			if row.paper != nil {
-				w, err := epsilon(ctx, profiles.NewMechanism("paper's pair", profiles.Substitute, row.paper), k)
+				w, err := epsilon(ctx, profiles.NewBounds("paper's pair", profiles.Substitute, row.paper), k)
 				if err != nil {
 					return nil, fmt.Errorf("%s, the paper's pair, %d runs: %w", row.name, k, err)
 				}
@@ -250,15 +250,15 @@ func historic(ctx context.Context, steps []int64, grid int) ([]historicRow, erro
 		row := historicRow{k: k}
 		row.lower, row.centre, row.upper = h.delta(1, int(k))
 		for _, x := range []struct {
-			m  profiles.Mechanism
+			m  profiles.Bounds
 			iv *accountant.Interval
 		}{
-			{profiles.NewMechanism("pair", profiles.Substitute, pair), &row.pair},
-			{profiles.NewMechanism("attack", profiles.Substitute, attack), &row.attack},
+			{profiles.NewBounds("pair", profiles.Substitute, pair), &row.pair},
+			{profiles.NewBounds("attack", profiles.Substitute, attack), &row.attack},
 			{proved, &row.proved},
 		} {
 			acct := accountant.New(accountant.Substitute)
-			if err := acct.AddMechanism(x.m, k); err != nil {
+			if err := acct.AddBounds(x.m, k); err != nil {
 				return nil, err
 			}
 			if *x.iv, err = acct.Delta(ctx, 1); err != nil {

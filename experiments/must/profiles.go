@@ -45,7 +45,7 @@ var schemeNames = []string{"WOR", "WR", "MUST.OW", "MUST.WW"}
 
 type noise struct {
 	name string
-	base profiles.Base
+	base profiles.Mechanism
 }
 
 // noises are the four panels of Figure 4. The paper's Δ is the sensitivity of a

@@ -145,13 +145,13 @@ func must[T any](x T, err error) T {
 	return x
 }
 
-func gaussian(sigma float64) profiles.Base { return must(profiles.NewGaussianMechanism(sigma)) }
+func gaussian(sigma float64) profiles.Mechanism { return must(profiles.NewGaussianMechanism(sigma)) }
 
 func deltaOf(p profiles.Profile, eps float64) float64 {
 	l, _ := profiles.LogDelta(p, eps)
 	return math.Exp(l)
 }
 
-func paperSetting() (wor, wr, ow, ww subsample.FixedSize, base profiles.Base) {
+func paperSetting() (wor, wr, ow, ww subsample.FixedSize, base profiles.Mechanism) {
 	return must(subsample.NewWithoutReplacement(10000, 200)), must(subsample.NewWithReplacement(10000, 200)), must(subsample.NewMustOW(10000, 118, 200)), must(subsample.NewMustWW(10000, 118, 200)), gaussian(4)
 }

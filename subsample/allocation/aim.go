@@ -62,7 +62,7 @@ func (s Shuffle) Repeated(runs int64) (subsample.Aimed, bool) {
 }
 
 // Check implements subsample.Aimed.
-func (s Random) Check(b profiles.Base, r profiles.Relation) error {
+func (s Random) Check(b profiles.Mechanism, r profiles.Relation) error {
 	if s.steps == 0 {
 		return fault.New("steps", "0 is not in [1, %d]", int64(maxSteps))
 	}
@@ -78,7 +78,7 @@ func (s Random) Check(b profiles.Base, r profiles.Relation) error {
 }
 
 // checkSubstitute returns what is not proved under substitution.
-func (s Random) checkSubstitute(b profiles.Base, gaussian bool) error {
+func (s Random) checkSubstitute(b profiles.Mechanism, gaussian bool) error {
 	every := s.uses == s.steps && s.part == s.steps
 	switch {
 	case every && s.uses == 1 && s.epochs == 1:
@@ -96,7 +96,7 @@ func (s Random) checkSubstitute(b profiles.Base, gaussian bool) error {
 }
 
 // Check implements subsample.Aimed.
-func (s Shuffle) Check(b profiles.Base, r profiles.Relation) error {
+func (s Shuffle) Check(b profiles.Mechanism, r profiles.Relation) error {
 	if s.batches == 0 {
 		return fault.New("batches", "0 is not in [1, %d]", int64(maxSteps))
 	}
@@ -108,9 +108,9 @@ func (s Shuffle) Check(b profiles.Base, r profiles.Relation) error {
 
 // Public implements subsample.Aimed: every use of the record, with nothing hidden. Conditioned on
 // the draw it is that, and divergences are jointly convex.
-func (s Random) Public(ctx context.Context, b profiles.Base, r profiles.Relation) (profiles.Mechanism, error) {
+func (s Random) Public(ctx context.Context, b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
 	if s.part == 0 {
-		return profiles.NewMechanism(b.Name(), r, profiles.Identical()), nil
+		return profiles.NewBounds(b.Name(), r, profiles.Identical()), nil
 	}
 	if _, gaussian := noiseOf(b); !gaussian && s.uses*s.epochs == 1 {
 		return profiles.Unsampled(ctx, b, r)
@@ -120,8 +120,8 @@ func (s Random) Public(ctx context.Context, b profiles.Base, r profiles.Relation
 }
 
 // Public implements subsample.Aimed.
-func (s Shuffle) Public(ctx context.Context, b profiles.Base, r profiles.Relation) (profiles.Mechanism, error) {
-	m := profiles.Mechanism{Name: b.Name(), Relation: r}
+func (s Shuffle) Public(ctx context.Context, b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
+	m := profiles.Bounds{Name: b.Name(), Relation: r}
 	up, err := s.upper(b, r)
 	if err != nil {
 		return m, err
@@ -132,7 +132,7 @@ func (s Shuffle) Public(ctx context.Context, b profiles.Base, r profiles.Relatio
 
 // upper is the law above shuffled batches: all uses of a record with nothing hidden, rounded
 // up. Theorem 5: √E/σ, 2√E/σ and √(5E)/σ.
-func (s Shuffle) upper(b profiles.Base, r profiles.Relation) (profiles.Profile, error) {
+func (s Shuffle) upper(b profiles.Mechanism, r profiles.Relation) (profiles.Profile, error) {
 	sigma, ok := noiseOf(b)
 	if !ok {
 		return nil, s.Check(b, r)

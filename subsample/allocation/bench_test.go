@@ -11,7 +11,7 @@ import (
 // BenchmarkSchemes takes each question from nothing to both ends of ε in both directions, in
 // units of one real FFT of 65,536 points of gonum in the same run (x-fft).
 func BenchmarkSchemes(b *testing.B) {
-	ends := func(b *testing.B, m profiles.Mechanism, err error, runs int64, delta float64) {
+	ends := func(b *testing.B, m profiles.Bounds, err error, runs int64, delta float64) {
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -22,7 +22,7 @@ type CapCost struct {
 }
 
 // CapCost returns the cost of the scheme's cap over so many steps of Gaussian noise.
-func (s Truncated) CapCost(ctx context.Context, b profiles.Base, r profiles.Relation, steps int64, delta float64) (CapCost, error) {
+func (s Truncated) CapCost(ctx context.Context, b profiles.Mechanism, r profiles.Relation, steps int64, delta float64) (CapCost, error) {
 	var c CapCost
 	var err error
 	const relative = 1e-3
@@ -38,7 +38,7 @@ func (s Truncated) CapCost(ctx context.Context, b profiles.Base, r profiles.Rela
 }
 
 // upper returns the upper end of ε(δ) of so many steps with another cap.
-func (s Truncated) upper(ctx context.Context, most int64, b profiles.Base, r profiles.Relation, steps int64, delta, relative float64) (float64, error) {
+func (s Truncated) upper(ctx context.Context, most int64, b profiles.Mechanism, r profiles.Relation, steps int64, delta, relative float64) (float64, error) {
 	t, err := s.WithCap(most)
 	if err != nil {
 		return 0, err
@@ -67,7 +67,7 @@ func (s Truncated) upper(ctx context.Context, most int64, b profiles.Base, r pro
 
 // SmallestCap returns the smallest cap, from the mean of a batch on, with which so many steps cost at most (1 + cost) times
 // what they cost without a cap, in upper bounds of ε(δ): the hint for a cap that is too low.
-func (s Truncated) SmallestCap(ctx context.Context, b profiles.Base, r profiles.Relation, steps int64, delta, cost float64) (int64, error) {
+func (s Truncated) SmallestCap(ctx context.Context, b profiles.Mechanism, r profiles.Relation, steps int64, delta, cost float64) (int64, error) {
 	if !(cost > 0) {
 		return 0, fault.New("cost", "%v is not above 0", cost)
 	}

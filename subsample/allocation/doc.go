@@ -2,7 +2,7 @@
 // record falls into steps of its own choice, once an epoch), shuffled batches, Poisson batches
 // with a cap, and a fixed public order.
 //
-// Each scheme returns a profiles.Mechanism: for each direction a law above and one below the
+// Each scheme returns a profiles.Bounds: for each direction a law above and one below the
 // privacy profile of an epoch, or of several, which the accountant composes like anything else.
 // docs/theory/allocation.md has the theorems and their proofs.
 //
@@ -78,21 +78,21 @@ func profileOf(l *positive.Law) (*profiles.Discrete, error) {
 }
 
 // twoSided returns the mechanism of a pair between two laws.
-func twoSided(name string, r profiles.Relation, upper, lower *positive.Law) (profiles.Mechanism, error) {
+func twoSided(name string, r profiles.Relation, upper, lower *positive.Law) (profiles.Bounds, error) {
 	up, err := profileOf(upper)
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	low, err := profileOf(lower)
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	return between(name, r, up, low, true), nil
 }
 
 // between returns the mechanism whose second direction is the reverse of the first.
-func between(name string, r profiles.Relation, upper, lower profiles.Profile, numerical bool) profiles.Mechanism {
-	m := profiles.Mechanism{Name: name, Relation: r, Numerical: numerical}
+func between(name string, r profiles.Relation, upper, lower profiles.Profile, numerical bool) profiles.Bounds {
+	m := profiles.Bounds{Name: name, Relation: r, Numerical: numerical}
 	m.Directions[0] = profiles.Direction{Upper: upper, Lower: lower}
 	m.Directions[1].Upper = profiles.Reverse(upper)
 	if lower != nil {
@@ -102,7 +102,7 @@ func between(name string, r profiles.Relation, upper, lower profiles.Profile, nu
 }
 
 // source returns the likelihood ratio of the pair of one use of b, and of what is attained.
-func source(b profiles.Base, r profiles.Relation) (upper, lower positive.Source, err error) {
+func source(b profiles.Mechanism, r profiles.Relation) (upper, lower positive.Source, err error) {
 	pair, err := b.Pair(r)
 	if err != nil {
 		return nil, nil, err
@@ -132,7 +132,7 @@ func sourceOf(p profiles.Profile) positive.Source {
 }
 
 // noiseOf returns the noise multiplier of a Gaussian base.
-func noiseOf(b profiles.Base) (sigma float64, ok bool) {
+func noiseOf(b profiles.Mechanism) (sigma float64, ok bool) {
 	p, err := b.Pair(profiles.AddRemove)
 	if err != nil {
 		return 0, false

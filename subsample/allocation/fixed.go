@@ -29,14 +29,14 @@ func (Fixed) Name() string { return "fixed-order" }
 
 // Apply returns all uses of b. Zero-out and substitute only: a list that is cut into batches again
 // after a removal moves a record out of every batch, up to √(4(t−1)+1) in place of 1.
-func (s Fixed) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechanism, error) {
+func (s Fixed) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
 	switch {
 	case s.uses == 0:
-		return profiles.Mechanism{}, fault.New("uses", "0 is not in [1, %d]", int64(maxSteps))
+		return profiles.Bounds{}, fault.New("uses", "0 is not in [1, %d]", int64(maxSteps))
 	case r == profiles.AddRemove:
-		return profiles.Mechanism{}, fault.New("neighbors", "add-remove is not for a fixed order: without one record all later ones move up, into other batches; zero-out or substitute keep its place")
+		return profiles.Bounds{}, fault.New("neighbors", "add-remove is not for a fixed order: without one record all later ones move up, into other batches; zero-out or substitute keep its place")
 	case r != profiles.ZeroOut && r != profiles.Substitute:
-		return profiles.Mechanism{}, fault.New("neighbors", "%v is not in [zero-out, substitute]", r)
+		return profiles.Bounds{}, fault.New("neighbors", "%v is not in [zero-out, substitute]", r)
 	}
 	if s.uses == 1 {
 		return profiles.Unsampled(context.Background(), b, r)

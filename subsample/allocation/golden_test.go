@@ -21,7 +21,7 @@ func must[T any](x T, err error) T {
 	return x
 }
 
-func gaussian(sigma float64) profiles.Base { return must(profiles.NewGaussianMechanism(sigma)) }
+func gaussian(sigma float64) profiles.Mechanism { return must(profiles.NewGaussianMechanism(sigma)) }
 
 // interval asks for ε(δ) of count runs of one direction.
 func interval(t testing.TB, d profiles.Direction, count int64, delta float64) (lo, hi float64) {

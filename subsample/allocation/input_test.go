@@ -76,11 +76,11 @@ func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, r := range []profiles.Relation{profiles.AddRemove, profiles.Substitute} {
-		if _, e := must(NewRandom(1000)).Mechanism(ctx, gaussian(1), r); e != context.Canceled {
+		if _, e := must(NewRandom(1000)).Bounds(ctx, gaussian(1), r); e != context.Canceled {
 			t.Errorf("%v: %v", r, e)
 		}
 	}
-	if _, e := must(NewShuffle(1000)).Mechanism(ctx, gaussian(1), profiles.ZeroOut); e != context.Canceled {
+	if _, e := must(NewShuffle(1000)).Bounds(ctx, gaussian(1), profiles.ZeroOut); e != context.Canceled {
 		t.Error(e)
 	}
 }
@@ -161,7 +161,7 @@ func TestRandomizedResponseOfAnEmptyPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range []interface {
-		Apply(profiles.Base, profiles.Relation) (profiles.Mechanism, error)
+		Apply(profiles.Mechanism, profiles.Relation) (profiles.Bounds, error)
 	}{fixed, random} {
 		m, err := s.Apply(b, profiles.ZeroOut)
 		if err != nil || m.Relation != profiles.ZeroOut || !profiles.Equal(m.Directions[0].Upper, want) {

@@ -94,8 +94,8 @@ func (s Random) For(t Target) (Random, error) {
 func (Random) Name() string { return "random-allocation" }
 
 // Apply is Mechanism without a context.
-func (s Random) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechanism, error) {
-	return s.Mechanism(context.Background(), b, r)
+func (s Random) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
+	return s.Bounds(context.Background(), b, r)
 }
 
 // Mechanism returns all epochs of b under the scheme, between laws above and below.
@@ -104,12 +104,12 @@ func (s Random) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechanism,
 // and against adaptive mechanisms, over any base with one dominating pair (Theorems 1 and 3).
 // With several, what dominates is a product of blocks, and what is attained a test (Theorem 4).
 // Substitute: Gaussian bases only, exact with one use (Theorem 2).
-func (s Random) Mechanism(ctx context.Context, b profiles.Base, r profiles.Relation) (profiles.Mechanism, error) {
+func (s Random) Bounds(ctx context.Context, b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
 	if s.steps == 0 {
-		return profiles.Mechanism{}, fault.New("steps", "0 is not in [1, %d]", int64(maxSteps))
+		return profiles.Bounds{}, fault.New("steps", "0 is not in [1, %d]", int64(maxSteps))
 	}
 	if s.part == 0 {
-		return profiles.NewMechanism(b.Name(), r, profiles.Identical()), nil
+		return profiles.NewBounds(b.Name(), r, profiles.Identical()), nil
 	}
 	if s.uses == s.steps && s.part == s.steps && s.epochs == 1 {
 		if r == profiles.ZeroOut {
@@ -127,7 +127,7 @@ func (s Random) Mechanism(ctx context.Context, b profiles.Base, r profiles.Relat
 	}
 	upper, lower, err := source(b, r)
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	if s.uses > 1 && s.uses < s.steps {
 		return s.several(ctx, b, r, upper, lower)
@@ -137,18 +137,18 @@ func (s Random) Mechanism(ctx context.Context, b profiles.Base, r profiles.Relat
 	}
 	up, low, err := s.laws(ctx, upper, lower)
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	m, err := twoSided(b.Name(), r, up, low)
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	// With next to no noise the laws run out of points. One use an epoch that hides nothing
 	// is above, too.
 	if sigma, ok := noiseOf(b); ok {
 		g, err := profiles.NewGaussian(sigma)
 		if err != nil {
-			return profiles.Mechanism{}, err
+			return profiles.Bounds{}, err
 		}
 		every := g.Repeat(s.epochs, profiles.Gaussian{})
 		if epsilonOf(every, s.target.Delta) < epsilonOf(m.Directions[0].Upper, s.target.Delta) {
@@ -159,28 +159,28 @@ func (s Random) Mechanism(ctx context.Context, b profiles.Base, r profiles.Relat
 }
 
 // whole is the case of a use in every step: a product of so many uses.
-func (s Random) whole(ctx context.Context, b profiles.Base, r profiles.Relation) (profiles.Mechanism, error) {
+func (s Random) whole(ctx context.Context, b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
 	if sigma, ok := noiseOf(b); ok {
 		g, err := profiles.NewGaussian(sigma)
 		if err != nil {
-			return profiles.Mechanism{}, err
+			return profiles.Bounds{}, err
 		}
 		if r == profiles.Substitute {
 			p, err := b.Pair(r)
 			if err != nil {
-				return profiles.Mechanism{}, err
+				return profiles.Bounds{}, err
 			}
 			g = p.(profiles.Gaussian)
 		}
-		return profiles.NewMechanism(b.Name(), r, g.Repeat(s.uses*s.epochs, profiles.Gaussian{})), nil
+		return profiles.NewBounds(b.Name(), r, g.Repeat(s.uses*s.epochs, profiles.Gaussian{})), nil
 	}
 	upper, lower, err := source(b, r)
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	up, low, err := pairOf(ctx, s.target, upper, lower, func(p *positive.Program, a int) int { return p.Power(a, s.uses*s.epochs) })
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	return twoSided(b.Name(), r, up, low)
 }

@@ -19,19 +19,19 @@ func (s Random) blocks() (long, short, size int64) {
 }
 
 // several is k of t: above, blocks (Theorem 4); below, a test.
-func (s Random) several(ctx context.Context, b profiles.Base, r profiles.Relation, upper, lower positive.Source) (profiles.Mechanism, error) {
+func (s Random) several(ctx context.Context, b profiles.Mechanism, r profiles.Relation, upper, lower positive.Source) (profiles.Bounds, error) {
 	above, err := s.blocksAbove(ctx, upper)
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	up, err := profileOf(above)
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	m := between(b.Name(), r, up, nil, false)
 	for d := range m.Directions {
 		if m.Directions[d].Lower, err = s.test(ctx, lower, d == 1); err != nil {
-			return profiles.Mechanism{}, err
+			return profiles.Bounds{}, err
 		}
 	}
 	return m, nil

@@ -68,8 +68,8 @@ func (s Shuffle) For(t Target) (Shuffle, error) {
 func (Shuffle) Name() string { return "shuffle" }
 
 // Apply is Mechanism without a context.
-func (s Shuffle) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechanism, error) {
-	return s.Mechanism(context.Background(), b, r)
+func (s Shuffle) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
+	return s.Bounds(context.Background(), b, r)
 }
 
 // Mechanism returns all epochs of Gaussian noise under the scheme: above, every use of the record
@@ -80,24 +80,24 @@ func (s Shuffle) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechanism
 // N(0), where the substitute looks like the others; above, 2√E/σ. Add-remove, where the data set
 // is shuffled and cut without the record: below, random allocation (the others contribute
 // nothing), above, √(5E)/σ, as another record moves up. It assumes a public number of steps.
-func (s Shuffle) Mechanism(ctx context.Context, b profiles.Base, r profiles.Relation) (profiles.Mechanism, error) {
+func (s Shuffle) Bounds(ctx context.Context, b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
 	if err := s.Check(b, r); err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	sigma, _ := noiseOf(b)
 	up, err := s.upper(b, r)
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
-	m := profiles.Mechanism{Name: b.Name(), Relation: r}
+	m := profiles.Bounds{Name: b.Name(), Relation: r}
 	m.Directions[0].Upper, m.Directions[1].Upper = up, up
 	var attacks []profiles.Profile
 	// Others that contribute nothing: random allocation, but for the epochs that leave it out.
 	if s.unused == 0 {
 		ra := Random{steps: s.batches, uses: 1, part: s.batches, epochs: s.epochs, redraw: s.redraw, target: s.target}
-		x, err := ra.Mechanism(ctx, b, profiles.AddRemove)
+		x, err := ra.Bounds(ctx, b, profiles.AddRemove)
 		if err != nil {
-			return profiles.Mechanism{}, err
+			return profiles.Bounds{}, err
 		}
 		attacks = append(attacks, x.Directions[0].Lower)
 	}
@@ -108,14 +108,14 @@ func (s Shuffle) Mechanism(ctx context.Context, b profiles.Base, r profiles.Rela
 		}
 		x, err := s.attacks(ctx, sigma, 2, q)
 		if err != nil {
-			return profiles.Mechanism{}, err
+			return profiles.Bounds{}, err
 		}
 		attacks = append(attacks, x...)
 	}
 	rank := make([]profiles.Profile, len(attacks))
 	for i, a := range attacks {
 		if rank[i], err = s.composed(ctx, a); err != nil {
-			return profiles.Mechanism{}, err
+			return profiles.Bounds{}, err
 		}
 	}
 	for d := range m.Directions {

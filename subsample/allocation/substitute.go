@@ -15,21 +15,21 @@ import (
 // substitute returns all epochs under substitution: avg N(e_i) against avg N(−e_i), which
 // dominates and is attained. Its profile is computed at one α after the other; the polygon
 // through upper values lies above, lines that a convex function cannot cross lie below.
-func (s Random) substitute(ctx context.Context, b profiles.Base) (profiles.Mechanism, error) {
+func (s Random) substitute(ctx context.Context, b profiles.Mechanism) (profiles.Bounds, error) {
 	sigma, ok := noiseOf(b)
 	switch {
 	case !ok:
-		return profiles.Mechanism{}, fault.New("mechanism", "%q has no proved bound for random allocation under substitute; gaussian has", b.Name())
+		return profiles.Bounds{}, fault.New("mechanism", "%q has no proved bound for random allocation under substitute; gaussian has", b.Name())
 	case s.uses == s.steps && s.part == s.steps:
 		return s.whole(ctx, b, profiles.Substitute)
 	case s.uses > 1:
-		return profiles.Mechanism{}, fault.New("uses", "%d of %d steps have no proved bound under substitute", s.uses, s.steps)
+		return profiles.Bounds{}, fault.New("uses", "%d of %d steps have no proved bound under substitute", s.uses, s.steps)
 	case s.part < s.steps:
-		return profiles.Mechanism{}, fault.New("first", "%d of %d steps have no proved bound under substitute", s.part, s.steps)
+		return profiles.Bounds{}, fault.New("first", "%d of %d steps have no proved bound under substitute", s.part, s.steps)
 	}
 	source, err := s.use(ctx, positive.LogNormal{S: 1 / sigma, Ulps: 4})
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	g := source.(positive.LogNormal)
 	runs := int64(1)
@@ -38,7 +38,7 @@ func (s Random) substitute(ctx context.Context, b profiles.Base) (profiles.Mecha
 	}
 	ks, err := s.table(ctx, g, runs*max(1, s.target.Runs))
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	ks = falling(ks)
 	var ups []vertex
@@ -47,24 +47,24 @@ func (s Random) substitute(ctx context.Context, b profiles.Base) (profiles.Mecha
 	}
 	up, err := symmetric(wholeHull(ups, true), true)
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	low, err := symmetric(wholeHull(beneath(ks), false), false)
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
-	m := profiles.Mechanism{Name: b.Name(), Relation: profiles.Substitute, Numerical: true}
+	m := profiles.Bounds{Name: b.Name(), Relation: profiles.Substitute, Numerical: true}
 	if runs == 1 {
 		m.Directions = [2]profiles.Direction{{Upper: up, Lower: low}, {Upper: up, Lower: low}}
 		return m, nil
 	}
 	above, _, err := pairOf(ctx, s.target, positive.FromProfile{Profile: up}, positive.FromProfile{Profile: up}, func(p *positive.Program, a int) int { return p.Power(a, runs) })
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	_, below, err := pairOf(ctx, s.target, positive.FromProfile{Profile: low}, positive.FromProfile{Profile: low}, func(p *positive.Program, a int) int { return p.Power(a, runs) })
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	return twoSided(b.Name(), profiles.Substitute, above, below)
 }

@@ -82,21 +82,21 @@ func (s Truncated) overflow(n int64) overflow {
 // below, Poisson sampling with the rate at which a record takes part. Gaussian bases only.
 // Substitute: above, its corrected form; truncation is not free there. Zero-out: above, a
 // mixture of the pairs without a cut and with one. It is long because each relation is a case.
-func (s Truncated) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechanism, error) {
+func (s Truncated) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
 	if s.population == 0 {
-		return profiles.Mechanism{}, fault.New("population", "0 is not in [1, %d]", int64(maxPopulation))
+		return profiles.Bounds{}, fault.New("population", "0 is not in [1, %d]", int64(maxPopulation))
 	}
 	sigma, ok := noiseOf(b)
 	if !ok {
-		return profiles.Mechanism{}, fault.New("mechanism", "%q has no proved bound for capped batches; gaussian has", b.Name())
+		return profiles.Bounds{}, fault.New("mechanism", "%q has no proved bound for capped batches; gaussian has", b.Name())
 	}
 	once, err := profiles.NewGaussian(sigma)
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	twice, err := profiles.NewGaussian(sigma / 2)
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	poisson := func(g profiles.Gaussian, rate float64) profiles.Profile {
 		p, err := subsample.PoissonProfile(g, rate)
@@ -116,16 +116,16 @@ func (s Truncated) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechani
 	}
 	attack, err := subsample.NewPoisson(s.reached(at[0]))
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	low, err := attack.Apply(b, inner)
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	if at[len(at)-1].tauHigh == 0 {
 		plain, err := subsample.NewPoisson(s.rate)
 		if err != nil {
-			return profiles.Mechanism{}, err
+			return profiles.Bounds{}, err
 		}
 		m, err := plain.Apply(b, inner)
 		m.Relation = r
@@ -156,7 +156,7 @@ func (s Truncated) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechani
 	if r == profiles.ZeroOut {
 		up, err := s.zeroOut(first, sigma, tauLow, tauHigh, survive)
 		if err != nil {
-			return profiles.Mechanism{}, err
+			return profiles.Bounds{}, err
 		}
 		m := between(b.Name(), r, up, nil, false)
 		for d := range m.Directions {
@@ -166,14 +166,14 @@ func (s Truncated) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechani
 	}
 	substitute, err := subsample.NewPoisson(s.rate)
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	pair, err := substitute.Apply(b, profiles.Substitute)
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	up := reflected{parts(pair.Directions[0].Upper)}
-	m := profiles.Mechanism{Name: b.Name(), Relation: r}
+	m := profiles.Bounds{Name: b.Name(), Relation: r}
 	for d := range m.Directions {
 		m.Directions[d] = profiles.Direction{Upper: up, Lower: low.Directions[d].Lower}
 	}

@@ -72,16 +72,16 @@ func (s Unequal) For(t Target) (Unequal, error) {
 func (Unequal) Name() string { return "unequal-allocation" }
 
 // Apply returns one epoch of b, exact under add-remove and zero-out: M = 1 − Σw + Σ w_i A_i.
-func (s Unequal) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechanism, error) {
+func (s Unequal) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
 	if len(s.weights) == 0 {
-		return profiles.Mechanism{}, fault.New("weights", "0 of them are not in [1, %d]", int64(maxSteps))
+		return profiles.Bounds{}, fault.New("weights", "0 of them are not in [1, %d]", int64(maxSteps))
 	}
 	if r != profiles.AddRemove && r != profiles.ZeroOut {
-		return profiles.Mechanism{}, fault.New("neighbors", "%v is not in [add-remove, zero-out]", r)
+		return profiles.Bounds{}, fault.New("neighbors", "%v is not in [add-remove, zero-out]", r)
 	}
 	upper, lower, err := source(b, r)
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	up, low, err := pairOf(context.Background(), s.target, upper, lower, func(p *positive.Program, a int) int {
 		all := -1
@@ -103,7 +103,7 @@ func (s Unequal) Apply(b profiles.Base, r profiles.Relation) (profiles.Mechanism
 		return all
 	})
 	if err != nil {
-		return profiles.Mechanism{}, err
+		return profiles.Bounds{}, err
 	}
 	return twoSided(b.Name(), r, up, low)
 }

@@ -126,7 +126,7 @@ func (d Displaced) Support() profiles.Support {
 
 // DisplacedMixture is the public choice of the number u of copies, given that there is one,
 // each with the pair Displaced at u times the distance, at losses ε ≥ 0. b is a Gaussian.
-func DisplacedMixture(b profiles.Base, law Law, rate float64) (profiles.Profile, error) {
+func DisplacedMixture(b profiles.Mechanism, law Law, rate float64) (profiles.Profile, error) {
 	groups, err := GroupMixture(b, law, profiles.ZeroOut)
 	if err != nil {
 		return nil, err

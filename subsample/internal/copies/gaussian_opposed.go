@@ -107,6 +107,6 @@ func cellMass(law Law, shift, lo, hi float64) (log, err float64) {
 	return log, err + leftOut
 }
 
-func notGaussian(b profiles.Base) error {
+func notGaussian(b profiles.Mechanism) error {
 	return fault.New("mechanism", "%q is not in [gaussian]", b.Name())
 }

@@ -15,7 +15,7 @@ import (
 // Gaussian and Laplace noise: the shift is size times the sensitivity (Zhao and
 // Liu 2023, Theorem 1). Pure differential privacy: ε grows by size (Dwork and
 // Roth 2014, Theorem 2.2). Other mechanisms have no proved group profile here.
-func Group(base profiles.Base, size int, r profiles.Relation) (profiles.Profile, error) {
+func Group(base profiles.Mechanism, size int, r profiles.Relation) (profiles.Profile, error) {
 	if size < 1 {
 		return nil, fault.In("group", fault.New("size", "%d is not in [1, ∞)", size))
 	}

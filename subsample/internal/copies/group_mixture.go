@@ -16,7 +16,7 @@ import (
 // weighted sum, for every pair P, Q that mixes pairs with the same weights (joint
 // convexity). With what is left out of the law everything is given away. The relation
 // says what happens to each copy.
-func GroupMixture(b profiles.Base, law Law, r profiles.Relation) (profiles.Profile, error) {
+func GroupMixture(b profiles.Mechanism, law Law, r profiles.Relation) (profiles.Profile, error) {
 	return MixtureOf(law, func(u int) (profiles.Profile, error) { return Group(b, u, r) })
 }
 
