@@ -143,6 +143,7 @@ var badCalls = []struct {
 	{"dpsgd --noise_multiplier 1", 2, "accountant dpsgd: unknown flag --noise_multiplier; did you mean --noise-multiplier? (see accountant dpsgd --help)"},
 	{"version now", 2, `accountant version: "now" is an argument, but the command takes flags only (see accountant version --help)`},
 	{"epsilon --delta 1e-5 --delta 1e-6 -", 2, "accountant epsilon: --delta is given twice (see accountant epsilon --help)"},
+	{"epsilon --delta 1e-5 --markdown --latex -", 2, "accountant epsilon: --markdown and --latex exclude each other (see accountant epsilon --help)"},
 	{"epsilon --delta 1e-5 --json --csv -", 2, "accountant epsilon: --json and --csv exclude each other (see accountant epsilon --help)"},
 	{"label --epsilon 1 --prior - aply", 2, `accountant label: unknown command "aply"; did you mean "apply"? (see accountant label --help)`},
 	{"label --epsilon 1 --prior - prior.csv", 2, `accountant label: "prior.csv" is an argument, but the command takes flags only (see accountant label --help)`},
@@ -251,7 +252,9 @@ func TestErrorsAsJSON(t *testing.T) {
 		var out, plain, errs strings.Builder
 		run(t.Context(), strings.Fields(strings.Replace(c.args, "--json ", "", 1)), strings.NewReader(okPlan), &out, &plain)
 		code := run(t.Context(), strings.Fields(c.args), strings.NewReader(okPlan), &out, &errs)
-		var got struct{ Error struct{ Kind, Message string } }
+		var got struct {
+			Error struct{ Kind, Message string }
+		}
 		if err := json.Unmarshal([]byte(errs.String()), &got); err != nil || code != c.code || got.Error.Kind != c.kind || out.Len() > 0 {
 			t.Errorf("%s: %d %q, standard output %q: %v", c.args, code, errs.String(), out.String(), err)
 		}

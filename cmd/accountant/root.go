@@ -88,8 +88,8 @@ func newRootCmd() *cobra.Command {
 		completeFlags(c)
 		if runE := c.RunE; runE != nil {
 			c.RunE = func(cmd *cobra.Command, args []string) error {
-				if isTrue(cmd, "json") && isTrue(cmd, "csv") {
-					return usageError{errors.New("--json and --csv exclude each other")}
+				if err := oneForm(cmd); err != nil {
+					return err
 				}
 				err := runE(cmd, args)
 				var usage usageError
@@ -114,6 +114,21 @@ func missingCommand(cmd *cobra.Command, args []string) error {
 func needCommand(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return unknownCommand(cmd, args[0])
+	}
+	return nil
+}
+
+// oneForm refuses two forms of output at once.
+func oneForm(cmd *cobra.Command) error {
+	first := ""
+	for _, form := range forms {
+		switch {
+		case !isTrue(cmd, form):
+		case first == "":
+			first = form
+		default:
+			return usageError{fmt.Errorf("--%s and --%s exclude each other", first, form)}
+		}
 	}
 	return nil
 }
