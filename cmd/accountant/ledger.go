@@ -17,7 +17,7 @@ func newLedgerCmd() *cobra.Command {
 		Short: "Spend one privacy budget over months, from one file",
 		Long: `ledger keeps a privacy budget in an append-only file, which several people and
 programs may use at the same time. A plan is added before it runs; one that would
-pass the budget is refused (exit status 1), and must not run.
+pass the budget is refused (exit status 3), and must not run.
 
   planned    tight (Fourier accountant); what is added, and whether, must not
              depend on the outputs of what was added before
@@ -148,7 +148,7 @@ func newLedgerCheckCmd() *cobra.Command {
 		Long: `check reads the file from its beginning, verifies the chain of checksums and
 recomputes what the entries cost. It fails at the first line that is wrong (exit
 status 1). A file that is right but ends in a spend that was interrupted, and
-never reported, has exit status 3; the next spend removes what is torn.
+never reported, has exit status 5; the next spend removes what is torn.
 
 The chain does not show that entries at the end were taken away, nor that
 somebody rewrote the whole file. Keep the head that status prints somewhere
@@ -174,9 +174,6 @@ else, and give it to --head later.`,
 	form.register(cmd)
 	return cmd
 }
-
-// exitTorn is the exit status of check for a ledger that ends in a torn spend.
-const exitTorn = 3
 
 // A tornError is about a ledger that is right but for its end.
 type tornError struct{ error }

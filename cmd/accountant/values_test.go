@@ -75,7 +75,7 @@ func TestFlagValues(t *testing.T) {
 					if strings.Contains(stdout, "NaN") && !strings.Contains(value, "NaN") {
 						t.Errorf("%q: NaN in %s", call, stdout)
 					}
-				case code != 1 && code != 2, lines != 1, !strings.HasPrefix(stderr, "accountant"), stdout != "":
+				case code != exitInput && code != exitUsage && code != exitInfeasible, lines != 1, !strings.HasPrefix(stderr, "accountant"), stdout != "":
 					t.Errorf("%q: %d, %q, %q", call, code, stdout, stderr)
 				}
 			}
