@@ -33,8 +33,10 @@ var validCalls = []string{
 	"label --epsilon 1 --prior prior.csv",
 	"label apply --epsilon 1 --prior prior.csv --in data.csv --out noisy.csv",
 	"ledger init --epsilon 1000 --delta 0 new.ledger",
+	"ledger log new.ledger", // before there are notes
 	"ledger add new.ledger -",
 	"ledger status new.ledger",
+	"ledger fits --limit 2 new.ledger -",
 	"ledger check new.ledger",
 	"explain poisson",
 	"version",
