@@ -29,9 +29,6 @@ import (
 // Rows are taken in groups that double, each with the law of its last row, which is the
 // largest as terms are only added.
 
-// maxCoins bounds the steps of Theorem M5: the quantiles take steps² terms each a few times.
-const maxCoins = 8192
-
 // Every shift is a whole number of the largest coefficient over fine; those of the law that is
 // priced, over coarse or less. Both are rounded up.
 const (

@@ -53,6 +53,9 @@ func (c Config) Check() error {
 	return nil
 }
 
+// maxCoins bounds the steps of Theorem M5: the quantiles take steps² terms, each a few times.
+const maxCoins = 8192
+
 // checkCoins has the conditions of the theorem of coins.go.
 func (c Config) checkCoins() error {
 	fail := func(format string, args ...any) error {
