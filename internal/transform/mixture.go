@@ -28,6 +28,9 @@ type Pair struct {
 	// LogP0 and LogQ0 are the logarithms of the weights of mean 0, to a relative error Err0
 	// of the weights. They are used where the difference from 1 would cancel.
 	LogP0, LogQ0, Err0 float64
+	// RealZeros says that Σ P_c w^c has only real zeros, and so has Σ Q_c w^c; see zeros.go. It
+	// holds for all weights of a binomial law, and not for a part of them.
+	RealZeros bool
 }
 
 // maxMean bounds means: differences of them index tables.
@@ -106,6 +109,7 @@ type mixture struct {
 	minP, maxP           float64 // the ends of the means of P
 	minQ, maxQ           float64
 	span, spanP, spanQ   float64 // largest differences of means: of all, of P, of Q
+	realZeros            bool    // see zeros.go
 	rev                  *mixture
 	lattices             [maxLevel + 1]lattice
 	divergenceOnce       sync.Once
@@ -137,6 +141,8 @@ func newMixture(pair Pair) *mixture {
 	}
 	m.spanP, m.spanQ = m.maxP-m.minP, m.maxQ-m.minQ
 	m.span = max(m.maxP, m.maxQ) - min(m.minP, m.minQ)
+	// A single zero is that of two means, for which nothing is gained.
+	m.realZeros = pair.RealZeros && max(m.spanP, m.spanQ) > 1
 	for _, c := range pair.Components {
 		if math.IsInf(c.LogP, -1) && math.IsInf(c.LogQ, -1) {
 			continue
@@ -271,7 +277,7 @@ func (m *mixture) logSide(d float64, p bool) (log, err float64) {
 		v, _ := m.exponent(c, d)
 		top = max(top, v+c.log(p))
 	}
-	sum, size := math.Exp(first-top), 0.0
+	sum, size, skipped := math.Exp(first-top), 0.0, 0.0
 	size = sum * (m.err0 + u*(2+2*math.Abs(xmath.Finite(first))))
 	for i := range m.cs {
 		c := &m.cs[i]
@@ -280,13 +286,25 @@ func (m *mixture) logSide(d float64, p bool) (log, err float64) {
 			continue
 		}
 		v, dv := m.exponent(c, d)
+		if v+l-top < negligible {
+			skipped++
+			continue
+		}
 		w := math.Exp(v + l - top)
 		sum += w
 		size += w * (c.err + dv + u*(4+2*math.Abs(v+l)+2*math.Abs(l)))
 	}
+	size += skipped * negligibleShare
 	log = top + math.Log(sum)
 	return log, logError(size/sum) + u*(float64(len(m.cs))+2*math.Abs(log)+2*math.Abs(top)+2)
 }
+
+// A component whose share is below e^negligible of the largest is left out of sums, and counts as an error of
+// negligibleShare.
+const (
+	negligible      = -50
+	negligibleShare = 2e-22
+)
 
 // logError bounds the error of the logarithm of a number with the relative error x:
 // −log(1−x), and nothing is known from x = 1 on.

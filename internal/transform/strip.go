@@ -29,7 +29,18 @@ func (m *mixture) angles(a float64) *angles {
 // of its modulus, at most 0, and its angle, as that of a component, the one with the
 // largest share, plus the rest.
 // second is Σ w_c(c − component)² for its shares w_c, at least the variance of c.
-type turn struct{ logMod, component, rest, second float64 }
+//
+// Where the angle is not known from the sum alone, it is within slack of what is said, and the modulus is between
+// logLow and logMod; else slack is 0 and they are equal (zeros.go).
+type turn struct{ logMod, logLow, component, rest, slack, second float64 }
+
+// modulus returns the bound of the logarithm of the modulus that makes a power −θ of it larger.
+func (t turn) modulus(theta float64) float64 {
+	if theta > 0 {
+		return t.logLow
+	}
+	return t.logMod
+}
 
 // turn returns the turns of P and of Q at lattice point d; g are scratch of
 // one entry per component.
@@ -58,15 +69,18 @@ func (m *mixture) turnOf(v []float64, t *angles, p bool) turn {
 	}
 	// With shares w_c, S = Σ w_c sin²(a(c−at)/2) and I = Σ w_c sin(a(c−at)) the sum is
 	// 1 − 2S + iI, |·|² = 1 − 4S + 4S² + I².
-	var sum, s2, s1, second float64
+	var sum, s2, s1, first1, second float64
 	add := func(c, logW float64) {
 		w := 1.0
 		if logW != top {
-			if w = math.Exp(logW - top); w == 0 {
+			// Shares below e^−50 are less than the roundings.
+			if logW-top < negligible {
 				return
 			}
+			w = math.Exp(logW - top)
 		}
 		sum += w
+		first1 += w * (c - at)
 		second += w * (c - at) * (c - at)
 		switch k := c - at; {
 		case k > 0:
@@ -85,13 +99,24 @@ func (m *mixture) turnOf(v []float64, t *angles, p bool) turn {
 	}
 	s2 /= sum
 	s1 /= sum
-	return turn{logMod: min(0, 0.5*math.Log1p(s1*s1-4*s2*(1-s2))), component: at, rest: math.Atan2(s1, 1-2*s2), second: second / sum * (1 + 1e-14)}
+	mod := min(0, 0.5*math.Log1p(s1*s1-4*s2*(1-s2)))
+	out := turn{logMod: mod, logLow: mod, component: at, rest: math.Atan2(s1, 1-2*s2), second: second / sum * (1 + 1e-14)}
+	if m.realZeros {
+		out.settle(t.a, first1/sum, second/sum)
+	}
+	return out
 }
 
-// imLoss returns Im L from the turns of P and Q.
+// imLoss returns Im L from the turns of P and Q, within the slacks of both.
 func imLoss(p, q turn, a float64) float64 {
 	return max(0, (p.component-q.component)*a+(p.rest-q.rest))
 }
 
-// width is the largest a that is used: lines must stay below π/span.
-func (m *mixture) width() float64 { return 3.1 / m.span }
+// width is the largest a that is used: lines must stay below π/span, or π where all zeros are real, of which the
+// proof of zeros.go needs that much.
+func (m *mixture) width() float64 {
+	if m.realZeros {
+		return widthOfZeros
+	}
+	return 3.1 / m.span
+}
