@@ -104,7 +104,7 @@ func (l *mixtureLine) newFarLine(a, logErr, from float64) *farLine {
 	for j := range l.nodes {
 		n := &l.nodes[j]
 		d := float64(l.lo+j) * l.h
-		p, q := m.turn(d, table, v)
+		p, q := m.turn(n, d, table, v)
 		if p.slack > 0 || q.slack > 0 {
 			return nil
 		}
@@ -114,8 +114,8 @@ func (l *mixtureLine) newFarLine(a, logErr, from float64) *farLine {
 		loss := n.loss + p.logMod - q.logMod
 		turn := imLoss(p, q, a)
 		phase := (theta+1)*argP - theta*argQ - x*a
-		dMod, dArg := m.turnErrors(p, d, a)
-		dModQ, dArgQ := m.turnErrors(q, d, a)
+		dMod, dArg := m.turnErrors(n, p, d, a)
+		dModQ, dArgQ := m.turnErrors(n, q, d, a)
 		dMod, dArg = max(dMod, dModQ), max(dArg, dArgQ)
 		sizes := (theta+1)*math.Abs(argP) + math.Abs(theta*argQ) + math.Abs(x*a)
 		terms[j] = term{amp, turn, loss, phase,
@@ -144,15 +144,15 @@ func (l *mixtureLine) newFarLine(a, logErr, from float64) *farLine {
 //   - exponents that are wrong by δ move the logarithm by Σ w_c δ|e^{iac}/Σ − 1| ≤ 5w·min(1, a·span)·δ;
 //   - S and I of turnOf are off by 8 + m roundings for m components, so that the logarithm is by 5 times
 //     those of a²E[c²], and the angle by 3 times those of a·E|c|.
-func (m *mixture) turnErrors(t turn, d, a float64) (mod, arg float64) {
+func (m *mixture) turnErrors(n *node, t turn, d, a float64) (mod, arg float64) {
 	if m.realZeros {
-		e := m.turnError(a, m.exponentErr(d), t.least())
+		e := m.turnError(a, n.shares.err(), t.least())
 		return e, e + 2*u*math.Abs(t.component*a+t.rest)
 	}
-	wide, n := min(1, a*m.span), 8+float64(len(m.cs))
+	wide, terms := min(1, a*m.span), 8+float64(len(m.cs))
 	dv := 5 * wide * min(1, t.second) * m.exponentErr(d)
-	mod = 8 * n * u * min(wide*wide, a*a*t.second)
-	arg = 4*n*u*a*min(m.span, t.second) + 2*u*math.Abs(t.component*a+t.rest)
+	mod = 8 * terms * u * min(wide*wide, a*a*t.second)
+	arg = 4*terms*u*a*min(m.span, t.second) + 2*u*math.Abs(t.component*a+t.rest)
 	return mod + dv, arg + dv
 }
 

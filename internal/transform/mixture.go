@@ -110,6 +110,7 @@ type mixture struct {
 	minQ, maxQ           float64
 	span, spanP, spanQ   float64 // largest differences of means: of all, of P, of Q
 	realZeros            bool    // see zeros.go
+	sideP, sideQ         side    // of real zeros
 	rev                  *mixture
 	lattices             [maxLevel + 1]lattice
 	divergenceOnce       sync.Once
@@ -155,6 +156,9 @@ func newMixture(pair Pair) *mixture {
 		k.exact = k.offset == 0 && (mean == 1 || mean == -1)
 		m.cs = append(m.cs, k)
 	}
+	if m.realZeros {
+		m.sideP, m.sideQ, m.realZeros = m.makeSides()
+	}
 	return m
 }
 
@@ -187,7 +191,10 @@ func (m *mixture) exponent(c *component, d float64) (v, err float64) {
 //
 // q and p = q·e^L are the densities, and kappa is p·ex(−L); see secondorder.go. They
 // do not depend on the line, so that a line costs one exponential for each node.
-type node struct{ logQ, loss, errQ, errLoss, q, p, kappa float64 }
+type node struct {
+	logQ, loss, errQ, errLoss, q, p, kappa float64
+	shares                                 *shares // nil but for mixtures with real zeros
+}
 
 // at returns the node at lattice point d.
 func (m *mixture) at(d float64) node {
@@ -203,6 +210,9 @@ func (m *mixture) at(d float64) node {
 // 1 + ΣQ_cE_c, and dP/dQ − 1 = Σ(P_c−Q_c)E_c / (1 + ΣQ_cE_c), which keeps its digits
 // where the loss is small. Where 1 + Σ cancels or overflows, logarithms are added.
 func (m *mixture) evaluate(d float64) node {
+	if m.realZeros {
+		return m.evaluateSides(d)
+	}
 	s := m.sigma*d + m.x0/m.sigma
 	logN := -s*s/2 - m.logSigma - 0.91893853320467274178
 	errN := u * (12 + 8*math.Abs(logN) + 2*math.Abs(d) + math.Abs(m.x0)*m.inv2)
@@ -302,8 +312,8 @@ func (m *mixture) logSide(d float64, p bool) (log, err float64) {
 // A component whose share is below e^negligible of the largest is left out of sums, and counts as an error of
 // negligibleShare.
 const (
-	negligible      = -50
-	negligibleShare = 2e-22
+	negligible      = -44
+	negligibleShare = 8e-20
 )
 
 // logError bounds the error of the logarithm of a number with the relative error x:

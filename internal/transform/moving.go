@@ -27,7 +27,7 @@ func (s *tilted) stripBetween(t, a, wide float64) strip {
 	if s.local() && wide != a {
 		other = s.shares(wide)
 	}
-	v := make([]float64, len(m.cs))
+	v := m.scratch()
 	bound, rough := newScaledSum(s.scale), newScaledSum(s.scale)
 	growth := 0.0
 	if !s.local() {
@@ -36,7 +36,7 @@ func (s *tilted) stripBetween(t, a, wide float64) strip {
 	var lastQ turn
 	var left, right, last float64
 	for i := range s.nodes {
-		p, q := m.turn(float64(s.lo+i)*s.h, table, v)
+		p, q := m.turn(&s.nodes[i], float64(s.lo+i)*s.h, table, v)
 		log := s.logF[i]
 		if other != nil {
 			log -= s.theta / 2 * (q.logLow + other[i].logMod)

@@ -58,7 +58,11 @@ func (s *tilted) cellGrowthOn(a, v1, v2 float64) float64 {
 func (s *tilted) turnSlack(a float64) float64 {
 	m := s.m
 	if m.realZeros {
-		return m.turnError(a, max(m.exponentErr(float64(s.lo)*s.h), m.exponentErr(float64(s.hi)*s.h)), leastResolved)
+		dv := 0.0
+		for i := range s.nodes {
+			dv = max(dv, s.nodes[i].shares.err())
+		}
+		return m.turnError(a, dv, leastResolved)
 	}
 	return 16*u*a*m.span + 3*min(1, a*m.span)*max(m.exponentErr(float64(s.lo)*s.h), m.exponentErr(float64(s.hi)*s.h))
 }
@@ -74,6 +78,11 @@ func (s *tilted) shares(a float64) []share {
 	out := make([]share, len(s.nodes))
 	for i := range out {
 		d := float64(s.lo+i) * s.h
+		if x := s.nodes[i].shares; x != nil {
+			t := x.q.turn(table)
+			out[i] = share{t.logLow, t.second}
+			continue
+		}
 		for k := range m.cs {
 			v[k] = m.cs[k].mean*d + m.cs[k].offset
 		}
@@ -134,11 +143,8 @@ func (s *tilted) tailOn(a float64, right bool) float64 {
 	}
 	// c measured from the other extreme mean has at least a share cos(a·span) of its derivative.
 	if cos := math.Cos(a*unit) - 1e-14; cos > 0 && a*unit < math.Pi/2 {
-		v := make([]float64, len(m.cs))
-		for k := range m.cs {
-			v[k] = m.cs[k].mean*d + m.cs[k].offset
-		}
-		log := s.nodes[j-s.lo].logF(s.theta) - s.theta*m.turnOf(v, m.angles(a), false).logLow + s.theta*(1e-10+s.turnSlack(a))
+		_, q := m.turn(&s.nodes[j-s.lo], d, m.angles(a), m.scratch())
+		log := s.nodes[j-s.lo].logF(s.theta) - s.theta*q.logLow + s.theta*(1e-10+s.turnSlack(a))
 		z := 0.0
 		if right {
 			z = m.x(d) - ((s.theta+1)*m.maxP - s.theta*(m.minQ+cos*(mean-err-m.minQ)))
@@ -155,6 +161,10 @@ func (m *mixture) meanQ(d float64) (mean, err float64) {
 	if m.spanQ == 0 {
 		return m.minQ, 0
 	}
+	if m.realZeros {
+		x := m.sideQ.windowAt(d)
+		return x.at + x.mean, m.spanQ * (4*x.dv + u*(16+2*float64(len(m.cs))))
+	}
 	mean, _ = m.momentsQ(d)
 	return mean, m.spanQ * (4*m.exponentErr(d) + u*(8+2*float64(len(m.cs))))
 }
@@ -163,6 +173,10 @@ func (m *mixture) meanQ(d float64) (mean, err float64) {
 func (m *mixture) momentsQ(d float64) (mean, variance float64) {
 	if m.spanQ == 0 {
 		return m.minQ, 0
+	}
+	if m.realZeros {
+		x := m.sideQ.windowAt(d)
+		return x.at + x.mean, max(0, x.second-x.mean*x.mean)
 	}
 	top := m.logQ0
 	for i := range m.cs {

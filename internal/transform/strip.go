@@ -13,10 +13,14 @@ import "math"
 type angles struct {
 	a         float64
 	sin2, sin []float64
+	half      float64 // sin(a/2)²
+	logCos    float64 // log cos(a/2)
+	around    float64 // a − sin a
 }
 
 func (m *mixture) angles(a float64) *angles {
-	t := &angles{a: a, sin2: make([]float64, int(m.span)+1), sin: make([]float64, int(m.span)+1)}
+	sin, cos := math.Sincos(a / 2)
+	t := &angles{a: a, half: sin * sin, logCos: math.Log(cos), around: a - math.Sin(a), sin2: make([]float64, int(m.span)+1), sin: make([]float64, int(m.span)+1)}
 	for k := range t.sin {
 		s, _ := math.Sincos(a * float64(k) / 2)
 		t.sin2[k] = s * s
@@ -42,9 +46,12 @@ func (t turn) modulus(theta float64) float64 {
 	return t.logMod
 }
 
-// turn returns the turns of P and of Q at lattice point d; g are scratch of
+// turn returns the turns of P and of Q at node n, lattice point d; g are scratch of
 // one entry per component.
-func (m *mixture) turn(d float64, t *angles, g []float64) (p, q turn) {
+func (m *mixture) turn(n *node, d float64, t *angles, g []float64) (p, q turn) {
+	if n.shares != nil {
+		return n.shares.p.turn(t), n.shares.q.turn(t)
+	}
 	for i := range m.cs {
 		g[i] = m.cs[i].mean*d + m.cs[i].offset
 	}
@@ -69,7 +76,7 @@ func (m *mixture) turnOf(v []float64, t *angles, p bool) turn {
 	}
 	// With shares w_c, S = Σ w_c sin²(a(c−at)/2) and I = Σ w_c sin(a(c−at)) the sum is
 	// 1 − 2S + iI, |·|² = 1 − 4S + 4S² + I².
-	var sum, s2, s1, first1, second float64
+	var sum, s2, s1, second float64
 	add := func(c, logW float64) {
 		w := 1.0
 		if logW != top {
@@ -80,7 +87,6 @@ func (m *mixture) turnOf(v []float64, t *angles, p bool) turn {
 			w = math.Exp(logW - top)
 		}
 		sum += w
-		first1 += w * (c - at)
 		second += w * (c - at) * (c - at)
 		switch k := c - at; {
 		case k > 0:
@@ -101,9 +107,6 @@ func (m *mixture) turnOf(v []float64, t *angles, p bool) turn {
 	s1 /= sum
 	mod := min(0, 0.5*math.Log1p(s1*s1-4*s2*(1-s2)))
 	out := turn{logMod: mod, logLow: mod, component: at, rest: math.Atan2(s1, 1-2*s2), second: second / sum * (1 + 1e-14)}
-	if m.realZeros {
-		out.settle(t.a, first1/sum, second/sum)
-	}
 	return out
 }
 
@@ -119,4 +122,12 @@ func (m *mixture) width() float64 {
 		return widthOfZeros
 	}
 	return 3.1 / m.span
+}
+
+// scratch returns the scratch of turn, for one component each; none where nodes keep their shares.
+func (m *mixture) scratch() []float64 {
+	if m.realZeros {
+		return nil
+	}
+	return make([]float64, len(m.cs))
 }

@@ -43,17 +43,16 @@ func (m *mixture) zerosQ() (n, unit float64) {
 // settle finds the turn of the angle, which is known up to whole turns, for shares with E[c − component] = mean and
 // E(c − component)² = second. Where the bound of the angle does not tell, or the modulus is too small for its sum,
 // the bounds of the theorem stand for it. Their 1e-6 is more than the errors of V; see turnError.
-func (t *turn) settle(a, mean, second float64) {
+func (t *turn) settle(x *angles, mean, second float64) {
 	v := max(0, second-mean*mean)
 	const margin = 1e-6
-	around := (a - math.Sin(a)) * v
+	a, around := x.a, x.around*v
 	if t.logMod > leastResolved && around < 3 {
 		t.rest += 2 * math.Pi * math.Round((a*mean-t.rest)/(2*math.Pi))
 		return
 	}
-	half := math.Sin(a / 2)
-	t.logMod = -2 * v * half * half * (1 - margin)
-	t.logLow = 4 * v * math.Log(math.Cos(a/2)) * (1 + margin)
+	t.logMod = -2 * v * x.half * (1 - margin)
+	t.logLow = 4 * v * x.logCos * (1 + margin)
 	t.rest, t.slack = a*mean, around*(1+margin)+1e-9
 }
 
@@ -75,3 +74,6 @@ func (m *mixture) turnError(a, dv, logMod float64) float64 {
 	e := 2.1*dv + u*(16+float64(len(m.cs))+4*a*m.span)
 	return 1.1 * e * math.Exp(-logMod)
 }
+
+// shareErr bounds the errors of the logarithms of the shares of a node.
+func (x *shares) err() float64 { return max(x.p.dv, x.q.dv) }

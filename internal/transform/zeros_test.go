@@ -62,12 +62,12 @@ func TestTurnsOfRealZeros(t *testing.T) {
 		m := binomialPair(records, q, sigma, false).(*mixture)
 		a := m.width() * r.Float64()
 		d := m.inv2 * (float64(records)*1.3*r.Float64() - 0.15*float64(records) + 3*sigma*r.NormFloat64())
-		v, table := make([]float64, len(m.cs)), m.angles(a)
-		got, _ := m.turn(d, table, v)
+		n := m.at(d)
+		got, _ := m.turn(&n, d, m.angles(a), nil)
 		logW := make([]float64, records+1)
 		logW[0] = m.logP0
 		for i := range m.cs {
-			logW[i+1] = v[i] + m.cs[i].logP
+			logW[i+1] = m.cs[i].mean*d + m.cs[i].offset + m.cs[i].logP
 		}
 		mod, arg := followed(logW, a)
 		if mod < -25 {
