@@ -13,53 +13,77 @@ import (
 // records contribute 0 and the two substitutes are opposite (docs/theory/subsampling.md §7,
 // pair A; equations (7) and (8) of Zhao and Liu 2023). Its loss is odd and
 // increasing. What the table leaves out is moved to u = 0.
-type GaussianOpposite struct{ shifts }
+type GaussianOpposite struct {
+	shifts
+	p      []float64 // Pr[U = u]
+	logEta float64
+}
 
 // NewGaussianOpposite returns the pair at noise 1 with distance theta for each copy.
 func NewGaussianOpposite(law Law, theta float64) *GaussianOpposite {
-	return &GaussianOpposite{shifts{law, theta / 2}}
+	p := &GaussianOpposite{shifts: shifts{law, theta / 2}, p: make([]float64, len(law.LogP)), logEta: math.Log(law.Eta)}
+	for u, l := range law.LogP {
+		p.p[u] = math.Exp(l)
+	}
+	return p
 }
 
 // side returns log Σ p_u e^{uφx − u²φ²/2} with its slope and the size of its
 // rounding error; relative accuracy is kept where it is near 0.
 func (p *GaussianOpposite) side(x float64) (log, slope, size float64) {
-	top := 0.0
+	top := p.LogNone
 	end := p.Last()
-	for u := range p.LogP {
+	small := min(0, p.logEta+math.Log(min(1, math.Abs(x)+p.theta)))
+	for u := 1; u < len(p.LogP); u++ {
 		e := p.Exponent(u, x)
 		top = max(top, e+p.LogP[u])
 		// Past the peak of the ratios the rest is less than what is above.
-		if float64(u)*p.theta > x && p.LogAbove[u]+max(0, e) < top+min(0, math.Log(p.Eta)+math.Log(min(1, math.Abs(x)+p.theta)))-70 {
+		if float64(u)*p.theta > x && p.LogAbove[u]+max(0, e) < min(top, 0)+small-70 {
 			end = u
 			break
 		}
 	}
-	var a, w, e float64
+	// The sum is at least e^top, and the logarithm is far from 0 outside of this.
+	if top > -6 && top < 2 {
+		if log, slope, size, ok := p.nearNone(x, end); ok {
+			return log, slope, size
+		}
+	}
+	a := math.Exp(p.LogNone - top)
+	e := a * (p.EtaErr + p.Err[0] + xmath.U*(4+2*xmath.FiniteAbs(p.LogNone)))
+	w := 0.0
 	for u := 1; u <= end; u++ {
-		if math.IsInf(p.LogP[u], -1) {
+		x0, s := p.Exponent(u, x), float64(u)*p.theta
+		t := p.LogP[u] + x0 - top
+		if !(t > -far) {
 			continue
 		}
+		full := math.Exp(t)
+		a += full
+		w += full * s
+		e += full * (p.Err[u] + xmath.U*(4+2*math.Abs(p.LogP[u])+4*s*(math.Abs(x)+s)))
+	}
+	return top + math.Log(a), w / a, e/a + xmath.U*(4*math.Abs(top)+float64(end)) + float64(end)*leftOut
+}
+
+// nearNone is side as log(1 + Σ p_u(e^… − 1)); ok is false where that loses digits.
+func (p *GaussianOpposite) nearNone(x float64, end int) (log, slope, size float64, ok bool) {
+	var a, w, e float64
+	for u := 1; u <= end; u++ {
 		x0, s := p.Exponent(u, x), float64(u)*p.theta
-		var term, full float64
-		if top < 30 {
-			full = math.Exp(p.LogP[u] + x0)
-			term = math.Exp(p.LogP[u]) * math.Expm1(min(x0, 700))
-			if x0 > 30 {
-				term = full
-			}
-		} else {
-			full = math.Exp(p.LogP[u] + x0 - top)
-			term = full
+		less := -1.0 // e^x0 − 1
+		if x0 > -40 {
+			less = math.Expm1(min(x0, 700))
 		}
+		term, full := p.p[u]*less, p.p[u]*(1+less)
 		a += term
 		w += full * s
-		e += math.Abs(term)*(p.Err[u]+xmath.U*(4+2*math.Abs(p.LogP[u]))) + full*xmath.U*4*s*(math.Abs(x)+s)
+		e += math.Abs(term)*(p.Err[u]+xmath.U*(4+2*xmath.FiniteAbs(p.LogP[u]))) + full*xmath.U*4*s*(math.Abs(x)+s)
 	}
-	if top < 30 {
-		return math.Log1p(a), w / (1 + a), e/(1+a) + 4*xmath.U*math.Abs(a)/(1+a)
+	if !(a > -0.5) {
+		return 0, 0, 0, false
 	}
-	a += math.Exp(p.LogNone - top)
-	return top + math.Log(a), w / a, e/a + 4*xmath.U*top
+	return math.Log1p(a), w / (1 + a), e/(1+a) + (4+float64(end))*xmath.U*math.Abs(a)/(1+a), true
 }
 
 func (p *GaussianOpposite) loss(x float64) (loss, slope, size float64) {
