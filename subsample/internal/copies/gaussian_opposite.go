@@ -17,6 +17,8 @@ type GaussianOpposite struct {
 	shifts
 	p      []float64 // Pr[U = u]
 	logEta float64
+	fast   *fastSums // nil: logarithms only
+	start  inverse
 }
 
 // NewGaussianOpposite returns the pair at noise 1 with distance theta for each copy.
@@ -25,6 +27,7 @@ func NewGaussianOpposite(law Law, theta float64) *GaussianOpposite {
 	for u, l := range law.LogP {
 		p.p[u] = math.Exp(l)
 	}
+	p.fast = newFastSums(&p.shifts)
 	return p
 }
 
@@ -92,11 +95,91 @@ func (p *GaussianOpposite) loss(x float64) (loss, slope, size float64) {
 	return f - g, fs + gs, fe + ge + xmath.U*(math.Abs(f)+math.Abs(g))
 }
 
+// quickLoss is loss in plain numbers: with the sums S over u ≥ 1 at x and −x the ratio is
+// (p_0 + S(x))/(p_0 + S(−x)). The second derivative is at most bend.
+func (p *GaussianOpposite) quickLoss(x float64) (loss, slope, bend, size float64, ok bool) {
+	up, ok := p.fast.sum(x)
+	if !ok {
+		return 0, 0, 0, 0, false
+	}
+	down, ok := p.fast.sum(-x)
+	if !ok {
+		return 0, 0, 0, 0, false
+	}
+	none := p.p[0]
+	f, g := none+up.sum, none+down.sum
+	if d := (up.sum - down.sum) / g; math.Abs(d) < 0.5 {
+		loss = math.Log1p(d)
+	} else {
+		loss = math.Log(f / g)
+	}
+	// An error of p_0 moves both sides alike, by their difference of shares at most.
+	own := none * (p.Err[0] + p.EtaErr + xmath.U*(4+xmath.FiniteAbs(p.LogNone))) * math.Abs(1/f-1/g)
+	size = own + (up.sum*(up.err+2*xmath.U))/f + (down.sum*(down.err+2*xmath.U))/g + 6*xmath.U*math.Abs(loss)
+	return loss, up.slope/f + down.slope/g, up.bend/f + down.bend/g, size, true
+}
+
+// quick is threshold for ε > 0 in plain numbers.
+func (p *GaussianOpposite) quick(eps, tol float64) (x, dx float64, ok bool) {
+	if p.fast == nil || !(eps > 0) || math.IsInf(p.LogNone, -1) {
+		return 0, 0, false
+	}
+	p.start.fill(0, func(x float64) (value, slope float64, ok bool) {
+		value, slope, _, _, ok = p.quickLoss(x)
+		return value, slope, ok
+	})
+	if x, ok = p.start.guess(eps); !ok {
+		return 0, 0, false
+	}
+	for range 12 {
+		l, slope, bend, size, ok := p.quickLoss(x)
+		if !ok {
+			return 0, 0, false
+		}
+		step := (l - eps) / slope
+		x -= step
+		if math.Abs(step) <= 1e-14*(1+x) || math.Abs(l-eps) <= size/4 {
+			// Within the distance the slope changes by less than a thousandth, else it is for threshold.
+			dx = math.Abs(step) + (tol+size+2*xmath.U*eps)/slope
+			return x, dx*(1+1e-2) + 4*xmath.U*x, bend*dx < 1e-3*slope
+		}
+	}
+	return 0, 0, false
+}
+
+// quickTails is Tails in plain numbers.
+func (p *GaussianOpposite) quickTails(x, dx float64) (t profiles.Tails, ok bool) {
+	if p.fast == nil || !(dx < 1e-6) {
+		return t, false
+	}
+	a, okA := p.fast.mixed(x, p.Last())
+	b, okB := p.fast.mixed(-x, p.Last())
+	if !okA || !okB || !(min(a.up, a.down, b.up, b.down) > 1e-280) {
+		return t, false
+	}
+	// A density changes by the factor e^{|x−s|dx} within dx.
+	log := func(mass, err, density float64) (float64, float64) {
+		l := min(0, math.Log(mass))
+		return l, relative((err+density*dx*(1+1e-3))/mass) + 2*xmath.U*(1-l)
+	}
+	var e1, e2 float64
+	t.P, e1 = log(a.up, a.upErr, a.density)
+	t.Q, e2 = log(b.down, b.downErr, b.density)
+	t.Err = max(e1, e2)
+	t.PC, e1 = log(a.down, a.downErr, a.density)
+	t.QC, e2 = log(b.up, b.upErr, b.density)
+	t.ErrC = max(e1, e2)
+	return t, true
+}
+
 // threshold solves loss = ε by Newton's method inside a bracket.
 func (p *GaussianOpposite) threshold(eps, tol float64) (x, dx float64) {
 	if eps < 0 {
 		x, dx = p.threshold(-eps, tol)
 		return -x, dx
+	}
+	if x, dx, ok := p.quick(eps, tol); ok {
+		return x, dx
 	}
 	_, s0, _ := p.loss(0)
 	if eps == 0 {
@@ -116,7 +199,7 @@ func (p *GaussianOpposite) threshold(eps, tol float64) (x, dx float64) {
 		}
 		next := x - (l-eps)/slope
 		if math.Abs(next-x) <= 1e-15*math.Abs(x) || hi-lo <= 2*xmath.U*hi {
-			return x, math.Abs(next-x) + (tol+size+2*xmath.U*eps)/slope*(1+1e-6) + 4*xmath.U*x
+			return x, p.reach(x, eps, tol, math.Abs(next-x)+(tol+size+2*xmath.U*eps)/slope*(1+1e-6)+4*xmath.U*x)
 		}
 		if !(next > lo && next < hi) {
 			next = lo + (hi-lo)/2
@@ -126,11 +209,30 @@ func (p *GaussianOpposite) threshold(eps, tol float64) (x, dx float64) {
 	return x, hi - lo
 }
 
+// reach returns a distance, dx or more, such that the loss, which increases, is beyond ε ± tol at both ends.
+func (p *GaussianOpposite) reach(x, eps, tol, dx float64) float64 {
+	if tol == 0 {
+		return dx // of the order of roundings, over which the slope is one
+	}
+	for range 60 {
+		up, _, upErr := p.loss(x + dx)
+		down, _, downErr := p.loss(x - dx)
+		if up-upErr >= eps+tol && down+downErr <= eps-tol {
+			break
+		}
+		dx *= 1.25
+	}
+	return dx
+}
+
 // SelfReverse implements profiles.SelfReverser.
 func (p *GaussianOpposite) SelfReverse() bool { return true }
 
 func (p *GaussianOpposite) Tails(eps, tol float64) profiles.Tails {
 	x, dx := p.threshold(eps, tol)
+	if t, ok := p.quickTails(x, dx); ok {
+		return t
+	}
 	var t profiles.Tails
 	var e1, e2 float64
 	t.P, e1 = p.mixedTail(x, dx, 1)
