@@ -27,7 +27,9 @@ func NewGaussianOpposite(law Law, theta float64) *GaussianOpposite {
 	for u, l := range law.LogP {
 		p.p[u] = math.Exp(l)
 	}
-	p.fast = newFastSums(&p.shifts)
+	if p.Last() > 1 { // a single copy is as fast, and a little more exact, in logarithms
+		p.fast = newFastSums(&p.shifts)
+	}
 	return p
 }
 
@@ -190,7 +192,7 @@ func (p *GaussianOpposite) threshold(eps, tol float64) (x, dx float64) {
 		lo, hi = hi, 2*hi
 	}
 	x = lo + (hi-lo)/2
-	for range 200 {
+	for i := 0; ; i++ {
 		l, slope, size := p.loss(x)
 		if l < eps {
 			lo = x
@@ -198,7 +200,7 @@ func (p *GaussianOpposite) threshold(eps, tol float64) (x, dx float64) {
 			hi = x
 		}
 		next := x - (l-eps)/slope
-		if math.Abs(next-x) <= 1e-15*math.Abs(x) || hi-lo <= 2*xmath.U*hi {
+		if math.Abs(next-x) <= 1e-15*math.Abs(x) || hi-lo <= 2*xmath.U*hi || i == 199 {
 			return x, p.reach(x, eps, tol, math.Abs(next-x)+(tol+size+2*xmath.U*eps)/slope*(1+1e-6)+4*xmath.U*x)
 		}
 		if !(next > lo && next < hi) {
@@ -206,7 +208,6 @@ func (p *GaussianOpposite) threshold(eps, tol float64) (x, dx float64) {
 		}
 		x = next
 	}
-	return x, hi - lo
 }
 
 // reach returns a distance, dx or more, such that the loss, which increases, is beyond ε ± tol at both ends.
