@@ -27,7 +27,7 @@ func NewGaussianOpposite(law Law, theta float64) *GaussianOpposite {
 	for u, l := range law.LogP {
 		p.p[u] = math.Exp(l)
 	}
-	if p.Last() > 1 { // a single copy is as fast, and a little more exact, in logarithms
+	if law.RealZeros && p.Last() > 1 { // groups of records; others are a little more exact in logarithms
 		p.fast = newFastSums(&p.shifts)
 	}
 	return p
