@@ -13,15 +13,13 @@ import (
 // A side is P or Q of a mixture with real zeros. Its means are sign·n, n = 0 … len−1, all with weights above 0,
 // whose logarithms are concave in n (Newton), as are those of the shares; a single mean is 0.
 type side struct {
-	sign                 float64
-	logW, w, err         []float64 // weights; relative errors, those of their logarithms included
-	offset               []float64 // v at lattice point 0
-	minusLog             float64   // largest |logW|
-	dearest              float64   // largest err
-	inv2, sigErr, center float64   // of the mixture; x0/σ²
+	sign         float64
+	logW, w, err []float64 // weights; relative errors, those of their logarithms included
+	offset       []float64 // v at lattice point 0
+	inv2, sigErr float64   // of the mixture
 }
 
-// sides returns P and Q; ok is false if the means are not those of sides.
+// makeSides returns P and Q; ok is false if the means are not those of sides.
 func (m *mixture) makeSides() (p, q side, ok bool) {
 	p, ok = m.makeSide(true)
 	if !ok {
@@ -55,12 +53,10 @@ func (m *mixture) makeSide(ofP bool) (s side, ok bool) {
 			s.logW[k], s.w[k], s.err[k], s.offset[k] = l, math.Exp(l), c.err, c.offset
 		}
 	}
-	for k, l := range s.logW {
+	for _, l := range s.logW {
 		if math.IsInf(l, -1) {
 			return s, false
 		}
-		s.minusLog = max(s.minusLog, -l)
-		s.dearest = max(s.dearest, s.err[k])
 	}
 	return s, true
 }
