@@ -76,7 +76,7 @@ func TestBoundHolds(t *testing.T) {
 				for l := range g {
 					g[l] = r.Gamma[l]*(1-share) + g[l]*share
 				}
-				if g, err = check.repair(fromRight(g.right())); err != nil {
+				if g, err = check.repair(fromRight(p.Mechanisms, g.right())); err != nil {
 					t.Fatal(err)
 				}
 				if v, _, _ := Value(Surrogate{0.75}, g); v > r.Bound {

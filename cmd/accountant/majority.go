@@ -40,7 +40,7 @@ Mechanisms on disjoint shards of the data need no noise: say --disjoint-shards.`
 		},
 	}
 	fs := cmd.Flags()
-	fs.IntVar(&q.Mechanisms, "mechanisms", 0, "number `K` of mechanisms, odd (required)")
+	fs.IntVar(&q.Mechanisms, "mechanisms", 0, "number `K` of mechanisms (required)")
 	fs.Float64Var(&q.Epsilon, "epsilon", 0, "`ε` of every mechanism (required)")
 	fs.Float64Var(&q.Allowance, "allowance", 0, "`m`: the answer may cost m times ε (required)")
 	fs.Float64Var(&q.DeltaEach, "delta-each", 0, "`Δ` of every mechanism")
