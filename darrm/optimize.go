@@ -111,7 +111,7 @@ func (r *Result) solve(pr *program, o Objective, opt Options) error {
 		return err
 	}
 	// The program's own first: where another is as good, it has the shape.
-	if err := try(fromRight(pr.Mechanisms, x), !pr.interior); err != nil {
+	if err := try(fromRight(pr.Mechanisms, x), !pr.interior && !pr.seeded()); err != nil {
 		return err
 	}
 	for _, g := range pr.baselines() {

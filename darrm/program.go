@@ -99,7 +99,7 @@ func (pr *program) maximise(c []float64, r *Result, opt Options) ([]float64, err
 	if err != nil {
 		return nil, err
 	}
-	if pr.monotone && pr.Delta > 0 && pr.Mechanisms >= seedFrom && pr.inner == nil {
+	if pr.seeded() {
 		if err := pr.seed(c, s, r, opt); err != nil {
 			return nil, err
 		}
@@ -256,6 +256,11 @@ func (pr *program) add(at counts, s *lp.Solver, extra int, r *Result) error {
 // seedFrom is the number of mechanisms from which a program with Δ > 0 takes its first
 // rows from the pure one, whose sweeps are cheaper by a factor of K.
 const seedFrom = 301
+
+// seeded reports that sweeps are too dear to find all rows by them, or to push levels.
+func (pr *program) seeded() bool {
+	return pr.monotone && pr.Delta > 0 && pr.Mechanisms >= seedFrom && pr.Voters == nil
+}
 
 // seed adds the rows that the program with Δ = 0 needed: with (0, 0) read as (Δ, 0) and
 // (1, 1) as (1, 1−Δ) they are families of this one, and nearly its worst where Δ is small.
