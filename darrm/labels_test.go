@@ -174,3 +174,30 @@ func TestLabelsOptimum(t *testing.T) {
 		t.Errorf("a larger noise function is certified: %v", err)
 	}
 }
+
+// The law of ReleaseLabel is that of the certificate's model.
+func TestReleaseLabel(t *testing.T) {
+	g := Gamma{1, .5, .5, 1}
+	for _, c := range []struct {
+		votes []int
+		law   []float64
+	}{{[]int{1, 1, 2}, []float64{1. / 6, 4. / 6, 1. / 6}}, {[]int{0, 1, 2}, []float64{1. / 3, 1. / 3, 1. / 3}}, {[]int{2, 2, 2}, []float64{0, 0, 1}}} {
+		seen := make([]float64, 3)
+		const n = 6000
+		for range n {
+			l, err := ReleaseLabel(g, c.votes, 3, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen[l]++
+		}
+		for l, want := range c.law {
+			if math.Abs(seen[l]-n*want) > 6*math.Sqrt(n*want*(1-want))+1e-9 {
+				t.Errorf("votes %v: label %d %v times of %d, want %v", c.votes, l, seen[l], n, want)
+			}
+		}
+	}
+	if _, err := ReleaseLabel(g, []int{0, 1, 3}, 3, nil); err == nil {
+		t.Error("label 3 of 3 is accepted")
+	}
+}

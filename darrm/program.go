@@ -274,7 +274,7 @@ func (pr *program) seed(c []float64, s *lp.Solver, r *Result, opt Options) error
 		return err
 	}
 	r.Rounds = rounds.Rounds
-	pr.most -= pure.total
+	pr.most = max(0, pr.most*4/5-pure.total) // building their rows anew is work as well
 	for _, at := range pure.order {
 		at[cornerD0], at[corner00] = at[corner00], 0
 		at[corner11mD], at[corner11] = at[corner11], 0
