@@ -52,7 +52,7 @@ func NewMechanism(ctx context.Context, r profiles.Relation, mechanisms int, epsi
 // Mechanism returns so many answers of a private majority with the noise function g, one
 // after the other and each with fresh votes, as one mechanism for the accountant; Allowance
 // and OutputDelta do not count. Upper holds for every way to choose the families of
-// mechanisms, each knowing the answers before (docs/darrm.md, Theorem 8), which composing
+// mechanisms, each knowing the answers before (docs/darrm.md, Theorem 7), which composing
 // the profile of one answer overstates. Lower is one such way, chosen for delta, the δ at
 // which the two should be close. One answer is what NewMechanism says; votes for many
 // classes can only be taken one by one.

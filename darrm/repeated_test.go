@@ -7,7 +7,7 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// adaptive is W of Theorem 8 without a grid: the best choice at every history.
+// adaptive is W of Theorem 7 without a grid: the best choice at every history.
 func adaptive(h *hull, left int, lambda float64) float64 {
 	if left == 0 {
 		return max(0, 1-lambda)
