@@ -172,7 +172,7 @@ func ask(teachers []model, images []image) []votes.Query {
 // 1,557, of which that would leave nothing.
 const (
 	privateEpsilon, privateDelta = 0.5, 1e-4
-	privateSteps                 = 1
+	privateSteps                 = 10
 )
 
 // multiplier returns the noise of one of so many Gaussian steps that are together
@@ -229,7 +229,7 @@ func run(from, out string, seed uint64) error {
 	}
 	var teachers []model
 	for range 11 {
-		teachers = append(teachers, train(rest, 2, privateSteps, 1, noise, rng))
+		teachers = append(teachers, train(rest, 2, privateSteps, 2, noise, rng))
 	}
 	return write("digits-58-private.gz", fmt.Sprintf("digits 5 (label 0) and 8 (1); 11 teachers, each on all %d images and (%g, %g)-DP: %d noisy gradients, noise %.4f",
 		len(rest), privateEpsilon, privateDelta, privateSteps, noise), ask(teachers, held))
