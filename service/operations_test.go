@@ -106,7 +106,7 @@ var trials = map[string]struct {
 		`{"plan":{"neighbors":"add-remove","steps":[{"mechanism":{"gaussian":{"noise-multiplier":1}},"sampling":{"poisson":{"rate":0.01}},"count":1000}]},"delta":1e-5}`},
 	"majority": {`{"mechanisms":5,"epsilon":0.1,"allowance":3}`, `"certified":true`,
 		`{"mechanisms":5.5,"epsilon":0.1,"allowance":3}`, `mechanisms: a JSON number 5.5 is not a whole number`,
-		`{"mechanisms":1003,"epsilon":0.1,"allowance":3}`, `mechanisms: 1003 is not an odd number in [1, 1001]`,
+		`{"mechanisms":1003,"epsilon":0.1,"allowance":3}`, `mechanisms: 1003 is not in [1, 1001]`,
 		`{"mechanisms":201,"epsilon":0.1,"allowance":9}`},
 	"pate": {`{"votes":[[9,1],[5,5]],"mechanism":"gnmax","sigma2":4,"delta":1e-5,"orders":[8]}`, `"report":"worst","bound":true,`,
 		`{"votes":[[9,"x"]],"mechanism":"gnmax","sigma2":4,"delta":1e-5}`, `votes: a JSON string is not a whole number`,
