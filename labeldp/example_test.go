@@ -98,7 +98,7 @@ func ExamplePlan_RandomizeColumn() {
 }
 
 func ExampleOptimalUnbiasedGrid() {
-	prior, err := labeldp.Uniform([]float64{0, 1, 2, 3, 4})
+	prior, err := labeldp.NewPrior([]float64{0, 1, 2, 3, 4}, nil)
 	if err != nil {
 		panic(err)
 	}
@@ -241,21 +241,13 @@ func ExampleNewDiscreteStaircase() {
 }
 
 func ExampleNewPrior() {
-	_, err := labeldp.NewPrior([]float64{0, 1}, []float64{0.6, 0.6})
-	fmt.Println(err)
-	// Output: probs: sum 1.2 is not in [1-1e-9, 1+1e-9]
-}
-
-func ExamplePriorFromWeights() {
-	p, err := labeldp.PriorFromWeights([]float64{0, 1, 2}, []float64{3, 1, 0})
+	p, err := labeldp.NewPrior([]float64{0, 1, 2}, []float64{3, 1, 0})
 	fmt.Println(p.Probs(), err)
-	// Output: [0.75 0.25 0] <nil>
-}
-
-func ExampleUniform() {
-	p, err := labeldp.Uniform([]float64{0, 5, 1, 2})
+	p, err = labeldp.NewPrior([]float64{0, 5, 1, 2}, nil) // uniform
 	fmt.Println(p.Labels(), p.Probs(), err)
-	// Output: [0 1 2 5] [0.25 0.25 0.25 0.25] <nil>
+	// Output:
+	// [0.75 0.25 0] <nil>
+	// [0 1 2 5] [0.25 0.25 0.25 0.25] <nil>
 }
 
 // The labels of a column must be in the public set.
@@ -289,7 +281,7 @@ func ExampleEstimatePrior() {
 // Many labels are rounded to a few first, without bias.
 func ExampleNewRounder() {
 	few := []float64{0, 10, 20}
-	all, _ := labeldp.Uniform([]float64{0, 3, 7, 12, 20})
+	all, _ := labeldp.NewPrior([]float64{0, 3, 7, 12, 20}, nil)
 	prior, err := all.Rounded(few)
 	if err != nil {
 		panic(err)

@@ -6,7 +6,7 @@ import "testing"
 // grid's own program takes too long.
 func TestOptimumOnce(t *testing.T) {
 	labels := []float64{0, 1, 2, 5}
-	p, err := Uniform(labels)
+	p, err := uniform(labels)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -101,9 +101,9 @@ func priorFromNoisy(labels []float64, counts []int64, noise []*big.Int, floor fl
 		}
 	}
 	if !positive {
-		return Uniform(ys)
+		return uniform(ys)
 	}
-	p, err := PriorFromWeights(ys, weights)
+	p, err := NewPrior(ys, weights)
 	if err != nil {
 		return Prior{}, err
 	}

@@ -28,7 +28,7 @@ const (
 const maxMagnitude = 1e100
 
 // A Prior is a distribution on finitely many labels, ascending and distinct.
-// Its zero value is not valid; use [NewPrior] or [Uniform].
+// Its zero value is not valid; use [NewPrior].
 type Prior struct {
 	labels, probs []float64
 
@@ -65,29 +65,13 @@ func (k *known) find(ctx context.Context, q *problem) (optimum, error) {
 	return o, err
 }
 
-// NewPrior returns the prior with the given probabilities, which must sum to 1
-// within 1e-9 and are divided by their sum. Labels may come in any order;
-// duplicates are merged. Zero probabilities are allowed.
-func NewPrior(labels, probs []float64) (Prior, error) {
-	if len(labels) != len(probs) {
-		return Prior{}, fault.New("probs", "has %d entries, must have as many as labels (%d)", len(probs), len(labels))
+// NewPrior returns the prior proportional to the weights, non-negative and at least one
+// of them positive; weights nil is the uniform prior on the distinct labels. Labels may
+// come in any order; the weights of duplicates are added up.
+func NewPrior(labels, weights []float64) (Prior, error) {
+	if weights == nil {
+		return uniform(labels)
 	}
-	var total xmath.Sum
-	for i, p := range probs {
-		if !(p >= 0 && p <= 1+1e-9) {
-			return Prior{}, fault.New(fmt.Sprintf("probs[%d]", i), "%v is not in [0, 1]", p)
-		}
-		total.Add(p)
-	}
-	if len(probs) > 0 && !(math.Abs(total.Value()-1) <= 1e-9) {
-		return Prior{}, fault.New("probs", "sum %v is not in [1-1e-9, 1+1e-9]", total.Value())
-	}
-	return PriorFromWeights(labels, probs)
-}
-
-// PriorFromWeights returns the prior proportional to non-negative weights, at
-// least one of them positive.
-func PriorFromWeights(labels, weights []float64) (Prior, error) {
 	if len(labels) != len(weights) {
 		return Prior{}, fault.New("weights", "has %d entries, must have as many as labels (%d)", len(weights), len(labels))
 	}
@@ -118,8 +102,8 @@ func PriorFromWeights(labels, weights []float64) (Prior, error) {
 	return newPrior(ys, ps), nil
 }
 
-// Uniform returns the uniform prior on the distinct labels.
-func Uniform(labels []float64) (Prior, error) {
+// uniform returns the uniform prior on the distinct labels.
+func uniform(labels []float64) (Prior, error) {
 	ys, _, err := normalizeLabels(labels)
 	if err != nil {
 		return Prior{}, err

@@ -61,7 +61,7 @@ func (s *Service) Label(ctx context.Context, q LabelRequest) (*LabelAnswer, erro
 		return nil, err
 	}
 	if q.Prior == nil {
-		p, err := labeldp.PriorFromWeights(q.Labels, q.Weights)
+		p, err := labeldp.NewPrior(q.Labels, q.Weights)
 		if err != nil {
 			return nil, fieldFault(err, "", nil)
 		}

@@ -167,7 +167,7 @@ func labelParsePrior(path string, r io.Reader) (labeldp.Prior, error) {
 		}
 		labels, weights = append(labels, v[0]), append(weights, v[1])
 	}
-	p, err := labeldp.PriorFromWeights(labels, weights)
+	p, err := labeldp.NewPrior(labels, weights)
 	if err != nil {
 		return p, fmt.Errorf("%s: %w", path, err)
 	}

@@ -93,7 +93,7 @@ func must[T any](x T, err error) T {
 
 // The priors.
 func priorA() labeldp.Prior { return must(labeldp.NewPrior(ints(0, 2), []float64{0.6, 0.25, 0.15})) }
-func priorB() labeldp.Prior { return must(labeldp.Uniform(ints(0, 4))) }
+func priorB() labeldp.Prior { return must(labeldp.NewPrior(ints(0, 4), nil)) }
 func priorC() labeldp.Prior {
 	return must(labeldp.NewPrior([]float64{1, 2, 5, 10}, []float64{0.4, 0.3, 0.2, 0.1}))
 }
@@ -105,7 +105,7 @@ func half52() labeldp.Prior {
 		w[i] = 1
 	}
 	w[51] = 51
-	return must(labeldp.PriorFromWeights(ints(1, 52), w))
+	return must(labeldp.NewPrior(ints(1, 52), w))
 }
 
 // sales100 stands for sales amounts: {0, …, 100}, exponentially decreasing.
@@ -114,7 +114,7 @@ func sales100() labeldp.Prior {
 	for i := range w {
 		w[i] = math.Exp(-float64(i) / 10)
 	}
-	return must(labeldp.PriorFromWeights(ints(0, 100), w))
+	return must(labeldp.NewPrior(ints(0, 100), w))
 }
 
 func tableOne(r *report) error {
@@ -191,7 +191,7 @@ func figureTwo(r *report) error {
 	if err := drawLaw(opt, filepath.Join(r.dir, "labeldp-law.png")); err != nil {
 		return err
 	}
-	u52, _, err := labeldp.OptimalUnbiased(context.Background(), must(labeldp.Uniform(ints(1, 52))), 1)
+	u52, _, err := labeldp.OptimalUnbiased(context.Background(), must(labeldp.NewPrior(ints(1, 52), nil)), 1)
 	if err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ func meshSize(r *report) error {
 	for _, c := range []struct {
 		name string
 		p    labeldp.Prior
-	}{{"uniform on 1..52", must(labeldp.Uniform(ints(1, 52)))}, {"half of the mass on 52", half52()}} {
+	}{{"uniform on 1..52", must(labeldp.NewPrior(ints(1, 52), nil))}, {"half of the mass on 52", half52()}} {
 		row := []string{c.name}
 		bins, err := labeldp.RROnBins(c.p, eps)
 		if err != nil {
@@ -369,9 +369,9 @@ func thresholds(r *report) error {
 		name string
 		p    labeldp.Prior
 	}{
-		{"(0.6, 0.25, 0.15) on {0, 1, 2}", priorA()}, {"uniform on {0, 1, 2}", must(labeldp.Uniform(ints(0, 2)))},
+		{"(0.6, 0.25, 0.15) on {0, 1, 2}", priorA()}, {"uniform on {0, 1, 2}", must(labeldp.NewPrior(ints(0, 2), nil))},
 		{"uniform on {0, …, 4}", priorB()}, {"(0.4, 0.3, 0.2, 0.1) on {1, 2, 5, 10}", priorC()},
-		{"uniform on {0, …, 9}", must(labeldp.Uniform(ints(0, 9)))},
+		{"uniform on {0, …, 9}", must(labeldp.NewPrior(ints(0, 9), nil))},
 	} {
 		excess := func(eps float64) (float64, error) {
 			_, cert, err := labeldp.OptimalUnbiased(context.Background(), c.p, eps)
