@@ -308,3 +308,20 @@ func ExampleRandomizer_Sample() {
 	// <nil>
 	// label: 2 is not one of the 2 labels in [0, 1]
 }
+
+// Morning and evening flights have different delays: each gets a prior of its own, for the
+// budget of one.
+func ExamplePlan_RandomizeGroups() {
+	var delays []float64
+	var evening []int
+	for i := range 40000 {
+		delays, evening = append(delays, float64(i%5+8*(i%2))), append(evening, i%2)
+	}
+	plan := labeldp.Plan{Labels: []float64{0, 1, 2, 3, 4, 8, 9, 10, 11, 12}, Epsilon: 3, Floor: 1e-3}
+	noisy, designs, err := plan.RandomizeGroups(context.Background(), delays, evening, rand.NewPCG(1, 2))
+	fmt.Println(len(noisy), len(designs), err)
+	fmt.Printf("each label: epsilon %.4f for its group's prior, %.4f for itself\n", 3-designs[0].Epsilon(), designs[0].Epsilon())
+	// Output:
+	// 40000 2 <nil>
+	// each label: epsilon 0.0224 for its group's prior, 2.9776 for itself
+}
