@@ -152,6 +152,7 @@ func ExampleMethods() {
 	// clipped-discrete-laplace  0.494, unbiased: false
 	// randomized-response       0.450, unbiased: false
 	// rr-on-bins                0.227, unbiased: false
+	// rp-with-prior             0.291, unbiased: false
 }
 
 // Unbiased without a prior, and nearly optimal for small ε: two outputs.
@@ -324,4 +325,35 @@ func ExamplePlan_RandomizeGroups() {
 	// Output:
 	// 40000 2 <nil>
 	// each label: epsilon 0.0224 for its group's prior, 2.9776 for itself
+}
+
+// Four classes, the first two likely: the others are never an output.
+func ExampleRRWithPrior() {
+	prior, _ := labeldp.NewPrior([]float64{0, 1, 2, 3}, []float64{50, 40, 6, 4})
+	r, err := labeldp.RRWithPrior(prior, 1, 0)
+	for i, class := range prior.Labels() {
+		fmt.Printf("%v %.4f\n", class, r.Row(i))
+	}
+	fmt.Println(r.Outputs(), err)
+	// Output:
+	// 0 [0.7311 0.2689]
+	// 1 [0.2689 0.7311]
+	// 2 [0.5000 0.5000]
+	// 3 [0.5000 0.5000]
+	// [0 1] <nil>
+}
+
+// It accepts labels that are not in the prior's support, and pulls them inwards.
+func ExampleRPWithPrior() {
+	prior, _ := labeldp.NewPrior([]float64{0, 10, 20, 30, 100}, []float64{20, 40, 30, 9, 1})
+	m, err := labeldp.RPWithPrior(prior, 2, 5)
+	for _, y := range []float64{12.5, 90} {
+		bias, mse, _ := m.Moments(y)
+		fmt.Printf("%v: bias %.2f, MSE %.1f\n", y, bias, mse)
+	}
+	fmt.Println(err)
+	// Output:
+	// 12.5: bias -0.80, MSE 31.6
+	// 90: bias -73.20, MSE 5408.9
+	// <nil>
 }

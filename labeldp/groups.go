@@ -32,9 +32,6 @@ import (
 // With known priors groups never lose: the least half-loss is a minimum of functions that
 // are linear in the prior, hence concave, so that Σ w_g G*(P_g) ≤ G*(Σ w_g P_g).
 
-// maxCells bounds the cells of a histogram over groups and labels.
-const maxCells = 1 << 20
-
 // DesignGroups is [Plan.Design] with a randomizer for each group of examples, where the
 // groups are told apart by public features: counts[g][i] is how often Labels[i] occurs in
 // group g. The budget is that of one group, and so are the stages: see the theorem in

@@ -17,6 +17,9 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
+// maxCells bounds the cells of a histogram over groups and labels.
+const maxCells = 1 << 20
+
 // SplitBudget splits ε into what the histogram of n labels gets and what is
 // left for the randomizer: ε₁ = √(k/n) for k labels, or cells of label and group
 // (Ghazi et al., ICLR 2023).

@@ -3,7 +3,6 @@
 package labeldp
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"sort"
@@ -40,29 +39,9 @@ func newPrior(labels, probs []float64) Prior { return Prior{labels, probs, &know
 // A known is the optimum of a prior for the ε that was last asked for. A report
 // needs it up to three times, and it takes seconds for hundreds of labels.
 type known struct {
-	lock sync.Mutex
-	eps  float64 // 0: none
-	optimum
-}
-
-// find returns the optimum, computed at most once for the same ε. Nobody may change it.
-func (k *known) find(ctx context.Context, q *problem) (optimum, error) {
-	if err := ctx.Err(); err != nil {
-		return optimum{}, err
-	}
-	k.lock.Lock()
-	eps, o := k.eps, k.optimum
-	k.lock.Unlock()
-	if eps == q.eps {
-		return o, nil
-	}
-	o, err := q.optimum(ctx)
-	if err == nil {
-		k.lock.Lock()
-		k.eps, k.optimum = q.eps, o
-		k.lock.Unlock()
-	}
-	return o, err
+	lock  sync.Mutex
+	eps   float64 // 0: none
+	found any     // an optimum
 }
 
 // NewPrior returns the prior proportional to the weights, non-negative and at least one

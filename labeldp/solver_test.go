@@ -199,6 +199,9 @@ func TestSamplerIsExactlyPrivate(t *testing.T) {
 		if i%4 == 1 {
 			r = must(RROnBins(p, eps))
 		}
+		if i%4 == 2 {
+			r = must(RRWithPrior(p, eps, 1+i%len(p.labels)))
+		}
 		// e^ε to 200 bits, from below: Taylor's series with positive terms.
 		e := new(big.Float).SetPrec(300).SetInt64(1)
 		term := new(big.Float).SetPrec(300).SetInt64(1)
