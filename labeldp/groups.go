@@ -32,36 +32,33 @@ import (
 // With known priors groups never lose: the least half-loss is a minimum of functions that
 // are linear in the prior, hence concave, so that Σ w_g G*(P_g) ≤ G*(Σ w_g P_g).
 
-// DesignGroups is [Plan.Design] with a randomizer for each group of examples, where the
-// groups are told apart by public features: counts[g][i] is how often Labels[i] occurs in
-// group g. The budget is that of one group, and so are the stages: see the theorem in
-// groups.go. The prior's share, unless given, is √(kG/n) for kG cells.
+// GroupPriors estimates a prior for each group of examples, where the groups are told apart
+// by public features: counts[g][i] is how often Labels[i] occurs in group g. Together
+// with one release of every label, by an ε₂-DP randomizer chosen from the priors, this
+// costs the stages returned, which are those of one group: see the theorem in groups.go.
+// The prior's share, unless given, is √(kG/n) for kG cells.
 //
 // The noisy histogram of a group is drawn towards that of all examples, the more the
-// smaller the group (James and Stein's estimator), which is post-processing. Once ctx is
-// done, the error is that of ctx.
-func (pl Plan) DesignGroups(ctx context.Context, counts [][]int64, src rand.Source) ([]*Randomizer, []Certificate, []Prior, []Stage, error) {
-	fail := func(err error) ([]*Randomizer, []Certificate, []Prior, []Stage, error) {
-		return nil, nil, nil, nil, err
-	}
+// smaller the group (James and Stein's estimator), which is post-processing.
+func (pl Plan) GroupPriors(counts [][]int64, src rand.Source) ([]Prior, []Stage, error) {
 	if len(counts) == 0 || len(counts)*len(pl.Labels) > maxCells {
-		return fail(fault.New("counts", "%d groups of %d labels are not in [1, %d] cells", len(counts), len(pl.Labels), maxCells))
+		return nil, nil, fault.New("counts", "%d groups of %d labels are not in [1, %d] cells", len(counts), len(pl.Labels), maxCells)
 	}
 	var n int64
 	for g, row := range counts {
 		if len(row) != len(pl.Labels) {
-			return fail(fault.New(fmt.Sprintf("counts[%d]", g), "has %d entries, must have as many as labels (%d)", len(row), len(pl.Labels)))
+			return nil, nil, fault.New(fmt.Sprintf("counts[%d]", g), "has %d entries, must have as many as labels (%d)", len(row), len(pl.Labels))
 		}
 		for i, c := range row {
 			if c < 0 || c > xmath.MaxCount {
-				return fail(fault.New(fmt.Sprintf("counts[%d][%d]", g, i), "%d is not in [0, 2^53]", c))
+				return nil, nil, fault.New(fmt.Sprintf("counts[%d][%d]", g, i), "%d is not in [0, 2^53]", c)
 			}
 			n = min(n+c, xmath.MaxCount)
 		}
 	}
 	eps1, eps2, err := pl.split(len(pl.Labels)*len(counts), n)
 	if err != nil {
-		return fail(err)
+		return nil, nil, err
 	}
 	num, bits := noiseRate(eps1)
 	coins := random.NewCoins(src)
@@ -73,16 +70,23 @@ func (pl Plan) DesignGroups(ctx context.Context, counts [][]int64, src rand.Sour
 		}
 	}
 	priors, err := groupPriors(pl.Labels, counts, noise, eps1, pl.Floor)
+	return priors, stages(eps1, eps2), err
+}
+
+// DesignGroups is [Plan.Design] with a randomizer for each group of examples, for the prior
+// that [Plan.GroupPriors] estimates. Once ctx is done, the error is that of ctx.
+func (pl Plan) DesignGroups(ctx context.Context, counts [][]int64, src rand.Source) ([]*Randomizer, []Certificate, []Prior, []Stage, error) {
+	priors, stages, err := pl.GroupPriors(counts, src)
 	if err != nil {
-		return fail(err)
+		return nil, nil, nil, nil, err
 	}
 	rs, certs := make([]*Randomizer, len(priors)), make([]Certificate, len(priors))
 	for g, p := range priors {
-		if rs[g], certs[g], err = OptimalUnbiased(ctx, p, eps2); err != nil {
-			return fail(err)
+		if rs[g], certs[g], err = OptimalUnbiased(ctx, p, stages[1].Mechanism.(WorstCase).Epsilon); err != nil {
+			return nil, nil, nil, nil, err
 		}
 	}
-	return rs, certs, priors, stages(eps1, eps2), nil
+	return rs, certs, priors, stages, nil
 }
 
 // groupPriors makes the priors of groups from counts and noise in steps of 2^−noiseBits.
