@@ -148,7 +148,7 @@ func TestBoundHoldsForAnyDuals(t *testing.T) {
 		eps := 0.2 + 3*rng.Float64()
 		_, c := optimal(t, p, eps)
 		q := newProblem(p, eps)
-		in := newInterior(q)
+		in := newInterior(q, 1)
 		if err := in.solve(context.Background(), 1e-11); err != nil {
 			t.Fatal(err)
 		}

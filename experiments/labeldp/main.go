@@ -1,11 +1,17 @@
-// Command labeldp regenerates what can be regenerated without a data set from
+// Command labeldp regenerates tables and figures of
 // "Optimal Unbiased Randomizers for Regression with Label Differential
-// Privacy" (arXiv:2312.05659): tables and figures about the noisy label loss, on
-// synthetic priors, and a synthetic regression.
+// Privacy" (arXiv:2312.05659): about the noisy label loss on synthetic priors, a
+// synthetic regression, and a regression on public data.
 //
 // It writes labeldp.md and its pictures into a folder:
 //
 //	go run ./experiments/labeldp -out docs/experiments
+//
+// With -data it writes labeldp-flights.md instead, from delays of flights:
+//
+//	npm pack vega-datasets@2.11.0
+//	tar xzf vega-datasets-2.11.0.tgz package/data/flights-200k.json
+//	go run ./experiments/labeldp -data package/data
 package main
 
 import (
@@ -24,9 +30,17 @@ import (
 
 func main() {
 	out := flag.String("out", "docs/experiments", "folder to write into")
+	data := flag.String("data", "", "folder with flights-200k.json; writes the page about it")
+	seeds := flag.Int("seeds", 10, "runs of every method with -data, at least 2")
 	flag.Parse()
 	log.SetFlags(0)
-	if err := run(*out, true); err != nil {
+	var err error
+	if *data == "" {
+		err = run(*out, true)
+	} else {
+		err = flightsPage(*out, *data, max(*seeds, 2))
+	}
+	if err != nil {
 		log.Fatal(err)
 	}
 }
