@@ -183,7 +183,7 @@ type errorBars struct {
 	plotter.YErrors
 }
 
-// drawExcess draws the excess test loss of methods with error bars, and beside it as CSV.
+// drawExcess draws the excess test loss of methods with error bars.
 // What is not above zero has no place on a logarithmic axis and is left out.
 func drawExcess(eps []float64, names []string, curves, bars map[string][]float64, path string) error {
 	p := plot.New()
@@ -220,14 +220,6 @@ func drawExcess(eps []float64, names []string, curves, bars map[string][]float64
 	}
 	p.Legend.Top = true
 	p.X.Max = 26 // room for the legend
-	var all [][]float64
-	var columns []string
-	for _, m := range names {
-		columns, all = append(columns, m, m+"_se"), append(all, curves[m], bars[m])
-	}
-	if err := writeCurves(strings.TrimSuffix(path, ".png")+"-excess.csv", "epsilon", eps, columns, all); err != nil {
-		return err
-	}
 	return save(p, 20*vg.Centimeter, path)
 }
 
