@@ -132,8 +132,8 @@ func printLabel(w io.Writer, r *service.LabelAnswer) error {
 	}
 	for _, method := range r.Methods {
 		if c, ok := r.Coarser[method]; ok {
-			fmt.Fprintf(w, "\nhint: %s loses less if labels are first rounded without bias to %d of the %d: half-loss %.6g on %v, %v … %v\n",
-				method, len(c.Labels), len(r.Labels), c.Loss, c.Labels[0], c.Labels[1], c.Labels[len(c.Labels)-1])
+			fmt.Fprintf(w, "\nhint: %s loses less if labels are first rounded without bias to %d of the %d: half-loss %.6g on %s\n",
+				method, len(c.Labels), len(r.Labels), c.Loss, spaced(c.Labels))
 		}
 	}
 	_, err := fmt.Fprintf(w, "\nprivacy loss of one label: ±%v with probabilities %.6g and %.6g, else 0 (worst pair %s, %s; replacing one label)\n",
@@ -357,4 +357,13 @@ func labelCSVError(path string, err error) error {
 		return fmt.Errorf("%s:%d: %w", printable(path), pe.Line, pe.Err)
 	}
 	return pathProblem(path, err)
+}
+
+// spaced writes evenly spaced labels, two or more.
+func spaced(labels []float64) string {
+	last := labels[len(labels)-1]
+	if len(labels) == 2 {
+		return fmt.Sprintf("%v and %v", labels[0], last)
+	}
+	return fmt.Sprintf("%v, %v … %v", labels[0], labels[1], last)
 }

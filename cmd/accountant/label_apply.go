@@ -450,8 +450,8 @@ func (a *labelApplied) print(w io.Writer, out string) error {
 		}
 	}
 	if c := a.Coarser; c != nil {
-		fmt.Fprintf(w, "hint: rounded without bias to %d of the %d labels, %v and %v … %v, half-loss %.6g\n",
-			len(c.Labels), len(a.Labels), c.Labels[0], c.Labels[1], c.Labels[len(c.Labels)-1], c.Loss)
+		fmt.Fprintf(w, "hint: rounded without bias to %d of the %d labels, %s, half-loss %.6g\n",
+			len(c.Labels), len(a.Labels), spaced(c.Labels), c.Loss)
 	}
 	if a.Seeded {
 		_, err := fmt.Fprintln(w, "seeded: whoever knows the seed can undo the noise")

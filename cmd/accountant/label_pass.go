@@ -92,7 +92,8 @@ func (p *labelPass) rows(ctx context.Context, w io.Writer) error {
 	return p.rowsOf(ctx, f, w)
 }
 
-// rowsOf is rows for the contents of the file.
+// rowsOf is rows for the contents of the file. It is long because a row is read, judged and
+// written in one pass.
 func (p *labelPass) rowsOf(ctx context.Context, r io.Reader, w io.Writer) error {
 	path := inputName(p.job.in)
 	blank := blankLines{r: r}
