@@ -1076,6 +1076,14 @@ class Accountant:
             ),
         )
 
+    def plan_check(self, plan: Plan) -> Mapping[str, Any]:
+        """Read a plan without computing privacy: its relation, steps and runs."""
+        return self.request("plan-check", plan=_plan(plan))
+
+    def diff(self, old: Plan, new: Plan, *, delta: float) -> Mapping[str, Any]:
+        """What tells two plans apart, ε of each, and the difference (``more``)."""
+        return self.request("diff", old=_plan(old), new=_plan(new), delta=delta)
+
     def explain(self, topic: str) -> Topic:
         """What a term of the answers means, or what a theorem says."""
         r = self.request("explain", topic=topic)

@@ -229,6 +229,12 @@ class Tests(unittest.TestCase):
         with self.assertRaises(InputError):
             self.accountant.audit(design="no-run", members=[1.0], non_members=[0.0], delta=1e-5)
 
+    def test_plans_compared(self):
+        self.assertEqual(self.accountant.plan_check(pure(1))["runs"], 1)
+        d = self.accountant.diff(pure(1), pure(2), delta=0)
+        self.assertEqual([c["path"] for c in d["changes"]], ["steps[0].mechanism.pure.epsilon"])
+        self.assertTrue(d["more"]["lower"] <= 1 <= d["more"]["upper"])
+
     def test_every_operation_has_a_method(self):
         """The operations of the program are those that the tests above call."""
         with self.assertRaises(InputError) as caught:
