@@ -375,11 +375,23 @@ class SanitizedCost:
 
 
 @dataclass(frozen=True)
+class LabelGroup:
+    """The randomizer of a group of examples, and the half-loss of its labels."""
+
+    name: str
+    share: float
+    loss: float
+    outputs: Sequence[float]
+    probabilities: Sequence[Sequence[float]]
+
+
+@dataclass(frozen=True)
 class LabelRandomizer:
     """The unbiased randomizer of private labels with the least loss.
 
     ``probabilities[i][j]`` is that of ``outputs[j]`` for ``labels[i]``; ``loss`` has
-    half the mean squared error of this and of other methods.
+    half the mean squared error of this and of other methods. Of classes labels and outputs
+    are numbers from 0 on, and ``kept`` the share that comes out unchanged.
     """
 
     epsilon: float
@@ -389,6 +401,9 @@ class LabelRandomizer:
     probabilities: Sequence[Sequence[float]]
     loss: Mapping[str, float]
     gap: float
+    kept: Mapping[str, float] = field(default_factory=dict)
+    grouped_loss: Optional[float] = None
+    groups: Sequence[LabelGroup] = field(default_factory=tuple)
 
 
 @dataclass(frozen=True)
@@ -1037,15 +1052,30 @@ class Accountant:
     def label(
         self,
         epsilon: float,
-        labels: Sequence[float],
-        weights: Sequence[float],
+        labels: Optional[Sequence[float]] = None,
+        weights: Optional[Sequence[float]] = None,
         *,
         grid: Optional[int] = None,
         bias: Optional[float] = None,
+        classes: Optional[Sequence[str]] = None,
+        groups: Optional[Mapping[str, Sequence[float]]] = None,
     ) -> LabelRandomizer:
-        """The optimal unbiased randomizer of private labels with a public prior."""
+        """The optimal unbiased randomizer of private labels with a public prior.
+
+        ``classes`` stand for ``labels`` that are names: the randomizer then keeps as many
+        as it can. ``groups`` has weights for each group of examples, in place of ``weights``.
+        """
         r = self.request(
-            "label", epsilon=epsilon, labels=list(labels), weights=list(weights), **_given(grid=grid, bias=bias)
+            "label",
+            epsilon=epsilon,
+            **_given(
+                labels=None if labels is None else list(labels),
+                weights=None if weights is None else list(weights),
+                grid=grid,
+                bias=bias,
+                classes=None if classes is None else list(classes),
+                groups=None if groups is None else [{"name": k, "weights": list(v)} for k, v in groups.items()],
+            ),
         )
         return LabelRandomizer(
             epsilon=r["epsilon"],
@@ -1055,6 +1085,14 @@ class Accountant:
             probabilities=tuple(tuple(row) for row in r["probabilities"]),
             loss=dict(r["loss"]),
             gap=r["gap"],
+            kept=dict(r.get("kept", {})),
+            grouped_loss=r.get("grouped-loss"),
+            groups=tuple(
+                LabelGroup(
+                    g["name"], g["share"], g["loss"], tuple(g["outputs"]), tuple(tuple(row) for row in g["probabilities"])
+                )
+                for g in r.get("groups", ())
+            ),
         )
 
     def plan_check(self, plan: Plan) -> Mapping[str, Any]:

@@ -217,6 +217,11 @@ class Tests(unittest.TestCase):
             self.assertAlmostEqual(sum(row), 1, places=12)
             self.assertAlmostEqual(sum(p * y for p, y in zip(row, found.outputs)), label, places=9)
         self.assertLess(found.loss["optimal"], found.loss["laplace"])
+        grouped = self.accountant.label(2, [0, 1, 2], groups={"am": [3, 1, 0], "pm": [0, 1, 3]})
+        self.assertEqual([g.name for g in grouped.groups], ["am", "pm"])
+        self.assertLess(grouped.grouped_loss, grouped.loss["optimal"])
+        classes = self.accountant.label(1, classes=["cat", "dog", "fox", "owl"], weights=[50, 40, 6, 4])
+        self.assertAlmostEqual(classes.kept["rr-with-prior"], 0.657953, places=6)
 
     def test_explain(self):
         topic = self.accountant.explain("unbounded")
