@@ -1,8 +1,13 @@
-package fourier
+// A search for the zero of a decreasing function, with a proof at the end that is returned.
+//
+// Nothing is assumed about the function for that proof: only its signs at the points that were
+// tried count. That it is smooth and decreases makes the search quick.
+
+package closed
 
 import "math"
 
-// solve brackets the zero of a decreasing function f, which returns its value
+// Solve brackets the zero of a decreasing function f, which returns its value
 // and minus its derivative (0 if unknown), and returns the end of the bracket
 // that is proved: with above, a point where f ≤ 0 (top if none is found below
 // it), else one where f ≥ 0 (floor if there is none). It stops when the bracket
@@ -11,7 +16,7 @@ import "math"
 // With reach > 0, f says something near guess only: far away it may have either
 // sign. Then the search goes out from guess by steps of reach, doubling, and
 // starts from the first change of sign.
-func solve(f func(float64) (value, slope float64), floor, top, guess, reach, tol float64, above bool) float64 {
+func Solve(f func(float64) (value, slope float64), floor, top, guess, reach, tol float64, above bool) float64 {
 	lo, hi := floor, top // f ≥ 0 at lo and f ≤ 0 at hi, by the caller's word
 	x := guess
 	if reach > 0 && guess > floor && guess < top {

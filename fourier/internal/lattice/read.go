@@ -1,4 +1,9 @@
-package fourier
+// δ(ε) from a composition, with a bound of every error (docs/accuracy.md §6, §7).
+//
+// It assumes what composition.go keeps. It returns a value, a bound above and one below; these hold for
+// any tilt, length and ε: where the choice was bad, they are wide.
+
+package lattice
 
 import (
 	"math"
@@ -23,7 +28,8 @@ type reading struct {
 	relative                                      float64 // relative error of the scale and the masses
 }
 
-// read evaluates the composition at ε (docs/accuracy.md §6, §7).
+// read evaluates the composition at ε (docs/accuracy.md §6, §7). It is long because it has each
+// error beside the value that it belongs to.
 func (c *composition) read(eps float64) reading {
 	r := reading{eps: eps, logInf: math.Inf(-1), logValue: math.Inf(-1)}
 	if c.logKeep < 0 {
@@ -202,4 +208,12 @@ func (r reading) lower() float64 {
 		x = max(x, xmath.Log1mExp(r.eps)-4*xmath.U)
 	}
 	return x - 2*xmath.U
+}
+
+// totalSlope is −d log δ/dε with the mass at +∞ counted.
+func (r reading) totalSlope() float64 {
+	if math.IsInf(r.logInf, -1) {
+		return r.slope
+	}
+	return r.slope * math.Exp(r.logValue-xmath.LogAdd(r.logValue, r.logInf))
 }

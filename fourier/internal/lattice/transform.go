@@ -1,6 +1,8 @@
-// The discrete Fourier transforms that can be used, and the bound of their errors.
+// gonum's Fourier transform, and the bound of its error.
+//
+// It assumes finite numbers. Eta is proved for lengths as Length returns them.
 
-package fourier
+package lattice
 
 import (
 	"math"
@@ -12,30 +14,23 @@ import (
 )
 
 // A Transform computes discrete Fourier transforms of real sequences. Its methods
-// are called by several goroutines at a time.
+// are called by several goroutines at a time. Package fourier documents them.
 type Transform interface {
-	// Name names the library.
-	Name() string
-	// Length returns the smallest supported even length of at least n.
 	Length(n int) int
-	// Coefficients returns the first len(x)/2+1 values of
-	// Σ_j x_j e^{−2πi jk/len(x)}.
 	Coefficients(x []float64) []complex128
-	// Eta bounds ‖computed − exact‖₂/‖exact‖₂ for length n.
 	Eta(n int) float64
 }
 
-// Gonum is gonum's FFTPACK real transform, the default. Package godsp has another one.
-var Gonum Transform = gonum{}
+// Gonum is gonum's FFTPACK real transform.
+type Gonum struct{}
 
-type gonum struct{}
-
-func (gonum) Name() string { return "gonum" }
+// Name names the library.
+func (Gonum) Name() string { return "gonum" }
 
 // Length keeps to 2^a·{1, 3, 5, 9, 15}: three to five times more accurate than
 // high powers of 3 and 5 (docs/accuracy.md §7), and never a large prime, which gonum
 // handles in quadratic time.
-func (gonum) Length(n int) int {
+func (Gonum) Length(n int) int {
 	best := math.MaxInt
 	for _, m := range []int{1, 3, 5, 9, 15} {
 		l := 2 * m
@@ -51,7 +46,7 @@ func (gonum) Length(n int) int {
 // the same. A plan is not safe for concurrent use, hence a pool of each.
 var plans sync.Map // int → *sync.Pool of *fourier.FFT
 
-func (gonum) Coefficients(x []float64) []complex128 {
+func (Gonum) Coefficients(x []float64) []complex128 {
 	n := len(x)
 	p, ok := plans.Load(n)
 	if !ok {
@@ -67,4 +62,4 @@ func (gonum) Coefficients(x []float64) []complex128 {
 // (r = 2, 4, 3, 5), the complex product √5u and FFTPACK's twiddles 10u, and
 // stages are multiples of unitary maps, so relative errors add; the sum is at
 // most 14u per log2 n (docs/accuracy.md §7; Higham, 2nd ed., Theorem 24.2).
-func (gonum) Eta(n int) float64 { return 14 * math.Log2(float64(n)) * xmath.U }
+func (Gonum) Eta(n int) float64 { return 14 * math.Log2(float64(n)) * xmath.U }

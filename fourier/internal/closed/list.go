@@ -1,4 +1,9 @@
-package fourier
+// Compositions of discrete mechanisms with so few different total losses that all are listed.
+//
+// It assumes atoms whose masses and losses carry their errors; these add up with each product.
+// It returns a profile like any other, or nil where the list would be long.
+
+package closed
 
 import (
 	"math"
@@ -7,20 +12,21 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// maxListed bounds the number of losses of an enumerated composition.
+// maxListed bounds the number of losses of a list, and with it the time that a question to it
+// takes. It proves nothing.
 const maxListed = 1 << 12
 
-// enumerate returns the exact composition of discrete profiles when it has few
+// List returns the exact composition of discrete profiles when it has few
 // enough different losses to list them all; nil otherwise.
-func (s *Sum) enumerate() *profiles.Discrete {
+func (s Steps) List() *profiles.Discrete {
 	// The number of sums of T out of k losses is C(T+k−1, k−1) at most.
 	size := 0.0
-	for _, e := range s.entries {
-		d, ok := e.profile.(*profiles.Discrete)
+	for _, e := range s {
+		d, ok := e.Profile.(*profiles.Discrete)
 		if !ok {
 			return nil
 		}
-		k, n := float64(len(d.Atoms())), float64(e.count)
+		k, n := float64(len(d.Atoms())), float64(e.Count)
 		if k == 0 {
 			continue
 		}
@@ -33,9 +39,9 @@ func (s *Sum) enumerate() *profiles.Discrete {
 		return nil
 	}
 	var total *profiles.Discrete
-	for _, e := range s.entries {
-		power := e.profile.(*profiles.Discrete)
-		for n := e.count; n > 0; n >>= 1 {
+	for _, e := range s {
+		power := e.Profile.(*profiles.Discrete)
+		for n := e.Count; n > 0; n >>= 1 {
 			if n&1 == 1 {
 				if total == nil {
 					total = power

@@ -1,19 +1,9 @@
-package fourier
-
-import (
-	"errors"
-	"math"
-	"slices"
-
-	"github.com/dpaccountant/accountant/internal/xmath"
-)
-
 // Composition by repeated doubling, without a tilt and without a transform: for laws
 // of which no tilt brings the mass to ε, as where one step in a million has a loss
 // that decides alone (docs/accuracy.md §14).
 //
-// A pile is an upper or a lower law of some runs on losses of its own. Two of them are
-// multiplied pair by pair, and the products collected in cells, which are made few
+// It assumes measures above, or below, what they stand for, and returns one of their sum on the same
+// side. Two of them are multiplied pair by pair, and the products collected in cells, which are made few
 // again. All terms are positive, so that a mass of 1e-310 has as many correct digits
 // as one of 1. In every cell (t, t′] the products have a P-mass A, and B = Σ m(1 − e^{t−l})
 // says what they lose between P and Q. An upper law gives B/(1 − e^{t−t′}) to t′ and the
@@ -22,19 +12,32 @@ import (
 // second what is left of privacy loss when the losses of a cell cannot be told apart.
 // What rounding may have taken away is added, or what it may have added taken away.
 
-// A pileJob says how piles are multiplied.
-type pileJob struct {
+package lattice
+
+import (
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/dpaccountant/accountant/fourier/internal/meter"
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// A convolver multiplies measures, of which one side is kept: above, or below.
+//
+// Invariants: all is the number of runs of the question, runs that of the product under way.
+type convolver struct {
 	up   bool
 	res  float64 // by how much the log-odds of exceeding a loss may change in a cell
 	log  float64 // log δ
 	runs float64 // of which the result is the law, and of all
 	all  float64
-	m    *meter
+	m    *meter.Meter
 }
 
 // at returns the resolution at log-odds: losses that single runs, or blocks of them, exceed
 // about as often as all runs together may exceed ε decide more than others.
-func (j pileJob) at(odds float64) float64 {
+func (j convolver) at(odds float64) float64 {
 	if x := odds + math.Log(j.all/j.runs) - j.log; x > -8 && x < 12 {
 		return j.res / closer
 	}
@@ -43,26 +46,28 @@ func (j pileJob) at(odds float64) float64 {
 
 const closer = 8
 
-// above is the log of the mass that need not be followed: pileMargin below δ in all
+// deepMargin is how far below δ, in logarithm, the mass of all runs together is followed.
+const deepMargin = 12
+
+// above is the log of the mass that need not be followed: deepMargin below δ in all
 // products of this kind.
-func (j pileJob) above() float64 {
-	return j.log - pileMargin - math.Log(j.all/j.runs) - math.Log(2*math.Log2(j.all)+4)
+func (j convolver) above() float64 {
+	return j.log - deepMargin - math.Log(j.all/j.runs) - math.Log(2*math.Log2(j.all)+4)
 }
 
 const (
-	logBelow  = -50     // mass below the first loss of a pile, as that of other laws
 	pairsKept = 1 << 14 // so many sums of two losses are cells of their own
 	mostCells = 1 << 18
 	workPair  = 0.35 // a product of two masses
 	workCell  = 1    // a cell, with its share of sorting and joining
 )
 
-var errPiles = errors.New("the laws have too many losses to be multiplied one by one")
+var errLosses = errors.New("the laws have too many losses to be multiplied one by one")
 
 // cells returns the ends of the cells in which products of a and b are collected:
 // the losses of each, moved to places of the other that carry its mass, and sums of
 // losses that are as rare in one as in the other.
-func (j pileJob) cells(a, b *pile) []float64 {
+func (j convolver) cells(a, b *measure) []float64 {
 	var t []float64
 	if len(a.loss)*len(b.loss) <= pairsKept {
 		for _, x := range a.loss {
@@ -106,52 +111,52 @@ func (j pileJob) cells(a, b *pile) []float64 {
 }
 
 // times returns the composition of a and b.
-func (j pileJob) times(a, b *pile) (*pile, error) {
-	out := &pile{moved: a.moved + b.moved}
+func (j convolver) times(a, b *measure) (*measure, error) {
+	out := &measure{moved: a.moved + b.moved}
 	na, nb := len(a.loss), len(b.loss)
 	round := xmath.U * float64(na+nb+8)
 	if !j.up {
 		round = -round
 	}
-	out.inf = (a.inf*(b.total()+b.inf) + a.total()*b.inf) * pileUnit * (1 + round)
+	out.inf = (a.inf*(b.total()+b.inf) + a.total()*b.inf) * massUnit * (1 + round)
 	if na == 0 || nb == 0 {
 		return out, nil
 	}
 	out.moved += xmath.U * (max(math.Abs(a.loss[0]), math.Abs(a.loss[na-1])) + max(math.Abs(b.loss[0]), math.Abs(b.loss[nb-1])))
 	t := append(j.cells(a, b), math.Inf(1))
 	if len(t) > mostCells+pairsKept {
-		return nil, errPiles
+		return nil, errLosses
 	}
-	j.m.spend(workCell * float64(len(t)))
+	j.m.Spend(workCell * float64(len(t)))
 	p := &products{a: a, b: b, t: t, mass: make([]float64, len(t)), gain: make([]float64, len(t)), rest: make([]float64, nb+1)}
 	for i := nb - 1; i >= 0; i-- {
 		p.rest[i] = p.rest[i+1] + b.mass[i]
 	}
-	p.least = math.Exp(j.above() - math.Log(float64(na)) - 5 - 2*math.Log(pileUnit))
+	p.least = math.Exp(j.above() - math.Log(float64(na)) - 5 - 2*math.Log(massUnit))
 	pairs := 0
 	for i := range a.loss {
 		if pairs += p.row(i); i%64 == 63 {
-			j.m.spend(workPair * float64(pairs))
+			j.m.Spend(workPair * float64(pairs))
 			pairs = 0
-			if err := j.m.stopped(); err != nil {
+			if err := j.m.Stopped(); err != nil {
 				return nil, err
 			}
-			if j.m.work < 0 {
-				return nil, errOverwork
+			if j.m.Work < 0 {
+				return nil, meter.ErrWork
 			}
 		}
 	}
-	j.m.spend(workPair * float64(pairs))
+	j.m.Spend(workPair * float64(pairs))
 	if j.up {
-		out.inf += p.lost * pileUnit * (1 + 2*round)
+		out.inf += p.lost * massUnit * (1 + 2*round)
 	}
 	j.collect(out, t, p.mass, p.gain, xmath.U*float64(na+nb+16))
 	return out, nil
 }
 
-// products are those of all masses of two piles, in pileUnit².
+// products are those of all masses of two measures, in massUnit².
 type products struct {
-	a, b       *pile
+	a, b       *measure
 	t          []float64 // where cells begin; the last is +∞
 	mass, gain []float64 // A and B of each cell
 	rest       []float64 // of b, the mass from each loss on
@@ -219,15 +224,15 @@ func find(t []float64, from int, l float64) int {
 
 // collect joins cells while the odds allow it, and places their masses, which are known
 // to a relative error of round, in out.
-func (j pileJob) collect(out *pile, t, mass, gain []float64, round float64) {
+func (j convolver) collect(out *measure, t, mass, gain []float64, round float64) {
 	n := len(mass)
-	above := make([]float64, n+1) // mass from each cell on, in pileUnit
+	above := make([]float64, n+1) // mass from each cell on, in massUnit
 	for k := n - 1; k >= 0; k-- {
-		mass[k] *= pileUnit
-		gain[k] *= pileUnit
+		mass[k] *= massUnit
+		gain[k] *= massUnit
 		above[k] = above[k+1] + mass[k]
 	}
-	least, low := math.Exp(j.above()-math.Log(pileUnit)), math.Exp(logBelow)/pileUnit
+	least, low := math.Exp(j.above()-math.Log(massUnit)), math.Exp(logBelow)/massUnit
 	odds := make([]float64, n+1)
 	below := 0.0
 	for k := range odds {
@@ -280,7 +285,7 @@ func joined(t, mass, gain []float64) (a, b float64) {
 }
 
 // put adds a mass to a loss, the last or a larger one; what this rounds was counted with it.
-func (p *pile) put(l, m float64) {
+func (p *measure) put(l, m float64) {
 	if !(m > 0) {
 		return
 	}
@@ -293,7 +298,7 @@ func (p *pile) put(l, m float64) {
 
 // raise places the mass a of a cell from t to its end, which is to, for an upper law. a and b
 // are at least those of the products.
-func (p *pile) raise(t, to, a, b float64) {
+func (p *measure) raise(t, to, a, b float64) {
 	up := min(a, b/-math.Expm1(t-to)*(1+16*xmath.U))
 	p.put(t, a-up+2*xmath.U*a)
 	if math.IsInf(to, 1) {
@@ -305,7 +310,7 @@ func (p *pile) raise(t, to, a, b float64) {
 
 // lower places the mass of a cell from t on for a lower law: a and b are relatively
 // within round of those of the products, and b as well within 8u·a.
-func (p *pile) lower(t, a, b, round float64) {
+func (p *measure) lower(t, a, b, round float64) {
 	l := t
 	if r := min(b/a*(1-2*round)-8*xmath.U, 1-0x1p-50); r > 0 {
 		l = max(l, xmath.Down(l-math.Log1p(-r)*(1-8*xmath.U), 1))
@@ -316,7 +321,7 @@ func (p *pile) lower(t, a, b, round float64) {
 // join returns where the cells that are joined with each, the first of them, end. Cells
 // apart are joined only if there are too many else: many losses of discrete noise are met
 // by cells themselves, and stay where they are.
-func (j pileJob) join(t, mass, odds []float64, n int) []int {
+func (j convolver) join(t, mass, odds []float64, n int) []int {
 	ends := make([]int, len(mass))
 	if n == 0 {
 		return ends
@@ -358,8 +363,8 @@ const (
 )
 
 // power returns n runs of p.
-func (j pileJob) power(p *pile, n int64) (*pile, error) {
-	var all *pile
+func (j convolver) power(p *measure, n int64) (*measure, error) {
+	var all *measure
 	var err error
 	for runs, whole := 1.0, 0.0; ; runs *= 2 {
 		if n&1 == 1 {

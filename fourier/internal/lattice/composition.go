@@ -1,22 +1,16 @@
-package fourier
+// The product of the transforms of all terms, at the frequencies that count.
+//
+// It assumes tilted laws on lattices of one step. It keeps, beside the values, all that bounds their
+// errors: of the masses, the transform, the powers, and what is left out (docs/accuracy.md §6, §7).
+
+package lattice
 
 import (
 	"math"
 	"math/cmplx"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
-	"github.com/dpaccountant/accountant/pld"
 )
-
-// A term is a lattice law composed count times.
-type term struct {
-	law   *pld.Law
-	count float64 // an integer, at most 2^53
-}
-
-// dropLog: frequencies whose transform is below e^−46 ≈ 1e-20 are left out and
-// bounded.
-const dropLog = -46
 
 // A composition is the transform of the convolution of several tilted laws at
 // the frequencies that count, ready to be read at any ε near its centre.
@@ -109,44 +103,6 @@ func begin(terms []term, theta float64, n int64, excess []float64) (*composition
 	return c, spectra
 }
 
-// compose transforms the terms, all on lattices of one step, under the tilt
-// theta with n points; nil when the question must end.
-func compose(m *meter, terms []term, theta float64, n int, tr Transform, excess []float64) *composition {
-	c, spectra := begin(terms, theta, int64(n), excess)
-	eta := tr.Eta(n)
-	x := make([]float64, n)
-	for j, sp := range spectra {
-		clear(x)
-		norm := 0.0
-		for i, v := range sp.x {
-			k := sp.d[i] % c.n
-			if k < 0 {
-				k += c.n
-			}
-			x[k] += v
-		}
-		for _, v := range x {
-			norm += v * v
-		}
-		e2 := eta * math.Sqrt(float64(n)*norm*(1+1e-9)) * (1 + eta)
-		c.energy += e2 * sp.count
-		var z []complex128
-		if !m.await(func() { z = tr.Coefficients(x) }) {
-			return nil
-		}
-		if j == 0 {
-			c.start(m, z, sp.count, e2)
-		} else {
-			c.multiply(m, z, sp.count, e2)
-		}
-		if m.stopped() != nil {
-			return nil
-		}
-	}
-	c.finish()
-	return c
-}
-
 // finish turns the logarithms of the kept products into values.
 func (c *composition) finish() {
 	for i := range c.freqs {
@@ -178,46 +134,6 @@ func polar(z complex128) (logAbs, phase, err float64) {
 	return logAbs, phase, xmath.U * (4 + 4*math.Abs(phase) + 4*math.Abs(logAbs))
 }
 
-// start keeps the frequencies at which the first power is not negligible.
-func (c *composition) start(m *meter, z []complex128, count, e2 float64) {
-	// Most frequencies are dropped: compare squares before taking logarithms.
-	// |z| + e ≥ limit is necessary for count·log(|z|+e) ≥ dropLog.
-	limit := math.Exp(dropLog/count)*(1-1e-12) - e2
-	sq := limit * limit
-	if limit < 0 {
-		sq = -1
-	}
-	for k, v := range z {
-		if k&0xffff == 0 && m.stopped() != nil {
-			return
-		}
-		if real(v)*real(v)+imag(v)*imag(v) < sq {
-			c.dropped = true
-			continue
-		}
-		c.freqs = append(c.freqs, freq{k: int64(k)})
-		if !c.freqs[len(c.freqs)-1].times(v, count, e2) {
-			c.freqs = c.freqs[:len(c.freqs)-1]
-			c.dropped = true
-		}
-	}
-}
-
-func (c *composition) multiply(m *meter, z []complex128, count, e2 float64) {
-	kept := c.freqs[:0]
-	for i, f := range c.freqs {
-		if i&0xffff == 0 && m.stopped() != nil {
-			return
-		}
-		if f.times(z[f.k], count, e2) {
-			kept = append(kept, f)
-		} else {
-			c.dropped = true
-		}
-	}
-	c.freqs = kept
-}
-
 // times multiplies by z^count; false when the product is negligible.
 func (f *freq) times(z complex128, count, e2 float64) bool {
 	logAbs, phase, err := polar(z)
@@ -246,4 +162,27 @@ func addAngle(a, count, phase float64) float64 {
 	r := math.FMA(-q, twoPiHi, p)
 	r = math.FMA(-q, twoPiLo, r)
 	return math.Remainder(a+(r+e), 2*math.Pi)
+}
+
+// timesNear multiplies by (1 + re + i·im)^count, the base known to err.
+func (f *freq) timesNear(re, im, err, count float64) bool {
+	r2 := math.FMA(re, 2+re, im*im)
+	if r2 <= -0.75 {
+		// Far from 1: the ordinary way.
+		z := complex(1+re, im)
+		ok := f.times(z, count, 0)
+		f.pow += count * (err + 2*xmath.U) / max(math.Sqrt(1+r2), 1e-300)
+		return ok
+	}
+	logAbs := 0.5 * math.Log1p(r2)
+	phase := math.Atan2(im, 1+re)
+	rel := err/math.Sqrt(1+r2) + xmath.U*(8*(math.Abs(re)+im*im)+6*math.Abs(r2)+6*math.Abs(phase)+2*math.Abs(logAbs))
+	f.abs += count * (logAbs + rel)
+	if f.abs < dropLog {
+		return false
+	}
+	f.re += count * logAbs
+	f.im = addAngle(f.im, count, phase)
+	f.pow += count*rel + 64*xmath.U
+	return true
 }

@@ -1,9 +1,10 @@
-package fourier
+package lattice
 
 import (
 	"math"
 	"testing"
 
+	"github.com/dpaccountant/accountant/fourier/internal/closed"
 	"github.com/dpaccountant/accountant/pld"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
@@ -53,7 +54,7 @@ func TestDoublingTheLength(t *testing.T) {
 			for _, eps := range c.eps {
 				theta := cumulant(terms).saddle(eps, 1)
 				read := func(points int) float64 {
-					return math.Exp(compose(nil, terms, theta, points, Gonum, []float64{theta / 4, theta / 2}).read(eps).logValue)
+					return math.Exp(compose(nil, terms, theta, points, Gonum{}, []float64{theta / 4, theta / 2}).read(eps).logValue)
 				}
 				if a, b := read(c.points), read(2*c.points); !(math.Abs(a-b) < 1e-12) {
 					t.Errorf("%s, law %d: delta(%v) is %v with %d points, %v with twice as many", c.name, i, eps, a, c.points, b)
@@ -73,14 +74,12 @@ func (d twice) Length(n int) int { return 2 * d.Transform.Length(n) }
 func TestDoublingTheChosenLength(t *testing.T) {
 	for _, c := range windowCases(t) {
 		for _, eps := range c.eps {
-			var r [2]Result
-			for i, tr := range []Transform{Gonum, twice{Gonum}} {
-				s := New(Options{Engine: Lattice, Transform: tr})
-				if err := s.Add(c.p, 1000); err != nil {
-					t.Fatal(err)
-				}
+			var r [2]Answer
+			for i, tr := range []Transform{Gonum{}, twice{Gonum{}}} {
+				s := New(1<<23, tr)
+				s.Set(0, closed.Step{Profile: c.p, Support: c.p.Support(), Count: 1000}, false)
 				var err error
-				if r[i], err = s.Delta(t.Context(), eps); err != nil {
+				if r[i], err = s.Delta(allowed(t), Accuracy{Relative: 1e-3}, eps, math.Inf(-1)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -110,7 +109,7 @@ func TestShorterLossesOnlyIncreaseDelta(t *testing.T) {
 			var r []reading
 			for i := range laws {
 				theta := cumulant(laws[i:i+1]).saddle(eps, 1)
-				r = append(r, compose(nil, laws[i:i+1], theta, c.points, Gonum, []float64{theta / 4, theta / 2}).read(eps))
+				r = append(r, compose(nil, laws[i:i+1], theta, c.points, Gonum{}, []float64{theta / 4, theta / 2}).read(eps))
 				if i > 0 && r[i].upper() < r[i-1].lower() {
 					t.Errorf("%s: log delta(%v) is at most %v with losses up to %d steps, at least %v with more", c.name, eps, r[i].upper(), c.hi[i], r[i-1].lower())
 				}

@@ -1,4 +1,4 @@
-package fourier
+package lattice
 
 import (
 	"math"
@@ -88,7 +88,7 @@ func TestRoundOffCoversMeasuredError(t *testing.T) {
 		terms := []term{{up, float64(c.runs)}}
 		direct, _ := composeDirect(nil, terms, c.theta, n, []float64{1}, 1e7)
 		for name, x := range map[string]*composition{
-			"fft":    compose(nil, terms, c.theta, n, Gonum, []float64{1}),
+			"fft":    compose(nil, terms, c.theta, n, Gonum{}, []float64{1}),
 			"go-dsp": compose(nil, terms, c.theta, 64, godsp.Transform{}, []float64{1}),
 			"direct": direct,
 		} {
@@ -218,11 +218,17 @@ func bigPower(z complex128, n int64) (re, im float64) {
 	return re, im
 }
 
+// named is a transform that knows its library.
+type named interface {
+	Transform
+	Name() string
+}
+
 // Both transforms stay within their a-priori bound, against a direct sum in
 // 300-bit arithmetic whose roots of unity come from square roots.
 func TestTransformError(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	for _, tr := range []Transform{Gonum, godsp.Transform{}} {
+	for _, tr := range []named{Gonum{}, godsp.Transform{}} {
 		for _, want := range []int{2, 20, 64, 100, 128, 180} {
 			n := tr.Length(want)
 			if n < want || n%2 != 0 {

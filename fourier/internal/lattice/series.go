@@ -1,15 +1,17 @@
-package fourier
-
-import (
-	"math"
-	"math/cmplx"
-)
-
+// δ of the coarse laws as a Fourier series: where to compute, when a saddle point is misled.
+//
 // Where one step has rare big losses, the sum of many is far from the law that a
 // saddle point describes: the ε of cumulant.epsilon was found up to three times too
 // large. A Fourier series of the coarse laws is good to about a percent there, and
 // costs a fraction of a millisecond. Like all that is read off coarse laws it
 // decides where to compute and proves nothing.
+
+package lattice
+
+import (
+	"math"
+	"math/cmplx"
+)
 
 // skewness is that of the sum under the tilt.
 func (c cumulant) skewness(theta float64) float64 {
@@ -36,25 +38,8 @@ const (
 	guessAlias  = 1e-3 // share of δ that may alias
 )
 
-// A local says what the sum is like near the answer, where the tilted law of one step
-// does not tell: after rare big losses. A nil one says nothing.
-type local struct {
-	density float64 // of the sum, over δ
-	// ratio is by how much more often than under the tilt a step has a loss when
-	// the sum is there: by term and loss of its coarse law.
-	ratio [][]float64
-}
-
-// of returns the ratios of a term; nil: they are all 1.
-func (l *local) of(term int) []float64 {
-	if l == nil {
-		return nil
-	}
-	return l.ratio[term]
-}
-
 // sharpen improves on the ε that the saddle point gave for δ.
-func (c cumulant) sharpen(logDelta, eps, theta float64) (at, saddle float64, l *local) {
+func (c cumulant) sharpen(logDelta, eps, theta float64) (at, saddle float64, l *shape) {
 	floor, top := math.Log1p(-math.Exp(logDelta)), c.maxLoss()
 	if !(math.Abs(c.skewness(theta)) > mildSkew) || !(eps < min(top, guessReach)) {
 		return eps, theta, nil
@@ -76,11 +61,11 @@ func (c cumulant) sharpen(logDelta, eps, theta float64) (at, saddle float64, l *
 			break
 		}
 	}
-	return eps, theta, s.local(c, eps, theta)
+	return eps, theta, s.shape(c, eps, theta)
 }
 
 // sharpenDelta improves on the log δ that the saddle point gave for ε.
-func (c cumulant) sharpenDelta(logDelta, eps, theta float64) (float64, *local) {
+func (c cumulant) sharpenDelta(logDelta, eps, theta float64) (float64, *shape) {
 	if !(math.Abs(c.skewness(theta)) > mildSkew) || !(math.Abs(eps) < guessReach) {
 		return logDelta, nil
 	}
@@ -92,7 +77,7 @@ func (c cumulant) sharpenDelta(logDelta, eps, theta float64) (float64, *local) {
 		}
 		next, _ := s.at(eps)
 		if math.Abs(next-v) < 1 {
-			return next, s.local(c, eps, theta)
+			return next, s.shape(c, eps, theta)
 		}
 		// The width of the series follows from δ. One far too small may come out
 		// as aliasing or below 0.
@@ -182,9 +167,9 @@ func (s series) at(eps float64) (log, slope float64) {
 	return s.k - s.theta*eps + math.Log(sum), -s.theta + d/sum
 }
 
-// local looks at the density of the sum, whose coefficients are z(1+z) times those
+// shape looks at the density of the sum, whose coefficients are z(1+z) times those
 // of δ, averaged over a tenth of what δ falls in by a factor e.
-func (s series) local(c cumulant, eps, theta float64) *local {
+func (s series) shape(c cumulant, eps, theta float64) *shape {
 	omega := 2 * math.Pi / s.width
 	turn, at := cmplx.Rect(1, -omega*(eps-s.centre)), complex(1, 0)
 	var delta, density float64
@@ -202,7 +187,7 @@ func (s series) local(c cumulant, eps, theta float64) *local {
 		density += real(z)
 		f = append(f, z)
 	}
-	l := &local{density: density / delta, ratio: make([][]float64, len(c))}
+	l := &shape{density: density / delta, ratio: make([][]float64, len(c))}
 	if !(l.density > 0) {
 		return nil
 	}

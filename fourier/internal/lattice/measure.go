@@ -1,4 +1,10 @@
-package fourier
+// Laws off a lattice, with masses as numbers and not logarithms: what repeated doubling
+// (convolve.go) multiplies, and δ(ε) read from them.
+//
+// It assumes masses known to a few roundings, and returns values of δ rounded outward: up for a measure that
+// is above what it stands for, down for one below.
+
+package lattice
 
 import (
 	"math"
@@ -8,35 +14,39 @@ import (
 	"github.com/dpaccountant/accountant/pld"
 )
 
-// Laws off a lattice, with masses as numbers and not logarithms: what repeated doubling
-// (doubling.go) multiplies, and δ(ε) read from them, rounded outward.
+// massUnit is the unit of masses, so that products of two are float64s.
+const massUnit = 0x1p-300
 
-// pileUnit is the unit of masses, so that products of two are float64s.
-const pileUnit = 0x1p-300
+// logBelow is the log of the mass below the first loss of a measure, as that of other laws.
+const logBelow = -50
 
-type pile struct {
-	loss, mass []float64 // ascending losses, and masses in pileUnit
-	inf        float64   // mass at +∞, in pileUnit
+// A measure is a law as numbers: of P, on the losses of some runs.
+//
+// Invariants: losses ascend, masses are not negative; above what it stands for, or below it, once losses are
+// moved by moved. Its masses may make more or less than 1, by rounding.
+type measure struct {
+	loss, mass []float64 // ascending losses, and masses in massUnit
+	inf        float64   // mass at +∞, in massUnit
 	moved      float64   // by how much losses may have been displaced
 }
 
-// underflow is far more, in pileUnit, than all masses that may have been lost as below
+// underflow is far more, in massUnit, than all masses that may have been lost as below
 // the least float64: at most 2^−1074 each, of 2^40 products in each of 53 doublings,
 // times up to 2^53 runs.
 const underflow = 0x1p-900
 
-// newPile returns a law as a pile: rounded up, or down where up is false.
-func newPile(l *pld.Law, up bool) *pile {
+// newMeasure returns a law as a measure: rounded up, or down where up is false.
+func newMeasure(l *pld.Law, up bool) *measure {
 	sign := -1.0
 	if up {
 		sign = 1
 	}
 	mass := func(log float64) float64 {
 		// The logarithm of the unit is known to 208u, and their difference rounded.
-		x := math.Exp(log - math.Log(pileUnit))
+		x := math.Exp(log - math.Log(massUnit))
 		return x * (1 + sign*xmath.U*(8+xmath.FiniteAbs(log)+500))
 	}
-	p := &pile{loss: l.Loss, mass: make([]float64, len(l.Loss)), inf: mass(l.LogPInf), moved: l.LossErr}
+	p := &measure{loss: l.Loss, mass: make([]float64, len(l.Loss)), inf: mass(l.LogPInf), moved: l.LossErr}
 	for i, m := range l.LogMass {
 		p.mass[i] = mass(m)
 	}
@@ -44,7 +54,7 @@ func newPile(l *pld.Law, up bool) *pile {
 }
 
 // total returns the mass of all finite losses.
-func (p *pile) total() float64 {
+func (p *measure) total() float64 {
 	sum := 0.0
 	for _, m := range p.mass {
 		sum += m
@@ -55,7 +65,7 @@ func (p *pile) total() float64 {
 // places returns losses between which the odds of exceeding one change by res times
 // what they are, and by 1 about the middle: where steep tails of the other law are
 // shifted to, none of their masses may be given to the next one.
-func (p *pile) places(res float64) []float64 {
+func (p *measure) places(res float64) []float64 {
 	var out []float64
 	odds := p.odds()
 	next := math.Inf(1)
@@ -69,7 +79,7 @@ func (p *pile) places(res float64) []float64 {
 }
 
 // odds returns the log-odds of being at least each loss.
-func (p *pile) odds() []float64 {
+func (p *measure) odds() []float64 {
 	out := make([]float64, len(p.loss))
 	sum := p.inf
 	for i := len(out) - 1; i >= 0; i-- {
@@ -78,7 +88,7 @@ func (p *pile) odds() []float64 {
 	}
 	sum = 0
 	for i, m := range p.mass {
-		out[i] -= math.Log(max(sum, math.Exp(logBelow)/pileUnit))
+		out[i] -= math.Log(max(sum, math.Exp(logBelow)/massUnit))
 		sum += m
 	}
 	return out
@@ -95,9 +105,9 @@ func oneMinusExp(y float64) float64 {
 	return 1 - math.Exp(-y)
 }
 
-// logDelta returns log δ(ε) of a pile, rounded up or down, and minus its derivative.
+// logDelta returns log δ(ε) of a measure, rounded up or down, and minus its derivative.
 // One minus an exponential is off by u of the mass: of what the sum and its slope are.
-func (p *pile) logDelta(eps float64, up bool) (v, slope float64) {
+func (p *measure) logDelta(eps float64, up bool) (v, slope float64) {
 	i, _ := slices.BinarySearch(p.loss, eps)
 	sum, q := p.inf, 0.0
 	for ; i < len(p.loss); i++ {
@@ -115,7 +125,7 @@ func (p *pile) logDelta(eps float64, up bool) (v, slope float64) {
 	if !(sum > 0) {
 		return math.Inf(-1), 0
 	}
-	v = math.Log(sum) + math.Log(pileUnit)
+	v = math.Log(sum) + math.Log(massUnit)
 	if up {
 		return min(0, v+logRound), q / sum
 	}

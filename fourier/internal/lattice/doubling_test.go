@@ -1,4 +1,4 @@
-package fourier
+package lattice
 
 import (
 	"math"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dpaccountant/accountant/fourier/internal/closed"
 	"github.com/dpaccountant/accountant/internal/xmath/oracle"
 	"github.com/dpaccountant/accountant/pld"
 	"github.com/dpaccountant/accountant/profiles"
@@ -36,20 +37,18 @@ func TestDoublingHolds(t *testing.T) {
 		{"pure, 5 runs", pure, 5, 1e-9},
 		{"pure, 30 runs", pure, 30, 1e-9},
 		{"Gaussian, 3 runs", gauss, 3, 0.1},
-		{"Poisson, 1000 runs", sampled(t, 1, 0.01), 1000, 0.3},
-		{"Poisson, other direction", profiles.Reverse(sampled(t, 1, 0.01)), 1000, 0.3},
+		{"Poisson, 1000 runs", dpsgd(t, 0.01, 1), 1000, 0.3},
+		{"Poisson, other direction", profiles.Reverse(dpsgd(t, 0.01, 1)), 1000, 0.3},
 	} {
 		for _, delta := range []float64{1e-3, 1e-50} {
 			if c.runs == 1000 && delta > 1e-20 {
 				continue // takes seconds
 			}
-			truth := epsilon(t, sum(t, Options{Relative: 1e-9, Absolute: 1e-13}, c.p, int(c.runs)), delta)
-			s := New(Options{})
-			s.entries = []*entry{{profile: c.p, sup: c.p.Support(), count: c.runs}}
-			s.copies, s.runs = float64(c.runs), float64(c.runs)
-			_, _, top := s.ends()
+			s := runs(c.p, c.runs)
+			_, _, top := s.steps().Ends()
 			floor := math.Log1p(-delta)
-			r, err := s.doubleEpsilon(s.newMeter(t.Context()), Result{Lower: floor, Upper: top, Estimate: math.NaN()}, math.Log(delta), floor, top, c.width)
+			truth := known(t, s, delta)
+			r, err := asking(t, s, 1e-3).doubleEpsilon(Answer{Lower: floor, Upper: top, Estimate: math.NaN()}, math.Log(delta), floor, top, c.width)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -63,7 +62,7 @@ func TestDoublingHolds(t *testing.T) {
 				continue // next to the largest loss many δ have one ε
 			}
 			// And the other way round.
-			d, err := s.doubleDelta(s.newMeter(t.Context()), Result{Upper: 1, Estimate: math.NaN()}, truth.Estimate, 1)
+			d, err := asking(t, s, 1e-3).doubleDelta(Answer{Upper: 1, Estimate: math.NaN()}, truth.Estimate, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -74,7 +73,30 @@ func TestDoublingHolds(t *testing.T) {
 	}
 }
 
-// exactDelta is δ(eps) of masses on losses and at +∞, in pileUnit, in long arithmetic.
+// known is ε(δ) in closed form, where there is one, or by tilted transforms to 1e-9.
+func known(t *testing.T, s *Sum, delta float64) Answer {
+	t.Helper()
+	_, _, top := s.steps().Ends()
+	floor, logDelta := math.Log1p(-delta), math.Log(delta)
+	var one profiles.Profile
+	if g, ok := s.entries[0].Profile.(profiles.Gaussian); ok {
+		one = g.Repeat(s.entries[0].Count, profiles.Gaussian{})
+	} else if list := s.steps().List(); list != nil {
+		one = list
+	}
+	if one != nil {
+		lo, hi := closed.Epsilon(one, logDelta, floor, top)
+		move := one.Support().LossErr
+		return Answer{Lower: lo - move, Estimate: lo + (hi-lo)/2, Upper: hi + move}
+	}
+	r, err := s.Epsilon(allowed(t), Accuracy{1e-9, 1e-13}, logDelta, math.Inf(-1), floor, top)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// exactDelta is δ(eps) of masses on losses and at +∞, in massUnit, in long arithmetic.
 func exactDelta(loss []*big.Float, mass []*big.Float, inf, eps *big.Float) *big.Float {
 	sum := oracle.Add(inf, oracle.F(0))
 	for i, l := range loss {
@@ -85,24 +107,24 @@ func exactDelta(loss []*big.Float, mass []*big.Float, inf, eps *big.Float) *big.
 	return sum
 }
 
-// longs are the losses and masses of a pile.
-func (p *pile) longs() (loss, mass []*big.Float, inf *big.Float) {
+// longs are the losses and masses of a measure.
+func (p *measure) longs() (loss, mass []*big.Float, inf *big.Float) {
 	for i := range p.loss {
 		loss, mass = append(loss, oracle.F(p.loss[i])), append(mass, oracle.F(p.mass[i]))
 	}
 	return loss, mass, oracle.F(p.inf)
 }
 
-// TestPilesRoundOutwards: products, laws taken over and δ read from them are on their side
+// TestMeasuresRoundOutwards: products, laws taken over and δ read from them are on their side
 // of what they are in long arithmetic. Each rounding taken the other way fails here.
-func TestPilesRoundOutwards(t *testing.T) {
+func TestMeasuresRoundOutwards(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	m := New(Options{}).newMeter(t.Context())
-	draw := func(n int, at, spread, inf float64) *pile {
-		p := &pile{inf: inf * rng.Float64() / pileUnit}
+	m := allowed(t)
+	draw := func(n int, at, spread, inf float64) *measure {
+		p := &measure{inf: inf * rng.Float64() / massUnit}
 		for range n {
 			p.loss = append(p.loss, at+spread*rng.Float64())
-			p.mass = append(p.mass, rng.Float64()/pileUnit/float64(n))
+			p.mass = append(p.mass, rng.Float64()/massUnit/float64(n))
 		}
 		slices.Sort(p.loss)
 		return p
@@ -118,7 +140,7 @@ func TestPilesRoundOutwards(t *testing.T) {
 		la, ma, ia := a.longs()
 		lb, mb, ib := b.longs()
 		var loss, mass []*big.Float
-		unit := oracle.F(pileUnit)
+		unit := oracle.F(massUnit)
 		totalA, totalB := oracle.F(0), oracle.F(0)
 		for i := range la {
 			totalA = oracle.Add(totalA, ma[i])
@@ -132,7 +154,7 @@ func TestPilesRoundOutwards(t *testing.T) {
 		top := oracle.Mul(unit, oracle.Add(oracle.Mul(ia, oracle.Add(totalB, ib)), oracle.Mul(totalA, ib)))
 		for _, up := range []bool{true, false} {
 			// Cells joined, or a cell each; all that counts, or only what is worth more than a third.
-			j := pileJob{up: up, res: []float64{1e-9, 300}[trial/2%2], log: []float64{math.Log(1e-50), pileMargin + 7, pileMargin + 1}[trial/3%3], runs: 2, all: 2, m: m}
+			j := convolver{up: up, res: []float64{1e-9, 300}[trial/2%2], log: []float64{math.Log(1e-50), deepMargin + 7, deepMargin + 1}[trial/3%3], runs: 2, all: 2, m: m}
 			p, err := j.times(a, b)
 			if err != nil {
 				t.Fatal(err)
@@ -159,16 +181,16 @@ func TestPilesRoundOutwards(t *testing.T) {
 			}
 		}
 	}
-	// A law taken over; its masses down to 1e-700 are of the pile.
+	// A law taken over; its masses down to 1e-700 are of the measure.
 	l := &pld.Law{LogPInf: -40.7}
 	for range 300 {
 		l.Loss, l.LogMass = append(l.Loss, float64(len(l.Loss))), append(l.LogMass, -900*rng.Float64())
 	}
 	for _, up := range []bool{true, false} {
-		p := newPile(l, up)
+		p := newMeasure(l, up)
 		for i, log := range append(slices.Clone(l.LogMass), l.LogPInf) {
 			got := append(slices.Clone(p.mass), p.inf)[i]
-			want := oracle.Div(oracle.Exp(oracle.F(log)), oracle.F(pileUnit))
+			want := oracle.Div(oracle.Exp(oracle.F(log)), oracle.F(massUnit))
 			if c := oracle.F(got).Cmp(want); up && c < 0 || !up && c > 0 {
 				t.Errorf("up %v: e^%v is %v, exactly %v", up, log, got, want)
 			}
@@ -176,27 +198,27 @@ func TestPilesRoundOutwards(t *testing.T) {
 	}
 }
 
-// TestPilesCountUnderflow: what no float64 holds is still above 0 in an upper law.
-func TestPilesCountUnderflow(t *testing.T) {
-	p := newPile(&pld.Law{Loss: []float64{1}, LogMass: []float64{-2000}, LogPInf: math.Inf(-1)}, true)
+// TestMeasuresCountUnderflow: what no float64 holds is still above 0 in an upper law.
+func TestMeasuresCountUnderflow(t *testing.T) {
+	p := newMeasure(&pld.Law{Loss: []float64{1}, LogMass: []float64{-2000}, LogPInf: math.Inf(-1)}, true)
 	if v, _ := p.logDelta(0, true); !(v > -2000) {
 		t.Errorf("log δ ≤ %v, but it is about −2000", v)
 	}
-	p = newPile(&pld.Law{Loss: []float64{1}, LogMass: []float64{-951.9}, LogPInf: math.Inf(-1)}, false)
+	p = newMeasure(&pld.Law{Loss: []float64{1}, LogMass: []float64{-951.9}, LogPInf: math.Inf(-1)}, false)
 	if v, _ := p.logDelta(0, false); v > -952 {
 		t.Errorf("log δ ≥ %v, but it is less", v)
 	}
 }
 
-// TestPilesOfManyLosses: sums of many masses that each round the same way.
-func TestPilesOfManyLosses(t *testing.T) {
+// TestMeasuresOfManyLosses: sums of many masses that each round the same way.
+func TestMeasuresOfManyLosses(t *testing.T) {
 	for _, c := range []struct {
 		mass float64 // of each, next to 1
 		up   bool
 	}{{0.45 * 0x1p-52, true}, {0.55 * 0x1p-52, false}} {
-		p := &pile{inf: 1 / pileUnit}
+		p := &measure{inf: 1 / massUnit}
 		for i := range 20_000 {
-			p.loss, p.mass = append(p.loss, 1e3+float64(i)), append(p.mass, c.mass/pileUnit)
+			p.loss, p.mass = append(p.loss, 1e3+float64(i)), append(p.mass, c.mass/massUnit)
 		}
 		truth := 20_000 * c.mass
 		// Above 1 log δ is cut off: half of it all.
@@ -211,12 +233,12 @@ func TestPilesOfManyLosses(t *testing.T) {
 	}
 }
 
-// TestPilesOfRuns: displacements of losses add up over runs, and a sum of two kinds of
+// TestMeasuresOfRuns: displacements of losses add up over runs, and a sum of two kinds of
 // steps has both.
-func TestPilesOfRuns(t *testing.T) {
-	m := New(Options{}).newMeter(t.Context())
-	p := &pile{loss: []float64{0.25, 0.75}, mass: []float64{0.5 / pileUnit, 0.5 / pileUnit}, moved: 1e-3}
-	j := pileJob{up: true, res: 1e-9, log: -30, all: 13, m: m}
+func TestMeasuresOfRuns(t *testing.T) {
+	m := allowed(t)
+	p := &measure{loss: []float64{0.25, 0.75}, mass: []float64{0.5 / massUnit, 0.5 / massUnit}, moved: 1e-3}
+	j := convolver{up: true, res: 1e-9, log: -30, all: 13, m: m}
 	all, err := j.power(p, 13)
 	if err != nil {
 		t.Fatal(err)
@@ -227,7 +249,7 @@ func TestPilesOfRuns(t *testing.T) {
 	// 13 halves of 0.25 or 0.75: binomial.
 	for k, c := range []float64{1, 13, 78, 286} {
 		i, ok := slices.BinarySearch(all.loss, 9.75-0.5*float64(k))
-		if !ok || math.Abs(all.mass[i]*pileUnit*8192/c-1) > 1e-12 {
+		if !ok || math.Abs(all.mass[i]*massUnit*8192/c-1) > 1e-12 {
 			t.Errorf("no mass %v/8192 at %v", c, 9.75-0.5*float64(k))
 		}
 	}

@@ -1,4 +1,9 @@
-package fourier
+// The atoms of a step, which a lattice should meet, and what it costs where it does not.
+//
+// It assumes a coarse law, of which it takes where the mass is. What it returns steers the choice of
+// offset and step, and proves nothing: any lattice has laws above and below.
+
+package lattice
 
 import (
 	"cmp"
@@ -10,34 +15,25 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// A mark is a loss that a lattice should meet: an atom, or the spike at an end of
-// the support. Marks steer where the lattice is placed and prove nothing.
-type mark struct {
-	loss, logMass float64
-	share         float64 // of the tilted mass
-	end           bool    // of the support
-	spike         bool    // loss depends on the step: see at
-}
-
 // leastShare is the tilted mass below which an atom is not worth a lattice point.
 const leastShare = 1e-7
 
-// marks returns the atoms of e that carry tilted mass, the heaviest first, but
+// anchors returns the atoms of e that carry tilted mass, the heaviest first, but
 // those at an end of the support before all others: off the lattice they cost
 // first order in the step, others second (docs/accuracy.md §4).
-func (e *entry) marks(theta float64) []mark {
-	if e.coarse == nil || len(e.sup.Atoms) == 0 {
+func (e *entry) anchors(theta float64) []anchor {
+	if e.coarse == nil || len(e.Support.Atoms) == 0 {
 		return nil
 	}
 	e.findAtoms(theta)
 	k, _, _ := e.coarse.Tilted(theta)
-	var out []mark
+	var out []anchor
 	for _, m := range e.atoms {
 		if m.share = math.Exp(m.logMass + theta*m.loss - k); m.share > leastShare || m.spike {
 			out = append(out, m)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b mark) int {
+	slices.SortStableFunc(out, func(a, b anchor) int {
 		if a.end != b.end {
 			if a.end {
 				return -1
@@ -55,31 +51,31 @@ func (e *entry) marks(theta float64) []mark {
 func (e *entry) findAtoms(theta float64) {
 	loss := e.coarse.Loss
 	near := func(a, b float64) bool {
-		return !math.IsInf(b, 0) && math.Abs(a-b) <= 1e-9*(1+math.Abs(b))+8*e.sup.LossErr
+		return !math.IsInf(b, 0) && math.Abs(a-b) <= 1e-9*(1+math.Abs(b))+8*e.Support.LossErr
 	}
-	if e.marked != e.coarse {
-		e.marked, e.atoms, e.light = e.coarse, nil, nil
+	if e.anchored != e.coarse {
+		e.anchored, e.atoms, e.light = e.coarse, nil, nil
 		e.inAtom = make([]float64, len(loss))
-		for _, a := range e.sup.Atoms {
-			if i, found := slices.BinarySearch(loss, a); found && !near(a, e.sup.Spike) {
+		for _, a := range e.Support.Atoms {
+			if i, found := slices.BinarySearch(loss, a); found && !near(a, e.Support.Spike) {
 				e.light = append(e.light, i)
 				e.inAtom[i] = 1
 			}
 		}
 		if len(e.light) > 0 && e.spiked() {
-			e.atoms = append(e.atoms, mark{loss: e.sup.Spike, logMass: math.Inf(-1), end: true, spike: true})
+			e.atoms = append(e.atoms, anchor{loss: e.Support.Spike, logMass: math.Inf(-1), end: true, spike: true})
 		}
 	}
 	k, _, _ := e.coarse.Tilted(theta)
 	e.light = slices.DeleteFunc(e.light, func(i int) bool {
 		if a := loss[i]; e.coarse.LogMass[i]+theta*a-k > math.Log(leastShare) {
-			at, below := e.profile.Tails(a, 0), e.profile.Tails(math.Nextafter(a, math.Inf(-1)), 0)
-			m := mark{loss: a, logMass: xmath.LogSub(below.P, at.P)}
+			at, below := e.Profile.Tails(a, 0), e.Profile.Tails(math.Nextafter(a, math.Inf(-1)), 0)
+			m := anchor{loss: a, logMass: xmath.LogSub(below.P, at.P)}
 			if at.PC < at.P {
 				m.logMass = xmath.LogSub(at.PC, below.PC)
 			}
 			e.inAtom[i] = min(1, math.Exp(m.logMass-e.coarse.LogMass[i]))
-			m.end = near(a, e.sup.Min) || near(a, e.sup.Max)
+			m.end = near(a, e.Support.Min) || near(a, e.Support.Max)
 			e.atoms = append(e.atoms, m)
 			return true
 		}
@@ -91,7 +87,7 @@ func (e *entry) findAtoms(theta float64) {
 // at. Where it does not, a lattice placed there would lie far from 0, and the
 // rounding of its points would count.
 func (e *entry) spiked() bool {
-	if math.IsNaN(e.sup.Spike) || e.coarse == nil {
+	if math.IsNaN(e.Support.Spike) || e.coarse == nil {
 		return false
 	}
 	loss := e.coarse.Loss
@@ -100,12 +96,12 @@ func (e *entry) spiked() bool {
 		return false
 	}
 	near := 1e-3 * (loss[n-1] - loss[0])
-	return math.Abs(loss[0]-e.sup.Spike) <= near || math.Abs(loss[n-1]-e.sup.Spike) <= near
+	return math.Abs(loss[0]-e.Support.Spike) <= near || math.Abs(loss[n-1]-e.Support.Spike) <= near
 }
 
-// offset is about where a lattice of the given step lies: see lattice.
+// offset is about where a lattice of the given step lies: see lawsAt.
 func (e *entry) offset(step, theta float64) float64 {
-	if m := e.marks(theta); len(m) > 0 {
+	if m := e.anchors(theta); len(m) > 0 {
 		if !m[0].spike {
 			return m[0].loss
 		}
@@ -116,16 +112,16 @@ func (e *entry) offset(step, theta float64) float64 {
 	// within half a step of the end.
 	var p, q float64
 	for i, l := range e.coarse.Loss {
-		if d := math.Abs(l - e.sup.Spike); d <= step/2 {
+		if d := math.Abs(l - e.Support.Spike); d <= step/2 {
 			m := math.Exp(e.coarse.LogMass[i])
 			p += m
-			q += m * math.Exp(e.sup.Spike-l)
+			q += m * math.Exp(e.Support.Spike-l)
 		}
 	}
 	if !(p > 0 && q > 0) {
-		return e.sup.Spike
+		return e.Support.Spike
 	}
-	return e.sup.Spike + math.Log(p/q)
+	return e.Support.Spike + math.Log(p/q)
 }
 
 // cost predicts E[y(Δ−y)] under the tilt, y the distance of a loss of e from the
@@ -133,9 +129,9 @@ func (e *entry) offset(step, theta float64) float64 {
 // K(θ). Spread evenly it is Δ²/6. Atoms off the lattice count three times: the
 // lower law has one tangent to either side of them only.
 //
-// The mass of a loss counts ratio times, by point of the coarse law: see local.
+// The mass of a loss counts ratio times, by point of the coarse law: see shape.
 func (e *entry) cost(step, theta float64, ratio []float64) float64 {
-	if _, ok := e.profile.(*profiles.Discrete); ok {
+	if _, ok := e.Profile.(*profiles.Discrete); ok {
 		return step * step / 6 // fitStep looks at its atoms
 	}
 	e.findAtoms(theta)
@@ -166,10 +162,10 @@ func (e *entry) cost(step, theta float64, ratio []float64) float64 {
 	return sum * step * step
 }
 
-// at is where the mark lies for a lattice step.
-func (m mark) at(e *entry, step float64) float64 {
+// at is where the anchor lies for a lattice step.
+func (m anchor) at(e *entry, step float64) float64 {
 	if m.spike {
-		return pld.SpikeOffset(e.profile, step)
+		return pld.SpikeOffset(e.Profile, step)
 	}
 	return m.loss
 }
@@ -178,41 +174,10 @@ func (m mark) at(e *entry, step float64) float64 {
 // of the error of the law comes from it.
 func (e *entry) rest(theta, offset float64) float64 {
 	x := 1.0
-	for _, m := range e.marks(theta) {
+	for _, m := range e.anchors(theta) {
 		if m.loss == offset && !m.spike {
 			x -= m.share
 		}
 	}
 	return max(x, 1e-6)
-}
-
-// divide returns a step of at most d, and not much less, on whose lattices from
-// the first mark the other ones lie best.
-func (e *entry) divide(d, theta float64, ratio []float64) float64 {
-	marks := e.marks(theta)
-	if marks[1].end { // both ends: they decide
-		step := d
-		for range 4 { // a spike moves with the step
-			span := math.Abs(marks[1].at(e, step) - marks[0].at(e, step))
-			next := span / max(1, math.Ceil(span/d*(1-1e-12)))
-			if math.Abs(next-step) < 1e-12*step {
-				break
-			}
-			step = next
-		}
-		return step
-	}
-	from := marks[0].at(e, d)
-	best := ladder(d)
-	least := e.cost(best, theta, ratio) / (best * best)
-	for _, m := range marks[1:min(len(marks), 4)] {
-		span := math.Abs(m.loss - from)
-		for k := math.Ceil(span / d * (1 - 1e-12)); k <= 1.5*span/d && k < span/d+16; k++ {
-			step := span / k
-			if c := e.cost(step, theta, ratio) / (step * step); c < least*(1-1e-9) {
-				best, least = step, c
-			}
-		}
-	}
-	return best
 }

@@ -1,0 +1,51 @@
+// The tilt and the length of the transform, chosen together.
+//
+// It assumes the cumulant of laws that reach as far as the question needs. It returns what is
+// expected to be shortest; how much of δ wraps around the window that was chosen is bounded by
+// read.go from the composition itself.
+
+package lattice
+
+import "math"
+
+// A window is a tilt and a length of the transform in units of loss.
+type window struct {
+	theta, width float64
+	s            float64 // where the Chernoff bound of the right tail is best
+}
+
+// window chooses tilt and width together (docs/accuracy.md §6): the saddle is not the
+// best tilt when the tilted law has rare big jumps. tol is the share of δ that
+// may alias.
+func (c cumulant) window(eps, logDelta, saddle, maxTheta, tol float64) window {
+	best := window{width: math.Inf(1)}
+	var refS float64
+	for _, rho := range []float64{1, 1.15, 0.9, 0.8, 0.7, 0.6, 0.5} {
+		th := min(rho*saddle, maxTheta)
+		k, _, v := c.at(th)
+		logS := logDelta - k + th*eps
+		if rho == 1 {
+			refS = logS
+		} else if refS-logS > math.Log(1e3) || th == maxTheta && rho != 1 {
+			continue
+		}
+		left := (-math.Log(tol) - logDelta) / th
+		logW := th*math.Log(th) - (1+th)*math.Log1p(th)
+		right, s := math.Inf(1), 0.0
+		// Geometric trial of s around the Gaussian optimum.
+		need := logW - logS - math.Log(tol)
+		s0 := math.Sqrt(2*max(need, 1)/max(v, 1e-300)) / 8
+		for f := 1.0; f < 40; f *= 1.35 {
+			ks, _, _ := c.at(th + s0*f)
+			if r := (ks-k+need)/(s0*f) - eps; r < right {
+				right, s = r, s0*f
+			} else if r > 2*right {
+				break
+			}
+		}
+		if w := max(left, right); w < best.width {
+			best = window{th, w, s}
+		}
+	}
+	return best
+}
