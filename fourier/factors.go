@@ -83,7 +83,7 @@ type factors struct {
 	grew           bool // factors were added after a question
 	many           bool // many questions are expected
 	// Relative widths that ε and log δ are worth asking for, where it is more than
-	// IntegralAccuracy: what rounding has allowed lately.
+	// integralAccuracy: what rounding has allowed lately.
 	epsilonWidth, deltaWidth float64
 }
 

@@ -14,9 +14,9 @@ import (
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
-// IntegralAccuracy is the relative width that the contour engine is asked for even
+// integralAccuracy is the relative width that the contour engine is asked for even
 // when less is wanted: it costs next to nothing there.
-const IntegralAccuracy = 1e-9
+const integralAccuracy = 1e-9
 
 // integralFloor is an absolute width of ε that is always good enough: near ε = 0 a
 // relative one cannot be reached.
@@ -64,7 +64,7 @@ func (s *Sum) latticesFirst() bool {
 const logTypical = -46
 
 // massShare is the share of δ that all runs together may differ from their transforms
-// by: below IntegralAccuracy of log δ.
+// by: below integralAccuracy of log δ.
 const massShare = 1e-11
 
 // prepare brings the compositions up to date for a δ, and reports whether the engine
@@ -93,10 +93,10 @@ func (s *Sum) refit(logDelta float64) (bool, error) {
 
 // integralOptions are those of a question that may take so many terms; an easy one has the lattices to go to.
 func (s *Sum) integralOptions(width, terms float64, easy bool) contour.Options {
-	o := contour.Options{Relative: min(s.opts.Relative, max(IntegralAccuracy, width)), Absolute: integralFloor, Work: int64(max(terms, 1)), Easy: easy}
+	o := contour.Options{Relative: min(s.opts.Relative, max(integralAccuracy, width)), Absolute: integralFloor, Work: int64(max(terms, 1)), Easy: easy}
 	if s.factors.without > 0 {
 		// The laws decide the width.
-		o.Relative = min(s.opts.Relative/4, max(IntegralAccuracy, lawIntegral*s.opts.Relative))
+		o.Relative = min(s.opts.Relative/4, max(integralAccuracy, lawIntegral*s.opts.Relative))
 	}
 	if s.factors.grew || s.factors.many {
 		o.Reserve = reserve

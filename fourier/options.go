@@ -26,8 +26,6 @@ type Options struct {
 	// Engine, if it is Contour or Lattice, is the only one used where there is no
 	// closed form; the sum chooses otherwise.
 	Engine Engine
-	// Progress is for callers that ask sums many times; a Sum does not call it.
-	Progress func(done, total int)
 }
 
 // BytesPerPoint is what a question takes at the most for each point of its

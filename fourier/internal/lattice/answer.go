@@ -85,9 +85,9 @@ const fewCopies = 64
 
 func (s *Sum) few() bool { return s.copies <= fewCopies && len(s.entries) <= fewCopies }
 
-// farMargin is how far below δ the mass of a run is followed, in logarithm; what
+// FarMargin is how far below δ the mass of a run is followed, in logarithm; what
 // lies above counts as +∞: a millionth of the width wanted.
-func farMargin(relative float64) float64 { return 14 - math.Log(min(1, relative)) }
+func FarMargin(relative float64) float64 { return 14 - math.Log(min(1, relative)) }
 
 // nearMargin is how far it must be followed: what is left then takes about a tenth
 // of the width wanted. Where tails fall more slowly than any exponential, the far

@@ -37,9 +37,6 @@ func (s *Sum) Delta(m *meter.Meter, a Accuracy, eps, logInf float64) (Answer, er
 		func(best Answer, relative float64) (Answer, error) { return q.doubleDelta(best, eps, relative) })
 }
 
-// FarMargin is how far below δ, in logarithm, the tails of a run are followed at a relative accuracy.
-func FarMargin(relative float64) float64 { return farMargin(relative) }
-
 // ask asks the two ways to compose lattice laws in turn, each with the interval
 // proved before, until it is done: a transform while its tilt suits and it is short; then
 // laws convolved one by one, to a thousandth; then what transforms can; then the

@@ -17,7 +17,7 @@ import (
 // what matters for a total of log δ at a relative accuracy.
 func (s *Sum) coarse(logDelta, relative float64) cumulant {
 	c := make(cumulant, len(s.entries))
-	above := logDelta - farMargin(relative) - math.Log(s.copies)
+	above := logDelta - FarMargin(relative) - math.Log(s.copies)
 	for i, e := range s.entries {
 		if e.coarse == nil || e.coarseTo > above || e.coarseTo < above-12 {
 			e.coarse = pld.Coarse(e.Profile, above-4, -50, 0.5)

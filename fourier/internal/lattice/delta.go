@@ -44,7 +44,7 @@ func (q *query) transformDelta(best Answer, eps, logInf float64) (Answer, error)
 			return best.short(err), nil
 		}
 		x := &deltaQuestion{eps: eps, logInf: logInf, known: best, lo: math.Inf(-1)}
-		f := &refinement{query: q, c: c, eps: eps, theta: theta, margin: farMargin(q.relative)}
+		f := &refinement{query: q, c: c, eps: eps, theta: theta, margin: FarMargin(q.relative)}
 		f.logDelta, f.near = c.sharpenDelta(logDelta, eps, theta)
 		// A bound that needs no transform, in case it would be too long.
 		x.hi = c.bound(xmath.Down(eps-q.steps().LossErr(), 2))

@@ -36,7 +36,7 @@ func (q *query) transformEpsilon(best Answer, logDelta, logInf, floor, top float
 		if done {
 			return best, nil
 		}
-		f := &refinement{query: q, best: best, c: c, logDelta: finiteLog, margin: farMargin(q.relative)}
+		f := &refinement{query: q, best: best, c: c, logDelta: finiteLog, margin: FarMargin(q.relative)}
 		f.eps, f.theta = c.epsilon(finiteLog)
 		f.eps, f.theta, f.near = c.sharpen(finiteLog, f.eps, f.theta)
 		return f.refine(&epsilonQuestion{logDelta: logDelta, finiteLog: finiteLog, floor: floor, top: top})

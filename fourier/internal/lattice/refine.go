@@ -123,7 +123,7 @@ func (f *refinement) refine(q question) (Answer, error) {
 		v.deeper = tooMuchCut(v.truncated, v.want)
 		f.margin += v.deeper
 		if ps.tiltWrong(v.at) {
-			if f.margin == farMargin(f.relative) {
+			if f.margin == FarMargin(f.relative) {
 				f.margin, f.fixed = nearMargin(f.relative), true
 				q.missed(f, v)
 				continue

@@ -31,7 +31,7 @@ func (q *query) newTarget(c cumulant, eps, logDelta, theta, wantLog, margin floa
 		density = near.density
 	}
 	return target{c: c, eps: eps, logDelta: logDelta, theta: theta, density: max(density, 1e-300), scale: math.Sqrt(v / q.copies),
-		wantLog: wantLog, margin: margin, far: farMargin(q.relative), near: near}
+		wantLog: wantLog, margin: margin, far: FarMargin(q.relative), near: near}
 }
 
 // spare is by how much further than asked lattices reach, to serve more questions.
