@@ -45,8 +45,6 @@ const (
 var oversized = map[string]bool{
 	"cmd/accountant/sampling.go newSamplingCmd": true,
 	"tradeoff.go TradeOff":                      true,
-
-	"fourier/internal/contour/rough.go roughRoot": true,
 }
 
 // TestSizes: no file has more than 500 lines, and no function more than 80 unless its

@@ -7,6 +7,11 @@ package closed
 
 import "math"
 
+// newtonSteps is after how many steps outwards, all of them Newton's perhaps, the search goes on by doubling: where
+// the slope is far too large, as it is where round-off decides, Newton's method hardly moves. It
+// proves nothing.
+const newtonSteps = 20
+
 // Solve brackets the zero of a decreasing function f, which returns its value
 // and minus its derivative (0 if unknown), and returns the end of the bracket
 // that is proved: with above, a point where f ≤ 0 (top if none is found below
@@ -21,10 +26,14 @@ func Solve(f func(float64) (value, slope float64), floor, top, guess, reach, tol
 	x := guess
 	if reach > 0 && guess > floor && guess < top {
 		v, slope := f(x)
-		for up := v > 0; up == (v > 0) && !math.IsNaN(v); reach *= 2 {
+		first := reach
+		for i, up := 0, v > 0; up == (v > 0) && !math.IsNaN(v); i, reach = i+1, 2*reach {
+			if i == newtonSteps {
+				reach = first
+			}
 			step := math.Copysign(reach, v)
 			// Newton's step, a little longer, where it stays within reach.
-			if n := 1.01 * v / slope; math.Abs(n) < 16*reach && !math.IsNaN(n) {
+			if n := 1.01 * v / slope; i < newtonSteps && math.Abs(n) < 16*reach && !math.IsNaN(n) {
 				step = n + math.Copysign(tol, v)
 			}
 			if up {
