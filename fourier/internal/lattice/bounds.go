@@ -13,15 +13,23 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
+// Constants that steer coarse laws: how much deeper than asked they reach (and may reach, to be taken again),
+// and the change of log-odds in one of their cells. Bounds from them hold for any.
+const (
+	spareCoarse = 4
+	mostCoarse  = 12
+	coarseRes   = 0.5
+)
+
 // coarse returns the cumulant of terms whose laws resolve the tails down to
 // what matters for a total of log δ at a relative accuracy.
 func (s *Sum) coarse(logDelta, relative float64) cumulant {
 	c := make(cumulant, len(s.entries))
 	above := logDelta - FarMargin(relative) - math.Log(s.copies)
 	for i, e := range s.entries {
-		if e.coarse == nil || e.coarseTo > above || e.coarseTo < above-12 {
-			e.coarse = pld.Coarse(e.Profile, above-4, -50, 0.5)
-			e.coarseTo = above - 4
+		if e.coarse == nil || e.coarseTo > above || e.coarseTo < above-mostCoarse {
+			e.coarse = pld.Coarse(e.Profile, above-spareCoarse, logBelow, coarseRes)
+			e.coarseTo = above - spareCoarse
 		}
 		c[i] = term{e.coarse, float64(e.Count)}
 	}

@@ -44,6 +44,7 @@ func (j convolver) at(odds float64) float64 {
 	return j.res
 }
 
+// closer is by how much the resolution is finer where single runs decide. It proves nothing.
 const closer = 8
 
 // deepMargin is how far below δ, in logarithm, the mass of all runs together is followed.
@@ -55,6 +56,7 @@ func (j convolver) above() float64 {
 	return j.log - deepMargin - math.Log(j.all/j.runs) - math.Log(2*math.Log2(j.all)+4)
 }
 
+// What a convolution may take, and what it is charged. They steer, and prove nothing.
 const (
 	pairsKept = 1 << 14 // so many sums of two losses are cells of their own
 	mostCells = 1 << 18
@@ -357,6 +359,8 @@ func (j convolver) join(t, mass, odds []float64, n int) []int {
 	}
 }
 
+// How many cells a law keeps: fewJoined, and mostJoined for each step of the resolution between its
+// ends. They steer, and prove nothing.
 const (
 	fewJoined  = 200
 	mostJoined = 2

@@ -53,11 +53,19 @@ const deepest = -770
 // that it takes grows with its inverse square.
 const firstRes = 0.5
 
+// Constants that steer the next resolution: from leastFiner to mostFiner times the last one, aimed at
+// a little less than the width wanted; and the finest.
+const (
+	leastFiner, mostFiner = 0.3, 0.6
+	aimedRes              = 0.8
+	finestRes             = 1e-3
+)
+
 // finerRes returns the resolution to try after one that gave a width, when a width is
 // wanted; 0 if what is left of the work does not do for it.
 func finerRes(res, want, width, spent, left float64) float64 {
-	f := max(0.3, min(0.6, 0.8*math.Sqrt(want/width)))
-	if !(spent/(f*f) < left) || res < 1e-3 {
+	f := max(leastFiner, min(mostFiner, aimedRes*math.Sqrt(want/width)))
+	if !(spent/(f*f) < left) || res < finestRes {
 		return 0
 	}
 	return res * f

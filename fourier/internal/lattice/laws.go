@@ -17,13 +17,28 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
+// Constants that steer which points laws have, and which laws serve again. They prove nothing.
+const (
+	nearTilt    = 1.25 // times the tilt of kept laws, or one over it, that they serve still
+	nearEps     = 0.5  // distance of ε, times θ, at which laws of a shape serve still
+	spareKept   = 5    // times the spare tail that laws may reach further than asked
+	tiltedShare = 5e-5 // of the error of a cell that points may be left out for, under the tilt
+	shapedShare = 2e-3 // and under a shape: the tilt alone is wrong by large factors about where the mass that counts is
+	mostIndex   = 1e15 // of a lattice point: its loss then still has digits left of the step
+)
+
+// serves reports whether kept laws do for a step, a target and a tail that is followed to top.
+func (l *lawPair) serves(step float64, p target, top float64, shaped bool) bool {
+	return l.step == step && l.above <= top && l.above > top-spareKept*p.spare() && l.tilt >= p.theta/nearTilt && l.tilt <= p.theta*nearTilt &&
+		l.shaped == shaped && (!shaped || math.Abs(l.eps-p.eps)*p.theta < nearEps)
+}
+
 // lawsAt returns the laws of e at a step, from the cache if a similar question
 // was asked before. The upper tail is followed to the log-probability top; k is about K(θ) of
 // one run, and ratio that of a shape.
 func (s *Sum) lawsAt(m *meter.Meter, e *entry, step float64, p target, top, k float64, ratio []float64) (lawPair, error) {
 	for _, l := range e.laws {
-		if l.step == step && l.above <= top && l.above > top-5*p.spare() && l.tilt >= p.theta/1.25 && l.tilt <= p.theta*1.25 &&
-			l.shaped == (ratio != nil) && (ratio == nil || math.Abs(l.eps-p.eps)*p.theta < 0.5) {
+		if l.serves(step, p, top, ratio != nil) {
 			return l, nil
 		}
 	}
@@ -43,9 +58,9 @@ func (s *Sum) lawsAt(m *meter.Meter, e *entry, step float64, p target, top, k fl
 	} else if e.spiked() {
 		l.offset = pld.SpikeOffset(e.Profile, step)
 	}
-	lo, hi := pld.Range(e.Profile, l.above, -50)
+	lo, hi := pld.Range(e.Profile, l.above, logBelow)
 	first, last := (lo-l.offset)/step, (hi-l.offset)/step
-	if !(math.Abs(first) < 1e15 && math.Abs(last) < 1e15) {
+	if !(math.Abs(first) < mostIndex && math.Abs(last) < mostIndex) {
 		return l, fmt.Errorf("the loss of a step spans [%g, %g]: too wide for a lattice step of %g", lo, hi, step)
 	}
 	tilt := min(p.theta, maxTiltStep/step)
@@ -56,9 +71,9 @@ func (s *Sum) lawsAt(m *meter.Meter, e *entry, step float64, p target, top, k fl
 	// An end that is a lattice point up to rounding is that point.
 	near := 8 * xmath.U * (math.Abs(l.offset) + max(math.Abs(lo), math.Abs(hi))) / step
 	g := pld.Grid{Offset: l.offset, Step: step, Lo: int64(math.Floor(first + near)), Hi: int64(math.Ceil(last - near)),
-		Tilt: tilt, LogNorm: k + math.Log(e.rest(p.theta, l.offset)), Share: 5e-5}
+		Tilt: tilt, LogNorm: k + math.Log(e.rest(p.theta, l.offset)), Share: tiltedShare}
 	if ratio != nil {
-		g.Share = 2e-3 // the tilt alone is wrong by large factors about where the mass that counts is
+		g.Share = shapedShare
 		loss := e.coarse.Loss
 		g.Ratio = func(from, to float64) float64 {
 			i, _ := slices.BinarySearch(loss, from)

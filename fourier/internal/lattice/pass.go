@@ -63,6 +63,7 @@ func (q *query) run(p target, step float64, exact bool, tol float64) (*pass, err
 	if b.whole != nil && !b.direct {
 		return nil, b.whole
 	}
+	// The bound of the right tail is the least of three Chernoff bounds, about the best abscissa.
 	excess := []float64{w.s * 0.5, w.s, w.s * 1.6}
 	var upSpent, loSpent float64
 	parallel.Both(

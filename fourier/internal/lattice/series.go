@@ -29,7 +29,11 @@ func (c cumulant) skewness(theta float64) float64 {
 	return m3 / math.Pow(max(v, 1e-300), 1.5)
 }
 
+// Constants that steer the series. They prove nothing.
 const (
+	settled     = 0.2  // of its width: an ε that moves less was found
+	blurred     = 0.1  // of what δ falls in by a factor e, over which the density is averaged
+	mostRatio   = 1e9  // of a loss: more is noise of the series
 	mildSkew    = 0.3  // a saddle point's δ is then good to a few percent
 	guessReach  = 50   // ε beyond which the series would need too many frequencies
 	guessPoints = 2048 // frequencies of the series, in blocks
@@ -57,7 +61,7 @@ func (c cumulant) sharpen(logDelta, eps, theta float64) (at, saddle float64, l *
 		move := math.Abs(next - eps)
 		eps = next
 		theta = c.saddle(eps, theta)
-		if move < 0.2*s.width {
+		if move < settled*s.width {
 			break
 		}
 	}
@@ -168,7 +172,7 @@ func (s series) at(eps float64) (log, slope float64) {
 }
 
 // shape looks at the density of the sum, whose coefficients are z(1+z) times those
-// of δ, averaged over a tenth of what δ falls in by a factor e.
+// of δ, averaged over a part, blurred, of what δ falls in by a factor e.
 func (s series) shape(c cumulant, eps, theta float64) *shape {
 	omega := 2 * math.Pi / s.width
 	turn, at := cmplx.Rect(1, -omega*(eps-s.centre)), complex(1, 0)
@@ -179,7 +183,7 @@ func (s series) shape(c cumulant, eps, theta float64) *shape {
 		z *= at
 		at *= turn
 		delta += real(z)
-		x := 0.1 * om / s.theta
+		x := blurred * om / s.theta
 		if x > 6 {
 			continue
 		}
@@ -209,7 +213,7 @@ func (s series) shape(c cumulant, eps, theta float64) *shape {
 				at *= turn
 			}
 			if sum > 0 { // the series has a tilt of its own
-				l.ratio[n][i] = min(1e9, sum/density*math.Exp(min((s.theta-theta)*loss-k+k1, 700)))
+				l.ratio[n][i] = min(mostRatio, sum/density*math.Exp(min((s.theta-theta)*loss-k+k1, 700)))
 			}
 		}
 	}

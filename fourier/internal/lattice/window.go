@@ -14,19 +14,30 @@ type window struct {
 	s            float64 // where the Chernoff bound of the right tail is best
 }
 
+// Tilts and Chernoff abscissae that are tried. Any of them is sound; these were found to be enough.
+const (
+	tiltLoss   = 1e3  // by how much a sum may be smaller than at the saddle, for a shorter window
+	firstTail  = 8    // part of the Gaussian optimum at which the search for an abscissa begins
+	tailFactor = 1.35 // from one to the next
+	mostTail   = 40   // times the first one
+)
+
+// shares of the saddle that are tried as tilts.
+var shares = [...]float64{1, 1.15, 0.9, 0.8, 0.7, 0.6, 0.5}
+
 // window chooses tilt and width together (docs/accuracy.md §6): the saddle is not the
 // best tilt when the tilted law has rare big jumps. tol is the share of δ that
 // may alias.
 func (c cumulant) window(eps, logDelta, saddle, maxTheta, tol float64) window {
 	best := window{width: math.Inf(1)}
 	var refS float64
-	for _, rho := range []float64{1, 1.15, 0.9, 0.8, 0.7, 0.6, 0.5} {
+	for _, rho := range shares {
 		th := min(rho*saddle, maxTheta)
 		k, _, v := c.at(th)
 		logS := logDelta - k + th*eps
 		if rho == 1 {
 			refS = logS
-		} else if refS-logS > math.Log(1e3) || th == maxTheta && rho != 1 {
+		} else if refS-logS > math.Log(tiltLoss) || th == maxTheta && rho != 1 {
 			continue
 		}
 		left := (-math.Log(tol) - logDelta) / th
@@ -34,8 +45,8 @@ func (c cumulant) window(eps, logDelta, saddle, maxTheta, tol float64) window {
 		right, s := math.Inf(1), 0.0
 		// Geometric trial of s around the Gaussian optimum.
 		need := logW - logS - math.Log(tol)
-		s0 := math.Sqrt(2*max(need, 1)/max(v, 1e-300)) / 8
-		for f := 1.0; f < 40; f *= 1.35 {
+		s0 := math.Sqrt(2*max(need, 1)/max(v, 1e-300)) / firstTail
+		for f := 1.0; f < mostTail; f *= tailFactor {
 			ks, _, _ := c.at(th + s0*f)
 			if r := (ks-k+need)/(s0*f) - eps; r < right {
 				right, s = r, s0*f
