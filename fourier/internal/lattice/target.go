@@ -126,7 +126,7 @@ func (s *Sum) finer(p target, step, measured float64) float64 {
 
 // shapeWrong reports whether a pass as wide as width, in log δ, is not what the shape
 // foretold: it does not describe the sum there, and vertices placed by it leave a
-// width that no step improves on.
+// width that no step improves on (TestWrongShapeIsGivenUp in package fourier).
 func (s *Sum) shapeWrong(p target, step, width float64) bool {
 	return p.near != nil && !(width <= 3*s.width(p, step))
 }
