@@ -41,7 +41,7 @@ func (s *Sum) Epsilon(ctx context.Context, delta float64) (Result, error) {
 		if lo == hi {
 			return exactly(hi), nil
 		}
-		return Result{Lower: lo, Estimate: lo + (hi-lo)/2, Upper: hi, Budget: Budget{RoundOff: hi - lo}}, nil
+		return checked(Result{Lower: lo, Estimate: lo + (hi-lo)/2, Upper: hi, Budget: Budget{RoundOff: hi - lo}})
 	}
 	if more := math.Exp(logInf + max(4*infErr, 1e-9)); logDelta <= logInf+infErr && more < 1 {
 		// Rounding hides whether δ is reached at any finite ε. A larger δ is reached
@@ -88,7 +88,7 @@ func (s *Sum) Delta(ctx context.Context, eps float64) (Result, error) {
 	}
 	move := s.steps.LossErr()
 	if eps-move >= top {
-		return Result{Lower: xmath.ExpDown(logInf - infErr), Estimate: math.Exp(logInf), Upper: xmath.ExpUp(logInf + infErr)}, nil
+		return checked(Result{Lower: xmath.ExpDown(logInf - infErr), Estimate: math.Exp(logInf), Upper: xmath.ExpUp(logInf + infErr)})
 	}
 	var r Result
 	if p := s.single(); p != nil {
