@@ -19,8 +19,8 @@ import (
 // safe for concurrent use.
 //
 // Invariants: steps and the steps of lattices are the same; copies is the sum of their counts;
-// stepOf has every factor but the Gaussians, which are one step together; facts in proved, and list
-// where listed is set, are of the steps as they are now.
+// stepOf has every factor but the Gaussians, which are one step together; the facts, and list where
+// listed is set, are of the steps as they are now.
 type Sum struct {
 	opts     Options
 	steps    closed.Steps
