@@ -98,7 +98,7 @@ func (a *Accountant) aimedAt(ctx context.Context, delta, finer float64) (*Accoun
 		}
 	}
 	delete(a.totals, key) // unless all goes well
-	t.acct.opts.Work, t.acct.opts.Progress = a.opts.Work, a.opts.Progress
+	t.acct.opts.Work, t.acct.opts.report = a.opts.Work, a.opts.report
 	for i, r := range a.added {
 		if err := t.add(&t.added, i, r); err != nil {
 			return nil, err
@@ -254,7 +254,7 @@ func (a *Accountant) aimedDelta(ctx context.Context, eps float64) (Interval, err
 func (a *Accountant) about(ctx context.Context, eps, least float64) (float64, error) {
 	if a.scout == nil || a.scout.runs != a.runs {
 		o := a.opts
-		o.Relative, o.Absolute, o.Work, o.Progress = scoutAccuracy, scoutAccuracy*1e-3, scoutWork, nil
+		o.Relative, o.Absolute, o.Work, o.report = scoutAccuracy, scoutAccuracy*1e-3, scoutWork, nil
 		a.scout = New(a.relation, func(s *settings) { *s = o })
 		if err := a.scout.addRuns(append(slices.Clone(a.added), a.aimed...)); err != nil {
 			return 0, err

@@ -19,6 +19,7 @@ type settings struct {
 	many      bool          // many questions are expected
 	records   int64         // of a person; 0 for 1
 	quiet     bool          // hints are not wanted
+	report    func(done, total int)
 }
 
 // sums returns the options of the sums of a question that asks n of them, which
@@ -129,13 +130,13 @@ func WithRecordsPerPerson(records int64) Option {
 // know their number beforehand, at which one it is, and total is 0. f must not ask
 // the accountant.
 func WithProgress(f func(done, total int)) Option {
-	return func(o *settings) { o.Progress = f }
+	return func(o *settings) { o.report = f }
 }
 
 // progress tells how far an answer is.
 func progress(o settings, done, total int) {
-	if o.Progress != nil {
-		o.Progress(done, total)
+	if o.report != nil {
+		o.report(done, total)
 	}
 }
 

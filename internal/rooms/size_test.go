@@ -45,18 +45,6 @@ const (
 var oversized = map[string]bool{
 	"cmd/accountant/sampling.go newSamplingCmd": true,
 	"tradeoff.go TradeOff":                      true,
-	"fourier/integral.go":                       true,
-	"fourier/refine.go":                         true,
-	"fourier/internal/contour/solve.go":         true,
-	"internal/transform/mixed.go":               true,
-
-	"fourier/internal/contour/rough.go roughRoot": true,
-	"fourier/internal/contour/solve.go Epsilon":   true,
-	"fourier/internal/contour/solve.go solve":     true,
-	"fourier/read.go read":                        true,
-	"fourier/refine.go run":                       true,
-	"fourier/refine.go epsilonPasses":             true,
-	"fourier/refine.go deltaPasses":               true,
 }
 
 // TestSizes: no file has more than 500 lines, and no function more than 80 unless its

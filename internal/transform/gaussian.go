@@ -1,3 +1,7 @@
+// The transform of one Gaussian, in closed form.
+//
+// It assumes σ known to a relative error. Every value has the rounding of three operations and that error.
+
 package transform
 
 import (

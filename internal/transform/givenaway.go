@@ -1,3 +1,7 @@
+// Transforms of what gives everything away with some probability.
+//
+// They assume a transform without infinite losses, and return it times a power of 1 − m.
+
 package transform
 
 import (

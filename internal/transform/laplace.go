@@ -1,3 +1,8 @@
+// The transform of one Laplace mechanism, in closed form.
+//
+// It assumes the largest loss known to a relative error. It returns values whose errors are relative to log M, near
+// 0 too, where the closed form cancels.
+
 package transform
 
 import (

@@ -1,3 +1,7 @@
+// Laplace noise on a sample as atoms and pieces.
+//
+// It assumes rates and weights with relative errors, and returns a Mixed whose masses carry them.
+
 package transform
 
 import (

@@ -1,3 +1,7 @@
+// The points at which mixtures are evaluated, made once and shared by all lines.
+//
+// It assumes a mixture; its points are exact multiples of a step. It returns log P and log Q at them.
+
 package transform
 
 import (

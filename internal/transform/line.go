@@ -1,3 +1,7 @@
+// A Gaussian mixture on one line: which of its sums answers at a frequency.
+//
+// It assumes θ ≥ −½; below, the reverse answers. It returns log M with the error of the sum that it took.
+
 package transform
 
 import (

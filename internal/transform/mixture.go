@@ -1,3 +1,8 @@
+// The transform of a pair of Gaussian mixtures with whole-numbered means.
+//
+// It assumes weights known to relative errors. It returns lines that sum over the nodes of a trapezoidal rule
+// (docs/contour.md).
+
 package transform
 
 import (

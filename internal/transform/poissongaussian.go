@@ -1,3 +1,7 @@
+// Poisson-sampled Gaussian noise as a mixture of two means.
+//
+// It assumes a rate and a σ with relative errors, and returns the mixture of that pair.
+
 package transform
 
 import (

@@ -1,3 +1,7 @@
+// Mixtures on the real axis: M(s) and its derivative.
+//
+// It assumes s in the strip. It returns log M with a proved error, for bounds and for the search.
+
 package transform
 
 import "math"

@@ -1,3 +1,7 @@
+// Functions of small arguments, without a difference of near-equal numbers.
+//
+// They assume arguments as their comments say, and return values good to a few u.
+
 package transform
 
 import (

@@ -1,3 +1,7 @@
+// A mixture under one tilt: the nodes that count, and what is left out.
+//
+// It assumes θ ≥ −½. It returns sums at frequency 0 and the errors that do not depend on the frequency.
+
 package transform
 
 import (

@@ -1,3 +1,7 @@
+// Mixtures of pairs in which the output tells which pair was drawn.
+//
+// They assume weights that make 1. They return sums of transforms, with the errors of each.
+
 package transform
 
 import (
