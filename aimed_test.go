@@ -112,6 +112,10 @@ func TestEveryQuestionCountsAimedSteps(t *testing.T) {
 	if r, err := a.Risk(t.Context(), nil, nil); err != nil || !(r.Advantage.Lower > 0.3) || r.TheoryGap {
 		t.Errorf("risk %+v, %v", r, err)
 	}
+	// A tolerance of 0 is for Gaussian noise on the whole data set alone.
+	if g, err := a.GDP(t.Context(), 0); err == nil { // which bounded μ at other tolerances, too
+		t.Errorf("μ without a tolerance: %+v", g)
+	}
 	if p, err := a.TradeOff(t.Context(), []float64{0.1}); err != nil || !(p[0].Power.Lower > 0.3) {
 		t.Errorf("trade-off %+v, %v", p, err)
 	}

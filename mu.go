@@ -115,6 +115,9 @@ const (
 
 // gaussianMu returns √Σμ² if all that was added is Gaussian noise on the whole data set.
 func (a *Accountant) gaussianMu() (Range, bool) {
+	if len(a.aimed) > 0 {
+		return Range{}, false
+	}
 	sum := 0.0
 	for _, r := range a.added {
 		g, ok := r.m.Directions[0].Upper.(profiles.Gaussian)
