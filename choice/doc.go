@@ -6,7 +6,7 @@
 // costs is exact (Theorems 1, 3 and 4 of docs/choice.md). Many exponential mechanisms
 // together cost less than the composition of their profiles says, because no data sets
 // are the worst at every ε: their exact adaptive composition is Theorem 2, which the
-// accountant asks for as a profiles.Block.
+// accountant asks for as profiles.Laws.
 //
 // Every mechanism can be run too: Exponential, PermuteAndFlip, NoisyMax, Threshold.Release
 // and SelectPartitions.Keep draw from exactly the law that is priced.

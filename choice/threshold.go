@@ -210,7 +210,7 @@ func (t Threshold) Attack(r profiles.Relation) (profiles.Mechanism, error) {
 	return profiles.NewDiscreteLaplaceMechanism(t.scale, 1)
 }
 
-// Once implements profiles.Blocker: one run has the largest h_j at every ε.
+// Once implements blocker: one run has the largest h_j at every ε.
 func (t Threshold) Once(r profiles.Relation) (profiles.Bounds, error) {
 	if _, err := t.Pair(r); err != nil {
 		return profiles.Bounds{}, err
@@ -219,14 +219,14 @@ func (t Threshold) Once(r profiles.Relation) (profiles.Bounds, error) {
 	if err != nil {
 		return profiles.Bounds{}, err
 	}
-	return profiles.Bounds{Name: t.Name(), Relation: r, Block: thresholds{t},
+	return profiles.Bounds{Name: t.Name(), Relation: r, Laws: laws{thresholds{t}},
 		Directions: [2]profiles.Direction{profiles.Exact(p[0]), profiles.Exact(p[1])}}, nil
 }
 
-// thresholds are several runs of a threshold: a profiles.Block.
+// thresholds are several runs of a threshold: a block.
 type thresholds struct{ one Threshold }
 
-// Upper implements profiles.Block: the composition of the profile of one run.
+// Upper implements block: the composition of the profile of one run.
 func (t thresholds) Upper(_ context.Context, k int64, _ float64) ([2][]profiles.Repeated, error) {
 	if k == 1 {
 		both, err := t.one.once()
@@ -239,12 +239,12 @@ func (t thresholds) Upper(_ context.Context, k int64, _ float64) ([2][]profiles.
 	return repeat([2]profiles.Profile{d, profiles.Reverse(d)}, k), nil
 }
 
-// Reached implements profiles.Block.
+// Reached implements block.
 func (t thresholds) Reached(ctx context.Context, k int64, width float64) ([2][]profiles.Repeated, bool, error) {
 	return reachedOnce(ctx, t, k, width)
 }
 
-// Attack implements profiles.Block: noisy counts of old partitions.
+// Attack implements block: noisy counts of old partitions.
 func (t thresholds) Attack() ([2]profiles.Profile, error) {
 	return bothOf(t.one.Attack(profiles.AddRemove))
 }

@@ -44,7 +44,6 @@ const (
 // ever shrinks: what is on it and no longer too large fails the test as well.
 var oversized = map[string]bool{
 	"cmd/accountant/sampling.go newSamplingCmd": true,
-	"tradeoff.go TradeOff":                      true,
 	"fourier/integral.go":                       true,
 	"fourier/refine.go":                         true,
 	"fourier/internal/contour/solve.go":         true,
