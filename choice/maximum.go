@@ -2,7 +2,6 @@ package choice
 
 import (
 	"math"
-	"sync"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
@@ -75,6 +74,16 @@ func (t Threshold) largest(eps float64, add bool) (lower, upper float64, j int) 
 	return lower, upper, j
 }
 
+// LogDelta returns log δ(ε) of one run in a direction, remove or add, and how far below
+// it may be.
+func (t Threshold) LogDelta(eps float64, add bool) (logDelta, err float64) {
+	lower, upper, _ := t.largest(eps, add)
+	if math.IsInf(upper, -1) {
+		return upper, 0
+	}
+	return upper, upper - lower
+}
+
 // A maximum is one direction of one run: δ in closed form, tails from its chords.
 type maximum struct {
 	profiles.Profile
@@ -103,13 +112,6 @@ func (m maximum) Support() profiles.Support {
 // a range of X it costs s·(X/chordNodes)²/8 of ε, s = −d log δ/dε: below 1e-5 where δ is
 // above 1e-13, and below 1e-4 everywhere.
 const chordNodes = 4096
-
-// A chordCache keeps the chords of a threshold.
-type chordCache struct {
-	once sync.Once
-	p    *profiles.Discrete
-	err  error
-}
 
 func (t Threshold) chords() (*profiles.Discrete, error) {
 	t.cache.once.Do(func() { t.cache.p, t.cache.err = t.newChords() })

@@ -3,6 +3,8 @@
 package ledger
 
 import (
+	"context"
+	"errors"
 	"strconv"
 	"strings"
 
@@ -22,6 +24,25 @@ type Spent struct {
 	// fixed: an adaptive-gaussian ledger's answer. Mu is for steering as well.
 	Mu, MuBudget float64
 }
+
+// A judge decides about spends.
+type judge interface {
+	// prepare does what a spend takes to be admitted, or returns why it cannot be.
+	prepare(ctx context.Context, text string, p *accountant.Plan) error
+	// admits reports whether a spend fits, as far as that needs no computation.
+	admits(text string) bool
+	// take counts a spend that it admits.
+	take(text string)
+	// restore takes over an entry of the file; quick makes it return errUnknown
+	// rather than compute.
+	restore(text string, p *accountant.Plan, quick bool) error
+	// recheck recomputes whether everything restored is within the budget.
+	recheck(ctx context.Context) error
+	spent(ctx context.Context) (Spent, error)
+}
+
+// errUnknown is of what takes a computation where there is no time for one.
+var errUnknown = errors.New("is not known yet")
 
 // num writes x with seven digits, or with all if it would read like other.
 func num(x, other float64) string {
