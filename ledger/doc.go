@@ -27,6 +27,8 @@
 // Files, each of which uses only those below it:
 //
 //	status.go       Status, Verify, Check: what a ledger has spent
+//	log.go          the entries of a file
+//	fits.go         whether a plan would fit
 //	ledger.go       New, Spend
 //	append.go       spending from a file that others write as well
 //	file.go         Create, Open: reading and writing the file
@@ -38,7 +40,7 @@
 //	adaptive.go     the judge of adaptive ledgers
 //	planned.go      the judge of planned ledgers
 //	step.go         the plan text of a step
-//	line.go         a line of the file and its checksum
 //	state.go        Config, Ledger: what is known so far
-//	judge.go        what a judge does; Spent
+//	line.go         a line of the file and its checksum
+//	judge.go        Mode, what a judge does, Spent
 package ledger

@@ -1,4 +1,4 @@
-// What a judge of a ledger does, and what it reports as spent.
+// The modes of a ledger, what a judge of each does, and what it reports as spent.
 
 package ledger
 
@@ -9,6 +9,20 @@ import (
 	"strings"
 
 	"github.com/dpaccountant/accountant"
+)
+
+// A Mode says how spends are accounted for, and so what may be spent.
+type Mode string
+
+const (
+	// Planned: no step's parameters, nor whether it runs, depend on outputs of
+	// earlier steps. Accounted for by the Fourier accountant.
+	Planned Mode = "planned"
+	// Adaptive: steps may depend on all earlier outputs. Kept by an rdp.Filter.
+	Adaptive Mode = "adaptive"
+	// AdaptiveGaussian: as Adaptive, for Gaussian noise on the whole data set alone, of
+	// which the total is then exact. Kept by a gdp.Filter.
+	AdaptiveGaussian Mode = "adaptive-gaussian"
 )
 
 // Spent is what the entries of a ledger have cost.
@@ -31,6 +45,8 @@ type judge interface {
 	prepare(ctx context.Context, text string, p *accountant.Plan) error
 	// admits reports whether a spend fits, as far as that needs no computation.
 	admits(text string) bool
+	// fits returns why n more spends of a plan would not be admitted, and changes nothing.
+	fits(ctx context.Context, text string, p *accountant.Plan, n int64) error
 	// take counts a spend that it admits.
 	take(text string)
 	// restore takes over an entry of the file; quick makes it return errUnknown

@@ -12,20 +12,6 @@ import (
 	"github.com/dpaccountant/accountant/rdp"
 )
 
-// A Mode says how spends are accounted for, and so what may be spent.
-type Mode string
-
-const (
-	// Planned: no step's parameters, nor whether it runs, depend on outputs of
-	// earlier steps. Accounted for by the Fourier accountant.
-	Planned Mode = "planned"
-	// Adaptive: steps may depend on all earlier outputs. Kept by an rdp.Filter.
-	Adaptive Mode = "adaptive"
-	// AdaptiveGaussian: as Adaptive, for Gaussian noise on the whole data set alone, of
-	// which the total is then exact. Kept by a gdp.Filter.
-	AdaptiveGaussian Mode = "adaptive-gaussian"
-)
-
 // A Config fixes what a ledger promises. It cannot be changed later.
 type Config struct {
 	Neighbors profiles.Relation
@@ -84,5 +70,6 @@ type state struct {
 	missing string      // what the last line lacks of its ending
 	last    string      // time of the last entry
 	judge   judge
+	visit   func(entry)                 // is called with each entry of the file, if set
 	plans   map[string]*accountant.Plan // seen lately, by text
 }

@@ -1075,6 +1075,10 @@ class Accountant:
         """Open a ledger file; other processes may use it at the same time."""
         return Ledger(self, self.request("ledger-open", path=_path(path))["ledger"])
 
+    def log_ledger(self, path: Union[str, "os.PathLike[str]"]) -> Sequence[Mapping[str, Any]]:
+        """What was spent in a ledger file, oldest first: time, note, runs, plan and head."""
+        return tuple(self.request("ledger-log", path=_path(path))["entries"])
+
     def check_ledger(
         self, path: Union[str, "os.PathLike[str]"], head: str = ""
     ) -> LedgerStatus:
@@ -1100,6 +1104,17 @@ class Ledger:
         """
         self._accountant.request(
             "ledger-spend", ledger=self._name, plan=_plan(plan), note=note
+        )
+
+    def fits(self, plan: Plan, limit: Optional[int] = None) -> int:
+        """How many times in a row the plan could be spent now, at most ``limit`` times.
+
+        Nothing is spent or reserved: only ``spend`` is.
+        """
+        return int(
+            self._accountant.request(
+                "ledger-fits", ledger=self._name, plan=_plan(plan), **_given(limit=limit)
+            )["fits"]
         )
 
     def status(self) -> LedgerStatus:
