@@ -368,22 +368,25 @@ func latticePoints(k int64) int {
 // plain: a supremum of expectations is at most the expectation of suprema, so
 // that running them first only adds.
 func (t *total) togethers() (blocks, others []run) {
-next:
-	for _, r := range t.runs {
-		if r.m.Directions[0].Upper == nil {
-			continue // an attack on a block
-		}
-		if r.m.Together == nil {
+	runs := slices.DeleteFunc(slices.Clone(t.runs), func(r run) bool { return r.m.Directions[0].Upper == nil }) // an attack on a block
+	return joined(runs, func(m *profiles.Bounds) profiles.Together { return m.Together })
+}
+
+// joined returns the runs that have something in common, one for each such thing with the runs of
+// all, and the others, for which common returns a nil interface.
+func joined[T comparable](runs []run, common func(*profiles.Bounds) T) (blocks, others []run) {
+	var none T
+	at := map[T]int{}
+	for _, r := range runs {
+		x := common(r.m)
+		if x == none {
 			others = append(others, r)
-			continue
+		} else if i, ok := at[x]; ok {
+			blocks[i].count += r.count
+		} else {
+			at[x] = len(blocks)
+			blocks = append(blocks, r)
 		}
-		for i, b := range blocks {
-			if b.m.Together == r.m.Together {
-				blocks[i].count += r.count
-				continue next
-			}
-		}
-		blocks = append(blocks, r)
 	}
 	return blocks, others
 }

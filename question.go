@@ -138,21 +138,7 @@ func (a *running) question(delta, finer float64) (settings, totalKey, profiles.Q
 
 // standing returns what was added, with what laws make of their runs behind the others.
 func (a *running) standing(ctx context.Context, q profiles.Question) ([]run, error) {
-	var runs, made []run
-next:
-	for _, r := range a.added {
-		if r.m.Laws == nil {
-			runs = append(runs, r)
-			continue
-		}
-		for i, b := range made {
-			if b.m.Laws == r.m.Laws {
-				made[i].count += r.count
-				continue next
-			}
-		}
-		made = append(made, r)
-	}
+	made, runs := joined(a.added, func(m *profiles.Bounds) profiles.Laws { return m.Laws })
 	q.Alone = len(runs) == 0 && len(made) == 1
 	for _, r := range made {
 		q.Runs = r.count

@@ -122,7 +122,7 @@ func (c *curve) bounds() (lower, upper float64) {
 			return up < want
 		}
 		if want > 0 && below(max(lower, 1e-9)) {
-			lower = lastMu(max(lower, 1e-9), below)
+			lower = Last(max(lower, 1e-9), MaxMu, 60, below)
 		}
 	}
 	if c.points[0].Upper <= c.tolerance {
@@ -149,10 +149,10 @@ func (c *curve) bounds() (lower, upper float64) {
 	return lower, upper
 }
 
-// lastMu returns a μ for which a property holds that small ones have and large ones lack.
-func lastMu(low float64, holds func(float64) bool) float64 {
-	high := float64(MaxMu)
-	for range 60 {
+// Last returns a μ in [low, high] for which a property holds that small ones have, low among them,
+// and large ones lack, in at most so many halvings of the range of its logarithm.
+func Last(low, high float64, halvings int, holds func(float64) bool) float64 {
+	for range halvings {
 		mid := math.Sqrt(low * high)
 		if mid <= low || mid >= high {
 			break

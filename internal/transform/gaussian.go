@@ -1,5 +1,7 @@
 package transform
 
+// Gaussian noise on the whole data set: a closed form at every z, with the error of its σ.
+
 import (
 	"context"
 	"fmt"

@@ -1,5 +1,7 @@
 package transform
 
+// Laplace noise on the whole data set: a closed form, summed so that nothing cancels near z = −½.
+
 import (
 	"context"
 	"math"

@@ -1,5 +1,7 @@
 package transform
 
+// Gaussian noise under Poisson sampling, as the mixture that it is.
+
 import (
 	"fmt"
 	"math"

@@ -1,5 +1,7 @@
 package transform
 
+// Mixtures of pairs in which the output tells which pair was drawn: transforms add up.
+
 import (
 	"context"
 	"math"
