@@ -93,7 +93,7 @@ func (s Random) For(t Target) (Random, error) {
 // Name returns the scheme's name in plan files.
 func (Random) Name() string { return "random-allocation" }
 
-// Apply is Bounds without a context.
+// Apply returns all epochs of b, as a call that cannot be cancelled.
 func (s Random) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
 	return s.Bounds(context.Background(), b, r)
 }

@@ -67,7 +67,7 @@ func (s Shuffle) For(t Target) (Shuffle, error) {
 // Name returns the scheme's name in plan files.
 func (Shuffle) Name() string { return "shuffle" }
 
-// Apply is Bounds without a context.
+// Apply returns all epochs of b, as a call that cannot be cancelled.
 func (s Shuffle) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
 	return s.Bounds(context.Background(), b, r)
 }
