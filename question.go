@@ -141,6 +141,11 @@ func (a *running) standing(ctx context.Context, q profiles.Question) ([]run, err
 	made, runs := joined(a.added, func(m *profiles.Bounds) profiles.Laws { return m.Laws })
 	q.Alone = len(runs) == 0 && len(made) == 1
 	for _, r := range made {
+		if q.Alone && r.count == 1 && r.m.Directions[0].Upper != nil {
+			one := *r.m // whose directions are those of one run, attained at each ε
+			one.Laws = nil
+			return []run{{m: &one, count: 1}}, nil
+		}
 		q.Runs = r.count
 		c, err := r.m.Laws.For(ctx, q)
 		if err != nil {

@@ -23,7 +23,10 @@ the value 1e-6 away (1 for whole numbers) that is not.
 
 The value in the plan is where the search starts. Without --step all steps that
 have the quantity are turned: noise multipliers and rates by a common factor,
-batches to the same size, and the count is that of the whole plan.`,
+batches to the same size, and the count is that of the whole plan.
+
+A budget in μ of Gaussian differential privacy, or in ρ of zero-concentrated, is met
+by gdp solve.`,
 		Example: `  accountant calibrate --epsilon 2 --delta 1e-5 --solve noise-multiplier examples/dpsgd.yaml
   accountant calibrate --epsilon 3 --delta 1e-5 --solve count --step months examples/mixed.yaml
   accountant calibrate --epsilon 2 --delta 1e-5 --solve batch --examples 60000 examples/dpsgd.yaml`,
