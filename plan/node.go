@@ -29,6 +29,7 @@ const (
 type node struct {
 	path   string // as in Error.Field; "" for the whole plan
 	line   int
+	column int // of the first character, from 1; 0 if the node is made of others
 	kind   kind
 	text   string
 	items  []*node

@@ -12,6 +12,7 @@ import (
 func newCalibrateCmd() *cobra.Command {
 	var flags answerFlags
 	var q service.CalibrateRequest
+	write := ""
 	cmd := &cobra.Command{
 		Use:   "calibrate --epsilon ε --delta δ --solve QUANTITY plan.yaml",
 		Short: "Find the noise, count, rate, batch or records per person that meet a budget",
@@ -37,6 +38,11 @@ by gdp solve.`,
 			if err != nil {
 				return err
 			}
+			if write != "" {
+				if err := writeCalibrated(write, q, a); err != nil {
+					return err
+				}
+			}
 			asked, told, at, _ := probed(a, a.Meets)
 			warn(cmd.ErrOrStderr(), []answer{{asked: asked, told: told, at: at, Basis: service.Basis{Warnings: a.Notes}}})
 			return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) error {
@@ -55,6 +61,8 @@ by gdp solve.`,
 	addChoice(cmd, &q.Solve, "solve", "`quantity` to turn: noise-multiplier, count, rate, batch or records-per-person (required)", "noise-multiplier", "count", "rate", "batch", "records-per-person")
 	fs.StringVar(&q.Step, "step", "", "`name` of the step or group to turn, or its place such as steps[0]; all steps if left out")
 	number(fs, &q.Examples, "examples", "", "number `N` of examples, to turn the batch of Poisson sampling")
+	fs.StringVar(&write, "write", "", "write the plan with the value that was found to this `file`; it may be the plan itself")
+	_ = cmd.MarkFlagFilename("write", "yaml", "yml", "json")
 	for _, name := range []string{"epsilon", "delta", "solve"} {
 		_ = cmd.MarkFlagRequired(name)
 	}
@@ -62,6 +70,15 @@ by gdp solve.`,
 	addRecursion(cmd, &q.Recursion, "0", "takes a minute or more for 1000")
 	fs.Lookup("accuracy").Usage = "relative `width` of the intervals that decide (default 5e-7, or what can be had)"
 	return cmd
+}
+
+// writeCalibrated writes the plan of a request with the values that meet its budget.
+func writeCalibrated(path string, q service.CalibrateRequest, a service.Solution) error {
+	text, err := a.Write(q)
+	if err != nil {
+		return fmt.Errorf("--write: %w", err)
+	}
+	return writeFileAtomic(path, text)
 }
 
 // probed returns what is certified at a probe of a calibration: the budget's δ or ε, and

@@ -30,6 +30,7 @@ var commands = []func() *cobra.Command{
 	newCalibrateCmd,
 	newCompareCmd,
 	newGDPCmd,
+	newDiffCmd,
 	newPlanCmd,
 	newAuditCmd,
 	newSelectCmd,

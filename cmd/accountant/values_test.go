@@ -21,7 +21,11 @@ var validCalls = []string{
 	"sampling --population 100 --batch 10 --noise-multiplier 5 --steps 1",
 	"calibrate --epsilon 3 --delta 0 --solve count -",
 	"compare --delta 1e-5 -",
+	"plan check -",
+	"plan fmt -",
+	"plan schema",
 	"plan convert -",
+	"diff --delta 0.1 - gaussian.yaml",
 	"gdp -",
 	"gdp solve --mu 3 --solve noise-multiplier gaussian.yaml",
 	"audit --design many-runs --delta 1e-5 scores.csv",
@@ -85,7 +89,7 @@ func TestFlagValues(t *testing.T) {
 	}
 	root := newRootCmd()
 	forEachCommand(root, func(c *cobra.Command) {
-		if c.Runnable() && !c.HasSubCommands() && !covered[c.CommandPath()] && !strings.Contains(c.CommandPath(), "completion") && c.Name() != "help" && c.Name() != "serve" {
+		if c.Runnable() && !c.HasSubCommands() && !covered[c.CommandPath()] && !strings.Contains(c.CommandPath(), "completion") && c.Name() != "help" && c.Name() != "serve" && c.CommandPath() != "accountant plan init" { // TestPlanInit
 			t.Errorf("%s is not tried", c.CommandPath())
 		}
 	})
