@@ -1,5 +1,7 @@
 package main
 
+// Figures of the costs of queries under each mechanism.
+
 import (
 	"context"
 	"fmt"

@@ -1,5 +1,7 @@
 package main
 
+// The paper's tables from the numbers that it prints, and where they agree.
+
 import (
 	"context"
 	"fmt"

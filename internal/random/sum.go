@@ -1,5 +1,7 @@
 package random
 
+// Numbers with noise as the real numbers that they are: comparing them, and rounding them to a grid.
+
 import (
 	"math"
 	"math/big"

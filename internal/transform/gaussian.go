@@ -4,6 +4,8 @@
 
 package transform
 
+// Gaussian noise on the whole data set: a closed form at every z, with the error of its σ.
+
 import (
 	"context"
 	"fmt"

@@ -4,6 +4,9 @@
 
 package transform
 
+// What is given away with some probability: the transform of a pair is scaled, and the rest is an
+// infinite loss. It assumes a base without infinite losses.
+
 import (
 	"context"
 	"math"

@@ -5,6 +5,8 @@
 
 package transform
 
+// Laplace noise on the whole data set: a closed form, summed so that nothing cancels near z = −½.
+
 import (
 	"context"
 	"math"

@@ -4,6 +4,9 @@
 
 package transform
 
+// Laplace noise on a sample, as atoms and pieces of a Mixed: the pair of a sampled record, and the
+// envelope of a substituted one.
+
 import (
 	"math"
 

@@ -4,6 +4,9 @@
 
 package transform
 
+// The transform of a Gaussian mixture on a line Re z = θ: which nodes serve all t up to tMax at a
+// tolerance, and the value with its error at each t.
+
 import (
 	"context"
 	"fmt"

@@ -6,6 +6,9 @@
 
 package transform
 
+// Bounded losses of atoms and of pieces with a density: Laplace noise on a sample, and finite laws. The
+// sum is in terms of second order, so that an error is relative to the loss however small that is.
+
 import (
 	"context"
 	"errors"

@@ -5,6 +5,9 @@
 
 package transform
 
+// Pairs of Gaussian mixtures, the losses of sampled Gaussian noise: what they are, and what does not
+// depend on θ. It assumes a likelihood ratio that increases with the output.
+
 import (
 	"fmt"
 	"math"

@@ -4,6 +4,8 @@
 
 package transform
 
+// Gaussian noise under Poisson sampling, as the mixture that it is.
+
 import (
 	"fmt"
 	"math"

@@ -4,6 +4,8 @@
 
 package transform
 
+// The transform of a Gaussian mixture at real s: K(s) = log M(s), its slope, and bounds.
+
 import "math"
 
 // maxRealNodes bounds the work of Real.

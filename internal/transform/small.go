@@ -4,6 +4,9 @@
 
 package transform
 
+// Arithmetic near 0 and 1: series for what would cancel, logarithms with their errors, and the check of
+// a line that all transforms share.
+
 import (
 	"fmt"
 	"math"

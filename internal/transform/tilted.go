@@ -4,6 +4,9 @@
 
 package transform
 
+// A Gaussian mixture at one θ: its nodes times e^{θL}, their sums with the errors of rounding,
+// quadrature and of what is left out. All masses are in units of e^scale.
+
 import (
 	"math"
 

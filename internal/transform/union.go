@@ -4,6 +4,8 @@
 
 package transform
 
+// Mixtures of pairs in which the output tells which pair was drawn: transforms add up.
+
 import (
 	"context"
 	"math"
