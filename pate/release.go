@@ -126,7 +126,17 @@ func Sanitize(delta float64, conversion Conversion, src rand.Source, rounds ...R
 	return s, nil
 }
 
-// EpsilonExPost returns ε such that, except with probability δ, the privacy loss
+// Epsilon returns the ε at δ of a part of the cost (its total, or that of checks or answers),
+// and the order it is had at. For a cost that is ex post it is that of epsilonExPost, whatever
+// the conversion.
+func (c Cost) Epsilon(part rdp.Grid, conversion Conversion, delta float64) (eps, order float64, err error) {
+	if c.ExPost {
+		return epsilonExPost(part, delta)
+	}
+	return conversion.Epsilon(part, delta)
+}
+
+// epsilonExPost returns ε such that, except with probability δ, the privacy loss
 // of what was released is at most ε, for a cost that depends on what was released
 // (Cost.ExPost): the least of total(λ) + log(K/δ)/(λ−1) over the K orders of the
 // curve, and that order. The orders must have been fixed in advance; each has a
@@ -136,7 +146,7 @@ func Sanitize(delta float64, conversion Conversion, src rand.Source, rounds ...R
 // privacy loss, E[exp((λ−1)Σ(L_i − c_i))] ≤ 1, as each factor has mean at most 1
 // given the past; then Markov's inequality and a union bound.
 // It is not an (ε, δ) guarantee: the ε is part of what is random.
-func EpsilonExPost(curve rdp.Grid, delta float64) (eps, order float64, err error) {
+func epsilonExPost(curve rdp.Grid, delta float64) (eps, order float64, err error) {
 	if err := checkDelta(delta); err != nil {
 		return 0, 0, err
 	}

@@ -76,7 +76,7 @@ func (l *Ledger) NewSensitivity(ctx context.Context, order float64, r Report, an
 	if r == DataIndependent {
 		return s, nil // a constant cost
 	}
-	b, err := NewLocalBound(sigma, order, l.votes.Classes(), l.votes.Teachers())
+	b, err := newLocalBound(sigma, order, l.votes.Classes(), l.votes.Teachers())
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func (l *Ledger) histograms(weights func(int) float64) (first []int, weight []fl
 
 // addAnswers adds the arrays of the answers to sum. Chunks are fixed, so that
 // the result does not depend on the number of cores.
-func (l *Ledger) addAnswers(ctx context.Context, sum []float64, b *LocalBound, weights func(int) float64) error {
+func (l *Ledger) addAnswers(ctx context.Context, sum []float64, b *localBound, weights func(int) float64) error {
 	first, weight := l.histograms(weights)
 	chunks := min(64, max(1, 8_000_000/len(sum)), len(first))
 	if chunks == 0 {

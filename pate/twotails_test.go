@@ -28,7 +28,7 @@ func TestTwoTailsGolden(t *testing.T) {
 func BenchmarkTwoTails(b *testing.B) {
 	for i := range b.N {
 		x := newTailCost(-1-float64(i%10), 40)
-		for _, order := range DefaultOrders() {
+		for _, order := range defaultOrders() {
 			x.direction(order, false, 1e-6)
 			x.direction(order, true, 1e-6)
 		}
