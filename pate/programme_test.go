@@ -1,0 +1,32 @@
+package pate
+
+import (
+	"context"
+	"testing"
+)
+
+func TestRunA(t *testing.T) {
+	v := s1(t, 250, 10, 640)
+	l, err := Account(context.Background(), v, GNMax{40}, Options{Price: Exact})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := cost(t, l, Joint, nil)
+	near(t, "forward", at(t, c.Forward, 14), .450772743492, 1e-11)
+	near(t, "reverse", at(t, c.Reverse, 14), .464966205612, 1e-11)
+	e, o, _ := Improved.Epsilon(c.Forward, 1e-5)
+	e2, o2, _ := Improved.Epsilon(c.Reverse, 1e-5)
+	t.Log(e, o, e2, o2)
+	i, err := l.Independent(1e-5)
+	t.Log(i, err)
+	f, r, err := l.ExactEpsilon(context.Background(), 1e-5)
+	t.Log(f, r, err)
+	b, err := Account(context.Background(), v, GNMax{40}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c = cost(t, b, Worst, nil)
+	e, o, _ = Improved.Epsilon(c.Forward, 1e-5)
+	e2, o2, _ = Improved.Epsilon(c.Reverse, 1e-5)
+	t.Log(e, o, e2, o2)
+}
