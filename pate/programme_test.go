@@ -30,3 +30,19 @@ func TestRunA(t *testing.T) {
 	e2, o2, _ = Improved.Epsilon(c.Reverse, 1e-5)
 	t.Log(e, o, e2, o2)
 }
+
+func TestPublishRunA(t *testing.T) {
+	v := s1(t, 250, 10, 640)
+	l, err := Account(context.Background(), v, GNMax{40}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := l.Publish(context.Background(), Publication{12, .02, .15, .95}, 1e-5, nil)
+	t.Logf("%+v %v", p, err)
+	l, err = Account(context.Background(), v, Confident{200, 150, 40}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err = l.Publish(context.Background(), Publication{12, .02, .15, .95}, 1e-5, nil)
+	t.Logf("%+v %v", p, err)
+}
