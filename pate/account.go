@@ -179,6 +179,8 @@ type Cost struct {
 	// reverse is not known, has no orders, and Total is the forward direction only.
 	Forward, Reverse rdp.Grid
 
+	gaussian bool // λ times a number: that of Gaussian noise at every data set
+
 	// StdDev is the standard deviation of the total over the coins of the
 	// checks, per order; nil except for ExpectedNotABound.
 	StdDev []float64
@@ -221,7 +223,8 @@ func (l *Ledger) Running(ctx context.Context, r Report, answered []bool, cuts []
 	costs := make([]Cost, len(cuts))
 	for i := range costs {
 		g := func() rdp.Grid { return rdp.Grid{Orders: l.orders, Values: make([]float64, len(l.orders))} }
-		costs[i] = Cost{Report: r, Threshold: g(), Answer: g(), Total: g(), Forward: g(), ExPost: r == Realised && l.q.check != nil}
+		costs[i] = Cost{Report: r, Threshold: g(), Answer: g(), Total: g(), Forward: g(), ExPost: r == Realised && l.q.check != nil,
+			gaussian: r == DataIndependent && l.q.lnmax == nil}
 		if r == DataIndependent || l.price != Theorem6 {
 			costs[i].Reverse = g()
 		}

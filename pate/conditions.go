@@ -25,7 +25,7 @@ type ConditionError struct {
 
 // Error names the condition and where it fails.
 func (e *ConditionError) Error() string {
-	return fmt.Sprintf("order: %v: condition %s of smooth sensitivity fails for sigma2=%v and %d classes: %s; choose another order or sigma2",
+	return fmt.Sprintf("order: %v: condition %s of smooth sensitivity fails for sigma2=%v and %d classes: %s; choose another order or sigma2, or publish the upper bound from R*, which needs no such condition (Ledger.Publish, accountant pate publish)",
 		e.Order, e.Condition, e.Sigma, e.Classes, e.Detail)
 }
 

@@ -10,39 +10,25 @@ import (
 	"github.com/dpaccountant/accountant/gdp"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/rdp"
 )
 
-// Independent returns ε at δ for every data set and in both directions: the Gaussian trade-off
-// of all checks, and of as many answers as there may be, exactly. For LNMax it is the Rényi
-// bound of the tight curve of pure privacy.
-//
-// Theorem: a check moves by 1/σ1, an answer by √2/σ2, and the answer is asked for in the light
-// of the check; gdp.Filter has the proof that their squares add up. Condition: after A answers
+// independentEpsilon returns ε at δ of a data-independent curve, λμ²/2 at every order: a check
+// adds 1/σ1² to μ², an answer 2/σ2², and the answer is asked for in the light of the check;
+// gdp.Filter has the proof that squares add up. Condition: after the last answer that is charged
 // the mechanism answers nothing without looking at the votes.
-func (l *Ledger) Independent(delta float64) (float64, error) {
+func independentEpsilon(curve rdp.Grid, delta float64) (float64, error) {
 	if err := checkDelta(delta); err != nil {
 		return 0, err
 	}
-	queries := float64(l.votes.Queries())
-	if x := l.q.lnmax; x != nil {
-		c, err := pureTotal(x.Gamma, queries, l.orders)
-		if err != nil {
-			return 0, err
-		}
-		eps, _, err := Improved.Epsilon(c, delta)
-		return eps, err
+	square := math.Inf(1)
+	for i, order := range curve.Orders {
+		square = min(square, 2*curve.Values[i]/order*(1+4*u))
 	}
-	answers := queries
-	if l.most > 0 {
-		answers = min(answers, float64(l.most))
+	if square == 0 {
+		return 0, nil
 	}
-	s := l.sigma2()
-	square := 2 * answers / s / s
-	if l.q.check != nil {
-		c := l.confident()
-		square += queries / c.Sigma1 / c.Sigma1
-	}
-	return gaussianEpsilon(gdp.Mu(xmath.Up(square, 8)), delta)
+	return gaussianEpsilon(gdp.Mu(square), delta)
 }
 
 // gaussianEpsilon returns the least ε, rounded up, at which μ-GDP is (ε, δ)-private.

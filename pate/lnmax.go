@@ -12,7 +12,6 @@ import (
 	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/pate/ballots"
-	"github.com/dpaccountant/accountant/rdp"
 )
 
 // LNMax adds independent Laplace noise of scale 1/Gamma to every count and
@@ -124,17 +123,4 @@ func (l LNMax) prepare(ctx context.Context, v *ballots.Votes, _ *ballots.Scores)
 		q.logQ[i] = l.logQ(v.Row(i), terms)
 	}
 	return q, nil
-}
-
-// pureTotal is the tight curve of pure privacy for a number of queries.
-func pureTotal(gamma, queries float64, orders []float64) (rdp.Grid, error) {
-	c, err := rdp.Pure(2 * gamma)
-	if err != nil {
-		return rdp.Grid{}, err
-	}
-	values := make([]float64, len(orders))
-	for i, order := range orders {
-		values[i] = xmath.Up(queries*min(c.RDP(order), LNMax{gamma}.RDP(order)), 1)
-	}
-	return rdp.NewGrid(orders, values)
 }

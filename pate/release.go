@@ -128,10 +128,15 @@ func Sanitize(delta float64, conversion Conversion, src rand.Source, rounds ...R
 
 // Epsilon returns the ε at δ of a part of the cost (its total, or that of checks or answers),
 // and the order it is had at. For a cost that is ex post it is that of epsilonExPost, whatever
-// the conversion.
+// the conversion. For DataIndependent and Gaussian noise, unless the conversion is the classic
+// one, it is that of the Gaussian trade-off exactly, and the order is 0, as none enters.
 func (c Cost) Epsilon(part rdp.Grid, conversion Conversion, delta float64) (eps, order float64, err error) {
 	if c.ExPost {
 		return epsilonExPost(part, delta)
+	}
+	if c.gaussian && conversion == Improved {
+		eps, err = independentEpsilon(part, delta)
+		return eps, 0, err
 	}
 	return conversion.Epsilon(part, delta)
 }

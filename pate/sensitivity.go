@@ -28,7 +28,8 @@ type Sensitivity struct {
 	Bound bool // false where Cost.Bound is: for ExpectedNotABound and for a transcript
 }
 
-// NewSensitivity returns the sensitivity of a ledger's cost at one order. It
+// NewSensitivity returns the sensitivity of the cost by Theorem 6 at one order, whatever the
+// ledger's price. It
 // is for GNMax, Confident and rounded Interactive; it returns a *ConditionError
 // where the theorem's conditions fail. Rows are grouped, so that equal
 // histograms are worked out once; memory is at most 64 arrays of one number per
@@ -54,6 +55,9 @@ func (l *Ledger) NewSensitivity(ctx context.Context, order float64, r Report, an
 		sigma = a.Sigma2
 	default:
 		return nil, fault.New("mechanism", "%v is not in [gnmax, confident, interactive]: smooth sensitivity is not known for it", l.aggregator)
+	}
+	if r == Joint {
+		return nil, fault.New("report", "joint is not in [expected, realised, worst, independent], whose cost by Theorem 6 has a smooth sensitivity")
 	}
 	weights, err := l.weights(r, answered)
 	if err != nil {
