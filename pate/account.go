@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/parallel"
@@ -102,6 +103,9 @@ type Ledger struct {
 	price      Price
 	most       int // answers; 0 for no limit
 	progress   func(done, total int)
+
+	known   [][]rate // of every kind, once they were worked out for all orders
+	knowing sync.Mutex
 
 	kindOf []int     // of every query
 	kinds  []int     // a query of each kind
@@ -259,7 +263,7 @@ func (l *Ledger) Running(ctx context.Context, r Report, answered []bool, cuts []
 		if l.progress != nil {
 			progress = func(done, total int) { l.progress(b*total+done, blocks*total) }
 		}
-		rates, err := l.rates(ctx, r == DataIndependent, orders, progress)
+		rates, err := l.remembered(ctx, r == DataIndependent, orders, progress)
 		if err != nil {
 			return nil, err
 		}

@@ -39,3 +39,39 @@ func TestLawGolden(t *testing.T) {
 		}
 	}
 }
+
+// The values are from the design note pate-exact (mpmath).
+func TestLaplaceLawGolden(t *testing.T) {
+	for _, c := range []struct {
+		n     []int64
+		gamma float64
+		want  []float64
+	}{
+		{[]int64{180, 70}, .05, []float64{.99233730355288, .00766269644712012}},
+		{[]int64{6, 5, 4, 0}, .7, []float64{.582046960652314, .281559111742563, .129414025083938, .00697990252118534}},
+	} {
+		h := newHistogram(c.n)
+		w, ok := newLaplaceLaw(h, c.gamma)
+		if !ok {
+			t.Fatal("no law")
+		}
+		l, e := w.law(nobody, c.n)
+		for i, want := range c.want {
+			near(t, "probability", math.Exp(l[i]), want, 1e-13)
+			if e[i] > 1e-12 {
+				t.Errorf("error %v", e[i])
+			}
+		}
+	}
+	h := newHistogram([]int64{180, 70})
+	w, _ := newLaplaceLaw(h, .05)
+	var d [2]float64
+	for _, x := range pairs(w, h, h.moves(false, false)) {
+		d[0], d[1] = max(d[0], x.upper(14)), max(d[1], x.reversed().upper(14))
+	}
+	near(t, "forward", d[0], 5.9505999723e-4, 1e-10)
+	near(t, "reverse", d[1], 6.4572087688e-4, 1e-10)
+	best := LNMax{.05}.best(math.Log(.00766269644712012), 14)
+	near(t, "best forward", best[0], 8.43281323224812e-4, 1e-11)
+	near(t, "best reverse", best[1], 9.31866160045445e-4, 1e-11)
+}

