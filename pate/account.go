@@ -105,6 +105,7 @@ type Ledger struct {
 	progress   func(done, total int)
 
 	known   [][]rate // of every kind, once they were worked out for all orders
+	far     *far     // of the order that was last published at
 	knowing sync.Mutex
 
 	kindOf []int     // of every query

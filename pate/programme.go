@@ -5,6 +5,7 @@
 package pate
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -99,6 +100,15 @@ func (l *Ledger) ExactEpsilon(ctx context.Context, delta float64) (forward, reve
 		if delta < programmeFloor || far == 0 {
 			continue
 		}
+		// In any order it is a bound; that the dearest queries come last leaves the maximum the
+		// least to choose between.
+		dear := func(s step) (v float64) {
+			for _, x := range s.pairs {
+				v = max(v, x.upper(max(order, 1.5)))
+			}
+			return v
+		}
+		slices.SortStableFunc(mine, func(a, b step) int { return cmp.Compare(dear(b), dear(a)) })
 		p := newProgramme(mine, far)
 		if p.work() > programmeWork {
 			continue
@@ -228,7 +238,7 @@ func (p *programme) work() (n float64) {
 	return n
 }
 
-// run fills value with V_0 on the grid.
+// run fills value with V_0 on the grid. The first of the queries is the last to be asked.
 func (p *programme) run(ctx context.Context) error {
 	n := programmePoints
 	now, next, sum := make([]float64, n), make([]float64, n), make([]float64, n)

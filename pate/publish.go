@@ -101,10 +101,17 @@ func (l *Ledger) Publish(ctx context.Context, p Publication, delta float64, src 
 	if n := l.votes.Teachers(); n > maxPublished {
 		return out, fault.New("teachers", "%d is not in [1, %d] for a smooth bound", n, maxPublished)
 	}
-	f, err := newFar(l, p.Order)
-	if err != nil {
-		return out, err
+	l.knowing.Lock()
+	if l.far == nil || l.far.order != p.Order {
+		f, err := newFar(l, p.Order)
+		if err != nil {
+			l.knowing.Unlock()
+			return out, err
+		}
+		l.far = f
 	}
+	f := l.far
+	l.knowing.Unlock()
 	smooth, distance, first, err := f.smooth(ctx, l, p.Beta)
 	if err != nil {
 		return out, err
