@@ -307,7 +307,7 @@ func TestPricesAtTheEdges(t *testing.T) {
 					if !(x >= 0 && x <= limit*(1+1e-12)) {
 						t.Errorf("%v σ=%v %v order %v: %v, limit %v", p, sigma, votes, orders[i], x, limit)
 					}
-					if p == Best && x < before[i]*(1-1e-9) {
+					if p == Best && x+1e-300 < before[i]*(1-1e-9) {
 						t.Errorf("σ=%v %v order %v: best %v is below exact %v", sigma, votes, orders[i], x, before[i])
 					}
 				}
