@@ -24,9 +24,6 @@ import (
 // every ε. A neighbour whose own δ is below another's everywhere can be left out (Blackwell):
 // Σp·V(tq/p) is a mixture of such δ, as V is a mixture of (1−t/s)₊.
 
-// An Interval holds the true value.
-type Interval struct{ Lower, Upper float64 }
-
 // programmePoints is the number of points of the grid, and programmeWork the number of
 // products, about a nanosecond each, above which there is no programme.
 const (
@@ -40,14 +37,14 @@ const programmeFloor = 1e-10
 // ExactEpsilon returns ε at δ of all queries at the data set that voted, in both directions:
 // from it to its neighbours, and back. Upper is the neighbour programme's, or that of the exact
 // Rényi divergences where that is smaller (or where there are too many queries for the
-// programme); Lower is attained by one neighbour of every query, the worst at the order where
+// programme); the lower end is attained by one neighbour of every query, the worst at the order where
 // the Rényi bound is best, composed by package fourier. A ledger with a check is taken with
-// every query and its check as one law, without a transcript; a limit on answers leaves Upper.
+// every query and its check as one law, without a transcript; a limit on answers leaves the upper end.
 //
 // Relation: one training example changed, so that one teacher's votes move. Condition: the
 // scores and votes of a query do not depend on earlier answers. It depends on the votes, and may
 // not be published.
-func (l *Ledger) ExactEpsilon(ctx context.Context, delta float64) (forward, reverse Interval, err error) {
+func (l *Ledger) ExactEpsilon(ctx context.Context, delta float64) (forward, reverse [2]float64, err error) {
 	if err := checkDelta(delta); err != nil {
 		return forward, reverse, err
 	}
@@ -76,7 +73,7 @@ func (l *Ledger) ExactEpsilon(ctx context.Context, delta float64) (forward, reve
 	for _, k := range l.kindOf {
 		steps[k].count++
 	}
-	for d, out := range []*Interval{&forward, &reverse} {
+	for d, out := range []*[2]float64{&forward, &reverse} {
 		curve := cost.Forward
 		if d == 1 {
 			curve = cost.Reverse
@@ -85,7 +82,7 @@ func (l *Ledger) ExactEpsilon(ctx context.Context, delta float64) (forward, reve
 		if err != nil {
 			return forward, reverse, err
 		}
-		out.Upper = eps
+		out[1] = eps
 		if !known || math.IsInf(eps, 1) {
 			continue
 		}
@@ -94,7 +91,7 @@ func (l *Ledger) ExactEpsilon(ctx context.Context, delta float64) (forward, reve
 			return forward, reverse, err
 		}
 		mine := directed(steps, d == 1)
-		if out.Lower, err = lowerEpsilon(ctx, mine, max(order, 1.5), delta); err != nil {
+		if out[0], err = lowerEpsilon(ctx, mine, max(order, 1.5), delta); err != nil {
 			return forward, reverse, err
 		}
 		if delta < programmeFloor || far == 0 {
@@ -116,11 +113,11 @@ func (l *Ledger) ExactEpsilon(ctx context.Context, delta float64) (forward, reve
 		if err := p.run(ctx); err != nil {
 			return forward, reverse, err
 		}
-		out.Upper = min(out.Upper, p.epsilon(delta))
-		out.Lower = min(out.Lower, out.Upper)
+		out[1] = min(out[1], p.epsilon(delta))
+		out[0] = min(out[0], out[1])
 	}
 	if l.most > 0 {
-		forward.Lower, reverse.Lower = 0, 0 // the mechanism stops, and tells less
+		forward[0], reverse[0] = 0, 0 // the mechanism stops, and tells less
 	}
 	return forward, reverse, nil
 }

@@ -43,18 +43,15 @@ type Sanitized struct {
 	Grid float64
 
 	// Private is NOT SAFE TO PUBLISH: every field is a function of the votes.
-	Private Diagnostics
-}
-
-// Diagnostics are the parts of a sanitized report. All but GNSS depend on the
-// private votes.
-type Diagnostics struct {
-	Cost      float64   // B_λ: data-dependent Rényi cost of all rounds
-	GNSS      float64   // Rényi cost of publishing it
-	Fixed     float64   // ε of both together, before noise
-	Smooth    []float64 // SS_β of every round
-	Distances []int     // where it is reached
-	StdDev    float64   // of the noise
+	// All but GNSS depends on them.
+	Private struct {
+		Cost      float64   // B_λ: data-dependent Rényi cost of all rounds
+		GNSS      float64   // Rényi cost of publishing it
+		Fixed     float64   // ε of both together, before noise
+		Smooth    []float64 // SS_β of every round
+		Distances []int     // where it is reached
+		StdDev    float64   // of the noise
+	}
 }
 
 // Sanitize returns an estimate of the (ε, δ) cost of all rounds, sanitized by Gaussian noise

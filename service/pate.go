@@ -386,11 +386,18 @@ func (s *Service) pate(ctx context.Context, q PateRequest) (PateAnswer, error) {
 			return PateAnswer{}, fieldFault(err, "", nil)
 		}
 		out.Lines = append(out.Lines, x)
-		if report == r.Report {
-			out.Head = x
-		}
 		if report == pate.DataIndependent {
 			out.Independent = x.Epsilon
+		}
+	}
+	for i, x := range out.Lines {
+		if x.Cost.Bound() && x.Epsilon > out.Independent {
+			// What holds at every data set holds at this one.
+			x = PateLine{Cost: x.Cost, Epsilon: out.Independent}
+			out.Lines[i] = x
+		}
+		if x.Cost.Report == r.Report {
+			out.Head = x
 		}
 	}
 	c := out.Head.Cost
@@ -402,7 +409,7 @@ func (s *Service) pate(ctx context.Context, q PateRequest) (PateAnswer, error) {
 		if err != nil {
 			return PateAnswer{}, fieldFault(err, "", nil)
 		}
-		out.Exact = &PateExact{PateInterval(f), PateInterval(b)}
+		out.Exact = &PateExact{PateInterval{f[0], min(f[1], out.Independent)}, PateInterval{b[0], min(b[1], out.Independent)}}
 	}
 	return out, nil
 }
