@@ -24,7 +24,7 @@ func ExampleAccount() {
 		fmt.Printf("%v: ε = %.4f at order %v\n", r, eps, order)
 	}
 	// Output:
-	// worst: ε = 2.0857 at order 10.5
+	// worst: ε = 1.4765 at order 12.5
 	// independent: ε = 4.2472 at order 6
 }
 
@@ -91,9 +91,9 @@ func ExampleLedger_Running() {
 		fmt.Printf("%v queries: ε = %.3f\n", c.Answered, eps)
 	}
 	// Output:
-	// 100 queries: ε = 1.127
-	// 300 queries: ε = 2.123
-	// 640 queries: ε = 3.705
+	// 100 queries: ε = 0.989
+	// 300 queries: ε = 1.519
+	// 640 queries: ε = 2.173
 }
 
 func ExampleNewConfident() {
