@@ -342,6 +342,9 @@ class Majority:
     max_f: float
     budget_f: float
     error: Mapping[str, float]
+    attained_f: float
+    epsilon_lower: Optional[float]
+    epsilon_upper: Optional[float]
 
 
 @dataclass(frozen=True)
@@ -973,19 +976,35 @@ class Accountant:
         prior_mean: Optional[float] = None,
         monotone: Optional[bool] = None,
         disjoint_shards: Optional[bool] = None,
+        voter_epsilons: Optional[Sequence[float]] = None,
+        voter_deltas: Optional[Sequence[float]] = None,
+        plan: Optional[Plan] = None,
+        classes: Optional[int] = None,
+        answers: Optional[int] = None,
+        delta: Optional[float] = None,
     ) -> Majority:
-        """The noise function of a private majority of yes/no mechanisms, certified."""
+        """The noise function of a private majority of mechanisms, certified.
+
+        ``voter_epsilons`` (and ``voter_deltas``) are those of unlike mechanisms, ``plan`` is
+        that of each of them; ``epsilon`` is then the unit of ``allowance``. ``classes`` is
+        the number of labels, 2 if left out. So many ``answers`` are priced at ``delta``.
+        """
         r = self.request(
             "majority",
             **_given(
                 mechanisms=mechanisms, epsilon=epsilon, allowance=allowance, delta_each=delta_each,
                 output_delta=output_delta, gamma=gamma, objective=objective, prior_mean=prior_mean,
                 monotone=monotone, disjoint_shards=disjoint_shards,
+                voter_epsilons=voter_epsilons, voter_deltas=voter_deltas,
+                plan=None if plan is None else _plan(plan),
+                classes=classes, answers=answers, delta=delta,
             ),
         )
         return Majority(
             gamma=tuple(r["gamma"]), objective=r["objective"], certified=r["certified"],
             max_f=r["max-f"], budget_f=r["budget-f"], error=dict(r["error"]),
+            attained_f=r["attained-f"],
+            epsilon_lower=r.get("epsilon-lower"), epsilon_upper=r.get("epsilon-upper"),
         )
 
     def pate(
@@ -1079,6 +1098,14 @@ class Accountant:
             gap=r["gap"],
         )
 
+    def plan_check(self, plan: Plan) -> Mapping[str, Any]:
+        """Read a plan without computing privacy: its relation, steps and runs."""
+        return self.request("plan-check", plan=_plan(plan))
+
+    def diff(self, old: Plan, new: Plan, *, delta: float) -> Mapping[str, Any]:
+        """What tells two plans apart, ε of each, and the difference (``more``)."""
+        return self.request("diff", old=_plan(old), new=_plan(new), delta=delta)
+
     def explain(self, topic: str) -> Topic:
         """What a term of the answers means, or what a theorem says."""
         r = self.request("explain", topic=topic)
@@ -1116,6 +1143,10 @@ class Accountant:
         """Open a ledger file; other processes may use it at the same time."""
         return Ledger(self, self.request("ledger-open", path=_path(path))["ledger"])
 
+    def log_ledger(self, path: Union[str, "os.PathLike[str]"]) -> Sequence[Mapping[str, Any]]:
+        """What was spent in a ledger file, oldest first: time, note, runs, plan and head."""
+        return tuple(self.request("ledger-log", path=_path(path))["entries"])
+
     def check_ledger(
         self, path: Union[str, "os.PathLike[str]"], head: str = ""
     ) -> LedgerStatus:
@@ -1141,6 +1172,17 @@ class Ledger:
         """
         self._accountant.request(
             "ledger-spend", ledger=self._name, plan=_plan(plan), note=note
+        )
+
+    def fits(self, plan: Plan, limit: Optional[int] = None) -> int:
+        """How many times in a row the plan could be spent now, at most ``limit`` times.
+
+        Nothing is spent or reserved: only ``spend`` is.
+        """
+        return int(
+            self._accountant.request(
+                "ledger-fits", ledger=self._name, plan=_plan(plan), **_given(limit=limit)
+            )["fits"]
         )
 
     def status(self) -> LedgerStatus:

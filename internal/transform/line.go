@@ -45,8 +45,12 @@ func (m *mixture) Line(ctx context.Context, theta, tMax, tol float64, maxNodes i
 	if !(tol > 0) {
 		return nil, fmt.Errorf("tol: %v is not above 0", tol)
 	}
-	if maxNodes <= 0 || maxNodes > maxLineNodes {
-		maxNodes = maxLineNodes
+	most := maxLineNodes
+	if m.realZeros {
+		most /= 16 // its nodes keep their shares, a kilobyte each at most
+	}
+	if maxNodes <= 0 || maxNodes > most {
+		maxNodes = most
 	}
 	if theta < -0.5 {
 		l, err := m.rev.line(ctx, -1-theta, tMax, tol, maxNodes)
