@@ -49,6 +49,7 @@ __all__ = [
     "Majority",
     "NoAnswerError",
     "PateCost",
+    "PublishedCost",
     "Probe",
     "Profile",
     "ProfilePoint",
@@ -360,6 +361,8 @@ class PateCost:
     answered: float
     orders: Sequence[float]
     rdp: Sequence[float]
+    price: str = "best"
+    exact: Optional[Mapping[str, Any]] = None
 
 
 @dataclass(frozen=True)
@@ -383,6 +386,19 @@ class LabelGroup:
     loss: float
     outputs: Sequence[float]
     probabilities: Sequence[Sequence[float]]
+
+
+@dataclass(frozen=True)
+class PublishedCost:
+    """An upper bound on ε that may be published, except with probability 1 − ``confidence``.
+
+    ``private`` must not be published.
+    """
+
+    epsilon: float
+    confidence: float
+    statement: str
+    private: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -1026,6 +1042,8 @@ class Accountant:
             answered=r["answered"],
             orders=tuple(r["orders"]),
             rdp=tuple(r["rdp"]),
+            price=r["price"],
+            exact=r.get("exact-epsilon"),
         )
 
     def pate_smooth(
@@ -1048,6 +1066,29 @@ class Accountant:
             **_given(sigma_ss=sigma_ss, **options),
         )
         return SanitizedCost(r["sanitized-epsilon"], r.get("why-none", ""), dict(r["not-safe-to-publish"]))
+
+    def pate_publish(
+        self,
+        votes: Sequence[Sequence[int]],
+        mechanism: str,
+        *,
+        delta: float,
+        order: float,
+        beta: float,
+        noise: float,
+        confidence: Optional[float] = None,
+        **options: Any,
+    ) -> PublishedCost:
+        """Publish an upper bound on the cost of votes. Every call publishes anew: make it once.
+
+        ``order``, ``beta``, ``noise``, ``confidence`` and ``delta`` must have been fixed
+        without looking at the votes. ``options`` are as for ``pate``.
+        """
+        r = self.request(
+            "pate-publish", votes=_rows(votes), mechanism=mechanism, delta=delta, order=order, beta=beta,
+            noise=noise, **_given(confidence=confidence, **options),
+        )
+        return PublishedCost(r["published-epsilon"], r["confidence"], r["statement"], dict(r["not-safe-to-publish"]))
 
     def label(
         self,
