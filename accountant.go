@@ -331,39 +331,6 @@ func (a *Accountant) mechanism(ctx context.Context, s Step) (*profiles.Bounds, e
 	return &m, err
 }
 
-// selectionAccuracy and selectionFloor say how finely the price of a selection
-// is turned into a profile: chords cost at most this much ε, and log δ is
-// followed down to this; what is left counts as +∞.
-const (
-	selectionAccuracy = 1e-3
-	selectionFloor    = -60
-	selectionShare    = 20 // of the work of a question goes to each δ of the candidate
-)
-
-// selected returns the mechanism of a selection step, the best of a random
-// number of runs of the candidate (selection.PriceOfBest).
-func (a *Accountant) selected(ctx context.Context, s Step) (profiles.Bounds, error) {
-	law, err := s.Selection.Build()
-	if err != nil {
-		return profiles.Bounds{}, fault.Rename(err, func(field string) string { return "selection." + field })
-	}
-	// The price is of two data sets, whatever makes them neighbours.
-	candidate := New(a.relation, WithRecordsPerPerson(a.Records()))
-	candidate.opts.Options = a.opts.sums(selectionShare)
-	s.Selection, s.Count = nil, 1
-	if err := candidate.Add(ctx, s, 1); err != nil {
-		return profiles.Bounds{}, err
-	}
-	bound := selection.FromDelta(func(eps float64) (float64, error) {
-		iv, err := candidate.Delta(ctx, eps)
-		return iv.Upper, err
-	})
-	if len(candidate.added) == 1 && candidate.runs == 1 {
-		bound = selection.FromMechanism(*candidate.added[0].m)
-	}
-	return selection.PriceOfBest(law).Bounds(ctx, "selection", a.relation, bound, selectionAccuracy, selectionFloor)
-}
-
 // addRuns adds runs to the sums, after checking the total.
 func (a *Accountant) addRuns(runs []run) error {
 	total := a.runs

@@ -28,10 +28,9 @@ type block struct{ p, q float64 }
 type attacker struct {
 	l    Law
 	pair *pair
-	// u, v, a, b of {L < loss[i]}, i = 0 … len(loss), up to where a/b is largest.
+	// P- and Q-mass of {L < loss[i]}; and its f'(1−u), f'(1−v), up to where a/b is largest.
 	u, v, a, b []float64
 	steps      []int // vertices of the hull of (b, a), by ascending i
-	work       int
 }
 
 func newAttacker(l Law, p *pair) *attacker {
@@ -53,7 +52,7 @@ func newAttacker(l Law, p *pair) *attacker {
 		u.Add(p.p[i])
 		v.Add(p.q[i])
 	}
-	at.u, at.v, at.a, at.b = at.u[:peak+1], at.v[:peak+1], at.a[:peak+1], at.b[:peak+1]
+	at.a, at.b = at.a[:peak+1], at.b[:peak+1]
 	for i := range at.a {
 		for n := len(at.steps); n > 1; n = len(at.steps) {
 			j, k := at.steps[n-2], at.steps[n-1]

@@ -10,7 +10,6 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
-	"github.com/dpaccountant/accountant/profiles"
 )
 
 // A certified is one direction of a search: δ from above and from below.
@@ -194,5 +193,3 @@ func (p Price) Delta(ctx context.Context, c *Candidate, eps, accuracy float64) (
 	}
 	return lower, upper, ctx.Err()
 }
-
-var _ = profiles.Reverse
