@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/selection"
 )
 
@@ -61,4 +62,20 @@ func ExampleBest_exponentialMechanisms() {
 	// generalised answer 1, epsilon 2.9709, delta 0
 	// margin      answer 1, epsilon 2.9709, delta 0.00016
 	// smooth      answer 1, epsilon 2.9709, delta 0.00016
+}
+
+// Both ends of what a search over a Gaussian mechanism costs: an attack reaches the lower
+// one, no ranking costs more than the upper one.
+func ExamplePrice_Epsilon() {
+	gaussian, _ := profiles.NewGaussian(2)
+	one := selection.CandidateOf(profiles.NewBounds("gaussian", profiles.AddRemove, gaussian))
+	law, _ := selection.WithMean(1, 10)
+	first, _ := selection.PriceOfFirstAbove(law)
+	for _, price := range []selection.Price{selection.PriceOfBest(law), first} {
+		lower, upper, _ := price.Epsilon(context.Background(), one, 1e-5, 1e-5)
+		fmt.Printf("between %.4f and %.4f\n", math.Floor(1e4*lower)/1e4, math.Ceil(1e4*upper)/1e4)
+	}
+	// Output:
+	// between 3.0096 and 3.0098
+	// between 2.6264 and 2.6266
 }
