@@ -248,8 +248,9 @@ func (a *Accountant) flattenMechanism(ctx context.Context, s Step, count int64, 
 		return nil, err
 	}
 	first := len(runs)
+	own, _ := list.(interface{ Secret() bool }) // its sampling, without a scheme of the steps
 	for _, step := range steps {
-		if step.Sampling != nil && a.Records() > 1 {
+		if (step.Sampling != nil || own != nil && own.Secret()) && a.Records() > 1 {
 			return nil, fault.In(list.Name(), fault.New("records-per-person", "%d is not covered where its runs are sampled: the records of a person may be in different groups", a.Records()))
 		}
 		if runs, err = a.flatten(ctx, step, count, runs); err != nil {

@@ -76,6 +76,11 @@ next:
 // block returns the runs that stand for those of one block: what dominates them, and
 // apart from that what attacks them.
 func (a *Accountant) block(ctx context.Context, b run, alone bool) ([]run, error) {
+	if alone && b.count == 1 {
+		one := *b.m // whose directions are those of one run, attained at each ε
+		one.Block = nil
+		return []run{{m: &one, count: 1}}, nil
+	}
 	width := a.opts.Relative
 	upper, err := b.m.Block.Upper(ctx, b.count, width)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 func (p *Plan) SquaredMu() (float64, error) {
 	sum, err := squaredMu(p.Steps, p.Neighbors)
 	if k := float64(p.Records()); k > 1 {
-		sum = xmath.Up(sum*k*k, 1) // k² is exact
+		sum = xmath.Up(sum*(k*k), 1) // k² is exact, as k ≤ 2^20
 	}
 	return sum, err
 }

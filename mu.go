@@ -113,19 +113,29 @@ const (
 	gdpMaxMu      = 2e3
 )
 
-// gaussianMu returns √Σμ² if all that was added is Gaussian noise on the whole data set.
+// gaussianMu returns √Σμ² if all that was added is Gaussian noise on the whole data set: as an
+// upper end that of what dominates, as a lower end that of what is attained.
 func (a *Accountant) gaussianMu() (Range, bool) {
-	sum := 0.0
+	if len(a.aimed) > 0 { // which is apart from what is added, and sampled
+		return Range{}, false
+	}
+	lower, upper := 0.0, 0.0
 	for _, r := range a.added {
-		g, ok := r.m.Directions[0].Upper.(profiles.Gaussian)
+		d := r.m.Directions[0]
+		g, ok := d.Upper.(profiles.Gaussian)
 		if !ok {
 			return Range{}, false
 		}
-		sum += float64(r.count) / g.NoiseMultiplier() / g.NoiseMultiplier()
+		upper += float64(r.count) / g.NoiseMultiplier() / g.NoiseMultiplier()
+		if g, ok := d.Lower.(profiles.Gaussian); ok {
+			lower += float64(r.count) / g.NoiseMultiplier() / g.NoiseMultiplier()
+		}
 	}
 	// Nine roundings of each term, and one for each sum; the root halves them.
-	mu, slack := math.Sqrt(sum), float64(len(a.added)+12)*xmath.U
-	return Range{Lower: mu * (1 - slack), Estimate: mu, Upper: mu * (1 + slack)}, true
+	slack := float64(len(a.added)+12) * xmath.U
+	out := Range{Lower: math.Sqrt(lower) * (1 - slack), Upper: math.Sqrt(upper) * (1 + slack)}
+	out.Estimate = (out.Lower + out.Upper) / 2
+	return out, true
 }
 
 // A gdpCurve holds points of the profile, the worse direction at each, ascending in ε ≥ 0.

@@ -39,6 +39,51 @@ func TestGDPOfGaussians(t *testing.T) {
 	}
 }
 
+// TestGDPOfRandomAllocation: steps whose laws are computed for a question are apart from what is
+// added, and neither nothing nor Gaussian. Without them μ was 0.
+func TestGDPOfRandomAllocation(t *testing.T) {
+	for _, steps := range []string{
+		"{mechanism: {gaussian: {noise-multiplier: 1}}, sampling: {random-allocation: {steps: 8}}}",
+		"{mechanism: {gaussian: {noise-multiplier: 20}}}, {mechanism: {gaussian: {noise-multiplier: 1}}, sampling: {random-allocation: {steps: 8}}}",
+	} {
+		a := accountantOf(t, "{neighbors: add-remove, steps: ["+steps+"]}")
+		if g, err := a.GDP(context.Background(), 0); err == nil || !strings.HasPrefix(err.Error(), "tolerance: 0 is for Gaussian noise") {
+			t.Errorf("%s: %+v, %v", steps, g, err)
+		}
+		g, err := a.GDP(context.Background(), 1e-6)
+		if err != nil {
+			t.Fatal(err)
+		}
+		iv, err := a.Delta(context.Background(), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !(g.Mu.Lower > 0.1 && g.Mu.Lower <= g.Mu.Upper && g.Mu.Upper < 1.1) || iv.Lower > gaussDelta(g.Mu.Upper, 1)+1e-6 {
+			t.Errorf("%s: %+v, where δ(1) is %v", steps, g, iv.Lower)
+		}
+	}
+}
+
+// TestGDPOfASensitivityInterval: the lower end is that of the contributions that are found, not
+// that of the bound above.
+func TestGDPOfASensitivityInterval(t *testing.T) {
+	a := accountantOf(t, "{neighbors: add-remove, steps: [{mechanism: {matrix: {noise-multiplier: 4, steps: 9, strategy: {toeplitz: {coefficients: [1, 0, 0.5, 0, -0.5]}}, participation: {min-separation: 2, at-most: 3}}}}]}")
+	iv, err := a.Delta(context.Background(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tolerance := range []float64{0, 1e-9} {
+		g, err := a.GDP(context.Background(), tolerance)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// δ(0) = 2Φ(μ/2) − 1 is attained at the lower end, and proved at the upper.
+		if low, high := gaussDelta(g.Mu.Lower, 0), gaussDelta(g.Mu.Upper, 0); low > iv.Lower*(1+1e-9) || high < iv.Upper*(1-1e-9)-tolerance || !(iv.Lower < iv.Upper*0.999) {
+			t.Errorf("at %v: μ in [%v, %v] is δ(0) in [%v, %v], which is in [%v, %v]", tolerance, g.Mu.Lower, g.Mu.Upper, low, high, iv.Lower, iv.Upper)
+		}
+	}
+}
+
 // phi and gaussDelta are the profile of the Gaussian mechanism.
 func phi(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 

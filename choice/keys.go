@@ -161,10 +161,15 @@ func (t *keepTable) between(n, m int) float64 {
 	return k1 - k0
 }
 
-// Attack implements profiles.Attacked: a key of as many persons as the two lines meet at.
+// Attack implements profiles.Attacked: a key of as many persons as make the largest
+// difference, which is where the two lines meet or one more.
 func (s SelectPartitions) Attack(profiles.Relation) (profiles.Mechanism, error) {
-	k0, h0 := s.t.at(s.t.linear)
-	k1, h1 := s.t.at(s.t.linear + 1)
+	n := s.t.linear
+	if s.t.between(n+1, n+2) > s.t.between(n, n+1) {
+		n++
+	}
+	k0, h0 := s.t.at(n)
+	k1, h1 := s.t.at(n + 1)
 	return profiles.NewFiniteMechanism([]float64{k1, h1}, []float64{k0, h0})
 }
 

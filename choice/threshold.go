@@ -226,12 +226,9 @@ func (t Threshold) Once(r profiles.Relation) (profiles.Bounds, error) {
 // thresholds are several runs of a threshold: a profiles.Block.
 type thresholds struct{ one Threshold }
 
-// Upper implements profiles.Block: the composition of the profile of one run.
+// Upper implements profiles.Block: the composition of the profile of one run, with chords, as
+// only one run by itself needs the closed form (Once).
 func (t thresholds) Upper(_ context.Context, k int64, _ float64) ([2][]profiles.Repeated, error) {
-	if k == 1 {
-		both, err := t.one.once()
-		return repeat(both, 1), err
-	}
 	d, err := t.one.chords()
 	if err != nil {
 		return [2][]profiles.Repeated{}, err
@@ -240,8 +237,13 @@ func (t thresholds) Upper(_ context.Context, k int64, _ float64) ([2][]profiles.
 }
 
 // Reached implements profiles.Block.
-func (t thresholds) Reached(ctx context.Context, k int64, width float64) ([2][]profiles.Repeated, bool, error) {
-	return reachedOnce(ctx, t, k, width)
+func (t thresholds) Reached(_ context.Context, k int64, _ float64) ([2][]profiles.Repeated, bool, error) {
+	if k == 1 {
+		both, err := t.one.once()
+		return repeat(both, 1), true, err
+	}
+	both, err := t.Attack()
+	return repeat(both, k), false, err
 }
 
 // Attack implements profiles.Block: noisy counts of old partitions.

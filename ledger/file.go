@@ -268,6 +268,8 @@ func (l *Ledger) read(ctx context.Context, f *os.File, seen func(sum string), qu
 				return 0, s.at(l.path, errEnding)
 			case !ok && bytes.HasSuffix(raw, []byte("\r\n")):
 				return 0, s.at(l.path, errors.New("ends in a carriage return: something has changed the line ends to those of Windows"))
+			case !ok && !s.header && !bytes.HasPrefix(raw, []byte(linePrefix)):
+				return 0, fmt.Errorf("%s: is no ledger: it does not begin as one; accountant ledger init makes a new file", l.path)
 			case !ok:
 				return 0, s.at(l.path, errChain)
 			}
@@ -339,18 +341,21 @@ func (l *Ledger) same(ctx context.Context, f *os.File, info os.FileInfo) error {
 
 // takeOver adds the content of a line.
 func (s *state) takeOver(t tail, quick bool) (err error) {
+	var e entry
 	if !s.header {
 		err = s.readHeader(t.content)
-	} else {
-		var e entry
-		if err = strict(t.content, &e); err == nil {
-			err = s.restore(e, quick)
-		}
+	} else if err = strict(t.content, &e); err == nil {
+		err = s.restore(e, quick)
 	}
-	if err == nil {
-		s.moved(t.sum, int64(t.size), t.missing)
+	if err != nil {
+		return err
 	}
-	return err
+	header := e.Plan == nil
+	s.moved(t.sum, int64(t.size), t.missing)
+	if s.visit != nil && !header {
+		s.visit(e)
+	}
+	return nil
 }
 
 // moved makes a line of a size the last one.

@@ -96,6 +96,7 @@ type state struct {
 	missing string      // what the last line lacks of its ending
 	last    string      // time of the last entry
 	judge   judge
+	visit   func(entry)                 // is called with each entry of the file, if set
 	plans   map[string]*accountant.Plan // seen lately, by text
 }
 
@@ -105,6 +106,8 @@ type judge interface {
 	prepare(ctx context.Context, text string, p *accountant.Plan) error
 	// admits reports whether a spend fits, as far as that needs no computation.
 	admits(text string) bool
+	// fits returns why n more spends of a plan would not be admitted, and changes nothing.
+	fits(ctx context.Context, text string, p *accountant.Plan, n int64) error
 	// take counts a spend that it admits.
 	take(text string)
 	// restore takes over an entry of the file; quick makes it return errUnknown

@@ -162,17 +162,23 @@ func (j *planned) prepare(ctx context.Context, text string, p *accountant.Plan) 
 	i := j.index[text]
 	err := j.prove(ctx, text, j.counts.plus(i, len(j.plans)))
 	if err != nil && added {
-		delete(j.index, text)
-		j.plans = j.plans[:i]
-		for k, t := range j.totals {
-			if t.counts.of(i) > 0 {
-				delete(j.totals, k)
-			} else if len(t.counts) > i {
-				t.counts = t.counts[:i]
-			}
-		}
+		j.forget(text)
 	}
 	return err
+}
+
+// forget takes back the plan that was made known last.
+func (j *planned) forget(text string) {
+	i := j.index[text]
+	delete(j.index, text)
+	j.plans = j.plans[:i]
+	for k, t := range j.totals {
+		if t.counts.of(i) > 0 {
+			delete(j.totals, k)
+		} else if len(t.counts) > i {
+			t.counts = t.counts[:i]
+		}
+	}
 }
 
 // prove shows that the counts, of which those of one plan are new, are within the budget.

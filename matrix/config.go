@@ -47,6 +47,27 @@ func (c Config) Check() error {
 		return c.checkCyclic()
 	case ballsInBins:
 		return c.checkBalls()
+	case poisson:
+		return c.checkCoins()
+	}
+	return nil
+}
+
+// maxCoins bounds the steps of Theorem M5: the quantiles take steps² terms, each a few times.
+const maxCoins = 8192
+
+// checkCoins has the conditions of the theorem of coins.go.
+func (c Config) checkCoins() error {
+	fail := func(format string, args ...any) error {
+		return fault.In("participation", fault.New("poisson", format, args...))
+	}
+	switch {
+	case !c.Strategy.isToeplitz():
+		return fail("is covered for Toeplitz matrices alone (square-root, toeplitz, blt); cyclic-poisson is for banded ones")
+	case c.Steps > maxCoins:
+		return fail("is covered for at most %d steps, not for %d", maxCoins, c.Steps)
+	case slices.ContainsFunc(c.Strategy.coefficients, func(x float64) bool { return x < 0 }):
+		return fail("is not covered for matrices with negative entries")
 	}
 	return nil
 }

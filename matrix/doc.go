@@ -21,6 +21,7 @@
 //	run.go            Run: the mechanism, for the accountant
 //	cyclic.go         banded matrices with cyclic Poisson sampling
 //	balls.go          balls in bins, between two random allocations
+//	coins.go          Toeplitz matrices with coins at every step
 //	base.go           the Gaussians that runs are made of
 //	sensitivity.go    the sensitivity as an interval: which of the ways below
 //	vecsens.go        any Gram matrix: bounds above, search below, branch and bound

@@ -14,6 +14,7 @@ type Participation struct {
 	separation int // steps from one participation to the next, at least
 	times      int // participations, at most
 	rate       float64
+	delta      float64 // what is given up with Poisson sampling of every step
 }
 
 type participationKind int
@@ -25,6 +26,7 @@ const (
 	minSeparation
 	cyclicPoisson
 	ballsInBins
+	poisson
 )
 
 // Single is one participation at most, at any step.
@@ -74,8 +76,23 @@ func BallsInBins(bins int) (Participation, error) {
 	return Participation{kind: ballsInBins, separation: bins}, nil
 }
 
+// Poisson is secret sampling: a record takes part in every step by a coin of its own with the
+// given rate. C must be Toeplitz without negative coefficients. The bound is loose (Theorem M5
+// of docs/matrix.md) and gives up the probability delta once for each run.
+func Poisson(rate, delta float64) (Participation, error) {
+	if err := subsample.CheckRate(rate); err != nil {
+		return Participation{}, err
+	}
+	if !(delta >= 1e-200 && delta <= 0.5) {
+		return Participation{}, fault.New("delta", "%v is not in [1e-200, 0.5]", delta)
+	}
+	return Participation{kind: poisson, rate: rate, delta: delta}, nil
+}
+
 // Secret reports whether the participations of a record must stay secret.
-func (p Participation) Secret() bool { return p.kind == cyclicPoisson || p.kind == ballsInBins }
+func (p Participation) Secret() bool {
+	return p.kind == cyclicPoisson || p.kind == ballsInBins || p.kind == poisson
+}
 
 // String describes the schema.
 func (p Participation) String() string {
@@ -90,6 +107,8 @@ func (p Participation) String() string {
 		return fmt.Sprintf("cyclic-poisson: cycle %d, rate %v", p.separation, p.rate)
 	case ballsInBins:
 		return fmt.Sprintf("balls-in-bins: %d", p.separation)
+	case poisson:
+		return fmt.Sprintf("poisson: rate %v, delta %v", p.rate, p.delta)
 	}
 	return "none"
 }

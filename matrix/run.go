@@ -15,6 +15,7 @@ import (
 type Run struct {
 	config Config
 	known  *knowledge // the same for every noise multiplier
+	coins  *coinList
 }
 
 // knowledge is what the matrix and the schema say, found once.
@@ -29,13 +30,23 @@ type knowledge struct {
 	exact   bool
 }
 
+// coinList is the list of a run with Poisson sampling of every step, which depends on the noise.
+type coinList struct {
+	lock sync.Mutex
+	runs []subsample.Run
+}
+
 // New returns a run, or what is wrong with it as a problem with a field of a plan.
 func New(c Config) (*Run, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	return &Run{c, &knowledge{}}, nil
+	return &Run{c, &knowledge{}, &coinList{}}, nil
 }
+
+// Secret reports whether the participations of a record must stay secret: then persons with
+// several records are not covered, which may be in several groups.
+func (r *Run) Secret() bool { return r.config.Participation.Secret() }
 
 // Name implements profiles.Mechanism.
 func (r *Run) Name() string { return "matrix" }
@@ -77,6 +88,7 @@ func (r *Run) know(ctx context.Context) (*knowledge, error) {
 	switch r.config.Participation.kind {
 	case cyclicPoisson:
 		k.blocks, k.group = r.config.blocks()
+	case poisson: // all depends on the noise
 	case ballsInBins:
 		k.below, k.above, k.exact, err = r.config.balls(ctx)
 	default:
@@ -114,7 +126,7 @@ func (r *Run) Blocks(ctx context.Context) ([]Block, int, error) {
 	return append([]Block(nil), k.blocks...), k.group, nil
 }
 
-// Runs implements subsample.Sequence: Theorems M1, M2 and M4 of docs/matrix.md. Without
+// Runs implements subsample.Sequence: Theorems M1, M2, M4 and M5 of docs/matrix.md. Without
 // secret sampling the run is the Gaussian whose noise multiplier is that of the run over the
 // sensitivity, under every relation. Secret sampling is not covered under substitute.
 // Balls in bins have a theory gap, unless noise is independent: the list above is a bound,
@@ -134,6 +146,13 @@ func (r *Run) Runs(ctx context.Context, rel profiles.Relation) ([]subsample.Run,
 	switch p.kind {
 	case cyclicPoisson:
 		return blockRuns(sigma, p.rate, k.blocks)
+	case poisson:
+		r.coins.lock.Lock()
+		defer r.coins.lock.Unlock()
+		if r.coins.runs == nil {
+			r.coins.runs, err = r.config.coins(ctx)
+		}
+		return r.coins.runs, err
 	case ballsInBins:
 		return ballRuns(sigma, p.separation, k.below, k.above, k.exact)
 	}
@@ -169,6 +188,9 @@ func (r *Run) NoiseRange(profiles.Relation) (lo, hi float64) {
 				all = append(all, Block{squares: exactly(x)})
 			}
 		}
+	case r.config.Participation.kind == poisson:
+		c, _ := r.config.Strategy.toeplitzCoefficients(r.config.Steps)
+		all = []Block{{squares: exactly(normSquared(c, r.config.Steps))}}
 	case r.config.Participation.Secret():
 	case r.config.independent():
 		all = []Block{{squares: exactly(double{1, 0})}}
@@ -190,5 +212,5 @@ func (r *Run) WithNoiseMultiplier(noiseMultiplier float64) (profiles.Mechanism, 
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	return &Run{c, r.known}, nil
+	return &Run{c, r.known, &coinList{}}, nil
 }

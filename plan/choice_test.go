@@ -185,6 +185,33 @@ func TestBlocksAnswerEverything(t *testing.T) {
 	}
 }
 
+// A threshold beside others is a list of losses: its closed form, whose tails do not end, made
+// lattices of gigabytes and intervals that were wider than asked.
+func TestThresholdBesideOthers(t *testing.T) {
+	p := parse(t, choicePlan("  - {mechanism: {exponential: {epsilon: 0.02}}, count: 100}\n  - mechanism: {permute-and-flip: {epsilon: 0.2}}\n"+
+		"  - mechanism: {threshold: {noise: gaussian, standard-deviation: 12, threshold: 75, partitions: 3}}\n"))
+	risk, err := p.Risk(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range risk.TruePositive {
+		if len(x.Warnings) > 0 || x.Upper > 1.01*x.Lower {
+			t.Errorf("%+v", x)
+		}
+	}
+}
+
+// BenchmarkRiskOfChoices is the plan of examples/choice.yaml.
+func BenchmarkRiskOfChoices(b *testing.B) {
+	p := parse(&testing.T{}, choicePlan("  - {mechanism: {exponential: {epsilon: 0.02}}, count: 100}\n  - mechanism: {permute-and-flip: {epsilon: 0.2}}\n"+
+		"  - mechanism: {threshold: {noise: gaussian, standard-deviation: 12, threshold: 75, partitions: 3}}\n"))
+	for b.Loop() {
+		if _, err := p.Risk(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 // What is proved of Laplace noise on samples of a fixed size is not of permute-and-flip,
 // which has its profile; all of these mechanisms run on Poisson samples only.
 func TestChoiceOnSamples(t *testing.T) {

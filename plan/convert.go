@@ -94,7 +94,7 @@ func eventOfStep(s *node, r profiles.Relation) (*node, error) {
 	if steps := s.get("steps"); steps != nil {
 		e, err = eventOfSteps(s, steps, r)
 	} else {
-		e, err = eventOfMechanism(s.get("mechanism"))
+		e, err = eventOfMechanism(s.get("mechanism"), r)
 	}
 	if err != nil {
 		return nil, err
@@ -105,6 +105,12 @@ func eventOfStep(s *node, r profiles.Relation) (*node, error) {
 		switch {
 		case f.key == "poisson":
 			e = s.event("PoissonSampledDpEvent", "sampling_probability", p.get("rate"), eventKey, e)
+		case f.key == "truncated-poisson":
+			noise := e.get("noise_multiplier")
+			if c := e.get(classKey); noise == nil || c.text != "GaussianDpEvent" {
+				return nil, f.node.errorf("has an event in dp_accounting for gaussian with noise-multiplier alone")
+			}
+			e = s.event(truncatedClass, "dataset_size", p.get("population"), "sampling_probability", p.get("rate"), "truncated_batch_size", p.get("cap"), "noise_multiplier", noise)
 		case r == profiles.AddRemove && (f.key == "without-replacement" || f.key == "with-replacement"):
 			return nil, f.node.errorf("under add-remove has no event: dp_accounting draws batches of a fixed size under substitute only")
 		case f.key == "without-replacement":
@@ -127,8 +133,11 @@ func eventOfStep(s *node, r profiles.Relation) (*node, error) {
 }
 
 // eventOfMechanism returns the event of {mechanism: {key: value, …}}.
-func eventOfMechanism(m *node) (*node, error) {
+func eventOfMechanism(m *node, r profiles.Relation) (*node, error) {
 	f := m.fields[0]
+	if f.key == "gaussian-mixture" && r == profiles.Substitute {
+		return nil, f.node.errorf("under substitute has no event: dp_accounting's is about a record that is added or removed")
+	}
 	for _, c := range eventClasses {
 		if c.mechanism != f.key {
 			continue

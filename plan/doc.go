@@ -9,6 +9,9 @@
 // Files, each of which uses only those below it:
 //
 //	convert.go    Convert: a plan as events of dp_accounting, and back
+//	edit.go       Set, Tidy: other numbers in a text, or other blanks
+//	diff.go       Diff: where two plans differ
+//	schema.go     Schema: the keys of plans, for editors
 //	plan.go       Parse: steps, and steps in steps
 //	events.go     events to the nodes of a plan
 //	eventclass.go the events that are mechanisms

@@ -16,6 +16,8 @@ type entry[T any] struct {
 type values struct {
 	node *node // a mapping
 	err  error
+	// asked is given, if it is set, every key that is asked for and what must be there.
+	asked func(key, what string)
 }
 
 func (v *values) number(key string) float64 { return ask(v, key, "a number", (*node).number) }
@@ -28,22 +30,30 @@ func (v *values) has(key string) bool { return v.node.get(key) != nil }
 
 // Those with Or are presets where the key is left out.
 
+// missing reports whether a key is left out.
+func (v *values) missing(key, what string) bool {
+	if v.asked != nil {
+		v.asked(key, what)
+	}
+	return !v.has(key)
+}
+
 func (v *values) numberOr(key string, preset float64) float64 {
-	if v.node.get(key) == nil {
+	if v.missing(key, "a number") {
 		return preset
 	}
 	return v.number(key)
 }
 
 func (v *values) wholeOr(key string, preset int) int {
-	if v.node.get(key) == nil {
+	if v.missing(key, "a whole number") {
 		return preset
 	}
 	return v.whole(key)
 }
 
 func (v *values) wordOr(key, preset string) string {
-	if v.node.get(key) == nil {
+	if v.missing(key, "a word") {
 		return preset
 	}
 	return v.word(key)
@@ -52,6 +62,9 @@ func (v *values) wordOr(key, preset string) string {
 // ask reads the value of a key that must be there.
 func ask[V any](v *values, key, what string, read func(*node) (V, error)) V {
 	var zero V
+	if v.asked != nil {
+		v.asked(key, what)
+	}
 	if v.err != nil {
 		return zero
 	}

@@ -1,11 +1,13 @@
 package plan
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"slices"
 	"strings"
 
+	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/nearest"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -49,10 +51,8 @@ func (r reader) keys(n *node, own ...string) error {
 
 // refusedClasses are those whose cost this accountant cannot certify, with the reason.
 var refusedClasses = map[string]string{
-	"UnsupportedDpEvent":                 "stands for an operation that nobody described",
-	"ZCDpEvent":                          "is a Rényi bound without a privacy profile; give the mechanism itself",
-	"MixtureOfGaussiansDpEvent":          "is not covered yet",
-	"TruncatedSubsampledGaussianDpEvent": "is not covered yet: batches cut to a largest size",
+	"UnsupportedDpEvent": "stands for an operation that nobody described",
+	"ZCDpEvent":          "is a Rényi bound without a privacy profile; give the mechanism itself",
 }
 
 // An eventClass is a class of events that is one mechanism of a plan.
@@ -69,8 +69,8 @@ type eventClass struct {
 
 // eventClasses are read by class; a mechanism is written as the first that takes it.
 var eventClasses = []eventClass{
-	renamed("GaussianDpEvent", "gaussian", "noise_multiplier", "noise-multiplier"),
-	renamed("LaplaceDpEvent", "laplace", "noise_multiplier", "noise-multiplier"),
+	renamed("GaussianDpEvent", "gaussian", "noise_multiplier", "noise-multiplier").byContributions("standard-deviation", 2),
+	renamed("LaplaceDpEvent", "laplace", "noise_multiplier", "noise-multiplier").byContributions("scale", 1),
 	renamed("RandomizedResponseDpEvent", "randomized-response", "noise_parameter", "probability", "num_buckets", "categories"),
 	renamed("EpsilonDeltaDpEvent", "approximate", "epsilon", "epsilon", "delta", "delta"),
 	renamed("ExponentialMechanismDpEvent", "exponential", "epsilon", "epsilon"),
@@ -90,6 +90,9 @@ var eventClasses = []eventClass{
 		}
 		return p.mapping("sigma", sigma, "sensitivity", p.orOne("sensitivity"), "dimension", dimension)
 	}},
+	{"MixtureOfGaussiansDpEvent", []string{"standard_deviation", "sensitivities", "sampling_probs"}, reader.mixture, "gaussian-mixture", func(p *node) *node {
+		return p.mapping("standard_deviation", p.get("noise-multiplier"), "sensitivities", p.get("shifts"), "sampling_probs", p.get("probabilities"))
+	}},
 	{"NonPrivateDpEvent", nil, func(_ reader, n *node) (*node, error) { return n.finite("1 0", "0 1"), nil }, "finite", func(p *node) *node {
 		return p.whenFinite("1 0", "0 1")
 	}},
@@ -101,7 +104,7 @@ var eventClasses = []eventClass{
 		return p.mapping("epsilon", p.get("epsilon"), "delta", p.scalarLike("0"))
 	}},
 	// This one is read only: a plan has no mechanism of that name.
-	{"SingleEpochTreeAggregationDpEvent", []string{"noise_multiplier", "step_counts"}, reader.tree, "", nil},
+	{treeClass, []string{"noise_multiplier", "step_counts"}, reader.tree, "", nil},
 }
 
 // renamed is a class whose keys are those of a mechanism by other names, given in turn.
@@ -131,6 +134,20 @@ func renamed(class, mechanism string, pairs ...string) eventClass {
 			e.fields = append(e.fields, field{c.keys[i], p.line, p.get(key)})
 		}
 		return e
+	}
+	return c
+}
+
+// byContributions is a class of noise that a plan may give by its scale and the limits on
+// contributions, of which an event has the quotient.
+func (c eventClass) byContributions(scale string, order int) eventClass {
+	same := c.write
+	c.write = func(p *node) *node {
+		if p.get(scale) == nil {
+			return same(p)
+		}
+		x, _ := (&values{node: p}).noise(scale, order) // read before without an error
+		return p.mapping("noise_multiplier", p.scalarLike(decimal.Short(x)))
 	}
 	return c
 }
@@ -168,7 +185,13 @@ func (r reader) mechanism(n *node, class string) (*node, error) {
 
 // compositeClasses are the events that hold others.
 var compositeClasses = []string{"ComposedDpEvent", "SelfComposedDpEvent", "RepeatAndSelectDpEvent", "PoissonSampledDpEvent",
-	"SampledWithoutReplacementDpEvent", "SampledWithReplacementDpEvent"}
+	"SampledWithoutReplacementDpEvent", "SampledWithReplacementDpEvent", truncatedClass}
+
+// truncatedClass is a mechanism and its sampling in one event; treeClass has steps, and batches.
+const (
+	truncatedClass = "TruncatedSubsampledGaussianDpEvent"
+	treeClass      = "SingleEpochTreeAggregationDpEvent"
+)
 
 // discreteLaplace has noise ∝ e^{−a|x|}: of scale 1/a, which is the noise multiplier
 // times the sensitivity.
@@ -225,6 +248,83 @@ func (n *node) withSensitivity(event *node, s int) *node {
 		n.fields = append(n.fields, field{"sensitivity", at.line, at})
 	}
 	return n
+}
+
+// mixture has shifts that are whole multiples of one number, the unit of the noise. Each is
+// raised to that multiple of the largest quotient, by the rounding of floating point: a pair
+// with larger shifts dominates (Kahane's inequality, docs/persons.md).
+func (r reader) mixture(n *node) (*node, error) {
+	if r.relation == profiles.Substitute {
+		return nil, n.get(classKey).errorf("MixtureOfGaussiansDpEvent is about a record that is added or removed: not covered under substitute")
+	}
+	v := values{node: n}
+	sigma, sensitivities := v.number("standard_deviation"), v.list("sensitivities")
+	probabilities := ask(&v, "sampling_probs", "a list of numbers", func(n *node) (*node, error) {
+		_, err := n.list()
+		return n, err
+	})
+	if v.err != nil {
+		return nil, v.err
+	}
+	at := n.get("sensitivities")
+	if len(sensitivities) == 0 {
+		return nil, at.errorf("%v is not a list of at least one number", at)
+	}
+	least := math.Inf(1)
+	for i, s := range sensitivities {
+		if !(s >= 0 && s <= math.MaxFloat64) {
+			return nil, at.items[i].errorf("%v is not in [0, +Inf)", at.items[i])
+		}
+		if s > 0 {
+			least = min(least, s)
+		}
+	}
+	unit, shifts := 1.0, make([]*node, len(sensitivities))
+	for i := range shifts {
+		shifts[i] = at.scalarLike("0")
+	}
+	if least < math.Inf(1) {
+		multiples, err := multiplesOf(least, sensitivities)
+		if err != nil {
+			return nil, at.errorf("%v", err)
+		}
+		unit = 0
+		for i, m := range multiples {
+			if shifts[i] = at.scalarLike(decimal.Short(m)); m > 0 {
+				unit = max(unit, sensitivities[i]/m)
+			}
+		}
+	}
+	exact := math.FMA(sigma/unit, unit, -sigma) == 0
+	for i, s := range sensitivities {
+		exact = exact && math.FMA(valueOf(at.mapping("m", shifts[i]), "m"), unit, -s) == 0
+	}
+	noise := n.get("standard_deviation")
+	switch {
+	case exact && unit != 1:
+		noise = noise.scalarLike(decimal.Short(sigma / unit))
+	case unit != 1:
+		noise = noise.less(sigma/unit, 3)
+	}
+	return n.mapping("gaussian-mixture", n.mapping("noise-multiplier", noise, "shifts", at.listOf(shifts), "probabilities", probabilities)), nil
+}
+
+// multiplesOf returns whole numbers in proportion to the numbers, of which the least above 0 is
+// given, as small as they can be.
+func multiplesOf(least float64, of []float64) ([]float64, error) {
+	const parts, rounding = 64, 1e-12 // numbers of a file have been rounded
+next:
+	for j := 1; j <= parts; j++ {
+		out := make([]float64, len(of))
+		for i, s := range of {
+			x := s / least * float64(j)
+			if out[i] = math.Round(x); !(math.Abs(x-out[i]) <= rounding*x) {
+				continue next
+			}
+		}
+		return out, nil
+	}
+	return nil, fmt.Errorf("are not whole multiples of one number, the least of them or a 2nd to %dth of it: not covered", parts)
 }
 
 // tree is one Gaussian mechanism: a record that takes part in one step moves the nodes

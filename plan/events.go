@@ -24,12 +24,16 @@ func isEvents(root *node) bool {
 
 // planOfEvents returns the plan that an event, or an object with an event and the
 // relation, stands for. An event alone is under add-remove, the relation that
-// dp_accounting presumes, or under substitute if it draws batches of a fixed size, the
-// only relation under which dp_accounting prices those.
+// dp_accounting presumes, or under the only relation under which dp_accounting prices it:
+// substitute if it draws batches of a fixed size; zero-out if it has a tree, whose steps
+// are batches in which the place of a removed record must stay empty (docs/matrix.md).
 func planOfEvents(root *node) (*node, error) {
 	event, relation := root, profiles.AddRemove
-	if drawsFixed(root) {
+	switch {
+	case drawsFixed(root):
 		relation = profiles.Substitute
+	case holds(root, treeClass):
+		relation = profiles.ZeroOut
 	}
 	at := root
 	if root.get(classKey) == nil {
@@ -58,10 +62,16 @@ func planOfEvents(root *node) (*node, error) {
 
 // drawsFixed reports whether a batch of a fixed size is drawn anywhere in an event.
 func drawsFixed(n *node) bool {
-	if c := n.get(classKey); c != nil && (c.text == "SampledWithoutReplacementDpEvent" || c.text == "SampledWithReplacementDpEvent") {
+	return holds(n, "SampledWithoutReplacementDpEvent", "SampledWithReplacementDpEvent")
+}
+
+// holds reports whether an event of one of the classes is anywhere in another.
+func holds(n *node, classes ...string) bool {
+	if c := n.get(classKey); c != nil && slices.Contains(classes, c.text) {
 		return true
 	}
-	return slices.ContainsFunc(n.items, drawsFixed) || slices.ContainsFunc(n.fields, func(f field) bool { return drawsFixed(f.node) })
+	inside := func(n *node) bool { return holds(n, classes...) }
+	return slices.ContainsFunc(n.items, inside) || slices.ContainsFunc(n.fields, func(f field) bool { return inside(f.node) })
 }
 
 // composed returns the events of a composition.
@@ -127,8 +137,33 @@ func (r reader) step(n *node) (*node, error) {
 	case "SampledWithReplacementDpEvent":
 		return r.sampled(n, "with-replacement", "population", "source_dataset_size", "batch", "sample_size")
 	}
+	if class == truncatedClass {
+		return r.truncated(n)
+	}
 	m, err := r.mechanism(n, class)
 	return n.mapping("mechanism", m), err
+}
+
+// truncated returns the step of Gaussian noise on Poisson batches with a cap.
+func (r reader) truncated(n *node) (*node, error) {
+	pairs := []string{"rate", "sampling_probability", "cap", "truncated_batch_size", "population", "dataset_size"}
+	noise, err := n.need("noise_multiplier", "a number")
+	if err != nil {
+		return nil, err
+	}
+	parameters := n.mapping()
+	own := []string{"noise_multiplier"}
+	for i := 0; i < len(pairs); i += 2 {
+		v, err := n.need(pairs[i+1], "a number")
+		if err != nil {
+			return nil, err
+		}
+		parameters.fields, own = append(parameters.fields, field{pairs[i], v.line, v}), append(own, pairs[i+1])
+	}
+	if err := r.keys(n, own...); err != nil {
+		return nil, err
+	}
+	return n.mapping("mechanism", n.mapping("gaussian", n.mapping("noise-multiplier", noise)), "sampling", n.mapping("truncated-poisson", parameters)), nil
 }
 
 // wrapped returns the step of the event inside of n with one more key; as a group of its

@@ -51,14 +51,18 @@ func strategies(steps int) []entry[matrix.Strategy] {
 }
 
 var (
-	participationKeys = []string{"single", "epochs", "min-separation", "at-most", "cyclic-poisson", "balls-in-bins"}
-	cyclicEntry       = entry[matrix.Participation]{"cyclic-poisson", []string{"cycle", "rate"}, func(v *values) (matrix.Participation, error) {
+	participationKeys = []string{"single", "epochs", "min-separation", "at-most", "cyclic-poisson", "poisson", "balls-in-bins"}
+	coinEntry         = entry[matrix.Participation]{"poisson", []string{"rate", "delta"}, func(v *values) (matrix.Participation, error) {
+		return matrix.Poisson(v.number("rate"), v.number("delta"))
+	}}
+	cyclicEntry = entry[matrix.Participation]{"cyclic-poisson", []string{"cycle", "rate"}, func(v *values) (matrix.Participation, error) {
 		return matrix.CyclicPoisson(v.whole("cycle"), v.number("rate"))
 	}}
 )
 
 // parseParticipation reads {single: true}, {epochs: 20}, {min-separation: 100, at-most: 20},
-// {cyclic-poisson: {cycle: 8, rate: 0.05}} or {balls-in-bins: 100}.
+// {cyclic-poisson: {cycle: 8, rate: 0.05}}, {poisson: {rate: 0.01, delta: 1e-8}} or
+// {balls-in-bins: 100}.
 func parseParticipation(n *node) (p matrix.Participation, err error) {
 	if n.kind != mapNode {
 		return p, n.errorf("%v is not a schema such as {min-separation: 100, at-most: 20}", n)
@@ -68,20 +72,22 @@ func parseParticipation(n *node) (p matrix.Participation, err error) {
 	}
 	has := func(key string) bool { return n.get(key) != nil }
 	schemas := 0
-	for _, key := range []string{"single", "epochs", "min-separation", "cyclic-poisson", "balls-in-bins"} {
+	for _, key := range []string{"single", "epochs", "min-separation", "cyclic-poisson", "poisson", "balls-in-bins"} {
 		if has(key) {
 			schemas++
 		}
 	}
 	switch {
 	case schemas == 0:
-		return p, n.errorf("has no schema; must have one of single, epochs, min-separation, cyclic-poisson, balls-in-bins")
+		return p, n.errorf("has no schema; must have one of single, epochs, min-separation, cyclic-poisson, poisson, balls-in-bins")
 	case schemas > 1:
-		return p, n.errorf("has more than one schema; must have one of single, epochs, min-separation, cyclic-poisson, balls-in-bins")
+		return p, n.errorf("has more than one schema; must have one of single, epochs, min-separation, cyclic-poisson, poisson, balls-in-bins")
 	case has("at-most") && !has("min-separation"):
 		return p, n.get("at-most").errorf("is set without min-separation")
 	case has("cyclic-poisson"):
 		return cyclicEntry.parse(n.get("cyclic-poisson"))
+	case has("poisson"):
+		return coinEntry.parse(n.get("poisson"))
 	}
 	v := &values{node: n}
 	switch {

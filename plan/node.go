@@ -27,6 +27,7 @@ const (
 type node struct {
 	path   string // as in Error.Field; "" for the whole plan
 	line   int
+	column int // of the first character, from 1; 0 if the node is made of others
 	kind   kind
 	text   string
 	items  []*node
@@ -68,9 +69,24 @@ func (n *node) checkKeys(allowed []string) error {
 		if where == "" {
 			where = "plan"
 		}
-		return &Error{Line: f.line, Field: where, Problem: fmt.Sprintf("unknown key %s; %s", nearest.Quote(f.key), nearest.Hint(f.key, allowed))}
+		return &Error{Line: f.line, Field: where, Problem: fmt.Sprintf("unknown key %s; %s", nearest.Quote(f.key), keyHint(f, allowed))}
 	}
 	return nil
+}
+
+// keyHint says what an unknown key should have been.
+func keyHint(f field, allowed []string) string {
+	switch {
+	case f.key == "epochs" && slices.Contains(allowed, "count"):
+		return "write count, such as count: ceil(60000/256*60) for 60 epochs of 60000 examples in batches of 256"
+	case slices.Contains([]string{"kind", "type", "name"}, f.key) && slices.Contains(allowed, "gaussian"):
+		return "the name itself is the key, as in mechanism: {gaussian: {noise-multiplier: 1.1}}"
+	case slices.Contains([]string{"kind", "type", "scheme", "name"}, f.key) && slices.Contains(allowed, "poisson"):
+		return "the name itself is the key, as in sampling: {poisson: {rate: 256/60000}}"
+	case decimal.Is(f.key) && f.node.isNull(): // {rate: 0,01} has a key 01
+		return "a number has a decimal point, not a comma"
+	}
+	return nearest.Hint(f.key, allowed)
 }
 
 // isNull reports whether a value was left out (or is written null).

@@ -42,6 +42,9 @@ func (n *node) count() (int64, error) {
 		return 0, err
 	}
 	v, err := decimal.Whole(n.text)
+	if err != nil && decimal.IsExpression(n.text) {
+		return 0, n.errorf("%v %v", n, err)
+	}
 	if err != nil || v < 1 {
 		return 0, n.errorf("%v is not a whole number in [1, 2^53]", n)
 	}
@@ -73,6 +76,8 @@ func (n *node) word() (string, error) {
 // scalar returns an error unless n is a plain scalar.
 func (n *node) scalar(what string) error {
 	switch {
+	case n.kind == textNode && decimal.IsExpression(n.text): // JSON can only quote it
+		return nil
 	case n.kind == textNode && decimal.Is(n.text):
 		return n.errorf("%v is not %s (remove the quotes)", n, what)
 	case n.kind != scalarNode || n.isNull():

@@ -150,7 +150,7 @@ func checkTokens(tokens token.Tokens) error {
 func convert(a ast.Node, path string, depth int) (*node, error) {
 	n := &node{path: path}
 	if t := a.GetToken(); t != nil && t.Position != nil {
-		n.line = t.Position.Line
+		n.line, n.column = t.Position.Line, t.Position.Column
 	}
 	if depth > maxDepth {
 		return nil, n.errorf("is nested more than %d deep", maxDepth)

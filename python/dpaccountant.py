@@ -1042,6 +1042,14 @@ class Accountant:
             gap=r["gap"],
         )
 
+    def plan_check(self, plan: Plan) -> Mapping[str, Any]:
+        """Read a plan without computing privacy: its relation, steps and runs."""
+        return self.request("plan-check", plan=_plan(plan))
+
+    def diff(self, old: Plan, new: Plan, *, delta: float) -> Mapping[str, Any]:
+        """What tells two plans apart, ε of each, and the difference (``more``)."""
+        return self.request("diff", old=_plan(old), new=_plan(new), delta=delta)
+
     def explain(self, topic: str) -> Topic:
         """What a term of the answers means, or what a theorem says."""
         r = self.request("explain", topic=topic)
@@ -1079,6 +1087,10 @@ class Accountant:
         """Open a ledger file; other processes may use it at the same time."""
         return Ledger(self, self.request("ledger-open", path=_path(path))["ledger"])
 
+    def log_ledger(self, path: Union[str, "os.PathLike[str]"]) -> Sequence[Mapping[str, Any]]:
+        """What was spent in a ledger file, oldest first: time, note, runs, plan and head."""
+        return tuple(self.request("ledger-log", path=_path(path))["entries"])
+
     def check_ledger(
         self, path: Union[str, "os.PathLike[str]"], head: str = ""
     ) -> LedgerStatus:
@@ -1104,6 +1116,17 @@ class Ledger:
         """
         self._accountant.request(
             "ledger-spend", ledger=self._name, plan=_plan(plan), note=note
+        )
+
+    def fits(self, plan: Plan, limit: Optional[int] = None) -> int:
+        """How many times in a row the plan could be spent now, at most ``limit`` times.
+
+        Nothing is spent or reserved: only ``spend`` is.
+        """
+        return int(
+            self._accountant.request(
+                "ledger-fits", ledger=self._name, plan=_plan(plan), **_given(limit=limit)
+            )["fits"]
         )
 
     def status(self) -> LedgerStatus:

@@ -6,6 +6,8 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/decimal"
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -158,4 +160,24 @@ func canNarrow(r profiles.Relation, steps []accountant.Step) bool {
 		scheme := s.Sampling.Name()
 		return s.Mechanism.Name() == "gaussian" && (scheme == "without-replacement" || scheme == "with-replacement" || scheme == "must-wo")
 	})
+}
+
+// Write returns the text of the request's plan with the values of the solution: the same
+// numbers that were proved to meet the budget.
+func (a Solution) Write(q CalibrateRequest) ([]byte, error) {
+	where := map[string]string{"noise-multiplier": ".mechanism.*.noise-multiplier", "rate": ".sampling.*.rate", "batch": ".sampling.*.batch", "count": ".count"}
+	numbers := map[string]float64{}
+	switch {
+	case a.Unlimited:
+		return nil, fault.New("solve", "nothing limits the %s; there is no value to write", a.Solve)
+	case a.Solve == "records-per-person":
+		numbers[a.Solve] = float64(a.Value)
+	case a.Solve == "count" && q.Step == "":
+		return nil, fault.New("step", "is missing; the count that was found is of the whole plan, which has none: name the step to turn")
+	default:
+		for _, s := range a.Steps {
+			numbers[s.Path+where[a.Solve]] = float64(s.Value)
+		}
+	}
+	return plan.Set(q.Plan, numbers)
 }

@@ -17,6 +17,7 @@ import (
 type Ledger interface {
 	SpendPlan(ctx context.Context, text []byte, note string) error
 	Status(ctx context.Context) (ledger.Status, error)
+	Fits(ctx context.Context, text []byte, limit int64) (count int64, refusal, err error)
 }
 
 // Files are where a door keeps ledgers.
@@ -24,6 +25,7 @@ type Files interface {
 	CreateLedger(path string, c ledger.Config) (Ledger, error)
 	OpenLedger(ctx context.Context, path string) (Ledger, error)
 	VerifyLedger(ctx context.Context, path, head string) (ledger.Status, error)
+	LogLedger(ctx context.Context, path string, each func(ledger.Entry)) (ledger.Config, error)
 }
 
 // LedgerCreateRequest makes a ledger: in memory, or at a path where the door has files.
@@ -178,6 +180,93 @@ func (s *Service) LedgerSpend(ctx context.Context, q LedgerSpendRequest) (Spent,
 		return Spent{}, err
 	}
 	return Spent{true}, nil
+}
+
+// LedgerFitsRequest asks how many times in a row a plan could be spent, at most Limit times.
+type LedgerFitsRequest struct {
+	Ledger string   `json:"ledger"`
+	Plan   PlanText `json:"plan"`
+	Limit  Decimal  `json:"limit,omitempty"`
+}
+
+// LedgerFits says how many times in a row a plan could be spent now.
+type LedgerFits struct {
+	Fits int64 `json:"fits"`
+	// Limit says that more was not asked for; Refusal is why one more does not fit.
+	Limit   bool   `json:"limit"`
+	Refusal string `json:"refusal,omitempty"`
+}
+
+// fitsLimit is how often a plan is tried where the request does not say.
+const fitsLimit = 1_000_000
+
+// LedgerFits returns how much more fits; it spends nothing.
+func (s *Service) LedgerFits(ctx context.Context, q LedgerFitsRequest) (LedgerFits, error) {
+	l, err := s.find(q.Ledger)
+	if err != nil {
+		return LedgerFits{}, err
+	}
+	return FitsIn(ctx, l, q)
+}
+
+// FitsIn is LedgerFits for a ledger that is open elsewhere.
+func FitsIn(ctx context.Context, l Ledger, q LedgerFitsRequest) (LedgerFits, error) {
+	limit := int64(fitsLimit)
+	if q.Limit != "" {
+		var err error
+		if limit, err = q.Limit.whole("limit", 1, decimal.MaxWhole); err != nil {
+			return LedgerFits{}, err
+		}
+	}
+	if q.Plan == nil {
+		_, err := q.Plan.parse()
+		return LedgerFits{}, err
+	}
+	n, refusal, err := l.Fits(ctx, q.Plan, limit)
+	if err != nil {
+		return LedgerFits{}, err
+	}
+	a := LedgerFits{Fits: n, Limit: refusal == nil}
+	if refusal != nil {
+		a.Refusal = fault.Line(refusal.Error())
+	}
+	return a, nil
+}
+
+// LedgerLogRequest asks for the entries of a ledger's file.
+type LedgerLogRequest struct {
+	Path string `json:"path"`
+}
+
+// LedgerEntries are the entries of a ledger, in the order in which they were spent.
+type LedgerEntries struct {
+	Mode             string        `json:"mode"`
+	Neighbors        string        `json:"neighbors"`
+	RecordsPerPerson int64         `json:"records-per-person,omitempty"`
+	Budget           EpsilonDelta  `json:"budget"`
+	Entries          []LedgerEntry `json:"entries"`
+}
+
+// A LedgerEntry is a spend: when, what for, and the plan as it was given.
+type LedgerEntry struct {
+	Time string `json:"time"`
+	Note string `json:"note,omitempty"`
+	Runs int64  `json:"runs"`
+	Head string `json:"head"`
+	Plan string `json:"plan"`
+}
+
+// LedgerLog returns the entries of a ledger's file, whose checksums it verifies.
+func (s *Service) LedgerLog(ctx context.Context, q LedgerLogRequest) (LedgerEntries, error) {
+	if err := s.needPath(q.Path); err != nil {
+		return LedgerEntries{}, err
+	}
+	a := LedgerEntries{Entries: []LedgerEntry{}}
+	c, err := s.files.LogLedger(ctx, q.Path, func(e ledger.Entry) {
+		a.Entries = append(a.Entries, LedgerEntry{e.Time, e.Note, e.Runs, e.Sum, e.Plan})
+	})
+	a.Mode, a.Neighbors, a.RecordsPerPerson, a.Budget = string(c.Mode), c.Neighbors.String(), severalRecords(c.RecordsPerPerson), EpsilonDelta{Number(c.Epsilon), Number(c.Delta)}
+	return a, err
 }
 
 // LedgerStatus returns what is spent and what is left.

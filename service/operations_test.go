@@ -80,6 +80,11 @@ var trials = map[string]struct {
 		`{"plan":[],"delta":1e-5}`, `plan: is not a JSON object or a string`,
 		`{"plan":` + purePlan + `,"delta":1e-5,"work":1e99}`, `work: 1e99 is not in [1, 1e+15]`,
 		`{"plan":` + longPlan + `,"delta":1e-5,"recursion":1000}`},
+	"plan-check": {`{"plan":{"neighbors":"add-remove","steps":[{"mechanism":{"pure":{"epsilon":1}},"count":3}]}}`, `{"neighbors":"add-remove","steps":1,"runs":3}`,
+		`{"plan":1}`, `plan: is not a JSON object or a string`, `{"plan":"x"}`, `is not a plan`, ``},
+	"diff": {`{"delta":0,"old":{"neighbors":"add-remove","steps":[{"mechanism":{"pure":{"epsilon":1}}}]},"new":{"neighbors":"add-remove","steps":[{"mechanism":{"pure":{"epsilon":2}}}]}}`,
+		`"changes":[{"path":"steps[0].mechanism.pure.epsilon","old":"1","new":"2"}]`, `{"delta":"x"}`, `delta: a JSON string is not a number`,
+		`{"delta":0,"old":"x"}`, `old: `, ``},
 	"plan-convert": {`{"plan":` + purePlan + `}`, `{"format":"events","text":"{\n  \"module_name\": \"dp_accounting.dp_event\",`,
 		`{"plan":` + purePlan + `,"to":1}`, `to: a JSON number is not a string`,
 		`{"plan":` + purePlan + `,"to":"event"}`, `to: \"event\" is not plan or events; did you mean \"events\"?`, ``},
@@ -127,6 +132,11 @@ var trials = map[string]struct {
 		`{"ledger":"ledger-77"}`, `ledger: \"ledger-77\" is not open`, ``},
 	"ledger-check": {`{"path":"a.ledger"}`, `"mode":"planned"`, `{"path":"a.ledger","head":1}`, `head: a JSON number is not a string`,
 		`{"path":""}`, `path: is missing`, ``},
+	"ledger-fits": {`{"ledger":"ledger-1","limit":2,"plan":{"neighbors":"add-remove","steps":[{"mechanism":{"pure":{"epsilon":1e-9}}}]}}`, `{"fits":2,"limit":true}`,
+		`{"ledger":"ledger-1","limit":"2"}`, `limit: a JSON string is not a number`,
+		`{"ledger":"ledger-1","limit":0}`, `limit: 0 is not a whole number in [1, 9007199254740992]`, ``},
+	"ledger-log": {`{"path":"a.ledger"}`, `"entries":[]`, `{"path":1}`, `path: a JSON number is not a string`,
+		`{}`, `path: is missing`, ``},
 	"ledger-close": {`{"ledger":"ledger-2"}`, `{"ledger":"ledger-2"}`, `{"ledger":{}}`, `ledger: a JSON object is not a string`,
 		`{"ledger":""}`, `ledger: \"\" is not open`, ``},
 	"explain": {`{"topic":"poisson"}`, `{"topic":"poisson",`, `{"topic":1}`, `topic: a JSON number is not a string`,
@@ -162,6 +172,10 @@ func (memoryFiles) VerifyLedger(ctx context.Context, path, head string) (ledger.
 		return ledger.Status{}, err
 	}
 	return l.Status(ctx)
+}
+
+func (memoryFiles) LogLedger(context.Context, string, func(ledger.Entry)) (ledger.Config, error) {
+	return fileConfig, nil
 }
 
 // with returns a request with the key op, and perhaps another in front.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"text/tabwriter"
 
 	"github.com/dpaccountant/accountant/service"
 )
@@ -51,7 +50,7 @@ computation closes.
 
 // printTable prints one line for each answer, and what each width is made of.
 func printTable(w io.Writer, answers []answer, verbose bool) error {
-	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	tw := newTable(w, 3, 0)
 	gap := false
 	for i, a := range answers {
 		if i == 0 {

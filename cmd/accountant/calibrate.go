@@ -12,6 +12,7 @@ import (
 func newCalibrateCmd() *cobra.Command {
 	var flags answerFlags
 	var q service.CalibrateRequest
+	write := ""
 	cmd := &cobra.Command{
 		Use:   "calibrate --epsilon ε --delta δ --solve QUANTITY plan.yaml",
 		Short: "Find the noise, count, rate, batch or records per person that meet a budget",
@@ -23,7 +24,10 @@ the value 1e-6 away (1 for whole numbers) that is not.
 
 The value in the plan is where the search starts. Without --step all steps that
 have the quantity are turned: noise multipliers and rates by a common factor,
-batches to the same size, and the count is that of the whole plan.`,
+batches to the same size, and the count is that of the whole plan.
+
+A budget in μ of Gaussian differential privacy, or in ρ of zero-concentrated, is met
+by gdp solve.`,
 		Example: `  accountant calibrate --epsilon 2 --delta 1e-5 --solve noise-multiplier examples/dpsgd.yaml
   accountant calibrate --epsilon 3 --delta 1e-5 --solve count --step months examples/mixed.yaml
   accountant calibrate --epsilon 2 --delta 1e-5 --solve batch --examples 60000 examples/dpsgd.yaml`,
@@ -33,6 +37,11 @@ batches to the same size, and the count is that of the whole plan.`,
 			a, err := askPlan(cmd, "calibrating", (*service.Service).Calibrate, &q, &q.Plan, args[0])
 			if err != nil {
 				return err
+			}
+			if write != "" {
+				if err := writeCalibrated(write, q, a); err != nil {
+					return err
+				}
 			}
 			asked, told, at, _ := probed(a, a.Meets)
 			warn(cmd.ErrOrStderr(), []answer{{asked: asked, told: told, at: at, Basis: service.Basis{Warnings: a.Notes}}})
@@ -52,6 +61,8 @@ batches to the same size, and the count is that of the whole plan.`,
 	addChoice(cmd, &q.Solve, "solve", "`quantity` to turn: noise-multiplier, count, rate, batch or records-per-person (required)", "noise-multiplier", "count", "rate", "batch", "records-per-person")
 	fs.StringVar(&q.Step, "step", "", "`name` of the step or group to turn, or its place such as steps[0]; all steps if left out")
 	number(fs, &q.Examples, "examples", "", "number `N` of examples, to turn the batch of Poisson sampling")
+	fs.StringVar(&write, "write", "", "write the plan with the value that was found to this `file`; it may be the plan itself")
+	_ = cmd.MarkFlagFilename("write", "yaml", "yml", "json")
 	for _, name := range []string{"epsilon", "delta", "solve"} {
 		_ = cmd.MarkFlagRequired(name)
 	}
@@ -59,6 +70,15 @@ batches to the same size, and the count is that of the whole plan.`,
 	addRecursion(cmd, &q.Recursion, "0", "takes a minute or more for 1000")
 	fs.Lookup("accuracy").Usage = "relative `width` of the intervals that decide (default 5e-7, or what can be had)"
 	return cmd
+}
+
+// writeCalibrated writes the plan of a request with the values that meet its budget.
+func writeCalibrated(path string, q service.CalibrateRequest, a service.Solution) error {
+	text, err := a.Write(q)
+	if err != nil {
+		return fmt.Errorf("--write: %w", err)
+	}
+	return writeFileAtomic(path, text)
 }
 
 // probed returns what is certified at a probe of a calibration: the budget's δ or ε, and

@@ -5,7 +5,6 @@ import (
 	"io"
 	"math"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -46,7 +45,7 @@ bound.`,
 
 func printComparison(w io.Writer, a service.CompareAnswer) error {
 	fmt.Fprintf(w, "neighbors: %s\nδ = %s\n\n", ofUnit(a.Neighbors, a.RecordsPerPerson), short(a.Delta))
-	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	tw := newTable(w, 3, 0)
 	fmt.Fprintf(tw, "  method\tε\t\tnote\n")
 	for _, r := range a.Methods {
 		value := ""

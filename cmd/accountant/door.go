@@ -115,6 +115,10 @@ func (ledgerFiles) VerifyLedger(ctx context.Context, path, head string) (ledger.
 	return ledger.Verify(ctx, path, head)
 }
 
+func (ledgerFiles) LogLedger(ctx context.Context, path string, each func(ledger.Entry)) (ledger.Config, error) {
+	return ledger.Log(ctx, path, each)
+}
+
 // number defines a flag for a number, which is checked by the service.
 func number(fs *pflag.FlagSet, to *service.Decimal, name, preset, usage string) {
 	fs.StringVar((*string)(to), name, preset, usage)

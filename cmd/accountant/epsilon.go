@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -162,7 +161,7 @@ func (t *boundTable) add(at service.Number, told string, bound, order service.Nu
 
 func (t *boundTable) write(w io.Writer) error {
 	fmt.Fprintf(w, "neighbors: %s\naccountant: rdp (upper bounds)\n\n", t.neighbors)
-	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	tw := newTable(w, 3, 0)
 	fmt.Fprintf(tw, "  %s\tproved\torder\n%s", t.asked, t.lines.String())
 	return tw.Flush()
 }

@@ -9,12 +9,14 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
+	"github.com/dpaccountant/accountant/audit"
 	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/labeldp"
 	"github.com/dpaccountant/accountant/service"
@@ -75,6 +77,55 @@ func FuzzServe(f *testing.F) {
 func cheap(line []byte) bool {
 	var q struct{ Plan json.RawMessage }
 	return json.Unmarshal(line, &q) != nil || len(q.Plan) == 0
+}
+
+// FuzzScores: every row of a file of scores is a member or not, or there is an error that names
+// the file; and both designs bound ε and μ by numbers from 0 on, of which those of one run depend on the
+// order of the scores alone.
+func FuzzScores(f *testing.F) {
+	for _, text := range []string{
+		"score,member\n1,1\n0,0\n0.5,1\n-2,0\n", "member,score\r\ntrue, 1e999\r\nfalse,-1e999\r\n1,1e999\r\n", "\ufeffscore,member\n0x1p3,1\n-0,0\n0,1\n",
+		"score,member\n1,1\n1,1\n1,0\n1,0\n", "score,member\n1,2\n", "score,member\nNaN,1\n", "score,member\n\"1\n\",1\n", "score,member,x\n", "a,b\n", "",
+	} {
+		f.Add(text, 1e-5, 0.95)
+	}
+	f.Fuzz(func(t *testing.T, text string, delta, confidence float64) {
+		if len(text) > 2000 {
+			return
+		}
+		in, out, err := parseScores("scores.csv", []byte(text))
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "scores.csv") || strings.Contains(err.Error(), "\n") {
+				t.Fatalf("%q: %v", text, err)
+			}
+			return
+		}
+		r := csv.NewReader(strings.NewReader(strings.TrimPrefix(text, "\ufeff")))
+		r.TrimLeadingSpace = true
+		if rows, err := r.ReadAll(); err == nil && len(rows)-1 != len(in)+len(out) {
+			t.Fatalf("%q: %d scores of %d rows", text, len(in)+len(out), len(rows))
+		}
+		good := func(x float64) bool { return x >= 0 && !math.IsInf(x, 1) }
+		if r, err := audit.ManyRuns(audit.Scores{Members: in, NonMembers: out}, delta, confidence, 1); err == nil && !(good(r.Epsilon(delta)) && good(r.Mu())) {
+			t.Fatalf("%q: %+v", text, r)
+		}
+		rank := func(xs []float64) []float64 {
+			out2 := make([]float64, len(xs))
+			for i, x := range xs {
+				for _, y := range slices.Concat(in, out) {
+					if y < x {
+						out2[i]++
+					}
+				}
+			}
+			return out2
+		}
+		a, err := audit.OneRun(audit.Scores{Members: in, NonMembers: out}, delta, confidence, 0)
+		b, err2 := audit.OneRun(audit.Scores{Members: rank(in), NonMembers: rank(out)}, delta, confidence, 0)
+		if (err == nil) != (err2 == nil) || a != b || err == nil && !(good(a.Epsilon(delta, confidence)) && good(a.Mu(confidence))) {
+			t.Fatalf("%q: %+v, %v and by rank %+v, %v", text, a, err, b, err2)
+		}
+	})
 }
 
 // FuzzLabelPrior: a prior file is read whole: as many labels as rows.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -17,7 +18,7 @@ func newLedgerCmd() *cobra.Command {
 		Short: "Spend one privacy budget over months, from one file",
 		Long: `ledger keeps a privacy budget in an append-only file, which several people and
 programs may use at the same time. A plan is added before it runs; one that would
-pass the budget is refused (exit status 1), and must not run.
+pass the budget is refused (exit status 3), and must not run.
 
   planned    tight (Fourier accountant); what is added, and whether, must not
              depend on the outputs of what was added before
@@ -33,7 +34,7 @@ pass the budget is refused (exit status 1), and must not run.
 		Args: needCommand,
 		RunE: missingCommand,
 	}
-	cmd.AddCommand(newLedgerInitCmd(), newLedgerAddCmd(), newLedgerStatusCmd(), newLedgerCheckCmd())
+	cmd.AddCommand(newLedgerInitCmd(), newLedgerAddCmd(), newLedgerFitsCmd(), newLedgerStatusCmd(), newLedgerLogCmd(), newLedgerCheckCmd())
 	return cmd
 }
 
@@ -86,13 +87,15 @@ file that exists is never overwritten.`,
 
 func newLedgerAddCmd() *cobra.Command {
 	var note string
+	var dryRun bool
 	var form output
 	cmd := &cobra.Command{
 		Use:   "add FILE plan.yaml",
 		Short: "Spend a plan, before it runs",
 		Long: `add spends all steps of a plan, or none: when it would pass the budget, add
 fails and the plan must not run. When add succeeds the spend is on disk. - reads
-the plan from standard input.`,
+the plan from standard input. With --dry-run nothing is spent: the exit status
+says whether the plan would fit now.`,
 		Args: ledgerArgs("ledger file", "plan file (- reads standard input)"), ValidArgsFunction: completePlans(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			l, err := ledger.Open(cmd.Context(), args[0])
@@ -106,6 +109,9 @@ the plan from standard input.`,
 			if err := service.CheckPlan(data); err != nil {
 				return planProblem(name, name, err)
 			}
+			if dryRun {
+				return tryPlan(cmd, l, data, name, form)
+			}
 			_, err = measured(cmd, "composing", func(*meter) (any, error) { return nil, l.SpendPlan(cmd.Context(), data, note) })
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
@@ -117,6 +123,96 @@ the plan from standard input.`,
 		},
 	}
 	cmd.Flags().StringVar(&note, "note", "", "free `text` for the readers of the file")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "spend nothing; fail if the plan would not fit")
+	form.register(cmd)
+	return cmd
+}
+
+// tryPlan is add without a spend.
+func tryPlan(cmd *cobra.Command, l *ledger.Ledger, data []byte, name string, form output) error {
+	a, err := measured(cmd, "composing", func(*meter) (fits struct {
+		Fits bool `json:"fits"`
+	}, err error) {
+		n, refusal, err := l.Fits(cmd.Context(), data, 1)
+		fits.Fits = n == 1
+		return fits, errors.Join(err, refusal)
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return form.print(cmd.OutOrStdout(), a, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "%s fits; nothing was spent\n", name)
+		return err
+	})
+}
+
+func newLedgerFitsCmd() *cobra.Command {
+	var q service.LedgerFitsRequest
+	var form output
+	cmd := &cobra.Command{
+		Use:   "fits FILE plan.yaml",
+		Short: "Tell how many more times a plan could be spent",
+		Long: `fits tells how many times in a row a plan could be spent now, and what is in the
+way of one more. It spends and reserves nothing.`,
+		Args: ledgerArgs("ledger file", "plan file (- reads standard input)"), ValidArgsFunction: completePlans(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			l, err := ledger.Open(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			data, name, err := readInput(cmd, args[1])
+			if err != nil {
+				return err
+			}
+			if err := service.CheckPlan(data); err != nil {
+				return planProblem(name, name, err)
+			}
+			q.Plan = data
+			a, err := measured(cmd, "composing", func(*meter) (service.LedgerFits, error) { return service.FitsIn(cmd.Context(), l, q) })
+			if err != nil {
+				return flagged(cmd, err)
+			}
+			return form.print(cmd.OutOrStdout(), a, func(w io.Writer) error {
+				if a.Limit {
+					_, err := fmt.Fprintf(w, "%s fits %d times, and perhaps more\n", name, a.Fits)
+					return err
+				}
+				_, err := fmt.Fprintf(w, "%s fits %d times; for one more,\n%s\n", name, a.Fits, a.Refusal)
+				return err
+			})
+		},
+	}
+	number(cmd.Flags(), &q.Limit, "limit", "", "stop at this `number` of times (default a million)")
+	form.register(cmd)
+	return cmd
+}
+
+func newLedgerLogCmd() *cobra.Command {
+	var form output
+	cmd := &cobra.Command{
+		Use:   "log FILE",
+		Short: "List what was spent, when and on what",
+		Long: `log lists the entries of a ledger, oldest first, and verifies their checksums.
+--json and --csv have the plans as they were given, and the checksum of each
+line, which ledger check --head takes.`,
+		Args: ledgerArgs("ledger file"), ValidArgsFunction: completePlans(1, 0),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			a, err := measured(cmd, "reading", func(*meter) (service.LedgerEntries, error) {
+				return service.New(ledgerFiles{}).LedgerLog(cmd.Context(), service.LedgerLogRequest{Path: args[0]})
+			})
+			if err != nil {
+				return err
+			}
+			return form.print(cmd.OutOrStdout(), a, func(w io.Writer) error {
+				t := newTable(w, 3, 0)
+				fmt.Fprint(t, "  time\truns\tnote\n")
+				for _, e := range a.Entries {
+					fmt.Fprintf(t, "  %s\t%d\t%s\n", printable(e.Time), e.Runs, printable(e.Note))
+				}
+				return t.Flush()
+			})
+		},
+	}
 	form.register(cmd)
 	return cmd
 }
@@ -148,7 +244,7 @@ func newLedgerCheckCmd() *cobra.Command {
 		Long: `check reads the file from its beginning, verifies the chain of checksums and
 recomputes what the entries cost. It fails at the first line that is wrong (exit
 status 1). A file that is right but ends in a spend that was interrupted, and
-never reported, has exit status 3; the next spend removes what is torn.
+never reported, has exit status 5; the next spend removes what is torn.
 
 The chain does not show that entries at the end were taken away, nor that
 somebody rewrote the whole file. Keep the head that status prints somewhere
@@ -174,9 +270,6 @@ else, and give it to --head later.`,
 	form.register(cmd)
 	return cmd
 }
-
-// exitTorn is the exit status of check for a ledger that ends in a torn spend.
-const exitTorn = 3
 
 // A tornError is about a ledger that is right but for its end.
 type tornError struct{ error }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -37,8 +38,7 @@ const (
 	exitInterrupted = 130
 )
 
-// run executes the command line and returns the exit code: 0, 1 for bad input,
-// 2 for wrong usage, 130 when the context was cancelled.
+// run executes the command line and returns the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newRootCmd()
 	if len(args) > 0 && !strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
@@ -48,6 +48,10 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
+	asJSON := slices.Contains(args, "--json") && !slices.Contains(args, "--csv")
+	if cmd, err := misspelt(root, args); err != nil {
+		return exitCode(cmd, asJSON, err, stderr)
+	}
 	cmd, err := root.ExecuteContextC(ctx)
-	return exitCode(cmd, err, stderr)
+	return exitCode(cmd, asJSON, err, stderr)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
@@ -117,6 +118,10 @@ var badCalls = []struct {
 	{"epsiln", 2, `accountant: unknown command "epsiln"; did you mean "epsilon"? (see accountant --help)`},
 	{"help epsiln", 2, `accountant help: unknown command "epsiln"; did you mean "epsilon"? (see accountant help --help)`},
 	{"--delta 1e-5", 2, `accountant: unknown flag --delta (see accountant --help)`},
+	{"epsiln --delta 1e-5 -", 2, `accountant: unknown command "epsiln"; did you mean "epsilon"? (see accountant --help)`},
+	{"ledger stauts --csv x", 2, `accountant ledger: unknown command "stauts"; did you mean "status"? (see accountant ledger --help)`},
+	{"epsilon --mechanism laplace -", 2, `accountant epsilon: unknown flag --mechanism; accountant profile and accountant sampling have it (see accountant epsilon --help)`},
+	{"dpsgd --sigma 1", 2, `accountant dpsgd: unknown flag --sigma; did you mean --noise-multiplier? (see accountant dpsgd --help)`},
 	{"epsilon", 2, "accountant epsilon: missing the plan file (- reads standard input) (see accountant epsilon --help)"},
 	{"epsilon --delta 1e-5", 2, "accountant epsilon: missing the plan file (- reads standard input) (see accountant epsilon --help)"},
 	{"epsilon -", 2, "accountant epsilon: missing --delta (see accountant epsilon --help)"},
@@ -124,7 +129,7 @@ var badCalls = []struct {
 	{"epsilon --delta", 2, "accountant epsilon: flag --delta needs a value (see accountant epsilon --help)"},
 	{"epsilon --detla 1e-5 -", 2, "accountant epsilon: unknown flag --detla; did you mean --delta? (see accountant epsilon --help)"},
 	{"epsilon -d 1e-5 -", 2, "accountant epsilon: unknown flag -d (see accountant epsilon --help)"},
-	{"epsilon --epsilon 1 -", 2, "accountant epsilon: unknown flag --epsilon (see accountant epsilon --help)"},
+	{"epsilon --epsilon 1 -", 2, "accountant epsilon: unknown flag --epsilon; accountant delta reports δ at an ε, accountant calibrate meets one (see accountant epsilon --help)"},
 	{"delta -", 2, "accountant delta: missing --epsilon (see accountant delta --help)"},
 	{"delta --epsilon 1", 2, "accountant delta: missing the plan file (- reads standard input) (see accountant delta --help)"},
 	{"dpsgd", 2, "accountant dpsgd: missing --delta, --noise-multiplier (see accountant dpsgd --help)"},
@@ -138,6 +143,7 @@ var badCalls = []struct {
 	{"dpsgd --noise_multiplier 1", 2, "accountant dpsgd: unknown flag --noise_multiplier; did you mean --noise-multiplier? (see accountant dpsgd --help)"},
 	{"version now", 2, `accountant version: "now" is an argument, but the command takes flags only (see accountant version --help)`},
 	{"epsilon --delta 1e-5 --delta 1e-6 -", 2, "accountant epsilon: --delta is given twice (see accountant epsilon --help)"},
+	{"epsilon --delta 1e-5 --markdown --latex -", 2, "accountant epsilon: --markdown and --latex exclude each other (see accountant epsilon --help)"},
 	{"epsilon --delta 1e-5 --json --csv -", 2, "accountant epsilon: --json and --csv exclude each other (see accountant epsilon --help)"},
 	{"label --epsilon 1 --prior - aply", 2, `accountant label: unknown command "aply"; did you mean "apply"? (see accountant label --help)`},
 	{"label --epsilon 1 --prior - prior.csv", 2, `accountant label: "prior.csv" is an argument, but the command takes flags only (see accountant label --help)`},
@@ -168,7 +174,7 @@ var badCalls = []struct {
 	{"epsilon --delta .nan -", 1, "accountant: --delta: .nan is not in [0, 1)"},
 	{"epsilon --delta 1e-999 -", 1, "accountant: --delta: 1e-999 is too small for a 64-bit floating-point number"},
 	{"epsilon --delta 1e-5 --accuracy 0 -", 1, "accountant: --accuracy: 0 is not in [1e-12, 1)"},
-	{"epsilon --delta 1e-5 --accuracy 1% -", 1, `accountant: --accuracy: "1%" is not a number`},
+	{"epsilon --delta 1e-5 --accuracy 1% -", 1, `accountant: --accuracy: "1%" is not a number; for this percentage write 0.01`},
 	{"epsilon --delta 1e-5 --memory 0.5 -", 1, "accountant: --memory: 0.5 is not in [1, 1e+06]"},
 	{"epsilon --delta 1e-5 --memory 1GB -", 1, `accountant: --memory: "1GB" is not a number`},
 	{"epsilon --delta 1e-5 --json=maybe -", 1, `accountant: --json: "maybe" is not a truth value (true or false)`},
@@ -186,7 +192,7 @@ var badCalls = []struct {
 	{"dpsgd --noise-multiplier 1 --delta 1e-5 --examples 10 --batch-size 1 --epochs 0", 1, "accountant: --epochs: 0 is not in (0, +Inf)"},
 	{"dpsgd --noise-multiplier 1 --delta 1e-5 --examples 10 --batch-size 1 --epochs 1e300", 1, "accountant: --epochs: 1e300 makes more than 2^53 steps"},
 	{"dpsgd --noise-multiplier 1 --delta 1e-5 --sampling-rate 0 --steps 5", 1, "accountant: --sampling-rate: 0 is not in (0, 1]"},
-	{"dpsgd --noise-multiplier 1 --delta 1e-5 --sampling-rate 256/60000 --steps 5", 1, `accountant: --sampling-rate: "256/60000" is not a number`},
+	{"dpsgd --noise-multiplier 1 --delta 1e-5 --sampling-rate 256/0 --steps 5", 1, `accountant: --sampling-rate: "256/0" divides by zero`},
 	{"dpsgd --noise-multiplier 1 --delta 1e-5 --sampling-rate 1e-300 --epochs 1", 1, "accountant: --epochs: 1 makes more than 2^53 steps"},
 	{"dpsgd --noise-multiplier 1 --delta 1e-5 --sampling-rate 0.1 --steps 1e16", 1, "accountant: --steps: 1e16 is not a whole number in [1, 9007199254740992]"},
 	{"dpsgd --noise-multiplier -1 --delta 1e-5 --sampling-rate 0.1 --steps 5", 1, "accountant: --noise-multiplier: -1 is not in [1e-06, 1e+15]"},
@@ -226,5 +232,34 @@ func TestBadPlan(t *testing.T) {
 	code, _, stderr := command(strings.Repeat("#", 2<<20), "epsilon", "--delta", "1e-5", "-")
 	if want := "accountant: standard input: plan: is larger than 1048576 bytes\n"; code != 1 || stderr != want {
 		t.Errorf("large plan: %d, %q; want 1, %q", code, stderr, want)
+	}
+}
+
+// With --json an error is one JSON object on standard error, with a kind and the text that
+// is printed without it.
+func TestErrorsAsJSON(t *testing.T) {
+	for _, c := range []struct {
+		args string
+		code int
+		kind string
+	}{
+		{"epsilon --delta 2 --json -", exitInput, "input"},
+		{"epsilon --detla 2 --json -", exitUsage, "usage"},
+		{"epsiln --json -", exitUsage, "usage"},
+		{"epsilon --json -", exitUsage, "usage"},
+		{"calibrate --epsilon 0.5 --delta 0 --solve noise-multiplier --json -", exitInput, "input"}, // a pure step has none
+	} {
+		var out, plain, errs strings.Builder
+		run(t.Context(), strings.Fields(strings.Replace(c.args, "--json ", "", 1)), strings.NewReader(okPlan), &out, &plain)
+		code := run(t.Context(), strings.Fields(c.args), strings.NewReader(okPlan), &out, &errs)
+		var got struct {
+			Error struct{ Kind, Message string }
+		}
+		if err := json.Unmarshal([]byte(errs.String()), &got); err != nil || code != c.code || got.Error.Kind != c.kind || out.Len() > 0 {
+			t.Errorf("%s: %d %q, standard output %q: %v", c.args, code, errs.String(), out.String(), err)
+		}
+		if got.Error.Message == "" || !strings.Contains(plain.String(), got.Error.Message) {
+			t.Errorf("%s: message %q, without --json %q", c.args, got.Error.Message, plain.String())
+		}
 	}
 }

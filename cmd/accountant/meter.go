@@ -30,8 +30,8 @@ type meter struct {
 	last        time.Time // when done changed
 }
 
-// measured runs a computation with a meter on standard error, if that and standard
-// output are terminals: what goes to a file or a pipe is not watched.
+// measured runs a computation with a meter on standard error, if that is a terminal:
+// where the answer goes to a file or a pipe, somebody waits all the same.
 func measured[T any](cmd *cobra.Command, what string, compute func(*meter) (T, error)) (T, error) {
 	return measuredIf(cmd, "auto", what, compute)
 }
@@ -60,7 +60,7 @@ func startMeter(cmd *cobra.Command, progress, what string) *meter {
 	switch {
 	case progress == "on":
 		return newMeter(w, what, time.Now, 0)
-	case progress == "auto" && isTerminal(w) && isTerminal(cmd.OutOrStdout()):
+	case progress == "auto" && isTerminal(w):
 		m := newMeter(w, what, time.Now, meterDelay)
 		go m.animate()
 		return m

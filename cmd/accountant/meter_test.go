@@ -126,7 +126,7 @@ func TestMeasured(t *testing.T) {
 	}
 }
 
-// TestMeasuredTerminal needs a terminal to look at: it takes two for a meter.
+// TestMeasuredTerminal needs a terminal to look at: standard error is one for a meter.
 func TestMeasuredTerminal(t *testing.T) {
 	tty, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
@@ -140,7 +140,7 @@ func TestMeasuredTerminal(t *testing.T) {
 	}{
 		{tty, tty, "auto", true},
 		{tty, tty, "off", false},
-		{&bytes.Buffer{}, tty, "auto", false},
+		{&bytes.Buffer{}, tty, "auto", true},
 		{tty, &bytes.Buffer{}, "auto", false},
 		{&bytes.Buffer{}, &bytes.Buffer{}, "on", true},
 	} {

@@ -14,22 +14,31 @@ import (
 	"github.com/dpaccountant/accountant/service"
 )
 
-// An output is the form that a command prints in: text, unless JSON or CSV is
-// asked for. The root refuses both at once.
-type output struct{ json, csv bool }
+// An output is the form that a command prints in: text, unless another is asked for. The
+// root refuses two at once.
+type output struct{ json, csv, markdown, latex bool }
+
+// forms are the flags of the forms.
+var forms = []string{"json", "csv", "markdown", "latex"}
 
 func (o *output) register(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&o.csv, "csv", false, "print CSV")
+	cmd.Flags().BoolVar(&o.markdown, "markdown", false, "print tables as Markdown")
+	cmd.Flags().BoolVar(&o.latex, "latex", false, "print tables as LaTeX")
 }
 
-// print writes v as JSON or CSV, or else calls text.
+// print writes v as JSON or CSV, or else calls text with a styledPage.
 func (o *output) print(w io.Writer, v any, text func(io.Writer) error) error {
 	switch {
 	case o.json:
 		return printJSON(w, v)
 	case o.csv:
 		return printCSV(w, v)
+	case o.markdown:
+		return text(&styledPage{w: w, style: markdown})
+	case o.latex:
+		return text(&styledPage{w: w, style: latex})
 	}
 	return text(w)
 }

@@ -13,15 +13,17 @@ import (
 func newPlanCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan",
-		Short: "Convert the text of a plan",
+		Short: "Make, check, tidy or convert the text of a plan",
 		Long: `plan works on the text of a plan. It computes no privacy: for that see epsilon,
 delta and the others, which read the same files.`,
-		Example: `  accountant plan convert events.json
+		Example: `  accountant plan init plan.yaml
+  accountant plan check examples/dpsgd.yaml
+  accountant plan convert events.json
   accountant plan convert --to events examples/dpsgd.yaml`,
 		Args: needCommand,
 		RunE: missingCommand,
 	}
-	cmd.AddCommand(newPlanConvertCmd())
+	cmd.AddCommand(newPlanInitCmd(), newPlanCheckCmd(), newPlanFmtCmd(), newPlanSchemaCmd(), newPlanConvertCmd())
 	return cmd
 }
 

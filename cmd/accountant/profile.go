@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	"gonum.org/v1/plot/vg"
@@ -139,7 +138,7 @@ func drawProfile(ctx context.Context, a service.Profile, path string) error {
 
 func printProfile(w io.Writer, a service.Profile) error {
 	fmt.Fprintf(w, "%s; neighbors: %s\n\n", profileTitle(a), a.Neighbors)
-	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	tw := newTable(w, 3, 0)
 	if a.Same {
 		fmt.Fprintf(tw, "  ε\tδ, either direction\n")
 	} else {

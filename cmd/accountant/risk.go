@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
-	"text/tabwriter"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -49,14 +49,14 @@ The plan file is YAML or JSON; - reads standard input.`,
 func (f *answerFlags) registerPlain(cmd *cobra.Command) {
 	var all cobra.Command
 	f.register(&all)
-	for _, name := range []string{"json", "csv", "accuracy", "memory", "work"} {
+	for _, name := range append(slices.Clone(forms), "accuracy", "memory", "work") {
 		cmd.Flags().AddFlag(all.Flags().Lookup(name))
 	}
 }
 
 func printRisk(w io.Writer, risk service.RiskAnswer) error {
 	fmt.Fprintf(w, "neighbors: %s\n\n", ofUnit(risk.Neighbors, risk.RecordsPerPerson))
-	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	tw := newTable(w, 3, 0)
 	row := func(what string, v service.RiskValue) {
 		d := digitsFor(v.Bounds)
 		certified := fmt.Sprintf("%s … %s", rounded(v.Lower, d, down), rounded(v.Upper, d, up))

@@ -11,8 +11,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/nearest"
+	"github.com/dpaccountant/accountant/labeldp"
 	"github.com/dpaccountant/accountant/ledger"
+	"github.com/dpaccountant/accountant/service"
 )
 
 // commands lists every command, in the order of the help.
@@ -27,6 +30,7 @@ var commands = []func() *cobra.Command{
 	newCalibrateCmd,
 	newCompareCmd,
 	newGDPCmd,
+	newDiffCmd,
 	newPlanCmd,
 	newAuditCmd,
 	newSelectCmd,
@@ -44,8 +48,9 @@ costs. Every answer is a certified interval: the true value lies between the
 lower and the upper end, rounding errors included.
 
 Exit status: 0 success, 1 bad input (one line on standard error names the
-field, the value and what is allowed), 2 wrong usage; 3 from ledger check for a
-file that is right but for a torn end.`
+field, the value and what is allowed), 2 wrong usage, 3 a spend that a ledger
+refuses, 4 a budget that nothing meets; 5 from ledger check for a file that is
+right but for a torn end. With --json an error is JSON as well.`
 
 func newRootCmd() *cobra.Command {
 	root := &cobra.Command{
@@ -84,8 +89,8 @@ func newRootCmd() *cobra.Command {
 		completeFlags(c)
 		if runE := c.RunE; runE != nil {
 			c.RunE = func(cmd *cobra.Command, args []string) error {
-				if isTrue(cmd, "json") && isTrue(cmd, "csv") {
-					return usageError{errors.New("--json and --csv exclude each other")}
+				if err := oneForm(cmd); err != nil {
+					return err
 				}
 				err := runE(cmd, args)
 				var usage usageError
@@ -110,6 +115,21 @@ func missingCommand(cmd *cobra.Command, args []string) error {
 func needCommand(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return unknownCommand(cmd, args[0])
+	}
+	return nil
+}
+
+// oneForm refuses two forms of output at once.
+func oneForm(cmd *cobra.Command) error {
+	first := ""
+	for _, form := range forms {
+		switch {
+		case !isTrue(cmd, form):
+		case first == "":
+			first = form
+		default:
+			return usageError{fmt.Errorf("--%s and --%s exclude each other", first, form)}
+		}
 	}
 	return nil
 }
@@ -151,36 +171,72 @@ type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
-// exitCode prints err, which cmd returned, on one line and returns the exit
-// code.
-func exitCode(cmd *cobra.Command, err error, stderr io.Writer) int {
+// The exit statuses of a command; exitInterrupted is another one.
+const (
+	exitInput      = 1
+	exitUsage      = 2
+	exitBudget     = 3 // a ledger refused the spend
+	exitInfeasible = 4 // no value meets the budget
+	exitTorn       = 5 // a ledger is right but ends in a torn spend
+)
+
+// exitCode prints err, which cmd returned, on one line, or as JSON where that was asked
+// for, and returns the exit status.
+func exitCode(cmd *cobra.Command, asJSON bool, err error, stderr io.Writer) int {
 	if err == nil {
 		return 0
 	}
-	if errors.Is(err, context.Canceled) {
-		fmt.Fprintln(stderr, "accountant: interrupted")
-		return exitInterrupted
+	code, failure := classify(err)
+	if asJSON {
+		if printErr := printJSON(stderr, struct {
+			Error *service.Error `json:"error"`
+		}{failure}); printErr == nil {
+			return code
+		}
 	}
+	switch code {
+	case exitUsage:
+		fmt.Fprintf(stderr, "%s: %s (see %[1]s --help)\n", cmd.CommandPath(), failure.Message)
+		return code
+	case exitBudget:
+		failure.Message = paint(stderr, red, failure.Message)
+	}
+	fmt.Fprintf(stderr, "accountant: %s\n", failure.Message)
+	return code
+}
+
+// classify returns the exit status for an error, and the error as the service has it.
+func classify(err error) (int, *service.Error) {
 	var input inputError
-	if errors.As(err, &input) {
-		msg := oneLine(err.Error())
-		if errors.Is(err, ledger.ErrBudget) {
-			msg = paint(stderr, red, msg)
-		}
-		fmt.Fprintf(stderr, "accountant: %s\n", msg)
-		if errors.As(err, new(tornError)) {
-			return exitTorn
-		}
-		return 1
+	switch {
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted, &service.Error{Kind: service.KindCancelled, Message: "interrupted"}
+	case !errors.As(err, &input):
+		return exitUsage, &service.Error{Kind: "usage", Message: usageMessage(oneLine(err.Error()))}
 	}
-	msg := oneLine(err.Error())
-	if list, ok := strings.CutPrefix(msg, "required flag(s) "); ok {
-		list = strings.TrimSuffix(list, " not set")
-		msg = "missing " + strings.ReplaceAll(strings.ReplaceAll(list, `", "`, `", --`), `"`, "")
-		msg = strings.Replace(msg, "missing ", "missing --", 1)
+	failure := &service.Error{Kind: service.KindInput, Message: oneLine(err.Error())}
+	switch {
+	case errors.Is(err, ledger.ErrBudget):
+		failure.Kind = service.KindBudget
+		return exitBudget, failure
+	case errors.Is(err, accountant.ErrInfeasible), errors.Is(err, labeldp.ErrInfeasible):
+		failure.Kind = service.KindInfeasible
+		return exitInfeasible, failure
+	case errors.As(err, new(tornError)):
+		return exitTorn, failure
 	}
-	fmt.Fprintf(stderr, "%s: %s (see %[1]s --help)\n", cmd.CommandPath(), msg)
-	return 2
+	return exitInput, failure
+}
+
+// usageMessage puts cobra's list of missing flags into the words of the others.
+func usageMessage(msg string) string {
+	list, ok := strings.CutPrefix(msg, "required flag(s) ")
+	if !ok {
+		return msg
+	}
+	list = strings.TrimSuffix(list, " not set")
+	list = strings.ReplaceAll(strings.ReplaceAll(list, `", "`, `", --`), `"`, "")
+	return "missing --" + list
 }
 
 // flagError puts the errors of flag parsing into words.
@@ -222,15 +278,47 @@ func valueType(f *pflag.Flag) string {
 	}
 }
 
+// flagHint says which flag was meant, or which commands have one of this name.
 func flagHint(cmd *cobra.Command, name string) string {
+	if best := nearest.Word(name, flagNames(cmd)); best != "" {
+		return "; did you mean --" + best + "?"
+	}
+	if name == "epsilon" && cmd.Flags().Lookup("delta") != nil {
+		return "; accountant delta reports δ at an ε, accountant calibrate meets one"
+	}
+	var others []string
+	for _, c := range cmd.Root().Commands() {
+		if c != cmd && c.IsAvailableCommand() && len(name) > 1 && slices.Contains(flagNames(c), name) {
+			others = append(others, c.CommandPath())
+		}
+	}
+	switch n := len(others); {
+	case n == 0 || n > 4: // a flag of many commands says nothing about which one is meant
+		return ""
+	case n == 1:
+		return "; " + others[0] + " has it"
+	default:
+		return "; " + strings.Join(others[:n-1], ", ") + " and " + others[n-1] + " have it"
+	}
+}
+
+// flagNames are the flags of a command that its help shows.
+func flagNames(cmd *cobra.Command) []string {
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden {
 			names = append(names, f.Name)
 		}
 	})
-	if best := nearest.Word(name, names); best != "" {
-		return "; did you mean --" + best + "?"
+	return names
+}
+
+// misspelt returns the error of a command line whose command does not exist. Cobra would
+// complain about its flags first.
+func misspelt(root *cobra.Command, args []string) (*cobra.Command, error) {
+	cmd, rest, err := root.Find(args)
+	if err != nil || !cmd.HasAvailableSubCommands() || cmd.Args == nil || len(rest) < 2 || strings.HasPrefix(rest[0], "-") || strings.HasPrefix(rest[0], cobra.ShellCompRequestCmd) {
+		return nil, nil
 	}
-	return ""
+	return cmd, cmd.Args(cmd, rest[:1])
 }

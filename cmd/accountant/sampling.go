@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	"gonum.org/v1/plot/vg"
@@ -122,7 +121,7 @@ func samplingWarnings(rows []service.Scheme) []string {
 func printEpochs(w io.Writer, a service.SamplingAnswer) error {
 	fmt.Fprintf(w, "%s noise, multiplier %s; population %d, batch %d, %s epochs; neighbors: %s\n\n",
 		a.Mechanism, short(a.NoiseMultiplier), a.Population, a.Batch, short(a.Epochs), a.Neighbors)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	t := newTable(w, 2, 0)
 	fmt.Fprintf(t, "batches\tdrawn\tε at δ = %s\tnoise for ε ≤ %s\n", short(a.Delta), rounded(a.TargetEpsilon, 4, up))
 	for _, row := range a.Schemes {
 		if row.NotApplicable != "" {
@@ -154,7 +153,7 @@ func printSampling(w io.Writer, a service.SamplingAnswer) error {
 	}
 	fmt.Fprintf(w, "%s noise, multiplier %s; population %d, subset %s, batch %d; neighbors: substitute\n\n",
 		a.Mechanism, short(a.NoiseMultiplier), a.Population, orDash(a.Subset), a.Batch)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	t := newTable(w, 2, 0)
 	fmt.Fprintf(t, "scheme\tη\tdistinct\tε'\tδ'\tkind\tε after %d steps\n", a.Steps)
 	for _, row := range a.Schemes {
 		if row.NotApplicable != "" {

@@ -7,6 +7,7 @@ package decimal
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
 	"regexp"
@@ -24,8 +25,19 @@ var (
 	octal  = regexp.MustCompile(`^[-+]?0[0-9]`) // eight or ten? readers of YAML differ
 )
 
-// Is reports whether s is written as a number.
+// The errors of Parse are predicates, to be put after the value.
+var (
+	errNotNumber = errors.New("is not a number")
+	errTooLarge  = errors.New("is too large for a 64-bit floating-point number")
+	errTooSmall  = errors.New("is too small for a 64-bit floating-point number")
+)
+
+// Is reports whether s is written as a number, or as an expression that is one.
 func Is(s string) bool {
+	if IsExpression(s) {
+		_, err := evaluate(s)
+		return err == nil
+	}
 	return special(s) || number.MatchString(s) && !octal.MatchString(s)
 }
 
@@ -38,10 +50,16 @@ func special(s string) bool {
 	return false
 }
 
-// Parse returns the float64 nearest to a number. The error is a predicate such
-// as "is not a number", to be put after the value.
+// Parse returns the float64 nearest to a number, or to the value of an expression. The
+// error is a predicate such as "is not a number", to be put after the value.
 func Parse(s string) (float64, error) {
 	switch {
+	case IsExpression(s):
+		r, err := evaluate(s)
+		if err != nil {
+			return 0, err
+		}
+		return nearest(r)
 	case special(s):
 		x, err := strconv.ParseFloat(strings.Replace(s, ".", "", 1), 64)
 		if err != nil {
@@ -49,17 +67,17 @@ func Parse(s string) (float64, error) {
 		}
 		return x, nil
 	case !number.MatchString(s):
-		return 0, errors.New("is not a number")
+		return 0, notNumber(s)
 	case octal.MatchString(s):
 		return 0, errors.New("is not a number (it has a leading zero)")
 	}
 	x, err := strconv.ParseFloat(s, 64)
 	switch {
 	case err != nil:
-		return 0, errors.New("is too large for a 64-bit floating-point number")
+		return 0, errTooLarge
 	case math.Abs(x) < 0x1p-1022 && strings.ContainsAny(mantissa(s), "123456789"):
 		// A rate or a probability must not silently become 0 or lose its digits.
-		return 0, errors.New("is too small for a 64-bit floating-point number")
+		return 0, errTooSmall
 	}
 	return x, nil
 }
@@ -83,6 +101,9 @@ func Whole(s string) (int64, error) {
 		return 0, beyond
 	}
 	r, err := Exact(s)
+	if err == nil && !r.IsInt() && IsExpression(s) {
+		return 0, fmt.Errorf("is %s, not a whole number; ceil(…) rounds up, floor(…) down", Short(x))
+	}
 	if err != nil || !r.IsInt() {
 		return 0, errors.New("is not a whole number")
 	}
@@ -92,9 +113,16 @@ func Whole(s string) (int64, error) {
 	return r.Num().Int64(), nil
 }
 
-// Exact returns the number itself. Its size is bounded by that of the text,
-// because Parse refuses exponents that the digits do not make up for.
+// Exact returns the number itself, or the value of an expression. Its size is bounded by
+// that of the text, because Parse refuses exponents that the digits do not make up for.
 func Exact(s string) (*big.Rat, error) {
+	if IsExpression(s) {
+		r, err := evaluate(s)
+		if err == nil {
+			_, err = nearest(r)
+		}
+		return r, err
+	}
 	x, err := Parse(s)
 	if err != nil {
 		return nil, err
@@ -107,7 +135,7 @@ func Exact(s string) (*big.Rat, error) {
 	}
 	r, ok := new(big.Rat).SetString(s)
 	if !ok {
-		return nil, errors.New("is not a number")
+		return nil, errNotNumber
 	}
 	return r, nil
 }

@@ -25,8 +25,8 @@ func TestParse(t *testing.T) {
 	}
 	for _, c := range []struct{ in, want string }{
 		{"", "is not a number"}, {".", "is not a number"}, {"e5", "is not a number"}, {"1e", "is not a number"}, {"inf", "is not a number"},
-		{"NaN", "is not a number"}, {"0x10", "is not a number"}, {"1_000", "is not a number"}, {"1,5", "is not a number"}, {" 1", "is not a number"},
-		{"1/2", "is not a number"}, {"٣", "is not a number"}, {"010", "is not a number (it has a leading zero)"},
+		{"NaN", "is not a number"}, {"0x10", "is not a number"}, {"1_000", "is not a number"}, {"1,5", "is not a number; with a decimal point it is 1.5"}, {"0.5 %", "is not a number; for this percentage write 0.005"}, {" 1", "is not a number"},
+		{"٣", "is not a number"}, {"010", "is not a number (it has a leading zero)"},
 		{"1e309", "is too large for a 64-bit floating-point number"}, {"-1e999999999999", "is too large for a 64-bit floating-point number"},
 		{"1e-308", "is too small for a 64-bit floating-point number"}, {"1e-999999999999", "is too small for a 64-bit floating-point number"},
 	} {

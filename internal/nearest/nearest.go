@@ -3,6 +3,7 @@ package nearest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -36,15 +37,38 @@ func Quote(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
-// Word returns the allowed word that is within a third of its length in edits
-// of word, the first of the closest; or else the only one that begins with word, if
-// that has three letters; "" if there is none.
+// synonyms are words of other libraries and papers for what is called otherwise here: the
+// first that is allowed is meant.
+var synonyms = map[string][]string{
+	"sigma": {"noise-multiplier", "standard-deviation"}, "σ": {"noise-multiplier", "standard-deviation"},
+	"std": {"noise-multiplier", "standard-deviation"}, "stddev": {"noise-multiplier", "standard-deviation"},
+	"noise": {"noise-multiplier"}, "noise-scale": {"noise-multiplier", "scale"}, "b": {"scale", "noise-multiplier"},
+	"n": {"examples", "population"}, "dataset-size": {"examples", "population"}, "num-examples": {"examples", "population"}, "examples": {"population"},
+	"batch": {"batch-size"}, "batch-size": {"batch"}, "lot-size": {"batch-size", "batch"},
+	"q": {"sampling-rate", "rate"}, "p": {"sampling-rate", "rate"}, "sample-rate": {"sampling-rate", "rate"}, "sampling-rate": {"rate"}, "sampling-probability": {"sampling-rate", "rate"}, "probability": {"rate"},
+	"t": {"steps", "count"}, "iterations": {"steps", "count"}, "num-steps": {"steps", "count"}, "runs": {"count"}, "times": {"count"},
+	"eps": {"epsilon"}, "ε": {"epsilon"}, "target-eps": {"target-epsilon"}, "target-delta": {"delta"}, "δ": {"delta"},
+	"replace-one": {"substitute"}, "replace": {"substitute"}, "replacement": {"substitute"}, "swap": {"substitute"}, "bounded": {"substitute"}, "change-one": {"substitute"},
+	"add-or-remove": {"add-remove"}, "add-or-remove-one": {"add-remove"}, "unbounded": {"add-remove"}, "remove": {"add-remove"}, "add": {"add-remove"}, "replace-special": {"zero-out"},
+	"relation": {"neighbors"}, "neighbours": {"neighbors"}, "neighboring-relation": {"neighbors"}, "adjacency": {"neighbors"},
+	"normal": {"gaussian"}, "wor": {"without-replacement"}, "wr": {"with-replacement"}, "fixed-size": {"without-replacement"},
+	"users": {"records-per-person"}, "group-size": {"records-per-person"}, "privacy-unit": {"records-per-person"},
+}
+
+// Word returns the allowed word that is called so elsewhere; else the one that is within a
+// third of its length in edits of word, the first of the closest; or else the only one
+// that begins with word, if that has three letters; "" if there is none.
 func Word(word string, allowed []string) string {
 	if len(word) > 100 {
 		return ""
 	}
 	norm := func(s string) string {
 		return strings.NewReplacer("_", "-", " ", "-").Replace(strings.ToLower(s))
+	}
+	for _, same := range synonyms[norm(word)] {
+		if slices.Contains(allowed, same) {
+			return same
+		}
 	}
 	best, bestEdits := "", 1<<30
 	for _, a := range allowed {

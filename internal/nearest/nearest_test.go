@@ -49,3 +49,27 @@ func TestEdits(t *testing.T) {
 		}
 	}
 }
+
+// Words of other libraries are understood, where what they mean is allowed.
+func TestSynonyms(t *testing.T) {
+	for _, c := range []struct {
+		word    string
+		allowed []string
+		want    string
+	}{
+		{"sigma", []string{"noise-multiplier", "seed"}, "noise-multiplier"},
+		{"replace_one", []string{"add-remove", "substitute", "zero-out"}, "substitute"},
+		{"sampling_probability", []string{"sampling-rate"}, "sampling-rate"},
+		{"q", []string{"rate"}, "rate"},
+		{"q", []string{"population"}, ""},
+	} {
+		if got := Word(c.word, c.allowed); got != c.want {
+			t.Errorf("Word(%q) = %q, want %q", c.word, got, c.want)
+		}
+	}
+	for word, meant := range synonyms {
+		if len(meant) == 0 || Word(word, meant[:1]) != meant[0] {
+			t.Errorf("%q is not understood", word)
+		}
+	}
+}

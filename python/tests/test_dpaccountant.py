@@ -224,6 +224,12 @@ class Tests(unittest.TestCase):
         with self.assertRaises(InputError):
             self.accountant.audit(design="no-run", members=[1.0], non_members=[0.0], delta=1e-5)
 
+    def test_plans_compared(self):
+        self.assertEqual(self.accountant.plan_check(pure(1))["runs"], 1)
+        d = self.accountant.diff(pure(1), pure(2), delta=0)
+        self.assertEqual([c["path"] for c in d["changes"]], ["steps[0].mechanism.pure.epsilon"])
+        self.assertTrue(d["more"]["lower"] <= 1 <= d["more"]["upper"])
+
     def test_every_operation_has_a_method(self):
         """The operations of the program are those that the tests above call."""
         with self.assertRaises(InputError) as caught:
@@ -262,6 +268,8 @@ class Tests(unittest.TestCase):
             config = dict(neighbors="add-remove", epsilon=1, delta=0, mode="planned")
             file = self.accountant.create_ledger(path, **config)
             for ledger in (file, self.accountant.create_ledger(**config)):
+                self.assertEqual(ledger.fits(pure(0.4)), 2)
+                self.assertEqual(ledger.fits(pure(0.4), limit=1), 1)
                 ledger.spend(pure(0.4), note="a")
                 ledger.spend(pure(0.4))
                 with self.assertRaises(BudgetError) as caught:
@@ -273,6 +281,9 @@ class Tests(unittest.TestCase):
                 self.assertAlmostEqual(status.left, 0.2, places=9)
             head = file.status().head
             self.assertEqual(self.accountant.check_ledger(path, head).entries, 2)
+            log = self.accountant.log_ledger(path)
+            self.assertEqual([(e.get("note"), e["runs"]) for e in log], [("a", 1), (None, 1)])
+            self.assertEqual(log[-1]["head"], head)
             other = self.accountant.open_ledger(path)
             other.spend(pure(0.1))
             self.assertEqual(file.status().entries, 3)

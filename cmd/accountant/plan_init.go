@@ -1,0 +1,168 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dpaccountant/accountant/internal/decimal"
+	"github.com/dpaccountant/accountant/internal/nearest"
+	"github.com/dpaccountant/accountant/plan"
+)
+
+// This file makes a first plan by asking a few questions. What comes out is an ordinary
+// plan, with what was answered written as it was answered.
+
+func newPlanInitCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:   "init [plan.yaml]",
+		Short: "Make a plan by answering a few questions",
+		Long: `init asks what runs, on how many records and with how much noise, and writes a plan:
+to the file, which must not exist yet, or to standard output. An empty answer takes
+what stands in brackets. Answers may come from standard input, one a line.`,
+		Example: `  accountant plan init plan.yaml`,
+		Args:    cobra.MaximumNArgs(1), ValidArgsFunction: completePlans(0, 0),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				if _, err := os.Lstat(args[0]); !errors.Is(err, fs.ErrNotExist) {
+					return fmt.Errorf("%s: is there already, and is not overwritten", printable(args[0]))
+				}
+			}
+			in := &interview{in: bufio.NewReader(cmd.InOrStdin()), out: cmd.ErrOrStderr()}
+			text := in.plan()
+			if in.err != nil {
+				return in.err
+			}
+			if _, err := plan.Parse([]byte(text)); err != nil {
+				return fmt.Errorf("the answers make no plan: %w", err)
+			}
+			if len(args) == 1 {
+				if err := writeFileAtomic(args[0], []byte(text)); err != nil {
+					return err
+				}
+				fmt.Fprintf(in.out, "wrote %s; next: accountant epsilon --delta 1e-5 %[1]s\n", printable(args[0]))
+				return nil
+			}
+			_, err := io.WriteString(cmd.OutOrStdout(), text)
+			return err
+		},
+	}
+}
+
+// An interview asks questions and takes answers. After an error it asks nothing more, and
+// all its answers are presets.
+type interview struct {
+	in  *bufio.Reader
+	out io.Writer
+	err error
+}
+
+// attempts is how often a question is asked.
+const attempts = 3
+
+// ask returns the answer to a question, one that check has nothing against.
+func (i *interview) ask(question, preset string, check func(string) error) string {
+	for n := 0; n < attempts && i.err == nil; n++ {
+		fmt.Fprintf(i.out, "%s [%s]: ", question, preset)
+		line, err := i.in.ReadString('\n')
+		line = strings.TrimSpace(line)
+		if err != nil && line == "" {
+			i.err = fmt.Errorf("standard input ended before the question %q was answered", question)
+			break
+		}
+		if line == "" {
+			line = preset
+		}
+		if err := check(line); err != nil {
+			fmt.Fprintf(i.out, "  %s %v\n", show(line), err)
+			continue
+		}
+		return line
+	}
+	if i.err == nil {
+		i.err = fmt.Errorf("no answer to %q after %d attempts", question, attempts)
+	}
+	return preset
+}
+
+// choose asks for one of some words.
+func (i *interview) choose(question string, words ...string) string {
+	answer := i.ask(fmt.Sprintf("%s (%s)", question, strings.Join(words, ", ")), words[0], func(s string) error {
+		if !slices.Contains(words, s) {
+			return errors.New("is not one of them; " + nearest.Hint(s, words))
+		}
+		return nil
+	})
+	return answer
+}
+
+// positive asks for a number above 0, whole asks for one without a fraction.
+func (i *interview) positive(question, preset string) string {
+	return i.ask(question, preset, func(s string) error {
+		x, err := decimal.Parse(s)
+		if err == nil && !(x > 0) {
+			err = errors.New("is not above 0")
+		}
+		return err
+	})
+}
+
+func (i *interview) whole(question, preset string) string {
+	return i.ask(question, preset, func(s string) error {
+		n, err := decimal.Whole(s)
+		if err == nil && n < 1 {
+			err = errors.New("is not above 0")
+		}
+		return err
+	})
+}
+
+// plan asks what a plan needs and returns its text.
+func (i *interview) plan() string {
+	var b strings.Builder
+	switch i.choose("What runs?", "training", "statistics") {
+	case "training":
+		i.training(&b)
+	default:
+		i.statistics(&b)
+	}
+	return b.String()
+}
+
+// training writes a plan for DP-SGD.
+func (i *interview) training(b *strings.Builder) {
+	examples, batch := i.whole("How many training examples?", "60000"), i.whole("Examples in a batch, on average?", "256")
+	epochs := i.positive("Epochs?", "60")
+	sampling := i.choose("How are batches drawn? Each example tosses a coin at each step; draws a step of each epoch;\nor the data set is shuffled and cut", "poisson", "random-allocation", "shuffle")
+	noise := i.positive("Noise multiplier (standard deviation of the noise over the clipping norm)?", "1.1")
+	neighbors := "add-remove"
+	if sampling == "shuffle" {
+		neighbors = "zero-out" // there is no statement under add-remove
+	}
+	fmt.Fprintf(b, "# DP-SGD: %s examples, batches of %s, %s epochs.\nneighbors: %s\nsteps:\n  - name: training\n", examples, batch, epochs, neighbors)
+	fmt.Fprintf(b, "    mechanism: {gaussian: {noise-multiplier: %s}} # over the clipping norm\n", noise)
+	switch sampling {
+	case "poisson":
+		fmt.Fprintf(b, "    sampling: {poisson: {rate: %s/%s}}\n    count: ceil(%s/%s*%s)\n", batch, examples, examples, batch, epochs)
+	case "random-allocation":
+		fmt.Fprintf(b, "    sampling: {random-allocation: {steps: ceil(%s/%s)}}\n    count: ceil(%s) # epochs\n", examples, batch, epochs)
+	default:
+		fmt.Fprintf(b, "    sampling: {shuffle: {batches: ceil(%s/%s)}}\n    count: ceil(%s) # epochs\n", examples, batch, epochs)
+	}
+}
+
+// statistics writes a plan for numbers that are released with noise.
+func (i *interview) statistics(b *strings.Builder) {
+	neighbors := i.choose("What is protected? One record more or less, or another value of a record", "add-remove", "substitute")
+	kind := i.choose("Which noise?", "gaussian", "laplace", "discrete-gaussian", "discrete-laplace")
+	noise := i.positive("Noise multiplier (its scale over what one record can change)?", "20")
+	count := i.whole("How many releases?", "1")
+	fmt.Fprintf(b, "# Statistics with noise.\nneighbors: %s\nsteps:\n  - name: statistics\n    mechanism: {%s: {noise-multiplier: %s}}\n    count: %s\n", neighbors, kind, noise, count)
+}

@@ -1,0 +1,31 @@
+// The entries of a ledger, for people and programs to read.
+
+package ledger
+
+import (
+	"context"
+
+	"github.com/dpaccountant/accountant"
+)
+
+// An Entry is a spend of the file.
+type Entry struct {
+	Time, Note string
+	Plan       string // as it was given; JSON without its blanks
+	Runs       int64  // of mechanisms
+	Steps      []accountant.Step
+	Sum        string // checksum of its line
+}
+
+// Log reads a ledger file from its beginning, verifies every checksum, and calls each with
+// every entry in turn. It takes no lock and computes no total; Verify does.
+func Log(ctx context.Context, path string, each func(Entry)) (Config, error) {
+	l := open(path)
+	s := l.state
+	s.visit = func(e entry) {
+		steps := s.plans[e.planText()].Steps // was read just now
+		each(Entry{Time: e.Time, Note: e.Note, Plan: e.planText(), Runs: runs(steps), Steps: steps, Sum: s.head})
+	}
+	_, err := l.load(ctx, nil)
+	return s.config, err
+}

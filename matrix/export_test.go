@@ -1,0 +1,4 @@
+package matrix
+
+// Posteriors is for tests of what rows say of coins.
+var Posteriors = posteriors

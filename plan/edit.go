@@ -1,0 +1,120 @@
+package plan
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml/parser"
+
+	"github.com/dpaccountant/accountant/internal/decimal"
+	"github.com/dpaccountant/accountant/internal/fault"
+)
+
+// This file changes the text of plans and leaves alone what it need not touch: comments,
+// order and the way in which numbers are written. Whatever it returns is read again and
+// compared with what it should be.
+
+// Set returns the text of a plan with other numbers at some places, which are given as in
+// Error.Field, such as steps[0].sampling.poisson.rate; a * stands for any key, as in
+// steps[0].mechanism.*.noise-multiplier. Each must hold a number already.
+func Set(text []byte, numbers map[string]float64) ([]byte, error) {
+	if _, err := Parse(text); err != nil {
+		return nil, err
+	}
+	root, err := parseRoot(text)
+	if err != nil {
+		return nil, err
+	}
+	lines := strings.SplitAfter(string(text), "\n")
+	// From the end to the beginning: a change moves what stands behind it.
+	var places []*node
+	values := map[*node]float64{}
+	for _, path := range slices.Sorted(maps.Keys(numbers)) {
+		n := root.find(path)
+		if n == nil || n.kind != scalarNode || !decimal.Is(n.text) {
+			return nil, fault.New(path, "is not written in the plan as a number; write one there first")
+		}
+		places, values[n] = append(places, n), numbers[path]
+	}
+	slices.SortFunc(places, func(a, b *node) int {
+		if a.line != b.line {
+			return b.line - a.line
+		}
+		return b.column - a.column
+	})
+	for _, n := range places {
+		line := []rune(lines[n.line-1])
+		at := n.column - 1
+		end := at + len([]rune(n.text))
+		if at < 0 || end > len(line) || string(line[at:end]) != n.text {
+			return nil, n.errorf("cannot be changed where it stands")
+		}
+		n.text = decimal.Short(values[n])
+		lines[n.line-1] = string(line[:at]) + n.text + string(line[end:])
+	}
+	return reread(strings.Join(lines, ""), root)
+}
+
+// Tidy returns the text of a plan with its blanks put in order; comments stay.
+func Tidy(text []byte) ([]byte, error) {
+	if _, err := Parse(text); err != nil {
+		return nil, err
+	}
+	root, err := parseRoot(text)
+	if err != nil {
+		return nil, err
+	}
+	file, err := parser.ParseBytes(text, parser.ParseComments)
+	if err != nil {
+		return nil, err
+	}
+	return reread(strings.TrimRight(file.String(), "\n")+"\n", root)
+}
+
+// reread returns a text if it stands for the same as root.
+func reread(text string, root *node) ([]byte, error) {
+	got, err := parseRoot([]byte(text))
+	if err == nil {
+		_, err = Parse([]byte(text))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !same(got, root) {
+		return nil, root.errorf("is written in a way that cannot be changed without changing what it says")
+	}
+	return []byte(text), nil
+}
+
+// find returns the node at a path, or nil.
+func (n *node) find(path string) *node {
+	if matches(n.path, path) {
+		return n
+	}
+	for _, item := range n.items {
+		if found := item.find(path); found != nil {
+			return found
+		}
+	}
+	for _, f := range n.fields {
+		if found := f.node.find(path); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// matches reports whether a path is what a pattern stands for.
+func matches(path, pattern string) bool {
+	return slices.EqualFunc(strings.Split(path, "."), strings.Split(pattern, "."), func(key, want string) bool { return want == "*" || key == want })
+}
+
+// same reports whether two nodes stand for the same, wherever they stand.
+func same(a, b *node) bool {
+	if a.kind != b.kind || a.text != b.text {
+		return false
+	}
+	return slices.EqualFunc(a.items, b.items, same) &&
+		slices.EqualFunc(a.fields, b.fields, func(f, g field) bool { return f.key == g.key && same(f.node, g.node) })
+}

@@ -1,0 +1,32 @@
+package plan
+
+import (
+	"os"
+	"testing"
+)
+
+// TestExampleHasEveryMechanism: examples/all.json is what its line in examples/README.md says.
+func TestExampleHasEveryMechanism(t *testing.T) {
+	data, err := os.ReadFile("../examples/all.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := parseRoot(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := parsePlan(root); err != nil {
+		t.Fatal(err)
+	}
+	has := map[string]bool{}
+	for _, s := range root.get("steps").items {
+		for _, f := range s.get("mechanism").fields {
+			has[f.key] = true
+		}
+	}
+	for _, m := range mechanisms {
+		if !has[m.name] {
+			t.Errorf("examples/all.json has no %s", m.name)
+		}
+	}
+}
