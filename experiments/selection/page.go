@@ -84,7 +84,7 @@ distribution least often?
 classifier trained on %d of them by DP-SGD (%d steps, rate %g), with a learning rate
 and a clipping norm that nobody knows beforehand (%d settings). A run's score is the number of right
 answers on %d other digits, with Gaussian noise of %g; that noise is paid for in each run. Accuracy is
-on the last %d digits; ± is the standard deviation over %d repetitions. All at δ = 1e-5.
+on the last %d digits; ± is the standard error over %d repetitions. All at δ = 1e-5.
 
 `, digits, trained, steps, rate, len(settings()), scored, scoreStd, digits-trained-scored, n)
 	rows, err := digitsTable(ctx, &w, budgets, n)
