@@ -54,9 +54,9 @@ func (o FewestDisagreements) weights(k int) ([]float64, error) {
 		return nil, err
 	}
 	a := binomial(k, coin{o.Mean, 1 - o.Mean})
-	c := make([]float64, half(k))
+	c := make([]float64, free(k))
 	for j := range c {
-		c[j] = a[half(k)+j] + a[half(k)-1-j]
+		c[j] = a[half(k)+j] + a[k-half(k)-j]
 	}
 	return c, nil
 }
@@ -68,7 +68,7 @@ type CommonUniform struct{}
 func (CommonUniform) check() error { return nil }
 
 func (CommonUniform) weights(k int) ([]float64, error) {
-	c := make([]float64, half(k))
+	c := make([]float64, free(k))
 	for j := range c {
 		c[j] = 2 / float64(k+1)
 	}
@@ -90,6 +90,16 @@ func Value(o Objective, g Gamma) (value, best float64, err error) {
 		best += c[j]
 	}
 	return value, best, nil
+}
+
+// Value returns the objective of g for the problem's number of classes, and that of the
+// noise-free majority. For more than two classes Σ c_l γ(l) is twice what the probability of
+// the right answer, with votes of Mean for it, has beyond one drawn uniformly.
+func (p Params) Value(o Objective, g Gamma) (value, best float64, err error) {
+	if o, err = p.forLabels(o); err != nil {
+		return 0, 0, err
+	}
+	return Value(o, g)
 }
 
 // ExpectedError returns the expected Error over p_i uniform on [½, 1], or on any

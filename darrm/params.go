@@ -13,11 +13,19 @@ import (
 // Params is a private majority problem: K mechanisms and the budget for their
 // majority.
 type Params struct {
-	Mechanisms  int     // K, odd
+	Mechanisms  int     // K
 	Epsilon     float64 // ε of every mechanism
 	Delta       float64 // Δ of every mechanism
 	Allowance   float64 // m: the released bit must be (mε, OutputDelta)-DP
 	OutputDelta float64 // δ
+
+	// Voters, if any, say what each mechanism is private for, in place of Epsilon and
+	// Delta; Epsilon is then only the unit of the Allowance.
+	Voters []Voters
+	// Classes is the number of labels that are voted for; 0 is 2, yes or no. For more of
+	// them the label of an absolute majority is told with probability γ(its votes), and
+	// one drawn uniformly otherwise.
+	Classes int
 }
 
 // Limits of Params. Within them no probability that decides a certificate
@@ -38,10 +46,14 @@ const (
 
 // WithDefaultDelta returns p with OutputDelta = 1 − (1−Δ)^m: what the
 // subsampling mechanisms of ⌊m⌋ votes and, by Theorem 2 of docs/darrm.md, of
-// 2⌊m⌋−1 votes are proved to need. It is zero for pure mechanisms.
+// 2⌊m⌋−1 votes are proved to need; with more than two classes 1 − (1−Δ)^K. It is
+// zero for pure mechanisms.
 func (p Params) WithDefaultDelta() Params {
 	// Rounded up: the majority of all votes needs all of it.
 	p.OutputDelta = -math.Expm1(p.Allowance*math.Log1p(-p.Delta)) * (1 + 16*xmath.U)
+	if p.Classes > 2 {
+		p.OutputDelta = p.labelLoss()
+	}
 	return p
 }
 
@@ -65,12 +77,15 @@ func (p Params) Check() error {
 	if !(p.OutputDelta >= p.Delta && p.OutputDelta < 1) || p.OutputDelta != 0 && p.OutputDelta < minDelta {
 		return fault.New("output-delta", "%v is not in [delta, 1) = [%v, 1)", p.OutputDelta, p.Delta)
 	}
-	return nil
+	if err := p.checkLabels(); err != nil {
+		return err
+	}
+	return p.checkVoters()
 }
 
 func checkMechanisms(k int) error {
-	if k < 1 || k > maxMechanisms || k%2 == 0 {
-		return fault.New("mechanisms", "%d is not an odd number in [1, %d]", k, maxMechanisms)
+	if k < 1 || k > maxMechanisms {
+		return fault.New("mechanisms", "%d is not in [1, %d]", k, maxMechanisms)
 	}
 	return nil
 }
@@ -78,6 +93,12 @@ func checkMechanisms(k int) error {
 // checkFree returns an error if noise functions that are not monotone cannot
 // be certified for p.
 func (p Params) checkFree() error {
+	if p.Classes > 2 {
+		return nil // their certificate does not need it
+	}
+	if p.Voters != nil {
+		return fault.New("voters", "need a monotone noise function")
+	}
 	limit := maxFreeMechanisms
 	if p.Delta > 0 {
 		limit = maxFreeMechanismsDelta
@@ -93,7 +114,7 @@ func (p Params) checkFree() error {
 
 // underflowSafe reports that positive probabilities of the tables of free noise
 // functions stay normal numbers. Each is an average of h over numbers of ones;
-// either it reaches the majority, where h ≥ ½, by at most n = (K+1)/2 coins of
+// either it reaches the majority, where h ≥ ½, by at most n = K/2 + 1 coins of
 // probability at least 1/(1+e^ε) ≥ e^{−ε}/2, or it averages minority values of h,
 // which are 0 or at least 2^−54, over at most n such coins. (Monotone ones use
 // the larger coin alone, of probability at least ½: 2^−501−54 at K = 1001.)
@@ -103,8 +124,13 @@ func (p Params) underflowSafe() bool {
 	return p.Delta > 0 || n*(p.Epsilon+math.Ln2)+54*math.Ln2 < 700
 }
 
-// half returns n = (K+1)/2, the smallest majority.
-func half(k int) int { return (k + 1) / 2 }
+// half returns n, the smallest majority of k votes.
+func half(k int) int { return k/2 + 1 }
+
+// free returns the number of majorities n..K, and so of free entries of a noise
+// function. It is also the cost, in units of ε, of the noise-free majority
+// (Theorem 1 of docs/darrm.md; an even number of votes is one less in disguise).
+func free(k int) int { return (k + 1) / 2 }
 
 // budget is mε.
 func (p Params) budget() float64 { return p.Allowance * p.Epsilon }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -27,7 +28,11 @@ import (
 // exchange of the two data sets and so is the pair: it is its own reverse. Once
 // ctx is done, the error is that of ctx.
 func PrivacyProfile(ctx context.Context, mechanisms int, epsilon, delta float64, g Gamma) (*profiles.Discrete, error) {
-	h, err := newHull(ctx, mechanisms, epsilon, delta, g)
+	p := Params{Mechanisms: mechanisms, Epsilon: epsilon, Delta: delta, Allowance: 1, OutputDelta: delta}
+	if err := p.checkWith(g); err != nil {
+		return nil, err
+	}
+	h, err := newHull(ctx, newCornerTable(mechanisms, epsilon, delta, g.Monotone()), g)
 	if err != nil {
 		return nil, err
 	}
@@ -40,20 +45,159 @@ func PrivacyProfile(ctx context.Context, mechanisms int, epsilon, delta float64,
 // vertices which is told apart best in the long run (largest Hellinger distance).
 // Once ctx is done, the error is that of ctx.
 func NewMechanism(ctx context.Context, r profiles.Relation, mechanisms int, epsilon, delta float64, g Gamma) (profiles.Bounds, error) {
-	h, err := newHull(ctx, mechanisms, epsilon, delta, g)
-	if err != nil {
-		return profiles.Bounds{}, err
+	p := Params{Mechanisms: mechanisms, Epsilon: epsilon, Delta: delta, Allowance: 1, OutputDelta: delta}
+	return p.Mechanism(ctx, r, g, 1, 1e-5)
+}
+
+// Mechanism returns so many answers of a private majority with the noise function g, one
+// after the other and each with fresh votes, as one mechanism for the accountant; Allowance
+// and OutputDelta do not count. Upper holds for every way to choose the families of
+// mechanisms, each knowing the answers before (docs/darrm.md, Theorem 7), which composing
+// the profile of one answer overstates. Lower is one such way, chosen for delta, the δ at
+// which the two should be close. One answer is what NewMechanism says; votes for many
+// classes can only be taken one by one.
+func (p Params) Mechanism(ctx context.Context, r profiles.Relation, g Gamma, answers int, delta float64) (profiles.Bounds, error) {
+	none := profiles.Bounds{}
+	if err := p.checkWith(g); err != nil {
+		return none, err
 	}
-	up, err := h.profile()
-	if err != nil {
-		return profiles.Bounds{}, err
+	if err := checkAnswers(answers, delta); err != nil {
+		return none, err
 	}
-	low, err := h.attack()
-	if err != nil {
-		return profiles.Bounds{}, err
+	out := profiles.Bounds{Name: "majority", Relation: r}
+	if p.Classes > 2 {
+		if answers > 1 {
+			return none, fault.New("answers", "%d is not 1, the only number for votes for many classes", answers)
+		}
+		d, err := p.labelDirection(ctx, g, delta)
+		out.Directions = [2]profiles.Direction{d, d}
+		return out, err
 	}
-	d := profiles.Direction{Upper: up, Lower: low}
-	return profiles.Bounds{Name: "majority", Relation: r, Directions: [2]profiles.Direction{d, d}}, nil
+	hulls, inner, err := p.hulls(ctx, g)
+	if err != nil {
+		return none, err
+	}
+	if answers == 1 {
+		up, err := hulls.profile()
+		if err != nil {
+			return none, err
+		}
+		for i := range out.Directions {
+			out.Directions[i].Upper = up
+			if out.Directions[i].Lower, err = inner[i].attack(); err != nil {
+				return none, err
+			}
+		}
+		return out, nil
+	}
+	rec := newRecursion(hulls, answers, delta)
+	if err := rec.run(ctx, answers); err != nil {
+		return none, err
+	}
+	up, err := rec.upper()
+	if err != nil {
+		return none, err
+	}
+	d := profiles.Direction{Upper: up}
+	if inner[0] == inner[1] { // closed under the exchange of the data sets
+		if inner[0] != hulls {
+			rec = newRecursion(inner[0], answers, delta)
+			if err := rec.run(ctx, answers); err != nil {
+				return none, err
+			}
+		}
+		if d.Lower, err = rec.lower(answers, delta); err != nil {
+			return none, err
+		}
+	}
+	out.Directions = [2]profiles.Direction{d, d}
+	return out, nil
+}
+
+// hulls returns the trade-off curve above all families, and for each order of the data sets
+// that of families that exist for certain.
+func (p Params) hulls(ctx context.Context, g Gamma) (*hull, [2]*hull, error) {
+	var inner [2]*hull
+	if p.Voters == nil {
+		h, err := newHull(ctx, newCornerTable(p.Mechanisms, p.Epsilon, p.Delta, g.Monotone()), g)
+		return h, [2]*hull{h, h}, err
+	}
+	t, err := newPanel(p.Voters, false)
+	if err != nil {
+		return nil, inner, err
+	}
+	h, err := newHull(ctx, t, g)
+	if err != nil {
+		return nil, inner, err
+	}
+	if t, err = newPanel(p.Voters, true); err != nil {
+		return nil, inner, err
+	}
+	for i := range inner {
+		if i > 0 && len(t.orders) == 1 {
+			inner[i] = inner[0]
+		} else if inner[i], err = newHull(ctx, t.only(i), g); err != nil {
+			return nil, inner, err
+		}
+	}
+	return h, inner, nil
+}
+
+// labelDirection is the profile of an answer with many labels: the worst families at some
+// ε, and chords between; and the law of the worst one at the ε of one δ.
+func (p Params) labelDirection(ctx context.Context, g Gamma, delta float64) (profiles.Direction, error) {
+	const points = 60
+	p.OutputDelta = max(p.labelLoss(), 0.5) // a bound on all sets of labels is looked for
+	lost := p.labelLoss()
+	// No answer of one of K votes has a larger loss than all of them together.
+	far := float64(p.Mechanisms) * p.Epsilon * (1 + 8*xmath.U)
+	var eps, w []float64
+	start := 0.0
+	for i := range points + 1 {
+		e := far * float64(i) / points
+		best := 0.0
+		t := newLabelTable(p, math.Exp(-e))
+		err := t.visit(ctx, g, func(r *run) {
+			best = max(best, r.P[0]-r.Q[0]/t.s)
+		})
+		if err != nil {
+			return profiles.Direction{}, err
+		}
+		if i == points {
+			best = 0
+		} else {
+			best += t.underflow() * (1 + 1/t.s)
+		}
+		best = min(1, lost+(1-lost)*max(0, best))
+		if best > delta {
+			start = e
+		}
+		eps, w = append(eps, e), append(w, best)
+	}
+	up, err := fromChords(eps, w)
+	if err != nil {
+		return profiles.Direction{}, err
+	}
+	low, err := p.labelAttack(ctx, g, math.Exp(-start))
+	return profiles.Direction{Upper: up, Lower: low}, err
+}
+
+// labelAttack is the profile of the worst family at one s, which tells its set of labels
+// from the others.
+func (p Params) labelAttack(ctx context.Context, g Gamma, s float64) (*profiles.Discrete, error) {
+	t := newLabelTable(p, s)
+	best, x, y := math.Inf(-1), 0.0, 0.0
+	err := t.visit(ctx, g, func(r *run) {
+		if v := s*r.P[0] - r.Q[0]; v > best {
+			best, x, y = v, r.Q[0], r.P[0]
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	x += t.underflow()
+	y = max(y-t.underflow(), x)
+	return profiles.NewFinite([]float64{y, 1 - y}, []float64{x, 1 - x})
 }
 
 // DisjointShards returns the mechanism of the noise-free majority of K
@@ -89,14 +233,9 @@ type hull struct {
 
 const hullBatch = 1 << 16
 
-func newHull(ctx context.Context, k int, epsilon, delta float64, g Gamma) (*hull, error) {
-	p := Params{Mechanisms: k, Epsilon: epsilon, Delta: delta, Allowance: 1, OutputDelta: delta}
-	if err := p.checkWith(g); err != nil {
-		return nil, err
-	}
-	t := newCornerTable(k, epsilon, delta, g.Monotone())
+func newHull(ctx context.Context, t worlds, g Gamma) (*hull, error) {
 	h := &hull{points: []point{{}}, rel: t.tableError(), abs: t.underflow()}
-	if delta > 0 {
+	if h.abs > 0 {
 		h.points = append(h.points, point{y: 2 * smallest})
 	}
 	err := t.visit(ctx, g, func(r *run) {

@@ -47,7 +47,7 @@ func CandidateOf(m profiles.Bounds) *Candidate {
 	for d := range 2 {
 		c.upper[d] = func(eps float64) float64 { return logDeltaUpper(up[d], eps) }
 	}
-	if low[0] == nil || low[1] == nil || !profiles.Equal(profiles.Reverse(low[0]), low[1]) || m.Block != nil || m.Together != nil {
+	if low[0] == nil || low[1] == nil || !profiles.Equal(profiles.Reverse(low[0]), low[1]) || m.Laws != nil {
 		return c
 	}
 	for d := range 2 {
