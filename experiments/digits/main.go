@@ -6,7 +6,8 @@
 // It writes three files. digits-100.gz: 100 teachers without privacy on disjoint parts of
 // 9,000 images of all ten digits, for PATE. digits-58-shards.gz: 11 such teachers on disjoint
 // parts of the digits 5 and 8 (label 0 and 1), for GNMax. digits-58-private.gz: 11 teachers
-// that are each trained on all of these by noisy gradients and (ε, Δ)-DP, for DaRRM.
+// that are each trained on all of these by noisy gradients and (ε, Δ)-DP, for DaRRM; how, is
+// chosen on a part of their training images (digits-58-choice.csv).
 package main
 
 import (
@@ -33,10 +34,25 @@ func main() {
 	}
 }
 
-// An image is 7×7 means of 4×4 pixels, made alike by unit, and a constant.
+// An image has its features, and the pixels that they are made of.
 type image struct {
-	x     []float64
-	label int
+	x      []float64
+	label  int
+	pixels []float64
+}
+
+// features returns side × side means of the 28 × 28 pixels, if wanted made alike by unit, and
+// a constant.
+func features(pixels []float64, side int, alike bool) []float64 {
+	x, n := make([]float64, side*side+1), 28/side
+	for i, v := range pixels {
+		x[i/28/n*side+i%28/n] += v / float64(n*n)
+	}
+	if alike {
+		unit(x[:side*side])
+	}
+	x[side*side] = 0.1 // small: labels are about as frequent
+	return x
 }
 
 // load returns the digits of the package, whose order says nothing, in random order.
@@ -52,13 +68,7 @@ func load(dir string, rng *rand.Rand) ([]image, error) {
 			return nil, err
 		}
 		for p := pixels.Data; len(p) >= 784; p = p[784:] {
-			im := image{make([]float64, 50), digit}
-			for i, v := range p[:784] {
-				im.x[i/28/4*7+i%28/4] += v / 16
-			}
-			unit(im.x[:49])
-			im.x[49] = 0.1 // small: labels are about as frequent
-			all = append(all, im)
+			all = append(all, image{features(p[:784], 7, true), digit, p[:784]})
 		}
 	}
 	rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
@@ -102,14 +112,14 @@ func (m model) label(x []float64) int {
 // gradient of each image is cut to norm 1 and Gaussian noise of this standard deviation added
 // to their sum.
 func train(data []image, labels, steps int, rate, noise float64, rng *rand.Rand) model {
-	m := make(model, labels)
+	m, n := make(model, labels), len(data[0].x)
 	for c := range m {
-		m[c] = make([]float64, 50)
+		m[c] = make([]float64, n)
 	}
 	for range steps {
 		sum := make(model, labels)
 		for c := range sum {
-			sum[c] = make([]float64, 50)
+			sum[c] = make([]float64, n)
 		}
 		for _, im := range data {
 			p := make([]float64, labels)
@@ -168,13 +178,6 @@ func ask(teachers []model, images []image) []votes.Query {
 	return out
 }
 
-// The private teachers. Those of the DaRRM paper have ε = 0.0892 with 11,272 images; ours have
-// 1,557, of which that would leave nothing.
-const (
-	privateEpsilon, privateDelta = 0.5, 1e-4
-	privateSteps                 = 10
-)
-
 // multiplier returns the noise of one of so many Gaussian steps that are together
 // (ε, Δ)-DP, to add or remove one image.
 func multiplier(epsilon, delta float64, steps int) (float64, error) {
@@ -215,7 +218,7 @@ func run(from, out string, seed uint64) error {
 	var two []image
 	for _, im := range all {
 		if im.label == 5 || im.label == 8 {
-			two = append(two, image{im.x, (im.label - 5) / 3})
+			two = append(two, image{im.x, (im.label - 5) / 3, im.pixels})
 		}
 	}
 	held, rest = two[:250], two[250:]
@@ -223,16 +226,23 @@ func run(from, out string, seed uint64) error {
 		ask(shards(rest, 11, 2, rng), held)); err != nil {
 		return err
 	}
-	noise, err := multiplier(privateEpsilon, privateDelta, privateSteps)
+	best, table, err := choose(rest, rand.New(rand.NewPCG(seed, 2)))
 	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(out, "digits-58-choice.csv"), table, 0o644); err != nil {
 		return err
 	}
 	var teachers []model
 	for range 11 {
-		teachers = append(teachers, train(rest, 2, privateSteps, 2, noise, rng))
+		m, err := best.teacher(best.seen(rest), rng)
+		if err != nil {
+			return err
+		}
+		teachers = append(teachers, m)
 	}
-	return write("digits-58-private.gz", fmt.Sprintf("digits 5 (label 0) and 8 (1); 11 teachers, each on all %d images and (%g, %g)-DP: %d noisy gradients, noise %.4f",
-		len(rest), privateEpsilon, privateDelta, privateSteps, noise), ask(teachers, held))
+	return write("digits-58-private.gz", fmt.Sprintf("digits 5 (label 0) and 8 (1); 11 teachers, each on all %d images and (%g, %g)-DP: %v, as digits-58-choice.csv is best",
+		len(rest), privateEpsilon, privateDelta, best), ask(teachers, best.seen(held)))
 }
 
 // shards trains so many teachers without privacy on parts of equal size.

@@ -10,12 +10,13 @@ import (
 
 // The noise of a private teacher is no less, and hardly more, than its guarantee takes.
 func TestMultiplier(t *testing.T) {
-	sigma, err := multiplier(privateEpsilon, privateDelta, privateSteps)
+	const steps = 10
+	sigma, err := multiplier(privateEpsilon, privateDelta, steps)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for scale, private := range map[float64]bool{1: true, .999: false} {
-		g, err := profiles.NewGaussian(sigma * scale / math.Sqrt(privateSteps))
+		g, err := profiles.NewGaussian(sigma * scale / math.Sqrt(steps))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -31,7 +32,7 @@ func TestTrain(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var data []image
 	for range 200 {
-		im := image{make([]float64, 50), 0}
+		im := image{x: make([]float64, 50)}
 		im.x[3], im.x[49] = rng.NormFloat64(), 1
 		if im.x[3] > 0 {
 			im.label = 1
