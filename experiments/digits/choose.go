@@ -1,7 +1,7 @@
 package main
 
-// How the private teachers are trained is chosen on a part of their own images, never on the
-// queries that the experiments report on.
+// How the teachers of two digits are trained is chosen on a part of their own images, never on
+// the queries that the experiments report on.
 
 import (
 	"bytes"
@@ -13,13 +13,15 @@ import (
 // ε = 0.0892 with 11,272 images, and 0.0892·11272/1557 is 0.65.
 const privateEpsilon, privateDelta = 0.6, 1e-4
 
-// A setting is how a private teacher is trained: the images as side × side means, made alike
-// by unit or not, and so many noisy gradients at a rate.
+// A setting is how teachers are trained: private ones each on all images with noise, others on
+// disjoint parts without; the images as side × side means, made alike by unit or not; and so
+// many gradients at a rate.
 type setting struct {
-	side  int
-	alike bool
-	steps int
-	rate  float64
+	private bool
+	side    int
+	alike   bool
+	steps   int
+	rate    float64
 }
 
 func (s setting) String() string {
@@ -27,16 +29,20 @@ func (s setting) String() string {
 	if s.alike {
 		alike = "of mean 0 and norm 2"
 	}
-	return fmt.Sprintf("%d×%d means %s, %d noisy gradients, rate %g", s.side, s.side, alike, s.steps, s.rate)
+	return fmt.Sprintf("%d×%d means %s, %d gradients, rate %g", s.side, s.side, alike, s.steps, s.rate)
 }
 
 // settings returns those that are tried.
-func settings() (out []setting) {
+func settings(private bool) (out []setting) {
+	lengths := []int{30, 100, 300}
+	if private {
+		lengths = []int{1, 3, 10, 30}
+	}
 	for _, side := range []int{4, 7, 14, 28} {
 		for _, alike := range []bool{true, false} {
-			for _, steps := range []int{1, 3, 10, 30} {
+			for _, steps := range lengths {
 				for _, rate := range []float64{0.5, 2, 8} {
-					out = append(out, setting{side, alike, steps, rate})
+					out = append(out, setting{private, side, alike, steps, rate})
 				}
 			}
 		}
@@ -53,45 +59,49 @@ func (s setting) seen(images []image) []image {
 	return out
 }
 
-// teacher trains one private teacher.
-func (s setting) teacher(seen []image, rng *rand.Rand) (model, error) {
-	noise, err := multiplier(privateEpsilon, privateDelta, s.steps)
-	if err != nil {
-		return nil, err
+// teachers trains so many of them.
+func (s setting) teachers(seen []image, count int, rng *rand.Rand) (out []model, err error) {
+	noise, n := 0.0, len(seen)/count
+	if s.private {
+		if noise, err = multiplier(privateEpsilon, privateDelta, s.steps); err != nil {
+			return nil, err
+		}
 	}
-	return train(seen, 2, s.steps, s.rate, noise, rng), nil
+	for i := range count {
+		part := seen
+		if !s.private {
+			part = seen[i*n : (i+1)*n]
+		}
+		out = append(out, train(part, 2, s.steps, s.rate, noise, rng))
+	}
+	return out, nil
 }
 
-// The split that the setting is chosen on: how many of the training images judge, and how
-// many teachers each setting trains on the others.
-const judges, trials = 300, 20
+// The split that a setting is chosen on: how many of the training images judge the teachers
+// that it trains on the others.
+const judges = 300
 
 // choose returns the setting whose teachers are right most often, on average, on images that
 // they were not trained on, and a table of all settings.
-func choose(images []image, rng *rand.Rand) (setting, []byte, error) {
-	var best setting
+func choose(images []image, private bool, rng *rand.Rand) (best setting, table []byte, err error) {
 	most := -1.0
-	var table bytes.Buffer
-	fmt.Fprintln(&table, "side,alike,steps,rate,accuracy")
-	for _, s := range settings() {
+	var b bytes.Buffer
+	fmt.Fprintln(&b, "side,alike,steps,rate,accuracy")
+	for _, s := range settings(private) {
 		seen := s.seen(images)
-		right := 0
-		for range trials {
-			m, err := s.teacher(seen[judges:], rng)
-			if err != nil {
-				return best, nil, err
-			}
-			for _, im := range seen[:judges] {
-				if m.label(im.x) == im.label {
-					right++
-				}
-			}
+		teachers, err := s.teachers(seen[judges:], 11, rng)
+		if err != nil {
+			return best, nil, err
 		}
-		share := float64(right) / float64(trials*judges)
-		fmt.Fprintf(&table, "%d,%t,%d,%g,%.4f\n", s.side, s.alike, s.steps, s.rate, share)
+		right := 0
+		for _, q := range ask(teachers, seen[:judges]) {
+			right += q.Counts(2)[q.Label]
+		}
+		share := float64(right) / float64(11*judges)
+		fmt.Fprintf(&b, "%d,%t,%d,%g,%.4f\n", s.side, s.alike, s.steps, s.rate, share)
 		if share > most {
 			best, most = s, share
 		}
 	}
-	return best, table.Bytes(), nil
+	return best, b.Bytes(), nil
 }

@@ -6,8 +6,8 @@
 // It writes three files. digits-100.gz: 100 teachers without privacy on disjoint parts of
 // 9,000 images of all ten digits, for PATE. digits-58-shards.gz: 11 such teachers on disjoint
 // parts of the digits 5 and 8 (label 0 and 1), for GNMax. digits-58-private.gz: 11 teachers
-// that are each trained on all of these by noisy gradients and (ε, Δ)-DP, for DaRRM; how, is
-// chosen on a part of their training images (digits-58-choice.csv).
+// that are each trained on all of these by noisy gradients and (ε, Δ)-DP, for DaRRM. How these
+// two kinds are trained is chosen on a part of their training images: the tables beside them.
 package main
 
 import (
@@ -222,27 +222,30 @@ func run(from, out string, seed uint64) error {
 		}
 	}
 	held, rest = two[:250], two[250:]
-	if err := write("digits-58-shards.gz", fmt.Sprintf("digits 5 (label 0) and 8 (1); 11 teachers on disjoint parts of %d images, no privacy", len(rest)),
-		ask(shards(rest, 11, 2, rng), held)); err != nil {
-		return err
-	}
-	best, table, err := choose(rest, rand.New(rand.NewPCG(seed, 2)))
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(out, "digits-58-choice.csv"), table, 0o644); err != nil {
-		return err
-	}
-	var teachers []model
-	for range 11 {
-		m, err := best.teacher(best.seen(rest), rng)
+	for _, of := range []struct {
+		name, about string
+		private     bool
+	}{
+		{"shards", "on disjoint parts, no privacy", false},
+		{"private", fmt.Sprintf("each on all of them and (%g, %g)-DP", privateEpsilon, privateDelta), true},
+	} {
+		best, table, err := choose(rest, of.private, rng)
 		if err != nil {
 			return err
 		}
-		teachers = append(teachers, m)
+		if err := os.WriteFile(filepath.Join(out, "digits-58-"+of.name+".csv"), table, 0o644); err != nil {
+			return err
+		}
+		teachers, err := best.teachers(best.seen(rest), 11, rng)
+		if err != nil {
+			return err
+		}
+		about := fmt.Sprintf("digits 5 (label 0) and 8 (1); 11 teachers on %d images, %s: %v (the best of the table beside)", len(rest), of.about, best)
+		if err := write("digits-58-"+of.name+".gz", about, ask(teachers, best.seen(held))); err != nil {
+			return err
+		}
 	}
-	return write("digits-58-private.gz", fmt.Sprintf("digits 5 (label 0) and 8 (1); 11 teachers, each on all %d images and (%g, %g)-DP: %v, as digits-58-choice.csv is best",
-		len(rest), privateEpsilon, privateDelta, best), ask(teachers, best.seen(held)))
+	return nil
 }
 
 // shards trains so many teachers without privacy on parts of equal size.
