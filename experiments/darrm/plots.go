@@ -44,7 +44,7 @@ func (e *experiment) noiseAndError(file string, panels []panel, least float64) {
 		noise, errs := plot.New(), plot.New()
 		noise.Title.Text, noise.X.Label.Text, noise.Y.Label.Text = pn.title, "votes for 1", "γ"
 		errs.X.Label.Text, errs.Y.Label.Text = "common vote probability p", "error"
-		for j, c := range pn.curves {
+		for _, c := range pn.curves {
 			k := len(c.gamma) - 1
 			var a, b, drawn plotter.XYs
 			for l, v := range c.gamma {
@@ -69,7 +69,7 @@ func (e *experiment) noiseAndError(file string, panels []panel, least float64) {
 					e.err = err
 					return
 				}
-				line.LineStyle = methods[c.name].Style(j)
+				line.LineStyle = methods[c.name].Style(int(methods[c.name]))
 				t.p.Add(line)
 				// The last panel has the smallest errors, and room for the legend.
 				if i == len(panels)-1 && t.p == errs {
@@ -81,7 +81,7 @@ func (e *experiment) noiseAndError(file string, panels []panel, least float64) {
 		errs.Y.Max = 0.52
 		if least > 0 {
 			// Above 1 is room for the legend.
-			errs.Y.Min, errs.Y.Max, errs.Y.Scale, errs.Y.Tick.Marker = least, 1e6, plot.LogScale{}, plot.TickerFunc(func(lo, _ float64) []plot.Tick {
+			errs.Y.Min, errs.Y.Max, errs.Y.Scale, errs.Y.Tick.Marker = least, 1e5, plot.LogScale{}, plot.TickerFunc(func(lo, _ float64) []plot.Tick {
 				return figure.Decades{}.Ticks(lo, 1)
 			})
 		}
