@@ -56,6 +56,9 @@ func (p Publication) margin() float64 {
 	return z*p.Noise*(1+8*u) + 16*u*(1+z)*p.Noise
 }
 
+// expUp returns e^x rounded up, for a sum x of three terms with the error of a logarithm.
+func expUp(x float64) float64 { return xmath.Up(math.Exp(x+8*u*(1+math.Abs(x))), 8) }
+
 // A Published is an upper bound on a cost, which may be published.
 type Published struct {
 	Publication
@@ -118,8 +121,8 @@ func (l *Ledger) Publish(ctx context.Context, p Publication, delta float64, src 
 	}
 	step := math.Ldexp(1, int(math.Floor(math.Log2(p.Noise)))-10)
 	y := random.Sum{Fixed: []float64{math.Log(smooth)}, Noise: []random.Term{{Scale: p.Noise, Z: random.Normal(random.Source(src))}}}.Nearest(step)
-	upper := math.Exp((y + step/2 + p.margin()) * (1 + 4*u))
-	if upper = xmath.Up(upper, 8); !(upper < f.total) {
+	upper := expUp(y + step/2 + p.margin())
+	if !(upper < f.total) {
 		upper = f.total // what holds at every data set
 	}
 	out.Private.Cost, out.Private.Smooth, out.Private.Distance = first, smooth, distance
@@ -143,6 +146,10 @@ type far struct {
 	total      float64   // of all queries at every data set
 	eta        float64   // relative accuracy of what is computed
 }
+
+// leastCost is the least cost in the tables: below it float64 has no relative accuracy, which
+// the smoothness of a logarithm needs.
+const leastCost = 1e-290
 
 // checkAt is what a check with a statistic contributes: e^{(λ−1)D} − 1 of check and answer is
 // alone + weight·(e^{(λ−1)D_answer} − 1).
@@ -183,7 +190,7 @@ func newFar(l *Ledger, order float64) (*far, error) {
 			continue
 		}
 		l.bestAnswer(x, []float64{order}, one)
-		f.cost[k] = min(f.ind, max(one[0].answer[0], one[0].answer[1]))
+		f.cost[k] = min(f.ind, max(one[0].answer[0], one[0].answer[1], leastCost))
 		if k > 0 {
 			f.cost[k] = max(f.cost[k], f.cost[k-1]) // R* rises; its accuracy must not hide that
 		}
@@ -216,8 +223,8 @@ func (f *far) addChecks(c Confident, teachers int64) error {
 				if !ok || z > 300 {
 					return fault.New("sigma1", "%v is too small for a smooth bound at order %v", c.Sigma1, f.order)
 				}
-				f.checks = append(f.checks, checkAt{max(0, s+e), math.Exp(z) * (1 + 2*ez + 8*u)})
-				if s > 0 {
+				f.checks = append(f.checks, checkAt{max(leastCost, s+e), math.Exp(z) * (1 + 2*ez + 8*u)})
+				if s > leastCost {
 					f.eta = max(f.eta, 2*e/s+2*ez)
 				}
 				x = x.reversed()
