@@ -9,12 +9,15 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// latticePoints limits the lattice of the recursion of k runs. The usual questions
-// need a sixth of it, which grows with √k; others, such as δ near 1, would take
-// minutes for an end that hardly moves.
-func latticePoints(k int64) int {
-	runs := float64(k)
-	return int(min(1<<18, (1<<10)*(math.Sqrt(runs)+2000/runs)))
+// recursionBytes is what the recursion keeps for each point of its transforms: for each
+// of its ten laws a spectrum (8), its product (8), the result (8) and a plan (24), and
+// for all of them together the buffers and weights of one step (64).
+const recursionBytes = 10*(8+8+8+24) + 64
+
+// latticePoints limits the lattice of the recursion by the memory allowed, and to 2^18
+// points: beyond, thousands of runs would take hours.
+func latticePoints(o fourier.Options) int {
+	return min(1<<18, o.MaxPoints/recursionBytes*fourier.BytesPerPoint)
 }
 
 // togethers returns what was added as blocks and other mechanisms.
@@ -95,7 +98,7 @@ func (a *Accountant) narrow(ctx context.Context, iv *Interval, ask func(*fourier
 			}
 			continue
 		}
-		p, err := b.m.Together.Upper(ctx, b.count, at, math.Log(delta), latticePoints(b.count))
+		p, err := b.m.Together.Upper(ctx, b.count, at, math.Log(delta), latticePoints(a.opts.Options))
 		if stopped := ctx.Err(); stopped != nil && context.Cause(ctx) != fourier.ErrTimeLimit {
 			return stopped
 		}
@@ -113,7 +116,7 @@ func (a *Accountant) narrow(ctx context.Context, iv *Interval, ask func(*fourier
 		}
 		narrowed = true
 		if alone {
-			if c, err := b.m.Together.Attack(ctx, b.count, at, math.Log(delta), latticePoints(b.count)); err == nil {
+			if c, err := b.m.Together.Attack(ctx, b.count, at, math.Log(delta), latticePoints(a.opts.Options)); err == nil {
 				iv.Lower = max(iv.Lower, attack(c))
 			} else if ctx.Err() != nil && context.Cause(ctx) != fourier.ErrTimeLimit {
 				return err

@@ -37,22 +37,21 @@ type member struct{ near, reverse, right, worst float64 }
 func (m member) mirror() member { return member{m.reverse, m.near, m.right, m.worst} }
 
 const (
-	nodeGrowth = 0.07    // of the distance between nodes, for losses above 1/growth steps
+	nodeGrowth = 0.03    // of the distance between nodes, for losses above 1/growth steps
 	maxReach   = 1 << 15 // largest node
 	maxCells   = 800
 	inflation  = 5e-4 // of the laws' θ, so that excess's own error does not matter
 )
 
 // newFamily builds a family on losses up to where one step exceeds with
-// probability e^logTop. The lattice step is a twentieth of the loss's standard
-// deviation.
+// probability e^logTop.
 func newFamily(step Step, theta, logTop float64) (*family, error) {
 	s, wide := step(theta), step(theta*(1+inflation))
 	g, err := profiles.NewGaussian(1 / wide.theta)
 	if err != nil {
 		return nil, err
 	}
-	f := &family{step: s.copies * theta / 20}
+	f := &family{step: latticeStep(s)}
 	if !(f.step > 1e-12) {
 		return nil, fmt.Errorf("a lattice step of %v is too small", f.step)
 	}
@@ -80,6 +79,18 @@ func newFamily(step Step, theta, logTop float64) (*family, error) {
 	}
 	f.near, f.right = newNodeLaw(f.x, u, v), newNodeLaw(f.x, w, w)
 	return f, f.cover(s)
+}
+
+// latticeStep returns the distance of lattice points. Chords between them add to one
+// step's loss a variance of at most a quarter of its square, so that what it costs is
+// measured by the standard deviation of that loss, about copies·√(e^{θ²} − 1): a
+// twentieth of it where θ is small, an eighth where it is large and the largest losses,
+// which the lattice must hold, are many standard deviations. Any step is valid.
+func latticeStep(s stepBound) float64 {
+	deviation := math.Sqrt(math.Expm1(min(s.theta*s.theta, 4)))
+	square := s.theta * s.theta
+	step := s.copies * deviation / (8 + 12/(1+square*square))
+	return min(step, max(s.copies*s.theta/20, 0.02))
 }
 
 // A cell is a rectangle of the distances s = |x − z| and t = |x' − z|, in a ball
