@@ -98,6 +98,10 @@ func (a *Accountant) narrow(ctx context.Context, iv *Interval, ask func(*fourier
 			}
 			continue
 		}
+		if alone && iv.Upper == at && iv.Lower > 0 {
+			// The recursion's end is much nearer to what is attained than the product's.
+			at = iv.Lower + (iv.Upper-iv.Lower)/8
+		}
 		p, err := b.m.Together.Upper(ctx, b.count, at, math.Log(delta), latticePoints(a.opts.Options))
 		if stopped := ctx.Err(); stopped != nil && context.Cause(ctx) != fourier.ErrTimeLimit {
 			return stopped

@@ -98,7 +98,7 @@ func (a *Bound) Attack(ctx context.Context, k int64, eps, logDelta float64, maxP
 
 // latticeTop returns how many lattice points a question about eps needs, with the tilt c.
 func latticeTop(eps, c, step float64, reach, maxPoints int) (int, error) {
-	points := (eps + 12/c) / step
+	points := (eps + 10/c) / step // G there is e^−10 of δ, as which it counts beyond
 	if !(points+2*float64(reach) <= float64(maxPoints)) {
 		return 0, fmt.Errorf("the recursion needs more than %d points", maxPoints)
 	}
@@ -118,8 +118,9 @@ func (a *Bound) prepare(k int64, eps, logDelta float64) (p *palette, c float64, 
 	if err != nil {
 		return nil, 0, err
 	}
-	// A few palettes serve all questions.
-	logTop := -5 * math.Ceil((20-logDelta+math.Log(float64(k)))/5)
+	// Larger losses count as infinite: in k steps that is e^−12 of δ. A few palettes serve
+	// all questions.
+	logTop := -5 * math.Ceil((12-logDelta+math.Log(float64(k)))/5)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	kept, ok := a.palettes[logTop]

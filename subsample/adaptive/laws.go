@@ -24,14 +24,15 @@ type palette struct {
 
 // The laws by index. near has all other records at the substitute, worst the larger
 // of near and its reverse at every α; right has them at a right angle to both. Edge laws
-// have them at distance 2 from the record and edgeAt from the substitute, which are then
-// at a right angle: there no mixture of the other four is close to what is to be dominated.
+// have them at distance 2 from the record and edgeAt from the substitute, with the right
+// angle there: no mixture of the other four is close to what is to be dominated. Their
+// reverses are not needed: where z is nearer to x than to x', adversaries lose so much that
+// reverse with some of worst is as good.
 const (
 	near = iota
 	reverse
 	worst
 	right
-	firstEdge
 )
 
 // edgeAt are the distances of the edge laws: where the linear program's value was largest
@@ -86,8 +87,7 @@ func newPalette(step Step, theta, logTop float64) (*palette, error) {
 	n := newNodeLaw(p.x, u, v)
 	p.laws = []nodeLaw{n, n.reverse(), n.worse(), newNodeLaw(p.x, values[0], values[0])}
 	for i := 1; i < len(values); i += 2 {
-		l := newNodeLaw(p.x, values[i], values[i+1])
-		p.laws = append(p.laws, l, l.reverse())
+		p.laws = append(p.laws, newNodeLaw(p.x, values[i], values[i+1]))
 	}
 	return p, nil
 }
@@ -115,19 +115,6 @@ func latticeStep(s stepBound) float64 {
 // deviation is about the standard deviation of one step's loss, for θ up to 2.
 func deviation(s stepBound) float64 {
 	return s.copies * math.Sqrt(math.Expm1(min(s.theta*s.theta, 4)))
-}
-
-// mirror returns the index of the law with P and Q exchanged.
-func mirror(law int) int {
-	switch {
-	case law == near:
-		return reverse
-	case law == reverse:
-		return near
-	case law >= firstEdge:
-		return firstEdge + (law - firstEdge) ^ 1
-	}
-	return law
 }
 
 // tilted returns E_P[e^{cL}] of each law, relative to the largest of the factors. Infinite
