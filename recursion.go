@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/dpaccountant/accountant/fourier"
+	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -47,6 +48,19 @@ next:
 		blocks = append(blocks, r)
 	}
 	return blocks, others
+}
+
+// longRecursion is from how many runs on a recursion takes long enough to report progress.
+const longRecursion = 2000
+
+// watched returns a context whose recursion of the given runs reports progress: it is one
+// half of a computation, the bound or the attack, with done runs before it.
+func (a *Accountant) watched(ctx context.Context, runs, done int64) context.Context {
+	report := a.opts.Progress
+	if report == nil || runs < longRecursion {
+		return ctx
+	}
+	return parallel.WithProgress(ctx, func(n int64) { report(int(done+n), int(2*runs)) })
 }
 
 // narrow replaces the ends of iv by those of the recursion where they are better.
@@ -102,7 +116,7 @@ func (a *Accountant) narrow(ctx context.Context, iv *Interval, ask func(*fourier
 			// The recursion's end is much nearer to what is attained than the product's.
 			at = iv.Lower + (iv.Upper-iv.Lower)/8
 		}
-		p, err := b.m.Together.Upper(ctx, b.count, at, math.Log(delta), latticePoints(a.opts.Options))
+		p, err := b.m.Together.Upper(a.watched(ctx, b.count, 0), b.count, at, math.Log(delta), latticePoints(a.opts.Options))
 		if stopped := ctx.Err(); stopped != nil && context.Cause(ctx) != fourier.ErrTimeLimit {
 			return stopped
 		}
@@ -120,7 +134,7 @@ func (a *Accountant) narrow(ctx context.Context, iv *Interval, ask func(*fourier
 		}
 		narrowed = true
 		if alone {
-			if c, err := b.m.Together.Attack(ctx, b.count, at, math.Log(delta), latticePoints(a.opts.Options)); err == nil {
+			if c, err := b.m.Together.Attack(a.watched(ctx, b.count, b.count), b.count, at, math.Log(delta), latticePoints(a.opts.Options)); err == nil {
 				iv.Lower = max(iv.Lower, attack(c))
 			} else if ctx.Err() != nil && context.Cause(ctx) != fourier.ErrTimeLimit {
 				return err

@@ -28,8 +28,6 @@ type recursion struct {
 	laws  []massLaw
 	join  func(values [][]float64, g []float64) // sets G, given each law's expectations
 	upper bool                                  // round up, else down
-	// progress, if set, is called after each step.
-	progress func(done, total int64)
 }
 
 // run replaces G by G after k more steps. What g holds after an error, that of a
@@ -155,8 +153,8 @@ func (r recursion) run(ctx context.Context, g []float64, k int64) error {
 				g[i] = 0
 			}
 		}
-		if r.progress != nil {
-			r.progress(done+1, k)
+		if done%64 == 63 || done == k-1 {
+			parallel.Progress(ctx, done+1)
 		}
 	}
 	return nil
