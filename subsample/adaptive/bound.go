@@ -82,8 +82,9 @@ func (a *Bound) Attack(ctx context.Context, k int64, eps, logDelta float64, maxP
 	if err != nil {
 		return nil, err
 	}
-	// Without nodes in between, all that is lost is by the lattice: a finer one.
-	step := min(p.step, deviation(p.bound)/20)
+	// Lower laws lose more by the lattice than chords do: a finer one.
+	square := p.bound.theta * p.bound.theta
+	step := min(p.step, deviation(p.bound)/(16+8/(1+square*square)))
 	reach := int(math.Ceil(p.x[len(p.x)-1] / step))
 	top, err := latticeTop(eps, c, step, reach, maxPoints)
 	if err != nil {
