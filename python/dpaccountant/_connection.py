@@ -31,7 +31,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """A number, or a list, of another library as JSON's."""
     if isinstance(value, numbers.Integral):
         return int(value)
@@ -153,7 +153,7 @@ class Connection:
             self._last_id += 1
             number = f"{self._owner}-{self._last_id}"
             try:
-                text = json.dumps({"id": number, "op": op, **arguments}, allow_nan=False, default=_plain)
+                text = json.dumps({"id": number, "op": op, **arguments}, allow_nan=False, default=plain)
             except (TypeError, ValueError) as error:
                 raise InputError(f"{op}: cannot be written as JSON: {error}") from error
             try:

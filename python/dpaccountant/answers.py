@@ -103,6 +103,15 @@ class Risk(Answer):
     theory_gap: bool = False
     warnings: Sequence[str] = field(default_factory=tuple)
 
+    def rows(self) -> List[Row]:
+        """A row for each value; ``measure`` says of what."""
+        measures = (
+            [("advantage", self.advantage)]
+            + [("true_positive_rate", value) for value in self.true_positive_rate]
+            + [("bayes_success", value) for value in self.bayes_success]
+        )
+        return [{"measure": name, **value.to_dict(), "theory_gap": self.theory_gap} for name, value in measures]
+
 
 @dataclass(frozen=True)
 class CurvePoint(Answer):
@@ -245,6 +254,17 @@ class Training(Answer):
     statement: str
     calibration: Optional[Calibration] = None
     batching: str = "poisson"
+
+    def rows(self) -> List[Row]:
+        """A row for each δ; columns that begin with ``any_order`` do not rely on sampling."""
+        whole = {
+            key: getattr(self, key)
+            for key in ("neighbors", "batching", "sampling_rate", "steps", "noise_multiplier", "uses_per_example")
+        }
+        return [
+            {**whole, "delta": delta, **epsilon.rows()[0], **_named("any_order", any_order.rows()[0])}
+            for delta, epsilon, any_order in zip(self.deltas, self.epsilons, self.any_order)
+        ]
 
 
 @dataclass(frozen=True)
