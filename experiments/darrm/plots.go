@@ -1,5 +1,7 @@
 package main
 
+// The paper's figures: panels of curves over the number of votes.
+
 import (
 	"bytes"
 	"fmt"

@@ -1,5 +1,7 @@
 package main
 
+// Figures of the costs of queries under each mechanism.
+
 import (
 	"context"
 	"fmt"
@@ -127,11 +129,11 @@ func drawEpsilon() (*plot.Plot, error) {
 	if err != nil {
 		return nil, err
 	}
-	gn, err := pate.Account(context.Background(), votes, pate.GNMax{Sigma: run.sigma2}, pate.Options{})
+	gn, err := pate.Account(context.Background(), votes, pate.GNMax{Sigma: run.sigma2}, pate.Options{Price: pate.Theorem6})
 	if err != nil {
 		return nil, err
 	}
-	ln, err := pate.Account(context.Background(), votes, pate.LNMax{Gamma: .05}, pate.Options{})
+	ln, err := pate.Account(context.Background(), votes, pate.LNMax{Gamma: .05}, pate.Options{Price: pate.Theorem6})
 	if err != nil {
 		return nil, err
 	}
@@ -157,10 +159,7 @@ func drawEpsilon() (*plot.Plot, error) {
 		}
 		var xy plotter.XYs
 		for i, x := range costs {
-			e, _, err := pate.Classic.Epsilon(x.Total, run.delta)
-			if x.ExPost {
-				e, _, err = pate.EpsilonExPost(x.Total, run.delta)
-			}
+			e, _, err := x.Epsilon(x.Total, pate.Classic, run.delta)
 			if err != nil {
 				return nil, err
 			}

@@ -1,5 +1,7 @@
 package main
 
+// The paper's tables from the numbers that it prints, and where they agree.
+
 import (
 	"context"
 	"fmt"
@@ -109,10 +111,9 @@ func (r independentRow) rate() (c float64) {
 
 // onGrid converts a curve at the default orders.
 func onGrid(value func(order float64) float64, delta float64, c pate.Conversion) (eps, order float64, err error) {
-	orders := pate.DefaultOrders()
-	v := make([]float64, len(orders))
-	for i, a := range orders {
-		v[i] = value(a)
+	var orders, v []float64
+	for a := 1.5; a <= 100; a += 0.5 {
+		orders, v = append(orders, a), append(v, value(a))
 	}
 	g, err := rdp.NewGrid(orders, v)
 	if err != nil {
@@ -173,7 +174,7 @@ func (s synthetic) ledger() (*pate.Ledger, []bool, error) {
 		}
 		answered[i] = x.Answered
 	}
-	l, err := pate.Account(context.Background(), v, a, pate.Options{})
+	l, err := pate.Account(context.Background(), v, a, pate.Options{Price: pate.Theorem6})
 	return l, answered, err
 }
 
@@ -348,7 +349,7 @@ Rule S1. *Worst* is a bound at these votes and *independent* one at all, by Theo
 			}
 			text, err := cell(c.Total)
 			if r == pate.Realised {
-				e, o, expostErr := pate.EpsilonExPost(c.Total, s.delta)
+				e, o, expostErr := c.Epsilon(c.Total, pate.Improved, s.delta)
 				text, err = fmt.Sprintf("%.6f (%v)", e, o), expostErr
 			}
 			if err != nil {

@@ -32,7 +32,7 @@ from ._shared import shared
 from ._version import __version__
 from .answers import (
     Answer, Audit, Calibration, Comparison, Curve, CurvePoint, GaussianDP, Interval,
-    LabelRandomizer, LedgerStatus, Majority, PateCost, Probe, Profile, ProfilePoint, Risk,
+    LabelGroup, LabelRandomizer, LedgerStatus, Majority, PateCost, Probe, Profile, ProfilePoint, PublishedCost, Risk,
     RiskValue, SamplingScheme, SanitizedCost, SelectionLaw, Topic, Training, rows,
 )
 from .client import Accountant
@@ -52,6 +52,7 @@ __all__ = [
     "InfeasibleError",
     "InputError",
     "Interval",
+    "LabelGroup",
     "LabelRandomizer",
     "Ledger",
     "LedgerStatus",
@@ -62,6 +63,7 @@ __all__ = [
     "Probe",
     "Profile",
     "ProfilePoint",
+    "PublishedCost",
     "Risk",
     "RiskValue",
     "SamplingScheme",

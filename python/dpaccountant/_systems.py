@@ -6,7 +6,9 @@ from typing import Any, Mapping, Optional, Sequence
 
 from ._connection import Connection
 from ._read import Plan, given, number_of, plan_of, rows_of
-from .answers import LabelRandomizer, Majority, PateCost, SanitizedCost, SelectionLaw
+from .answers import (
+    LabelGroup, LabelRandomizer, Majority, PateCost, PublishedCost, SanitizedCost, SelectionLaw,
+)
 
 
 class Systems(Connection):
@@ -22,15 +24,17 @@ class Systems(Connection):
         shape: Optional[float] = None,
         mean: Optional[Sequence[float]] = None,
         max_: Optional[int] = None,
+        first_above: Optional[bool] = None,
         delta: Optional[float] = None,
     ) -> Sequence[SelectionLaw]:
         """What the best of a random number of private runs costs, by laws of that number.
 
-        One run is a plan, at a ``delta``, or declares its own guarantee.
+        One run is a plan, at a ``delta``, or declares its own guarantee. With
+        ``first_above`` it is the first outcome above a threshold instead.
         """
         options = given(
             candidate_epsilon=candidate_epsilon, candidate_delta=candidate_delta, law=law,
-            shape=shape, mean=mean, max_=max_, delta=delta,
+            shape=shape, mean=mean, max_=max_, first_above=first_above, delta=delta,
         )
         if plan is not None:
             options["plan"] = plan_of(plan)
@@ -38,6 +42,7 @@ class Systems(Connection):
             SelectionLaw(
                 law=r["law"],
                 mean=float(r["mean"]),
+                lower=number_of(r["epsilon"]["lower"]),
                 epsilon=number_of(r["epsilon"]["tight"]),
                 delta=float(r["delta"]),
                 papernot_steinke=number_of(r["epsilon"]["papernot-steinke"]),
@@ -112,6 +117,8 @@ class Systems(Connection):
             answered=r["answered"],
             orders=tuple(r["orders"]),
             rdp=tuple(r["rdp"]),
+            price=r["price"],
+            exact=r.get("exact-epsilon"),
         )
 
     def pate_smooth(
@@ -135,18 +142,56 @@ class Systems(Connection):
         )
         return SanitizedCost(r["sanitized-epsilon"], r.get("why-none", ""), dict(r["not-safe-to-publish"]))
 
+    def pate_publish(
+        self,
+        votes: Sequence[Sequence[int]],
+        mechanism: str,
+        *,
+        delta: float,
+        order: float,
+        beta: float,
+        noise: float,
+        confidence: Optional[float] = None,
+        **options: Any,
+    ) -> PublishedCost:
+        """Publish an upper bound on the cost of votes. Every call publishes anew: make it once.
+
+        ``order``, ``beta``, ``noise``, ``confidence`` and ``delta`` must have been fixed
+        without looking at the votes. ``options`` are as for ``pate``.
+        """
+        r = self.request(
+            "pate-publish", votes=rows_of(votes), mechanism=mechanism, delta=delta, order=order, beta=beta,
+            noise=noise, **given(confidence=confidence, **options),
+        )
+        return PublishedCost(r["published-epsilon"], r["confidence"], r["statement"], dict(r["not-safe-to-publish"]))
+
     def label(
         self,
         epsilon: float,
-        labels: Sequence[float],
-        weights: Sequence[float],
+        labels: Optional[Sequence[float]] = None,
+        weights: Optional[Sequence[float]] = None,
         *,
         grid: Optional[int] = None,
         bias: Optional[float] = None,
+        classes: Optional[Sequence[str]] = None,
+        groups: Optional[Mapping[str, Sequence[float]]] = None,
     ) -> LabelRandomizer:
-        """The optimal unbiased randomizer of private labels with a public prior."""
+        """The optimal unbiased randomizer of private labels with a public prior.
+
+        ``classes`` stand for ``labels`` that are names: the randomizer then keeps as many
+        as it can. ``groups`` has weights for each group of examples, in place of ``weights``.
+        """
         r = self.request(
-            "label", epsilon=epsilon, labels=list(labels), weights=list(weights), **given(grid=grid, bias=bias)
+            "label",
+            epsilon=epsilon,
+            **given(
+                labels=None if labels is None else list(labels),
+                weights=None if weights is None else list(weights),
+                grid=grid,
+                bias=bias,
+                classes=None if classes is None else list(classes),
+                groups=None if groups is None else [{"name": k, "weights": list(v)} for k, v in groups.items()],
+            ),
         )
         return LabelRandomizer(
             epsilon=r["epsilon"],
@@ -156,4 +201,12 @@ class Systems(Connection):
             probabilities=tuple(tuple(row) for row in r["probabilities"]),
             loss=dict(r["loss"]),
             gap=r["gap"],
+            kept=dict(r.get("kept", {})),
+            grouped_loss=r.get("grouped-loss"),
+            groups=tuple(
+                LabelGroup(
+                    g["name"], g["share"], g["loss"], tuple(g["outputs"]), tuple(tuple(row) for row in g["probabilities"])
+                )
+                for g in r.get("groups", ())
+            ),
         )

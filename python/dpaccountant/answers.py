@@ -314,12 +314,13 @@ class SamplingScheme(Answer):
 class SelectionLaw(Answer):
     """What private selection costs by one law of the number of runs.
 
-    ``epsilon`` is proved; ``papernot_steinke`` and ``paper`` are what the literature
-    says, None where it says nothing.
+    ``epsilon`` is proved and an attack reaches ``lower``; ``papernot_steinke`` and ``paper``
+    are what the literature says, None where it says nothing.
     """
 
     law: str
     mean: float
+    lower: Optional[float]
     epsilon: Optional[float]
     delta: float
     papernot_steinke: Optional[float]
@@ -357,6 +358,8 @@ class PateCost(Answer):
     answered: float
     orders: Sequence[float]
     rdp: Sequence[float]
+    price: str = "best"
+    exact: Optional[Mapping[str, Any]] = None
 
 
 @dataclass(frozen=True)
@@ -372,11 +375,36 @@ class SanitizedCost(Answer):
 
 
 @dataclass(frozen=True)
+class PublishedCost(Answer):
+    """An upper bound on ε that may be published, except with probability 1 − ``confidence``.
+
+    ``private`` must not be published.
+    """
+
+    epsilon: float
+    confidence: float
+    statement: str
+    private: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class LabelGroup(Answer):
+    """The randomizer of a group of examples, and the half-loss of its labels."""
+
+    name: str
+    share: float
+    loss: float
+    outputs: Sequence[float]
+    probabilities: Sequence[Sequence[float]]
+
+
+@dataclass(frozen=True)
 class LabelRandomizer(Answer):
     """The unbiased randomizer of private labels with the least loss.
 
     ``probabilities[i][j]`` is that of ``outputs[j]`` for ``labels[i]``; ``loss`` has
-    half the mean squared error of this and of other methods.
+    half the mean squared error of this and of other methods. Of classes labels and outputs
+    are numbers from 0 on, and ``kept`` the share that comes out unchanged.
     """
 
     epsilon: float
@@ -386,6 +414,9 @@ class LabelRandomizer(Answer):
     probabilities: Sequence[Sequence[float]]
     loss: Mapping[str, float]
     gap: float
+    kept: Mapping[str, float] = field(default_factory=dict)
+    grouped_loss: Optional[float] = None
+    groups: Sequence[LabelGroup] = field(default_factory=tuple)
 
 
 @dataclass(frozen=True)

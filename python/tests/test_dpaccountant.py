@@ -211,6 +211,14 @@ class Tests(unittest.TestCase):
         )
         self.assertTrue(math.isfinite(clean.epsilon))
         self.assertEqual(clean.why_none, "")
+        exact = self.accountant.pate(votes, "gnmax", sigma2=40, delta=1e-5, price="exact")
+        self.assertLessEqual(exact.epsilon, cost.epsilon)
+        self.assertLessEqual(exact.exact["forward"]["upper"], exact.epsilon)
+        bound = self.accountant.pate_publish(
+            votes, "gnmax", sigma2=40, delta=1e-5, order=12, beta=0.02, noise=0.15
+        )
+        self.assertEqual(bound.confidence, 0.95)
+        self.assertGreater(bound.epsilon, exact.exact["forward"]["upper"])
 
     def test_label(self):
         found = self.accountant.label(1, [0, 1, 2], [1, 1, 3])
@@ -220,6 +228,11 @@ class Tests(unittest.TestCase):
             self.assertAlmostEqual(sum(row), 1, places=12)
             self.assertAlmostEqual(sum(p * y for p, y in zip(row, found.outputs)), label, places=9)
         self.assertLess(found.loss["optimal"], found.loss["laplace"])
+        grouped = self.accountant.label(2, [0, 1, 2], groups={"am": [3, 1, 0], "pm": [0, 1, 3]})
+        self.assertEqual([g.name for g in grouped.groups], ["am", "pm"])
+        self.assertLess(grouped.grouped_loss, grouped.loss["optimal"])
+        classes = self.accountant.label(1, classes=["cat", "dog", "fox", "owl"], weights=[50, 40, 6, 4])
+        self.assertAlmostEqual(classes.kept["rr-with-prior"], 0.657953, places=6)
 
     def test_explain(self):
         topic = self.accountant.explain("unbounded")
