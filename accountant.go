@@ -9,7 +9,9 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"sync"
 
+	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/selection"
@@ -238,14 +240,65 @@ func (a *Accountant) selected(ctx context.Context, s Step) (profiles.Bounds, err
 	if err := candidate.Add(ctx, s, 1); err != nil {
 		return profiles.Bounds{}, err
 	}
-	bound := selection.FromDelta(func(eps float64) (float64, error) {
-		iv, err := candidate.Delta(ctx, eps)
-		return iv.Upper, err
-	})
-	if len(candidate.added) == 1 && candidate.runs == 1 && candidate.made == nil {
-		bound = selection.FromMechanism(*candidate.added[0].m)
+	one, err := candidate.Candidate(ctx)
+	if err != nil {
+		return profiles.Bounds{}, err
 	}
-	return selection.PriceOfBest(law).Bounds(ctx, "selection", a.relation, bound, selectionAccuracy, selectionFloor)
+	return selection.PriceOfBest(law).Bounds(ctx, "selection", a.relation, one, selectionAccuracy, selectionFloor)
+}
+
+// Candidate returns everything added so far as the candidate of a private selection: what
+// is proved of each direction, and what a pair of data sets is known to reach. It asks for
+// many δ, each of which may take the work limit of one question.
+func (a *Accountant) Candidate(ctx context.Context) (*selection.Candidate, error) {
+	t := a.plain
+	if t == nil {
+		// Known as a whole only, the worst of both directions.
+		bound := selection.FromDelta(func(eps float64) (float64, error) {
+			iv, err := a.Delta(ctx, eps)
+			return iv.Upper, err
+		})
+		return bound.Candidate(bound, [2]func(float64) float64{}), nil
+	}
+	if len(a.added) == 1 && a.runs == 1 {
+		return selection.CandidateOf(*a.added[0].m), nil
+	}
+	t.opts.Work = a.opts.Work
+	a.expectMany()
+	// What is reached in the two directions is one pair of data sets where each step's is.
+	mirrored := true
+	for _, r := range t.runs {
+		one, other := r.m.Directions[0].Lower, r.m.Directions[1].Lower
+		mirrored = mirrored && !r.list && one != nil && other != nil && profiles.Equal(profiles.Reverse(one), other)
+	}
+	var lock sync.Mutex
+	ask := func(s *fourier.Sum, eps float64) (fourier.Result, error) {
+		lock.Lock()
+		defer lock.Unlock()
+		s.LimitWork(t.opts.work() / t.asked())
+		return s.Delta(ctx, eps)
+	}
+	var upper [2]selection.Bound
+	var lower [2]func(float64) float64
+	for d := range 2 {
+		sum, low := t.upper[d], t.lower[d]
+		upper[d] = selection.FromDelta(func(eps float64) (float64, error) {
+			r, err := ask(sum, eps)
+			return min(1, r.Upper), err
+		})
+		if mirrored {
+			lower[d] = func(eps float64) float64 {
+				r, err := ask(low, eps)
+				if err != nil {
+					return math.NaN()
+				}
+				// Down, past the rounding of the logarithm.
+				l := math.Log(max(0, r.Lower))
+				return l - 2e-16*(1+math.Abs(l))
+			}
+		}
+	}
+	return upper[0].Candidate(upper[1], lower), nil
 }
 
 // Epsilon returns ε(δ) = inf{ε : δ(ε) ≤ δ} of everything added so far, the worst

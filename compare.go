@@ -51,7 +51,8 @@ type Comparison struct {
 // measure of the others. δ is in (0, 1).
 //
 // For basic and advanced composition each run is known by the (ε, δ) of its own
-// alone, from its certified privacy profile.
+// alone, from its certified privacy profile. For persons with several records there is a
+// row that knows the plan by the curve of one record alone.
 func (p *Plan) Compare(ctx context.Context, delta float64, opts ...Option) ([]Comparison, error) {
 	if !(delta > 0 && delta < 1) {
 		return nil, fault.New("delta", "%v is not in (0, 1)", delta)
@@ -77,6 +78,9 @@ func (p *Plan) Compare(ctx context.Context, delta float64, opts ...Option) ([]Co
 	rows := []Comparison{c.basic(ctx), c.advanced(ctx)}
 	rows = append(rows, c.renyi()...)
 	rows = append(rows, c.zcdp(ctx), c.clt(ctx))
+	if p.Records() > 1 {
+		rows = append(rows, c.group(ctx))
+	}
 	if err := ctx.Err(); err != nil && context.Cause(ctx) != fourier.ErrTimeLimit {
 		return nil, err
 	}

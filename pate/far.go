@@ -21,6 +21,10 @@ type far struct {
 	eta        float64   // relative accuracy of what is computed
 }
 
+// leastCost is the least cost in the tables: below it float64 has no relative accuracy, which
+// the smoothness of a logarithm needs.
+const leastCost = 1e-290
+
 // checkAt is what a check with a statistic contributes: e^{(λ−1)D} − 1 of check and answer is
 // alone + weight·(e^{(λ−1)D_answer} − 1).
 type checkAt struct{ alone, weight float64 }
@@ -47,8 +51,8 @@ func (f *far) addChecks(c Confident, teachers int64) error {
 				if !ok || z > 300 {
 					return fault.New("sigma1", "%v is too small for a smooth bound at order %v", c.Sigma1, f.order)
 				}
-				f.checks = append(f.checks, checkAt{max(0, s+e), math.Exp(z) * (1 + 2*ez + 8*u)})
-				if s > 0 {
+				f.checks = append(f.checks, checkAt{max(leastCost, s+e), math.Exp(z) * (1 + 2*ez + 8*u)})
+				if s > leastCost {
 					f.eta = max(f.eta, 2*e/s+2*ez)
 				}
 				x = x.reversed()

@@ -55,6 +55,9 @@ func (p Publication) margin() float64 {
 	return z*p.Noise*(1+8*u) + 16*u*(1+z)*p.Noise
 }
 
+// expUp returns e^x rounded up, for a sum x of three terms with the error of a logarithm.
+func expUp(x float64) float64 { return xmath.Up(math.Exp(x+8*u*(1+math.Abs(x))), 8) }
+
 // A Published is an upper bound on a cost, which may be published.
 type Published struct {
 	Publication
@@ -117,8 +120,8 @@ func (l *Ledger) Publish(ctx context.Context, p Publication, delta float64, src 
 	}
 	step := math.Ldexp(1, int(math.Floor(math.Log2(p.Noise)))-10)
 	y := random.Sum{Fixed: []float64{math.Log(smooth)}, Noise: []random.Term{{Scale: p.Noise, Z: random.Normal(random.Source(src))}}}.Nearest(step)
-	upper := math.Exp((y + step/2 + p.margin()) * (1 + 4*u))
-	if upper = xmath.Up(upper, 8); !(upper < f.total) {
+	upper := expUp(y + step/2 + p.margin())
+	if !(upper < f.total) {
 		upper = f.total // what holds at every data set
 	}
 	out.Private.Cost, out.Private.Smooth, out.Private.Distance = first, smooth, distance
@@ -158,7 +161,7 @@ func newFar(l *Ledger, order float64) (*far, error) {
 			continue
 		}
 		l.bestAnswer(x, []float64{order}, one)
-		f.cost[k] = min(f.ind, max(one[0].answer[0], one[0].answer[1]))
+		f.cost[k] = min(f.ind, max(one[0].answer[0], one[0].answer[1], leastCost))
 		if k > 0 {
 			f.cost[k] = max(f.cost[k], f.cost[k-1]) // R* rises; its accuracy must not hide that
 		}

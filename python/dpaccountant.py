@@ -318,12 +318,13 @@ class SamplingScheme:
 class SelectionLaw:
     """What private selection costs by one law of the number of runs.
 
-    ``epsilon`` is proved; ``papernot_steinke`` and ``paper`` are what the literature
-    says, None where it says nothing.
+    ``epsilon`` is proved and an attack reaches ``lower``; ``papernot_steinke`` and ``paper``
+    are what the literature says, None where it says nothing.
     """
 
     law: str
     mean: float
+    lower: Optional[float]
     epsilon: Optional[float]
     delta: float
     papernot_steinke: Optional[float]
@@ -952,15 +953,17 @@ class Accountant:
         shape: Optional[float] = None,
         mean: Optional[Sequence[float]] = None,
         max_: Optional[int] = None,
+        first_above: Optional[bool] = None,
         delta: Optional[float] = None,
     ) -> Sequence[SelectionLaw]:
         """What the best of a random number of private runs costs, by laws of that number.
 
-        One run is a plan, at a ``delta``, or declares its own guarantee.
+        One run is a plan, at a ``delta``, or declares its own guarantee. With
+        ``first_above`` it is the first outcome above a threshold instead.
         """
         options = _given(
             candidate_epsilon=candidate_epsilon, candidate_delta=candidate_delta, law=law,
-            shape=shape, mean=mean, max_=max_, delta=delta,
+            shape=shape, mean=mean, max_=max_, first_above=first_above, delta=delta,
         )
         if plan is not None:
             options["plan"] = _plan(plan)
@@ -968,6 +971,7 @@ class Accountant:
             SelectionLaw(
                 law=r["law"],
                 mean=float(r["mean"]),
+                lower=_number(r["epsilon"]["lower"]),
                 epsilon=_number(r["epsilon"]["tight"]),
                 delta=float(r["delta"]),
                 papernot_steinke=_number(r["epsilon"]["papernot-steinke"]),

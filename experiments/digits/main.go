@@ -13,7 +13,8 @@
 //
 // digits-58-shards.gz: 11 teachers on disjoint parts of the digits 5 and 8 (label 0 and 1), for
 // GNMax. digits-58-private.gz: 11 teachers that are each trained on all of these by noisy
-// gradients and (ε, Δ)-DP, for DaRRM.
+// gradients and (ε, Δ)-DP, for DaRRM. How both are trained is chosen on a part of their
+// training images: the tables beside them.
 package main
 
 import (
@@ -29,7 +30,6 @@ import (
 
 	"github.com/dpaccountant/accountant/experiments/logit"
 	"github.com/dpaccountant/accountant/experiments/votes"
-	"github.com/dpaccountant/accountant/profiles"
 )
 
 func main() {
@@ -42,29 +42,40 @@ func main() {
 	}
 }
 
-// load returns the digits of the package, whose order says nothing, in random order.
-func load(dir string, rng *rand.Rand) ([]logit.Image, error) {
-	var all []logit.Image
+// load returns the digits of the package, whose order says nothing, in random order, and
+// their pixels.
+func load(dir string, rng *rand.Rand) (all []logit.Image, pictures [][]float64, err error) {
 	for digit := range 10 {
 		data, err := os.ReadFile(filepath.Join(dir, "src", "digits", fmt.Sprintf("%d.json", digit)))
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		var pixels struct{ Data []float64 }
 		if err := json.Unmarshal(data, &pixels); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for p := pixels.Data; len(p) >= 784; p = p[784:] {
-			x := make([]float64, logit.Pixels)
-			for i, v := range p[:784] {
-				x[i/28/4*7+i%28/4] += v / 16
-			}
-			unit(x)
-			all = append(all, logit.New(x, digit))
+			all = append(all, logit.New(features(p[:784], 7, true), digit))
+			pictures = append(pictures, p[:784])
 		}
 	}
-	rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	return all, nil
+	rng.Shuffle(len(all), func(i, j int) {
+		all[i], all[j] = all[j], all[i]
+		pictures[i], pictures[j] = pictures[j], pictures[i]
+	})
+	return all, pictures, nil
+}
+
+// features returns side × side means of the 28 × 28 pixels, if wanted made alike by unit.
+func features(pixels []float64, side int, alike bool) []float64 {
+	x, n := make([]float64, side*side), 28/side
+	for i, v := range pixels {
+		x[i/28/n*side+i%28/n] += v / float64(n*n)
+	}
+	if alike {
+		unit(x)
+	}
+	return x
 }
 
 // unit takes the mean of x from it and scales the rest to norm 2: so digits of any weight of
@@ -96,35 +107,9 @@ func ask(teachers []logit.Model, images []logit.Image) []votes.Query {
 	return out
 }
 
-// The private teachers. Those of the DaRRM paper have ε = 0.0892 with 11,272 images; ours have
-// 1,557, of which that would leave nothing.
-const (
-	privateEpsilon, privateDelta = 0.5, 1e-4
-	privateSteps                 = 10
-)
-
-// multiplier returns the noise of one of so many Gaussian steps that are together
-// (ε, Δ)-DP, to add or remove one image.
-func multiplier(epsilon, delta float64, steps int) (float64, error) {
-	lo, hi := 0.1, 1e5
-	for hi/lo > 1+1e-9 {
-		mid := math.Sqrt(lo * hi)
-		g, err := profiles.NewGaussian(mid)
-		if err != nil {
-			return 0, err
-		}
-		if d, _ := profiles.LogDelta(g, epsilon); d > math.Log(delta) {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	return hi * math.Sqrt(float64(steps)), nil
-}
-
 func run(from, out string, seed uint64) error {
 	rng := rand.New(rand.NewPCG(seed, 1))
-	all, err := load(from, rng)
+	all, pictures, err := load(from, rng)
 	if err != nil {
 		return err
 	}
@@ -138,27 +123,7 @@ func run(from, out string, seed uint64) error {
 	if err := forPATE(all, out, source, write); err != nil {
 		return err
 	}
-	var two []logit.Image
-	for _, im := range all {
-		if im.Label == 5 || im.Label == 8 {
-			two = append(two, logit.Image{X: im.X, Label: (im.Label - 5) / 3})
-		}
-	}
-	held, rest := two[:250], two[250:]
-	if err := write("digits-58-shards.gz", fmt.Sprintf("digits 5 (label 0) and 8 (1); 11 teachers on disjoint parts of %d images, no privacy", len(rest)),
-		ask(shards(rest, 11, 2, setting{200, 1}), held)); err != nil {
-		return err
-	}
-	noise, err := multiplier(privateEpsilon, privateDelta, privateSteps)
-	if err != nil {
-		return err
-	}
-	var teachers []logit.Model
-	for range 11 {
-		teachers = append(teachers, logit.Train(rest, 2, privateSteps, 2, noise, rng))
-	}
-	return write("digits-58-private.gz", fmt.Sprintf("digits 5 (label 0) and 8 (1); 11 teachers, each on all %d images and (%g, %g)-DP: %d noisy gradients, noise %.4f",
-		len(rest), privateEpsilon, privateDelta, privateSteps, noise), ask(teachers, held))
+	return forMajority(all, pictures, out, write, rng)
 }
 
 // A setting is how a teacher without privacy is trained.

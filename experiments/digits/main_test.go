@@ -9,12 +9,13 @@ import (
 
 // The noise of a private teacher is no less, and hardly more, than its guarantee takes.
 func TestMultiplier(t *testing.T) {
-	sigma, err := multiplier(privateEpsilon, privateDelta, privateSteps)
+	const steps = 10
+	sigma, err := multiplier(privateEpsilon, privateDelta, steps)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for scale, private := range map[float64]bool{1: true, .999: false} {
-		g, err := profiles.NewGaussian(sigma * scale / math.Sqrt(privateSteps))
+		g, err := profiles.NewGaussian(sigma * scale / math.Sqrt(steps))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,6 @@
 // Package logit is the model of the experiments with digits: multinomial logistic regression
 // on small pictures of them. Teachers and students are such models. It assumes pictures of
-// Pixels numbers; the same data and seed give the same model.
+// one size; the same data and seed give the same model.
 package logit
 
 import (
@@ -8,10 +8,10 @@ import (
 	"math/rand/v2"
 )
 
-// Pixels is the number of means of 4×4 pixels in a picture; a constant follows them.
+// Pixels is the number of means of 4×4 pixels in the pictures that the PATE files hold.
 const Pixels = 49
 
-// An Image is a picture, Pixels numbers and a constant, and its right label.
+// An Image is a picture, its numbers and a constant, and its right label.
 type Image struct {
 	X     []float64
 	Label int
@@ -25,10 +25,10 @@ func New(pixels []float64, label int) Image {
 // A Model has the weights of each label.
 type Model [][]float64
 
-func newModel(labels int) Model {
+func newModel(labels, size int) Model {
 	m := make(Model, labels)
 	for c := range m {
-		m[c] = make([]float64, Pixels+1)
+		m[c] = make([]float64, size)
 	}
 	return m
 }
@@ -79,9 +79,9 @@ func (m Model) Right(images []Image) float64 {
 // Train fits a model by steps of the whole gradient. With noise, the gradient of each image is
 // cut to norm 1 and Gaussian noise of this standard deviation, from rng, is added to their sum.
 func Train(data []Image, labels, steps int, rate, noise float64, rng *rand.Rand) Model {
-	m := newModel(labels)
+	m := newModel(labels, len(data[0].X))
 	for range steps {
-		sum := newModel(labels)
+		sum := newModel(labels, len(data[0].X))
 		for _, im := range data {
 			p := m.Scores(im.X)
 			norm, x2 := 0.0, 0.0

@@ -20,12 +20,12 @@ import (
 )
 
 // The colour of a mechanism, the same in every picture.
-const lnColour, gnColour, confidentColour, interactiveColour = 1, 0, 2, 3
+const lnColour, gnColour, confidentColour = figure.LNMax, figure.GNMax, figure.Confident
 
 // A curve is a line of a picture and of its table. A dashed one is of the older accounting.
 type curve struct {
 	name   string
-	colour int
+	colour figure.Method
 	dashed bool
 	x, y   []float64
 	err    []float64 // nil: none
@@ -57,7 +57,7 @@ func picture(dir, name, x, y, format string, curves []curve, adjust func(p *plot
 		if err != nil {
 			return err
 		}
-		l.LineStyle = figure.Line(c.colour)
+		l.LineStyle = c.colour.Style(0)
 		l.Dashes = nil
 		if c.dashed {
 			l.Dashes = []vg.Length{vg.Points(5), vg.Points(3)}
@@ -73,11 +73,11 @@ func picture(dir, name, x, y, format string, curves []curve, adjust func(p *plot
 			p.Add(bars)
 		}
 	}
-	adjust(p)
+	adjust(p.Plot)
 	if err := os.WriteFile(filepath.Join(dir, "pate-digits-"+name+".csv"), []byte(table.String()), 0o644); err != nil {
 		return err
 	}
-	return p.Save(width, height, filepath.Join(dir, "pate-digits-"+name+"."+format))
+	return figure.Save(p.Plot, width, height, filepath.Join(dir, "pate-digits-"+name+"."+format))
 }
 
 // digits writes the page, its pictures and their numbers to dir. It is long because it is read from top to
@@ -284,7 +284,7 @@ higher. What is not answered is mostly what teachers disagree about. Numbers: [p
 // and the former for each.
 func runningCurves(p pool, c chosen, cuts []int) (out []curve, spent [][]float64, err error) {
 	for k, a := range c.mechanisms() {
-		colour := []int{lnColour, gnColour, confidentColour}[k]
+		colour := []figure.Method{lnColour, gnColour, confidentColour}[k]
 		best, l, err := bill(p, a, pate.Best, fewOrders, cuts)
 		if err != nil {
 			return nil, nil, err
@@ -319,7 +319,7 @@ func runningCurves(p pool, c chosen, cuts []int) (out []curve, spent [][]float64
 func agreementCurves(p pool, c chosen) []curve {
 	strict := c.confident
 	strict.Threshold += 20
-	out := []curve{{name: "all queries", colour: gnColour}, {name: c.confident.String(), colour: confidentColour}, {name: strict.String(), colour: confidentColour, dashed: true}}
+	out := []curve{{name: "all queries", colour: figure.DataIndependent}, {name: c.confident.String(), colour: confidentColour}, {name: strict.String(), colour: confidentColour, dashed: true}}
 	var counts [3][10]float64
 	for i := range p.labels {
 		most := int64(0)
