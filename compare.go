@@ -261,6 +261,20 @@ func (c *comparer) renyi() []Comparison {
 	return []Comparison{read(classic, rdp.EpsilonClassic), read(improved, rdp.Epsilon)}
 }
 
+// group knows the plan by the curve of one record alone.
+func (c *comparer) group(ctx context.Context) Comparison {
+	row := Comparison{Method: "group privacy of one record's curve", Kind: UpperBound, Theorem: "Dong, Roth and Su, JRSS-B 2022, Theorem 2.14"}
+	eps, err := groupEpsilon(ctx, c.p, c.delta, c.opts)
+	switch {
+	case err != nil:
+		return notApplicable(row, err.Error())
+	case math.IsInf(eps, 1):
+		return notApplicable(row, "the curve of one record leaves no finite ε at this δ")
+	}
+	row.Epsilon, row.Note = eps, "knows the plan by its curve alone"
+	return row
+}
+
 // eachBase calls f for every run of a base mechanism, with its number.
 func (c *comparer) eachBase(ctx context.Context, f func(s Step, count int64) error) error {
 	return eachRun(ctx, c.p.Steps, 1, c.p.Neighbors, func(s Step, n int64) error {

@@ -23,25 +23,12 @@ const (
 	leastEnd    = 1e-290
 )
 
-// group iterates the curve of one record, the larger of the two directions. The links of a chain
-// are each a step of one record, the test of the whole chain is their tests one after another
-// (docs/persons.md, theorem 3).
-func (c *comparer) group(ctx context.Context) Comparison {
-	row := Comparison{Method: "group privacy of one record's curve", Kind: UpperBound, Theorem: "Dong, Roth and Su, JRSS-B 2022, Theorem 2.14"}
-	eps, err := c.groupEpsilon(ctx)
-	switch {
-	case err != nil:
-		return notApplicable(row, err.Error())
-	case math.IsInf(eps, 1):
-		return notApplicable(row, "the curve of one record leaves no finite ε at this δ")
-	}
-	row.Epsilon, row.Note = eps, "knows the plan by its curve alone"
-	return row
-}
-
-func (c *comparer) groupEpsilon(ctx context.Context) (float64, error) {
-	if c.p.Neighbors == AddRemove {
-		err := eachRun(ctx, c.p.Steps, 1, c.p.Neighbors, func(s Step, _ int64) error {
+// groupEpsilon iterates the curve of one record of a plan, the larger of the two directions, and
+// returns ε at δ. The links of a chain are each a step of one record, the test of the whole chain
+// is their tests one after another (docs/persons.md, theorem 3).
+func groupEpsilon(ctx context.Context, p *Plan, delta float64, opts []Option) (float64, error) {
+	if p.Neighbors == AddRemove {
+		err := eachRun(ctx, p.Steps, 1, p.Neighbors, func(s Step, _ int64) error {
 			if sized, ok := s.Sampling.(interface{ Population() int64 }); ok && sized.Population() > 0 {
 				return errors.New("the rate of samples of a fixed size grows as records leave; compare under substitute")
 			}
@@ -51,23 +38,23 @@ func (c *comparer) groupEpsilon(ctx context.Context) (float64, error) {
 			return 0, err
 		}
 	}
-	one := *c.p
+	one := *p
 	one.RecordsPerPerson = 0
-	a := one.Accountant(c.opts...)
+	a := one.Accountant(opts...)
 	if err := a.AddPlan(ctx, &one); err != nil {
 		return 0, err
 	}
-	records := c.p.Records()
+	records := p.Records()
 	// What lies beyond the last point becomes an unlimited loss, and grows by e^ε at every link:
 	// the last point is where that stays below δ, or as far as numbers go.
-	last, end := 0.0, c.delta
+	last, end := 0.0, delta
 	for range endings {
 		iv, err := a.Epsilon(ctx, end)
 		if err != nil {
 			return 0, err
 		}
 		last = max(last, iv.Upper)
-		next := max(leastEnd, 1e-3*c.delta*math.Exp(-float64(records)*last))
+		next := max(leastEnd, 1e-3*delta*math.Exp(-float64(records)*last))
 		if next >= end {
 			break
 		}
@@ -84,21 +71,21 @@ func (c *comparer) groupEpsilon(ctx context.Context) (float64, error) {
 		return 0, err
 	}
 	up := make([]float64, len(points))
-	for i, p := range points {
-		up[i] = min(1, p.Upper)
+	for i, point := range points {
+		up[i] = min(1, point.Upper)
 	}
 	curve, err := profiles.NewChords(xs, up, up)
 	if err != nil {
 		return 0, err
 	}
-	m := profiles.Bounds{Name: "curve", Relation: c.p.Neighbors, Directions: [2]profiles.Direction{{Upper: curve}, {Upper: curve}}}
+	m := profiles.Bounds{Name: "curve", Relation: p.Neighbors, Directions: [2]profiles.Direction{{Upper: curve}, {Upper: curve}}}
 	if m, err = subsample.Chain(m, records); err != nil {
 		return 0, err
 	}
-	whole := New(c.p.Neighbors, c.opts...)
+	whole := New(p.Neighbors, opts...)
 	if err := whole.AddBounds(m, 1); err != nil {
 		return 0, err
 	}
-	iv, err := whole.Epsilon(ctx, c.delta)
+	iv, err := whole.Epsilon(ctx, delta)
 	return max(0, iv.Upper), err
 }

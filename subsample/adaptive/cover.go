@@ -181,7 +181,8 @@ func (p *palette) spare(m member, b *bounded, k int) (up, down float64) {
 }
 
 // cheapest solves the linear program of the member of least cost that is above b at every
-// node. The weight of worst is what is left of 1. Rows are added where a solution fails.
+// node. The weight of worst is what is left of 1. Rows are added where a solution fails. It is
+// long because a solution is proved right after it is found.
 func (p *palette) cheapest(b *bounded, t target) (member, error) {
 	var laws []int
 	var gain, lo, hi []float64
