@@ -1,12 +1,13 @@
 package accountant
 
-// What an accountant may be told: accuracy, limits, engines.
+// What an accountant may be told: accuracy, limits, engines; and the error that names a field.
 
 import (
 	"context"
 	"time"
 
 	"github.com/dpaccountant/accountant/fourier"
+	"github.com/dpaccountant/accountant/internal/fault"
 )
 
 // An Option configures New.
@@ -19,6 +20,7 @@ type settings struct {
 	many      bool          // many questions are expected
 	records   int64         // of a person; 0 for 1
 	quiet     bool          // hints are not wanted
+	report    func(done, total int)
 }
 
 // sums returns the options of the sums of a question that asks n of them, which
@@ -129,13 +131,13 @@ func WithRecordsPerPerson(records int64) Option {
 // know their number beforehand, at which one it is, and total is 0. f must not ask
 // the accountant.
 func WithProgress(f func(done, total int)) Option {
-	return func(o *settings) { o.Progress = f }
+	return func(o *settings) { o.report = f }
 }
 
 // progress tells how far an answer is.
 func progress(o settings, done, total int) {
-	if o.Progress != nil {
-		o.Progress(done, total)
+	if o.report != nil {
+		o.report(done, total)
 	}
 }
 
@@ -144,3 +146,16 @@ func defaults() settings {
 	o.MaxPoints = pointsIn(defaultMemory)
 	return o
 }
+
+// A FieldError is what every constructor and every question of this module returns for
+// a bad value, directly or wrapped (errors.As finds it): its text is "field: problem",
+// such as "noise-multiplier: -1 is not in [1e-06, 1e+15]".
+//
+//   - Path leads to the field, from the outermost name: {"gaussian", "noise-multiplier"};
+//     Field() is its last name, and an element of a list is called "p[2]".
+//   - Problem is the rest of the text: the value and what is allowed.
+//   - Err is what the problem wraps, or nil; Unwrap returns it.
+//
+// A program that takes values from its own users looks Path up in its own names and
+// shows Problem. A plan.Error has the line of a plan besides.
+type FieldError = fault.Error

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 
@@ -76,11 +77,13 @@ func (c Interactive) Reinforces(scores []float64) bool {
 	return len(scores) > 0 && slices.Max(scores) > c.Confidence
 }
 
-// statistic takes the scores multiplied by the number of teachers.
+// statistic takes the scores multiplied by the number of teachers. It rounds them to a grid on
+// which every difference below, and ½ more, is exact: rounding differences of n and of n + 1 to
+// float64 could change the statistic by more than 1. The scores are public.
 func (c Interactive) statistic(votes []int64, scaled []float64, teachers int64) float64 {
-	v := math.Inf(-1)
+	v, fine := math.Inf(-1), math.Ldexp(1, 51-bits.Len64(uint64(teachers)))
 	for j, n := range votes {
-		v = max(v, float64(n)-scaled[j])
+		v = max(v, float64(n)-math.RoundToEven(scaled[j]*fine)/fine)
 	}
 	if c.Rounded {
 		v = math.Floor(v + 0.5)

@@ -1,5 +1,8 @@
 package plan
 
+// The mechanism majority in plans. Its noise function is optimised when the plan is asked about, and
+// not when it is read; until then it is what its parameters say.
+
 import (
 	"context"
 	"math"

@@ -1,5 +1,7 @@
 package plan
 
+// The mechanisms and the sampling schemes of plans, a row each: name, keys, constructor.
+
 import (
 	"math"
 

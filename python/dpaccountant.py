@@ -49,6 +49,7 @@ __all__ = [
     "Majority",
     "NoAnswerError",
     "PateCost",
+    "PublishedCost",
     "Probe",
     "Profile",
     "ProfilePoint",
@@ -317,12 +318,13 @@ class SamplingScheme:
 class SelectionLaw:
     """What private selection costs by one law of the number of runs.
 
-    ``epsilon`` is proved; ``papernot_steinke`` and ``paper`` are what the literature
-    says, None where it says nothing.
+    ``epsilon`` is proved and an attack reaches ``lower``; ``papernot_steinke`` and ``paper``
+    are what the literature says, None where it says nothing.
     """
 
     law: str
     mean: float
+    lower: Optional[float]
     epsilon: Optional[float]
     delta: float
     papernot_steinke: Optional[float]
@@ -360,6 +362,8 @@ class PateCost:
     answered: float
     orders: Sequence[float]
     rdp: Sequence[float]
+    price: str = "best"
+    exact: Optional[Mapping[str, Any]] = None
 
 
 @dataclass(frozen=True)
@@ -383,6 +387,19 @@ class LabelGroup:
     loss: float
     outputs: Sequence[float]
     probabilities: Sequence[Sequence[float]]
+
+
+@dataclass(frozen=True)
+class PublishedCost:
+    """An upper bound on ε that may be published, except with probability 1 − ``confidence``.
+
+    ``private`` must not be published.
+    """
+
+    epsilon: float
+    confidence: float
+    statement: str
+    private: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -936,15 +953,17 @@ class Accountant:
         shape: Optional[float] = None,
         mean: Optional[Sequence[float]] = None,
         max_: Optional[int] = None,
+        first_above: Optional[bool] = None,
         delta: Optional[float] = None,
     ) -> Sequence[SelectionLaw]:
         """What the best of a random number of private runs costs, by laws of that number.
 
-        One run is a plan, at a ``delta``, or declares its own guarantee.
+        One run is a plan, at a ``delta``, or declares its own guarantee. With
+        ``first_above`` it is the first outcome above a threshold instead.
         """
         options = _given(
             candidate_epsilon=candidate_epsilon, candidate_delta=candidate_delta, law=law,
-            shape=shape, mean=mean, max_=max_, delta=delta,
+            shape=shape, mean=mean, max_=max_, first_above=first_above, delta=delta,
         )
         if plan is not None:
             options["plan"] = _plan(plan)
@@ -952,6 +971,7 @@ class Accountant:
             SelectionLaw(
                 law=r["law"],
                 mean=float(r["mean"]),
+                lower=_number(r["epsilon"]["lower"]),
                 epsilon=_number(r["epsilon"]["tight"]),
                 delta=float(r["delta"]),
                 papernot_steinke=_number(r["epsilon"]["papernot-steinke"]),
@@ -1026,6 +1046,8 @@ class Accountant:
             answered=r["answered"],
             orders=tuple(r["orders"]),
             rdp=tuple(r["rdp"]),
+            price=r["price"],
+            exact=r.get("exact-epsilon"),
         )
 
     def pate_smooth(
@@ -1048,6 +1070,29 @@ class Accountant:
             **_given(sigma_ss=sigma_ss, **options),
         )
         return SanitizedCost(r["sanitized-epsilon"], r.get("why-none", ""), dict(r["not-safe-to-publish"]))
+
+    def pate_publish(
+        self,
+        votes: Sequence[Sequence[int]],
+        mechanism: str,
+        *,
+        delta: float,
+        order: float,
+        beta: float,
+        noise: float,
+        confidence: Optional[float] = None,
+        **options: Any,
+    ) -> PublishedCost:
+        """Publish an upper bound on the cost of votes. Every call publishes anew: make it once.
+
+        ``order``, ``beta``, ``noise``, ``confidence`` and ``delta`` must have been fixed
+        without looking at the votes. ``options`` are as for ``pate``.
+        """
+        r = self.request(
+            "pate-publish", votes=_rows(votes), mechanism=mechanism, delta=delta, order=order, beta=beta,
+            noise=noise, **_given(confidence=confidence, **options),
+        )
+        return PublishedCost(r["published-epsilon"], r["confidence"], r["statement"], dict(r["not-safe-to-publish"]))
 
     def label(
         self,

@@ -1,5 +1,7 @@
 package main
 
+// Private prediction without a data set: synthetic teachers, and how often each rule is right.
+
 import (
 	"math/rand/v2"
 

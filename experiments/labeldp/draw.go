@@ -1,5 +1,7 @@
 package main
 
+// Figures: losses, biases, the regression and the law of a randomizer.
+
 import (
 	"bytes"
 	"fmt"

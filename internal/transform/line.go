@@ -1,4 +1,11 @@
+// A Gaussian mixture on one line: which of its sums answers at a frequency.
+//
+// It assumes θ ≥ −½; below, the reverse answers. It returns log M with the error of the sum that it took.
+
 package transform
+
+// The transform of a Gaussian mixture on a line Re z = θ: which nodes serve all t up to tMax at a
+// tolerance, and the value with its error at each t.
 
 import (
 	"context"

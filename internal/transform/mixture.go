@@ -1,4 +1,12 @@
+// The transform of a pair of Gaussian mixtures with whole-numbered means.
+//
+// It assumes weights known to relative errors. It returns lines that sum over the nodes of a trapezoidal rule
+// (docs/contour.md).
+
 package transform
+
+// Pairs of Gaussian mixtures, the losses of sampled Gaussian noise: what they are, and what does not
+// depend on θ. It assumes a likelihood ratio that increases with the output.
 
 import (
 	"fmt"

@@ -208,6 +208,14 @@ class Tests(unittest.TestCase):
         )
         self.assertTrue(math.isfinite(clean.epsilon))
         self.assertEqual(clean.why_none, "")
+        exact = self.accountant.pate(votes, "gnmax", sigma2=40, delta=1e-5, price="exact")
+        self.assertLessEqual(exact.epsilon, cost.epsilon)
+        self.assertLessEqual(exact.exact["forward"]["upper"], exact.epsilon)
+        bound = self.accountant.pate_publish(
+            votes, "gnmax", sigma2=40, delta=1e-5, order=12, beta=0.02, noise=0.15
+        )
+        self.assertEqual(bound.confidence, 0.95)
+        self.assertGreater(bound.epsilon, exact.exact["forward"]["upper"])
 
     def test_label(self):
         found = self.accountant.label(1, [0, 1, 2], [1, 1, 3])
