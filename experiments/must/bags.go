@@ -165,7 +165,7 @@ func mixed(weights []float64, rest, eta, rare float64, deltas []func(x float64) 
 		}
 		top *= 1.5
 	}
-	const points = 160
+	const points = 160 // 300 bring the double bootstrap of the page from 15.6 to 6.6, in twice the time
 	var x, up []float64
 	for i := 0; i <= points; i++ {
 		base := top * float64(i) / points
