@@ -4,14 +4,12 @@
 package pate
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
 
-	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/pate/ballots"
 )
@@ -89,16 +87,6 @@ func (c Interactive) statistic(votes []int64, scaled []float64, teachers int64) 
 		v = math.Floor(v + 0.5)
 	}
 	return min(max(v, 0), float64(teachers))
-}
-
-func (c Interactive) prepare(ctx context.Context, v *ballots.Votes, s *ballots.Scores) (*queries, error) {
-	if s == nil {
-		return nil, fault.New("baseline", "is missing, must hold the student's scores for interactive aggregation")
-	}
-	if s.Queries() != v.Queries() || s.Classes() != v.Classes() {
-		return nil, fault.New("baseline", "shape (%d, %d) is not the votes' (%d, %d)", s.Queries(), s.Classes(), v.Queries(), v.Classes())
-	}
-	return c.prepareAt(ctx, v, func(i int) float64 { return c.statistic(v.Row(i), s.Row(i), v.Teachers()) })
 }
 
 func argmax(x []float64) int {
