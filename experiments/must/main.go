@@ -1,10 +1,13 @@
 // Must regenerates the privacy tables and figures of Zhao and Liu
-// (arXiv:2312.13389) and its utility experiments on synthetic data.
+// (arXiv:2312.13389) and its utility experiments.
 //
-//	go run ./experiments/must -out docs/experiments
+//	go run ./experiments/must -adult adult_processed2.csv -out docs/experiments
 //
-// It writes must.md and the pictures beside it. The seeds are fixed: the same
-// program gives the same files, whatever the number of cores.
+// It writes must.md, must-adult.md and must-bags.md, the pictures beside them and the
+// numbers of each picture. The seeds are fixed: the same program gives the same files,
+// whatever the number of cores. The Adult data are the file of that name of the authors'
+// repository, github.com/zhao-xingyuan/MUST (MIT); without -adult, must-adult.md is written
+// on synthetic data and says so.
 package main
 
 import (
@@ -15,31 +18,48 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 )
 
-// sections are the parts of the page, in order. None depends on another.
-var sections = []func(*report) error{
-	intro, profilesTable, alignedFigure, profilesFigure, equalFigure, sizesFigure,
-	compositionTable, historicTable, laplaceTable,
-	bootstrap, regression, logistic, distinctTable,
+// pages are what the program writes, each with its parts in order. No part depends on
+// another.
+var pages = []struct {
+	name     string
+	sections []func(*report) error
+}{
+	{"must", []func(*report) error{
+		intro, profilesTable, alignedFigure, profilesFigure, equalFigure, sizesFigure,
+		compositionTable, historicTable, table8CompositionTable, laplaceTable,
+		bootstrap, regression, distinctTable,
+	}},
+	{"must-adult", []func(*report) error{adultPage}},
+	{"must-bags", []func(*report) error{bagsPage}},
 }
 
 func main() {
-	out := flag.String("out", "docs/experiments", "folder for must.md and its pictures")
+	out := flag.String("out", "docs/experiments", "folder for the pages and their pictures")
+	adult := flag.String("adult", "", "the authors' adult_processed2.csv; synthetic data without it")
+	only := flag.String("pages", "must,must-adult,must-bags", "pages to write")
 	quick := flag.Bool("quick", false, "few repetitions and few steps, for a look")
 	flag.Parse()
-	text, err := page(*out, *quick)
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(*out, "must.md"), text, 0o644); err != nil {
-		log.Fatal(err)
+	for _, p := range pages {
+		if !slices.Contains(strings.Split(*only, ","), p.name) {
+			continue
+		}
+		text, err := page(p.sections, report{dir: *out, quick: *quick, adult: *adult})
+		if err != nil {
+			log.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(*out, p.name+".md"), text, 0o644); err != nil {
+			log.Fatal(err)
+		}
 	}
 }
 
 // page writes the pictures and returns the text. Sections run at the same time.
-func page(dir string, quick bool) ([]byte, error) {
+func page(sections []func(*report) error, settings report) ([]byte, error) {
 	reports := make([]report, len(sections))
 	errs := make([]error, len(sections))
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
@@ -50,7 +70,7 @@ func page(dir string, quick bool) ([]byte, error) {
 			defer wg.Done()
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			reports[i] = report{dir: dir, quick: quick}
+			reports[i] = report{dir: settings.dir, quick: settings.quick, adult: settings.adult}
 			errs[i] = section(&reports[i])
 		}()
 	}
@@ -69,6 +89,7 @@ func page(dir string, quick bool) ([]byte, error) {
 type report struct {
 	dir   string // of the pictures; none are drawn if it is empty
 	quick bool
+	adult string // the file of the Adult data; empty for the stand-in
 	text  bytes.Buffer
 }
 
@@ -88,20 +109,11 @@ func intro(r *report) error {
 Zhao and Liu, *Enhancing Trade-offs in Privacy, Utility, and Computational Efficiency through MUltistage Sampling Technique*
 (arXiv:2312.13389). This page is written by
 
-    go run ./experiments/must -out docs/experiments
+    go run ./experiments/must -adult adult_processed2.csv -out docs/experiments
 
-What it means is told in [../theory/must-composition.md](../theory/must-composition.md). The relation is substitution unless told. Figures and
+Two pages go with it: [logistic regression on the Adult data](must-adult.md) (Table 8, Figure S4) and [a first stage that is kept](must-bags.md), for the bag of little
+bootstraps and the double bootstrap. What became of each table and figure is in [README.md](README.md). What it means is in [../theory/must-composition.md](../theory/must-composition.md). The relation is substitution unless another is named. Figures and
 tables are called as in the paper. MUST.WO is sampling with replacement (the paper's Corollary 6) and has no rows of its own.
-
-| in the paper | here |
-|---|---|
-| Figures 1–3 | diagrams, without numbers |
-| Table 3, Figures 4, 5, S1, S3 | recomputed; one row of Table 3 was wrong |
-| Figure S2, equations 6–8 | recomputed, beside what is certified for them |
-| Tables 4–7, Figure 6 | recomputed and run again, also with the right sensitivity and at equal privacy |
-| Table 8, Figure S4 | on a synthetic stand-in for the Adult data, with and without the label among the features |
-| Table 9 | exact and by simulation |
-| Table 10 (run times of R code) | not comparable; what this library's samplers take is measured by the benchmarks of package ` + "`subsample`" + ` |
 
 `)
 	return nil

@@ -2,11 +2,13 @@ package main
 
 import (
 	"bytes"
+	"encoding/csv"
 	"fmt"
 	"image/color"
 	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -15,11 +17,12 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
+
+	"github.com/dpaccountant/accountant/internal/figure"
 )
 
-// A style is the look of one scheme, the same in all figures. The colours are
-// those of Okabe and Ito, which colour-blind readers can tell apart; dashes
-// differ too.
+// A style is the look of one scheme, the same in all figures. The colours are those
+// that all pictures share; dashes differ too.
 type style struct {
 	color  color.RGBA
 	dashes []vg.Length
@@ -27,11 +30,11 @@ type style struct {
 
 var styles = map[string]style{
 	"no noise": {color.RGBA{150, 150, 150, 255}, nil},
-	"Poisson":  {color.RGBA{0, 0, 0, 255}, []vg.Length{vg.Points(2), vg.Points(2)}},
-	"WOR":      {color.RGBA{0, 114, 178, 255}, nil},
-	"WR":       {color.RGBA{230, 159, 0, 255}, []vg.Length{vg.Points(7), vg.Points(2)}},
-	"MUST.OW":  {color.RGBA{213, 94, 0, 255}, nil},
-	"MUST.WW":  {color.RGBA{0, 158, 115, 255}, []vg.Length{vg.Points(5), vg.Points(2), vg.Points(1.5), vg.Points(2)}},
+	"Poisson":  {figure.Palette[3], []vg.Length{vg.Points(2), vg.Points(2)}},
+	"WOR":      {figure.Palette[0], nil},
+	"WR":       {figure.Palette[5], []vg.Length{vg.Points(7), vg.Points(2)}},
+	"MUST.OW":  {figure.Palette[1], nil},
+	"MUST.WW":  {figure.Palette[2], []vg.Length{vg.Points(5), vg.Points(2), vg.Points(1.5), vg.Points(2)}},
 }
 
 func (s style) line() draw.LineStyle {
@@ -61,32 +64,6 @@ func (even) Ticks(lo, hi float64) (ts []plot.Tick) {
 	return ts
 }
 
-// decades puts ticks at powers of ten, with a label at every one that fits.
-type decades struct{}
-
-func (decades) Ticks(lo, hi float64) (ts []plot.Tick) {
-	from, to := math.Floor(math.Log10(lo)), math.Ceil(math.Log10(hi))
-	every := max(1, math.Ceil((to-from)/6))
-	for e := from; e <= to; e++ {
-		if v := math.Pow(10, e); v >= lo*(1-1e-9) && v <= hi*(1+1e-9) {
-			label := ""
-			if math.Mod(e, every) == 0 {
-				label = fmt.Sprintf("%.0e", v)
-				if math.Abs(e) <= 4 {
-					label = fmt.Sprintf("%.6g", v)
-				}
-			}
-			ts = append(ts, plot.Tick{Value: v, Label: label})
-		}
-		for f := 2.; f <= 9 && every == 1; f++ {
-			if v := f * math.Pow(10, e); v >= lo && v <= hi {
-				ts = append(ts, plot.Tick{Value: v})
-			}
-		}
-	}
-	return ts
-}
-
 // places puts ticks at given places.
 type places []float64
 
@@ -99,24 +76,41 @@ func (d places) Ticks(lo, hi float64) (ts []plot.Tick) {
 	return ts
 }
 
-func panel(title, x, y string) *plot.Plot {
+// A chart is a plot that remembers its numbers, which are written beside the picture.
+type chart struct {
+	*plot.Plot
+	title string
+	lines []numbers
+}
+
+// numbers is a curve of a chart; low and high are nil, or a band or bars about it.
+type numbers struct {
+	name      string
+	xy        plotter.XYs
+	low, high []float64
+}
+
+func panel(title, x, y string) *chart {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
 	p.Title.Padding = vg.Points(4)
 	p.X.Tick.Marker, p.Y.Tick.Marker = even{}, even{}
-	return p
+	return &chart{Plot: p, title: title}
 }
 
-func logX(p *plot.Plot) { p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, decades{} }
-func logY(p *plot.Plot) { p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, decades{} }
+func logX(p *chart) { p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, figure.Decades{} }
+func logY(p *chart) { p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, figure.Decades{} }
 
-// addLine draws a curve.
-func addLine(p *plot.Plot, s draw.LineStyle, xy plotter.XYs) {
+// line draws a curve. One without a name is a guide and has no numbers.
+func (p *chart) line(name string, s draw.LineStyle, xy plotter.XYs) {
 	p.Add(&plotter.Line{XYs: xy, LineStyle: s})
+	if name != "" {
+		p.lines = append(p.lines, numbers{name: name, xy: xy})
+	}
 }
 
-// addBand fills what is between two curves.
-func addBand(p *plot.Plot, c color.Color, lower, upper plotter.XYs) error {
+// band fills what is between two curves.
+func (p *chart) band(c color.Color, lower, upper plotter.XYs) error {
 	ring := append(plotter.XYs{}, lower...)
 	for i := range upper {
 		ring = append(ring, upper[len(upper)-1-i])
@@ -130,8 +124,8 @@ func addBand(p *plot.Plot, c color.Color, lower, upper plotter.XYs) error {
 	return nil
 }
 
-// addBars draws mean ± standard error at x.
-func addBars(p *plot.Plot, s style, x, mean, se []float64) error {
+// bars draws mean ± error at x.
+func (p *chart) bars(name string, s style, x, mean, se []float64) error {
 	var at pointsWithErrors
 	for i := range x {
 		at.XYs = append(at.XYs, plotter.XY{X: x[i], Y: mean[i]})
@@ -144,7 +138,12 @@ func addBars(p *plot.Plot, s style, x, mean, se []float64) error {
 	bars.LineStyle.Color, bars.LineStyle.Width = s.color, vg.Points(1)
 	p.Add(bars)
 	p.Add(&plotter.Scatter{XYs: at.XYs, GlyphStyle: draw.GlyphStyle{Color: s.color, Radius: vg.Points(2.2), Shape: draw.CircleGlyph{}}})
-	addLine(p, s.line(), at.XYs)
+	p.Add(&plotter.Line{XYs: at.XYs, LineStyle: s.line()})
+	n := numbers{name: name, xy: at.XYs}
+	for i, m := range mean {
+		n.low, n.high = append(n.low, m-se[i]), append(n.high, m+se[i])
+	}
+	p.lines = append(p.lines, n)
 	return nil
 }
 
@@ -168,11 +167,16 @@ func schemeEntries(names ...string) (es []entry) {
 }
 
 // figure draws rows of panels below one legend, at a width that a page shows
-// without scaling down much, and shows it on the page with its caption.
-func (r *report) figure(file, caption string, legend []entry, rows [][]*plot.Plot, height vg.Length) error {
-	r.printf("![%s](%s)\n\n%s\n\n", strings.TrimSuffix(file, ".png"), file, caption)
+// without scaling down much, and shows it on the page with its caption. The numbers go
+// into a file beside it.
+func (r *report) figure(file, caption string, legend []entry, rows [][]*chart, height vg.Length) error {
+	name := strings.TrimSuffix(file, ".png")
+	r.printf("![%s](%s)\n\n%s ([numbers](%s.csv))\n\n", name, file, caption, name)
 	if r.dir == "" {
 		return nil
+	}
+	if err := writeNumbers(filepath.Join(r.dir, name+".csv"), rows); err != nil {
+		return err
 	}
 	const strip = 18
 	width := 18 * vg.Centimeter
@@ -207,7 +211,13 @@ func (r *report) figure(file, caption string, legend []entry, rows [][]*plot.Plo
 	}
 	tiles := draw.Tiles{Rows: len(rows), Cols: len(rows[0]), PadX: vg.Points(14), PadY: vg.Points(24), PadTop: 18, PadBottom: 4, PadLeft: 4, PadRight: 14}
 	body := draw.Crop(all, 0, 0, 0, -strip)
-	for i, cs := range plot.Align(rows, tiles, body) {
+	plots := make([][]*plot.Plot, len(rows))
+	for i, row := range rows {
+		for _, c := range row {
+			plots[i] = append(plots[i], c.Plot)
+		}
+	}
+	for i, cs := range plot.Align(plots, tiles, body) {
 		height := vg.Length(0)
 		for _, c := range cs {
 			height = max(height, c.Max.Y)
@@ -226,4 +236,31 @@ func (r *report) figure(file, caption string, legend []entry, rows [][]*plot.Plo
 		return err
 	}
 	return os.WriteFile(filepath.Join(r.dir, file), b.Bytes(), 0o644)
+}
+
+// writeNumbers writes the curves of all charts as rows: panel, curve, x, y, and the ends of
+// a bar.
+func writeNumbers(path string, rows [][]*chart) error {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	w.Write([]string{"panel", "curve", "x", "y", "low", "high"})
+	f := func(x float64) string { return strconv.FormatFloat(x, 'g', 8, 64) }
+	for _, row := range rows {
+		for _, c := range row {
+			for _, l := range c.lines {
+				for i, p := range l.xy {
+					low, high := "", ""
+					if l.low != nil {
+						low, high = f(l.low[i]), f(l.high[i])
+					}
+					w.Write([]string{c.title, l.name, f(p.X), f(p.Y), low, high})
+				}
+			}
+		}
+	}
+	w.Flush()
+	if err := w.Error(); err != nil {
+		return err
+	}
+	return os.WriteFile(path, b.Bytes(), 0o644)
 }

@@ -5,7 +5,6 @@ import (
 	"image/color"
 	"math"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
@@ -124,7 +123,7 @@ var thin = draw.LineStyle{Color: color.Gray{170}, Width: vg.Points(0.7)}
 
 // alignedPanels draws, for each noise, one curve per scheme through (x, y) of
 // the aligned points.
-func alignedPanels(x, y string, at func(subsample.AlignedPoint) plotter.XY) ([]*plot.Plot, error) {
+func alignedPanels(x, y string, at func(subsample.AlignedPoint) plotter.XY) ([]*chart, error) {
 	ss, err := schemes(1000, 500, 400)
 	if err != nil {
 		return nil, err
@@ -133,7 +132,7 @@ func alignedPanels(x, y string, at func(subsample.AlignedPoint) plotter.XY) ([]*
 	if err != nil {
 		return nil, err
 	}
-	var ps []*plot.Plot
+	var ps []*chart
 	for _, b := range bs {
 		p := panel(b.name, x, y)
 		for _, s := range ss {
@@ -145,7 +144,7 @@ func alignedPanels(x, y string, at func(subsample.AlignedPoint) plotter.XY) ([]*
 			for _, q := range points {
 				xy = append(xy, at(q))
 			}
-			addLine(p, styles[s.name].line(), xy)
+			p.line(s.name, styles[s.name].line(), xy)
 		}
 		ps = append(ps, p)
 	}
@@ -162,11 +161,11 @@ func alignedFigure(r *report) error {
 	}
 	for _, p := range ps {
 		p.X.Min, p.X.Max = 0.2, 0.9
-		addLine(p, thin, plotter.XYs{{X: 0.2}, {X: 0.9}})
+		p.line("", thin, plotter.XYs{{X: 0.2}, {X: 0.9}})
 	}
 	return r.figure("must-figure4.png", "The paper's Figure 4 a–d. Each curve runs through ε from 0.01 (left) to 6 (right). Below the grey line both ε and δ shrink (strong amplification), above it δ grows (weak, type I). "+
 		"Only WOR stays below; WR, MUST.OW and MUST.WW rise above, in this order. Curves have different ε' at the same ε, so a lower curve is not a more private scheme.",
-		schemeEntries(schemeNames...), [][]*plot.Plot{{ps[0], ps[1]}, {ps[2], ps[3]}}, 13*vg.Centimeter)
+		schemeEntries(schemeNames...), [][]*chart{{ps[0], ps[1]}, {ps[2], ps[3]}}, 13*vg.Centimeter)
 }
 
 func profilesFigure(r *report) error {
@@ -177,7 +176,7 @@ func profilesFigure(r *report) error {
 	}
 	for _, p := range ps {
 		top := p.X.Max
-		addLine(p, thin, plotter.XYs{{}, {X: top, Y: top}})
+		p.line("", thin, plotter.XYs{{}, {X: top, Y: top}})
 		p.X.Min, p.Y.Min, p.Y.Max = 0, 0, p.Y.Max*1.05
 		p.Y.Max = min(p.Y.Max, top/2)
 	}
@@ -185,8 +184,8 @@ func profilesFigure(r *report) error {
 	if err != nil {
 		return err
 	}
-	eps[0].Title.Text = "any noise"
-	addLine(eps[0], thin, plotter.XYs{{}, {X: 6, Y: 6}})
+	eps[0].Title.Text, eps[0].title = "any noise", "any noise"
+	eps[0].line("", thin, plotter.XYs{{}, {X: 6, Y: 6}})
 	ratio := panel("any noise", "ε", "ε'/ε")
 	ss, err := schemes(1000, 500, 400)
 	if err != nil {
@@ -197,11 +196,11 @@ func profilesFigure(r *report) error {
 		for _, e := range fineGrid() {
 			xy = append(xy, plotter.XY{X: e, Y: s.s.AmplifiedEpsilon(e) / e})
 		}
-		addLine(ratio, styles[s.name].line(), xy)
+		ratio.line(s.name, styles[s.name].line(), xy)
 	}
 	return r.figure("must-figureS3.png", "The paper's Figure S3 a–e (and ε'/ε, second panel), same setting as Figure 4. Grey: no change. The smaller η, the smaller ε' at the same ε; but δ' exceeds δ (curve above grey) for small δ for all schemes that draw a record more than once, "+
 		"most for MUST.WW. At Δ/σ = 1 the order of the four flips between δ = 0.19 and 0.31, not at one point.",
-		schemeEntries(schemeNames...), [][]*plot.Plot{{eps[0], ratio}, {ps[0], ps[1]}, {ps[2], ps[3]}}, 18*vg.Centimeter)
+		schemeEntries(schemeNames...), [][]*chart{{eps[0], ratio}, {ps[0], ps[1]}, {ps[2], ps[3]}}, 18*vg.Centimeter)
 }
 
 // equalFigure compares the schemes at equal ε', which the paper does not do.
@@ -215,7 +214,7 @@ func equalFigure(r *report) error {
 	if err != nil {
 		return err
 	}
-	var ps []*plot.Plot
+	var ps []*chart
 	for _, b := range bs {
 		p := panel(b.name, "ε'", "δ'")
 		logY(p)
@@ -234,13 +233,13 @@ func equalFigure(r *report) error {
 					xy = append(xy, plotter.XY{X: q.Epsilon2, Y: q.Delta2})
 				}
 			}
-			addLine(p, styles[s.name].line(), xy)
+			p.line(s.name, styles[s.name].line(), xy)
 		}
 		p.Y.Min, p.Y.Max, p.X.Min, p.X.Max = 1e-12, 1, 0, 3
 		ps = append(ps, p)
 	}
 	return r.figure("must-equal.png", "One step, δ' over ε' on a log scale, to be set against Figure 4. Here curves *can* be compared: above ε' of about 0.05 (Δ/σ = 0.25) or 0.2 to 0.5 (Δ/σ = 1) WOR has the least δ' and MUST.WW the most, by many orders of magnitude.",
-		schemeEntries(schemeNames...), [][]*plot.Plot{{ps[0], ps[1]}, {ps[2], ps[3]}}, 13*vg.Centimeter)
+		schemeEntries(schemeNames...), [][]*chart{{ps[0], ps[1]}, {ps[2], ps[3]}}, 13*vg.Centimeter)
 }
 
 // sizes gives a value on the grid of Figure 5: b from 150 to 200 over m from 100
@@ -292,9 +291,9 @@ func sizesFigure(r *report) error {
 		return err
 	}
 	titles := []string{"η", "δ' − δ, Laplace", "δ' − δ, Gaussian"}
-	var rows [][]*plot.Plot
+	var rows [][]*chart
 	for i, name := range []string{"MUST.OW", "MUST.WW"} {
-		var row []*plot.Plot
+		var row []*chart
 		for j, title := range titles {
 			p := panel(name+": "+title, "batch m", "subset b")
 			if err := contours(p, &grids[i][j], styles[name].color); err != nil {
@@ -324,7 +323,7 @@ func sizesFigure(r *report) error {
 
 // contours draws some lines of equal value, with their values where they cross
 // the diagonal along which the value changes most.
-func contours(p *plot.Plot, g *sizes, c color.Color) error {
+func contours(p *chart, g *sizes, c color.Color) error {
 	along := func(t int) float64 { return g.z[t][t] }
 	row := func(t int) int { return t }
 	if g.z[10][10]-g.z[0][0] < g.z[10][0]-g.z[0][10] {
@@ -366,6 +365,13 @@ func contours(p *plot.Plot, g *sizes, c color.Color) error {
 		names.TextStyle[i].XAlign, names.TextStyle[i].YAlign = text.XCenter, text.YCenter
 	}
 	p.Add(lines, names)
+	for row := range 11 {
+		var xy plotter.XYs
+		for col := range 11 {
+			xy = append(xy, plotter.XY{X: g.X(col), Y: g.z[col][row]})
+		}
+		p.lines = append(p.lines, numbers{name: fmt.Sprintf("value at b = %.0f", g.Y(row)), xy: xy})
+	}
 	return nil
 }
 

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 
@@ -168,12 +167,12 @@ func regression(r *report) error {
 	r.printf("## Utility 2: linear regression by noisy gradient descent (Tables 6 and 7, Figure 6)\n\n%d data sets of n = 1000, y = 1 + 0.5x₁ + 0.2x₂ + N(0,1), the same for all rows; b = 200, m = 100, C = 3, learning rate 0.04, %d steps from β = (−1, −1, −1). RMSE over the last 16 steps.\n\n"+
 		"Noise three ways: by the paper's formula at equal ε' per step (sensitivity C/n); the same with the sensitivity of a mean of m clipped gradients under substitution, 2C/m; and **at equal privacy**, so that all steps together are proved (total ε, 1e-5)-private.\n\n", datasets, regressionSteps)
 
-	axis := func(title string) *plot.Plot {
+	axis := func(title string) *chart {
 		p := panel(title, "iteration", "training loss (MSE)")
 		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, regressionSteps, 0, 9
 		return p
 	}
-	panels := map[string]*plot.Plot{"ε' = 0.01, C/n": axis("ε' = 0.01, as printed"), "ε' = 0.001, C/n": axis("ε' = 0.001, as printed")}
+	panels := map[string]*chart{"ε' = 0.01, C/n": axis("ε' = 0.01, as printed"), "ε' = 0.001, C/n": axis("ε' = 0.001, as printed")}
 	for _, run := range runs {
 		p := panels[run.setting]
 		if run.setting == "no noise" || p == nil {
@@ -183,7 +182,7 @@ func regression(r *report) error {
 		for t, l := range run.losses {
 			xy = append(xy, plotter.XY{X: float64(t + 1), Y: l})
 		}
-		addLine(p, styles[run.scheme.name].line(), xy)
+		p.line(run.scheme.name, styles[run.scheme.name].line(), xy)
 	}
 	equal := panel("at equal privacy", "total ε at δ = 1e-5", "‖β − true β‖")
 	logX(equal)
@@ -199,12 +198,12 @@ func regression(r *report) error {
 				}
 			}
 		}
-		if err := addBars(equal, styles[name], x, mean, se); err != nil {
+		if err := equal.bars(name, styles[name], x, mean, se); err != nil {
 			return err
 		}
 	}
 	if err := r.figure("must-figure6.png", "Left and middle: the paper's Figure 6, training loss on one data set; nothing tells the schemes apart but a little noise at ε' = 0.001. Right, not in the paper: distance of the coefficients from the truth over the privacy of the whole training, mean ± standard error.",
-		schemeEntries(append([]string{"Poisson"}, schemeNames...)...), [][]*plot.Plot{{panels["ε' = 0.01, C/n"], panels["ε' = 0.001, C/n"], equal}}, 8*vg.Centimeter); err != nil {
+		schemeEntries(append([]string{"Poisson"}, schemeNames...)...), [][]*chart{{panels["ε' = 0.01, C/n"], panels["ε' = 0.001, C/n"], equal}}, 8*vg.Centimeter); err != nil {
 		return err
 	}
 	r.printf("| setting | scheme | σ on the mean gradient | δ' per step, or total ε certified | RMSE (SD) | ± SE | in Table 6 | bias of β₀, β₁, β₂ | RMSE of β₀, β₁, β₂ | in Table 7 |\n|---|---|---|---|---|---|---|---|---|---|\n")

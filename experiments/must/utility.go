@@ -104,6 +104,7 @@ type descent struct {
 	clip     float64 // 0: none
 	noise    float64 // standard deviation on each coordinate of the mean gradient
 	steps    int
+	own      bool // divide by the size of the batch drawn and not by the one expected, as the authors' program
 }
 
 // run moves beta and calls after each step, if it is not nil.
@@ -129,8 +130,12 @@ func (d descent) run(beta []float64, s scheme, src rand.Source, after func(t int
 				g[j] += e * v
 			}
 		}
+		size := float64(d.batch)
+		if d.own {
+			size = float64(max(1, len(batch)))
+		}
 		for j := range beta {
-			beta[j] -= d.rate * (g[j]/float64(d.batch) + d.noise*rng.NormFloat64())
+			beta[j] -= d.rate * (g[j]/size + d.noise*rng.NormFloat64())
 		}
 		if after != nil {
 			after(t)
