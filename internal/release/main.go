@@ -24,7 +24,6 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -175,25 +174,4 @@ func (r *release) publish(p platform, program string, extras []file, wants func(
 		return r.write(r.base(p)+".spdx.json", func() ([]byte, error) { return r.sbom(program) })
 	}
 	return nil
-}
-
-// write writes a file of the release whole or not at all. Programs may be executed.
-func (r *release) write(name string, content func() ([]byte, error)) error {
-	data, err := content()
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	if err := os.MkdirAll(r.out, 0o755); err != nil {
-		return err
-	}
-	mode := os.FileMode(0o644)
-	if strings.HasPrefix(name, "accountant-linux-") {
-		mode = 0o755
-	}
-	path := filepath.Join(r.out, name)
-	if err := os.WriteFile(path+".part", data, mode); err != nil {
-		return err
-	}
-	fmt.Printf("%8.2f MB  %s\n", float64(len(data))/1e6, name)
-	return os.Rename(path+".part", path)
 }

@@ -132,3 +132,24 @@ func (r *release) texts() ([]file, error) {
 	}
 	return files, nil
 }
+
+// write writes a file of the release whole or not at all. Programs may be executed.
+func (r *release) write(name string, content func() ([]byte, error)) error {
+	data, err := content()
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if err := os.MkdirAll(r.out, 0o755); err != nil {
+		return err
+	}
+	mode := os.FileMode(0o644)
+	if strings.HasPrefix(name, "accountant-linux-") {
+		mode = 0o755
+	}
+	path := filepath.Join(r.out, name)
+	if err := os.WriteFile(path+".part", data, mode); err != nil {
+		return err
+	}
+	fmt.Printf("%8.2f MB  %s\n", float64(len(data))/1e6, name)
+	return os.Rename(path+".part", path)
+}
