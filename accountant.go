@@ -1,34 +1,18 @@
-// Package accountant tells what (ε, δ) a sequence of differentially private
-// mechanisms costs, as a certified interval: the true value lies between Lower
-// and Upper, floating-point error included.
-//
-//	acct := accountant.New(accountant.AddRemove)
-//	err := acct.Add(ctx, step, 14062)
-//	iv, err := acct.Epsilon(ctx, 1e-5)
-//
-// Upper is proved for every pair of neighbouring data sets; Lower is attained by
-// a concrete pair. Steps are fixed in advance: no step's parameters may depend
-// on outputs of earlier ones. When they do, only the Rényi filter of package rdp
-// may be used. That the product of dominating pairs bounds what was run is Zhu,
-// Dong and Wang (AISTATS 2022), Theorem 10; each mechanism and each sampling scheme
-// names the source of its pair. docs/concepts.md explains the words.
-//
-// Whatever may take long has a context as its first parameter, and returns soon
-// with the context's error when that is cancelled; nothing is changed then.
-//
-// Do not use it to combine guarantees of different neighbouring relations, or
-// for persons with several records without WithRecordsPerPerson.
 package accountant
+
+// The running total: from steps to runs of mechanisms, and the two questions that all others
+// are made of. What is known of a step is asked for once, when it is added; equal steps share it.
 
 import (
 	"context"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
+	"sync"
 
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/fault"
-	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/selection"
 	"github.com/dpaccountant/accountant/subsample"
@@ -42,32 +26,6 @@ const (
 	ZeroOut    = profiles.ZeroOut
 )
 
-// A Step is a mechanism with its sampling, run Count times; or, when Steps is
-// set instead of Mechanism, a sub-plan run Count times. With Selection, one run is
-// a private selection: the mechanism or the sub-plan is the candidate, run a
-// random number of times, of which only the best is shown.
-type Step struct {
-	Name      string
-	Mechanism profiles.Mechanism
-	Sampling  subsample.Scheme // nil: the whole data set
-	Count     int64            // 0 means 1
-	Steps     []Step
-	Selection *selection.Config
-}
-
-// A Plan is a sequence of steps, fixed in advance, under one neighbouring
-// relation and for one unit of privacy.
-type Plan struct {
-	Neighbors profiles.Relation
-	// RecordsPerPerson is how many records a person has at most: neighbours differ by
-	// those of one person. 0 means 1, neighbours that differ by one record.
-	RecordsPerPerson int64
-	Steps            []Step
-}
-
-// Records returns RecordsPerPerson, 1 where it is left out.
-func (p *Plan) Records() int64 { return max(p.RecordsPerPerson, 1) }
-
 // Accountant returns an empty accountant of the plan's relation and unit.
 func (p *Plan) Accountant(opts ...Option) *Accountant {
 	return New(p.Neighbors, append(slices.Clone(opts), WithRecordsPerPerson(p.Records()))...)
@@ -77,55 +35,18 @@ func (p *Plan) Accountant(opts ...Option) *Accountant {
 // change the total, and what was computed for earlier questions is kept. It is
 // not safe for concurrent use.
 type Accountant struct {
-	relation profiles.Relation
-	opts     settings
-	known    map[any]*profiles.Bounds
-	added    []run   // each mechanism once
-	summed   []run   // what the sums hold: added, with blocks in place of their runs
-	blocks   bool    // some mechanism has a profiles.Block
-	stale    bool    // the sums lack what was added (prepare)
-	past     float64 // work of sums that were replaced
-	at       map[*profiles.Bounds]int
-	// Per direction: the sum of upper profiles, and that of lower ones, which is
-	// the same while every step is known exactly.
-	upper, lower [2]*fourier.Sum
-	symmetric    bool
-	gap          bool // lower sums are apart
-	theory       bool // there is a gap in theory, not only between two laws
-	runs         int64
-	// Steps whose laws are computed for a question (aimed.go); the sums are without them.
-	aims   []*aim
-	aimed  []run
-	laws   map[lawKey]*profiles.Bounds
-	totals map[totalKey]*aimedTotal
-	scout  *Accountant // of the same total, roughly
-	many   bool        // many questions are expected
-	caps   map[*profiles.Bounds]capped
-}
-
-// A run has a mechanism or an aim.
-type run struct {
-	m     *profiles.Bounds
-	count int64
-	aim   *aim
-	// list: of a subsample.Sequence, whose attacks hold as a whole only.
-	list bool
+	running
+	known map[any]*profiles.Bounds // of a mechanism and its sampling
+	caps  map[*profiles.Bounds]capped
 }
 
 // New returns an empty accountant under the relation.
 func New(r profiles.Relation, opts ...Option) *Accountant {
-	a := &Accountant{relation: r, opts: defaults(), known: map[any]*profiles.Bounds{}, at: map[*profiles.Bounds]int{}, symmetric: true}
-	for _, o := range opts {
-		o(&a.opts)
+	o := defaults()
+	for _, f := range opts {
+		f(&o)
 	}
-	for i := range a.upper {
-		a.upper[i] = fourier.New(a.opts.Options)
-		a.lower[i] = a.upper[i]
-	}
-	if a.opts.many {
-		a.expectMany()
-	}
-	return a
+	return &Accountant{running: newRunning(r, o), known: map[any]*profiles.Bounds{}}
 }
 
 // Relation returns the neighbouring relation.
@@ -134,8 +55,8 @@ func (a *Accountant) Relation() profiles.Relation { return a.relation }
 // Runs returns the number of runs added so far.
 func (a *Accountant) Runs() int64 { return a.runs }
 
-// maxRuns is the largest number of runs: counts must be exact in float64.
-const maxRuns = xmath.MaxCount
+// Records returns how many records a person has at most.
+func (a *Accountant) Records() int64 { return max(a.opts.records, 1) }
 
 // Add adds count runs of a step; the step's own Count is a factor. It changes
 // nothing when it returns an error, such as that of a cancelled context.
@@ -146,9 +67,6 @@ func (a *Accountant) Add(ctx context.Context, s Step, count int64) error {
 	}
 	return a.addRuns(runs)
 }
-
-// Records returns how many records a person has at most.
-func (a *Accountant) Records() int64 { return max(a.opts.records, 1) }
 
 // AddPlan adds every step of p, which must have the accountant's relation and unit.
 func (a *Accountant) AddPlan(ctx context.Context, p *Plan) error {
@@ -175,13 +93,6 @@ func (a *Accountant) AddBounds(m profiles.Bounds, count int64) error {
 		return err
 	}
 	return a.addRuns([]run{{m: &m, count: count}})
-}
-
-func checkCount(count int64) error {
-	if count < 1 || count > maxRuns {
-		return fault.New("count", "%d is not an integer in [1, 2^53]", count)
-	}
-	return nil
 }
 
 // flatten appends the runs of a step, sub-plans multiplied out.
@@ -222,19 +133,6 @@ func (a *Accountant) flatten(ctx context.Context, s Step, count int64, runs []ru
 
 // flattenMechanism appends the runs of a step that is no sub-plan.
 func (a *Accountant) flattenMechanism(ctx context.Context, s Step, count int64, runs []run) ([]run, error) {
-	if scheme, ok := s.Sampling.(subsample.Aimed); ok {
-		if err := profiles.CheckSampled(s.Mechanism, s.Sampling.Name()); err != nil {
-			return nil, err
-		}
-		if err := subsample.CheckChain(scheme, a.relation, a.Records()); err != nil {
-			return nil, err
-		}
-		x, err := a.aim(s, scheme)
-		if err != nil {
-			return nil, err
-		}
-		return append(runs, run{aim: x, count: count}), nil
-	}
 	list, ok := s.Mechanism.(subsample.Sequence)
 	if !ok {
 		m, err := a.mechanism(ctx, s)
@@ -263,22 +161,6 @@ func (a *Accountant) flattenMechanism(ctx context.Context, s Step, count int64, 
 	return runs, nil
 }
 
-// sequenceSteps returns the steps that one run of a list of runs stands for.
-func sequenceSteps(ctx context.Context, list subsample.Sequence, sampling subsample.Scheme, r profiles.Relation) ([]Step, error) {
-	if sampling != nil {
-		return nil, fault.New("sampling", "must be left out; %s has its own", list.Name())
-	}
-	runs, err := list.Runs(ctx, r)
-	if err != nil {
-		return nil, fault.In(list.Name(), err)
-	}
-	steps := make([]Step, len(runs))
-	for i, x := range runs {
-		steps[i] = Step{Mechanism: x.Mechanism, Sampling: x.Scheme, Count: x.Count}
-	}
-	return steps, nil
-}
-
 // flattenAll appends the runs of steps.
 func (a *Accountant) flattenAll(ctx context.Context, steps []Step, count int64, runs []run) ([]run, error) {
 	for i, s := range steps {
@@ -303,23 +185,7 @@ func (a *Accountant) mechanism(ctx context.Context, s Step) (*profiles.Bounds, e
 			return m, nil
 		}
 	}
-	var m profiles.Bounds
-	var err error
-	switch {
-	case a.Records() != 1:
-		if s.Sampling != nil {
-			err = profiles.CheckSampled(s.Mechanism, s.Sampling.Name())
-		}
-		if err == nil {
-			m, err = subsample.Persons(ctx, s.Mechanism, s.Sampling, a.relation, a.Records())
-		}
-	case s.Sampling == nil:
-		m, err = profiles.Unsampled(ctx, s.Mechanism, a.relation)
-	default:
-		if err = profiles.CheckSampled(s.Mechanism, s.Sampling.Name()); err == nil {
-			m, err = s.Sampling.Apply(s.Mechanism, a.relation)
-		}
-	}
+	m, err := a.bounds(ctx, s)
 	if t, ok := s.Sampling.(allocation.Truncated); ok && err == nil {
 		if a.caps == nil {
 			a.caps = map[*profiles.Bounds]capped{}
@@ -330,6 +196,25 @@ func (a *Accountant) mechanism(ctx context.Context, s Step) (*profiles.Bounds, e
 		a.known[k] = &m
 	}
 	return &m, err
+}
+
+// bounds returns what is known of one run of a step.
+func (a *Accountant) bounds(ctx context.Context, s Step) (profiles.Bounds, error) {
+	if s.Sampling != nil {
+		if err := profiles.CheckSampled(s.Mechanism, s.Sampling.Name()); err != nil {
+			return profiles.Bounds{}, err
+		}
+	}
+	maker, ok := s.Sampling.(subsample.LawMaker)
+	switch {
+	case ok:
+		return subsample.PersonsLaws(s.Mechanism, maker, a.relation, a.Records())
+	case a.Records() != 1:
+		return subsample.Persons(ctx, s.Mechanism, s.Sampling, a.relation, a.Records())
+	case s.Sampling == nil:
+		return profiles.Unsampled(ctx, s.Mechanism, a.relation)
+	}
+	return s.Sampling.Apply(s.Mechanism, a.relation)
 }
 
 // selectionAccuracy and selectionFloor say how finely the price of a selection
@@ -355,91 +240,65 @@ func (a *Accountant) selected(ctx context.Context, s Step) (profiles.Bounds, err
 	if err := candidate.Add(ctx, s, 1); err != nil {
 		return profiles.Bounds{}, err
 	}
-	bound := selection.FromDelta(func(eps float64) (float64, error) {
-		iv, err := candidate.Delta(ctx, eps)
-		return iv.Upper, err
-	})
-	if len(candidate.added) == 1 && candidate.runs == 1 {
-		bound = selection.FromMechanism(*candidate.added[0].m)
+	one, err := candidate.Candidate(ctx)
+	if err != nil {
+		return profiles.Bounds{}, err
 	}
-	return selection.PriceOfBest(law).Bounds(ctx, "selection", a.relation, bound, selectionAccuracy, selectionFloor)
+	return selection.PriceOfBest(law).Bounds(ctx, "selection", a.relation, one, selectionAccuracy, selectionFloor)
 }
 
-// addRuns adds runs to the sums, after checking the total.
-func (a *Accountant) addRuns(runs []run) error {
-	total := a.runs
-	for _, r := range runs {
-		if r.count > maxRuns-total {
-			return fault.New("count", "%d runs on top of %d are above 2^53", r.count, total)
-		}
-		total += r.count
+// Candidate returns everything added so far as the candidate of a private selection: what
+// is proved of each direction, and what a pair of data sets is known to reach. It asks for
+// many δ, each of which may take the work limit of one question.
+func (a *Accountant) Candidate(ctx context.Context) (*selection.Candidate, error) {
+	t := a.plain
+	if t == nil {
+		// Known as a whole only, the worst of both directions.
+		bound := selection.FromDelta(func(eps float64) (float64, error) {
+			iv, err := a.Delta(ctx, eps)
+			return iv.Upper, err
+		})
+		return bound.Candidate(bound, [2]func(float64) float64{}), nil
 	}
-	for _, r := range runs {
-		a.blocks = a.blocks || r.aim == nil && r.m.Block != nil
+	if len(a.added) == 1 && a.runs == 1 {
+		return selection.CandidateOf(*a.added[0].m), nil
 	}
-	for _, r := range runs {
-		if r.aim != nil {
-			a.addAimed(r)
-			continue
-		}
-		if !a.blocks {
-			if err := a.include(r); err != nil {
-				return err
-			}
-		}
-		if i, ok := a.at[r.m]; ok {
-			a.added[i].count += r.count
-		} else {
-			a.at[r.m] = len(a.added)
-			a.added = append(a.added, r)
-		}
-		if !a.blocks {
-			a.summed = a.added
-		}
+	t.opts.Work = a.opts.Work
+	a.expectMany()
+	// What is reached in the two directions is one pair of data sets where each step's is.
+	mirrored := true
+	for _, r := range t.runs {
+		one, other := r.m.Directions[0].Lower, r.m.Directions[1].Lower
+		mirrored = mirrored && !r.list && one != nil && other != nil && profiles.Equal(profiles.Reverse(one), other)
 	}
-	a.stale = a.blocks
-	a.runs = total
-	return nil
-}
-
-// include adds runs to the sums.
-func (a *Accountant) include(r run) error {
-	a.theory = a.theory || r.m.TheoryGap() && !r.m.Numerical
-	if r.m.TheoryGap() && !a.gap {
-		// From here on attacks are composed apart.
-		a.gap = true
-		for d := range a.lower {
-			a.lower[d] = fourier.New(a.opts.Options)
-			if a.opts.many {
-				a.lower[d].ExpectMany()
-			}
-			for _, old := range a.summed {
-				if err := a.lower[d].Add(old.m.Directions[d].Upper, old.count); err != nil {
-					return err
+	var lock sync.Mutex
+	ask := func(s *fourier.Sum, eps float64) (fourier.Result, error) {
+		lock.Lock()
+		defer lock.Unlock()
+		s.LimitWork(t.opts.work() / t.asked())
+		return s.Delta(ctx, eps)
+	}
+	var upper [2]selection.Bound
+	var lower [2]func(float64) float64
+	for d := range 2 {
+		sum, low := t.upper[d], t.lower[d]
+		upper[d] = selection.FromDelta(func(eps float64) (float64, error) {
+			r, err := ask(sum, eps)
+			return min(1, r.Upper), err
+		})
+		if mirrored {
+			lower[d] = func(eps float64) float64 {
+				r, err := ask(low, eps)
+				if err != nil {
+					return math.NaN()
 				}
+				// Down, past the rounding of the logarithm.
+				l := math.Log(max(0, r.Lower))
+				return l - 2e-16*(1+math.Abs(l))
 			}
 		}
 	}
-	for d, dir := range r.m.Directions {
-		if dir.Upper != nil { // what only attacks hold has none
-			if err := a.upper[d].Add(dir.Upper, r.count); err != nil {
-				return err
-			}
-		}
-		if a.gap && dir.Lower != nil {
-			if err := a.lower[d].Add(dir.Lower, r.count); err != nil {
-				return err
-			}
-		}
-	}
-	f, b := r.m.Directions[0], r.m.Directions[1]
-	a.symmetric = a.symmetric && sameProfile(f.Upper, b.Upper) && sameProfile(f.Lower, b.Lower)
-	return nil
-}
-
-// sameProfile reports whether p and q are the same, or both missing.
-func sameProfile(p, q profiles.Profile) bool {
-	return p == nil && q == nil || p != nil && q != nil && profiles.Equal(p, q)
+	return upper[0].Candidate(upper[1], lower), nil
 }
 
 // Epsilon returns ε(δ) = inf{ε : δ(ε) ≤ δ} of everything added so far, the worst
@@ -447,21 +306,21 @@ func sameProfile(p, q profiles.Profile) bool {
 func (a *Accountant) Epsilon(ctx context.Context, delta float64) (Interval, error) {
 	ctx, stop := a.opts.within(ctx)
 	defer stop()
-	if len(a.aimed) > 0 {
-		return a.aimedEpsilon(ctx, delta)
-	}
-	if err := a.prepare(ctx); err != nil {
+	t, err := a.total(ctx, delta, 1)
+	if err != nil {
 		return Interval{}, err
 	}
-	ask := func(s *fourier.Sum) (fourier.Result, error) { return s.Epsilon(ctx, delta) }
-	iv, err := a.worst(ask, func(s *fourier.Sum, eps float64) bool { return s.Proves(eps, delta) })
-	if err == nil && a.theory && a.opts.recursion > 0 {
-		err = a.narrow(ctx, &iv, ask, iv.Upper, delta, func(at profiles.Reached) float64 { return at.Epsilon(delta) })
+	iv, err := t.epsilon(ctx, delta)
+	if err != nil {
+		return iv, err
 	}
-	if err == nil {
-		err = a.warnOfCap(ctx, &iv, delta)
+	if a.made != nil {
+		if least := a.made.Laws.Least(); delta < least && delta > 0 {
+			iv.Warnings = append(iv.Warnings, fmt.Sprintf("δ = %v is below %v, which laws of %s are made for: the upper end is that of batches that anybody may know", delta, least, a.made.Name))
+		}
+		a.tooWide(&iv, a.opts.Absolute)
 	}
-	return iv, err
+	return iv, a.warnOfCap(ctx, &iv, delta)
 }
 
 // Delta returns δ(ε) of everything added so far, the worst over the two
@@ -469,28 +328,75 @@ func (a *Accountant) Epsilon(ctx context.Context, delta float64) (Interval, erro
 func (a *Accountant) Delta(ctx context.Context, eps float64) (Interval, error) {
 	ctx, stop := a.opts.within(ctx)
 	defer stop()
-	if len(a.aimed) > 0 {
-		return a.aimedDelta(ctx, eps)
+	at, least := 0.0, 0.0
+	if a.made != nil {
+		least = a.made.Laws.Least()
+		var err error
+		if at, err = a.about(ctx, eps, least); err != nil {
+			return Interval{}, err
+		}
 	}
-	if err := a.prepare(ctx); err != nil {
+	t, err := a.total(ctx, at, fineDelta)
+	if err != nil {
 		return Interval{}, err
 	}
-	ask := func(s *fourier.Sum) (fourier.Result, error) { return s.Delta(ctx, eps) }
-	iv, err := a.worst(ask, func(s *fourier.Sum, delta float64) bool { return s.Proves(eps, delta) })
-	if err == nil && a.theory && a.opts.recursion > 0 {
-		err = a.narrow(ctx, &iv, ask, eps, iv.Upper, func(at profiles.Reached) float64 { return at.Delta(eps) })
+	iv, err := t.delta(ctx, eps)
+	if err != nil {
+		return iv, err
 	}
-	return iv, err
+	if a.made != nil {
+		if iv.Upper < least && iv.Upper > 0 {
+			iv.Warnings = append(iv.Warnings, fmt.Sprintf("δ is below %v, which laws of %s are made for: the interval is wider than asked", least, a.made.Name))
+		}
+		a.tooWide(&iv, 0)
+	}
+	return iv, nil
 }
 
-// expectMany prepares the sums for many questions.
-func (a *Accountant) expectMany() {
-	a.many = true // for the accountants of single δ to come
-	for _, t := range a.totals {
-		t.acct.expectMany()
+// tooWide warns of an interval that laws leave wider than asked.
+func (a *Accountant) tooWide(iv *Interval, absolute float64) {
+	lower, upper := iv.Lower, iv.Upper
+	if iv.Gap != nil || len(iv.Warnings) > 0 || math.IsInf(upper, 1) {
+		return // theory's gap, or there is a reason already
 	}
-	for d := range a.upper {
-		a.upper[d].ExpectMany()
-		a.lower[d].ExpectMany()
+	width := upper - lower
+	if width > max(2*a.opts.Relative*math.Abs(upper), absolute) {
+		iv.Warnings = append(iv.Warnings, fmt.Sprintf("the laws of %s leave an interval of width %.2g, wider than asked", a.made.Name, width))
 	}
+}
+
+// A capped is a mechanism on Poisson batches with a cap.
+type capped struct {
+	base   profiles.Mechanism
+	scheme allocation.Truncated
+}
+
+// capTooLow is how many times above the attack the proved end of ε is, at least, where a cap is
+// looked into: that takes some twenty questions.
+const capTooLow = 1.5
+
+// warnOfCap adds the warning to an answer, if a step has such a cap, with the smallest cap that
+// costs at most 1 %.
+func (a *Accountant) warnOfCap(ctx context.Context, iv *Interval, delta float64) error {
+	if iv.Gap == nil || a.opts.quiet || !(delta > 0 && delta < 1) || !(iv.Gap.Proved.Upper > capTooLow*iv.Gap.Attack.Lower) {
+		return nil
+	}
+	for _, r := range a.added {
+		c, ok := a.caps[r.m]
+		if !ok {
+			continue
+		}
+		cost, err := c.scheme.CapCost(ctx, c.base, a.relation, r.count, delta)
+		if err != nil {
+			if ctx.Err() != nil {
+				return err
+			}
+			continue // a hint, no more
+		}
+		if cost.Vacuous {
+			iv.Warnings = append(iv.Warnings, fmt.Sprintf("cap: %d is so low that what is proved is more than double of what Poisson sampling costs (ε ≤ %.4g against %.4g); %d costs at most 1 %% more",
+				c.scheme.Cap(), cost.Capped, cost.Uncapped, cost.Smallest))
+		}
+	}
+	return nil
 }

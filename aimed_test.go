@@ -112,6 +112,10 @@ func TestEveryQuestionCountsAimedSteps(t *testing.T) {
 	if r, err := a.Risk(t.Context(), nil, nil); err != nil || !(r.Advantage.Lower > 0.3) || r.TheoryGap {
 		t.Errorf("risk %+v, %v", r, err)
 	}
+	// A tolerance of 0 is for Gaussian noise on the whole data set alone.
+	if g, err := a.GDP(t.Context(), 0); err == nil { // which bounded μ at other tolerances, too
+		t.Errorf("μ without a tolerance: %+v", g)
+	}
 	if p, err := a.TradeOff(t.Context(), []float64{0.1}); err != nil || !(p[0].Power.Lower > 0.3) {
 		t.Errorf("trade-off %+v, %v", p, err)
 	}
@@ -212,11 +216,11 @@ func TestCheckIsWhatMechanismRefuses(t *testing.T) {
 	part, _ := random.First(2)
 	once, _ := random.WithEpochs(2, allocation.Once)
 	shuffle, _ := allocation.NewShuffle(3)
-	for _, s := range []subsample.Aimed{random, two, six, part, once, shuffle, allocation.Random{}, allocation.Shuffle{}} {
+	for _, s := range []subsample.LawMaker{random, two, six, part, once, shuffle, allocation.Random{}, allocation.Shuffle{}} {
 		for _, b := range []profiles.Mechanism{gaussianOf(t, 2), laplace} {
 			for _, r := range []profiles.Relation{AddRemove, Substitute, ZeroOut} {
-				check := s.Check(b, r)
-				_, err := s.Aim(1e-3, 0.3, 1).Bounds(t.Context(), b, r)
+				laws, check := s.Laws(b, r)
+				_, err := laws.For(t.Context(), profiles.Question{Runs: 2, Delta: 1e-3, Width: 0.3, Total: 2})
 				if (check == nil) != (err == nil) {
 					t.Errorf("%s %+v, %s, %v: Check %v, Mechanism %v", s.Name(), s, b.Name(), r, check, err)
 				}

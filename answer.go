@@ -1,16 +1,21 @@
 package accountant
 
-// What an answer says, and how those of the two directions, and of a proved pair and an
-// attack, become one.
+// What an answer says, and the sums that it is read from. A total holds runs as four sums, one
+// for each direction of the relation above and below; it joins the answers of the directions,
+// and those of a proved pair and an attack, to one interval. It assumes that the profiles of a
+// run bound it in their direction; whatever else its sums keep from earlier questions makes the
+// next one faster and no different.
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
 
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/parallel"
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 // A Budget splits the width of an interval by its causes, each in units of the
@@ -51,25 +56,191 @@ type Interval struct {
 // A Gap holds the two pairs between which the truth lies.
 type Gap struct{ Proved, Attack Range }
 
+// finish returns an error if the interval is empty, and puts the estimate into it.
+func (iv *Interval) finish() error {
+	if !(iv.Lower <= iv.Upper) {
+		return fmt.Errorf("internal error: the interval [%v, %v] is empty; please report the plan", iv.Lower, iv.Upper)
+	}
+	iv.Estimate = min(max(iv.Estimate, iv.Lower), iv.Upper)
+	return nil
+}
+
+// A run is a mechanism that ran count times.
+type run struct {
+	m     *profiles.Bounds
+	count int64
+	// list: of a subsample.Sequence, whose attacks hold as a whole only.
+	list bool
+}
+
+// A total is the composition of runs with known profiles. upper and lower hold the same runs,
+// but for those whose attacks are apart; they are the same sums while every run is known
+// exactly (gap is false).
+type total struct {
+	relation profiles.Relation
+	opts     settings
+	runs     []run // each mechanism once
+	at       map[*profiles.Bounds]int
+	// Per direction: the sum of upper profiles, and that of lower ones.
+	upper, lower [2]*fourier.Sum
+	symmetric    bool
+	gap          bool  // lower sums are apart
+	theory       bool  // there is a gap in theory, not only between two laws
+	of           int64 // runs of the accountant that these stand for
+}
+
+func newTotal(r profiles.Relation, o settings) *total {
+	t := &total{relation: r, opts: o, at: map[*profiles.Bounds]int{}, symmetric: true}
+	for d := range t.upper {
+		t.upper[d] = t.sum()
+		t.lower[d] = t.upper[d]
+	}
+	return t
+}
+
+// sum returns an empty sum.
+func (t *total) sum() *fourier.Sum {
+	s := fourier.New(t.opts.Options)
+	if t.opts.many {
+		s.ExpectMany()
+	}
+	return s
+}
+
+// expectMany prepares the sums for many questions.
+func (t *total) expectMany() {
+	t.opts.many = true // for the sums of attacks to come
+	for d := range t.upper {
+		t.upper[d].ExpectMany()
+		t.lower[d].ExpectMany()
+	}
+}
+
+// spent returns the work of all questions so far.
+func (t *total) spent() float64 {
+	work := 0.0
+	for d := range t.upper {
+		work += t.upper[d].Spent()
+		if t.gap {
+			work += t.lower[d].Spent()
+		}
+	}
+	return work
+}
+
+// lacks returns what a total that holds part of the runs lacks; false if it holds others.
+func (t *total) lacks(runs []run) (more []run, ok bool) {
+	if len(t.runs) > len(runs) {
+		return nil, false
+	}
+	for i, r := range runs {
+		if i < len(t.runs) {
+			held := t.runs[i]
+			if held.count > r.count || !sameBounds(held.m, r.m) {
+				return nil, false
+			}
+			r.m, r.count = held.m, r.count-held.count
+		}
+		if r.count > 0 {
+			more = append(more, r)
+		}
+	}
+	return more, true
+}
+
+// sameBounds reports whether two mechanisms have the same profiles.
+func sameBounds(a, b *profiles.Bounds) bool {
+	if a == b {
+		return true
+	}
+	for d, x := range a.Directions {
+		y := b.Directions[d]
+		if !sameProfile(x.Upper, y.Upper) || !sameProfile(x.Lower, y.Lower) {
+			return false
+		}
+	}
+	return a.Numerical == b.Numerical
+}
+
+// counted returns runs with r added; at is where each mechanism is among them.
+func counted(runs []run, at map[*profiles.Bounds]int, r run) []run {
+	if i, ok := at[r.m]; ok {
+		runs[i].count += r.count
+		return runs
+	}
+	at[r.m] = len(runs)
+	return append(runs, r)
+}
+
+// include adds runs to the sums.
+func (t *total) include(r run) error {
+	t.theory = t.theory || r.m.TheoryGap() && !r.m.Numerical
+	if r.m.TheoryGap() && !t.gap {
+		// From here on attacks are composed apart.
+		t.gap = true
+		for d := range t.lower {
+			t.lower[d] = t.sum()
+			for _, old := range t.runs {
+				if err := t.lower[d].Add(old.m.Directions[d].Upper, old.count); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	for d, dir := range r.m.Directions {
+		if dir.Upper != nil { // what only attacks hold has none
+			if err := t.upper[d].Add(dir.Upper, r.count); err != nil {
+				return err
+			}
+		}
+		if t.gap && dir.Lower != nil {
+			if err := t.lower[d].Add(dir.Lower, r.count); err != nil {
+				return err
+			}
+		}
+	}
+	t.runs = counted(t.runs, t.at, r)
+	f, b := r.m.Directions[0], r.m.Directions[1]
+	t.symmetric = t.symmetric && sameProfile(f.Upper, b.Upper) && sameProfile(f.Lower, b.Lower)
+	return nil
+}
+
+// sameProfile reports whether p and q are the same, or both missing.
+func sameProfile(p, q profiles.Profile) bool {
+	return p == nil && q == nil || p != nil && q != nil && profiles.Equal(p, q)
+}
+
+// asked is the number of sums that a question asks.
+func (t *total) asked() float64 {
+	sums := 1.0
+	if !t.symmetric {
+		sums *= 2
+	}
+	if t.gap {
+		sums *= 2
+	}
+	return sums
+}
+
 // worst asks both directions and joins the answers. below reports whether a
 // quick bound already shows that a sum's answer is at most a number.
-func (a *Accountant) worst(ask func(*fourier.Sum) (fourier.Result, error), below func(*fourier.Sum, float64) bool) (Interval, error) {
+func (t *total) worst(ask func(*fourier.Sum) (fourier.Result, error), below func(*fourier.Sum, float64) bool) (Interval, error) {
 	var attacks [2]*fourier.Sum // nil: not asked
-	sums := a.asked()
-	if a.gap {
-		attacks = a.lower
+	sums := t.asked()
+	if t.gap {
+		attacks = t.lower
 	}
-	for d := range a.upper {
-		a.upper[d].LimitWork(a.opts.work() / sums)
-		a.lower[d].LimitWork(a.opts.work() / sums)
+	for d := range t.upper {
+		t.upper[d].LimitWork(t.opts.work() / sums)
+		t.lower[d].LimitWork(t.opts.work() / sums)
 	}
-	proved, attack, err := both(ask, a.upper[0], attacks[0])
+	proved, attack, err := both(ask, t.upper[0], attacks[0])
 	if err != nil {
 		return Interval{}, err
 	}
 	direction := 0
-	if !a.symmetric {
-		u, l := a.upper[1], attacks[1]
+	if !t.symmetric {
+		u, l := t.upper[1], attacks[1]
 		if below(u, proved.Lower) {
 			u = nil
 		}
@@ -91,9 +262,9 @@ func (a *Accountant) worst(ask func(*fourier.Sum) (fourier.Result, error), below
 		}
 	}
 	out := Interval{Lower: proved.Lower, Estimate: proved.Estimate, Upper: proved.Upper, Loose: proved.Loose,
-		Direction: a.relation.DirectionNames()[direction], Engine: proved.Engine, Points: proved.Points, Frequencies: proved.Frequencies, Warnings: proved.Warnings,
+		Direction: t.relation.DirectionNames()[direction], Engine: proved.Engine, Points: proved.Points, Frequencies: proved.Frequencies, Warnings: proved.Warnings,
 		Budget: Budget{Budget: proved.Budget}}
-	if a.gap && !a.theory {
+	if t.gap && !t.theory {
 		out.Lower = attack.Lower
 		if d := proved.Lower - attack.Upper; d > 0 { // between two laws of one pair
 			out.Budget.Discretization += d
@@ -111,7 +282,7 @@ func (a *Accountant) worst(ask func(*fourier.Sum) (fourier.Result, error), below
 			}
 		}
 	}
-	if a.theory {
+	if t.theory {
 		out.Lower = attack.Lower
 		if proved.Lower > attack.Upper { // both may be infinite
 			out.Budget.TheoryGap = proved.Lower - attack.Upper
@@ -125,27 +296,6 @@ func (a *Accountant) worst(ask func(*fourier.Sum) (fourier.Result, error), below
 		return Interval{}, err
 	}
 	return out, nil
-}
-
-// finish returns an error if the interval is empty, and puts the estimate into it.
-func (iv *Interval) finish() error {
-	if !(iv.Lower <= iv.Upper) {
-		return fmt.Errorf("internal error: the interval [%v, %v] is empty; please report the plan", iv.Lower, iv.Upper)
-	}
-	iv.Estimate = min(max(iv.Estimate, iv.Lower), iv.Upper)
-	return nil
-}
-
-// asked is the number of sums that a question asks.
-func (a *Accountant) asked() float64 {
-	sums := 1.0
-	if !a.symmetric {
-		sums *= 2
-	}
-	if a.gap {
-		sums *= 2
-	}
-	return sums
 }
 
 // larger reports whether a is above b, or as high and more likely so.
@@ -179,4 +329,161 @@ func both(ask func(*fourier.Sum) (fourier.Result, error), a, b *fourier.Sum) (p,
 		}
 	})
 	return p, q, cmp.Or(err, errQ)
+}
+
+// epsilon returns ε(δ), the worst over the two directions.
+func (t *total) epsilon(ctx context.Context, delta float64) (Interval, error) {
+	ask := func(s *fourier.Sum) (fourier.Result, error) { return s.Epsilon(ctx, delta) }
+	iv, err := t.worst(ask, func(s *fourier.Sum, eps float64) bool { return s.Proves(eps, delta) })
+	if err == nil && t.theory && t.opts.recursion > 0 {
+		err = t.narrow(ctx, &iv, ask, iv.Upper, delta, func(at profiles.Reached) float64 { return at.Epsilon(delta) })
+	}
+	return iv, err
+}
+
+// delta returns δ(ε), the worst over the two directions.
+func (t *total) delta(ctx context.Context, eps float64) (Interval, error) {
+	ask := func(s *fourier.Sum) (fourier.Result, error) { return s.Delta(ctx, eps) }
+	iv, err := t.worst(ask, func(s *fourier.Sum, delta float64) bool { return s.Proves(eps, delta) })
+	if err == nil && t.theory && t.opts.recursion > 0 {
+		err = t.narrow(ctx, &iv, ask, eps, iv.Upper, func(at profiles.Reached) float64 { return at.Delta(eps) })
+	}
+	return iv, err
+}
+
+// togethers returns what was added as blocks and other mechanisms.
+//
+// The runs of one bound are a block, an interactive mechanism that the block's
+// profile dominates. The other mechanisms and blocks may come before, after or
+// in between: the product of dominating pairs covers concurrent composition
+// (Vadhan and Zhang, STOC 2023, arXiv:2207.08335). For mechanisms with one pair each that is
+// plain: a supremum of expectations is at most the expectation of suprema, so
+// that running them first only adds.
+func (t *total) togethers() (blocks, others []run) {
+	runs := slices.DeleteFunc(slices.Clone(t.runs), func(r run) bool { return r.m.Directions[0].Upper == nil }) // an attack on a block
+	return joined(runs, func(m *profiles.Bounds) profiles.Together { return m.Together })
+}
+
+// joined returns the runs that have something in common, one for each such thing with the runs of
+// all, and the others, for which common returns a nil interface.
+func joined[T comparable](runs []run, common func(*profiles.Bounds) T) (blocks, others []run) {
+	var none T
+	at := map[T]int{}
+	for _, r := range runs {
+		x := common(r.m)
+		if x == none {
+			others = append(others, r)
+		} else if i, ok := at[x]; ok {
+			blocks[i].count += r.count
+		} else {
+			at[x] = len(blocks)
+			blocks = append(blocks, r)
+		}
+	}
+	return blocks, others
+}
+
+// narrow replaces the ends of iv by those of the recursion where they are better.
+// eps and delta are where the answer is: one is asked, the other the upper end
+// found so far. attack reads an attack's answer. It is long because what the recursion can
+// refuse is a case each, with its warning.
+func (t *total) narrow(ctx context.Context, iv *Interval, ask func(*fourier.Sum) (fourier.Result, error), eps, delta float64, attack func(profiles.Reached) float64) error {
+	if !(eps > 0 && eps < math.Inf(1) && delta > 1e-300 && delta < 1) {
+		return nil
+	}
+	blocks, others := t.togethers()
+	o := t.opts.sums(4)
+	sums := [2]*fourier.Sum{fourier.New(o), fourier.New(o)}
+	add := func(r run) error {
+		for d := range sums {
+			if err := sums[d].Add(r.m.Directions[d].Upper, r.count); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, r := range others {
+		if err := add(r); err != nil {
+			return err
+		}
+	}
+	narrowed := false
+	for _, b := range blocks {
+		alone := len(blocks) == 1 && len(others) == 0
+		if b.count > t.opts.recursion {
+			iv.Warnings = append(iv.Warnings, fmt.Sprintf("the recursion that narrows the theory gap was not run: %d runs are above its limit of %d (WithRecursion, --recursion)", b.count, t.opts.recursion))
+		}
+		at := eps
+		if !alone {
+			// Where this block alone has its δ.
+			one := fourier.New(o)
+			if err := one.Add(b.m.Directions[0].Upper, b.count); err != nil {
+				return err
+			}
+			r, err := one.Epsilon(ctx, delta)
+			if err != nil {
+				return err
+			}
+			at = r.Upper
+		}
+		if b.count == 1 || b.count > t.opts.recursion || !(at > 0 && at < math.Inf(1)) {
+			if err := add(b); err != nil {
+				return err
+			}
+			continue
+		}
+		if alone && iv.Upper == at && iv.Lower > 0 {
+			// The recursion's end is much nearer to what is attained than the product's.
+			at = iv.Lower + (iv.Upper-iv.Lower)/8
+		}
+		p, err := b.m.Together.Upper(t.opts.watched(ctx, b.count, 0), b.count, at, math.Log(delta), t.opts.latticePoints())
+		if stopped := ctx.Err(); stopped != nil && context.Cause(ctx) != fourier.ErrTimeLimit {
+			return stopped
+		}
+		if err != nil { // what cannot be resolved stays as it was
+			iv.Warnings = append(iv.Warnings, fmt.Sprintf("the recursion that narrows the theory gap was not run: %v", err))
+			if err := add(b); err != nil {
+				return err
+			}
+			continue
+		}
+		for d := range sums {
+			if err := sums[d].Add(p, 1); err != nil {
+				return err
+			}
+		}
+		narrowed = true
+		if alone {
+			if c, err := b.m.Together.Attack(t.opts.watched(ctx, b.count, b.count), b.count, at, math.Log(delta), t.opts.latticePoints()); err == nil {
+				iv.Lower = max(iv.Lower, attack(c))
+			} else if ctx.Err() != nil && context.Cause(ctx) != fourier.ErrTimeLimit {
+				return err
+			}
+		}
+	}
+	if !narrowed {
+		return nil
+	}
+	names := t.relation.DirectionNames()
+	var worst fourier.Result
+	direction := 0
+	for d := range sums {
+		if d == 1 && t.symmetric {
+			break
+		}
+		r, err := ask(sums[d])
+		if err != nil {
+			return err
+		}
+		if d == 0 || r.Upper > worst.Upper {
+			worst, direction = r, d
+		}
+	}
+	if worst.Upper < iv.Upper {
+		iv.Upper, iv.Estimate, iv.Direction, iv.Points = worst.Upper, worst.Estimate, names[direction], worst.Points
+		iv.Budget = Budget{Budget: worst.Budget}
+		iv.Gap.Proved = Range{worst.Lower, worst.Estimate, worst.Upper}
+	}
+	iv.Budget.TheoryGap = max(0, iv.Gap.Proved.Lower-max(iv.Gap.Attack.Upper, iv.Lower))
+	return iv.finish()
 }

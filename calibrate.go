@@ -1,5 +1,9 @@
 package accountant
 
+// The value of a quantity at which a plan meets a budget: what can be turned in a plan, the budget
+// as a goal, and the answer with both sides of the budget as proof. The search itself, which knows
+// no plans, is package internal/calibrate.
+
 import (
 	"context"
 	"errors"
@@ -13,6 +17,7 @@ import (
 	"github.com/dpaccountant/accountant/internal/calibrate"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/nearest"
+	"github.com/dpaccountant/accountant/subsample"
 )
 
 // A Quantity is what Calibrate turns.
@@ -149,7 +154,8 @@ func Calibrate(ctx context.Context, p *Plan, g Goal, opts ...Option) (*Calibrati
 		}
 		return nil, err
 	}
-	c := &Calibration{Value: s.Meets.Value, Asked: s.asked(), Factor: k.factor, Meets: *probe(s.Meets), Fails: probe(s.Fails), Unlimited: s.Fails == nil,
+	asked, _ := s.asked()
+	c := &Calibration{Value: s.Meets.Value, Asked: asked, Factor: k.factor, Meets: *probe(s.Meets), Fails: probe(s.Fails), Unlimited: s.Fails == nil,
 		Evaluations: s.evals, Accuracy: s.Accuracy}
 	if c.Plan, err = k.build(c.Value); err != nil {
 		return nil, err
@@ -175,7 +181,7 @@ type search struct {
 
 const (
 	certifyAccuracy   = 5e-7
-	aimedAccuracy     = 2e-4 // of laws that each evaluation computes anew (aimed.go)
+	lawsAccuracy      = 2e-4 // of laws that each evaluation makes anew (profiles.Laws)
 	restAccuracy      = 1e-5 // of steps that are not turned
 	calibrationPoints = 1 << 20
 	evaluationShare   = 4 // of the work of a question goes to each evaluation
@@ -195,31 +201,21 @@ func newSearch(k *knob, p *Plan, g Goal, opts []Option) *search {
 	if s.maxPoints = asked.MaxPoints; s.maxPoints == 0 {
 		s.maxPoints = calibrationPoints
 	}
-	if !s.fixed && hasAimed(p.Steps) {
-		final = aimedAccuracy
+	if !s.fixed && hasLaws(p.Steps) {
+		final = lawsAccuracy
 	}
-	budget := g.Epsilon
-	if s.byDelta {
-		budget = g.Delta
-	}
+	_, budget := s.asked()
 	goal := calibrate.Goal{Budget: budget, Probability: s.byDelta, Accuracy: final, Fixed: s.fixed, MaxPoints: s.maxPoints}
 	s.Search = calibrate.New(k.Knob, goal, s.ask)
 	return s
 }
 
-func (s *search) asked() string {
+// asked is what the answer is called, and the budget that it is compared with.
+func (s *search) asked() (name string, budget float64) {
 	if s.byDelta {
-		return "delta"
+		return "delta", s.g.Delta
 	}
-	return "epsilon"
-}
-
-// budget is what the answer is compared with.
-func (s *search) budget() float64 {
-	if s.byDelta {
-		return s.g.Delta
-	}
-	return s.g.Epsilon
+	return "epsilon", s.g.Epsilon
 }
 
 // probe returns a probe with its interval, nil for nil.
@@ -286,6 +282,7 @@ func (s *search) answer(ctx context.Context, plan *Plan, accuracy float64, point
 // infeasible says why even the safest value does not do.
 func (s *search) infeasible(ctx context.Context, none *calibrate.Infeasible) error {
 	p := *probe(&none.Safest)
+	asked, budget := s.asked()
 	cost := func(iv Interval) string {
 		if s.byDelta {
 			return fmt.Sprintf("δ ≥ %s at ε = %v, more than %v", digits(iv.Lower), s.g.Epsilon, s.g.Delta)
@@ -294,7 +291,7 @@ func (s *search) infeasible(ctx context.Context, none *calibrate.Infeasible) err
 	}
 	if rest := s.k.rest(); len(rest) > 0 {
 		iv, err := s.answer(ctx, s.p.with(rest), restAccuracy, s.maxPoints)
-		if err == nil && iv.Lower > s.budget() {
+		if err == nil && iv.Lower > budget {
 			return fmt.Errorf("%w: the steps that stay as they are cost %s, by themselves", ErrInfeasible, cost(iv))
 		}
 	}
@@ -310,19 +307,194 @@ func (s *search) infeasible(ctx context.Context, none *calibrate.Infeasible) err
 		return fmt.Errorf("%w: at δ = 0 no ε is finite, whatever the %v: the privacy loss is unbounded", ErrInfeasible, s.g.Solve)
 	case !s.byDelta && math.IsInf(p.Lower, 1):
 		return fmt.Errorf("%w: even at %s an unlimited loss is likelier than δ = %v: no ε is finite", ErrInfeasible, what, s.g.Delta)
-	case p.Lower > s.budget():
+	case p.Lower > budget:
 		return fmt.Errorf("%w: even %s costs %s", ErrInfeasible, what, cost(p.Interval))
 	}
 	return fmt.Errorf("%w: even %s is not proved to meet ε ≤ %v at δ = %v: the accountant's interval of %s is [%s, %s]", ErrInfeasible, what,
-		s.g.Epsilon, s.g.Delta, s.asked(), digits(p.Lower), digits(p.Upper))
+		s.g.Epsilon, s.g.Delta, asked, digits(p.Lower), digits(p.Upper))
 }
 
 func digits(x float64) string { return strconv.FormatFloat(x, 'g', 7, 64) }
 
-// stepHint suggests a step for a name that is none.
-func stepHint(name string, names []string) string {
-	if len(names) == 0 {
-		return "the plan has no named steps; say steps[0], …"
+// A knob is a quantity of some steps of a plan as one number.
+type knob struct {
+	calibrate.Knob
+	factor   bool // on the values of several steps
+	build    func(x float64) (*Plan, error)
+	settings func(x float64) []Setting
+	rest     func() []Step // the plan without the steps that are turned
+}
+
+// newKnob returns the knob of a goal. It is long because of the
+// ways in which a quantity of several steps can be turned together, and its errors.
+func newKnob(p *Plan, g Goal) (*knob, error) {
+	if p == nil || len(p.Steps) == 0 {
+		return nil, fault.New("steps", "is empty; must list at least one step")
 	}
-	return nearest.Hint(name, names)
+	if g.Solve < 0 || int(g.Solve) >= len(quantityNames) {
+		return nil, fault.New("solve", "%v is not a quantity", g.Solve)
+	}
+	at, err := findStep(p.Steps, g.Step)
+	if err != nil {
+		return nil, err
+	}
+	switch g.Solve {
+	case Count:
+		return countKnob(p, at), nil
+	case RecordsPerPerson:
+		if at != "" {
+			return nil, fault.New("step", "%s cannot be turned by itself: records-per-person is of the whole plan", nearest.Quote(g.Step))
+		}
+		return recordsKnob(p), nil
+	}
+	if g.Solve == Batch && (g.Examples < 0 || g.Examples > maxRuns) {
+		return nil, fault.New("examples", "%d is not an integer in [0, 2^53]", g.Examples)
+	}
+	quantity := map[Quantity]calibrate.Quantity{NoiseMultiplier: calibrate.Noise(p.Neighbors), Rate: calibrate.Rate(), Batch: calibrate.Batch(g.Examples)}[g.Solve]
+	// The steps that have the quantity.
+	type turned struct {
+		path, name string
+		calibrate.Turned
+	}
+	var found []turned
+	lo, hi := 0.0, math.Inf(1)
+	eachStep(p.Steps, "steps", func(path string, s Step) {
+		if s.Mechanism == nil || !within(path, at) {
+			return
+		}
+		t, ok, problem := quantity.Of(s.Mechanism, s.Sampling)
+		if problem != nil {
+			err = problem
+		}
+		if !ok {
+			return
+		}
+		lo, hi = max(lo, t.Lo/t.Value), min(hi, t.Hi/t.Value)
+		if len(found) > 0 && found[0].Population != t.Population {
+			err = fault.New("step", "the steps sample from %d and %d examples; name one step", found[0].Population, t.Population)
+		}
+		found = append(found, turned{path, s.Name, t})
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		where := "the plan"
+		if g.Step != "" {
+			where = "step " + nearest.Quote(g.Step)
+		}
+		return nil, fault.New("solve", "%s has no step with a %v that can be turned", where, g.Solve)
+	}
+	k := &knob{Knob: calibrate.Knob{Lo: lo, Hi: hi, Start: 1, Safer: -1}, factor: len(found) > 1}
+	values, largest := map[string]calibrate.Turned{}, found[0].Most
+	for _, t := range found {
+		values[t.path], largest = t.Turned, min(largest, t.Most)
+	}
+	value := func(path string, x float64) float64 { return k.Snap(x * values[path].Value) }
+	switch {
+	case g.Solve == Batch:
+		k.Lo, k.Hi, k.Start, k.Integer, k.factor = 1, float64(largest), found[0].Value, true, false
+		value = func(_ string, x float64) float64 { return x }
+	case !k.factor:
+		v := found[0].Value
+		k.Lo, k.Hi, k.Start = lo*v, hi*v, v
+		value = func(_ string, x float64) float64 { return x }
+	}
+	if g.Solve == NoiseMultiplier {
+		k.Safer = 1
+	}
+	if !k.Integer {
+		// lo·v and hi·v carry rounding: the ends are to be valid values.
+		k.Lo, k.Hi = k.Snap(k.Lo*(1+1e-9)), k.Snap(k.Hi)
+		if k.Hi*(1+1e-12) > hi && k.factor {
+			k.Hi = k.Snap(hi * (1 - 1e-9))
+		}
+	}
+	k.settings = func(x float64) []Setting {
+		var out []Setting
+		for _, t := range found {
+			out = append(out, Setting{t.path, t.name, value(t.path, x)})
+		}
+		return out
+	}
+	k.build = func(x float64) (*Plan, error) {
+		steps, err := rebuild(p.Steps, "steps", func(path string, s *Step) (err error) {
+			if _, ok := values[path]; !ok {
+				return nil
+			}
+			s.Mechanism, s.Sampling, err = quantity.Set(s.Mechanism, s.Sampling, values[path], value(path, x))
+			if err != nil {
+				err = fault.In(path, err)
+			}
+			return err
+		})
+		return p.with(steps), err
+	}
+	k.rest = func() []Step {
+		return without(p.Steps, "steps", func(path string) bool { _, ok := values[path]; return ok })
+	}
+	return k, nil
+}
+
+// countKnob turns the count of the step at a path, or of the whole plan.
+func countKnob(p *Plan, at string) *knob {
+	k := &knob{Knob: calibrate.Knob{Lo: 1, Integer: true, Safer: -1}}
+	if at == "" && len(p.Steps) == 1 {
+		at = "steps[0]"
+	}
+	name, start, inside := "", int64(1), int64(1)
+	if at == "" {
+		at = "steps"
+		inside = runsOf(p.Steps)
+	}
+	outside := int64(1)
+	eachStep(p.Steps, "steps", func(path string, s Step) {
+		switch {
+		case path == at:
+			name, start = s.Name, max(s.Count, 1)
+			if s.Selection == nil && s.Mechanism == nil {
+				inside = runsOf(s.Steps)
+			}
+		case within(at, path):
+			outside = product(outside, max(s.Count, 1))
+		}
+	})
+	k.Start = float64(start)
+	k.Hi = max(1, math.Floor(maxRuns/float64(inside)/float64(outside)))
+	if total := runsOf(p.Steps); at != "steps" {
+		// The other steps count too.
+		others := float64(total) - k.Start*float64(inside)*float64(outside)
+		k.Hi = max(1, math.Floor((maxRuns-max(0, others))/float64(inside)/float64(outside)))
+	}
+	k.build = func(x float64) (*Plan, error) {
+		if at == "steps" {
+			return p.with([]Step{{Count: int64(x), Steps: p.Steps}}), nil
+		}
+		steps, err := rebuild(p.Steps, "steps", func(path string, s *Step) error {
+			if path == at {
+				s.Count = int64(x)
+			}
+			return nil
+		})
+		return p.with(steps), err
+	}
+	k.settings = func(x float64) []Setting { return []Setting{{at, name, x}} }
+	k.rest = func() []Step {
+		if at == "steps" {
+			return nil
+		}
+		return without(p.Steps, "steps", func(path string) bool { return path == at })
+	}
+	return k
+}
+
+// recordsKnob turns the number of records of a person.
+func recordsKnob(p *Plan) *knob {
+	k := &knob{Knob: calibrate.Knob{Lo: 1, Hi: subsample.MaxRecords, Start: float64(p.Records()), Integer: true, Safer: -1}}
+	k.build = func(x float64) (*Plan, error) {
+		return &Plan{p.Neighbors, int64(math.Round(x)), p.Steps}, nil
+	}
+	k.settings = func(float64) []Setting { return nil }
+	k.rest = func() []Step { return nil }
+	return k
 }

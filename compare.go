@@ -1,11 +1,14 @@
 package accountant
 
+// A plan by the methods of the literature, each a formula over single runs, beside the certified
+// interval. It assumes a plan that the accountant takes; a method that has nothing for a plan
+// returns a row that says why, and only rows of the kinds Certified and UpperBound are proved.
+
 import (
 	"context"
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/dpaccountant/accountant/fourier"
@@ -48,7 +51,8 @@ type Comparison struct {
 // measure of the others. δ is in (0, 1).
 //
 // For basic and advanced composition each run is known by the (ε, δ) of its own
-// alone, from its certified privacy profile.
+// alone, from its certified privacy profile. For persons with several records there is a
+// row that knows the plan by the curve of one record alone.
 func (p *Plan) Compare(ctx context.Context, delta float64, opts ...Option) ([]Comparison, error) {
 	if !(delta > 0 && delta < 1) {
 		return nil, fault.New("delta", "%v is not in (0, 1)", delta)
@@ -63,23 +67,20 @@ func (p *Plan) Compare(ctx context.Context, delta float64, opts ...Option) ([]Co
 	if err != nil {
 		return nil, err
 	}
-	if len(a.aimed) > 0 {
-		// The others look at single runs.
-		a = p.Accountant(append(slices.Clone(opts), WithManyQuestions())...)
-		if err := a.AddPlan(ctx, p); err != nil {
-			return nil, err
-		}
-		if a, err = a.aimedAt(ctx, delta, 1); err != nil {
-			return nil, err
-		}
+	runs, err := a.single(ctx, delta)
+	if err != nil {
+		return nil, err
 	}
 	c := comparer{p: p, delta: delta, opts: opts}
-	for _, r := range a.added {
+	for _, r := range runs {
 		c.add(r)
 	}
 	rows := []Comparison{c.basic(ctx), c.advanced(ctx)}
 	rows = append(rows, c.renyi()...)
 	rows = append(rows, c.zcdp(ctx), c.clt(ctx))
+	if p.Records() > 1 {
+		rows = append(rows, c.group(ctx))
+	}
 	if err := ctx.Err(); err != nil && context.Cause(ctx) != fourier.ErrTimeLimit {
 		return nil, err
 	}
@@ -260,34 +261,14 @@ func (c *comparer) renyi() []Comparison {
 	return []Comparison{read(classic, rdp.EpsilonClassic), read(improved, rdp.Epsilon)}
 }
 
-// eachRun calls f for every leaf with its number of runs.
-func eachRun(ctx context.Context, steps []Step, count int64, r profiles.Relation, f func(s Step, count int64) error) error {
-	for _, s := range steps {
-		n := product(count, max(s.Count, 1))
+// eachBase calls f for every run of a base mechanism, with its number.
+func (c *comparer) eachBase(ctx context.Context, f func(s Step, count int64) error) error {
+	return eachRun(ctx, c.p.Steps, 1, c.p.Neighbors, func(s Step, n int64) error {
 		if s.Selection != nil {
 			return errors.New("a private selection is no base mechanism")
 		}
-		if s.Mechanism == nil {
-			if err := eachRun(ctx, s.Steps, n, r, f); err != nil {
-				return err
-			}
-			continue
-		}
-		if list, ok := s.Mechanism.(subsample.Sequence); ok {
-			runs, err := sequenceSteps(ctx, list, s.Sampling, r)
-			if err == nil {
-				err = eachRun(ctx, runs, n, r, f)
-			}
-			if err != nil {
-				return err
-			}
-			continue
-		}
-		if err := f(s, n); err != nil {
-			return err
-		}
-	}
-	return nil
+		return f(s, n)
+	})
 }
 
 // zcdp adds up ρ. Poisson sampling does not lower it: conditioned on the sample
@@ -300,7 +281,7 @@ func (c *comparer) zcdp(ctx context.Context) Comparison {
 	if c.p.Records() > 1 {
 		return notApplicable(row, aboutRecords)
 	}
-	err := eachRun(ctx, c.p.Steps, 1, c.p.Neighbors, func(s Step, n int64) error {
+	err := c.eachBase(ctx, func(s Step, n int64) error {
 		terms++
 		r, ok := math.Inf(1), false
 		_, poisson := s.Sampling.(subsample.Poisson)
@@ -362,7 +343,7 @@ func (c *comparer) clt(ctx context.Context) Comparison {
 	if c.p.Records() > 1 {
 		return notApplicable(row, aboutRecords)
 	}
-	err := eachRun(ctx, c.p.Steps, 1, c.p.Neighbors, func(s Step, n int64) error {
+	err := c.eachBase(ctx, func(s Step, n int64) error {
 		pair, err := s.Mechanism.Pair(c.p.Neighbors)
 		if err != nil {
 			return err

@@ -1,13 +1,14 @@
 package accountant
 
+// Many answers of one total: along ε, δ, or the length of a plan. Each point is certified for
+// itself; the points share the work of one question, the hard ones taking what easy ones leave.
+
 import (
 	"cmp"
 	"context"
 	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
-	"github.com/dpaccountant/accountant/profiles"
-	"github.com/dpaccountant/accountant/subsample"
 )
 
 // A CurvePoint is a certified answer at one place of a curve.
@@ -37,9 +38,6 @@ func (a *Accountant) EpsilonCurve(ctx context.Context, deltas []float64) ([]Curv
 func (a *Accountant) curve(ctx context.Context, at []float64, first func(x, y float64) int, ask func(context.Context, float64) (Interval, error)) ([]CurvePoint, error) {
 	ctx, stop := a.opts.within(ctx)
 	defer stop()
-	if err := a.prepare(ctx); err != nil {
-		return nil, err
-	}
 	if len(at) > 1 {
 		a.expectMany()
 	}
@@ -75,74 +73,6 @@ func pointWork(left float64, points int) float64 {
 	return max(2*left/float64(points+1), 1)
 }
 
-// spent returns the work of all questions so far.
-func (a *Accountant) spent() float64 {
-	work := a.past
-	for d := range a.upper {
-		work += a.upper[d].Spent()
-		if a.gap {
-			work += a.lower[d].Spent()
-		}
-	}
-	for _, t := range a.totals {
-		work += t.acct.spent()
-	}
-	return work
-}
-
-// Scaled returns the plan with part/whole of every count, rounded up, for part
-// in [1, whole]. Of counts inside one another only the outermost above 1 is
-// scaled, and a step that runs once stays.
-func (p *Plan) Scaled(part, whole int64) (*Plan, error) {
-	if whole < 1 || part < 1 || part > whole || whole > 1<<20 {
-		return nil, fault.New("part", "%d/%d is not a fraction in (0, 1] with a denominator of at most 2^20", part, whole)
-	}
-	return p.with(scaled(p.Steps, part, whole)), nil
-}
-
-func scaled(steps []Step, part, whole int64) []Step {
-	out := make([]Step, len(steps))
-	for i, s := range steps {
-		if s.Count > 1 {
-			// count·part/whole without overflow.
-			s.Count = s.Count/whole*part + (s.Count%whole*part+whole-1)/whole
-		} else if s.Selection == nil {
-			s.Steps = scaled(s.Steps, part, whole)
-		}
-		if len(s.Steps) == 0 {
-			s.Steps = nil
-		}
-		out[i] = s
-	}
-	return out
-}
-
-// runCounts appends the counts of the runs of steps, in the order of flatten.
-func runCounts(ctx context.Context, steps []Step, times int64, r profiles.Relation, counts []int64) ([]int64, error) {
-	for _, s := range steps {
-		n := times * max(s.Count, 1)
-		inside := s.Steps
-		if s.Selection != nil {
-			inside = nil
-		}
-		if list, ok := s.Mechanism.(subsample.Sequence); ok && s.Selection == nil {
-			var err error
-			if inside, err = sequenceSteps(ctx, list, s.Sampling, r); err != nil {
-				return nil, err
-			}
-		}
-		if inside == nil {
-			counts = append(counts, n)
-			continue
-		}
-		var err error
-		if counts, err = runCounts(ctx, inside, n, r, counts); err != nil {
-			return nil, err
-		}
-	}
-	return counts, nil
-}
-
 // A StepsPoint is ε after a part of the plan.
 type StepsPoint struct {
 	Runs int64 // of mechanisms, in all
@@ -175,15 +105,17 @@ func (p *Plan) StepsCurve(ctx context.Context, delta float64, n int, opts ...Opt
 		}
 		// Counts grow: what is more than before is added to the same total.
 		var more []run
-		counts, err := runCounts(ctx, part.Steps, 1, p.Neighbors, nil)
-		if err != nil {
-			return nil, err
-		}
-		for j, count := range counts {
+		j := 0 // in the order of flatten
+		err = eachRun(ctx, part.Steps, 1, p.Neighbors, func(_ Step, count int64) error {
 			if count > before[j] {
-				more = append(more, run{m: runs[j].m, count: count - before[j], aim: runs[j].aim})
+				more = append(more, run{m: runs[j].m, count: count - before[j]})
 				before[j] = count
 			}
+			j++
+			return nil
+		})
+		if err != nil {
+			return nil, err
 		}
 		if len(more) == 0 && i > 0 {
 			continue // the plan is shorter than n

@@ -1,9 +1,18 @@
 package accountant
 
+// What a plan is worth in μ of Gaussian differential privacy: exactly, where all of it is
+// Gaussian noise on the whole data set, else at a tolerance (package internal/mu); and the value of
+// a quantity that meets a budget in μ.
+
 import (
+	"context"
+	"errors"
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/mu"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -51,4 +60,168 @@ func squaredMu(steps []Step, r profiles.Relation) (float64, error) {
 		}
 	}
 	return sum, nil
+}
+
+// A GDP says how much Gaussian differential privacy a plan has, at a tolerance.
+type GDP struct {
+	// Mu is the least μ for which every test with a false-positive rate x has at most
+	// the power that it could have under μ-GDP, plus Tolerance.
+	Mu        Range
+	Tolerance float64
+	// Regret is the most by which μ-GDP, at Mu.Upper, overstates δ at any ε (which is the
+	// power of tests at any false-positive rate): at most that is lost by speaking of μ.
+	Regret   float64
+	Warnings []string
+}
+
+// GDP returns μ at a tolerance τ: inf{μ : δ(ε) ≤ δ_μ(ε) + τ for all real ε}, in both
+// directions, as a certified interval. τ is in [1e-100, 1); it may be 0 for Gaussian noise
+// on the whole data set alone. Without a tolerance no plan with sampled Gaussian noise has a
+// smaller μ than without its sampling: far out, where nobody looks, sampling is invisible.
+//
+// The proof of both ends is in package internal/mu.
+//
+// A mass of infinite loss above τ has no μ, which is an error.
+func (a *Accountant) GDP(ctx context.Context, tolerance float64) (GDP, error) {
+	out := GDP{Tolerance: tolerance}
+	exact, gaussian := a.gaussianMu()
+	if tolerance == 0 && gaussian {
+		out.Mu = exact
+		return out, nil
+	}
+	if !(tolerance >= 1e-100 && tolerance < 1) {
+		if tolerance == 0 {
+			return out, fault.New("tolerance", "0 is for Gaussian noise on the whole data set alone; a sampled plan has no smaller μ without a tolerance")
+		}
+		return out, fault.New("tolerance", "%v is not in [1e-100, 1)", tolerance)
+	}
+	var warnings []string
+	end, err := a.Epsilon(ctx, tolerance)
+	if err != nil {
+		return out, err
+	}
+	most := math.Inf(1)
+	if gaussian {
+		most = exact.Upper
+	}
+	found, err := mu.Find(tolerance, end.Upper, most, func(epsilons []float64) ([]mu.Point, error) {
+		points, err := a.DeltaCurve(ctx, epsilons)
+		out := make([]mu.Point, len(points))
+		for i, p := range points {
+			out[i] = mu.Point{At: p.At, Lower: p.Lower, Upper: p.Upper}
+			for _, w := range p.Warnings {
+				if !slices.Contains(warnings, w) {
+					warnings = append(warnings, w)
+				}
+			}
+		}
+		return out, err
+	})
+	if err != nil {
+		return out, err
+	}
+	out.Mu = Range{found.Lower, (found.Lower + found.Upper) / 2, found.Upper}
+	out.Regret, out.Warnings = found.Regret, warnings
+	return out, nil
+}
+
+// gaussianMu returns √Σμ² if all that was added is Gaussian noise on the whole data set: as an
+// upper end that of what dominates, as a lower end that of what is attained.
+func (a *Accountant) gaussianMu() (Range, bool) {
+	lower, upper := 0.0, 0.0
+	for _, r := range a.added {
+		d := r.m.Directions[0]
+		g, ok := d.Upper.(profiles.Gaussian)
+		if !ok {
+			return Range{}, false
+		}
+		upper += float64(r.count) / g.NoiseMultiplier() / g.NoiseMultiplier()
+		if g, ok := d.Lower.(profiles.Gaussian); ok {
+			lower += float64(r.count) / g.NoiseMultiplier() / g.NoiseMultiplier()
+		}
+	}
+	// Nine roundings of each term, and one for each sum; the root halves them.
+	slack := float64(len(a.added)+12) * xmath.U
+	out := Range{Lower: math.Sqrt(lower) * (1 - slack), Upper: math.Sqrt(upper) * (1 + slack)}
+	out.Estimate = (out.Lower + out.Upper) / 2
+	return out, true
+}
+
+// A GDPCalibration is the answer of CalibrateGDP.
+type GDPCalibration struct {
+	// Value is the value that meets the budget: of the quantity itself, or, when several
+	// steps are turned, a factor on what the plan says.
+	Value float64
+	// Plan has the value, Settings tells it for each step, Meets is its μ.
+	Plan     *Plan
+	Settings []Setting
+	Meets    GDP
+}
+
+// gdpLooks bounds how many values CalibrateGDP tries.
+const gdpLooks = 80
+
+// CalibrateGDP turns one quantity of a plan, as Calibrate does, until the upper end of its
+// μ at a tolerance (see Accountant.GDP) is at most the budget; g's Epsilon and Delta are not used.
+// That the value meets the budget is proved; that it is extreme, to 1e-6 or to the next
+// whole number, rests on μ being monotone in it.
+//
+// A budget of ρ-zero-concentrated privacy is one of μ = √(2ρ) with the tolerance 0, for Gaussian
+// noise on the whole data set; for sampled plans there is no ρ below that of the same plan
+// without sampling (MuOfZCDP).
+func CalibrateGDP(ctx context.Context, p *Plan, g Goal, budget, tolerance float64, opts ...Option) (*GDPCalibration, error) {
+	if !(budget > 0 && budget <= mu.MaxMu) {
+		return nil, fault.New("mu", "%v is not in (0, %v]", budget, float64(mu.MaxMu))
+	}
+	k, err := newKnob(p, g)
+	if err != nil {
+		return nil, err
+	}
+	var best *GDPCalibration
+	meets := func(x float64) (bool, error) {
+		plan, err := k.build(x)
+		if err != nil {
+			return false, err
+		}
+		a := p.Accountant(opts...)
+		if err := a.AddPlan(ctx, plan); err != nil {
+			return false, err
+		}
+		found, err := a.GDP(ctx, tolerance)
+		switch {
+		case ctx.Err() != nil:
+			return false, ctx.Err()
+		case errors.Is(err, mu.ErrNone):
+			return false, nil
+		case err != nil:
+			return false, err
+		case !(found.Mu.Upper <= budget):
+			return false, nil
+		}
+		best = &GDPCalibration{Value: x, Plan: plan, Settings: k.settings(x), Meets: found}
+		return true, nil
+	}
+	in, err := k.Look(gdpLooks, meets)
+	if err != nil || best == nil {
+		if err == nil {
+			err = fmt.Errorf("%w: no value has a μ of at most %v at tolerance %v", ErrInfeasible, budget, tolerance)
+		}
+		return nil, err
+	}
+	if best.Value != in { // the value is always the last that was looked at and met it
+		_, err = meets(in)
+	}
+	return best, err
+}
+
+// MuOfZCDP returns the μ of the Gaussian noise that is ρ-zero-concentrated differentially
+// private, √(2ρ) (Bun and Steinke, TCC 2016, Proposition 1.6), rounded down. It is a budget for
+// Gaussian noise on the whole data set alone. A sampled plan is ρ-private for no ρ below
+// that of the plan without sampling: its divergence at order α is at least
+// T·log(q)·α/(α−1) + α·μ²/2.
+func MuOfZCDP(rho float64) (float64, error) {
+	if !(rho > 0 && rho <= mu.MaxMu*mu.MaxMu/2) {
+		return 0, fault.New("rho", "%v is not in (0, %v]", rho, mu.MaxMu*mu.MaxMu/2.0)
+	}
+	return xmath.Down(math.Sqrt(2*rho), 1), nil
 }

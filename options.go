@@ -1,12 +1,14 @@
 package accountant
 
-// What an accountant may be told: accuracy, limits, engines.
+// What an accountant may be told: accuracy, limits, engines; and the error that names a field.
 
 import (
 	"context"
 	"time"
 
 	"github.com/dpaccountant/accountant/fourier"
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/parallel"
 )
 
 // An Option configures New.
@@ -19,6 +21,7 @@ type settings struct {
 	many      bool          // many questions are expected
 	records   int64         // of a person; 0 for 1
 	quiet     bool          // hints are not wanted
+	report    func(done, total int)
 }
 
 // sums returns the options of the sums of a question that asks n of them, which
@@ -33,6 +36,30 @@ func (o settings) work() float64 {
 		return o.Work
 	}
 	return fourier.DefaultWork(o.Relative)
+}
+
+// recursionBytes is what the recursion of a theory gap keeps for each point of its transforms:
+// for each of its seven laws a spectrum (8), its product (8), the result (8) and a plan (24),
+// what members are compared by (8), and for all of them together the buffers and weights of
+// one step (80).
+const recursionBytes = 7*(8+8+8+24+8) + 80
+
+// latticePoints limits the lattice of the recursion by the memory allowed, and to 2^18
+// points: beyond, thousands of runs would take hours.
+func (o settings) latticePoints() int {
+	return int(min(1<<18, int64(o.MaxPoints)*fourier.BytesPerPoint/recursionBytes))
+}
+
+// longRecursion is from how many runs on a recursion takes long enough to report progress.
+const longRecursion = 2000
+
+// watched returns a context whose recursion of the given runs reports progress: it is one
+// half of a computation, the bound or the attack, with done runs before it.
+func (o settings) watched(ctx context.Context, runs, done int64) context.Context {
+	if o.report == nil || runs < longRecursion {
+		return ctx
+	}
+	return parallel.WithProgress(ctx, func(n int64) { o.report(int(done+n), int(2*runs)) })
 }
 
 // within returns a context that ends with the time limit, if there is one.
@@ -129,13 +156,13 @@ func WithRecordsPerPerson(records int64) Option {
 // know their number beforehand, at which one it is, and total is 0. f must not ask
 // the accountant.
 func WithProgress(f func(done, total int)) Option {
-	return func(o *settings) { o.Progress = f }
+	return func(o *settings) { o.report = f }
 }
 
 // progress tells how far an answer is.
 func progress(o settings, done, total int) {
-	if o.Progress != nil {
-		o.Progress(done, total)
+	if o.report != nil {
+		o.report(done, total)
 	}
 }
 
@@ -144,3 +171,16 @@ func defaults() settings {
 	o.MaxPoints = pointsIn(defaultMemory)
 	return o
 }
+
+// A FieldError is what every constructor and every question of this module returns for
+// a bad value, directly or wrapped (errors.As finds it): its text is "field: problem",
+// such as "noise-multiplier: -1 is not in [1e-06, 1e+15]".
+//
+//   - Path leads to the field, from the outermost name: {"gaussian", "noise-multiplier"};
+//     Field() is its last name, and an element of a list is called "p[2]".
+//   - Problem is the rest of the text: the value and what is allowed.
+//   - Err is what the problem wraps, or nil; Unwrap returns it.
+//
+// A program that takes values from its own users looks Path up in its own names and
+// shows Problem. A plan.Error has the line of a plan besides.
+type FieldError = fault.Error

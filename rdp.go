@@ -1,5 +1,8 @@
 package accountant
 
+// The Rényi curve of a plan: the sum of those of its steps, an upper bound at every order. What
+// the Rényi literature has no curve for is an error that names the step.
+
 import (
 	"context"
 	"fmt"
@@ -67,6 +70,18 @@ func stepsRDP(path string, steps []Step, r profiles.Relation, records int64) (rd
 		return nil, err
 	}
 	return rdp.Compose(curves...), nil
+}
+
+// forPersons returns the mechanism whose Rényi curve is that of a step about persons.
+func forPersons(s Step, records int64) (profiles.Mechanism, error) {
+	if records == 1 {
+		return s.Mechanism, nil
+	}
+	g, ok := s.Mechanism.(profiles.Grouper)
+	if !ok || s.Sampling != nil {
+		return nil, fault.New("records-per-person", "%d has no Rényi bound for this step: there is one for noise without sampling alone", records)
+	}
+	return g.Grouped(int(records))
 }
 
 // selectedRDP returns the curve of a selection step: that of its candidate,

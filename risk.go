@@ -1,5 +1,8 @@
 package accountant
 
+// What an attacker can do, as numbers that need no ε: functions of the whole privacy profile, each
+// an interval whose upper end is proved for every attacker.
+
 import (
 	"context"
 	"math"
@@ -69,24 +72,27 @@ func (a *Accountant) Risk(ctx context.Context, falsePositives, priors []float64)
 			return Risk{}, fault.New("prior", "%v is not in [%v, 1)", p, minAlpha)
 		}
 	}
-	ctx, stop := a.opts.within(ctx)
-	defer stop()
-	if len(a.aimed) > 0 {
-		b, err := a.aimedAt(ctx, spread(falsePositives, priors), fineDelta)
-		if err != nil {
+	for _, alpha := range falsePositives {
+		if err := checkAlpha(alpha); err != nil {
 			return Risk{}, err
 		}
-		return b.Risk(ctx, falsePositives, priors)
 	}
-	tests, err := a.TradeOff(ctx, falsePositives)
+	ctx, stop := a.opts.within(ctx)
+	defer stop()
+	t, err := a.total(ctx, spread(falsePositives, priors), fineDelta)
 	if err != nil {
 		return Risk{}, err
 	}
-	out := Risk{TheoryGap: a.theory}
-	for _, t := range tests {
-		out.TruePositive = append(out.TruePositive, RiskValue{t.Alpha, t.Power, t.Direction, t.Warnings})
+	a.expectMany()
+	tests, err := t.tradeOff(ctx, falsePositives)
+	if err != nil {
+		return Risk{}, err
 	}
-	iv, err := a.Delta(ctx, 0)
+	out := Risk{TheoryGap: t.theory}
+	for _, x := range tests {
+		out.TruePositive = append(out.TruePositive, RiskValue{x.Alpha, x.Power, x.Direction, x.Warnings})
+	}
+	iv, err := t.delta(ctx, 0)
 	if err != nil {
 		return Risk{}, err
 	}
@@ -96,8 +102,8 @@ func (a *Accountant) Risk(ctx context.Context, falsePositives, priors []float64)
 		// Below 2⁻⁶⁰ δ is lost in the slack below.
 		eps := math.Log1p(-p) - math.Log(p)
 		iv, err := Interval{Upper: 0x1p-60, Direction: a.relation.DirectionNames()[0]}, error(nil)
-		if !a.upper[0].Proves(eps, iv.Upper) || !a.symmetric && !a.upper[1].Proves(eps, iv.Upper) {
-			iv, err = a.Delta(ctx, eps)
+		if !t.upper[0].Proves(eps, iv.Upper) || !t.symmetric && !t.upper[1].Proves(eps, iv.Upper) {
+			iv, err = t.delta(ctx, eps)
 		}
 		if err != nil {
 			return Risk{}, err

@@ -7,6 +7,45 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
+// A block is the adaptive composition of k runs of one mechanism. Implementations are comparable.
+// width is the relative width of ε that is asked for, a wish and not a promise.
+type block interface {
+	// Upper returns profiles of which the composition dominates every adaptive composition of
+	// k runs, in each direction.
+	Upper(ctx context.Context, k int64, width float64) ([2][]profiles.Repeated, error)
+	// Reached returns profiles of whose composition each δ(ε) is reached by some adaptive
+	// adversary of k runs, not the same at all ε. exact says that nothing but the accuracy of a
+	// computation is between them and Upper.
+	Reached(ctx context.Context, k int64, width float64) (reached [2][]profiles.Repeated, exact bool, err error)
+	// Attack returns the pair of one run on concrete data sets.
+	Attack() (directions [2]profiles.Profile, err error)
+}
+
+// laws are those of a block, for an accountant.
+//
+// A block is an interactive mechanism that its profile dominates. What else runs may come
+// before, after or in between: the product of dominating pairs covers concurrent composition
+// (Vadhan and Zhang, STOC 2023, arXiv:2207.08335). From below, an adversary that changes with ε
+// is one for a block that runs alone; beside anything else, one pair of data sets is the attack.
+type laws struct{ block }
+
+// Least implements profiles.Laws: a block is the same at every δ.
+func (laws) Least() float64 { return 0 }
+
+// For implements profiles.Laws.
+func (l laws) For(ctx context.Context, q profiles.Question) (c profiles.Composition, err error) {
+	if c.Upper, err = l.Upper(ctx, q.Runs, q.Width); err != nil {
+		return c, err
+	}
+	if q.Alone {
+		c.Lower, c.Numerical, err = l.Reached(ctx, q.Runs, q.Width)
+		return c, err
+	}
+	attack, err := l.Attack()
+	c.Lower = repeat(attack, q.Runs)
+	return c, err
+}
+
 // composed is the block of exponential mechanisms of one ε. It is a value: two of the same
 // ε are the same mechanism.
 type composed struct{ epsilon float64 }
@@ -45,7 +84,7 @@ func nodes(k int64, m int) float64 {
 	return n * (346*346/2 + 12.4*(x*math.Sqrt(x)-346*math.Sqrt(346)))
 }
 
-// Upper implements profiles.Block: Theorem 2, rounded up. Where there are too many runs for
+// Upper implements block: Theorem 2, rounded up. Where there are too many runs for
 // one recursion, they are as many blocks as it takes, of which each dominates its runs.
 func (c composed) Upper(ctx context.Context, k int64, width float64) ([2][]profiles.Repeated, error) {
 	if k == 1 {
@@ -90,7 +129,7 @@ func (c composed) split(k int64, width float64) (m int, count int64) {
 	return m, (k + size - 1) / size
 }
 
-// Reached implements profiles.Block: what adversaries reach whose losses are on a grid.
+// Reached implements block: what adversaries reach whose losses are on a grid.
 func (c composed) Reached(ctx context.Context, k int64, width float64) (reached [2][]profiles.Repeated, exact bool, err error) {
 	if k == 1 {
 		reached, err = c.one()
@@ -127,8 +166,8 @@ func repeat(both [2]profiles.Profile, k int64) (out [2][]profiles.Repeated) {
 	return out
 }
 
-// reachedOnce is profiles.Block's Reached of what is exact in one run, and has one attack for more.
-func reachedOnce(ctx context.Context, b profiles.Block, k int64, width float64) (reached [2][]profiles.Repeated, exact bool, err error) {
+// reachedOnce is block's Reached of what is exact in one run, and has one attack for more.
+func reachedOnce(ctx context.Context, b block, k int64, width float64) (reached [2][]profiles.Repeated, exact bool, err error) {
 	if k == 1 {
 		reached, err = b.Upper(ctx, k, width)
 		return reached, true, err
@@ -149,7 +188,7 @@ func bothOf(b profiles.Mechanism, err error) ([2]profiles.Profile, error) {
 	return [2]profiles.Profile{p, profiles.Reverse(p)}, nil
 }
 
-// Attack implements profiles.Block: two candidates whose scores differ by half of what
+// Attack implements block: two candidates whose scores differ by half of what
 // they can move, in one direction on one data set and in the other on its neighbour. The
 // losses are ±ε/2: randomized response.
 func (c composed) Attack() ([2]profiles.Profile, error) { return response(c.epsilon / 2) }

@@ -6,11 +6,21 @@
 // costs is exact (Theorems 1, 3 and 4 of docs/choice.md). Many exponential mechanisms
 // together cost less than the composition of their profiles says, because no data sets
 // are the worst at every ε: their exact adaptive composition is Theorem 2, which the
-// accountant asks for as a profiles.Block.
+// accountant asks for as profiles.Laws.
 //
 // Every mechanism can be run too: Exponential, PermuteAndFlip, NoisyMax, Threshold.Release
 // and SelectPartitions.Keep draw from exactly the law that is priced.
 //
 // Do not use it where more than the chosen index is shown, such as the noisy score of the
-// winner, nor for noise on a lattice, where ties are part of the mechanism.
+// winner, nor for noise on a lattice, where ties are part of the mechanism.//
+// Files, each of which uses only those below it:
+//
+//	sample.go               the draws of all of them
+//	keys.go                 SelectPartitions
+//	threshold_mechanism.go  Threshold: its pair, and many runs
+//	maximum.go              the worst number of new partitions
+//	threshold.go            Threshold: what one number of new partitions costs
+//	scores.go               Exponential, PermuteAndFlip, NoisyMax
+//	composed.go             Theorem 2: many exponential mechanisms
+//	recursion.go            its recursion, above and below
 package choice

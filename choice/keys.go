@@ -173,21 +173,21 @@ func (s SelectPartitions) Attack(profiles.Relation) (profiles.Mechanism, error) 
 	return profiles.NewFiniteMechanism([]float64{k1, h1}, []float64{k0, h0})
 }
 
-// Once implements profiles.Blocker: at every ε some number of persons attains the pair.
+// Once implements blocker: at every ε some number of persons attains the pair.
 func (s SelectPartitions) Once(r profiles.Relation) (profiles.Bounds, error) {
 	p, err := s.Pair(r)
 	if err != nil {
 		return profiles.Bounds{}, err
 	}
 	m := profiles.NewBounds(s.Name(), r, p)
-	m.Block = selections{s}
+	m.Laws = laws{selections{s}}
 	return m, nil
 }
 
-// selections are several runs of a selection: a profiles.Block.
+// selections are several runs of a selection: a block.
 type selections struct{ one SelectPartitions }
 
-// Upper implements profiles.Block: the composition of the pair of one run.
+// Upper implements block: the composition of the pair of one run.
 func (s selections) Upper(_ context.Context, k int64, _ float64) ([2][]profiles.Repeated, error) {
 	p, err := s.one.Pair(profiles.AddRemove)
 	if err != nil {
@@ -196,12 +196,12 @@ func (s selections) Upper(_ context.Context, k int64, _ float64) ([2][]profiles.
 	return repeat([2]profiles.Profile{p, profiles.Reverse(p)}, k), nil
 }
 
-// Reached implements profiles.Block.
+// Reached implements block.
 func (s selections) Reached(ctx context.Context, k int64, width float64) ([2][]profiles.Repeated, bool, error) {
 	return reachedOnce(ctx, s, k, width)
 }
 
-// Attack implements profiles.Block.
+// Attack implements block.
 func (s selections) Attack() ([2]profiles.Profile, error) {
 	return bothOf(s.one.Attack(profiles.AddRemove))
 }

@@ -2,7 +2,6 @@ package choice
 
 import (
 	"math"
-	"sync"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
@@ -75,6 +74,16 @@ func (t Threshold) largest(eps float64, add bool) (lower, upper float64, j int) 
 	return lower, upper, j
 }
 
+// LogDelta returns log δ(ε) of one run in a direction, remove or add, and how far below
+// it may be.
+func (t Threshold) LogDelta(eps float64, add bool) (logDelta, err float64) {
+	lower, upper, _ := t.largest(eps, add)
+	if math.IsInf(upper, -1) {
+		return upper, 0
+	}
+	return upper, upper - lower
+}
+
 // A maximum is one direction of one run: δ in closed form, tails from its chords.
 type maximum struct {
 	profiles.Profile
@@ -116,13 +125,6 @@ func (t Threshold) nodesTo(end float64) int {
 	mu := math.Sqrt(float64(t.partitions)) / t.scale
 	n := end * math.Sqrt(end/8/chordCost) / mu
 	return int(min(max(256, n), chordNodes))
-}
-
-// A chordCache keeps the chords of a threshold.
-type chordCache struct {
-	once sync.Once
-	p    *profiles.Discrete
-	err  error
 }
 
 func (t Threshold) chords() (*profiles.Discrete, error) {

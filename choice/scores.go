@@ -106,7 +106,7 @@ func (s scores) Attack(profiles.Relation) (profiles.Mechanism, error) {
 	return profiles.NewPure(s.attackLoss())
 }
 
-// Once implements profiles.Blocker.
+// Once implements blocker.
 func (s scores) Once(r profiles.Relation) (profiles.Bounds, error) {
 	p, err := s.Pair(r)
 	if err != nil {
@@ -114,10 +114,10 @@ func (s scores) Once(r profiles.Relation) (profiles.Bounds, error) {
 	}
 	m := profiles.NewBounds(s.name, r, p)
 	if s.noise == GumbelNoise {
-		m.Block = composed{s.epsilon}
+		m.Laws = laws{composed{s.epsilon}}
 		return m, nil
 	}
-	m.Block = lone{s.noise, s.epsilon}
+	m.Laws = laws{lone{s.noise, s.epsilon}}
 	if s.noise == LaplaceNoise {
 		both, err := response(s.attackLoss())
 		if err != nil {
@@ -157,13 +157,13 @@ type lone struct {
 
 func (l lone) pair() (profiles.Profile, error) { return profiles.NewLaplace(1 / l.epsilon) }
 
-// Upper implements profiles.Block.
+// Upper implements block.
 func (l lone) Upper(_ context.Context, k int64, _ float64) ([2][]profiles.Repeated, error) {
 	p, err := l.pair()
 	return repeat([2]profiles.Profile{p, p}, k), err
 }
 
-// Reached implements profiles.Block.
+// Reached implements block.
 func (l lone) Reached(ctx context.Context, k int64, width float64) (reached [2][]profiles.Repeated, exact bool, err error) {
 	if k == 1 && l.noise == ExponentialNoise {
 		reached, err = l.Upper(ctx, k, width)
@@ -173,7 +173,7 @@ func (l lone) Reached(ctx context.Context, k int64, width float64) (reached [2][
 	return repeat(both, k), false, err
 }
 
-// Attack implements profiles.Block.
+// Attack implements block.
 func (l lone) Attack() ([2]profiles.Profile, error) {
 	return response(scores{noise: l.noise, epsilon: l.epsilon}.attackLoss())
 }

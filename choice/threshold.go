@@ -1,8 +1,8 @@
 package choice
 
 import (
-	"context"
 	"math"
+	"sync"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
@@ -180,73 +180,9 @@ func enclose(p profiles.Profile, eps, tol float64) (lower, upper float64) {
 	return lower, upper
 }
 
-// LogDelta returns log δ(ε) of one run in a direction, remove or add, and how far below
-// it may be.
-func (t Threshold) LogDelta(eps float64, add bool) (logDelta, err float64) {
-	lower, upper, _ := t.largest(eps, add)
-	if math.IsInf(upper, -1) {
-		return upper, 0
-	}
-	return upper, upper - lower
-}
-
-// Pair implements profiles.Mechanism: the profile of one run with chords between ε's.
-func (t Threshold) Pair(r profiles.Relation) (profiles.Profile, error) {
-	if r != profiles.AddRemove {
-		return nil, fault.In("threshold", fault.New("neighbors", "%v is not add-remove; thresholds are proved for one person added or removed", r))
-	}
-	return t.chords()
-}
-
-// Attack implements profiles.Attacked: all partitions of the person are old and far above
-// the threshold.
-func (t Threshold) Attack(r profiles.Relation) (profiles.Mechanism, error) {
-	switch t.noise {
-	case GaussianNoise:
-		return profiles.NewGaussianMechanism(t.scale / math.Sqrt(float64(t.partitions)))
-	case LaplaceNoise:
-		return profiles.NewLaplaceMechanism(t.scale)
-	}
-	return profiles.NewDiscreteLaplaceMechanism(t.scale, 1)
-}
-
-// Once implements profiles.Blocker: one run has the largest h_j at every ε.
-func (t Threshold) Once(r profiles.Relation) (profiles.Bounds, error) {
-	if _, err := t.Pair(r); err != nil {
-		return profiles.Bounds{}, err
-	}
-	p, err := t.once()
-	if err != nil {
-		return profiles.Bounds{}, err
-	}
-	return profiles.Bounds{Name: t.Name(), Relation: r, Block: thresholds{t},
-		Directions: [2]profiles.Direction{profiles.Exact(p[0]), profiles.Exact(p[1])}}, nil
-}
-
-// thresholds are several runs of a threshold: a profiles.Block.
-type thresholds struct{ one Threshold }
-
-// Upper implements profiles.Block: the composition of the profile of one run, with chords, as
-// only one run by itself needs the closed form (Once).
-func (t thresholds) Upper(_ context.Context, k int64, _ float64) ([2][]profiles.Repeated, error) {
-	d, err := t.one.chords()
-	if err != nil {
-		return [2][]profiles.Repeated{}, err
-	}
-	return repeat([2]profiles.Profile{d, profiles.Reverse(d)}, k), nil
-}
-
-// Reached implements profiles.Block.
-func (t thresholds) Reached(_ context.Context, k int64, _ float64) ([2][]profiles.Repeated, bool, error) {
-	if k == 1 {
-		both, err := t.one.once()
-		return repeat(both, 1), true, err
-	}
-	both, err := t.Attack()
-	return repeat(both, k), false, err
-}
-
-// Attack implements profiles.Block: noisy counts of old partitions.
-func (t thresholds) Attack() ([2]profiles.Profile, error) {
-	return bothOf(t.one.Attack(profiles.AddRemove))
+// A chordCache keeps the chords of a threshold.
+type chordCache struct {
+	once sync.Once
+	p    *profiles.Discrete
+	err  error
 }

@@ -20,18 +20,15 @@ type Certificate struct {
 	// Excess is the largest P − e^{mε}P' − δ, rounded up: what is decided on.
 	// f ≤ R is the same as Excess ≤ 0 but for rounding.
 	Excess float64
+	// Attained is what f certainly attains: MaxF but for rounding where the mechanisms
+	// are alike. Voters of which only a profile is known, or of too many kinds, and
+	// (ε, Δ) with many classes leave a gap, MaxF − Attained.
+	Attained float64
 	// Certified says that the budget is kept, with all rounding accounted for.
 	Certified bool
 	// Worst lists the probabilities of a 1, on D and on D', at which MaxF is
 	// attained, with the number of mechanisms that have them.
 	Worst []Corner
-}
-
-// A Corner is a number of mechanisms that answer 1 with probability P on one
-// data set and with PNeighbor on its neighbour.
-type Corner struct {
-	Mechanisms   int
-	P, PNeighbor float64
 }
 
 // Certify computes the exact worst case of a noise function over all
@@ -70,16 +67,30 @@ func (p Params) checkWith(g Gamma) error {
 // corner multiset.
 type checker struct {
 	Params
-	ctx   context.Context
-	table *cornerTable
-	s     float64
-	rel   float64 // relative error of s·P and of P'
-	abs   float64 // and absolute
+	ctx      context.Context
+	table    worlds
+	whole    Params      // which were decided by Params, see purified
+	lost     float64     // and by how much, in δ
+	inner    *panelTable // of families that exist for certain, nil if those of table do
+	monotone bool
+	s        float64
+	rel      float64 // relative error of s·P and of P'
+	abs      float64 // and absolute
 }
 
 func newChecker(ctx context.Context, p Params, monotone bool) *checker {
-	c := &checker{Params: p, ctx: ctx, table: newCornerTable(p.Mechanisms, p.Epsilon, p.Delta, monotone)}
-	c.s = math.Exp(-p.budget())
+	c := &checker{Params: p, whole: p, ctx: ctx, monotone: monotone, s: math.Exp(-p.budget())}
+	switch {
+	case p.Classes > 2:
+		c.Params, c.lost = p.purified(), p.labelLoss()
+		c.table = newLabelTable(c.Params, c.s)
+	case p.Voters != nil:
+		// Check has found no error in them.
+		c.table, _ = newPanel(p.Voters, false)
+		c.inner, _ = newPanel(p.Voters, true)
+	default:
+		c.table = newCornerTable(p.Mechanisms, p.Epsilon, p.Delta, monotone)
+	}
 	// s has the error of the product mε, of exp and of one more product.
 	c.rel = c.table.tableError() + (3+p.budget())*xmath.U
 	c.abs = c.table.underflow()
@@ -108,8 +119,9 @@ func (c *checker) worst(g Gamma) (violation, error) {
 	// because its sides have the sign of their errors; then s·δ rounded down.
 	sd := c.s * c.OutputDelta
 	e := v.excess
+	e += c.abs
 	if sd > 0 {
-		e += c.abs + 4*xmath.U*math.Abs(e) - sd*(1-(8+c.budget())*xmath.U)
+		e += 4*xmath.U*math.Abs(e) - sd*(1-(8+c.budget())*xmath.U)
 	}
 	v.excess = e
 	return v, err
@@ -120,22 +132,34 @@ func (c *checker) certify(g Gamma) (Certificate, error) {
 	if err != nil {
 		return Certificate{}, err
 	}
-	out := Certificate{BudgetF: c.BudgetF(), Certified: w.excess <= 0}
-	out.Excess = w.excess / c.s
+	out := Certificate{BudgetF: c.whole.BudgetF(), Certified: w.excess <= 0}
+	out.Excess = w.excess / c.s * (1 - c.lost)
 	out.MaxF = out.BudgetF + 2*out.Excess
-	for i, pair := range c.table.pairs() {
-		if n := w.counts[i]; n > 0 {
-			out.Worst = append(out.Worst, Corner{n, pair[0].p, pair[1].p})
-		}
+	if out.Attained, err = c.attained(g, out.MaxF); err != nil {
+		return out, err
 	}
+	out.Worst = c.table.worst(w.counts)
 	return out, nil
+}
+
+// attained returns the largest f of families that exist for certain, rounded down.
+func (c *checker) attained(g Gamma, most float64) (float64, error) {
+	if c.inner == nil {
+		// ε-DP mechanisms are (ε, Δ)-DP; they lack what purified adds.
+		return most - 4*(c.rel/c.s+c.abs/c.s) - 2*c.lost, nil
+	}
+	f := math.Inf(-1)
+	rel := c.inner.tableError() + (3+c.budget())*xmath.U
+	err := c.inner.visit(c.ctx, g, func(r *run) {
+		f = max(f, r.P[0]*(1-rel)-r.Q[0]/c.s*(1+rel)-c.inner.underflow()/c.s)
+	})
+	return min(most, c.BudgetF()+2*(f-c.OutputDelta)-4*xmath.U*(1+1/c.s)), err
 }
 
 // repair scales g down until it keeps the budget. The condition is linear in
 // γ: s·Φ(p) − Φ(p') = 2(sP − P') + 1 − s must not exceed R·s, and scaling γ scales
 // the left side.
 func (c *checker) repair(g Gamma) (Gamma, error) {
-	r := -math.Expm1(-c.budget()) + 2*c.s*c.OutputDelta
 	for try := range 40 {
 		w, err := c.worst(g)
 		if err != nil {
@@ -145,6 +169,8 @@ func (c *checker) repair(g Gamma) (Gamma, error) {
 		if e <= 0 {
 			return g, nil
 		}
+		_, rest := c.table.row(w.counts, c.s)
+		r := -2*rest*math.Expm1(-c.budget()) + 2*c.s*c.OutputDelta
 		// Rounding is not scaled with γ: take off a little more each time.
 		f := r / (r + 2*e) * (1 - float64(uint64(1)<<min(try, 36))*4*xmath.U)
 		scaled := make(Gamma, len(g))
@@ -178,10 +204,10 @@ func BestConstant(ctx context.Context, p Params) (float64, Certificate, error) {
 }
 
 // majorityIsPrivate reports that the noise-free majority keeps the budget by
-// Theorems 1 and 2 of docs/darrm.md: m ≥ (K+1)/2 and δ ≥ 1 − (1−Δ)^{(K+1)/2}.
+// Theorems 1 and 2 of docs/darrm.md: m ≥ ⌈K/2⌉ and δ ≥ 1 − (1−Δ)^⌈K/2⌉.
 func (p Params) majorityIsPrivate() bool {
-	t := float64(half(p.Mechanisms))
-	if p.Allowance < t {
+	t := float64(free(p.Mechanisms))
+	if p.Allowance < t || p.Voters != nil || p.Classes > 2 {
 		return false
 	}
 	// An upper bound: log1p, the product and expm1 cost 2 u each.

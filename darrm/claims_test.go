@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 // What docs/darrm.md and Options.Free say about the price of monotone noise
@@ -69,5 +71,21 @@ func TestPriceOfMonotoneAndOfSubsampling(t *testing.T) {
 		if !strings.Contains(string(page), number) {
 			t.Errorf("docs/darrm.md does not have %q", number)
 		}
+	}
+}
+
+// The hundred answers of docs/darrm.md cost between 11.156 and 11.160 at δ = 1e-5.
+func TestHundredAnswers(t *testing.T) {
+	p := pure(11, .1, 3)
+	r, err := Optimize(t.Context(), p, Surrogate{.75}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := p.Mechanism(t.Context(), profiles.AddRemove, r.Gamma, 100, 1e-5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if low, up := deltaOf(t, m.Directions[0].Lower, 11.156), deltaOf(t, m.Directions[0].Upper, 11.160); low < 1e-5 || up > 1e-5 {
+		t.Errorf("δ(11.156) ≥ %v, δ(11.160) ≤ %v", low, up)
 	}
 }

@@ -29,8 +29,36 @@ const (
 	corners
 )
 
+// maxCorners bounds the corners of one problem, all groups of voters together.
+const maxCorners = 64
+
 // A counts says how many mechanisms are at each corner.
-type counts [corners]int
+type counts [maxCorners]int
+
+// A Corner is a number of mechanisms that answer 1 with probability P on one
+// data set and with PNeighbor on its neighbour.
+type Corner struct {
+	Mechanisms   int
+	P, PNeighbor float64
+}
+
+// A worlds enumerates the families of mechanisms that can decide the privacy of a noise
+// function: mechanisms that are all alike (cornerTable), unlike ones (panelTable), or such
+// with many labels (labelTable).
+type worlds interface {
+	// visit calls f with every family that can be worst for g. f must not keep the run.
+	// Once ctx is done, the visit ends with its error.
+	visit(ctx context.Context, g Gamma, f func(*run)) error
+	// tableError and underflow bound the relative and the absolute error of what it
+	// delivers.
+	tableError() float64
+	underflow() float64
+	// row returns what s·P − P', doubled, gains from each γ(n), …, γ(K), and rest what P
+	// and P' are where γ is 0.
+	row(c counts, s float64) (coefficients []float64, rest float64)
+	// worst describes a family.
+	worst(c counts) []Corner
+}
 
 // A cornerTable enumerates the corner multisets of K mechanisms.
 type cornerTable struct {
@@ -50,9 +78,9 @@ func newCornerTable(k int, epsilon, delta float64, monotone bool) *cornerTable {
 }
 
 // pairs returns the probability of a 1 at each corner, on D and on D'.
-func (t *cornerTable) pairs() [corners][2]coin {
+func (t *cornerTable) pairs() [][2]coin {
 	zero, one := coin{0, 1}, coin{1, 0}
-	return [corners][2]coin{
+	return [][2]coin{
 		corner00: {zero, zero}, corner11: {one, one},
 		corner0D: {zero, t.d}, cornerD0: {t.d, zero},
 		corner1mD1: {t.dc, one}, corner11mD: {one, t.dc},
@@ -101,19 +129,24 @@ func (t *cornerTable) underflow() float64 {
 // maximal in p and minimal in p' (docs/darrm.md, Theorem 3). For others all of
 // them. f must not keep the run. Once ctx is done, the visit ends with its error.
 func (t *cornerTable) visit(ctx context.Context, g Gamma, f func(*run)) error {
-	h := make([]float64, t.k+1)
-	for l := range h {
-		// Pr[answer = 1 | l ones]; 1 − γ is exact for γ ≥ ½.
-		if h[l] = (1 + g[l]) / 2; l < half(t.k) {
-			h[l] = (1 - g[l]) / 2
-		}
-	}
+	h := answer(g)
 	if t.monotone {
 		t.visitThree(ctx, h, f)
 	} else {
 		t.visitAll(ctx, h, f)
 	}
 	return ctx.Err()
+}
+
+// answer returns Pr[answer = 1 | l ones]; 1 − γ is exact for γ ≥ ½.
+func answer(g Gamma) []float64 {
+	h := make([]float64, len(g))
+	for l := range h {
+		if h[l] = (1 + g[l]) / 2; l < half(len(g)-1) {
+			h[l] = (1 - g[l]) / 2
+		}
+	}
+	return h
 }
 
 // toss averages in place: v[j] becomes the value when one more coin is tossed.
@@ -282,11 +315,40 @@ func each(most, k int, f func(c [4]int, left int)) {
 }
 
 // votes returns the coins of a multiset on D (side 0) or on D' (side 1).
-func (t *cornerTable) votes(c counts, side int) []coin {
+func (t *cornerTable) votes(c counts, side int) []coin { return votes(t.pairs(), c, side) }
+
+func votes(pairs [][2]coin, c counts, side int) []coin {
 	var out []coin
-	for i, pair := range t.pairs() {
+	for i, pair := range pairs {
 		for range c[i] {
 			out = append(out, pair[side])
+		}
+	}
+	return out
+}
+
+// row implements worlds.
+func (t *cornerTable) row(c counts, s float64) ([]float64, float64) {
+	return binaryRow(t.pairs(), c, s), 0.5
+}
+
+// binaryRow returns the coefficients of x in s·Φ(p) − Φ(p').
+func binaryRow(pairs [][2]coin, c counts, s float64) []float64 {
+	a := differences(poissonBinomial(votes(pairs, c, 0)))
+	b := differences(poissonBinomial(votes(pairs, c, 1)))
+	for j := range a {
+		a[j] = s*a[j] - b[j]
+	}
+	return a
+}
+
+// worst implements worlds.
+func (t *cornerTable) worst(c counts) []Corner { return describe(t.pairs(), c) }
+
+func describe(pairs [][2]coin, c counts) (out []Corner) {
+	for i, pair := range pairs {
+		if n := c[i]; n > 0 {
+			out = append(out, Corner{n, pair[0].p, pair[1].p})
 		}
 	}
 	return out

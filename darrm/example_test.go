@@ -221,9 +221,36 @@ func ExampleGNMaxAccuracy() {
 	// Output: 0.500 0.921
 }
 
-// Depends on the votes, and so must not be published.
-func ExampleGNMaxDataDependentRDP() {
-	clear, err := darrm.GNMaxDataDependentRDP(40, 8, []float64{240, 10})
-	fmt.Printf("%.2e of %.2e, %v\n", clear, 8/(40.0*40), err)
-	// Output: 1.16e-05 of 5.00e-03, <nil>
+// A hundred answers, priced together, and unlike voters.
+func ExampleParams_Mechanism() {
+	ctx := context.Background()
+	p := darrm.Params{Mechanisms: 5, Epsilon: 0.1, Allowance: 1, Voters: darrm.Group([]float64{0.1, 0.1, 0.05, 0.05, 0.05}, nil)}
+	r, err := darrm.Optimize(ctx, p, darrm.Surrogate{Mean: 0.75}, darrm.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	m, err := p.Mechanism(ctx, profiles.AddRemove, r.Gamma, 100, 1e-5)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	total := accountant.New(profiles.AddRemove)
+	if err := total.AddBounds(m, 1); err != nil {
+		fmt.Println(err)
+		return
+	}
+	iv, err := total.Epsilon(ctx, 1e-5)
+	fmt.Printf("ε between %.2f and %.2f, %v\n", iv.Lower, iv.Upper, err)
+	// Output: ε between 3.69 and 3.69, <nil>
+}
+
+// The label of an absolute majority of teachers is told with probability γ.
+func ExampleReleaseLabel() {
+	sure, err := darrm.Constant(3, 1)
+	fmt.Println(err)
+	fmt.Println(darrm.ReleaseLabel(sure, []int{7, 2, 7}, 10, nil))
+	// Output:
+	// <nil>
+	// 7 <nil>
 }

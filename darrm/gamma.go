@@ -14,11 +14,11 @@ import (
 
 // A Gamma is a noise function: Gamma[l] is the probability of answering with
 // the true majority when l of the len−1 votes are ones. It is symmetric,
-// Gamma[l] = Gamma[K−l].
+// Gamma[l] = Gamma[K−l]. A tie of an even number of votes has no majority and is
+// answered by a fair coin: its entry is 0.
 type Gamma []float64
 
-// Check returns an error unless g is a symmetric noise function for an odd
-// number of mechanisms.
+// Check returns an error unless g is a symmetric noise function.
 func (g Gamma) Check() error {
 	if err := checkMechanisms(len(g) - 1); err != nil {
 		return fault.In("gamma", err)
@@ -29,6 +29,9 @@ func (g Gamma) Check() error {
 		}
 		if o := g[len(g)-1-l]; o != v {
 			return fault.New(fmt.Sprintf("gamma[%d]", l), "%v is not gamma[%d] = %v, it must be symmetric", v, len(g)-1-l, o)
+		}
+		if v != 0 && 2*l == len(g)-1 {
+			return fault.New(fmt.Sprintf("gamma[%d]", l), "%v is not 0, it must be 0 for a tie", v)
 		}
 	}
 	return nil
@@ -48,11 +51,11 @@ func (g Gamma) Monotone() bool {
 // right returns γ(n), …, γ(K), the part that determines the rest.
 func (g Gamma) right() []float64 { return g[half(len(g)-1):] }
 
-// fromRight mirrors γ(n), …, γ(K).
-func fromRight(x []float64) Gamma {
-	g := make(Gamma, 2*len(x))
+// fromRight mirrors γ(n), …, γ(K) of k votes.
+func fromRight(k int, x []float64) Gamma {
+	g := make(Gamma, k+1)
 	for j, v := range x {
-		g[len(x)+j], g[len(x)-1-j] = v, v
+		g[half(k)+j], g[k-half(k)-j] = v, v
 	}
 	return g
 }
@@ -71,7 +74,9 @@ func Constant(mechanisms int, c float64) (Gamma, error) {
 func constant(k int, c float64) Gamma {
 	g := make(Gamma, k+1)
 	for l := range g {
-		g[l] = c
+		if 2*l != k {
+			g[l] = c
+		}
 	}
 	return g
 }
@@ -91,13 +96,16 @@ func Subsampling(mechanisms, m int) ([]*big.Rat, error) {
 	if m < 1 || m > mechanisms {
 		return nil, fault.New("votes", "%d is not in [1, %d]", m, mechanisms)
 	}
-	// With m = 2t−1 and H = (K−1)/2, for l ≤ H,
-	//	γ(l)·C(K, m) = C(H, t−1)² + 2 Σ_{j=l}^{H−1} C(j, t−1) C(K−1−j, t−1):
-	// positive terms only (docs/darrm.md, equation 3).
-	k, h, t := int64(mechanisms), int64(mechanisms-1)/2, int64(m+1)/2
+	// With m = 2t−1, H = ⌊K/2⌋ and l ≤ K/2,
+	//	γ(l)·C(K, m) = Σ_{j=l}^{K−1−l} C(j, t−1) C(K−1−j, t−1):
+	// positive terms only, the same for j and K−1−j (docs/darrm.md, equation 3).
+	k, h, t := int64(mechanisms), int64(mechanisms)/2, int64(m+1)/2
 	total := new(big.Int).Binomial(k, 2*t-1)
-	sum := new(big.Int).Binomial(h, t-1)
-	sum.Mul(sum, sum)
+	sum := new(big.Int) // of a tie, or of the term that is its own mirror image
+	if k%2 == 1 {
+		sum.Binomial(h, t-1)
+		sum.Mul(sum, sum)
+	}
 	out := make([]*big.Rat, k+1)
 	for l := h; l >= 0; l-- {
 		if l < h {
@@ -112,7 +120,7 @@ func Subsampling(mechanisms, m int) ([]*big.Rat, error) {
 }
 
 // DoubleSubsampling returns the noise function of the majority of 2m−1 votes
-// (of all of them if m ≥ (K+1)/2), exactly.
+// (of all of them if m ≥ K/2), exactly.
 //
 // With independent (ε, Δ)-DP mechanisms it is (mε, 1−(1−Δ)^m)-DP: Theorem 4.1 of
 // the paper, there for identically distributed votes and Δ = 0, in general by

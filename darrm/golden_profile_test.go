@@ -375,23 +375,4 @@ func TestGoldenGNMax(t *testing.T) {
 			t.Errorf("m=%g: accuracy %v, want %v", m, a, want)
 		}
 	}
-	// §11.7
-	for _, c := range []struct {
-		votes              []float64
-		sigma, order, want float64
-	}{
-		{[]float64{240, 10}, 40, 8, 1.15555799880874e-5},
-		{[]float64{200, 50}, 40, 5, 0.00109921578128155},
-		{[]float64{230, 15, 5}, 40, 20, 0.000112372670701599},
-		{[]float64{11, 0}, 21.46, 62.3, 0.1352784478},
-	} {
-		v, err := GNMaxDataDependentRDP(c.sigma, c.order, c.votes)
-		if err != nil {
-			t.Fatal(err)
-		}
-		near(t, fmt.Sprint(c.votes), v, c.want, 1e-9)
-	}
-	if v, err := GNMaxDataDependentRDP(1, 2, []float64{1000, 0}); err != nil || !(v >= 0 && v < 1e-100) {
-		t.Errorf("a lead of 1000 at σ = 1 costs %v (%v)", v, err)
-	}
 }

@@ -55,9 +55,10 @@ func (pr *program) gonum(weights []float64) (float64, error) {
 	var rows [][]float64
 	var side []float64
 	for c := range pr.known {
-		rows, side = append(rows, pr.transform(pr.row(c))), append(side, pr.rowBudget())
+		row, right := pr.row(c)
+		rows, side = append(rows, pr.transform(row)), append(side, right)
 	}
-	if pr.table.monotone {
+	if pr.monotone {
 		rows, side = append(rows, repeat(1, pr.n)), append(side, 1)
 	} else {
 		for i := range pr.n {

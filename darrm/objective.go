@@ -54,9 +54,9 @@ func (o FewestDisagreements) weights(k int) ([]float64, error) {
 		return nil, err
 	}
 	a := binomial(k, coin{o.Mean, 1 - o.Mean})
-	c := make([]float64, half(k))
+	c := make([]float64, free(k))
 	for j := range c {
-		c[j] = a[half(k)+j] + a[half(k)-1-j]
+		c[j] = a[half(k)+j] + a[k-half(k)-j]
 	}
 	return c, nil
 }
@@ -68,7 +68,7 @@ type CommonUniform struct{}
 func (CommonUniform) check() error { return nil }
 
 func (CommonUniform) weights(k int) ([]float64, error) {
-	c := make([]float64, half(k))
+	c := make([]float64, free(k))
 	for j := range c {
 		c[j] = 2 / float64(k+1)
 	}

@@ -26,12 +26,15 @@ func Optimize(ctx context.Context, p Params, o Objective, opt Options) (*Result,
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
+	o, err := p.forLabels(o)
+	if err != nil {
+		return nil, err
+	}
 	if err := o.check(); err != nil {
 		return nil, err
 	}
 	r := &Result{Gamma: constant(p.Mechanisms, 1)}
 	// The noise-free majority, if the budget allows it, is best.
-	var err error
 	if r.Certificate, err = newChecker(ctx, p, true).certify(r.Gamma); err != nil {
 		return nil, err
 	}
@@ -108,7 +111,7 @@ func (r *Result) solve(pr *program, o Objective, opt Options) error {
 		return err
 	}
 	// The program's own first: where another is as good, it has the shape.
-	if err := try(fromRight(x), !pr.interior); err != nil {
+	if err := try(fromRight(pr.Mechanisms, x), !pr.interior && !pr.seeded()); err != nil {
 		return err
 	}
 	for _, g := range pr.baselines() {

@@ -96,7 +96,7 @@ func Error(g Gamma, p []float64) (float64, error) {
 }
 
 // Disagreement returns the probability that the released bit is not the
-// majority of the votes. It is never below Error, which is blind to mistakes
+// majority of the votes, half of the probability of a tie included. It is never below Error, which is blind to mistakes
 // that cancel: at p ≡ ½ Error is 0 for every noise function.
 func Disagreement(g Gamma, p []float64) (float64, error) {
 	a, err := votesLaw(g, p)

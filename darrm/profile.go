@@ -5,8 +5,8 @@ package darrm
 import (
 	"context"
 	"math"
-	"slices"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -27,7 +27,11 @@ import (
 // exchange of the two data sets and so is the pair: it is its own reverse. Once
 // ctx is done, the error is that of ctx.
 func PrivacyProfile(ctx context.Context, mechanisms int, epsilon, delta float64, g Gamma) (*profiles.Discrete, error) {
-	h, err := newHull(ctx, mechanisms, epsilon, delta, g)
+	p := Params{Mechanisms: mechanisms, Epsilon: epsilon, Delta: delta, Allowance: 1, OutputDelta: delta}
+	if err := p.checkWith(g); err != nil {
+		return nil, err
+	}
+	h, err := newHull(ctx, newCornerTable(mechanisms, epsilon, delta, g.Monotone()), g)
 	if err != nil {
 		return nil, err
 	}
@@ -40,20 +44,159 @@ func PrivacyProfile(ctx context.Context, mechanisms int, epsilon, delta float64,
 // vertices which is told apart best in the long run (largest Hellinger distance).
 // Once ctx is done, the error is that of ctx.
 func NewMechanism(ctx context.Context, r profiles.Relation, mechanisms int, epsilon, delta float64, g Gamma) (profiles.Bounds, error) {
-	h, err := newHull(ctx, mechanisms, epsilon, delta, g)
-	if err != nil {
-		return profiles.Bounds{}, err
+	p := Params{Mechanisms: mechanisms, Epsilon: epsilon, Delta: delta, Allowance: 1, OutputDelta: delta}
+	return p.Mechanism(ctx, r, g, 1, 1e-5)
+}
+
+// Mechanism returns so many answers of a private majority with the noise function g, one
+// after the other and each with fresh votes, as one mechanism for the accountant; Allowance
+// and OutputDelta do not count. Upper holds for every way to choose the families of
+// mechanisms, each knowing the answers before (docs/darrm.md, Theorem 7), which composing
+// the profile of one answer overstates. Lower is one such way, chosen for delta, the δ at
+// which the two should be close. One answer is what NewMechanism says; votes for many
+// classes can only be taken one by one.
+func (p Params) Mechanism(ctx context.Context, r profiles.Relation, g Gamma, answers int, delta float64) (profiles.Bounds, error) {
+	none := profiles.Bounds{}
+	if err := p.checkWith(g); err != nil {
+		return none, err
 	}
-	up, err := h.profile()
-	if err != nil {
-		return profiles.Bounds{}, err
+	if err := checkAnswers(answers, delta); err != nil {
+		return none, err
 	}
-	low, err := h.attack()
-	if err != nil {
-		return profiles.Bounds{}, err
+	out := profiles.Bounds{Name: "majority", Relation: r}
+	if p.Classes > 2 {
+		if answers > 1 {
+			return none, fault.New("answers", "%d is not 1, the only number for votes for many classes", answers)
+		}
+		d, err := p.labelDirection(ctx, g, delta)
+		out.Directions = [2]profiles.Direction{d, d}
+		return out, err
 	}
-	d := profiles.Direction{Upper: up, Lower: low}
-	return profiles.Bounds{Name: "majority", Relation: r, Directions: [2]profiles.Direction{d, d}}, nil
+	hulls, inner, err := p.hulls(ctx, g)
+	if err != nil {
+		return none, err
+	}
+	if answers == 1 {
+		up, err := hulls.profile()
+		if err != nil {
+			return none, err
+		}
+		for i := range out.Directions {
+			out.Directions[i].Upper = up
+			if out.Directions[i].Lower, err = inner[i].attack(); err != nil {
+				return none, err
+			}
+		}
+		return out, nil
+	}
+	rec := newRecursion(hulls, answers, delta)
+	if err := rec.run(ctx, answers); err != nil {
+		return none, err
+	}
+	up, err := rec.upper()
+	if err != nil {
+		return none, err
+	}
+	d := profiles.Direction{Upper: up}
+	if inner[0] == inner[1] { // closed under the exchange of the data sets
+		if inner[0] != hulls {
+			rec = newRecursion(inner[0], answers, delta)
+			if err := rec.run(ctx, answers); err != nil {
+				return none, err
+			}
+		}
+		if d.Lower, err = rec.lower(answers, delta); err != nil {
+			return none, err
+		}
+	}
+	out.Directions = [2]profiles.Direction{d, d}
+	return out, nil
+}
+
+// hulls returns the trade-off curve above all families, and for each order of the data sets
+// that of families that exist for certain.
+func (p Params) hulls(ctx context.Context, g Gamma) (*hull, [2]*hull, error) {
+	var inner [2]*hull
+	if p.Voters == nil {
+		h, err := newHull(ctx, newCornerTable(p.Mechanisms, p.Epsilon, p.Delta, g.Monotone()), g)
+		return h, [2]*hull{h, h}, err
+	}
+	t, err := newPanel(p.Voters, false)
+	if err != nil {
+		return nil, inner, err
+	}
+	h, err := newHull(ctx, t, g)
+	if err != nil {
+		return nil, inner, err
+	}
+	if t, err = newPanel(p.Voters, true); err != nil {
+		return nil, inner, err
+	}
+	for i := range inner {
+		if i > 0 && len(t.orders) == 1 {
+			inner[i] = inner[0]
+		} else if inner[i], err = newHull(ctx, t.only(i), g); err != nil {
+			return nil, inner, err
+		}
+	}
+	return h, inner, nil
+}
+
+// labelDirection is the profile of an answer with many labels: the worst families at some
+// ε, and chords between; and the law of the worst one at the ε of one δ.
+func (p Params) labelDirection(ctx context.Context, g Gamma, delta float64) (profiles.Direction, error) {
+	const points = 60
+	p.OutputDelta = max(p.labelLoss(), 0.5) // a bound on all sets of labels is looked for
+	lost := p.labelLoss()
+	// No answer of one of K votes has a larger loss than all of them together.
+	far := float64(p.Mechanisms) * p.Epsilon * (1 + 8*xmath.U)
+	var eps, w []float64
+	start := 0.0
+	for i := range points + 1 {
+		e := far * float64(i) / points
+		best := 0.0
+		t := newLabelTable(p, math.Exp(-e))
+		err := t.visit(ctx, g, func(r *run) {
+			best = max(best, r.P[0]-r.Q[0]/t.s)
+		})
+		if err != nil {
+			return profiles.Direction{}, err
+		}
+		if i == points {
+			best = 0
+		} else {
+			best += t.underflow() * (1 + 1/t.s)
+		}
+		best = min(1, lost+(1-lost)*max(0, best))
+		if best > delta {
+			start = e
+		}
+		eps, w = append(eps, e), append(w, best)
+	}
+	up, err := fromChords(eps, w)
+	if err != nil {
+		return profiles.Direction{}, err
+	}
+	low, err := p.labelAttack(ctx, g, math.Exp(-start))
+	return profiles.Direction{Upper: up, Lower: low}, err
+}
+
+// labelAttack is the profile of the worst family at one s, which tells its set of labels
+// from the others.
+func (p Params) labelAttack(ctx context.Context, g Gamma, s float64) (*profiles.Discrete, error) {
+	t := newLabelTable(p, s)
+	best, x, y := math.Inf(-1), 0.0, 0.0
+	err := t.visit(ctx, g, func(r *run) {
+		if v := s*r.P[0] - r.Q[0]; v > best {
+			best, x, y = v, r.Q[0], r.P[0]
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	x += t.underflow()
+	y = max(y-t.underflow(), x)
+	return profiles.NewFinite([]float64{y, 1 - y}, []float64{x, 1 - x})
 }
 
 // DisjointShards returns the mechanism of the noise-free majority of K
@@ -70,203 +213,4 @@ func DisjointShards(r profiles.Relation, epsilon, delta float64) (profiles.Bound
 	}
 	m.Name = "majority of disjoint shards"
 	return m, nil
-}
-
-// A point of the trade-off curve: x ≤ P' and y ≥ P, rounded outward.
-type point struct {
-	x, y float64
-	p, q float64 // as computed
-}
-
-// A hull is the part of the trade-off curve from (0, 0) to the antidiagonal
-// x + y = 1; the rest is its mirror image (x, y) → (1−y, 1−x).
-type hull struct {
-	points []point // ascending in x and y
-	loose  []point // not yet merged
-	rel    float64
-	abs    float64
-}
-
-const hullBatch = 1 << 16
-
-func newHull(ctx context.Context, k int, epsilon, delta float64, g Gamma) (*hull, error) {
-	p := Params{Mechanisms: k, Epsilon: epsilon, Delta: delta, Allowance: 1, OutputDelta: delta}
-	if err := p.checkWith(g); err != nil {
-		return nil, err
-	}
-	t := newCornerTable(k, epsilon, delta, g.Monotone())
-	h := &hull{points: []point{{}}, rel: t.tableError(), abs: t.underflow()}
-	if delta > 0 {
-		h.points = append(h.points, point{y: 2 * smallest})
-	}
-	err := t.visit(ctx, g, func(r *run) {
-		for i, p := range r.P {
-			if q := r.Q[i]; p > q && p+q <= 1+4*h.rel {
-				h.add(p, q)
-			}
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	h.merge()
-	return h, nil
-}
-
-func (h *hull) add(p, q float64) {
-	// Points beyond the antidiagonal are left to their mirror images. One that is
-	// on this side has P ≤ 1 − P' ≤ 1 − x, and x keeps its relative accuracy.
-	x := q * (1 - h.rel)
-	y := min(p*(1+h.rel)+h.abs, xmath.Up(1-x, 1), 1)
-	if x < smallest {
-		x = 0
-	}
-	if h.covers(x, y) {
-		return
-	}
-	h.loose = append(h.loose, point{x, y, p, q})
-	if len(h.loose) >= hullBatch {
-		h.merge()
-	}
-}
-
-// covers reports that (x, y) is not above the curve.
-func (h *hull) covers(x, y float64) bool {
-	n := len(h.points)
-	i, _ := slices.BinarySearchFunc(h.points, x, func(p point, x float64) int {
-		if p.x <= x {
-			return -1
-		}
-		return 1
-	})
-	a := h.points[i-1] // the last with a.x ≤ x; points[0] has x = 0
-	if y <= a.y {
-		return true
-	}
-	if i == n {
-		return false
-	}
-	return below(a, point{x: x, y: y}, h.points[i])
-}
-
-// below reports that b is not above the chord from a to c, a.x ≤ b.x ≤ c.x.
-//
-// It compares slopes, because products of small coordinates would underflow;
-// when those agree to rounding, the products in twice the precision, scaled.
-// That is wrong by 2^−100 relative at most, far below the slack of the points.
-func below(a, b, c point) bool {
-	if c.x == a.x {
-		return true // upright: c is the higher one
-	}
-	l, r := (b.y-a.y)/(b.x-a.x), (c.y-a.y)/(c.x-a.x)
-	if math.Abs(l-r) > 8*xmath.U*max(l, r) {
-		return l < r
-	}
-	_, ex := math.Frexp(c.x - a.x)
-	_, ey := math.Frexp(c.y - a.y)
-	p, pe := product(b.y, a.y, ey, c.x, a.x, ex)
-	q, qe := product(c.y, a.y, ey, b.x, a.x, ex)
-	return (p-q)+(pe-qe) <= 0
-}
-
-// product returns 2^−ey (y1 − y0) · 2^−ex (x1 − x0) as a sum of two floats.
-func product(y1, y0 float64, ey int, x1, x0 float64, ex int) (hi, lo float64) {
-	dy, fy := difference(y1, y0)
-	dx, fx := difference(x1, x0)
-	dy, fy, dx, fx = math.Ldexp(dy, -ey), math.Ldexp(fy, -ey), math.Ldexp(dx, -ex), math.Ldexp(fx, -ex)
-	hi = dy * dx
-	return hi, math.FMA(dy, dx, -hi) + (dy*fx + fy*dx)
-}
-
-// difference returns a − b and its rounding error.
-func difference(a, b float64) (d, e float64) {
-	d = a - b
-	t := d - a
-	return d, (a - (d - t)) - (b + t)
-}
-
-// smallest is the least coordinate that is kept: the differences of larger
-// ones, and their quotients, are normal numbers. A smaller x counts as 0; where
-// Δ > 0 the curve starts at (0, 2·smallest), above every smaller y. (Where
-// Δ = 0, y is either 0 or far larger, see Params.underflowSafe.)
-const smallest = 1e-290
-
-// merge rebuilds the concave hull.
-func (h *hull) merge() {
-	all := append(h.points, h.loose...)
-	h.loose = nil
-	slices.SortFunc(all, func(a, b point) int {
-		switch {
-		case a.x < b.x:
-			return -1
-		case a.x > b.x:
-			return 1
-		case a.y < b.y:
-			return -1
-		case a.y > b.y:
-			return 1
-		}
-		return 0
-	})
-	out := []point{{}}
-	for _, c := range all {
-		if c.y <= out[len(out)-1].y {
-			continue
-		}
-		for len(out) >= 2 && below(out[len(out)-2], out[len(out)-1], c) {
-			out = out[:len(out)-1]
-		}
-		out = append(out, c)
-	}
-	// The curve crosses the antidiagonal with slope 1: points after a smaller
-	// slope are under the chord to the mirror image.
-	for n := len(out); n >= 2 && out[n-1].y-out[n-2].y < (out[n-1].x-out[n-2].x)*(1-8*xmath.U); n-- {
-		out = out[:n-1]
-	}
-	h.points = out
-}
-
-func (h *hull) profile() (*profiles.Discrete, error) {
-	var atoms []profiles.Atom
-	inf := math.Inf(-1)
-	big, bigLoss := 0.0, 0.0
-	add := func(loss, p, q float64) {
-		lp, lq := math.Log(p), math.Log(q)
-		atoms = append(atoms, profiles.Atom{Loss: loss, LogP: lp, LogQ: lq})
-		big, bigLoss = max(big, math.Abs(lp), math.Abs(lq)), max(bigLoss, math.Abs(loss))
-	}
-	for i := 1; i < len(h.points); i++ {
-		a, b := h.points[i-1], h.points[i]
-		p, q := b.y-a.y, b.x-a.x
-		if q == 0 {
-			inf = xmath.LogAdd(inf, math.Log(p))
-			continue
-		}
-		loss := math.Log(p / q)
-		add(loss, p, q)
-		add(-loss, q, p)
-	}
-	// What is left, 1 − x − y, crosses the antidiagonal at loss 0; the rounding of
-	// x + y is recovered, so that a small remainder keeps its relative accuracy.
-	last := h.points[len(h.points)-1]
-	s := last.x + last.y
-	if rest := (1 - s) - (last.x - (s - last.y)); rest > 0 {
-		add(0, rest, rest)
-	}
-	return profiles.NewDiscrete(atoms, inf, inf, xmath.U*(4+2*big), xmath.U*(4+2*bigLoss))
-}
-
-// attack returns the profile of one family's pair of output laws, rounded
-// inward.
-func (h *hull) attack() (*profiles.Discrete, error) {
-	best, far := point{}, -1.0
-	for _, c := range h.points {
-		d := math.Pow(math.Sqrt(c.y)-math.Sqrt(c.x), 2) + math.Pow(math.Sqrt(1-c.x)-math.Sqrt(1-c.y), 2)
-		if d > far {
-			best, far = c, d
-		}
-	}
-	p, q := best.p*(1-2*h.rel), best.q*(1+2*h.rel)+h.abs
-	q = min(q, p)
-	return profiles.NewFinite([]float64{p, 1 - p}, []float64{q, 1 - q})
 }

@@ -17,8 +17,12 @@ import (
 // increments y_0 = x_0, y_j = x_j − x_{j−1} in [0, 1], whose sum is at most 1.
 type program struct {
 	*checker
-	n     int
+	n     int // variables
+	first int // the smallest majority
 	known map[counts]bool
+	order []counts // what is known, as it became so
+	most  int64    // the work that is allowed
+	total int64    // the work of maximise, when it has ended
 
 	bound    float64 // what no solution exceeds, in units of the objective
 	interior bool    // the simplex method has failed
@@ -27,7 +31,7 @@ type program struct {
 }
 
 func newProgram(ctx context.Context, p Params, monotone bool) *program {
-	return &program{checker: newChecker(ctx, p, monotone), n: half(p.Mechanisms), known: map[counts]bool{}, bound: math.Inf(1), accuracy: firstAccuracy}
+	return &program{checker: newChecker(ctx, p, monotone), n: free(p.Mechanisms), first: half(p.Mechanisms), known: map[counts]bool{}, most: maxWork, bound: math.Inf(1), accuracy: firstAccuracy}
 }
 
 // solver returns the program of maximising c·x without corner rows. Entries of
@@ -39,7 +43,7 @@ func (pr *program) solver(c []float64) (*lp.Solver, error) {
 		hi[i] = 1
 	}
 	s, err := lp.New(c, lo, hi)
-	if err != nil || !pr.table.monotone {
+	if err != nil || !pr.monotone {
 		return s, err
 	}
 	sum := make([]float64, len(c))
@@ -52,7 +56,7 @@ func (pr *program) solver(c []float64) (*lp.Solver, error) {
 // transform writes a row over x as one over the variables of the program;
 // entries beyond the n of x stay.
 func (pr *program) transform(a []float64) []float64 {
-	if !pr.table.monotone {
+	if !pr.monotone {
 		return a
 	}
 	out := append([]float64(nil), a...)
@@ -65,7 +69,7 @@ func (pr *program) transform(a []float64) []float64 {
 // point returns x of a solution.
 func (pr *program) point(v []float64) []float64 {
 	x := append([]float64(nil), v[:pr.n]...)
-	if pr.table.monotone {
+	if pr.monotone {
 		for j := 1; j < pr.n; j++ {
 			// Steps below the solver's accuracy are none.
 			if x[j] < 1e-13 {
@@ -95,6 +99,11 @@ func (pr *program) maximise(c []float64, r *Result, opt Options) ([]float64, err
 	if err != nil {
 		return nil, err
 	}
+	if pr.seeded() {
+		if err := pr.seed(c, s, r, opt); err != nil {
+			return nil, err
+		}
+	}
 	for {
 		v, bound, err := pr.optimum(s)
 		if err != nil {
@@ -107,20 +116,21 @@ func (pr *program) maximise(c []float64, r *Result, opt Options) ([]float64, err
 		if err != nil {
 			return nil, err
 		}
-		over := pr.worked(s) > maxWork
+		pr.total = pr.worked(s)
+		over := pr.total > pr.most
 		if !pr.interior {
 			if done || over {
 				return x, nil
 			}
 			continue
 		}
-		g, err := pr.repair(fromRight(x))
+		g, err := pr.repair(fromRight(pr.Mechanisms, x))
 		if err != nil {
 			return nil, err
 		}
 		value := 0.0
 		for j, w := range c {
-			value += w * g[pr.n+j]
+			value += w * g[pr.first+j]
 		}
 		gap := (pr.bound - value) / pr.bound
 		if over || gap <= interiorGap || done && pr.accuracy <= leastAccuracy {
@@ -158,7 +168,7 @@ func (pr *program) worked(s *lp.Solver) int64 {
 	if pr.Delta > 0 {
 		sweep *= k / 3
 	}
-	if !pr.table.monotone {
+	if !pr.monotone {
 		sweep = k * k * k
 		if pr.Delta > 0 {
 			sweep *= k * k * k * k / 5040
@@ -175,7 +185,7 @@ func (pr *program) optimum(s *lp.Solver) (v []float64, bound float64, err error)
 	// Coefficients of a row err by rel of terms whose sizes sum to 1 + s at most,
 	// and by a few roundings more in transform.
 	slack := 4 * pr.rel
-	if !pr.interior && pr.worked(s) <= maxWork/2 {
+	if !pr.interior && pr.worked(s) <= pr.most/2 {
 		var value float64
 		v, value, err = s.Maximize(pr.ctx)
 		if err := pr.ctx.Err(); err != nil {
@@ -198,7 +208,7 @@ const (
 // separate adds the rows that x violates, and reports that there is none left
 // that is violated by more than rounding.
 func (pr *program) separate(x []float64, s *lp.Solver, extra int, r *Result, opt Options) (done bool, err error) {
-	g := fromRight(x)
+	g := fromRight(pr.Mechanisms, x)
 	// The solver is exact to lp's 1e-13 in rows whose right side is s·R ≥ 1 − s;
 	// what remains is left to repair. rel is the error of both sides.
 	tol := 4*pr.rel + 1e-13
@@ -223,29 +233,63 @@ func (pr *program) separate(x []float64, s *lp.Solver, extra int, r *Result, opt
 		if pr.known[v.counts] {
 			continue
 		}
-		pr.known[v.counts], added = true, true
-		row := make([]float64, pr.n+extra)
-		copy(row, pr.transform(pr.row(v.counts)))
-		if err := s.AddRow(row, pr.rowBudget()); err != nil {
+		added = true
+		if err := pr.add(v.counts, s, extra, r); err != nil {
 			return false, err
 		}
-		r.Rows++
 	}
 	// After so many rounds what is left is worth little: Gap tells.
 	return !added || r.Rounds >= maxRounds, nil
 }
 
-// rowBudget is R·s, the right side of every row.
-func (pr *program) rowBudget() float64 { return 1 - pr.s + 2*pr.s*pr.OutputDelta }
+// add adds the row of a family.
+func (pr *program) add(at counts, s *lp.Solver, extra int, r *Result) error {
+	pr.known[at] = true
+	pr.order = append(pr.order, at)
+	row := make([]float64, pr.n+extra)
+	a, side := pr.row(at)
+	copy(row, pr.transform(a))
+	r.Rows++
+	return s.AddRow(row, side)
+}
 
-// row returns the coefficients of x in s·Φ(p) − Φ(p').
-func (pr *program) row(c counts) []float64 {
-	a := differences(poissonBinomial(pr.table.votes(c, 0)))
-	b := differences(poissonBinomial(pr.table.votes(c, 1)))
-	for j := range a {
-		a[j] = pr.s*a[j] - b[j]
+// seedFrom is the number of mechanisms from which a program with Δ > 0 takes its first
+// rows from the pure one, whose sweeps are cheaper by a factor of K.
+const seedFrom = 301
+
+// seeded reports that sweeps are too dear to find all rows by them, or to push levels.
+func (pr *program) seeded() bool {
+	return pr.monotone && pr.Delta > 0 && pr.Mechanisms >= seedFrom && pr.Voters == nil
+}
+
+// seed adds the rows that the program with Δ = 0 needed: with (0, 0) read as (Δ, 0) and
+// (1, 1) as (1, 1−Δ) they are families of this one, and nearly its worst where Δ is small.
+func (pr *program) seed(c []float64, s *lp.Solver, r *Result, opt Options) error {
+	p := pr.Params
+	p.Delta = 0
+	pure := newProgram(pr.ctx, p, true)
+	pure.most = maxWork * 2 / 3
+	var rounds Result
+	if _, err := pure.maximise(c, &rounds, opt); err != nil {
+		return err
 	}
-	return a
+	r.Rounds = rounds.Rounds
+	pr.most = max(0, pr.most*4/5-pure.total) // building their rows anew is work as well
+	for _, at := range pure.order {
+		at[cornerD0], at[corner00] = at[corner00], 0
+		at[corner11mD], at[corner11] = at[corner11], 0
+		if err := pr.add(at, s, 0, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// row returns the coefficients of x in s·Φ(p) − Φ(p'), and the right side of the row,
+// R·s. (With many labels, Φ is twice what P has beyond its value at γ = 0.)
+func (c *checker) row(at counts) (a []float64, side float64) {
+	a, rest := c.table.row(at, c.s)
+	return a, 2*rest*(1-c.s) + 2*c.s*c.OutputDelta
 }
 
 // violations returns the multisets of largest excess above tol, one at most
@@ -296,12 +340,12 @@ func (h *violationHeap) Pop() any {
 func (pr *program) push(g Gamma) error {
 	for end := pr.n; end > 0; {
 		start, top := end-1, 1.0
-		if pr.table.monotone {
-			for start > 0 && g[pr.n+start-1] == g[pr.n+start] {
+		if pr.monotone {
+			for start > 0 && g[pr.first+start-1] == g[pr.first+start] {
 				start--
 			}
 			if end < pr.n {
-				top = g[pr.n+end]
+				top = g[pr.first+end]
 			}
 		}
 		if err := pr.pushLevel(g, start, end, top); err != nil {
@@ -314,10 +358,10 @@ func (pr *program) push(g Gamma) error {
 
 // pushLevel raises γ(n+start..n+end−1), which are equal, to at most top.
 func (pr *program) pushLevel(g Gamma, start, end int, top float64) error {
-	old := g[pr.n+start]
+	old := g[pr.first+start]
 	set := func(v float64) {
 		for j := start; j < end; j++ {
-			g[pr.n+j], g[pr.n-1-j] = v, v
+			g[pr.first+j], g[pr.Mechanisms-pr.first-j] = v, v
 		}
 	}
 	// The constraint is a maximum of lines in this value: Newton from the right,
@@ -332,7 +376,8 @@ func (pr *program) pushLevel(g Gamma, start, end int, top float64) error {
 			return nil
 		}
 		slope := 0.0
-		for _, a := range pr.row(w.counts)[start:end] {
+		row, _ := pr.row(w.counts)
+		for _, a := range row[start:end] {
 			slope += a
 		}
 		if !(slope > 0) {

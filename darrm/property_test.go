@@ -22,13 +22,13 @@ func randomCoins(rng *rand.Rand, k int) []float64 {
 }
 
 func randomGamma(rng *rand.Rand, k int, monotone bool) Gamma {
-	x := randomCoins(rng, half(k))
+	x := randomCoins(rng, free(k))
 	if monotone {
 		for j := 1; j < len(x); j++ {
 			x[j] = x[j-1] + (1-x[j-1])*x[j]
 		}
 	}
-	return fromRight(x)
+	return fromRight(k, x)
 }
 
 func TestProperty1PoissonBinomial(t *testing.T) {
@@ -218,7 +218,7 @@ func TestProperty5CornersDecide(t *testing.T) {
 				return signedF(g, x, y, p.budget())
 			}
 			// Every ordered tuple of corners.
-			pairs := ch.table.pairs()
+			pairs := ch.table.(*cornerTable).pairs()
 			want := math.Inf(-1)
 			a, b := make([]float64, c.k), make([]float64, c.k)
 			total := 1
@@ -586,7 +586,7 @@ func TestBadParams(t *testing.T) {
 	nan := math.NaN()
 	ok := Params{Mechanisms: 5, Epsilon: 0.1, Delta: 1e-5, Allowance: 2, OutputDelta: 1e-4}
 	for i, change := range []func(*Params){
-		func(p *Params) { p.Mechanisms = 4 }, func(p *Params) { p.Mechanisms = -1 }, func(p *Params) { p.Mechanisms = 1 << 40 },
+		func(p *Params) { p.Mechanisms = 0 }, func(p *Params) { p.Mechanisms = -1 }, func(p *Params) { p.Mechanisms = 1 << 40 },
 		func(p *Params) { p.Epsilon = nan }, func(p *Params) { p.Epsilon = 0 }, func(p *Params) { p.Epsilon = math.Inf(1) },
 		func(p *Params) { p.Delta = -1 }, func(p *Params) { p.Delta = 1 }, func(p *Params) { p.Delta = nan }, func(p *Params) { p.Delta = 1e-310 },
 		func(p *Params) { p.Allowance = 0.5 }, func(p *Params) { p.Allowance = 6 }, func(p *Params) { p.Allowance = nan },

@@ -3,9 +3,11 @@
 package darrm
 
 import (
+	"fmt"
+	"math/rand/v2"
+
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
-	"math/rand/v2"
 )
 
 // Release answers with the majority of the votes with probability γ(number of
@@ -51,6 +53,37 @@ func ReleaseSubsampled(m int, votes []bool, src rand.Source) (bool, error) {
 	}
 	ones := count(deck[:m])
 	return 2*ones > m || 2*ones == m && random.Coin(r, 0.5), nil
+}
+
+// ReleaseLabel answers with the label of an absolute majority of the votes, each in
+// [0, classes), with probability γ(its votes), and otherwise, and without one, with a label
+// drawn uniformly. It is what Params.Classes is certified for; all that Release requires
+// holds for it.
+func ReleaseLabel(g Gamma, votes []int, classes int, src rand.Source) (int, error) {
+	if err := g.Check(); err != nil {
+		return 0, err
+	}
+	if len(votes) != len(g)-1 {
+		return 0, fault.New("votes", "there are %d, must be one for each of the %d mechanisms", len(votes), len(g)-1)
+	}
+	if classes < 2 || classes > maxLabels {
+		return 0, fault.New("classes", "%d is not in [2, %d]", classes, maxLabels)
+	}
+	counts := make([]int, classes)
+	top := 0
+	for i, v := range votes {
+		if v < 0 || v >= classes {
+			return 0, fault.New(fmt.Sprintf("votes[%d]", i), "%d is not in [0, %d)", v, classes)
+		}
+		if counts[v]++; counts[v] > counts[top] {
+			top = v
+		}
+	}
+	src = random.Source(src)
+	if counts[top] >= half(len(votes)) && random.Coin(src, g[counts[top]]) {
+		return top, nil
+	}
+	return rand.New(src).IntN(classes), nil
 }
 
 func count(votes []bool) int {

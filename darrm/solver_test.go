@@ -76,7 +76,7 @@ func TestBoundHolds(t *testing.T) {
 				for l := range g {
 					g[l] = r.Gamma[l]*(1-share) + g[l]*share
 				}
-				if g, err = check.repair(fromRight(g.right())); err != nil {
+				if g, err = check.repair(fromRight(p.Mechanisms, g.right())); err != nil {
 					t.Fatal(err)
 				}
 				if v, _, _ := Value(Surrogate{0.75}, g); v > r.Bound {
@@ -112,4 +112,67 @@ func TestEveryDesign(t *testing.T) {
 		}
 	}
 	t.Logf("%d designs", n)
+}
+
+// The designs that issue 19 names: an answer, certified, no worse than every fallback, with
+// progress and a gap that is no larger than it was when this was written.
+func TestNamedDesigns(t *testing.T) {
+	designs := []struct {
+		p    Params
+		gap  float64
+		slow bool
+	}{
+		{pure(35, .3, 1), 2e-6, false}, {pure(51, .25, 1), 2e-6, false}, {pure(201, .1, 1), 2e-6, false},
+		{pure(301, .1, 1), 2e-6, true}, {pure(1001, .01, 1), 1e-5, true}, {pure(1001, .02, 3), 3e-4, true},
+		{approx(1001, .01, 1, 1e-6), 5e-5, true}, {approx(1001, .02, 3, 1e-6), .03, true}, {approx(1001, .1, 10, 1e-5), .005, true},
+	}
+	for _, d := range designs {
+		if d.slow && !*slow {
+			continue
+		}
+		rounds := 0
+		r, err := Optimize(t.Context(), d.p, Surrogate{.75}, Options{Progress: func(int, float64) { rounds++ }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkResult(t, d.p, r, d.gap)
+		if rounds != r.Rounds || rounds == 0 {
+			t.Errorf("%+v: %d reports of %d rounds", d.p, rounds, r.Rounds)
+		}
+	}
+}
+
+// Where the best constant beats subsampling and double, as docs/darrm.md has it.
+func TestWhereTheConstantWins(t *testing.T) {
+	v := func(p Params, g Gamma) float64 {
+		x, _, err := Value(Surrogate{.75}, g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	for _, c := range []struct {
+		k        int
+		eps, m   float64
+		sub, dbl bool // the constant beats them
+	}{
+		{3, 1, 1, false, false}, {3, 1.5, 1, true, true}, {5, 1, 1, false, false}, {5, 1.5, 1, true, true},
+		{11, 1, 1, false, false}, {11, 1.5, 1, true, true}, {11, .1, 2, true, false}, {11, .5, 2, true, false}, {11, 1, 2, true, true},
+		{5, .1, 2, true, true}, {11, .1, 3, true, true}, {11, .1, 5, true, true}, {11, 3, 5, true, true},
+	} {
+		p := pure(c.k, c.eps, c.m)
+		best, _, err := BestConstant(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sub, _ := Subsampling(c.k, int(c.m))
+		dbl, _ := DoubleSubsampling(c.k, int(c.m))
+		flat := v(p, constant(c.k, best))
+		if got := flat > v(p, Float64s(sub)); got != c.sub {
+			t.Errorf("%+v: beats subsampling: %v", c, got)
+		}
+		if got := flat > v(p, Float64s(dbl)); got != c.dbl {
+			t.Errorf("%+v: beats double: %v", c, got)
+		}
+	}
 }

@@ -114,7 +114,7 @@ func (pr *program) minimiseError(o TrueError, r *Result, opt Options) ([]float64
 		last := s.Work() > maxWork || r.Rounds >= maxRounds
 		if pr.interior || last {
 			// Its points are feasible up to its accuracy only.
-			g, err := pr.repair(fromRight(x))
+			g, err := pr.repair(fromRight(pr.Mechanisms, x))
 			if err != nil {
 				return nil, err
 			}

@@ -318,7 +318,7 @@ func TestGoldenDPSGD(t *testing.T) {
 		{0.02, 0.5, 500, [5]float64{17.5707242141, 40.5502606768, 87.8601367766, 186.346921645, 405.428697703}, [5]float64{1e-10, 1e-10, 1e-10, 1e-9, 1e-9}},
 	} {
 		p := dpsgd(t, c.rate, c.sigma)
-		for _, o := range []Options{{Relative: 1e-3, Engine: Lattice}, {Relative: 1e-5, Engine: Lattice}, {Relative: IntegralAccuracy, Engine: Contour}} {
+		for _, o := range []Options{{Relative: 1e-3, Engine: Lattice}, {Relative: 1e-5, Engine: Lattice}, {Relative: integralAccuracy, Engine: Contour}} {
 			relative := o.Relative
 			s := New(o)
 			if err := s.Add(p, c.runs); err != nil {

@@ -4,7 +4,6 @@ import (
 	"math"
 	"testing"
 
-	"github.com/dpaccountant/accountant/pld"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -59,7 +58,7 @@ func TestDeltaAtTheInfiniteMass(t *testing.T) {
 	if err := s.Add(g, 1); err != nil {
 		t.Fatal(err)
 	}
-	logInf, infErr, _ := s.ends()
+	logInf, infErr, _ := s.steps.Ends()
 	delta := math.Exp(logInf)
 	for range 8 { // the neighbour whose logarithm is logInf, if there is one
 		if math.Log(delta) >= logInf {
@@ -76,33 +75,5 @@ func TestDeltaAtTheInfiniteMass(t *testing.T) {
 	}
 	if !(r.Lower > 5 && r.Lower < 1e3) || !math.IsInf(r.Upper, 1) {
 		t.Errorf("[%v, %v], want a finite end below and +Inf above", r.Lower, r.Upper)
-	}
-}
-
-// When the label K of the tilt is so far off that even frequency 0 is dropped,
-// nothing is known: not δ = 0.
-func TestEverythingDroppedIsUnknown(t *testing.T) {
-	c := &composition{theta: 1, step: 0.1, n: 64, dropped: true}
-	r := c.read(0.5)
-	if got := r.upper(); got != 0 {
-		t.Errorf("upper bound of log δ is %v, want 0", got)
-	}
-	if got := r.lower(); !math.IsInf(got, -1) {
-		t.Errorf("lower bound of log δ is %v, want −Inf", got)
-	}
-}
-
-// A lower law without any loss, of a step that the lattice does not resolve, proves
-// nothing; an upper one has all its mass at +∞.
-func TestEmptyLaw(t *testing.T) {
-	empty := func(logPInf float64) reading {
-		l := &pld.Law{Step: 0.1, LogPInf: logPInf}
-		return compose(nil, []term{{l, 3}}, 1, 64, Gonum, nil).read(1)
-	}
-	if r := empty(math.Inf(-1)); !math.IsInf(r.lower(), -1) {
-		t.Errorf("an empty lower law proves log δ ≥ %v", r.lower())
-	}
-	if r := empty(0); r.upper() < 0 {
-		t.Errorf("all mass at +∞, and log δ ≤ %v", r.upper())
 	}
 }

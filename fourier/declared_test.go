@@ -28,3 +28,15 @@ func TestDeclaredLossIsExact(t *testing.T) {
 		t.Errorf("Upper %v is not above %v", r.Upper, 3*0.1)
 	}
 }
+
+// Every answer says how it was computed, those at the ends of the loss too.
+func TestEngineOfTheEnds(t *testing.T) {
+	// 0.1 and 0.3 have no float64 sum: the largest loss is an interval.
+	s := sum(t, Options{}, declared(t)(profiles.NewPure(0.1)), 3, declared(t)(profiles.NewPure(0.3)), 2)
+	if r := epsilon(t, s, 0); r.Engine != ClosedForm {
+		t.Errorf("ε(0) in [%v, %v] by %q", r.Lower, r.Upper, r.Engine)
+	}
+	if r := delta(t, s, 2); r.Engine != ClosedForm {
+		t.Errorf("δ(2) in [%v, %v] by %q", r.Lower, r.Upper, r.Engine)
+	}
+}

@@ -32,6 +32,12 @@ func sum(t testing.TB, o Options, add ...any) *Sum {
 	return s
 }
 
+// dpsgd returns the remove direction of the Poisson-subsampled Gaussian.
+func dpsgd(t testing.TB, rate, sigma float64) profiles.Profile {
+	t.Helper()
+	return sampled(t, sigma, rate)
+}
+
 // declared returns the profile of a base mechanism.
 func declared(t testing.TB) func(b profiles.Mechanism, err error) profiles.Profile {
 	return func(b profiles.Mechanism, err error) profiles.Profile {
@@ -318,21 +324,6 @@ func TestEdgeNoLoss(t *testing.T) {
 	}
 }
 
-// Readings are continuous where ε passes a lattice point.
-func TestEdgeLatticePoint(t *testing.T) {
-	up, _ := goldenLaws(t)
-	c := compose(nil, []term{{up, 1000}}, 6, 16384, Gonum, []float64{1, 2})
-	for _, e := range []float64{0.5, 1, 1.8, 2.048} {
-		at := c.read(e).s
-		for _, x := range []float64{math.Nextafter(e, -1), math.Nextafter(e, 9)} {
-			// One ulp moves log δ by θ·u·ε ~ 1e-15; core.md §9.5 asks for 1e-12.
-			if j := math.Abs(c.read(x).s/at*math.Exp(6*(e-x)) - 1); j > 1e-12 {
-				t.Errorf("S jumps by %g at ε=%v", j, e)
-			}
-		}
-	}
-}
-
 // Discrete laws with masses down to e^−1000 beside ordinary ones, and gaps.
 func TestEdgeSubnormalMasses(t *testing.T) {
 	inf := math.Inf(-1)
@@ -425,59 +416,6 @@ func TestTwoTransforms(t *testing.T) {
 			}
 		}
 	}
-	// Readings of one composition with the same length.
-	up, lo := goldenLaws(t)
-	for _, terms := range [][]term{{{up, 1000}}, {{lo, 1000}}, {{up, 300}, {lo, 20}}} {
-		for _, e := range []float64{0.5, 1, 1.8, 2.5} {
-			x := compose(nil, terms, 5, 1<<14, Gonum, []float64{1}).read(e)
-			y := compose(nil, terms, 5, 1<<14, godsp.Transform{}, []float64{1}).read(e)
-			if math.Abs(x.s-y.s) > x.roundOff+y.roundOff {
-				t.Errorf("ε=%v: S = %v and %v differ by more than %g", e, x.s, y.s, x.roundOff+y.roundOff)
-			}
-		}
-	}
-}
-
-// Direct summation against the FFT: the same readings within both bounds, and a
-// smaller bound at many runs.
-func TestDirectAgainstFFT(t *testing.T) {
-	for _, c := range []struct {
-		rate, sigma, theta, eps float64
-		runs                    float64
-		grid                    [4]float64
-		n                       int
-	}{
-		{0.01, 1, 6, 1.8, 1000, [4]float64{0, 1e-3, -11, 3000}, 16384},
-		{1e-4, 1, 12, 6.6, 1e8, [4]float64{0, 1e-5, -11, 40000}, 1 << 21},
-	} {
-		s := New(Options{Engine: Lattice})
-		if err := s.Add(dpsgd(t, c.rate, c.sigma), int64(c.runs)); err != nil {
-			t.Fatal(err)
-		}
-		coarse := s.coarse(-13)
-		theta := coarse.saddle(c.eps, 1)
-		p := s.newPlan(coarse, c.eps, -13, theta, 1e-2, nil)
-		k, _, _ := coarse[0].law.Tilted(theta)
-		l, err := s.lattice(nil, s.entries[0], ladder(s.step(p, 1)), p, -13-30-math.Log(c.runs), k, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		terms := []term{{l.upper, c.runs}}
-		f := compose(nil, terms, theta, c.n, Gonum, []float64{theta / 4})
-		d, _ := composeDirect(nil, terms, theta, int64(c.n), []float64{theta / 4}, 1e9)
-		if d == nil {
-			t.Fatalf("T=%g: no direct composition", c.runs)
-		}
-		for _, e := range []float64{c.eps * 0.97, c.eps, c.eps * 1.03} {
-			x, y := f.read(e), d.read(e)
-			if diff := math.Abs(x.s - y.s); diff > x.roundOff+y.roundOff {
-				t.Errorf("T=%g ε=%v: %v and %v differ by %g, above %g + %g", c.runs, e, x.s, y.s, diff, x.roundOff, y.roundOff)
-			}
-			if y.roundOff > x.roundOff {
-				t.Errorf("T=%g ε=%v: direct summation certifies %g, the FFT %g", c.runs, e, y.roundOff, x.roundOff)
-			}
-		}
-	}
 }
 
 // Listing a small discrete sum gives what the transform gives.
@@ -487,11 +425,11 @@ func TestEnumerateAgainstTransform(t *testing.T) {
 	fin := declared(t)(profiles.NewFiniteMechanism([]float64{0.5, 0.3, 0.2, 0}, []float64{0.2, 0.3, 0.4, 0.1}))
 	for _, add := range [][]any{{rr, 40}, {ap, 100}, {fin, 30}, {rr, 10, fin, 4}, {ap, 3, rr, 20}} {
 		s := sum(t, Options{}, add...)
-		if s.enumerate() == nil {
+		if s.steps.List() == nil {
 			t.Fatalf("%v: not listed", add)
 		}
 		f := sum(t, Options{}, add...)
-		f.tried = true // takes the transform
+		f.listed = true // takes the transform
 		for _, d := range []float64{0.3, 1e-3, 1e-6} {
 			a, b := epsilon(t, s, d), epsilon(t, f, d)
 			// Losses that share no lattice may need too long a transform.
@@ -689,4 +627,30 @@ func TestBudgetOfDeltaOne(t *testing.T) {
 			t.Errorf("delta(%v) = %+v, %v", eps, r, err)
 		}
 	}
+}
+
+func near(t *testing.T, what string, got, want, tol float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tol) {
+		t.Errorf("%s = %.16g, want %.16g ± %.1g (off by %.3g)", what, got, want, tol, got-want)
+	}
+}
+
+// gaussianEpsilon returns ε(δ) of one Gaussian from its closed form, by
+// bisection.
+func gaussianEpsilon(t testing.TB, g profiles.Gaussian, delta float64) float64 {
+	t.Helper()
+	lo, hi := math.Log1p(-delta), 1.0
+	f := func(e float64) bool { v, _ := profiles.LogDelta(g, e); return v > math.Log(delta) }
+	for f(hi) {
+		hi *= 2
+	}
+	for range 200 {
+		if m := lo + (hi-lo)/2; f(m) {
+			lo = m
+		} else {
+			hi = m
+		}
+	}
+	return hi
 }

@@ -57,13 +57,13 @@ func TestWorkLimit(t *testing.T) {
 		for name, s := range longSums(t, Options{Relative: relative, Absolute: 1e-12, Work: 2e6}) {
 			for _, delta := range []float64{1e-5, 1e-50} {
 				m := s.newMeter(t.Context())
-				logInf, _, top := s.ends()
+				logInf, _, top := s.steps.Ends()
 				floor := math.Log1p(-delta)
-				r, err := s.latticeEpsilon(m, math.Log(delta), logInf, floor, top)
+				r, err := s.latticeEpsilon(m, s.opts.Relative, math.Log(delta), logInf, floor, top)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if used := s.opts.Work - m.work; !(used < 1.5*s.opts.Work) {
+				if used := s.opts.Work - m.Work; !(used < 1.5*s.opts.Work) {
 					t.Errorf("%s: %.3g units of work, the limit is %.3g", name, used, s.opts.Work)
 				}
 				if !(r.Lower <= r.Upper) || len(r.Warnings) == 0 {
@@ -89,8 +89,8 @@ func TestFinerIsNotWider(t *testing.T) {
 	for _, relative := range []float64{1e-3, 1e-6, 1e-9} {
 		o := Options{Relative: relative, Absolute: 1e-12, Work: work}
 		for name, s := range longSums(t, o) {
-			logInf, _, top := s.ends()
-			r, err := s.latticeEpsilon(s.newMeter(t.Context()), math.Log(1e-6), logInf, math.Log1p(-1e-6), top)
+			logInf, _, top := s.steps.Ends()
+			r, err := s.latticeEpsilon(s.newMeter(t.Context()), s.opts.Relative, math.Log(1e-6), logInf, math.Log1p(-1e-6), top)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,7 +100,7 @@ func TestFinerIsNotWider(t *testing.T) {
 			}
 		}
 		for name, s := range longSums(t, o) { // without the lattices of ε
-			logInf, _, _ := s.ends()
+			logInf, _, _ := s.steps.Ends()
 			r, err := s.latticeDelta(s.newMeter(t.Context()), asked[name], logInf)
 			if err != nil {
 				t.Fatal(err)

@@ -184,7 +184,7 @@ func TestMixedEnumerated(t *testing.T) {
 				ask := func(change func(*lawTerms)) (r, d Result, err error) {
 					s := sum(t, Options{Relative: c.accuracy, Engine: Contour}, g, 1, p, c.runs)
 					if change != nil {
-						change(&s.parts.terms)
+						change(&s.factors.terms)
 					}
 					if r, err = s.Epsilon(t.Context(), want); err != nil {
 						return r, d, err

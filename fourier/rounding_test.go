@@ -53,32 +53,6 @@ func TestTinyRateOften(t *testing.T) {
 	}
 }
 
-// A lattice point within rounding of the end of a support: its tail is unknown,
-// and must not spoil the law.
-func TestLatticePointAtTheEnd(t *testing.T) {
-	p := sampled(t, 1.1, 0.01)
-	end := math.Log1p(-0.01)
-	for _, near := range []float64{0, 1e-18, 1.5e-18, 3e-18, 1e-17, 4e-13, -1e-17} {
-		const step = 0.0003416483456942657
-		s := sum(t, Options{}, p, 1000)
-		e := s.entries[0]
-		c := s.coarse(math.Log(1e-5))
-		eps, theta := c.epsilon(math.Log(1e-5))
-		e.sup.Spike = math.NaN()
-		e.marked, e.atoms = e.coarse, []mark{{loss: end + near + step, share: 1, logMass: 0}}
-		e.sup.Atoms = []float64{end + near + step}
-		k, _, _ := c[0].law.Tilted(theta)
-		l, err := s.lattice(nil, e, step, s.newPlan(c, eps, math.Log(1e-5), theta, 1e-3, nil), -50, k, nil)
-		if err != nil {
-			t.Errorf("%g from the end: %v", near, err)
-			continue
-		}
-		if k, _, _ := l.upper.Tilted(0); math.Abs(k) > 1e-9 {
-			t.Errorf("%g from the end: log of the mass %g", near, k)
-		}
-	}
-}
-
 // Ten runs of a loss that is rarely large and then heavy-tailed, much smaller than
 // any exponential: with the tail followed to e^−30·δ no tilt brought mass to ε, and
 // round-off kept the steps shrinking to a million points. The interval must come

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/mu"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -20,8 +21,8 @@ func Within(epsilon, delta float64) (float64, error) {
 	}
 	want := math.Log(delta)
 	want -= 0x1p-50 * math.Abs(want) // the logarithm has been rounded, and what it is compared with
-	holds := func(mu float64) bool {
-		g, err := profiles.NewGaussian(1 / mu)
+	holds := func(x float64) bool {
+		g, err := profiles.NewGaussian(1 / x)
 		if err != nil {
 			return false
 		}
@@ -33,16 +34,6 @@ func Within(epsilon, delta float64) (float64, error) {
 	if !holds(low) {
 		return 0, fault.New("epsilon", "%v with delta %v is too small a budget", epsilon, delta)
 	}
-	for range 200 {
-		mid := math.Sqrt(low * high)
-		if mid <= low || mid >= high {
-			break
-		}
-		if holds(mid) {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
+	low = mu.Last(low, high, 200, holds)
 	return low * (1 - 0x1p-50), nil
 }

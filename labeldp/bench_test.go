@@ -21,9 +21,9 @@ func BenchmarkOptimalUnbiased(b *testing.B) {
 		{"U52", prior("U52"), 0.998, 1271.6234419},
 		{"H52", prior("H52"), 0.998, 1282.1539578},
 		{"H52", prior("H52"), 8, 1.769038165},
-		{"uniform101", must(Uniform(seq(0, 100))), 0.998, 4883.8944072},
-		{"uniform201", must(Uniform(seq(0, 200))), 2, 3887.9695865},
-		{"uniform401", must(Uniform(seq(0, 400))), 4, 2105.63355165},
+		{"uniform101", must(uniform(seq(0, 100))), 0.998, 4883.8944072},
+		{"uniform201", must(uniform(seq(0, 200))), 2, 3887.9695865},
+		{"uniform401", must(uniform(seq(0, 400))), 4, 2105.63355165},
 		{"exponential401", exponential400(), 1, 76143.08539},
 		{"exponential401", exponential400(), 4, 1663.22105762},
 	} {

@@ -18,7 +18,7 @@ func TestCancelled(t *testing.T) {
 	for i := range labels {
 		labels[i], weights[i], counts[i] = float64(i), math.Exp(-float64(i)/10), 1000
 	}
-	p, err := PriorFromWeights(labels, weights)
+	p, err := NewPrior(labels, weights)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -98,7 +98,7 @@ func ExamplePlan_RandomizeColumn() {
 }
 
 func ExampleOptimalUnbiasedGrid() {
-	prior, err := labeldp.Uniform([]float64{0, 1, 2, 3, 4})
+	prior, err := labeldp.NewPrior([]float64{0, 1, 2, 3, 4}, nil)
 	if err != nil {
 		panic(err)
 	}
@@ -152,6 +152,7 @@ func ExampleMethods() {
 	// clipped-discrete-laplace  0.494, unbiased: false
 	// randomized-response       0.450, unbiased: false
 	// rr-on-bins                0.227, unbiased: false
+	// rp-with-prior             0.291, unbiased: false
 }
 
 // Unbiased without a prior, and nearly optimal for small ε: two outputs.
@@ -241,21 +242,13 @@ func ExampleNewDiscreteStaircase() {
 }
 
 func ExampleNewPrior() {
-	_, err := labeldp.NewPrior([]float64{0, 1}, []float64{0.6, 0.6})
-	fmt.Println(err)
-	// Output: probs: sum 1.2 is not in [1-1e-9, 1+1e-9]
-}
-
-func ExamplePriorFromWeights() {
-	p, err := labeldp.PriorFromWeights([]float64{0, 1, 2}, []float64{3, 1, 0})
+	p, err := labeldp.NewPrior([]float64{0, 1, 2}, []float64{3, 1, 0})
 	fmt.Println(p.Probs(), err)
-	// Output: [0.75 0.25 0] <nil>
-}
-
-func ExampleUniform() {
-	p, err := labeldp.Uniform([]float64{0, 5, 1, 2})
+	p, err = labeldp.NewPrior([]float64{0, 5, 1, 2}, nil) // uniform
 	fmt.Println(p.Labels(), p.Probs(), err)
-	// Output: [0 1 2 5] [0.25 0.25 0.25 0.25] <nil>
+	// Output:
+	// [0.75 0.25 0] <nil>
+	// [0 1 2 5] [0.25 0.25 0.25 0.25] <nil>
 }
 
 // The labels of a column must be in the public set.
@@ -289,7 +282,7 @@ func ExampleEstimatePrior() {
 // Many labels are rounded to a few first, without bias.
 func ExampleNewRounder() {
 	few := []float64{0, 10, 20}
-	all, _ := labeldp.Uniform([]float64{0, 3, 7, 12, 20})
+	all, _ := labeldp.NewPrior([]float64{0, 3, 7, 12, 20}, nil)
 	prior, err := all.Rounded(few)
 	if err != nil {
 		panic(err)
@@ -315,4 +308,52 @@ func ExampleRandomizer_Sample() {
 	// Output:
 	// <nil>
 	// label: 2 is not one of the 2 labels in [0, 1]
+}
+
+// Morning and evening flights have different delays: each gets a prior of its own, for the
+// budget of one.
+func ExamplePlan_RandomizeGroups() {
+	var delays []float64
+	var evening []int
+	for i := range 40000 {
+		delays, evening = append(delays, float64(i%5+8*(i%2))), append(evening, i%2)
+	}
+	plan := labeldp.Plan{Labels: []float64{0, 1, 2, 3, 4, 8, 9, 10, 11, 12}, Epsilon: 3, Floor: 1e-3}
+	noisy, designs, err := plan.RandomizeGroups(context.Background(), delays, evening, rand.NewPCG(1, 2))
+	fmt.Println(len(noisy), len(designs), err)
+	fmt.Printf("each label: epsilon %.4f for its group's prior, %.4f for itself\n", 3-designs[0].Epsilon(), designs[0].Epsilon())
+	// Output:
+	// 40000 2 <nil>
+	// each label: epsilon 0.0224 for its group's prior, 2.9776 for itself
+}
+
+// Four classes, the first two likely: the others are never an output.
+func ExampleRRWithPrior() {
+	prior, _ := labeldp.NewPrior([]float64{0, 1, 2, 3}, []float64{50, 40, 6, 4})
+	r, err := labeldp.RRWithPrior(prior, 1, 0)
+	for i, class := range prior.Labels() {
+		fmt.Printf("%v %.4f\n", class, r.Row(i))
+	}
+	fmt.Println(r.Outputs(), err)
+	// Output:
+	// 0 [0.7311 0.2689]
+	// 1 [0.2689 0.7311]
+	// 2 [0.5000 0.5000]
+	// 3 [0.5000 0.5000]
+	// [0 1] <nil>
+}
+
+// It accepts labels that are not in the prior's support, and pulls them inwards.
+func ExampleRPWithPrior() {
+	prior, _ := labeldp.NewPrior([]float64{0, 10, 20, 30, 100}, []float64{20, 40, 30, 9, 1})
+	m, err := labeldp.RPWithPrior(prior, 2, 5)
+	for _, y := range []float64{12.5, 90} {
+		bias, mse, _ := m.Moments(y)
+		fmt.Printf("%v: bias %.2f, MSE %.1f\n", y, bias, mse)
+	}
+	fmt.Println(err)
+	// Output:
+	// 12.5: bias -0.80, MSE 31.6
+	// 90: bias -73.20, MSE 5408.9
+	// <nil>
 }

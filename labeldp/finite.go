@@ -60,6 +60,23 @@ func onePerLabel(name string, ys []float64, eps float64, out []float64) *Randomi
 	return newRandomizer(name, ys, eps, atoms)
 }
 
+// minimalRange returns the outputs lo and hi such that an ε-DP unbiased
+// randomizer exists on a set of outputs if and only if the set reaches down to
+// lo and up to hi: R/(e^ε − 1) beyond the labels, for a label range R.
+//
+// (The largest output U of such a randomizer has U − y_1 ≤ e^ε (U − y_k), which
+// is a sharp form of Proposition 7 of arXiv:2312.05659.) A grid that ends exactly
+// there admits the two-point mechanism alone; a useful one extends beyond.
+func minimalRange(labels []float64, eps float64) (lo, hi float64, err error) {
+	ys, _, err := normalizeLabels(labels)
+	if err := cmp.Or(err, checkEpsilon("epsilon", eps)); err != nil {
+		return 0, 0, err
+	}
+	lo, hi = ys[0], ys[len(ys)-1]
+	margin := (hi - lo) / math.Expm1(eps)
+	return lo - margin, hi + margin, nil
+}
+
 // TwoPoint returns the unbiased randomizer with only two outputs, the ends of
 // minimalRange: unbiased rounding to the extreme labels, then debiased
 // randomized response on these two. It is nearly optimal for small ε, whatever

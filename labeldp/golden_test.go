@@ -32,7 +32,7 @@ func prior(name string) Prior {
 	case "A":
 		return must(NewPrior(seq(0, 2), []float64{0.6, 0.25, 0.15}))
 	case "B":
-		return must(Uniform(seq(0, 4)))
+		return must(uniform(seq(0, 4)))
 	case "C":
 		return must(NewPrior([]float64{1, 2, 5, 10}, []float64{0.4, 0.3, 0.2, 0.1}))
 	case "D":
@@ -40,9 +40,9 @@ func prior(name string) Prior {
 	case "Z":
 		return must(NewPrior(seq(0, 3), []float64{0.5, 0, 0, 0.5}))
 	case "U10":
-		return must(Uniform(seq(0, 9)))
+		return must(uniform(seq(0, 9)))
 	case "U52":
-		return must(Uniform(seq(1, 52)))
+		return must(uniform(seq(1, 52)))
 	case "H52":
 		w := make([]float64, 52)
 		for i := range w {
@@ -434,9 +434,9 @@ func TestLarge(t *testing.T) {
 		}
 		near(t, g.prior, c.Primal, g.want, g.tol)
 	}
-	_, c := optimal(t, must(Uniform(seq(0, 100))), 0.998)
+	_, c := optimal(t, must(uniform(seq(0, 100))), 0.998)
 	near(t, "{0..100}", c.Primal, 4883.8944072, 1e-10)
-	_, c = optimal(t, must(Uniform(seq(0, 200))), 2)
+	_, c = optimal(t, must(uniform(seq(0, 200))), 2)
 	near(t, "{0..200}", c.Primal, 3887.9695865, 1e-10)
 	for _, name := range []string{"A", "B", "C"} {
 		for _, eps := range []float64{0.01, 16} {
@@ -452,7 +452,7 @@ func exponential400() Prior {
 	for i := range w {
 		w[i] = math.Exp(-float64(i) / 40)
 	}
-	return must(PriorFromWeights(seq(0, 400), w))
+	return must(NewPrior(seq(0, 400), w))
 }
 
 // Acceptance check 21, k = 401; labeldp.md §7.5. The other cases of that size

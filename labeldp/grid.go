@@ -19,23 +19,6 @@ import (
 // meets the constraints.
 var ErrInfeasible = errors.New("infeasible")
 
-// minimalRange returns the outputs lo and hi such that an ε-DP unbiased
-// randomizer exists on a set of outputs if and only if the set reaches down to
-// lo and up to hi: R/(e^ε − 1) beyond the labels, for a label range R.
-//
-// (The largest output U of such a randomizer has U − y_1 ≤ e^ε (U − y_k), which
-// is a sharp form of Proposition 7 of arXiv:2312.05659.) A grid that ends exactly
-// there admits the two-point mechanism alone; a useful one extends beyond.
-func minimalRange(labels []float64, eps float64) (lo, hi float64, err error) {
-	ys, _, err := normalizeLabels(labels)
-	if err := cmp.Or(err, checkEpsilon("epsilon", eps)); err != nil {
-		return 0, 0, err
-	}
-	lo, hi = ys[0], ys[len(ys)-1]
-	margin := (hi - lo) / math.Expm1(eps)
-	return lo - margin, hi + margin, nil
-}
-
 // FeasibleGrid returns n ≥ 2 evenly spaced outputs between the extreme outputs
 // of debiased randomized response: Algorithm 2 of arXiv:2312.05659. It is wide
 // enough for an unbiased randomizer, not always for the best one: the optimum
@@ -105,7 +88,7 @@ func OptimalUnbiasedGrid(ctx context.Context, p Prior, eps float64, grid []float
 	// A solver that gave up leaves what it has, and the gap tells.
 	dual := d.bound(scaled)
 	if err != nil {
-		o, err := p.known.find(ctx, q)
+		o, err := q.find(ctx, p.known)
 		if err != nil {
 			return nil, Certificate{}, err
 		}
@@ -195,7 +178,7 @@ func BiasLimited(ctx context.Context, p Prior, eps, bias float64, grid []float64
 		// The best unbiased randomizer, rounded to the grid, is one of those that may
 		// be returned.
 		var o optimum
-		if o, err = p.known.find(ctx, q); err == nil {
+		if o, err = q.find(ctx, p.known); err == nil {
 			rounded, ok := onGrid(o.cols, scaled)
 			if !ok {
 				return nil, Certificate{}, fault.New("grid", "%d outputs and %d labels take too long with a bias, and the outputs are too close together for an unbiased randomizer: use fewer labels, or a wider grid", len(scaled), q.k)

@@ -54,7 +54,9 @@ type pattern struct {
 	val  [3]float64
 }
 
-func newInterior(q *problem) *interior {
+// newInterior starts from λ_y = −start/k and μ = 0, which is farther from all borders the
+// larger start is.
+func newInterior(q *problem, start float64) *interior {
 	k := q.k
 	in := &interior{problem: q}
 	for a := range k {
@@ -91,13 +93,13 @@ func newInterior(q *problem) *interior {
 	in.slopes = vec(k + 1)
 	in.dual = &duals{q, vec(k), vec(k)}
 	for j, y := range q.y {
-		in.x[j] = -float64(j+1) / float64(k)
-		in.dual.lambda[j] = -1/float64(k) - q.p[j]*y*y/2
+		in.x[j] = -start * float64(j+1) / float64(k)
+		in.dual.lambda[j] = -start/float64(k) - q.p[j]*y*y/2
 		in.dual.mu[j] = -q.p[j] * y
 	}
 	in.constraints(in.x, in.dual, in.h, in.out)
 	for i := range in.c {
-		in.c[i] = 1 / (float64(n) * -in.h[i])
+		in.c[i] = start / (float64(n) * -in.h[i])
 	}
 	return in
 }

@@ -6,7 +6,7 @@ import "context"
 
 // Methods returns everything that can be compared at one ε on a prior: the
 // optimal unbiased randomizer and its certificate, then the baselines of
-// arXiv:2312.05659, unbiased ones first. Discrete noise is left out if the
+// arXiv:2312.05659 and [RPWithPrior], unbiased ones first. Discrete noise is left out if the
 // labels have no common step. Once ctx is done, the error is that of ctx.
 func Methods(ctx context.Context, p Prior, eps float64) ([]Method, Certificate, error) {
 	opt, cert, err := OptimalUnbiased(ctx, p, eps)
@@ -42,6 +42,7 @@ func Methods(ctx context.Context, p Prior, eps float64) ([]Method, Certificate, 
 	}
 	add(RandomizedResponse(ys, eps))
 	add(RROnBins(p, eps))
+	add(RPWithPrior(p, eps, 0))
 	if err != nil {
 		return nil, cert, err
 	}

@@ -17,16 +17,20 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
+// maxCells bounds the cells of a histogram over groups and labels.
+const maxCells = 1 << 20
+
 // SplitBudget splits ε into what the histogram of n labels gets and what is
-// left for the randomizer: ε₁ = √(k/n) for k labels (Ghazi et al., ICLR 2023).
+// left for the randomizer: ε₁ = √(k/n) for k labels, or cells of label and group
+// (Ghazi et al., ICLR 2023).
 // It is an error if ε₁ ≥ ε: then there are too few examples to learn a prior
 // from, and a public or uniform one should be used.
 func SplitBudget(eps float64, k int, n int64) (eps1, eps2 float64, err error) {
 	if err := checkEpsilon("epsilon", eps); err != nil {
 		return 0, 0, err
 	}
-	if k < 1 || k > MaxLabels {
-		return 0, 0, fault.New("k", "%d is not in [1, %d]", k, MaxLabels)
+	if k < 1 || k > maxCells {
+		return 0, 0, fault.New("k", "%d is not in [1, %d]", k, maxCells)
 	}
 	if n < 1 {
 		return 0, 0, fault.New("n", "%d is not in [1, ∞)", n)
@@ -101,9 +105,9 @@ func priorFromNoisy(labels []float64, counts []int64, noise []*big.Int, floor fl
 		}
 	}
 	if !positive {
-		return Uniform(ys)
+		return uniform(ys)
 	}
-	p, err := PriorFromWeights(ys, weights)
+	p, err := NewPrior(ys, weights)
 	if err != nil {
 		return Prior{}, err
 	}
@@ -174,18 +178,9 @@ func (pl Plan) Design(ctx context.Context, counts []int64, src rand.Source) (*Ra
 	for _, c := range counts {
 		n += max(c, 0)
 	}
-	eps1, eps2 := pl.PriorEpsilon, pl.Epsilon-pl.PriorEpsilon
-	if eps1 == 0 {
-		var err error
-		if eps1, eps2, err = SplitBudget(pl.Epsilon, len(pl.Labels), n); err != nil {
-			return fail(err)
-		}
-	}
-	if err := checkEpsilon("epsilon", pl.Epsilon); err != nil {
+	eps1, eps2, err := pl.split(len(pl.Labels), n)
+	if err != nil {
 		return fail(err)
-	}
-	if !(eps1 >= minEpsilon && eps2 >= minEpsilon) {
-		return fail(fault.New("prior-epsilon", "%v is not in [%v, %v]", pl.PriorEpsilon, float64(minEpsilon), pl.Epsilon-minEpsilon))
 	}
 	p, err := EstimatePrior(pl.Labels, counts, eps1, pl.Floor, src)
 	if err != nil {
@@ -195,7 +190,28 @@ func (pl Plan) Design(ctx context.Context, counts []int64, src rand.Source) (*Ra
 	if err != nil {
 		return fail(err)
 	}
-	return r, c, p, []Stage{{Histogram{eps1}, 2}, {WorstCase{eps2}, 1}}, nil
+	return r, c, p, stages(eps1, eps2), nil
+}
+
+// split returns what the histogram of so many cells and n labels gets, and the randomizer.
+func (pl Plan) split(cells int, n int64) (eps1, eps2 float64, err error) {
+	if pl.PriorEpsilon == 0 {
+		return SplitBudget(pl.Epsilon, cells, n)
+	}
+	if err := checkEpsilon("epsilon", pl.Epsilon); err != nil {
+		return 0, 0, err
+	}
+	eps1, eps2 = pl.PriorEpsilon, pl.Epsilon-pl.PriorEpsilon
+	if !(eps1 >= minEpsilon && eps2 >= minEpsilon) {
+		return 0, 0, fault.New("prior-epsilon", "%v is not in [%v, %v]", pl.PriorEpsilon, float64(minEpsilon), pl.Epsilon-minEpsilon)
+	}
+	return eps1, eps2, nil
+}
+
+// stages is what an accountant should compose of a histogram and a randomizer designed
+// from it.
+func stages(eps1, eps2 float64) []Stage {
+	return []Stage{{Histogram{eps1}, 2}, {WorstCase{eps2}, 1}}
 }
 
 // RandomizeColumn runs Algorithm 3 of arXiv:2312.05659 on a column in memory:

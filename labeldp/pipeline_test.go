@@ -293,7 +293,7 @@ func TestOddLabels(t *testing.T) {
 		t.Errorf("one label: %v, %v, loss %v", y, err, c1.Primal)
 	}
 	for _, m := range []*Randomizer{one, must(RandomizedResponse([]float64{7}, 1)), must(DebiasedRR([]float64{7}, 1)), must(TwoPoint([]float64{7}, 1)),
-		must(RROnBins(must(Uniform([]float64{7})), 1))} {
+		must(RROnBins(must(uniform([]float64{7})), 1))} {
 		for _, e := range []float64{0, 0.1, 1, 5} {
 			d, err := m.Delta(e)
 			if err != nil || d != 0 || deltaOf(pairOf(t, m), e) != 0 {
@@ -316,7 +316,7 @@ func TestFuzzDesign(t *testing.T) {
 		ys := rapid.SliceOfN(label, k, k).Draw(t, "labels")
 		ws := rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(0, 1), rapid.Float64Range(-1, 1e9), rapid.Just(0.0), rapid.Just(math.NaN())), k, k).Draw(t, "weights")
 		eps := rapid.OneOf(rapid.Float64Range(0.01, 10), rapid.Float64()).Draw(t, "eps")
-		p, err := PriorFromWeights(ys, ws)
+		p, err := NewPrior(ys, ws)
 		if err == nil {
 			var r *Randomizer
 			var c Certificate
@@ -368,12 +368,11 @@ func TestErrors(t *testing.T) {
 		"no labels":        drop(NewPrior(nil, nil)),
 		"NaN label":        drop(NewPrior([]float64{nan}, []float64{1})),
 		"infinite label":   drop(NewPrior([]float64{1, inf}, []float64{0.5, 0.5})),
-		"sum":              drop(NewPrior(seq(0, 1), []float64{0.5, 0.6})),
 		"negative":         drop(NewPrior(seq(0, 1), []float64{-0.5, 1.5})),
 		"NaN prob":         drop(NewPrior(seq(0, 1), []float64{nan, 1})),
 		"lengths":          drop(NewPrior(seq(0, 1), []float64{1})),
-		"zero weights":     drop(PriorFromWeights(seq(0, 1), []float64{0, 0})),
-		"too many":         drop(Uniform(seq(0, 500))),
+		"zero weights":     drop(NewPrior(seq(0, 1), []float64{0, 0})),
+		"too many":         drop(uniform(seq(0, 500))),
 		"no grid":          grid(1, nil),
 		"NaN grid":         grid(1, []float64{nan, 1}),
 		"huge grid":        grid(1, []float64{-1e50, 1e50}),

@@ -3,7 +3,6 @@
 package labeldp
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"sort"
@@ -28,7 +27,7 @@ const (
 const maxMagnitude = 1e100
 
 // A Prior is a distribution on finitely many labels, ascending and distinct.
-// Its zero value is not valid; use [NewPrior] or [Uniform].
+// Its zero value is not valid; use [NewPrior].
 type Prior struct {
 	labels, probs []float64
 
@@ -40,54 +39,18 @@ func newPrior(labels, probs []float64) Prior { return Prior{labels, probs, &know
 // A known is the optimum of a prior for the ε that was last asked for. A report
 // needs it up to three times, and it takes seconds for hundreds of labels.
 type known struct {
-	lock sync.Mutex
-	eps  float64 // 0: none
-	optimum
+	lock  sync.Mutex
+	eps   float64 // 0: none
+	found any     // an optimum
 }
 
-// find returns the optimum, computed at most once for the same ε. Nobody may change it.
-func (k *known) find(ctx context.Context, q *problem) (optimum, error) {
-	if err := ctx.Err(); err != nil {
-		return optimum{}, err
+// NewPrior returns the prior proportional to the weights, non-negative and at least one
+// of them positive; weights nil is the uniform prior on the distinct labels. Labels may
+// come in any order; the weights of duplicates are added up.
+func NewPrior(labels, weights []float64) (Prior, error) {
+	if weights == nil {
+		return uniform(labels)
 	}
-	k.lock.Lock()
-	eps, o := k.eps, k.optimum
-	k.lock.Unlock()
-	if eps == q.eps {
-		return o, nil
-	}
-	o, err := q.optimum(ctx)
-	if err == nil {
-		k.lock.Lock()
-		k.eps, k.optimum = q.eps, o
-		k.lock.Unlock()
-	}
-	return o, err
-}
-
-// NewPrior returns the prior with the given probabilities, which must sum to 1
-// within 1e-9 and are divided by their sum. Labels may come in any order;
-// duplicates are merged. Zero probabilities are allowed.
-func NewPrior(labels, probs []float64) (Prior, error) {
-	if len(labels) != len(probs) {
-		return Prior{}, fault.New("probs", "has %d entries, must have as many as labels (%d)", len(probs), len(labels))
-	}
-	var total xmath.Sum
-	for i, p := range probs {
-		if !(p >= 0 && p <= 1+1e-9) {
-			return Prior{}, fault.New(fmt.Sprintf("probs[%d]", i), "%v is not in [0, 1]", p)
-		}
-		total.Add(p)
-	}
-	if len(probs) > 0 && !(math.Abs(total.Value()-1) <= 1e-9) {
-		return Prior{}, fault.New("probs", "sum %v is not in [1-1e-9, 1+1e-9]", total.Value())
-	}
-	return PriorFromWeights(labels, probs)
-}
-
-// PriorFromWeights returns the prior proportional to non-negative weights, at
-// least one of them positive.
-func PriorFromWeights(labels, weights []float64) (Prior, error) {
 	if len(labels) != len(weights) {
 		return Prior{}, fault.New("weights", "has %d entries, must have as many as labels (%d)", len(weights), len(labels))
 	}
@@ -118,8 +81,8 @@ func PriorFromWeights(labels, weights []float64) (Prior, error) {
 	return newPrior(ys, ps), nil
 }
 
-// Uniform returns the uniform prior on the distinct labels.
-func Uniform(labels []float64) (Prior, error) {
+// uniform returns the uniform prior on the distinct labels.
+func uniform(labels []float64) (Prior, error) {
 	ys, _, err := normalizeLabels(labels)
 	if err != nil {
 		return Prior{}, err

@@ -12,52 +12,6 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// The privacy loss of a randomizer in staircase form has three atoms.
-//
-// Write T(y) for the atoms in which y is up. Every row sums to 1, so all T(y)
-// have the same weight; hence for two labels the hockey-stick divergence is
-//
-//	δ(ε') = (e^ε − e^ε')₊ · c(T(y) \ T(y')),  ε' ≥ 0,
-//
-// in both orders, and the pair with the largest c(T(y) \ T(y')) =: τ is worst
-// for every ε' at once: losses ε, −ε, 0 with masses τe^ε, τ and the rest under
-// P. If no pattern contains both extreme labels, they are such a pair and τ is
-// the weight of T(y).
-
-// worstPair returns τ and a pair of labels that attains it.
-func (r *Randomizer) worstPair() (tau float64, pair [2]int) {
-	k := len(r.labels)
-	for _, p := range [2][2]int{{0, k - 1}, {k - 1, 0}} {
-		own, apart := r.upNotIn(p[0], p[1])
-		tau = max(tau, apart)
-		if pair = [2]int{0, k - 1}; own == apart {
-			return apart, pair
-		}
-	}
-	for y := range k {
-		for z := range k {
-			if _, apart := r.upNotIn(y, z); apart > tau {
-				tau, pair = apart, [2]int{y, z}
-			}
-		}
-	}
-	return tau, pair
-}
-
-// upNotIn returns c(T(y)) and c(T(y) \ T(z)).
-func (r *Randomizer) upNotIn(y, z int) (own, apart float64) {
-	var o, a xmath.Sum
-	for _, t := range r.atoms {
-		if t.Up != nil && t.Up[y] {
-			o.Add(t.Weight)
-			if !t.Up[z] {
-				a.Add(t.Weight)
-			}
-		}
-	}
-	return o.Value(), a.Value()
-}
-
 // WorstPair returns two labels that are hardest to tell apart in the sense of
 // privacy: the pair with the largest δ(ε') for all ε' ≥ 0.
 func (r *Randomizer) WorstPair() (y, yPrime float64) {
@@ -68,10 +22,21 @@ func (r *Randomizer) WorstPair() (y, yPrime float64) {
 // loss is −ε with probability τ, ε with probability τe^ε, and 0 otherwise.
 func (r *Randomizer) Tau() float64 { return r.tau }
 
-// shared reports whether two atoms have the same output: then what is released
-// tells less than the atom drawn, and the three-atom profile is only an upper
-// bound.
-func (r *Randomizer) shared() bool { return len(r.outputs) < len(r.atoms) }
+// shared reports whether two atoms have the same output, and the worst pair cannot do
+// without knowing which it was: then what is released tells less than the atom drawn, and
+// the three-atom profile is only an upper bound.
+func (r *Randomizer) shared() bool {
+	up := func(a Atom, y int) bool { return a.Up != nil && a.Up[y] }
+	for j := 1; j < len(r.atoms); j++ {
+		a, b := r.atoms[j-1], r.atoms[j]
+		for _, y := range r.worst {
+			if r.at[j] == r.at[j-1] && up(a, y) != up(b, y) {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // Delta returns δ(ε') of one randomized label, the largest over all pairs of
 // labels, for every real ε', to a few ulps of 1; Pair is what is rounded up.
@@ -166,60 +131,4 @@ func (r *Randomizer) Bounds(_ context.Context, rel profiles.Relation) (profiles.
 		m.Directions[1].Lower = profiles.Reverse(low)
 	}
 	return m, nil
-}
-
-func substituteOnly(rel profiles.Relation) error {
-	if rel != profiles.Substitute {
-		return fault.New("neighbors", "%v is not substitute, the only relation of label privacy", rel)
-	}
-	return nil
-}
-
-// threeAtoms returns the profile with losses ±ε of masses τe^ε and τ and the
-// rest at 0, where e is e^ε rounded down: masses are those of the pair with the
-// ratio e, whose loss is within a few ulps below ε.
-func threeAtoms(tau, eps, e float64) (*profiles.Discrete, error) {
-	var rest xmath.Sum
-	rest.Add(1)
-	rest.Add(-tau)
-	rest.AddProduct(-tau, e)
-	if rest.Value() < 8*xmath.U {
-		// All of it is binary randomized response, the worst of all ε-DP pairs.
-		tau, rest = 1/(1+e), xmath.Sum{}
-	}
-	lt, le := math.Log(tau), math.Log(e)
-	atoms := []profiles.Atom{
-		{Loss: -eps, LogP: lt, LogQ: lt + le},
-		{Loss: 0, LogP: math.Log(rest.Value()), LogQ: math.Log(rest.Value())},
-		{Loss: eps, LogP: lt + le, LogQ: lt},
-	}
-	if tau == 0 {
-		atoms = atoms[1:2]
-	}
-	massErr := 8 * xmath.U * (1 + math.Abs(lt) + le)
-	if tau == 0 {
-		massErr = 0
-	}
-	return profiles.NewDiscrete(atoms, math.Inf(-1), math.Inf(-1), massErr, 8*xmath.U*max(1, eps))
-}
-
-// WorstCase is one label through an ε-DP randomizer of which nothing else is
-// known, as when its prior was itself estimated from the labels: every ε-DP
-// pair is dominated by binary randomized response (Kairouz, Oh and Viswanath,
-// ICML 2015, Theorem 2.5). It is a [profiles.Mechanism], under substitute.
-type WorstCase struct{ Epsilon float64 }
-
-// Name implements profiles.Mechanism.
-func (WorstCase) Name() string { return "label-randomizer" }
-
-// Pair implements profiles.Mechanism.
-func (w WorstCase) Pair(rel profiles.Relation) (profiles.Profile, error) {
-	if err := substituteOnly(rel); err != nil {
-		return nil, err
-	}
-	if err := checkEpsilon("epsilon", w.Epsilon); err != nil {
-		return nil, err
-	}
-	e := xmath.Up(math.Exp(w.Epsilon), 2)
-	return threeAtoms(1/(1+e), w.Epsilon, e)
 }

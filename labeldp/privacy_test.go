@@ -103,7 +103,7 @@ func TestPrivacyAgainstBruteForce(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, r := range []*Randomizer{opt, grid, must(RandomizedResponse(p.labels, eps)), must(DebiasedRR(p.labels, eps)),
-			must(TwoPoint(p.labels, eps)), must(RROnBins(p, eps))} {
+			must(TwoPoint(p.labels, eps)), must(RROnBins(p, eps)), must(RRWithPrior(p, eps, 0)), must(RRWithPrior(p, eps, 1+i%len(p.labels)))} {
 			pair := pairOf(t, r)
 			for j := range 11 {
 				e := eps * float64(j-3) / 6 // negative ones too, and beyond ε

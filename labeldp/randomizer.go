@@ -5,9 +5,6 @@ package labeldp
 
 import (
 	"cmp"
-	"context"
-	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -50,15 +47,6 @@ func HalfLoss(m Method, p Prior) (float64, error) {
 	return s.Value() / 2, nil
 }
 
-// An Atom is one staircase column of a randomizer: the output is drawn with
-// probability e^ε·Weight from the labels that are up and Weight from the others.
-// Up is nil if all labels are alike.
-type Atom struct {
-	Output float64 `json:"output"`
-	Weight float64 `json:"weight"`
-	Up     []bool  `json:"up"`
-}
-
 // A Randomizer is a finite ε-DP label randomizer in staircase form: a set of
 // atoms. It is ε-DP by construction, whatever the accuracy of the weights, and
 // its sampler is exactly so. It is immutable and safe for concurrent use; each
@@ -90,8 +78,8 @@ func newRandomizer(name string, labels []float64, eps float64, atoms []Atom) *Ra
 		}
 		r.at = append(r.at, len(r.outputs)-1)
 	}
-	r.tau, r.worst = r.worstPair()
-	r.draw = newSampler(r)
+	r.tau, r.worst = worstPair(len(labels), r.atoms)
+	r.draw = newSampler(labels, r.outputs, r.atoms, r.at, r.e)
 	return r
 }
 
@@ -227,107 +215,4 @@ func (q *problem) atoms(cols []column) []Atom {
 // identity is the randomizer of a single label, which has nothing to hide.
 func identity(name string, labels []float64, eps float64) *Randomizer {
 	return newRandomizer(name, labels, eps, []Atom{{Output: labels[0], Weight: 1}})
-}
-
-// ErrInexact is wrapped by errors of a solver whose result is not as unbiased as it
-// must be.
-var ErrInexact = errors.New("solver: the result is inexact")
-
-// OptimalUnbiased returns the ε-DP unbiased randomizer of least half-loss under
-// the prior, with outputs anywhere on the real line, and a certificate of its
-// optimality: Theorem 6 of arXiv:2312.05659, without its output grid. It has at
-// most 2k outputs for k labels, usually 2k − 2 or fewer.
-//
-// The guarantee is ε-DP under replacement of one label, and E[ŷ] = y for every
-// label, also those of probability 0. How close to the optimum it is, the
-// certificate says: RelGap is mostly below 1e-9 for ε from 1e-5 to 12 and larger
-// outside, where rounding hides more. A gap costs accuracy, neither privacy nor
-// unbiasedness. The optimum depends on the prior
-// discontinuously: compare losses, not probabilities. Once ctx is done, the error
-// is that of ctx.
-func OptimalUnbiased(ctx context.Context, p Prior, eps float64) (*Randomizer, Certificate, error) {
-	const name = "optimal-unbiased"
-	if err := cmp.Or(p.check(), checkEpsilon("epsilon", eps)); err != nil {
-		return nil, Certificate{}, err
-	}
-	if len(p.labels) == 1 {
-		r := identity(name, p.labels, eps)
-		return r, r.certify(0, 0), nil
-	}
-	q := newProblem(p, eps)
-	o, err := p.known.find(ctx, q)
-	if err != nil {
-		return nil, Certificate{}, err
-	}
-	return q.finish(name, o.cols, o.primal, o.bound, o.iterations, 0)
-}
-
-// An optimum is the best unbiased randomizer that was found, with duals, feasible up
-// to what bound allows for, that prove the bound.
-type optimum struct {
-	cols          []column
-	primal, bound float64
-	duals         *duals
-	iterations    int
-}
-
-func (q *problem) optimum(ctx context.Context) (optimum, error) {
-	// Above a finite ε debiased randomized response is optimal; its certificate is
-	// closed, and holds where round-off defeats the interior-point method.
-	var o optimum
-	o.cols, o.duals = q.debiasedRR()
-	o.primal, o.bound = q.value(o.cols), o.duals.bound(nil)
-	if o.primal-o.bound <= 1e-12*o.primal {
-		return o, nil
-	}
-	in := newInterior(q)
-	floor := o.primal
-	// One solve is nearly always enough. Zero probabilities leave duals
-	// undetermined, and patterns that are no intervals slightly violated until
-	// the gap is smaller.
-	for _, rel := range []float64{1e-11, 1e-12, 1e-13, 1e-14} {
-		err := in.solve(ctx, rel)
-		if ctx.Err() != nil {
-			return optimum{}, err
-		}
-		o.iterations = in.iterations
-		if b := in.dual.bound(nil); b > o.bound {
-			o.bound, o.duals = b, &duals{q, slices.Clone(in.dual.lambda), slices.Clone(in.dual.mu)}
-		}
-		if found, value := in.best(); q.exactly(found) && value < floor {
-			o.cols, o.primal = found, value
-		}
-		if err != nil || o.primal-o.bound <= 1e-10*o.primal {
-			break // a solver that gave up leaves what it has, and the gap tells
-		}
-	}
-	return o, nil
-}
-
-// exactly reports that columns make an unbiased randomizer, as finish demands.
-func (q *problem) exactly(cols []column) bool {
-	row, mean := q.residuals(cols)
-	return row <= residualTol && mean <= 2*residualTol
-}
-
-// residualTol bounds how far probabilities may sum from 1, and means be from labels
-// in units of the width of an unbiased randomizer's outputs, 2 in scaled units. Sums
-// of 2k terms of size 1 round to 1e-13 for 500 labels.
-const residualTol = 1e-11
-
-// finish wraps the columns, with how far they are from the optimum at most. Privacy
-// holds by construction. Unbiasedness is the solver's, and is demanded: rows that
-// sum to 1 and means that are the labels (up to the bias allowed).
-func (q *problem) finish(name string, cols []column, primal, dual float64, iterations int, bias float64) (*Randomizer, Certificate, error) {
-	r := newRandomizer(name, q.original, q.eps, q.atoms(cols))
-	c := r.certify(iterations, bias)
-	// No loss is negative.
-	dual = max(dual, 0)
-	c.Primal, c.Dual = primal*q.sc*q.sc, dual*q.sc*q.sc
-	c.RelGap = max(0, (primal-dual)/primal)
-	if !(c.RowResidual <= residualTol && c.MeanResidual <= 2*residualTol*q.sc) {
-		return nil, Certificate{}, fmt.Errorf("%w: probabilities sum to 1 ± %.3g and means are off by %.3g at epsilon %v",
-			ErrInexact, c.RowResidual, c.MeanResidual, q.eps)
-	}
-	return r, c, nil
 }

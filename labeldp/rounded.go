@@ -104,5 +104,5 @@ func (p Prior) Rounded(support []float64) (Prior, error) {
 	for i, w := range weights {
 		weights[i] = math.Max(w, 0)
 	}
-	return PriorFromWeights(ys, weights)
+	return NewPrior(ys, weights)
 }

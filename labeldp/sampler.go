@@ -34,33 +34,33 @@ type sampler struct {
 // guideShift makes about 2^8 slices of a total near 2^62.
 const guideShift = logTotal - 8
 
-func newSampler(r *Randomizer) *sampler {
-	n := len(r.outputs)
-	mid := r.labels[0]/2 + r.labels[len(r.labels)-1]/2
+func newSampler(labels, outputs []float64, atoms []Atom, at []int, e float64) *sampler {
+	n := len(outputs)
+	mid := labels[0]/2 + labels[len(labels)-1]/2
 	padAt := 0
-	for j, t := range r.outputs {
-		if math.Abs(t-mid) < math.Abs(r.outputs[padAt]-mid) {
+	for j, t := range outputs {
+		if math.Abs(t-mid) < math.Abs(outputs[padAt]-mid) {
 			padAt = j
 		}
 	}
-	rows := make([][]uint64, len(r.labels))
+	rows := make([][]uint64, len(labels))
 	sums := make([]uint64, len(rows))
 	lo, hi := uint64(math.MaxUint64), uint64(0)
 	for i := range rows {
 		rows[i] = make([]uint64, n)
-		for j, a := range r.atoms {
+		for j, a := range atoms {
 			u := uint64(math.Ldexp(a.Weight, logTotal))
 			if a.Up != nil && a.Up[i] {
-				u = mulFloor(r.e, u)
+				u = mulFloor(e, u)
 			}
-			rows[i][r.at[j]] += u
+			rows[i][at[j]] += u
 			sums[i] += u
 		}
 		lo, hi = min(lo, sums[i]), max(hi, sums[i])
 	}
 	k := uint64(0)
 	if hi > lo {
-		k = uint64(float64(hi-lo)/(r.e-1)*(1+1e-9)) + 2
+		k = uint64(float64(hi-lo)/(e-1)*(1+1e-9)) + 2
 	}
 	s := &sampler{total: hi + k, pad: hi + k - lo, cum: rows}
 	for i := range rows {

@@ -28,7 +28,7 @@ func randomPrior(rng *rand.Rand, k int, zeros float64) Prior {
 				ws[i] = 0
 			}
 		}
-		if p, err := PriorFromWeights(ys, ws); err == nil && len(p.labels) == k {
+		if p, err := NewPrior(ys, ws); err == nil && len(p.labels) == k {
 			return p
 		}
 	}
@@ -148,7 +148,7 @@ func TestBoundHoldsForAnyDuals(t *testing.T) {
 		eps := 0.2 + 3*rng.Float64()
 		_, c := optimal(t, p, eps)
 		q := newProblem(p, eps)
-		in := newInterior(q)
+		in := newInterior(q, 1)
 		if err := in.solve(context.Background(), 1e-11); err != nil {
 			t.Fatal(err)
 		}
@@ -198,6 +198,9 @@ func TestSamplerIsExactlyPrivate(t *testing.T) {
 		}
 		if i%4 == 1 {
 			r = must(RROnBins(p, eps))
+		}
+		if i%4 == 2 {
+			r = must(RRWithPrior(p, eps, 1+i%len(p.labels)))
 		}
 		// e^ε to 200 bits, from below: Taylor's series with positive terms.
 		e := new(big.Float).SetPrec(300).SetInt64(1)
@@ -273,7 +276,7 @@ func TestWhenBaselinesAreOptimal(t *testing.T) {
 		near(t, "Z", c.Primal, loss(t, must(TwoPoint(seq(0, 3), eps)), prior("Z")), 1e-9)
 	}
 	// labeldp.md §3, D5: thresholds above which debiased RR is optimal.
-	uniform3 := must(Uniform(seq(0, 2)))
+	uniform3 := must(uniform(seq(0, 2)))
 	for _, g := range []struct {
 		p   Prior
 		eps float64
@@ -393,7 +396,7 @@ func TestStress(t *testing.T) {
 			ys[i] = float64(i) + rng.Float64()
 		}
 		ws[rng.IntN(k)] = 1
-		p := must(PriorFromWeights(ys, ws))
+		p := must(NewPrior(ys, ws))
 		eps := 0.01 * math.Exp(rng.Float64()*math.Log(1000))
 		_, c := optimal(t, p, eps)
 		a, _ := continuous(t, p, eps)
@@ -448,7 +451,7 @@ func TestGridWorkLimit(t *testing.T) {
 	for i := range ys {
 		ys[i], ws[i] = float64(i), math.Exp(-float64(i)/100)
 	}
-	p := must(PriorFromWeights(ys, ws))
+	p := must(NewPrior(ys, ws))
 	grid := must(FeasibleGrid(ys, 1, 3000))
 	r, c, err := BiasLimited(t.Context(), p, 1, 0.1, grid)
 	if err != nil {

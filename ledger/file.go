@@ -404,12 +404,3 @@ func (l *Ledger) named(info os.FileInfo) bool {
 	now, err := os.Stat(l.path)
 	return err == nil && os.SameFile(now, info)
 }
-
-// problem words an error of the file system as "path: problem".
-func problem(path string, err error) error {
-	var pe *os.PathError
-	if errors.As(err, &pe) {
-		err = pe.Err
-	}
-	return fmt.Errorf("%s: %w", path, err)
-}

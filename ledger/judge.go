@@ -1,12 +1,28 @@
-// What a judge of a ledger does, and what it reports as spent.
+// The modes of a ledger, what a judge of each does, and what it reports as spent.
 
 package ledger
 
 import (
+	"context"
+	"errors"
 	"strconv"
 	"strings"
 
 	"github.com/dpaccountant/accountant"
+)
+
+// A Mode says how spends are accounted for, and so what may be spent.
+type Mode string
+
+const (
+	// Planned: no step's parameters, nor whether it runs, depend on outputs of
+	// earlier steps. Accounted for by the Fourier accountant.
+	Planned Mode = "planned"
+	// Adaptive: steps may depend on all earlier outputs. Kept by an rdp.Filter.
+	Adaptive Mode = "adaptive"
+	// AdaptiveGaussian: as Adaptive, for Gaussian noise on the whole data set alone, of
+	// which the total is then exact. Kept by a gdp.Filter.
+	AdaptiveGaussian Mode = "adaptive-gaussian"
 )
 
 // Spent is what the entries of a ledger have cost.
@@ -22,6 +38,27 @@ type Spent struct {
 	// fixed: an adaptive-gaussian ledger's answer. Mu is for steering as well.
 	Mu, MuBudget float64
 }
+
+// A judge decides about spends.
+type judge interface {
+	// prepare does what a spend takes to be admitted, or returns why it cannot be.
+	prepare(ctx context.Context, text string, p *accountant.Plan) error
+	// admits reports whether a spend fits, as far as that needs no computation.
+	admits(text string) bool
+	// fits returns why n more spends of a plan would not be admitted, and changes nothing.
+	fits(ctx context.Context, text string, p *accountant.Plan, n int64) error
+	// take counts a spend that it admits.
+	take(text string)
+	// restore takes over an entry of the file; quick makes it return errUnknown
+	// rather than compute.
+	restore(text string, p *accountant.Plan, quick bool) error
+	// recheck recomputes whether everything restored is within the budget.
+	recheck(ctx context.Context) error
+	spent(ctx context.Context) (Spent, error)
+}
+
+// errUnknown is of what takes a computation where there is no time for one.
+var errUnknown = errors.New("is not known yet")
 
 // num writes x with seven digits, or with all if it would read like other.
 func num(x, other float64) string {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -147,4 +148,13 @@ func holderOf(name string) string {
 		return fmt.Sprintf("a program that does not tell its name (on Linux, fuser -v %q does)", name)
 	}
 	return h.String()
+}
+
+// problem words an error of the file system as "path: problem".
+func problem(path string, err error) error {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return fmt.Errorf("%s: %w", path, err)
 }

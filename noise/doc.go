@@ -10,5 +10,8 @@
 //
 // Do not use it for data that are not secret: a draw takes a few microseconds, a hundred
 // times as long as math/rand/v2. How long is not hidden, as sources of randomness and
-// operations on big numbers are not constant in time.
+// operations on big numbers are not constant in time.//
+// Files:
+//
+//	noise.go  Gaussian, Laplace
 package noise

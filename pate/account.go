@@ -8,6 +8,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
+	"sync"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/parallel"
@@ -28,52 +30,10 @@ type queries struct {
 	logPass   []float64
 }
 
-// A Report says which queries are charged for an answer.
-type Report int
-
-const (
-	// Worst charges every query for its check, and as many for an answer as can
-	// be answered: all, or the Options.MaxAnswers dearest. It is a bound at the
-	// data set that cast the votes.
-	Worst Report = iota
-	// Realised charges the answers that were given. Which they are is part of the
-	// output, so that for an aggregator with a check this is a random number and
-	// no (ε, δ) bound of the mechanism; it holds ex post only: see Cost.ExPost.
-	Realised
-	// DataIndependent charges as Worst does, at the cost that does not depend on
-	// the votes: a bound at every data set. It takes no transcript, and is the only
-	// report that may be published as it stands.
-	DataIndependent
-	// ExpectedNotABound weighs the cost of every answer by the probability that
-	// it is given. It is what the tables of PATE 2018 print; it is not a bound on
-	// any Rényi divergence: with votes (5,3,2), T=6, σ1=3, σ2=1 and λ=4 the exact
-	// divergence is 2.350 and this is 1.700.
-	ExpectedNotABound
-)
-
-var reportNames = [...]string{"worst", "realised", "independent", "expected"}
-
-// String returns the name that ParseReport takes.
-func (r Report) String() string {
-	if r < 0 || int(r) >= len(reportNames) {
-		return fmt.Sprintf("report(%d)", int(r))
-	}
-	return reportNames[r]
-}
-
-// ParseReport is the inverse of String.
-func ParseReport(name string) (Report, error) {
-	for i, n := range reportNames {
-		if n == name {
-			return Report(i), nil
-		}
-	}
-	return 0, fault.New("report", "%q is not in [expected, realised, worst, independent]", name)
-}
-
 // Options of Account; the zero value is a good default.
 type Options struct {
-	Orders []float64       // nil: DefaultOrders
+	Orders []float64       // nil: 1.5, 2, …, 100
+	Price  Price           // the bound by which queries are priced
 	Scores *ballots.Scores // the student's scores, for Interactive only
 
 	// MaxAnswers is fixed in advance: after as many answers no query is answered
@@ -91,8 +51,18 @@ type Ledger struct {
 	votes      *ballots.Votes
 	orders     []float64
 	q          *queries
+	scores     *ballots.Scores
+	price      Price
 	most       int // answers; 0 for no limit
 	progress   func(done, total int)
+
+	known   [][]rate // of every kind, once they were worked out for all orders
+	far     *far     // of the order that was last published at
+	knowing sync.Mutex
+
+	kindOf []int     // of every query
+	kinds  []int     // a query of each kind
+	kindQ  []float64 // log q̃ of each kind
 }
 
 // Account returns the ledger of labelling every query of v with a. Once ctx is
@@ -107,8 +77,11 @@ func Account(ctx context.Context, v *ballots.Votes, a Aggregator, o Options) (*L
 	if err := a.check(); err != nil {
 		return nil, err
 	}
+	if o.Price < Best || o.Price > Theorem6 {
+		return nil, fault.New("price", "%v is not in [best, exact, theorem6]", o.Price)
+	}
 	if o.Orders == nil {
-		o.Orders = DefaultOrders()
+		o.Orders = defaultOrders()
 	}
 	if err := checkOrders(o.Orders); err != nil {
 		return nil, err
@@ -123,7 +96,9 @@ func Account(ctx context.Context, v *ballots.Votes, a Aggregator, o Options) (*L
 	case o.MaxAnswers > 0 && q.check == nil:
 		return nil, fault.New("max-answers", "must be absent, because %v answers every query", a)
 	}
-	return &Ledger{a, v, append([]float64(nil), o.Orders...), q, o.MaxAnswers, o.Progress}, nil
+	l := &Ledger{aggregator: a, votes: v, orders: slices.Clone(o.Orders), q: q, scores: o.Scores,
+		price: o.Price, most: o.MaxAnswers, progress: o.Progress}
+	return l, l.sortQueries(ctx)
 }
 
 // LogQ returns a bound on the log of the probability that query i, if answered,
@@ -153,8 +128,15 @@ type Cost struct {
 	// bound of a Rényi divergence. At an order λ fixed in advance, except with
 	// probability δ, the privacy loss log P(y)/P′(y) of the transcript y that was
 	// drawn is at most Total(λ) + log(1/δ)/(λ−1), P′ being the law at a neighbour:
-	// see EpsilonExPost.
+	// see Epsilon.
 	ExPost bool
+
+	// Forward and Reverse are the totals of the two directions: from the data set that voted
+	// to a neighbour, and back. Total is the larger of both, at every order. By Theorem6 the
+	// reverse is not known, has no orders, and Total is the forward direction only.
+	Forward, Reverse rdp.Grid
+
+	gaussian bool // λ times a number: that of Gaussian noise at every data set
 
 	// StdDev is the standard deviation of the total over the coins of the
 	// checks, per order; nil except for ExpectedNotABound.
@@ -169,12 +151,11 @@ func (c Cost) Bound() bool { return c.Report != ExpectedNotABound && !c.ExPost }
 // answered; it is required for Realised, and must be nil for every other report
 // and for an aggregator that answers every query.
 //
-// Theorem: PATE 2018, Theorem 6 for each step where it applies and Proposition
-// 8 otherwise; adaptive composition at a fixed order (Mironov 2017, Proposition
-// 1). Relation: one training example changed; direction: from the data set that
-// cast the votes to its neighbour, except for DataIndependent, which holds in
-// both. For Worst and DataIndependent the sum over every path of answers is at
-// most the cost, for Realised see Cost.ExPost.
+// Theorem: that of the ledger's Price for each step, for DataIndependent Proposition 8 of PATE
+// 2018; adaptive composition at a fixed order (Mironov 2017, Proposition 1). Relation: one
+// training example changed; direction: both, but by Theorem6 only from the data set that cast
+// the votes to its neighbour. For Worst and DataIndependent the sum over every path of answers
+// is at most the cost, for Realised see Cost.ExPost.
 func (l *Ledger) Cost(ctx context.Context, r Report, answered []bool) (Cost, error) {
 	c, err := l.Running(ctx, r, answered, []int{l.votes.Queries()})
 	if err != nil {
@@ -199,7 +180,11 @@ func (l *Ledger) Running(ctx context.Context, r Report, answered []bool, cuts []
 	costs := make([]Cost, len(cuts))
 	for i := range costs {
 		g := func() rdp.Grid { return rdp.Grid{Orders: l.orders, Values: make([]float64, len(l.orders))} }
-		costs[i] = Cost{Report: r, Threshold: g(), Answer: g(), Total: g(), ExPost: r == Realised && l.q.check != nil}
+		costs[i] = Cost{Report: r, Threshold: g(), Answer: g(), Total: g(), Forward: g(), ExPost: r == Realised && l.q.check != nil,
+			gaussian: r == DataIndependent && l.q.lnmax == nil}
+		if r == DataIndependent || l.price != Theorem6 {
+			costs[i].Reverse = g()
+		}
 		if r == ExpectedNotABound {
 			costs[i].StdDev = make([]float64, len(l.orders))
 		}
@@ -221,35 +206,52 @@ func (l *Ledger) Running(ctx context.Context, r Report, answered []bool, cuts []
 		}
 		from = to
 	}
-	err = parallel.Each(ctx, len(l.orders), l.progress, func(j int) { l.column(ctx, j, r, groups, costs) })
-	if err != nil {
-		return nil, err
+	// A block of orders at a time, so that memory is bounded.
+	block := max(1, min(len(l.orders), 2_000_000/len(l.kinds)))
+	blocks := (len(l.orders) + block - 1) / block
+	for b := range blocks {
+		first := b * block
+		orders := l.orders[first:min(first+block, len(l.orders))]
+		var progress func(done, total int)
+		if l.progress != nil {
+			progress = func(done, total int) { l.progress(b*total+done, blocks*total) }
+		}
+		rates, err := l.remembered(ctx, r == DataIndependent, orders, progress)
+		if err != nil {
+			return nil, err
+		}
+		err = parallel.Each(ctx, len(orders), nil, func(j int) {
+			l.column(ctx, first+j, r, groups, costs, func(kind int) rate { return rates[kind][j] })
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
 	return costs, nil
 }
 
 // A group is a number of queries that cost the same at every order.
 type group struct {
-	first         int // the first of them
+	kind          int
 	weight, count float64
 }
 
 // groups returns the queries from … to−1 by what their cost depends on. Tables of
 // votes hold the same few thousand histograms again and again.
 func (l *Ledger) groups(from, to int, weight func(i int) float64) []group {
-	type key struct{ logQ, checkLogQ, weight float64 }
+	type key struct {
+		kind   int
+		weight float64
+	}
 	known := map[key]int{}
 	var out []group
 	for i := from; i < to; i++ {
-		k := key{logQ: l.q.logQ[i], weight: weight(i)}
-		if l.q.check != nil {
-			k.checkLogQ = l.q.checkLogQ[i]
-		}
+		k := key{l.kindOf[i], weight(i)}
 		at, ok := known[k]
 		if !ok {
 			at = len(out)
 			known[k] = at
-			out = append(out, group{first: i, weight: k.weight})
+			out = append(out, group{kind: k.kind, weight: k.weight})
 		}
 		out[at].count++
 	}
@@ -257,44 +259,61 @@ func (l *Ledger) groups(from, to int, weight func(i int) float64) []group {
 }
 
 // column fills order j of the costs, or ends early once ctx is done.
-func (l *Ledger) column(ctx context.Context, j int, r Report, groups [][]group, costs []Cost) {
-	answer, check := l.pricers(l.orders[j], r == DataIndependent)
-	var sa, st, variance xmath.Sum
-	var dearest largest
+func (l *Ledger) column(ctx context.Context, j int, r Report, groups [][]group, costs []Cost, price func(kind int) rate) {
+	var checks, answers, joint, variance [2]xmath.Sum
+	var dearest [2]largest
 	for k := range costs {
 		for i, g := range groups[k] {
 			if i%askEach == 0 && ctx.Err() != nil {
 				return
 			}
-			if check != nil {
-				st.AddProduct(g.count, check(g.first))
-			}
+			one := price(g.kind)
 			w := g.weight
-			if w == 0 {
-				continue
-			}
-			a := answer(g.first)
-			if l.limited(r) {
-				for range min(int(g.count), l.most) {
-					dearest.add(a, l.most)
+			for d := range 2 {
+				checks[d].AddProduct(g.count, one.check[d])
+				joint[d].AddProduct(g.count, one.joint[d])
+				a := one.answer[d]
+				switch {
+				case w == 0:
+				case l.limited(r):
+					for range min(int(g.count), l.most) {
+						dearest[d].add(a, l.most)
+					}
+				default:
+					answers[d].AddProduct(g.count, w*a)
+					if r == ExpectedNotABound {
+						variance[d].AddProduct(g.count, w*(1-w)*a*a)
+					}
 				}
-				continue
 			}
-			sa.AddProduct(g.count, w*a)
-			if r == ExpectedNotABound {
-				variance.AddProduct(g.count, w*(1-w)*a*a)
-			}
-		}
-		if l.limited(r) {
-			sa = dearest.sum()
 		}
 		// A compensated sum of exact products is good to 2u; weights and the last
 		// sum round once.
-		costs[k].Threshold.Values[j] = st.Value() * (1 + 4*u)
-		costs[k].Answer.Values[j] = sa.Value() * (1 + 6*u)
-		costs[k].Total.Values[j] = (st.Value() + sa.Value()) * (1 + 8*u)
+		var check, answer, total [2]float64
+		for d := range 2 {
+			sa := answers[d]
+			if l.limited(r) {
+				sa = dearest[d].sum()
+			}
+			check[d], answer[d] = checks[d].Value()*(1+4*u), sa.Value()*(1+6*u)
+			total[d] = (checks[d].Value() + sa.Value()) * (1 + 8*u)
+			if r == Joint && l.q.check != nil {
+				if both := joint[d].Value() * (1 + 4*u); both < total[d] {
+					total[d], answer[d] = both, max(0, both-check[d])
+				}
+			}
+		}
+		d := 0
+		if total[1] > total[0] {
+			d = 1
+		}
+		costs[k].Threshold.Values[j], costs[k].Answer.Values[j], costs[k].Total.Values[j] = check[d], answer[d], total[d]
+		costs[k].Forward.Values[j] = total[0]
+		if len(costs[k].Reverse.Values) > 0 {
+			costs[k].Reverse.Values[j] = total[1]
+		}
 		if r == ExpectedNotABound {
-			costs[k].StdDev[j] = math.Sqrt(variance.Value())
+			costs[k].StdDev[j] = math.Sqrt(variance[d].Value())
 		}
 	}
 }
@@ -302,7 +321,7 @@ func (l *Ledger) column(ctx context.Context, j int, r Report, groups [][]group, 
 // limited reports whether the report charges only the MaxAnswers dearest answers:
 // no path of answers costs more.
 func (l *Ledger) limited(r Report) bool {
-	return l.most > 0 && (r == Worst || r == DataIndependent)
+	return l.most > 0 && (r == Worst || r == DataIndependent || r == Joint)
 }
 
 // largest is a heap of the largest numbers added, the least of them first.
@@ -337,7 +356,7 @@ func (h largest) sum() (s xmath.Sum) {
 	return s
 }
 
-// pricers return the costs of an answer and of a check; check is nil without a
+// pricers return the costs of an answer and of a check by Theorem 6; check is nil without a
 // threshold.
 func (l *Ledger) pricers(order float64, independent bool) (answer, check func(i int) float64) {
 	switch {
@@ -363,8 +382,8 @@ func pricer(price func(logQ float64) float64, logQ []float64, independent bool) 
 	return func(i int) float64 { return price(logQ[i]) }
 }
 
-// Query returns the costs of query i at one order: that of its check (0 without
-// one) and that of an answer.
+// Query returns the costs of query i at one order, the larger of both directions: that of its
+// check (0 without one) and that of an answer.
 func (l *Ledger) Query(i int, order float64) (threshold, answer float64, err error) {
 	if i < 0 || i >= l.votes.Queries() {
 		return 0, 0, fault.New("query", "%d is not in [0, %d]", i, l.votes.Queries()-1)
@@ -372,19 +391,31 @@ func (l *Ledger) Query(i int, order float64) (threshold, answer float64, err err
 	if err := checkOrder("order", order); err != nil {
 		return 0, 0, err
 	}
-	a, c := l.pricers(order, false)
-	if c != nil {
-		threshold = c(i)
+	out := []rate{{}}
+	switch orders := []float64{order}; l.price {
+	case Theorem6:
+		a, c := l.pricers(order, false)
+		if c != nil {
+			threshold = c(i)
+		}
+		return threshold, a(i), nil
+	case Exact:
+		l.exactRates(l.kindOf[i], orders, out)
+	default:
+		l.bestRates(l.kindOf[i], orders, out)
 	}
-	return threshold, a(i), nil
+	return max(out[0].check[0], out[0].check[1]), max(out[0].answer[0], out[0].answer[1]), nil
 }
 
 // weights returns how much of an answer each query is charged.
 func (l *Ledger) weights(r Report, answered []bool) (func(i int) float64, error) {
 	n := l.votes.Queries()
 	one := func(int) float64 { return 1 }
-	if r < Worst || r > ExpectedNotABound {
-		return nil, fault.New("report", "%v is not in [expected, realised, worst, independent]", r)
+	if r < Worst || r > Joint {
+		return nil, fault.New("report", "%v is not in [expected, realised, worst, independent, joint]", r)
+	}
+	if r == Joint && l.price == Theorem6 && l.q.check != nil {
+		return nil, fault.New("report", "joint needs the price best or exact: Theorem 6 has none for a check and its answer together")
 	}
 	if l.q.check == nil {
 		if answered != nil {
@@ -395,7 +426,7 @@ func (l *Ledger) weights(r Report, answered []bool) (func(i int) float64, error)
 	if answered != nil && len(answered) != n {
 		return nil, fault.New("answered", "%d entries are not one for each of %d queries", len(answered), n)
 	}
-	if answered != nil && (r == Worst || r == DataIndependent) {
+	if answered != nil && (r == Worst || r == DataIndependent || r == Joint) {
 		return nil, fault.New("answered", "must be absent for the %v report, which holds whatever is answered; a limit fixed in advance is max-answers", r)
 	}
 	if n := count(answered); l.most > 0 && n > l.most {

@@ -119,7 +119,7 @@ func checkEpsilons(t *testing.T, name string, g rdp.Grid, delta, classic, classi
 
 func ledger(t testing.TB, v *ballots.Votes, a Aggregator, s *ballots.Scores) *Ledger {
 	t.Helper()
-	l, err := Account(context.Background(), v, a, Options{Scores: s})
+	l, err := Account(context.Background(), v, a, Options{Scores: s, Price: Theorem6})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -345,7 +345,7 @@ func TestTotalsC(t *testing.T) {
 // §6.1 E19: the expected cost is not a bound, the sum is.
 func TestExpectedIsNoBound(t *testing.T) {
 	v := must(ballots.NewVotes([][]int64{{5, 3, 2}}, 0))
-	l, err := Account(context.Background(), v, Confident{6, 3, 1}, Options{Orders: []float64{4}})
+	l, err := Account(context.Background(), v, Confident{6, 3, 1}, Options{Orders: []float64{4}, Price: Theorem6})
 	if err != nil {
 		t.Fatal(err)
 	}

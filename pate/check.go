@@ -58,10 +58,10 @@ func checkDelta(delta float64) error {
 	return nil
 }
 
-// DefaultOrders returns 1.5, 2, 2.5, …, 100: the orders at which costs are
+// defaultOrders returns 1.5, 2, 2.5, …, 100: the orders at which costs are
 // tabulated by default. The best order for the ensembles of the literature lies
 // between 7 and 100.
-func DefaultOrders() []float64 {
+func defaultOrders() []float64 {
 	orders := make([]float64, 198)
 	for i := range orders {
 		orders[i] = 1.5 + 0.5*float64(i)

@@ -25,13 +25,13 @@ type ConditionError struct {
 
 // Error names the condition and where it fails.
 func (e *ConditionError) Error() string {
-	return fmt.Sprintf("order: %v: condition %s of smooth sensitivity fails for sigma2=%v and %d classes: %s; choose another order or sigma2",
+	return fmt.Sprintf("order: %v: condition %s of smooth sensitivity fails for sigma2=%v and %d classes: %s; choose another order or sigma2, or publish the upper bound from R*, which needs no such condition (Ledger.Publish, accountant pate publish)",
 		e.Order, e.Condition, e.Sigma, e.Classes, e.Detail)
 }
 
-// A LocalBound bounds the local sensitivity of the data-dependent cost of one
+// A localBound bounds the local sensitivity of the data-dependent cost of one
 // GNMax answer at one order, as a function of log q: Algorithm 3 of PATE 2018.
-type LocalBound struct {
+type localBound struct {
 	sigma    float64
 	classes  int
 	teachers int64
@@ -48,7 +48,7 @@ type LocalBound struct {
 // conditionGrid is the number of points at which C6 is tested.
 const conditionGrid = 4000
 
-// NewLocalBound tests the conditions of Theorem 20 and returns the bound, or a
+// newLocalBound tests the conditions of Theorem 20 and returns the bound, or a
 // *ConditionError.
 //
 // C1, C3, C4, C7 and C8 hold for GNMax whatever its parameters; C2 is
@@ -57,7 +57,7 @@ const conditionGrid = 4000
 // √log(1/q). C5 also has a proof (docs/pate.md). C6, that the step
 // β(B_U(q)) − β(q) grows with q up to q1, does fail for some parameters; between
 // the points of the grid it is taken on trust, as in the paper.
-func NewLocalBound(sigma, order float64, classes int, teachers int64) (*LocalBound, error) {
+func newLocalBound(sigma, order float64, classes int, teachers int64) (*localBound, error) {
 	if err := errorsOf(checkSigma("sigma2", sigma), checkOrder("order", order), ballots.CheckTeachers(teachers)); err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func NewLocalBound(sigma, order float64, classes int, teachers int64) (*LocalBou
 	if teachers > maxSmoothTeachers {
 		return nil, fault.New("teachers", "%d is not in [1, %d] for smooth sensitivity", teachers, maxSmoothTeachers)
 	}
-	b := &LocalBound{sigma: sigma, classes: classes, teachers: teachers, cost: GNMax{sigma}.cost(order),
+	b := &localBound{sigma: sigma, classes: classes, teachers: teachers, cost: GNMax{sigma}.cost(order),
 		tails: newTails(sigma, teachers), logHalf: math.Log(float64(classes - 1)), shift: math.Sqrt2 / sigma}
 	b.logQMin = b.unanimous()
 	b.logQ1 = b.down(b.cost.logQ0)
@@ -85,7 +85,7 @@ func NewLocalBound(sigma, order float64, classes int, teachers int64) (*LocalBou
 // maxSmoothTeachers bounds the length of an array of sensitivities.
 const maxSmoothTeachers = 1_000_000
 
-func (b *LocalBound) unanimous() float64 {
+func (b *localBound) unanimous() float64 {
 	l := b.logHalf + b.tails.log(b.teachers)
 	return min(0, l+logTailErr(l))
 }
@@ -94,10 +94,10 @@ func (b *LocalBound) unanimous() float64 {
 // and the smallest q of a neighbour. They are moved outward by their rounding
 // error: the inverse is good to 4u(1+|y|), which moves log Φ̄ by at most
 // 8u(1+2|log Φ̄|), twice, besides the function's own error.
-func (b *LocalBound) up(logQ float64) float64   { return b.move(logQ, -b.shift, 1) }
-func (b *LocalBound) down(logQ float64) float64 { return b.move(logQ, b.shift, -1) }
+func (b *localBound) up(logQ float64) float64   { return b.move(logQ, -b.shift, 1) }
+func (b *localBound) down(logQ float64) float64 { return b.move(logQ, b.shift, -1) }
 
-func (b *LocalBound) move(logQ, shift, outward float64) float64 {
+func (b *localBound) move(logQ, shift, outward float64) float64 {
 	if math.IsInf(logQ, -1) {
 		return logQ
 	}
@@ -106,12 +106,12 @@ func (b *LocalBound) move(logQ, shift, outward float64) float64 {
 }
 
 // At returns the bound at log q, rounded up.
-func (b *LocalBound) At(logQ float64) float64 {
+func (b *localBound) At(logQ float64) float64 {
 	return b.within(logQ, b.up(logQ), b.down(logQ))
 }
 
 // within is At, given the range of a neighbour's log q.
-func (b *LocalBound) within(logQ, up, down float64) float64 {
+func (b *localBound) within(logQ, up, down float64) float64 {
 	if b.flat {
 		return 0
 	}
@@ -123,7 +123,7 @@ func (b *LocalBound) within(logQ, up, down float64) float64 {
 
 // step returns the difference of the costs at two values of q, rounded up; 0 if
 // both are above q0.
-func (b *LocalBound) step(hi, lo float64) float64 {
+func (b *localBound) step(hi, lo float64) float64 {
 	if lo > b.cost.logQ0 {
 		return 0
 	}
@@ -132,12 +132,12 @@ func (b *LocalBound) step(hi, lo float64) float64 {
 	return max(0, vh-vl) + eh + el
 }
 
-func (b *LocalBound) fail(condition, format string, args ...any) error {
+func (b *localBound) fail(condition, format string, args ...any) error {
 	return &ConditionError{condition, b.sigma, b.cost.order, b.classes, fmt.Sprintf(format, args...)}
 }
 
 // conditions tests C5 and C6 on a grid.
-func (b *LocalBound) conditions() error {
+func (b *localBound) conditions() error {
 	if b.cost.logQ0 > -math.Ln2 {
 		return b.fail("C5", "q0 = %.6g is above 1/2", math.Exp(b.cost.logQ0))
 	}
@@ -184,7 +184,7 @@ func (b *LocalBound) conditions() error {
 //
 // Theorem: PATE 2018, Theorem 20 (Algorithms 4 and 5), with the sum of
 // Algorithm 4's line 19 over all classes.
-func (b *LocalBound) AtDistance(votes []int64) ([]float64, error) {
+func (b *localBound) AtDistance(votes []int64) ([]float64, error) {
 	if len(votes) != b.classes {
 		return nil, fault.New("votes", "%d classes are not %d", len(votes), b.classes)
 	}
@@ -215,7 +215,7 @@ func fill(prefix []float64, n int) []float64 {
 
 // atDistance returns L without its constant end. It takes counts in descending
 // order and uses them up.
-func (b *LocalBound) atDistance(w []int64) ([]float64, error) {
+func (b *localBound) atDistance(w []int64) ([]float64, error) {
 	if b.flat {
 		return []float64{0}, nil
 	}

@@ -2,9 +2,9 @@ package pate_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 
 	"github.com/dpaccountant/accountant/pate"
 	"github.com/dpaccountant/accountant/pate/ballots"
@@ -24,7 +24,7 @@ func ExampleAccount() {
 		fmt.Printf("%v: ε = %.4f at order %v\n", r, eps, order)
 	}
 	// Output:
-	// worst: ε = 2.0857 at order 10.5
+	// worst: ε = 1.4765 at order 12.5
 	// independent: ε = 4.2472 at order 6
 }
 
@@ -58,10 +58,13 @@ func ExampleSanitize() {
 	// private: mean 2.4348, standard deviation 0.8071
 }
 
-func ExampleNewLocalBound() {
-	_, err := pate.NewLocalBound(20, 25, 10, 250)
-	fmt.Println(strings.Contains(err.Error(), "condition C6"))
-	// Output: true
+func ExampleConditionError() {
+	votes, _ := ballots.SynthS1(250, 10, 640)
+	ledger, _ := pate.Account(context.Background(), votes, pate.GNMax{Sigma: 20}, pate.Options{Orders: []float64{25}})
+	_, err := ledger.NewSensitivity(context.Background(), 25, pate.Worst, nil)
+	var failed *pate.ConditionError
+	fmt.Println(errors.As(err, &failed), failed.Condition)
+	// Output: true C6
 }
 
 func ExampleGNMax_DependentRDP() {
@@ -88,9 +91,9 @@ func ExampleLedger_Running() {
 		fmt.Printf("%v queries: ε = %.3f\n", c.Answered, eps)
 	}
 	// Output:
-	// 100 queries: ε = 1.127
-	// 300 queries: ε = 2.123
-	// 640 queries: ε = 3.705
+	// 100 queries: ε = 0.989
+	// 300 queries: ε = 1.519
+	// 640 queries: ε = 2.173
 }
 
 func ExampleNewConfident() {
@@ -126,14 +129,13 @@ func ExampleNewLNMax() {
 	// Output: lnmax(gamma=0.05): 0.0400 at order 8, <nil>
 }
 
-func ExampleParseReport() {
-	r, err := pate.ParseReport("independent")
-	fmt.Println(r, err)
-	_, err = pate.ParseReport("exact")
-	fmt.Println(err)
+func ExampleReport_UnmarshalText() {
+	var r pate.Report
+	fmt.Println(r.UnmarshalText([]byte("independent")), r)
+	fmt.Println(r.UnmarshalText([]byte("exact")))
 	// Output:
-	// independent <nil>
-	// report: "exact" is not in [expected, realised, worst, independent]
+	// <nil> independent
+	// report: "exact" is not in [expected, realised, worst, independent, joint]
 }
 
 func ExampleConversion_EpsilonAt() {
@@ -144,12 +146,6 @@ func ExampleConversion_EpsilonAt() {
 	// Output:
 	// 2.00
 	// 1.72
-}
-
-func ExampleDefaultOrders() {
-	orders := pate.DefaultOrders()
-	fmt.Println(orders[0], orders[len(orders)-1])
-	// Output: 1.5 100
 }
 
 func ExampleGNSS_OptimalSigma() {

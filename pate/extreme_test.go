@@ -58,7 +58,7 @@ func TestArraysAscend(t *testing.T) {
 			n[min(r.IntN(m), r.IntN(m))]++
 		}
 		sigma, order := math.Exp(r.Float64()*6-1), 1+math.Exp(r.Float64()*5-1)
-		b, err := NewLocalBound(sigma, order, m, sum(n))
+		b, err := newLocalBound(sigma, order, m, sum(n))
 		var c *ConditionError
 		if err != nil {
 			if !errors.As(err, &c) {

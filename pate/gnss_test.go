@@ -164,7 +164,7 @@ func TestSanitize(t *testing.T) {
 	const n = 20_000
 	src := rand.NewPCG(9, 9)
 	var mean, square float64
-	var p Diagnostics
+	p := must(Sanitize(1e-5, Improved, src, Round{s, .02, 5}, Round{s, .03, 4})).Private
 	for range n {
 		rep := must(Sanitize(1e-5, Improved, src, Round{s, .02, 5}, Round{s, .03, 4}))
 		p = rep.Private

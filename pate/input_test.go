@@ -69,9 +69,9 @@ func TestBadInput(t *testing.T) {
 		{"answered: is missing, must say which queries were answered for the realised report", total(good, Realised, nil)},
 		{"answered: 1 entries are not one for each of 2 queries", total(good, Realised, []bool{true})},
 		{"answered: must be absent, because gnmax(sigma2=1) answers every query", total(GNMax{1}, Realised, []bool{true, true})},
-		{"report: report(-1) is not in [expected, realised, worst, independent]", total(GNMax{1}, Report(-1), nil)},
-		{"report: report(9) is not in [expected, realised, worst, independent]", total(good, Report(9), nil)},
-		{"report: \"best\" is not in [expected, realised, worst, independent]", func() error { _, err := ParseReport("best"); return err }},
+		{"report: report(-1) is not in [expected, realised, worst, independent, joint]", total(GNMax{1}, Report(-1), nil)},
+		{"report: report(9) is not in [expected, realised, worst, independent, joint]", total(good, Report(9), nil)},
+		{"report: \"best\" is not in [expected, realised, worst, independent, joint]", func() error { return new(Report).UnmarshalText([]byte("best")) }},
 		{"cuts[1]: 1 is not in [1, 2] and ascending", func() error {
 			_, err := ledger(t, votes, good, nil).Running(context.Background(), Worst, nil, []int{1, 1})
 			return err
@@ -79,7 +79,7 @@ func TestBadInput(t *testing.T) {
 		{"query: 2 is not in [0, 1]", func() error { _, _, err := ledger(t, votes, good, nil).Query(2, 4); return err }},
 		{"mechanism: lnmax(gamma=0.1) is not in [gnmax, confident, interactive]: smooth sensitivity is not known for it", sens(LNMax{.1}, 4, Worst)},
 		{"votes: 2 votes are not the 10 of all teachers, which smooth sensitivity needs", func() error {
-			_, err := must(NewLocalBound(1.5, 2, 3, 10)).AtDistance([]int64{1, 1, 0})
+			_, err := must(newLocalBound(1.5, 2, 3, 10)).AtDistance([]int64{1, 1, 0})
 			return err
 		}},
 		{"order: 3: condition C6 of smooth sensitivity fails for sigma2=2 and 2 classes: the step to a neighbour falls from", sens(GNMax{2}, 3, Worst)},

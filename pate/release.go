@@ -43,18 +43,15 @@ type Sanitized struct {
 	Grid float64
 
 	// Private is NOT SAFE TO PUBLISH: every field is a function of the votes.
-	Private Diagnostics
-}
-
-// Diagnostics are the parts of a sanitized report. All but GNSS depend on the
-// private votes.
-type Diagnostics struct {
-	Cost      float64   // B_λ: data-dependent Rényi cost of all rounds
-	GNSS      float64   // Rényi cost of publishing it
-	Fixed     float64   // ε of both together, before noise
-	Smooth    []float64 // SS_β of every round
-	Distances []int     // where it is reached
-	StdDev    float64   // of the noise
+	// All but GNSS depends on them.
+	Private struct {
+		Cost      float64   // B_λ: data-dependent Rényi cost of all rounds
+		GNSS      float64   // Rényi cost of publishing it
+		Fixed     float64   // ε of both together, before noise
+		Smooth    []float64 // SS_β of every round
+		Distances []int     // where it is reached
+		StdDev    float64   // of the noise
+	}
 }
 
 // Sanitize returns an estimate of the (ε, δ) cost of all rounds, sanitized by Gaussian noise
@@ -126,7 +123,22 @@ func Sanitize(delta float64, conversion Conversion, src rand.Source, rounds ...R
 	return s, nil
 }
 
-// EpsilonExPost returns ε such that, except with probability δ, the privacy loss
+// Epsilon returns the ε at δ of a part of the cost (its total, or that of checks or answers),
+// and the order it is had at. For a cost that is ex post it is that of epsilonExPost, whatever
+// the conversion. For DataIndependent and Gaussian noise, unless the conversion is the classic
+// one, it is that of the Gaussian trade-off exactly, and the order is 0, as none enters.
+func (c Cost) Epsilon(part rdp.Grid, conversion Conversion, delta float64) (eps, order float64, err error) {
+	if c.ExPost {
+		return epsilonExPost(part, delta)
+	}
+	if c.gaussian && conversion == Improved {
+		eps, err = independentEpsilon(part, delta)
+		return eps, 0, err
+	}
+	return conversion.Epsilon(part, delta)
+}
+
+// epsilonExPost returns ε such that, except with probability δ, the privacy loss
 // of what was released is at most ε, for a cost that depends on what was released
 // (Cost.ExPost): the least of total(λ) + log(K/δ)/(λ−1) over the K orders of the
 // curve, and that order. The orders must have been fixed in advance; each has a
@@ -136,7 +148,7 @@ func Sanitize(delta float64, conversion Conversion, src rand.Source, rounds ...R
 // privacy loss, E[exp((λ−1)Σ(L_i − c_i))] ≤ 1, as each factor has mean at most 1
 // given the past; then Markov's inequality and a union bound.
 // It is not an (ε, δ) guarantee: the ε is part of what is random.
-func EpsilonExPost(curve rdp.Grid, delta float64) (eps, order float64, err error) {
+func epsilonExPost(curve rdp.Grid, delta float64) (eps, order float64, err error) {
 	if err := checkDelta(delta); err != nil {
 		return 0, 0, err
 	}

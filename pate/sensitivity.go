@@ -28,7 +28,8 @@ type Sensitivity struct {
 	Bound bool // false where Cost.Bound is: for ExpectedNotABound and for a transcript
 }
 
-// NewSensitivity returns the sensitivity of a ledger's cost at one order. It
+// NewSensitivity returns the sensitivity of the cost by Theorem 6 at one order, whatever the
+// ledger's price. It
 // is for GNMax, Confident and rounded Interactive; it returns a *ConditionError
 // where the theorem's conditions fail. Rows are grouped, so that equal
 // histograms are worked out once; memory is at most 64 arrays of one number per
@@ -55,6 +56,9 @@ func (l *Ledger) NewSensitivity(ctx context.Context, order float64, r Report, an
 	default:
 		return nil, fault.New("mechanism", "%v is not in [gnmax, confident, interactive]: smooth sensitivity is not known for it", l.aggregator)
 	}
+	if r == Joint {
+		return nil, fault.New("report", "joint is not in [expected, realised, worst, independent], whose cost by Theorem 6 has a smooth sensitivity")
+	}
 	weights, err := l.weights(r, answered)
 	if err != nil {
 		return nil, err
@@ -76,7 +80,7 @@ func (l *Ledger) NewSensitivity(ctx context.Context, order float64, r Report, an
 	if r == DataIndependent {
 		return s, nil // a constant cost
 	}
-	b, err := NewLocalBound(sigma, order, l.votes.Classes(), l.votes.Teachers())
+	b, err := newLocalBound(sigma, order, l.votes.Classes(), l.votes.Teachers())
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +149,7 @@ func (l *Ledger) histograms(weights func(int) float64) (first []int, weight []fl
 
 // addAnswers adds the arrays of the answers to sum. Chunks are fixed, so that
 // the result does not depend on the number of cores.
-func (l *Ledger) addAnswers(ctx context.Context, sum []float64, b *LocalBound, weights func(int) float64) error {
+func (l *Ledger) addAnswers(ctx context.Context, sum []float64, b *localBound, weights func(int) float64) error {
 	first, weight := l.histograms(weights)
 	chunks := min(64, max(1, 8_000_000/len(sum)), len(first))
 	if chunks == 0 {

@@ -17,8 +17,8 @@ import (
 // marked ✓A there agree with the code of the paper's authors.
 
 // unchecked builds a bound even where its conditions fail.
-func unchecked(sigma, order float64, classes int, teachers int64) *LocalBound {
-	b, err := NewLocalBound(sigma, order, classes, teachers)
+func unchecked(sigma, order float64, classes int, teachers int64) *localBound {
+	b, err := newLocalBound(sigma, order, classes, teachers)
 	var c *ConditionError
 	if err != nil && !errors.As(err, &c) {
 		panic(err)
@@ -118,13 +118,13 @@ func TestConditions(t *testing.T) {
 		if c.classes == 150 {
 			teachers = 5000
 		}
-		_, err := NewLocalBound(c.sigma, c.order, c.classes, teachers)
+		_, err := newLocalBound(c.sigma, c.order, c.classes, teachers)
 		var cond *ConditionError
 		if got := errors.As(err, &cond) && cond.Condition == "C6"; got != c.fails || (err != nil) != c.fails {
 			t.Errorf("σ=%v λ=%v m=%d: %v, want C6 to fail: %v", c.sigma, c.order, c.classes, err, c.fails)
 		}
 	}
-	if _, err := NewLocalBound(.5, 1.5, 3, 10); !errors.As(err, new(*ConditionError)) {
+	if _, err := newLocalBound(.5, 1.5, 3, 10); !errors.As(err, new(*ConditionError)) {
 		t.Errorf("σ=.5, where B_U(q0) = 1: %v, want C5 to fail", err)
 	}
 	// A ledger passes the refusal on.
@@ -135,7 +135,7 @@ func TestConditions(t *testing.T) {
 		t.Errorf("a ledger whose order fails C6 answers %v", err)
 	}
 	// Where even a unanimous vote is not cheap, the cost is constant.
-	b, err := NewLocalBound(100, 14, 10, 30)
+	b, err := newLocalBound(100, 14, 10, 30)
 	if err != nil || !b.flat {
 		t.Errorf("30 teachers at σ=100: %v, flat %v", err, b.flat)
 	}
@@ -198,7 +198,7 @@ func TestArrays(t *testing.T) {
 }
 
 func TestArraysOfPaper(t *testing.T) {
-	b := must(NewLocalBound(250, 10, 5, 2000))
+	b := must(newLocalBound(250, 10, 5, 2000))
 	l := must(b.AtDistance([]int64{1000, 500, 300, 200, 0}))
 	for d, x := range l {
 		want := 0.0
@@ -234,7 +234,7 @@ func TestArraysOfPaper(t *testing.T) {
 		{padded(10, 100, 90, 30, 20, 5, 5), 30, 25, map[int]float64{0: 0}, 34, .4 / 25, 8.96228190058413e-4, 5.15315920240902e-5},
 	} {
 		name := fmt.Sprintf("%v σ=%v", c.n, c.sigma)
-		b := must(NewLocalBound(c.sigma, c.order, 10, 250))
+		b := must(newLocalBound(c.sigma, c.order, 10, 250))
 		l := must(b.AtDistance(c.n))
 		for d, want := range c.at {
 			near(t, fmt.Sprintf("%s L[%d]", name, d), l[d], want, 1e-11)
@@ -353,7 +353,7 @@ func TestSmoothSumsA(t *testing.T) {
 		t.Errorf("data-independent cost with sensitivity %v", ss)
 	}
 	// How the rows of the table walk to the plateau (§7.6).
-	b := must(NewLocalBound(40, 14, 10, 250))
+	b := must(newLocalBound(40, 14, 10, 250))
 	raise, lower, flat := 0, 0, 0
 	for i := range 640 {
 		switch q := all0(b, v.Row(i)); {
@@ -370,12 +370,12 @@ func TestSmoothSumsA(t *testing.T) {
 	}
 }
 
-func all0(b *LocalBound, row []int64) float64 { return b.tails.logQ(row) }
+func all0(b *localBound, row []int64) float64 { return b.tails.logQ(row) }
 
 func TestSmoothSumsA2(t *testing.T) {
 	v := s1(t, 250, 10, 640)
 	answered, _ := noiseFree(v, 170)
-	b := must(NewLocalBound(40, 8, 10, 250))
+	b := must(newLocalBound(40, 8, 10, 250))
 	near(t, "log q0", b.cost.logQ0, -3.881654499654474, 1e-13)
 	near(t, "log q1", b.logQ1, -3.992903423256988, 1e-13)
 	near(t, "plateau", b.plateau, 4.4151411147222e-4, digits(13))
@@ -455,7 +455,7 @@ func TestSumsOfChecksAreSmooth(t *testing.T) {
 func TestArraysByBruteForce(t *testing.T) {
 	const total = 12
 	const sigma, order = 1.5, 2.0
-	b := must(NewLocalBound(sigma, order, 3, total))
+	b := must(newLocalBound(sigma, order, 3, total))
 	var all [][]int64
 	for i := int64(0); i <= total; i++ {
 		for j := int64(0); i+j <= total; j++ {
@@ -508,7 +508,7 @@ func TestOneDefinitionOfCost(t *testing.T) {
 
 // E18: votes whose q underflows.
 func TestUnderflow(t *testing.T) {
-	b := must(NewLocalBound(100, 14, 3, 6000))
+	b := must(newLocalBound(100, 14, 3, 6000))
 	l := must(b.AtDistance([]int64{6000, 0, 0}))
 	if l[0] != 0 && l[0] > 1e-300 || math.IsNaN(l[0]) || !(l[6000] > 0) {
 		t.Errorf("L[0] = %v, L[N] = %v", l[0], l[6000])
@@ -524,7 +524,7 @@ func TestSensitivityAddsUp(t *testing.T) {
 	v := s1(t, 250, 10, 30)
 	var rows [][]int64
 	want := make([]float64, 251)
-	b := must(NewLocalBound(40, 14, 10, 250))
+	b := must(newLocalBound(40, 14, 10, 250))
 	for range 100 {
 		n := slices.Clone(v.Row(r.IntN(30)))
 		r.Shuffle(10, func(i, j int) { n[i], n[j] = n[j], n[i] })

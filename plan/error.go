@@ -1,5 +1,7 @@
 package plan
 
+// What is wrong with a plan, and where: line and path beside the field and its problem.
+
 import (
 	"fmt"
 	"strings"

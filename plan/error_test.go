@@ -20,7 +20,7 @@ func TestErrorWraps(t *testing.T) {
 		{gauss + "\n    sampling: {poisson: {rate: 2}}", []string{"rate"}},
 		{gauss + "\n    sampling: {must-ow: {population: 9, subset: 0, batch: 1}}", []string{"must-ow", "subset"}},
 		{gauss + "\n    selection: {law: geometric, mean: 0.5}", []string{"mean"}},
-		{"mechanism: {majority: {mechanisms: 4, epsilon: 1, allowance: 1}}", []string{"mechanisms"}},
+		{"mechanism: {majority: {mechanisms: 0, epsilon: 1, allowance: 1}}", []string{"mechanisms"}},
 	} {
 		_, err := Parse([]byte(one(c.step)))
 		var wrong *accountant.FieldError

@@ -123,8 +123,8 @@ steps:
 func TestMajorityStepErrors(t *testing.T) {
 	const ok = "mechanisms: 11, epsilon: 0.1, allowance: 3"
 	for _, c := range []struct{ step, want string }{
-		{"mechanism: {majority: {mechanisms: 10, epsilon: 0.1, allowance: 3}}",
-			"line 4: steps[0].mechanism.majority.mechanisms: 10 is not an odd number in [1, 1001]"},
+		{"mechanism: {majority: {mechanisms: 0, epsilon: 0.1, allowance: 3}}",
+			"line 4: steps[0].mechanism.majority.mechanisms: 0 is not in [1, 1001]"},
 		{"mechanism: {majority: {mechanisms: 11, epsilon: 0.1, allowance: 12}}",
 			"line 4: steps[0].mechanism.majority.allowance: 12 is not in [1, 11], from one mechanism to all of them"},
 		{"mechanism: {majority: {" + ok + ", output-delta: 2}}",

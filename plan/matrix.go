@@ -1,5 +1,7 @@
 package plan
 
+// The mechanism matrix in plans: its strategies and schemas as keys.
+
 import (
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/matrix"

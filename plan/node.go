@@ -1,5 +1,7 @@
 package plan
 
+// A value in the text of a plan, which knows its line and its path, and the errors that name them.
+
 import (
 	"fmt"
 	"slices"

@@ -1,5 +1,8 @@
 package plan
 
+// From nodes to steps: the keys of a plan and of a step, and steps inside steps. What it returns is
+// valid by itself; what only an accountant can refuse is refused there.
+
 import (
 	"strings"
 

@@ -1,5 +1,7 @@
 package plan
 
+// The mechanisms and the sampling schemes of plans, a row each: name, keys, constructor.
+
 import (
 	"math"
 
@@ -81,9 +83,13 @@ var mechanisms = []entry[profiles.Mechanism]{
 	{"select-partitions", []string{"epsilon", "delta", "partitions"}, func(v *values) (profiles.Mechanism, error) {
 		return choice.NewSelectPartitions(v.number("epsilon"), v.number("delta"), v.wholeOr("partitions", 1))
 	}},
-	{"majority", []string{"mechanisms", "epsilon", "allowance", "delta", "output-delta", "gamma"}, func(v *values) (profiles.Mechanism, error) {
-		return newMajority(darrm.Params{Mechanisms: v.whole("mechanisms"), Epsilon: v.number("epsilon"), Allowance: v.number("allowance"),
-			Delta: v.numberOr("delta", 0), OutputDelta: v.numberOr("output-delta", math.NaN())}, v.wordOr("gamma", "optimal"))
+	{"majority", []string{"mechanisms", "epsilon", "allowance", "delta", "output-delta", "gamma", "voter-epsilons", "voter-deltas", "classes", "answers", "answers-delta"}, func(v *values) (profiles.Mechanism, error) {
+		p := darrm.Params{Mechanisms: v.whole("mechanisms"), Epsilon: v.number("epsilon"), Allowance: v.number("allowance"),
+			Delta: v.numberOr("delta", 0), OutputDelta: v.numberOr("output-delta", math.NaN()), Classes: v.wholeOr("classes", 0)}
+		if err := readVoters(v, &p); err != nil {
+			return nil, err
+		}
+		return newMajority(p, v.wordOr("gamma", "optimal"), v.wholeOr("answers", 1), v.numberOr("answers-delta", 1e-5))
 	}},
 	{"matrix", matrixKeys, newMatrix},
 }

@@ -1,5 +1,7 @@
 package plan
 
+// Numbers, counts, lists and words in plans, each in its range; a problem names its line.
+
 import (
 	"errors"
 	"strings"

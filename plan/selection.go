@@ -1,5 +1,7 @@
 package plan
 
+// The key selection: how often a candidate is run of which the best is shown.
+
 import "github.com/dpaccountant/accountant/selection"
 
 var selectionKeys = []string{"law", "mean", "gamma", "shape", "max", "cap"}

@@ -21,9 +21,6 @@ import (
 // total loss by about 4uT/Δ without it, and it varies by a few √T·Δ at least.
 const fine = 1e-4
 
-// A difference is D at a point: its value and error.
-type difference struct{ x, err float64 }
-
 func (d *discretizer) difference(t, tol float64) difference {
 	if d.exact == nil {
 		return difference{}

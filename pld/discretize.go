@@ -1,5 +1,6 @@
-// From a profile to lattice laws above and below it. It assumes tails with bounds of
-// their errors, which move masses to the safe side.
+// From a profile to lattice laws above and below it: where vertices stand, what lies between
+// them, and the law above. It assumes tails with bounds of their errors, which move masses to the
+// safe side.
 
 package pld
 
@@ -10,71 +11,6 @@ import (
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
-
-// A Grid is the part Lo..Hi of a lattice on which a profile is discretised. With
-// Share > 0 not all of its points are used: see thin.
-type Grid struct {
-	Offset, Step float64
-	Lo, Hi       int64 // first and last lattice index, Lo < Hi
-
-	// Where the law will be tilted by θ = Tilt, and its K(θ) is about LogNorm, a
-	// stretch that carries little tilted mass may be covered by cells of 2^k
-	// lattice steps. The second-order error of a cell is its tilted mass times
-	// the square of its width; a wide cell may have at most Share of it, in units
-	// of Step². Every polygon and every choice of tangents is sound, so this
-	// trades work only.
-	Tilt, LogNorm, Share float64
-	// Ratio, if set, is what the tilted mass of a stretch of losses is to be
-	// multiplied with.
-	Ratio func(from, to float64) float64
-
-	// Most bounds the vertices, where it is above 0 and below half a million. Stop,
-	// if set, is asked now and then whether to give up.
-	Most int
-	Stop func() bool
-}
-
-func (g Grid) most() int {
-	if g.Most > 0 {
-		return min(g.Most, maxVertices)
-	}
-	return maxVertices
-}
-
-// maxVertices bounds the points of a grid.
-const maxVertices = 1 << 19
-
-// Uniform returns the grid of all lattice points with indices lo..hi.
-func Uniform(offset, step float64, lo, hi int64) Grid {
-	return Grid{Offset: offset, Step: step, Lo: lo, Hi: hi}
-}
-
-// point is a vertex of the polygon: where the profile is evaluated, and how far
-// that may be from the lattice point it stands for.
-type point struct {
-	t, tol float64
-	tails  profiles.Tails
-	atom   bool
-	diff   difference
-	move   float64 // distance of an atom from the lattice point it is given to
-}
-
-// cell is what lies between two vertices, (t_i, t_{i+1}]. All masses are in units
-// of e^scale, so that nothing underflows: scale is 0 except in tails beyond
-// e^{−600}.
-type cell struct {
-	scale      float64
-	w          float64 // width
-	p, errP    float64 // P-mass and its error
-	v, errV    float64 // P-mass that moves up to t_{i+1}, and its error
-	far        float64 // p(t_{i+1}) on the right side, P(L ≤ t_i) on the left
-	errFar     float64
-	s          float64 // where the tangent touches
-	left, errL float64 // depth of the tangent below h at t_i
-	rght, errR float64 // and at t_{i+1}
-}
-
-const deep = -600 // log mass below which cells carry their own scale
 
 // Discretize returns the upper and the lower law of p on the grid.
 //
@@ -96,19 +32,6 @@ func Discretize(p profiles.Profile, g Grid) (upper, lower *Law) {
 		return nil, nil
 	}
 	return upper, d.lower()
-}
-
-type discretizer struct {
-	p      profiles.Profile
-	sup    profiles.Support
-	g      Grid
-	index  []int64 // lattice index of each vertex; nil off a lattice
-	pts    []point
-	cells  []cell
-	center int // first vertex from which tails are counted from above
-	moved  float64
-	exact  profiles.TailDifferencer // nil: differences of tails will do
-	cut    bool                     // lower: P-mass below the grid is left out
 }
 
 func newDiscretizer(p profiles.Profile, g Grid) *discretizer {
@@ -202,11 +125,6 @@ func notable(atoms []profiles.Atom) []float64 {
 		}
 	}
 	return out
-}
-
-func (d *discretizer) push(k int64, pt point) {
-	d.index = append(d.index, k)
-	d.pts = append(d.pts, pt)
 }
 
 // at evaluates the profile at lattice index k; at an atom, when the point stands
@@ -393,50 +311,4 @@ func (d *discretizer) upper() *Law {
 	}
 	t.set(d.center, 1-rest-low*math.Exp(lowScale), 4*xmath.U, 0)
 	return t.law(+1, pinf)
-}
-
-// rescale turns a number in units of e^from into units of e^to; nothing stays
-// nothing, however far the units are apart.
-func rescale(x, from, to float64) float64 {
-	if x == 0 {
-		return 0
-	}
-	return x * math.Exp(from-to)
-}
-
-// A tally collects the masses of the vertices, in units of e^scale.
-type tally struct {
-	d           *discretizer
-	m, err, scl []float64
-}
-
-func (d *discretizer) newTally() *tally {
-	n := len(d.pts)
-	return &tally{d, make([]float64, n), make([]float64, n), make([]float64, n)}
-}
-
-func (t *tally) set(i int, m, err, scale float64) { t.m[i], t.err[i], t.scl[i] = m, err, scale }
-
-// law returns the law of the masses, rounded up (sign +1) or down (−1).
-func (t *tally) law(sign, logPInf float64) *Law {
-	d := t.d
-	l := &Law{Offset: d.g.Offset, Step: d.g.Step, LogPInf: min(0, logPInf), LossErr: d.sup.LossErr + d.moved, SecondOrder: true}
-	l.Loss = make([]float64, 0, len(t.m))
-	l.LogMass = make([]float64, 0, len(t.m))
-	for i, m := range t.m {
-		m += sign * t.err[i]
-		if !(m > 0) {
-			continue
-		}
-		lm := math.Log(m) + t.scl[i]
-		lm += sign * 2 * xmath.U * (1 + math.Abs(lm) + math.Abs(t.scl[i]))
-		if d.index == nil {
-			l.Loss = append(l.Loss, d.pts[i].t)
-		} else {
-			l.Index = append(l.Index, d.index[i])
-			l.Loss = append(l.Loss, d.g.Offset+float64(d.index[i])*d.g.Step)
-		}
-		l.LogMass = append(l.LogMass, lm)
-	}
-	return l
 }

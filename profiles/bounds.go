@@ -84,34 +84,65 @@ type Bounds struct {
 	// Numerical says that Upper and Lower are laws above and below one attained pair:
 	// what lies between them is computation, and theory leaves no gap.
 	Numerical bool
-	// Block is what many runs are together, where no pair of profiles is attained at
-	// every ε by the same data sets; nil for most mechanisms. Directions are then those
-	// of one run, and Lower is attained at each ε by data sets of its own.
-	Block Block
+	// Laws make the profiles of runs for the question that is asked, in place of as many
+	// times the Directions of one run, which may be missing then; nil for most mechanisms.
+	Laws Laws
 }
 
-// A Block is the adaptive composition of k runs of one mechanism, which an accountant
-// asks for in place of k times the profile of one. Implementations are comparable:
-// mechanisms with the same value are the same mechanism, and their runs count together.
-// width is the relative width of ε that is asked for, a wish and not a promise. Once ctx
-// is done, the error is that of ctx.
-type Block interface {
-	// Upper returns profiles of which the composition dominates every adaptive
-	// composition of k runs, in each direction.
-	Upper(ctx context.Context, k int64, width float64) ([2][]Repeated, error)
-	// Reached returns profiles of whose composition each δ(ε) is reached by some
-	// adaptive adversary of k runs, not the same at all ε. So it holds for these runs
-	// alone. exact says that nothing but the accuracy of a computation is between them
-	// and Upper.
-	Reached(ctx context.Context, k int64, width float64) (reached [2][]Repeated, exact bool, err error)
-	// Attack returns the pair of one run on concrete data sets.
-	Attack() (directions [2]Profile, err error)
+// Laws are what runs of one mechanism are together, made for a question: where no pair of
+// profiles is attained at every ε by the same data sets, or where profiles are computed that
+// are sharp near one δ. Implementations are comparable: mechanisms with the same value are the
+// same mechanism, and their runs count together.
+type Laws interface {
+	// For returns profiles of all runs of the question. They hold for every ε and δ,
+	// whatever they are made for. Once ctx is done, the error is that of ctx.
+	For(ctx context.Context, q Question) (Composition, error)
+	// Least is the smallest δ that profiles can be made for; 0 if they are the same at
+	// every δ.
+	Least() float64
+}
+
+// A Question is what Laws are made for. Runs and Alone are facts of the total; the rest is a
+// wish about where the profiles are sharp, and proves nothing.
+type Question struct {
+	Runs  int64 // of the mechanism in the total
+	Alone bool  // nothing else runs, before, after or in between
+	// Delta is the δ that is asked about, of a total of so many runs of Laws with a Least, and
+	// Width the relative width of ε.
+	Delta, Width float64
+	Total        int64
+	// Many totals will be asked: what they can share serves better than what is made for one.
+	Many bool
+	// Public: δ is below Least. What dominates may be all that anybody can see.
+	Public bool
+}
+
+// A Composition is what is known about runs of a mechanism: for each direction, profiles that
+// are composed.
+type Composition struct {
+	// Upper dominates every adaptive composition of the runs.
+	Upper [2][]Repeated
+	// Lower is attained by concrete data sets, or, in answer to a Question whose runs are
+	// Alone, reached at each ε by some adversary, not the same at all ε.
+	Lower [2][]Repeated
+	// Numerical says that nothing but the accuracy of a computation is between the two.
+	Numerical bool
 }
 
 // Repeated is a profile that is composed Count times.
 type Repeated struct {
 	Profile Profile
 	Count   int64
+}
+
+// Repeat returns so many runs of m, each as it is.
+func Repeat(m Bounds, count int64) Composition {
+	c := Composition{Numerical: m.Numerical}
+	for d, dir := range m.Directions {
+		c.Upper[d] = []Repeated{{dir.Upper, count}}
+		c.Lower[d] = []Repeated{{dir.Lower, count}}
+	}
+	return c
 }
 
 // Together is what is known about the adaptive composition of k runs of one

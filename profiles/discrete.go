@@ -232,7 +232,7 @@ func (d *Discrete) Support() Support {
 	return s
 }
 
-func (d *Discrete) reverse() *Discrete {
+func (d *Discrete) reverse() Profile {
 	n := len(d.atoms)
 	atoms := make([]Atom, n)
 	for i, a := range d.atoms {

@@ -64,17 +64,6 @@ func (b integerNoise) Grouped(size int) (Mechanism, error) {
 	return b, nil
 }
 
-// Grouped implements Grouper. The sum of size changes is an integer vector of at most size
-// times the norm, though not every such vector is a sum of that many: the Attack has equal
-// ones only.
-func (b vectorNoise) Grouped(size int) (Mechanism, error) {
-	if size > maxGroupShift/b.one.shift {
-		return nil, fault.In(b.one.name, fault.New("sensitivity", "%d is not at most %g for %d records together", b.one.shift, maxGroupShift, size))
-	}
-	b.size *= size
-	return b, b.check(AddRemove)
-}
-
 // maxMixed bounds the work of listing a mixture, in terms.
 const maxMixed = 2e7
 
@@ -131,15 +120,6 @@ func mixedAttack(lp, lq []float64, n int, logW []float64, weightErr float64) (Pr
 	}
 	e := weightErr + xmath.U*float64(n)
 	return NewDiscrete(p.atoms, p.logPInf, p.logQInf, p.massErr+e, p.lossErr+2*e*(1+most))
-}
-
-// GroupMixture implements GroupMixer: by the attack on a vector.
-func (b vectorNoise) GroupMixture(logW []float64, weightErr float64, opposite bool) (Profile, error) {
-	a, err := b.Attack(AddRemove)
-	if err != nil {
-		return nil, err
-	}
-	return a.(integerNoise).GroupMixture(logW, weightErr, opposite)
 }
 
 // laplaceCells is how many cells GroupMixture makes of a sensitivity, at least.

@@ -24,6 +24,12 @@ type walked struct {
 	rest []float64
 }
 
+// A vectorLaw is the mechanism seen through ⟨v', ·⟩ for one vector v = g·v'.
+type vectorLaw struct {
+	noise    integerNoise // moved by g·|v'|²
+	g, norm2 int          // norm2 is |v|²
+}
+
 // walk sums the profile of l from its largest loss down, in positive terms.
 func (l vectorLaw) walk(sigma float64) walked {
 	top := l.noise.shift + l.noise.w.margin() - 1

@@ -53,10 +53,10 @@ type Compound interface {
 }
 
 // A Blocker is a Mechanism of which a run on the whole data set is known better than by its
-// Pair and its Attack: many runs are a Block.
+// Pair and its Attack: many runs have Laws.
 type Blocker interface {
 	Mechanism
-	// Once returns one run under r, with its Block.
+	// Once returns one run under r, with its Laws.
 	Once(r Relation) (Bounds, error)
 }
 

@@ -377,6 +377,18 @@ func (b integerNoise) NoiseRange(Relation) (lo, hi float64) {
 	return minNoise, maxNoise
 }
 
+// NewDiscreteGaussianNumber returns discrete Gaussian noise with σ =
+// noiseMultiplier × sensitivity on a query whose answer is one whole number with
+// that sensitivity ("dimension: 1" in a plan). Its pair does not dominate a
+// vector with the same L2 sensitivity.
+func NewDiscreteGaussianNumber(noiseMultiplier float64, sensitivity int) (Mechanism, error) {
+	b, err := newIntegerGaussian(noiseMultiplier, sensitivity)
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
 // WithNoiseMultiplier implements NoiseScaler.
 func (b integerNoise) WithNoiseMultiplier(noiseMultiplier float64) (Mechanism, error) {
 	if _, ok := b.w.(gaussianWeights); ok {

@@ -118,6 +118,9 @@ type SelfReverser interface {
 	SelfReverse() bool
 }
 
+// A reverser is a profile that lists its reverse anew.
+type reverser interface{ reverse() Profile }
+
 // Reverse returns the profile of (Q, P), the other direction of the
 // neighbouring relation: its loss is −L. The algebra is an exchange of tails;
 // nothing is subtracted.
@@ -125,7 +128,7 @@ func Reverse(p Profile) Profile {
 	switch p := p.(type) {
 	case reversed:
 		return p.base
-	case *Discrete:
+	case reverser:
 		return p.reverse()
 	case SelfReverser:
 		if p.SelfReverse() {

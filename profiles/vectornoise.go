@@ -67,18 +67,6 @@ func NewDiscreteGaussianMechanism(noiseMultiplier float64, sensitivity int) (Mec
 	return b, nil
 }
 
-// NewDiscreteGaussianNumber returns discrete Gaussian noise with σ =
-// noiseMultiplier × sensitivity on a query whose answer is one whole number with
-// that sensitivity ("dimension: 1" in a plan). Its pair does not dominate a
-// vector with the same L2 sensitivity.
-func NewDiscreteGaussianNumber(noiseMultiplier float64, sensitivity int) (Mechanism, error) {
-	b, err := newIntegerGaussian(noiseMultiplier, sensitivity)
-	if err != nil {
-		return nil, err
-	}
-	return b, nil
-}
-
 // vectorNoise adds independent integer noise to every coordinate of a vector; one
 // is the mechanism on one number. A group of size records changes the vector, 1 unless
 // it is Grouped.
@@ -150,6 +138,17 @@ func leastSigma(norm2 int) float64 {
 	return math.Sqrt(4 + n*math.Log(5.0135*math.Sqrt(n)/maxTheta)/(2*math.Pi*math.Pi))
 }
 
+// Grouped implements Grouper. The sum of size changes is an integer vector of at most size
+// times the norm, though not every such vector is a sum of that many: the Attack has equal
+// ones only.
+func (b vectorNoise) Grouped(size int) (Mechanism, error) {
+	if size > maxGroupShift/b.one.shift {
+		return nil, fault.In(b.one.name, fault.New("sensitivity", "%d is not at most %g for %d records together", b.one.shift, maxGroupShift, size))
+	}
+	b.size *= size
+	return b, b.check(AddRemove)
+}
+
 // Pair returns the profile that dominates all vectors. It is attained at each
 // single loss, though not by one vector at all of them: see Attack.
 func (b vectorNoise) Pair(r Relation) (Profile, error) {
@@ -204,12 +203,6 @@ func (b vectorNoise) SubstituteMixture(rate float64) (Profile, bool, error) {
 	return p, rate == 0, err
 }
 
-// A vectorLaw is the mechanism seen through ⟨v', ·⟩ for one vector v = g·v'.
-type vectorLaw struct {
-	noise    integerNoise // moved by g·|v'|²
-	g, norm2 int          // norm2 is |v|²
-}
-
 // laws lists the vectors of two neighbours under r.
 func (b vectorNoise) laws(r Relation) ([]vectorLaw, error) {
 	if err := b.check(r); err != nil {
@@ -261,4 +254,13 @@ func (b vectorNoise) law(g, primitive2, norm2 int, theta []float64) vectorLaw {
 		l.noise.massErr = thetaListErr
 	}
 	return l
+}
+
+// GroupMixture implements GroupMixer: by the attack on a vector.
+func (b vectorNoise) GroupMixture(logW []float64, weightErr float64, opposite bool) (Profile, error) {
+	a, err := b.Attack(AddRemove)
+	if err != nil {
+		return nil, err
+	}
+	return a.(integerNoise).GroupMixture(logW, weightErr, opposite)
 }

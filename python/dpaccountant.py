@@ -49,6 +49,7 @@ __all__ = [
     "Majority",
     "NoAnswerError",
     "PateCost",
+    "PublishedCost",
     "Probe",
     "Profile",
     "ProfilePoint",
@@ -317,12 +318,13 @@ class SamplingScheme:
 class SelectionLaw:
     """What private selection costs by one law of the number of runs.
 
-    ``epsilon`` is proved; ``papernot_steinke`` and ``paper`` are what the literature
-    says, None where it says nothing.
+    ``epsilon`` is proved and an attack reaches ``lower``; ``papernot_steinke`` and ``paper``
+    are what the literature says, None where it says nothing.
     """
 
     law: str
     mean: float
+    lower: Optional[float]
     epsilon: Optional[float]
     delta: float
     papernot_steinke: Optional[float]
@@ -341,6 +343,9 @@ class Majority:
     max_f: float
     budget_f: float
     error: Mapping[str, float]
+    attained_f: float
+    epsilon_lower: Optional[float]
+    epsilon_upper: Optional[float]
 
 
 @dataclass(frozen=True)
@@ -357,6 +362,8 @@ class PateCost:
     answered: float
     orders: Sequence[float]
     rdp: Sequence[float]
+    price: str = "best"
+    exact: Optional[Mapping[str, Any]] = None
 
 
 @dataclass(frozen=True)
@@ -372,11 +379,36 @@ class SanitizedCost:
 
 
 @dataclass(frozen=True)
+class LabelGroup:
+    """The randomizer of a group of examples, and the half-loss of its labels."""
+
+    name: str
+    share: float
+    loss: float
+    outputs: Sequence[float]
+    probabilities: Sequence[Sequence[float]]
+
+
+@dataclass(frozen=True)
+class PublishedCost:
+    """An upper bound on ε that may be published, except with probability 1 − ``confidence``.
+
+    ``private`` must not be published.
+    """
+
+    epsilon: float
+    confidence: float
+    statement: str
+    private: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class LabelRandomizer:
     """The unbiased randomizer of private labels with the least loss.
 
     ``probabilities[i][j]`` is that of ``outputs[j]`` for ``labels[i]``; ``loss`` has
-    half the mean squared error of this and of other methods.
+    half the mean squared error of this and of other methods. Of classes labels and outputs
+    are numbers from 0 on, and ``kept`` the share that comes out unchanged.
     """
 
     epsilon: float
@@ -386,6 +418,9 @@ class LabelRandomizer:
     probabilities: Sequence[Sequence[float]]
     loss: Mapping[str, float]
     gap: float
+    kept: Mapping[str, float] = field(default_factory=dict)
+    grouped_loss: Optional[float] = None
+    groups: Sequence[LabelGroup] = field(default_factory=tuple)
 
 
 @dataclass(frozen=True)
@@ -918,15 +953,17 @@ class Accountant:
         shape: Optional[float] = None,
         mean: Optional[Sequence[float]] = None,
         max_: Optional[int] = None,
+        first_above: Optional[bool] = None,
         delta: Optional[float] = None,
     ) -> Sequence[SelectionLaw]:
         """What the best of a random number of private runs costs, by laws of that number.
 
-        One run is a plan, at a ``delta``, or declares its own guarantee.
+        One run is a plan, at a ``delta``, or declares its own guarantee. With
+        ``first_above`` it is the first outcome above a threshold instead.
         """
         options = _given(
             candidate_epsilon=candidate_epsilon, candidate_delta=candidate_delta, law=law,
-            shape=shape, mean=mean, max_=max_, delta=delta,
+            shape=shape, mean=mean, max_=max_, first_above=first_above, delta=delta,
         )
         if plan is not None:
             options["plan"] = _plan(plan)
@@ -934,6 +971,7 @@ class Accountant:
             SelectionLaw(
                 law=r["law"],
                 mean=float(r["mean"]),
+                lower=_number(r["epsilon"]["lower"]),
                 epsilon=_number(r["epsilon"]["tight"]),
                 delta=float(r["delta"]),
                 papernot_steinke=_number(r["epsilon"]["papernot-steinke"]),
@@ -957,19 +995,35 @@ class Accountant:
         prior_mean: Optional[float] = None,
         monotone: Optional[bool] = None,
         disjoint_shards: Optional[bool] = None,
+        voter_epsilons: Optional[Sequence[float]] = None,
+        voter_deltas: Optional[Sequence[float]] = None,
+        plan: Optional[Plan] = None,
+        classes: Optional[int] = None,
+        answers: Optional[int] = None,
+        delta: Optional[float] = None,
     ) -> Majority:
-        """The noise function of a private majority of yes/no mechanisms, certified."""
+        """The noise function of a private majority of mechanisms, certified.
+
+        ``voter_epsilons`` (and ``voter_deltas``) are those of unlike mechanisms, ``plan`` is
+        that of each of them; ``epsilon`` is then the unit of ``allowance``. ``classes`` is
+        the number of labels, 2 if left out. So many ``answers`` are priced at ``delta``.
+        """
         r = self.request(
             "majority",
             **_given(
                 mechanisms=mechanisms, epsilon=epsilon, allowance=allowance, delta_each=delta_each,
                 output_delta=output_delta, gamma=gamma, objective=objective, prior_mean=prior_mean,
                 monotone=monotone, disjoint_shards=disjoint_shards,
+                voter_epsilons=voter_epsilons, voter_deltas=voter_deltas,
+                plan=None if plan is None else _plan(plan),
+                classes=classes, answers=answers, delta=delta,
             ),
         )
         return Majority(
             gamma=tuple(r["gamma"]), objective=r["objective"], certified=r["certified"],
             max_f=r["max-f"], budget_f=r["budget-f"], error=dict(r["error"]),
+            attained_f=r["attained-f"],
+            epsilon_lower=r.get("epsilon-lower"), epsilon_upper=r.get("epsilon-upper"),
         )
 
     def pate(
@@ -992,6 +1046,8 @@ class Accountant:
             answered=r["answered"],
             orders=tuple(r["orders"]),
             rdp=tuple(r["rdp"]),
+            price=r["price"],
+            exact=r.get("exact-epsilon"),
         )
 
     def pate_smooth(
@@ -1015,18 +1071,56 @@ class Accountant:
         )
         return SanitizedCost(r["sanitized-epsilon"], r.get("why-none", ""), dict(r["not-safe-to-publish"]))
 
+    def pate_publish(
+        self,
+        votes: Sequence[Sequence[int]],
+        mechanism: str,
+        *,
+        delta: float,
+        order: float,
+        beta: float,
+        noise: float,
+        confidence: Optional[float] = None,
+        **options: Any,
+    ) -> PublishedCost:
+        """Publish an upper bound on the cost of votes. Every call publishes anew: make it once.
+
+        ``order``, ``beta``, ``noise``, ``confidence`` and ``delta`` must have been fixed
+        without looking at the votes. ``options`` are as for ``pate``.
+        """
+        r = self.request(
+            "pate-publish", votes=_rows(votes), mechanism=mechanism, delta=delta, order=order, beta=beta,
+            noise=noise, **_given(confidence=confidence, **options),
+        )
+        return PublishedCost(r["published-epsilon"], r["confidence"], r["statement"], dict(r["not-safe-to-publish"]))
+
     def label(
         self,
         epsilon: float,
-        labels: Sequence[float],
-        weights: Sequence[float],
+        labels: Optional[Sequence[float]] = None,
+        weights: Optional[Sequence[float]] = None,
         *,
         grid: Optional[int] = None,
         bias: Optional[float] = None,
+        classes: Optional[Sequence[str]] = None,
+        groups: Optional[Mapping[str, Sequence[float]]] = None,
     ) -> LabelRandomizer:
-        """The optimal unbiased randomizer of private labels with a public prior."""
+        """The optimal unbiased randomizer of private labels with a public prior.
+
+        ``classes`` stand for ``labels`` that are names: the randomizer then keeps as many
+        as it can. ``groups`` has weights for each group of examples, in place of ``weights``.
+        """
         r = self.request(
-            "label", epsilon=epsilon, labels=list(labels), weights=list(weights), **_given(grid=grid, bias=bias)
+            "label",
+            epsilon=epsilon,
+            **_given(
+                labels=None if labels is None else list(labels),
+                weights=None if weights is None else list(weights),
+                grid=grid,
+                bias=bias,
+                classes=None if classes is None else list(classes),
+                groups=None if groups is None else [{"name": k, "weights": list(v)} for k, v in groups.items()],
+            ),
         )
         return LabelRandomizer(
             epsilon=r["epsilon"],
@@ -1036,6 +1130,14 @@ class Accountant:
             probabilities=tuple(tuple(row) for row in r["probabilities"]),
             loss=dict(r["loss"]),
             gap=r["gap"],
+            kept=dict(r.get("kept", {})),
+            grouped_loss=r.get("grouped-loss"),
+            groups=tuple(
+                LabelGroup(
+                    g["name"], g["share"], g["loss"], tuple(g["outputs"]), tuple(tuple(row) for row in g["probabilities"])
+                )
+                for g in r.get("groups", ())
+            ),
         )
 
     def plan_check(self, plan: Plan) -> Mapping[str, Any]:

@@ -25,13 +25,6 @@ func checkNoise(mechanism string, noise float64) error {
 	return nil
 }
 
-func checkRate(scheme string, rate float64) error {
-	if !(rate >= 0 && rate <= 1) {
-		return fault.In(scheme, fault.New("rate", "%v is not in [0, 1]", rate))
-	}
-	return nil
-}
-
 func checkRange(mechanism, field string, x, hi float64) error {
 	if !(x >= 0 && x <= hi) {
 		return fault.In(mechanism, fault.New(field, "%v is not in [0, %g]", x, hi))

@@ -183,7 +183,7 @@ func roundDown(x float64) float64 { return x * (1 - 0x1p-50) }
 // ofFinite returns the exact curve of a sampled mechanism whose upper profiles
 // are all finite.
 func ofFinite(b profiles.Mechanism, s subsample.Scheme, r profiles.Relation) (Curve, bool) {
-	if _, aimed := s.(subsample.Aimed); aimed {
+	if _, made := s.(subsample.LawMaker); made {
 		return nil, false // what it gives is finite, but not the mechanism itself
 	}
 	m, err := s.Apply(b, r)

@@ -6,7 +6,9 @@ package rdp
 import (
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/subsample"
 )
 
 // PoissonGaussian returns the curve of the Gaussian mechanism with a noise
@@ -29,7 +31,7 @@ func PoissonGaussian(rate, noiseMultiplier float64) (Curve, error) {
 }
 
 func newPoissonGaussian(rate, noiseMultiplier float64, add bool) (Curve, error) {
-	if err := checkRate("poisson", rate); err != nil {
+	if err := fault.In("poisson", subsample.CheckRate(rate)); err != nil {
 		return nil, err
 	}
 	if err := checkNoise("gaussian", noiseMultiplier); err != nil {

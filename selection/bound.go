@@ -21,18 +21,6 @@ import (
 // answer for a whole training run, the price of another selection.
 type Bound func(eps float64) float64
 
-// FromProfile returns the larger one of the two directions of p.
-func FromProfile(p profiles.Profile) Bound {
-	r := profiles.Reverse(p)
-	return func(eps float64) float64 { return max(logDeltaUpper(p, eps), logDeltaUpper(r, eps)) }
-}
-
-// FromMechanism returns the larger one of the two upper profiles of m.
-func FromMechanism(m profiles.Bounds) Bound {
-	a, b := m.Directions[0].Upper, m.Directions[1].Upper
-	return func(eps float64) float64 { return max(logDeltaUpper(a, eps), logDeltaUpper(b, eps)) }
-}
-
 func logDeltaUpper(p profiles.Profile, eps float64) float64 {
 	// Atoms may lie up to LossErr higher than delivered.
 	eps -= p.Support().LossErr

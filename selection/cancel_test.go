@@ -12,7 +12,7 @@ import (
 // Once its context is done a call asks the candidate no further question and
 // returns the context's error.
 func TestCancelled(t *testing.T) {
-	g := FromProfile(must(profiles.NewGaussian(2)))
+	g := gaussianBound(2)
 	curve := must(rdp.Gaussian(2))
 	law := must(WithMean(1, 10))
 	for name, call := range map[string]func(ctx context.Context, b Bound) error{
@@ -23,7 +23,7 @@ func TestCancelled(t *testing.T) {
 		},
 		"Profile": func(ctx context.Context, b Bound) error { _, err := PriceOfBest(law).Profile(ctx, b); return err },
 		"Mechanism": func(ctx context.Context, b Bound) error {
-			_, err := PriceOfBest(law).Bounds(ctx, "search", profiles.AddRemove, b, 1e-3, -60)
+			_, err := PriceOfBest(law).Bounds(ctx, "search", profiles.AddRemove, b.Candidate(b, [2]func(float64) float64{}), 1e-3, -60)
 			return err
 		},
 		"Curve": func(ctx context.Context, b Bound) error {
@@ -55,7 +55,7 @@ func TestCancelled(t *testing.T) {
 // The price of a long search asks nothing where the answer is known: the best of a
 // million runs has δ next to 1 up to an ε of thousands.
 func TestFewQuestions(t *testing.T) {
-	g := FromProfile(must(profiles.NewGaussian(2)))
+	g := gaussianBound(2)
 	for _, law := range []Law{must(WithMean(1, 1e6)), must(Poisson(1e6))} {
 		asked := 0
 		b, err := PriceOfBest(law).Profile(context.Background(), func(eps float64) float64 { asked++; return g(eps) })

@@ -4,10 +4,11 @@
 // says exactly what that costs.
 //
 // A [Law] is the distribution of the number of runs K. [Best] and [FirstAbove]
-// run; [PriceOfBest] and [PriceOfFirstAbove] tell what a run costs, from a pure
-// ε, from (ε, δ), from any privacy profile and from any Rényi curve. The price
-// from a profile is a [Bound], which becomes a [profiles.Discrete] and so
-// composes with everything else.
+// run; [PriceOfBest] and [PriceOfFirstAbove] return what a run costs, from a pure
+// ε, from (ε, δ), from any Rényi curve and, from both ends, from a [Candidate]: what
+// is known of one run, a mechanism or a whole plan. [Price.Epsilon] is an interval of
+// which an attack reaches the lower end; [Price.Bounds] is the search as a mechanism
+// that composes with everything else. A [Bound] is a function that bounds a profile.
 //
 // Every price needs all of the following, and none of them can be checked here:
 //
@@ -22,7 +23,7 @@
 //
 // Do not use this package when the search is adaptive (the next candidate
 // depends on earlier scores) unless the densities stay within known factors of
-// a fixed one ([DPHyPO]), and do not stop a search by a wall clock: a time-out is
+// a fixed one ([DPHyPO]); package adaptive searches so at a price of its own. And do not stop a search by a wall clock: a time-out is
 // a cap that depends on the data and is not accounted for.
 //
 // Files, each of which uses only those below it:
@@ -32,6 +33,14 @@
 //	literature.go  the bounds of the literature, for comparison
 //	curve.go       prices from Rényi curves
 //	laws.go        the constructors of laws, and laws by name
+//	compose.go     a search as a mechanism that composes
+//	certify.go     both ends of what a search costs
+//	attack.go      rankings that reach the price: the interleaved one (Theorem S)
+//	first.go       the price of the first above a threshold (Theorem F)
+//	mixture.go     the price of the best of K runs (Theorem U1)
+//	reached.go     a pair that the candidate can be turned into
+//	candidate.go   a candidate known from both sides
+//	blocks.go      the weights of outcomes and of blocks of them
 //	count.go       Poisson, binomial and fixed numbers of runs
 //	price.go       prices from guarantees and profiles
 //	capped.go      laws with a largest number of runs

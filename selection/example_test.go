@@ -77,7 +77,7 @@ func ExampleBest() {
 	if err != nil {
 		panic(err)
 	}
-	one := selection.FromProfile(base)
+	one := selection.CandidateOf(profiles.NewBounds("one run", profiles.AddRemove, base)).Bound()
 	all, err := selection.PriceOfBest(law).Profile(context.Background(), one)
 	if err != nil {
 		panic(err)
@@ -119,7 +119,7 @@ func ExamplePriceOfBest() {
 func ExampleBound_Discretize() {
 	base, _ := profiles.NewGaussian(2)
 	law, _ := selection.WithMean(0, 10)
-	bound, _ := selection.PriceOfBest(law).Profile(context.Background(), selection.FromProfile(base))
+	bound, _ := selection.PriceOfBest(law).Profile(context.Background(), selection.CandidateOf(profiles.NewBounds("one run", profiles.AddRemove, base)).Bound())
 	p, err := bound.Discretize(context.Background(), 0, 0)
 	if err != nil {
 		panic(err)
@@ -258,12 +258,12 @@ func ExampleBound() {
 	approximate, _ := selection.FromApproximate(0.5, 1e-9)
 	show("approximate", approximate)
 	gaussian, _ := profiles.NewGaussian(4)
-	show("profile", selection.FromProfile(gaussian))
+	show("profile", selection.CandidateOf(profiles.NewBounds("gaussian", profiles.AddRemove, gaussian)).Bound())
 	curve, _ := rdp.Gaussian(4)
 	show("Rényi curve", selection.FromCurve(curve))
 	base, _ := profiles.NewGaussianMechanism(4)
 	m, _ := profiles.Unsampled(context.Background(), base, profiles.AddRemove)
-	show("mechanism", selection.FromMechanism(m))
+	show("mechanism", selection.CandidateOf(m).Bound())
 	// Output:
 	// pure: 1.313 <nil>
 	// approximate: 1.313 <nil>
@@ -300,23 +300,17 @@ func ExampleFromApproximate() {
 	// Output: delta(1) = 1.0e-06, <nil>
 }
 
-func ExampleFromProfile() {
-	p, _ := profiles.NewGaussian(2)
-	fmt.Printf("delta(1) = %.5f\n", math.Exp(selection.FromProfile(p)(1)))
-	// Output: delta(1) = 0.00683
-}
-
 func ExampleFromCurve() {
 	c, _ := rdp.Gaussian(2) // weaker than the profile of the same noise
 	fmt.Printf("delta(1) ≤ %.5f\n", math.Exp(selection.FromCurve(c)(1)))
 	// Output: delta(1) ≤ 0.01799
 }
 
-func ExampleFromMechanism() {
+func ExampleCandidateOf() {
 	b, _ := profiles.NewGaussianMechanism(2)
 	batches, _ := subsample.NewPoisson(0.1)
 	m, _ := batches.Apply(b, profiles.AddRemove)
-	fmt.Printf("delta(0.5) = %.3e\n", math.Exp(selection.FromMechanism(m)(0.5)))
+	fmt.Printf("delta(0.5) = %.3e\n", math.Exp(selection.CandidateOf(m).Bound()(0.5)))
 	// Output: delta(0.5) = 8.450e-07
 }
 
@@ -326,7 +320,10 @@ func ExamplePrice_Calibrate() {
 	price := selection.PriceOfBest(law)
 	one := func(noise float64) (selection.Bound, error) {
 		p, err := profiles.NewGaussian(noise)
-		return selection.FromProfile(p), err
+		if err != nil {
+			return nil, err
+		}
+		return selection.CandidateOf(profiles.NewBounds("one run", profiles.AddRemove, p)).Bound(), nil
 	}
 	noise, err := price.Calibrate(context.Background(), one, 1e-5, 2, 0.5, 100)
 	if err != nil {
@@ -418,7 +415,7 @@ func ExampleDPHyPO() {
 
 func ExampleKoskelaRedbergWang() {
 	p, _ := profiles.NewGaussian(4)
-	one := selection.FromProfile(p)
+	one := selection.CandidateOf(profiles.NewBounds("one run", profiles.AddRemove, p)).Bound()
 	law, _ := selection.Geometric(0.1)
 	literature, err := selection.KoskelaRedbergWang(context.Background(), one, law, 0.5)
 	if err != nil {

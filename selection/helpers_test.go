@@ -116,8 +116,11 @@ func exactCurve(p, q []float64) rdp.Curve {
 	})
 }
 
-func gaussianBound(sigma float64) Bound {
-	return FromProfile(must(profiles.NewGaussian(sigma)))
+func gaussianBound(sigma float64) Bound { return profileBound(must(profiles.NewGaussian(sigma))) }
+
+// profileBound is the larger one of the two directions of p.
+func profileBound(p profiles.Profile) Bound {
+	return CandidateOf(profiles.NewBounds("candidate", profiles.AddRemove, p)).Bound()
 }
 
 func gaussianCurve(sigma float64) rdp.Curve {

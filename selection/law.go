@@ -38,6 +38,10 @@ type Law interface {
 	// in the negative binomial family, to 1/γ.
 	Sample(rng *rand.Rand) int
 
+	// What a search does to a block of outcomes: blocks.go.
+	logSlope(u float64) float64
+	block(u, p float64) float64
+	relErr() float64
 	// logMean bounds log E[K] from above.
 	logMean() float64
 	// pureRatio bounds from above ln R_f, the largest log-ratio of f' between

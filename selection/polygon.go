@@ -39,11 +39,8 @@ func (b Bound) Discretize(ctx context.Context, accuracy, logFloor float64) (*pro
 	if logFloor == 0 {
 		logFloor = -740
 	}
-	if !(accuracy >= 1e-9 && accuracy <= 1) {
-		return nil, fault.New("accuracy", "%v is not in [1e-9, 1]", accuracy)
-	}
-	if !(logFloor >= -1e5 && logFloor < 0) {
-		return nil, fault.New("floor", "%v is not in [-1e5, 0)", logFloor)
+	if err := checkChords(accuracy, logFloor); err != nil {
+		return nil, err
 	}
 	pts, err := b.until(ctx).grid(accuracy, logFloor)
 	if ctx.Err() != nil {
@@ -53,6 +50,16 @@ func (b Bound) Discretize(ctx context.Context, accuracy, logFloor float64) (*pro
 		return nil, err
 	}
 	return polygonProfile(pts)
+}
+
+func checkChords(accuracy, logFloor float64) error {
+	if !(accuracy >= 1e-9 && accuracy <= 1) {
+		return fault.New("accuracy", "%v is not in [1e-9, 1]", accuracy)
+	}
+	if !(logFloor >= -1e5 && logFloor < 0) {
+		return fault.New("floor", "%v is not in [-1e5, 0)", logFloor)
+	}
+	return nil
 }
 
 const (

@@ -9,7 +9,6 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
-	"github.com/dpaccountant/accountant/profiles"
 )
 
 // A Price tells what a selection costs, given what one run of the candidate
@@ -191,24 +190,4 @@ func censoringCost(gamma float64, maxRuns int) float64 {
 		x += (t - 1) * math.Log1p(-1/t)
 	}
 	return xmath.RoundUp(math.Log1p(math.Exp(x)/(t*gamma)), 32+4*math.Abs(x))
-}
-
-// Bounds returns the selection as a mechanism, to compose with others: both
-// directions have the price's profile, by [Bound.Discretize] with the accuracy and
-// floor given. No attack that attains it is known.
-//
-// The candidate may be a whole plan: take [FromDelta] of its accountant. It is
-// asked a few hundred times at a floor of −60, which adds e^−60 to every δ. Once
-// ctx is done, the error is that of ctx.
-func (p Price) Bounds(ctx context.Context, name string, r profiles.Relation, candidate Bound, accuracy, logFloor float64) (profiles.Bounds, error) {
-	b, err := p.Profile(ctx, candidate)
-	if err != nil {
-		return profiles.Bounds{}, err
-	}
-	d, err := b.Discretize(ctx, accuracy, logFloor)
-	if err != nil {
-		return profiles.Bounds{}, err
-	}
-	side := profiles.Direction{Upper: d}
-	return profiles.Bounds{Name: name, Relation: r, Directions: [2]profiles.Direction{side, side}}, nil
 }

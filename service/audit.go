@@ -82,6 +82,8 @@ type AuditOne struct {
 type Claim struct {
 	Neighbors string `json:"neighbors"`
 	Epsilon   Bounds `json:"epsilon"`
+	// RecordsPerPerson is that of the unit; left out where it is one record.
+	RecordsPerPerson int64 `json:"records-per-person,omitempty"`
 	// Consistent is false if the plan is refuted: were it what ran, such scores would
 	// have a chance of at most 1 − confidence.
 	Consistent bool   `json:"consistent"`
@@ -222,7 +224,7 @@ func (s *Service) Audit(ctx context.Context, q AuditRequest) (*AuditAnswer, erro
 	if err != nil {
 		return nil, err
 	}
-	a.Claim = &Claim{Neighbors: p.Neighbors.String(), Epsilon: boundsOf(epsilon.Lower, epsilon.Estimate, epsilon.Upper)}
+	a.Claim = &Claim{Neighbors: p.Neighbors.String(), RecordsPerPerson: severalRecords(p.Records()), Epsilon: boundsOf(epsilon.Lower, epsilon.Estimate, epsilon.Upper)}
 	if q.Design == ManyRuns {
 		err = a.Claim.judgeRates(ctx, acct, rates)
 	} else {

@@ -65,6 +65,8 @@ type Curve struct {
 	Neighbors string       `json:"neighbors"`
 	Points    []CurvePoint `json:"points"`
 	Warnings  []string     `json:"warnings,omitempty"`
+	// RecordsPerPerson is that of the unit; left out where it is one record.
+	RecordsPerPerson int64 `json:"records-per-person,omitempty"`
 
 	// More finds other points, of the kinds delta and trade-off.
 	More func(ctx context.Context, at []float64) ([]CurvePoint, error) `json:"-"`
@@ -186,7 +188,7 @@ func (s *Service) Curve(ctx context.Context, q CurveRequest) (Curves, error) {
 			}
 		}
 		plans = append(plans, plan)
-		out.Curves = append(out.Curves, Curve{Plan: p.Name, Neighbors: plan.Neighbors.String()})
+		out.Curves = append(out.Curves, Curve{Plan: p.Name, Neighbors: plan.Neighbors.String(), RecordsPerPerson: severalRecords(plan.Records())})
 	}
 	switch c.kind {
 	case DeltaKind:

@@ -15,8 +15,10 @@ type GDPRequest struct {
 // tolerance.
 type GDPAnswer struct {
 	Neighbors string `json:"neighbors"`
-	Tolerance Number `json:"tolerance"`
-	Mu        Bounds `json:"mu"`
+	// RecordsPerPerson is that of the unit; left out where it is one record.
+	RecordsPerPerson int64  `json:"records-per-person,omitempty"`
+	Tolerance        Number `json:"tolerance"`
+	Mu               Bounds `json:"mu"`
 	// Regret is the most by which μ-GDP overstates δ.
 	Regret   Upper    `json:"regret"`
 	Warnings []string `json:"warnings,omitempty"`
@@ -55,5 +57,5 @@ func (s *Service) GDP(ctx context.Context, q GDPRequest) (GDPAnswer, error) {
 		return GDPAnswer{}, err
 	}
 	g, err := acct.GDP(ctx, tolerance)
-	return GDPAnswer{p.Neighbors.String(), Number(tolerance), rangeOf(g.Mu), Upper{Number(g.Regret)}, g.Warnings}, err
+	return GDPAnswer{p.Neighbors.String(), severalRecords(p.Records()), Number(tolerance), rangeOf(g.Mu), Upper{Number(g.Regret)}, g.Warnings}, err
 }

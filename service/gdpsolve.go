@@ -24,13 +24,15 @@ type GDPSolveRequest struct {
 
 // GDPSolution has the value, and the μ that is proved of it.
 type GDPSolution struct {
-	Neighbors string  `json:"neighbors"`
-	Solve     string  `json:"solve"`
-	Value     Number  `json:"value"`
-	Budget    Number  `json:"budget-mu"`
-	Tolerance Number  `json:"tolerance"`
-	Mu        Bounds  `json:"mu"`
-	Settings  []GDPAt `json:"settings,omitempty"`
+	Neighbors string `json:"neighbors"`
+	// RecordsPerPerson is that of the unit; left out where it is one record.
+	RecordsPerPerson int64   `json:"records-per-person,omitempty"`
+	Solve            string  `json:"solve"`
+	Value            Number  `json:"value"`
+	Budget           Number  `json:"budget-mu"`
+	Tolerance        Number  `json:"tolerance"`
+	Mu               Bounds  `json:"mu"`
+	Settings         []GDPAt `json:"settings,omitempty"`
 }
 
 // GDPAt is the value at one step.
@@ -106,7 +108,7 @@ func (s *Service) GDPSolve(ctx context.Context, q GDPSolveRequest) (GDPSolution,
 	if err != nil {
 		return GDPSolution{}, err
 	}
-	out := GDPSolution{p.Neighbors.String(), q.Solve, Number(c.Value), Number(mu), Number(tolerance), rangeOf(c.Meets.Mu), nil}
+	out := GDPSolution{p.Neighbors.String(), severalRecords(p.Records()), q.Solve, Number(c.Value), Number(mu), Number(tolerance), rangeOf(c.Meets.Mu), nil}
 	for _, x := range c.Settings {
 		out.Settings = append(out.Settings, GDPAt{x.Path, x.Name, Number(x.Value)})
 	}

@@ -2,7 +2,9 @@ package service
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/dpaccountant/accountant/internal/fault"
@@ -11,16 +13,36 @@ import (
 
 // This file designs the randomizer of private labels that has the least loss.
 
-// LabelRequest has the privacy of one label and the prior: a weight for each label.
+// LabelRequest has the privacy of one label and the prior: a weight for each label or
+// class, of each group if examples have public groups.
 type LabelRequest struct {
-	Epsilon float64   `json:"epsilon"`
-	Labels  []float64 `json:"labels"`
-	Weights []float64 `json:"weights"`
-	Grid    int       `json:"grid,omitempty"` // so many outputs, evenly spaced
-	Bias    *float64  `json:"bias,omitempty"` // allowed, with a grid
+	Epsilon float64      `json:"epsilon"`
+	Labels  []float64    `json:"labels,omitempty"`
+	Weights []float64    `json:"weights,omitempty"`
+	Grid    int          `json:"grid,omitempty"`    // so many outputs, evenly spaced
+	Bias    *float64     `json:"bias,omitempty"`    // allowed, with a grid
+	Classes []string     `json:"classes,omitempty"` // in place of labels
+	Groups  []LabelGroup `json:"groups,omitempty"`  // in place of weights
 
 	// Prior stands for Labels and Weights where a door has read one.
 	Prior *labeldp.Prior `json:"-"`
+}
+
+// LabelGroup is a group of examples, told by public features, with its own prior. Weights
+// are of examples: their sum is the size of the group.
+type LabelGroup struct {
+	Name    string    `json:"name"`
+	Weights []float64 `json:"weights"`
+}
+
+// LabelGroupAnswer is the randomizer of a group. Loss is that of its examples alone.
+type LabelGroupAnswer struct {
+	Name          string      `json:"name"`
+	Share         float64     `json:"share"` // of all examples
+	Loss          float64     `json:"loss"`
+	Gap           float64     `json:"gap"`
+	Outputs       []float64   `json:"outputs"`
+	Probabilities [][]float64 `json:"probabilities"`
 }
 
 // LabelAnswer is a randomizer with its certificate, and what other methods would lose.
@@ -37,6 +59,17 @@ type LabelAnswer struct {
 	Tau           float64             `json:"tau"`
 	WorstPair     [2]float64          `json:"worst-pair"`
 
+	// With classes labels and outputs are their numbers, 0, 1, …, and what counts is the
+	// probability that one is kept.
+	Classes []string           `json:"classes,omitempty"`
+	Kept    map[string]float64 `json:"kept,omitempty"`
+	// With groups, what is above is for one prior of all; GroupedLoss is with one each.
+	Groups      []LabelGroupAnswer `json:"groups,omitempty"`
+	GroupedLoss float64            `json:"grouped-loss,omitempty"`
+	// Coarser has, for methods other than the optimum, labels to round to on which they
+	// lose less.
+	Coarser map[string]LabelHint `json:"coarser,omitempty"`
+
 	// Methods are the names of Loss and Bias, the randomizer's own first.
 	Methods    []string            `json:"-"`
 	Randomizer *labeldp.Randomizer `json:"-"`
@@ -47,10 +80,30 @@ func (q LabelRequest) Check() error {
 	switch {
 	case q.Bias != nil && q.Grid == 0:
 		return fault.New("grid", "is 0, must be at least 2 with a bias")
-	case q.Prior == nil && len(q.Labels) == 0:
+	case len(q.Classes) > 0 && (len(q.Labels) > 0 || len(q.Groups) > 0 || q.Grid != 0):
+		return fault.New("classes", "exclude labels, groups and grid")
+	case len(q.Classes) > 0 && len(q.Classes) != len(q.Weights):
+		return fault.New("weights", "%d are not one for each of %d classes", len(q.Weights), len(q.Classes))
+	case len(q.Classes) > 0 || q.Prior != nil:
+		return nil
+	case len(q.Labels) == 0:
 		return fault.New("labels", "is missing; must be a list of two labels or more")
-	case len(q.Labels) != len(q.Weights):
+	case len(q.Groups) > 0 && len(q.Weights) > 0:
+		return fault.New("groups", "exclude weights, which are their sum")
+	case len(q.Groups) > 0 && q.Grid != 0:
+		return fault.New("groups", "exclude grid")
+	case len(q.Groups) == 0 && len(q.Labels) != len(q.Weights):
 		return fault.New("weights", "%d are not one for each of %d labels", len(q.Weights), len(q.Labels))
+	}
+	for i, g := range q.Groups {
+		if len(g.Weights) != len(q.Labels) {
+			return fault.New(fmt.Sprintf("groups[%d].weights", i), "%d are not one for each of %d labels", len(g.Weights), len(q.Labels))
+		}
+		for j, w := range g.Weights {
+			if !(w >= 0) || math.IsInf(w, 0) {
+				return fault.New(fmt.Sprintf("groups[%d].weights[%d]", i, j), "%v is not in [0, ∞)", w)
+			}
+		}
 	}
 	return nil
 }
@@ -60,15 +113,136 @@ func (s *Service) Label(ctx context.Context, q LabelRequest) (*LabelAnswer, erro
 	if err := q.Check(); err != nil {
 		return nil, err
 	}
+	if len(q.Classes) > 0 {
+		a, err := classes(q)
+		return a, fieldFault(err, "", nil)
+	}
+	if len(q.Groups) > 0 {
+		q.Weights = make([]float64, len(q.Labels))
+		for _, g := range q.Groups {
+			for i, w := range g.Weights {
+				q.Weights[i] += w
+			}
+		}
+	}
 	if q.Prior == nil {
-		p, err := labeldp.PriorFromWeights(q.Labels, q.Weights)
+		p, err := labeldp.NewPrior(q.Labels, q.Weights)
 		if err != nil {
 			return nil, fieldFault(err, "", nil)
 		}
 		q.Prior = &p
 	}
 	a, err := design(ctx, *q.Prior, q.Epsilon, q.Grid, q.Bias)
-	return a, fieldFault(err, "", nil)
+	if err == nil {
+		err = a.byGroup(ctx, q)
+	}
+	if err == nil {
+		err = a.coarser(ctx, *q.Prior)
+	}
+	if err != nil {
+		return nil, fieldFault(err, "", nil)
+	}
+	return a, nil
+}
+
+// classes designs randomized response that favours likely classes.
+func classes(q LabelRequest) (*LabelAnswer, error) {
+	codes := make([]float64, len(q.Classes))
+	for i, name := range q.Classes {
+		if slices.Contains(q.Classes[:i], name) {
+			return nil, fault.New(fmt.Sprintf("classes[%d]", i), "%q is repeated", name)
+		}
+		codes[i] = float64(i)
+	}
+	p, err := labeldp.NewPrior(codes, q.Weights)
+	if err != nil {
+		return nil, fault.Rename(err, func(key string) string { return strings.Replace(key, "labels", "classes", 1) })
+	}
+	chosen, err := labeldp.RRWithPrior(p, q.Epsilon, 0)
+	if err != nil {
+		return nil, err
+	}
+	plain, err := labeldp.RandomizedResponse(codes, q.Epsilon)
+	if err != nil {
+		return nil, err
+	}
+	a := answer(chosen, p, labeldp.Certificate{})
+	a.Classes, a.Kept = q.Classes, map[string]float64{}
+	for _, r := range []*labeldp.Randomizer{chosen, plain} {
+		a.Methods = append(a.Methods, r.Name())
+		a.Kept[r.Name()] = Kept(r, p)
+	}
+	return a, nil
+}
+
+// Kept is the probability that a label of the prior comes out as it is; 0 of a method
+// with outputs that are no labels.
+func Kept(m labeldp.Method, p labeldp.Prior) float64 {
+	r, ok := m.(*labeldp.Randomizer)
+	if !ok {
+		return 0
+	}
+	sum := 0.0
+	for i, y := range p.Labels() {
+		if j, ok := slices.BinarySearch(r.Outputs(), y); ok {
+			sum += p.Probs()[i] * r.Row(i)[j]
+		}
+	}
+	return sum
+}
+
+// byGroup adds a randomizer for each group.
+func (a *LabelAnswer) byGroup(ctx context.Context, q LabelRequest) error {
+	total := 0.0
+	for _, g := range q.Groups {
+		size := 0.0
+		for _, w := range g.Weights {
+			size += w
+		}
+		p, err := labeldp.NewPrior(q.Labels, g.Weights)
+		if err != nil {
+			return fmt.Errorf("groups: %q: %w", g.Name, err)
+		}
+		r, cert, err := labeldp.OptimalUnbiased(ctx, p, q.Epsilon)
+		if err != nil {
+			return err
+		}
+		out := LabelGroupAnswer{Name: g.Name, Share: size, Loss: cert.Primal, Gap: cert.RelGap, Outputs: r.Outputs()}
+		for i := range p.Labels() {
+			out.Probabilities = append(out.Probabilities, r.Row(i))
+		}
+		total += size
+		a.GroupedLoss += size * cert.Primal
+		a.Groups = append(a.Groups, out)
+	}
+	for i := range a.Groups {
+		a.Groups[i].Share /= total
+	}
+	if len(a.Groups) > 0 {
+		a.GroupedLoss /= total
+	}
+	return nil
+}
+
+// coarser adds hints for the methods that know no prior.
+func (a *LabelAnswer) coarser(ctx context.Context, p labeldp.Prior) error {
+	for name, make := range map[string]func([]float64, float64) (*labeldp.Randomizer, error){
+		"debiased-rr": labeldp.DebiasedRR, "randomized-response": labeldp.RandomizedResponse,
+	} {
+		hint, err := CoarserLabels(ctx, p, a.Epsilon, a.Loss[name], 0, func(_ context.Context, p labeldp.Prior, eps float64) (labeldp.Method, error) {
+			return make(p.Labels(), eps)
+		})
+		if err != nil {
+			return err
+		}
+		if hint != nil {
+			if a.Coarser == nil {
+				a.Coarser = map[string]LabelHint{}
+			}
+			a.Coarser[name] = *hint
+		}
+	}
+	return nil
 }
 
 func design(ctx context.Context, p labeldp.Prior, eps float64, grid int, bias *float64) (*LabelAnswer, error) {
@@ -92,12 +266,7 @@ func design(ctx context.Context, p labeldp.Prior, eps float64, grid int, bias *f
 		}
 		methods = append([]labeldp.Method{chosen}, methods...)
 	}
-	r := &LabelAnswer{Epsilon: eps, Labels: p.Labels(), Prior: p.Probs(), Loss: map[string]float64{}, Bias: map[string]float64{},
-		Gap: cert.RelGap, Certificate: cert, Outputs: chosen.Outputs(), Tau: chosen.Tau(), Randomizer: chosen}
-	r.WorstPair[0], r.WorstPair[1] = chosen.WorstPair()
-	for i := range p.Labels() {
-		r.Probabilities = append(r.Probabilities, chosen.Row(i))
-	}
+	r := answer(chosen, p, cert)
 	for _, m := range methods {
 		name := LabelMethod(m)
 		loss, err := labeldp.HalfLoss(m, p)
@@ -116,6 +285,16 @@ func design(ctx context.Context, p labeldp.Prior, eps float64, grid int, bias *f
 		r.Methods = append(r.Methods, name)
 	}
 	return r, nil
+}
+
+func answer(chosen *labeldp.Randomizer, p labeldp.Prior, cert labeldp.Certificate) *LabelAnswer {
+	r := &LabelAnswer{Epsilon: chosen.Epsilon(), Labels: p.Labels(), Prior: p.Probs(), Loss: map[string]float64{}, Bias: map[string]float64{},
+		Gap: cert.RelGap, Certificate: cert, Outputs: chosen.Outputs(), Tau: chosen.Tau(), Randomizer: chosen}
+	r.WorstPair[0], r.WorstPair[1] = chosen.WorstPair()
+	for i := range p.Labels() {
+		r.Probabilities = append(r.Probabilities, chosen.Row(i))
+	}
+	return r
 }
 
 // LabelMethod is the name of a method in answers.

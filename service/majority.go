@@ -6,8 +6,10 @@ import (
 	"math"
 	"math/big"
 
+	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/darrm"
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 // This file finds the noise function of a private majority and certifies it.
@@ -25,6 +27,17 @@ type MajorityRequest struct {
 	PriorMean   *float64 `json:"prior-mean,omitempty"`
 	Monotone    *bool    `json:"monotone,omitempty"`
 	Disjoint    bool     `json:"disjoint-shards,omitempty"`
+
+	// What each mechanism is private for where they are unlike, or the plan of each of
+	// them, in place of epsilon and delta-each; epsilon is then the unit of the allowance.
+	VoterEpsilons []float64 `json:"voter-epsilons,omitempty"`
+	VoterDeltas   []float64 `json:"voter-deltas,omitempty"`
+	Plan          PlanText  `json:"plan,omitempty"`
+	// Classes is the number of labels that are voted for, 2 if 0.
+	Classes int `json:"classes,omitempty"`
+	// Answers, if any, are priced together at delta.
+	Answers int      `json:"answers,omitempty"`
+	Delta   *float64 `json:"delta,omitempty"`
 }
 
 // MajorityAnswer is a noise function with its certificate.
@@ -36,6 +49,12 @@ type MajorityAnswer struct {
 	MaxF      float64  `json:"max-f"`
 	BudgetF   float64  `json:"budget-f"`
 	Certified bool     `json:"certified"`
+	// Attained is how much of max-f is attained for certain; less where the voters are
+	// known by a plan, or are many kinds.
+	Attained float64 `json:"attained-f"`
+	// Answers of the majority cost between the two at delta, if asked for.
+	EpsilonLower *float64 `json:"epsilon-lower,omitempty"`
+	EpsilonUpper *float64 `json:"epsilon-upper,omitempty"`
 	// Error is the expected error of the answer (chosen) and of the other noise
 	// functions that keep the same budget.
 	Error map[string]float64 `json:"error"`
@@ -59,14 +78,81 @@ func (q MajorityRequest) mean() float64 {
 	return *q.PriorMean
 }
 
+// special reports that the closed forms are not proved for the request.
+func (q MajorityRequest) special() bool {
+	return q.VoterEpsilons != nil || q.Plan != nil || q.Classes > 2
+}
+
+// voters returns the mechanisms that the request's plan describes.
+func (q MajorityRequest) voters(ctx context.Context) ([]darrm.Voters, error) {
+	plan, err := q.Plan.parse()
+	if err != nil {
+		return nil, err
+	}
+	a := plan.Accountant()
+	if err := a.AddPlan(ctx, plan); err != nil {
+		return nil, err
+	}
+	last, err := a.Epsilon(ctx, voterLeast)
+	if err != nil {
+		return nil, err
+	}
+	if !(last.Upper < 600) {
+		return nil, fault.New("plan", "costs more than ε = 600 at δ = %g", voterLeast)
+	}
+	var epsilons, deltas []float64
+	for i := range voterPoints {
+		epsilons = append(epsilons, max(last.Upper, 1e-6)*float64(i)/(voterPoints-1))
+	}
+	points, err := a.DeltaCurve(ctx, epsilons)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range points {
+		deltas = append(deltas, p.Upper)
+	}
+	v, err := darrm.Voters{Count: q.Mechanisms}.WithCurve(a.Relation(), epsilons, deltas)
+	return []darrm.Voters{v}, err
+}
+
+// The curve of a plan that is a voter has so many points, up to the ε of so small a δ.
+const (
+	voterPoints = 40
+	voterLeast  = 1e-12
+)
+
 func (q MajorityRequest) monotone() bool { return q.Monotone == nil || *q.Monotone }
 
 func (q MajorityRequest) parse() (darrm.Params, darrm.Objective, error) {
-	p := darrm.Params{Mechanisms: q.Mechanisms, Epsilon: q.Epsilon, Delta: q.DeltaEach, Allowance: q.Allowance}
+	p := darrm.Params{Mechanisms: q.Mechanisms, Epsilon: q.Epsilon, Delta: q.DeltaEach, Allowance: q.Allowance, Classes: q.Classes}
 	if q.OutputDelta == nil {
 		p = p.WithDefaultDelta()
 	} else {
 		p.OutputDelta = *q.OutputDelta
+	}
+	if q.Plan != nil && q.VoterEpsilons != nil {
+		return p, nil, shape("%s: not allowed together with %s", "plan", "voter-epsilons")
+	}
+	if q.VoterDeltas != nil && len(q.VoterDeltas) != len(q.VoterEpsilons) {
+		return p, nil, shape("%s: must have as many entries as %s", "voter-deltas", "voter-epsilons")
+	}
+	if q.VoterEpsilons != nil {
+		p.Voters = darrm.Group(q.VoterEpsilons, q.VoterDeltas)
+		for _, v := range p.Voters {
+			p.Delta = max(p.Delta, v.Delta)
+		}
+		if q.OutputDelta == nil {
+			p = p.WithDefaultDelta()
+		}
+	}
+	if q.Plan != nil && q.OutputDelta == nil {
+		return p, nil, shape("%s: is missing; mechanisms that are plans need one", "output-delta")
+	}
+	if q.Answers < 0 || q.Answers > 0 != (q.Delta != nil) {
+		return p, nil, shape("%s: must be positive, and given together with %s", "answers", "delta")
+	}
+	if q.special() && (q.Gamma == "subsampling" || q.Gamma == "double" || q.Disjoint) {
+		return p, nil, fault.New("gamma", "%q is not optimal or constant, which voters, a plan or many classes take", q.Gamma)
 	}
 	if err := p.Check(); err != nil {
 		return p, nil, q.fault(err)
@@ -103,8 +189,38 @@ func (s *Service) Majority(ctx context.Context, q MajorityRequest) (*MajorityAns
 	if err != nil {
 		return nil, err
 	}
+	if q.Plan != nil {
+		if p.Voters, err = q.voters(ctx); err != nil {
+			return nil, err
+		}
+		if err := p.Check(); err != nil {
+			return nil, q.fault(err)
+		}
+	}
 	a, err := q.answer(ctx, p, o)
+	if err == nil && q.Answers > 0 {
+		err = a.price(ctx, q.Answers, *q.Delta)
+	}
 	return a, fieldFault(err, "", nil)
+}
+
+// price computes what so many answers cost together.
+func (a *MajorityAnswer) price(ctx context.Context, answers int, delta float64) error {
+	count := int64(1)
+	if a.Params.Classes > 2 {
+		count, answers = int64(answers), 1 // composed
+	}
+	m, err := a.Params.Mechanism(ctx, profiles.AddRemove, a.Gamma, answers, delta)
+	if err != nil {
+		return err
+	}
+	total := accountant.New(profiles.AddRemove)
+	if err := total.AddBounds(m, count); err != nil {
+		return err
+	}
+	iv, err := total.Epsilon(ctx, delta)
+	a.EpsilonLower, a.EpsilonUpper = &iv.Lower, &iv.Upper
+	return err
 }
 
 // answer computes the noise function asked for and those to compare it with.
@@ -115,7 +231,7 @@ func (q MajorityRequest) answer(ctx context.Context, p darrm.Params, o darrm.Obj
 	needs := func(t int) float64 { return -math.Expm1(float64(t) * math.Log1p(-p.Delta)) }
 	sub, double := floats(darrm.Subsampling(p.Mechanisms, allowance)), floats(darrm.DoubleSubsampling(p.Mechanisms, allowance))
 	double2 := min(allowance, (p.Mechanisms+1)/2)
-	subOK, doubleOK := p.OutputDelta >= needs((allowance+1)/2), p.OutputDelta >= needs(double2)
+	subOK, doubleOK := !q.special() && p.OutputDelta >= needs((allowance+1)/2), !q.special() && p.OutputDelta >= needs(double2)
 	best, bestCert, err := darrm.BestConstant(ctx, p)
 	if err != nil {
 		return nil, err
@@ -141,7 +257,8 @@ func (q MajorityRequest) answer(ctx context.Context, p darrm.Params, o darrm.Obj
 		return nil, err
 	}
 	a.MaxF, a.BudgetF, a.Certified = cert.MaxF, cert.BudgetF, cert.Certified
-	if a.Objective, _, err = darrm.Value(o, a.Gamma); err != nil {
+	a.Attained = min(cert.Attained, cert.MaxF)
+	if a.Objective, _, err = p.Value(o, a.Gamma); err != nil {
 		return nil, err
 	}
 	a.Families = []MajorityFamily{{"chosen", a.Gamma}}
@@ -155,6 +272,14 @@ func (q MajorityRequest) answer(ctx context.Context, p darrm.Params, o darrm.Obj
 	for _, fam := range a.Families {
 		// Means of ½ or less have no error objective; the uniform prior stands in.
 		mean := q.mean()
+		if p.Classes > 2 {
+			v, best, err := p.Value(o, fam.Gamma)
+			if err != nil {
+				return nil, err
+			}
+			a.Error[fam.Name] = (best - v) / 2
+			continue
+		}
 		if mean <= 0.5 {
 			mean = 0.75
 		}

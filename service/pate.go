@@ -35,7 +35,8 @@ type PateVotes struct {
 	MaxAnswers   *int        `json:"max-answers,omitempty"`
 	Delta        float64     `json:"delta"`
 	Conversion   string      `json:"conversion,omitempty"` // cks or classic
-	Report       string      `json:"report,omitempty"`     // expected, realised, worst or independent
+	Report       string      `json:"report,omitempty"`     // joint, expected, realised, worst or independent
+	Price        string      `json:"price,omitempty"`      // best, exact or theorem6
 
 	// Table and Scores stand for Votes and Baseline where a door has read them.
 	Table  *ballots.Votes  `json:"-"`
@@ -62,6 +63,13 @@ type PateAnswer struct {
 	Threshold   []float64 `json:"threshold-rdp"`
 	Answer      []float64 `json:"answer-rdp"`
 	Answered    float64   `json:"answered"`
+	Price       string    `json:"price"`
+	// Forward and Reverse are the Rényi totals of the two directions; the second is absent for
+	// theorem6.
+	Forward []float64 `json:"forward-rdp"`
+	Reverse []float64 `json:"reverse-rdp,omitempty"`
+	// Exact is, for the price exact, ε at this data set to within an interval: no order enters.
+	Exact *PateExact `json:"exact-epsilon,omitempty"`
 
 	// Head is the line of the report, Lines those of all that are known.
 	Head  PateLine   `json:"-"`
@@ -69,7 +77,19 @@ type PateAnswer struct {
 	Run   *PateRun   `json:"-"`
 }
 
-// A PateLine is one report.
+// PateExact is ε from the data set that voted to its neighbours, and back.
+type PateExact struct {
+	Forward PateInterval `json:"forward"`
+	Reverse PateInterval `json:"reverse"`
+}
+
+// A PateInterval holds the true value.
+type PateInterval struct {
+	Lower float64 `json:"lower"`
+	Upper float64 `json:"upper"`
+}
+
+// A PateLine is one report. Its order is 0 where none enters.
 type PateLine struct {
 	Cost           pate.Cost
 	Epsilon, Order float64
@@ -85,6 +105,8 @@ func (x PateLine) Guarantee() string {
 		return "an upper bound at every data set"
 	case x.Cost.Report == pate.ExpectedNotABound:
 		return "none"
+	case len(x.Cost.Reverse.Values) == 0:
+		return "an upper bound at this data set, to its neighbours and not back"
 	}
 	return "an upper bound at this data set"
 }
@@ -105,8 +127,20 @@ type PateRun struct {
 
 // Check reports what is wrong with all but the votes and what goes with them.
 func (q PateVotes) Check() error {
-	_, _, _, err := q.parse()
+	_, err := q.price()
+	if err == nil {
+		_, _, _, err = q.parse()
+	}
 	return err
+}
+
+func (q PateVotes) price() (p pate.Price, err error) {
+	if q.Price != "" {
+		if p.UnmarshalText([]byte(q.Price)) != nil {
+			return p, oneOf("price", q.Price, "best", "exact", "theorem6")
+		}
+	}
+	return p, nil
 }
 
 func (q PateVotes) parse() (a pate.Aggregator, c pate.Conversion, r pate.Report, err error) {
@@ -133,10 +167,12 @@ func (q PateVotes) parse() (a pate.Aggregator, c pate.Conversion, r pate.Report,
 		return nil, c, r, fault.New("max-answers", "%d is not in [1, ∞)", *q.MaxAnswers)
 	}
 	if q.Report == "" {
-		return a, c, pate.Worst, nil // or realised: see run
+		return a, c, pate.Worst, nil // or realised, or joint: see run
 	}
-	r, err = pate.ParseReport(q.Report)
-	return a, c, r, fieldFault(err, "", nil)
+	if r.UnmarshalText([]byte(q.Report)) != nil {
+		return a, c, r, oneOf("report", q.Report, "joint", "expected", "realised", "worst", "independent")
+	}
+	return a, c, r, nil
 }
 
 // aggregator checks that the mechanism's own parameters are there, and no others.
@@ -190,8 +226,16 @@ func (q PateVotes) run(ctx context.Context, orders []float64) (*PateRun, error) 
 		return nil, err
 	}
 	r := &PateRun{Votes: q.Table, Aggregator: a, Report: report, Answered: q.Answered, scores: q.Scores, conversion: c}
-	if q.Report == "" && q.Answered != nil {
+	price, err := q.price()
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case q.Report != "":
+	case q.Answered != nil:
 		r.Report = pate.Realised
+	case price != pate.Theorem6 && hasCheck(a):
+		r.Report = pate.Joint
 	}
 	if q.MaxAnswers != nil {
 		r.maxAnswers = *q.MaxAnswers
@@ -226,7 +270,7 @@ func (q PateVotes) run(ctx context.Context, orders []float64) (*PateRun, error) 
 	if n := len(r.Answered); r.Answered != nil && n != r.Votes.Queries() {
 		return nil, fault.New("answered", "%d are not one for each of %d queries", n, r.Votes.Queries())
 	}
-	r.Ledger, err = pate.Account(ctx, r.Votes, r.Aggregator, pate.Options{Orders: orders, Scores: r.scores, MaxAnswers: r.maxAnswers,
+	r.Ledger, err = pate.Account(ctx, r.Votes, r.Aggregator, pate.Options{Orders: orders, Price: price, Scores: r.scores, MaxAnswers: r.maxAnswers,
 		Progress: func(done, total int) { reportProgress(ctx, done, total) }})
 	return r, fieldFault(err, "", nil)
 }
@@ -253,10 +297,15 @@ func (r *PateRun) transcript(report pate.Report) []bool {
 
 // EpsilonOf converts a part of a cost into ε.
 func (r *PateRun) EpsilonOf(c pate.Cost, part rdp.Grid, delta float64) (eps, order float64, err error) {
-	if c.ExPost {
-		return pate.EpsilonExPost(part, delta)
-	}
-	return r.conversion.Epsilon(part, delta)
+	return c.Epsilon(part, r.conversion, delta)
+}
+
+// hasCheck reports whether the aggregator compares votes with a threshold before it answers.
+func hasCheck(a pate.Aggregator) bool {
+	_, ok := a.(interface {
+		ThresholdAtDistance(v, teachers int64, order float64) ([]float64, error)
+	})
+	return ok
 }
 
 // Running returns the cost of the first queries, at several numbers of them.
@@ -273,6 +322,9 @@ func (r *PateRun) line(ctx context.Context, report pate.Report, delta float64) (
 	x := PateLine{Cost: c}
 	if x.Epsilon, x.Order, err = r.EpsilonOf(c, c.Total, delta); err != nil {
 		return PateLine{}, err
+	}
+	if x.Order == 0 {
+		return x, nil
 	}
 	x.Check, x.Label = c.Threshold.RDP(x.Order), c.Answer.RDP(x.Order)
 	if x.Order == 1 { // ε = 0 follows from the total variation distance
@@ -291,47 +343,92 @@ func (q PateRequest) Check() error {
 	return q.PateVotes.Check()
 }
 
-// Pate returns what labelling by votes cost.
+// Pate returns what labelling by votes cost. Where no orders are asked for and the best of the
+// default ones is the last, it goes on to larger ones.
 func (s *Service) Pate(ctx context.Context, q PateRequest) (PateAnswer, error) {
 	if err := q.Check(); err != nil {
 		return PateAnswer{}, err
 	}
+	own := q.Orders
+	for {
+		a, err := s.pate(ctx, q)
+		if err != nil || own != nil {
+			return a, err
+		}
+		last := a.Orders[len(a.Orders)-1]
+		if a.Order < last || last >= 6400 {
+			return a, nil
+		}
+		// From the order before on, so that the best is not the first.
+		from := a.Orders[len(a.Orders)-2]
+		q.Orders = nil
+		for k := range 48 {
+			q.Orders = append(q.Orders, from*math.Pow(8, float64(k)/47))
+		}
+	}
+}
+
+func (s *Service) pate(ctx context.Context, q PateRequest) (PateAnswer, error) {
 	r, err := q.run(ctx, q.Orders)
 	if err != nil {
 		return PateAnswer{}, err
 	}
-	reports := []pate.Report{pate.Worst, pate.ExpectedNotABound, pate.DataIndependent}
-	if r.Answered != nil {
-		reports = append([]pate.Report{pate.Realised}, reports...)
-	}
-	if _, threshold := r.Aggregator.(interface {
-		ThresholdAtDistance(v, teachers int64, order float64) ([]float64, error)
-	}); !threshold {
-		reports = []pate.Report{pate.Worst, pate.DataIndependent}
-		if r.Report != pate.DataIndependent {
-			// Every query is answered, for certain: the reports are one.
-			reports[0] = r.Report
-		}
-	}
 	if r.Report == pate.Realised && r.Answered == nil {
 		return PateAnswer{}, shape("missing %s, which the realised report needs", "answered")
 	}
-	out := PateAnswer{Delta: q.Delta, Run: r}
-	for _, report := range reports {
+	out := PateAnswer{Delta: q.Delta, Run: r, Price: "best"}
+	if q.Price != "" {
+		out.Price = q.Price
+	}
+	for _, report := range r.reports(out.Price) {
 		x, err := r.line(ctx, report, q.Delta)
 		if err != nil {
 			return PateAnswer{}, fieldFault(err, "", nil)
 		}
 		out.Lines = append(out.Lines, x)
-		if report == r.Report {
-			out.Head = x
-		}
 		if report == pate.DataIndependent {
 			out.Independent = x.Epsilon
+		}
+	}
+	for i, x := range out.Lines {
+		if x.Cost.Bound() && x.Epsilon > out.Independent {
+			// What holds at every data set holds at this one.
+			x = PateLine{Cost: x.Cost, Epsilon: out.Independent}
+			out.Lines[i] = x
+		}
+		if x.Cost.Report == r.Report {
+			out.Head = x
 		}
 	}
 	c := out.Head.Cost
 	out.Report, out.Bound, out.Guarantee, out.Epsilon, out.Order = c.Report.String(), c.Bound(), out.Head.Guarantee(), out.Head.Epsilon, out.Head.Order
 	out.Orders, out.RDP, out.Threshold, out.Answer, out.Answered = c.Total.Orders, c.Total.Values, c.Threshold.Values, c.Answer.Values, c.Answered
+	out.Forward, out.Reverse = c.Forward.Values, c.Reverse.Values
+	if out.Price == pate.Exact.String() {
+		f, b, err := r.Ledger.ExactEpsilon(ctx, q.Delta)
+		if err != nil {
+			return PateAnswer{}, fieldFault(err, "", nil)
+		}
+		out.Exact = &PateExact{PateInterval{f[0], min(f[1], out.Independent)}, PateInterval{b[0], min(b[1], out.Independent)}}
+	}
 	return out, nil
+}
+
+// reports lists what is worth a line.
+func (r *PateRun) reports(price string) []pate.Report {
+	if !hasCheck(r.Aggregator) {
+		if r.Report == pate.DataIndependent {
+			return []pate.Report{pate.Worst, pate.DataIndependent}
+		}
+		// Every query is answered, for certain: the reports are one.
+		return []pate.Report{r.Report, pate.DataIndependent}
+	}
+	out := []pate.Report{pate.Worst, pate.ExpectedNotABound, pate.DataIndependent}
+	if price != pate.Theorem6.String() {
+		out = append([]pate.Report{pate.Joint}, out...)
+	}
+	if r.Answered != nil {
+		out = append([]pate.Report{pate.Realised}, out...)
+	}
+	return out
 }

@@ -80,6 +80,10 @@ func (s *Service) PateSmooth(ctx context.Context, q PateSmoothRequest) (*PateSmo
 		return nil, err
 	}
 	own := map[string]string{"orders[0]": "order", "rounds[0]": ""}
+	if q.Price != "" && q.Price != pate.Theorem6.String() {
+		return nil, oneOf("price", q.Price, pate.Theorem6.String())
+	}
+	q.Price = pate.Theorem6.String()
 	r, err := q.run(ctx, []float64{q.Order})
 	if err != nil {
 		return nil, fieldFault(err, "", own)

@@ -37,6 +37,8 @@ type Parameters struct {
 	Delta           Decimal  `json:"delta,omitempty"`
 	P               Decimals `json:"p,omitempty"`
 	Q               Decimals `json:"q,omitempty"`
+	Shifts          Decimals `json:"shifts,omitempty"`
+	Probabilities   Decimals `json:"probabilities,omitempty"`
 
 	Noise             string  `json:"noise,omitempty"` // the name of a law
 	StandardDeviation Decimal `json:"standard-deviation,omitempty"`
@@ -93,12 +95,16 @@ func (p Parameters) given() (all []Parameter, err error) {
 	}{
 		{"noise-multiplier", p.NoiseMultiplier, nil}, {"sensitivity", p.Sensitivity, nil}, {"dimension", p.Dimension, nil},
 		{"probability", p.Probability, nil}, {"categories", p.Categories, nil}, {"epsilon", p.Epsilon, nil}, {"delta", p.Delta, nil},
-		{"p", "", p.P}, {"q", "", p.Q},
+		{"p", "", p.P}, {"q", "", p.Q}, {"shifts", "", p.Shifts}, {"probabilities", "", p.Probabilities},
 		{"standard-deviation", p.StandardDeviation, nil}, {"scale", p.Scale, nil}, {"threshold", p.Threshold, nil}, {"partitions", p.Partitions, nil},
 	} {
 		switch {
 		case x.list != nil:
-			if _, err := x.list.in(x.name, span{lo: 0, hi: 1}); err != nil {
+			in := span{lo: 0, hi: 1}
+			if x.name == "shifts" {
+				in = finite // whole numbers, as the mechanism says
+			}
+			if _, err := x.list.in(x.name, in); err != nil {
 				return nil, err
 			}
 			var texts []string
@@ -143,7 +149,8 @@ func (q ProfileRequest) parse() (p profileQuestion, err error) {
 	for i, g := range p.given {
 		has[g.Name] = true
 		value := g.Value
-		if g.Name == "p" || g.Name == "q" {
+		switch g.Name {
+		case "p", "q", "shifts", "probabilities":
 			value = "[" + value + "]"
 		}
 		if g.Name == "noise" {

@@ -8,6 +8,7 @@ import (
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
 	"github.com/dpaccountant/accountant/selection"
 )
@@ -25,6 +26,7 @@ type SelectRequest struct {
 	Shape            *float64  `json:"shape,omitempty"` // of the negative-binomial law
 	Means            []float64 `json:"mean,omitempty"`
 	Max              int       `json:"max,omitempty"`
+	FirstAbove       bool      `json:"first-above,omitempty"` // the first outcome above a threshold, in place of the best
 	Delta            *float64  `json:"delta,omitempty"`
 }
 
@@ -49,8 +51,10 @@ type SelectedLaw struct {
 	Miss5   float64       `json:"miss-top-5-percent"`
 }
 
-// SelectEpsilon has nil where the literature has no bound, or none that says anything.
+// SelectEpsilon has nil where the literature has no bound, or none that says anything. The
+// ε of the search lies between Lower, which an attack reaches, and Tight, which is proved.
 type SelectEpsilon struct {
+	Lower           *float64 `json:"lower"`
 	Tight           *float64 `json:"tight"`
 	PapernotSteinke *float64 `json:"papernot-steinke"`
 	Paper           *float64 `json:"paper"`
@@ -61,6 +65,7 @@ type selectCandidate struct {
 	bound    selection.Bound
 	smooth   selection.Bound // bound, cheaper to evaluate often
 	curve    rdp.Curve       // nil: none is known
+	both     *selection.Candidate
 	declared bool
 	eps, dl  float64 // when declared
 }
@@ -94,6 +99,9 @@ func (s *Service) Select(ctx context.Context, q SelectRequest) (SelectAnswer, er
 	}
 	if q.Laws == nil {
 		q.Laws = SelectLaws
+		if q.FirstAbove {
+			q.Laws = []string{"geometric"}
+		}
 	}
 	if q.Means == nil {
 		q.Means = []float64{10}
@@ -131,6 +139,9 @@ func (q SelectRequest) candidate(ctx context.Context) (c selectCandidate, err er
 			c.dl = *q.CandidateDelta
 		}
 		own := map[string]string{"epsilon": "candidate-epsilon", "delta": "candidate-delta"}
+		if c.both, err = declaredCandidate(c.eps, c.dl); err != nil {
+			return c, fieldFault(err, "", own)
+		}
 		if c.bound, err = selection.FromApproximate(c.eps, c.dl); err != nil {
 			return c, fieldFault(err, "", own)
 		}
@@ -149,6 +160,13 @@ func (q SelectRequest) candidate(ctx context.Context) (c selectCandidate, err er
 	if c.bound, err = selectBound(ctx, plan, 1e-4); err != nil {
 		return c, err
 	}
+	a := plan.Accountant(accountant.WithAccuracy(1e-4), accountant.WithWorkLimit(fourier.DefaultWork(1e-4)/selectShare))
+	if err := a.AddPlan(ctx, plan); err != nil {
+		return c, err
+	}
+	if c.both, err = a.Candidate(ctx); err != nil {
+		return c, err
+	}
 	smooth, err := selectBound(ctx, plan, 1e-3)
 	if err != nil {
 		return c, err
@@ -158,6 +176,19 @@ func (q SelectRequest) candidate(ctx context.Context) (c selectCandidate, err er
 		c.curve = nil
 	}
 	return c, nil
+}
+
+// declaredCandidate is the worst candidate with a guarantee, which is one.
+func declaredCandidate(eps, delta float64) (*selection.Candidate, error) {
+	m, err := profiles.NewApproximate(eps, delta)
+	if err != nil {
+		return nil, err
+	}
+	b, err := profiles.Unsampled(context.Background(), m, profiles.AddRemove)
+	if err != nil {
+		return nil, err
+	}
+	return selection.CandidateOf(b), nil
 }
 
 // selectLeast is a δ that no number of runs makes count. An ε that leaves less is not
@@ -224,6 +255,9 @@ func (q SelectRequest) build(name string, mean float64) (selection.Law, error) {
 	return law, fieldFault(err, "", nil)
 }
 
+// selectTable is how much ε reading one run from a table may cost.
+const selectTable = 1e-5
+
 // law prices one law.
 func (q SelectRequest) law(ctx context.Context, c selectCandidate, name string, mean float64) (SelectedLaw, error) {
 	delta := 0.0 // not asked for
@@ -240,7 +274,12 @@ func (q SelectRequest) law(ctx context.Context, c selectCandidate, name string, 
 		row.Shape, row.Gamma = &eta, &gamma
 	}
 	price := selection.PriceOfBest(law)
-	tight := math.Inf(1)
+	if q.FirstAbove {
+		if price, err = selection.PriceOfFirstAbove(law); err != nil {
+			return SelectedLaw{}, err
+		}
+	}
+	tight, lower := math.Inf(1), 0.0
 	if c.declared {
 		e, d, err := price.Approximate(c.eps, c.dl)
 		if err != nil {
@@ -251,10 +290,14 @@ func (q SelectRequest) law(ctx context.Context, c selectCandidate, name string, 
 		}
 		if d <= row.Delta {
 			tight = e
-			if family {
+			if family && !q.FirstAbove {
 				row.Epsilon.PapernotSteinke = selectNumber(selection.PapernotSteinkePure(c.eps, eta))
 			}
 		}
+	}
+	if lo, hi, err := price.Epsilon(ctx, c.both, row.Delta, selectTable); err == nil {
+		lower, tight = lo, min(tight, hi)
+		lower = min(lower, tight) // both are of the same truth: only rounding parts them
 	}
 	if row.Delta > 0 && (delta > 0 || !c.declared) {
 		if b, err := price.Profile(ctx, c.bound); err == nil {
@@ -269,7 +312,7 @@ func (q SelectRequest) law(ctx context.Context, c selectCandidate, name string, 
 					tight = min(tight, e)
 				}
 			}
-			if ps, err := selectPapernotSteinke(c, law); err == nil {
+			if ps, err := selectPapernotSteinke(c, law); err == nil && !q.FirstAbove {
 				e, _, err := rdp.Epsilon(ps, row.Delta)
 				if old := row.Epsilon.PapernotSteinke; old == nil || err == nil && e < *old {
 					row.Epsilon.PapernotSteinke = selectNumber(e, err)
@@ -280,8 +323,8 @@ func (q SelectRequest) law(ctx context.Context, c selectCandidate, name string, 
 	if ctx.Err() != nil {
 		return SelectedLaw{}, ctx.Err()
 	}
-	row.Epsilon.Tight = selectNumber(tight, nil)
-	if family && eta == 1 && q.Max == 0 {
+	row.Epsilon.Tight, row.Epsilon.Lower = selectNumber(tight, nil), selectNumber(lower, nil)
+	if family && eta == 1 && q.Max == 0 && !q.FirstAbove {
 		row.Epsilon.Paper = selectPaper(ctx, c, gamma, delta)
 	}
 	return row, nil

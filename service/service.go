@@ -78,6 +78,7 @@ var operations = []operation{
 	does("select", (*Service).Select, "as `select --json`"),
 	does("majority", (*Service).Majority, "as `majority --json`"),
 	does("pate", (*Service).Pate, "as `pate analyze --json`"),
+	does("pate-publish", (*Service).PatePublish, "as `pate publish --json`; every call publishes anew"),
 	does("pate-smooth", (*Service).PateSmooth, "as `pate smooth --json`; every call publishes anew"),
 	does("label", (*Service).Label, "as `label --json`"),
 	does("ledger-create", (*Service).LedgerCreate, "`{\"ledger\": NAME}`; without a path the ledger is in memory"),

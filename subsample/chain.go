@@ -4,6 +4,7 @@
 package subsample
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -122,10 +123,7 @@ func (r roc) at(x float64) float64 {
 func (r roc) clean() roc {
 	r.flush()
 	slices.SortFunc(r.kinks, func(a, b kink) int {
-		if c := compare(a.x, b.x); c != 0 {
-			return c
-		}
-		return compare(a.y, b.y)
+		return cmp.Or(cmp.Compare(a.x, b.x), cmp.Compare(a.y, b.y))
 	})
 	var out []kink
 	for _, k := range r.kinks {
@@ -180,16 +178,6 @@ func (r roc) flush() {
 		}
 		r.kinks[i] = k
 	}
-}
-
-func compare(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // thinned leaves out about every third corner.

@@ -57,28 +57,15 @@ func halves[P profiles.Profile](up, down P, eps, tol float64) profiles.Tails {
 		// Below ε lie the atom at 0 and the other half: complements, not the
 		// half's own tails.
 		t.PC, t.QC = xmath.Log1mExp(t.P), xmath.Log1mExp(t.Q)
-		t.ErrC = 4*xmath.U + max(complementErr(t.P, t.PC, t.Err), complementErr(t.Q, t.QC, t.Err))
+		t.ErrC = 4*xmath.U + max(xmath.ComplementErr(t.P, t.PC, t.Err), xmath.ComplementErr(t.Q, t.QC, t.Err))
 		return t
 	}
 	// L ≤ ε is −L ≥ −ε; the loss has no atom in ε < 0 but images of the half's.
 	t := down.Tails(math.Nextafter(-eps, math.Inf(-1)), tol+2*xmath.U*math.Abs(eps))
 	r := profiles.Tails{PC: t.Q, QC: t.P, ErrC: t.Err}
 	r.P, r.Q = xmath.Log1mExp(r.PC), xmath.Log1mExp(r.QC)
-	r.Err = 4*xmath.U + max(complementErr(r.PC, r.P, r.ErrC), complementErr(r.QC, r.Q, r.ErrC))
+	r.Err = 4*xmath.U + max(xmath.ComplementErr(r.PC, r.P, r.ErrC), xmath.ComplementErr(r.QC, r.Q, r.ErrC))
 	return r
-}
-
-// complementErr bounds the error of the logarithm b of 1 − e^a, for an error err
-// of a.
-func complementErr(a, b, err float64) float64 {
-	if math.IsInf(a, -1) {
-		return 0
-	}
-	x := math.Exp(a-b) * math.Expm1(err)
-	if !(x < 1) {
-		return math.Inf(1)
-	}
-	return -math.Log1p(-x)
 }
 
 func (e envelope) Support() profiles.Support {

@@ -161,8 +161,12 @@ func (g group) whole(ctx context.Context) (profiles.Bounds, error) {
 	if err != nil || g.size == 1 {
 		return one, err
 	}
-	m, err := Chain(one, int64(g.size))
 	up := one.Directions[0].Upper
+	if g.b.Name() == "pure" && g.size < maxKinks {
+		p, err := pureChain(up.Support().Max, g.size)
+		return profiles.NewBounds(g.b.Name(), g.r, p), err
+	}
+	m, err := Chain(one, int64(g.size))
 	if n := g.b.Name(); err != nil || n != "pure" && n != "approximate" || !profiles.Equal(up, profiles.Reverse(up)) {
 		return m, err
 	}

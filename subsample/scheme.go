@@ -3,7 +3,6 @@
 package subsample
 
 import (
-	"context"
 	"iter"
 	"math/rand/v2"
 
@@ -39,26 +38,14 @@ type Pick struct {
 	Index, Copies int64
 }
 
-// An Aimed is a Scheme whose laws are computed for a question: they bound every δ(ε), and are
-// sharp near the one that they were aimed at. Who knows the question aims; who does not gets
-// from Apply what serves ordinary ones.
-type Aimed interface {
+// A LawMaker is a Scheme whose laws are made for the question: they bound every δ(ε), and are
+// sharp near the one that was asked. Who has no question gets from Apply what serves ordinary
+// ones.
+type LawMaker interface {
 	Scheme
-	// Aim returns the scheme for ε at about this δ, to a relative width, of so many runs. Values
-	// beyond what laws can be made for are taken as the nearest that they can.
-	Aim(delta, relative float64, runs int64) Aimed
-	// Check returns the error that Mechanism would return for a mechanism and a relation,
-	// without computing a law.
-	Check(b profiles.Mechanism, r profiles.Relation) error
-	// Mechanism is Apply with a context.
-	Bounds(ctx context.Context, b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error)
-	// Public is an upper bound of one run for which nothing needs to stay secret but the noise.
-	Public(ctx context.Context, b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error)
-	// Repeated returns the scheme of so many runs as one, false if there is none. Its laws reach
-	// smaller δ than those of one run, composed.
-	Repeated(runs int64) (Aimed, bool)
-	// Least is the smallest δ that laws can be aimed at.
-	Least() float64
+	// Laws returns what makes the laws of b under the scheme. Its error is the one that Apply
+	// would return; no law is computed.
+	Laws(b profiles.Mechanism, r profiles.Relation) (profiles.Laws, error)
 }
 
 // A RateSetter is a Scheme whose sampling rate can be set.

@@ -168,13 +168,13 @@ func (f *curveFlags) draw(ctx context.Context, curves service.Curves, log bool) 
 	first := len(pic.bands) // of the plans' bands
 	same := true
 	for _, c := range curves.Curves {
-		same = same && c.Neighbors == curves.Curves[0].Neighbors
+		same = same && unitOf(c) == unitOf(curves.Curves[0])
 	}
 	rdp := f.q.RDP
 	for _, c := range curves.Curves {
 		b := band{name: c.Plan, between: map[string]joint{service.DeltaKind: convex, service.StepsKind: toRight, service.TradeOffKind: toRight}[curves.Kind]}
 		if !same {
-			b.name += " (" + c.Neighbors + ")"
+			b.name += " (" + unitOf(c) + ")"
 		}
 		points, err := drawn(ctx, curves, c, log)
 		if err != nil {
@@ -199,7 +199,7 @@ func (f *curveFlags) draw(ctx context.Context, curves service.Curves, log bool) 
 	if len(curves.Curves) == 1 {
 		pic.title += ": " + curves.Curves[0].Plan
 		if !rdp {
-			pic.bands[first].name = "certified, " + curves.Curves[0].Neighbors
+			pic.bands[first].name = "certified, " + unitOf(curves.Curves[0])
 		}
 	}
 	if f.title != "" {
@@ -207,6 +207,9 @@ func (f *curveFlags) draw(ctx context.Context, curves service.Curves, log bool) 
 	}
 	return pic, nil
 }
+
+// unitOf returns the relation of a curve, with its unit.
+func unitOf(c service.Curve) string { return ofUnit(c.Neighbors, c.RecordsPerPerson) }
 
 // rdpBands returns the lines of Rényi accounting.
 func rdpBands(c service.Curve, between joint, several bool) (bands []band) {

@@ -35,7 +35,7 @@ The regret is the most by which speaking of μ overstates δ. - reads standard i
 			}
 			return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) error {
 				d := digitsFor(a.Mu)
-				_, err := fmt.Fprintf(w, "neighbors: %s\n\n  %s ≤ μ ≤ %s at tolerance %s certified\n  regret ≤ %s\n", a.Neighbors,
+				_, err := fmt.Fprintf(w, "neighbors: %s\n\n  %s ≤ μ ≤ %s at tolerance %s certified\n  regret ≤ %s\n", ofUnit(a.Neighbors, a.RecordsPerPerson),
 					rounded(a.Mu.Lower, d, down), rounded(a.Mu.Upper, d, up), short(a.Tolerance), rounded(a.Regret.Upper, 3, up))
 				return err
 			})
@@ -66,7 +66,7 @@ noise on the whole data set alone: a sampled plan has no ρ below the unsampled 
 				return err
 			}
 			return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) error {
-				fmt.Fprintf(w, "neighbors: %s\nbudget: μ ≤ %s at tolerance %s\n\n", a.Neighbors, short(a.Budget), short(a.Tolerance))
+				fmt.Fprintf(w, "neighbors: %s\nbudget: μ ≤ %s at tolerance %s\n\n", ofUnit(a.Neighbors, a.RecordsPerPerson), short(a.Budget), short(a.Tolerance))
 				for _, x := range a.Settings {
 					fmt.Fprintf(w, "  %s %s: %s\n", x.Step, a.Solve, short(x.Value))
 				}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -22,9 +23,11 @@ const labelLong = `label designs the optimal unbiased randomizer for labels with
 epsilon-DP law on outputs with mean equal to the true label and least variance.
 It prints outputs, probabilities and what other methods would lose.
 
-The prior file has the header label,weight and a row for each label. It must be
-public; for a private column use label apply --labels, which estimates a prior
-with a part of the budget.
+The prior file has the header label,weight and a row for each label, or
+group,label,weight where examples have public groups: each gets a randomizer for
+the same epsilon. It must be public; for a private column use label apply --labels,
+which estimates a prior with a part of the budget. With --classes labels are names,
+and the randomizer is the one that keeps most of them.
 
 Losses are half the mean squared error. The guarantee is under replacement of
 one label; features are public.`
@@ -33,6 +36,7 @@ func newLabelCmd() *cobra.Command {
 	var q service.LabelRequest
 	var bias float64
 	var prior, plot string
+	var classes bool
 	var form output
 	cmd := &cobra.Command{
 		Use:   "label --epsilon E --prior FILE",
@@ -53,11 +57,9 @@ func newLabelCmd() *cobra.Command {
 				}
 			}
 			q.Bias = given(cmd, "bias", bias)
-			p, err := labelReadPrior(prior)
-			if err != nil {
+			if err := readLabelRequest(&q, prior, classes); err != nil {
 				return err
 			}
-			q.Prior = &p
 			a, err := ask(cmd, "designing", (*service.Service).Label, q)
 			if err != nil {
 				return err
@@ -72,7 +74,8 @@ func newLabelCmd() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.Float64Var(&q.Epsilon, "epsilon", 0, "privacy of the randomizer, in [1e-6, 28]")
-	f.StringVar(&prior, "prior", "", "CSV file with the header label,weight")
+	f.StringVar(&prior, "prior", "", "CSV file with the header label,weight or group,label,weight")
+	f.BoolVar(&classes, "classes", false, "labels are names of classes")
 	f.IntVar(&q.Grid, "grid", 0, "restrict outputs to this many evenly spaced ones (0: anywhere)")
 	f.Float64Var(&bias, "bias", 0, "allow this much bias; needs --grid")
 	f.StringVar(&plot, "plot", "", "draw the output law of each label into this file (.svg, .png, .pdf)")
@@ -89,24 +92,65 @@ func newLabelCmd() *cobra.Command {
 // --json.
 func printLabel(w io.Writer, r *service.LabelAnswer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(w, "epsilon %v, %d labels, %d outputs; certified within %.1e of the optimum\n\n", r.Epsilon, len(r.Labels), len(r.Outputs), r.Gap)
+	name := func(y float64) string { return fmt.Sprint(y) }
+	if r.Classes != nil {
+		name = func(y float64) string { return printable(r.Classes[int(y)]) }
+		fmt.Fprintf(w, "epsilon %v, %d classes, %d outputs\n\n", r.Epsilon, len(r.Labels), len(r.Outputs))
+	} else {
+		fmt.Fprintf(w, "epsilon %v, %d labels, %d outputs; certified within %.1e of the optimum\n\n", r.Epsilon, len(r.Labels), len(r.Outputs), r.Gap)
+	}
+	number := func(y float64) string {
+		if r.Classes != nil {
+			return name(y)
+		}
+		return fmt.Sprintf("%.6g", y)
+	}
 	if len(r.Labels) <= 12 {
 		fmt.Fprint(t, "output\t")
 		for _, y := range r.Labels {
-			fmt.Fprintf(t, "P(·|%v)\t", y)
+			fmt.Fprintf(t, "P(·|%s)\t", name(y))
 		}
 		fmt.Fprintln(t)
 		for j, out := range r.Outputs {
-			fmt.Fprintf(t, "%.6g\t", out)
+			fmt.Fprintf(t, "%s\t", number(out))
 			for i := range r.Labels {
 				fmt.Fprintf(t, "%.6f\t", r.Probabilities[i][j])
 			}
 			fmt.Fprintln(t)
 		}
 	} else {
-		fmt.Fprintf(t, "outputs from %.6g to %.6g; --json lists them with their probabilities\n", r.Outputs[0], r.Outputs[len(r.Outputs)-1])
+		fmt.Fprintf(t, "outputs from %s to %s; --json lists them with their probabilities\n", number(r.Outputs[0]), number(r.Outputs[len(r.Outputs)-1]))
 	}
+	printLabelMethods(t, r)
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if len(r.Groups) > 0 {
+		if err := printLabelGroups(w, r); err != nil {
+			return err
+		}
+	}
+	for _, method := range r.Methods {
+		if c, ok := r.Coarser[method]; ok {
+			fmt.Fprintf(w, "\nhint: %s loses less if labels are first rounded without bias to %d of the %d: half-loss %.6g on %s\n",
+				method, len(c.Labels), len(r.Labels), c.Loss, spaced(c.Labels))
+		}
+	}
+	_, err := fmt.Fprintf(w, "\nprivacy loss of one label: ±%v with probabilities %.6g and %.6g, else 0 (worst pair %s, %s; replacing one label)\n",
+		r.Epsilon, r.Tau*math.Exp(r.Epsilon), r.Tau, name(r.WorstPair[0]), name(r.WorstPair[1]))
+	return err
+}
+
+// printLabelMethods compares the methods.
+func printLabelMethods(t io.Writer, r *service.LabelAnswer) {
 	fmt.Fprintln(t, "")
+	if r.Classes != nil {
+		fmt.Fprintln(t, "method\tkept\t")
+		for _, name := range r.Methods {
+			fmt.Fprintf(t, "%s\t%.6f\t\n", name, r.Kept[name])
+		}
+		return
+	}
 	fmt.Fprintln(t, "method\thalf-loss\tMSE\tlargest bias\t")
 	for _, name := range r.Methods {
 		bias := fmt.Sprintf("%.4g", r.Bias[name])
@@ -115,12 +159,151 @@ func printLabel(w io.Writer, r *service.LabelAnswer) error {
 		}
 		fmt.Fprintf(t, "%s\t%.6g\t%.6g\t%s\t\n", name, r.Loss[name], 2*r.Loss[name], bias)
 	}
-	if err := t.Flush(); err != nil {
+}
+
+// printLabelGroups shows what a prior for each group gains.
+func printLabelGroups(w io.Writer, r *service.LabelAnswer) error {
+	fmt.Fprintf(w, "\nA randomizer for each group, for the same epsilon: half-loss %.6g\n\n", r.GroupedLoss)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "group\tshare\toutputs\thalf-loss\t")
+	for _, g := range r.Groups {
+		fmt.Fprintf(t, "%s\t%.4f\t%d\t%.6g\t\n", printable(g.Name), g.Share, len(g.Outputs), g.Loss)
+	}
+	return t.Flush()
+}
+
+// readLabelRequest fills in labels and weights from a prior file.
+func readLabelRequest(q *service.LabelRequest, path string, classes bool) error {
+	data, err := readSmall(path, labelMaxFile)
+	if err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\nprivacy loss of one label: ±%v with probabilities %.6g and %.6g, else 0 (worst pair %v, %v; replacing one label)\n",
-		r.Epsilon, r.Tau*math.Exp(r.Epsilon), r.Tau, r.WorstPair[0], r.WorstPair[1])
+	path = printable(path)
+	header, _, _ := bytes.Cut(data, []byte("\n"))
+	switch {
+	case classes:
+		weights, names, err := parseWeights(path, data)
+		q.Classes, q.Weights = names, weights
+		return err
+	case bytes.Count(header, []byte(",")) == 2:
+		q.Labels, q.Groups, err = parseGroups(path, data)
+		return err
+	}
+	p, err := labelParsePrior(path, bytes.NewReader(data))
+	q.Prior = &p
 	return err
+}
+
+// parseWeights reads the classes and weights below label,weight.
+func parseWeights(path string, data []byte) (weights []float64, names []string, err error) {
+	rows, err := parseTable(path, data, []string{"label", "weight"})
+	for _, row := range rows {
+		names, weights = append(names, row.names[0]), append(weights, row.weight)
+	}
+	return weights, names, err
+}
+
+// A weightRow is a row of a prior file: what comes before the weight, and the weight.
+type weightRow struct {
+	line   int
+	names  []string
+	weight float64
+}
+
+// parseTable reads the rows of a prior file below the header of these columns, the last of
+// which is the weight.
+func parseTable(path string, data []byte, columns []string) (rows []weightRow, err error) {
+	in := csv.NewReader(bytes.NewReader(data))
+	in.FieldsPerRecord = len(columns)
+	in.TrimLeadingSpace = true
+	for first := true; ; first = false {
+		rec, err := in.Read()
+		if err == io.EOF {
+			return rows, nil
+		}
+		if err != nil {
+			return nil, labelCSVError(path, err)
+		}
+		line, _ := in.FieldPos(0)
+		for i := range rec {
+			rec[i] = strings.TrimSpace(rec[i])
+		}
+		if first {
+			if !slices.Equal(rec, columns) {
+				return nil, fmt.Errorf("%s:%d: header: %q is not %s", path, line, strings.Join(rec, ","), strings.Join(columns, ","))
+			}
+			continue
+		}
+		last := len(rec) - 1
+		w, err := labelNumber(rec[last])
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: weight: %w", path, line, err)
+		}
+		if w < 0 {
+			return nil, fmt.Errorf("%s:%d: weight: %v is not in [0, ∞)", path, line, w)
+		}
+		rows = append(rows, weightRow{line, rec[:last], w})
+	}
+}
+
+// parseGroups reads the rows below group,label,weight.
+func parseGroups(path string, data []byte) (labels []float64, groups []service.LabelGroup, err error) {
+	rows, err := parseTable(path, data, []string{"group", "label", "weight"})
+	if err != nil {
+		return nil, nil, err
+	}
+	var values []float64
+	for _, row := range rows {
+		y, err := labelNumber(row.names[1])
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s:%d: label: %w", path, row.line, err)
+		}
+		values = append(values, y)
+	}
+	labels = slices.Compact(slices.Sorted(slices.Values(values)))
+	at := map[string]int{}
+	for i, row := range rows {
+		g, ok := at[row.names[0]]
+		if !ok {
+			if len(groups)*len(labels) > 1<<20 {
+				return nil, nil, fmt.Errorf("%s:%d: group: too many groups", path, row.line)
+			}
+			g = len(groups)
+			at[row.names[0]] = g
+			groups = append(groups, service.LabelGroup{Name: row.names[0], Weights: make([]float64, len(labels))})
+		}
+		j, _ := slices.BinarySearch(labels, values[i])
+		groups[g].Weights[j] += row.weight
+	}
+	if len(groups) == 0 {
+		return nil, nil, fmt.Errorf("%s: labels: is empty, must have at least one label", path)
+	}
+	return labels, groups, nil
+}
+
+// labelReadClasses reads the prior of classes, whose numbers are 0, 1, ….
+func labelReadClasses(path string) (labeldp.Prior, []string, error) {
+	data, err := readSmall(path, labelMaxFile)
+	if err != nil {
+		return labeldp.Prior{}, nil, err
+	}
+	path = printable(path)
+	weights, names, err := parseWeights(path, data)
+	if err != nil {
+		return labeldp.Prior{}, nil, err
+	}
+	codes := make([]float64, len(names))
+	for i, name := range names {
+		if name == "" || slices.Contains(names[:i], name) {
+			return labeldp.Prior{}, nil, fmt.Errorf("%s: label: class %s is empty or repeated", path, show(name))
+		}
+		codes[i] = float64(i)
+	}
+	p, err := labeldp.NewPrior(codes, weights)
+	if err != nil {
+		return p, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return p, names, nil
 }
 
 // labelMaxFile bounds the size of a prior file.
@@ -137,37 +320,23 @@ func labelReadPrior(path string) (labeldp.Prior, error) {
 
 // labelParsePrior is labelReadPrior for the contents of a file of that name.
 func labelParsePrior(path string, r io.Reader) (labeldp.Prior, error) {
-	in := csv.NewReader(r)
-	in.FieldsPerRecord = 2
-	in.TrimLeadingSpace = true
-	var labels, weights []float64
-	for first := true; ; first = false {
-		rec, err := in.Read()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return labeldp.Prior{}, labelCSVError(path, err)
-		}
-		line, _ := in.FieldPos(0)
-		if first {
-			if strings.TrimSpace(rec[0]) != "label" || strings.TrimSpace(rec[1]) != "weight" {
-				return labeldp.Prior{}, fmt.Errorf("%s:%d: header: %q is not label,weight", path, line, strings.Join(rec, ","))
-			}
-			continue
-		}
-		var v [2]float64
-		for i, name := range [2]string{"label", "weight"} {
-			if v[i], err = labelNumber(rec[i]); err != nil {
-				return labeldp.Prior{}, fmt.Errorf("%s:%d: %s: %w", path, line, name, err)
-			}
-		}
-		if v[1] < 0 {
-			return labeldp.Prior{}, fmt.Errorf("%s:%d: weight: %v is not in [0, ∞)", path, line, v[1])
-		}
-		labels, weights = append(labels, v[0]), append(weights, v[1])
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return labeldp.Prior{}, err
 	}
-	p, err := labeldp.PriorFromWeights(labels, weights)
+	rows, err := parseTable(path, data, []string{"label", "weight"})
+	if err != nil {
+		return labeldp.Prior{}, err
+	}
+	var labels, weights []float64
+	for _, row := range rows {
+		y, err := labelNumber(row.names[0])
+		if err != nil {
+			return labeldp.Prior{}, fmt.Errorf("%s:%d: label: %w", path, row.line, err)
+		}
+		labels, weights = append(labels, y), append(weights, row.weight)
+	}
+	p, err := labeldp.NewPrior(labels, weights)
 	if err != nil {
 		return p, fmt.Errorf("%s: %w", path, err)
 	}
@@ -188,4 +357,13 @@ func labelCSVError(path string, err error) error {
 		return fmt.Errorf("%s:%d: %w", printable(path), pe.Line, pe.Err)
 	}
 	return pathProblem(path, err)
+}
+
+// spaced writes evenly spaced labels, two or more.
+func spaced(labels []float64) string {
+	last := labels[len(labels)-1]
+	if len(labels) == 2 {
+		return fmt.Sprintf("%v and %v", labels[0], last)
+	}
+	return fmt.Sprintf("%v, %v … %v", labels[0], labels[1], last)
 }

@@ -3,29 +3,25 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dpaccountant/accountant/internal/fault"
-	"github.com/dpaccountant/accountant/internal/nearest"
 	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/labeldp"
 	"github.com/dpaccountant/accountant/service"
 )
 
 const labelApplyLong = `label apply randomizes a column of a CSV file. The output has the same rows and
-columns, with noisy labels; it is written whole or not at all.
+columns, with noisy labels; it is written whole or not at all. A file - is standard
+input or output; the report then goes to standard error.
 
 With --prior the whole budget goes to the randomizer, designed for that public
 prior. With --labels, the public set of labels, a part of the budget
@@ -33,34 +29,53 @@ prior. With --labels, the public set of labels, a part of the budget
 and the rest the randomizer designed for it: epsilon-DP in total under
 replacement of one label.
 
+With --group each value of another column, which must be public, gets a prior and
+a randomizer of its own for the same epsilon: a label is in one group only.
+
 Labels that are not in the set are an error, unless --round rounds them,
-without bias, to a neighbour in the set. Release only one noisy version of a
-column: every run spends its epsilon again.`
+without bias, to a neighbour in the set. With --classes labels are names, not
+numbers, and rr-with-prior keeps as many as it can. Release only one noisy version
+of a column: every run spends its epsilon again.`
 
 // A labelJob is one run of label apply.
 type labelJob struct {
 	epsilon, priorEpsilon, floor float64
 	prior, labels, method        string
-	in, out, column              string
+	in, out, column, group       string
 	seed                         uint64
-	seeded, round                bool
+	seeded, round, classes       bool
 	progress                     string
 	output
+
+	names []string // of classes, in the order of their numbers
+	stdin []byte   // what was read of it, not nil if the input is standard input
 }
 
 // labelApplied is the JSON of label apply.
 type labelApplied struct {
-	Rows         int64       `json:"rows"`
-	Method       string      `json:"method"`
-	Epsilon      float64     `json:"epsilon"`
-	PriorEpsilon float64     `json:"prior-epsilon"`
-	Randomizer   float64     `json:"randomizer-epsilon"`
-	Loss         float64     `json:"loss"`
-	Outputs      int         `json:"outputs"`
-	Labels       []float64   `json:"labels"`
-	Prior        []float64   `json:"prior"`
-	Seeded       bool        `json:"seeded"`
-	Charge       []labelCost `json:"charge"`
+	Rows         int64              `json:"rows"`
+	Method       string             `json:"method"`
+	Epsilon      float64            `json:"epsilon"`
+	PriorEpsilon float64            `json:"prior-epsilon"`
+	Randomizer   float64            `json:"randomizer-epsilon"`
+	Loss         float64            `json:"loss"`
+	Kept         float64            `json:"kept,omitempty"` // of classes
+	Outputs      int                `json:"outputs"`
+	Labels       []float64          `json:"labels"`
+	Classes      []string           `json:"classes,omitempty"`
+	Prior        []float64          `json:"prior"`
+	Groups       []labelGroup       `json:"groups,omitempty"`
+	Coarser      *service.LabelHint `json:"coarser,omitempty"`
+	Seeded       bool               `json:"seeded"`
+	Charge       []labelCost        `json:"charge"`
+}
+
+// labelGroup is a group of rows and the prior that its labels were estimated to have.
+type labelGroup struct {
+	Name  string    `json:"name"`
+	Rows  int64     `json:"rows"`
+	Loss  float64   `json:"loss"`
+	Prior []float64 `json:"prior"`
 }
 
 // labelCost is an entry of a plan that accounts for the run.
@@ -77,30 +92,49 @@ func newLabelApplyCmd() *cobra.Command {
 		Short: "Randomize a column of labels in a CSV file",
 		Long:  labelApplyLong,
 		Example: `  accountant label apply --epsilon 1 --prior prior.csv --in data.csv --out noisy.csv
-  accountant label apply --epsilon 2 --labels 0..400 --round --column sales --in data.csv --out noisy.csv`,
+  accountant label apply --epsilon 2 --labels 0..400 --round --column sales --in data.csv --out noisy.csv
+  accountant label apply --epsilon 2 --labels 0..120 --group hour --in - --out - < data.csv > noisy.csv`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			j.seeded = cmd.Flags().Changed("seed")
-			a, err := measuredIf(cmd, j.progress, "randomizing", func(m *meter) (*labelApplied, error) { return j.run(cmd.Context(), m) })
+			if j.classes && !cmd.Flags().Changed("method") {
+				j.method = "rr-with-prior"
+			}
+			if j.in == "-" {
+				if err := j.readAll(cmd.InOrStdin()); err != nil {
+					return err
+				}
+			}
+			report := cmd.OutOrStdout()
+			var held bytes.Buffer // what goes to standard output, whole or not at all
+			if j.out == "-" {
+				report = cmd.ErrOrStderr()
+			}
+			a, err := measuredIf(cmd, j.progress, "randomizing", func(m *meter) (*labelApplied, error) { return j.run(cmd.Context(), m, &held) })
 			if err != nil {
 				return flagged(cmd, err)
 			}
-			return j.print(cmd.OutOrStdout(), a, func(w io.Writer) error { return a.print(w, j.out) })
+			if _, err := held.WriteTo(cmd.OutOrStdout()); err != nil {
+				return err
+			}
+			return j.print(report, a, func(w io.Writer) error { return a.print(w, j.out) })
 		},
 	}
 	f := cmd.Flags()
 	f.Float64Var(&j.epsilon, "epsilon", 0, "whole budget")
 	f.StringVar(&j.prior, "prior", "", "public prior: CSV file with the header label,weight")
-	f.StringVar(&j.labels, "labels", "", "public set of labels, as 1..52, 0..10..2 (step 2) or 0,1,5")
+	f.StringVar(&j.labels, "labels", "", "public set of labels, as 1..52, 0..10..2 (step 2) or 0,1,5; of classes, as cat,dog")
 	f.Float64Var(&j.priorEpsilon, "prior-epsilon", 0, "part of the budget for the prior (0: sqrt(labels/rows))")
 	f.Float64Var(&j.floor, "floor", 1e-3, "share of the uniform prior mixed into an estimated one, in [0, 1]")
 	j.method = "optimal"
-	addChoice(cmd, &j.method, "method", "one of optimal, debiased-rr, two-point, randomized-response, rr-on-bins",
-		"optimal", "debiased-rr", "two-point", "randomized-response", "rr-on-bins")
-	f.StringVar(&j.in, "in", "", "CSV file with a header")
-	f.StringVar(&j.out, "out", "", "CSV file to write")
+	addChoice(cmd, &j.method, "method", "one of optimal, debiased-rr, two-point, randomized-response, rr-on-bins, rp-with-prior, rr-with-prior",
+		"optimal", "debiased-rr", "two-point", "randomized-response", "rr-on-bins", "rp-with-prior", "rr-with-prior")
+	f.StringVar(&j.in, "in", "", "CSV file with a header, or -")
+	f.StringVar(&j.out, "out", "", "CSV file to write, or -")
 	f.StringVar(&j.column, "column", "label", "column of labels")
+	f.StringVar(&j.group, "group", "", "public column whose values have a prior each; needs --labels")
 	f.BoolVar(&j.round, "round", false, "round labels between two of the set, without bias")
+	f.BoolVar(&j.classes, "classes", false, "labels are names of classes")
 	f.Uint64Var(&j.seed, "seed", 0, "make the run reproducible; whoever knows the seed can undo the noise")
 	addProgress(cmd, &j.progress)
 	j.register(cmd)
@@ -113,14 +147,48 @@ func newLabelApplyCmd() *cobra.Command {
 	return cmd
 }
 
-func (j *labelJob) run(ctx context.Context, m *meter) (*labelApplied, error) {
+// labelMaxStdin bounds what is read of standard input, which is held in memory: with
+// --labels it is read twice, and its output is written whole or not at all.
+const labelMaxStdin = 1 << 28
+
+func (j *labelJob) readAll(r io.Reader) error {
+	data, err := io.ReadAll(io.LimitReader(r, labelMaxStdin+1))
+	if err != nil {
+		return pathProblem(inputName("-"), err)
+	}
+	if len(data) > labelMaxStdin {
+		return fmt.Errorf("--in: standard input is larger than %d bytes, must be a file", labelMaxStdin)
+	}
+	j.stdin = append([]byte{}, data...)
+	return nil
+}
+
+func (j *labelJob) check() error {
+	onlyClasses := j.method == "rr-with-prior"
 	switch {
 	case j.prior == "" && j.labels == "":
-		return nil, usageError{errors.New("missing --prior or --labels")}
+		return usageError{errors.New("missing --prior or --labels")}
 	case j.prior != "" && j.labels != "":
-		return nil, usageError{errors.New("--prior and --labels exclude each other")}
+		return usageError{errors.New("--prior and --labels exclude each other")}
 	case j.prior != "" && j.priorEpsilon != 0:
-		return nil, usageError{errors.New("--prior-epsilon is of no use with --prior, which is public")}
+		return usageError{errors.New("--prior-epsilon is of no use with --prior, which is public")}
+	case j.group != "" && j.labels == "":
+		return usageError{errors.New("--group needs --labels: a public prior is one for all")}
+	case j.group != "" && j.group == j.column:
+		return usageError{errors.New("--group is the column of labels, must be a public one")}
+	case j.classes && (j.round || !onlyClasses && j.method != "randomized-response"):
+		return usageError{errors.New("--classes needs --method rr-with-prior or randomized-response, and no --round")}
+	case onlyClasses && !j.classes:
+		return usageError{errors.New("--method rr-with-prior needs --classes")}
+	case j.out == "-" && j.json && j.csv:
+		return usageError{errors.New("--json and --csv exclude each other")}
+	}
+	return nil
+}
+
+func (j *labelJob) run(ctx context.Context, m *meter, held io.Writer) (*labelApplied, error) {
+	if err := j.check(); err != nil {
+		return nil, err
 	}
 	src := random.Source(nil)
 	if j.seeded {
@@ -128,87 +196,169 @@ func (j *labelJob) run(ctx context.Context, m *meter) (*labelApplied, error) {
 	}
 	a := &labelApplied{Epsilon: j.epsilon, Randomizer: j.epsilon, Seeded: j.seeded}
 	m.inBytes()
-	size := 0
-	if info, err := os.Stat(j.in); err == nil {
+	size := len(j.stdin)
+	if info, err := os.Stat(j.in); err == nil && j.stdin == nil {
 		if j.labels != "" && !info.Mode().IsRegular() {
 			return nil, fmt.Errorf("--in: %s is no regular file; with --labels it is read twice", printable(j.in))
 		}
 		size = int(info.Size())
 	}
-	var p labeldp.Prior
-	var r *labeldp.Randomizer
+	pass := &labelPass{job: j, src: src, read: func(read int) { m.at(read, size) }}
+	var priors []labeldp.Prior
 	var err error
 	if j.prior != "" {
-		if p, err = labelReadPrior(j.prior); err != nil {
-			return nil, err
-		}
-	} else if p, err = j.estimate(ctx, a, src, func(read int) { m.at(read, 2*size) }); err != nil {
-		return nil, err
-	}
-	if r, err = labelMethod(ctx, j.method, p, a.Randomizer); err != nil {
-		return nil, err
-	}
-	pass := &labelPass{job: j, r: r, src: src, read: func(read int) { m.at(read, size) }}
-	if j.labels != "" { // the second pass
+		priors, err = j.public()
+	} else {
+		pass.read = func(read int) { m.at(read, 2*size) }
+		priors, err = j.estimate(ctx, a, pass)
 		pass.read = func(read int) { m.at(size+read, 2*size) }
 	}
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range priors {
+		method, err := labelMethod(ctx, j.method, p, a.Randomizer)
+		if err != nil {
+			return nil, err
+		}
+		pass.methods = append(pass.methods, method)
+	}
+	if pass.r == nil {
+		if pass.r, err = labeldp.RandomizedResponse(priors[0].Labels(), 1); err != nil {
+			return nil, err
+		}
+	}
 	counted := a.Rows
-	err = produceFileAtomic(j.out, func(w io.Writer) error {
+	produce := func(w io.Writer) error {
 		buf := bufio.NewWriterSize(w, 1<<16)
 		if err := pass.rows(ctx, buf); err != nil {
 			return err
 		}
 		if j.labels != "" && pass.n != counted {
-			return fault.New(printable(j.in), "had %d rows when they were counted, and %d later", counted, pass.n)
+			return fault.New(inputName(j.in), "had %d rows when they were counted, and %d later", counted, pass.n)
 		}
 		return buf.Flush()
-	})
+	}
+	if j.out == "-" {
+		err = produce(held)
+	} else {
+		err = produceFileAtomic(j.out, produce)
+	}
 	if err != nil {
 		return nil, err
 	}
-	a.Rows, a.Method, a.Outputs = pass.n, service.LabelMethod(r), len(r.Outputs())
-	a.Labels, a.Prior = p.Labels(), p.Probs()
-	a.Loss, err = labeldp.HalfLoss(r, p)
-	if j.labels == "" {
-		// A fixed randomizer is charged for what it is.
-		a.Charge = append(a.Charge, labelCost{r.Name(), a.Randomizer, 1})
-	} else {
-		a.Charge = append(a.Charge, labelCost{labeldp.WorstCase{}.Name(), a.Randomizer, 1})
-	}
-	return a, err
+	return a, j.tell(ctx, a, pass, priors)
 }
 
-// estimate makes the first pass: the noisy histogram.
-func (j *labelJob) estimate(ctx context.Context, a *labelApplied, src rand.Source, read func(int)) (labeldp.Prior, error) {
-	labels, err := labelSet(j.labels)
+// public reads the prior of the file.
+func (j *labelJob) public() ([]labeldp.Prior, error) {
+	var p labeldp.Prior
+	var err error
+	if j.classes {
+		p, j.names, err = labelReadClasses(j.prior)
+	} else {
+		p, err = labelReadPrior(j.prior)
+	}
+	return []labeldp.Prior{p}, err
+}
+
+// estimate makes the first pass: the noisy histogram, of each group.
+func (j *labelJob) estimate(ctx context.Context, a *labelApplied, pass *labelPass) ([]labeldp.Prior, error) {
+	var labels []float64
+	var err error
+	if j.classes {
+		labels, j.names, err = classSet(j.labels)
+	} else {
+		labels, err = labelSet(j.labels)
+	}
 	if err != nil {
-		return labeldp.Prior{}, err
+		return nil, err
 	}
 	// Any randomizer with these labels does for finding and rounding them.
-	finder, err := labeldp.RandomizedResponse(labels, 1)
-	if err != nil {
-		return labeldp.Prior{}, err
+	if pass.r, err = labeldp.RandomizedResponse(labels, 1); err != nil {
+		return nil, err
 	}
-	pass := &labelPass{job: j, r: finder, src: src, read: read, counts: make([]int64, len(finder.Labels()))}
 	if err := pass.rows(ctx, nil); err != nil {
-		return labeldp.Prior{}, err
+		return nil, err
 	}
 	a.Rows = pass.n
-	a.PriorEpsilon = j.priorEpsilon
-	if a.PriorEpsilon == 0 {
-		if a.PriorEpsilon, _, err = labeldp.SplitBudget(j.epsilon, len(pass.counts), pass.n); err != nil {
-			return labeldp.Prior{}, err
-		}
+	if eps1 := j.priorEpsilon; eps1 != 0 && !(eps1 > 0 && eps1 < j.epsilon) {
+		return nil, fault.New("prior-epsilon", "%v is not in (0, %v), the budget", eps1, j.epsilon)
 	}
-	a.Randomizer = j.epsilon - a.PriorEpsilon
-	if !(a.Randomizer > 0) {
-		return labeldp.Prior{}, fault.New("prior-epsilon", "%v is not in (0, %v), the budget", j.priorEpsilon, j.epsilon)
+	plan := labeldp.Plan{Labels: pass.r.Labels(), Epsilon: j.epsilon, PriorEpsilon: j.priorEpsilon, Floor: j.floor}
+	priors, stages, err := plan.GroupPriors(pass.counts, pass.src)
+	if err != nil {
+		return nil, err
 	}
+	a.PriorEpsilon = stages[0].Mechanism.(labeldp.Histogram).Epsilon
+	a.Randomizer = stages[1].Mechanism.(labeldp.WorstCase).Epsilon
 	a.Charge = []labelCost{{labeldp.Histogram{}.Name(), a.PriorEpsilon, 2}}
-	return labeldp.EstimatePrior(finder.Labels(), pass.counts, a.PriorEpsilon, j.floor, src)
+	return priors, nil
 }
 
-func labelMethod(ctx context.Context, name string, p labeldp.Prior, eps float64) (*labeldp.Randomizer, error) {
+// tell fills in what was done and what it loses.
+func (j *labelJob) tell(ctx context.Context, a *labelApplied, pass *labelPass, priors []labeldp.Prior) error {
+	a.Rows, a.Method, a.Classes = pass.n, service.LabelMethod(pass.methods[0]), j.names
+	if r, ok := pass.methods[0].(*labeldp.Randomizer); ok {
+		a.Outputs = len(r.Outputs())
+	}
+	a.Labels, a.Prior = priors[0].Labels(), priors[0].Probs()
+	for g, p := range priors {
+		loss, err := labeldp.HalfLoss(pass.methods[g], p)
+		if err != nil {
+			return err
+		}
+		kept := service.Kept(pass.methods[g], p)
+		if j.group == "" {
+			a.Loss, a.Kept = loss, kept
+			continue
+		}
+		rows := int64(0)
+		for _, c := range pass.counts[g] {
+			rows += c
+		}
+		a.Loss += loss * float64(rows) / float64(pass.n)
+		a.Kept += kept * float64(rows) / float64(pass.n)
+		a.Groups = append(a.Groups, labelGroup{Rows: rows, Loss: loss, Prior: p.Probs()})
+	}
+	for name, g := range pass.groups {
+		if j.group != "" {
+			a.Groups[g].Name = name
+		}
+	}
+	if j.group != "" {
+		a.Prior = nil
+	}
+	if j.classes {
+		a.Loss = 0
+	} else {
+		a.Kept = 0
+	}
+	// A fixed randomizer is charged for what it is.
+	charged := pass.methods[0].Name()
+	if j.labels != "" {
+		charged = labeldp.WorstCase{}.Name()
+	}
+	a.Charge = append(a.Charge, labelCost{charged, a.Randomizer, 1})
+	if j.group != "" || j.classes || j.method == "rp-with-prior" || j.prior != "" && j.method == "optimal" {
+		return nil
+	}
+	n := int64(0)
+	if j.labels != "" && j.priorEpsilon == 0 {
+		n = a.Rows
+	}
+	eps := j.epsilon
+	if j.priorEpsilon != 0 {
+		eps = a.Randomizer
+	}
+	var err error
+	a.Coarser, err = service.CoarserLabels(ctx, priors[0], eps, a.Loss, n, func(ctx context.Context, p labeldp.Prior, eps float64) (labeldp.Method, error) {
+		return labelMethod(ctx, j.method, p, eps)
+	})
+	return err
+}
+
+func labelMethod(ctx context.Context, name string, p labeldp.Prior, eps float64) (labeldp.Method, error) {
 	switch name {
 	case "optimal":
 		r, _, err := labeldp.OptimalUnbiased(ctx, p, eps)
@@ -221,8 +371,24 @@ func labelMethod(ctx context.Context, name string, p labeldp.Prior, eps float64)
 		return labeldp.RandomizedResponse(p.Labels(), eps)
 	case "rr-on-bins":
 		return labeldp.RROnBins(p, eps)
+	case "rp-with-prior":
+		return labeldp.RPWithPrior(p, eps, 0)
+	case "rr-with-prior":
+		return labeldp.RRWithPrior(p, eps, 0)
 	}
 	return nil, fmt.Errorf("--method: %s is unknown", show(name))
+}
+
+// classSet parses names of classes, whose numbers are 0, 1, ….
+func classSet(s string) (codes []float64, names []string, err error) {
+	for i, name := range strings.Split(s, ",") {
+		name = strings.TrimSpace(name)
+		if name == "" || slices.Contains(names, name) {
+			return nil, nil, fault.New("labels", "class %s is empty or repeated", show(name))
+		}
+		codes, names = append(codes, float64(i)), append(names, name)
+	}
+	return codes, names, nil
 }
 
 // labelSet parses 1..52, 0..10..2 or a list.
@@ -256,183 +422,25 @@ func labelSet(s string) ([]float64, error) {
 	return labels, nil
 }
 
-// A labelPass reads the column once: to count it, or to randomize it.
-type labelPass struct {
-	job    *labelJob
-	r      *labeldp.Randomizer
-	src    rand.Source
-	read   func(bytes int) // tells how far the file is read
-	counts []int64
-	n      int64
-
-	seen map[string]int // texts of labels met
-}
-
-// labelSeen bounds how many spellings of labels are remembered.
-const labelSeen = 1 << 14
-
-func (p *labelPass) rows(ctx context.Context, w io.Writer) error {
-	f, err := openInput(p.job.in)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return p.rowsOf(ctx, f, w)
-}
-
-// rowsOf is rows for the contents of the file.
-func (p *labelPass) rowsOf(ctx context.Context, r io.Reader, w io.Writer) error {
-	path := printable(p.job.in)
-	blank := blankLines{r: r}
-	in := csv.NewReader(bufio.NewReaderSize(&blank, 1<<16))
-	in.ReuseRecord = true
-	header, err := in.Read()
-	if err == io.EOF {
-		return fault.New(path, "is empty, must have a header")
-	}
-	if err != nil {
-		return labelCSVError(path, err)
-	}
-	blank.after(in, header)
-	at := slices.Index(header, p.job.column)
-	if at < 0 {
-		return fmt.Errorf("--column: %s is not in %s; %s", show(p.job.column), path, nearest.Hint(p.job.column, header))
-	}
-	var out *csv.Writer
-	var texts []string
-	if w != nil {
-		out = csv.NewWriter(w)
-		if err := out.Write(header); err != nil {
-			return err
-		}
-		for _, v := range p.r.Outputs() {
-			texts = append(texts, strconv.FormatFloat(v, 'g', -1, 64))
-		}
-	}
-	p.seen = make(map[string]int)
-	rounder := labeldp.NewRounder(p.r)
-	for p.n = 0; ; p.n++ {
-		rec, err := in.Read()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return labelCSVError(path, err)
-		}
-		if line := blank.before(in); line > 0 {
-			return fmt.Errorf("%s:%d: is blank, must be a row", path, line)
-		}
-		blank.after(in, rec)
-		i, err := p.label(rec[at], rounder)
-		if err != nil {
-			line, _ := in.FieldPos(at)
-			return fmt.Errorf("%s:%d: %s: %w", path, line, p.job.column, err)
-		}
-		if out == nil {
-			p.counts[i]++
-		} else {
-			rec[at] = texts[p.r.SampleIndex(i, p.src)]
-			if err := out.Write(rec); err != nil {
-				return err
-			}
-		}
-		if p.n%4096 == 0 {
-			p.read(int(in.InputOffset()))
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-		}
-	}
-	if p.n == 0 {
-		return fault.New(path, "has no rows below the header")
-	}
-	// Blank lines at the end are no rows, unless a row is one label.
-	if line := blank.last(); line > 0 && len(header) == 1 {
-		return fmt.Errorf("%s:%d: %s: is empty", path, line, p.job.column)
-	}
-	p.read(int(in.InputOffset()))
-	if out != nil {
-		out.Flush()
-		return out.Error()
-	}
-	return nil
-}
-
-// blankLines finds the blank lines of a CSV file, which encoding/csv leaves out. In
-// a file of one column each is a row with an empty label.
-type blankLines struct {
-	r     io.Reader
-	feeds int  // line feeds read
-	inner bool // whether the last line read has no line feed
-	next  int  // the line after the latest record
-}
-
-// Read implements io.Reader.
-func (b *blankLines) Read(p []byte) (int, error) {
-	n, err := b.r.Read(p)
-	b.feeds += bytes.Count(p[:n], []byte("\n"))
-	if n > 0 {
-		b.inner = p[n-1] != '\n'
-	}
-	return n, err
-}
-
-// after is told a record that was read.
-func (b *blankLines) after(in *csv.Reader, rec []string) {
-	line, _ := in.FieldPos(len(rec) - 1)
-	b.next = line + 1 + strings.Count(rec[len(rec)-1], "\n")
-}
-
-// before returns the line of a blank line above the record that was read, or 0.
-func (b *blankLines) before(in *csv.Reader) int {
-	if line, _ := in.FieldPos(0); line > b.next {
-		return b.next
-	}
-	return 0
-}
-
-// last returns the line of a blank line at the end of the file, or 0.
-func (b *blankLines) last() int {
-	lines := b.feeds
-	if b.inner {
-		lines++
-	}
-	if lines >= b.next {
-		return b.next
-	}
-	return 0
-}
-
-// label returns the index of the label a text stands for, rounded if asked.
-func (p *labelPass) label(text string, rounder labeldp.Rounded) (int, error) {
-	if i, ok := p.seen[text]; ok {
-		return i, nil
-	}
-	y, err := labelNumber(text)
-	if err != nil {
-		return 0, err
-	}
-	labels := p.r.Labels()
-	i, ok := slices.BinarySearchFunc(labels, y, cmp.Compare[float64])
-	if ok {
-		if len(p.seen) < labelSeen {
-			p.seen[strings.Clone(text)] = i
-		}
-		return i, nil
-	}
-	if p.job.round {
-		i, err := rounder.Round(y, p.src)
-		if err != nil {
-			return 0, fmt.Errorf("%v is not in [%v, %v]", y, labels[0], labels[len(labels)-1])
-		}
-		return i, nil
-	}
-	return 0, fmt.Errorf("%v is not one of the %d labels in [%v, %v] (--round allows labels between)", y, len(labels), labels[0], labels[len(labels)-1])
-}
-
 func (a *labelApplied) print(w io.Writer, out string) error {
-	fmt.Fprintf(w, "%s: %d labels randomized by %s (%d outputs)\n", printable(out), a.Rows, a.Method, a.Outputs)
-	fmt.Fprintf(w, "half-loss %.6g on the prior\n", a.Loss)
+	name := printable(out)
+	if out == "-" {
+		name = "standard output"
+	}
+	fmt.Fprintf(w, "%s: %d labels randomized by %s", name, a.Rows, a.Method)
+	switch {
+	case len(a.Groups) > 0:
+		fmt.Fprintf(w, ", one for each of %d groups\n", len(a.Groups))
+	case a.Outputs > 0:
+		fmt.Fprintf(w, " (%d outputs)\n", a.Outputs)
+	default:
+		fmt.Fprintln(w)
+	}
+	if a.Classes != nil {
+		fmt.Fprintf(w, "%.4g of labels are kept on the prior\n", a.Kept)
+	} else {
+		fmt.Fprintf(w, "half-loss %.6g on the prior\n", a.Loss)
+	}
 	fmt.Fprintf(w, "epsilon %v in total, replacing one label:\n", a.Epsilon)
 	for _, c := range a.Charge {
 		if c.Mechanism == (labeldp.Histogram{}).Name() {
@@ -440,6 +448,10 @@ func (a *labelApplied) print(w io.Writer, out string) error {
 		} else {
 			fmt.Fprintf(w, "  %v for the labels\n", c.Epsilon)
 		}
+	}
+	if c := a.Coarser; c != nil {
+		fmt.Fprintf(w, "hint: rounded without bias to %d of the %d labels, %s, half-loss %.6g\n",
+			len(c.Labels), len(a.Labels), spaced(c.Labels), c.Loss)
 	}
 	if a.Seeded {
 		_, err := fmt.Fprintln(w, "seeded: whoever knows the seed can undo the noise")

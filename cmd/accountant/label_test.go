@@ -45,12 +45,12 @@ func TestLabelDesign(t *testing.T) {
 	for name, want := range map[string]float64{"optimal": 1.9336638085537, "debiased-rr": 2.2527911641127, "two-point": 1.9663471884156,
 		"laplace": 4, "clipped-laplace": 0.48656568691672, "staircase": 3.8362070624711, "discrete-laplace": 3.9176980890328,
 		"discrete-staircase": 3.8575720813583, "clipped-discrete-laplace": 0.49357665777764, "randomized-response": 0.45037580993631,
-		"rr-on-bins": 0.22683758614676} {
+		"rr-on-bins": 0.22683758614676, "rp-with-prior": 0.29147859055656} {
 		if got := r.Loss[name]; math.Abs(got-want) > 1e-9*want {
 			t.Errorf("%s: loss %v, want %v", name, got, want)
 		}
 	}
-	if len(r.Loss) != 11 {
+	if len(r.Loss) != 12 {
 		t.Errorf("%d losses: %v", len(r.Loss), r.Loss)
 	}
 	if r.Gap > 1e-9 || len(r.Outputs) != 4 || len(r.Probabilities) != 3 {
@@ -244,6 +244,16 @@ func TestLabelErrors(t *testing.T) {
 		{"has no rows", apply("--epsilon", "1", "--in", labelTemp(t, "e", "label\n"), "--prior", prior)},
 		{"progress: \"maybe\"", apply("--epsilon", "1", "--in", data, "--prior", prior, "--progress", "maybe")},
 		{"argument", []string{"--epsilon", "1", "--prior", prior, "x"}},
+		{"--group needs --labels", apply("--epsilon", "1", "--in", data, "--prior", prior, "--group", "label")},
+		{"--group is the column of labels", apply("--epsilon", "1", "--in", data, "--labels", "0..2", "--group", "label")},
+		{"--group: \"hour\" is not in ", apply("--epsilon", "1", "--in", data, "--labels", "0..2", "--group", "hour")},
+		{"--classes needs --method", apply("--epsilon", "1", "--in", data, "--prior", prior, "--classes", "--method", "optimal")},
+		{"rr-with-prior needs --classes", apply("--epsilon", "1", "--in", data, "--prior", prior, "--method", "rr-with-prior")},
+		{":4: label: \"x\" is not one of the 3 classes", apply("--epsilon", "1", "--in", labelTemp(t, "c.csv", "label\n0\n1\nx\n"), "--prior", prior, "--classes")},
+		{"class \"a\" is empty or repeated", apply("--epsilon", "1", "--in", data, "--labels", "a,b,a", "--classes")},
+		{":3: weight: \"x\"", []string{"--epsilon", "1", "--prior", labelTemp(t, "p", "group,label,weight\na,1,2\nb,3,x\n")}},
+		{":2: label: \"x\"", []string{"--epsilon", "1", "--prior", labelTemp(t, "p", "group,label,weight\na,x,2\n")}},
+		{"weights: all are 0", []string{"--epsilon", "1", "--prior", labelTemp(t, "p", "group,label,weight\na,1,2\na,2,3\nb,3,0\n")}},
 	} {
 		_, err := labelRun(c.args...)
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
@@ -373,5 +383,197 @@ func TestLabelBlankLines(t *testing.T) {
 				t.Errorf("%q: %d rows, %v, %v, %v; want %d", c.in, len(rows)-1, err, readErr, csvErr, c.rows)
 			}
 		}
+	}
+}
+
+// TestLabelPipe: standard input and output hold the same rows as files; a row without a
+// label is an error and not a row less, and nothing is written then.
+func TestLabelPipe(t *testing.T) {
+	const text = "id,label\n1,0\n2,1\n3,2\n4,1\n"
+	in := labelTemp(t, "data.csv", text)
+	prior := labelTemp(t, "prior.csv", labelPriorA)
+	for _, source := range [][]string{{"--prior", prior}, {"--labels", "0,1,2", "--prior-epsilon", "0.5"}} {
+		file := filepath.Join(t.TempDir(), "out.csv")
+		args := append([]string{"apply", "--epsilon", "2", "--seed", "7"}, source...)
+		if _, err := labelRun(append(args, "--in", in, "--out", file)...); err != nil {
+			t.Fatal(err)
+		}
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pipe := func(text string) (string, string, error) {
+			var out, report bytes.Buffer
+			cmd := newLabelCmd()
+			cmd.SetArgs(append(args, "--in", "-", "--out", "-"))
+			cmd.SetIn(strings.NewReader(text))
+			cmd.SetOut(&out)
+			cmd.SetErr(&report)
+			cmd.SilenceErrors, cmd.SilenceUsage = true, true
+			err := cmd.Execute()
+			return out.String(), report.String(), err
+		}
+		got, report, err := pipe(text)
+		if err != nil || got != string(want) {
+			t.Errorf("standard output has %q, the file %q, %v", got, want, err)
+		}
+		if !strings.HasPrefix(report, "standard output: 4 labels randomized by optimal") {
+			t.Errorf("report %q", report)
+		}
+		for bad, want := range map[string]string{
+			"id,label\n1,0\n2,\n3,1\n":    "standard input:3: label: \"\" is not a finite number",
+			"id,label\n1,0\n\n3,1\n":      "standard input:3: is blank, must be a row",
+			"label\n0\n1\n\n":             "standard input:4: label: is empty",
+			"id,label\n1,0\n2,7\n":        "standard input:3: label: 7 is not one of the 3 labels in [0, 2] (--round allows labels between)",
+			"":                            "standard input: is empty, must have a header",
+			"id,label\n":                  "standard input: has no rows below the header",
+			"id,label\n1,0\n2,1,3\n":      "standard input:3: wrong number of fields",
+			"id,label\n1,0\n2,\"1\n3,2\n": "standard input:4: extraneous or missing \" in quoted-field",
+		} {
+			if got, _, err := pipe(bad); err == nil || err.Error() != want || strings.Contains(got, "1,") {
+				t.Errorf("%q: %q, %v; want %s", bad, got, err, want)
+			}
+		}
+	}
+}
+
+// TestLabelGroups: a prior for each value of a public column, for one ε.
+func TestLabelGroups(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("when,label\n")
+	const n = 20000
+	for i := range n {
+		fmt.Fprintf(&b, "%s,%d\n", []string{"am", "pm"}[i%2], i%5+10*(i%2))
+	}
+	in := labelTemp(t, "data.csv", b.String())
+	losses := map[bool]float64{}
+	for _, grouped := range []bool{false, true} {
+		out := filepath.Join(t.TempDir(), "out.csv")
+		args := []string{"apply", "--epsilon", "3", "--labels", "0..14", "--in", in, "--out", out, "--seed", "5", "--json"}
+		if grouped {
+			args = append(args, "--group", "when")
+		}
+		text, err := labelRun(args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var a labelApplied
+		if err := json.Unmarshal([]byte(text), &a); err != nil {
+			t.Fatal(err)
+		}
+		losses[grouped] = a.Loss
+		rows, values := labelColumn(t, out, 1)
+		sum, sq := 0.0, 0.0
+		for i, v := range values {
+			d := v - float64(i%5+10*(i%2))
+			sum, sq = sum+d, sq+d*d
+		}
+		if len(values) != n || rows[2][0] != "pm" || math.Abs(sum) > 5*math.Sqrt(sq) || sq/n/2 > 1.02*a.Loss {
+			t.Errorf("%d rows, %v, error %v, half-loss %v, promised %v", len(values), rows[2], sum, sq/n/2, a.Loss)
+		}
+		if grouped && (len(a.Groups) != 2 || a.Groups[0].Name != "am" || a.Groups[1].Rows != n/2 || math.Abs(a.PriorEpsilon-math.Sqrt(30.0/n)) > 1e-15 || len(a.Charge) != 2) {
+			t.Errorf("%+v", a)
+		}
+	}
+	if losses[true] > 0.9*losses[false] {
+		t.Errorf("half-loss %v by groups, %v without", losses[true], losses[false])
+	}
+	// Known priors of groups, in a file.
+	out, err := labelRun("--epsilon", "2", "--json", "--prior", labelTemp(t, "p.csv", "group,label,weight\nam,0,3\nam,1,1\npm,1,1\npm,2,3\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r service.LabelAnswer
+	if err := json.Unmarshal([]byte(out), &r); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Groups) != 2 || r.Groups[1].Name != "pm" || r.Groups[0].Share != 0.5 || !(r.GroupedLoss < r.Loss["optimal"]) {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestLabelClasses: names of classes, kept as often as can be.
+func TestLabelClasses(t *testing.T) {
+	prior := labelTemp(t, "prior.csv", "label,weight\ncat,50\ndog,40\nfox,6\nowl,4\n")
+	text, err := labelRun("--epsilon", "1", "--prior", prior, "--classes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The top two are kept e/(e + 1) of the time: 0.9·0.731059.
+	for _, want := range []string{"4 classes, 2 outputs", "P(·|cat)", "rr-with-prior  0.657953"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in:\n%s", want, text)
+		}
+	}
+	in := labelTemp(t, "data.csv", "label\n"+strings.Repeat("cat\ndog\ncat\nfox\n", 5000))
+	for _, source := range [][]string{{"--prior", prior}, {"--labels", "owl, fox,dog,cat"}, {"--prior", prior, "--method", "randomized-response"}} {
+		out := filepath.Join(t.TempDir(), "out.csv")
+		text, err := labelRun(append([]string{"apply", "--epsilon", "2", "--classes", "--in", in, "--out", out, "--json", "--seed", "3"}, source...)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var a labelApplied
+		if err := json.Unmarshal([]byte(text), &a); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Fields(string(data))
+		kept := 0
+		for i, line := range lines[1:] {
+			if line == []string{"cat", "dog", "cat", "fox"}[i%4] {
+				kept++
+			}
+		}
+		if len(lines) != 20001 || a.Classes == nil || a.Coarser != nil {
+			t.Errorf("%v: %d rows, %+v", source, len(lines)-1, a)
+		}
+		// The estimated prior is that of the column: what is kept is what was promised.
+		if got := float64(kept) / 20000; source[0] == "--labels" && math.Abs(got-a.Kept) > 0.02 {
+			t.Errorf("%v: %v kept, promised %v", source, got, a.Kept)
+		}
+	}
+}
+
+// TestLabelHint: many labels and few rows lose less on fewer labels, and so does debiased
+// randomized response always; the optimum of a known prior does not.
+func TestLabelHint(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("label\n")
+	for i := range 20000 {
+		fmt.Fprintf(&b, "%d\n", i%101)
+	}
+	in, out := labelTemp(t, "data.csv", b.String()), filepath.Join(t.TempDir(), "out.csv")
+	prior := labelTemp(t, "prior.csv", "label,weight\n0,1\n1,1\n2,1\n3,1\n4,1\n5,1\n6,1\n7,1\n8,1\n")
+	hint := func(args ...string) *service.LabelHint {
+		t.Helper()
+		text, err := labelRun(append([]string{"apply", "--epsilon", "1", "--out", out, "--json", "--seed", "3"}, args...)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var a labelApplied
+		if err := json.Unmarshal([]byte(text), &a); err != nil {
+			t.Fatal(err)
+		}
+		if a.Coarser != nil && a.Coarser.Loss > 0.99*a.Loss {
+			t.Errorf("hint %+v gains nothing on %v", a.Coarser, a.Loss)
+		}
+		return a.Coarser
+	}
+	if h := hint("--in", in, "--labels", "0..100"); h == nil || len(h.Labels) > 51 {
+		t.Errorf("hint %+v", h)
+	}
+	few := labelTemp(t, "few.csv", "label\n0\n8\n")
+	if h := hint("--in", few, "--prior", prior); h != nil {
+		t.Errorf("the optimum of a known prior has the hint %+v", h)
+	}
+	if h := hint("--in", few, "--prior", prior, "--method", "debiased-rr"); h == nil || h.Labels[len(h.Labels)-1] != 8 {
+		t.Errorf("hint %+v", h)
+	}
+	text, err := labelRun("--epsilon", "1", "--prior", prior)
+	if err != nil || !strings.Contains(text, "hint: debiased-rr loses less if labels are first rounded") {
+		t.Errorf("%s, %v", text, err)
 	}
 }

@@ -17,7 +17,8 @@ type majorityFlags struct {
 	service.MajorityRequest
 	outputDelta, mean float64
 	monotone          bool
-	plot              string
+	plot, plan        string
+	delta             float64
 	output
 }
 
@@ -33,14 +34,18 @@ that the answer is (mε, δ)-DP, and certifies it.
 
 Mechanisms on disjoint shards of the data need no noise: say --disjoint-shards.`,
 		Example: `  accountant majority --mechanisms 11 --epsilon 0.1 --allowance 3
-  accountant majority --mechanisms 35 --epsilon 0.1 --allowance 5 --delta-each 1e-5 --json`,
+  accountant majority --mechanisms 35 --epsilon 0.1 --allowance 5 --delta-each 1e-5 --json
+  accountant majority --mechanisms 11 --epsilon 0.1 --allowance 3 --answers 100 --delta 1e-5
+  accountant majority --mechanisms 3 --epsilon 0.3 --allowance 1 --voter-epsilons 0.1,0.2,0.3
+  accountant majority --mechanisms 9 --epsilon 0.5 --allowance 3 --classes 10
+  accountant majority --mechanisms 11 --epsilon 0.5 --allowance 3 --plan dpsgd.yaml --output-delta 1e-5`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.run(cmd)
 		},
 	}
 	fs := cmd.Flags()
-	fs.IntVar(&q.Mechanisms, "mechanisms", 0, "number `K` of mechanisms, odd (required)")
+	fs.IntVar(&q.Mechanisms, "mechanisms", 0, "number `K` of mechanisms (required)")
 	fs.Float64Var(&q.Epsilon, "epsilon", 0, "`ε` of every mechanism (required)")
 	fs.Float64Var(&q.Allowance, "allowance", 0, "`m`: the answer may cost m times ε (required)")
 	fs.Float64Var(&q.DeltaEach, "delta-each", 0, "`Δ` of every mechanism")
@@ -51,6 +56,13 @@ Mechanisms on disjoint shards of the data need no noise: say --disjoint-shards.`
 	fs.Float64Var(&f.mean, "prior-mean", 0.75, "mean vote probability of the objective")
 	fs.BoolVar(&f.monotone, "monotone", true, "let clearer majorities be answered at least as truthfully")
 	fs.BoolVar(&q.Disjoint, "disjoint-shards", false, "the mechanisms run on disjoint shards of the records")
+	fs.Float64SliceVar(&q.VoterEpsilons, "voter-epsilons", nil, "`ε` of each mechanism, if they are unlike; --epsilon is then the unit of the allowance")
+	fs.Float64SliceVar(&q.VoterDeltas, "voter-deltas", nil, "`Δ` of each of them")
+	fs.StringVar(&f.plan, "plan", "", "plan `file` of each mechanism, a training run (- reads standard input)")
+	fs.IntVar(&q.Classes, "classes", 0, "`number` of labels that are voted for (default 2)")
+	fs.IntVar(&q.Answers, "answers", 0, "price so `many` answers together, at --delta")
+	fs.Float64Var(&f.delta, "delta", 0, "`δ` of the answers together")
+	_ = cmd.MarkFlagFilename("plan", "yaml", "yml", "json")
 	fs.StringVar(&f.plot, "plot", "", "draw the noise functions to a `file` (.svg, .png or .pdf)")
 	f.output.register(cmd)
 	_ = cmd.MarkFlagFilename("plot", pictures...)
@@ -63,6 +75,10 @@ Mechanisms on disjoint shards of the data need no noise: say --disjoint-shards.`
 func (f *majorityFlags) run(cmd *cobra.Command) error {
 	q := f.MajorityRequest
 	q.OutputDelta, q.PriorMean, q.Monotone = given(cmd, "output-delta", f.outputDelta), &f.mean, &f.monotone
+	q.Delta = given(cmd, "delta", f.delta)
+	if f.plan != "" {
+		q.Plan = service.PlanText{} // of the file
+	}
 	if err := q.Check(); err != nil {
 		return flagged(cmd, err)
 	}
@@ -71,7 +87,13 @@ func (f *majorityFlags) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	a, err := ask(cmd, "linear programs", (*service.Service).Majority, q)
+	var a *service.MajorityAnswer
+	var err error
+	if f.plan == "" {
+		a, err = ask(cmd, "linear programs", (*service.Service).Majority, q)
+	} else {
+		a, err = askPlan(cmd, "linear programs", (*service.Service).Majority, &q, &q.Plan, f.plan)
+	}
 	if err != nil {
 		return err
 	}
@@ -92,14 +114,30 @@ func (f *majorityFlags) run(cmd *cobra.Command) error {
 
 func printMajority(w io.Writer, a *service.MajorityAnswer) {
 	p := a.Params
-	fmt.Fprintf(w, "budget      (%.6g, %.6g)-DP for the majority of %d mechanisms, each (%g, %g)-DP\n",
-		p.Allowance*p.Epsilon, p.OutputDelta, p.Mechanisms, p.Epsilon, p.Delta)
+	fmt.Fprintf(w, "budget      (%.6g, %.6g)-DP for the majority of %d mechanisms, ", p.Allowance*p.Epsilon, p.OutputDelta, p.Mechanisms)
+	switch {
+	case p.Voters != nil && p.Voters[0].Profile != nil:
+		fmt.Fprintln(w, "each with the profile of the plan")
+	case p.Voters != nil:
+		fmt.Fprintf(w, "of %d kinds\n", len(p.Voters))
+	default:
+		fmt.Fprintf(w, "each (%g, %g)-DP\n", p.Epsilon, p.Delta)
+	}
+	if p.Classes > 2 {
+		fmt.Fprintf(w, "votes       for one of %d labels; without an absolute majority, or else, a uniform one is told\n", p.Classes)
+	}
 	fmt.Fprintf(w, "certified   %v: %s\n", a.Certified, a.Proof)
 	fmt.Fprintf(w, "max f       %.12g of at most %.12g\n", a.MaxF, a.BudgetF)
+	if a.MaxF-a.Attained > 1e-9*a.MaxF {
+		fmt.Fprintf(w, "attained    %.6g of max f for certain: the certificate has this gap\n", a.Attained)
+	}
 	fmt.Fprintf(w, "objective   %.12g\n", a.Objective)
 	// What rounding leaves is not worth a line.
 	if a.Gap != nil && *a.Gap > 1e-9*a.Objective {
 		fmt.Fprintf(w, "gap         the largest objective is at most %s more\n", rounded(*a.Gap, 2, up))
+	}
+	if a.EpsilonUpper != nil {
+		fmt.Fprintf(w, "answers     together cost %s ≤ ε ≤ %s\n", rounded(*a.EpsilonLower, 5, down), rounded(*a.EpsilonUpper, 5, up))
 	}
 	fmt.Fprintln(w, "expected error")
 	for _, fam := range a.Families {

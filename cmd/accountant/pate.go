@@ -21,11 +21,11 @@ func newPateCmd() *cobra.Command {
 		Short: "Account for private aggregation of teacher ensembles (PATE)",
 		Long: `pate tells what labelling queries by the noisy votes of teachers costs.
 
-Costs that depend on the votes are private themselves: only what smooth prints
-as sanitized, and the data-independent ε, may be published. A sanitized ε is an
-estimate; the data-independent ε is a bound.`,
+Costs that depend on the votes are private themselves. What may be published is
+the data-independent ε, a bound; the ε of publish, a bound except with a small
+probability that is fixed in advance; and the ε of smooth, an estimate.`,
 	}
-	cmd.AddCommand(newPateAnalyzeCmd(), newPateSmoothCmd(), newPateSynthCmd())
+	cmd.AddCommand(newPateAnalyzeCmd(), newPatePublishCmd(), newPateSmoothCmd(), newPateSynthCmd())
 	cmd.Args, cmd.RunE = needCommand, missingCommand
 	return cmd
 }
@@ -66,7 +66,7 @@ func (f *pateFlags) register(cmd *cobra.Command) {
 	fs.IntVar(&f.maxAnswers, "max-answers", 0, "the `number` of answers after which no query is answered any more, fixed in advance")
 	fs.Float64Var(&q.Delta, "delta", 0, "δ (required)")
 	addChoice(cmd, &q.Conversion, "conversion", "from Rényi to (ε, δ): cks (improved), or classic as in the tables of the PATE paper", "cks", "classic")
-	addChoice(cmd, &q.Report, "report", "expected (not a bound), realised, worst or independent (default: realised with --answered, worst without)", "expected", "realised", "worst", "independent")
+	addChoice(cmd, &q.Report, "report", "joint, expected (not a bound), realised, worst or independent (default: realised with --answered; without, joint if there is a check and else worst)", "joint", "expected", "realised", "worst", "independent")
 	addProgress(cmd, &f.progress)
 	f.output.register(cmd)
 	for _, name := range []string{"votes", "baseline"} {

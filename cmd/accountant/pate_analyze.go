@@ -14,7 +14,7 @@ import (
 
 const pateNotSafe = "NOT SAFE TO PUBLISH"
 
-const pateNotSafeWhy = ": this depends on the private votes (see accountant pate smooth)"
+const pateNotSafeWhy = ": this depends on the private votes (see accountant pate publish)"
 
 func newPateAnalyzeCmd() *cobra.Command {
 	var f pateFlags
@@ -25,8 +25,11 @@ func newPateAnalyzeCmd() *cobra.Command {
 		Long: `analyze adds up the Rényi cost of every query from its votes, and converts the
 sum to (ε, δ). The reports differ in which queries are charged for an answer:
 
+  joint        check and answer of a query as one mechanism, whose outcomes are
+               "no answer" and every class: a bound at this data set, without a
+               transcript
   worst        every query, or the dearest --max-answers of them: a bound at
-               this data set
+               this data set, too
   independent  the same at the cost that no votes enter: a bound at every data
                set, and the only one that may be published as it stands
   realised     those that --answered lists. Which queries pass the check is
@@ -38,7 +41,12 @@ sum to (ε, δ). The reports differ in which queries are charged for an answer:
                the tables of the PATE paper print, and no bound on anything
 
 Fix --max-answers before looking at any answer, and stop labelling there: then
-worst and independent charge no more answers than that.`,
+worst and independent charge no more answers than that.
+
+What a query costs is, by --price, the best bound from the probability q that
+another class wins (best), the divergence of its exact law from that of every
+neighbour (exact, which also composes the laws and prints an interval for ε), or
+Theorem 6 of the paper (theorem6, which holds in one direction only).`,
 		Example: `  accountant pate synth --rule s1 --teachers 250 --classes 10 --queries 640 --out votes.csv
   accountant pate analyze --votes votes.csv --mechanism confident --threshold 200 --sigma1 150 --sigma2 40 --delta 1e-5`,
 		Args: noArgs,
@@ -71,13 +79,19 @@ worst and independent charge no more answers than that.`,
 		},
 	}
 	f.register(cmd)
-	cmd.Flags().StringVar(&orders, "orders", "", "Rényi orders: first:last:step or a list with commas (default 1.5:100:0.5)")
+	f.Price = "best"
+	addChoice(cmd, &f.Price, "price", "bound by which a query is priced: best (from q alone), exact (its law), or theorem6 (the paper's)", "best", "exact", "theorem6")
+	cmd.Flags().StringVar(&orders, "orders", "", "Rényi orders: first:last:step or a list with commas (default 1.5:100:0.5, and larger ones where the best is the last)")
 	cmd.Flags().StringVar(&plotFile, "plot", "", "draw ε against answered queries into this `file` (.svg, .png or .pdf)")
 	_ = cmd.MarkFlagFilename("plot", pictures...)
 	return cmd
 }
 
 // pateEpsilon writes ε so that a bound stays one.
+func pateInterval(x service.PateInterval) string {
+	return "[" + rounded(x.Lower, 6, down) + ", " + rounded(x.Upper, 6, up) + "]"
+}
+
 func pateEpsilon(x service.PateLine) string {
 	if x.Cost.Report == pate.ExpectedNotABound {
 		return rounded(x.Epsilon, 6, near)
@@ -115,9 +129,16 @@ func writePate(w io.Writer, a service.PateAnswer) error {
 		case !x.Cost.Bound():
 			name += " (not a bound)"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%v\t%.5g\t%.5g\t%s\t\n", name, pateEpsilon(x), x.Order, x.Check, x.Label, answered)
+		order, check, label := fmt.Sprintf("%.5g", x.Order), fmt.Sprintf("%.5g", x.Check), fmt.Sprintf("%.5g", x.Label)
+		if x.Order == 0 {
+			order, check, label = "–", "–", "–"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t\n", name, pateEpsilon(x), order, check, label, answered)
 	}
 	t.Flush()
+	if e := a.Exact; e != nil {
+		fmt.Fprintf(&b, "\nexact ε at this data set: to its neighbours in %s, back in %s\n", pateInterval(e.Forward), pateInterval(e.Reverse))
+	}
 	if r.Answered != nil {
 		k := len(a.Head.Cost.Total.Orders)
 		fmt.Fprintf(&b, "\nEx post: which queries were answered is random. Except with probability %s\nthe privacy loss of the answers that came is at most ε, if the %s\nfixed in advance (classic conversion).\n",

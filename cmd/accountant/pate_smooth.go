@@ -24,7 +24,8 @@ without looking at the votes. Run it once: every run publishes anew.
 
 The sanitized ε may be published, but is an estimate and no upper bound: the
 noise is symmetric, so that half of the time it is below the ε that was paid.
-The bound that may be published is the independent ε of pate analyze.
+Bounds that may be published are the independent ε of pate analyze and, below
+it, that of pate publish, which needs none of the conditions that are tested here.
 
 --optimise picks σ from the private votes, and --gnss paper uses a formula that
 is no bound for λβ > 1/4; both print diagnostics only.`,

@@ -56,7 +56,7 @@ func pateVotes(t *testing.T) (votes, answered string) {
 
 func TestPateAnalyze(t *testing.T) {
 	votes, answered := pateVotes(t)
-	confident := []string{"analyze", "--votes", votes, "--mechanism", "confident", "--threshold", "200", "--sigma1", "150", "--sigma2", "40", "--delta", "1e-5", "--json"}
+	confident := []string{"analyze", "--votes", votes, "--mechanism", "confident", "--threshold", "200", "--sigma1", "150", "--sigma2", "40", "--delta", "1e-5", "--price", "theorem6", "--json"}
 	// pate.md §7.4, golden A.
 	for _, c := range []struct {
 		args           []string
@@ -99,16 +99,21 @@ func TestPateAnalyze(t *testing.T) {
 			t.Errorf("%v: data-independent %v is not above %v", c.args, got.Independent, got.Epsilon)
 		}
 	}
+	for _, want := range []string{"epsilon    1.01486 at delta 1e-5 (joint report: an upper bound at this data set)", "independent   3.92671      –"} {
+		if text := mustPate(t, confident[:len(confident)-3]...); !strings.Contains(text, want) {
+			t.Errorf("the text does not say %q:\n%s", want, text)
+		}
+	}
 	text := mustPate(t, confident[:len(confident)-1]...)
-	for _, want := range []string{"epsilon    2.08573 at delta 1e-5 (worst report: an upper bound at this data set)",
+	for _, want := range []string{"epsilon    2.08573 at delta 1e-5 (worst report: an upper bound at this data set, to its neighbours and not back)",
 		"expected (not a bound)", "NOT SAFE TO PUBLISH"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the text does not say %q:\n%s", want, text)
 		}
 	}
 	for _, args := range [][]string{
-		{"analyze", "--votes", votes, "--mechanism", "gnmax", "--sigma2", "40", "--delta", "1e-5", "--conversion", "classic"},
-		{"analyze", "--votes", votes, "--mechanism", "lnmax", "--gamma", "0.05", "--delta", "1e-5", "--conversion", "classic"},
+		{"analyze", "--votes", votes, "--mechanism", "gnmax", "--sigma2", "40", "--delta", "1e-5", "--conversion", "classic", "--price", "theorem6"},
+		{"analyze", "--votes", votes, "--mechanism", "lnmax", "--gamma", "0.05", "--delta", "1e-5", "--conversion", "classic", "--price", "theorem6"},
 	} {
 		want := map[string]string{"gnmax": "epsilon    2.24472 at", "lnmax": "epsilon    3.70524 at"}[args[4]]
 		if out := mustPate(t, args...); !strings.Contains(out, want) {
@@ -186,7 +191,7 @@ func TestPateInteractive(t *testing.T) {
 	}
 	// v = max(8−5, 2−5) = 3 and max(3−2, 7−8) = 1.
 	out := mustPate(t, append(args, "--queries", "2", "--baseline-kind", "probs", "--json", "--orders", "2")...)
-	if !strings.Contains(out, "\"answered\": 2\n") {
+	if !strings.Contains(out, "\"answered\": 2,\n") {
 		t.Errorf("two queries are not two:\n%s", out)
 	}
 }
@@ -311,7 +316,7 @@ func TestPateBadFlags(t *testing.T) {
 		{a + votes + " --mechanism interactive", "missing --threshold, which interactive needs"},
 		{a + votes + " --mechanism best", "--mechanism: \"best\" is not gnmax, confident, interactive or lnmax"},
 		{a + votes + " --conversion best", "--conversion: \"best\" is not cks or classic"},
-		{a + votes + " --report best", "--report: \"best\" is not expected, realised, worst or independent"},
+		{a + votes + " --report best", "--report: \"best\" is not joint, expected, realised, worst or independent"},
 		{a + votes + " --format best", "--format: \"best\" is not counts or labels"},
 		{a + votes + " --progress best", "--progress: \"best\" is not auto, on or off"},
 		{a + votes + " --queries 3", "--queries: 3 is not in [1, 2]"},

@@ -30,10 +30,10 @@ are those of plan files.`,
 	}
 	fs := cmd.Flags()
 	addChoice(cmd, &q.Mechanism, "mechanism", "`name` of the mechanism (required)",
-		"gaussian", "laplace", "discrete-gaussian", "discrete-laplace", "randomized-response", "pure", "approximate", "finite",
+		"gaussian", "laplace", "discrete-gaussian", "discrete-laplace", "randomized-response", "pure", "approximate", "finite", "gaussian-mixture",
 		"exponential", "permute-and-flip", "noisy-max", "threshold", "select-partitions")
 	_ = cmd.MarkFlagRequired("mechanism")
-	number(fs, &q.NoiseMultiplier, "noise-multiplier", "", "gaussian, laplace, discrete-gaussian, discrete-laplace: `scale` of the noise over the sensitivity")
+	number(fs, &q.NoiseMultiplier, "noise-multiplier", "", "gaussian, laplace, discrete-gaussian, discrete-laplace, gaussian-mixture: `scale` of the noise over the sensitivity")
 	number(fs, &q.Sensitivity, "sensitivity", "", "discrete-gaussian (L2), discrete-laplace (L1): a whole `number` (default 1)")
 	number(fs, &q.Dimension, "dimension", "", "discrete-gaussian: 1 says that the query is one whole `number` (default: any number of them)")
 	number(fs, &q.Probability, "probability", "", "randomized-response: `probability` that the answer is random")
@@ -42,6 +42,8 @@ are those of plan files.`,
 	number(fs, &q.Delta, "delta", "", "approximate, select-partitions: `δ` of the guarantee")
 	numbers(fs, &q.P, "p", "", "finite: `probabilities` of the outcomes on a data set, with commas between them")
 	numbers(fs, &q.Q, "q", "", "finite: `probabilities` on its neighbour")
+	numbers(fs, &q.Shifts, "shifts", "", "gaussian-mixture: whole `multiples` of the sensitivity by which the sum moves")
+	numbers(fs, &q.Probabilities, "probabilities", "", "gaussian-mixture: their `probabilities`")
 	fs.StringVar(&q.Noise, "noise", "", "`law` of the noise: gumbel, exponential or laplace of noisy-max, gaussian, laplace or discrete-laplace of threshold")
 	number(fs, &q.StandardDeviation, "standard-deviation", "", "threshold with gaussian noise: its standard `deviation`")
 	number(fs, &q.Scale, "scale", "", "threshold with laplace or discrete-laplace noise: its `scale`")

@@ -22,7 +22,9 @@ type selectFlags struct {
 const selectLong = `select compares laws of the number of runs for private selection: hyper-parameter
 tuning by the best of a random number of private runs. For each law it prints the
 expected number of runs, the probability that no run falls into the best 1 % and
-5 % of the candidate distribution, and what the whole search costs.
+5 % of the candidate distribution, and what the whole search costs: what an attack
+reaches and what is proved. --first-above prices a search that stops at the first
+outcome above a threshold fixed in advance.
 
 One run is a plan (--plan) or is declared by its guarantee (--candidate-epsilon
 and --candidate-delta). The number of runs itself must stay secret.`
@@ -47,6 +49,7 @@ func newSelectCmd() *cobra.Command {
 	fs.Float64Var(&f.shape, "shape", 0.5, "shape of the negative-binomial law, above -1")
 	fs.Float64SliceVar(&q.Means, "mean", []float64{10}, "expected `runs`; several with commas")
 	fs.IntVar(&q.Max, "max", 0, "largest number of `runs`: the law is conditioned on it (fixed, binomial: number of runs, of trials)")
+	fs.BoolVar(&q.FirstAbove, "first-above", false, "price the first outcome above a threshold instead of the best (geometric laws)")
 	fs.Float64Var(&f.delta, "delta", 0, "`δ` that ε is asked for")
 	fs.Float64Var(&f.candidateEps, "candidate-epsilon", 0, "`ε` of one run")
 	fs.Float64Var(&f.candidateDl, "candidate-delta", 0, "`δ` of one run")
@@ -57,6 +60,9 @@ func newSelectCmd() *cobra.Command {
 
 func (f *selectFlags) run(cmd *cobra.Command) error {
 	q := f.SelectRequest
+	if q.FirstAbove && !cmd.Flags().Changed("law") {
+		q.Laws = nil // geometric
+	}
 	q.Shape = given(cmd, "shape", f.shape)
 	q.Delta = given(cmd, "delta", f.delta)
 	q.CandidateEpsilon = given(cmd, "candidate-epsilon", f.candidateEps)
@@ -77,11 +83,11 @@ func (f *selectFlags) run(cmd *cobra.Command) error {
 
 func selectWriteTable(w io.Writer, out service.SelectAnswer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "law\tshape\tγ\truns\tmiss 1 %\tmiss 5 %\tε paper\tε Papernot–Steinke\tε tight\tδ\t")
+	fmt.Fprintln(t, "law\tshape\tγ\truns\tmiss 1 %\tmiss 5 %\tε paper\tε Papernot–Steinke\tε attack\tε proved\tδ\t")
 	for _, r := range out.Laws {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%.4g\t%.4f\t%.4f\t%s\t%s\t%s\t%s\t\n", r.Law, selectCell(r.Shape, "%g"),
+		fmt.Fprintf(t, "%s\t%s\t%s\t%.4g\t%.4f\t%.4f\t%s\t%s\t%s\t%s\t%s\t\n", r.Law, selectCell(r.Shape, "%g"),
 			selectCell(r.Gamma, "%.4g"), r.Mean, r.Miss1, r.Miss5,
-			selectUp(r.Epsilon.Paper), selectUp(r.Epsilon.PapernotSteinke), selectUp(r.Epsilon.Tight), rounded(r.Delta, 4, up))
+			selectUp(r.Epsilon.Paper), selectUp(r.Epsilon.PapernotSteinke), selectDown(r.Epsilon.Lower), selectUp(r.Epsilon.Tight), rounded(r.Delta, 4, up))
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -99,6 +105,14 @@ func selectCell(x *float64, format string) string {
 		return "–"
 	}
 	return fmt.Sprintf(format, *x)
+}
+
+// selectDown prints what an attack reaches with five digits, rounded down.
+func selectDown(x *float64) string {
+	if x == nil {
+		return "–"
+	}
+	return rounded(*x, 5, down)
 }
 
 // selectUp prints an upper bound with five digits, rounded up.

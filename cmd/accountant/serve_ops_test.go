@@ -59,6 +59,8 @@ func TestServeSaysWhatCommandsSay(t *testing.T) {
 			[]string{"analyze", "--votes", "VOTES", "--mechanism", "confident", "--threshold", "60", "--sigma1", "20", "--sigma2", "10", "--delta", "1e-5", "--orders", "4,8"}},
 		{"", "pate-smooth", `, "votes": [[95, 3, 2], [40, 35, 25]], "mechanism": "gnmax", "sigma2": 40, "delta": 1e-5, "order": 14, "beta": 0.0143, "sigma-ss": 5, "seed": 3`,
 			[]string{"smooth", "--votes", "VOTES", "--mechanism", "gnmax", "--sigma2", "40", "--delta", "1e-5", "--order", "14", "--beta", "0.0143", "--sigma-ss", "5", "--seed", "3"}},
+		{"", "pate-publish", `, "votes": [[95, 3, 2], [40, 35, 25]], "mechanism": "gnmax", "sigma2": 40, "delta": 1e-5, "order": 12, "beta": 0.02, "noise": 0.15, "seed": 3`,
+			[]string{"publish", "--votes", "VOTES", "--mechanism", "gnmax", "--sigma2", "40", "--delta", "1e-5", "--order", "12", "--beta", "0.02", "--noise", "0.15", "--seed", "3"}},
 		{"", "explain", `, "topic": "poisson"`, []string{"poisson"}},
 		{"", "explain", ``, nil},
 		{"", "version", ``, nil},

@@ -1,5 +1,7 @@
 package main
 
+// The picture of the integrand that docs/contour.md shows.
+
 import (
 	"image/color"
 	"math"

@@ -1,5 +1,7 @@
 package main
 
+// The table of all sampling schemes: what an answer costs for each.
+
 import (
 	"context"
 	"encoding/csv"

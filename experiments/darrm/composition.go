@@ -1,5 +1,7 @@
 package main
 
+// Several private majorities composed, which the paper bounds by the sum of their ε.
+
 import (
 	"context"
 

@@ -1,5 +1,7 @@
 package main
 
+// Private prediction without a data set: synthetic teachers, and how often each rule is right.
+
 import (
 	"math/rand/v2"
 
@@ -24,7 +26,7 @@ the label is a fair coin. Accuracy of one answer, exactly, and in brackets the s
 (%d runs of %d). GNMax gets the same votes from teachers that need not be private, but trusts in disjoint shards; with disjoint
 shards the noise-free majority of private teachers ("noise-free") costs only (ε, Δ) and is the right choice.
 
-| p | GNMax | constant | subsampling | double | optimal | noise-free |
+| p | GNMax | paper's constant | subsampling | double | optimal | noise-free |
 |---|---|---|---|---|---|---|
 `, k, eps, delta, p.Allowance*eps, p.OutputDelta, queries*repeats, repeats, queries)
 	rng := rand.New(rand.NewPCG(11, 3))

@@ -1,11 +1,17 @@
-// Command labeldp regenerates what can be regenerated without a data set from
+// Command labeldp regenerates tables and figures of
 // "Optimal Unbiased Randomizers for Regression with Label Differential
-// Privacy" (arXiv:2312.05659): tables and figures about the noisy label loss, on
-// synthetic priors, and a synthetic regression.
+// Privacy" (arXiv:2312.05659): about the noisy label loss on synthetic priors, a
+// synthetic regression, and a regression on public data.
 //
 // It writes labeldp.md and its pictures into a folder:
 //
 //	go run ./experiments/labeldp -out docs/experiments
+//
+// With -data it writes labeldp-flights.md instead, from delays of flights:
+//
+//	npm pack vega-datasets@2.11.0
+//	tar xzf vega-datasets-2.11.0.tgz package/data/flights-200k.json
+//	go run ./experiments/labeldp -data package/data
 package main
 
 import (
@@ -24,9 +30,17 @@ import (
 
 func main() {
 	out := flag.String("out", "docs/experiments", "folder to write into")
+	data := flag.String("data", "", "folder with flights-200k.json; writes the page about it")
+	seeds := flag.Int("seeds", 10, "runs of every method with -data, at least 2")
 	flag.Parse()
 	log.SetFlags(0)
-	if err := run(*out, true); err != nil {
+	var err error
+	if *data == "" {
+		err = run(*out)
+	} else {
+		err = flightsPage(*out, *data, max(*seeds, 2))
+	}
+	if err != nil {
 		log.Fatal(err)
 	}
 }
@@ -49,25 +63,18 @@ func (r *report) table(head []string, rows [][]string) {
 	r.p("")
 }
 
-// run writes the page and its pictures; without whole only what is above the regression, which takes minutes.
-func run(dir string, whole bool) error {
+// run writes the page and its pictures.
+func run(dir string) error {
 	r := &report{dir: dir}
 	r.p("# Optimal unbiased label randomizers")
 	r.p("")
 	r.p("Paper: Badanidiyuru et al., *Optimal Unbiased Randomizers for Regression with Label Differential Privacy*, arXiv:2312.05659.")
-	r.p("Everything on this page is written by `go run ./experiments/labeldp`, from the library alone. The theory is in [labeldp.md](../labeldp.md).")
+	r.p("Everything on this page is written by `go run ./experiments/labeldp`, from the library alone. On public data: [labeldp-flights.md](labeldp-flights.md). The theory is in [labeldp.md](../labeldp.md).")
 	r.p("")
 	r.p("Losses are **half-losses**, E ½(ŷ − y)²: that is what the paper tabulates as noisy label loss, although its captions say mean squared error. Test losses are mean squared errors, as in the paper.")
-	for _, section := range []func(*report) error{tableOne, figureTwo, meshSize, lossCurves, biasCurves, biasLimit, thresholds, privacy} {
+	for _, section := range []func(*report) error{tableOne, figureTwo, meshSize, lossCurves, biasCurves, biasLimit, thresholds, privacy, regression, missing} {
 		if err := section(r); err != nil {
 			return err
-		}
-	}
-	if whole {
-		for _, section := range []func(*report) error{regression, missing} {
-			if err := section(r); err != nil {
-				return err
-			}
 		}
 	}
 	return os.WriteFile(filepath.Join(dir, "labeldp.md"), r.Bytes(), 0o644)
@@ -93,7 +100,7 @@ func must[T any](x T, err error) T {
 
 // The priors.
 func priorA() labeldp.Prior { return must(labeldp.NewPrior(ints(0, 2), []float64{0.6, 0.25, 0.15})) }
-func priorB() labeldp.Prior { return must(labeldp.Uniform(ints(0, 4))) }
+func priorB() labeldp.Prior { return must(labeldp.NewPrior(ints(0, 4), nil)) }
 func priorC() labeldp.Prior {
 	return must(labeldp.NewPrior([]float64{1, 2, 5, 10}, []float64{0.4, 0.3, 0.2, 0.1}))
 }
@@ -105,7 +112,7 @@ func half52() labeldp.Prior {
 		w[i] = 1
 	}
 	w[51] = 51
-	return must(labeldp.PriorFromWeights(ints(1, 52), w))
+	return must(labeldp.NewPrior(ints(1, 52), w))
 }
 
 // sales100 stands for sales amounts: {0, …, 100}, exponentially decreasing.
@@ -114,7 +121,7 @@ func sales100() labeldp.Prior {
 	for i := range w {
 		w[i] = math.Exp(-float64(i) / 10)
 	}
-	return must(labeldp.PriorFromWeights(ints(0, 100), w))
+	return must(labeldp.NewPrior(ints(0, 100), w))
 }
 
 func tableOne(r *report) error {
@@ -191,7 +198,7 @@ func figureTwo(r *report) error {
 	if err := drawLaw(opt, filepath.Join(r.dir, "labeldp-law.png")); err != nil {
 		return err
 	}
-	u52, _, err := labeldp.OptimalUnbiased(context.Background(), must(labeldp.Uniform(ints(1, 52))), 1)
+	u52, _, err := labeldp.OptimalUnbiased(context.Background(), must(labeldp.NewPrior(ints(1, 52), nil)), 1)
 	if err != nil {
 		return err
 	}
@@ -207,7 +214,7 @@ func meshSize(r *report) error {
 	for _, c := range []struct {
 		name string
 		p    labeldp.Prior
-	}{{"uniform on 1..52", must(labeldp.Uniform(ints(1, 52)))}, {"half of the mass on 52", half52()}} {
+	}{{"uniform on 1..52", must(labeldp.NewPrior(ints(1, 52), nil))}, {"half of the mass on 52", half52()}} {
 		row := []string{c.name}
 		bins, err := labeldp.RROnBins(c.p, eps)
 		if err != nil {
@@ -369,9 +376,9 @@ func thresholds(r *report) error {
 		name string
 		p    labeldp.Prior
 	}{
-		{"(0.6, 0.25, 0.15) on {0, 1, 2}", priorA()}, {"uniform on {0, 1, 2}", must(labeldp.Uniform(ints(0, 2)))},
+		{"(0.6, 0.25, 0.15) on {0, 1, 2}", priorA()}, {"uniform on {0, 1, 2}", must(labeldp.NewPrior(ints(0, 2), nil))},
 		{"uniform on {0, …, 4}", priorB()}, {"(0.4, 0.3, 0.2, 0.1) on {1, 2, 5, 10}", priorC()},
-		{"uniform on {0, …, 9}", must(labeldp.Uniform(ints(0, 9)))},
+		{"uniform on {0, …, 9}", must(labeldp.NewPrior(ints(0, 9), nil))},
 	} {
 		excess := func(eps float64) (float64, error) {
 			_, cert, err := labeldp.OptimalUnbiased(context.Background(), c.p, eps)
@@ -405,12 +412,6 @@ func thresholds(r *report) error {
 func missing(r *report) error {
 	r.p("\n## What is not here")
 	r.p("")
-	r.p("These need data that does not come with this software:")
-	r.p("")
-	r.p("- Figures 3 and 4, Criteo Sponsored Search Conversion (15,995,634 rows): outputs on its prior, noisy label and test loss against ε, ε₁ = 0.017, ten seeds.")
-	r.p("- Figure 5 (a) and the values of the mesh table, US Census 1940 (131,903,909 rows, weeks worked).")
-	r.p("- Figure 5 (b), a proprietary data set of conversion counts under Poisson loss.")
-	r.p("")
-	r.p("Their networks and training are no part of an accountant. The values of Figures 3 to 5 are plotted in the paper without numbers.")
+	r.p("The data of the paper: Criteo Sponsored Search Conversion (15,995,634 rows, Figures 3 and 4), US Census 1940 (131,903,909 rows, Figure 5 (a) and the values of the mesh table) and a proprietary data set of conversion counts under Poisson loss (Figure 5 (b)). The values of these figures are plotted in the paper without numbers. What Figures 3 to 5 and Appendix D show is shown on delays of flights: [labeldp-flights.md](labeldp-flights.md).")
 	return nil
 }

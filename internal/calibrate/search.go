@@ -92,18 +92,6 @@ func New(k Knob, g Goal, ask Ask) *Search {
 	return &Search{knob: k, goal: g, eval: ask, final: g.Accuracy, slope: math.NaN()}
 }
 
-// Run finds Meets and Fails. The error is an *Infeasible, or that of an evaluation.
-func (s *Search) Run(ctx context.Context) error {
-	u, err := s.coarse(ctx)
-	if err != nil {
-		return err
-	}
-	if u, err = s.fine(ctx, u); err != nil {
-		return err
-	}
-	return s.certify(ctx, u)
-}
-
 // score is positive where the budget is exceeded: the difference of logarithms,
 // nearly linear in log(value), continued by a tangent where the answer is far
 // below the budget or negative.

@@ -1,5 +1,8 @@
 package random
 
+// Coins of an exact probability, and noise on whole numbers that is made of them (Canonne, Kamath and
+// Steinke, NeurIPS 2020). A draw takes as many bits as it needs, and no float64 decides it.
+
 import (
 	"math"
 	"math/big"

@@ -1,5 +1,7 @@
 package random
 
+// Exponential gaps as float64: for which records are sampled, and never for noise that claims privacy.
+
 import (
 	"math"
 	"math/bits"

@@ -1,5 +1,7 @@
 package random
 
+// Random real numbers with exact laws, whose digits are drawn as they are looked at.
+
 import (
 	"math/big"
 	"math/rand/v2"

@@ -181,3 +181,61 @@ func BenchmarkDraws(b *testing.B) {
 		})
 	}
 }
+
+// TestQuickFloor: what the first digits decide is what all of them do, also where the sum
+// is next to a multiple of the unit; a slack of none is noticed.
+func TestQuickFloor(t *testing.T) {
+	src := Seeded(91)
+	r := rand.New(src)
+	decided, wrong := 0, 0
+	for i := range 200000 {
+		unit := math.Ldexp(1, r.IntN(60)-50)
+		if i%3 == 0 {
+			unit *= 1 + r.Float64()
+		}
+		s := Noisy(unit*float64(r.IntN(1000)), unit*math.Ldexp(1, r.IntN(40)-8), Laplace(src))
+		if i%2 == 0 { // next to a multiple: the fixed number cancels nearly all of the noise
+			z := s.Noise[0].Z.approx() * s.Noise[0].Scale
+			s.Fixed[0] = unit*float64(r.IntN(50)) - z
+		}
+		want := slowFloor(s, unit)
+		if n, ok := s.quickFloor(unit); ok {
+			decided++
+			if big.NewInt(int64(n)).Cmp(want) != 0 {
+				t.Fatalf("%v by %v: %v, exactly %v", s, unit, n, want)
+			}
+		}
+		if total, _ := s.approx(); big.NewInt(int64(math.Floor(total/unit))).Cmp(want) != 0 {
+			wrong++
+		}
+		if got := s.Floor(unit); got.Cmp(want) != 0 {
+			t.Fatalf("%v by %v: floor %v, exactly %v", s, unit, got, want)
+		}
+	}
+	if decided < 80000 || wrong < 1000 {
+		t.Errorf("%d decided, %d wrong without a slack", decided, wrong)
+	}
+}
+
+// slowFloor is Floor with as many digits as it takes.
+func slowFloor(s Sum, unit float64) *big.Int {
+	for words := 1; ; words++ {
+		lo, hi, e := s.bounds(words, exponent(unit))
+		u := fixedPoint(unit, e)
+		u.Lsh(u, uint(64*words))
+		n := new(big.Int).Div(lo, u)
+		if lo.Cmp(hi) != 0 {
+			hi.Sub(hi, one)
+		}
+		if m := new(big.Int).Div(hi, u); n.Cmp(m) == 0 {
+			return n
+		}
+	}
+}
+
+func BenchmarkLaplaceNearest(b *testing.B) {
+	src := Seeded(1)
+	for b.Loop() {
+		Noisy(17, 140, Laplace(src)).Nearest(0x1p-33)
+	}
+}

@@ -1,5 +1,7 @@
 package random
 
+// Where bits come from: nil is the operating system.
+
 import (
 	crand "crypto/rand"
 	"encoding/binary"

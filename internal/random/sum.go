@@ -1,5 +1,7 @@
 package random
 
+// Numbers with noise as the real numbers that they are: comparing them, and rounding them to a grid.
+
 import (
 	"math"
 	"math/big"
@@ -39,12 +41,11 @@ func (s Sum) Less(t Sum) bool {
 	return d.positive()
 }
 
-func (s Sum) positive() bool {
-	total, size := 0.0, 0.0
+// approx returns the sum of finite numbers from the first digits of the random ones, and
+// how far it is off at most.
+func (s Sum) approx() (total, slack float64) {
+	size := 0.0
 	for _, x := range s.Fixed {
-		if math.IsInf(x, 0) {
-			return x > 0
-		}
 		total += x
 		size += math.Abs(x)
 	}
@@ -55,7 +56,16 @@ func (s Sum) positive() bool {
 	}
 	// A term is off by 2^−52·scale·(1 + |z|) and one rounding; n additions round by
 	// 2^−53 of a partial sum each, which is at most size.
-	slack := float64(len(s.Fixed)+len(s.Noise)+4)*0x1p-51*size + 0x1p-1000
+	return total, float64(len(s.Fixed)+len(s.Noise)+4)*0x1p-51*size + 0x1p-1000
+}
+
+func (s Sum) positive() bool {
+	for _, x := range s.Fixed {
+		if math.IsInf(x, 0) {
+			return x > 0
+		}
+	}
+	total, slack := s.approx()
 	if math.Abs(total) > slack && !math.IsInf(total, 0) {
 		return total > 0
 	}
@@ -72,6 +82,9 @@ func (s Sum) positive() bool {
 
 // Floor returns ⌊s/unit⌋ exactly, for a finite sum and unit > 0.
 func (s Sum) Floor(unit float64) *big.Int {
+	if n, ok := s.quickFloor(unit); ok {
+		return big.NewInt(int64(n))
+	}
 	for words := 1; ; words++ {
 		lo, hi, e := s.bounds(words, exponent(unit))
 		u := fixedPoint(unit, e)
@@ -87,10 +100,24 @@ func (s Sum) Floor(unit float64) *big.Int {
 	}
 }
 
+// quickFloor is Floor where the first digits decide, which they nearly always do. Of the
+// quotients the division and the sum with slack are rounded by 2^−53 of them each, which is
+// less than another slack.
+func (s Sum) quickFloor(unit float64) (float64, bool) {
+	total, slack := s.approx()
+	lo, hi := math.Floor((total-2*slack)/unit), math.Floor((total+2*slack)/unit)
+	return lo, lo == hi && math.Abs(lo) < 1<<53
+}
+
 // Nearest returns the multiple of unit that is nearest to the sum, rounded once more to a
 // float64 where it has more than 53 bits.
 func (s Sum) Nearest(unit float64) float64 {
 	s.Fixed = append(s.Fixed[:len(s.Fixed):len(s.Fixed)], unit/2)
+	if f, _ := math.Frexp(unit); f == 0.5 { // the product is exact, or rounded once
+		if n, ok := s.quickFloor(unit); ok {
+			return n * unit
+		}
+	}
 	x := new(big.Float).SetInt(s.Floor(unit))
 	y, _ := x.Mul(x, new(big.Float).SetFloat64(unit)).Float64()
 	return y

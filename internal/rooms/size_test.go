@@ -44,19 +44,6 @@ const (
 // ever shrinks: what is on it and no longer too large fails the test as well.
 var oversized = map[string]bool{
 	"cmd/accountant/sampling.go newSamplingCmd": true,
-	"tradeoff.go TradeOff":                      true,
-	"fourier/integral.go":                       true,
-	"fourier/refine.go":                         true,
-	"fourier/internal/contour/solve.go":         true,
-	"internal/transform/mixed.go":               true,
-
-	"fourier/internal/contour/rough.go roughRoot": true,
-	"fourier/internal/contour/solve.go Epsilon":   true,
-	"fourier/internal/contour/solve.go solve":     true,
-	"fourier/read.go read":                        true,
-	"fourier/refine.go run":                       true,
-	"fourier/refine.go epsilonPasses":             true,
-	"fourier/refine.go deltaPasses":               true,
 }
 
 // TestSizes: no file has more than 500 lines, and no function more than 80 unless its

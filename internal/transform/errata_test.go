@@ -41,7 +41,7 @@ func TestSectorFactor(t *testing.T) {
 		a := m.width() * (0.02 + 0.96*r.Float64())
 		d := (2*r.Float64() - 1) * (theta + 4) * m.inv2
 		v, table := make([]float64, len(m.cs)), m.angles(a)
-		P, Q := m.turn(d, table, v)
+		P, Q := m.turn(&node{}, d, table, v)
 		p := complex(1-q, 0) + complex(q, 0)*cmplx.Exp(complex(d-m.inv2/2, a))
 		q0 := complex(1-q, 0) + complex(q, 0)*cmplx.Exp(complex(-d-m.inv2/2, -a))
 		n := m.at(d)

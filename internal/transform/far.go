@@ -79,7 +79,9 @@ func (m *mixture) lineWithFar(ctx context.Context, s *tilted, tMax, tol, want fl
 			if logErr, best, _ := s.strips(ctx, t, want, 0); logErr <= want {
 				l := newLine(s, g, best, logErr, t, tol, maxNodes)
 				l.farMax = tMax
-				l.far = l.newFarLine(a, e, t)
+				if l.far = l.newFarLine(a, e, t); l.far == nil {
+					return nil
+				}
 				return l
 			}
 		}
@@ -88,7 +90,7 @@ func (m *mixture) lineWithFar(ctx context.Context, s *tilted, tMax, tol, want fl
 	return nil
 }
 
-// newFarLine returns the line a for t ≥ from.
+// newFarLine returns the line a for t ≥ from; nil where an angle is not known.
 func (l *mixtureLine) newFarLine(a, logErr, from float64) *farLine {
 	m := l.m
 	lift := a * a / (2 * m.inv2)
@@ -102,15 +104,18 @@ func (l *mixtureLine) newFarLine(a, logErr, from float64) *farLine {
 	for j := range l.nodes {
 		n := &l.nodes[j]
 		d := float64(l.lo+j) * l.h
-		p, q := m.turn(d, table, v)
+		p, q := m.turn(n, d, table, v)
+		if p.slack > 0 || q.slack > 0 {
+			return nil
+		}
 		argP, argQ := p.component*a+p.rest, q.component*a+q.rest
 		amp := lift + l.logF[j] + (theta+1)*p.logMod - theta*q.logMod
 		x := m.x(d)
 		loss := n.loss + p.logMod - q.logMod
 		turn := imLoss(p, q, a)
 		phase := (theta+1)*argP - theta*argQ - x*a
-		dMod, dArg := m.turnErrors(p, d, a)
-		dModQ, dArgQ := m.turnErrors(q, d, a)
+		dMod, dArg := m.turnErrors(n, p, d, a)
+		dModQ, dArgQ := m.turnErrors(n, q, d, a)
 		dMod, dArg = max(dMod, dModQ), max(dArg, dArgQ)
 		sizes := (theta+1)*math.Abs(argP) + math.Abs(theta*argQ) + math.Abs(x*a)
 		terms[j] = term{amp, turn, loss, phase,
@@ -139,11 +144,15 @@ func (l *mixtureLine) newFarLine(a, logErr, from float64) *farLine {
 //   - exponents that are wrong by δ move the logarithm by Σ w_c δ|e^{iac}/Σ − 1| ≤ 5w·min(1, a·span)·δ;
 //   - S and I of turnOf are off by 8 + m roundings for m components, so that the logarithm is by 5 times
 //     those of a²E[c²], and the angle by 3 times those of a·E|c|.
-func (m *mixture) turnErrors(t turn, d, a float64) (mod, arg float64) {
-	wide, n := min(1, a*m.span), 8+float64(len(m.cs))
+func (m *mixture) turnErrors(n *node, t turn, d, a float64) (mod, arg float64) {
+	if m.realZeros {
+		e := m.turnError(a, n.shares.err(), t.least())
+		return e, e + 2*u*math.Abs(t.component*a+t.rest)
+	}
+	wide, terms := min(1, a*m.span), 8+float64(len(m.cs))
 	dv := 5 * wide * min(1, t.second) * m.exponentErr(d)
-	mod = 8 * n * u * min(wide*wide, a*a*t.second)
-	arg = 4*n*u*a*min(m.span, t.second) + 2*u*math.Abs(t.component*a+t.rest)
+	mod = 8 * terms * u * min(wide*wide, a*a*t.second)
+	arg = 4*terms*u*a*min(m.span, t.second) + 2*u*math.Abs(t.component*a+t.rest)
 	return mod + dv, arg + dv
 }
 

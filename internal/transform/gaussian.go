@@ -1,4 +1,10 @@
+// The transform of one Gaussian, in closed form.
+//
+// It assumes σ known to a relative error. Every value has the rounding of three operations and that error.
+
 package transform
+
+// Gaussian noise on the whole data set: a closed form at every z, with the error of its σ.
 
 import (
 	"context"

@@ -1,4 +1,11 @@
+// Transforms of what gives everything away with some probability.
+//
+// They assume a transform without infinite losses, and return it times a power of 1 − m.
+
 package transform
+
+// What is given away with some probability: the transform of a pair is scaled, and the rest is an
+// infinite loss. It assumes a base without infinite losses.
 
 import (
 	"context"

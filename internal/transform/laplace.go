@@ -1,4 +1,11 @@
+// The transform of one Laplace mechanism, in closed form.
+//
+// It assumes the largest loss known to a relative error. It returns values whose errors are relative to log M, near
+// 0 too, where the closed form cancels.
+
 package transform
+
+// Laplace noise on the whole data set: a closed form, summed so that nothing cancels near z = −½.
 
 import (
 	"context"

@@ -1,4 +1,11 @@
+// Laplace noise on a sample as atoms and pieces.
+//
+// It assumes rates and weights with relative errors, and returns a Mixed whose masses carry them.
+
 package transform
+
+// Laplace noise on a sample, as atoms and pieces of a Mixed: the pair of a sampled record, and the
+// envelope of a substituted one.
 
 import (
 	"math"

@@ -1,4 +1,11 @@
+// The points at which mixtures are evaluated, made once and shared by all lines.
+//
+// It assumes a mixture; its points are exact multiples of a step. It returns log P and log Q at them.
+
 package transform
+
+// Nodes of the trapezoidal rule for mixtures, kept for the next question. The steps of
+// levels are on a ladder, and what a lattice returns does not depend on what it holds.
 
 import (
 	"math"

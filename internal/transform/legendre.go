@@ -1,14 +1,3 @@
-package transform
-
-import (
-	"math"
-	"sync"
-
-	"gonum.org/v1/gonum/integrate/quad"
-
-	"github.com/dpaccountant/accountant/internal/xmath"
-)
-
 // The error of Gauss–Legendre quadrature by the Bernstein ellipse.
 //
 // Let f be analytic inside the ellipse of foci ±1 whose semi-axes add up to ρ, and
@@ -20,6 +9,20 @@ import (
 //	Σ_{k=2n,2n+2,…} 2Bρ^{−k}·(2 + 2/15) = (64/15)·B·ρ^{−2n}/(1 − ρ^{−2}).
 //
 // (Trefethen, Approximation Theory and Approximation Practice, Theorem 19.3.)
+//
+// It assumes that f is analytic within the ellipses that are tried. It returns the least number of nodes whose error is
+// proved to be small enough.
+
+package transform
+
+import (
+	"math"
+	"sync"
+
+	"gonum.org/v1/gonum/integrate/quad"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
 
 // legendreSizes are the numbers of nodes that are used, ascending.
 var legendreSizes = []int{4, 6, 8, 10, 12, 14, 16, 18, 20, 24, 28, 32}

@@ -1,4 +1,11 @@
+// A Gaussian mixture on one line: which of its sums answers at a frequency.
+//
+// It assumes θ ≥ −½; below, the reverse answers. It returns log M with the error of the sum that it took.
+
 package transform
+
+// The transform of a Gaussian mixture on a line Re z = θ: which nodes serve all t up to tMax at a
+// tolerance, and the value with its error at each t.
 
 import (
 	"context"
@@ -45,8 +52,12 @@ func (m *mixture) Line(ctx context.Context, theta, tMax, tol float64, maxNodes i
 	if !(tol > 0) {
 		return nil, fmt.Errorf("tol: %v is not above 0", tol)
 	}
-	if maxNodes <= 0 || maxNodes > maxLineNodes {
-		maxNodes = maxLineNodes
+	most := maxLineNodes
+	if m.realZeros {
+		most /= 16 // its nodes keep their shares, a kilobyte each at most
+	}
+	if maxNodes <= 0 || maxNodes > most {
+		maxNodes = most
 	}
 	if theta < -0.5 {
 		l, err := m.rev.line(ctx, -1-theta, tMax, tol, maxNodes)

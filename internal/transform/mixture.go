@@ -1,4 +1,12 @@
+// The transform of a pair of Gaussian mixtures with whole-numbered means.
+//
+// It assumes weights known to relative errors. It returns lines that sum over the nodes of a trapezoidal rule
+// (docs/contour.md).
+
 package transform
+
+// Pairs of Gaussian mixtures, the losses of sampled Gaussian noise: what they are, and what does not
+// depend on θ. It assumes a likelihood ratio that increases with the output.
 
 import (
 	"fmt"
@@ -28,6 +36,9 @@ type Pair struct {
 	// LogP0 and LogQ0 are the logarithms of the weights of mean 0, to a relative error Err0
 	// of the weights. They are used where the difference from 1 would cancel.
 	LogP0, LogQ0, Err0 float64
+	// RealZeros says that Σ P_c w^c has only real zeros, and so has Σ Q_c w^c; see zeros.go. It
+	// holds for all weights of a binomial law, and not for a part of them.
+	RealZeros bool
 }
 
 // maxMean bounds means: differences of them index tables.
@@ -106,6 +117,8 @@ type mixture struct {
 	minP, maxP           float64 // the ends of the means of P
 	minQ, maxQ           float64
 	span, spanP, spanQ   float64 // largest differences of means: of all, of P, of Q
+	realZeros            bool    // see zeros.go
+	sideP, sideQ         side    // of real zeros
 	rev                  *mixture
 	lattices             [maxLevel + 1]lattice
 	divergenceOnce       sync.Once
@@ -137,6 +150,8 @@ func newMixture(pair Pair) *mixture {
 	}
 	m.spanP, m.spanQ = m.maxP-m.minP, m.maxQ-m.minQ
 	m.span = max(m.maxP, m.maxQ) - min(m.minP, m.minQ)
+	// A single zero is that of two means, for which nothing is gained.
+	m.realZeros = pair.RealZeros && max(m.spanP, m.spanQ) > 1
 	for _, c := range pair.Components {
 		if math.IsInf(c.LogP, -1) && math.IsInf(c.LogQ, -1) {
 			continue
@@ -148,6 +163,9 @@ func newMixture(pair Pair) *mixture {
 		k.err += u * (3 + 2*max(math.Abs(xmath.Finite(c.LogP)), math.Abs(xmath.Finite(c.LogQ))))
 		k.exact = k.offset == 0 && (mean == 1 || mean == -1)
 		m.cs = append(m.cs, k)
+	}
+	if m.realZeros {
+		m.sideP, m.sideQ, m.realZeros = m.makeSides()
 	}
 	return m
 }
@@ -181,7 +199,10 @@ func (m *mixture) exponent(c *component, d float64) (v, err float64) {
 //
 // q and p = q·e^L are the densities, and kappa is p·ex(−L); see secondorder.go. They
 // do not depend on the line, so that a line costs one exponential for each node.
-type node struct{ logQ, loss, errQ, errLoss, q, p, kappa float64 }
+type node struct {
+	logQ, loss, errQ, errLoss, q, p, kappa float64
+	shares                                 *shares // nil but for mixtures with real zeros
+}
 
 // at returns the node at lattice point d.
 func (m *mixture) at(d float64) node {
@@ -197,6 +218,9 @@ func (m *mixture) at(d float64) node {
 // 1 + ΣQ_cE_c, and dP/dQ − 1 = Σ(P_c−Q_c)E_c / (1 + ΣQ_cE_c), which keeps its digits
 // where the loss is small. Where 1 + Σ cancels or overflows, logarithms are added.
 func (m *mixture) evaluate(d float64) node {
+	if m.realZeros {
+		return m.evaluateSides(d)
+	}
 	s := m.sigma*d + m.x0/m.sigma
 	logN := -s*s/2 - m.logSigma - 0.91893853320467274178
 	errN := u * (12 + 8*math.Abs(logN) + 2*math.Abs(d) + math.Abs(m.x0)*m.inv2)
@@ -271,7 +295,7 @@ func (m *mixture) logSide(d float64, p bool) (log, err float64) {
 		v, _ := m.exponent(c, d)
 		top = max(top, v+c.log(p))
 	}
-	sum, size := math.Exp(first-top), 0.0
+	sum, size, skipped := math.Exp(first-top), 0.0, 0.0
 	size = sum * (m.err0 + u*(2+2*math.Abs(xmath.Finite(first))))
 	for i := range m.cs {
 		c := &m.cs[i]
@@ -280,13 +304,25 @@ func (m *mixture) logSide(d float64, p bool) (log, err float64) {
 			continue
 		}
 		v, dv := m.exponent(c, d)
+		if v+l-top < negligible {
+			skipped++
+			continue
+		}
 		w := math.Exp(v + l - top)
 		sum += w
 		size += w * (c.err + dv + u*(4+2*math.Abs(v+l)+2*math.Abs(l)))
 	}
+	size += skipped * negligibleShare
 	log = top + math.Log(sum)
 	return log, logError(size/sum) + u*(float64(len(m.cs))+2*math.Abs(log)+2*math.Abs(top)+2)
 }
+
+// A component whose share is below e^negligible of the largest is left out of sums, and counts as an error of
+// negligibleShare.
+const (
+	negligible      = -44
+	negligibleShare = 8e-20
+)
 
 // logError bounds the error of the logarithm of a number with the relative error x:
 // −log(1−x), and nothing is known from x = 1 on.

@@ -27,7 +27,7 @@ func (s *tilted) stripBetween(t, a, wide float64) strip {
 	if s.local() && wide != a {
 		other = s.shares(wide)
 	}
-	v := make([]float64, len(m.cs))
+	v := m.scratch()
 	bound, rough := newScaledSum(s.scale), newScaledSum(s.scale)
 	growth := 0.0
 	if !s.local() {
@@ -36,23 +36,23 @@ func (s *tilted) stripBetween(t, a, wide float64) strip {
 	var lastQ turn
 	var left, right, last float64
 	for i := range s.nodes {
-		p, q := m.turn(float64(s.lo+i)*s.h, table, v)
+		p, q := m.turn(&s.nodes[i], float64(s.lo+i)*s.h, table, v)
 		log := s.logF[i]
 		if other != nil {
-			log -= s.theta / 2 * (q.logMod + other[i].logMod)
+			log -= s.theta / 2 * (q.logLow + other[i].logMod)
 		} else if s.local() {
-			log -= s.theta * q.logMod
+			log -= s.theta * q.logLow
 		}
 		if i == 0 {
-			left = imLoss(p, turn{component: m.minQ}, a)
+			left = imLoss(p, turn{component: m.minQ}, a) + p.slack
 		} else {
 			if s.local() {
 				growth = s.cellGrowthOn(wide, lastQ.second, q.second)
 			}
-			bound.add(max(last, log) + growth + t*imLoss(p, lastQ, a)*(1+1e-12))
+			bound.add(max(last, log) + growth + t*(imLoss(p, lastQ, a)+p.slack+lastQ.slack)*(1+1e-12))
 		}
 		rough.add(log + t*imLoss(p, q, a))
-		right = imLoss(turn{component: m.maxP}, q, a)
+		right = imLoss(turn{component: m.maxP}, q, a) + q.slack
 		last, lastQ = log, q
 	}
 	slack := t * s.turnSlack(a)

@@ -1,5 +1,3 @@
-package transform
-
 // The transform of a lattice law: a positive measure on finitely many losses, whose
 // numbers are exact by definition. It takes losses and log-masses as floats and returns
 // log M with what the arithmetic here loses.
@@ -12,6 +10,10 @@ package transform
 // error, a few u of Σp|e^{zl} − 1|, is therefore not relative to log M. It cannot be: a law
 // that is not exactly the profile has terms of first order, too, which nothing but its
 // numbers knows. For T losses of the size 1/√T it is √T·u in all.
+//
+// It assumes nothing of the law but that it is finite.
+
+package transform
 
 import (
 	"context"

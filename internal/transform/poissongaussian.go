@@ -1,4 +1,10 @@
+// Poisson-sampled Gaussian noise as a mixture of two means.
+//
+// It assumes a rate and a σ with relative errors, and returns the mixture of that pair.
+
 package transform
+
+// Gaussian noise under Poisson sampling, as the mixture that it is.
 
 import (
 	"fmt"

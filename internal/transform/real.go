@@ -1,4 +1,10 @@
+// Mixtures on the real axis: M(s) and its derivative.
+//
+// It assumes s in the strip. It returns log M with a proved error, for bounds and for the search.
+
 package transform
+
+// The transform of a Gaussian mixture at real s: K(s) = log M(s), its slope, and bounds.
 
 import "math"
 

@@ -22,11 +22,12 @@ func (m *mixture) logSector(theta, a float64) float64 {
 	if theta <= 0 || m.spanQ == 0 {
 		return 0
 	}
-	c := math.Cos(m.spanQ * a / 2)
-	if !(m.spanQ*a < math.Pi) || c <= 0 {
+	n, unit := m.zerosQ()
+	c := math.Cos(unit * a / 2)
+	if !(unit*a < math.Pi) || c <= 0 {
 		return math.Inf(1)
 	}
-	return -theta*math.Log(c) + 1e-12*(1+theta)
+	return -theta*n*math.Log(c) + 1e-12*(1+theta*n)
 }
 
 // local reports whether the shares of Q matter.
@@ -37,6 +38,12 @@ func (s *tilted) local() bool { return s.theta > 0 && s.m.spanQ > 0 }
 // logarithm of |f| has a second derivative by d of at least −σ² − θ·Var·e^{2(B−B_a)}.
 func (s *tilted) cellGrowthOn(a, v1, v2 float64) float64 {
 	m := s.m
+	if m.realZeros {
+		// Each zero has Re(s(1−s)) for its complex share, at most its own over cos²(a/2), and that of
+		// a real line grows by at most e^{h/2}.
+		c := math.Cos(a / 2)
+		return s.h * s.h / 8 * (1/m.inv2 + s.theta*min(max(v1, v2)*math.Exp(s.h/2), m.spanQ/4)/(c*c)) * (1 + 1e-12)
+	}
 	v := max(v1, v2) * math.Exp(m.spanQ*s.h/2)
 	less := 1 - a*a*v
 	if c := math.Cos(m.spanQ * a / 2); !(less > c*c) {
@@ -50,10 +57,17 @@ func (s *tilted) cellGrowthOn(a, v1, v2 float64) float64 {
 // errors of the weights and of σ, which are largest at an end.
 func (s *tilted) turnSlack(a float64) float64 {
 	m := s.m
+	if m.realZeros {
+		dv := 0.0
+		for i := range s.nodes {
+			dv = max(dv, s.nodes[i].shares.err())
+		}
+		return m.turnError(a, dv, leastResolved)
+	}
 	return 16*u*a*m.span + 3*min(1, a*m.span)*max(m.exponentErr(float64(s.lo)*s.h), m.exponentErr(float64(s.hi)*s.h))
 }
 
-// A share is what Q does at a node on two lines: B_a − B, and the second moment of c.
+// A share is what Q does at a node on two lines: B_a − B, from below, and the second moment of c.
 type share struct{ logMod, second float64 }
 
 // shares returns the turns of Q at the nodes on line a.
@@ -64,11 +78,16 @@ func (s *tilted) shares(a float64) []share {
 	out := make([]share, len(s.nodes))
 	for i := range out {
 		d := float64(s.lo+i) * s.h
+		if x := s.nodes[i].shares; x != nil {
+			t := x.q.turn(table)
+			out[i] = share{t.logLow, t.second}
+			continue
+		}
 		for k := range m.cs {
 			v[k] = m.cs[k].mean*d + m.cs[k].offset
 		}
 		t := m.turnOf(v, table, false)
-		out[i] = share{t.logMod, t.second}
+		out[i] = share{t.logLow, t.second}
 	}
 	return out
 }
@@ -79,7 +98,8 @@ func (s *tilted) stripOn(a float64) float64 {
 	if !s.local() {
 		return s.logStrip + s.m.logSector(s.theta, a)
 	}
-	if !(a*s.m.spanQ < math.Pi) {
+	_, unit := s.m.zerosQ()
+	if !(a*unit < math.Pi) {
 		return math.Inf(1)
 	}
 	sum := newScaledSum(s.scale)
@@ -104,7 +124,8 @@ func (s *tilted) tailOn(a float64, right bool) float64 {
 		tail, j = s.logRight, s.hi
 	}
 	best := tail + m.logSector(s.theta, a)
-	if !s.local() || !(a*m.spanQ < math.Pi) {
+	n, unit := m.zerosQ()
+	if !s.local() || !(a*unit < math.Pi) {
 		return best
 	}
 	d := float64(j) * s.h
@@ -114,16 +135,16 @@ func (s *tilted) tailOn(a float64, right bool) float64 {
 	if right {
 		from = m.maxQ - mean + err
 	}
-	if x := a * a * m.spanQ * from * (1 + 1e-12); x < 1 {
+	if m.realZeros {
+		// The variance is Σ s(1−s), at most Σ s and Σ (1−s).
+		best = min(best, tail+s.theta*(1e-10-4*min(from, n/4)*math.Log(math.Cos(a/2))*(1+1e-12)))
+	} else if x := a * a * m.spanQ * from * (1 + 1e-12); x < 1 {
 		best = min(best, tail-s.theta/2*math.Log1p(-x)+1e-10*s.theta)
 	}
 	// c measured from the other extreme mean has at least a share cos(a·span) of its derivative.
-	if cos := math.Cos(a*m.spanQ) - 1e-14; cos > 0 {
-		v := make([]float64, len(m.cs))
-		for k := range m.cs {
-			v[k] = m.cs[k].mean*d + m.cs[k].offset
-		}
-		log := s.nodes[j-s.lo].logF(s.theta) - s.theta*m.turnOf(v, m.angles(a), false).logMod + s.theta*(1e-10+s.turnSlack(a))
+	if cos := math.Cos(a*unit) - 1e-14; cos > 0 && a*unit < math.Pi/2 {
+		_, q := m.turn(&s.nodes[j-s.lo], d, m.angles(a), m.scratch())
+		log := s.nodes[j-s.lo].logF(s.theta) - s.theta*q.logLow + s.theta*(1e-10+s.turnSlack(a))
 		z := 0.0
 		if right {
 			z = m.x(d) - ((s.theta+1)*m.maxP - s.theta*(m.minQ+cos*(mean-err-m.minQ)))
@@ -140,6 +161,10 @@ func (m *mixture) meanQ(d float64) (mean, err float64) {
 	if m.spanQ == 0 {
 		return m.minQ, 0
 	}
+	if m.realZeros {
+		x := m.sideQ.windowAt(d)
+		return x.at + x.mean, m.spanQ * (4*x.dv + u*(16+2*float64(len(m.cs))))
+	}
 	mean, _ = m.momentsQ(d)
 	return mean, m.spanQ * (4*m.exponentErr(d) + u*(8+2*float64(len(m.cs))))
 }
@@ -148,6 +173,10 @@ func (m *mixture) meanQ(d float64) (mean, err float64) {
 func (m *mixture) momentsQ(d float64) (mean, variance float64) {
 	if m.spanQ == 0 {
 		return m.minQ, 0
+	}
+	if m.realZeros {
+		x := m.sideQ.windowAt(d)
+		return x.at + x.mean, max(0, x.second-x.mean*x.mean)
 	}
 	top := m.logQ0
 	for i := range m.cs {
@@ -173,8 +202,12 @@ func (m *mixture) modelSector(theta, a, v float64) float64 {
 	if theta <= 0 || m.spanQ == 0 {
 		return 0
 	}
-	if theta > 50 && m.spanQ*a > 1.5 {
+	n, unit := m.zerosQ()
+	if theta > 50 && unit*a > 1.5 {
 		return math.Inf(1) // what is left out counts as much as for all shares; see tailOn
+	}
+	if m.realZeros {
+		return -4 * theta * min(v, n/4) * math.Log(math.Cos(a/2))
 	}
 	x := 2 * math.Sin(min(m.spanQ*a, math.Pi)/2) / m.spanQ
 	return -theta / 2 * math.Log1p(-min(v, m.spanQ*m.spanQ/4)*x*x*(1-1e-9))

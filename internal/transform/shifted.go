@@ -54,11 +54,18 @@ func (l *mixtureLine) newShiftedLine(a float64) *shiftedLine {
 	wide := min(1, a*m.span)
 	for j := range l.nodes {
 		d := float64(l.lo+j) * l.h
-		p, q := m.turn(d, table, v)
-		s.log[j] = lift + l.logF[j] + (l.theta+1)*p.logMod - l.theta*q.logMod
-		s.turn[j] = imLoss(p, q, a)
+		p, q := m.turn(&l.nodes[j], d, table, v)
+		s.log[j] = lift + l.logF[j] + (l.theta+1)*p.logMod - l.theta*q.modulus(l.theta)
+		s.turn[j] = max(0, imLoss(p, q, a)-p.slack-q.slack)
 		// log|Σ w_c e^{iac}| and its angle move by at most 3·wide for an error of the
 		// exponents, and by 64 u·wide² and 16 u·wide of their own; |Σ| ≥ cos(0.7·π/2) = 0.45.
+		if m.realZeros {
+			e := m.turnError(a, l.nodes[j].shares.err(), min(p.least(), q.least()))
+			s.err[j] = l.nodes[j].relative(l.theta) + (l.theta+1)*l.nodes[j].errLoss +
+				(2*math.Abs(l.theta)+1)*e + u*(8+2*math.Abs(s.log[j])+4*lift) + 2*m.sigErr*lift
+			s.slip[j] = 2*e + 4*u*s.turn[j]
+			continue
+		}
 		dv := 3 * wide * m.exponentErr(d)
 		s.err[j] = l.nodes[j].relative(l.theta) + (l.theta+1)*l.nodes[j].errLoss +
 			(2*math.Abs(l.theta)+1)*(64*u*wide*wide+dv) + u*(8+2*math.Abs(s.log[j])+4*lift) + 2*m.sigErr*lift

@@ -187,8 +187,8 @@ func (l *roughLine) shift(i int) *roughShift {
 	s := &roughShift{store[:len(l.nodes)], store[len(l.nodes):]}
 	lift := a * a / (2 * m.inv2)
 	for j := range l.nodes {
-		p, q := m.turn(float64(l.lo+j)*l.h, table, v)
-		s.mod[j] = lift + (l.theta+1)*p.logMod - l.theta*q.logMod
+		p, q := m.turn(&l.nodes[j], float64(l.lo+j)*l.h, table, v)
+		s.mod[j] = lift + (l.theta+1)*p.logMod - l.theta*q.modulus(l.theta)
 		s.turn[j] = imLoss(p, q, a)
 	}
 	l.shifted[i] = s
@@ -337,8 +337,8 @@ func (s *tilted) stepUpTo(t, goal float64) (step, line float64) {
 		table := m.angles(a)
 		sum := newScaledSum(s.scale)
 		for i := range s.nodes {
-			p, q := m.turn(float64(s.lo+i)*s.h, table, v)
-			sum.add(s.logF[i] - max(s.theta, 0)*q.logMod + t*imLoss(p, q, a))
+			p, q := m.turn(&s.nodes[i], float64(s.lo+i)*s.h, table, v)
+			sum.add(s.logF[i] - max(s.theta, 0)*q.logLow + t*imLoss(p, q, a))
 		}
 		h := s.stepFor(strip{a: a, rough: sum.log()}, goal)
 		if h > step {

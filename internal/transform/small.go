@@ -1,4 +1,11 @@
+// Functions of small arguments, without a difference of near-equal numbers.
+//
+// They assume arguments as their comments say, and return values good to a few u.
+
 package transform
+
+// Arithmetic near 0 and 1: series for what would cancel, logarithms with their errors, and the check of
+// a line that all transforms share.
 
 import (
 	"fmt"

@@ -1,12 +1,3 @@
-package transform
-
-import (
-	"math"
-	"slices"
-
-	"github.com/dpaccountant/accountant/internal/xmath"
-)
-
 // How fast a transform falls near the real axis.
 //
 // Let S be a set of losses of width R, of tilted mass m and, within S, of variance v. For
@@ -18,6 +9,17 @@ import (
 // which grows with t. Hence |M(θ+it')| ≤ M(θ) − m(1 − √(1 − 2v(1 − cos tR)/R²)) for every t' from
 // t to π/R. Smaller sets go on from there, each for one octave, until the bound by the
 // variation of the density has become small.
+//
+// It assumes atoms and pieces, and log M(θ) rounded up. It returns bounds of |M| that fall with t.
+
+package transform
+
+import (
+	"math"
+	"slices"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
 
 // A spread holds one such set for each octave.
 type spread []octave

@@ -13,10 +13,14 @@ import "math"
 type angles struct {
 	a         float64
 	sin2, sin []float64
+	half      float64 // sin(a/2)²
+	logCos    float64 // log cos(a/2)
+	around    float64 // a − sin a
 }
 
 func (m *mixture) angles(a float64) *angles {
-	t := &angles{a: a, sin2: make([]float64, int(m.span)+1), sin: make([]float64, int(m.span)+1)}
+	sin, cos := math.Sincos(a / 2)
+	t := &angles{a: a, half: sin * sin, logCos: math.Log(cos), around: a - math.Sin(a), sin2: make([]float64, int(m.span)+1), sin: make([]float64, int(m.span)+1)}
 	for k := range t.sin {
 		s, _ := math.Sincos(a * float64(k) / 2)
 		t.sin2[k] = s * s
@@ -29,11 +33,25 @@ func (m *mixture) angles(a float64) *angles {
 // of its modulus, at most 0, and its angle, as that of a component, the one with the
 // largest share, plus the rest.
 // second is Σ w_c(c − component)² for its shares w_c, at least the variance of c.
-type turn struct{ logMod, component, rest, second float64 }
+//
+// Where the angle is not known from the sum alone, it is within slack of what is said, and the modulus is between
+// logLow and logMod; else slack is 0 and they are equal (zeros.go).
+type turn struct{ logMod, logLow, component, rest, slack, second float64 }
 
-// turn returns the turns of P and of Q at lattice point d; g are scratch of
+// modulus returns the bound of the logarithm of the modulus that makes a power −θ of it larger.
+func (t turn) modulus(theta float64) float64 {
+	if theta > 0 {
+		return t.logLow
+	}
+	return t.logMod
+}
+
+// turn returns the turns of P and of Q at node n, lattice point d; g are scratch of
 // one entry per component.
-func (m *mixture) turn(d float64, t *angles, g []float64) (p, q turn) {
+func (m *mixture) turn(n *node, d float64, t *angles, g []float64) (p, q turn) {
+	if n.shares != nil {
+		return n.shares.p.turn(t), n.shares.q.turn(t)
+	}
 	for i := range m.cs {
 		g[i] = m.cs[i].mean*d + m.cs[i].offset
 	}
@@ -62,9 +80,11 @@ func (m *mixture) turnOf(v []float64, t *angles, p bool) turn {
 	add := func(c, logW float64) {
 		w := 1.0
 		if logW != top {
-			if w = math.Exp(logW - top); w == 0 {
+			// Shares below e^−50 are less than the roundings.
+			if logW-top < negligible {
 				return
 			}
+			w = math.Exp(logW - top)
 		}
 		sum += w
 		second += w * (c - at) * (c - at)
@@ -85,13 +105,29 @@ func (m *mixture) turnOf(v []float64, t *angles, p bool) turn {
 	}
 	s2 /= sum
 	s1 /= sum
-	return turn{logMod: min(0, 0.5*math.Log1p(s1*s1-4*s2*(1-s2))), component: at, rest: math.Atan2(s1, 1-2*s2), second: second / sum * (1 + 1e-14)}
+	mod := min(0, 0.5*math.Log1p(s1*s1-4*s2*(1-s2)))
+	out := turn{logMod: mod, logLow: mod, component: at, rest: math.Atan2(s1, 1-2*s2), second: second / sum * (1 + 1e-14)}
+	return out
 }
 
-// imLoss returns Im L from the turns of P and Q.
+// imLoss returns Im L from the turns of P and Q, within the slacks of both.
 func imLoss(p, q turn, a float64) float64 {
 	return max(0, (p.component-q.component)*a+(p.rest-q.rest))
 }
 
-// width is the largest a that is used: lines must stay below π/span.
-func (m *mixture) width() float64 { return 3.1 / m.span }
+// width is the largest a that is used: lines must stay below π/span, or π where all zeros are real, of which the
+// proof of zeros.go needs that much.
+func (m *mixture) width() float64 {
+	if m.realZeros {
+		return widthOfZeros
+	}
+	return 3.1 / m.span
+}
+
+// scratch returns the scratch of turn, for one component each; none where nodes keep their shares.
+func (m *mixture) scratch() []float64 {
+	if m.realZeros {
+		return nil
+	}
+	return make([]float64, len(m.cs))
+}

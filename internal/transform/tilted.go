@@ -1,4 +1,11 @@
+// A mixture under one tilt: the nodes that count, and what is left out.
+//
+// It assumes θ ≥ −½. It returns sums at frequency 0 and the errors that do not depend on the frequency.
+
 package transform
+
+// A Gaussian mixture at one θ: its nodes times e^{θL}, their sums with the errors of rounding,
+// quadrature and of what is left out. All masses are in units of e^scale.
 
 import (
 	"math"

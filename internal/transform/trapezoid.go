@@ -30,10 +30,11 @@ func (m *mixture) logPiece(h float64) float64 {
 // cellGrowth is the logarithm of the factor by which f = P^{θ+1}Q^{−θ} can exceed the larger
 // of its values at the ends of a cell: (log f)” ≥ −1/σ² − max(θ,0)·span_Q²/(4σ⁴) in
 // x, as (log P)” = −1/σ² + Var_P(c)/σ⁴ and a variance on an interval of that length is at most
-// span²/4; for −1 ≤ θ < 0 both powers are positive.
+// span²/4, and for n real zeros at most n/4; for −1 ≤ θ < 0 both powers are positive.
 func (m *mixture) cellGrowth(theta, h float64) float64 {
 	hx := h / m.inv2
-	return hx * hx / 8 * (m.inv2 + max(theta, 0)*m.spanQ*m.spanQ/4*m.inv2*m.inv2) * (1 + 1e-14)
+	n, unit := m.zerosQ()
+	return hx * hx / 8 * (m.inv2 + max(theta, 0)*n*unit*unit/4*m.inv2*m.inv2) * (1 + 1e-14)
 }
 
 // still returns the logarithm of the error of the sum of f_θ (t = 0) for a good line, and that line. It

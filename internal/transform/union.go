@@ -1,4 +1,10 @@
+// Mixtures of pairs in which the output tells which pair was drawn.
+//
+// They assume weights that make 1. They return sums of transforms, with the errors of each.
+
 package transform
+
+// Mixtures of pairs in which the output tells which pair was drawn: transforms add up.
 
 import (
 	"context"

@@ -113,3 +113,16 @@ func FiniteAbs(x float64) float64 {
 	}
 	return math.Abs(x)
 }
+
+// ComplementErr bounds the error of the logarithm b of 1 − e^a (Log1mExp), for an error err
+// of a: +Inf if nothing is known of b.
+func ComplementErr(a, b, err float64) float64 {
+	if math.IsInf(a, -1) {
+		return 0
+	}
+	x := math.Exp(a-b) * math.Expm1(err)
+	if !(x < 1) {
+		return math.Inf(1)
+	}
+	return -math.Log1p(-x)
+}

@@ -82,3 +82,23 @@ func (t *TailRatio) Tail(x float64) float64 {
 	}
 	return NormalDensity(x) * t.At(x)
 }
+
+// Deviance returns x·log(x/m) + m − x ≥ 0 without cancellation near x = m.
+func Deviance(x, m float64) float64 {
+	if math.Abs(x-m) >= 0.1*(x+m) {
+		return x*math.Log(x/m) + m - x
+	}
+	v := (x - m) / (x + m)
+	s := (x - m) * v
+	e := 2 * x * v
+	v *= v
+	for j := 1; j < 200; j++ {
+		e *= v
+		next := s + e/float64(2*j+1)
+		if next == s {
+			break
+		}
+		s = next
+	}
+	return s
+}

@@ -26,3 +26,17 @@ func Finite(x float64) float64 {
 // MaxCount is the largest number of runs or records: up to it, whole numbers are exact in
 // float64.
 const MaxCount = 1 << 53
+
+// ExpUp and ExpDown are e^x rounded outwards: math.Exp is good to an ulp, and x to half an ulp of
+// itself. The smallest positive number stands above what underflows, and 0 below it.
+func ExpUp(x float64) float64 {
+	if math.IsInf(x, -1) {
+		return 0
+	}
+	return math.Nextafter(math.Exp(x)*(1+4*U*(1+math.Abs(x))), math.Inf(1))
+}
+
+// ExpDown is beside ExpUp.
+func ExpDown(x float64) float64 {
+	return max(0, math.Exp(x)*(1-4*U*(1+math.Abs(Finite(x))))-math.SmallestNonzeroFloat64)
+}

@@ -173,7 +173,26 @@ class Tests(unittest.TestCase):
         self.assertTrue(found.certified)
         self.assertLessEqual(found.max_f, found.budget_f)
         with self.assertRaises(InputError):
-            self.accountant.majority(mechanisms=4, epsilon=0.1, allowance=3)
+            self.accountant.majority(mechanisms=0, epsilon=0.1, allowance=3)
+        # A hundred answers of the README's example, together.
+        many = self.accountant.majority(
+            mechanisms=11, epsilon=0.1, allowance=3, answers=100, delta=1e-5
+        )
+        self.assertLess(many.epsilon_upper - many.epsilon_lower, 0.01)
+        self.assertAlmostEqual(many.epsilon_upper, 11.16, delta=0.01)
+        # Unlike mechanisms: one sampled vote costs the largest ε.
+        unlike = self.accountant.majority(
+            mechanisms=3, epsilon=0.3, allowance=1, voter_epsilons=[0.1, 0.2, 0.3]
+        )
+        self.assertTrue(unlike.certified)
+        labels = self.accountant.majority(mechanisms=4, epsilon=0.5, allowance=2, classes=10)
+        self.assertTrue(labels.certified)
+        trained = self.accountant.majority(
+            mechanisms=5, epsilon=0.5, allowance=2, output_delta=1e-4,
+            plan="neighbors: add-remove\nsteps: [{mechanism: {gaussian: {noise-multiplier: 3}}}]\n",
+        )
+        self.assertTrue(trained.certified)
+        self.assertLess(trained.attained_f, trained.max_f)
 
     def test_pate(self):
         votes = [[95, 3, 2], [40, 35, 25]]
@@ -189,6 +208,14 @@ class Tests(unittest.TestCase):
         )
         self.assertTrue(math.isfinite(clean.epsilon))
         self.assertEqual(clean.why_none, "")
+        exact = self.accountant.pate(votes, "gnmax", sigma2=40, delta=1e-5, price="exact")
+        self.assertLessEqual(exact.epsilon, cost.epsilon)
+        self.assertLessEqual(exact.exact["forward"]["upper"], exact.epsilon)
+        bound = self.accountant.pate_publish(
+            votes, "gnmax", sigma2=40, delta=1e-5, order=12, beta=0.02, noise=0.15
+        )
+        self.assertEqual(bound.confidence, 0.95)
+        self.assertGreater(bound.epsilon, exact.exact["forward"]["upper"])
 
     def test_label(self):
         found = self.accountant.label(1, [0, 1, 2], [1, 1, 3])
@@ -198,6 +225,11 @@ class Tests(unittest.TestCase):
             self.assertAlmostEqual(sum(row), 1, places=12)
             self.assertAlmostEqual(sum(p * y for p, y in zip(row, found.outputs)), label, places=9)
         self.assertLess(found.loss["optimal"], found.loss["laplace"])
+        grouped = self.accountant.label(2, [0, 1, 2], groups={"am": [3, 1, 0], "pm": [0, 1, 3]})
+        self.assertEqual([g.name for g in grouped.groups], ["am", "pm"])
+        self.assertLess(grouped.grouped_loss, grouped.loss["optimal"])
+        classes = self.accountant.label(1, classes=["cat", "dog", "fox", "owl"], weights=[50, 40, 6, 4])
+        self.assertAlmostEqual(classes.kept["rr-with-prior"], 0.657953, places=6)
 
     def test_explain(self):
         topic = self.accountant.explain("unbounded")

@@ -1,68 +1,147 @@
 package allocation
 
-// Aiming: an accountant that is asked for ε at some δ has the laws made for that question
-// (subsample.Aimed). What laws are aimed at proves nothing; they bound every δ(ε).
+// Laws that are made for a question (subsample.LawMaker): an accountant that is asked for ε at
+// some δ has them computed for that δ. What laws are aimed at proves nothing; they bound every
+// δ(ε).
 
 import (
 	"context"
 	"math"
+	"sync"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 )
 
-var _, _ subsample.Aimed = Random{}, Shuffle{}
+var _, _ subsample.LawMaker = Random{}, Shuffle{}
 
 // leastRelative is the finest width that laws are made for on behalf of an accountant: their
 // time grows with one over it.
 const leastRelative = 1e-5
 
-// aimedAt is the target nearest to a question.
-func aimedAt(delta, relative float64, runs int64) Target {
-	return Target{Delta: min(max(delta, minDelta), 0.5), Relative: min(max(relative, leastRelative), 0.5), Runs: min(max(runs, 1), 1<<53)}
+// aimable is a scheme whose laws can be aimed. Implementations are values that can be compared.
+type aimable interface {
+	// Bounds is Apply with a context.
+	Bounds(ctx context.Context, b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error)
+	// at returns the scheme with laws for a target.
+	at(t Target) aimable
+	// repeated returns the scheme of so many runs as one, false if there is none. Its laws reach
+	// smaller δ than those of one run, composed.
+	repeated(runs int64) (aimable, bool)
+	// public returns an upper bound of one run for which nothing needs to stay secret but the
+	// noise.
+	public(ctx context.Context, b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error)
 }
 
-// Least implements subsample.Aimed.
-func (Random) Least() float64 { return minDelta }
+// aimed are the laws of a mechanism under a scheme, each computed once.
+type aimed struct {
+	scheme   aimable
+	base     profiles.Mechanism
+	relation profiles.Relation
+	mu       sync.Mutex // made may be read by several accountants
+	made     map[madeKey]profiles.Bounds
+}
 
-// Least implements subsample.Aimed.
-func (Shuffle) Least() float64 { return minDelta }
+type madeKey struct {
+	scheme aimable // with its target
+	public bool
+}
 
-// Aim implements subsample.Aimed.
-func (s Random) Aim(delta, relative float64, runs int64) subsample.Aimed {
-	s.target = aimedAt(delta, relative, runs)
+// Laws implements subsample.LawMaker.
+func (s Random) Laws(b profiles.Mechanism, r profiles.Relation) (profiles.Laws, error) {
+	return &aimed{scheme: s, base: b, relation: r, made: map[madeKey]profiles.Bounds{}}, s.check(b, r)
+}
+
+// Laws implements subsample.LawMaker.
+func (s Shuffle) Laws(b profiles.Mechanism, r profiles.Relation) (profiles.Laws, error) {
+	return &aimed{scheme: s, base: b, relation: r, made: map[madeKey]profiles.Bounds{}}, s.check(b, r)
+}
+
+// Least implements profiles.Laws.
+func (*aimed) Least() float64 { return minDelta }
+
+// For implements profiles.Laws. Runs that are alone are one run of so many epochs; others are
+// composed, so that a total that grows, or others like it, need no new laws. Below the least δ, the
+// bound that hides nothing takes the place of the law above.
+func (a *aimed) For(ctx context.Context, q profiles.Question) (profiles.Composition, error) {
+	s, count, total := a.scheme, q.Runs, q.Total
+	if q.Alone && !q.Many {
+		if all, ok := s.repeated(q.Runs); ok {
+			s, count, total = all, 1, 1
+		}
+	}
+	s = s.at(Target{Delta: min(max(q.Delta, minDelta), 0.5), Relative: min(max(q.Width, leastRelative), 0.5), Runs: min(max(total, 1), xmath.MaxCount)})
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	m, ok := a.made[madeKey{s, q.Public}]
+	if !ok {
+		var err error
+		if m, err = a.law(ctx, s, q.Public); err != nil {
+			return profiles.Composition{}, err
+		}
+		a.made[madeKey{s, q.Public}] = m
+	}
+	return profiles.Repeat(m, count), nil
+}
+
+// law computes the law of one run.
+func (a *aimed) law(ctx context.Context, s aimable, public bool) (profiles.Bounds, error) {
+	m, err := s.Bounds(ctx, a.base, a.relation)
+	if err != nil {
+		return m, err
+	}
+	if _, ok := a.base.(profiles.Attacked); ok {
+		m.Numerical = false // the base leaves a gap
+	}
+	if public {
+		p, err := s.public(ctx, a.base, a.relation)
+		if err != nil {
+			return m, err
+		}
+		for d := range m.Directions {
+			m.Directions[d].Upper = p.Directions[d].Upper
+		}
+	}
+	return m, nil
+}
+
+func (s Random) at(t Target) aimable {
+	s.target = t
 	return s
 }
 
-// Aim implements subsample.Aimed. The attack on one of several runs is one at a smaller δ.
-func (s Shuffle) Aim(delta, relative float64, runs int64) subsample.Aimed {
-	s.target = aimedAt(delta, relative, runs)
+// at implements aimable. The attack on one of several runs is one at a smaller δ.
+func (s Shuffle) at(t Target) aimable {
+	s.target = t
 	return s
 }
 
-// Repeated implements subsample.Aimed.
-func (s Random) Repeated(runs int64) (subsample.Aimed, bool) {
-	if runs > maxSteps/max(1, s.epochs) || s.redraw == Once && s.epochs > 1 {
-		return s, runs == 1
-	}
-	s.epochs *= runs
-	s.redraw = EachEpoch
-	return s, true
+func (s Random) repeated(runs int64) (aimable, bool) {
+	ok := joined(&s.epochs, &s.redraw, runs)
+	return s, ok
 }
 
-// Repeated implements subsample.Aimed.
-func (s Shuffle) Repeated(runs int64) (subsample.Aimed, bool) {
-	if runs > maxSteps/max(1, s.epochs) || s.redraw == Once && s.epochs > 1 {
-		return s, runs == 1
-	}
-	s.epochs *= runs
-	s.redraw = EachEpoch
-	return s, true
+func (s Shuffle) repeated(runs int64) (aimable, bool) {
+	ok := joined(&s.epochs, &s.redraw, runs)
+	return s, ok
 }
 
-// Check implements subsample.Aimed.
-func (s Random) Check(b profiles.Mechanism, r profiles.Relation) error {
+// joined makes epochs those of so many runs, where what is drawn for the epochs of one run is
+// not kept for them alone.
+func joined(epochs *int64, redraw *Redraw, runs int64) bool {
+	if runs > maxSteps/max(1, *epochs) || *redraw == Once && *epochs > 1 {
+		return runs == 1
+	}
+	*epochs *= runs
+	*redraw = EachEpoch
+	return true
+}
+
+// check returns the error that Bounds would return for a mechanism and a relation, without
+// computing a law.
+func (s Random) check(b profiles.Mechanism, r profiles.Relation) error {
 	if s.steps == 0 {
 		return fault.New("steps", "0 is not in [1, %d]", int64(maxSteps))
 	}
@@ -95,8 +174,7 @@ func (s Random) checkSubstitute(b profiles.Mechanism, gaussian bool) error {
 	return nil
 }
 
-// Check implements subsample.Aimed.
-func (s Shuffle) Check(b profiles.Mechanism, r profiles.Relation) error {
+func (s Shuffle) check(b profiles.Mechanism, r profiles.Relation) error {
 	if s.batches == 0 {
 		return fault.New("batches", "0 is not in [1, %d]", int64(maxSteps))
 	}
@@ -106,9 +184,9 @@ func (s Shuffle) Check(b profiles.Mechanism, r profiles.Relation) error {
 	return nil
 }
 
-// Public implements subsample.Aimed: every use of the record, with nothing hidden. Conditioned on
+// public implements aimable: every use of the record, with nothing hidden. Conditioned on
 // the draw it is that, and divergences are jointly convex.
-func (s Random) Public(ctx context.Context, b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
+func (s Random) public(ctx context.Context, b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
 	if s.part == 0 {
 		return profiles.NewBounds(b.Name(), r, profiles.Identical()), nil
 	}
@@ -119,8 +197,7 @@ func (s Random) Public(ctx context.Context, b profiles.Mechanism, r profiles.Rel
 	return s.whole(ctx, b, r)
 }
 
-// Public implements subsample.Aimed.
-func (s Shuffle) Public(ctx context.Context, b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
+func (s Shuffle) public(ctx context.Context, b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
 	m := profiles.Bounds{Name: b.Name(), Relation: r}
 	up, err := s.upper(b, r)
 	if err != nil {
@@ -135,7 +212,7 @@ func (s Shuffle) Public(ctx context.Context, b profiles.Mechanism, r profiles.Re
 func (s Shuffle) upper(b profiles.Mechanism, r profiles.Relation) (profiles.Profile, error) {
 	sigma, ok := noiseOf(b)
 	if !ok {
-		return nil, s.Check(b, r)
+		return nil, s.check(b, r)
 	}
 	move := map[profiles.Relation]float64{profiles.ZeroOut: 1, profiles.Substitute: 2, profiles.AddRemove: math.Sqrt(5)}[r]
 	if move == 0 {

@@ -1,6 +1,10 @@
 package allocation
 
-import "math"
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
 
 // binomialTail returns Pr[Bin(n, q) ≥ k] and a bound on its relative error, for 0 < q < 1: the
 // positive terms of the tail, from one that is computed.
@@ -50,7 +54,7 @@ func binomial(n, k int64, q float64) (p, err float64) {
 	case n:
 		l = m * math.Log(q)
 	default:
-		l = stirling(m) - stirling(x) - stirling(m-x) - deviance(x, m*q) - deviance(m-x, m*(1-q)) -
+		l = stirling(m) - stirling(x) - stirling(m-x) - xmath.Deviance(x, m*q) - xmath.Deviance(m-x, m*(1-q)) -
 			0.5*(math.Log(2*math.Pi)+math.Log(x)+math.Log1p(-x/m))
 	}
 	return math.Exp(l), u * (16 + 10*math.Abs(l) + 6*math.Abs(x-m*q))
@@ -65,23 +69,4 @@ func stirling(n float64) float64 {
 	// The alternating series: the first term left out is below 1e-18.
 	z := 1 / (n * n)
 	return (1./12 - (1./360-(1./1260-(1./1680-(1./1188-(691./360360-z/156)*z)*z)*z)*z)*z) / n
-}
-
-// deviance returns x·log(x/m) + m − x without cancellation near x = m.
-func deviance(x, m float64) float64 {
-	if math.Abs(x-m) >= 0.1*(x+m) {
-		return x*math.Log(x/m) + m - x
-	}
-	v := (x - m) / (x + m)
-	s, e := (x-m)*v, 2*x*v
-	v *= v
-	for j := 1; j < 200; j++ {
-		e *= v
-		next := s + e/float64(2*j+1)
-		if next == s {
-			break
-		}
-		s = next
-	}
-	return s
 }

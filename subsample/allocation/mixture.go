@@ -111,26 +111,14 @@ func (r reflected) Tails(eps, tol float64) profiles.Tails {
 	if eps >= 0 {
 		t := r.up.Tails(eps, tol)
 		t.PC, t.QC = xmath.Log1mExp(t.P), xmath.Log1mExp(t.Q)
-		t.ErrC = 4*u + max(complement(t.P, t.PC, t.Err), complement(t.Q, t.QC, t.Err))
+		t.ErrC = 4*u + max(xmath.ComplementErr(t.P, t.PC, t.Err), xmath.ComplementErr(t.Q, t.QC, t.Err))
 		return t
 	}
 	t := r.up.Tails(math.Nextafter(-eps, math.Inf(-1)), tol+2*u*math.Abs(eps))
 	b := profiles.Tails{PC: t.Q, QC: t.P, ErrC: t.Err}
 	b.P, b.Q = xmath.Log1mExp(b.PC), xmath.Log1mExp(b.QC)
-	b.Err = 4*u + max(complement(b.PC, b.P, b.ErrC), complement(b.QC, b.Q, b.ErrC))
+	b.Err = 4*u + max(xmath.ComplementErr(b.PC, b.P, b.ErrC), xmath.ComplementErr(b.QC, b.Q, b.ErrC))
 	return b
-}
-
-// complement bounds the error of the logarithm b of 1 − e^a, for an error err of a.
-func complement(a, b, err float64) float64 {
-	if math.IsInf(a, -1) {
-		return 0
-	}
-	x := math.Exp(a-b) * math.Expm1(err)
-	if !(x < 1) {
-		return math.Inf(1)
-	}
-	return -math.Log1p(-x)
 }
 
 // LogDelta implements profiles.LogDeltaer: h(α) = 1 − α + αh(1/α) left of 1.

@@ -1,6 +1,7 @@
 package allocation
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"slices"
@@ -103,9 +104,9 @@ func wholeHull(vs []vertex, above bool) []vertex {
 func hull(vs []vertex) []vertex {
 	slices.SortFunc(vs, func(a, b vertex) int {
 		if a.eps != b.eps {
-			return compare(a.eps, b.eps)
+			return cmp.Compare(a.eps, b.eps)
 		}
-		return compare(a.h, b.h)
+		return cmp.Compare(a.h, b.h)
 	})
 	var out []vertex
 	for _, v := range vs {
@@ -125,16 +126,6 @@ func hull(vs []vertex) []vertex {
 		out = append(out, v)
 	}
 	return out
-}
-
-func compare(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // A known is an interval of h at one ε.

@@ -93,12 +93,12 @@ func (s Random) For(t Target) (Random, error) {
 // Name returns the scheme's name in plan files.
 func (Random) Name() string { return "random-allocation" }
 
-// Apply is Mechanism without a context.
+// Apply returns all epochs of b, as a call that cannot be cancelled.
 func (s Random) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
 	return s.Bounds(context.Background(), b, r)
 }
 
-// Mechanism returns all epochs of b under the scheme, between laws above and below.
+// Bounds returns all epochs of b under the scheme, between laws above and below.
 //
 // Add-remove and zero-out: with one use, the pair dominates and is attained, in both directions
 // and against adaptive mechanisms, over any base with one dominating pair (Theorems 1 and 3).

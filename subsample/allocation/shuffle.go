@@ -67,12 +67,12 @@ func (s Shuffle) For(t Target) (Shuffle, error) {
 // Name returns the scheme's name in plan files.
 func (Shuffle) Name() string { return "shuffle" }
 
-// Apply is Mechanism without a context.
+// Apply returns all epochs of b, as a call that cannot be cancelled.
 func (s Shuffle) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
 	return s.Bounds(context.Background(), b, r)
 }
 
-// Mechanism returns all epochs of Gaussian noise under the scheme: above, every use of the record
+// Bounds returns all epochs of Gaussian noise under the scheme: above, every use of the record
 // with nothing hidden; below, an attack on this batching.
 //
 // Zero-out: the others' contributions are opposite to the record's, which moves one batch from
@@ -81,7 +81,7 @@ func (s Shuffle) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Boun
 // is shuffled and cut without the record: below, random allocation (the others contribute
 // nothing), above, √(5E)/σ, as another record moves up. It assumes a public number of steps.
 func (s Shuffle) Bounds(ctx context.Context, b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
-	if err := s.Check(b, r); err != nil {
+	if err := s.check(b, r); err != nil {
 		return profiles.Bounds{}, err
 	}
 	sigma, _ := noiseOf(b)

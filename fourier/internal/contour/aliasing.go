@@ -1,5 +1,3 @@
-package contour
-
 // Theorem 2 (aliasing). Let z_n = θ + inh, λ = 2π/h and
 //
 //	S(ε) = (h/2π) Σ_{n∈Z} M(z_n) e^{−z_nε} / (z_n(z_n+1)).
@@ -16,6 +14,11 @@ package contour
 //	R(s) = w(s) M(s) e^{−sε} / (e^{|s−θ|λ}−1).
 //
 // The signs are those of the page's table for the three positions of θ.
+//
+// It assumes upper bounds of log M on the lines s₊ and s₋. It returns the series and the bounds of the
+// remainders; certificate.go puts them together.
+
+package contour
 
 import "math"
 

@@ -1,7 +1,10 @@
-package contour
-
 // Two compositions that differ in a few factors, such as those with laws above and below
 // some profiles, share the columns of the others.
+//
+// It assumes that both have their factors in one order. It returns what the new columns took; nothing
+// that is proved depends on whose columns they were.
+
+package contour
 
 import (
 	"context"

@@ -1,5 +1,3 @@
-package contour
-
 // Theorem 3 (certificate). With F = Σ T_i log M_i(θ) − θε as an exact label, all terms
 // of aliasing.go are divided by e^F. Then I_θ(ε)e^{−F} lies between
 //
@@ -17,6 +15,11 @@ package contour
 // F is never rounded in S (its terms are e^{Σ T_i(log M_i(z_k) − log M_i(θ))} and know
 // nothing of ε but the phase), so that the float of F only enters the series, the
 // remainders and the final logarithm.
+//
+// It assumes columns whose errors are proved by their transforms. What it returns holds for any line, period
+// and number of frequencies: bad ones make it wide.
+
+package contour
 
 import (
 	"math"

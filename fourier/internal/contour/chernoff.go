@@ -1,8 +1,10 @@
-package contour
-
 // Chernoff's bound with the weight of Theorem 1: δ − (1−m₀) = I_s(ε) ≤ w(s)M(s)e^{−sε}
 // for every s > 0. It assumes nothing of s, and costs one value of each transform, which
 // is kept: another factor costs one more.
+//
+// It returns upper bounds of δ, which hold in floating point: all terms are rounded up.
+
+package contour
 
 import (
 	"math"

@@ -1,3 +1,8 @@
+// The factors of a composition, and what it keeps between questions.
+//
+// It assumes that equal factors were put together. It returns the masses of the finite losses, and keeps
+// tables, the cumulant and Chernoff bounds as long as they serve.
+
 package contour
 
 import (

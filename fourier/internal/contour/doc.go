@@ -7,7 +7,7 @@
 // the values of the same integral at ε ± λ, ε ± 2λ, … (aliasing.go), up to a last
 // frequency, and in floating point (certificate.go). The values of log M at the
 // frequencies are a table (table.go) from which any number of questions can be
-// answered; plan.go chooses its line and period, solve.go finds ε in it.
+// answered; plan.go chooses its line and period; epsilon.go and delta.go ask them.
 // docs/contour.md explains all this from the beginning.
 //
 // Do not use it for one run of one mechanism, whose tails are known in closed

@@ -1,3 +1,7 @@
+// Why the engine has no answer.
+//
+// It is returned beside what was proved all the same.
+
 package contour
 
 import "fmt"

@@ -1,7 +1,9 @@
-package contour
-
 // Where a question lies, for callers that must build a factor for it: guesses by the
 // cumulants alone, without a table. Nothing here is proved.
+//
+// It assumes factors whose sketches say something of the bulk of the losses.
+
+package contour
 
 import (
 	"math"

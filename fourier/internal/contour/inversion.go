@@ -1,5 +1,3 @@
-package contour
-
 // Theorem 1 (inversion). Let M be the transform of L = ΣL_i on the part of P where
 // L is finite, m₀ = M(0), m₁ = M(−1), and for a real number s other than 0 and −1
 //
@@ -14,6 +12,11 @@ package contour
 //	δ − (1−e^ε) − e^ε(1−m₁) =  I_s   for s < −1,
 //
 // and |I_s(ε)| ≤ w(s) M(s) e^{−sε} with w(s) = sup_v |ψ_s(v)| e^{−sv}.
+//
+// It assumes that M is finite on the line. It returns weights and signs of the three sides, which everything
+// above them in the engine refers to.
+
+package contour
 
 import "math"
 

@@ -1,7 +1,10 @@
-package contour
-
 // The choice of the line θ, of the period λ and of the last frequency. Any choice is
 // sound; these are meant to be cheap.
+//
+// It assumes sketches and real values of the transforms, which may be wrong by a few per cent. It returns a table
+// for a goal, or why there is none. The constants here decide what a table costs.
+
+package contour
 
 import (
 	"context"

@@ -1,11 +1,12 @@
-package contour
-
-// The first guess of ε, improved by a sum over sketches. Nothing here is a bound.
+// The first guess of ε, improved by a damped sum over sketches.
 //
 // Where one rare jump carries δ the saddle-point approximation is off by orders of magnitude, and so are the
 // costs that a search would predict from it. The integral itself is not, and to a tenth of log δ it is cheap: with
 // the terms damped by e^{−s²t²/2}, which spreads e^{θε}·δ(ε) over s = dampedBy/θ, the slow decay that the
-// bulk of the losses causes does not count.
+// bulk of the losses causes does not count. It assumes sketches of all factors, and returns a guess; nothing
+// here is a bound.
+
+package contour
 
 import "math"
 
@@ -91,80 +92,103 @@ func (q *cumulant) ends(logX float64) (lo, hi float64) {
 	return lo, hi
 }
 
-// roughRoot solves for ε on the line of one guess, where the condition is loss times that at the saddle.
-func (q *cumulant) roughRoot(logX, eps, theta float64) (root, condition, loss float64, ok bool) {
-	g := goal{side: right, eps: eps, logX: logX, theta: theta, logTol: math.Log(roughTol), condition: 30}
-	line, lambda, _, sLow := q.choose(g)
-	if !(lambda > 0) || math.IsInf(lambda, 0) || !(line > 0) {
-		return eps, 0, 1, false
+// A roughSum is the sum over sketches on one line, whose terms are damped.
+type roughSum struct {
+	q            *cumulant
+	line, lambda float64
+	h, s         float64 // the step of frequencies, and the width that the damping spreads ε over
+	sLow         float64 // the line of the remainder below
+	base         float64 // K on the line
+	re, im       []float64
+}
+
+// newRoughSum makes the sum for a goal; false where sketches know too little, or it would be long.
+func (q *cumulant) newRoughSum(g goal) (*roughSum, bool) {
+	r := &roughSum{q: q}
+	r.line, r.lambda, _, r.sLow = q.choose(g)
+	if !(r.lambda > 0) || math.IsInf(r.lambda, 0) || !(r.line > 0) {
+		return nil, false
 	}
-	lambda *= 1.02
-	h := 2 * math.Pi / lambda
+	r.lambda *= 1.02
+	r.h = 2 * math.Pi / r.lambda
 	// The bulk of the losses, near 0, must not be spread to ε.
-	s := dampedBy / line
-	if eps > 0 {
-		s = math.Min(s, 0.5*eps/math.Sqrt(2*(4-logX)))
+	r.s = dampedBy / r.line
+	if g.eps > 0 {
+		r.s = math.Min(r.s, 0.5*g.eps/math.Sqrt(2*(4-g.logX)))
 	}
-	n := int(math.Min(roughTerms+1, math.Ceil(math.Sqrt(2*dampedDepth)/s/h)))
+	n := int(math.Min(roughTerms+1, math.Ceil(math.Sqrt(2*dampedDepth)/r.s/r.h)))
 	if n > roughTerms || n < 1 {
-		return eps, 0, 1, false
+		return nil, false
 	}
-	re, im := make([]float64, n+1), make([]float64, n+1)
+	r.re, r.im = make([]float64, n+1), make([]float64, n+1)
 	tol := roughTol / math.Max(1, q.runs()) / mostRough
 	for i, f := range q.sketch {
-		l := f.Line(line)
+		l := f.Line(r.line)
 		if l == nil {
-			return eps, 0, 1, false
+			return nil, false
 		}
-		x, y := l.Table(h, n, tol)
+		x, y := l.Table(r.h, n, tol)
 		if x == nil {
-			return eps, 0, 1, false
+			return nil, false
 		}
-		for k := range re {
-			re[k] += q.count[i] * x[k]
-			im[k] += q.count[i] * y[k]
+		for k := range r.re {
+			r.re[k] += q.count[i] * x[k]
+			r.im[k] += q.count[i] * y[k]
 		}
 	}
-	base := q.at(line).k
-	if math.IsInf(base, 0) {
+	r.base = q.at(r.line).k
+	return r, !math.IsInf(r.base, 0)
+}
+
+// at returns the sum at ε and its derivative, over e^{base − line·ε}, and the sum of the moduli before damping.
+func (r *roughSum) at(eps float64) (v, dv, mass float64) {
+	line := r.line
+	for k := range r.re {
+		t := float64(k) * r.h
+		damped := math.Exp(-r.s * r.s * t * t / 2)
+		w := r.h / math.Pi * math.Exp(r.re[k]) * damped
+		if k == 0 {
+			w /= 2
+		}
+		p := line * (1 + line)
+		d := (line*line + t*t) * ((1+line)*(1+line) + t*t)
+		a, b := w*(p-t*t)/d, -w*t*(2*line+1)/d
+		sin, cos := math.Sincos(r.im[k] - t*eps)
+		x, y := a*cos-b*sin, a*sin+b*cos
+		v += x
+		dv -= line*x - t*y
+		mass += math.Hypot(a, b) / damped
+	}
+	// The series of aliasing.go, with masses of 1.
+	if f := r.base - line*eps; r.sLow < 0 {
+		v -= math.Exp(logGeometric(line*r.lambda) - f)
+		if r.sLow < -1 {
+			x := math.Exp(eps - f + logGeometric((line+1)*r.lambda))
+			v, dv = v+x, dv+x
+		}
+	}
+	return v, dv, mass
+}
+
+// roughRoot solves for ε on the line of one guess, where the condition is loss times that at the saddle.
+func (q *cumulant) roughRoot(logX, eps, theta float64) (root, condition, loss float64, ok bool) {
+	r, ok := q.newRoughSum(goal{side: right, eps: eps, logX: logX, theta: theta, logTol: math.Log(roughTol), condition: 30})
+	if !ok {
 		return eps, 0, 1, false
 	}
+	line, lambda := r.line, r.lambda
 	loss = math.Exp(math.Max(0, q.excess(line, eps)-q.excess(theta, eps)))
 	lo, hi := q.ends(logX)
 	eps = math.Max(lo, math.Min(hi, eps))
 	for range 20 {
-		v, dv, mass := 0.0, 0.0, 0.0
-		for k := range re {
-			t := float64(k) * h
-			damped := math.Exp(-s * s * t * t / 2)
-			w := h / math.Pi * math.Exp(re[k]) * damped
-			if k == 0 {
-				w /= 2
-			}
-			p := line * (1 + line)
-			d := (line*line + t*t) * ((1+line)*(1+line) + t*t)
-			a, b := w*(p-t*t)/d, -w*t*(2*line+1)/d
-			sin, cos := math.Sincos(im[k] - t*eps)
-			x, y := a*cos-b*sin, a*sin+b*cos
-			v += x
-			dv -= line*x - t*y
-			mass += math.Hypot(a, b) / damped
-		}
-		// The series of aliasing.go, with masses of 1.
-		if f := base - line*eps; sLow < 0 {
-			v -= math.Exp(logGeometric(line*lambda) - f)
-			if sLow < -1 {
-				x := math.Exp(eps - f + logGeometric((line+1)*lambda))
-				v, dv = v+x, dv+x
-			}
-		}
+		v, dv, mass := r.at(eps)
 		condition = mass / v
 		if math.IsNaN(v) {
 			return eps, 0, 1, false
 		}
 		step := -lambda / 4 // the sum is noise: the quantity is larger for smaller ε
 		if slope := dv / v; v > 0 && slope < 0 {
-			step = (logX - (base - line*eps + math.Log(v))) / slope
+			step = (logX - (r.base - line*eps + math.Log(v))) / slope
 			step = math.Max(-lambda/4, math.Min(lambda/4, step))
 		}
 		if step > 0 {

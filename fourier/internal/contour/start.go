@@ -1,6 +1,9 @@
-package contour
-
 // Where to begin. Nothing here is a bound: a poor start costs another table.
+//
+// It assumes sketches of the transforms. It returns the cumulant of the composition, or of a sample of its
+// factors, its saddles, and where ε may lie.
+
+package contour
 
 import (
 	"math"

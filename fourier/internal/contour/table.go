@@ -1,3 +1,8 @@
+// The values of all transforms at equidistant frequencies on one line, and their sums.
+//
+// It assumes transforms that state the error of each value. It returns sums from which any ε can be read
+// (certificate.go); a factor more is one more column.
+
 package contour
 
 import (

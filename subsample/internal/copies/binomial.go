@@ -30,7 +30,7 @@ func logBinomial(x, n int64, p, q float64) (logP, err float64) {
 		logP = nf * log1mOf(q, p)
 	default:
 		logP = stirlingError(nf) - stirlingError(xf) - stirlingError(nf-xf) -
-			deviance(xf, nf*p) - deviance(nf-xf, nf*q) -
+			xmath.Deviance(xf, nf*p) - xmath.Deviance(nf-xf, nf*q) -
 			0.5*(log2Pi+math.Log(xf)+math.Log1p(-xf/nf))
 	}
 	return logP, xmath.U * (12 + 8*math.Abs(logP) + 4*math.Abs(xf-nf*p))
@@ -75,24 +75,4 @@ func stirlingError(n float64) float64 {
 	// The alternating series; the first term left out is below 1e-18 at n = 16.
 	z := 1 / (n * n)
 	return (1./12 - (1./360-(1./1260-(1./1680-(1./1188-(691./360360-z/156)*z)*z)*z)*z)*z) / n
-}
-
-// deviance returns x·log(x/m) + m − x ≥ 0 without cancellation near x = m.
-func deviance(x, m float64) float64 {
-	if math.Abs(x-m) >= 0.1*(x+m) {
-		return x*math.Log(x/m) + m - x
-	}
-	v := (x - m) / (x + m)
-	s := (x - m) * v
-	e := 2 * x * v
-	v *= v
-	for j := 1; j < 200; j++ {
-		e *= v
-		next := s + e/float64(2*j+1)
-		if next == s {
-			break
-		}
-		s = next
-	}
-	return s
 }

@@ -13,53 +13,82 @@ import (
 // records contribute 0 and the two substitutes are opposite (docs/theory/subsampling.md §7,
 // pair A; equations (7) and (8) of Zhao and Liu 2023). Its loss is odd and
 // increasing. What the table leaves out is moved to u = 0.
-type GaussianOpposite struct{ shifts }
+type GaussianOpposite struct {
+	shifts
+	p      []float64 // Pr[U = u]
+	logEta float64
+	fast   *fastSums // nil: logarithms only
+	start  inverse
+}
 
 // NewGaussianOpposite returns the pair at noise 1 with distance theta for each copy.
 func NewGaussianOpposite(law Law, theta float64) *GaussianOpposite {
-	return &GaussianOpposite{shifts{law, theta / 2}}
+	p := &GaussianOpposite{shifts: shifts{law, theta / 2}, p: make([]float64, len(law.LogP)), logEta: math.Log(law.Eta)}
+	for u, l := range law.LogP {
+		p.p[u] = math.Exp(l)
+	}
+	if law.RealZeros && p.Last() > 1 { // groups of records; others are a little more exact in logarithms
+		p.fast = newFastSums(&p.shifts)
+	}
+	return p
 }
 
 // side returns log Σ p_u e^{uφx − u²φ²/2} with its slope and the size of its
 // rounding error; relative accuracy is kept where it is near 0.
 func (p *GaussianOpposite) side(x float64) (log, slope, size float64) {
-	top := 0.0
+	top := p.LogNone
 	end := p.Last()
-	for u := range p.LogP {
+	small := min(0, p.logEta+math.Log(min(1, math.Abs(x)+p.theta)))
+	for u := 1; u < len(p.LogP); u++ {
 		e := p.Exponent(u, x)
 		top = max(top, e+p.LogP[u])
 		// Past the peak of the ratios the rest is less than what is above.
-		if float64(u)*p.theta > x && p.LogAbove[u]+max(0, e) < top+min(0, math.Log(p.Eta)+math.Log(min(1, math.Abs(x)+p.theta)))-70 {
+		if float64(u)*p.theta > x && p.LogAbove[u]+max(0, e) < min(top, 0)+small-70 {
 			end = u
 			break
 		}
 	}
-	var a, w, e float64
+	// The sum is at least e^top, and the logarithm is far from 0 outside of this.
+	if top > -6 && top < 2 {
+		if log, slope, size, ok := p.nearNone(x, end); ok {
+			return log, slope, size
+		}
+	}
+	a := math.Exp(p.LogNone - top)
+	e := a * (p.EtaErr + p.Err[0] + xmath.U*(4+2*xmath.FiniteAbs(p.LogNone)))
+	w := 0.0
 	for u := 1; u <= end; u++ {
-		if math.IsInf(p.LogP[u], -1) {
+		x0, s := p.Exponent(u, x), float64(u)*p.theta
+		t := p.LogP[u] + x0 - top
+		if !(t > -far) {
 			continue
 		}
+		full := math.Exp(t)
+		a += full
+		w += full * s
+		e += full * (p.Err[u] + xmath.U*(4+2*math.Abs(p.LogP[u])+4*s*(math.Abs(x)+s)))
+	}
+	return top + math.Log(a), w / a, e/a + xmath.U*(4*math.Abs(top)+float64(end)) + float64(end)*leftOut
+}
+
+// nearNone is side as log(1 + Σ p_u(e^… − 1)); ok is false where that loses digits.
+func (p *GaussianOpposite) nearNone(x float64, end int) (log, slope, size float64, ok bool) {
+	var a, w, e float64
+	for u := 1; u <= end; u++ {
 		x0, s := p.Exponent(u, x), float64(u)*p.theta
-		var term, full float64
-		if top < 30 {
-			full = math.Exp(p.LogP[u] + x0)
-			term = math.Exp(p.LogP[u]) * math.Expm1(min(x0, 700))
-			if x0 > 30 {
-				term = full
-			}
-		} else {
-			full = math.Exp(p.LogP[u] + x0 - top)
-			term = full
+		less := -1.0 // e^x0 − 1
+		if x0 > -40 {
+			less = math.Expm1(min(x0, 700))
 		}
+		term, full := p.p[u]*less, p.p[u]*(1+less)
 		a += term
 		w += full * s
-		e += math.Abs(term)*(p.Err[u]+xmath.U*(4+2*math.Abs(p.LogP[u]))) + full*xmath.U*4*s*(math.Abs(x)+s)
+		e += math.Abs(term)*(p.Err[u]+xmath.U*(4+2*xmath.FiniteAbs(p.LogP[u]))) + full*xmath.U*4*s*(math.Abs(x)+s)
 	}
-	if top < 30 {
-		return math.Log1p(a), w / (1 + a), e/(1+a) + 4*xmath.U*math.Abs(a)/(1+a)
+	if !(a > -0.5) {
+		return 0, 0, 0, false
 	}
-	a += math.Exp(p.LogNone - top)
-	return top + math.Log(a), w / a, e/a + 4*xmath.U*top
+	return math.Log1p(a), w / (1 + a), e/(1+a) + (4+float64(end))*xmath.U*math.Abs(a)/(1+a), true
 }
 
 func (p *GaussianOpposite) loss(x float64) (loss, slope, size float64) {
@@ -68,11 +97,91 @@ func (p *GaussianOpposite) loss(x float64) (loss, slope, size float64) {
 	return f - g, fs + gs, fe + ge + xmath.U*(math.Abs(f)+math.Abs(g))
 }
 
+// quickLoss is loss in plain numbers: with the sums S over u ≥ 1 at x and −x the ratio is
+// (p_0 + S(x))/(p_0 + S(−x)). The second derivative is at most bend.
+func (p *GaussianOpposite) quickLoss(x float64) (loss, slope, bend, size float64, ok bool) {
+	up, ok := p.fast.sum(x)
+	if !ok {
+		return 0, 0, 0, 0, false
+	}
+	down, ok := p.fast.sum(-x)
+	if !ok {
+		return 0, 0, 0, 0, false
+	}
+	none := p.p[0]
+	f, g := none+up.sum, none+down.sum
+	if d := (up.sum - down.sum) / g; math.Abs(d) < 0.5 {
+		loss = math.Log1p(d)
+	} else {
+		loss = math.Log(f / g)
+	}
+	// An error of p_0 moves both sides alike, by their difference of shares at most.
+	own := none * (p.Err[0] + p.EtaErr + xmath.U*(4+xmath.FiniteAbs(p.LogNone))) * math.Abs(1/f-1/g)
+	size = own + (up.sum*(up.err+2*xmath.U))/f + (down.sum*(down.err+2*xmath.U))/g + 6*xmath.U*math.Abs(loss)
+	return loss, up.slope/f + down.slope/g, up.bend/f + down.bend/g, size, true
+}
+
+// quick is threshold for ε > 0 in plain numbers.
+func (p *GaussianOpposite) quick(eps, tol float64) (x, dx float64, ok bool) {
+	if p.fast == nil || !(eps > 0) || math.IsInf(p.LogNone, -1) {
+		return 0, 0, false
+	}
+	p.start.fill(0, func(x float64) (value, slope float64, ok bool) {
+		value, slope, _, _, ok = p.quickLoss(x)
+		return value, slope, ok
+	})
+	if x, ok = p.start.guess(eps); !ok {
+		return 0, 0, false
+	}
+	for range 12 {
+		l, slope, bend, size, ok := p.quickLoss(x)
+		if !ok {
+			return 0, 0, false
+		}
+		step := (l - eps) / slope
+		x -= step
+		if math.Abs(step) <= 1e-14*(1+x) || math.Abs(l-eps) <= size/4 {
+			// Within the distance the slope changes by less than a thousandth, else it is for threshold.
+			dx = math.Abs(step) + (tol+size+2*xmath.U*eps)/slope
+			return x, dx*(1+1e-2) + 4*xmath.U*x, bend*dx < 1e-3*slope
+		}
+	}
+	return 0, 0, false
+}
+
+// quickTails is Tails in plain numbers.
+func (p *GaussianOpposite) quickTails(x, dx float64) (t profiles.Tails, ok bool) {
+	if p.fast == nil || !(dx < 1e-6) {
+		return t, false
+	}
+	a, okA := p.fast.mixed(x, p.Last())
+	b, okB := p.fast.mixed(-x, p.Last())
+	if !okA || !okB || !(min(a.up, a.down, b.up, b.down) > 1e-280) {
+		return t, false
+	}
+	// A density changes by the factor e^{|x−s|dx} within dx.
+	log := func(mass, err, density float64) (float64, float64) {
+		l := min(0, math.Log(mass))
+		return l, relative((err+density*dx*(1+1e-3))/mass) + 2*xmath.U*(1-l)
+	}
+	var e1, e2 float64
+	t.P, e1 = log(a.up, a.upErr, a.density)
+	t.Q, e2 = log(b.down, b.downErr, b.density)
+	t.Err = max(e1, e2)
+	t.PC, e1 = log(a.down, a.downErr, a.density)
+	t.QC, e2 = log(b.up, b.upErr, b.density)
+	t.ErrC = max(e1, e2)
+	return t, true
+}
+
 // threshold solves loss = ε by Newton's method inside a bracket.
 func (p *GaussianOpposite) threshold(eps, tol float64) (x, dx float64) {
 	if eps < 0 {
 		x, dx = p.threshold(-eps, tol)
 		return -x, dx
+	}
+	if x, dx, ok := p.quick(eps, tol); ok {
+		return x, dx
 	}
 	_, s0, _ := p.loss(0)
 	if eps == 0 {
@@ -83,7 +192,7 @@ func (p *GaussianOpposite) threshold(eps, tol float64) (x, dx float64) {
 		lo, hi = hi, 2*hi
 	}
 	x = lo + (hi-lo)/2
-	for range 200 {
+	for i := 0; ; i++ {
 		l, slope, size := p.loss(x)
 		if l < eps {
 			lo = x
@@ -91,15 +200,30 @@ func (p *GaussianOpposite) threshold(eps, tol float64) (x, dx float64) {
 			hi = x
 		}
 		next := x - (l-eps)/slope
-		if math.Abs(next-x) <= 1e-15*math.Abs(x) || hi-lo <= 2*xmath.U*hi {
-			return x, math.Abs(next-x) + (tol+size+2*xmath.U*eps)/slope*(1+1e-6) + 4*xmath.U*x
+		if math.Abs(next-x) <= 1e-15*math.Abs(x) || hi-lo <= 2*xmath.U*hi || i == 199 {
+			return x, p.reach(x, eps, tol, math.Abs(next-x)+(tol+size+2*xmath.U*eps)/slope*(1+1e-6)+4*xmath.U*x)
 		}
 		if !(next > lo && next < hi) {
 			next = lo + (hi-lo)/2
 		}
 		x = next
 	}
-	return x, hi - lo
+}
+
+// reach returns a distance, dx or more, such that the loss, which increases, is beyond ε ± tol at both ends.
+func (p *GaussianOpposite) reach(x, eps, tol, dx float64) float64 {
+	if tol == 0 {
+		return dx // of the order of roundings, over which the slope is one
+	}
+	for range 60 {
+		up, _, upErr := p.loss(x + dx)
+		down, _, downErr := p.loss(x - dx)
+		if up-upErr >= eps+tol && down+downErr <= eps-tol {
+			break
+		}
+		dx *= 1.25
+	}
+	return dx
 }
 
 // SelfReverse implements profiles.SelfReverser.
@@ -107,6 +231,9 @@ func (p *GaussianOpposite) SelfReverse() bool { return true }
 
 func (p *GaussianOpposite) Tails(eps, tol float64) profiles.Tails {
 	x, dx := p.threshold(eps, tol)
+	if t, ok := p.quickTails(x, dx); ok {
+		return t
+	}
 	var t profiles.Tails
 	var e1, e2 float64
 	t.P, e1 = p.mixedTail(x, dx, 1)

@@ -22,6 +22,8 @@ type Law struct {
 	// Eta is Pr[U ≥ 1], LogNone is log Pr[U = 0]; both to EtaErr relative
 	// (absolute for the logarithm).
 	Eta, LogNone, EtaErr float64
+	// RealZeros says that Σ_u Pr[U = u] w^u is a polynomial with real zeros, all of it in the table.
+	RealZeros bool
 }
 
 // logNegligible is where tables end: below it a mass is no float64.

@@ -52,7 +52,9 @@ func Coins(k int64, rate float64) Law {
 	for u := range logP {
 		logP[u], errs[u] = logBinomial(int64(u), k, rate, 1-rate)
 	}
-	return NewLaw(logP, errs, math.Inf(-1), -math.Expm1(float64(k)*log1mOf(rate, 1-rate)), logP[0])
+	law := NewLaw(logP, errs, math.Inf(-1), -math.Expm1(float64(k)*log1mOf(rate, 1-rate)), logP[0])
+	law.RealZeros = true // (1 − rate + rate·w)^k
+	return law
 }
 
 // Weights returns the law of given probabilities of 0, 1, … copies, each known to one

@@ -33,6 +33,9 @@ func (p *GaussianAttack) Transform() profiles.Transform {
 // away; below, it is moved to u = 0, as NewGaussianAttack does with the rest of a table.
 func (p *GaussianAttack) TransformsWithin(mass float64) (upper, lower profiles.Transform) {
 	k, m := p.cut(mass)
+	if p.RealZeros && p.Last() <= maxWhole {
+		k, m = p.Last(), 0
+	}
 	if m == 0 && k <= maxWhole {
 		t := p.mixture(k, 0, false)
 		return t, t
@@ -60,6 +63,9 @@ func (p *GaussianOpposite) Transform() profiles.Transform {
 // m·R'; below, it is moved to u = 0 on both.
 func (p *GaussianOpposite) TransformsWithin(mass float64) (upper, lower profiles.Transform) {
 	k, m := p.cut(mass)
+	if p.RealZeros && p.Last() <= maxWhole {
+		k, m = p.Last(), 0
+	}
 	if m == 0 && k <= maxWhole {
 		t := p.mixture(k, 0, true)
 		return t, t
@@ -88,6 +94,7 @@ func (c *shifts) cut(mass float64) (k int, m float64) {
 func (c *shifts) mixture(last int, without float64, mirrored bool) profiles.Transform {
 	none, scale := math.Inf(-1), -math.Log1p(-without)
 	pair := transform.Pair{Sigma: 1 / c.theta, SigmaErr: 4 * xmath.U, LogP0: min(0, c.LogNone+scale), Err0: c.EtaErr + 4*xmath.U + 2e-12*without*math.Exp(-c.LogNone)}
+	pair.RealZeros = c.RealZeros && last == c.Last()
 	if without == 0 && last < c.Last() {
 		pair.LogP0 = min(0, xmath.LogAdd(c.LogNone, c.LogAbove[last+1]))
 	}

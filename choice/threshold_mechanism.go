@@ -1,0 +1,73 @@
+package choice
+
+// Threshold as a mechanism: its pair, its attack, and many runs of it. One run is the largest of
+// its profiles over the number of new partitions; more are the composition of chords above that.
+
+import (
+	"context"
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// Pair implements profiles.Mechanism: the profile of one run with chords between ε's.
+func (t Threshold) Pair(r profiles.Relation) (profiles.Profile, error) {
+	if r != profiles.AddRemove {
+		return nil, fault.In("threshold", fault.New("neighbors", "%v is not add-remove; thresholds are proved for one person added or removed", r))
+	}
+	return t.chords()
+}
+
+// Attack implements profiles.Attacked: all partitions of the person are old and far above
+// the threshold.
+func (t Threshold) Attack(r profiles.Relation) (profiles.Mechanism, error) {
+	switch t.noise {
+	case GaussianNoise:
+		return profiles.NewGaussianMechanism(t.scale / math.Sqrt(float64(t.partitions)))
+	case LaplaceNoise:
+		return profiles.NewLaplaceMechanism(t.scale)
+	}
+	return profiles.NewDiscreteLaplaceMechanism(t.scale, 1)
+}
+
+// Once implements blocker: one run has the largest h_j at every ε.
+func (t Threshold) Once(r profiles.Relation) (profiles.Bounds, error) {
+	if _, err := t.Pair(r); err != nil {
+		return profiles.Bounds{}, err
+	}
+	p, err := t.once()
+	if err != nil {
+		return profiles.Bounds{}, err
+	}
+	return profiles.Bounds{Name: t.Name(), Relation: r, Laws: laws{thresholds{t}},
+		Directions: [2]profiles.Direction{profiles.Exact(p[0]), profiles.Exact(p[1])}}, nil
+}
+
+// thresholds are several runs of a threshold: a block.
+type thresholds struct{ one Threshold }
+
+// Upper implements block: the composition of the profile of one run, with chords, as
+// only one run by itself needs the closed form (Once).
+func (t thresholds) Upper(_ context.Context, k int64, _ float64) ([2][]profiles.Repeated, error) {
+	d, err := t.one.chords()
+	if err != nil {
+		return [2][]profiles.Repeated{}, err
+	}
+	return repeat([2]profiles.Profile{d, profiles.Reverse(d)}, k), nil
+}
+
+// Reached implements block.
+func (t thresholds) Reached(_ context.Context, k int64, _ float64) ([2][]profiles.Repeated, bool, error) {
+	if k == 1 {
+		both, err := t.one.once()
+		return repeat(both, 1), true, err
+	}
+	both, err := t.Attack()
+	return repeat(both, k), false, err
+}
+
+// Attack implements block: noisy counts of old partitions.
+func (t thresholds) Attack() ([2]profiles.Profile, error) {
+	return bothOf(t.one.Attack(profiles.AddRemove))
+}

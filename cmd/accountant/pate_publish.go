@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dpaccountant/accountant/service"
+)
+
+// This file publishes an upper bound on what a table of votes cost.
+
+func newPatePublishCmd() *cobra.Command {
+	var f pateFlags
+	var q service.PatePublishRequest
+	var confidence float64
+	var seed uint64
+	cmd := &cobra.Command{
+		Use:   "publish --votes FILE --mechanism M --delta δ --order λ --beta β --noise s",
+		Short: "Publish an upper bound on the ε of a table of votes",
+		Long: `publish prints an upper bound on ε that may be published: except with
+probability 1 − confidence over its noise, the labels and the number together
+are (ε, δ)-private at the data set that voted.
+
+The cost at every data set within a distance d is bounded, discounted by e^(−βd),
+and the largest of these, whose logarithm moves by at most β between neighbours,
+gets Gaussian noise on its logarithm and a margin. The order, β, s, δ and the
+confidence must have been fixed without looking at the votes. Run it once: every
+run publishes anew, and a choice among several loses the confidence.`,
+		Example: `  accountant pate publish --votes votes.csv --mechanism gnmax --sigma2 40 --delta 1e-5 \
+      --order 12 --beta 0.02 --noise 0.15`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			q.Confidence, q.Seed = given(cmd, "confidence", confidence), given(cmd, "seed", seed)
+			var err error
+			if q.PateVotes, err = f.request(cmd); err != nil {
+				return err
+			}
+			a, err := askIf(cmd, f.progress, "smooth bound", (*service.Service).PatePublish, q)
+			if err != nil {
+				return err
+			}
+			return f.print(cmd.OutOrStdout(), a, func(w io.Writer) error { return writePatePublish(w, a) })
+		},
+	}
+	f.register(cmd)
+	fs := cmd.Flags()
+	fs.Float64Var(&q.Order, "order", 0, "Rényi order `λ` (required)")
+	fs.Float64Var(&q.Beta, "beta", 0, "smoothness `β`, about one over the distance at which votes still agree (required)")
+	fs.Float64Var(&q.Noise, "noise", 0, "standard deviation `s` of the noise on the logarithm of the cost (required)")
+	fs.Float64Var(&confidence, "confidence", 0.95, "the `probability` that the bound holds")
+	fs.Uint64Var(&seed, "seed", 0, "seed of the noise, for tests: a known seed gives no privacy")
+	for _, name := range []string{"order", "beta", "noise"} {
+		_ = cmd.MarkFlagRequired(name)
+	}
+	return cmd
+}
+
+func writePatePublish(w io.Writer, o *service.PatePublishAnswer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "mechanism            %v\n", o.Run.Aggregator)
+	fmt.Fprintf(&b, "fixed in advance     order %v, beta %v, noise %v, confidence %v, delta %s\n", o.Order, o.Beta, o.Noise, o.Confidence, short(o.Delta))
+	fmt.Fprintf(&b, "published epsilon    %s: may be published, an upper bound except with probability %.3g\n", rounded(o.Epsilon, 6, up), 1-o.Confidence)
+	fmt.Fprintf(&b, "                     over its noise, at the data set that voted, this number included\n")
+	p := o.Private
+	fmt.Fprintf(&b, "\n%s, these depend on the private votes:\n", paint(w, red, pateNotSafe))
+	fmt.Fprintf(&b, "  Rényi cost           %.6g (best bound from q)\n", p.Cost)
+	fmt.Fprintf(&b, "  smooth bound         %.6g, at distance %d\n", p.Smooth, p.Distance)
+	fmt.Fprintf(&b, "  epsilon at the median of the noise  %.6g\n", p.Median)
+	fmt.Fprintf(&b, "The noise itself cost %.6g.\n", p.NoiseCost)
+	_, err := io.WriteString(w, b.String())
+	return err
+}

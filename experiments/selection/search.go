@@ -1,0 +1,290 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/plan"
+	"github.com/dpaccountant/accountant/selection"
+)
+
+// This file is the experiment on real data: digits are classified by a linear model that is
+// trained with DP-SGD, whose learning rate and clipping norm are not known beforehand. What
+// accuracy does a total ε buy: by the best of a random number of runs, by as many runs that are
+// all paid for, and by one run of fixed parameters?
+
+const (
+	trained   = 4000 // digits 0 … 3999; 1000 more for the score, the last 1000 for the test
+	scored    = 1000
+	rate      = 0.1 // of a batch
+	steps     = 60
+	scoreStd  = 30.0 // noise on the number of right answers among those scored
+	repeats   = 20
+	meanRuns  = 30
+	naiveRuns = 30
+)
+
+// A setting is what a search chooses: the step of the gradient and the norm that each
+// record's gradient is clipped to.
+type setting struct{ step, clip float64 }
+
+func settings() (all []setting) {
+	for _, s := range []float64{0.03, 0.1, 0.3, 1, 3, 10, 30, 100} {
+		for _, c := range []float64{0.1, 1, 10} {
+			all = append(all, setting{s, c})
+		}
+	}
+	return all
+}
+
+// runPlan is what one run costs: training, and a score of which one record changes one answer.
+func runPlan(sigma float64, runs int) string {
+	return fmt.Sprintf(`neighbors: add-remove
+steps:
+  - steps:
+      - mechanism: {gaussian: {noise-multiplier: %.17g}}
+        sampling: {poisson: {rate: %g}}
+        count: %d
+      - mechanism: {gaussian: {noise-multiplier: %g}}
+    count: %d
+`, sigma, rate, steps, scoreStd, runs)
+}
+
+// noiseFor returns the least noise multiplier, to 1 %, at which a cost is at most eps.
+func noiseFor(eps float64, cost func(sigma float64) (float64, error)) (float64, error) {
+	lo, hi := 0.3, 300.0
+	if c, err := cost(hi); err != nil || c > eps {
+		return 0, fmt.Errorf("ε = %v is not reached at noise %v: %w", eps, hi, err)
+	}
+	for hi > 1.01*lo {
+		mid := math.Sqrt(lo * hi)
+		c, err := cost(mid)
+		if err != nil {
+			return 0, err
+		}
+		if c <= eps {
+			hi = mid
+		} else {
+			lo = mid
+		}
+	}
+	return hi, nil
+}
+
+func costOfRuns(ctx context.Context, runs int) func(float64) (float64, error) {
+	return func(sigma float64) (float64, error) {
+		p, err := plan.Parse([]byte(runPlan(sigma, runs)))
+		if err != nil {
+			return 0, err
+		}
+		a := p.Accountant(accountant.WithAccuracy(1e-3))
+		if err := a.AddPlan(ctx, p); err != nil {
+			return 0, err
+		}
+		iv, err := a.Epsilon(ctx, delta)
+		return iv.Upper, err
+	}
+}
+
+// costOfSearch returns both ends of the best of a law's runs.
+func costOfSearch(ctx context.Context, l selection.Law, sigma float64) (lo, hi float64, err error) {
+	p, err := plan.Parse([]byte(runPlan(sigma, 1)))
+	if err != nil {
+		return 0, 0, err
+	}
+	a := p.Accountant(accountant.WithAccuracy(1e-4))
+	if err := a.AddPlan(ctx, p); err != nil {
+		return 0, 0, err
+	}
+	c, err := a.Candidate(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	return selection.PriceOfBest(l).Epsilon(ctx, c, delta, 1e-4)
+}
+
+type model [classes][places + 1]float64
+
+// train is DP-SGD on a Poisson sample for each step.
+func train(data []digit, s setting, sigma float64, rng *rand.Rand) *model {
+	m, g := new(model), new(model)
+	for range steps {
+		*g = model{}
+		for i := range data {
+			if rng.Float64() >= rate {
+				continue
+			}
+			d := &data[i]
+			p := m.probabilities(d)
+			p[d.class]--
+			// The gradient is the outer product of p and x: so is its norm.
+			norm := 0.0
+			for _, v := range p {
+				norm += v * v
+			}
+			xx := 0.0
+			for _, v := range d.x {
+				xx += v * v
+			}
+			scale := min(1, s.clip/math.Sqrt(norm*xx+1e-300))
+			for c := range p {
+				w := scale * p[c]
+				for j, v := range d.x {
+					g[c][j] += w * v
+				}
+			}
+		}
+		by := s.step / (rate * float64(len(data)))
+		for c := range m {
+			for j := range m[c] {
+				m[c][j] -= by * (g[c][j] + sigma*s.clip*rng.NormFloat64())
+			}
+		}
+	}
+	return m
+}
+
+func (m *model) probabilities(d *digit) (p [classes]float64) {
+	top := math.Inf(-1)
+	for c := range m {
+		for j, v := range d.x {
+			p[c] += m[c][j] * v
+		}
+		top = max(top, p[c])
+	}
+	sum := 0.0
+	for c := range p {
+		p[c] = math.Exp(p[c] - top)
+		sum += p[c]
+	}
+	for c := range p {
+		p[c] /= sum
+	}
+	return p
+}
+
+// right counts the right answers.
+func (m *model) right(data []digit) float64 {
+	n := 0
+	for i := range data {
+		p := m.probabilities(&data[i])
+		best := 0
+		for c := range p {
+			if p[c] > p[best] {
+				best = c
+			}
+		}
+		if best == data[i].class {
+			n++
+		}
+	}
+	return float64(n)
+}
+
+// An outcome is the accuracy on the test digits: mean and standard error, in percent.
+type outcome struct{ mean, err float64 }
+
+func summary(xs []float64) outcome {
+	m, v := 0.0, 0.0
+	for _, x := range xs {
+		m += x / float64(len(xs))
+	}
+	for _, x := range xs {
+		v += (x - m) * (x - m) / float64(len(xs)-1)
+	}
+	return outcome{100 * m, 100 * math.Sqrt(v/float64(len(xs)))}
+}
+
+// A budget is what a total ε buys.
+type budget struct {
+	eps, attack                     float64 // attack: the lower end of the search
+	searchNoise, naiveNoise, single float64 // noise multipliers
+	search, naive, random, fixed    outcome // fixed: the best of all settings, known beforehand
+	best                            setting
+}
+
+// digitsExperiment runs all methods at a total ε.
+func digitsExperiment(ctx context.Context, eps float64, n int) (b budget, err error) {
+	data, err := readDigits()
+	if err != nil {
+		return b, err
+	}
+	fit, score, test := data[:trained], data[trained:trained+scored], data[trained+scored:]
+	law, err := selection.WithMean(1, meanRuns)
+	if err != nil {
+		return b, err
+	}
+	b.eps = eps
+	if b.searchNoise, err = noiseFor(eps, func(s float64) (float64, error) {
+		_, hi, err := costOfSearch(ctx, law, s)
+		return hi, err
+	}); err != nil {
+		return b, err
+	}
+	if b.attack, _, err = costOfSearch(ctx, law, b.searchNoise); err != nil {
+		return b, err
+	}
+	if b.naiveNoise, err = noiseFor(eps, costOfRuns(ctx, naiveRuns)); err != nil {
+		return b, err
+	}
+	if b.single, err = noiseFor(eps, costOfRuns(ctx, 1)); err != nil {
+		return b, err
+	}
+	all := settings()
+	accuracy := func(m *model) float64 { return m.right(test) / float64(len(test)) }
+	trial := func(sigma float64) selection.Trial[*model] {
+		return func(_ context.Context, rng *rand.Rand) (*model, float64, error) {
+			m := train(fit, all[rng.IntN(len(all))], sigma, rng)
+			return m, m.right(score) + scoreStd*rng.NormFloat64(), nil
+		}
+	}
+	rng := rand.New(rand.NewPCG(19, math.Float64bits(eps)))
+	var search, naive, random []float64
+	for range n {
+		r, err := selection.Best(ctx, law, trial(b.searchNoise), selection.WithSource(rng))
+		if err != nil {
+			return b, err
+		}
+		search = append(search, accuracy(r.Payload))
+		fixed, err := selection.Fixed(naiveRuns)
+		if err != nil {
+			return b, err
+		}
+		if r, err = selection.Best(ctx, fixed, trial(b.naiveNoise), selection.WithSource(rng)); err != nil {
+			return b, err
+		}
+		naive = append(naive, accuracy(r.Payload))
+		random = append(random, accuracy(train(fit, all[rng.IntN(len(all))], b.single, rng)))
+	}
+	b.search, b.naive, b.random = summary(search), summary(naive), summary(random)
+	for _, s := range all {
+		var xs []float64
+		for range max(2, n/5) {
+			xs = append(xs, accuracy(train(fit, s, b.single, rng)))
+		}
+		if o := summary(xs); o.mean > b.fixed.mean {
+			b.fixed, b.best = o, s
+		}
+	}
+	return b, nil
+}
+
+func digitsTable(ctx context.Context, w io.Writer, budgets []float64, n int) ([]budget, error) {
+	var out []budget
+	fmt.Fprint(w, "| ε | search: accuracy | noise | ε attained | thirty runs, all paid for | noise | one run, random setting | noise | one run, best setting known | that setting |\n|---|---|---|---|---|---|---|---|---|---|\n")
+	for _, eps := range budgets {
+		b, err := digitsExperiment(ctx, eps, n)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(w, "| %g | %.1f ± %.1f %% | %.2f | %.4f | %.1f ± %.1f %% | %.2f | %.1f ± %.1f %% | %.2f | %.1f %% | step %g, clip %g |\n", eps, b.search.mean, b.search.err, b.searchNoise, b.attack,
+			b.naive.mean, b.naive.err, b.naiveNoise, b.random.mean, b.random.err, b.single, b.fixed.mean, b.best.step, b.best.clip)
+		out = append(out, b)
+	}
+	fmt.Fprintln(w)
+	return out, nil
+}

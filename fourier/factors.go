@@ -1,0 +1,279 @@
+// The factors of the integral: a transform for each kind of step, and the compositions of them.
+//
+// It assumes transforms as profiles hands them over, one above and one below a profile, or
+// laws that were made for it (laws.go). It returns two compositions, which are one while every
+// transform is exact, and by how much their answers are to be moved so that they are bounds.
+
+package fourier
+
+import (
+	"errors"
+	"math"
+	"reflect"
+
+	"github.com/dpaccountant/accountant/fourier/internal/contour"
+	"github.com/dpaccountant/accountant/internal/transform"
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/pld"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// A lawTarget is what the laws of a mixed plan are made for.
+type lawTarget struct {
+	eps, theta float64 // where the answer is, about, and the saddle there
+	saddle     float64 // if not 0, where the search for ε starts
+	logDelta   float64 // the tails are followed to what matters there
+	cell       float64 // T times the tilted mass of a cell times the square of its width
+	above      float64 // log-probability, of one run, from which tails are cut
+}
+
+// serves reports whether laws made for w are good for v.
+func (w *lawTarget) serves(v *lawTarget) bool {
+	const near = 1.25
+	ratio := (1 + w.theta) / (1 + v.theta)
+	return w.cell <= v.cell && w.above <= v.above && w.above >= v.above-lawDeep && ratio < near && ratio > 1/near
+}
+
+// lawDeep is by how much further than needed the tails of laws are followed, so that they serve
+// deeper questions too. It steers, and proves nothing.
+const lawDeep = 8
+
+// A lawPair is a factor's laws, above and below it, and their transforms.
+type lawPair struct {
+	laws   [2]*pld.Law
+	points [2]*transform.Points
+}
+
+// Terms of the displacement of δ and ε by laws: 1, except in the tests that prove
+// that each of them is needed.
+type lawTerms struct {
+	excess, lossErr float64
+	exchanged       bool
+}
+
+// A factor is a step as it was added: equal profiles together, and Gaussians of
+// different noise apart, whose transforms are closed forms.
+type factor struct {
+	profile profiles.Profile
+	count   int64
+
+	// Of a factor without a transform.
+	lacks    bool
+	coarse   *pld.Law // that the search begins with, and the depth of its tails
+	coarseTo float64
+	laws     *lawPair // nil: none were made for the target of now
+}
+
+// factors are the factors of the integral.
+//
+// Invariants: the first known ones were looked at, of which without have no transform. upper and
+// lower are nil, or have the first factors of the list with some earlier count; they are one and
+// the same while every transform is exact. Laws of factors belong to target.
+type factors struct {
+	list           []factor
+	at             map[any]int // where a profile is that can be a key
+	known, without int
+	decays         bool // some factor with a transform is no finite law: the product decays
+	target         *lawTarget
+	terms          lawTerms
+	upper, lower   *contour.Composition
+	mass           float64 // that profiles.TransformsOf was given
+	costly         bool    // some transform is that of a long table of copies
+	asked          bool
+	grew           bool // factors were added after a question
+	many           bool // many questions are expected
+	// Relative widths that ε and log δ are worth asking for, where it is more than
+	// integralAccuracy: what rounding has allowed lately.
+	epsilonWidth, deltaWidth float64
+	// vain is how many questions in a row an integral that may take little left to the lattices.
+	vain int
+}
+
+func newFactors() factors { return factors{terms: lawTerms{excess: 1, lossErr: 1}} }
+
+// add returns the index of the part.
+func (p *factors) add(profile profiles.Profile, count int64) int {
+	p.grew, p.vain = p.grew || p.asked, 0
+	key := any(nil)
+	if reflect.ValueOf(profile).Comparable() {
+		key = profile
+		if i, ok := p.at[key]; ok {
+			p.list[i].count += count
+			return i
+		}
+	} else {
+		for i := range p.list {
+			if profiles.Equal(p.list[i].profile, profile) {
+				p.list[i].count += count
+				return i
+			}
+		}
+	}
+	if key != nil {
+		if p.at == nil {
+			p.at = map[any]int{}
+		}
+		p.at[key] = len(p.list)
+	}
+	p.list = append(p.list, factor{profile: profile, count: count})
+	return len(p.list) - 1
+}
+
+// update brings the compositions up to date, and reports whether the engine serves them.
+// Losses that have no exact transform have those of losses above and below, whose δ(ε)
+// is within mass of their own.
+func (p *factors) update(mass float64) (bool, error) {
+	if !p.decays || p.without > 0 && p.target == nil {
+		return false, nil
+	}
+	if p.upper == nil || p.upper != p.lower && p.mass > mass {
+		c, err := contour.New()
+		if err != nil {
+			return false, err
+		}
+		p.upper, p.lower, p.mass = c, c, mass
+	}
+	for i, x := range p.list {
+		if i < p.upper.Len() {
+			for _, c := range p.ends() {
+				if err := c.SetCount(i, x.count); err != nil {
+					return false, err
+				}
+			}
+			continue
+		}
+		above, below, err := p.transforms(x)
+		if err != nil {
+			return false, err
+		}
+		if !same(above, below) && p.upper == p.lower {
+			// From here on there are two.
+			c, err := contour.New()
+			if err != nil {
+				return false, err
+			}
+			for _, y := range p.list[:i] {
+				_, lower, err := p.transforms(y)
+				if err != nil {
+					return false, err
+				}
+				if _, err := c.Add(contour.Factor{Transform: lower, Count: y.count}); err != nil {
+					return false, err
+				}
+			}
+			p.lower = c
+		}
+		for j, c := range p.ends() {
+			if _, err := c.Add(contour.Factor{Transform: [2]profiles.Transform{above, below}[j], Count: x.count}); err != nil {
+				return false, err
+			}
+		}
+	}
+	return true, nil
+}
+
+// same reports whether a profile has one exact transform. Types that cannot be compared
+// count as two, which is sound.
+func same(a, b profiles.Transform) bool {
+	return reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
+}
+
+// fewPieces is up to how many pieces a transform is cheap. Those of long tables of copies take
+// thousands of terms. It steers, and proves nothing.
+const fewPieces = 16
+
+// pieces returns the number of pieces of a transform that is made of pieces.
+func pieces(t profiles.Transform) int {
+	if m, ok := t.(interface{ Pieces() int }); ok {
+		return m.Pieces()
+	}
+	return 1
+}
+
+// ends returns the different compositions, the upper one first.
+func (p *factors) ends() []*contour.Composition {
+	if p.upper == p.lower {
+		return []*contour.Composition{p.upper}
+	}
+	return []*contour.Composition{p.upper, p.lower}
+}
+
+// mixed reports whether some part has no transform, and another one decays.
+func (p *factors) mixed() bool { return p.without > 0 && p.decays }
+
+// classify finds out which parts have transforms.
+func (p *factors) classify(mass float64) {
+	for ; p.known < len(p.list); p.known++ {
+		x := &p.list[p.known]
+		above, below := profiles.TransformsOf(x.profile, mass)
+		if x.lacks = above == nil || below == nil; x.lacks {
+			p.without++
+			continue
+		}
+		p.costly = p.costly || !same(above, below) || pieces(above) > fewPieces
+		if _, finite := x.profile.(*profiles.Discrete); !finite {
+			p.decays = true
+		}
+	}
+}
+
+// transforms returns those of a part above and below it.
+func (p *factors) transforms(x factor) (above, below transform.Transform, err error) {
+	if x.lacks {
+		if x.laws == nil {
+			return nil, nil, errNoLaw
+		}
+		if p.terms.exchanged {
+			return x.laws.points[1], x.laws.points[0], nil
+		}
+		return x.laws.points[0], x.laws.points[1], nil
+	}
+	if above, below = profiles.TransformsOf(x.profile, p.mass); above == nil || below == nil {
+		return nil, nil, errNoLaw
+	}
+	return above, below, nil
+}
+
+// moved returns by what the laws of one end move the answer: the composition's δ(ε) lies on the
+// safe side of e^excess·δ'(ε ∓ loss), δ' that of the integral. end 0 is the upper one.
+func (p *factors) moved(end int) (excess, loss float64) {
+	sign := 1 - 2*float64(end)
+	var x xmath.Sum
+	abs, wrong := 0.0, 0.0
+	for i := range p.list {
+		l := p.list[i].laws
+		if l == nil {
+			continue
+		}
+		if p.terms.exchanged {
+			end = 1 - end
+		}
+		n := float64(p.list[i].count)
+		e, err := l.points[end].Excess()
+		x.AddProduct(n, p.terms.excess*e)
+		abs += n * math.Abs(e)
+		wrong += n * err
+		loss += n * p.terms.lossErr * l.laws[end].LossErr
+		if p.terms.exchanged {
+			end = 1 - end
+		}
+	}
+	// One rounding for a count above 2^53; plain sums of up to 2^30 terms.
+	return x.Value() + sign*p.terms.excess*(wrong+4*xmath.U*abs)*(1+1e-6), loss * (1 + 1e-6)
+}
+
+// share adds what laws have of the width of a mixed plan: all that the integral has not,
+// with the estimate between the ends. unit is the answer's for a logarithm.
+func (p *factors) share(r *Result, unit float64) {
+	if p.without == 0 {
+		return
+	}
+	b := &r.Budget
+	rest := b.Aliasing + b.Truncation + b.Quadrature + b.RoundOff
+	if w := r.Upper - r.Lower; !math.IsInf(w, 1) {
+		b.Discretization = max(0, w-rest*unit)
+		r.Estimate = r.Lower + w/3 // docs/accuracy.md §4
+	}
+}
+
+var errNoLaw = errors.New("internal error: a part has neither a transform nor a law")

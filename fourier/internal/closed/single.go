@@ -1,0 +1,53 @@
+// ε(δ) and δ(ε) of one profile, from its tails.
+//
+// What it returns holds for the losses as the profile has them: how far rounding displaced
+// them is Support().LossErr.
+
+package closed
+
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// Epsilon returns bounds of ε(δ) of a profile. The answer is known to lie in [floor, top].
+func Epsilon(p profiles.Profile, logDelta, floor, top float64) (lower, upper float64) {
+	f := func(sign float64) func(float64) (float64, float64) {
+		return func(eps float64) (float64, float64) {
+			v, e := profiles.LogDelta(p, eps)
+			if math.IsInf(e, 1) {
+				// No correct digit: δ ≤ P(L > ε) above and 0 below.
+				if sign > 0 {
+					t := p.Tails(eps, 0)
+					return t.P + t.Err - logDelta, 0
+				}
+				return math.Inf(-1), 0
+			}
+			return v + sign*e - logDelta, 0
+		}
+	}
+	return Solve(f(-1), floor, top, floor, 0, 0, false), Solve(f(+1), floor, top, floor, 0, 0, true)
+}
+
+// Delta returns log δ(ε) of a profile as computed, and bounds of it where losses are displaced
+// by move at most.
+func Delta(p profiles.Profile, eps, move float64) (lower, value, upper float64) {
+	v, e := profiles.LogDelta(p, eps)
+	lo, el := profiles.LogDelta(p, eps+move)
+	hi, eh := profiles.LogDelta(p, eps-move)
+	if math.IsInf(el, 1) {
+		lo, el = math.Inf(-1), 0
+	}
+	t := p.Tails(eps-move, 0)
+	if math.IsInf(eh, 1) || math.IsInf(e, 1) {
+		hi, eh = t.P, t.Err
+	}
+	// P − e^εQ takes the ratio of the masses, which is within move of the loss: an
+	// atom within that of ε may count for up to 2·move of its mass too little.
+	if move > 0 {
+		hi = xmath.LogAdd(hi, math.Log(2*move)+t.P+t.Err)
+	}
+	return lo - el, v, hi + eh
+}

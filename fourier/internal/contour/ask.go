@@ -1,0 +1,170 @@
+// What a question wants, what it is answered with, and the tables that it may use or make.
+//
+// It assumes a composition with at least one factor. What it returns as proved is proved by the
+// readings of tables (certificate.go); how many tables there are, and where, steers.
+
+package contour
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Options are what a question wants. The zero value asks for 1e-9.
+type Options struct {
+	// Relative and Absolute are the wanted width: Upper − Lower at most the larger of
+	// Relative·|ε| and Absolute for Epsilon; for Delta, the same of log δ (where that is
+	// near 0, Relative itself). 0 and 0 mean a relative width of 1e-9.
+	Relative, Absolute float64
+	// Work limits the terms (nodes × frequencies, summed over the factors) that one
+	// question may take, so that every question ends after the same work on every
+	// machine. 0 means 5e6, and 2e4 more for each factor.
+	Work int64
+	// Reserve is the share by which tables reach further than the question needs, for
+	// questions to come; 0.3 suits a running total, whose every next step needs a little more.
+	Reserve float64
+	// Easy gives a question up, with no answer and at little cost, when quick values that prove nothing predict
+	// that it takes a good part of the work or loses too many digits. The error says that more work may help.
+	Easy bool
+	// Epsilon and Theta, where Theta is not 0, are those of the answer to a similar
+	// question: the search starts there. Guessed says that they are only a guess.
+	Epsilon, Theta float64
+	Guessed        bool
+}
+
+func (o *Options) check() error {
+	for _, v := range []struct {
+		name  string
+		value float64
+	}{{"relative", o.Relative}, {"absolute", o.Absolute}, {"reserve", o.Reserve}} {
+		if !(v.value >= 0) || math.IsInf(v.value, 0) {
+			return fmt.Errorf("%s: %v is not in [0, Inf)", v.name, v.value)
+		}
+	}
+	if o.Work < 0 {
+		return fmt.Errorf("work: %d is negative", o.Work)
+	}
+	if math.IsNaN(o.Epsilon) || math.IsInf(o.Epsilon, 0) || math.IsNaN(o.Theta) || math.IsInf(o.Theta, 0) {
+		return fmt.Errorf("start: %v, %v are not finite", o.Epsilon, o.Theta)
+	}
+	if o.Relative == 0 && o.Absolute == 0 {
+		o.Relative = 1e-9
+	}
+	return nil
+}
+
+// A Report says how an answer came about.
+type Report struct {
+	Theta, Lambda float64 // the line and the period in ε
+	Frequencies   int
+	Tables        int   // how many were made for this question; 0: an earlier one served
+	Work          int64 // terms evaluated
+	// What the parts of the error contribute to the answer, in ε for Epsilon and in
+	// log δ for Delta: the periods beside, the frequencies left out, the errors of the
+	// transforms, floating point.
+	Aliasing, Truncation, Quadrature, Rounding float64
+}
+
+// An EpsilonAnswer is a certified interval of ε(δ). Without one, it is (−Inf, +Inf).
+type EpsilonAnswer struct {
+	Lower, Upper float64
+	Estimate     float64 // NaN if there is none
+	Report
+}
+
+// A DeltaAnswer is a certified interval of log δ(ε) and of log(1 − δ(ε)), each to a
+// relative accuracy of its own; (−Inf, 0) where it was not computed.
+type DeltaAnswer struct {
+	LogLower, LogUpper                     float64
+	LogComplementLower, LogComplementUpper float64
+	Report
+}
+
+// maxTables bounds how many tables one question may make.
+const maxTables = 8
+
+// budget is the state of one question.
+type budget struct {
+	opt    Options
+	work   int64 // left
+	report Report
+}
+
+// width is the wanted width of a logarithm of about that size.
+func (b *budget) width(log float64) float64 {
+	if math.IsInf(log, 0) || math.IsNaN(log) {
+		log = 0
+	}
+	return math.Max(b.opt.Relative*math.Max(1, math.Abs(log)), b.opt.Absolute)
+}
+
+func (c *Composition) begin(opt Options) (*budget, error) {
+	if err := opt.check(); err != nil {
+		return nil, err
+	}
+	if len(c.factors) == 0 {
+		return nil, &NotServed{Reason: "no factors"}
+	}
+	b := &budget{opt: opt, work: opt.Work}
+	if b.work == 0 {
+		b.work = 5e6 + 2e4*int64(len(c.factors))
+	}
+	return b, nil
+}
+
+// extend brings an earlier table up to date, and reports whether it serves.
+func (c *Composition) extend(ctx context.Context, t *table, b *budget) (bool, error) {
+	missing := len(c.factors) - len(t.columns)
+	if missing > 0 {
+		cost := int64(float64(t.nodes)/float64(len(t.columns))+1) * int64(missing) * int64(t.n+1)
+		if cost > b.work {
+			return false, nil
+		}
+		b.work -= cost
+		b.report.Work += cost
+	}
+	err := t.extend(ctx, c, nil)
+	var not *NotServed
+	if errors.As(err, &not) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// tabulate makes a table, and keeps it.
+func (c *Composition) tabulate(ctx context.Context, q *cumulant, g goal, b *budget) (*table, error) {
+	g.reserve = b.opt.Reserve
+	// The sum may be smaller than its terms by the condition.
+	g.perFactorTol = 0.6 * math.Exp(g.logTol) / (math.Max(1, c.runs()) * math.Max(g.seen, math.Max(30, g.condition)))
+	t, err := c.build(ctx, q, g)
+	if err != nil {
+		return nil, err
+	}
+	cost := t.nodes * int64(t.n+1)
+	b.work -= cost
+	b.report.Work += cost
+	b.report.Tables++
+	if len(c.tables) == keptTables {
+		copy(c.tables, c.tables[1:])
+		c.tables = c.tables[:keptTables-1]
+	}
+	c.tables = append(c.tables, t)
+	return t, nil
+}
+
+// used moves table i to the end of the list.
+func (c *Composition) used(i int) {
+	t := c.tables[i]
+	copy(c.tables[i:], c.tables[i+1:])
+	c.tables[len(c.tables)-1] = t
+}
+
+func (b *budget) describe(t *table, r reading, scale float64) Report {
+	rep := b.report
+	rep.Theta, rep.Lambda, rep.Frequencies = t.theta, t.lambda(), t.n+1
+	rep.Aliasing, rep.Truncation = r.aliasing*scale, r.truncation*scale
+	rep.Quadrature, rep.Rounding = r.quadrature*scale, r.rounding*scale
+	return rep
+}

@@ -1,0 +1,120 @@
+// δ(ε) from the tables of a composition.
+//
+// It assumes a finite ε. It returns bounds of log δ and of log(1 − δ), the one from the other where that
+// is no difference of near-equal numbers.
+
+package contour
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// Delta returns δ(ε) for any finite ε.
+func (c *Composition) Delta(ctx context.Context, eps float64, opt Options) (DeltaAnswer, error) {
+	ans := DeltaAnswer{LogLower: math.Inf(-1), LogComplementLower: math.Inf(-1)}
+	b, err := c.begin(opt)
+	if err != nil {
+		return ans, err
+	}
+	if math.IsNaN(eps) || math.IsInf(eps, 0) {
+		return ans, fmt.Errorf("epsilon: %v is not a finite number", eps)
+	}
+	q := c.cumulant()
+	d := right
+	mean := q.at(0).slope
+	if math.IsInf(mean, 0) {
+		mean = 0 // 0 is at the end of the strip
+	}
+	if eps < mean {
+		d = middle // more likely than not, the loss is above ε
+	}
+	low, high, rep, err := c.quantity(ctx, q, d, eps, b)
+	ans.Report = rep
+	if d == right {
+		ans.LogLower, ans.LogUpper = low, math.Min(0, high)
+		ans.LogComplementLower, ans.LogComplementUpper = complement(low, math.Min(0, high))
+	} else {
+		ans.LogComplementLower, ans.LogComplementUpper = low, math.Min(0, high)
+		ans.LogLower, ans.LogUpper = complement(low, math.Min(0, high))
+	}
+	return ans, err
+}
+
+// complement turns an interval of log x into one of log(1−x), rounded outward by what
+// log1p, expm1 and exp may lose.
+func complement(low, high float64) (float64, float64) {
+	const e = 16 * xmath.U
+	f := func(x float64) float64 { return xmath.Log1mExp(x) }
+	l, h := f(high), f(low)
+	return l - e*(1+math.Abs(l)), math.Min(0, h+e*math.Abs(h))
+}
+
+// quantity returns bounds of the logarithm of the quantity of a side at ε.
+func (c *Composition) quantity(ctx context.Context, q *cumulant, d side, eps float64, b *budget) (low, high float64, rep Report, err error) {
+	low, high = math.Inf(-1), math.Inf(1)
+	want := 0.0
+	logX, theta := math.NaN(), 0.0
+	var last reading
+	take := func(t *table) bool {
+		r := t.read(eps, &c.scale)
+		if r.high-r.low < high-low || rep.Frequencies == 0 {
+			rep = b.describe(t, r, 1)
+		}
+		rep.Work, rep.Tables = b.report.Work, b.report.Tables
+		low, high = math.Max(low, r.low), math.Min(high, r.high)
+		want = b.width(high)
+		if high-low < 1 {
+			theta, t.lastGuess = t.theta, eps
+			if m0, m1 := c.finite(); m0 == (mass{}) && m1 == (mass{}) {
+				logX = (low + high) / 2
+			}
+		}
+		last = r
+		return high-low <= want
+	}
+	for i := len(c.tables) - 1; i >= 0; i-- {
+		t := c.tables[i]
+		if sideOf(t.theta) != d {
+			continue
+		}
+		if ok, err := c.extend(ctx, t, b); err != nil {
+			return low, high, rep, err
+		} else if ok && take(t) {
+			c.used(i)
+			return low, high, rep, nil
+		}
+	}
+	theta = q.saddle(d, eps, theta)
+	if r := c.resample(q, theta); r != q {
+		q = r
+		theta = q.saddle(d, eps, theta)
+	}
+	if math.IsNaN(logX) {
+		// The saddle-point approximation.
+		kk := q.curvature(theta) + 1/(theta*theta) + 1/((1+theta)*(1+theta))
+		logX = q.at(theta).k - theta*eps - logPoles(theta) - 0.5*math.Log(2*math.Pi*math.Max(kk, 1e-300))
+	}
+	want = b.width(logX)
+	try := effort{goal: 1, condition: 1, own: 1}
+	for range maxTables {
+		tol := math.Max(1e-12, math.Min(1e-4, want/12)) * try.goal
+		t, err := c.tabulate(ctx, q, goal{
+			side: d, eps: eps, logX: logX, theta: theta, logTol: math.Log(tol), work: b.work, hopeless: float64(b.work),
+			condition: try.allowed(tol), seen: try.seen,
+		}, b)
+		if err != nil {
+			return low, high, rep, err
+		}
+		if take(t) {
+			return low, high, rep, nil
+		}
+		if !try.after(last) {
+			return low, high, rep, &NotServed{Reason: "floating point does not reach the width"}
+		}
+	}
+	return low, high, rep, &NotServed{Reason: "the width was not reached"}
+}

@@ -1,0 +1,183 @@
+// The atoms of a step, which a lattice should meet, and what it costs where it does not.
+//
+// It assumes a coarse law, of which it takes where the mass is. What it returns steers the choice of
+// offset and step, and proves nothing: any lattice has laws above and below.
+
+package lattice
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/pld"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// leastShare is the tilted mass below which an atom is not worth a lattice point.
+const leastShare = 1e-7
+
+// anchors returns the atoms of e that carry tilted mass, the heaviest first, but
+// those at an end of the support before all others: off the lattice they cost
+// first order in the step, others second (docs/accuracy.md §4).
+func (e *entry) anchors(theta float64) []anchor {
+	if e.coarse == nil || len(e.Support.Atoms) == 0 {
+		return nil
+	}
+	e.findAtoms(theta)
+	k, _, _ := e.coarse.Tilted(theta)
+	var out []anchor
+	for _, m := range e.atoms {
+		if m.share = math.Exp(m.logMass + theta*m.loss - k); m.share > leastShare || m.spike {
+			out = append(out, m)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b anchor) int {
+		if a.end != b.end {
+			if a.end {
+				return -1
+			}
+			return 1
+		}
+		return -cmp.Compare(a.share, b.share)
+	})
+	return out
+}
+
+// findAtoms lists the atoms within the coarse law, which has a point at each, that
+// may carry a share of the mass tilted by theta, and the end of the support that
+// mass piles up at, if the law comes close to it.
+func (e *entry) findAtoms(theta float64) {
+	loss := e.coarse.Loss
+	near := func(a, b float64) bool {
+		return !math.IsInf(b, 0) && math.Abs(a-b) <= 1e-9*(1+math.Abs(b))+8*e.Support.LossErr
+	}
+	if e.anchored != e.coarse {
+		e.anchored, e.atoms, e.light = e.coarse, nil, nil
+		e.inAtom = make([]float64, len(loss))
+		for _, a := range e.Support.Atoms {
+			if i, found := slices.BinarySearch(loss, a); found && !near(a, e.Support.Spike) {
+				e.light = append(e.light, i)
+				e.inAtom[i] = 1
+			}
+		}
+		if len(e.light) > 0 && e.spiked() {
+			e.atoms = append(e.atoms, anchor{loss: e.Support.Spike, logMass: math.Inf(-1), end: true, spike: true})
+		}
+	}
+	k, _, _ := e.coarse.Tilted(theta)
+	e.light = slices.DeleteFunc(e.light, func(i int) bool {
+		if a := loss[i]; e.coarse.LogMass[i]+theta*a-k > math.Log(leastShare) {
+			at, below := e.Profile.Tails(a, 0), e.Profile.Tails(math.Nextafter(a, math.Inf(-1)), 0)
+			m := anchor{loss: a, logMass: xmath.LogSub(below.P, at.P)}
+			if at.PC < at.P {
+				m.logMass = xmath.LogSub(at.PC, below.PC)
+			}
+			e.inAtom[i] = min(1, math.Exp(m.logMass-e.coarse.LogMass[i]))
+			m.end = near(a, e.Support.Min) || near(a, e.Support.Max)
+			e.atoms = append(e.atoms, m)
+			return true
+		}
+		return false
+	})
+}
+
+// spiked reports whether the mass reaches the end of the support that it piles up
+// at. Where it does not, a lattice placed there would lie far from 0, and the
+// rounding of its points would count.
+func (e *entry) spiked() bool {
+	if math.IsNaN(e.Support.Spike) || e.coarse == nil {
+		return false
+	}
+	loss := e.coarse.Loss
+	n := len(loss)
+	if n == 0 {
+		return false
+	}
+	near := 1e-3 * (loss[n-1] - loss[0])
+	return math.Abs(loss[0]-e.Support.Spike) <= near || math.Abs(loss[n-1]-e.Support.Spike) <= near
+}
+
+// offset is about where a lattice of the given step lies: see lawsAt.
+func (e *entry) offset(step, theta float64) float64 {
+	if m := e.anchors(theta); len(m) > 0 {
+		if !m[0].spike {
+			return m[0].loss
+		}
+	} else if !e.spiked() {
+		return 0
+	}
+	// As pld.SpikeOffset, from the coarse law: the likelihood ratio of what lies
+	// within half a step of the end.
+	var p, q float64
+	for i, l := range e.coarse.Loss {
+		if d := math.Abs(l - e.Support.Spike); d <= step/2 {
+			m := math.Exp(e.coarse.LogMass[i])
+			p += m
+			q += m * math.Exp(e.Support.Spike-l)
+		}
+	}
+	if !(p > 0 && q > 0) {
+		return e.Support.Spike
+	}
+	return e.Support.Spike + math.Log(p/q)
+}
+
+// cost predicts E[y(Δ−y)] under the tilt, y the distance of a loss of e from the
+// lattice point below it: half of it times θ(1+θ) is what the upper law adds to
+// K(θ). Spread evenly it is Δ²/6. Atoms off the lattice count three times: the
+// lower law has one tangent to either side of them only.
+//
+// The mass of a loss counts ratio times, by point of the coarse law: see shape.
+func (e *entry) cost(step, theta float64, ratio []float64) float64 {
+	if _, ok := e.Profile.(*profiles.Discrete); ok {
+		return step * step / 6 // fitStep looks at its atoms
+	}
+	e.findAtoms(theta)
+	from := e.offset(step, theta)
+	loss := e.coarse.Loss
+	k, _, _ := e.coarse.Tilted(theta)
+	sum := 0.0
+	for i, l := range loss {
+		share := math.Exp(e.coarse.LogMass[i] + theta*l - k)
+		if ratio != nil {
+			share *= ratio[i]
+		}
+		if share < 1e-12 {
+			continue
+		}
+		x := (l - from) / step
+		x -= math.Floor(x)
+		here := x * (1 - x)
+		even := here
+		if x > 1e-9 && x < 1-1e-9 {
+			here *= 3
+		}
+		if gap := loss[min(i+1, len(loss)-1)] - loss[max(i-1, 0)]; gap > step {
+			even = 1. / 6
+		}
+		sum += share * (e.inAtom[i]*here + (1-e.inAtom[i])*even)
+	}
+	return sum * step * step
+}
+
+// at is where the anchor lies for a lattice step.
+func (m anchor) at(e *entry, step float64) float64 {
+	if m.spike {
+		return pld.SpikeOffset(e.Profile, step)
+	}
+	return m.loss
+}
+
+// rest is the share of the tilted mass that does not lie at the offset itself: all
+// of the error of the law comes from it.
+func (e *entry) rest(theta, offset float64) float64 {
+	x := 1.0
+	for _, m := range e.anchors(theta) {
+		if m.loss == offset && !m.spike {
+			x -= m.share
+		}
+	}
+	return max(x, 1e-6)
+}

@@ -1,0 +1,127 @@
+// The cumulant of the total loss, from coarse laws, and what a saddle point makes of it.
+//
+// It assumes laws of which each is about that of a step, to half a unit of log-odds. It returns
+// approximations, good to a few percent where no rare big losses are (series.go is for those):
+// they choose the tilt, the step and the length, and prove nothing. Bounds from the same laws are in
+// bounds.go.
+
+package lattice
+
+import "math"
+
+// A cumulant is Σ_j T_j K_j: the logarithm of the transform of the total loss on the real axis.
+type cumulant []term
+
+// at returns ΣTK and its first two derivatives.
+func (c cumulant) at(theta float64) (k, d1, d2 float64) {
+	for _, t := range c {
+		a, b, v := t.law.Tilted(theta)
+		k += t.count * a
+		d1 += t.count * b
+		d2 += t.count * v
+	}
+	return k, d1, d2
+}
+
+// maxLoss returns ΣT·(largest finite loss).
+func (c cumulant) maxLoss() float64 {
+	m := 0.0
+	for _, t := range c {
+		m += t.count * t.law.MaxLoss()
+	}
+	return m
+}
+
+const minTilt, maxTilt = 1e-12, 1e12
+
+// rootLog finds where the increasing function f changes sign, in log θ from a
+// first guess, to a relative precision of about 1e-3.
+func rootLog(f func(theta float64) float64, guess float64) float64 {
+	lo, hi := guess, guess
+	if f(guess) < 0 {
+		for hi < maxTilt {
+			hi *= 4
+			if f(hi) >= 0 {
+				break
+			}
+			lo = hi
+		}
+	} else {
+		for lo > minTilt {
+			lo /= 4
+			if f(lo) < 0 {
+				break
+			}
+			hi = lo
+		}
+	}
+	for hi/lo > 1.001 {
+		m := math.Sqrt(lo * hi)
+		if f(m) < 0 {
+			lo = m
+		} else {
+			hi = m
+		}
+	}
+	return math.Sqrt(lo * hi)
+}
+
+// saddle returns the θ that minimises TK(θ) − θε − log(θ(1+θ)).
+func (c cumulant) saddle(eps, guess float64) float64 {
+	return rootLog(func(t float64) float64 {
+		_, d1, _ := c.at(t)
+		return d1 - eps - 1/t - 1/(1+t)
+	}, guess)
+}
+
+// logDelta returns the saddle-point value of log δ(ε) at the saddle θ, the
+// density over δ, and the tilted variance of the sum.
+func (c cumulant) logDelta(eps, theta float64) (logDelta, g, variance float64) {
+	k, _, v := c.at(theta)
+	full := v + 1/(theta*theta) + 1/((1+theta)*(1+theta))
+	logDelta = k - theta*eps - math.Log(theta*(1+theta)) - 0.5*math.Log(2*math.Pi*full)
+	// Near the largest loss single atoms decide and there is no density: the
+	// factor, an estimate anyway, is kept in bounds.
+	return min(logDelta, 0), theta * (1 + theta) * min(math.Sqrt(full/max(v, 1e-300)), 30), v
+}
+
+// chernoff returns the ε at which the Chernoff bound of log δ falls to the given
+// value, an upper bound of ε(δ) up to rounding, and the tilt that gives it:
+// ε_C = min_θ (TK(θ) + θ log θ − (1+θ) log(1+θ) − log δ)/θ.
+func (c cumulant) chernoff(logDelta float64) (eps, theta float64) {
+	theta = rootLog(func(t float64) float64 {
+		k, d1, _ := c.at(t)
+		a := k + t*math.Log(t) - (1+t)*math.Log1p(t) - logDelta
+		return t*(d1+math.Log(t)-math.Log1p(t)) - a
+	}, 1)
+	k, _, _ := c.at(theta)
+	return (k + theta*math.Log(theta) - (1+theta)*math.Log1p(theta) - logDelta) / theta, theta
+}
+
+// epsilon returns an approximation of ε(δ), good to a few percent, and its
+// saddle.
+func (c cumulant) epsilon(logDelta float64) (eps, theta float64) {
+	eps, theta = c.chernoff(logDelta)
+	top := c.maxLoss()
+	for range 6 {
+		theta = c.saddle(eps, theta)
+		v, _, _ := c.logDelta(eps, theta)
+		step := (v - logDelta) / theta
+		if next := eps + step; next < top {
+			eps = next
+		} else {
+			eps = (eps + top) / 2
+		}
+		if math.Abs(step) < 1e-3*math.Abs(eps) {
+			break
+		}
+	}
+	return eps, theta
+}
+
+// like reports whether a tilt finds nearly the same in both.
+func (c cumulant) like(d cumulant, theta float64) bool {
+	a, _, _ := c.at(theta)
+	b, _, _ := d.at(theta)
+	return math.Abs(a-b) < 0.5
+}

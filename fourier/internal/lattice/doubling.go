@@ -1,0 +1,152 @@
+// ε(δ) and δ(ε) by laws convolved one by one (convolve.go), finer until they are as narrow as
+// asked or the work is done.
+//
+// It assumes profiles that pld can follow to the tails. It returns intervals whose ends are
+// proved by an upper and a lower measure of all runs; the resolution decides their width only.
+
+package lattice
+
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/fourier/internal/closed"
+	"github.com/dpaccountant/accountant/fourier/internal/meter"
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/pld"
+)
+
+// double returns an upper and a lower law of the sum, for a δ about as small as given.
+func (q *query) double(logDelta, res float64) (upper, lower *measure, err error) {
+	runs := 0.0
+	for i, e := range q.entries {
+		j := convolver{res: res, log: logDelta, runs: 1, all: q.copies, m: q.m}
+		above, below := pld.Follow(e.Profile, j.above(), logBelow, j.at)
+		if err := Complete(above); err != nil {
+			return nil, nil, err
+		}
+		q.m.Spend(meter.PerVertex * float64(len(above.Loss)))
+		runs += float64(e.Count)
+		for _, side := range []struct {
+			up  bool
+			law *pld.Law
+			all **measure
+		}{{true, above, &upper}, {false, below, &lower}} {
+			j.up, j.runs = side.up, 1
+			p, err := j.power(newMeasure(side.law, side.up), e.Count)
+			if err == nil && i > 0 {
+				j.runs = runs
+				p, err = j.times(*side.all, p)
+			}
+			if err != nil {
+				return nil, nil, err
+			}
+			*side.all = p
+		}
+	}
+	return upper, lower, nil
+}
+
+// deepest is log δ below every float64.
+const deepest = -770
+
+// firstRes is the resolution tried first; the width falls with its square, and the work
+// that it takes grows with its inverse square.
+const firstRes = 0.5
+
+// Constants that steer the next resolution: from leastFiner to mostFiner times the last one, aimed at
+// a little less than the width wanted; and the finest.
+const (
+	leastFiner, mostFiner = 0.3, 0.6
+	aimedRes              = 0.8
+	finestRes             = 1e-3
+)
+
+// finerRes returns the resolution to try after one that gave a width, when a width is
+// wanted; 0 if what is left of the work does not do for it.
+func finerRes(res, want, width, spent, left float64) float64 {
+	f := max(leastFiner, min(mostFiner, aimedRes*math.Sqrt(want/width)))
+	if !(spent/(f*f) < left) || res < finestRes {
+		return 0
+	}
+	return res * f
+}
+
+// doubleEpsilon narrows best, which holds ε(δ), to a relative width, or so far as the
+// work that is left allows.
+func (q *query) doubleEpsilon(best Answer, logDelta, floor, top, relative float64) (Answer, error) {
+	best.Warnings = nil
+	for res := firstRes; res > 0; {
+		before := q.m.Work
+		upper, lower, err := q.double(logDelta, res)
+		if err := meter.Cancelled(q.m.Ctx); err != nil {
+			return Answer{}, err
+		}
+		if err != nil {
+			return best.short(err), nil
+		}
+		at := func(p *measure, up bool) func(float64) (float64, float64) {
+			return func(e float64) (float64, float64) {
+				v, slope := p.logDelta(e, up)
+				return v - logDelta, slope
+			}
+		}
+		guess := min(max(best.Estimate, floor), top)
+		if math.IsNaN(guess) || math.IsInf(guess, 0) {
+			guess = max(floor, 0)
+		}
+		r := Answer{
+			Upper: closed.Solve(at(upper, true), floor, top, guess, 0, 0, true),
+			Lower: closed.Solve(at(lower, false), floor, top, guess, 0, 0, false),
+		}
+		r.Budget = Budget{Discretization: max(0, r.Upper-r.Lower), RoundOff: upper.moved + lower.moved}
+		r.Upper = min(top, xmath.Up(r.Upper+upper.moved, 2))
+		r.Lower = max(floor, xmath.Down(r.Lower-lower.moved, 2))
+		r.Estimate = r.Lower + (r.Upper-r.Lower)/2
+		best = intersect(best, r)
+		width, want := best.width(), best.smaller(relative)
+		if width <= want {
+			return best, nil
+		}
+		left := q.m.Work
+		if width <= q.absolute {
+			left = min(left, easyWork)
+		}
+		res = finerRes(res, want, width, before-q.m.Work, left)
+	}
+	return best.short(meter.ErrWork), nil
+}
+
+// doubleDelta narrows best, which holds δ(ε).
+func (q *query) doubleDelta(best Answer, eps, relative float64) (Answer, error) {
+	best.Warnings = nil
+	depth := math.Log(best.Lower)
+	if !(best.Lower > 0) {
+		depth = -10
+	}
+	for res := firstRes; res > 0; {
+		before := q.m.Work
+		upper, lower, err := q.double(depth, res)
+		if err := meter.Cancelled(q.m.Ctx); err != nil {
+			return Answer{}, err
+		}
+		if err != nil {
+			return best.short(err), nil
+		}
+		hi, _ := upper.logDelta(xmath.Down(eps-upper.moved, 2), true)
+		lo, _ := lower.logDelta(xmath.Up(eps+lower.moved, 2), false)
+		best = intersect(best, Answer{Lower: xmath.ExpDown(lo), Estimate: math.Exp(lo + (hi-lo)/2), Upper: xmath.ExpUp(hi), Budget: Budget{Discretization: xmath.ExpUp(hi) - xmath.ExpDown(lo)}})
+		width, want := best.width(), relative*best.Upper
+		if width <= want || best.Upper < leastDelta {
+			return best, nil
+		}
+		if lo < depth-deepMargin/2 { // the tails that decide were left out
+			if q.m.Work < 2*(before-q.m.Work) || depth <= deepest {
+				break
+			}
+			depth = max(2*depth-deepMargin, deepest)
+			continue
+		}
+		res = finerRes(res, want, width, before-q.m.Work, q.m.Work)
+	}
+	return best.short(meter.ErrWork), nil
+}

@@ -1,0 +1,138 @@
+// How a step is adapted to atoms, so that they lie on the lattice: off it they cost first order in
+// the step, other losses second (docs/accuracy.md §4).
+//
+// It assumes the step that target.go wants, and returns one near it, mostly a shorter one. It
+// proves nothing: laws on any lattice are above and below.
+
+package lattice
+
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/pld"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// fitStep adapts a wanted step to the atoms of the entries: the first entry, by
+// count, whose atoms fit a lattice decides. exact says that all entries lie on
+// the lattice exactly.
+func (s *Sum) fitStep(d float64, p target) (step float64, exact bool) {
+	var lead *entry
+	term := 0
+	leadSpan := 0.0
+	discrete := true
+	for i, e := range s.entries {
+		span, regular := 0.0, false
+		if t, ok := e.Profile.(*profiles.Discrete); ok {
+			if _, sp, ok := pld.Spacing(t, 1<<22); ok && (sp == 0 || sp >= d/16) {
+				span, regular = sp, true
+				if sp == 0 {
+					continue // one atom lies on every lattice
+				}
+			} else {
+				discrete = false
+				if n := len(t.Atoms()); n > 1 && n <= 4096 {
+					span = t.Atoms()[n-1].Loss - t.Atoms()[0].Loss
+				}
+			}
+		} else {
+			discrete = false
+			if anchors := e.anchors(p.theta); len(anchors) > 1 {
+				span = math.Abs(anchors[1].loss - anchors[0].loss)
+			}
+		}
+		// A loss far below the step is not resolved anyway.
+		if (regular || span > d/2) && span > 0 && (lead == nil || e.Count > lead.Count) {
+			lead, leadSpan, term = e, span, i
+		}
+	}
+	if lead == nil {
+		if discrete {
+			return 1, true
+		}
+		return ladder(d), false
+	}
+	if discrete {
+		// One spacing serves all only if every other one is a multiple of it.
+		fits := true
+		small := math.Inf(1)
+		for _, e := range s.entries {
+			if _, sp, _ := pld.Spacing(e.Profile.(*profiles.Discrete), 1<<22); sp > 0 {
+				small = min(small, sp)
+			}
+		}
+		for _, e := range s.entries {
+			d := e.Profile.(*profiles.Discrete)
+			if len(d.Atoms()) > 0 {
+				if _, _, ok := pld.OnLattice(d, d.Atoms()[0].Loss, small); !ok {
+					fits = false
+				}
+			}
+		}
+		if fits {
+			return small, true
+		}
+	}
+	if _, ok := lead.Profile.(*profiles.Discrete); !ok {
+		return lead.divide(d, p.theta, p.near.of(term)), false
+	}
+	k := max(1, math.Ceil(leadSpan/d*(1-1e-12)))
+	return bestDivision(lead, leadSpan, k), false
+}
+
+// bestDivision returns span/k', k ≤ k' < 1.2k + 2, for which the other atoms of
+// e come closest to the lattice.
+func bestDivision(e *entry, span, k float64) float64 {
+	atoms := e.Support.Atoms
+	if d, ok := e.Profile.(*profiles.Discrete); ok {
+		for _, a := range d.Atoms() {
+			atoms = append(atoms, a.Loss)
+		}
+	}
+	if len(atoms) <= 2 || len(atoms) > 64 {
+		return span / k
+	}
+	best, off := span/k, math.Inf(1)
+	for m := k; m < 1.2*k+2 && m < k+4096; m++ {
+		d, worst := span/m, 0.0
+		for _, a := range atoms {
+			x := (a - atoms[0]) / d
+			worst = max(worst, math.Abs(x-math.Round(x)))
+		}
+		if worst*d < off*(1-1e-9) {
+			best, off = d, worst*d
+		}
+	}
+	return best
+}
+
+// divide returns a step of at most d, and not much less, on whose lattices from
+// the first anchor the other ones lie best.
+func (e *entry) divide(d, theta float64, ratio []float64) float64 {
+	anchors := e.anchors(theta)
+	if anchors[1].end { // both ends: they decide
+		step := d
+		for range 4 { // a spike moves with the step
+			span := math.Abs(anchors[1].at(e, step) - anchors[0].at(e, step))
+			next := span / max(1, math.Ceil(span/d*(1-1e-12)))
+			if math.Abs(next-step) < 1e-12*step {
+				break
+			}
+			step = next
+		}
+		return step
+	}
+	from := anchors[0].at(e, d)
+	best := ladder(d)
+	least := e.cost(best, theta, ratio) / (best * best)
+	for _, m := range anchors[1:min(len(anchors), 4)] {
+		span := math.Abs(m.loss - from)
+		for k := math.Ceil(span / d * (1 - 1e-12)); k <= 1.5*span/d && k < span/d+16; k++ {
+			step := span / k
+			if c := e.cost(step, theta, ratio) / (step * step); c < least*(1-1e-9) {
+				best, least = step, c
+			}
+		}
+	}
+	return best
+}

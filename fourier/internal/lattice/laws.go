@@ -1,0 +1,150 @@
+// The lattice laws of each step, above and below it, made once and kept.
+//
+// It assumes a step and a target. It returns laws that pld proves to be above and below the
+// profile, or the limit that was reached. Which points they have (the tilt, the shape, the tail that
+// is cut) decides how wide the answer is and how long it takes, and no more.
+
+package lattice
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dpaccountant/accountant/fourier/internal/meter"
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/pld"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// Constants that steer which points laws have, and which laws serve again. They prove nothing.
+const (
+	nearTilt    = 1.25 // times the tilt of kept laws, or one over it, that they serve still
+	nearEps     = 0.5  // distance of ε, times θ, at which laws of a shape serve still
+	spareKept   = 5    // times the spare tail that laws may reach further than asked
+	tiltedShare = 5e-5 // of the error of a cell that points may be left out for, under the tilt
+	shapedShare = 2e-3 // and under a shape: the tilt alone is wrong by large factors about where the mass that counts is
+	mostIndex   = 1e15 // of a lattice point: its loss then still has digits left of the step
+)
+
+// serves reports whether kept laws do for a step, a target and a tail that is followed to top.
+func (l *lawPair) serves(step float64, p target, top float64, shaped bool) bool {
+	return l.step == step && l.above <= top && l.above > top-spareKept*p.spare() && l.tilt >= p.theta/nearTilt && l.tilt <= p.theta*nearTilt &&
+		l.shaped == shaped && (!shaped || math.Abs(l.eps-p.eps)*p.theta < nearEps)
+}
+
+// lawsAt returns the laws of e at a step, from the cache if a similar question
+// was asked before. The upper tail is followed to the log-probability top; k is about K(θ) of
+// one run, and ratio that of a shape.
+func (s *Sum) lawsAt(m *meter.Meter, e *entry, step float64, p target, top, k float64, ratio []float64) (lawPair, error) {
+	for _, l := range e.laws {
+		if l.serves(step, p, top, ratio != nil) {
+			return l, nil
+		}
+	}
+	l := lawPair{step: step, tilt: p.theta, above: top - p.spare(), shaped: ratio != nil, eps: p.eps}
+	if d, ok := e.Profile.(*profiles.Discrete); ok {
+		l.offset = 0
+		if as := d.Atoms(); len(as) > 0 {
+			l.offset = as[0].Loss
+		}
+		if up, lo, ok := pld.OnLattice(d, l.offset, step); ok {
+			l.upper, l.lower = up, lo
+			s.remember(e, l)
+			return l, nil
+		}
+	} else if anchors := e.anchors(p.theta); len(anchors) > 0 {
+		l.offset = anchors[0].at(e, step)
+	} else if e.spiked() {
+		l.offset = pld.SpikeOffset(e.Profile, step)
+	}
+	lo, hi := pld.Range(e.Profile, l.above, logBelow)
+	first, last := (lo-l.offset)/step, (hi-l.offset)/step
+	if !(math.Abs(first) < mostIndex && math.Abs(last) < mostIndex) {
+		return l, fmt.Errorf("the loss of a step spans [%g, %g]: too wide for a lattice step of %g", lo, hi, step)
+	}
+	tilt := min(p.theta, maxTiltStep/step)
+	most := s.freeVertices(e)
+	if !((hi-lo)*min(1+tilt, 1/step) < float64(most)) {
+		return l, meter.ErrMemory
+	}
+	// An end that is a lattice point up to rounding is that point.
+	near := 8 * xmath.U * (math.Abs(l.offset) + max(math.Abs(lo), math.Abs(hi))) / step
+	g := pld.Grid{Offset: l.offset, Step: step, Lo: int64(math.Floor(first + near)), Hi: int64(math.Ceil(last - near)),
+		Tilt: tilt, LogNorm: k + math.Log(e.rest(p.theta, l.offset)), Share: tiltedShare}
+	if ratio != nil {
+		g.Share = shapedShare
+		loss := e.coarse.Loss
+		g.Ratio = func(from, to float64) float64 {
+			i, _ := slices.BinarySearch(loss, from)
+			j, _ := slices.BinarySearch(loss, to)
+			return slices.Max(ratio[max(i-1, 0):min(j+1, len(ratio))])
+		}
+	}
+	if !math.IsInf(e.Support.LogQInf, -1) {
+		g.Lo-- // room for the slope that mass at −∞ leaves
+	}
+	g.Hi = max(g.Hi, g.Lo+2)
+	err := meter.ErrMemory
+	g.Most = most
+	if m != nil {
+		if left := m.Work / meter.PerVertex; left < float64(most) {
+			g.Most, err = max(1, int(left)), meter.ErrWork
+		}
+		g.Stop = func() bool { return m.Stopped() != nil }
+	}
+	if l.upper, l.lower = pld.Discretize(e.Profile, g); l.upper == nil {
+		if err == meter.ErrWork {
+			m.Spend(m.Work)
+		} else {
+			m.Spend(float64(most) * meter.PerVertex)
+		}
+		if stopped := m.Stopped(); stopped != nil {
+			err = stopped
+		}
+		return l, err
+	}
+	m.Spend(float64(len(l.upper.Loss)) * meter.PerVertex)
+	if err := Complete(l.upper); err != nil {
+		return l, err
+	}
+	if l.upper.MaxLoss()+2*step < e.Support.Max {
+		l.lower = WithoutEnd(l.lower, xmath.LogSub(l.upper.LogPInf, e.Support.LogPInf))
+	}
+	s.remember(e, l)
+	return l, nil
+}
+
+// freeVertices is by how many vertices the laws of an entry may have at the most, next to
+// those of the other entries that are in use.
+func (s *Sum) freeVertices(e *entry) int {
+	used := 0
+	for _, o := range s.entries {
+		if n := len(o.laws); o != e && n > 0 {
+			used += len(o.laws[n-1].upper.Loss)
+		}
+	}
+	return s.maxPoints/LawShare - used
+}
+
+// remember keeps the most recent lattices, of all entries as many as there is
+// room for.
+func (s *Sum) remember(e *entry, l lawPair) {
+	const keep = 6
+	if len(e.laws) >= keep {
+		e.laws = append(e.laws[:0], e.laws[1:]...)
+	}
+	e.laws = append(e.laws, l)
+	used := 0
+	for _, o := range s.entries {
+		for _, l := range o.laws {
+			used += len(l.upper.Loss)
+		}
+	}
+	for _, o := range s.entries {
+		for len(o.laws) > 1 && used > s.maxPoints/LawShare {
+			used -= len(o.laws[0].upper.Loss)
+			o.laws = slices.Delete(o.laws, 0, 1)
+		}
+	}
+}

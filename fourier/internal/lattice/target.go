@@ -1,0 +1,132 @@
+// Where a question is to be computed, and the lattice step that it needs.
+//
+// It assumes the error law of docs/accuracy.md §4: the width of log δ is about
+// T·Δ²·(density over δ)/8 for losses spread evenly over the cells. Nothing here proves anything:
+// a step that is too coarse gives a wide interval, one that is too fine takes long.
+
+package lattice
+
+import "math"
+
+// A target is what the coarse laws say about where to compute.
+//
+// Invariants: theta, density and scale are positive; margin is at most far, but where a pass
+// showed that tails must be followed further.
+type target struct {
+	c        cumulant
+	eps      float64 // approximately, and
+	logDelta float64 // of the finite part
+	theta    float64 // the saddle
+	density  float64 // of the total loss at eps, over δ
+	scale    float64 // tilted standard deviation of one average step
+	wantLog  float64 // width wanted, in log δ
+	margin   float64 // how far below δ tails are followed
+	far      float64 // and usually
+	near     *shape
+}
+
+func (q *query) newTarget(c cumulant, eps, logDelta, theta, wantLog, margin float64, near *shape) target {
+	_, density, v := c.logDelta(eps, theta)
+	if near != nil {
+		density = near.density
+	}
+	return target{c: c, eps: eps, logDelta: logDelta, theta: theta, density: max(density, 1e-300), scale: math.Sqrt(v / q.copies),
+		wantLog: wantLog, margin: margin, far: FarMargin(q.relative), near: near}
+}
+
+// spare is by how much further than asked lattices reach, to serve more questions.
+func (p target) spare() float64 {
+	if p.margin < p.far {
+		return 0.5
+	}
+	return 4
+}
+
+// Constants that steer the first step, and prove nothing.
+const (
+	aimed      = 0.7   // of the width wanted that a step is chosen for
+	evenWidth  = 0.75  // of the width that Σ T·cost gives: the upper law's share 1/2, the lower one's 1/4
+	tiltedStep = 0.7   // a step at most, over 1/(1+θ): e^l is about linear in a cell
+	fewAtoms   = 3     // times the width at first where losses have atoms: they come in rare jumps
+	fineStep   = 0.005 // of a standard deviation, at 1e-3, that is always fine enough at first
+)
+
+// step returns the lattice step at which the error law predicts the width
+// wanted. scale is by how much that fell short of the truth so far.
+func (s *Sum) step(p target, scale float64) float64 {
+	// One tilt must serve both laws: they may differ by half a standard deviation
+	// of the total loss at most.
+	want := min(p.wantLog, 0.5*p.theta*p.scale*math.Sqrt(s.copies)) / scale
+	// Beyond these the law does not hold: the tilted law must be resolved, and
+	// e^l be about linear in a cell.
+	d := tiltedStep / (1 + p.theta)
+	// A tilted law of a single atom has no scale to resolve.
+	if p.scale > 1e-3*d {
+		d = min(d, p.scale/2)
+	}
+	for range 100 {
+		w := s.width(p, d)
+		if !(w > aimed*want*(1+1e-12)) {
+			break
+		}
+		d *= max(0.01, math.Sqrt(aimed*want/w))
+	}
+	return d
+}
+
+// firstScale is about by how much the error law falls short before anything is
+// measured: losses with an atom come in rare jumps, for which the saddle-point
+// density is too low (2 to 6 times at the settings of docs/benchmarks.md).
+func (s *Sum) firstScale(p target) float64 {
+	if p.near != nil {
+		return 1
+	}
+	for _, e := range s.entries {
+		if len(e.Support.Atoms) > 0 {
+			return fewAtoms
+		}
+	}
+	return 1
+}
+
+// finest is less than the first step ever needs to be when the coarse laws place ε
+// well: for many runs of one profile a width of r·ε takes about 0.15·√(r/1e-3)
+// of its standard deviation. Where they do not, a lattice that fine is a waste.
+func (q *query) finest() float64 {
+	least := math.Inf(1)
+	for _, e := range q.entries {
+		if _, _, v := e.coarse.Tilted(0); v > 0 {
+			least = min(least, math.Sqrt(v))
+		}
+	}
+	if math.IsInf(least, 1) {
+		return 0
+	}
+	return fineStep * math.Sqrt(min(1, q.relative/1e-3)) * least
+}
+
+// width predicts the width of log δ at a step.
+func (s *Sum) width(p target, step float64) float64 {
+	sum := 0.0
+	for i, e := range s.entries {
+		sum += float64(e.Count) * e.cost(step, p.theta, p.near.of(i))
+	}
+	return evenWidth * p.density * sum
+}
+
+// finer returns the step at which the width wanted is expected, when a step gave
+// the width measured, in log δ.
+func (s *Sum) finer(p target, step, measured float64) float64 {
+	scale := 1.0
+	if w := s.width(p, step); w > 0 {
+		scale = measured / w
+	}
+	return min(0.8*step, max(0.05*step, s.step(p, scale)))
+}
+
+// shapeWrong reports whether a pass as wide as width, in log δ, is not what the shape
+// foretold: it does not describe the sum there, and vertices placed by it leave a
+// width that no step improves on (TestWrongShapeIsGivenUp in package fourier).
+func (s *Sum) shapeWrong(p target, step, width float64) bool {
+	return p.near != nil && !(width <= 3*s.width(p, step))
+}

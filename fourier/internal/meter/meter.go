@@ -1,0 +1,134 @@
+package meter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// ErrTimeLimit is the cause of a context that ends a question without making it fail: the best
+// interval proved by then is the answer, with a warning.
+var ErrTimeLimit = errors.New("the time limit was reached")
+
+// Why an interval may stay wider than asked.
+var (
+	// ErrWork: the next attempt would take more than the work that is left.
+	ErrWork = errors.New("the work limit was reached")
+	// ErrMemory: it would need more points than the limit of memory allows.
+	ErrMemory = errors.New("the memory limit was reached")
+	// ErrRounding: what is left of the width is round-off, which no finer step reduces.
+	ErrRounding = errors.New("rounding does not allow the accuracy asked for")
+	// ErrRounds: all rounds of a refinement were used.
+	ErrRounds = errors.New("the accuracy asked for was not reached")
+)
+
+// Work is counted in terms of a direct sum, about 40 ns each on the machine of docs/benchmarks.md,
+// and not in time, so that the answer is the same everywhere. These are measured prices: they
+// decide when a question ends, and prove nothing.
+const (
+	PerVertex = 100 // a vertex of a lattice law: tails at it and next to it
+	PerPoint  = 8   // a point of the transform of one term, and its power
+	PerRead   = 2   // a kept frequency, each time that δ is read off
+)
+
+// A Meter belongs to one question. A nil Meter allows everything.
+//
+// Work only falls, except where Within or the caller gives back what it had set aside;
+// Points does not change. All that is spent is added to the total that New was given.
+type Meter struct {
+	Ctx    context.Context
+	Work   float64 // that is left; negative once the last attempt took more than there was
+	Points int     // of transforms, or vertices of laws, that fit into memory
+	total  *float64
+}
+
+// New returns the meter of a question that may take so much work, counted in total as well.
+func New(ctx context.Context, work float64, points int, total *float64) *Meter {
+	return &Meter{Ctx: ctx, Work: work, Points: points, total: total}
+}
+
+// Stopped returns why the question must end now: the error of a cancelled context, or
+// ErrTimeLimit, with which it is answered; nil if it may go on.
+func (m *Meter) Stopped() error {
+	if m == nil || m.Ctx.Err() == nil {
+		return nil
+	}
+	return context.Cause(m.Ctx)
+}
+
+// Cancelled returns the error of a context that makes the question fail. A time limit does not.
+func Cancelled(ctx context.Context) error {
+	if err := ctx.Err(); err != nil && context.Cause(ctx) != ErrTimeLimit {
+		return err
+	}
+	return nil
+}
+
+// Within calls f with no more than so much of the work that is left.
+func (m *Meter) Within(work float64, f func() error) error {
+	rest := max(0, m.Work-work)
+	m.Work -= rest
+	err := f()
+	m.Work += rest
+	return err
+}
+
+// Spend takes work off what is left.
+func (m *Meter) Spend(work float64) {
+	if m != nil {
+		m.Work -= work
+		*m.total += work
+	}
+}
+
+// Await runs f, which cannot be interrupted, and reports whether it has ended: not
+// when the context was cancelled before. f then ends by itself, unheard. A panic of f
+// reaches the caller.
+func (m *Meter) Await(f func()) bool {
+	if m == nil || m.Ctx.Done() == nil {
+		f()
+		return true
+	}
+	done := make(chan any, 1)
+	go func() {
+		defer func() { done <- recover() }()
+		f()
+	}()
+	select {
+	case caught := <-done:
+		if caught != nil {
+			panic(caught)
+		}
+		return true
+	case <-m.Ctx.Done():
+		return false
+	}
+}
+
+const wider = "the interval is wider than asked"
+
+// width returns a width in parentheses, nothing if there is none to speak of.
+func width(w float64) string {
+	if w > 0 && !math.IsInf(w, 1) {
+		return fmt.Sprintf(" (%.2g)", w)
+	}
+	return ""
+}
+
+// Warning puts a limit into the words of a warning about an interval of width w.
+func Warning(why error, w float64) string { return fmt.Sprintf("%v: %s%s", why, wider, width(w)) }
+
+// Reworded returns warnings with the width that the interval has now: of one that was narrowed
+// by what is known from elsewhere.
+func Reworded(warnings []string, w float64) []string {
+	warnings = slices.Clone(warnings)
+	for i, text := range warnings {
+		if before, _, ok := strings.Cut(text, wider+" ("); ok {
+			warnings[i] = before + wider + width(w)
+		}
+	}
+	return warnings
+}

@@ -1,0 +1,167 @@
+// Nodes for a Mixed on one line: atoms as they are, pieces by Gauss–Legendre quadrature.
+//
+// It assumes the bound of the quadrature error that legendre.go and ellipses give. It returns nodes
+// with the errors of their masses and losses, and the sum of the quadrature errors; or an error
+// where too many would be needed.
+
+package transform
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+var errTooManyNodes = errors.New("nodes: too many are needed")
+
+// A rule is a sum over nodes that stands for the integrals on one line.
+type rule struct {
+	m             *Mixed
+	theta, t      float64
+	second        bool
+	shift, logTol float64
+	nodes         []mass
+	logQuadrature float64 // of the error of all panels
+	panels        []panel
+}
+
+// A mass of P with its loss, and their errors.
+type mass struct{ logP, l, e, dl float64 }
+
+// A panel is a part of a piece with its nodes; a new piece starts a new group.
+type panel struct {
+	piece      int
+	v0, v1     float64
+	from, to   int
+	quadrature float64 // logarithm of its error
+}
+
+func newRule(m *Mixed, theta, t float64, second bool) *rule {
+	return &rule{m: m, theta: theta, t: t, second: second, logQuadrature: math.Inf(-1)}
+}
+
+func (r *rule) atoms() {
+	for _, a := range r.m.atoms {
+		n := mass{logP: a.LogMass, l: -a.Loss, e: a.MassErr, dl: a.LossErr}
+		if !a.Reversed {
+			n.logP += a.Loss
+			n.l = a.Loss
+			n.e += a.LossErr * (1 + a.LossErr)
+		}
+		r.nodes = append(r.nodes, n)
+	}
+}
+
+// rough puts a few nodes on each piece, without a bound.
+func (r *rule) rough() error {
+	r.atoms()
+	for i := range r.m.pieces {
+		p := &r.m.pieces[i]
+		n := math.Ceil((p.To - p.From) / 3)
+		if !(n <= mostPanels) {
+			return fmt.Errorf("%w: a piece is %v long", errTooManyNodes, p.To-p.From)
+		}
+		for k := range int(n) {
+			r.add(i, p.From+(p.To-p.From)*float64(k)/n, p.From+(p.To-p.From)*float64(k+1)/n, 8, 0)
+		}
+	}
+	return nil
+}
+
+// mostPanels bounds the length of a piece: noise of a thousandth of the sensitivity.
+const mostPanels = 1000
+
+// sizes returns log M(θ) and the size of D(θ), roughly.
+func (r *rule) sizes() (k, d float64) {
+	top := math.Inf(-1)
+	for _, n := range r.nodes {
+		top = max(top, n.logP+r.theta*n.l)
+	}
+	var s float64
+	for _, n := range r.nodes {
+		s += math.Exp(n.logP + r.theta*n.l - top)
+		d += math.Abs(second(n, r.theta))
+	}
+	k = top + math.Log(s)
+	if math.IsNaN(k) || math.IsNaN(d) {
+		return 0, 0
+	}
+	return k, d
+}
+
+// second returns p[ex(θL) + θ·ex(−L)].
+func second(n mass, theta float64) float64 {
+	return weighted(n.logP, theta*n.l) + theta*weighted(n.logP, -n.l)
+}
+
+// weighted returns e^x·ex(v).
+func weighted(x, v float64) float64 {
+	if v > 1 {
+		return math.Exp(x+v) - math.Exp(x)*(1+v)
+	}
+	return math.Exp(x) * ex(v)
+}
+
+// fine puts nodes on all pieces so that the quadrature is good enough.
+func (r *rule) fine(ctx context.Context, maxNodes int) error {
+	r.atoms()
+	for i := range r.m.pieces {
+		p := &r.m.pieces[i]
+		n := math.Ceil((p.To - p.From) / 4)
+		for k := range int(n) {
+			if err := r.split(ctx, i, p.From+(p.To-p.From)*float64(k)/n, p.From+(p.To-p.From)*float64(k+1)/n, 0, maxNodes); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r *rule) split(ctx context.Context, i int, v0, v1 float64, depth, maxNodes int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if len(r.nodes) > maxNodes {
+		return fmt.Errorf("%w: more than %d", errTooManyNodes, maxNodes)
+	}
+	n, logErr, ok := r.enough(&r.m.pieces[i], v0, v1)
+	if mid := v0 + (v1-v0)/2; !ok && depth < 40 && mid > v0 && mid < v1 {
+		if err := r.split(ctx, i, v0, mid, depth+1, maxNodes); err != nil {
+			return err
+		}
+		return r.split(ctx, i, mid, v1, depth+1, maxNodes)
+	}
+	r.add(i, v0, v1, n, logErr)
+	r.logQuadrature = xmath.LogAdd(r.logQuadrature, logErr)
+	return nil
+}
+
+// add puts n nodes on [v0, v1] of piece i.
+func (r *rule) add(i int, v0, v1 float64, n int, logErr float64) {
+	p := &r.m.pieces[i]
+	x, w := legendre(n)
+	h, mid := (v1-v0)/2, v0+(v1-v0)/2
+	logHalf := math.Log(h) + p.LogWeight - 2*math.Ln2
+	from := len(r.nodes)
+	for j := range x {
+		v := mid + h*x[j]
+		// The node is off by the rounding of v and of x: this moves g, and it is as if the
+		// weight, e^{−v/2}, were wrong.
+		dv := xmath.U*(3*math.Abs(v)+8*h) + p.ScaleErr*math.Abs(v)
+		l, dl := p.logRatio(v, dv)
+		k := mass{logP: logHalf + logWeight(w[j]) - v/2, l: -l, dl: dl}
+		k.e = p.WeightErr + p.ScaleErr + dv/2 + legendreErr
+		if !p.Reversed {
+			k.logP += l
+			k.l = l
+			k.e += dl * (1 + dl)
+		}
+		r.nodes = append(r.nodes, k)
+	}
+	r.panels = append(r.panels, panel{i, v0, v1, from, len(r.nodes), logErr})
+}
+
+func logWeight(w float64) float64 { return math.Log(w) }

@@ -1,0 +1,147 @@
+// From entries to what is counted: which judge a ledger has, whether its configuration is one,
+// and what an entry adds. A spend is judged before it is counted, and counted only when it is in
+// the file.
+
+package ledger
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/plan"
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample"
+)
+
+// begin checks the configuration, completes it, and starts with it.
+func (s *state) begin(c *Config) error {
+	if !slices.Contains(profiles.Relations(), c.Neighbors) {
+		return fault.New("neighbors", "%v is not one of add-remove, substitute, zero-out", c.Neighbors)
+	}
+	if !(c.Epsilon >= 0 && !math.IsInf(c.Epsilon, 1)) {
+		return fault.New("epsilon", "%v is not in [0, +Inf)", c.Epsilon)
+	}
+	if c.RecordsPerPerson == 0 {
+		c.RecordsPerPerson = 1
+	}
+	err := subsample.CheckRecords(c.RecordsPerPerson)
+	if err != nil {
+		return err
+	}
+	switch c.Mode {
+	case Planned:
+		if !(c.Delta >= 0 && c.Delta < 1) {
+			return fault.New("delta", "%v is not in [0, 1)", c.Delta)
+		}
+		if len(c.Orders) > 0 {
+			return fault.New("orders", "are for adaptive ledgers, this one is planned")
+		}
+		s.judge = newPlanned(*c)
+	case Adaptive:
+		s.judge, err = newAdaptive(c)
+	case AdaptiveGaussian:
+		if len(c.Orders) > 0 {
+			return fault.New("orders", "are for adaptive ledgers, this one is %s", c.Mode)
+		}
+		s.judge, err = newGaussian(*c)
+	default:
+		err = fault.New("mode", "%q is not one of planned, adaptive, adaptive-gaussian", c.Mode)
+	}
+	if err == nil {
+		s.config, s.header = *c, true
+	}
+	return err
+}
+
+// An admission is an entry's plan, with the text that stands for it.
+type admission struct {
+	text string
+	plan *accountant.Plan
+}
+
+// admission reads the plan of an entry.
+func (s *state) admission(e entry) (a admission, err error) {
+	a.plan, a.text, err = s.parse(e)
+	return a, err
+}
+
+// judged returns an error unless the entry may be counted now.
+func (s *state) judged(ctx context.Context, e entry) (a admission, err error) {
+	if a, err = s.admission(e); err == nil {
+		err = s.judge.prepare(ctx, a.text, a.plan)
+	}
+	return a, err
+}
+
+// count takes over an entry that was admitted.
+func (s *state) count(e entry, a admission) {
+	s.judge.take(a.text)
+	s.counted(e, a)
+}
+
+// restore takes over an entry of the file.
+func (s *state) restore(e entry, quick bool) error {
+	a, err := s.admission(e)
+	if err != nil {
+		return err
+	}
+	if err := s.judge.restore(a.text, a.plan, quick); err != nil {
+		return err
+	}
+	s.counted(e, a)
+	return nil
+}
+
+func (s *state) counted(e entry, a admission) {
+	s.entries++
+	s.last = e.Time
+	s.runs += runs(a.plan.Steps)
+}
+
+func (s *state) parse(e entry) (*accountant.Plan, string, error) {
+	text := e.planText()
+	p := s.plans[text]
+	if p == nil {
+		var err error
+		if p, err = plan.Parse([]byte(text)); err != nil {
+			return nil, "", err
+		}
+		if s.plans == nil || len(s.plans) >= maxPlans {
+			s.plans = map[string]*accountant.Plan{}
+		}
+		s.plans[text] = p
+	}
+	if p.Neighbors != s.config.Neighbors {
+		return nil, "", fault.New("neighbors", "%v is not the ledger's relation, %v", p.Neighbors, s.config.Neighbors)
+	}
+	if p.Records() != s.config.RecordsPerPerson {
+		return nil, "", fault.New("records-per-person", "%d is not the ledger's unit, %d", p.Records(), s.config.RecordsPerPerson)
+	}
+	if n := runs(p.Steps); n > maxRuns-s.runs {
+		return nil, "", fault.New("count", "%d runs on top of %d are above 2^53", n, s.runs)
+	}
+	return p, text, nil
+}
+
+const maxRuns = xmath.MaxCount
+
+// maxPlans is how many plans a ledger remembers in case they come again.
+const maxPlans = 100
+
+// runs is the number of runs of steps that plan.Parse has found to be at most
+// 2^53.
+func runs(steps []accountant.Step) int64 {
+	var n int64
+	for _, s := range steps {
+		if s.Mechanism != nil {
+			n += s.Count
+		} else {
+			n += s.Count * runs(s.Steps)
+		}
+	}
+	return n
+}

@@ -1,0 +1,75 @@
+// What a ledger is: its configuration, the handle, and what is known of the file so far. A state
+// says what the lines from the first to head amount to; offset is where the next one goes.
+
+package ledger
+
+import (
+	"context"
+	"os"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/rdp"
+)
+
+// A Config fixes what a ledger promises. It cannot be changed later.
+type Config struct {
+	Neighbors profiles.Relation
+	// RecordsPerPerson is how many records a person has at most, where the budget is for
+	// each person; 0 and 1 for each record.
+	RecordsPerPerson int64
+	Epsilon, Delta   float64
+	Mode             Mode
+	// Orders are the Rényi orders of an adaptive ledger; nil picks a handful that
+	// suit the budget. A planned ledger has none.
+	Orders []float64
+}
+
+// ErrBudget is wrapped by the error of a spend that would pass the budget. It is the
+// filter's, so that one errors.Is serves whoever uses both.
+var ErrBudget = rdp.ErrBudget
+
+// A Ledger is an open ledger: a handle. It holds no lock between calls: several
+// processes may have the same file open, and each call sees what the others have
+// spent. It remembers the last line that it has read, and when the file does not
+// have it any more every call is an error from then on.
+// It is safe for use by several goroutines.
+type Ledger struct {
+	turn  chan struct{} // holds something during a call
+	path  string        // "" in memory
+	state *state
+	lost  error // why this handle is of no use any more
+}
+
+// begin waits until no other call is under way; end must follow.
+func (l *Ledger) begin(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case l.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (l *Ledger) end() { <-l.turn }
+
+// A state is what the lines read so far amount to.
+type state struct {
+	config  Config
+	header  bool
+	entries int
+	runs    int64
+	file    os.FileInfo // the file, nil before all of it was read
+	before  string      // checksum of the line before the last
+	head    string      // checksum of the last line
+	start   int64       // where the last line begins
+	offset  int64       // where it ends, without what is missing
+	missing string      // what the last line lacks of its ending
+	last    string      // time of the last entry
+	judge   judge
+	visit   func(entry)                 // is called with each entry of the file, if set
+	plans   map[string]*accountant.Plan // seen lately, by text
+}

@@ -1,0 +1,283 @@
+// What a query costs at an order, in both directions, by each of three bounds: the exact law of
+// its output, the best bound from the probability q of another answer, and Theorem 6.
+
+package pate
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/parallel"
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/rdp"
+)
+
+// A Price says by which bound a query is priced from its votes.
+type Price int
+
+const (
+	// Best is the best bound there is from q alone, in both directions: the two-tails theorem
+	// of docs/pate.md. It is never above Theorem 6 where that holds.
+	Best Price = iota
+	// Exact is the divergence of the query's law from that of every neighbour, in both
+	// directions. Summed over queries it is exactly the largest that any teacher's votes can
+	// make it, given the counts.
+	Exact
+	// Theorem6 is the bound of PATE 2018, from the data set that voted to its neighbours only.
+	Theorem6
+)
+
+var priceNames = [...]string{"best", "exact", "theorem6"}
+
+// String returns the name that UnmarshalText takes.
+func (p Price) String() string {
+	if p < 0 || int(p) >= len(priceNames) {
+		return fmt.Sprintf("price(%d)", int(p))
+	}
+	return priceNames[p]
+}
+
+// UnmarshalText is the inverse of String.
+func (p *Price) UnmarshalText(name []byte) error {
+	i := slices.Index(priceNames[:], string(name))
+	if i < 0 {
+		return fault.New("price", "%q is not in [best, exact, theorem6]", name)
+	}
+	*p = Price(i)
+	return nil
+}
+
+// A rate is what one query costs at one order: its check, an answer, and both as one law whose
+// outcomes are no answer and every class. The first of two numbers is the divergence from the
+// data set that voted to a neighbour, the second the reverse.
+type rate struct{ check, answer, joint [2]float64 }
+
+// priceAccuracy is the relative accuracy of R* in a rate.
+const priceAccuracy = 1e-6
+
+// manyKinds is the number of different q above which they are rounded up before R* is worked
+// out, which costs less than 2% of it: R* is at most q times a function that falls with q.
+const manyKinds = 2048
+
+// A kind is all that queries have in common that cost the same.
+type kind struct {
+	logQ, statistic float64
+	votes           string // of Exact: the sorted histogram
+	query           int    // of Exact with scores of a student: the query
+}
+
+// sortQueries finds the kinds of the queries.
+func (l *Ledger) sortQueries(ctx context.Context) error {
+	rounded := l.q.logQ
+	if l.price == Best {
+		different := map[float64]bool{}
+		for _, x := range rounded {
+			if different[x] = true; len(different) > manyKinds {
+				rounded = slices.Clone(rounded)
+				for i, x := range rounded {
+					step := 1.0 / 64
+					if x < -16 {
+						step = 1.0 / 8
+					}
+					rounded[i] = min(0, math.Ceil(x/step)*step)
+				}
+				break
+			}
+		}
+	}
+	_, scored := l.aggregator.(Interactive)
+	known := map[kind]int{}
+	l.kindOf = make([]int, l.votes.Queries())
+	for i := range l.kindOf {
+		if i%askEach == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		k := kind{logQ: rounded[i]}
+		if l.q.check != nil {
+			k.statistic = l.q.statistic[i]
+		}
+		if l.price == Exact {
+			k.votes = histogramKey(l.votes.Row(i))
+			if scored {
+				k.query = i
+			}
+		}
+		at, ok := known[k]
+		if !ok {
+			at = len(l.kinds)
+			known[k] = at
+			l.kinds = append(l.kinds, i)
+			l.kindQ = append(l.kindQ, k.logQ)
+		}
+		l.kindOf[i] = at
+	}
+	return nil
+}
+
+// rates returns what every kind of query costs at the orders.
+func (l *Ledger) rates(ctx context.Context, independent bool, orders []float64, progress func(done, total int)) ([][]rate, error) {
+	out := make([][]rate, len(l.kinds))
+	for k := range out {
+		out[k] = make([]rate, len(orders))
+	}
+	if independent || l.price == Theorem6 {
+		return out, parallel.Each(ctx, len(orders), progress, func(j int) {
+			answer, check := l.pricers(orders[j], independent)
+			for k, i := range l.kinds {
+				if k%askEach == 0 && ctx.Err() != nil {
+					return
+				}
+				r := &out[k][j]
+				a := answer(i)
+				r.answer = [2]float64{a, a}
+				if check != nil {
+					c := check(i)
+					r.check = [2]float64{c, c}
+				}
+			}
+		})
+	}
+	price := l.bestRates
+	if l.price == Exact {
+		price = l.exactRates
+	}
+	return out, parallel.Each(ctx, len(l.kinds), progress, func(k int) { price(k, orders, out[k]) })
+}
+
+// remembered is rates, kept for the next report where all orders are asked for at once.
+func (l *Ledger) remembered(ctx context.Context, independent bool, orders []float64, progress func(done, total int)) ([][]rate, error) {
+	if independent || l.price == Theorem6 || len(orders) < len(l.orders) {
+		return l.rates(ctx, independent, orders, progress)
+	}
+	l.knowing.Lock()
+	defer l.knowing.Unlock()
+	if l.known != nil {
+		return l.known, nil
+	}
+	out, err := l.rates(ctx, false, orders, progress)
+	if err == nil {
+		l.known = out
+	}
+	return out, err
+}
+
+// bestAnswer returns R* of an answer, in both directions.
+func (l *Ledger) bestAnswer(logQ float64, orders []float64, out []rate) {
+	logQ = min(logQ, math.Log1p(-1/float64(l.votes.Classes()))+2*u) // a plurality is as likely as any
+	if x := l.q.lnmax; x != nil {
+		for j, order := range orders {
+			out[j].answer = x.best(logQ, order)
+		}
+		return
+	}
+	t := newTailCost(logQ, l.sigma2())
+	for j, order := range orders {
+		out[j].answer[0], _ = t.direction(order, false, priceAccuracy)
+		out[j].answer[1], _ = t.direction(order, true, priceAccuracy)
+	}
+}
+
+func (l *Ledger) bestRates(k int, orders []float64, out []rate) {
+	l.bestAnswer(l.kindQ[k], orders, out)
+	if l.q.check == nil {
+		return
+	}
+	c, n := l.confident(), float64(l.votes.Teachers())
+	v := l.q.statistic[l.kinds[k]]
+	checks := []pair{c.checkPair(v, max(0, v-1)), c.checkPair(v, min(n, v+1))}
+	for j, order := range orders {
+		out[j].joint, out[j].check = jointRate(checks, order, out[j].answer)
+	}
+}
+
+// jointRate returns the largest cost, over the laws of a check at a data set and a neighbour, of
+// the check followed by an answer of the given cost if it passes, and of the check alone.
+//
+// With π and π′ the probabilities of passing, e^{(λ−1)D} = (1−π)^λ(1−π′)^{1−λ} +
+// π^λπ′^{1−λ}e^{(λ−1)D_answer}. It is convex in π′, so that of a range of statistics the ends
+// are the worst.
+func jointRate(checks []pair, order float64, answer [2]float64) (joint, check [2]float64) {
+	for _, x := range checks {
+		for d := range 2 {
+			if d == 1 {
+				x = x.reversed()
+			}
+			alone := x.upper(order)
+			check[d] = max(check[d], alone)
+			both := xmath.Up(alone+answer[d], 1) // adaptive composition
+			s, e, ok := x.excess(order)
+			z := order*x.p[0] - (order-1)*x.q[0] // log π^λπ′^{1−λ}
+			ez := (2*order-1)*x.err[0] + 4*u*(order*math.Abs(x.p[0])+order*math.Abs(x.q[0]))
+			if more := z + (order-1)*answer[d]; ok && more < 300 {
+				a := math.Exp(z) * math.Expm1((order-1)*answer[d])
+				a += a * (2*ez + u*(8+2*math.Abs(z)+2*(order-1)*answer[d]))
+				both = min(both, math.Log1p(s+e+a)/(order-1)*(1+8*u)+underflow)
+			}
+			joint[d] = max(joint[d], both)
+		}
+	}
+	return joint, check
+}
+
+// checkPair returns the laws of the check, pass and fail, with statistics v and w.
+func (c Confident) checkPair(v, w float64) pair {
+	p0, p1 := thresholdLogs(c.Threshold, c.Sigma1, v)
+	q0, q1 := thresholdLogs(c.Threshold, c.Sigma1, w)
+	return pair{[]float64{p0, p1}, []float64{q0, q1},
+		[]float64{max(logTailErr(p0), logTailErr(q0)), max(logTailErr(p1), logTailErr(q1))}}
+}
+
+// best returns the best bound from q alone for noise that is ε-private, ε = 2γ, in both
+// directions.
+//
+// Theorem: on the failing outcomes the likelihood ratio is between e^{−ε} and e^ε; S of
+// twotails.go is convex in it, so that it is at an end there, and convex in how much of q is at
+// which end, so that all of q is at one. It grows with q up to 1/(1 + e^ε), where it is that of
+// every ε-private mechanism.
+func (l LNMax) best(logQ, order float64) [2]float64 {
+	e := 2 * l.Gamma
+	limit := l.RDP(order)
+	if c, err := rdp.Pure(e); err == nil {
+		limit = min(limit, c.RDP(order))
+	}
+	both := [2]float64{limit, limit}
+	if last := -e - math.Log1p(math.Exp(-e)); !(logQ <= last*(1+4*u)) || math.IsInf(logQ, -1) {
+		if math.IsInf(logQ, -1) {
+			return [2]float64{}
+		}
+		return both
+	}
+	var worst [2]float64
+	for _, shift := range []float64{-e, e} {
+		y := logQ + shift
+		err := u * (4 + 2*math.Abs(y) + 2*math.Abs(logQ))
+		keep, other := xmath.Log1mExp(logQ), xmath.Log1mExp(y)
+		errKeep := err*math.Exp(max(y, logQ))*2/-math.Expm1(max(y, logQ)) + 4*u*max(math.Abs(keep), math.Abs(other))
+		x := pair{[]float64{keep, logQ}, []float64{other, y}, []float64{errKeep, err}}
+		worst[0] = max(worst[0], x.upper(order))
+		worst[1] = max(worst[1], x.reversed().upper(order))
+	}
+	return [2]float64{min(limit, worst[0]), min(limit, worst[1])}
+}
+
+// sigma2 returns the standard deviation of an answer's noise.
+func (l *Ledger) sigma2() float64 {
+	if a, ok := l.aggregator.(GNMax); ok {
+		return a.Sigma
+	}
+	return l.confident().Sigma2
+}
+
+// confident returns the check and the answer of an aggregator that has a check.
+func (l *Ledger) confident() Confident {
+	switch a := l.aggregator.(type) {
+	case Confident:
+		return a
+	case Interactive:
+		return a.Confident
+	}
+	return Confident{}
+}

@@ -1,0 +1,345 @@
+// Theorem (a bound that may be published): S_β = max_d e^{−βd}·F(d), F(d) a bound on the cost at
+// every data set within d changes, is at least the cost and log S_β moves by at most β between
+// neighbours; with Gaussian noise and a margin it is an upper bound that is wrong with a
+// probability fixed in advance. It assumes that all its parameters were fixed without the votes.
+
+package pate
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sort"
+
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/parallel"
+	"github.com/dpaccountant/accountant/internal/random"
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// The proof. F(d) = Σ_r F_r(d), where F_r(d) is R* of the largest q within d moves, which is had
+// by moving d votes from the first class to the second as long as the first stays in front (a
+// vote that leaves the first class narrows every gap, and the terms of q̃, a sum of functions
+// convex in the gaps, grow most where the gap is least), and the data-independent cost beyond.
+// With a check, it is the largest cost of check and answer as one law over statistics within d
+// and their neighbours, in [0, N]. One teacher moves every query by one, and all within d of a
+// neighbour is within d + 1 of D, so that F(D′, d) ≤ F(D, d+1) and S_β(D′) ≤ e^β·S_β(D). Of
+// log S_β + s·Z, Z normal, the Rényi divergence is λβ²/(2s²); and S_β ≤ e^{log S_β + sZ + zs} with
+// probability Φ(z).
+
+// A Publication fixes how a bound on the cost is published. Every field must be chosen without
+// looking at the votes.
+type Publication struct {
+	Order      float64 // λ
+	Beta       float64 // β, the smoothness
+	Noise      float64 // s, the standard deviation of the noise on the logarithm
+	Confidence float64 // the probability that the bound holds, in [0.5, 1)
+}
+
+func (p Publication) check() error {
+	return errorsOf(checkOrder("order", p.Order), checkRange("beta", p.Beta, 1e-6, 100),
+		checkRange("noise", p.Noise, 1e-6, 100), checkRange("confidence", p.Confidence, 0.5, 1-1e-9))
+}
+
+// cost is the Rényi cost of publishing. What is computed of log S_β is good to eta, which is
+// therefore added to β at both data sets.
+func (p Publication) cost(eta float64) float64 {
+	b := (p.Beta + 2*eta) / p.Noise
+	return p.Order * b * b / 2 * (1 + 8*u)
+}
+
+// margin is z·s, Φ(z) the confidence, rounded up.
+func (p Publication) margin() float64 {
+	z := logTailInv(math.Log1p(-p.Confidence))
+	return z*p.Noise*(1+8*u) + 16*u*(1+z)*p.Noise
+}
+
+// A Published is an upper bound on a cost, which may be published.
+type Published struct {
+	Publication
+	Delta float64
+
+	// Epsilon may be published with the parameters: except with probability 1 − Confidence over
+	// the noise, the labels and this number together are (Epsilon, Delta)-private at the data
+	// set that voted, in both directions. RDP is the Rényi cost at the order that it is made of.
+	// It holds for one draw: several, or a choice among them, cost again and lose the confidence.
+	Epsilon, RDP float64
+
+	// Private is NOT SAFE TO PUBLISH: every field but NoiseCost is a function of the votes.
+	Private struct {
+		Cost, Smooth float64 // F(0) and S_β
+		Distance     int     // where S_β is reached
+		NoiseCost    float64
+		Median       float64 // the ε at the median of the noise
+	}
+}
+
+// maxPublished bounds the number of teachers for which tables are made.
+const maxPublished = 100_000
+
+// Publish returns an upper bound on the cost of labelling, with noise from src; nil is the
+// operating system's. It is for every aggregator but Interactive that does not round, and
+// charges a check and its answer as one law, whatever the ledger's price: Best.
+//
+// Theorem: publish.go and docs/pate.md. Relation: one training example changed, both directions.
+// Conditions: the parameters and δ are fixed in advance, every row has the votes of all
+// teachers, and the scores and votes of a query do not depend on earlier answers. The noise is an
+// exact draw, and what leaves is a multiple of a power of two that the parameters determine.
+func (l *Ledger) Publish(ctx context.Context, p Publication, delta float64, src rand.Source) (Published, error) {
+	out := Published{Publication: p, Delta: delta}
+	if err := errorsOf(checkDelta(delta), p.check()); err != nil {
+		return out, err
+	}
+	if a, ok := l.aggregator.(Interactive); ok && !a.Rounded {
+		return out, fault.New("rounded", "false is not in [true]: a smooth bound needs a statistic that the mechanism itself rounds")
+	}
+	if n := l.votes.Short(); n > 0 {
+		return out, fault.New("votes", "%d rows have fewer than %d votes; a smooth bound needs the vote of every teacher", n, l.votes.Teachers())
+	}
+	if n := l.votes.Teachers(); n > maxPublished {
+		return out, fault.New("teachers", "%d is not in [1, %d] for a smooth bound", n, maxPublished)
+	}
+	l.knowing.Lock()
+	if l.far == nil || l.far.order != p.Order {
+		f, err := newFar(l, p.Order)
+		if err != nil {
+			l.knowing.Unlock()
+			return out, err
+		}
+		l.far = f
+	}
+	f := l.far
+	l.knowing.Unlock()
+	smooth, distance, first, err := f.smooth(ctx, l, p.Beta)
+	if err != nil {
+		return out, err
+	}
+	step := math.Ldexp(1, int(math.Floor(math.Log2(p.Noise)))-10)
+	y := random.Sum{Fixed: []float64{math.Log(smooth)}, Noise: []random.Term{{Scale: p.Noise, Z: random.Normal(random.Source(src))}}}.Nearest(step)
+	upper := math.Exp((y + step/2 + p.margin()) * (1 + 4*u))
+	if upper = xmath.Up(upper, 8); !(upper < f.total) {
+		upper = f.total // what holds at every data set
+	}
+	out.Private.Cost, out.Private.Smooth, out.Private.Distance = first, smooth, distance
+	out.Private.NoiseCost = p.cost(f.eta)
+	out.RDP = xmath.Up(upper+p.cost(f.eta), 2)
+	if out.Epsilon, err = Improved.EpsilonAt(p.Order, out.RDP, delta); err != nil {
+		return out, err
+	}
+	median := min(f.total, smooth*math.Exp(p.margin()))
+	out.Private.Median, err = Improved.EpsilonAt(p.Order, xmath.Up(median+p.cost(f.eta), 2), delta)
+	return out, err
+}
+
+// far is the cost of one query at a distance: tables that no votes enter.
+type far struct {
+	order, ind float64
+	gauss      *tails
+	lnmax      *LNMax
+	logQ, cost []float64 // R* at log q, ascending both, the larger of both directions
+	checks     []checkAt // of every statistic and neighbour; nil without a check
+	total      float64   // of all queries at every data set
+	eta        float64   // relative accuracy of what is computed
+}
+
+// checkAt is what a check with a statistic contributes: e^{(λ−1)D} − 1 of check and answer is
+// alone + weight·(e^{(λ−1)D_answer} − 1).
+type checkAt struct{ alone, weight float64 }
+
+// The grid of log q, to which q is rounded up: a function of q that rises and that no votes
+// enter takes the place of R*.
+func farStep(logQ float64) float64 {
+	if logQ < -16 {
+		return 1.0 / 8
+	}
+	return 1.0 / 256
+}
+
+func newFar(l *Ledger, order float64) (*far, error) {
+	f := &far{order: order, lnmax: l.q.lnmax, ind: l.independentAnswer(order), eta: 1e-11}
+	n := l.votes.Teachers()
+	unanimous := make([]int64, l.votes.Classes())
+	unanimous[0] = n
+	var least float64
+	if f.lnmax != nil {
+		least = f.lnmax.logQ(unanimous, nil)
+	} else {
+		f.gauss = newTails(l.sigma2(), n)
+		least = f.gauss.logQ(unanimous)
+	}
+	// Below −1000 R* is not worth a table: all of that is priced as q = e^−1000.
+	least = max(least, -1000)
+	for x := math.Floor(least*8)/8 - 0.125; x < 0; x += farStep(x) {
+		f.logQ = append(f.logQ, x)
+	}
+	f.logQ = append(f.logQ, 0)
+	f.cost = make([]float64, len(f.logQ))
+	one := []rate{{}}
+	for k, x := range f.logQ {
+		if x > -0.5 { // q > 0.6: no more is gained
+			f.cost[k] = f.ind
+			continue
+		}
+		l.bestAnswer(x, []float64{order}, one)
+		f.cost[k] = min(f.ind, max(one[0].answer[0], one[0].answer[1]))
+		if k > 0 {
+			f.cost[k] = max(f.cost[k], f.cost[k-1]) // R* rises; its accuracy must not hide that
+		}
+	}
+	f.total = float64(l.votes.Queries()) * f.ind
+	if l.q.check != nil {
+		if err := f.addChecks(l.confident(), n); err != nil {
+			return nil, err
+		}
+		f.total = float64(l.votes.Queries()) * xmath.Up(f.ind+l.q.check(order).ind*(1+6*u), 1)
+		if l.most > 0 {
+			answers := min(float64(l.most), float64(l.votes.Queries()))
+			f.total = float64(l.votes.Queries())*l.q.check(order).ind*(1+6*u) + answers*f.ind
+		}
+	}
+	f.total = xmath.Up(f.total, 4)
+	return f, nil
+}
+
+// addChecks tabulates four pairs for every statistic v: its neighbours v ± 1, in both
+// directions.
+func (f *far) addChecks(c Confident, teachers int64) error {
+	for v := int64(0); v <= teachers; v++ {
+		for _, w := range []int64{max(0, v-1), min(teachers, v+1)} {
+			x := c.checkPair(float64(v), float64(w))
+			for range 2 {
+				s, e, ok := x.excess(f.order)
+				z := f.order*x.p[0] - (f.order-1)*x.q[0]
+				ez := (2*f.order-1)*x.err[0] + 8*u*f.order*(math.Abs(x.p[0])+math.Abs(x.q[0]))
+				if !ok || z > 300 {
+					return fault.New("sigma1", "%v is too small for a smooth bound at order %v", c.Sigma1, f.order)
+				}
+				f.checks = append(f.checks, checkAt{max(0, s+e), math.Exp(z) * (1 + 2*ez + 8*u)})
+				if s > 0 {
+					f.eta = max(f.eta, 2*e/s+2*ez)
+				}
+				x = x.reversed()
+			}
+		}
+	}
+	if f.eta > 1e-3 {
+		return fault.New("sigma1", "%v is so large that rounding hides what its check costs", c.Sigma1)
+	}
+	return nil
+}
+
+// answer returns the cost of an answer with at most this q.
+func (f *far) answer(logQ float64) float64 {
+	return f.cost[min(len(f.cost)-1, sort.SearchFloat64s(f.logQ, logQ))]
+}
+
+// row returns F(d) of one query for d = 0 … most; counts are descending and are used up.
+func (f *far) row(w []int64, statistic int, most int) []float64 {
+	out := make([]float64, most+1)
+	teachers := len(f.checks)/4 - 1
+	for d := range out {
+		cost := f.ind
+		if d == 0 || w[0]-w[1] >= 2 {
+			if d > 0 {
+				w[0]--
+				w[1]++
+			}
+			if f.lnmax != nil {
+				cost = f.answer(f.lnmax.logQ(w, nil))
+			} else {
+				cost = f.answer(f.gauss.logQ(w))
+			}
+		} else {
+			w[0], w[1] = 0, 0 // and so for every larger distance
+		}
+		out[d] = cost
+		if f.checks != nil {
+			grow := math.Expm1((f.order - 1) * cost)
+			top := 0.0
+			for _, c := range f.checks[4*max(0, statistic-d) : 4*(min(teachers, statistic+d)+1)] {
+				top = max(top, c.alone+c.weight*grow)
+			}
+			out[d] = math.Log1p(top) / (f.order - 1) * (1 + 16*u)
+			if math.IsInf(grow, 1) || math.IsInf(top, 1) {
+				out[d] = f.total
+			}
+		}
+		if d > 0 {
+			out[d] = max(out[d], out[d-1])
+		}
+	}
+	return out
+}
+
+// smooth returns S_β, where it is reached, and F(0).
+func (f *far) smooth(ctx context.Context, l *Ledger, beta float64) (s float64, distance int, first float64, err error) {
+	type row struct {
+		votes     []int64
+		statistic int
+		count     float64
+	}
+	known := map[string]int{}
+	var rows []row
+	for i := range l.votes.Queries() {
+		if i%askEach == 0 && ctx.Err() != nil {
+			return 0, 0, 0, ctx.Err()
+		}
+		key, v := histogramKey(l.votes.Row(i)), 0
+		if f.checks != nil {
+			v = int(l.q.statistic[i])
+			key = fmt.Sprint(v, " ", key)
+		}
+		at, ok := known[key]
+		if !ok {
+			at = len(rows)
+			known[key] = at
+			w := slices.Clone(l.votes.Row(i))
+			slices.SortFunc(w, func(a, b int64) int { return int(b - a) })
+			rows = append(rows, row{votes: w, statistic: v})
+		}
+		rows[at].count++
+	}
+	total := func(most int, progress func(done, total int)) ([]float64, error) {
+		const chunks = 64 // fixed, so that the sum does not depend on the number of cores
+		parts := make([][]float64, chunks)
+		err := parallel.Each(ctx, chunks, progress, func(c int) {
+			parts[c] = make([]float64, most+1)
+			for k := c; k < len(rows) && ctx.Err() == nil; k += chunks {
+				for d, x := range f.row(slices.Clone(rows[k].votes), rows[k].statistic, most) {
+					parts[c][d] += rows[k].count * x
+				}
+			}
+		})
+		sum := make([]float64, most+1)
+		for d := range sum {
+			for c := range parts {
+				if parts[c] != nil {
+					sum[d] += parts[c][d]
+				}
+			}
+			sum[d] = min(f.total, sum[d]*(1+u*float64(len(rows)+80)))
+		}
+		return sum, err
+	}
+	at0, err := total(0, nil)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	// Beyond this distance nothing is discounted to more than F(0).
+	most := l.votes.Teachers()
+	if at0[0] > 0 {
+		most = int64(min(float64(most), math.Ceil(math.Log(f.total/at0[0])/beta)+1))
+	}
+	sum, err := total(int(most), l.progress)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	for d, x := range sum {
+		if x *= math.Exp(-beta * float64(d)); x > s {
+			s, distance = x, d
+		}
+	}
+	return s * (1 + u*(8+4*beta*float64(distance))), distance, sum[0], nil
+}

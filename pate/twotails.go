@@ -1,0 +1,274 @@
+// Theorem (two tails): of all that an answer can be that differs from one class with
+// probability q, the dearest fails on the two tails of the Gaussian that a moved vote shifts.
+// R*(q), the best bound from q alone, in both directions. It returns costs rounded up.
+
+package pate
+
+import (
+	"container/heap"
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// The proof. Moving a vote shifts the noisy scores by √2, so that they have the likelihood ratio
+// of P₀ = N(0,1) to Q₀ = N(μ,1), μ = √2/σ, in one coordinate x. Let E(x) = Pr[fail | x], the
+// same at both data sets: ∫E dP₀ = q, ∫E dQ₀ = y. By joint convexity over the failing outcomes,
+// with r = dP₀/dQ₀,
+//
+//	e^{(λ−1)D} ≤ S(E) = (1−q)^λ(1−y)^{1−λ} + ∫E·r^λ dQ₀.
+//
+// S is convex in E, so that a maximiser over {0 ≤ E ≤ 1, ∫E dP₀ = q} also maximises the
+// linear part there, ∫E·(A′(y)/r + r^{λ−1}) dP₀ with A′ ≥ 0: a function that is convex in
+// log r, and so in x, which is large on two tails. In reverse, with ρ = 1/r, it is ρ^λ − κρ,
+// convex in ρ: two tails as well. S(E) is that of a mechanism that tells x on E and "not
+// failed" elsewhere; telling it on a smaller E is post-processing, so that the maximum grows
+// with q and an upper bound on q may stand in for it, and is at most λ/σ², that of telling x.
+// With both directions bounded it needs no condition on q, σ or λ.
+
+// tailCost is R* of one probability q, at any order.
+type tailCost struct {
+	logQ, sigma, mu float64
+	shapes          map[float64]shape // by where q is divided: the same at every order
+}
+
+func newTailCost(logQ, sigma float64) tailCost {
+	return tailCost{logQ, sigma, math.Sqrt2 / sigma, map[float64]shape{}}
+}
+
+// A shape is a division of q between the tails, q1 = q·e^at/(1+e^at) to the left: Φ(x1) = q1
+// and Φ̄(x2) = q2, and what that makes under the neighbour.
+type shape struct {
+	at, q, q1, y float64
+	x1, x2       float64
+	errY         float64 // relative
+	keep, other  float64 // log(1−q) and log(1−y)
+	r1, r2       float64 // log r at the two ends
+}
+
+func (c tailCost) shape(at float64) shape {
+	if s, ok := c.shapes[at]; ok {
+		return s
+	}
+	l1, l2 := c.logQ-softplus(-at), c.logQ-softplus(at)
+	x1, x2 := -logTailInv(l1), logTailInv(l2)
+	s := shape{at: at, q: math.Exp(c.logQ), q1: math.Exp(l1), x1: x1, x2: x2, r1: c.mu * (c.mu/2 - x1), r2: c.mu * (c.mu/2 - x2)}
+	y1, y2 := xmath.LogNormalTail(c.mu-x1), xmath.LogNormalTail(x2-c.mu)
+	s.y = math.Exp(y1) + math.Exp(y2)
+	s.errY = max(shiftedErr(x1, c.mu-x1, y1), shiftedErr(x2, x2-c.mu, y2))
+	s.keep, s.other = math.Log1p(-s.q), math.Log1p(-s.y)
+	c.shapes[at] = s
+	return s
+}
+
+// shiftedErr bounds the error of log Φ̄ = l at shift, a sum of x, which is good to 4u(1+|x|),
+// and a product: d log Φ̄ is at most |shift| + 1. The point itself is that of a q within 4u.
+func shiftedErr(x, shift, l float64) float64 {
+	if math.IsInf(x, 0) || math.IsInf(l, -1) {
+		return 0
+	}
+	return u * (8 + 8*math.Abs(l) + (1+math.Abs(shift))*(8+8*math.Abs(x)+4*math.Abs(shift-x)))
+}
+
+// A split is a shape at one order and in one direction: the sum S − 1 of its two parts, the
+// likely outcome's and the tails', with their errors, and their logarithms.
+type split struct {
+	shape
+	likely, tails       float64 // (1−q)^λ(1−y)^{1−λ} − 1, or in reverse, and ∫E·r^λ
+	likelyErr, tailsErr float64
+	logLikely, logTails float64 // of (1−q)^λ(1−y)^{1−λ} and of the tails
+	logErr              float64 // of both logarithms
+	slope               float64 // log of the size of the derivative of the likely part in y
+}
+
+// A tailOrder is one order and direction of R*.
+type tailOrder struct {
+	tailCost
+	order, logC float64 // logC = λ(λ−1)μ²/2
+	reverse     bool
+	inLogs      bool
+}
+
+// at returns the split at one point.
+func (c *tailOrder) at(at float64) split {
+	s := split{shape: c.shape(at)}
+	n := c.order - 1
+	shift1, shift2 := -s.x1-n*c.mu, s.x2+n*c.mu
+	if c.reverse {
+		shift1, shift2 = c.order*c.mu-s.x1, s.x2-c.order*c.mu
+	}
+	b1, b2 := xmath.LogNormalTail(shift1), xmath.LogNormalTail(shift2)
+	s.logTails = xmath.LogAdd(c.logC+b1, c.logC+b2)
+	s.logErr = max(shiftedErr(s.x1, shift1, b1), shiftedErr(s.x2, shift2, b2)) + 8*u*c.logC
+	s.tails = math.Exp(s.logTails)
+	s.tailsErr = s.tails * (s.logErr + u*(8+math.Abs(s.logTails)))
+	a, b, from, to := s.keep, s.other, s.q, s.y
+	s.slope = math.Log(n) + c.order*(a-b)
+	if c.reverse {
+		a, b, from, to = b, a, to, from
+		s.slope = math.Log(c.order) + n*(a-b)
+	}
+	s.logLikely = c.order*a - n*b
+	// (1−y)·g(x) + (λ−1)y − λq with x = (1−q)/(1−y), or the same with q and y exchanged.
+	le := 2*s.errY*s.y/max(1-s.y, 1e-300) + 2*u*(math.Abs(a)+math.Abs(b))
+	g, ge := excessTerm(c.order, a-b, le, b, le)
+	s.likely = g + (n*to - c.order*from)
+	s.likelyErr = ge + (c.order+n)*(s.y*(s.errY+8*u)+s.q*8*u) + 4*u*math.Abs(s.likely)
+	s.logErr += c.order*le*2 + u*(8+4*c.order*(math.Abs(a)+math.Abs(b)))
+	return s
+}
+
+// value is S − 1, or log S.
+func (c *tailOrder) value(s split) float64 {
+	if c.inLogs {
+		return xmath.LogAdd(s.logLikely, s.logTails)
+	}
+	return s.likely + s.tails
+}
+
+func softplus(x float64) float64 {
+	if x > 0 {
+		return x + math.Log1p(math.Exp(-x))
+	}
+	return math.Log1p(math.Exp(x))
+}
+
+// A cell is a range of splits with a bound on S − 1 over it, or on log S.
+type cell struct {
+	lo, hi split
+	bound  float64
+}
+
+type cells []cell
+
+func (c cells) Len() int           { return len(c) }
+func (c cells) Less(i, j int) bool { return c[i].bound > c[j].bound }
+func (c cells) Swap(i, j int)      { c[i], c[j] = c[j], c[i] }
+func (c *cells) Push(x any)        { *c = append(*c, x.(cell)) }
+func (c *cells) Pop() any {
+	last := len(*c) - 1
+	x := (*c)[last]
+	*c = (*c)[:last]
+	return x
+}
+
+// firstSplits are where q is divided before anything is known.
+var firstSplits = []float64{math.Inf(-1), -36, -16, -8, -4, -2, 0, 2, 4, 8, 16, 36, math.Inf(1)}
+
+// direction returns R* of one direction at an order, rounded up, and how far it is at most
+// above the supremum; it aims at accuracy relatively, by branch and bound.
+func (c tailCost) direction(order float64, reverse bool, accuracy float64) (v, slack float64) {
+	ind := xmath.Up(order/c.sigma/c.sigma, 3)
+	if math.IsInf(c.logQ, -1) {
+		return 0, 0
+	}
+	o := &tailOrder{tailCost: c, order: order, logC: order * (order - 1) / (c.sigma * c.sigma), reverse: reverse}
+	first := make([]split, len(firstSplits))
+	for i, at := range firstSplits {
+		s := o.at(at)
+		first[i] = s
+		// Beyond e^200 S is bounded by logarithms.
+		o.inLogs = o.inLogs || !(s.logTails < 200 && s.logLikely < 200 && !math.IsNaN(s.likely))
+	}
+	best := 0.0
+	var queue cells
+	for i, s := range first {
+		best = max(best, o.value(s))
+		if i > 0 {
+			queue = append(queue, cell{first[i-1], s, o.bound(first[i-1], s)})
+		}
+	}
+	heap.Init(&queue)
+	for range 400 {
+		top := queue[0]
+		if !(top.bound > best*(1+accuracy)) {
+			break
+		}
+		mid := (top.lo.at + top.hi.at) / 2
+		switch {
+		case math.IsInf(top.lo.at, -1):
+			mid = 2 * top.hi.at
+		case math.IsInf(top.hi.at, 1):
+			mid = 2 * top.lo.at
+		}
+		if !(mid > top.lo.at && mid < top.hi.at) || math.Abs(mid) > 700 {
+			break
+		}
+		s := o.at(mid)
+		best = max(best, o.value(s))
+		queue[0] = cell{top.lo, s, o.bound(top.lo, s)}
+		heap.Fix(&queue, 0)
+		heap.Push(&queue, cell{s, top.hi, o.bound(s, top.hi)})
+	}
+	up := queue[0].bound
+	slack = up - best
+	if !o.inLogs {
+		slack /= 1 + best
+		up = math.Log1p(up)
+	}
+	v = max(0, up)/(order-1)*(1+8*u) + underflow
+	if !(v < ind) {
+		return ind, max(0, ind-math.Log1p(best)/(order-1))
+	}
+	return v, slack / (order - 1)
+}
+
+// bound bounds S − 1 over a cell, or log S. Towards the right end, with more of q in the left
+// tail, y falls; the tails' part rises, in reverse falls.
+func (c *tailOrder) bound(lo, hi split) float64 {
+	worstLikely, worstTails := lo, hi
+	if c.reverse {
+		worstLikely, worstTails = hi, lo
+	}
+	if c.inLogs {
+		return xmath.LogAdd(worstLikely.logLikely+worstLikely.logErr, worstTails.logTails+worstTails.logErr)
+	}
+	corner := worstLikely.likely + worstLikely.likelyErr + worstTails.tails + worstTails.tailsErr
+	v0, v1 := lo.likely+lo.tails+lo.likelyErr+lo.tailsErr, hi.likely+hi.tails+hi.likelyErr+hi.tailsErr
+	least, most, err := c.slopes(lo, hi)
+	least, most = least-err, most+err
+	w := (hi.q1 - lo.q1) * (1 + 8*u)
+	var tent float64
+	switch {
+	case least >= 0:
+		tent = v1
+	case most <= 0:
+		tent = v0
+	default:
+		// The lines from both ends meet.
+		tent = min(v0+most*w, v1-least*w, (v0*-least+v1*most+most*-least*w)/(most-least))
+		tent += 8 * u * math.Abs(tent)
+		tent = max(tent, v0, v1)
+	}
+	if tent < corner { // and not when it is NaN
+		return tent
+	}
+	return corner
+}
+
+// slopes bounds the derivative of S in q1 over a cell, A′(y)(1/r1 − 1/r2) + r1^{λ−1} − r2^{λ−1}
+// and in reverse A′(y)(1/r1 − 1/r2) + r1^{−λ} − r2^{−λ}, and the error of these bounds. Towards
+// the right end r1 and r2 fall.
+func (c *tailOrder) slopes(lo, hi split) (least, most, err float64) {
+	n := c.order - 1
+	// 1/r2 − 1/r1 is between these, and not below 0.
+	lessD := max(0, math.Exp(-lo.r2)-math.Exp(-hi.r1))
+	moreD := math.Exp(-hi.r2) - math.Exp(-lo.r1)
+	a0, a1 := math.Exp(lo.slope), math.Exp(hi.slope) // |A′|
+	var up, down [2]float64
+	if !c.reverse {
+		// Less a1·… to a0·…, as A′ falls with y.
+		least = math.Exp(n*hi.r1) - math.Exp(n*lo.r2) - a0*moreD
+		most = math.Exp(n*lo.r1) - math.Exp(n*hi.r2) - a1*lessD
+		up, down = [2]float64{n * hi.r1, n * lo.r2}, [2]float64{n * lo.r1, n * hi.r2}
+	} else {
+		least = math.Exp(-c.order*lo.r1) - math.Exp(-c.order*hi.r2) + a0*lessD
+		most = math.Exp(-c.order*hi.r1) - math.Exp(-c.order*lo.r2) + a1*moreD
+		up, down = [2]float64{-c.order * lo.r1, -c.order * hi.r2}, [2]float64{-c.order * hi.r1, -c.order * lo.r2}
+	}
+	for _, x := range []float64{up[0], up[1], down[0], down[1]} {
+		err += math.Exp(x) * (1 + math.Abs(x))
+	}
+	err += max(a0, a1) * (math.Exp(-hi.r2)*(1+math.Abs(hi.r2)) + math.Exp(-lo.r1)*(1+math.Abs(lo.r1)) + math.Exp(-lo.r2)*(1+math.Abs(lo.r2)) + math.Exp(-hi.r1)*(1+math.Abs(hi.r1))) * (1 + math.Abs(hi.slope) + math.Abs(lo.slope))
+	return least, most, err * 64 * u * (1 + c.order*c.mu)
+}

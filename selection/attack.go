@@ -1,0 +1,332 @@
+// Attacks: rankings of the outcomes by which a search reaches nearly its price. It assumes a
+// pair that the candidate can be turned into, and returns δ rounded down.
+//
+// The interleaved ranking. Let T = {L < l*} with l* where f'(1−u)/f'(1−v) is largest, u and
+// v the P- and Q-mass of {L < l}. T stands on top, by ascending loss, and an outcome of high
+// loss s stands in it below {L < l(s)}, where e^s f'(1−u) − e^ε f'(1−v) is largest; all
+// others stand below, by descending loss. Whatever the ranking, it is an attack: how it is
+// chosen cannot harm what is proved.
+//
+// Theorem S. Where T and S = {L > ε − ln R} are disjoint and L is continuous, with π = P(S)
+// and ρ the least f'(1−u−π)/f'(1−u) in T, it reaches δ_A(ε + ln ρ) ≥ ρ·B(ε), B the bound of
+// Theorem U1: at its place an outcome has no more than u + π above it under P, and no less
+// than U(u) under Q.
+
+package selection
+
+import (
+	"math"
+	"sort"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// A block of the ranking, from the top.
+type block struct{ p, q float64 }
+
+// An attacker ranks the outcomes of a pair.
+type attacker struct {
+	l    Law
+	pair *pair
+	// P- and Q-mass of {L < loss[i]}; and its f'(1−u), f'(1−v), up to where a/b is largest.
+	u, v, a, b []float64
+	steps      []int // vertices of the hull of (b, a), by ascending i
+}
+
+func newAttacker(l Law, p *pair) *attacker {
+	p = p.coarse(max(200, min(1<<17, 10_000_000/lawWork(l))))
+	at := &attacker{l: l, pair: p}
+	var u, v xmath.Sum
+	v.Add(p.qNeg)
+	best, peak := math.Inf(-1), 0
+	for i := 0; ; i++ {
+		a, b := math.Exp(l.LogDPGF(min(1, u.Value()))), math.Exp(l.LogDPGF(min(1, v.Value())))
+		at.u, at.v = append(at.u, u.Value()), append(at.v, v.Value())
+		at.a, at.b = append(at.a, a), append(at.b, b)
+		if r := math.Log(a) - math.Log(b); r > best {
+			best, peak = r, i
+		}
+		if i == len(p.loss) {
+			break
+		}
+		u.Add(p.p[i])
+		v.Add(p.q[i])
+	}
+	at.a, at.b = at.a[:peak+1], at.b[:peak+1]
+	for i := range at.a {
+		for n := len(at.steps); n > 1; n = len(at.steps) {
+			j, k := at.steps[n-2], at.steps[n-1]
+			// From j down to i: k is above the chord, or goes.
+			if (at.a[j]-at.a[k])*(at.b[k]-at.b[i]) >= (at.a[k]-at.a[i])*(at.b[j]-at.b[k]) {
+				at.steps = at.steps[:n-1]
+				continue
+			}
+			break
+		}
+		at.steps = append(at.steps, i)
+	}
+	return at
+}
+
+// ranking returns the blocks from the top for a target ε: those that are meant to win are
+// listed in wins. Only losses below split are in T, only those from there on in S.
+func (at *attacker) ranking(eps float64, split int) (blocks []block, wins []int) {
+	p := at.pair
+	var u, v xmath.Sum
+	put := func(b block) {
+		blocks = append(blocks, b)
+		u.Add(b.p)
+		v.Add(b.q)
+	}
+	if p.qNeg > 0 {
+		put(block{0, p.qNeg})
+	}
+	next, step := 0, 0 // of T; of the hull
+	e := math.Exp(eps)
+	rest := make([]float64, len(p.loss)) // share of each outcome that stands below
+	for i := range rest {
+		rest[i] = 1
+	}
+	insert := func(pm, qm float64) float64 {
+		for step+1 < len(at.steps) && at.steps[step+1] <= split {
+			i, j := at.steps[step], at.steps[step+1]
+			if pm*at.a[j]-e*qm*at.b[j] <= pm*at.a[i]-e*qm*at.b[i] {
+				break
+			}
+			step++
+		}
+		for ; next < at.steps[step]; next++ {
+			put(block{p.p[next], p.q[next]})
+			rest[next] = 0
+		}
+		x := at.share(pm, qm, e, u.Value(), v.Value())
+		if x > 0 {
+			wins = append(wins, len(blocks))
+			put(block{x * pm, x * qm})
+		}
+		return x
+	}
+	left := p.pInf
+	if left > 0 {
+		left *= 1 - insert(p.pInf, 0)
+	}
+	for j := len(p.loss) - 1; j >= max(split, next); j-- {
+		x := insert(p.p[j], p.q[j])
+		if x == 0 {
+			break
+		}
+		rest[j] = 1 - x
+	}
+	// T goes on, whether or not anything was put into it.
+	for ; next < min(split, len(at.a)-1); next++ {
+		put(block{p.p[next], p.q[next]})
+		rest[next] = 0
+	}
+	if left > 0 {
+		put(block{left, 0})
+	}
+	for j := len(p.loss) - 1; j >= 0; j-- {
+		if rest[j] > 0 {
+			put(block{rest[j] * p.p[j], rest[j] * p.q[j]})
+		}
+	}
+	return blocks, wins
+}
+
+// share returns how much of an outcome of masses (pm, qm) gains when it stands below u and
+// v: its slivers gain until e^s f'(1−u) falls below e^ε f'(1−v).
+func (at *attacker) share(pm, qm, e, u, v float64) float64 {
+	gains := func(x float64) bool {
+		a := at.l.LogDPGF(min(1, u+x*pm))
+		if qm == 0 {
+			return true
+		}
+		return math.Log(pm)+a > math.Log(e)+math.Log(qm)+at.l.LogDPGF(min(1, v+x*qm))
+	}
+	// Where f' can vanish at u = 1, its last digits are not worth what they bring.
+	most := 1.0
+	if sensitivity(at.l, 1) > 1e12 {
+		most = 1 - 1e-5
+	}
+	switch {
+	case !gains(0):
+		return 0
+	case gains(most):
+		return most
+	}
+	lo, hi := -700.0, 0.0 // log of the share
+	for range 60 {
+		if mid := (lo + hi) / 2; gains(math.Exp(mid)) {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return math.Exp(lo)
+}
+
+// delta returns what the best ranking known reaches at ε ≥ 0, rounded down.
+func (at *attacker) delta(eps float64) float64 {
+	peak := len(at.a) - 1
+	lnR := math.Log(at.a[peak]) - math.Log(at.b[peak])
+	// S ends where an outcome gains nothing even at the best place.
+	first := sort.SearchFloat64s(at.pair.loss, eps-lnR)
+	best := at.constant(eps)
+	if first >= peak {
+		return max(best, at.value(eps, peak))
+	}
+	// T and S overlap: one threshold parts them.
+	tries := 24
+	for k := 0; k <= tries; k++ {
+		best = max(best, at.value(eps, first+(peak-first)*k/tries))
+	}
+	return best
+}
+
+func (at *attacker) value(eps float64, split int) float64 {
+	blocks, wins := at.ranking(eps, split)
+	var gain, loss xmath.Sum
+	at.each(blocks, wins, func(a, b, err float64) {
+		// A block that does not gain stays out.
+		if a*(1-err) > math.Exp(eps)*b*(1+err) {
+			gain.Add(a * (1 - err))
+			loss.Add(b * (1 + err))
+		}
+	})
+	d := gain.Value()*(1-8*xmath.U) - math.Exp(eps)*loss.Value()*(1+8*xmath.U*(1+eps))
+	return max(0, d-tiny)
+}
+
+// each calls f with the winner's masses of the blocks listed and their relative error.
+func (at *attacker) each(blocks []block, listed []int, f func(a, b, err float64)) {
+	var u, v xmath.Sum
+	rel := at.pair.rel + 16*xmath.U
+	n := 0
+	for i, b := range blocks {
+		if n < len(listed) && listed[n] == i {
+			n++
+			u0, v0 := max(0, min(1, u.Value())), max(0, min(1, v.Value()))
+			p, q := min(b.p, 1-u0), min(b.q, 1-v0)
+			err := at.l.relErr() + 2*rel*(1+sensitivity(at.l, max(u0+p, v0+q)))
+			if err < 0.5 {
+				f(at.l.block(u0, p), at.l.block(v0, q), err)
+			} else {
+				f(0, 1, 0)
+			}
+		}
+		u.Add(b.p)
+		v.Add(b.q)
+	}
+}
+
+// sensitivity bounds u'·f”(1−u')/f'(1−u') for u' ≤ u: what a relative error of u is worth
+// in f'(1−u).
+func sensitivity(l Law, u float64) float64 {
+	switch l := l.(type) {
+	case tnb:
+		return 1 + l.eta
+	case poisson:
+		return l.mu * u
+	}
+	n, _ := l.MaxRuns()
+	return float64(n) * u / max(0, 1-u)
+}
+
+// constant is the search among outcomes that all have one score: the candidate itself.
+func (at *attacker) constant(eps float64) float64 {
+	var p, q xmath.Sum
+	p.Add(at.pair.pInf)
+	for i, l := range at.pair.loss {
+		if l > eps {
+			p.Add(at.pair.p[i])
+			q.Add(at.pair.q[i])
+		}
+	}
+	d := p.Value()*(1-at.pair.rel) - math.Exp(eps)*q.Value()*(1+at.pair.rel)*(1+8*xmath.U*(1+eps))
+	return max(0, d) * at.l.Hit(1) * (1 - at.l.relErr() - 64*xmath.U)
+}
+
+// coarse returns a pair of at most n blocks, neighbours put together.
+func (p *pair) coarse(n int) *pair {
+	if len(p.loss) <= n {
+		return p
+	}
+	c := &pair{qNeg: p.qNeg, pInf: p.pInf, rel: p.rel + 8*xmath.U}
+	size := (len(p.loss) + n - 1) / n
+	for i := 0; i < len(p.loss); i += size {
+		var a, b xmath.Sum
+		for j := i; j < min(i+size, len(p.loss)); j++ {
+			a.Add(p.p[j])
+			b.Add(p.q[j])
+		}
+		c.p, c.q = append(c.p, a.Value()), append(c.q, b.Value())
+		c.loss = append(c.loss, math.Log(a.Value())-math.Log(b.Value()))
+	}
+	return c
+}
+
+// firstAttack accepts {L < loss[i]} and {L > s} in a search for the first outcome above a
+// threshold: accepted outcomes of high loss win, or "no outcome" does.
+type firstAttack struct {
+	l    Law
+	pair *pair
+	// Masses of {L < loss[i]} and of {L ≥ loss[i]}.
+	u, v, above, below []float64
+}
+
+func newFirstAttack(l Law, p *pair) *firstAttack {
+	p = p.coarse(max(200, min(1<<17, 10_000_000/lawWork(l))))
+	n := len(p.loss)
+	at := &firstAttack{l: l, pair: p, u: make([]float64, n+1), v: make([]float64, n+1), above: make([]float64, n+1), below: make([]float64, n+1)}
+	var u, v, a, b xmath.Sum
+	v.Add(p.qNeg)
+	a.Add(p.pInf)
+	for i := range n + 1 {
+		at.u[i], at.v[i] = u.Value(), v.Value()
+		at.above[n-i], at.below[n-i] = a.Value(), b.Value()
+		if i < n {
+			u.Add(p.p[i])
+			v.Add(p.q[i])
+			a.Add(p.p[n-1-i])
+			b.Add(p.q[n-1-i])
+		}
+	}
+	return at
+}
+
+// delta returns what the best set of accepted outcomes known reaches at ε ≥ 0, rounded down.
+func (at *firstAttack) delta(eps float64) float64 {
+	e, l, n := math.Exp(eps), at.l, len(at.pair.loss)
+	err := 2*l.relErr() + 64*xmath.U
+	rel := at.pair.rel + 32*xmath.U
+	g := func(u float64) float64 { return l.Hit(u) / u }
+	best := 0.0
+	for i := range n + 1 {
+		// Which high losses gain depends on how many are accepted: two steps towards it.
+		j := n
+		if m := math.Exp(l.logMean()); i < n {
+			j = sort.SearchFloat64s(at.pair.loss, eps-math.Log(m/g(max(at.v[i], 1e-300))))
+		}
+		for range 3 {
+			j = max(i, j)
+			u, v := at.u[i]+at.above[j], at.v[i]+at.below[j]
+			if !(u > 0 && v > 0) {
+				break
+			}
+			gu, gv := g(min(1, u*(1+rel)))*(1-err), g(min(1, v*(1-rel)))*(1+err)
+			d := max(0, at.above[j]*(1-rel)*gu-e*at.below[j]*(1+rel)*gv)
+			// f(1−u) falls: the mass of the others, not 1 − u, keeps its digits.
+			restU, restV := max(0, 1-u*(1+rel)), max(0, 1-v*(1-rel))
+			if none := l.PGF(restU)*(1-err) - e*l.PGF(restV)*(1+err) - 4*xmath.U*(1+e); none > 0 {
+				d += none
+			}
+			best = max(best, d*(1-8*xmath.U*(1+eps))-tiny)
+			k := sort.SearchFloat64s(at.pair.loss, eps-math.Log(gu/gv))
+			if k == j {
+				break
+			}
+			j = k
+		}
+	}
+	return best
+}

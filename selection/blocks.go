@@ -1,0 +1,148 @@
+// What a search does to a block of outcomes: the mass that the winner has on it, and how
+// fast the weight of an outcome changes with its rank. Each value is off by at most the
+// relative error that its law declares; nothing near-equal is subtracted.
+
+package selection
+
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// The methods of this file, of every law with generating function f:
+//
+//	logSlope(u)   log f''(1−u)
+//	block(u, p)   f(1−u) − f(1−u−p): the probability that the winner is in a block of
+//	              probability p below one of probability u
+//	relErr()      a bound of the relative errors of f' and f'' (from their logarithms) and
+//	              of block, for arguments taken as exact
+//
+// Values below the smallest normal number may be any number below it.
+
+// tiny is added to what is rounded up, for values that underflow.
+const tiny = 0x1p-1022
+
+func (l tnb) logSlope(u float64) float64 {
+	if l.gamma == 1 {
+		return math.Inf(-1)
+	}
+	r := (1 - l.gamma) / l.gamma
+	return math.Log(l.Mean()) + math.Log1p(l.eta) + math.Log(r) - (l.eta+2)*math.Log1p(r*u)
+}
+
+func (l tnb) block(u, p float64) float64 {
+	if l.gamma == 1 {
+		return p
+	}
+	w := l.gamma + (1-l.gamma)*u
+	x := math.Log1p((1 - l.gamma) * p / w) // log of the ratio of w at the two ends
+	switch e := math.Abs(l.eta); {
+	case e*l.b < 1e-17:
+		return x / l.b
+	case l.eta > 0:
+		return math.Exp(-e*math.Log1p((1-l.gamma)*u/l.gamma)) * math.Expm1(-e*x) / math.Expm1(-e*l.b)
+	default:
+		return math.Exp(e*math.Log(w)) * math.Expm1(e*x) / -math.Expm1(-e*l.b)
+	}
+}
+
+func (l tnb) relErr() float64 { return 64 * xmath.U * (2 + math.Abs(l.eta)) * (2 + l.b) }
+
+func (l poisson) logSlope(u float64) float64 { return 2*math.Log(l.mu) - l.mu*u }
+
+func (l poisson) block(u, p float64) float64 { return math.Exp(-l.mu*u) * -math.Expm1(-l.mu*p) }
+
+// Exponents beyond 750 underflow; smaller ones are off by u of themselves.
+func (l poisson) relErr() float64 {
+	return 16 * xmath.U * (1 + min(l.mu, 750) + math.Abs(math.Log(l.mu)))
+}
+
+func (l binomial) logSlope(u float64) float64 {
+	n := float64(l.n)
+	return math.Log(n*l.p) + math.Log((n-1)*l.p) + times(n-2, math.Log1p(-l.p*u))
+}
+
+func (l binomial) block(u, p float64) float64 {
+	n, w := float64(l.n), math.Log1p(-l.p*u)
+	return math.Exp(n*w) * -math.Expm1(n*math.Log1p(-min(1, l.p*p/(1-l.p*u))))
+}
+
+func (l binomial) relErr() float64 {
+	n := float64(l.n)
+	return 16 * xmath.U * (2 + min(-n*math.Log1p(-l.p), 750) + math.Log(n) + math.Abs(math.Log(l.p)) + 1/(1-l.p))
+}
+
+func (l fixed) logSlope(u float64) float64 {
+	n := float64(l.n)
+	return math.Log(n) + math.Log(n-1) + times(n-2, math.Log1p(-u))
+}
+
+func (l fixed) block(u, p float64) float64 {
+	n := float64(l.n)
+	if u >= 1 {
+		return 0
+	}
+	return math.Exp(n*math.Log1p(-u)) * -math.Expm1(n*math.Log1p(-min(1, p/(1-u))))
+}
+
+func (l fixed) relErr() float64 { return 16 * xmath.U * (752 + math.Log(float64(l.n))) }
+
+func (l *capped) logSlope(u float64) float64 {
+	if u >= 1 {
+		if l.max() < 2 {
+			return math.Inf(-1)
+		}
+		return math.Log(2 * l.pmf[2])
+	}
+	lx := math.Log1p(-u)
+	return math.Log(l.sum(func(k float64) float64 { return k * (k - 1) * math.Exp(max(k-2, 0)*lx) }))
+}
+
+func (l *capped) block(u, p float64) float64 {
+	if u >= 1 {
+		return 0
+	}
+	lx, ly := math.Log1p(-u), math.Log1p(-min(1, p/(1-u)))
+	return l.sum(func(k float64) float64 { return math.Exp(k*lx) * -math.Expm1(k*ly) })
+}
+
+func (l *capped) relErr() float64 { return l.slack() + 16*xmath.U*752 }
+
+// times returns n·x, which is 0 for n = 0 even where x is infinite.
+func times(n, x float64) float64 {
+	if n == 0 {
+		return 0
+	}
+	return n * x
+}
+
+// cost says how many elementary functions one value of f' takes.
+func lawWork(l Law) int {
+	if c, ok := l.(*capped); ok {
+		return c.max()
+	}
+	return 1
+}
+
+// A weight is f'(1−u) of a law, rounded outward.
+type weight struct {
+	l   Law
+	err float64
+}
+
+func newWeight(l Law) weight { return weight{l, l.relErr()} }
+
+func (w weight) up(u float64) float64 {
+	return math.Exp(w.l.LogDPGF(u))*(1+w.err) + tiny
+}
+
+func (w weight) down(u float64) float64 {
+	return max(0, math.Exp(w.l.LogDPGF(min(u, 1)))*(1-w.err)-tiny)
+}
+
+// slopes returns bounds of f”(1−u) from both sides.
+func (w weight) slopes(u float64) (down, up float64) {
+	s := math.Exp(w.l.logSlope(min(u, 1)))
+	return max(0, s*(1-w.err)-tiny), s*(1+w.err) + tiny
+}

@@ -1,0 +1,234 @@
+// A candidate known by intervals: what one run costs from above and what it is known to
+// reach, in each direction of the relation. It assumes that the lower ends are of one pair
+// of data sets; it returns tables from which everything else is exact arithmetic.
+
+package selection
+
+import (
+	"context"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// A Candidate is what is known about one run, in both directions of the neighbouring
+// relation: bounds on its profile, and a pair of data sets that reaches part of them.
+// It remembers what it was asked, and is safe for concurrent use.
+type Candidate struct {
+	upper [2]Bound
+	lower [2]func(eps float64) float64 // log δ of one pair of data sets, rounded down; nil: none is known
+	// kinks are the ε ≥ 0 at which δ bends, where it is linear in e^ε between them.
+	kinks [2][]float64
+	atInf [2]float64 // log of what is reached at ε = ∞, rounded down
+
+	lock  sync.Mutex
+	known map[fineness]*tables
+}
+
+// Candidate returns the candidate whose profile b bounds in the first direction of the
+// relation and reverse in the second. lower holds what one pair of data sets reaches, in
+// the same two directions: log δ(ε) for ε ≥ 0, rounded down; nil where nothing is known.
+func (b Bound) Candidate(reverse Bound, lower [2]func(eps float64) float64) *Candidate {
+	inf := math.Inf(-1)
+	return &Candidate{upper: [2]Bound{b, reverse}, lower: lower, atInf: [2]float64{inf, inf}}
+}
+
+// CandidateOf returns a mechanism as a candidate. What it reaches is taken into account
+// where the lower profiles of its two directions are one pair of data sets, seen from
+// either side.
+func CandidateOf(m profiles.Bounds) *Candidate {
+	up := [2]profiles.Profile{m.Directions[0].Upper, m.Directions[1].Upper}
+	low := [2]profiles.Profile{m.Directions[0].Lower, m.Directions[1].Lower}
+	c := (Bound)(nil).Candidate(nil, [2]func(float64) float64{})
+	for d := range 2 {
+		c.upper[d] = func(eps float64) float64 { return logDeltaUpper(up[d], eps) }
+	}
+	if low[0] == nil || low[1] == nil || !profiles.Equal(profiles.Reverse(low[0]), low[1]) || m.Laws != nil {
+		return c
+	}
+	for d := range 2 {
+		c.lower[d] = func(eps float64) float64 { return logDeltaLower(low[d], eps) }
+		s := low[d].Support()
+		c.atInf[d] = s.LogPInf - 1e-12*(1+math.Abs(s.LogPInf))
+		if k := kinksOf(low[d]); profiles.Equal(low[d], up[d]) && len(k) <= maxKinks {
+			c.kinks[d] = k
+		}
+	}
+	return c
+}
+
+func logDeltaLower(p profiles.Profile, eps float64) float64 {
+	eps += p.Support().LossErr
+	d, err := profiles.LogDelta(p, eps)
+	if math.IsInf(err, 1) || math.IsNaN(d) {
+		return math.Inf(-1)
+	}
+	return min(0, d-err)
+}
+
+// maxKinks is how many losses of a discrete candidate are taken one by one.
+const maxKinks = 2000
+
+// kinksOf returns the ε ≥ 0 at which a discrete profile bends; nil for others.
+func kinksOf(p profiles.Profile) []float64 {
+	d, ok := p.(*profiles.Discrete)
+	if !ok {
+		return nil
+	}
+	out := []float64{0}
+	for _, a := range d.Atoms() {
+		if a.Loss > 0 {
+			out = append(out, a.Loss)
+		}
+	}
+	return out
+}
+
+// Bound returns the larger one of the two directions.
+func (c *Candidate) Bound() Bound {
+	return func(eps float64) float64 { return max(c.upper[0](eps), c.upper[1](eps)) }
+}
+
+// reverse returns the candidate with its directions exchanged.
+func (t *tables) reverse() *tables {
+	return &tables{sides: [2]side{t.sides[1], t.sides[0]}, linear: t.linear}
+}
+
+// fineness says how a candidate is tabulated: what a chord costs in ε, and the log δ down
+// to which it is followed.
+type fineness struct{ accuracy, floor float64 }
+
+// tables are the two directions of a candidate.
+type tables struct {
+	sides  [2]side
+	linear bool // δ is linear in e^ε between the points: a chord is no loss
+}
+
+// A side is δ(ε) of one direction at ascending ε, from 0: certified from above and from
+// below. up never rises; low is nil where nothing is known.
+type side struct {
+	eps, up, low []float64
+	inf          float64 // what is reached at ε = ∞
+}
+
+// tabulate asks the candidate along a grid, once.
+func (c *Candidate) tabulate(ctx context.Context, f fineness) (*tables, error) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	if t, ok := c.known[f]; ok {
+		return t, nil
+	}
+	t := &tables{linear: c.kinks[0] != nil && c.kinks[1] != nil}
+	for d := range 2 {
+		s, err := c.side(ctx, d, f, t.linear)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			return nil, err
+		}
+		t.sides[d] = s
+	}
+	if t.sides[0].low == nil || t.sides[1].low == nil {
+		t.sides[0].low, t.sides[1].low = nil, nil
+	}
+	if c.known == nil {
+		c.known = map[fineness]*tables{}
+	}
+	c.known[f] = t
+	return t, nil
+}
+
+func (c *Candidate) side(ctx context.Context, d int, f fineness, linear bool) (side, error) {
+	var grid []float64
+	if linear {
+		grid = slices.Clone(c.kinks[d])
+		grid = append(grid, grid[len(grid)-1]+1) // what is left at infinity
+	} else {
+		pts, err := c.upper[d].until(ctx).grid(f.accuracy, f.floor)
+		if err != nil {
+			return side{}, err
+		}
+		for _, p := range pts {
+			grid = append(grid, p.eps)
+		}
+	}
+	s := side{eps: grid, up: make([]float64, len(grid)), inf: math.Exp(c.atInf[d])}
+	if c.lower[d] != nil {
+		s.low = make([]float64, len(grid))
+	}
+	last := 0.0
+	for i, e := range grid {
+		if ctx.Err() != nil {
+			return side{}, ctx.Err()
+		}
+		v := c.upper[d](e)
+		if math.IsNaN(v) || v > 0 {
+			return side{}, fault.New("candidate", "log δ(%v) = %v is not in [-Inf, 0]", e, v)
+		}
+		last = min(last, v)
+		s.up[i] = min(1, math.Exp(last)*(1+4*xmath.U*(1+math.Abs(finite(last))))+tiny)
+		if math.IsInf(last, -1) {
+			s.up[i] = 0
+		}
+		if s.low == nil {
+			continue
+		}
+		l := c.lower[d](e)
+		if math.IsNaN(l) {
+			return side{}, fault.New("candidate", "its lower end is NaN at ε = %v", e)
+		}
+		l = min(l, 0)
+		s.low[i] = min(s.up[i], max(0, math.Exp(l)*(1-4*xmath.U*(1+math.Abs(finite(l))))-tiny))
+	}
+	// δ does not rise: what is reached further on is reached before.
+	for i := len(s.low) - 2; i >= 0; i-- {
+		s.low[i] = max(s.low[i], s.low[i+1])
+	}
+	return s, nil
+}
+
+func finite(x float64) float64 {
+	if math.IsInf(x, 0) {
+		return 0
+	}
+	return x
+}
+
+// delta returns an upper bound of δ at any real t, in the first direction; chords of the
+// upper ends, since δ is convex in e^t, and for t < 0
+//
+//	δ(t) = 1 − e^t + e^t·δ_rev(−t).
+func (t *tables) delta(x float64) float64 {
+	switch {
+	case math.IsNaN(x):
+		return 1
+	case x >= 0:
+		return t.sides[0].at(x)
+	case x < -700:
+		return 1
+	}
+	return min(1, (-math.Expm1(x)+math.Exp(x)*t.sides[1].at(-x))*(1+8*xmath.U))
+}
+
+func (s *side) at(x float64) float64 {
+	n := len(s.eps)
+	if x >= s.eps[n-1] {
+		return s.up[n-1]
+	}
+	i, found := slices.BinarySearch(s.eps, x)
+	if found {
+		return s.up[i]
+	}
+	lo, hi := s.eps[i-1], s.eps[i]
+	// Share of the right end: (e^x − e^lo)/(e^hi − e^lo), rounded down.
+	w := 0.0
+	if hi-lo < 700 {
+		w = max(0, math.Expm1(x-lo)/math.Expm1(hi-lo)*(1-16*xmath.U)-4*xmath.U*(1+x)/(hi-lo))
+	}
+	return (s.up[i-1] + w*(s.up[i]-s.up[i-1])) * (1 + 8*xmath.U)
+}

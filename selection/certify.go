@@ -1,0 +1,195 @@
+// Both ends of what a search costs, from a candidate that is known by intervals: the least
+// of the prices above, the best of the attacks below, per direction; and the two as a
+// mechanism that composes.
+
+package selection
+
+import (
+	"context"
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// A certified is one direction of a search: δ from above and from below.
+type certified struct {
+	above func(eps float64) float64 // for every real ε
+	below func(eps float64) float64 // for ε ≥ 0; nil where no attack is known
+	best  *attacker
+	first *firstAttack
+}
+
+// certify returns both directions of the search.
+func (p Price) certify(ctx context.Context, c *Candidate, f fineness) ([2]certified, error) {
+	t, err := c.tabulate(ctx, f)
+	if err != nil {
+		return [2]certified{}, err
+	}
+	low := t.reached()
+	old := p.simple(ctx, t)
+	var out [2]certified
+	for d := range 2 {
+		if d == 1 {
+			t = t.reverse()
+			if low != nil {
+				low = low.reverse()
+			}
+		}
+		one := t.delta
+		var price func(float64) float64
+		if p.first {
+			f := newFirstPrice(p.law, t)
+			price = func(eps float64) float64 { return f.delta(eps, one) }
+		} else {
+			m := newMixture(p.law, t)
+			price = func(eps float64) float64 { return m.delta(eps, one) }
+		}
+		out[d].above = func(eps float64) float64 {
+			if eps < 0 {
+				return price(eps)
+			}
+			return min(old(eps), price(eps))
+		}
+		switch {
+		case low == nil:
+		case p.first:
+			out[d].first = newFirstAttack(p.law, low)
+			out[d].below = out[d].first.delta
+		default:
+			out[d].best = newAttacker(p.law, low)
+			out[d].below = out[d].best.delta
+		}
+	}
+	if ctx.Err() != nil {
+		return [2]certified{}, ctx.Err()
+	}
+	return out, nil
+}
+
+// simple is the price of Profile, for either direction; 1 where the law has none.
+func (p Price) simple(ctx context.Context, t *tables) func(eps float64) float64 {
+	other := t.reverse()
+	b, err := p.Profile(ctx, func(eps float64) float64 {
+		return min(0, math.Log(max(t.delta(eps), other.delta(eps)))+4*xmath.U)
+	})
+	if err != nil {
+		return func(float64) float64 { return 1 }
+	}
+	return func(eps float64) float64 {
+		d := b(eps)
+		return min(1, math.Exp(d)*(1+4*xmath.U*(1+math.Abs(finite(d)))))
+	}
+}
+
+// defaultAccuracy is how much ε a chord of the candidate's table costs.
+const defaultAccuracy = 1e-6
+
+// fine returns how to tabulate a candidate for a question about δ.
+func (p Price) fine(accuracy, delta float64) (fineness, error) {
+	if accuracy == 0 {
+		accuracy = defaultAccuracy
+	}
+	if !(accuracy >= 1e-9 && accuracy <= 1) {
+		return fineness{}, fault.New("accuracy", "%v is not in [1e-9, 1]", accuracy)
+	}
+	floor := -60.0
+	if delta > 0 {
+		floor = min(floor, math.Log(delta)-max(0, p.law.logMean())-20)
+	}
+	return fineness{accuracy, max(floor, -700)}, nil
+}
+
+// Epsilon returns the interval in which ε of the search lies at δ in [0, 1): a search costs
+// at most upper, and with some score the candidate, at the pair of data sets whose δ it was
+// given as its lower end, reaches lower. accuracy is what reading the candidate from a table
+// may cost in ε; 0 stands for 1e-6. The worst direction of the relation counts.
+//
+// Above is the least of Theorems U1 (best of K; F for the first above a threshold) and of
+// [Price.Profile]; below is the best of the rankings of the file attack.go. For small δ the
+// two meet, up to the accuracy: at δ = 0, the price of a pure candidate is their supremum.
+// They do not where ε is small or, for Poisson laws, the mean large. Relation: that of the
+// candidate. lower is 0 where no attack is known; upper is +Inf where nothing is proved.
+// Once ctx is done, the error is that of ctx.
+func (p Price) Epsilon(ctx context.Context, c *Candidate, delta, accuracy float64) (lower, upper float64, err error) {
+	if !(delta >= 0 && delta < 1) {
+		return 0, 0, fault.New("delta", "%v is not in [0, 1)", delta)
+	}
+	f, err := p.fine(accuracy, delta)
+	if err != nil {
+		return 0, 0, err
+	}
+	both, err := p.certify(ctx, c, f)
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, d := range both {
+		e, ok := crossing(func(eps float64) float64 {
+			if ctx.Err() != nil {
+				return -1
+			}
+			v := d.above(eps)
+			if v <= delta*(1-4*xmath.U) {
+				return max(-1e3, math.Log(v/max(delta, 1e-300))-1e-9)
+			}
+			return max(1e-9, math.Log(v/max(delta, 1e-300)))
+		}, 1e4)
+		if !ok {
+			e = math.Inf(1)
+		}
+		upper = max(upper, e)
+		if d.below != nil {
+			lower = max(lower, reachedEpsilon(ctx, d.below, delta, lower, min(e, 1e4)))
+		}
+	}
+	if ctx.Err() != nil {
+		return 0, 0, ctx.Err()
+	}
+	return lower, upper, nil
+}
+
+// reachedEpsilon returns an ε from lo to hi at which more than δ is reached, as large as
+// bisection finds it; lo if there is none.
+func reachedEpsilon(ctx context.Context, below func(float64) float64, delta, lo, hi float64) float64 {
+	if !(below(lo) > delta) {
+		return lo
+	}
+	// The price is near: try just below it before halving.
+	for gap := 1e-12 * max(1, hi); hi-gap > lo && ctx.Err() == nil; gap *= 8 {
+		if e := hi - gap; below(e) > delta {
+			lo = e
+			break
+		}
+		hi -= gap
+	}
+	for i := 0; i < 50 && hi-lo > 1e-9*max(1, hi) && ctx.Err() == nil; i++ {
+		if mid := lo + (hi-lo)/2; below(mid) > delta {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
+// Delta returns the interval in which δ of the search lies at ε ≥ 0; see [Price.Epsilon].
+func (p Price) Delta(ctx context.Context, c *Candidate, eps, accuracy float64) (lower, upper float64, err error) {
+	if !(eps >= 0 && eps <= 1e4) {
+		return 0, 0, fault.New("epsilon", "%v is not in [0, 1e4]", eps)
+	}
+	f, err := p.fine(accuracy, 1e-280)
+	if err != nil {
+		return 0, 0, err
+	}
+	both, err := p.certify(ctx, c, f)
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, d := range both {
+		upper = max(upper, d.above(eps))
+		if d.below != nil {
+			lower = max(lower, d.below(eps))
+		}
+	}
+	return lower, upper, ctx.Err()
+}

@@ -1,0 +1,316 @@
+// A search as a mechanism that composes: above, the convex envelope of its price in each
+// direction; below, the pair of laws that one ranking makes of what the candidate reaches.
+
+package selection
+
+import (
+	"context"
+	"math"
+	"math/big"
+	"slices"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// Bounds returns the search as a mechanism, to compose with others. Upper is the price of
+// [Price.Epsilon] per direction, read at points chosen so that a chord costs about accuracy
+// in ε, down to where log δ falls below logFloor (0 stands for 1e-4 and −60); what is left
+// there counts as +∞. Lower is an attack, one ranking per direction; nil where the
+// candidate has none. One ranking serves all ε, and which one is best depends on what the
+// search is composed with: the interval of a composition stays open by a few percent.
+//
+// The candidate may be a whole plan. Once ctx is done, the error is that of ctx.
+func (p Price) Bounds(ctx context.Context, name string, r profiles.Relation, c *Candidate, accuracy, logFloor float64) (profiles.Bounds, error) {
+	if accuracy == 0 {
+		accuracy = 1e-4
+	}
+	if logFloor == 0 {
+		logFloor = -60
+	}
+	if err := checkChords(accuracy, logFloor); err != nil {
+		return profiles.Bounds{}, err
+	}
+	both, err := p.certify(ctx, c, fineness{max(1e-9, min(accuracy/10, 1e-5)), max(-700, logFloor-max(0, p.law.logMean()))})
+	if err != nil {
+		return profiles.Bounds{}, err
+	}
+	upper, err := envelopeOf(ctx, both, accuracy, logFloor)
+	if err != nil {
+		return profiles.Bounds{}, err
+	}
+	m := profiles.Bounds{Name: name, Relation: r}
+	for d := range 2 {
+		m.Directions[d].Upper = upper
+		upper = profiles.Reverse(upper).(*profiles.Discrete)
+		low, err := p.attack(ctx, both[d])
+		if err != nil {
+			return profiles.Bounds{}, err
+		}
+		if low != nil {
+			m.Directions[d].Lower = low
+		}
+	}
+	return m, nil
+}
+
+// envelopeOf returns the first direction of the price as a profile, the second being its
+// reverse: both halves of one convex polygon, that below α = 1 mirrored from the reverse.
+func envelopeOf(ctx context.Context, both [2]certified, accuracy, logFloor float64) (*profiles.Discrete, error) {
+	var pts [2][]gridPoint
+	for d := range 2 {
+		above := both[d].above
+		var err error
+		pts[d], err = Bound(func(eps float64) float64 { return math.Log(above(eps)) }).until(ctx).grid(accuracy, logFloor)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	forward, back := pts[0], pts[1]
+	wide := max(forward[len(forward)-1].eps, back[len(back)-1].eps)
+	prec := uint(320 + 3*wide/math.Ln2)
+	fresh := func() *big.Float { return new(big.Float).SetPrec(prec) }
+	one := fresh().SetInt64(1)
+	vs := []vertex{{math.Inf(-1), fresh(), one}}
+	for _, g := range slices.Backward(back[1:]) {
+		a := fresh().Quo(one, bigExpPrec(g.eps, prec))
+		v := fresh().Mul(a, g.val)
+		vs = append(vs, vertex{-g.eps, a, v.Add(v, fresh().Sub(one, a))})
+	}
+	for i, g := range forward {
+		v := fresh().Set(g.val)
+		if i == 0 && back[0].val.Cmp(v) < 0 {
+			v.Set(back[0].val) // δ(0) is the same from either side
+		}
+		vs = append(vs, vertex{g.eps, bigExpPrec(g.eps, prec), v})
+	}
+	hull, falls := lowerHull(vs)
+	return discreteOf(hull, falls, 0)
+}
+
+// discreteOf returns the profile of a hull, with the rounding of its masses declared.
+func discreteOf(hull []vertex, falls []*big.Float, more float64) (*profiles.Discrete, error) {
+	log := func(x *big.Float) float64 {
+		if x.Sign() <= 0 {
+			return math.Inf(-1)
+		}
+		return bigLog(x)
+	}
+	var atoms []profiles.Atom
+	size := 0.0
+	for i, v := range hull[1:] {
+		p, q := hullMasses(v, falls, i)
+		if q.Sign() <= 0 || q.MantExp(nil) < falls[i].MantExp(nil)-200 {
+			continue
+		}
+		a := profiles.Atom{Loss: v.t, LogP: log(p), LogQ: log(q)}
+		size = max(size, math.Abs(a.LogP), math.Abs(a.LogQ))
+		atoms = append(atoms, a)
+	}
+	rest := new(big.Float).SetPrec(falls[0].Prec()).Sub(big.NewFloat(1), falls[0])
+	return profiles.NewDiscrete(atoms, min(0, log(hull[len(hull)-1].v)), min(0, log(rest)), 8*xmath.U*(1+size)+more, 4*xmath.U*(1+hull[len(hull)-1].t)+more)
+}
+
+// attack returns one ranking's pair in a direction; nil where the candidate has none.
+func (p Price) attack(ctx context.Context, c certified) (*profiles.Discrete, error) {
+	switch {
+	case c.best != nil:
+		return c.best.compose(ctx, c.above)
+	case c.first != nil:
+		return c.first.compose(c.above)
+	}
+	return nil, nil
+}
+
+// steerDelta is the δ about which rankings are steered: one of several steps of a plan has
+// to be good at a larger δ than the plan is asked for. It steers and proves nothing.
+const steerDelta = 1e-3
+
+func steerAt(above func(float64) float64) (eps, order float64) {
+	at := func(delta float64) float64 {
+		e, _ := crossing(func(eps float64) float64 { return above(eps) - delta }, 1e4)
+		return e
+	}
+	e := at(steerDelta)
+	return e, 1 + max(0.5, math.Ln10/max(1e-3, at(steerDelta/10)-e))
+}
+
+// compose returns the pair of the ranking that has the largest Rényi divergence, at the
+// order that matters to a composition, among some.
+func (at *attacker) compose(ctx context.Context, above func(float64) float64) (*profiles.Discrete, error) {
+	target, order := steerAt(above)
+	var best []profiles.Atom
+	var bestErr float64
+	value := math.Inf(-1)
+	try := func(blocks []block) {
+		atoms, err := at.atoms(blocks)
+		if v := moment(atoms, order); v > value {
+			value, best, bestErr = v, atoms, err
+		}
+	}
+	peak := len(at.a) - 1
+	for _, e := range []float64{0.7, 1, 1.4} {
+		blocks, _ := at.ranking(e*target, peak)
+		try(blocks)
+	}
+	// Two blocks: T of 21 sizes, by its P-mass.
+	for k := -16; k <= 4 && ctx.Err() == nil; k++ {
+		i, _ := slices.BinarySearch(at.u, at.u[peak]*math.Exp2(float64(k)/2))
+		try(at.twoBlocks(min(i, len(at.pair.loss))))
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return profiles.NewDiscrete(best, math.Inf(-1), math.Inf(-1), bestErr, 2*bestErr+64*xmath.U*(1+math.Abs(best[0].Loss)+math.Abs(best[len(best)-1].Loss)))
+}
+
+// twoBlocks ranks {L < loss[i]} on top, by ascending loss, and the others by descending loss.
+func (at *attacker) twoBlocks(i int) []block {
+	p := at.pair
+	var out []block
+	put := func(a, b float64) {
+		if a > 0 || b > 0 {
+			out = append(out, block{a, b})
+		}
+	}
+	put(0, p.qNeg)
+	for j := range i {
+		put(p.p[j], p.q[j])
+	}
+	put(p.pInf, 0)
+	for j := len(p.loss) - 1; j >= i; j-- {
+		put(p.p[j], p.q[j])
+	}
+	return out
+}
+
+// moment is log E_P[(P/Q)^(order−1)] of atoms.
+func moment(atoms []profiles.Atom, order float64) float64 {
+	xs := make([]float64, 0, len(atoms))
+	for _, a := range atoms {
+		xs = append(xs, a.LogP+(order-1)*min(a.Loss, 700))
+	}
+	return xmath.LogSum(xs)
+}
+
+// composeStep is the width of loss within which blocks of a ranking are put together, which
+// is post-processing.
+const composeStep = 1.0 / 2048
+
+// atoms returns the winner's law on the blocks of a ranking, neighbours in loss put
+// together, and a bound of the relative error of its masses.
+func (at *attacker) atoms(blocks []block) (atoms []profiles.Atom, relErr float64) {
+	type mass struct{ a, b float64 }
+	var all []mass
+	if f0 := at.l.PMF(0); f0 > 0 {
+		all = append(all, mass{f0, f0})
+	}
+	var u, v xmath.Sum
+	rel := at.pair.rel + 16*xmath.U
+	for i, b := range blocks {
+		u0, v0 := max(0, min(1, u.Value())), max(0, min(1, v.Value()))
+		p, q := min(b.p, 1-u0), min(b.q, 1-v0)
+		err := at.l.relErr() + 2*rel*(1+sensitivity(at.l, max(u0+p, v0+q)))
+		if err > 1e-9 || i == len(blocks)-1 {
+			// All that is left is one block.
+			err = at.l.relErr() + 2*rel*(1+sensitivity(at.l, max(u0, v0)))
+			all = append(all, mass{at.l.block(u0, 1-u0), at.l.block(v0, 1-v0)})
+			relErr = max(relErr, err)
+			break
+		}
+		relErr = max(relErr, err)
+		all = append(all, mass{at.l.block(u0, p), at.l.block(v0, q)})
+		u.Add(b.p)
+		v.Add(b.q)
+	}
+	slices.SortStableFunc(all, func(x, y mass) int {
+		switch d := x.a*y.b - y.a*x.b; {
+		case d < 0:
+			return -1
+		case d > 0:
+			return 1
+		}
+		return 0
+	})
+	var a, b xmath.Sum
+	start := math.Inf(-1)
+	flush := func() {
+		if x, y := a.Value(), b.Value(); x > 1e-280 && y > 1e-280 {
+			atoms = append(atoms, profiles.Atom{Loss: math.Log(x) - math.Log(y), LogP: math.Log(x), LogQ: math.Log(y)})
+			a, b = xmath.Sum{}, xmath.Sum{}
+		}
+	}
+	for _, m := range all {
+		if l := math.Log(m.a / m.b); l > start+composeStep {
+			flush()
+			start = l
+		}
+		a.Add(m.a)
+		b.Add(m.b)
+	}
+	flush()
+	if x, y := a.Value(), b.Value(); (x > 0 || y > 0) && len(atoms) > 0 { // too small to stand alone
+		l := &atoms[len(atoms)-1]
+		l.LogP, l.LogQ = math.Log(math.Exp(l.LogP)+x), math.Log(math.Exp(l.LogQ)+y)
+		l.Loss = l.LogP - l.LogQ
+	}
+	return atoms, relErr + 32*xmath.U
+}
+
+// compose returns the pair of the set of accepted outcomes that reaches most at the ε where
+// the price is steerDelta.
+func (at *firstAttack) compose(above func(float64) float64) (*profiles.Discrete, error) {
+	target, order := steerAt(above)
+	var best []profiles.Atom
+	value := math.Inf(-1)
+	n := len(at.pair.loss)
+	lnM := at.l.logMean()
+	for i := 0; i <= n; i += 1 + n/400 {
+		for _, e := range []float64{0.7, 1, 1.3} {
+			j := n
+			if at.v[i] > 1e-300 {
+				j = max(i, sort1(at.pair.loss, e*target-lnM+math.Log(at.l.Hit(at.v[i])/at.v[i])))
+			}
+			if atoms := at.atoms(i, j); atoms != nil {
+				if v := moment(atoms, order); v > value {
+					value, best = v, atoms
+				}
+			}
+		}
+	}
+	if best == nil {
+		return nil, nil
+	}
+	// f(1−u) moves by u/(1−u) times what u moves, for each run that a law can have.
+	runs := 1.0
+	if k, bounded := at.l.MaxRuns(); bounded {
+		runs = float64(k)
+	}
+	mass := 2*at.l.relErr() + 200*(1+runs)*at.pair.rel + 256*xmath.U
+	return profiles.NewDiscrete(best, math.Inf(-1), math.Inf(-1), mass, 2*mass)
+}
+
+func sort1(xs []float64, x float64) int { i, _ := slices.BinarySearch(xs, x); return i }
+
+// atoms returns the law of the first of {L < loss[i]} and {L ≥ loss[j]}: two blocks of the
+// accepted outcomes, and "no outcome".
+func (at *firstAttack) atoms(i, j int) []profiles.Atom {
+	u, v := min(1, at.u[i]+at.above[j]), min(1, at.v[i]+at.below[j])
+	if !(u > 1e-250 && v > 1e-250 && u < 0.99 && v < 0.99) {
+		return nil
+	}
+	gu, gv := at.l.Hit(u)/u, at.l.Hit(v)/v
+	var atoms []profiles.Atom
+	add := func(x, y float64) {
+		if x > 1e-280 && y > 1e-280 {
+			atoms = append(atoms, profiles.Atom{Loss: math.Log(x) - math.Log(y), LogP: math.Log(x), LogQ: math.Log(y)})
+		}
+	}
+	add(gu*at.u[i], gv*at.v[i])
+	add(gu*at.above[j], gv*at.below[j])
+	add(at.l.PGF(1-u), at.l.PGF(1-v))
+	return atoms
+}

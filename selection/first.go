@@ -1,0 +1,116 @@
+// Theorem F, what the first outcome above a threshold costs. It assumes upper ends of the
+// candidate's profile in both directions, and returns δ rounded up.
+//
+// Theorem F. With U(u) as in Theorem U1, g(u) = (1 − f(1−u))/u and every real ε,
+//
+//	δ_A(ε) ≤ max_u g(u)·δ(ε − ln(g(u)/g(U(u)))) + [f(1−u) − e^ε f(1−U(u))]₊.
+//
+// Proof. Accepted outcomes have P-mass u and Q-mass v in total and all the same weights,
+// g(u) and g(v); "no outcome" has f(1−u) and f(1−v). v ≤ U(u), and both terms rise with v,
+// because g and f(1−·) fall.
+
+package selection
+
+import (
+	"container/heap"
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// A firstPrice holds the cells of u.
+type firstPrice struct {
+	l     Law
+	err   float64
+	cells []firstCell
+}
+
+// A firstCell bounds the terms over a cell: the weights at its two ends, outward.
+type firstCell struct {
+	c          cellOfU
+	g, shift   float64 // g(u), up; ln(g(u)/g(v)), up
+	none, less float64 // f(1−u), up; f(1−v), down
+	bound      float64 // of δ at the ε asked for
+}
+
+func newFirstPrice(l Law, t *tables) *firstPrice {
+	p := &firstPrice{l: l, err: l.relErr() + 64*xmath.U*(1+l.relErr()/xmath.U/64)}
+	for _, c := range t.cells() {
+		for _, s := range split(l, c, 1+min(64, 4096/(1+len(t.sides[1].eps)))) {
+			p.cells = append(p.cells, p.cell(s))
+		}
+	}
+	p.cells = append(p.cells, p.cell(cellOfU{1, 1, line{0, 1}}))
+	return p
+}
+
+func (p *firstPrice) cell(c cellOfU) firstCell {
+	v := c.line.at(c.hi)
+	g := func(u float64) float64 {
+		if u < 1e-300 {
+			return math.Exp(p.l.logMean())
+		}
+		return p.l.Hit(u) / u
+	}
+	f := firstCell{c: c, g: g(c.lo) * (1 + p.err), none: p.l.PGF(1-c.lo)*(1+p.err) + 2*xmath.U}
+	if c.lo == 0 {
+		f.none = 1
+	}
+	f.none = min(1, f.none)
+	f.less = max(0, p.l.PGF(1-v)*(1-p.err)-2*xmath.U)
+	if l, ok := p.l.(tnb); ok {
+		// f(1−u) keeps its digits as a block.
+		f.none = min(1, l.block(c.lo, 1-c.lo)*(1+p.err)*(1+8*xmath.U)+tiny)
+		f.less = max(0, l.block(v, 1-v)*(1-p.err)*(1-8*xmath.U)-tiny)
+	}
+	f.shift = math.Log(f.g/(g(v)*(1-p.err))) + 16*xmath.U*(1+math.Abs(math.Log(f.g)))
+	return f
+}
+
+func (p *firstPrice) value(f *firstCell, eps float64, one func(float64) float64) float64 {
+	d := f.g * one(eps-f.shift-2*xmath.U*(math.Abs(eps)+math.Abs(f.shift)))
+	if n := f.none - math.Exp(eps)*f.less*(1-4*xmath.U); n > 0 {
+		d += n * (1 + 4*xmath.U)
+	}
+	return min(1, d*(1+8*xmath.U))
+}
+
+// delta returns the bound of Theorem F at ε: the largest of the cells', the largest one
+// being cut in two until that gains little.
+func (p *firstPrice) delta(eps float64, one func(float64) float64) float64 {
+	queue := make(firstCells, len(p.cells))
+	for i := range p.cells {
+		c := p.cells[i]
+		c.bound = p.value(&c, eps, one)
+		queue[i] = &c
+	}
+	heap.Init(&queue)
+	steps := max(200, min(20_000, 2_000_000/lawWork(p.l)))
+	for range steps {
+		c := queue[0]
+		if c.bound == 0 || c.c.hi-c.c.lo <= 1e-6*c.c.hi {
+			break
+		}
+		heap.Pop(&queue)
+		mid := c.c.lo + (c.c.hi-c.c.lo)/2
+		for _, h := range []cellOfU{{c.c.lo, mid, c.c.line}, {mid, c.c.hi, c.c.line}} {
+			n := p.cell(h)
+			n.bound = min(c.bound, p.value(&n, eps, one))
+			heap.Push(&queue, &n)
+		}
+	}
+	return queue[0].bound
+}
+
+type firstCells []*firstCell
+
+func (c firstCells) Len() int           { return len(c) }
+func (c firstCells) Less(i, j int) bool { return c[i].bound > c[j].bound }
+func (c firstCells) Swap(i, j int)      { c[i], c[j] = c[j], c[i] }
+func (c *firstCells) Push(x any)        { *c = append(*c, x.(*firstCell)) }
+func (c *firstCells) Pop() any {
+	old := *c
+	x := old[len(old)-1]
+	*c = old[:len(old)-1]
+	return x
+}

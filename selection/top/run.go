@@ -1,0 +1,54 @@
+// The runs, of which the m best are published.
+
+package top
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/random"
+	"github.com/dpaccountant/accountant/selection"
+)
+
+// Best runs the trial K times, K drawn from the law, and returns the m outcomes of the
+// highest scores, best first; fewer where there are fewer runs. Price: [Price]. src as in
+// [selection.WithSource]; errors as those of [selection.Best].
+func Best[T any](ctx context.Context, l selection.Law, m int, src rand.Source, trial selection.Trial[T]) ([]selection.Result[T], error) {
+	if _, _, err := check(l, m); err != nil {
+		return nil, err
+	}
+	if mean := l.Mean(); mean > maxMean {
+		return nil, fault.New("law", "%v has a mean of %.4g runs, which is not in [0, %g]", l, mean, float64(maxMean))
+	}
+	master := random.Source(src)
+	runs := l.Sample(rand.New(random.Split(master)))
+	var best []selection.Result[T]
+	for range runs {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("%w: %w", selection.ErrRun, err)
+		}
+		payload, score, err := trial(ctx, rand.New(random.Split(master)))
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", selection.ErrRun, err)
+		}
+		if math.IsNaN(score) {
+			score = math.Inf(-1)
+		}
+		// Equal scores keep the order of the runs, which is that of a uniform key.
+		i := len(best)
+		for i > 0 && best[i-1].Score < score {
+			i--
+		}
+		if i < m {
+			best = slices.Insert(best, i, selection.Result[T]{Found: true, Payload: payload, Score: score})
+			best = best[:min(m, len(best))]
+		}
+	}
+	return best, nil
+}
+
+const maxMean = 1e7
