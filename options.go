@@ -8,7 +8,6 @@ import (
 
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/fault"
-	"github.com/dpaccountant/accountant/internal/parallel"
 )
 
 // An Option configures New.
@@ -36,30 +35,6 @@ func (o settings) work() float64 {
 		return o.Work
 	}
 	return fourier.DefaultWork(o.Relative)
-}
-
-// recursionBytes is what the recursion of a theory gap keeps for each point of its transforms:
-// for each of its seven laws a spectrum (8), its product (8), the result (8) and a plan (24),
-// what members are compared by (8), and for all of them together the buffers and weights of
-// one step (80).
-const recursionBytes = 7*(8+8+8+24+8) + 80
-
-// latticePoints limits the lattice of the recursion by the memory allowed, and to 2^18
-// points: beyond, thousands of runs would take hours.
-func (o settings) latticePoints() int {
-	return int(min(1<<18, int64(o.MaxPoints)*fourier.BytesPerPoint/recursionBytes))
-}
-
-// longRecursion is from how many runs on a recursion takes long enough to report progress.
-const longRecursion = 2000
-
-// watched returns a context whose recursion of the given runs reports progress: it is one
-// half of a computation, the bound or the attack, with done runs before it.
-func (o settings) watched(ctx context.Context, runs, done int64) context.Context {
-	if o.report == nil || runs < longRecursion {
-		return ctx
-	}
-	return parallel.WithProgress(ctx, func(n int64) { o.report(int(done+n), int(2*runs)) })
 }
 
 // within returns a context that ends with the time limit, if there is one.

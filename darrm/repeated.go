@@ -97,14 +97,17 @@ func newRecursion(h *hull, answers int, delta float64) *recursion {
 	return r
 }
 
-// step is the loss log y/x. It is rounded up: W falls, so that it is read too far left.
+// step is the loss log y/x. W falls, so that it is read too far left: the loss is rounded up,
+// and down where W is read at its negative.
 func (r *recursion) step(y, x float64) step {
 	s := step{loss: math.Log(y / x)}
 	if math.IsInf(s.loss, 0) || math.IsNaN(s.loss) {
 		return s
 	}
-	s.loss += 16 * xmath.U * max(1, math.Abs(s.loss))
-	s.up, s.down = r.shift(-s.loss), r.shift(s.loss)
+	off := 16 * xmath.U * max(1, math.Abs(s.loss))
+	s.down = r.shift(s.loss - off)
+	s.loss += off
+	s.up = r.shift(-s.loss)
 	return s
 }
 
@@ -130,13 +133,17 @@ func (r *recursion) read(i int, s step, ratio float64) float64 {
 	if float64(i)*r.h >= s.loss && i+s.up.whole >= 0 {
 		return r.at(i, s.up)
 	}
-	// λ = e^{ih−loss} ≤ 1, and ratio is e^{−loss}.
-	l := ratio / r.small[i]
-	if l >= 1 { // within rounding
-		return r.value[0]
-	}
+	// λ = e^{ih−loss} ≤ 1, and ratio is e^{−loss}, good to 4 u; the power of e in small errs by
+	// the rounding of ih. A smaller λ has a larger W.
+	l := ratio / r.small[i] * (1 - xmath.U*(8+4*float64(i)*r.h))
 	// The reading at loss − ih is by i cells left of that at loss.
-	j := r.at(-i, s.down)
+	j := r.value[0]
+	if i <= s.down.whole {
+		j = r.at(-i, s.down)
+	}
+	if l >= 1 { // within rounding
+		return j
+	}
 	return (1-l)*(1+4*xmath.U) + l*j
 }
 

@@ -189,7 +189,8 @@ Raghunathan, Talwar and Erlingsson, "Scalable Private Learning with PATE", ICLR 
 
 The paper's votes are not part of this repository. So three kinds of numbers appear below: arithmetic of the
 paper that needs no votes (reproduced, or shown not to be), data-independent costs of its runs, and costs of
-synthetic votes that anybody can make again with %s.
+synthetic votes that anybody can make again with %s. Votes on real digits have
+[a page of their own](pate-digits.md).
 
 ## Table 2: what publishing ε costs
 
