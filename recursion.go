@@ -16,14 +16,15 @@ import (
 )
 
 // recursionBytes is what the recursion keeps for each point of its transforms: for each
-// of its ten laws a spectrum (8), its product (8), the result (8) and a plan (24), and
+// of its seven laws a spectrum (8), its product (8), the result (8), a plan (24) and what
+// members are compared by (8), and
 // for all of them together the buffers and weights of one step (64).
-const recursionBytes = 10*(8+8+8+24) + 64
+const recursionBytes = 7*(8+8+8+24+8) + 64
 
 // latticePoints limits the lattice of the recursion by the memory allowed, and to 2^18
 // points: beyond, thousands of runs would take hours.
 func latticePoints(o fourier.Options) int {
-	return min(1<<18, o.MaxPoints/recursionBytes*fourier.BytesPerPoint)
+	return int(min(1<<18, int64(o.MaxPoints)*fourier.BytesPerPoint/recursionBytes))
 }
 
 // longRecursion is from how many runs on a recursion takes long enough to report progress.

@@ -238,35 +238,42 @@ func (p *palette) cheapest(b *bounded, t target) (member, error) {
 			m[worst] -= x[i]
 		}
 		m[worst] = max(0, m[worst])
-		// The worst violation of each of a few stretches of nodes and of both sides.
-		const stretches = 6
-		violated := false
-		for s := range stretches {
-			for side := range 2 {
-				at, worstOf := -1, -1e-12
-				for k := s * len(p.x) / stretches; k < (s+1)*len(p.x)/stretches; k++ {
-					up, down := p.spare(m, b, k)
-					if side == 1 {
-						up = down
-					}
-					if up < worstOf && !added[[2]int{k, side}] {
-						at, worstOf = k, up
-					}
-				}
-				if at < 0 {
-					continue
-				}
-				violated, added[[2]int{at, side}] = true, true
-				if err := add(at, side == 0); err != nil {
-					return nil, err
-				}
+		violated := p.violated(m, b, added)
+		for _, v := range violated {
+			added[v] = true
+			if err := add(v[0], v[1] == 0); err != nil {
+				return nil, err
 			}
 		}
-		if !violated {
+		if len(violated) == 0 {
 			return m, nil
 		}
 	}
 	return nil, lp.ErrStalled
+}
+
+// violated returns where m is below b the most, for each of a few stretches of nodes and each
+// side, 0 for up and 1 for down, leaving out what was added before.
+func (p *palette) violated(m member, b *bounded, added map[[2]int]bool) (list [][2]int) {
+	const stretches = 6
+	for s := range stretches {
+		for side := range 2 {
+			at, worstOf := -1, -1e-12
+			for k := s * len(p.x) / stretches; k < (s+1)*len(p.x)/stretches; k++ {
+				spare, down := p.spare(m, b, k)
+				if side == 1 {
+					spare = down
+				}
+				if spare < worstOf && !added[[2]int{k, side}] {
+					at, worstOf = k, spare
+				}
+			}
+			if at >= 0 {
+				list = append(list, [2]int{at, side})
+			}
+		}
+	}
+	return list
 }
 
 // dominates checks a member against b, after moving a little weight to the worst,
