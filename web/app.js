@@ -43,11 +43,29 @@ function restart() {
   showBusy();
 }
 
+// numeric are the keys of requests whose values are numbers in JSON, as people write them.
+const numeric = ["examples", "batch-size", "epochs", "noise-multiplier", "target-epsilon", "delta", "cap", "population", "batch", "epsilon", "accuracy"];
+
+// inJSON is a request with numbers in the place of texts; a text that is no number is told.
+function inJSON(request) {
+  const number = (key, text) => {
+    if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) throw `${key}: ${JSON.stringify(text)} is not a number`;
+    return Number(text);
+  };
+  return JSON.stringify(request, (key, value) => (numeric.includes(key) && typeof value === "string" ? number(key, value)
+    : key === "delta" && Array.isArray(value) ? value.map((v) => number(key, String(v))) : value));
+}
+
 // ask resolves with the response to a request.
 function ask(request) {
+  let text;
+  try {
+    text = inJSON(request);
+  } catch (problem) {
+    return Object.assign(Promise.resolve({ error: { kind: "input", message: String(problem) } }), { cancel() {} });
+  }
   if (!engine.worker) startEngine();
   const key = String(++engine.key);
-  const text = JSON.stringify(request);
   const promise = new Promise((resolve) => engine.waiting.set(key, { resolve, request: text }));
   engine.worker?.postMessage({ key, request: text });
   promise.cancel = () => {
@@ -359,6 +377,9 @@ for (const { name, text } of accountantExamples) $("example").append(element("op
 $("example").onchange = () => { if ($("example").value) { $("text").value = $("example").value; check(); } };
 if (!$("text").value) $("text").value = accountantExamples.find((e) => e.name === "dpsgd")?.text ?? "";
 window.onhashchange = readLink;
-$("engine-script").onload = () => { if (!engine.worker) startEngine(); };
-$("engine-script").onerror = () => { $("engine").textContent = "engine.js is missing: build the page with go run ./web/build."; };
+// The form is there before the engine, which is some megabytes.
+const script = element("script", undefined, { src: "engine.js" });
+script.onload = () => { if (!engine.worker) startEngine(); };
+script.onerror = () => { $("engine").textContent = "engine.js is missing: build the page with go run ./web/build."; };
+document.body.append(script);
 readLink();
