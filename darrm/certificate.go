@@ -31,13 +31,6 @@ type Certificate struct {
 	Worst []Corner
 }
 
-// A Corner is a number of mechanisms that answer 1 with probability P on one
-// data set and with PNeighbor on its neighbour.
-type Corner struct {
-	Mechanisms   int
-	P, PNeighbor float64
-}
-
 // Certify computes the exact worst case of a noise function over all
 // independent (ε, Δ)-DP mechanisms, rounded outward: Lemma 3.4 with Lemma 5.1 of
 // the paper, over three corners if g is monotone (docs/darrm.md, Theorem 3), over

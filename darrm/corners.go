@@ -35,6 +35,13 @@ const maxCorners = 64
 // A counts says how many mechanisms are at each corner.
 type counts [maxCorners]int
 
+// A Corner is a number of mechanisms that answer 1 with probability P on one
+// data set and with PNeighbor on its neighbour.
+type Corner struct {
+	Mechanisms   int
+	P, PNeighbor float64
+}
+
 // A worlds enumerates the families of mechanisms that can decide the privacy of a noise
 // function: mechanisms that are all alike (cornerTable), unlike ones (panelTable), or such
 // with many labels (labelTable).

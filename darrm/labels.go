@@ -7,37 +7,8 @@ import (
 	"context"
 	"math"
 
-	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
-
-// Limits of votes for many labels: a sweep costs K⁷ operations for each label.
-const (
-	maxLabelVoters = 21
-	maxLabels      = 100
-)
-
-// checkLabels returns an error unless p.Classes is possible.
-func (p Params) checkLabels() error {
-	if p.Classes == 0 || p.Classes == 2 {
-		return nil
-	}
-	if p.Classes < 2 || p.Classes > maxLabels {
-		return fault.New("classes", "%d is not in [2, %d]", p.Classes, maxLabels)
-	}
-	if p.Mechanisms > maxLabelVoters {
-		return fault.New("mechanisms", "%d is above %d, the most for votes for many classes", p.Mechanisms, maxLabelVoters)
-	}
-	if lost := p.labelLoss(); p.OutputDelta < lost {
-		return fault.New("output-delta", "%v is below %v = 1 − (1−delta)^mechanisms, which votes for many classes are known to need", p.OutputDelta, lost)
-	}
-	return nil
-}
-
-// labelLoss is 1 − (1−Δ)^K, rounded up: what (ε, Δ) instead of (ε, 0) is charged.
-func (p Params) labelLoss() float64 {
-	return -math.Expm1(float64(p.Mechanisms)*math.Log1p(-p.Delta)) * (1 + 16*xmath.U)
-}
 
 // purified returns the problem of ε-DP mechanisms that is decided in place of one of
 // (ε, Δ)-DP mechanisms with many labels: with c = 1 − (1−Δ)^K, P − e^B·P' is at most
@@ -274,41 +245,4 @@ func (t *labelTable) worst(c counts) (out []Corner) {
 		}
 	}
 	return out
-}
-
-// labelAccuracy is the surrogate objective for many labels: a mechanism votes for the right
-// label with probability mean and for every other one alike. Σ c_l γ(l) is twice what the
-// probability of the right answer has beyond 1/C.
-type labelAccuracy struct {
-	mean   float64
-	labels int
-}
-
-func (o labelAccuracy) check() error {
-	if !(o.mean > 1/float64(o.labels) && o.mean <= 1) {
-		return fault.New("prior-mean", "%v is not in (1/%d, 1]", o.mean, o.labels)
-	}
-	return nil
-}
-
-func (o labelAccuracy) weights(k int) ([]float64, error) {
-	wrong := (1 - o.mean) / float64(o.labels-1)
-	a, b := binomial(k, coin{o.mean, 1 - o.mean}), binomial(k, coin{wrong, 1 - wrong})
-	c := make([]float64, free(k))
-	for j := range c {
-		c[j] = 2 * (1 - 1/float64(o.labels)) * (a[half(k)+j] - b[half(k)+j])
-	}
-	return c, o.check()
-}
-
-// forLabels returns the objective of the problem's labels.
-func (p Params) forLabels(o Objective) (Objective, error) {
-	if p.Classes <= 2 {
-		return o, nil
-	}
-	s, ok := o.(Surrogate)
-	if !ok {
-		return nil, fault.New("objective", "must be error (Surrogate) for %d classes", p.Classes)
-	}
-	return labelAccuracy{s.Mean, p.Classes}, nil
 }

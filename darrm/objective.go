@@ -92,16 +92,6 @@ func Value(o Objective, g Gamma) (value, best float64, err error) {
 	return value, best, nil
 }
 
-// Value returns the objective of g for the problem's number of classes, and that of the
-// noise-free majority. For more than two classes Σ c_l γ(l) is twice what the probability of
-// the right answer, with votes of Mean for it, has beyond one drawn uniformly.
-func (p Params) Value(o Objective, g Gamma) (value, best float64, err error) {
-	if o, err = p.forLabels(o); err != nil {
-		return 0, 0, err
-	}
-	return Value(o, g)
-}
-
 // ExpectedError returns the expected Error over p_i uniform on [½, 1], or on any
 // independent priors on [½, 1] with the given mean.
 func ExpectedError(g Gamma, mean float64) (float64, error) {

@@ -4,6 +4,7 @@
 package darrm
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/fault"
@@ -27,22 +28,6 @@ type Params struct {
 	// one drawn uniformly otherwise.
 	Classes int
 }
-
-// Limits of Params. Within them no probability that decides a certificate
-// underflows (see underflowSafe), and tables fit in memory.
-const (
-	// maxMechanisms bounds K; with Delta > 0 a sweep costs K³/3 operations.
-	maxMechanisms = 1001
-	// maxFreeMechanisms and maxFreeMechanismsDelta bound K for noise functions
-	// that are not monotone, with Delta = 0 (K³/6 corner multisets) and with
-	// Delta > 0 (K⁷/5040 of them).
-	maxFreeMechanisms      = 201
-	maxFreeMechanismsDelta = 51
-
-	maxEpsilon, minEpsilon = 10, 1e-9
-	maxBudget              = 100
-	minDelta               = 1e-30
-)
 
 // WithDefaultDelta returns p with OutputDelta = 1 − (1−Δ)^m: what the
 // subsampling mechanisms of ⌊m⌋ votes and, by Theorem 2 of docs/darrm.md, of
@@ -83,11 +68,69 @@ func (p Params) Check() error {
 	return p.checkVoters()
 }
 
-func checkMechanisms(k int) error {
-	if k < 1 || k > maxMechanisms {
-		return fault.New("mechanisms", "%d is not in [1, %d]", k, maxMechanisms)
+// checkLabels returns an error unless p.Classes is possible.
+func (p Params) checkLabels() error {
+	if p.Classes == 0 || p.Classes == 2 {
+		return nil
+	}
+	if p.Classes < 2 || p.Classes > maxLabels {
+		return fault.New("classes", "%d is not in [2, %d]", p.Classes, maxLabels)
+	}
+	if p.Mechanisms > maxLabelVoters {
+		return fault.New("mechanisms", "%d is above %d, the most for votes for many classes", p.Mechanisms, maxLabelVoters)
+	}
+	if lost := p.labelLoss(); p.OutputDelta < lost {
+		return fault.New("output-delta", "%v is below %v = 1 − (1−delta)^mechanisms, which votes for many classes are known to need", p.OutputDelta, lost)
 	}
 	return nil
+}
+
+// labelLoss is 1 − (1−Δ)^K, rounded up: what (ε, Δ) instead of (ε, 0) is charged.
+func (p Params) labelLoss() float64 {
+	return -math.Expm1(float64(p.Mechanisms)*math.Log1p(-p.Delta)) * (1 + 16*xmath.U)
+}
+
+// checkVoters returns an error that names the first field of p.Voters out of range.
+func (p Params) checkVoters() error {
+	if p.Voters == nil {
+		return nil
+	}
+	total, most := 0, p.Delta
+	for i, v := range p.Voters {
+		at := func(field string) string { return fmt.Sprintf("voters[%d].%s", i, field) }
+		if v.Count < 1 || v.Count > maxPanel {
+			return fault.New(at("count"), "%d is not in [1, %d]", v.Count, maxPanel)
+		}
+		total += v.Count
+		if v.Profile != nil {
+			if v.Epsilon != 0 || v.Delta != 0 {
+				return fault.New(at("epsilon"), "is set beside a profile, one of them must be left out")
+			}
+			if v.Profile.Directions[0].Upper == nil || v.Profile.Directions[1].Upper == nil {
+				return fault.New(at("profile"), "has no upper profile in one direction")
+			}
+			most = max(most, minDelta)
+			continue
+		}
+		if !(v.Epsilon >= minEpsilon && v.Epsilon <= maxEpsilon) {
+			return fault.New(at("epsilon"), "%v is not in [%g, %g]", v.Epsilon, minEpsilon, float64(maxEpsilon))
+		}
+		if v.Delta != 0 && !(v.Delta >= minDelta && v.Delta < 1) {
+			return fault.New(at("delta"), "%v is not 0 or in [%g, 1)", v.Delta, minDelta)
+		}
+		most = max(most, v.Delta)
+	}
+	if total != p.Mechanisms || total > maxPanel {
+		return fault.New("mechanisms", "%d is not the number of voters, %d, or above %d", p.Mechanisms, total, maxPanel)
+	}
+	if p.OutputDelta < most {
+		return fault.New("output-delta", "%v is not in [%v, 1), that of the voters", p.OutputDelta, most)
+	}
+	if p.Classes > 2 {
+		return fault.New("voters", "cannot be set with %d classes", p.Classes)
+	}
+	_, err := newPanel(p.Voters, false)
+	return err
 }
 
 // checkFree returns an error if noise functions that are not monotone cannot
@@ -123,14 +166,6 @@ func (p Params) underflowSafe() bool {
 	n := float64(half(p.Mechanisms))
 	return p.Delta > 0 || n*(p.Epsilon+math.Ln2)+54*math.Ln2 < 700
 }
-
-// half returns n, the smallest majority of k votes.
-func half(k int) int { return k/2 + 1 }
-
-// free returns the number of majorities n..K, and so of free entries of a noise
-// function. It is also the cost, in units of ε, of the noise-free majority
-// (Theorem 1 of docs/darrm.md; an even number of votes is one less in disguise).
-func free(k int) int { return (k + 1) / 2 }
 
 // budget is mε.
 func (p Params) budget() float64 { return p.Allowance * p.Epsilon }

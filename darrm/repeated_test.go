@@ -2,8 +2,10 @@ package darrm
 
 import (
 	"math"
+	"math/big"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -87,6 +89,52 @@ func TestChordsAreAbove(t *testing.T) {
 		}
 		if got := deltaOf(t, d, e); got < want-1e-12 || got > want+2e-3 {
 			t.Errorf("δ(%v) = %v, want %v", e, got, want)
+		}
+	}
+}
+
+// Reading between cells and at λ < 1 is never below W, here W(λ) = a − 0.3(λ−1) for λ ≥ 1, which
+// chords meet exactly, so that nothing but the direction of rounding is left to see.
+func TestReadsAreNotBelow(t *testing.T) {
+	exp := func(x *big.Float) *big.Float { // |x| < 1
+		sum, term := big.NewFloat(1).SetPrec(300), big.NewFloat(1).SetPrec(300)
+		for k := 1; k < 60; k++ {
+			term.Mul(term, x)
+			term.Quo(term, big.NewFloat(float64(k)))
+			sum.Add(sum, term)
+		}
+		return sum
+	}
+	for _, c := range []struct{ h, x, y float64 }{
+		{1e-9, .5, .5 + 2e-6}, {3e-10, .3, .3 + 3e-7}, {1e-9, .49, .49 + 1e-6}, {1e-11, .5, .5 + 1e-8},
+	} {
+		const a = 1e-5
+		r := &recursion{n: 8192, h: c.h}
+		for i := range r.n + 1 {
+			r.small = append(r.small, math.Exp(-float64(i)*r.h))
+			r.value = append(r.value, math.Nextafter(a-.3*math.Expm1(float64(i)*r.h), 1))
+		}
+		s := r.step(c.y, c.x)
+		ratio := new(big.Float).SetPrec(300).Quo(big.NewFloat(c.x), big.NewFloat(c.y))
+		below, worst := 0, 0.0
+		for i := range r.n + 1 {
+			at := new(big.Float).SetPrec(300).SetInt64(int64(i))
+			lambda := exp(at.Mul(at, big.NewFloat(r.h)))
+			lambda.Mul(lambda, ratio)
+			// 1 − λ + λW(1/λ) for λ < 1, which is W for λ ≥ 1 but for its slope.
+			one, slope := big.NewFloat(1), big.NewFloat(-.3)
+			if lambda.Cmp(one) < 0 {
+				slope = new(big.Float).SetPrec(300).Add(big.NewFloat(a), new(big.Float).SetPrec(300).Sub(big.NewFloat(.3), one))
+			}
+			want := new(big.Float).SetPrec(300).Sub(lambda, one)
+			want.Mul(want, slope).Add(want, big.NewFloat(a))
+			got := r.read(i, s, c.x/c.y) * (1 + 64*xmath.U)
+			if d, _ := want.Sub(want, big.NewFloat(got)).Float64(); d > 0 {
+				below, worst = below+1, max(worst, d)
+			}
+		}
+		if below > 0 {
+			t.Errorf("%+v: %d of %d readings are below W, by up to %v", c, below, r.n+1, worst)
 		}
 	}
 }

@@ -133,3 +133,33 @@ func TestLog(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What fits is admitted without another computation, whose interval might by chance end above the budget: also of a plan
+// that is new, and until something else is spent.
+func TestFitsIsKept(t *testing.T) {
+	l, err := Create(filepath.Join(t.TempDir(), "budget.ledger"), Config{Neighbors: profiles.AddRemove, Epsilon: 1, Delta: 1e-6, Mode: Planned})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const first, second = "neighbors: add-remove\nsteps:\n- mechanism: {laplace: {noise-multiplier: 20}}\n", "neighbors: add-remove\nsteps:\n- mechanism: {gaussian: {noise-multiplier: 40}}\n"
+	if err := l.SpendPlan(t.Context(), []byte(first), ""); err != nil {
+		t.Fatal(err)
+	}
+	for _, plan := range []string{first, second} {
+		n, refusal, err := l.Fits(t.Context(), []byte(plan), 1e6)
+		if err != nil || n < 2 || refusal == nil {
+			t.Fatal(n, refusal, err)
+		}
+		a, err := l.state.admission(entry{Plan: storedPlan([]byte(plan))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !l.state.judge.admits(a.text) {
+			t.Errorf("%d fit, and the first of them is not admitted: %s", n, plan)
+		}
+		j := l.state.judge.(*planned)
+		if got := j.proved.of(j.index[a.text]) - j.counts.of(j.index[a.text]); got != n {
+			t.Errorf("%d fit, %d are proved", n, got)
+		}
+	}
+}

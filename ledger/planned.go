@@ -21,7 +21,7 @@ import (
 type planned struct {
 	config   Config
 	index    map[string]int     // of plans, by text
-	plans    []*accountant.Plan // in the order of their first entry
+	plans    []*accountant.Plan // in the order of their first entry or question
 	counts   tally
 	proved   tally // counts that are within the budget
 	unproved int   // plans whose count is above that

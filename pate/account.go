@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/parallel"
@@ -17,53 +16,6 @@ import (
 	"github.com/dpaccountant/accountant/pate/ballots"
 	"github.com/dpaccountant/accountant/rdp"
 )
-
-// queries is what the cost of a table of votes depends on.
-type queries struct {
-	logQ   []float64                        // log q̃ of the answers
-	answer func(order float64) gaussianCost // nil for LNMax
-	lnmax  *LNMax
-
-	check     func(order float64) gaussianCost // nil without a threshold
-	statistic []float64                        // what is compared with the threshold
-	checkLogQ []float64
-	logPass   []float64
-}
-
-// Options of Account; the zero value is a good default.
-type Options struct {
-	Orders []float64       // nil: 1.5, 2, …, 100
-	Price  Price           // the bound by which queries are priced
-	Scores *ballots.Scores // the student's scores, for Interactive only
-
-	// MaxAnswers is fixed in advance: after as many answers no query is answered
-	// any more. 0 sets no limit. For aggregators with a check only.
-	MaxAnswers int
-
-	// Progress is told how much of a total is done, never by two goroutines at
-	// once.
-	Progress func(done, total int)
-}
-
-// A Ledger holds what a table of votes cost, query by query.
-type Ledger struct {
-	aggregator Aggregator
-	votes      *ballots.Votes
-	orders     []float64
-	q          *queries
-	scores     *ballots.Scores
-	price      Price
-	most       int // answers; 0 for no limit
-	progress   func(done, total int)
-
-	known   [][]rate // of every kind, once they were worked out for all orders
-	far     *far     // of the order that was last published at
-	knowing sync.Mutex
-
-	kindOf []int     // of every query
-	kinds  []int     // a query of each kind
-	kindQ  []float64 // log q̃ of each kind
-}
 
 // Account returns the ledger of labelling every query of v with a. Once ctx is
 // done, the error is that of ctx, here and in the methods that take one.
@@ -99,19 +51,6 @@ func Account(ctx context.Context, v *ballots.Votes, a Aggregator, o Options) (*L
 	l := &Ledger{aggregator: a, votes: v, orders: slices.Clone(o.Orders), q: q, scores: o.Scores,
 		price: o.Price, most: o.MaxAnswers, progress: o.Progress}
 	return l, l.sortQueries(ctx)
-}
-
-// LogQ returns a bound on the log of the probability that query i, if answered,
-// is not answered with its plurality.
-func (l *Ledger) LogQ(i int) float64 { return l.q.logQ[i] }
-
-// LogPass returns the log of the probability that query i passes the check; 0
-// for an aggregator without one.
-func (l *Ledger) LogPass(i int) float64 {
-	if l.q.check == nil {
-		return 0
-	}
-	return l.q.logPass[i]
 }
 
 // A Cost is a Rényi cost, split by what was paid for. Threshold, Answer and
@@ -318,12 +257,6 @@ func (l *Ledger) column(ctx context.Context, j int, r Report, groups [][]group, 
 	}
 }
 
-// limited reports whether the report charges only the MaxAnswers dearest answers:
-// no path of answers costs more.
-func (l *Ledger) limited(r Report) bool {
-	return l.most > 0 && (r == Worst || r == DataIndependent || r == Joint)
-}
-
 // largest is a heap of the largest numbers added, the least of them first.
 type largest []float64
 
@@ -354,32 +287,6 @@ func (h largest) sum() (s xmath.Sum) {
 		s.Add(x)
 	}
 	return s
-}
-
-// pricers return the costs of an answer and of a check by Theorem 6; check is nil without a
-// threshold.
-func (l *Ledger) pricers(order float64, independent bool) (answer, check func(i int) float64) {
-	switch {
-	case l.q.lnmax != nil && independent:
-		c := l.q.lnmax.RDP(order)
-		answer = func(int) float64 { return c }
-	case l.q.lnmax != nil:
-		answer = pricer(func(logQ float64) float64 { return l.q.lnmax.upper(logQ, order) }, l.q.logQ, false)
-	default:
-		answer = pricer(l.q.answer(order).upper, l.q.logQ, independent)
-	}
-	if l.q.check != nil {
-		check = pricer(l.q.check(order).upper, l.q.checkLogQ, independent)
-	}
-	return answer, check
-}
-
-func pricer(price func(logQ float64) float64, logQ []float64, independent bool) func(i int) float64 {
-	if independent {
-		v := price(0)
-		return func(int) float64 { return v }
-	}
-	return func(i int) float64 { return price(logQ[i]) }
 }
 
 // Query returns the costs of query i at one order, the larger of both directions: that of its
@@ -449,9 +356,6 @@ func (l *Ledger) weights(r Report, answered []bool) (func(i int) float64, error)
 	return one, nil
 }
 
-// askEach is the number of queries between two looks at a context.
-const askEach = 1 << 12
-
 func count(answered []bool) (n int) {
 	for _, a := range answered {
 		if a {
@@ -459,4 +363,10 @@ func count(answered []bool) (n int) {
 		}
 	}
 	return n
+}
+
+// limited reports whether the report charges only the MaxAnswers dearest answers:
+// no path of answers costs more.
+func (l *Ledger) limited(r Report) bool {
+	return l.most > 0 && (r == Worst || r == DataIndependent || r == Joint)
 }

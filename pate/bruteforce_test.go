@@ -2,6 +2,7 @@ package pate
 
 import (
 	"context"
+	"flag"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -257,17 +258,23 @@ func TestSmoothBoundNeedsItsRange(t *testing.T) {
 	}
 }
 
+// slow has tests draw more.
+var slow = flag.Bool("slow", false, "also run what takes long")
+
 // What is published is below the smooth bound as often as its confidence says, and ends at what
 // holds at every data set.
 func TestPublishCoverage(t *testing.T) {
 	v := s1(t, 250, 10, 8)
 	l := must(Account(context.Background(), v, GNMax{40}, Options{Orders: []float64{12}}))
 	src := random.Seeded(7)
-	const draws = 600
+	draws := 600.0
+	if *slow {
+		draws = 30_000
+	}
 	for _, confidence := range []float64{0.5, 0.95} {
 		p := Publication{12, 0.02, 0.15, confidence}
 		below := 0
-		for range draws {
+		for range int(draws) {
 			x := must(l.Publish(context.Background(), p, 1e-5, src))
 			if x.RDP-x.Private.NoiseCost < x.Private.Smooth {
 				below++
@@ -278,7 +285,7 @@ func TestPublishCoverage(t *testing.T) {
 		}
 		want := (1 - confidence) * draws
 		if d := math.Abs(float64(below) - want); d > 5*math.Sqrt(want*confidence)+1 {
-			t.Errorf("confidence %v: below in %d of %d", confidence, below, draws)
+			t.Errorf("confidence %v: below in %d of %v", confidence, below, draws)
 		}
 	}
 	for _, bad := range []Publication{{1, .1, .1, .9}, {2, 0, .1, .9}, {2, .1, math.NaN(), .9}, {2, .1, .1, 1}, {2, .1, .1, .3}} {

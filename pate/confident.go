@@ -4,7 +4,6 @@
 package pate
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -62,27 +61,10 @@ func (c Confident) label(votes []int64, v float64, src rand.Source) Answer {
 	return Answer{noisyArgmax(votes, c.Sigma2, random.Normal, src), true}
 }
 
-func (c Confident) prepare(ctx context.Context, v *ballots.Votes, _ *ballots.Scores) (*queries, error) {
-	return c.prepareAt(ctx, v, func(i int) float64 { return float64(slices.Max(v.Row(i))) })
-}
-
-// prepareAt prepares the check with its statistic given per query.
-func (c Confident) prepareAt(ctx context.Context, v *ballots.Votes, statistic func(i int) float64) (*queries, error) {
-	q, err := GNMax{c.Sigma2}.prepare(ctx, v, nil)
-	if err != nil {
-		return nil, err
-	}
-	q.check = thresholdCost(c.Sigma1)
-	q.statistic = make([]float64, v.Queries())
-	q.checkLogQ = make([]float64, v.Queries())
-	q.logPass = make([]float64, v.Queries())
-	for i := range q.checkLogQ {
-		if i%askEach == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		q.statistic[i] = statistic(i)
-		q.checkLogQ[i] = thresholdLogQ(c.Threshold, c.Sigma1, q.statistic[i])
-		q.logPass[i], _ = thresholdLogs(c.Threshold, c.Sigma1, q.statistic[i])
-	}
-	return q, nil
+// checkPair returns the laws of the check, pass and fail, with statistics v and w.
+func (c Confident) checkPair(v, w float64) pair {
+	p0, p1 := thresholdLogs(c.Threshold, c.Sigma1, v)
+	q0, q1 := thresholdLogs(c.Threshold, c.Sigma1, w)
+	return pair{[]float64{p0, p1}, []float64{q0, q1},
+		[]float64{max(logTailErr(p0), logTailErr(q0)), max(logTailErr(p1), logTailErr(q1))}}
 }

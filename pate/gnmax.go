@@ -4,7 +4,6 @@
 package pate
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -14,14 +13,6 @@ import (
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/pate/ballots"
 )
-
-// An Aggregator labels queries from votes: [GNMax], [Confident], [Interactive]
-// or [LNMax].
-type Aggregator interface {
-	fmt.Stringer
-	check() error
-	prepare(ctx context.Context, v *ballots.Votes, s *ballots.Scores) (*queries, error)
-}
 
 // GNMax adds independent Gaussian noise of standard deviation Sigma to the
 // count of every class and answers with the largest (PATE 2018, section 4.1).
@@ -81,18 +72,6 @@ func (g GNMax) DependentRDP(logQ, order float64) (float64, error) {
 func (g GNMax) cost(order float64) gaussianCost {
 	t := 1 / g.Sigma
 	return newGaussianCost(order, t, t*t)
-}
-
-func (g GNMax) prepare(ctx context.Context, v *ballots.Votes, _ *ballots.Scores) (*queries, error) {
-	t := newTails(g.Sigma, v.Teachers())
-	q := &queries{answer: g.cost, logQ: make([]float64, v.Queries())}
-	for i := range q.logQ {
-		if i%askEach == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		q.logQ[i] = t.logQ(v.Row(i))
-	}
-	return q, nil
 }
 
 func checkLogQ(logQ float64) error {

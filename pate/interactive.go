@@ -4,13 +4,12 @@
 package pate
 
 import (
-	"context"
 	"fmt"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 
-	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/pate/ballots"
 )
@@ -76,26 +75,18 @@ func (c Interactive) Reinforces(scores []float64) bool {
 	return len(scores) > 0 && slices.Max(scores) > c.Confidence
 }
 
-// statistic takes the scores multiplied by the number of teachers.
+// statistic takes the scores multiplied by the number of teachers. It rounds them to a grid on
+// which every difference below, and ½ more, is exact: rounding differences of n and of n + 1 to
+// float64 could change the statistic by more than 1. The scores are public.
 func (c Interactive) statistic(votes []int64, scaled []float64, teachers int64) float64 {
-	v := math.Inf(-1)
+	v, fine := math.Inf(-1), math.Ldexp(1, 51-bits.Len64(uint64(teachers)))
 	for j, n := range votes {
-		v = max(v, float64(n)-scaled[j])
+		v = max(v, float64(n)-math.RoundToEven(scaled[j]*fine)/fine)
 	}
 	if c.Rounded {
 		v = math.Floor(v + 0.5)
 	}
 	return min(max(v, 0), float64(teachers))
-}
-
-func (c Interactive) prepare(ctx context.Context, v *ballots.Votes, s *ballots.Scores) (*queries, error) {
-	if s == nil {
-		return nil, fault.New("baseline", "is missing, must hold the student's scores for interactive aggregation")
-	}
-	if s.Queries() != v.Queries() || s.Classes() != v.Classes() {
-		return nil, fault.New("baseline", "shape (%d, %d) is not the votes' (%d, %d)", s.Queries(), s.Classes(), v.Queries(), v.Classes())
-	}
-	return c.prepareAt(ctx, v, func(i int) float64 { return c.statistic(v.Row(i), s.Row(i), v.Teachers()) })
 }
 
 func argmax(x []float64) int {

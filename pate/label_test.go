@@ -99,3 +99,21 @@ func TestDefaultSource(t *testing.T) {
 		t.Errorf("%d of 200 runs chose the second class", hits)
 	}
 }
+
+// A vote moves the statistic by at most 1, also where n − N·p has no room for its digits: 2 −
+// (½ + 2^−52) rounds down to 1 and, in plain float64, 3 − (½ + 2^−52) up to 3.
+func TestInteractiveStatisticMovesByOne(t *testing.T) {
+	for _, rounded := range []bool{true, false} {
+		c := Interactive{Rounded: rounded}
+		for _, score := range []float64{0.5 + 0x1p-52, 0.5 + 0x1p-50, 1.0 / 3, 2.5 - 0x1p-51} {
+			last := math.NaN()
+			for n := range int64(10) {
+				v := c.statistic([]int64{n, 10 - n}, []float64{score, 10}, 10)
+				if v-last > 1 {
+					t.Errorf("rounded %v, score %v: from %v to %v by vote %d", rounded, score, last, v, n)
+				}
+				last = v
+			}
+		}
+	}
+}

@@ -4,7 +4,6 @@
 package pate
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -111,16 +110,4 @@ func (l LNMax) upper(logQ, order float64) float64 {
 	b := logQ + n*e
 	v, err := logSumExp(a, ea, b, u*(math.Abs(b)+2*n*e))
 	return min(ind, (max(0, v+err)+underflow)/n*(1+2*u)+underflow)
-}
-
-func (l LNMax) prepare(ctx context.Context, v *ballots.Votes, _ *ballots.Scores) (*queries, error) {
-	q := &queries{lnmax: &l, logQ: make([]float64, v.Queries())}
-	terms := make([]float64, 0, v.Classes())
-	for i := range q.logQ {
-		if i%askEach == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		q.logQ[i] = l.logQ(v.Row(i), terms)
-	}
-	return q, nil
 }

@@ -7,8 +7,6 @@ package pate
 import (
 	"encoding/binary"
 	"slices"
-
-	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // histogramKey is equal for histograms that are equal but for the order of the classes.
@@ -134,45 +132,4 @@ func (l *Ledger) laws(i int) (answers, checks, joint []pair, ok bool) {
 		joint = append(joint, joined(c, answers[at[n.move]]))
 	}
 	return answers, checks, joint, true
-}
-
-// exactRates returns the largest divergences over the neighbours, in both directions. Where the
-// laws are not worked out it is the best bound from q.
-func (l *Ledger) exactRates(k int, orders []float64, out []rate) {
-	answers, checks, joint, ok := l.laws(l.kinds[k])
-	if !ok {
-		l.bestRates(k, orders, out)
-		return
-	}
-	largest := func(laws []pair, put func(r *rate) *[2]float64) {
-		for _, x := range laws {
-			y := x.reversed()
-			for j, order := range orders {
-				at := put(&out[j])
-				at[0], at[1] = max(at[0], x.upper(order)), max(at[1], y.upper(order))
-			}
-		}
-	}
-	largest(answers, func(r *rate) *[2]float64 { return &r.answer })
-	largest(checks, func(r *rate) *[2]float64 { return &r.check })
-	largest(joint, func(r *rate) *[2]float64 { return &r.joint })
-	// Rounding errors may be above what holds at every data set.
-	for j, order := range orders {
-		r := &out[j]
-		for d := range 2 {
-			r.answer[d] = min(r.answer[d], l.independentAnswer(order))
-			if l.q.check != nil {
-				r.check[d] = min(r.check[d], l.q.check(order).ind*(1+6*u))
-				r.joint[d] = min(r.joint[d], xmath.Up(r.check[d]+r.answer[d], 1))
-			}
-		}
-	}
-}
-
-// independentAnswer is the cost of an answer at every data set.
-func (l *Ledger) independentAnswer(order float64) float64 {
-	if x := l.q.lnmax; x != nil {
-		return x.RDP(order)
-	}
-	return GNMax{l.sigma2()}.RDP(order)
 }

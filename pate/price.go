@@ -5,55 +5,13 @@ package pate
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
-	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/rdp"
 )
-
-// A Price says by which bound a query is priced from its votes.
-type Price int
-
-const (
-	// Best is the best bound there is from q alone, in both directions: the two-tails theorem
-	// of docs/pate.md. It is never above Theorem 6 where that holds.
-	Best Price = iota
-	// Exact is the divergence of the query's law from that of every neighbour, in both
-	// directions. Summed over queries it is exactly the largest that any teacher's votes can
-	// make it, given the counts.
-	Exact
-	// Theorem6 is the bound of PATE 2018, from the data set that voted to its neighbours only.
-	Theorem6
-)
-
-var priceNames = [...]string{"best", "exact", "theorem6"}
-
-// String returns the name that UnmarshalText takes.
-func (p Price) String() string {
-	if p < 0 || int(p) >= len(priceNames) {
-		return fmt.Sprintf("price(%d)", int(p))
-	}
-	return priceNames[p]
-}
-
-// UnmarshalText is the inverse of String.
-func (p *Price) UnmarshalText(name []byte) error {
-	i := slices.Index(priceNames[:], string(name))
-	if i < 0 {
-		return fault.New("price", "%q is not in [best, exact, theorem6]", name)
-	}
-	*p = Price(i)
-	return nil
-}
-
-// A rate is what one query costs at one order: its check, an answer, and both as one law whose
-// outcomes are no answer and every class. The first of two numbers is the divergence from the
-// data set that voted to a neighbour, the second the reverse.
-type rate struct{ check, answer, joint [2]float64 }
 
 // priceAccuracy is the relative accuracy of R* in a rate.
 const priceAccuracy = 1e-6
@@ -222,14 +180,6 @@ func jointRate(checks []pair, order float64, answer [2]float64) (joint, check [2
 	return joint, check
 }
 
-// checkPair returns the laws of the check, pass and fail, with statistics v and w.
-func (c Confident) checkPair(v, w float64) pair {
-	p0, p1 := thresholdLogs(c.Threshold, c.Sigma1, v)
-	q0, q1 := thresholdLogs(c.Threshold, c.Sigma1, w)
-	return pair{[]float64{p0, p1}, []float64{q0, q1},
-		[]float64{max(logTailErr(p0), logTailErr(q0)), max(logTailErr(p1), logTailErr(q1))}}
-}
-
 // best returns the best bound from q alone for noise that is ε-private, ε = 2γ, in both
 // directions.
 //
@@ -263,21 +213,69 @@ func (l LNMax) best(logQ, order float64) [2]float64 {
 	return [2]float64{min(limit, worst[0]), min(limit, worst[1])}
 }
 
-// sigma2 returns the standard deviation of an answer's noise.
-func (l *Ledger) sigma2() float64 {
-	if a, ok := l.aggregator.(GNMax); ok {
-		return a.Sigma
+// pricers return the costs of an answer and of a check by Theorem 6; check is nil without a
+// threshold.
+func (l *Ledger) pricers(order float64, independent bool) (answer, check func(i int) float64) {
+	switch {
+	case l.q.lnmax != nil && independent:
+		c := l.q.lnmax.RDP(order)
+		answer = func(int) float64 { return c }
+	case l.q.lnmax != nil:
+		answer = pricer(func(logQ float64) float64 { return l.q.lnmax.upper(logQ, order) }, l.q.logQ, false)
+	default:
+		answer = pricer(l.q.answer(order).upper, l.q.logQ, independent)
 	}
-	return l.confident().Sigma2
+	if l.q.check != nil {
+		check = pricer(l.q.check(order).upper, l.q.checkLogQ, independent)
+	}
+	return answer, check
 }
 
-// confident returns the check and the answer of an aggregator that has a check.
-func (l *Ledger) confident() Confident {
-	switch a := l.aggregator.(type) {
-	case Confident:
-		return a
-	case Interactive:
-		return a.Confident
+func pricer(price func(logQ float64) float64, logQ []float64, independent bool) func(i int) float64 {
+	if independent {
+		v := price(0)
+		return func(int) float64 { return v }
 	}
-	return Confident{}
+	return func(i int) float64 { return price(logQ[i]) }
+}
+
+// exactRates returns the largest divergences over the neighbours, in both directions. Where the
+// laws are not worked out it is the best bound from q.
+func (l *Ledger) exactRates(k int, orders []float64, out []rate) {
+	answers, checks, joint, ok := l.laws(l.kinds[k])
+	if !ok {
+		l.bestRates(k, orders, out)
+		return
+	}
+	largest := func(laws []pair, put func(r *rate) *[2]float64) {
+		for _, x := range laws {
+			y := x.reversed()
+			for j, order := range orders {
+				at := put(&out[j])
+				at[0], at[1] = max(at[0], x.upper(order)), max(at[1], y.upper(order))
+			}
+		}
+	}
+	largest(answers, func(r *rate) *[2]float64 { return &r.answer })
+	largest(checks, func(r *rate) *[2]float64 { return &r.check })
+	largest(joint, func(r *rate) *[2]float64 { return &r.joint })
+	// Rounding errors may be above what holds at every data set.
+	for j, order := range orders {
+		r := &out[j]
+		for d := range 2 {
+			r.answer[d] = min(r.answer[d], l.independentAnswer(order))
+			if l.q.check != nil {
+				r.check[d] = min(r.check[d], l.q.check(order).ind*(1+6*u))
+				r.joint[d] = min(r.joint[d], xmath.Up(r.check[d]+r.answer[d], 1))
+			}
+		}
+	}
+}
+
+// independentAnswer is the cost of an answer at every data set.
+func (l *Ledger) independentAnswer(order float64) float64 {
+	if x := l.q.lnmax; x != nil {
+		return x.RDP(order)
+	}
+	return GNMax{l.sigma2()}.RDP(order)
 }

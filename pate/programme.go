@@ -217,12 +217,22 @@ func newProgramme(steps []step, far float64) *programme {
 		p.queries = append(p.queries, q)
 	}
 	// A neighbour is left out if its δ, a sum of as many terms, is not above another's by
-	// more than their rounding; every sum rounds relative to V ≤ 1.
-	n := 0.0
+	// more than their rounding and the errors of p and q; every sum rounds relative to V ≤ 1.
+	n, unknown := 0.0, 0.0
 	for _, s := range steps {
 		n += float64(s.count)
+		worst := 0.0
+		for _, x := range s.pairs {
+			e := 0.0
+			for i, p := range x.p {
+				e += math.Exp(p) * math.Expm1(2*x.err[i])
+			}
+			worst = max(worst, e)
+		}
+		unknown += 2 * worst * float64(s.count)
 	}
-	p.slack = 16 * u * (p.slack + 4) * n
+	// The points of the grid themselves round by far·2u, where V = 1 − t has a slope of 1.
+	p.slack = 16*u*(p.slack+4)*n + unknown*(1+1e-9) + 4*u*far
 	return p
 }
 

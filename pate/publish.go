@@ -11,7 +11,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sort"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/parallel"
@@ -55,6 +54,9 @@ func (p Publication) margin() float64 {
 	z := logTailInv(math.Log1p(-p.Confidence))
 	return z*p.Noise*(1+8*u) + 16*u*(1+z)*p.Noise
 }
+
+// expUp returns e^x rounded up, for a sum x of three terms with the error of a logarithm.
+func expUp(x float64) float64 { return xmath.Up(math.Exp(x+8*u*(1+math.Abs(x))), 8) }
 
 // A Published is an upper bound on a cost, which may be published.
 type Published struct {
@@ -118,8 +120,8 @@ func (l *Ledger) Publish(ctx context.Context, p Publication, delta float64, src 
 	}
 	step := math.Ldexp(1, int(math.Floor(math.Log2(p.Noise)))-10)
 	y := random.Sum{Fixed: []float64{math.Log(smooth)}, Noise: []random.Term{{Scale: p.Noise, Z: random.Normal(random.Source(src))}}}.Nearest(step)
-	upper := math.Exp((y + step/2 + p.margin()) * (1 + 4*u))
-	if upper = xmath.Up(upper, 8); !(upper < f.total) {
+	upper := expUp(y + step/2 + p.margin())
+	if !(upper < f.total) {
 		upper = f.total // what holds at every data set
 	}
 	out.Private.Cost, out.Private.Smooth, out.Private.Distance = first, smooth, distance
@@ -131,30 +133,6 @@ func (l *Ledger) Publish(ctx context.Context, p Publication, delta float64, src 
 	median := min(f.total, smooth*math.Exp(p.margin()))
 	out.Private.Median, err = Improved.EpsilonAt(p.Order, xmath.Up(median+p.cost(f.eta), 2), delta)
 	return out, err
-}
-
-// far is the cost of one query at a distance: tables that no votes enter.
-type far struct {
-	order, ind float64
-	gauss      *tails
-	lnmax      *LNMax
-	logQ, cost []float64 // R* at log q, ascending both, the larger of both directions
-	checks     []checkAt // of every statistic and neighbour; nil without a check
-	total      float64   // of all queries at every data set
-	eta        float64   // relative accuracy of what is computed
-}
-
-// checkAt is what a check with a statistic contributes: e^{(λ−1)D} − 1 of check and answer is
-// alone + weight·(e^{(λ−1)D_answer} − 1).
-type checkAt struct{ alone, weight float64 }
-
-// The grid of log q, to which q is rounded up: a function of q that rises and that no votes
-// enter takes the place of R*.
-func farStep(logQ float64) float64 {
-	if logQ < -16 {
-		return 1.0 / 8
-	}
-	return 1.0 / 256
 }
 
 func newFar(l *Ledger, order float64) (*far, error) {
@@ -183,7 +161,7 @@ func newFar(l *Ledger, order float64) (*far, error) {
 			continue
 		}
 		l.bestAnswer(x, []float64{order}, one)
-		f.cost[k] = min(f.ind, max(one[0].answer[0], one[0].answer[1]))
+		f.cost[k] = min(f.ind, max(one[0].answer[0], one[0].answer[1], leastCost))
 		if k > 0 {
 			f.cost[k] = max(f.cost[k], f.cost[k-1]) // R* rises; its accuracy must not hide that
 		}
@@ -201,76 +179,6 @@ func newFar(l *Ledger, order float64) (*far, error) {
 	}
 	f.total = xmath.Up(f.total, 4)
 	return f, nil
-}
-
-// addChecks tabulates four pairs for every statistic v: its neighbours v ± 1, in both
-// directions.
-func (f *far) addChecks(c Confident, teachers int64) error {
-	for v := int64(0); v <= teachers; v++ {
-		for _, w := range []int64{max(0, v-1), min(teachers, v+1)} {
-			x := c.checkPair(float64(v), float64(w))
-			for range 2 {
-				s, e, ok := x.excess(f.order)
-				z := f.order*x.p[0] - (f.order-1)*x.q[0]
-				ez := (2*f.order-1)*x.err[0] + 8*u*f.order*(math.Abs(x.p[0])+math.Abs(x.q[0]))
-				if !ok || z > 300 {
-					return fault.New("sigma1", "%v is too small for a smooth bound at order %v", c.Sigma1, f.order)
-				}
-				f.checks = append(f.checks, checkAt{max(0, s+e), math.Exp(z) * (1 + 2*ez + 8*u)})
-				if s > 0 {
-					f.eta = max(f.eta, 2*e/s+2*ez)
-				}
-				x = x.reversed()
-			}
-		}
-	}
-	if f.eta > 1e-3 {
-		return fault.New("sigma1", "%v is so large that rounding hides what its check costs", c.Sigma1)
-	}
-	return nil
-}
-
-// answer returns the cost of an answer with at most this q.
-func (f *far) answer(logQ float64) float64 {
-	return f.cost[min(len(f.cost)-1, sort.SearchFloat64s(f.logQ, logQ))]
-}
-
-// row returns F(d) of one query for d = 0 … most; counts are descending and are used up.
-func (f *far) row(w []int64, statistic int, most int) []float64 {
-	out := make([]float64, most+1)
-	teachers := len(f.checks)/4 - 1
-	for d := range out {
-		cost := f.ind
-		if d == 0 || w[0]-w[1] >= 2 {
-			if d > 0 {
-				w[0]--
-				w[1]++
-			}
-			if f.lnmax != nil {
-				cost = f.answer(f.lnmax.logQ(w, nil))
-			} else {
-				cost = f.answer(f.gauss.logQ(w))
-			}
-		} else {
-			w[0], w[1] = 0, 0 // and so for every larger distance
-		}
-		out[d] = cost
-		if f.checks != nil {
-			grow := math.Expm1((f.order - 1) * cost)
-			top := 0.0
-			for _, c := range f.checks[4*max(0, statistic-d) : 4*(min(teachers, statistic+d)+1)] {
-				top = max(top, c.alone+c.weight*grow)
-			}
-			out[d] = math.Log1p(top) / (f.order - 1) * (1 + 16*u)
-			if math.IsInf(grow, 1) || math.IsInf(top, 1) {
-				out[d] = f.total
-			}
-		}
-		if d > 0 {
-			out[d] = max(out[d], out[d-1])
-		}
-	}
-	return out
 }
 
 // smooth returns S_β, where it is reached, and F(0).

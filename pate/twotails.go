@@ -221,7 +221,11 @@ func (c *tailOrder) bound(lo, hi split) float64 {
 		worstLikely, worstTails = hi, lo
 	}
 	if c.inLogs {
-		return xmath.LogAdd(worstLikely.logLikely+worstLikely.logErr, worstTails.logTails+worstTails.logErr)
+		v := xmath.LogAdd(worstLikely.logLikely+worstLikely.logErr, worstTails.logTails+worstTails.logErr)
+		if math.IsNaN(v) {
+			return math.Inf(1) // a cell must not hide in the queue
+		}
+		return v
 	}
 	corner := worstLikely.likely + worstLikely.likelyErr + worstTails.tails + worstTails.tailsErr
 	v0, v1 := lo.likely+lo.tails+lo.likelyErr+lo.tailsErr, hi.likely+hi.tails+hi.likelyErr+hi.tailsErr
@@ -240,8 +244,11 @@ func (c *tailOrder) bound(lo, hi split) float64 {
 		tent += 8 * u * math.Abs(tent)
 		tent = max(tent, v0, v1)
 	}
-	if tent < corner { // and not when it is NaN
+	switch {
+	case tent < corner: // and not when it is NaN
 		return tent
+	case math.IsNaN(corner):
+		return math.Inf(1) // a cell must not hide in the queue
 	}
 	return corner
 }

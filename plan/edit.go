@@ -26,7 +26,8 @@ func Set(text []byte, numbers map[string]float64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	lines := strings.SplitAfter(string(text), "\n")
+	mark, plain, ends := splitLines(text)
+	lines := strings.SplitAfter(plain, "\n")
 	// From the end to the beginning: a change moves what stands behind it.
 	var places []*node
 	values := map[*node]float64{}
@@ -53,7 +54,44 @@ func Set(text []byte, numbers map[string]float64) ([]byte, error) {
 		n.text = decimal.Short(values[n])
 		lines[n.line-1] = string(line[:at]) + n.text + string(line[end:])
 	}
-	return reread(strings.Join(lines, ""), root)
+	return reread(joinLines(mark, strings.Join(lines, ""), ends), root)
+}
+
+// splitLines returns a byte order mark, if there is one, the text with lines that end in LF, and how each ended.
+func splitLines(text []byte) (mark, plain string, ends []string) {
+	plain, found := strings.CutPrefix(string(text), "\ufeff")
+	if found {
+		mark = "\ufeff"
+	}
+	var out strings.Builder
+	for {
+		at := strings.IndexAny(plain, "\r\n")
+		if at < 0 {
+			return mark, out.String() + plain, ends
+		}
+		end := plain[at : at+1]
+		if strings.HasPrefix(plain[at:], "\r\n") {
+			end = "\r\n"
+		}
+		out.WriteString(plain[:at] + "\n")
+		plain, ends = plain[at+len(end):], append(ends, end)
+	}
+}
+
+// joinLines undoes splitLines; lines beyond the list end like its last one.
+func joinLines(mark, plain string, ends []string) string {
+	if len(ends) == 0 {
+		return mark + plain
+	}
+	var out strings.Builder
+	out.WriteString(mark)
+	for i, line := range strings.SplitAfter(plain, "\n") {
+		if body, ended := strings.CutSuffix(line, "\n"); ended {
+			line = body + ends[min(i, len(ends)-1)]
+		}
+		out.WriteString(line)
+	}
+	return out.String()
 }
 
 // Tidy returns the text of a plan with its blanks put in order; comments stay.
@@ -65,11 +103,12 @@ func Tidy(text []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := parser.ParseBytes(text, parser.ParseComments)
+	mark, plain, ends := splitLines(text)
+	file, err := parser.ParseBytes([]byte(plain), parser.ParseComments)
 	if err != nil {
 		return nil, err
 	}
-	return reread(strings.TrimRight(file.String(), "\n")+"\n", root)
+	return reread(joinLines(mark, strings.TrimRight(file.String(), "\n")+"\n", ends[:min(1, len(ends))]), root)
 }
 
 // reread returns a text if it stands for the same as root.

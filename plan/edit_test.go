@@ -69,3 +69,32 @@ func TestTidy(t *testing.T) {
 		t.Error("no plan was formatted")
 	}
 }
+
+// Marks of byte order, and lines that end in CR LF or CR alone, stay as they are, and comments with them; errors name the
+// line that a reader counts.
+func TestEditKeepsLineEnds(t *testing.T) {
+	const text = "# head\nneighbors: add-remove\nsteps:\n  - name: a # one\n    mechanism: {gaussian: {noise-multiplier: 1.10}} # two\n    count: 1e3\n"
+	const path = "steps[0].mechanism.gaussian.noise-multiplier"
+	for _, mark := range []string{"", "\ufeff"} {
+		for _, end := range []string{"\n", "\r\n", "\r"} {
+			written := mark + strings.ReplaceAll(text, "\n", end)
+			got, err := Set([]byte(written), map[string]float64{path: 2.5})
+			if want := strings.Replace(written, "1.10", "2.5", 1); err != nil || string(got) != want {
+				t.Errorf("%q: Set returns %q, %v", written, got, err)
+			}
+			loose := strings.Replace(written, "{gaussian: ", "{gaussian:   ", 1)
+			if got, err = Tidy([]byte(loose)); err != nil || string(got) != written {
+				t.Errorf("%q: Tidy returns %q, %v", loose, got, err)
+			}
+			_, err = Parse([]byte(strings.Replace(written, "1.10", "-1", 1)))
+			if err == nil || !strings.HasPrefix(err.Error(), "line 5: ") {
+				t.Errorf("%q: %v, want line 5", written, err)
+			}
+		}
+	}
+	// A byte order mark before JSON does not move what is on its line.
+	const object = "\ufeff{\"neighbors\": \"add-remove\", \"steps\": [{\"mechanism\": {\"pure\": {\"epsilon\": 1}}}]}"
+	if got, err := Set([]byte(object), map[string]float64{"steps[0].mechanism.pure.epsilon": 2}); err != nil || string(got) != strings.Replace(object, "1}", "2}", 1) {
+		t.Errorf("%q, %v", got, err)
+	}
+}

@@ -43,6 +43,8 @@ func parseYAML(data []byte) (root *node, err error) {
 		}
 	}()
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	// The lexer counts some lines twice that end in CR LF, and loses count after CR alone.
+	data = bytes.ReplaceAll(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), []byte("\r"), []byte("\n"))
 	if json.Valid(data) {
 		// Tabs separate tokens in JSON, and the YAML parser refuses them.
 		data = bytes.ReplaceAll(data, []byte("\t"), []byte(" "))

@@ -49,9 +49,11 @@ func (t *tables) reached() *pair {
 			vs = append(vs, v)
 		}
 	}
-	last := pts[len(pts)-1]
-	inf := last.num(t.sides[0].inf)
-	if n := len(pts); n > 1 && !t.linear {
+	if n := len(pts); !t.linear {
+		if n == 1 { // what falls from there on is not known
+			return nil
+		}
+		inf := pts[n-1].num(t.sides[0].inf)
 		// To the right of all samples: the line through the last two, down to what is
 		// reached at infinity.
 		a, b := pts[n-2], pts[n-1]
@@ -62,8 +64,6 @@ func (t *tables) reached() *pair {
 			x.Add(x, b.alpha)
 			vs = append(vs, vertex{bigLog(x), x, inf})
 		}
-	} else if inf.Cmp(last.low) > 0 {
-		inf = last.low
 	}
 	return pairOf(vs)
 }

@@ -68,6 +68,7 @@ func newRootCmd() *cobra.Command {
 	for _, newCmd := range commands {
 		root.AddCommand(newCmd())
 	}
+	versionFlag(root)
 	root.InitDefaultHelpCmd()
 	if help, _, err := root.Find([]string{"help"}); err == nil {
 		help.Args = func(cmd *cobra.Command, args []string) error {

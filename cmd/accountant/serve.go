@@ -21,7 +21,7 @@ func newServeCmd() *cobra.Command {
 		Long: `serve reads one JSON request a line from standard input and writes one JSON
 answer a line to standard output, until the input ends. A bad request is
 answered by an error and changes nothing. docs/cli.md has the requests;
-python/dpaccountant.py speaks them for Python programs.`,
+python/dpaccountant speaks them for Python programs.`,
 		Example: `  echo '{"op": "version"}' | accountant serve --stdio`,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -21,11 +23,33 @@ func newVersionCmd() *cobra.Command {
 				return err
 			}
 			return form.print(cmd.OutOrStdout(), v, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "accountant %s, built with %s\n", v.Version, v.Go)
+				_, err := fmt.Fprintln(w, versionLine(v))
 				return err
 			})
 		},
 	}
 	form.register(cmd)
 	return cmd
+}
+
+// versionLine is what version and --version print.
+func versionLine(v service.VersionAnswer) string {
+	line := "accountant " + v.Version
+	if v.Revision != "" {
+		line += ", commit " + v.Revision
+	}
+	if v.Date != "" {
+		line += " of " + v.Date
+	}
+	return line + ", built with " + v.Go
+}
+
+// versionFlag is --version of the root command, for those who expect it there.
+func versionFlag(root *cobra.Command) {
+	v, err := service.New(nil).Version(context.Background(), service.VersionRequest{})
+	if err != nil {
+		return
+	}
+	root.Version = v.Version // which makes cobra add the flag
+	root.SetVersionTemplate(strings.ReplaceAll(versionLine(v), "{{", "") + "\n")
 }

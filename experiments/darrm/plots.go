@@ -5,20 +5,26 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"image/color"
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/plotutil"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 
 	"github.com/dpaccountant/accountant/darrm"
+	"github.com/dpaccountant/accountant/internal/figure"
 )
+
+// methods are what the curves are called.
+var methods = map[string]figure.Method{
+	"optimal": figure.Optimal, "double": figure.Double, "subsampling": figure.Subsampling, "subsampling of M": figure.Subsampling,
+	"paper's constant": figure.Constant,
+}
 
 type panel struct {
 	title  string
@@ -27,18 +33,20 @@ type panel struct {
 
 // noiseAndError draws, for each panel, γ over the votes and below it the error
 // over a common vote probability.
-func (e *experiment) noiseAndError(file string, panels []panel) {
+// Errors are drawn on a logarithmic scale from least on, unless that is 0.
+func (e *experiment) noiseAndError(file string, panels []panel, least float64) {
 	if e.err != nil {
 		return
 	}
 	rows := make([][]*plot.Plot, 2)
+	var numbers []figure.Curve
 	for i, pn := range panels {
 		noise, errs := plot.New(), plot.New()
 		noise.Title.Text, noise.X.Label.Text, noise.Y.Label.Text = pn.title, "votes for 1", "γ"
 		errs.X.Label.Text, errs.Y.Label.Text = "common vote probability p", "error"
-		for j, c := range pn.curves {
+		for _, c := range pn.curves {
 			k := len(c.gamma) - 1
-			var a, b plotter.XYs
+			var a, b, drawn plotter.XYs
 			for l, v := range c.gamma {
 				a = append(a, plotter.XY{X: float64(l), Y: v})
 			}
@@ -49,18 +57,19 @@ func (e *experiment) noiseAndError(file string, panels []panel) {
 					e.err = err
 					return
 				}
-				b = append(b, plotter.XY{X: x, Y: v})
+				b, drawn = append(b, plotter.XY{X: x, Y: v}), append(drawn, plotter.XY{X: x, Y: max(v, least)})
 			}
+			numbers = append(numbers, figure.Curve{Name: pn.title + ", " + c.name + ", γ", XY: a}, figure.Curve{Name: pn.title + ", " + c.name + ", error", XY: b})
 			for _, t := range []struct {
 				p  *plot.Plot
 				xy plotter.XYs
-			}{{noise, a}, {errs, b}} {
+			}{{noise, a}, {errs, drawn}} {
 				line, err := plotter.NewLine(t.xy)
 				if err != nil {
 					e.err = err
 					return
 				}
-				line.Color, line.Dashes, line.Width = lineColor(j), plotutil.Dashes(j), vg.Points(1.4)
+				line.LineStyle = methods[c.name].Style(int(methods[c.name]))
 				t.p.Add(line)
 				// The last panel has the smallest errors, and room for the legend.
 				if i == len(panels)-1 && t.p == errs {
@@ -70,7 +79,13 @@ func (e *experiment) noiseAndError(file string, panels []panel) {
 		}
 		noise.Y.Min, noise.Y.Max, errs.Y.Min = 0, 1.03, 0
 		errs.Y.Max = 0.52
-		errs.Legend.Top = true
+		if least > 0 {
+			// Above 1 is room for the legend.
+			errs.Y.Min, errs.Y.Max, errs.Y.Scale, errs.Y.Tick.Marker = least, 1e5, plot.LogScale{}, plot.TickerFunc(func(lo, _ float64) []plot.Tick {
+				return figure.Decades{}.Ticks(lo, 1)
+			})
+		}
+		errs.Legend.Top, errs.Legend.Padding, errs.Legend.ThumbnailWidth = true, vg.Points(3), vg.Points(30)
 		if i > 0 {
 			noise.Y.Label.Text, errs.Y.Label.Text = "", ""
 		}
@@ -85,19 +100,14 @@ func (e *experiment) noiseAndError(file string, panels []panel) {
 			rows[r][i].Draw(c)
 		}
 	}
-	e.save(file, img)
-}
-
-func lineColor(i int) color.Color {
-	return []color.Color{
-		color.RGBA{0, 114, 178, 255}, color.RGBA{213, 94, 0, 255}, color.RGBA{0, 158, 115, 255}, color.RGBA{120, 120, 120, 255},
-	}[i%4]
+	e.save(file, img, "votes for 1, or p", "γ, or error", numbers)
 }
 
 // gnmaxPlot draws σ² over the order for the two budgets of Table 4.
 func (e *experiment) gnmaxPlot(file string) {
 	p := plot.New()
 	p.X.Label.Text, p.Y.Label.Text = "Rényi order λ", "σ²"
+	var numbers []figure.Curve
 	for i, eps := range []float64{0.2676, 0.2556} {
 		l := -math.Log(0.0003)
 		var xy plotter.XYs
@@ -111,18 +121,21 @@ func (e *experiment) gnmaxPlot(file string) {
 			e.err = err
 			return
 		}
-		line.Color, line.Dashes, line.Width = lineColor(i), plotutil.Dashes(i), vg.Points(1.4)
+		line.LineStyle = figure.GNMax.Shade(i, 2)
 		p.Add(line)
-		p.Legend.Add([]string{"MNIST", "Fashion-MNIST"}[i]+fmt.Sprintf(" (%g, 0.0003)", eps), line)
+		name := []string{"MNIST", "Fashion-MNIST"}[i] + fmt.Sprintf(" (%g, 0.0003)", eps)
+		p.Legend.Add(name, line)
+		numbers = append(numbers, figure.Curve{Name: name, XY: xy})
 	}
-	p.Legend.Top = true
+	p.Legend.Top, p.Legend.Padding, p.Legend.ThumbnailWidth = true, vg.Points(3), vg.Points(30)
 	p.Y.Min = 0
 	img := vgimg.New(6*vg.Inch, 3.6*vg.Inch)
-	p.Draw(draw.New(img))
-	e.save(file, img)
+	p.Draw(draw.Crop(draw.New(img), 4, -8, 4, -4))
+	e.save(file, img, "order", "variance", numbers)
 }
 
-func (e *experiment) save(file string, img *vgimg.Canvas) {
+// save writes a picture and beside it the numbers that it shows.
+func (e *experiment) save(file string, img *vgimg.Canvas, x, y string, numbers []figure.Curve) {
 	if e.err != nil {
 		return
 	}
@@ -131,6 +144,14 @@ func (e *experiment) save(file string, img *vgimg.Canvas) {
 		e.err = err
 		return
 	}
-	e.err = os.WriteFile(filepath.Join(e.dir, file), buf.Bytes(), 0o644)
-	e.printf("![%s](%s)\n\n", file, file)
+	table, err := figure.Numbers(x, y, 6, numbers)
+	if err != nil {
+		e.err = err
+		return
+	}
+	data := strings.TrimSuffix(file, ".png") + ".csv"
+	if e.err = os.WriteFile(filepath.Join(e.dir, file), buf.Bytes(), 0o644); e.err == nil {
+		e.err = os.WriteFile(filepath.Join(e.dir, data), table, 0o644)
+	}
+	e.printf("![%s](%s)\n\n[Numbers](%s).\n\n", file, file, data)
 }

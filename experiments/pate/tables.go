@@ -189,7 +189,8 @@ Raghunathan, Talwar and Erlingsson, "Scalable Private Learning with PATE", ICLR 
 
 The paper's votes are not part of this repository. So three kinds of numbers appear below: arithmetic of the
 paper that needs no votes (reproduced, or shown not to be), data-independent costs of its runs, and costs of
-synthetic votes that anybody can make again with %s.
+synthetic votes that anybody can make again with %s. Votes on real digits have
+[a page of their own](pate-digits.md).
 
 ## Table 2: what publishing ε costs
 
@@ -240,9 +241,9 @@ conversion to δ contributes, ln(1/δ)/(λ−1):
 		p("| %s | %.4f | %.6f | %.6f | %.6f | %s |\n", r.name, x.betterAt, x.better, x.betterAt*r.ss, x.deltaPart, implied)
 	}
 	p(`
-![Exact over printed cost of the noise](pate-gnss.svg)
+![Exact over printed cost of the noise](pate-gnss.svg) [numbers](pate-gnss.csv)
 
-*Exact over printed cost at λ = 14. Below 1 the printed formula is a bound; the vertical line is λβ = ¼.*
+*Exact over printed cost at λ = 14. Below 1, the level line, the printed formula is a bound; the upright line is λβ = ¼.*
 
 ## Tables 1 and 2: data-independent ε of the same runs
 
@@ -360,17 +361,17 @@ Rule S1. *Worst* is a bound at these votes and *independent* one at all, by Theo
 		p("|\n")
 	}
 	p(`
-![Cost of an answer against q](pate-cost.svg)
+![Cost of an answer against q](pate-cost.svg) [numbers](pate-cost.csv)
 
 *The data-dependent cost of one answer (σ = 40) as a share of the data-independent λ/σ², against the bound q on the probability of
 not answering with the plurality. It is flat above q0, which depends on the order, and falls about like q below.*
 
-![ε against answered queries](pate-epsilon.svg)
+![ε against answered queries](pate-epsilon.svg) [numbers](pate-epsilon.csv)
 
 *Run A: ε (Theorem 5, δ = 1e-5) as one query comes after the other. All lines but the third are bounds when every query is answered; the third is
 ex post, for the transcript of the table.*
 
-![Checks and answers](pate-split.svg)
+![Checks and answers](pate-split.svg) [numbers](pate-split.csv)
 
 *Where the cost of run A2 goes, by order: at the orders that give ε (7 to 8) the checks cost several
 times the answers, because σ1 = 20 is small.*
@@ -414,7 +415,7 @@ the votes here, so that these lines are diagnostics.
 		p("| %s | %.7f | %d | %.5f | %.6f | %.6f | ± %.6f |\n", b.name, ss, d, sigma, cost, fixed, ss*sigma)
 	}
 	p(`
-![Local and smooth sensitivity](pate-sensitivity.svg)
+![Local and smooth sensitivity](pate-sensitivity.svg) [numbers](pate-sensitivity.csv)
 
 *How far the worst cost of run A (λ = 14) can change at data sets d steps away, and the same discounted by e^(−βd): SS is the
 highest point of a discounted curve.*

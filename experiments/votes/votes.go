@@ -30,50 +30,69 @@ func (q Query) Counts(labels int) []int {
 
 // Read returns the queries of a file. Labels and votes are in [0, 9], and each query has the
 // same number of votes.
-func Read(path string) ([]Query, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	z, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	var out []Query
-	lines := bufio.NewScanner(z)
-	for n := 1; lines.Scan(); n++ {
-		if strings.HasPrefix(lines.Text(), "#") {
-			continue
-		}
-		label, cast, ok := strings.Cut(lines.Text(), " ")
+func Read(path string) (out []Query, err error) {
+	return out, read(path, func(line string) error {
+		label, cast, ok := strings.Cut(line, " ")
 		if !ok || len(label) != 1 || strings.Trim(label+cast, "0123456789") != "" || len(out) > 0 && len(cast) != len(out[0].Votes) {
-			return nil, fmt.Errorf("%s:%d: %q is not a label and votes", path, n, lines.Text())
+			return fmt.Errorf("%q is not a label and votes", line)
 		}
 		q := Query{Label: int(label[0] - '0')}
 		for _, v := range cast {
 			q.Votes = append(q.Votes, int(v-'0'))
 		}
 		out = append(out, q)
-	}
-	return out, lines.Err()
+		return nil
+	})
 }
 
 // Write writes the queries, with lines about them, to a file: whole or not at all.
 func Write(path string, about []string, queries []Query) error {
-	var b bytes.Buffer
+	return write(path, about, func(b *bytes.Buffer) {
+		for _, q := range queries {
+			fmt.Fprintf(b, "%d ", q.Label)
+			for _, v := range q.Votes {
+				fmt.Fprintf(b, "%d", v)
+			}
+			b.WriteByte('\n')
+		}
+	})
+}
+
+// read passes every line but the comments of a compressed file to each.
+func read(path string, each func(line string) error) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	lines := bufio.NewScanner(z)
+	for n := 1; lines.Scan(); n++ {
+		if strings.HasPrefix(lines.Text(), "#") {
+			continue
+		}
+		if err := each(lines.Text()); err != nil {
+			return fmt.Errorf("%s:%d: %w", path, n, err)
+		}
+	}
+	return lines.Err()
+}
+
+// write writes a compressed file: lines about it as comments, then what fill writes.
+func write(path string, about []string, fill func(b *bytes.Buffer)) error {
+	var text, b bytes.Buffer
+	for _, line := range about {
+		fmt.Fprintf(&text, "# %s\n", line)
+	}
+	fill(&text)
 	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
 	if err != nil {
 		return err
 	}
-	for _, line := range about {
-		fmt.Fprintf(z, "# %s\n", line)
-	}
-	for _, q := range queries {
-		fmt.Fprintf(z, "%d ", q.Label)
-		for _, v := range q.Votes {
-			fmt.Fprintf(z, "%d", v)
-		}
-		fmt.Fprintln(z)
+	if _, err := z.Write(text.Bytes()); err != nil {
+		return err
 	}
 	if err := z.Close(); err != nil {
 		return err

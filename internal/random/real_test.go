@@ -233,6 +233,16 @@ func slowFloor(s Sum, unit float64) *big.Int {
 	}
 }
 
+// The quotient of a small negative number and a large unit underflows to −0, whose floor is 0.
+func TestFloorOfWhatUnderflows(t *testing.T) {
+	for _, x := range []float64{-1e-290, -1e-20} {
+		s := Noisy(x, 0x1p-1074, Uniform(Seeded(7)))
+		if got := s.Floor(1e305); got.Cmp(big.NewInt(-1)) != 0 {
+			t.Errorf("⌊%v/1e305⌋ is %v, want −1", x, got)
+		}
+	}
+}
+
 func BenchmarkLaplaceNearest(b *testing.B) {
 	src := Seeded(1)
 	for b.Loop() {

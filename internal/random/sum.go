@@ -102,11 +102,12 @@ func (s Sum) Floor(unit float64) *big.Int {
 
 // quickFloor is Floor where the first digits decide, which they nearly always do. Of the
 // quotients the division and the sum with slack are rounded by 2^−53 of them each, which is
-// less than another slack.
+// less than another slack; where they underflow, and lose their sign, nothing is decided.
 func (s Sum) quickFloor(unit float64) (float64, bool) {
 	total, slack := s.approx()
-	lo, hi := math.Floor((total-2*slack)/unit), math.Floor((total+2*slack)/unit)
-	return lo, lo == hi && math.Abs(lo) < 1<<53
+	a, b := (total-2*slack)/unit, (total+2*slack)/unit
+	lo, hi := math.Floor(a), math.Floor(b)
+	return lo, lo == hi && math.Abs(lo) < 1<<53 && min(math.Abs(a), math.Abs(b)) > 0x1p-1000
 }
 
 // Nearest returns the multiple of unit that is nearest to the sum, rounded once more to a

@@ -9,6 +9,7 @@ import tempfile
 import threading
 import unittest
 import warnings
+from unittest import mock
 
 try:
     import numpy
@@ -17,7 +18,9 @@ except ImportError:
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
-from dpaccountant import Accountant, AccountantError, BudgetError, InfeasibleError, InputError, Ledger, NoAnswerError
+from dpaccountant import (
+    Accountant, AccountantError, BudgetError, InfeasibleError, InputError, Ledger, NoAnswerError, _binary, shared,
+)
 
 
 def pure(epsilon, count=1):
@@ -467,23 +470,94 @@ class Tests(unittest.TestCase):
             self.accountant.epsilon(pure(numpy.float32("nan")), delta=0)
 
     def test_readme(self):
-        """The program of the README runs, and stops at its budget."""
+        """The programs of the README run; what they say stands in the page."""
         readme = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "README.md")
         with open(readme, encoding="utf-8") as file:
-            program = file.read().split("```python\n")[1].split("```")[0]
+            programs = [part.split("```")[0] for part in file.read().split("```python\n")[1:]]
+        self.assertEqual(len(programs), 5)
         printed = []
         here = os.getcwd()
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)
             try:
-                exec(program, {"print": printed.append, "__name__": "readme"})
+                for program in programs:
+                    printed.append([])
+                    exec(program, {"print": lambda *a: printed[-1].append(" ".join(map(str, a))), "__name__": "readme"})
                 status = self.accountant.check_ledger(os.path.join(folder, "budget.ledger"))
             finally:
                 os.chdir(here)
-        self.assertIn("≤ ε ≤", printed[0])
-        self.assertIn("does not allow this step", str(printed[-1]))
+        for program, lines in zip(programs, printed):
+            said = [line.split("#", 1)[1].strip() for line in program.splitlines() if "print(" in line and "#" in line]
+            for line in said:
+                self.assertIn(line, lines)
+            self.assertTrue(said or program is programs[3], program)
+        self.assertIn("does not allow this step", printed[3][-1])
         self.assertTrue(1 < status.entries < 100)
         self.assertLessEqual(status.spent_epsilon, 2)
+
+    def test_where_the_program_is(self):
+        """ACCOUNTANT, the package, beside the interpreter, the path: the first that has it."""
+        before = dict(os.environ)
+        self.addCleanup(os.environ.update, before)
+        program = os.environ.pop("ACCOUNTANT")
+        name = "accountant.exe" if os.name == "nt" else "accountant"
+        with tempfile.TemporaryDirectory() as folder:
+            paths = []
+            for place in ("package", "beside", "path"):
+                os.mkdir(os.path.join(folder, place))
+                paths.append(os.path.join(folder, place, name))
+                os.symlink(program, paths[-1])
+            inside = mock.patch.object(_binary, "__file__", os.path.join(folder, "_binary.py"))
+            os.rename(os.path.join(folder, "package"), os.path.join(folder, "bin"))
+            paths[0] = os.path.join(folder, "bin", name)
+            beside = mock.patch.object(sys, "executable", os.path.join(folder, "beside", "python3"))
+            no_scripts = mock.patch.object(_binary.sysconfig, "get_path", lambda *_: os.path.join(folder, "none"))
+            os.environ["PATH"] = os.path.join(folder, "path")
+            with inside, beside, no_scripts:
+                for path in paths:
+                    self.assertEqual(_binary.find(), path)
+                    with Accountant() as accountant:
+                        self.assertTrue(accountant.version())
+                    os.remove(path)
+                self.assertEqual(_binary.find(), "accountant")
+                with self.assertRaisesRegex(AccountantError, "cannot start accountant"):
+                    Accountant()
+
+    def test_shared(self):
+        """One for the process; another one when it is gone."""
+        first = shared()
+        self.assertIs(shared(), first)
+        first.close()
+        second = shared()
+        self.assertIsNot(second, first)
+        second._process.kill()
+        second._process.wait()
+        self.assertAlmostEqual(shared().epsilon(pure(0.5), delta=0).upper, 0.5, places=9)
+
+    @unittest.skipUnless(hasattr(os, "fork"), "the system has no fork")
+    def test_shared_after_fork(self):
+        """Children ask at the same time as their parent, each a program of its own."""
+        own = shared()
+
+        def ask(i, results):
+            got = [shared().epsilon(pure(i), delta=0).estimate for _ in range(20)]
+            results.put((i, min(got), max(got), shared()._process.pid))
+
+        context = multiprocessing.get_context("fork")
+        results = context.SimpleQueue()
+        children = [context.Process(target=ask, args=(i, results)) for i in (1, 2, 3)]
+        for child in children:
+            child.start()
+        for _ in range(50):
+            self.assertAlmostEqual(shared().epsilon(pure(7), delta=0).estimate, 7, places=7)
+        programs = {own._process.pid}
+        for i, low, high, pid in [results.get() for _ in children]:
+            self.assertAlmostEqual(low, i, places=7)
+            self.assertAlmostEqual(high, i, places=7)
+            programs.add(pid)
+        for child in children:
+            child.join()
+        self.assertEqual(len(programs), 4)
 
     def test_closed(self):
         with Accountant() as accountant:

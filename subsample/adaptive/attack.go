@@ -45,7 +45,7 @@ func NewAttack(p profiles.Profile, step, reach float64) (*Attack, error) {
 func newAttack(p profiles.Profile, step, reach, c float64) *Attack {
 	top := int(math.Ceil(reach / step))
 	a := &Attack{g: make([]float64, top+1)}
-	a.r = recursion{step: step, c: c, join: func(v []float64) float64 { return max(v[0], v[1]) }}
+	a.r = recursion{step: step, c: c, join: larger}
 	for _, q := range []profiles.Profile{p, profiles.Reverse(p)} {
 		_, lower := pld.Discretize(q, pld.Uniform(0, step, -int64(top), int64(top)))
 		l := massLaw{inf: math.Exp(lower.LogPInf) * (1 - 8*xmath.U)}
@@ -56,6 +56,13 @@ func newAttack(p profiles.Profile, step, reach, c float64) *Attack {
 		a.lossErr = max(a.lossErr, lower.LossErr)
 	}
 	return a
+}
+
+// larger sets g to the larger of two laws' values.
+func larger(values [][]float64, g []float64) {
+	for i := range g {
+		g[i] = max(values[0][i], values[1][i])
+	}
 }
 
 // Run adds k steps, or none when it returns the error of a cancelled context.

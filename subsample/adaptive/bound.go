@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/dpaccountant/accountant/internal/fault"
@@ -33,26 +34,35 @@ type Bound struct {
 	at       Step
 	attack   profiles.Profile
 	mu       sync.Mutex
-	families map[float64]*family // by logTop
-	failed   map[float64]error
+	palettes map[float64]keptPalette // by logTop
+	families map[familyKey]keptFamily
 }
 
 // NewBound returns the bound for steps of noise 1 in which the means of a record and its
 // substitute are theta apart. attack is the pair that is attained in a step.
 func NewBound(theta float64, step Step, attack profiles.Profile) *Bound {
-	return &Bound{theta: theta, at: step, attack: attack, families: map[float64]*family{}, failed: map[float64]error{}}
+	return &Bound{theta: theta, at: step, attack: attack, palettes: map[float64]keptPalette{}, families: map[familyKey]keptFamily{}}
 }
 
 // Upper returns a profile that bounds the composition of k steps, tight for
 // losses of about eps, where δ is about e^logDelta. Transforms are of at most
 // maxPoints points.
 func (a *Bound) Upper(ctx context.Context, k int64, eps, logDelta float64, maxPoints int) (profiles.Profile, error) {
-	f, c, top, err := a.prepare(k, eps, logDelta, maxPoints)
+	p, c, err := a.prepare(k, eps, logDelta)
 	if err != nil {
 		return nil, err
 	}
-	r := recursion{step: f.step, c: c, upper: true, join: func(v []float64) float64 { return f.gain.best(v[0], v[1], v[2], v[3]) }}
-	for _, l := range []nodeLaw{f.near, f.near.reverse(), f.right, f.near.worse()} {
+	top, err := latticeTop(eps, c, p.step, p.node[len(p.node)-1], maxPoints)
+	if err != nil {
+		return nil, err
+	}
+	f, err := a.family(p, c)
+	if err != nil {
+		return nil, err
+	}
+	join := &joint{members: f.members, worst: worst}
+	r := recursion{step: f.step, c: c, upper: true, join: join.join}
+	for _, l := range f.laws {
 		r.laws = append(r.laws, l.masses(f.node, f.x))
 	}
 	g := make([]float64, top+1)
@@ -68,19 +78,36 @@ func (a *Bound) Upper(ctx context.Context, k int64, eps, logDelta float64, maxPo
 // Attack returns the loss that a concrete adaptive adversary ([Attack])
 // reaches in k steps, accurate where Upper is.
 func (a *Bound) Attack(ctx context.Context, k int64, eps, logDelta float64, maxPoints int) (profiles.Reached, error) {
-	f, c, top, err := a.prepare(k, eps, logDelta, maxPoints)
+	p, c, err := a.prepare(k, eps, logDelta)
 	if err != nil {
 		return nil, err
 	}
-	at := newAttack(a.attack, f.step, float64(top)*f.step, c)
+	// Lower laws lose more by the lattice than chords do: a finer one.
+	square := p.bound.theta * p.bound.theta
+	step := min(p.step, deviation(p.bound)/(16+8/(1+square*square)))
+	reach := int(math.Ceil(p.x[len(p.x)-1] / step))
+	top, err := latticeTop(eps, c, step, reach, maxPoints)
+	if err != nil {
+		return nil, err
+	}
+	at := newAttack(a.attack, step, float64(top)*step, c)
 	if err := at.run(ctx, k); err != nil {
 		return nil, err
 	}
 	return at, nil
 }
 
-// prepare chooses the family, the tilt and the size of the lattice.
-func (a *Bound) prepare(k int64, eps, logDelta float64, maxPoints int) (f *family, c float64, top int, err error) {
+// latticeTop returns how many lattice points a question about eps needs, with the tilt c.
+func latticeTop(eps, c, step float64, reach, maxPoints int) (int, error) {
+	points := (eps + 10/c) / step // G there is e^−10 of δ, as which it counts beyond
+	if !(points+2*float64(reach) <= float64(maxPoints)) {
+		return 0, fmt.Errorf("the recursion needs more than %d points", maxPoints)
+	}
+	return int(math.Ceil(points)), nil
+}
+
+// prepare chooses the laws and the tilt.
+func (a *Bound) prepare(k int64, eps, logDelta float64) (p *palette, c float64, err error) {
 	switch {
 	case k < 1:
 		err = fault.New("steps", "%d is not in [1, ∞)", k)
@@ -90,60 +117,53 @@ func (a *Bound) prepare(k int64, eps, logDelta float64, maxPoints int) (f *famil
 		err = fault.New("log delta", "%v is not in (−700, 0)", logDelta)
 	}
 	if err != nil {
-		return nil, 0, 0, err
+		return nil, 0, err
 	}
-	// A few families serve all questions.
-	if f, err = a.family(-5 * math.Ceil((20-logDelta+math.Log(float64(k)))/5)); err != nil {
-		return nil, 0, 0, err
-	}
-	c = f.slope(float64(k), eps, slopeAt(eps, logDelta))
-	points := (eps + 12/c) / f.step
-	if !(points+2*float64(f.node[len(f.node)-1]) <= float64(maxPoints)) {
-		return nil, 0, 0, fmt.Errorf("the recursion needs more than %d points", maxPoints)
-	}
-	return f, c, int(math.Ceil(points)), nil
-}
-
-// family returns the family for losses up to a probability of e^logTop.
-func (a *Bound) family(logTop float64) (*family, error) {
+	// Larger losses count as infinite: in k steps that is e^−12 of δ. A few palettes serve
+	// all questions.
+	logTop := -5 * math.Ceil((12-logDelta+math.Log(float64(k)))/5)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if _, ok := a.families[logTop]; !ok && a.failed[logTop] == nil {
-		if f, err := newFamily(a.at, a.theta, logTop); err != nil {
-			a.failed[logTop] = err
-		} else {
-			a.families[logTop] = f
-		}
+	kept, ok := a.palettes[logTop]
+	if !ok {
+		kept.palette, kept.err = newPalette(a.at, a.theta, logTop)
+		a.palettes[logTop] = kept
 	}
-	return a.families[logTop], a.failed[logTop]
+	if kept.err != nil {
+		return nil, 0, kept.err
+	}
+	return kept.palette, kept.palette.slope(float64(k), eps, slopeAt(eps, logDelta)), nil
 }
 
-// slope is the saddle point of k steps at eps, about the slope of −log δ there.
-func (f *family) slope(k, eps, rough float64) float64 {
-	law := f.near.masses(f.node, f.x)
-	mean := func(c float64) float64 { // of the loss tilted by e^{cx}
-		base := c * f.x[len(f.x)-1] // keeps exponents in range
-		var sum, first, rest float64
-		rest = 1 - law.inf
-		for i, p := range law.mass[1:] {
-			x := float64(law.index[i+1]) * f.step
-			w := p * math.Exp(c*x-base)
-			sum += w
-			first += x * w
-			rest -= p
-		}
-		return first / (sum + max(0, rest)*math.Exp(-base))
+// A keptPalette and a keptFamily are results to be used again.
+type (
+	keptPalette struct {
+		*palette
+		err error
 	}
-	lo, hi := rough/64, 4*rough
-	for range 40 {
-		c := math.Sqrt(lo * hi)
-		if k*mean(c) < eps {
-			lo = c
-		} else {
-			hi = c
-		}
+	keptFamily struct {
+		*family
+		err error
 	}
-	return lo
+	// A familyKey names a family by its laws and its tilt, in quarter powers of 2.
+	familyKey struct {
+		*palette
+		tilt int
+	}
+)
+
+// family returns the members for about the tilt c: what is best at one is good nearby.
+func (a *Bound) family(p *palette, c float64) (*family, error) {
+	tilt := int(math.Round(4 * math.Log2(c)))
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	key := familyKey{p, tilt}
+	kept, ok := a.families[key]
+	if !ok {
+		kept.family, kept.err = newFamily(p, math.Exp2(float64(tilt)/4))
+		a.families[key] = kept
+	}
+	return kept.family, kept.err
 }
 
 // slopeAt estimates −d log δ/dε of a composition whose loss is nearly normal:
@@ -155,11 +175,16 @@ func slopeAt(eps, logDelta float64) float64 {
 }
 
 // profile is the symmetric profile with the values g at α = e^{i·step}.
-func (f *family) profile(g []float64) (profiles.Profile, error) {
+func (f *palette) profile(g []float64) (profiles.Profile, error) {
 	// The lower convex hull of upper bounds of a convex function bounds it.
 	xs := make([]float64, len(g))
 	for i := range xs {
 		xs[i] = float64(i) * f.step
+	}
+	g = slices.Clone(g)
+	for i, x := range xs[1:] {
+		// G is convex and symmetric: its value at α = 1 is below the chord from 1/α to α.
+		g[0] = min(g[0], (2*g[i+1]+math.Expm1(x))/(1+math.Exp(x))*(1+8*xmath.U))
 	}
 	mass, _, inf := xmath.Chords(xs, g)
 	var atoms []profiles.Atom

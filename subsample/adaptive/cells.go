@@ -1,92 +1,27 @@
-// The comparison of §10: laws that together dominate every place of the other records,
-// found cell by cell. The search steers; cover proves.
+// Cells of places of the other records, and bounds of the profiles in them (§10).
 
 package adaptive
 
 import (
-	"fmt"
 	"math"
 	"slices"
+	"sync"
 
-	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
-	"github.com/dpaccountant/accountant/profiles"
 )
-
-// A family is a finite set of pairs on a lattice of losses such that every pair
-// of neighbouring data sets is dominated, in one step, by one of its members: an
-// upper bound for an adversary who places the other records anew at every step
-// (docs/theory/subsampling.md §10). The single pair that dominates all of them, which Apply
-// returns, must be the worst at every threshold at once; no data set is.
-//
-// A member is a mixture, a public choice, of four laws: near (all other records
-// at the substitute), its reverse, right (at a right angle to both) and worst
-// (worse of near and its reverse everywhere). Whatever the laws are, the proof
-// that the family covers everything is the comparison of cover.
-type family struct {
-	step float64
-	node []int     // lattice indices of losses, ascending from 0
-	x    []float64 // node·step
-
-	near, right nodeLaw
-	gain        *gains
-}
-
-type member struct{ near, reverse, right, worst float64 }
-
-func (m member) mirror() member { return member{m.reverse, m.near, m.right, m.worst} }
-
-const (
-	nodeGrowth = 0.07    // of the distance between nodes, for losses above 1/growth steps
-	maxReach   = 1 << 15 // largest node
-	maxCells   = 800
-	inflation  = 5e-4 // of the laws' θ, so that excess's own error does not matter
-)
-
-// newFamily builds a family on losses up to where one step exceeds with
-// probability e^logTop. The lattice step is a twentieth of the loss's standard
-// deviation.
-func newFamily(step Step, theta, logTop float64) (*family, error) {
-	s, wide := step(theta), step(theta*(1+inflation))
-	g, err := profiles.NewGaussian(1 / wide.theta)
-	if err != nil {
-		return nil, err
-	}
-	f := &family{step: s.copies * theta / 20}
-	if !(f.step > 1e-12) {
-		return nil, fmt.Errorf("a lattice step of %v is too small", f.step)
-	}
-	var u, v, w []float64
-	for i := 0; ; i += max(1, int(float64(i)*nodeGrowth)) {
-		if i > maxReach {
-			return nil, fmt.Errorf("the loss of one step spans more than %d lattice steps", maxReach)
-		}
-		eps := float64(i) * f.step
-		f.node, f.x = append(f.node, i), append(f.x, eps)
-		ways := wide.shares(eps)
-		a, b := wide.corner(g, ways)
-		m := math.Inf(1)
-		for _, way := range ways {
-			side := wide.theta / math.Sqrt2
-			m = min(m, wide.p1*triangle{side, side, wide.theta}.estimate(way.logA, way.logB)+way.rest)
-		}
-		if i == 0 {
-			m = a
-		}
-		u, v, w = append(u, a), append(v, b), append(w, min(m, a))
-		if i > 0 && math.Log(a) < logTop {
-			break
-		}
-	}
-	f.near, f.right = newNodeLaw(f.x, u, v), newNodeLaw(f.x, w, w)
-	return f, f.cover(s)
-}
 
 // A cell is a rectangle of the distances s = |x − z| and t = |x' − z|, in a ball
-// of radius 1. The configurations that matter fill the ball: s + t ≥ 2.
+// of radius 1. The configurations that matter have s² + t² ≥ 4: any other is dominated,
+// at every α and in both directions, by the one at which z has moved away from the line
+// through x and x' to the unit circle (docs/theory/subsampling.md §10).
 type cell struct{ s0, s1, t0, t1 float64 }
 
 func (c cell) mirror() cell { return cell{c.t0, c.t1, c.s0, c.s1} }
+
+// empty reports whether nothing of the cell matters, or the mirror image of other cells.
+func (c cell) empty() bool {
+	return c.s1*c.s1+c.t1*c.t1 < 4*(1-8*xmath.U) || c.t0 > c.s1
+}
 
 // largestR is the largest |x − x'| of the triangles that fill the unit ball,
 // with sides s and t or longer ones.
@@ -103,7 +38,7 @@ func largestR(s, t float64) float64 {
 func (c cell) worst() triangle { return triangle{c.s1, c.t0, largestR(c.s0, c.t0)} }
 
 // split halves the cell across its relatively longer side, as seen from the
-// corner where z is x', and cuts off what does not fill the ball.
+// corner where z is x', and cuts off what is within the unit circle.
 func (c cell) split() [2]cell {
 	half := func(lo, hi float64) float64 { return math.Sqrt(max(lo, hi/4) * hi) }
 	a, b := c, c
@@ -114,183 +49,86 @@ func (c cell) split() [2]cell {
 		t := half(c.t0, c.t1)
 		a.t1, b.t0 = t, t
 	}
+	// side is at most the least other side with s² + t² ≥ 4.
+	side := func(s float64) float64 {
+		return math.Sqrt(max(0, (2-s)*(2+s))) * (1 - 8*xmath.U)
+	}
 	out := [2]cell{a, b}
 	for i := range out {
 		c := &out[i]
-		c.s0 = max(c.s0, (2-c.t1)*(1-4*xmath.U))
-		c.t0 = max(c.t0, (2-c.s1)*(1-4*xmath.U))
+		c.s0 = max(c.s0, side(c.t1))
+		c.t0 = max(c.t0, side(c.s1))
 	}
 	return out
 }
 
-// A covered is a cell with bounds of its configurations' profiles at the nodes,
-// up for α ≥ 1 and down that of the reverse, and the member that dominates them.
-// Bounds start as those of the cell that it is a part of; fresh ones are its own.
-type covered struct {
+// A bounded is a cell with bounds of its configurations' profiles at the nodes,
+// up for α ≥ 1 and down that of the reverse. Bounds start as those of the cell that it is
+// a part of; fresh ones are its own.
+type bounded struct {
 	cell
 	up, down           []float64
 	freshUp, freshDown []bool
-	member             member
-	excess             float64 // of the weight of worst over what is harmless; +Inf without a member
 }
 
-// cover finds members that dominate every configuration, or returns an error.
-func (f *family) cover(s stepBound) error {
-	ways := make([][]share, len(f.x))
-	first := &covered{cell: cell{0, 2, 0, 2}, excess: math.Inf(1)}
-	for i, x := range f.x {
-		ways[i] = s.shares(x)
-		first.up = append(first.up, s.at(ways[i], triangle{2, 0, 2})) // the largest of all
-	}
-	first.down = first.up
-	var members []member
-	queue := []*covered{first}
-	for n := 0; len(queue) > 0; n++ {
-		// The worst first, so that the limit on cells costs least.
-		worst := 0
-		for i, c := range queue {
-			if c.excess > queue[worst].excess {
-				worst = i
-			}
-		}
-		c := queue[worst]
-		// A half that is dropped leaves their number: hence the limit on n.
-		if len(members)+len(queue) > maxCells || n > 4*maxCells {
-			if math.IsInf(c.excess, 1) {
-				return fmt.Errorf("the configurations of the other records need more than %d cells", maxCells)
-			}
-			for _, c := range queue {
-				members = append(members, c.member)
-			}
-			break
-		}
-		queue = slices.Delete(queue, worst, worst+1)
-		var halves [2]*covered // nil: empty, or the mirror image of others
-		split := c.split()
-		parallel.Do(2, func(i int) {
-			half := split[i]
-			if half.s1+half.t1 < 2 || half.t0 > half.s1 {
-				return
-			}
-			h := &covered{cell: half, up: slices.Clone(c.up), down: slices.Clone(c.down),
-				freshUp: make([]bool, len(f.x)), freshDown: make([]bool, len(f.x))}
-			f.improve(h, s, ways)
-			halves[i] = h
-		})
-		for _, h := range halves {
-			switch {
-			case h == nil:
-			case h.excess <= 0:
-				members = append(members, h.member)
-			default:
-				queue = append(queue, h)
-			}
-		}
-	}
-	f.gain = newGains(members)
-	return nil
+// part returns a cell within b, with its bounds.
+func (b *bounded) part(c cell) *bounded {
+	return &bounded{c, slices.Clone(b.up), slices.Clone(b.down), make([]bool, len(b.up)), make([]bool, len(b.up))}
 }
 
-// improve fits a member to h and sharpens the bounds that stand in its way.
-func (f *family) improve(h *covered, s stepBound, ways [][]share) {
-	for {
-		i, j := f.fit(h)
-		if h.excess <= 0 || (i < 0 || h.freshUp[i]) && (j < 0 || h.freshDown[j]) {
-			return
-		}
-		if i >= 0 && !h.freshUp[i] {
-			h.up[i], h.freshUp[i] = min(h.up[i], s.at(ways[i], h.worst())), true
-		}
-		if j >= 0 && !h.freshDown[j] {
-			h.down[j], h.freshDown[j] = min(h.down[j], s.at(ways[j], h.mirror().worst())), true
-		}
-	}
+// mirror is b with the roles of x and x' exchanged; what is sharpened in one is in both.
+func (b *bounded) mirror() *bounded {
+	return &bounded{b.cell.mirror(), b.down, b.up, b.freshDown, b.freshUp}
 }
 
-// harmless is a weight of worst that hardly raises the result when the rest is
-// as in m: adversaries lose by leaving the corners. Found by experiment; it
-// decides how fine the cells are, not whether they are covered.
-func harmless(m member) float64 {
-	c := m.right + min(m.near, m.reverse)
-	return 0.005 + 0.4*c*(1-0.7*c)
+// whole is the cell of all configurations: bounds are the largest of all.
+func (p *palette) whole() *bounded {
+	b := &bounded{cell: cell{0, 2, 0, 2}}
+	for _, ways := range p.ways {
+		b.up = append(b.up, p.bound.at(ways, triangle{2, 0, 2}))
+	}
+	b.down = slices.Clone(b.up)
+	return b
 }
 
-// fit finds the member that dominates c with the least excess. i and j are the
-// nodes where better bounds of c would help most, −1 if none does.
-//
-// With weights 1−ρ−w−e, ρ, w, e and the laws' values b, r, m, b at a node:
-// up ≤ b − ρ(b−r) − w(b−m) and down ≤ r + (ρ+e)(b−r) + w(m−r).
-func (f *family) fit(c *covered) (i, j int) {
-	const steps = 32
-	type limit struct {
-		rho, need float64 // ρ ≤ rho, ρ + e ≥ need
-		i, j      int
+// sharpen makes the bound at a node fresh, up or down, and reports whether it was not.
+func (p *palette) sharpen(b *bounded, node int, up bool) bool {
+	if up {
+		if b.freshUp[node] {
+			return false
+		}
+		b.up[node], b.freshUp[node] = min(b.up[node], p.known.at(p, b.worst(), node)), true
+		return true
 	}
-	try := func(l limit, w float64) (m member, cost float64, ok bool) {
-		if l.rho < 0 || l.need > 1-w {
-			return m, 1 + max(-l.rho, l.need-1+w), false
-		}
-		e := max(0, l.need-l.rho)
-		rho := (max(0, l.need-e) + min(l.rho, 1-w-e)) / 2
-		m = member{1 - rho - w - e, rho, w, e}
-		return m, e - harmless(m), true
+	if b.freshDown[node] {
+		return false
 	}
-	least := math.Inf(1)
-	c.excess = math.Inf(1)
-	for n := range steps + 1 {
-		w := float64(n) / steps
-		all := limit{1 - w, 0, -1, -1}
-		sure := all // by the cell's own bounds alone
-		for k := range f.x {
-			b, r, m := f.near.up[k], f.near.down[k], f.right.up[k]
-			d := max(b-r, 1e-13*b)
-			x, y := (b-w*(b-m)-c.up[k])/d, (c.down[k]-r-w*(m-r))/d
-			if x < all.rho {
-				all.rho, all.i = x, k
-			}
-			if y > all.need {
-				all.need, all.j = y, k
-			}
-			if c.freshUp[k] {
-				sure.rho = min(sure.rho, x)
-			}
-			if c.freshDown[k] {
-				sure.need = max(sure.need, y)
-			}
-		}
-		if m, x, ok := try(all, w); ok && x < c.excess {
-			if m, ok = f.dominates(m, c); ok {
-				c.member, c.excess = m, x
-			}
-		}
-		if _, x, _ := try(sure, w); x < least {
-			least, i, j = x, all.i, all.j
-		}
-	}
-	return i, j
+	b.down[node], b.freshDown[node] = min(b.down[node], p.known.at(p, b.cell.mirror().worst(), node)), true
+	return true
 }
 
-// dominates checks a member against c, after moving a little weight to the worst,
-// so that rounding does not decide. Values that are no numbers fail.
-//
-// The laws are those of a θ larger by inflation and can spare the slack. It is for
-// rounding: of the laws' values, of α = e^{x} at the nodes, and of the sides of
-// triangles, each some u times at most a thousand, what log δ moves by.
-func (f *family) dominates(m member, c *covered) (member, bool) {
-	const shift = 1e-7
-	for _, w := range []*float64{&m.near, &m.reverse, &m.right} {
-		d := min(max(0, *w), shift)
-		*w = max(0, *w) - d
-		m.worst += d
+// known keeps bounds of triangles, which most covers share. It is safe for concurrent use.
+type known struct {
+	mu sync.Mutex
+	of map[triangle][]float64 // by node; 0 is not known
+}
+
+func newKnown() *known { return &known{of: map[triangle][]float64{}} }
+
+func (k *known) at(p *palette, g triangle, node int) float64 {
+	k.mu.Lock()
+	row := k.of[g]
+	if row == nil {
+		row = make([]float64, len(p.x))
+		k.of[g] = row
 	}
-	m.worst = min(1, max(m.worst, 1-m.near-m.reverse-m.right)+4*xmath.U)
-	for k := range f.x {
-		b, r, w := f.near.up[k], f.near.down[k], f.right.up[k]
-		const down = 1 - 1e-11
-		up, rev := m.near*b+m.reverse*r+m.right*w+m.worst*b, m.near*r+m.reverse*b+m.right*w+m.worst*b
-		if !(up*down >= c.up[k] && rev*down >= c.down[k]) {
-			return m, false
-		}
+	v := row[node]
+	k.mu.Unlock()
+	if v == 0 {
+		v = p.bound.at(p.ways[node], g)
+		k.mu.Lock()
+		row[node] = v
+		k.mu.Unlock()
 	}
-	return m, true
+	return v
 }

@@ -18,8 +18,10 @@
 //   - triangle.go: the integral of one step, for three records at given distances;
 //   - step.go: what is known about one step of a scheme;
 //   - node_law.go: pairs of laws on a lattice of losses;
-//   - gains.go: the largest of the members of a family;
-//   - cells.go: a family of laws that dominates every configuration, and the proof by cells;
+//   - members.go: mixtures of laws, and the largest of them along a lattice;
+//   - laws.go: the laws that are mixed;
+//   - cells.go: the cells that hold every configuration, and bounds of them;
+//   - cover.go: a family of mixtures that dominates every cell, and the proof;
 //   - recursion.go: the recursion on a lattice, by transforms with counted errors;
 //   - attack.go, bound.go: below and above.
 package adaptive

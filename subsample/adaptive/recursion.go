@@ -26,8 +26,8 @@ type recursion struct {
 	step  float64
 	c     float64
 	laws  []massLaw
-	join  func(values []float64) float64 // of the laws' expectations: G
-	upper bool                           // round up, else down
+	join  func(values [][]float64, g []float64) // sets G, given each law's expectations
+	upper bool                                  // round up, else down
 }
 
 // run replaces G by G after k more steps. What g holds after an error, that of a
@@ -82,6 +82,10 @@ func (r recursion) run(ctx context.Context, g []float64, k int64) error {
 	for i := range weight {
 		weight[i] = math.Exp(r.c * float64(i-reach) * r.step)
 	}
+	scale := make([]float64, top+1) // of what a transform returns
+	for i := range scale {
+		scale[i] = 1 / float64(n) / weight[i+reach]
+	}
 	alpha, minus := make([]float64, reach+1), make([]float64, reach+1) // α and 1 − α
 	for i := range alpha {
 		x := -float64(i) * r.step
@@ -97,14 +101,13 @@ func (r recursion) run(ctx context.Context, g []float64, k int64) error {
 	for i := range back {
 		back[i], z[i] = fourier.NewFFT(n), make([]complex128, n/2+1)
 	}
-	values := make([]float64, len(r.laws))
 	// Weights, α and masses have relative errors of a few u times their exponents.
 	rounding := 32 * xmath.U * (4 + (1+r.c)*float64(size)*r.step)
 	sign := 1.0
 	if !r.upper {
 		sign = -1
 	}
-	for range k {
+	for done := range k {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -133,14 +136,14 @@ func (r recursion) run(ctx context.Context, g []float64, k int64) error {
 				z[l][i] = v * freq[l][i]
 			}
 			back[l].Sequence(out[l], z[l])
+			for i := range g {
+				out[l][i] = out[l][i]*scale[i] + r.laws[l].inf
+			}
 		})
 		slack := 14 * xmath.U * math.Log2(float64(n)) * math.Sqrt(norm) * spread
-		for i := range g {
-			w := 1 / weight[i+reach]
-			for l := range values {
-				values[l] = out[l][i]/float64(n)*w + r.laws[l].inf
-			}
-			v := r.join(values)*(1+sign*rounding) + sign*slack*w
+		r.join(out, g)
+		for i, v := range g {
+			v = v*(1+sign*rounding) + sign*slack/weight[i+reach]
 			switch {
 			case r.upper:
 				g[i] = max(0, v) // or no number, which Upper refuses
@@ -149,6 +152,9 @@ func (r recursion) run(ctx context.Context, g []float64, k int64) error {
 			default: // an overflow too
 				g[i] = 0
 			}
+		}
+		if done%64 == 63 || done == k-1 {
+			parallel.Progress(ctx, done+1)
 		}
 	}
 	return nil

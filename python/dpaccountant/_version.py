@@ -1,0 +1,3 @@
+"""The version of the package. What makes a wheel writes that of the release here."""
+
+__version__ = "0.0.0"

@@ -1,0 +1,428 @@
+"""The client: a method for every question."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+
+from ._read import (
+    Plan, calibration_of, given, interval_of, number_of, path_of, plan_of, risk_of, status_of,
+)
+from ._systems import Systems
+from .answers import (
+    Audit, Calibration, Comparison, Curve, CurvePoint, GaussianDP, Interval, LedgerStatus, Profile,
+    ProfilePoint, Risk, SamplingScheme, Topic, Training,
+)
+from .ledger import Ledger
+
+
+class Accountant(Systems):
+    """A running ``accountant serve --stdio``; close it, or use it in ``with``.
+
+    ``binary`` is the program. By default it is what the environment variable
+    ``ACCOUNTANT`` names, else the one that came with this package, else
+    ``accountant`` on the path. It may be used by several threads; their requests
+    wait for each other. It belongs to the process that made it: after a fork the
+    child makes one of its own, or asks ``shared()``.
+
+    ``timeout`` is how many seconds an answer may take; NoAnswerError is raised
+    then.
+    """
+
+    def version(self) -> str:
+        """The version of the program."""
+        return str(self.request("version")["version"])
+
+    def epsilon(self, plan: Plan, delta: float, *, recursion: int = 0) -> Interval:
+        """The smallest ε for which the plan is (ε, δ)-differentially private.
+
+        ``recursion`` narrows the theory gap of samples of a fixed size where a
+        mechanism runs at most that many times; it takes seconds for 1000.
+        """
+        arguments = dict(plan=plan_of(plan), delta=delta, recursion=recursion)
+        return interval_of(self.request("epsilon", **arguments), "epsilon")
+
+    def delta(self, plan: Plan, epsilon: float, *, recursion: int = 0) -> Interval:
+        """The smallest δ for which the plan is (ε, δ)-differentially private.
+
+        ``recursion`` is as for ``epsilon``.
+        """
+        arguments = dict(plan=plan_of(plan), epsilon=epsilon, recursion=recursion)
+        return interval_of(self.request("delta", **arguments), "delta")
+
+    def risk(
+        self,
+        plan: Plan,
+        false_positives: Optional[Sequence[float]] = None,
+        priors: Optional[Sequence[float]] = None,
+    ) -> Risk:
+        """What the best attacker can do, at false-positive rates and priors.
+
+        The defaults are 0.1 %, 1 % and 10 %, and priors of 50 %, 10 % and 1 %.
+        """
+        arguments: Dict[str, Any] = {"plan": plan_of(plan)}
+        if false_positives is not None:
+            arguments["false-positives"] = list(false_positives)
+        if priors is not None:
+            arguments["priors"] = list(priors)
+        result = self.request("risk", **arguments)
+        return Risk(
+            advantage=risk_of(result["advantage"], 0.0),
+            true_positive_rate=tuple(
+                risk_of(r, float(r["false-positive-rate"])) for r in result["true-positive-rate"]
+            ),
+            bayes_success=tuple(risk_of(r, float(r["prior"])) for r in result["bayes-success"]),
+            theory_gap=bool(result.get("theory-gap", False)),
+            warnings=tuple(result.get("warnings", ())),
+        )
+
+    def curve(
+        self,
+        plan: Plan,
+        kind: str = "delta",
+        *,
+        points: Optional[int] = None,
+        delta: Optional[float] = None,
+        log: bool = False,
+        from_: Optional[float] = None,
+        to: Optional[float] = None,
+        min_delta: Optional[float] = None,
+    ) -> Curve:
+        """A curve as numbers: δ against ε ("delta"), ε at ``delta`` against the
+        length of the plan ("steps"), or the error rates of the best attacker
+        ("trade-off"; with ``log`` the true-positive rate).
+        """
+        arguments: Dict[str, Any] = {"plan": plan_of(plan), "kind": kind}
+        options = {"points": points, "delta": delta, "from": from_, "to": to, "min-delta": min_delta}
+        arguments.update({k: v for k, v in options.items() if v is not None})
+        if log:
+            arguments["log"] = True
+        result = self.request("curve", **arguments)
+        curve = result["curves"][0]
+        return Curve(
+            kind=result["kind"],
+            x=result["x"],
+            y=result["y"],
+            points=tuple(
+                CurvePoint(
+                    x=float(p["x"]),
+                    lower=float(p["lower"]),
+                    estimate=float(p["estimate"]),
+                    upper=float(p["upper"]),
+                    worst_direction=p["worst-direction"],
+                )
+                for p in curve["points"]
+            ),
+            warnings=tuple(curve.get("warnings", ())),
+        )
+
+    def calibrate(
+        self,
+        plan: Plan,
+        *,
+        epsilon: float,
+        delta: float,
+        solve: str = "noise-multiplier",
+        step: str = "",
+        examples: Optional[int] = None,
+        accuracy: Optional[float] = None,
+        recursion: int = 0,
+    ) -> Calibration:
+        """The smallest noise multiplier, or the largest count, rate or batch, that
+        meets a budget. Raises InfeasibleError when no value does. ``recursion`` is
+        as for ``epsilon``, and takes its seconds a dozen times.
+        """
+        arguments: Dict[str, Any] = dict(
+            plan=plan_of(plan), epsilon=epsilon, delta=delta, solve=solve, recursion=recursion
+        )
+        if step:
+            arguments["step"] = step
+        if examples is not None:
+            arguments["examples"] = examples
+        if accuracy is not None:
+            arguments["accuracy"] = accuracy
+        result = self.request("calibrate", **arguments)
+        return calibration_of(result)
+
+    def compare(self, plan: Plan, delta: float, *, recursion: int = 0) -> Sequence[Comparison]:
+        """ε by the methods of the literature, the Fourier accountant last.
+
+        ``recursion`` is as for ``epsilon``.
+        """
+        return tuple(
+            Comparison(
+                method=m["method"],
+                kind=m["kind"],
+                epsilon=float(m["epsilon"]) if "epsilon" in m else None,
+                theorem=m["theorem"],
+                lower=float(m["lower"]) if "lower" in m else None,
+                note=m.get("note", ""),
+            )
+            for m in self.request("compare", plan=plan_of(plan), delta=delta, recursion=recursion)["methods"]
+        )
+
+    def plan_convert(self, plan: Plan, *, to: Optional[str] = None) -> str:
+        """The text of a plan as ``steps`` or as ``events`` of dp_accounting, the other one by default."""
+        return str(self.request("plan-convert", plan=plan_of(plan), to=to)["text"])
+
+    def gdp(self, plan: Plan, *, tolerance: Optional[float] = None) -> GaussianDP:
+        """The μ of Gaussian differential privacy at a tolerance, by default 1e-10."""
+        answer = self.request("gdp", plan=plan_of(plan), tolerance=tolerance)
+        return GaussianDP(
+            tolerance=float(answer["tolerance"]),
+            lower=float(answer["mu"]["lower"]),
+            upper=float(answer["mu"]["upper"]),
+            regret=float(answer["regret"]["upper"]),
+            warnings=tuple(answer.get("warnings", ())),
+        )
+
+    def gdp_solve(
+        self,
+        plan: Plan,
+        *,
+        solve: str,
+        mu: Optional[float] = None,
+        zcdp: Optional[float] = None,
+        tolerance: Optional[float] = None,
+        step: Optional[str] = None,
+        examples: Optional[int] = None,
+    ) -> float:
+        """The value of ``solve`` with which the plan meets a budget in μ, or in ρ of zCDP."""
+        return float(
+            self.request(
+                "gdp-solve",
+                plan=plan_of(plan),
+                solve=solve,
+                mu=mu,
+                zcdp=zcdp,
+                tolerance=tolerance,
+                step=step,
+                examples=examples,
+            )["value"]
+        )
+
+    def audit(
+        self,
+        *,
+        design: str,
+        members: Sequence[float],
+        non_members: Sequence[float],
+        delta: float,
+        confidence: Optional[float] = None,
+        threshold: Optional[float] = None,
+        seed: Optional[int] = None,
+        guesses: Optional[int] = None,
+        plan: Optional[Plan] = None,
+    ) -> Audit:
+        """What an attack's scores prove; ``design`` is ``many-runs`` or ``one-run``."""
+        answer = self.request(
+            "audit",
+            design=design,
+            members=list(members),
+            **{"non-members": list(non_members)},
+            delta=delta,
+            confidence=confidence,
+            threshold=threshold,
+            seed=seed,
+            guesses=guesses,
+            plan=None if plan is None else plan_of(plan),
+        )
+        claim = answer.get("claim")
+        return Audit(
+            design=answer["design"],
+            confidence=float(answer["confidence"]),
+            delta=float(answer["delta"]),
+            epsilon=float(answer["epsilon"]["lower"]),
+            mu=float(answer["mu"]["lower"]),
+            consistent=None if claim is None else claim["consistent"],
+            reason="" if claim is None else claim["reason"],
+        )
+
+    def dpsgd(
+        self,
+        *,
+        delta: Union[float, Sequence[float]],
+        examples: Optional[int] = None,
+        batch_size: Optional[int] = None,
+        sampling_rate: Optional[float] = None,
+        epochs: Optional[float] = None,
+        steps: Optional[int] = None,
+        noise_multiplier: Optional[float] = None,
+        target_epsilon: Optional[float] = None,
+        neighbors: Optional[str] = None,
+        batching: Optional[str] = None,
+        cap: Optional[int] = None,
+        records_per_person: Optional[int] = None,
+    ) -> Training:
+        """The ε of training with DP-SGD, and what that promises in plain words.
+
+        ``batching`` is poisson, random-allocation, shuffle, truncated-poisson (with a
+        ``cap``), without-replacement or fixed-order. Batches are given by ``examples`` and ``batch_size`` or by ``sampling_rate``, the
+        length by ``epochs`` or ``steps``; ``target_epsilon`` finds the noise.
+        ``neighbors`` is add-remove, substitute or zero-out.
+        """
+        result = self.request(
+            "dpsgd",
+            **given(
+                delta=delta, examples=examples, batch_size=batch_size, sampling_rate=sampling_rate,
+                epochs=epochs, steps=steps, noise_multiplier=noise_multiplier,
+                target_epsilon=target_epsilon, neighbors=neighbors, batching=batching, cap=cap,
+                records_per_person=records_per_person,
+            ),
+        )
+        found = result.get("calibration")
+        return Training(
+            neighbors=result["neighbors"],
+            sampling_rate=float(result["sampling-rate"]),
+            steps=result["steps"],
+            noise_multiplier=float(result["noise-multiplier"]),
+            deltas=tuple(float(r["delta"]) for r in result["results"]),
+            epsilons=tuple(interval_of(r, "epsilon") for r in result["results"]),
+            any_order=tuple(interval_of(r, "epsilon") for r in result["any-order"]["results"]),
+            uses_per_example=result["any-order"]["uses-per-example"],
+            statement=result["statement"],
+            calibration=None if found is None else calibration_of(found),
+            batching=result["batching"],
+        )
+
+    def profile(
+        self,
+        mechanism: str,
+        *,
+        at: Optional[Sequence[float]] = None,
+        sampling_rate: Optional[float] = None,
+        neighbors: Optional[str] = None,
+        min_delta: Optional[float] = None,
+        **parameters: Any,
+    ) -> Profile:
+        """δ at every ε of one run of a mechanism, in each direction.
+
+        ``parameters`` are those of plan files: ``noise_multiplier=1``.
+        """
+        options = given(
+            at=at, sampling_rate=sampling_rate, neighbors=neighbors, min_delta=min_delta, **parameters
+        )
+        result = self.request("profile", mechanism=mechanism, **options)
+        points = []
+        for row in result["results"]:
+            for d in row["directions"]:
+                bounds = d["delta"]
+                points.append(
+                    ProfilePoint(
+                        epsilon=float(row["epsilon"]),
+                        direction=d["direction"],
+                        lower=float(bounds["lower"]),
+                        estimate=float(bounds["estimate"]),
+                        upper=float(bounds["upper"]),
+                        attack=float(d["attack"]["lower"]) if "attack" in d else None,
+                    )
+                )
+        return Profile(result["mechanism"], result["neighbors"], tuple(points))
+
+    def sampling(
+        self,
+        *,
+        population: int,
+        batch: int,
+        noise_multiplier: float,
+        subset: Optional[int] = None,
+        mechanism: Optional[str] = None,
+        epsilon: Optional[float] = None,
+        steps: Optional[int] = None,
+        delta: Optional[float] = None,
+        recursion: Optional[int] = None,
+        epochs: Optional[float] = None,
+        neighbors: Optional[str] = None,
+        target_epsilon: Optional[float] = None,
+        cap: Optional[int] = None,
+    ) -> Sequence[SamplingScheme]:
+        """The sampling schemes side by side for one mechanism, under substitution.
+
+        With ``epochs``, all ways to draw batches for so many epochs, under ``neighbors``
+        (zero-out if not given), with the noise that each needs for ``target_epsilon``
+        (that of Poisson sampling if not given).
+        """
+        result = self.request(
+            "sampling",
+            **given(
+                population=population, batch=batch, noise_multiplier=noise_multiplier, subset=subset,
+                mechanism=mechanism, epsilon=epsilon, steps=steps, delta=delta, recursion=recursion,
+                epochs=epochs, neighbors=neighbors, target_epsilon=target_epsilon, cap=cap,
+            ),
+        )
+        schemes = []
+        for s in result["schemes"]:
+            ends = s.get("epsilon", {})
+            schemes.append(
+                SamplingScheme(
+                    scheme=s["scheme"],
+                    not_applicable=s.get("not-applicable", ""),
+                    eta=number_of(s.get("eta")),
+                    expected_distinct=number_of(s.get("expected-distinct")),
+                    kind=s.get("kind", ""),
+                    lower=number_of(ends.get("lower")),
+                    upper=number_of(ends.get("upper")),
+                    theory_gap=bool(s.get("theory-gap", False)),
+                    warnings=tuple(s.get("warnings", ())),
+                    noise_needed=number_of(s.get("noise-needed")),
+                )
+            )
+        return tuple(schemes)
+
+    def plan_check(self, plan: Plan) -> Mapping[str, Any]:
+        """Read a plan without computing privacy: its relation, steps and runs."""
+        return dict(self.request("plan-check", plan=plan_of(plan)))
+
+    def diff(self, old: Plan, new: Plan, *, delta: float) -> Mapping[str, Any]:
+        """What tells two plans apart, ε of each, and the difference (``more``)."""
+        return dict(self.request("diff", old=plan_of(old), new=plan_of(new), delta=delta))
+
+    def explain(self, topic: str) -> Topic:
+        """What a term of the answers means, or what a theorem says."""
+        r = self.request("explain", topic=topic)
+        return Topic(r["topic"], r["title"], r["text"], tuple(r.get("also", ())))
+
+    def topics(self) -> Sequence[Topic]:
+        """Everything that ``explain`` knows."""
+        return tuple(
+            Topic(r["topic"], r["title"], r["text"], tuple(r.get("also", ()))) for r in self.request("explain")
+        )
+
+    def create_ledger(
+        self,
+        path: Optional[Union[str, "os.PathLike[str]"]] = None,
+        *,
+        neighbors: str,
+        epsilon: float,
+        delta: float,
+        mode: str,
+        records_per_person: Optional[int] = None,
+    ) -> "Ledger":
+        """Make a ledger file, or a ledger in memory if there is no path.
+
+        ``mode`` is "planned", or "adaptive" if steps depend on earlier outputs;
+        ``records_per_person`` makes persons with so many records the unit.
+        """
+        arguments = dict(neighbors=neighbors, epsilon=epsilon, delta=delta, mode=mode)
+        if records_per_person is not None:
+            arguments["records_per_person"] = records_per_person
+        if path is not None:
+            arguments["path"] = path_of(path)
+        return Ledger(self, self.request("ledger-create", **arguments)["ledger"])
+
+    def open_ledger(self, path: Union[str, "os.PathLike[str]"]) -> "Ledger":
+        """Open a ledger file; other processes may use it at the same time."""
+        return Ledger(self, self.request("ledger-open", path=path_of(path))["ledger"])
+
+    def log_ledger(self, path: Union[str, "os.PathLike[str]"]) -> Sequence[Mapping[str, Any]]:
+        """What was spent in a ledger file, oldest first: time, note, runs, plan and head."""
+        return tuple(self.request("ledger-log", path=path_of(path))["entries"])
+
+    def check_ledger(
+        self, path: Union[str, "os.PathLike[str]"], head: str = ""
+    ) -> LedgerStatus:
+        """Verify every checksum of a ledger file and recompute the total.
+
+        ``head`` is a ``LedgerStatus.head`` of earlier that must still be there.
+        """
+        return status_of(self.request("ledger-check", path=path_of(path), head=head))

@@ -1,0 +1,46 @@
+"""A privacy budget that is spent step by step, in a file or in memory."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+from ._connection import Connection
+from ._read import Plan, given, plan_of, status_of
+from .answers import LedgerStatus
+
+
+class Ledger:
+    """A budget that is spent step by step."""
+
+    def __init__(self, accountant: Connection, name: str) -> None:
+        self._accountant = accountant
+        self._name = name
+
+    def spend(self, plan: Plan, note: str = "") -> None:
+        """Spend a plan before it runs.
+
+        Raises BudgetError when it would pass the budget: nothing is spent then,
+        and the step must not run.
+        """
+        self._accountant.request(
+            "ledger-spend", ledger=self._name, plan=plan_of(plan), note=note
+        )
+
+    def fits(self, plan: Plan, limit: Optional[int] = None) -> int:
+        """How many times in a row the plan could be spent now, at most ``limit`` times.
+
+        Nothing is spent or reserved: only ``spend`` is.
+        """
+        return int(
+            self._accountant.request(
+                "ledger-fits", ledger=self._name, plan=plan_of(plan), **given(limit=limit)
+            )["fits"]
+        )
+
+    def status(self) -> LedgerStatus:
+        """What is spent and what is left."""
+        return status_of(self._accountant.request("ledger-status", ledger=self._name))
+
+    def close(self) -> None:
+        """Forget the ledger; a file stays as it is."""
+        self._accountant.request("ledger-close", ledger=self._name)

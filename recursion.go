@@ -1,0 +1,177 @@
+package accountant
+
+// The recursion over data configurations, which narrows the gap that theory leaves for batches
+// of a fixed size. It assumes blocks of runs that know it (profiles.Together), and returns ends
+// that are at least as good as those of the product; what it refuses becomes a warning.
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dpaccountant/accountant/fourier"
+	"github.com/dpaccountant/accountant/internal/parallel"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// recursionBytes is what the recursion keeps for each point of its transforms: for each
+// of its ten laws a spectrum (8), its product (8), the result (8) and a plan (24), and
+// for all of them together the buffers and weights of one step (64).
+const recursionBytes = 10*(8+8+8+24) + 64
+
+// latticePoints limits the lattice of the recursion by the memory allowed, and to 2^18
+// points: beyond, thousands of runs would take hours.
+func latticePoints(o fourier.Options) int {
+	return min(1<<18, o.MaxPoints/recursionBytes*fourier.BytesPerPoint)
+}
+
+// longRecursion is from how many runs on a recursion takes long enough to report progress.
+const longRecursion = 2000
+
+// watched returns a context whose recursion of the given runs reports progress: it is one
+// half of a computation, the bound or the attack, with done runs before it.
+func (t *total) watched(ctx context.Context, runs, done int64) context.Context {
+	report := t.opts.report
+	if report == nil || runs < longRecursion {
+		return ctx
+	}
+	return parallel.WithProgress(ctx, func(n int64) { report(int(done+n), int(2*runs)) })
+}
+
+// togethers returns what was added as blocks and other mechanisms.
+//
+// The runs of one bound are a block, an interactive mechanism that the block's
+// profile dominates. The other mechanisms and blocks may come before, after or
+// in between: the product of dominating pairs covers concurrent composition
+// (Vadhan and Zhang, STOC 2023, arXiv:2207.08335). For mechanisms with one pair each that is
+// plain: a supremum of expectations is at most the expectation of suprema, so
+// that running them first only adds.
+func (t *total) togethers() (blocks, others []run) {
+	runs := slices.DeleteFunc(slices.Clone(t.runs), func(r run) bool { return r.m.Directions[0].Upper == nil }) // an attack on a block
+	return joined(runs, func(m *profiles.Bounds) profiles.Together { return m.Together })
+}
+
+// joined returns the runs that have something in common, one for each such thing with the runs of
+// all, and the others, for which common returns a nil interface.
+func joined[T comparable](runs []run, common func(*profiles.Bounds) T) (blocks, others []run) {
+	var none T
+	at := map[T]int{}
+	for _, r := range runs {
+		x := common(r.m)
+		if x == none {
+			others = append(others, r)
+		} else if i, ok := at[x]; ok {
+			blocks[i].count += r.count
+		} else {
+			at[x] = len(blocks)
+			blocks = append(blocks, r)
+		}
+	}
+	return blocks, others
+}
+
+// narrow replaces the ends of iv by those of the recursion where they are better.
+// eps and delta are where the answer is: one is asked, the other the upper end
+// found so far. attack reads an attack's answer. It is long because what the recursion can
+// refuse is a case each, with its warning.
+func (t *total) narrow(ctx context.Context, iv *Interval, ask func(*fourier.Sum) (fourier.Result, error), eps, delta float64, attack func(profiles.Reached) float64) error {
+	if !(eps > 0 && eps < math.Inf(1) && delta > 1e-300 && delta < 1) {
+		return nil
+	}
+	blocks, others := t.togethers()
+	o := t.opts.sums(4)
+	sums := [2]*fourier.Sum{fourier.New(o), fourier.New(o)}
+	add := func(r run) error {
+		for d := range sums {
+			if err := sums[d].Add(r.m.Directions[d].Upper, r.count); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, r := range others {
+		if err := add(r); err != nil {
+			return err
+		}
+	}
+	narrowed := false
+	for _, b := range blocks {
+		alone := len(blocks) == 1 && len(others) == 0
+		if b.count > t.opts.recursion {
+			iv.Warnings = append(iv.Warnings, fmt.Sprintf("the recursion that narrows the theory gap was not run: %d runs are above its limit of %d (WithRecursion, --recursion)", b.count, t.opts.recursion))
+		}
+		at := eps
+		if !alone {
+			// Where this block alone has its δ.
+			one := fourier.New(o)
+			if err := one.Add(b.m.Directions[0].Upper, b.count); err != nil {
+				return err
+			}
+			r, err := one.Epsilon(ctx, delta)
+			if err != nil {
+				return err
+			}
+			at = r.Upper
+		}
+		if b.count == 1 || b.count > t.opts.recursion || !(at > 0 && at < math.Inf(1)) {
+			if err := add(b); err != nil {
+				return err
+			}
+			continue
+		}
+		if alone && iv.Upper == at && iv.Lower > 0 {
+			// The recursion's end is much nearer to what is attained than the product's.
+			at = iv.Lower + (iv.Upper-iv.Lower)/8
+		}
+		p, err := b.m.Together.Upper(t.watched(ctx, b.count, 0), b.count, at, math.Log(delta), latticePoints(t.opts.Options))
+		if stopped := ctx.Err(); stopped != nil && context.Cause(ctx) != fourier.ErrTimeLimit {
+			return stopped
+		}
+		if err != nil { // what cannot be resolved stays as it was
+			iv.Warnings = append(iv.Warnings, fmt.Sprintf("the recursion that narrows the theory gap was not run: %v", err))
+			if err := add(b); err != nil {
+				return err
+			}
+			continue
+		}
+		for d := range sums {
+			if err := sums[d].Add(p, 1); err != nil {
+				return err
+			}
+		}
+		narrowed = true
+		if alone {
+			if c, err := b.m.Together.Attack(t.watched(ctx, b.count, b.count), b.count, at, math.Log(delta), latticePoints(t.opts.Options)); err == nil {
+				iv.Lower = max(iv.Lower, attack(c))
+			} else if ctx.Err() != nil && context.Cause(ctx) != fourier.ErrTimeLimit {
+				return err
+			}
+		}
+	}
+	if !narrowed {
+		return nil
+	}
+	names := t.relation.DirectionNames()
+	var worst fourier.Result
+	direction := 0
+	for d := range sums {
+		if d == 1 && t.symmetric {
+			break
+		}
+		r, err := ask(sums[d])
+		if err != nil {
+			return err
+		}
+		if d == 0 || r.Upper > worst.Upper {
+			worst, direction = r, d
+		}
+	}
+	if worst.Upper < iv.Upper {
+		iv.Upper, iv.Estimate, iv.Direction, iv.Points = worst.Upper, worst.Estimate, names[direction], worst.Points
+		iv.Budget = Budget{Budget: worst.Budget}
+		iv.Gap.Proved = Range{worst.Lower, worst.Estimate, worst.Upper}
+	}
+	iv.Budget.TheoryGap = max(0, iv.Gap.Proved.Lower-max(iv.Gap.Attack.Upper, iv.Lower))
+	return iv.finish()
+}

@@ -1,0 +1,41 @@
+package service
+
+import (
+	"context"
+	"math"
+	"testing"
+)
+
+// Where the best of the default orders is their last, larger ones are tried until it is not; with
+// orders of one's own nothing is.
+func TestPateOrdersExtend(t *testing.T) {
+	var q PateRequest
+	q.Votes, q.Mechanism, q.Delta, q.Conversion = [][]int64{{3, 2}, {4, 1}}, "gnmax", 1e-5, "classic"
+	ask := func(sigma float64, orders []float64) PateAnswer {
+		t.Helper()
+		q.Sigma2, q.Orders = &sigma, orders
+		a, err := new(Service).Pate(context.Background(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	if a := ask(3, nil); a.Orders[len(a.Orders)-1] != 100 || a.Order >= 100 {
+		t.Errorf("σ = 3: order %v of … %v", a.Order, a.Orders[len(a.Orders)-1])
+	}
+	// At 2λ/σ² the best order is about σ√(ln(1/δ)/2), which one and two extensions reach.
+	for _, c := range []struct{ sigma, least, most float64 }{{200, 100, 900}, {1200, 900, 6400}} {
+		a := ask(c.sigma, nil)
+		n := len(a.Orders)
+		if !(a.Order > c.least && a.Order < c.most && a.Order > a.Orders[0] && a.Order < a.Orders[n-1]) {
+			t.Errorf("σ = %v: order %v of %v … %v", c.sigma, a.Order, a.Orders[0], a.Orders[n-1])
+		}
+		own := ask(c.sigma, []float64{50, 100})
+		if own.Order != 100 || len(own.Orders) != 2 || !(own.Epsilon > a.Epsilon) {
+			t.Errorf("σ = %v, own orders: ε %v at %v, extended %v", c.sigma, own.Epsilon, own.Order, a.Epsilon)
+		}
+		if want := c.sigma * math.Sqrt(math.Log(1e5)/2); math.Abs(math.Log(a.Order/want)) > 0.5 {
+			t.Errorf("σ = %v: order %v, want about %v", c.sigma, a.Order, want)
+		}
+	}
+}

@@ -1,0 +1,163 @@
+// The laws that are mixed to dominate every place of the other records (§10).
+
+package adaptive
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// A palette is the laws of one step on a lattice of losses, of which a family mixes its
+// members. Nothing need be true of them: that a mixture is above a cell is compared value
+// by value.
+type palette struct {
+	bound stepBound
+	step  float64
+	node  []int     // lattice indices of losses, ascending from 0
+	x     []float64 // node·step
+	ways  [][]share // of the bound, at each node
+	laws  []nodeLaw
+	known *known // bounds of cells
+}
+
+// The laws by index. near has all other records at the substitute, worst the larger
+// of near and its reverse at every α; right has them at a right angle to both. Edge laws
+// have them at distance 2 from the record and edgeAt from the substitute, with the right
+// angle there: no mixture of the other four is close to what is to be dominated. Their
+// reverses are not needed: where z is nearer to x than to x', adversaries lose so much that
+// reverse with some of worst is as good.
+const (
+	near = iota
+	reverse
+	worst
+	right
+)
+
+// edgeAt are the distances of the edge laws: where the linear program's value was largest
+// without them (docs/theory/subsampling.md §10).
+var edgeAt = [...]float64{0.4, 0.75, 1.15}
+
+const (
+	nodeGrowth = 0.03    // of the distance between nodes, for losses above 1/growth steps
+	maxReach   = 1 << 15 // largest node
+	inflation  = 5e-4    // of the laws' θ, so that excess's own error does not matter
+)
+
+// newPalette returns the laws on losses up to where one step exceeds with
+// probability e^logTop.
+func newPalette(step Step, theta, logTop float64) (*palette, error) {
+	s, wide := step(theta), step(theta*(1+inflation))
+	g, err := profiles.NewGaussian(1 / wide.theta)
+	if err != nil {
+		return nil, err
+	}
+	p := &palette{bound: s, step: latticeStep(s), known: newKnown()}
+	if !(p.step > 1e-12) {
+		return nil, fmt.Errorf("a lattice step of %v is too small", p.step)
+	}
+	shapes := []triangle{{math.Sqrt2, math.Sqrt2, 2}}
+	for _, t := range edgeAt {
+		r := math.Sqrt(4 - t*t)
+		shapes = append(shapes, triangle{2, t, r}, triangle{t, 2, r})
+	}
+	values := make([][]float64, len(shapes))
+	var u, v []float64
+	for i := 0; ; i += max(1, int(float64(i)*nodeGrowth)) {
+		if i > maxReach {
+			return nil, fmt.Errorf("the loss of one step spans more than %d lattice steps", maxReach)
+		}
+		eps := float64(i) * p.step
+		p.node, p.x, p.ways = append(p.node, i), append(p.x, eps), append(p.ways, s.shares(eps))
+		ways := wide.shares(eps)
+		a, b := wide.corner(g, ways)
+		u, v = append(u, a), append(v, b)
+		for n, shape := range shapes {
+			m := min(a, wide.estimate(ways, shape))
+			if i == 0 && shape.r == 2 {
+				m = a
+			}
+			values[n] = append(values[n], m)
+		}
+		if i > 0 && math.Log(a) < logTop {
+			break
+		}
+	}
+	n := newNodeLaw(p.x, u, v)
+	p.laws = []nodeLaw{n, n.reverse(), n.worse(), newNodeLaw(p.x, values[0], values[0])}
+	for i := 1; i < len(values); i += 2 {
+		p.laws = append(p.laws, newNodeLaw(p.x, values[i], values[i+1]))
+	}
+	return p, nil
+}
+
+// estimate is at as a plain number: no bound.
+func (s stepBound) estimate(ways []share, g triangle) float64 {
+	g = triangle{g.s * s.theta / 2, g.t * s.theta / 2, g.r * s.theta / 2}
+	h := math.Inf(1)
+	for _, w := range ways {
+		h = min(h, s.p1*g.estimate(w.logA, w.logB)+w.rest)
+	}
+	return h
+}
+
+// latticeStep returns the distance of lattice points. Chords between them add to one
+// step's loss a variance of at most a quarter of its square, so that what it costs is
+// measured by the standard deviation of that loss, about copies·√(e^{θ²} − 1): a
+// twentieth of it where θ is small, an eighth where it is large and the largest losses,
+// which the lattice must hold, are many standard deviations. Any step is valid.
+func latticeStep(s stepBound) float64 {
+	square := s.theta * s.theta
+	return min(deviation(s)/(8+12/(1+square*square)), max(s.copies*s.theta/20, 0.02))
+}
+
+// deviation is about the standard deviation of one step's loss, for θ up to 2.
+func deviation(s stepBound) float64 {
+	return s.copies * math.Sqrt(math.Expm1(min(s.theta*s.theta, 4)))
+}
+
+// tilted returns E_P[e^{cL}] of each law, relative to the largest of the factors. Infinite
+// losses count as the top of the lattice.
+func (p *palette) tilted(c float64) []float64 {
+	top := p.x[len(p.x)-1]
+	out := make([]float64, len(p.laws))
+	for j, l := range p.laws {
+		m := l.masses(p.node, p.x)
+		// The mass at 0 is what is left; Σ p·(e^{cL} − 1) does not lose digits to it.
+		out[j] = m.inf * -math.Expm1(-c*top)
+		for n, mass := range m.mass {
+			x := float64(m.index[n]) * p.step
+			out[j] += mass * (math.Exp(c*(x-top)) - math.Exp(-c*top))
+		}
+	}
+	return out
+}
+
+// slope is the saddle point of k steps at eps, about the slope of −log δ there.
+func (p *palette) slope(k, eps, rough float64) float64 {
+	law := p.laws[near].masses(p.node, p.x)
+	mean := func(c float64) float64 { // of the loss tilted by e^{cx}
+		base := c * p.x[len(p.x)-1] // keeps exponents in range
+		var sum, first, rest float64
+		rest = 1 - law.inf
+		for i, m := range law.mass[1:] {
+			x := float64(law.index[i+1]) * p.step
+			w := m * math.Exp(c*x-base)
+			sum += w
+			first += x * w
+			rest -= m
+		}
+		return first / (sum + max(0, rest)*math.Exp(-base))
+	}
+	lo, hi := rough/64, 4*rough
+	for range 40 {
+		c := math.Sqrt(lo * hi)
+		if k*mean(c) < eps {
+			lo = c
+		} else {
+			hi = c
+		}
+	}
+	return lo
+}
