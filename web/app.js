@@ -165,6 +165,12 @@ function showInterval(id, result) {
   $(id).classList.remove("old");
 }
 
+// clear takes away an answer to what is not asked any more.
+function clear(id) {
+  $(id).replaceChildren();
+  $(id).classList.remove("old");
+}
+
 // ---- DP-SGD
 
 let trained = null; // the latest answer
@@ -188,7 +194,7 @@ async function train() {
   if (!response) return;
   showFailure("training-error", $("training-form"), response.error);
   trained = response.result ?? null;
-  if (!trained) return;
+  if (!trained) { clear("training-answer"); $("statement").textContent = ""; return; }
   showInterval("training-answer", trained);
   if (trained.calibration) $("training-answer").prepend(element("div", `σ = ${trained["noise-multiplier"]}`));
   $("statement").textContent = trained.statement;
@@ -219,12 +225,13 @@ async function check() {
   showLines(line);
   $("plan-error").textContent = response.error && response.error.kind !== "cancelled" ? response.error.message : "";
   $("text").setAttribute("aria-invalid", String(Boolean(response.error)));
-  if (response.error) return;
+  if (response.error) { clear("plan-answer"); return; }
   const delta = fields($("plan-form")).delta ?? "";
-  const answer = await latest("plan", { op: "epsilon", plan, delta: delta.includes(",") ? delta.split(",").map((d) => d.trim()) : delta });
+  const answer = await latest("plan", { op: "epsilon", plan, delta: delta.split(",").map((d) => d.trim()) });
   if (!answer) return;
   showFailure("plan-error", $("plan-form"), answer.error);
   if (answer.result) showInterval("plan-answer", answer.result);
+  else clear("plan-answer");
 }
 
 function showLines(wrong) {
@@ -246,6 +253,8 @@ function draw(kind) {
   if (kind === "steps") request.delta = planDelta();
   more(request, (r) => [picture(r)]);
 }
+
+const letter = (name) => ({ epsilon: "ε", delta: "δ" })[name] ?? name;
 
 // picture draws the first of some curves: between its ends, on a logarithmic axis for δ.
 function picture(r) {
@@ -269,7 +278,7 @@ function picture(r) {
   const out = svg("svg", { viewBox: `0 0 ${w} ${h}`, role: "img", "aria-label": `${r.y} against ${r.x}: ${points.length} certified points` });
   out.append(svg("polygon", { class: "between", points: [...line("upper"), ...line("lower").reverse()].join(" ") }),
     svg("polyline", { class: "upper", points: line("upper").join(" ") }), svg("polyline", { class: "lower", points: line("lower").join(" ") }),
-    svg("path", { class: "axis", d: `M${left},15V${h - bottom}H${w - 15}` }), svg("text", { x: w / 2, y: h - 6 }, r.x), svg("text", { x: 4, y: 12 }, r.y));
+    svg("path", { class: "axis", d: `M${left},15V${h - bottom}H${w - 15}` }), svg("text", { x: w / 2, y: h - 6 }, letter(r.x)), svg("text", { x: 4, y: 12 }, letter(r.y)));
   for (let i = 0; i <= 4; i++) {
     const x = x0 + ((x1 - x0) * i) / 4, y = y0 + ((y1 - y0) * i) / 4;
     out.append(svg("text", { x: px(x), y: h - bottom + 18, "text-anchor": "middle" }, Number(x.toPrecision(3))));

@@ -175,6 +175,9 @@ func TestChromium(t *testing.T) {
 	b.eval(`document.getElementById("to-plan").click()`)
 	planned := `document.querySelector("#plan-answer:not(.old)")?.textContent.includes("2.0639")`
 	b.until(planned)
+	if got := b.eval(`document.getElementById("plan-answer").textContent`); !strings.Contains(got, "add-remove") {
+		t.Errorf("the answer for a plan is %s", got)
+	}
 	for button, shown := range map[string]string{`[data-draw="delta"]`: "#plan-more svg polyline", "#compare": "#plan-more td", "#calibrate-form button": "#plan-more p"} {
 		b.eval(fmt.Sprintf(`{ document.getElementById("plan-more").replaceChildren(); document.querySelector(%q).click(); 0 }`, button))
 		b.until(fmt.Sprintf(`document.querySelector(%q)`, shown))
