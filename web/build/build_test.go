@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/service"
 )
 
@@ -116,7 +117,7 @@ func TestCopy(t *testing.T) {
 }
 
 // TestFields: every key that the form of a training run sends is one of the operation, and
-// the page offers every batching.
+// the page offers every batching, and nothing to solve for that cannot be.
 func TestFields(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(root, "web", "index.html"))
 	if err != nil {
@@ -138,6 +139,14 @@ func TestFields(t *testing.T) {
 	}
 	if len(parts) < 9 {
 		t.Errorf("the form has %d fields", len(parts))
+	}
+	_, solve, _ := strings.Cut(string(page), `<select name="solve">`)
+	solve, _, _ = strings.Cut(solve, "</select>")
+	for _, part := range strings.Split(solve, "<option>")[1:] {
+		name, _, _ := strings.Cut(part, "<")
+		if _, err := accountant.ParseQuantity(name); err != nil {
+			t.Error(err)
+		}
 	}
 	for _, b := range service.Batchings {
 		if !strings.Contains(form, `<option value="`+b+`">`) {
