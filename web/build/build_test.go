@@ -73,7 +73,8 @@ func TestNode(t *testing.T) {
 			t.Errorf("%s:\nthe page\n%s\nthe library\n%s", request, answers[i], want)
 		}
 	}
-	cancelled := node(t, dist, "--cancel", `{"op":"epsilon","plan":{"neighbors":"add-remove","steps":[{"mechanism":{"laplace":{"noise-multiplier":1.1}},"sampling":{"poisson":{"rate":0.01}},"count":14063}]},"delta":1e-5,"accuracy":1e-9,"work":1e12}`)
+	// Hundreds of points, each some milliseconds: it is cancelled long before the last.
+	cancelled := node(t, dist, "--cancel", `{"op":"curve","kind":"steps","delta":1e-5,"points":500,"plan":{"neighbors":"add-remove","steps":[{"mechanism":{"laplace":{"noise-multiplier":1.1}},"sampling":{"poisson":{"rate":0.01}},"count":14063}]}}`)
 	if !strings.Contains(cancelled, `"kind":"cancelled"`) {
 		t.Errorf("a cancelled request is answered by %s", cancelled)
 	}

@@ -1,7 +1,7 @@
 // Runs the worker of a built page under node, for tests:
 //
 //	node run.js DIST REQUEST...    answers each request in turn, one response a line
-//	node run.js DIST --cancel REQUEST    cancels it after 300 ms
+//	node run.js DIST --cancel REQUEST    cancels it after 50 ms
 //
 // Times in milliseconds go to standard error: until the engine is ready, then each answer.
 "use strict";
@@ -34,7 +34,7 @@ vm.runInThisContext(accountantEngine.worker);
   for (const [i, request] of args.entries()) {
     answer = next();
     self.onmessage({ data: { key: String(i), request } });
-    if (cancel) setTimeout(() => self.onmessage({ data: { cancel: String(i) } }), 300);
+    if (cancel) setTimeout(() => self.onmessage({ data: { cancel: String(i) } }), 50);
     console.log(await answer);
     lap("answer");
   }
