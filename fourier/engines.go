@@ -30,8 +30,7 @@ func (s *Sum) composeEpsilon(ctx context.Context, logDelta, logInf, floor, top f
 		if known, more, err = s.integrateEpsilon(m, logDelta, s.easyTerms(m), true); err != nil {
 			return Result{}, err
 		}
-		known.Lower, known.Upper = max(known.Lower, floor), min(known.Upper, top)
-		if s.tried(!s.wide(known)); !s.wide(known) {
+		if known.Lower, known.Upper = max(known.Lower, floor), min(known.Upper, top); !s.wide(known) {
 			return known, nil
 		}
 		if w := known.Upper - known.Lower; w <= beyondLattices*min(math.Abs(known.Lower), math.Abs(known.Upper)) && !more {
@@ -79,7 +78,7 @@ func (s *Sum) composeDelta(ctx context.Context, eps, logInf float64) (Result, er
 		if known, more, err = s.integrateDelta(m, eps, s.easyTerms(m)); err != nil {
 			return Result{}, err
 		}
-		if s.tried(!s.wideDelta(known)); !s.wideDelta(known) {
+		if !s.wideDelta(known) {
 			return known, nil
 		}
 		if w := known.Upper - known.Lower; w <= beyondLattices*known.Upper && !more {

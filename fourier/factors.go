@@ -85,15 +85,13 @@ type factors struct {
 	// Relative widths that ε and log δ are worth asking for, where it is more than
 	// integralAccuracy: what rounding has allowed lately.
 	epsilonWidth, deltaWidth float64
-	// vain is how many questions in a row an integral that may take little left to the lattices.
-	vain int
 }
 
 func newFactors() factors { return factors{terms: lawTerms{excess: 1, lossErr: 1}} }
 
 // add returns the index of the part.
 func (p *factors) add(profile profiles.Profile, count int64) int {
-	p.grew, p.vain = p.grew || p.asked, 0
+	p.grew = p.grew || p.asked
 	key := any(nil)
 	if reflect.ValueOf(profile).Comparable() {
 		key = profile

@@ -55,20 +55,9 @@ const coarseAccuracy = 1e-4
 // lawIntegral is the share of the width wanted that the integral of laws is asked for.
 const lawIntegral = 0.02
 
-// mostVain is after how many vain tries in a row the lattices are asked first, until a factor is added.
-// It proves nothing.
-const mostVain = 2
-
 // latticesFirst reports whether the lattices are asked first.
 func (s *Sum) latticesFirst() bool {
-	return (s.factors.costly || s.factors.vain >= mostVain) && s.latticesCheap()
-}
-
-// tried takes into account whether a try of little work has served a question.
-func (s *Sum) tried(served bool) {
-	if s.factors.vain++; served {
-		s.factors.vain = 0
-	}
+	return s.factors.costly && s.opts.Engine == "" && s.opts.Relative >= coarseAccuracy
 }
 
 // logTypical is log δ of what is asked mostly, where it is not known yet: that of 1e-20.
