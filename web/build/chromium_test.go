@@ -1,0 +1,204 @@
+package main
+
+import (
+	"bufio"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A browser is a headless Chromium that is driven over a pair of pipes by its DevTools
+// protocol: JSON messages that end in a zero byte.
+type browser struct {
+	t       *testing.T
+	in      *os.File
+	out     *bufio.Reader
+	session string
+	last    int
+}
+
+// browse starts Chromium with an empty page.
+func browse(t *testing.T) *browser {
+	t.Helper()
+	theirIn, in, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, theirOut, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The test may run as root in a container, where Chromium has no sandbox; the page is ours.
+	cmd := exec.Command("chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--user-data-dir="+t.TempDir())
+	cmd.ExtraFiles = []*os.File{theirIn, theirOut} // become 3 and 4
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	theirIn.Close()
+	theirOut.Close()
+	b := &browser{t: t, in: in, out: bufio.NewReader(out)}
+	t.Cleanup(func() {
+		b.session = ""
+		b.call("Browser.close", nil)
+		cmd.Wait()
+		in.Close()
+		out.Close()
+	})
+	deadline := time.AfterFunc(3*time.Minute, func() { cmd.Process.Kill() })
+	t.Cleanup(func() { deadline.Stop() })
+	target := b.call("Target.createTarget", map[string]any{"url": "about:blank"})["targetId"]
+	b.session = b.call("Target.attachToTarget", map[string]any{"targetId": target, "flatten": true})["sessionId"].(string)
+	b.call("Page.enable", nil)
+	return b
+}
+
+// call sends a command and returns its result, whatever events come before it.
+func (b *browser) call(method string, params map[string]any) map[string]any {
+	b.t.Helper()
+	b.last++
+	message := map[string]any{"id": b.last, "method": method, "params": params}
+	if params == nil {
+		message["params"] = map[string]any{}
+	}
+	if b.session != "" {
+		message["sessionId"] = b.session
+	}
+	data, err := json.Marshal(message)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if _, err := b.in.Write(append(data, 0)); err != nil {
+		b.t.Fatal(method, err)
+	}
+	for {
+		line, err := b.out.ReadBytes(0)
+		if err != nil {
+			b.t.Fatal(method, err)
+		}
+		var answer struct {
+			ID     int
+			Result map[string]any
+			Error  any
+		}
+		if err := json.Unmarshal(line[:len(line)-1], &answer); err != nil {
+			b.t.Fatal(err)
+		}
+		if answer.ID != b.last {
+			continue
+		}
+		if answer.Error != nil {
+			b.t.Fatal(method, answer.Error)
+		}
+		return answer.Result
+	}
+}
+
+// eval returns the value of an expression as text.
+func (b *browser) eval(expression string) string {
+	b.t.Helper()
+	r := b.call("Runtime.evaluate", map[string]any{"expression": expression, "awaitPromise": true, "returnByValue": true})
+	if r["exceptionDetails"] != nil {
+		b.t.Fatalf("%s: %v", expression, r["exceptionDetails"])
+	}
+	return fmt.Sprint(r["result"].(map[string]any)["value"])
+}
+
+// until waits for a condition in the page.
+func (b *browser) until(condition string) {
+	b.t.Helper()
+	for range 600 {
+		if b.eval("Boolean("+condition+")") == "true" {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	b.t.Fatalf("it never becomes true that %s\nengine: %s\npage: %s", condition, b.eval(`document.getElementById("engine").textContent`), b.eval("document.body.innerText"))
+}
+
+// picture writes a screenshot into the folder SCREENSHOTS, if that is set.
+func (b *browser) picture(name string) {
+	b.t.Helper()
+	dir := os.Getenv("SCREENSHOTS")
+	if dir == "" {
+		return
+	}
+	r := b.call("Page.captureScreenshot", map[string]any{"captureBeyondViewport": true})
+	data, err := base64.StdEncoding.DecodeString(r["data"].(string))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), data, 0o666); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// TestChromium: the page from a disk answers, points at mistakes, draws, compares,
+// calibrates, and keeps the plan in its address; and fits a telephone.
+func TestChromium(t *testing.T) {
+	dist := built(t, "chromium")
+	b := browse(t)
+	size := func(width, height int) {
+		b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500})
+	}
+	size(1000, 1300)
+	page := "file://" + filepath.ToSlash(dist) + "/index.html"
+	start := time.Now()
+	b.call("Page.navigate", map[string]any{"url": page})
+	answered := `document.querySelector("#training-answer:not(.old)")?.textContent.includes("≤ ε ≤")`
+	b.until(answered)
+	t.Logf("first answer after %v", time.Since(start).Round(time.Millisecond))
+	if got := b.eval(`document.getElementById("training-answer").textContent`); !strings.Contains(got, "2.38168972 ≤ ε ≤ 2.38168973") {
+		t.Errorf("the first answer is %s", got)
+	}
+	if got := b.eval(`document.getElementById("statement").textContent`); !strings.Contains(got, "PRIVACY STATEMENT") {
+		t.Errorf("the statement is %q", got)
+	}
+	b.picture("training")
+
+	set := func(selector, value string) {
+		b.eval(fmt.Sprintf(`{ const e = document.querySelector(%q); e.value = %q; e.dispatchEvent(new Event("input", {bubbles: true})); 0 }`, selector, value))
+	}
+	set(`[name="noise-multiplier"]`, "-1")
+	b.until(`document.querySelector('[name="noise-multiplier"]').getAttribute("aria-invalid") === "true"`)
+	set(`[name="noise-multiplier"]`, "1.2")
+	b.until(answered + ` && document.getElementById("training-answer").textContent.includes("2.0639")`)
+	b.eval(`document.getElementById("batchings").click()`)
+	b.until(`document.querySelectorAll("#training-more tr").length > 5`)
+	b.picture("batchings")
+
+	b.eval(`document.getElementById("to-plan").click()`)
+	planned := `document.querySelector("#plan-answer:not(.old)")?.textContent.includes("2.0639")`
+	b.until(planned)
+	if got := b.eval(`document.getElementById("plan-answer").textContent`); !strings.Contains(got, "add-remove") {
+		t.Errorf("the answer for a plan is %s", got)
+	}
+	for button, shown := range map[string]string{`[data-draw="delta"]`: "#plan-more svg polyline", "#compare": "#plan-more td", "#calibrate-form button": "#plan-more p"} {
+		b.eval(fmt.Sprintf(`{ document.getElementById("plan-more").replaceChildren(); document.querySelector(%q).click(); 0 }`, button))
+		b.until(fmt.Sprintf(`document.querySelector(%q)`, shown))
+		b.picture(strings.Trim(strings.NewReplacer("#", "", "[", "", "]", "", `"`, "", "=", "-", " ", "-").Replace(button), "-"))
+	}
+	address := b.eval("location.href")
+	set("#text", "neighbors: add-remove\nsteps:\n  - mechanism: {gaussian: {sigma: 1}}\n")
+	b.until(`document.querySelector("#lines b")?.textContent.trim() === "3" && document.getElementById("plan-error").textContent.includes("line 3")`)
+	b.picture("error")
+
+	// The address carries the plan to a telephone in the dark.
+	size(360, 740)
+	b.call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": "dark"}}})
+	b.call("Page.navigate", map[string]any{"url": "about:blank"})
+	b.call("Page.navigate", map[string]any{"url": address})
+	b.until(planned)
+	if got := b.eval("document.documentElement.scrollWidth"); got != "360" {
+		t.Errorf("on a telephone of 360 pixels the page is %s wide", got)
+	}
+	if got := b.eval(`[...document.querySelectorAll("input, select, textarea, button")].filter((e) => !e.labels?.length && !e.textContent.trim()).length`); got != "0" {
+		t.Errorf("%s controls have no name", got)
+	}
+	b.picture("telephone")
+}

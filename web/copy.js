@@ -1,0 +1,86 @@
+// What the page hands on: the same question as a plan, a command, Go or Python. The numbers
+// are those of the form and of the answer; nothing is computed here. The tests run these
+// functions under node and ask the library what they wrote.
+"use strict";
+
+// planOf is the plan of a DP-SGD run: form has its texts, answer what the library made of it.
+function planOf(form, answer) {
+  const by = answer["steps-per-epoch"];
+  const epochs = by && answer.steps / by; // whole epochs, or the last one is cut short
+  const rate = answer["sampling-rate"];
+  const scheme = {
+    "poisson": `poisson: {rate: ${rate}}`,
+    "random-allocation": `random-allocation: {steps: ${by}}`,
+    "shuffle": `shuffle: {batches: ${by}}`,
+    "truncated-poisson": `truncated-poisson: {rate: ${rate}, cap: ${answer.cap}, population: ${answer.examples}}`,
+    "without-replacement": `without-replacement: {population: ${answer.examples}, batch: ${answer["batch-size"]}}`,
+    "fixed-order": "fixed-order: {uses: 1}",
+  }[answer.batching];
+  if (by && !Number.isInteger(epochs)) return null; // a plan has two steps for that: not written here
+  const count = answer.batching === "fixed-order" ? answer["any-order"]["uses-per-example"] : by ? epochs : answer.steps;
+  return [
+    `# DP-SGD: ${form.examples} examples, batches of ${form["batch-size"]}, ${form.epochs} epochs.`,
+    `neighbors: ${answer.neighbors}`,
+    "steps:",
+    "  - name: training",
+    `    mechanism: {gaussian: {noise-multiplier: ${answer["noise-multiplier"]}}}`,
+    `    sampling: {${scheme}}`,
+    `    count: ${count}`,
+    "",
+  ].join("\n");
+}
+
+// shellQuoted is a text as one word of a shell.
+const shellQuoted = (text) => (/^[\w.,:/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);
+
+// commandOf is a DP-SGD request as a command line.
+function commandOf(request) {
+  const flags = Object.entries(request).filter(([key]) => key !== "op").map(([key, value]) => `--${key} ${shellQuoted(String(value))}`);
+  return `accountant ${["dpsgd", ...flags].join(" ")}\n`;
+}
+
+// goOf is a plan and a δ as a Go program.
+function goOf(plan, delta) {
+  return `package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/dpaccountant/accountant/plan"
+)
+
+const text = ${"`" + plan.replaceAll("`", "` + \"`\" + `") + "`"}
+
+func main() {
+	p, err := plan.Parse([]byte(text))
+	if err != nil {
+		log.Fatal(err)
+	}
+	a := p.Accountant()
+	if err := a.AddPlan(context.Background(), p); err != nil {
+		log.Fatal(err)
+	}
+	eps, err := a.Epsilon(context.Background(), ${delta})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(eps.Lower, "≤ ε ≤", eps.Upper)
+}
+`;
+}
+
+// pythonOf is a plan and a δ as a Python program.
+function pythonOf(plan, delta) {
+  return `from dpaccountant import Accountant
+
+PLAN = """${plan.replaceAll("\\", "\\\\").replaceAll('"""', '\\"\\"\\"')}"""
+
+with Accountant() as accountant:
+    answer = accountant.epsilon(PLAN, delta=${delta})
+    print(answer.lower, "≤ ε ≤", answer.upper)
+`;
+}
+
+if (typeof module !== "undefined") module.exports = { planOf, commandOf, goOf, pythonOf };
