@@ -32,7 +32,7 @@
 //	tradeoff.go    TradeOff: the best test at each false-positive rate
 //	accountant.go  Accountant: the running total; Epsilon and Delta
 //	question.go    which sums answer a question
-//	recursion.go   the recursion over data configurations
+//	recursion.go   ε and δ of a total, narrowed by the recursion over data configurations
 //	answer.go      Interval, and the sums that it is read from
 //	steps.go       Step, Plan, and the ways through them
 //	options.go     Option, FieldError

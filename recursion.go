@@ -2,7 +2,8 @@ package accountant
 
 // The recursion over data configurations, which narrows the gap that theory leaves for batches
 // of a fixed size. It assumes blocks of runs that know it (profiles.Together), and returns ends
-// that are at least as good as those of the product; what it refuses becomes a warning.
+// that are at least as good as those of the product; what it refuses becomes a warning. ε and δ
+// of a total are those of the sums, narrowed so where that is asked for.
 
 import (
 	"context"
@@ -175,4 +176,24 @@ func (t *total) narrow(ctx context.Context, iv *Interval, ask func(*fourier.Sum)
 	}
 	iv.Budget.TheoryGap = max(0, iv.Gap.Proved.Lower-max(iv.Gap.Attack.Upper, iv.Lower))
 	return iv.finish()
+}
+
+// epsilon returns ε(δ), the worst over the two directions.
+func (t *total) epsilon(ctx context.Context, delta float64) (Interval, error) {
+	ask := func(s *fourier.Sum) (fourier.Result, error) { return s.Epsilon(ctx, delta) }
+	iv, err := t.worst(ask, func(s *fourier.Sum, eps float64) bool { return s.Proves(eps, delta) })
+	if err == nil && t.theory && t.opts.recursion > 0 {
+		err = t.narrow(ctx, &iv, ask, iv.Upper, delta, func(at profiles.Reached) float64 { return at.Epsilon(delta) })
+	}
+	return iv, err
+}
+
+// delta returns δ(ε), the worst over the two directions.
+func (t *total) delta(ctx context.Context, eps float64) (Interval, error) {
+	ask := func(s *fourier.Sum) (fourier.Result, error) { return s.Delta(ctx, eps) }
+	iv, err := t.worst(ask, func(s *fourier.Sum, delta float64) bool { return s.Proves(eps, delta) })
+	if err == nil && t.theory && t.opts.recursion > 0 {
+		err = t.narrow(ctx, &iv, ask, eps, iv.Upper, func(at profiles.Reached) float64 { return at.Delta(eps) })
+	}
+	return iv, err
 }

@@ -18,7 +18,8 @@ import (
 const digitEpsilon, digitDelta = 0.6, 1e-4
 
 // digits makes the shape of Tables 1, 6, 8 and 10: accuracy on real digits by the votes of
-// eleven trained teachers, for each budget of an answer and number of queries.
+// eleven trained teachers, for each budget of an answer and number of queries. It is long because
+// most of it is the text of the page.
 func (e *experiment) digits(from string) {
 	private, err := votes.Read(filepath.Join(from, "digits-58-private.gz"))
 	if err != nil {

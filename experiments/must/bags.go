@@ -237,7 +237,7 @@ func keptDesigns() (all []keptDesign) {
 	return all
 }
 
-// bagsPage writes the page.
+// bagsPage writes the page. It is long because most of it is the text of the page.
 func bagsPage(r *report) error {
 	r.printf(`# A first stage that is kept: little bootstraps and the double bootstrap
 
