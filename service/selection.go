@@ -139,10 +139,10 @@ func (q SelectRequest) candidate(ctx context.Context) (c selectCandidate, err er
 			c.dl = *q.CandidateDelta
 		}
 		own := map[string]string{"epsilon": "candidate-epsilon", "delta": "candidate-delta"}
-		if c.both, err = declaredCandidate(c.eps, c.dl); err != nil {
+		if c.bound, err = selection.FromApproximate(c.eps, c.dl); err != nil {
 			return c, fieldFault(err, "", own)
 		}
-		if c.bound, err = selection.FromApproximate(c.eps, c.dl); err != nil {
+		if c.both, err = declaredCandidate(c.eps, c.dl); err != nil {
 			return c, fieldFault(err, "", own)
 		}
 		if c.dl == 0 {

@@ -75,7 +75,6 @@ func TestMajorityText(t *testing.T) {
 
 func TestMajorityBadInput(t *testing.T) {
 	for args, want := range map[string]string{
-		"--mechanisms 10 --epsilon 0.1 --allowance 3":                                                      "mechanisms: 10",
 		"--mechanisms 11 --epsilon NaN --allowance 3":                                                      "epsilon: NaN",
 		"--mechanisms 11 --epsilon 0.1 --allowance 12":                                                     "allowance: 12",
 		"--mechanisms 11 --epsilon 0.1 --allowance 3 --delta-each 2":                                       "--delta-each: 2",

@@ -23,7 +23,8 @@ func TestDigits(t *testing.T) {
 		}
 	}
 	m := train(data[:trained], setting{10, 1}, 0, rand.New(rand.NewPCG(1, 1)))
-	if right := m.right(data[5000:]) / 1000; !(right > 0.85) {
+	// About 0.85, give or take 0.02 with the batches that are drawn; guessing is 0.1.
+	if right := m.right(data[5000:]) / 1000; !(right > 0.8) {
 		t.Errorf("without noise %v are right", right)
 	}
 	if right := train(data[:trained], setting{10, 1}, 1000, rand.New(rand.NewPCG(1, 1))).right(data[5000:]) / 1000; right > 0.4 {
