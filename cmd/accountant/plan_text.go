@@ -125,7 +125,7 @@ func newDiffCmd() *cobra.Command {
 		Long: `diff lists where two plans differ, by what they say and not by their blanks, and
 prints ε of each. Steps of the same name are compared with each other.`,
 		Example: `  accountant diff --delta 1e-5 examples/dpsgd.yaml examples/mixed.yaml`,
-		Args: ledgerArgs("old plan (- reads standard input)", "new plan"), ValidArgsFunction: completePlans(0, 1),
+		Args:    ledgerArgs("old plan (- reads standard input)", "new plan"), ValidArgsFunction: completePlans(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.Limits = flags.limits()
 			if err := q.Check(); err != nil {

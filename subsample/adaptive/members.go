@@ -41,7 +41,6 @@ type joint struct {
 	drop    [][]float64 // of each law at each point
 	top     []float64
 	scale   []float64
-	least   []float64 // scratch of each depth
 }
 
 // join sets g to upper bounds of the largest values of the members, given the laws' values.
