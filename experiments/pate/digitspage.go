@@ -224,7 +224,9 @@ an answer on every query whatever the check says; R\* and the exact columns pric
 	if err != nil {
 		return err
 	}
-	if err := picture(dir, "running", "queries", "ε", format, running, func(p *plot.Plot) { p.X.Min, p.Y.Min = 0, 0; p.Y.Max *= 1.3 }); err != nil {
+	if err := picture(dir, "running", "queries", "ε", format, running, func(p *plot.Plot) {
+		p.Y.Scale, p.Y.Tick.Marker, p.X.Min, p.Y.Max = plot.LogScale{}, figure.Decades{}, 0, 5000
+	}); err != nil {
 		return err
 	}
 	var progress []curve
@@ -253,7 +255,7 @@ an answer on every query whatever the check says; R\* and the exact columns pric
 ![Answered queries by agreement](pate-digits-agreement.svg)
 
 *Expected number of answered queries against the share of teachers that agree (in steps of 10 points, placed at their middle): Confident as chosen, and with a threshold 20 votes
-higher. What is not answered is mostly what teachers disagree about. Numbers: [pate-digits-agreement.csv](pate-digits-agreement.csv).*
+higher. The more teachers agree on a query, the more likely it is answered. Numbers: [pate-digits-agreement.csv](pate-digits-agreement.csv).*
 
 `)
 	if err := picture(dir, "agreement", "share of teachers that agree", "queries", format, agreement, func(p *plot.Plot) { p.Y.Min, p.Y.Max = 0, p.Y.Max*1.2 }); err != nil {
@@ -272,7 +274,7 @@ higher. What is not answered is mostly what teachers disagree about. Numbers: [p
 `)
 	if err := picture(dir, "noise", "ε", "share of right labels", format, sweep, func(p *plot.Plot) {
 		p.X.Scale = plot.LogScale{}
-		p.X.Tick.Marker = figure.Decades{}
+		p.X.Tick.Marker = plot.ConstantTicks{{Value: 2, Label: "2"}, {Value: 5, Label: "5"}, {Value: 10, Label: "10"}, {Value: 20, Label: "20"}, {Value: 50, Label: "50"}}
 		p.Legend.Left, p.Legend.Top, p.Legend.YOffs, p.Legend.XOffs = false, false, vg.Points(6), -vg.Points(6)
 	}); err != nil {
 		return err
