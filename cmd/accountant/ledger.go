@@ -85,6 +85,21 @@ file that exists is never overwritten.`,
 	return cmd
 }
 
+// openForPlan opens the ledger of the first argument and reads the plan of the second, and
+// returns what to call the plan in messages.
+func openForPlan(cmd *cobra.Command, args []string) (l *ledger.Ledger, data []byte, name string, err error) {
+	if l, err = ledger.Open(cmd.Context(), args[0]); err != nil {
+		return nil, nil, "", err
+	}
+	if data, name, err = readInput(cmd, args[1]); err != nil {
+		return nil, nil, "", err
+	}
+	if err = service.CheckPlan(data); err != nil {
+		return nil, nil, "", planProblem(name, name, err)
+	}
+	return l, data, name, nil
+}
+
 func newLedgerAddCmd() *cobra.Command {
 	var note string
 	var dryRun bool
@@ -98,16 +113,9 @@ the plan from standard input. With --dry-run nothing is spent: the exit status
 says whether the plan would fit now.`,
 		Args: ledgerArgs("ledger file", "plan file (- reads standard input)"), ValidArgsFunction: completePlans(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			l, err := ledger.Open(cmd.Context(), args[0])
+			l, data, name, err := openForPlan(cmd, args)
 			if err != nil {
 				return err
-			}
-			data, name, err := readInput(cmd, args[1])
-			if err != nil {
-				return err
-			}
-			if err := service.CheckPlan(data); err != nil {
-				return planProblem(name, name, err)
 			}
 			if dryRun {
 				return tryPlan(cmd, l, data, name, form)
@@ -156,16 +164,9 @@ func newLedgerFitsCmd() *cobra.Command {
 way of one more. It spends and reserves nothing.`,
 		Args: ledgerArgs("ledger file", "plan file (- reads standard input)"), ValidArgsFunction: completePlans(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			l, err := ledger.Open(cmd.Context(), args[0])
+			l, data, name, err := openForPlan(cmd, args)
 			if err != nil {
 				return err
-			}
-			data, name, err := readInput(cmd, args[1])
-			if err != nil {
-				return err
-			}
-			if err := service.CheckPlan(data); err != nil {
-				return planProblem(name, name, err)
 			}
 			q.Plan = data
 			a, err := measured(cmd, "composing", func(*meter) (service.LedgerFits, error) { return service.FitsIn(cmd.Context(), l, q) })
