@@ -10,6 +10,7 @@ import (
 	"errors"
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 )
@@ -27,16 +28,8 @@ const (
 // returns ε at δ. The links of a chain are each a step of one record, the test of the whole chain
 // is their tests one after another (docs/persons.md, theorem 3).
 func groupEpsilon(ctx context.Context, p *Plan, delta float64, opts []Option) (float64, error) {
-	if p.Neighbors == AddRemove {
-		err := eachRun(ctx, p.Steps, 1, p.Neighbors, func(s Step, _ int64) error {
-			if sized, ok := s.Sampling.(interface{ Population() int64 }); ok && sized.Population() > 0 {
-				return errors.New("the rate of samples of a fixed size grows as records leave; compare under substitute")
-			}
-			return nil
-		})
-		if err != nil {
-			return 0, err
-		}
+	if err := equalLinks(p); err != nil {
+		return 0, err
 	}
 	one := *p
 	one.RecordsPerPerson = 0
@@ -88,4 +81,25 @@ func groupEpsilon(ctx context.Context, p *Plan, delta float64, opts []Option) (f
 	}
 	iv, err := whole.Epsilon(ctx, delta)
 	return max(0, iv.Upper), err
+}
+
+// equalLinks returns an error unless the curve of one record is that of every link of a chain:
+// of a sampling under which the part of a record depends on the number of the others that is
+// so only where that number stays.
+func equalLinks(p *Plan) (err error) {
+	eachStep(p.Steps, "steps", func(path string, s Step) {
+		switch s.Sampling.(type) {
+		case nil, subsample.Poisson:
+			return
+		case subsample.FixedSize:
+			if p.Neighbors == AddRemove && err == nil {
+				err = fault.In(path, errors.New("the rate of samples of a fixed size grows as records leave; compare under substitute"))
+			}
+		default:
+			if e := subsample.CheckChain(s.Sampling, p.Neighbors, p.Records()); e != nil && err == nil {
+				err = fault.In(path, e)
+			}
+		}
+	})
+	return err
 }

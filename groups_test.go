@@ -66,6 +66,10 @@ func TestGroupNotApplicable(t *testing.T) {
 	if row, _ := groupRow(t, "neighbors: add-remove\nrecords-per-person: 2\nsteps: ["+fixed+"]", 1e-5); row.Kind != accountant.NotApplicable {
 		t.Errorf("%+v", row)
 	}
+	inside := "{selection: {law: geometric, mean: 10}, steps: [" + fixed + "]}"
+	if row, _ := groupRow(t, "neighbors: add-remove\nrecords-per-person: 2\nsteps: ["+inside+"]", 1e-5); row.Kind != accountant.NotApplicable {
+		t.Errorf("inside a selection: %+v", row)
+	}
 	if row, _ := groupRow(t, "neighbors: substitute\nrecords-per-person: 2\nsteps: ["+fixed+"]", 1e-5); row.Kind != accountant.UpperBound {
 		t.Errorf("%+v", row)
 	}
