@@ -7,6 +7,11 @@
     …
     epsilon = engine.get_epsilon(delta=1e-5)
 
+Opacus 1.5 and earlier have no names for accountants of others. This works with each version::
+
+    engine = PrivacyEngine()
+    engine.accountant = dpaccountant.opacus.CertifiedAccountant()  # before make_private
+
 Like the accountants of Opacus it presumes what ``make_private(poisson_sampling=True)``
 does: each record is in a batch independently with probability ``sample_rate``, and
 neighbours differ by one record. Needs Opacus.
@@ -17,7 +22,8 @@ from __future__ import annotations
 import math
 from typing import Any, Dict, List, Optional, Tuple
 
-from opacus.accountants import IAccountant, register_accountant
+from opacus import accountants
+from opacus.accountants import IAccountant
 
 from ._errors import InputError
 from ._shared import shared
@@ -96,4 +102,5 @@ class CertifiedAccountant(IAccountant):  # type: ignore[misc]
         return {**self.__dict__, "_accountant": None}
 
 
-register_accountant(CertifiedAccountant.mechanism(), CertifiedAccountant, force=True)
+if hasattr(accountants, "register_accountant"):
+    accountants.register_accountant(CertifiedAccountant.mechanism(), CertifiedAccountant, force=True)

@@ -2,6 +2,7 @@
 
 import ast
 import copy
+import importlib
 import inspect
 import json
 import math
@@ -121,6 +122,19 @@ class Opacus(unittest.TestCase):
         given.step(noise_multiplier=1.1, sample_rate=0.01)
         for same in (copy.deepcopy(given), pickle.loads(pickle.dumps(given))):
             self.assertEqual(same.get_epsilon(1e-5), upper(1.1, 0.01, 1))
+
+    def test_opacus_without_a_registry(self):
+        """Opacus 1.5 and earlier: the adapter is there all the same, for engine.accountant."""
+        module = sys.modules[self.kind.__module__]
+        register = self.opacus.__dict__.pop("register_accountant", None)
+        try:
+            accountant = importlib.reload(module).CertifiedAccountant()
+            accountant.step(noise_multiplier=1.1, sample_rate=0.01)
+            self.assertEqual(accountant.get_epsilon(1e-5), upper(1.1, 0.01, 1))
+        finally:
+            if register is not None:
+                self.opacus.register_accountant = register
+            importlib.reload(module)
 
     def test_search_of_opacus(self):
         if not hasattr(self.opacus, "utils"):
