@@ -21,7 +21,7 @@ import (
 const (
 	ledgerFile     = "budget.ledger" // accountant ledger check budget.ledger
 	planFile       = "plan.yaml"     // accountant epsilon --delta 1e-5 plan.yaml
-	logFile        = "steps.jsonl"   // one line an epoch
+	logFile        = "steps.jsonl"   // accountant epsilon --delta 1e-5 --follow steps.jsonl plan.yaml
 	checkpointFile = "checkpoint.json"
 )
 
@@ -84,16 +84,19 @@ func openAccount(ctx context.Context, dir string, e epochs, budget float64) (*ac
 	if a.paid == 0 {
 		return a, nil
 	}
-	return a, a.write(strings.Repeat(e.line(), a.paid))
+	return a, a.write(strings.Repeat(logLine, a.paid))
 }
 
-// line is what the log says of an epoch: how many runs of the plan's mechanism it is.
-func (e epochs) line() string { return fmt.Sprintf("{\"steps\": %d}\n", e.runs) }
+// logLine is what the log says of each epoch of the plan's only step.
+const logLine = "{\"epochs\": 1}\n"
 
-// write writes the plan of what is paid, and the log.
+// write writes the plan of what is paid, and the log unless it is so: somebody may follow it.
 func (a *account) write(log string) error {
-	if err := writeFile(filepath.Join(a.dir, logFile), []byte(log)); err != nil {
-		return err
+	path := filepath.Join(a.dir, logFile)
+	if data, err := os.ReadFile(path); err != nil || string(data) != log {
+		if err := writeFile(path, []byte(log)); err != nil {
+			return err
+		}
 	}
 	return writeFile(filepath.Join(a.dir, planFile), []byte(a.epochs.of(a.paid)))
 }
@@ -109,7 +112,7 @@ func (a *account) pay(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = log.WriteString(a.epochs.line())
+	_, err = log.WriteString(logLine)
 	if err := errors.Join(err, log.Close()); err != nil {
 		return err
 	}

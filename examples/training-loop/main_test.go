@@ -135,16 +135,16 @@ func TestAccount(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		steps := 0
+		done := 0
 		for line := range strings.Lines(read(t, filepath.Join(s.dir, logFile))) {
-			var entry struct{ Steps int }
+			var entry struct{ Epochs int }
 			if err := json.Unmarshal([]byte(line), &entry); err != nil {
 				t.Fatal(err)
 			}
-			steps += entry.Steps
+			done += entry.Epochs
 		}
-		if want := plan.of(epochs); text != want || steps != epochs*plan.runs {
-			t.Errorf("%s: the log has %d steps, and the plan is\n%s", name, steps, text)
+		if want := plan.of(epochs); text != want || done != epochs {
+			t.Errorf("%s: the log has %d epochs, and the plan is\n%s", name, done, text)
 		}
 		if more := asked(t, plan.of(epochs+1)); more.Low <= 1 {
 			t.Errorf("%s: stopped after %d epochs, and one more has ε ≥ %v", name, epochs, more.Low)
@@ -239,7 +239,7 @@ func TestCrashes(t *testing.T) {
 			return a.pay(t.Context())
 		},
 		"a line of the log is cut": func(dir string) error {
-			return os.WriteFile(filepath.Join(dir, logFile), []byte(plan.line()+`{"st`), 0o666)
+			return os.WriteFile(filepath.Join(dir, logFile), []byte(logLine+`{"st`), 0o666)
 		},
 		"the plan is missing": func(dir string) error { return os.Remove(filepath.Join(dir, planFile)) },
 	} {

@@ -81,8 +81,16 @@ class CertifiedAccountant(IAccountant):  # type: ignore[misc]
             ],
         }
 
+    def state_dict(self, destination: Any = None) -> Any:
+        """What a checkpoint needs. The name is a string, for which Opacus 1.5 and earlier put a method."""
+        state = super().state_dict(destination)
+        state["mechanism"] = self.mechanism()
+        return state
+
     def load_state_dict(self, state_dict: Any) -> None:
         """Take the state of a checkpoint; the history is copied."""
+        if state_dict and state_dict.get("mechanism") == self.mechanism():
+            state_dict = {**state_dict, "mechanism": super().state_dict()["mechanism"]}
         super().load_state_dict(state_dict)
         try:
             self.history = [(float(s), float(q), int(n)) for s, q, n in self.history]
