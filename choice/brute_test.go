@@ -269,6 +269,29 @@ func TestRecursionConverges(t *testing.T) {
 	}
 }
 
+// Where ε is large, W is near 1 over most of its range, and what is reached is near it: slopes by
+// 1 − (w + q) lost all digits there, and the lower end was 0.
+func TestLargeRangesAreReached(t *testing.T) {
+	for _, c := range []struct {
+		epsilon float64
+		k       int64
+	}{{20, 10}, {30, 6}, {40, 4}, {60, 3}, {100, 3}, {100, 10}} {
+		low, up := enclosure(t, c.epsilon, c.k, 1e-3)
+		for x := -0.9; x < float64(c.k); x += 0.31 {
+			lo, _ := delta(low, x*c.epsilon)
+			_, hi := delta(up, x*c.epsilon)
+			// In units of ε a cell is at most 1/64 wide, and δ falls by e^{−its width} at most.
+			if !(lo <= hi*(1+1e-12)) {
+				t.Errorf("%d × %v: δ(%v) in [%v, %v]", c.k, c.epsilon, x*c.epsilon, lo, hi)
+			}
+		}
+		lo, hi := epsilonOf(low, 1e-6, false), epsilonOf(up, 1e-6, true)
+		if most := c.epsilon * float64(c.k); !(lo <= hi && hi <= most*(1+1e-12) && hi-lo <= 2e-3*hi) {
+			t.Errorf("%d × %v: ε in [%v, %v]", c.k, c.epsilon, lo, hi)
+		}
+	}
+}
+
 // Counts with discrete Laplace noise, by enumeration of all outputs: one partition of n
 // other persons, for all n, is never above the profile; a new one and an old one far above
 // the threshold attain it.

@@ -189,15 +189,17 @@ func (g *grid) bound(w []float64, c0, c1 int) float64 {
 // these adversaries are nodes, so that nothing is between nodes.
 func (g *grid) lower(ctx context.Context, k int64) (w, q []float64, err error) {
 	w, q = []float64{0}, []float64{0}
-	lw, lq := g.newLine(), g.newLine()
+	below := []float64{1}
+	lw, lq, lb := g.newLine(), g.newLine(), g.newLine()
 	for range k {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
 		lw.set(w, 0)
-		lq.setSlope(w, q)
+		lq.mirror(q, below, 0)
+		lb.mirror(below, q, 1)
 		top := len(w) - 1 + g.m
-		nextW, nextQ := make([]float64, 0, top+1), make([]float64, 0, top+1)
+		nextW, nextQ, nextB := make([]float64, 0, top+1), make([]float64, 0, top+1), make([]float64, 0, top+1)
 		c := g.m / 2
 		for i := 0; i <= top; i++ {
 			at := lw.at[i:]
@@ -222,11 +224,10 @@ func (g *grid) lower(ctx context.Context, k int64) (w, q []float64, err error) {
 			if i > 0 && best < tiny {
 				break
 			}
-			slope := lq.at[i:]
-			nextW = append(nextW, best)
-			nextQ = append(nextQ, g.p[c]*slope[g.m-c]+g.r[c]*slope[2*g.m-c])
+			mix := func(l *line) float64 { return g.p[c]*l.at[i+g.m-c] + g.r[c]*l.at[i+2*g.m-c] }
+			nextW, nextQ, nextB = append(nextW, best), append(nextQ, mix(lq)), append(nextB, mix(lb))
 		}
-		w, q = nextW, nextQ
+		w, q, below = nextW, nextQ, nextB
 	}
 	// Each step has relative errors of a dozen roundings; a line that is steeper and
 	// starts lower is below.
@@ -238,21 +239,23 @@ func (g *grid) lower(ctx context.Context, k int64) (w, q []float64, err error) {
 	return w, q, nil
 }
 
-// setSlope makes the line of q. At −a the adversary is the reverse of the one at a, and
-// e^{−a}·Q(L > −a) becomes e^{−a}·P(L < a). Any slope between the two one-sided ones is
-// that of a line below, so that 1 − (w + q), between P(L < a) and P(L ≤ a), serves.
-func (l *line) setSlope(w, q []float64) {
+// mirror makes the line of the slopes q = e^a·Q(L > a), or of below = P(L ≤ a), from one and the
+// other. At −a the adversary is the reverse of the one at a, so that e^{−a}·Q(L > −a) becomes
+// e^{−a}·P(L < a), and P(L ≤ −a) becomes Q(L ≥ a). Where a loss has mass at a, any slope between
+// the two one-sided ones is that of a line below, so that P(L ≤ a) serves, and Q(L > a).
+// No term is a difference: where w is near 1 they are tiny.
+func (l *line) mirror(same, other []float64, beyond float64) {
 	l.at = l.at[:0]
 	for i := l.m; i > 0; i-- {
-		v := 0.0
-		if i < len(w) {
-			v = w[i] + q[i]
+		v := 1 - beyond
+		if i < len(other) {
+			v = other[i]
 		}
-		l.at = append(l.at, l.alpha[i]*(1-v))
+		l.at = append(l.at, l.alpha[i]*v)
 	}
-	l.at = append(l.at, q...)
+	l.at = append(l.at, same...)
 	for range 2 * l.m {
-		l.at = append(l.at, 0)
+		l.at = append(l.at, beyond)
 	}
 }
 
