@@ -438,6 +438,56 @@ func TestTwoSelectionsGolden(t *testing.T) {
 	if math.Abs(fixed-0.466028) > 1e-6 || math.Abs(adaptive-0.468523) > 1e-6 {
 		t.Errorf("fixed counts %v, adaptive ones %v", fixed, adaptive)
 	}
+	// Three keys at α = e (testdata/golden/beyond.json, "selections"): 0.340305 and 0.347141.
+	fixed3, adaptive3 := 0.0, 0.0
+	two := func(alpha float64) float64 {
+		most := 0.0
+		for i := range n {
+			p, q := coin(i)
+			total := 0.0
+			for o := range p {
+				switch {
+				case p[o] > 0 && q[o] > 0:
+					total += p[o] * one(alpha*q[o]/p[o])
+				case p[o] > 0:
+					total += p[o]
+				}
+			}
+			most = max(most, total)
+		}
+		return most
+	}
+	for i := range n {
+		p, q := coin(i)
+		total := 0.0
+		for o := range p {
+			switch {
+			case p[o] > 0 && q[o] > 0:
+				total += p[o] * two(math.E*q[o]/p[o])
+			case p[o] > 0:
+				total += p[o]
+			}
+		}
+		adaptive3 = max(adaptive3, total)
+		for j := range i + 1 {
+			for k := range j + 1 {
+				u, v := coin(j)
+				x, y := coin(k)
+				d := 0.0
+				for a := range p {
+					for b := range u {
+						for c := range x {
+							d += max(0, p[a]*u[b]*x[c]-math.E*q[a]*v[b]*y[c])
+						}
+					}
+				}
+				fixed3 = max(fixed3, d)
+			}
+		}
+	}
+	if math.Abs(fixed3-0.340305) > 1e-6 || math.Abs(adaptive3-0.347141) > 1e-6 {
+		t.Errorf("three keys: fixed counts %v, adaptive ones %v", fixed3, adaptive3)
+	}
 	pair := func(p profiles.Profile) float64 { // δ(0) of two runs of a finite law
 		d := p.(*profiles.Discrete)
 		inf := math.Exp(d.Support().LogPInf)
