@@ -186,6 +186,14 @@ func TestChoicesAsPairsGolden(t *testing.T) {
 			t.Errorf("%d × %v as pure: [%.12f, %.12f], want %v", c.Runs, c.Epsilon, got.Lower, got.Upper, c.Pure)
 		}
 	}
+	p, err := plan.Parse([]byte("neighbors: add-remove\nsteps: [{mechanism: {permute-and-flip: {epsilon: 1}}, count: 10}]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// docs/choice.md: an attack that adapts reaches 9.989 of 9.999.
+	if iv, err := planEpsilon(p, 1e-6); err != nil || iv.Gap == nil || !(iv.Lower > 9.989 && iv.Lower < 9.999 && iv.Upper < 9.9991 && iv.Lower > 8.318) {
+		t.Errorf("ten runs: %+v, %v", iv, err)
+	}
 	for _, c := range beyond[struct{ Rows []row }](t, "permute-and-flip").Rows {
 		p, err := profiles.NewLaplace(1 / c.Epsilon)
 		if err != nil {

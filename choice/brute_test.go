@@ -240,7 +240,7 @@ func TestRecursionConverges(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, _, err := fine.lower(t.Context(), 5)
+		l, _, err := fine.lower(t.Context(), fine.turns(), nearStrides, 5)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -265,6 +265,78 @@ func TestRecursionConverges(t *testing.T) {
 		lo, hi := delta(p, float64(i)*g.h)
 		if !(w[i] >= lo && w[i] <= hi*(1+1e-13)+1e-15) {
 			t.Errorf("W_1 at node %d is %v, want %v", i, w[i], hi)
+		}
+	}
+}
+
+// Two runs of permute-and-flip, or of noisy max with Laplace noise, by an adversary whose second two
+// candidates depend on the first answer: what is said to be reached is what a search over the gaps of
+// the scores finds, and more than fixed candidates reach.
+func TestAdaptiveAttackIsReached(t *testing.T) {
+	laws := map[Noise]func(x float64) float64{
+		ExponentialNoise: func(x float64) float64 { return math.Exp(-x) / 2 },
+		LaplaceNoise:     func(x float64) float64 { return (0.5 + x/4) * math.Exp(-x) },
+	}
+	for noise, tail := range laws {
+		cdf := func(c float64) float64 {
+			if c < 0 {
+				return tail(-c)
+			}
+			return 1 - tail(c)
+		}
+		for _, epsilon := range []float64{0.2, 1, 4} {
+			one := func(alpha float64) float64 {
+				most := max(0, 1-alpha)
+				for c := -8 - epsilon; c < 8+2*epsilon; c += 0.01 {
+					p, q := cdf(c), cdf(c-epsilon)
+					most = max(most, p-alpha*q, (1-p)-alpha*(1-q))
+				}
+				return most
+			}
+			// On a grid of log α, between which δ is convex in α: the larger of two neighbours is above it.
+			const h = 0.02
+			table := map[int]float64{}
+			at := func(a float64) (low, high float64) {
+				i := int(math.Floor(a / h))
+				for j := i; j <= i+1; j++ {
+					if _, ok := table[j]; !ok {
+						table[j] = one(math.Exp(h * float64(j)))
+					}
+				}
+				return table[i+1], table[i]
+			}
+			b := lone{noise, epsilon}
+			reached, exact, err := b.Reached(t.Context(), 2, 1e-3)
+			if err != nil || exact {
+				t.Fatal(exact, err)
+			}
+			attack := must(b.Attack())
+			for _, x := range []float64{0.1, 0.7, 1.3, 1.7} {
+				eps := x * epsilon
+				most, least := 0.0, 0.0
+				for c := -8 - epsilon; c < 8+2*epsilon; c += 0.01 {
+					p, q := cdf(c), cdf(c-epsilon)
+					low1, high1 := at(eps - math.Log(p/q))
+					low2, high2 := at(eps - math.Log((1-p)/(1-q)))
+					most, least = max(most, p*high1+(1-p)*high2), max(least, p*low1+(1-p)*low2)
+				}
+				got, _ := delta(reached[0][0].Profile, eps)
+				_, high := delta(reached[0][0].Profile, eps)
+				// A search in steps of 0.01 misses less than 1e-3 of the largest.
+				if high > most*(1+1e-3) || got < least*0.9 {
+					t.Errorf("%v, ε %v: two runs reach δ(%v) in [%v, %v], a search [%v, %v]", noise, epsilon, eps, got, high, least, most)
+				}
+				two := 0.0
+				d := attack[0].(*profiles.Discrete)
+				for _, x := range d.Atoms() {
+					for _, y := range d.Atoms() {
+						two += max(0, math.Exp(x.LogP+y.LogP)-math.Exp(eps+x.LogQ+y.LogQ))
+					}
+				}
+				if got < two*(1-0.02) {
+					t.Errorf("%v, ε %v: δ(%v) = %v, fixed candidates reach %v", noise, epsilon, eps, got, two)
+				}
+			}
 		}
 	}
 }

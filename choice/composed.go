@@ -146,7 +146,7 @@ func (c composed) Reached(ctx context.Context, k int64, width float64) (reached 
 		return repeat(both, k), false, err
 	}
 	g := newGrid(c.epsilon, m)
-	w, q, err := g.lower(ctx, k)
+	w, q, err := g.lower(ctx, g.turns(), nearStrides, k)
 	if err != nil {
 		return reached, false, err
 	}

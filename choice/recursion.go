@@ -184,10 +184,31 @@ func (g *grid) bound(w []float64, c0, c1 int) float64 {
 	return v + 16*xmath.U*((math.Abs(au)+math.Abs(av))*width-((1+g.span)*bu+bv)*d)/g.span
 }
 
-// lower returns what adversaries with t on the grid reach at the nodes: w ≤ W_k, and the
-// slope there of the divergence that is reached, as q = e^a·Q(L > a). The losses of
-// these adversaries are nodes, so that nothing is between nodes.
-func (g *grid) lower(ctx context.Context, k int64) (w, q []float64, err error) {
+// A turn is a pair that an adversary may choose at a step: the losses down·h, with the
+// probability p under P, and −up·h with r = 1 − p.
+type turn struct {
+	down, up int
+	p, r     float64
+}
+
+// nearStrides are the strides of a climb among turns. It looks two steps ahead, as values at odd and at even
+// nodes differ a little.
+var nearStrides = []int{-2, -1, 1, 2}
+
+// turns returns those of two candidates of the exponential mechanism: down + up = m.
+func (g *grid) turns() []turn {
+	out := make([]turn, g.m+1)
+	for c := range out {
+		out[c] = turn{c, g.m - c, g.p[c], g.r[c]}
+	}
+	return out
+}
+
+// lower returns what adversaries with these turns, none of more than m cells, reach at the nodes: w, at
+// most the largest divergence, and the slope there of the divergence that is reached, as
+// q = e^a·Q(L > a). The losses of these adversaries are nodes, so that nothing is between nodes.
+// The reverse of a turn must be one that an adversary may choose.
+func (g *grid) lower(ctx context.Context, turns []turn, strides []int, k int64) (w, q []float64, err error) {
 	w, q = []float64{0}, []float64{0}
 	below := []float64{1}
 	lw, lq, lb := g.newLine(), g.newLine(), g.newLine()
@@ -200,18 +221,18 @@ func (g *grid) lower(ctx context.Context, k int64) (w, q []float64, err error) {
 		lb.mirror(below, q, 1)
 		top := len(w) - 1 + g.m
 		nextW, nextQ, nextB := make([]float64, 0, top+1), make([]float64, 0, top+1), make([]float64, 0, top+1)
-		c := g.m / 2
+		c := len(turns) / 2
 		for i := 0; i <= top; i++ {
-			at := lw.at[i:]
-			value := func(c int) float64 { return g.p[c]*at[g.m-c] + g.r[c]*at[2*g.m-c] }
-			// Any t is one that an adversary may choose: a climb from where the last node had
-			// it serves. It looks two steps ahead, as values at odd and at even nodes differ
-			// a little.
-			best := value(c)
+			mix := func(l *line, c int) float64 {
+				t := &turns[c]
+				return t.p*l.at[i+g.m-t.down] + t.r*l.at[i+g.m+t.up]
+			}
+			// Any turn serves: a climb in strides from where the last node had the best.
+			best := mix(lw, c)
 			for at := c; ; {
-				for _, step := range [4]int{-2, -1, 1, 2} {
-					if d := at + step; d >= 0 && d <= g.m {
-						if v := value(d); v > best {
+				for _, step := range strides {
+					if d := at + step; d >= 0 && d < len(turns) {
+						if v := mix(lw, d); v > best {
 							best, c = v, d
 						}
 					}
@@ -224,8 +245,7 @@ func (g *grid) lower(ctx context.Context, k int64) (w, q []float64, err error) {
 			if i > 0 && best < tiny {
 				break
 			}
-			mix := func(l *line) float64 { return g.p[c]*l.at[i+g.m-c] + g.r[c]*l.at[i+2*g.m-c] }
-			nextW, nextQ, nextB = append(nextW, best), append(nextQ, mix(lq)), append(nextB, mix(lb))
+			nextW, nextQ, nextB = append(nextW, best), append(nextQ, mix(lq, c)), append(nextB, mix(lb, c))
 		}
 		w, q, below = nextW, nextQ, nextB
 	}
