@@ -60,9 +60,9 @@ func TestSketchOfManyAtomsIsClose(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 1))
 	for range 60 {
 		mu, n := logUniform(r, 1e-3, 8), 600+r.IntN(3000)
-		pInf, qInf := 0.0, 0.0
+		pInf := 0.0
 		if r.IntN(2) == 0 {
-			pInf, qInf = logUniform(r, 1e-12, 1e-2), logUniform(r, 1e-12, 1e-2)
+			pInf = logUniform(r, 1e-12, 1e-2)
 		}
 		// The loss of Gaussian noise, cut at 36 deviations, and masses that make 1.
 		reach := 36 * mu
@@ -81,7 +81,7 @@ func TestSketchOfManyAtomsIsClose(t *testing.T) {
 			q := logs[i] - l - math.Log(sum) + math.Log1p(-pInf)
 			atoms = append(atoms, Atom{LogMass: q, Loss: l})
 		}
-		qInf = max(0, 1-back/sum*(1-pInf))
+		qInf := max(0, 1-back/sum*(1-pInf))
 		m := NewMixed(atoms, nil, pInf, qInf, 0)
 		s := NewSketch(m)
 		if _, ok := s.(*mixedSketch); !ok {
