@@ -186,22 +186,15 @@ func (l *roughLine) shift(i int) *roughShift {
 	lift := a * a / (2 * m.inv2)
 	var table *angles
 	var v []float64
-	if !m.realZeros {
+	if !m.realZeros || a > roughAngle {
 		table, v = m.angles(a), make([]float64, len(m.cs))
 	}
-	half, most := math.Sin(a/2)*math.Sin(a/2), 0.0
-	for _, w := range l.w {
-		most = max(most, w)
-	}
+	half := math.Sin(a/2) * math.Sin(a/2)
 	for j := range l.nodes {
 		var p, q turn
-		switch x := l.nodes[j].shares; {
-		case l.w[j] < most*1e-9:
-			s.mod[j] = math.Inf(-1) // of no use to a sketch
-			continue
-		case x != nil:
+		if x := l.nodes[j].shares; table == nil {
 			p, q = x.p.roughTurn(a, half), x.q.roughTurn(a, half)
-		default:
+		} else {
 			p, q = m.turn(&l.nodes[j], float64(l.lo+j)*l.h, table, v)
 		}
 		s.mod[j] = lift + (l.theta+1)*p.logMod - l.theta*q.modulus(l.theta)
@@ -210,6 +203,9 @@ func (l *roughLine) shift(i int) *roughShift {
 	l.shifted[i] = s
 	return s
 }
+
+// roughAngle is up to where mean and variance of shares know enough of their turn.
+const roughAngle = 0.5
 
 // roughTurn is about the turn of the shares: that of a binomial law with their mean and variance, which proves nothing.
 func (x *window) roughTurn(a, half float64) turn {
