@@ -24,6 +24,13 @@ reads standard input.`,
 		Args: planArg, ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.Limits = flags.limits()
+			if q.GroupBlackBox {
+				a, err := askPlan(cmd, "computing", (*service.Service).EpsilonGroup, &q, &q.Plan, args[0])
+				if err != nil {
+					return err
+				}
+				return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) error { return printGroup(w, a) })
+			}
 			if q.Accountant == service.RDPAccountant {
 				a, err := askPlan(cmd, "computing", (*service.Service).EpsilonRDP, &q, &q.Plan, args[0])
 				if err != nil {
@@ -45,7 +52,19 @@ reads standard input.`,
 		},
 	}
 	addQuestion(cmd, &flags, "delta", "δ", &q.Delta, &q.Method, &q.Recursion)
+	cmd.Flags().BoolVar(&q.GroupBlackBox, "group-black-box", false, "for persons with several records: a looser upper bound, from the privacy curve of one record alone")
 	return cmd
+}
+
+// printGroup prints upper bounds from the curve of one record.
+func printGroup(w io.Writer, a service.GroupEpsilons) error {
+	fmt.Fprintf(w, "neighbors: %s\nmethod: %s (upper bounds)\n\n", ofUnit(a.Neighbors, a.RecordsPerPerson), a.Method)
+	tw := newTable(w, 2, 0)
+	fmt.Fprint(tw, "  δ\tproved\n")
+	for _, r := range a.Results {
+		fmt.Fprintf(tw, "  %s\tε ≤ %s\n", short(r.Delta), rounded(r.Epsilon.Upper, 6, up))
+	}
+	return tw.Flush()
 }
 
 func newDeltaCmd() *cobra.Command {
