@@ -276,10 +276,10 @@ func TestPublishCoverage(t *testing.T) {
 		below := 0
 		for range int(draws) {
 			x := must(l.Publish(context.Background(), p, 1e-5, src))
-			if x.RDP-x.Private.NoiseCost < x.Private.Smooth {
+			if x.RDP-x.NoiseCost < x.Private.Smooth {
 				below++
 			}
-			if x.RDP > 8*12/1600.0+x.Private.NoiseCost*1.0001 {
+			if x.RDP > 8*12/1600.0+x.NoiseCost*1.0001 {
 				t.Fatalf("%v is above what holds at every data set", x.RDP)
 			}
 		}
