@@ -251,7 +251,7 @@ an answer on every query whatever the check says; R\* and the exact columns pric
 		return err
 	}
 	agreement := agreementCurves(p, c)
-	w(`## What is answered (as Figure 1, right, and Figure 5, middle)
+	w(`## What is answered (as Figure 1, right, and Figure 5, right)
 
 ![Answered queries by agreement](pate-digits-agreement.svg)
 
