@@ -3,13 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
+	"image/color"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/dpaccountant/accountant/internal/figure"
 	"github.com/dpaccountant/accountant/pate"
 	"github.com/dpaccountant/accountant/rdp"
 	"github.com/dpaccountant/accountant/service"
@@ -49,7 +49,7 @@ func plotPate(ctx context.Context, a service.PateAnswer, path string) error {
 	p.Legend.Top, p.Legend.Left = true, true
 	p.Legend.XOffs, p.Legend.Padding = vg.Points(6), vg.Points(2)
 	p.Add(plotter.NewGrid())
-	line := func(name string, costs []pate.Cost, part func(pate.Cost) rdp.Grid, style draw.LineStyle) error {
+	line := func(name string, costs []pate.Cost, part func(pate.Cost) rdp.Grid, c color.Color, dashes ...vg.Length) error {
 		xy := make(plotter.XYs, 0, len(costs))
 		for i, x := range costs {
 			eps, _, err := r.EpsilonOf(x, part(x), delta)
@@ -66,7 +66,7 @@ func plotPate(ctx context.Context, a service.PateAnswer, path string) error {
 		if err != nil {
 			return err
 		}
-		g.LineStyle = style
+		g.LineStyle = draw.LineStyle{Color: c, Width: vg.Points(1.6), Dashes: dashes}
 		p.Add(g)
 		p.Legend.Add(name, g)
 		return nil
@@ -80,12 +80,12 @@ func plotPate(ctx context.Context, a service.PateAnswer, path string) error {
 		name += " (ex post)"
 	}
 	if r.Report != pate.DataIndependent {
-		if err := line(name, costs, total, methodOf(r.Aggregator).Style(0)); err != nil {
+		if err := line(name, costs, total, color.RGBA{0, 90, 170, 255}); err != nil {
 			return err
 		}
 		if costs[len(costs)-1].Threshold.Values[0] > 0 {
 			check := func(c pate.Cost) rdp.Grid { return c.Threshold }
-			if err := line("checks alone", costs, check, figure.Check.Style(1)); err != nil {
+			if err := line("checks alone", costs, check, color.RGBA{0, 130, 80, 255}, vg.Points(5), vg.Points(3)); err != nil {
 				return err
 			}
 		}
@@ -94,20 +94,8 @@ func plotPate(ctx context.Context, a service.PateAnswer, path string) error {
 	if r.Report == pate.ExpectedNotABound || costs[0].ExPost {
 		flat += ", every query answered"
 	}
-	if err := line(flat, independent, total, figure.DataIndependent.Style(2)); err != nil {
+	if err := line(flat, independent, total, color.RGBA{200, 80, 0, 255}, vg.Points(1.5), vg.Points(2)); err != nil {
 		return err
 	}
 	return savePicture(p, 16*vg.Centimeter, 10*vg.Centimeter, path)
-}
-
-// methodOf returns the mechanism whose colour the line has; a check against a student is one
-// with Confident's noises.
-func methodOf(a pate.Aggregator) figure.Method {
-	switch a.(type) {
-	case pate.LNMax:
-		return figure.LNMax
-	case pate.GNMax:
-		return figure.GNMax
-	}
-	return figure.Confident
 }
