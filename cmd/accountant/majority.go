@@ -60,8 +60,8 @@ Mechanisms on disjoint shards of the data need no noise: say --disjoint-shards.`
 	fs.Float64SliceVar(&q.VoterDeltas, "voter-deltas", nil, "`Δ` of each of them")
 	fs.StringVar(&f.plan, "plan", "", "plan `file` of each mechanism, a training run (- reads standard input)")
 	fs.IntVar(&q.Classes, "classes", 0, "`number` of labels that are voted for (default 2)")
-	fs.IntVar(&q.Answers, "answers", 0, "price so `many` answers together, at --delta")
-	fs.Float64Var(&f.delta, "delta", 0, "`δ` of the answers together")
+	fs.IntVar(&q.Answers, "answers", 0, "price so `many` answers at --delta: of two labels as one mechanism, of more by composing the bound of one")
+	fs.Float64Var(&f.delta, "delta", 0, "`δ` of all those answers")
 	_ = cmd.MarkFlagFilename("plan", "yaml", "yml", "json")
 	fs.StringVar(&f.plot, "plot", "", "draw the noise functions to a `file` (.svg, .png or .pdf)")
 	f.output.register(cmd)
@@ -137,7 +137,11 @@ func printMajority(w io.Writer, a *service.MajorityAnswer) {
 		fmt.Fprintf(w, "gap         the largest objective is at most %s more\n", rounded(*a.Gap, 2, up))
 	}
 	if a.EpsilonUpper != nil {
-		fmt.Fprintf(w, "answers     together cost %s ≤ ε ≤ %s\n", rounded(*a.EpsilonLower, 5, down), rounded(*a.EpsilonUpper, 5, up))
+		how := "whatever families are chosen in the light of earlier answers"
+		if p.Classes > 2 {
+			how = "by composing the bound of one"
+		}
+		fmt.Fprintf(w, "answers     %d cost %s ≤ ε ≤ %s, %s\n", a.Answers, rounded(*a.EpsilonLower, 5, down), rounded(*a.EpsilonUpper, 5, up), how)
 	}
 	fmt.Fprintln(w, "expected error")
 	for _, fam := range a.Families {

@@ -28,7 +28,8 @@ The cost at every data set within a distance d is bounded, discounted by e^(−�
 and the largest of these, whose logarithm moves by at most β between neighbours,
 gets Gaussian noise on its logarithm and a margin. The order, β, s, δ and the
 confidence must have been fixed without looking at the votes. Run it once: every
-run publishes anew, and a choice among several loses the confidence.`,
+run publishes anew, and a choice among several loses the confidence. What is
+printed may be published; --private adds what must not be.`,
 		Example: `  accountant pate publish --votes votes.csv --mechanism gnmax --sigma2 40 --delta 1e-5 \
       --order 12 --beta 0.02 --noise 0.15`,
 		Args: noArgs,
@@ -42,7 +43,7 @@ run publishes anew, and a choice among several loses the confidence.`,
 			if err != nil {
 				return err
 			}
-			return f.print(cmd.OutOrStdout(), a, func(w io.Writer) error { return writePatePublish(w, a) })
+			return f.print(cmd.OutOrStdout(), a, func(w io.Writer) error { return writePatePublish(w, a, q.Seed != nil) })
 		},
 	}
 	f.register(cmd)
@@ -52,24 +53,34 @@ run publishes anew, and a choice among several loses the confidence.`,
 	fs.Float64Var(&q.Noise, "noise", 0, "standard deviation `s` of the noise on the logarithm of the cost (required)")
 	fs.Float64Var(&confidence, "confidence", 0.95, "the `probability` that the bound holds")
 	fs.Uint64Var(&seed, "seed", 0, "seed of the noise, for tests: a known seed gives no privacy")
+	fs.BoolVar(&q.Private, "private", false, "print also what depends on the private votes and must not be published")
 	for _, name := range []string{"order", "beta", "noise"} {
 		_ = cmd.MarkFlagRequired(name)
 	}
 	return cmd
 }
 
-func writePatePublish(w io.Writer, o *service.PatePublishAnswer) error {
+func writePatePublish(w io.Writer, o *service.PatePublishAnswer, seeded bool) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "mechanism            %v\n", o.Run.Aggregator)
 	fmt.Fprintf(&b, "fixed in advance     order %v, beta %v, noise %v, confidence %v, delta %s\n", o.Order, o.Beta, o.Noise, o.Confidence, short(o.Delta))
-	fmt.Fprintf(&b, "published epsilon    %s: may be published, an upper bound except with probability %.3g\n", rounded(o.Epsilon, 6, up), 1-o.Confidence)
+	may := "may be published, an upper bound"
+	if seeded {
+		may = "NOT to be published, as its seed is known; an upper bound"
+	}
+	fmt.Fprintf(&b, "published epsilon    %s: %s except with probability %.3g\n", rounded(o.Epsilon, 6, up), may, 1-o.Confidence)
 	fmt.Fprintf(&b, "                     over its noise, at the data set that voted, this number included\n")
-	p := o.Private
-	fmt.Fprintf(&b, "\n%s, these depend on the private votes:\n", paint(w, red, pateNotSafe))
-	fmt.Fprintf(&b, "  Rényi cost           %.6g (best bound from q)\n", p.Cost)
-	fmt.Fprintf(&b, "  smooth bound         %.6g, at distance %d\n", p.Smooth, p.Distance)
-	fmt.Fprintf(&b, "  epsilon at the median of the noise  %.6g\n", p.Median)
-	fmt.Fprintf(&b, "The noise itself cost %.6g.\n", p.NoiseCost)
+	fmt.Fprintf(&b, "cost of the noise    %.6g, a part of it (Rényi, at the order)\n", o.NoiseCost)
+	if p := o.Private; p != nil {
+		writePatePublishPrivate(w, &b, p)
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+func writePatePublishPrivate(w io.Writer, b *strings.Builder, p *service.PatePublishedPrivate) {
+	fmt.Fprintf(b, "\n%s, these depend on the private votes:\n", paint(w, red, pateNotSafe))
+	fmt.Fprintf(b, "  Rényi cost           %.6g (best bound from q)\n", p.Cost)
+	fmt.Fprintf(b, "  smooth bound         %.6g, at distance %d\n", p.Smooth, p.Distance)
+	fmt.Fprintf(b, "  epsilon at the median of the noise  %.6g\n", p.Median)
 }

@@ -211,6 +211,7 @@ class Tests(unittest.TestCase):
         )
         self.assertTrue(math.isfinite(clean.epsilon))
         self.assertEqual(clean.why_none, "")
+        self.assertIsNone(clean.private)
         exact = self.accountant.pate(votes, "gnmax", sigma2=40, delta=1e-5, price="exact")
         self.assertLessEqual(exact.epsilon, cost.epsilon)
         self.assertLessEqual(exact.exact["forward"]["upper"], exact.epsilon)
@@ -218,7 +219,12 @@ class Tests(unittest.TestCase):
             votes, "gnmax", sigma2=40, delta=1e-5, order=12, beta=0.02, noise=0.15
         )
         self.assertEqual(bound.confidence, 0.95)
+        self.assertIsNone(bound.private)
         self.assertGreater(bound.epsilon, exact.exact["forward"]["upper"])
+        private = self.accountant.pate_publish(
+            votes, "gnmax", sigma2=40, delta=1e-5, order=12, beta=0.02, noise=0.15, private=True
+        )
+        self.assertGreater(private.private["smooth-bound"], 0)
 
     def test_label(self):
         found = self.accountant.label(1, [0, 1, 2], [1, 1, 3])
