@@ -126,6 +126,8 @@ func printCalibration(w io.Writer, a service.Solution, verbose bool) {
 	if a.Unlimited {
 		fmt.Fprintf(w, "\nThe least private value allowed meets the budget: nothing limits it.\n")
 	}
+	t := newTable(w, 3, 0).headless()
+	fmt.Fprintf(t, "  %s\tcertified\tbudget\n", what)
 	for i, p := range []*service.Probe{&a.Meets, a.Fails} {
 		if p == nil {
 			continue
@@ -137,8 +139,9 @@ func printCalibration(w io.Writer, a service.Solution, verbose bool) {
 		if p.Proved != nil { // the verdict is on the upper end, which is known better
 			above = digitsFor(*p.Proved)
 		}
-		fmt.Fprintf(w, "  %-14s %s ≤ %s ≤ %s   %s\n", short(p.Value), rounded(b.Lower, below, down), comparedWith(a).told, rounded(b.Upper, above, up), verdict)
+		fmt.Fprintf(t, "  %s\t%s ≤ %s ≤ %s\t%s\n", short(p.Value), rounded(b.Lower, below, down), comparedWith(a).told, rounded(b.Upper, above, up), verdict)
 	}
+	_ = t.Flush()
 	switch {
 	case a.TheoryGap:
 		fmt.Fprint(w, gapNote, "The budget is compared with the upper end.\n")
@@ -147,13 +150,15 @@ func printCalibration(w io.Writer, a service.Solution, verbose bool) {
 	}
 	if a.Factor || len(a.Steps) > 1 {
 		fmt.Fprintln(w)
+		f := newFacts(w, 0)
 		for _, s := range a.Steps {
 			label := s.Path
 			if s.Name != "" {
 				label += " (" + oneLine(s.Name) + ")"
 			}
-			fmt.Fprintf(w, "  %s: %s %s\n", label, a.Solve, short(s.Value))
+			f.add("  "+label+": ", "%s %s", a.Solve, short(s.Value))
 		}
+		_ = f.Flush()
 	}
 	if verbose {
 		fmt.Fprintf(w, "\n%d evaluations; the last at an accuracy of %s\n", a.Evaluations, short(a.Accuracy))

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -59,17 +58,23 @@ run publishes anew, and a choice among several loses the confidence.`,
 }
 
 func writePatePublish(w io.Writer, o *service.PatePublishAnswer) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "mechanism            %v\n", o.Run.Aggregator)
-	fmt.Fprintf(&b, "fixed in advance     order %v, beta %v, noise %v, confidence %v, delta %s\n", o.Order, o.Beta, o.Noise, o.Confidence, short(o.Delta))
-	fmt.Fprintf(&b, "published epsilon    %s: may be published, an upper bound except with probability %.3g\n", rounded(o.Epsilon, 6, up), 1-o.Confidence)
-	fmt.Fprintf(&b, "                     over its noise, at the data set that voted, this number included\n")
+	f := newFacts(w, 21)
+	f.add("mechanism", "%v", o.Run.Aggregator)
+	f.add("fixed in advance", "order %v, beta %v, noise %v, confidence %v, delta %s", o.Order, o.Beta, o.Noise, o.Confidence, short(o.Delta))
+	f.add("published epsilon", "%s: may be published, an upper bound except with probability %.3g", rounded(o.Epsilon, 6, up), 1-o.Confidence)
+	f.add("", "over its noise, at the data set that voted, this number included")
+	if err := f.Flush(); err != nil {
+		return err
+	}
 	p := o.Private
-	fmt.Fprintf(&b, "\n%s, these depend on the private votes:\n", paint(w, red, pateNotSafe))
-	fmt.Fprintf(&b, "  Rényi cost           %.6g (best bound from q)\n", p.Cost)
-	fmt.Fprintf(&b, "  smooth bound         %.6g, at distance %d\n", p.Smooth, p.Distance)
-	fmt.Fprintf(&b, "  epsilon at the median of the noise  %.6g\n", p.Median)
-	fmt.Fprintf(&b, "The noise itself cost %.6g.\n", p.NoiseCost)
-	_, err := io.WriteString(w, b.String())
+	fmt.Fprintf(w, "\n%s, these depend on the private votes:\n", paint(w, red, pateNotSafe))
+	f = newFacts(w, 23)
+	f.add("  Rényi cost", "%.6g (best bound from q)", p.Cost)
+	f.add("  smooth bound", "%.6g, at distance %d", p.Smooth, p.Distance)
+	f.add("  epsilon at the median of the noise  ", "%.6g", p.Median)
+	if err := f.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "The noise itself cost %.6g.\n", p.NoiseCost)
 	return err
 }
