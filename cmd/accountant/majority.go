@@ -107,50 +107,58 @@ func (f *majorityFlags) run(cmd *cobra.Command) error {
 		}
 	}
 	return f.print(cmd.OutOrStdout(), a, func(w io.Writer) error {
-		printMajority(w, a)
-		return nil
+		return printMajority(w, a)
 	})
 }
 
-func printMajority(w io.Writer, a *service.MajorityAnswer) {
+func printMajority(w io.Writer, a *service.MajorityAnswer) error {
 	p := a.Params
-	fmt.Fprintf(w, "budget      (%.6g, %.6g)-DP for the majority of %d mechanisms, ", p.Allowance*p.Epsilon, p.OutputDelta, p.Mechanisms)
+	kind := fmt.Sprintf("each (%g, %g)-DP", p.Epsilon, p.Delta)
 	switch {
 	case p.Voters != nil && p.Voters[0].Profile != nil:
-		fmt.Fprintln(w, "each with the profile of the plan")
+		kind = "each with the profile of the plan"
 	case p.Voters != nil:
-		fmt.Fprintf(w, "of %d kinds\n", len(p.Voters))
-	default:
-		fmt.Fprintf(w, "each (%g, %g)-DP\n", p.Epsilon, p.Delta)
+		kind = fmt.Sprintf("of %d kinds", len(p.Voters))
 	}
+	f := newFacts(w, 12)
+	f.add("budget", "(%.6g, %.6g)-DP for the majority of %d mechanisms, %s", p.Allowance*p.Epsilon, p.OutputDelta, p.Mechanisms, kind)
 	if p.Classes > 2 {
-		fmt.Fprintf(w, "votes       for one of %d labels; without an absolute majority, or else, a uniform one is told\n", p.Classes)
+		f.add("votes", "for one of %d labels; without an absolute majority, or else, a uniform one is told", p.Classes)
 	}
-	fmt.Fprintf(w, "certified   %v: %s\n", a.Certified, a.Proof)
-	fmt.Fprintf(w, "max f       %.12g of at most %.12g\n", a.MaxF, a.BudgetF)
+	f.add("certified", "%v: %s", a.Certified, a.Proof)
+	f.add("max f", "%.12g of at most %.12g", a.MaxF, a.BudgetF)
 	if a.MaxF-a.Attained > 1e-9*a.MaxF {
-		fmt.Fprintf(w, "attained    %.6g of max f for certain: the certificate has this gap\n", a.Attained)
+		f.add("attained", "%.6g of max f for certain: the certificate has this gap", a.Attained)
 	}
-	fmt.Fprintf(w, "objective   %.12g\n", a.Objective)
+	f.add("objective", "%.12g", a.Objective)
 	// What rounding leaves is not worth a line.
 	if a.Gap != nil && *a.Gap > 1e-9*a.Objective {
-		fmt.Fprintf(w, "gap         the largest objective is at most %s more\n", rounded(*a.Gap, 2, up))
+		f.add("gap", "the largest objective is at most %s more", rounded(*a.Gap, 2, up))
 	}
 	if a.EpsilonUpper != nil {
 		how := "whatever families are chosen in the light of earlier answers"
 		if p.Classes > 2 {
 			how = "by composing the bound of one"
 		}
-		fmt.Fprintf(w, "answers     %d cost %s ≤ ε ≤ %s, %s\n", a.Answers, rounded(*a.EpsilonLower, 5, down), rounded(*a.EpsilonUpper, 5, up), how)
+		f.add("answers", "%d cost %s ≤ ε ≤ %s, %s", a.Answers, rounded(*a.EpsilonLower, 5, down), rounded(*a.EpsilonUpper, 5, up), how)
+	}
+	if err := f.Flush(); err != nil {
+		return err
 	}
 	fmt.Fprintln(w, "expected error")
+	f = newFacts(w, 15)
 	for _, fam := range a.Families {
-		fmt.Fprintf(w, "  %-12s %.6g\n", fam.Name, a.Error[fam.Name])
+		f.add("  "+fam.Name, "%.6g", a.Error[fam.Name])
+	}
+	if err := f.Flush(); err != nil {
+		return err
 	}
 	fmt.Fprintln(w, "votes for the majority, probability γ of telling it")
+	f = newFacts(w, 13)
 	for l := (p.Mechanisms + 1) / 2; l <= p.Mechanisms; l++ {
-		fmt.Fprintf(w, "  %5d      %.15g\n", l, a.Gamma[l])
+		f.add(fmt.Sprintf("  %5d", l), "%.15g", a.Gamma[l])
 	}
+	return f.Flush()
 }
 
 func majorityPlot(families []service.MajorityFamily) (*plot.Plot, error) {
