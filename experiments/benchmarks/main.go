@@ -167,7 +167,7 @@ func distinct() sweep {
 
 // run measures, prints a table, and writes the picture and its data.
 func (s sweep) run(ctx context.Context, dir string, rounds int) error {
-	p := plot.New()
+	p := figure.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = s.title, s.axis, "cost of an answer, in FFTs of 65,536 points"
 	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, figure.Decades{}
 	p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, figure.Decades{}
@@ -209,7 +209,7 @@ func (s sweep) run(ctx context.Context, dir string, rounds int) error {
 	if err := os.WriteFile(name+".csv", data.Bytes(), 0o644); err != nil {
 		return err
 	}
-	return p.Save(16*vg.Centimeter, 10*vg.Centimeter, name+".svg")
+	return figure.Save(p, 16*vg.Centimeter, 10*vg.Centimeter, name+".svg")
 }
 
 // measure returns the median cost of an answer in FFTs, and its width.
