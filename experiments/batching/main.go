@@ -73,7 +73,7 @@ func run(ctx context.Context, dir string, points int) error {
 	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.ConstantTicks([]plot.Tick{
 		{Value: 0.5, Label: "0.5"}, {Value: 1, Label: "1"}, {Value: 2, Label: "2"}, {Value: 5, Label: "5"}, {Value: 10, Label: "10"}, {Value: 20, Label: "20"}})
 	p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, figure.Decades{}
-	p.Legend.Top = true
+	p.Legend.Top, p.Legend.Padding, p.Legend.ThumbnailWidth = true, vg.Points(2), vg.Points(30)
 	p.Add(plotter.NewGrid())
 	s := service.New(nil)
 	rows := [][]string{{"batching", "noise-multiplier", "epsilon-lower", "epsilon-upper"}}

@@ -69,7 +69,7 @@ func (e *experiment) noiseAndError(file string, panels []panel, least float64) {
 					e.err = err
 					return
 				}
-				line.LineStyle = methods[c.name].Style(int(methods[c.name]))
+				line.LineStyle = methods[c.name].Line()
 				t.p.Add(line)
 				// The last panel has the smallest errors, and room for the legend.
 				if i == len(panels)-1 && t.p == errs {

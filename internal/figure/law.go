@@ -26,6 +26,9 @@ func Law(labels, outputs []float64, row func(i int) []float64) Picture {
 	}
 	room := span/float64(2*len(labels)) + span/20
 	pic.Y.Min, pic.Y.Max = labels[0]-room, labels[len(labels)-1]+room
+	if len(labels) <= 12 {
+		pic.Y.At = labels
+	}
 	lo, hi := min(slices.Min(outputs), labels[0]), max(slices.Max(outputs), labels[len(labels)-1])
 	reach := max((hi-lo)/30, span/20)
 	pic.X.Min, pic.X.Max = lo-reach, hi+reach

@@ -4,7 +4,10 @@
 package figure
 
 import (
+	"fmt"
 	"image/color"
+	"strconv"
+	"strings"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -79,6 +82,7 @@ const (
 
 	Contour // engines
 	Lattice
+	ContourAgain
 	methods
 )
 
@@ -136,6 +140,8 @@ var looks = [methods]look{
 
 	Contour: {"engines", "contour engine", Palette[0], 0},
 	Lattice: {"engines", "lattice engine", Palette[1], 1},
+	// The contour engine, asked again after one more step.
+	ContourAgain: {"engines", "one more, after an answer", Palette[6], 2},
 }
 
 // patterns are of dashes and gaps: lines that are told apart in grey, too.
@@ -201,3 +207,22 @@ func Line(i int) draw.LineStyle {
 
 // Name is what a method is called in legends.
 func (m Method) Name() string { return looks[m].name }
+
+// Table is the palette as rows of Markdown, with the colour as #rrggbb and the dashes and gaps
+// in points.
+func Table() string {
+	var b strings.Builder
+	b.WriteString("| what is compared | method | colour | dashes and gaps |\n|---|---|---|---|\n")
+	for _, l := range looks[noMethod+1:] {
+		dashes := "solid"
+		if p := patterns[l.pattern]; p != nil {
+			var parts []string
+			for _, d := range p {
+				parts = append(parts, strconv.FormatFloat(d.Points(), 'g', 3, 64))
+			}
+			dashes = strings.Join(parts, " ")
+		}
+		fmt.Fprintf(&b, "| %s | %s | `#%02x%02x%02x` | %s |\n", l.family, l.name, l.colour.R, l.colour.G, l.colour.B, dashes)
+	}
+	return b.String()
+}

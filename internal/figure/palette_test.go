@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/plot/plotter"
@@ -150,5 +151,29 @@ func TestNumbers(t *testing.T) {
 	got, err := Numbers("ε", "δ", 3, []Curve{{"a, b", plotter.XYs{{X: 1, Y: 1. / 3}}}, {"c", plotter.XYs{{X: 2, Y: 1e-30}}}})
 	if want := "curve,ε,δ\n\"a, b\",1,0.333\nc,2,1e-30\n"; err != nil || string(got) != want {
 		t.Errorf("%v: %q, want %q", err, got, want)
+	}
+}
+
+// The table of docs/pictures.md is that of this package; UPDATE=1 writes it.
+func TestPalettePage(t *testing.T) {
+	const page = "../../docs/pictures.md"
+	data, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const from, to = "<!-- palette -->\n", "<!-- end of the palette -->"
+	before, rest, ok := strings.Cut(string(data), from)
+	table, after, ok2 := strings.Cut(rest, to)
+	if !ok || !ok2 {
+		t.Fatalf("%s has no palette", page)
+	}
+	if table == Table() {
+		return
+	}
+	if os.Getenv("UPDATE") == "" {
+		t.Fatalf("%s has\n%s, not\n%s; UPDATE=1 writes it", page, table, Table())
+	}
+	if err := os.WriteFile(page, []byte(before+from+Table()+to+after), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -26,9 +26,10 @@ type Picture struct {
 type Axis struct {
 	Label    string
 	Min, Max float64
-	Log      bool     // then Min is positive
-	Whole    bool     // what it counts is whole
-	Names    []string // of 0, 1, 2 …, in the place of numbers
+	Log      bool      // then Min is positive
+	Whole    bool      // what it counts is whole
+	Names    []string  // of 0, 1, 2 …, in the place of numbers
+	At       []float64 // the places to mark, if they are known
 }
 
 // A Bound is what a line is: no line of points that are no bounds is called one.
@@ -83,6 +84,8 @@ func (a *Axis) Marker() plot.Ticker {
 	switch {
 	case a.Names != nil:
 		return names(a.Names)
+	case a.At != nil:
+		return places(a.At)
 	case a.Log:
 		return Decades{}
 	}

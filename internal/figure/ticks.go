@@ -137,3 +137,16 @@ func (n names) Ticks(lo, hi float64) (ts []plot.Tick) {
 	}
 	return ts
 }
+
+// places are ticks at given values.
+type places []float64
+
+// Ticks implements plot.Ticker.
+func (p places) Ticks(lo, hi float64) (ts []plot.Tick) {
+	for _, v := range p {
+		if v >= lo && v <= hi {
+			ts = append(ts, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'g', 6, 64)})
+		}
+	}
+	return ts
+}
