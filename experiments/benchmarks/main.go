@@ -213,7 +213,7 @@ func (s sweep) draw(dir string) error {
 	if err != nil {
 		return err
 	}
-	pic := figure.Picture{Title: s.title, X: figure.Axis{Label: s.axis, Log: true}, Y: figure.Axis{Label: "cost of an answer, in FFTs of 65,536 points", Log: true}, LegendUp: true}
+	pic := figure.Picture{Title: s.title, X: figure.Axis{Label: s.axis, Log: true}, Y: figure.Axis{Label: "cost, in FFTs of 65,536 points", Log: true}, LegendUp: true}
 	for _, l := range s.lines {
 		b := figure.Band{Name: l.name, Method: figure.Contour, Dots: true}
 		if strings.HasPrefix(l.name, "lattice") {

@@ -56,9 +56,6 @@ func (pic *Picture) placeLegend(l *plot.Legend, size Size) {
 	l.XOffs = vg.Points(margin)
 	if !bestLeft {
 		l.XOffs = vg.Points(max(margin, (1-w)*plane+2*margin))
-		if pic.X.Log {
-			l.XOffs -= vg.Points(2 * margin) // the axis ends before the plane does
-		}
 	}
 }
 

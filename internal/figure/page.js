@@ -16,13 +16,16 @@ function text(v, bound) {
   let s = v.toPrecision(5);
   const unit = 10 ** (Math.floor(Math.log10(Math.abs(v))) - 4);
   for (let i = 0; i < 3 && (bound > 0 && Number(s) < v || bound < 0 && Number(s) > v); i++) s = (Number(s) + bound * unit).toPrecision(5);
-  return String(Number(s));
+  const n = Number(s);
+  return Math.abs(n) < 1e-3 || Math.abs(n) >= 1e6 ? n.toExponential() : String(n);
 }
 // value is what the line of a band is at x: the outermost where it jumps.
 function value(band, x) {
   let found = null;
   const take = (v) => { if (found === null || (band.bound === "lower" ? v < found : v > found)) found = v; };
-  const line = band.line;
+  const line = band.line, last = line[line.length - 1];
+  // An upper bound that has left the picture at its lower edge stays below it.
+  if (band.bound === "upper" && yAxis.log && last && x > last[0] && last[1] === yAxis.min) return yAxis.min;
   for (let i = 0; i < line.length; i++) {
     if (line[i][0] === x) take(line[i][1]);
     if (i === 0) continue;
@@ -42,8 +45,13 @@ function read() {
     const r = rows.length - 1 - Number(slider.value), y = box.top + (1 - place(yAxis, r)) * box.height;
     cursor.setAttribute("x1", box.left); cursor.setAttribute("x2", box.left + box.width);
     cursor.setAttribute("y1", y); cursor.setAttribute("y2", y);
-    where.textContent = rows[r];
-    slider.setAttribute("aria-valuetext", rows[r]);
+    const band = data.bands.find((b) => b.line.length && b.line[0][1] === r), values = [];
+    for (const [i, [v]] of band ? band.line.entries() : []) {
+      const s = band.line.length > 1 && i === 0 ? -1 : side[band.bound];
+      values.push((band.line.length > 1 ? "" : sign[band.bound]) + text(v, s));
+    }
+    where.textContent = `${rows[r]}: ${values.join(" … ") || "–"} (${xAxis.label})`;
+    slider.setAttribute("aria-valuetext", where.textContent);
     return;
   }
   let x = at(xAxis, t);

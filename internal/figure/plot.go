@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -23,16 +24,16 @@ func (pic *Picture) Plot(size Size) (*plot.Plot, error) {
 	p := New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = pic.Title, pic.X.Label, pic.Y.Label
 	p.Title.TextStyle.Font.Size = vg.Points(13)
-	// A long title is written smaller before it is cut.
-	if w := p.Title.TextStyle.Width(pic.Title); w > size.Width-4*margin {
-		p.Title.TextStyle.Font.Size = max(vg.Points(7), p.Title.TextStyle.Font.Size*(size.Width-4*margin)/w)
-	}
 	p.Title.Padding = vg.Points(8)
 	for _, a := range []*plot.Axis{&p.X, &p.Y} {
 		a.Label.TextStyle.Font.Size = vg.Points(12)
 		a.Tick.Label.Font.Size = vg.Points(10)
 		a.Padding = 0
 	}
+	// What is long is written smaller before it is cut, or makes the plane small.
+	shrink(&p.Title.TextStyle, pic.Title, size.Width-4*margin)
+	shrink(&p.X.Label.TextStyle, pic.X.Label, 0.8*size.Width)
+	shrink(&p.Y.Label.TextStyle, pic.Y.Label, size.Height-vg.Points(85))
 	grid := plotter.NewGrid()
 	grid.Vertical.Color, grid.Horizontal.Color = color.Gray{225}, color.Gray{225}
 	p.Add(grid)
@@ -53,6 +54,13 @@ func (pic *Picture) Plot(size Size) (*plot.Plot, error) {
 		p.Y.Scale = plot.LogScale{}
 	}
 	return p, nil
+}
+
+// shrink makes the letters of a text smaller where it is longer than there is room.
+func shrink(s *text.Style, t string, room vg.Length) {
+	if w := s.Width(t); w > room {
+		s.Font.Size = max(vg.Points(7), s.Font.Size*room/w)
+	}
 }
 
 // draw adds band i.

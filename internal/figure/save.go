@@ -9,6 +9,7 @@ import (
 	"html"
 	"image/color"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -63,7 +64,7 @@ func Write(w io.Writer, p *plot.Plot, size Size, format string) error {
 	}
 	c := draw.NewCanvas(canvas, size.Width, size.Height)
 	c.FillPolygon(color.White, []vg.Point{c.Min, {X: c.Max.X, Y: c.Min.Y}, c.Max, {X: c.Min.X, Y: c.Max.Y}})
-	p.Draw(draw.Crop(c, margin, -2*margin, margin, -margin))
+	drawLabelled(p, draw.Crop(c, margin, -2*margin, margin, -margin))
 	var b bytes.Buffer
 	if _, err := canvas.WriteTo(&b); err != nil {
 		return err
@@ -74,6 +75,34 @@ func Write(w io.Writer, p *plot.Plot, size Size, format string) error {
 	}
 	_, err := w.Write(data)
 	return err
+}
+
+// drawLabelled draws a plot with the labels of its axes in the middle of them. Gonum leaves
+// room for a label as if it were at the mean of the axis' ends, which on a logarithmic one is
+// near the upper end, and makes the plane small.
+func drawLabelled(p *plot.Plot, c draw.Canvas) {
+	x, y := p.X.Label, p.Y.Label
+	defer func() { p.X.Label, p.Y.Label = x, y }()
+	p.X.Label.Text, p.Y.Label.Text = "", ""
+	var left, below vg.Length
+	if y.Text != "" {
+		left = y.TextStyle.Height(y.Text) + y.Padding + vg.Points(2)
+	}
+	if x.Text != "" {
+		below = x.TextStyle.Height(x.Text) + x.Padding + vg.Points(2)
+	}
+	inner := draw.Crop(c, left, 0, below, 0)
+	p.Draw(inner)
+	plane := p.DataCanvas(inner)
+	middle := plane.Center()
+	if x.Text != "" {
+		c.FillText(x.TextStyle, vg.Point{X: middle.X, Y: c.Min.Y + x.TextStyle.FontExtents().Descent}, x.Text)
+	}
+	if y.Text != "" {
+		upright := y.TextStyle
+		upright.Rotation += math.Pi / 2
+		c.FillText(upright, vg.Point{X: c.Min.X + y.TextStyle.Height(y.Text) - y.TextStyle.FontExtents().Descent, Y: middle.Y}, y.Text)
+	}
 }
 
 // measuring is an SVG that knows how wide each text is.
