@@ -164,7 +164,7 @@ var badCalls = []struct {
 	// Bad values.
 	{"epsilon --delta 1e-5 --accountant renyi -", 1, `accountant: --accountant: "renyi" is not fourier or rdp`},
 	{"curve --kind trade-of --csv -", 1, `accountant: --kind: "trade-of" is not delta, steps or trade-off; did you mean "trade-off"?`},
-	{"curve --out /dev/null/x.svg -", 1, "accountant: --out: /dev/null/x.svg: not a directory"},
+	{"curve --out /dev/null/x.svg -", 1, "accountant: --plot: /dev/null/x.svg: not a directory"},
 	{"profile --mechanism gaussian --noise-multiplier 1e400", 1, "accountant: --noise-multiplier: 1e400 is too large for a 64-bit floating-point number"},
 	{"select --candidate-epsilon NaN", 1, "accountant: --candidate-epsilon: NaN is not in [0, 1e6]"},
 	{"select --candidate-epsilon 1 --law poison", 1, `accountant: --law: "poison" is not geometric, logarithmic, negative-binomial, poisson, binomial or fixed; did you mean "poisson"?`},

@@ -5,11 +5,8 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/plotutil"
-	"gonum.org/v1/plot/vg"
 
+	"github.com/dpaccountant/accountant/internal/figure"
 	"github.com/dpaccountant/accountant/service"
 )
 
@@ -17,7 +14,8 @@ type majorityFlags struct {
 	service.MajorityRequest
 	outputDelta, mean float64
 	monotone          bool
-	plot, plan        string
+	plan              string
+	picture           pictureFlags
 	delta             float64
 	output
 }
@@ -63,9 +61,8 @@ Mechanisms on disjoint shards of the data need no noise: say --disjoint-shards.`
 	fs.IntVar(&q.Answers, "answers", 0, "price so `many` answers at --delta: of two labels as one mechanism, of more by composing the bound of one")
 	fs.Float64Var(&f.delta, "delta", 0, "`δ` of all those answers")
 	_ = cmd.MarkFlagFilename("plan", "yaml", "yml", "json")
-	fs.StringVar(&f.plot, "plot", "", "draw the noise functions to a `file` (.svg, .png or .pdf)")
 	f.output.register(cmd)
-	_ = cmd.MarkFlagFilename("plot", pictures...)
+	f.picture.register(cmd, "the noise functions", 15, 10)
 	for _, name := range []string{"mechanisms", "epsilon", "allowance"} {
 		_ = cmd.MarkFlagRequired(name)
 	}
@@ -82,10 +79,8 @@ func (f *majorityFlags) run(cmd *cobra.Command) error {
 	if err := q.Check(); err != nil {
 		return flagged(cmd, err)
 	}
-	if f.plot != "" {
-		if err := pictureFormat("plot", f.plot); err != nil {
-			return err
-		}
+	if err := f.picture.check(f.output); err != nil {
+		return err
 	}
 	var a *service.MajorityAnswer
 	var err error
@@ -97,18 +92,13 @@ func (f *majorityFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if f.plot != "" {
-		p, err := majorityPlot(a.Families)
-		if err != nil {
-			return err
-		}
-		if err := savePicture(p, 6*vg.Inch, 4*vg.Inch, f.plot); err != nil {
-			return err
-		}
-	}
-	return f.print(cmd.OutOrStdout(), a, func(w io.Writer) error {
+	text, err := f.picture.with(func() (figure.Picture, error) { return majorityPicture(a.Families), nil }, func(w io.Writer) error {
 		return printMajority(w, a)
 	})
+	if err != nil {
+		return err
+	}
+	return f.print(cmd.OutOrStdout(), a, text)
 }
 
 func printMajority(w io.Writer, a *service.MajorityAnswer) error {
@@ -161,32 +151,16 @@ func printMajority(w io.Writer, a *service.MajorityAnswer) error {
 	return f.Flush()
 }
 
-func majorityPlot(families []service.MajorityFamily) (*plot.Plot, error) {
-	p := plot.New()
-	p.Title.Text = "Noise functions of equal budget"
-	p.X.Label.Text = "votes for 1"
-	p.Y.Label.Text = "γ"
-	p.Y.Min = 0
-	for i, fam := range families {
-		xy := make(plotter.XYs, len(fam.Gamma))
+// majorityPicture draws noise functions, which are defined at whole numbers of votes.
+func majorityPicture(families []service.MajorityFamily) figure.Picture {
+	pic := figure.Picture{Title: "Noise functions of equal budget", X: figure.Axis{Label: "votes for 1", Whole: true},
+		Y: figure.Axis{Label: "γ, probability of telling the majority", Max: 1.04}}
+	for _, fam := range families {
+		b := figure.Band{Name: fam.Name, Method: figure.Named("private majority", fam.Name), Dots: true}
 		for l, v := range fam.Gamma {
-			xy[l] = plotter.XY{X: float64(l), Y: v}
+			b.X, b.Proved = append(b.X, float64(l)), append(b.Proved, v)
 		}
-		line, points, err := plotter.NewLinePoints(xy)
-		if err != nil {
-			return nil, err
-		}
-		line.Color, points.Color = plotutil.Color(i), plotutil.Color(i)
-		line.Dashes, points.Shape = plotutil.Dashes(i), plotutil.Shape(i)
-		if len(xy) > 60 {
-			points.Radius = vg.Points(1)
-		}
-		p.Add(line, points)
-		p.Legend.Add(fam.Name, line, points)
+		pic.Bands = append(pic.Bands, b)
 	}
-	// Room for the legend above the curves, whatever their shape.
-	p.Legend.Top = true
-	p.Y.Max = 1.45
-	p.Y.Tick.Marker = plot.ConstantTicks([]plot.Tick{{Value: 0, Label: "0"}, {Value: 0.25, Label: "0.25"}, {Value: 0.5, Label: "0.5"}, {Value: 0.75, Label: "0.75"}, {Value: 1, Label: "1"}})
-	return p, nil
+	return pic
 }

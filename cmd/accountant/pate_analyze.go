@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dpaccountant/accountant/internal/figure"
 	"github.com/dpaccountant/accountant/pate"
 	"github.com/dpaccountant/accountant/service"
 )
@@ -17,7 +18,8 @@ const pateNotSafeWhy = ": this depends on the private votes (see accountant pate
 
 func newPateAnalyzeCmd() *cobra.Command {
 	var f pateFlags
-	var orders, plotFile string
+	var orders string
+	var picture pictureFlags
 	cmd := &cobra.Command{
 		Use:   "analyze --votes FILE --mechanism M --delta δ",
 		Short: "Tell the ε that labelling a table of votes cost",
@@ -54,35 +56,37 @@ Theorem 6 of the paper (theorem6, which holds in one direction only).`,
 			if err != nil {
 				return err
 			}
-			if plotFile != "" {
-				if err := pictureFormat("plot", plotFile); err != nil {
-					return err
-				}
+			if err := picture.check(f.output); err != nil {
+				return err
 			}
 			votes, err := f.request(cmd)
 			if err != nil {
 				return err
 			}
+			var pic figure.Picture
 			a, err := measuredIf(cmd, f.progress, "accounting", func(m *meter) (service.PateAnswer, error) {
 				ctx := service.WithProgress(cmd.Context(), m.show)
 				a, err := service.New(nil).Pate(ctx, service.PateRequest{PateVotes: votes, Orders: grid})
-				if err == nil && plotFile != "" {
-					err = plotPate(ctx, a, plotFile)
+				if err == nil && picture.file != "" {
+					pic, err = patePicture(ctx, a)
 				}
 				return a, err
 			})
 			if err != nil {
 				return flagged(cmd, err)
 			}
-			return f.print(cmd.OutOrStdout(), a, func(w io.Writer) error { return writePate(w, a) })
+			text, err := picture.with(func() (figure.Picture, error) { return pic, nil }, func(w io.Writer) error { return writePate(w, a) })
+			if err != nil {
+				return err
+			}
+			return f.print(cmd.OutOrStdout(), a, text)
 		},
 	}
 	f.register(cmd)
 	f.Price = "best"
 	addChoice(cmd, &f.Price, "price", "bound by which a query is priced: best (from q alone), exact (its law), or theorem6 (the paper's)", "best", "exact", "theorem6")
 	cmd.Flags().StringVar(&orders, "orders", "", "Rényi orders: first:last:step or a list with commas (default 1.5:100:0.5, and larger ones where the best is the last)")
-	cmd.Flags().StringVar(&plotFile, "plot", "", "draw ε against answered queries into this `file` (.svg, .png or .pdf)")
-	_ = cmd.MarkFlagFilename("plot", pictures...)
+	picture.register(cmd, "ε against answered queries", 16, 10)
 	return cmd
 }
 

@@ -15,10 +15,10 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/plotutil"
 	"gonum.org/v1/plot/vg"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/figure"
 	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
@@ -217,14 +217,14 @@ func trainingRun(ctx context.Context, accuracy, chord float64) (candidate, error
 }
 
 func figures(dir string, c candidate) error {
-	cost, miss := plot.New(), plot.New()
+	cost, miss := figure.New(), figure.New()
 	cost.Title.Text = "Tuning a DP-SGD run: ε at δ = 1e-5"
 	cost.X.Label.Text, cost.Y.Label.Text = "expected number of runs", "ε (solid: here, dashed: Papernot–Steinke)"
-	cost.X.Scale, cost.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{}
+	cost.X.Scale, cost.X.Tick.Marker = plot.LogScale{}, figure.Decades{}
 	cost.Legend.Top, cost.Legend.Left = true, true
 	miss.Title.Text = "What ε buys: runs up to 1000"
 	miss.X.Label.Text, miss.Y.Label.Text = "ε at δ = 1e-5", "probability to miss the best 5 %"
-	miss.Y.Scale, miss.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{}
+	miss.Y.Scale, miss.Y.Tick.Marker = plot.LogScale{}, figure.Decades{}
 	miss.Legend.Top = true
 	for i, nl := range laws {
 		var here, lit, reach plotter.XYs
@@ -258,7 +258,8 @@ func figures(dir string, c candidate) error {
 			return err
 		}
 		for _, l := range []*plotter.Line{line, dashed, r} {
-			l.Color, l.Width = plotutil.Color(i), vg.Points(1.5)
+			l.LineStyle = figure.Line(i)
+			l.Dashes = nil
 		}
 		dashed.Dashes = []vg.Length{vg.Points(4), vg.Points(3)}
 		cost.Add(line, dashed)
@@ -268,7 +269,7 @@ func figures(dir string, c candidate) error {
 	}
 	for name, p := range map[string]*plot.Plot{"selection-epsilon.svg": cost, "selection-miss.svg": miss} {
 		p.Add(plotter.NewGrid())
-		if err := p.Save(16*vg.Centimeter, 11*vg.Centimeter, filepath.Join(dir, name)); err != nil {
+		if err := figure.Save(p, 16*vg.Centimeter, 11*vg.Centimeter, filepath.Join(dir, name)); err != nil {
 			return err
 		}
 	}
