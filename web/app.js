@@ -27,7 +27,7 @@ function startEngine() {
     asked.resolve(JSON.parse(data.response));
   };
   worker.onerror = (e) => { $("engine").hidden = false; $("engine").textContent = `The engine did not start: ${e.message}`; };
-  worker.postMessage({ engine: accountantEngine.module });
+  worker.postMessage({ engine: accountantEngine.module, packing: accountantEngine.packing });
   for (const [key, asked] of engine.waiting) worker.postMessage({ key, request: asked.request });
 }
 
