@@ -1,7 +1,7 @@
 // Command build makes the page of web/ in a folder that works from anywhere, a disk
 // included: it compiles the door to WebAssembly, packs it into a script (a page that was
 // opened from a disk may not fetch files, but may load scripts), and puts the hand-written
-// files and the example plans beside it.
+// files, the example plans and the schema of plans beside it.
 //
 //	go run ./web/build [folder]    from the root of the repository; the folder is web/dist if not given
 package main
@@ -14,6 +14,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	text "github.com/dpaccountant/accountant/plan"
 )
 
 func main() {
@@ -36,7 +38,7 @@ type sizes struct {
 }
 
 // pages are the hand-written files that are copied as they are.
-var pages = []string{"index.html", "style.css", "copy.js", "app.js"}
+var pages = []string{"index.html", "style.css", "copy.js", "complete.js", "app.js"}
 
 // build makes the page in the folder to, from the repository at root.
 func build(root, to string) (s sizes, err error) {
@@ -62,6 +64,9 @@ func build(root, to string) (s sizes, err error) {
 	}
 	if err := script(to, "engine.js", "accountantEngine", map[string]string{
 		"module": base64.StdEncoding.EncodeToString(packed), "packing": format, "worker": worker}); err != nil {
+		return s, err
+	}
+	if err := script(to, "schema.js", "accountantSchema", json.RawMessage(text.Schema())); err != nil {
 		return s, err
 	}
 	plans, err := examples(root)
