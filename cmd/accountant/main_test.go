@@ -130,6 +130,7 @@ var badCalls = []struct {
 	{"epsilon --detla 1e-5 -", 2, "accountant epsilon: unknown flag --detla; did you mean --delta? (see accountant epsilon --help)"},
 	{"epsilon -d 1e-5 -", 2, "accountant epsilon: unknown flag -d (see accountant epsilon --help)"},
 	{"epsilon --epsilon 1 -", 2, "accountant epsilon: unknown flag --epsilon; accountant delta reports δ at an ε, accountant calibrate meets one (see accountant epsilon --help)"},
+	{"dpsgd --epsilon 2 --delta 1e-5", 2, "accountant dpsgd: unknown flag --epsilon; did you mean --target-epsilon? (see accountant dpsgd --help)"},
 	{"delta -", 2, "accountant delta: missing --epsilon (see accountant delta --help)"},
 	{"delta --epsilon 1", 2, "accountant delta: missing the plan file (- reads standard input) (see accountant delta --help)"},
 	{"dpsgd", 2, "accountant dpsgd: missing --delta, --noise-multiplier (see accountant dpsgd --help)"},

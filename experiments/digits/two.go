@@ -66,7 +66,7 @@ type picture struct {
 // seen returns the pictures as a recipe shows them.
 func (s recipe) seen(pictures []picture) (out []logit.Image) {
 	for _, p := range pictures {
-		out = append(out, logit.New(features(p.pixels, s.side, s.alike), p.label))
+		out = append(out, logit.New(logit.Features(p.pixels, s.side, s.alike), p.label))
 	}
 	return out
 }

@@ -5,8 +5,10 @@ package votes
 
 import (
 	"bytes"
+	_ "embed"
 	"fmt"
 	"math"
+	"os"
 	"strings"
 
 	"github.com/dpaccountant/accountant/experiments/logit"
@@ -28,9 +30,23 @@ func WriteImages(path string, about []string, images []logit.Image) error {
 	})
 }
 
+//go:embed testdata/digits-images.gz
+var digits []byte
+
+// Digits returns the 2,000 real digits that are in the repository, in an order that says nothing.
+func Digits() ([]logit.Image, error) { return images("digits-images.gz", digits) }
+
 // ReadImages returns the images of a file, with pixels rounded to 1/16.
-func ReadImages(path string) (out []logit.Image, err error) {
-	return out, read(path, func(line string) error {
+func ReadImages(path string) ([]logit.Image, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return images(path, data)
+}
+
+func images(name string, data []byte) (out []logit.Image, err error) {
+	return out, lines(name, data, func(line string) error {
 		label, pixels, ok := strings.Cut(line, " ")
 		if !ok || len(label) != 1 || label[0] < '0' || label[0] > '9' || len(pixels) != logit.Pixels {
 			return fmt.Errorf("%q is not a label and %d pixels", line, logit.Pixels)

@@ -64,6 +64,11 @@ func read(path string, each func(line string) error) error {
 	if err != nil {
 		return err
 	}
+	return lines(path, data, each)
+}
+
+// lines is read for what a file of this path holds.
+func lines(path string, data []byte, each func(line string) error) error {
 	z, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)

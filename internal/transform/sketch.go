@@ -38,6 +38,11 @@ func NewSketch(t Transform) Sketch {
 	if m, ok := t.(*mixture); ok {
 		return (*mixtureSketch)(m)
 	}
+	if m, ok := t.(*Mixed); ok {
+		if s := newMixedSketch(m); s != nil {
+			return s
+		}
+	}
 	return plainSketch{t}
 }
 

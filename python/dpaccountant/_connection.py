@@ -75,7 +75,10 @@ class Connection:
                 bufsize=0,
             )
         except OSError as error:
-            raise AccountantError(f"cannot start {program}: {error}") from error
+            raise AccountantError(
+                f"cannot start {program}: {error}; the program is in a wheel of a release, or made by"
+                " `go build ./cmd/accountant` in a clone, and then named by ACCOUNTANT=./accountant"
+            ) from error
         self._lock = threading.Lock()
         self._last_id = 0
         self._rest = b""  # what was read after the latest answer

@@ -7,6 +7,11 @@
     …
     epsilon = engine.get_epsilon(delta=1e-5)
 
+Opacus 1.5 and earlier have no names for accountants of others. This works with each version::
+
+    engine = PrivacyEngine()
+    engine.accountant = dpaccountant.opacus.CertifiedAccountant()  # before make_private
+
 Like the accountants of Opacus it presumes what ``make_private(poisson_sampling=True)``
 does: each record is in a batch independently with probability ``sample_rate``, and
 neighbours differ by one record. Needs Opacus.
@@ -17,7 +22,8 @@ from __future__ import annotations
 import math
 from typing import Any, Dict, List, Optional, Tuple
 
-from opacus.accountants import IAccountant, register_accountant
+from opacus import accountants
+from opacus.accountants import IAccountant
 
 from ._errors import InputError
 from ._shared import shared
@@ -75,8 +81,16 @@ class CertifiedAccountant(IAccountant):  # type: ignore[misc]
             ],
         }
 
+    def state_dict(self, destination: Any = None) -> Any:
+        """What a checkpoint needs. The name is a string, for which Opacus 1.5 and earlier put a method."""
+        state = super().state_dict(destination)
+        state["mechanism"] = self.mechanism()
+        return state
+
     def load_state_dict(self, state_dict: Any) -> None:
         """Take the state of a checkpoint; the history is copied."""
+        if state_dict and state_dict.get("mechanism") == self.mechanism():
+            state_dict = {**state_dict, "mechanism": super().state_dict()["mechanism"]}
         super().load_state_dict(state_dict)
         try:
             self.history = [(float(s), float(q), int(n)) for s, q, n in self.history]
@@ -96,4 +110,5 @@ class CertifiedAccountant(IAccountant):  # type: ignore[misc]
         return {**self.__dict__, "_accountant": None}
 
 
-register_accountant(CertifiedAccountant.mechanism(), CertifiedAccountant, force=True)
+if hasattr(accountants, "register_accountant"):
+    accountants.register_accountant(CertifiedAccountant.mechanism(), CertifiedAccountant, force=True)

@@ -1,0 +1,99 @@
+"""Runs each program of python/examples, with its framework or, where that is missing, a stand-in."""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PACKAGE = os.path.join(HERE, "..")
+EXAMPLES = os.path.join(PACKAGE, "examples")
+sys.path[:0] = [PACKAGE, HERE]
+
+from dpaccountant import shared
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
+
+KIND = {}  # of each framework that ran
+DELTA, BUDGET = 1e-5, 1.0
+RUNNER = """
+import runpy, sys
+sys.path[:0] = sys.argv[1:4]
+import frameworks
+getattr(frameworks, sys.argv[4])()
+for name, kind in frameworks.KIND.items():
+    print("framework:", name, kind, file=sys.stderr)
+sys.argv = sys.argv[5:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+def run(framework, program, *arguments):
+    """What a program prints. The warnings of frameworks are none of ours."""
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", RUNNER, PACKAGE, HERE, EXAMPLES, framework, os.path.join(EXAMPLES, program), *arguments],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", env=dict(os.environ, PYTHONIOENCODING="utf-8"))
+    if done.returncode:
+        raise AssertionError(done.stderr)
+    KIND.update(re.findall(r"^framework: (.*) (\S+)$", done.stderr, re.MULTILINE))
+    return done.stdout
+
+
+def certified(steps):
+    """ε of so many steps of every example."""
+    return shared().epsilon({
+        "neighbors": "add-remove",
+        "steps": [{
+            "mechanism": {"gaussian": {"noise-multiplier": 4}},
+            "sampling": {"poisson": {"rate": 1 / 8}},
+            "count": steps,
+        }],
+    }, DELTA)
+
+
+@unittest.skipIf(numpy is None, "NUMPY IS NOT INSTALLED: the programs of python/examples are not run")
+class Examples(unittest.TestCase):
+    def check(self, out, at_once):
+        """The lines say what the steps cost; not one more step, or epoch, fits the budget; it has learned."""
+        lines = out.splitlines()
+        live = [re.match(r"step +(\d+): ε ≤ ([0-9.]+)", line) for line in lines[:-1] if line.startswith("step")]
+        self.assertGreaterEqual(len(live), 8)
+        for found in live:
+            self.assertEqual(found.group(2), f"{certified(int(found.group(1))).upper:.4f}")
+        last = re.match(r"accuracy ([0-9.]+) after (\d+) .*?ε ≤ ([0-9.]+)", lines[-1])
+        steps = int(last.group(2))
+        self.assertEqual(last.group(3), f"{certified(steps).upper:.6f}")
+        self.assertLessEqual(certified(steps).upper, BUDGET)
+        self.assertGreater(certified(steps + at_once).lower, BUDGET)
+        # 0.77 in the middle and 0.02 up or down, which is the noise; labels at random are 0.1.
+        self.assertGreater(float(last.group(1)), 0.65)
+
+    def test_pytorch_opacus(self):
+        with tempfile.TemporaryDirectory() as folder:
+            checkpoint = os.path.join(folder, "checkpoint")
+            out = run("torch", "pytorch_opacus.py", checkpoint)
+            self.check(out, 1)
+            again = run("torch", "pytorch_opacus.py", checkpoint).splitlines()
+            # Nothing is left to train: the model and the account are those of before.
+            self.assertEqual(again, ["resumed after 65 steps", out.splitlines()[-1]])
+
+    def test_jax_events(self):
+        self.check(run("jax", "jax_events.py"), 8)
+
+    def test_tensorflow_keras(self):
+        self.check(run("tensorflow", "tensorflow_keras.py"), 1)
+
+    def test_every_program_is_run(self):
+        programs = {name for name in os.listdir(EXAMPLES) if name.endswith(".py")}
+        self.assertEqual(programs, {"digits.py", "pytorch_opacus.py", "jax_events.py", "tensorflow_keras.py"})
+
+
+if __name__ == "__main__":
+    result = unittest.main(exit=False).result
+    print("peers:", ", ".join(f"{name} {kind}" for name, kind in sorted(KIND.items())), file=sys.stderr)
+    sys.exit(not result.wasSuccessful())
