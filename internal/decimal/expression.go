@@ -115,7 +115,7 @@ func notNumber(s string) error {
 		}
 	}
 	if strings.Count(s, ",") == 1 {
-		if point := strings.Replace(s, ",", ".", 1); number.MatchString(point) {
+		if point := strings.Replace(s, ",", ".", 1); isNumber(point) {
 			return fmt.Errorf("is not a number; with a decimal point it is %s", point)
 		}
 	}
