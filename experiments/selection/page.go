@@ -49,12 +49,12 @@ geometric law with mean 100 (%.4f → %.4f), %.2f is what a single run saves
 by its profile; the rest is the search's own. For Poisson laws of large mean the gap
 stays open: the outcomes that win and those that are steered with are the same there.
 
-![ε against the expected number of runs](selection-epsilon.svg)
+![ε against the expected number of runs](selection-epsilon.svg) [numbers](selection-epsilon.csv)
 
 Solid lines are this library's, dashed ones Papernot and Steinke's. The price of a
 Poisson law grows linearly with its mean, that of the others with its logarithm.
 
-![What ε buys](selection-miss.svg)
+![What ε buys](selection-miss.svg) [numbers](selection-miss.csv)
 
 Read across: at the same ε, which law misses the best 5 %% of the candidate
 distribution least often?
