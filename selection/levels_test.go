@@ -2,7 +2,6 @@ package selection
 
 import (
 	"context"
-	"math"
 	"math/rand/v2"
 	"testing"
 )
