@@ -23,19 +23,26 @@ type certified struct {
 	levels *leveled
 }
 
-// certify returns both directions of the search, with so many levels for Theorem U2.
+// certify returns both directions of the search, with so many levels for Theorem U2; with none,
+// the quick price from above only.
 func (p Price) certify(ctx context.Context, c *Candidate, f fineness, levels int) ([2]certified, error) {
 	t, err := c.tabulate(ctx, f)
 	if err != nil {
 		return [2]certified{}, err
 	}
-	pts := t.samples()
-	low, up := t.reached(pts), above(pts)
+	var low, up *pair
+	if levels > 0 {
+		pts := t.samples()
+		low, up = t.reached(pts), above(pts)
+	}
 	old := p.simple(ctx, t)
 	var out [2]certified
 	for d := range 2 {
 		if d == 1 {
-			t, up = t.reverse(), up.reverse()
+			t = t.reverse()
+			if up != nil {
+				up = up.reverse()
+			}
 			if low != nil {
 				low = low.reverse()
 			}
@@ -48,7 +55,9 @@ func (p Price) certify(ctx context.Context, c *Candidate, f fineness, levels int
 		} else {
 			m := newMixture(p.law, t)
 			price = func(eps float64) float64 { return m.delta(eps, one) }
-			out[d].levels = newLeveled(p.law, t, up, m.c[0], levels)
+			if up != nil {
+				out[d].levels = newLeveled(p.law, t, up, m.c[0], levels)
+			}
 		}
 		quick := func(eps float64) float64 {
 			if eps < 0 {
@@ -172,6 +181,19 @@ func (d certified) quickEpsilon(ctx context.Context, delta float64) float64 {
 		e = math.Inf(1)
 	}
 	return e
+}
+
+// quickEpsilon returns an upper end that takes a fraction of the time of [Price.Epsilon].
+func (p Price) quickEpsilon(ctx context.Context, c *Candidate, delta, accuracy float64) (float64, error) {
+	f, err := p.fine(accuracy, delta)
+	if err != nil {
+		return 0, err
+	}
+	both, err := p.certify(ctx, c, f, 0)
+	if err != nil {
+		return 0, err
+	}
+	return max(both[0].quickEpsilon(ctx, delta), both[1].quickEpsilon(ctx, delta)), ctx.Err()
 }
 
 // leveled returns an ε from lo to hi at which δ is not exceeded, by Theorem U2 if the gap
