@@ -127,3 +127,39 @@ func TestLevelsByEnumeration(t *testing.T) {
 		t.Errorf("%d cases: %d within a tenth, %d better than Theorem U1: the test says little", cases, tight, better)
 	}
 }
+
+// TestLevelsSabotage: what Theorem U2 rests on, taken away, is noticed by the merged ranking.
+func TestLevelsSabotage(t *testing.T) {
+	l := must(WithMean(1, 10))
+	tab := must(gaussianCandidate(2).tabulate(context.Background(), fineness{1e-5, -60}))
+	pts := tab.samples()
+	at := newAttacker(l, tab.reached(pts))
+	reached := at.reachOf(at.merge(context.Background(), 2)).delta(2)
+	whole := func() *leveled {
+		return newLeveled(l, tab, above(pts), newMixture(l, tab).c[0], levelCount)
+	}
+	for _, c := range []struct {
+		what    string
+		change  func(lv *leveled)
+		noticed bool
+	}{
+		{"nothing", func(*leveled) {}, false},
+		{"half of ln R: S too small", func(lv *leveled) { lv.logR /= 2 }, true},
+		{"U without the reverse profile", func(lv *leveled) {
+			for i := range lv.cells {
+				lv.cells[i].line = line{1, 0}
+			}
+		}, true},
+		{"half of the P-mass of S", func(lv *leveled) {
+			for i := range lv.pair.p {
+				lv.pair.p[i] /= 2
+			}
+		}, true},
+	} {
+		lv := whole()
+		c.change(lv)
+		if got := lv.delta(2, manyLevels); (got < reached) != c.noticed {
+			t.Errorf("%s taken away: Theorem U2 says %v, %v is reached", c.what, got, reached)
+		}
+	}
+}
