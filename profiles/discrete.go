@@ -4,6 +4,7 @@
 package profiles
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -44,15 +45,7 @@ func NewDiscrete(atoms []Atom, logPInf, logQInf, massErr, lossErr float64) (*Dis
 			return nil, fault.New(fmt.Sprintf("atoms[%d]", i), "%v has a loss that is not finite or a mass that is not a number", a)
 		}
 	}
-	slices.SortFunc(as, func(a, b Atom) int {
-		switch {
-		case a.Loss < b.Loss:
-			return -1
-		case a.Loss > b.Loss:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(as, func(a, b Atom) int { return cmp.Compare(a.Loss, b.Loss) })
 	merged := as[:0]
 	mergeErr, first := 0.0, 0.0 // first loss of the group merged into the last atom
 	for _, a := range as {

@@ -3,6 +3,7 @@
 package subsample
 
 import (
+	"cmp"
 	"iter"
 	"math/rand/v2"
 	"slices"
@@ -68,15 +69,7 @@ func (s FixedSize) draw(src rand.Source) []Pick {
 		for i := range slots {
 			slots[i].Index = r.Int64N(s.population)
 		}
-		slices.SortFunc(slots, func(a, b Pick) int {
-			switch {
-			case a.Index < b.Index:
-				return -1
-			case a.Index > b.Index:
-				return 1
-			}
-			return 0
-		})
+		slices.SortFunc(slots, func(a, b Pick) int { return cmp.Compare(a.Index, b.Index) })
 		return merge(slots)
 	}
 	// Distinct slots of draws with replacement are draws with replacement.

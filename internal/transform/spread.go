@@ -15,6 +15,7 @@
 package transform
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -76,15 +77,7 @@ func newSpread(m *Mixed, theta, top float64) spread {
 	if len(cells) < 2 {
 		return nil
 	}
-	slices.SortStableFunc(cells, func(a, b cell) int {
-		switch {
-		case a.lo < b.lo:
-			return -1
-		case a.lo > b.lo:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(cells, func(a, b cell) int { return cmp.Compare(a.lo, b.lo) })
 	first, last := cells[0].lo, cells[0].hi
 	for _, c := range cells {
 		last = max(last, c.hi)
