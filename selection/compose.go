@@ -31,7 +31,7 @@ func (p Price) Bounds(ctx context.Context, name string, r profiles.Relation, c *
 	if err := checkChords(accuracy, logFloor); err != nil {
 		return profiles.Bounds{}, err
 	}
-	both, err := p.certify(ctx, c, fineness{max(1e-9, min(accuracy/10, 1e-5)), max(-700, logFloor-max(0, p.law.logMean()))})
+	both, err := p.certify(ctx, c, fineness{max(1e-9, min(accuracy/10, 1e-5)), max(-700, logFloor-max(0, p.law.logMean()))}, fewLevels)
 	if err != nil {
 		return profiles.Bounds{}, err
 	}

@@ -105,7 +105,7 @@ var dashes = strings.NewReplacer("\u2212", "-", "\u2013", "-", "\u2010", "-", "\
 // notNumber is the error of a text that is no number, with what its writer may have meant.
 func notNumber(s string) error {
 	s = strings.TrimSpace(s)
-	if plain := dashes.Replace(s); plain != s && number.MatchString(plain) {
+	if plain := dashes.Replace(s); plain != s && isNumber(plain) {
 		return fmt.Errorf("is not a number; with the minus of a keyboard it is %s", plain)
 	}
 	if percent, ok := strings.CutSuffix(s, "%"); ok {
