@@ -57,6 +57,8 @@ type EpsilonRequest struct {
 	Narrowing
 	Limits
 	Method
+	// Certificate asks for the certificate of the answer, at one δ.
+	Certificate bool `json:"certificate,omitempty"`
 }
 
 // DeltaRequest asks for δ at one or several ε.
@@ -88,7 +90,10 @@ type DeltaAnswer struct {
 
 // Check reports what is wrong with all but the plan.
 func (q EpsilonRequest) Check() error {
-	_, err := settings(context.Background(), "delta", q.Delta, deltaSpan, q.Method, q.Limits, q.Narrowing)
+	at, err := settings(context.Background(), "delta", q.Delta, deltaSpan, q.Method, q.Limits, q.Narrowing)
+	if err == nil && q.Certificate {
+		err = checkCertificate(at, q.Method)
+	}
 	return err
 }
 
@@ -125,6 +130,11 @@ func (s *Service) Epsilon(ctx context.Context, q EpsilonRequest) (EpsilonAnswer,
 	if err != nil {
 		return EpsilonAnswer{}, err
 	}
+	if q.Certificate {
+		if err := checkCertificate(at, q.Method); err != nil {
+			return EpsilonAnswer{}, err
+		}
+	}
 	var out EpsilonAnswer
 	q.Limits.transform = q.Transform
 	err = s.asked(ctx, q.Plan, q.Limits, q.Narrowing, q.Delta.One, func(acct *accountant.Accountant) error {
@@ -134,6 +144,9 @@ func (s *Service) Epsilon(ctx context.Context, q EpsilonRequest) (EpsilonAnswer,
 	})
 	if err == nil {
 		out.Matrix, err = matrixRuns(ctx, q.Plan)
+	}
+	if err == nil && q.Certificate {
+		err = s.certify(ctx, q.Plan, &out)
 	}
 	return out, err
 }
@@ -213,6 +226,13 @@ func (s *Service) epsilon(ctx context.Context, q EpsilonRequest) (any, error) {
 	}
 	if err := q.Check(); err != nil {
 		return nil, err
+	}
+	if q.Certificate {
+		a, err := s.Epsilon(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		return a.Results[0], nil
 	}
 	return s.remember(q.Plan, q.Limits, q.Narrowing, "epsilon", q.Delta, func() (any, error) {
 		a, err := s.Epsilon(ctx, q)

@@ -13,6 +13,7 @@ import (
 func newEpsilonCmd() *cobra.Command {
 	var flags answerFlags
 	var q service.EpsilonRequest
+	var certificate string
 	cmd := &cobra.Command{
 		Use:   "epsilon --delta 1e-5[,1e-6…] plan.yaml",
 		Short: "Tell the ε of a plan at one or several δ",
@@ -24,6 +25,11 @@ reads standard input.`,
 		Args: planArg, ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.Limits = flags.limits()
+			if q.Certificate = certificate != ""; q.Certificate {
+				if err := q.Check(); err != nil {
+					return flagged(cmd, err)
+				}
+			}
 			if q.Accountant == service.RDPAccountant {
 				a, err := askPlan(cmd, "computing", (*service.Service).EpsilonRDP, &q, &q.Plan, args[0])
 				if err != nil {
@@ -41,9 +47,17 @@ reads standard input.`,
 			if err != nil {
 				return err
 			}
+			if q.Certificate {
+				r := &a.Results[0]
+				if err := writeFileAtomic(certificate, []byte(r.Certificate)); err != nil {
+					return err
+				}
+				r.Certificate = "" // it is in its file
+			}
 			return flags.printAnswers(cmd, a, ofUnit(a.Neighbors, a.RecordsPerPerson), epsilonAnswers(a.Results))
 		},
 	}
+	cmd.Flags().StringVar(&certificate, "certificate", "", "write to this `file` what another program needs to prove the interval anew, at one δ (docs/certificates.md)")
 	addQuestion(cmd, &flags, "delta", "δ", &q.Delta, &q.Method, &q.Recursion)
 	return cmd
 }
