@@ -9,8 +9,18 @@
 #ifndef CHECK_H
 #define CHECK_H
 
+/* Arb 2 has its own headers; from 3 on FLINT contains it. */
+#if __has_include(<flint/arb.h>)
+#include <flint/arb.h>
+#include <flint/acb.h>
+#include <flint/acb_mat.h>
+#include <flint/arb_hypgeom.h>
+#else
 #include <arb.h>
 #include <acb.h>
+#include <acb_mat.h>
+#include <arb_hypgeom.h>
+#endif
 
 enum { PROVED = 0, REFUTED = 1, BAD_INPUT = 2, NOT_PROVED = 3, NOT_CHECKED = 4 };
 
@@ -64,6 +74,8 @@ int real_transform(arb_t m, const certificate *c, const step *s, int d, double a
 int late_bound(arb_t bound, const certificate *c, const step *s, int d, double theta, double t, double angle, double digits, slong prec);
 /* About the logarithm of the bound over M(theta) by plain doubles, for the best angle. Proves nothing. */
 double steer_angle(double *angle, const certificate *c, const step *s, int d, double theta, double t);
+/* About log M at a real place. Proves nothing. */
+double steer_transform(const certificate *c, const step *s, int d, double at);
 /* The masses of outcome i of a finite step in direction d, after sampling. */
 void outcome_masses(arb_t p, arb_t q, const step *s, int d, slong i, slong prec);
 /* The masses of P and Q where the loss of one run is finite. */

@@ -21,7 +21,6 @@
  * wrong by at most 64/15 S rho^{-2(N-1)}/(1-rho^{-2}), S the largest modulus in the ellipse rho (Trefethen 2008, Theorem 4.5).
  */
 #include <math.h>
-#include <arb_hypgeom.h>
 #include "check.h"
 
 static const double PI = 3.14159265358979323846;
@@ -464,7 +463,7 @@ int gaussian_late(arb_t bound, const mixture *m, double theta, double t, double 
 /* log of the sum that gaussian_late bounds, by doubles. a = 0 gives log M(theta). */
 static double steer_sum(const mixture *m, double theta, double t, double a, double lo, double hi)
 {
-	double h = 0.2, most = -INFINITY, sum = 0, half = m->mu*m->mu/2;
+	double h = fmin(0.2, 0.5/m->mu), most = -INFINITY, sum = 0, half = m->mu*m->mu/2;
 	slong n = (hi - lo)/h + 1;
 	if (n > 4000) {
 		n = 4000;
@@ -476,6 +475,10 @@ static double steer_sum(const mixture *m, double theta, double t, double a, doub
 			if (!(i ? m->b : m->a))
 				continue;
 			double y = (i ? -1 : 1)*m->mu*x - half, top = fmax(y, 0), power = i ? -theta : theta + 1;
+			if (t == 0) {
+				e += power*(top + log((1 - m->q)*exp(-top) + m->q*exp(y - top)));
+				continue;
+			}
 			double re = (1 - m->q)*exp(-top) + m->q*exp(y - top)*cos(m->mu*a), im = m->q*exp(y - top)*sin(m->mu*a);
 			e += power*(top + log(hypot(re, im))) - t*atan2(im, re);
 		}
@@ -485,7 +488,7 @@ static double steer_sum(const mixture *m, double theta, double t, double a, doub
 		} else
 			sum += exp(e - most);
 	}
-	return most + log(sum*h);
+	return most + log(sum*h) - log(2*PI)/2;
 }
 
 /* ---- Laplace noise ---- */
@@ -770,6 +773,35 @@ int late_bound(arb_t bound, const certificate *c, const step *s, int d, double t
 		return 1;
 	}
 	return real_transform(bound, c, s, d, theta, prec);
+}
+
+double steer_transform(const certificate *c, const step *s, int d, double at)
+{
+	double x = INFINITY;
+	if (s->kind == GAUSSIAN && s->rate != 1) {
+		mixture m;
+		mixture_init(&m, c, s, d, 64);
+		majorant g;
+		arb_t S;
+		arb_init(S);
+		arb_set_d(S, at);
+		majorant_init(&g, &m, S, 64);
+		double lo, hi;
+		majorant_range(&lo, &hi, &g, 40);
+		x = steer_sum(&m, at, 0, 0, lo, hi);
+		arb_clear(S);
+		majorant_clear(&g);
+		mixture_clear(&m);
+		return x;
+	}
+	arb_t m;
+	arb_init(m);
+	if (real_transform(m, c, s, d, at, 110)) {
+		arb_log(m, m, 110);
+		x = mid(m);
+	}
+	arb_clear(m);
+	return x;
 }
 
 double steer_angle(double *angle, const certificate *c, const step *s, int d, double theta, double t)

@@ -2,7 +2,6 @@
  * Plans that need no integral: Gaussian noise alone, in closed form; finite pairs alone, by a list of all losses.
  */
 #include <math.h>
-#include <arb_hypgeom.h>
 #include "check.h"
 
 /* A list may have so many losses. */
