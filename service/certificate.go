@@ -14,6 +14,12 @@ import (
 	"github.com/dpaccountant/accountant/plan"
 )
 
+// certified is the answer of the operation epsilon with its certificate.
+type certified struct {
+	EpsilonAt
+	Certificate string `json:"certificate"`
+}
+
 // checkCertificate reports why a question can have no certificate.
 func checkCertificate(deltas []float64, m Method) error {
 	if m.Accountant == RDPAccountant {

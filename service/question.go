@@ -216,11 +216,16 @@ func (s *Service) Delta(ctx context.Context, q DeltaRequest) (DeltaAnswer, error
 func (s *Service) epsilon(ctx context.Context, q EpsilonRequest) (any, error) {
 	switch {
 	case q.Accountant == RDPAccountant:
+		if q.Certificate {
+			return nil, checkCertificate(nil, q.Method)
+		}
 		a, err := s.EpsilonRDP(ctx, q)
 		if err == nil && q.Delta.One {
 			return a.Results[0], nil
 		}
 		return a, err
+	case !q.Delta.One && q.Certificate:
+		return nil, fault.New("certificate", "is set beside a list of δ, must be asked for one number")
 	case !q.Delta.One:
 		return s.Epsilon(ctx, q)
 	}
@@ -232,7 +237,7 @@ func (s *Service) epsilon(ctx context.Context, q EpsilonRequest) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return a.Results[0], nil
+		return certified{a.Results[0], a.Results[0].Certificate}, nil
 	}
 	return s.remember(q.Plan, q.Limits, q.Narrowing, "epsilon", q.Delta, func() (any, error) {
 		a, err := s.Epsilon(ctx, q)

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -414,5 +415,33 @@ func TestOthersAreNotChecked(t *testing.T) {
 		if code, said := check(t, checker, certificate); code != notChecked || !strings.Contains(said, "not checked") {
 			t.Errorf("%s: exit %d\n%s\n%s", c.name, code, said, certificate)
 		}
+	}
+}
+
+// TestPageExample: the certificate of docs/certificates.md is true, and has the form of today.
+func TestPageExample(t *testing.T) {
+	page, err := os.ReadFile("../docs/certificates.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, ok := strings.Cut(string(page), "```text\n")
+	text, _, ends := strings.Cut(text, "```")
+	if !ok || !ends {
+		t.Fatal("the page has no certificate")
+	}
+	now, _, err := certify(t, "neighbors: add-remove\nsteps: [{mechanism: {gaussian: {noise-multiplier: 1.1}}, sampling: {poisson: {rate: 0.01}}, count: 1000}]", 1e-5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := regexp.MustCompile(`[a-z-]+ `)
+	plain := func(s string) string { // without numbers, the version and the hash
+		s = regexp.MustCompile(`(?m)^(version|sha256) .*$`).ReplaceAllString(s, "$1 x")
+		return strings.Join(words.FindAllString(s, -1), "")
+	}
+	if plain(now) != plain(text) {
+		t.Errorf("the page has\n%s\nand today's is\n%s", text, now)
+	}
+	if code, said := check(t, build(t), text); code != proved {
+		t.Errorf("exit %d\n%s", code, said)
 	}
 }

@@ -48,11 +48,9 @@ reads standard input.`,
 				return err
 			}
 			if q.Certificate {
-				r := &a.Results[0]
-				if err := writeFileAtomic(certificate, []byte(r.Certificate)); err != nil {
+				if err := writeFileAtomic(certificate, []byte(a.Results[0].Certificate)); err != nil {
 					return err
 				}
-				r.Certificate = "" // it is in its file
 			}
 			return flags.printAnswers(cmd, a, ofUnit(a.Neighbors, a.RecordsPerPerson), epsilonAnswers(a.Results))
 		},

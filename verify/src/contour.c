@@ -173,8 +173,8 @@ static int products(acb_ptr f, slong n, const certificate *c, int d, double thet
 			arb_clear(mu); acb_clear(z); acb_clear(w);
 			continue;
 		}
-		rule r;
-		if (!make_rule(&r, c, s, d, theta, n*h, digits + log(s->count) + 5, prec)) {
+		rule r; /* for a little more than nh, whose product is rounded */
+		if (!make_rule(&r, c, s, d, theta, n*h*(1 + 1e-14), digits + log(s->count) + 5, prec)) {
 			*why = "a transform needs too many nodes";
 			return 0;
 		}
