@@ -23,7 +23,8 @@
 // Do not use it as a defence against people who can write the file: the checksum
 // chain shows damage and edits, but whoever can edit can also compute a new
 // chain. Keep the head of the chain (Status.Head) elsewhere, and look for it
-// with Verify, to notice that as well.//
+// with Verify, to notice that as well.
+//
 // Files, each of which uses only those below it:
 //
 //	status.go       Status, Verify, Check: what a ledger has spent
@@ -32,6 +33,7 @@
 //	ledger.go       New, Spend
 //	append.go       spending from a file that others write as well
 //	file.go         Create, Open: reading and writing the file
+//	again.go        entries whose plan has been read before
 //	lock.go         one writer at a time
 //	owner_unix.go   what the system knows of a file's owner
 //	owner_other.go  where it knows nothing

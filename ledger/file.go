@@ -344,6 +344,10 @@ func (s *state) takeOver(t tail, quick bool) (err error) {
 	var e entry
 	if !s.header {
 		err = s.readHeader(t.content)
+	} else if known, a, ok := s.again(t.content); ok {
+		if e, err = known, s.room(a.runs); err == nil {
+			err = s.restoreAs(e, a, quick)
+		}
 	} else if err = strict(t.content, &e); err == nil {
 		err = s.restore(e, quick)
 	}

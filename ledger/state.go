@@ -72,4 +72,6 @@ type state struct {
 	judge   judge
 	visit   func(entry)                 // is called with each entry of the file, if set
 	plans   map[string]*accountant.Plan // seen lately, by text
+	parsed  int                         // the bytes of those texts
+	stored  map[string]admission        // what plans are, by the bytes that the line has
 }
