@@ -49,6 +49,10 @@ type judge interface {
 	fits(ctx context.Context, text string, p *accountant.Plan, n int64) error
 	// take counts a spend that it admits.
 	take(text string)
+	// foresee prepares spends that are to be admitted together, if it is cheaper so than one by one.
+	foresee(ctx context.Context, all []admission)
+	// mark returns a function that takes back what was counted since.
+	mark() (undo func())
 	// restore takes over an entry of the file; quick makes it return errUnknown
 	// rather than compute.
 	restore(text string, p *accountant.Plan, quick bool) error

@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/plan"
 )
 
@@ -33,6 +35,9 @@ const (
 	// maxLine is longer than the line of any plan; JSON takes at most six bytes
 	// for one.
 	maxLine = 6*plan.MaxSize + 1<<16
+	// lineFrame is what a line has around its content.
+	lineFrame  = len(linePrefix) + 2*sha256.Size + len(lineMiddle) + len(lineSuffix)
+	maxContent = maxLine - lineFrame
 	// maxHeader is longer than the line of any header, which has at most maxOrders
 	// numbers.
 	maxHeader = 1 << 16
@@ -52,6 +57,19 @@ type header struct {
 	Orders           []float64 `json:"orders,omitempty"`
 	Time             string    `json:"time"`
 }
+
+// firstLine completes a configuration and returns the line that a ledger with it begins with.
+func firstLine(c *Config) (Line, error) {
+	if err := (&state{}).begin(c); err != nil {
+		return Line{}, err
+	}
+	return newLine("", header{1, c.Neighbors.String(), unit(c.RecordsPerPerson), c.Epsilon, c.Delta, c.Mode, c.Orders, now()})
+}
+
+// clock is the time of entries, which nothing depends on.
+var clock = time.Now
+
+func now() string { return clock().UTC().Format(time.RFC3339) }
 
 // unit is a number of records per person as the header has it.
 func unit(records int64) int64 {
@@ -76,17 +94,33 @@ func (e entry) planText() string {
 	return string(e.Plan)
 }
 
-// encodeLine returns the line of a content, and its checksum.
+// A Line is one line of a ledger: the header or an entry as it is written, and its checksum.
+type Line struct {
+	Sum     string
+	Content []byte
+}
+
+// text is the line as a file has it.
+func (l Line) text() []byte {
+	return fmt.Appendf(nil, "%s%s%s%s%s", linePrefix, l.Sum, lineMiddle, l.Content, lineSuffix)
+}
+
+// encodeLine returns the line of a content as a file has it, and its checksum.
 func encodeLine(prev string, content any) (line []byte, sum string, err error) {
+	l, err := newLine(prev, content)
+	return l.text(), l.Sum, err
+}
+
+// newLine returns the line of a content.
+func newLine(prev string, content any) (Line, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(content); err != nil {
-		return nil, "", err
+		return Line{}, err
 	}
 	text := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-	sum = checksum(prev, text)
-	return fmt.Appendf(nil, "%s%s%s%s%s", linePrefix, sum, lineMiddle, text, lineSuffix), sum, nil
+	return Line{checksum(prev, text), text}, nil
 }
 
 func checksum(prev string, content []byte) string {
@@ -104,6 +138,8 @@ func sumOf(prev string, content []byte) (text [2 * sha256.Size]byte) {
 	hex.Encode(text[:], h.Sum(sum[:0]))
 	return text
 }
+
+func tooLong() error { return fault.New("plan", "makes a line of more than %d bytes", maxLine) }
 
 // splitLine returns the checksum that a line has, and what stands behind it,
 // which begins with the content.

@@ -170,6 +170,41 @@ func (j *planned) prepare(ctx context.Context, text string, p *accountant.Plan) 
 	return err
 }
 
+// mark keeps what was proved since: that does not depend on what was counted.
+func (j *planned) mark() (undo func()) {
+	counts, entries := slices.Clone(j.counts), j.entries
+	return func() {
+		j.counts, j.entries, j.known, j.unproved = counts, entries, nil, 0
+		for i, n := range counts {
+			if n > j.proved.of(i) {
+				j.unproved++
+			}
+		}
+	}
+}
+
+// foresee proves all of them in one question; where that fails they are asked for one by one.
+func (j *planned) foresee(ctx context.Context, all []admission) {
+	var added []string
+	want := slices.Clone(j.counts)
+	for _, a := range all {
+		if j.add(a.text, a.plan) {
+			added = append(added, a.text)
+		}
+		want = want.plus(j.index[a.text], len(j.plans))
+	}
+	if j.unproved == 0 && want.below(j.proved) {
+		return
+	}
+	if iv, err := j.epsilon(ctx, want, false, roughAccuracy, roughAccuracy); err == nil && iv.Upper <= j.config.Epsilon {
+		j.remember(want, want)
+		return
+	}
+	for _, text := range slices.Backward(added) {
+		j.forget(text)
+	}
+}
+
 // forget takes back the plan that was made known last.
 func (j *planned) forget(text string) {
 	i := j.index[text]
