@@ -57,11 +57,12 @@ func (s *state) begin(c *Config) error {
 	return err
 }
 
-// An admission is an entry's plan, with the text that stands for it, and how many runs it has.
-type admission struct {
-	text string
-	plan *accountant.Plan
-	runs int64
+// firstLine completes a configuration and returns the line that a ledger with it begins with.
+func firstLine(c *Config) (Line, error) {
+	if err := (&state{}).begin(c); err != nil {
+		return Line{}, err
+	}
+	return newLine("", header{1, c.Neighbors.String(), unit(c.RecordsPerPerson), c.Epsilon, c.Delta, c.Mode, c.Orders, now()})
 }
 
 // admission reads the plan of an entry.

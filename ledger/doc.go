@@ -27,6 +27,7 @@
 //
 // Files, each of which uses only those below it:
 //
+//	backup.go       Backup: copies that are ledgers
 //	status.go       Status, Verify, Check: what a ledger has spent
 //	log.go          the entries of a file
 //	fits.go         whether a plan would fit

@@ -39,6 +39,13 @@ type Spent struct {
 	Mu, MuBudget float64
 }
 
+// An admission is an entry's plan, with the text that stands for it, and how many runs it has.
+type admission struct {
+	text string
+	plan *accountant.Plan
+	runs int64
+}
+
 // A judge decides about spends.
 type judge interface {
 	// prepare does what a spend takes to be admitted, or returns why it cannot be.

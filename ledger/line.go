@@ -58,14 +58,6 @@ type header struct {
 	Time             string    `json:"time"`
 }
 
-// firstLine completes a configuration and returns the line that a ledger with it begins with.
-func firstLine(c *Config) (Line, error) {
-	if err := (&state{}).begin(c); err != nil {
-		return Line{}, err
-	}
-	return newLine("", header{1, c.Neighbors.String(), unit(c.RecordsPerPerson), c.Epsilon, c.Delta, c.Mode, c.Orders, now()})
-}
-
 // clock is the time of entries, which nothing depends on.
 var clock = time.Now
 
