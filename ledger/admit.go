@@ -15,6 +15,9 @@ const tries = 6
 
 func heldLimit() time.Duration { return lockWait / 2 }
 
+// testHeld is called by tests with the lock held.
+var testHeld = func() {}
+
 // move takes a request from one stage to another, if it is there.
 func (l *Ledger) move(r *request, from, to stage) bool {
 	l.mu.Lock()

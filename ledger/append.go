@@ -12,9 +12,6 @@ import (
 	"path/filepath"
 )
 
-// testHeld is called by tests with the lock held.
-var testHeld = func() {}
-
 // commitFile writes the requests that were judged, if the judgement still holds; it may judge again if so told. done is
 // false if the file is not what was judged.
 func (l *Ledger) commitFile(ctx context.Context, batch []*request, judge bool) (done bool, err error) {

@@ -1,3 +1,5 @@
+//go:build unix
+
 package ledger
 
 import (
@@ -5,6 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/dpaccountant/accountant"
@@ -58,6 +63,8 @@ func BenchmarkOpenScale(b *testing.B) {
 			path := scaleLedger(b, c, scale.entries, plans)
 			b.Run(fmt.Sprintf("%s/plans=%d", c.Mode, plans), func(b *testing.B) {
 				b.ReportAllocs()
+				before := userSeconds(b)
+				defer func() { b.ReportMetric((userSeconds(b)-before)/float64(b.N), "user-s/op") }()
 				for b.Loop() {
 					if l, err := Open(b.Context(), path); err != nil || l.state.entries != scale.entries {
 						b.Fatal(err)
@@ -65,5 +72,41 @@ func BenchmarkOpenScale(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+// userSeconds is how long this process has computed, which other programs on the machine do not change much.
+func userSeconds(b *testing.B) float64 {
+	var use syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &use); err != nil {
+		b.Fatal(err)
+	}
+	return float64(use.Utime.Sec) + 1e-6*float64(use.Utime.Usec)
+}
+
+// BenchmarkSpendFile spends from a file by several goroutines of one process, one flush at a time.
+func BenchmarkSpendFile(b *testing.B) {
+	for _, n := range []int{1, 16, 256} {
+		b.Run(fmt.Sprintf("goroutines=%d", n), func(b *testing.B) {
+			l, err := Create(filepath.Join(b.TempDir(), "spend.ledger"), scaleConfigs[1])
+			if err != nil {
+				b.Fatal(err)
+			}
+			plan := []byte(`{"neighbors":"add-remove","steps":[{"mechanism":{"gaussian":{"noise-multiplier":10000}}}]}`)
+			var left atomic.Int64
+			left.Store(int64(b.N))
+			var wg sync.WaitGroup
+			b.ResetTimer()
+			for range n {
+				wg.Go(func() {
+					for left.Add(-1) >= 0 {
+						if err := l.SpendPlan(b.Context(), plan, ""); err != nil {
+							b.Error(err)
+						}
+					}
+				})
+			}
+			wg.Wait()
+		})
 	}
 }
