@@ -240,7 +240,7 @@ func TestRecursionConverges(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, _, err := fine.lower(t.Context(), 5)
+		l, _, err := fine.lower(t.Context(), fine.turns(), nearStrides, 5)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -265,6 +265,101 @@ func TestRecursionConverges(t *testing.T) {
 		lo, hi := delta(p, float64(i)*g.h)
 		if !(w[i] >= lo && w[i] <= hi*(1+1e-13)+1e-15) {
 			t.Errorf("W_1 at node %d is %v, want %v", i, w[i], hi)
+		}
+	}
+}
+
+// Two runs of permute-and-flip, or of noisy max with Laplace noise, by an adversary whose second two
+// candidates depend on the first answer: what is said to be reached is what a search over the gaps of
+// the scores finds, and more than fixed candidates reach.
+func TestAdaptiveAttackIsReached(t *testing.T) {
+	laws := map[Noise]func(x float64) float64{
+		ExponentialNoise: func(x float64) float64 { return math.Exp(-x) / 2 },
+		LaplaceNoise:     func(x float64) float64 { return (0.5 + x/4) * math.Exp(-x) },
+	}
+	for noise, tail := range laws {
+		cdf := func(c float64) float64 {
+			if c < 0 {
+				return tail(-c)
+			}
+			return 1 - tail(c)
+		}
+		for _, epsilon := range []float64{0.2, 1, 4} {
+			one := func(alpha float64) float64 {
+				most := max(0, 1-alpha)
+				for c := -8 - epsilon; c < 8+2*epsilon; c += 0.01 {
+					p, q := cdf(c), cdf(c-epsilon)
+					most = max(most, p-alpha*q, (1-p)-alpha*(1-q))
+				}
+				return most
+			}
+			// On a grid of log α, between which δ is convex in α: the larger of two neighbours is above it.
+			const h = 0.02
+			table := map[int]float64{}
+			at := func(a float64) (low, high float64) {
+				i := int(math.Floor(a / h))
+				for j := i; j <= i+1; j++ {
+					if _, ok := table[j]; !ok {
+						table[j] = one(math.Exp(h * float64(j)))
+					}
+				}
+				return table[i+1], table[i]
+			}
+			b := lone{noise, epsilon}
+			reached, exact, err := b.Reached(t.Context(), 2, 1e-3)
+			if err != nil || exact {
+				t.Fatal(exact, err)
+			}
+			attack := must(b.Attack())
+			for _, x := range []float64{0.1, 0.7, 1.3, 1.7} {
+				eps := x * epsilon
+				most, least := 0.0, 0.0
+				for c := -8 - epsilon; c < 8+2*epsilon; c += 0.01 {
+					p, q := cdf(c), cdf(c-epsilon)
+					low1, high1 := at(eps - math.Log(p/q))
+					low2, high2 := at(eps - math.Log((1-p)/(1-q)))
+					most, least = max(most, p*high1+(1-p)*high2), max(least, p*low1+(1-p)*low2)
+				}
+				got, _ := delta(reached[0][0].Profile, eps)
+				_, high := delta(reached[0][0].Profile, eps)
+				// A search in steps of 0.01 misses less than 1e-3 of the largest.
+				if high > most*(1+1e-3) || got < least*0.9 {
+					t.Errorf("%v, ε %v: two runs reach δ(%v) in [%v, %v], a search [%v, %v]", noise, epsilon, eps, got, high, least, most)
+				}
+				two := 0.0
+				d := attack[0].(*profiles.Discrete)
+				for _, x := range d.Atoms() {
+					for _, y := range d.Atoms() {
+						two += max(0, math.Exp(x.LogP+y.LogP)-math.Exp(eps+x.LogQ+y.LogQ))
+					}
+				}
+				if got < two*(1-0.02) {
+					t.Errorf("%v, ε %v: δ(%v) = %v, fixed candidates reach %v", noise, epsilon, eps, got, two)
+				}
+			}
+		}
+	}
+}
+
+// Where ε is large, W is near 1 over most of its range, and what is reached is near it: slopes by
+// 1 − (w + q) lost all digits there, and the lower end was 0.
+func TestLargeRangesAreReached(t *testing.T) {
+	for _, c := range []struct {
+		epsilon float64
+		k       int64
+	}{{20, 10}, {30, 6}, {40, 4}, {60, 3}, {100, 3}, {100, 10}} {
+		low, up := enclosure(t, c.epsilon, c.k, 1e-3)
+		for x := -0.9; x < float64(c.k); x += 0.31 {
+			lo, _ := delta(low, x*c.epsilon)
+			_, hi := delta(up, x*c.epsilon)
+			// In units of ε a cell is at most 1/64 wide, and δ falls by e^{−its width} at most.
+			if !(lo <= hi*(1+1e-12)) {
+				t.Errorf("%d × %v: δ(%v) in [%v, %v]", c.k, c.epsilon, x*c.epsilon, lo, hi)
+			}
+		}
+		lo, hi := epsilonOf(low, 1e-6, false), epsilonOf(up, 1e-6, true)
+		if most := c.epsilon * float64(c.k); !(lo <= hi && hi <= most*(1+1e-12) && hi-lo <= 2e-3*hi) {
+			t.Errorf("%d × %v: ε in [%v, %v]", c.k, c.epsilon, lo, hi)
 		}
 	}
 }
@@ -414,6 +509,56 @@ func TestTwoSelectionsGolden(t *testing.T) {
 	}
 	if math.Abs(fixed-0.466028) > 1e-6 || math.Abs(adaptive-0.468523) > 1e-6 {
 		t.Errorf("fixed counts %v, adaptive ones %v", fixed, adaptive)
+	}
+	// Three keys at α = e (testdata/golden/beyond.json, "selections"): 0.340305 and 0.347141.
+	fixed3, adaptive3 := 0.0, 0.0
+	two := func(alpha float64) float64 {
+		most := 0.0
+		for i := range n {
+			p, q := coin(i)
+			total := 0.0
+			for o := range p {
+				switch {
+				case p[o] > 0 && q[o] > 0:
+					total += p[o] * one(alpha*q[o]/p[o])
+				case p[o] > 0:
+					total += p[o]
+				}
+			}
+			most = max(most, total)
+		}
+		return most
+	}
+	for i := range n {
+		p, q := coin(i)
+		total := 0.0
+		for o := range p {
+			switch {
+			case p[o] > 0 && q[o] > 0:
+				total += p[o] * two(math.E*q[o]/p[o])
+			case p[o] > 0:
+				total += p[o]
+			}
+		}
+		adaptive3 = max(adaptive3, total)
+		for j := range i + 1 {
+			for k := range j + 1 {
+				u, v := coin(j)
+				x, y := coin(k)
+				d := 0.0
+				for a := range p {
+					for b := range u {
+						for c := range x {
+							d += max(0, p[a]*u[b]*x[c]-math.E*q[a]*v[b]*y[c])
+						}
+					}
+				}
+				fixed3 = max(fixed3, d)
+			}
+		}
+	}
+	if math.Abs(fixed3-0.340305) > 1e-6 || math.Abs(adaptive3-0.347141) > 1e-6 {
+		t.Errorf("three keys: fixed counts %v, adaptive ones %v", fixed3, adaptive3)
 	}
 	pair := func(p profiles.Profile) float64 { // δ(0) of two runs of a finite law
 		d := p.(*profiles.Discrete)

@@ -61,14 +61,16 @@ const (
 //
 // A chord adds a variance of at most h²/4 to the loss at each of k steps, which moves ε by
 // about s·k·h²/8, s = −d log δ/dε. With s·ε(δ) about 40 and ε(δ) about min(k, 3√k) times
-// the range that is 5/min(k, 9) over m², relative to ε(δ). It steers, and proves nothing.
+// the range that is 5/min(k, 9) over m², relative to ε(δ). Where ε(δ) is near the end k·ε of the
+// losses, δ falls to 0 within a few cells of it: a cell is then at most the width times k·ε. It
+// steers, and proves nothing.
 func cells(k int64, width float64) int {
 	if !(width > 0) {
 		width = 1e-3
 	}
-	want := math.Sqrt(5 / float64(min(k, 9)) / width)
+	want := max(math.Sqrt(5/float64(min(k, 9))/width), 1/(width*float64(k)))
 	m := 16
-	for float64(m) < want && m < 512 {
+	for float64(m) < want && m < 4096 {
 		m *= 2
 	}
 	return m
@@ -144,7 +146,7 @@ func (c composed) Reached(ctx context.Context, k int64, width float64) (reached 
 		return repeat(both, k), false, err
 	}
 	g := newGrid(c.epsilon, m)
-	w, q, err := g.lower(ctx, k)
+	w, q, err := g.lower(ctx, g.turns(), nearStrides, k)
 	if err != nil {
 		return reached, false, err
 	}

@@ -158,6 +158,20 @@ func TestThresholdGolden(t *testing.T) {
 			t.Errorf("l = %d, ε = %v: the worst j is %d, want %d", c.partitions, c.eps, j, c.j)
 		}
 	}
+	// The sum rule, δ of the noise and δ of the threshold, is above (2.9e-6 + 1.0e-6 at ε = 1).
+	for l, rule := range map[int][2]float64{1: {3.94135534743e-6, 1.01708324262e-6}, 3: {0.00249785732617, 3.49533619274e-6}, 10: {0.0605956074387, 0.00368791428137}} {
+		th := must(NewThreshold("gaussian", 4, 20, l))
+		noise := must(profiles.NewGaussian(4 / math.Sqrt(float64(l))))
+		s, _ := th.LogShown()
+		for i, want := range rule {
+			eps := float64(i + 1)
+			_, hi, _ := th.largest(eps, false)
+			d, _ := delta(noise, eps)
+			if sum := d - math.Expm1(float64(l)*math.Log1p(-math.Exp(s))); math.Abs(sum/want-1) > 1e-6 || math.Exp(hi) > want*(1+1e-10) {
+				t.Errorf("l = %d, δ(%v): at most %v, the sum rule has %v, want %v", l, eps, math.Exp(hi), sum, want)
+			}
+		}
+	}
 	// One new and one old partition, a direct sum on a grid (g3.py).
 	th := must(NewThreshold("gaussian", 4, 20, 2))
 	for _, c := range []struct {

@@ -184,32 +184,55 @@ func (g *grid) bound(w []float64, c0, c1 int) float64 {
 	return v + 16*xmath.U*((math.Abs(au)+math.Abs(av))*width-((1+g.span)*bu+bv)*d)/g.span
 }
 
-// lower returns what adversaries with t on the grid reach at the nodes: w ≤ W_k, and the
-// slope there of the divergence that is reached, as q = e^a·Q(L > a). The losses of
-// these adversaries are nodes, so that nothing is between nodes.
-func (g *grid) lower(ctx context.Context, k int64) (w, q []float64, err error) {
+// A turn is a pair that an adversary may choose at a step: the losses down·h, with the
+// probability p under P, and −up·h with r = 1 − p.
+type turn struct {
+	down, up int
+	p, r     float64
+}
+
+// nearStrides are the strides of a climb among turns. It looks two steps ahead, as values at odd and at even
+// nodes differ a little.
+var nearStrides = []int{-2, -1, 1, 2}
+
+// turns returns those of two candidates of the exponential mechanism: down + up = m.
+func (g *grid) turns() []turn {
+	out := make([]turn, g.m+1)
+	for c := range out {
+		out[c] = turn{c, g.m - c, g.p[c], g.r[c]}
+	}
+	return out
+}
+
+// lower returns what adversaries with these turns, none of more than m cells, reach at the nodes: w, at
+// most the largest divergence, and the slope there of the divergence that is reached, as
+// q = e^a·Q(L > a). The losses of these adversaries are nodes, so that nothing is between nodes.
+// The reverse of a turn must be one that an adversary may choose.
+func (g *grid) lower(ctx context.Context, turns []turn, strides []int, k int64) (w, q []float64, err error) {
 	w, q = []float64{0}, []float64{0}
-	lw, lq := g.newLine(), g.newLine()
+	below := []float64{1}
+	lw, lq, lb := g.newLine(), g.newLine(), g.newLine()
 	for range k {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
 		lw.set(w, 0)
-		lq.setSlope(w, q)
+		lq.mirror(q, below, 0)
+		lb.mirror(below, q, 1)
 		top := len(w) - 1 + g.m
-		nextW, nextQ := make([]float64, 0, top+1), make([]float64, 0, top+1)
-		c := g.m / 2
+		nextW, nextQ, nextB := make([]float64, 0, top+1), make([]float64, 0, top+1), make([]float64, 0, top+1)
+		c := len(turns) / 2
 		for i := 0; i <= top; i++ {
-			at := lw.at[i:]
-			value := func(c int) float64 { return g.p[c]*at[g.m-c] + g.r[c]*at[2*g.m-c] }
-			// Any t is one that an adversary may choose: a climb from where the last node had
-			// it serves. It looks two steps ahead, as values at odd and at even nodes differ
-			// a little.
-			best := value(c)
+			mix := func(l *line, c int) float64 {
+				t := &turns[c]
+				return t.p*l.at[i+g.m-t.down] + t.r*l.at[i+g.m+t.up]
+			}
+			// Any turn serves: a climb in strides from where the last node had the best.
+			best := mix(lw, c)
 			for at := c; ; {
-				for _, step := range [4]int{-2, -1, 1, 2} {
-					if d := at + step; d >= 0 && d <= g.m {
-						if v := value(d); v > best {
+				for _, step := range strides {
+					if d := at + step; d >= 0 && d < len(turns) {
+						if v := mix(lw, d); v > best {
 							best, c = v, d
 						}
 					}
@@ -222,11 +245,9 @@ func (g *grid) lower(ctx context.Context, k int64) (w, q []float64, err error) {
 			if i > 0 && best < tiny {
 				break
 			}
-			slope := lq.at[i:]
-			nextW = append(nextW, best)
-			nextQ = append(nextQ, g.p[c]*slope[g.m-c]+g.r[c]*slope[2*g.m-c])
+			nextW, nextQ, nextB = append(nextW, best), append(nextQ, mix(lq, c)), append(nextB, mix(lb, c))
 		}
-		w, q = nextW, nextQ
+		w, q, below = nextW, nextQ, nextB
 	}
 	// Each step has relative errors of a dozen roundings; a line that is steeper and
 	// starts lower is below.
@@ -238,21 +259,23 @@ func (g *grid) lower(ctx context.Context, k int64) (w, q []float64, err error) {
 	return w, q, nil
 }
 
-// setSlope makes the line of q. At −a the adversary is the reverse of the one at a, and
-// e^{−a}·Q(L > −a) becomes e^{−a}·P(L < a). Any slope between the two one-sided ones is
-// that of a line below, so that 1 − (w + q), between P(L < a) and P(L ≤ a), serves.
-func (l *line) setSlope(w, q []float64) {
+// mirror makes the line of the slopes q = e^a·Q(L > a), or of below = P(L ≤ a), from one and the
+// other. At −a the adversary is the reverse of the one at a, so that e^{−a}·Q(L > −a) becomes
+// e^{−a}·P(L < a), and P(L ≤ −a) becomes Q(L ≥ a). Where a loss has mass at a, any slope between
+// the two one-sided ones is that of a line below, so that P(L ≤ a) serves, and Q(L > a).
+// No term is a difference: where w is near 1 they are tiny.
+func (l *line) mirror(same, other []float64, beyond float64) {
 	l.at = l.at[:0]
 	for i := l.m; i > 0; i-- {
-		v := 0.0
-		if i < len(w) {
-			v = w[i] + q[i]
+		v := 1 - beyond
+		if i < len(other) {
+			v = other[i]
 		}
-		l.at = append(l.at, l.alpha[i]*(1-v))
+		l.at = append(l.at, l.alpha[i]*v)
 	}
-	l.at = append(l.at, q...)
+	l.at = append(l.at, same...)
 	for range 2 * l.m {
-		l.at = append(l.at, 0)
+		l.at = append(l.at, beyond)
 	}
 }
 

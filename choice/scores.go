@@ -169,8 +169,104 @@ func (l lone) Reached(ctx context.Context, k int64, width float64) (reached [2][
 		reached, err = l.Upper(ctx, k, width)
 		return reached, true, err
 	}
+	m := attackCells
+	for m > 16 && nodes(k, m) > attackWork {
+		m /= 2
+	}
+	if k > 1 && nodes(k, m) <= attackWork {
+		g := newGrid(l.epsilon, m)
+		turns := g.turnsOf(l.noise)
+		w, q, err := g.lower(ctx, turns, farStrides(len(turns)), k)
+		if err != nil {
+			return reached, false, err
+		}
+		p, err := profiles.NewTangents(g.nodes(len(w)), w, q)
+		return repeat([2]profiles.Profile{p, p}, 1), false, err
+	}
 	both, err := l.Attack()
 	return repeat(both, k), false, err
+}
+
+// attackCells is the finest grid of an adaptive attack, to whose losses a pair is garbled, and attackWork
+// how many nodes it may take in all, a tenth of a second.
+const (
+	attackCells = 1024
+	attackWork  = 1 << 21
+)
+
+// farStrides are the strides of a climb among so many turns of which not every second one may be better than
+// the one before.
+func farStrides(n int) (strides []int) {
+	for d := 1; d < n; d *= 2 {
+		strides = append(strides, -d, d)
+	}
+	return strides
+}
+
+// turnsOf returns the best turns of two candidates whose noise is exponential or Laplace's: for the
+// difference G of two noises, the tests of one shift by ε are the points (G(c − ε), G(c)). A turn is
+// a garbling of one of them if its point (q, p) is not above them, as q ≤ p: on the line from
+// (q, q) up to the curve, inside of the triangle of (0, 0), the point of the curve, and (1, 1).
+func (g *grid) turnsOf(noise Noise) (out []turn) {
+	at := func(i, j int) (t turn, x, y float64) {
+		x, y = g.h*float64(i), g.h*float64(j)
+		whole := -math.Expm1(-x - y)
+		return turn{i, j, -math.Expm1(-y) / whole, math.Exp(-y) * -math.Expm1(-x) / whole}, x, y
+	}
+	allowed := func(i, j int) bool {
+		t, x, y := at(i, j)
+		return reachable(noise, g.h*float64(g.m), t.p, t.r, x, y)
+	}
+	add := func(i, j int) {
+		if t, _, _ := at(i, j); len(out) == 0 || out[len(out)-1] != t {
+			out = append(out, t)
+		}
+	}
+	// For each loss i the largest j, and for each j the largest i: j falls as i grows.
+	j := g.m
+	for i := 1; i <= g.m; i++ {
+		for ; j > 0 && !allowed(i, j); j-- {
+			if i > 1 {
+				add(i-1, j)
+			}
+		}
+		if j == 0 {
+			break
+		}
+		add(i, j)
+	}
+	return out
+}
+
+// reachable reports whether the point (q, p) of losses x and −y, r = 1 − p, is certainly not above
+// those of two candidates. The margin of 1e-9 covers the roundings of the point and of the law G, whose
+// tails are of full accuracy; where the curve is a line through (0, 0) or (1, 1), losses of at most ε
+// are below it exactly.
+func reachable(noise Noise, epsilon, p, r, x, y float64) bool {
+	const margin = 1 + 1e-9
+	q, notQ := p*math.Exp(-x), r*math.Exp(y)
+	if noise == ExponentialNoise { // G is Laplace's law; the hyperbola in the middle is below its lines
+		return p*margin <= 0.5 || notQ*margin <= 0.5 || 4*q*r >= math.Exp(-epsilon)*margin
+	}
+	// The least c with G(c) ≥ p: is G(c − ε) at most q?
+	tail := func(c float64) (below, above float64) { // G(c) and 1 − G(c)
+		v := (0.5 + math.Abs(c)/4) * math.Exp(-math.Abs(c))
+		if c < 0 {
+			return v, 1 - v
+		}
+		return 1 - v, v
+	}
+	lo, hi := -750.0, 750.0
+	for range 80 {
+		c := (lo + hi) / 2
+		if below, above := tail(c); r < 0.5 && above*margin <= r || r >= 0.5 && below >= p*margin {
+			hi = c
+		} else {
+			lo = c
+		}
+	}
+	below, above := tail(hi - epsilon)
+	return hi < 749 && (q < 0.5 && below*margin <= q || q >= 0.5 && above >= notQ*margin)
 }
 
 // Attack implements block.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/matrix"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
@@ -68,6 +69,45 @@ func TestGoldenEpsilon(t *testing.T) {
 	if err != nil || group != 0 || len(blocks) != 2 || blocks[0].Count != 25 || blocks[1].Count != 1 ||
 		math.Abs(blocks[0].Norm.Upper-1.310870) > 1e-6 || math.Abs(blocks[1].Norm.Upper-1.179248) > 1e-6 || !blocks[1].Norm.Exact {
 		t.Errorf("group %d of blocks %+v, %v", group, blocks, err)
+	}
+}
+
+// Groups one by one, both directions of group 0, and JAX's bound of 26 whole blocks, which is above
+// (testdata/golden/beyond.json, "banded").
+func TestGoldenGroups(t *testing.T) {
+	const sigma, rate, delta = 1.31086965756, 0.05, 1e-5
+	c := make([]float64, 8)
+	c[0] = 1
+	for i := 1; i < 8; i++ {
+		c[i] = c[i-1] * float64(2*i-1) / float64(2*i)
+	}
+	// A record of group j meets the columns j, j+8, …: the last of them may be cut.
+	of := func(j, direction int, whole bool) float64 {
+		sum := fourier.New(fourier.Options{Relative: 1e-7})
+		for i := j; i < 203; i += 8 {
+			square := 0.0
+			for r := 0; r < 8 && (i+r < 203 || whole); r++ {
+				square += c[r] * c[r]
+			}
+			m := must(must(subsample.NewPoisson(rate)).Apply(must(profiles.NewGaussianMechanism(sigma/math.Sqrt(square))), profiles.AddRemove))
+			if err := sum.Add(m.Directions[direction].Upper, 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := must(sum.Epsilon(ctx, delta))
+		return (r.Lower + r.Upper) / 2
+	}
+	run := must(total(accountant.AddRemove, step(newRun(sigma, 203, must(matrix.SquareRoot(8)), must(matrix.CyclicPoisson(8, rate))))).Epsilon(ctx, delta))
+	for _, g := range []struct {
+		group, direction int
+		want             float64
+	}{{0, 0, 2.1331171797}, {0, 1, 0.7335457081}, {3, 0, 2.1197742758}, {7, 0, 2.1099430582}} {
+		if got := of(g.group, g.direction, false); math.Abs(got-g.want) > 3e-7*g.want || got > run.Upper*(1+1e-6) {
+			t.Errorf("group %d, direction %d: %.10f, want %.10f; the run has at most %v", g.group, g.direction, got, g.want, run.Upper)
+		}
+	}
+	if jax := of(0, 0, true); math.Abs(jax-2.14533923) > 3e-7 || jax < run.Upper {
+		t.Errorf("whole blocks: %.10f, want 2.14533923 and above %v", jax, run.Upper)
 	}
 }
 
@@ -179,6 +219,14 @@ func TestPositionsAreNotCovered(t *testing.T) {
 		}
 		moved += (x[i] - next) * (x[i] - next)
 	}
+	if far := math.Sqrt(13 + 12*4); math.Abs(far-7.81) > 1e-2 {
+		t.Errorf("sixteen records move by %v", far)
+	}
+	// δ(1) of the run is 0.127; that of a shift by √13 is 0.885.
+	within := must(total(accountant.AddRemove, step(newRun(1, 4, matrix.Identity(), matrix.Single()))).Delta(ctx, 1))
+	true4 := must(total(accountant.AddRemove, step(must(profiles.NewGaussianMechanism(1/math.Sqrt(moved))))).Delta(ctx, 1))
+	holds(t, "certified", within, 0.127, 5e-4)
+	holds(t, "cut by position", true4, 0.885, 5e-4)
 	got := must(newRun(1, 4, matrix.Identity(), matrix.Single()).Sensitivity(ctx))
 	if math.Abs(math.Sqrt(moved)-3.606) > 1e-3 || math.Sqrt(moved) < 3*got.Upper {
 		t.Errorf("moved by %v, sensitivity %+v", math.Sqrt(moved), got)

@@ -86,6 +86,7 @@ func TestVectorOfWholeNumbersGolden(t *testing.T) {
 		{2, 2, 1, 0.119611605, 0.125103570},
 		{2, 2, 2, 0.0183304615, 0.0202555828},
 		{3, 3, 0.5, 0.234714007, 0.238011105},
+		{3, 1.5, 2, 0.302587591, 0.328617254},
 	} {
 		noise := c.sigma / float64(c.s)
 		v := deltaOf(t, pair(must(profiles.NewDiscreteGaussianMechanism(noise, c.s)), profiles.AddRemove), c.eps)
@@ -95,6 +96,39 @@ func TestVectorOfWholeNumbersGolden(t *testing.T) {
 		}
 		if math.Abs(n/c.number-1) > 2e-8 {
 			t.Errorf("s %d, σ %v, δ(%v) of one number: %v, want %v", c.s, c.sigma, c.eps, n, c.number)
+		}
+	}
+}
+
+// Between two losses the profile is a chord between the largest values at them, which is above the largest
+// there where the worst vector changes: 0.605543863 and 0.600211330 are those of specification 2.9 at ε = 0.5.
+func TestVectorBetweenLosses(t *testing.T) {
+	for _, c := range []struct {
+		s                           int
+		sigma                       float64
+		number, largest, mostExcess float64
+	}{{2, 1, 0.602925092, 0.605543863, 0.03}, {3, 1.5, 0.591954151, 0.600211330, 0.01}} {
+		noise := c.sigma / float64(c.s)
+		p := pair(must(profiles.NewDiscreteGaussianMechanism(noise, c.s)), profiles.AddRemove)
+		if n := deltaOf(t, pair(must(profiles.NewDiscreteGaussianNumber(noise, c.s)), profiles.AddRemove), 0.5); math.Abs(n/c.number-1) > 2e-8 {
+			t.Errorf("s %d: δ(0.5) of one number is %v, want %v", c.s, n, c.number)
+		}
+		truth := 0.0
+		for _, v := range partitions(c.s*c.s, c.s) {
+			truth = max(truth, newVectorTruth(c.sigma, v).delta(0.5))
+		}
+		got := deltaOf(t, p, 0.5)
+		if math.Abs(truth/c.largest-1) > 2e-8 || got < truth*(1-1e-10) || got > truth*(1+c.mostExcess) {
+			t.Errorf("s %d: δ(0.5) = %v, the largest is %v, want %v", c.s, got, truth, c.largest)
+		}
+	}
+}
+
+// Errata C9.1: in how many ways s² is a sum of squares, which for s = 12 is not "a few hundred".
+func TestVectorListsGolden(t *testing.T) {
+	for s, want := range map[int]int{4: 8, 6: 43, 8: 220, 10: 1116, 12: 5368} {
+		if got := len(partitions(s*s, s)); got != want {
+			t.Errorf("s = %d: %d vectors, want %d", s, got, want)
 		}
 	}
 }

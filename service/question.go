@@ -54,6 +54,8 @@ func (m Method) check() error {
 type EpsilonRequest struct {
 	Plan  PlanText  `json:"plan"`
 	Delta OneOrMany `json:"delta"`
+	// GroupBlackBox asks for an upper bound that knows the plan by the curve of one record alone.
+	GroupBlackBox bool `json:"group-black-box,omitempty"`
 	Narrowing
 	Limits
 	Method
@@ -90,9 +92,14 @@ type DeltaAnswer struct {
 
 // Check reports what is wrong with all but the plan.
 func (q EpsilonRequest) Check() error {
+	if q.GroupBlackBox {
+		if err := q.checkGroup(); err != nil {
+			return err
+		}
+	}
 	at, err := settings(context.Background(), "delta", q.Delta, deltaSpan, q.Method, q.Limits, q.Narrowing)
 	if err == nil && q.Certificate {
-		err = checkCertificate(at, q.Method)
+		err = q.checkCertificate(at)
 	}
 	return err
 }
@@ -131,7 +138,7 @@ func (s *Service) Epsilon(ctx context.Context, q EpsilonRequest) (EpsilonAnswer,
 		return EpsilonAnswer{}, err
 	}
 	if q.Certificate {
-		if err := checkCertificate(at, q.Method); err != nil {
+		if err := q.checkCertificate(at); err != nil {
 			return EpsilonAnswer{}, err
 		}
 	}
@@ -215,9 +222,18 @@ func (s *Service) Delta(ctx context.Context, q DeltaRequest) (DeltaAnswer, error
 // epsilon is the operation: one δ has one result, which is remembered.
 func (s *Service) epsilon(ctx context.Context, q EpsilonRequest) (any, error) {
 	switch {
+	case q.GroupBlackBox:
+		if q.Certificate {
+			return nil, q.checkCertificate(nil)
+		}
+		a, err := s.EpsilonGroup(ctx, q)
+		if err == nil && q.Delta.One {
+			return a.Results[0], nil
+		}
+		return a, err
 	case q.Accountant == RDPAccountant:
 		if q.Certificate {
-			return nil, checkCertificate(nil, q.Method)
+			return nil, q.checkCertificate(nil)
 		}
 		a, err := s.EpsilonRDP(ctx, q)
 		if err == nil && q.Delta.One {
