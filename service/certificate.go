@@ -21,8 +21,11 @@ type certified struct {
 }
 
 // checkCertificate reports why a question can have no certificate.
-func checkCertificate(deltas []float64, m Method) error {
-	if m.Accountant == RDPAccountant {
+func (q EpsilonRequest) checkCertificate(deltas []float64) error {
+	if q.GroupBlackBox {
+		return fault.New("certificate", "is set, not allowed with group-black-box, which proves no interval")
+	}
+	if q.Accountant == RDPAccountant {
 		return fault.New("certificate", "is set, not allowed with the accountant rdp, which proves no interval")
 	}
 	if len(deltas) != 1 {

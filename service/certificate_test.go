@@ -46,7 +46,7 @@ func TestCertificate(t *testing.T) {
 }
 
 func TestCertificateIsOfOneDelta(t *testing.T) {
-	for _, body := range []string{`"delta": [1e-5]`, `"delta": [1e-5, 1e-6]`, `"delta": 1e-5, "accountant": "rdp"`} {
+	for _, body := range []string{`"delta": [1e-5]`, `"delta": [1e-5, 1e-6]`, `"delta": 1e-5, "accountant": "rdp"`, `"delta": 1e-5, "group-black-box": true`} {
 		_, err := New(nil).Do(context.Background(), "epsilon", json.RawMessage(`{"plan": `+certifiedPlan+`, "certificate": true, `+body+`}`))
 		if err == nil || !strings.HasPrefix(err.Error(), "certificate: ") {
 			t.Errorf("%s: %v", body, err)

@@ -99,7 +99,7 @@ func (q EpsilonRequest) Check() error {
 	}
 	at, err := settings(context.Background(), "delta", q.Delta, deltaSpan, q.Method, q.Limits, q.Narrowing)
 	if err == nil && q.Certificate {
-		err = checkCertificate(at, q.Method)
+		err = q.checkCertificate(at)
 	}
 	return err
 }
@@ -138,7 +138,7 @@ func (s *Service) Epsilon(ctx context.Context, q EpsilonRequest) (EpsilonAnswer,
 		return EpsilonAnswer{}, err
 	}
 	if q.Certificate {
-		if err := checkCertificate(at, q.Method); err != nil {
+		if err := q.checkCertificate(at); err != nil {
 			return EpsilonAnswer{}, err
 		}
 	}
@@ -223,6 +223,9 @@ func (s *Service) Delta(ctx context.Context, q DeltaRequest) (DeltaAnswer, error
 func (s *Service) epsilon(ctx context.Context, q EpsilonRequest) (any, error) {
 	switch {
 	case q.GroupBlackBox:
+		if q.Certificate {
+			return nil, q.checkCertificate(nil)
+		}
 		a, err := s.EpsilonGroup(ctx, q)
 		if err == nil && q.Delta.One {
 			return a.Results[0], nil
@@ -230,7 +233,7 @@ func (s *Service) epsilon(ctx context.Context, q EpsilonRequest) (any, error) {
 		return a, err
 	case q.Accountant == RDPAccountant:
 		if q.Certificate {
-			return nil, checkCertificate(nil, q.Method)
+			return nil, q.checkCertificate(nil)
 		}
 		a, err := s.EpsilonRDP(ctx, q)
 		if err == nil && q.Delta.One {

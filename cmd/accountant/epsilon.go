@@ -13,8 +13,8 @@ import (
 func newEpsilonCmd() *cobra.Command {
 	var flags answerFlags
 	var q service.EpsilonRequest
-	var follow followFlags
 	var certificate string
+	var follow followFlags
 	cmd := &cobra.Command{
 		Use:   "epsilon --delta 1e-5[,1e-6…] plan.yaml",
 		Short: "Tell the ε of a plan at one or several δ",
@@ -39,16 +39,16 @@ interrupted. Without a plan the first line of the log is one.`,
 		ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.Limits = flags.limits()
+			if q.Certificate = certificate != ""; q.Certificate {
+				if err := q.Check(); err != nil {
+					return flagged(cmd, err)
+				}
+			}
 			if err := follow.check(cmd, flags.output, q, args); err != nil {
 				return err
 			}
 			if follow.log != "" {
 				return follow.run(cmd, flags.output, service.FollowRequest{Delta: q.Delta, Narrowing: q.Narrowing, Limits: q.Limits}, args)
-			}
-			if q.Certificate = certificate != ""; q.Certificate {
-				if err := q.Check(); err != nil {
-					return flagged(cmd, err)
-				}
 			}
 			if q.GroupBlackBox {
 				a, err := askPlan(cmd, "computing", (*service.Service).EpsilonGroup, &q, &q.Plan, args[0])
@@ -86,6 +86,7 @@ interrupted. Without a plan the first line of the log is one.`,
 	addQuestion(cmd, &flags, "delta", "δ", &q.Delta, &q.Method, &q.Recursion)
 	cmd.Flags().BoolVar(&q.GroupBlackBox, "group-black-box", false, "for persons with several records: a looser upper bound, from the privacy curve of one record alone")
 	follow.register(cmd)
+	cmd.MarkFlagsMutuallyExclusive("certificate", "follow")
 	return cmd
 }
 
