@@ -86,7 +86,10 @@ func (l *Ledger) appendLocked(ctx context.Context, e entry, judge bool) (done bo
 	if err == nil && judge {
 		a, err = l.state.judged(limited, e)
 	} else if err == nil {
-		if a, err = l.state.admission(e); err == nil && !l.state.judge.admits(a.text) {
+		if err = l.state.repeated(e); err == nil {
+			a, err = l.state.admission(e)
+		}
+		if err == nil && !l.state.judge.admits(a.text) {
 			err = errUnknown
 		}
 	}

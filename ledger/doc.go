@@ -36,6 +36,7 @@
 //	owner_unix.go   what the system knows of a file's owner
 //	owner_other.go  where it knows nothing
 //	count.go        which judge, and what an entry adds
+//	key.go          keys of spends, so that a repeated request spends once
 //	gaussian.go     the judge of adaptive-gaussian ledgers
 //	adaptive.go     the judge of adaptive ledgers
 //	planned.go      the judge of planned ledgers

@@ -72,4 +72,5 @@ type state struct {
 	judge   judge
 	visit   func(entry)                 // is called with each entry of the file, if set
 	plans   map[string]*accountant.Plan // seen lately, by text
+	keys    map[digest]digest           // of the entries that have one: their plans
 }

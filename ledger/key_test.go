@@ -1,0 +1,116 @@
+package ledger
+
+import (
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/dpaccountant/accountant"
+)
+
+const keyPlan = `{"neighbors":"add-remove","steps":[{"mechanism":{"pure":{"epsilon":0.5}}}]}`
+
+// TestSpendOnce: a key is charged once, by whoever and whenever; with another plan it is an
+// error, and a refusal leaves it free.
+func TestSpendOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.ledger")
+	filed, err := Create(path, Config{Neighbors: accountant.AddRemove, Epsilon: 1.2, Mode: Planned})
+	if err != nil {
+		t.Fatal(err)
+	}
+	memory, err := New(filed.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, l := range map[string]*Ledger{"file": filed, "memory": memory} {
+		once := func(l *Ledger, key, plan string) (bool, string) {
+			again, err := l.SpendOnce(t.Context(), key, []byte(plan), "note")
+			if err != nil {
+				return again, err.Error()
+			}
+			return again, ""
+		}
+		if again, msg := once(l, "k", keyPlan); again || msg != "" {
+			t.Fatalf("%s: %v %s", name, again, msg)
+		}
+		if again, msg := once(l, "k", keyPlan); !again || msg != "" {
+			t.Errorf("%s: repeated: %v %s", name, again, msg)
+		}
+		if _, msg := once(l, "k", strings.Replace(keyPlan, "0.5", "0.25", 1)); !strings.HasPrefix(msg, `key: "k" was granted for another plan`) {
+			t.Errorf("%s: another plan: %s", name, msg)
+		}
+		for range 2 { // refused, and not remembered
+			if again, msg := once(l, "big", strings.Replace(keyPlan, "0.5", "9", 1)); again || !strings.HasPrefix(msg, ErrBudget.Error()) {
+				t.Errorf("%s: refused: %v %s", name, again, msg)
+			}
+		}
+		if again, msg := once(l, "big", keyPlan); again || msg != "" {
+			t.Errorf("%s: after a refusal: %v %s", name, again, msg)
+		}
+		for _, key := range []string{"", "a\nb", "\xff", strings.Repeat("x", maxKey+1)} {
+			if _, msg := once(l, key, keyPlan); !strings.HasPrefix(msg, "key: ") {
+				t.Errorf("%s: %q: %s", name, key, msg)
+			}
+		}
+		// The budget is used up; what was granted under a key stays granted.
+		if again, msg := once(l, "k", keyPlan); !again || msg != "" {
+			t.Errorf("%s: at the end: %v %s", name, again, msg)
+		}
+		if st, err := l.Status(t.Context()); err != nil || st.Entries != 2 {
+			t.Errorf("%s: %d entries, %v", name, st.Entries, err)
+		}
+	}
+	later, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := later.SpendOnce(t.Context(), "k", []byte(keyPlan), ""); !again || err != nil {
+		t.Errorf("opened anew: %v, %v", again, err)
+	}
+	var keys []string
+	if _, err := Log(t.Context(), path, func(e Entry) { keys = append(keys, e.Key) }); err != nil || strings.Join(keys, " ") != "k big" {
+		t.Errorf("keys %q, %v", keys, err)
+	}
+}
+
+// TestSpendOnceTogether: handles that spend the same keys at the same time charge each once.
+func TestSpendOnceTogether(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.ledger")
+	if _, err := Create(path, Config{Neighbors: accountant.AddRemove, Epsilon: 100, Mode: Planned}); err != nil {
+		t.Fatal(err)
+	}
+	const handles, keys = 4, 10
+	var fresh [keys]int
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for range handles {
+		l, err := Open(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Go(func() {
+			for k := range keys {
+				again, err := l.SpendOnce(t.Context(), string(rune('a'+k)), []byte(keyPlan), "")
+				if err != nil {
+					t.Error(err)
+				}
+				if !again {
+					mu.Lock()
+					fresh[k]++
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	all.Wait()
+	st, err := Check(t.Context(), path)
+	if err != nil || st.Entries != keys {
+		t.Errorf("%d entries, %v", st.Entries, err)
+	}
+	for k, n := range fresh {
+		if n != 1 {
+			t.Errorf("key %d was charged %d times", k, n)
+		}
+	}
+}
