@@ -43,7 +43,7 @@ func (l *Ledger) append(ctx context.Context, e entry) error {
 
 // overtaken is the error of a spend that others never let through.
 func (l *Ledger) overtaken() error {
-	return fmt.Errorf("%s: others spend, or replace the file, faster than what this costs can be computed; nothing was spent, try again", l.path)
+	return busy{fmt.Errorf("%s: others spend, or replace the file, faster than what this costs can be computed; nothing was spent, try again", l.path)}
 }
 
 // testHeld is called by tests with the lock held.

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"errors"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -112,5 +113,39 @@ func TestSpendOnceTogether(t *testing.T) {
 		if n != 1 {
 			t.Errorf("key %d was charged %d times", k, n)
 		}
+	}
+}
+
+// TestSpendOnceOvertaken: a key that another handle spends after this one has judged the spend,
+// and before it has the lock, is found under the lock.
+func TestSpendOnceOvertaken(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.ledger")
+	l, err := Create(path, Config{Neighbors: accountant.AddRemove, Epsilon: 100, Mode: Planned})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, judge := range map[string]bool{"a": false, "b": true} {
+		e := entry{Time: "2026-01-01T00:00:00Z", Key: key, Plan: storedPlan([]byte(keyPlan))}
+		for range 2 { // the judge has a second one proved
+			if _, err := l.load(t.Context(), nil); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := l.state.judged(t.Context(), e); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if again, err := other.SpendOnce(t.Context(), key, []byte(keyPlan), ""); again || err != nil {
+			t.Fatal(again, err)
+		}
+		if done, err := l.appendLocked(t.Context(), e, judge); done || !errors.Is(err, errGranted) {
+			t.Errorf("%s: %v, %v", key, done, err)
+		}
+	}
+	if st, err := Check(t.Context(), path); err != nil || st.Entries != 2 {
+		t.Errorf("%d entries, %v", st.Entries, err)
 	}
 }

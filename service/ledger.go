@@ -16,6 +16,7 @@ import (
 // A Ledger is an open one; *ledger.Ledger is.
 type Ledger interface {
 	SpendPlan(ctx context.Context, text []byte, note string) error
+	SpendOnce(ctx context.Context, key string, text []byte, note string) (again bool, err error)
 	Status(ctx context.Context) (ledger.Status, error)
 	Fits(ctx context.Context, text []byte, limit int64) (count int64, refusal, err error)
 }
@@ -54,11 +55,15 @@ type LedgerSpendRequest struct {
 	Ledger string   `json:"ledger"`
 	Plan   PlanText `json:"plan"`
 	Note   string   `json:"note,omitempty"`
+	// Key has the spend made once, however often it is asked for.
+	Key string `json:"key,omitempty"`
 }
 
-// Spent says that a spend was granted, and that the plan may run.
+// Spent says that a spend was granted, and that the plan may run; Again that it was granted
+// before under its key, and nothing was spent now.
 type Spent struct {
 	Spent bool `json:"spent"`
+	Again bool `json:"again,omitempty"`
 }
 
 // LedgerCheckRequest has a ledger's file verified; Head is a checksum of earlier.
@@ -176,10 +181,16 @@ func (s *Service) LedgerSpend(ctx context.Context, q LedgerSpendRequest) (Spent,
 		_, err := q.Plan.parse()
 		return Spent{}, err
 	}
-	if err := l.SpendPlan(ctx, q.Plan, q.Note); err != nil {
+	again := false
+	if q.Key != "" {
+		again, err = l.SpendOnce(ctx, q.Key, q.Plan, q.Note)
+	} else {
+		err = l.SpendPlan(ctx, q.Plan, q.Note)
+	}
+	if err != nil {
 		return Spent{}, err
 	}
-	return Spent{true}, nil
+	return Spent{true, again}, nil
 }
 
 // LedgerFitsRequest asks how many times in a row a plan could be spent, at most Limit times.
@@ -251,6 +262,7 @@ type LedgerEntries struct {
 type LedgerEntry struct {
 	Time string `json:"time"`
 	Note string `json:"note,omitempty"`
+	Key  string `json:"key,omitempty"`
 	Runs int64  `json:"runs"`
 	Head string `json:"head"`
 	Plan string `json:"plan"`
@@ -263,7 +275,7 @@ func (s *Service) LedgerLog(ctx context.Context, q LedgerLogRequest) (LedgerEntr
 	}
 	a := LedgerEntries{Entries: []LedgerEntry{}}
 	c, err := s.files.LogLedger(ctx, q.Path, func(e ledger.Entry) {
-		a.Entries = append(a.Entries, LedgerEntry{e.Time, e.Note, e.Runs, e.Sum, e.Plan})
+		a.Entries = append(a.Entries, LedgerEntry{e.Time, e.Note, e.Key, e.Runs, e.Sum, e.Plan})
 	})
 	a.Mode, a.Neighbors, a.RecordsPerPerson, a.Budget = string(c.Mode), c.Neighbors.String(), severalRecords(c.RecordsPerPerson), EpsilonDelta{Number(c.Epsilon), Number(c.Delta)}
 	return a, err
