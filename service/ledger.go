@@ -23,7 +23,7 @@ type Ledger interface {
 
 // Files are where a door keeps ledgers.
 type Files interface {
-	CreateLedger(path string, c ledger.Config) (Ledger, error)
+	CreateLedger(ctx context.Context, path string, c ledger.Config) (Ledger, error)
 	OpenLedger(ctx context.Context, path string) (Ledger, error)
 	VerifyLedger(ctx context.Context, path, head string) (ledger.Status, error)
 	LogLedger(ctx context.Context, path string, each func(ledger.Entry)) (ledger.Config, error)
@@ -94,19 +94,19 @@ func (q LedgerCreateRequest) Config() (c ledger.Config, err error) {
 }
 
 // LedgerCreate makes a ledger.
-func (s *Service) LedgerCreate(_ context.Context, q LedgerCreateRequest) (LedgerHandle, error) {
+func (s *Service) LedgerCreate(ctx context.Context, q LedgerCreateRequest) (LedgerHandle, error) {
 	c, err := q.Config()
 	if err != nil {
 		return LedgerHandle{}, err
 	}
-	return s.open(func() (Ledger, error) {
-		if q.Path == "" {
+	return s.open(q.Path, func() (Ledger, error) {
+		if q.Path == "" && !s.shared {
 			return ledger.New(c)
 		}
-		if s.files == nil {
-			return nil, errNoFiles
+		if err := s.needPath(q.Path); err != nil {
+			return nil, err
 		}
-		return s.files.CreateLedger(q.Path, c)
+		return s.files.CreateLedger(ctx, q.Path, c)
 	})
 }
 
@@ -128,13 +128,17 @@ func (s *Service) LedgerOpen(ctx context.Context, q LedgerOpenRequest) (LedgerHa
 	if err := s.needPath(q.Path); err != nil {
 		return LedgerHandle{}, err
 	}
-	return s.open(func() (Ledger, error) { return s.files.OpenLedger(ctx, q.Path) })
+	return s.open(q.Path, func() (Ledger, error) { return s.files.OpenLedger(ctx, q.Path) })
 }
 
 const maxLedgers = 1000
 
 // open gives a ledger a name to ask for it by.
-func (s *Service) open(get func() (Ledger, error)) (LedgerHandle, error) {
+func (s *Service) open(path string, get func() (Ledger, error)) (LedgerHandle, error) {
+	if s.shared {
+		_, err := get()
+		return LedgerHandle{path}, err
+	}
 	full := func() error {
 		if len(s.ledgers) >= maxLedgers {
 			return fault.New("ledger", "%d are open already; close some", maxLedgers)
@@ -162,7 +166,16 @@ func (s *Service) open(get func() (Ledger, error)) (LedgerHandle, error) {
 	return LedgerHandle{name}, nil
 }
 
-func (s *Service) find(name string) (Ledger, error) {
+func (s *Service) find(ctx context.Context, name string) (Ledger, error) {
+	if s.shared {
+		if name == "" {
+			return nil, fault.New("ledger", "is missing; must be the name of a ledger")
+		}
+		if s.files == nil {
+			return nil, fault.New("ledger", "there are no ledgers here")
+		}
+		return s.files.OpenLedger(ctx, name)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if l := s.ledgers[name]; l != nil {
@@ -173,7 +186,7 @@ func (s *Service) find(name string) (Ledger, error) {
 
 // LedgerSpend spends a plan before it runs.
 func (s *Service) LedgerSpend(ctx context.Context, q LedgerSpendRequest) (Spent, error) {
-	l, err := s.find(q.Ledger)
+	l, err := s.find(ctx, q.Ledger)
 	if err != nil {
 		return Spent{}, err
 	}
@@ -213,7 +226,7 @@ const fitsLimit = 1_000_000
 
 // LedgerFits returns how much more fits; it spends nothing.
 func (s *Service) LedgerFits(ctx context.Context, q LedgerFitsRequest) (LedgerFits, error) {
-	l, err := s.find(q.Ledger)
+	l, err := s.find(ctx, q.Ledger)
 	if err != nil {
 		return LedgerFits{}, err
 	}
@@ -283,7 +296,7 @@ func (s *Service) LedgerLog(ctx context.Context, q LedgerLogRequest) (LedgerEntr
 
 // LedgerStatus returns what is spent and what is left.
 func (s *Service) LedgerStatus(ctx context.Context, q LedgerHandle) (LedgerState, error) {
-	l, err := s.find(q.Ledger)
+	l, err := s.find(ctx, q.Ledger)
 	if err != nil {
 		return LedgerState{}, err
 	}
@@ -307,8 +320,8 @@ func (s *Service) LedgerCheck(ctx context.Context, q LedgerCheckRequest) (Ledger
 }
 
 // LedgerClose forgets a ledger; a file stays as it is.
-func (s *Service) LedgerClose(_ context.Context, q LedgerHandle) (LedgerHandle, error) {
-	if _, err := s.find(q.Ledger); err != nil {
+func (s *Service) LedgerClose(ctx context.Context, q LedgerHandle) (LedgerHandle, error) {
+	if _, err := s.find(ctx, q.Ledger); err != nil {
 		return q, err
 	}
 	s.mu.Lock()
