@@ -79,7 +79,6 @@ func valid(s map[string]any, defined map[string]any, v any, at string) string {
 	return ""
 }
 
-
 // plain returns a value as json.Unmarshal has it.
 func plain(t *testing.T, v any) (out any) {
 	t.Helper()

@@ -209,6 +209,7 @@ const (
 	KindTimeout    = "timeout"    // there is no answer in time
 	KindCancelled  = "cancelled"  // there is no answer
 	KindInternal   = "internal"   // a defect
+	KindStorage    = "storage"    // a ledger's file cannot be read or written; nothing was spent
 	KindBusy       = "busy"       // others kept a spend from being made; it may be tried again
 )
 
@@ -234,6 +235,9 @@ func NewError(kind string, err error) *Error {
 	}
 	return e
 }
+
+// ErrStorage is what a door's error is that is about a file, and not about the request.
+var ErrStorage = errors.New("a file cannot be used")
 
 var errInternal = errors.New("internal error")
 
@@ -330,6 +334,8 @@ func (h head) failure(err error) *Error {
 		kind = KindInternal
 	case errors.Is(err, ledger.ErrBusy):
 		kind = KindBusy
+	case errors.Is(err, ErrStorage):
+		kind = KindStorage
 	}
 	return NewError(kind, err)
 }

@@ -8,6 +8,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -53,7 +54,7 @@ func New(field, format string, args ...any) error {
 // NotOneOf returns a problem with a field whose value is none of what it may be; more is what
 // follows in the text, such as a suggestion.
 func NotOneOf(field, value, allowed, more string) error {
-	return &Error{Path: []string{field}, Problem: value + " is not " + allowed + more, Value: value, Allowed: allowed}
+	return &Error{Path: []string{field}, Problem: value + " is not " + allowed + more, Value: unquoted(value), Allowed: allowed}
 }
 
 // parts returns the value of a problem and what is allowed, by the format of the problem: a value
@@ -82,7 +83,18 @@ func parts(format string, args []any) (value, allowed string) {
 		}
 		value = fmt.Sprintf(before, args[0])
 	}
-	return value, fmt.Sprintf(after, rest...)
+	if allowed = strings.TrimPrefix(fmt.Sprintf(after, rest...), "in "); !strings.Contains(allowed, " ") {
+		return "", "" // a word such as open is no range
+	}
+	return unquoted(value), allowed
+}
+
+// unquoted is a value without the quotes that a message puts around it.
+func unquoted(value string) string {
+	if text, err := strconv.Unquote(value); err == nil {
+		return text
+	}
+	return value
 }
 
 // In returns err as a problem inside of name, nil if err is nil. An error that is no
