@@ -4,7 +4,6 @@
 package ledger
 
 import (
-	"crypto/sha256"
 	"errors"
 	"strings"
 	"unicode"
@@ -27,14 +26,6 @@ func checkKey(key string) error {
 
 // errGranted is of an entry whose key has been spent with the same plan already.
 var errGranted = errors.New("was granted before")
-
-// A digest stands for a text: two that differ share one with a probability of 2^-128.
-type digest [16]byte
-
-func digestOf(text string) digest {
-	sum := sha256.Sum256([]byte(text))
-	return digest(sum[:16])
-}
 
 // keep remembers the key of an entry that counts, with its plan. Of a key that is in the file
 // twice, which no spend writes, the first stays.

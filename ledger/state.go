@@ -5,6 +5,7 @@ package ledger
 
 import (
 	"context"
+	"crypto/sha256"
 	"os"
 
 	"github.com/dpaccountant/accountant"
@@ -73,4 +74,12 @@ type state struct {
 	visit   func(entry)                 // is called with each entry of the file, if set
 	plans   map[string]*accountant.Plan // seen lately, by text
 	keys    map[digest]digest           // of the entries that have one: their plans
+}
+
+// A digest stands for a text: two that differ share one with a probability of 2^-128.
+type digest [16]byte
+
+func digestOf(text string) digest {
+	sum := sha256.Sum256([]byte(text))
+	return digest(sum[:16])
 }

@@ -10,8 +10,9 @@
 //
 // Files, each of which uses only those below it:
 //
-//	server.go    New, Serve: listening, the refusal to listen without access control, the end
+//	server.go    Listen, Serve: the refusal to listen without access control, the end
 //	handle.go    one request, from its headers to its line in the log
+//	config.go    New: what the operator decides
 //	openapi.go   the description, from the table of operations
 //	folder.go    the ledgers of a folder, and no other file
 //	access.go    who asks, and what they may

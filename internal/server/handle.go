@@ -21,9 +21,6 @@ import (
 // One request: who asks, may they, is there room, its body, its turn, its answer. Each of these can end it,
 // and whatever does is in the log and in the metrics. The log has no plan, note, key or token.
 
-// bodyTime is how long a request's body may take to arrive, and its answer to leave.
-const bodyTime = 30 * time.Second
-
 // Handler returns the whole interface.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
