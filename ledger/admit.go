@@ -54,9 +54,11 @@ func (l *Ledger) admit(ctx context.Context, batch []*request, judge bool) (lines
 			if r.err != nil && ctx.Err() != nil {
 				return nil, r.err
 			}
-		} else if a, r.err = s.admission(r.entry); r.err == nil && !s.judge.admits(a.text) {
-			l.move(r, committing, waiting) // in the next round
-			continue
+		} else if r.err = s.repeated(r.entry); r.err == nil {
+			if a, r.err = s.admission(r.entry); r.err == nil && !s.judge.admits(a.text) {
+				l.move(r, committing, waiting) // in the next round
+				continue
+			}
 		}
 		if r.err != nil {
 			continue
@@ -78,5 +80,5 @@ func (l *Ledger) admit(ctx context.Context, batch []*request, judge bool) (lines
 
 // overtaken is the error of a spend that others never let through.
 func (l *Ledger) overtaken() error {
-	return fmt.Errorf("%v: others spend, or replace the file, faster than what this costs can be computed; nothing was spent, try again", l)
+	return busy{fmt.Errorf("%v: others spend, or replace the file, faster than what this costs can be computed; nothing was spent, try again", l)}
 }

@@ -45,9 +45,11 @@ func (l *Ledger) commitFile(ctx context.Context, batch []*request, judge bool) (
 	defer cancel()
 	// Nothing ends the computation of a Rényi curve in time.
 	_, err = l.read(limited, f, nil, !judge || l.state.config.Mode != Planned)
-	undo := l.state.mark()
+	undo, settle := l.state.mark()
 	defer func() {
-		if !done {
+		if done {
+			settle()
+		} else {
 			undo()
 		}
 	}()

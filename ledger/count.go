@@ -75,6 +75,9 @@ func (s *state) admission(e entry) (a admission, err error) {
 
 // judged returns an error unless the entry may be counted now.
 func (s *state) judged(ctx context.Context, e entry) (a admission, err error) {
+	if err = s.repeated(e); err != nil {
+		return a, err
+	}
 	if a, err = s.admission(e); err == nil {
 		err = s.judge.prepare(ctx, a.text, a.plan)
 	}
@@ -110,6 +113,7 @@ func (s *state) restoreAs(e entry, a admission, quick bool) error {
 }
 
 func (s *state) counted(e entry, a admission) {
+	s.keep(e)
 	s.entries++
 	s.last = e.Time
 	s.runs += a.runs

@@ -64,18 +64,19 @@ var errGone = errors.New("the last line is another one")
 func (l *Ledger) commitStore(ctx context.Context, batch []*request, judge bool) (done bool, err error) {
 	limited, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
-	undo := func() {}
+	undo, settle := func() {}, func() {}
 	err = l.store.Append(limited, func(lines func(int64, func(Line) error) error) ([]Line, error) {
 		testHeld()
 		if err := l.follow(lines, !judge || l.state.config.Mode != Planned, nil); err != nil {
 			return nil, err
 		}
-		undo = l.state.mark()
+		undo, settle = l.state.mark()
 		computing, cancel := context.WithTimeout(limited, heldLimit())
 		defer cancel()
 		return l.admit(computing, batch, judge)
 	})
 	if err == nil {
+		settle()
 		return true, nil
 	}
 	undo()

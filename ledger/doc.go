@@ -43,6 +43,7 @@
 //	takeover.go     from lines that were read to what is counted
 //	again.go        entries whose plan has been read before
 //	count.go        which judge, and what an entry adds
+//	key.go          keys of spends, so that a repeated request spends once
 //	gaussian.go     the judge of adaptive-gaussian ledgers
 //	adaptive.go     the judge of adaptive ledgers
 //	planned.go      the judge of planned ledgers

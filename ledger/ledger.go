@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -80,10 +81,31 @@ const maxNote = 1000
 // plan must have the ledger's relation and unit. The note is free text for the readers of
 // the file.
 func (l *Ledger) SpendPlan(ctx context.Context, plan []byte, note string) error {
-	if len(note) > maxNote || !utf8.ValidString(note) {
+	return l.enter(ctx, entry{Note: note, Plan: storedPlan(plan)})
+}
+
+// SpendOnce is SpendPlan for callers who may not learn how it ended, and ask again with the same
+// key: of all spends with a key, of any process and at any time, one is charged, and those after it
+// return again. It is an error if the plan is not the one that was granted under the key. A spend
+// that was refused leaves no key behind. A key is up to 200 bytes of printable text.
+func (l *Ledger) SpendOnce(ctx context.Context, key string, plan []byte, note string) (again bool, err error) {
+	if err := checkKey(key); err != nil {
+		return false, err
+	}
+	err = l.enter(ctx, entry{Note: note, Key: key, Plan: storedPlan(plan)})
+	if errors.Is(err, errGranted) {
+		return true, nil
+	}
+	return false, err
+}
+
+// enter charges an entry, to which it gives the time.
+func (l *Ledger) enter(ctx context.Context, e entry) error {
+	if len(e.Note) > maxNote || !utf8.ValidString(e.Note) {
 		return fault.New("note", "is not UTF-8 text of at most %d bytes", maxNote)
 	}
-	return l.spend(ctx, entry{Time: now(), Note: note, Plan: storedPlan(plan)})
+	e.Time = now()
+	return l.spend(ctx, e)
 }
 
 // storedPlan is the plan as the file has it: JSON as JSON, YAML as a string.

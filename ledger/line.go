@@ -74,6 +74,7 @@ func unit(records int64) int64 {
 type entry struct {
 	Time string          `json:"time"`
 	Note string          `json:"note,omitempty"`
+	Key  string          `json:"key,omitempty"` // see SpendOnce
 	Plan json.RawMessage `json:"plan"`
 }
 

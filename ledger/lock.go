@@ -22,6 +22,15 @@ import (
 // lockWait is how long a writer waits for another.
 var lockWait = 10 * time.Second
 
+// ErrBusy is what the error of a spend is that others kept from being made: nothing was spent,
+// and it may be tried again.
+var ErrBusy = errors.New("the ledger is busy")
+
+// busy is an error that is ErrBusy.
+type busy struct{ error }
+
+func (busy) Is(target error) bool { return target == ErrBusy }
+
 // A holder is who holds a lock.
 type holder struct {
 	PID     int    `json:"pid"`
@@ -75,7 +84,7 @@ func takeLock(ctx context.Context, path string, info os.FileInfo) (lock, error) 
 		select {
 		case <-ctx.Done():
 		case <-timeout.C:
-			return lock{}, fmt.Errorf("%s: is locked by %s; waited %v, and nothing was spent", path, holderOf(name), lockWait)
+			return lock{}, busy{fmt.Errorf("%s: is locked by %s; waited %v, and nothing was spent", path, holderOf(name), lockWait)}
 		case <-time.After(delay):
 			delay = min(2*delay, 20*time.Millisecond)
 		}

@@ -11,6 +11,7 @@ import (
 // An Entry is a spend of the file.
 type Entry struct {
 	Time, Note string
+	Key        string // that of SpendOnce, or ""
 	Plan       string // as it was given; JSON without its blanks
 	Runs       int64  // of mechanisms
 	Steps      []accountant.Step
@@ -24,7 +25,7 @@ func Log(ctx context.Context, path string, each func(Entry)) (Config, error) {
 	s := l.state
 	s.visit = func(e entry) {
 		steps := s.plans[e.planText()].Steps // was read just now
-		each(Entry{Time: e.Time, Note: e.Note, Plan: e.planText(), Runs: runs(steps), Steps: steps, Sum: s.head})
+		each(Entry{Time: e.Time, Note: e.Note, Key: e.Key, Plan: e.planText(), Runs: runs(steps), Steps: steps, Sum: s.head})
 	}
 	_, err := l.load(ctx, nil)
 	return s.config, err

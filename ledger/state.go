@@ -5,6 +5,7 @@ package ledger
 
 import (
 	"context"
+	"crypto/sha256"
 	"os"
 	"sync"
 
@@ -108,13 +109,30 @@ type state struct {
 	plans   map[string]*accountant.Plan // seen lately, by text
 	parsed  int                         // the bytes of those texts
 	stored  map[string]admission        // what plans are, by the bytes that the line has
+	keys    map[digest]digest           // of the entries that have one: their plans
+	added   *[]digest                   // the keys since the state was marked, nil if it is not
 }
 
-// mark returns a function that takes the state back to what it is now.
-func (s *state) mark() (undo func()) {
+// mark returns a function that takes the state back to what it is now, and one after which it
+// cannot be taken back any more.
+func (s *state) mark() (undo, settle func()) {
 	old, back := *s, s.judge.mark()
-	return func() {
+	var added []digest
+	s.added = &added
+	undo = func() {
+		for _, key := range added {
+			delete(s.keys, key)
+		}
 		*s = old
 		back()
 	}
+	return undo, func() { s.added = nil }
+}
+
+// A digest stands for a text: two that differ share one with a probability of 2^-128.
+type digest [16]byte
+
+func digestOf(text string) digest {
+	sum := sha256.Sum256([]byte(text))
+	return digest(sum[:16])
 }

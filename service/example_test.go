@@ -19,7 +19,7 @@ func Example() {
 	fmt.Println(string(text))
 	// Output:
 	// true 5
-	// {"id":2,"error":{"kind":"input","message":"request: unknown key \"detla\"; did you mean \"delta\"?"}}
+	// {"id":2,"error":{"kind":"input","message":"request: unknown key \"detla\"; did you mean \"delta\"?","field":"request"}}
 }
 
 // A typed request, as a door written in Go makes it.

@@ -16,13 +16,14 @@ import (
 // A Ledger is an open one; *ledger.Ledger is.
 type Ledger interface {
 	SpendPlan(ctx context.Context, text []byte, note string) error
+	SpendOnce(ctx context.Context, key string, text []byte, note string) (again bool, err error)
 	Status(ctx context.Context) (ledger.Status, error)
 	Fits(ctx context.Context, text []byte, limit int64) (count int64, refusal, err error)
 }
 
 // Files are where a door keeps ledgers.
 type Files interface {
-	CreateLedger(path string, c ledger.Config) (Ledger, error)
+	CreateLedger(ctx context.Context, path string, c ledger.Config) (Ledger, error)
 	OpenLedger(ctx context.Context, path string) (Ledger, error)
 	VerifyLedger(ctx context.Context, path, head string) (ledger.Status, error)
 	LogLedger(ctx context.Context, path string, each func(ledger.Entry)) (ledger.Config, error)
@@ -54,11 +55,15 @@ type LedgerSpendRequest struct {
 	Ledger string   `json:"ledger"`
 	Plan   PlanText `json:"plan"`
 	Note   string   `json:"note,omitempty"`
+	// Key has the spend made once, however often it is asked for.
+	Key string `json:"key,omitempty"`
 }
 
-// Spent says that a spend was granted, and that the plan may run.
+// Spent says that a spend was granted, and that the plan may run; Again that it was granted
+// before under its key, and nothing was spent now.
 type Spent struct {
 	Spent bool `json:"spent"`
+	Again bool `json:"again,omitempty"`
 }
 
 // LedgerCheckRequest has a ledger's file verified; Head is a checksum of earlier.
@@ -89,19 +94,19 @@ func (q LedgerCreateRequest) Config() (c ledger.Config, err error) {
 }
 
 // LedgerCreate makes a ledger.
-func (s *Service) LedgerCreate(_ context.Context, q LedgerCreateRequest) (LedgerHandle, error) {
+func (s *Service) LedgerCreate(ctx context.Context, q LedgerCreateRequest) (LedgerHandle, error) {
 	c, err := q.Config()
 	if err != nil {
 		return LedgerHandle{}, err
 	}
-	return s.open(func() (Ledger, error) {
-		if q.Path == "" {
+	return s.open(q.Path, func() (Ledger, error) {
+		if q.Path == "" && !s.shared {
 			return ledger.New(c)
 		}
-		if s.files == nil {
-			return nil, errNoFiles
+		if err := s.needPath(q.Path); err != nil {
+			return nil, err
 		}
-		return s.files.CreateLedger(q.Path, c)
+		return s.files.CreateLedger(ctx, q.Path, c)
 	})
 }
 
@@ -123,13 +128,17 @@ func (s *Service) LedgerOpen(ctx context.Context, q LedgerOpenRequest) (LedgerHa
 	if err := s.needPath(q.Path); err != nil {
 		return LedgerHandle{}, err
 	}
-	return s.open(func() (Ledger, error) { return s.files.OpenLedger(ctx, q.Path) })
+	return s.open(q.Path, func() (Ledger, error) { return s.files.OpenLedger(ctx, q.Path) })
 }
 
 const maxLedgers = 1000
 
 // open gives a ledger a name to ask for it by.
-func (s *Service) open(get func() (Ledger, error)) (LedgerHandle, error) {
+func (s *Service) open(path string, get func() (Ledger, error)) (LedgerHandle, error) {
+	if s.shared {
+		_, err := get()
+		return LedgerHandle{path}, err
+	}
 	full := func() error {
 		if len(s.ledgers) >= maxLedgers {
 			return fault.New("ledger", "%d are open already; close some", maxLedgers)
@@ -157,7 +166,16 @@ func (s *Service) open(get func() (Ledger, error)) (LedgerHandle, error) {
 	return LedgerHandle{name}, nil
 }
 
-func (s *Service) find(name string) (Ledger, error) {
+func (s *Service) find(ctx context.Context, name string) (Ledger, error) {
+	if s.shared {
+		if name == "" {
+			return nil, fault.New("ledger", "is missing; must be the name of a ledger")
+		}
+		if s.files == nil {
+			return nil, fault.New("ledger", "there are no ledgers here")
+		}
+		return s.files.OpenLedger(ctx, name)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if l := s.ledgers[name]; l != nil {
@@ -168,7 +186,7 @@ func (s *Service) find(name string) (Ledger, error) {
 
 // LedgerSpend spends a plan before it runs.
 func (s *Service) LedgerSpend(ctx context.Context, q LedgerSpendRequest) (Spent, error) {
-	l, err := s.find(q.Ledger)
+	l, err := s.find(ctx, q.Ledger)
 	if err != nil {
 		return Spent{}, err
 	}
@@ -176,10 +194,16 @@ func (s *Service) LedgerSpend(ctx context.Context, q LedgerSpendRequest) (Spent,
 		_, err := q.Plan.parse()
 		return Spent{}, err
 	}
-	if err := l.SpendPlan(ctx, q.Plan, q.Note); err != nil {
+	again := false
+	if q.Key != "" {
+		again, err = l.SpendOnce(ctx, q.Key, q.Plan, q.Note)
+	} else {
+		err = l.SpendPlan(ctx, q.Plan, q.Note)
+	}
+	if err != nil {
 		return Spent{}, err
 	}
-	return Spent{true}, nil
+	return Spent{true, again}, nil
 }
 
 // LedgerFitsRequest asks how many times in a row a plan could be spent, at most Limit times.
@@ -202,7 +226,7 @@ const fitsLimit = 1_000_000
 
 // LedgerFits returns how much more fits; it spends nothing.
 func (s *Service) LedgerFits(ctx context.Context, q LedgerFitsRequest) (LedgerFits, error) {
-	l, err := s.find(q.Ledger)
+	l, err := s.find(ctx, q.Ledger)
 	if err != nil {
 		return LedgerFits{}, err
 	}
@@ -251,6 +275,7 @@ type LedgerEntries struct {
 type LedgerEntry struct {
 	Time string `json:"time"`
 	Note string `json:"note,omitempty"`
+	Key  string `json:"key,omitempty"`
 	Runs int64  `json:"runs"`
 	Head string `json:"head"`
 	Plan string `json:"plan"`
@@ -263,7 +288,7 @@ func (s *Service) LedgerLog(ctx context.Context, q LedgerLogRequest) (LedgerEntr
 	}
 	a := LedgerEntries{Entries: []LedgerEntry{}}
 	c, err := s.files.LogLedger(ctx, q.Path, func(e ledger.Entry) {
-		a.Entries = append(a.Entries, LedgerEntry{e.Time, e.Note, e.Runs, e.Sum, e.Plan})
+		a.Entries = append(a.Entries, LedgerEntry{e.Time, e.Note, e.Key, e.Runs, e.Sum, e.Plan})
 	})
 	a.Mode, a.Neighbors, a.RecordsPerPerson, a.Budget = string(c.Mode), c.Neighbors.String(), severalRecords(c.RecordsPerPerson), EpsilonDelta{Number(c.Epsilon), Number(c.Delta)}
 	return a, err
@@ -271,7 +296,7 @@ func (s *Service) LedgerLog(ctx context.Context, q LedgerLogRequest) (LedgerEntr
 
 // LedgerStatus returns what is spent and what is left.
 func (s *Service) LedgerStatus(ctx context.Context, q LedgerHandle) (LedgerState, error) {
-	l, err := s.find(q.Ledger)
+	l, err := s.find(ctx, q.Ledger)
 	if err != nil {
 		return LedgerState{}, err
 	}
@@ -295,8 +320,8 @@ func (s *Service) LedgerCheck(ctx context.Context, q LedgerCheckRequest) (Ledger
 }
 
 // LedgerClose forgets a ledger; a file stays as it is.
-func (s *Service) LedgerClose(_ context.Context, q LedgerHandle) (LedgerHandle, error) {
-	if _, err := s.find(q.Ledger); err != nil {
+func (s *Service) LedgerClose(ctx context.Context, q LedgerHandle) (LedgerHandle, error) {
+	if _, err := s.find(ctx, q.Ledger); err != nil {
 		return q, err
 	}
 	s.mu.Lock()

@@ -164,7 +164,9 @@ type memoryFiles struct{}
 
 var fileConfig = ledger.Config{Epsilon: 1, Mode: ledger.Planned}
 
-func (memoryFiles) CreateLedger(path string, c ledger.Config) (Ledger, error) { return ledger.New(c) }
+func (memoryFiles) CreateLedger(_ context.Context, path string, c ledger.Config) (Ledger, error) {
+	return ledger.New(c)
+}
 
 func (memoryFiles) OpenLedger(ctx context.Context, path string) (Ledger, error) {
 	return ledger.New(fileConfig)

@@ -3,10 +3,14 @@ package service
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/nearest"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
 )
@@ -477,5 +481,14 @@ func bounded(ctx context.Context, text PlanText, at []float64, ask func(rdp.Curv
 
 // oneOf returns the error for a word that is none of the words that a key may have.
 func oneOf(key, word string, words ...string) error {
-	return fault.New(key, "%s", notOneOf(word, words))
+	last := len(words) - 1
+	list := words[last]
+	if last > 0 {
+		list = strings.Join(words[:last], ", ") + " or " + list
+	}
+	more := ""
+	if best := nearest.Word(word, words); best != "" {
+		more = fmt.Sprintf("; did you mean %q?", best)
+	}
+	return fault.NotOneOf(key, decimal.Show(word), list, more)
 }

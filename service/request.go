@@ -182,17 +182,3 @@ func inWords(t reflect.Type) string {
 	}
 	return "a JSON value of the right type"
 }
-
-// notOneOf says that a word is none of some, and which it should have been.
-func notOneOf(word string, words []string) string {
-	last := len(words) - 1
-	list := words[last]
-	if last > 0 {
-		list = strings.Join(words[:last], ", ") + " or " + list
-	}
-	text := fmt.Sprintf("%s is not %s", decimal.Show(word), list)
-	if best := nearest.Word(word, words); best != "" {
-		text += fmt.Sprintf("; did you mean %q?", best)
-	}
-	return text
-}

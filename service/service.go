@@ -24,7 +24,8 @@ import (
 // A Service answers requests; New makes one. It remembers the accountants of the latest
 // plans, and the ledgers that are open.
 type Service struct {
-	files Files
+	files  Files
+	shared bool // ledgers are named by their paths
 
 	mu      sync.Mutex
 	ledgers map[string]Ledger
@@ -37,39 +38,70 @@ type Service struct {
 // New returns a Service whose ledgers are opened by files; nil has ledgers in memory only.
 func New(files Files) *Service { return &Service{files: files, ledgers: map[string]Ledger{}} }
 
+// NewShared returns a Service for a door with many users, where a name that one of them was given
+// must not mean another ledger to the next, or after a restart: ledgers are named by their paths,
+// are opened by files for every request, and none is in memory only.
+func NewShared(files Files) *Service { return &Service{files: files, shared: true} }
+
 // MaxRequest is the longest request in JSON, in bytes: a plan, and twice the room that
 // quoting it usually takes.
 const MaxRequest = 4 * MaxPlan
+
+// A Scope is what a user of a shared door must be allowed to do.
+type Scope string
+
+// The scopes of operations.
+const (
+	ScopeRead   Scope = "read"   // asks, and changes nothing
+	ScopeSpend  Scope = "spend"  // spends from a ledger
+	ScopeCreate Scope = "create" // makes a ledger, and so a budget
+	ScopeOwn    Scope = "own"    // is about what one door holds for one user; no shared door has it
+)
 
 // An operation is a line of the table: what it is called, what its answer is, and how a
 // request becomes one.
 type operation struct {
 	name, answer string
 	request      reflect.Type
+	answers      []reflect.Type
 	keys         []Key
+	scope        Scope
 	do           func(s *Service, ctx context.Context, q any) (any, error)
 }
 
 // does makes a line of the table.
 func does[Q, A any](name string, do func(*Service, context.Context, Q) (A, error), answer string) operation {
-	return operation{name, answer, reflect.TypeFor[Q](), keysOf(reflect.TypeFor[Q]()), func(s *Service, ctx context.Context, q any) (any, error) {
+	q := reflect.TypeFor[Q]()
+	return operation{name, answer, q, []reflect.Type{reflect.TypeFor[A]()}, keysOf(q), ScopeRead, func(s *Service, ctx context.Context, q any) (any, error) {
 		return do(s, ctx, *q.(*Q))
 	}}
+}
+
+// either names the types of an answer that is one of several.
+func (o operation) either(answers ...reflect.Type) operation {
+	o.answers = answers
+	return o
+}
+
+// needs sets the scope of an operation that does more than ask.
+func (o operation) needs(scope Scope) operation {
+	o.scope = scope
+	return o
 }
 
 // operations are all that a request can ask for: first what the page in a browser asks, then the
 // rest (systems.go), which the build tag page leaves out so that the page's module is small.
 var operations = slices.Concat([]operation{
 	does("version", (*Service).Version, "as `version --json`"),
-	does("epsilon", (*Service).epsilon, "of one δ as one of the results of `epsilon --json`, of a list as all of it"),
-	does("delta", (*Service).delta, "of one ε as one of the results of `delta --json`, of a list as all of it"),
+	does("epsilon", (*Service).epsilon, "of one δ as one of the results of `epsilon --json`, of a list as all of it").either(reflect.TypeFor[EpsilonAt](), reflect.TypeFor[EpsilonAnswer](), reflect.TypeFor[GroupEpsilons](), reflect.TypeFor[GroupEpsilonAt](), reflect.TypeFor[RDPEpsilons](), reflect.TypeFor[RDPEpsilonAt]()),
+	does("delta", (*Service).delta, "of one ε as one of the results of `delta --json`, of a list as all of it").either(reflect.TypeFor[DeltaAt](), reflect.TypeFor[DeltaAnswer](), reflect.TypeFor[RDPDeltaAt](), reflect.TypeFor[RDPDeltas]()),
 	does("dpsgd", (*Service).DPSGD, "as `dpsgd --json`"),
 	does("curve", (*Service).Curve, "as `curve --json`; a plan that is given by `plan` has the name `plan`"),
 	does("sampling", (*Service).Sampling, "as `sampling --json`"),
 	does("calibrate", (*Service).Calibrate, "as `calibrate --json`"),
 	does("plan-check", (*Service).PlanCheck, "as `plan check --json` for one file"),
 	does("compare", (*Service).Compare, "as `compare --json`"),
-	does("cancel", (*Service).Cancel, "`{\"request\": ID}`, whether there was one or not"),
+	does("cancel", (*Service).Cancel, "`{\"request\": ID}`, whether there was one or not").needs(ScopeOwn),
 }, systems)
 
 // An Operation is something that a request can ask for.
@@ -78,15 +110,18 @@ type Operation struct {
 	Keys []Key
 	// Answer says what the answer is, for readers who know the command line.
 	Answer string
-	// Request is the type of its request in Go.
+	// Request is the type of its request in Go, and Answers are the types that its answer can have.
 	Request reflect.Type
+	Answers []reflect.Type
+	// Scope is what a user of a shared door needs to be allowed.
+	Scope Scope
 }
 
 // Operations lists all that requests can ask for.
 func Operations() []Operation {
 	var all []Operation
 	for _, o := range operations {
-		all = append(all, Operation{o.name, o.keys, o.answer, o.request})
+		all = append(all, Operation{o.name, o.keys, o.answer, o.request, o.answers, o.scope})
 	}
 	return all
 }
@@ -153,19 +188,47 @@ const (
 	KindTimeout    = "timeout"    // there is no answer in time
 	KindCancelled  = "cancelled"  // there is no answer
 	KindInternal   = "internal"   // a defect
+	KindStorage    = "storage"    // a ledger's file cannot be read or written; nothing was spent
+	KindBusy       = "busy"       // others kept a spend from being made; it may be tried again
 )
 
 // An Error tells errors apart by kind.
 type Error struct {
 	Kind    string `json:"kind"`
 	Message string `json:"message"`
+	// Field is the key, or the place in a plan, that the message is about; Value is what is there
+	// and Allowed what may be. Each is left out where the message has no such part.
+	Field   string `json:"field,omitempty"`
+	Value   string `json:"value,omitempty"`
+	Allowed string `json:"allowed,omitempty"`
 }
+
+// NewError returns an error of a kind, with the parts that err has.
+func NewError(kind string, err error) *Error {
+	e := &Error{Kind: kind, Message: fault.Line(err.Error())}
+	if f := new(fault.Error); errors.As(err, &f) {
+		e.Field, e.Value, e.Allowed = strings.Join(f.Path, ": "), f.Value, f.Allowed
+	}
+	if field, _, ok := planField(err); ok {
+		e.Field = field
+	}
+	return e
+}
+
+// ErrStorage is what a door's error is that is about a file, and not about the request.
+var ErrStorage = errors.New("a file cannot be used")
 
 var errInternal = errors.New("internal error")
 
 // Answer runs a request that is a whole JSON object: its operation is the key op, and id
 // comes back unchanged. It never fails and never panics.
 func (s *Service) Answer(ctx context.Context, request []byte) Response {
+	return s.AnswerTo(ctx, "", request)
+}
+
+// AnswerTo is Answer for a door that has the operation from elsewhere; the key op, if there is
+// one, must say the same.
+func (s *Service) AnswerTo(ctx context.Context, op string, request []byte) Response {
 	var h head
 	result, err := func() (result any, err error) {
 		defer func() {
@@ -189,12 +252,18 @@ func (s *Service) Answer(ctx context.Context, request []byte) Response {
 		if err := checkKeys(request); err != nil {
 			return nil, err
 		}
+		switch {
+		case op == "":
+			op = h.Op
+		case h.Op != "" && h.Op != op:
+			return nil, fault.New("op", "%s is not %s, to which it was sent", decimal.Show(h.Op), op)
+		}
 		ctx, stop, err := h.limited(ctx)
 		if err != nil {
 			return nil, err
 		}
 		defer stop()
-		return s.run(ctx, h.Op, given)
+		return s.run(ctx, op, given)
 	}()
 	if err == nil {
 		return Response{ID: h.ID, Result: result}
@@ -233,17 +302,21 @@ func (h head) failure(err error) *Error {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) && h.Timeout != "":
 		seconds, _ := h.Timeout.in("timeout", timeoutSpan)
-		return &Error{KindTimeout, fmt.Sprintf("timeout: there is no answer after %s seconds", decimal.Short(seconds))}
+		return &Error{Kind: KindTimeout, Message: fmt.Sprintf("timeout: there is no answer after %s seconds", decimal.Short(seconds))}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return &Error{KindCancelled, "cancelled"}
+		return &Error{Kind: KindCancelled, Message: "cancelled"}
 	case errors.Is(err, ledger.ErrBudget):
 		kind = KindBudget
 	case errors.Is(err, accountant.ErrInfeasible):
 		kind = KindInfeasible
 	case errors.Is(err, errInternal):
 		kind = KindInternal
+	case errors.Is(err, ledger.ErrBusy):
+		kind = KindBusy
+	case errors.Is(err, ErrStorage):
+		kind = KindStorage
 	}
-	return &Error{kind, fault.Line(err.Error())}
+	return NewError(kind, err)
 }
 
 // CancelRequest names the request that a door has cancelled.

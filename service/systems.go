@@ -2,6 +2,8 @@
 
 package service
 
+import "reflect"
+
 // This file is the second half of the table of operations: questions that the page in a browser
 // does not ask. It assumes nothing and is left out by the build tag page, with all that only these
 // operations use.
@@ -20,13 +22,13 @@ var systems = []operation{
 	does("pate-publish", (*Service).PatePublish, "as `pate publish --json`; every call publishes anew"),
 	does("pate-smooth", (*Service).PateSmooth, "as `pate smooth --json`; every call publishes anew"),
 	does("label", (*Service).Label, "as `label --json`"),
-	does("ledger-create", (*Service).LedgerCreate, "`{\"ledger\": NAME}`; without a path the ledger is in memory"),
-	does("ledger-open", (*Service).LedgerOpen, "`{\"ledger\": NAME}`"),
-	does("ledger-spend", (*Service).LedgerSpend, "`{\"spent\": true}`"),
+	does("ledger-create", (*Service).LedgerCreate, "`{\"ledger\": NAME}`; without a path the ledger is in memory").needs(ScopeCreate),
+	does("ledger-open", (*Service).LedgerOpen, "`{\"ledger\": NAME}`").needs(ScopeOwn),
+	does("ledger-spend", (*Service).LedgerSpend, "`{\"spent\": true}`").needs(ScopeSpend),
 	does("ledger-fits", (*Service).LedgerFits, "as `ledger fits --json`"),
 	does("ledger-status", (*Service).LedgerStatus, "as `ledger status --json`"),
 	does("ledger-log", (*Service).LedgerLog, "as `ledger log --json`"),
 	does("ledger-check", (*Service).LedgerCheck, "as `ledger check --json`"),
-	does("ledger-close", (*Service).LedgerClose, "`{\"ledger\": NAME}`"),
-	does("explain", (*Service).explain, "as `explain --json`: one topic, or without a name the list of all"),
+	does("ledger-close", (*Service).LedgerClose, "`{\"ledger\": NAME}`").needs(ScopeOwn),
+	does("explain", (*Service).explain, "as `explain --json`: one topic, or without a name the list of all").either(reflect.TypeFor[Topic](), reflect.TypeFor[[]Topic]()),
 }

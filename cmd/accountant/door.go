@@ -103,7 +103,7 @@ func flagged(cmd *cobra.Command, err error) error {
 // ledgerFiles are the files of this machine.
 type ledgerFiles struct{}
 
-func (ledgerFiles) CreateLedger(path string, c ledger.Config) (service.Ledger, error) {
+func (ledgerFiles) CreateLedger(_ context.Context, path string, c ledger.Config) (service.Ledger, error) {
 	return ledger.Create(path, c)
 }
 

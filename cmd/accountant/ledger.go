@@ -101,7 +101,7 @@ func openForPlan(cmd *cobra.Command, args []string) (l *ledger.Ledger, data []by
 }
 
 func newLedgerAddCmd() *cobra.Command {
-	var note string
+	var note, key string
 	var dryRun bool
 	var form output
 	cmd := &cobra.Command{
@@ -120,9 +120,17 @@ says whether the plan would fit now.`,
 			if dryRun {
 				return tryPlan(cmd, l, data, name, form)
 			}
-			_, err = measured(cmd, "composing", func(*meter) (any, error) { return nil, l.SpendPlan(cmd.Context(), data, note) })
+			again, err := measured(cmd, "composing", func(*meter) (bool, error) {
+				if cmd.Flags().Changed("key") {
+					return l.SpendOnce(cmd.Context(), key, data, note)
+				}
+				return false, l.SpendPlan(cmd.Context(), data, note)
+			})
 			if err != nil {
-				return fmt.Errorf("%s: %w", name, err)
+				return fmt.Errorf("%s: %w", name, flagged(cmd, err))
+			}
+			if again {
+				fmt.Fprintf(cmd.ErrOrStderr(), "accountant: %s: was spent under this key before; nothing was spent now\n", name)
 			}
 			if err = printLedger(cmd, l, form); err != nil {
 				fmt.Fprintf(cmd.ErrOrStderr(), "accountant: %s: is spent, and may run; what follows is about the status\n", name)
@@ -131,6 +139,7 @@ says whether the plan would fit now.`,
 		},
 	}
 	cmd.Flags().StringVar(&note, "note", "", "free `text` for the readers of the file")
+	cmd.Flags().StringVar(&key, "key", "", "`name` of this spend: however often add runs with it, the plan is spent once")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "spend nothing; fail if the plan would not fit")
 	form.register(cmd)
 	return cmd

@@ -215,7 +215,7 @@ func classify(err error) (int, *service.Error) {
 	case !errors.As(err, &input):
 		return exitUsage, &service.Error{Kind: "usage", Message: usageMessage(oneLine(err.Error()))}
 	}
-	failure := &service.Error{Kind: service.KindInput, Message: oneLine(err.Error())}
+	failure := service.NewError(service.KindInput, err)
 	switch {
 	case errors.Is(err, ledger.ErrBudget):
 		failure.Kind = service.KindBudget

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -10,23 +11,58 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dpaccountant/accountant/internal/server"
 	"github.com/dpaccountant/accountant/service"
 )
 
 func newServeCmd() *cobra.Command {
-	var stdio bool
+	var stdio, openAPI bool
+	var c server.Config
 	cmd := &cobra.Command{
-		Use:   "serve --stdio",
-		Short: "Answer JSON requests from another program, one a line",
-		Long: `serve reads one JSON request a line from standard input and writes one JSON
-answer a line to standard output, until the input ends. A bad request is
+		Use:   "serve --stdio | --http ADDRESS",
+		Short: "Answer JSON requests from other programs",
+		Long: `serve --stdio reads one JSON request a line from standard input and writes one
+JSON answer a line to standard output, until the input ends. A bad request is
 answered by an error and changes nothing. docs/cli.md has the requests;
-python/dpaccountant speaks them for Python programs.`,
-		Example: `  echo '{"op": "version"}' | accountant serve --stdio`,
-		Args:    noArgs,
+python/dpaccountant speaks them for Python programs.
+
+serve --http answers the same requests at POST /v1/NAME, for teams that share one
+server with the ledgers of --ledgers behind it. Where other machines can reach
+it, clients must have tokens (--clients) or certificates (--client-ca), and
+--tls-cert is needed. A spend that a ledger refuses has the status 409, and
+nothing else has. It ends when SIGTERM or SIGINT arrives, after the requests that
+it has. The log is JSON on standard error. docs/server.md has more.`,
+		Example: `  echo '{"op": "version"}' | accountant serve --stdio
+  accountant serve --http 8080 --ledgers /srv/ledgers
+  accountant serve --openapi > openapi.json`,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !stdio {
-				return usageError{errors.New("missing --stdio, the only place where requests are read")}
+			chosen := 0
+			for _, on := range []bool{stdio, openAPI, c.Addr != ""} {
+				if on {
+					chosen++
+				}
+			}
+			switch {
+			case chosen == 0:
+				return usageError{errors.New("missing --stdio or --http, the places where requests are read")}
+			case chosen > 1:
+				return usageError{errors.New("--stdio, --http and --openapi exclude each other")}
+			}
+			for _, name := range httpFlags {
+				if c.Addr == "" && cmd.Flags().Changed(name) {
+					return usageError{fmt.Errorf("--%s is for --http", name)}
+				}
+			}
+			switch {
+			case openAPI:
+				text, err := server.OpenAPI(cmd.Root().Version)
+				if err == nil {
+					_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n", text)
+				}
+				return err
+			case c.Addr != "":
+				return serveHTTP(cmd, c)
 			}
 			// A server has nothing to finish: a signal ends it at once, even while it
 			// waits for a request.
@@ -34,7 +70,9 @@ python/dpaccountant speaks them for Python programs.`,
 			return serve(cmd.Context(), service.New(ledgerFiles{}), cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 	}
-	cmd.Flags().BoolVar(&stdio, "stdio", false, "read from standard input and write to standard output (required)")
+	cmd.Flags().BoolVar(&stdio, "stdio", false, "read from standard input and write to standard output")
+	registerHTTP(cmd, &c)
+	cmd.Flags().BoolVar(&openAPI, "openapi", false, "print the OpenAPI description of the HTTP interface")
 	return cmd
 }
 

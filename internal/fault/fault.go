@@ -8,6 +8,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -18,6 +19,9 @@ type Error struct {
 	Path    []string
 	Problem string
 	Err     error // what the problem wraps, or nil
+	// Value is what the field has, and Allowed what it may have, where New was given a problem
+	// of the form "VALUE is not ALLOWED" or "is missing; must be ALLOWED"; else they are "".
+	Value, Allowed string
 }
 
 // Error returns the path and the problem, with colons between.
@@ -42,7 +46,55 @@ func (e *Error) Field() string {
 // New returns a problem with a field. The format is that of fmt.Errorf, %w included.
 func New(field, format string, args ...any) error {
 	err := fmt.Errorf(format, args...)
-	return &Error{Path: []string{field}, Problem: err.Error(), Err: errors.Unwrap(err)}
+	e := &Error{Path: []string{field}, Problem: err.Error(), Err: errors.Unwrap(err)}
+	e.Value, e.Allowed = parts(format, args)
+	return e
+}
+
+// NotOneOf returns a problem with a field whose value is none of what it may be; more is what
+// follows in the text, such as a suggestion.
+func NotOneOf(field, value, allowed, more string) error {
+	return &Error{Path: []string{field}, Problem: value + " is not " + allowed + more, Value: unquoted(value), Allowed: allowed}
+}
+
+// parts returns the value of a problem and what is allowed, by the format of the problem: a value
+// may have any text in it.
+func parts(format string, args []any) (value, allowed string) {
+	before, after, ok := strings.Cut(format, " is not ")
+	if !ok {
+		if before, after, ok = strings.Cut(format, "is missing; must be "); !ok || before != "" {
+			return "", ""
+		}
+	}
+	n := strings.Count(before, "%")
+	if !ok || strings.Contains(format, "%[") || strings.Contains(format, "%%") || n > 1 || n > len(args) || n == 1 && !strings.HasPrefix(before, "%") {
+		return "", ""
+	}
+	after, _, _ = strings.Cut(after, ";")
+	rest := args[n:]
+	if m := strings.Count(after, "%"); m <= len(rest) {
+		rest = rest[:m]
+	} else {
+		return "", ""
+	}
+	if n == 1 {
+		if verb := before[1:]; strings.ContainsAny(verb, " ") {
+			return "", "" // more than the value
+		}
+		value = fmt.Sprintf(before, args[0])
+	}
+	if allowed = strings.TrimPrefix(fmt.Sprintf(after, rest...), "in "); !strings.Contains(allowed, " ") {
+		return "", "" // a word such as open is no range
+	}
+	return unquoted(value), allowed
+}
+
+// unquoted is a value without the quotes that a message puts around it.
+func unquoted(value string) string {
+	if text, err := strconv.Unquote(value); err == nil {
+		return text
+	}
+	return value
 }
 
 // In returns err as a problem inside of name, nil if err is nil. An error that is no
@@ -55,7 +107,7 @@ func In(name string, err error) error {
 	if !errors.As(err, &e) || e.Error() != err.Error() {
 		return &Error{Path: []string{name}, Problem: err.Error(), Err: err}
 	}
-	return &Error{Path: append([]string{name}, e.Path...), Problem: e.Problem, Err: e.Err}
+	return &Error{append([]string{name}, e.Path...), e.Problem, e.Err, e.Value, e.Allowed}
 }
 
 // Rename returns err with the names of its path replaced as rename has them; a name that
@@ -71,7 +123,7 @@ func Rename(err error, rename func(name string) string) error {
 			path = append(path, name)
 		}
 	}
-	return &Error{Path: path, Problem: e.Problem, Err: e.Err}
+	return &Error{path, e.Problem, e.Err, e.Value, e.Allowed}
 }
 
 // Of returns err as an *Error, with an empty path if it is none.

@@ -46,3 +46,28 @@ func TestError(t *testing.T) {
 		t.Errorf("field %q", got)
 	}
 }
+
+// TestParts: a problem of the form "VALUE is not ALLOWED" has both apart, wherever it is handed on;
+// one of another form, or a value that reads as such a text, has not.
+func TestParts(t *testing.T) {
+	for _, c := range []struct {
+		err            error
+		value, allowed string
+	}{
+		{New("delta", "%v is not in [%d, %d)", 2, 0, 1), "2", "[0, 1)"},
+		{New("n", "%s is not a whole number in [%d, %d]", "x", 1, 9), "x", "a whole number in [1, 9]"},
+		{New("kind", "%q is not one of a, b; did you mean %q?", "c", "a"), "c", "one of a, b"},
+		{New("delta", "is missing; must be in %v", "(0, 1)"), "", "(0, 1)"},
+		{NotOneOf("kind", `"c"`, "a or b", "; did you mean a?"), "c", "a or b"},
+		{New("ledger", "%q is not open", "x"), "", ""},
+		{New("a", "%s", "1 is not in [0, 1]"), "", ""},
+		{New("a", "%d values are more than %d", 3, 2), "", ""},
+		{New("a", "%d of %d is not a number of any kind", 3, 2), "", ""},
+	} {
+		for _, err := range []error{c.err, In("outer", c.err), Rename(c.err, func(n string) string { return "--" + n })} {
+			if f := Of(err); f.Value != c.value || f.Allowed != c.allowed {
+				t.Errorf("%v: %q, %q", err, f.Value, f.Allowed)
+			}
+		}
+	}
+}

@@ -16,14 +16,14 @@ class Ledger:
         self._accountant = accountant
         self._name = name
 
-    def spend(self, plan: Plan, note: str = "") -> None:
-        """Spend a plan before it runs.
+    def spend(self, plan: Plan, note: str = "", key: str = "") -> None:
+        """Spend a plan before it runs; with a key once, however often it is asked for.
 
         Raises BudgetError when it would pass the budget: nothing is spent then,
         and the step must not run.
         """
         self._accountant.request(
-            "ledger-spend", ledger=self._name, plan=plan_of(plan), note=note
+            "ledger-spend", ledger=self._name, plan=plan_of(plan), note=note, key=key
         )
 
     def fits(self, plan: Plan, limit: Optional[int] = None) -> int:

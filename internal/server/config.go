@@ -1,0 +1,143 @@
+package server
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"io"
+	"log/slog"
+	"os"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/service"
+)
+
+// What the operator decides, checked before anything listens.
+
+// bodyTime is how long a request's body may take to arrive, and its answer to leave.
+const bodyTime = 30 * time.Second
+
+// A Config is what the operator decides; New fills in what is 0.
+type Config struct {
+	Addr    string // PORT or HOST:PORT; without a host the loopback interface
+	Ledgers string // the folder of ledgers; "" has none
+	Clients string // the file of clients
+	// Cert, Key and ClientCA are files in PEM; ClientCA has every client show a certificate.
+	Cert, Key, ClientCA string
+	// Plaintext says that something in front of the server ends TLS.
+	Plaintext bool
+
+	MaxBody int64         // bytes of a request; 4 MiB
+	Time    time.Duration // of a request; a minute
+	Body    time.Duration // of a request's body to arrive; half a minute
+	Running int           // requests at work; twice the cores, and at least four
+	Waiting int           // further requests that wait; 256
+	Each    int           // requests of one client that are not answered; 64
+
+	Version string
+	Log     io.Writer // one line of JSON for each request
+}
+
+// A Server answers requests. New makes one.
+type Server struct {
+	config      Config
+	operations  []service.Operation
+	service     *service.Service
+	folder      *folder
+	access      access
+	limit       *limiter
+	meter       *meter
+	log         *slog.Logger
+	description []byte
+	tls         *tls.Config
+	ending      atomic.Bool
+}
+
+// New checks the configuration and reads its files.
+func New(c Config) (*Server, error) {
+	c.preset()
+	for _, p := range []struct {
+		name string
+		ok   bool
+	}{{"max-body", c.MaxBody > 0 && c.MaxBody <= service.MaxRequest}, {"time-limit", c.Time > 0}, {"running", c.Running > 0}, {"waiting", c.Waiting >= 0}, {"per-client", c.Each > 0}} {
+		if !p.ok {
+			return nil, fault.New(p.name, "is not a positive number, or above its limit")
+		}
+	}
+	s := &Server{config: c, operations: offered(), limit: newLimiter(c.Running, c.Running+c.Waiting, c.Each), meter: newMeter(), log: slog.New(slog.NewJSONHandler(c.Log, nil))}
+	var err error
+	if s.description, err = OpenAPI(c.Version); err != nil {
+		return nil, err
+	}
+	var files service.Files
+	if c.Ledgers != "" {
+		if s.folder, err = openFolder(c.Ledgers, s.log); err != nil {
+			return nil, err
+		}
+		files = s.folder
+	}
+	s.service = service.NewShared(files)
+	if c.Clients != "" {
+		if s.access.clients, err = readClients(c.Clients); err != nil {
+			return nil, err
+		}
+	}
+	return s, s.readTLS()
+}
+
+// preset fills in what was not given.
+func (c *Config) preset() {
+	if c.MaxBody == 0 {
+		c.MaxBody = service.MaxRequest
+	}
+	if c.Time == 0 {
+		c.Time = time.Minute
+	}
+	if c.Body == 0 {
+		c.Body = bodyTime
+	}
+	if c.Running == 0 {
+		c.Running = max(4, 2*runtime.GOMAXPROCS(0))
+	}
+	if c.Waiting == 0 {
+		c.Waiting = 256
+	}
+	if c.Each == 0 {
+		c.Each = 64
+	}
+	if c.Log == nil {
+		c.Log = io.Discard
+	}
+}
+
+// readTLS reads the certificates.
+func (s *Server) readTLS() error {
+	c := s.config
+	switch {
+	case c.Cert == "" && c.Key == "" && c.ClientCA == "":
+		return nil
+	case c.Cert == "" || c.Key == "":
+		return fault.New("tls-cert", "and --tls-key must be given together, and with --client-ca")
+	}
+	pair, err := tls.LoadX509KeyPair(c.Cert, c.Key)
+	if err != nil {
+		return fault.New("tls-cert", "%w", err)
+	}
+	s.tls = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}}
+	if c.ClientCA == "" {
+		return nil
+	}
+	pem, err := os.ReadFile(c.ClientCA)
+	if err != nil {
+		return fault.New("client-ca", "%w", err)
+	}
+	s.tls.ClientCAs = x509.NewCertPool()
+	if !s.tls.ClientCAs.AppendCertsFromPEM(pem) {
+		return fault.New("client-ca", "%s has no certificate in PEM", c.ClientCA)
+	}
+	s.tls.ClientAuth = tls.RequireAndVerifyClientCert
+	s.access.certificates = true
+	return nil
+}

@@ -1,0 +1,258 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"mime"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dpaccountant/accountant/service"
+)
+
+// One request: who asks, may they, is there room, its body, its turn, its answer. Each of these can end it,
+// and whatever does is in the log and in the metrics. The log has no plan, note, key or token.
+
+// Handler returns the whole interface.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) { plain(w, http.StatusOK, "ok\n") })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		if !s.ready() {
+			plain(w, http.StatusServiceUnavailable, "not ready\n")
+			return
+		}
+		plain(w, http.StatusOK, "ready\n")
+	})
+	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(s.description)
+	})
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
+		if _, p := s.access.identify(r); p != nil {
+			s.refuse(w, p)
+			return
+		}
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+		inside, running := s.limit.now()
+		s.meter.write(w, inside, running, s.ready())
+	})
+	mux.HandleFunc("/", s.operation)
+	return mux
+}
+
+func plain(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, text)
+}
+
+// ready reports whether requests are taken, and the folder of ledgers is there.
+func (s *Server) ready() bool {
+	if s.ending.Load() {
+		return false
+	}
+	if s.folder == nil {
+		return true
+	}
+	_, err := s.folder.root.Stat(".")
+	return err == nil
+}
+
+// An outcome is what is written down about a request.
+type outcome struct {
+	op, client, kind string
+	status           int
+	in, out          int
+}
+
+// operation answers what is none of the other pages.
+func (s *Server) operation(w http.ResponseWriter, r *http.Request) {
+	began := time.Now()
+	id := requestID(r)
+	w.Header().Set("X-Request-Id", id)
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	// Also of a body that nobody wants, which net/http reads to its end.
+	_ = http.NewResponseController(w).SetReadDeadline(began.Add(s.config.Body))
+	o := outcome{op: "other", status: http.StatusOK}
+	result, p := s.answer(w, r, id, &o)
+	var text []byte
+	if p == nil {
+		var err error
+		if text, err = service.Marshal(result); err != nil {
+			p = s.defect(id, err.Error())
+		}
+	}
+	// The deadline of the body must not end the answer.
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(bodyTime))
+	if p != nil {
+		o.status, o.kind = p.status, p.err.Kind
+		o.out = s.refuse(w, p)
+	} else {
+		w.Header().Set("Content-Type", "application/json")
+		o.out, _ = w.Write(append(text, '\n'))
+	}
+	took := time.Since(began)
+	s.meter.add(o.op, o.status, took)
+	s.log.LogAttrs(r.Context(), slog.LevelInfo, "request", slog.String("id", id), slog.String("client", o.client), slog.String("op", o.op),
+		slog.Int("status", o.status), slog.String("kind", o.kind), slog.Float64("seconds", took.Seconds()), slog.Int("in", o.in), slog.Int("out", o.out))
+}
+
+// refuse writes a problem, and returns how many bytes.
+func (s *Server) refuse(w http.ResponseWriter, p *problem) int {
+	text, err := service.Marshal(struct {
+		Error *service.Error `json:"error"`
+	}{p.err})
+	if err != nil {
+		text = []byte(`{"error":{"kind":"internal","message":"internal error"}}`)
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	if p.retry {
+		h.Set("Retry-After", "1")
+	}
+	switch p.status {
+	case http.StatusUnauthorized:
+		h.Set("WWW-Authenticate", `Bearer realm="accountant"`)
+	case http.StatusMethodNotAllowed:
+		h.Set("Allow", http.MethodPost)
+	}
+	w.WriteHeader(p.status)
+	n, _ := w.Write(append(text, '\n'))
+	return n
+}
+
+// defect returns the problem of a fault of this program, of which the log has the text.
+func (s *Server) defect(id, message string) *problem {
+	s.log.Error("internal error", "id", id, "message", message)
+	return refuse(http.StatusInternalServerError, service.KindInternal, "", "internal error; the log of the server has more under the request "+id)
+}
+
+// answer runs a request and returns its result.
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, id string, o *outcome) (any, *problem) {
+	name, ok := strings.CutPrefix(r.URL.Path, "/v1/")
+	i := slices.IndexFunc(s.operations, func(op service.Operation) bool { return op.Name == name })
+	if !ok || i < 0 {
+		return nil, refuse(http.StatusNotFound, kindTransport, "", "there is nothing here; /openapi.json lists what there is")
+	}
+	op := s.operations[i]
+	o.op = op.Name
+	if r.Method != http.MethodPost {
+		return nil, refuse(http.StatusMethodNotAllowed, kindTransport, "", "an operation takes POST")
+	}
+	if s.ending.Load() {
+		w.Header().Set("Connection", "close")
+		return nil, refuse(http.StatusServiceUnavailable, kindUnavailable, "", "the server is about to end")
+	}
+	who, p := s.access.identify(r)
+	if p != nil {
+		return nil, p
+	}
+	o.client = who.Name
+	if !who.may(op.Scope) {
+		return nil, refuse(http.StatusForbidden, kindAccess, "", fmt.Sprintf("%s needs the scope %s", op.Name, op.Scope))
+	}
+	// No other type: a page in a browser can send text to this machine unasked, and JSON only when the
+	// server agrees, which it never does.
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return nil, refuse(http.StatusUnsupportedMediaType, kindTransport, "Content-Type", "must be application/json")
+	}
+	leave, p := s.limit.enter(who.Name)
+	if p != nil {
+		return nil, p
+	}
+	defer leave()
+	body, p := s.body(w, r)
+	if p != nil {
+		return nil, p
+	}
+	o.in = len(body)
+	return s.run(r, id, op, who, body)
+}
+
+// body reads a request's body, within its size and time.
+func (s *Server) body(w http.ResponseWriter, r *http.Request) ([]byte, *problem) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.config.MaxBody))
+	var long *http.MaxBytesError
+	switch {
+	case err == nil:
+		// The connection is read while the request is at work, to notice that the client has gone.
+		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+		return body, nil
+	case errors.As(err, &long):
+		return nil, refuse(http.StatusRequestEntityTooLarge, kindTransport, "request", fmt.Sprintf("is longer than %d bytes", s.config.MaxBody))
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		w.Header().Set("Connection", "close")
+		return nil, refuse(http.StatusRequestTimeout, service.KindTimeout, "request", "its body took too long")
+	}
+	return nil, refuse(http.StatusBadRequest, kindTransport, "request", "its body ended early")
+}
+
+// run waits for the request's turn and has the service answer.
+func (s *Server) run(r *http.Request, id string, op service.Operation, who *client, body []byte) (any, *problem) {
+	ctx, stop := context.WithTimeout(r.Context(), s.config.Time)
+	defer stop()
+	late := refuse(http.StatusRequestTimeout, service.KindTimeout, "timeout", fmt.Sprintf("there is no answer after the %v that a request may take here", s.config.Time))
+	done, err := s.limit.start(ctx)
+	if err != nil {
+		if errors.Is(err, context.DeadlineExceeded) {
+			return nil, refuse(http.StatusServiceUnavailable, kindUnavailable, "", "other requests took all of the time that this one has")
+		}
+		return nil, answered(&service.Error{Kind: service.KindCancelled, Message: "cancelled"})
+	}
+	defer done()
+	v := &visit{who: who}
+	a := s.service.AnswerTo(context.WithValue(ctx, visitKey{}, v), op.Name, body)
+	if op.Scope == service.ScopeSpend {
+		s.spent(a)
+	}
+	switch {
+	case a.Error == nil:
+		return a.Result, nil
+	case v.denied:
+		return nil, &problem{status: http.StatusForbidden, err: &service.Error{Kind: kindAccess, Message: a.Error.Message, Field: a.Error.Field}}
+	case a.Error.Kind == service.KindInternal:
+		return nil, s.defect(id, a.Error.Message)
+	case (a.Error.Kind == service.KindCancelled || a.Error.Kind == service.KindTimeout) && errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return nil, late
+	case a.Error.Kind == service.KindStorage:
+		s.log.Error("storage", "id", id, "message", a.Error.Message)
+	}
+	return nil, answered(a.Error)
+}
+
+// spent counts a spend.
+func (s *Server) spent(a service.Response) {
+	granted, _ := a.Result.(service.Spent)
+	switch {
+	case a.Error != nil && a.Error.Kind == service.KindBudget:
+		s.meter.spend("refused")
+	case granted.Again:
+		s.meter.spend("again")
+	case granted.Spent:
+		s.meter.spend("granted")
+	}
+}
+
+// requestID returns the client's own name for a request, if it is a short word, or a new one.
+func requestID(r *http.Request) string {
+	id := r.Header.Get("X-Request-Id")
+	word := func(c rune) bool {
+		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-_.", c)
+	}
+	if id != "" && len(id) <= 64 && !strings.ContainsFunc(id, func(c rune) bool { return !word(c) }) {
+		return id
+	}
+	var b [8]byte
+	_, _ = rand.Read(b[:])
+	return hex.EncodeToString(b[:])
+}
