@@ -151,15 +151,16 @@ func (j *sweepJob) run(cmd *cobra.Command) error {
 	return nil
 }
 
-// flushEvery is how long rows wait before they are in the file.
-const flushEvery = time.Second
+// flushEvery is how long rows wait before they are in the file, and showEvery how long the meter
+// stands still.
+const flushEvery, showEvery = 50 * time.Millisecond, 250 * time.Millisecond
 
 // write asks and writes the rows behind those of the file.
 func (j *sweepJob) write(cmd *cobra.Command, f *sweepFile, form rowForm, rows int64) error {
 	m := startMeter(cmd, j.progress, "sweeping")
 	defer m.stop()
 	out := bufio.NewWriterSize(f, 1<<16)
-	skip, shown := f.rows, time.Now()
+	skip, flushed, shown := f.rows, time.Now(), time.Now()
 	err := service.New(nil).Sweep(cmd.Context(), j.q, j.plans, skip, func(r service.SweepRow) error {
 		line, err := form.line(r)
 		if err != nil {
@@ -172,9 +173,13 @@ func (j *sweepJob) write(cmd *cobra.Command, f *sweepFile, form rowForm, rows in
 		if r.Error != "" {
 			f.failed++
 		}
-		if now := time.Now(); now.Sub(shown) > flushEvery/4 {
+		now := time.Now()
+		if now.Sub(shown) > showEvery {
 			m.at(int(f.rows-skip), int(rows-skip))
 			shown = now
+		}
+		if now.Sub(flushed) > flushEvery {
+			flushed = now
 			return out.Flush()
 		}
 		return nil
