@@ -13,6 +13,13 @@ import (
 	"github.com/dpaccountant/accountant/plan"
 )
 
+// A Question is what is asked about every plan: ε at each δ of At, or, with OfDelta, δ at each ε.
+type Question struct {
+	At      []float64
+	OfDelta bool
+	Options []accountant.Option
+}
+
 // maxChain bounds the plans that share a total, so that other cores have work as well. It is
 // part of what answers depend on, in their last digits.
 const maxChain = 256

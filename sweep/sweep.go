@@ -16,13 +16,6 @@ import (
 // a window at most.
 const Window = 4096
 
-// A Question is what is asked about every plan: ε at each δ of At, or, with OfDelta, δ at each ε.
-type Question struct {
-	At      []float64
-	OfDelta bool
-	Options []accountant.Option
-}
-
 // A Row is an answer about one plan.
 type Row struct {
 	Index  int64    // of the plan, from 0

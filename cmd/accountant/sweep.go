@@ -48,9 +48,9 @@ func newSweepCmd() *cobra.Command {
 		Use:   "sweep --delta 1e-5 --out results.csv grid.yaml",
 		Short: "Report ε or δ of a whole grid of plans",
 		Long:  sweepLong,
-		Example: `  accountant sweep --delta 1e-5 --out results.csv examples/sweep.yaml
+		Example: `  accountant sweep --delta 1e-5 --out results.csv examples/sweep/grid.yml
   accountant sweep --epsilon 2,4 --accuracy 1e-6 --out results.jsonl plans.jsonl
-  accountant sweep --delta 1e-5 --dry-run examples/sweep.yaml`,
+  accountant sweep --delta 1e-5 --dry-run examples/sweep/grid.yml`,
 		Args: planArg, ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			bytes, err := j.q.Bytes()
