@@ -86,6 +86,7 @@ func newSweepCmd() *cobra.Command {
 	addRecursion(cmd, &j.q.Recursion, "0", "takes seconds for 1000")
 	addProgress(cmd, &j.progress)
 	_ = cmd.MarkFlagFilename("out", "csv", "jsonl")
+	cmd.AddCommand(newSweepPlotCmd())
 	return cmd
 }
 
