@@ -14,6 +14,8 @@
 //	schema.go     Schema: the keys of plans, for editors
 //	runs.go       Runs: the runs of a plan as lines of a certificate
 //	log.go        ParseLogLine: what a line of a log of steps adds
+//	grid.go       ParseGrid: plans that differ in some values
+//	gridrange.go  one range of a grid
 //	plan.go       Parse: steps, and steps in steps
 //	events.go     events to the nodes of a plan
 //	eventclass.go the events that are mechanisms

@@ -44,7 +44,13 @@ func Parse(data []byte) (*accountant.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	return parseAny(root)
+}
+
+// parseAny reads a plan in either format from its nodes.
+func parseAny(root *node) (*accountant.Plan, error) {
 	if isEvents(root) {
+		var err error
 		if root, err = planOfEvents(root); err != nil {
 			return nil, err
 		}

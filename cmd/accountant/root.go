@@ -25,6 +25,7 @@ var commands = []func() *cobra.Command{
 	newDPSGDCmd,
 	newRiskCmd,
 	newCurveCmd,
+	newSweepCmd,
 	newProfileCmd,
 	newSamplingCmd,
 	newCalibrateCmd,
@@ -50,7 +51,7 @@ lower and the upper end, rounding errors included.
 Exit status: 0 success, 1 bad input (one line on standard error names the
 field, the value and what is allowed), 2 wrong usage, 3 a spend that a ledger
 refuses, 4 a budget that nothing meets; 5 from ledger check for a file that is
-right but for a torn end. With --json an error is JSON as well.`
+right but for a torn end; 6 from sweep where rows have an error. With --json an error is JSON as well.`
 
 func newRootCmd() *cobra.Command {
 	root := &cobra.Command{
@@ -179,6 +180,7 @@ const (
 	exitBudget     = 3 // a ledger refused the spend
 	exitInfeasible = 4 // no value meets the budget
 	exitTorn       = 5 // a ledger is right but ends in a torn spend
+	exitRows       = 6 // a sweep is complete, and rows of it have an error
 )
 
 // exitCode prints err, which cmd returned, on one line, or as JSON where that was asked
@@ -225,6 +227,8 @@ func classify(err error) (int, *service.Error) {
 		return exitInfeasible, failure
 	case errors.As(err, new(tornError)):
 		return exitTorn, failure
+	case errors.As(err, new(failedRows)):
+		return exitRows, failure
 	}
 	return exitInput, failure
 }

@@ -17,6 +17,8 @@ var validCalls = []string{
 	"dpsgd --examples 100 --batch-size 10 --epochs 1 --noise-multiplier 5 --delta 1e-5",
 	"risk --false-positives 0.1 --priors 0.5 -",
 	"curve --points 3 --csv -",
+	"sweep --delta 1e-5 --out sweep.csv gaussian.yaml",
+	"sweep plot --x index --plot sweep.svg sweep.csv",
 	"profile --mechanism gaussian --noise-multiplier 1 --at 1",
 	"sampling --population 100 --batch 10 --noise-multiplier 5 --steps 1",
 	"calibrate --epsilon 3 --delta 0 --solve count -",

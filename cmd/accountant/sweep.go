@@ -1,0 +1,271 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dpaccountant/accountant/service"
+)
+
+const sweepLong = `sweep asks one question about many plans: for ε at each --delta, or for δ at
+each --epsilon. The plans are those of a grid, which is a plan in which any value
+may be a range:
+
+  count: {values: [1000, 2000, 5000]}
+  noise-multiplier: {linspace: [0.7, 3, 40]}
+  rate: {logspace: [1e-3, 0.05, 50], name: q}
+
+Ranges are combined, the last one moving fastest; those with the same zip: NAME
+move together. A file that ends in .jsonl has a plan on each line instead.
+
+There is a row for each plan and question, in the order of the plans, as JSON
+lines, or as CSV where --out ends in .csv. An error of one plan is in its row. A
+sweep that was stopped, in whatever way, goes on where it was when the
+same command runs again; the file is the same to the byte as that of a sweep which
+was not stopped, on any number of cores. A file of another sweep is refused.`
+
+// A sweepJob is one run of sweep.
+type sweepJob struct {
+	q             service.SweepRequest
+	out, progress string
+	csv, dry      bool
+	plans         service.SweepPlans
+	input         []byte // what the plans are read from, or a digest of it
+}
+
+func newSweepCmd() *cobra.Command {
+	var j sweepJob
+	cmd := &cobra.Command{
+		Use:   "sweep --delta 1e-5 --out results.csv grid.yaml",
+		Short: "Report ε or δ of a whole grid of plans",
+		Long:  sweepLong,
+		Example: `  accountant sweep --delta 1e-5 --out results.csv examples/sweep/grid.yml
+  accountant sweep --epsilon 2,4 --accuracy 1e-6 --out results.jsonl plans.jsonl
+  accountant sweep --delta 1e-5 --dry-run examples/sweep/grid.yml`,
+		Args: planArg, ValidArgsFunction: completePlans(0, 0),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			bytes, err := j.q.Bytes()
+			if err == nil && bytes > 0 {
+				limitProcess(bytes)
+			}
+			if err := j.q.Check(); err != nil {
+				return flagged(cmd, err)
+			}
+			if j.out == "" && !j.dry {
+				return usageError{errors.New("missing --out (- is standard output)")}
+			}
+			done, err := j.read(cmd, args[0])
+			if err != nil {
+				return err
+			}
+			defer done()
+			if j.dry {
+				return j.check(cmd)
+			}
+			return j.run(cmd)
+		},
+	}
+	fs := cmd.Flags()
+	numbers(fs, &j.q.Delta.List, "delta", "", "ask for ε at one or several `δ`, with commas between them")
+	numbers(fs, &j.q.Epsilon.List, "epsilon", "", "ask for δ at one or several `ε`, with commas between them")
+	fs.StringVar(&j.out, "out", "", "`file` to write, or to go on with; - is standard output")
+	fs.BoolVar(&j.csv, "csv", false, "write CSV, also where --out does not end in .csv")
+	fs.BoolVar(&j.dry, "dry-run", false, "read every plan, count them and their errors, and ask nothing")
+	number(fs, &j.q.Accuracy, "accuracy", "", "relative `width` that an interval may have (default 1e-9, and 1e-3 where lattices are needed)")
+	number(fs, &j.q.Memory, "memory", "", "limit of memory of one question in `MB` (default 1 GiB)")
+	number(fs, &j.q.Work, "work", "", "limit of the work for all answers about one plan, in terms of about 40 ns (default 2.5e8, about 10 s); at the `limit` a row has what is proved by then, and a warning")
+	addRecursion(cmd, &j.q.Recursion, "0", "takes seconds for 1000")
+	addProgress(cmd, &j.progress)
+	_ = cmd.MarkFlagFilename("out", "csv", "jsonl")
+	cmd.AddCommand(newSweepPlotCmd())
+	return cmd
+}
+
+// noted is the number of plans from which on a grid's size is told before it is worked on.
+const noted = 1e9
+
+// read reads the grid, or counts the lines of plans; done closes what is open.
+func (j *sweepJob) read(cmd *cobra.Command, path string) (done func(), err error) {
+	if strings.HasSuffix(path, ".jsonl") {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, pathProblem(path, err)
+		}
+		digest, lines, err := digestLines(f)
+		if err != nil {
+			f.Close()
+			return nil, pathProblem(path, err)
+		}
+		j.input, j.plans = digest, service.LinePlans(f, lines)
+		return func() { f.Close() }, nil
+	}
+	data, name, err := readInput(cmd, path)
+	if err != nil {
+		return nil, err
+	}
+	j.input = data
+	if j.plans, err = service.GridPlans(data); err != nil {
+		return nil, planProblem(name, path, err)
+	}
+	if j.plans.Len() > noted {
+		fmt.Fprintf(cmd.ErrOrStderr(), "accountant: %s is a grid of %d plans\n", name, j.plans.Len())
+	}
+	return func() {}, nil
+}
+
+// failedRows is the error of a sweep that is complete and has rows with errors.
+type failedRows struct{ failed, rows int64 }
+
+func (e failedRows) Error() string {
+	return fmt.Sprintf("sweep: %d of %d rows have an error, which is in their column error", e.failed, e.rows)
+}
+
+// run asks about the plans that are not in the output yet.
+func (j *sweepJob) run(cmd *cobra.Command) error {
+	j.csv = j.csv || strings.HasSuffix(j.out, ".csv")
+	rows := j.plans.Len() * j.q.Rows()
+	head, err := j.head(cmd.Context(), rows)
+	if err != nil {
+		return err
+	}
+	form := rowForm{csv: j.csv, columns: j.q.Columns(j.plans), head: head, perPlan: j.q.Rows()}
+	f, err := openSweep(cmd, j.out, form)
+	if err != nil {
+		return err
+	}
+	err = j.write(cmd, f, form, rows)
+	if err = errors.Join(err, f.close()); err != nil {
+		return err
+	}
+	if f.failed > 0 {
+		return failedRows{f.failed, rows}
+	}
+	return nil
+}
+
+// flushEvery is how long rows wait before they are in the file, and showEvery how long the meter
+// stands still.
+const flushEvery, showEvery = 50 * time.Millisecond, 250 * time.Millisecond
+
+// write asks and writes the rows behind those of the file.
+func (j *sweepJob) write(cmd *cobra.Command, f *sweepFile, form rowForm, rows int64) error {
+	m := startMeter(cmd, j.progress, "sweeping")
+	defer m.stop()
+	out := bufio.NewWriterSize(f, 1<<16)
+	skip, flushed, shown := f.rows, time.Now(), time.Now()
+	err := service.New(nil).Sweep(cmd.Context(), j.q, j.plans, skip, func(r service.SweepRow) error {
+		line, err := form.line(r)
+		if err != nil {
+			return err
+		}
+		if _, err := out.Write(line); err != nil {
+			return err
+		}
+		f.rows++
+		if r.Error != "" {
+			f.failed++
+		}
+		now := time.Now()
+		if now.Sub(shown) > showEvery {
+			m.at(int(f.rows-skip), int(rows-skip))
+			shown = now
+		}
+		if now.Sub(flushed) > flushEvery {
+			flushed = now
+			return out.Flush()
+		}
+		return nil
+	})
+	if flushErr := out.Flush(); flushErr != nil {
+		return pathProblem(inputName(j.out), flushErr) // also where it ended the sweep
+	}
+	if err == nil && f.rows != rows {
+		err = fmt.Errorf("there are %d rows, and %d were expected: the plans changed meanwhile", f.rows, rows)
+	}
+	return err
+}
+
+// check reads every plan and prints what a sweep would be.
+func (j *sweepJob) check(cmd *cobra.Command) error {
+	w := cmd.OutOrStdout()
+	m := startMeter(cmd, j.progress, "reading")
+	failed, first := int64(0), ""
+	err := service.New(nil).CheckSweep(cmd.Context(), j.plans, func(i int64, problem string) error {
+		if i%4096 == 0 {
+			m.at(int(i), int(j.plans.Len()))
+		}
+		if problem != "" {
+			if failed++; first == "" {
+				first = fmt.Sprintf("plan %d: %s", i, problem)
+			}
+		}
+		return nil
+	})
+	m.stop()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "plans: %d\nrows: %d\ncolumns: %s\n", j.plans.Len(), j.plans.Len()*j.q.Rows(), strings.Join(j.q.Columns(j.plans), ", "))
+	if failed > 0 {
+		fmt.Fprintf(w, "plans with an error: %d, the first is %s\n", failed, first)
+		return failedRows{failed * j.q.Rows(), j.plans.Len() * j.q.Rows()}
+	}
+	return nil
+}
+
+// digestLines returns a digest of a text and the number of its lines.
+func digestLines(r io.Reader) ([]byte, int64, error) {
+	h := newDigest()
+	lines, last := int64(0), byte('\n')
+	buf := make([]byte, 1<<16)
+	for {
+		n, err := r.Read(buf)
+		h.Write(buf[:n])
+		lines += int64(bytes.Count(buf[:n], []byte("\n")))
+		if n > 0 {
+			last = buf[n-1]
+		}
+		switch {
+		case err == io.EOF && last != '\n':
+			return h.Sum(nil), lines + 1, nil
+		case err == io.EOF:
+			return h.Sum(nil), lines, nil
+		case err != nil:
+			return nil, 0, err
+		}
+	}
+}
+
+// head returns the first line of the output, which no other sweep has: it holds a digest of
+// the plans, the question and the program.
+func (j *sweepJob) head(ctx context.Context, rows int64) (string, error) {
+	version, err := service.New(nil).Version(ctx, service.VersionRequest{})
+	if err != nil {
+		return "", err
+	}
+	question, err := service.Marshal(j.q)
+	if err != nil {
+		return "", err
+	}
+	h := newDigest()
+	for _, part := range [][]byte{[]byte(version.Version), []byte(version.Revision), question, j.input} {
+		fmt.Fprintf(h, "%d ", len(part))
+		h.Write(part)
+	}
+	columns := j.q.Columns(j.plans)
+	if j.csv {
+		line, err := csvLine(columns)
+		return fmt.Sprintf("# accountant sweep 1, sha256 %x, %d plans, %d rows\n%s", h.Sum(nil), j.plans.Len(), rows, line), err
+	}
+	names, err := service.Marshal(columns)
+	return fmt.Sprintf("{\"accountant-sweep\":1,\"sha256\":\"%x\",\"plans\":%d,\"rows\":%d,\"columns\":%s}\n", h.Sum(nil), j.plans.Len(), rows, names), err
+}

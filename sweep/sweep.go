@@ -1,0 +1,144 @@
+package sweep
+
+// The order of work: a reader makes windows of plans, workers answer their chains, and the caller
+// gets the answers in order. At most two windows are held at a time.
+
+import (
+	"context"
+	"io"
+	"sync"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/fault"
+)
+
+// Window is how many plans are looked at together. A sweep that was stopped repeats the work of
+// a window at most.
+const Window = 4096
+
+// A Row is an answer about one plan.
+type Row struct {
+	Index  int64    // of the plan, from 0
+	Values []string // of the ranges of a grid, as JSON
+	At     float64  // δ or ε
+	accountant.Interval
+	Err error // why there is no interval
+}
+
+// Run asks about all plans of a source and calls each with the answers, one for each number of
+// the question and plan, in order. Of the answers the first skip are left out: those that
+// an earlier run has told. An error of a plan is in its rows; an error of each, of
+// the source or of ctx ends the run and is returned.
+func Run(ctx context.Context, plans Source, q Question, workers int, skip int64, each func(Row) error) error {
+	if len(q.At) == 0 || skip < 0 || workers < 1 {
+		return fault.New("question", "needs a number to ask at, a worker and no negative rows to skip")
+	}
+	ctx, stop := context.WithCancel(ctx)
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer stop()
+	first := skip / int64(len(q.At)) // plan
+	start := first - first%Window
+	windows := make(chan []*task) // one is held by the reader, one by the caller
+	work := make(chan []*task)
+	var readErr error
+	all.Go(func() {
+		defer close(windows)
+		defer close(work)
+		readErr = read(ctx, plans, start, first, windows, work)
+	})
+	for range workers {
+		all.Go(func() {
+			for chain := range work {
+				q.answer(ctx, chain)
+			}
+		})
+	}
+	index := start
+	for window := range windows {
+		for n, t := range window {
+			select {
+			case <-t.done:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			if err := ctx.Err(); err != nil {
+				return err // and not that of the plan that was under way
+			}
+			for i, at := range q.At {
+				if index*int64(len(q.At))+int64(i) < skip {
+					continue
+				}
+				row := Row{Index: index, Values: t.Values, At: at, Err: t.err}
+				if t.err == nil {
+					row.Interval = t.answers[i].Interval
+				}
+				if err := each(row); err != nil {
+					return err
+				}
+			}
+			window[n] = nil // the window lives on until its last plan is answered
+			index++
+		}
+	}
+	return readErr
+}
+
+// read makes windows from plan start on, and hands them over before their chains. Those whose
+// plans all come before first are not worked on.
+func read(ctx context.Context, plans Source, start, first int64, windows, work chan<- []*task) error {
+	if err := plans.Start(start); err != nil {
+		return err
+	}
+	for ; ; start += Window {
+		var window []*task
+		skipped := map[*task]bool{}
+		var end error
+		for i := range int64(Window) {
+			v, err := plans.Next()
+			if end = err; err != nil {
+				break
+			}
+			t := &task{Variant: v, done: make(chan struct{})}
+			if skipped[t] = start+i < first; ctx.Err() != nil {
+				return ctx.Err()
+			}
+			window = append(window, t)
+		}
+		if end != nil && end != io.EOF {
+			return end
+		}
+		ready := chains(window)
+		select {
+		case windows <- window:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		for _, chain := range ready {
+			if needed(chain, skipped) {
+				select {
+				case work <- chain:
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+				continue
+			}
+			for _, t := range chain {
+				close(t.done)
+			}
+		}
+		if end == io.EOF {
+			return nil
+		}
+	}
+}
+
+// needed reports whether an answer of a chain is still to be told.
+func needed(chain []*task, skipped map[*task]bool) bool {
+	for _, t := range chain {
+		if !skipped[t] {
+			return true
+		}
+	}
+	return false
+}
