@@ -31,8 +31,10 @@ what stands in brackets. Answers may come from standard input, one a line.`,
 		Args:    cobra.MaximumNArgs(1), ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
-				if _, err := os.Lstat(args[0]); !errors.Is(err, fs.ErrNotExist) {
+				if _, err := os.Lstat(args[0]); err == nil {
 					return alreadyThere(args[0])
+				} else if !errors.Is(err, fs.ErrNotExist) {
+					return pathProblem(args[0], err)
 				}
 			}
 			in := &interview{in: bufio.NewReader(cmd.InOrStdin()), out: cmd.ErrOrStderr()}
