@@ -328,3 +328,20 @@ func (at *firstAttack) delta(eps float64) float64 {
 	}
 	return best
 }
+
+// A reach is what the winners of one ranking get, rounded outward: mass under P down, under
+// Q up, by block.
+type reach []block
+
+// delta returns what is reached at ε ≥ 0, rounded down.
+func (r reach) delta(eps float64) float64 {
+	var gain, loss xmath.Sum
+	e := math.Exp(eps)
+	for _, b := range r {
+		if b.p > e*b.q {
+			gain.Add(b.p)
+			loss.Add(b.q)
+		}
+	}
+	return max(0, gain.Value()*(1-8*xmath.U)-e*loss.Value()*(1+8*xmath.U*(1+eps))-tiny)
+}

@@ -118,9 +118,9 @@ func discreteOf(hull []vertex, falls []*big.Float, more float64) (*profiles.Disc
 func (p Price) attack(ctx context.Context, c certified) (*profiles.Discrete, error) {
 	switch {
 	case c.best != nil:
-		return c.best.compose(ctx, c.above)
+		return c.best.compose(ctx, c.quick)
 	case c.first != nil:
-		return c.first.compose(c.above)
+		return c.first.compose(c.quick)
 	}
 	return nil, nil
 }

@@ -124,10 +124,6 @@ func (at *attacker) merge(ctx context.Context, eps float64) []block {
 	return out
 }
 
-// A reach is what the winners of one ranking get, rounded outward: mass under P down, under
-// Q up, by block.
-type reach []block
-
 // reachOf returns the reach of a ranking of blocks, all of which may win.
 func (at *attacker) reachOf(blocks []block) reach {
 	all := make([]int, len(blocks))
@@ -137,17 +133,4 @@ func (at *attacker) reachOf(blocks []block) reach {
 	var r reach
 	at.each(blocks, all, func(a, b, err float64) { r = append(r, block{a * (1 - err), b * (1 + err)}) })
 	return r
-}
-
-// delta returns what is reached at ε ≥ 0, rounded down.
-func (r reach) delta(eps float64) float64 {
-	var gain, loss xmath.Sum
-	e := math.Exp(eps)
-	for _, b := range r {
-		if b.p > e*b.q {
-			gain.Add(b.p)
-			loss.Add(b.q)
-		}
-	}
-	return max(0, gain.Value()*(1-8*xmath.U)-e*loss.Value()*(1+8*xmath.U*(1+eps))-tiny)
 }

@@ -11,8 +11,8 @@
 //	html.go    a page of its own
 //	term.go    text for a terminal
 //	plot.go    a picture by gonum
-//	save.go    plots of gonum, and the numbers that they show, as files
 //	legend.go  where the legend hides no curve
+//	save.go    plots of gonum, and the numbers that they show, as files
 //	picture.go what a picture is, and its lines cut at the axes
 //	joint.go   lines that stay on the proved side of a curve between its points
 //	ticks.go   places and labels on axes
