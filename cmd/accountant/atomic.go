@@ -1,20 +1,36 @@
 package main
 
+// Files are written here and nowhere else (TestOneWriter). A reader sees the old
+// contents or the new ones, whole, also after a crash, a full disk or a second writer.
+// A process that is killed in the moment before a file is replaced leaves the new
+// contents beside it, as .NAME.xxxxxxxx.part, which nothing reads and anybody may remove.
+
 import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 )
 
-// writeFileAtomic writes a file whole or not at all: a reader sees the old
-// contents or the new ones, also after a crash.
+// writeFileAtomic writes a file whole or not at all. It follows symbolic links, keeps
+// the permissions of a file that was there, and refuses one that may not be written.
 func writeFileAtomic(path string, data []byte) error {
-	return produceFileAtomic(path, func(w io.Writer) error {
+	return writeDraft(path, false, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// createFileAtomic is writeFileAtomic for a name that nothing has: what has it by the
+// time that the contents are complete stays as it is, and is an error.
+func createFileAtomic(path string, data []byte) error {
+	return writeDraft(path, true, func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
 	})
@@ -24,92 +40,186 @@ func writeFileAtomic(path string, data []byte) error {
 // are complete they are in a file without a name, which ends with the process, or,
 // where the system has none, in one that is removed by every signal that can be
 // caught.
-func produceFileAtomic(path string, produce func(io.Writer) error) (err error) {
-	mode := os.FileMode(0o644)
-	exists := false
-	if info, err := os.Stat(path); err == nil {
-		if !info.Mode().IsRegular() {
-			return fmt.Errorf("%s: is not a regular file", printable(path))
-		}
-		mode, exists = info.Mode().Perm(), true
+func produceFileAtomic(path string, produce func(io.Writer) error) error {
+	return writeDraft(path, false, produce)
+}
+
+// writeDraft makes a draft, has it filled and gives it its name. Only if free is
+// not set may the name be one that a file has.
+func writeDraft(path string, free bool, produce func(io.Writer) error) error {
+	to, old, err := destination(path)
+	if err != nil {
+		return err
 	}
-	dir, name := filepath.Split(path)
-	if dir == "" {
-		dir = "."
+	if free && old != nil {
+		return alreadyThere(path)
 	}
-	d, err := newDraft(dir, name)
+	perm := os.FileMode(0o666) // less what the umask takes away
+	if old != nil {
+		perm = 0o600 // nobody who may not read the old file reads a part of the new one
+	}
+	d, err := newDraft(to, perm)
 	if err != nil {
 		return pathProblem(path, err)
 	}
 	defer d.discard()
-	if err := produce(d.f); err != nil {
+	if err := produce(writerOf{d.f, path}); err != nil {
 		return err
 	}
-	if err := errors.Join(d.f.Chmod(mode), d.f.Sync()); err != nil {
+	if old != nil {
+		err = d.f.Chmod(old.Mode().Perm())
+	}
+	if err := errors.Join(err, d.f.Sync()); err != nil {
 		return pathProblem(path, err)
 	}
-	if err := d.publish(path, exists); err != nil {
+	if err := d.publish(old != nil, free); err != nil {
+		if free && errors.Is(err, os.ErrExist) {
+			return alreadyThere(path)
+		}
 		return pathProblem(path, err)
 	}
 	// The name itself lasts once the directory is on disk; not every file system
 	// can be asked for that.
-	if f, err := os.Open(dir); err == nil {
+	if f, err := os.Open(d.dir); err == nil {
 		_ = f.Sync()
 		f.Close()
 	}
 	return nil
 }
 
+// alreadyThere is the error for a file that is not to be replaced.
+func alreadyThere(path string) error {
+	return fmt.Errorf("%s: is there already, and is not overwritten", printable(path))
+}
+
+// writerOf writes a draft, whose errors name the file that it will be.
+type writerOf struct {
+	f    *os.File
+	path string
+}
+
+// Write implements io.Writer.
+func (w writerOf) Write(p []byte) (int, error) {
+	n, err := w.f.Write(p)
+	if err != nil {
+		err = pathProblem(w.path, err)
+	}
+	return n, err
+}
+
+// destination returns the file that a path leads to, through symbolic links, and what
+// is known of it, nil if it is new. It has to be a regular file that may be written:
+// replacing a file needs leave for its folder only.
+func destination(path string) (to string, old os.FileInfo, err error) {
+	to = path
+	for range 40 { // as many as Linux follows; a circle is an error of Stat
+		link, err := os.Readlink(to)
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(link) {
+			dir, _ := filepath.Split(to)
+			link = dir + link
+		}
+		to = link
+	}
+	old, err = os.Stat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return to, nil, nil
+	case err != nil:
+		return "", nil, pathProblem(path, err)
+	case !old.Mode().IsRegular():
+		return "", nil, fmt.Errorf("%s: is not a regular file", printable(path))
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return "", nil, pathProblem(path, err)
+	}
+	return to, old, f.Close()
+}
+
 // A draft is a file that nobody else should see yet.
 type draft struct {
 	f         *os.File
-	dir, base string
+	path      string // what it will be
+	dir, base string // its parts; never cleaned, as .. after a link is elsewhere
 	temporary string // its name for the time being; "" if it has none
 	forget    func() // stops waiting for signals
 }
 
-// newDraft opens a draft of dir/base.
-func newDraft(dir, base string) (*draft, error) {
-	f, err := openUnnamed(dir)
+// newDraft opens a draft of a file.
+func newDraft(path string, perm os.FileMode) (*draft, error) {
+	d := draftOf(path)
+	f, err := openUnnamed(d.dir, perm)
 	if err != nil {
-		return namedDraft(dir, base)
+		return namedDraft(path, perm)
 	}
-	return &draft{f: f, dir: dir, base: base, forget: func() {}}, nil
+	d.f = f
+	return d, nil
+}
+
+func draftOf(path string) *draft {
+	dir, base := filepath.Split(path)
+	if dir == "" {
+		dir = "." + string(filepath.Separator)
+	}
+	return &draft{path: path, dir: dir, base: base, forget: func() {}}
 }
 
 // namedDraft is newDraft where there are no unnamed files.
-func namedDraft(dir, base string) (*draft, error) {
-	f, err := os.CreateTemp(dir, "."+base+".*")
+func namedDraft(path string, perm os.FileMode) (*draft, error) {
+	d := draftOf(path)
+	err := d.name(func(name string) (err error) {
+		d.f, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	return &draft{f, dir, base, f.Name(), removeOnSignal(f.Name())}, nil
+	return d, nil
 }
 
-// publish gives the draft its name.
-func (d *draft) publish(path string, exists bool) error {
+// name has a name for the time being made, one that is free.
+func (d *draft) name(create func(name string) error) error {
+	base := strings.ToValidUTF8(d.base[:min(len(d.base), 200)], "") // names have at most 255 bytes
+	for tries := 1; ; tries++ {
+		name := fmt.Sprintf("%s.%s.%08x.part", d.dir, base, rand.Uint32())
+		forget, err := removeOnSignal(name, create)
+		if err == nil {
+			d.temporary, d.forget = name, forget
+			return nil
+		}
+		if !errors.Is(err, os.ErrExist) || tries == 1000 {
+			return err
+		}
+	}
+}
+
+// publish gives the draft its name. It replaces the file that has it, if free is not set.
+func (d *draft) publish(exists, free bool) error {
 	if d.temporary == "" {
 		if !exists {
 			// Where another process was quicker, its file is replaced below.
-			if err := linkUnnamed(d.f, path); err == nil || !errors.Is(err, os.ErrExist) {
+			if err := linkUnnamed(d.f, d.path); err == nil || free || !errors.Is(err, os.ErrExist) {
 				return err
 			}
 		}
 		// Only a rename replaces a file, and only a name can be renamed.
-		f, err := os.CreateTemp(d.dir, "."+d.base+".*")
-		if err != nil {
-			return err
-		}
-		d.temporary = f.Name()
-		d.forget = removeOnSignal(d.temporary)
-		if err := errors.Join(f.Close(), os.Remove(d.temporary), linkUnnamed(d.f, d.temporary)); err != nil {
+		if err := d.name(func(name string) error { return linkUnnamed(d.f, name) }); err != nil {
 			return err
 		}
 	}
 	if err := d.f.Close(); err != nil {
 		return err
 	}
-	if err := os.Rename(d.temporary, path); err != nil {
+	if free {
+		// A rename would replace; a second name does not, where there are such.
+		if err := os.Link(d.temporary, d.path); err == nil || errors.Is(err, os.ErrExist) {
+			return err
+		}
+	}
+	if err := os.Rename(d.temporary, d.path); err != nil {
 		return err
 	}
 	d.forget()
@@ -120,39 +230,53 @@ func (d *draft) publish(path string, exists bool) error {
 // discard removes what is left of a draft; nothing is left of a published one.
 func (d *draft) discard() {
 	d.f.Close()
-	d.forget()
 	if d.temporary != "" {
 		os.Remove(d.temporary)
 	}
+	d.forget()
 }
 
-// removeOnSignal removes a file when the process is told to end, which it then
-// does as if the signal had not been caught. The function that it returns stops
-// this.
-func removeOnSignal(name string) (forget func()) {
+// removeOnSignal has a file created and removes it when the process is told to end,
+// which it then does as if the signal had not been caught. The function that it
+// returns stops this.
+func removeOnSignal(name string, create func(name string) error) (forget func(), err error) {
 	signals := make(chan os.Signal, 1)
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
 		if !signal.Ignored(s) { // as nohup does
 			signal.Notify(signals, s)
 		}
 	}
+	err = create(name) // a signal that comes meanwhile waits
 	done := make(chan struct{})
-	go func() {
-		select {
-		case s := <-signals:
-			os.Remove(name)
-			signal.Stop(signals)
-			if self, err := os.FindProcess(os.Getpid()); err == nil {
-				_ = self.Signal(s)
-			}
-		case <-done:
-		}
-	}()
 	var once sync.Once
-	return func() {
+	forget = func() {
 		once.Do(func() {
 			signal.Stop(signals)
 			close(done)
 		})
 	}
+	created := err == nil
+	if !created {
+		forget()
+	}
+	go func() {
+		var s os.Signal
+		select {
+		case s = <-signals:
+			if created {
+				os.Remove(name)
+			}
+		case <-done:
+			select {
+			case s = <-signals: // before it was stopped
+			default:
+				return
+			}
+		}
+		signal.Stop(signals)
+		if self, err := os.FindProcess(os.Getpid()); err == nil {
+			_ = self.Signal(s)
+		}
+	}()
+	return forget, err
 }

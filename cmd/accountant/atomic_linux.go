@@ -7,9 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openUnnamed opens a file in a directory that has no name there.
-func openUnnamed(dir string) (*os.File, error) {
-	fd, err := unix.Open(dir, unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
+// openUnnamed opens a file in a directory that has no name there, with permissions less
+// those that the umask takes away.
+func openUnnamed(dir string, perm os.FileMode) (*os.File, error) {
+	fd, err := unix.Open(dir, unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, uint32(perm))
 	if err != nil {
 		return nil, err
 	}

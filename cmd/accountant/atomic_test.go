@@ -2,7 +2,9 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -23,19 +25,53 @@ func writeSlowly() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 	}
 	if !named {
-		_ = produceFileAtomic(path, func(w io.Writer) error {
+		err := produceFileAtomic(path, func(w io.Writer) error {
 			half(w)
 			return nil
 		})
+		if err != nil {
+			_, _ = os.Stderr.WriteString(err.Error())
+		}
 		return
 	}
-	d, err := namedDraft(filepath.Dir(path), filepath.Base(path))
+	d, err := namedDraft(path, 0o666)
 	if err != nil {
 		panic(err)
 	}
+	defer d.discard()
 	half(d.f)
-	if err := d.publish(path, false); err != nil {
-		panic(err)
+	if err := d.publish(false, false); err != nil {
+		_, _ = os.Stderr.WriteString(pathProblem(path, err).Error())
+	}
+}
+
+// letters are two contents that writeForever writes in turn.
+var letters = [2][]byte{bytes.Repeat([]byte("a"), 300_000), bytes.Repeat([]byte("b"), 200_000)}
+
+// writeForever is a program that writes the file of its first argument again and again, by
+// drafts that have names if there is a second argument.
+func writeForever() {
+	path := os.Args[1]
+	for i := 0; ; i++ {
+		text := letters[i%2]
+		if len(os.Args) == 2 {
+			if err := writeFileAtomic(path, text); err != nil {
+				panic(err)
+			}
+		} else {
+			d, err := namedDraft(path, 0o666)
+			if err != nil {
+				panic(err)
+			}
+			_, err = d.f.Write(text)
+			if err := errors.Join(err, d.publish(true, false)); err != nil {
+				panic(err)
+			}
+			d.discard()
+		}
+		if i == 0 {
+			fmt.Println("written")
+		}
 	}
 }
 
@@ -62,7 +98,7 @@ func TestInterruptedWrite(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		if c.signal == os.Kill {
-			f, err := openUnnamed(dir)
+			f, err := openUnnamed(dir, 0o666)
 			if err != nil {
 				t.Logf("no unnamed files here: %v", err)
 				continue
@@ -112,12 +148,12 @@ func TestNamedDraft(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out")
 	for _, text := range []string{"first", "second"} {
-		d, err := namedDraft(dir, "out")
+		d, err := namedDraft(path, 0o666)
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, err = d.f.WriteString(text)
-		if err := errors.Join(err, d.publish(path, text == "second")); err != nil {
+		if err := errors.Join(err, d.publish(text == "second", false)); err != nil {
 			t.Fatal(err)
 		}
 		d.discard()
@@ -125,7 +161,7 @@ func TestNamedDraft(t *testing.T) {
 			t.Errorf("%q, %v; want %q", got, err, text)
 		}
 	}
-	d, err := namedDraft(dir, "out")
+	d, err := namedDraft(path, 0o666)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"accountant": main, "accountant-write-slowly": writeSlowly})
+	testscript.Main(m, map[string]func(){"accountant": main, "accountant-write-slowly": writeSlowly, "accountant-write-forever": writeForever})
 }
 
 // TestScripts runs testdata/script/*.txtar against the built command.

@@ -31,8 +31,10 @@ what stands in brackets. Answers may come from standard input, one a line.`,
 		Args:    cobra.MaximumNArgs(1), ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
-				if _, err := os.Lstat(args[0]); !errors.Is(err, fs.ErrNotExist) {
-					return fmt.Errorf("%s: is there already, and is not overwritten", printable(args[0]))
+				if _, err := os.Lstat(args[0]); err == nil {
+					return alreadyThere(args[0])
+				} else if !errors.Is(err, fs.ErrNotExist) {
+					return pathProblem(args[0], err)
 				}
 			}
 			in := &interview{in: bufio.NewReader(cmd.InOrStdin()), out: cmd.ErrOrStderr()}
@@ -44,7 +46,7 @@ what stands in brackets. Answers may come from standard input, one a line.`,
 				return fmt.Errorf("the answers make no plan: %w", err)
 			}
 			if len(args) == 1 {
-				if err := writeFileAtomic(args[0], []byte(text)); err != nil {
+				if err := createFileAtomic(args[0], []byte(text)); err != nil {
 					return err
 				}
 				fmt.Fprintf(in.out, "wrote %s; next: accountant epsilon --delta 1e-5 %[1]s\n", printable(args[0]))

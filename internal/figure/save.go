@@ -5,10 +5,12 @@ package figure
 import (
 	"bytes"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"html"
 	"image/color"
 	"io"
+	"log"
 	"math"
 	"os"
 	"path/filepath"
@@ -41,6 +43,27 @@ const margin = 3 * vg.Millimeter
 // wide.
 const fonts = ", 'Times New Roman', Times, serif"
 
+// drawOn draws a plot. A PDF's fonts go through files in the folder for temporary ones, and
+// where that is full the canvas panics: that is an error here.
+func drawOn(canvas vg.CanvasWriterTo, p *plot.Plot, size Size) (err error) {
+	if _, ok := canvas.(*vgpdf.Canvas); ok {
+		defer log.SetOutput(log.Writer())
+		log.SetOutput(io.Discard) // it prints the same
+		defer func() {
+			caught := recover()
+			if text, ok := caught.(string); ok && strings.HasPrefix(text, "vgpdf: ") {
+				err = errors.New(strings.TrimPrefix(text, "vgpdf: "))
+			} else if caught != nil {
+				panic(caught)
+			}
+		}()
+	}
+	c := draw.NewCanvas(canvas, size.Width, size.Height)
+	c.FillPolygon(color.White, []vg.Point{c.Min, {X: c.Max.X, Y: c.Min.Y}, c.Max, {X: c.Min.X, Y: c.Max.Y}})
+	drawLabelled(p, draw.Crop(c, margin, -2*margin, margin, -margin))
+	return nil
+}
+
 // Write draws a plot in a format, svg, png or pdf, with a margin around it. Text in an SVG is
 // as wide as it was planned, in whatever font a reader shows it.
 func Write(w io.Writer, p *plot.Plot, size Size, format string) error {
@@ -62,9 +85,9 @@ func Write(w io.Writer, p *plot.Plot, size Size, format string) error {
 	default:
 		return fmt.Errorf("%q is not svg, png or pdf", format)
 	}
-	c := draw.NewCanvas(canvas, size.Width, size.Height)
-	c.FillPolygon(color.White, []vg.Point{c.Min, {X: c.Max.X, Y: c.Min.Y}, c.Max, {X: c.Min.X, Y: c.Max.Y}})
-	drawLabelled(p, draw.Crop(c, margin, -2*margin, margin, -margin))
+	if err := drawOn(canvas, p, size); err != nil {
+		return err
+	}
 	var b bytes.Buffer
 	if _, err := canvas.WriteTo(&b); err != nil {
 		return err
