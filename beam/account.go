@@ -6,9 +6,9 @@ package beam
 import (
 	"context"
 	"fmt"
+	"reflect"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"encoding/json"
 
@@ -16,7 +16,7 @@ import (
 )
 
 func init() {
-	register.DoFn4x1[context.Context, Line, func(string), func(Dead), error](&accountFn{})
+	beam.RegisterDoFn(reflect.TypeFor[accountFn]())
 }
 
 // pure are the operations whose answer is a function of the request. The others draw noise,

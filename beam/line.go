@@ -62,7 +62,7 @@ func init() {
 	register.Emitter1[string]()
 	register.Iter1[string]()
 	register.Iter1[Dead]()
-	register.Function1x1(deadLine)
+	beam.RegisterDoFn(deadLine)
 }
 
 // deadLine orders dead rows by file and offset.

@@ -19,10 +19,10 @@ import (
 )
 
 func init() {
-	register.DoFn4x1[context.Context, Line, func(PartitionRow), func(Dead), error](&partitionFieldFn{})
-	register.DoFn3x0[string, func(*string) bool, func(string, int64)](&boundFn{})
-	register.DoFn3x1[string, int64, func(string), error](&keepFn{})
-	register.Function1x2(partitionOf)
+	beam.RegisterDoFn(reflect.TypeFor[partitionFieldFn]())
+	beam.RegisterDoFn(reflect.TypeFor[boundFn]())
+	beam.RegisterDoFn(reflect.TypeFor[keepFn]())
+	beam.RegisterDoFn(partitionOf)
 	register.Emitter1[PartitionRow]()
 	register.Emitter2[string, int64]()
 	beam.RegisterType(reflect.TypeFor[PartitionRow]())

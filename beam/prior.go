@@ -8,12 +8,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/labeldp"
@@ -21,11 +21,11 @@ import (
 )
 
 func init() {
-	register.DoFn1x2[LabelRow, string, int64](&cellFn{})
-	register.Function2x1(cellText)
-	register.Function2x1(addCounts)
-	register.DoFn4x1[context.Context, []byte, func(*string) bool, func(string), error](&priorFn{})
-	register.DoFn3x1[context.Context, string, func(string), error](&designFn{})
+	beam.RegisterDoFn(reflect.TypeFor[cellFn]())
+	beam.RegisterDoFn(cellText)
+	beam.RegisterDoFn(addCounts)
+	beam.RegisterDoFn(reflect.TypeFor[priorFn]())
+	beam.RegisterDoFn(reflect.TypeFor[designFn]())
 }
 
 // LabelOptions say how labels are made private.

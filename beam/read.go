@@ -16,6 +16,7 @@ import (
 	"io"
 	"math"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -24,7 +25,6 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/fileio"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/rtrackers/offsetrange"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 )
 
 const (
@@ -37,9 +37,9 @@ const (
 )
 
 func init() {
-	register.DoFn5x1[context.Context, *sdf.LockRTracker, fileio.ReadableFile, func(Line), func(Dead), error](&readFn{})
-	register.DoFn4x1[context.Context, string, func(*Dead) bool, func(Dead), error](&numberFn{})
-	register.Function1x2(deadByFile)
+	beam.RegisterDoFn(reflect.TypeFor[readFn]())
+	beam.RegisterDoFn(reflect.TypeFor[numberFn]())
+	beam.RegisterDoFn(deadByFile)
 }
 
 // ReadLines returns the lines of the files that the glob matches, and those that are no

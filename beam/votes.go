@@ -23,11 +23,11 @@ import (
 )
 
 func init() {
-	register.DoFn4x1[context.Context, Line, func(VoteRow), func(Dead), error](&voteFieldFn{})
-	register.DoFn4x0[string, func(*VoteRow) bool, func(Tally), func(Dead)](&tallyFn{})
-	register.DoFn2x1[Tally, func(string), error](&voteFn{})
-	register.DoFn4x1[context.Context, []byte, func(*Tally) bool, func(string), error](&voteCostFn{})
-	register.Function1x2(voteByQuery)
+	beam.RegisterDoFn(reflect.TypeFor[voteFieldFn]())
+	beam.RegisterDoFn(reflect.TypeFor[tallyFn]())
+	beam.RegisterDoFn(reflect.TypeFor[voteFn]())
+	beam.RegisterDoFn(reflect.TypeFor[voteCostFn]())
+	beam.RegisterDoFn(voteByQuery)
 	register.Emitter1[VoteRow]()
 	register.Emitter1[Tally]()
 	register.Iter1[VoteRow]()

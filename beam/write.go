@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -19,9 +20,9 @@ import (
 )
 
 func init() {
-	register.DoFn1x2[string, int, string](&shardFn{})
-	register.DoFn2x0[[]byte, func(int, string)](&everyFn{})
-	register.DoFn3x1[context.Context, int, func(*string) bool, error](&writeFn{})
+	beam.RegisterDoFn(reflect.TypeFor[shardFn]())
+	beam.RegisterDoFn(reflect.TypeFor[everyFn]())
+	beam.RegisterDoFn(reflect.TypeFor[writeFn]())
 	register.Emitter2[int, string]()
 }
 
