@@ -357,7 +357,7 @@ func TestBadRowsAreKeptApart(t *testing.T) {
 		"a.csv:6: is blank, must be a row",
 		`a.csv:7: label: "x" is not a number`,
 		"a.csv:8: has 1 fields, must have 2 as the header",
-		`a.csv:9: column 6: extraneous or missing " in quoted-field`,
+		`a.csv:9: column 5: extraneous or missing " in quoted-field`,
 		"b.csv:3: has 3 fields, must have 2 as the header",
 		"c.csv:1: header: is not that of the first file",
 		"c.csv:2: header: is not that of the first file",
@@ -494,7 +494,7 @@ func TestOperationsArePure(t *testing.T) {
 	}
 }
 
-const epsilonRequest = `{"id": %d, "op": "epsilon", "plan": {"steps": [{"gaussian": {"noise-multiplier": %g}, "poisson": 0.01, "count": 100}]}, "delta": 1e-5}`
+const epsilonRequest = `{"id": %d, "op": "epsilon", "plan": {"neighbors": "add-remove", "steps": [{"mechanism": {"gaussian": {"noise-multiplier": %g}}, "sampling": {"poisson": {"rate": 0.01}}, "count": 100}]}, "delta": 1e-5}`
 
 // Answers are those of the service, which are those of the command.
 func TestAccountIsTheService(t *testing.T) {

@@ -14,7 +14,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"path"
 	"reflect"
 	"slices"
@@ -34,6 +33,9 @@ const (
 	shown = 1 << 10
 	// pieceBytes is how much of a file is read in one piece.
 	pieceBytes = 64 << 20
+	// unknownEnd is the end of a compressed file, whose length is not known. Trackers add 1
+	// to where they are, so that it is not the largest integer.
+	unknownEnd = 1 << 62
 )
 
 func init() {
@@ -121,14 +123,14 @@ type readFn struct{ Layout Layout }
 // CreateInitialRestriction is the whole file. The length of a compressed file is not known.
 func (fn *readFn) CreateInitialRestriction(f fileio.ReadableFile) offsetrange.Restriction {
 	if path.Ext(f.Metadata.Path) == ".gz" {
-		return offsetrange.Restriction{Start: 0, End: math.MaxInt64}
+		return offsetrange.Restriction{Start: 0, End: unknownEnd}
 	}
 	return offsetrange.Restriction{Start: 0, End: f.Metadata.Size}
 }
 
 // SplitRestriction makes the pieces. A compressed file is read from its beginning, in one.
 func (fn *readFn) SplitRestriction(_ fileio.ReadableFile, r offsetrange.Restriction) []offsetrange.Restriction {
-	if r.End == math.MaxInt64 {
+	if r.End == unknownEnd {
 		return []offsetrange.Restriction{r}
 	}
 	return r.SizedSplits(pieceBytes)
@@ -136,7 +138,7 @@ func (fn *readFn) SplitRestriction(_ fileio.ReadableFile, r offsetrange.Restrict
 
 // RestrictionSize is the work in a piece.
 func (fn *readFn) RestrictionSize(f fileio.ReadableFile, r offsetrange.Restriction) float64 {
-	if r.End == math.MaxInt64 {
+	if r.End == unknownEnd {
 		return float64(f.Metadata.Size)
 	}
 	return r.Size()
