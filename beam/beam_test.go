@@ -271,6 +271,46 @@ func TestLabelsHaveTheLaw(t *testing.T) {
 	}
 }
 
+// A row whose label has changed draws anew: over many rows the noisy labels of 0 and of 1
+// agree as often as those of independent draws.
+func TestChangedLabelsDrawAnew(t *testing.T) {
+	o := options(t)
+	o.Weights, o.PriorEpsilon = []float64{1, 5, 4}, 0
+	r, err := labeldp.DebiasedRR([]float64{0, 1, 2}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(design{Groups: map[string]*labeldp.Randomizer{"": r}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fn := &randomizeFn{Options: o}
+	if err := fn.Setup(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	const n = 20000
+	agree, want := 0.0, 0.0
+	for k := range n {
+		var out []float64
+		for _, y := range []float64{0, 1} {
+			if err := fn.ProcessElement(LabelRow{ID: fmt.Sprint(k), Label: y}, string(text), func(p PrivateRow) { out = append(out, p.Label) }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if out[0] == out[1] {
+			agree++
+		}
+	}
+	for j, q := range r.Row(0) {
+		want += n * q * r.Row(1)[j]
+	}
+	// A count of n coins has a standard deviation below √n/2 = 71; one number for both would
+	// make 12728 agree. The key is fixed.
+	if math.Abs(agree-want) > 6*71 {
+		t.Errorf("%v of %d agree, of independent draws %.0f", agree, n, want)
+	}
+}
+
 // The histogram is what labeldp makes of the counts, and its ε is charged.
 func TestEstimatePriorChargesTheHistogram(t *testing.T) {
 	o := options(t)
@@ -604,7 +644,9 @@ func TestVotes(t *testing.T) {
 	if len(cost) != 1 || cost[0] != "\n"+string(want) {
 		t.Errorf("cost %v, want %s", cost, want)
 	}
-	// Duplicated bundles, in another order.
+	// Duplicated bundles, in another order, with so much noise that labels are mostly its own.
+	sigma = 20
+	answers, cost, _ = once(all)
 	twice := append(slices.Clone(all), all...)
 	slices.Reverse(twice)
 	again, costs, dead := once(twice)
@@ -628,6 +670,11 @@ func TestSelectPartitions(t *testing.T) {
 	for i := range 60 { // of two, each person counts in one
 		all = append(all, PartitionRow{fmt.Sprint("q", i), "left"}, PartitionRow{fmt.Sprint("q", i), "right"})
 	}
+	for i := range 40 { // each is kept with a probability near ½
+		for j := range 21 {
+			all = append(all, PartitionRow{fmt.Sprint("r", i, "-", j), fmt.Sprint("coin", i)})
+		}
+	}
 	keep := func(rows []PartitionRow) string {
 		mustRun(t, func(s beam.Scope) { collect(s, "kept", SelectPartitions(s, o, beam.CreateList(s, rows))) })
 		return strings.Join(got("kept"), "\n")
@@ -635,7 +682,7 @@ func TestSelectPartitions(t *testing.T) {
 	first := keep(all)
 	// π_n passes ½ at n = 1 + log(δ⁻¹(e^ε−1)/2)/ε ≈ 21.6, and is within 1e-9 of 1 at twice
 	// that; 60 fair coins give fewer than 12 to a side with probability below 1e-6.
-	if !strings.Contains(first, `{"partition":"many"}`) || strings.Contains(first, "only") {
+	if coins := strings.Count(first, "{\"partition\":\"coin"); !strings.Contains(first, `{"partition":"many"}`) || strings.Contains(first, "only") || coins == 0 || coins == 40 {
 		t.Errorf("kept %s", first)
 	}
 	slices.Reverse(all)
