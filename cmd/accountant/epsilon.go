@@ -14,6 +14,7 @@ func newEpsilonCmd() *cobra.Command {
 	var flags answerFlags
 	var q service.EpsilonRequest
 	var follow followFlags
+	var certificate string
 	cmd := &cobra.Command{
 		Use:   "epsilon --delta 1e-5[,1e-6…] plan.yaml",
 		Short: "Tell the ε of a plan at one or several δ",
@@ -44,6 +45,11 @@ interrupted. Without a plan the first line of the log is one.`,
 			if follow.log != "" {
 				return follow.run(cmd, flags.output, service.FollowRequest{Delta: q.Delta, Narrowing: q.Narrowing, Limits: q.Limits}, args)
 			}
+			if q.Certificate = certificate != ""; q.Certificate {
+				if err := q.Check(); err != nil {
+					return flagged(cmd, err)
+				}
+			}
 			if q.GroupBlackBox {
 				a, err := askPlan(cmd, "computing", (*service.Service).EpsilonGroup, &q, &q.Plan, args[0])
 				if err != nil {
@@ -68,9 +74,15 @@ interrupted. Without a plan the first line of the log is one.`,
 			if err != nil {
 				return err
 			}
+			if q.Certificate {
+				if err := writeFileAtomic(certificate, []byte(a.Results[0].Certificate)); err != nil {
+					return err
+				}
+			}
 			return flags.printAnswers(cmd, a, ofUnit(a.Neighbors, a.RecordsPerPerson), epsilonAnswers(a.Results))
 		},
 	}
+	cmd.Flags().StringVar(&certificate, "certificate", "", "write to this `file` what another program needs to prove the interval anew, at one δ (docs/certificates.md)")
 	addQuestion(cmd, &flags, "delta", "δ", &q.Delta, &q.Method, &q.Recursion)
 	cmd.Flags().BoolVar(&q.GroupBlackBox, "group-black-box", false, "for persons with several records: a looser upper bound, from the privacy curve of one record alone")
 	follow.register(cmd)

@@ -48,6 +48,8 @@ func (f *followFlags) check(cmd *cobra.Command, o output, q service.EpsilonReque
 		return usageError{errors.New("--follow prints text, Markdown, JSON lines or CSV, not LaTeX: a table has no end there")}
 	case q.Accountant == service.RDPAccountant || q.Transform != "":
 		return usageError{errors.New("--follow is answered by the fourier accountant, without --transform")}
+	case given("certificate"):
+		return usageError{errors.New("--follow writes no --certificate: a certificate is of one answer")}
 	case q.GroupBlackBox:
 		return usageError{errors.New("--follow is not answered by --group-black-box")}
 	case f.log == "-" && len(args) == 1 && args[0] == "-":

@@ -34,7 +34,7 @@ pass the budget is refused (exit status 3), and must not run.
 		Args: needCommand,
 		RunE: missingCommand,
 	}
-	cmd.AddCommand(newLedgerInitCmd(), newLedgerAddCmd(), newLedgerFitsCmd(), newLedgerStatusCmd(), newLedgerLogCmd(), newLedgerCheckCmd())
+	cmd.AddCommand(newLedgerInitCmd(), newLedgerAddCmd(), newLedgerFitsCmd(), newLedgerStatusCmd(), newLedgerLogCmd(), newLedgerCheckCmd(), newLedgerBackupCmd())
 	return cmd
 }
 
@@ -240,8 +240,9 @@ func newLedgerCheckCmd() *cobra.Command {
 	var head string
 	var form output
 	cmd := &cobra.Command{
-		Use:   "check FILE",
-		Short: "Verify every checksum and recompute the total",
+		Use:     "check FILE",
+		Aliases: []string{"verify"},
+		Short:   "Verify every checksum and recompute the total",
 		Long: `check reads the file from its beginning, verifies the chain of checksums and
 recomputes what the entries cost. It fails at the first line that is wrong (exit
 status 1). A file that is right but ends in a spend that was interrupted, and
@@ -270,6 +271,40 @@ else, and give it to --head later.`,
 		},
 	}
 	cmd.Flags().StringVar(&head, "head", "", "`checksum` that the file must contain, as status printed it earlier")
+	form.register(cmd)
+	return cmd
+}
+
+func newLedgerBackupCmd() *cobra.Command {
+	var form output
+	cmd := &cobra.Command{
+		Use:   "backup FILE COPY",
+		Short: "Copy a ledger, verified and flushed to disk",
+		Long: `backup copies a ledger to a new file, verifies every checksum on the way, and
+prints what the copy holds. The copy is there as a whole or not at all; a file
+that exists is never overwritten. No spend is kept waiting.
+
+Keep the head that it prints elsewhere, and give it to ledger check --head to
+verify the copy. Who goes on with a copy has to enter what was spent since: the
+copy does not know it.`,
+		Args: ledgerArgs("ledger file", "file for the copy"), ValidArgsFunction: completePlans(1, 0),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			st, err := measured(cmd, "copying", func(*meter) (ledger.Status, error) {
+				l, err := ledger.Open(cmd.Context(), args[0])
+				if err != nil {
+					return ledger.Status{}, err
+				}
+				return l.Backup(cmd.Context(), args[1])
+			})
+			if err != nil {
+				return err
+			}
+			return form.print(cmd.OutOrStdout(), service.LedgerStateOf(st), func(w io.Writer) error {
+				printStatus(w, st)
+				return nil
+			})
+		},
+	}
 	form.register(cmd)
 	return cmd
 }
