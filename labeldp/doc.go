@@ -35,6 +35,7 @@
 //	classes.go     RRTop-k and RRWithPrior
 //	finite.go      randomized response, debiased and on bins; the two-point mechanism
 //	privacy.go     what a randomizer costs
+//	marshal.go     randomizers as JSON
 //	randomizer.go  randomizers with finitely many outputs, their losses, certificates
 //	sampler.go     their exact sampler
 //	loss.go        privacy losses of three values
