@@ -92,7 +92,8 @@ func (x *examiner) get(ctx context.Context, p plan, q question) (accountant.Inte
 	if !q.ofEpsilon {
 		asked = max(asked, min(1e-6, 1e-3*q.accuracy))
 	}
-	if iv.Lower == iv.Upper { // both may be infinite
+	asked = max(asked, 4*math.SmallestNonzeroFloat64) // four steps of the smallest numbers
+	if iv.Lower == iv.Upper {                         // both may be infinite
 		width = 0
 	}
 	switch {

@@ -12,9 +12,9 @@ import (
 func drawPlan(r *rand.Rand) (plan, question) {
 	p := plan{neighbors: []string{"add-remove", "add-remove", "substitute", "zero-out"}[r.IntN(4)]}
 	switch kind := r.IntN(100); {
-	case kind < 42:
+	case kind < 60:
 		p.steps = drawClosed(r, p.neighbors)
-	case kind < 50:
+	case kind < 64:
 		p.steps = drawTiny(r)
 	default:
 		if r.IntN(8) == 0 {
@@ -149,12 +149,14 @@ func drawQuestion(r *rand.Rand, p plan) question {
 			q.epsilon = -q.epsilon
 		}
 	}
-	switch r.IntN(20) { // else the preset
-	case 0, 1:
-		q.work = logUniform(r, 1e4, 1e7)
-	default:
-		q.work = 2e7
-	case 2:
+	// Most have 10 ms: hard ones are then wider, and say so. One in two hundred has the preset.
+	switch x := r.IntN(200); {
+	case x < 20:
+		q.work = logUniform(r, 1e3, 1e6)
+	case x < 22:
+		q.work = 1e7
+	case x < 199:
+		q.work = 2.5e5
 	}
 	return q
 }

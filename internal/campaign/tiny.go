@@ -284,7 +284,11 @@ func worstSeen(p plan, eps float64) (delta, atMost float64) {
 	}
 	reach := int(max(s.sampling.whole("batch", 3), 1))
 	o := newObserver(s.mechanism.is("laplace"), s.mechanism.number("noise-multiplier"), reach, n)
-	for _, pair := range neighbours(s.sampling, p.neighbors) {
+	pairs := neighbours(s.sampling, p.neighbors)
+	if len(pairs) == 0 { // nothing can be drawn without the record
+		return 0, math.Inf(1)
+	}
+	for _, pair := range pairs {
 		d, more := seen(o.of(pair[0]), o.of(pair[1]), s.runs(), eps)
 		delta, atMost = max(delta, d), max(atMost, d+more)
 	}
