@@ -18,6 +18,7 @@ func main() {
 	flag.IntVar(&c.laws, "laws", 2, "how many laws are tried on a plan")
 	flag.IntVar(&c.most, "most", 20, "how many violations end it")
 	flag.DurationVar(&c.untilLeft, "time", 0, "begin no plan after this time; 0: no limit")
+	flag.DurationVar(&c.shrinking, "shrink", 2*time.Minute, "how long a smaller plan is looked for")
 	only := flag.Int64("only", -1, "only the plan of this number, with every law")
 	quiet := flag.Bool("quiet", false, "no progress")
 	flag.Parse()
@@ -41,7 +42,7 @@ func main() {
 	fmt.Print(s.report(c))
 	if s.violations > 0 {
 		stop()
-		os.Exit(1) //nolint:gocritic // what is deferred has been done
+		os.Exit(1)
 	}
 }
 

@@ -21,7 +21,8 @@ type campaign struct {
 	found       func(number uint64, v *violation) // is told of each violation, one at a time
 	most        int                               // violations after which it ends
 	untilLeft   time.Duration                     // 0: no limit
-	withoutTime bool
+	shrinking   time.Duration                     // for each violation
+	withoutTime bool                              // in the report
 }
 
 // A result is what was tried, and what was found.
@@ -81,7 +82,7 @@ func (c campaign) one(ctx context.Context, number uint64) (*examiner, *violation
 	took := time.Since(start)
 	var v *violation
 	if errors.As(err, &v) && ctx.Err() == nil {
-		v = shrink(ctx, c.ask, seed, v)
+		v = shrink(ctx, c.ask, seed, v, c.shrinking)
 	}
 	return x, v, took
 }

@@ -12,12 +12,9 @@ import (
 	"time"
 )
 
-// shrinkTime bounds the search.
-const shrinkTime = 2 * time.Minute
-
-// shrink returns the smallest violation that was found, starting from v.
-func shrink(ctx context.Context, ask answerer, seed uint64, v *violation) *violation {
-	end := time.Now().Add(shrinkTime)
+// shrink returns the smallest violation that was found in some time, starting from v.
+func shrink(ctx context.Context, ask answerer, seed uint64, v *violation, limit time.Duration) *violation {
+	end := time.Now().Add(limit)
 	for found := true; found && time.Now().Before(end); {
 		found = false
 		for _, c := range smaller(v.plan, v.question) {
