@@ -24,6 +24,30 @@ const (
 	leastEnd    = 1e-290
 )
 
+// GroupEpsilon returns an upper bound of ε at δ, in (0, 1), for a plan whose persons have several records, from nothing
+// but the certified privacy curve of one record: the iterate of its trade-off curve. It holds under the relation of the
+// plan. Accountant.Epsilon knows more of a plan and is never above what is proved of it; this is for comparison, and
+// for what one can say who knows the curve alone. Plans are refused that an accountant refuses, and those whose links do
+// not all have the curve of one record: samples of a fixed size under add-remove.
+//
+// Source: Dong, Roth and Su (JRSS-B 2022), Theorem 2.14; docs/persons.md, theorem 3.
+func (p *Plan) GroupEpsilon(ctx context.Context, delta float64, opts ...Option) (float64, error) {
+	if !(delta > 0 && delta < 1) {
+		return 0, fault.New("delta", "%v is not in (0, 1)", delta)
+	}
+	if p.Records() < 2 {
+		return 0, fault.New("records-per-person", "%d is not at least 2, which the curve of a group takes", p.Records())
+	}
+	a := p.Accountant(opts...)
+	ctx, stop := a.opts.within(ctx)
+	defer stop()
+	// What is refused there, such as mechanisms that are about persons already, is here too.
+	if err := a.AddPlan(ctx, p); err != nil {
+		return 0, err
+	}
+	return groupEpsilon(ctx, p, delta, opts)
+}
+
 // groupEpsilon iterates the curve of one record of a plan, the larger of the two directions, and
 // returns ε at δ. The links of a chain are each a step of one record, the test of the whole chain
 // is their tests one after another (docs/persons.md, theorem 3).

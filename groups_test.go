@@ -2,6 +2,8 @@ package accountant_test
 
 import (
 	"fmt"
+	"math"
+	"strings"
 	"testing"
 
 	"github.com/dpaccountant/accountant"
@@ -75,5 +77,47 @@ func TestGroupNotApplicable(t *testing.T) {
 	}
 	if row, _ := groupRow(t, "neighbors: add-remove\nsteps: [{mechanism: {pure: {epsilon: 1}}}]", 1e-5); row.Method != "" {
 		t.Errorf("%+v", row)
+	}
+}
+
+// GroupEpsilon is the row of Compare; it refuses what an accountant refuses, and a single record.
+func TestGroupEpsilon(t *testing.T) {
+	parse := func(head, step string) *accountant.Plan {
+		p, err := plan.Parse([]byte(head + "\nsteps: [" + step + "]"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	noise := "{mechanism: {gaussian: {noise-multiplier: 2}}, sampling: {poisson: {rate: 0.1}}, count: 10}"
+	p := parse("neighbors: substitute\nrecords-per-person: 3", noise)
+	got, err := p.GroupEpsilon(t.Context(), 1e-6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := p.Compare(t.Context(), 1e-6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if row := rows[len(rows)-2]; row.Epsilon != got || !(got > rows[len(rows)-1].Lower) {
+		t.Errorf("ε ≤ %v, by Compare %v, certified from %v", got, row, rows[len(rows)-1].Lower)
+	}
+	for _, c := range []struct{ head, step, want string }{
+		{"neighbors: add-remove", noise, "records-per-person: 1 is not at least 2"},
+		{"neighbors: add-remove\nrecords-per-person: 2", "{mechanism: {threshold: {noise: laplace, scale: 1, partitions: 1, threshold: 10}}}", "persons already"},
+		{"neighbors: add-remove\nrecords-per-person: 2", "{mechanism: {gaussian: {noise-multiplier: 5}}, sampling: {without-replacement: {population: 100, batch: 5}}}", "fixed size"},
+	} {
+		q, err := plan.Parse([]byte(c.head + "\nsteps: [" + c.step + "]"))
+		if err == nil {
+			_, err = q.GroupEpsilon(t.Context(), 1e-6)
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.step, err, c.want)
+		}
+	}
+	for _, delta := range []float64{0, 1, -1, math.NaN()} {
+		if _, err := p.GroupEpsilon(t.Context(), delta); err == nil || !strings.Contains(err.Error(), "delta: ") {
+			t.Errorf("δ = %v: %v", delta, err)
+		}
 	}
 }

@@ -201,3 +201,41 @@ func TestPersonsByBothEngines(t *testing.T) {
 		}
 	}
 }
+
+// An interval about persons that is wider than asked has a warning that says so, whatever made it wide: rounding,
+// or a limit of work or memory.
+func TestPersonsNothingSilentlyWider(t *testing.T) {
+	const accuracy = 1e-6
+	wide := 0
+	for _, c := range []struct {
+		r              profiles.Relation
+		sigma, rate    float64
+		steps, records int64
+		delta          float64
+		opts           []accountant.Option
+	}{
+		{profiles.AddRemove, 10, 1e-4, 100, 2, 1e-5, nil},
+		{profiles.AddRemove, 10, 1e-4, 100, 8, 1e-5, nil},
+		{profiles.AddRemove, 3, 1e-4, 1e4, 2, 1e-30, nil},
+		{profiles.AddRemove, 0.5, 1e-4, 100, 64, 1e-30, []accountant.Option{accountant.WithWorkLimit(1e5)}},
+		{profiles.Substitute, 0.5, 1e-3, 100, 64, 1e-10, []accountant.Option{accountant.WithMemory(1 << 20)}},
+		{profiles.Substitute, 1, 1e-3, 100, 8, 1e-10, []accountant.Option{accountant.WithEngine(fourier.Lattice), accountant.WithWorkLimit(1e6)}},
+		{profiles.AddRemove, 3, 0.1, 100, 64, 1e-5, []accountant.Option{accountant.WithEngine(fourier.Contour), accountant.WithWorkLimit(10)}},
+		{profiles.AddRemove, 1, 1, 1, 64, 1e-300, nil},
+		{profiles.Substitute, 0.3, 0.3, 1, 64, 1e-300, nil},
+		{profiles.Substitute, 1, 0.3, 1e5, 64, 1e-10, nil},
+	} {
+		opts := append([]accountant.Option{accountant.WithAccuracy(accuracy)}, c.opts...)
+		iv := personsEpsilon(t, c.r, c.sigma, c.rate, c.steps, c.records, c.delta, opts...)
+		// The accuracy is relative, and for ε next to 0 absolute: a thousandth of it.
+		if width := iv.Upper - iv.Lower; !(width <= accuracy*math.Max(math.Abs(iv.Upper), 1e-3)) {
+			wide++
+			if len(iv.Warnings) == 0 {
+				t.Errorf("%+v: [%v, %v] by %v has no warning", c, iv.Lower, iv.Upper, iv.Engine)
+			}
+		}
+	}
+	if wide < 4 {
+		t.Errorf("only %d intervals are wider than asked: the test sees little", wide)
+	}
+}

@@ -2,12 +2,14 @@ package ledger
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/dpaccountant/accountant/internal/fault"
@@ -236,6 +238,9 @@ func (l *Ledger) read(ctx context.Context, f *os.File, seen func(sum string), qu
 			return 0, ctx.Err()
 		}
 		raw, err := r.next()
+		if !s.header && s.missing == "" && !beginsAsLedger(cmp.Or(string(raw), string(r.buf))) {
+			return 0, fmt.Errorf("%s: is no ledger: it does not begin as one; accountant ledger init makes a new file", l.path)
+		}
 		if err != nil && err != io.EOF {
 			return 0, s.at(l.path, err)
 		}
@@ -268,8 +273,6 @@ func (l *Ledger) read(ctx context.Context, f *os.File, seen func(sum string), qu
 				return 0, s.at(l.path, errEnding)
 			case !ok && bytes.HasSuffix(raw, []byte("\r\n")):
 				return 0, s.at(l.path, errors.New("ends in a carriage return: something has changed the line ends to those of Windows"))
-			case !ok && !s.header && !bytes.HasPrefix(raw, []byte(linePrefix)):
-				return 0, fmt.Errorf("%s: is no ledger: it does not begin as one; accountant ledger init makes a new file", l.path)
 			case !ok:
 				return 0, s.at(l.path, errChain)
 			}
@@ -403,4 +406,11 @@ func (s *state) readHeader(content []byte) error {
 func (l *Ledger) named(info os.FileInfo) bool {
 	now, err := os.Stat(l.path)
 	return err == nil && os.SameFile(now, info)
+}
+
+// beginsAsLedger reports whether a first line, or what there is of it, can be that of a ledger.
+// Zeros are what a crash leaves of a line that was never written.
+func beginsAsLedger(line string) bool {
+	n := min(len(line), len(linePrefix))
+	return line[:n] == linePrefix[:n] || strings.Trim(line, "\x00") == ""
 }

@@ -262,24 +262,29 @@ func TestSmoothBoundNeedsItsRange(t *testing.T) {
 var slow = flag.Bool("slow", false, "also run what takes long")
 
 // What is published is below the smooth bound as often as its confidence says, and ends at what
-// holds at every data set.
+// holds at every data set; with a check as without.
 func TestPublishCoverage(t *testing.T) {
 	v := s1(t, 250, 10, 8)
+	check := Confident{200, 150, 40}
 	l := must(Account(context.Background(), v, GNMax{40}, Options{Orders: []float64{12}}))
+	checked := must(Account(context.Background(), v, check, Options{Orders: []float64{12}}))
 	src := random.Seeded(7)
 	draws := 600.0
 	if *slow {
 		draws = 30_000
 	}
-	for _, confidence := range []float64{0.5, 0.95} {
-		p := Publication{12, 0.02, 0.15, confidence}
+	for i, confidence := range []float64{0.5, 0.95, 0.5, 0.95} {
+		p, l, limit := Publication{12, 0.02, 0.15, confidence}, l, 8*12/1600.0
+		if i >= 2 {
+			l, limit = checked, limit+8*12/(2*150*150.0)
+		}
 		below := 0
 		for range int(draws) {
 			x := must(l.Publish(context.Background(), p, 1e-5, src))
-			if x.RDP-x.Private.NoiseCost < x.Private.Smooth {
+			if x.RDP-x.NoiseCost < x.Private.Smooth {
 				below++
 			}
-			if x.RDP > 8*12/1600.0+x.Private.NoiseCost*1.0001 {
+			if x.RDP > limit+x.NoiseCost*1.0001 {
 				t.Fatalf("%v is above what holds at every data set", x.RDP)
 			}
 		}

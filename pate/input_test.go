@@ -46,11 +46,19 @@ func TestBadInput(t *testing.T) {
 		{"votes: 1 classes are not in [2, +Inf)", func() error { _, err := GNMax{1}.Label([]int64{4}, nil); return err }},
 		{"votes: column 2: -1 is not in [0, 1000000000]", func() error { _, err := good.Label([]int64{4, -1}, nil); return err }},
 		{"scores: 1 scores are not one for each of 2 classes", func() error {
-			_, err := Interactive{good, .9, true}.Label([]int64{4, 1}, []float64{1}, nil)
+			_, err := Interactive{good, .9, true}.Label([]int64{4, 1}, 5, []float64{1}, nil)
 			return err
 		}},
 		{"scores: the scores sum to 0.5, must sum to 1", func() error {
-			_, err := Interactive{good, .9, true}.Label([]int64{4, 1}, []float64{.25, .25}, nil)
+			_, err := Interactive{good, .9, true}.Label([]int64{4, 1}, 5, []float64{.25, .25}, nil)
+			return err
+		}},
+		{"votes: 5 votes are not in [0, 4], the number of teachers", func() error {
+			_, err := Interactive{good, .9, true}.Label([]int64{4, 1}, 4, []float64{.5, .5}, nil)
+			return err
+		}},
+		{"teachers: 0 is not in [1, 1000000000]", func() error {
+			_, err := Interactive{good, .9, true}.Label([]int64{0, 0}, 0, []float64{.5, .5}, nil)
 			return err
 		}},
 		{"log-q: 0.5 is not in [-Inf, 0]", func() error { _, err := GNMax{1}.DependentRDP(.5, 2); return err }},

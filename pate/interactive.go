@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/pate/ballots"
 )
@@ -19,9 +20,9 @@ import (
 // teachers answer only where the student is wrong, and a confident student is
 // told that it is right at no further cost (PATE 2018, Algorithm 2).
 //
-// With n the votes, N their number of teachers and p the student's scores, the
-// statistic of the check is v = max_j(n_j − N·p_j), clamped to [0, N]; it
-// changes by at most 1 between neighbours because p is public.
+// With n the votes, N the number of teachers (those that abstain included) and p the
+// student's scores, the statistic of the check is v = max_j(n_j − N·p_j), clamped to
+// [0, N]; it changes by at most 1 between neighbours because N and p are public.
 type Interactive struct {
 	Confident
 	Confidence float64 // a student whose top score exceeds this is reinforced
@@ -49,19 +50,22 @@ func (c Interactive) String() string {
 }
 
 // Label runs the aggregator on one query with fresh noise from src; nil is
-// the operating system's. Scores are the student's class probabilities. The answer's class
-// is the student's own, and Answered false, when the student is reinforced. The
-// noise is exact, as in [Confident.Label].
-func (c Interactive) Label(votes []int64, scores []float64, src rand.Source) (Answer, error) {
-	if err := errorsOf(c.check(), ballots.CheckRow(votes), ballots.CheckScores("scores", scores, len(votes), 1)); err != nil {
+// the operating system's. Teachers is N of the statistic, which is what the ledger
+// prices: the number of all, also where some abstain from this query. Scores are the
+// student's class probabilities. The answer's class is the student's own, and Answered
+// false, when the student is reinforced. The noise is exact, as in [Confident.Label].
+func (c Interactive) Label(votes []int64, teachers int64, scores []float64, src rand.Source) (Answer, error) {
+	if err := errorsOf(c.check(), ballots.CheckRow(votes), ballots.CheckTeachers(teachers), ballots.CheckScores("scores", scores, len(votes), 1)); err != nil {
 		return noAnswer, err
 	}
-	n := sum(votes)
-	scaled := make([]float64, len(scores))
-	for j, p := range scores {
-		scaled[j] = float64(n) * p
+	if n := sum(votes); n > teachers {
+		return noAnswer, fault.New("votes", "%d votes are not in [0, %d], the number of teachers", n, teachers)
 	}
-	if a := c.label(votes, c.statistic(votes, scaled, n), random.Source(src)); a.Answered {
+	table, err := ballots.NewScores([][]float64{scores}, teachers)
+	if err != nil {
+		return noAnswer, err
+	}
+	if a := c.label(votes, c.statistic(votes, table.Row(0), teachers), random.Source(src)); a.Answered {
 		return a, nil
 	}
 	if c.Reinforces(scores) {

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/dpaccountant/accountant/pate/ballots"
 )
 
 const runs = 40_000
@@ -65,7 +67,7 @@ func TestInteractiveRuns(t *testing.T) {
 	// v = max(5−7, 3−1, 2−2) = 2 with a student who is sure of class 0.
 	answered, reinforced := 0, 0
 	for range runs {
-		switch a := must(c.Label(n, []float64{.7, .1, .2}, src)); {
+		switch a := must(c.Label(n, 10, []float64{.7, .1, .2}, src)); {
 		case a.Answered:
 			answered++
 		case a.Class == 0:
@@ -77,7 +79,7 @@ func TestInteractiveRuns(t *testing.T) {
 	within(t, "answered", answered, .5)
 	within(t, "reinforced", reinforced, .5)
 	for range 100 {
-		if a := must(c.Label(n, []float64{.5, .3, .2}, src)); !a.Answered && a.Class != -1 {
+		if a := must(c.Label(n, 10, []float64{.5, .3, .2}, src)); !a.Answered && a.Class != -1 {
 			t.Fatalf("an unsure student is reinforced: %+v", a)
 		}
 	}
@@ -87,6 +89,25 @@ func TestInteractiveRuns(t *testing.T) {
 			t.Errorf("v = 5 − %v is rounded to %v, want %v", x.score, got, x.want)
 		}
 	}
+}
+
+// What runs is what the ledger prices, also where teachers abstain: N is the number of all of
+// them. With the number of votes, 6, the check would pass with probability 0.5 instead of 0.37.
+func TestInteractiveRunsAsPriced(t *testing.T) {
+	src := rand.NewPCG(9, 10)
+	n, scores := []int64{4, 1, 1}, []float64{.5, .25, .25}
+	c := Interactive{Confident{0, 3, 1}, 1, true}
+	v := must(ballots.NewVotes([][]int64{n}, 10))
+	l := ledger(t, v, c, must(ballots.NewScores([][]float64{scores}, 10)))
+	c.Threshold = l.q.statistic[0] + 1
+	l = ledger(t, v, c, must(ballots.NewScores([][]float64{scores}, 10)))
+	answered := 0
+	for range runs {
+		if must(c.Label(n, 10, scores, src)).Answered {
+			answered++
+		}
+	}
+	within(t, "answered", answered, math.Exp(l.q.logPass[0]))
 }
 
 // Without a source the noise is seeded by the system: two runs differ.

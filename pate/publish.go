@@ -69,13 +69,16 @@ type Published struct {
 	// It holds for one draw: several, or a choice among them, cost again and lose the confidence.
 	Epsilon, RDP float64
 
-	// Private is NOT SAFE TO PUBLISH: every field but NoiseCost is a function of the votes.
+	// NoiseCost is the Rényi cost of the publication, a part of RDP.
+	NoiseCost float64
+
+	// Private is NOT SAFE TO PUBLISH: every field is a function of the votes. It is no part of the
+	// JSON of a Published.
 	Private struct {
 		Cost, Smooth float64 // F(0) and S_β
 		Distance     int     // where S_β is reached
-		NoiseCost    float64
 		Median       float64 // the ε at the median of the noise
-	}
+	} `json:"-"`
 }
 
 // maxPublished bounds the number of teachers for which tables are made.
@@ -125,7 +128,7 @@ func (l *Ledger) Publish(ctx context.Context, p Publication, delta float64, src 
 		upper = f.total // what holds at every data set
 	}
 	out.Private.Cost, out.Private.Smooth, out.Private.Distance = first, smooth, distance
-	out.Private.NoiseCost = p.cost(f.eta)
+	out.NoiseCost = p.cost(f.eta)
 	out.RDP = xmath.Up(upper+p.cost(f.eta), 2)
 	if out.Epsilon, err = Improved.EpsilonAt(p.Order, out.RDP, delta); err != nil {
 		return out, err

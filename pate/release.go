@@ -42,8 +42,8 @@ type Sanitized struct {
 	// Grid is a power of two that follows from the order and δ alone.
 	Grid float64
 
-	// Private is NOT SAFE TO PUBLISH: every field is a function of the votes.
-	// All but GNSS depends on them.
+	// Private is NOT SAFE TO PUBLISH: every field but GNSS is a function of the votes. It is no
+	// part of the JSON of a Sanitized.
 	Private struct {
 		Cost      float64   // B_λ: data-dependent Rényi cost of all rounds
 		GNSS      float64   // Rényi cost of publishing it
@@ -51,7 +51,7 @@ type Sanitized struct {
 		Smooth    []float64 // SS_β of every round
 		Distances []int     // where it is reached
 		StdDev    float64   // of the noise
-	}
+	} `json:"-"`
 }
 
 // Sanitize returns an estimate of the (ε, δ) cost of all rounds, sanitized by Gaussian noise

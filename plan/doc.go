@@ -12,6 +12,7 @@
 //	edit.go       Set, Tidy: other numbers in a text, or other blanks
 //	diff.go       Diff: where two plans differ
 //	schema.go     Schema: the keys of plans, for editors
+//	log.go        ParseLogLine: what a line of a log of steps adds
 //	plan.go       Parse: steps, and steps in steps
 //	events.go     events to the nodes of a plan
 //	eventclass.go the events that are mechanisms

@@ -35,7 +35,9 @@ type MajorityRequest struct {
 	Plan          PlanText  `json:"plan,omitempty"`
 	// Classes is the number of labels that are voted for, 2 if 0.
 	Classes int `json:"classes,omitempty"`
-	// Answers, if any, are priced together at delta.
+	// Answers, if any, are priced at delta: those for two labels as one mechanism, whatever
+	// families are chosen in the light of earlier answers (docs/darrm.md, Theorem 7); those for
+	// more by composing the bound of one answer.
 	Answers int      `json:"answers,omitempty"`
 	Delta   *float64 `json:"delta,omitempty"`
 }
@@ -52,7 +54,7 @@ type MajorityAnswer struct {
 	// Attained is how much of max-f is attained for certain; less where the voters are
 	// known by a plan, or are many kinds.
 	Attained float64 `json:"attained-f"`
-	// Answers of the majority cost between the two at delta, if asked for.
+	// So many answers of the majority cost between the two at delta, if asked for.
 	EpsilonLower *float64 `json:"epsilon-lower,omitempty"`
 	EpsilonUpper *float64 `json:"epsilon-upper,omitempty"`
 	// Error is the expected error of the answer (chosen) and of the other noise
@@ -62,6 +64,7 @@ type MajorityAnswer struct {
 	// Families are those noise functions, Proof what the certificate is by.
 	Families []MajorityFamily `json:"-"`
 	Proof    string           `json:"-"`
+	Answers  int              `json:"-"`
 	Params   darrm.Params     `json:"-"`
 }
 
@@ -204,8 +207,9 @@ func (s *Service) Majority(ctx context.Context, q MajorityRequest) (*MajorityAns
 	return a, fieldFault(err, "", nil)
 }
 
-// price computes what so many answers cost together.
+// price computes what so many answers cost.
 func (a *MajorityAnswer) price(ctx context.Context, answers int, delta float64) error {
+	a.Answers = answers
 	count := int64(1)
 	if a.Params.Classes > 2 {
 		count, answers = int64(answers), 1 // composed

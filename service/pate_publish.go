@@ -19,31 +19,40 @@ type PatePublishRequest struct {
 	Confidence *float64 `json:"confidence,omitempty"` // 0.95
 	// Seed is for tests: a known seed gives no privacy.
 	Seed *uint64 `json:"seed,omitempty"`
+	// Private asks for what must not be published, too.
+	Private bool `json:"private,omitempty"`
 }
 
 // PatePublishAnswer is an upper bound on ε, wrong with a probability that was fixed in advance.
+// All but Private, which is nil unless it was asked for, may be published.
 type PatePublishAnswer struct {
-	Epsilon    float64              `json:"published-epsilon"`
-	Delta      float64              `json:"delta"`
-	Confidence float64              `json:"confidence"`
-	Order      float64              `json:"order"`
-	Beta       float64              `json:"beta"`
-	Noise      float64              `json:"noise"`
-	RDP        float64              `json:"published-rdp"`
-	Statement  string               `json:"statement"`
-	Private    PatePublishedPrivate `json:"not-safe-to-publish"`
+	Epsilon    float64               `json:"published-epsilon"`
+	Delta      float64               `json:"delta"`
+	Confidence float64               `json:"confidence"`
+	Order      float64               `json:"order"`
+	Beta       float64               `json:"beta"`
+	Noise      float64               `json:"noise"`
+	RDP        float64               `json:"published-rdp"`
+	NoiseCost  float64               `json:"noise-rdp"`
+	Statement  string                `json:"statement"`
+	Private    *PatePublishedPrivate `json:"not-safe-to-publish,omitempty"`
 
 	Run *PateRun `json:"-"`
 }
 
 // PatePublishedPrivate depends on the private votes.
 type PatePublishedPrivate struct {
-	Cost      float64 `json:"rdp"`
-	Smooth    float64 `json:"smooth-bound"`
-	Distance  int     `json:"distance"`
-	NoiseCost float64 `json:"noise-rdp"`
-	Median    float64 `json:"median-epsilon"`
+	Cost     float64 `json:"rdp"`
+	Smooth   float64 `json:"smooth-bound"`
+	Distance int     `json:"distance"`
+	Median   float64 `json:"median-epsilon"`
 }
+
+// What a published bound promises, and what it does not when its noise can be known.
+const (
+	pateStatement = "except with probability 1 − confidence over the noise, the labels and this number together are (published-epsilon, delta)-private at the data set that voted; all parameters were fixed before the votes were looked at"
+	pateSeeded    = "not to be published: the noise is that of a known seed"
+)
 
 // PatePublish returns an upper bound on the cost of votes that may be published. Every call
 // publishes anew.
@@ -76,8 +85,13 @@ func (s *Service) PatePublish(ctx context.Context, q PatePublishRequest) (*PateP
 	if err != nil {
 		return nil, fieldFault(err, "", own)
 	}
-	y := x.Private
-	return &PatePublishAnswer{Epsilon: x.Epsilon, Delta: q.Delta, Confidence: p.Confidence, Order: p.Order, Beta: p.Beta, Noise: p.Noise, RDP: x.RDP,
-		Statement: "except with probability 1 − confidence over the noise, the labels and this number together are (published-epsilon, delta)-private at the data set that voted; all parameters were fixed before the votes were looked at",
-		Private:   PatePublishedPrivate{y.Cost, y.Smooth, y.Distance, y.NoiseCost, y.Median}, Run: r}, nil
+	out := &PatePublishAnswer{Epsilon: x.Epsilon, Delta: q.Delta, Confidence: p.Confidence, Order: p.Order, Beta: p.Beta, Noise: p.Noise, RDP: x.RDP,
+		NoiseCost: x.NoiseCost, Statement: pateStatement, Run: r}
+	if q.Seed != nil {
+		out.Statement = pateSeeded
+	}
+	if y := x.Private; q.Private {
+		out.Private = &PatePublishedPrivate{y.Cost, y.Smooth, y.Distance, y.Median}
+	}
+	return out, nil
 }

@@ -21,20 +21,23 @@ type PateSmoothRequest struct {
 	GNSS     string   `json:"gnss,omitempty"` // exact or paper
 	// Seed is for tests: a known seed gives no privacy.
 	Seed *uint64 `json:"seed,omitempty"`
+	// Private asks for what must not be published, too; Optimise needs it.
+	Private bool `json:"private,omitempty"`
 }
 
-// PateSmoothAnswer is a sanitized ε, or why there is none.
+// PateSmoothAnswer is a sanitized ε, or why there is none. All but Private, which is nil unless
+// it was asked for, and a σ that was optimised may be published.
 type PateSmoothAnswer struct {
-	Delta   float64      `json:"delta"`
-	Order   float64      `json:"order"`
-	Beta    float64      `json:"beta"`
-	Sigma   float64      `json:"sigma-ss"`
-	GNSS    string       `json:"gnss"`
-	Report  string       `json:"report"`
-	Epsilon *float64     `json:"sanitized-epsilon"`
-	Why     string       `json:"why-none,omitempty"`
-	Private PatePrivates `json:"not-safe-to-publish"`
-	IsBound bool         `json:"sanitized-epsilon-is-a-bound"` // never: the noise is symmetric
+	Delta   float64       `json:"delta"`
+	Order   float64       `json:"order"`
+	Beta    float64       `json:"beta"`
+	Sigma   float64       `json:"sigma-ss"`
+	GNSS    string        `json:"gnss"`
+	Report  string        `json:"report"`
+	Epsilon *float64      `json:"sanitized-epsilon"`
+	Why     string        `json:"why-none,omitempty"`
+	Private *PatePrivates `json:"not-safe-to-publish,omitempty"`
+	IsBound bool          `json:"sanitized-epsilon-is-a-bound"` // never: the noise is symmetric
 
 	Run *PateRun `json:"-"`
 }
@@ -65,6 +68,8 @@ func (q PateSmoothRequest) CheckNoise() error {
 		return shape("%s excludes %s", "optimise", "sigma-ss")
 	case q.Sigma == nil && !q.Optimise:
 		return shape("missing %s (or %s)", "sigma-ss", "optimise")
+	case q.Optimise && !q.Private:
+		return shape("%s needs %s: what it finds depends on the private votes", "optimise", "private")
 	}
 	switch q.GNSS {
 	case "", "exact", "paper":
@@ -109,7 +114,10 @@ func (q PateSmoothRequest) answer(r *PateRun, s *pate.Sensitivity) (*PateSmoothA
 	if q.Sigma != nil {
 		out.Sigma = *q.Sigma
 	}
-	p, noise := &out.Private, pate.GNSS{Order: q.Order, Beta: q.Beta}
+	p, noise := new(PatePrivates), pate.GNSS{Order: q.Order, Beta: q.Beta}
+	if q.Private {
+		out.Private = p
+	}
 	p.Cost, p.Smooth, p.Distance = s.Cost, ss, distance
 	if q.Optimise {
 		choose := noise.OptimalSigma

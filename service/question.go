@@ -54,6 +54,8 @@ func (m Method) check() error {
 type EpsilonRequest struct {
 	Plan  PlanText  `json:"plan"`
 	Delta OneOrMany `json:"delta"`
+	// GroupBlackBox asks for an upper bound that knows the plan by the curve of one record alone.
+	GroupBlackBox bool `json:"group-black-box,omitempty"`
 	Narrowing
 	Limits
 	Method
@@ -88,6 +90,11 @@ type DeltaAnswer struct {
 
 // Check reports what is wrong with all but the plan.
 func (q EpsilonRequest) Check() error {
+	if q.GroupBlackBox {
+		if err := q.checkGroup(); err != nil {
+			return err
+		}
+	}
 	_, err := settings(context.Background(), "delta", q.Delta, deltaSpan, q.Method, q.Limits, q.Narrowing)
 	return err
 }
@@ -202,6 +209,12 @@ func (s *Service) Delta(ctx context.Context, q DeltaRequest) (DeltaAnswer, error
 // epsilon is the operation: one δ has one result, which is remembered.
 func (s *Service) epsilon(ctx context.Context, q EpsilonRequest) (any, error) {
 	switch {
+	case q.GroupBlackBox:
+		a, err := s.EpsilonGroup(ctx, q)
+		if err == nil && q.Delta.One {
+			return a.Results[0], nil
+		}
+		return a, err
 	case q.Accountant == RDPAccountant:
 		a, err := s.EpsilonRDP(ctx, q)
 		if err == nil && q.Delta.One {

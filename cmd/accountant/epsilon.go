@@ -13,17 +13,44 @@ import (
 func newEpsilonCmd() *cobra.Command {
 	var flags answerFlags
 	var q service.EpsilonRequest
+	var follow followFlags
 	cmd := &cobra.Command{
 		Use:   "epsilon --delta 1e-5[,1e-6…] plan.yaml",
 		Short: "Tell the ε of a plan at one or several δ",
 		Long: `epsilon tells, for each δ, the smallest ε for which everything in the plan
 together is (ε, δ)-differentially private. The plan file is YAML or JSON; -
-reads standard input.`,
+reads standard input.
+
+With --follow the plan says what a step is, and a log what was done: a line of JSON for
+each part of a training, such as {"epochs": 1} or {"steps": 235}, perhaps with
+"step": NAME where the plan has several; or {"steps": [...]} and {"mechanism": ...}, a part
+of a plan. ε is printed after each line, while the log grows, until the command is
+interrupted. Without a plan the first line of the log is one.`,
 		Example: `  accountant epsilon --delta 1e-5 examples/dpsgd.yaml
-  accountant epsilon --delta 1e-5,1e-6 --json - < plan.yaml`,
-		Args: planArg, ValidArgsFunction: completePlans(0, 0),
+  accountant epsilon --delta 1e-5,1e-6 --json - < plan.yaml
+  accountant epsilon --delta 1e-5 --follow training.jsonl examples/dpsgd.yaml`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 && cmd.Flags().Changed("follow") {
+				return nil
+			}
+			return planArg(cmd, args)
+		},
+		ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.Limits = flags.limits()
+			if err := follow.check(cmd, flags.output, q, args); err != nil {
+				return err
+			}
+			if follow.log != "" {
+				return follow.run(cmd, flags.output, service.FollowRequest{Delta: q.Delta, Narrowing: q.Narrowing, Limits: q.Limits}, args)
+			}
+			if q.GroupBlackBox {
+				a, err := askPlan(cmd, "computing", (*service.Service).EpsilonGroup, &q, &q.Plan, args[0])
+				if err != nil {
+					return err
+				}
+				return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) error { return printGroup(w, a) })
+			}
 			if q.Accountant == service.RDPAccountant {
 				a, err := askPlan(cmd, "computing", (*service.Service).EpsilonRDP, &q, &q.Plan, args[0])
 				if err != nil {
@@ -45,7 +72,20 @@ reads standard input.`,
 		},
 	}
 	addQuestion(cmd, &flags, "delta", "δ", &q.Delta, &q.Method, &q.Recursion)
+	cmd.Flags().BoolVar(&q.GroupBlackBox, "group-black-box", false, "for persons with several records: a looser upper bound, from the privacy curve of one record alone")
+	follow.register(cmd)
 	return cmd
+}
+
+// printGroup prints upper bounds from the curve of one record.
+func printGroup(w io.Writer, a service.GroupEpsilons) error {
+	fmt.Fprintf(w, "neighbors: %s\nmethod: %s (upper bounds)\n\n", ofUnit(a.Neighbors, a.RecordsPerPerson), a.Method)
+	tw := newTable(w, 2, 0)
+	fmt.Fprint(tw, "  δ\tproved\n")
+	for _, r := range a.Results {
+		fmt.Fprintf(tw, "  %s\tε ≤ %s\n", short(r.Delta), rounded(r.Epsilon.Upper, 6, up))
+	}
+	return tw.Flush()
 }
 
 func newDeltaCmd() *cobra.Command {

@@ -257,7 +257,9 @@ else, and give it to --head later.`,
 				return flagged(cmd, err)
 			}
 			err = form.print(cmd.OutOrStdout(), service.LedgerStateOf(st), func(w io.Writer) error {
-				printStatus(w, st)
+				if err := printStatus(w, st); err != nil {
+					return err
+				}
 				_, err := fmt.Fprintf(w, "\nEvery checksum is right, and the entries are within the budget.\n")
 				return err
 			})
@@ -281,21 +283,21 @@ func printLedger(cmd *cobra.Command, l *ledger.Ledger, form output) error {
 		return err
 	}
 	return form.print(cmd.OutOrStdout(), service.LedgerStateOf(st), func(w io.Writer) error {
-		printStatus(w, st)
-		return nil
+		return printStatus(w, st)
 	})
 }
 
-func printStatus(w io.Writer, st ledger.Status) {
+func printStatus(w io.Writer, st ledger.Status) error {
 	c := st.Config
-	fmt.Fprintf(w, "budget:    ε = %s, δ = %s; neighbors: %v\n", short(c.Epsilon), short(c.Delta), c.Neighbors)
+	f := newFacts(w, 11)
+	f.add("budget:", "ε = %s, δ = %s; neighbors: %v", short(c.Epsilon), short(c.Delta), c.Neighbors)
 	if c.RecordsPerPerson > 1 {
-		fmt.Fprintf(w, "unit:      a person with at most %d records\n", c.RecordsPerPerson)
+		f.add("unit:", "a person with at most %d records", c.RecordsPerPerson)
 	}
-	fmt.Fprintf(w, "mode:      %s\n", c.Mode)
-	fmt.Fprintf(w, "entries:   %d, with %d runs of mechanisms\n", st.Entries, st.Runs)
+	f.add("mode:", "%s", c.Mode)
+	f.add("entries:", "%d, with %d runs of mechanisms", st.Entries, st.Runs)
 	if st.Last != "" {
-		fmt.Fprintf(w, "last:      %s\n", printable(st.Last))
+		f.add("last:", "%s", printable(st.Last))
 	}
 	switch c.Mode {
 	case ledger.Planned:
@@ -305,20 +307,21 @@ func printStatus(w io.Writer, st ledger.Status) {
 		if e.Gap != nil {
 			gap = "; a gap in theory: the lower end is an attack"
 		}
-		fmt.Fprintf(w, "spent:     %s ≤ ε ≤ %s at δ = %s%s\n", rounded(e.Lower, d, down), rounded(e.Upper, d, up), short(c.Delta), gap)
-		fmt.Fprintf(w, "left:      %s of ε\n", rounded(st.Left, 6, down))
+		f.add("spent:", "%s ≤ ε ≤ %s at δ = %s%s", rounded(e.Lower, d, down), rounded(e.Upper, d, up), short(c.Delta), gap)
+		f.add("left:", "%s of ε", rounded(st.Left, 6, down))
 	case ledger.AdaptiveGaussian:
-		fmt.Fprintf(w, "spent:     μ = %s of %s (Gaussian differential privacy)\n", rounded(st.Spent.Mu, 6, up), rounded(st.Spent.MuBudget, 6, down))
-		fmt.Fprintf(w, "left:      μ = %s for one more step\n", rounded(st.Left, 6, down))
+		f.add("spent:", "μ = %s of %s (Gaussian differential privacy)", rounded(st.Spent.Mu, 6, up), rounded(st.Spent.MuBudget, 6, down))
+		f.add("left:", "μ = %s for one more step", rounded(st.Left, 6, down))
 	default:
-		fmt.Fprintf(w, "spent:     %s of %s at Rényi order %s\n", rounded(st.Spent.Renyi, 6, up), rounded(st.Spent.RenyiBudget, 6, down), short(st.Spent.Order))
-		fmt.Fprintf(w, "left:      %s at that order\n", rounded(st.Left, 6, down))
+		f.add("spent:", "%s of %s at Rényi order %s", rounded(st.Spent.Renyi, 6, up), rounded(st.Spent.RenyiBudget, 6, down), short(st.Spent.Order))
+		f.add("left:", "%s at that order", rounded(st.Left, 6, down))
 	}
 	if st.Head != "" {
-		fmt.Fprintf(w, "head:      %s\n", st.Head)
+		f.add("head:", "%s", st.Head)
 	}
-	fmt.Fprintf(w, "guarantee: %s\n", st.Guarantee)
+	f.add("guarantee:", "%s", st.Guarantee)
 	if st.Torn > 0 {
-		fmt.Fprintf(w, "%s   %s\n", paint(w, yellow, "warning:"), service.TornWarning(st.Torn))
+		f.add(paint(w, yellow, "warning:")+"   ", "%s", service.TornWarning(st.Torn))
 	}
+	return f.Flush()
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -28,7 +27,8 @@ The cost at every data set within a distance d is bounded, discounted by e^(−�
 and the largest of these, whose logarithm moves by at most β between neighbours,
 gets Gaussian noise on its logarithm and a margin. The order, β, s, δ and the
 confidence must have been fixed without looking at the votes. Run it once: every
-run publishes anew, and a choice among several loses the confidence.`,
+run publishes anew, and a choice among several loses the confidence. What is
+printed may be published; --private adds what must not be.`,
 		Example: `  accountant pate publish --votes votes.csv --mechanism gnmax --sigma2 40 --delta 1e-5 \
       --order 12 --beta 0.02 --noise 0.15`,
 		Args: noArgs,
@@ -42,7 +42,7 @@ run publishes anew, and a choice among several loses the confidence.`,
 			if err != nil {
 				return err
 			}
-			return f.print(cmd.OutOrStdout(), a, func(w io.Writer) error { return writePatePublish(w, a) })
+			return f.print(cmd.OutOrStdout(), a, func(w io.Writer) error { return writePatePublish(w, a, q.Seed != nil) })
 		},
 	}
 	f.register(cmd)
@@ -52,24 +52,38 @@ run publishes anew, and a choice among several loses the confidence.`,
 	fs.Float64Var(&q.Noise, "noise", 0, "standard deviation `s` of the noise on the logarithm of the cost (required)")
 	fs.Float64Var(&confidence, "confidence", 0.95, "the `probability` that the bound holds")
 	fs.Uint64Var(&seed, "seed", 0, "seed of the noise, for tests: a known seed gives no privacy")
+	fs.BoolVar(&q.Private, "private", false, "print also what depends on the private votes and must not be published")
 	for _, name := range []string{"order", "beta", "noise"} {
 		_ = cmd.MarkFlagRequired(name)
 	}
 	return cmd
 }
 
-func writePatePublish(w io.Writer, o *service.PatePublishAnswer) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "mechanism            %v\n", o.Run.Aggregator)
-	fmt.Fprintf(&b, "fixed in advance     order %v, beta %v, noise %v, confidence %v, delta %s\n", o.Order, o.Beta, o.Noise, o.Confidence, short(o.Delta))
-	fmt.Fprintf(&b, "published epsilon    %s: may be published, an upper bound except with probability %.3g\n", rounded(o.Epsilon, 6, up), 1-o.Confidence)
-	fmt.Fprintf(&b, "                     over its noise, at the data set that voted, this number included\n")
-	p := o.Private
-	fmt.Fprintf(&b, "\n%s, these depend on the private votes:\n", paint(w, red, pateNotSafe))
-	fmt.Fprintf(&b, "  Rényi cost           %.6g (best bound from q)\n", p.Cost)
-	fmt.Fprintf(&b, "  smooth bound         %.6g, at distance %d\n", p.Smooth, p.Distance)
-	fmt.Fprintf(&b, "  epsilon at the median of the noise  %.6g\n", p.Median)
-	fmt.Fprintf(&b, "The noise itself cost %.6g.\n", p.NoiseCost)
-	_, err := io.WriteString(w, b.String())
-	return err
+func writePatePublish(w io.Writer, o *service.PatePublishAnswer, seeded bool) error {
+	f := newFacts(w, 21)
+	f.add("mechanism", "%v", o.Run.Aggregator)
+	f.add("fixed in advance", "order %v, beta %v, noise %v, confidence %v, delta %s", o.Order, o.Beta, o.Noise, o.Confidence, short(o.Delta))
+	may := "may be published, an upper bound"
+	if seeded {
+		may = "NOT to be published, as its seed is known; an upper bound"
+	}
+	f.add("published epsilon", "%s: %s except with probability %.3g", rounded(o.Epsilon, 6, up), may, 1-o.Confidence)
+	f.add("", "over its noise, at the data set that voted, this number included")
+	f.add("cost of the noise", "%.6g, a part of it (Rényi, at the order)", o.NoiseCost)
+	if err := f.Flush(); err != nil {
+		return err
+	}
+	if p := o.Private; p != nil {
+		return writePatePublishPrivate(w, p)
+	}
+	return nil
+}
+
+func writePatePublishPrivate(w io.Writer, p *service.PatePublishedPrivate) error {
+	fmt.Fprintf(w, "\n%s, these depend on the private votes:\n", paint(w, red, pateNotSafe))
+	f := newFacts(w, 23)
+	f.add("  Rényi cost", "%.6g (best bound from q)", p.Cost)
+	f.add("  smooth bound", "%.6g, at distance %d", p.Smooth, p.Distance)
+	f.add("  epsilon at the median of the noise  ", "%.6g", p.Median)
+	return f.Flush()
 }

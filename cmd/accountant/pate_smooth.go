@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -27,8 +26,9 @@ noise is symmetric, so that half of the time it is below the ε that was paid.
 Bounds that may be published are the independent ε of pate analyze and, below
 it, that of pate publish, which needs none of the conditions that are tested here.
 
---optimise picks σ from the private votes, and --gnss paper uses a formula that
-is no bound for λβ > 1/4; both print diagnostics only.`,
+What is printed may be published; --private adds what must not be. --optimise,
+which needs --private, picks σ from the private votes, and --gnss paper uses a
+formula that is no bound for λβ > 1/4; neither prints a sanitized ε.`,
 		Example: `  accountant pate smooth --votes votes.csv --mechanism confident --threshold 200 --sigma1 150 --sigma2 40 \
       --delta 1e-5 --order 14 --beta 0.0143 --sigma-ss 5`,
 		Args: noArgs,
@@ -45,7 +45,7 @@ is no bound for λβ > 1/4; both print diagnostics only.`,
 			if err != nil {
 				return err
 			}
-			return f.print(cmd.OutOrStdout(), a, func(w io.Writer) error { return writePateSmooth(w, a) })
+			return f.print(cmd.OutOrStdout(), a, func(w io.Writer) error { return writePateSmooth(w, a, q.Seed != nil) })
 		},
 	}
 	f.register(cmd)
@@ -57,36 +57,50 @@ is no bound for λβ > 1/4; both print diagnostics only.`,
 	q.GNSS = "exact"
 	addChoice(cmd, &q.GNSS, "gnss", "cost of the noise: exact, or paper (Theorem 23 as printed; publishes nothing)", "exact", "paper")
 	fs.Uint64Var(&seed, "seed", 0, "seed of the noise, for tests: a known seed gives no privacy")
+	fs.BoolVar(&q.Private, "private", false, "print also what depends on the private votes and must not be published")
 	_ = cmd.MarkFlagRequired("order")
 	_ = cmd.MarkFlagRequired("beta")
 	return cmd
 }
 
-func writePateSmooth(w io.Writer, o *service.PateSmoothAnswer) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "mechanism            %v\n", o.Run.Aggregator)
-	when := "fixed in advance    "
+func writePateSmooth(w io.Writer, o *service.PateSmoothAnswer, seeded bool) error {
+	f := newFacts(w, 21)
+	f.add("mechanism", "%v", o.Run.Aggregator)
+	when := "fixed in advance"
 	if o.Why != "" {
-		when = "parameters          "
+		when = "parameters"
 	}
-	fmt.Fprintf(&b, "%s order %v, beta %v, sigma-ss %v, delta %s\n", when, o.Order, o.Beta, o.Sigma, short(o.Delta))
+	f.add(when, "order %v, beta %v, sigma-ss %v, delta %s", o.Order, o.Beta, o.Sigma, short(o.Delta))
 	if o.Epsilon != nil {
-		fmt.Fprintf(&b, "sanitized epsilon    %.4g: may be published, an estimate and %s\n", *o.Epsilon, paint(w, red, "NOT AN UPPER BOUND"))
-		fmt.Fprintf(&b, "                     (the noise puts it below the ε that was paid half of the time)\n")
+		may := "may be published"
+		if seeded {
+			may = "NOT to be published, as its seed is known"
+		}
+		f.add("sanitized epsilon", "%.4g: %s, an estimate and %s", *o.Epsilon, may, paint(w, red, "NOT AN UPPER BOUND"))
+		f.add("", "(the noise puts it below the ε that was paid half of the time)")
 	} else {
-		fmt.Fprintf(&b, "sanitized epsilon    none: %s\n", o.Why)
+		f.add("sanitized epsilon", "none: %s", o.Why)
 	}
-	p := o.Private
+	if err := f.Flush(); err != nil {
+		return err
+	}
+	if p := o.Private; p != nil {
+		return writePateSmoothPrivate(w, o, p)
+	}
+	return nil
+}
+
+func writePateSmoothPrivate(w io.Writer, o *service.PateSmoothAnswer, p *service.PatePrivates) error {
 	bound := ""
 	if !p.Bound {
 		bound = ", " + paint(w, red, "NOT A BOUND")
 	}
-	fmt.Fprintf(&b, "\n%s, these depend on the private votes:\n", paint(w, red, pateNotSafe))
-	fmt.Fprintf(&b, "  Rényi cost           %.6g (%s report)\n", p.Cost, o.Report)
-	fmt.Fprintf(&b, "  cost of the noise    %.6g (%s formula)\n", p.GNSSCost, o.GNSS)
-	fmt.Fprintf(&b, "  epsilon of both      %.6g%s\n", p.Fixed, bound)
-	fmt.Fprintf(&b, "  smooth sensitivity   %.6g, at distance %d\n", p.Smooth, p.Distance)
-	fmt.Fprintf(&b, "  noise                ± %.6g\n", p.StdDev)
-	_, err := io.WriteString(w, b.String())
-	return err
+	fmt.Fprintf(w, "\n%s, these depend on the private votes:\n", paint(w, red, pateNotSafe))
+	f := newFacts(w, 23)
+	f.add("  Rényi cost", "%.6g (%s report)", p.Cost, o.Report)
+	f.add("  cost of the noise", "%.6g (%s formula)", p.GNSSCost, o.GNSS)
+	f.add("  epsilon of both", "%.6g%s", p.Fixed, bound)
+	f.add("  smooth sensitivity", "%.6g, at distance %d", p.Smooth, p.Distance)
+	f.add("  noise", "± %.6g", p.StdDev)
+	return f.Flush()
 }

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -199,7 +201,7 @@ func TestPateInteractive(t *testing.T) {
 func TestPateSmooth(t *testing.T) {
 	votes, answered := pateVotes(t)
 	args := []string{"smooth", "--votes", votes, "--answered", answered, "--mechanism", "confident", "--threshold", "200", "--sigma1", "150", "--sigma2", "40",
-		"--delta", "1e-5", "--conversion", "classic", "--order", "14", "--beta", "0.014285714285714286", "--json"}
+		"--delta", "1e-5", "--conversion", "classic", "--order", "14", "--beta", "0.014285714285714286", "--private", "--json"}
 	run := func(more ...string) (r service.PateSmoothAnswer) {
 		t.Helper()
 		if err := json.Unmarshal([]byte(mustPate(t, append(args, more...)...)), &r); err != nil {
@@ -239,11 +241,48 @@ func TestPateSmooth(t *testing.T) {
 	args = args[:len(args)-1]
 	text := mustPate(t, append(args, "--sigma-ss", "5")...)
 	before, after, ok := strings.Cut(text, "NOT SAFE TO PUBLISH")
-	if !strings.Contains(before, "NOT AN UPPER BOUND") || a.IsBound {
+	if !strings.Contains(before, "may be published") || !strings.Contains(before, "NOT AN UPPER BOUND") || a.IsBound {
 		t.Errorf("a sanitized ε passes for a bound:\n%s", text)
 	}
 	if !ok || !strings.Contains(before, "sanitized epsilon") || strings.Contains(before, "smooth sensitivity") || !strings.Contains(after, "smooth sensitivity") {
 		t.Errorf("private diagnostics are not set apart:\n%s", text)
+	}
+	args = args[:len(args)-1]
+	if text := mustPate(t, append(args, "--sigma-ss", "5")...); strings.Count(text, "\n") != 4 || strings.Contains(text, "NOT SAFE") || strings.Contains(text, "smooth sensitivity") {
+		t.Errorf("private values without --private:\n%s", text)
+	}
+}
+
+// Only what may be published is printed, in every form, unless --private asks for the rest.
+func TestPatePublish(t *testing.T) {
+	votes, _ := pateVotes(t)
+	args := []string{"publish", "--votes", votes, "--mechanism", "gnmax", "--sigma2", "40", "--delta", "1e-5", "--order", "12", "--beta", "0.02", "--noise", "0.15"}
+	run := func(more ...string) (r map[string]any) {
+		t.Helper()
+		if err := json.Unmarshal([]byte(mustPate(t, append(slices.Clone(args), append(more, "--json")...)...)), &r); err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	public := []string{"beta", "confidence", "delta", "noise", "noise-rdp", "order", "published-epsilon", "published-rdp", "statement"}
+	if got := slices.Sorted(maps.Keys(run())); !slices.Equal(got, public) {
+		t.Errorf("published: %v, want %v", got, public)
+	}
+	private, ok := run("--private")["not-safe-to-publish"].(map[string]any)
+	if !ok || len(private) != 4 {
+		t.Errorf("private values: %v", private)
+	}
+	text, with := mustPate(t, args...), mustPate(t, append(slices.Clone(args), "--private")...)
+	if !strings.Contains(text, "may be published") || strings.Contains(text, "NOT SAFE") || strings.Contains(text, "smooth bound") {
+		t.Errorf("by default:\n%s", text)
+	}
+	if before, after, ok := strings.Cut(with, "NOT SAFE TO PUBLISH"); !ok || strings.Contains(before, "smooth bound") || !strings.Contains(after, "smooth bound") {
+		t.Errorf("with --private:\n%s", with)
+	}
+	// With a known seed the number can be taken back to the votes.
+	seeded := mustPate(t, append(slices.Clone(args), "--seed", "1")...)
+	if !strings.Contains(seeded, "NOT to be published") || !strings.Contains(run("--seed", "1")["statement"].(string), "not to be published") {
+		t.Errorf("with a seed:\n%s", seeded)
 	}
 }
 
@@ -326,7 +365,7 @@ func TestPateBadFlags(t *testing.T) {
 		{a + votes + " --orders 2:9:0", "--orders: \"2:9:0\" does not give 1 to 100000 orders"},
 		{a + votes + " --orders 2,x", "--orders: \"x\" is not a finite number"},
 		{a + votes + " --orders 3,2", "--orders[1]: 2 is not in (3, 1e+06]: orders must ascend"},
-		{a + votes + " --plot out.gif", "--plot: \"out.gif\" does not end in .svg, .png or .pdf"},
+		{a + votes + " --plot out.gif", "--plot: \"out.gif\" does not end in .svg, .png, .pdf or .html, and is not term"},
 		{a + votes + " --format labels", votes + ": classes: 0 is not in [2, 1000000]"},
 		{a + filepath.Join(dir, "none.csv"), filepath.Join(dir, "none.csv") + ": no such file or directory"},
 		{a + bad, bad + ": votes: row 2: column 2: -7 is not in [0, 1000000000]"},

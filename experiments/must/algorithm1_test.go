@@ -1,7 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -178,8 +180,8 @@ func TestAlgorithm1ChecksItsInput(t *testing.T) {
 }
 
 // The last column of Table 8, by Algorithm 1 with σm as the noise of unit shifts:
-// WR, OW and WW as printed (1.28e-6, 8.49e-6, 1.37e-5), WOR and Poisson 6 and 16 % above
-// (3.79e-7, 4.17e-6). It is the error term up to what the pairs of OW and WW have.
+// WR, OW and WW as printed (1.28e-6, 8.49e-6, 1.37e-5), WOR and Poisson (3.79e-7, 4.17e-6) when
+// m/n = 0.009687 is rounded to 0.01, to each of the three digits; 6 and 16 % above otherwise. It is the error term up to what the pairs of OW and WW have.
 func TestTable8Composition(t *testing.T) {
 	if testing.Short() {
 		t.Skip("three hundred thousand points each")
@@ -195,5 +197,26 @@ func TestTable8Composition(t *testing.T) {
 		if !(r.lower == 0 && math.Abs(r.upper/want.upper-1) < 0.01 && math.Abs(r.wrap/want.wrap-1) < 0.01 && math.Abs(r.pair.Upper-want.pair) <= 0.01*want.pair+1e-50) {
 			t.Errorf("%s: [%v, %v], error term %v, pair %v", r.name, r.lower, r.upper, r.wrap, r.pair)
 		}
+		if printed := paperTable8[r.name].delta; (i < 2) != (r.rounded > 0) || i < 2 && fmt.Sprintf("%.2e", r.rounded) != strings.Replace(printed, "e-", "e-0", 1) {
+			t.Errorf("%s at the rounded rate: %v, printed %s", r.name, r.rounded, printed)
+		}
+	}
+}
+
+// The notebook's losses of WOR stop at log(1 − q), which leaves no upper value to speak of: what
+// the paper prints was made otherwise.
+func TestNotebookMasksWithoutReplacement(t *testing.T) {
+	omega := withoutReplacementLoss(roundedRate, 2.65359453412)
+	h, err := newAlgorithm1(closedForm(func(s float64) float64 {
+		if s <= math.Log1p(-roundedRate) {
+			return 0
+		}
+		return omega(s)
+	}), 6, 300_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, upper := h.delta(2, 1000); !(upper > 9e-43 && upper < 9.2e-43) {
+		t.Errorf("upper value %v", upper)
 	}
 }

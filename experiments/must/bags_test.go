@@ -111,3 +111,24 @@ func TestKept(t *testing.T) {
 		t.Errorf("50 resamples: [%v, %v], fresh %v", low.Lower, up.Upper, fresh.Upper)
 	}
 }
+
+// The profile of a mixture has its points where the loss is: with as many at equal distances the
+// double bootstrap has 15.64, and 2.8993 with twice as many of ours.
+func TestDoubleBootstrap(t *testing.T) {
+	if testing.Short() {
+		t.Skip("ten seconds")
+	}
+	all := keptDesigns()
+	d := all[len(all)-1]
+	up, err := d.upper(t.Context(), 1e-5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	low, err := d.lower(t.Context(), 1e-5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !(d.again && low.Lower > 1.85 && up.Upper >= low.Lower && up.Upper < 2.8993*1.02) {
+		t.Errorf("%+v: [%v, %v]", d, low.Lower, up.Upper)
+	}
+}

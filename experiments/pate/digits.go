@@ -376,7 +376,7 @@ func twoRoundsOf(p pool, images []logit.Image, c pate.Confident, seeds int) (x r
 		for i, row := range rows {
 			s := student.Scores(images[half+i].X)
 			scores = append(scores, s)
-			a, err := x.interactive.Label(row, s, src)
+			a, err := x.interactive.Label(row, p.votes.Teachers(), s, src)
 			if err != nil {
 				return x, err
 			}

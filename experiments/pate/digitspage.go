@@ -251,7 +251,7 @@ an answer on every query whatever the check says; R\* and the exact columns pric
 		return err
 	}
 	agreement := agreementCurves(p, c)
-	w(`## What is answered (as Figure 1, right, and Figure 5, middle)
+	w(`## What is answered (as Figure 1, right, and Figure 5, right)
 
 ![Answered queries by agreement](pate-digits-agreement.svg)
 
@@ -280,7 +280,14 @@ higher. The more teachers agree on a query, the more likely it is answered. Numb
 	}); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(dir, "pate-digits.md"), b.Bytes(), 0o644)
+	if err := os.WriteFile(filepath.Join(dir, "pate-digits.md"), b.Bytes(), 0o644); err != nil {
+		return err
+	}
+	made, err := ingredients(from, dir, c)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, digitCheck), []byte(made), 0o644)
 }
 
 // runningCurves returns ε of the first queries, for each mechanism by R* and data-independent;

@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"flag"
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/dpaccountant/accountant/pate"
@@ -45,6 +47,57 @@ func TestPageIsCurrent(t *testing.T) {
 		}
 		if _, err := p.WriterTo(width, height, "svg"); err != nil {
 			t.Errorf("figure %s: %v", f.name, err)
+		}
+	}
+}
+
+var slow = flag.Bool("slow", false, "also make the page on digits again, which takes minutes")
+
+// The page on digits, its numbers and colours are what the program makes of the votes today: what
+// is cheap to make again is as it was when the page was written, and the page has not been
+// touched since. With -slow all of it is made again.
+func TestDigitsPageIsCurrent(t *testing.T) {
+	const from, docs = "../votes/testdata", "../../docs/experiments"
+	dir := docs
+	if *slow {
+		dir = t.TempDir()
+		if err := digits(from, dir, "svg"); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range append(digitFiles, digitCheck) {
+			want, err := os.ReadFile(filepath.Join(docs, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%s is not what go run ./experiments/pate -only digits writes (%v)", name, err)
+			}
+		}
+		return
+	}
+	choosing, err := readPool(from, "digits-choosing.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := choose(choosing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := ingredients(from, dir, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile(filepath.Join(docs, digitCheck))
+	if err != nil {
+		t.Fatal(err)
+	}
+	was, is := strings.Split(string(want), "\n"), strings.Split(got, "\n")
+	if len(was) != len(is) {
+		t.Fatalf("%d lines, want %d", len(is), len(was))
+	}
+	for i := range was {
+		if was[i] != is[i] {
+			t.Errorf("%s\nwas, when go run ./experiments/pate -only digits last wrote the page,\n%s", is[i], was[i])
 		}
 	}
 }

@@ -34,16 +34,22 @@ func (m *mixture) leftMean(theta, d float64) float64 {
 	return (theta+1)*m.minP - theta*m.minQ
 }
 
+// beyond returns by how many standard deviations lattice point d is beyond the mean of its majorant on a side.
+func (m *mixture) beyond(theta, d float64, right bool) float64 {
+	if right {
+		return (m.x(d) - m.rightMean(theta, d)) / m.sigma
+	}
+	return (m.leftMean(theta, d) - m.x(d)) / m.sigma
+}
+
 // logRight and logLeft return the logarithm of the bound of what lies beyond
 // lattice point d, where the logarithm of f is logF; +Inf where nothing is proved.
 func (m *mixture) logRight(theta, d, logF float64) float64 {
-	z := (m.x(d) - m.rightMean(theta, d)) / m.sigma
-	return m.logMills(z, logF)
+	return m.logMills(m.beyond(theta, d, true), logF)
 }
 
 func (m *mixture) logLeft(theta, d, logF float64) float64 {
-	z := (m.leftMean(theta, d) - m.x(d)) / m.sigma
-	return m.logMills(z, logF)
+	return m.logMills(m.beyond(theta, d, false), logF)
 }
 
 func (m *mixture) logMills(z, logF float64) float64 {
@@ -60,32 +66,42 @@ func (m *mixture) x(d float64) float64 { return d/m.inv2 + m.x0 }
 func (n *node) logF(theta float64) float64 { return n.logQ + (theta+1)*n.loss }
 
 // tailFrom returns the outcome x beyond which Mills' bound begins to hold on a side: where x = μ, of which
-// x − μ is increasing.
+// x − μ is increasing, to a tenth of σ. Lines at one θ ask for it again and again, and the last answers are kept.
 func (m *mixture) tailFrom(theta float64, sign float64) float64 {
-	mean := m.rightMean
+	mean, kept := m.rightMean, &m.tails[1]
 	if sign < 0 {
-		mean = m.leftMean
+		mean, kept = m.leftMean, &m.tails[0]
 	}
 	if !(theta > 0) || m.spanQ == 0 {
 		return mean(theta, 0)
 	}
+	if k := kept.Load(); k != nil && k[0] == theta {
+		return k[1]
+	}
 	lo := (theta+1)*min(m.minP, m.maxP) - theta*m.maxQ
 	hi := (theta+1)*max(m.minP, m.maxP) - theta*m.minQ
-	for range 60 {
-		x := lo + (hi-lo)/2
+	// False position, every third step a bisection: the ends differ by θ times the means of Q.
+	below, above := lo-hi, hi-lo
+	for i := range 60 {
 		if hi-lo < 0.1*m.sigma {
 			break
 		}
-		if x < mean(theta, (x-m.x0)*m.inv2) {
-			lo = x
+		x := lo + (hi-lo)/2
+		if i%3 != 2 && below < 0 && above > 0 {
+			x = min(max(lo-(hi-lo)*below/(above-below), lo+0.04*m.sigma), hi-0.04*m.sigma)
+		}
+		if over := x - mean(theta, (x-m.x0)*m.inv2); over < 0 {
+			lo, below, above = x, over, above/2
 		} else {
-			hi = x
+			hi, above, below = x, over, below/2
 		}
 	}
+	x := hi
 	if sign < 0 {
-		return lo
+		x = lo
 	}
-	return hi
+	kept.Store(&[2]float64{theta, x})
+	return x
 }
 
 // ends are the logarithms of what may be left out on each side.

@@ -34,7 +34,8 @@ func (s *tilted) stripBetween(t, a, wide float64) strip {
 		growth = m.cellGrowth(s.theta, s.h)
 	}
 	var lastQ turn
-	var left, right, last float64
+	var now, most [2]float64 // Im L at the ends, and beyond them
+	var last float64
 	for i := range s.nodes {
 		p, q := m.turn(&s.nodes[i], float64(s.lo+i)*s.h, table, v)
 		log := s.logF[i]
@@ -44,7 +45,7 @@ func (s *tilted) stripBetween(t, a, wide float64) strip {
 			log -= s.theta * q.logLow
 		}
 		if i == 0 {
-			left = imLoss(p, turn{component: m.minQ}, a) + p.slack
+			now[0], most[0] = imLoss(p, q, a)+p.slack+q.slack, imLoss(p, turn{component: m.minQ}, a)+p.slack
 		} else {
 			if s.local() {
 				growth = s.cellGrowthOn(wide, lastQ.second, q.second)
@@ -52,7 +53,7 @@ func (s *tilted) stripBetween(t, a, wide float64) strip {
 			bound.add(max(last, log) + growth + t*(imLoss(p, lastQ, a)+p.slack+lastQ.slack)*(1+1e-12))
 		}
 		rough.add(log + t*imLoss(p, q, a))
-		right = imLoss(turn{component: m.maxP}, q, a) + q.slack
+		now[1], most[1] = imLoss(p, q, a)+p.slack+q.slack, imLoss(turn{component: m.maxP}, q, a)+q.slack
 		last, lastQ = log, q
 	}
 	slack := t * s.turnSlack(a)
@@ -61,7 +62,7 @@ func (s *tilted) stripBetween(t, a, wide float64) strip {
 		inside += s.theta * (1e-10 + s.turnSlack(wide))
 	}
 	return strip{a, logSumUp(bound.log()+inside,
-		s.tailOn(wide, true)+t*right*(1+1e-12)+slack, s.tailOn(wide, false)+t*left*(1+1e-12)+slack), rough.log()}
+		s.turningTail(t, a, wide, false, now[0], most[0])+slack, s.turningTail(t, a, wide, true, now[1], most[1])+slack), rough.log()}
 }
 
 // A scaledSum adds e^x; it is infinite once x is above largestExponent, where its steps would

@@ -115,21 +115,35 @@ func (s *tilted) stripOn(a float64) float64 {
 	return logSumUp(sum.log()+1e-9+s.theta*(1e-10+s.turnSlack(a)), s.tailOn(a, true), s.tailOn(a, false))
 }
 
+// A majorant is a Gaussian above |f| beyond an end of the nodes: it has the logarithm log there, z standard
+// deviations beyond its mean.
+type majorant struct{ log, z float64 }
+
 // tailOn returns the logarithm of a bound of ∫|f| over what is left out on one side of the line ±iaσ²,
 // but for e^{a²σ²/2}.
 func (s *tilted) tailOn(a float64, right bool) float64 {
-	m := s.m
-	tail, j := s.logLeft, s.lo
-	if right {
-		tail, j = s.logRight, s.hi
+	best := math.Inf(1)
+	for _, g := range s.majorants(a, right) {
+		best = min(best, s.m.logMills(g.z, g.log))
 	}
-	best := tail + m.logSector(s.theta, a)
-	n, unit := m.zerosQ()
-	if !s.local() || !(a*unit < math.Pi) {
-		return best
+	return best
+}
+
+// majorants returns what is known about |f| over e^{a²σ²/2} on the line ±iaσ², beyond the nodes on one side.
+func (s *tilted) majorants(a float64, right bool) []majorant {
+	m, j := s.m, s.lo
+	if right {
+		j = s.hi
 	}
 	d := float64(j) * s.h
-	mean, err := m.meanQ(d)
+	plain := majorant{s.nodes[j-s.lo].logF(s.theta), m.beyond(s.theta, d, right)}
+	growth := m.logSector(s.theta, a)
+	n, unit := m.zerosQ()
+	if !s.local() || !(a*unit < math.Pi) {
+		plain.log += growth
+		return []majorant{plain}
+	}
+	mean, err := s.meanQ(j)
 	// Going outwards, E[c] moves to the extreme mean of this side: Var ≤ span·|E − extreme|.
 	from := mean + err - m.minQ
 	if right {
@@ -137,10 +151,12 @@ func (s *tilted) tailOn(a float64, right bool) float64 {
 	}
 	if m.realZeros {
 		// The variance is Σ s(1−s), at most Σ s and Σ (1−s).
-		best = min(best, tail+s.theta*(1e-10-4*min(from, n/4)*math.Log(math.Cos(a/2))*(1+1e-12)))
+		growth = min(growth, s.theta*(1e-10-4*min(from, n/4)*math.Log(math.Cos(a/2))*(1+1e-12)))
 	} else if x := a * a * m.spanQ * from * (1 + 1e-12); x < 1 {
-		best = min(best, tail-s.theta/2*math.Log1p(-x)+1e-10*s.theta)
+		growth = min(growth, -s.theta/2*math.Log1p(-x)+1e-10*s.theta)
 	}
+	plain.log += growth
+	out := []majorant{plain}
 	// c measured from the other extreme mean has at least a share cos(a·span) of its derivative.
 	if cos := math.Cos(a*unit) - 1e-14; cos > 0 && a*unit < math.Pi/2 {
 		_, q := m.turn(&s.nodes[j-s.lo], d, m.angles(a), m.scratch())
@@ -151,9 +167,22 @@ func (s *tilted) tailOn(a float64, right bool) float64 {
 		} else {
 			z = (s.theta+1)*m.minP - s.theta*(m.maxQ-cos*(m.maxQ-mean-err)) - m.x(d)
 		}
-		best = min(best, m.logMills(z/m.sigma*(1-1e-9)-1e-14*s.theta*(1+m.span)/m.sigma, log))
+		out = append(out, majorant{log, z/m.sigma*(1-1e-9) - 1e-14*s.theta*(1+m.span)/m.sigma})
 	}
-	return best
+	return out
+}
+
+// meanQ returns E[c] of Q at node j, and the bound of its error.
+func (s *tilted) meanQ(j int) (mean, err float64) {
+	if x := s.nodes[j-s.lo].shares; x != nil {
+		return s.m.meanOf(&x.q)
+	}
+	return s.m.meanQ(float64(j) * s.h)
+}
+
+// meanOf returns E[c] of shares, and the bound of its error.
+func (m *mixture) meanOf(x *window) (mean, err float64) {
+	return x.at + x.mean, m.span * (4*x.dv + u*(16+2*float64(len(m.cs))))
 }
 
 // meanQ returns E[c] of Q at lattice point d, and the bound of its error.
@@ -162,8 +191,8 @@ func (m *mixture) meanQ(d float64) (mean, err float64) {
 		return m.minQ, 0
 	}
 	if m.realZeros {
-		x := m.sideQ.windowAt(d)
-		return x.at + x.mean, m.spanQ * (4*x.dv + u*(16+2*float64(len(m.cs))))
+		x := m.sideQ.windowAt(d, false)
+		return m.meanOf(&x)
 	}
 	mean, _ = m.momentsQ(d)
 	return mean, m.spanQ * (4*m.exponentErr(d) + u*(8+2*float64(len(m.cs))))
@@ -175,7 +204,7 @@ func (m *mixture) momentsQ(d float64) (mean, variance float64) {
 		return m.minQ, 0
 	}
 	if m.realZeros {
-		x := m.sideQ.windowAt(d)
+		x := m.sideQ.windowAt(d, false)
 		return x.at + x.mean, max(0, x.second-x.mean*x.mean)
 	}
 	top := m.logQ0

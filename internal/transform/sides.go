@@ -6,6 +6,7 @@ package transform
 import (
 	"math"
 	"sort"
+	"sync/atomic"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
@@ -17,7 +18,19 @@ type side struct {
 	logW, w, err []float64 // weights; relative errors, those of their logarithms included
 	offset       []float64 // v at lattice point 0
 	inv2, sigErr float64   // of the mixture
+	grow, known  []float64 // log w + v at lattice point d is known to grow·|d| + known
+	peaks        []atomic.Pointer[peak]
 }
+
+// A peak is what the shares are where that of mean n is the largest: the logarithm of share n + k over share n is
+// k·(sign·d − at) + log[n + k], where neither is above about 0, as the logarithms are concave; w is e^log.
+type peak struct {
+	at     float64
+	w, log []float64
+}
+
+// leastPlain is the log of a peak from which on its w is a number with all its digits.
+const leastPlain = -300
 
 // makeSides returns P and Q; ok is false if the means are not those of sides.
 func (m *mixture) makeSides() (p, q side, ok bool) {
@@ -53,12 +66,49 @@ func (m *mixture) makeSide(ofP bool) (s side, ok bool) {
 			s.logW[k], s.w[k], s.err[k], s.offset[k] = l, math.Exp(l), c.err, c.offset
 		}
 	}
-	for _, l := range s.logW {
+	s.grow, s.known = make([]float64, n), make([]float64, n)
+	for i, l := range s.logW {
 		if math.IsInf(l, -1) {
 			return s, false
 		}
+		// As in exponent, and the roundings of the weight's logarithm, of the sum and of its exponential.
+		c, off := float64(i), math.Abs(s.offset[i])
+		s.grow[i] = c * (4*u + s.sigErr)
+		s.known[i] = s.err[i] + u*(4+10*off+6*math.Abs(l)) + s.sigErr*(off+c*c*s.inv2/2)
 	}
+	s.peaks = make([]atomic.Pointer[peak], n)
 	return s, true
+}
+
+// log0 is the logarithm of the share of mean sign·n at lattice point 0, not divided by their sum.
+func (s *side) log0(n int) float64 { return s.offset[n] + s.logW[n] }
+
+// peakAt returns the peak of mean sign·n, made when it is first asked for.
+func (s *side) peakAt(n int) *peak {
+	if p := s.peaks[n].Load(); p != nil {
+		return p
+	}
+	last := len(s.logW) - 1
+	store := make([]float64, 2*last+2)
+	p := &peak{w: store[:last+1], log: store[last+1:]}
+	reach := 0.0 // of the step that moves shares up
+	switch {
+	case n == 0:
+		p.at = s.log0(0) - s.log0(1)
+	case n == last:
+		p.at = s.log0(n-1) - s.log0(n)
+	default:
+		p.at = (s.log0(n-1) - s.log0(n+1)) / 2
+		reach = s.log0(n) - (s.log0(n-1)+s.log0(n+1))/2
+	}
+	for k := range p.log {
+		p.log[k] = s.log0(k) - s.log0(n) + float64(k-n)*p.at
+		if p.log[k] > leastPlain && p.log[k]+math.Abs(float64(k-n))*reach > 2*negligible {
+			p.w[k] = math.Exp(p.log[k])
+		}
+	}
+	s.peaks[n].Store(p)
+	return p
 }
 
 // exponent is mixture.exponent for mean sign·n.
@@ -84,46 +134,69 @@ type window struct {
 	dv           float64 // bounds the errors of the logarithms of the shares
 }
 
-// windowAt returns the shares at lattice point d.
-func (s *side) windowAt(d float64) window {
+// windowAt returns the shares at lattice point d, only their moments if keep is false.
+//
+// They are those of a peak times powers of one number. Over the roundings of grow and known, with k from the
+// peak n and a the peak's at: the logarithm of the peak is off by 2(|log0(n)| + |log0(n+k)| + |ka|)u, the exponent of the
+// power by k(|d| + |a|)u; each exponential and each power rounds by 2u; top is off by 3n|d|u and 3|log0(n)|u.
+func (s *side) windowAt(d float64, keep bool) window {
 	last := len(s.logW) - 1
 	if last == 0 {
 		return window{sign: 1, w: single[:]}
 	}
-	at := func(n int) float64 { return s.sign*float64(n)*d + s.offset[n] + s.logW[n] }
-	peak := sort.Search(last, func(n int) bool { return !(at(n+1) > at(n)) })
-	top := at(peak)
-	lo, hi := peak, peak
-	for lo > 0 && at(lo-1)-top > negligible {
+	move := s.sign * d
+	n := sort.Search(last, func(n int) bool { return !(move+s.log0(n+1)-s.log0(n) > 0) })
+	p := s.peakAt(n)
+	step := move - p.at
+	lo, hi := n, n
+	for lo > 0 && p.log[lo-1]+float64(lo-1-n)*step > negligible {
 		lo--
 	}
-	for hi < last && at(hi+1)-top > negligible {
+	for hi < last && p.log[hi+1]+float64(hi+1-n)*step > negligible {
 		hi++
 	}
-	x := window{sign: s.sign, at: s.sign * float64(peak), top: peak - lo, w: make([]float64, hi-lo+1)}
-	sum, size := 0.0, float64(last+1)*negligibleShare
-	for n := lo; n <= hi; n++ {
-		v, dv := s.exponent(n, d)
-		l := s.logW[n]
-		w := 1.0
-		if n != peak {
-			w = math.Exp(v + l - top)
+	x := window{sign: s.sign, at: s.sign * float64(n), top: n - lo}
+	if keep {
+		x.w = make([]float64, hi-lo+1)
+		x.w[n-lo] = 1
+	}
+	size := math.Abs(d)
+	own := s.grow[n]*size + s.known[n]
+	sum, first, second, wrong, most := 1.0, 0.0, 0.0, own, own
+	far := u * (2*size + 4*math.Abs(p.at) + 4)
+	side := func(from, to, way int) {
+		power, ratio := 1.0, math.Exp(float64(way)*step)
+		part := 0.0
+		for i, k := from, 1.0; i*way <= to*way; i, k = i+way, k+1 {
+			power *= ratio
+			w := p.w[i] * power
+			if p.w[i] == 0 {
+				w = math.Exp(p.log[i] + k*float64(way)*step)
+			}
+			if keep {
+				x.w[i-lo] = w
+			}
+			sum += w
+			part += w * k
+			second += w * k * k
+			e := s.grow[i]*size + s.known[i] + k*far
+			wrong += w * e
+			most = max(most, e)
 		}
-		k := s.sign * float64(n-peak)
-		x.w[n-lo] = w
-		sum += w
-		x.mean += w * k
-		x.second += w * k * k
-		size += w * (s.err[n] + dv + u*(4+2*math.Abs(v+l)+2*math.Abs(l)))
-		x.dv = max(x.dv, s.err[n]+dv+2*u*(math.Abs(v)+math.Abs(l)))
+		first += float64(way) * part
 	}
+	side(n+1, hi, +1)
+	side(n-1, lo, -1)
+	inverse := 1 / sum
 	for i := range x.w {
-		x.w[i] /= sum
+		x.w[i] *= inverse
 	}
-	x.mean /= sum
-	x.second /= sum
+	x.mean, x.second = s.sign*first*inverse, second*inverse
+	g := s.log0(n)
+	top, rest := move*float64(n)+g, u*(8+8*math.Abs(g)+4*float64(n)*size)
+	x.dv = most + rest
 	x.log = top + math.Log(sum)
-	x.err = logError(size/sum) + u*(float64(hi-lo)+2*math.Abs(x.log)+2*math.Abs(top)+2)
+	x.err = logError(wrong*inverse+rest+float64(last+1)*negligibleShare) + u*(float64(hi-lo)+2*math.Abs(x.log)+2*math.Abs(top)+4)
 	return x
 }
 
@@ -156,7 +229,7 @@ func (s *side) excess(d float64) (sum, err float64, ok bool) {
 
 // evaluateSides is evaluate for a mixture with real zeros, with the shares.
 func (m *mixture) evaluateSides(d float64) node {
-	p, q := m.sideP.windowAt(d), m.sideQ.windowAt(d)
+	p, q := m.sideP.windowAt(d, true), m.sideQ.windowAt(d, true)
 	x := m.sigma*d + m.x0/m.sigma
 	logN := -x*x/2 - m.logSigma - 0.91893853320467274178
 	errN := u * (12 + 8*math.Abs(logN) + 2*math.Abs(d) + math.Abs(m.x0)*m.inv2)

@@ -186,18 +186,52 @@ func (l *roughLine) shift(i int) *roughShift {
 	}
 	m := l.m
 	a := m.shift(i)
-	table := m.angles(a)
-	v := make([]float64, len(m.cs))
 	store := make([]float64, 2*len(l.nodes))
 	s := &roughShift{store[:len(l.nodes)], store[len(l.nodes):]}
 	lift := a * a / (2 * m.inv2)
+	var table *angles
+	var v []float64
+	if !m.realZeros || a > roughAngle {
+		table, v = m.angles(a), make([]float64, len(m.cs))
+	}
+	half := math.Sin(a/2) * math.Sin(a/2)
 	for j := range l.nodes {
-		p, q := m.turn(&l.nodes[j], float64(l.lo+j)*l.h, table, v)
+		var p, q turn
+		if x := l.nodes[j].shares; table == nil {
+			p, q = x.p.roughTurn(a, half), x.q.roughTurn(a, half)
+		} else {
+			p, q = m.turn(&l.nodes[j], float64(l.lo+j)*l.h, table, v)
+		}
 		s.mod[j] = lift + (l.theta+1)*p.logMod - l.theta*q.modulus(l.theta)
 		s.turn[j] = imLoss(p, q, a)
 	}
 	l.shifted[i] = s
 	return s
+}
+
+// roughAngle is up to where mean and variance of shares know enough of their turn.
+const roughAngle = 0.5
+
+// roughTurn is about the turn of the shares: that of a binomial law with their mean and variance, which proves nothing.
+func (x *window) roughTurn(a, half float64) turn {
+	if len(x.w) == 1 {
+		return turn{component: x.at}
+	}
+	heads := math.Abs(x.at + x.mean)
+	v := max(0, x.second-x.mean*x.mean)
+	s := min(1, max(0, 1-v/heads))
+	if heads < 1e-9 || v < 1e-12 {
+		s = 0
+	}
+	// A small s is Poisson's law.
+	n := heads / max(s, 1e-9)
+	mod := n / 2 * math.Log1p(-4*s*(1-s)*half)
+	sin, cos := math.Sincos(a)
+	arg := n * math.Atan2(s*sin, 1-s+s*cos)
+	if s < 1e-9 {
+		mod, arg = -2*heads*half, heads*sin
+	}
+	return turn{logMod: mod, logLow: mod, rest: x.sign * arg}
 }
 
 // on returns about log B_a(t)/M(θ) on line i, from differences, so that it keeps its digits near 0.

@@ -100,3 +100,31 @@ func TestSketchOfManyAtomsIsClose(t *testing.T) {
 		}
 	}
 }
+
+// So is that of a group, whose turns are those of a binomial law with the same mean and variance.
+func TestSketchOfGroupIsClose(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 3))
+	worst, tried := 0.0, 0
+	for range 150 {
+		m := binomialPair(2+r.IntN(63), logUniform(r, 1e-4, 0.9), logUniform(r, 0.3, 30), r.IntN(2) == 0)
+		theta, tMax := logUniform(r, 1e-4, 10), logUniform(r, 0.01, 30)
+		k, _, kErr := m.Real(theta)
+		line, err := m.Line(t.Context(), theta, tMax, 1e-14, 0)
+		if err != nil || !(kErr < 1e-9*math.Abs(k)) {
+			continue
+		}
+		sketch := NewSketch(m).Line(theta)
+		if sketch == nil {
+			continue
+		}
+		fall, want := sketch.Fall(tMax), line.Decay(tMax)-k
+		if want < -1e-9 && want > deepFall {
+			tried++
+			worst = max(worst, math.Abs(fall/want-1))
+		}
+	}
+	t.Logf("%d, the fall off by %.1e", tried, worst)
+	if tried < 50 || worst > 0.1 {
+		t.Errorf("of %d falls the sketch of one is off by %v", tried, worst)
+	}
+}

@@ -134,13 +134,13 @@ class Systems(Connection):
     ) -> SanitizedCost:
         """Sanitize the cost of votes. Every call publishes anew: make it once.
 
-        ``options`` are as for ``pate``.
+        ``options`` are as for ``pate``; ``private=True`` adds what must not be published.
         """
         r = self.request(
             "pate-smooth", votes=rows_of(votes), mechanism=mechanism, delta=delta, order=order, beta=beta,
             **given(sigma_ss=sigma_ss, **options),
         )
-        return SanitizedCost(r["sanitized-epsilon"], r.get("why-none", ""), dict(r["not-safe-to-publish"]))
+        return SanitizedCost(r["sanitized-epsilon"], r.get("why-none", ""), r.get("not-safe-to-publish"))
 
     def pate_publish(
         self,
@@ -157,13 +157,14 @@ class Systems(Connection):
         """Publish an upper bound on the cost of votes. Every call publishes anew: make it once.
 
         ``order``, ``beta``, ``noise``, ``confidence`` and ``delta`` must have been fixed
-        without looking at the votes. ``options`` are as for ``pate``.
+        without looking at the votes. ``options`` are as for ``pate``; ``private=True`` adds
+        what must not be published.
         """
         r = self.request(
             "pate-publish", votes=rows_of(votes), mechanism=mechanism, delta=delta, order=order, beta=beta,
             noise=noise, **given(confidence=confidence, **options),
         )
-        return PublishedCost(r["published-epsilon"], r["confidence"], r["statement"], dict(r["not-safe-to-publish"]))
+        return PublishedCost(r["published-epsilon"], r["confidence"], r["statement"], r.get("not-safe-to-publish"))
 
     def label(
         self,

@@ -137,7 +137,8 @@ class Curve(Answer):
 
 @dataclass(frozen=True)
 class Probe(Answer):
-    """What is certified at one value: ε, or δ where the budget's ε is below 0.01."""
+    """What is certified at one value: ε, δ where the budget's ε is below 0.01 or is
+    an advantage, or the true-positive rate where the budget is on that."""
 
     value: float
     lower: float
@@ -366,25 +367,26 @@ class PateCost(Answer):
 class SanitizedCost(Answer):
     """A sanitized ε: it may be published, and is an estimate, no upper bound.
 
-    ``private`` must not be published. ``why_none`` says why there is no ε.
+    ``private``, which is there if it was asked for, must not be published. ``why_none``
+    says why there is no ε.
     """
 
     epsilon: Optional[float]
     why_none: str
-    private: Mapping[str, Any]
+    private: Optional[Mapping[str, Any]] = None
 
 
 @dataclass(frozen=True)
 class PublishedCost(Answer):
     """An upper bound on ε that may be published, except with probability 1 − ``confidence``.
 
-    ``private`` must not be published.
+    ``private``, which is there if it was asked for, must not be published.
     """
 
     epsilon: float
     confidence: float
     statement: str
-    private: Mapping[str, Any]
+    private: Optional[Mapping[str, Any]] = None
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ import fractions
 import math
 import multiprocessing
 import os
+import statistics
 import sys
 import tempfile
 import threading
@@ -89,6 +90,17 @@ class Tests(unittest.TestCase):
         self.assertEqual(near.asked, "delta")
         self.assertLessEqual(near.meets.upper, 1e-3)
         gauss = {"neighbors": "add-remove", "steps": [{"mechanism": {"gaussian": {"noise-multiplier": 1}}}]}
+        # The best test of false-positive rate F between two normals μ = 1/σ apart has the
+        # true-positive rate Φ(μ + Φ⁻¹(F)), and the advantage 2Φ(μ/2) − 1.
+        quantile = statistics.NormalDist().inv_cdf
+        attack = self.accountant.calibrate(gauss, target_tpr=0.1, at_fpr=0.01)
+        self.assertEqual(attack.asked, "true-positive-rate")
+        self.assertLessEqual(attack.meets.upper, 0.1)
+        self.assertAlmostEqual(attack.value, 1 / (quantile(0.1) - quantile(0.01)), places=5)
+        attack = self.accountant.calibrate(gauss, target_advantage=0.2)
+        self.assertAlmostEqual(attack.value, 0.5 / quantile(0.6), places=4)
+        with self.assertRaises(InputError):
+            self.accountant.calibrate(gauss, target_tpr=0.1)
         with self.assertRaises(InfeasibleError):
             self.accountant.calibrate(gauss, epsilon=1, delta=0)
         with self.assertRaises(InputError):
@@ -211,6 +223,7 @@ class Tests(unittest.TestCase):
         )
         self.assertTrue(math.isfinite(clean.epsilon))
         self.assertEqual(clean.why_none, "")
+        self.assertIsNone(clean.private)
         exact = self.accountant.pate(votes, "gnmax", sigma2=40, delta=1e-5, price="exact")
         self.assertLessEqual(exact.epsilon, cost.epsilon)
         self.assertLessEqual(exact.exact["forward"]["upper"], exact.epsilon)
@@ -218,7 +231,12 @@ class Tests(unittest.TestCase):
             votes, "gnmax", sigma2=40, delta=1e-5, order=12, beta=0.02, noise=0.15
         )
         self.assertEqual(bound.confidence, 0.95)
+        self.assertIsNone(bound.private)
         self.assertGreater(bound.epsilon, exact.exact["forward"]["upper"])
+        private = self.accountant.pate_publish(
+            votes, "gnmax", sigma2=40, delta=1e-5, order=12, beta=0.02, noise=0.15, private=True
+        )
+        self.assertGreater(private.private["smooth-bound"], 0)
 
     def test_label(self):
         found = self.accountant.label(1, [0, 1, 2], [1, 1, 3])

@@ -14,6 +14,7 @@ import (
 
 // Epsilon returns bounds of ε(δ) of a profile. The answer is known to lie in [floor, top].
 func Epsilon(p profiles.Profile, logDelta, floor, top float64) (lower, upper float64) {
+	lastEps, lastV, slope := math.NaN(), math.NaN(), 0.0
 	f := func(sign float64) func(float64) (float64, float64) {
 		return func(eps float64) (float64, float64) {
 			v, e := profiles.LogDelta(p, eps)
@@ -25,10 +26,19 @@ func Epsilon(p profiles.Profile, logDelta, floor, top float64) (lower, upper flo
 				}
 				return math.Inf(-1), 0
 			}
-			return v + sign*e - logDelta, 0
+			// log δ is smooth and falls: the secant of two values is about its slope, but of values next to
+			// each other it is that of their errors.
+			if v -= logDelta; !(math.Abs(eps-lastEps) <= 1e-9*math.Abs(eps)) && !math.IsInf(v, 0) {
+				if slope = (lastV - v) / (eps - lastEps); !(slope > 0) || math.IsInf(slope, 0) {
+					slope = 0
+				}
+				lastEps, lastV = eps, v
+			}
+			return v + sign*e, slope
 		}
 	}
-	return Solve(f(-1), floor, top, floor, 0, 0, false), Solve(f(+1), floor, top, floor, 0, 0, true)
+	lower = Solve(f(-1), floor, top, floor, 0, 0, false)
+	return lower, Solve(f(+1), floor, top, max(floor, lower), 1e-13*math.Abs(lower), 0, true)
 }
 
 // Delta returns log δ(ε) of a profile as computed, and bounds of it where losses are displaced

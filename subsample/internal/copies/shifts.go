@@ -32,7 +32,8 @@ func (c *shifts) mixedTail(x, dx, sign float64) (log, err float64) {
 	s := newLogSum()
 	n := 0
 	for u, l := range c.LogP {
-		if u > 0 && c.LogAbove[u]+far < s.now() {
+		// The logarithm of the sum is that of its largest term at least.
+		if u > 0 && c.LogAbove[u]+far < s.top {
 			break
 		}
 		y := x - sign*float64(u)*c.theta
