@@ -33,7 +33,11 @@ func (s *Sum) Epsilon(ctx context.Context, delta float64) (Result, error) {
 	switch {
 	case s.steps.Lossless():
 		// δ(ε) = 1 − e^ε below 0, and 0 from 0 on.
-		return exactly(math.Log1p(-delta)), nil
+		x := math.Log1p(-delta)
+		if delta == 0 {
+			return exactly(x), nil
+		}
+		return checked(Result{Lower: xmath.Down(x, 2), Estimate: x, Upper: xmath.Up(x, 2)})
 	case logDelta < logInf-infErr:
 		return exactly(math.Inf(1)), nil
 	case math.IsInf(logDelta, -1):
@@ -85,7 +89,11 @@ func (s *Sum) Delta(ctx context.Context, eps float64) (Result, error) {
 	}
 	logInf, infErr, top := s.steps.Ends()
 	if s.steps.Lossless() {
-		return exactly(max(0, -math.Expm1(eps))), nil
+		if eps >= 0 {
+			return exactly(0), nil
+		}
+		x := -math.Expm1(eps)
+		return checked(Result{Lower: xmath.Down(x, 2), Estimate: x, Upper: min(1, xmath.Up(x, 2))})
 	}
 	if logInf == 0 {
 		return exactly(1), nil // an infinite loss is certain

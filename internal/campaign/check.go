@@ -61,9 +61,9 @@ func caseOf(seed, number uint64) (plan, question) {
 // get asks, and checks the answer by itself.
 func (x *examiner) get(ctx context.Context, p plan, q question) (accountant.Interval, error) {
 	const check = "an answer by itself"
-	ctx, stop := context.WithTimeout(ctx, deadline)
+	limited, stop := context.WithTimeout(ctx, deadline)
 	defer stop()
-	iv, err := x.ask(ctx, p, q)
+	iv, err := x.ask(limited, p, q)
 	fail := func(format string, args ...any) (accountant.Interval, error) {
 		return iv, &violation{check, fmt.Sprintf(format, args...), p, q}
 	}
@@ -74,7 +74,9 @@ func (x *examiner) get(ctx context.Context, p plan, q question) (accountant.Inte
 		switch {
 		case errors.As(err, &field), errors.As(err, &line):
 			return iv, errRefused
-		case ctx.Err() != nil:
+		case ctx.Err() != nil: // the whole campaign ends
+			return iv, err
+		case limited.Err() != nil:
 			return fail("no answer after %v: %v", deadline, err)
 		}
 		return fail("%v", err)

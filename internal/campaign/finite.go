@@ -151,16 +151,24 @@ func reversed(list []outcome) []outcome {
 	return out
 }
 
-// with returns δ of outcomes beside an independent mechanism of a curve: an outcome moves the
+// positive returns p − e·q, or 0 if it is not above that. A difference below 2^−280 of p is a tie
+// that rounding has missed: e is e^ε of a float64 ε, and what is no tie differs by far more.
+func positive(p, e, q *big.Float) *big.Float {
+	d := oracle.Sub(p, oracle.Mul(e, q))
+	if d.Sign() <= 0 || d.MantExp(nil) < p.MantExp(nil)-280 {
+		return oracle.New()
+	}
+	return d
+}
+
+// withOutcomes returns δ of outcomes beside an independent mechanism of a curve: an outcome moves the
 // loss by log p/q. A nil curve is of a mechanism that shows nothing.
 func withOutcomes(list []outcome, c curve) curve {
 	if c == nil {
 		return func(eps *big.Float) *big.Float {
 			e, sum := oracle.Exp(eps), oracle.New()
 			for _, o := range list {
-				if d := oracle.Sub(o.p, oracle.Mul(e, o.q)); d.Sign() > 0 {
-					sum = oracle.Add(sum, d)
-				}
+				sum = oracle.Add(sum, positive(o.p, e, o.q))
 			}
 			return sum
 		}

@@ -307,7 +307,7 @@ func (b FromProfile) cells(ls []float64) *cells {
 // relative error.
 func between(upA, upB, loA, loB, errA, errB, errLoA, errLoB float64, last bool) (m, err float64) {
 	m, abs := difference(upA, upB, loA, loB, errA, errB, errLoA, errLoB, last)
-	if m == 0 && math.IsInf(math.Max(upA, loB), -1) || upA <= upB || loB <= loA {
+	if m == 0 { // both tails are the same
 		return 0, 0
 	}
 	return m, abs/m + 4*u
@@ -315,9 +315,15 @@ func between(upA, upB, loA, loB, errA, errB, errLoA, errLoB float64, last bool) 
 
 // difference is between with its absolute error.
 func difference(upA, upB, loA, loB, errA, errB, errLoA, errLoB float64, last bool) (m, abs float64) {
+	// of is what a tail may be wrong by; one that is 0 is not, whatever its relative error.
+	of := func(log, err float64) float64 {
+		if math.IsInf(log, -1) {
+			return 0
+		}
+		return math.Exp(log) * (math.Abs(err) + 2*u*(1+math.Abs(log)))
+	}
 	if last {
-		m = math.Exp(upA)
-		return m, m * (math.Abs(errA) + 2*u*(1+math.Abs(upA)))
+		return math.Exp(upA), of(upA, errA)
 	}
 	big, small, eb, es := upA, upB, errA, errB
 	if loB < upA {
@@ -329,7 +335,7 @@ func difference(upA, upB, loA, loB, errA, errB, errLoA, errLoB float64, last boo
 	if big > small {
 		m = math.Exp(xmath.LogSub(big, small))
 	}
-	return m, math.Exp(big)*(eb+2*u*(1+math.Abs(big))) + math.Exp(small)*(es+2*u)
+	return m, of(big, eb) + of(small, es)
 }
 
 // Masses implements Source: cells of the noise itself.
