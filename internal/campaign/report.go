@@ -27,9 +27,9 @@ func (s *result) report(c campaign) string {
 	row("answers with a warning that they are wider than asked", s.warned)
 	row("checks", total)
 	row("**violations**", fmt.Sprintf("**%d**", s.violations))
-	row("widest answer without a warning, over the width asked", fmt.Sprintf("%.3f", s.share))
+	row("widest answer without a warning, over the width asked", fmt.Sprintf("%.2f", s.share))
 	if !c.withoutTime {
-		row("slowest plan with all its checks", s.slowest.Round(10*time.Millisecond))
+		row("slowest plan with all its checks", s.slowest.Round(time.Second))
 		row("time", s.took.Round(time.Second))
 	}
 	table(&b, "check", "times", s.checks)
@@ -56,11 +56,5 @@ func table(b *strings.Builder, what, unit string, numbers map[string]int64) {
 	}
 }
 
-// indented sets the lines after the first as a block.
-func indented(text string) string {
-	head, rest, _ := strings.Cut(strings.TrimRight(text, "\n"), "\n")
-	if rest == "" {
-		return head
-	}
-	return head + "\n\n```yaml\n" + rest + "\n```"
-}
+// indented sets a question and its plan as a block.
+func indented(text string) string { return "\n\n```yaml\n# " + strings.TrimRight(text, "\n") + "\n```" }
