@@ -318,8 +318,8 @@ func (a *Accountant) Epsilon(ctx context.Context, delta float64) (Interval, erro
 		if least := a.made.Laws.Least(); delta < least && delta > 0 {
 			iv.Warnings = append(iv.Warnings, fmt.Sprintf("δ = %v is below %v, which laws of %s are made for: the upper end is that of batches that anybody may know", delta, least, a.made.Name))
 		}
-		a.tooWide(&iv, a.opts.Absolute)
 	}
+	a.tooWide(&iv, a.opts.Absolute)
 	return iv, a.warnOfCap(ctx, &iv, delta)
 }
 
@@ -348,12 +348,13 @@ func (a *Accountant) Delta(ctx context.Context, eps float64) (Interval, error) {
 		if iv.Upper < least && iv.Upper > 0 {
 			iv.Warnings = append(iv.Warnings, fmt.Sprintf("δ is below %v, which laws of %s are made for: the interval is wider than asked", least, a.made.Name))
 		}
-		a.tooWide(&iv, 0)
 	}
+	a.tooWide(&iv, 0)
 	return iv, nil
 }
 
-// tooWide warns of an interval that laws leave wider than asked.
+// tooWide warns of an interval that laws leave wider than asked: those of a question, or those
+// above and below one run.
 func (a *Accountant) tooWide(iv *Interval, absolute float64) {
 	lower, upper := iv.Lower, iv.Upper
 	if iv.Gap != nil || len(iv.Warnings) > 0 || math.IsInf(upper, 1) {
@@ -361,7 +362,11 @@ func (a *Accountant) tooWide(iv *Interval, absolute float64) {
 	}
 	width := upper - lower
 	if width > max(2*a.opts.Relative*math.Abs(upper), absolute) {
-		iv.Warnings = append(iv.Warnings, fmt.Sprintf("the laws of %s leave an interval of width %.2g, wider than asked", a.made.Name, width))
+		name := "its steps"
+		if a.made != nil {
+			name = a.made.Name
+		}
+		iv.Warnings = append(iv.Warnings, fmt.Sprintf("the laws of %s leave an interval of width %.2g, wider than asked", name, width))
 	}
 }
 

@@ -73,6 +73,14 @@ func both(a, b Result) Result {
 	return a.Narrowed()
 }
 
+// warned is checked of an answer that is wide if so is said: without a reason yet, it is rounding.
+func warned(r Result, wide bool) (Result, error) {
+	if wide && r.Lower != r.Upper && len(r.Warnings) == 0 {
+		r.Warnings = []string{meter.Warning(meter.ErrRounding, r.Upper-r.Lower)}
+	}
+	return checked(r)
+}
+
 // checked places the estimate within the interval, which must be one.
 func checked(r Result) (Result, error) {
 	if !(r.Lower <= r.Upper) {

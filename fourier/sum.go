@@ -33,7 +33,11 @@ func (s *Sum) Epsilon(ctx context.Context, delta float64) (Result, error) {
 	switch {
 	case s.steps.Lossless():
 		// δ(ε) = 1 − e^ε below 0, and 0 from 0 on.
-		return exactly(math.Log1p(-delta)), nil
+		x := math.Log1p(-delta)
+		if delta == 0 {
+			return exactly(x), nil
+		}
+		return checked(Result{Lower: xmath.Down(x, 2), Estimate: x, Upper: xmath.Up(x, 2)})
 	case logDelta < logInf-infErr:
 		return exactly(math.Inf(1)), nil
 	case math.IsInf(logDelta, -1):
@@ -41,14 +45,18 @@ func (s *Sum) Epsilon(ctx context.Context, delta float64) (Result, error) {
 		if lo == hi {
 			return exactly(hi), nil
 		}
-		return checked(Result{Lower: lo, Estimate: lo + (hi-lo)/2, Upper: hi, Budget: Budget{RoundOff: hi - lo}})
+		r := Result{Lower: lo, Estimate: lo + (hi-lo)/2, Upper: hi, Budget: Budget{RoundOff: hi - lo}}
+		return warned(r, s.wide(r))
 	}
 	if more := math.Exp(logInf + max(4*infErr, 1e-9)); logDelta <= logInf+infErr && more < 1 {
 		// Rounding hides whether δ is reached at any finite ε. A larger δ is reached
 		// no later.
 		r, err := s.Epsilon(ctx, more)
 		r.Upper, r.Estimate = math.Inf(1), math.Inf(1)
-		return r, err
+		if err != nil {
+			return r, err
+		}
+		return warned(r, true)
 	}
 	floor := xmath.Down(math.Log1p(-delta), 2) // δ(ε) ≥ 1 − e^ε
 	var r Result
@@ -67,7 +75,7 @@ func (s *Sum) Epsilon(ctx context.Context, delta float64) (Result, error) {
 	if logDelta <= logInf+infErr {
 		r.Upper = math.Inf(1)
 	}
-	return checked(r)
+	return warned(r, s.wide(r))
 }
 
 // Delta returns δ(eps), for any real eps. A cancelled context is returned as an
@@ -81,14 +89,19 @@ func (s *Sum) Delta(ctx context.Context, eps float64) (Result, error) {
 	}
 	logInf, infErr, top := s.steps.Ends()
 	if s.steps.Lossless() {
-		return exactly(max(0, -math.Expm1(eps))), nil
+		if eps >= 0 {
+			return exactly(0), nil
+		}
+		x := -math.Expm1(eps)
+		return checked(Result{Lower: xmath.Down(x, 2), Estimate: x, Upper: min(1, xmath.Up(x, 2))})
 	}
 	if logInf == 0 {
 		return exactly(1), nil // an infinite loss is certain
 	}
 	move := s.steps.LossErr()
 	if eps-move >= top {
-		return checked(Result{Lower: xmath.ExpDown(logInf - infErr), Estimate: math.Exp(logInf), Upper: xmath.ExpUp(logInf + infErr)})
+		r := Result{Lower: xmath.ExpDown(logInf - infErr), Estimate: math.Exp(logInf), Upper: xmath.ExpUp(logInf + infErr)}
+		return warned(r, s.wideDelta(r))
 	}
 	var r Result
 	if p := s.single(); p != nil {
@@ -108,7 +121,7 @@ func (s *Sum) Delta(ctx context.Context, eps float64) (Result, error) {
 		x := math.Log(-math.Expm1(xmath.Down(eps-top, 1)))
 		r.Upper = min(r.Upper, xmath.ExpUp(xmath.LogAdd(logInf+infErr, x)+4*xmath.U))
 	}
-	return checked(r)
+	return warned(r, s.wideDelta(r))
 }
 
 // Proves reports whether a Chernoff bound alone shows δ(eps) ≤ delta. It costs

@@ -126,7 +126,7 @@ func (g gaussianPlusMinus) threshold(eps, tol float64) (x, dx float64) {
 	h := math.Abs(eps) / 2
 	logCS := g.log1m - g.logRate + g.mu*g.mu/2 // log(c/s)
 	if h == 0 {
-		return 0, tol * (0.5 + 0.5*math.Exp(min(700, logCS))) / g.mu
+		return 0, tol * (0.5 + 0.5*math.Exp(min(700, logCS+tol))) / g.mu
 	}
 	logSinh := math.Log(math.Sinh(min(h, 1)))
 	if h >= 1 {
@@ -138,11 +138,16 @@ func (g gaussianPlusMinus) threshold(eps, tol float64) (x, dx float64) {
 		a = math.Asinh(math.Exp(lz))
 	}
 	v := h + a
-	// d asinh(e^lz)/d lz = z/√(1+z²) ≤ min(1, z), and d lz/dε = ½/tanh(ε/2).
+	// d asinh(e^lz)/d lz = z/√(1+z²) ≤ min(1, z).
 	slope := math.Exp(min(lz, 0))
-	dlz := xmath.U*(4*math.Abs(lz)+2*math.Abs(g.logRate)+2*math.Abs(g.log1m)+g.mu*g.mu+2*math.Abs(logSinh)+4) +
-		0.5*tol/math.Tanh(h)
-	dv := slope*dlz + 4*xmath.U*v + 0.5*tol
+	dlz := xmath.U * (4*math.Abs(lz) + 2*math.Abs(g.logRate) + 2*math.Abs(g.log1m) + g.mu*g.mu + 2*math.Abs(logSinh) + 4)
+	// d asinh((c/s)·sinh h)/dh = (c/s)·cosh h/√(1+z²) ≤ min((c/s)·cosh h, 1/tanh h) anywhere within
+	// tol/2 of h: cosh h ≤ e^h grows with h, 1/tanh h falls. ε itself may be as small as tol.
+	steep := min(700, logCS+h+tol/2)
+	if near := h - tol/2; near > 0 {
+		steep = min(steep, -math.Log(math.Tanh(near)))
+	}
+	dv := slope*dlz + 0.5*tol*math.Exp(steep)*(1+4*xmath.U) + 4*xmath.U*v + 0.5*tol
 	x, dx = v/g.mu, (dv+2*xmath.U*v)/g.mu
 	if eps < 0 {
 		x = -x

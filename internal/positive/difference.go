@@ -144,4 +144,6 @@ func (b Difference) cells(zs []float64, above bool) *cells {
 }
 
 // Masses implements Source; nothing asks.
-func (b Difference) Masses([]float64) (q, p []float64, relErr float64) { return nil, nil, math.Inf(1) }
+func (b Difference) Masses([]float64) (q, p []float64, relErr, lost float64) {
+	return nil, nil, math.Inf(1), 1
+}

@@ -17,8 +17,10 @@ type Source interface {
 	Round(grid []float64, above bool) *Law
 	// Masses returns the Q- and the P-masses of the cells between ascending values that are
 	// near edges, the same for both, of which the first has no lower and the last no upper end,
-	// and bounds of their relative errors. P-mass at infinity counts in the last cell.
-	Masses(edges []float64) (q, p []float64, relErr float64)
+	// and a bound of their relative errors. P-mass at infinity counts in the last cell. Where a
+	// cell is what two tails differ by in their last digits, it is left out: lost bounds what is
+	// missing of either law for that.
+	Masses(edges []float64) (q, p []float64, relErr, lost float64)
 }
 
 // LogNormal is exp(sZ − s²/2), Z standard normal: the likelihood ratio of a Gaussian
@@ -304,23 +306,40 @@ func (b FromProfile) cells(ls []float64) *cells {
 // between returns the mass between two points from the smaller ones of their tails, with its
 // relative error.
 func between(upA, upB, loA, loB, errA, errB, errLoA, errLoB float64, last bool) (m, err float64) {
+	m, abs := difference(upA, upB, loA, loB, errA, errB, errLoA, errLoB, last)
+	if m == 0 { // both tails are the same
+		return 0, 0
+	}
+	return m, abs/m + 4*u
+}
+
+// difference is between with its absolute error.
+func difference(upA, upB, loA, loB, errA, errB, errLoA, errLoB float64, last bool) (m, abs float64) {
+	// of is what a tail may be wrong by; one that is 0 is not, whatever its relative error.
+	of := func(log, err float64) float64 {
+		if math.IsInf(log, -1) {
+			return 0
+		}
+		return math.Exp(log) * (math.Abs(err) + 2*u*(1+math.Abs(log)))
+	}
 	if last {
-		return math.Exp(upA), math.Abs(errA) + 2*u*(1+math.Abs(upA))
+		return math.Exp(upA), of(upA, errA)
 	}
 	big, small, eb, es := upA, upB, errA, errB
 	if loB < upA {
 		big, small, eb, es = loB, loA, errLoB, errLoA
 	}
-	if !(big > small) {
+	if math.IsInf(big, -1) {
 		return 0, 0
 	}
-	m = math.Exp(xmath.LogSub(big, small))
-	abs := math.Exp(big)*(eb+2*u*(1+math.Abs(big))) + math.Exp(small)*(es+2*u)
-	return m, abs/m + 4*u
+	if big > small {
+		m = math.Exp(xmath.LogSub(big, small))
+	}
+	return m, of(big, eb) + of(small, es)
 }
 
 // Masses implements Source: cells of the noise itself.
-func (b LogNormal) Masses(edges []float64) (q, p []float64, relErr float64) {
+func (b LogNormal) Masses(edges []float64) (q, p []float64, relErr, lost float64) {
 	b.S = xmath.Down(b.S, b.Ulps)
 	zs := []float64{math.Inf(-1)}
 	for _, g := range edges {
@@ -333,21 +352,34 @@ func (b LogNormal) Masses(edges []float64) (q, p []float64, relErr float64) {
 		y, ey := NormalBetween(zs[i], zs[i+1], b.S)
 		q, p, relErr = append(q, x), append(p, y), max(relErr, ex, ey)
 	}
-	return q, p, relErr
+	return q, p, relErr, 0
 }
 
+// unresolved is the relative error from which a mass is left out and counts as lost: above that of
+// any profile, and small beside the rounding of a test to its lattice.
+const unresolved = 1e-6
+
 // Masses implements Source.
-func (b FromProfile) Masses(edges []float64) (q, p []float64, relErr float64) {
+func (b FromProfile) Masses(edges []float64) (q, p []float64, relErr, lost float64) {
+	var missing [2]float64
+	keep := func(m, abs float64, law int) float64 {
+		if m > 0 && abs <= unresolved*m {
+			relErr = max(relErr, abs/m+4*u)
+			return m
+		}
+		missing[law] += m + abs
+		return 0
+	}
 	a := profiles.Tails{PC: math.Inf(-1), QC: math.Inf(-1)}
 	for i := 0; i <= len(edges); i++ {
 		end := profiles.Tails{P: math.Inf(-1), Q: math.Inf(-1)}
 		if i < len(edges) {
 			end = b.Profile.Tails(math.Log(edges[i]), 0)
 		}
-		x, ex := between(a.Q, end.Q, a.QC, end.QC, a.Err, end.Err, a.ErrC, end.ErrC, i == len(edges))
-		y, ey := between(a.P, end.P, a.PC, end.PC, a.Err, end.Err, a.ErrC, end.ErrC, i == len(edges))
-		q, p, relErr = append(q, x), append(p, y), max(relErr, ex, ey)
+		x, ex := difference(a.Q, end.Q, a.QC, end.QC, a.Err, end.Err, a.ErrC, end.ErrC, i == len(edges))
+		y, ey := difference(a.P, end.P, a.PC, end.PC, a.Err, end.Err, a.ErrC, end.ErrC, i == len(edges))
+		q, p = append(q, keep(x, ex, 0)), append(p, keep(y, ey, 1))
 		a = end
 	}
-	return q, p, relErr
+	return q, p, relErr, max(missing[0], missing[1]) * (1 + 1e-9)
 }

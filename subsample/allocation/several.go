@@ -180,10 +180,10 @@ func (s Random) testAt(ctx context.Context, lower positive.Source, rate, pointsP
 			first = j + 1
 		}
 	}
-	q, p, relErr := lower.Masses(edges)
+	q, p, relErr, lost := lower.Masses(edges)
 	cut := testCut * s.target.Delta / float64(s.steps)
-	g0 := lattice{lo: first, mass: q, err: relErr}.trim(cut)
-	g1 := lattice{lo: first, mass: p, err: relErr}.trim(cut)
+	g0 := lattice{lo: first, mass: q, err: relErr, dropped: lost}.trim(cut)
+	g1 := lattice{lo: first, mass: p, err: relErr, dropped: lost}.trim(cut)
 	rest, err := g0.power(ctx, s.steps-s.uses, cut)
 	if err != nil {
 		return nil, err

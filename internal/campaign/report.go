@@ -1,0 +1,60 @@
+package main
+
+// The table of what was tried, as a page of docs has it.
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// report writes the result in Markdown. Times are left out on request: all else is the same in
+// every run.
+func (s *result) report(c campaign) string {
+	var b strings.Builder
+	total := int64(0)
+	for _, n := range s.checks {
+		total += n
+	}
+	row := func(name string, value any) { fmt.Fprintf(&b, "| %s | %v |\n", name, value) }
+	b.WriteString("| what | number |\n|---|---|\n")
+	row("seed", c.seed)
+	row("plans", s.plans)
+	row("of them refused, with the name of the field", s.refused)
+	row("answers", s.answers)
+	row("answers with a warning that they are wider than asked", s.warned)
+	row("checks", total)
+	row("**violations**", fmt.Sprintf("**%d**", s.violations))
+	row("widest answer without a warning, over the width asked", fmt.Sprintf("%.2f", s.share))
+	if !c.withoutTime {
+		row("slowest plan with all its checks", s.slowest.Round(time.Second))
+		row("time", s.took.Round(time.Second))
+	}
+	table(&b, "check", "times", s.checks)
+	table(&b, "first answer by", "plans", s.engines)
+	table(&b, "mechanism, sampling", "steps", s.mechanisms)
+	fmt.Fprintf(&b, "\nThe widest: %s\n", indented(s.widest))
+	if !c.withoutTime {
+		fmt.Fprintf(&b, "\nThe slowest: %s\n", indented(s.slowestPlan))
+	}
+	return b.String()
+}
+
+// table writes numbers, the largest first.
+func table(b *strings.Builder, what, unit string, numbers map[string]int64) {
+	fmt.Fprintf(b, "\n| %s | %s |\n|---|---|\n", what, unit)
+	names := slices.SortedFunc(maps.Keys(numbers), func(x, y string) int {
+		if d := numbers[y] - numbers[x]; d != 0 {
+			return int(max(-1, min(1, d)))
+		}
+		return strings.Compare(x, y)
+	})
+	for _, name := range names {
+		fmt.Fprintf(b, "| %s | %d |\n", name, numbers[name])
+	}
+}
+
+// indented sets a question and its plan as a block.
+func indented(text string) string { return "\n\n```yaml\n# " + strings.TrimRight(text, "\n") + "\n```" }
