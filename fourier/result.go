@@ -44,7 +44,7 @@ type Result struct {
 	// Theta and Period are the line of the integral that the answer is of, and its period in ε; 0 if there
 	// was none.
 	Theta, Period float64
-	Warnings    []string
+	Warnings      []string
 }
 
 // exactly is an interval of one number.
