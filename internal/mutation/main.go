@@ -24,7 +24,7 @@ type options struct {
 	pkg, tests, only, cache, out string
 	n, workers                   int
 	seed                         uint64
-	longest                      time.Duration
+	longest, limit               time.Duration
 	list                         bool
 }
 
@@ -38,6 +38,7 @@ func main() {
 	flag.Uint64Var(&o.seed, "seed", 1, "which of them")
 	flag.IntVar(&o.workers, "workers", 2, "how many at a time")
 	flag.DurationVar(&o.longest, "longest", 8*time.Second, "processor time above which a test is not asked")
+	flag.DurationVar(&o.limit, "limit", 0, "no mutant is begun later than this; what has no answer by then is left out")
 	flag.StringVar(&o.cache, "cache", "", "file of answers; in the user's cache directory if empty")
 	flag.StringVar(&o.out, "o", "", "file of the page; standard output if empty")
 	flag.BoolVar(&o.list, "list", false, "list the mutants and run nothing")
@@ -52,7 +53,11 @@ func run(o options) error {
 	if err != nil {
 		return err
 	}
-	all, err := find(root, strings.Split(strings.ReplaceAll(o.pkg, "./", ""), ","))
+	o.pkg, o.tests = strings.ReplaceAll(o.pkg, "./", ""), strings.ReplaceAll(o.tests, "./", "")
+	if o.tests == "" {
+		o.tests = o.pkg
+	}
+	all, err := find(root, strings.Split(o.pkg, ","))
 	if err != nil {
 		return err
 	}
@@ -63,14 +68,14 @@ func run(o options) error {
 		}
 		return nil
 	}
-	known, err := openAnswers(o.cache)
+	known, err := openAnswers(root, o.cache, o.tests)
 	if err != nil {
 		return err
 	}
 	var open []*mutant
 	for i, m := range ms {
 		m.id = int32(i + 1)
-		if !known.answer(root, m) {
+		if !known.answer(m) {
 			open = append(open, m)
 		}
 	}
@@ -80,7 +85,7 @@ func run(o options) error {
 		}
 	}
 	ms = slices.DeleteFunc(ms, func(m *mutant) bool { return m.state == "" })
-	return write(root, o, all, ms)
+	return write(o, all, ms)
 }
 
 // ask compiles and judges mutants; those that do not compile keep an empty state.
@@ -91,24 +96,24 @@ func ask(root string, open []*mutant, o options, known *answers) ([]*mutant, err
 	}
 	defer os.RemoveAll(dir)
 	r := &runner{root: root, dir: dir, longest: o.longest, workers: o.workers}
-	tested := o.tests
-	if tested == "" {
-		tested = o.pkg
-	}
-	if open, err = r.compile(open, strings.Split(strings.ReplaceAll(tested, "./", ""), ",")); err != nil {
+	if open, err = r.compile(open, strings.Split(o.tests, ",")); err != nil {
 		return nil, err
 	}
 	log.Printf("%d mutants compile", len(open))
 	r.trace()
 	log.Printf("traced")
 	var mu sync.Mutex
+	begun := time.Now()
 	r.each(len(open), func(i int) {
 		m := open[i]
+		if o.limit > 0 && time.Since(begun) > o.limit {
+			return // without an answer
+		}
 		r.judge(m)
 		mu.Lock()
 		defer mu.Unlock()
 		log.Printf("%s %s:%d %s: %s %s", m.name, m.file, m.line, m.operator, m.state, m.killer)
-		if err := known.add(root, m); err != nil {
+		if err := known.add(m); err != nil {
 			log.Print(err)
 		}
 	})
@@ -184,15 +189,15 @@ func sample(all []mutant, o options) []*mutant {
 	return taken
 }
 
-// answers are kept in a file of JSON lines. Only what was killed is kept: a new test may kill what survived.
+// answers are kept in a file of JSON lines.
 type answers struct {
-	path  string
-	known map[string]answer
+	path, root, tests string // tests is a hash of all tests: a new one may kill what survived
+	known             map[string]answer
 }
 
-type answer struct{ Key, Killer string }
+type answer struct{ Key, State, Killer string }
 
-func openAnswers(path string) (*answers, error) {
+func openAnswers(root, path, pkgs string) (*answers, error) {
 	if path == "" {
 		dir, err := os.UserCacheDir()
 		if err != nil {
@@ -200,7 +205,15 @@ func openAnswers(path string) (*answers, error) {
 		}
 		path = filepath.Join(dir, "accountant-mutation.jsonl")
 	}
-	a := &answers{path, map[string]answer{}}
+	h := sha256.New()
+	for p := range strings.SplitSeq(pkgs, ",") {
+		files, _ := filepath.Glob(filepath.Join(root, p, "*_test.go"))
+		for _, f := range files {
+			text, _ := os.ReadFile(f)
+			h.Write(text)
+		}
+	}
+	a := &answers{path, root, fmt.Sprintf("%x", h.Sum(nil)), map[string]answer{}}
 	text, err := os.ReadFile(path)
 	if err != nil && !os.IsNotExist(err) {
 		return nil, err
@@ -214,24 +227,26 @@ func openAnswers(path string) (*answers, error) {
 	return a, nil
 }
 
-// key is the mutant and the text of its file and of its package's tests' names, so that an answer ends with what it is about.
-func key(root string, m *mutant) string {
-	src, _ := os.ReadFile(filepath.Join(root, m.file))
+// key is the mutant and the text of its file, so that an answer ends with what it is about.
+func (a *answers) key(m *mutant) string {
+	src, _ := os.ReadFile(filepath.Join(a.root, m.file))
 	return fmt.Sprintf("%s %x", m.name, sha256.Sum256(src))
 }
 
-// answer fills in what is known: the test that killed it must still be there.
-func (a *answers) answer(root string, m *mutant) bool {
-	x, ok := a.known[key(root, m)]
-	if !ok {
-		return false
+// answer fills in what is known. The test that killed it must still be there; what survived holds until some test changes.
+func (a *answers) answer(m *mutant) bool {
+	if x, ok := a.known[a.key(m)]; ok {
+		pkg, test, ok := strings.Cut(x.Killer, ": ")
+		if ok && hasTest(a.root, pkg, strings.TrimPrefix(strings.Fields(test)[0], "one")) {
+			m.state, m.killer = x.State, x.Killer
+			return true
+		}
 	}
-	pkg, test, ok := strings.Cut(x.Killer, ": ")
-	if !ok || !hasTest(root, pkg, strings.TrimPrefix(strings.Fields(test)[0], "one")) {
-		return false
+	x, ok := a.known[a.key(m)+" "+a.tests]
+	if ok {
+		m.state = x.State
 	}
-	m.state, m.killer = "killed", x.Killer
-	return true
+	return ok
 }
 
 // hasTest reports that a test of that name is in the package; an empty name is any.
@@ -245,14 +260,15 @@ func hasTest(root, pkg, test string) bool {
 	return false
 }
 
-func (a *answers) add(root string, m *mutant) error {
+func (a *answers) add(m *mutant) error {
+	x := answer{a.key(m), m.state, m.killer}
 	if m.state != "killed" {
-		return nil
+		x.Key += " " + a.tests
 	}
 	f, err := os.OpenFile(a.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	return json.NewEncoder(f).Encode(answer{key(root, m), m.killer})
+	return json.NewEncoder(f).Encode(x)
 }

@@ -17,17 +17,17 @@ import (
 
 // A mutant is one thing wrong.
 type mutant struct {
-	id                   int32  // its switch, from 1; 0 is none
-	name                 string // the same as long as its line and function are
-	pkg, file, fn        string
-	line                 int
-	operator             string // what kind of wrong
-	was, is              string // the span's text, before and after
-	span                 span
-	condition            bool // the span is a condition, else a statement
-	define               bool // the statement is a := …, and is with = is set after it
-	state                string
-	killer               string
+	id            int32  // its switch, from 1; 0 is none
+	name          string // the same as long as its line and function are
+	pkg, file, fn string
+	line          int
+	operator      string // what kind of wrong
+	was, is       string // the span's text, before and after
+	span          span
+	condition     bool // the span is a condition, else a statement
+	define        bool // the statement is a := …, and is with = is set after it
+	state         string
+	killer        string
 }
 
 type span struct{ from, to int }

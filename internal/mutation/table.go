@@ -50,91 +50,120 @@ func short(was, is string) (string, string) {
 	return cut(was), cut(is)
 }
 
-func write(root string, o options, all []mutant, ms []*mutant) error {
-	var b strings.Builder
-	why := reasons(harmless)
-	b.WriteString("# Mutation\n\n")
-	fmt.Fprintf(&b, "Written by `go run ./internal/mutation -n %d -seed %d`; how it works is in [its doc.go](../internal/mutation/doc.go).\n", o.n, o.seed)
-	b.WriteString("Each mutant is one line that carries a bound with one thing wrong. It is *killed* when a test fails with it. *Harmless* are\n" +
-		"survivors that break no promise, with the reason; *open* are those that a test should kill and none does.\n\n")
-	b.WriteString("| package | functions that carry a bound | possible mutants | asked | killed | harmless | open | killed of those that harm |\n|---|--:|--:|--:|--:|--:|--:|--:|\n")
+// A page is what the table is written of.
+type page struct {
+	strings.Builder
+	all []mutant
+	ms  []*mutant // those that were asked
+	why map[string]reason
+}
+
+func write(o options, all []mutant, ms []*mutant) error {
+	p := &page{all: all, ms: ms, why: reasons(harmless)}
+	p.WriteString("# Mutation\n\n")
+	fmt.Fprintf(p, "Written by `go run ./internal/mutation -n %d -seed %d -o docs/mutation.md`; how it works is in `internal/mutation/doc.go`.\n", o.n, o.seed)
+	p.WriteString("Each mutant is one line that carries a bound with one thing wrong. It is *killed* when a test fails with it. *Harmless* are\n" +
+		"survivors that break no promise, with the reason; *open* are those that a test could kill and none does.\n" +
+		"Names stay the same as long as a line and its function are the same.\n\n")
+	p.counts()
+	p.survivors()
+	p.killed()
+	p.functions()
+	if o.out == "" {
+		fmt.Print(p.String())
+		return nil
+	}
+	return os.WriteFile(o.out, []byte(p.String()), 0o644)
+}
+
+func (p *page) counts() {
+	p.WriteString("| package | functions that carry a bound | possible mutants | asked | killed | harmless | open | killed of those that harm |\n|---|--:|--:|--:|--:|--:|--:|--:|\n")
 	var pkgs []string
-	for _, m := range all {
+	for _, m := range p.all {
 		if !slices.Contains(pkgs, m.pkg) {
 			pkgs = append(pkgs, m.pkg)
 		}
 	}
-	row := func(title string, in func(pkg string) bool) {
-		fns, possible, asked, killed, fine, open := map[string]bool{}, 0, 0, 0, 0, 0
-		for _, m := range all {
-			if in(m.pkg) {
-				fns[m.file+m.fn] = true
-				possible++
-			}
-		}
-		for _, m := range ms {
-			switch {
-			case !in(m.pkg):
-				continue
-			case m.state == "killed":
-				killed++
-			case why[m.name].kind == "harmless":
-				fine++
-			default:
-				open++
-			}
-			asked++
-		}
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %d | %.0f %% |\n", title, len(fns), possible, asked, killed, fine, open, 100*float64(killed)/float64(max(1, killed+open)))
+	for _, pkg := range pkgs {
+		p.count("`"+pkg+"`", func(m *mutant) bool { return m.pkg == pkg })
 	}
-	for _, p := range pkgs {
-		row("`"+p+"`", func(q string) bool { return p == q })
+	p.count("all", func(*mutant) bool { return true })
+	p.WriteString("\n| what is wrong | functions | possible mutants | asked | killed | harmless | open | killed of those that harm |\n|---|--:|--:|--:|--:|--:|--:|--:|\n")
+	for _, operator := range []string{"error term", "direction", "comparison", "sign", "constant", "early return"} {
+		p.count(operator, func(m *mutant) bool { return m.operator == operator })
 	}
-	row("all", func(string) bool { return true })
-	b.WriteString("\n## Survivors\n\n| mutant | where | kind | was | is | why it is left |\n|---|---|---|---|---|---|\n")
-	for _, m := range ms {
+}
+
+func (p *page) count(title string, in func(*mutant) bool) {
+	fns, possible, asked, killed, fine, open := map[string]bool{}, 0, 0, 0, 0, 0
+	for i := range p.all {
+		if m := &p.all[i]; in(m) {
+			fns[m.file+m.fn] = true
+			possible++
+		}
+	}
+	for _, m := range p.ms {
+		switch {
+		case !in(m):
+			continue
+		case m.state == "killed":
+			killed++
+		case p.why[m.name].kind == "harmless":
+			fine++
+		default:
+			open++
+		}
+		asked++
+	}
+	fmt.Fprintf(p, "| %s | %d | %d | %d | %d | %d | %d | %.0f %% |\n", title, len(fns), possible, asked, killed, fine, open, 100*float64(killed)/float64(max(1, killed+open)))
+}
+
+func (p *page) survivors() {
+	p.WriteString("\n## Survivors\n\n| mutant | where | kind | was | is | why it is left |\n|---|---|---|---|---|---|\n")
+	for _, m := range p.ms {
 		if m.state == "killed" {
 			continue
 		}
 		was, is := short(m.was, m.is)
-		r, ok := why[m.name]
+		r, ok := p.why[m.name]
 		if !ok {
 			r = reason{"open", m.state}
 		}
-		fmt.Fprintf(&b, "| %s | `%s` `%s` | %s | %s | %s | %s: %s |\n", m.name, m.file, m.fn, m.operator, was, is, r.kind, r.why)
+		fmt.Fprintf(p, "| %s | `%s` `%s` | %s | %s | %s | %s: %s |\n", m.name, m.file, m.fn, m.operator, was, is, r.kind, r.why)
 	}
-	b.WriteString("\n## Killed\n\n| mutant | where | kind | by |\n|---|---|---|---|\n")
-	for _, m := range ms {
+}
+
+func (p *page) killed() {
+	p.WriteString("\n## Killed\n\n| mutant | where | kind | by |\n|---|---|---|---|\n")
+	for _, m := range p.ms {
 		if m.state == "killed" {
 			by := m.killer
-			if len(by) > 90 {
-				by = by[:90] + "…"
+			if r := []rune(by); len(r) > 90 {
+				by = string(r[:90]) + "…"
 			}
-			fmt.Fprintf(&b, "| %s | `%s` `%s` | %s | %s |\n", m.name, m.file, m.fn, m.operator, by)
+			fmt.Fprintf(p, "| %s | `%s` `%s` | %s | %s |\n", m.name, m.file, m.fn, m.operator, by)
 		}
 	}
-	b.WriteString("\n## Functions taken to carry a bound\n\n")
+}
+
+func (p *page) functions() {
+	p.WriteString("\n## Functions taken to carry a bound\n\n")
 	last, seen := "", map[string]bool{}
-	for _, m := range all {
+	for _, m := range p.all {
 		if seen[m.file+m.fn] {
 			continue
 		}
 		seen[m.file+m.fn] = true
 		if m.file != last {
 			if last != "" {
-				b.WriteString("\n")
+				p.WriteString("\n")
 			}
-			fmt.Fprintf(&b, "- `%s`: ", m.file)
+			fmt.Fprintf(p, "- `%s`: ", m.file)
 			last = m.file
 		} else {
-			b.WriteString(", ")
+			p.WriteString(", ")
 		}
-		b.WriteString(m.fn)
+		p.WriteString(m.fn)
 	}
-	b.WriteString("\n")
-	if o.out == "" {
-		fmt.Print(b.String())
-		return nil
-	}
-	return os.WriteFile(o.out, []byte(b.String()), 0o644)
+	p.WriteString("\n")
 }
