@@ -6,6 +6,7 @@ package choice
 import (
 	"math"
 	"math/big"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/dpaccountant/accountant/internal/random/randomtest"
@@ -95,5 +96,19 @@ func TestEveryCountForEveryPartition(t *testing.T) {
 		if yes == no && s.Probability(persons) < 1 {
 			t.Errorf("%d persons: always %v", persons, yes)
 		}
+	}
+}
+
+// BenchmarkScores: the time of the exponential mechanism by rejection depends on the scores (docs/randomness.md).
+func BenchmarkScores(b *testing.B) {
+	for name, lead := range map[string]float64{"equal": 0, "one leads by 20": 20} {
+		b.Run(name, func(b *testing.B) {
+			scores := make([]float64, 100)
+			scores[7] = lead
+			c, src := Candidates{Scores: scores, Sensitivity: 1, Monotone: true}, rand.NewPCG(1, 2)
+			for b.Loop() {
+				must(c.Exponential(1, src))
+			}
+		})
 	}
 }

@@ -115,3 +115,19 @@ type counting struct {
 }
 
 func (c *counting) Uint64() uint64 { c.n++; return c.Source.Uint64() }
+
+// BenchmarkValues: the time of a draw, for values that are short, long and large.
+func BenchmarkValues(b *testing.B) {
+	for _, d := range draws {
+		for name, value := range map[string]float64{"0": 0, "third": 1. / 3, "1e6": 1e6 + 0.1} {
+			b.Run(d.name+"/"+name, func(b *testing.B) {
+				src := rand.NewPCG(1, 2)
+				for b.Loop() {
+					if _, err := d.draw(src, value, 2, 0x1p-10); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
