@@ -24,7 +24,8 @@ type options struct {
 	pkg, tests, only, cache, out string
 	n, workers                   int
 	seed                         uint64
-	longest, limit               time.Duration
+	longest, budget, limit       time.Duration
+	work                         string
 	list                         bool
 }
 
@@ -38,6 +39,8 @@ func main() {
 	flag.Uint64Var(&o.seed, "seed", 1, "which of them")
 	flag.IntVar(&o.workers, "workers", 2, "how many at a time")
 	flag.DurationVar(&o.longest, "longest", 8*time.Second, "processor time above which a test is not asked")
+	flag.DurationVar(&o.budget, "budget", 30*time.Second, "processor time of the tests that one mutant is shown to")
+	flag.StringVar(&o.work, "work", "", "directory to keep, for another run of the same mutants and tests; a new one if empty")
 	flag.DurationVar(&o.limit, "limit", 0, "no mutant is begun later than this; what has no answer by then is left out")
 	flag.StringVar(&o.cache, "cache", "", "file of answers; in the user's cache directory if empty")
 	flag.StringVar(&o.out, "o", "", "file of the page; standard output if empty")
@@ -90,17 +93,21 @@ func run(o options) error {
 
 // ask compiles and judges mutants; those that do not compile keep an empty state.
 func ask(root string, open []*mutant, o options, known *answers) ([]*mutant, error) {
-	dir, err := os.MkdirTemp("", "mutation")
-	if err != nil {
-		return nil, err
+	dir, err := o.work, error(nil)
+	if dir == "" {
+		if dir, err = os.MkdirTemp("", "mutation"); err != nil {
+			return nil, err
+		}
+		defer os.RemoveAll(dir)
 	}
-	defer os.RemoveAll(dir)
-	r := &runner{root: root, dir: dir, longest: o.longest, workers: o.workers}
+	r := &runner{root: root, dir: dir, longest: o.longest, budget: o.budget, workers: o.workers}
 	if open, err = r.compile(open, strings.Split(o.tests, ",")); err != nil {
 		return nil, err
 	}
 	log.Printf("%d mutants compile", len(open))
-	r.trace()
+	if err := r.trace(); err != nil {
+		return nil, err
+	}
 	log.Printf("traced")
 	var mu sync.Mutex
 	begun := time.Now()

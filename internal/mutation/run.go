@@ -3,7 +3,6 @@ package main
 // Building, tracing, and the mutants one by one. It assumes a shell with ulimit.
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -27,18 +26,19 @@ type bench struct {
 
 type test struct {
 	bench   *bench
-	name    string
-	cpu     time.Duration // alone
-	reaches map[int32]bool
-	unfit   string // why it is not used
+	Pkg     string
+	Name    string
+	Seconds float64 // of processor time, alone
+	Reaches []int32
+	Unfit   string // why it is not used
 }
 
 // A runner holds what is the same for all mutants.
 type runner struct {
-	root, dir string // the module, and a directory for files of this run
-	longest   time.Duration
-	workers   int
-	benches   []*bench
+	root, dir       string // the module, and a directory for files of this run
+	longest, budget time.Duration
+	workers         int
+	benches         []*bench
 }
 
 // overlay writes the switched files, and returns the file that tells the go command of them.
@@ -121,7 +121,7 @@ func (r *runner) build(overlay string, tested []string) error {
 			return fmt.Errorf("%s -test.list: %v: %s", pkg, err, out)
 		}
 		for l := range strings.Lines(string(out)) {
-			b.tests = append(b.tests, &test{bench: b, name: strings.TrimSpace(l), reaches: map[int32]bool{}})
+			b.tests = append(b.tests, &test{bench: b, Pkg: pkg, Name: strings.TrimSpace(l)})
 		}
 		r.benches = append(r.benches, b)
 	}
@@ -159,71 +159,91 @@ func (r *runner) each(n int, do func(i int)) {
 	wg.Wait()
 }
 
-// trace runs every test alone, and finds out which switches it passes.
-func (r *runner) trace() {
+// trace runs every test alone, and finds out which switches it passes. What it finds is kept in trace.json: for the
+// same binaries it is the same.
+func (r *runner) trace() error {
 	var all []*test
 	for _, b := range r.benches {
 		all = append(all, b.tests...)
 	}
+	path := filepath.Join(r.dir, "trace.json")
+	var known []*test
+	if text, err := os.ReadFile(path); err == nil && json.Unmarshal(text, &known) == nil && len(known) == len(all) {
+		for i, t := range all {
+			t.Seconds, t.Reaches, t.Unfit = known[i].Seconds, known[i].Reaches, known[i].Unfit
+		}
+		return nil
+	}
 	r.each(len(all), func(i int) {
 		t := all[i]
 		path := filepath.Join(r.dir, fmt.Sprintf("trace%d", i))
-		var err error
-		if t.cpu, _, err = r.once(t.bench, []string{t.name}, r.longest, "MUTATION_TRACE="+path); err != nil {
-			t.unfit = "fails, or takes too long"
-			fmt.Fprintf(os.Stderr, "%s.%s: not used, %.1f s: %v\n", t.bench.pkg, t.name, t.cpu.Seconds(), err)
+		cpu, _, err := r.once(t.bench, []string{t.Name}, r.longest, "MUTATION_TRACE="+path)
+		if t.Seconds = cpu.Seconds(); err != nil {
+			t.Unfit = "fails, or takes too long"
+			fmt.Fprintf(os.Stderr, "%s.%s: not used, %.1f s: %v\n", t.Pkg, t.Name, t.Seconds, err)
 		}
-		f, err := os.Open(path)
+		text, err := os.ReadFile(path)
 		if err != nil {
 			return // none
 		}
-		defer f.Close()
-		for s := bufio.NewScanner(f); s.Scan(); {
-			if id, err := strconv.Atoi(s.Text()); err == nil {
-				t.reaches[int32(id)] = true
+		for l := range strings.Lines(string(text)) {
+			if id, err := strconv.Atoi(strings.TrimSpace(l)); err == nil {
+				t.Reaches = append(t.Reaches, int32(id))
 			}
 		}
 	})
+	text, err := json.Marshal(all)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, text, 0o600)
 }
 
-// judge runs one mutant against what reaches it: its own package's tests first, the quick ones together.
+// judge runs one mutant against what reaches it: its own package's tests first, then those of the others, each
+// from the quickest on, as long as they fit into the budget. Quick ones of one package run together.
 func (r *runner) judge(m *mutant) {
 	m.state = "not reached"
 	active := fmt.Sprintf("MUTATION_ACTIVE=%d", m.id)
-	for _, b := range slices.SortedStableFunc(slices.Values(r.benches), func(x, y *bench) int {
-		return cmp.Compare(distance(x, m), distance(y, m))
-	}) {
-		var ts []*test
+	var ts []*test
+	for _, b := range r.benches {
 		for _, t := range b.tests {
-			if t.unfit == "" && t.reaches[m.id] {
+			if t.Unfit == "" && slices.Contains(t.Reaches, m.id) {
 				ts = append(ts, t)
 			}
 		}
-		slices.SortStableFunc(ts, func(x, y *test) int { return cmp.Compare(x.cpu, y.cpu) })
-		for len(ts) > 0 {
-			n, took := 0, time.Duration(0)
-			var names []string
-			for n < len(ts) && (n == 0 || took+ts[n].cpu < 2*time.Second) {
-				took += ts[n].cpu
-				names = append(names, ts[n].name)
-				n++
+	}
+	slices.SortStableFunc(ts, func(x, y *test) int {
+		return cmp.Or(cmp.Compare(distance(x, m), distance(y, m)), cmp.Compare(x.Seconds, y.Seconds))
+	})
+	spent := 0.0
+	for len(ts) > 0 {
+		b, n, took := ts[0].bench, 0, 0.0
+		var names []string
+		for n < len(ts) && ts[n].bench == b && (n == 0 || took+ts[n].Seconds < 2) {
+			took += ts[n].Seconds
+			names = append(names, ts[n].Name)
+			n++
+		}
+		if spent += took; spent > r.budget.Seconds() && m.state == "survived" {
+			return
+		}
+		ts = ts[n:]
+		m.state = "survived"
+		limit := time.Duration((4*took + 5) * float64(time.Second))
+		used, out, err := r.once(b, names, limit, active)
+		if err != nil {
+			m.state, m.killer = "killed", b.pkg+": "+failed(out, names)
+			if used > limit-time.Second {
+				m.killer += " (time)"
 			}
-			ts = ts[n:]
-			m.state = "survived"
-			used, out, err := r.once(b, names, 4*took+5*time.Second, active)
-			if err != nil {
-				m.state, m.killer = "killed", b.pkg+": "+failed(out, names)
-				if used > 4*took+4*time.Second {
-					m.killer += " (time)"
-				}
-				return
-			}
+			return
 		}
 	}
 }
 
-func distance(b *bench, m *mutant) int {
-	if b.pkg == m.pkg {
+// distance is 0 for tests of the mutant's package, and else the same for all tests of a package that differ little in time.
+func distance(t *test, m *mutant) int {
+	if t.bench.pkg == m.pkg {
 		return 0
 	}
 	return 1
