@@ -133,7 +133,7 @@ func (r *runner) once(b *bench, names []string, limit time.Duration, env ...stri
 	ctx, stop := context.WithTimeout(context.Background(), 20*limit+2*time.Minute)
 	defer stop()
 	run := "^(" + strings.Join(names, "|") + ")$"
-	script := fmt.Sprintf(`ulimit -t %d; ulimit -v 12000000; exec nice "$0" "$@"`, int(limit.Seconds()+1))
+	script := fmt.Sprintf(`ulimit -t %d; ulimit -v 12000000; exec "$0" "$@"`, int(limit.Seconds()+1))
 	c := exec.CommandContext(ctx, "sh", "-c", script, b.bin, "-test.short", "-test.failfast", "-test.run", run)
 	c.Dir = filepath.Join(r.root, b.pkg)
 	c.Env = append(os.Environ(), append(env, "GOMAXPROCS=1")...)
