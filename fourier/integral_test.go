@@ -117,3 +117,16 @@ func TestProvesAboveTheLargestLoss(t *testing.T) {
 		t.Errorf("at ε next to %v: %v above, %v below", top, s.Proves(top*1.001, 1e-300), s.Proves(top*0.9, 1e-300))
 	}
 }
+
+// What is no question is not proved: δ of 0 or less, an ε that is not a number, an empty sum.
+func TestProvesNothingOfNoQuestion(t *testing.T) {
+	if New(Options{}).Proves(1, 0.5) {
+		t.Error("an empty sum proves something")
+	}
+	s := sum(t, Options{}, profiles.Reverse(sampled(t, 0.05, 0.01)), 10)
+	for _, c := range [][2]float64{{1e6, 0}, {1e6, -1}, {1e6, math.NaN()}, {math.NaN(), 0.5}, {math.Inf(1), 0.5}, {math.Inf(-1), 0.5}} {
+		if s.Proves(c[0], c[1]) {
+			t.Errorf("δ(%v) ≤ %v is proved", c[0], c[1])
+		}
+	}
+}
