@@ -130,3 +130,20 @@ func TestProvesNothingOfNoQuestion(t *testing.T) {
 		}
 	}
 }
+
+// One run of a profile whose losses are known to 0.01 only: ε is bounded 0.01 further out, at both ends.
+func TestOneRunOfDisplacedLosses(t *testing.T) {
+	ends := func(lossErr float64) Result {
+		half := math.Log(0.5)
+		atoms := []profiles.Atom{{Loss: 1, LogP: half, LogQ: half - 1}, {Loss: -0.5, LogP: half, LogQ: half + 0.4}}
+		d, err := profiles.NewDiscrete(atoms, math.Inf(-1), math.Inf(-1), 0, lossErr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return epsilon(t, sum(t, Options{}, d, 1), 0.1)
+	}
+	exact, moved := ends(0), ends(0.01)
+	if exact.Upper-exact.Lower > 1e-9 || moved.Lower > exact.Lower-0.01+1e-9 || moved.Upper < exact.Upper+0.01-1e-9 {
+		t.Errorf("ε in [%v, %v] of exact losses, [%v, %v] of losses within 0.01", exact.Lower, exact.Upper, moved.Lower, moved.Upper)
+	}
+}
