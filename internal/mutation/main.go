@@ -26,7 +26,7 @@ type options struct {
 	seed                         uint64
 	longest, budget, limit       time.Duration
 	work                         string
-	list                         bool
+	list, known                  bool
 }
 
 func main() {
@@ -44,6 +44,7 @@ func main() {
 	flag.DurationVar(&o.limit, "limit", 0, "no mutant is begun later than this; what has no answer by then is left out")
 	flag.StringVar(&o.cache, "cache", "", "file of answers; in the user's cache directory if empty")
 	flag.StringVar(&o.out, "o", "", "file of the page; standard output if empty")
+	flag.BoolVar(&o.known, "known", false, "ask nothing: the page of what the cache knows")
 	flag.BoolVar(&o.list, "list", false, "list the mutants and run nothing")
 	flag.Parse()
 	if err := run(o); err != nil {
@@ -82,7 +83,7 @@ func run(o options) error {
 			open = append(open, m)
 		}
 	}
-	if len(open) > 0 {
+	if len(open) > 0 && !o.known {
 		if open, err = ask(root, open, o, known); err != nil {
 			return err
 		}

@@ -46,3 +46,14 @@ func TestExactTop(t *testing.T) {
 		}
 	}
 }
+
+// TestEndsCarryTheErrorOfLosses: the largest total loss is that of losses as far out as they may be.
+func TestEndsCarryTheErrorOfLosses(t *testing.T) {
+	d, err := profiles.NewDiscrete([]profiles.Atom{{Loss: 1, LogP: math.Log(0.5), LogQ: math.Log(0.5) - 1}}, math.Inf(-1), math.Inf(-1), 0, 0.125)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, top := (Steps{{Profile: d, Support: d.Support(), Count: 4}}).Ends(); top < 4.5 || top > 4.5+1e-12 {
+		t.Errorf("top %v, want 4·(1 + 0.125)", top)
+	}
+}
