@@ -50,6 +50,8 @@ type Interval struct {
 	// Points is the length of the transforms of a lattice, Frequencies the number of
 	// terms of an integral; 0 if there was none.
 	Points, Frequencies int
+	// Theta and Period are the line of that integral and its period in ε (docs/contour.md).
+	Theta, Period float64
 }
 
 // A Gap holds the two pairs between which the truth lies.
@@ -261,7 +263,7 @@ func (t *total) worst(ask func(*fourier.Sum) (fourier.Result, error), below func
 		}
 	}
 	out := Interval{Lower: proved.Lower, Estimate: proved.Estimate, Upper: proved.Upper, Loose: proved.Loose,
-		Direction: t.relation.DirectionNames()[direction], Engine: proved.Engine, Points: proved.Points, Frequencies: proved.Frequencies, Warnings: proved.Warnings,
+		Direction: t.relation.DirectionNames()[direction], Engine: proved.Engine, Points: proved.Points, Frequencies: proved.Frequencies, Theta: proved.Theta, Period: proved.Period, Warnings: proved.Warnings,
 		Budget: Budget{Budget: proved.Budget}}
 	if t.gap && !t.theory {
 		out.Lower = attack.Lower

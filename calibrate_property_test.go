@@ -34,9 +34,9 @@ func judged(t interface {
 
 // bracketProblem says which promise of a Calibration does not hold, if any.
 func bracketProblem(c *Calibration, g Goal) string {
-	budget := g.Epsilon
-	if c.Asked == "delta" {
-		budget = g.Delta
+	asked, budget := g.asked()
+	if c.Asked != asked {
+		return fmt.Sprintf("%s is compared with the budget, not %s", c.Asked, asked)
 	}
 	if !(c.Meets.Upper <= budget) || c.Meets.Value != c.Value {
 		return fmt.Sprintf("%v has an upper end of %v, above the budget %v", c.Meets.Value, c.Meets.Upper, budget)

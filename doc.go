@@ -27,6 +27,7 @@
 //	gdp.go         GDP, CalibrateGDP: μ of Gaussian differential privacy
 //	risk.go        Risk: what an attacker can do
 //	calibrate.go   Calibrate: the value of a quantity that meets a budget
+//	knob.go        Goal: what can be turned in a plan, and the budget
 //	curve.go       DeltaCurve, EpsilonCurve, StepsCurve
 //	rdp.go         RDP: the Rényi curve of a plan
 //	tradeoff.go    TradeOff: the best test at each false-positive rate

@@ -67,77 +67,135 @@ func checkAlpha(alpha float64) error {
 
 // tradeOff is TradeOff of a total.
 func (t *total) tradeOff(ctx context.Context, alphas []float64) ([]TradeOffPoint, error) {
+	x, err := t.tests(alphas)
+	if err != nil {
+		return nil, err
+	}
+	points := make([]TradeOffPoint, len(alphas))
+	progress(t.opts, 0, len(alphas))
+	for i, alpha := range alphas {
+		if points[i], _, err = x.best(ctx, alpha); err != nil {
+			return nil, err
+		}
+		progress(t.opts, i+1, len(alphas))
+	}
+	for i := range points {
+		points[i].Warnings = x.warnings()
+	}
+	return points, nil
+}
+
+// power returns the true-positive rate of the best test at a false-positive rate, as an
+// answer like those of Epsilon and Delta.
+func (a *Accountant) power(ctx context.Context, alpha float64) (Interval, error) {
+	ctx, stop := a.opts.within(ctx)
+	defer stop()
+	alphas := []float64{alpha}
+	t, err := a.total(ctx, spread(alphas), fineDelta)
+	if err != nil {
+		return Interval{}, err
+	}
+	x, err := t.tests(alphas)
+	if err != nil {
+		return Interval{}, err
+	}
+	p, gap, err := x.best(ctx, alpha)
+	if err != nil {
+		return Interval{}, err
+	}
+	iv := Interval{Lower: p.Power.Lower, Estimate: p.Power.Estimate, Upper: p.Power.Upper, Direction: p.Direction, Warnings: x.warnings()}
+	if t.theory {
+		iv.Gap = &gap
+	}
+	return iv, iv.finish()
+}
+
+// tests are the pairs of distributions that tests tell apart: by direction what is proved,
+// and what a concrete pair of data sets has, the same where the profiles are known exactly.
+// The second direction is nil where it mirrors the first.
+type tests struct {
+	names          [2]string
+	proved, attack [2]*besttest.Pair
+}
+
+// tests returns the pairs of a total, to be asked at false-positive rates.
+func (t *total) tests(alphas []float64) (tests, error) {
 	t.expectMany()
-	names := t.relation.DirectionNames()
-	var proved, attack [2]*besttest.Pair
+	x := tests{names: t.relation.DirectionNames()}
 	for d := range 2 {
 		if d == 1 && t.symmetric {
 			break
 		}
 		var err error
-		if proved[d], err = t.pair(t.upper, d, false, alphas); err != nil {
-			return nil, err
+		if x.proved[d], err = t.pair(t.upper, d, false, alphas); err != nil {
+			return x, err
 		}
-		attack[d] = proved[d]
+		x.attack[d] = x.proved[d]
 		if t.gap {
-			if attack[d], err = t.pair(t.lower, d, true, alphas); err != nil {
-				return nil, err
+			if x.attack[d], err = t.pair(t.lower, d, true, alphas); err != nil {
+				return x, err
 			}
 		}
 	}
-	points := make([]TradeOffPoint, len(alphas))
-	progress(t.opts, 0, len(alphas))
-	for i, alpha := range alphas {
-		out := TradeOffPoint{Alpha: alpha}
-		for d, p := range proved {
-			if p == nil {
-				break
-			}
-			w, f, err := p.Test(ctx, alpha)
-			if err != nil {
-				return nil, err
-			}
-			power, typeII := Range(w), Range(f)
-			if attack[d] != p {
-				w, f, err := attack[d].Test(ctx, alpha)
-				if err != nil {
-					return nil, err
-				}
-				power.Lower, typeII.Upper = w.Lower, f.Upper
-			}
-			// The upper end of the power and the lower one of f are proved, the
-			// others attained: the worst direction has the larger power at both.
-			switch {
-			case d == 0:
-				out.Power, out.TypeII, out.Direction = power, typeII, names[0]
-				continue
-			case power.Upper > out.Power.Upper || typeII.Lower < out.TypeII.Lower:
-				out.Direction = names[d]
-			}
-			out.Power = Range{max(out.Power.Lower, power.Lower), max(out.Power.Estimate, power.Estimate), max(out.Power.Upper, power.Upper)}
-			out.TypeII = Range{min(out.TypeII.Lower, typeII.Lower), min(out.TypeII.Estimate, typeII.Estimate), min(out.TypeII.Upper, typeII.Upper)}
-		}
-		points[i] = out
-		progress(t.opts, i+1, len(alphas))
-	}
-	for d, p := range proved {
+	return x, nil
+}
+
+// best returns the best test at a false-positive rate, and the power of the proved pairs
+// and of the attacks apart.
+func (x tests) best(ctx context.Context, alpha float64) (out TradeOffPoint, gap Gap, err error) {
+	for d, p := range x.proved {
 		if p == nil {
 			break
 		}
-		for _, w := range p.Warnings {
-			for i := range points {
-				points[i].Warnings = append(points[i].Warnings, w)
-			}
+		w, f, err := p.Test(ctx, alpha)
+		if err != nil {
+			return out, gap, err
 		}
-		if attack[d] != p {
-			for _, w := range attack[d].Warnings {
-				for i := range points {
-					points[i].Warnings = append(points[i].Warnings, "attack: "+w)
-				}
+		proved, typeII := Range(w), Range(f)
+		attack := proved
+		if x.attack[d] != p {
+			w, f, err := x.attack[d].Test(ctx, alpha)
+			if err != nil {
+				return out, gap, err
+			}
+			attack, typeII.Upper = Range(w), f.Upper
+		}
+		power := Range{attack.Lower, proved.Estimate, proved.Upper}
+		// The upper end of the power and the lower one of f are proved, the
+		// others attained: the worst direction has the larger power at both.
+		if d == 0 {
+			out = TradeOffPoint{Alpha: alpha, Power: power, TypeII: typeII, Direction: x.names[0]}
+			gap = Gap{proved, attack}
+			continue
+		}
+		if power.Upper > out.Power.Upper || typeII.Lower < out.TypeII.Lower {
+			out.Direction = x.names[d]
+		}
+		out.Power, gap = maximum(out.Power, power), Gap{maximum(gap.Proved, proved), maximum(gap.Attack, attack)}
+		out.TypeII = Range{min(out.TypeII.Lower, typeII.Lower), min(out.TypeII.Estimate, typeII.Estimate), min(out.TypeII.Upper, typeII.Upper)}
+	}
+	return out, gap, nil
+}
+
+// maximum returns the interval of the larger of two numbers.
+func maximum(a, b Range) Range {
+	return Range{max(a.Lower, b.Lower), max(a.Estimate, b.Estimate), max(a.Upper, b.Upper)}
+}
+
+// warnings are those of all questions so far.
+func (x tests) warnings() (all []string) {
+	for d, p := range x.proved {
+		if p == nil {
+			break
+		}
+		all = append(all, p.Warnings...)
+		if x.attack[d] != p {
+			for _, w := range x.attack[d].Warnings {
+				all = append(all, "attack: "+w)
 			}
 		}
 	}
-	return points, nil
+	return all
 }
 
 // testShare of the work of a question goes to each of the many δ of a test.

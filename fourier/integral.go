@@ -162,7 +162,7 @@ func (s *Sum) integrateEpsilon(m *meter.Meter, logDelta, terms float64, easy boo
 		}
 		a.Lower, more = b.Lower, more || wants
 	}
-	r = Result{Lower: a.Lower, Estimate: a.Estimate, Upper: a.Upper, Engine: Contour, Frequencies: a.Frequencies, Budget: budgetOf(a.Report)}
+	r = Result{Lower: a.Lower, Estimate: a.Estimate, Upper: a.Upper, Engine: Contour, Frequencies: a.Frequencies, Theta: a.Theta, Period: a.Lambda, Budget: budgetOf(a.Report)}
 	s.factors.share(&r, 1)
 	return r, more, nil
 }
@@ -238,7 +238,7 @@ func (s *Sum) integrateDelta(m *meter.Meter, eps, terms float64) (r Result, more
 				r.Lower = xmath.ExpDown(a.LogLower)
 				continue
 			}
-			r = Result{Lower: xmath.ExpDown(a.LogLower), Estimate: math.Exp(mid), Upper: xmath.ExpUp(a.LogUpper), Engine: Contour, Frequencies: a.Frequencies, Budget: budgetOf(a.Report)}
+			r = Result{Lower: xmath.ExpDown(a.LogLower), Estimate: math.Exp(mid), Upper: xmath.ExpUp(a.LogUpper), Engine: Contour, Frequencies: a.Frequencies, Theta: a.Theta, Period: a.Lambda, Budget: budgetOf(a.Report)}
 			if math.IsInf(mid, -1) {
 				r.Estimate = math.NaN()
 			}

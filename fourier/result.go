@@ -41,6 +41,9 @@ type Result struct {
 	Frequencies int     // at which the contour engine summed
 	Points      int     // length of the transforms of lattices
 	Step        float64 // lattice step
+	// Theta and Period are the line of the integral that the answer is of, and its period in ε; 0 if there
+	// was none.
+	Theta, Period float64
 	Warnings    []string
 }
 

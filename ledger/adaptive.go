@@ -111,6 +111,14 @@ func (j *adaptive) admits(text string) bool {
 	return ok && j.filter.Fits(c) == nil
 }
 
+// foresee has nothing to gain: a filter admits at once.
+func (j *adaptive) foresee(context.Context, []admission) {}
+
+func (j *adaptive) mark() (undo func()) {
+	old := j.filter.Clone()
+	return func() { j.filter = old }
+}
+
 func (j *adaptive) take(text string) {
 	if err := j.filter.Spend(j.curves[text]); err != nil {
 		panic("ledger: took what was not admitted: " + err.Error())

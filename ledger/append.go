@@ -1,57 +1,20 @@
-// Adding a line to a ledger: only what follows from everything that the file holds at that
+// Adding lines to a file: only what follows from everything that the file holds at that
 // moment, under a lock, and whole or not at all.
 
 package ledger
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
-
-	"github.com/dpaccountant/accountant/internal/fault"
 )
 
-// tries is how often a spend is judged without the lock, while others spend, before
-// it is judged under the lock; heldLimit bounds that.
-const tries = 6
-
-func heldLimit() time.Duration { return lockWait / 2 }
-
-// append spends an entry, after everything that others have spent.
-func (l *Ledger) append(ctx context.Context, e entry) error {
-	for n := 0; ; n++ {
-		if n < tries {
-			if _, err := l.load(ctx, nil); err != nil {
-				return err
-			}
-			if _, err := l.state.judged(ctx, e); err != nil {
-				return err
-			}
-		}
-		done, err := l.appendLocked(ctx, e, n >= tries)
-		if done || err != nil {
-			return err
-		}
-		if n > 2*tries {
-			return l.overtaken()
-		}
-	}
-}
-
-// overtaken is the error of a spend that others never let through.
-func (l *Ledger) overtaken() error {
-	return fmt.Errorf("%s: others spend, or replace the file, faster than what this costs can be computed; nothing was spent, try again", l.path)
-}
-
-// testHeld is called by tests with the lock held.
-var testHeld = func() {}
-
-// appendLocked spends an entry that was judged, if the judgement still holds; it
-// may judge again if so told. done is false if the file is not what was judged.
-func (l *Ledger) appendLocked(ctx context.Context, e entry, judge bool) (done bool, err error) {
+// commitFile writes the requests that were judged, if the judgement still holds; it may judge again if so told. done is
+// false if the file is not what was judged.
+func (l *Ledger) commitFile(ctx context.Context, batch []*request, judge bool) (done bool, err error) {
 	path, err := filepath.EvalSymlinks(l.path)
 	if err != nil {
 		return false, problem(l.path, err)
@@ -82,13 +45,17 @@ func (l *Ledger) appendLocked(ctx context.Context, e entry, judge bool) (done bo
 	defer cancel()
 	// Nothing ends the computation of a Rényi curve in time.
 	_, err = l.read(limited, f, nil, !judge || l.state.config.Mode != Planned)
-	var a admission
-	if err == nil && judge {
-		a, err = l.state.judged(limited, e)
-	} else if err == nil {
-		if a, err = l.state.admission(e); err == nil && !l.state.judge.admits(a.text) {
-			err = errUnknown
+	undo := l.state.mark()
+	defer func() {
+		if !done {
+			undo()
 		}
+	}()
+	missing, from := l.state.missing, l.state.offset
+	var lines []Line
+	if err == nil {
+		l.state.offset += int64(len(missing))
+		lines, err = l.admit(limited, batch, judge)
 	}
 	switch {
 	case errors.Is(err, errUnknown):
@@ -97,30 +64,27 @@ func (l *Ledger) appendLocked(ctx context.Context, e entry, judge bool) (done bo
 		return false, l.overtaken()
 	case err != nil:
 		return false, err
+	case len(lines) == 0:
+		undo() // of the ending that the last line will have
+		return true, nil
 	}
-	s := l.state
-	line, sum, err := encodeLine(s.head, e)
-	if err != nil {
-		return false, err
+	return l.writeLines(f, info, from, missing, lines)
+}
+
+// writeLines appends lines at an offset, behind what the last line is missing, and looks whether they are where readers look.
+func (l *Ledger) writeLines(f *os.File, info os.FileInfo, from int64, missing string, lines []Line) (done bool, err error) {
+	var text bytes.Buffer
+	text.WriteString(missing)
+	for _, line := range lines {
+		text.Write(line.text())
 	}
-	if len(line) > maxLine {
-		return false, fault.New("plan", "makes a line of more than %d bytes", maxLine)
-	}
-	missing := s.missing
-	if err := write(f, s.offset, append([]byte(missing), line...)); err != nil {
+	if err := write(f, from, text.Bytes()); err != nil {
 		return false, problem(l.path, err)
 	}
-	end := s.offset + int64(len(missing)+len(line))
 	if now, err := f.Stat(); err != nil {
 		return false, problem(l.path, err)
-	} else if now.Size() != end {
+	} else if now.Size() != from+int64(text.Len()) {
 		return false, fmt.Errorf("%s: somebody else has written to it without the lock; do not count on this spend", l.path)
 	}
-	if !l.named(info) {
-		return false, nil // the line is in a file that nobody will read
-	}
-	s.offset += int64(len(missing))
-	s.count(e, a)
-	s.moved(sum, int64(len(line)), "")
-	return true, nil
+	return l.named(info), nil // else the lines are in a file that nobody will read
 }

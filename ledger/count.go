@@ -57,15 +57,19 @@ func (s *state) begin(c *Config) error {
 	return err
 }
 
-// An admission is an entry's plan, with the text that stands for it.
-type admission struct {
-	text string
-	plan *accountant.Plan
+// firstLine completes a configuration and returns the line that a ledger with it begins with.
+func firstLine(c *Config) (Line, error) {
+	if err := (&state{}).begin(c); err != nil {
+		return Line{}, err
+	}
+	return newLine("", header{1, c.Neighbors.String(), unit(c.RecordsPerPerson), c.Epsilon, c.Delta, c.Mode, c.Orders, now()})
 }
 
 // admission reads the plan of an entry.
 func (s *state) admission(e entry) (a admission, err error) {
-	a.plan, a.text, err = s.parse(e)
+	if a.plan, a.text, err = s.parse(e); err == nil {
+		a.runs = runs(a.plan.Steps)
+	}
 	return a, err
 }
 
@@ -86,9 +90,18 @@ func (s *state) count(e entry, a admission) {
 // restore takes over an entry of the file.
 func (s *state) restore(e entry, quick bool) error {
 	a, err := s.admission(e)
-	if err != nil {
-		return err
+	if err == nil {
+		err = s.restoreAs(e, a, quick)
 	}
+	if err == nil && len(s.stored) < maxPlans {
+		s.stored[string(e.Plan)] = a
+		s.parsed += len(e.Plan)
+	}
+	return err
+}
+
+// restoreAs takes over an entry of the file whose plan is known.
+func (s *state) restoreAs(e entry, a admission, quick bool) error {
 	if err := s.judge.restore(a.text, a.plan, quick); err != nil {
 		return err
 	}
@@ -99,7 +112,7 @@ func (s *state) restore(e entry, quick bool) error {
 func (s *state) counted(e entry, a admission) {
 	s.entries++
 	s.last = e.Time
-	s.runs += runs(a.plan.Steps)
+	s.runs += a.runs
 }
 
 func (s *state) parse(e entry) (*accountant.Plan, string, error) {
@@ -110,10 +123,11 @@ func (s *state) parse(e entry) (*accountant.Plan, string, error) {
 		if p, err = plan.Parse([]byte(text)); err != nil {
 			return nil, "", err
 		}
-		if s.plans == nil || len(s.plans) >= maxPlans {
-			s.plans = map[string]*accountant.Plan{}
+		if s.plans == nil || len(s.plans) >= maxPlans || s.parsed > maxPlanText {
+			s.plans, s.stored, s.parsed = map[string]*accountant.Plan{}, map[string]admission{}, 0
 		}
 		s.plans[text] = p
+		s.parsed += len(text)
 	}
 	if p.Neighbors != s.config.Neighbors {
 		return nil, "", fault.New("neighbors", "%v is not the ledger's relation, %v", p.Neighbors, s.config.Neighbors)
@@ -121,16 +135,25 @@ func (s *state) parse(e entry) (*accountant.Plan, string, error) {
 	if p.Records() != s.config.RecordsPerPerson {
 		return nil, "", fault.New("records-per-person", "%d is not the ledger's unit, %d", p.Records(), s.config.RecordsPerPerson)
 	}
-	if n := runs(p.Steps); n > maxRuns-s.runs {
-		return nil, "", fault.New("count", "%d runs on top of %d are above 2^53", n, s.runs)
+	return p, text, s.room(runs(p.Steps))
+}
+
+// room returns an error unless n more runs can be counted.
+func (s *state) room(n int64) error {
+	if n > maxRuns-s.runs {
+		return fault.New("count", "%d runs on top of %d are above 2^53", n, s.runs)
 	}
-	return p, text, nil
+	return nil
 }
 
 const maxRuns = xmath.MaxCount
 
-// maxPlans is how many plans a ledger remembers in case they come again.
-const maxPlans = 100
+// maxPlans and maxPlanText are how many plans, of how many bytes of text, a ledger remembers in case
+// they come again.
+const (
+	maxPlans    = 10_000
+	maxPlanText = 1 << 24
+)
 
 // runs is the number of runs of steps that plan.Parse has found to be at most
 // 2^53.

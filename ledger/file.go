@@ -2,16 +2,15 @@ package ledger
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
-
-	"github.com/dpaccountant/accountant/internal/fault"
-	"github.com/dpaccountant/accountant/profiles"
 )
 
 // How a spend gets into the file. What is new there is read and what the spend
@@ -26,12 +25,7 @@ import (
 // one that is empty or nothing but the beginning of a header, which a Create that
 // was killed has left behind.
 func Create(path string, c Config) (*Ledger, error) {
-	s := &state{}
-	if err := s.begin(&c); err != nil {
-		return nil, err
-	}
-	line, _, err := encodeLine("", header{1, c.Neighbors.String(), unit(c.RecordsPerPerson), c.Epsilon, c.Delta, c.Mode, c.Orders,
-		time.Now().UTC().Format(time.RFC3339)})
+	line, err := firstLine(&c)
 	if err != nil {
 		return nil, err
 	}
@@ -61,23 +55,27 @@ func Create(path string, c Config) (*Ledger, error) {
 	if err := checkVacant(path, f); err != nil {
 		return nil, err
 	}
-	if err := write(f, 0, line); err != nil {
+	if err := write(f, 0, line.text()); err != nil {
 		if made {
 			_ = os.Remove(path)
 		}
 		return nil, problem(path, err)
 	}
-	// The name itself lasts once the directory is on disk; not every file system
-	// can be asked for that.
-	if d, err := os.Open(filepath.Dir(path)); err == nil {
-		_ = d.Sync()
-		d.Close()
-	}
+	syncFolder(path)
 	l := open(path)
 	if _, err := l.read(ctx, f, nil, false); err != nil {
 		return nil, err
 	}
 	return l, nil
+}
+
+// syncFolder makes the name of a file last, which it does once the directory is on disk; not every file
+// system can be asked for that.
+func syncFolder(path string) {
+	if d, err := os.Open(filepath.Dir(path)); err == nil {
+		_ = d.Sync()
+		d.Close()
+	}
 }
 
 // vacant opens a file that may become a ledger, and says whether it has made it.
@@ -142,11 +140,6 @@ func write(f *os.File, offset int64, data []byte) error {
 	return nil
 }
 
-// open returns a handle that has not read its file yet.
-func open(path string) *Ledger {
-	return &Ledger{path: path, turn: make(chan struct{}, 1), state: &state{}}
-}
-
 // Open opens a ledger file, and reads all of it.
 func Open(ctx context.Context, path string) (*Ledger, error) {
 	l := open(path)
@@ -177,9 +170,12 @@ func (l *Ledger) openFile(flag int) (*os.File, error) {
 // may be at it.
 const looks = 5
 
-// load reads what is new in the file, without a lock. It returns how many bytes
-// of a torn line the file ends in, which may be one that is being written.
+// load reads what is new, without a lock. It returns how many bytes of a torn line a file ends in,
+// which may be one that is being written.
 func (l *Ledger) load(ctx context.Context, seen func(sum string)) (torn int64, err error) {
+	if l.store != nil {
+		return 0, l.loadStore(ctx, seen)
+	}
 	if l.path == "" {
 		return 0, nil
 	}
@@ -236,6 +232,9 @@ func (l *Ledger) read(ctx context.Context, f *os.File, seen func(sum string), qu
 			return 0, ctx.Err()
 		}
 		raw, err := r.next()
+		if !s.header && s.missing == "" && !beginsAsLedger(cmp.Or(string(raw), string(r.buf))) {
+			return 0, fmt.Errorf("%s: is no ledger: it does not begin as one; accountant ledger init makes a new file", l.path)
+		}
 		if err != nil && err != io.EOF {
 			return 0, s.at(l.path, err)
 		}
@@ -268,8 +267,6 @@ func (l *Ledger) read(ctx context.Context, f *os.File, seen func(sum string), qu
 				return 0, s.at(l.path, errEnding)
 			case !ok && bytes.HasSuffix(raw, []byte("\r\n")):
 				return 0, s.at(l.path, errors.New("ends in a carriage return: something has changed the line ends to those of Windows"))
-			case !ok && !s.header && !bytes.HasPrefix(raw, []byte(linePrefix)):
-				return 0, fmt.Errorf("%s: is no ledger: it does not begin as one; accountant ledger init makes a new file", l.path)
 			case !ok:
 				return 0, s.at(l.path, errChain)
 			}
@@ -339,68 +336,15 @@ func (l *Ledger) same(ctx context.Context, f *os.File, info os.FileInfo) error {
 	return l.lost
 }
 
-// takeOver adds the content of a line.
-func (s *state) takeOver(t tail, quick bool) (err error) {
-	var e entry
-	if !s.header {
-		err = s.readHeader(t.content)
-	} else if err = strict(t.content, &e); err == nil {
-		err = s.restore(e, quick)
-	}
-	if err != nil {
-		return err
-	}
-	header := e.Plan == nil
-	s.moved(t.sum, int64(t.size), t.missing)
-	if s.visit != nil && !header {
-		s.visit(e)
-	}
-	return nil
-}
-
-// moved makes a line of a size the last one.
-func (s *state) moved(sum string, size int64, missing string) {
-	s.start = s.offset
-	s.before, s.head = s.head, sum
-	s.offset += size
-	s.missing = missing
-}
-
-// at is an error about the line after those that were read.
-func (s *state) at(path string, err error) error {
-	number := s.entries + 2
-	if !s.header {
-		number = 1
-	}
-	if s.missing != "" {
-		number-- // the ending of the last one
-	}
-	return fmt.Errorf("%s:%d: %w", path, number, err)
-}
-
-func (s *state) readHeader(content []byte) error {
-	var h header
-	if len(content) > maxHeader {
-		return fault.New("header", "has more than %d bytes", maxHeader)
-	}
-	if err := strict(content, &h); err != nil {
-		return err
-	}
-	if h.Version != 1 {
-		return fault.New("ledger", "%d is not a known version, must be 1", h.Version)
-	}
-	r, err := profiles.ParseRelation(h.Neighbors)
-	if err != nil {
-		return err
-	}
-	if h.RecordsPerPerson < 0 || h.RecordsPerPerson == 1 {
-		return fault.New("records-per-person", "%d is not a whole number above 1", h.RecordsPerPerson)
-	}
-	return s.begin(&Config{r, h.RecordsPerPerson, h.Epsilon, h.Delta, h.Mode, h.Orders})
-}
-
 // named reports whether the ledger's name is still that of a file.
 func (l *Ledger) named(info os.FileInfo) bool {
 	now, err := os.Stat(l.path)
 	return err == nil && os.SameFile(now, info)
+}
+
+// beginsAsLedger reports whether a first line, or what there is of it, can be that of a ledger.
+// Zeros are what a crash leaves of a line that was never written.
+func beginsAsLedger(line string) bool {
+	n := min(len(line), len(linePrefix))
+	return line[:n] == linePrefix[:n] || strings.Trim(line, "\x00") == ""
 }

@@ -57,6 +57,14 @@ func (j *gaussian) admits(text string) bool {
 	return ok && j.filter.Fits(x) == nil
 }
 
+// foresee has nothing to gain: a filter admits at once.
+func (j *gaussian) foresee(context.Context, []admission) {}
+
+func (j *gaussian) mark() (undo func()) {
+	old := j.filter.Clone()
+	return func() { j.filter = old }
+}
+
 func (j *gaussian) take(text string) {
 	if err := j.filter.Spend(j.squares[text]); err != nil {
 		panic("ledger: took what was not admitted: " + err.Error())

@@ -39,6 +39,13 @@ type Spent struct {
 	Mu, MuBudget float64
 }
 
+// An admission is an entry's plan, with the text that stands for it, and how many runs it has.
+type admission struct {
+	text string
+	plan *accountant.Plan
+	runs int64
+}
+
 // A judge decides about spends.
 type judge interface {
 	// prepare does what a spend takes to be admitted, or returns why it cannot be.
@@ -49,6 +56,10 @@ type judge interface {
 	fits(ctx context.Context, text string, p *accountant.Plan, n int64) error
 	// take counts a spend that it admits.
 	take(text string)
+	// foresee prepares spends that are to be admitted together, if it is cheaper so than one by one.
+	foresee(ctx context.Context, all []admission)
+	// mark returns a function that takes back what was counted since.
+	mark() (undo func())
 	// restore takes over an entry of the file; quick makes it return errUnknown
 	// rather than compute.
 	restore(text string, p *accountant.Plan, quick bool) error

@@ -7,9 +7,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/dpaccountant/accountant"
@@ -20,6 +20,32 @@ import (
 func New(c Config) (*Ledger, error) {
 	l := open("")
 	if err := l.state.begin(&c); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// CreateStore makes a ledger in a store that is empty.
+func CreateStore(ctx context.Context, s Store, c Config) (*Ledger, error) {
+	line, err := firstLine(&c)
+	if err != nil {
+		return nil, err
+	}
+	err = s.Append(ctx, func(lines func(int64, func(Line) error) error) ([]Line, error) {
+		err := lines(0, func(Line) error { return fmt.Errorf("%s: exists already", s) })
+		return []Line{line}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return OpenStore(ctx, s)
+}
+
+// OpenStore opens the ledger in a store, and reads and verifies all of it.
+func OpenStore(ctx context.Context, s Store) (*Ledger, error) {
+	l := open("")
+	l.store = s
+	if _, err := l.load(ctx, nil); err != nil {
 		return nil, err
 	}
 	return l, nil
@@ -37,7 +63,8 @@ func (l *Ledger) Config() Config {
 // and groups of them; SpendPlan takes everything that a plan file can say.
 //
 // When ctx ends, or another process holds the file's lock for more than ten
-// seconds, it returns an error, and nothing was spent.
+// seconds, it returns an error, and nothing was spent. Spends that wait for one another reach the
+// disk together.
 func (l *Ledger) Spend(ctx context.Context, s accountant.Step) error {
 	text, err := planText(s, l.state.config)
 	if err != nil {
@@ -56,20 +83,7 @@ func (l *Ledger) SpendPlan(ctx context.Context, plan []byte, note string) error 
 	if len(note) > maxNote || !utf8.ValidString(note) {
 		return fault.New("note", "is not UTF-8 text of at most %d bytes", maxNote)
 	}
-	e := entry{Time: time.Now().UTC().Format(time.RFC3339), Note: note, Plan: storedPlan(plan)}
-	if err := l.begin(ctx); err != nil {
-		return err
-	}
-	defer l.end()
-	if l.path != "" {
-		return l.append(ctx, e)
-	}
-	a, err := l.state.judged(ctx, e)
-	if err != nil {
-		return err
-	}
-	l.state.count(e, a)
-	return nil
+	return l.spend(ctx, entry{Time: now(), Note: note, Plan: storedPlan(plan)})
 }
 
 // storedPlan is the plan as the file has it: JSON as JSON, YAML as a string.

@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/plan"
 )
 
@@ -33,6 +35,9 @@ const (
 	// maxLine is longer than the line of any plan; JSON takes at most six bytes
 	// for one.
 	maxLine = 6*plan.MaxSize + 1<<16
+	// lineFrame is what a line has around its content.
+	lineFrame  = len(linePrefix) + 2*sha256.Size + len(lineMiddle) + len(lineSuffix)
+	maxContent = maxLine - lineFrame
 	// maxHeader is longer than the line of any header, which has at most maxOrders
 	// numbers.
 	maxHeader = 1 << 16
@@ -52,6 +57,11 @@ type header struct {
 	Orders           []float64 `json:"orders,omitempty"`
 	Time             string    `json:"time"`
 }
+
+// clock is the time of entries, which nothing depends on.
+var clock = time.Now
+
+func now() string { return clock().UTC().Format(time.RFC3339) }
 
 // unit is a number of records per person as the header has it.
 func unit(records int64) int64 {
@@ -76,25 +86,52 @@ func (e entry) planText() string {
 	return string(e.Plan)
 }
 
-// encodeLine returns the line of a content, and its checksum.
+// A Line is one line of a ledger: the header or an entry as it is written, and its checksum.
+type Line struct {
+	Sum     string
+	Content []byte
+}
+
+// text is the line as a file has it.
+func (l Line) text() []byte {
+	return fmt.Appendf(nil, "%s%s%s%s%s", linePrefix, l.Sum, lineMiddle, l.Content, lineSuffix)
+}
+
+// encodeLine returns the line of a content as a file has it, and its checksum.
 func encodeLine(prev string, content any) (line []byte, sum string, err error) {
+	l, err := newLine(prev, content)
+	return l.text(), l.Sum, err
+}
+
+// newLine returns the line of a content.
+func newLine(prev string, content any) (Line, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(content); err != nil {
-		return nil, "", err
+		return Line{}, err
 	}
 	text := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-	sum = checksum(prev, text)
-	return fmt.Appendf(nil, "%s%s%s%s%s", linePrefix, sum, lineMiddle, text, lineSuffix), sum, nil
+	return Line{checksum(prev, text), text}, nil
 }
 
 func checksum(prev string, content []byte) string {
-	h := sha256.New()
-	h.Write([]byte(prev + "\n"))
-	h.Write(content)
-	return hex.EncodeToString(h.Sum(nil))
+	sum := sumOf(prev, content)
+	return string(sum[:])
 }
+
+// sumOf is the checksum of a content in hexadecimal digits.
+func sumOf(prev string, content []byte) (text [2 * sha256.Size]byte) {
+	h := sha256.New()
+	var first [2*sha256.Size + 1]byte
+	h.Write(append(append(first[:0], prev...), '\n'))
+	h.Write(content)
+	var sum [sha256.Size]byte
+	hex.Encode(text[:], h.Sum(sum[:0]))
+	return text
+}
+
+func tooLong() error { return fault.New("plan", "makes a line of more than %d bytes", maxLine) }
 
 // splitLine returns the checksum that a line has, and what stands behind it,
 // which begins with the content.
@@ -114,7 +151,11 @@ func decodeLine(prev string, line []byte) (content []byte, sum string, ok bool) 
 		return nil, "", false
 	}
 	content, ok = bytes.CutSuffix(rest, []byte(lineSuffix))
-	return content, sum, ok && checksum(prev, content) == sum
+	if !ok {
+		return content, sum, false
+	}
+	right := sumOf(prev, content)
+	return content, sum, string(right[:]) == sum
 }
 
 // A tail is what stands after the last line feed of a file.
@@ -188,35 +229,46 @@ func strict(data []byte, v any) error {
 	return nil
 }
 
-// A lineReader returns lines with their line feed, the last one perhaps without.
+// A lineReader returns lines with their line feed, the last one perhaps without. A line is good
+// until the next one is asked for.
 type lineReader struct {
-	r   io.Reader
-	buf []byte
-	eof bool
+	r          io.Reader
+	buf        []byte
+	start, end int // of what was read and not returned
+	eof        bool
 }
+
+// readAhead is how much of a file is read at a time.
+const readAhead = 1 << 18
 
 func newLineReader(r io.Reader) *lineReader { return &lineReader{r: r} }
 
 func (l *lineReader) next() ([]byte, error) {
-	searched := 0
+	searched := l.start
 	for {
-		if i := bytes.IndexByte(l.buf[searched:], '\n'); i >= 0 {
-			line := l.buf[:searched+i+1]
-			l.buf = l.buf[searched+i+1:]
+		if i := bytes.IndexByte(l.buf[searched:l.end], '\n'); i >= 0 {
+			line := l.buf[l.start : searched+i+1]
+			l.start = searched + i + 1
 			return line, nil
 		}
 		if l.eof {
-			line := l.buf
-			l.buf = nil
+			line := l.buf[l.start:l.end]
+			l.start = l.end
 			return line, io.EOF
 		}
-		if len(l.buf) > maxLine {
+		if l.end-l.start > maxLine {
 			return nil, fmt.Errorf("has a line of more than %d bytes", maxLine)
 		}
-		searched = len(l.buf)
-		chunk := make([]byte, 1<<16)
-		n, err := l.r.Read(chunk)
-		l.buf = append(l.buf[:len(l.buf):len(l.buf)], chunk[:n]...)
+		switch {
+		case l.start > 0:
+			l.end = copy(l.buf, l.buf[l.start:l.end])
+			l.start = 0
+		case l.end == len(l.buf):
+			l.buf = append(l.buf, make([]byte, max(readAhead, len(l.buf)))...)
+		}
+		searched = l.end
+		n, err := l.r.Read(l.buf[l.end:])
+		l.end += n
 		if err == io.EOF {
 			l.eof = true
 		} else if err != nil {

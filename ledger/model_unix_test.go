@@ -22,10 +22,14 @@ import (
 	"github.com/dpaccountant/accountant"
 )
 
-// TestMain runs the other process of TestFaults, which spends as it is told.
+// TestMain runs the other processes of TestFaults, which spends as it is told, and of TestKilled.
 func TestMain(m *testing.M) {
 	if path := os.Getenv("LEDGER_TEST_SPENDER"); path != "" {
 		spender(path)
+		return
+	}
+	if path := os.Getenv("LEDGER_TEST_CROWD"); path != "" {
+		crowd(path)
 		return
 	}
 	os.Exit(m.Run())

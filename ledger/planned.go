@@ -23,6 +23,7 @@ type planned struct {
 	index    map[string]int     // of plans, by text
 	plans    []*accountant.Plan // in the order of their first entry or question
 	counts   tally
+	entries  int64 // the sum of counts
 	proved   tally // counts that are within the budget
 	unproved int   // plans whose count is above that
 	before   tally // counts at the last proof
@@ -67,8 +68,9 @@ func (t tally) equal(u tally) bool { return t.below(u) && u.below(t) }
 
 // A judgement is what counts were found to cost.
 type judgement struct {
-	counts tally
-	cost   accountant.Interval
+	counts  tally
+	entries int64 // their sum
+	cost    accountant.Interval
 }
 
 // A refusal is of a plan on top of counts, which together are above the budget.
@@ -119,8 +121,9 @@ func (j *planned) take(text string) {
 		j.counts = append(j.counts, 0)
 	}
 	j.counts[i]++
+	j.entries++
 	j.known = nil
-	if j.judged.counts.equal(j.counts) && narrow(j.judged.cost, shownAccuracy) {
+	if j.judged.entries == j.entries && j.judged.counts.equal(j.counts) && narrow(j.judged.cost, shownAccuracy) {
 		j.known = &j.judged.cost
 	}
 }
@@ -165,6 +168,41 @@ func (j *planned) prepare(ctx context.Context, text string, p *accountant.Plan) 
 		j.forget(text)
 	}
 	return err
+}
+
+// mark keeps what was proved since: that does not depend on what was counted.
+func (j *planned) mark() (undo func()) {
+	counts, entries := slices.Clone(j.counts), j.entries
+	return func() {
+		j.counts, j.entries, j.known, j.unproved = counts, entries, nil, 0
+		for i, n := range counts {
+			if n > j.proved.of(i) {
+				j.unproved++
+			}
+		}
+	}
+}
+
+// foresee proves all of them in one question; where that fails they are asked for one by one.
+func (j *planned) foresee(ctx context.Context, all []admission) {
+	var added []string
+	want := slices.Clone(j.counts)
+	for _, a := range all {
+		if j.add(a.text, a.plan) {
+			added = append(added, a.text)
+		}
+		want = want.plus(j.index[a.text], len(j.plans))
+	}
+	if j.unproved == 0 && want.below(j.proved) {
+		return
+	}
+	if iv, err := j.epsilon(ctx, want, false, roughAccuracy, roughAccuracy); err == nil && iv.Upper <= j.config.Epsilon {
+		j.remember(want, want)
+		return
+	}
+	for _, text := range slices.Backward(added) {
+		j.forget(text)
+	}
 }
 
 // forget takes back the plan that was made known last.
@@ -218,7 +256,7 @@ func (j *planned) prove(ctx context.Context, text string, want tally) error {
 	}
 	if j.slow = iv.Engine == fourier.Lattice; iv.Upper <= j.config.Epsilon {
 		j.remember(want, want)
-		j.judged = judgement{want, iv}
+		j.judged = judgement{want, j.entries + 1, iv}
 		return nil
 	}
 	j.ahead = 0

@@ -6,6 +6,7 @@ package ledger
 import (
 	"context"
 	"os"
+	"sync"
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/profiles"
@@ -36,9 +37,24 @@ var ErrBudget = rdp.ErrBudget
 // It is safe for use by several goroutines.
 type Ledger struct {
 	turn  chan struct{} // holds something during a call
-	path  string        // "" in memory
+	path  string        // "" in memory and in a store
+	store Store         // nil in memory and in a file
 	state *state
 	lost  error // why this handle is of no use any more
+
+	mu    sync.Mutex // guards queue, and the stage of requests
+	queue []*request
+}
+
+// String names the ledger in messages.
+func (l *Ledger) String() string {
+	switch {
+	case l.store != nil:
+		return l.store.String()
+	case l.path != "":
+		return l.path
+	}
+	return "a ledger in memory"
 }
 
 // begin waits until no other call is under way; end must follow.
@@ -56,6 +72,24 @@ func (l *Ledger) begin(ctx context.Context) error {
 
 func (l *Ledger) end() { <-l.turn }
 
+// A request is a spend that has no answer yet.
+type request struct {
+	ctx   context.Context
+	entry entry
+	done  chan error // gets one answer, unless it is withdrawn
+	stage stage
+	err   error // a refusal that is answered when what it rests on is on disk
+}
+
+// A stage is how far a request is; Ledger.mu guards it.
+type stage int
+
+const (
+	waiting    stage = iota
+	committing       // it is being written, and cannot be withdrawn
+	gone             // its context has ended, and nobody waits for an answer
+)
+
 // A state is what the lines read so far amount to.
 type state struct {
 	config  Config
@@ -72,4 +106,15 @@ type state struct {
 	judge   judge
 	visit   func(entry)                 // is called with each entry of the file, if set
 	plans   map[string]*accountant.Plan // seen lately, by text
+	parsed  int                         // the bytes of those texts
+	stored  map[string]admission        // what plans are, by the bytes that the line has
+}
+
+// mark returns a function that takes the state back to what it is now.
+func (s *state) mark() (undo func()) {
+	old, back := *s, s.judge.mark()
+	return func() {
+		*s = old
+		back()
+	}
 }

@@ -88,20 +88,30 @@ func Check(ctx context.Context, path string) (Status, error) { return Verify(ctx
 // an error if the file does not have it any more, which means that entries were
 // taken away or rewritten.
 func Verify(ctx context.Context, path, head string) (Status, error) {
+	return open(path).verify(ctx, head)
+}
+
+// VerifyStore is Verify for a ledger in a store.
+func VerifyStore(ctx context.Context, s Store, head string) (Status, error) {
+	l := open("")
+	l.store = s
+	return l.verify(ctx, head)
+}
+
+func (l *Ledger) verify(ctx context.Context, head string) (Status, error) {
 	if head != "" && !isHead(head) {
 		return Status{}, fault.New("head", "%q is not a checksum of 64 hexadecimal digits", head)
 	}
-	l := open(path)
 	found := head == ""
 	st, err := l.status(ctx, func(sum string) { found = found || sum == head })
 	if err != nil {
 		return st, err
 	}
 	if !found {
-		return st, fmt.Errorf("%s: no line has the checksum %s: entries were taken away or rewritten", path, head)
+		return st, fmt.Errorf("%v: no line has the checksum %s: entries were taken away or rewritten", l, head)
 	}
 	if err := l.state.judge.recheck(ctx); err != nil {
-		return st, fmt.Errorf("%s: %w", path, err)
+		return st, fmt.Errorf("%v: %w", l, err)
 	}
 	return st, nil
 }

@@ -12,6 +12,8 @@
 //	edit.go       Set, Tidy: other numbers in a text, or other blanks
 //	diff.go       Diff: where two plans differ
 //	schema.go     Schema: the keys of plans, for editors
+//	log.go        ParseLogLine: what a line of a log of steps adds
+//	runs.go       Runs: the runs of a plan as lines of a certificate
 //	plan.go       Parse: steps, and steps in steps
 //	events.go     events to the nodes of a plan
 //	eventclass.go the events that are mechanisms

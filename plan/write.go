@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
-	"regexp"
 	"strings"
 
 	"github.com/dpaccountant/accountant/internal/decimal"
@@ -43,9 +42,11 @@ func writeSteps(b *bytes.Buffer, steps *node, indent string) {
 	}
 }
 
-// plainWord is text that YAML reads as text without quotes, and that is no number: what
+// plainWord reports whether YAML reads s as text without quotes, and not as a number: what
 // else YAML takes for something it is put in quotes.
-var plainWord = regexp.MustCompile(`^[a-z][a-z-]*$`)
+func plainWord(s string) bool {
+	return s != "" && s[0] != '-' && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz-") == ""
+}
 
 // flow writes a node on one line.
 func flow(n *node) string {
@@ -74,7 +75,7 @@ func flow(n *node) string {
 		switch {
 		case n.kind == scalarNode && ok:
 			return x
-		case plainWord.MatchString(n.text) && !(&node{text: n.text}).isNull() && n.text != "true" && n.text != "false":
+		case plainWord(n.text) && !(&node{text: n.text}).isNull() && n.text != "true" && n.text != "false":
 			return n.text
 		}
 		return quoted(n.text)

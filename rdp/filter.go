@@ -154,6 +154,14 @@ func (f *Filter) best() int {
 	return best
 }
 
+// Clone returns a filter with the same budget that has spent the same. Steps of one interaction are all to be
+// asked of the same filter: a clone is for taking back a step that did not run.
+func (f *Filter) Clone() *Filter {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return &Filter{orders: f.orders, budget: f.budget, spent: slices.Clone(f.spent)}
+}
+
 // Spent returns what the steps so far have cost at the filter's orders. A
 // published value reveals which steps were chosen; it is for steering, not a
 // guarantee in itself.

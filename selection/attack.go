@@ -165,12 +165,17 @@ func (at *attacker) share(pm, qm, e, u, v float64) float64 {
 	return math.Exp(lo)
 }
 
+// logR is the largest ln f'(1−u)/f'(1−v).
+func (at *attacker) logR() float64 {
+	peak := len(at.a) - 1
+	return math.Log(at.a[peak]) - math.Log(at.b[peak])
+}
+
 // delta returns what the best ranking known reaches at ε ≥ 0, rounded down.
 func (at *attacker) delta(eps float64) float64 {
 	peak := len(at.a) - 1
-	lnR := math.Log(at.a[peak]) - math.Log(at.b[peak])
 	// S ends where an outcome gains nothing even at the best place.
-	first := sort.SearchFloat64s(at.pair.loss, eps-lnR)
+	first := sort.SearchFloat64s(at.pair.loss, eps-at.logR())
 	best := at.constant(eps)
 	if first >= peak {
 		return max(best, at.value(eps, peak))
@@ -185,22 +190,15 @@ func (at *attacker) delta(eps float64) float64 {
 
 func (at *attacker) value(eps float64, split int) float64 {
 	blocks, wins := at.ranking(eps, split)
-	var gain, loss xmath.Sum
-	at.each(blocks, wins, func(a, b, err float64) {
-		// A block that does not gain stays out.
-		if a*(1-err) > math.Exp(eps)*b*(1+err) {
-			gain.Add(a * (1 - err))
-			loss.Add(b * (1 + err))
-		}
-	})
-	d := gain.Value()*(1-8*xmath.U) - math.Exp(eps)*loss.Value()*(1+8*xmath.U*(1+eps))
-	return max(0, d-tiny)
+	var r reach
+	at.each(blocks, wins, func(a, b, err float64) { r = append(r, block{a * (1 - err), b * (1 + err)}) })
+	return r.delta(eps)
 }
 
 // each calls f with the winner's masses of the blocks listed and their relative error.
 func (at *attacker) each(blocks []block, listed []int, f func(a, b, err float64)) {
 	var u, v xmath.Sum
-	rel := at.pair.rel + 16*xmath.U
+	rel := at.pair.rel + 32*xmath.U // of sums, parts and shares of blocks too
 	n := 0
 	for i, b := range blocks {
 		if n < len(listed) && listed[n] == i {
@@ -329,4 +327,21 @@ func (at *firstAttack) delta(eps float64) float64 {
 		}
 	}
 	return best
+}
+
+// A reach is what the winners of one ranking get, rounded outward: mass under P down, under
+// Q up, by block.
+type reach []block
+
+// delta returns what is reached at ε ≥ 0, rounded down.
+func (r reach) delta(eps float64) float64 {
+	var gain, loss xmath.Sum
+	e := math.Exp(eps)
+	for _, b := range r {
+		if b.p > e*b.q {
+			gain.Add(b.p)
+			loss.Add(b.q)
+		}
+	}
+	return max(0, gain.Value()*(1-8*xmath.U)-e*loss.Value()*(1+8*xmath.U*(1+eps))-tiny)
 }

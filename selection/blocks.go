@@ -27,8 +27,7 @@ func (l tnb) logSlope(u float64) float64 {
 	if l.gamma == 1 {
 		return math.Inf(-1)
 	}
-	r := (1 - l.gamma) / l.gamma
-	return math.Log(l.Mean()) + math.Log1p(l.eta) + math.Log(r) - (l.eta+2)*math.Log1p(r*u)
+	return l.slope - (l.eta+2)*math.Log1p((1-l.gamma)/l.gamma*u)
 }
 
 func (l tnb) block(u, p float64) float64 {

@@ -218,7 +218,10 @@ func (b Bound) root(log1mGamma, logGamma float64) (float64, error) {
 // crossing returns a point of [0, top] where f ≤ 0, within about 1e-14 relatively
 // of a sign change of f, which should be decreasing; false when f(top) > 0. The
 // value of f at the point returned has been seen to be ≤ 0.
-func crossing(f func(float64) float64, top float64) (float64, bool) {
+func crossing(f func(float64) float64, top float64) (float64, bool) { return crossingTo(f, top, 8e-15) }
+
+// crossingTo is crossing to a relative width.
+func crossingTo(f func(float64) float64, top, width float64) (float64, bool) {
 	if f(0) <= 0 {
 		return 0, true
 	}
@@ -241,7 +244,7 @@ func crossing(f func(float64) float64, top float64) (float64, bool) {
 	}
 	// Method ITP (Oliveira and Takahashi, ACM TOMS 2021): as few steps as false
 	// position, never more than bisection and one.
-	tol := 4e-15 * hi
+	tol := width / 2 * hi
 	k1 := 0.2 / (hi - lo)
 	budget := math.Ceil(math.Log2((hi-lo)/(2*tol))) + 1
 	for j := 0.0; hi-lo > 2*tol && j < 200; j++ {

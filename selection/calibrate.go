@@ -38,56 +38,91 @@ func (p Price) CalibratePure(target float64) (float64, error) {
 	return lo, nil
 }
 
-// Calibrate returns a noise multiplier (or any parameter that the candidate's ε
-// decreases in) in [lo, hi] at which the selection was seen to cost at most target at
-// delta, within 1e-8 of target where that is continuous; lo when even that is cheap
-// enough. It refuses a target that hi does not meet. candidate returns the bound of one
+// calibrateAccuracy is what reading a candidate from its table may cost in ε.
+const calibrateAccuracy = 1e-5
+
+// Calibrate returns a noise multiplier (or any parameter that the candidate's ε decreases in)
+// in [lo, hi] at which the search was seen to cost at most target at delta, by the upper end of
+// [Price.Epsilon], which is returned with its lower end; lo when even that is cheap enough. The
+// upper end is within about 1e-5 of target where that is continuous, within a relative 1e-3
+// where Theorem U2 makes it. It refuses a target that hi does not meet. candidate returns one
 // run. Once ctx is done, the error is that of ctx.
-func (p Price) Calibrate(ctx context.Context, candidate func(noise float64) (Bound, error), delta, target, lo, hi float64) (float64, error) {
+func (p Price) Calibrate(ctx context.Context, candidate func(noise float64) (*Candidate, error), delta, target, lo, hi float64) (noise, lower, upper float64, err error) {
 	if !(lo > 0 && lo < hi && !math.IsInf(hi, 1)) {
-		return 0, fault.New("lo, hi", "%v, %v are not 0 < lo < hi < +Inf", lo, hi)
+		return 0, 0, 0, fault.New("lo, hi", "%v, %v are not 0 < lo < hi < +Inf", lo, hi)
 	}
-	if math.IsNaN(target) {
-		return 0, fault.New("target", "is NaN")
+	if !(target >= 0 && target <= 1e4) {
+		return 0, 0, 0, fault.New("target", "%v is not in [0, 1e4]", target)
 	}
-	cost := func(noise float64) (float64, error) {
+	both := func(noise float64) (lower, upper float64, err error) {
+		one, err := candidate(noise)
+		if err != nil {
+			return 0, 0, err
+		}
+		return p.Epsilon(ctx, one, delta, calibrateAccuracy)
+	}
+	quick := func(noise float64) (float64, error) {
 		one, err := candidate(noise)
 		if err != nil {
 			return 0, err
 		}
-		all, err := p.Profile(ctx, one)
-		if err != nil {
-			return 0, err
-		}
-		return all.Epsilon(ctx, delta)
+		return p.quickEpsilon(ctx, one, delta, calibrateAccuracy)
 	}
-	if c, err := cost(lo); err != nil || c <= target {
-		return lo, err
+	if lower, upper, err = both(lo); err != nil || upper <= target {
+		return lo, lower, upper, err
 	}
-	c, err := cost(hi)
+	c, err := quick(hi)
 	if err != nil {
-		return 0, err
+		return 0, 0, 0, err
 	}
-	if !(c <= target) {
-		return 0, fault.New("target", "%v is below %v, the cost at %v", target, c, hi)
-	}
-	for range 200 {
-		if target-c <= 1e-8 {
-			break
+	if c <= target {
+		// Without Theorem U2 and attacks, which take long, first.
+		if _, hi, err = narrow(quick, target, 1e-5, lo, hi, upper, c); err != nil {
+			return 0, 0, 0, err
 		}
-		mid := math.Sqrt(lo) * math.Sqrt(hi)
+	}
+	if lower, upper, err = both(hi); err != nil {
+		return 0, 0, 0, err
+	}
+	if !(upper <= target) {
+		return 0, 0, 0, fault.New("target", "%v is below %v, the cost at %v", target, upper, hi)
+	}
+	if target-upper > openGap*target {
+		full := func(noise float64) (float64, error) {
+			_, u, err := both(noise)
+			return u, err
+		}
+		if _, hi, err = narrow(full, target, openGap*target, max(lo, hi/2), hi, math.Inf(1), upper); err != nil {
+			return 0, 0, 0, err
+		}
+		lower, upper, err = both(hi)
+	}
+	return hi, lower, upper, err
+}
+
+// narrow returns lo and hi where cost, clo > target at lo and chi ≤ target at hi, passes target,
+// chi having come within tol of it, or the two being next to each other.
+func narrow(cost func(float64) (float64, error), target, tol, lo, hi, clo, chi float64) (float64, float64, error) {
+	for i := 0; i < 200 && target-chi > tol; i++ {
+		// Every second step follows the chord of the logarithms: cost is nearly a power of noise.
+		share := 0.5
+		if i%2 == 0 && target > tol && chi > 0 && !math.IsInf(clo, 1) {
+			share = math.Log(clo/(target-tol/2)) / math.Log(clo/chi)
+			share = min(max(share, 1.0/64), 1-1.0/64)
+		}
+		mid := math.Exp(math.Log(lo) + share*(math.Log(hi)-math.Log(lo)))
 		if mid <= lo || mid >= hi {
 			break
 		}
-		v, err := cost(mid)
+		c, err := cost(mid)
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
-		if v <= target {
-			hi, c = mid, v
+		if c <= target {
+			hi, chi = mid, c
 		} else {
-			lo = mid
+			lo, clo = mid, c
 		}
 	}
-	return hi, nil
+	return lo, hi, nil
 }

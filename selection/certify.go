@@ -15,23 +15,34 @@ import (
 // A certified is one direction of a search: δ from above and from below.
 type certified struct {
 	above func(eps float64) float64 // for every real ε
+	quick func(eps float64) float64 // the same without Theorem U2: what rankings are steered by
 	below func(eps float64) float64 // for ε ≥ 0; nil where no attack is known
-	best  *attacker
-	first *firstAttack
+	// What above and below are made of, of the kind of search that it is.
+	best   *attacker
+	first  *firstAttack
+	levels *leveled
 }
 
-// certify returns both directions of the search.
-func (p Price) certify(ctx context.Context, c *Candidate, f fineness) ([2]certified, error) {
+// certify returns both directions of the search, with so many levels for Theorem U2; with none,
+// the quick price from above only.
+func (p Price) certify(ctx context.Context, c *Candidate, f fineness, levels int) ([2]certified, error) {
 	t, err := c.tabulate(ctx, f)
 	if err != nil {
 		return [2]certified{}, err
 	}
-	low := t.reached()
+	var low, up *pair
+	if levels > 0 {
+		pts := t.samples()
+		low, up = t.reached(pts), above(pts)
+	}
 	old := p.simple(ctx, t)
 	var out [2]certified
 	for d := range 2 {
 		if d == 1 {
 			t = t.reverse()
+			if up != nil {
+				up = up.reverse()
+			}
 			if low != nil {
 				low = low.reverse()
 			}
@@ -44,12 +55,25 @@ func (p Price) certify(ctx context.Context, c *Candidate, f fineness) ([2]certif
 		} else {
 			m := newMixture(p.law, t)
 			price = func(eps float64) float64 { return m.delta(eps, one) }
+			if up != nil {
+				out[d].levels = newLeveled(p.law, t, up, m.c[0], levels)
+			}
 		}
-		out[d].above = func(eps float64) float64 {
+		quick := func(eps float64) float64 {
 			if eps < 0 {
 				return price(eps)
 			}
 			return min(old(eps), price(eps))
+		}
+		out[d].quick, out[d].above = quick, quick
+		if l := out[d].levels; l != nil {
+			out[d].above = func(eps float64) float64 {
+				v := quick(eps)
+				if eps >= 0 && l.serves(eps) {
+					v = min(v, l.delta(eps, l.count))
+				}
+				return v
+			}
 		}
 		switch {
 		case low == nil:
@@ -105,11 +129,11 @@ func (p Price) fine(accuracy, delta float64) (fineness, error) {
 // given as its lower end, reaches lower. accuracy is what reading the candidate from a table
 // may cost in ε; 0 stands for 1e-6. The worst direction of the relation counts.
 //
-// Above is the least of Theorems U1 (best of K; F for the first above a threshold) and of
-// [Price.Profile]; below is the best of the rankings of the file attack.go. For small δ the
-// two meet, up to the accuracy: at δ = 0, the price of a pure candidate is their supremum.
-// They do not where ε is small or, for Poisson laws, the mean large. Relation: that of the
-// candidate. lower is 0 where no attack is known; upper is +Inf where nothing is proved.
+// Above is the least of Theorems U1 and U2 (best of K; F for the first above a threshold) and
+// of [Price.Profile]; below is the best of the rankings of the files attack.go and merge.go. For
+// small δ the two meet, up to the accuracy: at δ = 0, the price of a pure candidate is their
+// supremum. They do not where ε is small or, for Poisson laws, the mean large. Relation: that
+// of the candidate. lower is 0 where no attack is known; upper is +Inf where nothing is proved.
 // Once ctx is done, the error is that of ctx.
 func (p Price) Epsilon(ctx context.Context, c *Candidate, delta, accuracy float64) (lower, upper float64, err error) {
 	if !(delta >= 0 && delta < 1) {
@@ -119,33 +143,76 @@ func (p Price) Epsilon(ctx context.Context, c *Candidate, delta, accuracy float6
 	if err != nil {
 		return 0, 0, err
 	}
-	both, err := p.certify(ctx, c, f)
+	both, err := p.certify(ctx, c, f, levelCount)
 	if err != nil {
 		return 0, 0, err
 	}
 	for _, d := range both {
-		e, ok := crossing(func(eps float64) float64 {
-			if ctx.Err() != nil {
-				return -1
-			}
-			v := d.above(eps)
-			if v <= delta*(1-4*xmath.U) {
-				return max(-1e3, math.Log(v/max(delta, 1e-300))-1e-9)
-			}
-			return max(1e-9, math.Log(v/max(delta, 1e-300)))
-		}, 1e4)
-		if !ok {
-			e = math.Inf(1)
-		}
-		upper = max(upper, e)
+		e := d.quickEpsilon(ctx, delta)
 		if d.below != nil {
 			lower = max(lower, reachedEpsilon(ctx, d.below, delta, lower, min(e, 1e4)))
 		}
+		if d.levels != nil {
+			e = d.leveled(ctx, delta, lower, e, d.levels.count)
+			lower = d.merged(ctx, delta, lower, min(e, 1e4))
+			e = d.leveled(ctx, delta, lower, e, manyLevels)
+		}
+		upper = max(upper, e)
 	}
 	if ctx.Err() != nil {
 		return 0, 0, ctx.Err()
 	}
 	return lower, upper, nil
+}
+
+// quickEpsilon returns an ε at which δ is not exceeded, +Inf if none is found.
+func (d certified) quickEpsilon(ctx context.Context, delta float64) float64 {
+	e, ok := crossing(func(eps float64) float64 {
+		if ctx.Err() != nil {
+			return -1
+		}
+		v := d.quick(eps)
+		if v <= delta*(1-4*xmath.U) {
+			return max(-1e3, math.Log(v/max(delta, 1e-300))-1e-9)
+		}
+		return max(1e-9, math.Log(v/max(delta, 1e-300)))
+	}, 1e4)
+	if !ok {
+		e = math.Inf(1)
+	}
+	return e
+}
+
+// quickEpsilon returns an upper end that takes a fraction of the time of [Price.Epsilon].
+func (p Price) quickEpsilon(ctx context.Context, c *Candidate, delta, accuracy float64) (float64, error) {
+	f, err := p.fine(accuracy, delta)
+	if err != nil {
+		return 0, err
+	}
+	both, err := p.certify(ctx, c, f, 0)
+	if err != nil {
+		return 0, err
+	}
+	return max(both[0].quickEpsilon(ctx, delta), both[1].quickEpsilon(ctx, delta)), ctx.Err()
+}
+
+// leveled returns an ε from lo to hi at which δ is not exceeded, by Theorem U2 if the gap
+// between the two is open, hi if it is worth nothing.
+func (d certified) leveled(ctx context.Context, delta, lo, hi float64, count int) float64 {
+	top := min(hi, maxLeveled) - lo
+	if d.levels == nil || delta == 0 || !(hi-lo > openGap*max(1, hi)) || top <= 0 || !d.levels.serves(lo+top) {
+		return hi
+	}
+	x, ok := crossingTo(func(x float64) float64 {
+		if ctx.Err() != nil {
+			return 1
+		}
+		return math.Log(max(d.levels.delta(lo+x, count), tiny)/delta) + 4*xmath.U
+	}, top, 1e-3)
+	if !ok {
+		return hi
+	}
+	return lo + x
 }
 
 // reachedEpsilon returns an ε from lo to hi at which more than δ is reached, as large as
@@ -172,23 +239,57 @@ func reachedEpsilon(ctx context.Context, below func(float64) float64, delta, lo,
 	return lo
 }
 
+// openGap is the relative gap between the ends from which on the merged ranking is tried.
+const openGap = 1e-3
+
+// merged returns an ε from lo to hi at which more than δ is reached, by merged rankings, each
+// of which is made for the ε that the one before it reaches; lo if there is none.
+func (d certified) merged(ctx context.Context, delta, lo, hi float64) float64 {
+	if d.best == nil {
+		return lo
+	}
+	target := lo
+	for range 4 {
+		if !(hi-lo > openGap*max(1, hi)) || ctx.Err() != nil {
+			break
+		}
+		found := reachedEpsilon(ctx, d.best.reachOf(d.best.merge(ctx, target)).delta, delta, lo, hi)
+		gained := found - lo
+		lo, target = found, found
+		if gained < openGap/10 {
+			break
+		}
+	}
+	return lo
+}
+
 // Delta returns the interval in which δ of the search lies at ε ≥ 0; see [Price.Epsilon].
 func (p Price) Delta(ctx context.Context, c *Candidate, eps, accuracy float64) (lower, upper float64, err error) {
 	if !(eps >= 0 && eps <= 1e4) {
 		return 0, 0, fault.New("epsilon", "%v is not in [0, 1e4]", eps)
 	}
-	f, err := p.fine(accuracy, 1e-280)
+	f, err := p.fine(accuracy, 0)
 	if err != nil {
 		return 0, 0, err
 	}
-	both, err := p.certify(ctx, c, f)
+	both, err := p.certify(ctx, c, f, manyLevels)
+	if err == nil && both[0].quick(eps)+both[1].quick(eps) < 1e-15 { // of tables down to e^−60
+		if f, err = p.fine(accuracy, 1e-280); err == nil {
+			both, err = p.certify(ctx, c, f, manyLevels)
+		}
+	}
 	if err != nil {
 		return 0, 0, err
 	}
 	for _, d := range both {
-		upper = max(upper, d.above(eps))
+		up := d.above(eps)
+
+		upper = max(upper, up)
 		if d.below != nil {
 			lower = max(lower, d.below(eps))
+		}
+		if d.best != nil && lower < (1-openGap)*up && ctx.Err() == nil {
+			lower = max(lower, d.best.reachOf(d.best.merge(ctx, eps)).delta(eps))
 		}
 	}
 	return lower, upper, ctx.Err()

@@ -146,10 +146,10 @@ func TestPricesByEnumeration(t *testing.T) {
 		p, q := brutePair(rng, n)
 		c := finiteCandidate(p, q)
 		for _, l := range bruteLaws(rng) {
-			both := must(PriceOfBest(l).certify(context.Background(), c, fineness{1e-5, -60}))
+			both := must(PriceOfBest(l).certify(context.Background(), c, fineness{1e-5, -60}, fewLevels))
 			var first *[2]certified
 			if price, err := PriceOfFirstAbove(l); err == nil {
-				f := must(price.certify(context.Background(), c, fineness{1e-5, -60}))
+				f := must(price.certify(context.Background(), c, fineness{1e-5, -60}, fewLevels))
 				first = &f
 			}
 			for _, eps := range []float64{-1, -0.2, 0, 0.3, 1, 2.5} {
@@ -229,7 +229,7 @@ func TestAttackIsOne(t *testing.T) {
 		n := 2 + rng.IntN(4)
 		p, q := brutePair(rng, n)
 		tab := must(finiteCandidate(p, q).tabulate(context.Background(), fineness{1e-5, -60}))
-		pair := tab.reached()
+		pair := tab.reached(tab.samples())
 		for _, eps := range []float64{-2, -0.5, 0, 0.4, 1.5} {
 			got := pair.pInf
 			for i, l := range pair.loss {

@@ -31,7 +31,7 @@ func (p Price) Bounds(ctx context.Context, name string, r profiles.Relation, c *
 	if err := checkChords(accuracy, logFloor); err != nil {
 		return profiles.Bounds{}, err
 	}
-	both, err := p.certify(ctx, c, fineness{max(1e-9, min(accuracy/10, 1e-5)), max(-700, logFloor-max(0, p.law.logMean()))})
+	both, err := p.certify(ctx, c, fineness{max(1e-9, min(accuracy/10, 1e-5)), max(-700, logFloor-max(0, p.law.logMean()))}, fewLevels)
 	if err != nil {
 		return profiles.Bounds{}, err
 	}
@@ -118,9 +118,9 @@ func discreteOf(hull []vertex, falls []*big.Float, more float64) (*profiles.Disc
 func (p Price) attack(ctx context.Context, c certified) (*profiles.Discrete, error) {
 	switch {
 	case c.best != nil:
-		return c.best.compose(ctx, c.above)
+		return c.best.compose(ctx, c.quick)
 	case c.first != nil:
-		return c.first.compose(c.above)
+		return c.first.compose(c.quick)
 	}
 	return nil, nil
 }

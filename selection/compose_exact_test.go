@@ -25,7 +25,7 @@ func epsilonOf(t *testing.T, delta float64, steps ...profiles.Profile) fourier.R
 
 // TestPlanGap: selection-exact.md, sections 0 and 4: a geometric search of mean 10 over a
 // Gaussian of noise multiplier 2, then one more such Gaussian: the mixture price there
-// 4.0237, the price before it 4.1995, the attacks 3.9355 to 3.9604. The issue asks for a gap
+// 4.0237, with Theorem U2 4.0089, the price before it 4.1995, the attacks 3.9355 to 3.9604. The issue asks for a gap
 // of at most 2 %.
 func TestPlanGap(t *testing.T) {
 	m := must(PriceOfBest(must(WithMean(1, 10))).Bounds(context.Background(), "search", profiles.AddRemove, gaussianCandidate(2), 1e-3, -60))
@@ -33,7 +33,7 @@ func TestPlanGap(t *testing.T) {
 	d := m.Directions[0]
 	up, low := epsilonOf(t, 1e-5, d.Upper, g).Upper, epsilonOf(t, 1e-5, d.Lower, g).Lower
 	t.Logf("search and Gaussian [%v, %v]", low, up)
-	if !(up < 4.0237+1.5e-3 && low > 3.9604 && low < up && up-low < 0.02*up) {
+	if !(up < 4.0089 && low > 3.9604 && low < up && up-low < 0.02*up) {
 		t.Errorf("search and Gaussian: [%v, %v]", low, up)
 	}
 	// The step alone: one chord of 1e-3 above, a ranking for compositions below.
@@ -44,8 +44,8 @@ func TestPlanGap(t *testing.T) {
 	}
 	up, low = epsilonOf(t, 1e-5, d.Upper, d.Upper).Upper, epsilonOf(t, 1e-5, d.Lower, d.Lower).Lower
 	t.Logf("two searches [%v, %v]", low, up)
-	// The specification's ends are 4.9810 and 5.0903, with fewer rankings tried.
-	if !(up < 5.0903+2e-3 && low > 4.98 && up-low < 0.02*up) {
+	// The specification's ends are 4.9810 and, with Theorem U2, 5.0720.
+	if !(up < 5.0720 && low > 4.98 && up-low < 0.02*up) {
 		t.Errorf("two searches: [%v, %v]", low, up)
 	}
 }

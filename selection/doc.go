@@ -35,8 +35,10 @@
 //	laws.go        the constructors of laws, and laws by name
 //	compose.go     a search as a mechanism that composes
 //	certify.go     both ends of what a search costs
+//	merge.go       the best ranking for one ε, by dynamic programming
 //	attack.go      rankings that reach the price: the interleaved one (Theorem S)
 //	first.go       the price of the first above a threshold (Theorem F)
+//	levels.go      the price of the best of K runs at small ε (Theorem U2)
 //	mixture.go     the price of the best of K runs (Theorem U1)
 //	reached.go     a pair that the candidate can be turned into
 //	candidate.go   a candidate known from both sides

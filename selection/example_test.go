@@ -318,22 +318,19 @@ func ExampleCandidateOf() {
 func ExamplePrice_Calibrate() {
 	law, _ := selection.Geometric(0.1)
 	price := selection.PriceOfBest(law)
-	one := func(noise float64) (selection.Bound, error) {
+	one := func(noise float64) (*selection.Candidate, error) {
 		p, err := profiles.NewGaussian(noise)
 		if err != nil {
 			return nil, err
 		}
-		return selection.CandidateOf(profiles.NewBounds("one run", profiles.AddRemove, p)).Bound(), nil
+		return selection.CandidateOf(profiles.NewBounds("one run", profiles.AddRemove, p)), nil
 	}
-	noise, err := price.Calibrate(context.Background(), one, 1e-5, 2, 0.5, 100)
+	noise, lower, upper, err := price.Calibrate(context.Background(), one, 1e-5, 2, 0.5, 100)
 	if err != nil {
 		panic(err)
 	}
-	b, _ := one(noise)
-	all, _ := price.Profile(context.Background(), b)
-	eps, _ := all.Epsilon(context.Background(), 1e-5)
-	fmt.Printf("noise multiplier %.4f: epsilon %.4f\n", noise, eps)
-	// Output: noise multiplier 3.0655: epsilon 2.0000
+	fmt.Printf("noise multiplier %.4f: epsilon between %.4f and %.4f\n", noise, lower, upper)
+	// Output: noise multiplier 2.9219: epsilon between 1.9998 and 2.0000
 }
 
 // Draw one of several candidates and run it: what the best of many runs runs.

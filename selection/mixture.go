@@ -204,15 +204,20 @@ func apex(w weight, c cellOfU, add func(x, y float64)) {
 	_, top := w.slopes(c.lo)
 	low, _ := w.slopes(c.hi)
 	bottom, _ := w.slopes(vHi)
-	_, high := w.slopes(vLo)
-	steep := top / (bottom * c.line.slope) * (1 + 8*xmath.U)
-	flat := low / (high * c.line.slope) * (1 - 8*xmath.U)
+	// Rounded up, vLo is past the place of the highest f''.
+	_, high := w.slopes(vLo * (1 - 8*xmath.U))
+	corner(x1, y1, x2, y2, top/(bottom*c.line.slope)*(1+8*xmath.U), low/(high*c.line.slope)*(1-8*xmath.U), add)
+}
+
+// corner adds points whose hull is above an arc from (x1, y1) to (x2, y2), both rounded outward,
+// whose slope is between flat and steep: the ends, and where the tangents meet.
+func corner(x1, y1, x2, y2, steep, flat float64, add func(x, y float64)) {
 	// y1 + steep·(x−x1) = y2 − flat·(x2−x).
 	num := (y2 - y1) - flat*(x2-x1)
 	dx := num / (steep - flat)
 	// The ends are rounded outward already; this is for the arithmetic from there.
 	guard := 32 * xmath.U * (y2 + steep*x2) / (steep - flat)
-	if !(dx >= 0 && dx-guard > 0 && dx < x2-x1) || math.IsInf(steep, 0) || math.IsNaN(guard) {
+	if !(x1 < x2 && y1 < y2 && dx >= 0 && dx-guard > 0 && dx < x2-x1) || math.IsInf(steep, 0) || math.IsNaN(guard) {
 		add(x1, y2)
 		return
 	}

@@ -31,12 +31,11 @@ type vertex struct {
 	alpha, v *big.Float
 }
 
-// reached returns the pair that the first direction of the tables reaches.
-func (t *tables) reached() *pair {
+// reached returns the pair that the first direction of the tables reaches; pts are its samples.
+func (t *tables) reached(pts []sample) *pair {
 	if t.sides[0].low == nil {
 		return nil
 	}
-	pts := t.samples()
 	// Between two samples a convex function is above the lines through the two samples on
 	// either side; where these two lines cross, ℓ is least.
 	vs := []vertex{{math.Inf(-1), pts[0].zero(), pts[0].one()}}
@@ -65,7 +64,18 @@ func (t *tables) reached() *pair {
 			vs = append(vs, vertex{bigLog(x), x, inf})
 		}
 	}
-	return pairOf(vs)
+	return pairOf(vs, false)
+}
+
+// above returns, from the samples of a direction, a pair that can be turned into the candidate: that of the lower hull of the
+// upper ends, which is the profile of a pair, above the candidate's.
+func above(pts []sample) *pair {
+	vs := []vertex{{math.Inf(-1), nil, nil}}
+	for _, s := range pts {
+		vs = append(vs, vertex{s.t, s.alpha, s.up})
+	}
+	vs[0].alpha, vs[0].v = new(big.Float).SetPrec(vs[1].alpha.Prec()), new(big.Float).SetPrec(vs[1].alpha.Prec()).SetInt64(1)
+	return pairOf(vs, true)
 }
 
 // A sample is a point of the tables on either side of α = 1, exactly.
@@ -95,12 +105,18 @@ func (t *tables) samples() []sample {
 			x := s.fresh().Mul(s.alpha, s.num(v))
 			return x.Add(x, s.sub(s.one(), s.alpha))
 		}
-		s.low, s.up = mirror(back.low[i]), mirror(back.up[i])
+		s.up = mirror(back.up[i])
+		if back.low != nil {
+			s.low = mirror(back.low[i])
+		}
 		out = append(out, s)
 	}
 	for i, e := range forward.eps {
 		s := sample{t: e, prec: prec, alpha: bigExpPrec(e, prec)}
-		s.low, s.up = s.num(forward.low[i]), s.num(forward.up[i])
+		s.up = s.num(forward.up[i])
+		if forward.low != nil {
+			s.low = s.num(forward.low[i])
+		}
 		out = append(out, s)
 	}
 	return out
@@ -140,18 +156,18 @@ func crossing2(pts []sample, i int) (vertex, bool) {
 }
 
 // pairOf returns the pair of the lower hull of vertices by ascending α, of which the first
-// is (0, 1) and the last the value that is kept for ever.
-func pairOf(vs []vertex) *pair {
+// is (0, 1) and the last the value that is kept for ever. Blocks too small for float64, or of
+// which rounding left nothing, are told apart completely (outward), or join the next one,
+// which is post-processing.
+func pairOf(vs []vertex, outward bool) *pair {
 	hull, falls := lowerHull(vs)
 	out := &pair{rel: 64 * xmath.U}
 	out.pInf, _ = hull[len(hull)-1].v.Float64()
 	one := big.NewFloat(1)
 	rest := new(big.Float).SetPrec(falls[0].Prec()).Sub(one, falls[0])
 	out.qNeg, _ = rest.Float64()
-	// Of blocks too small for float64, or of which rounding left nothing, and which join the
-	// next one: to put two blocks together is post-processing.
-	p0, q0 := 0.0, 0.0
-	if out.qNeg < 1e-40 {
+	p0, q0 := 0.0, 0.0 // of what joins the next block
+	if out.qNeg < 1e-40 && !outward {
 		q0, out.qNeg = max(0, out.qNeg), 0
 	}
 	for i, v := range hull[1:] {
@@ -160,13 +176,17 @@ func pairOf(vs []vertex) *pair {
 		pf, _ := p.Float64()
 		p0, q0 = p0+pf, q0+qf
 		if p0 < 1e-290 || q0 < 1e-290 || q.MantExp(nil) < falls[i].MantExp(nil)-150 {
+			if outward {
+				out.pInf, out.qNeg = out.pInf+max(0, p0), out.qNeg+max(0, q0)
+				p0, q0 = 0, 0
+			}
 			continue
 		}
 		out.loss = append(out.loss, v.t)
 		out.p, out.q = append(out.p, p0), append(out.q, q0)
 		p0, q0 = 0, 0
 	}
-	if n := len(out.p); n > 0 {
+	if n := len(out.p); n > 0 && !outward {
 		out.p[n-1], out.q[n-1] = out.p[n-1]+p0, out.q[n-1]+q0
 	}
 	return out

@@ -27,7 +27,7 @@ func TestSabotage(t *testing.T) {
 	c := finiteCandidate(sampledPair())
 	l := must(Geometric(0.1))
 	tab := must(c.tabulate(context.Background(), fineness{1e-5, -60}))
-	pair := tab.reached()
+	pair := tab.reached(tab.samples())
 	at := newAttacker(l, pair)
 	whole := newMixture(l, tab)
 	back := tab.reverse()

@@ -18,9 +18,15 @@ import (
 type tnb struct {
 	eta, gamma float64
 	b          float64 // −log γ
+	m, slope   float64 // log f'(1) and log f''(1), as computed
 }
 
-func newTNB(eta, gamma float64) tnb { return tnb{eta, gamma, -math.Log(gamma)} }
+func newTNB(eta, gamma float64) tnb {
+	l := tnb{eta: eta, gamma: gamma, b: -math.Log(gamma)}
+	l.m = math.Log(l.Mean())
+	l.slope = l.m + math.Log1p(eta) + math.Log((1-gamma)/gamma)
+	return l
+}
 
 // ratio returns expm1(s·a)/expm1(s·b) for 0 ≤ a ≤ b, its limit a/b at s = 0,
 // without overflow.
@@ -57,7 +63,7 @@ func (l tnb) Mean() float64 {
 
 func (l tnb) logMean() float64 {
 	// Mean carries at most 8 u, plus u·|η log γ| from the argument of expm1.
-	return log1ulps(math.Log(l.Mean()), 8+math.Abs(l.eta)*l.b)
+	return log1ulps(l.m, 8+math.Abs(l.eta)*l.b)
 }
 
 // log1ulps returns a bound from above on the logarithm of a number whose
@@ -72,7 +78,7 @@ func (l tnb) PGF(x float64) float64 {
 }
 
 func (l tnb) LogDPGF(u float64) float64 {
-	return math.Log(l.Mean()) - (l.eta+1)*math.Log1p((1-l.gamma)*u/l.gamma)
+	return l.m - (l.eta+1)*math.Log1p((1-l.gamma)*u/l.gamma)
 }
 
 func (l tnb) Hit(p float64) float64 {

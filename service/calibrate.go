@@ -13,29 +13,35 @@ import (
 
 // This file turns a quantity of a plan until the plan meets a budget.
 
-// CalibrateRequest asks for the quantity that meets a budget.
+// CalibrateRequest asks for the quantity that meets a budget: on ε at a δ, or on membership
+// inference, which is the largest advantage of any attack, or its largest true-positive
+// rate at a false-positive rate.
 type CalibrateRequest struct {
-	Plan     PlanText `json:"plan"`
-	Epsilon  Decimal  `json:"epsilon"`
-	Delta    Decimal  `json:"delta"`
-	Solve    string   `json:"solve"`
-	Step     string   `json:"step,omitempty"`
-	Examples Decimal  `json:"examples,omitempty"`
+	Plan      PlanText `json:"plan"`
+	Epsilon   Decimal  `json:"epsilon,omitempty"`
+	Delta     Decimal  `json:"delta,omitempty"`
+	Advantage Decimal  `json:"target-advantage,omitempty"`
+	TPR       Decimal  `json:"target-tpr,omitempty"`
+	FPR       Decimal  `json:"at-fpr,omitempty"`
+	Solve     string   `json:"solve"`
+	Step      string   `json:"step,omitempty"`
+	Examples  Decimal  `json:"examples,omitempty"`
 	Narrowing
 	Limits
 }
 
 // Solution is the value that meets a budget, with what is certified there and next to it.
 type Solution struct {
-	Neighbors   string       `json:"neighbors"`
-	Budget      EpsilonDelta `json:"budget"`
-	Solve       string       `json:"solve"`
-	Value       Number       `json:"value"`
-	Factor      bool         `json:"common-factor"`
-	Unlimited   bool         `json:"unlimited"`
-	Meets       Probe        `json:"meets"`
-	Fails       *Probe       `json:"fails"`
-	FailsProved bool         `json:"fails-proved"`
+	Neighbors string `json:"neighbors"`
+	// Budget is left out where it is on a true-positive rate.
+	Budget      *EpsilonDelta `json:"budget,omitempty"`
+	Solve       string        `json:"solve"`
+	Value       Number        `json:"value"`
+	Factor      bool          `json:"common-factor"`
+	Unlimited   bool          `json:"unlimited"`
+	Meets       Probe         `json:"meets"`
+	Fails       *Probe        `json:"fails"`
+	FailsProved bool          `json:"fails-proved"`
 	// RecordsPerPerson is that of the unit; left out where it is one record.
 	RecordsPerPerson int64     `json:"records-per-person,omitempty"`
 	TheoryGap        bool      `json:"theory-gap,omitempty"`
@@ -43,6 +49,8 @@ type Solution struct {
 	Accuracy         Number    `json:"accuracy"`
 	Evaluations      int       `json:"evaluations"`
 	Warnings         []string  `json:"warnings,omitempty"`
+	// Attack is the budget where it is on membership inference.
+	Attack *AttackBudget `json:"attack,omitempty"`
 
 	// CanNarrow says that the recursion over data configurations knows a step.
 	CanNarrow bool `json:"-"`
@@ -56,11 +64,21 @@ type EpsilonDelta struct {
 	Delta   Number `json:"delta"`
 }
 
-// Probe is what is certified at a value: ε at the budget's δ, or δ at its ε.
+// AttackBudget is a budget on membership inference: its advantage, which as Budget is (0,
+// advantage), or its true-positive rate at a false-positive rate.
+type AttackBudget struct {
+	Advantage     *Number `json:"advantage,omitempty"`
+	TruePositive  *Number `json:"true-positive-rate,omitempty"`
+	FalsePositive *Number `json:"false-positive-rate,omitempty"`
+}
+
+// Probe is what is certified at a value: ε at the budget's δ, δ at its ε, or the
+// true-positive rate at its false-positive rate.
 type Probe struct {
-	Value   Number  `json:"value"`
-	Epsilon *Bounds `json:"epsilon,omitempty"`
-	Delta   *Bounds `json:"delta,omitempty"`
+	Value        Number  `json:"value"`
+	Epsilon      *Bounds `json:"epsilon,omitempty"`
+	Delta        *Bounds `json:"delta,omitempty"`
+	TruePositive *Bounds `json:"true-positive-rate,omitempty"`
 	// Proved is the interval of the proved pair where theory leaves a gap, or nil.
 	Proved *Bounds `json:"-"`
 }
@@ -73,12 +91,27 @@ type Setting struct {
 }
 
 func (q CalibrateRequest) parse(ctx context.Context) (goal accountant.Goal, opts []accountant.Option, err error) {
-	goal.Step = q.Step
-	if goal.Epsilon, err = q.Epsilon.in("epsilon", epsilonSpan); err != nil {
+	if err := q.checkShape(); err != nil {
 		return goal, nil, err
 	}
-	if goal.Delta, err = q.Delta.in("delta", deltaSpan); err != nil {
-		return goal, nil, err
+	goal.Step = q.Step
+	for _, x := range []struct {
+		key  string
+		text Decimal
+		span span
+		to   *float64
+	}{
+		{"epsilon", q.Epsilon, epsilonSpan, &goal.Epsilon}, {"delta", q.Delta, deltaSpan, &goal.Delta},
+		// An advantage of A at most is (0, A)-privacy.
+		{"target-advantage", q.Advantage, openUnit, &goal.Delta},
+		{"target-tpr", q.TPR, openUnit, &goal.TruePositive}, {"at-fpr", q.FPR, riskSpan, &goal.FalsePositive},
+	} {
+		if x.text == "" {
+			continue
+		}
+		if *x.to, err = x.text.in(x.key, x.span); err != nil {
+			return goal, nil, err
+		}
 	}
 	if goal.Solve, err = accountant.ParseQuantity(q.Solve); err != nil {
 		return goal, nil, fieldFault(err, "", nil)
@@ -90,6 +123,32 @@ func (q CalibrateRequest) parse(ctx context.Context) (goal accountant.Goal, opts
 	}
 	opts, err = accountantOptions(ctx, q.Limits, q.Narrowing)
 	return goal, opts, err
+}
+
+// checkShape reports whether the keys make one budget.
+func (q CalibrateRequest) checkShape() error {
+	private, attack := q.Epsilon != "" || q.Delta != "", q.TPR != "" || q.FPR != ""
+	switch {
+	case q.Advantage != "" && attack:
+		return shape("%s and %s exclude each other", "target-advantage", "target-tpr")
+	case q.Advantage != "" && private:
+		return shape("%s is a budget in the place of %s and %s", "target-advantage", "epsilon", "delta")
+	case attack && private:
+		return shape("%s at %s is a budget in the place of %s and %s", "target-tpr", "at-fpr", "epsilon", "delta")
+	case attack && q.TPR == "":
+		return shape("%s needs %s", "at-fpr", "target-tpr")
+	case attack && q.FPR == "":
+		return shape("%s needs %s", "target-tpr", "at-fpr")
+	case q.Advantage != "" || attack:
+		return nil
+	case q.Epsilon == "" && q.Delta == "":
+		return shape("missing %s, %s", "epsilon", "delta")
+	case q.Epsilon == "":
+		return shape("missing %s", "epsilon")
+	case q.Delta == "":
+		return shape("missing %s", "delta")
+	}
+	return nil
 }
 
 // Check reports what is wrong with all but the plan.
@@ -114,15 +173,27 @@ func (s *Service) Calibrate(ctx context.Context, q CalibrateRequest) (Solution, 
 	}
 	out := solution(c, goal, plan.Neighbors)
 	out.CanNarrow = canNarrow(plan.Neighbors, plan.Steps)
+	switch {
+	case q.Advantage != "":
+		out.Attack = &AttackBudget{Advantage: &out.Budget.Delta}
+	case q.TPR != "":
+		t, f := Number(goal.TruePositive), Number(goal.FalsePositive)
+		out.Budget, out.Attack = nil, &AttackBudget{TruePositive: &t, FalsePositive: &f}
+	}
 	return out, nil
 }
 
 func solution(c *accountant.Calibration, g accountant.Goal, r profiles.Relation) Solution {
 	probe := func(p accountant.Probe) Probe {
 		b := boundsOf(p.Lower, p.Estimate, p.Upper)
-		out := Probe{Value: Number(p.Value), Epsilon: &b}
-		if c.Asked == "delta" {
-			out.Epsilon, out.Delta = nil, &b
+		out := Probe{Value: Number(p.Value)}
+		switch c.Asked {
+		case "delta":
+			out.Delta = &b
+		case "true-positive-rate":
+			out.TruePositive = &b
+		default:
+			out.Epsilon = &b
 		}
 		if p.Gap != nil {
 			proved := rangeOf(p.Gap.Proved)
@@ -130,7 +201,7 @@ func solution(c *accountant.Calibration, g accountant.Goal, r profiles.Relation)
 		}
 		return out
 	}
-	out := Solution{Neighbors: r.String(), RecordsPerPerson: severalRecords(c.Plan.Records()), Budget: EpsilonDelta{Number(g.Epsilon), Number(g.Delta)}, Solve: g.Solve.String(),
+	out := Solution{Neighbors: r.String(), RecordsPerPerson: severalRecords(c.Plan.Records()), Budget: &EpsilonDelta{Number(g.Epsilon), Number(g.Delta)}, Solve: g.Solve.String(),
 		Value: Number(c.Value), Factor: c.Factor, Unlimited: c.Unlimited, Meets: probe(c.Meets), FailsProved: c.FailsProved(g), TheoryGap: c.Meets.Gap != nil,
 		Accuracy: Number(c.Accuracy), Evaluations: c.Evaluations, Warnings: c.Meets.Warnings, Notes: c.Meets.Warnings}
 	if c.Asked == "epsilon" {

@@ -30,6 +30,9 @@ func (q EpsilonRequest) checkGroup() error {
 	if q.Accountant == RDPAccountant {
 		return fault.New("group-black-box", "true is for the fourier accountant, not for %q", q.Accountant)
 	}
+	if q.Certificate {
+		return fault.New("group-black-box", "true has no certificate: its bound is no integral")
+	}
 	if q.Transform != "" {
 		return fault.New("group-black-box", "true goes with no transform of lattices")
 	}

@@ -28,6 +28,9 @@ type Basis struct {
 	Warnings       []string `json:"warnings,omitempty"`
 	// Loose says that the estimate is only the middle of a wide interval.
 	Loose bool `json:"-"`
+	// The line of the integral, 0 if there was none.
+	theta, period float64
+	frequencies   int
 }
 
 // Pairs are the numerical intervals of the two pairs of distributions between which
@@ -52,6 +55,9 @@ type EpsilonAt struct {
 	Delta   Number `json:"delta"`
 	Epsilon Bounds `json:"epsilon"`
 	Basis
+	// Certificate is the text of docs/certificates.md, if it was asked for. The operation has a key for
+	// it; what the command prints has not.
+	Certificate string `json:"-"`
 }
 
 // DeltaAt is δ at an ε.
@@ -70,6 +76,7 @@ func rangeOf(r accountant.Range) Bounds { return boundsOf(r.Lower, r.Estimate, r
 func intervalOf(iv accountant.Interval) (Bounds, Basis) {
 	b := iv.Budget
 	basis := Basis{WorstDirection: iv.Direction, Engine: string(iv.Engine), TheoryGap: iv.Gap != nil, Warnings: iv.Warnings, Loose: iv.Loose,
+		theta: iv.Theta, period: iv.Period, frequencies: iv.Frequencies,
 		ErrorBudget: Budget{Number(b.Discretization), Number(b.Quadrature), Number(b.Truncation), Number(b.Aliasing), Number(b.RoundOff), Number(b.TheoryGap)}}
 	if g := iv.Gap; g != nil {
 		basis.Pairs = &Pairs{rangeOf(g.Proved), rangeOf(g.Attack)}
@@ -80,7 +87,7 @@ func intervalOf(iv accountant.Interval) (Bounds, Basis) {
 // epsilonAt returns ε at δ, from 0 on.
 func epsilonAt(delta float64, iv accountant.Interval) EpsilonAt {
 	bounds, basis := intervalOf(fromZero(iv))
-	return EpsilonAt{Number(delta), bounds, basis}
+	return EpsilonAt{Delta: Number(delta), Epsilon: bounds, Basis: basis}
 }
 
 // deltaAt returns δ at ε.

@@ -59,6 +59,8 @@ type EpsilonRequest struct {
 	Narrowing
 	Limits
 	Method
+	// Certificate asks for the certificate of the answer, at one δ.
+	Certificate bool `json:"certificate,omitempty"`
 }
 
 // DeltaRequest asks for δ at one or several ε.
@@ -95,7 +97,10 @@ func (q EpsilonRequest) Check() error {
 			return err
 		}
 	}
-	_, err := settings(context.Background(), "delta", q.Delta, deltaSpan, q.Method, q.Limits, q.Narrowing)
+	at, err := settings(context.Background(), "delta", q.Delta, deltaSpan, q.Method, q.Limits, q.Narrowing)
+	if err == nil && q.Certificate {
+		err = checkCertificate(at, q.Method)
+	}
 	return err
 }
 
@@ -132,6 +137,11 @@ func (s *Service) Epsilon(ctx context.Context, q EpsilonRequest) (EpsilonAnswer,
 	if err != nil {
 		return EpsilonAnswer{}, err
 	}
+	if q.Certificate {
+		if err := checkCertificate(at, q.Method); err != nil {
+			return EpsilonAnswer{}, err
+		}
+	}
 	var out EpsilonAnswer
 	q.Limits.transform = q.Transform
 	err = s.asked(ctx, q.Plan, q.Limits, q.Narrowing, q.Delta.One, func(acct *accountant.Accountant) error {
@@ -141,6 +151,9 @@ func (s *Service) Epsilon(ctx context.Context, q EpsilonRequest) (EpsilonAnswer,
 	})
 	if err == nil {
 		out.Matrix, err = matrixRuns(ctx, q.Plan)
+	}
+	if err == nil && q.Certificate {
+		err = s.certify(ctx, q.Plan, &out)
 	}
 	return out, err
 }
@@ -216,16 +229,28 @@ func (s *Service) epsilon(ctx context.Context, q EpsilonRequest) (any, error) {
 		}
 		return a, err
 	case q.Accountant == RDPAccountant:
+		if q.Certificate {
+			return nil, checkCertificate(nil, q.Method)
+		}
 		a, err := s.EpsilonRDP(ctx, q)
 		if err == nil && q.Delta.One {
 			return a.Results[0], nil
 		}
 		return a, err
+	case !q.Delta.One && q.Certificate:
+		return nil, fault.New("certificate", "is set beside a list of δ, must be asked for one number")
 	case !q.Delta.One:
 		return s.Epsilon(ctx, q)
 	}
 	if err := q.Check(); err != nil {
 		return nil, err
+	}
+	if q.Certificate {
+		a, err := s.Epsilon(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		return certified{a.Results[0], a.Results[0].Certificate}, nil
 	}
 	return s.remember(q.Plan, q.Limits, q.Narrowing, "epsilon", q.Delta, func() (any, error) {
 		a, err := s.Epsilon(ctx, q)

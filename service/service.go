@@ -57,41 +57,20 @@ func does[Q, A any](name string, do func(*Service, context.Context, Q) (A, error
 	}}
 }
 
-// operations are all that a request can ask for.
-var operations = []operation{
+// operations are all that a request can ask for: first what the page in a browser asks, then the
+// rest (systems.go), which the build tag page leaves out so that the page's module is small.
+var operations = slices.Concat([]operation{
 	does("version", (*Service).Version, "as `version --json`"),
 	does("epsilon", (*Service).epsilon, "of one δ as one of the results of `epsilon --json`, of a list as all of it"),
 	does("delta", (*Service).delta, "of one ε as one of the results of `delta --json`, of a list as all of it"),
 	does("dpsgd", (*Service).DPSGD, "as `dpsgd --json`"),
-	does("risk", (*Service).Risk, "as `risk --json`"),
 	does("curve", (*Service).Curve, "as `curve --json`; a plan that is given by `plan` has the name `plan`"),
-	does("profile", (*Service).Profile, "as `profile --json`"),
 	does("sampling", (*Service).Sampling, "as `sampling --json`"),
 	does("calibrate", (*Service).Calibrate, "as `calibrate --json`"),
 	does("plan-check", (*Service).PlanCheck, "as `plan check --json` for one file"),
-	does("plan-convert", (*Service).Convert, "as `plan convert --json`"),
-	does("diff", (*Service).Diff, "as `diff --json`"),
 	does("compare", (*Service).Compare, "as `compare --json`"),
-	does("gdp", (*Service).GDP, "as `gdp --json`"),
-	does("gdp-solve", (*Service).GDPSolve, "as `gdp solve --json`"),
-	does("audit", (*Service).Audit, "as `audit --json`"),
-	does("select", (*Service).Select, "as `select --json`"),
-	does("majority", (*Service).Majority, "as `majority --json`"),
-	does("pate", (*Service).Pate, "as `pate analyze --json`"),
-	does("pate-publish", (*Service).PatePublish, "as `pate publish --json`; every call publishes anew"),
-	does("pate-smooth", (*Service).PateSmooth, "as `pate smooth --json`; every call publishes anew"),
-	does("label", (*Service).Label, "as `label --json`"),
-	does("ledger-create", (*Service).LedgerCreate, "`{\"ledger\": NAME}`; without a path the ledger is in memory"),
-	does("ledger-open", (*Service).LedgerOpen, "`{\"ledger\": NAME}`"),
-	does("ledger-spend", (*Service).LedgerSpend, "`{\"spent\": true}`"),
-	does("ledger-fits", (*Service).LedgerFits, "as `ledger fits --json`"),
-	does("ledger-status", (*Service).LedgerStatus, "as `ledger status --json`"),
-	does("ledger-log", (*Service).LedgerLog, "as `ledger log --json`"),
-	does("ledger-check", (*Service).LedgerCheck, "as `ledger check --json`"),
-	does("ledger-close", (*Service).LedgerClose, "`{\"ledger\": NAME}`"),
-	does("explain", (*Service).explain, "as `explain --json`: one topic, or without a name the list of all"),
 	does("cancel", (*Service).Cancel, "`{\"request\": ID}`, whether there was one or not"),
-}
+}, systems)
 
 // An Operation is something that a request can ask for.
 type Operation struct {

@@ -27,7 +27,7 @@ function startEngine() {
     asked.resolve(JSON.parse(data.response));
   };
   worker.onerror = (e) => { $("engine").hidden = false; $("engine").textContent = `The engine did not start: ${e.message}`; };
-  worker.postMessage({ engine: accountantEngine.module });
+  worker.postMessage({ engine: accountantEngine.module, packing: accountantEngine.packing });
   for (const [key, asked] of engine.waiting) worker.postMessage({ key, request: asked.request });
 }
 
@@ -303,6 +303,49 @@ const calibrate = () => {
   ]);
 };
 
+// ---- completion: Control and the space bar, or the first letters; arrows, then Enter or Tab
+
+const choice = { at: 0, words: [], word: "" };
+
+function complete(asked) {
+  const text = $("text");
+  const { word, words } = text.selectionStart === text.selectionEnd ? completions(text.value.slice(0, text.selectionStart), accountantSchema) : { word: "", words: [] };
+  Object.assign(choice, { at: 0, word, words: asked || word ? words : [] });
+  showChoices();
+}
+
+function showChoices() {
+  const options = choice.words.map((w, i) => element("li", w.replace(/: $/, ""), { role: "option", id: `choice-${i}`, "aria-selected": String(i === choice.at) }));
+  options.forEach((o, i) => { o.onmousedown = (e) => { e.preventDefault(); choice.at = i; take(); }; });
+  $("choices").replaceChildren(...options);
+  $("choices").hidden = options.length === 0;
+  if (options.length) $("text").setAttribute("aria-activedescendant", `choice-${choice.at}`);
+  else $("text").removeAttribute("aria-activedescendant");
+  options[choice.at]?.scrollIntoView({ block: "nearest" });
+}
+
+// take puts the chosen word into the text; setRangeText would lose what undo knows.
+function take() {
+  const text = $("text");
+  const rest = choice.words[choice.at].slice(choice.word.length);
+  text.focus();
+  if (!document.execCommand("insertText", false, rest)) text.setRangeText(rest, text.selectionStart, text.selectionEnd, "end");
+  choice.words = [];
+  showChoices();
+  checkLater();
+}
+
+function chooseByKey(e) {
+  const moves = { ArrowDown: 1, ArrowUp: -1 }[e.key];
+  if (e.key === " " && e.ctrlKey) complete(true);
+  else if (!choice.words.length) return;
+  else if (moves) { choice.at = (choice.at + moves + choice.words.length) % choice.words.length; showChoices(); }
+  else if (e.key === "Enter" || e.key === "Tab") take();
+  else if (e.key === "Escape") { choice.words = []; showChoices(); }
+  else return;
+  e.preventDefault();
+}
+
 // ---- links, copies, tabs
 
 // The fragment of the address has the form, or the plan: it is never sent to a server.
@@ -368,7 +411,10 @@ for (const tab of document.querySelectorAll('[role="tab"]')) {
 for (const b of document.querySelectorAll("[data-copy]")) b.onclick = () => copy(b.dataset.copy);
 for (const b of document.querySelectorAll("[data-draw]")) b.onclick = () => draw(b.dataset.draw);
 $("training-form").oninput = later(train);
-$("text").oninput = later(check);
+const checkLater = later(check);
+$("text").oninput = () => { complete(false); checkLater(); };
+$("text").onkeydown = chooseByKey;
+$("text").onblur = () => { choice.words = []; showChoices(); };
 $("plan-form").oninput = later(check);
 for (const form of document.forms) form.onsubmit = (e) => e.preventDefault();
 $("calibrate-form").onsubmit = (e) => { e.preventDefault(); calibrate(); };

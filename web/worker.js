@@ -2,20 +2,19 @@
 // requests to it and responses back. wasm_exec.js of the Go distribution, which runs the
 // module, comes before this text (web/build puts them together).
 //
-// Messages in:  {engine: base64 of the gzipped module}, {key, request}, {cancel: key}
+// Messages in:  {engine: base64 of the packed module, packing: "lzma" (unpack.js, which comes before this text, too) or "gzip"}, {key, request}, {cancel: key}
 // Messages out: {ready: true}, {key, response}, {key, progress: {done, total, note}}, {failed: text}
 "use strict";
 
 let ready;
 
-async function start(base64) {
+async function start(base64, packing) {
   const text = atob(base64);
   const packed = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) packed[i] = text.charCodeAt(i);
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-  const response = new Response(stream, { headers: { "Content-Type": "application/wasm" } });
   const go = new Go();
-  const { instance } = await WebAssembly.instantiateStreaming(response, go.importObject);
+  const module = packing === "lzma" ? unpackLzma(packed) : await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+  const { instance } = await WebAssembly.instantiate(module, go.importObject);
   go.run(instance).then(() => self.postMessage({ failed: "the engine has ended" }));
   self.postMessage({ ready: true });
 }
@@ -23,7 +22,7 @@ async function start(base64) {
 self.onmessage = async ({ data }) => {
   try {
     if (data.engine !== undefined) {
-      ready = start(data.engine);
+      ready = start(data.engine, data.packing);
       await ready;
     } else if (data.cancel !== undefined) {
       await ready;

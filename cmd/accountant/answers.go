@@ -80,6 +80,7 @@ func printTable(w io.Writer, answers []answer, verbose bool) error {
 	for _, a := range answers {
 		b := a.ErrorBudget
 		fmt.Fprintf(w, "\nwidth of the interval at %s = %s: %s (engine: %s)\n", a.asked, short(a.at), rounded(a.Upper-a.Lower, 3, up), a.Engine)
+		f := newFacts(w, 18)
 		for _, part := range []struct {
 			name string
 			x    service.Number
@@ -87,7 +88,10 @@ func printTable(w io.Writer, answers []answer, verbose bool) error {
 			{"discretization", b.Discretization}, {"quadrature", b.Quadrature}, {"truncation", b.Truncation}, {"aliasing", b.Aliasing},
 			{"round-off", b.RoundOff}, {"theory gap", b.TheoryGap},
 		} {
-			fmt.Fprintf(w, "  %-15s %s\n", part.name, rounded(part.x, 3, up))
+			f.add("  "+part.name, "%s", rounded(part.x, 3, up))
+		}
+		if err := f.Flush(); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -12,10 +12,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/dpaccountant/accountant/internal/figure"
 	"github.com/dpaccountant/accountant/service"
@@ -29,8 +25,9 @@ const rocPoints = 80
 
 type auditFlags struct {
 	answerFlags
-	request    service.AuditRequest
-	plan, plot string
+	request service.AuditRequest
+	plan    string
+	picture pictureFlags
 }
 
 func newAuditCmd() *cobra.Command {
@@ -70,10 +67,9 @@ that finds nothing proves nothing. - reads standard input.`,
 	number(fs, &q.Seed, "seed", "", "many-runs: what draws the `half` that chooses (default 1)")
 	number(fs, &q.Guesses, "guesses", "", "one-run: how many canaries to guess, half of them members, fixed likewise (default: several numbers are tried, and paid for)")
 	fs.StringVar(&f.plan, "plan", "", "plan `file` that is said to have run")
-	fs.StringVar(&f.plot, "plot", "", "draw the ROC of the attack and the certified curve of the plan to a `file` (.svg, .png or .pdf)")
 	f.answerFlags.registerPlain(cmd)
+	f.picture.register(cmd, "the ROC of the attack and the certified curve of the plan", 16, 12)
 	_ = cmd.MarkFlagFilename("plan", "yaml", "yml", "json")
-	_ = cmd.MarkFlagFilename("plot", pictures...)
 	for _, name := range []string{"design", "delta"} {
 		_ = cmd.MarkFlagRequired(name)
 	}
@@ -83,10 +79,10 @@ that finds nothing proves nothing. - reads standard input.`,
 func (f *auditFlags) run(cmd *cobra.Command, path string) error {
 	q := f.request
 	q.Limits = f.limits()
-	if f.plot != "" {
-		if err := pictureFormat("plot", f.plot); err != nil {
-			return err
-		}
+	if err := f.picture.check(f.output); err != nil {
+		return err
+	}
+	if f.picture.file != "" {
 		q.Points = service.Float(rocPoints)
 	}
 	if err := q.Check(); err != nil {
@@ -105,17 +101,14 @@ func (f *auditFlags) run(cmd *cobra.Command, path string) error {
 	} else if a, err = askPlan(cmd, "auditing", (*service.Service).Audit, &q, &q.Plan, f.plan); err != nil {
 		return err
 	}
-	if f.plot != "" {
-		p, err := auditPlot(a)
-		if err != nil {
-			return err
-		}
-		if err := savePicture(p, 6*vg.Inch, 5*vg.Inch, f.plot); err != nil {
-			return err
-		}
+	text, err := f.picture.with(func() (figure.Picture, error) { return auditPicture(a), nil }, func(w io.Writer) error { return printAudit(w, a) })
+	if err != nil {
+		return err
+	}
+	if f.picture.file != "" {
 		a.ROC, a.Curve = nil, nil // they are in the picture
 	}
-	return f.print(cmd.OutOrStdout(), a, func(w io.Writer) error { return printAudit(w, a) })
+	return f.print(cmd.OutOrStdout(), a, text)
 }
 
 // readScores reads score,member rows.
@@ -206,73 +199,35 @@ func printAudit(w io.Writer, a *service.AuditAnswer) error {
 	return err
 }
 
-// auditPlot draws the ROC of an attack, and above it what the plan allows.
-func auditPlot(a *service.AuditAnswer) (*plot.Plot, error) {
-	p := plot.New()
-	p.Title.Text = "ROC of the attack"
-	p.X.Label.Text, p.Y.Label.Text = "false-positive rate", "true-positive rate"
-	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
-	p.X.Tick.Marker, p.Y.Tick.Marker = figure.Decades{}, figure.Decades{}
+// auditPicture draws the ROC of an attack, and above it what the plan allows.
+func auditPicture(a *service.AuditAnswer) figure.Picture {
 	low := min(1e-3, 0.5/float64(a.NonMembers))
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = low, 1, low, 1
-	p.Legend.Left, p.Legend.Top = true, true
-	add := func(i int, name string, xy plotter.XYs) error {
-		line, err := plotter.NewLine(xy)
-		if err != nil {
-			return err
-		}
-		line.LineStyle = figure.Line(i)
-		p.Add(line)
-		p.Legend.Add(name, line)
-		return nil
-	}
-	var guess, upper, lower, seen plotter.XYs
-	for i := range rocPoints + 1 {
-		x := math.Pow(low, 1-float64(i)/rocPoints)
-		guess = append(guess, plotter.XY{X: x, Y: x})
-	}
+	pic := figure.Picture{Title: "ROC of the attack", X: figure.Axis{Label: "false-positive rate", Log: true, Min: low, Max: 1},
+		Y: figure.Axis{Label: "true-positive rate", Log: true, Min: low, Max: 1}, LegendLeft: true, LegendUp: true}
 	// The observed rates are steps; what is not positive is not in a logarithmic picture.
-	for i, r := range a.ROC {
-		x, y := max(float64(r.FalsePositive), low), max(float64(r.TruePositive), low)
-		if i > 0 {
-			seen = append(seen, plotter.XY{X: x, Y: seen[len(seen)-1].Y})
-		}
-		seen = append(seen, plotter.XY{X: x, Y: y})
+	seen := figure.Band{Name: "observed", Between: figure.ToLeft}
+	for _, r := range a.ROC {
+		seen.X, seen.Proved = append(seen.X, max(float64(r.FalsePositive), low)), append(seen.Proved, max(float64(r.TruePositive), low))
 	}
-	// The certified power at a larger rate holds at a smaller one, so that steps to the
-	// left are above it everywhere.
-	for i, c := range a.Curve {
-		x := float64(c.FalsePositive)
-		if i > 0 {
-			upper = append(upper, plotter.XY{X: float64(a.Curve[i-1].FalsePositive), Y: max(low, float64(c.Upper))})
-		}
-		upper = append(upper, plotter.XY{X: x, Y: max(low, float64(c.Upper))})
-		lower = append(lower, plotter.XY{X: x, Y: max(low, float64(c.Lower))})
+	// The certified power at a larger rate holds at a smaller one, what some attack
+	// reaches at a smaller one at a larger: steps are on the proved side everywhere.
+	upper := figure.Band{Name: "plan: no attack is above", Between: figure.ToRight, Bound: figure.UpperBound}
+	lower := figure.Band{Name: "plan: some attack attains", Between: figure.ToLeft, Bound: figure.LowerBound}
+	for _, c := range a.Curve {
+		upper.X, upper.Proved = append(upper.X, float64(c.FalsePositive)), append(upper.Proved, max(low, float64(c.Upper)))
+		lower.X, lower.Proved = append(lower.X, float64(c.FalsePositive)), append(lower.Proved, max(low, float64(c.Lower)))
 	}
-	if err := add(0, "observed", seen); err != nil {
-		return nil, err
-	}
+	pic.Bands = []figure.Band{seen}
 	if a.Curve != nil {
-		if err := add(1, "plan: no attack is above", upper); err != nil {
-			return nil, err
-		}
+		pic.Bands = append(pic.Bands, upper)
 		if a.Claim.Epsilon.Upper-a.Claim.Epsilon.Lower > 1e-3*a.Claim.Epsilon.Upper {
-			if err := add(2, "plan: some attack attains", lower); err != nil {
-				return nil, err
-			}
+			pic.Bands = append(pic.Bands, lower)
 		}
 	}
-	if err := add(3, "guessing", guess); err != nil {
-		return nil, err
-	}
+	pic.Bands = append(pic.Bands, figure.Band{Name: "guessing", X: []float64{low, 1}, Proved: []float64{low, 1}, Muted: true})
 	if r := a.Rates; r != nil {
-		mark, err := plotter.NewScatter(plotter.XYs{{X: max(low, float64(r.FalsePosRate.Upper)), Y: max(low, float64(r.TruePositive.Lower))}})
-		if err != nil {
-			return nil, err
-		}
-		mark.GlyphStyle = draw.GlyphStyle{Color: figure.Palette[0], Radius: vg.Points(4), Shape: draw.CrossGlyph{}}
-		p.Add(mark)
-		p.Legend.Add("proved with the confidence", mark)
+		pic.Bands = append(pic.Bands, figure.Band{Name: "proved with the confidence", Crosses: true, Bound: figure.LowerBound,
+			X: []float64{max(low, float64(r.FalsePosRate.Upper))}, Proved: []float64{max(low, float64(r.TruePositive.Lower))}})
 	}
-	return p, nil
+	return pic
 }

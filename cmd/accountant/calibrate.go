@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 
@@ -14,7 +15,7 @@ func newCalibrateCmd() *cobra.Command {
 	var q service.CalibrateRequest
 	write := ""
 	cmd := &cobra.Command{
-		Use:   "calibrate --epsilon ε --delta δ --solve QUANTITY plan.yaml",
+		Use:   "calibrate (--epsilon ε --delta δ | --target-advantage A | --target-tpr T --at-fpr F) --solve QUANTITY plan.yaml",
 		Short: "Find the noise, count, rate, batch or records per person that meet a budget",
 		Long: `calibrate turns one quantity of a plan until the plan meets a budget, and prints
 the smallest noise multiplier, or the largest count, rate, batch or number of
@@ -26,11 +27,16 @@ The value in the plan is where the search starts. Without --step all steps that
 have the quantity are turned: noise multipliers and rates by a common factor,
 batches to the same size, and the count is that of the whole plan.
 
+The budget may also be on membership inference: --target-advantage limits the true-positive
+rate minus the false-positive rate of every attack, and --target-tpr with --at-fpr the
+true-positive rate of attacks with that false-positive rate.
+
 A budget in μ of Gaussian differential privacy, or in ρ of zero-concentrated, is met
 by gdp solve.`,
 		Example: `  accountant calibrate --epsilon 2 --delta 1e-5 --solve noise-multiplier examples/dpsgd.yaml
   accountant calibrate --epsilon 3 --delta 1e-5 --solve count --step months examples/mixed.yaml
-  accountant calibrate --epsilon 2 --delta 1e-5 --solve batch --examples 60000 examples/dpsgd.yaml`,
+  accountant calibrate --epsilon 2 --delta 1e-5 --solve batch --examples 60000 examples/dpsgd.yaml
+  accountant calibrate --target-tpr 0.05 --at-fpr 0.01 --solve noise-multiplier examples/dpsgd.yaml`,
 		Args: planArg, ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.Limits = flags.limits()
@@ -43,10 +49,10 @@ by gdp solve.`,
 					return err
 				}
 			}
-			asked, told, at, _ := probed(a, a.Meets)
-			warn(cmd.ErrOrStderr(), []answer{{asked: asked, told: told, at: at, Basis: service.Basis{Warnings: a.Notes}}})
+			c := comparedWith(a)
+			warn(cmd.ErrOrStderr(), []answer{{asked: c.asked, told: c.told, at: c.at, Basis: service.Basis{Warnings: a.Notes}}})
 			return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) error {
-				fmt.Fprintf(w, "neighbors: %s\nbudget: ε ≤ %s at δ = %s\n\n", ofUnit(a.Neighbors, a.RecordsPerPerson), short(a.Budget.Epsilon), short(a.Budget.Delta))
+				fmt.Fprintf(w, "neighbors: %s\nbudget: %s\n\n", ofUnit(a.Neighbors, a.RecordsPerPerson), c.budget)
 				printCalibration(w, a, flags.verbose)
 				if a.TheoryGap && q.Recursion == "0" && a.CanNarrow {
 					fmt.Fprint(w, "--recursion 2000 narrows the gap, and so can find a better value; it takes a minute\nor more where a step runs 1000 times.\n")
@@ -56,16 +62,17 @@ by gdp solve.`,
 		},
 	}
 	fs := cmd.Flags()
-	number(fs, &q.Epsilon, "epsilon", "", "the budget's `ε` (required)")
-	number(fs, &q.Delta, "delta", "", "the budget's `δ` (required)")
+	number(fs, &q.Epsilon, "epsilon", "", "the budget's `ε`")
+	number(fs, &q.Delta, "delta", "", "the budget's `δ`")
+	number(fs, &q.Advantage, "target-advantage", "", "in place of --epsilon and --delta: the largest `advantage` of any membership-inference attack, its true-positive rate minus its false-positive rate")
+	number(fs, &q.TPR, "target-tpr", "", "in place of --epsilon and --delta: the largest true-positive `rate` of any attack with the false-positive rate --at-fpr")
+	number(fs, &q.FPR, "at-fpr", "", "false-positive `rate` of --target-tpr")
 	addChoice(cmd, &q.Solve, "solve", "`quantity` to turn: noise-multiplier, count, rate, batch or records-per-person (required)", "noise-multiplier", "count", "rate", "batch", "records-per-person")
 	fs.StringVar(&q.Step, "step", "", "`name` of the step or group to turn, or its place such as steps[0]; all steps if left out")
 	number(fs, &q.Examples, "examples", "", "number `N` of examples, to turn the batch of Poisson sampling")
 	fs.StringVar(&write, "write", "", "write the plan with the value that was found to this `file`; it may be the plan itself")
 	_ = cmd.MarkFlagFilename("write", "yaml", "yml", "json")
-	for _, name := range []string{"epsilon", "delta", "solve"} {
-		_ = cmd.MarkFlagRequired(name)
-	}
+	_ = cmd.MarkFlagRequired("solve")
 	flags.register(cmd)
 	addRecursion(cmd, &q.Recursion, "0", "takes a minute or more for 1000")
 	fs.Lookup("accuracy").Usage = "relative `width` of the intervals that decide (default 5e-7, or what can be had)"
@@ -81,13 +88,32 @@ func writeCalibrated(path string, q service.CalibrateRequest, a service.Solution
 	return writeFileAtomic(path, text)
 }
 
-// probed returns what is certified at a probe of a calibration: the budget's δ or ε, and
-// the interval of the other.
-func probed(a service.Solution, p service.Probe) (asked, told string, at service.Number, b service.Bounds) {
-	if p.Delta != nil {
-		return "ε", "δ", a.Budget.Epsilon, *p.Delta
+// A compared is what a calibration compares with its budget.
+type compared struct {
+	asked, told string // as of an answer
+	at          service.Number
+	budget      string
+}
+
+// comparedWith returns what is compared with the budget, and the budget in words.
+func comparedWith(a service.Solution) compared {
+	switch {
+	case a.Attack != nil && a.Attack.Advantage != nil:
+		return compared{"ε", "advantage", 0, "advantage ≤ " + short(*a.Attack.Advantage)}
+	case a.Attack != nil:
+		return compared{"false-positive rate", "true-positive rate", *a.Attack.FalsePositive,
+			fmt.Sprintf("true-positive rate ≤ %s at a false-positive rate of %s", short(*a.Attack.TruePositive), short(*a.Attack.FalsePositive))}
 	}
-	return "δ", "ε", a.Budget.Delta, *p.Epsilon
+	budget := fmt.Sprintf("ε ≤ %s at δ = %s", short(a.Budget.Epsilon), short(a.Budget.Delta))
+	if a.Meets.Delta != nil {
+		return compared{"ε", "δ", a.Budget.Epsilon, budget}
+	}
+	return compared{"δ", "ε", a.Budget.Delta, budget}
+}
+
+// certified is what is certified at a probe.
+func certified(p service.Probe) service.Bounds {
+	return *cmp.Or(p.Epsilon, p.Delta, p.TruePositive)
 }
 
 // printCalibration prints the value with its bracket.
@@ -100,19 +126,22 @@ func printCalibration(w io.Writer, a service.Solution, verbose bool) {
 	if a.Unlimited {
 		fmt.Fprintf(w, "\nThe least private value allowed meets the budget: nothing limits it.\n")
 	}
+	t := newTable(w, 3, 0).headless()
+	fmt.Fprintf(t, "  %s\tcertified\tbudget\n", what)
 	for i, p := range []*service.Probe{&a.Meets, a.Fails} {
 		if p == nil {
 			continue
 		}
-		_, told, _, b := probed(a, *p)
+		b := certified(*p)
 		verdict := []string{"meets the budget", "does not"}[i]
 		below := digitsFor(b)
 		above := below
 		if p.Proved != nil { // the verdict is on the upper end, which is known better
 			above = digitsFor(*p.Proved)
 		}
-		fmt.Fprintf(w, "  %-14s %s ≤ %s ≤ %s   %s\n", short(p.Value), rounded(b.Lower, below, down), told, rounded(b.Upper, above, up), verdict)
+		fmt.Fprintf(t, "  %s\t%s ≤ %s ≤ %s\t%s\n", short(p.Value), rounded(b.Lower, below, down), comparedWith(a).told, rounded(b.Upper, above, up), verdict)
 	}
+	_ = t.Flush()
 	switch {
 	case a.TheoryGap:
 		fmt.Fprint(w, gapNote, "The budget is compared with the upper end.\n")
@@ -121,13 +150,15 @@ func printCalibration(w io.Writer, a service.Solution, verbose bool) {
 	}
 	if a.Factor || len(a.Steps) > 1 {
 		fmt.Fprintln(w)
+		f := newFacts(w, 0)
 		for _, s := range a.Steps {
 			label := s.Path
 			if s.Name != "" {
 				label += " (" + oneLine(s.Name) + ")"
 			}
-			fmt.Fprintf(w, "  %s: %s %s\n", label, a.Solve, short(s.Value))
+			f.add("  "+label+": ", "%s %s", a.Solve, short(s.Value))
 		}
+		_ = f.Flush()
 	}
 	if verbose {
 		fmt.Fprintf(w, "\n%d evaluations; the last at an accuracy of %s\n", a.Evaluations, short(a.Accuracy))

@@ -141,9 +141,6 @@ func completeFlags(cmd *cobra.Command) {
 	}
 }
 
-// pictures are the endings of files that pictures are written to.
-var pictures = []string{"svg", "png", "pdf"}
-
 // completePlans offers plan files for the arguments from first to last.
 func completePlans(first, last int) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {

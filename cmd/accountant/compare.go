@@ -9,12 +9,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/figure"
 	"github.com/dpaccountant/accountant/service"
 )
 
 func newCompareCmd() *cobra.Command {
 	var flags answerFlags
 	var q service.CompareRequest
+	var picture pictureFlags
 	cmd := &cobra.Command{
 		Use:   "compare --delta 1e-5 plan.yaml",
 		Short: "Compare the ε of a plan by the methods of accounting",
@@ -24,23 +26,52 @@ privacy, the central limit theorem of Gaussian privacy and the Fourier
 accountant give for a plan: with the theorem of each, and whether it is a proved
 bound.`,
 		Example: `  accountant compare --delta 1e-5 examples/dpsgd.yaml
-  accountant compare --delta 1e-5 --csv examples/mixed.yaml`,
+  accountant compare --delta 1e-5 --csv examples/mixed.yaml
+  accountant compare --delta 1e-5 --plot term examples/dpsgd.yaml`,
 		Args: planArg, ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := picture.check(flags.output); err != nil {
+				return err
+			}
 			q.Limits = flags.limits()
 			a, err := askPlan(cmd, "comparing", (*service.Service).Compare, &q, &q.Plan, args[0])
 			if err != nil {
 				return err
 			}
-			return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) error { return printComparison(w, a) })
+			text, err := picture.with(func() (figure.Picture, error) { return comparisonPicture(a), nil }, func(w io.Writer) error { return printComparison(w, a) })
+			if err != nil {
+				return err
+			}
+			return flags.print(cmd.OutOrStdout(), a, text)
 		},
 	}
 	number(cmd.Flags(), &q.Delta, "delta", "", "the `δ` to compare at (required)")
 	_ = cmd.MarkFlagRequired("delta")
 	flags.register(cmd)
+	picture.register(cmd, "ε by each method", 17, 9)
 	addRecursion(cmd, &q.Recursion, "2000", "takes seconds for 1000")
 	cmd.Flags().Lookup("verbose").Hidden = true // the table has no interval to split
 	return cmd
+}
+
+// comparisonPicture has a row for each method that applies.
+func comparisonPicture(a service.CompareAnswer) figure.Picture {
+	var rows []figure.Row
+	for _, r := range a.Methods {
+		row := figure.Row{Name: r.Method, Lower: math.NaN(), Upper: math.NaN(), Method: figure.Named("accounting", r.Method)}
+		switch {
+		case r.Epsilon == nil:
+			continue
+		case r.Of == accountant.Certified:
+			row.Lower = float64(*r.Lower)
+			fallthrough
+		case r.Of == accountant.UpperBound:
+			row.Bound = figure.UpperBound
+		}
+		row.Upper = float64(*r.Epsilon)
+		rows = append(rows, row)
+	}
+	return figure.Rows("ε by method, "+ofUnit(a.Neighbors, a.RecordsPerPerson), "ε at δ = "+short(a.Delta), rows)
 }
 
 func printComparison(w io.Writer, a service.CompareAnswer) error {

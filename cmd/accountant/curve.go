@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
 
+	"github.com/dpaccountant/accountant/internal/figure"
 	"github.com/dpaccountant/accountant/service"
 )
 
@@ -19,7 +19,7 @@ func newCurveCmd() *cobra.Command {
 	var in curveFlags
 	q := &in.q
 	cmd := &cobra.Command{
-		Use:   "curve plan.yaml [other.yaml …] --out curve.svg",
+		Use:   "curve plan.yaml [other.yaml …] --plot curve.svg",
 		Short: "Draw the privacy curves of one or several plans",
 		Long: `curve draws, for one or several plans in one picture,
 
@@ -32,10 +32,12 @@ func newCurveCmd() *cobra.Command {
 
 The line is the proved end of the certified interval, and holds between its points
 too: more are computed where it bends. The area next to it, often thinner than the
-line, reaches to the other end. The picture is SVG, PNG or PDF,
-by the ending of --out; --csv and --json print the numbers.`,
-		Example: `  accountant curve examples/dpsgd.yaml --out curve.svg
-  accountant curve examples/dpsgd.yaml examples/mixed.yaml --kind trade-off --out compare.png
+line, reaches to the other end. The picture is SVG, PNG, PDF or a page that answers
+under the pointer (.html), by the ending of --plot, or text (--plot term); --csv and
+--json print the numbers.`,
+		Example: `  accountant curve examples/dpsgd.yaml --plot curve.svg
+  accountant curve examples/dpsgd.yaml --plot term
+  accountant curve examples/dpsgd.yaml examples/mixed.yaml --kind trade-off --plot compare.html
   accountant curve examples/dpsgd.yaml --kind steps --delta 1e-6 --csv`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -59,7 +61,6 @@ by the ending of --out; --csv and --json print the numbers.`,
 	}
 	cmd.ValidArgsFunction = completePlans(0, service.MaxCurves-1)
 	fs := cmd.Flags()
-	fs.StringVar(&in.out, "out", "", "write the picture to this `file` (.svg, .png or .pdf)")
 	q.Kind = service.DeltaKind
 	addChoice(cmd, &q.Kind, "kind", "`kind` of curve: delta, steps or trade-off", service.DeltaKind, service.StepsKind, service.TradeOffKind)
 	number(fs, &q.Points, "points", "", "number of `points` on each curve (default 60; 25 for steps)")
@@ -71,7 +72,7 @@ by the ending of --out; --csv and --json print the numbers.`,
 	fs.BoolVar(&q.Log, "log", false, "kind trade-off: true-positive against false-positive rate, on logarithmic axes")
 	fs.StringVar(&in.title, "title", "", "`text` above the picture")
 	in.registerPlain(cmd)
-	_ = cmd.MarkFlagFilename("out", pictures...)
+	in.picture.registerOut(cmd, "the curves", 17, 11)
 	return cmd
 }
 
@@ -79,17 +80,16 @@ type curveFlags struct {
 	answerFlags
 	q               service.CurveRequest
 	minDelta, delta service.Decimal // with presets, which are not for every kind
-	out, title      string
+	title           string
+	picture         pictureFlags
 }
 
 func (f *curveFlags) run(cmd *cobra.Command, args []string) error {
-	if f.out == "" && !f.csv && !f.json {
-		return usageError{errors.New("missing --out (or --csv, or --json)")}
+	if f.picture.file == "" && !f.csv && !f.json {
+		return usageError{errors.New("missing --plot (or --csv, or --json)")}
 	}
-	if f.out != "" {
-		if err := pictureFormat("out", f.out); err != nil {
-			return err
-		}
+	if err := f.picture.check(f.output); err != nil {
+		return err
 	}
 	q := f.q
 	q.Limits = f.limits()
@@ -109,11 +109,11 @@ func (f *curveFlags) run(cmd *cobra.Command, args []string) error {
 		}
 		q.Plans = append(q.Plans, service.NamedPlan{Name: curveName(args, i), Plan: data})
 	}
-	var pic picture
+	var pic figure.Picture
 	curves, err := measured(cmd, "drawing", func(m *meter) (service.Curves, error) {
 		ctx := service.WithProgress(cmd.Context(), m.show)
 		curves, err := service.New(nil).Curve(ctx, q)
-		if err == nil && f.out != "" {
+		if err == nil && f.picture.file != "" {
 			pic, err = f.draw(ctx, curves, q.Log)
 		}
 		return curves, err
@@ -133,13 +133,14 @@ func (f *curveFlags) run(cmd *cobra.Command, args []string) error {
 			fmt.Fprintf(cmd.ErrOrStderr(), "%s%s: %s\n", warning(cmd.ErrOrStderr()), c.Plan, oneLine(w))
 		}
 	}
-	if f.out != "" {
-		if err := pic.save(f.out); err != nil {
-			return pathProblem("--out", err)
-		}
+	if err := f.picture.write(&pic); err != nil {
+		return err
 	}
 	return f.print(cmd.OutOrStdout(), curves, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "wrote %s\n", printable(f.out))
+		if f.picture.file == terminal {
+			return f.picture.show(w, &pic)
+		}
+		_, err := fmt.Fprintf(w, "wrote %s\n", printable(f.picture.file))
 		return err
 	})
 }
@@ -163,47 +164,47 @@ func curveName(args []string, i int) string {
 
 // draw returns the picture of the curves. Between their points it asks for others, where
 // a line that is a bound would be far from the curve.
-func (f *curveFlags) draw(ctx context.Context, curves service.Curves, log bool) (pic picture, err error) {
+func (f *curveFlags) draw(ctx context.Context, curves service.Curves, log bool) (pic figure.Picture, err error) {
 	pic = curvesPicture(curves, log)
-	first := len(pic.bands) // of the plans' bands
+	first := len(pic.Bands) // of the plans' bands
 	same := true
 	for _, c := range curves.Curves {
 		same = same && unitOf(c) == unitOf(curves.Curves[0])
 	}
 	rdp := f.q.RDP
 	for _, c := range curves.Curves {
-		b := band{name: c.Plan, between: map[string]joint{service.DeltaKind: convex, service.StepsKind: toRight, service.TradeOffKind: toRight}[curves.Kind]}
+		b := figure.Band{Name: c.Plan, Between: map[string]figure.Joint{service.DeltaKind: figure.Convex, service.StepsKind: figure.ToRight, service.TradeOffKind: figure.ToRight}[curves.Kind]}
 		if !same {
-			b.name += " (" + unitOf(c) + ")"
+			b.Name += " (" + unitOf(c) + ")"
 		}
 		points, err := drawn(ctx, curves, c, log)
 		if err != nil {
 			return pic, err
 		}
 		for _, p := range points {
-			b.x = append(b.x, float64(p.X))
-			b.lower, b.upper = append(b.lower, float64(p.Lower)), append(b.upper, float64(p.Upper))
+			b.X = append(b.X, float64(p.X))
+			b.Lower, b.Upper = append(b.Lower, float64(p.Lower)), append(b.Upper, float64(p.Upper))
 		}
-		b.proved = b.upper
+		b.Proved, b.Bound = b.Upper, figure.UpperBound
 		if curves.Y == "false-negative-rate" {
-			b.proved = b.lower
+			b.Proved, b.Bound = b.Lower, figure.LowerBound
 		}
 		if rdp && len(curves.Curves) == 1 {
-			b.name = "Fourier, certified"
+			b.Name, b.Method = "Fourier, certified", figure.Certified
 		}
-		pic.bands = append(pic.bands, b)
+		pic.Bands = append(pic.Bands, b)
 		if rdp {
-			pic.bands = append(pic.bands, rdpBands(c, b.between, len(curves.Curves) > 1)...)
+			pic.Bands = append(pic.Bands, rdpBands(c.Plan, points, b.Between, len(curves.Curves) > 1)...)
 		}
 	}
 	if len(curves.Curves) == 1 {
-		pic.title += ": " + curves.Curves[0].Plan
+		pic.Title += ": " + curves.Curves[0].Plan
 		if !rdp {
-			pic.bands[first].name = "certified, " + unitOf(curves.Curves[0])
+			pic.Bands[first].Name = "certified, " + unitOf(curves.Curves[0])
 		}
 	}
 	if f.title != "" {
-		pic.title = f.title
+		pic.Title = f.title
 	}
 	return pic, nil
 }
@@ -211,19 +212,19 @@ func (f *curveFlags) draw(ctx context.Context, curves service.Curves, log bool) 
 // unitOf returns the relation of a curve, with its unit.
 func unitOf(c service.Curve) string { return ofUnit(c.Neighbors, c.RecordsPerPerson) }
 
-// rdpBands returns the lines of Rényi accounting.
-func rdpBands(c service.Curve, between joint, several bool) (bands []band) {
-	for j, name := range []string{"Rényi", "Rényi, classic conversion"} {
-		r := band{name: name, between: between, muted: true, dashes: [][]vg.Length{{vg.Points(6), vg.Points(3)}, {vg.Points(1.5), vg.Points(2.5)}}[j]}
+// rdpBands returns the lines of Rényi accounting: of one plan in the colours of the
+// methods, of several in grey beside the colours of the plans.
+func rdpBands(plan string, points []service.CurvePoint, between figure.Joint, several bool) (bands []figure.Band) {
+	for j, m := range []figure.Method{figure.Renyi, figure.RenyiClassic} {
+		r := figure.Band{Name: m.Name(), Method: m, Between: between, Bound: figure.UpperBound}
 		if several {
-			r.name = c.Plan + ": " + name
+			r.Name, r.Muted, r.Dashes = plan+": "+r.Name, true, m.Line().Dashes
 		}
-		for _, p := range c.Points {
-			v := math.NaN()
+		for _, p := range points {
 			if p.RDP != nil {
-				v = float64([]service.Number{p.RDP.Upper, p.RDP.ClassicUpper}[j])
+				v := float64([]service.Number{p.RDP.Upper, p.RDP.ClassicUpper}[j])
+				r.X, r.Proved = append(r.X, float64(p.X)), append(r.Proved, v)
 			}
-			r.x, r.proved = append(r.x, float64(p.X)), append(r.proved, v)
 		}
 		bands = append(bands, r)
 	}
@@ -231,36 +232,38 @@ func rdpBands(c service.Curve, between joint, several bool) (bands []band) {
 }
 
 // curvesPicture returns the axes of a kind of curve, and what is known without one.
-func curvesPicture(c service.Curves, log bool) picture {
+func curvesPicture(c service.Curves, log bool) figure.Picture {
 	switch c.Kind {
 	case service.StepsKind:
-		pic := picture{title: "ε at δ = " + short(c.At), x: "runs", y: "ε", legendLeft: true, legendUp: true, whole: true}
+		pic := figure.Picture{Title: "ε at δ = " + short(c.At), X: figure.Axis{Label: "runs", Whole: true}, Y: figure.Axis{Label: "ε"}, LegendLeft: true, LegendUp: true}
 		for _, curve := range c.Curves {
 			for _, p := range curve.Points {
-				pic.xMax = max(pic.xMax, float64(p.X))
+				pic.X.Max = max(pic.X.Max, float64(p.X))
 				if upper := float64(p.Upper); !math.IsInf(upper, 0) {
-					pic.yMax, pic.yMin = max(pic.yMax, 1.05*upper), min(pic.yMin, 1.05*upper)
+					pic.Y.Max, pic.Y.Min = max(pic.Y.Max, 1.05*upper), min(pic.Y.Min, 1.05*upper)
 				}
 			}
 		}
-		if pic.yMax == pic.yMin {
-			pic.yMax = 1 // ε is 0, or infinite, everywhere
+		if pic.Y.Max == pic.Y.Min {
+			pic.Y.Max = 1 // ε is 0, or infinite, everywhere
 		}
 		return pic
 	case service.TradeOffKind:
-		chance := band{name: "no information", muted: true, dashes: []vg.Length{vg.Points(4), vg.Points(3)}}
-		pic := picture{title: "Trade-off of the best attack", x: "false-positive rate", y: "false-negative rate", xMax: 1, yMax: 1, legendUp: true}
-		chance.x, chance.proved = []float64{0, 1}, []float64{1, 0}
+		chance := figure.Band{Name: "no information", Muted: true}
+		pic := figure.Picture{Title: "Trade-off of the best attack", X: figure.Axis{Label: "false-positive rate", Max: 1}, Y: figure.Axis{Label: "false-negative rate", Max: 1}, LegendUp: true}
+		chance.X, chance.Proved = []float64{0, 1}, []float64{1, 0}
 		if log {
 			first := float64(c.Curves[0].Points[0].X)
-			pic = picture{title: "Power of the best attack", x: "false-positive rate", y: "true-positive rate", logX: true, logY: true,
-				xMin: first, xMax: 1, yMin: first, yMax: 1}
-			chance.x, chance.proved = []float64{first, 1}, []float64{first, 1}
+			pic.Title, pic.Y.Label = "Power of the best attack", "true-positive rate"
+			for _, a := range []*figure.Axis{&pic.X, &pic.Y} {
+				a.Log, a.Min = true, first
+			}
+			chance.X, chance.Proved = []float64{first, 1}, []float64{first, 1}
 		}
-		pic.bands = []band{chance}
+		pic.Bands = []figure.Band{chance}
 		return pic
 	}
-	return picture{title: "Privacy profile", x: "ε", y: "δ", logY: true, xMin: c.From, xMax: c.To, yMin: c.Floor, yMax: 1, legendUp: true}
+	return figure.Picture{Title: "Privacy profile", X: figure.Axis{Label: "ε", Min: c.From, Max: c.To}, Y: figure.Axis{Label: "δ", Log: true, Min: c.Floor, Max: 1}, LegendUp: true}
 }
 
 // drawn returns the points of a curve and the others that its line needs, but none where
@@ -289,7 +292,7 @@ func middleOfDeltas(all service.Curves, a, b service.CurvePoint) (float64, bool)
 		return 0, false
 	}
 	last := max(float64(b.Upper), all.Floor)
-	for _, c := range tangents(plotter.XY{X: ax, Y: upper}, plotter.XY{X: bx, Y: float64(b.Upper)}, true, all.Floor) {
+	for _, c := range figure.Tangents(plotter.XY{X: ax, Y: upper}, plotter.XY{X: bx, Y: float64(b.Upper)}, true, all.Floor) {
 		share := (c.X - ax) / (bx - ax)
 		if chord := math.Log(upper) + share*math.Log(last/upper); math.Log(c.Y)-chord > -math.Log(all.Floor)*lineStep {
 			return ax + (bx-ax)/2, true

@@ -13,17 +13,43 @@ import (
 func newEpsilonCmd() *cobra.Command {
 	var flags answerFlags
 	var q service.EpsilonRequest
+	var follow followFlags
+	var certificate string
 	cmd := &cobra.Command{
 		Use:   "epsilon --delta 1e-5[,1e-6…] plan.yaml",
 		Short: "Tell the ε of a plan at one or several δ",
 		Long: `epsilon tells, for each δ, the smallest ε for which everything in the plan
 together is (ε, δ)-differentially private. The plan file is YAML or JSON; -
-reads standard input.`,
+reads standard input.
+
+With --follow the plan says what a step is, and a log what was done: a line of JSON for
+each part of a training, such as {"epochs": 1} or {"steps": 235}, perhaps with
+"step": NAME where the plan has several; or {"steps": [...]} and {"mechanism": ...}, a part
+of a plan. ε is printed after each line, while the log grows, until the command is
+interrupted. Without a plan the first line of the log is one.`,
 		Example: `  accountant epsilon --delta 1e-5 examples/dpsgd.yaml
-  accountant epsilon --delta 1e-5,1e-6 --json - < plan.yaml`,
-		Args: planArg, ValidArgsFunction: completePlans(0, 0),
+  accountant epsilon --delta 1e-5,1e-6 --json - < plan.yaml
+  accountant epsilon --delta 1e-5 --follow training.jsonl examples/dpsgd.yaml`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 && cmd.Flags().Changed("follow") {
+				return nil
+			}
+			return planArg(cmd, args)
+		},
+		ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.Limits = flags.limits()
+			if err := follow.check(cmd, flags.output, q, args); err != nil {
+				return err
+			}
+			if follow.log != "" {
+				return follow.run(cmd, flags.output, service.FollowRequest{Delta: q.Delta, Narrowing: q.Narrowing, Limits: q.Limits}, args)
+			}
+			if q.Certificate = certificate != ""; q.Certificate {
+				if err := q.Check(); err != nil {
+					return flagged(cmd, err)
+				}
+			}
 			if q.GroupBlackBox {
 				a, err := askPlan(cmd, "computing", (*service.Service).EpsilonGroup, &q, &q.Plan, args[0])
 				if err != nil {
@@ -48,11 +74,18 @@ reads standard input.`,
 			if err != nil {
 				return err
 			}
+			if q.Certificate {
+				if err := writeFileAtomic(certificate, []byte(a.Results[0].Certificate)); err != nil {
+					return err
+				}
+			}
 			return flags.printAnswers(cmd, a, ofUnit(a.Neighbors, a.RecordsPerPerson), epsilonAnswers(a.Results))
 		},
 	}
+	cmd.Flags().StringVar(&certificate, "certificate", "", "write to this `file` what another program needs to prove the interval anew, at one δ (docs/certificates.md)")
 	addQuestion(cmd, &flags, "delta", "δ", &q.Delta, &q.Method, &q.Recursion)
 	cmd.Flags().BoolVar(&q.GroupBlackBox, "group-black-box", false, "for persons with several records: a looser upper bound, from the privacy curve of one record alone")
+	follow.register(cmd)
 	return cmd
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -44,7 +43,8 @@ Without a topic it lists them all.`,
 					return err
 				}
 				return form.print(cmd.OutOrStdout(), topics, func(w io.Writer) error {
-					tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+					tw := newTable(w, 3, 0).headless()
+					fmt.Fprint(tw, "topic\ttitle\n")
 					for _, t := range topics {
 						fmt.Fprintf(tw, "%s\t%s\n", t.Name, t.Title)
 					}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dpaccountant/accountant/internal/figure"
 	"github.com/dpaccountant/accountant/internal/nearest"
 	"github.com/dpaccountant/accountant/labeldp"
 	"github.com/dpaccountant/accountant/service"
@@ -35,7 +36,8 @@ one label; features are public.`
 func newLabelCmd() *cobra.Command {
 	var q service.LabelRequest
 	var bias float64
-	var prior, plot string
+	var prior string
+	var picture pictureFlags
 	var classes bool
 	var form output
 	cmd := &cobra.Command{
@@ -51,10 +53,8 @@ func newLabelCmd() *cobra.Command {
 			return noArgs(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if plot != "" {
-				if err := pictureFormat("plot", plot); err != nil {
-					return err
-				}
+			if err := picture.check(form); err != nil {
+				return err
 			}
 			q.Bias = given(cmd, "bias", bias)
 			if err := readLabelRequest(&q, prior, classes); err != nil {
@@ -64,12 +64,11 @@ func newLabelCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if plot != "" {
-				if err := labelPlot(a.Randomizer, plot); err != nil {
-					return err
-				}
+			text, err := picture.with(func() (figure.Picture, error) { return labelPicture(a.Randomizer), nil }, func(w io.Writer) error { return printLabel(w, a) })
+			if err != nil {
+				return err
 			}
-			return form.print(cmd.OutOrStdout(), a, func(w io.Writer) error { return printLabel(w, a) })
+			return form.print(cmd.OutOrStdout(), a, text)
 		},
 	}
 	f := cmd.Flags()
@@ -78,12 +77,11 @@ func newLabelCmd() *cobra.Command {
 	f.BoolVar(&classes, "classes", false, "labels are names of classes")
 	f.IntVar(&q.Grid, "grid", 0, "restrict outputs to this many evenly spaced ones (0: anywhere)")
 	f.Float64Var(&bias, "bias", 0, "allow this much bias; needs --grid")
-	f.StringVar(&plot, "plot", "", "draw the output law of each label into this file (.svg, .png, .pdf)")
 	form.register(cmd)
+	picture.register(cmd, "the output law of each label", 18, 11)
 	_ = cmd.MarkFlagRequired("epsilon")
 	_ = cmd.MarkFlagRequired("prior")
 	_ = cmd.MarkFlagFilename("prior", "csv")
-	_ = cmd.MarkFlagFilename("plot", pictures...)
 	cmd.AddCommand(newLabelApplyCmd())
 	return cmd
 }

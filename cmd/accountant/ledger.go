@@ -34,7 +34,7 @@ pass the budget is refused (exit status 3), and must not run.
 		Args: needCommand,
 		RunE: missingCommand,
 	}
-	cmd.AddCommand(newLedgerInitCmd(), newLedgerAddCmd(), newLedgerFitsCmd(), newLedgerStatusCmd(), newLedgerLogCmd(), newLedgerCheckCmd())
+	cmd.AddCommand(newLedgerInitCmd(), newLedgerAddCmd(), newLedgerFitsCmd(), newLedgerStatusCmd(), newLedgerLogCmd(), newLedgerCheckCmd(), newLedgerBackupCmd())
 	return cmd
 }
 
@@ -240,8 +240,9 @@ func newLedgerCheckCmd() *cobra.Command {
 	var head string
 	var form output
 	cmd := &cobra.Command{
-		Use:   "check FILE",
-		Short: "Verify every checksum and recompute the total",
+		Use:     "check FILE",
+		Aliases: []string{"verify"},
+		Short:   "Verify every checksum and recompute the total",
 		Long: `check reads the file from its beginning, verifies the chain of checksums and
 recomputes what the entries cost. It fails at the first line that is wrong (exit
 status 1). A file that is right but ends in a spend that was interrupted, and
@@ -257,7 +258,9 @@ else, and give it to --head later.`,
 				return flagged(cmd, err)
 			}
 			err = form.print(cmd.OutOrStdout(), service.LedgerStateOf(st), func(w io.Writer) error {
-				printStatus(w, st)
+				if err := printStatus(w, st); err != nil {
+					return err
+				}
 				_, err := fmt.Fprintf(w, "\nEvery checksum is right, and the entries are within the budget.\n")
 				return err
 			})
@@ -272,6 +275,40 @@ else, and give it to --head later.`,
 	return cmd
 }
 
+func newLedgerBackupCmd() *cobra.Command {
+	var form output
+	cmd := &cobra.Command{
+		Use:   "backup FILE COPY",
+		Short: "Copy a ledger, verified and flushed to disk",
+		Long: `backup copies a ledger to a new file, verifies every checksum on the way, and
+prints what the copy holds. The copy is there as a whole or not at all; a file
+that exists is never overwritten. No spend is kept waiting.
+
+Keep the head that it prints elsewhere, and give it to ledger check --head to
+verify the copy. Who goes on with a copy has to enter what was spent since: the
+copy does not know it.`,
+		Args: ledgerArgs("ledger file", "file for the copy"), ValidArgsFunction: completePlans(1, 0),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			st, err := measured(cmd, "copying", func(*meter) (ledger.Status, error) {
+				l, err := ledger.Open(cmd.Context(), args[0])
+				if err != nil {
+					return ledger.Status{}, err
+				}
+				return l.Backup(cmd.Context(), args[1])
+			})
+			if err != nil {
+				return err
+			}
+			return form.print(cmd.OutOrStdout(), service.LedgerStateOf(st), func(w io.Writer) error {
+				printStatus(w, st)
+				return nil
+			})
+		},
+	}
+	form.register(cmd)
+	return cmd
+}
+
 // A tornError is about a ledger that is right but for its end.
 type tornError struct{ error }
 
@@ -281,21 +318,21 @@ func printLedger(cmd *cobra.Command, l *ledger.Ledger, form output) error {
 		return err
 	}
 	return form.print(cmd.OutOrStdout(), service.LedgerStateOf(st), func(w io.Writer) error {
-		printStatus(w, st)
-		return nil
+		return printStatus(w, st)
 	})
 }
 
-func printStatus(w io.Writer, st ledger.Status) {
+func printStatus(w io.Writer, st ledger.Status) error {
 	c := st.Config
-	fmt.Fprintf(w, "budget:    ε = %s, δ = %s; neighbors: %v\n", short(c.Epsilon), short(c.Delta), c.Neighbors)
+	f := newFacts(w, 11)
+	f.add("budget:", "ε = %s, δ = %s; neighbors: %v", short(c.Epsilon), short(c.Delta), c.Neighbors)
 	if c.RecordsPerPerson > 1 {
-		fmt.Fprintf(w, "unit:      a person with at most %d records\n", c.RecordsPerPerson)
+		f.add("unit:", "a person with at most %d records", c.RecordsPerPerson)
 	}
-	fmt.Fprintf(w, "mode:      %s\n", c.Mode)
-	fmt.Fprintf(w, "entries:   %d, with %d runs of mechanisms\n", st.Entries, st.Runs)
+	f.add("mode:", "%s", c.Mode)
+	f.add("entries:", "%d, with %d runs of mechanisms", st.Entries, st.Runs)
 	if st.Last != "" {
-		fmt.Fprintf(w, "last:      %s\n", printable(st.Last))
+		f.add("last:", "%s", printable(st.Last))
 	}
 	switch c.Mode {
 	case ledger.Planned:
@@ -305,20 +342,21 @@ func printStatus(w io.Writer, st ledger.Status) {
 		if e.Gap != nil {
 			gap = "; a gap in theory: the lower end is an attack"
 		}
-		fmt.Fprintf(w, "spent:     %s ≤ ε ≤ %s at δ = %s%s\n", rounded(e.Lower, d, down), rounded(e.Upper, d, up), short(c.Delta), gap)
-		fmt.Fprintf(w, "left:      %s of ε\n", rounded(st.Left, 6, down))
+		f.add("spent:", "%s ≤ ε ≤ %s at δ = %s%s", rounded(e.Lower, d, down), rounded(e.Upper, d, up), short(c.Delta), gap)
+		f.add("left:", "%s of ε", rounded(st.Left, 6, down))
 	case ledger.AdaptiveGaussian:
-		fmt.Fprintf(w, "spent:     μ = %s of %s (Gaussian differential privacy)\n", rounded(st.Spent.Mu, 6, up), rounded(st.Spent.MuBudget, 6, down))
-		fmt.Fprintf(w, "left:      μ = %s for one more step\n", rounded(st.Left, 6, down))
+		f.add("spent:", "μ = %s of %s (Gaussian differential privacy)", rounded(st.Spent.Mu, 6, up), rounded(st.Spent.MuBudget, 6, down))
+		f.add("left:", "μ = %s for one more step", rounded(st.Left, 6, down))
 	default:
-		fmt.Fprintf(w, "spent:     %s of %s at Rényi order %s\n", rounded(st.Spent.Renyi, 6, up), rounded(st.Spent.RenyiBudget, 6, down), short(st.Spent.Order))
-		fmt.Fprintf(w, "left:      %s at that order\n", rounded(st.Left, 6, down))
+		f.add("spent:", "%s of %s at Rényi order %s", rounded(st.Spent.Renyi, 6, up), rounded(st.Spent.RenyiBudget, 6, down), short(st.Spent.Order))
+		f.add("left:", "%s at that order", rounded(st.Left, 6, down))
 	}
 	if st.Head != "" {
-		fmt.Fprintf(w, "head:      %s\n", st.Head)
+		f.add("head:", "%s", st.Head)
 	}
-	fmt.Fprintf(w, "guarantee: %s\n", st.Guarantee)
+	f.add("guarantee:", "%s", st.Guarantee)
 	if st.Torn > 0 {
-		fmt.Fprintf(w, "%s   %s\n", paint(w, yellow, "warning:"), service.TornWarning(st.Torn))
+		f.add(paint(w, yellow, "warning:")+"   ", "%s", service.TornWarning(st.Torn))
 	}
+	return f.Flush()
 }

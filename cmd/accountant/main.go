@@ -46,12 +46,16 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	root.SetOut(stdout)
+	out := &checked{Writer: stdout}
+	root.SetOut(out)
 	root.SetErr(stderr)
 	asJSON := slices.Contains(args, "--json") && !slices.Contains(args, "--csv")
 	if cmd, err := misspelt(root, args); err != nil {
 		return exitCode(cmd, asJSON, err, stderr)
 	}
 	cmd, err := root.ExecuteContextC(ctx)
+	if out.err != nil { // an answer that is cut short is none
+		err = inputError{out.err}
+	}
 	return exitCode(cmd, asJSON, err, stderr)
 }

@@ -3,11 +3,11 @@ package main
 import (
 	"fmt"
 	"io"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/dpaccountant/accountant/internal/figure"
 	"github.com/dpaccountant/accountant/pate"
 	"github.com/dpaccountant/accountant/service"
 )
@@ -18,7 +18,8 @@ const pateNotSafeWhy = ": this depends on the private votes (see accountant pate
 
 func newPateAnalyzeCmd() *cobra.Command {
 	var f pateFlags
-	var orders, plotFile string
+	var orders string
+	var picture pictureFlags
 	cmd := &cobra.Command{
 		Use:   "analyze --votes FILE --mechanism M --delta δ",
 		Short: "Tell the ε that labelling a table of votes cost",
@@ -55,35 +56,37 @@ Theorem 6 of the paper (theorem6, which holds in one direction only).`,
 			if err != nil {
 				return err
 			}
-			if plotFile != "" {
-				if err := pictureFormat("plot", plotFile); err != nil {
-					return err
-				}
+			if err := picture.check(f.output); err != nil {
+				return err
 			}
 			votes, err := f.request(cmd)
 			if err != nil {
 				return err
 			}
+			var pic figure.Picture
 			a, err := measuredIf(cmd, f.progress, "accounting", func(m *meter) (service.PateAnswer, error) {
 				ctx := service.WithProgress(cmd.Context(), m.show)
 				a, err := service.New(nil).Pate(ctx, service.PateRequest{PateVotes: votes, Orders: grid})
-				if err == nil && plotFile != "" {
-					err = plotPate(ctx, a, plotFile)
+				if err == nil && picture.file != "" {
+					pic, err = patePicture(ctx, a)
 				}
 				return a, err
 			})
 			if err != nil {
 				return flagged(cmd, err)
 			}
-			return f.print(cmd.OutOrStdout(), a, func(w io.Writer) error { return writePate(w, a) })
+			text, err := picture.with(func() (figure.Picture, error) { return pic, nil }, func(w io.Writer) error { return writePate(w, a) })
+			if err != nil {
+				return err
+			}
+			return f.print(cmd.OutOrStdout(), a, text)
 		},
 	}
 	f.register(cmd)
 	f.Price = "best"
 	addChoice(cmd, &f.Price, "price", "bound by which a query is priced: best (from q alone), exact (its law), or theorem6 (the paper's)", "best", "exact", "theorem6")
 	cmd.Flags().StringVar(&orders, "orders", "", "Rényi orders: first:last:step or a list with commas (default 1.5:100:0.5, and larger ones where the best is the last)")
-	cmd.Flags().StringVar(&plotFile, "plot", "", "draw ε against answered queries into this `file` (.svg, .png or .pdf)")
-	_ = cmd.MarkFlagFilename("plot", pictures...)
+	picture.register(cmd, "ε against answered queries", 16, 10)
 	return cmd
 }
 
@@ -101,11 +104,11 @@ func pateEpsilon(x service.PateLine) string {
 
 func writePate(w io.Writer, a service.PateAnswer) error {
 	r := a.Run
-	var b strings.Builder
-	fmt.Fprintf(&b, "mechanism  %v\n", r.Aggregator)
-	fmt.Fprintf(&b, "votes      %d queries, %d classes, %d teachers\n", r.Votes.Queries(), r.Votes.Classes(), r.Votes.Teachers())
+	f := newFacts(w, 11)
+	f.add("mechanism", "%v", r.Aggregator)
+	f.add("votes", "%d queries, %d classes, %d teachers", r.Votes.Queries(), r.Votes.Classes(), r.Votes.Teachers())
 	for _, x := range r.Notes {
-		fmt.Fprintf(&b, "%s    %s\n", paint(w, yellow, "warning"), x)
+		f.add(paint(w, yellow, "warning")+"    ", "%s", x)
 	}
 	kind := a.Guarantee
 	switch {
@@ -114,8 +117,12 @@ func writePate(w io.Writer, a service.PateAnswer) error {
 	case a.Head.Cost.Report == pate.ExpectedNotABound:
 		kind = "an estimate, " + paint(w, red, "NOT A BOUND")
 	}
-	fmt.Fprintf(&b, "epsilon    %s at delta %s (%v report: %s)\n\n", pateEpsilon(a.Head), short(a.Delta), a.Head.Cost.Report, kind)
-	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	f.add("epsilon", "%s at delta %s (%v report: %s)", pateEpsilon(a.Head), short(a.Delta), a.Head.Cost.Report, kind)
+	if err := f.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	t := newTable(w, 2, tabwriter.AlignRight)
 	fmt.Fprintf(t, "report\tepsilon\torder\tcost of checks\tof answers\tanswered\t\n")
 	for _, x := range a.Lines {
 		answered := fmt.Sprintf("%.0f", x.Cost.Answered)
@@ -135,16 +142,17 @@ func writePate(w io.Writer, a service.PateAnswer) error {
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t\n", name, pateEpsilon(x), order, check, label, answered)
 	}
-	t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
 	if e := a.Exact; e != nil {
-		fmt.Fprintf(&b, "\nexact ε at this data set: to its neighbours in %s, back in %s\n", pateInterval(e.Forward), pateInterval(e.Reverse))
+		fmt.Fprintf(w, "\nexact ε at this data set: to its neighbours in %s, back in %s\n", pateInterval(e.Forward), pateInterval(e.Reverse))
 	}
 	if r.Answered != nil {
 		k := len(a.Head.Cost.Total.Orders)
-		fmt.Fprintf(&b, "\nEx post: which queries were answered is random. Except with probability %s\nthe privacy loss of the answers that came is at most ε, if the %s\nfixed in advance (classic conversion).\n",
+		fmt.Fprintf(w, "\nEx post: which queries were answered is random. Except with probability %s\nthe privacy loss of the answers that came is at most ε, if the %s\nfixed in advance (classic conversion).\n",
 			short(a.Delta), map[bool]string{true: "order was", false: fmt.Sprintf("%d orders (which share δ) were", k)}[k == 1])
 	}
-	fmt.Fprintf(&b, "\nCosts are Rényi divergences at the order of the line. Publish the independent\nline only; of the others: %s%s\n", paint(w, red, pateNotSafe), pateNotSafeWhy)
-	_, err := io.WriteString(w, b.String())
+	_, err := fmt.Fprintf(w, "\nCosts are Rényi divergences at the order of the line. Publish the independent\nline only; of the others: %s%s\n", paint(w, red, pateNotSafe), pateNotSafeWhy)
 	return err
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -61,26 +60,30 @@ printed may be published; --private adds what must not be.`,
 }
 
 func writePatePublish(w io.Writer, o *service.PatePublishAnswer, seeded bool) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "mechanism            %v\n", o.Run.Aggregator)
-	fmt.Fprintf(&b, "fixed in advance     order %v, beta %v, noise %v, confidence %v, delta %s\n", o.Order, o.Beta, o.Noise, o.Confidence, short(o.Delta))
+	f := newFacts(w, 21)
+	f.add("mechanism", "%v", o.Run.Aggregator)
+	f.add("fixed in advance", "order %v, beta %v, noise %v, confidence %v, delta %s", o.Order, o.Beta, o.Noise, o.Confidence, short(o.Delta))
 	may := "may be published, an upper bound"
 	if seeded {
 		may = "NOT to be published, as its seed is known; an upper bound"
 	}
-	fmt.Fprintf(&b, "published epsilon    %s: %s except with probability %.3g\n", rounded(o.Epsilon, 6, up), may, 1-o.Confidence)
-	fmt.Fprintf(&b, "                     over its noise, at the data set that voted, this number included\n")
-	fmt.Fprintf(&b, "cost of the noise    %.6g, a part of it (Rényi, at the order)\n", o.NoiseCost)
-	if p := o.Private; p != nil {
-		writePatePublishPrivate(w, &b, p)
+	f.add("published epsilon", "%s: %s except with probability %.3g", rounded(o.Epsilon, 6, up), may, 1-o.Confidence)
+	f.add("", "over its noise, at the data set that voted, this number included")
+	f.add("cost of the noise", "%.6g, a part of it (Rényi, at the order)", o.NoiseCost)
+	if err := f.Flush(); err != nil {
+		return err
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	if p := o.Private; p != nil {
+		return writePatePublishPrivate(w, p)
+	}
+	return nil
 }
 
-func writePatePublishPrivate(w io.Writer, b *strings.Builder, p *service.PatePublishedPrivate) {
-	fmt.Fprintf(b, "\n%s, these depend on the private votes:\n", paint(w, red, pateNotSafe))
-	fmt.Fprintf(b, "  Rényi cost           %.6g (best bound from q)\n", p.Cost)
-	fmt.Fprintf(b, "  smooth bound         %.6g, at distance %d\n", p.Smooth, p.Distance)
-	fmt.Fprintf(b, "  epsilon at the median of the noise  %.6g\n", p.Median)
+func writePatePublishPrivate(w io.Writer, p *service.PatePublishedPrivate) error {
+	fmt.Fprintf(w, "\n%s, these depend on the private votes:\n", paint(w, red, pateNotSafe))
+	f := newFacts(w, 23)
+	f.add("  Rényi cost", "%.6g (best bound from q)", p.Cost)
+	f.add("  smooth bound", "%.6g, at distance %d", p.Smooth, p.Distance)
+	f.add("  epsilon at the median of the noise  ", "%.6g", p.Median)
+	return f.Flush()
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -65,39 +64,43 @@ formula that is no bound for λβ > 1/4; neither prints a sanitized ε.`,
 }
 
 func writePateSmooth(w io.Writer, o *service.PateSmoothAnswer, seeded bool) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "mechanism            %v\n", o.Run.Aggregator)
-	when := "fixed in advance    "
+	f := newFacts(w, 21)
+	f.add("mechanism", "%v", o.Run.Aggregator)
+	when := "fixed in advance"
 	if o.Why != "" {
-		when = "parameters          "
+		when = "parameters"
 	}
-	fmt.Fprintf(&b, "%s order %v, beta %v, sigma-ss %v, delta %s\n", when, o.Order, o.Beta, o.Sigma, short(o.Delta))
+	f.add(when, "order %v, beta %v, sigma-ss %v, delta %s", o.Order, o.Beta, o.Sigma, short(o.Delta))
 	if o.Epsilon != nil {
 		may := "may be published"
 		if seeded {
 			may = "NOT to be published, as its seed is known"
 		}
-		fmt.Fprintf(&b, "sanitized epsilon    %.4g: %s, an estimate and %s\n", *o.Epsilon, may, paint(w, red, "NOT AN UPPER BOUND"))
-		fmt.Fprintf(&b, "                     (the noise puts it below the ε that was paid half of the time)\n")
+		f.add("sanitized epsilon", "%.4g: %s, an estimate and %s", *o.Epsilon, may, paint(w, red, "NOT AN UPPER BOUND"))
+		f.add("", "(the noise puts it below the ε that was paid half of the time)")
 	} else {
-		fmt.Fprintf(&b, "sanitized epsilon    none: %s\n", o.Why)
+		f.add("sanitized epsilon", "none: %s", o.Why)
+	}
+	if err := f.Flush(); err != nil {
+		return err
 	}
 	if p := o.Private; p != nil {
-		writePateSmoothPrivate(w, &b, o, p)
+		return writePateSmoothPrivate(w, o, p)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return nil
 }
 
-func writePateSmoothPrivate(w io.Writer, b *strings.Builder, o *service.PateSmoothAnswer, p *service.PatePrivates) {
+func writePateSmoothPrivate(w io.Writer, o *service.PateSmoothAnswer, p *service.PatePrivates) error {
 	bound := ""
 	if !p.Bound {
 		bound = ", " + paint(w, red, "NOT A BOUND")
 	}
-	fmt.Fprintf(b, "\n%s, these depend on the private votes:\n", paint(w, red, pateNotSafe))
-	fmt.Fprintf(b, "  Rényi cost           %.6g (%s report)\n", p.Cost, o.Report)
-	fmt.Fprintf(b, "  cost of the noise    %.6g (%s formula)\n", p.GNSSCost, o.GNSS)
-	fmt.Fprintf(b, "  epsilon of both      %.6g%s\n", p.Fixed, bound)
-	fmt.Fprintf(b, "  smooth sensitivity   %.6g, at distance %d\n", p.Smooth, p.Distance)
-	fmt.Fprintf(b, "  noise                ± %.6g\n", p.StdDev)
+	fmt.Fprintf(w, "\n%s, these depend on the private votes:\n", paint(w, red, pateNotSafe))
+	f := newFacts(w, 23)
+	f.add("  Rényi cost", "%.6g (%s report)", p.Cost, o.Report)
+	f.add("  cost of the noise", "%.6g (%s formula)", p.GNSSCost, o.GNSS)
+	f.add("  epsilon of both", "%.6g%s", p.Fixed, bound)
+	f.add("  smooth sensitivity", "%.6g, at distance %d", p.Smooth, p.Distance)
+	f.add("  noise", "± %.6g", p.StdDev)
+	return f.Flush()
 }

@@ -365,7 +365,7 @@ func TestPateBadFlags(t *testing.T) {
 		{a + votes + " --orders 2:9:0", "--orders: \"2:9:0\" does not give 1 to 100000 orders"},
 		{a + votes + " --orders 2,x", "--orders: \"x\" is not a finite number"},
 		{a + votes + " --orders 3,2", "--orders[1]: 2 is not in (3, 1e+06]: orders must ascend"},
-		{a + votes + " --plot out.gif", "--plot: \"out.gif\" does not end in .svg, .png or .pdf"},
+		{a + votes + " --plot out.gif", "--plot: \"out.gif\" does not end in .svg, .png, .pdf or .html, and is not term"},
 		{a + votes + " --format labels", votes + ": classes: 0 is not in [2, 1000000]"},
 		{a + filepath.Join(dir, "none.csv"), filepath.Join(dir, "none.csv") + ": no such file or directory"},
 		{a + bad, bad + ": votes: row 2: column 2: -7 is not in [0, 1000000000]"},

@@ -1,406 +1,246 @@
 package main
 
 import (
-	"bytes"
+	"errors"
 	"fmt"
-	"image/color"
+	"io"
 	"math"
-	"path/filepath"
+	"os"
 	"strconv"
 	"strings"
-	"sync"
-	"time"
 
-	"codeberg.org/go-pdf/fpdf"
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/dpaccountant/accountant/internal/decimal"
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/figure"
 )
 
-// pictureFormat checks that the file of a flag has the ending of a picture.
-func pictureFormat(flag, path string) error {
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".svg", ".png", ".pdf":
-		return nil
-	}
-	return fmt.Errorf("--%s: %q does not end in .svg, .png or .pdf", flag, path)
+// This file is the flags of all commands that draw: where the picture goes and how large
+// it is. It assumes that a command calls check before it computes, and with before it
+// prints.
+
+// terminal is the value of --plot that stands for standard output.
+const terminal = "term"
+
+// pictureFlags are where a picture goes; file is empty for no picture.
+type pictureFlags struct {
+	file, width, height, dpi string
+	preset                   figure.Size
+	set                      *pflag.FlagSet
 }
 
-var (
-	pdfOnce sync.Once
-	pdfDate = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC) // zero is no date
+// The ends of what may be asked for.
+const (
+	leastSide, mostSide       = 4 * vg.Centimeter, 100 * vg.Centimeter
+	leastDPI, mostDPI         = 20, 1200
+	mostPixels                = 100e6
+	leastColumns, mostColumns = 40, 400
+	leastRows, mostRows       = 10, 200
 )
 
-// savePicture writes a plot, whole or not at all, in the format of the file's
-// ending, with a margin around it.
-func savePicture(p *plot.Plot, width, height vg.Length, path string) error {
-	// A PDF has the date when it was made, which is now unless it is given, and
-	// lists of its parts in any order unless they are sorted.
-	pdfOnce.Do(func() {
-		fpdf.SetDefaultCreationDate(pdfDate)
-		fpdf.SetDefaultModificationDate(pdfDate)
-		fpdf.SetDefaultCatalogSort(true)
+// register defines the flags. what is drawn, width and height centimetres large unless
+// somebody asks for another size.
+func (f *pictureFlags) register(cmd *cobra.Command, what string, width, height float64) {
+	f.preset = figure.Size{Width: vg.Length(width) * vg.Centimeter, Height: vg.Length(height) * vg.Centimeter}
+	f.set = cmd.Flags()
+	f.set.StringVar(&f.file, "plot", "", "draw "+what+" to a `file` (.svg, .png, .pdf or .html), or to the terminal (term)")
+	f.set.StringVar(&f.width, "width", "", fmt.Sprintf("`width` of the picture, such as 12cm, 6in or 800px (default %vcm); of one in a terminal, in columns", width))
+	f.set.StringVar(&f.height, "height", "", fmt.Sprintf("`height` of the picture (default %vcm); of one in a terminal, in lines", height))
+	f.set.StringVar(&f.dpi, "dpi", "", "dots per inch of a .png (default 96)")
+	_ = cmd.MarkFlagFilename("plot", figure.Formats...)
+}
+
+// registerOut is register for commands whose picture was once asked for by --out, which
+// still is another name of --plot.
+func (f *pictureFlags) registerOut(cmd *cobra.Command, what string, width, height float64) {
+	f.register(cmd, what, width, height)
+	f.set.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if name == "out" {
+			name = "plot"
+		}
+		return pflag.NormalizedName(name)
 	})
-	w, err := draw.NewFormattedCanvas(width, height, strings.ToLower(filepath.Ext(path))[1:])
-	if err != nil {
+}
+
+// check reports what is wrong with the flags, given the form of what else is printed.
+func (f *pictureFlags) check(form output) error {
+	switch {
+	case f.file == "":
+		for _, name := range []string{"width", "height", "dpi"} {
+			if f.set.Changed(name) {
+				return usageError{fmt.Errorf("--%s is for --plot", name)}
+			}
+		}
+		return nil
+	case f.file == terminal:
+		if form != (output{}) {
+			return usageError{errors.New("--plot term excludes --json, --csv, --markdown and --latex: both are printed")}
+		}
+		if f.set.Changed("dpi") {
+			return usageError{errors.New("--dpi is for .png")}
+		}
+		_, err := f.terminal(io.Discard)
 		return err
+	case figure.Format(f.file) == "":
+		return fault.New("--plot", "%q does not end in .svg, .png, .pdf or .html, and is not term", f.file)
+	case f.set.Changed("dpi") && figure.Format(f.file) != "png":
+		return usageError{errors.New("--dpi is for .png")}
 	}
-	c := draw.New(w)
-	c.FillPolygon(color.White, []vg.Point{c.Min, {X: c.Max.X, Y: c.Min.Y}, c.Max, {X: c.Min.X, Y: c.Max.Y}})
-	const margin = 3 * vg.Millimeter
-	p.Draw(draw.Crop(c, margin, -2*margin, margin, -margin))
-	var b bytes.Buffer
-	if _, err := w.WriteTo(&b); err != nil {
-		return err
-	}
-	return writeFileAtomic(path, b.Bytes())
+	_, err := f.size()
+	return err
 }
 
-// A picture is a set of curves over common axes.
-type picture struct {
-	title, x, y          string
-	logX, logY           bool
-	xMin, xMax           float64
-	yMin, yMax           float64 // equal: as the curves need
-	legendLeft, legendUp bool    // where the legend goes if there is room
-	whole                bool    // x is a whole number
-	bands                []band
+// size returns the size of a picture in a file.
+func (f *pictureFlags) size() (figure.Size, error) {
+	s := f.preset
+	s.DPI = 96
+	if f.dpi != "" {
+		n, err := decimal.Whole(f.dpi)
+		if err != nil || n < leastDPI || n > mostDPI {
+			return s, fault.New("--dpi", "%s is not a whole number in [%d, %d]", show(f.dpi), leastDPI, mostDPI)
+		}
+		s.DPI = int(n)
+	}
+	for _, side := range []struct {
+		name, text string
+		to         *vg.Length
+	}{{"--width", f.width, &s.Width}, {"--height", f.height, &s.Height}} {
+		if side.text == "" {
+			continue
+		}
+		pixel := 96
+		if figure.Format(f.file) == "png" {
+			pixel = s.DPI
+		}
+		l, err := length(side.text, pixel)
+		if err != nil {
+			return s, fault.New(side.name, "%v", err)
+		}
+		if !(l >= leastSide && l <= mostSide) {
+			return s, fault.New(side.name, "%s is not in [%vcm, %vcm]", side.text, leastSide/vg.Centimeter, mostSide/vg.Centimeter)
+		}
+		*side.to = l
+	}
+	if dots := float64(s.Width/vg.Inch) * float64(s.Height/vg.Inch) * float64(s.DPI*s.DPI); dots > mostPixels && figure.Format(f.file) == "png" {
+		return s, fault.New("--dpi", "%d makes %.0f million dots; most are %.0f million", s.DPI, dots/1e6, mostPixels/1e6)
+	}
+	return s, nil
 }
 
-// A band is a certified curve: a line at its proved end, and the area to the other
-// end. Where lower is nil there is only the line.
-type band struct {
-	name            string
-	x, lower, upper []float64
-	proved          []float64 // lower or upper
-	between         joint     // of the proved ends
-	dashes          []vg.Length
-	muted           bool // thin and grey: for comparison
-}
-
-// The colours are told apart by most colour-blind eyes (Okabe and Ito).
-var palette = []color.NRGBA{
-	{0, 114, 178, 255}, {213, 94, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255},
-	{230, 159, 0, 255}, {86, 180, 233, 255}, {0, 0, 0, 255},
-}
-
-func (pic picture) save(path string) error {
-	p := plot.New()
-	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = pic.title, pic.x, pic.y
-	p.Title.TextStyle.Font.Size = vg.Points(13)
-	p.Title.Padding = vg.Points(8)
-	for _, a := range []*plot.Axis{&p.X, &p.Y} {
-		a.Label.TextStyle.Font.Size = vg.Points(12)
-		a.Tick.Label.Font.Size = vg.Points(10)
-		a.Padding = 0
-	}
-	grid := plotter.NewGrid()
-	grid.Vertical.Color, grid.Horizontal.Color = color.Gray{225}, color.Gray{225}
-	p.Add(grid)
-	p.Legend.TextStyle.Font.Size = vg.Points(10)
-	p.Legend.Padding, p.Legend.ThumbnailWidth = vg.Points(3), vg.Points(26)
-	pic.placeLegend(&p.Legend)
-	colour := 0
-	for _, b := range pic.bands {
-		c := color.NRGBA{110, 110, 110, 255}
-		if !b.muted {
-			c = palette[colour%len(palette)]
-			colour++
-		}
-		if err := pic.draw(p, b, c); err != nil {
-			return err
-		}
-	}
-	p.X.Min, p.X.Max = pic.xMin, pic.xMax
-	if pic.yMin != pic.yMax {
-		p.Y.Min, p.Y.Max = pic.yMin, pic.yMax
-	}
-	p.X.Tick.Marker, p.Y.Tick.Marker = round{pic.whole}, round{}
-	if pic.logX {
-		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, decades{}
-	}
-	if pic.logY {
-		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, decades{}
-	}
-	return savePicture(p, 17*vg.Centimeter, 11*vg.Centimeter, path)
-}
-
-// placeLegend looks for a place at the left or the right side where no curve runs,
-// from where the picture would like it; where every place is taken, for the one
-// that hides least.
-func (pic picture) placeLegend(l *plot.Legend) {
-	// In points: about the size of the plane between the axes, and of the text.
-	const plane, height, char, row, margin = 410.0, 230.0, 6.2, 13.0, 8.0
-	longest := 0
-	for _, b := range pic.bands {
-		longest = max(longest, len([]rune(b.label(pic))))
-	}
-	w := (26 + char*float64(longest) + 3*margin) / plane
-	h := (row*float64(len(pic.bands)) + 2*margin) / height
-	marks := pic.marks()
-	best, least := 0.0, math.MaxInt
-	bestLeft := pic.legendLeft
-	for i := range 41 {
-		down := (1 - h) * float64(i) / 40 // of the upper edge
-		if !pic.legendUp {
-			down = 1 - h - down
-		}
-		for _, left := range []bool{pic.legendLeft, !pic.legendLeft} {
-			hits := 0
-			for _, m := range marks {
-				x := m.X
-				if !left {
-					x = 1 - x
-				}
-				if x < w && m.Y < 1-down && m.Y > 1-down-h {
-					hits++
-				}
-			}
-			if hits < least {
-				best, bestLeft, least = down, left, hits
-			}
-		}
-	}
-	// The text is always to the right of its line: whoever shows an SVG in a wider
-	// font then sees it run towards the margin, not over the line.
-	l.Top, l.Left = true, true
-	l.YOffs = vg.Points(-margin - best*height)
-	l.XOffs = vg.Points(margin)
-	if !bestLeft {
-		l.XOffs = vg.Points(max(margin, (1-w)*plane+2*margin))
-		if pic.logX {
-			l.XOffs -= vg.Points(2 * margin) // the axis ends before the plane does
-		}
-	}
-}
-
-// marks are points along all curves, the axes running from 0 to 1.
-func (pic picture) marks() plotter.XYs {
-	lo, hi := pic.yMin, pic.yMax
-	if lo == hi {
-		lo, hi = 0, 0
-		for _, b := range pic.bands {
-			for _, y := range b.proved {
-				if !math.IsInf(y, 0) {
-					lo, hi = min(lo, y), max(hi, y)
-				}
-			}
-		}
-	}
-	place := func(v, lo, hi float64, log bool) float64 {
-		if log {
-			v, lo, hi = math.Log(v), math.Log(lo), math.Log(hi)
-		}
-		return (v - lo) / (hi - lo)
-	}
-	var marks plotter.XYs
-	for _, b := range pic.bands {
-		for _, ys := range [][]float64{b.proved, b.lower, b.upper} {
-			var last plotter.XY
-			for i, y := range ys {
-				if math.IsNaN(y) || math.IsInf(y, 0) || y <= 0 && pic.logY {
-					continue
-				}
-				m := plotter.XY{X: place(b.x[i], pic.xMin, pic.xMax, pic.logX), Y: place(y, lo, hi, pic.logY)}
-				if i == 0 {
-					last = m
-				}
-				for k := 1; k <= 20; k++ {
-					t := float64(k) / 20
-					marks = append(marks, plotter.XY{X: last.X + t*(m.X-last.X), Y: last.Y + t*(m.Y-last.Y)})
-				}
-				last = m
-			}
-		}
-	}
-	return marks
-}
-
-// label is the name of a band in the legend, which says where the curve is when
-// it cannot be seen.
-func (b band) label(pic picture) string {
-	infinite, low := 0, 0
-	first := math.NaN()
-	for i, y := range b.proved {
-		switch {
-		case math.IsInf(y, 1):
-			if infinite == 0 {
-				first = b.x[i]
-			}
-			infinite++
-		case pic.logY && y < pic.yMin:
-			low++
-		}
-	}
-	switch n := len(b.proved); {
-	case b.name == "" || n == 0:
-		return b.name
-	case infinite == n:
-		return fmt.Sprintf("%s: %s = ∞", b.name, pic.y)
-	case infinite > 0:
-		return fmt.Sprintf("%s: %s = ∞ from %s %s", b.name, pic.y, short(first), pic.x)
-	case low == n:
-		return fmt.Sprintf("%s: below %s", b.name, short(pic.yMin))
-	}
-	return b.name
-}
-
-// draw adds one band, cut off at the ends of the axes. It is long because its two edges,
-// the area between them and the marks are cut in ways of their own.
-func (pic picture) draw(p *plot.Plot, b band, c color.NRGBA) error {
-	put := func(xs, ys []float64, between joint) plotter.XYs {
-		var xy plotter.XYs
-		for _, corner := range between.line(xs, ys, pic.logY, pic.yMin) {
-			x, y := corner.X, corner.Y
-			if math.Abs(x-pic.xMax) < 1e-9*(pic.xMax-pic.xMin) {
-				x = pic.xMax
-			}
-			if math.IsNaN(y) || math.IsInf(y, 0) || x < pic.xMin || x > pic.xMax {
-				continue
-			}
-			if pic.logY && y < pic.yMin {
-				// The line ends where it crosses the lower end of the axis.
-				if n := len(xy); n > 0 {
-					last := xy[n-1]
-					if y > 0 {
-						x = last.X + (x-last.X)*math.Log(last.Y/pic.yMin)/math.Log(last.Y/y)
-					}
-					xy = append(xy, plotter.XY{X: x, Y: pic.yMin})
-				}
+// length reads a length with its unit.
+func length(text string, dpi int) (vg.Length, error) {
+	units := map[string]vg.Length{"cm": vg.Centimeter, "mm": vg.Millimeter, "in": vg.Inch, "pt": 1, "px": vg.Inch / vg.Length(dpi)}
+	for unit, l := range units {
+		if number, ok := strings.CutSuffix(text, unit); ok {
+			v, err := decimal.Parse(strings.TrimSpace(number))
+			if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
 				break
 			}
-			if pic.yMin != pic.yMax {
-				y = min(max(y, pic.yMin), pic.yMax)
-			}
-			xy = append(xy, plotter.XY{X: x, Y: y})
-		}
-		return xy
-	}
-	if b.lower != nil {
-		// What the other end is between the points is not proved, but where it is that
-		// of a curve that only grows, or only falls.
-		other := straight
-		if b.between == toRight {
-			other = toLeft
-		}
-		up, low := b.between, other
-		if len(b.proved) > 0 && &b.proved[0] == &b.lower[0] {
-			up, low = low, up
-		}
-		ring := put(b.x, b.upper, up)
-		under := put(b.x, b.lower, low)
-		for i := len(under) - 1; i >= 0; i-- {
-			ring = append(ring, under[i])
-		}
-		if len(ring) > 2 {
-			area, err := plotter.NewPolygon(ring)
-			if err != nil {
-				return err
-			}
-			fill := c
-			fill.A = 90
-			area.Color, area.LineStyle.Width = fill, 0
-			p.Add(area)
+			return vg.Length(v) * l, nil
 		}
 	}
-	xy := put(b.x, b.proved, b.between)
-	shown := xy
-	if len(xy) == 0 {
-		shown = plotter.XYs{{X: pic.xMin, Y: pic.yMin}} // for the legend alone
+	if _, err := decimal.Parse(text); err == nil {
+		return 0, fmt.Errorf("%s has no unit: write %[1]spx, %[1]scm or %[1]sin", text)
 	}
-	line, err := plotter.NewLine(shown)
+	return 0, fmt.Errorf("%s is not a length such as 12cm, 6in or 800px", show(text))
+}
+
+// terminal returns how the picture looks in what w writes to.
+func (f *pictureFlags) terminal(w io.Writer) (figure.Screen, error) {
+	s := figure.Screen{Columns: 80, Rows: 24, Unicode: unicodeTerminal(os.Getenv)}
+	if file, ok := w.(*os.File); ok && isTerminal(w) {
+		s.Colour = s.Unicode && os.Getenv("TERM") != "dumb"
+		if columns, rows, err := term.GetSize(int(file.Fd())); err == nil && columns > 0 {
+			s.Columns, s.Rows = min(max(columns-1, leastColumns), 120), min(max(rows-6, leastRows), 30)
+		}
+	} else if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
+		s.Columns = min(max(n, leastColumns), 120)
+	}
+	for _, side := range []struct {
+		name, text  string
+		to          *int
+		least, most int
+	}{{"--width", f.width, &s.Columns, leastColumns, mostColumns}, {"--height", f.height, &s.Rows, leastRows, mostRows}} {
+		if side.text == "" {
+			continue
+		}
+		n, err := decimal.Whole(side.text)
+		if err != nil || n < int64(side.least) || n > int64(side.most) {
+			return s, fault.New(side.name, "%s is not a whole number in [%d, %d], of a picture in a terminal", show(side.text), side.least, side.most)
+		}
+		*side.to = int(n)
+	}
+	return s, nil
+}
+
+// unicodeTerminal reports whether the environment says that text is UTF-8, and does not
+// ask for plain text.
+func unicodeTerminal(env func(string) string) bool {
+	if env("NO_COLOR") != "" {
+		return false
+	}
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} { // the first that is set counts
+		if v := strings.ToUpper(env(name)); v != "" {
+			return strings.Contains(v, "UTF-8") || strings.Contains(v, "UTF8")
+		}
+	}
+	return false
+}
+
+// write draws the picture into the file, whole or not at all. For a terminal, and for none,
+// it does nothing.
+func (f *pictureFlags) write(pic *figure.Picture) error {
+	if f.file == "" || f.file == terminal {
+		return nil
+	}
+	size, err := f.size()
 	if err != nil {
 		return err
 	}
-	line.LineStyle = draw.LineStyle{Color: c, Width: vg.Points(1.6), Dashes: b.dashes}
-	if b.muted {
-		line.Width = vg.Points(1.2)
+	data, err := pic.Encode(figure.Format(f.file), size)
+	if err != nil {
+		return fmt.Errorf("--plot: %w", err)
 	}
-	if len(xy) > 0 {
-		p.Add(line)
-	}
-	if len(xy) == 1 {
-		dot, err := plotter.NewScatter(xy)
-		if err != nil {
-			return err
-		}
-		dot.GlyphStyle = draw.GlyphStyle{Color: c, Radius: vg.Points(3), Shape: draw.CircleGlyph{}}
-		p.Add(dot)
-	}
-	if b.name != "" {
-		p.Legend.Add(b.label(pic), line)
+	if err := writeFileAtomic(f.file, data); err != nil {
+		return pathProblem("--plot", err)
 	}
 	return nil
 }
 
-// decades marks powers of ten, at most about eight of them with a number, and 2 to
-// 9 between them where there is room.
-type decades struct{}
-
-// Ticks implements plot.Ticker.
-func (decades) Ticks(lo, hi float64) []plot.Tick {
-	first, last := int(math.Floor(math.Log10(lo)+1e-9)), int(math.Ceil(math.Log10(hi)-1e-9))
-	step := 1
-	for _, step = range []int{1, 2, 3, 5, 10, 20, 50, 100} {
-		if last-first <= 8*step {
-			break
-		}
+// with writes the picture into its file, and returns what prints text and, in a terminal,
+// the picture below it.
+func (f *pictureFlags) with(pic func() (figure.Picture, error), text func(io.Writer) error) (func(io.Writer) error, error) {
+	if f.file == "" {
+		return text, nil
 	}
-	var ticks []plot.Tick
-	for e := first; e <= last; e++ {
-		x := math.Pow(10, float64(e))
-		if x >= lo*(1-1e-9) && x <= hi*(1+1e-9) {
-			t := plot.Tick{Value: x}
-			if e%step == 0 {
-				t.Label = short(x)
-				if e < -4 || e > 4 {
-					t.Label = fmt.Sprintf("1e%d", e)
-				}
-			}
-			if t.Label != "" || step <= 10 {
-				ticks = append(ticks, t)
-			}
-		}
-		if step == 1 {
-			for m := 2.0; m < 10; m++ {
-				if y := m * x; y >= lo && y <= hi {
-					ticks = append(ticks, plot.Tick{Value: y})
-				}
-			}
-		}
+	p, err := pic()
+	if err != nil {
+		return nil, err
 	}
-	return ticks
+	if f.file != terminal {
+		return text, f.write(&p)
+	}
+	return func(w io.Writer) error {
+		if err := text(w); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(w); err != nil {
+			return err
+		}
+		return f.show(w, &p)
+	}, nil
 }
 
-// round marks multiples of a round number, some six of them.
-type round struct{ whole bool }
-
-// Ticks implements plot.Ticker.
-func (r round) Ticks(lo, hi float64) []plot.Tick {
-	span := hi - lo
-	step := math.Pow(10, math.Floor(math.Log10(span/6)))
-	for _, k := range []float64{1, 2, 5, 10} {
-		if k*step*7 >= span {
-			step *= k
-			break
-		}
+// show draws the picture into a terminal.
+func (f *pictureFlags) show(w io.Writer, pic *figure.Picture) error {
+	s, err := f.terminal(w)
+	if err != nil {
+		return err
 	}
-	if r.whole {
-		step = max(step, 1)
-	}
-	digits := max(0, int(-math.Floor(math.Log10(step)+1e-9)))
-	var ticks []plot.Tick
-	for i := math.Ceil(lo/step - 1e-9); i*step <= hi+1e-9*span; i++ {
-		x := i * step
-		label := strconv.FormatFloat(x, 'f', digits, 64)
-		if math.Abs(x) >= 1e6 {
-			label = strconv.FormatFloat(x, 'g', 4, 64)
-		}
-		if i == 0 {
-			label = "0"
-		}
-		ticks = append(ticks, plot.Tick{Value: x, Label: label})
-	}
-	return ticks
+	_, err = io.WriteString(w, pic.Terminal(s))
+	return err
 }

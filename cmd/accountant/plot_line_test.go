@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/plot/plotter"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/figure"
 	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/service"
 )
@@ -39,7 +40,7 @@ func at(line plotter.XYs, x float64, logX, logY bool) (most, least float64) {
 }
 
 // drawnLine returns the line of the only curve of a picture.
-func drawnLine(t *testing.T, q service.CurveRequest) (plotter.XYs, picture) {
+func drawnLine(t *testing.T, q service.CurveRequest) (plotter.XYs, figure.Picture) {
 	t.Helper()
 	curves, err := service.New(nil).Curve(t.Context(), q)
 	if err != nil {
@@ -49,8 +50,7 @@ func drawnLine(t *testing.T, q service.CurveRequest) (plotter.XYs, picture) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := pic.bands[len(pic.bands)-1]
-	return b.between.line(b.x, b.proved, pic.logY, pic.yMin), pic
+	return pic.Drawn(&pic.Bands[len(pic.Bands)-1]), pic
 }
 
 // TestPictureProved: between the points of a curve, too, the line in the picture is
@@ -73,7 +73,7 @@ func TestPictureProved(t *testing.T) {
 		line, pic := drawnLine(t, service.CurveRequest{Plan: text, Points: points})
 		checked := 0
 		for i := range 41 {
-			eps := pic.xMin + (pic.xMax-pic.xMin)*float64(i)/41
+			eps := pic.X.Min + (pic.X.Max-pic.X.Min)*float64(i)/41
 			if path == "pure.yaml" && i == 0 {
 				eps = 0.98
 			}
@@ -81,7 +81,7 @@ func TestPictureProved(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want.Lower < pic.yMin {
+			if want.Lower < pic.Y.Min {
 				continue // the line has left the picture
 			}
 			checked++
@@ -105,7 +105,7 @@ func TestPictureProved(t *testing.T) {
 			for i := range 11 {
 				alpha := line[0].X + (line[len(line)-1].X-line[0].X)*(float64(i)+0.5)/11
 				if log {
-					alpha = pic.xMin * math.Pow(line[len(line)-1].X/pic.xMin, (float64(i)+0.5)/11)
+					alpha = pic.X.Min * math.Pow(line[len(line)-1].X/pic.X.Min, (float64(i)+0.5)/11)
 				}
 				alphas = append(alphas, alpha)
 			}
@@ -136,27 +136,112 @@ func TestPictureProved(t *testing.T) {
 	}
 }
 
-// TestTangents: two tangents are above the chord in e^ε, for narrow and for wide
-// segments, and meet both ends.
-func TestTangents(t *testing.T) {
-	for _, c := range []struct{ x0, h, y0, y1, floor float64 }{
-		{0, 1, 0.5, 0.1, 1e-12}, {0, 1e-9, 0.5, 0.1, 1e-12}, {700, 800, 1e-3, 1e-9, 1e-12}, {-5, 3, 1, 0, 1e-12},
-		{1, 0.1, 1e-4, 1e-300, 1e-12}, {0, 2, 1e-3, 0.999e-3, 1e-12}, {2, 1e-3, 1e-11, 0, 1e-300},
+// chords are the straight lines through the points of a curve as the picture would have
+// them without its corners.
+func chords(b *figure.Band) plotter.XYs {
+	return figure.Straight.Corners(b.X, b.Proved, true, 0)
+}
+
+// TestBendsProved: between any two drawn points, at bends and jumps too, the line of an upper
+// bound is not below the proved bound there, and it is not far above it where the curve is
+// smooth. Straight chords through the points of the first drawing, which was how pictures were
+// drawn once, are as far as a thousand times below: the test would notice.
+func TestBendsProved(t *testing.T) {
+	text, err := os.ReadFile(root + "/examples/pure.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, err := plan.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	acct := accountant.New(parsed.Neighbors)
+	if err := acct.AddPlan(t.Context(), parsed); err != nil {
+		t.Fatal(err)
+	}
+	_, pic := drawnLine(t, service.CurveRequest{Plan: text, Points: "8"})
+	curves, err := service.New(nil).Curve(t.Context(), service.CurveRequest{Plan: text, Points: "8"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	coarse := figure.Band{}
+	for _, p := range curves.Curves[0].Points {
+		coarse.X, coarse.Proved = append(coarse.X, float64(p.X)), append(coarse.Proved, float64(p.Upper))
+	}
+	band := &pic.Bands[len(pic.Bands)-1]
+	line, worst, above := pic.Drawn(band), 0.0, 0.0
+	for i := 1; i < len(band.X); i++ {
+		// Three places between two points: where tangents and chords are the farthest apart.
+		for _, share := range []float64{0.1, 0.5, 0.9} {
+			eps := band.X[i-1] + share*(band.X[i]-band.X[i-1])
+			want, err := acct.Delta(t.Context(), eps)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want.Lower < pic.Y.Min {
+				continue
+			}
+			// An interval is at most 1e-3 wide, of itself.
+			most, _ := at(line, eps, false, true)
+			if most < want.Lower || most < want.Upper*(1-1e-3) {
+				t.Errorf("at ε = %v the line is at %v, certified is [%v, %v]", eps, most, want.Lower, want.Upper)
+			}
+			if band.X[i]-band.X[i-1] > 1.01*lineStep*(pic.X.Max-pic.X.Min) { // no jump
+				above = max(above, most/want.Upper)
+			}
+			if old, _ := at(chords(&coarse), eps, false, true); old > 0 {
+				worst = max(worst, want.Lower/old)
+			}
+		}
+	}
+	if worst < 2 {
+		t.Errorf("chords of the coarse drawing are at most %v times below the bound: the test sees no bend", worst)
+	}
+	// What is added until a tangent is at most lineStep of the picture above its chord, here
+	// a factor of 10^(12/400) = 1.07; the curve is below the chord where it bends.
+	if above > 1.15 {
+		t.Errorf("the line is %v times above the proved bound", above)
+	}
+	t.Logf("%d points, at most %.3g times above the proved bound; chords of the coarse drawing are %.4g times below the bound", len(band.X), above, worst)
+}
+
+// TestProfileProved: the same for the picture of one mechanism, whose δ jumps to 0.
+func TestProfileProved(t *testing.T) {
+	for _, q := range []service.ProfileRequest{
+		{Mechanism: "randomized-response", Parameters: service.Parameters{Probability: "0.5", Categories: "4"}},
+		{Mechanism: "laplace", Parameters: service.Parameters{NoiseMultiplier: "2"}, SamplingRate: "0.01"},
+		{Mechanism: "pure", Parameters: service.Parameters{Epsilon: "1"}},
 	} {
-		for _, logY := range []bool{true, false} {
-			line := convex.line([]float64{c.x0, c.x0 + c.h}, []float64{c.y0, c.y1}, logY, c.floor)
-			for i := range 200 {
-				s := c.h * float64(i) / 200 // left of the right end
-				x := c.x0 + c.h - s
-				chord := c.y1 + (c.y0-c.y1)*math.Expm1(-s)/math.Expm1(-c.h)
-				if chord < c.floor || x < c.x0 || x > c.x0+c.h {
+		q.Neighbors, q.MinDelta = "add-remove", "1e-12"
+		a, err := service.New(nil).Profile(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pic, err := profilePicture(t.Context(), a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for d := range pic.Bands {
+			b, checked := &pic.Bands[d], 0
+			line := pic.Drawn(b)
+			for i := 1; i < len(b.X); i++ {
+				eps := (b.X[i-1] + b.X[i]) / 2
+				row, err := a.More(t.Context(), eps)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := float64(row.Directions[d].Delta.Upper)
+				if want < pic.Y.Min {
 					continue
 				}
-				// x is known to 1e-16 of its size, of which segments are as little as 1e-9.
-				if most, _ := at(line, x, false, logY); most < chord*(1-1e-6) {
-					t.Errorf("%+v, logarithmic %v: %v at %v, chord %v; %v", c, logY, most, x, chord, line)
-					break
+				checked++
+				// Profiles are closed forms with errors of some 1e-13.
+				if most, _ := at(line, eps, false, true); most < want*(1-1e-12) {
+					t.Errorf("%s, %s: at ε = %v the line is at %v, below %v", q.Mechanism, b.Name, eps, most, want)
 				}
+			}
+			if checked < 20 {
+				t.Errorf("%s, %s: %d points checked", q.Mechanism, b.Name, checked)
 			}
 		}
 	}

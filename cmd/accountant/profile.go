@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"gonum.org/v1/plot/vg"
 
+	"github.com/dpaccountant/accountant/internal/figure"
 	"github.com/dpaccountant/accountant/service"
 )
 
@@ -23,7 +23,7 @@ the neighbouring relation: what everything else is computed from. With
 --sampling-rate the mechanism runs on a Poisson sample. Mechanisms and parameters
 are those of plan files.`,
 		Example: `  accountant profile --mechanism gaussian --noise-multiplier 1
-  accountant profile --mechanism laplace --noise-multiplier 2 --sampling-rate 0.01 --out profile.svg
+  accountant profile --mechanism laplace --noise-multiplier 2 --sampling-rate 0.01 --plot profile.svg
   accountant profile --mechanism randomized-response --probability 0.5 --categories 4 --at 0,0.5,1 --json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return in.run(cmd) },
@@ -53,42 +53,44 @@ are those of plan files.`,
 	addNeighbors(cmd, &q.Neighbors)
 	numbers(fs, &q.At, "at", "", "show these `ε`, with commas between them, may be negative (default: a range that suits the mechanism)")
 	number(fs, &q.MinDelta, "min-delta", "1e-12", "the default range ends where `δ` is this small")
-	fs.StringVar(&in.out, "out", "", "draw the profile to this `file` (.svg, .png or .pdf)")
 	in.output.register(cmd)
-	_ = cmd.MarkFlagFilename("out", pictures...)
+	in.picture.registerOut(cmd, "the profile", 17, 11)
 	return cmd
 }
 
 type profileFlags struct {
 	service.ProfileRequest
-	out string
+	picture pictureFlags
 	output
 }
 
 func (f *profileFlags) run(cmd *cobra.Command) error {
-	if f.out != "" {
-		if err := pictureFormat("out", f.out); err != nil {
-			return err
-		}
+	if err := f.picture.check(f.output); err != nil {
+		return err
 	}
+	var pic figure.Picture
 	a, err := measured(cmd, "computing", func(m *meter) (service.Profile, error) {
 		ctx := service.WithProgress(cmd.Context(), m.show)
 		a, err := service.New(nil).Profile(ctx, f.ProfileRequest)
-		if err == nil && f.out != "" {
-			err = drawProfile(ctx, a, f.out)
+		if err == nil && f.picture.file != "" {
+			pic, err = profilePicture(ctx, a)
 		}
 		return a, err
 	})
 	if err != nil {
 		return flagged(cmd, err)
 	}
-	return f.print(cmd.OutOrStdout(), a, func(w io.Writer) error {
-		if err := printProfile(w, a); err != nil || f.out == "" {
+	text, err := f.picture.with(func() (figure.Picture, error) { return pic, nil }, func(w io.Writer) error {
+		if err := printProfile(w, a); err != nil || f.picture.file == "" || f.picture.file == terminal {
 			return err
 		}
-		_, err := fmt.Fprintf(w, "\nwrote %s\n", printable(f.out))
+		_, err := fmt.Fprintf(w, "\nwrote %s\n", printable(f.picture.file))
 		return err
 	})
+	if err != nil {
+		return err
+	}
+	return f.print(cmd.OutOrStdout(), a, text)
 }
 
 // profileTitle names the mechanism with its parameters.
@@ -103,39 +105,54 @@ func profileTitle(a service.Profile) string {
 	return a.Mechanism + ", " + strings.Join(parts, ", ")
 }
 
-func drawProfile(ctx context.Context, a service.Profile, path string) error {
-	const n = 200
-	pic := picture{title: profileTitle(a), x: "ε", y: "δ", logY: true, xMin: -a.Reach / 8, xMax: a.Reach, yMin: a.Floor, yMax: 1, legendUp: true}
-	bands := make([]band, 2)
-	bands[1].dashes = []vg.Length{vg.Points(6), vg.Points(4)}
-	for i := range n {
-		eps := pic.xMin + (pic.xMax-pic.xMin)*float64(i)/(n-1)
-		row, err := a.More(ctx, eps)
-		if err != nil {
-			return err
-		}
-		for d, p := range row.Directions {
-			b := &bands[d]
-			low := p.Delta.Lower
-			if p.Attack != nil {
-				low = p.Attack.Lower
+// profilePicture draws δ against ε in each direction, with more points where it bends.
+func profilePicture(ctx context.Context, a service.Profile) (figure.Picture, error) {
+	const n = 60
+	from, to := -a.Reach/8, a.Reach
+	pic := figure.Picture{Title: profileTitle(a), X: figure.Axis{Label: "ε", Min: from, Max: to}, Y: figure.Axis{Label: "δ", Log: true, Min: a.Floor, Max: 1}, LegendUp: true}
+	all := service.Curves{From: from, To: to, Floor: a.Floor}
+	for d := range 2 {
+		b := figure.Band{Between: figure.Convex, Bound: figure.UpperBound}
+		ask := func(at []float64) (points []service.CurvePoint, err error) {
+			for _, eps := range at {
+				row, err := a.More(ctx, eps)
+				if err != nil {
+					return nil, err
+				}
+				p := row.Directions[d]
+				low := p.Delta.Lower
+				if p.Attack != nil {
+					low = p.Attack.Lower
+				}
+				b.Name = p.Direction
+				points = append(points, service.CurvePoint{X: service.Number(eps), Bounds: service.Bounds{Lower: low, Upper: p.Delta.Upper}})
 			}
-			b.name = p.Direction
-			b.x = append(b.x, eps)
-			b.upper = append(b.upper, float64(p.Delta.Upper))
-			b.lower = append(b.lower, float64(low))
-			b.proved, b.between = b.upper, convex
+			return points, nil
 		}
+		var first []float64
+		for i := range n {
+			first = append(first, from+(to-from)*float64(i)/(n-1))
+		}
+		points, err := ask(first)
+		if err != nil {
+			return pic, err
+		}
+		points, err = finer(points, func(a, b service.CurvePoint) (float64, bool) { return middleOfDeltas(all, a, b) }, ask)
+		if err != nil {
+			return pic, err
+		}
+		for _, p := range points {
+			b.X, b.Lower, b.Upper = append(b.X, float64(p.X)), append(b.Lower, float64(p.Lower)), append(b.Upper, float64(p.Upper))
+		}
+		b.Proved = b.Upper
+		if a.SameUpper {
+			b.Name = "both directions, " + a.Neighbors
+			pic.Bands = append(pic.Bands, b)
+			break
+		}
+		pic.Bands = append(pic.Bands, b)
 	}
-	pic.bands = bands
-	if a.SameUpper {
-		pic.bands = bands[:1]
-		pic.bands[0].name = "both directions, " + a.Neighbors
-	}
-	if err := pic.save(path); err != nil {
-		return pathProblem("--out", err)
-	}
-	return nil
+	return pic, nil
 }
 
 func printProfile(w io.Writer, a service.Profile) error {

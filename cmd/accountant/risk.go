@@ -7,12 +7,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dpaccountant/accountant/internal/figure"
 	"github.com/dpaccountant/accountant/service"
 )
 
 func newRiskCmd() *cobra.Command {
 	var flags answerFlags
 	var q service.RiskRequest
+	var picture pictureFlags
 	cmd := &cobra.Command{
 		Use:   "risk plan.yaml",
 		Short: "Tell what an attacker can learn from a plan, in plain terms",
@@ -28,6 +30,9 @@ The plan file is YAML or JSON; - reads standard input.`,
   accountant risk --false-positives 1e-6,0.01 --priors 0.5 --json examples/dpsgd.yaml`,
 		Args: planArg, ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := picture.check(flags.output); err != nil {
+				return err
+			}
 			q.Limits = flags.limits()
 			risk, err := askPlan(cmd, "computing", (*service.Service).Risk, &q, &q.Plan, args[0])
 			if err != nil {
@@ -36,13 +41,34 @@ The plan file is YAML or JSON; - reads standard input.`,
 			for _, text := range risk.Warnings {
 				fmt.Fprintf(cmd.ErrOrStderr(), "%s%s\n", warning(cmd.ErrOrStderr()), oneLine(text))
 			}
-			return flags.print(cmd.OutOrStdout(), risk, func(w io.Writer) error { return printRisk(w, risk) })
+			text, err := picture.with(func() (figure.Picture, error) { return riskPicture(risk), nil }, func(w io.Writer) error { return printRisk(w, risk) })
+			if err != nil {
+				return err
+			}
+			return flags.print(cmd.OutOrStdout(), risk, text)
 		},
 	}
 	numbers(cmd.Flags(), &q.FalsePositives, "false-positives", "0.001,0.01,0.1", "false-positive `rates`, with commas between them")
 	numbers(cmd.Flags(), &q.Priors, "priors", "0.5,0.1,0.01", "prior `probabilities`, with commas between them")
 	flags.registerPlain(cmd)
+	picture.register(cmd, "the certified intervals", 17, 9)
 	return cmd
+}
+
+// riskPicture has a row for each measure of the attack.
+func riskPicture(risk service.RiskAnswer) figure.Picture {
+	var rows []figure.Row
+	add := func(name string, v service.RiskValue) {
+		rows = append(rows, figure.Row{Name: name, Lower: float64(v.Lower), Upper: float64(v.Upper), Bound: figure.UpperBound})
+	}
+	add("advantage", risk.Advantage)
+	for _, v := range risk.TruePositive {
+		add("true positives at "+percent(float64(v.FalsePositive))+" false ones", v.RiskValue)
+	}
+	for _, v := range risk.Bayes {
+		add("right with prior "+percent(float64(v.Prior)), v.RiskValue)
+	}
+	return figure.Rows("The best attacker, "+ofUnit(risk.Neighbors, risk.RecordsPerPerson), "probability (advantage: difference of two)", rows)
 }
 
 // registerPlain registers the flags of commands without a --verbose form.

@@ -250,8 +250,11 @@ func flagError(cmd *cobra.Command, err error) error {
 	switch {
 	case errors.As(err, &unknown):
 		name := "--" + unknown.GetSpecifiedName()
-		if unknown.GetSpecifiedShortnames() != "" {
+		if short := unknown.GetSpecifiedShortnames(); short != "" {
 			name = "-" + unknown.GetSpecifiedName()
+			if cut, _, _ := strings.Cut(short, "="); cmd.Flags().Lookup(cut) != nil {
+				return fmt.Errorf("unknown flag %s; did you mean --%s?", name, cut)
+			}
 		}
 		return fmt.Errorf("unknown flag %s%s", name, flagHint(cmd, unknown.GetSpecifiedName()))
 	case errors.As(err, &value):
@@ -284,11 +287,17 @@ func flagHint(cmd *cobra.Command, name string) string {
 	if best := nearest.Word(name, flagNames(cmd)); best != "" {
 		return "; did you mean --" + best + "?"
 	}
-	if name == "epsilon" && cmd.Flags().Lookup("target-epsilon") != nil {
+	switch {
+	case name == "epsilon" && cmd.Flags().Lookup("target-epsilon") != nil:
 		return "; did you mean --target-epsilon?"
-	}
-	if name == "epsilon" && cmd.Flags().Lookup("delta") != nil {
+	case name == "epsilon" && cmd.Flags().Lookup("delta") != nil:
 		return "; accountant delta reports δ at an ε, accountant calibrate meets one"
+	case name == "delta" && cmd.Flags().Lookup("epsilon") != nil:
+		return "; accountant epsilon reports ε at a δ"
+	case strings.Contains(cmd.Use, "plan.yaml"):
+		if said := nearest.Word(name, planSays); said != "" {
+			return "; the plan says that: accountant dpsgd, which needs none, has --" + said
+		}
 	}
 	var others []string
 	for _, c := range cmd.Root().Commands() {
@@ -306,6 +315,9 @@ func flagHint(cmd *cobra.Command, name string) string {
 	}
 }
 
+// planSays are flags of dpsgd for what is in a plan elsewhere.
+var planSays = []string{"noise-multiplier", "sampling-rate", "batch-size", "examples", "steps", "epochs", "neighbors", "records-per-person"}
+
 // flagNames are the flags of a command that its help shows.
 func flagNames(cmd *cobra.Command) []string {
 	var names []string
@@ -321,6 +333,14 @@ func flagNames(cmd *cobra.Command) []string {
 // complain about its flags first.
 func misspelt(root *cobra.Command, args []string) (*cobra.Command, error) {
 	cmd, rest, err := root.Find(args)
+	if err == nil && cmd == root && len(args) > 0 && strings.HasPrefix(args[0], "-") {
+		// Flags may stand before the command; which of the words is meant to be one only its likeness says.
+		for _, word := range args[1:] {
+			if !strings.HasPrefix(word, "-") && nearest.Word(word, commandNames(root)) != "" {
+				return root, unknownCommand(root, word)
+			}
+		}
+	}
 	if err != nil || !cmd.HasAvailableSubCommands() || cmd.Args == nil || len(rest) < 2 || strings.HasPrefix(rest[0], "-") || strings.HasPrefix(rest[0], cobra.ShellCompRequestCmd) {
 		return nil, nil
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -9,15 +8,15 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"gonum.org/v1/plot/vg"
 
+	"github.com/dpaccountant/accountant/internal/figure"
 	"github.com/dpaccountant/accountant/service"
 )
 
 func newSamplingCmd() *cobra.Command {
 	var flags answerFlags
 	var q service.SamplingRequest
-	var plot string
+	var picture pictureFlags
 	cmd := &cobra.Command{
 		Use:   "sampling --population N --batch M --noise-multiplier σ [--subset B]",
 		Short: "Compare the sampling schemes for one mechanism",
@@ -48,27 +47,21 @@ which every one of them has an answer for, unless --neighbors says otherwise.`,
 			if err := q.Check(); err != nil {
 				return flagged(cmd, err)
 			}
-			if plot != "" && q.Epochs != "" {
-				return usageError{errors.New("--plot and --epochs exclude each other")}
-			}
-			if plot != "" {
-				if err := pictureFormat("plot", plot); err != nil {
-					return err
-				}
+			if err := picture.check(flags.output); err != nil {
+				return err
 			}
 			a, err := ask(cmd, "comparing", (*service.Service).Sampling, q)
 			if err != nil {
 				return err
 			}
-			if plot != "" {
-				if err := plotSampling(plot, a); err != nil {
-					return err
-				}
+			text, err := picture.with(func() (figure.Picture, error) { return samplingPicture(a) }, func(w io.Writer) error { return printSampling(w, a) })
+			if err != nil {
+				return err
 			}
 			for _, text := range samplingWarnings(a.Schemes) {
 				fmt.Fprintf(cmd.ErrOrStderr(), "%s%s\n", warning(cmd.ErrOrStderr()), text)
 			}
-			return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) error { return printSampling(w, a) })
+			return flags.print(cmd.OutOrStdout(), a, text)
 		},
 	}
 	fs := cmd.Flags()
@@ -86,13 +79,12 @@ which every one of them has an answer for, unless --neighbors says otherwise.`,
 	cmd.Flags().Lookup("neighbors").Usage += ", for --epochs"
 	number(fs, &q.TargetEpsilon, "target-epsilon", "", "with --epochs: the `ε` that the noise is told for (default that of poisson)")
 	number(fs, &q.Cap, "cap", "", "with --epochs: largest batch `B` of truncated-poisson (default mean + 4.5 standard deviations)")
-	fs.StringVar(&plot, "plot", "", "draw the aligned privacy profiles into this `file` (.png, .svg or .pdf)")
 	for _, name := range []string{"population", "batch", "noise-multiplier"} {
 		_ = cmd.MarkFlagRequired(name)
 	}
 	flags.register(cmd)
 	addRecursion(cmd, &q.Recursion, "2000", "takes seconds for 1000")
-	_ = cmd.MarkFlagFilename("plot", pictures...)
+	picture.register(cmd, "the aligned privacy profiles, or with --epochs the intervals of ε,", 17, 11)
 	_ = fs.MarkHidden("verbose")
 	return cmd
 }
@@ -177,33 +169,37 @@ func orDash(n int64) string {
 	return fmt.Sprint(n)
 }
 
-// plotSampling draws δ' − δ against ε'/ε.
-func plotSampling(path string, answer service.SamplingAnswer) error {
-	pic := picture{
-		title: fmt.Sprintf("Aligned privacy profiles: %s, noise multiplier %s", answer.Mechanism, short(answer.NoiseMultiplier)),
-		x:     "ε' / ε", y: "δ' − δ", xMin: math.Inf(1), xMax: math.Inf(-1),
+// samplingPicture draws δ' − δ against ε'/ε, or the intervals of ε after epochs.
+func samplingPicture(answer service.SamplingAnswer) (figure.Picture, error) {
+	if answer.Epochs > 0 {
+		var rows []figure.Row
+		for _, r := range answer.Schemes {
+			if r.NotApplicable == "" {
+				rows = append(rows, figure.Row{Name: r.Scheme, Method: figure.Named("batches", r.Scheme), Lower: float64(r.Epsilon.Lower), Upper: float64(r.Epsilon.Upper), Bound: figure.UpperBound})
+			}
+		}
+		title := fmt.Sprintf("%s noise, multiplier %s, %s epochs: %s", answer.Mechanism, short(answer.NoiseMultiplier), short(answer.Epochs), answer.Neighbors)
+		return figure.Rows(title, "ε at δ = "+short(answer.Delta)+", from an attack to a theorem", rows), nil
+	}
+	pic := figure.Picture{
+		Title: fmt.Sprintf("Aligned privacy profiles: %s, noise multiplier %s", answer.Mechanism, short(answer.NoiseMultiplier)),
+		X:     figure.Axis{Label: "ε' / ε", Min: math.Inf(1), Max: math.Inf(-1)}, Y: figure.Axis{Label: "δ' − δ"},
 	}
 	for _, row := range answer.Schemes {
 		if len(row.Aligned) == 0 {
 			continue
 		}
-		b := band{name: row.Scheme}
-		if n := len(pic.bands); n > 0 {
-			// Some lie on top of others.
-			b.dashes = []vg.Length{vg.Points(9 - 2*float64(min(n, 4))), vg.Points(4)}
-		}
+		b := figure.Band{Name: row.Scheme, Method: figure.Named("batches", row.Scheme)}
 		for _, a := range row.Aligned {
 			x := a.Epsilon2 / a.Epsilon
-			b.x, b.upper = append(b.x, x), append(b.upper, a.Delta2-a.Delta)
-			pic.xMin, pic.xMax = min(pic.xMin, x), max(pic.xMax, x)
+			b.X, b.Proved = append(b.X, x), append(b.Proved, a.Delta2-a.Delta)
+			pic.X.Min, pic.X.Max = min(pic.X.Min, x), max(pic.X.Max, x)
 		}
-		b.proved = b.upper
-		pic.bands = append(pic.bands, b)
+		pic.Bands = append(pic.Bands, b)
 	}
-	if len(pic.bands) == 0 {
-		return fmt.Errorf("--plot: no scheme of a fixed size exists for these numbers")
+	if len(pic.Bands) == 0 {
+		return pic, fmt.Errorf("--plot: no scheme of a fixed size exists for these numbers")
 	}
-	none := []float64{0, 0}
-	pic.bands = append(pic.bands, band{name: "unchanged", x: []float64{pic.xMin, pic.xMax}, upper: none, proved: none, muted: true})
-	return pic.save(path)
+	pic.Bands = append(pic.Bands, figure.Band{Name: "unchanged", X: []float64{pic.X.Min, pic.X.Max}, Proved: []float64{0, 0}, Muted: true})
+	return pic, nil
 }

@@ -3,11 +3,13 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/dpaccountant/accountant/internal/figure"
 	"github.com/dpaccountant/accountant/service"
 )
 
@@ -16,6 +18,7 @@ type selectFlags struct {
 	plan                      string
 	shape, delta              float64
 	candidateEps, candidateDl float64
+	picture                   pictureFlags
 	output
 }
 
@@ -54,11 +57,15 @@ func newSelectCmd() *cobra.Command {
 	fs.Float64Var(&f.candidateEps, "candidate-epsilon", 0, "`ε` of one run")
 	fs.Float64Var(&f.candidateDl, "candidate-delta", 0, "`δ` of one run")
 	f.output.register(cmd)
+	f.picture.register(cmd, "ε of the search by each law", 17, 10)
 	_ = cmd.MarkFlagFilename("plan", "yaml", "yml", "json")
 	return cmd
 }
 
 func (f *selectFlags) run(cmd *cobra.Command) error {
+	if err := f.picture.check(f.output); err != nil {
+		return err
+	}
 	q := f.SelectRequest
 	if q.FirstAbove && !cmd.Flags().Changed("law") {
 		q.Laws = nil // geometric
@@ -78,7 +85,27 @@ func (f *selectFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	return f.print(cmd.OutOrStdout(), a, func(w io.Writer) error { return selectWriteTable(w, a) })
+	text, err := f.picture.with(func() (figure.Picture, error) { return selectPicture(a), nil }, func(w io.Writer) error { return selectWriteTable(w, a) })
+	if err != nil {
+		return err
+	}
+	return f.print(cmd.OutOrStdout(), a, text)
+}
+
+// selectPicture has a row for each law: from what an attack reaches to what is proved.
+func selectPicture(a service.SelectAnswer) figure.Picture {
+	var rows []figure.Row
+	for _, r := range a.Laws {
+		row := figure.Row{Name: fmt.Sprintf("%s, %.4g runs", r.Law, r.Mean), Lower: math.NaN(), Upper: math.NaN(), Bound: figure.UpperBound}
+		if r.Epsilon.Lower != nil {
+			row.Lower = *r.Epsilon.Lower
+		}
+		if r.Epsilon.Tight != nil {
+			row.Upper = *r.Epsilon.Tight
+		}
+		rows = append(rows, row)
+	}
+	return figure.Rows("Private selection", "ε of the search, from an attack to what is proved", rows)
 }
 
 func selectWriteTable(w io.Writer, out service.SelectAnswer) error {

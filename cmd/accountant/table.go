@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"unicode/utf8"
@@ -12,7 +14,7 @@ import (
 	"golang.org/x/term"
 )
 
-// This file prints tables: aligned columns, a block for each row where a terminal is too
+// This file prints tables and lists of facts: aligned columns, a block for each row where a terminal is too
 // narrow for them, or Markdown or LaTeX. It assumes that the first line of a table is its
 // header and that tabs stand between cells.
 
@@ -22,6 +24,8 @@ type styledPage struct {
 	w      io.Writer
 	style  string // "" for text, markdown or latex
 	inLine bool   // the last byte was not the end of a line
+	table  bool   // the last that was printed is a table
+	last   []byte // the last bytes of prose in Markdown
 }
 
 // The styles of a page.
@@ -31,10 +35,20 @@ const (
 )
 
 func (p *styledPage) Write(text []byte) (int, error) {
-	if p.style != latex {
-		return p.w.Write(text)
-	}
 	var b bytes.Buffer
+	if p.table && p.style == markdown && !bytes.HasPrefix(text, []byte("\n")) {
+		b.WriteByte('\n') // a line right after a table is a row of it
+	}
+	p.table = p.table && len(text) == 0
+	if p.style != latex {
+		b.Write(text)
+		p.last = append(p.last, text...)
+		p.last = p.last[max(0, len(p.last)-2):]
+		if _, err := p.w.Write(b.Bytes()); err != nil {
+			return 0, err
+		}
+		return len(text), nil
+	}
 	for line := range bytes.Lines(text) {
 		if !p.inLine && len(bytes.TrimSpace(line)) > 0 {
 			b.WriteString("% ")
@@ -55,6 +69,7 @@ type table struct {
 	pad   int
 	flags uint // of package tabwriter
 	width int  // of the terminal; 0 if what is wide does no harm
+	bare  bool // text has no header
 }
 
 // newTable returns a table that is printed to w, with at least pad blanks between columns.
@@ -64,10 +79,66 @@ func newTable(w io.Writer, pad int, flags uint) *table {
 	if p, ok := w.(*styledPage); ok {
 		out = p.w
 	}
-	if f, ok := out.(interface{ Fd() uintptr }); ok && isTerminal(out) {
-		t.width, _, _ = term.GetSize(int(f.Fd()))
-	}
+	t.width = widthOf(out)
 	return t
+}
+
+// widthOf returns how wide a terminal is, by COLUMNS if that is set; 0 for what is no terminal.
+func widthOf(w io.Writer) int {
+	if !isTerminal(w) {
+		return 0
+	}
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
+		return n
+	}
+	n, _, _ := term.GetSize(int(fileOf(w).Fd()))
+	return n
+}
+
+// headless prints the table as text without its header, whose names say what the lines
+// make plain; Markdown, LaTeX and blocks have it.
+func (t *table) headless() *table {
+	t.bare = true
+	return t
+}
+
+// facts are lines of a name and a value; in Markdown and LaTeX a table.
+type facts struct {
+	w     io.Writer
+	name  int // how wide names are
+	lines [][2]string
+}
+
+// newFacts returns an empty list whose names take so many columns in text, indents and the blanks before
+// values included.
+func newFacts(w io.Writer, name int) *facts { return &facts{w: w, name: name} }
+
+// add adds a line. A name that is empty goes on with the line before.
+func (f *facts) add(name, format string, args ...any) {
+	f.lines = append(f.lines, [2]string{name, fmt.Sprintf(format, args...)})
+}
+
+// Flush prints the lines.
+func (f *facts) Flush() error {
+	if p, ok := f.w.(*styledPage); ok && p.style != "" {
+		t := newTable(f.w, 0, 0)
+		fmt.Fprint(t, "quantity\tvalue\n")
+		for i, l := range f.lines {
+			if l[0] == "" && i > 0 {
+				t.Truncate(t.Len() - 1)
+				fmt.Fprintf(t, " %s\n", l[1])
+				continue
+			}
+			fmt.Fprintf(t, "%s\t%s\n", strings.TrimSuffix(strings.TrimSpace(l[0]), ":"), l[1])
+		}
+		return t.Flush()
+	}
+	var b strings.Builder
+	for _, l := range f.lines {
+		fmt.Fprintf(&b, "%-*s%s\n", f.name, l[0], l[1])
+	}
+	_, err := io.WriteString(f.w, b.String())
+	return err
 }
 
 // Flush prints the table.
@@ -77,7 +148,11 @@ func (t *table) Flush() error {
 	}
 	var b bytes.Buffer
 	tw := tabwriter.NewWriter(&b, 0, 0, t.pad, ' ', t.flags)
-	if _, err := tw.Write(t.Bytes()); err != nil {
+	text := t.Bytes()
+	if t.bare {
+		_, text, _ = bytes.Cut(text, []byte("\n"))
+	}
+	if _, err := tw.Write(text); err != nil {
 		return err
 	}
 	if err := tw.Flush(); err != nil {
@@ -144,6 +219,10 @@ func (t *table) styled(p *styledPage) error {
 	}
 	var b strings.Builder
 	if p.style == markdown {
+		// A table needs an empty line before it.
+		if p.table || len(p.last) > 0 && string(p.last) != "\n\n" {
+			b.WriteString("\n")
+		}
 		for i, row := range rows {
 			for j := range row {
 				row[j] = strings.ReplaceAll(row[j], "|", `\|`)
@@ -166,6 +245,7 @@ func (t *table) styled(p *styledPage) error {
 		}
 		b.WriteString("\\end{tabular}\n")
 	}
+	p.table, p.last = true, nil
 	_, err := io.WriteString(p.w, b.String())
 	return err
 }

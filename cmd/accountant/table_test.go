@@ -1,7 +1,11 @@
 package main
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"text/tabwriter"
@@ -46,5 +50,63 @@ func TestTableAligned(t *testing.T) {
 	fmt.Fprint(tab, "law\truns\t\nx\t1\t\n")
 	if err := tab.Flush(); err != nil || b.String() != "| law | runs |\n| --- | --- |\n| x | 1 |\n" {
 		t.Errorf("%v\n%s", err, b.String())
+	}
+}
+
+// A list of facts is aligned in text, and a table in Markdown and LaTeX, apart from the prose
+// around it; its header is left out where the names say enough.
+func TestFacts(t *testing.T) {
+	print := func(style string) string {
+		var b strings.Builder
+		p := &styledPage{w: &b, style: style}
+		fmt.Fprintln(p, "before:")
+		f := newFacts(p, 9)
+		f.add("  Rényi", "%d", 1)
+		f.add("", "more")
+		f.add("mode:", "x")
+		if err := f.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintln(p, "after")
+		tab := newTable(p, 3, 0).headless()
+		fmt.Fprint(tab, "a wide name\tb\n1\t2\n")
+		if err := tab.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	for style, want := range map[string]string{
+		"":       "before:\n  Rényi  1\n         more\nmode:    x\nafter\n1   2\n",
+		markdown: "before:\n\n| quantity | value |\n| --- | --- |\n| Rényi | 1 more |\n| mode | x |\n\nafter\n\n| a wide name | b |\n| --- | --- |\n| 1 | 2 |\n",
+		latex: "% before:\n\\begin{tabular}{ll}\n\\hline\nquantity & value \\\\\n\\hline\nRényi & 1 more \\\\\nmode & x \\\\\n\\hline\n\\end{tabular}\n% after\n" +
+			"\\begin{tabular}{ll}\n\\hline\na wide name & b \\\\\n\\hline\n1 & 2 \\\\\n\\hline\n\\end{tabular}\n",
+	} {
+		if got := print(style); got != want {
+			t.Errorf("style %q:\n%s\nwant\n%s", style, got, want)
+		}
+	}
+}
+
+// failing is an output that takes nothing.
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+// TestFullOutput: an answer that could not be written is no success, whichever command wrote it.
+func TestFullOutput(t *testing.T) {
+	plan := filepath.Join(t.TempDir(), "plan.yaml")
+	if err := os.WriteFile(plan, []byte("neighbors: add-remove\nsteps: [{mechanism: {laplace: {noise-multiplier: 1}}, count: 10}]\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		"--help", "--version", "version", "help epsilon", "epsilon --help", "explain", "explain risk",
+		"epsilon --delta 1e-5 " + plan, "calibrate --epsilon 2 --delta 0 --solve noise-multiplier " + plan,
+		"majority --mechanisms 5 --epsilon 0.1 --allowance 3", "plan schema", "plan check " + plan, "risk " + plan,
+	} {
+		var stderr bytes.Buffer
+		code := run(t.Context(), strings.Fields(line), strings.NewReader(""), failing{}, &stderr)
+		if code != exitInput || stderr.String() != "accountant: no space left on device\n" {
+			t.Errorf("%s: exit status %d, %s", line, code, stderr.String())
+		}
 	}
 }

@@ -43,6 +43,7 @@ var validCalls = []string{
 	"ledger status new.ledger",
 	"ledger fits --limit 2 new.ledger -",
 	"ledger check new.ledger",
+	"ledger backup new.ledger copy.ledger",
 	"explain poisson",
 	"version",
 }

@@ -67,13 +67,13 @@ func (w way) cost(ctx context.Context, s *service.Service, sigma float64) (lower
 }
 
 func run(ctx context.Context, dir string, points int) error {
-	p := plot.New()
+	p := figure.New()
 	p.Title.Text = "60,000 examples, batches of 256, 60 epochs, δ = 1e-5"
 	p.X.Label.Text, p.Y.Label.Text = "noise multiplier σ", "certified ε"
 	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.ConstantTicks([]plot.Tick{
 		{Value: 0.5, Label: "0.5"}, {Value: 1, Label: "1"}, {Value: 2, Label: "2"}, {Value: 5, Label: "5"}, {Value: 10, Label: "10"}, {Value: 20, Label: "20"}})
 	p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, figure.Decades{}
-	p.Legend.Top = true
+	p.Legend.Top, p.Legend.Padding, p.Legend.ThumbnailWidth = true, vg.Points(2), vg.Points(30)
 	p.Add(plotter.NewGrid())
 	s := service.New(nil)
 	rows := [][]string{{"batching", "noise-multiplier", "epsilon-lower", "epsilon-upper"}}
@@ -98,12 +98,12 @@ func run(ctx context.Context, dir string, points int) error {
 	if err := band(p, lines[service.Shuffle], lines[service.FixedOrder]); err != nil {
 		return err
 	}
-	for i, w := range ways() {
+	for _, w := range ways() {
 		l, err := plotter.NewLine(lines[w.batching])
 		if err != nil {
 			return err
 		}
-		l.LineStyle = figure.Line(i)
+		l.LineStyle = figure.Named("batches", w.batching).Line()
 		p.Add(l)
 		p.Legend.Add(w.label, l)
 	}
@@ -115,7 +115,7 @@ func run(ctx context.Context, dir string, points int) error {
 	if err := os.WriteFile(name+".csv", data.Bytes(), 0o644); err != nil {
 		return err
 	}
-	return p.Save(16*vg.Centimeter, 11*vg.Centimeter, name+".svg")
+	return figure.Save(p, 16*vg.Centimeter, 11*vg.Centimeter, name+".svg")
 }
 
 // band shades what nobody knows: between an attack and what is proved.

@@ -65,7 +65,7 @@ func terms(theta, step, until float64) (pts plotter.XYs, sum float64) {
 // contourPicture draws why the line of integration matters: the loss and what is paid
 // for it, the terms of the sum on the best line, and those on a wrong one.
 func contourPicture(dir string) error {
-	law := plot.New()
+	law := figure.New()
 	law.Title.Text = "what is asked"
 	law.X.Label.Text, law.Y.Label.Text = "privacy loss L of all steps", "density;  (1 − exp(ε−L))₊"
 	density := plotter.NewFunction(func(l float64) float64 {
@@ -91,7 +91,7 @@ func contourPicture(dir string) error {
 		{"terms of the sum on the best line", best(), figure.Palette[2]},
 		{"terms on a line too far left", best() / 4, figure.Palette[1]},
 	} {
-		p := plot.New()
+		p := figure.New()
 		p.Title.Text = c.title
 		p.X.Label.Text, p.Y.Label.Text = "frequency t", "term / δ"
 		pts, _ := terms(c.theta, step, until)

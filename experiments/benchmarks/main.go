@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/csv"
+	"errors"
 	"flag"
 	"fmt"
 	"log"
@@ -17,10 +18,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	dsp "gonum.org/v1/gonum/dsp/fourier"
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 
 	"github.com/dpaccountant/accountant"
@@ -33,6 +33,7 @@ import (
 func main() {
 	dir := flag.String("out", "docs/experiments", "directory of the figures and their data")
 	rounds := flag.Int("rounds", 5, "measurements of which the median counts")
+	redraw := flag.Bool("redraw", false, "draw the figures of the data in the directory again, without measuring")
 	figures := flag.String("only", "", "accuracy, counts, distinct, schemes or contour (the picture of docs/contour.md): one of them only")
 	flag.Parse()
 	ctx := context.Background()
@@ -45,9 +46,16 @@ func main() {
 		if *figures != "" && *figures != s.name {
 			continue
 		}
-		if err := s.run(ctx, *dir, *rounds); err != nil {
+		do := func() error { return s.run(ctx, *dir, *rounds) }
+		if *redraw {
+			do = func() error { return s.draw(*dir) }
+		}
+		if err := do(); err != nil {
 			log.Fatal(err)
 		}
+	}
+	if *redraw {
+		return
 	}
 	if *figures == "" || *figures == "schemes" {
 		if err := schemesTable(ctx, os.Stdout, *dir, *rounds, settings); err != nil {
@@ -165,19 +173,11 @@ func distinct() sweep {
 	return s
 }
 
-// run measures, prints a table, and writes the picture and its data.
+// run measures, prints a table, and writes the data and its picture.
 func (s sweep) run(ctx context.Context, dir string, rounds int) error {
-	p := plot.New()
-	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = s.title, s.axis, "cost of an answer, in FFTs of 65,536 points"
-	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, figure.Decades{}
-	p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, figure.Decades{}
-	p.Legend.Top = true
-	p.Legend.Left = s.name != "accuracy"
-	p.Add(plotter.NewGrid())
 	rows := [][]string{{"line", s.axis, "x-fft", "relative width"}}
 	fmt.Printf("\n%s\n\n| %s | way | x-fft | relative width |\n|---|---|---|---|\n", s.title, s.axis)
-	for i, l := range s.lines {
-		var pts plotter.XYs
+	for _, l := range s.lines {
 		for _, x := range s.values {
 			if l.last >= 0 && x > l.last || l.last < 0 && x < -l.last*(1-1e-9) {
 				continue
@@ -186,30 +186,60 @@ func (s sweep) run(ctx context.Context, dir string, rounds int) error {
 			if err != nil {
 				return fmt.Errorf("%s at %g: %w", l.name, x, err)
 			}
-			pts = append(pts, plotter.XY{X: x, Y: cost})
 			number := func(v float64, digits int) string { return strconv.FormatFloat(v, 'g', digits, 64) }
 			rows = append(rows, []string{l.name, number(x, 3), number(cost, 3), number(width, 2)})
 			fmt.Printf("| %.3g | %s | %.3g | %.2g |\n", x, l.name, cost, width)
 		}
-		line, dots, err := plotter.NewLinePoints(pts)
-		if err != nil {
-			return err
-		}
-		line.LineStyle = figure.Line(i)
-		dots.Color, dots.Radius = figure.Palette[i], vg.Points(2)
-		p.Add(line, dots)
-		p.Legend.Add(l.name, line)
 	}
 	var data bytes.Buffer
 	w := csv.NewWriter(&data)
 	if err := w.WriteAll(rows); err != nil {
 		return err
 	}
-	name := filepath.Join(dir, "benchmarks-"+s.name)
-	if err := os.WriteFile(name+".csv", data.Bytes(), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "benchmarks-"+s.name+".csv"), data.Bytes(), 0o644); err != nil {
 		return err
 	}
-	return p.Save(16*vg.Centimeter, 10*vg.Centimeter, name+".svg")
+	return s.draw(dir)
+}
+
+// draw writes the picture of the data in dir.
+func (s sweep) draw(dir string) error {
+	name := filepath.Join(dir, "benchmarks-"+s.name)
+	data, err := os.ReadFile(name + ".csv")
+	if err != nil {
+		return err
+	}
+	rows, err := csv.NewReader(bytes.NewReader(data)).ReadAll()
+	if err != nil {
+		return err
+	}
+	pic := figure.Picture{Title: s.title, X: figure.Axis{Label: s.axis, Log: true}, Y: figure.Axis{Label: "cost, in FFTs of 65,536 points", Log: true}, LegendUp: true}
+	for _, l := range s.lines {
+		b := figure.Band{Name: l.name, Method: figure.Contour, Dots: true}
+		if strings.HasPrefix(l.name, "lattice") {
+			b.Method = figure.Lattice
+		}
+		if l.name == "one more, after an answer" {
+			b.Method = figure.ContourAgain
+		}
+		for _, r := range rows[1:] {
+			if r[0] != l.name {
+				continue
+			}
+			x, errX := strconv.ParseFloat(r[1], 64)
+			y, errY := strconv.ParseFloat(r[2], 64)
+			if err := errors.Join(errX, errY); err != nil {
+				return err
+			}
+			b.X, b.Proved = append(b.X, x), append(b.Proved, y)
+		}
+		pic.Bands = append(pic.Bands, b)
+	}
+	svg, err := pic.Encode("svg", figure.Size{Width: 16 * vg.Centimeter, Height: 10 * vg.Centimeter})
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(name+".svg", svg, 0o644)
 }
 
 // measure returns the median cost of an answer in FFTs, and its width.

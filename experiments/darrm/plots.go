@@ -41,7 +41,7 @@ func (e *experiment) noiseAndError(file string, panels []panel, least float64) {
 	rows := make([][]*plot.Plot, 2)
 	var numbers []figure.Curve
 	for i, pn := range panels {
-		noise, errs := plot.New(), plot.New()
+		noise, errs := figure.New(), figure.New()
 		noise.Title.Text, noise.X.Label.Text, noise.Y.Label.Text = pn.title, "votes for 1", "γ"
 		errs.X.Label.Text, errs.Y.Label.Text = "common vote probability p", "error"
 		for _, c := range pn.curves {
@@ -69,7 +69,7 @@ func (e *experiment) noiseAndError(file string, panels []panel, least float64) {
 					e.err = err
 					return
 				}
-				line.LineStyle = methods[c.name].Style(int(methods[c.name]))
+				line.LineStyle = methods[c.name].Line()
 				t.p.Add(line)
 				// The last panel has the smallest errors, and room for the legend.
 				if i == len(panels)-1 && t.p == errs {
@@ -105,7 +105,7 @@ func (e *experiment) noiseAndError(file string, panels []panel, least float64) {
 
 // gnmaxPlot draws σ² over the order for the two budgets of Table 4.
 func (e *experiment) gnmaxPlot(file string) {
-	p := plot.New()
+	p := figure.New()
 	p.X.Label.Text, p.Y.Label.Text = "Rényi order λ", "σ²"
 	var numbers []figure.Curve
 	for i, eps := range []float64{0.2676, 0.2556} {

@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"image/color"
 	"math"
 	"os"
 	"slices"
@@ -14,21 +13,21 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/dpaccountant/accountant/internal/figure"
 	"github.com/dpaccountant/accountant/labeldp"
 )
 
-// colours has one colour for each method, the same in all pictures; a clipped or discrete
-// method has that of what it is made of. They are those of figure.Palette and two greys.
-var colours = map[string]color.RGBA{
-	"clean labels": {0, 0, 0, 255}, "optimal-unbiased": figure.Palette[0], "optimal-by-group": figure.Palette[6],
-	"two-point": figure.Palette[1], "laplace": figure.Palette[2], "staircase": figure.Palette[4], "debiased-rr": figure.Palette[5],
-	"randomized-response": {120, 120, 120, 255}, "rr-on-bins": {90, 60, 30, 255}, "rp-with-prior": {170, 170, 60, 255},
-}
-
-func colour(name string) color.RGBA {
-	return colours[strings.TrimPrefix(strings.TrimPrefix(name, "clipped-"), "discrete-")]
+// style is the look of a method; a clipped or discrete one has the colour of what it is
+// made of.
+func style(name string) draw.LineStyle {
+	m := figure.Named("labels", strings.TrimPrefix(strings.TrimPrefix(name, "clipped-"), "discrete-"))
+	s := m.Line()
+	if biased(name) {
+		s.Dashes = dashes
+	}
+	return s
 }
 
 var dashes = []vg.Length{vg.Points(5), vg.Points(3)}
@@ -47,12 +46,9 @@ func line(p *plot.Plot, name string, xs, ys []float64) error {
 	if err != nil {
 		return err
 	}
-	l.Color, l.Width = colour(name), vg.Points(1.3)
+	l.LineStyle = style(name)
 	if strings.HasPrefix(name, "optimal") || name == "clean labels" {
 		l.Width = vg.Points(2.6)
-	}
-	if biased(name) {
-		l.Dashes = dashes
 	}
 	p.Add(l)
 	p.Legend.Add(name, l)
@@ -63,11 +59,11 @@ func save(p *plot.Plot, width vg.Length, path string) error {
 	p.Title.Padding = 2 * vg.Millimeter
 	p.Legend.Padding = 0.7 * vg.Millimeter
 	p.Legend.YOffs = -1 * vg.Millimeter
-	return p.Save(width, 11*vg.Centimeter, path)
+	return figure.Save(p, width, 11*vg.Centimeter, path)
 }
 
 func drawLosses(name string, eps []float64, order []string, curves map[string][]float64, path string) error {
-	p := plot.New()
+	p := figure.New()
 	p.Title.Text = "Noisy label loss, prior: " + name
 	p.X.Label.Text, p.Y.Label.Text = "ε", "half-loss"
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
@@ -99,7 +95,7 @@ func drawLosses(name string, eps []float64, order []string, curves map[string][]
 }
 
 func drawBias(labels []float64, names []string, curves [][]float64, path string) error {
-	p := plot.New()
+	p := figure.New()
 	p.Title.Text = "Bias per label, prior: weeks, ε = 2"
 	p.X.Label.Text, p.Y.Label.Text = "label", "E[ŷ] − y"
 	p.Add(plotter.NewGrid())
@@ -116,7 +112,7 @@ func drawBias(labels []float64, names []string, curves [][]float64, path string)
 }
 
 func drawRegression(truth []float64, curves map[string][]float64, path string) error {
-	p := plot.New()
+	p := figure.New()
 	p.Title.Text = "Predictors fitted to noisy labels, ε = 1"
 	p.X.Label.Text, p.Y.Label.Text = "x", "prediction"
 	p.Add(plotter.NewGrid())
@@ -146,12 +142,13 @@ func drawRegression(truth []float64, curves map[string][]float64, path string) e
 
 // drawLaw draws the output law of each label.
 func drawLaw(r *labeldp.Randomizer, path string) error {
-	p, err := figure.Law(r.Labels(), r.Outputs(), r.Row)
+	pic := figure.Law(r.Labels(), r.Outputs(), r.Row)
+	pic.Title = fmt.Sprintf("Output law per label, ε = %v", r.Epsilon())
+	pic.X.Label = "output (area of a disc: its probability; ×: the label, which is the mean)"
+	p, err := pic.Plot(figure.Size{Width: 18 * vg.Centimeter, Height: 11 * vg.Centimeter})
 	if err != nil {
 		return err
 	}
-	p.Title.Text = fmt.Sprintf("Output law per label, ε = %v", r.Epsilon())
-	p.X.Label.Text = "output (disc area: probability; +: the label, which is the mean)"
 	var names []string
 	var rows [][]float64
 	for i, y := range r.Labels() {
@@ -188,7 +185,7 @@ type errorBars struct {
 // drawExcess draws the excess test loss of methods with error bars.
 // What is not above zero has no place on a logarithmic axis and is left out.
 func drawExcess(eps []float64, names []string, curves, bars map[string][]float64, path string) error {
-	p := plot.New()
+	p := figure.New()
 	p.Title.Text = "Excess test MSE, delays of flights"
 	p.X.Label.Text, p.Y.Label.Text = "ε", "MSE above that of clean labels"
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
@@ -217,7 +214,7 @@ func drawExcess(eps []float64, names []string, curves, bars map[string][]float64
 		if err != nil {
 			return err
 		}
-		b.Color = colour(m)
+		b.Color = style(m).Color
 		p.Add(b)
 	}
 	p.Legend.Top = true
@@ -227,7 +224,7 @@ func drawExcess(eps []float64, names []string, curves, bars map[string][]float64
 
 // drawQuantiles draws the distribution functions of labels.
 func drawQuantiles(qs []float64, names []string, curves [][]float64, path string) error {
-	p := plot.New()
+	p := figure.New()
 	p.Title.Text = "Noisy labels, ε = 4"
 	p.X.Label.Text, p.Y.Label.Text = "minutes", "share of the labels below, %"
 	p.Add(plotter.NewGrid())
@@ -249,7 +246,7 @@ func drawQuantiles(qs []float64, names []string, curves [][]float64, path string
 
 // drawSteps draws the excess test loss against steps.
 func drawSteps(steps []float64, names []string, curves [][]float64, path string) error {
-	p := plot.New()
+	p := figure.New()
 	p.Title.Text = "Stochastic gradients, delays of flights, ε = 2"
 	p.X.Label.Text, p.Y.Label.Text = "steps", "MSE above that of clean labels"
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}

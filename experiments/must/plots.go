@@ -30,12 +30,14 @@ type style struct {
 
 var styles = map[string]style{
 	"no noise": {color.RGBA{150, 150, 150, 255}, nil},
-	"Poisson":  {figure.Palette[3], []vg.Length{vg.Points(2), vg.Points(2)}},
-	"WOR":      {figure.Palette[0], nil},
-	"WR":       {figure.Palette[5], []vg.Length{vg.Points(7), vg.Points(2)}},
-	"MUST.OW":  {figure.Palette[1], nil},
-	"MUST.WW":  {figure.Palette[2], []vg.Length{vg.Points(5), vg.Points(2), vg.Points(1.5), vg.Points(2)}},
+	"Poisson":  of(figure.Poisson),
+	"WOR":      of(figure.WithoutReplacement),
+	"WR":       of(figure.WithReplacement),
+	"MUST.OW":  of(figure.MustOW),
+	"MUST.WW":  of(figure.MustWW),
 }
+
+func of(m figure.Method) style { return style{m.Colour(), m.Line().Dashes} }
 
 func (s style) line() draw.LineStyle {
 	return draw.LineStyle{Color: s.color, Width: vg.Points(1.6), Dashes: s.dashes}
@@ -91,7 +93,7 @@ type numbers struct {
 }
 
 func panel(title, x, y string) *chart {
-	p := plot.New()
+	p := figure.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
 	p.Title.Padding = vg.Points(4)
 	p.X.Tick.Marker, p.Y.Tick.Marker = even{}, even{}

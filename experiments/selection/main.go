@@ -15,10 +15,11 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/plotutil"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/figure"
 	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
@@ -217,15 +218,21 @@ func trainingRun(ctx context.Context, accuracy, chord float64) (candidate, error
 }
 
 func figures(dir string, c candidate) error {
-	cost, miss := plot.New(), plot.New()
+	cost, miss := figure.New(), figure.New()
 	cost.Title.Text = "Tuning a DP-SGD run: ε at δ = 1e-5"
 	cost.X.Label.Text, cost.Y.Label.Text = "expected number of runs", "ε (solid: here, dashed: Papernot–Steinke)"
-	cost.X.Scale, cost.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{}
+	cost.X.Scale, cost.X.Tick.Marker = plot.LogScale{}, figure.Decades{}
 	cost.Legend.Top, cost.Legend.Left = true, true
 	miss.Title.Text = "What ε buys: runs up to 1000"
 	miss.X.Label.Text, miss.Y.Label.Text = "ε at δ = 1e-5", "probability to miss the best 5 %"
-	miss.Y.Scale, miss.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{}
+	miss.Y.Scale, miss.Y.Tick.Marker = plot.LogScale{}, figure.Decades{}
 	miss.Legend.Top = true
+	for _, p := range []*plot.Plot{cost, miss} {
+		p.Add(plotter.NewGrid())
+		p.Legend.Padding, p.Legend.ThumbnailWidth, p.Legend.XOffs, p.Legend.YOffs = vg.Points(2), vg.Points(30), vg.Points(-4), vg.Points(-4)
+	}
+	cost.Legend.XOffs = vg.Points(6)
+	var prices, misses []figure.Curve
 	for i, nl := range laws {
 		var here, lit, reach plotter.XYs
 		for k := 0; k <= 24; k++ {
@@ -245,32 +252,71 @@ func figures(dir string, c candidate) error {
 				}
 			}
 		}
-		line, err := plotter.NewLine(here)
-		if err != nil {
+		if err := drawLaw(cost, i, nl.name, here, true); err != nil {
 			return err
 		}
-		dashed, err := plotter.NewLine(lit)
-		if err != nil {
+		if err := drawLaw(cost, i, "", lit, false); err != nil {
 			return err
 		}
-		r, err := plotter.NewLine(reach)
-		if err != nil {
+		if err := drawLaw(miss, i, nl.name, reach, true); err != nil {
 			return err
 		}
-		for _, l := range []*plotter.Line{line, dashed, r} {
-			l.Color, l.Width = plotutil.Color(i), vg.Points(1.5)
-		}
-		dashed.Dashes = []vg.Length{vg.Points(4), vg.Points(3)}
-		cost.Add(line, dashed)
-		cost.Legend.Add(nl.name, line)
-		miss.Add(r)
-		miss.Legend.Add(nl.name, r)
+		prices = append(prices, figure.Curve{Name: nl.name, XY: here}, figure.Curve{Name: nl.name + ", Papernot–Steinke", XY: lit})
+		misses = append(misses, figure.Curve{Name: nl.name, XY: reach})
 	}
-	for name, p := range map[string]*plot.Plot{"selection-epsilon.svg": cost, "selection-miss.svg": miss} {
-		p.Add(plotter.NewGrid())
-		if err := p.Save(16*vg.Centimeter, 11*vg.Centimeter, filepath.Join(dir, name)); err != nil {
+	for _, f := range []struct {
+		name, x, y string
+		plot       *plot.Plot
+		curves     []figure.Curve
+	}{
+		{"selection-epsilon", "runs", "ε", cost, prices},
+		{"selection-miss", "ε", "probability", miss, misses},
+	} {
+		f.plot.Add(plotter.NewGrid())
+		if err := figure.Save(f.plot, 16*vg.Centimeter, 11*vg.Centimeter, filepath.Join(dir, f.name+".svg")); err != nil {
+			return err
+		}
+		table, err := figure.Numbers(f.x, f.y, 6, f.curves)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, f.name+".csv"), table, 0o644); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// drawLaw draws the line of law i, dashed if it is not this library's, with a mark of its own
+// at every eighth point.
+func drawLaw(p *plot.Plot, i int, name string, xy plotter.XYs, own bool) error {
+	line, err := plotter.NewLine(xy)
+	if err != nil {
+		return err
+	}
+	var some plotter.XYs
+	for k := i; k < len(xy); k += 8 {
+		some = append(some, xy[k])
+	}
+	line.Color, line.Width = figure.Line(i).Color, vg.Points(1.6)
+	if !own {
+		line.Dashes = []vg.Length{vg.Points(4), vg.Points(3)}
+	}
+	p.Add(line)
+	mark := draw.GlyphStyle{Color: line.Color, Radius: vg.Points(3.5), Shape: marks[i]}
+	if len(some) > 0 {
+		dots, err := plotter.NewScatter(some)
+		if err != nil {
+			return err
+		}
+		dots.GlyphStyle = mark
+		p.Add(dots)
+		if name != "" {
+			p.Legend.Add(name, line, dots)
+		}
+	}
+	return nil
+}
+
+// marks tell the laws apart where colours do not.
+var marks = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.CrossGlyph{}, draw.PlusGlyph{}}

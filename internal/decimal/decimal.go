@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -19,11 +18,6 @@ import (
 
 // MaxWhole is the largest whole number: up to it, float64 and JSON are exact.
 const MaxWhole = xmath.MaxCount
-
-var (
-	number = regexp.MustCompile(`^[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$`)
-	octal  = regexp.MustCompile(`^[-+]?0[0-9]`) // eight or ten? readers of YAML differ
-)
 
 // The errors of Parse are predicates, to be put after the value.
 var (
@@ -38,7 +32,51 @@ func Is(s string) bool {
 		_, err := evaluate(s)
 		return err == nil
 	}
-	return special(s) || number.MatchString(s) && !octal.MatchString(s)
+	return special(s) || isNumber(s) && !isOctal(s)
+}
+
+// isNumber reports whether s is a decimal number: a sign or none, digits with a point among, before
+// or behind them or none, an exponent or none.
+func isNumber(s string) bool {
+	whole, s := digits(unsigned(s))
+	fraction := 0
+	if strings.HasPrefix(s, ".") {
+		fraction, s = digits(s[1:])
+	}
+	if whole+fraction == 0 {
+		return false
+	}
+	if s == "" {
+		return true
+	}
+	if s[0] != 'e' && s[0] != 'E' {
+		return false
+	}
+	exponent, rest := digits(unsigned(s[1:]))
+	return exponent > 0 && rest == ""
+}
+
+// isOctal reports whether s begins with a 0 and another digit: eight or ten? readers of YAML differ.
+func isOctal(s string) bool {
+	s = unsigned(s)
+	n, _ := digits(s)
+	return n > 1 && s[0] == '0'
+}
+
+// unsigned returns s without its sign.
+func unsigned(s string) string {
+	if s != "" && (s[0] == '-' || s[0] == '+') {
+		return s[1:]
+	}
+	return s
+}
+
+// digits counts the digits that s begins with, and returns what follows them.
+func digits(s string) (n int, rest string) {
+	for n < len(s) && '0' <= s[n] && s[n] <= '9' {
+		n++
+	}
+	return n, s[n:]
 }
 
 // special reports whether s is an infinity or not a number, as YAML writes them.
@@ -66,9 +104,9 @@ func Parse(s string) (float64, error) {
 			return math.NaN(), nil // a signed .nan
 		}
 		return x, nil
-	case !number.MatchString(s):
+	case !isNumber(s):
 		return 0, notNumber(s)
-	case octal.MatchString(s):
+	case isOctal(s):
 		return 0, errors.New("is not a number (it has a leading zero)")
 	}
 	x, err := strconv.ParseFloat(s, 64)

@@ -99,9 +99,15 @@ func nearest(r *big.Rat) (float64, error) {
 	return x, nil
 }
 
+// dashes are what word processors and web pages make of a minus.
+var dashes = strings.NewReplacer("\u2212", "-", "\u2013", "-", "\u2010", "-", "\u2011", "-")
+
 // notNumber is the error of a text that is no number, with what its writer may have meant.
 func notNumber(s string) error {
 	s = strings.TrimSpace(s)
+	if plain := dashes.Replace(s); plain != s && isNumber(plain) {
+		return fmt.Errorf("is not a number; with the minus of a keyboard it is %s", plain)
+	}
 	if percent, ok := strings.CutSuffix(s, "%"); ok {
 		if x, err := Exact(strings.TrimSpace(percent)); err == nil {
 			part, _ := x.Quo(x, big.NewRat(100, 1)).Float64()
@@ -109,7 +115,7 @@ func notNumber(s string) error {
 		}
 	}
 	if strings.Count(s, ",") == 1 {
-		if point := strings.Replace(s, ",", ".", 1); number.MatchString(point) {
+		if point := strings.Replace(s, ",", ".", 1); isNumber(point) {
 			return fmt.Errorf("is not a number; with a decimal point it is %s", point)
 		}
 	}

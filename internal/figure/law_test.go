@@ -12,7 +12,8 @@ import (
 func TestLaw(t *testing.T) {
 	for _, labels := range [][]float64{{0, 1, 3}, {2}} {
 		outputs := []float64{-4, 0.5, 7}
-		p, err := Law(labels, outputs, func(int) []float64 { return []float64{0.25, 0.5, 0.25} })
+		pic := Law(labels, outputs, func(int) []float64 { return []float64{0.25, 0.5, 0.25} })
+		p, err := pic.Plot(Size{Width: 10 * vg.Centimeter, Height: 8 * vg.Centimeter})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,48 +1,158 @@
-// Pictures and the numbers that they show, as files.
+// Plots of gonum, and the numbers that they show, as files.
 
 package figure
 
 import (
 	"bytes"
 	"encoding/csv"
+	"fmt"
+	"html"
+	"image/color"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
+	"codeberg.org/go-pdf/fpdf"
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgpdf"
+	"gonum.org/v1/plot/vg/vgsvg"
 )
+
+// A Size is how large a picture is on paper. DPI is for PNG; 0 stands for 96.
+type Size struct {
+	Width, Height vg.Length
+	DPI           int
+}
+
+// margin is around a picture.
+const margin = 3 * vg.Millimeter
 
 // fonts follow the font of a picture for readers that do not have it; the first ones are as
 // wide.
 const fonts = ", 'Times New Roman', Times, serif"
 
-// Write draws a plot in a format, svg or png.
-func Write(w io.Writer, p *plot.Plot, width, height vg.Length, format string) error {
-	c, err := p.WriterTo(width, height, format)
-	if err != nil {
-		return err
+// Write draws a plot in a format, svg, png or pdf, with a margin around it. Text in an SVG is
+// as wide as it was planned, in whatever font a reader shows it.
+func Write(w io.Writer, p *plot.Plot, size Size, format string) error {
+	var canvas vg.CanvasWriterTo
+	var svg *measuring
+	switch format {
+	case "svg":
+		svg = &measuring{Canvas: vgsvg.New(size.Width, size.Height)}
+		canvas = svg
+	case "png":
+		dpi := size.DPI
+		if dpi == 0 {
+			dpi = vgimg.DefaultDPI
+		}
+		canvas = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(size.Width, size.Height), vgimg.UseDPI(dpi))}
+	case "pdf":
+		timeless()
+		canvas = vgpdf.New(size.Width, size.Height)
+	default:
+		return fmt.Errorf("%q is not svg, png or pdf", format)
 	}
+	c := draw.NewCanvas(canvas, size.Width, size.Height)
+	c.FillPolygon(color.White, []vg.Point{c.Min, {X: c.Max.X, Y: c.Min.Y}, c.Max, {X: c.Min.X, Y: c.Max.Y}})
+	drawLabelled(p, draw.Crop(c, margin, -2*margin, margin, -margin))
 	var b bytes.Buffer
-	if _, err := c.WriteTo(&b); err != nil {
+	if _, err := canvas.WriteTo(&b); err != nil {
 		return err
 	}
 	data := b.Bytes()
-	if format == "svg" {
-		const family = "font-family:Liberation Serif"
-		data = bytes.ReplaceAll(data, []byte(family), []byte(family+fonts))
+	if svg != nil {
+		data = svg.finish(data, p.Title.Text)
 	}
-	_, err = w.Write(data)
+	_, err := w.Write(data)
 	return err
 }
+
+// drawLabelled draws a plot with the labels of its axes in the middle of them. Gonum leaves
+// room for a label as if it were at the mean of the axis' ends, which on a logarithmic one is
+// near the upper end, and makes the plane small.
+func drawLabelled(p *plot.Plot, c draw.Canvas) {
+	x, y := p.X.Label, p.Y.Label
+	defer func() { p.X.Label, p.Y.Label = x, y }()
+	p.X.Label.Text, p.Y.Label.Text = "", ""
+	var left, below vg.Length
+	if y.Text != "" {
+		left = y.TextStyle.Height(y.Text) + y.Padding + vg.Points(2)
+	}
+	if x.Text != "" {
+		below = x.TextStyle.Height(x.Text) + x.Padding + vg.Points(2)
+	}
+	inner := draw.Crop(c, left, 0, below, 0)
+	p.Draw(inner)
+	plane := p.DataCanvas(inner)
+	middle := plane.Center()
+	if x.Text != "" {
+		c.FillText(x.TextStyle, vg.Point{X: middle.X, Y: c.Min.Y + x.TextStyle.FontExtents().Descent}, x.Text)
+	}
+	if y.Text != "" {
+		upright := y.TextStyle
+		upright.Rotation += math.Pi / 2
+		c.FillText(upright, vg.Point{X: c.Min.X + y.TextStyle.Height(y.Text) - y.TextStyle.FontExtents().Descent, Y: middle.Y}, y.Text)
+	}
+}
+
+// measuring is an SVG that knows how wide each text is.
+type measuring struct {
+	*vgsvg.Canvas
+	widths []vg.Length
+}
+
+// FillString implements vg.Canvas.
+func (m *measuring) FillString(f font.Face, at vg.Point, text string) {
+	m.widths = append(m.widths, f.Width(text))
+	m.Canvas.FillString(f, at, text)
+}
+
+// finish names other fonts, the widths of texts, and the picture for those who hear it.
+func (m *measuring) finish(data []byte, title string) []byte {
+	const family, element = "font-family:Liberation Serif", "<text "
+	var out bytes.Buffer
+	head, rest, _ := bytes.Cut(data, []byte("<g "))
+	out.Write(head)
+	if title != "" {
+		fmt.Fprintf(&out, "<title>%s</title>\n", html.EscapeString(title))
+	}
+	out.WriteString("<g ")
+	for i, part := range bytes.Split(rest, []byte(element)) {
+		if i > 0 {
+			out.WriteString(element)
+			if w := m.widths[i-1].Points(); w > 0 {
+				fmt.Fprintf(&out, `textLength="%.5g" lengthAdjust="spacingAndGlyphs" `, w)
+			}
+		}
+		out.Write(part)
+	}
+	return bytes.ReplaceAll(out.Bytes(), []byte(family), []byte(family+fonts))
+}
+
+// timeless makes PDFs the same bytes on every day: one has the date when it was made,
+// which is now unless it is given, and lists of its parts in any order unless they are
+// sorted.
+var timeless = sync.OnceFunc(func() {
+	date := time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC) // zero is no date
+	fpdf.SetDefaultCreationDate(date)
+	fpdf.SetDefaultModificationDate(date)
+	fpdf.SetDefaultCatalogSort(true)
+})
 
 // Save writes a plot to a file in the format of its extension.
 func Save(p *plot.Plot, width, height vg.Length, path string) error {
 	var b bytes.Buffer
-	if err := Write(&b, p, width, height, strings.TrimPrefix(filepath.Ext(path), ".")); err != nil {
+	if err := Write(&b, p, Size{Width: width, Height: height}, strings.TrimPrefix(filepath.Ext(path), ".")); err != nil {
 		return err
 	}
 	return os.WriteFile(path, b.Bytes(), 0o644)

@@ -18,12 +18,16 @@ const program = "github.com/dpaccountant/accountant/cmd/accountant"
 // neither paths of this machine nor tables for debuggers.
 func (r *release) build(temp string, p platform) (string, error) {
 	out := filepath.Join(temp, p.os+"-"+p.arch, "accountant"+p.exe())
-	service := "github.com/dpaccountant/accountant/service"
-	flags := fmt.Sprintf("-s -w -buildid= -X %s.releaseVersion=%v -X %s.releaseCommit=%s -X %s.releaseDate=%s",
-		service, r.version, service, r.commit, service, r.date.Format(time.RFC3339))
 	_, err := r.run([]string{"CGO_ENABLED=0", "GOOS=" + p.os, "GOARCH=" + p.arch},
-		"go", "build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", out, program)
+		"go", "build", "-trimpath", "-buildvcs=false", "-ldflags", r.linkerFlags(), "-o", out, program)
 	return out, err
+}
+
+// linkerFlags leave tables for debuggers out, and put version, commit and date in.
+func (r *release) linkerFlags() string {
+	const service = "github.com/dpaccountant/accountant/service"
+	return fmt.Sprintf("-s -w -buildid= -X %s.releaseVersion=%v -X %s.releaseCommit=%s -X %s.releaseDate=%s",
+		service, r.version, service, r.commit, service, r.date.Format(time.RFC3339))
 }
 
 // extras makes the manual pages and the completions of shells, by this machine's own build.

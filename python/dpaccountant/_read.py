@@ -46,7 +46,7 @@ def number_of(value: Any) -> Optional[float]:
 
 
 def calibration_of(result: Mapping[str, Any]) -> Calibration:
-    asked = "delta" if "delta" in result["meets"] else "epsilon"
+    asked = next(name for name in ("epsilon", "delta", "true-positive-rate") if name in result["meets"])
 
     def probe(p: Mapping[str, Any]) -> Probe:
         bounds = p[asked]

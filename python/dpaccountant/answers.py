@@ -137,7 +137,8 @@ class Curve(Answer):
 
 @dataclass(frozen=True)
 class Probe(Answer):
-    """What is certified at one value: ε, or δ where the budget's ε is below 0.01."""
+    """What is certified at one value: ε, δ where the budget's ε is below 0.01 or is
+    an advantage, or the true-positive rate where the budget is on that."""
 
     value: float
     lower: float

@@ -120,21 +120,32 @@ class Accountant(Systems):
         self,
         plan: Plan,
         *,
-        epsilon: float,
-        delta: float,
+        epsilon: Optional[float] = None,
+        delta: Optional[float] = None,
         solve: str = "noise-multiplier",
         step: str = "",
         examples: Optional[int] = None,
         accuracy: Optional[float] = None,
         recursion: int = 0,
+        target_advantage: Optional[float] = None,
+        target_tpr: Optional[float] = None,
+        at_fpr: Optional[float] = None,
     ) -> Calibration:
         """The smallest noise multiplier, or the largest count, rate or batch, that
         meets a budget. Raises InfeasibleError when no value does. ``recursion`` is
         as for ``epsilon``, and takes its seconds a dozen times.
+
+        The budget is ``epsilon`` at ``delta``, or a limit for membership inference:
+        ``target_advantage`` for the true-positive rate minus the false-positive rate
+        of every attack, or ``target_tpr`` for the true-positive rate of every attack
+        with the false-positive rate ``at_fpr``.
         """
         arguments: Dict[str, Any] = dict(
-            plan=plan_of(plan), epsilon=epsilon, delta=delta, solve=solve, recursion=recursion
+            plan=plan_of(plan), solve=solve, recursion=recursion
         )
+        arguments.update(given(
+            epsilon=epsilon, delta=delta, target_advantage=target_advantage, target_tpr=target_tpr, at_fpr=at_fpr
+        ))
         if step:
             arguments["step"] = step
         if examples is not None:

@@ -284,9 +284,9 @@ class DPSGD(unittest.TestCase):
         ):
             self.assertEqual(list(inspect.signature(function).parameters), names.split())
         folder = os.environ.get("DPACCOUNTANT_PEERS")
-        if not folder:
+        analysis = os.path.join(folder or "", "tensorflow_privacy", "privacy", "analysis")
+        if not folder or not os.path.isdir(analysis):
             return
-        analysis = os.path.join(folder, "tensorflow_privacy", "privacy", "analysis")
         for file in ("compute_dp_sgd_privacy_lib.py", "compute_noise_from_budget_lib.py"):
             with open(os.path.join(analysis, file), encoding="utf-8") as source:
                 tree = ast.parse(source.read())

@@ -4,6 +4,7 @@ import fractions
 import math
 import multiprocessing
 import os
+import statistics
 import sys
 import tempfile
 import threading
@@ -89,6 +90,17 @@ class Tests(unittest.TestCase):
         self.assertEqual(near.asked, "delta")
         self.assertLessEqual(near.meets.upper, 1e-3)
         gauss = {"neighbors": "add-remove", "steps": [{"mechanism": {"gaussian": {"noise-multiplier": 1}}}]}
+        # The best test of false-positive rate F between two normals μ = 1/σ apart has the
+        # true-positive rate Φ(μ + Φ⁻¹(F)), and the advantage 2Φ(μ/2) − 1.
+        quantile = statistics.NormalDist().inv_cdf
+        attack = self.accountant.calibrate(gauss, target_tpr=0.1, at_fpr=0.01)
+        self.assertEqual(attack.asked, "true-positive-rate")
+        self.assertLessEqual(attack.meets.upper, 0.1)
+        self.assertAlmostEqual(attack.value, 1 / (quantile(0.1) - quantile(0.01)), places=5)
+        attack = self.accountant.calibrate(gauss, target_advantage=0.2)
+        self.assertAlmostEqual(attack.value, 0.5 / quantile(0.6), places=4)
+        with self.assertRaises(InputError):
+            self.accountant.calibrate(gauss, target_tpr=0.1)
         with self.assertRaises(InfeasibleError):
             self.accountant.calibrate(gauss, epsilon=1, delta=0)
         with self.assertRaises(InputError):

@@ -33,7 +33,7 @@ func built(t *testing.T, program string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("module %d bytes, gzipped %d", s.module, s.packed)
+	t.Logf("module %d bytes, packed (%s) %d", s.module, s.format, s.packed)
 	return to
 }
 

@@ -188,6 +188,13 @@ func TestChromium(t *testing.T) {
 	b.until(`document.querySelector("#lines b")?.textContent.trim() === "3" && document.getElementById("plan-error").textContent.includes("line 3")`)
 	b.picture("error")
 
+	// What can stand at the cursor is listed, and taken by a key.
+	b.eval(`{ const e = document.getElementById("text"); e.focus(); e.value = "nei"; e.setSelectionRange(3, 3); e.dispatchEvent(new Event("input", {bubbles: true})); 0 }`)
+	b.until(`document.querySelector("#choices:not([hidden]) [aria-selected=true]")?.textContent === "neighbors"`)
+	b.picture("choices")
+	b.eval(`{ document.getElementById("text").dispatchEvent(new KeyboardEvent("keydown", {key: "Enter", bubbles: true, cancelable: true})); 0 }`)
+	b.until(`document.getElementById("text").value === "neighbors: " && document.getElementById("choices").hidden`)
+
 	// The address carries the plan to a telephone in the dark.
 	size(360, 740)
 	b.call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": "dark"}}})

@@ -28,7 +28,7 @@ vm.runInThisContext(accountantEngine.worker);
   let from = performance.now();
   const lap = (what) => { console.error(what, Math.round(performance.now() - from)); from = performance.now(); };
   let answer = next();
-  self.onmessage({ data: { engine: accountantEngine.module } });
+  self.onmessage({ data: { engine: accountantEngine.module, packing: accountantEngine.packing } });
   await answer;
   lap("ready");
   for (const [i, request] of args.entries()) {

@@ -1,0 +1,386 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dpaccountant/accountant/service"
+)
+
+// This file prints ε after each line of a log of steps, while a training program writes it. It
+// assumes that a log only grows, and finds out where it did not. The total is a
+// service.Follower; here are the lines and what is printed of them.
+
+// followFlags are the flags of epsilon that follow a log.
+type followFlags struct {
+	log  string
+	time time.Duration
+}
+
+func (f *followFlags) register(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.StringVar(&f.log, "follow", "", "print ε after each line of this `log` of steps, while it grows; - reads standard input")
+	fs.DurationVar(&f.time, "follow-for", 0, "with --follow: end after this `time`, such as 90s or 12h")
+	_ = cmd.MarkFlagFilename("follow", "jsonl", "json", "log")
+}
+
+// check returns what is wrong with the flags next to each other.
+func (f *followFlags) check(cmd *cobra.Command, o output, q service.EpsilonRequest, args []string) error {
+	given := cmd.Flags().Changed
+	switch {
+	case !given("follow") && given("follow-for"):
+		return usageError{errors.New("--follow-for needs --follow")}
+	case !given("follow"):
+		return nil
+	case f.log == "":
+		return usageError{errors.New("--follow is empty; it is the name of a log, or - for standard input")}
+	case o.latex:
+		return usageError{errors.New("--follow prints text, Markdown, JSON lines or CSV, not LaTeX: a table has no end there")}
+	case q.Accountant == service.RDPAccountant || q.Transform != "":
+		return usageError{errors.New("--follow is answered by the fourier accountant, without --transform")}
+	case given("certificate"):
+		return usageError{errors.New("--follow writes no --certificate: a certificate is of one answer")}
+	case q.GroupBlackBox:
+		return usageError{errors.New("--follow is not answered by --group-black-box")}
+	case f.log == "-" && len(args) == 1 && args[0] == "-":
+		return usageError{errors.New("the plan and the log are both standard input")}
+	case f.time < 0 || given("follow-for") && f.time == 0:
+		return fmt.Errorf("--follow-for: %v is not above 0", f.time)
+	}
+	return nil
+}
+
+// run follows the log. It ends without an error when the command is interrupted, when the time is
+// over, and at the end of a pipe.
+func (f *followFlags) run(cmd *cobra.Command, o output, q service.FollowRequest, args []string) error {
+	if err := q.Check(); err != nil {
+		return flagged(cmd, err)
+	}
+	name, path := "", ""
+	if len(args) == 1 {
+		data, read, err := readInput(cmd, args[0])
+		if err != nil {
+			return err
+		}
+		q.Plan, name, path = data, read, args[0]
+	}
+	ctx := cmd.Context()
+	if f.time > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeout(ctx, f.time)
+		defer stop()
+	}
+	total, err := service.Follow(ctx, q)
+	if err != nil {
+		return planProblem(name, path, flagged(cmd, err))
+	}
+	log, err := openLog(cmd, f.log)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	out := &followed{w: cmd.OutOrStdout(), err: cmd.ErrOrStderr(), form: o, warned: map[string]bool{}}
+	err = log.lines(ctx, func(line []byte) error {
+		a, ok, err := total.Line(ctx, line)
+		var wrong *service.LogLineError
+		switch {
+		case errors.As(err, &wrong):
+			return fmt.Errorf("%s:%d: %w", log.name, wrong.Line, err)
+		case err != nil || !ok:
+			return err
+		}
+		return out.print(a)
+	})
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		if log.torn {
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s%s: the last line has no end yet and is not counted\n", warning(cmd.ErrOrStderr()), log.name)
+		}
+		return nil // this is how following ends
+	}
+	return err
+}
+
+// A followed prints what is found after each line, at once.
+type followed struct {
+	w, err  io.Writer
+	form    output
+	started bool
+	warned  map[string]bool
+}
+
+func (p *followed) print(a service.FollowedAt) error {
+	for _, r := range epsilonAnswers(a.Results) {
+		if text := fmt.Sprint(r.at, r.Warnings); len(r.Warnings) > 0 && !p.warned[text] {
+			p.warned[text] = true
+			warn(p.err, []answer{r})
+		}
+	}
+	first := !p.started
+	p.started = true
+	switch {
+	case p.form.json:
+		data, err := service.Marshal(a)
+		if err == nil {
+			_, err = p.w.Write(append(data, '\n'))
+		}
+		return err
+	case p.form.csv:
+		return p.csv(a, first)
+	}
+	var b bytes.Buffer
+	row := "  %-7v %-11v %-7s %s\n"
+	if p.form.markdown {
+		row = "| %v | %v | %s | %s |\n"
+	}
+	if first {
+		fmt.Fprintf(&b, "neighbors: %s\n\n", a.Neighbors)
+		fmt.Fprintf(&b, row, "line", "runs", "δ", "certified")
+		if p.form.markdown {
+			fmt.Fprintf(&b, row, "---", "---", "---", "---")
+		}
+	}
+	for _, r := range a.Results {
+		d := digitsFor(r.Epsilon)
+		fmt.Fprintf(&b, row, a.Line, a.Runs, short(r.Delta), fmt.Sprintf("%s ≤ ε ≤ %s", rounded(r.Epsilon.Lower, d, down), rounded(r.Epsilon.Upper, d, up)))
+	}
+	_, err := p.w.Write(b.Bytes())
+	return err
+}
+
+// csv writes the rows of a line, and before the first the names of the columns.
+func (p *followed) csv(a service.FollowedAt, first bool) error {
+	t, err := flatten(a)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	out := csv.NewWriter(&b)
+	if first {
+		t.rows = append([][]string{t.columns}, t.rows...)
+	}
+	if err := out.WriteAll(t.rows); err != nil {
+		return err
+	}
+	_, err = p.w.Write(b.Bytes())
+	return err
+}
+
+// A growing is a log that another program writes. What is read of it is never read again.
+type growing struct {
+	name string
+	path string // of a regular file; empty for a pipe
+	r    io.Reader
+	file *os.File // nil for standard input that is no file of this system
+	at   int64    // in a regular file
+	tail []byte   // what is before at, the last bytes only
+	torn bool     // a line has begun and has no end
+}
+
+const (
+	// followEach is how long a log is left alone when nothing new is there.
+	followEach = 100 * time.Millisecond
+	// tailBytes are kept to see that what was read is still there.
+	tailBytes = 256
+)
+
+// openLog opens a log to follow it.
+func openLog(cmd *cobra.Command, path string) (*growing, error) {
+	if path == "-" {
+		return &growing{name: inputName(path), r: cmd.InOrStdin()}, nil
+	}
+	// Without O_NONBLOCK a pipe is not open before somebody writes to it.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, pathProblem(path, err)
+	}
+	info, err := f.Stat()
+	if err == nil && info.IsDir() {
+		err = syscall.EISDIR
+	}
+	if err != nil {
+		f.Close()
+		return nil, pathProblem(path, err)
+	}
+	g := &growing{name: inputName(path), r: f, file: f}
+	switch {
+	case info.Mode().IsRegular():
+		g.path = path
+	case info.Mode()&fs.ModeNamedPipe != 0:
+		g.r = &patient{File: f}
+	}
+	return g, nil
+}
+
+// A patient is a named pipe that nobody may write to yet.
+type patient struct {
+	*os.File
+	written bool
+}
+
+// Read waits for the first writer.
+func (p *patient) Read(b []byte) (int, error) {
+	for {
+		n, err := p.File.Read(b)
+		if n > 0 {
+			p.written = true
+		}
+		if err != io.EOF || p.written {
+			return n, err
+		}
+		time.Sleep(followEach)
+	}
+}
+
+// Close closes the log.
+func (g *growing) Close() {
+	if g.file != nil {
+		g.file.Close()
+	}
+}
+
+// lines calls f with each line, when it has its end; with the last line of a pipe also
+// where that has none. It returns when the context ends, at the end of a pipe, or with the
+// first error.
+func (g *growing) lines(ctx context.Context, f func(line []byte) error) error {
+	read := g.grow
+	if g.path == "" {
+		read = g.pipe(ctx)
+	}
+	var line []byte
+	for {
+		part, err := read(ctx)
+		for {
+			end := bytes.IndexByte(part, '\n')
+			if end < 0 {
+				break
+			}
+			if err := f(append(line, part[:end]...)); err != nil {
+				return err
+			}
+			line, part = nil, part[end+1:]
+		}
+		line = append(line, part...)
+		g.torn = len(bytes.TrimSpace(line)) > 0
+		switch {
+		case len(line) > service.MaxRequest:
+			return fmt.Errorf("%s: a line is longer than %d bytes", g.name, service.MaxRequest)
+		case err == io.EOF && g.torn:
+			// What was cut short is no JSON, and an error.
+			return f(line)
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}
+
+// pipe returns a function that reads on, and gives up when the context ends.
+func (g *growing) pipe(ctx context.Context) func(context.Context) ([]byte, error) {
+	type chunk struct {
+		data []byte
+		err  error
+	}
+	chunks := make(chan chunk)
+	go func() {
+		for {
+			b := make([]byte, 1<<16)
+			n, err := g.r.Read(b)
+			select {
+			case chunks <- chunk{b[:n], err}:
+			case <-ctx.Done():
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return func(ctx context.Context) ([]byte, error) {
+		select {
+		case c := <-chunks:
+			if c.err != nil && c.err != io.EOF {
+				c.err = pathProblem(g.name, c.err)
+			}
+			return c.data, c.err
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// grow waits for more of a regular file, and returns it.
+func (g *growing) grow(ctx context.Context) ([]byte, error) {
+	b := make([]byte, 1<<16)
+	for {
+		if err := g.kept(); err != nil {
+			return nil, err
+		}
+		n, err := g.file.ReadAt(b, g.at)
+		if err != nil && err != io.EOF {
+			return nil, pathProblem(g.name, err)
+		}
+		if n > 0 {
+			g.at += int64(n)
+			g.tail = append(g.tail, b[:n]...)
+			g.tail = append([]byte(nil), g.tail[max(0, len(g.tail)-tailBytes):]...)
+			return b[:n], ctx.Err()
+		}
+		if err := g.same(); err != nil {
+			return nil, err
+		}
+		select {
+		case <-time.After(followEach):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// kept returns an error if what was read is no longer there.
+func (g *growing) kept() error {
+	info, err := g.file.Stat()
+	if err != nil {
+		return pathProblem(g.name, err)
+	}
+	if info.Size() < g.at {
+		return fmt.Errorf("%s: was truncated: it has %d bytes, %d were read before; what it said then is counted, what it says now is not", g.name, info.Size(), g.at)
+	}
+	b := make([]byte, len(g.tail))
+	if _, err := g.file.ReadAt(b, g.at-int64(len(b))); err != nil && err != io.EOF {
+		return pathProblem(g.name, err)
+	}
+	if !bytes.Equal(b, g.tail) {
+		return fmt.Errorf("%s: was written anew: what was read of it is no longer there; it is counted, and what it says now is not", g.name)
+	}
+	return nil
+}
+
+// same returns an error if the name is no longer that of the file, all of which was read.
+func (g *growing) same() error {
+	now, err := os.Stat(g.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: was removed or renamed while it was followed; all that it said is counted", g.name)
+	}
+	if err != nil {
+		return pathProblem(g.name, err)
+	}
+	mine, err := g.file.Stat()
+	if err != nil {
+		return pathProblem(g.name, err)
+	}
+	if !os.SameFile(now, mine) {
+		return fmt.Errorf("%s: is another file than before (rotated?); all that the old one said is counted, what the new one says is not", g.name)
+	}
+	return nil
+}

@@ -1,0 +1,235 @@
+// What a picture is: curves over common axes. All formats are drawn from it.
+
+package figure
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/dpaccountant/accountant/internal/decimal"
+)
+
+// A Picture is a set of curves over common axes.
+type Picture struct {
+	Title                string
+	X, Y                 Axis
+	LegendLeft, LegendUp bool // where the legend goes if there is room
+	Bands                []Band
+}
+
+// An Axis goes from Min to Max. Where the two are equal, as the curves need.
+type Axis struct {
+	Label    string
+	Min, Max float64
+	Log      bool      // then Min is positive
+	Whole    bool      // what it counts is whole
+	Names    []string  // of 0, 1, 2 …, in the place of numbers
+	At       []float64 // the places to mark, if they are known
+}
+
+// A Bound is what a line is: no line of points that are no bounds is called one.
+type Bound int
+
+// The kinds of lines. The zero Bound claims nothing.
+const (
+	NoBound Bound = iota
+	UpperBound
+	LowerBound
+)
+
+// A Band is a certified curve: a line at its proved end, and the area to the other
+// end. Where Lower is nil there is only the line.
+type Band struct {
+	Name            string
+	X, Lower, Upper []float64
+	Proved          []float64 // Lower or Upper
+	Between         Joint     // of the proved ends
+	Bound           Bound     // what the proved end is
+	Method          Method    // none: the next colour of the Palette
+	Dashes          []vg.Length
+	Muted           bool      // thin and grey: for comparison
+	Dots            bool      // marks at the points
+	Area            []float64 // discs of these areas at the points, and no line
+	Crosses         bool      // marks that are crosses, and no line
+}
+
+// Styles returns the line of each band.
+func (pic *Picture) Styles() []draw.LineStyle {
+	out := make([]draw.LineStyle, len(pic.Bands))
+	next := 0
+	for i, b := range pic.Bands {
+		switch {
+		case b.Muted:
+			out[i] = draw.LineStyle{Color: grey, Width: vg.Points(1.2), Dashes: patterns[7]}
+		case b.Method != noMethod:
+			out[i] = b.Method.Line()
+		default:
+			out[i] = Line(next)
+			next++
+		}
+		if b.Dashes != nil {
+			out[i].Dashes = b.Dashes
+		}
+	}
+	return out
+}
+
+// Marker returns the ticks of an axis.
+func (a *Axis) Marker() plot.Ticker {
+	switch {
+	case a.Names != nil:
+		return names(a.Names)
+	case a.At != nil:
+		return places(a.At)
+	case a.Log:
+		return Decades{}
+	}
+	return Round{a.Whole}
+}
+
+// place returns where a value is on the axis, from 0 to 1.
+func (a *Axis) place(v float64) float64 {
+	lo, hi := a.Min, a.Max
+	if a.Log {
+		v, lo, hi = math.Log(v), math.Log(lo), math.Log(hi)
+	}
+	return (v - lo) / (hi - lo)
+}
+
+// fit returns a picture whose axes have ends.
+func (pic *Picture) fit() Picture {
+	out := *pic
+	stretch := func(a *Axis, values func(b *Band) [][]float64) {
+		if a.Min != a.Max {
+			return
+		}
+		lo, hi := math.Inf(1), math.Inf(-1)
+		for i := range pic.Bands {
+			for _, vs := range values(&pic.Bands[i]) {
+				for _, v := range vs {
+					if !math.IsInf(v, 0) && !math.IsNaN(v) && (!a.Log || v > 0) {
+						lo, hi = min(lo, v), max(hi, v)
+					}
+				}
+			}
+		}
+		switch {
+		case lo > hi && a.Log:
+			lo, hi = 0.1, 10
+		case lo > hi:
+			lo, hi = 0, 1
+		case a.Log:
+			lo, hi = lo/1.2, hi*1.2
+		default:
+			room := (hi - lo) / 20
+			if room == 0 {
+				room = max(math.Abs(hi)/20, 1e-300)
+			}
+			if a.Whole {
+				room = 0
+			}
+			if lo == 0 {
+				hi += room
+			} else {
+				lo, hi = lo-room, hi+room
+			}
+			if lo == hi {
+				hi++
+			}
+		}
+		a.Min, a.Max = lo, hi
+	}
+	stretch(&out.X, func(b *Band) [][]float64 { return [][]float64{b.X} })
+	stretch(&out.Y, func(b *Band) [][]float64 { return [][]float64{b.Proved, b.Lower, b.Upper} })
+	return out
+}
+
+// line returns the corners of a line of the picture, cut off at the ends of the axes.
+func (pic *Picture) line(xs, ys []float64, between Joint) plotter.XYs {
+	var xy plotter.XYs
+	for _, corner := range between.Corners(xs, ys, pic.Y.Log, pic.Y.Min) {
+		x, y := corner.X, corner.Y
+		if math.Abs(x-pic.X.Max) < 1e-9*(pic.X.Max-pic.X.Min) {
+			x = pic.X.Max
+		}
+		if math.IsNaN(y) || math.IsInf(y, 0) || !(x >= pic.X.Min && x <= pic.X.Max) {
+			continue
+		}
+		if pic.Y.Log && y < pic.Y.Min {
+			// The line ends where it crosses the lower end of the axis.
+			if n := len(xy); n > 0 {
+				last := xy[n-1]
+				if y > 0 {
+					x = last.X + (x-last.X)*math.Log(last.Y/pic.Y.Min)/math.Log(last.Y/y)
+				}
+				xy = append(xy, plotter.XY{X: x, Y: pic.Y.Min})
+			}
+			break
+		}
+		xy = append(xy, plotter.XY{X: x, Y: min(max(y, pic.Y.Min), pic.Y.Max)})
+	}
+	return xy
+}
+
+// Drawn returns the corners of the line of a band.
+func (pic *Picture) Drawn(b *Band) plotter.XYs { return pic.line(b.X, b.Proved, b.Between) }
+
+// ring returns the corners of the area between the two ends of a band. What the other end
+// is between the points is not proved, but where it is that of a curve that only grows, or
+// only falls.
+func (pic *Picture) ring(b *Band) plotter.XYs {
+	if b.Lower == nil || len(b.Proved) == 0 {
+		return nil
+	}
+	other := Straight
+	if b.Between == ToRight {
+		other = ToLeft
+	}
+	up, low := b.Between, other
+	if &b.Proved[0] == &b.Lower[0] {
+		up, low = low, up
+	}
+	ring := pic.line(b.X, b.Upper, up)
+	under := pic.line(b.X, b.Lower, low)
+	for i := len(under) - 1; i >= 0; i-- {
+		ring = append(ring, under[i])
+	}
+	if len(ring) < 3 {
+		return nil
+	}
+	return ring
+}
+
+// Label is the name of a band in the legend, which says where the curve is when
+// it cannot be seen.
+func (pic *Picture) Label(b *Band) string {
+	infinite, under := 0, 0
+	first := math.NaN()
+	for i, y := range b.Proved {
+		switch {
+		case math.IsInf(y, 1):
+			if infinite == 0 {
+				first = b.X[i]
+			}
+			infinite++
+		case pic.Y.Log && y < pic.Y.Min:
+			under++
+		}
+	}
+	switch n := len(b.Proved); {
+	case b.Name == "" || n == 0:
+		return b.Name
+	case infinite == n:
+		return fmt.Sprintf("%s: %s = ∞", b.Name, pic.Y.Label)
+	case infinite > 0:
+		return fmt.Sprintf("%s: %s = ∞ from %s %s", b.Name, pic.Y.Label, decimal.Short(first), pic.X.Label)
+	case under == n:
+		return fmt.Sprintf("%s: below %s", b.Name, decimal.Short(pic.Y.Min))
+	}
+	return b.Name
+}

@@ -1,0 +1,147 @@
+package ledger
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestBackup: a copy has all lines and no torn end, never overwrites a file, and is not made of a ledger that is wrong.
+func TestBackup(t *testing.T) {
+	l, path := create(t, pureConfig)
+	for range 2 {
+		if err := spend(l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	whole := readFile(t, path)
+	dir := t.TempDir()
+	for name, c := range map[string]struct{ file, want []byte }{
+		"whole":       {whole, whole},
+		"torn":        {append(bytes.Clone(whole), linePrefix...), whole},
+		"no ending":   {whole[:len(whole)-1], whole},
+		"only header": {whole[:bytes.IndexByte(whole, '\n')+1], whole[:bytes.IndexByte(whole, '\n')+1]},
+	} {
+		from, to := filepath.Join(dir, name), filepath.Join(dir, name+" copy")
+		writeFile(t, from, c.file)
+		l, err := Open(t.Context(), from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		st, err := l.Backup(t.Context(), to)
+		if err != nil || st.Torn != 0 || !bytes.Equal(readFile(t, to), c.want) {
+			t.Errorf("%s: %+v, %v", name, st, err)
+		}
+		if _, err := Verify(t.Context(), to, st.Head); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := l.Backup(t.Context(), to); err == nil || !strings.Contains(err.Error(), "exists already") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if name != "whole" {
+			continue
+		}
+		for i := range len(whole) - 1 { // a handle that was open does not copy what it did not read
+			bad := bytes.Clone(whole)
+			bad[i] ^= 1
+			writeFile(t, from, bad)
+			l.lost = nil
+			if _, err := l.Backup(t.Context(), to+"2"); err == nil {
+				t.Fatalf("byte %d changed, and copied", i)
+			}
+		}
+	}
+	left, err := filepath.Glob(dir + "/.*")
+	if err != nil || len(left) > 0 {
+		t.Errorf("left %v, %v", left, err)
+	}
+	m, err := New(pureConfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Backup(t.Context(), dir+"/memory"); err == nil || !strings.Contains(err.Error(), "ledger: is in memory") {
+		t.Error(err)
+	}
+}
+
+// TestEveryBit changes every bit of a ledger whose plans come again: all but some of the last byte are noticed, those are of a line
+// that counts.
+func TestEveryBit(t *testing.T) {
+	c := pureConfig
+	c.Epsilon = 10
+	l, path := create(t, c)
+	for range 3 {
+		if err := spend(l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	whole := readFile(t, path)
+	other := filepath.Join(t.TempDir(), "changed.ledger")
+	for i := range whole {
+		for bit := range 8 {
+			data := bytes.Clone(whole)
+			data[i] ^= 1 << bit
+			writeFile(t, other, data)
+			l := open(other)
+			if _, _, err := l.look(t.Context(), nil); err == nil && (i < len(whole)-1 || l.state.entries != 3) {
+				t.Errorf("bit %d of byte %d (%q) changed, and nobody noticed", bit, i, whole[i])
+			}
+		}
+	}
+}
+
+// TestClockSetBack: an entry that is older than the one before it is as good.
+func TestClockSetBack(t *testing.T) {
+	defer func() { clock = time.Now }()
+	_, path := create(t, pureConfig)
+	for i, at := range []string{"2031-01-01T00:00:00Z", "1970-01-01T00:00:00Z"} {
+		clock = func() time.Time { t, _ := time.Parse(time.RFC3339, at); return t }
+		l, err := Open(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := spend(l); err != nil {
+			t.Fatal(err)
+		}
+		if st, err := Check(t.Context(), path); err != nil || st.Entries != i+1 || st.Last != at {
+			t.Errorf("%+v, %v", st, err)
+		}
+	}
+}
+
+// TestAgainIsTheReader: what is taken apart without a reader of JSON is what the reader returns, and what differs from the written
+// form in any byte is left to the reader.
+func TestAgainIsTheReader(t *testing.T) {
+	plan := storedPlan([]byte(purePlan))
+	a := admission{text: "known"}
+	s := &state{stored: map[string]admission{string(plan): a}, visit: func(entry) {}}
+	line, err := newLine("", entry{Time: "2026-01-01T00:00:00Z", Note: "training, May", Plan: plan})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, ok := s.again(line.Content); !ok {
+		t.Fatalf("%s is read slowly", line.Content)
+	}
+	same := func(data []byte) {
+		e, _, ok := s.again(data)
+		if !ok {
+			return
+		}
+		var want entry
+		if err := strict(data, &want); err != nil || e.Time != want.Time || e.Note != want.Note || !bytes.Equal(e.Plan, want.Plan) {
+			t.Errorf("%q: %+v, the reader %+v, %v", data, e, want, err)
+		}
+	}
+	for i := range line.Content {
+		for b := range 256 {
+			data := bytes.Clone(line.Content)
+			data[i] = byte(b)
+			same(data)
+		}
+		same(line.Content[:i])
+		same(append(append(bytes.Clone(line.Content[:i]), `"\`...), line.Content[i:]...))
+		same(append(bytes.Clone(line.Content), line.Content[i:]...))
+	}
+}

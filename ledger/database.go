@@ -1,0 +1,89 @@
+// How a ledger reads and adds lines through a Store.
+
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// loadStore reads the lines of the store that are new.
+func (l *Ledger) loadStore(ctx context.Context, seen func(string)) error {
+	if l.lost != nil {
+		return l.lost
+	}
+	err := l.follow(func(n int64, each func(Line) error) error { return l.store.Lines(ctx, n, each) }, false, seen)
+	if err == nil && !l.state.header {
+		err = fmt.Errorf("%s: has no ledger", l.store)
+	}
+	return err
+}
+
+// follow takes over what lines gives. It asks for the last line that was read as well, which must be there unchanged.
+func (l *Ledger) follow(lines func(int64, func(Line) error) error, quick bool, seen func(string)) error {
+	s := l.state
+	first := s.header
+	from := int64(0)
+	if s.header {
+		from = int64(s.entries) // with the header there is one more line
+	}
+	err := lines(from, func(line Line) error {
+		if first {
+			if first = false; checksum(s.before, line.Content) != s.head || line.Sum != s.head {
+				return errGone
+			}
+			return nil
+		}
+		if !isHead(line.Sum) || checksum(s.head, line.Content) != line.Sum {
+			return s.at(l.store.String(), errChain)
+		}
+		if err := s.takeOver(tail{line.Content, line.Sum, len(line.Content), ""}, quick); err != nil {
+			if errors.Is(err, errUnknown) {
+				return err
+			}
+			return s.at(l.store.String(), err)
+		}
+		if seen != nil {
+			seen(s.head)
+		}
+		return nil
+	})
+	if errors.Is(err, errGone) || err == nil && first {
+		l.lost = fmt.Errorf("%s: has lost entries: the last of the %d entries that were read here is not there as it was; nothing more is spent from this handle", l.store, s.entries)
+		return l.lost
+	}
+	return err
+}
+
+// errGone is of a line that is not what was read.
+var errGone = errors.New("the last line is another one")
+
+// commitStore is commitFile for a store. What it has read stays, as others have committed it; what it admits is taken
+// back unless the transaction lasts.
+func (l *Ledger) commitStore(ctx context.Context, batch []*request, judge bool) (done bool, err error) {
+	limited, cancel := context.WithTimeout(ctx, lockWait)
+	defer cancel()
+	undo := func() {}
+	err = l.store.Append(limited, func(lines func(int64, func(Line) error) error) ([]Line, error) {
+		testHeld()
+		if err := l.follow(lines, !judge || l.state.config.Mode != Planned, nil); err != nil {
+			return nil, err
+		}
+		undo = l.state.mark()
+		computing, cancel := context.WithTimeout(limited, heldLimit())
+		defer cancel()
+		return l.admit(computing, batch, judge)
+	})
+	if err == nil {
+		return true, nil
+	}
+	undo()
+	switch {
+	case errors.Is(err, errUnknown) || errors.Is(err, ErrConflict):
+		return false, nil
+	case ctx.Err() == nil && limited.Err() != nil && !errors.Is(err, ErrInDoubt):
+		err = fmt.Errorf("%v: waited %v for others, and nothing was spent: %w", l.store, lockWait, err)
+	}
+	return false, err
+}

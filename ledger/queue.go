@@ -1,0 +1,170 @@
+// Spends of one process at the same time: those that wait while one is under way go to the disk together, with one
+// flush. Each is admitted for itself, on top of those before it, and each gets its own answer.
+
+package ledger
+
+import (
+	"context"
+	"sync/atomic"
+)
+
+// maxBatch is how many spends go to the disk together, and maxBatchSize of how many bytes of plans.
+const (
+	maxBatch     = 1000
+	maxBatchSize = 1 << 24
+)
+
+// spend enters an entry, with others that wait.
+func (l *Ledger) spend(ctx context.Context, e entry) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	r := &request{ctx: ctx, entry: e, done: make(chan error, 1)}
+	l.mu.Lock()
+	l.queue = append(l.queue, r)
+	l.mu.Unlock()
+	cancelled := ctx.Done()
+	for {
+		select {
+		case err := <-r.done:
+			return err
+		case l.turn <- struct{}{}:
+			// In a goroutine, as this call may have to end before those of others do.
+			go func() {
+				defer l.end()
+				l.spendAll(l.batch())
+			}()
+		case <-cancelled:
+			if l.move(r, waiting, gone) {
+				return ctx.Err()
+			}
+			cancelled = nil // it is being written: there is an answer soon
+		}
+	}
+}
+
+// batch takes requests from the queue, oldest first.
+func (l *Ledger) batch() []*request {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n, size := 0, 0
+	for n < min(len(l.queue), maxBatch) && (n == 0 || size+len(l.queue[n].entry.Plan) <= maxBatchSize) {
+		size += len(l.queue[n].entry.Plan)
+		n++
+	}
+	batch := l.queue[:n:n]
+	if l.queue = l.queue[n:]; len(l.queue) == 0 {
+		l.queue = nil
+	}
+	return batch
+}
+
+// joint returns a context that ends when those of all requests have.
+func joint(batch []*request) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var left atomic.Int64
+	left.Store(int64(len(batch)))
+	stops := make([]func() bool, len(batch))
+	for i, r := range batch {
+		stops[i] = context.AfterFunc(r.ctx, func() {
+			if left.Add(-1) == 0 {
+				cancel()
+			}
+		})
+	}
+	return ctx, func() {
+		for _, stop := range stops {
+			stop()
+		}
+		cancel()
+	}
+}
+
+// spendAll answers all requests. What they cost is computed first, while other processes may spend; then as many of them as
+// are admitted by what is known are written, until none is left.
+func (l *Ledger) spendAll(batch []*request) {
+	ctx, cancel := joint(batch)
+	defer cancel()
+	fail := func(err error) {
+		for _, r := range batch {
+			l.answer(r, err)
+		}
+	}
+	for n := 0; len(batch) > 0; n++ {
+		judge := n >= tries
+		if !judge {
+			if _, err := l.load(ctx, nil); err != nil {
+				fail(err)
+				return
+			}
+			batch = l.prepare(ctx, batch)
+		}
+		left := len(batch)
+		rest, err := l.commit(ctx, batch, judge)
+		if batch = rest; err != nil {
+			fail(err)
+			return
+		}
+		if len(batch) < left {
+			n = min(n, tries-1) // there was progress
+		} else if n > 2*tries {
+			fail(l.overtaken())
+			return
+		}
+	}
+}
+
+// prepare computes what a spend takes to be admitted, and answers those that are not. It returns the others.
+func (l *Ledger) prepare(ctx context.Context, batch []*request) []*request {
+	s := l.state
+	if len(batch) > 1 {
+		var all []admission
+		for _, r := range batch {
+			if a, err := s.admission(r.entry); err == nil && r.ctx.Err() == nil {
+				all = append(all, a)
+			}
+		}
+		s.judge.foresee(ctx, all)
+	}
+	var left []*request
+	for _, r := range batch {
+		if _, err := s.judged(r.ctx, r.entry); err != nil {
+			l.answer(r, err)
+		} else {
+			left = append(left, r)
+		}
+	}
+	return left
+}
+
+// commit writes the requests that are admitted, answers them, and returns the others. With judge it computes what is
+// not known yet.
+func (l *Ledger) commit(ctx context.Context, batch []*request, judge bool) (rest []*request, err error) {
+	if len(batch) == 0 {
+		return nil, nil
+	}
+	done := false
+	switch {
+	case l.store != nil:
+		done, err = l.commitStore(ctx, batch, judge)
+	case l.path != "":
+		done, err = l.commitFile(ctx, batch, judge)
+	default:
+		_, err = l.admit(ctx, batch, judge)
+		done = err == nil
+	}
+	for _, r := range batch {
+		switch {
+		case done && r.err != nil:
+			l.answer(r, r.err)
+		case done && l.move(r, committing, committing):
+			l.answer(r, nil)
+		case l.move(r, gone, gone): // nobody waits for it
+		default:
+			r.err = nil
+			l.move(r, committing, waiting)
+			rest = append(rest, r)
+		}
+	}
+	return rest, err
+}

@@ -1,0 +1,426 @@
+package sqlledger
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib"
+	_ "modernc.org/sqlite"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/ledger"
+	"github.com/dpaccountant/accountant/plan"
+)
+
+// A database is one that the tests run against.
+type database struct{ driver, dsn string }
+
+func (d database) open(t testing.TB) *sql.DB {
+	t.Helper()
+	db, err := sql.Open(d.driver, d.dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.SetMaxOpenConns(2)
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// forEach runs a test on SQLite and on PostgreSQL.
+func forEach(t *testing.T, test func(t *testing.T, d database)) {
+	t.Run("sqlite", func(t *testing.T) { test(t, sqlite(t)) })
+	t.Run("postgresql", func(t *testing.T) { test(t, postgres(t)) })
+}
+
+func sqlite(t testing.TB) database {
+	return database{"sqlite", "file:" + strings.ReplaceAll(t.TempDir(), "#", "%23") + "/budget.db?_pragma=busy_timeout(10000)&_pragma=synchronous(FULL)"}
+}
+
+// The server of all tests, which the first one starts and TestMain stops.
+var server struct {
+	once     sync.Once
+	dsn, why string
+	stop     func()
+}
+
+// postgres returns an empty database of a server that the tests start, or skips the test, loudly.
+func postgres(t testing.TB) database {
+	t.Helper()
+	server.once.Do(startServer)
+	if server.why != "" {
+		t.Skipf("NOTE: POSTGRESQL IS NOT TESTED: %s", server.why)
+	}
+	db, err := sql.Open("pgx", server.dsn+" dbname=postgres")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	name := fmt.Sprintf("test_%d", rand.Uint64())
+	if _, err := db.Exec("CREATE DATABASE " + name); err != nil {
+		t.Fatal(err)
+	}
+	return database{"pgx", server.dsn + " dbname=" + name}
+}
+
+// startServer starts a server in a directory of its own, on a socket there. PostgreSQL refuses to run as root, who therefore
+// runs it as the user "postgres".
+func startServer() {
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
+	bin := ""
+	if len(found) > 0 {
+		bin = filepath.Dir(found[len(found)-1])
+	} else if path, err := exec.LookPath("postgres"); err == nil {
+		bin = filepath.Dir(path)
+	} else {
+		server.why = "there is no /usr/lib/postgresql/*/bin/postgres (Debian: apt install postgresql)"
+		return
+	}
+	dir, err := os.MkdirTemp("/tmp", "pg")
+	if err != nil {
+		server.why = err.Error()
+		return
+	}
+	run := func(args ...string) error {
+		if os.Geteuid() == 0 {
+			args = append([]string{"runuser", "-u", "postgres", "--"}, args...)
+		}
+		cmd := exec.Command(args[0], args[1:]...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("%v: %w: %s", args, err, out)
+		}
+		return nil
+	}
+	if os.Geteuid() == 0 {
+		err = exec.Command("chown", "postgres", dir).Run()
+	}
+	if err == nil {
+		err = run(bin+"/initdb", "-D", dir+"/data", "-U", "test", "--auth=trust", "--no-locale", "-E", "UTF8")
+	}
+	if err == nil {
+		err = run(bin+"/pg_ctl", "-D", dir+"/data", "-w", "-l", dir+"/log", "-o", "-c listen_addresses='' -c unix_socket_directories="+dir, "start")
+	}
+	if err != nil {
+		server.why = err.Error()
+		_ = os.RemoveAll(dir)
+		return
+	}
+	server.dsn = "host=" + dir + " user=test"
+	server.stop = func() {
+		_ = run(bin+"/pg_ctl", "-D", dir+"/data", "-m", "immediate", "stop")
+		_ = os.RemoveAll(dir)
+	}
+}
+
+func TestMain(m *testing.M) {
+	if driver := os.Getenv("SQLLEDGER_TEST_DRIVER"); driver != "" {
+		spender(driver, os.Getenv("SQLLEDGER_TEST_DSN"))
+		return
+	}
+	code := m.Run()
+	if server.stop != nil {
+		server.stop()
+	}
+	os.Exit(code)
+}
+
+// The budget allows exactly most spends of onePlan.
+const (
+	onePlan = "neighbors: add-remove\nsteps: [{mechanism: {pure: {epsilon: 0.01}}}]\n"
+	most    = 20
+)
+
+var budget = ledger.Config{Neighbors: accountant.AddRemove, Epsilon: 0.205, Mode: ledger.Planned}
+
+// makeLedger makes a ledger in a new database.
+func makeLedger(t *testing.T, d database, c ledger.Config) (*ledger.Ledger, *sql.DB) {
+	t.Helper()
+	db := d.open(t)
+	if err := Init(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	l, err := ledger.CreateStore(t.Context(), New(db, "census"), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l, db
+}
+
+func spend(l *ledger.Ledger, note string) error {
+	return l.SpendPlan(context.Background(), []byte(onePlan), note)
+}
+
+// TestOverspend: sixteen clients, each with connections of its own, ask until they are refused. What is granted is exactly what the
+// budget allows, it is all there, and costs what a new accountant says.
+func TestOverspend(t *testing.T) {
+	forEach(t, func(t *testing.T, d database) {
+		_, db := makeLedger(t, d, budget)
+		var mu sync.Mutex
+		granted := map[string]bool{}
+		var wg sync.WaitGroup
+		for client := range 16 {
+			wg.Go(func() {
+				l, err := ledger.OpenStore(t.Context(), New(d.open(t), "census"))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for n := 0; ; n++ {
+					note := fmt.Sprintf("%d-%d", client, n)
+					if err := spend(l, note); err != nil {
+						if !errors.Is(err, ledger.ErrBudget) {
+							t.Error(err)
+						}
+						return
+					}
+					mu.Lock()
+					granted[note] = true
+					mu.Unlock()
+				}
+			})
+		}
+		wg.Wait()
+		st, err := ledger.VerifyStore(t.Context(), New(db, "census"), "")
+		if err != nil || st.Entries != most || len(granted) != most {
+			t.Fatalf("%d granted, %d entries, want %d; %v", len(granted), st.Entries, most, err)
+		}
+		p, err := plan.Parse([]byte(onePlan))
+		if err != nil {
+			t.Fatal(err)
+		}
+		acct := accountant.New(accountant.AddRemove)
+		for range most {
+			if err := acct.Add(t.Context(), p.Steps[0], 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if want, err := acct.Epsilon(t.Context(), 0); err != nil || st.Spent.Epsilon.Upper != want.Upper || st.Spent.Epsilon.Lower != want.Lower {
+			t.Errorf("spent %v, a new accountant says %v, %v", st.Spent.Epsilon, want, err)
+		}
+		rows := notes(t, db)
+		for note := range granted {
+			if rows[note] != 1 {
+				t.Errorf("%s was granted and is there %d times", note, rows[note])
+			}
+		}
+	})
+}
+
+// notes counts the notes of all lines.
+func notes(t *testing.T, db *sql.DB) map[string]int {
+	t.Helper()
+	out := map[string]int{}
+	err := New(db, "census").Lines(t.Context(), 1, func(l ledger.Line) error {
+		_, rest, _ := strings.Cut(string(l.Content), `"note":"`)
+		note, _, _ := strings.Cut(rest, `"`)
+		out[note]++
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestChanged: a line that was changed, taken out or taken away is noticed: by whoever reads it, and by a handle that had read it.
+func TestChanged(t *testing.T) {
+	for name, c := range map[string]struct {
+		change      string
+		open, known string // the errors of who opens it and who knew it, "" for none
+	}{
+		"content":  {`UPDATE accountant_lines SET content = replace(content, '0.01', '0.001') WHERE line = 3`, "checksum does not follow", "has lost entries"},
+		"earlier":  {`UPDATE accountant_lines SET content = replace(content, '0.01', '0.001') WHERE line = 2`, "checksum does not follow", ""},
+		"checksum": {`UPDATE accountant_lines SET chain = replace(chain, 'a', 'b') WHERE line = 3`, "checksum does not follow", "has lost entries"},
+		"middle":   {`DELETE FROM accountant_lines WHERE line = 2`, "line 2 is missing", ""},
+		"last":     {`DELETE FROM accountant_lines WHERE line = 3`, "", "has lost entries"},
+		"all":      {`DELETE FROM accountant_lines`, "has no ledger", "has lost entries"},
+	} {
+		forEach(t, func(t *testing.T, d database) {
+			l, db := makeLedger(t, d, budget)
+			for _, note := range []string{"a", "b"} {
+				if err := spend(l, note); err != nil {
+					t.Fatal(err)
+				}
+			}
+			st, err := l.Status(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := db.Exec(c.change); err != nil {
+				t.Fatal(err)
+			}
+			check := func(what, want string, err error) {
+				if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+					t.Errorf("%s: %s: %v, want %q", name, what, err, want)
+				}
+			}
+			_, err = ledger.OpenStore(t.Context(), New(db, "census"))
+			check("open", c.open, err)
+			if _, err = ledger.VerifyStore(t.Context(), New(db, "census"), st.Head); err == nil {
+				t.Errorf("%s: verified", name)
+			}
+			check("spend", c.known, spend(l, "c"))
+		})
+	}
+}
+
+// TestBackup: a copy is a file with the same lines, and others cannot be made over it.
+func TestBackup(t *testing.T) {
+	forEach(t, func(t *testing.T, d database) {
+		l, db := makeLedger(t, d, budget)
+		if _, err := ledger.CreateStore(t.Context(), New(db, "census"), budget); err == nil || !strings.Contains(err.Error(), "exists already") {
+			t.Error(err)
+		}
+		for range 3 {
+			if err := spend(l, "größer"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		path := filepath.Join(t.TempDir(), "copy.ledger")
+		st, err := l.Backup(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if copied, err := ledger.Verify(t.Context(), path, st.Head); err != nil || copied.Entries != 3 || copied.Head != st.Head {
+			t.Errorf("%+v, %v", copied, err)
+		}
+		if _, err := l.Backup(t.Context(), path); err == nil || !strings.Contains(err.Error(), "exists already") {
+			t.Error(err)
+		}
+	})
+}
+
+// TestInDoubt: a commit that fails is a spend that was not made, one that succeeds and does not say so is one that was, and one
+// of which nobody can say is an error that says so; it counts.
+func TestInDoubt(t *testing.T) {
+	lost := errors.New("the connection is lost")
+	defer func() { commit = (*sql.Tx).Commit }()
+	for _, c := range []struct {
+		fail   func(tx *sql.Tx, db *sql.DB) error
+		want   error
+		counts int
+	}{
+		{func(tx *sql.Tx, _ *sql.DB) error { return errors.Join(lost, tx.Rollback()) }, lost, 0},
+		{func(tx *sql.Tx, _ *sql.DB) error { return errors.Join(lost, tx.Commit()) }, nil, 1},
+		{func(tx *sql.Tx, db *sql.DB) error { return errors.Join(lost, tx.Commit(), db.Close()) }, ledger.ErrInDoubt, 1},
+	} {
+		forEach(t, func(t *testing.T, d database) {
+			l, db := makeLedger(t, d, budget)
+			calls := 0
+			commit = func(tx *sql.Tx) error {
+				if calls++; calls > 1 {
+					return tx.Commit()
+				}
+				return c.fail(tx, db)
+			}
+			err := spend(l, "doubt")
+			commit = (*sql.Tx).Commit
+			if !errors.Is(err, c.want) {
+				t.Errorf("%v, want %v", err, c.want)
+			}
+			if errors.Is(err, ledger.ErrInDoubt) {
+				if l, err = ledger.OpenStore(t.Context(), New(d.open(t), "census")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for n := c.counts; n < most; n++ {
+				if err := spend(l, ""); err != nil {
+					t.Fatalf("want %v: spend %d: %v", c.want, n, err)
+				}
+			}
+			if err := spend(l, ""); !errors.Is(err, ledger.ErrBudget) {
+				t.Errorf("want %v: beyond the budget: %v", c.want, err)
+			}
+		})
+	}
+}
+
+// spender spends until it is killed, and prints what was granted.
+func spender(driver, dsn string) {
+	db, err := sql.Open(driver, dsn)
+	if err != nil {
+		fmt.Println("error:", err)
+		return
+	}
+	l, err := ledger.OpenStore(context.Background(), New(db, "census"))
+	if err != nil {
+		fmt.Println("error:", err)
+		return
+	}
+	var wg sync.WaitGroup
+	for i := range 4 {
+		wg.Go(func() {
+			for n := 0; ; n++ {
+				note := fmt.Sprintf("%d-%d-%d", os.Getpid(), i, n)
+				if err := spend(l, note); err != nil {
+					fmt.Println("error:", err)
+					return
+				}
+				_, _ = os.Stdout.WriteString("granted " + note + "\n")
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// TestKilled kills processes that spend, and on PostgreSQL the server's processes for them, at random moments:
+// everything that was granted is there once. SQLLEDGER_TEST_KILLS makes it longer.
+func TestKilled(t *testing.T) {
+	kills := 10
+	if n, err := strconv.Atoi(os.Getenv("SQLLEDGER_TEST_KILLS")); err == nil {
+		kills = n
+	}
+	forEach(t, func(t *testing.T, d database) {
+		c := budget
+		c.Epsilon = 1e6
+		_, db := makeLedger(t, d, c)
+		rng := rand.New(rand.NewPCG(21, 4))
+		granted := 0
+		for range kills {
+			cmd := exec.Command(os.Args[0])
+			cmd.Env = append(os.Environ(), "SQLLEDGER_TEST_DRIVER="+d.driver, "SQLLEDGER_TEST_DSN="+d.dsn)
+			wait := time.Duration(100+rng.IntN(200)) * time.Millisecond
+			timer := time.AfterFunc(wait, func() {
+				if d.driver == "pgx" && rng.IntN(2) == 0 {
+					_, _ = db.Exec("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()")
+					time.Sleep(20 * time.Millisecond)
+				}
+				_ = cmd.Process.Kill()
+			})
+			out, _ := cmd.Output()
+			timer.Stop()
+			rows := notes(t, db)
+			lines := strings.Split(string(out), "\n")
+			for _, line := range lines[:len(lines)-1] {
+				if note, ok := strings.CutPrefix(line, "granted "); ok {
+					if granted++; rows[note] != 1 {
+						t.Errorf("%s was granted and is there %d times", note, rows[note])
+					}
+				} else if d.driver != "pgx" {
+					t.Error(line)
+				}
+			}
+			for note, n := range rows {
+				if n != 1 {
+					t.Errorf("%s is there %d times", note, n)
+				}
+			}
+		}
+		st, err := ledger.VerifyStore(t.Context(), New(db, "census"), "")
+		if err != nil || st.Entries < granted || granted == 0 {
+			t.Errorf("%d granted, %d entries, %v", granted, st.Entries, err)
+		}
+		t.Logf("%d kills, %d granted, %d entries", kills, granted, st.Entries)
+	})
+}

@@ -1,0 +1,140 @@
+package plan
+
+// The runs of a plan as lines, for programs that have no YAML reader: the canonical form of a
+// certificate (docs/certificates.md). It assumes a text that Parse reads, and returns one line
+// for each step that is no group, groups multiplied out.
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// Header is what the lines of Runs hold for: the relation, and the records of a person.
+type Header struct {
+	Neighbors        profiles.Relation
+	RecordsPerPerson int64
+}
+
+// Runs returns the steps of a plan as lines, each with its count, its mechanism, parameters as name and
+// value, and its sampling. Numbers are as Hex writes them. A step of another mechanism or scheme than
+// these is a line with the word "other" and its text.
+func Runs(data []byte) (Header, []string, error) {
+	root, err := parseRoot(data)
+	if err == nil && isEvents(root) {
+		root, err = planOfEvents(root)
+	}
+	if err != nil {
+		return Header{}, nil, err
+	}
+	p, err := parsePlan(root)
+	if err != nil {
+		return Header{}, nil, err
+	}
+	return Header{p.Neighbors, p.Records()}, runsOf(root.get("steps"), 1), nil
+}
+
+func runsOf(list *node, times int64) []string {
+	var lines []string
+	for _, s := range list.items {
+		count := times
+		if n := s.get("count"); n != nil {
+			c, _ := n.count() // parsePlan has read it, and that the product is at most 2^53
+			count *= c
+		}
+		if inner := s.get("steps"); inner != nil && s.get("selection") == nil {
+			lines = append(lines, runsOf(inner, count)...)
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("%d %s", count, run(s)))
+	}
+	return lines
+}
+
+// run is a step as words, without its count.
+func run(s *node) string {
+	m, ok := "", false
+	if s.get("selection") == nil {
+		m, ok = words(s.get("mechanism"), plainMechanisms)
+	}
+	if sampling := s.get("sampling"); ok && sampling != nil && !sampling.isWord("none") {
+		var scheme string
+		scheme, ok = words(sampling, plainSamplings)
+		m += " " + scheme
+	}
+	if ok {
+		return m
+	}
+	var parts []string
+	for _, key := range []string{"selection", "mechanism", "sampling", "steps"} {
+		if n := s.get(key); n != nil {
+			parts = append(parts, key+": "+flow(n))
+		}
+	}
+	return "other " + strings.Join(strings.Fields(strings.Join(parts, ", ")), " ")
+}
+
+var (
+	plainMechanisms = []string{"gaussian", "laplace", "randomized-response", "pure", "approximate", "finite"}
+	plainSamplings  = []string{"poisson"}
+)
+
+// words writes {name: {key: value, …}} in the order of the keys of its table, and reports whether it is
+// one of the names.
+func words(n *node, names []string) (string, bool) {
+	name, v := n.fields[0].key, &values{node: n.fields[0].node}
+	number := func(key string) string { return " " + key + " " + Hex(v.number(key)) }
+	list := func(key string) string {
+		xs := v.list(key)
+		text := fmt.Sprintf(" %s %d", key, len(xs))
+		for _, x := range xs {
+			text += " " + Hex(x)
+		}
+		return text
+	}
+	text := name
+	switch name {
+	case "gaussian", "laplace":
+		order, scale := 1, "scale"
+		if name == "gaussian" {
+			order, scale = 2, "standard-deviation"
+		}
+		noise, err := v.noise(scale, order)
+		if err != nil {
+			return "", false
+		}
+		text += " noise-multiplier " + Hex(noise)
+	case "randomized-response":
+		text += number("probability") + fmt.Sprintf(" categories %d", v.whole("categories"))
+	case "pure":
+		text += number("epsilon")
+	case "approximate":
+		text += number("epsilon") + number("delta")
+	case "finite":
+		text += list("p") + list("q")
+	case "poisson":
+		text += number("rate")
+	}
+	for _, known := range names {
+		if name == known {
+			return text, v.err == nil
+		}
+	}
+	return "", false
+}
+
+// Hex writes a number exactly, as %a of C does: hexadecimal, with no more digits than it has.
+func Hex(x float64) string {
+	s := strconv.FormatFloat(x, 'x', -1, 64)
+	mantissa, exponent, ok := strings.Cut(s, "p")
+	if !ok {
+		return strings.ToLower(strings.TrimPrefix(s, "+"))
+	}
+	digits := strings.TrimLeft(exponent[1:], "0")
+	if digits == "" {
+		digits = "0"
+	}
+	return mantissa + "p" + exponent[:1] + digits
+}

@@ -1,0 +1,54 @@
+package plan
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"testing"
+)
+
+func TestHexIsExact(t *testing.T) {
+	for _, c := range []struct {
+		x    float64
+		want string
+	}{ // as printf("%a") of glibc writes them
+		{1, "0x1p+0"}, {1.1, "0x1.199999999999ap+0"}, {0.01, "0x1.47ae147ae147bp-7"}, {1e-300, "0x1.56e1fc2f8f359p-997"},
+		{1024, "0x1p+10"}, {0, "0x0p+0"}, {math.Inf(1), "inf"},
+	} {
+		if got := Hex(c.x); got != c.want {
+			t.Errorf("Hex(%v) = %s, want %s", c.x, got, c.want)
+		}
+		if back, err := strconv.ParseFloat(c.want, 64); err != nil || back != c.x {
+			t.Errorf("%s reads as %v, %v", c.want, back, err)
+		}
+	}
+}
+
+func TestRuns(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want []string
+	}{
+		{"neighbors: substitute\nsteps:\n  - mechanism: {laplace: {noise-multiplier: 2}}\n  - {count: 3, steps: [{mechanism: {pure: {epsilon: 1}}, count: 5}, {mechanism: {approximate: {epsilon: 1, delta: 0.5}}}]}",
+			[]string{"1 laplace noise-multiplier 0x1p+1", "15 pure epsilon 0x1p+0", "3 approximate epsilon 0x1p+0 delta 0x1p-1"}},
+		{"neighbors: add-remove\nsteps:\n  - mechanism: {gaussian: {standard-deviation: 4, partitions: 4}}\n    sampling: none\n  - mechanism: {finite: {p: [0.5, 0.5], q: [1, 0]}}\n    sampling: {poisson: {rate: 0.5}}",
+			[]string{"1 gaussian noise-multiplier 0x1.ffffffffffffcp+0", "1 finite p 2 0x1p-1 0x1p-1 q 2 0x1p+0 0x0p+0 poisson rate 0x1p-1"}},
+		{`{"class_name": "SelfComposedDpEvent", "count": 7, "event": {"class_name": "GaussianDpEvent", "noise_multiplier": 2.0}}`,
+			[]string{"7 gaussian noise-multiplier 0x1p+1"}},
+		{"neighbors: substitute\nsteps:\n  - mechanism: {gaussian: {noise-multiplier: 2}}\n    sampling: {without-replacement: {population: 10, batch: 2}}\n    count: 2\n  - selection: {law: geometric, mean: 3}\n    steps: [{mechanism: {pure: {epsilon: 1}}}]",
+			[]string{"2 other mechanism: {gaussian: {noise-multiplier: 2}}, sampling: {without-replacement: {population: 10, batch: 2}}",
+				"1 other selection: {law: geometric, mean: 3}, steps: [{mechanism: {pure: {epsilon: 1}}}]"}},
+	} {
+		_, got, err := Runs([]byte(c.text))
+		if err != nil {
+			t.Errorf("%v\n%s", err, c.text)
+			continue
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("Runs of\n%s\nare %q\nwant %q", c.text, got, c.want)
+		}
+	}
+	if _, _, err := Runs([]byte("neighbors: add-remove\nsteps: []")); err == nil {
+		t.Error("a plan without steps has runs")
+	}
+}

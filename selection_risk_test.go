@@ -1,0 +1,74 @@
+package accountant
+
+import (
+	"testing"
+
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/selection"
+)
+
+// TestSelectionNotBelowGuessing: with a selection in the plan, known from two sides with a gap
+// between, no row of a risk report starts below what guessing gives, and no ε or δ below 0.
+func TestSelectionNotBelowGuessing(t *testing.T) {
+	strong, err := profiles.NewGaussianMechanism(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	weak, err := profiles.NewGaussianMechanism(500)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		law  selection.Config
+		base profiles.Mechanism
+	}{
+		{selection.Config{Law: "geometric", Mean: 10}, strong},
+		{selection.Config{Law: "logarithmic", Mean: 10}, weak},
+	} {
+		for _, extra := range []int{0, 1} {
+			a := New(AddRemove)
+			if err := a.Add(t.Context(), Step{Mechanism: c.base, Selection: &c.law}, 1); err != nil {
+				t.Fatal(err)
+			}
+			if extra > 0 {
+				if err := a.Add(t.Context(), Step{Mechanism: weak}, 1); err != nil {
+					t.Fatal(err)
+				}
+			}
+			rates, priors := []float64{1e-6, 0.01, 0.5, 0.99}, []float64{0.5, 0.01, 0.999, 1e-9}
+			r, err := a.Risk(t.Context(), rates, priors)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if x := r.Advantage; !(x.Lower >= 0 && x.Lower <= x.Upper && x.Upper <= 1) {
+				t.Errorf("%v: advantage %+v", c.law, x)
+			}
+			for i, rate := range rates {
+				if x := r.TruePositive[i]; !(x.Lower >= rate && x.Lower <= x.Upper && x.Upper <= 1) {
+					t.Errorf("%v: true-positive rate at %v: %+v", c.law, rate, x)
+				}
+			}
+			for i, prior := range priors {
+				if x := r.Bayes[i]; !(x.Lower >= max(prior, 1-prior)*(1-1e-15) && x.Lower <= x.Upper && x.Upper <= 1) {
+					t.Errorf("%v: Bayes success at %v: %+v", c.law, prior, x)
+				}
+			}
+			for _, delta := range []float64{1e-9, 1e-5, 0.1, 0.9} {
+				x, err := a.Epsilon(t.Context(), delta)
+				if err != nil {
+					t.Fatal(err)
+				}
+				// The library's ε may be negative where δ(0) is below δ; what doors print is not.
+				if !(x.Lower <= x.Upper) || x.Lower < 0 && x.Upper > 1e-3 {
+					t.Errorf("%v: ε at %v: %+v", c.law, delta, x)
+				}
+			}
+			for _, eps := range []float64{0, 0.5, 3} {
+				x, err := a.Delta(t.Context(), eps)
+				if err != nil || !(x.Lower >= 0 && x.Lower <= x.Upper && x.Upper <= 1) {
+					t.Errorf("%v: δ at %v: %+v, %v", c.law, eps, x, err)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,149 @@
+/*
+ * Plans that need no integral: Gaussian noise alone, in closed form; finite pairs alone, by a list of all losses.
+ */
+#include <math.h>
+#include "check.h"
+
+/* A list may have so many losses. */
+static const double MAX_LIST = 2e6;
+
+/* Losses of Gaussian runs add up to N(mu^2/2, mu^2), mu^2 the sum of all:
+ * delta = Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu) (Balle and Wang 2018, Theorem 8). */
+int delta_gaussian(arb_t delta, const certificate *c, double eps, slong prec)
+{
+	arb_t mu, x, y, e;
+	arb_init(mu); arb_init(x); arb_init(y); arb_init(e);
+	for (slong i = 0; i < c->steps; i++) {
+		shift(x, c, &c->step[i], prec);
+		arb_mul(x, x, x, prec);
+		arb_addmul_ui(mu, x, c->step[i].count, prec);
+	}
+	arb_sqrt(mu, mu, prec);
+	arb_set_d(e, eps);
+	arb_div(y, e, mu, prec);
+	arb_exp(e, e, prec);
+	arb_mul_2exp_si(mu, mu, -1);
+	arb_sub(x, y, mu, prec);
+	arb_add(y, y, mu, prec);
+	arb_sqrt_ui(mu, 2, prec);
+	arb_div(x, x, mu, prec);
+	arb_div(y, y, mu, prec);
+	arb_hypgeom_erfc(x, x, prec);
+	arb_hypgeom_erfc(y, y, prec);
+	arb_submul(x, y, e, prec);
+	arb_mul_2exp_si(delta, x, -1);
+	arb_clear(mu); arb_clear(x); arb_clear(y); arb_clear(e);
+	return arb_is_finite(delta);
+}
+
+/* The masses and losses of an outcome that has both masses. */
+typedef struct {
+	slong n;
+	ulong count;
+	arb_ptr p, l;
+} pair;
+
+typedef struct {
+	const pair *pairs;
+	slong n, prec;
+	arb_t eps, sum;
+} walk;
+
+static void visit(walk *w, slong i, slong outcome, ulong left, const arb_t mass, const arb_t loss);
+
+/* Goes on with the next pair, or counts what is complete. */
+static void next_pair(walk *w, slong i, const arb_t mass, const arb_t loss)
+{
+	if (i < w->n) {
+		visit(w, i, 0, w->pairs[i].count, mass, loss);
+		return;
+	}
+	arb_t x;
+	arb_init(x);
+	arb_sub(x, w->eps, loss, w->prec);
+	if (!arb_is_nonnegative(x)) {
+		arb_expm1(x, x, w->prec);
+		arb_neg(x, x);
+		arb_nonnegative_part(x, x);
+		arb_addmul(w->sum, x, mass, w->prec);
+	}
+	arb_clear(x);
+}
+
+/* All ways in which the outcomes from this one on occur left times: binomial by binomial. */
+static void visit(walk *w, slong i, slong outcome, ulong left, const arb_t mass, const arb_t loss)
+{
+	const pair *x = &w->pairs[i];
+	arb_t m, l;
+	arb_init(m); arb_init(l);
+	if (outcome == x->n - 1) {
+		arb_pow_ui(m, x->p + outcome, left, w->prec);
+		arb_mul(m, m, mass, w->prec);
+		arb_set(l, loss);
+		arb_addmul_ui(l, x->l + outcome, left, w->prec);
+		next_pair(w, i + 1, m, l);
+	} else {
+		arb_set(m, mass);
+		for (ulong k = 0; k <= left; k++) {
+			arb_set(l, loss);
+			arb_addmul_ui(l, x->l + outcome, k, w->prec);
+			visit(w, i, outcome + 1, left - k, m, l);
+			arb_mul(m, m, x->p + outcome, w->prec);
+			arb_mul_ui(m, m, left - k, w->prec);
+			arb_div_ui(m, m, k + 1, w->prec);
+		}
+	}
+	arb_clear(m); arb_clear(l);
+}
+
+int delta_finite(arb_t delta, const char **why, const certificate *c, int d, double eps, slong prec)
+{
+	double size = 1;
+	pair pairs[MAX_STEPS];
+	arb_t p, q, m0;
+	arb_init(p); arb_init(q); arb_init(m0);
+	arb_one(m0);
+	for (slong i = 0; i < c->steps; i++) {
+		const step *s = &c->step[i];
+		pair *x = &pairs[i];
+		x->n = 0;
+		x->count = s->count;
+		x->p = _arb_vec_init(s->outcomes);
+		x->l = _arb_vec_init(s->outcomes);
+		for (slong j = 0; j < s->outcomes; j++) {
+			outcome_masses(p, q, s, d, j, prec);
+			if (arb_is_zero(p) || arb_is_zero(q))
+				continue;
+			arb_set(x->p + x->n, p);
+			arb_div(q, p, q, prec);
+			arb_log(x->l + x->n, q, prec);
+			x->n++;
+		}
+		for (slong k = 1; k < x->n; k++)
+			size *= ((double)s->count + k)/k;
+		finite_masses(p, q, s, d, prec);
+		arb_pow_ui(p, p, s->count, prec);
+		arb_mul(m0, m0, p, prec);
+	}
+	int ok = size <= MAX_LIST;
+	for (slong i = 0; i < c->steps; i++)
+		ok = ok && pairs[i].n > 0;
+	if (ok) {
+		walk w = { .pairs = pairs, .n = c->steps, .prec = prec };
+		arb_init(w.eps); arb_init(w.sum);
+		arb_set_d(w.eps, eps);
+		arb_one(p);
+		arb_zero(q);
+		next_pair(&w, 0, p, q);
+		arb_sub_ui(m0, m0, 1, prec);
+		arb_sub(delta, w.sum, m0, prec);
+		arb_clear(w.eps); arb_clear(w.sum);
+	} else
+		*why = "the list of all losses is too long";
+	for (slong i = 0; i < c->steps; i++) {
+		_arb_vec_clear(pairs[i].p, c->step[i].outcomes);
+		_arb_vec_clear(pairs[i].l, c->step[i].outcomes);
+	}
+	arb_clear(p); arb_clear(q); arb_clear(m0);
+	return ok;
+}

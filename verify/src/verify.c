@@ -1,0 +1,115 @@
+/*
+ * verify FILE proves or refutes a certificate of accountant, or says that it does neither:
+ *   0 proved; 1 refuted; 2 the file is not a certificate; 3 not proved with the precision there is; 4 not checked: not covered.
+ *
+ * The claim: in both directions delta(upper) <= delta, and in the direction named delta(lower) >= delta.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "check.h"
+
+static int only(const certificate *c, enum kind k)
+{
+	for (slong i = 0; i < c->steps; i++)
+		if (c->step[i].kind != k || (k == GAUSSIAN && c->step[i].rate != 1))
+			return 0;
+	return 1;
+}
+
+/* The two directions are the same: neither sampling nor a list of probabilities tells them apart. */
+static int symmetric(const certificate *c)
+{
+	if (only(c, GAUSSIAN))
+		return 1;
+	for (slong i = 0; i < c->steps; i++) {
+		const step *s = &c->step[i];
+		if (s->kind == FINITE || (s->rate != 1 && c->relation != SUBSTITUTE))
+			return 0;
+	}
+	return 1;
+}
+
+/* Proves delta(eps) <= delta (upper) or >= delta in direction d. */
+static int prove(const certificate *c, int d, double eps, int upper, const char **why)
+{
+	double bits = 0;
+	for (slong i = 0; i < c->steps; i++)
+		bits = fmax(bits, log2(c->step[i].count));
+	arb_t x, delta;
+	arb_init(x); arb_init(delta);
+	arb_set_d(delta, c->delta);
+	int verdict = NOT_PROVED;
+	for (int level = 0; level < 4 && verdict == NOT_PROVED; level++) {
+		slong prec = 128 + 1.5*bits + 64*level;
+		int ok;
+		if (only(c, GAUSSIAN))
+			ok = delta_gaussian(x, c, eps, prec);
+		else if (only(c, FINITE))
+			ok = delta_finite(x, why, c, d, eps, prec);
+		else if (level == 0 && upper && d != c->direction && delta_chernoff(x, c, d, eps, prec) && arb_le(x, delta)) {
+			verdict = PROVED;
+			break;
+		} else
+			ok = delta_contour(x, why, c, d, eps, level, prec);
+		if (!ok) {
+			verdict = NOT_CHECKED;
+			break;
+		}
+		if (upper ? arb_le(x, delta) : arb_ge(x, delta))
+			verdict = PROVED;
+		else if (upper ? arb_gt(x, delta) : arb_lt(x, delta))
+			verdict = REFUTED;
+	}
+	if (getenv("VERIFY_TRACE")) {
+		printf("direction %d, eps %.17g: ", d, eps);
+		arb_printn(x, 25, 0);
+		printf("\n");
+	}
+	arb_clear(x); arb_clear(delta);
+	return verdict;
+}
+
+static int report(int verdict, const char *claim, const char *why)
+{
+	static const char *const words[] = { "proved", "refuted", "", "not proved", "not checked" };
+	printf("%s: %s%s%s\n", words[verdict], claim, *why ? ": " : "", why);
+	return verdict;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 2) {
+		fprintf(stderr, "usage: verify FILE\n");
+		return BAD_INPUT;
+	}
+	certificate c;
+	read_certificate(&c, argv[1]);
+	if (!isfinite(c.upper))
+		c.unknown = "an end that is not finite";
+	if (c.unknown)
+		return report(NOT_CHECKED, "this checker does not cover", c.unknown);
+	static const char *const claims[] = { "delta(upper) <= delta, remove or forward", "delta(upper) <= delta, add or backward", "delta(lower) >= delta" };
+	int worst = PROVED;
+	for (int i = 0; i < 3; i++) {
+		const char *why = "";
+		int v;
+		if (i == 1 && symmetric(&c))
+			continue;
+		if (i == 2 && c.lower == 0)
+			v = PROVED; /* epsilon is counted from 0 on */
+		else
+			v = prove(&c, i < 2 ? i : c.direction, i < 2 ? c.upper : c.lower, i < 2, &why);
+		if (v == REFUTED)
+			return report(v, claims[i], why);
+		if (v != PROVED)
+			report(v, claims[i], why);
+		if (v > worst)
+			worst = v;
+	}
+	flint_cleanup();
+	if (worst == PROVED)
+		report(PROVED, "the interval holds", "");
+	return worst;
+}

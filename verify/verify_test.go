@@ -1,0 +1,452 @@
+package verify
+
+// The checker proves what the library certifies, and refuses what was tampered with. The plans are random over all that
+// the checker covers; a sabotage that rewrites the claim seals the text again, so that the mathematics must find it.
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dpaccountant/accountant/plan"
+	"github.com/dpaccountant/accountant/service"
+)
+
+var (
+	slow  = flag.Bool("slow", false, "300 true and 300 sabotaged certificates: some minutes")
+	seed  = flag.Uint64("seed", 22, "of the plans and the sabotages")
+	trace = flag.Bool("trace", false, "print every certificate that was not proved or not refuted")
+)
+
+// The exit codes of the checker.
+const (
+	proved, refuted, badInput, notProved, notChecked = 0, 1, 2, 3, 4
+)
+
+const install = "NOT RUN: the checker of certificates was not built; install gcc and FLINT (Debian: apt install gcc libflint-dev libflint-arb-dev) and run go test ./verify"
+
+// build compiles the checker, against FLINT 3 or FLINT 2 with Arb under either of its names.
+func build(t *testing.T) string {
+	t.Helper()
+	cc, err := exec.LookPath("gcc")
+	if err != nil {
+		t.Skip(install)
+	}
+	files, err := filepath.Glob("src/*.c")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no sources: %v", err)
+	}
+	out := filepath.Join(t.TempDir(), "verify")
+	var said []byte
+	for _, libraries := range [][]string{{"-lflint-arb", "-lflint"}, {"-larb", "-lflint"}, {"-lflint"}} {
+		args := append([]string{"-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-o", out}, files...)
+		if said, err = exec.Command(cc, append(append(args, libraries...), "-lm")...).CombinedOutput(); err == nil {
+			return out
+		}
+	}
+	if strings.Contains(string(said), "arb.h: No such file") || strings.Contains(string(said), "cannot find -l") {
+		t.Skip(install)
+	}
+	t.Fatalf("the checker does not compile: %v\n%s", err, said)
+	return ""
+}
+
+// check runs the checker on a text.
+func check(t *testing.T, checker, text string) (code int, said string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, checker, "-")
+	cmd.Stdin = strings.NewReader(text)
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit) && exit.ExitCode() >= 0:
+		return exit.ExitCode(), string(out)
+	case err != nil:
+		t.Fatalf("the checker ended with %v\n%s\n%s", err, out, text)
+	}
+	return 0, string(out)
+}
+
+// certify asks for the certificate of a plan.
+func certify(t *testing.T, text string, delta float64) (string, service.EpsilonAt, error) {
+	t.Helper()
+	var q service.EpsilonRequest
+	q.Plan = service.PlanText(text)
+	q.Delta.List = service.Decimals{service.Decimal(strconv.FormatFloat(delta, 'g', -1, 64))}
+	q.Certificate = true
+	a, err := service.New(nil).Epsilon(context.Background(), q)
+	if err != nil {
+		return "", service.EpsilonAt{}, err
+	}
+	return a.Results[0].Certificate, a.Results[0], nil
+}
+
+// A draw makes random plans.
+type draw struct{ *rand.Rand }
+
+// log is log-uniform in [lo, hi], with three digits.
+func (d draw) log(lo, hi float64) float64 {
+	x, _ := strconv.ParseFloat(strconv.FormatFloat(lo*math.Exp(d.Float64()*math.Log(hi/lo)), 'g', 3, 64), 64)
+	return min(max(x, lo), hi)
+}
+
+func (d draw) count(lo, hi float64) int { return int(d.log(lo, hi)) }
+
+// kinds are the plans that the checker covers.
+var kinds = []struct {
+	name string
+	plan func(d draw) (relation string, steps []string)
+}{
+	{"dp-sgd", func(d draw) (string, []string) {
+		return d.relation(), []string{d.sgd()}
+	}},
+	{"two phases", func(d draw) (string, []string) {
+		return d.relation(), []string{d.sgd(), d.sgd()}
+	}},
+	{"gaussian", func(d draw) (string, []string) {
+		return d.relation(), []string{d.gaussian(), d.gaussian()}
+	}},
+	{"laplace", func(d draw) (string, []string) {
+		return d.relation(), []string{fmt.Sprintf("{mechanism: {laplace: {noise-multiplier: %v}}, count: %d}", d.log(0.5, 4), d.count(60, 3000))}
+	}},
+	{"laplace on samples", func(d draw) (string, []string) {
+		return "add-remove", []string{fmt.Sprintf("{mechanism: {laplace: {noise-multiplier: %v}}, sampling: {poisson: {rate: %v}}, count: %d}", d.log(0.5, 3), d.log(0.02, 0.5), d.count(200, 5000))}
+	}},
+	{"pure", func(d draw) (string, []string) {
+		return d.relation(), []string{d.declared(3000)}
+	}},
+	{"answers", func(d draw) (string, []string) {
+		return "add-remove", []string{d.response(2, 2000)}
+	}},
+	{"finite", func(d draw) (string, []string) {
+		return "add-remove", []string{d.pair(60), d.response(5, 30)}
+	}},
+	{"mixed", func(d draw) (string, []string) {
+		return "add-remove", []string{d.sgd(), d.declared(5), d.response(3, 5)}
+	}},
+	{"noises", func(d draw) (string, []string) {
+		return d.relation(), []string{d.gaussian(), fmt.Sprintf("{mechanism: {laplace: {noise-multiplier: %v}}, count: %d}", d.log(2, 20), d.count(1, 50))}
+	}},
+}
+
+func (d draw) relation() string {
+	return []string{"add-remove", "substitute", "zero-out"}[d.IntN(3)]
+}
+
+func (d draw) sgd() string {
+	return fmt.Sprintf("{mechanism: {gaussian: {noise-multiplier: %v}}, sampling: {poisson: {rate: %v}}, count: %d}", d.log(0.5, 5), d.log(1e-3, 0.3), d.count(100, 1e5))
+}
+
+func (d draw) gaussian() string {
+	return fmt.Sprintf("{mechanism: {gaussian: {noise-multiplier: %v}}, count: %d}", d.log(1, 100), d.count(1, 1000))
+}
+
+func (d draw) declared(most float64) string {
+	if d.IntN(2) == 0 {
+		return fmt.Sprintf("{mechanism: {pure: {epsilon: %v}}, count: %d}", d.log(0.01, 0.5), d.count(2, most))
+	}
+	return fmt.Sprintf("{mechanism: {approximate: {epsilon: %v, delta: %v}}, count: %d}", d.log(0.01, 0.5), d.log(1e-18, 1e-12), d.count(2, most))
+}
+
+func (d draw) response(categories int, most float64) string {
+	return fmt.Sprintf("{mechanism: {randomized-response: {probability: %v, categories: %d}}, count: %d}", d.log(0.2, 0.9), categories, d.count(2, most))
+}
+
+func (d draw) pair(most float64) string {
+	a, b := d.IntN(50)+5, d.IntN(50)+5
+	return fmt.Sprintf("{mechanism: {finite: {p: [%v, %v, 0.25], q: [%v, %v, 0.25]}}, count: %d}",
+		float64(a)/128, float64(96-a)/128, float64(b)/128, float64(96-b)/128, d.count(5, most))
+}
+
+// A sample is a plan with its certificate.
+type sample struct {
+	kind, relation, text, certificate string
+	steps                             []string
+	delta                             float64
+	answer                            service.EpsilonAt
+}
+
+// next draws a plan whose ε is in [1e-3, 100], and certifies it.
+func (d draw) next(t *testing.T, i int) sample {
+	t.Helper()
+	for range 200 {
+		k := kinds[i%len(kinds)]
+		s := sample{kind: k.name, delta: d.log(1e-12, 1e-2)}
+		if d.IntN(4) == 0 {
+			s.delta = d.log(1e-30, 1e-12)
+		}
+		s.relation, s.steps = k.plan(d)
+		if s.certify(t) && s.answer.Epsilon.Lower >= 1e-3 && s.answer.Epsilon.Upper <= 100 {
+			return s
+		}
+	}
+	t.Fatal("200 draws gave no plan with ε in [1e-3, 100]")
+	return sample{}
+}
+
+func (s *sample) certify(t *testing.T) bool {
+	t.Helper()
+	s.text = fmt.Sprintf("neighbors: %s\nsteps:\n", s.relation)
+	for _, step := range s.steps {
+		s.text += "  - " + step + "\n"
+	}
+	var err error
+	s.certificate, s.answer, err = certify(t, s.text, s.delta)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, s.text)
+	}
+	// Wide intervals are those of a limit, of which there is nothing to learn here.
+	e := s.answer.Epsilon
+	return len(s.answer.Warnings) == 0 && e.Upper-e.Lower <= 1e-3*e.Upper
+}
+
+// size is how many certificates of each sort are tried.
+func size() int {
+	if *slow {
+		return 300
+	}
+	return 40
+}
+
+func TestTrueCertificatesAreProved(t *testing.T) {
+	checker := build(t)
+	d := draw{rand.New(rand.NewPCG(*seed, 1))}
+	good, uncovered := 0, map[string]int{}
+	for i := 0; good < size(); i++ {
+		if i > 2*size() {
+			t.Fatalf("only %d of %d certificates are covered: not checked %v", good, i, uncovered)
+		}
+		s := d.next(t, i)
+		switch code, said := check(t, checker, s.certificate); code {
+		case proved:
+			good++
+		case notChecked:
+			uncovered[s.kind]++
+			if *trace {
+				t.Logf("%s\n%s%s", s.kind, s.text, said)
+			}
+		default:
+			t.Errorf("%s: exit %d\n%s%s\n%s", s.kind, code, s.text, said, s.certificate)
+		}
+	}
+	t.Logf("%d proved; not checked: %v", good, uncovered)
+}
+
+// seal puts the right hash under a text.
+func seal(text string) string {
+	body := text[:strings.LastIndex(text, "sha256 ")]
+	return body + fmt.Sprintf("sha256 %x\n", sha256.Sum256([]byte(body)))
+}
+
+// with replaces the value of a line.
+func with(text, key, value string) string {
+	return seal(regexp.MustCompile(`(?m)^`+key+` .*$`).ReplaceAllString(text, key+" "+value))
+}
+
+// claiming has other ends.
+func (s sample) claiming(lower, upper float64) string {
+	return with(with(s.certificate, "lower", plan.Hex(lower)), "upper", plan.Hex(upper))
+}
+
+// counting has other runs of the first step.
+func (s sample) counting(more int) string {
+	first := regexp.MustCompile(`(?m)^step (\d+)`)
+	n, _ := strconv.Atoi(first.FindStringSubmatch(s.certificate)[1])
+	done := false
+	return seal(first.ReplaceAllStringFunc(s.certificate, func(line string) string {
+		if done {
+			return line
+		}
+		done = true
+		return fmt.Sprintf("step %d", n+more)
+	}))
+}
+
+// parameter is a number of a step in hexadecimal.
+var parameter = regexp.MustCompile(`(noise-multiplier|rate|epsilon|probability) (0x\S+)`)
+
+func scaled(text string, by float64) string {
+	done := false
+	return seal(parameter.ReplaceAllStringFunc(text, func(m string) string {
+		if done {
+			return m
+		}
+		done = true
+		p := parameter.FindStringSubmatch(m)
+		x, _ := strconv.ParseFloat(p[2], 64)
+		return p[1] + " " + plan.Hex(x*by)
+	}))
+}
+
+// sabotages change a certificate, and say with what exit codes it may be refused. An empty text says that it does not apply.
+var sabotages = []struct {
+	name  string
+	codes []int
+	do    func(d draw, s sample) string
+}{
+	{"both ends too high", []int{refuted}, func(d draw, s sample) string {
+		lo, hi := float64(s.answer.Epsilon.Lower), float64(s.answer.Epsilon.Upper)
+		return s.claiming(hi+1.5*(hi-lo)+1e-12*hi, 2*hi)
+	}},
+	{"both ends too low", []int{refuted}, func(d draw, s sample) string {
+		lo, hi := float64(s.answer.Epsilon.Lower), float64(s.answer.Epsilon.Upper)
+		return s.claiming(lo/2, lo-1.5*(hi-lo)-1e-12*lo)
+	}},
+	{"a parameter larger", []int{refuted}, func(d draw, s sample) string {
+		if !parameter.MatchString(s.certificate) {
+			return ""
+		}
+		return scaled(s.certificate, 1.003)
+	}},
+	{"a parameter smaller", []int{refuted}, func(d draw, s sample) string {
+		if !parameter.MatchString(s.certificate) {
+			return ""
+		}
+		return scaled(s.certificate, 0.997)
+	}},
+	{"the other direction", []int{refuted}, func(d draw, s sample) string {
+		other := map[string]string{"remove": "add", "add": "remove"}[s.answer.WorstDirection]
+		if other == "" || s.relation == "substitute" || !(s.kind == "dp-sgd" || s.kind == "two phases" || s.kind == "laplace on samples") {
+			return "" // both directions are alike
+		}
+		return with(s.certificate, "direction", other)
+	}},
+	{"one run more", []int{refuted}, func(d draw, s sample) string { return s.counting(1) }},
+	{"one run less", []int{refuted}, func(d draw, s sample) string { return s.counting(-1) }},
+	{"another relation", []int{refuted}, func(d draw, s sample) string {
+		if s.relation != "substitute" || s.kind == "pure" {
+			return ""
+		}
+		text := with(s.certificate, "neighbors", "add-remove")
+		return seal(strings.NewReplacer("direction forward", "direction remove", "direction backward", "direction add").Replace(text))
+	}},
+	{"a smaller delta", []int{refuted}, func(d draw, s sample) string {
+		return with(s.certificate, "delta", plan.Hex(s.delta*0.99))
+	}},
+	{"truncated", []int{badInput}, func(d draw, s sample) string { return s.certificate[:d.IntN(len(s.certificate))] }},
+	{"a bit", []int{badInput}, func(d draw, s sample) string {
+		b := []byte(s.certificate)
+		b[d.IntN(len(b))] ^= 1 << d.IntN(8)
+		return string(b)
+	}},
+	{"a bit, sealed again", []int{refuted, badInput, notChecked}, func(d draw, s sample) string {
+		// In what is claimed: the version, the engine, its line and the budget are no part of it.
+		b := []byte(s.certificate)
+		from, to := strings.Index(s.certificate, "step "), strings.Index(s.certificate, "direction ")
+		i := from + d.IntN(to-from)
+		// A late digit moves ε by less than a wide interval has room for: the claim would still be true.
+		e := s.answer.Epsilon
+		if word := s.certificate[strings.LastIndexAny(s.certificate[:i], " \n")+1 : i]; strings.Contains(word, ".") && len(word) > strings.Index(word, ".")+3 || e.Upper-e.Lower > 1e-8*e.Upper {
+			return ""
+		}
+		b[i] ^= 1 << d.IntN(4)
+		text := seal(string(b))
+		for _, line := range []string{"lower", "upper"} {
+			// A weaker claim is true.
+			at := strings.Index(s.certificate, "\n"+line)
+			if i > at && i < at+40 {
+				return ""
+			}
+		}
+		return text
+	}},
+	{"doubled line", []int{badInput}, func(d draw, s sample) string {
+		lines := strings.SplitAfter(s.certificate, "\n")
+		i := d.IntN(len(lines) - 1)
+		if strings.HasPrefix(lines[i], "step") {
+			return ""
+		}
+		return seal(strings.Join(lines[:i+1], "") + lines[i] + strings.Join(lines[i+1:], ""))
+	}},
+}
+
+func TestSabotagedCertificatesAreRefused(t *testing.T) {
+	checker := build(t)
+	d := draw{rand.New(rand.NewPCG(*seed, 2))}
+	codes := map[int]int{}
+	for i, done := 0, 0; done < size(); i++ {
+		s := d.next(t, i)
+		if code, _ := check(t, checker, s.certificate); code == notChecked {
+			continue
+		}
+		for range 3 {
+			x := sabotages[d.IntN(len(sabotages))]
+			text := x.do(d, s)
+			if text == "" || text == s.certificate {
+				continue
+			}
+			code, said := check(t, checker, text)
+			ok := false
+			for _, c := range x.codes {
+				ok = ok || c == code
+			}
+			if !ok {
+				t.Errorf("%s, %s: exit %d\n%s%s\n%s\nof\n%s", x.name, s.kind, code, s.text, said, text, s.certificate)
+			}
+			codes[code]++
+			done++
+		}
+	}
+	t.Logf("refuted %d, bad input %d, not checked %d", codes[refuted], codes[badInput], codes[notChecked])
+}
+
+func TestOthersAreNotChecked(t *testing.T) {
+	checker := build(t)
+	for _, c := range []struct{ name, text string }{
+		{"fixed size", "neighbors: substitute\nsteps: [{mechanism: {gaussian: {noise-multiplier: 2}}, sampling: {without-replacement: {population: 1000, batch: 10}}, count: 10}]"},
+		{"discrete noise", "neighbors: add-remove\nsteps: [{mechanism: {discrete-gaussian: {noise-multiplier: 5}}, count: 10}]"},
+		{"persons", "neighbors: add-remove\nrecords-per-person: 2\nsteps: [{mechanism: {gaussian: {noise-multiplier: 5}}, count: 10}]"},
+		{"a gap", "neighbors: substitute\nsteps: [{mechanism: {laplace: {noise-multiplier: 2}}, sampling: {poisson: {rate: 0.1}}, count: 10}]"},
+		{"one sampled run", "neighbors: add-remove\nsteps: [{mechanism: {laplace: {noise-multiplier: 2}}, sampling: {poisson: {rate: 0.1}}}]"},
+	} {
+		certificate, _, err := certify(t, c.text, 1e-5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if code, said := check(t, checker, certificate); code != notChecked || !strings.Contains(said, "not checked") {
+			t.Errorf("%s: exit %d\n%s\n%s", c.name, code, said, certificate)
+		}
+	}
+}
+
+// TestPageExample: the certificate of docs/certificates.md is true, and has the form of today.
+func TestPageExample(t *testing.T) {
+	page, err := os.ReadFile("../docs/certificates.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, ok := strings.Cut(string(page), "```text\n")
+	text, _, ends := strings.Cut(text, "```")
+	if !ok || !ends {
+		t.Fatal("the page has no certificate")
+	}
+	now, _, err := certify(t, "neighbors: add-remove\nsteps: [{mechanism: {gaussian: {noise-multiplier: 1.1}}, sampling: {poisson: {rate: 0.01}}, count: 1000}]", 1e-5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := regexp.MustCompile(`[a-z-]+ `)
+	plain := func(s string) string { // without numbers, the version and the hash
+		s = regexp.MustCompile(`(?m)^(version|sha256) .*$`).ReplaceAllString(s, "$1 x")
+		return strings.Join(words.FindAllString(s, -1), "")
+	}
+	if plain(now) != plain(text) {
+		t.Errorf("the page has\n%s\nand today's is\n%s", text, now)
+	}
+	if code, said := check(t, build(t), text); code != proved {
+		t.Errorf("exit %d\n%s", code, said)
+	}
+}
