@@ -84,7 +84,7 @@ func run(o options) error {
 		}
 	}
 	if len(open) > 0 && !o.known {
-		if open, err = ask(root, open, o, known); err != nil {
+		if err := ask(root, open, o, known); err != nil {
 			return err
 		}
 	}
@@ -93,21 +93,21 @@ func run(o options) error {
 }
 
 // ask compiles and judges mutants; those that do not compile keep an empty state.
-func ask(root string, open []*mutant, o options, known *answers) ([]*mutant, error) {
+func ask(root string, open []*mutant, o options, known *answers) error {
 	dir, err := o.work, error(nil)
 	if dir == "" {
 		if dir, err = os.MkdirTemp("", "mutation"); err != nil {
-			return nil, err
+			return err
 		}
 		defer os.RemoveAll(dir)
 	}
 	r := &runner{root: root, dir: dir, longest: o.longest, budget: o.budget, workers: o.workers}
 	if open, err = r.compile(open, strings.Split(o.tests, ",")); err != nil {
-		return nil, err
+		return err
 	}
 	log.Printf("%d mutants compile", len(open))
 	if err := r.trace(); err != nil {
-		return nil, err
+		return err
 	}
 	log.Printf("traced")
 	var mu sync.Mutex
@@ -125,7 +125,7 @@ func ask(root string, open []*mutant, o options, known *answers) ([]*mutant, err
 			log.Print(err)
 		}
 	})
-	return open, nil
+	return nil
 }
 
 // find returns the mutants of all packages, in the order of their files.
