@@ -117,3 +117,33 @@ func TestProvesAboveTheLargestLoss(t *testing.T) {
 		t.Errorf("at ε next to %v: %v above, %v below", top, s.Proves(top*1.001, 1e-300), s.Proves(top*0.9, 1e-300))
 	}
 }
+
+// What is no question is not proved: δ of 0 or less, an ε that is not a number, an empty sum.
+func TestProvesNothingOfNoQuestion(t *testing.T) {
+	if New(Options{}).Proves(1, 0.5) {
+		t.Error("an empty sum proves something")
+	}
+	s := sum(t, Options{}, profiles.Reverse(sampled(t, 0.05, 0.01)), 10)
+	for _, c := range [][2]float64{{1e6, 0}, {1e6, -1}, {1e6, math.NaN()}, {math.NaN(), 0.5}, {math.Inf(1), 0.5}, {math.Inf(-1), 0.5}} {
+		if s.Proves(c[0], c[1]) {
+			t.Errorf("δ(%v) ≤ %v is proved", c[0], c[1])
+		}
+	}
+}
+
+// One run of a profile whose losses are known to 0.01 only: ε is bounded 0.01 further out, at both ends.
+func TestOneRunOfDisplacedLosses(t *testing.T) {
+	ends := func(lossErr float64) Result {
+		half := math.Log(0.5)
+		atoms := []profiles.Atom{{Loss: 1, LogP: half, LogQ: half - 1}, {Loss: -0.5, LogP: half, LogQ: half + 0.4}}
+		d, err := profiles.NewDiscrete(atoms, math.Inf(-1), math.Inf(-1), 0, lossErr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return epsilon(t, sum(t, Options{}, d, 1), 0.1)
+	}
+	exact, moved := ends(0), ends(0.01)
+	if exact.Upper-exact.Lower > 1e-9 || moved.Lower > exact.Lower-0.01+1e-9 || moved.Upper < exact.Upper+0.01-1e-9 {
+		t.Errorf("ε in [%v, %v] of exact losses, [%v, %v] of losses within 0.01", exact.Lower, exact.Upper, moved.Lower, moved.Upper)
+	}
+}

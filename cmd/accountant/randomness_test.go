@@ -1,0 +1,77 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestRandomnessNamesEverySampler: docs/randomness.md has every exported function or method with a parameter of
+// type rand.Source, and every method Sample of a law with a *rand.Rand.
+func TestRandomnessNamesEverySampler(t *testing.T) {
+	text := strings.Join(page(t, "docs/randomness.md"), "\n")
+	named := map[string]bool{}
+	for _, code := range codeSpan.FindAllString(text, -1) {
+		named[strings.Trim(code, "`")] = true
+	}
+	seen := 0
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			switch d.Name() {
+			case "cmd", "experiments", "examples", "testdata", ".git", "service", "web", "steady":
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil || f.Name.Name == "main" {
+			return err
+		}
+		for _, decl := range f.Decls {
+			fn, ok := decl.(*ast.FuncDecl)
+			if !ok || !fn.Name.IsExported() || !draws(fn.Type.Params) {
+				continue
+			}
+			name := f.Name.Name + "."
+			if fn.Recv != nil {
+				of := receiver(fn.Recv.List[0].Type)
+				if !ast.IsExported(of) {
+					continue // a law, by its interface
+				}
+				name += of + "."
+			}
+			seen++
+			if name += fn.Name.Name; !named[name] {
+				t.Errorf("docs/randomness.md does not name %s", name)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen < 40 {
+		t.Errorf("%d functions draw, want at least 40", seen)
+	}
+}
+
+func draws(params *ast.FieldList) bool {
+	for _, p := range params.List {
+		if s, ok := p.Type.(*ast.SelectorExpr); ok && s.Sel.Name == "Source" {
+			if x, ok := s.X.(*ast.Ident); ok && x.Name == "rand" {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,59 @@
+package closed
+
+import (
+	"math"
+	"testing"
+
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// blurred is a profile whose tails are known to a third only, so that no digit of P − e^ε·Q is right.
+type blurred struct{ profiles.Profile }
+
+func (blurred) Tails(eps, _ float64) profiles.Tails {
+	return profiles.Tails{P: math.Log(0.5), Q: math.Log(0.5) - 1, PC: math.Log(0.5), QC: math.Log1p(-0.5 * math.Exp(-1)), Err: 0.3}
+}
+
+// TestDeltaWithoutDigits: where no digit of δ is correct, it is bounded by P(L > ε), which is 0.5·e^{0.3} here at
+// most, and by 0 from below.
+func TestDeltaWithoutDigits(t *testing.T) {
+	p := blurred{}
+	if _, err := profiles.LogDelta(p, 1); !math.IsInf(err, 1) {
+		t.Fatalf("the error of log δ is %v: nothing is tested", err)
+	}
+	lo, _, hi := Delta(p, 1, 0)
+	if !math.IsInf(lo, -1) || hi < math.Log(0.5)+0.3 {
+		t.Errorf("log δ in [%v, %v], want all below %v", lo, hi, math.Log(0.5)+0.3)
+	}
+}
+
+// TestExactTop: a largest loss that is off by something has no exact sum, and neither have two kinds of steps.
+func TestExactTop(t *testing.T) {
+	for _, c := range []struct {
+		lossErr float64
+		want    bool
+	}{{0, true}, {1e-9, false}} {
+		d, err := profiles.NewDiscrete([]profiles.Atom{{Loss: 1, LogP: math.Log(0.5), LogQ: math.Log(0.5) - 1}}, math.Inf(-1), math.Inf(-1), 0, c.lossErr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		step := Step{Profile: d, Support: d.Support(), Count: 4}
+		if top, ok := (Steps{step}).exactTop(); ok != c.want || ok && top != 4 {
+			t.Errorf("losses within %v: top %v, %v", c.lossErr, top, ok)
+		}
+		if _, ok := (Steps{step, step}).exactTop(); ok {
+			t.Error("the top of two kinds is said to be exact")
+		}
+	}
+}
+
+// TestEndsCarryTheErrorOfLosses: the largest total loss is that of losses as far out as they may be.
+func TestEndsCarryTheErrorOfLosses(t *testing.T) {
+	d, err := profiles.NewDiscrete([]profiles.Atom{{Loss: 1, LogP: math.Log(0.5), LogQ: math.Log(0.5) - 1}}, math.Inf(-1), math.Inf(-1), 0, 0.125)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, top := (Steps{{Profile: d, Support: d.Support(), Count: 4}}).Ends(); top < 4.5 || top > 4.5+1e-12 {
+		t.Errorf("top %v, want 4·(1 + 0.125)", top)
+	}
+}

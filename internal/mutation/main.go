@@ -1,0 +1,282 @@
+package main
+
+// Flags, and the order of things.
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// The packages whose lines are changed, and the tests that are asked: those of the same packages.
+const packages = "profiles,pld,fourier,fourier/internal/closed,fourier/internal/lattice,fourier/internal/contour," +
+	"subsample,subsample/internal/copies,subsample/adaptive,subsample/allocation,internal/transform"
+
+type options struct {
+	pkg, tests, only, cache, out string
+	n, workers                   int
+	seed                         uint64
+	longest, budget, limit       time.Duration
+	work                         string
+	list, known                  bool
+}
+
+func main() {
+	log.SetFlags(0)
+	var o options
+	flag.StringVar(&o.pkg, "pkg", packages, "packages to change, with commas between")
+	flag.StringVar(&o.tests, "tests", "", "packages whose tests are asked; those of -pkg if empty")
+	flag.StringVar(&o.only, "only", "", "names of mutants, with commas between: no others")
+	flag.IntVar(&o.n, "n", 220, "how many mutants")
+	flag.Uint64Var(&o.seed, "seed", 1, "which of them")
+	flag.IntVar(&o.workers, "workers", 2, "how many at a time")
+	flag.DurationVar(&o.longest, "longest", 8*time.Second, "processor time above which a test is not asked")
+	flag.DurationVar(&o.budget, "budget", 30*time.Second, "processor time of the tests that one mutant is shown to")
+	flag.StringVar(&o.work, "work", "", "directory to keep, for another run of the same mutants and tests; a new one if empty")
+	flag.DurationVar(&o.limit, "limit", 0, "no mutant is begun later than this; what has no answer by then is left out")
+	flag.StringVar(&o.cache, "cache", "", "file of answers; in the user's cache directory if empty")
+	flag.StringVar(&o.out, "o", "", "file of the page; standard output if empty")
+	flag.BoolVar(&o.known, "known", false, "ask nothing: the page of what the cache knows")
+	flag.BoolVar(&o.list, "list", false, "list the mutants and run nothing")
+	flag.Parse()
+	if err := run(o); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(o options) error {
+	root, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	o.pkg, o.tests = strings.ReplaceAll(o.pkg, "./", ""), strings.ReplaceAll(o.tests, "./", "")
+	if o.tests == "" {
+		o.tests = o.pkg
+	}
+	all, err := find(root, strings.Split(o.pkg, ","))
+	if err != nil {
+		return err
+	}
+	ms := sample(all, o)
+	if o.list {
+		for _, m := range ms {
+			fmt.Printf("%s %s:%d %s %s\n\t%s\n\t%s\n", m.name, m.file, m.line, m.fn, m.operator, flat(m.was), flat(m.is))
+		}
+		return nil
+	}
+	known, err := openAnswers(root, o.cache, o.tests)
+	if err != nil {
+		return err
+	}
+	var open []*mutant
+	for i, m := range ms {
+		m.id = int32(i + 1)
+		if !known.answer(m) {
+			open = append(open, m)
+		}
+	}
+	if len(open) > 0 && !o.known {
+		if err := ask(root, open, o, known); err != nil {
+			return err
+		}
+	}
+	ms = slices.DeleteFunc(ms, func(m *mutant) bool { return m.state == "" })
+	return write(o, all, ms)
+}
+
+// ask compiles and judges mutants; those that do not compile keep an empty state.
+func ask(root string, open []*mutant, o options, known *answers) error {
+	dir, err := o.work, error(nil)
+	if dir == "" {
+		if dir, err = os.MkdirTemp("", "mutation"); err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+	}
+	r := &runner{root: root, dir: dir, longest: o.longest, budget: o.budget, workers: o.workers}
+	if open, err = r.compile(open, strings.Split(o.tests, ",")); err != nil {
+		return err
+	}
+	log.Printf("%d mutants compile", len(open))
+	if err := r.trace(); err != nil {
+		return err
+	}
+	log.Printf("traced")
+	var mu sync.Mutex
+	begun := time.Now()
+	r.each(len(open), func(i int) {
+		m := open[i]
+		if o.limit > 0 && time.Since(begun) > o.limit {
+			return // without an answer
+		}
+		r.judge(m)
+		mu.Lock()
+		defer mu.Unlock()
+		log.Printf("%s %s:%d %s: %s %s", m.name, m.file, m.line, m.operator, m.state, m.killer)
+		if err := known.add(m); err != nil {
+			log.Print(err)
+		}
+	})
+	return nil
+}
+
+// find returns the mutants of all packages, in the order of their files.
+func find(root string, pkgs []string) ([]mutant, error) {
+	var all []mutant
+	for _, p := range pkgs {
+		files, err := filepath.Glob(filepath.Join(root, p, "*.go"))
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range files {
+			if strings.HasSuffix(f, "_test.go") {
+				continue
+			}
+			src, err := os.ReadFile(f)
+			if err != nil {
+				return nil, err
+			}
+			ms, err := sites(root, f, src)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, ms...)
+		}
+	}
+	return all, nil
+}
+
+// sample takes mutants in turn from each kind of wrong in each package, in an order that the seed and their names decide.
+func sample(all []mutant, o options) []*mutant {
+	type kind struct{ pkg, operator string }
+	groups := map[kind][]*mutant{}
+	var order []kind
+	for i := range all {
+		m := &all[i]
+		if o.only != "" {
+			if !strings.Contains(","+o.only+",", ","+m.name+",") {
+				continue
+			}
+		}
+		k := kind{m.pkg, m.operator}
+		if groups[k] == nil {
+			order = append(order, k)
+		}
+		groups[k] = append(groups[k], m)
+	}
+	rank := func(m *mutant) string {
+		return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%d %s", o.seed, m.name)))
+	}
+	var taken []*mutant
+	for _, g := range groups {
+		slices.SortFunc(g, func(a, b *mutant) int { return strings.Compare(rank(a), rank(b)) })
+	}
+	for turn := 0; ; turn++ {
+		some := false
+		for _, k := range order {
+			if g := groups[k]; turn < len(g) {
+				taken, some = append(taken, g[turn]), true
+			}
+		}
+		if !some {
+			break
+		}
+	}
+	taken = apart(taken)
+	if len(taken) > o.n && o.only == "" {
+		taken = taken[:o.n]
+	}
+	return taken
+}
+
+// answers are kept in a file of JSON lines.
+type answers struct {
+	path, root, tests string // tests is a hash of all tests: a new one may kill what survived
+	known             map[string]answer
+}
+
+type answer struct{ Key, State, Killer string }
+
+func openAnswers(root, path, pkgs string) (*answers, error) {
+	if path == "" {
+		dir, err := os.UserCacheDir()
+		if err != nil {
+			return nil, err
+		}
+		path = filepath.Join(dir, "accountant-mutation.jsonl")
+	}
+	h := sha256.New()
+	for p := range strings.SplitSeq(pkgs, ",") {
+		files, _ := filepath.Glob(filepath.Join(root, p, "*_test.go"))
+		for _, f := range files {
+			text, _ := os.ReadFile(f)
+			h.Write(text)
+		}
+	}
+	a := &answers{path, root, fmt.Sprintf("%x", h.Sum(nil)), map[string]answer{}}
+	text, err := os.ReadFile(path)
+	if err != nil && !os.IsNotExist(err) {
+		return nil, err
+	}
+	for l := range strings.Lines(string(text)) {
+		var x answer
+		if json.Unmarshal([]byte(l), &x) == nil {
+			a.known[x.Key] = x
+		}
+	}
+	return a, nil
+}
+
+// key is the mutant and the text of its file, so that an answer ends with what it is about.
+func (a *answers) key(m *mutant) string {
+	src, _ := os.ReadFile(filepath.Join(a.root, m.file))
+	return fmt.Sprintf("%s %x", m.name, sha256.Sum256(src))
+}
+
+// answer fills in what is known. The test that killed it must still be there; what survived holds until some test changes.
+func (a *answers) answer(m *mutant) bool {
+	if x, ok := a.known[a.key(m)]; ok {
+		pkg, test, ok := strings.Cut(x.Killer, ": ")
+		if ok && hasTest(a.root, pkg, strings.TrimPrefix(strings.Fields(test)[0], "one")) {
+			m.state, m.killer = x.State, x.Killer
+			return true
+		}
+	}
+	x, ok := a.known[a.key(m)+" "+a.tests]
+	if ok {
+		m.state = x.State
+	}
+	return ok
+}
+
+// hasTest reports that a test of that name is in the package; an empty name is any.
+func hasTest(root, pkg, test string) bool {
+	files, _ := filepath.Glob(filepath.Join(root, pkg, "*_test.go"))
+	for _, f := range files {
+		if text, err := os.ReadFile(f); err == nil && strings.Contains(string(text), "\nfunc "+test) {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *answers) add(m *mutant) error {
+	x := answer{a.key(m), m.state, m.killer}
+	if m.state != "killed" {
+		x.Key += " " + a.tests
+	}
+	f, err := os.OpenFile(a.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return json.NewEncoder(f).Encode(x)
+}

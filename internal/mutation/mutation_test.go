@@ -1,0 +1,101 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const sampled = `package small
+
+// bound returns an upper bound.
+func bound(x, err float64) float64 {
+	y := x*2 + err
+	if x < 1 {
+		return 0
+	}
+	y += 3 * err
+	return max(y, x)
+}
+
+func other(x float64) float64 { return x + 1 }
+`
+
+// TestSites: each kind of wrong is found in a function that carries a bound, and nowhere else.
+func TestSites(t *testing.T) {
+	ms, err := sites("/m", "/m/p/small.go", []byte(sampled))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	names := map[string]bool{}
+	for _, m := range ms {
+		if m.fn != "bound" || m.pkg != "p" || names[m.name] {
+			t.Errorf("%+v", m)
+		}
+		names[m.name] = true
+		got = append(got, m.operator+": "+m.is)
+	}
+	for _, want := range []string{
+		"error term: y = (x*2)", "sign: y = x*2 - (err)", "comparison: x <= 1", "comparison: x >= 1", "constant: x < (1+1)",
+		"early return: false && (x < 1)", "sign: y -= 3 * err", "error term: y += 0*(3 * err)", "direction: return min(y, x)", "constant: return (0-1)",
+	} {
+		if !slices.Contains(got, want) {
+			t.Errorf("no %q in %q", want, got)
+		}
+	}
+	// The switched text is a Go file, and without a switch does what it did: the text before is all there.
+	kept := make([]*mutant, len(ms))
+	for i := range ms {
+		kept[i] = &ms[i]
+		ms[i].id = int32(i + 1)
+	}
+	kept = apart(kept)
+	text := splice([]byte(sampled), kept)
+	if _, err := parser.ParseFile(token.NewFileSet(), "small.go", text, 0); err != nil {
+		t.Errorf("%v\n%s", err, text)
+	}
+	for _, m := range kept {
+		if !strings.Contains(text, m.was) || !strings.Contains(text, m.is) {
+			t.Errorf("%q or %q is not in\n%s", m.was, m.is, text)
+		}
+	}
+}
+
+// TestReasons: each line of harmless.txt is a mutant that exists, with a reason; those of lines that have
+// changed since are to be taken off the list.
+func TestReasons(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := find(root, strings.Split(packages, ","))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 5000 {
+		t.Errorf("%d mutants, want at least 5000", len(all))
+	}
+	for l := range strings.Lines(harmless) {
+		f := strings.Fields(l)
+		if strings.HasPrefix(l, "#") {
+			continue
+		}
+		if len(f) < 6 || f[1] != "harmless" && f[1] != "open" || !slices.ContainsFunc(all, func(m mutant) bool { return m.name == f[0] }) {
+			t.Errorf("not a mutant, or no reason: %s", l)
+		}
+	}
+	page, err := os.ReadFile(filepath.Join(root, "docs/mutation.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, r := range reasons(harmless) {
+		if !strings.Contains(string(page), name) || !strings.Contains(string(page), r.why) {
+			t.Errorf("docs/mutation.md does not have %s", name)
+		}
+	}
+}
