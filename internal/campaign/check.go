@@ -40,13 +40,12 @@ type examiner struct {
 	seed   uint64 // of the random choices of checks
 	lawsOf int    // how many laws are tried
 	// What was found.
-	checks                 map[string]int64
-	answers, warned, wide  int64
-	share                  float64 // widest interval over the width asked, without a warning or a gap
-	base                   accountant.Interval
-	refused                bool
-	relative, relativeGap  float64 // widest interval over its upper end, with a warning
-	widestPlan, warnedPlan string
+	checks          map[string]int64
+	answers, warned int64
+	share           float64 // widest interval over the width asked, without a warning or a gap
+	base            accountant.Interval
+	refused         bool
+	widestPlan      string
 }
 
 func newExaminer(ask answerer, seed uint64, lawsOf int) *examiner {
