@@ -5,6 +5,7 @@ package ledger
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 )
 
@@ -114,7 +115,8 @@ func (l *Ledger) spendAll(batch []*request) {
 	}
 }
 
-// prepare computes what a spend takes to be admitted, and answers those that are not. It returns the others.
+// prepare computes what a spend takes to be admitted, and answers those that are not. It returns the others, with those that
+// were granted before under their key: a line that is read without the lock may be taken back by who is writing it.
 func (l *Ledger) prepare(ctx context.Context, batch []*request) []*request {
 	s := l.state
 	if len(batch) > 1 {
@@ -128,7 +130,7 @@ func (l *Ledger) prepare(ctx context.Context, batch []*request) []*request {
 	}
 	var left []*request
 	for _, r := range batch {
-		if _, err := s.judged(r.ctx, r.entry); err != nil {
+		if _, err := s.judged(r.ctx, r.entry); err != nil && !errors.Is(err, errGranted) {
 			l.answer(r, err)
 		} else {
 			left = append(left, r)
@@ -150,7 +152,11 @@ func (l *Ledger) commit(ctx context.Context, batch []*request, judge bool) (rest
 	case l.path != "":
 		done, err = l.commitFile(ctx, batch, judge)
 	default:
-		_, err = l.admit(ctx, batch, judge)
+		undo, settle := l.state.mark()
+		if _, err = l.admit(ctx, batch, judge); err != nil {
+			undo()
+		}
+		settle()
 		done = err == nil
 	}
 	for _, r := range batch {
