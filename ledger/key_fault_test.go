@@ -301,3 +301,29 @@ func TestMemoryTakesBack(t *testing.T) {
 		t.Errorf("again %v, %v", again, err)
 	}
 }
+
+// TestPanicOfASpend: a panic while a spend is under way is one in the goroutine of who spends, who may recover from it, and the
+// ledger goes on.
+func TestPanicOfASpend(t *testing.T) {
+	held := testHeld
+	defer func() { testHeld = held }()
+	path := filepath.Join(t.TempDir(), "a.ledger")
+	l, err := Create(path, Config{Neighbors: accountant.AddRemove, Epsilon: 4.1, Mode: Planned})
+	if err != nil {
+		t.Fatal(err)
+	}
+	testHeld = func() { panic("a defect") }
+	func() {
+		defer func() {
+			if p := recover(); p != "a defect" {
+				t.Errorf("recovered %v", p)
+			}
+		}()
+		_, err := l.SpendOnce(t.Context(), "k", []byte(keyPlan), "")
+		t.Errorf("no panic, %v", err)
+	}()
+	testHeld = held
+	if again, err := l.SpendOnce(t.Context(), "k", []byte(keyPlan), ""); again || err != nil {
+		t.Errorf("again %v, %v", again, err)
+	}
+}

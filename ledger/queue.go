@@ -6,6 +6,7 @@ package ledger
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 )
 
@@ -28,12 +29,23 @@ func (l *Ledger) spend(ctx context.Context, e entry) error {
 	for {
 		select {
 		case err := <-r.done:
+			if p, ok := err.(panicked); ok {
+				panic(p.value)
+			}
 			return err
 		case l.turn <- struct{}{}:
 			// In a goroutine, as this call may have to end before those of others do.
 			go func() {
 				defer l.end()
-				l.spendAll(l.batch())
+				batch := l.batch()
+				defer func() {
+					if p := recover(); p != nil {
+						for _, r := range batch {
+							l.answer(r, panicked{p})
+						}
+					}
+				}()
+				l.spendAll(batch)
 			}()
 		case <-cancelled:
 			if l.move(r, waiting, gone) {
@@ -43,6 +55,12 @@ func (l *Ledger) spend(ctx context.Context, e entry) error {
 		}
 	}
 }
+
+// A panicked is a panic while spends were under way, which continues in the goroutines of those who spend: there it may be
+// recovered, as a server does, while here it would end the process.
+type panicked struct{ value any }
+
+func (p panicked) Error() string { return fmt.Sprint(p.value) }
 
 // batch takes requests from the queue, oldest first.
 func (l *Ledger) batch() []*request {
