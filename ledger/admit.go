@@ -36,7 +36,10 @@ func (l *Ledger) answer(r *request, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if r.stage != gone {
-		r.done <- err
+		select {
+		case r.done <- err:
+		default: // it has its answer
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // commitFile writes the requests that were judged, if the judgement still holds; it may judge again if so told. done is
@@ -68,9 +69,21 @@ func (l *Ledger) commitFile(ctx context.Context, batch []*request, judge bool) (
 		return false, err
 	case len(lines) == 0:
 		undo() // of the ending that the last line will have
-		return true, nil
+		return l.settled(f, info, batch)
 	}
 	return l.writeLines(f, info, from, missing, lines)
+}
+
+// settled makes sure that what was granted before, as is the answer to a key that is known, lasts as what is granted now
+// does: who has written it may have been killed before it was on disk.
+func (l *Ledger) settled(f *os.File, info os.FileInfo, batch []*request) (done bool, err error) {
+	if !slices.ContainsFunc(batch, func(r *request) bool { return errors.Is(r.err, errGranted) }) {
+		return true, nil
+	}
+	if err := flush(f); err != nil {
+		return false, problem(l.path, err)
+	}
+	return l.named(info), nil
 }
 
 // writeLines appends lines at an offset, behind what the last line is missing, and looks whether they are where readers look.

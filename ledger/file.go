@@ -115,6 +115,9 @@ func checkVacant(path string, f *os.File) error {
 // appendTo fails in tests as a disk does that is full.
 var appendTo = func(f *os.File, data []byte) (int, error) { return f.Write(data) }
 
+// flush fails in tests as a disk does that is broken.
+var flush = (*os.File).Sync
+
 // write appends data to a file that was opened for appending, and ends at an
 // offset when what is torn is cut off. When it fails the file is as it was, or
 // ends in a beginning of the data, if that cannot be cut off either.
@@ -130,7 +133,7 @@ func write(f *os.File, offset int64, data []byte) error {
 	}
 	if _, err = f.Seek(offset, io.SeekStart); err == nil {
 		if _, err = appendTo(f, data); err == nil {
-			err = f.Sync()
+			err = flush(f)
 		}
 	}
 	if err != nil {

@@ -5,6 +5,8 @@ package ledger
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync/atomic"
 )
 
@@ -27,12 +29,23 @@ func (l *Ledger) spend(ctx context.Context, e entry) error {
 	for {
 		select {
 		case err := <-r.done:
+			if p, ok := err.(panicked); ok {
+				panic(p.value)
+			}
 			return err
 		case l.turn <- struct{}{}:
 			// In a goroutine, as this call may have to end before those of others do.
 			go func() {
 				defer l.end()
-				l.spendAll(l.batch())
+				batch := l.batch()
+				defer func() {
+					if p := recover(); p != nil {
+						for _, r := range batch {
+							l.answer(r, panicked{p})
+						}
+					}
+				}()
+				l.spendAll(batch)
 			}()
 		case <-cancelled:
 			if l.move(r, waiting, gone) {
@@ -42,6 +55,12 @@ func (l *Ledger) spend(ctx context.Context, e entry) error {
 		}
 	}
 }
+
+// A panicked is a panic while spends were under way, which continues in the goroutines of those who spend: there it may be
+// recovered, as a server does, while here it would end the process.
+type panicked struct{ value any }
+
+func (p panicked) Error() string { return fmt.Sprint(p.value) }
 
 // batch takes requests from the queue, oldest first.
 func (l *Ledger) batch() []*request {
@@ -114,7 +133,8 @@ func (l *Ledger) spendAll(batch []*request) {
 	}
 }
 
-// prepare computes what a spend takes to be admitted, and answers those that are not. It returns the others.
+// prepare computes what a spend takes to be admitted, and answers those that are not. It returns the others, with those that
+// were granted before under their key: a line that is read without the lock may be taken back by who is writing it.
 func (l *Ledger) prepare(ctx context.Context, batch []*request) []*request {
 	s := l.state
 	if len(batch) > 1 {
@@ -128,7 +148,7 @@ func (l *Ledger) prepare(ctx context.Context, batch []*request) []*request {
 	}
 	var left []*request
 	for _, r := range batch {
-		if _, err := s.judged(r.ctx, r.entry); err != nil {
+		if _, err := s.judged(r.ctx, r.entry); err != nil && !errors.Is(err, errGranted) {
 			l.answer(r, err)
 		} else {
 			left = append(left, r)
@@ -150,7 +170,11 @@ func (l *Ledger) commit(ctx context.Context, batch []*request, judge bool) (rest
 	case l.path != "":
 		done, err = l.commitFile(ctx, batch, judge)
 	default:
-		_, err = l.admit(ctx, batch, judge)
+		undo, settle := l.state.mark()
+		if _, err = l.admit(ctx, batch, judge); err != nil {
+			undo()
+		}
+		settle()
 		done = err == nil
 	}
 	for _, r := range batch {

@@ -4,7 +4,7 @@ package plan
 // the line before, in terms of a plan or as steps of its own. What it returns is added to a total.
 
 import (
-	"math"
+	"math/big"
 	"slices"
 
 	"github.com/dpaccountant/accountant"
@@ -162,23 +162,37 @@ func runsOfEpochs(n *node, s accountant.Step) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	var runs float64
+	var records, each float64 // a run has each of so many records
 	switch scheme := s.Sampling.(type) {
 	case subsample.BatchSetter:
-		runs = epochs * float64(scheme.Population()) / float64(scheme.Batch())
+		records, each = float64(scheme.Population()), float64(scheme.Batch())
 	case interface{ Rate() float64 }:
-		runs = epochs / scheme.Rate()
+		records, each = 1, scheme.Rate()
 	default:
 		return 0, n.errorf("is not known of a step without a sampling rate; write steps")
 	}
-	// A rate that was written as 1/234 is off by half a unit in the last place, and so is each
-	// operation here: what is that near to a whole number is meant to be one.
-	up := math.Ceil(runs)
-	if down := math.Round(runs); math.Abs(runs-down) <= 0x1p-50*runs {
-		up = down
-	}
+	up := wholeRuns(epochs, records, each)
 	if !(up >= 1 && up <= maxCount) {
 		return 0, n.errorf("%v epochs are not between 1 and 2^53 runs of the step", n)
 	}
 	return int64(up), nil
+}
+
+// wholeRuns is epochs·records/each rounded up, or what is no number of runs if one of them is none. A rate that was written as
+// 1/234 is off by half a unit in the last place, and so are epochs that were written as 0.1: what is as near above a whole
+// number as they may be off is meant to be one, unless so many runs are counted that a part of one is as near.
+func wholeRuns(epochs, records, each float64) float64 {
+	runs := epochs * records / each
+	if !(runs > 0 && runs <= 2*maxCount) {
+		return runs
+	}
+	exact := new(big.Rat).SetFloat64(epochs)
+	exact.Mul(exact, new(big.Rat).SetFloat64(records)).Quo(exact, new(big.Rat).SetFloat64(each))
+	down := new(big.Int).Quo(exact.Num(), exact.Denom())
+	over, _ := new(big.Rat).Sub(exact, new(big.Rat).SetInt(down)).Float64()
+	whole, _ := new(big.Float).SetInt(down).Float64()
+	if off := 0x1p-50 * runs; over == 0 || over <= off && off < 0x1p-10 && whole > 0 {
+		return whole
+	}
+	return whole + 1
 }

@@ -108,6 +108,9 @@ func (c *client) check() (err error) {
 			return fault.New("scopes", "%q is not read, spend or create", s)
 		}
 	}
+	if c.Ledgers != nil && len(c.Ledgers) == 0 {
+		return fault.New("ledgers", "is an empty list; leave it out for a client that may name every ledger")
+	}
 	for _, p := range c.Ledgers {
 		if _, err := path.Match(p, ""); err != nil {
 			return fault.New("ledgers", "%q is not a pattern such as team-a/*.ledger", p)

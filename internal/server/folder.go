@@ -41,8 +41,16 @@ type opened struct {
 	ledger *ledger.Ledger
 }
 
+// openFolder opens a folder by the path that it has without links, which is how errors name what is in it.
 func openFolder(dir string, log *slog.Logger) (*folder, error) {
-	root, err := os.OpenRoot(dir)
+	full, err := filepath.Abs(dir)
+	if err == nil {
+		full, err = filepath.EvalSymlinks(full)
+	}
+	if err != nil {
+		return nil, fault.New("ledgers", "%w", err)
+	}
+	root, err := os.OpenRoot(full)
 	if err != nil {
 		return nil, fault.New("ledgers", "%w", err)
 	}
@@ -102,7 +110,7 @@ func (f *folder) CreateLedger(ctx context.Context, name string, c ledger.Config)
 	}
 	l, err := ledger.Create(full, c)
 	if err != nil {
-		return nil, f.outside(err, full, name)
+		return nil, f.outside(err, name)
 	}
 	return l, nil
 }
@@ -123,10 +131,10 @@ func (f *folder) OpenLedger(ctx context.Context, name string) (service.Ledger, e
 	if o.ledger == nil {
 		if o.ledger, err = ledger.Open(ctx, full); err != nil {
 			o.ledger = nil
-			return nil, f.outside(err, full, name)
+			return nil, f.outside(err, name)
 		}
 	}
-	return shown{o.ledger, f, full, name}, nil
+	return shown{o.ledger, f, name}, nil
 }
 
 // slot returns where a ledger is kept while it is open.
@@ -154,7 +162,7 @@ func (f *folder) VerifyLedger(ctx context.Context, name, head string) (ledger.St
 		return ledger.Status{}, err
 	}
 	st, err := ledger.Verify(ctx, full, head)
-	return st, f.outside(err, full, name)
+	return st, f.outside(err, name)
 }
 
 // LogLedger implements service.Files, for ledgers of up to maxLogged entries.
@@ -176,39 +184,40 @@ func (f *folder) LogLedger(ctx context.Context, name string, each func(ledger.En
 	if n > maxLogged {
 		return c, fault.New("path", "%q has more than %d entries; accountant ledger log lists them where the file is", name, maxLogged)
 	}
-	return c, f.outside(err, full, name)
+	return c, f.outside(err, name)
 }
 
 // A shown ledger has errors that name it as clients do.
 type shown struct {
 	*ledger.Ledger
-	folder     *folder
-	full, name string
+	folder *folder
+	name   string
 }
 
 func (s shown) SpendPlan(ctx context.Context, text []byte, note string) error {
-	return s.folder.outside(s.Ledger.SpendPlan(ctx, text, note), s.full, s.name)
+	return s.folder.outside(s.Ledger.SpendPlan(ctx, text, note), s.name)
 }
 
 func (s shown) SpendOnce(ctx context.Context, key string, text []byte, note string) (bool, error) {
 	again, err := s.Ledger.SpendOnce(ctx, key, text, note)
-	return again, s.folder.outside(err, s.full, s.name)
+	return again, s.folder.outside(err, s.name)
 }
 
 func (s shown) Status(ctx context.Context) (ledger.Status, error) {
 	st, err := s.Ledger.Status(ctx)
-	return st, s.folder.outside(err, s.full, s.name)
+	return st, s.folder.outside(err, s.name)
 }
 
 func (s shown) Fits(ctx context.Context, text []byte, limit int64) (int64, error, error) {
 	n, refusal, err := s.Ledger.Fits(ctx, text, limit)
-	return n, refusal, s.folder.outside(err, s.full, s.name)
+	return n, refusal, s.folder.outside(err, s.name)
 }
 
-// outside returns an error that is about the file, whose path is nobody's business outside, as one
-// about the ledger; the log has the error itself.
-func (f *folder) outside(err error, full, name string) error {
-	if err == nil || !strings.Contains(err.Error(), full) {
+// outside returns an error that is about a file of the folder, whose path is nobody's business outside, as
+// one about the ledger; the log has the error itself.
+func (f *folder) outside(err error, name string) error {
+	inside := strings.TrimSuffix(f.root.Name(), string(filepath.Separator)) + string(filepath.Separator)
+	if err == nil || !strings.Contains(err.Error(), inside) {
 		return err
 	}
 	f.log.Error("ledger", "ledger", name, "message", err.Error())

@@ -21,8 +21,20 @@ import (
 // One request: who asks, may they, is there room, its body, its turn, its answer. Each of these can end it,
 // and whatever does is in the log and in the metrics. The log has no plan, note, key or token.
 
-// Handler returns the whole interface.
+// Handler returns the whole interface. Every request, of whatever page, has a time in which its body must arrive, also a
+// body that nobody wants, which net/http reads to its end; and one in which its answer must leave, which would else be that
+// of the request before it on the same connection.
 func (s *Server) Handler() http.Handler {
+	pages := s.pages()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c, now := http.NewResponseController(w), time.Now()
+		_ = c.SetReadDeadline(now.Add(s.config.Body))
+		_ = c.SetWriteDeadline(now.Add(s.config.Body + s.config.Time + bodyTime))
+		pages.ServeHTTP(w, r)
+	})
+}
+
+func (s *Server) pages() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) { plain(w, http.StatusOK, "ok\n") })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
@@ -81,8 +93,6 @@ func (s *Server) operation(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Request-Id", id)
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	// Also of a body that nobody wants, which net/http reads to its end.
-	_ = http.NewResponseController(w).SetReadDeadline(began.Add(s.config.Body))
 	o := outcome{op: "other", status: http.StatusOK}
 	result, p := s.answer(w, r, id, &o)
 	var text []byte
@@ -92,7 +102,6 @@ func (s *Server) operation(w http.ResponseWriter, r *http.Request) {
 			p = s.defect(id, err.Error())
 		}
 	}
-	// The deadline of the body must not end the answer.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(bodyTime))
 	if p != nil {
 		o.status, o.kind = p.status, p.err.Kind
