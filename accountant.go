@@ -377,13 +377,16 @@ type capped struct {
 }
 
 // capTooLow is how many times above the attack the proved end of ε is, at least, where a cap is
-// looked into: that takes some twenty questions.
+// looked into: that takes some twenty questions. They have as much work as the answer had.
 const capTooLow = 1.5
 
 // warnOfCap adds the warning to an answer, if a step has such a cap, with the smallest cap that
-// costs at most 1 %.
+// costs at most 1 %. It is about an ε above 0, of which costs are shares.
 func (a *Accountant) warnOfCap(ctx context.Context, iv *Interval, delta float64) error {
-	if iv.Gap == nil || a.opts.quiet || !(delta > 0 && delta < 1) || !(iv.Gap.Proved.Upper > capTooLow*iv.Gap.Attack.Lower) {
+	if iv.Gap == nil || a.opts.quiet || !(delta > 0 && delta < 1) {
+		return nil
+	}
+	if proved := iv.Gap.Proved.Upper; !(proved > 0 && proved > capTooLow*iv.Gap.Attack.Lower) {
 		return nil
 	}
 	for _, r := range a.added {
@@ -391,9 +394,9 @@ func (a *Accountant) warnOfCap(ctx context.Context, iv *Interval, delta float64)
 		if !ok {
 			continue
 		}
-		cost, err := c.scheme.CapCost(ctx, c.base, a.relation, r.count, delta)
+		cost, err := c.scheme.CapCost(ctx, c.base, a.relation, r.count, delta, a.opts.sums(float64(len(a.caps))))
 		if err != nil {
-			if ctx.Err() != nil {
+			if ctx.Err() != nil && context.Cause(ctx) != fourier.ErrTimeLimit {
 				return err
 			}
 			continue // a hint, no more

@@ -48,7 +48,7 @@ func NewBound(theta float64, step Step, attack profiles.Profile) *Bound {
 // losses of about eps, where δ is about e^logDelta. Transforms are of at most
 // maxPoints points.
 func (a *Bound) Upper(ctx context.Context, k int64, eps, logDelta float64, maxPoints int) (profiles.Profile, error) {
-	p, c, err := a.prepare(k, eps, logDelta)
+	p, c, err := a.prepare(ctx, k, eps, logDelta)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (a *Bound) Upper(ctx context.Context, k int64, eps, logDelta float64, maxPo
 	if err != nil {
 		return nil, err
 	}
-	f, err := a.family(p, c)
+	f, err := a.family(ctx, p, c)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (a *Bound) Upper(ctx context.Context, k int64, eps, logDelta float64, maxPo
 // Attack returns the loss that a concrete adaptive adversary ([Attack])
 // reaches in k steps, accurate where Upper is.
 func (a *Bound) Attack(ctx context.Context, k int64, eps, logDelta float64, maxPoints int) (profiles.Reached, error) {
-	p, c, err := a.prepare(k, eps, logDelta)
+	p, c, err := a.prepare(ctx, k, eps, logDelta)
 	if err != nil {
 		return nil, err
 	}
@@ -106,8 +106,8 @@ func latticeTop(eps, c, step float64, reach, maxPoints int) (int, error) {
 	return int(math.Ceil(points)), nil
 }
 
-// prepare chooses the laws and the tilt.
-func (a *Bound) prepare(k int64, eps, logDelta float64) (p *palette, c float64, err error) {
+// prepare chooses the laws and the tilt. What a context cuts short is not kept.
+func (a *Bound) prepare(ctx context.Context, k int64, eps, logDelta float64) (p *palette, c float64, err error) {
 	switch {
 	case k < 1:
 		err = fault.New("steps", "%d is not in [1, ∞)", k)
@@ -126,8 +126,10 @@ func (a *Bound) prepare(k int64, eps, logDelta float64) (p *palette, c float64, 
 	defer a.mu.Unlock()
 	kept, ok := a.palettes[logTop]
 	if !ok {
-		kept.palette, kept.err = newPalette(a.at, a.theta, logTop)
-		a.palettes[logTop] = kept
+		kept.palette, kept.err = newPalette(ctx, a.at, a.theta, logTop)
+		if ctx.Err() == nil {
+			a.palettes[logTop] = kept
+		}
 	}
 	if kept.err != nil {
 		return nil, 0, kept.err
@@ -152,16 +154,19 @@ type (
 	}
 )
 
-// family returns the members for about the tilt c: what is best at one is good nearby.
-func (a *Bound) family(p *palette, c float64) (*family, error) {
+// family returns the members for about the tilt c: what is best at one is good nearby. What a context cuts short is
+// not kept.
+func (a *Bound) family(ctx context.Context, p *palette, c float64) (*family, error) {
 	tilt := int(math.Round(4 * math.Log2(c)))
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	key := familyKey{p, tilt}
 	kept, ok := a.families[key]
 	if !ok {
-		kept.family, kept.err = newFamily(p, math.Exp2(float64(tilt)/4))
-		a.families[key] = kept
+		kept.family, kept.err = newFamily(ctx, p, math.Exp2(float64(tilt)/4))
+		if ctx.Err() == nil {
+			a.families[key] = kept
+		}
 	}
 	return kept.family, kept.err
 }

@@ -34,7 +34,7 @@ const (
 )
 
 // newFamily covers all configurations, for the tilt c.
-func newFamily(p *palette, c float64) (*family, error) {
+func newFamily(ctx context.Context, p *palette, c float64) (*family, error) {
 	f := &family{palette: p}
 	t := p.target(c)
 	type covered struct {
@@ -44,6 +44,9 @@ func newFamily(p *palette, c float64) (*family, error) {
 	}
 	queue := []covered{{p.whole(), [2]member{}, math.Inf(1)}}
 	for n := 0; len(queue) > 0; n++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		// The worst first, so that the limit on cells costs least.
 		worst := 0
 		for i, c := range queue {

@@ -1,9 +1,12 @@
 package adaptive
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 // TestCircleDominatesTheInside: with r = 2, a triangle with z inside the unit disc is below
@@ -46,7 +49,7 @@ func TestCircleDominatesTheInside(t *testing.T) {
 // TestDominatesRefuses: a mixture that is above a cell is refused once the cell's bound is
 // raised at one node, or the mixture lacks a weight; and worst alone is above the whole disc.
 func TestDominatesRefuses(t *testing.T) {
-	p, err := newPalette(Single(1./3), smallTheta, -25)
+	p, err := newPalette(t.Context(), Single(1./3), smallTheta, -25)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +94,7 @@ func TestDominatesRefuses(t *testing.T) {
 
 // TestFinerCellsCostLess: what a cell's mixture costs is at least what its halves' do.
 func TestFinerCellsCostLess(t *testing.T) {
-	p, err := newPalette(Single(256./60000), 2/1.1, -25)
+	p, err := newPalette(t.Context(), Single(256./60000), 2/1.1, -25)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,5 +138,30 @@ func TestLensCovers(t *testing.T) {
 			}
 			c = next
 		}
+	}
+}
+
+// The cells that are covered before the recursion end with the context too, which takes seconds where there
+// are many; and nothing that was cut short serves the next question.
+func TestCoverEndsWithItsContext(t *testing.T) {
+	pair, err := profiles.NewGaussian(1 / smallTheta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := NewBound(smallTheta, Single(1./3), pair)
+	p, c, err := a.prepare(t.Context(), 10, 1, -11)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if f, err := a.family(ended, p, c); f != nil || err != context.Canceled || len(a.families) > 0 {
+		t.Errorf("a family of %v, %v, %d kept", f, err, len(a.families))
+	}
+	if _, _, err := NewBound(smallTheta, Single(1./3), pair).prepare(ended, 10, 1, -11); err != context.Canceled {
+		t.Errorf("laws: %v", err)
+	}
+	if f, err := a.family(t.Context(), p, c); f == nil || err != nil || len(a.families) != 1 {
+		t.Errorf("the next question has %v, %v", f, err)
 	}
 }

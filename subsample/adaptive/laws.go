@@ -3,6 +3,7 @@
 package adaptive
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -47,7 +48,7 @@ const (
 
 // newPalette returns the laws on losses up to where one step exceeds with
 // probability e^logTop.
-func newPalette(step Step, theta, logTop float64) (*palette, error) {
+func newPalette(ctx context.Context, step Step, theta, logTop float64) (*palette, error) {
 	s, wide := step(theta), step(theta*(1+inflation))
 	g, err := profiles.NewGaussian(1 / wide.theta)
 	if err != nil {
@@ -65,6 +66,9 @@ func newPalette(step Step, theta, logTop float64) (*palette, error) {
 	values := make([][]float64, len(shapes))
 	var u, v []float64
 	for i := 0; ; i += max(1, int(float64(i)*nodeGrowth)) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if i > maxReach {
 			return nil, fmt.Errorf("the loss of one step spans more than %d lattice steps", maxReach)
 		}

@@ -12,11 +12,11 @@ const smallTheta = 2 / 1.5
 
 func familyOf(t *testing.T) *family {
 	t.Helper()
-	p, err := newPalette(Single(1./3), smallTheta, -40)
+	p, err := newPalette(t.Context(), Single(1./3), smallTheta, -40)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := newFamily(p, 2)
+	f, err := newFamily(t.Context(), p, 2)
 	if err != nil {
 		t.Fatal(err)
 	}

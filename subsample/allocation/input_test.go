@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/profiles/profiletest"
@@ -31,7 +32,7 @@ func TestBadInput(t *testing.T) {
 		"mechanism":  {err(must(NewTruncated(0.5, 1, 2)).Apply(must(profiles.NewLaplaceMechanism(1)), profiles.AddRemove)), err(must(NewShuffle(5)).Apply(must(profiles.NewLaplaceMechanism(1)), profiles.ZeroOut)), err(must(NewRandom(5)).Apply(must(profiles.NewLaplaceMechanism(1)), profiles.Substitute))},
 		"weights":    {err(NewUnequal(nil)), err(NewUnequal([]float64{0.5, 0.6})), err(NewUnequal([]float64{nan})), err(NewUnequal([]float64{0.5, 0.4999999}))},
 		"neighbors":  {err(must(NewFixed(2)).Apply(gaussian(1), profiles.AddRemove)), err(must(NewShuffle(2)).Apply(gaussian(1), 9)), err(must(NewUnequal([]float64{0.5})).Apply(gaussian(1), profiles.Substitute))},
-		"cost":       {err(must(NewTruncated(0.5, 1, 2)).SmallestCap(context.Background(), gaussian(1), profiles.AddRemove, 1, 1e-5, 0))},
+		"cost":       {err(must(NewTruncated(0.5, 1, 2)).SmallestCap(context.Background(), gaussian(1), profiles.AddRemove, 1, 1e-5, 0, fourier.Options{}))},
 	} {
 		for i, e := range errs {
 			if e == nil {
@@ -101,7 +102,7 @@ func TestConformance(t *testing.T) {
 func TestSmallestCap(t *testing.T) {
 	s := must(NewTruncated(0.01, 550, 50000))
 	ctx := context.Background()
-	cap1, e := s.SmallestCap(ctx, gaussian(1), profiles.AddRemove, 2000, 1e-6, 0.01)
+	cap1, e := s.SmallestCap(ctx, gaussian(1), profiles.AddRemove, 2000, 1e-6, 0.01, fourier.Options{})
 	if e != nil {
 		t.Fatal(e)
 	}
@@ -123,10 +124,26 @@ func TestSmallestCap(t *testing.T) {
 func TestCapCost(t *testing.T) {
 	ctx := context.Background()
 	for most, vacuous := range map[int64]bool{600: false, 550: true} {
-		c, e := must(NewTruncated(0.01, most, 50000)).CapCost(ctx, gaussian(1), profiles.AddRemove, 2000, 1e-6)
-		if e != nil || c.Vacuous != vacuous || c.Capped < c.Uncapped || c.Smallest < 600 || c.Smallest > 610 {
+		c, e := must(NewTruncated(0.01, most, 50000)).CapCost(ctx, gaussian(1), profiles.AddRemove, 2000, 1e-6, fourier.Options{})
+		if e != nil || c.Vacuous != vacuous || c.Capped < c.Uncapped || vacuous && (c.Smallest < 600 || c.Smallest > 610) {
 			t.Errorf("cap %d: %+v, %v", most, c, e)
 		}
+	}
+}
+
+// What a cap costs is asked with the work of one question, and said of an ε above 0 only.
+func TestCapCostKeepsToItsWork(t *testing.T) {
+	s := must(NewTruncated(0.01, 550, 50000))
+	ctx := context.Background()
+	limits := fourier.Options{Work: 3e6, Relative: 1e-3}
+	q := newCapQuestion(ctx, gaussian(1), profiles.AddRemove, 2000, 1e-6, limits)
+	plain := must(q.upper(s, s.population))
+	if most := must(q.smallest(s, plain*1.01)); most < 600 || most > s.population || q.left < -limits.Work {
+		t.Errorf("cap %d, %v of the work is left", most, q.left)
+	}
+	c, e := s.CapCost(ctx, gaussian(1), profiles.ZeroOut, 4, 0.5, fourier.Options{})
+	if e != nil || c.Uncapped >= 0 || c.Vacuous {
+		t.Errorf("a negative ε: %+v, %v", c, e)
 	}
 }
 

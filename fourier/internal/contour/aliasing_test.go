@@ -346,3 +346,30 @@ func (l blindLine) LogM(t float64) (re, im, err float64) {
 	// Off by nearly the error, within it.
 	return re - l.b.err*0.7, im + l.b.err*0.7, l.b.err
 }
+
+// Both ends carry the rounding that the reading states, beside that of the table, which stays as it is:
+// no truth misses it alone, as what phases and series really round by is a fraction of it.
+func TestEndsCarryTheRoundingOfTheReading(t *testing.T) {
+	c := newComposition(t, Factor{exactGauss{gauss{mu: 0.5}}, 1})
+	without := c.scale
+	without.rounding = 0
+	tab := tableFor(t, c, plan{theta: 0.5, h: 0.25, sHigh: 90, sLow: -90, n: 90})
+	tried := 0
+	for i := range 60 {
+		eps := 0.3 + float64(i)/16
+		r, q := tab.read(eps, &c.scale), tab.read(eps, &without)
+		stated := r.rounding - q.rounding
+		if !(stated > 1e-13 && r.rounding < 1e-3) {
+			continue
+		}
+		tried++
+		// The ends are logarithms of a few ulps, and up to 1e-3 of what is stated is curvature.
+		least := 0.99*stated - 16*xmath.U*(1+math.Abs(r.mid))
+		if !(r.high-q.high >= least && q.low-r.low >= least) {
+			t.Errorf("ε=%v: rounding of %v widens the ends by %v and %v", eps, stated, q.low-r.low, r.high-q.high)
+		}
+	}
+	if tried < 10 {
+		t.Errorf("%d cases round enough", tried)
+	}
+}
