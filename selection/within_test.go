@@ -93,3 +93,21 @@ func TestHugeEpsilon(t *testing.T) {
 		}
 	}
 }
+
+// TestReachedEnds: beyond its samples a table knows only what is reached at infinity, and the
+// pair must not have more: a Gaussian of multiplier .03, whose table ends where δ is still
+// nearly 1, reaches 3e-6 at ε = 705 in both directions.
+func TestReachedEnds(t *testing.T) {
+	for _, sigma := range []float64{0.03, 0.1, 2} {
+		tab := must(gaussianCandidate(sigma).tabulate(context.Background(), fineness{1e-2, -60}))
+		pair := tab.reached(tab.samples())
+		for d := range 2 {
+			if d == 1 {
+				pair = pair.reverse()
+			}
+			if pair.pInf > 0 {
+				t.Errorf("σ = %v, direction %d: %v is said to be reached at infinity", sigma, d, pair.pInf)
+			}
+		}
+	}
+}
