@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/decimal"
@@ -223,12 +224,13 @@ func (e *PlanError) Error() string { return fmt.Sprintf("plans[%d]: %v", e.Index
 // Unwrap returns what is wrong.
 func (e *PlanError) Unwrap() error { return e.Err }
 
-// warn lists the warnings of all points, each once.
+// warn lists the warnings of all points, each once. At the last point, which is where δ falls to
+// nothing, rounding leaves few digits of most closed forms, and its interval shows it.
 func (c *Curve) warn() {
 	seen := map[string]bool{}
-	for _, p := range c.Points {
+	for i, p := range c.Points {
 		for _, w := range p.Warnings {
-			if !seen[w] {
+			if !seen[w] && !(i == len(c.Points)-1 && strings.HasPrefix(w, "rounding ")) {
 				seen[w] = true
 				c.Warnings = append(c.Warnings, w)
 			}
