@@ -190,9 +190,7 @@ func (at *attacker) delta(eps float64) float64 {
 
 func (at *attacker) value(eps float64, split int) float64 {
 	blocks, wins := at.ranking(eps, split)
-	var r reach
-	at.each(blocks, wins, func(a, b, err float64) { r = append(r, block{a * (1 - err), b * (1 + err)}) })
-	return r.delta(eps)
+	return at.reach(blocks, wins).delta(eps)
 }
 
 // each calls f with the winner's masses of the blocks listed and their relative error.
@@ -203,8 +201,8 @@ func (at *attacker) each(blocks []block, listed []int, f func(a, b, err float64)
 	for i, b := range blocks {
 		if n < len(listed) && listed[n] == i {
 			n++
-			u0, v0 := max(0, min(1, u.Value())), max(0, min(1, v.Value()))
-			p, q := min(b.p, 1-u0), min(b.q, 1-v0)
+			u0, p := within(u.Value(), b.p)
+			v0, q := within(v.Value(), b.q)
 			err := at.l.relErr() + 2*rel*(1+sensitivity(at.l, max(u0+p, v0+q)))
 			if err < 0.5 {
 				f(at.l.block(u0, p), at.l.block(v0, q), err)
@@ -215,6 +213,29 @@ func (at *attacker) each(blocks []block, listed []int, f func(a, b, err float64)
 		u.Add(b.p)
 		v.Add(b.q)
 	}
+}
+
+// within returns a block of mass p below one of mass u such that both fit into 1. The mass
+// keeps its digits: below almost everything, 1 − u has none, and e^ε times a mass lost there
+// can be all of δ.
+func within(u, p float64) (u0, p0 float64) {
+	p = min(1, p)
+	return max(0, min(u, 1-p)), p
+}
+
+// reach returns what the winners of the blocks listed get.
+func (at *attacker) reach(blocks []block, listed []int) reach {
+	var r reach
+	i := 0
+	at.each(blocks, listed, func(a, b, err float64) {
+		b *= 1 + err
+		if blocks[listed[i]].q > 0 {
+			b += tiny // it may have underflowed
+		}
+		i++
+		r = append(r, block{max(0, a*(1-err)-tiny), b})
+	})
+	return r
 }
 
 // sensitivity bounds u'·f”(1−u')/f'(1−u') for u' ≤ u: what a relative error of u is worth
@@ -240,7 +261,7 @@ func (at *attacker) constant(eps float64) float64 {
 			q.Add(at.pair.q[i])
 		}
 	}
-	d := p.Value()*(1-at.pair.rel) - math.Exp(eps)*q.Value()*(1+at.pair.rel)*(1+8*xmath.U*(1+eps))
+	d := p.Value()*(1-at.pair.rel) - times(q.Value(), math.Exp(eps))*(1+at.pair.rel)*(1+8*xmath.U*(1+eps))
 	return max(0, d) * at.l.Hit(1) * (1 - at.l.relErr() - 64*xmath.U)
 }
 
@@ -312,7 +333,7 @@ func (at *firstAttack) delta(eps float64) float64 {
 				break
 			}
 			gu, gv := g(min(1, u*(1+rel)))*(1-err), g(min(1, v*(1-rel)))*(1+err)
-			d := max(0, at.above[j]*(1-rel)*gu-e*at.below[j]*(1+rel)*gv)
+			d := max(0, at.above[j]*(1-rel)*gu-times(at.below[j], e)*(1+rel)*gv)
 			// f(1−u) falls: the mass of the others, not 1 − u, keeps its digits.
 			restU, restV := max(0, 1-u*(1+rel)), max(0, 1-v*(1-rel))
 			if none := l.PGF(restU)*(1-err) - e*l.PGF(restV)*(1+err) - 4*xmath.U*(1+e); none > 0 {
@@ -338,10 +359,10 @@ func (r reach) delta(eps float64) float64 {
 	var gain, loss xmath.Sum
 	e := math.Exp(eps)
 	for _, b := range r {
-		if b.p > e*b.q {
+		if b.p > times(b.q, e) {
 			gain.Add(b.p)
 			loss.Add(b.q)
 		}
 	}
-	return max(0, gain.Value()*(1-8*xmath.U)-e*loss.Value()*(1+8*xmath.U*(1+eps))-tiny)
+	return max(0, gain.Value()*(1-8*xmath.U)-times(loss.Value(), e)*(1+8*xmath.U*(1+eps))-tiny)
 }

@@ -48,7 +48,7 @@ func TestCertifiedGaussian(t *testing.T) {
 		if k.first {
 			p = must(PriceOfFirstAbove(k.l))
 		}
-		lo, hi, err := p.Epsilon(context.Background(), c, k.delta, 1e-5)
+		lo, hi, err := p.Epsilon(context.Background(), c, k.delta, 1e-6)
 		// The last digit printed there is rounded.
 		if err != nil || !(lo >= k.lower-5e-5 && lo <= hi && hi <= k.top+5e-5) {
 			t.Errorf("%s: [%.6f, %.6f], %v; want within [%v, %v]", k.name, lo, hi, err, k.lower, k.top)

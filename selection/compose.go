@@ -211,13 +211,20 @@ func (at *attacker) atoms(blocks []block) (atoms []profiles.Atom, relErr float64
 	var u, v xmath.Sum
 	rel := at.pair.rel + 16*xmath.U
 	for i, b := range blocks {
-		u0, v0 := max(0, min(1, u.Value())), max(0, min(1, v.Value()))
-		p, q := min(b.p, 1-u0), min(b.q, 1-v0)
+		u0, p := within(u.Value(), b.p)
+		v0, q := within(v.Value(), b.q)
 		err := at.l.relErr() + 2*rel*(1+sensitivity(at.l, max(u0+p, v0+q)))
 		if err > 1e-9 || i == len(blocks)-1 {
 			// All that is left is one block.
+			var restP, restQ xmath.Sum
+			for _, b := range blocks[i:] {
+				restP.Add(b.p)
+				restQ.Add(b.q)
+			}
+			u0, p = within(u.Value(), restP.Value())
+			v0, q = within(v.Value(), restQ.Value())
 			err = at.l.relErr() + 2*rel*(1+sensitivity(at.l, max(u0, v0)))
-			all = append(all, mass{at.l.block(u0, 1-u0), at.l.block(v0, 1-v0)})
+			all = append(all, mass{at.l.block(u0, p), at.l.block(v0, q)})
 			relErr = max(relErr, err)
 			break
 		}

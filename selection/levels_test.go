@@ -35,7 +35,7 @@ func TestSmallEpsilon(t *testing.T) {
 		t.Logf("ε = %v: [%.6g, %.6g]", k.eps, lo, hi)
 	}
 	// Section 5.4: U1 1.0007e-5 on 4e4 cells, the merge of 3001 cells 9.924e-6.
-	lo, hi, err := p.Delta(context.Background(), c, 3.0105, 1e-5)
+	lo, hi, err := p.Delta(context.Background(), c, 3.0105, 1e-6)
 	if err != nil || !(lo > 9.92e-6 && lo <= hi && hi < 1.0008e-5) {
 		t.Errorf("ε = 3.0105: [%v, %v], %v; want [9.924e-6, 1.0007e-5]", lo, hi, err)
 	}

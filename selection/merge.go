@@ -81,7 +81,7 @@ func (at *attacker) merge(ctx context.Context, eps float64) []block {
 	su, sv := 0.0, 0.0 // of the j highest
 	for j := 1; j <= n && ctx.Err() == nil; j++ {
 		c := cells[n-j]
-		if c.p < c.q*e*1e-12 || math.Log(c.p/c.q) <= eps-at.logR() {
+		if c.p < times(c.q*1e-12, e) || math.Log(c.p/c.q) <= eps-at.logR() {
 			break // wins nowhere
 		}
 		next := make([]float64, n-j+1)
@@ -91,8 +91,7 @@ func (at *attacker) merge(ctx context.Context, eps float64) []block {
 			if best[i] > top {
 				top, arg = best[i], i
 			}
-			u0, v0 := min(1, u[i]+su), min(1, v[i]+sv)
-			gain := at.l.block(u0, min(c.p, 1-u0)) - e*at.l.block(v0, min(c.q, 1-v0))
+			gain := at.l.block(within(u[i]+su, c.p)) - times(at.l.block(within(v[i]+sv, c.q)), e)
 			next[i], from[j][i] = top+max(0, gain), int32(arg)
 			if next[i] > value {
 				value, lastJ, lastI = next[i], j, i
@@ -130,7 +129,5 @@ func (at *attacker) reachOf(blocks []block) reach {
 	for i := range all {
 		all[i] = i
 	}
-	var r reach
-	at.each(blocks, all, func(a, b, err float64) { r = append(r, block{a * (1 - err), b * (1 + err)}) })
-	return r
+	return at.reach(blocks, all)
 }

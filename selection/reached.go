@@ -38,18 +38,20 @@ func (t *tables) reached(pts []sample) *pair {
 	}
 	// Between two samples a convex function is above the lines through the two samples on
 	// either side; where these two lines cross, ℓ is least.
-	vs := []vertex{{math.Inf(-1), pts[0].zero(), pts[0].one()}}
+	first := pts[0]
+	pts = append([]sample{{math.Inf(-1), first.zero(), first.one(), first.one(), first.prec}}, pts...)
+	var vs []vertex
 	for i, s := range pts {
 		vs = append(vs, vertex{s.t, s.alpha, s.low})
 		if i+1 == len(pts) || t.linear {
 			continue
 		}
-		if v, ok := crossing2(pts, i); ok {
+		if v, ok := crossing2(pts, i, t.sides[1].inf); ok {
 			vs = append(vs, v)
 		}
 	}
 	if n := len(pts); !t.linear {
-		if n == 1 { // what falls from there on is not known
+		if n == 2 { // what falls from there on is not known
 			return nil
 		}
 		inf := pts[n-1].num(t.sides[0].inf)
@@ -124,17 +126,21 @@ func (t *tables) samples() []sample {
 
 // crossing2 returns the point above the gap after sample i where the lines through the
 // two samples before it and the two after it cross: for the lower ends of both, the nearer
-// sample is taken low and the further one high.
-func crossing2(pts []sample, i int) (vertex, bool) {
-	if i == 0 || i+2 >= len(pts) {
-		return vertex{}, false
-	}
-	a, b, c, d := pts[i-1], pts[i], pts[i+1], pts[i+2]
+// sample is taken low and the further one high. At the left end, (0, 1), the line is 1 − α + α
+// times what is reached at infinity from the other side; before the last sample δ does not rise.
+func crossing2(pts []sample, i int, inf float64) (vertex, bool) {
+	a, b, c := pts[max(0, i-1)], pts[i], pts[i+1]
 	// Slopes of the two lines, of the least function: left is the steeper one.
-	left := a.sub(b.low, a.up)
-	left.Quo(left, a.sub(b.alpha, a.alpha))
-	right := a.sub(d.up, c.low)
-	right.Quo(right, a.sub(d.alpha, c.alpha))
+	left, right := a.sub(a.num(inf), a.one()), a.zero()
+	if i > 0 {
+		left = a.sub(b.low, a.up)
+		left.Quo(left, a.sub(b.alpha, a.alpha))
+	}
+	if i+2 < len(pts) {
+		d := pts[i+2]
+		right = a.sub(d.up, c.low)
+		right.Quo(right, a.sub(d.alpha, c.alpha))
+	}
 	bend := a.sub(right, left)
 	if bend.Sign() <= 0 {
 		return vertex{}, false
@@ -145,7 +151,6 @@ func crossing2(pts []sample, i int) (vertex, bool) {
 	x.Sub(c.low, x)
 	x.Sub(x, b.low)
 	x.Neg(x.Quo(x, bend))
-	x.Neg(x)
 	if x.Sign() <= 0 || x.Cmp(w) >= 0 {
 		return vertex{}, false
 	}
