@@ -219,7 +219,7 @@ func size() int {
 	if *slow {
 		return 300
 	}
-	return 20
+	return 12
 }
 
 func TestTrueCertificatesAreProved(t *testing.T) {

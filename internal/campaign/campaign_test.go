@@ -16,7 +16,7 @@ import (
 	textplan "github.com/dpaccountant/accountant/plan"
 )
 
-var plans = flag.Uint64("campaign", 250, "random plans that are checked")
+var plans = flag.Uint64("campaign", 100, "random plans that are checked")
 
 // TestCampaign is the campaign itself, about half a minute of it; -campaign has it try more.
 func TestCampaign(t *testing.T) {
