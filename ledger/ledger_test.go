@@ -33,6 +33,17 @@ func create(t *testing.T, c Config) (*Ledger, string) {
 	return l, path
 }
 
+// createTwice is create with two handles of the file.
+func createTwice(t *testing.T, c Config) (l, other *Ledger, path string) {
+	t.Helper()
+	l, path = create(t, c)
+	other, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l, other, path
+}
+
 func TestPlannedRefuses(t *testing.T) {
 	file, _ := create(t, pureConfig)
 	memory, err := New(pureConfig)

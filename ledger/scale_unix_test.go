@@ -16,9 +16,10 @@ import (
 )
 
 // A scale is how many entries the ledgers of BenchmarkOpenScale have, and how many different plans.
-var scale = struct{ entries, plans int }{scaleOf("LEDGER_TEST_ENTRIES", 1_000_000), scaleOf("LEDGER_TEST_PLANS", 1000)}
+var scale = struct{ entries, plans int }{fromEnv("LEDGER_TEST_ENTRIES", 1_000_000), fromEnv("LEDGER_TEST_PLANS", 1000)}
 
-func scaleOf(name string, otherwise int) int {
+// fromEnv returns the number that a variable of the environment has.
+func fromEnv(name string, otherwise int) int {
 	if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n > 0 {
 		return n
 	}
