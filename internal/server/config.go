@@ -19,6 +19,9 @@ import (
 // bodyTime is how long a request's body may take to arrive, and its answer to leave.
 const bodyTime = 30 * time.Second
 
+// maxRequests bounds how many requests may be there at once: room for each at work is set aside at the start.
+const maxRequests = 1 << 20
+
 // A Config is what the operator decides; New fills in what is 0.
 type Config struct {
 	Addr    string // PORT or HOST:PORT; without a host the loopback interface
@@ -59,12 +62,15 @@ type Server struct {
 func New(c Config) (*Server, error) {
 	c.preset()
 	for _, p := range []struct {
-		name string
-		ok   bool
-	}{{"max-body", c.MaxBody > 0 && c.MaxBody <= service.MaxRequest}, {"time-limit", c.Time > 0}, {"running", c.Running > 0}, {"waiting", c.Waiting >= 0}, {"per-client", c.Each > 0}} {
-		if !p.ok {
-			return nil, fault.New(p.name, "is not a positive number, or above its limit")
+		name         string
+		value, limit int64
+	}{{"max-body", c.MaxBody, service.MaxRequest}, {"running", int64(c.Running), maxRequests}, {"waiting", int64(c.Waiting), maxRequests}, {"per-client", int64(c.Each), maxRequests}} {
+		if p.value < 1 || p.value > p.limit {
+			return nil, fault.New(p.name, "%d is not in [1, %d]", p.value, p.limit)
 		}
+	}
+	if c.Time < 0 {
+		return nil, fault.New("time-limit", "%v is not above 0s", c.Time)
 	}
 	s := &Server{config: c, operations: offered(), limit: newLimiter(c.Running, c.Running+c.Waiting, c.Each), meter: newMeter(), log: slog.New(slog.NewJSONHandler(c.Log, nil))}
 	var err error
