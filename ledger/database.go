@@ -26,7 +26,7 @@ func (l *Ledger) follow(lines func(int64, func(Line) error) error, quick bool, s
 	first := s.header
 	from := int64(0)
 	if s.header {
-		from = int64(s.entries) // with the header there is one more line
+		from = int64(s.lines) - 1
 	}
 	err := lines(from, func(line Line) error {
 		if first {

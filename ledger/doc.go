@@ -31,6 +31,7 @@
 //	status.go       Status, Verify, Check: what a ledger has spent
 //	log.go          the entries of a file
 //	fits.go         whether a plan would fit
+//	checkpoint.go   Checkpoint: quick to open
 //	ledger.go       New, CreateStore, OpenStore, Spend
 //	queue.go        spends that go to the disk together
 //	append.go       spending from a file that others write as well
@@ -52,4 +53,5 @@
 //	store.go        Store: where lines are kept if not in a file
 //	line.go         a line of the file and its checksum
 //	judge.go        Mode, what a judge does, Spent
+//	sums.go         checkpoints: what entries cost
 package ledger

@@ -66,7 +66,7 @@ func Create(path string, c Config) (*Ledger, error) {
 	if _, err := l.read(ctx, f, nil, false); err != nil {
 		return nil, err
 	}
-	return l, nil
+	return l.opened(), nil
 }
 
 // syncFolder makes the name of a file last, which it does once the directory is on disk; not every file
@@ -146,10 +146,28 @@ func write(f *os.File, offset int64, data []byte) error {
 // Open opens a ledger file, and reads all of it.
 func Open(ctx context.Context, path string) (*Ledger, error) {
 	l := open(path)
+	l.trust = true
 	if _, err := l.load(ctx, nil); err != nil {
 		return nil, err
 	}
-	return l, nil
+	return l.opened(), nil
+}
+
+// whole has every entry counted for itself, also those that a checkpoint stands for.
+func (l *Ledger) whole(ctx context.Context) error {
+	if l.state.summed == 0 {
+		return nil
+	}
+	all, found := open(l.path), false
+	if _, err := all.load(ctx, func(sum string) { found = found || sum == l.state.head }); err != nil {
+		return err
+	}
+	if !found {
+		l.lost = l.hasLost()
+		return l.lost
+	}
+	l.state = all.state
+	return nil
 }
 
 // openFile opens the ledger file.
@@ -228,6 +246,11 @@ func (l *Ledger) read(ctx context.Context, f *os.File, seen func(sum string), qu
 	}
 	if err := l.same(ctx, f, info); err != nil {
 		return 0, err
+	}
+	if l.trust && !s.header {
+		if s.until, err = lastCheckpoint(f, info.Size()); err != nil {
+			return 0, problem(l.path, err)
+		}
 	}
 	r := newLineReader(io.NewSectionReader(f, s.offset, info.Size()-s.offset))
 	for n := 1; ; n++ {
@@ -333,10 +356,14 @@ func (l *Ledger) same(ctx context.Context, f *os.File, info os.FileInfo) error {
 		ok = ok && right && sum == s.head
 	}
 	if !ok {
-		l.lost = fmt.Errorf("%s: has lost entries: the last line of the %d entries that were read here is not where it was, so the file was cut, replaced or changed; nothing more is spent from this handle",
-			l.path, s.entries)
+		l.lost = l.hasLost()
 	}
 	return l.lost
+}
+
+func (l *Ledger) hasLost() error {
+	return fmt.Errorf("%s: has lost entries: the last line of the %d entries that were read here is not where it was, so the file was cut, replaced or changed; nothing more is spent from this handle",
+		l.path, l.state.entries)
 }
 
 // named reports whether the ledger's name is still that of a file.

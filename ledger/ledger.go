@@ -23,7 +23,7 @@ func New(c Config) (*Ledger, error) {
 	if err := l.state.begin(&c); err != nil {
 		return nil, err
 	}
-	return l, nil
+	return l.opened(), nil
 }
 
 // CreateStore makes a ledger in a store that is empty.
@@ -49,12 +49,13 @@ func OpenStore(ctx context.Context, s Store) (*Ledger, error) {
 	if _, err := l.load(ctx, nil); err != nil {
 		return nil, err
 	}
-	return l, nil
+	return l.opened(), nil
 }
 
 // Config returns what the ledger promises.
-func (l *Ledger) Config() Config {
-	c := l.state.config
+func (l *Ledger) Config() Config { return l.config.clone() }
+
+func (c Config) clone() Config {
 	c.Orders = slices.Clone(c.Orders)
 	return c
 }

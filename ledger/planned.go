@@ -10,6 +10,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/fourier"
+	"github.com/dpaccountant/accountant/internal/fault"
 )
 
 // planned judges by the Fourier accountant.
@@ -20,6 +21,7 @@ import (
 // now and then. A refusal serves every total above it.
 type planned struct {
 	config   Config
+	base     *sums              // what the entries before a checkpoint cost, which are not in counts; nil if there is none
 	index    map[string]int     // of plans, by text
 	plans    []*accountant.Plan // in the order of their first entry or question
 	counts   tally
@@ -163,7 +165,13 @@ func (j *planned) prepare(ctx context.Context, text string, p *accountant.Plan) 
 	}
 	added := j.add(text, p)
 	i := j.index[text]
-	err := j.prove(ctx, text, j.counts.plus(i, len(j.plans)))
+	want := j.counts.plus(i, len(j.plans))
+	var err error
+	if j.base != nil {
+		err = j.proveOnBase(ctx, want)
+	} else {
+		err = j.prove(ctx, text, want)
+	}
 	if err != nil && added {
 		j.forget(text)
 	}
@@ -196,7 +204,11 @@ func (j *planned) foresee(ctx context.Context, all []admission) {
 	if j.unproved == 0 && want.below(j.proved) {
 		return
 	}
-	if iv, err := j.epsilon(ctx, want, false, roughAccuracy, roughAccuracy); err == nil && iv.Upper <= j.config.Epsilon {
+	if j.base != nil {
+		if j.proveOnBase(ctx, want) == nil {
+			return
+		}
+	} else if iv, err := j.epsilon(ctx, want, false, roughAccuracy, roughAccuracy); err == nil && iv.Upper <= j.config.Epsilon {
 		j.remember(want, want)
 		return
 	}
@@ -295,6 +307,10 @@ func (j *planned) refusal(cost string, now *Spent) error {
 // epsilon returns ε of the counts, to a width and to the finest accuracy if it takes that to
 // compare it with the budget. ahead says that the counts may never come.
 func (j *planned) epsilon(ctx context.Context, counts tally, ahead bool, width, finest float64) (accountant.Interval, error) {
+	return j.epsilonAt(ctx, counts, j.config.Delta, ahead, width, finest)
+}
+
+func (j *planned) epsilonAt(ctx context.Context, counts tally, delta float64, ahead bool, width, finest float64) (accountant.Interval, error) {
 	for _, accuracy := range []float64{roughAccuracy, shownAccuracy, closeAccuracy} {
 		acct, err := j.total(ctx, purpose{accuracy, ahead}, counts)
 		if err != nil {
@@ -303,7 +319,7 @@ func (j *planned) epsilon(ctx context.Context, counts tally, ahead bool, width, 
 		if acct.Runs() == 0 {
 			return accountant.Interval{}, nil
 		}
-		iv, err := acct.Epsilon(ctx, j.config.Delta)
+		iv, err := acct.Epsilon(ctx, delta)
 		if err != nil {
 			return iv, err
 		}
@@ -353,6 +369,9 @@ func (j *planned) total(ctx context.Context, what purpose, counts tally) (*accou
 }
 
 func (j *planned) spent(ctx context.Context) (Spent, error) {
+	if j.base != nil {
+		return j.spentOnBase(ctx)
+	}
 	if j.known == nil {
 		iv, err := j.epsilon(ctx, j.counts, false, shownAccuracy, closeAccuracy)
 		if err != nil {
@@ -370,4 +389,132 @@ func (j *planned) recheck(ctx context.Context) error {
 			num(s.Epsilon.Upper, j.config.Epsilon), num(j.config.Delta, -1), num(j.config.Epsilon, -1))
 	}
 	return err
+}
+
+// What entries cost of which a part is known by a checkpoint alone: the part is (ε₁, δ₁)-differentially private for each of its
+// points, the others are (ε₂, δ₂), and so all are (ε₁+ε₂, δ₁+δ₂) by basic composition. That is enough to admit a spend; to refuse one it
+// is not, as the entries may cost less together.
+
+// shares are the parts of δ at which a checkpoint has points. The rest, which is exact as the parts are not below a half, is
+// for the entries after it.
+var shares = []float64{1, 0.99, 0.5}
+
+// pointSlack is how much wider a checkpoint's ends are than those that were computed, so that a computation of the same accuracy,
+// which may end elsewhere within it, proves them again: each is off by at most closeAccuracy.
+const pointSlack = 3 * closeAccuracy
+
+func (j *planned) sums(ctx context.Context) (s sums, err error) {
+	if j.base != nil {
+		return s, errWhole
+	}
+	for _, share := range shares {
+		p := point{Delta: share * j.config.Delta}
+		iv, err := j.epsilonAt(ctx, j.counts, p.Delta, false, closeAccuracy, closeAccuracy)
+		if err != nil {
+			return s, err
+		}
+		if len(s.Epsilon) == 0 {
+			s.Lower = max(0, iv.Lower*(1-pointSlack))
+		}
+		if p.Epsilon = max(0, iv.Upper) * (1 + pointSlack); !math.IsInf(p.Epsilon, 1) && !slices.Contains(s.Epsilon, p) {
+			s.Epsilon = append(s.Epsilon, p)
+		}
+	}
+	return s, nil
+}
+
+// checkSums returns an error unless s can be of a checkpoint: the first point is at the ledger's δ, and what others leave of
+// δ is exact.
+func (j *planned) checkSums(s sums) error {
+	ok := len(s.Epsilon) > 0 && s.Epsilon[0].Delta == j.config.Delta && s.Lower >= 0 && s.Lower <= s.Epsilon[0].Epsilon
+	for _, p := range s.Epsilon {
+		ok = ok && p.Delta >= j.config.Delta/2 && p.Delta <= j.config.Delta && p.Epsilon >= 0
+	}
+	if !ok {
+		return errSums
+	}
+	return nil
+}
+
+func (j *planned) resume(s sums) error {
+	if err := j.checkSums(s); err != nil {
+		return err
+	}
+	*j = *newPlanned(j.config)
+	j.base = &s
+	return nil
+}
+
+func (j *planned) covers(ctx context.Context, s sums) error {
+	if err := j.checkSums(s); err != nil {
+		return err
+	}
+	for i, p := range s.Epsilon {
+		iv, err := j.epsilonAt(ctx, j.counts, p.Delta, false, closeAccuracy, closeAccuracy)
+		if err != nil {
+			return err
+		}
+		if !(max(0, iv.Upper) <= p.Epsilon) {
+			return fault.New("epsilon", "%v at δ = %v is less than what the entries cost, %v", p.Epsilon, p.Delta, iv.Upper)
+		}
+		if i == 0 && !(s.Lower <= max(0, iv.Lower)) {
+			return fault.New("lower", "%v is more than what the entries cost, %v", s.Lower, iv.Lower)
+		}
+	}
+	return nil
+}
+
+// onBase returns an upper bound of ε of the counts and the base, at an accuracy.
+func (j *planned) onBase(ctx context.Context, counts tally, accuracy float64) (float64, error) {
+	best := math.Inf(1)
+	acct, err := j.total(ctx, purpose{accuracy, false}, counts)
+	if err != nil {
+		return best, err
+	}
+	for _, p := range j.base.Epsilon {
+		upper := 0.0
+		if acct.Runs() > 0 {
+			iv, err := acct.Epsilon(ctx, j.config.Delta-p.Delta)
+			if err != nil {
+				return best, err
+			}
+			upper = max(0, iv.Upper)
+		}
+		sum := p.Epsilon
+		if upper > 0 {
+			sum = math.Nextafter(sum+upper, math.Inf(1))
+		}
+		best = min(best, sum)
+	}
+	return best, nil
+}
+
+// proveOnBase shows that the counts and the base are within the budget, or returns errWhole.
+func (j *planned) proveOnBase(ctx context.Context, want tally) error {
+	for _, accuracy := range []float64{roughAccuracy, closeAccuracy} {
+		upper, err := j.onBase(ctx, want, accuracy)
+		if err != nil {
+			return err
+		}
+		if upper <= j.config.Epsilon {
+			j.remember(want, want)
+			return nil
+		}
+	}
+	return errWhole
+}
+
+// spentOnBase is spent with a base: right, and wider than what the entries themselves give.
+func (j *planned) spentOnBase(ctx context.Context) (Spent, error) {
+	if j.known == nil {
+		upper, err := j.onBase(ctx, j.counts, closeAccuracy)
+		if err != nil {
+			return Spent{}, err
+		}
+		j.known = &accountant.Interval{Lower: j.base.Lower, Estimate: j.base.Epsilon[0].Epsilon, Upper: upper}
+		if j.entries > 0 {
+			j.known.Warnings = []string{"the entries before the last checkpoint are counted by its bound; ledger check composes all of them, which is tighter"}
+		}
+	}
+	return Spent{Epsilon: *j.known}, nil
 }

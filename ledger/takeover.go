@@ -1,4 +1,4 @@
-// From lines that were read to what is counted: the header, and entries of the past.
+// From lines that were read to what is counted: the header, entries of the past, and checkpoints.
 
 package ledger
 
@@ -14,31 +14,90 @@ func open(path string) *Ledger {
 	return &Ledger{path: path, turn: make(chan struct{}, 1), state: &state{}}
 }
 
+// opened is the handle for others, of which all has been read.
+func (l *Ledger) opened() *Ledger {
+	l.config = l.state.config
+	return l
+}
+
 // takeOver adds the content of a line.
 func (s *state) takeOver(t tail, quick bool) (err error) {
 	var e entry
-	if !s.header {
+	isEntry := false
+	switch {
+	case !s.header:
 		err = s.readHeader(t.content)
-	} else if known, a, ok := s.again(t.content); ok {
-		if e, err = known, s.room(a.runs); err == nil {
-			err = s.restoreAs(e, a, quick)
+	case isCheckpoint(t.content):
+		err = s.pass(t.content)
+	case s.offset < s.until:
+		err = s.skim(t.content)
+	default:
+		isEntry = true
+		if known, a, ok := s.again(t.content); ok {
+			if e, err = known, s.room(a.runs); err == nil {
+				err = s.restoreAs(e, a, quick)
+			}
+		} else if err = strict(t.content, &e); err == nil {
+			err = s.restore(e, quick)
 		}
-	} else if err = strict(t.content, &e); err == nil {
-		err = s.restore(e, quick)
 	}
 	if err != nil {
 		return err
 	}
-	header := e.Plan == nil
 	s.moved(t.sum, int64(t.size), t.missing)
-	if s.visit != nil && !header {
+	if s.visit != nil && isEntry {
 		s.visit(e)
 	}
 	return nil
 }
 
+// skim takes over an entry whose cost a checkpoint has.
+func (s *state) skim(content []byte) error {
+	e, _, ok := s.plain(content)
+	if !ok {
+		if err := strict(content, &e); err != nil {
+			return err
+		}
+	}
+	s.keep(e)
+	s.entries++
+	s.last = e.Time
+	return nil
+}
+
+// pass takes over a checkpoint. That which is believed stands for the entries before it; any other one is passed by, or checked.
+func (s *state) pass(content []byte) error {
+	var c checkpoint
+	if err := strict(content, &c); err != nil {
+		return err
+	}
+	if c.Entries != int64(s.entries) {
+		return fault.New("checkpoint", "%d is not the number of entries before it, %d", c.Entries, s.entries)
+	}
+	switch {
+	case s.offset < s.until: // an older one
+	case s.offset == s.until && s.until > 0 && s.entries > 0:
+		if c.Runs < 0 || c.Runs > maxRuns {
+			return fault.New("runs", "%d is not in [0, 2^53]", c.Runs)
+		}
+		if err := s.judge.resume(c.Sums); err != nil {
+			return err
+		}
+		s.runs, s.summed = c.Runs, s.entries
+	case c.Runs != s.runs:
+		return fault.New("runs", "%d is not the number of runs before it, %d", c.Runs, s.runs)
+	case s.check != nil && c.Program == program():
+		if err := s.check(c.Sums); err != nil {
+			return err
+		}
+	}
+	s.marked = mark{s.marked.number + 1, s.entries, c.Program}
+	return nil
+}
+
 // moved makes a line of a size the last one.
 func (s *state) moved(sum string, size int64, missing string) {
+	s.lines++
 	s.start = s.offset
 	s.before, s.head = s.head, sum
 	s.offset += size
@@ -47,10 +106,7 @@ func (s *state) moved(sum string, size int64, missing string) {
 
 // at is an error about the line after those that were read.
 func (s *state) at(path string, err error) error {
-	number := s.entries + 2
-	if !s.header {
-		number = 1
-	}
+	number := s.lines + 1
 	if s.missing != "" {
 		number-- // the ending of the last one
 	}
