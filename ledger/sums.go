@@ -77,35 +77,3 @@ var program = sync.OnceValue(func() string {
 	}
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 })
-
-// lastCheckpoint returns where the line of the last checkpoint of this program begins, 0 if there is none. The entries
-// before it are read from the beginning all the same: what is found here is only where their cost need not be computed.
-func lastCheckpoint(f io.ReaderAt, size int64) (int64, error) {
-	mark := []byte(lineMiddle + checkpointBegin) // no text of an entry has these quotes without a backslash
-	buf := make([]byte, min(size, readAhead))
-	for end := size; end > int64(len(mark)); {
-		start := max(0, end-int64(len(buf)))
-		block := buf[:end-start]
-		if _, err := f.ReadAt(block, start); err != nil {
-			return 0, err
-		}
-		for {
-			i := bytes.LastIndex(block, mark)
-			if i < 0 {
-				break
-			}
-			block = block[:i]
-			at := start + int64(i) - int64(len(linePrefix)+2*sha256.Size)
-			line, err := newLineReader(io.NewSectionReader(f, max(0, at), size-at)).next()
-			var c checkpoint
-			if _, rest, ok := splitLine(line); err == nil && at > 0 && ok && strict(bytes.TrimSuffix(rest, []byte(lineSuffix)), &c) == nil && c.Program != "" && c.Program == program() {
-				return at, nil
-			}
-		}
-		if start == 0 {
-			break
-		}
-		end = start + int64(len(mark)) - 1 // a mark may lie across two blocks
-	}
-	return 0, nil
-}

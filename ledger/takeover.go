@@ -51,50 +51,6 @@ func (s *state) takeOver(t tail, quick bool) (err error) {
 	return nil
 }
 
-// skim takes over an entry whose cost a checkpoint has.
-func (s *state) skim(content []byte) error {
-	e, _, ok := s.plain(content)
-	if !ok {
-		if err := strict(content, &e); err != nil {
-			return err
-		}
-	}
-	s.keep(e)
-	s.entries++
-	s.last = e.Time
-	return nil
-}
-
-// pass takes over a checkpoint. That which is believed stands for the entries before it; any other one is passed by, or checked.
-func (s *state) pass(content []byte) error {
-	var c checkpoint
-	if err := strict(content, &c); err != nil {
-		return err
-	}
-	if c.Entries != int64(s.entries) {
-		return fault.New("checkpoint", "%d is not the number of entries before it, %d", c.Entries, s.entries)
-	}
-	switch {
-	case s.offset < s.until: // an older one
-	case s.offset == s.until && s.until > 0 && s.entries > 0:
-		if c.Runs < 0 || c.Runs > maxRuns {
-			return fault.New("runs", "%d is not in [0, 2^53]", c.Runs)
-		}
-		if err := s.judge.resume(c.Sums); err != nil {
-			return err
-		}
-		s.runs, s.summed = c.Runs, s.entries
-	case c.Runs != s.runs:
-		return fault.New("runs", "%d is not the number of runs before it, %d", c.Runs, s.runs)
-	case s.check != nil && c.Program == program():
-		if err := s.check(c.Sums); err != nil {
-			return err
-		}
-	}
-	s.marked = mark{s.marked.number + 1, s.entries, c.Program}
-	return nil
-}
-
 // moved makes a line of a size the last one.
 func (s *state) moved(sum string, size int64, missing string) {
 	s.lines++

@@ -351,6 +351,9 @@ type LedgerState struct {
 	Warnings  []string `json:"warnings,omitempty"`
 	// RecordsPerPerson is that of the unit; left out where it is one record.
 	RecordsPerPerson int64 `json:"records-per-person,omitempty"`
+	// Checkpoints are those of the file; the first Summed entries were counted by the last one.
+	Checkpoints int `json:"checkpoints,omitempty"`
+	Summed      int `json:"summed-entries,omitempty"`
 }
 
 // Mu is what is spent of a filter of Gaussian differential privacy.
@@ -370,7 +373,7 @@ type Renyi struct {
 func LedgerStateOf(st ledger.Status) LedgerState {
 	c := st.Config
 	out := LedgerState{Mode: string(c.Mode), Neighbors: c.Neighbors.String(), RecordsPerPerson: severalRecords(c.RecordsPerPerson), Budget: EpsilonDelta{Number(c.Epsilon), Number(c.Delta)},
-		Entries: st.Entries, Runs: st.Runs, Left: Number(st.Left), Last: st.Last, Head: st.Head, Guarantee: st.Guarantee}
+		Entries: st.Entries, Runs: st.Runs, Checkpoints: st.Checkpoints, Summed: st.Summed, Left: Number(st.Left), Last: st.Last, Head: st.Head, Guarantee: st.Guarantee}
 	switch e := st.Spent.Epsilon; c.Mode {
 	case ledger.Planned:
 		out.Spent = &Bounds{Number(e.Lower), Number(e.Estimate), Number(e.Upper)}
