@@ -281,6 +281,11 @@ type LedgerEntry struct {
 	Plan string `json:"plan"`
 }
 
+// LedgerEntryOf returns an entry in JSON.
+func LedgerEntryOf(e ledger.Entry) LedgerEntry {
+	return LedgerEntry{e.Time, e.Note, e.Key, e.Runs, e.Sum, e.Plan}
+}
+
 // LedgerLog returns the entries of a ledger's file, whose checksums it verifies.
 func (s *Service) LedgerLog(ctx context.Context, q LedgerLogRequest) (LedgerEntries, error) {
 	if err := s.needPath(q.Path); err != nil {
@@ -288,7 +293,7 @@ func (s *Service) LedgerLog(ctx context.Context, q LedgerLogRequest) (LedgerEntr
 	}
 	a := LedgerEntries{Entries: []LedgerEntry{}}
 	c, err := s.files.LogLedger(ctx, q.Path, func(e ledger.Entry) {
-		a.Entries = append(a.Entries, LedgerEntry{e.Time, e.Note, e.Key, e.Runs, e.Sum, e.Plan})
+		a.Entries = append(a.Entries, LedgerEntryOf(e))
 	})
 	a.Mode, a.Neighbors, a.RecordsPerPerson, a.Budget = string(c.Mode), c.Neighbors.String(), severalRecords(c.RecordsPerPerson), EpsilonDelta{Number(c.Epsilon), Number(c.Delta)}
 	return a, err

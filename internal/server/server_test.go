@@ -525,7 +525,7 @@ func TestEnd(t *testing.T) {
 	for !s.ending.Load() {
 		time.Sleep(time.Millisecond)
 	}
-	if s.ready() {
+	if s.ready(t.Context()) {
 		t.Error("ready while it ends")
 	}
 	select {
