@@ -86,7 +86,7 @@ func (j *planned) fits(ctx context.Context, text string, p *accountant.Plan, n i
 	}
 	iv, err := j.epsilon(ctx, want, true, roughAccuracy, closeAccuracy)
 	if err == nil && iv.Upper > j.config.Epsilon {
-		err = j.refusal(num(iv.Upper, j.config.Epsilon), nil)
+		err = j.refusal(costOf(iv, j.config.Epsilon), nil)
 	}
 	if err == nil {
 		j.remember(want, j.before)

@@ -175,20 +175,24 @@ func (j *planned) prove(ctx context.Context, text string, want tally) error {
 		return nil
 	}
 	j.ahead = 0
-	if iv, err = j.epsilon(ctx, want, false, shownAccuracy, closeAccuracy); err != nil { // for the message
-		return err
-	}
 	now, err := j.spent(ctx)
 	if err != nil {
 		return err
 	}
-	cost := num(iv.Upper, j.config.Epsilon)
-	err = j.refusal(cost, &now)
+	err = j.refusal(costOf(iv, j.config.Epsilon), &now)
 	if len(j.refused) == maxRefusals {
 		j.refused = j.refused[1:]
 	}
-	j.refused = append(j.refused, refusal{text, slices.Clone(j.counts), cost, err})
+	j.refused = append(j.refused, refusal{text, slices.Clone(j.counts), num(lowerOf(iv), j.config.Epsilon), err})
 	return err
+}
+
+// costOf words an interval above the budget. One that is wide was enough to refuse, and is not computed again to be shown.
+func costOf(iv accountant.Interval, budget float64) string {
+	if narrow(iv, shownAccuracy) {
+		return num(iv.Upper, budget)
+	}
+	return fmt.Sprintf("between %s and %s", num(lowerOf(iv), budget), num(iv.Upper, budget))
 }
 
 // refusal words what a spend would cost.

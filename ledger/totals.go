@@ -75,7 +75,7 @@ type judgement struct {
 type refusal struct {
 	text   string
 	counts tally
-	cost   string // ε
+	cost   string // ε is no less
 	err    error
 }
 
@@ -128,16 +128,20 @@ func (j *planned) epsilonAt(ctx context.Context, counts tally, delta float64, ah
 		if err != nil {
 			return iv, err
 		}
-		lower := iv.Lower
-		if iv.Gap != nil {
-			lower = iv.Gap.Proved.Lower // no computation closes the gap below
-		}
-		clear := iv.Upper <= j.config.Epsilon || lower > j.config.Epsilon
+		clear := iv.Upper <= j.config.Epsilon || lowerOf(iv) > j.config.Epsilon
 		if accuracy <= finest || clear && (accuracy <= width || narrow(iv, width)) {
 			return iv, nil
 		}
 	}
 	panic("unreachable: the last accuracy is the finest")
+}
+
+// lowerOf is the lower end of an interval that a computation could raise: no computation closes a gap in theory below it.
+func lowerOf(iv accountant.Interval) float64 {
+	if iv.Gap != nil {
+		return iv.Gap.Proved.Lower
+	}
+	return iv.Lower
 }
 
 // narrow reports whether the ends of an interval, or those of both of its pairs, are within a
