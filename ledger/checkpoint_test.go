@@ -41,6 +41,7 @@ func spendSteady(t *testing.T, l *Ledger, i, n int) (granted int) {
 // checkpointed makes a ledger with a checkpoint after 8 entries.
 func checkpointed(t *testing.T, c Config) (l *Ledger, path string) {
 	t.Helper()
+	unflushed(t)
 	l, path = create(t, c)
 	if n := spendSteady(t, l, 0, 8); n != 8 {
 		t.Fatal(n)
@@ -222,7 +223,7 @@ func TestCheckpointIsChecked(t *testing.T) {
 	}
 }
 
-// TestCheckpointDamage changes bytes of a file with a checkpoint in the middle, and cuts it everywhere: who opens it notices what is
+// TestCheckpointDamage changes bytes of a file with a checkpoint in the middle, and cuts it from there on: who opens it notices what is
 // changed, and counts all that is there.
 func TestCheckpointDamage(t *testing.T) {
 	l, path := checkpointed(t, checkpointConfigs[2])
@@ -262,7 +263,7 @@ func TestCheckpointDamage(t *testing.T) {
 	if l, err := look(); err != nil || l.state.summed != 8 || l.state.entries != 9 {
 		t.Fatalf("%+v, %v", l.state, err)
 	}
-	for end := len(whole) - 1; end > 0; end-- {
+	for end := len(whole) - 1; end > behind; end-- {
 		if err := f.Truncate(int64(end)); err != nil {
 			t.Fatal(err)
 		}
