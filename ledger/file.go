@@ -235,6 +235,12 @@ func (l *Ledger) still(ctx context.Context, before os.FileInfo, n int) bool {
 	return err == nil && os.SameFile(before, now) && before.Size() == now.Size() && before.ModTime().Equal(now.ModTime())
 }
 
+// typicalLine is about as long as a line with a key and a short plan, and maxExpected how many keys room is made for beforehand.
+const (
+	typicalLine = 250
+	maxExpected = 1 << 22
+)
+
 // read takes over the lines of f that are new, and calls seen with the checksum
 // of each. What it has taken over stays, also when a later line is wrong. quick
 // makes it stop with errUnknown at an entry that takes a computation.
@@ -251,6 +257,7 @@ func (l *Ledger) read(ctx context.Context, f *os.File, seen func(sum string), qu
 		if s.until, err = lastCheckpoint(f, info.Size()); err != nil {
 			return 0, problem(l.path, err)
 		}
+		s.expected = int(min(s.until/typicalLine, maxExpected))
 	}
 	r := newLineReader(io.NewSectionReader(f, s.offset, info.Size()-s.offset))
 	for n := 1; ; n++ {
