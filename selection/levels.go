@@ -280,8 +280,8 @@ func (lv *leveled) sum(eps float64, ks []level, first int, out float64) float64 
 		}
 	}
 	xs, ys := upperHull(px, py)
-	// The hulls are seen to rounding: a point that is left out is above what stays by 4u of a
-	// rise, and so again when that is left out. A level has at most four points a cell. And
+	// The hulls are seen to rounding: a point that is left out is above what stays by 6u of its
+	// height, and so again when that is left out (hullGuard). A level has at most four points a cell. And
 	// which vertex is best is seen to rounding.
 	guard := 16 * xmath.U * float64(len(px)+4*len(lv.cells)+16) * math.Exp(lv.w.l.logMean())
 	s.AddProduct(p.pInf*out, ys[len(ys)-1]+guard)

@@ -96,14 +96,12 @@ func newMixture(l Law, t *tables) mixture {
 // mixtureOf returns the mixture of the upper hull of n points.
 func mixtureOf(xs, ys []float64, n int) mixture {
 	var m mixture
-	// The hull is seen to rounding: a point that is left out is above the chord by 6u of its height
-	// at most, and so is the end of the chord when that is left out. So the points are below the
-	// hull raised by 6u for each of them; raised, rises and slopes are larger.
-	inflate := 1 + 8*xmath.U*float64(n+32)
+	guard := hullGuard(n)
+	inflate := 1 + guard
 	top := math.Inf(-1)
 	c := make([]float64, len(xs))
 	for i := 1; i < len(xs); i++ {
-		c[i] = math.Log((ys[i]-ys[i-1])/(xs[i]-xs[i-1])) + inflate - 1
+		c[i] = math.Log((ys[i]-ys[i-1])/(xs[i]-xs[i-1])) + guard
 		if !math.IsInf(c[i], 1) {
 			c[i] += 4 * xmath.U * math.Abs(c[i])
 			top = max(top, c[i])
@@ -145,6 +143,11 @@ func mixtureOf(xs, ys []float64, n int) mixture {
 	}
 	return m
 }
+
+// hullGuard is by how much the upper hull of n points, which is seen to rounding, has to be raised to
+// be above them, relatively: a point that is left out is above the chord by 6u of its height
+// at most, and so is the end of the chord when that is left out in turn.
+func hullGuard(n int) float64 { return 8 * xmath.U * float64(n+32) }
 
 // hullOfWeights returns the vertices of a polygon above α, from (0, 0), and of how many points
 // it is the hull.
