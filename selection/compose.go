@@ -4,6 +4,7 @@
 package selection
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/big"
@@ -28,7 +29,7 @@ func (p Price) Bounds(ctx context.Context, name string, r profiles.Relation, c *
 	if logFloor == 0 {
 		logFloor = -60
 	}
-	if err := checkChords(accuracy, logFloor); err != nil {
+	if err := cmp.Or(p.ready(), checkChords(accuracy, logFloor)); err != nil {
 		return profiles.Bounds{}, err
 	}
 	both, err := p.certify(ctx, c, fineness{max(1e-9, min(accuracy/10, 1e-5)), max(-700, logFloor-max(0, p.law.logMean()))}, fewLevels)

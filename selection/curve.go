@@ -52,6 +52,9 @@ func FromCurve(c rdp.Curve) Bound {
 // Once ctx is done, the error is that of ctx. For Poisson laws the curve returned
 // asks candidate once for each order that it is asked for.
 func (p Price) Curve(ctx context.Context, c rdp.Curve, candidate Bound) (rdp.Curve, error) {
+	if err := p.ready(); err != nil {
+		return nil, err
+	}
 	if c == nil {
 		return nil, fault.New("curve", "is nil, must be a Rényi curve")
 	}

@@ -11,10 +11,9 @@
 //
 // Proof. By Theorem U1's proof no outcome outside S adds anything. Of what is ranked above an
 // outcome in S let x be the P-mass of S, x_k ≤ x ≤ x_{k+1}, and x_k + w ≥ x all of it. Under Q
-// it has v ≤ U(x_k + w), and v ≤ Y(x) + U'(x_k + w − x), where U'(y) ≤ Q(Sᶜ) is the largest
-// Q-mass of P-mass y outside S. Let S be a half-line of losses. The lowest losses have the most
-// Q-mass: U' = U up to y = P(Sᶜ), U(P(Sᶜ) + z) = Q(Sᶜ) + Y(z), and no P-mass in S has more Q-mass
-// than the same outside; and Y(x) ≤ Y(x_k) + Y(x − x_k). So moving x − x_k from Y to U gains:
+// it has v ≤ U(x_k + w), and v ≤ Y'(x) + U'(x_k + w − x), Y' ≤ Y and U' ≤ Q(Sᶜ) being the largest
+// Q-masses of P-masses in S and outside of it. Y' is concave, so Y'(x) ≤ Y(x_k) + Y'(x − x_k); and
+// P-masses x − x_k in S and x_k + w − x outside are one of w, with a Q-mass of U(w) at most. So
 // v ≤ Y(x_k) + U(w). Hence the outcome adds at most φ_k, the largest bracket with α_k = 0, which
 // is at most α_k·dP + the bracket; and the outcomes in S with x in that level have P-mass
 // x_{k+1} − x_k at most. (The specification has Y(x_{k+1}) + U(w), a little more.)
