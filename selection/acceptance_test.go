@@ -176,10 +176,7 @@ func TestCheckExact7(t *testing.T) {
 // TestCheckExact8: the interleaved ranking as scores of Best: the blocks' frequencies are what the attack
 // says they are, under both laws. SLOW_GOLDEN=1 for a million searches.
 func TestCheckExact8(t *testing.T) {
-	trials := 15_000
-	if os.Getenv("SLOW_GOLDEN") != "" {
-		trials = 1_000_000
-	}
+	trials := repeats(15_000, 1_000_000)
 	tab := must(gaussianCandidate(2).tabulate(context.Background(), fineness{1e-3, -20}))
 	for _, l := range []Law{must(WithMean(1, 4)), must(Conditioned(1, 0.2, 6))} {
 		at := newAttacker(l, tab.reached(tab.samples()).coarse(24))
@@ -226,7 +223,7 @@ func TestCheckExact8(t *testing.T) {
 func TestMomentsByEnumeration(t *testing.T) {
 	rng := rand.New(rand.NewPCG(19, 2))
 	cases, near, better := 0, 0, 0
-	for range 60 {
+	for range repeats(30, 200) {
 		n := 2 + rng.IntN(3)
 		p, q := brutePair(rng, n)
 		if zero(p) || zero(q) {
