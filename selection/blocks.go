@@ -143,7 +143,7 @@ func times(n, x float64) float64 {
 	return n * x
 }
 
-// cost says how many elementary functions one value of f' takes.
+// lawWork says how many elementary functions one value of f' takes.
 func lawWork(l Law) int {
 	if c, ok := l.(*capped); ok {
 		return c.max()

@@ -52,6 +52,14 @@ func discreteUpper(d *profiles.Discrete, eps float64) float64 {
 	return min(0, v+8*xmath.U*float64(4+len(d.Atoms()))*(1+math.Abs(v)))
 }
 
+// finite returns x, or 0 where it is infinite.
+func finite(x float64) float64 {
+	if math.IsInf(x, 0) {
+		return 0
+	}
+	return x
+}
+
 // FromApproximate returns the profile of (ε, δ)-DP, δ + (1−δ)(e^ε − e^t)₊/(1+e^ε)
 // (Kairouz, Oh and Viswanath, ICML 2015).
 func FromApproximate(eps, delta float64) (Bound, error) {

@@ -27,7 +27,7 @@ import (
 // A line is U(u) ≤ e^t·u + d: any t with an upper bound d of δʳ(t) is one.
 type line struct{ slope, d float64 }
 
-// A cell is a range of u, with a line that bounds U there.
+// A cellOfU is a range of u, with a line that bounds U there.
 type cellOfU struct {
 	lo, hi float64
 	line   line
