@@ -562,3 +562,35 @@ func TestTwoSelectionsGolden(t *testing.T) {
 		t.Errorf("two runs: the attack reaches %v, fixed counts %v", low, fixed)
 	}
 }
+
+// Many runs of permute-and-flip: what is said to be reached is at no ε below what randomized response alone reaches,
+// whose losses are not on the grid of adaptive adversaries, nor above the bound. At 100 runs of 0.1 and δ = 1e-2
+// it was below by 0.2 %.
+func TestPermuteAndFlipReachesTheBetterOfBoth(t *testing.T) {
+	for _, c := range []struct {
+		epsilon float64
+		k       int64
+	}{{0.1, 100}, {0.1, 37}, {1, 10}, {0.5, 2}} {
+		l := lone{ExponentialNoise, c.epsilon}
+		reached, _, err := l.Reached(t.Context(), c.k, 1e-3)
+		if err != nil || len(reached[0]) != 1 || reached[0][0].Count != 1 {
+			t.Fatal(reached, err)
+		}
+		loss := scores{noise: ExponentialNoise, epsilon: c.epsilon}.attackLoss()
+		for _, eps := range []float64{0, 0.3, 1, 1.7, 2.2, 3} {
+			want := 0.0
+			for j := range c.k + 1 {
+				lg, _ := math.Lgamma(float64(c.k + 1))
+				a, _ := math.Lgamma(float64(j + 1))
+				b, _ := math.Lgamma(float64(c.k - j + 1))
+				p := math.Exp(lg - a - b - float64(j)*loss - float64(c.k)*math.Log1p(math.Exp(-loss)))
+				want += p * max(0, -math.Expm1(eps-float64(c.k-2*j)*loss))
+			}
+			v, e := profiles.LogDelta(reached[0][0].Profile, eps)
+			// Between nodes the tangents miss a little.
+			if got := math.Exp(v + e); want > 1e-12 && got < want*(1-2e-4) {
+				t.Errorf("%v × %v at ε = %v: %v, one attack alone reaches %v", c.k, c.epsilon, eps, got, want)
+			}
+		}
+	}
+}
