@@ -276,7 +276,7 @@ func (x *examiner) thereAndBack(ctx context.Context, p plan, q question, iv acco
 	return nil
 }
 
-// engines is how many answers came from which engine; for the report.
+// engineOf names what has answered, for the report.
 func engineOf(iv accountant.Interval) string {
 	switch iv.Engine {
 	case fourier.Contour, fourier.Lattice:
