@@ -100,6 +100,8 @@ func ask(root string, open []*mutant, o options, known *answers) error {
 			return err
 		}
 		defer os.RemoveAll(dir)
+	} else if dir, err = filepath.Abs(dir); err != nil { // tests run in folders of their own
+		return err
 	}
 	r := &runner{root: root, dir: dir, longest: o.longest, budget: o.budget, workers: o.workers}
 	if open, err = r.compile(open, strings.Split(o.tests, ",")); err != nil {
