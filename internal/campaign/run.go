@@ -29,15 +29,16 @@ func (c campaign) isOver() bool { return !c.until.IsZero() && time.Now().After(c
 
 // A result is what was tried, and what was found. Its JSON is a line in a file of parts.
 type result struct {
-	Seeds                           map[uint64]uint64 // of each seed the first number that was not tried
-	Plans, Refused, Answers, Warned int64
-	Checks, Engines, Mechanisms     map[string]int64
-	Violations                      []string // as failure prints them
-	Share                           float64  // the widest answer, over the width asked
-	Widest                          string
-	Slowest                         time.Duration
-	SlowestPlan                     string
-	Took                            time.Duration
+	Seeds                       map[uint64]uint64 // of each seed the first number that was not tried
+	Plans, Hard, Refused        int64
+	Answers, Warned             int64
+	Checks, Engines, Mechanisms map[string]int64
+	Violations                  []string // as failure prints them
+	Share                       float64  // the widest answer, over the width asked
+	Widest                      string
+	Slowest                     time.Duration
+	SlowestPlan                 string
+	Took                        time.Duration
 }
 
 func newResult() *result {
@@ -50,6 +51,7 @@ func (s *result) join(t *result) {
 		s.Seeds[seed] = max(s.Seeds[seed], next)
 	}
 	s.Plans += t.Plans
+	s.Hard += t.Hard
 	s.Refused += t.Refused
 	s.Answers += t.Answers
 	s.Warned += t.Warned
@@ -124,6 +126,9 @@ func (c campaign) one(ctx context.Context, number uint64) (*result, *violation) 
 	s := newResult()
 	s.Plans, s.Answers, s.Warned, s.Checks, s.Share, s.Widest = 1, x.answers, x.warned, x.checks, x.share, x.widestPlan
 	s.Slowest, s.SlowestPlan = time.Since(start), q.String()+"\n"+p.text()
+	if hard(p, q) {
+		s.Hard = 1
+	}
 	if x.refused {
 		s.Refused = 1
 	} else {
