@@ -22,6 +22,7 @@ func main() {
 	only := flag.Int64("only", -1, "only the plan of this number, with every law")
 	parts := flag.String("parts", "", "a file of parts: goes on where it ends, and reports on all of it")
 	size := flag.Uint64("part", 1000, "how many plans a part has")
+	page := flag.String("o", "", "a page of docs that the report is written into")
 	quiet := flag.Bool("quiet", false, "no progress")
 	flag.Parse()
 	if *limit > 0 {
@@ -49,7 +50,12 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	fmt.Print(s.report(true))
+	if *page == "" {
+		fmt.Print(s.report(true))
+	} else if err := s.inPage(*page); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	if len(s.Violations) > 0 {
 		os.Exit(1)
 	}

@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -35,11 +36,32 @@ func (s *result) report(times bool) string {
 	table(&b, "check", "times", s.Checks)
 	table(&b, "first answer by", "plans", s.Engines)
 	table(&b, "mechanism, sampling", "steps", s.Mechanisms)
+	for _, v := range s.Violations {
+		fmt.Fprintf(&b, "\n```\n%s\n```\n", strings.TrimRight(v, "\n"))
+	}
 	fmt.Fprintf(&b, "\nThe widest: %s\n", indented(s.Widest))
 	if times {
 		fmt.Fprintf(&b, "\nThe slowest: %s\n", indented(s.SlowestPlan))
 	}
 	return b.String()
+}
+
+// The lines of a page between which the report stands.
+const begin, end = "<!-- campaign: begin -->\n", "<!-- campaign: end -->\n"
+
+// inPage writes the report into a page, in the place of the one that is there.
+func (s *result) inPage(path string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	before, rest, ok := strings.Cut(string(text), begin)
+	_, after, closed := strings.Cut(rest, end)
+	if !ok || !closed {
+		return fmt.Errorf("%s: no place for a report: the lines %s%s", path, begin, end)
+	}
+	number := fmt.Sprintf("<!-- numbers without a test: %.2f (of the run) -->\n", s.Share)
+	return os.WriteFile(path, []byte(before+begin+s.report(true)+number+end+after), 0o644)
 }
 
 // table writes numbers, the largest first.
