@@ -32,3 +32,21 @@ func TestDeltaBeyondTheLossesCarriesItsError(t *testing.T) {
 		}
 	}
 }
+
+// ε(δ) of one answer is log((p − δ)/q), which is no float64: the ends enclose it, wherever δ is.
+func TestEpsilonOfOneAnswerIsEnclosed(t *testing.T) {
+	const p, q = 0.75, 0.25 // exact
+	d, err := profiles.NewFinite([]float64{p, q}, []float64{q, p})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := sum(t, Options{}, d, 1)
+	for i := range 300 {
+		delta := 0.66 * (float64(i) + 0.5) / 300 // below 2/3, where the other outcome begins to count
+		r := epsilon(t, s, delta)
+		truth := oracle.Log(oracle.Div(oracle.Sub(oracle.F(p), oracle.F(delta)), oracle.F(q)))
+		if oracle.F(r.Lower).Cmp(truth) > 0 || oracle.F(r.Upper).Cmp(truth) < 0 {
+			t.Errorf("δ = %v: ε in [%v, %v], the truth is %.20g", delta, r.Lower, r.Upper, truth)
+		}
+	}
+}
