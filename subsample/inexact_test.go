@@ -32,3 +32,42 @@ func TestInexactRateMovesLosses(t *testing.T) {
 		}
 	}
 }
+
+// TestInexactKeepsTheErrorOfLosses: the errors of losses that a profile has, and those of the rate at its atoms, are both
+// in what is said of it.
+func TestInexactKeepsTheErrorOfLosses(t *testing.T) {
+	for _, c := range []struct {
+		loss  float64
+		atoms []float64
+	}{{1e-9, []float64{-1, 1}}, {0, []float64{-20, 20}}, {1e-15, []float64{-30}}} {
+		of := rounded{supported{profiles.Support{LossErr: c.loss, Atoms: c.atoms}}, 0}
+		want := c.loss
+		for _, a := range c.atoms {
+			want = max(want, 2*xmath.U*math.Abs(math.Expm1(-a)))
+		}
+		if got := of.Support().LossErr; got < want {
+			t.Errorf("%+v: losses are off by %v, want at least %v", c, got, want)
+		}
+	}
+}
+
+// supported is a profile of which only the ends are asked.
+type supported struct{ s profiles.Support }
+
+func (s supported) Tails(float64, float64) profiles.Tails { panic("not asked") }
+func (s supported) Support() profiles.Support             { return s.s }
+
+// TestChainKeepsWhatOnlyOneHas: an outcome that the second data set alone has is still there in the profile of a chain, and
+// the slopes of a profile with ends reach beyond what these are known to.
+func TestChainKeepsWhatOnlyOneHas(t *testing.T) {
+	p := must(roc{outward: 1, kinks: []kink{{0, 0}, {0.6, 1}}}.profile())
+	if s := p.Support(); math.Abs(s.LogQInf-math.Log(0.4)) > 1e-15 {
+		t.Errorf("log of the mass at −∞: %v, want %v", s.LogQInf, math.Log(0.4))
+	}
+	l := must(profiles.NewLaplace(2))
+	s := l.Support()
+	s.LossErr = 1e-9
+	if lo, hi := tangentRange(l, s); !(lo < s.Min-s.LossErr && hi > s.Max+s.LossErr) {
+		t.Errorf("slopes from %v to %v, within the losses [%v, %v] ± %v", lo, hi, s.Min, s.Max, s.LossErr)
+	}
+}

@@ -1,9 +1,11 @@
 package contour
 
 import (
+	"math"
 	"testing"
 
 	"github.com/dpaccountant/accountant/internal/transform"
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/internal/xmath/oracle"
 )
 
@@ -24,6 +26,16 @@ func TestRealBoundIsRoundedUp(t *testing.T) {
 		}
 		if k, got := b.Bound(s, 1e-3), realBound(f, s, 1e-3); k != 0 && !(got > k) {
 			t.Errorf("s = %v: %v is not above the bound %v", s, got, k)
+		}
+	}
+}
+
+// The error of a sum has the rounding of its phases: a phase of a million is known to 1e-10 only.
+func TestPhasesCarryTheirRounding(t *testing.T) {
+	x := table{im: []float64{0, 1e6}, a: []float64{1, 0.5}, b: []float64{0, 0.5}, modulus: []float64{1, math.Sqrt2 / 2}, plan: plan{h: 0.1, theta: 1}}
+	for _, eps := range []float64{0, -1e7, 3} {
+		if _, _, got := x.at(eps); got < xmath.U*math.Sqrt2/2*math.Abs(1e6-0.1*eps) {
+			t.Errorf("ε = %v: the phases are said to cost %v", eps, got)
 		}
 	}
 }
