@@ -25,6 +25,10 @@ func main() {
 	page := flag.String("o", "", "a page of docs that the report is written into")
 	quiet := flag.Bool("quiet", false, "no progress")
 	flag.Parse()
+	if flag.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "arguments: %q are not taken\n", flag.Args())
+		os.Exit(2)
+	}
 	if *limit > 0 {
 		c.until = time.Now().Add(*limit)
 	}

@@ -37,6 +37,7 @@ type test struct {
 // A runner holds what is the same for all mutants.
 type runner struct {
 	root, dir       string // the module, and a directory for files of this run
+	asked           string // a pattern of tests
 	longest, budget time.Duration
 	workers         int
 	benches         []*bench
@@ -116,7 +117,7 @@ func (r *runner) build(overlay string, tested []string) error {
 		if out, err := c.CombinedOutput(); err != nil {
 			return fmt.Errorf("go test -c ./%s: %s", pkg, out)
 		}
-		list := exec.Command(b.bin, "-test.list", "^(Test|Example)")
+		list := exec.Command(b.bin, "-test.list", r.asked)
 		list.Dir = filepath.Join(r.root, pkg)
 		out, err := list.CombinedOutput()
 		if err != nil {
