@@ -39,9 +39,9 @@ func (s *result) report(times bool) string {
 	for _, v := range s.Violations {
 		fmt.Fprintf(&b, "\n```\n%s\n```\n", strings.TrimRight(v, "\n"))
 	}
-	fmt.Fprintf(&b, "\nThe widest: %s\n", indented(s.Widest))
+	fmt.Fprintf(&b, "\nThe widest:%s\n", indented(s.Widest))
 	if times {
-		fmt.Fprintf(&b, "\nThe slowest: %s\n", indented(s.SlowestPlan))
+		fmt.Fprintf(&b, "\nThe slowest:%s\n", indented(s.SlowestPlan))
 	}
 	return b.String()
 }
