@@ -90,8 +90,8 @@ func samePage(t *testing.T, dir, name string, without ...string) {
 	}
 }
 
-// TestFlights: the page about flights is made of a sample of 6000 of them
-// with few seeds; where FLIGHTS names the folder with all of them, the page in the
+// TestFlights: one trial of a sample of 6000 of them and, with -slow, the page with few seeds;
+// where FLIGHTS names the folder with all of them, the page in the
 // documentation is compared. What must hold of any sample is that clipping and bins are
 // biased and the optimum is not.
 func TestFlights(t *testing.T) {
@@ -156,8 +156,17 @@ func TestFlights(t *testing.T) {
 	if err != nil || tried != len(flightMethods) {
 		t.Fatalf("%d methods, %v", tried, err)
 	}
-	if testing.Short() {
-		t.Skip("the page")
+	for _, bad := range []string{"", "{}", "[]", `[{"delay":1.5,"distance":3,"time":2}]`, `[{"delay":1,"distance":3,"time":25}]`} {
+		folder := t.TempDir()
+		if err := os.WriteFile(filepath.Join(folder, flightsFile), []byte(bad), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := readFlights(folder); err == nil {
+			t.Errorf("%q is read", bad)
+		}
+	}
+	if !*slow {
+		return
 	}
 	if err := flightsPage(dir, "testdata", 2); err != nil {
 		t.Fatal(err)
@@ -181,14 +190,5 @@ func TestFlights(t *testing.T) {
 	}
 	if diff := cmp.Diff(shape(string(shown)), shape(string(page))); diff != "" {
 		t.Errorf("the page has another shape than that of the documentation:\n%s", diff)
-	}
-	for _, bad := range []string{"", "{}", "[]", `[{"delay":1.5,"distance":3,"time":2}]`, `[{"delay":1,"distance":3,"time":25}]`} {
-		folder := t.TempDir()
-		if err := os.WriteFile(filepath.Join(folder, flightsFile), []byte(bad), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if _, _, err := readFlights(folder); err == nil {
-			t.Errorf("%q is read", bad)
-		}
 	}
 }
