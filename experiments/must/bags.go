@@ -125,7 +125,7 @@ func (d keptDesign) given(ctx context.Context, u int64, rare float64) (profileTa
 	}
 	// Points lie densest near 0, where most of the loss is: a chord costs like its length there. Many slots
 	// change rarely.
-	points := max(20, d.points/int(u))
+	points := max(10, d.points/int(u))
 	var x, up []float64
 	for i := range points + 1 {
 		share := float64(i) / float64(points)
