@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -67,6 +69,25 @@ func pythonFor(t *testing.T) string {
 		t.Skip("THERE IS NO PYTHON 3.8 OR NEWER: THE TESTS OF python/ ARE NOT RUN")
 	}
 	return best
+}
+
+// started starts a program, and returns it with its standard input and output.
+func started(t *testing.T, stderr io.Writer, program string, args ...string) (*exec.Cmd, io.WriteCloser, *bufio.Reader) {
+	t.Helper()
+	cmd := exec.Command(program, args...)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd, in, bufio.NewReader(out)
 }
 
 // linkedProgram returns the path of the command.
