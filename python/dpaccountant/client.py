@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, List, Mapping, Optional, Sequence, Tuple, Union
 
 from ._read import (
-    Plan, calibration_of, given, interval_of, number_of, path_of, plan_of, risk_of, status_of,
+    Plan, calibration_of, given, interval_of, number_of, plan_of, risk_of, status_of,
 )
 from ._systems import Systems
 from .answers import (
@@ -419,17 +419,17 @@ class Accountant(Systems):
             epsilon=epsilon,
             delta=delta,
             mode=mode,
-            **given(records_per_person=records_per_person, path=None if path is None else path_of(path)),
+            **given(records_per_person=records_per_person, path=None if path is None else self._path(path)),
         )
         return Ledger(self, result["ledger"])
 
     def open_ledger(self, path: Union[str, "os.PathLike[str]"]) -> "Ledger":
         """Open a ledger file; other processes may use it at the same time."""
-        return Ledger(self, self.request("ledger-open", path=path_of(path))["ledger"])
+        return Ledger(self, self.request("ledger-open", path=self._path(path))["ledger"])
 
     def log_ledger(self, path: Union[str, "os.PathLike[str]"]) -> Sequence[Mapping[str, Any]]:
         """What was spent in a ledger file, oldest first: time, note, runs, plan and head."""
-        return tuple(self.request("ledger-log", path=path_of(path))["entries"])
+        return tuple(self.request("ledger-log", path=self._path(path))["entries"])
 
     def check_ledger(
         self, path: Union[str, "os.PathLike[str]"], head: str = ""
@@ -438,4 +438,4 @@ class Accountant(Systems):
 
         ``head`` is a ``LedgerStatus.head`` of earlier that must still be there.
         """
-        return status_of(self.request("ledger-check", path=path_of(path), head=head))
+        return status_of(self.request("ledger-check", path=self._path(path), head=head))
