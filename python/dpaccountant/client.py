@@ -259,6 +259,9 @@ class Accountant(Systems):
         steps: Optional[int] = None,
         noise_multiplier: Optional[float] = None,
         target_epsilon: Optional[float] = None,
+        target_advantage: Optional[float] = None,
+        target_tpr: Optional[float] = None,
+        at_fpr: Optional[float] = None,
         neighbors: Optional[str] = None,
         batching: Optional[str] = None,
         cap: Optional[int] = None,
@@ -268,7 +271,8 @@ class Accountant(Systems):
 
         ``batching`` is poisson, random-allocation, shuffle, truncated-poisson (with a
         ``cap``), without-replacement or fixed-order. Batches are given by ``examples`` and ``batch_size`` or by ``sampling_rate``, the
-        length by ``epochs`` or ``steps``; ``target_epsilon`` finds the noise.
+        length by ``epochs`` or ``steps``; ``target_epsilon`` finds the noise, and so do the limits
+        for membership inference that ``calibrate`` has.
         ``neighbors`` is add-remove, substitute or zero-out.
         """
         result = self.request(
@@ -276,7 +280,8 @@ class Accountant(Systems):
             **given(
                 delta=delta, examples=examples, batch_size=batch_size, sampling_rate=sampling_rate,
                 epochs=epochs, steps=steps, noise_multiplier=noise_multiplier,
-                target_epsilon=target_epsilon, neighbors=neighbors, batching=batching, cap=cap,
+                target_epsilon=target_epsilon, target_advantage=target_advantage, target_tpr=target_tpr,
+                at_fpr=at_fpr, neighbors=neighbors, batching=batching, cap=cap,
                 records_per_person=records_per_person,
             ),
         )

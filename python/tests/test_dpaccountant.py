@@ -141,6 +141,9 @@ class Tests(unittest.TestCase):
             self.accountant.dpsgd(
                 examples=1000, batch_size=100, epochs=2, noise_multiplier=2, delta=1e-5, batching="truncated-poisson"
             )
+        attack = self.accountant.dpsgd(sampling_rate=1, steps=1, target_tpr=0.1, at_fpr=0.01, delta=[1e-5, 1e-6])
+        self.assertAlmostEqual(attack.noise_multiplier, 0.957125, places=5)
+        self.assertEqual((attack.calibration.asked, len(attack.epsilons)), ("true-positive-rate", 2))
         found = self.accountant.dpsgd(sampling_rate=0.01, steps=100, target_epsilon=1, delta=1e-5)
         self.assertLessEqual(found.epsilons[0].upper, 1)
         self.assertEqual(found.calibration.value, found.noise_multiplier)
