@@ -217,14 +217,8 @@ func (a *Accountant) bounds(ctx context.Context, s Step) (profiles.Bounds, error
 	return s.Sampling.Apply(s.Mechanism, a.relation)
 }
 
-// selectionAccuracy and selectionFloor say how finely the price of a selection
-// is turned into a profile: chords cost at most this much ε, and log δ is
-// followed down to this; what is left counts as +∞.
-const (
-	selectionAccuracy = 1e-3
-	selectionFloor    = -60
-	selectionShare    = 20 // of the work of a question goes to each δ of the candidate
-)
+// selectionShare: so many parts of the work of a question go to each δ of a selection's candidate.
+const selectionShare = 20
 
 // selected returns the mechanism of a selection step, the best of a random
 // number of runs of the candidate (selection.PriceOfBest).
@@ -244,7 +238,7 @@ func (a *Accountant) selected(ctx context.Context, s Step) (profiles.Bounds, err
 	if err != nil {
 		return profiles.Bounds{}, err
 	}
-	return selection.PriceOfBest(law).Bounds(ctx, "selection", a.relation, one, selectionAccuracy, selectionFloor)
+	return boundsOfBest(ctx, law, a.relation, one)
 }
 
 // Candidate returns everything added so far as the candidate of a private selection: what

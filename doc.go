@@ -34,6 +34,7 @@
 //	accountant.go  Accountant: the running total; Epsilon and Delta
 //	question.go    which sums answer a question
 //	recursion.go   ε and δ of a total, narrowed by the recursion over data configurations
+//	best.go        what the best of several runs costs
 //	answer.go      Interval, and the sums that it is read from
 //	steps.go       Step, Plan, and the ways through them
 //	options.go     Option, FieldError

@@ -6,7 +6,6 @@ package plan
 import (
 	"math"
 	"math/big"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -36,10 +35,16 @@ func isRange(n *node) bool {
 	return n.kind == mapNode && slices.ContainsFunc(rangeKinds, func(key string) bool { return n.get(key) != nil })
 }
 
-var (
-	columnName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,63}$`)
-	zipName    = columnName
-)
+// isName reports whether a word can name a column or a zip.
+func isName(w string) bool {
+	letter := func(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
+	for i := range len(w) {
+		if c := w[i]; !letter(c) && (i == 0 || !(c >= '0' && c <= '9' || strings.IndexByte("_.-", c) >= 0)) {
+			return false
+		}
+	}
+	return len(w) >= 1 && len(w) <= 64
+}
 
 // readRange reads the range at a node, and the name of its zip.
 func readRange(n *node) (r gridRange, zip string, err error) {
@@ -50,13 +55,13 @@ func readRange(n *node) (r gridRange, zip string, err error) {
 	if len(given) > 1 {
 		return r, "", n.errorf("has both %s and %s; a range is one of %s", given[0], given[1], strings.Join(rangeKinds, ", "))
 	}
-	word := func(key string, pattern *regexp.Regexp) (string, error) {
+	word := func(key string) (string, error) {
 		v := n.get(key)
 		if v == nil {
 			return "", nil
 		}
 		w, err := v.word()
-		if err == nil && !pattern.MatchString(w) {
+		if err == nil && !isName(w) {
 			err = v.errorf("%v is not a name (a letter, then letters, digits, dots, dashes, at most 64)", v)
 		}
 		return w, err
@@ -64,10 +69,10 @@ func readRange(n *node) (r gridRange, zip string, err error) {
 	place := *n // fields of n are replaced by each value
 	place.fields = slices.Clone(n.fields)
 	r.at = n
-	if r.name, err = word("name", columnName); err != nil {
+	if r.name, err = word("name"); err != nil {
 		return r, "", err
 	}
-	if zip, err = word("zip", zipName); err != nil {
+	if zip, err = word("zip"); err != nil {
 		return r, "", err
 	}
 	round := false

@@ -173,12 +173,12 @@ func parseStep(n *node, times int64, total *int64) (s accountant.Step, err error
 	if *total += times; *total > maxCount {
 		return s, at.errorf("makes the plan longer than 2^53 runs")
 	}
-	if s.Mechanism, err = parseEntry(mechanism, "mechanism", mechanisms); err != nil {
+	if s.Mechanism, err = parseEntry(mechanism, "mechanism", mechanisms()); err != nil {
 		return s, err
 	}
 	if sampling != nil && !sampling.isWord("none") {
 		var scheme subsample.Scheme
-		if scheme, err = parseEntry(sampling, "sampling scheme", samplings); err != nil {
+		if scheme, err = parseEntry(sampling, "sampling scheme", samplings()); err != nil {
 			return s, err
 		}
 		if err := profiles.CheckSampled(s.Mechanism, scheme.Name()); err != nil {

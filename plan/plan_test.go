@@ -22,7 +22,7 @@ func one(lines ...string) string {
 
 const gauss = "mechanism: {gaussian: {noise-multiplier: 1}}"
 
-var allMechanisms = strings.Join(names(mechanisms), ", ")
+var allMechanisms = strings.Join(names(mechanisms()), ", ")
 
 // badPlans holds each way to get a plan wrong, with the whole message.
 var badPlans = []struct{ name, plan, want string }{
@@ -286,7 +286,7 @@ var badPlans = []struct{ name, plan, want string }{
 	{"sampling misspelt", one(gauss, "sampling: {poison: {rate: 0.1}}"),
 		`line 4: steps[0].sampling: unknown key "poison"; did you mean "poisson"?`},
 	{"sampling unknown", one(gauss, "sampling: {shuffled: {rate: 0.1}}"),
-		`line 4: steps[0].sampling: unknown key "shuffled"; ` + nearest.Hint("shuffled", names(samplings))},
+		`line 4: steps[0].sampling: unknown key "shuffled"; ` + nearest.Hint("shuffled", names(samplings()))},
 	{"rate missing", one(gauss, "sampling: {poisson: {}}"),
 		"line 4: steps[0].sampling.poisson: rate is missing; must be a number"},
 	{"rate misspelt", one(gauss, "sampling: {poisson: {q: 0.1}}"),
@@ -459,7 +459,7 @@ func TestRegistry(t *testing.T) {
 		}
 		return "{" + name + ": {" + strings.Join(kvs, ", ") + "}}"
 	}
-	for _, e := range mechanisms {
+	for _, e := range mechanisms() {
 		t.Run(e.name, func(t *testing.T) {
 			p := mustParse(t, one("mechanism: "+text(e.name, e.keys)))
 			if got := p.Steps[0].Mechanism.Name(); got != e.name {
@@ -467,7 +467,7 @@ func TestRegistry(t *testing.T) {
 			}
 		})
 	}
-	for _, e := range samplings {
+	for _, e := range samplings() {
 		t.Run(e.name, func(t *testing.T) {
 			p := mustParse(t, one(gauss, "sampling: "+text(e.name, e.keys)))
 			if got := p.Steps[0].Sampling.Name(); got != e.name && e.name != "balls-in-bins" { // another name of random-allocation

@@ -24,7 +24,7 @@ func TestExampleHasEveryMechanism(t *testing.T) {
 			has[f.key] = true
 		}
 	}
-	for _, m := range mechanisms {
+	for _, m := range mechanisms() {
 		if !has[m.name] {
 			t.Errorf("examples/all.json has no %s", m.name)
 		}

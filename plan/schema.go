@@ -32,8 +32,8 @@ func Schema() []byte {
 	root["required"] = []string{"neighbors", "steps"}
 	root["$defs"] = schema{"step": object(stepKeys, schema{
 		"name":      schema{"type": "string", "description": "free text"},
-		"mechanism": oneOf(mechanisms),
-		"sampling":  oneOf(samplings),
+		"mechanism": oneOf(mechanisms()),
+		"sampling":  oneOf(samplings()),
 		"count":     described("a whole number", "how many times the step runs, such as 14063 or ceil(60000/256*60)"),
 		"steps":     steps,
 		"selection": object(selectionKeys, nil),

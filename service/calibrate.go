@@ -17,17 +17,76 @@ import (
 // inference, which is the largest advantage of any attack, or its largest true-positive
 // rate at a false-positive rate.
 type CalibrateRequest struct {
-	Plan      PlanText `json:"plan"`
-	Epsilon   Decimal  `json:"epsilon,omitempty"`
-	Delta     Decimal  `json:"delta,omitempty"`
-	Advantage Decimal  `json:"target-advantage,omitempty"`
-	TPR       Decimal  `json:"target-tpr,omitempty"`
-	FPR       Decimal  `json:"at-fpr,omitempty"`
-	Solve     string   `json:"solve"`
-	Step      string   `json:"step,omitempty"`
-	Examples  Decimal  `json:"examples,omitempty"`
+	Plan    PlanText `json:"plan"`
+	Epsilon Decimal  `json:"epsilon,omitempty"`
+	Delta   Decimal  `json:"delta,omitempty"`
+	AttackTarget
+	Solve    string  `json:"solve"`
+	Step     string  `json:"step,omitempty"`
+	Examples Decimal `json:"examples,omitempty"`
 	Narrowing
 	Limits
+}
+
+// AttackTarget is a budget on membership inference: the largest advantage of any attack, or its
+// largest true-positive rate at a false-positive rate. It is empty where the budget is another.
+type AttackTarget struct {
+	Advantage Decimal `json:"target-advantage,omitempty"`
+	TPR       Decimal `json:"target-tpr,omitempty"`
+	FPR       Decimal `json:"at-fpr,omitempty"`
+}
+
+// checkShape reports whether the keys make one budget, or none.
+func (t AttackTarget) checkShape() error {
+	switch {
+	case t.Advantage != "" && (t.TPR != "" || t.FPR != ""):
+		return shape("%s and %s exclude each other", "target-advantage", "target-tpr")
+	case t.TPR == "" && t.FPR != "":
+		return shape("%s needs %s", "at-fpr", "target-tpr")
+	case t.TPR != "" && t.FPR == "":
+		return shape("%s needs %s", "target-tpr", "at-fpr")
+	}
+	return nil
+}
+
+// read puts the budget into a goal.
+func (t AttackTarget) read(goal *accountant.Goal) error {
+	return readNumbers([]numberKey{
+		// An advantage of A at most is (0, A)-privacy.
+		{"target-advantage", t.Advantage, openUnit, &goal.Delta},
+		{"target-tpr", t.TPR, openUnit, &goal.TruePositive}, {"at-fpr", t.FPR, riskSpan, &goal.FalsePositive},
+	})
+}
+
+// put says in a solution what the budget was, if it is this one.
+func (t AttackTarget) put(to *Solution, goal accountant.Goal) {
+	switch {
+	case t.Advantage != "":
+		to.Attack = &AttackBudget{Advantage: &to.Budget.Delta}
+	case t.TPR != "":
+		tpr, fpr := Number(goal.TruePositive), Number(goal.FalsePositive)
+		to.Budget, to.Attack = nil, &AttackBudget{TruePositive: &tpr, FalsePositive: &fpr}
+	}
+}
+
+// A numberKey is a key of a request that may be left out, its range, and where its number goes.
+type numberKey struct {
+	key  string
+	text Decimal
+	span span
+	to   *float64
+}
+
+func readNumbers(keys []numberKey) (err error) {
+	for _, k := range keys {
+		if k.text == "" {
+			continue
+		}
+		if *k.to, err = k.text.in(k.key, k.span); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Solution is the value that meets a budget, with what is certified there and next to it.
@@ -95,23 +154,11 @@ func (q CalibrateRequest) parse(ctx context.Context) (goal accountant.Goal, opts
 		return goal, nil, err
 	}
 	goal.Step = q.Step
-	for _, x := range []struct {
-		key  string
-		text Decimal
-		span span
-		to   *float64
-	}{
-		{"epsilon", q.Epsilon, epsilonSpan, &goal.Epsilon}, {"delta", q.Delta, deltaSpan, &goal.Delta},
-		// An advantage of A at most is (0, A)-privacy.
-		{"target-advantage", q.Advantage, openUnit, &goal.Delta},
-		{"target-tpr", q.TPR, openUnit, &goal.TruePositive}, {"at-fpr", q.FPR, riskSpan, &goal.FalsePositive},
-	} {
-		if x.text == "" {
-			continue
-		}
-		if *x.to, err = x.text.in(x.key, x.span); err != nil {
-			return goal, nil, err
-		}
+	if err := readNumbers([]numberKey{{"epsilon", q.Epsilon, epsilonSpan, &goal.Epsilon}, {"delta", q.Delta, deltaSpan, &goal.Delta}}); err != nil {
+		return goal, nil, err
+	}
+	if err := q.AttackTarget.read(&goal); err != nil {
+		return goal, nil, err
 	}
 	if goal.Solve, err = accountant.ParseQuantity(q.Solve); err != nil {
 		return goal, nil, fieldFault(err, "", nil)
@@ -128,17 +175,14 @@ func (q CalibrateRequest) parse(ctx context.Context) (goal accountant.Goal, opts
 // checkShape reports whether the keys make one budget.
 func (q CalibrateRequest) checkShape() error {
 	private, attack := q.Epsilon != "" || q.Delta != "", q.TPR != "" || q.FPR != ""
+	if err := q.AttackTarget.checkShape(); err != nil && !(attack && private) {
+		return err
+	}
 	switch {
-	case q.Advantage != "" && attack:
-		return shape("%s and %s exclude each other", "target-advantage", "target-tpr")
 	case q.Advantage != "" && private:
 		return shape("%s is a budget in the place of %s and %s", "target-advantage", "epsilon", "delta")
 	case attack && private:
 		return shape("%s at %s is a budget in the place of %s and %s", "target-tpr", "at-fpr", "epsilon", "delta")
-	case attack && q.TPR == "":
-		return shape("%s needs %s", "at-fpr", "target-tpr")
-	case attack && q.FPR == "":
-		return shape("%s needs %s", "target-tpr", "at-fpr")
 	case q.Advantage != "" || attack:
 		return nil
 	case q.Epsilon == "" && q.Delta == "":
@@ -173,13 +217,7 @@ func (s *Service) Calibrate(ctx context.Context, q CalibrateRequest) (Solution, 
 	}
 	out := solution(c, goal, plan.Neighbors)
 	out.CanNarrow = canNarrow(plan.Neighbors, plan.Steps)
-	switch {
-	case q.Advantage != "":
-		out.Attack = &AttackBudget{Advantage: &out.Budget.Delta}
-	case q.TPR != "":
-		t, f := Number(goal.TruePositive), Number(goal.FalsePositive)
-		out.Budget, out.Attack = nil, &AttackBudget{TruePositive: &t, FalsePositive: &f}
-	}
+	q.put(&out, goal)
 	return out, nil
 }
 

@@ -18,20 +18,21 @@ import (
 // exact arithmetic.
 
 // DPSGDRequest describes a training run: its batches by examples and batch size or by a
-// sampling rate, its length by epochs or steps, and its noise or the ε that it has to
-// meet.
+// sampling rate, its length by epochs or steps, and its noise, or the ε or the limit of membership
+// inference that it has to meet.
 type DPSGDRequest struct {
-	Examples        Decimal   `json:"examples,omitempty"`
-	BatchSize       Decimal   `json:"batch-size,omitempty"`
-	SamplingRate    Decimal   `json:"sampling-rate,omitempty"`
-	Epochs          Decimal   `json:"epochs,omitempty"`
-	Steps           Decimal   `json:"steps,omitempty"`
-	NoiseMultiplier Decimal   `json:"noise-multiplier,omitempty"`
-	TargetEpsilon   Decimal   `json:"target-epsilon,omitempty"`
-	Delta           OneOrMany `json:"delta"`
-	Neighbors       string    `json:"neighbors,omitempty"`
-	Batching        string    `json:"batching,omitempty"` // one of Batchings, poisson if not given
-	Cap             Decimal   `json:"cap,omitempty"`      // of truncated-poisson
+	Examples        Decimal `json:"examples,omitempty"`
+	BatchSize       Decimal `json:"batch-size,omitempty"`
+	SamplingRate    Decimal `json:"sampling-rate,omitempty"`
+	Epochs          Decimal `json:"epochs,omitempty"`
+	Steps           Decimal `json:"steps,omitempty"`
+	NoiseMultiplier Decimal `json:"noise-multiplier,omitempty"`
+	TargetEpsilon   Decimal `json:"target-epsilon,omitempty"`
+	AttackTarget
+	Delta     OneOrMany `json:"delta"`
+	Neighbors string    `json:"neighbors,omitempty"`
+	Batching  string    `json:"batching,omitempty"` // one of Batchings, poisson if not given
+	Cap       Decimal   `json:"cap,omitempty"`      // of truncated-poisson
 	// RecordsPerPerson is how many examples a person has at most; not given, the unit is an example.
 	RecordsPerPerson Decimal `json:"records-per-person,omitempty"`
 	Limits
@@ -66,7 +67,7 @@ type DPSGDAnswer struct {
 	Statement string      `json:"statement"`
 	// Beside has what other ways to draw the same batches cost; of shuffle only.
 	Beside *Beside `json:"beside,omitempty"`
-	// Calibration says how the noise multiplier was found for a target ε.
+	// Calibration says how the noise multiplier was found for a target.
 	Calibration *Solution `json:"calibration,omitempty"`
 }
 
@@ -84,10 +85,22 @@ type AnyOrder struct {
 
 // checkShape checks which keys are there.
 func (q DPSGDRequest) checkShape() error {
+	if err := q.AttackTarget.checkShape(); err != nil {
+		return err
+	}
+	var targets []string
+	for _, t := range []struct {
+		key   string
+		given bool
+	}{{"target-epsilon", q.TargetEpsilon != ""}, {"target-advantage", q.Advantage != ""}, {"target-tpr", q.TPR != ""}, {"noise-multiplier", q.NoiseMultiplier != ""}} {
+		if t.given {
+			targets = append(targets, t.key)
+		}
+	}
 	switch {
-	case q.TargetEpsilon != "" && q.NoiseMultiplier != "":
-		return shape("%s and %s exclude each other", "target-epsilon", "noise-multiplier")
-	case q.TargetEpsilon == "" && q.NoiseMultiplier == "":
+	case len(targets) > 1:
+		return shape("%s and %s exclude each other", targets[0], targets[1])
+	case len(targets) == 0:
 		return shape("missing %s (or %s)", "noise-multiplier", "target-epsilon")
 	case q.SamplingRate != "" && (q.Examples != "" || q.BatchSize != ""):
 		return shape("%s excludes %s and %s", "sampling-rate", "examples", "batch-size")
@@ -109,9 +122,9 @@ type dpsgdRun struct {
 	noise     float64
 	epochs    float64 // 0: not told
 	deltas    []float64
-	target    float64
-	goal      accountant.Goal
+	goal      accountant.Goal         // of the noise, if it is to be found
 	found     *accountant.Calibration // of the noise; nil if it was given
+	byEpsilon bool                    // it was found for an ε at the one δ
 	gaussian  profiles.Mechanism
 }
 
@@ -140,11 +153,14 @@ func (q DPSGDRequest) parse() (r dpsgdRun, err error) {
 			return r, err
 		}
 	}
-	if q.TargetEpsilon != "" {
-		if r.target, err = q.TargetEpsilon.in("target-epsilon", epsilonSpan); err != nil {
+	r.noise = 1 // where the search starts
+	if q.NoiseMultiplier == "" {
+		if err := readNumbers([]numberKey{{"target-epsilon", q.TargetEpsilon, epsilonSpan, &r.goal.Epsilon}}); err != nil {
 			return r, err
 		}
-		r.noise = 1 // where the search starts
+		if err := q.AttackTarget.read(&r.goal); err != nil {
+			return r, err
+		}
 	} else if r.noise, err = q.NoiseMultiplier.number("noise-multiplier"); err != nil {
 		return r, err
 	}
@@ -157,8 +173,11 @@ func (q DPSGDRequest) parse() (r dpsgdRun, err error) {
 	if r.deltas, err = q.Delta.in("delta", openUnit); err != nil {
 		return r, err
 	}
-	if q.TargetEpsilon != "" && len(r.deltas) > 1 {
-		return r, fault.New("delta", "%d values are more than the one that a target has", len(r.deltas))
+	if q.TargetEpsilon != "" {
+		if len(r.deltas) > 1 {
+			return r, fault.New("delta", "%d values are more than the one that a target has", len(r.deltas))
+		}
+		r.goal.Delta = r.deltas[0]
 	}
 	return r, nil
 }
@@ -272,8 +291,8 @@ func (s *Service) DPSGD(ctx context.Context, q DPSGDRequest) (DPSGDAnswer, error
 	if err != nil {
 		return DPSGDAnswer{}, err
 	}
-	if q.TargetEpsilon != "" {
-		if err := r.calibrate(ctx, opts); err != nil {
+	if q.NoiseMultiplier == "" {
+		if err := r.calibrate(ctx, q, opts); err != nil {
 			return DPSGDAnswer{}, err
 		}
 	}
@@ -291,22 +310,31 @@ func (s *Service) DPSGD(ctx context.Context, q DPSGDRequest) (DPSGDAnswer, error
 		sampled, AnyOrder{r.uses, anyOrder}, r.statement(sampled, anyOrder, beside), beside, nil}
 	if r.found != nil {
 		c := solution(r.found, r.goal, r.neighbors)
+		q.put(&c, r.goal)
 		out.Calibration = &c
 	}
 	return out, nil
 }
 
 // calibrate sets the noise to the smallest that meets the target.
-func (r *dpsgdRun) calibrate(ctx context.Context, opts []accountant.Option) (err error) {
+func (r *dpsgdRun) calibrate(ctx context.Context, q DPSGDRequest, opts []accountant.Option) (err error) {
 	steps, err := r.plan(r.gaussian)
 	if err != nil {
 		return err
 	}
 	plan := &accountant.Plan{Neighbors: r.neighbors, RecordsPerPerson: r.records, Steps: steps}
-	r.goal = accountant.Goal{Epsilon: r.target, Delta: r.deltas[0], Solve: accountant.NoiseMultiplier}
+	r.goal.Solve = accountant.NoiseMultiplier
 	if r.found, err = accountant.Calibrate(ctx, plan, r.goal, opts...); err != nil {
-		return fault.In("target-epsilon", err)
+		key := "target-epsilon"
+		switch {
+		case q.Advantage != "":
+			key = "target-advantage"
+		case q.TPR != "":
+			key = "target-tpr"
+		}
+		return fault.In(key, err)
 	}
+	r.byEpsilon = q.TargetEpsilon != ""
 	// A last epoch that is cut short is a step of its own: the factor on both multipliers, which
 	// start at 1, is the multiplier.
 	r.found.Factor = false
@@ -345,10 +373,10 @@ func (r dpsgdRun) ask(ctx context.Context, opts []accountant.Option) (sampled, a
 	if err != nil {
 		return nil, nil, err
 	}
-	if r.found != nil && r.found.Asked == "epsilon" {
+	if r.byEpsilon && r.found.Asked == "epsilon" {
 		sampled = []EpsilonAt{epsilonAt(r.goal.Delta, r.found.Meets.Interval)} // as certain as was needed to decide
 	} else {
-		if r.found != nil {
+		if r.byEpsilon {
 			// The budget was met by δ: ε with the same accuracy.
 			opts = append(slices.Clip(opts), accountant.WithAccuracy(min(r.found.Accuracy, 1e-3)))
 		}
@@ -360,11 +388,11 @@ func (r dpsgdRun) ask(ctx context.Context, opts []accountant.Option) (sampled, a
 	if err != nil {
 		return nil, nil, err
 	}
-	if r.found != nil {
+	if r.byEpsilon {
 		// That δ at the target is at most the budget's is proved: so ε is at most the
 		// target, whatever width its own interval has.
 		e := &sampled[0].Epsilon
-		e.Upper, e.Estimate = min(e.Upper, Number(r.target)), min(e.Estimate, Number(r.target))
+		e.Upper, e.Estimate = min(e.Upper, Number(r.goal.Epsilon)), min(e.Estimate, Number(r.goal.Epsilon))
 	}
 	return sampled, anyOrder, nil
 }

@@ -89,20 +89,13 @@ func (o operation) needs(scope Scope) operation {
 	return o
 }
 
-// operations are all that a request can ask for: first what the page in a browser asks, then the
-// rest (systems.go), which the build tag page leaves out so that the page's module is small.
+// operations are all that a request can ask for: first what the page in a browser asks when it is
+// opened, then what else it asks (questions.go), and what only others ask (systems.go). Build tags
+// leave the second and the third out, so that the page's modules are small.
 var operations = slices.Concat([]operation{
 	does("version", (*Service).Version, "as `version --json`"),
-	does("epsilon", (*Service).epsilon, "of one δ as one of the results of `epsilon --json`, of a list as all of it").either(reflect.TypeFor[EpsilonAt](), reflect.TypeFor[EpsilonAnswer](), reflect.TypeFor[GroupEpsilons](), reflect.TypeFor[GroupEpsilonAt](), reflect.TypeFor[RDPEpsilons](), reflect.TypeFor[RDPEpsilonAt]()),
-	does("delta", (*Service).delta, "of one ε as one of the results of `delta --json`, of a list as all of it").either(reflect.TypeFor[DeltaAt](), reflect.TypeFor[DeltaAnswer](), reflect.TypeFor[RDPDeltaAt](), reflect.TypeFor[RDPDeltas]()),
 	does("dpsgd", (*Service).DPSGD, "as `dpsgd --json`"),
-	does("curve", (*Service).Curve, "as `curve --json`; a plan that is given by `plan` has the name `plan`"),
-	does("sampling", (*Service).Sampling, "as `sampling --json`"),
-	does("calibrate", (*Service).Calibrate, "as `calibrate --json`"),
-	does("plan-check", (*Service).PlanCheck, "as `plan check --json` for one file"),
-	does("compare", (*Service).Compare, "as `compare --json`"),
-	does("cancel", (*Service).Cancel, "`{\"request\": ID}`, whether there was one or not").needs(ScopeOwn),
-}, systems)
+}, questions, systems)
 
 // An Operation is something that a request can ask for.
 type Operation struct {

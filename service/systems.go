@@ -4,7 +4,7 @@ package service
 
 import "reflect"
 
-// This file is the second half of the table of operations: questions that the page in a browser
+// This file is the third part of the table of operations: questions that the page in a browser
 // does not ask. It assumes nothing and is left out by the build tag page, with all that only these
 // operations use.
 

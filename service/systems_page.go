@@ -2,6 +2,6 @@
 
 package service
 
-// This file stands for systems.go in the page's module: no other operations.
+// This file stands for systems.go in the modules of the page: no other operations.
 
 var systems []operation

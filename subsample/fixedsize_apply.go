@@ -36,9 +36,7 @@ func (s FixedSize) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Bo
 	}
 	m, err := s.apply(b, pair, law, r)
 	if err == nil && r == profiles.Substitute {
-		if t, err := s.adaptiveBound(b, pair, law); err == nil {
-			m.Together = t
-		}
+		m.Together = s.together(b, pair, law)
 	}
 	return m, err
 }

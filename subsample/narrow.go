@@ -1,3 +1,5 @@
+//go:build !training
+
 // The recursion over data configurations for the schemes of fixed size.
 
 package subsample
@@ -17,6 +19,14 @@ func (s FixedSize) NewAdaptiveBound(b profiles.Mechanism) (*adaptive.Bound, erro
 		return nil, err
 	}
 	return s.adaptiveBound(b, pair, s.Multiplicity())
+}
+
+// together is the recursion for many runs of the mechanism, or nil where it is not proved.
+func (s FixedSize) together(b profiles.Mechanism, pair profiles.Profile, law copies.Law) profiles.Together {
+	if t, err := s.adaptiveBound(b, pair, law); err == nil {
+		return t
+	}
+	return nil
 }
 
 func (s FixedSize) adaptiveBound(b profiles.Mechanism, pair profiles.Profile, law copies.Law) (*adaptive.Bound, error) {

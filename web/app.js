@@ -4,20 +4,42 @@
 
 const $ = (id) => document.getElementById(id);
 
-// ---- the engine: one worker; a request that is not wanted any more is cancelled
+// ---- the engines: a worker each; a request that is not wanted any more is cancelled. The first
+// answers for training runs, and is small; the second answers all that the page asks. Each is a script
+// that is loaded when something is asked of it.
 
-const engine = { worker: null, key: 0, waiting: new Map() };
+const newEngine = (script, variable, starting) => ({ script, variable, starting, loading: false, worker: null, waiting: new Map() });
+const engines = {
+  first: newEngine("engine.js", "accountantEngine", "The engine is starting …"),
+  second: newEngine("more.js", "accountantMore", "The engine for plans and comparisons is starting …"),
+};
 
-function startEngine() {
-  if (!globalThis.accountantEngine) return;
-  const url = URL.createObjectURL(new Blob([accountantEngine.worker], { type: "text/javascript" }));
+// engineFor is what answers an operation: the second engine also where it is there and the first is not.
+const engineFor = (op) => (op === "dpsgd" && (engines.first.worker || !engines.second.worker) ? engines.first : engines.second);
+
+function showEngine(text) { $("engine").hidden = text === ""; $("engine").textContent = text; }
+
+// startEngine starts an engine that does not run; its script is loaded before.
+function startEngine(engine) {
+  const made = globalThis[engine.variable];
+  if (engine.worker || engine.loading && !made) return;
+  showEngine(engine.starting);
+  if (!made) {
+    engine.loading = true;
+    const script = element("script", undefined, { src: engine.script });
+    script.onload = () => startEngine(engine);
+    script.onerror = () => showEngine(`${engine.script} is missing: build the page with go run ./web/build.`);
+    document.body.append(script);
+    return;
+  }
+  const url = URL.createObjectURL(new Blob([accountantWorker], { type: "text/javascript" }));
   const worker = new Worker(url);
   URL.revokeObjectURL(url);
   engine.worker = worker;
   worker.onmessage = ({ data }) => {
     if (worker !== engine.worker) return;
-    if (data.ready) { $("engine").hidden = true; document.documentElement.dataset.ready = "yes"; return; }
-    if (data.failed) { $("engine").hidden = false; $("engine").textContent = `The engine has failed: ${data.failed}`; restart(); return; }
+    if (data.ready) { showEngine(""); return; }
+    if (data.failed) { restart(engine); showEngine(`The engine has failed: ${data.failed}`); return; }
     const asked = engine.waiting.get(data.key);
     if (!asked) return;
     if (data.progress) { showProgress(data.progress); return; }
@@ -26,13 +48,13 @@ function startEngine() {
     showBusy();
     asked.resolve(JSON.parse(data.response));
   };
-  worker.onerror = (e) => { $("engine").hidden = false; $("engine").textContent = `The engine did not start: ${e.message}`; };
-  worker.postMessage({ engine: accountantEngine.module, packing: accountantEngine.packing });
+  worker.onerror = (e) => showEngine(`The engine did not start: ${e.message}`);
+  worker.postMessage({ engine: made.module, packing: made.packing });
   for (const [key, asked] of engine.waiting) worker.postMessage({ key, request: asked.request });
 }
 
 // restart ends a worker that does not answer any more; what it was asked is cancelled.
-function restart() {
+function restart(engine) {
   engine.worker?.terminate();
   engine.worker = null;
   for (const asked of engine.waiting.values()) {
@@ -56,6 +78,8 @@ function inJSON(request) {
     : key === "delta" && Array.isArray(value) ? value.map((v) => number(key, String(v))) : value));
 }
 
+let lastKey = 0;
+
 // ask resolves with the response to a request.
 function ask(request) {
   let text;
@@ -64,16 +88,17 @@ function ask(request) {
   } catch (problem) {
     return Object.assign(Promise.resolve({ error: { kind: "input", message: String(problem) } }), { cancel() {} });
   }
-  if (!engine.worker) startEngine();
-  const key = String(++engine.key);
+  const engine = engineFor(request.op);
+  const key = String(++lastKey);
   const promise = new Promise((resolve) => engine.waiting.set(key, { resolve, request: text }));
-  engine.worker?.postMessage({ key, request: text });
+  if (engine.worker) engine.worker.postMessage({ key, request: text });
+  else startEngine(engine);
   promise.cancel = () => {
     const asked = engine.waiting.get(key);
     if (!asked || asked.timer) return;
     engine.worker?.postMessage({ cancel: key });
     // Where a computation does not come up for air, a new worker is faster than waiting.
-    asked.timer = setTimeout(() => { restart(); startEngine(); }, 3000);
+    asked.timer = setTimeout(() => { restart(engine); startEngine(engine); }, 3000);
   };
   showBusy();
   return promise;
@@ -82,7 +107,7 @@ function ask(request) {
 let busyTimer;
 function showBusy() {
   clearTimeout(busyTimer);
-  if (engine.waiting.size === 0) { $("busy").hidden = true; $("progress").removeAttribute("value"); return; }
+  if (Object.values(engines).every((engine) => engine.waiting.size === 0)) { $("busy").hidden = true; $("progress").removeAttribute("value"); return; }
   busyTimer = setTimeout(() => { $("busy").hidden = false; }, 400);
 }
 
@@ -372,8 +397,8 @@ async function copy(what) {
   const training = $("plan").hidden;
   const plan = training ? trained && planOf(fields($("training-form")), trained) : $("text").value;
   const delta = training ? String(trained?.results[0].delta) : planDelta();
-  const text = what === "link" ? link() : what === "command" ? commandOf(trainingRequest()) : !plan ? null
-    : { plan: () => plan, go: () => goOf(plan, delta), python: () => pythonOf(plan, delta) }[what]();
+  const text = what === "link" ? link() : training && what === "command" ? commandOf(trainingRequest()) : !plan ? null
+    : { plan: () => plan, command: () => planCommandOf(plan, delta), go: () => goOf(plan, delta), python: () => pythonOf(plan, delta) }[what]();
   if (text === null) { $("copied").textContent = "There is no plan of one step for this run."; return; }
   try {
     await navigator.clipboard.writeText(text);
@@ -432,9 +457,6 @@ for (const { name, text } of accountantExamples) $("example").append(element("op
 $("example").onchange = () => { if ($("example").value) { $("text").value = $("example").value; check(); } };
 if (!$("text").value) $("text").value = accountantExamples.find((e) => e.name === "dpsgd")?.text ?? "";
 window.onhashchange = readLink;
-// The form is there before the engine, which is some megabytes.
-const script = element("script", undefined, { src: "engine.js" });
-script.onload = () => { if (!engine.worker) startEngine(); };
-script.onerror = () => { $("engine").textContent = "engine.js is missing: build the page with go run ./web/build."; };
-document.body.append(script);
+// What only the second engine answers is close at hand: it is loaded before it is asked for.
+for (const id of ["tab-plan", "to-plan", "batchings"]) $(id).onpointerenter = () => startEngine(engines.second);
 readLink();

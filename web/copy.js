@@ -39,6 +39,14 @@ function commandOf(request) {
   return `accountant ${["dpsgd", ...flags].join(" ")}\n`;
 }
 
+// planCommandOf is a plan and a δ as a command line, the plan behind it up to a word that is no line of it.
+function planCommandOf(plan, delta) {
+  const lines = plan.replace(/\n$/, "").split("\n");
+  let end = "PLAN";
+  while (lines.includes(end)) end += "_";
+  return `accountant epsilon --delta ${shellQuoted(delta)} - <<'${end}'\n${lines.join("\n")}\n${end}\n`;
+}
+
 // goOf is a plan and a δ as a Go program.
 function goOf(plan, delta) {
   return `package main
@@ -83,4 +91,4 @@ with Accountant() as accountant:
 `;
 }
 
-if (typeof module !== "undefined") module.exports = { planOf, commandOf, goOf, pythonOf };
+if (typeof module !== "undefined") module.exports = { planOf, commandOf, planCommandOf, goOf, pythonOf };

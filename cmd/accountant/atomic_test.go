@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -105,20 +103,8 @@ func TestInterruptedWrite(t *testing.T) {
 			}
 			f.Close()
 		}
-		cmd := exec.Command(program, append([]string{filepath.Join(dir, "out.csv")}, c.args...)...)
-		in, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		cmd.Stderr = os.Stderr
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		cmd, in, out := started(t, os.Stderr, program, append([]string{filepath.Join(dir, "out.csv")}, c.args...)...)
+		if line, err := out.ReadString('\n'); err != nil {
 			t.Fatal(line, err)
 		}
 		want := 0
@@ -130,7 +116,7 @@ func TestInterruptedWrite(t *testing.T) {
 			in.Close()
 			want = 1
 		}
-		err = cmd.Wait()
+		err := cmd.Wait()
 		status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)
 		if !ok || c.signal != nil && (!status.Signaled() || status.Signal() != c.signal) || c.signal == nil && err != nil {
 			t.Errorf("%v %v: ended with %v", c.signal, c.args, err)

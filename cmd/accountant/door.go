@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -97,8 +98,26 @@ func flagged(cmd *cobra.Command, err error) error {
 	if errors.As(err, &s) {
 		return usageError{errors.New(s.With(func(key string) string { return "--" + key }))}
 	}
-	return fault.Rename(err, flag)
+	return commaHint(cmd, fault.Rename(err, flag))
 }
+
+// commaHint adds to an error about a list of two whole numbers that commas stand between values: 0,1 may have
+// been meant as 0.1.
+func commaHint(cmd *cobra.Command, err error) error {
+	var e *fault.Error
+	if !errors.As(err, &e) || len(e.Path) == 0 || e.Error() != err.Error() {
+		return err
+	}
+	f := cmd.Flags().Lookup(strings.TrimPrefix(e.Path[0], "--"))
+	if f == nil || !isListFlag(f) || !decimalComma.MatchString(f.Value.String()) {
+		return err
+	}
+	hinted := *e
+	hinted.Problem += "; commas stand between values; did you mean " + strings.Replace(f.Value.String(), ",", ".", 1) + "?"
+	return &hinted
+}
+
+var decimalComma = regexp.MustCompile(`^\d+,\d+$`)
 
 // ledgerFiles are the files of this machine.
 type ledgerFiles struct{}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -34,14 +35,16 @@ otherwise. docs/choosing-a-sampler.md says which one a data loader is.
 Steps are ceil(examples / batch size × epochs) and the sampling rate is batch
 size / examples; --steps and --sampling-rate may be given instead. With
 --target-epsilon in place of --noise-multiplier the smallest noise multiplier is
-found that meets the target.`,
+found that meets the target; so it is with --target-advantage, or --target-tpr and
+--at-fpr, which limit membership inference.`,
 		Example: `  accountant dpsgd --examples 60000 --batch-size 256 --epochs 60 --noise-multiplier 1.1 --delta 1e-5
   accountant dpsgd --sampling-rate 0.01 --steps 1000 --noise-multiplier 1 --delta 1e-5,1e-6 --json
   accountant dpsgd --examples 60000 --batch-size 256 --epochs 60 --target-epsilon 2 --delta 1e-5
+  accountant dpsgd --examples 60000 --batch-size 256 --epochs 60 --target-tpr 0.05 --at-fpr 0.01 --delta 1e-5
   accountant dpsgd --batching random-allocation --examples 60000 --batch-size 256 --epochs 60 --noise-multiplier 1.1 --delta 1e-5`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			// One of the two is required; cobra checks required flags after this.
-			if !cmd.Flags().Changed("target-epsilon") {
+			// One of these is required; cobra checks required flags after this.
+			if !slices.ContainsFunc([]string{"target-epsilon", "target-advantage", "target-tpr", "at-fpr"}, cmd.Flags().Changed) {
 				_ = cmd.MarkFlagRequired("noise-multiplier")
 			}
 			return noArgs(cmd, args)
@@ -55,7 +58,7 @@ found that meets the target.`,
 				return flagged(cmd, err)
 			}
 			what := "computing"
-			if q.TargetEpsilon != "" {
+			if q.NoiseMultiplier == "" {
 				what = "calibrating"
 			}
 			a, err := ask(cmd, what, (*service.Service).DPSGD, q)
@@ -73,8 +76,9 @@ found that meets the target.`,
 	number(fs, &q.SamplingRate, "sampling-rate", "", "probability `q` of an example to be in a batch, instead of --examples and --batch-size")
 	number(fs, &q.Epochs, "epochs", "", "number of epochs `E`, a fraction is allowed")
 	number(fs, &q.Steps, "steps", "", "number of steps `T`, instead of --epochs")
-	number(fs, &q.NoiseMultiplier, "noise-multiplier", "", "standard deviation `σ` of the noise over the clipping norm (required, or --target-epsilon)")
+	number(fs, &q.NoiseMultiplier, "noise-multiplier", "", "standard deviation `σ` of the noise over the clipping norm (required, or a target)")
 	number(fs, &q.TargetEpsilon, "target-epsilon", "", "find the smallest noise multiplier for this `ε`, instead of --noise-multiplier")
+	addAttackTarget(fs, &q.AttackTarget, "--noise-multiplier")
 	numbers(fs, &q.Delta.List, "delta", "", "one or several `δ`, with commas between them (required)")
 	q.Batching = service.Poisson
 	addChoice(cmd, &q.Batching, "batching", "`how` batches are drawn: "+strings.Join(service.Batchings, ", "), service.Batchings...)
@@ -89,7 +93,7 @@ found that meets the target.`,
 func printDPSGD(w io.Writer, a service.DPSGDAnswer, verbose bool) error {
 	fmt.Fprintf(w, "DP-SGD: noise multiplier %s, %s; neighbors: %s\n\n", short(a.NoiseMultiplier), batches(a), ofUnit(a.Neighbors, a.RecordsPerPerson))
 	if c := a.Calibration; c != nil {
-		fmt.Fprintf(w, "target: ε ≤ %s at δ = %s\n", short(c.Budget.Epsilon), short(c.Budget.Delta))
+		fmt.Fprintf(w, "target: %s\n", comparedWith(*c).budget)
 		printCalibration(w, *c, false)
 		fmt.Fprintln(w)
 	}

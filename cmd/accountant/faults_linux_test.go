@@ -4,7 +4,6 @@ package main
 // file is the old one or the new one, whole; an error names it and leaves nothing beside it.
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"flag"
@@ -263,16 +262,8 @@ func TestKilledWriters(t *testing.T) {
 // forever starts writeForever and returns after its first file.
 func forever(t *testing.T, program string, args ...string) *exec.Cmd {
 	t.Helper()
-	cmd := exec.Command(program, args...)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+	cmd, _, out := started(t, os.Stderr, program, args...)
+	if line, err := out.ReadString('\n'); err != nil {
 		t.Fatal(line, err)
 	}
 	return cmd
@@ -551,21 +542,9 @@ func TestTargetReplaced(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			cmd := exec.Command(program, append([]string{path}, args...)...)
-			in, err := cmd.StdinPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			out, err := cmd.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
 			var stderr bytes.Buffer
-			cmd.Stderr = &stderr
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+			cmd, in, out := started(t, &stderr, program, append([]string{path}, args...)...)
+			if line, err := out.ReadString('\n'); err != nil {
 				t.Fatal(line, err)
 			}
 			if err := c.change(path); err != nil {

@@ -4,6 +4,7 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/service"
@@ -44,6 +45,13 @@ func (f *answerFlags) limits() service.Limits {
 // theory gap.
 func addRecursion(cmd *cobra.Command, to *service.Decimal, preset, cost string) {
 	number(cmd.Flags(), to, "recursion", preset, "narrow a theory gap by the recursion over data configurations for mechanisms that run at most this many `times`; "+cost+"; 0 for never")
+}
+
+// addAttackTarget defines the flags of a budget on membership inference, which stands in the place of others.
+func addAttackTarget(fs *pflag.FlagSet, to *service.AttackTarget, others string) {
+	number(fs, &to.Advantage, "target-advantage", "", "in place of "+others+": the largest `advantage` of any membership-inference attack, its true-positive rate minus its false-positive rate")
+	number(fs, &to.TPR, "target-tpr", "", "in place of "+others+": the largest true-positive `rate` of any attack with the false-positive rate --at-fpr")
+	number(fs, &to.FPR, "at-fpr", "", "false-positive `rate` of --target-tpr")
 }
 
 // addNeighbors defines the flag --neighbors.

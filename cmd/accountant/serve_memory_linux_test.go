@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"regexp"
 	"strconv"
 	"strings"
@@ -18,20 +16,7 @@ var requests = flag.Int("requests", 20_000, "how many requests TestServeMemory m
 // different one, holds no more than after a tenth of them. The allowance of 16 MB is what the
 // collector's pace may add to a live heap of some MB; a leak of 1 kB a request shows at 20,000.
 func TestServeMemory(t *testing.T) {
-	cmd := exec.Command(linkedAs(t, "accountant"), "serve", "--stdio")
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	pipe, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	out := bufio.NewReader(pipe)
+	cmd, in, out := started(t, os.Stderr, linkedProgram(t), "serve", "--stdio")
 	resident := func() int {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
 		if err != nil {

@@ -47,6 +47,8 @@ func TestServeSaysWhatCommandsSay(t *testing.T) {
 			[]string{"--examples", "1000", "--batch-size", "10", "--epochs", "1.5", "--noise-multiplier", "2", "--delta", "1e-5,1e-6"}},
 		{"", "dpsgd", `, "sampling-rate": 0.1, "steps": 10, "target-epsilon": 2, "delta": 1e-5, "neighbors": "substitute"`,
 			[]string{"--sampling-rate", "0.1", "--steps", "10", "--target-epsilon", "2", "--delta", "1e-5", "--neighbors", "substitute"}},
+		{"", "dpsgd", `, "sampling-rate": 1, "steps": 1, "target-tpr": 0.1, "at-fpr": 0.01, "delta": 1e-5`,
+			[]string{"--sampling-rate", "1", "--steps", "1", "--target-tpr", "0.1", "--at-fpr", "0.01", "--delta", "1e-5"}},
 		{"", "profile", `, "mechanism": "laplace", "noise-multiplier": 2, "sampling-rate": 0.1, "neighbors": "substitute"`,
 			[]string{"--mechanism", "laplace", "--noise-multiplier", "2", "--sampling-rate", "0.1", "--neighbors", "substitute"}},
 		{"", "profile", `, "mechanism": "finite", "p": [0.5, 0.5], "q": [0.25, 0.75], "at": [0, 1]`,

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,7 +21,7 @@ func TestPython(t *testing.T) {
 	program := linkedProgram(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	for _, file := range []string{"test_dpaccountant.py", "test_adapters.py", "test_examples.py"} {
+	for _, file := range []string{"test_dpaccountant.py", "test_adapters.py", "test_examples.py", "test_remote.py"} {
 		cmd := exec.CommandContext(ctx, python, "-B", "-W", "error", filepath.Join("..", "..", "python", "tests", file), "-v")
 		cmd.Env = append(os.Environ(), "ACCOUNTANT="+program, "PYTHONIOENCODING=utf-8")
 		out, err := cmd.CombinedOutput()
@@ -67,6 +69,25 @@ func pythonFor(t *testing.T) string {
 		t.Skip("THERE IS NO PYTHON 3.8 OR NEWER: THE TESTS OF python/ ARE NOT RUN")
 	}
 	return best
+}
+
+// started starts a program, and returns it with its standard input and output.
+func started(t *testing.T, stderr io.Writer, program string, args ...string) (*exec.Cmd, io.WriteCloser, *bufio.Reader) {
+	t.Helper()
+	cmd := exec.Command(program, args...)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd, in, bufio.NewReader(out)
 }
 
 // linkedProgram returns the path of the command.

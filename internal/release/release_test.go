@@ -287,6 +287,7 @@ func TestPublish(t *testing.T) {
 			t.Errorf("the formula has not %s:\n%s", e.Name(), rb)
 		}
 	}
+	testFormula(t, r, on)
 	text, err := os.ReadFile(filepath.Join(r.out, "Containerfile"))
 	if err != nil || !strings.HasPrefix(string(text), "FROM scratch\n") {
 		t.Errorf("%s, %v", text, err)
@@ -319,6 +320,7 @@ func TestRelease(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Run("again", func(t *testing.T) { testAgain(t, r, p) })
+	t.Run("formula", func(t *testing.T) { testFormula(t, r, on) })
 	for _, p := range on {
 		f, err := os.Stat(filepath.Join(r.out, r.wheelName(p)))
 		if err != nil {
@@ -367,32 +369,6 @@ func TestRelease(t *testing.T) {
 	})
 	t.Run("container", func(t *testing.T) { testContainer(t, filepath.Join(out, "accountant-linux-"+p.arch), want) })
 	t.Run("wheel", func(t *testing.T) { testInstalled(t, filepath.Join(out, r.wheelName(p))) })
-}
-
-// testAgain makes the release for a platform once more: every file has the same bytes, but those that
-// list the other platforms.
-func testAgain(t *testing.T, first *release, p platform) {
-	second := *first
-	second.out = filepath.Join(t.TempDir(), "again")
-	if err := second.make([]platform{p}, kinds); err != nil {
-		t.Fatal(err)
-	}
-	entries, err := os.ReadDir(second.out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range entries {
-		if e.Name() == "SHA256SUMS" || e.Name() == "accountant.rb" {
-			continue
-		}
-		one, err := first.sum(e.Name())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if two, err := second.sum(e.Name()); err != nil || one != two {
-			t.Errorf("%s is made with other bytes the second time: %v", e.Name(), err)
-		}
-	}
 }
 
 // testContainer runs the program where there is nothing else, as in an image from scratch.

@@ -9,7 +9,7 @@ import subprocess
 import threading
 import weakref
 from types import TracebackType
-from typing import Any, Dict, Optional, Type, TypeVar
+from typing import Any, Dict, Mapping, Optional, Type, TypeVar, Union
 
 from ._binary import find
 from ._errors import AccountantError, BudgetError, InfeasibleError, InputError, NoAnswerError
@@ -54,6 +54,25 @@ def _answer(line: bytes, number: str) -> Dict[str, Any]:
     ):
         raise AccountantError("the answer is to another request")
     return answer
+
+
+def text_of(op: str, request: Mapping[str, Any]) -> str:
+    """A request as JSON."""
+    try:
+        return json.dumps(request, allow_nan=False, default=plain)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{op}: cannot be written as JSON: {error}") from error
+
+
+def problem_of(error: Mapping[str, Any]) -> AccountantError:
+    """The exception of an error that the accountant has answered."""
+    kind: Type[AccountantError] = {
+        "input": InputError,
+        "budget": BudgetError,
+        "infeasible": InfeasibleError,
+        "timeout": NoAnswerError,
+    }.get(error["kind"], AccountantError)
+    return kind(error["message"])
 
 
 class Connection:
@@ -155,10 +174,7 @@ class Connection:
                 raise AccountantError("the accountant is closed")
             self._last_id += 1
             number = f"{self._owner}-{self._last_id}"
-            try:
-                text = json.dumps({"id": number, "op": op, **arguments}, allow_nan=False, default=plain)
-            except (TypeError, ValueError) as error:
-                raise InputError(f"{op}: cannot be written as JSON: {error}") from error
+            text = text_of(op, {"id": number, "op": op, **arguments})
             try:
                 data = memoryview(text.encode("utf-8") + b"\n")
                 while data:
@@ -175,14 +191,12 @@ class Connection:
                     raise AccountantError("the accountant has ended") from error
                 raise
         if "error" in answer:
-            kind = {
-                "input": InputError,
-                "budget": BudgetError,
-                "infeasible": InfeasibleError,
-                "timeout": NoAnswerError,
-            }.get(answer["error"]["kind"], AccountantError)
-            raise kind(answer["error"]["message"])
+            raise problem_of(answer["error"])
         return answer["result"]
+
+    def _path(self, path: Union[str, "os.PathLike[str]"]) -> str:
+        """The name of a file in a request; the program may run in another folder."""
+        return os.path.abspath(os.fspath(path))
 
     def _read_line(self, pipe: Any) -> bytes:
         parts = [self._rest]

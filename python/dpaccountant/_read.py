@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any, Dict, Mapping, Optional, Sequence, Union
 
 from .answers import Calibration, Interval, LedgerStatus, Probe, RiskValue
@@ -17,10 +16,6 @@ def plan_of(plan: Plan) -> Any:
 
 def rows_of(rows: Sequence[Sequence[int]]) -> Any:
     return [list(row) for row in rows]
-
-
-def path_of(path: Union[str, "os.PathLike[str]"]) -> str:
-    return os.path.abspath(os.fspath(path))
 
 
 def interval_of(result: Mapping[str, Any], key: str) -> Interval:

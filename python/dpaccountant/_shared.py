@@ -28,6 +28,15 @@ def shared() -> Accountant:
         return _accountant
 
 
+class Asking:
+    """What asks the accountant ``_accountant``, or where that is None the one of the process."""
+
+    _accountant: Optional[Accountant]
+
+    def _ask(self) -> Accountant:
+        return self._accountant or shared()
+
+
 def _end() -> None:
     global _accountant
     if _accountant is not None:

@@ -9,14 +9,14 @@ import importlib
 from typing import Any, Dict, Mapping, Optional
 
 from ._errors import AccountantError, BudgetError
-from ._shared import shared
+from ._shared import Asking
 from .answers import Interval
 from .client import Accountant
 
 __all__ = ["TrainingBudget", "attach", "keras_callback", "lightning_callback"]
 
 
-class TrainingBudget:
+class TrainingBudget(Asking):
     """Counts the steps of a run of DP-SGD, and knows how many fit.
 
     Every step has the same noise and Poisson sampling at the same rate. ``max_steps`` is the
@@ -100,9 +100,6 @@ class TrainingBudget:
                 }
             ],
         }
-
-    def _ask(self) -> Accountant:
-        return self._accountant or shared()
 
 
 def attach(optimizer: Any, budget: TrainingBudget) -> Any:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, List, Mapping, Optional, Sequence, Tuple, Union
 
 from ._read import (
-    Plan, calibration_of, given, interval_of, number_of, path_of, plan_of, risk_of, status_of,
+    Plan, calibration_of, given, interval_of, number_of, plan_of, risk_of, status_of,
 )
 from ._systems import Systems
 from .answers import (
@@ -60,12 +60,14 @@ class Accountant(Systems):
 
         The defaults are 0.1 %, 1 % and 10 %, and priors of 50 %, 10 % and 1 %.
         """
-        arguments: Dict[str, Any] = {"plan": plan_of(plan)}
-        if false_positives is not None:
-            arguments["false-positives"] = list(false_positives)
-        if priors is not None:
-            arguments["priors"] = list(priors)
-        result = self.request("risk", **arguments)
+        result = self.request(
+            "risk",
+            plan=plan_of(plan),
+            **given(
+                false_positives=None if false_positives is None else list(false_positives),
+                priors=None if priors is None else list(priors),
+            ),
+        )
         return Risk(
             advantage=risk_of(result["advantage"], 0.0),
             true_positive_rate=tuple(
@@ -92,12 +94,12 @@ class Accountant(Systems):
         length of the plan ("steps"), or the error rates of the best attacker
         ("trade-off"; with ``log`` the true-positive rate).
         """
-        arguments: Dict[str, Any] = {"plan": plan_of(plan), "kind": kind}
-        options = {"points": points, "delta": delta, "from": from_, "to": to, "min-delta": min_delta}
-        arguments.update({k: v for k, v in options.items() if v is not None})
-        if log:
-            arguments["log"] = True
-        result = self.request("curve", **arguments)
+        result = self.request(
+            "curve",
+            plan=plan_of(plan),
+            kind=kind,
+            **given(points=points, delta=delta, log=log or None, from_=from_, to=to, min_delta=min_delta),
+        )
         curve = result["curves"][0]
         return Curve(
             kind=result["kind"],
@@ -140,19 +142,16 @@ class Accountant(Systems):
         of every attack, or ``target_tpr`` for the true-positive rate of every attack
         with the false-positive rate ``at_fpr``.
         """
-        arguments: Dict[str, Any] = dict(
-            plan=plan_of(plan), solve=solve, recursion=recursion
+        result = self.request(
+            "calibrate",
+            plan=plan_of(plan),
+            solve=solve,
+            recursion=recursion,
+            **given(
+                epsilon=epsilon, delta=delta, target_advantage=target_advantage, target_tpr=target_tpr,
+                at_fpr=at_fpr, step=step or None, examples=examples, accuracy=accuracy,
+            ),
         )
-        arguments.update(given(
-            epsilon=epsilon, delta=delta, target_advantage=target_advantage, target_tpr=target_tpr, at_fpr=at_fpr
-        ))
-        if step:
-            arguments["step"] = step
-        if examples is not None:
-            arguments["examples"] = examples
-        if accuracy is not None:
-            arguments["accuracy"] = accuracy
-        result = self.request("calibrate", **arguments)
         return calibration_of(result)
 
     def compare(self, plan: Plan, delta: float, *, recursion: int = 0) -> Sequence[Comparison]:
@@ -260,6 +259,9 @@ class Accountant(Systems):
         steps: Optional[int] = None,
         noise_multiplier: Optional[float] = None,
         target_epsilon: Optional[float] = None,
+        target_advantage: Optional[float] = None,
+        target_tpr: Optional[float] = None,
+        at_fpr: Optional[float] = None,
         neighbors: Optional[str] = None,
         batching: Optional[str] = None,
         cap: Optional[int] = None,
@@ -269,7 +271,8 @@ class Accountant(Systems):
 
         ``batching`` is poisson, random-allocation, shuffle, truncated-poisson (with a
         ``cap``), without-replacement or fixed-order. Batches are given by ``examples`` and ``batch_size`` or by ``sampling_rate``, the
-        length by ``epochs`` or ``steps``; ``target_epsilon`` finds the noise.
+        length by ``epochs`` or ``steps``; ``target_epsilon`` finds the noise, and so do the limits
+        for membership inference that ``calibrate`` has.
         ``neighbors`` is add-remove, substitute or zero-out.
         """
         result = self.request(
@@ -277,7 +280,8 @@ class Accountant(Systems):
             **given(
                 delta=delta, examples=examples, batch_size=batch_size, sampling_rate=sampling_rate,
                 epochs=epochs, steps=steps, noise_multiplier=noise_multiplier,
-                target_epsilon=target_epsilon, neighbors=neighbors, batching=batching, cap=cap,
+                target_epsilon=target_epsilon, target_advantage=target_advantage, target_tpr=target_tpr,
+                at_fpr=at_fpr, neighbors=neighbors, batching=batching, cap=cap,
                 records_per_person=records_per_person,
             ),
         )
@@ -414,20 +418,23 @@ class Accountant(Systems):
         ``mode`` is "planned", or "adaptive" if steps depend on earlier outputs;
         ``records_per_person`` makes persons with so many records the unit.
         """
-        arguments = dict(neighbors=neighbors, epsilon=epsilon, delta=delta, mode=mode)
-        if records_per_person is not None:
-            arguments["records_per_person"] = records_per_person
-        if path is not None:
-            arguments["path"] = path_of(path)
-        return Ledger(self, self.request("ledger-create", **arguments)["ledger"])
+        result = self.request(
+            "ledger-create",
+            neighbors=neighbors,
+            epsilon=epsilon,
+            delta=delta,
+            mode=mode,
+            **given(records_per_person=records_per_person, path=None if path is None else self._path(path)),
+        )
+        return Ledger(self, result["ledger"])
 
     def open_ledger(self, path: Union[str, "os.PathLike[str]"]) -> "Ledger":
         """Open a ledger file; other processes may use it at the same time."""
-        return Ledger(self, self.request("ledger-open", path=path_of(path))["ledger"])
+        return Ledger(self, self.request("ledger-open", path=self._path(path))["ledger"])
 
     def log_ledger(self, path: Union[str, "os.PathLike[str]"]) -> Sequence[Mapping[str, Any]]:
         """What was spent in a ledger file, oldest first: time, note, runs, plan and head."""
-        return tuple(self.request("ledger-log", path=path_of(path))["entries"])
+        return tuple(self.request("ledger-log", path=self._path(path))["entries"])
 
     def check_ledger(
         self, path: Union[str, "os.PathLike[str]"], head: str = ""
@@ -436,4 +443,4 @@ class Accountant(Systems):
 
         ``head`` is a ``LedgerStatus.head`` of earlier that must still be there.
         """
-        return status_of(self.request("ledger-check", path=path_of(path), head=head))
+        return status_of(self.request("ledger-check", path=self._path(path), head=head))

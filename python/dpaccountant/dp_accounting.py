@@ -16,15 +16,13 @@ from typing import Any, Optional
 
 import dp_accounting as peer
 
-from ._shared import shared
-from .answers import Interval
 from .client import Accountant
-from .events import event_json, event_problem, relation_name
+from .events import Answers, event_json, event_problem, relation_name
 
 __all__ = ["CertifiedAccountant"]
 
 
-class CertifiedAccountant(peer.PrivacyAccountant):  # type: ignore[misc]
+class CertifiedAccountant(Answers, peer.PrivacyAccountant):  # type: ignore[misc]
     """Composes DpEvents; ``get_epsilon`` and ``get_delta`` are proved upper bounds.
 
     The relation is that of the constructor, for every event. Without ``accountant`` it is
@@ -52,24 +50,9 @@ class CertifiedAccountant(peer.PrivacyAccountant):  # type: ignore[misc]
             return None
         return self.CompositionErrorDetails(event, problem)
 
-    def get_epsilon(self, target_delta: float) -> float:
-        """A proved upper bound of ε at a δ."""
-        return self.interval(target_delta).upper
-
-    def get_delta(self, target_epsilon: float) -> float:
-        """A proved upper bound of δ at an ε."""
-        return self._ask().delta(self.plan(), target_epsilon).upper
-
-    def interval(self, target_delta: float) -> Interval:
-        """ε at a δ, with both of its ends."""
-        return self._ask().epsilon(self.plan(), target_delta)
-
     def plan(self) -> Any:
         """Everything composed so far, as a plan of the accountant."""
         return {"neighbors": self._neighbors(), "event": event_json(self.ledger)}
 
     def _neighbors(self) -> str:
         return relation_name(self.neighboring_relation)
-
-    def _ask(self) -> Accountant:
-        return self._accountant or shared()

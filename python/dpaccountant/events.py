@@ -22,7 +22,7 @@ from typing import Any, Dict, List, Mapping, Optional, Set, Tuple
 
 from ._connection import plain
 from ._errors import InputError
-from ._shared import shared
+from ._shared import Asking
 from .answers import Interval
 from .client import Accountant
 
@@ -82,7 +82,27 @@ def _field(value: Any) -> Any:
     return plain(value)
 
 
-class PrivacyAccountant:
+class Answers(Asking):
+    """What those who compose events ask: ``plan`` is everything composed so far."""
+
+    def plan(self) -> Dict[str, Any]:
+        """Everything composed so far, as a plan of the accountant."""
+        raise NotImplementedError
+
+    def get_epsilon(self, target_delta: float) -> float:
+        """A proved upper bound of ε at a δ."""
+        return self.interval(target_delta).upper
+
+    def get_delta(self, target_epsilon: float) -> float:
+        """A proved upper bound of δ at an ε."""
+        return self._ask().delta(self.plan(), target_epsilon).upper
+
+    def interval(self, target_delta: float) -> Interval:
+        """ε at a δ, with both of its ends."""
+        return self._ask().epsilon(self.plan(), target_delta)
+
+
+class PrivacyAccountant(Answers):
     """Composes events, and tells the ε or δ of all of them together.
 
     ``neighboring_relation`` is add-remove, substitute or zero-out, or a member of
@@ -132,21 +152,6 @@ class PrivacyAccountant:
     def plan(self) -> Dict[str, Any]:
         """Everything composed so far, as a plan of the accountant."""
         return {"neighbors": self._neighbors, "event": self.ledger}
-
-    def get_epsilon(self, target_delta: float) -> float:
-        """A proved upper bound of ε at a δ."""
-        return self.interval(target_delta).upper
-
-    def get_delta(self, target_epsilon: float) -> float:
-        """A proved upper bound of δ at an ε."""
-        return self._ask().delta(self.plan(), target_epsilon).upper
-
-    def interval(self, target_delta: float) -> Interval:
-        """ε at a δ, with both of its ends."""
-        return self._ask().epsilon(self.plan(), target_delta)
-
-    def _ask(self) -> Accountant:
-        return self._accountant or shared()
 
     def _problem(self, event: Event) -> Optional[str]:
         """Why the event cannot be composed; None if it can."""

@@ -26,14 +26,14 @@ from opacus import accountants
 from opacus.accountants import IAccountant
 
 from ._errors import InputError
-from ._shared import shared
+from ._shared import Asking
 from .answers import Interval
 from .client import Accountant
 
 __all__ = ["CertifiedAccountant"]
 
 
-class CertifiedAccountant(IAccountant):  # type: ignore[misc]
+class CertifiedAccountant(Asking, IAccountant):  # type: ignore[misc]
     """Counts the steps of an optimizer; ``get_epsilon`` is a proved upper bound.
 
     ``history`` has (noise multiplier, sample rate, steps), as in Opacus. Without
@@ -61,7 +61,7 @@ class CertifiedAccountant(IAccountant):  # type: ignore[misc]
 
     def interval(self, delta: float) -> Interval:
         """ε at a δ, with both of its ends."""
-        return (self._accountant or shared()).epsilon(self.plan(), delta)
+        return self._ask().epsilon(self.plan(), delta)
 
     def plan(self) -> Dict[str, Any]:
         """What ran so far, as a plan of the accountant."""

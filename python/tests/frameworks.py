@@ -23,16 +23,6 @@ def _found(*names):
     return all(importlib.util.find_spec(name) is not None for name in names)
 
 
-def _module(name, **contents):
-    module = types.ModuleType(name)
-    module.__dict__.update(contents)
-    sys.modules[name] = module
-    parent, _, last = name.rpartition(".")
-    if parent in sys.modules:
-        setattr(sys.modules[parent], last, module)
-    return module
-
-
 def _gradients(x, weights, y):
     """Of the cross-entropy for the weights, one for each example: (examples, features, labels)."""
     z = x @ weights
@@ -161,12 +151,12 @@ def torch():
         KIND["torch and opacus"] = "installed"
         return
     KIND["torch and opacus"] = "stand-in"
-    _module("torch", from_numpy=_tensor, save=_save, load=_load, no_grad=contextlib.nullcontext)
-    _module("torch.nn", Linear=_Linear)
-    _module("torch.nn.functional", cross_entropy=_cross_entropy)
-    _module("torch.optim", SGD=lambda parameters, lr: types.SimpleNamespace(lr=lr))
-    _module("torch.utils")
-    _module("torch.utils.data", TensorDataset=lambda *parts: parts, DataLoader=lambda data, batch_size: (data, batch_size))
+    peers.add_module("torch", from_numpy=_tensor, save=_save, load=_load, no_grad=contextlib.nullcontext)
+    peers.add_module("torch.nn", Linear=_Linear)
+    peers.add_module("torch.nn.functional", cross_entropy=_cross_entropy)
+    peers.add_module("torch.optim", SGD=lambda parameters, lr: types.SimpleNamespace(lr=lr))
+    peers.add_module("torch.utils")
+    peers.add_module("torch.utils.data", TensorDataset=lambda *parts: parts, DataLoader=lambda data, batch_size: (data, batch_size))
     peers.opacus()
     sys.modules["opacus"].PrivacyEngine = _PrivacyEngine
 
@@ -214,10 +204,10 @@ def jax():
         KIND["jax"] = "installed"
         return
     KIND["jax"] = "stand-in"
-    _module("jax", jit=lambda f: f, grad=lambda f: types.SimpleNamespace(of=f), vmap=_vmap)
+    peers.add_module("jax", jit=lambda f: f, grad=lambda f: types.SimpleNamespace(of=f), vmap=_vmap)
     sys.modules["jax.numpy"] = sys.modules["jax"].numpy = np
-    _module("jax.nn", log_softmax=lambda product: product._next("product", "logarithms"))
-    _module(
+    peers.add_module("jax.nn", log_softmax=lambda product: product._next("product", "logarithms"))
+    peers.add_module(
         "jax.random",
         PRNGKey=lambda seed: (seed,),
         fold_in=lambda key, data: (*key, data),
@@ -302,7 +292,7 @@ def tensorflow():
             super().__init__()
             self.on_epoch_end = on_epoch_end
 
-    _module(
+    peers.add_module(
         "tensorflow",
         Variable=_Variable, GradientTape=_Tape, float32=np.float32, int32=np.int32,
         TensorSpec=lambda shape, dtype: (shape, dtype),

@@ -19,7 +19,7 @@ import types
 KIND = {}
 
 
-def _module(name, path=None, **contents):
+def add_module(name, path=None, **contents):
     module = types.ModuleType(name)
     if path is not None:
         module.__path__ = [path]
@@ -45,18 +45,18 @@ def opacus():
         KIND["opacus"] = "installed"
         return importlib.import_module("opacus.accountants")
     path = _source("opacus", "accountants")
-    _module("opacus", path="" if path is None else os.path.dirname(path))
+    add_module("opacus", path="" if path is None else os.path.dirname(path))
     if path is None:
         KIND["opacus"] = "stand-in"
-        return _module("opacus.accountants", **_opacus_stand_in())
+        return add_module("opacus.accountants", **_opacus_stand_in())
     KIND["opacus"] = "source"
-    _module("opacus.optimizers", DPOptimizer=object)
-    accountants = _module("opacus.accountants", path=path)
+    add_module("opacus.optimizers", DPOptimizer=object)
+    accountants = add_module("opacus.accountants", path=path)
     base = importlib.import_module("opacus.accountants.accountant")
     accountants.IAccountant = base.IAccountant
     # Its own accountants need scipy; the registry only names them.
     for module, name in (("gdp", "GaussianAccountant"), ("prv", "PRVAccountant"), ("rdp", "RDPAccountant")):
-        _module("opacus.accountants." + module, **{name: object})
+        add_module("opacus.accountants." + module, **{name: object})
     registry = importlib.import_module("opacus.accountants.registry")
     accountants.register_accountant = registry.register_accountant
     accountants.create_accountant = registry.create_accountant
@@ -126,13 +126,13 @@ def dp_accounting():
     path = _source("dp_accounting")
     if path is not None and importlib.util.find_spec("attr") is not None:
         KIND["dp_accounting"] = "source"
-        package = _module("dp_accounting", path=path)
+        package = add_module("dp_accounting", path=path)
         for name in ("dp_event", "dp_event_builder", "privacy_accountant"):
             module = importlib.import_module("dp_accounting." + name)
             package.__dict__.update({k: v for k, v in vars(module).items() if isinstance(v, type)})
         return package
     KIND["dp_accounting"] = "stand-in"
-    return _module("dp_accounting", **_dp_accounting_stand_in())
+    return add_module("dp_accounting", **_dp_accounting_stand_in())
 
 
 def _dp_accounting_stand_in():
@@ -227,8 +227,8 @@ def keras():
 
             def on_epoch_end(self, epoch, logs=None): ...
 
-        _module("keras", path="")
-        _module("keras.callbacks", Callback=Callback)
+        add_module("keras", path="")
+        add_module("keras.callbacks", Callback=Callback)
     return sys.modules["keras.callbacks"]
 
 
@@ -256,6 +256,6 @@ def lightning():
     """lightning.pytorch.callbacks.Callback."""
     if "lightning" not in KIND:
         KIND["lightning"] = "stand-in"
-        _module("lightning", path="")
-        _module("lightning.pytorch", path="")
-        _module("lightning.pytorch.callbacks", Callback=type("Callback", (), {}))
+        add_module("lightning", path="")
+        add_module("lightning.pytorch", path="")
+        add_module("lightning.pytorch.callbacks", Callback=type("Callback", (), {}))

@@ -1,10 +1,13 @@
 """Tests of dpaccountant against the program that ACCOUNTANT names."""
 
 import fractions
+import inspect
+import json
 import math
 import multiprocessing
 import os
 import statistics
+import subprocess
 import sys
 import tempfile
 import threading
@@ -20,7 +23,8 @@ except ImportError:
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 from dpaccountant import (
-    Accountant, AccountantError, BudgetError, InfeasibleError, InputError, Ledger, NoAnswerError, _binary, shared,
+    Accountant, AccountantError, BudgetError, InfeasibleError, InputError, Ledger, NoAnswerError, _binary,
+    _systems, shared,
 )
 
 
@@ -137,6 +141,9 @@ class Tests(unittest.TestCase):
             self.accountant.dpsgd(
                 examples=1000, batch_size=100, epochs=2, noise_multiplier=2, delta=1e-5, batching="truncated-poisson"
             )
+        attack = self.accountant.dpsgd(sampling_rate=1, steps=1, target_tpr=0.1, at_fpr=0.01, delta=[1e-5, 1e-6])
+        self.assertAlmostEqual(attack.noise_multiplier, 0.957125, places=5)
+        self.assertEqual((attack.calibration.asked, len(attack.epsilons)), ("true-positive-rate", 2))
         found = self.accountant.dpsgd(sampling_rate=0.01, steps=100, target_epsilon=1, delta=1e-5)
         self.assertLessEqual(found.epsilons[0].upper, 1)
         self.assertEqual(found.calibration.value, found.noise_multiplier)
@@ -300,6 +307,40 @@ class Tests(unittest.TestCase):
                 found = hasattr(Accountant, method)
             self.assertTrue(found, name)
 
+    def test_every_argument_is_a_key(self):
+        """Whatever a method is given, its request has keys of the operation only."""
+
+        class Asked(Exception):
+            pass
+
+        def request(_, op, **arguments):
+            raise Asked(op, set(arguments))
+
+        description = json.loads(subprocess.check_output([_binary.find(), "serve", "--openapi"]))
+        keys = {
+            path[len("/v1/"):]: set(of["post"]["requestBody"]["content"]["application/json"]["schema"]["properties"])
+            for path, of in description["paths"].items() if "post" in of
+        }
+        seen = set()
+        methods = [*vars(Accountant).values(), *vars(_systems.Systems).values()]
+        for method in [m for m in methods if inspect.isfunction(m) and "return" in m.__annotations__]:
+            given = {}
+            for name, parameter in list(inspect.signature(method).parameters.items())[1:]:
+                if parameter.kind is parameter.VAR_KEYWORD:
+                    continue
+                kind = parameter.annotation
+                given[name] = (
+                    {"a": [1]} if "Mapping" in kind else [[1]] if "Sequence" in kind
+                    else "x" if "str" in kind else {} if "Plan" in kind else 1
+                )
+            with mock.patch.object(Accountant, "request", request), self.assertRaises(Asked) as caught:
+                method(self.accountant, **given)
+            op, arguments = caught.exception.args
+            if op != "ledger-open":  # is not for HTTP
+                self.assertLessEqual(arguments, keys[op], method.__name__)
+            seen.add(op)
+        self.assertGreater(len(seen), 20)
+
     def test_bad_input_leaves_it_running(self):
         for call, text in [
             (lambda: self.accountant.epsilon(pure(-1), delta=0), "epsilon: -1 is not in"),
@@ -345,6 +386,16 @@ class Tests(unittest.TestCase):
                 other.status()
             with self.assertRaises(InputError):
                 self.accountant.create_ledger(path, **config)
+
+    def test_ledger_of_persons(self):
+        ledger = self.accountant.create_ledger(
+            neighbors="add-remove", epsilon=3, delta=0, mode="planned", records_per_person=2
+        )
+        plan = {"records-per-person": 2, **pure(1)}
+        ledger.spend(plan)
+        # ε of two records of a person is twice that of one.
+        self.assertAlmostEqual(ledger.status().spent_epsilon, 2, places=9)
+        self.assertEqual(ledger.fits(plan), 0)
 
     def test_adaptive(self):
         ledger = self.accountant.create_ledger(

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,7 +34,12 @@ func built(t *testing.T, program string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("module %d bytes, packed (%s) %d", s.module, s.format, s.packed)
+	for i, s := range s {
+		t.Logf("%s: module %d bytes, packed (%s) %d", engines[i].file, s.module, s.format, s.packed)
+	}
+	if s[0].format == "lzma" && s[0].packed > 1_500_000 {
+		t.Errorf("what a visitor loads first has %d bytes, more than 1.5 MB", s[0].packed)
+	}
 	return to
 }
 
@@ -52,29 +58,62 @@ func node(t *testing.T, args ...string) string {
 
 const training = `{"op":"dpsgd","id":7,"examples":60000,"batch-size":256,"epochs":60,"noise-multiplier":1.1,"delta":1e-5}`
 
-// TestNode: the page's worker says what the library says, of ends as well as of errors.
+// asked returns what an engine of the page answers, a line each.
+func asked(t *testing.T, engine string, requests []string) []string {
+	t.Helper()
+	answers := strings.Split(strings.TrimSpace(node(t, append([]string{engine}, requests...)...)), "\n")
+	if len(answers) != len(requests) {
+		t.Fatalf("%s: %d answers to %d requests", engine, len(answers), len(requests))
+	}
+	return answers
+}
+
+// TestNode: the page's second worker says what the library says, of ends as well as of errors, and
+// the first, of which much is left out, what the second says of every training run.
 func TestNode(t *testing.T) {
 	dist := built(t, "node")
+	first, second := filepath.Join(dist, engines[0].file), filepath.Join(dist, engines[1].file)
 	requests := []string{
 		training,
 		`{"op":"plan-check","plan":"neighbors: add-remove\nsteps:\n  - mechanism: {gaussian: {sigma: 1}}\n"}`,
 		`{"op":"epsilon","plan":{"neighbors":"substitute","steps":[{"mechanism":{"gaussian":{"noise-multiplier":2}},"count":3}]},"delta":1e-6}`,
 	}
-	answers := strings.Split(strings.TrimSpace(node(t, append([]string{dist}, requests...)...)), "\n")
-	if len(answers) != len(requests) {
-		t.Fatalf("%d answers", len(answers))
-	}
-	for i, request := range requests {
-		want, err := service.Marshal(service.New(nil).Answer(context.Background(), []byte(request)))
+	for i, got := range asked(t, second, requests) {
+		want, err := service.Marshal(service.New(nil).Answer(context.Background(), []byte(requests[i])))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if answers[i] != string(want) {
-			t.Errorf("%s:\nthe page\n%s\nthe library\n%s", request, answers[i], want)
+		if got != string(want) {
+			t.Errorf("%s:\nthe page\n%s\nthe library\n%s", requests[i], got, want)
 		}
 	}
+	runs := []string{training, `{"op":"dpsgd","examples":1000,"batch-size":100,"epochs":2,"noise-multiplier":-1,"delta":1e-5}`,
+		`{"op":"dpsgd","examples":60000,"batch-size":256,"epochs":60,"target-epsilon":2,"delta":1e-5}`,
+		`{"op":"dpsgd","examples":1000,"batch-size":100,"epochs":2,"noise-multiplier":3,"delta":1e-5,"records-per-person":2}`}
+	for _, batching := range service.Batchings {
+		limit := ""
+		if batching == service.TruncatedPoisson {
+			limit = `"cap":150,`
+		}
+		for _, relation := range []string{"add-remove", "substitute", "zero-out"} {
+			if relation == "substitute" && (batching == service.RandomAllocation || batching == service.Shuffle) {
+				continue // half a minute each here
+			}
+			runs = append(runs, fmt.Sprintf(`{"op":"dpsgd","examples":1000,"batch-size":100,"epochs":2,"noise-multiplier":3,"delta":1e-5,%s"batching":%q,"neighbors":%q}`, limit, batching, relation))
+		}
+	}
+	one, two := asked(t, first, runs), asked(t, second, runs)
+	for i := range runs {
+		if one[i] != two[i] {
+			t.Errorf("%s:\nthe first engine\n%s\nthe second\n%s", runs[i], one[i], two[i])
+		}
+	}
+	// What the first does not know the page must not ask of it.
+	if got := node(t, first, `{"op":"epsilon"}`); !strings.Contains(got, `one of version, dpsgd"`) {
+		t.Errorf("the first engine has other operations than version and dpsgd: %s", got)
+	}
 	// Hundreds of points, each some milliseconds: it is cancelled long before the last.
-	cancelled := node(t, dist, "--cancel", `{"op":"curve","kind":"steps","delta":1e-5,"points":500,"plan":{"neighbors":"add-remove","steps":[{"mechanism":{"laplace":{"noise-multiplier":1.1}},"sampling":{"poisson":{"rate":0.01}},"count":14063}]}}`)
+	cancelled := node(t, second, "--cancel", `{"op":"curve","kind":"steps","delta":1e-5,"points":500,"plan":{"neighbors":"add-remove","steps":[{"mechanism":{"laplace":{"noise-multiplier":1.1}},"sampling":{"poisson":{"rate":0.01}},"count":14063}]}}`)
 	if !strings.Contains(cancelled, `"kind":"cancelled"`) {
 		t.Errorf("a cancelled request is answered by %s", cancelled)
 	}
@@ -113,6 +152,31 @@ func TestCopy(t *testing.T) {
 		}
 		if want := answer.(service.DPSGDAnswer).Results[0].Epsilon; got.Results[0].Epsilon != want {
 			t.Errorf("%s: the plan has ε %v, the run %v\n%s", batching, got.Results[0].Epsilon, want, out)
+		}
+	}
+}
+
+// TestCopyCommand: the command that the page writes for a plan hands exactly that plan to the program.
+func TestCopyCommand(t *testing.T) {
+	for _, name := range []string{"node", "sh"} {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Skipf("THE COMMANDS THAT THE PAGE WRITES ARE NOT TESTED: there is no %s", name)
+		}
+	}
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "accountant"), []byte("#!/bin/sh\nprintf '%s\\n' \"$*\"; cat\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, plan := range []string{"neighbors: add-remove\nsteps:\n  - name: it's $HOME `x` \\ \"y\"\n", "a: 1\nPLAN\nPLAN_\nb: 2\n", "no end"} {
+		command, err := exec.Command("node", "-e", `process.stdout.write(require("../copy.js").planCommandOf(process.argv[1], "1e-5"))`, plan).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := exec.Command("sh", "-c", string(command))
+		run.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+		out, err := run.CombinedOutput()
+		if want := "epsilon --delta 1e-5 -\n" + strings.TrimSuffix(plan, "\n") + "\n"; err != nil || string(out) != want {
+			t.Errorf("%v: %q, want %q", err, out, want)
 		}
 	}
 }

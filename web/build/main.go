@@ -1,7 +1,7 @@
 // Command build makes the page of web/ in a folder that works from anywhere, a disk
-// included: it compiles the door to WebAssembly, packs it into a script (a page that was
+// included: it compiles the door to WebAssembly, twice, packs each into a script (a page that was
 // opened from a disk may not fetch files, but may load scripts), and puts the hand-written
-// files, the example plans and the schema of plans beside it.
+// files, the example plans and the schema of plans beside them.
 //
 //	go run ./web/build [folder]    from the root of the repository; the folder is web/dist if not given
 package main
@@ -28,11 +28,21 @@ func main() {
 		fmt.Fprintln(os.Stderr, "build:", err)
 		os.Exit(1)
 	}
-	fmt.Printf("%s: open index.html\nmodule: %.2f MB, packed (%s) %.2f MB\n", to, float64(sizes.module)/1e6, sizes.format, float64(sizes.packed)/1e6)
+	fmt.Printf("%s: open index.html\n", to)
+	for i, e := range engines {
+		fmt.Printf("%-10s %5.2f MB, packed (%s) %.2f MB\n", e.file, float64(sizes[i].module)/1e6, sizes[i].format, float64(sizes[i].packed)/1e6)
+	}
 }
 
-// sizes are those of the WebAssembly module, in bytes, and how it is packed.
-type sizes struct {
+// engines are the modules of the page: the first answers for training runs, which is what most
+// visitors ask, and the second answers all that the page asks. The page loads each when it is asked something.
+var engines = []struct{ file, variable, tags string }{
+	{"engine.js", "accountantEngine", "page,training"},
+	{"more.js", "accountantMore", "page"},
+}
+
+// A size is that of a WebAssembly module, in bytes, and how it is packed.
+type size struct {
 	module, packed int
 	format         string
 }
@@ -41,11 +51,49 @@ type sizes struct {
 var pages = []string{"index.html", "style.css", "copy.js", "complete.js", "app.js"}
 
 // build makes the page in the folder to, from the repository at root.
-func build(root, to string) (s sizes, err error) {
+func build(root, to string) (all []size, err error) {
 	if err := os.MkdirAll(to, 0o777); err != nil {
-		return s, err
+		return nil, err
 	}
-	module, err := compile(root)
+	for _, e := range engines {
+		s, err := engine(root, to, e.file, e.variable, e.tags)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	worker, err := workerText(root)
+	if err != nil {
+		return nil, err
+	}
+	if err := script(to, "engine-worker.js", "accountantWorker", worker); err != nil {
+		return nil, err
+	}
+	if err := script(to, "schema.js", "accountantSchema", json.RawMessage(text.Schema())); err != nil {
+		return nil, err
+	}
+	plans, err := examples(root)
+	if err != nil {
+		return nil, err
+	}
+	if err := script(to, "examples.js", "accountantExamples", plans); err != nil {
+		return nil, err
+	}
+	for _, name := range pages {
+		data, err := os.ReadFile(filepath.Join(root, "web", name))
+		if err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(filepath.Join(to, name), data, 0o666); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// engine writes the script of a module.
+func engine(root, to, file, variable, tags string) (s size, err error) {
+	module, err := compile(root, tags)
 	if err != nil {
 		return s, err
 	}
@@ -58,34 +106,8 @@ func build(root, to string) (s sizes, err error) {
 	if err != nil {
 		return s, err
 	}
-	worker, err := workerText(root)
-	if err != nil {
-		return s, err
-	}
-	if err := script(to, "engine.js", "accountantEngine", map[string]string{
-		"module": base64.StdEncoding.EncodeToString(packed), "packing": format, "worker": worker}); err != nil {
-		return s, err
-	}
-	if err := script(to, "schema.js", "accountantSchema", json.RawMessage(text.Schema())); err != nil {
-		return s, err
-	}
-	plans, err := examples(root)
-	if err != nil {
-		return s, err
-	}
-	if err := script(to, "examples.js", "accountantExamples", plans); err != nil {
-		return s, err
-	}
-	for _, name := range pages {
-		data, err := os.ReadFile(filepath.Join(root, "web", name))
-		if err != nil {
-			return s, err
-		}
-		if err := os.WriteFile(filepath.Join(to, name), data, 0o666); err != nil {
-			return s, err
-		}
-	}
-	return sizes{len(module), len(packed), format}, nil
+	return size{len(module), len(packed), format}, script(to, file, variable, map[string]string{
+		"module": base64.StdEncoding.EncodeToString(packed), "packing": format})
 }
 
 // inlined are the packages in whose inner loops a call costs much. Everywhere else functions are
@@ -99,16 +121,16 @@ var inlined = []string{
 	"github.com/dpaccountant/accountant/pld", "github.com/dpaccountant/accountant/profiles",
 }
 
-// compile returns the door as a WebAssembly module: without the operations that the page does not
-// ask for (tag page) and without what debuggers need.
-func compile(root string) ([]byte, error) {
+// compile returns the door as a WebAssembly module: without the operations that the page, or its first
+// engine, does not ask for (the tags page and training) and without what debuggers need.
+func compile(root, tags string) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "web")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
 	out := filepath.Join(dir, "engine.wasm")
-	args := []string{"build", "-trimpath", "-tags", "page", "-ldflags", "-s -w", "-gcflags=all=-l"}
+	args := []string{"build", "-trimpath", "-tags", tags, "-ldflags", "-s -w", "-gcflags=all=-l"}
 	for _, fast := range inlined {
 		args = append(args, "-gcflags="+fast+"=")
 	}

@@ -1,7 +1,7 @@
 // Runs the worker of a built page under node, for tests:
 //
-//	node run.js DIST REQUEST...    answers each request in turn, one response a line
-//	node run.js DIST --cancel REQUEST    cancels it after 50 ms
+//	node run.js DIST/ENGINE.js REQUEST...    answers each request in turn, one response a line
+//	node run.js DIST/ENGINE.js --cancel REQUEST    cancels it after 50 ms
 //
 // Times in milliseconds go to standard error: until the engine is ready, then each answer.
 "use strict";
@@ -9,9 +9,10 @@ const fs = require("fs");
 const path = require("path");
 const vm = require("vm");
 
-const [dist, ...args] = process.argv.slice(2);
+const [file, ...args] = process.argv.slice(2);
 const cancel = args[0] === "--cancel" && args.shift();
-vm.runInThisContext(fs.readFileSync(path.join(dist, "engine.js"), "utf8"));
+for (const f of [path.join(path.dirname(file), "engine-worker.js"), file]) vm.runInThisContext(fs.readFileSync(f, "utf8"));
+const engine = globalThis.accountantEngine ?? accountantMore;
 globalThis.require = require;
 
 let settle;
@@ -22,13 +23,13 @@ globalThis.self = {
     if (message.ready || message.response) settle(message.response);
   },
 };
-vm.runInThisContext(accountantEngine.worker);
+vm.runInThisContext(accountantWorker);
 
 (async () => {
   let from = performance.now();
   const lap = (what) => { console.error(what, Math.round(performance.now() - from)); from = performance.now(); };
   let answer = next();
-  self.onmessage({ data: { engine: accountantEngine.module, packing: accountantEngine.packing } });
+  self.onmessage({ data: { engine: engine.module, packing: engine.packing } });
   await answer;
   lap("ready");
   for (const [i, request] of args.entries()) {
