@@ -142,7 +142,8 @@ func cell(n *node) string {
 }
 
 // shape writes a node so that other nodes have the same text only if they stand for the same, but
-// for the counts of steps: how often a step runs is no part of what it is.
+// for the counts of steps: how often a step runs is no part of what it is. The counts inside of a
+// selection are: they are those of one candidate.
 func (n *node) shape(b *strings.Builder, step bool) {
 	switch n.kind {
 	case listNode:
@@ -159,7 +160,7 @@ func (n *node) shape(b *strings.Builder, step bool) {
 				continue
 			}
 			fmt.Fprintf(b, "%q:", f.key)
-			f.node.shape(b, step && f.key == "steps")
+			f.node.shape(b, step && f.key == "steps" && n.get("selection") == nil)
 			b.WriteByte(',')
 		}
 		b.WriteByte('}')

@@ -71,6 +71,37 @@ steps:
 	}
 }
 
+// TestGridShapeOfSelection: how often a candidate's steps run is a part of what the selection is.
+func TestGridShapeOfSelection(t *testing.T) {
+	g, err := ParseGrid([]byte(`neighbors: add-remove
+steps:
+  - count: {values: [1, 2]}
+    steps:
+      - selection: {law: geometric, mean: 10}
+        count: {values: [1, 2]}
+        steps: [{mechanism: {gaussian: {noise-multiplier: 20}}, count: {values: [1, 100]}}]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shapes := map[string]map[string]bool{}
+	for i := range g.Len() {
+		v := g.At(i)
+		if shapes[v.Shape] == nil {
+			shapes[v.Shape] = map[string]bool{}
+		}
+		shapes[v.Shape][v.Values[2]] = true
+	}
+	if len(shapes) != 2 {
+		t.Errorf("%d shapes, want 2", len(shapes))
+	}
+	for shape, counts := range shapes {
+		if len(counts) != 1 {
+			t.Errorf("shape %s has candidates of %v runs", shape, counts)
+		}
+	}
+}
+
 // TestGridValues: values may be words and whole schemes, and a bad one is an error of its plans.
 func TestGridValues(t *testing.T) {
 	g, err := ParseGrid([]byte(`neighbors: {values: [add-remove, substitute]}
