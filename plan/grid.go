@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/dpaccountant/accountant"
-	"github.com/dpaccountant/accountant/internal/decimal"
 )
 
 // MaxGrid is the largest number of plans that a grid may stand for.
@@ -38,7 +37,7 @@ type axis struct {
 type Variant struct {
 	Plan *accountant.Plan
 	Err  error // what is wrong with this plan, with its field
-	// Values are those of the ranges, as JSON: numbers, or text.
+	// Values are those of the ranges, as JSON: numbers, or text, one of the two for each range.
 	Values []string
 	// Shape is the same for plans that differ in their counts at most.
 	Shape string
@@ -107,7 +106,7 @@ func (g *Grid) At(i int64) Variant {
 			for len(values) <= r.order {
 				values = append(values, "")
 			}
-			values[r.order] = cell(value)
+			values[r.order] = r.cell(value)
 		}
 	}
 	v.Values = values
@@ -116,6 +115,12 @@ func (g *Grid) At(i int64) Variant {
 	v.Shape = b.String()
 	v.Plan, v.Err = parseAny(g.root)
 	return v
+}
+
+// Text returns plan i as the text of a plan, on one line.
+func (g *Grid) Text(i int64) string {
+	g.At(i)
+	return flow(g.root)
 }
 
 // ParseVariant reads one plan that stands by itself.
@@ -128,17 +133,6 @@ func ParseVariant(text []byte) Variant {
 	root.shape(&b, true)
 	p, err := parseAny(root)
 	return Variant{Plan: p, Err: err, Shape: b.String()}
-}
-
-// cell writes a value as JSON: a number as it is read, anything else as text.
-func cell(n *node) string {
-	if n.kind == scalarNode || n.kind == textNode && decimal.IsExpression(n.text) {
-		if x, ok := plainNumber(n.text); ok && x != "Infinity" {
-			return x
-		}
-		return quoted(n.text)
-	}
-	return quoted(flow(n))
 }
 
 // shape writes a node so that other nodes have the same text only if they stand for the same, but
@@ -225,7 +219,8 @@ func (g *Grid) add(n *node) error {
 }
 
 // ReservedColumns are names that no range may have: those of answers.
-var ReservedColumns = []string{"index", "delta", "epsilon", "epsilon-lower", "epsilon-upper", "delta-lower", "delta-upper", "gap", "warning", "error"}
+var ReservedColumns = []string{"index", "delta", "epsilon", "epsilon-lower", "epsilon-upper", "infinite", "delta-lower", "delta-upper", "target-tpr", "at-fpr",
+	"solve", "value", "common-factor", "next", "certified", "lower", "upper", "gap", "warning", "error", "sweep"}
 
 // nameColumns gives the ranges without a name that of what they vary, or their path where two
 // would have the same.

@@ -110,8 +110,9 @@ func TestSweepRefuses(t *testing.T) {
 	lines := strings.SplitAfter(want, "\n")
 	for _, c := range []struct{ text, problem string }{
 		{"a,b\n1,2\n", "is there already and is not the result of a sweep"},
-		{strings.Replace(want, "sha256 ", "sha256 0", 1), "is of another sweep"},
-		{strings.Join(lines[:5], "") + lines[6], "row 3 is not that of this sweep"},
+		{strings.ReplaceAll(want, "accountant-sweep-", "accountant-sweep-0"), "is of another sweep"},
+		{strings.Replace(want, "epsilon-lower", "epsilon", 1), "is of another sweep"},
+		{strings.Join(lines[:5], "") + lines[6], "row 4 is not that of this sweep"},
 		{want + lines[4], "row 90 is not that of this sweep"},
 	} {
 		if err := os.WriteFile(out, []byte(c.text), 0o600); err != nil {
@@ -125,6 +126,27 @@ func TestSweepRefuses(t *testing.T) {
 			t.Errorf("%s: the file was changed", c.problem)
 		}
 	}
+	// The same of JSON lines, which have no head.
+	lined := strings.TrimSuffix(out, "csv") + "jsonl"
+	args[6] = lined
+	rows := sweepOnce(t, args, lined, 1)
+	for _, c := range []struct{ text, problem string }{
+		{"no line feed", "is there already and is not the result of a sweep"},
+		{"{}\n", "is there already and is not the result of a sweep"},
+		{strings.ReplaceAll(string(rows), "accountant-sweep-", "accountant-sweep-0"), "is of another sweep"},
+	} {
+		if err := os.WriteFile(lined, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		text, err := exec.Command("accountant", args...).CombinedOutput()
+		if err == nil || !strings.Contains(string(text), c.problem) {
+			t.Errorf("%v, %s; want %s", err, text, c.problem)
+		}
+		if left, _ := os.ReadFile(lined); string(left) != c.text {
+			t.Errorf("%s: the file was changed", c.problem)
+		}
+	}
+	args[6] = out
 	// Another question about the same plans is another sweep.
 	if err := os.WriteFile(out, []byte(want), 0o600); err != nil {
 		t.Fatal(err)
