@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -138,4 +139,31 @@ func TestDeadPlans(t *testing.T) {
 	if got, want := strings.Join(dead, "|"), "{}|nonsense||\xff"; got != want {
 		t.Errorf("dead plans %q, want %q", got, want)
 	}
+}
+
+// FuzzReadSweep: a result that is read has a cell for each column in each row, or an error that is one
+// line; what is no result is refused.
+func FuzzReadSweep(f *testing.F) {
+	for _, text := range []string{
+		"index,rate,delta,epsilon-lower,sweep\n0,0.1,1e-5,1,a\n1,\"x, \"\"y\"\"\",1e-5,,a\n", "index,a,b,sweep\n0,1\n", "index,a,b,sweep\n0,1,2,\"\n",
+		`{"index":0,"rate":0.1,"delta":1e-5,"sweep":"a"}` + "\n" + `{"index":1,"rate":null,"delta":"\u00e9","sweep":"a"}` + "\n{\"index\":2", `{"index":0,"a":{"b":[1]},"c":2,"sweep":"a"}` + "\n{}\n[]\n",
+		"", "\n", "{", "{}\n", "a,b\n",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		columns, next, err := service.ReadSweep(strings.NewReader(text))
+		for rows := 0; err == nil; rows++ {
+			var cells []string
+			if cells, err = next(); err == nil && len(cells) != len(columns) {
+				t.Fatalf("%q: %d cells of %d columns", text, len(cells), len(columns))
+			}
+			if rows > strings.Count(text, "\n") {
+				t.Fatalf("%q: more rows than lines", text)
+			}
+		}
+		if err != io.EOF && strings.ContainsAny(err.Error(), "\n\r") {
+			t.Fatalf("%q: error has several lines: %q", text, err)
+		}
+	})
 }

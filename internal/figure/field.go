@@ -5,6 +5,7 @@ package figure
 import (
 	"image/color"
 	"math"
+	"slices"
 	"sort"
 	"strconv"
 
@@ -79,13 +80,15 @@ func (f *Field) levels() (levels []plot.Tick) {
 	return levels
 }
 
-// ticks are what the scale of the colours has beside it: the levels, or round values where none is on it.
-func (f *Field) ticks() (ticks []plot.Tick) {
+// ticks are what the scale of the colours has beside it: the levels, or round values where none is on it;
+// of those that are nearer to each other than a share of the scale, as high as a label, the largest.
+func (f *Field) ticks(apart float64) (ticks []plot.Tick) {
 	a := f.axis()
 	for _, list := range [][]plot.Tick{f.levels(), a.Marker().Ticks(a.Min, a.Max)} {
-		for _, t := range list {
-			if t.Label != "" && t.Value >= a.Min && t.Value <= a.Max {
-				ticks = append(ticks, t)
+		last := math.Inf(1)
+		for _, t := range slices.Backward(list) {
+			if t.Label != "" && t.Value >= a.Min && t.Value <= a.Max && a.place(t.Value) <= last-apart {
+				ticks, last = append(ticks, t), a.place(t.Value)
 			}
 		}
 		if len(ticks) > 0 {

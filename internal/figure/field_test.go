@@ -160,6 +160,19 @@ func TestRoundLevels(t *testing.T) {
 	}
 }
 
+// TestTicksApart: labels beside the scale do not overlap.
+func TestTicksApart(t *testing.T) {
+	pic := fieldOf(5, false, func(x, y float64) float64 { return 10 * x })
+	pic.Field.Levels = []float64{0.1, 0.5, 0.6, 3, 3.05, 9}
+	var labels []string
+	for _, tick := range pic.Field.ticks(0.04) {
+		labels = append(labels, tick.Label)
+	}
+	if got := strings.Join(labels, " "); got != "9 3.05 0.6 0.1" {
+		t.Errorf("labels %s", got)
+	}
+}
+
 // TestField: every format draws fields with values of any size, or of none; what comes from a plan is text.
 func TestField(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()

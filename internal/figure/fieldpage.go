@@ -129,7 +129,7 @@ func (p fieldPage) svg(w *bytes.Buffer, box pageBox) {
 		fmt.Fprintf(w, "<rect fill=\"#%02x%02x%02x\" x=\"%.2f\" y=\"%.2f\" width=\"14\" height=\"%.2f\"/>\n", c.R, c.G, c.B, left, top+height*float64(steps-1-i)/steps, height/steps+0.5)
 	}
 	w.WriteString("</g>\n")
-	for _, t := range f.ticks() {
+	for _, t := range f.ticks(15 / height) {
 		y := top + (1-scale.place(t.Value))*height
 		fmt.Fprintf(w, "<path class=\"axis\" d=\"M%.2f %.2fh5\"/><text x=\"%.2f\" y=\"%.2f\">%s</text>\n", left+14, y, left+22, y+4.5, html.EscapeString(t.Label))
 	}

@@ -34,7 +34,7 @@ func newHeat(pic *Picture, style text.Style) heat {
 // room is how far the scale of the colours reaches beyond the plane.
 func (h heat) room() vg.Length {
 	widest := h.style.Width(h.Label)
-	for _, t := range h.ticks() {
+	for _, t := range h.ticks(0) {
 		widest = max(widest, h.style.Width(t.Label)+vg.Points(scaleWidth+scaleTick+3))
 	}
 	return widest + vg.Points(scaleGap)
@@ -110,7 +110,7 @@ func (h heat) scale(c draw.Canvas, a *Axis) {
 	c.StrokeLines(line, []vg.Point{{X: left, Y: low}, {X: right, Y: low}, {X: right, Y: high}, {X: left, Y: high}, {X: left, Y: low}})
 	style := h.style
 	style.YAlign = text.YCenter
-	for _, t := range h.ticks() {
+	for _, t := range h.ticks(float64(style.Height(h.Label) / (high - low))) {
 		at := y(a.place(t.Value))
 		c.StrokeLine2(line, right, at, right+vg.Points(scaleTick), at)
 		c.FillText(style, vg.Point{X: right + vg.Points(scaleTick+3), Y: at}, t.Label)
