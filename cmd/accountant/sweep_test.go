@@ -50,16 +50,19 @@ func sweepOnce(t *testing.T, args []string, out string, cores int) []byte {
 	return data
 }
 
-// TestSweepKilled: a sweep that is killed twenty times at random moments is in the end the same
-// to the byte as one that is not, whatever the number of cores.
+// TestSweepKilled: a sweep that is killed ten times at random moments, with -slow forty times, is in the end the
+// same to the byte as one that is not, whatever the number of cores.
 func TestSweepKilled(t *testing.T) {
 	for _, ending := range []string{"csv", "jsonl"} {
 		dir := t.TempDir()
 		whole, parts := filepath.Join(dir, "whole."+ending), filepath.Join(dir, "parts."+ending)
 		want := sweepOnce(t, sweepArgs(t, whole), whole, 2)
 		draw := rand.New(rand.NewPCG(21, 1))
-		killed := 0
-		for i := range 20 {
+		killed, kills := 0, 10
+		if *slow {
+			kills = 40
+		}
+		for i := range kills {
 			cmd := exec.Command("accountant", sweepArgs(t, parts)...)
 			cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", 1+i%2))
 			if err := cmd.Start(); err != nil {
