@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/nearest"
 )
 
 // MaxGrid is the largest number of plans that a grid may stand for.
@@ -171,6 +172,9 @@ func (g *Grid) find(n *node) error {
 		return g.add(n)
 	}
 	for _, f := range n.fields {
+		if meant := nearest.Word(f.key, rangeKinds); len(n.fields) <= 3 && f.node.kind == listNode && strings.HasSuffix(meant, "space") {
+			return n.errorf("unknown key %s; did you mean %q?", nearest.Quote(f.key), meant)
+		}
 		if err := g.find(f.node); err != nil {
 			return err
 		}

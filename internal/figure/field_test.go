@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
 )
 
 // fieldOf returns the picture of a function on places, both axes from 0 on.
@@ -176,6 +177,7 @@ func TestTicksApart(t *testing.T) {
 // TestField: every format draws fields with values of any size, or of none; what comes from a plan is text.
 func TestField(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
+	small := Size{Width: 6 * vg.Centimeter, Height: 5 * vg.Centimeter, DPI: 48} // a PNG is dear
 	for name, f := range map[string]func(x, y float64) float64{
 		"plane": func(x, y float64) float64 { return 1 + x + y }, "one value": func(x, y float64) float64 { return 7 },
 		"tiny": func(x, y float64) float64 { return 1e-300 * (1 + x) }, "missing": func(x, y float64) float64 { return nan },
@@ -190,7 +192,7 @@ func TestField(t *testing.T) {
 			for _, n := range []int{2, 5} {
 				pic := fieldOf(n, log, f)
 				for _, format := range Formats {
-					data, err := pic.Encode(format, size)
+					data, err := pic.Encode(format, small)
 					if err != nil || len(data) < 500 || bytes.Contains(data, []byte("NaN")) {
 						t.Fatalf("%s, logarithmic %v, %s: %d bytes, %v", name, log, format, len(data), err)
 					}
