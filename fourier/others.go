@@ -9,12 +9,16 @@ import (
 	"github.com/dpaccountant/accountant/fourier/internal/meter"
 )
 
+// worthOthers is the relative width of an interval from which on a larger δ may have a better lower
+// end: its own ε is smaller than this one, mostly by more than that. It steers, and proves nothing.
+const worthOthers = 1e-3
+
 // fromOthers narrows an interval of ε(δ), which does not increase with δ, by what is
 // proved at others: a lower end at a larger δ, an upper end at a smaller one. One
 // that is far too wide is worth asking for the former.
 func (s *Sum) fromOthers(m *meter.Meter, r Result, logDelta, logInf, floor, top float64) (Result, error) {
 	tight := func(r Result) bool {
-		return r.Upper-r.Lower <= 20*max(s.opts.Relative*math.Abs(r.Upper), s.opts.Absolute)
+		return r.Upper-r.Lower <= max(max(20*s.opts.Relative, worthOthers)*math.Abs(r.Upper), 20*s.opts.Absolute)
 	}
 	if !tight(r) && s.opts.Engine != Contour {
 		for _, part := range []float64{0.9, 0.75, 0.5, 0.25} {

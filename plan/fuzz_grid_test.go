@@ -1,57 +1,82 @@
 package plan
 
 import (
+	"encoding/json"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// FuzzGrid: whatever the text, a grid is refused in one line, or it has the plans that it says: each a plan or an error of
-// one line, with a value for each column, the same when it is asked for again, and of one shape with its counts left out.
+// FuzzGrid: no grid panics, and an error is one line; its columns have different names, none of an
+// answer; each of its plans is one or has an error, has a value of JSON for each column, of one type, is the
+// same when it is asked for again, and is what its text says.
 func FuzzGrid(f *testing.F) {
-	const head = "neighbors: add-remove\nsteps:\n  - mechanism: {gaussian: {noise-multiplier: "
-	for _, c := range []string{
-		"{values: [1, 2, 5]}}}\n    count: {linspace: [1, 9, 3]}\n",
-		"{linspace: [1, 2, 3], zip: a}}}\n    sampling: {poisson: {rate: {logspace: [1e-4, 0.1, 3], zip: a, name: q}}}\n",
-		"{linspace: [1, 2, 1e6]}}}\n    count: {linspace: [1, 99, 15], round: true}\n",
-		"{values: [1, x, -3, .nan]}}}\n", "{logspace: [1e-300, 1e300, 7]}}}\n", "{values: [{a: 1}, [2], '3']}}}\n",
-	} {
-		f.Add([]byte(head + c))
+	f.Add([]byte(gridText))
+	example, err := os.ReadFile("../examples/sweep/grid.yml")
+	if err != nil {
+		f.Fatal(err)
 	}
-	f.Add([]byte(one(gauss)))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		if len(data) > 3000 {
-			return
-		}
-		line := func(err error) {
-			if err != nil && strings.ContainsAny(err.Error(), "\n\r") {
-				t.Errorf("error has several lines: %q", err)
-			}
-		}
-		v := ParseVariant(data)
-		if line(v.Err); (v.Err == nil) != (v.Plan != nil) {
+	f.Add(example)
+	for _, text := range []string{
+		"neighbors: {values: [add-remove, substitute]}\nsteps: [{mechanism: {values: [{laplace: {noise-multiplier: 2}}, 7]}, count: {values: [1, 1e2, 256/2]}}]",
+		"neighbors: add-remove\nsteps: [{selection: {law: geometric, mean: {linspace: [1, 20, 3]}}, steps: [{mechanism: {pure: {epsilon: 1}}, count: {values: [1, 2], zip: a}}], count: {values: [3, 4], zip: a}}]",
+		"neighbors: add-remove\nsteps: {values: [[{mechanism: {pure: {epsilon: 1}}}], 3], name: all}",
+		"neighbors: add-remove\nsteps: [{mechanism: {gaussian: {noise-multiplier: {logspace: [1e-300, 1e300, 7]}}}, count: {linspace: [0, 9e15, 4], round: true}}]",
+		"values: [1]", "neighbors: {linspace: [1, 2, 1e9]}\nsteps: {logspace: [1, 2, 1e9], zip: a}", "records-per-person: {values: [1, 2, 0]}\nneighbors: add-remove\nsteps: [{mechanism: {gaussian: {noise-multiplier: 1}}}]",
+		`{"class_name": "dp_event.SelfComposedDpEvent", "count": {"values": [1, 2]}, "event": {"class_name": "dp_event.GaussianDpEvent", "noise_multiplier": {"values": [1, 2]}}}`,
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if v := ParseVariant(text); (v.Err == nil) != (v.Plan != nil) || v.Err != nil && strings.ContainsAny(v.Err.Error(), "\n\r") {
 			t.Errorf("a line is the plan %v and the error %v", v.Plan, v.Err)
 		}
-		g, err := ParseGrid(data)
-		if line(err); err != nil {
+		g, err := ParseGrid(text)
+		if err != nil {
+			if strings.ContainsAny(err.Error(), "\n\r") {
+				t.Errorf("error has several lines: %q", err)
+			}
 			return
 		}
-		n, columns := g.Len(), g.Columns()
-		if n < 1 || n > MaxGrid {
-			t.Fatalf("a grid of %d plans", n)
+		columns := g.Columns()
+		for i, c := range columns {
+			if slices.Contains(columns[:i], c) || slices.Contains(ReservedColumns, c) {
+				t.Errorf("columns %q", columns)
+			}
 		}
-		var first []string
-		for _, i := range []int64{0, n / 2, n - 1, 0} {
+		if g.Len() < 1 || g.Len() > MaxGrid {
+			t.Fatalf("%d plans", g.Len())
+		}
+		var kinds []bool // which columns are of text
+		for _, i := range []int64{0, g.Len() / 2, g.Len() - 1, 0} {
 			v := g.At(i)
-			if line(v.Err); (v.Err == nil) != (v.Plan != nil) || len(v.Values) != len(columns) {
-				t.Fatalf("plan %d of %d is %v with the error %v and the values %q of %q", i, n, v.Plan, v.Err, v.Values, columns)
+			if (v.Plan == nil) != (v.Err != nil) || v.Err != nil && strings.ContainsAny(v.Err.Error(), "\n\r") {
+				t.Fatalf("plan %d: %v, %v", i, v.Plan, v.Err)
 			}
-			if i > 0 {
-				continue
+			if len(v.Values) != len(columns) {
+				t.Fatalf("plan %d has %d values of %d columns", i, len(v.Values), len(columns))
 			}
-			if first != nil && strings.Join(first, "\x00") != strings.Join(v.Values, "\x00") {
-				t.Fatalf("the first plan has the values %q, and later %q", first, v.Values)
+			for k, c := range v.Values {
+				text := strings.HasPrefix(c, `"`)
+				if !json.Valid([]byte(c)) || !text && strings.Trim(c, "-+.0123456789e") != "" {
+					t.Errorf("column %s has the value %s", columns[k], c)
+				}
+				if len(kinds) <= k {
+					kinds = append(kinds, text)
+				}
+				if kinds[k] != text {
+					t.Errorf("column %s has values of two types, such as %s", columns[k], c)
+				}
 			}
-			first = append([]string{}, v.Values...)
+			// The text of the plan stands for the same. (A plan without one is an error of several places: its line is not kept.)
+			again := ParseVariant([]byte(g.Text(i)))
+			if (again.Err != nil) != (v.Err != nil) {
+				t.Errorf("plan %d: error %v, and of its text %s: %v", i, v.Err, g.Text(i), again.Err)
+			}
+			if other := g.At(i); other.Shape != v.Shape || !slices.Equal(other.Values, v.Values) {
+				t.Errorf("plan %d is %v, then %v", i, v, other)
+			}
 		}
 	})
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/dpaccountant/accountant"
-	"github.com/dpaccountant/accountant/internal/decimal"
+	"github.com/dpaccountant/accountant/internal/nearest"
 )
 
 // MaxGrid is the largest number of plans that a grid may stand for.
@@ -38,7 +38,7 @@ type axis struct {
 type Variant struct {
 	Plan *accountant.Plan
 	Err  error // what is wrong with this plan, with its field
-	// Values are those of the ranges, as JSON: numbers, or text.
+	// Values are those of the ranges, as JSON: numbers, or text, one of the two for each range.
 	Values []string
 	// Shape is the same for plans that differ in their counts at most.
 	Shape string
@@ -107,7 +107,7 @@ func (g *Grid) At(i int64) Variant {
 			for len(values) <= r.order {
 				values = append(values, "")
 			}
-			values[r.order] = cell(value)
+			values[r.order] = r.cell(value)
 		}
 	}
 	v.Values = values
@@ -116,6 +116,12 @@ func (g *Grid) At(i int64) Variant {
 	v.Shape = b.String()
 	v.Plan, v.Err = parseAny(g.root)
 	return v
+}
+
+// Text returns plan i as the text of a plan, on one line.
+func (g *Grid) Text(i int64) string {
+	g.At(i)
+	return flow(g.root)
 }
 
 // ParseVariant reads one plan that stands by itself.
@@ -130,19 +136,9 @@ func ParseVariant(text []byte) Variant {
 	return Variant{Plan: p, Err: err, Shape: b.String()}
 }
 
-// cell writes a value as JSON: a number as it is read, anything else as text.
-func cell(n *node) string {
-	if n.kind == scalarNode || n.kind == textNode && decimal.IsExpression(n.text) {
-		if x, ok := plainNumber(n.text); ok && x != "Infinity" {
-			return x
-		}
-		return quoted(n.text)
-	}
-	return quoted(flow(n))
-}
-
 // shape writes a node so that other nodes have the same text only if they stand for the same, but
-// for the counts of steps: how often a step runs is no part of what it is.
+// for the counts of steps: how often a step runs is no part of what it is. The counts inside of a
+// selection are: they are those of one candidate.
 func (n *node) shape(b *strings.Builder, step bool) {
 	switch n.kind {
 	case listNode:
@@ -159,7 +155,7 @@ func (n *node) shape(b *strings.Builder, step bool) {
 				continue
 			}
 			fmt.Fprintf(b, "%q:", f.key)
-			f.node.shape(b, step && f.key == "steps")
+			f.node.shape(b, step && f.key == "steps" && n.get("selection") == nil)
 			b.WriteByte(',')
 		}
 		b.WriteByte('}')
@@ -176,6 +172,9 @@ func (g *Grid) find(n *node) error {
 		return g.add(n)
 	}
 	for _, f := range n.fields {
+		if meant := nearest.Word(f.key, rangeKinds); len(n.fields) <= 3 && f.node.kind == listNode && strings.HasSuffix(meant, "space") {
+			return n.errorf("unknown key %s; did you mean %q?", nearest.Quote(f.key), meant)
+		}
 		if err := g.find(f.node); err != nil {
 			return err
 		}
@@ -224,7 +223,8 @@ func (g *Grid) add(n *node) error {
 }
 
 // ReservedColumns are names that no range may have: those of answers.
-var ReservedColumns = []string{"index", "delta", "epsilon", "epsilon-lower", "epsilon-upper", "delta-lower", "delta-upper", "gap", "warning", "error"}
+var ReservedColumns = []string{"index", "delta", "epsilon", "epsilon-lower", "epsilon-upper", "infinite", "delta-lower", "delta-upper", "target-tpr", "at-fpr",
+	"solve", "value", "common-factor", "next", "certified", "lower", "upper", "gap", "warning", "error", "sweep"}
 
 // nameColumns gives the ranges without a name that of what they vary, or their path where two
 // would have the same.

@@ -71,6 +71,37 @@ steps:
 	}
 }
 
+// TestGridShapeOfSelection: how often a candidate's steps run is a part of what the selection is.
+func TestGridShapeOfSelection(t *testing.T) {
+	g, err := ParseGrid([]byte(`neighbors: add-remove
+steps:
+  - count: {values: [1, 2]}
+    steps:
+      - selection: {law: geometric, mean: 10}
+        count: {values: [1, 2]}
+        steps: [{mechanism: {gaussian: {noise-multiplier: 20}}, count: {values: [1, 100]}}]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shapes := map[string]map[string]bool{}
+	for i := range g.Len() {
+		v := g.At(i)
+		if shapes[v.Shape] == nil {
+			shapes[v.Shape] = map[string]bool{}
+		}
+		shapes[v.Shape][v.Values[2]] = true
+	}
+	if len(shapes) != 2 {
+		t.Errorf("%d shapes, want 2", len(shapes))
+	}
+	for shape, counts := range shapes {
+		if len(counts) != 1 {
+			t.Errorf("shape %s has candidates of %v runs", shape, counts)
+		}
+	}
+}
+
 // TestGridValues: values may be words and whole schemes, and a bad one is an error of its plans.
 func TestGridValues(t *testing.T) {
 	g, err := ParseGrid([]byte(`neighbors: {values: [add-remove, substitute]}
@@ -101,6 +132,7 @@ func TestBadGrids(t *testing.T) {
 		{"{linspace: [1, 2, 3], zip: a}", "{values: [0.1, 0.2], zip: a}", "1", "line 4: steps[0].sampling.poisson.rate: has 2 values, and steps[0].mechanism.gaussian.noise-multiplier on line 3, of the same zip a, has 3"},
 		{"1", "0.1", "{logspace: [10, 1000, 4]}", "line 5: steps[0].count.logspace: value 2 is 46.4158883361, and a count is a whole number; round: true takes the nearest"},
 		{"{linspace: [1, 2, 1e6]}", "{linspace: [0.1, 0.2, 1e6]}", "{values: [1, 2]}", "line 5: steps[0].count: makes a grid of more than 1e+12 plans"},
+		{"{linespace: [1, 2, 3]}", "0.1", "1", `line 3: steps[0].mechanism.gaussian.noise-multiplier: unknown key "linespace"; did you mean "linspace"?`},
 		{"{linspace: [1, 2]}", "0.1", "1", "line 3: steps[0].mechanism.gaussian.noise-multiplier.linspace: has 2 elements; must be [first, last, number]"},
 		{"{linspace: [1, 2, 2.5]}", "0.1", "1", "linspace[2]: 2.5 is not a whole number"},
 		{"{linspace: [1, 2, 0]}", "0.1", "1", "linspace[2]: 0 is not in [1, 1e+09]"},

@@ -28,6 +28,27 @@ type gridRange struct {
 	order  int // among the ranges of the text, from 0
 	length int64
 	value  func(i int64) *node
+	text   bool // a value is no number
+}
+
+// cell writes a value as JSON: a number as it is read, anything else as text, and all values of a range
+// as text where one is.
+func (r gridRange) cell(n *node) string {
+	c := cell(n)
+	if r.text && c[0] != '"' {
+		return quoted(c)
+	}
+	return c
+}
+
+func cell(n *node) string {
+	if n.kind == scalarNode || n.kind == textNode && decimal.IsExpression(n.text) {
+		if x, ok := plainNumber(n.text); ok && x != "Infinity" {
+			return x
+		}
+		return quoted(n.text)
+	}
+	return quoted(flow(n))
 }
 
 // isRange reports whether a node is a range.
@@ -106,9 +127,10 @@ func (r *gridRange) readValues(list *node, round bool) error {
 	}
 	items := slices.Clone(list.items)
 	for i, item := range items {
+		if inner := innerRange(item); inner != nil {
+			return inner.errorf("is a range inside of a range")
+		}
 		switch {
-		case isRange(item):
-			return item.errorf("is a range inside of a range")
 		case item.isNull():
 			return item.errorf("is empty")
 		case round:
@@ -118,8 +140,27 @@ func (r *gridRange) readValues(list *node, round bool) error {
 			}
 			items[i] = item.scalarLike(decimal.Short(math.Round(x)))
 		}
+		r.text = r.text || cell(items[i])[0] == '"'
 	}
 	r.length, r.value = int64(len(items)), func(i int64) *node { return items[i] }
+	return nil
+}
+
+// innerRange returns a range in a node, nil if there is none.
+func innerRange(n *node) *node {
+	if isRange(n) {
+		return n
+	}
+	for _, f := range n.fields {
+		if r := innerRange(f.node); r != nil {
+			return r
+		}
+	}
+	for _, item := range n.items {
+		if r := innerRange(item); r != nil {
+			return r
+		}
+	}
 	return nil
 }
 

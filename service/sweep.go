@@ -1,11 +1,9 @@
 package service
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"runtime"
-	"strings"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/plan"
@@ -16,9 +14,15 @@ import (
 // operation of JSON requests: an answer without an end does not fit into one.
 
 // SweepRequest asks about each of many plans: for ε at one or several δ, or for δ at one or
-// several ε, of which one is given.
+// several ε, of which one is given; or, with Solve, for the value of a quantity that meets a budget,
+// as CalibrateRequest does: each ε at each δ, each advantage, or each true-positive rate.
 type SweepRequest struct {
 	Delta, Epsilon OneOrMany
+	Solve          string `json:",omitempty"`
+	Advantage, TPR OneOrMany
+	FPR            Decimal
+	Step           string  `json:",omitempty"`
+	Examples       Decimal `json:",omitempty"`
 	Narrowing
 	Limits
 }
@@ -28,6 +32,7 @@ type SweepPlans struct {
 	source  sweep.Source
 	columns []string
 	count   int64
+	lines   bool // and no grid
 }
 
 // GridPlans reads a plan in which values may be ranges.
@@ -36,43 +41,59 @@ func GridPlans(text []byte) (SweepPlans, error) {
 	if err != nil {
 		return SweepPlans{}, err
 	}
-	return SweepPlans{sweep.OfGrid(g), g.Columns(), g.Len()}, nil
+	return SweepPlans{source: sweep.OfGrid(g), columns: g.Columns(), count: g.Len()}, nil
 }
 
 // LinePlans has a plan on each line of a text, of which there are count.
 func LinePlans(r io.ReadSeeker, count int64) SweepPlans {
-	return SweepPlans{source: sweep.OfLines(r), count: count}
+	return SweepPlans{source: sweep.OfLines(r), count: count, lines: true}
 }
 
 // Len returns the number of plans.
 func (p SweepPlans) Len() int64 { return p.count }
 
-// A SweepRow is an answer about one plan, or its error.
-type SweepRow struct {
-	Index  int64
-	Values []string // of the ranges of a grid, in their order, as JSON
-	At     Number   // δ or ε
-	Bounds
-	// Gap is what theory leaves open: how far an attack is below what is proved.
-	Gap     Number
-	Warning string
-	// Error is the problem with the plan, with the path of its field; "" if there is none.
-	Error string
-}
-
-// Columns are the names of a row: index, the ranges, what is asked at, both ends, gap, warning and error.
-func (q SweepRequest) Columns(p SweepPlans) []string {
-	names := append([]string{"index"}, p.columns...)
-	if q.ofDelta() {
-		return append(names, "epsilon", "delta-lower", "delta-upper", "gap", "warning", "error")
-	}
-	return append(names, "delta", "epsilon-lower", "epsilon-upper", "gap", "warning", "error")
-}
-
 func (q SweepRequest) ofDelta() bool { return len(q.Epsilon.List) > 0 }
 
-// Rows returns how many rows there are for each plan.
-func (q SweepRequest) Rows() int64 { return int64(max(len(q.Delta.List), len(q.Epsilon.List))) }
+// calibrates reports whether a budget is given, and not a number to ask at.
+func (q SweepRequest) calibrates() bool {
+	return q.Solve != "" || len(q.Advantage.List)+len(q.TPR.List) > 0 || q.FPR != "" || q.Step != "" || q.Examples != ""
+}
+
+// RowsPerPlan returns how many rows there are for each plan.
+func (q SweepRequest) RowsPerPlan() int64 {
+	if q.calibrates() {
+		return int64(len(q.budgets()))
+	}
+	return int64(max(len(q.Delta.List), len(q.Epsilon.List)))
+}
+
+// budgets are the calibrations of each plan: every ε at every δ, the last one moving fastest.
+func (q SweepRequest) budgets() []CalibrateRequest {
+	one := CalibrateRequest{Solve: q.Solve, Step: q.Step, Examples: q.Examples, FPR: q.FPR, Narrowing: q.Narrowing, Limits: q.Limits}
+	all := []CalibrateRequest{one}
+	for _, x := range []struct {
+		list Decimals
+		set  func(q *CalibrateRequest, d Decimal)
+	}{
+		{q.Epsilon.List, func(q *CalibrateRequest, d Decimal) { q.Epsilon = d }},
+		{q.Delta.List, func(q *CalibrateRequest, d Decimal) { q.Delta = d }},
+		{q.Advantage.List, func(q *CalibrateRequest, d Decimal) { q.Advantage = d }},
+		{q.TPR.List, func(q *CalibrateRequest, d Decimal) { q.TPR = d }},
+	} {
+		if len(x.list) == 0 {
+			continue
+		}
+		var more []CalibrateRequest
+		for _, budget := range all {
+			for _, d := range x.list {
+				x.set(&budget, d)
+				more = append(more, budget)
+			}
+		}
+		all = more
+	}
+	return all
+}
 
 // Check reports what is wrong with all but the plans.
 func (q SweepRequest) Check() error {
@@ -81,11 +102,14 @@ func (q SweepRequest) Check() error {
 }
 
 func (q SweepRequest) question(ctx context.Context) (sweep.Question, error) {
+	if q.calibrates() {
+		return q.goals(ctx)
+	}
 	out := sweep.Question{OfDelta: q.ofDelta()}
 	var err error
 	switch {
 	case out.OfDelta && len(q.Delta.List) > 0:
-		return out, shape("%s and %s exclude each other: one is asked for", "delta", "epsilon")
+		return out, shape("%s and %s exclude each other without %s: one is asked for", "delta", "epsilon", "solve")
 	case out.OfDelta:
 		out.At, err = q.Epsilon.in("epsilon", epsilonSpan)
 	default:
@@ -97,6 +121,28 @@ func (q SweepRequest) question(ctx context.Context) (sweep.Question, error) {
 	return out, err
 }
 
+// goals is the question of a calibration.
+func (q SweepRequest) goals(ctx context.Context) (out sweep.Question, err error) {
+	if q.Solve == "" {
+		return out, shape("missing %s", "solve")
+	}
+	for _, list := range []OneOrMany{q.Epsilon, q.Delta, q.Advantage, q.TPR} {
+		if len(list.List) > MaxValues {
+			return out, fault.New("solve", "has a list of %d numbers; most are %d", len(list.List), MaxValues)
+		}
+	}
+	for _, budget := range q.budgets() {
+		goal, opts, err := budget.parse(ctx)
+		if err != nil {
+			return out, err
+		}
+		if out.Goals, out.Options = append(out.Goals, goal), opts; len(out.Goals) > MaxValues {
+			return out, fault.New("solve", "has more than %d budgets for each plan", MaxValues)
+		}
+	}
+	return out, nil
+}
+
 // Sweep answers about all plans and calls each with the rows, in their order: one for every
 // number of the question and plan. The first skip rows are left out. The answers depend on
 // the request alone, not on skip or on the number of cores. An error of a plan is in its rows.
@@ -106,18 +152,7 @@ func (s *Service) Sweep(ctx context.Context, q SweepRequest, plans SweepPlans, s
 		return err
 	}
 	return sweep.Run(ctx, plans.source, question, runtime.GOMAXPROCS(0), skip, func(r sweep.Row) error {
-		row := SweepRow{Index: r.Index, Values: r.Values, At: Number(r.At)}
-		switch {
-		case r.Err != nil:
-			row.Error = planMessage(r.Err)
-		case question.OfDelta:
-			a := deltaAt(r.At, r.Interval)
-			row.Bounds, row.Gap, row.Warning = a.Delta, a.ErrorBudget.TheoryGap, strings.Join(a.Warnings, "; ")
-		default:
-			a := epsilonAt(r.At, r.Interval)
-			row.Bounds, row.Gap, row.Warning = a.Epsilon, a.ErrorBudget.TheoryGap, strings.Join(a.Warnings, "; ")
-		}
-		return each(row)
+		return each(rowOf(question, r))
 	})
 }
 
@@ -153,64 +188,4 @@ func planMessage(err error) string {
 		return fault.Line(message)
 	}
 	return fault.Line(err.Error())
-}
-
-// MarshalRow writes a row as JSON, with these columns, on one line.
-func (r SweepRow) MarshalRow(columns []string) ([]byte, error) {
-	cells, err := r.Cells()
-	if err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer
-	for i, cell := range cells {
-		if b.WriteByte(','); i == 0 {
-			b.Reset()
-			b.WriteByte('{')
-		}
-		name, err := Marshal(columns[i])
-		if err != nil {
-			return nil, err
-		}
-		b.Write(name)
-		b.WriteByte(':')
-		b.Write(cell)
-	}
-	b.WriteString("}\n")
-	return b.Bytes(), nil
-}
-
-// Cells are the values of a row as JSON, null where there is none.
-func (r SweepRow) Cells() ([][]byte, error) {
-	var cells [][]byte
-	var failed error
-	add := func(v any) {
-		cell, err := Marshal(v)
-		if err != nil {
-			failed = err
-		}
-		cells = append(cells, cell)
-	}
-	add(r.Index)
-	for _, v := range r.Values {
-		cells = append(cells, []byte(v))
-	}
-	add(r.At)
-	text := func(s string) any {
-		if s == "" {
-			return nil
-		}
-		return s
-	}
-	if r.Error != "" {
-		for range 4 {
-			add(nil)
-		}
-	} else {
-		add(r.Lower)
-		add(r.Upper)
-		add(r.Gap)
-		add(text(r.Warning))
-	}
-	add(text(r.Error))
-	return cells, failed
 }

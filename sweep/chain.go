@@ -13,13 +13,6 @@ import (
 	"github.com/dpaccountant/accountant/plan"
 )
 
-// A Question is what is asked about every plan: ε at each δ of At, or, with OfDelta, δ at each ε.
-type Question struct {
-	At      []float64
-	OfDelta bool
-	Options []accountant.Option
-}
-
 // maxChain bounds the plans that share a total, so that other cores have work as well. It is
 // part of what answers depend on, in their last digits.
 const maxChain = 256
@@ -28,7 +21,7 @@ const maxChain = 256
 type task struct {
 	plan.Variant
 	runs    []leaf
-	answers []accountant.CurvePoint // none where err is set
+	answers []Answer // none where err is set
 	err     error
 	done    chan struct{}
 }
@@ -70,12 +63,12 @@ func compareRuns(a, b *task) int {
 }
 
 // chains splits the tasks of a window into those that share a total, in the order of their
-// first plans.
-func chains(window []*task) [][]*task {
+// first plans. Calibrations share none.
+func (q Question) chains(window []*task) [][]*task {
 	var all [][]*task
 	at := map[string]int{}
 	for _, t := range window {
-		if t.Err != nil {
+		if t.Err != nil || len(q.Goals) > 0 {
 			all = append(all, []*task{t})
 			continue
 		}
@@ -92,6 +85,15 @@ func chains(window []*task) [][]*task {
 
 // answer answers the tasks of a chain, and closes each of them.
 func (q Question) answer(ctx context.Context, chain []*task) {
+	if len(q.Goals) > 0 {
+		for _, t := range chain {
+			if t.err = t.Err; t.err == nil {
+				t.answers = q.calibrate(ctx, t.Plan)
+			}
+			close(t.done)
+		}
+		return
+	}
 	sorted := slices.Clone(chain)
 	for _, t := range sorted {
 		if t.Err == nil {
@@ -133,36 +135,31 @@ func contains(runs, others []leaf) bool {
 
 // next answers about a plan by a total that holds a shorter one, or by a new one if there is
 // none. It returns the total, nil after an error.
-func (q Question) next(ctx context.Context, total *accountant.Accountant, held, t *task) (_ *accountant.Accountant, points []accountant.CurvePoint, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("internal error: %v", r)
+func (q Question) next(ctx context.Context, total *accountant.Accountant, held, t *task) (*accountant.Accountant, []Answer, error) {
+	var answers []Answer
+	err := guarded(func() (err error) {
+		if total == nil {
+			total = t.Plan.Accountant(q.Options...)
 		}
-		if err != nil {
-			total, points = nil, nil
+		for i, r := range t.runs {
+			more := r.count
+			if held != nil {
+				more -= held.runs[i].count
+				r = held.runs[i] // the same mechanism, which the total may know by its pointer
+				t.runs[i].step = r.step
+			}
+			if more == 0 {
+				continue
+			}
+			if err := total.Add(ctx, r.step, more); err != nil {
+				return fault.In(r.path, err)
+			}
 		}
-	}()
-	if total == nil {
-		total = t.Plan.Accountant(q.Options...)
+		answers, err = q.curve(ctx, total)
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
 	}
-	for i, r := range t.runs {
-		more := r.count
-		if held != nil {
-			more -= held.runs[i].count
-			r = held.runs[i] // the same mechanism, which the total may know by its pointer
-			t.runs[i].step = r.step
-		}
-		if more == 0 {
-			continue
-		}
-		if err := total.Add(ctx, r.step, more); err != nil {
-			return nil, nil, fault.In(r.path, err)
-		}
-	}
-	if q.OfDelta {
-		points, err = total.DeltaCurve(ctx, q.At)
-	} else {
-		points, err = total.EpsilonCurve(ctx, q.At)
-	}
-	return total, points, err
+	return total, answers, nil
 }

@@ -13,7 +13,8 @@
 //
 // Files, each of which uses only those below it:
 //
-//	sweep.go   Run: windows of plans, workers, answers in order
-//	chain.go   plans that share a running total
-//	source.go  where plans come from: a grid, or lines
+//	sweep.go     Run: windows of plans, workers, answers in order
+//	chain.go     plans that share a running total
+//	question.go  what is asked about each, and what an answer is
+//	source.go    where plans come from: a grid, or lines
 package sweep

@@ -19,6 +19,9 @@ type Source interface {
 	// Next returns the next plan, and io.EOF behind the last one. What is wrong with a plan is
 	// in the variant.
 	Next() (plan.Variant, error)
+	// Text returns what plan i was read from, on one line, and "" where that is longer than a plan
+	// may be. It moves the next plan.
+	Text(i int64) (string, error)
 }
 
 // OfGrid returns the plans of a grid.
@@ -42,26 +45,44 @@ func (s *gridSource) Next() (plan.Variant, error) {
 	return s.grid.At(s.next - 1), nil
 }
 
+func (s *gridSource) Text(i int64) (string, error) {
+	if i < 0 || i >= s.grid.Len() {
+		return "", io.EOF
+	}
+	return s.grid.Text(i), nil
+}
+
 // OfLines returns the plans of a text with one on each line, as JSON or YAML in braces.
 // A blank line is a plan with an error, so that the index of an answer is that of its line.
 func OfLines(r io.ReadSeeker) Source { return &lineSource{r: r} }
 
 type lineSource struct {
-	r  io.ReadSeeker
-	in *bufio.Reader
+	r    io.ReadSeeker
+	in   *bufio.Reader
+	next int64 // line
 }
 
 func (s *lineSource) Start(i int64) error {
-	if _, err := s.r.Seek(0, io.SeekStart); err != nil {
-		return err
+	if s.in == nil || i < s.next {
+		if _, err := s.r.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		s.in, s.next = bufio.NewReaderSize(s.r, 1<<16), 0
 	}
-	s.in = bufio.NewReaderSize(s.r, 1<<16)
-	for range i {
+	for s.next < i {
 		if _, _, err := s.line(); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (s *lineSource) Text(i int64) (string, error) {
+	if err := s.Start(i); err != nil {
+		return "", err
+	}
+	line, _, err := s.line()
+	return string(line), err
 }
 
 func (s *lineSource) Next() (plan.Variant, error) {
@@ -97,6 +118,7 @@ func (s *lineSource) line() (line []byte, long bool, err error) {
 		if err == io.EOF && (len(line) > 0 || long) {
 			err = nil // a last line without an end
 		}
+		s.next++
 		return bytes.TrimRight(line, "\r\n"), long, err
 	}
 }

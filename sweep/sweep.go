@@ -8,7 +8,6 @@ import (
 	"io"
 	"sync"
 
-	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/fault"
 )
 
@@ -20,24 +19,29 @@ const Window = 4096
 type Row struct {
 	Index  int64    // of the plan, from 0
 	Values []string // of the ranges of a grid, as JSON
-	At     float64  // δ or ε
-	accountant.Interval
-	Err error // why there is no interval
+	Place  int      // in the numbers or the goals of the question
+	Answer
 }
 
-// Run asks about all plans of a source and calls each with the answers, one for each number of
-// the question and plan, in order. Of the answers the first skip are left out: those that
+// Run asks about all plans of a source and calls each with the answers, one for each number or goal
+// of the question and plan, in order. Of the answers the first skip are left out: those that
 // an earlier run has told. An error of a plan is in its rows; an error of each, of
 // the source or of ctx ends the run and is returned.
 func Run(ctx context.Context, plans Source, q Question, workers int, skip int64, each func(Row) error) error {
-	if len(q.At) == 0 || skip < 0 || workers < 1 {
-		return fault.New("question", "needs a number to ask at, a worker and no negative rows to skip")
+	switch err := q.check(); {
+	case err != nil:
+		return err
+	case skip < 0:
+		return fault.New("skip", "%d is not in [0, 2^63)", skip)
+	case workers < 1:
+		return fault.New("workers", "%d is not in [1, 2^31)", workers)
 	}
 	ctx, stop := context.WithCancel(ctx)
 	var all sync.WaitGroup
 	defer all.Wait()
 	defer stop()
-	first := skip / int64(len(q.At)) // plan
+	perPlan := int64(q.Len())
+	first := skip / perPlan // plan
 	start := first - first%Window
 	windows := make(chan []*task) // one is held by the reader, one by the caller
 	work := make(chan []*task)
@@ -45,7 +49,7 @@ func Run(ctx context.Context, plans Source, q Question, workers int, skip int64,
 	all.Go(func() {
 		defer close(windows)
 		defer close(work)
-		readErr = read(ctx, plans, start, first, windows, work)
+		readErr = q.read(ctx, plans, start, first, windows, work)
 	})
 	for range workers {
 		all.Go(func() {
@@ -65,13 +69,13 @@ func Run(ctx context.Context, plans Source, q Question, workers int, skip int64,
 			if err := ctx.Err(); err != nil {
 				return err // and not that of the plan that was under way
 			}
-			for i, at := range q.At {
-				if index*int64(len(q.At))+int64(i) < skip {
+			for i := range q.Len() {
+				if index*perPlan+int64(i) < skip {
 					continue
 				}
-				row := Row{Index: index, Values: t.Values, At: at, Err: t.err}
+				row := Row{index, t.Values, i, Answer{Err: t.err}}
 				if t.err == nil {
-					row.Interval = t.answers[i].Interval
+					row.Answer = t.answers[i]
 				}
 				if err := each(row); err != nil {
 					return err
@@ -86,7 +90,7 @@ func Run(ctx context.Context, plans Source, q Question, workers int, skip int64,
 
 // read makes windows from plan start on, and hands them over before their chains. Those whose
 // plans all come before first are not worked on.
-func read(ctx context.Context, plans Source, start, first int64, windows, work chan<- []*task) error {
+func (q Question) read(ctx context.Context, plans Source, start, first int64, windows, work chan<- []*task) error {
 	if err := plans.Start(start); err != nil {
 		return err
 	}
@@ -108,7 +112,7 @@ func read(ctx context.Context, plans Source, start, first int64, windows, work c
 		if end != nil && end != io.EOF {
 			return end
 		}
-		ready := chains(window)
+		ready := q.chains(window)
 		select {
 		case windows <- window:
 		case <-ctx.Done():

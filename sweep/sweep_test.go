@@ -37,7 +37,7 @@ func rows(tb testing.TB, s sweep.Source, q sweep.Question, workers int, skip int
 	tb.Helper()
 	var all []string
 	err := sweep.Run(tb.Context(), s, q, workers, skip, func(r sweep.Row) error {
-		all = append(all, fmt.Sprint(r.Index, r.Values, r.At, r.Lower, r.Upper, r.Err))
+		all = append(all, fmt.Sprint(r.Index, r.Values, r.Place, r.Lower, r.Upper, r.Err))
 		return nil
 	})
 	if err != nil {
@@ -98,7 +98,7 @@ func TestSameAsOne(t *testing.T) {
 			if ofDelta {
 				ask = acct.Delta
 			}
-			iv, err := ask(t.Context(), r.At)
+			iv, err := ask(t.Context(), q.At[r.Place])
 			if err != nil {
 				return err
 			}
@@ -180,5 +180,44 @@ func TestEnds(t *testing.T) {
 	})
 	if !errors.Is(err, context.Canceled) || n != 5 {
 		t.Errorf("%v after %d rows", err, n)
+	}
+}
+
+// TestCalibrate: goals are those of accountant.Calibrate, each with its own error, on any number of cores
+// and from any row on.
+func TestCalibrate(t *testing.T) {
+	const text = `neighbors: add-remove
+steps:
+  - mechanism: {gaussian: {noise-multiplier: {values: [1, -1, 1.5]}}}
+    count: {values: [1, 9]}
+`
+	g, err := plan.ParseGrid([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := sweep.Question{Goals: []accountant.Goal{{Epsilon: 1, Delta: 1e-5}, {Epsilon: 1}}}
+	var want []string
+	for i := range g.Len() {
+		v := g.At(i)
+		for place, goal := range q.Goals {
+			iv, err := accountant.Interval{}, v.Err
+			if err == nil {
+				var c *accountant.Calibration
+				if c, err = accountant.Calibrate(t.Context(), v.Plan, goal); err == nil {
+					iv = c.Meets.Interval
+				}
+			}
+			want = append(want, fmt.Sprint(i, v.Values, place, iv.Lower, iv.Upper, err))
+		}
+	}
+	for _, workers := range []int{1, 3} {
+		for _, skip := range []int64{0, 5} {
+			if got := rows(t, grid(t, text), q, workers, skip); strings.Join(got, "\n") != strings.Join(want[skip:], "\n") {
+				t.Errorf("%d workers from row %d on: %q, want %q", workers, skip, got, want[skip:])
+			}
+		}
+	}
+	if err := sweep.Run(t.Context(), grid(t, text), sweep.Question{At: []float64{0.1}, Goals: q.Goals}, 1, 0, nil); err == nil {
+		t.Error("numbers and goals are asked at once")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -16,8 +17,9 @@ import (
 	"github.com/dpaccountant/accountant/service"
 )
 
-const sweepLong = `sweep asks one question about many plans: for ε at each --delta, or for δ at
-each --epsilon. The plans are those of a grid, which is a plan in which any value
+const sweepLong = `sweep asks one question about many plans: for ε at each --delta, for δ at each
+--epsilon, or, with --solve, for the value of a quantity that meets each --epsilon
+at each --delta. The plans are those of a grid, which is a plan in which any value
 may be a range:
 
   count: {values: [1000, 2000, 5000]}
@@ -37,6 +39,7 @@ was not stopped, on any number of cores. A file of another sweep is refused.`
 type sweepJob struct {
 	q             service.SweepRequest
 	out, progress string
+	dead          string // file of the plans without an answer
 	csv, dry      bool
 	plans         service.SweepPlans
 	input         []byte // what the plans are read from, or a digest of it
@@ -50,6 +53,7 @@ func newSweepCmd() *cobra.Command {
 		Long:  sweepLong,
 		Example: `  accountant sweep --delta 1e-5 --out results.csv examples/sweep/grid.yml
   accountant sweep --epsilon 2,4 --accuracy 1e-6 --out results.jsonl plans.jsonl
+  accountant sweep --epsilon 1,2,4 --delta 1e-5 --solve noise-multiplier --out noise.csv examples/sweep/noise.yml
   accountant sweep --delta 1e-5 --dry-run examples/sweep/grid.yml`,
 		Args: planArg, ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -60,8 +64,13 @@ func newSweepCmd() *cobra.Command {
 			if err := j.q.Check(); err != nil {
 				return flagged(cmd, err)
 			}
-			if j.out == "" && !j.dry {
+			switch {
+			case j.out == "" && !j.dry:
 				return usageError{errors.New("missing --out (- is standard output)")}
+			case j.dead != "" && (j.dry || j.out == "-"):
+				return usageError{errors.New("--dead-letter needs --out with the name of a file")}
+			case j.dead != "" && j.dead == j.out:
+				return usageError{errors.New("--dead-letter and --out are the same file")}
 			}
 			done, err := j.read(cmd, args[0])
 			if err != nil {
@@ -77,7 +86,14 @@ func newSweepCmd() *cobra.Command {
 	fs := cmd.Flags()
 	numbers(fs, &j.q.Delta.List, "delta", "", "ask for ε at one or several `δ`, with commas between them")
 	numbers(fs, &j.q.Epsilon.List, "epsilon", "", "ask for δ at one or several `ε`, with commas between them")
+	addChoice(cmd, &j.q.Solve, "solve", "find the `quantity` that meets each --epsilon at each --delta, as calibrate does: noise-multiplier, count, rate, batch or records-per-person", "noise-multiplier", "count", "rate", "batch", "records-per-person")
+	numbers(fs, &j.q.Advantage.List, "target-advantage", "", "with --solve, in place of --epsilon and --delta: the largest `advantage` of any membership-inference attack; several with commas")
+	numbers(fs, &j.q.TPR.List, "target-tpr", "", "with --solve, in place of --epsilon and --delta: the largest true-positive `rate` of any attack with the false-positive rate --at-fpr; several with commas")
+	number(fs, &j.q.FPR, "at-fpr", "", "false-positive `rate` of --target-tpr")
+	fs.StringVar(&j.q.Step, "step", "", "with --solve: `name` of the step or group to turn, or its place such as steps[0]; all steps if left out")
+	number(fs, &j.q.Examples, "examples", "", "with --solve: `number` of examples, to turn the batch of Poisson sampling")
 	fs.StringVar(&j.out, "out", "", "`file` to write, or to go on with; - is standard output")
+	fs.StringVar(&j.dead, "dead-letter", "", "in the end, write the plans without an answer to this `file` of JSON lines, with their lines and the reasons")
 	fs.BoolVar(&j.csv, "csv", false, "write CSV, also where --out does not end in .csv")
 	fs.BoolVar(&j.dry, "dry-run", false, "read every plan, count them and their errors, and ask nothing")
 	number(fs, &j.q.Accuracy, "accuracy", "", "relative `width` that an interval may have (default 1e-9, and 1e-3 where lattices are needed)")
@@ -132,12 +148,12 @@ func (e failedRows) Error() string {
 // run asks about the plans that are not in the output yet.
 func (j *sweepJob) run(cmd *cobra.Command) error {
 	j.csv = j.csv || strings.HasSuffix(j.out, ".csv")
-	rows := j.plans.Len() * j.q.Rows()
-	head, err := j.head(cmd.Context(), rows)
+	rows := j.plans.Len() * j.q.RowsPerPlan()
+	id, err := j.id(cmd.Context())
 	if err != nil {
 		return err
 	}
-	form := rowForm{csv: j.csv, columns: j.q.Columns(j.plans), head: head, perPlan: j.q.Rows()}
+	form := j.q.Form(j.plans, id, j.csv)
 	f, err := openSweep(cmd, j.out, form)
 	if err != nil {
 		return err
@@ -146,10 +162,39 @@ func (j *sweepJob) run(cmd *cobra.Command) error {
 	if err = errors.Join(err, f.close()); err != nil {
 		return err
 	}
+	if j.dead != "" {
+		if err := j.deadLetter(cmd.Context()); err != nil {
+			return err
+		}
+	}
 	if f.failed > 0 {
 		return failedRows{f.failed, rows}
 	}
 	return nil
+}
+
+// deadLetter writes the plans of the result that have no answer, with the reason.
+func (j *sweepJob) deadLetter(ctx context.Context) error {
+	in, err := openInput(j.out)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	return produceFileAtomic(j.dead, func(w io.Writer) error {
+		b := bufio.NewWriter(w)
+		err := j.plans.Dead(ctx, in, func(d service.DeadPlan) error {
+			line, err := service.Marshal(d)
+			if err != nil {
+				return err
+			}
+			_, err = b.Write(append(line, '\n'))
+			return err
+		})
+		if err != nil {
+			return pathProblem(j.out, err)
+		}
+		return b.Flush()
+	})
 }
 
 // flushEvery is how long rows wait before they are in the file, and showEvery how long the meter
@@ -157,13 +202,13 @@ func (j *sweepJob) run(cmd *cobra.Command) error {
 const flushEvery, showEvery = 50 * time.Millisecond, 250 * time.Millisecond
 
 // write asks and writes the rows behind those of the file.
-func (j *sweepJob) write(cmd *cobra.Command, f *sweepFile, form rowForm, rows int64) error {
+func (j *sweepJob) write(cmd *cobra.Command, f *sweepFile, form service.SweepForm, rows int64) error {
 	m := startMeter(cmd, j.progress, "sweeping")
 	defer m.stop()
 	out := bufio.NewWriterSize(f, 1<<16)
 	skip, flushed, shown := f.rows, time.Now(), time.Now()
 	err := service.New(nil).Sweep(cmd.Context(), j.q, j.plans, skip, func(r service.SweepRow) error {
-		line, err := form.line(r)
+		line, err := form.Line(r)
 		if err != nil {
 			return err
 		}
@@ -214,17 +259,17 @@ func (j *sweepJob) check(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "plans: %d\nrows: %d\ncolumns: %s\n", j.plans.Len(), j.plans.Len()*j.q.Rows(), strings.Join(j.q.Columns(j.plans), ", "))
+	fmt.Fprintf(w, "plans: %d\nrows: %d\ncolumns: %s\n", j.plans.Len(), j.plans.Len()*j.q.RowsPerPlan(), strings.Join(j.q.Form(j.plans, "", false).Columns(), ", "))
 	if failed > 0 {
 		fmt.Fprintf(w, "plans with an error: %d, the first is %s\n", failed, first)
-		return failedRows{failed * j.q.Rows(), j.plans.Len() * j.q.Rows()}
+		return failedRows{failed * j.q.RowsPerPlan(), j.plans.Len() * j.q.RowsPerPlan()}
 	}
 	return nil
 }
 
 // digestLines returns a digest of a text and the number of its lines.
 func digestLines(r io.Reader) ([]byte, int64, error) {
-	h := newDigest()
+	h := sha256.New()
 	lines, last := int64(0), byte('\n')
 	buf := make([]byte, 1<<16)
 	for {
@@ -245,9 +290,8 @@ func digestLines(r io.Reader) ([]byte, int64, error) {
 	}
 }
 
-// head returns the first line of the output, which no other sweep has: it holds a digest of
-// the plans, the question and the program.
-func (j *sweepJob) head(ctx context.Context, rows int64) (string, error) {
+// id returns what all rows have and those of no other sweep: a digest of the plans, the question and the program.
+func (j *sweepJob) id(ctx context.Context) (string, error) {
 	version, err := service.New(nil).Version(ctx, service.VersionRequest{})
 	if err != nil {
 		return "", err
@@ -256,16 +300,10 @@ func (j *sweepJob) head(ctx context.Context, rows int64) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	h := newDigest()
+	h := sha256.New()
 	for _, part := range [][]byte{[]byte(version.Version), []byte(version.Revision), question, j.input} {
 		fmt.Fprintf(h, "%d ", len(part))
 		h.Write(part)
 	}
-	columns := j.q.Columns(j.plans)
-	if j.csv {
-		line, err := csvLine(columns)
-		return fmt.Sprintf("# accountant sweep 1, sha256 %x, %d plans, %d rows\n%s", h.Sum(nil), j.plans.Len(), rows, line), err
-	}
-	names, err := service.Marshal(columns)
-	return fmt.Sprintf("{\"accountant-sweep\":1,\"sha256\":\"%x\",\"plans\":%d,\"rows\":%d,\"columns\":%s}\n", h.Sum(nil), j.plans.Len(), rows, names), err
+	return fmt.Sprintf("accountant-sweep-%x", h.Sum(nil)[:8]), nil
 }

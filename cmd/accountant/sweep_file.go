@@ -3,15 +3,10 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"crypto/sha256"
-	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/gofrs/flock"
 	"github.com/spf13/cobra"
@@ -23,59 +18,6 @@ import (
 // has, and rows in order. Whenever the program ends, the file is a part of the whole, from its
 // beginning: complete lines and perhaps a torn one. It is a file that grows, not one
 // that is written whole or not at all, because that is what going on needs.
-
-func newDigest() hash.Hash { return sha256.New() }
-
-// A rowForm is how a sweep is written: its head, which ends in a line feed, and its rows.
-type rowForm struct {
-	csv     bool
-	columns []string
-	head    string
-	perPlan int64 // rows
-}
-
-// line writes a row, with its line feed.
-func (f rowForm) line(r service.SweepRow) ([]byte, error) {
-	if !f.csv {
-		return r.MarshalRow(f.columns)
-	}
-	cells, err := r.Cells()
-	if err != nil {
-		return nil, err
-	}
-	texts := make([]string, len(cells))
-	for i, cell := range cells {
-		switch {
-		case string(cell) == "null":
-		case cell[0] != '"':
-			texts[i] = string(cell)
-		default:
-			var text string
-			if err := json.Unmarshal(cell, &text); err != nil {
-				return nil, err
-			}
-			texts[i] = oneLine(text) // a row is a line
-		}
-	}
-	return csvLine(texts)
-}
-
-func csvLine(texts []string) ([]byte, error) {
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	err := w.Write(texts)
-	w.Flush()
-	return b.Bytes(), err
-}
-
-// isRow reports whether a line without its line feed is row n, and whether it has an error.
-func (f rowForm) isRow(line []byte, n int64) (failed, ok bool) {
-	index := n / f.perPlan
-	if f.csv {
-		return !bytes.HasSuffix(line, []byte(",")), bytes.HasPrefix(line, fmt.Appendf(nil, "%d,", index))
-	}
-	return !bytes.HasSuffix(line, []byte(`"error":null}`)), bytes.HasPrefix(line, fmt.Appendf(nil, `{"index":%d,`, index)) && json.Valid(line)
-}
 
 // A sweepFile is an output that is open behind its complete rows.
 type sweepFile struct {
@@ -90,11 +32,15 @@ type sweepFile struct {
 func (s *sweepFile) Write(p []byte) (int, error) { return s.w.Write(p) }
 
 // openSweep opens an output: a new one, or that of the same sweep, behind its complete rows.
-func openSweep(cmd *cobra.Command, path string, form rowForm) (*sweepFile, error) {
+func openSweep(cmd *cobra.Command, path string, form service.SweepForm) (*sweepFile, error) {
 	s := &sweepFile{name: inputName(path)}
+	head, err := form.Head()
+	if err != nil {
+		return nil, err
+	}
 	if path == "-" {
 		s.name, s.w = "standard output", cmd.OutOrStdout()
-		_, err := io.WriteString(s.w, form.head)
+		_, err := s.w.Write(head)
 		return s, err
 	}
 	info, err := os.Stat(path)
@@ -105,7 +51,7 @@ func openSweep(cmd *cobra.Command, path string, form rowForm) (*sweepFile, error
 			return nil, pathProblem(path, err)
 		}
 		s.f, s.w = f, f
-		if _, err := io.WriteString(f, form.head); err != nil {
+		if _, err := f.Write(head); err != nil {
 			f.Close()
 			return nil, pathProblem(path, err)
 		}
@@ -119,7 +65,7 @@ func openSweep(cmd *cobra.Command, path string, form rowForm) (*sweepFile, error
 		return nil, pathProblem(path, err)
 	}
 	s.w = s.f
-	if err := s.resume(form); err != nil {
+	if err := s.resume(form, head); err != nil {
 		s.f.Close()
 		s.unlock()
 		return nil, pathProblem(path, err)
@@ -153,20 +99,25 @@ func (s *sweepFile) unlock() {
 	_ = s.lock.Unlock()
 }
 
+var (
+	errOther = errors.New("is of another sweep (other plans, another question or another version of the program); choose another file or remove this one")
+	errNone  = errors.New("is there already and is not the result of a sweep; choose another file")
+)
+
 // resume reads what is there, cuts what is torn and stops behind it.
-func (s *sweepFile) resume(form rowForm) error {
+func (s *sweepFile) resume(form service.SweepForm, head []byte) error {
 	in := bufio.NewReaderSize(s.f, 1<<16)
-	head := make([]byte, len(form.head))
-	n, err := io.ReadFull(in, head)
+	there := make([]byte, len(head))
+	n, err := io.ReadFull(in, there)
 	torn := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 	if err != nil && !torn {
 		return err
 	}
-	if !strings.HasPrefix(form.head, string(head[:n])) {
-		if bytes.Contains(head[:n], []byte("accountant")) {
-			return errors.New("is of another sweep (other plans, another question or another version of the program); choose another file or remove this one")
+	if !bytes.HasPrefix(head, there[:n]) {
+		if bytes.HasPrefix(there, []byte("index,")) {
+			return errOther
 		}
-		return errors.New("is there already and is not the result of a sweep; choose another file")
+		return errNone
 	}
 	end := int64(0)
 	if !torn {
@@ -182,17 +133,16 @@ func (s *sweepFile) resume(form rowForm) error {
 		return err
 	}
 	if torn {
-		_, err = io.WriteString(s.f, form.head)
-		return err
+		_, err = s.f.Write(head)
 	}
-	return nil
+	return err
 }
 
 // maxRow is longer than any row.
 const maxRow = 1 << 22
 
 // skipRows reads the complete rows and moves end behind them.
-func (s *sweepFile) skipRows(in *bufio.Reader, form rowForm, end *int64) error {
+func (s *sweepFile) skipRows(in *bufio.Reader, form service.SweepForm, end *int64) error {
 	var line []byte
 	for {
 		part, err := in.ReadSlice('\n')
@@ -203,12 +153,20 @@ func (s *sweepFile) skipRows(in *bufio.Reader, form rowForm, end *int64) error {
 		case errors.Is(err, bufio.ErrBufferFull):
 			continue
 		case err == io.EOF:
+			if first := []byte(`{"index":0,`); s.rows == 0 && !form.CSV && !bytes.HasPrefix(line, first) && !bytes.HasPrefix(first, line) {
+				return errNone
+			}
 			return nil // what has no line feed is torn
 		case err != nil:
 			return err
 		}
-		failed, ok := form.isRow(line[:len(line)-1], s.rows)
-		if !ok {
+		failed, mine, ok := form.IsLine(line[:len(line)-1], s.rows)
+		switch {
+		case !mine && s.rows == 0 && bytes.Contains(line, []byte("accountant-sweep-")):
+			return errOther
+		case !mine && s.rows == 0:
+			return errNone
+		case !ok:
 			return fmt.Errorf("row %d is not that of this sweep; the file was changed by something else", s.rows)
 		}
 		if failed {

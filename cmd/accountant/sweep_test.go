@@ -50,16 +50,19 @@ func sweepOnce(t *testing.T, args []string, out string, cores int) []byte {
 	return data
 }
 
-// TestSweepKilled: a sweep that is killed twenty times at random moments is in the end the same
-// to the byte as one that is not, whatever the number of cores.
+// TestSweepKilled: a sweep that is killed ten times at random moments, with -slow forty times, is in the end the
+// same to the byte as one that is not, whatever the number of cores.
 func TestSweepKilled(t *testing.T) {
 	for _, ending := range []string{"csv", "jsonl"} {
 		dir := t.TempDir()
 		whole, parts := filepath.Join(dir, "whole."+ending), filepath.Join(dir, "parts."+ending)
 		want := sweepOnce(t, sweepArgs(t, whole), whole, 2)
 		draw := rand.New(rand.NewPCG(21, 1))
-		killed := 0
-		for i := range 20 {
+		killed, kills := 0, 10
+		if *slow {
+			kills = 40
+		}
+		for i := range kills {
 			cmd := exec.Command("accountant", sweepArgs(t, parts)...)
 			cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", 1+i%2))
 			if err := cmd.Start(); err != nil {
@@ -110,8 +113,9 @@ func TestSweepRefuses(t *testing.T) {
 	lines := strings.SplitAfter(want, "\n")
 	for _, c := range []struct{ text, problem string }{
 		{"a,b\n1,2\n", "is there already and is not the result of a sweep"},
-		{strings.Replace(want, "sha256 ", "sha256 0", 1), "is of another sweep"},
-		{strings.Join(lines[:5], "") + lines[6], "row 3 is not that of this sweep"},
+		{strings.ReplaceAll(want, "accountant-sweep-", "accountant-sweep-0"), "is of another sweep"},
+		{strings.Replace(want, "epsilon-lower", "epsilon", 1), "is of another sweep"},
+		{strings.Join(lines[:5], "") + lines[6], "row 4 is not that of this sweep"},
 		{want + lines[4], "row 90 is not that of this sweep"},
 	} {
 		if err := os.WriteFile(out, []byte(c.text), 0o600); err != nil {
@@ -125,6 +129,27 @@ func TestSweepRefuses(t *testing.T) {
 			t.Errorf("%s: the file was changed", c.problem)
 		}
 	}
+	// The same of JSON lines, which have no head.
+	lined := strings.TrimSuffix(out, "csv") + "jsonl"
+	args[6] = lined
+	rows := sweepOnce(t, args, lined, 1)
+	for _, c := range []struct{ text, problem string }{
+		{"no line feed", "is there already and is not the result of a sweep"},
+		{"{}\n", "is there already and is not the result of a sweep"},
+		{strings.ReplaceAll(string(rows), "accountant-sweep-", "accountant-sweep-0"), "is of another sweep"},
+	} {
+		if err := os.WriteFile(lined, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		text, err := exec.Command("accountant", args...).CombinedOutput()
+		if err == nil || !strings.Contains(string(text), c.problem) {
+			t.Errorf("%v, %s; want %s", err, text, c.problem)
+		}
+		if left, _ := os.ReadFile(lined); string(left) != c.text {
+			t.Errorf("%s: the file was changed", c.problem)
+		}
+	}
+	args[6] = out
 	// Another question about the same plans is another sweep.
 	if err := os.WriteFile(out, []byte(want), 0o600); err != nil {
 		t.Fatal(err)

@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"html"
 	"image/color"
-	"math"
 	"strings"
 
 	"gonum.org/v1/plot/plotter"
@@ -35,6 +34,8 @@ type (
 		Y     pageAxis   `json:"y"`
 		Box   pageBox    `json:"box"`
 		Bands []pageBand `json:"bands"`
+		// Field has the cells of one, in the order of the slider.
+		Field []fieldCell `json:"field,omitempty"`
 	}
 	pageAxis struct {
 		Label string   `json:"label"`
@@ -49,12 +50,6 @@ type (
 		Bound string       `json:"bound"`
 		Marks bool         `json:"marks"`
 		Line  [][2]float64 `json:"line"`
-	}
-	pageBox struct {
-		Left   float64 `json:"left"`
-		Top    float64 `json:"top"`
-		Width  float64 `json:"width"`
-		Height float64 `json:"height"`
 	}
 )
 
@@ -80,6 +75,9 @@ func (pic *Picture) page(size Size) ([]byte, error) {
 	}
 	d.box = pageBox{Left: min(gutter+38, d.width/2), Top: 12}
 	d.box.Width, d.box.Height = d.width-d.box.Left-22, d.height-d.box.Top-52
+	if d.Field != nil {
+		d.box.Width = max(d.box.Width-scaleRoom, d.width/4)
+	}
 	data := pageData{X: pageAxisOf(&d.X), Y: pageAxisOf(&d.Y), Box: d.box}
 	for i := range d.Bands {
 		b := &d.Bands[i]
@@ -88,6 +86,9 @@ func (pic *Picture) page(size Size) ([]byte, error) {
 			line = append(line, [2]float64{p.X, p.Y})
 		}
 		data.Bands = append(data.Bands, pageBand{Name: d.Label(b), Bound: bounds[b.Bound], Marks: b.Area != nil || b.Crosses, Line: line})
+	}
+	if d.Field != nil {
+		data.Field = d.field().cells()
 	}
 	script, err := json.Marshal(data) // which escapes < and >
 	if err != nil {
@@ -144,6 +145,9 @@ func (d *drawing) px(p plotter.XY) (x, y float64) {
 	return d.box.Left + d.X.place(p.X)*d.box.Width, d.box.Top + (1-d.Y.place(p.Y))*d.box.Height
 }
 
+// field is the field of the picture, which it has.
+func (d *drawing) field() fieldPage { return fieldPage{d.Picture, d.px} }
+
 func (d *drawing) path(xy plotter.XYs) string {
 	var b strings.Builder
 	for i, p := range xy {
@@ -172,11 +176,18 @@ func (d *drawing) svg() {
 			text(box.Left-7, y+4.5, "end", t.Label)
 		}
 	}
+	if d.Field != nil {
+		d.field().svg(w, box)
+	}
 	fmt.Fprintf(w, "<path class=\"axis\" fill=\"none\" d=\"M%.2f %.2fv%.2fh%.2f\"/>\n", box.Left, box.Top, box.Height, box.Width)
 	text(box.Left+box.Width/2, d.height-8, "middle", d.X.Label)
 	fmt.Fprintf(w, "<text transform=\"translate(15 %.2f) rotate(-90)\" text-anchor=\"middle\">%s</text>\n", box.Top+box.Height/2, html.EscapeString(d.Y.Label))
 	for i := range d.Bands {
 		d.band(i)
+	}
+	if d.Field != nil {
+		w.WriteString("<rect class=\"cursor\" fill=\"none\"/>\n</svg>\n")
+		return
 	}
 	w.WriteString("<line class=\"cursor\"/>\n</svg>\n")
 }
@@ -222,14 +233,16 @@ func (d *drawing) band(i int) {
 func (d *drawing) reading() {
 	w := &d.out
 	steps, label := 1000, d.X.Label
-	if d.Y.Names != nil {
+	if d.Field != nil {
+		steps, label = len(d.Field.X)*len(d.Field.Y)-1, "cell"
+	} else if d.Y.Names != nil {
 		steps, label = len(d.Y.Names)-1, "row"
 	} else if d.X.Whole && d.X.Max-d.X.Min < 1e4 {
 		steps = int(d.X.Max - d.X.Min)
 	}
 	fmt.Fprintf(w, "<p class=\"control\"><label for=\"at\">%s</label><input id=\"at\" type=\"range\" min=\"0\" max=\"%d\" value=\"%d\"></p>\n", html.EscapeString("Read at "+label), max(steps, 1), steps/2)
 	fmt.Fprint(w, "<p id=\"where\" class=\"control\"></p>\n")
-	if d.Y.Names != nil {
+	if d.Y.Names != nil || d.Field != nil {
 		return
 	}
 	fmt.Fprintf(w, "<table>\n<thead><tr><th scope=\"col\"></th><th scope=\"col\">curve</th><th scope=\"col\">%s</th></tr></thead>\n<tbody>\n", html.EscapeString(d.Y.Label))
@@ -251,6 +264,9 @@ func (d *drawing) reading() {
 func (d *drawing) numbers() {
 	w := &d.out
 	fmt.Fprint(w, "<details>\n<summary>Numbers</summary>\n")
+	if d.Field != nil {
+		d.field().numbers(w)
+	}
 	for i := range d.Bands {
 		b := &d.Bands[i]
 		name := d.Label(b)
@@ -263,35 +279,25 @@ func (d *drawing) numbers() {
 		}
 		fmt.Fprint(w, "</tr></thead>\n<tbody>\n")
 		for k, x := range b.X {
-			cells := []string{d.number(x, decimal.Near)}
+			cells := []string{numberText(x, decimal.Near)}
 			switch {
 			case d.Y.Names != nil:
 				dir := decimal.Up
 				if k == 0 && len(b.X) > 1 {
 					dir = decimal.Down
 				}
-				cells[0] = d.number(x, dir)
+				cells[0] = numberText(x, dir)
 			case b.Lower != nil:
-				cells = append(cells, d.number(b.Lower[k], decimal.Down)+" … "+d.number(b.Upper[k], decimal.Up))
+				cells = append(cells, numberText(b.Lower[k], decimal.Down)+" … "+numberText(b.Upper[k], decimal.Up))
 			default:
-				cells = append(cells, d.number(b.Proved[k], map[Bound]decimal.Direction{NoBound: decimal.Near, UpperBound: decimal.Up, LowerBound: decimal.Down}[b.Bound]))
+				cells = append(cells, numberText(b.Proved[k], boundDirection[b.Bound]))
 			}
 			if b.Area != nil {
-				cells[1] += ", probability " + d.number(b.Area[k], decimal.Near)
+				cells[1] += ", probability " + numberText(b.Area[k], decimal.Near)
 			}
 			fmt.Fprintf(w, "<tr><td>%s</td></tr>\n", strings.Join(cells, "</td><td>"))
 		}
 		fmt.Fprint(w, "</tbody>\n</table>\n")
 	}
 	fmt.Fprint(w, "</details>\n")
-}
-
-func (*drawing) number(x float64, dir decimal.Direction) string {
-	switch {
-	case math.IsNaN(x):
-		return "–"
-	case math.IsInf(x, 0):
-		return "∞"
-	}
-	return decimal.Rounded(x, 6, dir)
 }

@@ -4,34 +4,8 @@ import (
 	"math"
 	"testing"
 
-	"gonum.org/v1/plot/plotter"
+	"github.com/dpaccountant/accountant/internal/figure/figuretest"
 )
-
-// at returns the largest and the least value that a line has at x.
-func at(line plotter.XYs, x float64, logX, logY bool) (most, least float64) {
-	most, least = math.Inf(-1), math.Inf(1)
-	for i := 1; i < len(line); i++ {
-		a, b := line[i-1], line[i]
-		if x < a.X || x > b.X {
-			continue
-		}
-		share := (x - a.X) / (b.X - a.X)
-		if logX {
-			share = math.Log(x/a.X) / math.Log(b.X/a.X)
-		}
-		ys := []float64{a.Y + share*(b.Y-a.Y)}
-		if logY {
-			ys[0] = math.Exp(math.Log(a.Y) + share*math.Log(b.Y/a.Y))
-		}
-		if !(b.X > a.X) {
-			ys = []float64{a.Y, b.Y}
-		}
-		for _, y := range ys {
-			most, least = max(most, y), min(least, y)
-		}
-	}
-	return most, least
-}
 
 // TestTangents: two tangents are above the chord in e^ε, for narrow and for wide
 // segments, and meet both ends.
@@ -50,7 +24,7 @@ func TestTangents(t *testing.T) {
 					continue
 				}
 				// x is known to 1e-16 of its size, of which segments are as little as 1e-9.
-				if most, _ := at(line, x, false, logY); most < chord*(1-1e-7) {
+				if most, _ := figuretest.At(line, x, false, logY); most < chord*(1-1e-7) {
 					t.Errorf("%+v, logarithmic %v: %v at %v, chord %v; %v", c, logY, most, x, chord, line)
 					break
 				}

@@ -39,6 +39,14 @@ function value(band, x) {
 }
 const sign = {upper: "≤ ", lower: "≥ ", "": ""}, side = {upper: 1, lower: -1, "": 0};
 function read() {
+  if (data.field) {
+    const cell = data.field[Number(slider.value)];
+    cursor.style.visibility = "visible";
+    ["x", "y", "width", "height"].forEach((name, i) => cursor.setAttribute(name, cell.box[i]));
+    where.textContent = cell.text;
+    slider.setAttribute("aria-valuetext", cell.text);
+    return;
+  }
   const t = Number(slider.value) / Number(slider.max);
   cursor.style.visibility = "visible";
   if (rows) {
@@ -73,6 +81,12 @@ slider.addEventListener("input", read);
 svg.addEventListener("pointermove", (e) => {
   const r = svg.getBoundingClientRect(), view = svg.viewBox.baseVal;
   const px = (e.clientX - r.left) / r.width * view.width, py = (e.clientY - r.top) / r.height * view.height;
+  if (data.field) {
+    const i = data.field.findIndex(({box: [x, y, w, h]}) => px >= x && px < x + w && py >= y && py < y + h);
+    if (i >= 0) slider.value = i;
+    read();
+    return;
+  }
   const t = rows ? (py - box.top) / box.height : (px - box.left) / box.width;
   const v = rows ? Math.floor(t * rows.length) : Math.round(t * Number(slider.max));
   slider.value = Math.min(Math.max(v, 0), Number(slider.max));

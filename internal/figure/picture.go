@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -20,27 +19,8 @@ type Picture struct {
 	X, Y                 Axis
 	LegendLeft, LegendUp bool // where the legend goes if there is room
 	Bands                []Band
+	Field                *Field // below the bands; nil for none
 }
-
-// An Axis goes from Min to Max. Where the two are equal, as the curves need.
-type Axis struct {
-	Label    string
-	Min, Max float64
-	Log      bool      // then Min is positive
-	Whole    bool      // what it counts is whole
-	Names    []string  // of 0, 1, 2 …, in the place of numbers
-	At       []float64 // the places to mark, if they are known
-}
-
-// A Bound is what a line is: no line of points that are no bounds is called one.
-type Bound int
-
-// The kinds of lines. The zero Bound claims nothing.
-const (
-	NoBound Bound = iota
-	UpperBound
-	LowerBound
-)
 
 // A Band is a certified curve: a line at its proved end, and the area to the other
 // end. Where Lower is nil there is only the line.
@@ -79,31 +59,19 @@ func (pic *Picture) Styles() []draw.LineStyle {
 	return out
 }
 
-// Marker returns the ticks of an axis.
-func (a *Axis) Marker() plot.Ticker {
-	switch {
-	case a.Names != nil:
-		return names(a.Names)
-	case a.At != nil:
-		return places(a.At)
-	case a.Log:
-		return Decades{}
-	}
-	return Round{a.Whole}
-}
-
-// place returns where a value is on the axis, from 0 to 1.
-func (a *Axis) place(v float64) float64 {
-	lo, hi := a.Min, a.Max
-	if a.Log {
-		v, lo, hi = math.Log(v), math.Log(lo), math.Log(hi)
-	}
-	return (v - lo) / (hi - lo)
-}
-
 // fit returns a picture whose axes have ends.
 func (pic *Picture) fit() Picture {
 	out := *pic
+	if f := pic.Field; f != nil {
+		for _, side := range []struct {
+			axis *Axis
+			at   []float64
+		}{{&out.X, f.X}, {&out.Y, f.Y}} {
+			if ends := edges(side.at, side.axis.Log); side.axis.Min == side.axis.Max {
+				side.axis.Min, side.axis.Max = ends[0], ends[len(ends)-1]
+			}
+		}
+	}
 	stretch := func(a *Axis, values func(b *Band) [][]float64) {
 		if a.Min != a.Max {
 			return

@@ -34,9 +34,13 @@ func (pic *Picture) Plot(size Size) (*plot.Plot, error) {
 	shrink(&p.Title.TextStyle, pic.Title, size.Width-4*margin)
 	shrink(&p.X.Label.TextStyle, pic.X.Label, 0.8*size.Width)
 	shrink(&p.Y.Label.TextStyle, pic.Y.Label, size.Height-vg.Points(85))
-	grid := plotter.NewGrid()
-	grid.Vertical.Color, grid.Horizontal.Color = color.Gray{225}, color.Gray{225}
-	p.Add(grid)
+	if pic.Field != nil {
+		p.Add(newHeat(pic, p.X.Tick.Label))
+	} else {
+		grid := plotter.NewGrid()
+		grid.Vertical.Color, grid.Horizontal.Color = color.Gray{225}, color.Gray{225}
+		p.Add(grid)
+	}
 	p.Legend.TextStyle.Font.Size = vg.Points(10)
 	p.Legend.Padding, p.Legend.ThumbnailWidth = vg.Points(3), vg.Points(26)
 	pic.placeLegend(&p.Legend, size)

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 )
 
@@ -86,10 +88,17 @@ func (pic *Picture) Terminal(s Screen) string {
 	colours := pic.colours()
 	for row := range r.rows {
 		fmt.Fprintf(&b, "%*s%s", gutter+1, ticks[row]+" ", edge)
-		b.WriteString(strings.TrimRight(r.row(row, s, colours, len(pic.Bands) > 1), " "))
+		line := r.row(row, s, colours, len(pic.Bands) > 1)
+		if pic.Field != nil {
+			line = pic.fieldRow(row, &r, s)
+		}
+		b.WriteString(strings.TrimRight(line, " "))
 		b.WriteByte('\n')
 	}
 	pic.base(&b, s, gutter, r.columns, corner, floor, notch)
+	if pic.Field != nil {
+		pic.fieldKey(&b, s)
+	}
 	for i := range pic.Bands {
 		if name := pic.Label(&pic.Bands[i]); name != "" {
 			fmt.Fprintf(&b, "  %s %s\n", s.key(i, colours, len(pic.Bands) > 1), cut(s.text(name), s.Columns-6))
@@ -135,6 +144,77 @@ func (r *raster) row(row int, s Screen, colours []int, several bool) string {
 	return b.String()
 }
 
+// steps are the signs of a field between its levels, from the least on.
+const steps = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+// fieldRow writes one row of cells of a field: the number of levels below its value, in its colour where
+// there are colours; a blank where there is no value and ! where it is infinite.
+func (pic *Picture) fieldRow(row int, r *raster, s Screen) string {
+	f := pic.Field
+	levels, scale := f.levels(), f.axis()
+	xs, ys := edges(f.X, pic.X.Log), edges(f.Y, pic.Y.Log)
+	k := cellAt(ys, pic.Y.at(1-(float64(row)+0.5)/float64(r.rows)))
+	var b strings.Builder
+	for c := range r.columns {
+		i := cellAt(xs, pic.X.at((float64(c)+0.5)/float64(r.columns)))
+		v := f.Values[i][k]
+		shade, ok := f.shade(&scale, v)
+		sign := byte(' ')
+		switch {
+		case math.IsInf(v, 1):
+			sign = '!'
+		case ok:
+			sign = steps[stepOf(levels, v)]
+		}
+		if !s.Colour || !ok {
+			b.WriteByte(sign)
+			continue
+		}
+		ink := 16 // black
+		if y := 299*int(shade.R) + 587*int(shade.G) + 114*int(shade.B); y < 128000 {
+			ink = 231
+		}
+		fmt.Fprintf(&b, "\x1b[38;5;%d;48;5;%dm%c\x1b[0m", ink, terminalColour(shade), sign)
+	}
+	return b.String()
+}
+
+// stepOf returns how many levels are not above a value.
+func stepOf(levels []plot.Tick, v float64) int {
+	n := 0
+	for n < min(len(levels), len(steps)-1) && levels[n].Value <= v {
+		n++
+	}
+	return n
+}
+
+// fieldKey is the legend of a field.
+func (pic *Picture) fieldKey(b *strings.Builder, s Screen) {
+	f := pic.Field
+	levels := f.levels()
+	label := s.text(f.Label)
+	for n := range min(len(levels), len(steps)-1) + 1 {
+		var text string
+		switch {
+		case len(levels) == 0:
+			text = "all values"
+		case n == 0:
+			text = label + " < " + s.text(levels[0].Label)
+		case n == len(levels):
+			text = s.text(levels[n-1].Label) + s.text(" ≤ ") + label
+		default:
+			text = s.text(levels[n-1].Label) + s.text(" ≤ ") + label + " < " + s.text(levels[n].Label)
+		}
+		fmt.Fprintf(b, "  %c %s\n", steps[n], cut(text, s.Columns-4))
+	}
+	for _, column := range f.Values {
+		if slices.ContainsFunc(column, func(v float64) bool { return math.IsInf(v, 1) }) {
+			fmt.Fprintf(b, "  ! %s\n", cut(s.text(f.Label+" = ∞"), s.Columns-4))
+			return
+		}
+	}
+}
+
 // base writes the axis of x.
 func (pic *Picture) base(b *strings.Builder, s Screen, gutter, columns int, corner, floor, notch string) {
 	line := make([]string, columns)
@@ -177,17 +257,22 @@ func (s Screen) key(i int, colours []int, several bool) string {
 func (pic *Picture) colours() []int {
 	var out []int
 	for _, style := range pic.Styles() {
-		c := color.RGBAModel.Convert(style.Color).(color.RGBA)
-		n := 16
-		for k, v := range []uint8{c.R, c.G, c.B} {
-			n += []int{36, 6, 1}[k] * int(math.Round(float64(v)/51))
-		}
+		n := terminalColour(color.RGBAModel.Convert(style.Color).(color.RGBA))
 		if n == 16 {
 			n = 7 // black on what may be black
 		}
 		out = append(out, n)
 	}
 	return out
+}
+
+// terminalColour is the nearest of the 216 colours of a terminal.
+func terminalColour(c color.RGBA) int {
+	n := 16
+	for k, v := range []uint8{c.R, c.G, c.B} {
+		n += []int{36, 6, 1}[k] * int(math.Round(float64(v)/51))
+	}
+	return n
 }
 
 // plain are words for signs that an ASCII terminal lacks.

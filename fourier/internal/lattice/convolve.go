@@ -126,7 +126,7 @@ func (j convolver) times(a, b *measure) (*measure, error) {
 	}
 	out.moved += xmath.U * (max(math.Abs(a.loss[0]), math.Abs(a.loss[na-1])) + max(math.Abs(b.loss[0]), math.Abs(b.loss[nb-1])))
 	t := append(j.cells(a, b), math.Inf(1))
-	if len(t) > mostCells+pairsKept {
+	if out.cells = max(a.cells, b.cells, len(t)); len(t) > mostCells+pairsKept {
 		return nil, errLosses
 	}
 	j.m.Spend(workCell * float64(len(t)))

@@ -66,21 +66,33 @@ const (
 	finestRes             = 1e-3
 )
 
+// hardlyFiner is the ratio of two resolutions from which on the finer one is not worth its work.
+const hardlyFiner = 0.8
+
 // finerRes returns the resolution to try after one that gave a width, when a width is
-// wanted; 0 if what is left of the work does not do for it.
-func finerRes(res, want, width, spent, left float64) float64 {
+// wanted; or 0, and why: what is left of the work does not do for it, or, as the cells of the last pass
+// show, a product would have more than there may be. Without a look at those most of the work
+// of a question went into a pass that failed in its last product. Cells grow at most with the
+// inverse square of the resolution: each of the two laws has as many losses as the inverse, and
+// as many places. It steers, and proves nothing.
+func finerRes(res, want, width, spent, left float64, cells int) (float64, error) {
 	f := max(leastFiner, min(mostFiner, aimedRes*math.Sqrt(want/width)))
-	if !(spent/(f*f) < left) || res < finestRes {
-		return 0
+	if fits := 1.05 * math.Sqrt(float64(cells)/(mostCells+pairsKept)); fits > f {
+		if f = fits; f > hardlyFiner {
+			return 0, errLosses
+		}
 	}
-	return res * f
+	if !(spent/(f*f) < left) || res < finestRes {
+		return 0, meter.ErrWork
+	}
+	return res * f, nil
 }
 
 // doubleEpsilon narrows best, which holds ε(δ), to a relative width, or so far as the
 // work that is left allows.
 func (q *query) doubleEpsilon(best Answer, logDelta, floor, top, relative float64) (Answer, error) {
 	best.Warnings = nil
-	for res := firstRes; res > 0; {
+	for res := firstRes; ; {
 		before := q.m.Work
 		upper, lower, err := q.double(logDelta, res)
 		if err := meter.Cancelled(q.m.Ctx); err != nil {
@@ -116,9 +128,10 @@ func (q *query) doubleEpsilon(best Answer, logDelta, floor, top, relative float6
 		if width <= q.absolute {
 			left = min(left, easyWork)
 		}
-		res = finerRes(res, want, width, before-q.m.Work, left)
+		if res, err = finerRes(res, want, width, before-q.m.Work, left, max(upper.cells, lower.cells)); err != nil {
+			return best.short(err), nil
+		}
 	}
-	return best.short(meter.ErrWork), nil
 }
 
 // doubleDelta narrows best, which holds δ(ε).
@@ -128,7 +141,7 @@ func (q *query) doubleDelta(best Answer, eps, relative float64) (Answer, error) 
 	if !(best.Lower > 0) {
 		depth = -10
 	}
-	for res := firstRes; res > 0; {
+	for res := firstRes; ; {
 		before := q.m.Work
 		upper, lower, err := q.double(depth, res)
 		if err := meter.Cancelled(q.m.Ctx); err != nil {
@@ -146,12 +159,13 @@ func (q *query) doubleDelta(best Answer, eps, relative float64) (Answer, error) 
 		}
 		if lo < depth-deepMargin/2 { // the tails that decide were left out
 			if q.m.Work < 2*(before-q.m.Work) || depth <= deepest {
-				break
+				return best.short(meter.ErrWork), nil
 			}
 			depth = max(2*depth-deepMargin, deepest)
 			continue
 		}
-		res = finerRes(res, want, width, before-q.m.Work, q.m.Work)
+		if res, err = finerRes(res, want, width, before-q.m.Work, q.m.Work, max(upper.cells, lower.cells)); err != nil {
+			return best.short(err), nil
+		}
 	}
-	return best.short(meter.ErrWork), nil
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/dpaccountant/accountant/fourier/internal/closed"
+	"github.com/dpaccountant/accountant/fourier/internal/meter"
 	"github.com/dpaccountant/accountant/internal/xmath/oracle"
 	"github.com/dpaccountant/accountant/pld"
 	"github.com/dpaccountant/accountant/profiles"
@@ -251,6 +252,33 @@ func TestMeasuresOfRuns(t *testing.T) {
 		i, ok := slices.BinarySearch(all.loss, 9.75-0.5*float64(k))
 		if !ok || math.Abs(all.mass[i]*massUnit*8192/c-1) > 1e-12 {
 			t.Errorf("no mass %v/8192 at %v", c, 9.75-0.5*float64(k))
+		}
+	}
+}
+
+// TestFinerRes: the next resolution is one whose products are expected to have no more cells than they may
+// have, if that is finer at all, and one for which there is work.
+func TestFinerRes(t *testing.T) {
+	const limit = mostCells + pairsKept
+	for _, c := range []struct {
+		name  string
+		left  float64
+		cells int
+		want  float64
+		err   error
+	}{
+		{"few cells", 1e9, limit / 1000, 0.1 * leastFiner, nil},
+		// A pass at 0.3 of the resolution would have 73164/0.09 cells, three times the limit.
+		{"near the limit", 1e9, 73164, 0.1 * 1.05 * math.Sqrt(73164./limit), nil},
+		{"at the limit", 1e9, limit * 2 / 3, 0, errLosses},
+		{"no work", 5e6, limit / 1000, 0, meter.ErrWork},
+	} {
+		got, err := finerRes(0.1, 1e-9, 1e-3, 1e6, c.left, c.cells)
+		if math.Abs(got-c.want) > 1e-12 || err != c.err {
+			t.Errorf("%s: %v, %v; want %v, %v", c.name, got, err, c.want, c.err)
+		}
+		if err == nil && float64(c.cells)*(0.1/got)*(0.1/got) > limit {
+			t.Errorf("%s: %v is expected to fail", c.name, got)
 		}
 	}
 }

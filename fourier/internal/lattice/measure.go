@@ -28,6 +28,7 @@ type measure struct {
 	loss, mass []float64 // ascending losses, and masses in massUnit
 	inf        float64   // mass at +∞, in massUnit
 	moved      float64   // by how much losses may have been displaced
+	cells      int       // of the largest product behind it, before they were joined
 }
 
 // underflow is far more, in massUnit, than all masses that may have been lost as below
