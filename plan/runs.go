@@ -77,8 +77,8 @@ func run(s *node) string {
 }
 
 var (
-	plainMechanisms = []string{"gaussian", "laplace", "randomized-response", "pure", "approximate", "finite"}
-	plainSamplings  = []string{"poisson"}
+	plainMechanisms = []string{"gaussian", "laplace", "discrete-gaussian", "discrete-laplace", "randomized-response", "pure", "approximate", "finite"}
+	plainSamplings  = []string{"poisson", "without-replacement"}
 )
 
 // words writes {name: {key: value, …}} in the order of the keys of its table, and reports whether it is
@@ -86,6 +86,7 @@ var (
 func words(n *node, names []string) (string, bool) {
 	name, v := n.fields[0].key, &values{node: n.fields[0].node}
 	number := func(key string) string { return " " + key + " " + Hex(v.number(key)) }
+	whole := func(key string, missing int) string { return fmt.Sprintf(" %s %d", key, v.wholeOr(key, missing)) }
 	list := func(key string) string {
 		xs := v.list(key)
 		text := fmt.Sprintf(" %s %d", key, len(xs))
@@ -108,6 +109,10 @@ func words(n *node, names []string) (string, bool) {
 		text += " noise-multiplier " + Hex(noise)
 	case "randomized-response":
 		text += number("probability") + fmt.Sprintf(" categories %d", v.whole("categories"))
+	case "discrete-gaussian":
+		text += number("noise-multiplier") + whole("sensitivity", 1) + whole("dimension", 0)
+	case "discrete-laplace":
+		text += number("noise-multiplier") + whole("sensitivity", 1)
 	case "pure":
 		text += number("epsilon")
 	case "approximate":
@@ -116,6 +121,8 @@ func words(n *node, names []string) (string, bool) {
 		text += list("p") + list("q")
 	case "poisson":
 		text += number("rate")
+	case "without-replacement":
+		text += fmt.Sprintf(" population %d batch %d", v.whole("population"), v.whole("batch"))
 	}
 	for _, known := range names {
 		if name == known {
