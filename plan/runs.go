@@ -6,6 +6,7 @@ package plan
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -132,8 +133,13 @@ func words(n *node, names []string) (string, bool) {
 	return "", false
 }
 
-// Hex writes a number exactly, as %a of C does: hexadecimal, with no more digits than it has.
+// Hex writes a number exactly, as %a of glibc does: hexadecimal, with no more digits than it has. Go
+// shifts the digits of a subnormal number to the front, glibc leaves them where they are.
 func Hex(x float64) string {
+	if bits := math.Float64bits(x) &^ (1 << 63); bits > 0 && bits < 1<<52 {
+		sign := strings.Repeat("-", int(math.Float64bits(x)>>63))
+		return sign + "0x0." + strings.TrimRight(fmt.Sprintf("%013x", bits), "0") + "p-1022"
+	}
 	s := strconv.FormatFloat(x, 'x', -1, 64)
 	mantissa, exponent, ok := strings.Cut(s, "p")
 	if !ok {

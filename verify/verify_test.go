@@ -543,3 +543,37 @@ func TestPageExample(t *testing.T) {
 		t.Errorf("exit %d\n%s", code, said)
 	}
 }
+
+// TestTie: where both directions are about as bad, the upper end may be of one and the lower end of the other, and the
+// certificate names the one that attains the lower end. The place is found by bisection, with a pair that is worse the other way.
+func TestTie(t *testing.T) {
+	at := func(a float64) (string, service.EpsilonAt) {
+		text := fmt.Sprintf("neighbors: add-remove\nsteps:\n  - {mechanism: {gaussian: {noise-multiplier: 1}}, sampling: {poisson: {rate: 0.01}}, count: 1000}\n  - {mechanism: {finite: {p: [%v, %v], q: [0.5, 0.5]}}, count: 8}\n", a, 1-a)
+		certificate, answer, err := certify(t, text, 1e-5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return certificate, answer
+	}
+	lo, hi := 0.5, 0.9
+	_, low := at(lo)
+	if _, high := at(hi); low.WorstDirection == high.WorstDirection {
+		t.Fatalf("at both ends %s is the worse direction", low.WorstDirection)
+	}
+	for range 60 {
+		a := (lo + hi) / 2
+		certificate, answer := at(a)
+		if !strings.Contains(certificate, "\ndirection "+answer.WorstDirection+"\n") {
+			if code, said := check(t, build(t), certificate); code != proved {
+				t.Errorf("exit %d\n%s\n%s", code, said, certificate)
+			}
+			return
+		}
+		if answer.WorstDirection == low.WorstDirection {
+			lo = a
+		} else {
+			hi = a
+		}
+	}
+	t.Errorf("between %v and %v no two ends are of two directions", lo, hi)
+}
