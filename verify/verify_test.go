@@ -28,6 +28,7 @@ import (
 var (
 	slow  = flag.Bool("slow", false, "300 true and 300 sabotaged certificates: some minutes")
 	seed  = flag.Uint64("seed", 22, "of the plans and the sabotages")
+	other = flag.String("checker", "", "test this checker instead of a new one: of another FLINT, say")
 	trace = flag.Bool("trace", false, "print every certificate that was not proved or not refuted")
 )
 
@@ -41,6 +42,9 @@ const install = "NOT RUN: the checker of certificates was not built; install gcc
 // build compiles the checker, once for all tests.
 func build(t *testing.T) string {
 	t.Helper()
+	if *other != "" {
+		return *other
+	}
 	p := checker()
 	if p.err == errNotInstalled {
 		t.Skip(install)
@@ -123,7 +127,7 @@ func check(t *testing.T, checker, text string) (code int, said string) {
 }
 
 // certify asks for the certificate of a plan.
-func certify(t *testing.T, text string, delta float64) (string, service.EpsilonAt, error) {
+func certify(t testing.TB, text string, delta float64) (string, service.EpsilonAt, error) {
 	t.Helper()
 	var q service.EpsilonRequest
 	q.Plan = service.PlanText(text)
@@ -138,6 +142,8 @@ func certify(t *testing.T, text string, delta float64) (string, service.EpsilonA
 
 // A draw makes random plans.
 type draw struct{ *rand.Rand }
+
+func newRand(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(*seed, stream)) }
 
 // log is log-uniform in [lo, hi], with three digits.
 func (d draw) log(lo, hi float64) float64 {
@@ -285,12 +291,17 @@ func (d draw) next(t *testing.T, i int) sample {
 	return sample{}
 }
 
+func (s *sample) planText() string {
+	text := fmt.Sprintf("neighbors: %s\nrecords-per-person: %d\nsteps:\n", s.relation, s.records)
+	for _, step := range s.steps {
+		text += "  - " + step + "\n"
+	}
+	return text
+}
+
 func (s *sample) certify(t *testing.T) bool {
 	t.Helper()
-	s.text = fmt.Sprintf("neighbors: %s\nrecords-per-person: %d\nsteps:\n", s.relation, s.records)
-	for _, step := range s.steps {
-		s.text += "  - " + step + "\n"
-	}
+	s.text = s.planText()
 	var err error
 	s.certificate, s.answer, err = certify(t, s.text, s.delta)
 	if err != nil {
@@ -311,7 +322,7 @@ func size() int {
 
 func TestTrueCertificatesAreProved(t *testing.T) {
 	checker := build(t)
-	d := draw{rand.New(rand.NewPCG(*seed, 1))}
+	d := draw{newRand(1)}
 	good, uncovered := 0, map[string]int{}
 	for i := 0; good < size(); i++ {
 		if i > 2*size() {
@@ -466,7 +477,7 @@ var sabotages = []struct {
 
 func TestSabotagedCertificatesAreRefused(t *testing.T) {
 	checker := build(t)
-	d := draw{rand.New(rand.NewPCG(*seed, 2))}
+	d := draw{newRand(2)}
 	codes := map[int]int{}
 	for i, done := 0, 0; done < size(); i++ {
 		s := d.next(t, i)
