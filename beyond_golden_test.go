@@ -210,7 +210,7 @@ func TestExponentialsBelowEverySimpleBound(t *testing.T) {
 	for _, c := range []struct {
 		epsilon float64
 		runs    int64
-	}{{1e-4, 3}, {0.1, 40}, {0.5, 7}, {1, 9}, {3, 4}, {20, 2}, {100, 3}} {
+	}{{1e-4, 3}, {0.1, 16}, {0.5, 7}, {1, 9}, {3, 4}, {20, 2}, {100, 3}} {
 		for _, delta := range []float64{1e-3, 1e-12} {
 			p, err := plan.Parse(fmt.Appendf(nil, "neighbors: add-remove\nsteps: [{mechanism: {exponential: {epsilon: %v}}, count: %d}]", c.epsilon, c.runs))
 			if err != nil {

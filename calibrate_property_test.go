@@ -149,7 +149,7 @@ steps: [{mechanism: {gaussian: {noise-multiplier: 4}}, sampling: {without-replac
 steps: [{mechanism: {gaussian: {noise-multiplier: 8}}, sampling: {must-ow: {population: 1000, subset: 100, batch: 100}}, count: 20}]`
 	const pick = `neighbors: add-remove
 steps:
-  - {selection: {law: geometric, mean: 10}, steps: [{mechanism: {gaussian: {noise-multiplier: 3}}}]}
+  - {selection: {law: geometric, mean: 3}, steps: [{mechanism: {gaussian: {noise-multiplier: 3}}}]}
   - {mechanism: {gaussian: {noise-multiplier: 3}}, count: 2}`
 	const vote = `neighbors: add-remove
 steps: [{mechanism: {majority: {mechanisms: 11, epsilon: 0.1, allowance: 3}}, count: 10}]`
@@ -175,7 +175,7 @@ steps: [{mechanism: {majority: {mechanisms: 11, epsilon: 0.1, allowance: 3}}, co
 		{"MUST, noise", must, Goal{Epsilon: 1, Delta: 1e-5}, 1e-3},
 		{"MUST, count", must, Goal{Epsilon: 2, Delta: 1e-5, Solve: Count}, 1e-3},
 		{"selection, noise", pick, Goal{Epsilon: 4, Delta: 1e-5}, 1e-3},
-		{"selection, count", pick, Goal{Epsilon: 20, Delta: 1e-5, Solve: Count}, 0},
+		{"selection, count", pick, Goal{Epsilon: 8, Delta: 1e-5, Solve: Count}, 0},
 		{"majority, count", vote, Goal{Epsilon: 4, Delta: 1e-5, Solve: Count}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -214,7 +214,6 @@ func TestPersonsNothingSilentlyWider(t *testing.T) {
 		delta          float64
 		opts           []accountant.Option
 	}{
-		{profiles.AddRemove, 10, 1e-4, 100, 2, 1e-5, nil},
 		{profiles.AddRemove, 10, 1e-4, 100, 8, 1e-5, nil},
 		{profiles.AddRemove, 3, 1e-4, 1e4, 2, 1e-30, nil},
 		{profiles.AddRemove, 0.5, 1e-4, 100, 64, 1e-30, []accountant.Option{accountant.WithWorkLimit(1e5)}},
