@@ -129,7 +129,8 @@ func (d draw) response(categories int, most float64) string {
 }
 
 func (d draw) pair(most float64) string {
-	a, b := d.IntN(50)+5, d.IntN(50)+5
+	a := d.IntN(50) + 5
+	b := 5 + (a-5+1+d.IntN(49))%50 // another one: a pair that is twice the same loses nothing
 	return fmt.Sprintf("{mechanism: {finite: {p: [%v, %v, 0.25], q: [%v, %v, 0.25]}}, count: %d}",
 		float64(a)/128, float64(96-a)/128, float64(b)/128, float64(96-b)/128, d.count(5, most))
 }
