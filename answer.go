@@ -35,9 +35,10 @@ type Interval struct {
 	// Loose says that a limit, or rounding, left the interval so wide, by more than
 	// a tenth of its upper end, that Estimate is only its middle and says nothing.
 	Loose bool
-	// Direction is the direction of the relation that Upper comes from.
-	Direction string
-	Budget    Budget
+	// Direction is the direction of the relation that Upper comes from, LowerDirection the one
+	// that attains Lower: another one only where both are about as bad.
+	Direction, LowerDirection string
+	Budget                    Budget
 	// Gap is set when theory leaves a gap: Lower is an attack's, Upper a
 	// theorem's, and each has its own numerical interval. With WithRecursion, Lower
 	// may be what an adaptive adversary reaches, above Gap.Attack, which is a pair
@@ -239,7 +240,7 @@ func (t *total) worst(ask func(*fourier.Sum) (fourier.Result, error), below func
 	if err != nil {
 		return Interval{}, err
 	}
-	direction := 0
+	direction, lowerDirection := 0, 0
 	if !t.symmetric {
 		u, l := t.upper[1], attacks[1]
 		if below(u, proved.Lower) {
@@ -256,14 +257,21 @@ func (t *total) worst(ask func(*fourier.Sum) (fourier.Result, error), below func
 			if larger(p, proved) {
 				direction = 1
 			}
+			if !t.gap && p.Lower > proved.Lower {
+				lowerDirection = 1
+			}
 			proved = join(proved, p)
 		}
 		if l != nil {
+			if q.Lower > attack.Lower {
+				lowerDirection = 1
+			}
 			attack = join(attack, q)
 		}
 	}
+	names := t.relation.DirectionNames()
 	out := Interval{Lower: proved.Lower, Estimate: proved.Estimate, Upper: proved.Upper, Loose: proved.Loose,
-		Direction: t.relation.DirectionNames()[direction], Engine: proved.Engine, Points: proved.Points, Frequencies: proved.Frequencies, Theta: proved.Theta, Period: proved.Period, Warnings: proved.Warnings,
+		Direction: names[direction], LowerDirection: names[lowerDirection], Engine: proved.Engine, Points: proved.Points, Frequencies: proved.Frequencies, Theta: proved.Theta, Period: proved.Period, Warnings: proved.Warnings,
 		Budget: Budget{Budget: proved.Budget}}
 	if t.gap && !t.theory {
 		out.Lower = attack.Lower

@@ -5,12 +5,11 @@ package beam
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"reflect"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-
-	"encoding/json"
 
 	"github.com/dpaccountant/accountant/service"
 )

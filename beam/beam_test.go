@@ -167,7 +167,11 @@ func TestRetriesAreOneLook(t *testing.T) {
 		t.Fatalf("%d rows of %d", len(first), len(all))
 	}
 	report = strings.Join(got("first-report"), "")
-	for _, text := range got("killed") {
+	shown := got("killed")
+	if len(shown) == 0 || len(shown) >= len(all) {
+		t.Fatalf("the run that ended showed %d rows of %d, must have shown some", len(shown), len(all))
+	}
+	for _, text := range shown {
 		if _, ok := slices.BinarySearch(first, text); !ok {
 			t.Errorf("%s was shown by the run that ended, and is another in the one after it", text)
 		}
@@ -229,6 +233,25 @@ func TestDrawsAreBoundToWhatIsDrawnFor(t *testing.T) {
 	}
 }
 
+// drawer returns what draws the noisy label of a row with the randomizer r.
+func drawer(t *testing.T, o LabelOptions, r *labeldp.Randomizer) func(id string, label float64) float64 {
+	t.Helper()
+	text, err := json.Marshal(design{Groups: map[string]*labeldp.Randomizer{"": r}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fn := &randomizeFn{Options: o}
+	if err := fn.Setup(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return func(id string, label float64) (out float64) {
+		if err := fn.ProcessElement(LabelRow{ID: id, Label: label}, string(text), func(p PrivateRow) { out = p.Label }); err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+}
+
 // The noisy labels have the law of the randomizer, over rows that differ in their id alone.
 func TestLabelsHaveTheLaw(t *testing.T) {
 	o := options(t)
@@ -241,22 +264,12 @@ func TestLabelsHaveTheLaw(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := json.Marshal(design{Groups: map[string]*labeldp.Randomizer{"": r}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	fn := &randomizeFn{Options: o}
-	if err := fn.Setup(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	draw := drawer(t, o, r)
 	const n = 20000
 	for i, y := range r.Labels() {
 		counts := map[float64]float64{}
 		for k := range n {
-			row := LabelRow{ID: fmt.Sprint(k), Label: y}
-			if err := fn.ProcessElement(row, string(text), func(p PrivateRow) { counts[p.Label]++ }); err != nil {
-				t.Fatal(err)
-			}
+			counts[draw(fmt.Sprint(k), y)]++
 		}
 		chi := 0.0
 		for j, q := range r.Row(i) {
@@ -280,22 +293,13 @@ func TestChangedLabelsDrawAnew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := json.Marshal(design{Groups: map[string]*labeldp.Randomizer{"": r}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	fn := &randomizeFn{Options: o}
-	if err := fn.Setup(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	draw := drawer(t, o, r)
 	const n = 20000
 	agree, want := 0.0, 0.0
 	for k := range n {
 		var out []float64
 		for _, y := range []float64{0, 1} {
-			if err := fn.ProcessElement(LabelRow{ID: fmt.Sprint(k), Label: y}, string(text), func(p PrivateRow) { out = append(out, p.Label) }); err != nil {
-				t.Fatal(err)
-			}
+			out = append(out, draw(fmt.Sprint(k), y))
 		}
 		if out[0] == out[1] {
 			agree++

@@ -6,6 +6,7 @@ package plan
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -77,8 +78,8 @@ func run(s *node) string {
 }
 
 var (
-	plainMechanisms = []string{"gaussian", "laplace", "randomized-response", "pure", "approximate", "finite"}
-	plainSamplings  = []string{"poisson"}
+	plainMechanisms = []string{"gaussian", "laplace", "discrete-gaussian", "discrete-laplace", "randomized-response", "pure", "approximate", "finite"}
+	plainSamplings  = []string{"poisson", "without-replacement"}
 )
 
 // words writes {name: {key: value, …}} in the order of the keys of its table, and reports whether it is
@@ -86,6 +87,7 @@ var (
 func words(n *node, names []string) (string, bool) {
 	name, v := n.fields[0].key, &values{node: n.fields[0].node}
 	number := func(key string) string { return " " + key + " " + Hex(v.number(key)) }
+	whole := func(key string, missing int) string { return fmt.Sprintf(" %s %d", key, v.wholeOr(key, missing)) }
 	list := func(key string) string {
 		xs := v.list(key)
 		text := fmt.Sprintf(" %s %d", key, len(xs))
@@ -108,6 +110,10 @@ func words(n *node, names []string) (string, bool) {
 		text += " noise-multiplier " + Hex(noise)
 	case "randomized-response":
 		text += number("probability") + fmt.Sprintf(" categories %d", v.whole("categories"))
+	case "discrete-gaussian":
+		text += number("noise-multiplier") + whole("sensitivity", 1) + whole("dimension", 0)
+	case "discrete-laplace":
+		text += number("noise-multiplier") + whole("sensitivity", 1)
 	case "pure":
 		text += number("epsilon")
 	case "approximate":
@@ -116,6 +122,8 @@ func words(n *node, names []string) (string, bool) {
 		text += list("p") + list("q")
 	case "poisson":
 		text += number("rate")
+	case "without-replacement":
+		text += fmt.Sprintf(" population %d batch %d", v.whole("population"), v.whole("batch"))
 	}
 	for _, known := range names {
 		if name == known {
@@ -125,8 +133,13 @@ func words(n *node, names []string) (string, bool) {
 	return "", false
 }
 
-// Hex writes a number exactly, as %a of C does: hexadecimal, with no more digits than it has.
+// Hex writes a number exactly, as %a of glibc does: hexadecimal, with no more digits than it has. Go
+// shifts the digits of a subnormal number to the front, glibc leaves them where they are.
 func Hex(x float64) string {
+	if bits := math.Float64bits(x) &^ (1 << 63); bits > 0 && bits < 1<<52 {
+		sign := strings.Repeat("-", int(math.Float64bits(x)>>63))
+		return sign + "0x0." + strings.TrimRight(fmt.Sprintf("%013x", bits), "0") + "p-1022"
+	}
 	s := strconv.FormatFloat(x, 'x', -1, 64)
 	mantissa, exponent, ok := strings.Cut(s, "p")
 	if !ok {

@@ -14,6 +14,7 @@ func TestHexIsExact(t *testing.T) {
 	}{ // as printf("%a") of glibc writes them
 		{1, "0x1p+0"}, {1.1, "0x1.199999999999ap+0"}, {0.01, "0x1.47ae147ae147bp-7"}, {1e-300, "0x1.56e1fc2f8f359p-997"},
 		{1024, "0x1p+10"}, {0, "0x0p+0"}, {math.Inf(1), "inf"},
+		{5e-324, "0x0.0000000000001p-1022"}, {1e-310, "0x0.012688b70e62bp-1022"}, {0x1p-1023, "0x0.8p-1022"}, {0x1p-1022, "0x1p-1022"},
 	} {
 		if got := Hex(c.x); got != c.want {
 			t.Errorf("Hex(%v) = %s, want %s", c.x, got, c.want)
@@ -33,10 +34,12 @@ func TestRuns(t *testing.T) {
 			[]string{"1 laplace noise-multiplier 0x1p+1", "15 pure epsilon 0x1p+0", "3 approximate epsilon 0x1p+0 delta 0x1p-1"}},
 		{"neighbors: add-remove\nsteps:\n  - mechanism: {gaussian: {standard-deviation: 4, partitions: 4}}\n    sampling: none\n  - mechanism: {finite: {p: [0.5, 0.5], q: [1, 0]}}\n    sampling: {poisson: {rate: 0.5}}",
 			[]string{"1 gaussian noise-multiplier 0x1.ffffffffffffcp+0", "1 finite p 2 0x1p-1 0x1p-1 q 2 0x1p+0 0x0p+0 poisson rate 0x1p-1"}},
+		{"neighbors: add-remove\nsteps:\n  - mechanism: {discrete-gaussian: {noise-multiplier: 2}}\n    sampling: {without-replacement: {population: 10, batch: 2}}\n  - mechanism: {discrete-laplace: {noise-multiplier: 2, sensitivity: 3}}",
+			[]string{"1 discrete-gaussian noise-multiplier 0x1p+1 sensitivity 1 dimension 0 without-replacement population 10 batch 2", "1 discrete-laplace noise-multiplier 0x1p+1 sensitivity 3"}},
 		{`{"class_name": "SelfComposedDpEvent", "count": 7, "event": {"class_name": "GaussianDpEvent", "noise_multiplier": 2.0}}`,
 			[]string{"7 gaussian noise-multiplier 0x1p+1"}},
-		{"neighbors: substitute\nsteps:\n  - mechanism: {gaussian: {noise-multiplier: 2}}\n    sampling: {without-replacement: {population: 10, batch: 2}}\n    count: 2\n  - selection: {law: geometric, mean: 3}\n    steps: [{mechanism: {pure: {epsilon: 1}}}]",
-			[]string{"2 other mechanism: {gaussian: {noise-multiplier: 2}}, sampling: {without-replacement: {population: 10, batch: 2}}",
+		{"neighbors: substitute\nsteps:\n  - mechanism: {gaussian: {noise-multiplier: 2}}\n    sampling: {must-wo: {population: 10, subset: 5, batch: 2}}\n    count: 2\n  - selection: {law: geometric, mean: 3}\n    steps: [{mechanism: {pure: {epsilon: 1}}}]",
+			[]string{"2 other mechanism: {gaussian: {noise-multiplier: 2}}, sampling: {must-wo: {population: 10, subset: 5, batch: 2}}",
 				"1 other selection: {law: geometric, mean: 3}, steps: [{mechanism: {pure: {epsilon: 1}}}]"}},
 	} {
 		_, got, err := Runs([]byte(c.text))

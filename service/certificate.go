@@ -59,7 +59,7 @@ func (s *Service) certify(ctx context.Context, text PlanText, a *EpsilonAnswer) 
 	line("delta %s", hex(r.Delta))
 	line("lower %s", hex(r.Epsilon.Lower))
 	line("upper %s", hex(r.Epsilon.Upper))
-	line("direction %s", r.WorstDirection)
+	line("direction %s", r.lowerDirection)
 	line("engine %s", strings.ReplaceAll(r.Engine, " ", "-"))
 	line("contour theta %s period %s frequencies %d", plan.Hex(r.theta), plan.Hex(r.period), r.frequencies)
 	e := r.ErrorBudget

@@ -36,7 +36,7 @@ func TestCertificate(t *testing.T) {
 	for _, line := range []string{
 		"accountant certificate 1", "neighbors add-remove", "records-per-person 1",
 		"step 12 gaussian noise-multiplier 0x1p+1 poisson rate 0x1p-2", // groups are multiplied out
-		"step 1 other mechanism: {discrete-laplace: {noise-multiplier: 2}}",
+		"step 1 discrete-laplace noise-multiplier 0x1p+1 sensitivity 1",
 		"delta 0x1.4f8b588e368f1p-17", "direction remove",
 	} {
 		if !strings.Contains("\n"+body, "\n"+line+"\n") {

@@ -29,8 +29,9 @@ type Basis struct {
 	// Loose says that the estimate is only the middle of a wide interval.
 	Loose bool `json:"-"`
 	// The line of the integral, 0 if there was none.
-	theta, period float64
-	frequencies   int
+	lowerDirection string // where Lower is attained
+	theta, period  float64
+	frequencies    int
 }
 
 // Pairs are the numerical intervals of the two pairs of distributions between which
@@ -76,7 +77,7 @@ func rangeOf(r accountant.Range) Bounds { return boundsOf(r.Lower, r.Estimate, r
 func intervalOf(iv accountant.Interval) (Bounds, Basis) {
 	b := iv.Budget
 	basis := Basis{WorstDirection: iv.Direction, Engine: string(iv.Engine), TheoryGap: iv.Gap != nil, Warnings: iv.Warnings, Loose: iv.Loose,
-		theta: iv.Theta, period: iv.Period, frequencies: iv.Frequencies,
+		lowerDirection: iv.LowerDirection, theta: iv.Theta, period: iv.Period, frequencies: iv.Frequencies,
 		ErrorBudget: Budget{Number(b.Discretization), Number(b.Quadrature), Number(b.Truncation), Number(b.Aliasing), Number(b.RoundOff), Number(b.TheoryGap)}}
 	if g := iv.Gap; g != nil {
 		basis.Pairs = &Pairs{rangeOf(g.Proved), rangeOf(g.Attack)}

@@ -69,7 +69,7 @@ func (q SweepRequest) RowsPerPlan() int64 {
 
 // budgets are the calibrations of each plan: every ε at every δ, the last one moving fastest.
 func (q SweepRequest) budgets() []CalibrateRequest {
-	one := CalibrateRequest{Solve: q.Solve, Step: q.Step, Examples: q.Examples, FPR: q.FPR, Narrowing: q.Narrowing, Limits: q.Limits}
+	one := CalibrateRequest{Solve: q.Solve, Step: q.Step, Examples: q.Examples, AttackTarget: AttackTarget{FPR: q.FPR}, Narrowing: q.Narrowing, Limits: q.Limits}
 	all := []CalibrateRequest{one}
 	for _, x := range []struct {
 		list Decimals

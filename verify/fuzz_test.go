@@ -1,30 +1,102 @@
 package verify
 
+// Texts from a fuzzer, for the reader of the checker: built with the sanitizers of gcc, which end the program at the first read or
+// write outside of an object, use of freed memory, leak or undefined operation.
+
 import (
+	"bytes"
+	"encoding/binary"
+	"io"
+	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 )
 
-// FuzzCertificate: whatever is in the place of some bytes of a certificate, the checker ends with one of its exit codes: it does
-// not crash, hang, or prove what is not sealed.
-func FuzzCertificate(f *testing.F) {
-	checker := build(f)
-	text, _, err := certify(f, "neighbors: add-remove\nsteps:\n  - mechanism: {gaussian: {noise-multiplier: 2}}\n    count: 3\n", 1e-5)
-	if err != nil {
-		f.Fatal(err)
+// A reader is the program fuzz/reader.c while it runs.
+type reader struct {
+	in     io.WriteCloser
+	out    io.ReadCloser
+	errors bytes.Buffer
+	cmd    *exec.Cmd
+}
+
+var sanitized = sync.OnceValue(func() program {
+	return compile("reader", "-g -fsanitize=address,undefined -fno-sanitize-recover=all", "fuzz/reader.c", "src/certificate.c", "src/pairs.c", "src/sha256.c")
+})
+
+func newReader(t testing.TB) *reader {
+	t.Helper()
+	p := sanitized()
+	if p.err == errNotInstalled {
+		t.Skip(install)
 	}
-	f.Add(uint16(0), uint16(0), []byte{})
-	f.Add(uint16(40), uint16(3), []byte("1e999999999"))
-	f.Add(uint16(200), uint16(1), []byte("-"))
-	f.Add(uint16(300), uint16(400), []byte("\x00\xff\n\n"))
-	f.Add(uint16(9), uint16(60000), []byte("{"))
-	f.Fuzz(func(t *testing.T, at, cut uint16, in []byte) {
-		from := int(at) % (len(text) + 1)
-		to := min(len(text), from+int(cut))
-		changed := text[:from] + string(in) + text[to:]
-		code, said := check(t, checker, changed)
-		if code > notChecked || code == proved && changed != text || code != proved && changed == text {
-			t.Errorf("exit code %d: %s\n%s", code, said, strings.ToValidUTF8(changed, "?"))
+	if p.err != nil {
+		t.Fatal(p.err)
+	}
+	r := &reader{cmd: exec.Command(p.path)}
+	r.cmd.Stderr = &r.errors
+	var err error
+	if r.in, err = r.cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	if r.out, err = r.cmd.StdoutPipe(); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		r.in.Close()
+		if err := r.cmd.Wait(); err != nil && !t.Failed() {
+			t.Errorf("the reader ended with %v\n%s", err, r.errors.String())
+		}
+	})
+	return r
+}
+
+// read returns what the reader says of a text: proved for one that it has read.
+func (r *reader) read(t *testing.T, text string) int {
+	t.Helper()
+	frame := binary.LittleEndian.AppendUint32(nil, uint32(len(text)))
+	_, err := r.in.Write(append(frame, text...))
+	code := make([]byte, 1)
+	if err == nil {
+		_, err = io.ReadFull(r.out, code)
+	}
+	if err != nil {
+		r.in.Close()
+		t.Fatalf("the reader ended: %v\n%s\n%q", r.cmd.Wait(), r.errors.String(), text)
+	}
+	return int(code[0])
+}
+
+func FuzzCertificate(f *testing.F) {
+	d := draw{newRand(1)}
+	for _, k := range kinds {
+		relation, steps := k.plan(d)
+		s := sample{kind: k.name, relation: relation, steps: steps, records: max(1, records[k.name])}
+		text, _, err := certify(f, s.planText(), 1e-6)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text[:strings.LastIndex(text, "sha256 ")])
+		f.Add("!" + text)
+	}
+	f.Add("")
+	f.Add("!")
+	f.Add("\x00")
+	r := newReader(f)
+	f.Fuzz(func(t *testing.T, text string) {
+		code := r.read(t, text)
+		if code != proved && code != badInput {
+			t.Fatalf("%d of %q", code, text)
+		}
+		if code == proved && !strings.HasPrefix(strings.TrimPrefix(text, "!"), "accountant certificate 1\nversion ") {
+			t.Errorf("read: %q", text)
+		}
+		if raw, ok := strings.CutPrefix(text, "!"); ok && code == proved && seal(raw) != raw {
+			t.Errorf("read with another hash: %q", text)
 		}
 	})
 }

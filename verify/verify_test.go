@@ -9,8 +9,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"math"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,6 +26,7 @@ import (
 var (
 	slow  = flag.Bool("slow", false, "300 true and 300 sabotaged certificates: some minutes")
 	seed  = flag.Uint64("seed", 22, "of the plans and the sabotages")
+	other = flag.String("checker", "", "test this checker instead of a new one: of another FLINT, say")
 	trace = flag.Bool("trace", false, "print every certificate that was not proved or not refuted")
 )
 
@@ -38,69 +37,83 @@ const (
 
 const install = "NOT RUN: the checker of certificates was not built; install gcc and FLINT (Debian: apt install gcc libflint-dev libflint-arb-dev) and run go test ./verify"
 
-// built is the checker, which is compiled once for all tests, or why there is none.
-var built struct {
-	once              sync.Once
-	dir, path, failed string
-	missing           bool
+// build compiles the checker, once for all tests.
+func build(t *testing.T) string {
+	t.Helper()
+	if *other != "" {
+		return *other
+	}
+	p := checker()
+	if p.err == errNotInstalled {
+		t.Skip(install)
+	}
+	if p.err != nil {
+		t.Fatal(p.err)
+	}
+	return p.path
 }
 
+// A program is a compiled file, or why there is none.
+type program struct {
+	path string
+	err  error
+}
+
+var (
+	errNotInstalled = errors.New("gcc or FLINT is missing")
+	folder          string // of what is compiled, TestMain's
+	checker         = sync.OnceValue(func() program { return compile("verify", "-O2", "src/*.c") })
+)
+
 func TestMain(m *testing.M) {
+	flag.Parse()
+	var err error
+	if folder, err = os.MkdirTemp("", "verify"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	code := m.Run()
-	os.RemoveAll(built.dir)
+	os.RemoveAll(folder)
 	os.Exit(code)
 }
 
-// build returns the path of the checker.
-func build(t testing.TB) string {
-	t.Helper()
-	built.once.Do(compile)
-	switch {
-	case built.missing:
-		t.Skip(install)
-	case built.failed != "":
-		t.Fatalf("the checker does not compile: %s", built.failed)
-	}
-	return built.path
-}
-
-// compile compiles the checker, against FLINT 3 or FLINT 2 with Arb under either of its names.
-func compile() {
+// compile makes a program of C files, against FLINT 3 or FLINT 2 with Arb under either of its names.
+func compile(name, options string, globs ...string) program {
 	cc, err := exec.LookPath("gcc")
 	if err != nil {
-		built.missing = true
-		return
+		return program{err: errNotInstalled}
 	}
-	files, err := filepath.Glob("src/*.c")
-	if err != nil || len(files) == 0 {
-		built.failed = fmt.Sprintf("no sources: %v", err)
-		return
+	args := append([]string{"-std=gnu11", "-Wall", "-Wextra", "-Werror", "-o", filepath.Join(folder, name)}, strings.Fields(options)...)
+	for _, glob := range globs {
+		files, err := filepath.Glob(glob)
+		if err != nil || len(files) == 0 {
+			return program{err: fmt.Errorf("no sources %s: %v", glob, err)}
+		}
+		args = append(args, files...)
 	}
-	if built.dir, err = os.MkdirTemp("", "verify"); err != nil {
-		built.failed = err.Error()
-		return
-	}
-	out := filepath.Join(built.dir, "verify")
 	var said []byte
 	for _, libraries := range [][]string{{"-lflint-arb", "-lflint"}, {"-larb", "-lflint"}, {"-lflint"}} {
-		args := append([]string{"-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-o", out}, files...)
 		if said, err = exec.Command(cc, append(append(args, libraries...), "-lm")...).CombinedOutput(); err == nil {
-			built.path = out
-			return
+			return program{path: filepath.Join(folder, name)}
 		}
 	}
-	built.missing = strings.Contains(string(said), "arb.h: No such file") || strings.Contains(string(said), "cannot find -l")
-	built.failed = fmt.Sprintf("%v\n%s", err, said)
+	if strings.Contains(string(said), "arb.h: No such file") || strings.Contains(string(said), "cannot find -l") {
+		return program{err: errNotInstalled}
+	}
+	return program{err: fmt.Errorf("%s does not compile: %v\n%s", name, err, said)}
 }
 
 // check runs the checker on a text.
-func check(t testing.TB, checker, text string) (code int, said string) {
+func check(t *testing.T, checker, text string) (code int, said string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, checker, "-")
 	cmd.Stdin = strings.NewReader(text)
 	out, err := cmd.CombinedOutput()
+	if *trace && cmd.ProcessState != nil {
+		t.Logf("%v of processor time", cmd.ProcessState.UserTime())
+	}
 	var exit *exec.ExitError
 	switch {
 	case errors.As(err, &exit) && exit.ExitCode() >= 0:
@@ -125,87 +138,11 @@ func certify(t testing.TB, text string, delta float64) (string, service.EpsilonA
 	return a.Results[0].Certificate, a.Results[0], nil
 }
 
-// A draw makes random plans.
-type draw struct{ *rand.Rand }
-
-// log is log-uniform in [lo, hi], with three digits.
-func (d draw) log(lo, hi float64) float64 {
-	x, _ := strconv.ParseFloat(strconv.FormatFloat(lo*math.Exp(d.Float64()*math.Log(hi/lo)), 'g', 3, 64), 64)
-	return min(max(x, lo), hi)
-}
-
-func (d draw) count(lo, hi float64) int { return int(d.log(lo, hi)) }
-
-// kinds are the plans that the checker covers.
-var kinds = []struct {
-	name string
-	plan func(d draw) (relation string, steps []string)
-}{
-	{"dp-sgd", func(d draw) (string, []string) {
-		return d.relation(), []string{d.sgd()}
-	}},
-	{"two phases", func(d draw) (string, []string) {
-		return d.relation(), []string{d.sgd(), d.sgd()}
-	}},
-	{"gaussian", func(d draw) (string, []string) {
-		return d.relation(), []string{d.gaussian(), d.gaussian()}
-	}},
-	{"laplace", func(d draw) (string, []string) {
-		return d.relation(), []string{fmt.Sprintf("{mechanism: {laplace: {noise-multiplier: %v}}, count: %d}", d.log(0.5, 4), d.count(60, 3000))}
-	}},
-	{"laplace on samples", func(d draw) (string, []string) {
-		return "add-remove", []string{fmt.Sprintf("{mechanism: {laplace: {noise-multiplier: %v}}, sampling: {poisson: {rate: %v}}, count: %d}", d.log(0.5, 3), d.log(0.02, 0.5), d.count(200, 5000))}
-	}},
-	{"pure", func(d draw) (string, []string) {
-		return d.relation(), []string{d.declared(3000)}
-	}},
-	{"answers", func(d draw) (string, []string) {
-		return "add-remove", []string{d.response(2, 2000)}
-	}},
-	{"finite", func(d draw) (string, []string) {
-		return "add-remove", []string{d.pair(60), d.response(5, 30)}
-	}},
-	{"mixed", func(d draw) (string, []string) {
-		return "add-remove", []string{d.sgd(), d.declared(5), d.response(3, 5)}
-	}},
-	{"noises", func(d draw) (string, []string) {
-		return d.relation(), []string{d.gaussian(), fmt.Sprintf("{mechanism: {laplace: {noise-multiplier: %v}}, count: %d}", d.log(2, 20), d.count(1, 50))}
-	}},
-}
-
-func (d draw) relation() string {
-	return []string{"add-remove", "substitute", "zero-out"}[d.IntN(3)]
-}
-
-func (d draw) sgd() string {
-	return fmt.Sprintf("{mechanism: {gaussian: {noise-multiplier: %v}}, sampling: {poisson: {rate: %v}}, count: %d}", d.log(0.5, 5), d.log(1e-3, 0.3), d.count(100, 1e5))
-}
-
-func (d draw) gaussian() string {
-	return fmt.Sprintf("{mechanism: {gaussian: {noise-multiplier: %v}}, count: %d}", d.log(1, 100), d.count(1, 1000))
-}
-
-func (d draw) declared(most float64) string {
-	if d.IntN(2) == 0 {
-		return fmt.Sprintf("{mechanism: {pure: {epsilon: %v}}, count: %d}", d.log(0.01, 0.5), d.count(2, most))
-	}
-	return fmt.Sprintf("{mechanism: {approximate: {epsilon: %v, delta: %v}}, count: %d}", d.log(0.01, 0.5), d.log(1e-18, 1e-12), d.count(2, most))
-}
-
-func (d draw) response(categories int, most float64) string {
-	return fmt.Sprintf("{mechanism: {randomized-response: {probability: %v, categories: %d}}, count: %d}", d.log(0.2, 0.9), categories, d.count(2, most))
-}
-
-func (d draw) pair(most float64) string {
-	a, b := d.IntN(50)+5, d.IntN(50)+5
-	return fmt.Sprintf("{mechanism: {finite: {p: [%v, %v, 0.25], q: [%v, %v, 0.25]}}, count: %d}",
-		float64(a)/128, float64(96-a)/128, float64(b)/128, float64(96-b)/128, d.count(5, most))
-}
-
 // A sample is a plan with its certificate.
 type sample struct {
 	kind, relation, text, certificate string
 	steps                             []string
+	records                           int
 	delta                             float64
 	answer                            service.EpsilonAt
 }
@@ -215,7 +152,7 @@ func (d draw) next(t *testing.T, i int) sample {
 	t.Helper()
 	for range 200 {
 		k := kinds[i%len(kinds)]
-		s := sample{kind: k.name, delta: d.log(1e-12, 1e-2)}
+		s := sample{kind: k.name, records: max(1, records[k.name]), delta: d.log(1e-12, 1e-2)}
 		if d.IntN(4) == 0 {
 			s.delta = d.log(1e-30, 1e-12)
 		}
@@ -228,12 +165,17 @@ func (d draw) next(t *testing.T, i int) sample {
 	return sample{}
 }
 
+func (s *sample) planText() string {
+	text := fmt.Sprintf("neighbors: %s\nrecords-per-person: %d\nsteps:\n", s.relation, s.records)
+	for _, step := range s.steps {
+		text += "  - " + step + "\n"
+	}
+	return text
+}
+
 func (s *sample) certify(t *testing.T) bool {
 	t.Helper()
-	s.text = fmt.Sprintf("neighbors: %s\nsteps:\n", s.relation)
-	for _, step := range s.steps {
-		s.text += "  - " + step + "\n"
-	}
+	s.text = s.planText()
 	var err error
 	s.certificate, s.answer, err = certify(t, s.text, s.delta)
 	if err != nil {
@@ -249,12 +191,12 @@ func size() int {
 	if *slow {
 		return 300
 	}
-	return 12
+	return len(kinds)
 }
 
 func TestTrueCertificatesAreProved(t *testing.T) {
 	checker := build(t)
-	d := draw{rand.New(rand.NewPCG(*seed, 1))}
+	d := draw{newRand(1)}
 	good, uncovered := 0, map[string]int{}
 	for i := 0; good < size(); i++ {
 		if i > 2*size() {
@@ -264,6 +206,9 @@ func TestTrueCertificatesAreProved(t *testing.T) {
 		switch code, said := check(t, checker, s.certificate); code {
 		case proved:
 			good++
+			if *trace {
+				t.Logf("%s proved\n%s", s.kind, s.text)
+			}
 		case notChecked:
 			uncovered[s.kind]++
 			if *trace {
@@ -356,7 +301,12 @@ var sabotages = []struct {
 		return with(s.certificate, "direction", other)
 	}},
 	{"one run more", []int{refuted}, func(d draw, s sample) string { return s.counting(1) }},
-	{"one run less", []int{refuted}, func(d draw, s sample) string { return s.counting(-1) }},
+	{"one run less", []int{refuted}, func(d draw, s sample) string {
+		if strings.Contains(s.certificate, "\nstep 1 ") {
+			return "" // of one run nothing would be left
+		}
+		return s.counting(-1)
+	}},
 	{"another relation", []int{refuted}, func(d draw, s sample) string {
 		if s.relation != "substitute" || s.kind == "pure" {
 			return ""
@@ -406,7 +356,7 @@ var sabotages = []struct {
 
 func TestSabotagedCertificatesAreRefused(t *testing.T) {
 	checker := build(t)
-	d := draw{rand.New(rand.NewPCG(*seed, 2))}
+	d := draw{newRand(2)}
 	codes := map[int]int{}
 	for i, done := 0, 0; done < size(); i++ {
 		s := d.next(t, i)
@@ -437,11 +387,13 @@ func TestSabotagedCertificatesAreRefused(t *testing.T) {
 func TestOthersAreNotChecked(t *testing.T) {
 	checker := build(t)
 	for _, c := range []struct{ name, text string }{
-		{"fixed size", "neighbors: substitute\nsteps: [{mechanism: {gaussian: {noise-multiplier: 2}}, sampling: {without-replacement: {population: 1000, batch: 10}}, count: 10}]"},
-		{"discrete noise", "neighbors: add-remove\nsteps: [{mechanism: {discrete-gaussian: {noise-multiplier: 5}}, count: 10}]"},
-		{"persons", "neighbors: add-remove\nrecords-per-person: 2\nsteps: [{mechanism: {gaussian: {noise-multiplier: 5}}, count: 10}]"},
+		{"fixed size, with a gap", "neighbors: substitute\nsteps: [{mechanism: {gaussian: {noise-multiplier: 2}}, sampling: {without-replacement: {population: 1000, batch: 10}}, count: 10}]"},
+		{"a vector of whole numbers", "neighbors: add-remove\nsteps: [{mechanism: {discrete-gaussian: {noise-multiplier: 5, sensitivity: 2}}, count: 10}]"},
+		{"discrete noise on a sample", "neighbors: add-remove\nsteps: [{mechanism: {discrete-gaussian: {noise-multiplier: 5}}, sampling: {poisson: {rate: 0.1}}, count: 10}]"},
+		{"persons", "neighbors: add-remove\nrecords-per-person: 2\nsteps: [{mechanism: {laplace: {noise-multiplier: 5}}, sampling: {poisson: {rate: 0.1}}, count: 10}]"},
 		{"a gap", "neighbors: substitute\nsteps: [{mechanism: {laplace: {noise-multiplier: 2}}, sampling: {poisson: {rate: 0.1}}, count: 10}]"},
-		{"one sampled run", "neighbors: add-remove\nsteps: [{mechanism: {laplace: {noise-multiplier: 2}}, sampling: {poisson: {rate: 0.1}}}]"},
+		{"few sampled runs", "neighbors: add-remove\nsteps: [{mechanism: {gaussian: {noise-multiplier: 0.5}}, sampling: {poisson: {rate: 0.1}}, count: 5}]"},
+		{"shuffled batches", "neighbors: add-remove\nsteps: [{mechanism: {gaussian: {noise-multiplier: 5}}, sampling: {shuffle: {batches: 10, redraw: each-epoch}}}]"},
 	} {
 		certificate, _, err := certify(t, c.text, 1e-5)
 		if err != nil {
@@ -480,4 +432,38 @@ func TestPageExample(t *testing.T) {
 	if code, said := check(t, build(t), text); code != proved {
 		t.Errorf("exit %d\n%s", code, said)
 	}
+}
+
+// TestTie: where both directions are about as bad, the upper end may be of one and the lower end of the other, and the
+// certificate names the one that attains the lower end. The place is found by bisection, with a pair that is worse the other way.
+func TestTie(t *testing.T) {
+	at := func(a float64) (string, service.EpsilonAt) {
+		text := fmt.Sprintf("neighbors: add-remove\nsteps:\n  - {mechanism: {gaussian: {noise-multiplier: 1}}, sampling: {poisson: {rate: 0.01}}, count: 1000}\n  - {mechanism: {finite: {p: [%v, %v], q: [0.5, 0.5]}}, count: 8}\n", a, 1-a)
+		certificate, answer, err := certify(t, text, 1e-5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return certificate, answer
+	}
+	lo, hi := 0.5, 0.9
+	_, low := at(lo)
+	if _, high := at(hi); low.WorstDirection == high.WorstDirection {
+		t.Fatalf("at both ends %s is the worse direction", low.WorstDirection)
+	}
+	for range 60 {
+		a := (lo + hi) / 2
+		certificate, answer := at(a)
+		if !strings.Contains(certificate, "\ndirection "+answer.WorstDirection+"\n") {
+			if code, said := check(t, build(t), certificate); code != proved {
+				t.Errorf("exit %d\n%s\n%s", code, said, certificate)
+			}
+			return
+		}
+		if answer.WorstDirection == low.WorstDirection {
+			lo = a
+		} else {
+			hi = a
+		}
+	}
+	t.Errorf("between %v and %v no two ends are of two directions", lo, hi)
 }

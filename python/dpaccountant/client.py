@@ -42,6 +42,14 @@ class Accountant(Systems):
         arguments = dict(plan=plan_of(plan), delta=delta, recursion=recursion)
         return interval_of(self.request("epsilon", **arguments), "epsilon")
 
+    def certificate(self, plan: Plan, delta: float) -> str:
+        """A text with which another program can prove the answer of ``epsilon``.
+
+        ``docs/certificates.md`` has its form; ``verify/src`` is such a program.
+        """
+        result = self.request("epsilon", plan=plan_of(plan), delta=delta, certificate=True)
+        return str(result["certificate"])
+
     def delta(self, plan: Plan, epsilon: float, *, recursion: int = 0) -> Interval:
         """The smallest δ for which the plan is (ε, δ)-differentially private.
 

@@ -57,6 +57,12 @@ class Tests(unittest.TestCase):
         yaml = "neighbors: substitute\nsteps:\n  - mechanism: {gaussian: {noise-multiplier: 2}}\n"
         self.assertEqual(self.accountant.epsilon(yaml, delta=0).upper, math.inf)
 
+    def test_certificate(self):
+        lines = self.accountant.certificate(pure(0.5, 3), delta=1e-5).splitlines()
+        self.assertEqual(lines[0], "accountant certificate 1")
+        self.assertIn("step 3 pure epsilon 0x1p-1", lines)
+        self.assertTrue(lines[-1].startswith("sha256 "))
+
     def test_risk(self):
         # Randomized response: advantage tanh(ε/2), power e^ε·α for small α, and
         # right with probability 1/(1 + e^−ε) when either is as likely.

@@ -1,92 +1,24 @@
 /*
  * Reads a certificate (docs/certificates.md). Lines in one order, one space between words, numbers as C's %a writes them, and as the
- * last line the SHA-256 of all bytes before it. Whatever does not keep the form ends the program with BAD_INPUT.
+ * last line the SHA-256 of all bytes before it. Whatever does not keep the form is refused with its line; memory is asked for once.
  */
 #include <math.h>
-#include <stdint.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "check.h"
 
-enum { MAX_BYTES = 1 << 20 };
-
-static char text[MAX_BYTES + 1], *at;
+static const char *at;
 static int line;
+static char wrong[128];
+static jmp_buf refuse;
 
-static void bad(const char *what)
+static _Noreturn void bad(const char *what)
 {
-	printf("bad certificate: line %d: %s\n", line, what);
-	exit(BAD_INPUT);
+	snprintf(wrong, sizeof wrong, "line %d: %s", line, what);
+	longjmp(refuse, 1);
 }
-
-/* ---- SHA-256 (FIPS 180-4) ---- */
-
-/* The first 32 bits of the fractional parts of the roots of primes, in exact integers: floor(p^{1/r} 2^32) mod 2^32. */
-static uint32_t root_bits(uint64_t p, int r)
-{
-	unsigned __int128 lo = 0, hi = (unsigned __int128)8 << 32;
-	while (hi - lo > 1) {
-		unsigned __int128 x = (lo + hi)/2;
-		/* x^r <= p 2^{32r}: x has at most 37 bits, so that x^3 fits. */
-		if (r == 2 ? x*x <= (unsigned __int128)p << 64 : x*x*x <= (unsigned __int128)p << 96)
-			lo = x;
-		else
-			hi = x;
-	}
-	return (uint32_t)lo;
-}
-
-static uint32_t rotate(uint32_t x, int n) { return x >> n | x << (32 - n); }
-
-static void sha256(char hex[65], const unsigned char *data, size_t n)
-{
-	uint32_t k[64], s[8], w[64];
-	int found = 0;
-	for (uint64_t p = 2; found < 64; p++) {
-		int prime = 1;
-		for (uint64_t i = 2; i*i <= p; i++)
-			prime = prime && p % i;
-		if (!prime)
-			continue;
-		if (found < 8) {
-			/* square roots up to 19 are below 8 */
-			s[found] = root_bits(p, 2);
-		}
-		k[found++] = root_bits(p, 3);
-	}
-	size_t total = (n + 9 + 63)/64*64;
-	for (size_t block = 0; block < total; block += 64) {
-		for (int i = 0; i < 64; i++) {
-			if (i < 16) {
-				w[i] = 0;
-				for (int j = 0; j < 4; j++) {
-					size_t b = block + 4*i + j;
-					unsigned char x = b < n ? data[b] : b == n ? 0x80 : b >= total - 8 ? (uint64_t)n*8 >> 8*(total - 1 - b) & 255 : 0;
-					w[i] = w[i] << 8 | x;
-				}
-				continue;
-			}
-			uint32_t a = w[i - 15], b = w[i - 2];
-			w[i] = w[i - 16] + (rotate(a, 7) ^ rotate(a, 18) ^ a >> 3) + w[i - 7] + (rotate(b, 17) ^ rotate(b, 19) ^ b >> 10);
-		}
-		uint32_t v[8];
-		memcpy(v, s, sizeof v);
-		for (int i = 0; i < 64; i++) {
-			uint32_t t1 = v[7] + (rotate(v[4], 6) ^ rotate(v[4], 11) ^ rotate(v[4], 25)) + ((v[4] & v[5]) ^ (~v[4] & v[6])) + k[i] + w[i];
-			uint32_t t2 = (rotate(v[0], 2) ^ rotate(v[0], 13) ^ rotate(v[0], 22)) + ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
-			memmove(v + 1, v, 7*sizeof *v);
-			v[4] += t1;
-			v[0] = t1 + t2;
-		}
-		for (int i = 0; i < 8; i++)
-			s[i] += v[i];
-	}
-	for (int i = 0; i < 8; i++)
-		sprintf(hex + 8*i, "%08x", s[i]);
-}
-
-/* ---- words ---- */
 
 static void expect(const char *s)
 {
@@ -151,180 +83,202 @@ static void skip_line(void)
 
 /* ---- steps ---- */
 
-static const slong PREC = 1200; /* of the masses of finite pairs, far above what any proof takes */
-
-static void new_outcomes(step *s, slong n)
+static void probabilities(double *x, slong n)
 {
-	s->kind = FINITE;
-	s->outcomes = n;
-	for (slong i = 0; i < n; i++) {
-		arb_init(s->p[i]);
-		arb_init(s->q[i]);
+	double sum = 0;
+	for (slong i = 0; i < n; i++)
+		sum += x[i] = number(0, 1);
+	if (fabs(sum - 1) > 1e-9)
+		bad("probabilities do not sum to 1");
+}
+
+/* The words of noise: its multiplier and, on whole numbers, the sensitivity. */
+static void read_noise(step *s, enum kind k, int whole_numbers)
+{
+	s->kind = k;
+	expect(" noise-multiplier");
+	s->noise = number(1e-6, 1e15);
+	if (whole_numbers) {
+		expect(" sensitivity");
+		s->sensitivity = whole(1, 1000000);
 	}
 }
 
-/* e^eps/(1+e^eps) and its complement, with delta at +inf of P and -inf of Q. */
-static void declared_pair(step *s, double eps, double delta)
+/* A sample: Poisson, or a batch of fixed size. */
+static void read_sampling(step *s)
 {
-	new_outcomes(s, 4);
-	arb_t x, y;
-	arb_init(x); arb_init(y);
-	arb_set_d(x, eps);
-	arb_exp(x, x, PREC);
-	arb_add_ui(y, x, 1, PREC);
-	arb_div(s->p[0], x, y, PREC);
-	arb_inv(s->p[1], y, PREC);
-	arb_set_d(s->p[2], delta);
-	arb_sub_ui(x, s->p[2], 1, PREC);
-	arb_neg(x, x);
-	for (int i = 0; i < 2; i++)
-		arb_mul(s->p[i], s->p[i], x, PREC);
-	arb_set(s->q[0], s->p[1]);
-	arb_set(s->q[1], s->p[0]);
-	arb_set(s->q[3], s->p[2]);
-	if (delta == 0)
-		s->outcomes = 2;
-	arb_clear(x); arb_clear(y);
-}
-
-static void response_pair(step *s, double probability, ulong categories)
-{
-	new_outcomes(s, 3);
-	arb_t x;
-	arb_init(x);
-	arb_set_d(s->p[1], probability);
-	arb_div_ui(s->p[1], s->p[1], categories, PREC);
-	arb_set_d(x, probability);
-	arb_sub_ui(x, x, 1, PREC);
-	arb_sub(s->p[0], s->p[1], x, PREC);
-	arb_mul_ui(s->p[2], s->p[1], categories - 2, PREC);
-	arb_set(s->q[0], s->p[1]);
-	arb_set(s->q[1], s->p[0]);
-	arb_set(s->q[2], s->p[2]);
-	if (categories == 2)
-		s->outcomes = 2;
-	arb_clear(x);
-}
-
-static void listed_pair(step *s)
-{
-	expect(" p");
-	slong n = whole(1, MAX_OUTCOMES);
-	new_outcomes(s, n);
-	arb_t sum;
-	arb_init(sum);
-	for (int which = 0; which < 2; which++) {
-		if (which) {
-			expect(" q");
-			if ((slong)whole(1, MAX_OUTCOMES) != n)
-				bad("p and q differ in length");
-		}
-		arb_t *x = which ? s->q : s->p;
-		arb_zero(sum);
-		for (slong i = 0; i < n; i++) {
-			arb_set_d(x[i], number(0, 1));
-			arb_add(sum, sum, x[i], PREC);
-		}
-		if (fabs(arf_get_d(arb_midref(sum), ARF_RND_NEAR) - 1) > 1e-9)
-			bad("probabilities do not sum to 1");
-		for (slong i = 0; i < n; i++)
-			arb_div(x[i], x[i], sum, PREC);
+	if (!strncmp(at, " poisson rate", 13)) {
+		at += 13;
+		s->rate = number(0, 1);
+	} else if (!strncmp(at, " without-replacement population", 31)) {
+		at += 31;
+		s->population = whole(1, 1ul << 53);
+		expect(" batch");
+		s->batch = whole(1, s->population);
+		s->rate = (double)s->batch/s->population;
 	}
-	arb_clear(sum);
 }
 
-static void read_step(certificate *c)
+/* What of a step of noise is not covered, or NULL; otherwise how far the noise is moved, and by what. */
+static const char *move(step *s, enum relation r, ulong records)
 {
+	s->shift = s->records = 1;
+	if (s->population && s->batch < s->population) {
+		if (r != ADD_REMOVE)
+			return "a batch of fixed size under this relation";
+		if (records > 1)
+			return "persons with several records in a batch of fixed size";
+		if (s->kind == DISCRETE_GAUSSIAN)
+			return "discrete Gaussian noise on a sample";
+		s->shift = 2; /* another record takes the place */
+		return NULL;
+	}
+	if (s->rate == 1) {
+		/* In a batch of fixed size another record takes the place of one that is away. */
+		s->shift = (r == SUBSTITUTE || (s->population && r == ADD_REMOVE) ? 2 : 1)*records;
+		return s->population && records > 1 ? "persons with several records in a batch of fixed size" : NULL;
+	}
+	if (s->rate == 0)
+		return "a sampling rate of 0";
+	if (s->kind == DISCRETE_GAUSSIAN)
+		return "discrete Gaussian noise on a sample";
+	if (s->kind != GAUSSIAN && r == SUBSTITUTE)
+		return "this mechanism on a Poisson sample under substitute";
+	if (records > 1 && (s->kind != GAUSSIAN || records > MAX_RECORDS))
+		return "persons with so many records on a sample";
+	s->records = records;
+	return NULL;
+}
+
+/* What of a step of a given guarantee or pair is not covered, or NULL. */
+static const char *declared(step *s, enum relation r, ulong records, int pure, int response)
+{
+	s->shift = s->records = 1;
+	if (s->population)
+		return "a batch of fixed size with such a mechanism";
+	if (s->rate == 0)
+		return "a sampling rate of 0";
+	if (s->rate < 1 && r != ADD_REMOVE)
+		return "this mechanism on a Poisson sample under this relation";
+	if (response && r == ZERO_OUT)
+		return "randomized response under zero-out";
+	if (records > 1 && (!pure || s->rate < 1 || records >= MAX_OUTCOMES))
+		return "persons with several records";
+	s->shift = records;
+	return NULL;
+}
+
+/* Reads a step. Pairs are made when all words have been read, so that a refusal leaves no memory behind. */
+static void read_step(certificate *c, ulong records)
+{
+	static const char *const names[] = { "gaussian", "laplace", "discrete-gaussian", "discrete-laplace", "pure", "approximate",
+		"randomized-response", "finite", "other" };
+	enum { GAUSS, LAP, DGAUSS, DLAP, PURE, APPROXIMATE, RESPONSE, LISTED, OTHER, NAMES };
 	if (c->steps == MAX_STEPS) {
 		c->unknown = "more than 64 steps";
 		skip_line();
 		return;
 	}
 	step *s = &c->step[c->steps];
-	memset(s, 0, sizeof *s);
+	memset(s, 0, sizeof *s); /* one that was not covered may have stood here */
 	s->count = whole(1, 1ul << 53);
-	s->rate = 1;
+	s->rate = s->sensitivity = 1;
 	expect(" ");
-	char w[128];
-	strcpy(w, word());
-	int declared = 0;
-	if (!strcmp(w, "gaussian") || !strcmp(w, "laplace")) {
-		s->kind = *w == 'g' ? GAUSSIAN : LAPLACE;
-		expect(" noise-multiplier");
-		s->noise = number(1e-6, 1e15);
-	} else if (!strcmp(w, "pure") || !strcmp(w, "approximate")) {
+	const char *w = word();
+	int name = 0;
+	while (name < NAMES && strcmp(w, names[name]))
+		name++;
+	double eps = 0, delta = 0, p[MAX_OUTCOMES], q[MAX_OUTCOMES];
+	slong n = 0;
+	ulong categories = 0, dimension = 1;
+	switch (name) {
+	case GAUSS:
+		read_noise(s, GAUSSIAN, 0);
+		break;
+	case LAP:
+		read_noise(s, LAPLACE, 0);
+		break;
+	case DGAUSS:
+		read_noise(s, DISCRETE_GAUSSIAN, 1);
+		expect(" dimension");
+		dimension = whole(0, 1);
+		break;
+	case DLAP:
+		read_noise(s, FINITE, 1);
+		break;
+	case PURE:
+	case APPROXIMATE:
 		expect(" epsilon");
-		double eps = number(0, 1e6), delta = 0;
-		if (*w == 'a') {
+		eps = number(0, 1e6);
+		if (name == APPROXIMATE) {
 			expect(" delta");
 			delta = number(0, 1);
 		}
-		declared_pair(s, eps, delta);
-		declared = 1;
-	} else if (!strcmp(w, "randomized-response")) {
+		break;
+	case RESPONSE:
 		expect(" probability");
-		double p = number(0, 1);
+		delta = number(0, 1);
 		expect(" categories");
-		response_pair(s, p, whole(2, 1000000000));
-		declared = 2;
-	} else if (!strcmp(w, "finite")) {
-		listed_pair(s);
-		declared = 1;
-	} else {
-		if (strcmp(w, "other"))
-			bad("a mechanism is not known");
+		categories = whole(2, 1000000000);
+		break;
+	case LISTED:
+		expect(" p");
+		n = whole(1, MAX_OUTCOMES);
+		probabilities(p, n);
+		expect(" q");
+		if ((slong)whole(1, MAX_OUTCOMES) != n)
+			bad("p and q differ in length");
+		probabilities(q, n);
+		break;
+	case OTHER:
 		c->unknown = "a mechanism or a sampling scheme that it does not know (other)";
 		skip_line();
 		return;
+	default:
+		bad("a mechanism is not known");
 	}
-	if (!strncmp(at, " poisson rate", 13)) {
-		at += 13;
-		s->rate = number(0, 1);
-		if (s->rate == 0)
-			c->unknown = "a sampling rate of 0";
-		if (s->rate < 1 && c->relation == SUBSTITUTE && s->kind != GAUSSIAN)
-			c->unknown = "this mechanism on a Poisson sample under substitute";
-		if (s->rate < 1 && c->relation == ZERO_OUT && declared)
-			c->unknown = "this mechanism on a Poisson sample under zero-out";
+	read_sampling(s);
+	if (*at != '\n')
+		bad("there is more on the line, or less");
+	const char *unknown = name <= DLAP ? move(s, c->relation, records) : declared(s, c->relation, records, name == PURE, name == RESPONSE);
+	if (!unknown && !dimension && s->sensitivity*s->shift > 1)
+		unknown = "discrete Gaussian noise on a vector, but that moved by 1";
+	if (!unknown && name == DLAP && s->sensitivity*s->shift + 1 > MAX_OUTCOMES)
+		unknown = "discrete Laplace noise with such a sensitivity";
+	if (unknown) {
+		c->unknown = unknown;
+		return;
 	}
-	if (declared == 2 && c->relation == ZERO_OUT)
-		c->unknown = "randomized response under zero-out";
+	if (name == DLAP)
+		discrete_laplace_pair(s);
+	else if (name == PURE)
+		pure_pair(s, eps);
+	else if (name == APPROXIMATE)
+		declared_pair(s, eps, delta);
+	else if (name == RESPONSE)
+		response_pair(s, delta, categories);
+	else if (name == LISTED)
+		listed_pair(s, n, p, q);
 	c->steps++;
 }
 
 /* ---- the whole ---- */
 
-static void check_bytes(size_t n)
+static void check_bytes(const char *text, size_t n)
 {
+	const size_t tail = 7 + 64 + 1;
 	if (memchr(text, 0, n))
 		bad("there is a byte 0");
-	const size_t tail = 7 + 64 + 1;
 	if (n < tail || strncmp(text + n - tail, "sha256 ", 7) || text[n - 1] != '\n' || (n > tail && text[n - tail - 1] != '\n'))
 		bad("the last line is not the hash");
 	char hex[65];
-	sha256(hex, (unsigned char *)text, n - tail);
+	sha256(hex, (const unsigned char *)text, n - tail);
 	if (strncmp(hex, text + n - 65, 64))
 		bad("the hash is not that of the bytes before it");
 }
 
-void read_certificate(certificate *c, const char *file)
+static void read_head(certificate *c, ulong *records)
 {
-	memset(c, 0, sizeof *c);
-	line = 1;
-	FILE *f = strcmp(file, "-") ? fopen(file, "rb") : stdin;
-	if (!f) {
-		perror(file);
-		exit(BAD_INPUT);
-	}
-	size_t n = fread(text, 1, MAX_BYTES + 1, f);
-	if (ferror(f) || n > MAX_BYTES)
-		bad("the file cannot be read or is above 1 MiB");
-	text[n] = 0;
-	check_bytes(n);
-	c->step = calloc(MAX_STEPS, sizeof *c->step);
-	if (!c->step)
-		bad("there is no memory");
-	at = text;
 	expect("accountant certificate 1");
 	end_line();
 	expect("version ");
@@ -342,18 +296,12 @@ void read_certificate(certificate *c, const char *file)
 		bad("neighbors is not a relation");
 	end_line();
 	expect("records-per-person");
-	if (whole(1, 1ul << 53) != 1)
-		c->unknown = "persons with several records";
+	*records = whole(1, 1ul << 20);
 	end_line();
-	int steps = 0;
-	while (!strncmp(at, "step", 4)) {
-		at += 4;
-		read_step(c);
-		end_line();
-		steps++;
-	}
-	if (!steps)
-		bad("there is no step");
+}
+
+static void read_claim(certificate *c)
+{
 	expect("delta");
 	c->delta = number(0, 1);
 	if (!(c->delta > 0 && c->delta < 1))
@@ -368,15 +316,18 @@ void read_certificate(certificate *c, const char *file)
 		bad("lower is above upper");
 	end_line();
 	expect("direction ");
-	w = word();
-	const char *first = c->relation == SUBSTITUTE ? "forward" : "remove", *second = c->relation == SUBSTITUTE ? "backward" : "add";
-	if (!strcmp(w, second))
+	const char *w = word();
+	if (!strcmp(w, c->relation == SUBSTITUTE ? "backward" : "add"))
 		c->direction = 1;
-	else if (strcmp(w, first))
+	else if (strcmp(w, c->relation == SUBSTITUTE ? "forward" : "remove"))
 		bad("direction is not one of the relation");
 	end_line();
+}
+
+static void read_budget(certificate *c)
+{
 	expect("engine ");
-	w = word();
+	const char *w = word();
 	if (strcmp(w, "contour") && strcmp(w, "lattice") && strcmp(w, "closed-form"))
 		bad("engine is not known");
 	end_line();
@@ -394,10 +345,44 @@ void read_certificate(certificate *c, const char *file)
 		number(0, INFINITY);
 	}
 	expect(" theory-gap");
-	c->gap = number(0, INFINITY);
-	if (c->gap > 0)
+	if (number(0, INFINITY) > 0)
 		c->unknown = "a gap of theory: its two ends are of different pairs of distributions";
 	end_line();
+}
+
+const char *parse_certificate(certificate *c, const char *text, size_t n)
+{
+	memset(c, 0, sizeof *c);
+	at = text;
+	line = 1;
+	if (setjmp(refuse)) {
+		certificate_clear(c);
+		return wrong;
+	}
+	check_bytes(text, n);
+	c->step = calloc(MAX_STEPS, sizeof *c->step);
+	if (!c->step)
+		bad("there is no memory");
+	ulong records;
+	read_head(c, &records);
+	const char *first = at;
+	for (; !strncmp(at, "step", 4); end_line()) {
+		at += 4;
+		read_step(c, records);
+	}
+	if (at == first)
+		bad("there is no step");
+	read_claim(c);
+	read_budget(c);
 	if (at != text + n - 72)
 		bad("there are lines that do not belong here");
+	return NULL;
+}
+
+void certificate_clear(certificate *c)
+{
+	for (slong i = 0; c->step && i < c->steps; i++)
+		outcomes_clear(&c->step[i]);
+	free(c->step);
+	c->step = NULL;
 }

@@ -5,39 +5,52 @@
  *
  * Everything of type arb_t is a ball that holds the true number. Plain doubles only steer: they choose
  * lines, steps and ranges, any choice of which gives a true, if wide, ball.
+ *
+ * Each file uses only those below it: verify.c, contour.c, list.c, transform.c, gaussian.c, laplace.c,
+ * discrete.c, pairs.c, certificate.c, sha256.c.
  */
 #ifndef CHECK_H
 #define CHECK_H
+
+#include <stddef.h>
 
 /* Arb 2 has its own headers; from 3 on FLINT contains it. */
 #if __has_include(<flint/arb.h>)
 #include <flint/arb.h>
 #include <flint/acb.h>
 #include <flint/acb_mat.h>
+#include <flint/arb_poly.h>
 #include <flint/arb_hypgeom.h>
 #else
 #include <arb.h>
 #include <acb.h>
 #include <acb_mat.h>
+#include <arb_poly.h>
 #include <arb_hypgeom.h>
 #endif
+
+static const double PI = 3.14159265358979323846;
 
 enum { PROVED = 0, REFUTED = 1, BAD_INPUT = 2, NOT_PROVED = 3, NOT_CHECKED = 4 };
 
 enum relation { ADD_REMOVE, SUBSTITUTE, ZERO_OUT };
-enum kind { GAUSSIAN, LAPLACE, FINITE };
+enum kind { GAUSSIAN, LAPLACE, DISCRETE_GAUSSIAN, FINITE };
 
-/* Sizes that a certificate may have. */
-enum { MAX_STEPS = 64, MAX_OUTCOMES = 256 };
+/* Sizes that a certificate may have. MAX_RECORDS are those of a person whose records are sampled. */
+enum { MAX_BYTES = 1 << 20, MAX_STEPS = 64, MAX_OUTCOMES = 256, MAX_RECORDS = 8, MAX_NODES = 200000 };
 
-/* A step is a mechanism that ran count times, in full (rate 1) or on a Poisson sample. */
+/* A step is a mechanism that ran count times, in full (rate 1) or on a sample. */
 typedef struct {
 	enum kind kind;
 	ulong count;
-	double noise;      /* the noise multiplier, as it stands in the plan */
-	double rate;
-	slong outcomes;    /* of a finite pair */
-	arb_t p[MAX_OUTCOMES], q[MAX_OUTCOMES];
+	double noise;               /* the noise multiplier, as it stands in the plan */
+	ulong sensitivity;          /* of noise on whole numbers, 1 for other noise */
+	ulong shift;                /* how many sensitivities the noise is moved by what one record, or all that take part, may do */
+	double rate;                /* rounded if there is a population */
+	ulong batch, population;    /* of a batch of fixed size, else 0 */
+	ulong records;              /* that are sampled each for itself, 1 but for persons with several */
+	slong outcomes;             /* of a finite pair */
+	arb_ptr p, q;
 } step;
 
 typedef struct {
@@ -47,12 +60,8 @@ typedef struct {
 	double delta, lower, upper;
 	int direction;             /* 0 remove or forward, 1 add or backward: where the lower end is attained */
 	double theta, period;      /* the line of the certificate, 0 if it has none */
-	double gap;
 	const char *unknown;       /* a part that this checker does not cover, or NULL */
 } certificate;
-
-/* certificate.c: reads and checks the form; exits with BAD_INPUT where it is not kept. */
-void read_certificate(certificate *c, const char *file);
 
 /* A rule stands for the transform of one run on a line: M(theta + it) = sum of W[j] e^{itL[j]}, up to an
  * error of modulus at most err, for |t| at most the bound that it was made for. All W are positive. */
@@ -62,9 +71,48 @@ typedef struct {
 	arb_t err;
 } rule;
 
+/* sha256.c: the hash of n bytes, as 64 hexadecimal digits. */
+void sha256(char hex[65], const unsigned char *data, size_t n);
+
+/* certificate.c: reads a text of n bytes, with a byte 0 after them. Returns what is wrong with its form, or NULL: then
+ * certificate_clear frees it. */
+const char *parse_certificate(certificate *c, const char *text, size_t n);
+void certificate_clear(certificate *c);
+
+/* pairs.c: the finite pairs, and what is common to all steps. */
+void outcomes_clear(step *s);
+void declared_pair(step *s, double eps, double delta);
+void response_pair(step *s, double probability, ulong categories);
+void listed_pair(step *s, slong n, const double *p, const double *q);
+void discrete_laplace_pair(step *s);
+/* A guarantee of eps, of a group of s->shift. */
+void pure_pair(step *s, double eps);
+/* The sampling rate. */
+void rate_of(arb_t r, const step *s, slong prec);
+/* The masses of outcome i of a finite step in direction d, after sampling. */
+void outcome_masses(arb_t p, arb_t q, const step *s, int d, slong i, slong prec);
+/* The masses of P and Q of all runs of all steps where their losses are finite. */
+void finite_parts(arb_t m0, arb_t m1, const certificate *c, int d, slong prec);
+/* The distance by which noise of scale 1 is moved: 1/sigma, 2/sigma, … */
+void shift_of(arb_t mu, const step *s, slong prec);
+double mid(const arb_t x);
+void rule_init(rule *r, slong n);
 void rule_clear(rule *r);
 
-/* transform.c */
+/* gaussian.c, laplace.c, discrete.c: each kind of noise. */
+int full_gaussian(const step *s);
+int gaussian_rule(rule *r, const certificate *c, const step *s, int d, double theta, double t, double digits, slong prec);
+int gaussian_late(arb_t bound, const certificate *c, const step *s, int d, double theta, double t, double angle, double digits, slong prec);
+double gaussian_steer(double *angle, const certificate *c, const step *s, int d, double theta, double t);
+int gaussian_single(arb_t delta, const certificate *c, const step *s, int d, double eps, slong prec);
+int laplace_rule(rule *r, const step *s, int d, double theta, double t, double digits, slong prec);
+void laplace_late(arb_t bound, const step *s, int d, double theta, double t, slong prec);
+int laplace_single(arb_t delta, const step *s, int d, double eps, slong prec);
+int discrete_rule(rule *r, const step *s, double theta, double digits, slong prec);
+/* The law of the sum of all runs: masses under P and losses, and a bound of the mass that is missing. 0 if it is too long. */
+int discrete_law(slong *n, arb_ptr *p, arb_ptr *l, arb_t lost, const step *s, slong most, slong prec);
+
+/* transform.c: any step. */
 
 /* Makes the rule of a step in direction d; returns 0 if it would be too long. digits is the size of -log of the error. */
 int make_rule(rule *r, const certificate *c, const step *s, int d, double theta, double t, double digits, slong prec);
@@ -76,21 +124,15 @@ int late_bound(arb_t bound, const certificate *c, const step *s, int d, double t
 double steer_angle(double *angle, const certificate *c, const step *s, int d, double theta, double t);
 /* About log M at a real place. Proves nothing. */
 double steer_transform(const certificate *c, const step *s, int d, double at);
-/* The masses of outcome i of a finite step in direction d, after sampling. */
-void outcome_masses(arb_t p, arb_t q, const step *s, int d, slong i, slong prec);
-/* The masses of P and Q where the loss of one run is finite. */
-void finite_masses(arb_t m0, arb_t m1, const step *s, int d, slong prec);
-/* Distance of the means of an unsampled Gaussian step, 1/sigma or 2/sigma. */
-void shift(arb_t mu, const certificate *c, const step *s, slong prec);
+
+/* list.c: Gaussian noise in full, in closed form; a list of all losses of steps that have finitely many. */
+int delta_gaussian(arb_t delta, const certificate *c, double eps, slong prec);
+int delta_list(arb_t delta, const char **why, const certificate *c, int d, double eps, slong prec);
 
 /* contour.c: a ball around delta(eps) in direction d by the integral; level 0, 1, 2 … asks for more digits. 0 if it does not
  * serve, with the reason. */
 int delta_contour(arb_t delta, const char **why, const certificate *c, int d, double eps, int level, slong prec);
 /* An upper bound of delta(eps) by Chernoff's bound. */
 int delta_chernoff(arb_t bound, const certificate *c, int d, double eps, slong prec);
-
-/* finite.c: closed forms and enumeration. */
-int delta_gaussian(arb_t delta, const certificate *c, double eps, slong prec);
-int delta_finite(arb_t delta, const char **why, const certificate *c, int d, double eps, slong prec);
 
 #endif

@@ -13,10 +13,8 @@
 #include <math.h>
 #include "check.h"
 
-static const double PI = 3.14159265358979323846;
-
 enum { MAX_FREQUENCIES = 200000 };
-static const double MAX_PRODUCTS = 6e7; /* nodes times frequencies of all steps */
+static const double MAX_PRODUCTS = 2e7; /* nodes times frequencies of all steps */
 
 /* log M of all runs at a real place. */
 static int cumulant(arb_t k, const certificate *c, int d, double at, slong prec)
@@ -57,27 +55,30 @@ static double log_weight(double s)
 	return xlogx(-s - 1) - xlogx(-s);
 }
 
-/* The place theta > 0 where M(theta) e^{-theta eps}/(theta (theta+1)) is about least. */
+/* log M(theta) e^{-theta eps}/(theta (theta+1)) at theta = e^l, about. */
+static double valley(const certificate *c, int d, double eps, double l)
+{
+	double t = exp(l);
+	return about(c, d, t) - t*eps - l - log1p(t);
+}
+
+/* The place theta > 0 where that is about least. */
 static double saddle(const certificate *c, int d, double eps)
 {
-	double x[3], f[3];
-	double at(double l) { double t = exp(l), k = about(c, d, t); return k - t*eps - l - log1p(t); }
-	x[1] = 0;
-	f[1] = at(0);
-	double step = 1;
-	x[0] = -1; f[0] = at(-1);
-	x[2] = 1; f[2] = at(1);
+	double x[3] = { -1, 0, 1 }, f[3], step = 1;
+	for (int i = 0; i < 3; i++)
+		f[i] = valley(c, d, eps, x[i]);
 	for (int i = 0; i < 40 && f[0] < f[1]; i++) {
 		x[2] = x[1]; f[2] = f[1]; x[1] = x[0]; f[1] = f[0];
-		x[0] -= step; f[0] = at(x[0]);
+		x[0] -= step; f[0] = valley(c, d, eps, x[0]);
 	}
 	for (int i = 0; i < 40 && f[2] < f[1]; i++) {
 		x[0] = x[1]; f[0] = f[1]; x[1] = x[2]; f[1] = f[2];
-		x[2] += step; f[2] = at(x[2]);
+		x[2] += step; f[2] = valley(c, d, eps, x[2]);
 	}
 	for (int i = 0; i < 14; i++) {
 		int right = x[2] - x[1] > x[1] - x[0];
-		double y = right ? x[1] + 0.4*(x[2] - x[1]) : x[1] - 0.4*(x[1] - x[0]), g = at(y);
+		double y = right ? x[1] + 0.4*(x[2] - x[1]) : x[1] - 0.4*(x[1] - x[0]), g = valley(c, d, eps, y);
 		if (g < f[1]) {
 			x[right ? 0 : 2] = x[1];
 			x[1] = y;
@@ -151,12 +152,12 @@ static int products(acb_ptr f, slong n, const certificate *c, int d, double thet
 		acb_one(f + k);
 	for (slong i = 0; i < c->steps; i++) {
 		const step *s = &c->step[i];
-		if (s->kind == GAUSSIAN && s->rate == 1) {
+		if (full_gaussian(s)) {
 			/* e^{T mu^2/2 z(z+1)} */
 			arb_t mu;
 			acb_t z, w;
 			arb_init(mu); acb_init(z); acb_init(w);
-			shift(mu, c, s, prec);
+			shift_of(mu, s, prec);
 			arb_mul(mu, mu, mu, prec);
 			arb_mul_2exp_si(mu, mu, -1);
 			arb_mul_ui(mu, mu, s->count, prec);
@@ -228,171 +229,199 @@ static int products(acb_ptr f, slong n, const certificate *c, int d, double thet
 int delta_chernoff(arb_t bound, const certificate *c, int d, double eps, slong prec)
 {
 	double theta = saddle(c, d, eps);
-	arb_t m0, m1, x;
-	arb_init(m0); arb_init(m1); arb_init(x);
+	arb_t m0, m1;
+	arb_init(m0); arb_init(m1);
 	int ok = chernoff(bound, c, d, theta, eps, prec);
-	arb_one(x);
-	for (slong i = 0; i < c->steps; i++) {
-		finite_masses(m0, m1, &c->step[i], d, prec);
-		arb_pow_ui(m0, m0, c->step[i].count, prec);
-		arb_mul(x, x, m0, prec);
-	}
-	arb_sub_ui(x, x, 1, prec);
-	arb_sub(bound, bound, x, prec);
-	arb_clear(m0); arb_clear(m1); arb_clear(x);
+	finite_parts(m0, m1, c, d, prec);
+	arb_sub_ui(m0, m0, 1, prec);
+	arb_sub(bound, bound, m0, prec);
+	arb_clear(m0); arb_clear(m1);
 	return ok && arb_is_finite(bound);
 }
 
-int delta_contour(arb_t delta, const char **why, const certificate *c, int d, double eps, int level, slong prec)
+/* Lines and frequencies of a sum. */
+typedef struct {
+	double theta, ahead, behind, h, tol, angle[MAX_STEPS];
+	slong n;
+} lines;
+
+/* The lines beside theta that need the least period; 0 if there is none, or the period. */
+static double beside(lines *l, const certificate *c, int d, double eps, double base)
 {
-	double theta = d == c->direction && c->theta > 0 ? c->theta : saddle(c, d, eps), tol;
-	/* Errors relative to e^{K(theta) - theta eps}: far below what the width of the interval is in delta. */
-	tol = fmin(-14, log(theta*fmax(c->upper - c->lower, 1e-15*c->upper)) - 8) - 14.0*level;
-	double base = about(c, d, theta);
-	if (!isfinite(base)) {
-		*why = "the transform is not finite on the line";
-		return 0;
-	}
-	/* Lines beside: the least period. */
-	double ahead = INFINITY, behind = INFINITY, sh = 0, sl = 0;
+	double theta = l->theta, ahead = INFINITY, behind = INFINITY;
 	for (int i = -14; i <= 24; i++) {
-		double s = theta*(1 + pow(1.35, i)), need = (about(c, d, s) - base - (s - theta)*eps + log_weight(s) - tol)/(s - theta);
+		double s = theta*(1 + pow(1.35, i)), need = (about(c, d, s) - base - (s - theta)*eps + log_weight(s) - l->tol)/(s - theta);
 		if (need < ahead) {
 			ahead = need;
-			sh = s;
+			l->ahead = s;
 		} else if (need > 1.5*ahead)
 			break; /* a convex function over a linear one has one valley */
 	}
 	for (int i = 1; i <= 30; i++) {
 		double s = i <= 12 ? theta*(1 - i/13.0) : i <= 18 ? -(i - 12)/7.0 : -1 - 0.1*pow(1.6, i - 18);
-		double need = (about(c, d, s) - base - (s - theta)*eps + log_weight(s) - tol)/(theta - s);
+		double need = (about(c, d, s) - base - (s - theta)*eps + log_weight(s) - l->tol)/(theta - s);
 		if (need < behind) {
 			behind = need;
-			sl = s;
+			l->behind = s;
 		}
 	}
 	double period = fmax(fmax(ahead, behind), 1e-6);
-	if (level == 0 && d == c->direction && c->theta > 0 && c->period > period)
-		period = c->period;
-	if (!isfinite(period)) {
-		*why = "no line beside has a finite transform";
-		return 0;
-	}
-	double h = 2*PI/period, last = h, angle[MAX_STEPS];
-	/* The last frequency. */
-	double rest(double t)
-	{
-		double x = -log(PI*t);
-		for (slong i = 0; i < c->steps; i++)
-			x += c->step[i].count*steer_angle(&angle[i], c, &c->step[i], d, theta, t);
-		return x;
-	}
-	while (rest(last) > tol) {
+	return isfinite(period) ? period : 0;
+}
+
+/* The logarithm of about what is left out from the frequency t on; sets the angles. */
+static double rest(lines *l, const certificate *c, int d, double t)
+{
+	double x = -log(PI*t);
+	for (slong i = 0; i < c->steps; i++)
+		x += c->step[i].count*steer_angle(&l->angle[i], c, &c->step[i], d, l->theta, t);
+	return x;
+}
+
+/* How many frequencies are summed; 0 if they would be too many. */
+static int last_frequency(lines *l, const certificate *c, int d)
+{
+	double last = l->h;
+	while (rest(l, c, d, last) > l->tol) {
 		last *= 2;
-		if (last > 2*MAX_FREQUENCIES*h) {
-			*why = "the transform falls too slowly";
+		if (last > 2*MAX_FREQUENCIES*l->h)
 			return 0;
-		}
 	}
 	double low = last/2;
 	for (int i = 0; i < 6; i++) {
 		double t = (low + last)/2;
-		if (rest(t) > tol)
+		if (rest(l, c, d, t) > l->tol)
 			low = t;
 		else
 			last = t;
 	}
-	slong n = ceil(last/h);
-	if (n > MAX_FREQUENCIES) {
+	l->n = ceil(last/l->h);
+	rest(l, c, d, l->n*l->h);
+	return l->n <= MAX_FREQUENCIES;
+}
+
+/* S from the products, over lambda. */
+static void sum_up(arb_t delta, acb_ptr f, const lines *l, double eps, const arb_t lambda, slong prec)
+{
+	acb_t z, w;
+	arb_t x;
+	acb_init(z); acb_init(w); arb_init(x);
+	arb_zero(delta);
+	for (slong k = 0; k <= l->n; k++) {
+		arb_set_d(acb_realref(z), l->theta);
+		arb_set_d(acb_imagref(z), l->h);
+		arb_mul_si(acb_imagref(z), acb_imagref(z), k, prec);
+		acb_add_ui(w, z, 1, prec);
+		acb_mul(w, w, z, prec);
+		acb_div(f + k, f + k, w, prec);
+		arb_set_d(x, eps);
+		acb_mul_arb(z, z, x, prec);
+		acb_neg(z, z);
+		acb_exp(w, z, prec);
+		acb_mul(w, f + k, w, prec);
+		if (k > 0)
+			arb_mul_2exp_si(acb_realref(w), acb_realref(w), 1);
+		arb_add(delta, delta, acb_realref(w), prec);
+	}
+	arb_div(delta, delta, lambda, prec);
+	acb_clear(z); acb_clear(w); arb_clear(x);
+}
+
+/* What is left out: B e^{-theta eps}/(pi n h). */
+static int left_out(arb_t part, const certificate *c, int d, const lines *l, double eps, slong prec)
+{
+	arb_t x, y;
+	arb_init(x); arb_init(y);
+	int ok = 1;
+	arb_one(part);
+	for (slong i = 0; ok && i < c->steps; i++) {
+		const step *s = &c->step[i];
+		ok = late_bound(x, c, s, d, l->theta, l->n*l->h, l->angle[i], -l->tol + log(s->count) + 5, prec);
+		arb_pow_ui(x, x, s->count, prec);
+		arb_mul(part, part, x, prec);
+	}
+	arb_set_d(x, eps);
+	arb_set_d(y, l->theta);
+	arb_mul(x, x, y, prec);
+	arb_neg(x, x);
+	arb_exp(x, x, prec);
+	arb_mul(part, part, x, prec);
+	arb_const_pi(x, prec);
+	arb_set_d(y, l->h);
+	arb_mul(x, x, y, prec);
+	arb_mul_si(x, x, l->n, prec);
+	arb_div(part, part, x, prec);
+	arb_clear(x); arb_clear(y);
+	return ok;
+}
+
+/* Adds what is not S: what is left out, the periods beside, the poles that were passed, and 1 - m0. */
+static int add_rest(arb_t delta, const certificate *c, int d, const lines *l, double eps, const arb_t lambda, slong prec)
+{
+	arb_t part, m0, m1, x;
+	arb_init(part); arb_init(m0); arb_init(m1); arb_init(x);
+	int ok = left_out(part, c, d, l, eps, prec);
+	arb_add_error(delta, part);
+	ok = ok && remainder_bound(part, c, d, l->ahead, l->theta, lambda, eps, prec);
+	arb_add_error(delta, part);
+	ok = ok && remainder_bound(part, c, d, l->behind, l->theta, lambda, eps, prec);
+	arb_add_error(delta, part);
+	finite_parts(m0, m1, c, d, prec);
+	if (l->behind < 0) {
+		pole(part, m0, l->theta, 0, lambda, prec);
+		arb_sub(delta, delta, part, prec);
+	}
+	if (l->behind < -1) {
+		pole(part, m1, l->theta, 1, lambda, prec);
+		arb_set_d(x, eps);
+		arb_exp(x, x, prec);
+		arb_addmul(delta, part, x, prec);
+	}
+	arb_sub_ui(m0, m0, 1, prec);
+	arb_sub(delta, delta, m0, prec);
+	arb_clear(part); arb_clear(m0); arb_clear(m1); arb_clear(x);
+	return ok;
+}
+
+int delta_contour(arb_t delta, const char **why, const certificate *c, int d, double eps, int level, slong prec)
+{
+	int hint = d == c->direction && c->theta > 0;
+	lines l = { .theta = hint ? c->theta : saddle(c, d, eps) };
+	/* Errors relative to e^{K(theta) - theta eps}: far below what the width of the interval is in delta. */
+	l.tol = fmin(-14, log(l.theta*fmax(c->upper - c->lower, 1e-15*c->upper)) - 8) - 14.0*level;
+	double base = about(c, d, l.theta);
+	if (!isfinite(base)) {
+		*why = "the transform is not finite on the line";
+		return 0;
+	}
+	double period = beside(&l, c, d, eps, base);
+	if (!period) {
+		*why = "no line beside has a finite transform";
+		return 0;
+	}
+	if (level == 0 && hint)
+		period = fmax(period, c->period);
+	l.h = 2*PI/period;
+	if (!last_frequency(&l, c, d)) {
 		*why = "the transform falls too slowly";
 		return 0;
 	}
-	rest(n*h);
-
-	arb_t lambda, x, y, m0, m1, part;
-	arb_init(lambda); arb_init(x); arb_init(y); arb_init(m0); arb_init(m1); arb_init(part);
+	arb_t lambda, x;
+	arb_init(lambda); arb_init(x);
 	arb_const_pi(lambda, prec);
 	arb_mul_2exp_si(lambda, lambda, 1);
-	arb_set_d(x, h);
+	arb_set_d(x, l.h);
 	arb_div(lambda, lambda, x, prec);
-
-	/* S */
-	acb_ptr f = _acb_vec_init(n + 1);
-	int ok = products(f, n, c, d, theta, h, -tol, why, prec);
+	acb_ptr f = _acb_vec_init(l.n + 1);
+	int ok = products(f, l.n, c, d, l.theta, l.h, -l.tol, why, prec);
 	if (ok) {
-		acb_t z, w;
-		acb_init(z); acb_init(w);
-		arb_zero(delta);
-		for (slong k = 0; k <= n; k++) {
-			arb_set_d(acb_realref(z), theta);
-			arb_set_d(acb_imagref(z), h);
-			arb_mul_si(acb_imagref(z), acb_imagref(z), k, prec);
-			acb_add_ui(w, z, 1, prec);
-			acb_mul(w, w, z, prec);
-			acb_div(f + k, f + k, w, prec);
-			arb_set_d(x, eps);
-			acb_mul_arb(z, z, x, prec);
-			acb_neg(z, z);
-			acb_exp(w, z, prec);
-			acb_mul(w, f + k, w, prec);
-			if (k > 0)
-				arb_mul_2exp_si(acb_realref(w), acb_realref(w), 1);
-			arb_add(delta, delta, acb_realref(w), prec);
-		}
-		arb_div(delta, delta, lambda, prec);
-		acb_clear(z); acb_clear(w);
-
-		/* What is left out: B e^{-theta eps}/(pi n h). */
-		arb_one(part);
-		for (slong i = 0; ok && i < c->steps; i++) {
-			ok = late_bound(x, c, &c->step[i], d, theta, n*h, angle[i], -tol + log(c->step[i].count) + 5, prec);
-			arb_pow_ui(x, x, c->step[i].count, prec);
-			arb_mul(part, part, x, prec);
-		}
-		arb_set_d(x, eps);
-		arb_set_d(y, theta);
-		arb_mul(x, x, y, prec);
-		arb_neg(x, x);
-		arb_exp(x, x, prec);
-		arb_mul(part, part, x, prec);
-		arb_const_pi(x, prec);
-		arb_set_d(y, h);
-		arb_mul(x, x, y, prec);
-		arb_mul_si(x, x, n, prec);
-		arb_div(part, part, x, prec);
-		arb_add_error(delta, part);
-
-		/* The periods beside. */
-		ok = ok && remainder_bound(part, c, d, sh, theta, lambda, eps, prec);
-		arb_add_error(delta, part);
-		ok = ok && remainder_bound(part, c, d, sl, theta, lambda, eps, prec);
-		arb_add_error(delta, part);
-		arb_one(x);
-		arb_one(y);
-		for (slong i = 0; i < c->steps; i++) {
-			finite_masses(m0, m1, &c->step[i], d, prec);
-			arb_pow_ui(m0, m0, c->step[i].count, prec);
-			arb_pow_ui(m1, m1, c->step[i].count, prec);
-			arb_mul(x, x, m0, prec);
-			arb_mul(y, y, m1, prec);
-		}
-		if (sl < 0) {
-			pole(part, x, theta, 0, lambda, prec);
-			arb_sub(delta, delta, part, prec);
-		}
-		if (sl < -1) {
-			pole(part, y, theta, 1, lambda, prec);
-			arb_set_d(y, eps);
-			arb_exp(y, y, prec);
-			arb_addmul(delta, part, y, prec);
-		}
-		/* 1 - m0 */
-		arb_sub_ui(x, x, 1, prec);
-		arb_sub(delta, delta, x, prec);
-		if (!ok)
+		sum_up(delta, f, &l, eps, lambda, prec);
+		if (!add_rest(delta, c, d, &l, eps, lambda, prec)) {
 			*why = "a bound is not finite";
+			ok = 0;
+		}
 	}
-	_acb_vec_clear(f, n + 1);
-	arb_clear(lambda); arb_clear(x); arb_clear(y); arb_clear(m0); arb_clear(m1); arb_clear(part);
+	_acb_vec_clear(f, l.n + 1);
+	arb_clear(lambda); arb_clear(x);
 	return ok && arb_is_finite(delta);
 }

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -18,22 +18,32 @@ import (
 
 // The tests run this program as its users do: the test's own binary, with main for its job.
 func TestMain(m *testing.M) {
-	if os.Getenv("ACCOUNTANT_BEAM_TEST") != "" {
+	switch name := os.Getenv(partVariable); name {
+	case "":
+		os.Exit(m.Run())
+	case "main":
 		main()
-		os.Exit(0)
+	default:
+		part(name)
 	}
-	os.Exit(m.Run())
 }
 
-func command(args ...string) *exec.Cmd {
-	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = append(os.Environ(), "ACCOUNTANT_BEAM_TEST=1")
+// partVariable says what the test's binary is, if not the tests.
+const partVariable = "ACCOUNTANT_BEAM_TEST"
+
+func command(args ...string) *exec.Cmd { return commandContext(context.Background(), args...) }
+
+func commandContext(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, os.Args[0], args...)
+	cmd.Env = append(os.Environ(), partVariable+"=main")
 	return cmd
 }
 
 func mustRun(t *testing.T, args ...string) {
 	t.Helper()
-	if text, err := command(args...).CombinedOutput(); err != nil {
+	ctx, stop := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer stop()
+	if text, err := commandContext(ctx, args...).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", args, err, text)
 	}
 }
@@ -148,54 +158,85 @@ func TestAnswersAreTheCommands(t *testing.T) {
 	}
 }
 
-// A run that is killed with SIGKILL leaves no part of a file, and the run after it writes
-// the bytes that an undisturbed one writes.
-func TestKilledRunGoesOn(t *testing.T) {
-	dir := t.TempDir()
-	key, data := filepath.Join(dir, "key"), filepath.Join(dir, "data.csv")
+// labelFile writes a key and so many rows with labels from 0 to 10.
+func labelFile(t *testing.T, dir string, n int) (key, data string) {
+	t.Helper()
+	key, data = filepath.Join(dir, "key"), filepath.Join(dir, "data.csv")
 	mustRun(t, "key", "--key_file", key)
 	var rows bytes.Buffer
-	w := bufio.NewWriter(&rows)
-	fmt.Fprintln(w, "id,label")
-	for i := range 4000 {
-		fmt.Fprintf(w, "%d,%d\n", i, i*i%11)
+	fmt.Fprintln(&rows, "id,label")
+	for i := range n {
+		fmt.Fprintf(&rows, "%d,%d\n", i, i*i%11)
 	}
-	w.Flush()
 	if err := os.WriteFile(data, rows.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	return key, data
+}
+
+// labelsOut is all that a run of the job labels has written.
+func labelsOut(t *testing.T, dir, out string, shards int) (text string) {
+	t.Helper()
+	for i := range shards {
+		text += read(t, fmt.Sprintf("%s-%05d-of-%05d.csv", filepath.Join(dir, out), i, shards))
+	}
+	return text + read(t, filepath.Join(dir, out+"-report-00000-of-00001.json"))
+}
+
+// A run that is killed with SIGKILL while it writes leaves no part of a file under its name, and the run after it writes
+// the bytes that an undisturbed one writes.
+func TestKilledRunGoesOn(t *testing.T) {
+	const shards = 8
+	dir := t.TempDir()
+	key, data := labelFile(t, dir, 4000)
 	args := func(out string) []string {
-		return []string{"labels", "--in", data, "--label_set", "0..10", "--id_column", "id", "--epsilon", "1", "--key_file", key, "--shards", "3", "--out", filepath.Join(dir, out)}
+		return []string{"labels", "--in", data, "--label_set", "0..10", "--id_column", "id", "--epsilon", "1", "--key_file", key, "--shards", fmt.Sprint(shards), "--out", filepath.Join(dir, out)}
 	}
-	start := time.Now()
 	mustRun(t, args("whole")...)
-	took := time.Since(start)
-	whole := func(out string) (text string) {
-		for i := range 3 {
-			text += read(t, fmt.Sprintf("%s-%05d-of-00003.csv", filepath.Join(dir, out), i))
-		}
-		return text + read(t, filepath.Join(dir, out+"-report-00000-of-00001.json"))
-	}
-	want := whole("whole")
-	for _, part := range []float64{0.2, 0.5, 0.8} {
+	want := labelsOut(t, dir, "whole", shards)
+	// Killed when the first of its files, complete or not, is there: until it was caught with some of them missing.
+	caught := false
+	for try := 0; try < 10 && !caught; try++ {
 		cmd := command(args("killed")...)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Duration(part * float64(took)))
-		cmd.Process.Kill()
-		err := cmd.Wait()
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		var err error
+		for running := true; running; {
+			select {
+			case err = <-ended:
+				running = false
+			default:
+				if begun, _ := filepath.Glob(filepath.Join(dir, "killed-*")); len(begun) > 0 {
+					cmd.Process.Kill()
+					err, running = <-ended, false
+				}
+				time.Sleep(100 * time.Microsecond)
+			}
+		}
 		there, _ := filepath.Glob(filepath.Join(dir, "killed-*.csv"))
-		t.Logf("killed after %.0f %%: %v, %d files", 100*part, err, len(there))
+		caught = err != nil && len(there) < shards
+		t.Logf("killed with %d files: %v", len(there), err)
 		for _, name := range there { // each whole: the same as that of the undisturbed run
 			if read(t, name) != read(t, strings.Replace(name, "killed-", "whole-", 1)) {
 				t.Errorf("%s is not what an undisturbed run writes", name)
 			}
 		}
+		if !caught {
+			left, _ := filepath.Glob(filepath.Join(dir, "killed-*"))
+			for _, name := range left {
+				os.Remove(name)
+			}
+		}
+	}
+	if !caught {
+		t.Error("no run was killed while it was writing")
 	}
 	mustRun(t, args("killed")...)
-	if whole("killed") != want || strings.Count(want, "\n") != 4000+3+1 {
-		t.Errorf("the run after three that were killed writes %d bytes, an undisturbed one %d", len(whole("killed")), len(want))
+	if labelsOut(t, dir, "killed", shards) != want || strings.Count(want, "\n") != 4000+shards+1 {
+		t.Errorf("the run after those that were killed writes other bytes than an undisturbed one")
 	}
 }
 

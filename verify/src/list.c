@@ -1,11 +1,13 @@
 /*
- * Plans that need no integral: Gaussian noise alone, in closed form; finite pairs alone, by a list of all losses.
+ * Plans that need no integral: Gaussian noise alone, in closed form; finite pairs and discrete Gaussian noise alone, by a list of all
+ * losses.
  */
 #include <math.h>
 #include "check.h"
 
-/* A list may have so many losses. */
+/* A list may have so many losses, and the law of one discrete step. */
 static const double MAX_LIST = 2e6;
+enum { MAX_LAW = 200000 };
 
 /* Losses of Gaussian runs add up to N(mu^2/2, mu^2), mu^2 the sum of all:
  * delta = Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu) (Balle and Wang 2018, Theorem 8). */
@@ -14,7 +16,7 @@ int delta_gaussian(arb_t delta, const certificate *c, double eps, slong prec)
 	arb_t mu, x, y, e;
 	arb_init(mu); arb_init(x); arb_init(y); arb_init(e);
 	for (slong i = 0; i < c->steps; i++) {
-		shift(x, c, &c->step[i], prec);
+		shift_of(x, &c->step[i], prec);
 		arb_mul(x, x, x, prec);
 		arb_addmul_ui(mu, x, c->step[i].count, prec);
 	}
@@ -36,9 +38,9 @@ int delta_gaussian(arb_t delta, const certificate *c, double eps, slong prec)
 	return arb_is_finite(delta);
 }
 
-/* The masses and losses of an outcome that has both masses. */
+/* The masses and losses of the outcomes that have both masses, of one run that is to be counted so often. */
 typedef struct {
-	slong n;
+	slong n, room;
 	ulong count;
 	arb_ptr p, l;
 } pair;
@@ -70,13 +72,19 @@ static void next_pair(walk *w, slong i, const arb_t mass, const arb_t loss)
 	arb_clear(x);
 }
 
-/* All ways in which the outcomes from this one on occur left times: binomial by binomial. */
+/* All ways in which the outcomes from this one on occur left times: each in turn if it is once, else binomial by binomial. */
 static void visit(walk *w, slong i, slong outcome, ulong left, const arb_t mass, const arb_t loss)
 {
 	const pair *x = &w->pairs[i];
 	arb_t m, l;
 	arb_init(m); arb_init(l);
-	if (outcome == x->n - 1) {
+	if (x->count == 1) {
+		for (slong j = 0; j < x->n; j++) {
+			arb_mul(m, mass, x->p + j, w->prec);
+			arb_add(l, loss, x->l + j, w->prec);
+			next_pair(w, i + 1, m, l);
+		}
+	} else if (outcome == x->n - 1) {
 		arb_pow_ui(m, x->p + outcome, left, w->prec);
 		arb_mul(m, m, mass, w->prec);
 		arb_set(l, loss);
@@ -96,54 +104,72 @@ static void visit(walk *w, slong i, slong outcome, ulong left, const arb_t mass,
 	arb_clear(m); arb_clear(l);
 }
 
-int delta_finite(arb_t delta, const char **why, const certificate *c, int d, double eps, slong prec)
+/* The outcomes of a finite step. */
+static void fill(pair *x, const step *s, int d, slong prec)
+{
+	x->room = s->outcomes;
+	x->p = _arb_vec_init(s->outcomes);
+	x->l = _arb_vec_init(s->outcomes);
+	arb_t p, q;
+	arb_init(p); arb_init(q);
+	for (slong j = 0; j < s->outcomes; j++) {
+		outcome_masses(p, q, s, d, j, prec);
+		if (arb_is_zero(p) || arb_is_zero(q))
+			continue;
+		arb_set(x->p + x->n, p);
+		arb_div(q, p, q, prec);
+		arb_log(x->l + x->n, q, prec);
+		x->n++;
+	}
+	arb_clear(p); arb_clear(q);
+}
+
+int delta_list(arb_t delta, const char **why, const certificate *c, int d, double eps, slong prec)
 {
 	double size = 1;
 	pair pairs[MAX_STEPS];
-	arb_t p, q, m0;
-	arb_init(p); arb_init(q); arb_init(m0);
-	arb_one(m0);
-	for (slong i = 0; i < c->steps; i++) {
-		const step *s = &c->step[i];
-		pair *x = &pairs[i];
-		x->n = 0;
-		x->count = s->count;
-		x->p = _arb_vec_init(s->outcomes);
-		x->l = _arb_vec_init(s->outcomes);
-		for (slong j = 0; j < s->outcomes; j++) {
-			outcome_masses(p, q, s, d, j, prec);
-			if (arb_is_zero(p) || arb_is_zero(q))
-				continue;
-			arb_set(x->p + x->n, p);
-			arb_div(q, p, q, prec);
-			arb_log(x->l + x->n, q, prec);
-			x->n++;
-		}
-		for (slong k = 1; k < x->n; k++)
-			size *= ((double)s->count + k)/k;
-		finite_masses(p, q, s, d, prec);
-		arb_pow_ui(p, p, s->count, prec);
-		arb_mul(m0, m0, p, prec);
+	arb_t m0, m1, lost, x;
+	arb_init(m0); arb_init(m1); arb_init(lost); arb_init(x);
+	prec -= fmax(log2(c->delta), -1100); /* delta to so many digits, not 1 - delta */
+	int ok = 1;
+	slong made = 0;
+	for (; ok && made < c->steps; made++) {
+		const step *s = &c->step[made];
+		pair *y = &pairs[made];
+		*y = (pair){ .count = s->count };
+		if (s->kind == DISCRETE_GAUSSIAN) {
+			y->count = 1;
+			ok = discrete_law(&y->n, &y->p, &y->l, x, s, MAX_LAW, prec);
+			y->room = y->n;
+			if (!ok)
+				break;
+			arb_add(lost, lost, x, prec);
+		} else
+			fill(y, s, d, prec);
+		for (slong k = 1; k < y->n; k++)
+			size *= ((double)y->count + k)/k;
+		ok = y->n > 0 && size <= MAX_LIST;
 	}
-	int ok = size <= MAX_LIST;
-	for (slong i = 0; i < c->steps; i++)
-		ok = ok && pairs[i].n > 0;
 	if (ok) {
 		walk w = { .pairs = pairs, .n = c->steps, .prec = prec };
 		arb_init(w.eps); arb_init(w.sum);
 		arb_set_d(w.eps, eps);
-		arb_one(p);
-		arb_zero(q);
-		next_pair(&w, 0, p, q);
+		arb_one(m0);
+		next_pair(&w, 0, m0, m1);
+		finite_parts(m0, m1, c, d, prec);
 		arb_sub_ui(m0, m0, 1, prec);
 		arb_sub(delta, w.sum, m0, prec);
+		/* What is missing adds between nothing and all that it has. */
+		arb_mul_2exp_si(lost, lost, -1);
+		arb_add(delta, delta, lost, prec);
+		arb_add_error(delta, lost);
 		arb_clear(w.eps); arb_clear(w.sum);
 	} else
 		*why = "the list of all losses is too long";
-	for (slong i = 0; i < c->steps; i++) {
-		_arb_vec_clear(pairs[i].p, c->step[i].outcomes);
-		_arb_vec_clear(pairs[i].l, c->step[i].outcomes);
+	for (slong i = 0; i < made; i++) {
+		_arb_vec_clear(pairs[i].p, pairs[i].room);
+		_arb_vec_clear(pairs[i].l, pairs[i].room);
 	}
-	arb_clear(p); arb_clear(q); arb_clear(m0);
+	arb_clear(m0); arb_clear(m1); arb_clear(lost); arb_clear(x);
 	return ok;
 }

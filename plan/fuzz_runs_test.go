@@ -1,0 +1,120 @@
+package plan
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/dpaccountant/accountant"
+)
+
+// FuzzRuns: a plan, the lines of its certificate, and the plan of these lines have the same runs. What reads the lines is
+// of this test alone.
+func FuzzRuns(f *testing.F) {
+	for _, s := range []string{
+		"neighbors: substitute\nsteps:\n  - mechanism: {laplace: {noise-multiplier: 2}}\n  - {count: 3, steps: [{mechanism: {pure: {epsilon: 1}}, count: 5}, {mechanism: {approximate: {epsilon: 1, delta: 1e-300}}}]}",
+		"neighbors: add-remove\nrecords-per-person: 3\nsteps:\n  - mechanism: {gaussian: {standard-deviation: 4, partitions: 4}}\n    sampling: none\n  - mechanism: {finite: {p: [0.5, 0.5], q: [1, 0]}}\n    sampling: {poisson: {rate: 0.1}}",
+		"neighbors: add-remove\nsteps: [{mechanism: {discrete-gaussian: {noise-multiplier: 0.1, sensitivity: 3, dimension: 1}}, sampling: {without-replacement: {population: 100, batch: 7}}}]",
+		"neighbors: zero-out\nsteps: [{mechanism: {discrete-laplace: {noise-multiplier: 7e-3}}}, {mechanism: {randomized-response: {probability: 0.3, categories: 4}}, count: 9007199254740992}]",
+		"neighbors: add-remove\nsteps:\n  - selection: {law: geometric, mean: 3}\n    steps: [{mechanism: {pure: {epsilon: 1}}}]\n  - mechanism: {gaussian: {noise-multiplier: 2}}\n    sampling: {shuffle: {batches: 10, redraw: each-epoch}}",
+		`{"class_name": "SelfComposedDpEvent", "count": 7, "event": {"class_name": "GaussianDpEvent", "noise_multiplier": 2.0}}`,
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := Parse([]byte(text))
+		head, lines, errRuns := Runs([]byte(text))
+		if (err == nil) != (errRuns == nil) {
+			t.Fatalf("Parse: %v, Runs: %v", err, errRuns)
+		}
+		if err != nil {
+			return
+		}
+		for _, line := range lines {
+			if strings.ContainsAny(line, "\n\r\x00") {
+				t.Errorf("%q is no line", line)
+			}
+		}
+		back := planOf(t, head, lines)
+		q, err := Parse([]byte(back))
+		if err != nil {
+			t.Fatalf("the plan of the lines: %v\n%s\nof\n%s", err, back, text)
+		}
+		if _, again, err := Runs([]byte(back)); err != nil || !slices.Equal(again, lines) {
+			t.Errorf("the plan\n%s\nof the lines\n%q\nhas the lines\n%q, %v", back, lines, again, err)
+		}
+		if a, b := stepsOf(p.Steps, 1), stepsOf(q.Steps, 1); !reflect.DeepEqual(a, b) {
+			t.Errorf("steps\n%v\nare\n%v\nby way of\n%s", a, b, back)
+		}
+	})
+}
+
+// stepsOf are the steps of a plan without their names, groups multiplied out.
+func stepsOf(steps []accountant.Step, times int64) []accountant.Step {
+	var all []accountant.Step
+	for _, s := range steps {
+		s.Count, s.Name = times*max(s.Count, 1), ""
+		if s.Selection != nil {
+			s.Steps = stepsOf(s.Steps, 1)
+		} else if len(s.Steps) > 0 {
+			all = append(all, stepsOf(s.Steps, s.Count)...)
+			continue
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+var (
+	hex   = regexp.MustCompile(`-?0x[0-9a-f.]+p[+-]\d+`)
+	pairs = regexp.MustCompile(`([a-z-]+) (\S+)`)
+	lists = regexp.MustCompile(`([pq]) \d+((?: -?[0-9][^a-z ]*)+)`)
+)
+
+// planOf reads the lines of a certificate.
+func planOf(t *testing.T, head Header, lines []string) string {
+	text := fmt.Sprintf("neighbors: %s\nrecords-per-person: %d\nsteps:\n", head.Neighbors, head.RecordsPerPerson)
+	for _, line := range lines {
+		count, rest, _ := strings.Cut(line, " ")
+		if other, ok := strings.CutPrefix(rest, "other "); ok {
+			text += fmt.Sprintf("  - {%s, count: %s}\n", other, count)
+			continue
+		}
+		rest = hex.ReplaceAllStringFunc(rest, func(s string) string {
+			x, err := strconv.ParseFloat(s, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return strconv.FormatFloat(x, 'g', -1, 64)
+		})
+		sampling := ""
+		for _, scheme := range []string{"poisson", "without-replacement"} {
+			if m, words, ok := strings.Cut(rest, " "+scheme+" "); ok {
+				rest, sampling = m, fmt.Sprintf(", sampling: {%s: {%s}}", scheme, keys(words))
+			}
+		}
+		name, words, _ := strings.Cut(rest, " ")
+		words = strings.Replace(words, " dimension 0", "", 1)
+		text += fmt.Sprintf("  - {mechanism: {%s: {%s}}%s, count: %s}\n", name, keys(words), sampling, count)
+	}
+	return text
+}
+
+// keys writes "name value …" as "name: value, …", a list as [ … ].
+func keys(words string) string {
+	if strings.HasPrefix(words, "p ") {
+		return strings.TrimSuffix(lists.ReplaceAllStringFunc(words, func(s string) string {
+			f := strings.Fields(s)
+			return f[0] + ": [" + strings.Join(f[2:], ", ") + "],"
+		}), ",")
+	}
+	var out []string
+	for _, m := range pairs.FindAllStringSubmatch(words, -1) {
+		out = append(out, m[1]+": "+m[2])
+	}
+	return strings.Join(out, ", ")
+}

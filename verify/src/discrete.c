@@ -1,0 +1,247 @@
+/*
+ * Discrete Gaussian noise of standard deviation sigma on a whole number, moved by s (Canonne, Kamath and Steinke 2020):
+ * Q(k) = e^{-k^2/(2 sigma^2)}/Z, P(k) = Q(k-s), and the loss of k = s + x is (2sx + s^2)/(2 sigma^2). Both directions are alike.
+ *
+ * e^{theta L} P moves the mean of x to c = theta s and has the mass e^{theta(theta+1)s^2/(2 sigma^2)} times that of noise around c, which
+ * need not be whole. Beyond a whole number at a distance D > 0 from c, the terms fall by e^{-D/sigma^2} at least:
+ *   sum over j >= 0 of e^{-(D+j)^2/(2 sigma^2)} <= e^{-D^2/(2 sigma^2)}/(1 - e^{-D/sigma^2}).
+ */
+#include <math.h>
+#include "check.h"
+
+/* sigma^2, moved and 1/Z of a step. Z is the sum of R terms to each side and the rest. */
+typedef struct {
+	ulong moved;
+	double sigma;
+	arb_t two;  /* 1/(2 sigma^2) */
+	arb_t norm; /* 1/Z */
+} lattice;
+
+/* A bound of the sum beyond a distance D, which may be where the bound is put. */
+static void beyond(arb_t out, const lattice *g, const arb_t D, slong prec)
+{
+	if (!arb_is_positive(D)) {
+		arb_pos_inf(out);
+		return;
+	}
+	arb_t x, y;
+	arb_init(x); arb_init(y);
+	arb_mul(x, D, g->two, prec);
+	arb_mul_2exp_si(y, x, 1);
+	arb_neg(y, y);
+	arb_expm1(y, y, prec);
+	arb_neg(y, y);
+	arb_mul(x, x, D, prec);
+	arb_neg(x, x);
+	arb_exp(x, x, prec);
+	arb_div(out, x, y, prec);
+	arb_clear(x); arb_clear(y);
+}
+
+static slong radius(const lattice *g, double digits) { return ceil(g->sigma*sqrt(2*digits)) + 2; }
+
+static int lattice_init(lattice *g, const step *s, slong prec)
+{
+	arb_init(g->two); arb_init(g->norm);
+	g->moved = s->shift*s->sensitivity;
+	g->sigma = s->noise*s->sensitivity;
+	arb_set_d(g->two, s->noise);
+	arb_mul_ui(g->two, g->two, s->sensitivity, prec);
+	arb_mul(g->two, g->two, g->two, prec);
+	arb_mul_2exp_si(g->two, g->two, 1);
+	arb_inv(g->two, g->two, prec);
+	double digits = prec*0.7 + 10;
+	if (g->sigma*sqrt(2*digits) > MAX_NODES)
+		return 0;
+	slong R = radius(g, digits);
+	arb_t x;
+	arb_init(x);
+	arb_zero(g->norm);
+	for (slong k = 1; k <= R; k++) {
+		arb_mul_ui(x, g->two, k, prec);
+		arb_mul_ui(x, x, k, prec);
+		arb_neg(x, x);
+		arb_exp(x, x, prec);
+		arb_add(g->norm, g->norm, x, prec);
+	}
+	arb_set_ui(x, R + 1);
+	beyond(x, g, x, prec);
+	arb_add_error(g->norm, x);
+	arb_mul_2exp_si(g->norm, g->norm, 1);
+	arb_add_ui(g->norm, g->norm, 1, prec);
+	arb_inv(g->norm, g->norm, prec);
+	arb_clear(x);
+	return 1;
+}
+
+static void lattice_clear(lattice *g)
+{
+	arb_clear(g->two); arb_clear(g->norm);
+}
+
+/* (2sx + s^2 n)/(2 sigma^2), the loss of n runs whose noise is x. */
+static void loss(arb_t out, const lattice *g, slong x, ulong n, slong prec)
+{
+	arb_t y;
+	arb_init(y);
+	arb_set_ui(out, g->moved);
+	arb_mul_ui(out, out, n, prec);
+	arb_set_si(y, x);
+	arb_mul_2exp_si(y, y, 1);
+	arb_add(out, out, y, prec);
+	arb_mul_ui(out, out, g->moved, prec);
+	arb_mul(out, out, g->two, prec);
+	arb_clear(y);
+}
+
+int discrete_rule(rule *r, const step *s, double theta, double digits, slong prec)
+{
+	lattice g;
+	int ok = lattice_init(&g, s, prec);
+	double c = theta*g.moved, R = ok ? radius(&g, digits + 10) : 0;
+	ok = ok && fabs(c) < 1e15 && 2*R + 1 < MAX_NODES;
+	if (ok) {
+		slong first = floor(c - R), n = ceil(2*R) + 2;
+		rule_init(r, n);
+		arb_t x, y, t;
+		arb_init(x); arb_init(y); arb_init(t);
+		arb_set_d(t, theta);
+		for (slong j = 0; j < n; j++) {
+			slong k = first + j;
+			loss(r->L + j, &g, k, 1, prec);
+			arb_mul(y, r->L + j, t, prec);
+			arb_set_si(x, k);
+			arb_mul(x, x, x, prec);
+			arb_submul(y, x, g.two, prec);
+			arb_exp(y, y, prec);
+			arb_mul(r->W + j, y, g.norm, prec);
+		}
+		/* What is left out at both ends, times e^{theta(theta+1) s^2/(2 sigma^2)}/Z. */
+		arb_mul_ui(t, t, g.moved, prec);
+		for (int side = 0; side < 2; side++) {
+			arb_set_si(x, side ? first + n : first - 1);
+			arb_sub(x, x, t, prec);
+			if (!side)
+				arb_neg(x, x);
+			beyond(x, &g, x, prec);
+			arb_add(r->err, r->err, x, prec);
+		}
+		arb_set_d(t, theta);
+		arb_mul(x, t, t, prec);
+		arb_add(t, t, x, prec);
+		arb_mul_ui(t, t, g.moved, prec);
+		arb_mul_ui(t, t, g.moved, prec);
+		arb_mul(t, t, g.two, prec);
+		arb_exp(t, t, prec);
+		arb_mul(r->err, r->err, t, prec);
+		arb_mul(r->err, r->err, g.norm, prec);
+		arb_clear(x); arb_clear(y); arb_clear(t);
+	}
+	lattice_clear(&g);
+	return ok;
+}
+
+/* Masses on consecutive whole numbers from first on; lost is at least the mass that they have not. */
+typedef struct {
+	arb_poly_t mass;
+	slong first;
+	arb_t lost;
+} counts;
+
+static void counts_init(counts *x)
+{
+	x->first = 0;
+	arb_poly_init(x->mass);
+	arb_init(x->lost);
+}
+
+static void counts_clear(counts *x)
+{
+	arb_poly_clear(x->mass);
+	arb_clear(x->lost);
+}
+
+/* The sum of two independent numbers, without what has less than e^{-digits} at the ends. What is missing of x + y is of x or of y.
+ * 0 if it is longer than most. */
+static int add_counts(counts *out, const counts *x, const counts *y, double digits, slong most, slong prec)
+{
+	slong n = arb_poly_length(x->mass) + arb_poly_length(y->mass) - 1;
+	if (n > 4*most)
+		return 0;
+	arb_poly_t sum;
+	arb_poly_init(sum);
+	arb_poly_mul(sum, x->mass, y->mass, prec);
+	arb_add(out->lost, x->lost, y->lost, prec);
+	arb_t cut, less;
+	arb_init(cut); arb_init(less);
+	arb_set_d(less, -digits);
+	arb_exp(less, less, prec);
+	slong lo = 0, hi = arb_poly_length(sum);
+	while (lo < hi - 1 && arb_lt(arb_poly_get_coeff_ptr(sum, lo), less)) {
+		arb_add(cut, cut, arb_poly_get_coeff_ptr(sum, lo), prec);
+		lo++;
+	}
+	while (hi > lo + 1 && arb_lt(arb_poly_get_coeff_ptr(sum, hi - 1), less)) {
+		arb_add(cut, cut, arb_poly_get_coeff_ptr(sum, hi - 1), prec);
+		hi--;
+	}
+	arb_nonnegative_part(cut, cut);
+	arb_add(out->lost, out->lost, cut, prec);
+	out->first = x->first + y->first + lo;
+	arb_poly_truncate(sum, hi);
+	arb_poly_shift_right(out->mass, sum, lo);
+	arb_poly_clear(sum);
+	arb_clear(cut); arb_clear(less);
+	return hi - lo <= most;
+}
+
+int discrete_law(slong *n, arb_ptr *p, arb_ptr *l, arb_t lost, const step *s, slong most, slong prec)
+{
+	lattice g;
+	double digits = prec*0.65; /* above what the balls of the masses have */
+	int ok = lattice_init(&g, s, prec) && 2*radius(&g, digits) + 1 <= most;
+	if (ok) {
+		counts one, all;
+		counts_init(&one);
+		counts_init(&all);
+		slong R = radius(&g, digits);
+		arb_t x;
+		arb_init(x);
+		one.first = -R;
+		arb_poly_fit_length(one.mass, 2*R + 1);
+		for (slong k = -R; k <= R; k++) {
+			arb_mul_si(x, g.two, -k, prec);
+			arb_mul_si(x, x, k, prec);
+			arb_exp(x, x, prec);
+			arb_mul(x, x, g.norm, prec);
+			arb_poly_set_coeff_arb(one.mass, k + R, x);
+		}
+		arb_set_ui(x, R + 1);
+		beyond(one.lost, &g, x, prec);
+		arb_mul_2exp_si(one.lost, one.lost, 1);
+		arb_mul(one.lost, one.lost, g.norm, prec);
+		/* By squaring: all has the runs of the bits of the count that have been read. */
+		arb_poly_one(all.mass);
+		for (int bit = 63; ok && bit >= 0; bit--) {
+			if (arb_poly_length(all.mass) > 1)
+				ok = add_counts(&all, &all, &all, digits, most, prec);
+			if (ok && s->count >> bit & 1)
+				ok = add_counts(&all, &all, &one, digits, most, prec);
+		}
+		if (ok) {
+			*n = arb_poly_length(all.mass);
+			*p = _arb_vec_init(*n);
+			*l = _arb_vec_init(*n);
+			for (slong k = 0; k < *n; k++) {
+				arb_set(*p + k, arb_poly_get_coeff_ptr(all.mass, k));
+				loss(*l + k, &g, all.first + k, s->count, prec);
+			}
+			arb_set(lost, all.lost);
+		}
+		arb_clear(x);
+		counts_clear(&one);
+		counts_clear(&all);
+	}
+	lattice_clear(&g);
+	return ok;
+}

@@ -1,0 +1,255 @@
+/*
+ * Laplace noise with m = 1/b, moved by 1: the loss y of one full run has under Q the masses e^{-m}/2 at m, 1/2 at -m, and the density
+ * e^{-(m+y)/2}/4 between; sampled it is log g(y), g(y) = 1-q+qe^y. The smooth part is summed by Gauss and Legendre's rule with N nodes,
+ * wrong by at most 64/15 S rho^{-2(N-1)}/(1-rho^{-2}), S the largest modulus in the ellipse rho (Trefethen 2008, Theorem 4.5).
+ */
+#include <math.h>
+#include "check.h"
+
+/* The step in one direction: P has the density g^pw over what Q has in direction remove; pw = theta + 1 (remove), -theta (add). */
+typedef struct {
+	arb_t M, Q, P, pw; /* P = 1 - Q */
+} noise;
+
+static void noise_init(noise *x, const step *s, int d, double theta, slong prec)
+{
+	arb_init(x->M); arb_init(x->Q); arb_init(x->P); arb_init(x->pw);
+	shift_of(x->M, s, prec);
+	rate_of(x->Q, s, prec);
+	arb_sub_ui(x->P, x->Q, 1, prec);
+	arb_neg(x->P, x->P);
+	arb_set_d(x->pw, theta);
+	if (d)
+		arb_neg(x->pw, x->pw);
+	else
+		arb_add_ui(x->pw, x->pw, 1, prec);
+}
+
+static void noise_clear(noise *x)
+{
+	arb_clear(x->M); arb_clear(x->Q); arb_clear(x->P); arb_clear(x->pw);
+}
+
+/* g(y) */
+static void ratio(arb_t g, const noise *x, const arb_t y, slong prec)
+{
+	arb_exp(g, y, prec);
+	arb_mul(g, g, x->Q, prec);
+	arb_add(g, g, x->P, prec);
+}
+
+/* The smooth part is m/4 e^{-(m+mu)/2} g(mu)^{pw+it} over u in [-1, 1]. */
+int laplace_rule(rule *r, const step *s, int d, double theta, double t, double digits, slong prec)
+{
+	double m = s->shift/s->noise, p = d ? -theta : theta + 1, q = s->rate, best = 1e9, rho = 0;
+	for (int i = 1; i <= 60; i++) {
+		double x = 1 + pow(1.35, i - 30), C = m*(x + 1/x)/2, D = m*(x - 1/x)/2;
+		if (D > 3)
+			break;
+		double g = log1p(q*expm1(p >= 0 ? C : -C)), size = log(m) + C/2 + p*(g + (p < 0 ? log(cos(D/2)) : 0)) + t*D;
+		double n = (digits + 4 + size - log1p(-1/(x*x)))/(2*log(x)) + 2;
+		if (n < best) {
+			best = n;
+			rho = x;
+		}
+	}
+	if (!(best < 1500))
+		return 0;
+	slong n = fmax(4, ceil(best));
+	rule_init(r, n + 2);
+	noise v;
+	noise_init(&v, s, d, theta, prec);
+	arb_t x, w, y, e, g;
+	arb_init(x); arb_init(w); arb_init(y); arb_init(e); arb_init(g);
+	for (slong j = 0; j < n + 2; j++) {
+		/* w = log of the mass or of weight times density, y the loss of a full run */
+		if (j < n) {
+			arb_hypgeom_legendre_p_ui_root(x, w, n, j, prec);
+			arb_mul(y, v.M, x, prec);
+			arb_mul(w, w, v.M, prec);
+			arb_mul_2exp_si(w, w, -2);
+			arb_add(e, v.M, y, prec);
+			arb_mul_2exp_si(e, e, -1);
+			arb_neg(e, e);
+		} else {
+			arb_one(w);
+			arb_mul_2exp_si(w, w, -1);
+			arb_zero(e);
+			arb_set(y, v.M);
+			if (j == n)
+				arb_neg(e, v.M);
+			else
+				arb_neg(y, v.M);
+		}
+		ratio(g, &v, y, prec);
+		arb_log(g, g, prec);
+		arb_addmul(e, v.pw, g, prec);
+		arb_exp(e, e, prec);
+		arb_mul(r->W + j, w, e, prec);
+		if (d)
+			arb_neg(g, g);
+		arb_set(r->L + j, g);
+	}
+	/* 64/15 S rho^{-2(n-1)}/(1-rho^{-2}) */
+	arb_t C, D, R, T;
+	arb_init(C); arb_init(D); arb_init(R); arb_init(T);
+	arb_set_d(R, rho);
+	arb_set_d(T, t);
+	arb_inv(x, R, prec);
+	arb_add(C, R, x, prec);
+	arb_sub(D, R, x, prec);
+	arb_mul_2exp_si(C, C, -1);
+	arb_mul_2exp_si(D, D, -1);
+	arb_mul(C, C, v.M, prec);
+	arb_mul(D, D, v.M, prec);
+	arb_set(y, C);
+	if (arb_is_negative(v.pw))
+		arb_neg(y, y);
+	ratio(g, &v, y, prec);
+	if (arb_is_negative(v.pw)) {
+		arb_mul_2exp_si(w, D, -1);
+		arb_cos(w, w, prec);
+		arb_mul(g, g, w, prec);
+	}
+	arb_log(g, g, prec);
+	arb_sub(e, C, v.M, prec);
+	arb_mul_2exp_si(e, e, -1);
+	arb_addmul(e, v.pw, g, prec);
+	arb_addmul(e, T, D, prec);
+	arb_exp(e, e, prec);
+	arb_mul(e, e, v.M, prec);
+	arb_mul_2exp_si(e, e, -2);
+	arb_mul_ui(e, e, 64, prec);
+	arb_div_ui(e, e, 15, prec);
+	arb_pow_ui(w, x, 2*(n - 1), prec);
+	arb_mul(e, e, w, prec);
+	arb_mul(w, x, x, prec);
+	arb_sub_ui(w, w, 1, prec);
+	arb_neg(w, w);
+	arb_div(r->err, e, w, prec);
+	arb_clear(C); arb_clear(D); arb_clear(R); arb_clear(T);
+	noise_clear(&v);
+	arb_clear(x); arb_clear(w); arb_clear(y); arb_clear(e); arb_clear(g);
+	return 1;
+}
+
+/* Late frequencies: the two atoms, and V/t for the part with a density. In the variable l = log g the density is
+ * H = e^{-(m+y)/2}/4 g^{p+1} e^{-y}/q; log H has the slope -3/2 + (p+1) q e^y/g in y, which changes its sign at most once, from
+ * below to above; so with its jumps at both ends H varies by at most V = 2(H(-m) + H(m)). */
+void laplace_late(arb_t bound, const step *s, int d, double theta, double t, slong prec)
+{
+	noise v;
+	noise_init(&v, s, d, theta, prec);
+	arb_t y, g, e, x;
+	arb_init(y); arb_init(g); arb_init(e); arb_init(x);
+	arb_zero(bound);
+	for (int side = 0; side < 2; side++) {
+		arb_set(y, v.M);
+		if (!side)
+			arb_neg(y, y);
+		ratio(g, &v, y, prec);
+		arb_log(g, g, prec);
+		arb_mul(e, v.pw, g, prec);
+		if (side)
+			arb_sub(e, e, v.M, prec);
+		arb_exp(x, e, prec);
+		arb_mul_2exp_si(x, x, -1);
+		arb_add(bound, bound, x, prec);
+		/* 2H/t: log H = log(1/4) - (m+y)/2 + (p+1) log g - y - log q */
+		arb_mul(e, v.pw, g, prec);
+		arb_add(e, e, g, prec);
+		arb_sub(e, e, y, prec);
+		arb_add(x, v.M, y, prec);
+		arb_mul_2exp_si(x, x, -1);
+		arb_sub(e, e, x, prec);
+		arb_exp(e, e, prec);
+		arb_div(e, e, v.Q, prec);
+		arb_mul_2exp_si(e, e, -1);
+		arb_set_d(x, t);
+		arb_div(e, e, x, prec);
+		arb_add(bound, bound, e, prec);
+	}
+	noise_clear(&v);
+	arb_clear(y); arb_clear(g); arb_clear(e); arb_clear(x);
+}
+
+/* ---- one run ---- */
+
+/* remove: the sum of (g - e^eps)+ over Q; add: of (1 - e^eps g)+. Either is A + B e^y, up (remove) or down (add) from where it is 0
+ * on, between the atoms: int (A + B e^y) e^{-(m+y)/2}/4 dy = e^{-m/2}/2 (B e^{y/2} - A e^{-y/2}). */
+int laplace_single(arb_t delta, const step *s, int d, double eps, slong prec)
+{
+	noise v;
+	noise_init(&v, s, d, 0, prec);
+	arb_t A, B, E, x, y, z, lo, hi;
+	arb_init(A); arb_init(B); arb_init(E); arb_init(x); arb_init(y); arb_init(z); arb_init(lo); arb_init(hi);
+	arb_set_d(E, eps);
+	arb_exp(E, E, prec);
+	if (d) {
+		arb_mul(A, v.P, E, prec);
+		arb_sub_ui(A, A, 1, prec);
+		arb_neg(A, A);
+		arb_mul(B, v.Q, E, prec);
+		arb_neg(B, B);
+	} else {
+		arb_sub(A, v.P, E, prec);
+		arb_set(B, v.Q);
+	}
+	/* The atoms. */
+	arb_zero(delta);
+	for (int side = 0; side < 2; side++) {
+		arb_set(y, v.M);
+		if (!side)
+			arb_neg(y, y);
+		arb_exp(x, y, prec);
+		arb_mul(x, x, B, prec);
+		arb_add(x, x, A, prec);
+		arb_nonnegative_part(x, x);
+		if (side) {
+			arb_neg(y, v.M);
+			arb_exp(y, y, prec);
+			arb_mul(x, x, y, prec);
+		}
+		arb_mul_2exp_si(x, x, -1);
+		arb_add(delta, delta, x, prec);
+	}
+	/* Zero is at log(-A/B), cut to [-m, m]: the integral moves with the cut alone, so that a ball for it is enough. */
+	arb_div(x, A, B, prec);
+	arb_neg(x, x);
+	arb_neg(lo, v.M);
+	if (arb_is_positive(x))
+		arb_log(z, x, prec);
+	else
+		arb_set(z, lo);
+	int ok = arb_is_positive(x) || arb_is_nonpositive(x);
+	arb_max(z, z, lo, prec);
+	arb_min(z, z, v.M, prec);
+	if (d) {
+		arb_set(hi, z);
+	} else {
+		arb_set(lo, z);
+		arb_set(hi, v.M);
+	}
+	arb_zero(z);
+	for (int end = 0; end < 2; end++) {
+		arb_mul_2exp_si(y, end ? hi : lo, -1);
+		arb_exp(x, y, prec);
+		arb_mul(x, x, B, prec);
+		arb_neg(y, y);
+		arb_exp(y, y, prec);
+		arb_submul(x, y, A, prec);
+		if (end)
+			arb_add(z, z, x, prec);
+		else
+			arb_sub(z, z, x, prec);
+	}
+	arb_mul_2exp_si(y, v.M, -1);
+	arb_neg(y, y);
+	arb_exp(y, y, prec);
+	arb_mul(z, z, y, prec);
+	arb_mul_2exp_si(z, z, -1);
+	arb_add(delta, delta, z, prec);
+	noise_clear(&v);
+	arb_clear(A); arb_clear(B); arb_clear(E); arb_clear(x); arb_clear(y); arb_clear(z); arb_clear(lo); arb_clear(hi);
+	return ok && arb_is_finite(delta);
+}
