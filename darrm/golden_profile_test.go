@@ -376,3 +376,30 @@ func TestGoldenGNMax(t *testing.T) {
 		}
 	}
 }
+
+// TestGNMaxNoiseByScan: no order, of a fine list, makes less noise enough, and the noise is enough for the counts of votes
+// themselves, which move by √2: the Gaussian profile of Balle and Wang, which knows no orders.
+func TestGNMaxNoiseByScan(t *testing.T) {
+	phi := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
+	for _, eps := range []float64{0.01, 0.3, 2, 20} {
+		for _, delta := range []float64{1e-12, 1e-5, 0.1} {
+			sigma, order, err := GNMaxNoise(eps, delta)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cost := func(order float64) float64 { return order/(sigma*sigma) - math.Log(delta)/(order-1) }
+			if math.Abs(cost(order)/eps-1) > 1e-12 {
+				t.Errorf("ε = %v, δ = %v: σ = %v costs %v at its order %v", eps, delta, sigma, cost(order), order)
+			}
+			for x := 1.01; x < 1e5; x *= 1.01 {
+				if cost(x) < eps*(1-1e-12) {
+					t.Fatalf("ε = %v, δ = %v: order %v has %v, less than that of %v", eps, delta, x, cost(x), order)
+				}
+			}
+			mu := math.Sqrt2 / sigma
+			if d := phi(mu/2-eps/mu) - math.Exp(eps)*phi(-mu/2-eps/mu); d > delta {
+				t.Errorf("ε = %v, δ = %v: σ = %v has δ = %v", eps, delta, sigma, d)
+			}
+		}
+	}
+}

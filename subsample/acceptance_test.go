@@ -213,8 +213,9 @@ func raisedDelta(p profiles.Profile, step float64, half int64) func(i int64) flo
 // must-gap.md §7, test 1: pair B ≤ R6 ≤ min(R1, R2) for WR, ≤ R4 for OW, on random
 // schemes; and test 2: where the first block of §3 is everything, R6 is pair B.
 func TestCoupledBelowRefined(t *testing.T) {
-	equal := 0
+	tried, equal := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
+		tried++
 		n, b, m := rapid.Int64Range(2, 60).Draw(t, "n"), rapid.Int64Range(2, 12).Draw(t, "b"), rapid.Int64Range(2, 12).Draw(t, "m")
 		s := must(NewWithReplacement(n, m))
 		alphaOf, law := func(eps float64) float64 { return math.Exp(eps) }, s.Multiplicity()
@@ -244,8 +245,8 @@ func TestCoupledBelowRefined(t *testing.T) {
 			}
 		}
 	})
-	if equal < 10 {
-		t.Errorf("pair B was exact %d times only", equal)
+	if equal*10 < tried { // a hundred, and a fifth of them with -short
+		t.Errorf("pair B was exact %d times of %d only", equal, tried)
 	}
 }
 

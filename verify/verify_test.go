@@ -17,6 +17,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -37,34 +38,63 @@ const (
 
 const install = "NOT RUN: the checker of certificates was not built; install gcc and FLINT (Debian: apt install gcc libflint-dev libflint-arb-dev) and run go test ./verify"
 
-// build compiles the checker, against FLINT 3 or FLINT 2 with Arb under either of its names.
-func build(t *testing.T) string {
+// built is the checker, which is compiled once for all tests, or why there is none.
+var built struct {
+	once              sync.Once
+	dir, path, failed string
+	missing           bool
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	os.RemoveAll(built.dir)
+	os.Exit(code)
+}
+
+// build returns the path of the checker.
+func build(t testing.TB) string {
 	t.Helper()
+	built.once.Do(compile)
+	switch {
+	case built.missing:
+		t.Skip(install)
+	case built.failed != "":
+		t.Fatalf("the checker does not compile: %s", built.failed)
+	}
+	return built.path
+}
+
+// compile compiles the checker, against FLINT 3 or FLINT 2 with Arb under either of its names.
+func compile() {
 	cc, err := exec.LookPath("gcc")
 	if err != nil {
-		t.Skip(install)
+		built.missing = true
+		return
 	}
 	files, err := filepath.Glob("src/*.c")
 	if err != nil || len(files) == 0 {
-		t.Fatalf("no sources: %v", err)
+		built.failed = fmt.Sprintf("no sources: %v", err)
+		return
 	}
-	out := filepath.Join(t.TempDir(), "verify")
+	if built.dir, err = os.MkdirTemp("", "verify"); err != nil {
+		built.failed = err.Error()
+		return
+	}
+	out := filepath.Join(built.dir, "verify")
 	var said []byte
 	for _, libraries := range [][]string{{"-lflint-arb", "-lflint"}, {"-larb", "-lflint"}, {"-lflint"}} {
 		args := append([]string{"-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-o", out}, files...)
 		if said, err = exec.Command(cc, append(append(args, libraries...), "-lm")...).CombinedOutput(); err == nil {
-			return out
+			built.path = out
+			return
 		}
 	}
-	if strings.Contains(string(said), "arb.h: No such file") || strings.Contains(string(said), "cannot find -l") {
-		t.Skip(install)
-	}
-	t.Fatalf("the checker does not compile: %v\n%s", err, said)
-	return ""
+	built.missing = strings.Contains(string(said), "arb.h: No such file") || strings.Contains(string(said), "cannot find -l")
+	built.failed = fmt.Sprintf("%v\n%s", err, said)
 }
 
 // check runs the checker on a text.
-func check(t *testing.T, checker, text string) (code int, said string) {
+func check(t testing.TB, checker, text string) (code int, said string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
@@ -82,7 +112,7 @@ func check(t *testing.T, checker, text string) (code int, said string) {
 }
 
 // certify asks for the certificate of a plan.
-func certify(t *testing.T, text string, delta float64) (string, service.EpsilonAt, error) {
+func certify(t testing.TB, text string, delta float64) (string, service.EpsilonAt, error) {
 	t.Helper()
 	var q service.EpsilonRequest
 	q.Plan = service.PlanText(text)

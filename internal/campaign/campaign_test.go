@@ -6,6 +6,8 @@ import (
 	"flag"
 	"math"
 	"math/big"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -23,20 +25,20 @@ func TestCampaign(t *testing.T) {
 	if testing.Short() {
 		t.Skip("random plans, for half a minute")
 	}
-	c := campaign{seed: 20261122, n: *plans, laws: 1, ask: answer, most: 5, withoutTime: true, shrinking: 30 * time.Second,
+	c := campaign{seed: 20261122, n: *plans, laws: 1, ask: answer, most: 5, shrinking: 30 * time.Second,
 		found: func(number uint64, v *violation) { t.Error(failure(20261122, number, v)) }}
 	s := c.run(t.Context())
-	if s.plans != int64(*plans) && s.violations == 0 {
-		t.Errorf("%d plans of %d", s.plans, *plans)
+	if s.Plans != int64(*plans) && len(s.Violations) == 0 {
+		t.Errorf("%d plans of %d", s.Plans, *plans)
 	}
 	total := int64(0)
-	for _, n := range s.checks {
+	for _, n := range s.Checks {
 		total += n
 	}
-	if s.refused*3 > s.plans || total < 2*s.plans {
-		t.Errorf("%d plans, %d of them refused, %d checks: little was tried", s.plans, s.refused, total)
+	if s.Refused*3 > s.Plans || total < 2*s.Plans {
+		t.Errorf("%d plans, %d of them refused, %d checks: little was tried", s.Plans, s.Refused, total)
 	}
-	t.Logf("NOTE: the campaign has tried %d plans, %d answers, %d checks: %d violations", s.plans, s.answers, total, s.violations)
+	t.Logf("NOTE: the campaign has tried %d plans, %d answers, %d checks: %d violations", s.Plans, s.Answers, total, len(s.Violations))
 }
 
 // changed is an answerer whose answers are changed.
@@ -115,9 +117,9 @@ func TestSabotage(t *testing.T) {
 			c.found = func(_ uint64, v *violation) { first = v }
 			s := c.run(t.Context())
 			if first == nil {
-				t.Fatalf("goes unnoticed in %d plans", s.plans)
+				t.Fatalf("goes unnoticed in %d plans", s.Plans)
 			}
-			t.Logf("after %d plans: %s", s.plans, failure(c.seed, 0, first))
+			t.Logf("after %d plans: %s", s.Plans, failure(c.seed, 0, first))
 			if steps, ok := first.plan.flat(); ok && len(steps) > 3 {
 				t.Errorf("the plan has %d steps: not shrunk", len(steps))
 			}
@@ -210,13 +212,47 @@ func TestTinySamplers(t *testing.T) {
 
 // TestSameOnAllCores: a campaign finds the same, whoever runs its cases.
 func TestSameOnAllCores(t *testing.T) {
-	c := campaign{seed: 8, n: 12, laws: 1, ask: answer, most: 5, withoutTime: true}
+	c := campaign{seed: 8, n: 12, laws: 1, ask: answer, most: 5}
 	cores := runtime.GOMAXPROCS(1)
 	defer runtime.GOMAXPROCS(cores)
-	a := c.run(t.Context()).report(c)
+	a := c.run(t.Context()).report(false)
 	runtime.GOMAXPROCS(4)
-	if b := c.run(t.Context()).report(c); a != b {
+	if b := c.run(t.Context()).report(false); a != b {
 		t.Errorf("two runs differ:\n%s\n%s", a, b)
+	}
+}
+
+// TestParts: a campaign that was ended between two parts, or killed while it wrote one, goes on and comes to the same.
+func TestParts(t *testing.T) {
+	c := campaign{seed: 9, n: 7, laws: 1, ask: answer, most: 5}
+	want := c.run(t.Context()).report(false)
+	path := filepath.Join(t.TempDir(), "parts")
+	first := c
+	first.n = 4
+	if s, err := first.inParts(t.Context(), path, 2); err != nil || s.Plans != 4 {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, text[:len(text)-3], 0o600); err != nil { // half of the second part
+		t.Fatal(err)
+	}
+	for range 2 { // the second time nothing is left to do
+		s, err := c.inParts(t.Context(), path, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.report(false); got != want || s.Seeds[9] != 7 {
+			t.Errorf("in parts:\n%s\nat once:\n%s", got, want)
+		}
+	}
+	if err := os.WriteFile(path, []byte("{}\n[]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.inParts(t.Context(), path, 3); err == nil || !strings.Contains(err.Error(), "line 2") {
+		t.Errorf("a file of something else: %v", err)
 	}
 }
 

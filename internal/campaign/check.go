@@ -229,7 +229,9 @@ func (x *examiner) againstTiny(p plan, q question, iv accountant.Interval) error
 	if at > 300 || math.IsInf(at, -1) {
 		return nil
 	}
-	if d, _ := worstSeen(p, at); d > upper*(1+tinyRounding)+tinyRounding {
+	sample := p.steps[0]
+	pairs := neighbours(sample.sampling, p.neighbors)
+	if d, _ := worstSeen(sample, pairs, at); d > upper*(1+tinyRounding)+tinyRounding {
 		return &violation{check, fmt.Sprintf("%v: [%v, %v]: a pair of data sets has δ ≥ %v at ε = %v", q, iv.Lower, iv.Upper, d, at), p, q}
 	}
 	if !q.ofEpsilon {
@@ -238,7 +240,7 @@ func (x *examiner) againstTiny(p plan, q question, iv accountant.Interval) error
 	if math.IsInf(at, 0) || at > 300 {
 		return nil
 	}
-	if _, d := worstSeen(p, at); d < lower*(1-1e-6)-tinyRounding {
+	if _, d := worstSeen(sample, pairs, at); d < lower*(1-1e-6)-tinyRounding {
 		return &violation{check, fmt.Sprintf("%v: [%v, %v]: no pair of data sets has δ above %v at ε = %v", q, iv.Lower, iv.Upper, d, at), p, q}
 	}
 	return nil
@@ -276,7 +278,7 @@ func (x *examiner) thereAndBack(ctx context.Context, p plan, q question, iv acco
 	return nil
 }
 
-// engines is how many answers came from which engine; for the report.
+// engineOf names what has answered, for the report.
 func engineOf(iv accountant.Interval) string {
 	switch iv.Engine {
 	case fourier.Contour, fourier.Lattice:

@@ -21,6 +21,7 @@
 // Files, each of which uses only those below it:
 //
 //	main.go      flags, and the exit status
+//	parts.go     a long campaign, which goes on after an end
 //	report.go    the table of what was tried
 //	run.go       all cases, on all cores
 //	shrink.go    a smaller plan that fails likewise

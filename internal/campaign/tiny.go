@@ -166,8 +166,21 @@ func multisets(n int) [][]int {
 func neighbours(scheme *node, relation string) [][2]sums {
 	n := int(scheme.whole("population", 3))
 	var out [][2]sums
+	known := map[[3]int]sums{} // laws by how many records are −1, 0 and 1: their order does not matter
 	for _, rest := range multisets(n - 1) {
-		of := func(x ...int) sums { return sampleSums(scheme, append(slices.Clone(rest), x...)) }
+		of := func(x ...int) sums {
+			records := append(slices.Clone(rest), x...)
+			var key [3]int
+			for _, r := range records {
+				key[r+1]++
+			}
+			law, ok := known[key]
+			if !ok {
+				law = sampleSums(scheme, records)
+				known[key] = law
+			}
+			return law
+		}
 		for x := -1; x <= 1; x++ {
 			for y := -1; y <= 1; y++ {
 				a, b := of(x), sums(nil)
@@ -275,16 +288,14 @@ func seen(a, b []float64, runs int64, eps float64) (delta, more float64) {
 	return delta, math.Inf(1)
 }
 
-// worstSeen returns the largest δ(ε) that the observer sees over all pairs of data sets.
-func worstSeen(p plan, eps float64) (delta, atMost float64) {
-	s := p.steps[0]
+// worstSeen returns the largest δ(ε) that the observer sees over pairs of neighbours.
+func worstSeen(s step, pairs [][2]sums, eps float64) (delta, atMost float64) {
 	n := cellsOfOne
 	if s.runs() == 2 {
 		n = cellsOfTwo
 	}
 	reach := int(max(s.sampling.whole("batch", 3), 1))
 	o := newObserver(s.mechanism.is("laplace"), s.mechanism.number("noise-multiplier"), reach, n)
-	pairs := neighbours(s.sampling, p.neighbors)
 	if len(pairs) == 0 { // nothing can be drawn without the record
 		return 0, math.Inf(1)
 	}

@@ -7,7 +7,7 @@
 // are compiled at once (go test -overlay), each behind a switch that an environment variable turns
 // on, so that a package's tests are built once. First every test runs alone and
 // writes down which switches it passes; then each mutant runs against the tests that reach it: those of its own
-// package before those of others, the quick ones first, each with a limit of processor time. It is killed when a test fails
+// package before those of others, first those that have killed most for their time, each with a limit of processor time. It is killed when a test fails
 // or takes far longer than it did; what remains has survived.
 //
 // Which lines carry a bound is a guess by words (see bears): the table of docs/mutation.md

@@ -10,10 +10,13 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/dpaccountant/accountant/internal/fault"
 )
 
 // The packages whose lines are changed, and the tests that are asked: those of the same packages.
@@ -22,6 +25,7 @@ const packages = "profiles,pld,fourier,fourier/internal/closed,fourier/internal/
 
 type options struct {
 	pkg, tests, only, cache, out string
+	asked                        string
 	n, workers                   int
 	seed                         uint64
 	longest, budget, limit       time.Duration
@@ -34,6 +38,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.pkg, "pkg", packages, "packages to change, with commas between")
 	flag.StringVar(&o.tests, "tests", "", "packages whose tests are asked; those of -pkg if empty")
+	flag.StringVar(&o.asked, "ask", "^(Test|Example)", "tests that are asked; fewer for mutants that have survived the others")
 	flag.StringVar(&o.only, "only", "", "names of mutants, with commas between: no others")
 	flag.IntVar(&o.n, "n", 220, "how many mutants")
 	flag.Uint64Var(&o.seed, "seed", 1, "which of them")
@@ -53,6 +58,9 @@ func main() {
 }
 
 func run(o options) error {
+	if err := o.check(); err != nil {
+		return err
+	}
 	root, err := os.Getwd()
 	if err != nil {
 		return err
@@ -64,6 +72,9 @@ func run(o options) error {
 	all, err := find(root, strings.Split(o.pkg, ","))
 	if err != nil {
 		return err
+	}
+	if len(all) == 0 {
+		return fault.New("pkg", "%s has no line that carries a bound", o.pkg)
 	}
 	ms := sample(all, o)
 	if o.list {
@@ -79,7 +90,7 @@ func run(o options) error {
 	var open []*mutant
 	for i, m := range ms {
 		m.id = int32(i + 1)
-		if !known.answer(m) {
+		if !known.answer(m, o.known) {
 			open = append(open, m)
 		}
 	}
@@ -92,6 +103,19 @@ func run(o options) error {
 	return write(o, all, ms)
 }
 
+func (o options) check() error {
+	switch {
+	case flag.NArg() > 0:
+		return fault.New("arguments", "%q are not taken", flag.Args())
+	case o.n < 0:
+		return fault.New("n", "%d is not in [0, +Inf)", o.n)
+	case o.workers < 1:
+		return fault.New("workers", "%d is not in [1, +Inf)", o.workers)
+	}
+	_, err := regexp.Compile(o.asked)
+	return err
+}
+
 // ask compiles and judges mutants; those that do not compile keep an empty state.
 func ask(root string, open []*mutant, o options, known *answers) error {
 	dir, err := o.work, error(nil)
@@ -100,8 +124,10 @@ func ask(root string, open []*mutant, o options, known *answers) error {
 			return err
 		}
 		defer os.RemoveAll(dir)
+	} else if dir, err = filepath.Abs(dir); err != nil { // tests run in folders of their own
+		return err
 	}
-	r := &runner{root: root, dir: dir, longest: o.longest, budget: o.budget, workers: o.workers}
+	r := &runner{root: root, dir: dir, asked: o.asked, longest: o.longest, budget: o.budget, workers: o.workers}
 	if open, err = r.compile(open, strings.Split(o.tests, ",")); err != nil {
 		return err
 	}
@@ -201,6 +227,7 @@ func sample(all []mutant, o options) []*mutant {
 type answers struct {
 	path, root, tests string // tests is a hash of all tests: a new one may kill what survived
 	known             map[string]answer
+	before            map[string]answer // survivors of tests that were fewer
 }
 
 type answer struct{ Key, State, Killer string }
@@ -221,7 +248,7 @@ func openAnswers(root, path, pkgs string) (*answers, error) {
 			h.Write(text)
 		}
 	}
-	a := &answers{path, root, fmt.Sprintf("%x", h.Sum(nil)), map[string]answer{}}
+	a := &answers{path, root, fmt.Sprintf("%x", h.Sum(nil)), map[string]answer{}, map[string]answer{}}
 	text, err := os.ReadFile(path)
 	if err != nil && !os.IsNotExist(err) {
 		return nil, err
@@ -230,6 +257,9 @@ func openAnswers(root, path, pkgs string) (*answers, error) {
 		var x answer
 		if json.Unmarshal([]byte(l), &x) == nil {
 			a.known[x.Key] = x
+			if f := strings.Fields(x.Key); len(f) == 3 {
+				a.before[f[0]+" "+f[1]] = x
+			}
 		}
 	}
 	return a, nil
@@ -241,8 +271,9 @@ func (a *answers) key(m *mutant) string {
 	return fmt.Sprintf("%s %x", m.name, sha256.Sum256(src))
 }
 
-// answer fills in what is known. The test that killed it must still be there; what survived holds until some test changes.
-func (a *answers) answer(m *mutant) bool {
+// answer fills in what is known. The test that killed it must still be there; what survived is asked again when some test has changed,
+// but for the page of what is known, on which it is a survivor until a test kills it.
+func (a *answers) answer(m *mutant, old bool) bool {
 	if x, ok := a.known[a.key(m)]; ok {
 		pkg, test, ok := strings.Cut(x.Killer, ": ")
 		if ok && hasTest(a.root, pkg, strings.TrimPrefix(strings.Fields(test)[0], "one")) {
@@ -251,6 +282,9 @@ func (a *answers) answer(m *mutant) bool {
 		}
 	}
 	x, ok := a.known[a.key(m)+" "+a.tests]
+	if !ok && old {
+		x, ok = a.before[a.key(m)]
+	}
 	if ok {
 		m.state = x.State
 	}

@@ -31,14 +31,17 @@ type test struct {
 	Seconds float64 // of processor time, alone
 	Reaches []int32
 	Unfit   string // why it is not used
+	kills   int    // mutants that it has killed in this run; lock guards it
 }
 
 // A runner holds what is the same for all mutants.
 type runner struct {
 	root, dir       string // the module, and a directory for files of this run
+	asked           string // a pattern of tests
 	longest, budget time.Duration
 	workers         int
 	benches         []*bench
+	lock            sync.Mutex // of the tests' kills
 }
 
 // overlay writes the switched files, and returns the file that tells the go command of them.
@@ -114,7 +117,7 @@ func (r *runner) build(overlay string, tested []string) error {
 		if out, err := c.CombinedOutput(); err != nil {
 			return fmt.Errorf("go test -c ./%s: %s", pkg, out)
 		}
-		list := exec.Command(b.bin, "-test.list", "^(Test|Example)")
+		list := exec.Command(b.bin, "-test.list", r.asked)
 		list.Dir = filepath.Join(r.root, pkg)
 		out, err := list.CombinedOutput()
 		if err != nil {
@@ -199,27 +202,17 @@ func (r *runner) trace() error {
 	return os.WriteFile(path, text, 0o600)
 }
 
-// judge runs one mutant against what reaches it: its own package's tests first, then those of the others, each
-// from the quickest on, as long as they fit into the budget. Quick ones of one package run together.
+// judge runs one mutant against what reaches it: its own package's tests first, then those of the others, as long as
+// they fit into the budget. Those that have killed most for their time come first. Several run together, of one
+// package: few at first, as most mutants fall early, and twice as long each time.
 func (r *runner) judge(m *mutant) {
 	m.state = "not reached"
 	active := fmt.Sprintf("MUTATION_ACTIVE=%d", m.id)
-	var ts []*test
-	for _, b := range r.benches {
-		for _, t := range b.tests {
-			if t.Unfit == "" && slices.Contains(t.Reaches, m.id) {
-				ts = append(ts, t)
-			}
-		}
-	}
-	slices.SortStableFunc(ts, func(x, y *test) int {
-		return cmp.Or(cmp.Compare(distance(x, m), distance(y, m)), cmp.Compare(x.Seconds, y.Seconds))
-	})
-	spent := 0.0
-	for len(ts) > 0 {
+	spent, most := 0.0, 0.25
+	for ts := r.reaching(m); len(ts) > 0; most *= 2 {
 		b, n, took := ts[0].bench, 0, 0.0
 		var names []string
-		for n < len(ts) && ts[n].bench == b && (n == 0 || took+ts[n].Seconds < 2) {
+		for n < len(ts) && ts[n].bench == b && (n == 0 || took+ts[n].Seconds < most) {
 			took += ts[n].Seconds
 			names = append(names, ts[n].Name)
 			n++
@@ -227,7 +220,6 @@ func (r *runner) judge(m *mutant) {
 		if spent += took; spent > r.budget.Seconds() && m.state == "survived" {
 			return
 		}
-		ts = ts[n:]
 		m.state = "survived"
 		limit := time.Duration((4*took + 5) * float64(time.Second))
 		used, out, err := r.once(b, names, limit, active)
@@ -236,12 +228,48 @@ func (r *runner) judge(m *mutant) {
 			if used > limit-time.Second {
 				m.killer += " (time)"
 			}
+			r.killed(ts[:n], out)
 			return
+		}
+		ts = ts[n:]
+	}
+}
+
+// reaching returns the tests that reach a mutant, in the order in which they are asked.
+func (r *runner) reaching(m *mutant) []*test {
+	var ts []*test
+	for _, b := range r.benches {
+		for _, t := range b.tests {
+			if t.Unfit == "" && slices.Contains(t.Reaches, m.id) {
+				ts = append(ts, t)
+			}
+		}
+	}
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	perKill := func(t *test) float64 { return (t.Seconds + 0.02) / float64(1+t.kills) }
+	slices.SortStableFunc(ts, func(x, y *test) int {
+		return cmp.Or(cmp.Compare(distance(x, m), distance(y, m)), cmp.Compare(perKill(x), perKill(y)))
+	})
+	return ts
+}
+
+// killed counts a kill for the test that failed.
+func (r *runner) killed(asked []*test, out []byte) {
+	f := failure.FindSubmatch(out)
+	if f == nil {
+		return
+	}
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	for _, t := range asked {
+		if t.Name == string(f[1]) {
+			t.kills++
 		}
 	}
 }
 
-// distance is 0 for tests of the mutant's package, and else the same for all tests of a package that differ little in time.
+// distance is 0 for tests of the mutant's package, and 1 for all others.
 func distance(t *test, m *mutant) int {
 	if t.bench.pkg == m.pkg {
 		return 0

@@ -66,7 +66,7 @@ func write(o options, all []mutant, ms []*mutant) error {
 		"survivors that break no promise, with the reason; *open* are those that a test could kill and none does.\n" +
 		"Names stay the same as long as a line and its function are the same.\n\n")
 	fmt.Fprintf(p, "Of the %d mutants of this sample %d have been asked; each against the tests of these packages that reach it, up to %v of\n"+
-		"processor time, its own package first. A survivor may be killed by a test beyond that.\n\n", o.n, len(ms), o.budget)
+		"processor time, its own package first. A survivor may be killed by a test beyond that, or by a newer one.\n\n", o.n, len(ms), o.budget)
 	p.counts()
 	p.survivors()
 	p.killed()

@@ -57,3 +57,18 @@ func TestEndsCarryTheErrorOfLosses(t *testing.T) {
 		t.Errorf("top %v, want 4·(1 + 0.125)", top)
 	}
 }
+
+// blurredTails is a profile whose δ is known exactly, and whose tails are to a third only.
+type blurredTails struct{ blurred }
+
+func (blurredTails) LogDelta(float64) (logDelta, err float64) { return math.Log(0.1), 0 }
+
+// TestDeltaNextToAnAtom: where a loss may be displaced, an atom next to ε counts for up to twice the displacement of the
+// tail, with the tail's own error.
+func TestDeltaNextToAnAtom(t *testing.T) {
+	const move = 0.05
+	_, _, hi := Delta(blurredTails{}, 1, move)
+	if want := math.Log(0.1 + 2*move*0.5*math.Exp(0.3)); hi < want-1e-15 {
+		t.Errorf("log δ is at most %v, want at least %v", hi, want)
+	}
+}

@@ -1,0 +1,52 @@
+package fourier
+
+import (
+	"math"
+	"testing"
+
+	"github.com/dpaccountant/accountant/internal/xmath/oracle"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// Beyond all finite losses δ is the mass at infinity, which is known to the error that a tail of its size has: both ends
+// carry it, besides the rounding of the exponential.
+func TestDeltaBeyondTheLossesCarriesItsError(t *testing.T) {
+	d, err := profiles.NewDiscrete([]profiles.Atom{{Loss: 1, LogP: math.Log(0.5), LogQ: math.Log(0.5) - 1}}, -600, math.Inf(-1), 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := sum(t, Options{}, d, 3)
+	logInf, infErr, top := s.steps.Ends()
+	if top != 3 || !(infErr > 1e-13) {
+		t.Fatalf("the mass at infinity is known to %v, the largest loss is %v: nothing is tested", infErr, top)
+	}
+	for _, eps := range []float64{4, 700} {
+		r, err := s.Delta(t.Context(), eps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		low := oracle.Exp(oracle.Sub(oracle.F(logInf), oracle.F(infErr)))
+		high := oracle.Exp(oracle.Add(oracle.F(logInf), oracle.F(infErr)))
+		if oracle.F(r.Lower).Cmp(low) > 0 || oracle.F(r.Upper).Cmp(high) < 0 {
+			t.Errorf("δ(%v) in [%v, %v], which is narrower than what is known, [%.17g, %.17g]", eps, r.Lower, r.Upper, low, high)
+		}
+	}
+}
+
+// ε(δ) of one answer is log((p − δ)/q), which is no float64: the ends enclose it, wherever δ is.
+func TestEpsilonOfOneAnswerIsEnclosed(t *testing.T) {
+	const p, q = 0.75, 0.25 // exact
+	d, err := profiles.NewFinite([]float64{p, q}, []float64{q, p})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := sum(t, Options{}, d, 1)
+	for i := range 300 {
+		delta := 0.66 * (float64(i) + 0.5) / 300 // below 2/3, where the other outcome begins to count
+		r := epsilon(t, s, delta)
+		truth := oracle.Log(oracle.Div(oracle.Sub(oracle.F(p), oracle.F(delta)), oracle.F(q)))
+		if oracle.F(r.Lower).Cmp(truth) > 0 || oracle.F(r.Upper).Cmp(truth) < 0 {
+			t.Errorf("δ = %v: ε in [%v, %v], the truth is %.20g", delta, r.Lower, r.Upper, truth)
+		}
+	}
+}
