@@ -65,20 +65,28 @@ func groupEpsilon(ctx context.Context, p *Plan, delta float64, opts []Option) (f
 	// What lies beyond the last point becomes an unlimited loss, and grows by e^ε at every link:
 	// the last point is where that stays below δ, or as far as numbers go.
 	last, end := 0.0, delta
+	finite, unlimited := 1.0, 0.0 // δ at which ε is finite, and at which it is not
 	for range endings {
 		iv, err := a.Epsilon(ctx, end)
 		if err != nil {
 			return 0, err
 		}
-		last = max(last, iv.Upper)
+		if math.IsInf(iv.Upper, 1) {
+			unlimited = end
+		} else {
+			last, finite = max(last, iv.Upper), end
+		}
 		next := max(leastEnd, 1e-3*delta*math.Exp(-float64(records)*last))
-		if next >= end {
+		if next <= unlimited {
+			next = math.Sqrt(unlimited * finite) // as far as losses are finite
+		}
+		if next >= finite || unlimited >= delta {
 			break
 		}
 		end = next
 	}
 	xs := []float64{0}
-	if last > 0 && !math.IsInf(last, 1) {
+	if last > 0 {
 		for i := 1; i <= groupPoints; i++ {
 			xs = append(xs, last*float64(i)/groupPoints)
 		}

@@ -11,13 +11,13 @@ import (
 )
 
 // groupRow returns what Compare makes of the curve of one record, and its certified row.
-func groupRow(t *testing.T, text string, delta float64) (row, certified accountant.Comparison) {
+func groupRow(t *testing.T, text string, delta float64, opts ...accountant.Option) (row, certified accountant.Comparison) {
 	t.Helper()
 	p, err := plan.Parse([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := p.Compare(t.Context(), delta, accountant.WithAccuracy(1e-6))
+	rows, err := p.Compare(t.Context(), delta, opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,10 +37,25 @@ func TestGroupOfPureCurve(t *testing.T) {
 		records    int
 		delta, eps float64
 	}{{2, 0.567937247235, 0.5}, {2, 0.462117064772, 1}, {3, 0.802123926373, 0}} {
-		row, _ := groupRow(t, fmt.Sprintf("neighbors: add-remove\nrecords-per-person: %d\nsteps: [{mechanism: {pure: {epsilon: 1}}}]", c.records), c.delta)
+		row, _ := groupRow(t, fmt.Sprintf("neighbors: add-remove\nrecords-per-person: %d\nsteps: [{mechanism: {pure: {epsilon: 1}}}]", c.records), c.delta, accountant.WithAccuracy(1e-6))
 		if row.Kind != accountant.UpperBound || row.Epsilon < c.eps-1e-9 || row.Epsilon > c.eps+3e-4 {
 			t.Errorf("%d records at δ = %v: ε %v (%v), want %v", c.records, c.delta, row.Epsilon, row.Note, c.eps)
 		}
+	}
+}
+
+// Unlimited losses that are likelier than the end of the curve would have it do not spoil what is known of the
+// others: two records of (1, 1e-8) have ε ≤ 2 at δ = 1e-5, not ∞.
+func TestGroupOfUnlimitedLosses(t *testing.T) {
+	for _, delta := range []string{"1e-12", "1e-8", "1e-6"} {
+		row, certified := groupRow(t, "neighbors: add-remove\nrecords-per-person: 2\nsteps: [{mechanism: {approximate: {epsilon: 1, delta: "+delta+"}}}]", 1e-5)
+		if !(row.Epsilon >= certified.Lower && row.Epsilon <= certified.Epsilon+1e-3) {
+			t.Errorf("δ = %s of one record: ε %v, certified %v", delta, row.Epsilon, certified.Epsilon)
+		}
+	}
+	row, _ := groupRow(t, "neighbors: add-remove\nrecords-per-person: 2\nsteps: [{mechanism: {approximate: {epsilon: 1, delta: 1e-4}}}]", 1e-5)
+	if row.Kind != accountant.NotApplicable {
+		t.Errorf("below the mass of unlimited losses: %+v", row)
 	}
 }
 

@@ -181,7 +181,7 @@ func (t *total) narrow(ctx context.Context, iv *Interval, ask func(*fourier.Sum)
 // epsilon returns ε(δ), the worst over the two directions.
 func (t *total) epsilon(ctx context.Context, delta float64) (Interval, error) {
 	ask := func(s *fourier.Sum) (fourier.Result, error) { return s.Epsilon(ctx, delta) }
-	iv, err := t.worst(ask, func(s *fourier.Sum, eps float64) bool { return s.Proves(eps, delta) })
+	iv, err := t.worst(ask, func(s *fourier.Sum, eps float64) bool { return s.Proves(ctx, eps, delta) })
 	if err == nil && t.theory && t.opts.recursion > 0 {
 		err = t.narrow(ctx, &iv, ask, iv.Upper, delta, func(at profiles.Reached) float64 { return at.Epsilon(delta) })
 	}
@@ -191,7 +191,7 @@ func (t *total) epsilon(ctx context.Context, delta float64) (Interval, error) {
 // delta returns δ(ε), the worst over the two directions.
 func (t *total) delta(ctx context.Context, eps float64) (Interval, error) {
 	ask := func(s *fourier.Sum) (fourier.Result, error) { return s.Delta(ctx, eps) }
-	iv, err := t.worst(ask, func(s *fourier.Sum, delta float64) bool { return s.Proves(eps, delta) })
+	iv, err := t.worst(ask, func(s *fourier.Sum, delta float64) bool { return s.Proves(ctx, eps, delta) })
 	if err == nil && t.theory && t.opts.recursion > 0 {
 		err = t.narrow(ctx, &iv, ask, eps, iv.Upper, func(at profiles.Reached) float64 { return at.Delta(eps) })
 	}

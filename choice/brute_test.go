@@ -483,19 +483,27 @@ func TestTwoSelectionsGolden(t *testing.T) {
 		}
 		return most
 	}
-	fixed, adaptive := 0.0, 0.0
+	// first is the largest divergence at alpha of one more key, whose count is chosen before those of the rest.
+	first := func(alpha float64, rest func(alpha float64) float64) float64 {
+		most := 0.0
+		for i := range n {
+			p, q := coin(i)
+			total := 0.0
+			for o := range p {
+				switch {
+				case p[o] > 0 && q[o] > 0:
+					total += p[o] * rest(alpha*q[o]/p[o])
+				case p[o] > 0:
+					total += p[o]
+				}
+			}
+			most = max(most, total)
+		}
+		return most
+	}
+	fixed, adaptive := 0.0, first(1, one)
 	for i := range n {
 		p, q := coin(i)
-		total := 0.0
-		for o := range p {
-			switch {
-			case q[o] > 0 && p[o] > 0:
-				total += p[o] * one(q[o]/p[o])
-			case p[o] > 0:
-				total += p[o]
-			}
-		}
-		adaptive = max(adaptive, total)
 		for j := range n {
 			u, v := coin(j)
 			d := 0.0
@@ -511,36 +519,10 @@ func TestTwoSelectionsGolden(t *testing.T) {
 		t.Errorf("fixed counts %v, adaptive ones %v", fixed, adaptive)
 	}
 	// Three keys at α = e (testdata/golden/beyond.json, "selections"): 0.340305 and 0.347141.
-	fixed3, adaptive3 := 0.0, 0.0
-	two := func(alpha float64) float64 {
-		most := 0.0
-		for i := range n {
-			p, q := coin(i)
-			total := 0.0
-			for o := range p {
-				switch {
-				case p[o] > 0 && q[o] > 0:
-					total += p[o] * one(alpha*q[o]/p[o])
-				case p[o] > 0:
-					total += p[o]
-				}
-			}
-			most = max(most, total)
-		}
-		return most
-	}
+	two := func(alpha float64) float64 { return first(alpha, one) }
+	fixed3, adaptive3 := 0.0, first(math.E, two)
 	for i := range n {
 		p, q := coin(i)
-		total := 0.0
-		for o := range p {
-			switch {
-			case p[o] > 0 && q[o] > 0:
-				total += p[o] * two(math.E*q[o]/p[o])
-			case p[o] > 0:
-				total += p[o]
-			}
-		}
-		adaptive3 = max(adaptive3, total)
 		for j := range i + 1 {
 			for k := range j + 1 {
 				u, v := coin(j)
@@ -578,5 +560,37 @@ func TestTwoSelectionsGolden(t *testing.T) {
 	attack := must(must(s.Attack(profiles.AddRemove)).Pair(profiles.AddRemove))
 	if low := pair(attack); !(low <= fixed+1e-9 && low > 0.9*fixed) {
 		t.Errorf("two runs: the attack reaches %v, fixed counts %v", low, fixed)
+	}
+}
+
+// Many runs of permute-and-flip: what is said to be reached is at no ε below what randomized response alone reaches,
+// whose losses are not on the grid of adaptive adversaries, nor above the bound. At 100 runs of 0.1 and δ = 1e-2
+// it was below by 0.2 %.
+func TestPermuteAndFlipReachesTheBetterOfBoth(t *testing.T) {
+	for _, c := range []struct {
+		epsilon float64
+		k       int64
+	}{{0.1, 100}, {0.1, 37}, {1, 10}, {0.5, 2}} {
+		l := lone{ExponentialNoise, c.epsilon}
+		reached, _, err := l.Reached(t.Context(), c.k, 1e-3)
+		if err != nil || len(reached[0]) != 1 || reached[0][0].Count != 1 {
+			t.Fatal(reached, err)
+		}
+		loss := scores{noise: ExponentialNoise, epsilon: c.epsilon}.attackLoss()
+		for _, eps := range []float64{0, 0.3, 1, 1.7, 2.2, 3} {
+			want := 0.0
+			for j := range c.k + 1 {
+				lg, _ := math.Lgamma(float64(c.k + 1))
+				a, _ := math.Lgamma(float64(j + 1))
+				b, _ := math.Lgamma(float64(c.k - j + 1))
+				p := math.Exp(lg - a - b - float64(j)*loss - float64(c.k)*math.Log1p(math.Exp(-loss)))
+				want += p * max(0, -math.Expm1(eps-float64(c.k-2*j)*loss))
+			}
+			v, e := profiles.LogDelta(reached[0][0].Profile, eps)
+			// Between nodes the tangents miss a little.
+			if got := math.Exp(v + e); want > 1e-12 && got < want*(1-2e-4) {
+				t.Errorf("%v × %v at ε = %v: %v, one attack alone reaches %v", c.k, c.epsilon, eps, got, want)
+			}
+		}
 	}
 }

@@ -228,3 +228,45 @@ func TestSelectPartitionsGolden(t *testing.T) {
 		}
 	}
 }
+
+// Acceptance 3.7.2: the tails of the exponential mechanism are those of one law, from ε = 1e-9 to 100. They go from 1
+// to 0, and in every cell of losses the mass under Q is that under P times e^−L.
+func TestExponentialTails(t *testing.T) {
+	const cells = 400
+	for exponent := -9.0; exponent <= 2; exponent += 0.5 {
+		epsilon := math.Pow(10, exponent)
+		p := must(profiles.NewExponential(epsilon))
+		sup := p.Support()
+		if math.Abs(sup.Max-epsilon) > 1e-12*epsilon || math.Abs(sup.Min+epsilon) > 1e-12*epsilon {
+			t.Fatalf("ε = %v: losses from %v to %v", epsilon, sup.Min, sup.Max)
+		}
+		at := func(i int) profiles.Tails { return p.Tails(sup.Min+(sup.Max-sup.Min)*float64(i)/cells, 0) }
+		if first, last := p.Tails(sup.Min*1.001, 0), p.Tails(sup.Max*1.001, 0); first.P != 0 || first.Q != 0 || last.PC != 0 || last.QC != 0 {
+			t.Errorf("ε = %v: %+v below all losses, %+v above", epsilon, first, last)
+		}
+		sumP, sumQ := 0.0, 0.0
+		before := p.Tails(sup.Min*1.001, 0)
+		for i := 0; i <= cells; i++ {
+			now := at(i)
+			hi := sup.Min + (sup.Max-sup.Min)*float64(i)/cells
+			lo := hi - (sup.Max-sup.Min)/cells
+			// The difference that keeps its digits: of the smaller tails.
+			massP, massQ := math.Exp(now.PC)-math.Exp(before.PC), math.Exp(now.QC)-math.Exp(before.QC)
+			if now.PC > math.Log(0.5) {
+				massP = math.Exp(before.P) - math.Exp(now.P)
+			}
+			if now.QC > math.Log(0.5) {
+				massQ = math.Exp(before.Q) - math.Exp(now.Q)
+			}
+			sumP, sumQ = sumP+massP, sumQ+massQ
+			const rounding = 1e-14
+			if massQ > massP*math.Exp(-lo)*(1+1e-9)+rounding || massQ < massP*math.Exp(-hi)*(1-1e-9)-rounding {
+				t.Fatalf("ε = %v, losses up to %v: mass %v under P, %v under Q", epsilon, hi, massP, massQ)
+			}
+			before = now
+		}
+		if math.Abs(sumP-1) > 1e-12 || math.Abs(sumQ-1) > 1e-12 {
+			t.Errorf("ε = %v: masses %v and %v", epsilon, sumP, sumQ)
+		}
+	}
+}

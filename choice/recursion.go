@@ -259,6 +259,37 @@ func (g *grid) lower(ctx context.Context, turns []turn, strides []int, k int64) 
 	return w, q, nil
 }
 
+// orResponse replaces what adversaries reach at the nodes, w with the slopes q, by what k randomized responses of
+// a loss do where that is more: their losses need not be nodes. Either is a line below the largest divergence, and so is
+// any choice of them.
+//
+// j of the k answers lose with the probability P_j, and L_j = (k − 2j)·loss. All terms are positive, P_j is of some k
+// roundings, and 1 + (e^x − 1) of one of P_j, which counts as much.
+func (g *grid) orResponse(w, q []float64, loss float64, k int64) {
+	mass := make([]float64, k/2+1) // of those with L_j ≥ 0; the first is 2^−k or more, of at most some hundred runs
+	mass[0] = math.Exp(-float64(k) * math.Log1p(math.Exp(-loss)))
+	for j := 1; j < len(mass); j++ {
+		mass[j] = mass[j-1] * float64(k-int64(j)+1) / float64(j) * math.Exp(-loss)
+	}
+	slack := 64 * xmath.U * float64(k+2)
+	for i := range w {
+		a := float64(i) * g.h
+		reached, slope, total := 0.0, 0.0, 0.0
+		for j, p := range mass {
+			x := a - float64(k-2*int64(j))*loss
+			if !(x < 0) {
+				break
+			}
+			e := math.Expm1(x)
+			reached, slope, total = reached-p*e, slope+p*(1+e), total+p
+		}
+		// The node is known to 2 u of itself, which moves a loss.
+		if reached = reached*(1-slack) - (slope+total)*4*xmath.U*(1+a); reached > w[i] {
+			w[i], q[i] = reached, slope*(1+slack)+total*4*xmath.U*(1+a)
+		}
+	}
+}
+
 // mirror makes the line of the slopes q = e^a·Q(L > a), or of below = P(L ≤ a), from one and the
 // other. At −a the adversary is the reverse of the one at a, so that e^{−a}·Q(L > −a) becomes
 // e^{−a}·P(L < a), and P(L ≤ −a) becomes Q(L ≥ a). Where a loss has mass at a, any slope between

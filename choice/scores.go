@@ -180,6 +180,7 @@ func (l lone) Reached(ctx context.Context, k int64, width float64) (reached [2][
 		if err != nil {
 			return reached, false, err
 		}
+		g.orResponse(w, q, scores{noise: l.noise, epsilon: l.epsilon}.attackLoss(), k)
 		p, err := profiles.NewTangents(g.nodes(len(w)), w, q)
 		return repeat([2]profiles.Profile{p, p}, 1), false, err
 	}

@@ -3,11 +3,11 @@
 package darrm
 
 import (
-	"container/heap"
 	"context"
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/lp"
+	"github.com/dpaccountant/accountant/internal/queue"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -296,7 +296,8 @@ func (c *checker) row(at counts) (a []float64, side float64) {
 // from each run, the largest first.
 func (pr *program) violations(g Gamma, tol float64) ([]violation, error) {
 	sd := pr.s * pr.OutputDelta
-	var h violationHeap
+	// The least excess first: it is the one that has to go.
+	h := queue.New(func(x, y violation) bool { return x.excess < y.excess })
 	least := sd + tol
 	err := pr.table.visit(pr.ctx, g, func(r *run) {
 		best, at := least, -1
@@ -308,29 +309,17 @@ func (pr *program) violations(g Gamma, tol float64) ([]violation, error) {
 		if at < 0 {
 			return
 		}
-		heap.Push(&h, violation{r.counts(at), best - sd})
-		if len(h) > rowsPerRound {
-			heap.Pop(&h)
-			least = h[0].excess + sd
+		h.Add(violation{r.counts(at), best - sd})
+		if h.Len() > rowsPerRound {
+			h.Take()
+			least = h.First().excess + sd
 		}
 	})
-	out := make([]violation, len(h))
-	for i := len(h) - 1; i >= 0; i-- {
-		out[i] = heap.Pop(&h).(violation)
+	out := make([]violation, h.Len())
+	for i := len(out) - 1; i >= 0; i-- {
+		out[i] = h.Take()
 	}
 	return out, err
-}
-
-type violationHeap []violation
-
-func (h violationHeap) Len() int           { return len(h) }
-func (h violationHeap) Less(i, j int) bool { return h[i].excess < h[j].excess }
-func (h violationHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *violationHeap) Push(v any)        { *h = append(*h, v.(violation)) }
-func (h *violationHeap) Pop() any {
-	v := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return v
 }
 
 // push raises each entry of g, or each level of a monotone g, to the largest

@@ -531,7 +531,7 @@ func TestRandomCompositions(t *testing.T) {
 			}
 			for _, x := range []float64{0.5, 0.9, 0.99, 0.999, 1, 1.001, 1.1} {
 				e := r.Lower * x
-				if e < r.Lower-1e-9 && s.Proves(e, d) {
+				if e < r.Lower-1e-9 && s.Proves(t.Context(), e, d) {
 					t.Fatalf("Proves(%v, %v), but ε ≥ %v", e, d, r.Lower)
 				}
 			}

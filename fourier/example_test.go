@@ -31,7 +31,7 @@ func ExampleSum() {
 		return
 	}
 	fmt.Println("which δ confirms:", d.Lower <= 1e-15)
-	fmt.Println("by a Chernoff bound alone ε is at most 32:", sum.Proves(32, 1e-15))
+	fmt.Println("by a Chernoff bound alone ε is at most 32:", sum.Proves(context.Background(), 32, 1e-15))
 	// Output:
 	// ε(1e-15) in [28.8, 28.8]
 	// which δ confirms: true

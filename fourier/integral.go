@@ -1,7 +1,7 @@
 // Questions to the contour engine (internal/contour, docs/contour.md).
 //
 // It assumes compositions that are up to date (prepare). It returns what the engine proves of the
-// compositions above and below, and whether more work would narrow it.
+// compositions above and below, and how much work would narrow it.
 
 package fourier
 
@@ -117,59 +117,59 @@ func (s *Sum) easyTerms(m *meter.Meter) float64 {
 	return min(m.Work/workTerm, plainTerms+termsPerStep*float64(len(s.factors.list)))
 }
 
-// charge takes the work of an answer off the meter, and reports whether the engine did
-// not serve the question for want of work alone. err is what is left of its error.
-func charge(m *meter.Meter, work int64, from error) (more bool, err error) {
+// charge takes the work of an answer off the meter, and returns about how many terms the engine would
+// serve the question for, 0 if it did or would not for any. err is what is left of its error.
+func charge(m *meter.Meter, work int64, from error) (wants int64, err error) {
 	m.Spend(workTerm * float64(work))
 	var not *contour.NotServed
 	switch {
 	case from == nil:
-		return false, nil
+		return 0, nil
 	case errors.As(from, &not):
-		return not.Work > 0, nil
+		return not.Work, nil
 	case m.Ctx.Err() != nil:
-		return false, meter.Cancelled(m.Ctx)
+		return 0, meter.Cancelled(m.Ctx)
 	}
-	return false, from
+	return 0, from
 }
 
-// integrateEpsilon asks the contour engine for ε(δ). What it returns is proved; more
-// says that it would be narrower for more work.
-func (s *Sum) integrateEpsilon(m *meter.Meter, logDelta, terms float64, easy bool) (r Result, more bool, err error) {
+// integrateEpsilon asks the contour engine for ε(δ). What it returns is proved; it would be
+// narrower for about so many terms as it wants, if that is not 0.
+func (s *Sum) integrateEpsilon(m *meter.Meter, logDelta, terms float64, easy bool) (r Result, wants int64, err error) {
 	s.factors.asked = true
-	a, more, err := s.endEpsilon(m, 0, logDelta, terms, easy)
+	a, wants, err := s.endEpsilon(m, 0, logDelta, terms, easy)
 	if err != nil {
-		return Result{}, false, err
+		return Result{}, 0, err
 	}
 	if s.factors.upper != s.factors.lower {
 		if s.factors.without > 0 && s.latticesCheap() && s.wide(Result{Lower: a.Lower, Upper: a.Upper}) {
 			// One end alone takes too much.
 			r = Result{Lower: math.Inf(-1), Estimate: math.NaN(), Upper: a.Upper, Engine: Contour}
-			return r, more, nil
+			return r, wants, nil
 		}
-		b, wants, err := s.endEpsilon(m, 1, logDelta, terms, easy)
+		b, more, err := s.endEpsilon(m, 1, logDelta, terms, easy)
 		if err != nil {
-			return Result{}, false, err
+			return Result{}, 0, err
 		}
 		if s.factors.without > 0 && math.IsInf(a.Upper, 1) && !math.IsInf(b.Lower, -1) {
 			// The search for the one end failed; where the other is, is known.
 			if err := s.borrow(m, s.factors.upper, s.factors.lower, terms); err != nil {
-				return Result{}, false, err
+				return Result{}, 0, err
 			}
-			if a, more, err = s.endEpsilon(m, 0, logDelta, terms, easy); err != nil {
-				return Result{}, false, err
+			if a, wants, err = s.endEpsilon(m, 0, logDelta, terms, easy); err != nil {
+				return Result{}, 0, err
 			}
 		}
-		a.Lower, more = b.Lower, more || wants
+		a.Lower, wants = b.Lower, max(wants, more)
 	}
 	r = Result{Lower: a.Lower, Estimate: a.Estimate, Upper: a.Upper, Engine: Contour, Frequencies: a.Frequencies, Theta: a.Theta, Period: a.Lambda, Budget: budgetOf(a.Report)}
 	s.factors.share(&r, 1)
-	return r, more, nil
+	return r, wants, nil
 }
 
 // endEpsilon asks the composition of one end, 0 the upper one, of whose answer that end is
 // proved; both, if the compositions are one.
-func (s *Sum) endEpsilon(m *meter.Meter, end int, logDelta, terms float64, easy bool) (a contour.EpsilonAnswer, more bool, err error) {
+func (s *Sum) endEpsilon(m *meter.Meter, end int, logDelta, terms float64, easy bool) (a contour.EpsilonAnswer, wants int64, err error) {
 	c := s.factors.ends()[end]
 	target, loss := logDelta, 0.0
 	if s.factors.without > 0 {
@@ -180,11 +180,11 @@ func (s *Sum) endEpsilon(m *meter.Meter, end int, logDelta, terms float64, easy 
 		target -= (1 - 2*float64(end)) * 2 * xmath.U * math.Abs(target)
 		if !(target < 0) {
 			// Laws so far from a probability say nothing.
-			return contour.EpsilonAnswer{Lower: math.Inf(-1), Upper: math.Inf(1), Estimate: math.NaN()}, false, nil
+			return contour.EpsilonAnswer{Lower: math.Inf(-1), Upper: math.Inf(1), Estimate: math.NaN()}, 0, nil
 		}
 		if end > 0 {
 			if err := s.borrow(m, c, s.factors.upper, terms); err != nil {
-				return a, false, err
+				return a, 0, err
 			}
 		}
 	}
@@ -193,16 +193,16 @@ func (s *Sum) endEpsilon(m *meter.Meter, end int, logDelta, terms float64, easy 
 		o.Epsilon, o.Theta, o.Guessed = w.eps, w.saddle, !s.latticesCheap()
 	}
 	a, err = c.Epsilon(m.Ctx, target, o)
-	more, err = charge(m, a.Work, err)
-	if width := a.Upper - a.Lower; err == nil && width > o.Absolute && !more {
+	wants, err = charge(m, a.Work, err)
+	if width := a.Upper - a.Lower; err == nil && width > o.Absolute && wants == 0 {
 		learn(&s.factors.epsilonWidth, width/max(math.Abs(a.Upper), math.Abs(a.Lower)), o.Relative)
 	}
 	a.Lower, a.Upper = a.Lower-loss, a.Upper+loss
-	return a, more, err
+	return a, wants, err
 }
 
 // integrateDelta asks the contour engine for δ(ε).
-func (s *Sum) integrateDelta(m *meter.Meter, eps, terms float64) (r Result, more bool, err error) {
+func (s *Sum) integrateDelta(m *meter.Meter, eps, terms float64) (r Result, wants int64, err error) {
 	s.factors.asked = true
 	for range 3 {
 		mid := 0.0
@@ -217,7 +217,7 @@ func (s *Sum) integrateDelta(m *meter.Meter, eps, terms float64) (r Result, more
 			}
 			if i > 0 && s.factors.without > 0 {
 				if err := s.borrow(m, c, s.factors.upper, terms); err != nil {
-					return Result{}, false, err
+					return Result{}, 0, err
 				}
 			}
 			o := s.integralOptions(s.factors.deltaWidth, terms, false)
@@ -226,15 +226,15 @@ func (s *Sum) integrateDelta(m *meter.Meter, eps, terms float64) (r Result, more
 				a.LogUpper = xmath.Up(a.LogUpper+excess, 2)
 				a.LogLower = xmath.Down(a.LogLower+excess, 2)
 			}
-			wants, err := charge(m, a.Work, err)
+			more, err := charge(m, a.Work, err)
 			if err != nil {
-				return Result{}, false, err
+				return Result{}, 0, err
 			}
-			if width := a.LogUpper - a.LogLower; width > o.Absolute && !wants {
+			if width := a.LogUpper - a.LogLower; width > o.Absolute && more == 0 {
 				learn(&s.factors.deltaWidth, width/max(1, math.Abs(a.LogUpper)), o.Relative)
 			}
 			mid = a.LogLower + (a.LogUpper-a.LogLower)/2
-			if more = more || wants; i > 0 {
+			if wants = max(wants, more); i > 0 {
 				r.Lower = xmath.ExpDown(a.LogLower)
 				continue
 			}
@@ -253,10 +253,10 @@ func (s *Sum) integrateDelta(m *meter.Meter, eps, terms float64) (r Result, more
 		}
 		// δ is so small that the masses left out count.
 		if ok, err := s.refit(mid); err != nil || !ok {
-			return r, more, err
+			return r, wants, err
 		}
 	}
-	return r, more, nil
+	return r, wants, nil
 }
 
 func budgetOf(r contour.Report) Budget {

@@ -113,19 +113,19 @@ func TestEngineOfAnswer(t *testing.T) {
 // Above the largest loss nothing is left to prove, whatever the size of the saddle.
 func TestProvesAboveTheLargestLoss(t *testing.T) {
 	s := sum(t, Options{Engine: Contour}, profiles.Reverse(sampled(t, 0.05, 0.01)), 100)
-	if top := -100 * math.Log1p(-0.01); !s.Proves(top*1.001, 1e-300) || s.Proves(top*0.9, 1e-300) {
-		t.Errorf("at ε next to %v: %v above, %v below", top, s.Proves(top*1.001, 1e-300), s.Proves(top*0.9, 1e-300))
+	if top := -100 * math.Log1p(-0.01); !s.Proves(t.Context(), top*1.001, 1e-300) || s.Proves(t.Context(), top*0.9, 1e-300) {
+		t.Errorf("at ε next to %v: %v above, %v below", top, s.Proves(t.Context(), top*1.001, 1e-300), s.Proves(t.Context(), top*0.9, 1e-300))
 	}
 }
 
 // What is no question is not proved: δ of 0 or less, an ε that is not a number, an empty sum.
 func TestProvesNothingOfNoQuestion(t *testing.T) {
-	if New(Options{}).Proves(1, 0.5) {
+	if New(Options{}).Proves(t.Context(), 1, 0.5) {
 		t.Error("an empty sum proves something")
 	}
 	s := sum(t, Options{}, profiles.Reverse(sampled(t, 0.05, 0.01)), 10)
 	for _, c := range [][2]float64{{1e6, 0}, {1e6, -1}, {1e6, math.NaN()}, {math.NaN(), 0.5}, {math.Inf(1), 0.5}, {math.Inf(-1), 0.5}} {
-		if s.Proves(c[0], c[1]) {
+		if s.Proves(t.Context(), c[0], c[1]) {
 			t.Errorf("δ(%v) ≤ %v is proved", c[0], c[1])
 		}
 	}

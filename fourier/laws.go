@@ -31,7 +31,7 @@ const (
 
 // sketch returns the composition of all transforms, with those of coarse laws in place
 // of the missing ones: it guesses, and proves nothing.
-func (s *Sum) sketch(logDelta float64) (*contour.Composition, error) {
+func (s *Sum) sketch(m *meter.Meter, logDelta float64) (*contour.Composition, error) {
 	above := logDelta - lattice.FarMargin(s.opts.Relative) - math.Log(max(1, s.runs))
 	c, err := contour.New()
 	if err != nil {
@@ -42,7 +42,15 @@ func (s *Sum) sketch(logDelta float64) (*contour.Composition, error) {
 		var t transform.Transform
 		if x.lacks {
 			if x.coarse == nil || x.coarseTo > above || x.coarseTo < above-40 {
-				x.coarse, x.coarseTo = pld.Coarse(x.profile, above-lawDeep, -50, 0.5), above-lawDeep
+				v := m.Vertices()
+				x.coarse, x.coarseTo = pld.Coarse(x.profile, above-lawDeep, -50, 0.5, v.Stop), above-lawDeep
+				m.Spend(meter.PerVertex * float64(len(x.coarse.Loss)))
+				if v.Cut {
+					x.coarseTo = math.Inf(1) // it serves once
+				}
+				if err := m.Stopped(); err != nil {
+					return nil, err
+				}
 			}
 			if err := lattice.Complete(x.coarse); err != nil {
 				return nil, err

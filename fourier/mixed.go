@@ -46,7 +46,7 @@ func (s *Sum) composeMixed(m *meter.Meter, logDelta, logInf, floor, top float64)
 // mixedEpsilon answers ε(δ) of a mixed plan by the integral. The answer is proved, if it is one;
 // known is what was known before.
 func (s *Sum) mixedEpsilon(m *meter.Meter, logDelta float64, known Result) (Result, error) {
-	c, err := s.sketch(logDelta)
+	c, err := s.sketch(m, logDelta)
 	if err != nil {
 		return known, nil
 	}
@@ -69,13 +69,13 @@ func (s *Sum) mixedEpsilon(m *meter.Meter, logDelta float64, known Result) (Resu
 
 // mixedDelta answers δ(ε) of a mixed plan by the integral.
 func (s *Sum) mixedDelta(m *meter.Meter, eps float64, known Result) (Result, error) {
-	c, err := s.sketch(logTypical)
+	c, err := s.sketch(m, logTypical)
 	if err != nil {
 		return known, nil
 	}
 	logDelta, theta, ok := c.GuessDelta(eps)
 	if ok && logDelta < logTypical {
-		if c, err = s.sketch(logDelta); err != nil {
+		if c, err = s.sketch(m, logDelta); err != nil {
 			return known, nil
 		}
 		logDelta, theta, ok = c.GuessDelta(eps)

@@ -125,8 +125,8 @@ func (s *Sum) Delta(ctx context.Context, eps float64) (Result, error) {
 }
 
 // Proves reports whether a Chernoff bound alone shows δ(eps) ≤ delta. It costs
-// far less than Delta; false says nothing.
-func (s *Sum) Proves(eps, delta float64) bool {
+// far less than Delta; false says nothing, as it may once ctx is done.
+func (s *Sum) Proves(ctx context.Context, eps, delta float64) bool {
 	if !(delta > 0) || math.IsInf(eps, 0) || math.IsNaN(eps) || len(s.steps) == 0 {
 		return false
 	}
@@ -135,5 +135,5 @@ func (s *Sum) Proves(eps, delta float64) bool {
 			return proved
 		}
 	}
-	return s.lattices.Proves(eps, delta, s.opts.Relative)
+	return s.lattices.Proves(s.newMeter(ctx), eps, delta, s.opts.Relative)
 }

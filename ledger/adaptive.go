@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/dpaccountant/accountant"
@@ -134,6 +135,58 @@ func (j *adaptive) restore(text string, p *accountant.Plan, quick bool) error {
 		return err
 	}
 	return j.refusal(c, j.filter.Spend(c))
+}
+
+func (j *adaptive) sums(context.Context) (s sums, err error) {
+	for _, x := range j.filter.Spent().Values {
+		if math.IsInf(x, 1) {
+			s.Renyi = append(s.Renyi, nil)
+		} else {
+			s.Renyi = append(s.Renyi, &x)
+		}
+	}
+	return s, nil
+}
+
+// values returns the divergences of a checkpoint.
+func (j *adaptive) values(s sums) ([]float64, error) {
+	if len(s.Renyi) != len(j.orders) {
+		return nil, errSums
+	}
+	values := make([]float64, len(s.Renyi))
+	for i, x := range s.Renyi {
+		if values[i] = math.Inf(1); x != nil {
+			values[i] = *x
+		}
+		if !(values[i] >= 0) {
+			return nil, errSums
+		}
+	}
+	return values, nil
+}
+
+func (j *adaptive) resume(s sums) error {
+	values, err := j.values(s)
+	if err != nil {
+		return err
+	}
+	return j.filter.Spend(rdp.Func(func(alpha float64) float64 { return unrounded(values[slices.Index(j.orders, alpha)]) }))
+}
+
+// unrounded is what makes x the sum of a filter that had nothing: it rounds up by one number.
+func unrounded(x float64) float64 { return max(0, math.Nextafter(x, math.Inf(-1))) }
+
+func (j *adaptive) covers(_ context.Context, s sums) error {
+	values, err := j.values(s)
+	if err != nil {
+		return err
+	}
+	for i, x := range j.filter.Spent().Values {
+		if !(x <= values[i]) {
+			return fault.New("renyi", "%v at order %v is less than what the entries cost, %v", values[i], j.orders[i], x)
+		}
+	}
+	return nil
 }
 
 // recheck has nothing to add: restore has judged every entry.

@@ -83,5 +83,5 @@ func (l *Ledger) admit(ctx context.Context, batch []*request, judge bool) (lines
 
 // overtaken is the error of a spend that others never let through.
 func (l *Ledger) overtaken() error {
-	return busy{fmt.Errorf("%v: others spend, or replace the file, faster than what this costs can be computed; nothing was spent, try again", l)}
+	return known{fmt.Errorf("%v: others spend, or replace the file, faster than what this costs can be computed; nothing was spent, try again", l), ErrBusy}
 }

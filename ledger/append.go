@@ -16,6 +16,14 @@ import (
 // commitFile writes the requests that were judged, if the judgement still holds; it may judge again if so told. done is
 // false if the file is not what was judged.
 func (l *Ledger) commitFile(ctx context.Context, batch []*request, judge bool) (done bool, err error) {
+	return l.underLock(ctx, judge, func(ctx context.Context) ([]Line, error) { return l.admit(ctx, batch, judge) }, func(f *os.File, info os.FileInfo) (bool, error) {
+		return l.settled(f, info, batch)
+	})
+}
+
+// underLock appends the lines that change returns, on top of everything that is there; where there are none it ends with settled.
+// done is false if the file is not the one that was read before, which only judge allows, or has entries that take a computation.
+func (l *Ledger) underLock(ctx context.Context, judge bool, change func(context.Context) ([]Line, error), settled func(*os.File, os.FileInfo) (bool, error)) (done bool, err error) {
 	path, err := filepath.EvalSymlinks(l.path)
 	if err != nil {
 		return false, problem(l.path, err)
@@ -58,7 +66,7 @@ func (l *Ledger) commitFile(ctx context.Context, batch []*request, judge bool) (
 	var lines []Line
 	if err == nil {
 		l.state.offset += int64(len(missing))
-		lines, err = l.admit(limited, batch, judge)
+		lines, err = change(limited)
 	}
 	switch {
 	case errors.Is(err, errUnknown):
@@ -69,7 +77,7 @@ func (l *Ledger) commitFile(ctx context.Context, batch []*request, judge bool) (
 		return false, err
 	case len(lines) == 0:
 		undo() // of the ending that the last line will have
-		return l.settled(f, info, batch)
+		return settled(f, info)
 	}
 	return l.writeLines(f, info, from, missing, lines)
 }

@@ -62,7 +62,7 @@ func (l *Ledger) Backup(ctx context.Context, path string) (st Status, err error)
 
 // copyLines writes the lines up to the last that was read.
 func (l *Ledger) copyLines(ctx context.Context, w io.Writer) error {
-	s, head, left := l.state, "", l.state.entries+1
+	s, head, left := l.state, "", l.state.lines
 	add := func(line Line) error {
 		if checksum(head, line.Content) != line.Sum {
 			return fmt.Errorf("%v: %w", l, errChain)

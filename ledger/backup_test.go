@@ -2,6 +2,9 @@ package ledger
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -78,13 +81,23 @@ func TestEveryBit(t *testing.T) {
 		}
 	}
 	whole := readFile(t, path)
-	other := filepath.Join(t.TempDir(), "changed.ledger")
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	put := func(b byte, at int) {
+		if _, err := f.WriteAt([]byte{b}, int64(at)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for i := range whole {
+		if i > 0 {
+			put(whole[i-1], i-1)
+		}
 		for bit := range 8 {
-			data := bytes.Clone(whole)
-			data[i] ^= 1 << bit
-			writeFile(t, other, data)
-			l := open(other)
+			put(whole[i]^1<<bit, i)
+			l := open(path)
 			if _, _, err := l.look(t.Context(), nil); err == nil && (i < len(whole)-1 || l.state.entries != 3) {
 				t.Errorf("bit %d of byte %d (%q) changed, and nobody noticed", bit, i, whole[i])
 			}
@@ -108,6 +121,38 @@ func TestClockSetBack(t *testing.T) {
 		if st, err := Check(t.Context(), path); err != nil || st.Entries != i+1 || st.Last != at {
 			t.Errorf("%+v, %v", st, err)
 		}
+	}
+}
+
+// TestClockGrantsNothing: whatever clocks say, of each key one spend is charged, exactly what fits is granted, and all of it is there: by
+// handles whose clocks differ, and with a checkpoint between.
+func TestClockGrantsNothing(t *testing.T) {
+	defer func() { clock = time.Now }()
+	l, other, path := createTwice(t, Config{Neighbors: pureConfig.Neighbors, Epsilon: 2.05, Mode: Planned})
+	granted, again := 0, 0
+	for n := range 30 {
+		for i, h := range []*Ledger{l, other} {
+			clock = func() time.Time { return time.Unix(int64([]int{2e9, 0}[i]-1000*n), 0) } // far apart, and both go back
+			switch was, err := h.SpendOnce(t.Context(), fmt.Sprint("key ", n), []byte("neighbors: add-remove\nsteps: [{mechanism: {pure: {epsilon: 0.1}}}]\n"), ""); {
+			case was:
+				again++
+			case err == nil:
+				granted++
+			case !errors.Is(err, ErrBudget):
+				t.Fatal(err)
+			}
+		}
+		if n == 10 {
+			if err := other.Checkpoint(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if granted != 20 || again != 20 {
+		t.Errorf("%d granted, %d again; want 20 and 20", granted, again)
+	}
+	if st, err := Check(t.Context(), path); err != nil || st.Entries != 20 || st.Checkpoints != 1 {
+		t.Errorf("%+v, %v", st, err)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 )
 
 // loadStore reads the lines of the store that are new.
@@ -15,7 +16,7 @@ func (l *Ledger) loadStore(ctx context.Context, seen func(string)) error {
 	}
 	err := l.follow(func(n int64, each func(Line) error) error { return l.store.Lines(ctx, n, each) }, false, seen)
 	if err == nil && !l.state.header {
-		err = fmt.Errorf("%s: has no ledger", l.store)
+		err = known{fmt.Errorf("%s: has no ledger", l.store), fs.ErrNotExist}
 	}
 	return err
 }
@@ -26,7 +27,7 @@ func (l *Ledger) follow(lines func(int64, func(Line) error) error, quick bool, s
 	first := s.header
 	from := int64(0)
 	if s.header {
-		from = int64(s.entries) // with the header there is one more line
+		from = int64(s.lines) - 1
 	}
 	err := lines(from, func(line Line) error {
 		if first {
@@ -84,7 +85,7 @@ func (l *Ledger) commitStore(ctx context.Context, batch []*request, judge bool) 
 	case errors.Is(err, errUnknown) || errors.Is(err, ErrConflict):
 		return false, nil
 	case ctx.Err() == nil && limited.Err() != nil && !errors.Is(err, ErrInDoubt):
-		err = fmt.Errorf("%v: waited %v for others, and nothing was spent: %w", l.store, lockWait, err)
+		err = known{fmt.Errorf("%v: waited %v for others, and nothing was spent: %w", l.store, lockWait, err), ErrBusy}
 	}
 	return false, err
 }

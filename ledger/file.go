@@ -66,7 +66,7 @@ func Create(path string, c Config) (*Ledger, error) {
 	if _, err := l.read(ctx, f, nil, false); err != nil {
 		return nil, err
 	}
-	return l, nil
+	return l.opened(), nil
 }
 
 // syncFolder makes the name of a file last, which it does once the directory is on disk; not every file
@@ -146,10 +146,28 @@ func write(f *os.File, offset int64, data []byte) error {
 // Open opens a ledger file, and reads all of it.
 func Open(ctx context.Context, path string) (*Ledger, error) {
 	l := open(path)
+	l.trust = true
 	if _, err := l.load(ctx, nil); err != nil {
 		return nil, err
 	}
-	return l, nil
+	return l.opened(), nil
+}
+
+// whole has every entry counted for itself, also those that a checkpoint stands for.
+func (l *Ledger) whole(ctx context.Context) error {
+	if l.state.summed == 0 {
+		return nil
+	}
+	all, found := open(l.path), false
+	if _, err := all.load(ctx, func(sum string) { found = found || sum == l.state.head }); err != nil {
+		return err
+	}
+	if !found {
+		l.lost = l.hasLost()
+		return l.lost
+	}
+	l.state = all.state
+	return nil
 }
 
 // openFile opens the ledger file.
@@ -217,6 +235,12 @@ func (l *Ledger) still(ctx context.Context, before os.FileInfo, n int) bool {
 	return err == nil && os.SameFile(before, now) && before.Size() == now.Size() && before.ModTime().Equal(now.ModTime())
 }
 
+// typicalLine is about as long as a line with a key and a short plan, and maxExpected how many keys room is made for beforehand.
+const (
+	typicalLine = 250
+	maxExpected = 1 << 22
+)
+
 // read takes over the lines of f that are new, and calls seen with the checksum
 // of each. What it has taken over stays, also when a later line is wrong. quick
 // makes it stop with errUnknown at an entry that takes a computation.
@@ -228,6 +252,12 @@ func (l *Ledger) read(ctx context.Context, f *os.File, seen func(sum string), qu
 	}
 	if err := l.same(ctx, f, info); err != nil {
 		return 0, err
+	}
+	if l.trust && !s.header {
+		if s.until, err = lastCheckpoint(f, info.Size()); err != nil {
+			return 0, problem(l.path, err)
+		}
+		s.expected = int(min(s.until/typicalLine, maxExpected))
 	}
 	r := newLineReader(io.NewSectionReader(f, s.offset, info.Size()-s.offset))
 	for n := 1; ; n++ {
@@ -333,10 +363,14 @@ func (l *Ledger) same(ctx context.Context, f *os.File, info os.FileInfo) error {
 		ok = ok && right && sum == s.head
 	}
 	if !ok {
-		l.lost = fmt.Errorf("%s: has lost entries: the last line of the %d entries that were read here is not where it was, so the file was cut, replaced or changed; nothing more is spent from this handle",
-			l.path, s.entries)
+		l.lost = l.hasLost()
 	}
 	return l.lost
+}
+
+func (l *Ledger) hasLost() error {
+	return fmt.Errorf("%s: has lost entries: the last line of the %d entries that were read here is not where it was, so the file was cut, replaced or changed; nothing more is spent from this handle",
+		l.path, l.state.entries)
 }
 
 // named reports whether the ledger's name is still that of a file.

@@ -29,6 +29,11 @@ func (l *Ledger) Fits(ctx context.Context, plan []byte, limit int64) (count int6
 	if _, err := l.load(ctx, nil); err != nil {
 		return 0, nil, err
 	}
+	if l.state.config.Mode == Planned { // a bound may be enough to admit, and not to count
+		if err := l.whole(ctx); err != nil {
+			return 0, nil, err
+		}
+	}
 	a, err := l.state.admission(entry{Plan: storedPlan(plan)})
 	if err != nil {
 		return 0, nil, err
@@ -81,7 +86,7 @@ func (j *planned) fits(ctx context.Context, text string, p *accountant.Plan, n i
 	}
 	iv, err := j.epsilon(ctx, want, true, roughAccuracy, closeAccuracy)
 	if err == nil && iv.Upper > j.config.Epsilon {
-		err = j.refusal(num(iv.Upper, j.config.Epsilon), nil)
+		err = j.refusal(costOf(iv, j.config.Epsilon), nil)
 	}
 	if err == nil {
 		j.remember(want, j.before)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/gdp"
+	"github.com/dpaccountant/accountant/internal/fault"
 )
 
 // gaussian judges adaptive Gaussian steps by the exact filter of package gdp: the budget in
@@ -78,6 +79,28 @@ func (j *gaussian) restore(text string, p *accountant.Plan, _ bool) error {
 		return err
 	}
 	return j.filter.Spend(x)
+}
+
+func (j *gaussian) sums(context.Context) (sums, error) {
+	x := j.filter.Spent()
+	return sums{SquaredMu: &x}, nil
+}
+
+func (j *gaussian) resume(s sums) error {
+	if s.SquaredMu == nil || !(*s.SquaredMu >= 0) {
+		return errSums
+	}
+	return j.filter.Spend(unrounded(*s.SquaredMu))
+}
+
+func (j *gaussian) covers(_ context.Context, s sums) error {
+	if s.SquaredMu == nil {
+		return errSums
+	}
+	if x := j.filter.Spent(); !(x <= *s.SquaredMu) {
+		return fault.New("squared-mu", "%v is less than what the entries cost, %v", *s.SquaredMu, x)
+	}
+	return nil
 }
 
 // recheck has nothing to add: restore has judged every entry.

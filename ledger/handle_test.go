@@ -224,6 +224,7 @@ func TestReplacedInBetween(t *testing.T) {
 // TestEnding gives the last byte, and the last but one, every value: the last
 // entry counts, or the file is an error, and stays as it is.
 func TestEnding(t *testing.T) {
+	unflushed(t)
 	c := pureConfig
 	c.Epsilon = 1e6
 	l, path := create(t, c)

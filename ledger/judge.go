@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/fault"
 )
 
 // A Mode says how spends are accounted for, and so what may be spent.
@@ -63,6 +64,11 @@ type judge interface {
 	// restore takes over an entry of the file; quick makes it return errUnknown
 	// rather than compute.
 	restore(text string, p *accountant.Plan, quick bool) error
+	// sums returns upper bounds of what everything counted costs, resume counts entries that cost that instead of any others,
+	// and covers recomputes whether what is counted costs no more.
+	sums(ctx context.Context) (sums, error)
+	resume(s sums) error
+	covers(ctx context.Context, s sums) error
 	// recheck recomputes whether everything restored is within the budget.
 	recheck(ctx context.Context) error
 	spent(ctx context.Context) (Spent, error)
@@ -70,6 +76,12 @@ type judge interface {
 
 // errUnknown is of what takes a computation where there is no time for one.
 var errUnknown = errors.New("is not known yet")
+
+// errWhole is of a question for whose answer the entries before a checkpoint have to be read one by one.
+var errWhole = errors.New("rests on a checkpoint, and needs the entries themselves")
+
+// errSums is of a checkpoint that no program writes for a ledger of this kind.
+var errSums = fault.New("sums", "are not those of a checkpoint of this ledger")
 
 // num writes x with seven digits, or with all if it would read like other.
 func num(x, other float64) string {

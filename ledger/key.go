@@ -34,13 +34,13 @@ func (s *state) keep(e entry) {
 		return
 	}
 	if s.keys == nil {
-		s.keys = map[digest]digest{}
+		s.keys = make(map[digest]digest, s.expected)
 	}
 	key := digestOf(e.Key)
 	if _, ok := s.keys[key]; ok {
 		return
 	}
-	s.keys[key] = digestOf(e.planText())
+	s.keys[key] = e.planDigest()
 	if s.added != nil {
 		*s.added = append(*s.added, key)
 	}
@@ -55,7 +55,7 @@ func (s *state) repeated(e entry) error {
 	switch plan, ok := s.keys[digestOf(e.Key)]; {
 	case !ok:
 		return nil
-	case plan != digestOf(e.planText()):
+	case plan != e.planDigest():
 		return fault.New("key", "%q was granted for another plan; every spend has a key of its own", e.Key)
 	}
 	return errGranted

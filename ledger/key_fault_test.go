@@ -238,15 +238,7 @@ func checkKeys(t *testing.T, luck *chance, open func() (*Ledger, error)) {
 
 // TestKeyOfALineThatIsTakenBack: a handle that reads a line while another one writes it, and cannot, does not grant it.
 func TestKeyOfALineThatIsTakenBack(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a.ledger")
-	l, err := Create(path, Config{Neighbors: accountant.AddRemove, Epsilon: 4.1, Mode: Planned})
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l, other, path := createTwice(t, Config{Neighbors: accountant.AddRemove, Epsilon: 4.1, Mode: Planned})
 	sync := flush
 	defer func() { flush = sync }()
 	flush = func(*os.File) error {

@@ -120,15 +120,7 @@ func TestSpendOnceTogether(t *testing.T) {
 // TestSpendOnceOvertaken: a key that another handle spends after this one has judged the spend,
 // and before it has the lock, is found under the lock.
 func TestSpendOnceOvertaken(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a.ledger")
-	l, err := Create(path, Config{Neighbors: accountant.AddRemove, Epsilon: 100, Mode: Planned})
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l, other, path := createTwice(t, Config{Neighbors: accountant.AddRemove, Epsilon: 100, Mode: Planned})
 	for key, judge := range map[string]bool{"a": false, "b": true} {
 		e := entry{Time: "2026-01-01T00:00:00Z", Key: key, Plan: storedPlan([]byte(keyPlan))}
 		for range 2 { // the judge has a second one proved

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -23,17 +24,17 @@ func New(c Config) (*Ledger, error) {
 	if err := l.state.begin(&c); err != nil {
 		return nil, err
 	}
-	return l, nil
+	return l.opened(), nil
 }
 
-// CreateStore makes a ledger in a store that is empty.
+// CreateStore makes a ledger in a store that is empty; the error of one that is not is fs.ErrExist.
 func CreateStore(ctx context.Context, s Store, c Config) (*Ledger, error) {
 	line, err := firstLine(&c)
 	if err != nil {
 		return nil, err
 	}
 	err = s.Append(ctx, func(lines func(int64, func(Line) error) error) ([]Line, error) {
-		err := lines(0, func(Line) error { return fmt.Errorf("%s: exists already", s) })
+		err := lines(0, func(Line) error { return known{fmt.Errorf("%s: exists already", s), fs.ErrExist} })
 		return []Line{line}, err
 	})
 	if err != nil {
@@ -42,19 +43,20 @@ func CreateStore(ctx context.Context, s Store, c Config) (*Ledger, error) {
 	return OpenStore(ctx, s)
 }
 
-// OpenStore opens the ledger in a store, and reads and verifies all of it.
+// OpenStore opens the ledger in a store, and reads and verifies all of it. The error of a store that has none is fs.ErrNotExist.
 func OpenStore(ctx context.Context, s Store) (*Ledger, error) {
 	l := open("")
 	l.store = s
 	if _, err := l.load(ctx, nil); err != nil {
 		return nil, err
 	}
-	return l, nil
+	return l.opened(), nil
 }
 
 // Config returns what the ledger promises.
-func (l *Ledger) Config() Config {
-	c := l.state.config
+func (l *Ledger) Config() Config { return l.config.clone() }
+
+func (c Config) clone() Config {
 	c.Orders = slices.Clone(c.Orders)
 	return c
 }

@@ -33,6 +33,25 @@ func create(t *testing.T, c Config) (*Ledger, string) {
 	return l, path
 }
 
+// unflushed has writes of a test not wait for the disk, where it is not about what lasts.
+func unflushed(t *testing.T) {
+	t.Helper()
+	whole := flush
+	t.Cleanup(func() { flush = whole })
+	flush = func(*os.File) error { return nil }
+}
+
+// createTwice is create with two handles of the file.
+func createTwice(t *testing.T, c Config) (l, other *Ledger, path string) {
+	t.Helper()
+	l, path = create(t, c)
+	other, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l, other, path
+}
+
 func TestPlannedRefuses(t *testing.T) {
 	file, _ := create(t, pureConfig)
 	memory, err := New(pureConfig)
@@ -142,6 +161,7 @@ func TestAdaptive(t *testing.T) {
 // the last line stays spent, the torn line is ignored, and the next spend
 // repairs the file.
 func TestTruncated(t *testing.T) {
+	unflushed(t)
 	c := pureConfig
 	c.Epsilon = 10
 	l, path := create(t, c)

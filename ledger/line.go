@@ -87,6 +87,15 @@ func (e entry) planText() string {
 	return string(e.Plan)
 }
 
+// planDigest stands for the text of the plan.
+func (e entry) planDigest() digest {
+	if bytes.HasPrefix(e.Plan, []byte("{")) { // which is its own text
+		sum := sha256.Sum256(e.Plan)
+		return digest(sum[:16])
+	}
+	return digestOf(e.planText())
+}
+
 // A Line is one line of a ledger: the header or an entry as it is written, and its checksum.
 type Line struct {
 	Sum     string
@@ -282,4 +291,12 @@ func (l *lineReader) next() ([]byte, error) {
 func isHead(text string) bool {
 	_, err := hex.DecodeString(text)
 	return err == nil && len(text) == 2*sha256.Size && strings.ToLower(text) == text
+}
+
+// A digest stands for a text: two that differ share one with a probability of 2^-128.
+type digest [16]byte
+
+func digestOf(text string) digest {
+	sum := sha256.Sum256([]byte(text))
+	return digest(sum[:16])
 }

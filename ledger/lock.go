@@ -26,11 +26,6 @@ var lockWait = 10 * time.Second
 // and it may be tried again.
 var ErrBusy = errors.New("the ledger is busy")
 
-// busy is an error that is ErrBusy.
-type busy struct{ error }
-
-func (busy) Is(target error) bool { return target == ErrBusy }
-
 // A holder is who holds a lock.
 type holder struct {
 	PID     int    `json:"pid"`
@@ -84,7 +79,7 @@ func takeLock(ctx context.Context, path string, info os.FileInfo) (lock, error) 
 		select {
 		case <-ctx.Done():
 		case <-timeout.C:
-			return lock{}, busy{fmt.Errorf("%s: is locked by %s; waited %v, and nothing was spent", path, holderOf(name), lockWait)}
+			return lock{}, known{fmt.Errorf("%s: is locked by %s; waited %v, and nothing was spent", path, holderOf(name), lockWait), ErrBusy}
 		case <-time.After(delay):
 			delay = min(2*delay, 20*time.Millisecond)
 		}

@@ -21,7 +21,17 @@ type Entry struct {
 // Log reads a ledger file from its beginning, verifies every checksum, and calls each with
 // every entry in turn. It takes no lock and computes no total; Verify does.
 func Log(ctx context.Context, path string, each func(Entry)) (Config, error) {
-	l := open(path)
+	return open(path).log(ctx, each)
+}
+
+// LogStore is Log for a ledger in a store.
+func LogStore(ctx context.Context, s Store, each func(Entry)) (Config, error) {
+	l := open("")
+	l.store = s
+	return l.log(ctx, each)
+}
+
+func (l *Ledger) log(ctx context.Context, each func(Entry)) (Config, error) {
 	s := l.state
 	s.visit = func(e entry) {
 		steps := s.plans[e.planText()].Steps // was read just now

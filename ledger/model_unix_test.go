@@ -156,13 +156,8 @@ func TestFaults(t *testing.T) {
 	if testing.Short() {
 		rounds = 100
 	}
-	if n, err := strconv.Atoi(os.Getenv("LEDGER_TEST_ROUNDS")); err == nil {
-		rounds = n
-	}
-	seed := uint64(14)
-	if n, err := strconv.ParseUint(os.Getenv("LEDGER_TEST_SEED"), 10, 64); err == nil {
-		seed = n
-	}
+	rounds = fromEnv("LEDGER_TEST_ROUNDS", rounds)
+	seed := uint64(fromEnv("LEDGER_TEST_SEED", 14))
 	m := &model{t: t, rng: rand.New(rand.NewPCG(seed, 0)), dir: t.TempDir(), counts: map[string]int{}}
 	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=96k", "tmpfs", m.dir).CombinedOutput(); err == nil {
 		m.full = true

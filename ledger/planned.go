@@ -5,106 +5,11 @@ package ledger
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/fourier"
 )
-
-// planned judges by the Fourier accountant.
-//
-// More runs never cost less: fewer of them are what more of them release, with
-// something left out. So one proof that a larger total is within the budget
-// serves every total below it, and where a proof takes long a loop pays for one only
-// now and then. A refusal serves every total above it.
-type planned struct {
-	config   Config
-	index    map[string]int     // of plans, by text
-	plans    []*accountant.Plan // in the order of their first entry or question
-	counts   tally
-	entries  int64 // the sum of counts
-	proved   tally // counts that are within the budget
-	unproved int   // plans whose count is above that
-	before   tally // counts at the last proof
-	slow     bool  // the last proof took lattices
-	ahead    int64 // how far beyond the wish to prove
-	known    *accountant.Interval
-	judged   judgement // the last wish that was proved
-	refused  []refusal
-	totals   map[purpose]*total
-}
-
-// A tally is a count for each plan, 0 beyond its end.
-type tally []int64
-
-func (t tally) of(i int) int64 {
-	if i < len(t) {
-		return t[i]
-	}
-	return 0
-}
-
-// plus returns a copy with n plans and one more of plan i.
-func (t tally) plus(i, n int) tally {
-	more := make(tally, max(n, len(t)))
-	copy(more, t)
-	if i >= 0 {
-		more[i]++
-	}
-	return more
-}
-
-func (t tally) below(u tally) bool {
-	for i, n := range t {
-		if n > u.of(i) {
-			return false
-		}
-	}
-	return true
-}
-
-func (t tally) equal(u tally) bool { return t.below(u) && u.below(t) }
-
-// A judgement is what counts were found to cost.
-type judgement struct {
-	counts  tally
-	entries int64 // their sum
-	cost    accountant.Interval
-}
-
-// A refusal is of a plan on top of counts, which together are above the budget.
-type refusal struct {
-	text   string
-	counts tally
-	cost   string // ε
-	err    error
-}
-
-// A purpose is what a total is for: an accuracy, and whether it looks ahead. The one that
-// looks ahead has runs that may never come, and must not be asked what there is.
-type purpose struct {
-	accuracy float64
-	ahead    bool
-}
-
-// A total is the accountant of some counts, which keeps what it has computed.
-type total struct {
-	acct   *accountant.Accountant
-	counts tally
-}
-
-// The accuracies of questions, each only asked where the one before does not do. The first
-// is enough for most spends, and where an integral answers it is as narrow as the others.
-const (
-	roughAccuracy = 0.2
-	shownAccuracy = 1e-3 // of what is reported
-	closeAccuracy = 1e-6 // next to the budget
-)
-
-func newPlanned(c Config) *planned {
-	return &planned{config: c, index: map[string]int{}, totals: map[purpose]*total{}}
-}
 
 func (j *planned) restore(text string, p *accountant.Plan, _ bool) error {
 	j.add(text, p)
@@ -163,7 +68,13 @@ func (j *planned) prepare(ctx context.Context, text string, p *accountant.Plan) 
 	}
 	added := j.add(text, p)
 	i := j.index[text]
-	err := j.prove(ctx, text, j.counts.plus(i, len(j.plans)))
+	want := j.counts.plus(i, len(j.plans))
+	var err error
+	if j.base != nil {
+		err = j.proveOnBase(ctx, want)
+	} else {
+		err = j.prove(ctx, text, want)
+	}
 	if err != nil && added {
 		j.forget(text)
 	}
@@ -196,7 +107,11 @@ func (j *planned) foresee(ctx context.Context, all []admission) {
 	if j.unproved == 0 && want.below(j.proved) {
 		return
 	}
-	if iv, err := j.epsilon(ctx, want, false, roughAccuracy, roughAccuracy); err == nil && iv.Upper <= j.config.Epsilon {
+	if j.base != nil {
+		if j.proveOnBase(ctx, want) == nil {
+			return
+		}
+	} else if iv, err := j.epsilon(ctx, want, false, roughAccuracy, roughAccuracy); err == nil && iv.Upper <= j.config.Epsilon {
 		j.remember(want, want)
 		return
 	}
@@ -260,25 +175,24 @@ func (j *planned) prove(ctx context.Context, text string, want tally) error {
 		return nil
 	}
 	j.ahead = 0
-	if iv, err = j.epsilon(ctx, want, false, shownAccuracy, closeAccuracy); err != nil { // for the message
-		return err
-	}
 	now, err := j.spent(ctx)
 	if err != nil {
 		return err
 	}
-	cost := num(iv.Upper, j.config.Epsilon)
-	err = j.refusal(cost, &now)
+	err = j.refusal(costOf(iv, j.config.Epsilon), &now)
 	if len(j.refused) == maxRefusals {
 		j.refused = j.refused[1:]
 	}
-	j.refused = append(j.refused, refusal{text, slices.Clone(j.counts), cost, err})
+	j.refused = append(j.refused, refusal{text, slices.Clone(j.counts), num(lowerOf(iv), j.config.Epsilon), err})
 	return err
 }
 
-// remember remembers that counts are within the budget.
-func (j *planned) remember(counts, want tally) {
-	j.proved, j.before, j.unproved = counts, want, 0
+// costOf words an interval above the budget. One that is wide was enough to refuse, and is not computed again to be shown.
+func costOf(iv accountant.Interval, budget float64) string {
+	if narrow(iv, shownAccuracy) {
+		return num(iv.Upper, budget)
+	}
+	return fmt.Sprintf("between %s and %s", num(lowerOf(iv), budget), num(iv.Upper, budget))
 }
 
 // refusal words what a spend would cost.
@@ -292,67 +206,10 @@ func (j *planned) refusal(cost string, now *Spent) error {
 	return fmt.Errorf("%w: %s", ErrBudget, text)
 }
 
-// epsilon returns ε of the counts, to a width and to the finest accuracy if it takes that to
-// compare it with the budget. ahead says that the counts may never come.
-func (j *planned) epsilon(ctx context.Context, counts tally, ahead bool, width, finest float64) (accountant.Interval, error) {
-	for _, accuracy := range []float64{roughAccuracy, shownAccuracy, closeAccuracy} {
-		acct, err := j.total(ctx, purpose{accuracy, ahead}, counts)
-		if err != nil {
-			return accountant.Interval{}, err
-		}
-		if acct.Runs() == 0 {
-			return accountant.Interval{}, nil
-		}
-		iv, err := acct.Epsilon(ctx, j.config.Delta)
-		if err != nil {
-			return iv, err
-		}
-		lower := iv.Lower
-		if iv.Gap != nil {
-			lower = iv.Gap.Proved.Lower // no computation closes the gap below
-		}
-		clear := iv.Upper <= j.config.Epsilon || lower > j.config.Epsilon
-		if accuracy <= finest || clear && (accuracy <= width || narrow(iv, width)) {
-			return iv, nil
-		}
-	}
-	panic("unreachable: the last accuracy is the finest")
-}
-
-// narrow reports whether the ends of an interval, or those of both of its pairs, are within a
-// relative width.
-func narrow(iv accountant.Interval, width float64) bool {
-	near := func(lower, upper float64) bool {
-		return upper-lower <= width*min(math.Abs(lower), math.Abs(upper)) || lower == upper
-	}
-	if iv.Gap != nil {
-		return near(iv.Gap.Proved.Lower, iv.Gap.Proved.Upper) && near(iv.Gap.Attack.Lower, iv.Gap.Attack.Upper)
-	}
-	return near(iv.Lower, iv.Upper)
-}
-
-// total returns the accountant of the counts: that of the last question of its kind, to which
-// the difference is added, or a new one if some count is smaller now.
-func (j *planned) total(ctx context.Context, what purpose, counts tally) (*accountant.Accountant, error) {
-	t := j.totals[what]
-	if t == nil || !t.counts.below(counts) {
-		t = &total{acct: accountant.New(j.config.Neighbors, accountant.WithRecordsPerPerson(j.config.RecordsPerPerson), accountant.WithAccuracy(what.accuracy), accountant.WithManyQuestions())}
-	}
-	delete(j.totals, what) // unless all goes well
-	for i, n := range counts {
-		if n == t.counts.of(i) {
-			continue
-		}
-		if err := t.acct.Add(ctx, accountant.Step{Steps: j.plans[i].Steps}, n-t.counts.of(i)); err != nil {
-			return nil, err
-		}
-	}
-	t.counts = append(t.counts[:0], counts...)
-	j.totals[what] = t
-	return t.acct, nil
-}
-
 func (j *planned) spent(ctx context.Context) (Spent, error) {
+	if j.base != nil {
+		return j.spentOnBase(ctx)
+	}
 	if j.known == nil {
 		iv, err := j.epsilon(ctx, j.counts, false, shownAccuracy, closeAccuracy)
 		if err != nil {

@@ -117,6 +117,9 @@ func (l *Ledger) spendAll(batch []*request) {
 				return
 			}
 			batch = l.prepare(ctx, batch)
+		} else if err := l.whole(ctx); err != nil { // there is no time for it under the lock
+			fail(err)
+			return
 		}
 		left := len(batch)
 		rest, err := l.commit(ctx, batch, judge)
@@ -148,7 +151,13 @@ func (l *Ledger) prepare(ctx context.Context, batch []*request) []*request {
 	}
 	var left []*request
 	for _, r := range batch {
-		if _, err := s.judged(r.ctx, r.entry); err != nil && !errors.Is(err, errGranted) {
+		_, err := l.state.judged(r.ctx, r.entry)
+		if errors.Is(err, errWhole) {
+			if err = l.whole(r.ctx); err == nil {
+				_, err = l.state.judged(r.ctx, r.entry)
+			}
+		}
+		if err != nil && !errors.Is(err, errGranted) {
 			l.answer(r, err)
 		} else {
 			left = append(left, r)

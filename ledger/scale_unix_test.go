@@ -3,6 +3,7 @@
 package ledger
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,9 +17,10 @@ import (
 )
 
 // A scale is how many entries the ledgers of BenchmarkOpenScale have, and how many different plans.
-var scale = struct{ entries, plans int }{scaleOf("LEDGER_TEST_ENTRIES", 1_000_000), scaleOf("LEDGER_TEST_PLANS", 1000)}
+var scale = struct{ entries, plans int }{fromEnv("LEDGER_TEST_ENTRIES", 1_000_000), fromEnv("LEDGER_TEST_PLANS", 1000)}
 
-func scaleOf(name string, otherwise int) int {
+// fromEnv returns the number that a variable of the environment has.
+func fromEnv(name string, otherwise int) int {
 	if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n > 0 {
 		return n
 	}
@@ -72,6 +74,39 @@ func BenchmarkOpenScale(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+// BenchmarkOpenCheckpoint opens ledgers of a million entries, no two of one plan, with a checkpoint behind them.
+func BenchmarkOpenCheckpoint(b *testing.B) {
+	zero := 0.0
+	for _, c := range scaleConfigs {
+		path := scaleLedger(b, c, scale.entries, scale.entries)
+		// What it says makes no difference to the time.
+		claim := sums{Epsilon: []point{{c.Delta, 1}}}
+		switch c.Mode {
+		case Adaptive:
+			claim = sums{Renyi: []*float64{&zero, &zero, &zero, &zero, &zero}}
+		case AdaptiveGaussian:
+			claim = sums{SquaredMu: &zero}
+		}
+		file := readFile(b, path)
+		sum, _, _ := splitLine(file[bytes.LastIndexByte(file[:len(file)-1], '\n')+1:])
+		line, _, err := encodeLine(sum, checkpoint{int64(scale.entries), now(), program(), int64(scale.entries), claim})
+		if err != nil {
+			b.Fatal(err)
+		}
+		writeFile(b, path, append(file, line...))
+		b.Run(string(c.Mode), func(b *testing.B) {
+			b.ReportAllocs()
+			before := userSeconds(b)
+			defer func() { b.ReportMetric((userSeconds(b)-before)/float64(b.N), "user-s/op") }()
+			for b.Loop() {
+				if l, err := Open(b.Context(), path); err != nil || l.state.summed != scale.entries {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
 

@@ -5,7 +5,6 @@ package ledger
 
 import (
 	"context"
-	"crypto/sha256"
 	"os"
 	"sync"
 
@@ -37,11 +36,13 @@ var ErrBudget = rdp.ErrBudget
 // have it any more every call is an error from then on.
 // It is safe for use by several goroutines.
 type Ledger struct {
-	turn  chan struct{} // holds something during a call
-	path  string        // "" in memory and in a store
-	store Store         // nil in memory and in a file
-	state *state
-	lost  error // why this handle is of no use any more
+	turn   chan struct{} // holds something during a call
+	path   string        // "" in memory and in a store
+	store  Store         // nil in memory and in a file
+	state  *state
+	config Config // that of state, for who asks during a call
+	trust  bool   // takes what this program's last checkpoint says for what the entries before it cost
+	lost   error  // why this handle is of no use any more
 
 	mu    sync.Mutex // guards queue, and the stage of requests
 	queue []*request
@@ -93,24 +94,36 @@ const (
 
 // A state is what the lines read so far amount to.
 type state struct {
-	config  Config
-	header  bool
-	entries int
-	runs    int64
-	file    os.FileInfo // the file, nil before all of it was read
-	before  string      // checksum of the line before the last
-	head    string      // checksum of the last line
-	start   int64       // where the last line begins
-	offset  int64       // where it ends, without what is missing
-	missing string      // what the last line lacks of its ending
-	last    string      // time of the last entry
-	judge   judge
-	visit   func(entry)                 // is called with each entry of the file, if set
-	plans   map[string]*accountant.Plan // seen lately, by text
-	parsed  int                         // the bytes of those texts
-	stored  map[string]admission        // what plans are, by the bytes that the line has
-	keys    map[digest]digest           // of the entries that have one: their plans
-	added   *[]digest                   // the keys since the state was marked, nil if it is not
+	config   Config
+	header   bool
+	entries  int
+	lines    int   // with the header and checkpoints
+	until    int64 // where the line of the checkpoint is that is believed, 0 if none is
+	summed   int   // how many entries it stands for
+	marked   mark  // the last checkpoint
+	runs     int64
+	file     os.FileInfo // the file, nil before all of it was read
+	before   string      // checksum of the line before the last
+	head     string      // checksum of the last line
+	start    int64       // where the last line begins
+	offset   int64       // where it ends, without what is missing
+	missing  string      // what the last line lacks of its ending
+	last     string      // time of the last entry
+	judge    judge
+	visit    func(entry)                 // is called with each entry of the file, if set
+	check    func(sums) error            // is called with the sums of each checkpoint of this program, if set
+	plans    map[string]*accountant.Plan // seen lately, by text
+	parsed   int                         // the bytes of those texts
+	stored   map[string]admission        // what plans are, by the bytes that the line has
+	keys     map[digest]digest           // of the entries that have one: their plans
+	expected int                         // how many keys there may be
+	added    *[]digest                   // the keys since the state was marked, nil if it is not
+}
+
+// A mark is where a checkpoint stands: behind how many entries, and which program has written it; number counts them.
+type mark struct {
+	number, entries int
+	program         string
 }
 
 // mark returns a function that takes the state back to what it is now, and one after which it
@@ -127,12 +140,4 @@ func (s *state) mark() (undo, settle func()) {
 		back()
 	}
 	return undo, func() { s.added = nil }
-}
-
-// A digest stands for a text: two that differ share one with a probability of 2^-128.
-type digest [16]byte
-
-func digestOf(text string) digest {
-	sum := sha256.Sum256([]byte(text))
-	return digest(sum[:16])
 }

@@ -20,11 +20,13 @@ type Status struct {
 	Spent   Spent
 	// Left is what is left of ε (planned), or of the Rényi divergence at the order
 	// Spent.Order (adaptive), or the μ that one more step may have (adaptive-gaussian).
-	Left      float64
-	Last      string // time of the last entry, "" if there is none
-	Head      string // checksum of the last line, "" in memory
-	Torn      int64  // bytes at the end of the file of a spend that never was
-	Guarantee string // what is guaranteed, and on what condition, in words
+	Left float64
+	Last string // time of the last entry, "" if there is none
+	Head string // checksum of the last line, "" in memory
+	// Checkpoints is how many the file has, and Summed how many entries were counted by the last one here, and not read.
+	Checkpoints, Summed int
+	Torn                int64  // bytes at the end of the file of a spend that never was
+	Guarantee           string // what is guaranteed, and on what condition, in words
 }
 
 // Status computes what is spent so far. It takes no lock.
@@ -45,7 +47,7 @@ func (l *Ledger) status(ctx context.Context, seen func(string)) (st Status, err 
 	if err != nil {
 		return st, err
 	}
-	st = Status{Config: l.Config(), Entries: s.entries, Runs: s.runs, Last: s.last, Head: s.head, Torn: torn, Guarantee: guarantee(s.config)}
+	st = Status{Config: s.config.clone(), Entries: s.entries, Runs: s.runs, Last: s.last, Head: s.head, Checkpoints: s.marked.number, Summed: s.summed, Torn: torn, Guarantee: guarantee(s.config)}
 	if st.Spent, err = s.judge.spent(ctx); err != nil {
 		return st, err
 	}
@@ -80,7 +82,7 @@ func guarantee(c Config) string {
 }
 
 // Check reads a ledger file from its beginning, verifies every checksum,
-// recomputes the total and compares it with the budget. An error names the first
+// recomputes the total and compares it with the budget, and with what the checkpoints of this program say. An error names the first
 // line that is wrong. A torn end is none: see Status.Torn.
 func Check(ctx context.Context, path string) (Status, error) { return Verify(ctx, path, "") }
 
@@ -102,6 +104,7 @@ func (l *Ledger) verify(ctx context.Context, head string) (Status, error) {
 	if head != "" && !isHead(head) {
 		return Status{}, fault.New("head", "%q is not a checksum of 64 hexadecimal digits", head)
 	}
+	l.state.check = func(s sums) error { return l.state.judge.covers(ctx, s) }
 	found := head == ""
 	st, err := l.status(ctx, func(sum string) { found = found || sum == head })
 	if err != nil {

@@ -30,3 +30,13 @@ var (
 	// connection is lost during a commit. It must not run; if it is in the ledger it counts.
 	ErrInDoubt = errors.New("it is not known whether this was entered; it must not run, and counts if it was")
 )
+
+// A known error is another one as well, for those who tell them apart.
+type known struct {
+	error
+	as error
+}
+
+func (k known) Is(target error) bool { return target == k.as }
+
+func (k known) Unwrap() error { return k.error }

@@ -1,4 +1,4 @@
-// From lines that were read to what is counted: the header, and entries of the past.
+// From lines that were read to what is counted: the header, entries of the past, and checkpoints.
 
 package ledger
 
@@ -14,24 +14,38 @@ func open(path string) *Ledger {
 	return &Ledger{path: path, turn: make(chan struct{}, 1), state: &state{}}
 }
 
+// opened is the handle for others, of which all has been read.
+func (l *Ledger) opened() *Ledger {
+	l.config = l.state.config
+	return l
+}
+
 // takeOver adds the content of a line.
 func (s *state) takeOver(t tail, quick bool) (err error) {
 	var e entry
-	if !s.header {
+	isEntry := false
+	switch {
+	case !s.header:
 		err = s.readHeader(t.content)
-	} else if known, a, ok := s.again(t.content); ok {
-		if e, err = known, s.room(a.runs); err == nil {
-			err = s.restoreAs(e, a, quick)
+	case isCheckpoint(t.content):
+		err = s.pass(t.content)
+	case s.offset < s.until:
+		err = s.skim(t.content)
+	default:
+		isEntry = true
+		if known, a, ok := s.again(t.content); ok {
+			if e, err = known, s.room(a.runs); err == nil {
+				err = s.restoreAs(e, a, quick)
+			}
+		} else if err = strict(t.content, &e); err == nil {
+			err = s.restore(e, quick)
 		}
-	} else if err = strict(t.content, &e); err == nil {
-		err = s.restore(e, quick)
 	}
 	if err != nil {
 		return err
 	}
-	header := e.Plan == nil
 	s.moved(t.sum, int64(t.size), t.missing)
-	if s.visit != nil && !header {
+	if s.visit != nil && isEntry {
 		s.visit(e)
 	}
 	return nil
@@ -39,6 +53,7 @@ func (s *state) takeOver(t tail, quick bool) (err error) {
 
 // moved makes a line of a size the last one.
 func (s *state) moved(sum string, size int64, missing string) {
+	s.lines++
 	s.start = s.offset
 	s.before, s.head = s.head, sum
 	s.offset += size
@@ -47,10 +62,7 @@ func (s *state) moved(sum string, size int64, missing string) {
 
 // at is an error about the line after those that were read.
 func (s *state) at(path string, err error) error {
-	number := s.entries + 2
-	if !s.header {
-		number = 1
-	}
+	number := s.lines + 1
 	if s.missing != "" {
 		number-- // the ending of the last one
 	}

@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -87,9 +86,7 @@ func TestKilled(t *testing.T) {
 	if testing.Short() {
 		kills = 10
 	}
-	if n, err := strconv.Atoi(os.Getenv("LEDGER_TEST_KILLS")); err == nil {
-		kills = n
-	}
+	kills = fromEnv("LEDGER_TEST_KILLS", kills)
 	rng := rand.New(rand.NewPCG(22, 4))
 	_, path := create(t, killBudget)
 	granted := map[string]bool{}

@@ -58,6 +58,40 @@ func TestTwoBins(t *testing.T) {
 	}
 }
 
+// TestFourBinsOfOnes: erratum C7 with twelve steps. The least entry off the diagonal of the Gram matrix is 32, that on it
+// 29; the interval holds what is simulated, to five standard deviations.
+func TestFourBinsOfOnes(t *testing.T) {
+	const n, b, sigma = 12, 4, 8.0
+	c := make([]float64, n)
+	for i := range c {
+		c[i] = 1
+	}
+	g, offDiagonal, diagonal := make([][]float64, b), math.Inf(1), math.Inf(1)
+	for i := range g {
+		g[i] = make([]float64, b)
+		for j := range b {
+			for r := range n { // columns i, i + b, … and j, j + b, … that have begun by row r
+				g[i][j] += math.Floor(float64(r-i+b)/b) * math.Floor(float64(r-j+b)/b)
+			}
+			if i == j {
+				diagonal = min(diagonal, g[i][i])
+			} else {
+				offDiagonal = min(offDiagonal, g[i][j])
+			}
+		}
+	}
+	if diagonal != 29 || offDiagonal != 32 {
+		t.Fatalf("least entries %v on the diagonal, %v off it", diagonal, offDiagonal)
+	}
+	a := total(accountant.AddRemove, step(newRun(sigma, n, must(matrix.Toeplitz(c)), must(matrix.BallsInBins(b)))))
+	for _, eps := range []float64{0.25, 1} {
+		want, deviation := simulated(g, sigma, eps)
+		if got := must(a.Delta(ctx, eps)); got.Lower > want+5*deviation || got.Upper < want-5*deviation {
+			t.Errorf("ε = %v: [%v, %v], simulated %v ± %v", eps, got.Lower, got.Upper, want, deviation)
+		}
+	}
+}
+
 // simulated returns δ(ε) of the remove direction for bins of Gram matrix g, and its standard
 // error: the mean of (1 − e^ε/ratio)₊ over draws of the pair's P.
 func simulated(g [][]float64, sigma, eps float64) (mean, deviation float64) {

@@ -14,6 +14,12 @@ import (
 
 func coinPlan(t *testing.T, sigma float64, n int, c []float64, q, delta float64) *accountant.Accountant {
 	t.Helper()
+	return coinPlans(t, 1, sigma, n, c, q, delta)
+}
+
+// coinPlans is coinPlan of several runs.
+func coinPlans(t *testing.T, count int64, sigma float64, n int, c []float64, q, delta float64) *accountant.Accountant {
+	t.Helper()
 	s, err := matrix.Toeplitz(c)
 	if err != nil {
 		t.Fatal(err)
@@ -27,7 +33,7 @@ func coinPlan(t *testing.T, sigma float64, n int, c []float64, q, delta float64)
 		t.Fatal(err)
 	}
 	a := accountant.New(accountant.AddRemove)
-	if err := a.Add(t.Context(), accountant.Step{Mechanism: r}, 1); err != nil {
+	if err := a.Add(t.Context(), accountant.Step{Mechanism: r}, count); err != nil {
 		t.Fatal(err)
 	}
 	return a
@@ -70,6 +76,52 @@ func TestTwoStepsWithCoins(t *testing.T) {
 						t.Errorf("σ = %v, q = %v, c = %v: δ(%v) in [%v, %v], summed %v", sigma, q, c, e, iv.Lower, iv.Upper, truth[i])
 					}
 				}
+			}
+		}
+	}
+}
+
+// Two runs of two steps: the losses of the pair that is attained, by a sum over a grid of the outputs of one run, rounded
+// down and up to a lattice and convolved.
+func TestTwoRunsWithCoins(t *testing.T) {
+	const c, q, given, lattice, h = 0.5, 0.3, 1e-3, 0.02, 0.05
+	for _, sigma := range []float64{1, 2} {
+		a := coinPlans(t, 2, sigma, 2, []float64{1, c}, q, given)
+		means := [4][2]float64{{0, 0}, {1 / sigma, c / sigma}, {0, 1 / sigma}, {1 / sigma, (1 + c) / sigma}}
+		weights := [4]float64{(1 - q) * (1 - q), q * (1 - q), (1 - q) * q, q * q}
+		var losses [2]map[int]float64 // by direction: masses under the first of the two, of losses rounded down
+		losses[0], losses[1] = map[int]float64{}, map[int]float64{}
+		for x := -7.0; x < 7+1/sigma; x += h {
+			for y := -7.0; y < 7+2/sigma; y += h {
+				n := math.Exp(-(x*x+y*y)/2) / (2 * math.Pi) * h * h
+				ratio := 0.0
+				for i, m := range means {
+					ratio += weights[i] * math.Exp(m[0]*x+m[1]*y-(m[0]*m[0]+m[1]*m[1])/2)
+				}
+				l := math.Log(ratio) / lattice
+				losses[0][int(math.Floor(l))] += n * ratio
+				losses[1][int(math.Floor(-l))] += n
+			}
+		}
+		for _, eps := range []float64{0, 0.4, 1} {
+			lower, upper := 0.0, 0.0
+			for _, one := range losses {
+				low, up := 0.0, 0.0
+				for i, p := range one {
+					for j, r := range one {
+						low += p * r * max(0, -math.Expm1(eps-lattice*float64(i+j)))
+						up += p * r * max(0, -math.Expm1(eps-lattice*float64(i+j+2)))
+					}
+				}
+				lower, upper = max(lower, low), max(upper, up)
+			}
+			iv, err := a.Delta(t.Context(), eps)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// The sum errs by kinks, O(h²), and by what is outside.
+			if iv.Upper < lower-1e-5 || iv.Lower > upper*(1+1e-3)+1e-5 {
+				t.Errorf("σ = %v: δ(%v) in [%v, %v], summed [%v, %v]", sigma, eps, iv.Lower, iv.Upper, lower, upper)
 			}
 		}
 	}

@@ -115,3 +115,32 @@ func TestGoldenDense(t *testing.T) {
 		}
 	}
 }
+
+// TestVecSens: the bound of two dynamic programmes where it is not the sensitivity (testdata/golden/beyond.json,
+// "vecsens": independent programs), which the search that comes after it finds.
+func TestVecSens(t *testing.T) {
+	for _, c := range []struct {
+		s           Strategy
+		n, b, k     int
+		want, exact float64
+	}{
+		{rooted(12), 12, 2, 4, 4.048139777, 4.028428448655},
+		{must(Rows([][]float64{{1}, {0.5, 1}, {0.25, 0.5, 0.8}, {0.1, 0.2, 0.3, 1.2}})), 4, 2, 2, 1.797915459640, 1.791647286717},
+	} {
+		rows, g := dense(c.s, c.n), newGram(c.n)
+		for j := range c.n {
+			for i := range j + 1 {
+				for _, r := range rows {
+					g.x[j][i] += r[i] * r[j]
+				}
+			}
+		}
+		sum, _, err := g.vecSens(t.Context(), c.b, c.k)
+		if err != nil || math.Abs(math.Sqrt(sum)-c.want) > 1e-9 {
+			t.Errorf("%d steps, (%d, %d): %v, want %v (%v)", c.n, c.k, c.b, math.Sqrt(sum), c.want, err)
+		}
+		if got := sensitivity(t, c.s, c.n, separated(c.b, c.k)); got.Lower > c.exact*(1+1e-12) || got.Upper < c.exact*(1-1e-12) || got.Upper > c.exact*(1+2e-11) {
+			t.Errorf("%d steps, (%d, %d): %+v, want %v", c.n, c.k, c.b, got, c.exact)
+		}
+	}
+}

@@ -4,7 +4,6 @@
 package pate
 
 import (
-	"container/heap"
 	"context"
 	"fmt"
 	"math"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/parallel"
+	"github.com/dpaccountant/accountant/internal/queue"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/pate/ballots"
 	"github.com/dpaccountant/accountant/rdp"
@@ -200,7 +200,7 @@ func (l *Ledger) groups(from, to int, weight func(i int) float64) []group {
 // column fills order j of the costs, or ends early once ctx is done.
 func (l *Ledger) column(ctx context.Context, j int, r Report, groups [][]group, costs []Cost, price func(kind int) rate) {
 	var checks, answers, joint, variance [2]xmath.Sum
-	var dearest [2]largest
+	dearest := [2]largest{newLargest(), newLargest()}
 	for k := range costs {
 		for i, g := range groups[k] {
 			if i%askEach == 0 && ctx.Err() != nil {
@@ -257,33 +257,25 @@ func (l *Ledger) column(ctx context.Context, j int, r Report, groups [][]group, 
 	}
 }
 
-// largest is a heap of the largest numbers added, the least of them first.
-type largest []float64
+// largest holds the largest numbers added, the least of them first.
+type largest struct{ *queue.Queue[float64] }
 
-func (h largest) Len() int           { return len(h) }
-func (h largest) Less(i, j int) bool { return h[i] < h[j] }
-func (h largest) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *largest) Push(x any)        { *h = append(*h, x.(float64)) }
-func (h *largest) Pop() any {
-	last := len(*h) - 1
-	x := (*h)[last]
-	*h = (*h)[:last]
-	return x
+func newLargest() largest {
+	return largest{queue.New(func(x, y float64) bool { return x < y })}
 }
 
 // add keeps the most largest numbers.
-func (h *largest) add(x float64, most int) {
+func (h largest) add(x float64, most int) {
 	switch {
-	case len(*h) < most:
-		heap.Push(h, x)
-	case x > (*h)[0]:
-		(*h)[0] = x
-		heap.Fix(h, 0)
+	case h.Len() < most:
+		h.Add(x)
+	case x > h.First():
+		h.Replace(x)
 	}
 }
 
 func (h largest) sum() (s xmath.Sum) {
-	for _, x := range h {
+	for _, x := range h.All() {
 		s.Add(x)
 	}
 	return s

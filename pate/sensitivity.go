@@ -98,7 +98,7 @@ func (l *Ledger) NewSensitivity(ctx context.Context, order float64, r Report, an
 func (l *Ledger) costAt(ctx context.Context, order float64, r Report, weights func(int) float64) float64 {
 	answer, check := l.pricers(order, r == DataIndependent)
 	var s xmath.Sum
-	var dearest largest
+	dearest := newLargest()
 	for i := range l.votes.Queries() {
 		if i%askEach == 0 && ctx.Err() != nil {
 			break // the caller looks again
@@ -113,7 +113,7 @@ func (l *Ledger) costAt(ctx context.Context, order float64, r Report, weights fu
 			s.Add(w * answer(i))
 		}
 	}
-	for _, x := range dearest {
+	for _, x := range dearest.All() {
 		s.Add(x)
 	}
 	return s.Value() * (1 + 8*u)

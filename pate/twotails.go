@@ -5,9 +5,9 @@
 package pate
 
 import (
-	"container/heap"
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/queue"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -139,19 +139,6 @@ type cell struct {
 	bound  float64
 }
 
-type cells []cell
-
-func (c cells) Len() int           { return len(c) }
-func (c cells) Less(i, j int) bool { return c[i].bound > c[j].bound }
-func (c cells) Swap(i, j int)      { c[i], c[j] = c[j], c[i] }
-func (c *cells) Push(x any)        { *c = append(*c, x.(cell)) }
-func (c *cells) Pop() any {
-	last := len(*c) - 1
-	x := (*c)[last]
-	*c = (*c)[:last]
-	return x
-}
-
 // firstSplits are where q is divided before anything is known.
 var firstSplits = []float64{math.Inf(-1), -36, -16, -8, -4, -2, 0, 2, 4, 8, 16, 36, math.Inf(1)}
 
@@ -171,16 +158,16 @@ func (c tailCost) direction(order float64, reverse bool, accuracy float64) (v, s
 		o.inLogs = o.inLogs || !(s.logTails < 200 && s.logLikely < 200 && !math.IsNaN(s.likely))
 	}
 	best := 0.0
-	var queue cells
+	var cells []cell
 	for i, s := range first {
 		best = max(best, o.value(s))
 		if i > 0 {
-			queue = append(queue, cell{first[i-1], s, o.bound(first[i-1], s)})
+			cells = append(cells, cell{first[i-1], s, o.bound(first[i-1], s)})
 		}
 	}
-	heap.Init(&queue)
+	q := queue.New(func(x, y cell) bool { return x.bound > y.bound }, cells...)
 	for range 400 {
-		top := queue[0]
+		top := q.First()
 		if !(top.bound > best*(1+accuracy)) {
 			break
 		}
@@ -196,11 +183,10 @@ func (c tailCost) direction(order float64, reverse bool, accuracy float64) (v, s
 		}
 		s := o.at(mid)
 		best = max(best, o.value(s))
-		queue[0] = cell{top.lo, s, o.bound(top.lo, s)}
-		heap.Fix(&queue, 0)
-		heap.Push(&queue, cell{s, top.hi, o.bound(s, top.hi)})
+		q.Replace(cell{top.lo, s, o.bound(top.lo, s)})
+		q.Add(cell{s, top.hi, o.bound(s, top.hi)})
 	}
-	up := queue[0].bound
+	up := q.First().bound
 	slack = up - best
 	if !o.inLogs {
 		slack /= 1 + best

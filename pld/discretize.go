@@ -191,7 +191,7 @@ func (d *discretizer) thin() bool {
 	most := g.most()
 	var split func(lo, hi int64, a, b point)
 	split = func(lo, hi int64, a, b point) {
-		if len(d.pts)%1024 == 0 && g.Stop != nil && g.Stop() {
+		if len(d.pts)%64 == 0 && g.Stop != nil && g.Stop() {
 			most = 0
 		}
 		n := float64(hi - lo)

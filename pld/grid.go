@@ -91,29 +91,30 @@ func leastInt(lo, hi int, holds func(int) bool) int {
 // Coarse returns an upper law of p on losses that follow its tails: from one to
 // the next the log-odds of exceeding the loss change by at most res, down to the
 // given log-probabilities. It is not on a lattice. As any upper law it is above
-// p, so its K(θ) for θ > 0 bounds that of p.
-func Coarse(p profiles.Profile, logAbove, logBelow, res float64) *Law {
+// p, so its K(θ) for θ > 0 bounds that of p. Once stop, if not nil, reports true, no more
+// losses are looked at: the law is above p all the same, but may be far above.
+func Coarse(p profiles.Profile, logAbove, logBelow, res float64, stop func() bool) *Law {
 	if d, ok := p.(*profiles.Discrete); ok && len(d.Atoms()) <= fewListed {
 		return atomLaw(d, +1)
 	}
-	return follow(p, logAbove, logBelow, func(float64) float64 { return res }).upper()
+	return follow(p, logAbove, logBelow, func(float64) float64 { return res }, stop).upper()
 }
 
 // Follow returns the upper and the lower law of p on losses as those of Coarse, where
 // res may depend on the log-odds.
-func Follow(p profiles.Profile, logAbove, logBelow float64, res func(odds float64) float64) (upper, lower *Law) {
+func Follow(p profiles.Profile, logAbove, logBelow float64, res func(odds float64) float64, stop func() bool) (upper, lower *Law) {
 	if d, ok := p.(*profiles.Discrete); ok && len(d.Atoms()) <= fewListed {
 		return atomLaw(d, +1), atomLaw(d, -1)
 	}
-	d := follow(p, logAbove, logBelow, res)
+	d := follow(p, logAbove, logBelow, res, stop)
 	return d.upper(), d.lower()
 }
 
 // fewListed is up to how many atoms a law that is not on a lattice has them all.
 const fewListed = 4096
 
-// follow places vertices along the tails.
-func follow(p profiles.Profile, logAbove, logBelow float64, res func(odds float64) float64) *discretizer {
+// follow places vertices along the tails; those between the ends, of the range and at atoms, until stop.
+func follow(p profiles.Profile, logAbove, logBelow float64, res func(odds float64) float64, stop func() bool) *discretizer {
 	lo, hi := Range(p, logAbove, logBelow)
 	odds := func(t profiles.Tails) float64 {
 		return max(t.P, logAbove-1) - max(t.PC, logBelow-1)
@@ -124,7 +125,7 @@ func follow(p profiles.Profile, logAbove, logBelow float64, res func(odds float6
 	var split func(a, b point, end float64, depth int)
 	split = func(a, b point, end float64, depth int) {
 		m := a.t + (b.t-a.t)/2
-		if from := odds(a.tails); from-end <= min(res(from), res(end)) || depth == 0 || !(m > a.t && m < b.t) {
+		if from := odds(a.tails); from-end <= min(res(from), res(end)) || depth == 0 || !(m > a.t && m < b.t) || stop != nil && stop() {
 			pts = append(pts, b)
 			return
 		}
@@ -140,7 +141,7 @@ func follow(p profiles.Profile, logAbove, logBelow float64, res func(odds float6
 	}
 	slices.Sort(ends)
 	for _, e := range slices.Compact(ends) {
-		if !(e > pts[len(pts)-1].t) {
+		if !(e > pts[len(pts)-1].t) || e < hi && stop != nil && stop() {
 			continue
 		}
 		last, b := pts[len(pts)-1], at(e)

@@ -169,7 +169,7 @@ func TestRange(t *testing.T) {
 // Coarse is an upper law: it is above the profile, and so is its K(θ).
 func TestCoarse(t *testing.T) {
 	for _, s := range subjects() {
-		c := pld.Coarse(s.p, -100, -60, 0.3)
+		c := pld.Coarse(s.p, -100, -60, 0.3, nil)
 		r := newReader(c)
 		lo, hi := pld.Range(s.p, -60, -60)
 		if lo > hi {
@@ -203,7 +203,7 @@ func TestCoarse(t *testing.T) {
 	}
 	// Gaussian: K(θ) = θ(θ+1)μ²/2 exactly; what lies above the range, e^-100, is not in it.
 	for _, theta := range []float64{0.1, 1, 4, 10} {
-		c := pld.Coarse(gaussian(2), -400, -60, 0.1)
+		c := pld.Coarse(gaussian(2), -400, -60, 0.1, nil)
 		k, err := c.K(theta)
 		if want := theta * (theta + 1) / 8; k+err < want || k > want*1.1 {
 			t.Errorf("coarse K(%v) = %v, exactly %v", theta, k, want)
@@ -351,7 +351,7 @@ func ExampleSpacing() {
 
 func ExampleCoarse() {
 	g, _ := profiles.NewGaussian(2)
-	l := pld.Coarse(g, -100, -40, 0.2)
+	l := pld.Coarse(g, -100, -40, 0.2, nil)
 	k, _ := l.K(1)
 	fmt.Println(len(l.Loss) < 2000, k >= 0.25, k < 0.26)
 	// Output: true true true

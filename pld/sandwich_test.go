@@ -58,7 +58,7 @@ func TestLawsEncloseTheProfile(t *testing.T) {
 		"envelope": must(subsample.Envelope(gauss(0.5), 0.01)), "envelope laplace": must(subsample.Envelope(laplace(0.5), 0.01)),
 		"gaussian ±1": mixed(profiles.NewGaussianMechanism(0.1)), "laplace ±1": mixed(profiles.NewLaplaceMechanism(0.5)),
 	} {
-		coarse := pld.Coarse(p, -300, -50, 0.5)
+		coarse := pld.Coarse(p, -300, -50, 0.5, nil)
 		lo, hi := pld.Range(p, -300, -50)
 		sup := p.Support()
 		for _, n := range []float64{40, 300.5, 1500} {

@@ -5,7 +5,7 @@ package profiles
 import (
 	"math"
 
-	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/noiserange"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -23,21 +23,10 @@ type Gaussian struct {
 
 // NewGaussian returns the Gaussian profile of a noise multiplier.
 func NewGaussian(noiseMultiplier float64) (Gaussian, error) {
-	if err := checkNoise("gaussian", noiseMultiplier); err != nil {
+	if err := noiserange.Check("gaussian", noiseMultiplier); err != nil {
 		return Gaussian{}, err
 	}
 	return Gaussian{mu: 1 / noiseMultiplier}, nil
-}
-
-// The range of noise multipliers: beyond it losses (up to 1/σ²) or their
-// squares leave float64.
-const minNoise, maxNoise = 1e-6, 1e15
-
-func checkNoise(mechanism string, sigma float64) error {
-	if !(sigma >= minNoise && sigma <= maxNoise) {
-		return fault.In(mechanism, fault.New("noise-multiplier", "%v is not in [%g, %g]", sigma, minNoise, maxNoise))
-	}
-	return nil
 }
 
 // SelfReverse implements SelfReverser: noise is symmetric.

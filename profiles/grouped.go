@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/noiserange"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -33,10 +34,10 @@ type GroupMixer interface {
 
 // checkGroup returns an error if the noise for a group is below the least that is allowed.
 func checkGroup(name string, noiseMultiplier float64, size int) error {
-	if noiseMultiplier/float64(size) >= minNoise {
+	if noiseMultiplier/float64(size) >= noiserange.Min {
 		return nil
 	}
-	return fault.In(name, fault.New("noise-multiplier", "%v is not at least %g for each of %d records", noiseMultiplier, minNoise, size))
+	return fault.In(name, fault.New("noise-multiplier", "%v is not at least %g for each of %d records", noiseMultiplier, noiserange.Min, size))
 }
 
 // Grouped implements Grouper.

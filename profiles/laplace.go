@@ -5,6 +5,7 @@ package profiles
 import (
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/noiserange"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -20,7 +21,7 @@ type Laplace struct {
 
 // NewLaplace returns the Laplace profile of a noise multiplier.
 func NewLaplace(noiseMultiplier float64) (Laplace, error) {
-	if err := checkNoise("laplace", noiseMultiplier); err != nil {
+	if err := noiserange.Check("laplace", noiseMultiplier); err != nil {
 		return Laplace{}, err
 	}
 	return Laplace{1 / noiseMultiplier}, nil

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/noiserange"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -35,7 +36,7 @@ func (b gaussianBase) Pair(r Relation) (Profile, error) {
 func (b gaussianBase) NoiseMultiplier() float64 { return b.g.NoiseMultiplier() }
 
 // NoiseRange implements NoiseScaler.
-func (gaussianBase) NoiseRange(Relation) (lo, hi float64) { return minNoise, maxNoise }
+func (gaussianBase) NoiseRange(Relation) (lo, hi float64) { return noiserange.Min, noiserange.Max }
 
 // WithNoiseMultiplier implements NoiseScaler.
 func (gaussianBase) WithNoiseMultiplier(noiseMultiplier float64) (Mechanism, error) {
@@ -83,7 +84,7 @@ func (b laplaceBase) Pair(r Relation) (Profile, error) {
 func (b laplaceBase) NoiseMultiplier() float64 { return b.l.NoiseMultiplier() }
 
 // NoiseRange implements NoiseScaler.
-func (laplaceBase) NoiseRange(Relation) (lo, hi float64) { return minNoise, maxNoise }
+func (laplaceBase) NoiseRange(Relation) (lo, hi float64) { return noiserange.Min, noiserange.Max }
 
 // WithNoiseMultiplier implements NoiseScaler.
 func (laplaceBase) WithNoiseMultiplier(noiseMultiplier float64) (Mechanism, error) {
@@ -255,20 +256,10 @@ func (l laplacePlusMinus) Support() Support {
 // maxDiscreteScale bounds the number of listed outcomes of a discrete Gaussian.
 const maxDiscreteScale = 2e4
 
-func checkDiscrete(name string, noiseMultiplier float64, sensitivity int) error {
-	if err := checkNoise(name, noiseMultiplier); err != nil {
-		return err
-	}
-	if sensitivity < 1 || sensitivity > 1e6 {
-		return fault.In(name, fault.New("sensitivity", "%d is not an integer in [1, 1000000]", sensitivity))
-	}
-	return nil
-}
-
 // newIntegerGaussian returns discrete Gaussian noise on one whole number.
 func newIntegerGaussian(noiseMultiplier float64, sensitivity int) (integerNoise, error) {
 	const name = "discrete-gaussian"
-	if err := checkDiscrete(name, noiseMultiplier, sensitivity); err != nil {
+	if err := noiserange.CheckDiscrete(name, noiseMultiplier, sensitivity); err != nil {
 		return integerNoise{}, err
 	}
 	sigma := noiseMultiplier * float64(sensitivity)
@@ -289,7 +280,7 @@ func newIntegerGaussian(noiseMultiplier float64, sensitivity int) (integerNoise,
 // one coordinate shifted by s attains (docs/theory.md, "Vectors").
 func NewDiscreteLaplaceMechanism(noiseMultiplier float64, sensitivity int) (Mechanism, error) {
 	const name = "discrete-laplace"
-	if err := checkDiscrete(name, noiseMultiplier, sensitivity); err != nil {
+	if err := noiserange.CheckDiscrete(name, noiseMultiplier, sensitivity); err != nil {
 		return nil, err
 	}
 	return integerNoise{name, laplaceWeights{1 / (noiseMultiplier * float64(sensitivity))}, sensitivity, noiseMultiplier, 0}, nil
@@ -377,9 +368,9 @@ func (b integerNoise) NoiseMultiplier() float64 { return b.noise }
 // NoiseRange implements NoiseScaler.
 func (b integerNoise) NoiseRange(Relation) (lo, hi float64) {
 	if _, ok := b.w.(gaussianWeights); ok {
-		return minNoise, maxDiscreteScale / float64(b.shift)
+		return noiserange.Min, maxDiscreteScale / float64(b.shift)
 	}
-	return minNoise, maxNoise
+	return noiserange.Min, noiserange.Max
 }
 
 // NewDiscreteGaussianNumber returns discrete Gaussian noise with σ =

@@ -28,6 +28,7 @@ import (
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/noiserange"
 )
 
 const (
@@ -85,7 +86,7 @@ func (b vectorNoise) NoiseMultiplier() float64 { return b.one.noise }
 // NoiseRange implements NoiseScaler.
 func (b vectorNoise) NoiseRange(r Relation) (lo, hi float64) {
 	s, n := float64(b.one.shift), b.norm2(r)
-	lo, hi = minNoise, maxDiscreteScale/s
+	lo, hi = noiserange.Min, maxDiscreteScale/s
 	if s > 1 {
 		hi = min(hi, maxVectorScale/(s*math.Sqrt(float64(n))))
 	}

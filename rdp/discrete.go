@@ -5,7 +5,7 @@ package rdp
 import (
 	"math"
 
-	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/noiserange"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -117,16 +117,6 @@ func (c pair) RDP(alpha float64) float64 {
 	return min(fromMoment(alpha, logSumUp(terms)), top)
 }
 
-func checkDiscrete(name string, noiseMultiplier float64, sensitivity int) error {
-	if err := checkNoise(name, noiseMultiplier); err != nil {
-		return err
-	}
-	if sensitivity < 1 || sensitivity > 1e6 {
-		return fault.In(name, fault.New("sensitivity", "%d is not an integer in [1, 1000000]", sensitivity))
-	}
-	return nil
-}
-
 // DiscreteGaussian returns the exact curve of discrete Gaussian noise with σ =
 // noiseMultiplier × sensitivity on one whole number with that sensitivity. At
 // orders with integer α·sensitivity it equals the continuous α/(2·noiseMultiplier²);
@@ -137,7 +127,7 @@ func checkDiscrete(name string, noiseMultiplier float64, sensitivity int) error 
 // proof: D_α = αs²/(2σ²) + log(Θ(αs)/Θ(0))/(α−1), Θ(c) = Σ_k e^{−(k−c)²/(2σ²)}.
 // Relation: the one under which the sensitivity was measured.
 func DiscreteGaussian(noiseMultiplier float64, sensitivity int) (Curve, error) {
-	if err := checkDiscrete("discrete-gaussian", noiseMultiplier, sensitivity); err != nil {
+	if err := noiserange.CheckDiscrete("discrete-gaussian", noiseMultiplier, sensitivity); err != nil {
 		return nil, err
 	}
 	return discreteGaussian{noiseMultiplier * float64(sensitivity), float64(sensitivity), gaussian{noiseMultiplier}}, nil
@@ -185,7 +175,7 @@ func (m discreteGaussian) RDP(alpha float64) float64 {
 // Relation: the one under which the sensitivity was measured; the same in both
 // directions.
 func DiscreteLaplace(noiseMultiplier float64, sensitivity int) (Curve, error) {
-	if err := checkDiscrete("discrete-laplace", noiseMultiplier, sensitivity); err != nil {
+	if err := noiserange.CheckDiscrete("discrete-laplace", noiseMultiplier, sensitivity); err != nil {
 		return nil, err
 	}
 	pure := twoAnswers{1 / noiseMultiplier, 2}

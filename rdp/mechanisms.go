@@ -6,24 +6,15 @@ import (
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/noiserange"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
-// Ranges of parameters, those of the profiles.
-const (
-	minNoise, maxNoise = 1e-6, 1e15
-	maxEpsilon         = 1e6
-)
+// maxEpsilon is that of the profiles.
+const maxEpsilon = 1e6
 
 // Where products of α and ε leave float64, D_α ≤ D_∞ = ε stands in for D_α.
 const hugeOrder, tinyEpsilon = 1e18, 1e-140
-
-func checkNoise(mechanism string, noise float64) error {
-	if !(noise >= minNoise && noise <= maxNoise) {
-		return fault.In(mechanism, fault.New("noise-multiplier", "%v is not in [%g, %g]", noise, minNoise, maxNoise))
-	}
-	return nil
-}
 
 func checkRange(mechanism, field string, x, hi float64) error {
 	if !(x >= 0 && x <= hi) {
@@ -38,7 +29,7 @@ func checkRange(mechanism, field string, x, hi float64) error {
 // Theorem: Mironov 2017, Proposition 7; exact. Relation: the one under which
 // the sensitivity was measured.
 func Gaussian(noiseMultiplier float64) (Curve, error) {
-	if err := checkNoise("gaussian", noiseMultiplier); err != nil {
+	if err := noiserange.Check("gaussian", noiseMultiplier); err != nil {
 		return nil, err
 	}
 	return gaussian{noiseMultiplier}, nil
@@ -125,7 +116,7 @@ func (m twoAnswers) RDP(alpha float64) float64 {
 // Theorem: Mironov 2017, Proposition 6; exact. Relation: the one under which
 // the sensitivity was measured; the same in both directions.
 func Laplace(noiseMultiplier float64) (Curve, error) {
-	if err := checkNoise("laplace", noiseMultiplier); err != nil {
+	if err := noiserange.Check("laplace", noiseMultiplier); err != nil {
 		return nil, err
 	}
 	return laplace{1 / noiseMultiplier}, nil

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/noiserange"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/subsample"
 )
@@ -34,7 +35,7 @@ func newPoissonGaussian(rate, noiseMultiplier float64, add bool) (Curve, error) 
 	if err := fault.In("poisson", subsample.CheckRate(rate)); err != nil {
 		return nil, err
 	}
-	if err := checkNoise("gaussian", noiseMultiplier); err != nil {
+	if err := noiserange.Check("gaussian", noiseMultiplier); err != nil {
 		return nil, err
 	}
 	return poissonGaussian{rate, noiseMultiplier, add}, nil

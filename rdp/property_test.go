@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/noiserange"
 	"pgregory.net/rapid"
 )
 
@@ -95,7 +96,7 @@ func TestPureDominates(t *testing.T) {
 // No parameters that are accepted give NaN, a negative value or a hang.
 func TestExtremes(t *testing.T) {
 	var curves []Curve
-	for _, x := range []float64{minNoise, 1e-3, 1, 1e6, maxNoise} {
+	for _, x := range []float64{noiserange.Min, 1e-3, 1, 1e6, noiserange.Max} {
 		curves = append(curves, must2(Gaussian(x)), must2(Laplace(x)), must2(DiscreteGaussian(x, 1)),
 			must2(DiscreteLaplace(x, 1000000)), must2(DiscreteLaplace(x, 7)))
 		for _, q := range []float64{0, 1e-300, 1e-12, 0.5, 1 - 1e-16, 1} {

@@ -143,16 +143,11 @@ func (at *attacker) share(pm, qm, e, u, v float64) float64 {
 		}
 		return math.Log(pm)+a > math.Log(e)+math.Log(qm)+at.l.LogDPGF(min(1, v+x*qm))
 	}
-	// Where f' can vanish at u = 1, its last digits are not worth what they bring.
-	most := 1.0
-	if sensitivity(at.l, 1) > 1e12 {
-		most = 1 - 1e-5
-	}
 	switch {
 	case !gains(0):
 		return 0
-	case gains(most):
-		return most
+	case gains(1):
+		return 1
 	}
 	lo, hi := -700.0, 0.0 // log of the share
 	for range 60 {
@@ -195,24 +190,63 @@ func (at *attacker) value(eps float64, split int) float64 {
 
 // each calls f with the winner's masses of the blocks listed and their relative error.
 func (at *attacker) each(blocks []block, listed []int, f func(a, b, err float64)) {
-	var u, v xmath.Sum
-	rel := at.pair.rel + 32*xmath.U // of sums, parts and shares of blocks too
-	n := 0
-	for i, b := range blocks {
-		if n < len(listed) && listed[n] == i {
-			n++
-			u0, p := within(u.Value(), b.p)
-			v0, q := within(v.Value(), b.q)
-			err := at.l.relErr() + 2*rel*(1+sensitivity(at.l, max(u0+p, v0+q)))
-			if err < 0.5 {
-				f(at.l.block(u0, p), at.l.block(v0, q), err)
-			} else {
-				f(0, 1, 0)
-			}
+	w := at.winner(blocks)
+	for _, i := range listed {
+		if a, b, err := w.mass(i, i+1); err < 0.5 {
+			f(a, b, err)
+		} else {
+			f(0, 1, 0)
 		}
+	}
+}
+
+// A winner is the law of the best of K runs on the blocks of a ranking.
+type winner struct {
+	l            Law
+	rel          float64 // error of the masses of blocks and of their sums
+	blocks       []block
+	above, below []block // the masses of the first i blocks, and of those from the i-th on
+}
+
+func (at *attacker) winner(blocks []block) winner {
+	n := len(blocks)
+	w := winner{at.l, at.pair.rel + 32*xmath.U, blocks, make([]block, n+1), make([]block, n+1)}
+	var u, v, x, y xmath.Sum
+	for i, b := range blocks {
 		u.Add(b.p)
 		v.Add(b.q)
+		w.above[i+1] = block{u.Value(), v.Value()}
+		last := blocks[n-1-i]
+		x.Add(last.p)
+		y.Add(last.q)
+		w.below[n-1-i] = block{x.Value(), y.Value()}
 	}
+	return w
+}
+
+// mass returns what the winner has on the blocks from the i-th to before the j-th, which is i+1 or
+// the number of blocks, and the relative error of it.
+func (w winner) mass(i, j int) (a, b, err float64) {
+	x := w.blocks[i]
+	if j == len(w.blocks) {
+		x = w.below[i]
+	}
+	a, errA := w.one(w.above[i].p, x.p, w.below[j].p)
+	b, errB := w.one(w.above[i].q, x.q, w.below[j].q)
+	return a, b, max(errA, errB)
+}
+
+// one is mass under one of the two laws, from the top or from the bottom.
+func (w winner) one(above, p, below float64) (mass, err float64) {
+	u, p := within(above, p)
+	err = 2 * w.rel * (1 + sensitivity(w.l, u+p))
+	if l, ok := w.l.(fromBelow); ok {
+		n, _ := w.l.MaxRuns()
+		if e := 2 * w.rel * (1 + float64(n)); e < err {
+			return l.below(below, p), e + w.l.relErr()
+		}
+	}
+	return w.l.block(u, p), err + w.l.relErr()
 }
 
 // within returns a block of mass p below one of mass u such that both fit into 1. The mass
@@ -246,6 +280,8 @@ func sensitivity(l Law, u float64) float64 {
 		return 1 + l.eta
 	case poisson:
 		return l.mu * u
+	case binomial:
+		return float64(l.n) * l.p * u / max(0, 1-l.p*u)
 	}
 	n, _ := l.MaxRuns()
 	return float64(n) * u / max(0, 1-u)

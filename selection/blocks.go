@@ -20,6 +20,23 @@ import (
 //
 // Values below the smallest normal number may be any number below it.
 
+// A fromBelow is a law with a largest number of runs n, so that f is a polynomial of degree n:
+//
+//	below(s, p)   f(s+p) − f(s): block of what has the probability s below it
+//
+// It grows with both, and where they grow by a factor, by the n-th power of it at most: s and p off by a
+// relative r make it off by 2nr at most, where that is below 1. At the bottom, where f' may
+// vanish and 1 − u has no digits, that is what keeps them.
+type fromBelow interface{ below(s, p float64) float64 }
+
+// belowPower is (s+p)^n − s^n.
+func belowPower(n, s, p float64) float64 {
+	if p == 0 {
+		return 0
+	}
+	return math.Exp(n*math.Log(s+p)) * -math.Expm1(-n*math.Log1p(p/s))
+}
+
 // tiny is added to what is rounded up, for values that underflow.
 const tiny = 0x1p-1022
 
@@ -67,6 +84,10 @@ func (l binomial) block(u, p float64) float64 {
 	return math.Exp(n*w) * -math.Expm1(n*math.Log1p(-min(1, l.p*p/(1-l.p*u))))
 }
 
+func (l binomial) below(s, p float64) float64 {
+	return belowPower(float64(l.n), 1-l.p+l.p*s, l.p*p)
+}
+
 func (l binomial) relErr() float64 {
 	n := float64(l.n)
 	return 16 * xmath.U * (2 + min(-n*math.Log1p(-l.p), 750) + math.Log(n) + math.Abs(math.Log(l.p)) + 1/(1-l.p))
@@ -84,6 +105,8 @@ func (l fixed) block(u, p float64) float64 {
 	}
 	return math.Exp(n*math.Log1p(-u)) * -math.Expm1(n*math.Log1p(-min(1, p/(1-u))))
 }
+
+func (l fixed) below(s, p float64) float64 { return belowPower(float64(l.n), s, p) }
 
 func (l fixed) relErr() float64 { return 16 * xmath.U * (752 + math.Log(float64(l.n))) }
 
@@ -106,6 +129,10 @@ func (l *capped) block(u, p float64) float64 {
 	return l.sum(func(k float64) float64 { return math.Exp(k*lx) * -math.Expm1(k*ly) })
 }
 
+func (l *capped) below(s, p float64) float64 {
+	return l.sum(func(k float64) float64 { return belowPower(k, s, p) })
+}
+
 func (l *capped) relErr() float64 { return l.slack() + 16*xmath.U*752 }
 
 // times returns n·x, which is 0 for n = 0 even where x is infinite.
@@ -116,7 +143,7 @@ func times(n, x float64) float64 {
 	return n * x
 }
 
-// cost says how many elementary functions one value of f' takes.
+// lawWork says how many elementary functions one value of f' takes.
 func lawWork(l Law) int {
 	if c, ok := l.(*capped); ok {
 		return c.max()

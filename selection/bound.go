@@ -25,12 +25,39 @@ func logDeltaUpper(p profiles.Profile, eps float64) float64 {
 	// Atoms may lie up to LossErr higher than delivered.
 	eps -= p.Support().LossErr
 	d, err := profiles.LogDelta(p, eps)
+	if list, ok := p.(*profiles.Discrete); ok && err > 1e-6 {
+		return discreteUpper(list, eps)
+	}
 	if !math.IsInf(err, 1) {
 		return min(0, d+err)
 	}
 	// No digit of the difference is left: the tail itself bounds it.
 	t := p.Tails(eps, 0)
 	return min(0, t.P+t.Err)
+}
+
+// discreteUpper is log Σ P(l)(1 − e^{ε−l}) over the losses l above ε, rounded up. No term is a difference: next
+// to a loss, where the tails nearly cancel, it keeps its digits.
+func discreteUpper(d *profiles.Discrete, eps float64) float64 {
+	v := d.Support().LogPInf
+	v += d.MassErr() * finite(1+math.Abs(v))
+	for _, a := range d.Atoms() {
+		if a.Loss > eps && !math.IsInf(a.LogP, -1) {
+			v = xmath.LogAdd(v, a.LogP+d.MassErr()*(1+math.Abs(a.LogP))+xmath.Log1mExp(eps-a.Loss))
+		}
+	}
+	if math.IsInf(v, -1) {
+		return v
+	}
+	return min(0, v+8*xmath.U*float64(4+len(d.Atoms()))*(1+math.Abs(v)))
+}
+
+// finite returns x, or 0 where it is infinite.
+func finite(x float64) float64 {
+	if math.IsInf(x, 0) {
+		return 0
+	}
+	return x
 }
 
 // FromApproximate returns the profile of (ε, δ)-DP, δ + (1−δ)(e^ε − e^t)₊/(1+e^ε)

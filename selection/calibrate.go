@@ -4,6 +4,7 @@
 package selection
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -13,7 +14,7 @@ import (
 // CalibratePure returns an ε for one run, rounded down, whose pure price is at
 // most target and within about 1e-12 of it: the inverse of [Price.Pure].
 func (p Price) CalibratePure(target float64) (float64, error) {
-	if err := checkApprox(target, 0); err != nil {
+	if err := cmp.Or(p.ready(), checkApprox(target, 0)); err != nil {
 		return 0, err
 	}
 	// The price is at least one run's, so ε ≤ target. The wanted parameter, 1/ε,

@@ -192,13 +192,6 @@ func (c *Candidate) side(ctx context.Context, d int, f fineness, linear bool) (s
 	return s, nil
 }
 
-func finite(x float64) float64 {
-	if math.IsInf(x, 0) {
-		return 0
-	}
-	return x
-}
-
 // delta returns an upper bound of δ at any real t, in the first direction; chords of the
 // upper ends, since δ is convex in e^t, and for t < 0
 //

@@ -26,6 +26,9 @@ type certified struct {
 // certify returns both directions of the search, with so many levels for Theorem U2; with none,
 // the quick price from above only.
 func (p Price) certify(ctx context.Context, c *Candidate, f fineness, levels int) ([2]certified, error) {
+	if c == nil {
+		return [2]certified{}, fault.New("candidate", "is missing")
+	}
 	t, err := c.tabulate(ctx, f)
 	if err != nil {
 		return [2]certified{}, err
@@ -111,6 +114,9 @@ const defaultAccuracy = 1e-6
 
 // fine returns how to tabulate a candidate for a question about δ.
 func (p Price) fine(accuracy, delta float64) (fineness, error) {
+	if err := p.ready(); err != nil {
+		return fineness{}, err
+	}
 	if accuracy == 0 {
 		accuracy = defaultAccuracy
 	}
@@ -283,7 +289,6 @@ func (p Price) Delta(ctx context.Context, c *Candidate, eps, accuracy float64) (
 	}
 	for _, d := range both {
 		up := d.above(eps)
-
 		upper = max(upper, up)
 		if d.below != nil {
 			lower = max(lower, d.below(eps))

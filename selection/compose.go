@@ -4,6 +4,7 @@
 package selection
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/big"
@@ -28,7 +29,7 @@ func (p Price) Bounds(ctx context.Context, name string, r profiles.Relation, c *
 	if logFloor == 0 {
 		logFloor = -60
 	}
-	if err := checkChords(accuracy, logFloor); err != nil {
+	if err := cmp.Or(p.ready(), checkChords(accuracy, logFloor)); err != nil {
 		return profiles.Bounds{}, err
 	}
 	both, err := p.certify(ctx, c, fineness{max(1e-9, min(accuracy/10, 1e-5)), max(-700, logFloor-max(0, p.law.logMean()))}, fewLevels)
@@ -208,30 +209,18 @@ func (at *attacker) atoms(blocks []block) (atoms []profiles.Atom, relErr float64
 	if f0 := at.l.PMF(0); f0 > 0 {
 		all = append(all, mass{f0, f0})
 	}
-	var u, v xmath.Sum
-	rel := at.pair.rel + 16*xmath.U
-	for i, b := range blocks {
-		u0, p := within(u.Value(), b.p)
-		v0, q := within(v.Value(), b.q)
-		err := at.l.relErr() + 2*rel*(1+sensitivity(at.l, max(u0+p, v0+q)))
-		if err > 1e-9 || i == len(blocks)-1 {
-			// All that is left is one block.
-			var restP, restQ xmath.Sum
-			for _, b := range blocks[i:] {
-				restP.Add(b.p)
-				restQ.Add(b.q)
-			}
-			u0, p = within(u.Value(), restP.Value())
-			v0, q = within(v.Value(), restQ.Value())
-			err = at.l.relErr() + 2*rel*(1+sensitivity(at.l, max(u0, v0)))
-			all = append(all, mass{at.l.block(u0, p), at.l.block(v0, q)})
-			relErr = max(relErr, err)
-			break
+	w := at.winner(blocks)
+	for i := range blocks {
+		a, b, err := w.mass(i, i+1)
+		rest := err > 1e-9 // all that is left is one block
+		if rest {
+			a, b, err = w.mass(i, len(blocks))
 		}
 		relErr = max(relErr, err)
-		all = append(all, mass{at.l.block(u0, p), at.l.block(v0, q)})
-		u.Add(b.p)
-		v.Add(b.q)
+		all = append(all, mass{a, b})
+		if rest {
+			break
+		}
 	}
 	slices.SortStableFunc(all, func(x, y mass) int {
 		switch d := x.a*y.b - y.a*x.b; {

@@ -55,7 +55,7 @@ func TestPlanGap(t *testing.T) {
 // ranking, so that no distinguisher sees more in it than in the candidate's K runs.
 func TestComposedEnds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
-	for range 6 {
+	for range repeats(2, 12) {
 		n := 2 + rng.IntN(3)
 		p, q := brutePair(rng, n)
 		if slices.Contains(p, 1) || slices.Contains(q, 1) {

@@ -1,5 +1,13 @@
 // Prices from Rényi curves. It assumes a curve that bounds the candidate at every order,
 // and returns one that bounds the search.
+//
+// Theorem (moments by rank). With U as in Theorem U1, every ranking and every order λ > 1,
+//
+//	e^{(λ−1)ε_A(λ)} ≤ f(0) + e^{(λ−1)ε_Q(λ)}·max_u f'(1−u)^λ f'(1−U(u))^{1−λ}.
+//
+// Proof. An outcome with P-mass u and Q-mass v ≤ U(u) above it adds (f'(1−u)dP)^λ(f'(1−v)dQ)^{1−λ}, and
+// f' increases. a^λ b^{1−λ} is convex and homogeneous, it grows with a and falls with b, so that the vertices of any polygon
+// above the points (f'(1−U(u)), f'(1−u)) but the origin have at least its maximum.
 
 package selection
 
@@ -30,8 +38,9 @@ func FromCurve(c rdp.Curve) Bound {
 //	ε_A(λ) = log(f(0) + E[K]·R^{λ−1}·e^{(λ−1)ε_Q(λ)})/(λ−1),
 //
 // which is ε_Q(λ) + ln R + ln E[K]/(λ−1) when K is never 0, with ln R as in
-// [Price.Profile] and for Poisson laws ln R = μ·δ_Q(log(λ/(λ−1))); then the
-// least value over all higher orders, because Rényi divergence does not decrease
+// [Price.Profile] and for Poisson laws ln R = μ·δ_Q(log(λ/(λ−1))); for the best of K runs at
+// most with the largest moment of the weights by rank in place of E[K]·R^{λ−1} (the theorem in
+// curve.go); then the least value over all higher orders, because Rényi divergence does not decrease
 // in the order. candidate is a bound on the candidate's profile, when one is
 // known that is better than what the curve itself implies; it may be nil.
 //
@@ -43,6 +52,9 @@ func FromCurve(c rdp.Curve) Bound {
 // Once ctx is done, the error is that of ctx. For Poisson laws the curve returned
 // asks candidate once for each order that it is asked for.
 func (p Price) Curve(ctx context.Context, c rdp.Curve, candidate Bound) (rdp.Curve, error) {
+	if err := p.ready(); err != nil {
+		return nil, err
+	}
 	if c == nil {
 		return nil, fault.New("curve", "is nil, must be a Rényi curve")
 	}
@@ -50,9 +62,10 @@ func (p Price) Curve(ctx context.Context, c rdp.Curve, candidate Bound) (rdp.Cur
 	if b == nil {
 		b = FromCurve(c)
 	}
-	atInf := c.RDP(math.Inf(1))
+	atInf, logM, logF0 := c.RDP(math.Inf(1)), p.law.logMean(), math.Log(p.law.PMF(0))
 	var ratio func(lambda float64) float64
 	if l, ok := p.law.(poisson); ok {
+		// The moment by rank is this for Poisson laws.
 		ratio = func(lambda float64) float64 {
 			// ε̂ = log(λ/(λ−1)), rounded down. Orders close to 1 gain nothing from an
 			// ε̂ above 4, where ln E[K]/(λ−1) is past any use.
@@ -60,27 +73,19 @@ func (p Price) Curve(ctx context.Context, c rdp.Curve, candidate Bound) (rdp.Cur
 			return xmath.RoundUp(l.mu*math.Exp(min(0, b(hat))), 8)
 		}
 	} else {
-		r, err := p.profileRatio(b.until(ctx))
+		r, err := p.largestRatio(ctx, c, b)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		_, gamma, family := p.law.Family()
-		switch {
-		case err != nil && atInf <= maxPure && !p.first:
-			r = p.law.pureRatio(atInf) // laws that only pure candidates have a price for
-		case err != nil:
-			return nil, err
-		case family && gamma > 0:
-			n := 1.0
-			if !p.first {
-				eta, _, _ := p.law.Family()
-				n = 1 + eta
-			}
-			r = min(r, xmath.RoundUp(n*sharpened(c, gamma, nil), 4))
+		if candidate == nil {
+			b = FromCurve(rdp.OnOrders(c, rdp.DefaultOrders())) // asked hundreds of times
 		}
-		ratio = func(float64) float64 { return r }
+		ranks, ok := p.momentsByRank(ctx, b)
+		if err != nil && !ok {
+			return nil, err
+		}
+		ratio = func(lambda float64) float64 { return min(r, ranks.ratio(lambda, logM)) }
 	}
-	logM, logF0 := p.law.logMean(), math.Log(p.law.PMF(0))
 	raw := func(lambda float64) float64 {
 		if math.IsInf(lambda, 1) {
 			if atInf <= maxPure {
@@ -124,6 +129,72 @@ func (p Price) Curve(ctx context.Context, c rdp.Curve, candidate Bound) (rdp.Cur
 }
 
 const maxPure = 1e6
+
+// largestRatio bounds ln R at every order; +Inf and an error where nothing does.
+func (p Price) largestRatio(ctx context.Context, c rdp.Curve, b Bound) (float64, error) {
+	r, err := p.profileRatio(b.until(ctx))
+	_, gamma, family := p.law.Family()
+	switch atInf := c.RDP(math.Inf(1)); {
+	case err != nil && atInf <= maxPure && !p.first:
+		return p.law.pureRatio(atInf), nil // laws that only pure candidates have a price for
+	case err != nil:
+		return math.Inf(1), err
+	case family && gamma > 0:
+		n := 1.0
+		if !p.first {
+			eta, _, _ := p.law.Family()
+			n = 1 + eta
+		}
+		r = min(r, xmath.RoundUp(n*sharpened(c, gamma, nil), 4))
+	}
+	return r, nil
+}
+
+// moments are the vertices of a polygon above the points (f'(1−U(u)), f'(1−u)), as logarithms.
+type moments struct{ x, y []float64 }
+
+// momentsTable is how finely the candidate's profile is read for moments, and how far down. A
+// coarser table costs price and no soundness.
+var momentsTable = fineness{1e-3, -60}
+
+// momentsByRank returns the polygon for a candidate that b bounds, false where there is none.
+func (p Price) momentsByRank(ctx context.Context, b Bound) (moments, bool) {
+	if p.first {
+		return moments{}, false
+	}
+	t, err := b.Candidate(b, [2]func(float64) float64{}).tabulate(ctx, momentsTable)
+	if err != nil {
+		return moments{}, false
+	}
+	m := momentsOf(hullOfWeights(p.law, t.cells()))
+	return m, len(m.y) > 0
+}
+
+// momentsOf returns the moments of the hull of n points: none where a weight has no ratio.
+func momentsOf(xs, ys []float64, n int) moments {
+	var m moments
+	for i := 1; i < len(xs); i++ {
+		if xs[i] == 0 {
+			return moments{}
+		}
+		m.x, m.y = append(m.x, math.Log(xs[i])), append(m.y, math.Log(ys[i])+hullGuard(n))
+	}
+	return m
+}
+
+// ratio returns what stands for ln R at an order: ln(max y^λ x^{1−λ}/E[K])/(λ−1), rounded up;
+// +Inf without a polygon.
+func (m moments) ratio(lambda, logM float64) float64 {
+	if len(m.y) == 0 {
+		return math.Inf(1)
+	}
+	best := math.Inf(-1)
+	for i, y := range m.y {
+		rest := (y - logM) / (lambda - 1)
+		best = max(best, y-m.x[i]+rest+8*xmath.U*(math.Abs(y)+math.Abs(m.x[i])+math.Abs(rest)))
+	}
+	return best
+}
 
 // selectionRDP returns log(f0 + m·e^{(λ−1)x})/(λ−1), at least 0, rounded up.
 func selectionRDP(lambda, x, logM, logF0 float64) float64 {

@@ -12,9 +12,9 @@
 package selection
 
 import (
-	"container/heap"
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/queue"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -78,39 +78,25 @@ func (p *firstPrice) value(f *firstCell, eps float64, one func(float64) float64)
 // delta returns the bound of Theorem F at ε: the largest of the cells', the largest one
 // being cut in two until that gains little.
 func (p *firstPrice) delta(eps float64, one func(float64) float64) float64 {
-	queue := make(firstCells, len(p.cells))
-	for i := range p.cells {
-		c := p.cells[i]
+	cells := make([]*firstCell, len(p.cells))
+	for i, c := range p.cells {
 		c.bound = p.value(&c, eps, one)
-		queue[i] = &c
+		cells[i] = &c
 	}
-	heap.Init(&queue)
+	q := queue.New(func(x, y *firstCell) bool { return x.bound > y.bound }, cells...)
 	steps := max(200, min(20_000, 2_000_000/lawWork(p.l)))
 	for range steps {
-		c := queue[0]
+		c := q.First()
 		if c.bound == 0 || c.c.hi-c.c.lo <= 1e-6*c.c.hi {
 			break
 		}
-		heap.Pop(&queue)
+		q.Take()
 		mid := c.c.lo + (c.c.hi-c.c.lo)/2
 		for _, h := range []cellOfU{{c.c.lo, mid, c.c.line}, {mid, c.c.hi, c.c.line}} {
 			n := p.cell(h)
 			n.bound = min(c.bound, p.value(&n, eps, one))
-			heap.Push(&queue, &n)
+			q.Add(&n)
 		}
 	}
-	return queue[0].bound
-}
-
-type firstCells []*firstCell
-
-func (c firstCells) Len() int           { return len(c) }
-func (c firstCells) Less(i, j int) bool { return c[i].bound > c[j].bound }
-func (c firstCells) Swap(i, j int)      { c[i], c[j] = c[j], c[i] }
-func (c *firstCells) Push(x any)        { *c = append(*c, x.(*firstCell)) }
-func (c *firstCells) Pop() any {
-	old := *c
-	x := old[len(old)-1]
-	*c = old[:len(old)-1]
-	return x
+	return q.First().bound
 }

@@ -2,6 +2,7 @@ package selection
 
 import (
 	"math"
+	"os"
 	"testing"
 
 	"github.com/dpaccountant/accountant/profiles"
@@ -13,6 +14,14 @@ func must[T any](v T, err error) T {
 		panic(err)
 	}
 	return v
+}
+
+// repeats returns how often a test repeats: few, or all with SLOW_GOLDEN=1.
+func repeats(few, all int) int {
+	if os.Getenv("SLOW_GOLDEN") != "" {
+		return all
+	}
+	return few
 }
 
 // near fails unless got is within tol of want, relative to max(1, |want|).

@@ -11,10 +11,9 @@
 //
 // Proof. By Theorem U1's proof no outcome outside S adds anything. Of what is ranked above an
 // outcome in S let x be the P-mass of S, x_k ≤ x ≤ x_{k+1}, and x_k + w ≥ x all of it. Under Q
-// it has v ≤ U(x_k + w), and v ≤ Y(x) + U'(x_k + w − x), where U'(y) ≤ Q(Sᶜ) is the largest
-// Q-mass of P-mass y outside S. Let S be a half-line of losses. The lowest losses have the most
-// Q-mass: U' = U up to y = P(Sᶜ), U(P(Sᶜ) + z) = Q(Sᶜ) + Y(z), and no P-mass in S has more Q-mass
-// than the same outside; and Y(x) ≤ Y(x_k) + Y(x − x_k). So moving x − x_k from Y to U gains:
+// it has v ≤ U(x_k + w), and v ≤ Y'(x) + U'(x_k + w − x), Y' ≤ Y and U' ≤ Q(Sᶜ) being the largest
+// Q-masses of P-masses in S and outside of it. Y' is concave, so Y'(x) ≤ Y(x_k) + Y'(x − x_k); and
+// P-masses x − x_k in S and x_k + w − x outside are one of w, with a Q-mass of U(w) at most. So
 // v ≤ Y(x_k) + U(w). Hence the outcome adds at most φ_k, the largest bracket with α_k = 0, which
 // is at most α_k·dP + the bracket; and the outcomes in S with x in that level have P-mass
 // x_{k+1} − x_k at most. (The specification has Y(x_{k+1}) + U(w), a little more.)
@@ -280,8 +279,8 @@ func (lv *leveled) sum(eps float64, ks []level, first int, out float64) float64 
 		}
 	}
 	xs, ys := upperHull(px, py)
-	// The hulls are seen to rounding: a point that is left out is above what stays by 4u of a
-	// rise, and so again when that is left out. A level has at most four points a cell. And
+	// The hulls are seen to rounding: a point that is left out is above what stays by 6u of its
+	// height, and so again when that is left out (hullGuard). A level has at most four points a cell. And
 	// which vertex is best is seen to rounding.
 	guard := 16 * xmath.U * float64(len(px)+4*len(lv.cells)+16) * math.Exp(lv.w.l.logMean())
 	s.AddProduct(p.pInf*out, ys[len(ys)-1]+guard)

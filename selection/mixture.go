@@ -27,7 +27,7 @@ import (
 // A line is U(u) ≤ e^t·u + d: any t with an upper bound d of δʳ(t) is one.
 type line struct{ slope, d float64 }
 
-// A cell is a range of u, with a line that bounds U there.
+// A cellOfU is a range of u, with a line that bounds U there.
 type cellOfU struct {
 	lo, hi float64
 	line   line
@@ -87,20 +87,26 @@ const mixtureStep = 1.0 / 256
 
 // newMixture returns the mixture of the first direction of t.
 func newMixture(l Law, t *tables) mixture {
-	xs, ys := hullOfWeights(l, t.cells())
-	m := mixture{none: l.PMF(0) * (1 + 8*xmath.U)}
-	pieces, top := 0, math.Inf(-1)
+	xs, ys, n := hullOfWeights(l, t.cells())
+	m := mixtureOf(xs, ys, n)
+	m.none = l.PMF(0) * (1 + 8*xmath.U)
+	return m
+}
+
+// mixtureOf returns the mixture of the upper hull of n points.
+func mixtureOf(xs, ys []float64, n int) mixture {
+	var m mixture
+	guard := hullGuard(n)
+	inflate := 1 + guard
+	top := math.Inf(-1)
 	c := make([]float64, len(xs))
 	for i := 1; i < len(xs); i++ {
-		c[i] = math.Log((ys[i]-ys[i-1])/(xs[i]-xs[i-1])) + 8*xmath.U
+		c[i] = math.Log((ys[i]-ys[i-1])/(xs[i]-xs[i-1])) + guard
 		if !math.IsInf(c[i], 1) {
 			c[i] += 4 * xmath.U * math.Abs(c[i])
 			top = max(top, c[i])
 		}
-		pieces++
 	}
-	// The hull is that of rounded points, seen to rounding.
-	inflate := 1 + 16*xmath.U*float64(pieces+16)
 	if math.IsInf(top, -1) {
 		m.w, m.c = []float64{ys[len(ys)-1] * inflate}, []float64{math.Inf(1)}
 		return m
@@ -138,8 +144,14 @@ func newMixture(l Law, t *tables) mixture {
 	return m
 }
 
-// hullOfWeights returns the vertices of a polygon above α, from (0, 0).
-func hullOfWeights(l Law, cells []cellOfU) (xs, ys []float64) {
+// hullGuard is by how much the upper hull of n points, which is seen to rounding, has to be raised to
+// be above them, relatively: a point that is left out is above the chord by 6u of its height
+// at most, and so is the end of the chord when that is left out in turn.
+func hullGuard(n int) float64 { return 8 * xmath.U * float64(n+32) }
+
+// hullOfWeights returns the vertices of a polygon above α, from (0, 0), and of how many points
+// it is the hull.
+func hullOfWeights(l Law, cells []cellOfU) (xs, ys []float64, points int) {
 	w := newWeight(l)
 	px, py := []float64{0}, []float64{0}
 	add := func(x, y float64) { px, py = append(px, x), append(py, y) }
@@ -160,7 +172,8 @@ func hullOfWeights(l Law, cells []cellOfU) (xs, ys []float64) {
 			apex(w, p, add)
 		}
 	}
-	return upperHull(px, py)
+	xs, ys = upperHull(px, py)
+	return xs, ys, len(px)
 }
 
 // split cuts a cell into n parts between which f' changes by about the same factor, where
@@ -228,7 +241,8 @@ func corner(x1, y1, x2, y2, steep, flat float64, add func(x, y float64)) {
 	add(x2, y2)
 }
 
-// upperHull returns the least nondecreasing concave function above points, from the first.
+// upperHull returns the least nondecreasing concave function above points, from the origin. Rises
+// are compared with rises and runs with runs: products of small ones would underflow.
 func upperHull(px, py []float64) (xs, ys []float64) {
 	order := make([]int, len(px))
 	for i := range order {
@@ -244,7 +258,7 @@ func upperHull(px, py []float64) (xs, ys []float64) {
 		}
 		top = y
 		for n := len(xs); n > 0; n = len(xs) {
-			if x <= xs[n-1] && n > 1 || n > 1 && (y-ys[n-1])*(xs[n-1]-xs[n-2]) >= (ys[n-1]-ys[n-2])*(x-xs[n-1]) {
+			if x <= xs[n-1] && n > 1 || n > 1 && (y-ys[n-1])/(ys[n-1]-ys[n-2]) >= (x-xs[n-1])/(xs[n-1]-xs[n-2]) {
 				xs, ys = xs[:n-1], ys[:n-1]
 				continue
 			}
@@ -266,7 +280,12 @@ func (m mixture) delta(eps float64, one func(float64) float64) float64 {
 			s.Add(w)
 			continue
 		}
-		s.AddProduct(w, one(eps-m.c[j]-2*xmath.U*(math.Abs(eps)+math.Abs(m.c[j]))))
+		d := one(eps - m.c[j] - 2*xmath.U*(math.Abs(eps)+math.Abs(m.c[j])))
+		if d == 0 {
+			continue
+		}
+		s.AddProduct(w, d)
+		s.Add(tiny) // it may have underflowed
 		if s.Value() >= 1 {
 			return 1
 		}

@@ -74,8 +74,13 @@ type gridPoint struct {
 	alpha, val *big.Float
 }
 
+// maxGridEps is how far a bound is followed.
+const maxGridEps = 1e4
+
 // grid walks from ε = 0 in steps h such that the chord is no more than accuracy
-// to the right of the curve, which for a fall d of the logarithm is about h·d/8.
+// to the right of the curve, which for a fall d of the logarithm is about h·d/8. Where the bound
+// has not fallen for 4 units it is looked for further falls in growing steps; if there are
+// none, or it has no more values, it ends there.
 func (b Bound) grid(accuracy, logFloor float64) ([]gridPoint, error) {
 	at := func(eps, last float64) (float64, error) {
 		d := b(eps)
@@ -90,12 +95,15 @@ func (b Bound) grid(accuracy, logFloor float64) ([]gridPoint, error) {
 		return nil, err
 	}
 	pts := []gridPoint{newGridPoint(0, val)}
-	fellAt := 0.0
-	for val >= logFloor && eps < 1e4 {
+	fellAt, flat := 0.0, 0 // flat is how many points there were when it had not fallen for long; 0: it falls
+	for val >= logFloor && eps < maxGridEps {
 		if len(pts) > maxGrid {
 			return nil, fault.New("accuracy", "%v takes more than %d points", accuracy, maxGrid)
 		}
 		next, err := at(eps+h, val)
+		if err != nil && flat > 0 {
+			break
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -106,18 +114,22 @@ func (b Bound) grid(accuracy, logFloor float64) ([]gridPoint, error) {
 		}
 		eps += h
 		if val-next > 1e-9 {
-			fellAt = eps
+			fellAt, flat = eps, 0
 		}
 		val = next
 		pts = append(pts, newGridPoint(eps, val))
-		switch {
-		case val < 0 && eps-fellAt > 4:
-			return pts, nil
-		case val == 0 && eps > 1e3:
-			return nil, fault.New("candidate", "no δ below 1 is certified up to ε = %v", eps)
-		case off < accuracy/3 && h < 1:
+		if eps-fellAt > 4 && flat == 0 {
+			flat = len(pts)
+		}
+		if off < accuracy/3 && (h < 1 || flat > 0) {
 			h *= 1.5
 		}
+	}
+	if val == 0 {
+		return nil, fault.New("candidate", "no δ below 1 is certified up to ε = %v", eps)
+	}
+	if flat > 0 {
+		pts = pts[:flat]
 	}
 	return pts, nil
 }

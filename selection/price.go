@@ -4,6 +4,7 @@
 package selection
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -32,6 +33,9 @@ func PriceOfBest(l Law) Price { return Price{law: l} }
 // PriceOfFirstAbove returns the price of [FirstAbove] under a law: geometric,
 // possibly conditioned or censored.
 func PriceOfFirstAbove(l Law) (Price, error) {
+	if err := (Price{law: l}).ready(); err != nil {
+		return Price{}, err
+	}
 	if err := checkFirstAbove(l); err != nil {
 		return Price{}, err
 	}
@@ -45,6 +49,14 @@ func checkFirstAbove(l Law) error {
 		}
 	}
 	return fault.New("law", "%v is not geometric (plain, conditioned or censored), as a threshold needs", l)
+}
+
+// ready returns what is missing of a price that no constructor has made, or was made of no law.
+func (p Price) ready() error {
+	if p.law == nil {
+		return fault.New("law", "is missing")
+	}
+	return nil
 }
 
 // Law returns the law of the number of runs.
@@ -94,7 +106,7 @@ func (p Price) pure(l Law, eps float64) float64 {
 // and 3ε of Liu and Talwar (STOC 2019, Theorems 3.1 and 3.2) or the (2+η)ε of
 // Papernot and Steinke (ICLR 2022, Corollary 3). Any neighbouring relation.
 func (p Price) Pure(eps float64) (float64, error) {
-	if err := checkApprox(eps, 0); err != nil {
+	if err := cmp.Or(p.ready(), checkApprox(eps, 0)); err != nil {
 		return 0, err
 	}
 	return p.pure(p.law, eps), nil
@@ -107,7 +119,7 @@ func (p Price) Pure(eps float64) (float64, error) {
 // on both data sets, all runs are draws from ε-close pairs. Any neighbouring
 // relation that is symmetric.
 func (p Price) Approximate(eps, delta float64) (epsOut, deltaOut float64, err error) {
-	if err := checkApprox(eps, delta); err != nil {
+	if err := cmp.Or(p.ready(), checkApprox(eps, delta)); err != nil {
 		return 0, 0, err
 	}
 	l := p.law
@@ -138,6 +150,12 @@ func (p Price) Approximate(eps, delta float64) (epsOut, deltaOut float64, err er
 // The candidate is asked some dozens of times for t*; once ctx is done, the error
 // is that of ctx. The bound returned asks the candidate once for each question.
 func (p Price) Profile(ctx context.Context, candidate Bound) (Bound, error) {
+	if err := p.ready(); err != nil {
+		return nil, err
+	}
+	if candidate == nil {
+		return nil, fault.New("candidate", "is missing")
+	}
 	lnR, err := p.profileRatio(candidate.until(ctx))
 	if ctx.Err() != nil {
 		return nil, ctx.Err()

@@ -4,9 +4,9 @@
 package selection
 
 import (
-	"container/heap"
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/queue"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -61,7 +61,7 @@ func (s series) ratio(eps, slack float64) float64 {
 	}
 	const tol = 1e-13
 	best := 0.0
-	var queue cells
+	q := queue.New(func(x, y cell) bool { return x.bound > y.bound })
 	push := func(a, b seriesPoint) {
 		best = max(best, a.hx-a.hy, b.hx-b.hy)
 		lo := a.mx/b.x*e - b.my/a.y
@@ -70,17 +70,17 @@ func (s series) ratio(eps, slack float64) float64 {
 		w := b.y - a.y
 		rise := max(0, hi, -lo)
 		bound := min((a.hx-a.hy+b.hx-b.hy+w*rise)/2, b.hx-a.hy)
-		heap.Push(&queue, cell{a, b, bound})
+		q.Add(cell{a, b, bound})
 	}
 	push(point(e/(1+e)), point(1))
 	// Whenever it stops, the largest bound left is proved; long series get fewer
 	// steps, so that the whole search stays within a second or two.
 	for range max(100, 20_000_000/len(s)) {
-		c := queue[0]
+		c := q.First()
 		if c.bound <= best+tol*max(1, best)+slack {
 			break
 		}
-		heap.Pop(&queue)
+		q.Take()
 		mid := (c.a.y + c.b.y) / 2
 		if c.b.y > 4*c.a.y {
 			mid = math.Sqrt(c.a.y * c.b.y)
@@ -89,7 +89,7 @@ func (s series) ratio(eps, slack float64) float64 {
 		push(c.a, m)
 		push(m, c.b)
 	}
-	return xmath.RoundUp(max(best, queue[0].bound)+4*slack, 8)
+	return xmath.RoundUp(max(best, q.First().bound)+4*slack, 8)
 }
 
 type seriesPoint struct{ x, y, hx, mx, hy, my float64 }
@@ -97,17 +97,4 @@ type seriesPoint struct{ x, y, hx, mx, hy, my float64 }
 type cell struct {
 	a, b  seriesPoint
 	bound float64
-}
-
-type cells []cell
-
-func (c cells) Len() int           { return len(c) }
-func (c cells) Less(i, j int) bool { return c[i].bound > c[j].bound }
-func (c cells) Swap(i, j int)      { c[i], c[j] = c[j], c[i] }
-func (c *cells) Push(x any)        { *c = append(*c, x.(cell)) }
-func (c *cells) Pop() any {
-	old := *c
-	x := old[len(old)-1]
-	*c = old[:len(old)-1]
-	return x
 }

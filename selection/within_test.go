@@ -23,7 +23,7 @@ func TestBottomBlocks(t *testing.T) {
 				if got > want*(1+1e-12) {
 					t.Errorf("%v, run of ε = %v: the merged ranking reaches %v at ε = %v, not %v", l, e, want, eps, got)
 				}
-				if _, geometric := l.(tnb); geometric && got < want*(1-1e-9)-1e-11 {
+				if got < want*(1-1e-9)-1e-11 {
 					t.Errorf("%v, run of ε = %v: the merged ranking reaches %v at ε = %v, and %v is said", l, e, want, eps, got)
 				}
 				blocks = at.twoBlocks(1)

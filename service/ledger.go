@@ -281,6 +281,11 @@ type LedgerEntry struct {
 	Plan string `json:"plan"`
 }
 
+// LedgerEntryOf returns an entry in JSON.
+func LedgerEntryOf(e ledger.Entry) LedgerEntry {
+	return LedgerEntry{e.Time, e.Note, e.Key, e.Runs, e.Sum, e.Plan}
+}
+
 // LedgerLog returns the entries of a ledger's file, whose checksums it verifies.
 func (s *Service) LedgerLog(ctx context.Context, q LedgerLogRequest) (LedgerEntries, error) {
 	if err := s.needPath(q.Path); err != nil {
@@ -288,7 +293,7 @@ func (s *Service) LedgerLog(ctx context.Context, q LedgerLogRequest) (LedgerEntr
 	}
 	a := LedgerEntries{Entries: []LedgerEntry{}}
 	c, err := s.files.LogLedger(ctx, q.Path, func(e ledger.Entry) {
-		a.Entries = append(a.Entries, LedgerEntry{e.Time, e.Note, e.Key, e.Runs, e.Sum, e.Plan})
+		a.Entries = append(a.Entries, LedgerEntryOf(e))
 	})
 	a.Mode, a.Neighbors, a.RecordsPerPerson, a.Budget = string(c.Mode), c.Neighbors.String(), severalRecords(c.RecordsPerPerson), EpsilonDelta{Number(c.Epsilon), Number(c.Delta)}
 	return a, err
@@ -351,6 +356,9 @@ type LedgerState struct {
 	Warnings  []string `json:"warnings,omitempty"`
 	// RecordsPerPerson is that of the unit; left out where it is one record.
 	RecordsPerPerson int64 `json:"records-per-person,omitempty"`
+	// Checkpoints are those of the file; the first Summed entries were counted by the last one.
+	Checkpoints int `json:"checkpoints,omitempty"`
+	Summed      int `json:"summed-entries,omitempty"`
 }
 
 // Mu is what is spent of a filter of Gaussian differential privacy.
@@ -370,7 +378,7 @@ type Renyi struct {
 func LedgerStateOf(st ledger.Status) LedgerState {
 	c := st.Config
 	out := LedgerState{Mode: string(c.Mode), Neighbors: c.Neighbors.String(), RecordsPerPerson: severalRecords(c.RecordsPerPerson), Budget: EpsilonDelta{Number(c.Epsilon), Number(c.Delta)},
-		Entries: st.Entries, Runs: st.Runs, Left: Number(st.Left), Last: st.Last, Head: st.Head, Guarantee: st.Guarantee}
+		Entries: st.Entries, Runs: st.Runs, Checkpoints: st.Checkpoints, Summed: st.Summed, Left: Number(st.Left), Last: st.Last, Head: st.Head, Guarantee: st.Guarantee}
 	switch e := st.Spent.Epsilon; c.Mode {
 	case ledger.Planned:
 		out.Spent = &Bounds{Number(e.Lower), Number(e.Estimate), Number(e.Upper)}

@@ -306,10 +306,12 @@ func (q SelectRequest) law(ctx context.Context, c selectCandidate, name string, 
 			}
 		}
 		if c.curve != nil {
-			// Only for Poisson laws can the way through Rényi curves be the shorter one.
-			if curve, err := price.Curve(ctx, c.curve, c.smooth); !family && err == nil {
-				if e, _, err := rdp.Epsilon(curve, row.Delta); err == nil {
-					tight = min(tight, e)
+			if !family {
+				// Only for Poisson laws can the way through Rényi curves be the shorter one.
+				if curve, err := price.Curve(ctx, c.curve, c.smooth); err == nil {
+					if e, _, err := rdp.Epsilon(curve, row.Delta); err == nil {
+						tight = min(tight, e)
+					}
 				}
 			}
 			if ps, err := selectPapernotSteinke(c, law); err == nil && !q.FirstAbove {

@@ -300,6 +300,8 @@ func (h head) limited(ctx context.Context) (context.Context, context.CancelFunc,
 func (h head) failure(err error) *Error {
 	kind := KindInput
 	switch {
+	case errors.Is(err, ledger.ErrBusy): // also if what was waited for is a context of the ledger
+		kind = KindBusy
 	case errors.Is(err, context.DeadlineExceeded) && h.Timeout != "":
 		seconds, _ := h.Timeout.in("timeout", timeoutSpan)
 		return &Error{Kind: KindTimeout, Message: fmt.Sprintf("timeout: there is no answer after %s seconds", decimal.Short(seconds))}
@@ -311,8 +313,6 @@ func (h head) failure(err error) *Error {
 		kind = KindInfeasible
 	case errors.Is(err, errInternal):
 		kind = KindInternal
-	case errors.Is(err, ledger.ErrBusy):
-		kind = KindBusy
 	case errors.Is(err, ErrStorage):
 		kind = KindStorage
 	}

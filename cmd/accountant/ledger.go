@@ -34,7 +34,7 @@ pass the budget is refused (exit status 3), and must not run.
 		Args: needCommand,
 		RunE: missingCommand,
 	}
-	cmd.AddCommand(newLedgerInitCmd(), newLedgerAddCmd(), newLedgerFitsCmd(), newLedgerStatusCmd(), newLedgerLogCmd(), newLedgerCheckCmd(), newLedgerBackupCmd())
+	cmd.AddCommand(newLedgerInitCmd(), newLedgerAddCmd(), newLedgerFitsCmd(), newLedgerStatusCmd(), newLedgerLogCmd(), newLedgerCheckCmd(), newLedgerCheckpointCmd(), newLedgerBackupCmd())
 	return cmd
 }
 
@@ -284,6 +284,38 @@ else, and give it to --head later.`,
 	return cmd
 }
 
+func newLedgerCheckpointCmd() *cobra.Command {
+	var form output
+	cmd := &cobra.Command{
+		Use:   "checkpoint FILE",
+		Short: "Make a long ledger quick to open",
+		Long: `checkpoint adds a line to a ledger that says what all entries before it cost, as
+check computes it. No entry is removed. This version of the program then opens
+the ledger without computing that again; every checksum is verified as before.
+check, and any other version, reads all entries, and check compares.
+
+A planned ledger adds later entries to the checkpoint by basic composition, which
+is wider; before it refuses a plan it composes all entries. Versions from before
+checkpoints refuse the file.`,
+		Args: ledgerArgs("ledger file"), ValidArgsFunction: completePlans(1, 0),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			l, err := measured(cmd, "composing", func(*meter) (*ledger.Ledger, error) {
+				l, err := ledger.Open(cmd.Context(), args[0])
+				if err != nil {
+					return nil, err
+				}
+				return l, l.Checkpoint(cmd.Context())
+			})
+			if err != nil {
+				return err
+			}
+			return printLedger(cmd, l, form)
+		},
+	}
+	form.register(cmd)
+	return cmd
+}
+
 func newLedgerBackupCmd() *cobra.Command {
 	var form output
 	cmd := &cobra.Command{
@@ -331,6 +363,14 @@ func printLedger(cmd *cobra.Command, l *ledger.Ledger, form output) error {
 	})
 }
 
+// summedNote says how many entries are counted by a checkpoint.
+func summedNote(st ledger.Status) string {
+	if st.Summed == 0 {
+		return fmt.Sprintf("every entry was read here; checkpoints in the file: %d", st.Checkpoints)
+	}
+	return fmt.Sprintf("the first %d entries are counted by a checkpoint; ledger check reads them", st.Summed)
+}
+
 func printStatus(w io.Writer, st ledger.Status) error {
 	c := st.Config
 	f := newFacts(w, 11)
@@ -340,6 +380,9 @@ func printStatus(w io.Writer, st ledger.Status) error {
 	}
 	f.add("mode:", "%s", c.Mode)
 	f.add("entries:", "%d, with %d runs of mechanisms", st.Entries, st.Runs)
+	if st.Checkpoints > 0 {
+		f.add("summed:", "%s", summedNote(st))
+	}
 	if st.Last != "" {
 		f.add("last:", "%s", printable(st.Last))
 	}

@@ -45,6 +45,7 @@ var validCalls = []string{
 	"ledger status new.ledger",
 	"ledger fits --limit 2 new.ledger -",
 	"ledger check new.ledger",
+	"ledger checkpoint new.ledger",
 	"ledger backup new.ledger copy.ledger",
 	"explain poisson",
 	"version",

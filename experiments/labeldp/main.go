@@ -23,6 +23,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/dpaccountant/accountant/labeldp"
@@ -63,8 +64,17 @@ func (r *report) table(head []string, rows [][]string) {
 	r.p("")
 }
 
-// run writes the page and its pictures.
-func run(dir string) error {
+// sections are the page, in order.
+var sections = []struct {
+	name  string
+	write func(*report) error
+}{
+	{"table one", tableOne}, {"figure two", figureTwo}, {"mesh size", meshSize}, {"losses", lossCurves}, {"bias", biasCurves}, {"bias limit", biasLimit},
+	{"thresholds", thresholds}, {"privacy", privacy}, {"regression", regression}, {"missing", missing},
+}
+
+// run writes the page and its pictures, without the sections that are left out.
+func run(dir string, without ...string) error {
 	r := &report{dir: dir}
 	r.p("# Optimal unbiased label randomizers")
 	r.p("")
@@ -72,8 +82,11 @@ func run(dir string) error {
 	r.p("Everything on this page is written by `go run ./experiments/labeldp`, from the library alone. On public data: [labeldp-flights.md](labeldp-flights.md). The theory is in [labeldp.md](../labeldp.md).")
 	r.p("")
 	r.p("Losses are **half-losses**, E ½(ŷ − y)²: that is what the paper tabulates as noisy label loss, although its captions say mean squared error. Test losses are mean squared errors, as in the paper.")
-	for _, section := range []func(*report) error{tableOne, figureTwo, meshSize, lossCurves, biasCurves, biasLimit, thresholds, privacy, regression, missing} {
-		if err := section(r); err != nil {
+	for _, section := range sections {
+		if slices.Contains(without, section.name) {
+			continue
+		}
+		if err := section.write(r); err != nil {
 			return err
 		}
 	}

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"flag"
 	"math"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,35 +15,59 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// The page in the documentation is what the program writes.
+var slow = flag.Bool("slow", false, "make all of the page again")
+
+// The page in the documentation is what the program writes: with -slow all of it, half a minute; without,
+// all but the table of meshes, and of the regression what its picture shows, the first run at ε = 1.
 func TestPageIsCurrent(t *testing.T) {
-	if testing.Short() {
-		t.Skip("23 s")
-	}
 	if runtime.GOARCH != "amd64" {
 		t.Skip("last digits depend on fused multiplication")
 	}
 	dir := t.TempDir()
-	if err := run(dir); err != nil {
+	var without []string
+	if !*slow {
+		without = []string{"mesh size", "regression"}
+		if err := regressions(&report{dir: dir}, []float64{1}, 1); err != nil {
+			t.Fatal(err)
+		}
+		const numbers = "labeldp-regression.csv"
+		if got, want := lines(t, dir, numbers), lines(t, docs, numbers); !slices.Equal(got, want) {
+			t.Errorf("%s: %s", numbers, cmp.Diff(want, got))
+		}
+	}
+	if err := run(dir, without...); err != nil {
 		t.Fatal(err)
 	}
-	samePage(t, dir, "labeldp.md")
+	samePage(t, dir, "labeldp.md", without...)
 }
 
-// samePage compares a page that was written into dir with that of the documentation, and
-// looks for its pictures and their numbers.
-func samePage(t *testing.T, dir, name string) {
+const docs = "../../docs/experiments"
+
+func lines(t *testing.T, dir, name string) []string {
 	t.Helper()
-	const docs = "../../docs/experiments"
-	want, err := os.ReadFile(filepath.Join(docs, name))
+	text, err := os.ReadFile(filepath.Join(dir, name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := os.ReadFile(filepath.Join(dir, name))
-	if err != nil {
-		t.Fatal(err)
+	return strings.Split(string(text), "\n")
+}
+
+// titles are of the sections that may be left out.
+var titles = map[string]string{"mesh size": "## Mesh size", "regression": "## A synthetic regression"}
+
+// samePage compares a page that was written into dir with that of the documentation without some sections, and
+// looks for its pictures and their numbers.
+func samePage(t *testing.T, dir, name string, without ...string) {
+	t.Helper()
+	a, b := lines(t, dir, name), lines(t, docs, name)
+	for _, section := range without {
+		from := slices.IndexFunc(b, func(s string) bool { return strings.HasPrefix(s, titles[section]) })
+		if from < 0 {
+			t.Fatalf("no %q on the page", titles[section])
+		}
+		next := slices.IndexFunc(b[from+1:], func(s string) bool { return strings.HasPrefix(s, "## ") })
+		b = slices.Delete(b, from, from+1+next)
 	}
-	a, b := strings.Split(string(got), "\n"), strings.Split(string(want), "\n")
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {
 			t.Fatalf("line %d: the program writes\n%s\nthe page has\n%s", i+1, a[i], b[i])
@@ -64,8 +90,8 @@ func samePage(t *testing.T, dir, name string) {
 	}
 }
 
-// TestFlights: the page about flights is made of a sample of 6000 of them
-// with few seeds; where FLIGHTS names the folder with all of them, the page in the
+// TestFlights: one trial of a sample of 6000 of them and, with -slow, the page with few seeds;
+// where FLIGHTS names the folder with all of them, the page in the
 // documentation is compared. What must hold of any sample is that clipping and bins are
 // biased and the optimum is not.
 func TestFlights(t *testing.T) {
@@ -130,8 +156,17 @@ func TestFlights(t *testing.T) {
 	if err != nil || tried != len(flightMethods) {
 		t.Fatalf("%d methods, %v", tried, err)
 	}
-	if testing.Short() {
-		t.Skip("the page")
+	for _, bad := range []string{"", "{}", "[]", `[{"delay":1.5,"distance":3,"time":2}]`, `[{"delay":1,"distance":3,"time":25}]`} {
+		folder := t.TempDir()
+		if err := os.WriteFile(filepath.Join(folder, flightsFile), []byte(bad), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := readFlights(folder); err == nil {
+			t.Errorf("%q is read", bad)
+		}
+	}
+	if !*slow {
+		return
 	}
 	if err := flightsPage(dir, "testdata", 2); err != nil {
 		t.Fatal(err)
@@ -155,14 +190,5 @@ func TestFlights(t *testing.T) {
 	}
 	if diff := cmp.Diff(shape(string(shown)), shape(string(page))); diff != "" {
 		t.Errorf("the page has another shape than that of the documentation:\n%s", diff)
-	}
-	for _, bad := range []string{"", "{}", "[]", `[{"delay":1.5,"distance":3,"time":2}]`, `[{"delay":1,"distance":3,"time":25}]`} {
-		folder := t.TempDir()
-		if err := os.WriteFile(filepath.Join(folder, flightsFile), []byte(bad), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if _, _, err := readFlights(folder); err == nil {
-			t.Errorf("%q is read", bad)
-		}
 	}
 }

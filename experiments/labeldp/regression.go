@@ -56,9 +56,12 @@ func fit(x, y []float64) ([4]float64, error) {
 
 func value(w [4]float64, u float64) float64 { return w[0] + u*(w[1]+u*(w[2]+u*w[3])) }
 
-// regression writes its section of the page. It is long because it is read from top to
-// bottom, as the section is.
-func regression(r *report) error {
+// regression writes its section of the page.
+func regression(r *report) error { return regressions(r, []float64{0.5, 1, 2, 4}, seeds) }
+
+// regressions are those of some budgets, the same whichever others there are, and seeds. It is long
+// because it is read from top to bottom, as the section is.
+func regressions(r *report, budgets []float64, seeds int) error {
 	rng := rand.New(rand.NewPCG(1, 2))
 	x, y := features(trainRows, rng)
 	testX, testY := features(testRows, rng)
@@ -82,7 +85,6 @@ func regression(r *report) error {
 	r.p("\n## A synthetic regression")
 	r.p("")
 	r.p("%d examples, x uniform on [0, 1], label round(2 + 16x + 3N) clamped to {0, …, 20}; a cubic fitted by least squares, tested on %d clean examples. With clean labels its mean squared error is %.4f. The whole pipeline runs: a private prior with ε₁ = √(21/%d) = %.4f, the rest for the labels; methods that need no prior get all of ε. Noisy label loss, and by how much the test loss exceeds that of clean labels: mean over %d runs, with the standard error of the latter.", trainRows, testRows, test(clean), trainRows, math.Sqrt(21.0/trainRows), seeds)
-	budgets := []float64{0.5, 1, 2, 4}
 	type cell struct{ label, test, square float64 }
 	cells := map[string][]cell{}
 	var order []string
@@ -94,7 +96,7 @@ func regression(r *report) error {
 			return err
 		}
 		for seed := range seeds {
-			src := random.Seeded(uint64(100*e + seed))
+			src := random.Seeded(uint64(100*math.Log2(2*eps)) + uint64(seed))
 			prior, err := labeldp.EstimatePrior(labels, counts, eps1, 1e-3, src)
 			if err != nil {
 				return err
@@ -133,9 +135,9 @@ func regression(r *report) error {
 				}
 				c := &cells[name][e]
 				excess := test(w) - test(clean)
-				c.label += loss / seeds
-				c.test += excess / seeds
-				c.square += excess * excess / seeds
+				c.label += loss / float64(seeds)
+				c.test += excess / float64(seeds)
+				c.square += excess * excess / float64(seeds)
 				if eps == 1 && seed == 0 {
 					curve := make([]float64, bins+1)
 					for b := range curve {
@@ -154,7 +156,7 @@ func regression(r *report) error {
 	for _, name := range order {
 		row := []string{name}
 		for _, c := range cells[name] {
-			row = append(row, fmt.Sprintf("%.4g", c.label), fmt.Sprintf("%.3f ± %.3f", c.test, math.Sqrt(max(c.square-c.test*c.test, 0)/(seeds-1))))
+			row = append(row, fmt.Sprintf("%.4g", c.label), fmt.Sprintf("%.3f ± %.3f", c.test, math.Sqrt(max(c.square-c.test*c.test, 0)/float64(seeds-1))))
 		}
 		rows = append(rows, row)
 	}

@@ -21,11 +21,16 @@ const recursionRuns = 1000
 
 // epsilon returns the interval of ε(1e-5) after k runs.
 func epsilon(ctx context.Context, m profiles.Bounds, k int64, opts ...accountant.Option) (accountant.Interval, error) {
+	return epsilonAt(ctx, 1e-5, m, k, opts...)
+}
+
+// epsilonAt returns the interval of ε(δ) after k runs.
+func epsilonAt(ctx context.Context, delta float64, m profiles.Bounds, k int64, opts ...accountant.Option) (accountant.Interval, error) {
 	acct := accountant.New(m.Relation, opts...)
 	if err := acct.AddBounds(m, k); err != nil {
 		return accountant.Interval{}, err
 	}
-	return acct.Epsilon(ctx, 1e-5)
+	return acct.Epsilon(ctx, delta)
 }
 
 // The setting of the paper's composition example.

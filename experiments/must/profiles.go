@@ -110,11 +110,12 @@ func profilesTable(r *report) error {
 	return nil
 }
 
-// fineGrid is the paper's: ε from 0.01 to 6 in steps of 0.01.
-func fineGrid() []float64 {
-	grid := make([]float64, 600)
-	for i := range grid {
-		grid[i] = float64(i+1) / 100
+// fineGrid is ε from 0.01 to 6, densest where the curves bend: the paper has steps of 0.01 throughout.
+func fineGrid() (grid []float64) {
+	for i := 1; i <= 600; i++ {
+		if i <= 30 || i <= 100 && i%2 == 0 || i%10 == 0 {
+			grid = append(grid, float64(i)/100)
+		}
 	}
 	return grid
 }

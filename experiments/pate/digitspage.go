@@ -267,7 +267,7 @@ higher. The more teachers agree on a query, the more likely it is answered. Numb
 	if err != nil {
 		return err
 	}
-	w(`## Noise, and the number of teachers (as Figure 4)
+	w(`## Noise, and the number of teachers
 
 ![Right labels against ε](pate-digits-noise.svg)
 

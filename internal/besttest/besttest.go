@@ -82,7 +82,7 @@ type knot struct{ t, x, lo, est, hi float64 }
 func (p *Pair) add(ctx context.Context, h *half, t float64) error {
 	// A δ too small to matter at any false-positive rate asked for need not be
 	// known any better.
-	if small := p.small(h, t); small > 0 && h.sum.Proves(t, small) {
+	if small := p.small(h, t); small > 0 && h.sum.Proves(ctx, t, small) {
 		return p.insert(h, t, fourier.Result{Upper: small})
 	}
 	// A quarter of what is left of all work, so that no knot goes without.

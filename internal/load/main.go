@@ -1,6 +1,6 @@
 // Command load measures accountant serve --http: requests a second, and the times that half and
 // 99 of 100 requests take, for questions and for spends with a ledger on disk, and the memory of the
-// server. It starts the server that it is given, in a folder of its own:
+// server: its heap after them, and the most that the process has had. It starts the server that it is given, in a folder of its own:
 //
 //	go build -o /tmp/accountant ./cmd/accountant
 //	go run ./internal/load -program /tmp/accountant
@@ -36,6 +36,12 @@ func main() {
 	only := flag.String("only", "", "a kind of request, in place of all")
 	flag.Parse()
 	log.SetFlags(0)
+	switch {
+	case *requests < 1 || *clients < 1:
+		log.Fatalf("-requests %d and -clients %d must be at least 1", *requests, *clients)
+	case *only != "" && !slices.ContainsFunc(kinds, func(k kind) bool { return k.name == *only }):
+		log.Fatalf("-only %q is the name of no kind of request", *only)
+	}
 	if err := measure(*program, *requests, *clients, *only); err != nil {
 		log.Fatal(err)
 	}
@@ -86,7 +92,7 @@ func measure(program string, requests, clients int, only string) error {
 	if _, err := post(c, url+"/v1/ledger-create", `{"path":"load.ledger","neighbors":"add-remove","epsilon":100,"delta":1e-5,"mode":"adaptive"}`); err != nil {
 		return err
 	}
-	fmt.Printf("%-32s %9s %9s %9s %9s %12s %10s\n", "", "requests", "/s", "p50 ms", "p99 ms", "server ms", "heap MB")
+	fmt.Printf("%-32s %9s %9s %9s %9s %12s %10s %10s\n", "", "requests", "/s", "p50 ms", "p99 ms", "server ms", "heap MB", "most MB")
 	for _, k := range kinds {
 		if only != "" && only != k.name {
 			continue
@@ -101,8 +107,8 @@ func measure(program string, requests, clients int, only string) error {
 		cpu := serverTime(cmd.Process.Pid) - before
 		slices.Sort(times)
 		ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-		fmt.Printf("%-32s %9d %9.0f %9.2f %9.2f %12.3f %10.1f\n", k.name, requests, float64(requests)/took.Seconds(), ms(times[len(times)/2]), ms(times[len(times)*99/100]),
-			ms(cpu)/float64(requests), heap(c, url)/1e6)
+		fmt.Printf("%-32s %9d %9.0f %9.2f %9.2f %12.3f %10.1f %10.1f\n", k.name, requests, float64(requests)/took.Seconds(), ms(times[len(times)/2]), ms(times[len(times)*99/100]),
+			ms(cpu)/float64(requests), heap(c, url)/1e6, mostMemory(cmd.Process.Pid)/1e6)
 	}
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		return err
@@ -182,6 +188,19 @@ func heap(c *http.Client, url string) float64 {
 	}
 	x, _ := strconv.ParseFloat(string(m[1]), 64)
 	return x
+}
+
+var mostLine = regexp.MustCompile(`(?m)^VmHWM:\s+(\d+) kB$`)
+
+// mostMemory returns the most bytes of memory that a process has had so far, where /proc tells; 0 elsewhere.
+func mostMemory(pid int) float64 {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	m := mostLine.FindSubmatch(text)
+	if m == nil {
+		return 0
+	}
+	kilobytes, _ := strconv.ParseFloat(string(m[1]), 64)
+	return 1024 * kilobytes
 }
 
 // serverTime returns the processor time of a process, where /proc tells; 0 elsewhere.

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -64,6 +65,9 @@ func readClients(name string) ([]*client, error) {
 	d.DisallowUnknownFields()
 	if err := d.Decode(&file); err != nil {
 		return nil, fault.New("clients", "%s: %w", name, err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, fault.New("clients", "%s has something behind its JSON object", name)
 	}
 	if len(file.Clients) == 0 {
 		return nil, fault.New("clients", "%s names no client", name)

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"io"
@@ -9,6 +10,8 @@ import (
 	"runtime"
 	"sync/atomic"
 	"time"
+
+	"github.com/spf13/pflag"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/service"
@@ -19,11 +22,16 @@ import (
 // bodyTime is how long a request's body may take to arrive, and its answer to leave.
 const bodyTime = 30 * time.Second
 
+// maxRequests bounds how many requests may be there at once: room for each at work is set aside at the start.
+const maxRequests = 1 << 20
+
 // A Config is what the operator decides; New fills in what is 0.
 type Config struct {
 	Addr    string // PORT or HOST:PORT; without a host the loopback interface
 	Ledgers string // the folder of ledgers; "" has none
-	Clients string // the file of clients
+	// Elsewhere has the ledgers in place of a folder.
+	Elsewhere Ledgers
+	Clients   string // the file of clients
 	// Cert, Key and ClientCA are files in PEM; ClientCA has every client show a certificate.
 	Cert, Key, ClientCA string
 	// Plaintext says that something in front of the server ends TLS.
@@ -40,12 +48,27 @@ type Config struct {
 	Log     io.Writer // one line of JSON for each request
 }
 
+// Register defines the flags for all but where the ledgers are.
+func (c *Config) Register(fs *pflag.FlagSet) {
+	fs.StringVar(&c.Addr, "http", "", "answer HTTP at this `address`, PORT or HOST:PORT; without a host for programs of this machine only")
+	fs.StringVar(&c.Clients, "clients", "", "`file` of who may ask, with hashes of their tokens")
+	fs.StringVar(&c.Cert, "tls-cert", "", "certificate of the server, a PEM `file`")
+	fs.StringVar(&c.Key, "tls-key", "", "key of that certificate, a PEM `file`")
+	fs.StringVar(&c.ClientCA, "client-ca", "", "have clients show a certificate signed by one of this PEM `file`")
+	fs.BoolVar(&c.Plaintext, "plaintext", false, "something in front of the server ends TLS")
+	fs.Int64Var(&c.MaxBody, "max-body", service.MaxRequest, "longest request in `bytes`")
+	fs.DurationVar(&c.Time, "time-limit", time.Minute, "`time` that a request may take")
+	fs.IntVar(&c.Running, "running", 0, "`number` of requests at work at once (default two a core)")
+	fs.IntVar(&c.Waiting, "waiting", 256, "`number` of further requests that may wait")
+	fs.IntVar(&c.Each, "per-client", 64, "`number` of requests of one client that may be open")
+}
+
 // A Server answers requests. New makes one.
 type Server struct {
 	config      Config
 	operations  []service.Operation
 	service     *service.Service
-	folder      *folder
+	ledgers     ledgers
 	access      access
 	limit       *limiter
 	meter       *meter
@@ -55,30 +78,40 @@ type Server struct {
 	ending      atomic.Bool
 }
 
+// ledgers are where requests find the ledgers that they name; nil has none.
+type ledgers interface {
+	service.Files
+	ready(context.Context) bool
+}
+
 // New checks the configuration and reads its files.
 func New(c Config) (*Server, error) {
 	c.preset()
 	for _, p := range []struct {
-		name string
-		ok   bool
-	}{{"max-body", c.MaxBody > 0 && c.MaxBody <= service.MaxRequest}, {"time-limit", c.Time > 0}, {"running", c.Running > 0}, {"waiting", c.Waiting >= 0}, {"per-client", c.Each > 0}} {
-		if !p.ok {
-			return nil, fault.New(p.name, "is not a positive number, or above its limit")
+		name         string
+		value, limit int64
+	}{{"max-body", c.MaxBody, service.MaxRequest}, {"running", int64(c.Running), maxRequests}, {"waiting", int64(c.Waiting), maxRequests}, {"per-client", int64(c.Each), maxRequests}} {
+		if p.value < 1 || p.value > p.limit {
+			return nil, fault.New(p.name, "%d is not in [1, %d]", p.value, p.limit)
 		}
+	}
+	if c.Time < 0 {
+		return nil, fault.New("time-limit", "%v is not above 0s", c.Time)
 	}
 	s := &Server{config: c, operations: offered(), limit: newLimiter(c.Running, c.Running+c.Waiting, c.Each), meter: newMeter(), log: slog.New(slog.NewJSONHandler(c.Log, nil))}
 	var err error
 	if s.description, err = OpenAPI(c.Version); err != nil {
 		return nil, err
 	}
-	var files service.Files
-	if c.Ledgers != "" {
-		if s.folder, err = openFolder(c.Ledgers, s.log); err != nil {
+	switch {
+	case c.Elsewhere != nil:
+		s.ledgers = &elsewhere{Ledgers: c.Elsewhere, log: s.log}
+	case c.Ledgers != "":
+		if s.ledgers, err = openFolder(c.Ledgers, s.log); err != nil {
 			return nil, err
 		}
-		files = s.folder
 	}
-	s.service = service.NewShared(files)
+	s.service = service.NewShared(s.ledgers)
 	if c.Clients != "" {
 		if s.access.clients, err = readClients(c.Clients); err != nil {
 			return nil, err

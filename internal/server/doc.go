@@ -10,13 +10,15 @@
 //
 // Files, each of which uses only those below it:
 //
-//	server.go    Listen, Serve: the refusal to listen without access control, the end
-//	handle.go    one request, from its headers to its line in the log
-//	config.go    New: what the operator decides
-//	openapi.go   the description, from the table of operations
-//	folder.go    the ledgers of a folder, and no other file
-//	access.go    who asks, and what they may
-//	limit.go     how many requests there are at once
-//	metrics.go   counts, for Prometheus
-//	problem.go   errors and their statuses
+//	server.go      Listen, Serve: the refusal to listen without access control, the end
+//	handle.go      one request, from its headers to its line in the log
+//	config.go      New: what the operator decides
+//	openapi.go     the description, from the table of operations
+//	folder.go      the ledgers of a folder, and no other file
+//	elsewhere.go   ledgers that are kept in a database
+//	names.go       names, handles and errors of ledgers
+//	access.go      who asks, and what they may
+//	limit.go       how many requests there are at once
+//	metrics.go     counts, for Prometheus
+//	problem.go     errors and their statuses
 package server

@@ -38,7 +38,7 @@ func (s *Server) pages() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) { plain(w, http.StatusOK, "ok\n") })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
-		if !s.ready() {
+		if !s.ready(r.Context()) {
 			plain(w, http.StatusServiceUnavailable, "not ready\n")
 			return
 		}
@@ -55,7 +55,7 @@ func (s *Server) pages() http.Handler {
 		}
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 		inside, running := s.limit.now()
-		s.meter.write(w, inside, running, s.ready())
+		s.meter.write(w, inside, running, s.ready(r.Context()))
 	})
 	mux.HandleFunc("/", s.operation)
 	return mux
@@ -67,17 +67,15 @@ func plain(w http.ResponseWriter, status int, text string) {
 	_, _ = io.WriteString(w, text)
 }
 
-// ready reports whether requests are taken, and the folder of ledgers is there.
-func (s *Server) ready() bool {
-	if s.ending.Load() {
-		return false
-	}
-	if s.folder == nil {
-		return true
-	}
-	_, err := s.folder.root.Stat(".")
-	return err == nil
+// ready reports whether requests are taken, and the place of the ledgers is there.
+func (s *Server) ready(ctx context.Context) bool {
+	ctx, stop := context.WithTimeout(ctx, readyTime)
+	defer stop()
+	return !s.ending.Load() && (s.ledgers == nil || s.ledgers.ready(ctx))
 }
+
+// readyTime is how long a look at the place of the ledgers may take.
+const readyTime = 5 * time.Second
 
 // An outcome is what is written down about a request.
 type outcome struct {

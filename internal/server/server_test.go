@@ -60,6 +60,54 @@ func start(t *testing.T, c Config) (*Server, *httptest.Server) {
 	return s, h
 }
 
+// serve has a server of its own listen and serve; end tells it to end, and served gets what Serve returns.
+func serve(t *testing.T, c Config) (s *Server, addr *net.TCPAddr, end func(), served <-chan error) {
+	t.Helper()
+	s, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln, err := s.Listen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(ctx, ln) }()
+	return s, ln.Addr().(*net.TCPAddr), end, done
+}
+
+// begin sends a request without the body, which the caller writes and closes, and returns when it is inside the server.
+// Its status comes when it is answered, 0 if it is not.
+func begin(t *testing.T, s *Server, client *http.Client, url string, headers ...string) (body *io.PipeWriter, status <-chan int) {
+	t.Helper()
+	r, w := io.Pipe()
+	request, err := http.NewRequestWithContext(t.Context(), "POST", url+"/v1/version", r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, header := range append(headers, "Content-Type: application/json") {
+		name, value, _ := strings.Cut(header, ": ")
+		request.Header.Set(name, value)
+	}
+	inside, _ := s.limit.now()
+	answer := make(chan int, 1)
+	go func() {
+		resp, err := client.Do(request)
+		if err != nil {
+			t.Error(err)
+			answer <- 0
+			return
+		}
+		resp.Body.Close()
+		answer <- resp.StatusCode
+	}()
+	for n := inside; n == inside; n, _ = s.limit.now() {
+		time.Sleep(time.Millisecond)
+	}
+	return w, answer
+}
+
 // An answer is what came back.
 type answer struct {
 	status int
@@ -333,12 +381,33 @@ func TestClientsFile(t *testing.T) {
 			t.Errorf("%s: %v, want %s", more, err, want)
 		}
 	}
-	name := clientsFile(t, `"scopes":["read"]`)
+	name := clientsFile(t, `"scopes":["read"]}]} {"clients":[{"name":"b"`)
+	if _, err := New(Config{Clients: name}); err == nil || !strings.Contains(err.Error(), "has something behind its JSON object") {
+		t.Errorf("%v", err)
+	}
+	name = clientsFile(t, `"scopes":["read"]`)
 	if err := os.Chmod(name, 0o666); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := New(Config{Clients: name}); err == nil || !strings.Contains(err.Error(), "can be written by others") {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestNumbers: a limit that is none is an error with its value and its range.
+func TestNumbers(t *testing.T) {
+	for want, c := range map[string]Config{
+		"max-body: -1 is not in [1, 4194304]":      {MaxBody: -1},
+		"max-body: 4194305 is not in [1, 4194304]": {MaxBody: service.MaxRequest + 1},
+		"time-limit: -1s is not above 0s":          {Time: -time.Second},
+		"running: -1 is not in [1, 1048576]":       {Running: -1},
+		"running: 1048577 is not in [1, 1048576]":  {Running: maxRequests + 1},
+		"waiting: -1 is not in [1, 1048576]":       {Waiting: -1},
+		"per-client: -7 is not in [1, 1048576]":    {Each: -7},
+	} {
+		if _, err := New(c); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
 	}
 }
 
@@ -387,31 +456,10 @@ func TestLimits(t *testing.T) {
 	a, b := "Authorization: Bearer "+token, "Authorization: Bearer "+strings.Repeat("b", 32)
 	// Two requests of a are inside while their bodies are not.
 	var writers []*io.PipeWriter
-	answers := make(chan int, 3)
+	var answers []<-chan int
 	slow := func(bearer string) {
-		r, w := io.Pipe()
-		writers = append(writers, w)
-		request, err := http.NewRequestWithContext(t.Context(), "POST", h.URL+"/v1/version", r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		request.Header.Set("Content-Type", "application/json")
-		_, value, _ := strings.Cut(bearer, ": ")
-		request.Header.Set("Authorization", value)
-		inside, _ := s.limit.now()
-		go func() {
-			resp, err := h.Client().Do(request)
-			if err != nil {
-				t.Error(err)
-				answers <- 0
-				return
-			}
-			resp.Body.Close()
-			answers <- resp.StatusCode
-		}()
-		for n := inside; n == inside; n, _ = s.limit.now() {
-			time.Sleep(time.Millisecond)
-		}
+		w, status := begin(t, s, h.Client(), h.URL, bearer)
+		writers, answers = append(writers, w), append(answers, status)
 	}
 	slow(a)
 	slow(a)
@@ -426,9 +474,9 @@ func TestLimits(t *testing.T) {
 		_, _ = io.WriteString(w, "{}")
 		w.Close()
 	}
-	for range writers {
-		if status := <-answers; status != 200 {
-			t.Errorf("a request that was inside: %d", status)
+	for _, status := range answers {
+		if got := <-status; got != 200 {
+			t.Errorf("a request that was inside: %d", got)
 		}
 	}
 	if got := ask(t, h, "version", `{}`, a); got.status != 200 {
@@ -471,43 +519,13 @@ func TestTimeLimit(t *testing.T) {
 
 // TestEnd: when it is told to end, a server answers what it has, takes nothing more, and returns nil.
 func TestEnd(t *testing.T) {
-	s, err := New(Config{Addr: "127.0.0.1:0"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ln, err := s.Listen()
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, end := context.WithCancel(t.Context())
-	served := make(chan error, 1)
-	go func() { served <- s.Serve(ctx, ln) }()
-	url := "http://" + ln.Addr().String()
-	r, w := io.Pipe()
-	request, err := http.NewRequestWithContext(t.Context(), "POST", url+"/v1/version", r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Content-Type", "application/json")
-	status := make(chan int, 1)
-	go func() {
-		resp, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Error(err)
-			status <- 0
-			return
-		}
-		resp.Body.Close()
-		status <- resp.StatusCode
-	}()
-	for n := 0; n == 0; n, _ = s.limit.now() {
-		time.Sleep(time.Millisecond)
-	}
+	s, addr, end, served := serve(t, Config{Addr: "127.0.0.1:0"})
+	w, status := begin(t, s, http.DefaultClient, "http://"+addr.String())
 	end()
 	for !s.ending.Load() {
 		time.Sleep(time.Millisecond)
 	}
-	if s.ready() {
+	if s.ready(t.Context()) {
 		t.Error("ready while it ends")
 	}
 	select {
@@ -523,7 +541,7 @@ func TestEnd(t *testing.T) {
 	if err := <-served; err != nil {
 		t.Error(err)
 	}
-	if _, err := net.Dial("tcp", ln.Addr().String()); err == nil {
+	if _, err := net.Dial("tcp", addr.String()); err == nil {
 		t.Error("listens still")
 	}
 }

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -75,18 +74,8 @@ func TestCertificates(t *testing.T) {
 	pool := x509.NewCertPool()
 	pool.AddCert(ca.cert)
 	for _, file := range []string{"", clients} {
-		s, err := New(Config{Addr: "0.0.0.0:0", Cert: serverCert, Key: serverKey, ClientCA: caFile, Clients: file})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ln, err := s.Listen()
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, end := context.WithCancel(t.Context())
-		served := make(chan error, 1)
-		go func() { served <- s.Serve(ctx, ln) }()
-		url := fmt.Sprintf("https://127.0.0.1:%d/v1/", ln.Addr().(*net.TCPAddr).Port)
+		_, addr, end, served := serve(t, Config{Addr: "0.0.0.0:0", Cert: serverCert, Key: serverKey, ClientCA: caFile, Clients: file})
+		url := fmt.Sprintf("https://127.0.0.1:%d/v1/", addr.Port)
 		ask := func(name string, by *issuer, op string) int {
 			config := &tls.Config{RootCAs: pool}
 			if by != nil {

@@ -15,124 +15,18 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib"
-	_ "modernc.org/sqlite"
-
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/ledger"
+	"github.com/dpaccountant/accountant/ledger/sqlledger/internal/dbtest"
 	"github.com/dpaccountant/accountant/plan"
 )
-
-// A database is one that the tests run against.
-type database struct{ driver, dsn string }
-
-func (d database) open(t testing.TB) *sql.DB {
-	t.Helper()
-	db, err := sql.Open(d.driver, d.dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	db.SetMaxOpenConns(2)
-	t.Cleanup(func() { _ = db.Close() })
-	return db
-}
-
-// forEach runs a test on SQLite and on PostgreSQL.
-func forEach(t *testing.T, test func(t *testing.T, d database)) {
-	t.Run("sqlite", func(t *testing.T) { test(t, sqlite(t)) })
-	t.Run("postgresql", func(t *testing.T) { test(t, postgres(t)) })
-}
-
-func sqlite(t testing.TB) database {
-	return database{"sqlite", "file:" + strings.ReplaceAll(t.TempDir(), "#", "%23") + "/budget.db?_pragma=busy_timeout(10000)&_pragma=synchronous(FULL)"}
-}
-
-// The server of all tests, which the first one starts and TestMain stops.
-var server struct {
-	once     sync.Once
-	dsn, why string
-	stop     func()
-}
-
-// postgres returns an empty database of a server that the tests start, or skips the test, loudly.
-func postgres(t testing.TB) database {
-	t.Helper()
-	server.once.Do(startServer)
-	if server.why != "" {
-		t.Skipf("NOTE: POSTGRESQL IS NOT TESTED: %s", server.why)
-	}
-	db, err := sql.Open("pgx", server.dsn+" dbname=postgres")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	name := fmt.Sprintf("test_%d", rand.Uint64())
-	if _, err := db.Exec("CREATE DATABASE " + name); err != nil {
-		t.Fatal(err)
-	}
-	return database{"pgx", server.dsn + " dbname=" + name}
-}
-
-// startServer starts a server in a directory of its own, on a socket there. PostgreSQL refuses to run as root, who therefore
-// runs it as the user "postgres".
-func startServer() {
-	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
-	bin := ""
-	if len(found) > 0 {
-		bin = filepath.Dir(found[len(found)-1])
-	} else if path, err := exec.LookPath("postgres"); err == nil {
-		bin = filepath.Dir(path)
-	} else {
-		server.why = "there is no /usr/lib/postgresql/*/bin/postgres (Debian: apt install postgresql)"
-		return
-	}
-	dir, err := os.MkdirTemp("/tmp", "pg")
-	if err != nil {
-		server.why = err.Error()
-		return
-	}
-	run := func(args ...string) error {
-		if os.Geteuid() == 0 {
-			args = append([]string{"runuser", "-u", "postgres", "--"}, args...)
-		}
-		cmd := exec.Command(args[0], args[1:]...)
-		cmd.Dir = dir
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("%v: %w: %s", args, err, out)
-		}
-		return nil
-	}
-	if os.Geteuid() == 0 {
-		err = exec.Command("chown", "postgres", dir).Run()
-	}
-	if err == nil {
-		err = run(bin+"/initdb", "-D", dir+"/data", "-U", "test", "--auth=trust", "--no-locale", "-E", "UTF8")
-	}
-	if err == nil {
-		err = run(bin+"/pg_ctl", "-D", dir+"/data", "-w", "-l", dir+"/log", "-o", "-c listen_addresses='' -c unix_socket_directories="+dir, "start")
-	}
-	if err != nil {
-		server.why = err.Error()
-		_ = os.RemoveAll(dir)
-		return
-	}
-	server.dsn = "host=" + dir + " user=test"
-	server.stop = func() {
-		_ = run(bin+"/pg_ctl", "-D", dir+"/data", "-m", "immediate", "stop")
-		_ = os.RemoveAll(dir)
-	}
-}
 
 func TestMain(m *testing.M) {
 	if driver := os.Getenv("SQLLEDGER_TEST_DRIVER"); driver != "" {
 		spender(driver, os.Getenv("SQLLEDGER_TEST_DSN"))
 		return
 	}
-	code := m.Run()
-	if server.stop != nil {
-		server.stop()
-	}
-	os.Exit(code)
+	dbtest.Main(m)
 }
 
 // The budget allows exactly most spends of onePlan.
@@ -144,9 +38,9 @@ const (
 var budget = ledger.Config{Neighbors: accountant.AddRemove, Epsilon: 0.205, Mode: ledger.Planned}
 
 // makeLedger makes a ledger in a new database.
-func makeLedger(t *testing.T, d database, c ledger.Config) (*ledger.Ledger, *sql.DB) {
+func makeLedger(t *testing.T, d dbtest.Database, c ledger.Config) (*ledger.Ledger, *sql.DB) {
 	t.Helper()
-	db := d.open(t)
+	db := d.Open(t)
 	if err := Init(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
@@ -164,14 +58,14 @@ func spend(l *ledger.Ledger, note string) error {
 // TestOverspend: sixteen clients, each with connections of its own, ask until they are refused. What is granted is exactly what the
 // budget allows, it is all there, and costs what a new accountant says.
 func TestOverspend(t *testing.T) {
-	forEach(t, func(t *testing.T, d database) {
+	dbtest.ForEach(t, func(t *testing.T, d dbtest.Database) {
 		_, db := makeLedger(t, d, budget)
 		var mu sync.Mutex
 		granted := map[string]bool{}
 		var wg sync.WaitGroup
 		for client := range 16 {
 			wg.Go(func() {
-				l, err := ledger.OpenStore(t.Context(), New(d.open(t), "census"))
+				l, err := ledger.OpenStore(t.Context(), New(d.Open(t), "census"))
 				if err != nil {
 					t.Error(err)
 					return
@@ -246,7 +140,7 @@ func TestChanged(t *testing.T) {
 		"last":     {`DELETE FROM accountant_lines WHERE line = 3`, "", "has lost entries"},
 		"all":      {`DELETE FROM accountant_lines`, "has no ledger", "has lost entries"},
 	} {
-		forEach(t, func(t *testing.T, d database) {
+		dbtest.ForEach(t, func(t *testing.T, d dbtest.Database) {
 			l, db := makeLedger(t, d, budget)
 			for _, note := range []string{"a", "b"} {
 				if err := spend(l, note); err != nil {
@@ -277,7 +171,7 @@ func TestChanged(t *testing.T) {
 
 // TestBackup: a copy is a file with the same lines, and others cannot be made over it.
 func TestBackup(t *testing.T) {
-	forEach(t, func(t *testing.T, d database) {
+	dbtest.ForEach(t, func(t *testing.T, d dbtest.Database) {
 		l, db := makeLedger(t, d, budget)
 		if _, err := ledger.CreateStore(t.Context(), New(db, "census"), budget); err == nil || !strings.Contains(err.Error(), "exists already") {
 			t.Error(err)
@@ -315,7 +209,7 @@ func TestInDoubt(t *testing.T) {
 		{func(tx *sql.Tx, _ *sql.DB) error { return errors.Join(lost, tx.Commit()) }, nil, 1},
 		{func(tx *sql.Tx, db *sql.DB) error { return errors.Join(lost, tx.Commit(), db.Close()) }, ledger.ErrInDoubt, 1},
 	} {
-		forEach(t, func(t *testing.T, d database) {
+		dbtest.ForEach(t, func(t *testing.T, d dbtest.Database) {
 			l, db := makeLedger(t, d, budget)
 			calls := 0
 			commit = func(tx *sql.Tx) error {
@@ -330,7 +224,7 @@ func TestInDoubt(t *testing.T) {
 				t.Errorf("%v, want %v", err, c.want)
 			}
 			if errors.Is(err, ledger.ErrInDoubt) {
-				if l, err = ledger.OpenStore(t.Context(), New(d.open(t), "census")); err != nil {
+				if l, err = ledger.OpenStore(t.Context(), New(d.Open(t), "census")); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -381,7 +275,7 @@ func TestKilled(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("SQLLEDGER_TEST_KILLS")); err == nil {
 		kills = n
 	}
-	forEach(t, func(t *testing.T, d database) {
+	dbtest.ForEach(t, func(t *testing.T, d dbtest.Database) {
 		c := budget
 		c.Epsilon = 1e6
 		_, db := makeLedger(t, d, c)
@@ -389,10 +283,10 @@ func TestKilled(t *testing.T) {
 		granted := 0
 		for range kills {
 			cmd := exec.Command(os.Args[0])
-			cmd.Env = append(os.Environ(), "SQLLEDGER_TEST_DRIVER="+d.driver, "SQLLEDGER_TEST_DSN="+d.dsn)
+			cmd.Env = append(os.Environ(), "SQLLEDGER_TEST_DRIVER="+d.Driver, "SQLLEDGER_TEST_DSN="+d.DSN)
 			wait := time.Duration(100+rng.IntN(200)) * time.Millisecond
 			timer := time.AfterFunc(wait, func() {
-				if d.driver == "pgx" && rng.IntN(2) == 0 {
+				if d.Driver == "pgx" && rng.IntN(2) == 0 {
 					_, _ = db.Exec("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()")
 					time.Sleep(20 * time.Millisecond)
 				}
@@ -407,7 +301,7 @@ func TestKilled(t *testing.T) {
 					if granted++; rows[note] != 1 {
 						t.Errorf("%s was granted and is there %d times", note, rows[note])
 					}
-				} else if d.driver != "pgx" {
+				} else if d.Driver != "pgx" {
 					t.Error(line)
 				}
 			}

@@ -51,6 +51,61 @@ func TestChargingByEnumeration(t *testing.T) {
 	}
 }
 
+// TestChargingByOutcomes: every adaptive strategy of up to four calls that publish one of two outcomes
+// or none, so that a hit can tell more than that it was one; of extreme ε-close pairs on three outcomes.
+func TestChargingByOutcomes(t *testing.T) {
+	for _, eps := range []float64{0.3, 1} {
+		e := math.Exp(eps)
+		lo, hi := 1/(1+e), e/(1+e)
+		// None, and the two outcomes, under either data set.
+		var pairs [][2][3]float64
+		for _, none := range []float64{0, lo, 0.5, hi} {
+			pairs = append(pairs, [2][3]float64{{none, (1 - none) * hi, (1 - none) * lo}, {none, (1 - none) * lo, (1 - none) * hi}})
+		}
+		for _, small := range []float64{0.01, 0.2} {
+			// None is the likelier one under one data set; what is left are outcomes of either ratio.
+			none := small * e
+			x := (1 - small - (1-none)/e) / (e - 1/e) // under the second: the outcome that rises by e from x
+			p, q := [3]float64{none, x, 1 - none - x}, [3]float64{small, x * e, 1 - small - x*e}
+			pairs = append(pairs, [2][3]float64{p, q}, [2][3]float64{q, p})
+		}
+		for _, x := range pairs {
+			for i := range 3 {
+				if p, q := x[0][i], x[1][i]; p < 0 || q < 0 || p > q*e*(1+1e-12) || q > p*e*(1+1e-12) {
+					t.Fatalf("%v is not %v-close", x, eps)
+				}
+			}
+		}
+		for hits := 1; hits <= 3; hits++ {
+			for _, target := range []float64{0.2, 0.8, 2} {
+				var best func(calls, hits int, p, q float64) float64
+				best = func(calls, hits int, p, q float64) float64 {
+					v := max(0, p-math.Exp(target)*q)
+					if calls == 0 || hits == 0 || p == 0 {
+						return v
+					}
+					for _, x := range pairs {
+						s := best(calls-1, hits, p*x[0][0], q*x[1][0])
+						for i := 1; i < 3; i++ {
+							s += best(calls-1, hits-1, p*x[0][i], q*x[1][i])
+						}
+						v = max(v, s)
+					}
+					return v
+				}
+				reached := best(4, hits, 1, 1)
+				bound := 1.0
+				for n := hits; n < 200; n++ {
+					bound = min(bound, responses(n, eps, target)+binomialTail(n, hits, 1/(e+1)))
+				}
+				if alone := responses(min(hits, 4), eps, target); reached > bound || reached < alone*(1-1e-6)-1e-300 {
+					t.Errorf("ε = %v, %d hits: a strategy reaches δ(%v) = %v, hits alone %v, the price says %v", eps, hits, target, reached, alone, bound)
+				}
+			}
+		}
+	}
+}
+
 // TestCost: one hit at ε = 0.1 and δ = 1e-6 by hand: q = 0.47502, (1−q)^22 = 7e-7 is the first
 // tail below δ, and 22 calls cost at most 2.2.
 func TestCost(t *testing.T) {

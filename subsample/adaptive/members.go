@@ -5,6 +5,7 @@ package adaptive
 import (
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -22,9 +23,10 @@ func (m member) value(values [][]float64, i int) float64 {
 }
 
 const (
-	fewMembers = 4   // so many are tried at each point
-	fewPoints  = 8   // so few are not divided further
-	settled    = 0.9 // a half with more of the members than this is worth a division only down to manyPoints
+	atOnce     = 1 << 10 // stretches of a lattice that are longer are halves worked on at the same time
+	fewMembers = 4       // so many are tried at each point
+	fewPoints  = 8       // so few are not divided further
+	settled    = 0.9     // a half with more of the members than this is worth a division only down to manyPoints
 	manyPoints = 64
 )
 
@@ -40,37 +42,24 @@ type joint struct {
 	worst   int         // index of the law that sets the scale
 	drop    [][]float64 // of each law at each point
 	top     []float64
-	scale   []float64
 }
 
 // join sets g to upper bounds of the largest values of the members, given the laws' values.
 func (t *joint) join(values [][]float64, g []float64) {
 	laws := len(values)
 	if len(t.top) != len(g) {
-		t.top, t.scale = make([]float64, len(g)), make([]float64, len(g))
+		t.top = make([]float64, len(g))
 		t.drop = make([][]float64, laws)
 		for j := range t.drop {
 			t.drop[j] = make([]float64, len(g))
 		}
 	}
-	for i := range g {
-		top, base := values[0][i], math.Inf(-1)
-		for j := range values {
-			top = max(top, values[j][i])
-			if j != t.worst {
-				base = max(base, values[j][i])
-			}
+	stretches := (len(g) + atOnce - 1) / atOnce
+	parallel.Do(stretches, func(s int) {
+		for i := s * atOnce; i < min((s+1)*atOnce, len(g)); i++ {
+			t.drops(values, i)
 		}
-		// The scale makes drops comparable along the lattice; any positive one is right.
-		d := values[t.worst][i] - base
-		if !(d > 1e-9*math.Abs(top)) {
-			d = 1e-9*math.Abs(top) + 1e-300
-		}
-		t.top[i], t.scale[i] = top, d
-		for j := range values {
-			t.drop[j][i] = (top - values[j][i]) / d
-		}
-	}
+	})
 	all := make([]int, len(t.members))
 	for i := range all {
 		all[i] = i
@@ -78,7 +67,28 @@ func (t *joint) join(values [][]float64, g []float64) {
 	t.fill(values, g, 0, len(g), all)
 }
 
-// fill is join for the points lo..hi−1, where the members not in some are below others.
+// drops sets what is compared at a point.
+func (t *joint) drops(values [][]float64, i int) {
+	top, base := values[0][i], math.Inf(-1)
+	for j := range values {
+		top = max(top, values[j][i])
+		if j != t.worst {
+			base = max(base, values[j][i])
+		}
+	}
+	// The scale makes drops comparable along the lattice; any positive one is right.
+	d := values[t.worst][i] - base
+	if !(d > 1e-9*math.Abs(top)) {
+		d = 1e-9*math.Abs(top) + 1e-300
+	}
+	t.top[i] = top
+	for j := range values {
+		t.drop[j][i] = (top - values[j][i]) / d
+	}
+}
+
+// fill is join for the points lo..hi−1, where the members not in some are below others. What it divides does not
+// depend on the number of cores, and neither do its values.
 //
 // Rounding: a drop is known to 3 u·top/d, so that the comparison decides up to 8 u·top in
 // the values; so does the sum of a member's terms, of at most 16 laws. 64 u·top covers
@@ -91,8 +101,13 @@ func (t *joint) fill(values [][]float64, g []float64, lo, hi int, some []int) {
 		}
 		if len(some) > fewMembers {
 			mid := lo + (hi-lo)/2
-			t.fill(values, g, lo, mid, some)
-			t.fill(values, g, mid, hi, some)
+			halves := func(i int) { t.fill(values, g, [2]int{lo, mid}[i], [2]int{mid, hi}[i], some) }
+			if hi-lo > atOnce {
+				parallel.Do(2, halves)
+			} else {
+				halves(0)
+				halves(1)
+			}
 			return
 		}
 	}

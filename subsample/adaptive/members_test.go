@@ -3,16 +3,23 @@ package adaptive
 import (
 	"math"
 	"math/rand/v2"
+	"runtime"
+	"slices"
 	"testing"
 )
 
 // TestJoinIsTheLargestMember compares the join, which leaves out members range by range,
 // with the largest of all members at every point. Laws' values fall along the lattice at
-// rates of their own, and cross; d, their scale, changes by orders of magnitude.
+// rates of their own, and cross; d, their scale, changes by orders of magnitude. Every tenth lattice is so long that
+// stretches of it are worked on at the same time: its values are the same on one core and on four.
 func TestJoinIsTheLargestMember(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(11, 12))
 	for trial := range 30 {
-		const laws, points = 6, 700
+		const laws = 6
+		points := 700
+		if trial%10 == 0 {
+			points = 4*atOnce + 7
+		}
 		var members []member
 		for range 1 + rnd.IntN(60) {
 			m, sum := make(member, laws), 0.0
@@ -40,6 +47,15 @@ func TestJoinIsTheLargestMember(t *testing.T) {
 		}
 		got := make([]float64, points)
 		(&joint{members: members, worst: worst}).join(values, got)
+		if trial%10 == 0 {
+			many := make([]float64, points)
+			before := runtime.GOMAXPROCS(4)
+			(&joint{members: members, worst: worst}).join(values, many)
+			runtime.GOMAXPROCS(before)
+			if !slices.Equal(got, many) {
+				t.Fatalf("trial %d: other values on four cores", trial)
+			}
+		}
 		for i, v := range got {
 			want := 0.0
 			for _, m := range members {

@@ -8,6 +8,7 @@ package lattice
 import (
 	"math"
 
+	"github.com/dpaccountant/accountant/fourier/internal/meter"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/pld"
 	"github.com/dpaccountant/accountant/profiles"
@@ -22,14 +23,18 @@ const (
 )
 
 // coarse returns the cumulant of terms whose laws resolve the tails down to
-// what matters for a total of log δ at a relative accuracy.
-func (s *Sum) coarse(logDelta, relative float64) cumulant {
+// what matters for a total of log δ at a relative accuracy. A law that the limits of m cut short serves once.
+func (s *Sum) coarse(m *meter.Meter, logDelta, relative float64) cumulant {
 	c := make(cumulant, len(s.entries))
 	above := logDelta - FarMargin(relative) - math.Log(s.copies)
 	for i, e := range s.entries {
 		if e.coarse == nil || e.coarseTo > above || e.coarseTo < above-mostCoarse {
-			e.coarse = pld.Coarse(e.Profile, above-spareCoarse, logBelow, coarseRes)
-			e.coarseTo = above - spareCoarse
+			v := m.Vertices()
+			e.coarse = pld.Coarse(e.Profile, above-spareCoarse, logBelow, coarseRes, v.Stop)
+			m.Spend(meter.PerVertex * float64(len(e.coarse.Loss)))
+			if e.coarseTo = above - spareCoarse; v.Cut {
+				e.coarseTo = math.Inf(1)
+			}
 		}
 		c[i] = term{e.coarse, float64(e.Count)}
 	}
@@ -76,7 +81,7 @@ func (c cumulant) proves(eps, logDelta float64) bool { return c.bound(eps) < log
 
 // Proves reports whether a Chernoff bound alone shows δ(eps) ≤ delta; false says nothing.
 // relative is the accuracy of the questions beside it, with which it shares coarse laws.
-func (s *Sum) Proves(eps, delta, relative float64) bool {
+func (s *Sum) Proves(m *meter.Meter, eps, delta, relative float64) bool {
 	if !(delta > 0) || math.IsInf(eps, 0) || math.IsNaN(eps) || len(s.entries) == 0 {
 		return false
 	}
@@ -85,7 +90,7 @@ func (s *Sum) Proves(eps, delta, relative float64) bool {
 	if logInf, infErr, top := steps.Ends(); eps >= top {
 		return logInf+infErr <= math.Log(delta)*(1+8*xmath.U)
 	}
-	return s.coarse(math.Log(delta), relative).proves(eps, math.Log(delta))
+	return s.coarse(m, math.Log(delta), relative).proves(eps, math.Log(delta))
 }
 
 // reversed returns the sum of the reversed profiles.

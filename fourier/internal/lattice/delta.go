@@ -62,7 +62,7 @@ func (q *query) byReverse(best Answer, eps float64) (r Answer, ok bool) {
 	}
 	if rest := 0.5 * q.relative * least; rest >= math.Exp(eps) {
 		return intersect(best, Answer{Lower: xmath.Down(least, 4), Estimate: least, Upper: 1}), true
-	} else if q.reversed().Proves(-eps, rest*math.Exp(-eps), q.relative) {
+	} else if q.reversed().Proves(q.m, -eps, rest*math.Exp(-eps), q.relative) {
 		return intersect(best, Answer{Lower: xmath.Down(least, 4), Estimate: least, Upper: xmath.Up(least+rest, 4)}), true
 	}
 	return best, false
@@ -73,7 +73,7 @@ func (q *query) byReverse(best Answer, eps float64) (r Answer, ok bool) {
 func (q *query) reach(eps float64) (c cumulant, logDelta, theta float64) {
 	logDelta = -10.0
 	for range 12 {
-		c = q.coarse(logDelta, q.relative)
+		c = q.coarse(q.m, logDelta, q.relative)
 		if c.maxLoss() <= eps {
 			if logDelta < -1e4 {
 				break

@@ -20,7 +20,7 @@ func TestDirectAgainstFFT(t *testing.T) {
 		{1e-4, 1, 12, 6.6, 1e8, [4]float64{0, 1e-5, -11, 40000}, 1 << 21},
 	} {
 		s := runs(dpsgd(t, c.rate, c.sigma), int64(c.runs))
-		coarse := s.coarse(-13, 1e-3)
+		coarse := s.coarse(nil, -13, 1e-3)
 		theta := coarse.saddle(c.eps, 1)
 		p := asking(t, s, 1e-3).newTarget(coarse, c.eps, -13, theta, 1e-2, FarMargin(1e-3), nil)
 		k, _, _ := coarse[0].law.Tilted(theta)

@@ -31,7 +31,7 @@ func (q *query) transformEpsilon(best Answer, logDelta, logInf, floor, top float
 		if math.IsInf(finiteLog, -1) {
 			return Answer{Lower: floor, Upper: math.Inf(1), Estimate: math.Inf(1)}, nil
 		}
-		c := q.coarse(finiteLog, q.relative)
+		c := q.coarse(q.m, finiteLog, q.relative)
 		best, done := q.withoutTransform(best, c, logDelta, finiteLog, floor)
 		if done {
 			return best, nil
@@ -63,7 +63,7 @@ func (q *query) withoutTransform(best Answer, c cumulant, logDelta, finiteLog, f
 		// With η above the least possible ε the bound holds if the reversed profile
 		// is at most 1 − e^−η there: δ(ε) = 1 − e^ε(1 − δ_rev(−ε)).
 		eta := 0.9 * max(q.relative*math.Abs(floor), q.absolute)
-		if q.reversed().Proves(-floor-eta, -math.Expm1(-eta), q.relative) {
+		if q.reversed().Proves(q.m, -floor-eta, -math.Expm1(-eta), q.relative) {
 			best.Upper = min(best.Upper, xmath.Up(floor+eta, 4))
 			best.Estimate = best.Lower
 			return best, true

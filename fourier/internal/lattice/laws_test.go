@@ -14,7 +14,7 @@ func TestLatticePointAtTheEnd(t *testing.T) {
 		const step = 0.0003416483456942657
 		s := runs(p, 1000)
 		e := s.entries[0]
-		c := s.coarse(math.Log(1e-5), 1e-3)
+		c := s.coarse(nil, math.Log(1e-5), 1e-3)
 		eps, theta := c.epsilon(math.Log(1e-5))
 		e.Support.Spike = math.NaN()
 		e.anchored, e.atoms = e.coarse, []anchor{{loss: end + near + step, share: 1, logMass: 0}}

@@ -84,6 +84,30 @@ func (m *Meter) Spend(work float64) {
 	}
 }
 
+// Vertices watches a law that gets vertices one by one: of ctx and of the work, which it does not
+// spend. A nil Meter allows everything.
+type Vertices struct {
+	m   *Meter
+	n   int
+	Cut bool // it had to end
+}
+
+// leastVertices is how many a law may have whatever is left: without a law nothing is known.
+const leastVertices = 1 << 10
+
+// Vertices returns a watch over one law.
+func (m *Meter) Vertices() *Vertices { return &Vertices{m: m} }
+
+// Stop counts a vertex, and reports whether there may be no more.
+func (v *Vertices) Stop() bool {
+	if v.m == nil || v.Cut {
+		return v.Cut
+	}
+	v.n++
+	v.Cut = v.n > leastVertices && float64(v.n)*PerVertex > v.m.Work || v.m.Ctx.Err() != nil
+	return v.Cut
+}
+
 // Await runs f, which cannot be interrupted, and reports whether it has ended: not
 // when the context was cancelled before. f then ends by itself, unheard. A panic of f
 // reaches the caller.

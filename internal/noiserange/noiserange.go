@@ -1,0 +1,28 @@
+// Package noiserange is what noise multipliers and sensitivities may be: profiles and Rényi curves of one
+// mechanism refuse the same ones, in the same words.
+package noiserange
+
+import "github.com/dpaccountant/accountant/internal/fault"
+
+// Min and Max are the ends of the range of noise multipliers: beyond it losses (up to 1/σ²)
+// or their squares leave float64.
+const Min, Max = 1e-6, 1e15
+
+// Check returns what is wrong with the noise multiplier of a mechanism, or nil.
+func Check(mechanism string, noiseMultiplier float64) error {
+	if !(noiseMultiplier >= Min && noiseMultiplier <= Max) {
+		return fault.In(mechanism, fault.New("noise-multiplier", "%v is not in [%g, %g]", noiseMultiplier, Min, Max))
+	}
+	return nil
+}
+
+// CheckDiscrete is Check for noise on whole numbers, with its sensitivity.
+func CheckDiscrete(mechanism string, noiseMultiplier float64, sensitivity int) error {
+	if err := Check(mechanism, noiseMultiplier); err != nil {
+		return err
+	}
+	if sensitivity < 1 || sensitivity > 1e6 {
+		return fault.In(mechanism, fault.New("sensitivity", "%d is not an integer in [1, 1000000]", sensitivity))
+	}
+	return nil
+}

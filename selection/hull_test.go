@@ -1,0 +1,55 @@
+package selection
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// TestHullOfManyPoints: of n points a hull of few may be left, and each point left out may be above it
+// by 6u for each of them. The mixture is above all of that, in height and in slope.
+func TestHullOfManyPoints(t *testing.T) {
+	const n = 100_000
+	var px, py []float64
+	for i := range 12 {
+		x := math.Exp(0.4 * float64(i-12))
+		px, py = append(px, x), append(py, math.Sqrt(x))
+	}
+	xs, ys := upperHull(px, py)
+	m := mixtureOf(xs, ys, n)
+	for i := 1; i < len(xs); i++ {
+		for _, slope := range []float64{0, 1, (ys[i] - ys[i-1]) / (xs[i] - xs[i-1]), ys[i] / xs[i] * (1 - 1e-15)} {
+			want := ys[i]*(1+6*n*xmath.U) - slope*xs[i]
+			if got := support(m, slope); got < want {
+				t.Errorf("slope %v supports %v, and a point may have %v", slope, got, want)
+			}
+		}
+	}
+}
+
+// support is Σ w_j[1 − z·e^{−c_j}]₊.
+func support(m mixture, z float64) float64 {
+	sum := new(big.Float).SetPrec(300)
+	for j, w := range m.w {
+		x := new(big.Float).SetPrec(300).Quo(num(z), bigExpPrec(m.c[j], 300))
+		if x.Sub(num(1), x); x.Sign() > 0 {
+			sum.Add(sum, x.Mul(x, num(w)))
+		}
+	}
+	v, _ := sum.Float64()
+	return v
+}
+
+// TestHullOfSmallPoints: weights whose products underflow keep their vertices.
+func TestHullOfSmallPoints(t *testing.T) {
+	px, py := []float64{0}, []float64{0}
+	for i := 1; i <= 20; i++ {
+		x := 1e-250 * float64(i) * float64(i)
+		px, py = append(px, x), append(py, 1e-200*float64(i))
+	}
+	if xs, _ := upperHull(px, py); len(xs) != len(px) {
+		t.Errorf("%d of %d points of an arc are left", len(xs), len(px))
+	}
+}
