@@ -20,7 +20,7 @@ var validCalls = []string{
 	"sweep --delta 1e-5 --out sweep.csv gaussian.yaml",
 	"sweep plot --x index --plot sweep.svg sweep.csv",
 	"profile --mechanism gaussian --noise-multiplier 1 --at 1",
-	"sampling --population 100 --batch 10 --noise-multiplier 5 --steps 1",
+	"sampling --population 100 --batch 10 --noise-multiplier 5 --steps 1 --recursion 0",
 	"calibrate --epsilon 3 --delta 0 --solve count -",
 	"compare --delta 1e-5 -",
 	"plan check -",
