@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/dpaccountant/accountant/fourier/internal/meter"
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // worthOthers is the relative width of an interval from which on a larger δ may have a better lower
@@ -26,7 +27,9 @@ func (s *Sum) fromOthers(m *meter.Meter, r Result, logDelta, logInf, floor, top 
 			if !(larger > logInf+1) || larger > -2 {
 				continue
 			}
-			q, err := s.latticeEpsilon(m, s.opts.Relative, larger, logInf, floor, top)
+			// The floor of δ is none of a larger one.
+			least := xmath.Down(math.Log1p(-xmath.ExpUp(larger)), 2)
+			q, err := s.latticeEpsilon(m, s.opts.Relative, larger, logInf, least, top)
 			if err != nil {
 				return Result{}, err
 			}
