@@ -387,6 +387,33 @@ func TestSabotagedCertificatesAreRefused(t *testing.T) {
 	t.Logf("refuted %d, bad input %d, not checked %d", codes[refuted], codes[badInput], codes[notChecked])
 }
 
+// TestFarClaimsAreRefuted: where a transform falls slowly a tolerance that would be too fine to reach is not needed to refute.
+func TestFarClaimsAreRefuted(t *testing.T) {
+	checker := build(t)
+	for _, c := range []struct {
+		plan     string
+		delta    float64
+		sabotage func(sample) string
+	}{
+		{"neighbors: substitute\nsteps: [{mechanism: {laplace: {noise-multiplier: 3.68}}, count: 95}]", 1.21e-8,
+			func(s sample) string {
+				return s.claiming(float64(s.answer.Epsilon.Lower)/2, float64(s.answer.Epsilon.Lower)*(1-1e-9))
+			}},
+		{"neighbors: add-remove\nsteps: [{mechanism: {laplace: {noise-multiplier: 0.224}}, sampling: {poisson: {rate: 0.00511}}}]", 1.91e-4,
+			func(s sample) string { return s.counting(1) }},
+	} {
+		s := sample{text: c.plan, delta: c.delta}
+		var err error
+		if s.certificate, s.answer, err = certify(c.plan, c.delta); err != nil {
+			t.Fatal(err)
+		}
+		text := c.sabotage(s)
+		if code, said := check(t, checker, text); code != refuted {
+			t.Errorf("exit %d\n%s\n%s", code, said, text)
+		}
+	}
+}
+
 func TestOthersAreNotChecked(t *testing.T) {
 	checker := build(t)
 	for _, c := range []struct{ name, text string }{
