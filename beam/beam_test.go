@@ -240,7 +240,7 @@ func drawer(t *testing.T, o LabelOptions, r *labeldp.Randomizer) func(id string,
 	if err != nil {
 		t.Fatal(err)
 	}
-	fn := &randomizeFn{Options: o}
+	fn := &randomizeFn{labelFn: labelFn{Options: o}}
 	if err := fn.Setup(context.Background()); err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ func BenchmarkLabelRow(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	fields, check, draw, write := &labelFieldFn{Fields: f}, &labelCheckFn{Options: o}, &randomizeFn{Options: o}, &privateLineFn{Fields: f}
+	fields, check, draw, write := &labelFieldFn{fieldFn[LabelFields]{Fields: f}}, &labelCheckFn{labelFn{Options: o}}, &randomizeFn{labelFn: labelFn{Options: o}}, &privateLineFn{fieldFn[LabelFields]{Fields: f}}
 	ctx := context.Background()
 	for _, err := range []error{fields.Setup(), check.Setup(ctx), draw.Setup(ctx), write.Setup()} {
 		if err != nil {

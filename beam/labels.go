@@ -70,13 +70,13 @@ func RandomizeLabels(s beam.Scope, o LabelOptions, rows beam.PCollection) Labels
 	s = s.Scope("RandomizeLabels")
 	good, bad := checked(s, o, rows)
 	design := beam.ParDo(s, &designFn{o}, EstimatePrior(s, o, good))
-	private := beam.ParDo(s, &randomizeFn{Options: o}, good, beam.SideInput{Input: design})
+	private := beam.ParDo(s, &randomizeFn{labelFn: labelFn{Options: o}}, good, beam.SideInput{Input: design})
 	return Labels{private, bad, beam.ParDo(s, designReport, design)}
 }
 
 // checked returns rows with labels of the set, one for each ID, and the others.
 func checked(s beam.Scope, o LabelOptions, rows beam.PCollection) (good, bad beam.PCollection) {
-	good, bad = beam.ParDo2(s, &labelCheckFn{Options: o}, rows)
+	good, bad = beam.ParDo2(s, &labelCheckFn{labelFn{Options: o}}, rows)
 	if !o.UniqueIDs {
 		var twice beam.PCollection
 		good, twice = beam.ParDo2(s, &onceFn{}, beam.GroupByKey(s, beam.ParDo(s, labelByID, good)))
@@ -102,6 +102,8 @@ type LabelFields struct {
 	Label, Group, ID string
 }
 
+func (f LabelFields) layout() Layout { return f.Layout }
+
 // Check reports whether the layout has the fields.
 func (f LabelFields) Check() error {
 	switch {
@@ -117,19 +119,10 @@ func (f LabelFields) Check() error {
 
 // LabelRows reads rows from lines.
 func LabelRows(s beam.Scope, f LabelFields, lines beam.PCollection) (rows, dead beam.PCollection) {
-	return beam.ParDo2(s.Scope("LabelRows"), &labelFieldFn{Fields: f}, lines)
+	return beam.ParDo2(s.Scope("LabelRows"), &labelFieldFn{fieldFn[LabelFields]{Fields: f}}, lines)
 }
 
-type labelFieldFn struct {
-	Fields LabelFields
-	reader *reader
-}
-
-// Setup reads the header.
-func (fn *labelFieldFn) Setup() (err error) {
-	fn.reader, err = newReader(fn.Fields.Layout)
-	return err
-}
+type labelFieldFn struct{ fieldFn[LabelFields] }
 
 // ProcessElement reads one row.
 func (fn *labelFieldFn) ProcessElement(_ context.Context, l Line, emit func(LabelRow), refuse func(Dead)) error {
@@ -139,9 +132,7 @@ func (fn *labelFieldFn) ProcessElement(_ context.Context, l Line, emit func(Labe
 		row.Group, err = rec.get(fn.Fields.Group)
 	}
 	if err == nil && fn.Fields.ID != "" {
-		if row.ID, err = rec.get(fn.Fields.ID); err == nil && row.ID == "" {
-			err = fault.New(fn.Fields.ID, "is empty")
-		}
+		row.ID, err = rec.name(fn.Fields.ID)
 	}
 	if err == nil {
 		var text string
@@ -206,16 +197,19 @@ func (r *labelReader) index(row LabelRow, purpose string) int {
 // bits is a number as part of what is drawn for.
 func bits(x float64) string { return strconv.FormatUint(math.Float64bits(x+0), 16) }
 
-type labelCheckFn struct {
+// A labelFn is what the DoFns that look at labels have in common.
+type labelFn struct {
 	Options LabelOptions
 	row     *labelReader
 }
 
-// Setup reads the key too, so that a run without one ends before any row.
-func (fn *labelCheckFn) Setup(ctx context.Context) (err error) {
+// Setup reads the key, in each of them, so that a run without one ends before any row.
+func (fn *labelFn) Setup(ctx context.Context) (err error) {
 	fn.row, err = newLabelReader(ctx, fn.Options)
 	return err
 }
+
+type labelCheckFn struct{ labelFn }
 
 // ProcessElement refuses labels outside of the public set.
 func (fn *labelCheckFn) ProcessElement(r LabelRow, emit func(LabelRow), refuse func(Dead)) {
@@ -251,17 +245,10 @@ func (fn *onceFn) ProcessElement(_ string, rows func(*LabelRow) bool, emit func(
 }
 
 type randomizeFn struct {
-	Options LabelOptions
-	row     *labelReader
-	text    string // the side input that design was read from
-	digest  string
-	design  design
-}
-
-// Setup reads the key.
-func (fn *randomizeFn) Setup(ctx context.Context) (err error) {
-	fn.row, err = newLabelReader(ctx, fn.Options)
-	return err
+	labelFn
+	text   string // the side input that design was read from
+	digest string
+	design design
 }
 
 // ProcessElement draws the noisy label of one row, as a function of the key, the design and
@@ -299,19 +286,10 @@ func designReport(text string) string {
 
 // PrivateLines writes the noisy label into the line of each row, for WriteLines.
 func PrivateLines(s beam.Scope, f LabelFields, private beam.PCollection) beam.PCollection {
-	return beam.ParDo(s.Scope("PrivateLines"), &privateLineFn{Fields: f}, private)
+	return beam.ParDo(s.Scope("PrivateLines"), &privateLineFn{fieldFn[LabelFields]{Fields: f}}, private)
 }
 
-type privateLineFn struct {
-	Fields LabelFields
-	reader *reader
-}
-
-// Setup reads the header.
-func (fn *privateLineFn) Setup() (err error) {
-	fn.reader, err = newReader(fn.Fields.Layout)
-	return err
-}
+type privateLineFn struct{ fieldFn[LabelFields] }
 
 // ProcessElement orders rows by file and offset, which does not depend on their labels.
 func (fn *privateLineFn) ProcessElement(r PrivateRow, emit func(string)) error {

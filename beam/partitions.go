@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
@@ -140,6 +139,8 @@ type PartitionFields struct {
 	Person, Partition string
 }
 
+func (f PartitionFields) layout() Layout { return f.Layout }
+
 // Check reports whether the layout has the fields.
 func (f PartitionFields) Check() error {
 	if f.Layout.Format == Text {
@@ -150,29 +151,17 @@ func (f PartitionFields) Check() error {
 
 // PartitionRows reads rows from lines.
 func PartitionRows(s beam.Scope, f PartitionFields, lines beam.PCollection) (rows, dead beam.PCollection) {
-	return beam.ParDo2(s.Scope("PartitionRows"), &partitionFieldFn{Fields: f}, lines)
+	return beam.ParDo2(s.Scope("PartitionRows"), &partitionFieldFn{fieldFn[PartitionFields]{Fields: f}}, lines)
 }
 
-type partitionFieldFn struct {
-	Fields PartitionFields
-	reader *reader
-}
-
-// Setup reads the header.
-func (fn *partitionFieldFn) Setup() (err error) {
-	fn.reader, err = newReader(fn.Fields.Layout)
-	return err
-}
+type partitionFieldFn struct{ fieldFn[PartitionFields] }
 
 // ProcessElement reads one row.
 func (fn *partitionFieldFn) ProcessElement(_ context.Context, l Line, emit func(PartitionRow), refuse func(Dead)) error {
 	var row PartitionRow
 	rec, err := fn.reader.read(l.Text)
 	if err == nil {
-		row.Person, err = rec.get(fn.Fields.Person)
-	}
-	if err == nil && strings.TrimSpace(row.Person) == "" {
-		err = fault.New(fn.Fields.Person, "is empty")
+		row.Person, err = rec.name(fn.Fields.Person)
 	}
 	if err == nil {
 		row.Partition, err = rec.get(fn.Fields.Partition)

@@ -133,22 +133,13 @@ type LabelGroup struct {
 // so is how many rows a group has. Relation: one label replaced.
 func EstimatePrior(s beam.Scope, o LabelOptions, rows beam.PCollection) beam.PCollection {
 	s = s.Scope("EstimatePrior")
-	cells := beam.ParDo(s, &cellFn{Options: o}, rows)
+	cells := beam.ParDo(s, &cellFn{labelFn{Options: o}}, rows)
 	counts := beam.ParDo(s, cellText, beam.CombinePerKey(s, addCounts, cells))
 	// An impulse for the key: the histogram is one element, whichever worker makes it.
 	return beam.ParDo(s, &priorFn{o}, beam.Impulse(s), beam.SideInput{Input: counts})
 }
 
-type cellFn struct {
-	Options LabelOptions
-	row     *labelReader
-}
-
-// Setup reads the key, with which labels are rounded.
-func (fn *cellFn) Setup(ctx context.Context) (err error) {
-	fn.row, err = newLabelReader(ctx, fn.Options)
-	return err
-}
+type cellFn struct{ labelFn }
 
 // ProcessElement counts the label of a row, rounded if it is between two: by draws of its
 // own, as the histogram and the release of a label are two releases.

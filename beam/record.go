@@ -75,6 +75,19 @@ func newReader(l Layout) (*reader, error) {
 	return r, err
 }
 
+// A fieldFn is what the DoFns that read fields have in common: where they are, and from Setup
+// on the reader of lines.
+type fieldFn[F interface{ layout() Layout }] struct {
+	Fields F
+	reader *reader
+}
+
+// Setup reads the header.
+func (fn *fieldFn[F]) Setup() (err error) {
+	fn.reader, err = newReader(fn.Fields.layout())
+	return err
+}
+
 // A record is a line with its fields.
 type record struct {
 	of     *reader
@@ -125,6 +138,15 @@ func (rec record) get(field string) (string, error) {
 		return value, nil
 	}
 	return rec.text, nil
+}
+
+// name returns a field that names somebody or something, and is not blank.
+func (rec record) name(field string) (string, error) {
+	text, err := rec.get(field)
+	if err == nil && strings.TrimSpace(text) == "" {
+		err = fault.New(field, "is empty")
+	}
+	return text, err
 }
 
 // with returns the line with another value of a field, a number or text.

@@ -236,6 +236,8 @@ type VoteFields struct {
 	Query, Teacher, Class string
 }
 
+func (f VoteFields) layout() Layout { return f.Layout }
+
 // Check reports whether the layout has the fields.
 func (f VoteFields) Check() error {
 	if f.Layout.Format == Text {
@@ -246,29 +248,20 @@ func (f VoteFields) Check() error {
 
 // VoteRows reads rows from lines.
 func VoteRows(s beam.Scope, f VoteFields, lines beam.PCollection) (rows, dead beam.PCollection) {
-	return beam.ParDo2(s.Scope("VoteRows"), &voteFieldFn{Fields: f}, lines)
+	return beam.ParDo2(s.Scope("VoteRows"), &voteFieldFn{fieldFn[VoteFields]{Fields: f}}, lines)
 }
 
-type voteFieldFn struct {
-	Fields VoteFields
-	reader *reader
-}
-
-// Setup reads the header.
-func (fn *voteFieldFn) Setup() (err error) {
-	fn.reader, err = newReader(fn.Fields.Layout)
-	return err
-}
+type voteFieldFn struct{ fieldFn[VoteFields] }
 
 // ProcessElement reads one row.
 func (fn *voteFieldFn) ProcessElement(_ context.Context, l Line, emit func(VoteRow), refuse func(Dead)) error {
 	row := VoteRow{Line: l}
 	rec, err := fn.reader.read(l.Text)
 	if err == nil {
-		row.Query, err = rec.get(fn.Fields.Query)
+		row.Query, err = rec.name(fn.Fields.Query)
 	}
 	if err == nil {
-		row.Teacher, err = rec.get(fn.Fields.Teacher)
+		row.Teacher, err = rec.name(fn.Fields.Teacher)
 	}
 	var class string
 	if err == nil {

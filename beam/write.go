@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -32,11 +34,22 @@ func init() {
 //
 // A line comes with its key in front: that of [DeadLines], [PrivateLines] and their kin.
 func WriteLines(s beam.Scope, prefix, suffix, header string, shards int, lines beam.PCollection) {
+	writeLines(s, writeFn{Prefix: prefix, Suffix: suffix, Header: header, Shards: shards}, lines)
+}
+
+// WriteDead writes refused rows to one file of JSON lines. A row is in it as it was read, private
+// fields and all, so that nobody but its owner may read the file where it is local; in a store that is
+// for the bucket to say.
+func WriteDead(s beam.Scope, prefix string, dead beam.PCollection) {
+	writeLines(s, writeFn{Prefix: prefix, Suffix: ".jsonl", Shards: 1, Private: true}, DeadLines(s, dead))
+}
+
+func writeLines(s beam.Scope, w writeFn, lines beam.PCollection) {
 	s = s.Scope("WriteLines")
-	byShard := beam.ParDo(s, &shardFn{shards}, lines)
-	every := beam.ParDo(s, &everyFn{shards}, beam.Impulse(s))
+	byShard := beam.ParDo(s, &shardFn{w.Shards}, lines)
+	every := beam.ParDo(s, &everyFn{w.Shards}, beam.Impulse(s))
 	grouped := beam.GroupByKey(s, beam.Flatten(s, byShard, every))
-	beam.ParDo0(s, &writeFn{prefix, suffix, header, shards}, grouped)
+	beam.ParDo0(s, &w, grouped)
 }
 
 // ShardName is the name of one of the files.
@@ -66,6 +79,7 @@ func (fn *everyFn) ProcessElement(_ []byte, emit func(int, string)) {
 type writeFn struct {
 	Prefix, Suffix, Header string
 	Shards                 int
+	Private                bool // a local file is its owner's alone
 }
 
 // ProcessElement writes one file. What is in the way of a local file is another name until
@@ -89,6 +103,11 @@ func (fn *writeFn) ProcessElement(ctx context.Context, shard int, lines func(*st
 	if ok = ok && !strings.Contains(name, "://"); ok {
 		// Two workers may write the same file at once.
 		to = name + "." + rand.Text() + ".tmp"
+		if fn.Private {
+			if err := ownersFile(to); err != nil {
+				return err
+			}
+		}
 	}
 	err = fn.write(ctx, fs, to, all)
 	if ok && err == nil {
@@ -98,6 +117,18 @@ func (fn *writeFn) ProcessElement(ctx context.Context, shard int, lines func(*st
 		rm.Remove(context.WithoutCancel(ctx), to)
 	}
 	return err
+}
+
+// ownersFile makes an empty file that only its owner may read; what opens it to write leaves it so.
+func ownersFile(name string) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil { // as the file system of Beam does
+		return err
+	}
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 func (fn *writeFn) write(ctx context.Context, fs filesystem.Interface, name string, lines []string) error {

@@ -17,14 +17,15 @@ import (
 	"time"
 )
 
-// crowd spends from a file in several goroutines until it is killed or the budget is used up, and prints what was granted:
-// "TAG-GOROUTINE-NUMBER". It is the other process of TestKilled and TestSixteenProcesses.
+// crowd spends from a file in several goroutines, one of which makes checkpoints, until it is killed or the budget is used up, and
+// prints what was granted: "TAG-GOROUTINE-NUMBER". It is the other process of TestKilled and TestSixteenProcesses.
 func crowd(path string) {
 	l, err := Open(context.Background(), path)
 	if err != nil {
 		fmt.Println("error:", err)
 		return
 	}
+	program() // which reads this file, once: a checkpoint would be killed while it does
 	var wg sync.WaitGroup
 	for i := range 4 {
 		wg.Go(func() {
@@ -37,6 +38,10 @@ func crowd(path string) {
 					return
 				}
 				_, _ = os.Stdout.WriteString("granted " + note + "\n")
+				if i == 0 && n%8 == 0 {
+					// Among others that spend there may be no moment for it, which costs nothing.
+					_ = l.Checkpoint(context.Background())
+				}
 			}
 		})
 	}
@@ -74,6 +79,18 @@ func entriesOf(t *testing.T, path string) (notes map[string]int, total int) {
 	return notes, total
 }
 
+// begun is what a process has written, and closes a channel when it writes first.
+type begun struct {
+	strings.Builder
+	once  sync.Once
+	begun chan struct{}
+}
+
+func (b *begun) Write(p []byte) (int, error) {
+	b.once.Do(func() { close(b.begun) })
+	return b.Builder.Write(p)
+}
+
 // killBudget allows exactly 2,000 spends of faultPlan.
 var killBudget = Config{Neighbors: faultConfig.Neighbors, Epsilon: 20.005, Mode: Planned}
 
@@ -90,15 +107,21 @@ func TestKilled(t *testing.T) {
 	rng := rand.New(rand.NewPCG(22, 4))
 	_, path := create(t, killBudget)
 	granted := map[string]bool{}
-	reported, ledgers, torn := 0, 1, 0
+	reported, ledgers, torn, checkpoints := 0, 1, 0, 0
 	for range kills {
 		cmd := crowdCommand(path)
-		var out strings.Builder
+		out := begun{begun: make(chan struct{})}
 		cmd.Stdout = &out
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Duration(15+rng.IntN(60)) * time.Millisecond)
+		if rng.IntN(4) > 0 { // else it may be killed before its first spend
+			select {
+			case <-out.begun:
+			case <-time.After(10 * time.Second):
+			}
+		}
+		time.Sleep(time.Duration(rng.IntN(60)) * time.Millisecond)
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		for _, note := range grantedIn(t, out.String()) {
@@ -118,8 +141,11 @@ func TestKilled(t *testing.T) {
 		}
 		if st, err := Check(t.Context(), path); err != nil || total > killMost {
 			t.Fatalf("%d entries, %v", total, err)
-		} else if st.Torn > 0 {
-			torn++
+		} else {
+			checkpoints = max(checkpoints, st.Checkpoints)
+			if st.Torn > 0 {
+				torn++
+			}
 		}
 		if total == killMost {
 			_, path = create(t, killBudget)
@@ -130,7 +156,7 @@ func TestKilled(t *testing.T) {
 	if reported == 0 {
 		t.Error("nothing was granted")
 	}
-	t.Logf("%d kills, %d granted, %d ledgers, %d torn ends", kills, reported, ledgers, torn)
+	t.Logf("%d kills, %d granted, %d ledgers, %d torn ends, %d checkpoints in one file at most", kills, reported, ledgers, torn, checkpoints)
 }
 
 // TestSixteenProcesses: sixteen processes with four goroutines each ask for all that there is. Exactly that is granted.

@@ -6,7 +6,7 @@
  * Everything of type arb_t is a ball that holds the true number. Plain doubles only steer: they choose
  * lines, steps and ranges, any choice of which gives a true, if wide, ball.
  *
- * Each file uses only those below it: verify.c, contour.c, list.c, transform.c, gaussian.c, laplace.c,
+ * Each file uses only those below it: verify.c, contour.c, cells.c, list.c, transform.c, gaussian.c, laplace.c,
  * discrete.c, pairs.c, certificate.c, sha256.c.
  */
 #ifndef CHECK_H
@@ -35,6 +35,9 @@ enum { PROVED = 0, REFUTED = 1, BAD_INPUT = 2, NOT_PROVED = 3, NOT_CHECKED = 4 }
 
 enum relation { ADD_REMOVE, SUBSTITUTE, ZERO_OUT };
 enum kind { GAUSSIAN, LAPLACE, DISCRETE_GAUSSIAN, FINITE };
+
+/* Whether there is a ball around delta(eps): one may be in reach only with a coarser tolerance, or never. */
+enum reach { REACHED, TOO_FINE, NEVER };
 
 /* Sizes that a certificate may have. MAX_RECORDS are those of a person whose records are sampled. */
 enum { MAX_BYTES = 1 << 20, MAX_STEPS = 64, MAX_OUTCOMES = 256, MAX_RECORDS = 8, MAX_NODES = 200000 };
@@ -80,6 +83,7 @@ const char *parse_certificate(certificate *c, const char *text, size_t n);
 void certificate_clear(certificate *c);
 
 /* pairs.c: the finite pairs, and what is common to all steps. */
+void new_outcomes(step *s, slong n);
 void outcomes_clear(step *s);
 void declared_pair(step *s, double eps, double delta);
 void response_pair(step *s, double probability, ulong categories);
@@ -108,6 +112,9 @@ int gaussian_single(arb_t delta, const certificate *c, const step *s, int d, dou
 int laplace_rule(rule *r, const step *s, int d, double theta, double t, double digits, slong prec);
 void laplace_late(arb_t bound, const step *s, int d, double theta, double t, slong prec);
 int laplace_single(arb_t delta, const step *s, int d, double eps, slong prec);
+/* The masses of both laws of a run in n cells of outputs, in direction d. */
+void gaussian_cells(step *cells, slong n, const certificate *c, const step *s, int d, slong prec);
+void laplace_cells(step *cells, slong n, const step *s, int d, slong prec);
 int discrete_rule(rule *r, const step *s, double theta, double digits, slong prec);
 /* The law of the sum of all runs: masses under P and losses, and a bound of the mass that is missing. 0 if it is too long. */
 int discrete_law(slong *n, arb_ptr *p, arb_ptr *l, arb_t lost, const step *s, slong most, slong prec);
@@ -129,9 +136,12 @@ double steer_transform(const certificate *c, const step *s, int d, double at);
 int delta_gaussian(arb_t delta, const certificate *c, double eps, slong prec);
 int delta_list(arb_t delta, const char **why, const certificate *c, int d, double eps, slong prec);
 
-/* contour.c: a ball around delta(eps) in direction d by the integral; level 0, 1, 2 … asks for more digits. 0 if it does not
- * serve, with the reason. */
-int delta_contour(arb_t delta, const char **why, const certificate *c, int d, double eps, int level, slong prec);
+/* cells.c: a lower bound of delta(eps) of a few runs; 0 if there is none. */
+int delta_cells(arb_t bound, const certificate *c, int d, double eps, slong prec);
+
+/* contour.c: a ball around delta(eps) in direction d by the integral. tol is the logarithm of the error that is aimed at, over
+ * e^{K(theta) - theta eps}; if it is 0 it is chosen, by the width of the interval. */
+enum reach delta_contour(arb_t delta, const char **why, const certificate *c, int d, double eps, double *tol, slong prec);
 /* An upper bound of delta(eps) by Chernoff's bound. */
 int delta_chernoff(arb_t bound, const certificate *c, int d, double eps, slong prec);
 

@@ -383,28 +383,30 @@ static int add_rest(arb_t delta, const certificate *c, int d, const lines *l, do
 	return ok;
 }
 
-int delta_contour(arb_t delta, const char **why, const certificate *c, int d, double eps, int level, slong prec)
+enum reach delta_contour(arb_t delta, const char **why, const certificate *c, int d, double eps, double *tol, slong prec)
 {
-	int hint = d == c->direction && c->theta > 0;
+	int hint = d == c->direction && c->theta > 0, first = *tol == 0;
 	lines l = { .theta = hint ? c->theta : saddle(c, d, eps) };
-	/* Errors relative to e^{K(theta) - theta eps}: far below what the width of the interval is in delta. */
-	l.tol = fmin(-14, log(l.theta*fmax(c->upper - c->lower, 1e-15*c->upper)) - 8) - 14.0*level;
+	/* Far below what the width of the interval is in delta. */
+	if (first)
+		*tol = fmin(-14, log(l.theta*fmax(c->upper - c->lower, 1e-15*c->upper)) - 8);
+	l.tol = *tol;
 	double base = about(c, d, l.theta);
 	if (!isfinite(base)) {
 		*why = "the transform is not finite on the line";
-		return 0;
+		return NEVER;
 	}
 	double period = beside(&l, c, d, eps, base);
 	if (!period) {
 		*why = "no line beside has a finite transform";
-		return 0;
+		return NEVER;
 	}
-	if (level == 0 && hint)
+	if (first && hint)
 		period = fmax(period, c->period);
 	l.h = 2*PI/period;
 	if (!last_frequency(&l, c, d)) {
 		*why = "the transform falls too slowly";
-		return 0;
+		return TOO_FINE;
 	}
 	arb_t lambda, x;
 	arb_init(lambda); arb_init(x);
@@ -413,15 +415,16 @@ int delta_contour(arb_t delta, const char **why, const certificate *c, int d, do
 	arb_set_d(x, l.h);
 	arb_div(lambda, lambda, x, prec);
 	acb_ptr f = _acb_vec_init(l.n + 1);
-	int ok = products(f, l.n, c, d, l.theta, l.h, -l.tol, why, prec);
-	if (ok) {
+	enum reach r = TOO_FINE;
+	if (products(f, l.n, c, d, l.theta, l.h, -l.tol, why, prec)) {
 		sum_up(delta, f, &l, eps, lambda, prec);
-		if (!add_rest(delta, c, d, &l, eps, lambda, prec)) {
+		r = REACHED;
+		if (!add_rest(delta, c, d, &l, eps, lambda, prec) || !arb_is_finite(delta)) {
 			*why = "a bound is not finite";
-			ok = 0;
+			r = NEVER;
 		}
 	}
 	_acb_vec_clear(f, l.n + 1);
 	arb_clear(lambda); arb_clear(x);
-	return ok && arb_is_finite(delta);
+	return r;
 }

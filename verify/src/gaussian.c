@@ -532,14 +532,37 @@ double gaussian_steer(double *angle, const certificate *c, const step *s, int d,
 
 /* ---- one run ---- */
 
-/* P(x) - e^eps Q(x) of all outputs above x, which is delta(eps) where the loss at x is eps: the loss increases. A mean m of a component
- * has the tail erfc((x - m)/sqrt 2)/2. */
+/* The masses P and Q of all outputs above x. A mean m of a component has the tail erfc((x - m)/sqrt 2)/2. */
+static void above_x(const mixture *m, arb_t p, arb_t q, const arb_t x, slong prec)
+{
+	arb_t z, root;
+	arb_init(z); arb_init(root);
+	arb_sqrt_ui(root, 2, prec);
+	for (int i = 0; i < 2; i++) {
+		arb_ptr sum = i ? q : p;
+		arb_zero(sum);
+		int mixed = i ? m->b : m->a;
+		for (int j = 0; j < (mixed ? m->n : 1); j++) {
+			arb_mul_si(z, m->Mu, i ? j : -j, prec);
+			arb_add(z, z, x, prec);
+			arb_div(z, z, root, prec);
+			arb_hypgeom_erfc(z, z, prec);
+			if (mixed)
+				arb_mul(z, z, m->W[j], prec);
+			arb_add(sum, sum, z, prec);
+		}
+		arb_mul_2exp_si(sum, sum, -1);
+	}
+	arb_clear(z); arb_clear(root);
+}
+
+/* P(x) - e^eps Q(x) of all outputs above x, which is delta(eps) where the loss at x is eps: the loss increases. */
 int gaussian_single(arb_t delta, const certificate *c, const step *s, int d, double eps, slong prec)
 {
 	mixture m;
 	mixture_init(&m, c, s, d, prec);
-	arb_t lo, hi, x, y, z, e, root;
-	arb_init(lo); arb_init(hi); arb_init(x); arb_init(y); arb_init(z); arb_init(e); arb_init(root);
+	arb_t lo, hi, x, y, z, e;
+	arb_init(lo); arb_init(hi); arb_init(x); arb_init(y); arb_init(z); arb_init(e);
 	arb_set_d(e, eps);
 	/* Where the loss is eps is between lo and hi: each half is proved, and the last is what is not. */
 	double reach = 2*(eps + 50)/m.mu + m.top + 50;
@@ -577,31 +600,42 @@ int gaussian_single(arb_t delta, const certificate *c, const step *s, int d, dou
 			break;
 	}
 	arb_union(x, lo, hi, prec);
-	arb_sqrt_ui(root, 2, prec);
-	arb_zero(delta);
-	for (int i = 0; i < 2; i++) {
-		arb_zero(y);
-		int mixed = i ? m.b : m.a;
-		for (int j = 0; j < (mixed ? m.n : 1); j++) {
-			arb_mul_si(z, m.Mu, i ? j : -j, prec);
-			arb_add(z, z, x, prec);
-			arb_div(z, z, root, prec);
-			arb_hypgeom_erfc(z, z, prec);
-			if (mixed)
-				arb_mul(z, z, m.W[j], prec);
-			arb_add(y, y, z, prec);
-		}
-		arb_mul_2exp_si(y, y, -1);
-		if (i) {
-			arb_exp(z, e, prec);
-			arb_submul(delta, y, z, prec);
-		} else
-			arb_set(delta, y);
-	}
+	above_x(&m, y, z, x, prec);
+	arb_exp(delta, e, prec);
+	arb_mul(delta, delta, z, prec);
+	arb_sub(delta, y, delta, prec);
 	int ok = (below && above && arb_is_finite(delta)) || never;
 	if (never)
 		arb_zero(delta);
 	mixture_clear(&m);
-	arb_clear(lo); arb_clear(hi); arb_clear(x); arb_clear(y); arb_clear(z); arb_clear(e); arb_clear(root);
+	arb_clear(lo); arb_clear(hi); arb_clear(x); arb_clear(y); arb_clear(z); arb_clear(e);
 	return ok;
+}
+
+/* ---- cells ---- */
+
+/* Ends at the same distance from one another, with 10 beyond all means. */
+void gaussian_cells(step *cells, slong n, const certificate *c, const step *s, int d, slong prec)
+{
+	mixture m;
+	mixture_init(&m, c, s, d, prec);
+	new_outcomes(cells, n);
+	arb_t p, q, x;
+	arb_init(p); arb_init(q); arb_init(x);
+	double low = -10 - m.b*m.top, high = 10 + m.a*m.top;
+	arb_one(p);
+	arb_one(q);
+	for (slong i = 0; i < n; i++) {
+		/* Cell i has what is above its lower end and not above its upper one. */
+		arb_set(cells->p + i, p);
+		arb_set(cells->q + i, q);
+		if (i == n - 1)
+			break;
+		arb_set_d(x, low + (high - low)*i/(n - 2));
+		above_x(&m, p, q, x, prec);
+		arb_sub(cells->p + i, cells->p + i, p, prec);
+		arb_sub(cells->q + i, cells->q + i, q, prec);
+	}
+	arb_clear(p); arb_clear(q); arb_clear(x);
+	mixture_clear(&m);
 }

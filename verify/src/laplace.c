@@ -253,3 +253,64 @@ int laplace_single(arb_t delta, const step *s, int d, double eps, slong prec)
 	arb_clear(A); arb_clear(B); arb_clear(E); arb_clear(x); arb_clear(y); arb_clear(z); arb_clear(lo); arb_clear(hi);
 	return ok && arb_is_finite(delta);
 }
+
+/* ---- cells ---- */
+
+/* The masses of full losses below y, between the atoms: under Q (1-e^{-(m+y)/2})/2, and the integral of e^y over it (e^{(y-m)/2}-e^{-m})/2. */
+static void between(arb_t one, arb_t power, const noise *v, const arb_t y, slong prec)
+{
+	arb_add(one, v->M, y, prec);
+	arb_mul_2exp_si(one, one, -1);
+	arb_neg(one, one);
+	arb_expm1(one, one, prec);
+	arb_neg(one, one);
+	arb_sub(power, y, v->M, prec);
+	arb_mul_2exp_si(power, power, -1);
+	arb_exp(power, power, prec);
+	arb_t x;
+	arb_init(x);
+	arb_neg(x, v->M);
+	arb_exp(x, x, prec);
+	arb_sub(power, power, x, prec);
+	arb_clear(x);
+	arb_mul_2exp_si(one, one, -1);
+	arb_mul_2exp_si(power, power, -1);
+}
+
+/* Cells with ends at the same distance from one another, and one for each atom. */
+void laplace_cells(step *cells, slong n, const step *s, int d, slong prec)
+{
+	noise v;
+	noise_init(&v, s, d, 0, prec);
+	new_outcomes(cells, n);
+	arb_t y, one, power, one0, power0, x;
+	arb_init(y); arb_init(one); arb_init(power); arb_init(one0); arb_init(power0); arb_init(x);
+	for (slong i = 0; i < n; i++) {
+		arb_ptr p = cells->p + i, q = cells->q + i; /* of direction remove */
+		if (i < n - 2) {
+			arb_mul_si(y, v.M, 2*(i + 1) - (n - 2), prec);
+			arb_div_ui(y, y, n - 2, prec);
+			between(one, power, &v, y, prec);
+			arb_sub(q, one, one0, prec);
+			arb_sub(x, power, power0, prec);
+			arb_set(one0, one);
+			arb_set(power0, power);
+		} else {
+			/* The atoms at -m and m. */
+			arb_neg(y, v.M);
+			arb_exp(y, y, prec);
+			arb_one(q);
+			arb_set(x, y);
+			if (i == n - 1)
+				arb_swap(q, x);
+			arb_mul_2exp_si(q, q, -1);
+			arb_mul_2exp_si(x, x, -1);
+		}
+		arb_mul(p, v.P, q, prec);
+		arb_addmul(p, v.Q, x, prec);
+		if (d)
+			arb_swap(p, q);
+	}
+	noise_clear(&v);
+	arb_clear(y); arb_clear(one); arb_clear(power); arb_clear(one0); arb_clear(power0); arb_clear(x);
+}

@@ -12,7 +12,7 @@
 
 static const slong PREC = 1200; /* of the masses of finite pairs, far above what any proof takes */
 
-static void new_outcomes(step *s, slong n)
+void new_outcomes(step *s, slong n)
 {
 	s->kind = FINITE;
 	s->outcomes = n;

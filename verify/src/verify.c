@@ -44,27 +44,29 @@ static int only_listed(const certificate *c)
 	return 1;
 }
 
-/* delta(eps) in direction d by the way that serves: 0 if none does. With upper an upper bound that is at most delta will do. */
-static int delta_at(arb_t x, const char **why, const certificate *c, int d, double eps, int upper, int level, slong prec)
+/* delta(eps) in direction d by the way that serves; returns and tol are those of delta_contour. */
+static enum reach delta_at(arb_t x, const char **why, const certificate *c, int d, double eps, double *tol, slong prec)
 {
 	const step *s = c->step;
 	if (only_gaussian(c))
-		return delta_gaussian(x, c, eps, prec);
+		return delta_gaussian(x, c, eps, prec) ? REACHED : NEVER;
 	if (only_listed(c))
-		return delta_list(x, why, c, d, eps, prec);
+		return delta_list(x, why, c, d, eps, prec) ? REACHED : NEVER;
 	if (c->steps == 1 && s->count == 1)
-		return s->kind == LAPLACE ? laplace_single(x, s, d, eps, prec) : gaussian_single(x, c, s, d, eps, prec);
-	if (upper && level == 0 && d != c->direction && delta_chernoff(x, c, d, eps, prec)) {
-		/* Often enough for the direction that is not the worse one. */
-		arb_t delta;
-		arb_init(delta);
-		arb_set_d(delta, c->delta);
-		int enough = arb_le(x, delta);
-		arb_clear(delta);
-		if (enough)
-			return 1;
-	}
-	return delta_contour(x, why, c, d, eps, level, prec);
+		return (s->kind == LAPLACE ? laplace_single(x, s, d, eps, prec) : gaussian_single(x, c, s, d, eps, prec)) ? REACHED : NEVER;
+	return delta_contour(x, why, c, d, eps, tol, prec);
+}
+
+/* Chernoff's bound proves the claim: often so in the direction that is not the worse one. */
+static int proved_by_chernoff(const certificate *c, int d, double eps, const arb_t delta, slong prec)
+{
+	if (only_gaussian(c) || only_listed(c) || (c->steps == 1 && c->step->count == 1))
+		return 0; /* what is closed is as fast */
+	arb_t x;
+	arb_init(x);
+	int ok = delta_chernoff(x, c, d, eps, prec) && arb_le(x, delta);
+	arb_clear(x);
+	return ok;
 }
 
 /* The two directions are the same: neither sampling nor a list of probabilities tells them apart. */
@@ -78,7 +80,42 @@ static int symmetric(const certificate *c)
 	return 1;
 }
 
-/* Proves delta(eps) <= delta (upper) or >= delta in direction d. */
+/* What a ball around delta(eps) makes of delta(eps) <= delta (upper) or >= delta. */
+static int judge(const arb_t x, const arb_t delta, int upper)
+{
+	if (upper ? arb_le(x, delta) : arb_ge(x, delta))
+		return PROVED;
+	return (upper ? arb_gt(x, delta) : arb_lt(x, delta)) ? REFUTED : NOT_PROVED;
+}
+
+/* About the tolerance at which a ball, that was x with tol and did not decide, would: as small as the middle is near to delta, but by
+ * no more than 14 at once, since the middle is a guess. */
+static double needed(double tol, const arb_t x, const arb_t delta)
+{
+	double less = log(fabs(mid(x) - mid(delta))/mag_get_d(arb_radref(x)));
+	return tol + (less > -14 ? less : -14);
+}
+
+/* Cells prove that delta(eps) is above delta, which decides a claim in one way. */
+static int judge_by_cells(const certificate *c, int d, double eps, const arb_t delta, int upper)
+{
+	arb_t x;
+	arb_init(x);
+	int verdict = NOT_PROVED;
+	if (delta_cells(x, c, d, eps, 256) && judge(x, delta, upper) == (upper ? REFUTED : PROVED))
+		verdict = upper ? REFUTED : PROVED;
+	arb_clear(x);
+	return verdict;
+}
+
+/* Steps of the tolerance, in logarithms. The first one is 8 below what the width of the interval is: above that by much more than 8 a ball
+ * says nothing of its ends. A ball that is within NEAR of what is out of reach is not followed by another, which would be as much work. */
+static const double COARSER = 3, COARSEST = 9, FINER = 2, NEAR = 2;
+enum { LEVELS = 6, ATTEMPTS = 20 };
+
+/* Proves delta(eps) <= delta (upper) or >= delta in direction d. Where a transform falls slowly, work grows with the inverse of the
+ * tolerance, and one that is finer than it must be is out of reach. So the tolerance becomes coarser until there is a ball, and then
+ * finer as far as deciding takes, always above too_fine. */
 static int prove(const certificate *c, int d, double eps, int upper, const char **why)
 {
 	double bits = 0;
@@ -87,16 +124,35 @@ static int prove(const certificate *c, int d, double eps, int upper, const char 
 	arb_t x, delta;
 	arb_init(x); arb_init(delta);
 	arb_set_d(delta, c->delta);
-	int verdict = NOT_PROVED;
-	for (int level = 0; level < 4 && verdict == NOT_PROVED; level++) {
-		slong prec = 128 + 1.5*bits + 64*level;
-		if (!delta_at(x, why, c, d, eps, upper, level, prec))
+	int verdict = NOT_PROVED, level = 0;
+	double tol = 0, first = 0, need = INFINITY, too_fine = -INFINITY;
+	if (upper && d != c->direction && proved_by_chernoff(c, d, eps, delta, 128 + 1.5*bits))
+		verdict = PROVED;
+	for (int i = 0; i < ATTEMPTS && level < LEVELS && verdict == NOT_PROVED; i++) {
+		enum reach r = delta_at(x, why, c, d, eps, &tol, 128 + 1.5*bits + 64*level);
+		int hopeless = r == NEVER;
+		if (i == 0)
+			first = tol;
+		if (r == REACHED) {
+			level++;
+			verdict = judge(x, delta, upper);
+			need = needed(tol, x, delta);
+			hopeless = need < too_fine || tol < too_fine + NEAR;
+			tol = fmin(need - 1, tol - FINER);
+			if (tol <= too_fine)
+				tol = (need + too_fine)/2;
+		} else {
+			if (i == 0)
+				verdict = judge_by_cells(c, d, eps, delta, upper);
+			too_fine = tol;
+			tol = level > 0 ? (need + too_fine)/2 : tol + COARSER;
+			hopeless = hopeless || (level > 0 ? need < too_fine + NEAR/10 : tol > first + COARSEST);
+		}
+		if (verdict == NOT_PROVED && hopeless)
 			verdict = NOT_CHECKED;
-		else if (upper ? arb_le(x, delta) : arb_ge(x, delta))
-			verdict = PROVED;
-		else if (upper ? arb_gt(x, delta) : arb_lt(x, delta))
-			verdict = REFUTED;
 	}
+	if (verdict == PROVED || verdict == REFUTED)
+		*why = ""; /* of an attempt before */
 	if (getenv("VERIFY_TRACE")) {
 		printf("direction %d, eps %.17g: ", d, eps);
 		arb_printn(x, 25, 0);

@@ -93,7 +93,7 @@ func checkOut(ctx context.Context) error {
 	}
 	found, err := list(ctx, *in)
 	if err != nil {
-		return err
+		return fmt.Errorf("--in: %s: %w", *in, err)
 	}
 	if len(found) == 0 {
 		return fmt.Errorf("--in: no file matches %s", *in)
@@ -101,9 +101,16 @@ func checkOut(ctx context.Context) error {
 	if *deadOut == "" {
 		*deadOut = *out + "-dead"
 	}
+	// Their files could have the same names, and the one that is written last would be all that is left.
+	if path.Clean(*deadOut) == path.Clean(*out) {
+		return fmt.Errorf("--dead: %s is --out, and must be another prefix", *deadOut)
+	}
+	if name := jobs.ShardName(*deadOut, ".jsonl", 0, 1); slices.Contains(found, name) {
+		return fmt.Errorf("--dead: %s is read and would be written", name)
+	}
 	there, err := list(ctx, *out+"-*-of-*")
 	if err != nil {
-		return err
+		return fmt.Errorf("--out: %s: %w", *out, err)
 	}
 	for _, name := range there {
 		if slices.Contains(found, name) {
@@ -128,8 +135,7 @@ func list(ctx context.Context, glob string) ([]string, error) {
 
 // writeDead writes refused rows with the numbers of their lines.
 func writeDead(s beam.Scope, dead ...beam.PCollection) {
-	rows := jobs.NumberLines(s, beam.Flatten(s, dead...))
-	jobs.WriteLines(s, *deadOut, ".jsonl", "", 1, jobs.DeadLines(s, rows))
+	jobs.WriteDead(s, *deadOut, jobs.NumberLines(s, beam.Flatten(s, dead...)))
 }
 
 // floats parses numbers with commas between.

@@ -14,8 +14,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -31,11 +33,28 @@ func main() {
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		job, args = args[0], args[1:]
 	}
-	flag.CommandLine.Parse(args) // ends the program where it fails
-	beam.Init()                  // does not return on a worker
+	parse(args)
+	beam.Init() // does not return on a worker
 	if err := run(context.Background(), job); err != nil {
 		fmt.Fprintln(os.Stderr, "error: "+err.Error())
 		os.Exit(1)
+	}
+}
+
+// parse reads the flags, and ends the program where that fails: with what is wrong alone, as the
+// hundred flags, which package flag prints after it, push that off the screen.
+func parse(args []string) {
+	flag.CommandLine.Init(os.Args[0], flag.ContinueOnError)
+	flag.CommandLine.SetOutput(io.Discard)
+	err := flag.CommandLine.Parse(args)
+	flag.CommandLine.SetOutput(os.Stderr)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		flag.Usage()
+		os.Exit(0)
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "error: "+err.Error()+"; -help lists the flags")
+		os.Exit(2)
 	}
 }
 

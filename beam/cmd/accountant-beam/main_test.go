@@ -250,6 +250,9 @@ func TestRefusals(t *testing.T) {
 	if err := os.WriteFile(out+"-00000-of-00009.csv", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.WriteFile(out+"3-dead-00000-of-00001.jsonl", []byte("{}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		args string
 		want string
@@ -258,6 +261,10 @@ func TestRefusals(t *testing.T) {
 		{"labels", "missing --in or --out"},
 		{"labels extra", `"extra" is no flag`},
 		{"labels --in nothing*.csv --out x", "--in: no file matches"},
+		{"labels --in [ --out x", "--in: [: syntax error in pattern"},
+		{"labels --in DATA --out OUT2 --epsilon x", "error: invalid value \"x\" for flag -epsilon: parse error; -help lists the flags\n"},
+		{"account --in DATA --out OUT2 --dead OUT2", "--dead: OUT2 is --out"},
+		{"account --in OUT3-dead-00000-of-00001.jsonl --out OUT2 --dead OUT3-dead", "--dead: OUT3-dead-00000-of-00001.jsonl is read and would be written"},
 		{"labels --in DATA --out OUT", "of a run with another number of shards"},
 		{"labels --in DATA --out OUT2", "missing --label_set"},
 		{"labels --in DATA --out OUT2 --label_set 0..x", `--label_set: "x" is not a number`},
@@ -267,10 +274,90 @@ func TestRefusals(t *testing.T) {
 		{"votes --in DATA --out OUT2", "is not in the header"},
 		{"partitions --in DATA --out OUT2 --person label --partition label --epsilon 1", "delta: 0 is not in"},
 	} {
-		args := strings.Fields(strings.NewReplacer("DATA", data, "OUT2", out+"2", "OUT", out).Replace(c.args))
-		text, err := command(args...).CombinedOutput()
-		if err == nil || !strings.Contains(string(text), c.want) {
-			t.Errorf("%s: %v, want %q\n%s", c.args, err, c.want, text)
+		names := strings.NewReplacer("DATA", data, "OUT2", out+"2", "OUT3", out+"3", "OUT", out)
+		text, err := command(strings.Fields(names.Replace(c.args))...).CombinedOutput()
+		if want := names.Replace(c.want); err == nil || !strings.Contains(string(text), want) {
+			t.Errorf("%s: %v, want %q\n%s", c.args, err, want, text)
+		}
+	}
+}
+
+// Rows of all sorts that cannot be used: each is in the file of refused rows with its line and the reason, in a file that is its
+// owner's alone, and no other row is.
+func TestBadRows(t *testing.T) {
+	dir := t.TempDir()
+	key := filepath.Join(dir, "key")
+	mustRun(t, "key", "--key_file", key)
+	for _, c := range []struct {
+		name, text, args, want string
+		kept                   int
+	}{
+		{"labels.csv", // a byte order mark, CRLF, a field with a line feed, bytes that are no UTF-8
+			"\ufeffid,label\r\n1,0\r\n2,x\r\n3,7\r\n4,1\r\n4,2\r\n,1\r\n5\r\n\"6\r\n7\",1\r\n8,NaN\r\n9,1e999\r\n10, 1\r\n\xff,1\r\n\r\n11,secret",
+			"labels --label_set 0..2 --weights 1,1,1 --epsilon 1 --id_column id",
+			`3 label: "x" is not a number
+4 label: 7 is not one of the 3 labels in [0, 2]
+6 id: 2 rows have the same; the first is released
+7 id: is empty
+8 has 1 fields, must have 2 as the header
+9 column 3: extraneous or missing " in quoted-field
+10 column 2: bare " in non-quoted-field
+11 label: NaN is not one of the 3 labels in [0, 2]
+12 label: "1e999" is not a number
+13 label: " 1" is not a number
+15 is blank, must be a row
+16 label: "secret" is not a number
+`, 3},
+		{"labels.jsonl", "{\"label\":0}\nnot\n{\"label\":null}\n{}\n[]\n{\"label\":1,\"label\":2}\n{\"label\":1} x\n\n{\"label\":true}\n{\"label\":\"1\"}\r\n",
+			"labels --label_set 0..2 --weights 1,1,1 --epsilon 1",
+			`2 is no JSON object
+3 label: must be a string or a number
+4 label: is missing
+5 is no JSON object
+6 label: is there twice
+7 has something after its JSON object
+9 label: must be a string or a number
+`, 2},
+		{"votes.csv", "query,teacher,class\na,1,0\na,1,1\na,2,5\n,3,1\na,,1\na,2,1.5\na,3,-1\na,4,x\na,5,2\n",
+			"votes --classes 3 --teachers 3 --mechanism gnmax --sigma2 4 --delta 1e-5",
+			`3 teacher: has voted on this query before
+4 class: 5 is not in [0, 2]
+5 query: is empty
+6 teacher: is empty
+7 class: "1.5" is not a whole number
+8 class: -1 is not in [0, 2]
+9 class: "x" is not a whole number
+`, 1},
+	} {
+		in, out := filepath.Join(dir, c.name), filepath.Join(dir, "of-"+strings.Replace(c.name, ".", "-", 1))
+		if err := os.WriteFile(in, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		mustRun(t, append(strings.Fields(c.args), "--in", in, "--out", out, "--key_file", key)...)
+		dead := out + "-dead-00000-of-00001.jsonl"
+		var got strings.Builder
+		for line := range strings.Lines(read(t, dead)) {
+			var row struct {
+				Line         int64
+				Reason, Text string
+			}
+			if err := json.Unmarshal([]byte(line), &row); err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(&got, "%d %s\n", row.Line, row.Reason)
+		}
+		if got.String() != c.want {
+			t.Errorf("%s: refused\n%swant\n%s", c.name, got.String(), c.want)
+		}
+		if info, err := os.Stat(dead); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", dead, info.Mode(), err)
+		}
+		files, _ := filepath.Glob(out + "-0*")
+		if len(files) != 1 {
+			t.Fatalf("%s: wrote %v", c.name, files)
+		}
+		if kept := strings.Count(read(t, files[0]), "\n") - strings.Count(filepath.Ext(files[0]), "csv"); kept != c.kept {
+			t.Errorf("%s: %d rows are kept, want %d", c.name, kept, c.kept)
 		}
 	}
 }
