@@ -77,7 +77,8 @@ func pointsIn(bytes int64) int {
 // in time, so that the answer is the same everywhere. The default is 2.5e8 at an
 // accuracy of 1e-3 or finer, about 10 s, where ordinary questions take milliseconds,
 // and less at coarser ones, with the fourth root. An answer that needs more is wider
-// than asked and carries a warning with the width reached.
+// than asked and carries a warning with the width reached. The recursion of WithRecursion
+// is not counted: its limit is its number of runs, and a time limit or ctx ends it.
 func WithWorkLimit(work float64) Option {
 	return func(o *settings) { o.Work = max(work, 1) }
 }

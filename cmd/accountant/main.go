@@ -41,7 +41,9 @@ const (
 // run executes the command line and returns the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newRootCmd()
-	if len(args) > 0 && !strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		forEachCommand(root, completeFlags) // cobra keeps what completes a flag for as long as the program runs
+	} else {
 		forEachCommand(root, onlyOnce) // completion reads the flags twice
 	}
 	root.SetArgs(args)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -30,14 +31,14 @@ func mustPate(t *testing.T, args ...string) string {
 	return out
 }
 
-// pateVotes writes the synthetic votes S1(250, 10, 640) and the transcript of a
+// pateVotes writes the synthetic votes S1(250, 10, queries) and the transcript of a
 // noise-free check at 200.
-func pateVotes(t *testing.T) (votes, answered string) {
+func pateVotes(t *testing.T, queries int) (votes, answered string) {
 	t.Helper()
-	dir := t.TempDir()
+	dir, n := t.TempDir(), strconv.Itoa(queries)
 	votes = filepath.Join(dir, "votes.npy")
-	mustPate(t, "synth", "--rule", "s1", "--teachers", "250", "--classes", "10", "--queries", "640", "--out", votes)
-	table := mustPate(t, "synth", "--teachers", "250", "--classes", "10", "--queries", "640", "--out", "-")
+	mustPate(t, "synth", "--rule", "s1", "--teachers", "250", "--classes", "10", "--queries", n, "--out", votes)
+	table := mustPate(t, "synth", "--teachers", "250", "--classes", "10", "--queries", n, "--out", "-")
 	var b strings.Builder
 	for _, line := range strings.Fields(table) {
 		flag := "0\n"
@@ -57,7 +58,7 @@ func pateVotes(t *testing.T) (votes, answered string) {
 }
 
 func TestPateAnalyze(t *testing.T) {
-	votes, answered := pateVotes(t)
+	votes, answered := pateVotes(t, 640)
 	confident := []string{"analyze", "--votes", votes, "--mechanism", "confident", "--threshold", "200", "--sigma1", "150", "--sigma2", "40", "--delta", "1e-5", "--price", "theorem6", "--json"}
 	// pate.md §7.4, golden A.
 	for _, c := range []struct {
@@ -199,7 +200,7 @@ func TestPateInteractive(t *testing.T) {
 }
 
 func TestPateSmooth(t *testing.T) {
-	votes, answered := pateVotes(t)
+	votes, answered := pateVotes(t, 640)
 	args := []string{"smooth", "--votes", votes, "--answered", answered, "--mechanism", "confident", "--threshold", "200", "--sigma1", "150", "--sigma2", "40",
 		"--delta", "1e-5", "--conversion", "classic", "--order", "14", "--beta", "0.014285714285714286", "--private", "--json"}
 	run := func(more ...string) (r service.PateSmoothAnswer) {
@@ -255,7 +256,7 @@ func TestPateSmooth(t *testing.T) {
 
 // Only what may be published is printed, in every form, unless --private asks for the rest.
 func TestPatePublish(t *testing.T) {
-	votes, _ := pateVotes(t)
+	votes, _ := pateVotes(t, 640)
 	args := []string{"publish", "--votes", votes, "--mechanism", "gnmax", "--sigma2", "40", "--delta", "1e-5", "--order", "12", "--beta", "0.02", "--noise", "0.15"}
 	run := func(more ...string) (r map[string]any) {
 		t.Helper()
@@ -287,7 +288,7 @@ func TestPatePublish(t *testing.T) {
 }
 
 func TestPatePlot(t *testing.T) {
-	votes, answered := pateVotes(t)
+	votes, answered := pateVotes(t, 40)
 	dir := t.TempDir()
 	for _, more := range [][]string{{}, {"--answered", answered}, {"--report", "expected"}, {"--report", "independent"}} {
 		file := filepath.Join(dir, "out.svg")
@@ -322,7 +323,7 @@ func TestPatePlot(t *testing.T) {
 }
 
 func TestPateProgress(t *testing.T) {
-	votes, _ := pateVotes(t)
+	votes, _ := pateVotes(t, 40)
 	args := []string{"smooth", "--votes", votes, "--mechanism", "gnmax", "--sigma2", "40", "--delta", "1e-5", "--order", "14", "--beta", ".01", "--sigma-ss", "5", "--progress"}
 	_, stderr, err := runPate(append(args, "on")...)
 	if err != nil || !strings.Contains(stderr, "smooth sensitivity") {

@@ -88,7 +88,6 @@ func newRootCmd() *cobra.Command {
 	// complains about is the input.
 	forEachCommand(root, func(c *cobra.Command) {
 		c.DisableFlagsInUseLine = true
-		completeFlags(c)
 		if runE := c.RunE; runE != nil {
 			c.RunE = func(cmd *cobra.Command, args []string) error {
 				if err := oneForm(cmd); err != nil {

@@ -62,7 +62,10 @@ func TestSelectPure(t *testing.T) {
 	}
 	selectNear(t, "Poisson", rows["poisson"].Epsilon.Tight, 5.62117157260009759, 1e-13)
 	// A δ buys something for pure candidates too.
-	with := selectLaws(t, "--candidate-epsilon", "1", "--delta", "1e-3")
+	with := selectLaws(t, "--candidate-epsilon", "1", "--delta", "1e-3", "--law", "geometric")
+	if len(with) != 1 {
+		t.Fatalf("one law asked for, %d answered", len(with))
+	}
 	for law, r := range with {
 		if !(*r.Epsilon.Tight <= *rows[law].Epsilon.Tight) || r.Delta != 1e-3 {
 			t.Errorf("%s: %v at δ = 1e-3, %v at 0", law, *r.Epsilon.Tight, *rows[law].Epsilon.Tight)

@@ -42,7 +42,7 @@ func TestServeSaysWhatCommandsSay(t *testing.T) {
 		{gap, "delta", `, "epsilon": [1], "recursion": 10, "accuracy": 1e-2`, []string{"--epsilon", "1", "--recursion", "10", "--accuracy", "0.01"}},
 		{plan, "delta", `, "epsilon": [1], "accountant": "rdp"`, []string{"--epsilon", "1", "--accountant", "rdp"}},
 		{plan, "select", `, "delta": 1e-5, "law": ["geometric"]`, []string{"--delta", "1e-5", "--law", "geometric", "--plan"}},
-		{"", "select", `, "candidate-epsilon": 1, "mean": [10, 100]`, []string{"--candidate-epsilon", "1", "--mean", "10,100"}},
+		{"", "select", `, "candidate-epsilon": 1, "mean": [2, 3]`, []string{"--candidate-epsilon", "1", "--mean", "2,3"}},
 		{"", "dpsgd", `, "examples": 1000, "batch-size": 10, "epochs": 1.5, "noise-multiplier": 2, "delta": [1e-5, 1e-6]`,
 			[]string{"--examples", "1000", "--batch-size", "10", "--epochs", "1.5", "--noise-multiplier", "2", "--delta", "1e-5,1e-6"}},
 		{"", "dpsgd", `, "sampling-rate": 0.1, "steps": 10, "target-epsilon": 2, "delta": 1e-5, "neighbors": "substitute"`,

@@ -307,3 +307,15 @@ func TestRelease(t *testing.T) {
 		t.Errorf("log M(3) = %v, %v ± %v, before Release %v, %v ± %v", a, b, c, k, slope, err)
 	}
 }
+
+// TestLineOfPointsEnds: beyond the frequency that a line was asked for its error is infinite.
+func TestLineOfPointsEnds(t *testing.T) {
+	m := NewPoints([]float64{-1, 2}, []float64{math.Log(0.5), math.Log(0.5)}, math.Inf(-1))
+	l := must(m.Line(t.Context(), 1, 10, 1e-9, 100))
+	if _, _, err := l.LogM(10); math.IsInf(err, 1) {
+		t.Error("no value at the last frequency")
+	}
+	if _, _, err := l.LogM(10.5); !math.IsInf(err, 1) {
+		t.Errorf("an error of %v beyond it", err)
+	}
+}

@@ -350,7 +350,7 @@ func first(k, _, _ float64) float64 { return k }
 // still a bound, which its sum alone is not.
 func TestShiftedLineErrors(t *testing.T) {
 	need := map[string]int{}
-	for _, s := range settings(60, 9) {
+	for _, s := range settings(40, 9) {
 		ref := exact(s)
 		if ref == nil {
 			continue

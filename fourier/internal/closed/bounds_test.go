@@ -72,3 +72,22 @@ func TestDeltaNextToAnAtom(t *testing.T) {
 		t.Errorf("log δ is at most %v, want at least %v", hi, want)
 	}
 }
+
+// TestDeltaOfDisplacedLosses: δ at ε of losses that may be off by move is at least that of the profile at ε + move, and at
+// most that at ε − move.
+func TestDeltaOfDisplacedLosses(t *testing.T) {
+	g, err := profiles.NewGaussian(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(eps float64) float64 {
+		v, _ := profiles.LogDelta(g, eps)
+		return v
+	}
+	for _, move := range []float64{0, 1e-3, 0.1} {
+		lo, v, hi := Delta(g, 1, move)
+		if !(lo <= at(1+move) && v == at(1) && hi >= at(1-move)) {
+			t.Errorf("losses off by %v: log δ = %v in [%v, %v], want [%v, %v] in it", move, v, lo, hi, at(1+move), at(1-move))
+		}
+	}
+}
