@@ -38,16 +38,17 @@ func NewAttack(p profiles.Profile, step, reach float64) (*Attack, error) {
 	if !(reach >= step && reach/step <= 1<<20) {
 		return nil, fault.New("reach", "%v is not in [%v, %v]", reach, step, step*(1<<20))
 	}
-	return newAttack(p, step, reach, 0), nil
+	top := int(math.Ceil(reach / step))
+	return newAttack(p, step, top, top, 0), nil
 }
 
-// newAttack has its accuracy where log δ falls with slope c.
-func newAttack(p profiles.Profile, step, reach, c float64) *Attack {
-	top := int(math.Ceil(reach / step))
+// newAttack has G at up to top lattice points and one step's losses at up to most of either
+// sign; of larger ones it makes no use. It has its accuracy where log δ falls with slope c.
+func newAttack(p profiles.Profile, step float64, top, most int, c float64) *Attack {
 	a := &Attack{g: make([]float64, top+1)}
 	a.r = recursion{step: step, c: c, join: larger}
 	for _, q := range []profiles.Profile{p, profiles.Reverse(p)} {
-		_, lower := pld.Discretize(q, pld.Uniform(0, step, -int64(top), int64(top)))
+		_, lower := pld.Discretize(q, pld.Uniform(0, step, -int64(most), int64(most)))
 		l := massLaw{inf: math.Exp(lower.LogPInf) * (1 - 8*xmath.U)}
 		for j, m := range lower.LogMass {
 			l.index, l.mass = append(l.index, int(lower.Index[j])), append(l.mass, math.Exp(m))

@@ -85,12 +85,12 @@ func (a *Bound) Attack(ctx context.Context, k int64, eps, logDelta float64, maxP
 	// Lower laws lose more by the lattice than chords do: a finer one.
 	square := p.bound.theta * p.bound.theta
 	step := min(p.step, deviation(p.bound)/(16+8/(1+square*square)))
-	reach := int(math.Ceil(p.x[len(p.x)-1] / step))
-	top, err := latticeTop(eps, c, step, reach, maxPoints)
+	most := int(math.Ceil(p.x[len(p.x)-1] / step))
+	top, err := latticeTop(eps, c, step, most, maxPoints)
 	if err != nil {
 		return nil, err
 	}
-	at := newAttack(a.attack, step, float64(top)*step, c)
+	at := newAttack(a.attack, step, top, min(top, most), c)
 	if err := at.run(ctx, k); err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func (a *Bound) Attack(ctx context.Context, k int64, eps, logDelta float64, maxP
 
 // latticeTop returns how many lattice points a question about eps needs, with the tilt c.
 func latticeTop(eps, c, step float64, reach, maxPoints int) (int, error) {
-	points := (eps + 10/c) / step // G there is e^−10 of δ, as which it counts beyond
+	points := (eps + 7/c) / step // G there is e^−7 of δ, as which it counts beyond
 	if !(points+2*float64(reach) <= float64(maxPoints)) {
 		return 0, fmt.Errorf("the recursion needs more than %d points", maxPoints)
 	}
@@ -119,9 +119,9 @@ func (a *Bound) prepare(ctx context.Context, k int64, eps, logDelta float64) (p 
 	if err != nil {
 		return nil, 0, err
 	}
-	// Larger losses count as infinite: in k steps that is e^−12 of δ. A few palettes serve
-	// all questions.
-	logTop := -5 * math.Ceil((12-logDelta+math.Log(float64(k)))/5)
+	// Larger losses count as infinite: in k steps that is e^−9 of δ. What is larger than it
+	// has to be makes every transform longer. A few palettes serve all questions.
+	logTop := -2 * math.Ceil((9-logDelta+math.Log(float64(k)))/2)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	kept, ok := a.palettes[logTop]

@@ -10,7 +10,7 @@ import (
 // Pessimistic is the recursion of Attack on upper laws, which lie above it,
 // rounded up or down.
 func Pessimistic(p profiles.Profile, step, reach, c float64, up bool) *Attack {
-	a := newAttack(p, step, reach, c)
+	a := Tilted(p, step, reach, c)
 	a.r.upper, a.r.laws = up, nil
 	top := int64(len(a.g)) - 1
 	for _, q := range []profiles.Profile{p, profiles.Reverse(p)} {
@@ -35,7 +35,10 @@ func Crossing(a *Attack, delta float64) (eps, slope float64) {
 }
 
 // Tilted is newAttack.
-func Tilted(p profiles.Profile, step, reach, c float64) *Attack { return newAttack(p, step, reach, c) }
+func Tilted(p profiles.Profile, step, reach, c float64) *Attack {
+	top := int(math.Ceil(reach / step))
+	return newAttack(p, step, top, top, c)
+}
 
 // At returns the bound at e^{i·step}, Step the step.
 func (a *Attack) At(i int) float64 { return a.g[i] }

@@ -43,7 +43,7 @@ var edgeAt = [...]float64{0.4, 0.75, 1.15}
 const (
 	nodeGrowth = 0.03    // of the distance between nodes, for losses above 1/growth steps
 	maxReach   = 1 << 15 // largest node
-	inflation  = 5e-4    // of the laws' θ, so that excess's own error does not matter
+	inflation  = 2e-4    // of the laws' θ, so that excess's own error hardly matters
 )
 
 // newPalette returns the laws on losses up to where one step exceeds with
@@ -109,11 +109,12 @@ func (s stepBound) estimate(ways []share, g triangle) float64 {
 // latticeStep returns the distance of lattice points. Chords between them add to one
 // step's loss a variance of at most a quarter of its square, so that what it costs is
 // measured by the standard deviation of that loss, about copies·√(e^{θ²} − 1): a
-// twentieth of it where θ is small, an eighth where it is large and the largest losses,
-// which the lattice must hold, are many standard deviations. Any step is valid.
+// twentieth of it where θ is small, more than a quarter where it is large and the largest
+// losses, which the lattice must hold, are many standard deviations. A finer lattice also has
+// nodes at smaller losses, where mixtures have less to spare and cost more. Any step is valid.
 func latticeStep(s stepBound) float64 {
 	square := s.theta * s.theta
-	return min(deviation(s)/(8+12/(1+square*square)), max(s.copies*s.theta/20, 0.02))
+	return min(deviation(s)/(2+18/(1+square*square)), max(s.copies*s.theta/20, 0.02))
 }
 
 // deviation is about the standard deviation of one step's loss, for θ up to 2.

@@ -4,8 +4,9 @@ import (
 	"context"
 	"math"
 
-	"gonum.org/v1/gonum/dsp/fourier"
+	gonum "gonum.org/v1/gonum/dsp/fourier"
 
+	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
@@ -42,21 +43,19 @@ func (r recursion) run(ctx context.Context, g []float64, k int64) error {
 		}
 	}
 	// G decreases, so that a loss below −cut may count as −cut, or be left out of a
-	// lower bound; it is rare, and G there is e^−6 times that at 0.
+	// lower bound; it is rare, and G there is e^−5 times that at 0.
 	cut := low
 	if r.c > 0 {
-		cut = int(min(float64(low), 6/(r.c*r.step)+1))
+		cut = int(min(float64(low), 5/(r.c*r.step)+1))
 	}
 	size := top + cut + reach + 1
-	n := 1
-	for n < size {
-		n *= 2
-	}
-	fft := fourier.NewFFT(n)
+	n := fourier.Gonum.Length(size)
+	eta := fourier.Gonum.Eta(n)
+	fft := gonum.NewFFT(n)
 	freq := make([][]complex128, len(r.laws))
 	buf := make([]float64, n)
-	// A law's transform has an error of 14u·log₂n relative to its 2-norm (see
-	// fourier.Gonum), each of the others relative to what they transform.
+	// A law's transform has an error of eta relative to its 2-norm (see fourier.Gonum), each
+	// of the others relative to what they transform.
 	spread := 0.0
 	for i, l := range r.laws {
 		clear(buf)
@@ -96,10 +95,10 @@ func (r recursion) run(ctx context.Context, g []float64, k int64) error {
 		out[i] = make([]float64, n)
 	}
 	f := make([]complex128, n/2+1)
-	back := make([]*fourier.FFT, len(r.laws)) // a plan serves one goroutine
+	back := make([]*gonum.FFT, len(r.laws)) // a plan serves one goroutine
 	z := make([][]complex128, len(r.laws))
 	for i := range back {
-		back[i], z[i] = fourier.NewFFT(n), make([]complex128, n/2+1)
+		back[i], z[i] = gonum.NewFFT(n), make([]complex128, n/2+1)
 	}
 	// Weights, α and masses have relative errors of a few u times their exponents.
 	rounding := 32 * xmath.U * (4 + (1+r.c)*float64(size)*r.step)
@@ -140,7 +139,7 @@ func (r recursion) run(ctx context.Context, g []float64, k int64) error {
 				out[l][i] = out[l][i]*scale[i] + r.laws[l].inf
 			}
 		})
-		slack := 14 * xmath.U * math.Log2(float64(n)) * math.Sqrt(norm) * spread
+		slack := eta * math.Sqrt(norm) * spread
 		r.join(out, g)
 		for i, v := range g {
 			v = v*(1+sign*rounding) + sign*slack/weight[i+reach]

@@ -4,6 +4,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample/internal/copies"
 )
 
 // smallTheta is of a setting for which the family is not near the limits of anything: one
@@ -142,6 +145,28 @@ func TestRecursionTwoSteps(t *testing.T) {
 				t.Errorf("c=%v: G_2 at %d is %v, want %v", c, i, g[i], want)
 			}
 		}
+	}
+}
+
+// TestLatticeAtTrainingScale: 14,063 steps with 256 draws from 60,000 records at noise 1.1 need few enough
+// points for a recursion of minutes: no more than half the lattice is for the losses of one step,
+// most of which are too rare to matter.
+func TestLatticeAtTrainingScale(t *testing.T) {
+	pair, err := profiles.NewGaussian(0.55)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, c, err := NewBound(2/1.1, Repeated(copies.WithReplacement(60000, 256), 1, 0), pair).prepare(t.Context(), 14063, 16.3, math.Log(1e-5))
+	if err != nil {
+		t.Fatal(err)
+	}
+	reach := p.node[len(p.node)-1]
+	top, err := latticeTop(16.3, c, p.step, reach, 1<<18)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if top+2*reach > 1<<14 || reach > top {
+		t.Errorf("%d points of G, %d of one step", top, reach)
 	}
 }
 
