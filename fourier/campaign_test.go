@@ -56,3 +56,22 @@ func TestRoundingIsAWarning(t *testing.T) {
 		t.Errorf("[%v, %v] has warnings: %q, %v", r.Lower, r.Upper, r.Warnings, err)
 	}
 }
+
+// From the largest loss on δ is the mass of infinite losses, which may be next to 1: its error does not carry the upper end
+// beyond 1.
+func TestInfiniteLossesAreAtMostCertain(t *testing.T) {
+	p, err := profiles.NewFinite([]float64{0, 1}, []float64{0.953125, 0.046875})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := sum(t, Options{}, profiles.Reverse(p), 14) // the mass without an infinite loss is 0.047^14 = 2e-19
+	for _, eps := range []float64{2.6, 85} {
+		r, err := s.Delta(t.Context(), eps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !(r.Lower >= 1-1e-12 && r.Upper == 1) {
+			t.Errorf("δ(%v) in [%v, %v], want an end of 1", eps, r.Lower, r.Upper)
+		}
+	}
+}

@@ -11,7 +11,7 @@ import (
 )
 
 // worthOthers is the relative width of an interval from which on a larger δ may have a better lower
-// end: its own ε is smaller than this one, mostly by more than that. It steers, and proves nothing.
+// end: its own ε is smaller than this one, mostly by more than that. No bound depends on it.
 const worthOthers = 1e-3
 
 // fromOthers narrows an interval of ε(δ), which does not increase with δ, by what is

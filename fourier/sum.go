@@ -100,7 +100,7 @@ func (s *Sum) Delta(ctx context.Context, eps float64) (Result, error) {
 	}
 	move := s.steps.LossErr()
 	if eps-move >= top {
-		r := Result{Lower: xmath.ExpDown(logInf - infErr), Estimate: math.Exp(logInf), Upper: xmath.ExpUp(logInf + infErr)}
+		r := Result{Lower: xmath.ExpDown(logInf - infErr), Estimate: math.Exp(logInf), Upper: min(1, xmath.ExpUp(logInf+infErr))}
 		return warned(r, s.wideDelta(r))
 	}
 	var r Result

@@ -267,3 +267,21 @@ func TestTextOfPlans(t *testing.T) {
 		}
 	}
 }
+
+// TestTruthNextToZero: where nothing is shown, 1 − e^ε of a tiny ε is known, though not as a difference.
+func TestTruthNextToZero(t *testing.T) {
+	c := gaussianCurve(oracle.F(1e-3))
+	same, ok := beside([]outcome{{one, one}}, truth{}, oracle.New(), nil, 0)
+	if !ok {
+		t.Fatal("no truth of nothing")
+	}
+	for _, x := range []struct {
+		of   truth
+		want float64
+	}{{same, 1e-152}, {truth{c, c}, 3.99e-4}} {
+		got, _ := x.of.at(-1e-152).Float64()
+		if !(math.Abs(got-x.want) <= 1e-3*x.want) {
+			t.Errorf("δ(−1e-152) is %v, want %v", got, x.want)
+		}
+	}
+}

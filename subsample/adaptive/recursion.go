@@ -4,9 +4,9 @@ import (
 	"context"
 	"math"
 
-	gonum "gonum.org/v1/gonum/dsp/fourier"
+	"gonum.org/v1/gonum/dsp/fourier"
 
-	"github.com/dpaccountant/accountant/fourier"
+	"github.com/dpaccountant/accountant/internal/gonumfft"
 	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
@@ -49,12 +49,12 @@ func (r recursion) run(ctx context.Context, g []float64, k int64) error {
 		cut = int(min(float64(low), 5/(r.c*r.step)+1))
 	}
 	size := top + cut + reach + 1
-	n := fourier.Gonum.Length(size)
-	eta := fourier.Gonum.Eta(n)
-	fft := gonum.NewFFT(n)
+	n := gonumfft.Length(size)
+	eta := gonumfft.Eta(n)
+	fft := fourier.NewFFT(n)
 	freq := make([][]complex128, len(r.laws))
 	buf := make([]float64, n)
-	// A law's transform has an error of eta relative to its 2-norm (see fourier.Gonum), each
+	// A law's transform has an error of eta relative to its 2-norm (see gonumfft.Eta), each
 	// of the others relative to what they transform.
 	spread := 0.0
 	for i, l := range r.laws {
@@ -95,10 +95,10 @@ func (r recursion) run(ctx context.Context, g []float64, k int64) error {
 		out[i] = make([]float64, n)
 	}
 	f := make([]complex128, n/2+1)
-	back := make([]*gonum.FFT, len(r.laws)) // a plan serves one goroutine
+	back := make([]*fourier.FFT, len(r.laws)) // a plan serves one goroutine
 	z := make([][]complex128, len(r.laws))
 	for i := range back {
-		back[i], z[i] = gonum.NewFFT(n), make([]complex128, n/2+1)
+		back[i], z[i] = fourier.NewFFT(n), make([]complex128, n/2+1)
 	}
 	// Weights, α and masses have relative errors of a few u times their exponents.
 	rounding := 32 * xmath.U * (4 + (1+r.c)*float64(size)*r.step)

@@ -1,16 +1,15 @@
-// gonum's Fourier transform, and the bound of its error.
+// gonum's Fourier transform as a Transform; package gonumfft proves the bound of its error.
 //
-// It assumes finite numbers. Eta is proved for lengths as Length returns them.
+// It assumes finite numbers, and lengths as Length returns them.
 
 package lattice
 
 import (
-	"math"
 	"sync"
 
 	"gonum.org/v1/gonum/dsp/fourier"
 
-	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/internal/gonumfft"
 )
 
 // A Transform computes discrete Fourier transforms of real sequences. Its methods
@@ -27,20 +26,8 @@ type Gonum struct{}
 // Name names the library.
 func (Gonum) Name() string { return "gonum" }
 
-// Length keeps to 2^a·{1, 3, 5, 9, 15}: three to five times more accurate than
-// high powers of 3 and 5 (docs/accuracy.md §7), and never a large prime, which gonum
-// handles in quadratic time.
-func (Gonum) Length(n int) int {
-	best := math.MaxInt
-	for _, m := range []int{1, 3, 5, 9, 15} {
-		l := 2 * m
-		for l < n {
-			l *= 2
-		}
-		best = min(best, l)
-	}
-	return best
-}
+// Length returns the least length of at least n points that is fast and accurate.
+func (Gonum) Length(n int) int { return gonumfft.Length(n) }
 
 // plans holds gonum's twiddle factors by length: the upper and the lower law use
 // the same. A plan is not safe for concurrent use, hence a pool of each.
@@ -58,8 +45,5 @@ func (Gonum) Coefficients(x []float64) []complex128 {
 	return f.Coefficients(nil, x)
 }
 
-// Eta: per stage of radix r the butterfly contributes 1u, 2u, 7u, 13.4u
-// (r = 2, 4, 3, 5), the complex product √5u and FFTPACK's twiddles 10u, and
-// stages are multiples of unitary maps, so relative errors add; the sum is at
-// most 14u per log2 n (docs/accuracy.md §7; Higham, 2nd ed., Theorem 24.2).
-func (Gonum) Eta(n int) float64 { return 14 * math.Log2(float64(n)) * xmath.U }
+// Eta returns the error of a transform relative to its 2-norm.
+func (Gonum) Eta(n int) float64 { return gonumfft.Eta(n) }

@@ -1,0 +1,30 @@
+// Package gonumfft holds what is proved of gonum's FFTPACK real transform and its inverse: which
+// lengths are accurate and fast, and how far a result may be off. It assumes finite numbers.
+package gonumfft
+
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// Length returns the least length of at least n points, at least 2, for which Eta is proved. It keeps
+// to 2^a·{1, 3, 5, 9, 15}: three to five times more accurate than high powers of 3 and 5
+// (docs/accuracy.md §7), and never a large prime, which gonum handles in quadratic time.
+func Length(n int) int {
+	best := math.MaxInt
+	for _, m := range []int{1, 3, 5, 9, 15} {
+		l := 2 * m
+		for l < n {
+			l *= 2
+		}
+		best = min(best, l)
+	}
+	return best
+}
+
+// Eta returns the error of a transform of n points, as Length returns them, relative to its 2-norm.
+// Per stage of radix r the butterfly contributes 1u, 2u, 7u, 13.4u (r = 2, 4, 3, 5), the complex
+// product √5u and FFTPACK's twiddles 10u, and stages are multiples of unitary maps, so relative errors
+// add; the sum is at most 14u per log2 n (docs/accuracy.md §7; Higham, 2nd ed., Theorem 24.2).
+func Eta(n int) float64 { return 14 * math.Log2(float64(n)) * xmath.U }
