@@ -43,39 +43,85 @@ func TestBottomBlocks(t *testing.T) {
 	}
 }
 
-// deltaFromBottom is δ of a ranking under a law with rational f, by sums of exact masses.
-func deltaFromBottom(l Law, blocks []block, eps float64) float64 {
-	const prec = 600
-	num := func(x float64) *big.Float { return new(big.Float).SetPrec(prec).SetFloat64(x) }
-	f := func(x *big.Float) *big.Float {
-		if g, ok := l.(tnb); ok { // geometric: γx/(1 − (1−γ)x)
-			d := num(1)
-			gamma := num(g.gamma)
-			d.Sub(d, new(big.Float).Mul(num(0).Sub(num(1), gamma), x))
-			return num(0).Quo(num(0).Mul(gamma, x), d)
+const exactPrec = 600
+
+func exactly(x float64) *big.Float { return new(big.Float).SetPrec(exactPrec).SetFloat64(x) }
+
+func plus(x, y *big.Float) *big.Float { return exactly(0).Add(x, y) }
+func less(x, y *big.Float) *big.Float { return exactly(0).Sub(x, y) }
+func mul(x, y *big.Float) *big.Float  { return exactly(0).Mul(x, y) }
+func div(x, y *big.Float) *big.Float  { return exactly(0).Quo(x, y) }
+
+// exactPGF is a rational f, from the parameters of the law.
+func exactPGF(l Law) func(x *big.Float) *big.Float {
+	power := func(x *big.Float, n int) *big.Float {
+		p := exactly(1)
+		for x = plus(x, exactly(0)); n > 0; n >>= 1 {
+			if n&1 == 1 {
+				p.Mul(p, x)
+			}
+			x.Mul(x, x)
 		}
-		n, _ := l.MaxRuns()
-		s, power := num(0), num(1)
-		for k := range n + 1 {
-			s.Add(s, num(0).Mul(num(l.PMF(k)), power))
-			power.Mul(power, x)
-		}
-		return s
+		return p
 	}
-	e := bigExpPrec(eps, prec)
-	sum, x, y := num(0), num(0), num(0)
+	switch l := l.(type) {
+	case tnb: // geometric: γx/(1 − (1−γ)x)
+		gamma := exactly(l.gamma)
+		return func(x *big.Float) *big.Float {
+			return div(mul(gamma, x), less(exactly(1), mul(less(exactly(1), gamma), x)))
+		}
+	case fixed:
+		return func(x *big.Float) *big.Float { return power(x, l.n) }
+	case binomial:
+		p := exactly(l.p)
+		return func(x *big.Float) *big.Float { return power(plus(less(exactly(1), p), mul(p, x)), l.n) }
+	}
+	c := l.(*capped)
+	stay := less(exactly(1), exactly(c.gamma))
+	w, total := []*big.Float{exactly(1)}, exactly(1) // of k = 1, and of all
+	for k := 1; k < c.max(); k++ {
+		grow := mul(stay, div(plus(exactly(float64(k)), exactly(c.eta)), exactly(float64(k+1))))
+		if c.censored && k+1 == c.max() {
+			grow = div(stay, exactly(c.gamma)) // all that is cut off
+		}
+		w = append(w, mul(w[k-1], grow))
+		total.Add(total, w[k])
+	}
+	return func(x *big.Float) *big.Float {
+		s := exactly(0)
+		for k := len(w) - 1; k >= 0; k-- {
+			s = mul(x, plus(s, w[k]))
+		}
+		return div(s, total)
+	}
+}
+
+// An exactBlock is a block without rounding.
+type exactBlock struct{ p, q *big.Float }
+
+// exactDelta is δ of a ranking from the top at ε ≥ 0, by sums of exact masses from the bottom; e is e^ε.
+func exactDelta(f func(x *big.Float) *big.Float, blocks []exactBlock, e *big.Float) *big.Float {
+	sum, x, y := exactly(0), exactly(0), exactly(0)
 	lastX, lastY := f(x), f(y)
 	for i := len(blocks) - 1; i >= 0; i-- {
-		x.Add(x, num(blocks[i].p))
-		y.Add(y, num(blocks[i].q))
+		x.Add(x, blocks[i].p)
+		y.Add(y, blocks[i].q)
 		fx, fy := f(x), f(y)
-		a, b := num(0).Sub(fx, lastX), num(0).Sub(fy, lastY)
-		if b.Mul(b, e); a.Cmp(b) > 0 {
-			sum.Add(sum, a.Sub(a, b))
+		if gain := less(less(fx, lastX), mul(e, less(fy, lastY))); gain.Sign() > 0 {
+			sum.Add(sum, gain)
 		}
 		lastX, lastY = fx, fy
 	}
-	d, _ := sum.Float64()
+	return sum
+}
+
+// deltaFromBottom is exactDelta of the blocks as they are.
+func deltaFromBottom(l Law, blocks []block, eps float64) float64 {
+	exact := make([]exactBlock, len(blocks))
+	for i, b := range blocks {
+		exact[i] = exactBlock{exactly(b.p), exactly(b.q)}
+	}
+	d, _ := exactDelta(exactPGF(l), exact, bigExpPrec(eps, exactPrec)).Float64()
 	return d
 }
 
