@@ -22,8 +22,9 @@ type Candidate struct {
 	upper [2]Bound
 	lower [2]func(eps float64) float64 // log δ of one pair of data sets, rounded down; nil: none is known
 	// kinks are the ε ≥ 0 at which δ bends, where it is linear in e^ε between them.
-	kinks [2][]float64
-	atInf [2]float64 // log of what is reached at ε = ∞, rounded down
+	kinks   [2][]float64
+	kinkErr [2]float64 // how far off a kink may be
+	atInf   [2]float64 // log of what is reached at ε = ∞, rounded down
 
 	lock  sync.Mutex
 	known map[fineness]*tables
@@ -55,7 +56,7 @@ func CandidateOf(m profiles.Bounds) *Candidate {
 		s := low[d].Support()
 		c.atInf[d] = s.LogPInf - 1e-12*(1+math.Abs(s.LogPInf))
 		if k := kinksOf(low[d]); profiles.Equal(low[d], up[d]) && len(k) <= maxKinks {
-			c.kinks[d] = k
+			c.kinks[d], c.kinkErr[d] = k, s.LossErr
 		}
 	}
 	return c
@@ -135,6 +136,9 @@ func (c *Candidate) tabulate(ctx context.Context, f fineness) (*tables, error) {
 	}
 	if t.sides[0].low == nil || t.sides[1].low == nil {
 		t.sides[0].low, t.sides[1].low = nil, nil
+	} else if t.linear { // at ε = 0 either direction may have a kink beside it
+		both := min(t.sides[0].low[0], t.sides[1].low[0])
+		t.sides[0].low[0], t.sides[1].low[0] = both, both
 	}
 	if c.known == nil {
 		c.known = map[fineness]*tables{}
@@ -143,11 +147,20 @@ func (c *Candidate) tabulate(ctx context.Context, f fineness) (*tables, error) {
 	return t, nil
 }
 
+// side tabulates one direction. Where δ is linear in e^ε between kinks, which are known to ±kinkErr, the lower ends stand at the
+// first place where a kink can be, with what is reached at the last: the chords between them are below those of δ.
 func (c *Candidate) side(ctx context.Context, d int, f fineness, linear bool) (side, error) {
-	var grid []float64
+	var grid, reach []float64 // ε, and where the lower end of it is asked
 	if linear {
-		grid = slices.Clone(c.kinks[d])
-		grid = append(grid, grid[len(grid)-1]+1) // what is left at infinity
+		for _, k := range c.kinks[d] {
+			end := xmath.Up(k+c.kinkErr[d], 1)
+			if before := xmath.Down(k-c.kinkErr[d], 1); before > 0 && before > grid[len(grid)-1] {
+				grid, reach = append(grid, before), append(reach, end)
+			}
+			grid, reach = append(grid, k), append(reach, end)
+		}
+		last := grid[len(grid)-1] + 1 // what is left at infinity
+		grid, reach = append(grid, last), append(reach, last)
 	} else {
 		pts, err := c.upper[d].until(ctx).grid(f.accuracy, f.floor)
 		if err != nil {
@@ -156,6 +169,7 @@ func (c *Candidate) side(ctx context.Context, d int, f fineness, linear bool) (s
 		for _, p := range pts {
 			grid = append(grid, p.eps)
 		}
+		reach = grid
 	}
 	s := side{eps: grid, up: make([]float64, len(grid)), inf: math.Exp(c.atInf[d])}
 	if c.lower[d] != nil {
@@ -178,7 +192,7 @@ func (c *Candidate) side(ctx context.Context, d int, f fineness, linear bool) (s
 		if s.low == nil {
 			continue
 		}
-		l := c.lower[d](e)
+		l := c.lower[d](reach[i])
 		if math.IsNaN(l) {
 			return side{}, fault.New("candidate", "its lower end is NaN at ε = %v", e)
 		}
