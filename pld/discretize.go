@@ -244,7 +244,7 @@ func (d *discretizer) fill() {
 			x, errX = d.gain(a.diff, b.diff, a.tails, b.tails, a.t, a.tol, c.scale, x, errX)
 		}
 		c.errV = (errX / one) * (1 + 16*xmath.U)
-		c.v = min(max(0, x/one), c.p)
+		c.v = min(max(0, x/one), max(0, c.p+c.errP)) // p itself may be known less well
 		// At an atom the vertex is not quite where the lattice has it.
 		c.errV += c.v * (a.move + b.move) / math.Expm1(c.w) * (1 + 1e-9)
 		if right {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/internal/xmath/oracle"
 	"github.com/dpaccountant/accountant/pld"
 	"github.com/dpaccountant/accountant/profiles"
@@ -327,6 +328,38 @@ func TestInfiniteMass(t *testing.T) {
 	up, low, ok = pld.OnLattice(half, math.Ln2, 1)
 	if !ok || !math.IsInf(up.LogPInf, -1) || math.Abs(up.LogMass[0]) > 1e-14 || math.Abs(low.LogMass[0]) > 1e-14 {
 		t.Errorf("Q-mass at −∞: %v, %+v, %+v", ok, up, low)
+	}
+}
+
+// withInfinity is a profile that reveals all with probability x, and is p otherwise.
+type withInfinity struct {
+	p profiles.Profile
+	x float64
+}
+
+func (w withInfinity) Tails(eps, tol float64) profiles.Tails {
+	t := w.p.Tails(eps, tol)
+	rest, x := math.Log1p(-w.x), math.Log(w.x)
+	t.P, t.PC, t.Q, t.QC = xmath.LogAdd(t.P+rest, x), t.PC+rest, t.Q+rest, xmath.LogAdd(t.QC+rest, x)
+	slack := 8 * xmath.U * (1 + max(math.Abs(xmath.Finite(t.PC)), math.Abs(xmath.Finite(t.Q))))
+	t.Err, t.ErrC = t.Err+slack, t.ErrC+slack
+	return t
+}
+
+func (w withInfinity) Support() profiles.Support {
+	s := w.p.Support()
+	s.LogPInf, s.LogQInf = math.Log(w.x), math.Log(w.x)
+	return s
+}
+
+// The lower law keeps the mass at +∞, and all of the rest.
+func TestLowerLawWithInfiniteMass(t *testing.T) {
+	for _, x := range []float64{1e-9, 1e-3} {
+		p := withInfinity{gaussian(1), x}
+		_, low := pld.Discretize(p, pld.Uniform(0, 0.05, -160, 160))
+		if m := newReader(low).total(); !low.SecondOrder || !(math.Abs(m-1) < 1e-10) {
+			t.Errorf("%g at +∞: a lower law of mass 1 %+.3g, second order %v", x, m-1, low.SecondOrder)
+		}
 	}
 }
 

@@ -278,28 +278,6 @@ func (d *discretizer) tangents(a, b int, eta float64) *Law {
 		}
 		return d.depthAt(i)
 	}
-	// tail returns D_i (right) or 1 − D_i (left), rounded.
-	tail := func(i int, lo, hi depth) float64 {
-		c := &d.cells[i]
-		lo = lo.in(c.scale)
-		x, y := lo.x+lo.err, hi.x+hi.err
-		if i+1 == b {
-			y = max(0, hi.x-hi.err) // the end is p∞ itself; less depth lowers D
-		}
-		if hi.scale != c.scale {
-			// Not more than the depth that the next cell counts with.
-			y *= math.Exp(hi.scale-c.scale) * (1 - 4*xmath.U*(1+math.Abs(hi.scale-c.scale)))
-		}
-		e := math.Expm1(c.w)
-		g := x + (x-y)/e
-		slack := 8*xmath.U*(x+(x+y)/e) + (d.pts[i].move+d.pts[i+1].move)*(x+y)/e*(1+1/e)*(1+1e-9)
-		if i >= d.center {
-			u := c.far - c.errFar + c.v - c.errV
-			return u - g - slack - 6*xmath.U*(c.far+c.v)
-		}
-		w := c.far + c.errFar + c.p + c.errP - max(0, c.v-c.errV)
-		return w + g + slack + 6*xmath.U*(c.far+c.p)
-	}
 	pinf := d.sup.LogPInf
 	if !math.IsInf(pinf, -1) {
 		pinf -= 4 * xmath.U * (1 + math.Abs(pinf))
@@ -313,7 +291,7 @@ func (d *discretizer) tangents(a, b int, eta float64) *Law {
 	for i := a; i < center; i++ {
 		hi := at(i + 1)
 		c := &d.cells[i]
-		x := tail(i, lo, hi)
+		x := d.tail(i, i+1 == b, lo, hi)
 		dn := rescale(below, belowScale, c.scale)
 		t.set(i, x-dn, 4*xmath.U*(math.Abs(x)+math.Abs(dn)*math.Abs(belowScale-c.scale)), c.scale)
 		below, belowScale = x, c.scale
@@ -328,7 +306,7 @@ func (d *discretizer) tangents(a, b int, eta float64) *Law {
 	for i := b - 1; i >= center; i-- {
 		lo := at(i)
 		c := &d.cells[i]
-		x := tail(i, lo, hi)
+		x := d.tail(i, i+1 == b, lo, hi)
 		up := rescale(above, aboveScale, c.scale)
 		t.set(i+1, x-up, 4*xmath.U*(math.Abs(x)+math.Abs(up)*math.Abs(aboveScale-c.scale)), c.scale)
 		above, aboveScale = x, c.scale
@@ -349,6 +327,30 @@ func (d *discretizer) tangents(a, b int, eta float64) *Law {
 	l.SecondOrder = removed < 1e-9
 	l.LossErr += kappa
 	return l
+}
+
+// tail returns D_i (right) or 1 − D_i (left) of tangents, rounded down or up, from the depths at the two ends of cell i;
+// at the last vertex the upper end is p∞ itself.
+func (d *discretizer) tail(i int, last bool, lo, hi depth) float64 {
+	c := &d.cells[i]
+	lo = lo.in(c.scale)
+	x, y := lo.x+lo.err, hi.x+hi.err
+	if last {
+		y = max(0, hi.x-hi.err) // the end is p∞ itself; less depth lowers D
+	}
+	if hi.scale != c.scale {
+		// Not more than the depth that the next cell counts with.
+		y *= math.Exp(hi.scale-c.scale) * (1 - 4*xmath.U*(1+math.Abs(hi.scale-c.scale)))
+	}
+	e := math.Expm1(c.w)
+	g := x + (x-y)/e
+	slack := 8*xmath.U*(x+(x+y)/e) + (d.pts[i].move+d.pts[i+1].move)*(x+y)/e*(1+1/e)*(1+1e-9)
+	if i >= d.center {
+		u := c.far - c.errFar + c.v - c.errV
+		return u - g - slack - 6*xmath.U*(c.far+c.errFar+c.v+c.errV)
+	}
+	w := c.far + c.errFar + c.p + c.errP - max(0, c.v-c.errV)
+	return w + g + slack + 6*xmath.U*(c.far+c.errFar+c.p+c.errP)
 }
 
 // settle removes what is left of negative masses and returns by how much losses

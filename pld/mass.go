@@ -46,10 +46,11 @@ func between(upA, upB, loA, loB float64, a, b profiles.Tails, shift, tol float64
 	}
 	top := math.Exp(big + shift)
 	m = -top * math.Expm1(small-big)
-	err = top*rise(relBig) + m*(tol+xmath.U*(6+2*math.Abs(big)+2*math.Abs(shift)))
+	err = top*rise(relBig) + math.Abs(m)*(tol+xmath.U*(6+2*math.Abs(big)+2*math.Abs(shift)))
 	if !math.IsInf(small, -1) {
 		if relSmall > 1 {
-			err += top // nothing is known but the order of the two
+			// Nothing is known but the order of the two masses, which their logarithms need not have.
+			err += max(top, math.Exp(small+shift))
 		} else {
 			err += math.Exp(small+shift) * rise(relSmall) * (1 + 4*xmath.U)
 		}
