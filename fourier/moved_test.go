@@ -12,12 +12,22 @@ import (
 // What the masses of laws have beyond 1, times runs, is added with the error of each and the rounding of the sum: outward
 // on both sides.
 func TestExcessOfLawsIsRoundedOutward(t *testing.T) {
-	a, b := pair(0.51, 0.5, 5e-10)
+	for _, c := range []struct {
+		excess float64
+		runs   int
+	}{{5e-10, 1000}, {-0.3, 7}} { // the second so far from 1 that the rounding of the sum is as large as the error of each
+		excessOutward(t, c.excess, c.runs)
+	}
+}
+
+func excessOutward(t *testing.T, excess float64, runs int) {
+	t.Helper()
+	a, b := pair(0.51, 0.5, excess)
 	d, err := profiles.NewDiscrete([]profiles.Atom{a, b}, math.Inf(-1), math.Inf(-1), 1e-15, 1e-15)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := sum(t, Options{Relative: 1e-6, Engine: Contour}, gaussian(t, 1), 1, opaque{d}, 1000)
+	s := sum(t, Options{Relative: 1e-6, Engine: Contour}, gaussian(t, 1), 1, opaque{d}, runs)
 	if _, err := s.Epsilon(t.Context(), 1e-5); err != nil {
 		t.Fatal(err)
 	}

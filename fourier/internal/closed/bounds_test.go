@@ -2,8 +2,11 @@ package closed
 
 import (
 	"math"
+	"math/big"
+	"math/rand/v2"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -88,6 +91,48 @@ func TestDeltaOfDisplacedLosses(t *testing.T) {
 		lo, v, hi := Delta(g, 1, move)
 		if !(lo <= at(1+move) && v == at(1) && hi >= at(1-move)) {
 			t.Errorf("losses off by %v: log δ = %v in [%v, %v], want [%v, %v] in it", move, v, lo, hi, at(1+move), at(1-move))
+		}
+	}
+}
+
+// falling has half of its mass at a loss of 1 that may be as large as 1.05, and knows no digit of its δ.
+type falling struct{ blurred }
+
+func (falling) Tails(eps, _ float64) profiles.Tails {
+	t := blurred{}.Tails(eps, 0)
+	if eps >= 1 {
+		t.P, t.Q = -50, -51
+	}
+	return t
+}
+
+// TestDeltaWithoutDigitsBelowAnAtom: the tail that bounds δ at ε of displaced losses is the one below ε, in which the atom is.
+func TestDeltaWithoutDigitsBelowAnAtom(t *testing.T) {
+	const move = 0.05
+	_, _, hi := Delta(falling{}, 1, move)
+	if want := math.Log(0.5 * -math.Expm1(-move)); hi < want {
+		t.Errorf("log δ(1) is at most %v: a loss of 1.05 has %v", hi, want)
+	}
+}
+
+// TestSupremumIsBelowItsLosses: every loss may be 16 units of round-off smaller than its rounded maximum, and the lower
+// end of the supremum is not above that sum, exactly.
+func TestSupremumIsBelowItsLosses(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 9))
+	exact := func(x float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(x) }
+	for range 3000 {
+		var steps Steps
+		want := exact(0)
+		for range 1 + rng.IntN(2) {
+			e := Step{Count: 1 + rng.Int64N(9), Support: profiles.Support{Max: 3 * rng.Float64(), LossErr: 1e-17 * float64(rng.IntN(3))}}
+			steps = append(steps, e)
+			x := exact(0).Sub(exact(e.Support.Max), exact(e.Support.LossErr))
+			x.Sub(x, exact(0).Mul(exact(16*xmath.U), exact(e.Support.Max)))
+			want.Add(want, x.Mul(x, exact(float64(e.Count))))
+		}
+		low, _ := steps.Supremum(100)
+		if exact(low).Cmp(want) > 0 {
+			t.Fatalf("%+v: the supremum is at least %v, want at most %.20g", steps, low, want)
 		}
 	}
 }
