@@ -2,79 +2,51 @@ package fourier
 
 import (
 	"math"
-	"math/big"
-	"math/rand/v2"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/xmath/oracle"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// cliff is a profile with log δ(ε) = high below a loss, and next to nothing from there on, both exact. The loss may be off by lossErr.
-type cliff struct {
-	profiles.Profile
-	at, high, lossErr float64
-}
-
-func (c cliff) LogDelta(eps float64) (logDelta, err float64) {
-	if eps < c.at {
-		return c.high, 0
+// Beyond all finite losses δ is the mass at infinity, which is known to the error that a tail of its size has: both ends
+// carry it, besides the rounding of the exponential.
+func TestDeltaBeyondTheLossesCarriesItsError(t *testing.T) {
+	d, err := profiles.NewDiscrete([]profiles.Atom{{Loss: 1, LogP: math.Log(0.5), LogQ: math.Log(0.5) - 1}}, -600, math.Inf(-1), 0, 0)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return -900, 0
-}
-
-func (c cliff) Tails(eps, _ float64) profiles.Tails {
-	if eps < c.at {
-		return profiles.Tails{P: 0, Q: -900, PC: -900, QC: 0}
+	s := sum(t, Options{}, d, 3)
+	logInf, infErr, top := s.steps.Ends()
+	if top != 3 || !(infErr > 1e-13) {
+		t.Fatalf("the mass at infinity is known to %v, the largest loss is %v: nothing is tested", infErr, top)
 	}
-	return profiles.Tails{P: -900, Q: -900, PC: 0, QC: 0}
-}
-
-func (c cliff) Support() profiles.Support {
-	return profiles.Support{Min: math.Inf(-1), Max: math.Inf(1), LogPInf: math.Inf(-1), LogQInf: math.Inf(-1), Spike: math.NaN(), LossErr: c.lossErr}
-}
-
-// TestEndsOfOneRunAreRoundedOutward: ε(δ) of a profile that falls from above δ to below it at one loss is that loss, up to
-// how far it may be displaced: to the last bit.
-func TestEndsOfOneRunAreRoundedOutward(t *testing.T) {
-	rng := rand.New(rand.NewPCG(4, 4))
-	for i := range 400 {
-		c := cliff{at: rng.NormFloat64() * math.Pow(10, -float64(i%5)), high: -1e-9}
-		delta := 1 - 1e-4 // so that ε may be far below 0
-		if i%2 == 0 {
-			c.lossErr = rng.Float64()
-		}
-		s := New(Options{})
-		if err := s.Add(c, 1); err != nil {
-			t.Fatal(err)
-		}
-		r, err := s.Epsilon(t.Context(), delta)
+	for _, eps := range []float64{4, 700} {
+		r, err := s.Delta(t.Context(), eps)
 		if err != nil {
 			t.Fatal(err)
 		}
-		exact := func(x float64) *big.Float { return new(big.Float).SetPrec(200).SetFloat64(x) }
-		low, up := exact(0).Sub(exact(c.at), exact(c.lossErr)), exact(0).Add(exact(c.at), exact(c.lossErr))
-		if exact(r.Lower).Cmp(low) > 0 || exact(r.Upper).Cmp(up) < 0 || r.Upper-r.Lower > 2*c.lossErr+1e-9 {
-			t.Fatalf("ε(%v) in [%.20g, %.20g], the truth may be anywhere in [%.20g, %.20g]", delta, r.Lower, r.Upper, low, up)
+		low := oracle.Exp(oracle.Sub(oracle.F(logInf), oracle.F(infErr)))
+		high := oracle.Exp(oracle.Add(oracle.F(logInf), oracle.F(infErr)))
+		if oracle.F(r.Lower).Cmp(low) > 0 || oracle.F(r.Upper).Cmp(high) < 0 {
+			t.Errorf("δ(%v) in [%v, %v], which is narrower than what is known, [%.17g, %.17g]", eps, r.Lower, r.Upper, low, high)
 		}
 	}
 }
 
-// TestWarningStaysWithTheSmallerEnd: an interval as wide as half its upper end, which is far more than half its lower end, is
-// not what was asked, whatever other facts took off it.
-func TestWarningStaysWithTheSmallerEnd(t *testing.T) {
-	s := New(Options{Relative: 0.5, Engine: Contour})
-	for _, c := range []struct {
-		lower, upper float64
-		warned       bool
-	}{{1, 1.9, true}, {1, 1.4, false}} {
-		r := Result{Lower: c.lower, Upper: c.upper, Warnings: []string{"wide"}}
-		r, err := s.fromOthers(nil, r, math.Log(1e-6), math.Inf(-1), -1, 10)
-		if err != nil {
-			t.Fatal(err)
+// ε(δ) of one answer is log((p − δ)/q), which is no float64: the ends enclose it, wherever δ is.
+func TestEpsilonOfOneAnswerIsEnclosed(t *testing.T) {
+	const p, q = 0.75, 0.25 // exact
+	d, err := profiles.NewFinite([]float64{p, q}, []float64{q, p})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := sum(t, Options{}, d, 1)
+	for i := range 300 {
+		delta := 0.66 * (float64(i) + 0.5) / 300 // below 2/3, where the other outcome begins to count
+		r := epsilon(t, s, delta)
+		truth := oracle.Log(oracle.Div(oracle.Sub(oracle.F(p), oracle.F(delta)), oracle.F(q)))
+		if oracle.F(r.Lower).Cmp(truth) > 0 || oracle.F(r.Upper).Cmp(truth) < 0 {
+			t.Errorf("δ = %v: ε in [%v, %v], the truth is %.20g", delta, r.Lower, r.Upper, truth)
 		}
-		if (len(r.Warnings) > 0) != c.warned {
-			t.Errorf("[%v, %v] of width %v: warnings %v", c.lower, c.upper, c.upper-c.lower, r.Warnings)
-		}
-		s.proved = nil
 	}
 }
