@@ -136,3 +136,11 @@ func TestSupremumIsBelowItsLosses(t *testing.T) {
 		}
 	}
 }
+
+// TestDisplacementsAddUp: what losses may be off by is that of each step, as often as it runs.
+func TestDisplacementsAddUp(t *testing.T) {
+	steps := Steps{{Count: 3, Support: profiles.Support{LossErr: 0.25}}, {Count: 1000, Support: profiles.Support{LossErr: 0x1p-20}}}
+	if want, got := 0.75+1000*0x1p-20, steps.LossErr(); got < want || got > want*(1+1e-9) {
+		t.Errorf("losses may be off by %v, want %v", got, want)
+	}
+}

@@ -178,6 +178,10 @@ func TestGoldenEpsilon(t *testing.T) {
 		}
 		// core.md §9.1: the combined estimate was off by 1.1e-5 at a width of 1.1e-3.
 		near(t, "estimate", r.Estimate, c.truth, 1.2e-5)
+		// Where the upper law does not fall to δ below the largest loss, that loss is the answer, to the last bit.
+		if r := ps.epsilon(nil, math.Log(c.delta), -1, c.truth, c.truth-1e-3, 1e-3); r.Upper != c.truth {
+			t.Errorf("δ=%g: ε ≤ %v, which nothing proves: want %v", c.delta, r.Upper, c.truth)
+		}
 	}
 }
 
