@@ -245,6 +245,7 @@ func TestDiscreteMergesAndRejects(t *testing.T) {
 		{"NaN loss", profiles.Atom{Loss: math.NaN()}, math.Inf(-1)},
 		{"infinite loss", profiles.Atom{Loss: math.Inf(1)}, math.Inf(-1)},
 		{"NaN mass", profiles.Atom{LogP: math.NaN()}, math.Inf(-1)},
+		{"NaN mass under Q", profiles.Atom{LogP: -1, LogQ: math.NaN()}, math.Inf(-1)},
 		{"mass above 1", profiles.Atom{LogP: 0.1}, math.Inf(-1)},
 		{"mass above 1 with infinity", profiles.Atom{LogP: 0}, -1},
 	} {
