@@ -100,7 +100,8 @@ func run(o options) error {
 		}
 	}
 	ms = slices.DeleteFunc(ms, func(m *mutant) bool { return m.state == "" })
-	return write(o, all, ms)
+	asked := slices.DeleteFunc(slices.Clone(ms), func(m *mutant) bool { return m.state == notGo })
+	return write(o, all, asked, len(ms)-len(asked))
 }
 
 func (o options) check() error {
@@ -116,7 +117,10 @@ func (o options) check() error {
 	return err
 }
 
-// ask compiles and judges mutants; those that do not compile keep an empty state.
+// notGo is the state of a mutant that does not compile: there is nothing to ask.
+const notGo = "does not compile"
+
+// ask compiles and judges mutants.
 func ask(root string, open []*mutant, o options, known *answers) error {
 	dir, err := o.work, error(nil)
 	if dir == "" {
@@ -128,8 +132,17 @@ func ask(root string, open []*mutant, o options, known *answers) error {
 		return err
 	}
 	r := &runner{root: root, dir: dir, asked: o.asked, longest: o.longest, budget: o.budget, workers: o.workers}
+	before := slices.Clone(open)
 	if open, err = r.compile(open, strings.Split(o.tests, ",")); err != nil {
 		return err
+	}
+	for _, m := range before {
+		if !slices.Contains(open, m) {
+			m.state = notGo
+			if err := known.add(m); err != nil {
+				return err
+			}
+		}
 	}
 	log.Printf("%d mutants compile", len(open))
 	if err := r.trace(); err != nil {
@@ -275,6 +288,10 @@ func (a *answers) key(m *mutant) string {
 // but for the page of what is known, on which it is a survivor until a test kills it.
 func (a *answers) answer(m *mutant, old bool) bool {
 	if x, ok := a.known[a.key(m)]; ok {
+		if x.State == notGo {
+			m.state = x.State
+			return true
+		}
 		pkg, test, ok := strings.Cut(x.Killer, ": ")
 		if ok && hasTest(a.root, pkg, strings.TrimPrefix(strings.Fields(test)[0], "one")) {
 			m.state, m.killer = x.State, x.Killer
@@ -304,7 +321,7 @@ func hasTest(root, pkg, test string) bool {
 
 func (a *answers) add(m *mutant) error {
 	x := answer{a.key(m), m.state, m.killer}
-	if m.state != "killed" {
+	if m.state != "killed" && m.state != notGo {
 		x.Key += " " + a.tests
 	}
 	f, err := os.OpenFile(a.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)

@@ -58,15 +58,16 @@ type page struct {
 	why map[string]reason
 }
 
-func write(o options, all []mutant, ms []*mutant) error {
+// write writes the page of all possible mutants and those asked; notGo of the sample do not compile.
+func write(o options, all []mutant, ms []*mutant, notGo int) error {
 	p := &page{all: all, ms: ms, why: reasons(harmless)}
 	p.WriteString("# Mutation\n\n")
 	fmt.Fprintf(p, "Written by `go run ./internal/mutation -n %d -seed %d -o docs/mutation.md`; how it works is in `internal/mutation/doc.go`.\n", o.n, o.seed)
 	p.WriteString("Each mutant is one line that carries a bound with one thing wrong. It is *killed* when a test fails with it. *Harmless* are\n" +
 		"survivors that break no promise, with the reason; *open* are those that a test could kill and none does.\n" +
 		"Names stay the same as long as a line and its function are the same.\n\n")
-	fmt.Fprintf(p, "Of the %d mutants of this sample %d have been asked; each against the tests of these packages that reach it, up to %v of\n"+
-		"processor time, its own package first. A survivor may be killed by a test beyond that, or by a newer one.\n\n", o.n, len(ms), o.budget)
+	fmt.Fprintf(p, "Of the %d mutants of this sample %d do not compile and %d have been asked; each against the tests of these packages that reach it, up to %v of\n"+
+		"processor time, its own package first. A survivor may be killed by a test beyond that, or by a newer one.\n\n", o.n, notGo, len(ms), o.budget)
 	p.counts()
 	p.survivors()
 	p.killed()
