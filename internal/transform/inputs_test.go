@@ -69,3 +69,19 @@ func TestStripGrowsWithTheErrorOfExponents(t *testing.T) {
 		}
 	}
 }
+
+// TestSumsOfPiecesByPoisson: the error of the sum of a Gaussian is at most 2Σ e^{−vk²}, v = 2π²σ²/(hσ²)², all terms counted.
+func TestSumsOfPiecesByPoisson(t *testing.T) {
+	for _, v := range []float64{3, 3.01, 3.5, 3.9, 4, 5, 40, 1e3, 1e6, 1e10} {
+		m := &mixture{inv2: 0.7}
+		h := math.Pi * math.Sqrt(2*m.inv2/v)
+		got := m.logPiece(h)
+		want := math.Log1p(math.Exp(-3*v)+math.Exp(-8*v)) + math.Ln2 - 2*math.Pi*math.Pi*m.inv2/(h*h)
+		if got < want {
+			t.Errorf("v = %v: the logarithm of the error is at most %v, want at least %v", v, got, want)
+		}
+		if v >= 5 && got > want+1e-3 {
+			t.Errorf("v = %v: the logarithm of the error is at most %v, want about %v", v, got, want)
+		}
+	}
+}

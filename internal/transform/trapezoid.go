@@ -21,10 +21,10 @@ func logTrapezoid(b, h float64) float64 {
 // at most 2Σ_{k≥1} e^{−2π²σ²k²/(hσ²)²} by Poisson summation.
 func (m *mixture) logPiece(h float64) float64 {
 	v := 2 * math.Pi * math.Pi * m.inv2 / (h * h) * (1 - 1e-14)
-	if v < 3 {
+	if v < 4 {
 		return math.Inf(1)
 	}
-	return math.Ln2 - v + 1e-5 // the terms k ≥ 2 are below e^{−3v}, v ≥ 3
+	return math.Ln2 - v + 1e-5 // the terms k ≥ 2 are below 1.01·e^{−3v} of the first, v ≥ 4
 }
 
 // cellGrowth is the logarithm of the factor by which f = P^{θ+1}Q^{−θ} can exceed the larger
