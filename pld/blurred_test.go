@@ -174,6 +174,12 @@ func TestLawHoldsMassFromDifferences(t *testing.T) {
 	holds(t, "differences", b, exactDifference{b}, pld.Uniform(0, step, -1, 1), rand.New(rand.NewPCG(1, 2)))
 }
 
+// Losses rounded down to a vertex with an atom have together no more than the mass that there is.
+func TestRoundDownAddsNoMass(t *testing.T) {
+	b := newBlurred([]float64{0, 0x1p-48}, []float64{0.5, 0.5}, 0, 0)
+	holds(t, "round down", b, b, pld.Uniform(0, 1, 0, 1), rand.New(rand.NewPCG(1, 3)))
+}
+
 // holds reads the laws of pr, which are to hold b, at places about the grid.
 func holds(t *testing.T, name string, b *blurred, pr profiles.Profile, g pld.Grid, rng *rand.Rand) {
 	t.Helper()
