@@ -245,3 +245,40 @@ func TestApproximateNearOne(t *testing.T) {
 		}
 	}
 }
+
+// TestFamilyAtTheEdges: shapes near 0 and -1, stopping probabilities near 0 and 1, δ = 1e-300. The mean and the error of
+// a block against 60 digits of mpmath and, of geometric laws, against rationals.
+func TestFamilyAtTheEdges(t *testing.T) {
+	for _, c := range []struct{ shape, gamma, logMean float64 }{
+		{1e-16, 1e-300, 684.23771297830958}, {-1e-18, 1e-300, 684.23771297830955}, {-1e-16, 1e-250, 569.29077988540119},
+	} {
+		if l := newTNB(c.shape, c.gamma); l.logMean() < c.logMean || l.logMean() > c.logMean+1e-12 {
+			t.Errorf("%v: log E[K] = %v, is %v", l, l.logMean(), c.logMean)
+		}
+	}
+	for _, gamma := range []float64{1 - 0x1p-53, 1 - 1e-15, 1 - 1e-12, 1 - 1e-9, 0.5, 1e-300} {
+		for _, delta := range []float64{1e-300, 3e-290, 1e-200, 1e-17, 1e-9} {
+			// 1 − f(1−δ) = δ/(γ + (1−γ)δ).
+			g, d := rat(gamma), rat(delta)
+			want := new(big.Rat).Mul(new(big.Rat).Sub(big.NewRat(1, 1), g), d)
+			want.Quo(d, want.Add(want, g))
+			x, _ := want.Float64()
+			l := must(Geometric(gamma))
+			_, got, err := PriceOfBest(l).Approximate(1, delta)
+			if err != nil || rat(got).Cmp(want) < 0 || got > x*(1+1e-11) {
+				t.Errorf("%v, δ = %v: %v (%v), is %v", l, delta, got, err, x)
+			}
+			if got := l.block(0, delta); math.Abs(got-x) > l.relErr()*x {
+				t.Errorf("%v, block of %v: %v, is %v", l, delta, got, x)
+			}
+		}
+	}
+	// From 80 digits: E[K] at the γ that is returned is not below what was asked for.
+	l := must(WithMean(-0.999999999, 1.0000001))
+	if _, gamma, _ := l.Family(); gamma > 1.368542362791147e-44 {
+		t.Errorf("%v has a mean below 1.0000001: γ is at most 1.368542362791147e-44", l)
+	}
+	if l, err := WithMean(-1+0x1p-53, 1+0x1p-52); err == nil && !(l.Mean() >= 1) {
+		t.Errorf("%v, %v", l, err)
+	}
+}
