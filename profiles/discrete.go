@@ -64,6 +64,8 @@ func NewDiscrete(atoms []Atom, logPInf, logQInf, massErr, lossErr float64) (*Dis
 		}
 		merged, first = append(merged, a), a.Loss
 	}
+	// Masses that make 1 may come out an ulp above, which their errors have.
+	logPInf, logQInf = clamped(logPInf), clamped(logQInf)
 	d := &Discrete{atoms: merged, logPInf: logPInf, logQInf: logQInf, lossErr: lossErr + mergeErr, massErr: massErr}
 	n := len(merged)
 	p, q := make([]float64, n), make([]float64, n)
@@ -78,6 +80,14 @@ func NewDiscrete(atoms []Atom, logPInf, logQInf, massErr, lossErr float64) (*Dis
 		}
 	}
 	return d, nil
+}
+
+// clamped takes the logarithm of a sum of masses that is above 1 by rounding to that of 1.
+func clamped(log float64) float64 {
+	if log > 0 && log <= 1e-9 {
+		return 0
+	}
+	return log
 }
 
 // prefixSums returns log Σ_{j<i} e^{xs[j]} + e^first for i = 0..len(xs).

@@ -14,6 +14,7 @@
 // Files, each of which uses only those below it; profile.go and mechanism.go are the ones to read
 // first:
 //
+//	order.go               a pair whose two data sets nobody orders
 //	chords.go              profiles between and beyond points that are known
 //	declared.go            mechanisms that are declared by a guarantee
 //	difference.go          differences of tails at close losses

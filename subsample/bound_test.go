@@ -299,10 +299,16 @@ func TestSubstituteDirectionsAgree(t *testing.T) {
 			}
 		}
 	}
-	// A base that is not symmetric keeps its two directions.
+	// A base that is not symmetric has an attack for each direction, and one bound for both.
 	b := ok(profiles.NewFiniteMechanism([]float64{0.5, 0.3, 0.2}, []float64{0.2, 0.2, 0.6}))
-	if m := ok(wor.Apply(b, profiles.Substitute)); profiles.Equal(m.Directions[0].Upper, m.Directions[1].Upper) {
-		t.Error("an asymmetric base has equal directions")
+	m := ok(wor.Apply(b, profiles.Substitute))
+	if profiles.Equal(m.Directions[0].Lower, m.Directions[1].Lower) {
+		t.Error("an asymmetric base has equal attacks")
+	}
+	for _, eps := range []float64{-0.2, 0, 0.1, 0.7} {
+		if x, y := deltaOf(m.Directions[0].Upper, eps), deltaOf(m.Directions[1].Upper, eps); math.Abs(x-y) > 1e-13 {
+			t.Errorf("an asymmetric base has δ(%v) ≤ %v in one direction and %v in the other", eps, x, y)
+		}
 	}
 }
 

@@ -83,42 +83,49 @@ func ratioUp(a, b int64) float64 {
 }
 
 // single is the case of at most one copy, for any mechanism: it takes part with
-// probability m/n, and another record takes its place otherwise.
+// probability m/n, and another record takes its place otherwise. The attack is that on the
+// pair in its own order, what dominates is for either order.
 func (s FixedSize) single(b profiles.Mechanism, pair profiles.Profile, r profiles.Relation) (profiles.Bounds, error) {
 	rate := ratioUp(s.batch, s.population)
-	attack, err := PoissonProfile(pair, rate)
-	if err != nil {
-		return profiles.Bounds{}, err
-	}
-	attack = inexact(attack, rate)
 	reached, err := attained(b, pair, profiles.Substitute)
 	if err != nil {
 		return profiles.Bounds{}, err
 	}
-	if !profiles.Equal(reached, pair) { // attack dominates under add-remove, but is not one
-		below, err := PoissonProfile(reached, rate)
-		if err != nil {
-			return profiles.Bounds{}, err
-		}
-		upper := attack
-		attack = inexact(below, rate)
-		if r == profiles.AddRemove || rate == 1 {
-			return between(b.Name(), r, upper, attack, true), nil
-		}
-	}
-	if r == profiles.AddRemove || rate == 1 {
-		return profiles.NewBounds(b.Name(), r, attack), nil
-	}
-	upper, err := Envelope(pair, rate)
+	attack, err := PoissonProfile(reached, rate)
 	if err != nil {
 		return profiles.Bounds{}, err
 	}
-	return between(b.Name(), r, upper, attack, profiles.Equal(pair, profiles.Reverse(pair))), nil
+	attack = inexact(attack, rate)
+	if r == profiles.Substitute && rate == 1 { // no sampling
+		if profiles.Equal(reached, pair) {
+			return profiles.NewBounds(b.Name(), r, attack), nil
+		}
+		return between(b.Name(), r, inexact(pair, rate), attack, true), nil
+	}
+	dominates, err := eitherOrder(b.Name(), pair)
+	if err != nil {
+		return profiles.Bounds{}, err
+	}
+	if r == profiles.AddRemove {
+		if profiles.Equal(reached, dominates) {
+			return profiles.NewBounds(b.Name(), r, attack), nil
+		}
+		upper, err := PoissonProfile(dominates, rate)
+		if err != nil {
+			return profiles.Bounds{}, err
+		}
+		return between(b.Name(), r, inexact(upper, rate), attack, true), nil
+	}
+	upper, err := Envelope(dominates, rate)
+	if err != nil {
+		return profiles.Bounds{}, err
+	}
+	return between(b.Name(), r, upper, attack, profiles.Equal(pair, dominates)), nil
 }
 
 // between returns the mechanism between an attack and an upper profile. Under
 // substitution both orders of two data sets are neighbours, so that a pair is an
-// attack in either direction; symmetric says that upper is its own reverse.
+// attack in either direction; symmetric says that both directions may have it.
 func between(name string, r profiles.Relation, upper, lower profiles.Profile, symmetric bool) profiles.Bounds {
 	one := profiles.Direction{Upper: upper, Lower: lower}
 	two := profiles.Direction{Upper: profiles.Reverse(upper), Lower: profiles.Reverse(lower)}

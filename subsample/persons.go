@@ -86,7 +86,15 @@ func Chain(m profiles.Bounds, records int64) (profiles.Bounds, error) {
 	if records == 1 {
 		return m, nil
 	}
-	return chained(m.Name, m.Relation, [2][]link{{{m.Directions[0].Upper, int(records)}}, {{m.Directions[1].Upper, int(records)}}},
+	up := [2]profiles.Profile{m.Directions[0].Upper, m.Directions[1].Upper}
+	if m.Relation == profiles.Substitute { // the records of a person may be replaced in different orders
+		var err error
+		if up[0], err = eitherOrder(m.Name, up[0]); err != nil {
+			return profiles.Bounds{}, err
+		}
+		up[1] = up[0]
+	}
+	return chained(m.Name, m.Relation, [2][]link{{{up[0], int(records)}}, {{up[1], int(records)}}},
 		[2]profiles.Profile{m.Directions[0].Lower, m.Directions[1].Lower})
 }
 

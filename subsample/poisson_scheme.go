@@ -81,9 +81,13 @@ func (s Poisson) Apply(b profiles.Mechanism, r profiles.Relation) (profiles.Boun
 	return s.bounds(name, pair, attack)
 }
 
-// bounds returns the mechanism between an attack and the envelope of pair.
+// bounds returns the mechanism between an attack and the envelope of pair, in either order.
 func (s Poisson) bounds(name string, pair, attack profiles.Profile) (profiles.Bounds, error) {
-	e, err := Envelope(pair, s.rate)
+	dominates, err := eitherOrder(name, pair)
+	if err != nil {
+		return profiles.Bounds{}, err
+	}
+	e, err := Envelope(dominates, s.rate)
 	if err != nil {
 		return profiles.Bounds{}, err
 	}

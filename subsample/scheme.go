@@ -6,6 +6,7 @@ import (
 	"iter"
 	"math/rand/v2"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -76,4 +77,19 @@ func attained(b profiles.Mechanism, pair profiles.Profile, r profiles.Relation) 
 		return nil, err
 	}
 	return attack.Pair(r)
+}
+
+// eitherOrder returns what dominates pair, the Pair of b, whichever of two records or batches is the
+// first: pair itself if it is its own reverse. A record that leaves a batch of fixed size is replaced
+// by another, as is one that is substituted, and which of the two kinds is which is the adversary's
+// choice, at each step and for each record of a person.
+func eitherOrder(name string, pair profiles.Profile) (profiles.Profile, error) {
+	if profiles.Equal(pair, profiles.Reverse(pair)) {
+		return pair, nil
+	}
+	d, ok := pair.(*profiles.Discrete)
+	if !ok {
+		return nil, fault.New("mechanism", "%q loses more in one order of two records than in the other, which nothing is proved about", name)
+	}
+	return profiles.EitherOrder(d)
 }

@@ -45,7 +45,7 @@ func broad(op operation, a, b *Law) []float64 {
 	}
 	var g []float64
 	if lo > 0 && hi > lo {
-		step := math.Log(hi/lo) / broadLogs
+		step := (math.Log(hi) - math.Log(lo)) / broadLogs
 		for i := range broadLogs {
 			g = append(g, lo*math.Exp(step*float64(i)))
 		}

@@ -33,6 +33,59 @@ type Law struct {
 	MassErr, ValueErr float64
 }
 
+// Values are kept in [least, most], but for 0, so that no product of two leaves the range of a
+// float64, nor do the masses that go with them: P-mass is Mass·X.
+const (
+	mostLog = 300
+	mostX   = 1.9424263952412558e130  // below e^mostLog
+	leastX  = 5.1482002224122925e-131 // above e^−mostLog
+)
+
+// within returns the law with its values in [leastX, mostX], and 0. l itself where they are.
+//
+// Above, what is larger goes to 0 and its mean to infinity, and what is smaller to 0, which lowers
+// E(X − k)₊ by less than e^−mostLog and only for k as small. Below, what is larger goes to mostX with its
+// mean, and what is smaller to leastX: that raises E(k − X)₊, or E(X − k)₊, by less than e^−mostLog, and only
+// for k beyond these ends, where it is about the total mass, or mean. Both are less than a rounding of
+// the masses, which MassErr has.
+func (l *Law) within(above bool) *Law {
+	n := len(l.X)
+	if n == 0 || l.X[n-1] <= mostX && (l.X[0] >= leastX || l.X[0] == 0 && (n == 1 || l.X[1] >= leastX)) {
+		return l
+	}
+	r := &Law{Top: l.Top, MassErr: l.MassErr + 4*u, ValueErr: l.ValueErr}
+	put := func(x, m float64) {
+		if i := len(r.X) - 1; i >= 0 && x <= r.X[i] {
+			r.Mass[i] += m
+			return
+		}
+		r.X, r.Mass = append(r.X, x), append(r.Mass, m)
+	}
+	zero := 0.0
+	for i, x := range l.X {
+		if above && (x > mostX || x < leastX) || x == 0 {
+			zero += l.Mass[i]
+		}
+	}
+	if zero > 0 {
+		put(0, zero)
+	}
+	for i, x := range l.X {
+		switch m := l.Mass[i]; {
+		case x == 0:
+		case x > mostX && above:
+			r.Top += m * x
+		case x > mostX:
+			put(mostX, m*(x/mostX))
+		case x >= leastX:
+			put(x, m)
+		case !above:
+			put(leastX, m)
+		}
+	}
+	return r
+}
+
 // Above returns E(X − k)₊ of the numbers as they stand.
 func (l *Law) Above(k float64) float64 {
 	var s xmath.Sum
@@ -120,6 +173,9 @@ func (c *cells) square(op operation, x *Law) {
 func (c *cells) finish(op operation, x, y *Law) {
 	c.terms = len(x.X) + len(y.X) + 8
 	c.lost = float64(len(x.X)) * float64(len(y.X)) * 2 * math.SmallestNonzeroFloat64
+	if len(x.X) == 0 || len(y.X) == 0 {
+		return
+	}
 	a, b := x.X[len(x.X)-1], y.X[len(y.X)-1]
 	if op == add {
 		c.most = a + b
@@ -149,7 +205,9 @@ func (c *cells) row(op operation, xi, mi float64, ys, ms []float64) {
 		}
 		w := mi * ms[j]
 		c.below += w
-		c.belowMo += w * v
+		if c.belowMo += w * v; v > 0 {
+			c.belowMo += math.SmallestNonzeroFloat64 // 0 is for values that are
+		}
 	}
 	if j == len(ys) {
 		return
@@ -290,6 +348,12 @@ func (c *cells) round(above bool, massErr, valueErr float64) *Law {
 
 // combine returns x op y rounded up or down onto the grid.
 func combine(op operation, x, y *Law, grid []float64, above bool) *Law {
+	if same := x == y; same {
+		x = x.within(above)
+		y = x
+	} else {
+		x, y = x.within(above), y.within(above)
+	}
 	c := newCells(grid)
 	c.pairs(op, x, y)
 	valueErr := max(x.ValueErr, y.ValueErr)
@@ -309,7 +373,7 @@ func combine(op operation, x, y *Law, grid []float64, above bool) *Law {
 	if op == multiply {
 		l.Top += x.Top * y.Top
 	}
-	return l
+	return l.within(above)
 }
 
 func weight(op operation, x float64) float64 {

@@ -103,7 +103,7 @@ func (p *Program) Run(ctx context.Context, t Target) (upper, lower *Law, err err
 		// One copy: as fine as is cheap.
 		s := p.sketch(t)
 		g := uniform(s[len(s)-1], last.mean, t, singlePoints)
-		return last.source.Round(g, true), last.source.Round(g, false), nil
+		return last.source.Round(g, true).within(true), last.source.Round(g, false).within(false), nil
 	}
 	shapes, err := p.shapes(ctx, t)
 	if err != nil {
@@ -139,7 +139,7 @@ func (p *Program) run(ctx context.Context, grids [][]float64, above bool) (*Law,
 		}
 		switch {
 		case n.source != nil:
-			laws[i] = n.source.Round(grids[i], above)
+			laws[i] = n.source.Round(grids[i], above).within(above)
 		case n.affine:
 			laws[i] = laws[n.a].Affine(n.scale, n.shift, n.err)
 		default:
@@ -166,6 +166,9 @@ func spread(lower, upper *Law, t Target) float64 {
 
 // right returns K with E(X − K)₊ = δ, left K with E(K − X)₊ = δK.
 func (l *Law) right(delta float64) float64 {
+	if len(l.X) == 0 {
+		return math.NaN()
+	}
 	mass, v := 0.0, l.Top
 	for i := len(l.X) - 1; i > 0; i-- {
 		mass += l.Mass[i]
@@ -179,6 +182,9 @@ func (l *Law) right(delta float64) float64 {
 }
 
 func (l *Law) left(delta float64) float64 {
+	if len(l.X) == 0 {
+		return math.NaN()
+	}
 	mass, first := 0.0, 0.0
 	for i := 0; i+1 < len(l.X); i++ {
 		mass += l.Mass[i]
@@ -200,7 +206,7 @@ func (p *Program) sketch(t Target) []*Law {
 	for i, n := range p.nodes {
 		switch {
 		case n.source != nil:
-			s := n.source.Sketch(600, cut)
+			s := n.source.Sketch(600, cut).within(false)
 			laws[i] = s.thinned(n.mean, t)
 		case n.affine:
 			laws[i] = laws[n.a].Affine(n.scale, n.shift, 0)

@@ -34,7 +34,8 @@ type LogNormal struct {
 // Sketch implements Source.
 func (b LogNormal) Sketch(n int, cut float64) *Law {
 	reach := math.Sqrt(2*math.Max(1, -math.Log(cut))) + 0.5
-	from, to := -reach, min(reach+b.S, 38)
+	from, to := max(-reach, b.S/2-mostLog/b.S), min(reach+b.S, 38, b.S/2+mostLog/b.S)
+	from = min(from, to-1)
 	zs := make([]float64, n+1)
 	for i := range zs {
 		zs[i] = from + (to-from)*float64(i)/float64(n)
@@ -57,9 +58,12 @@ func (b LogNormal) Round(grid []float64, above bool) *Law {
 			continue
 		}
 		z := math.Log(g)/b.S + b.S/2
-		if n := len(zs); (n == 0 || z > zs[n-1]) && math.Abs(z) < 60 {
+		if n := len(zs); (n == 0 || z > zs[n-1]) && math.Abs(z) < 60 && math.Abs(math.Log(g)) < mostLog {
 			zs = append(zs, z)
 		}
+	}
+	if len(zs) == 0 {
+		zs = append(zs, b.S/2) // the value 1
 	}
 	c := b.cells(zs)
 	l := c.round(above, 0, 0)
@@ -71,6 +75,14 @@ func (b LogNormal) Round(grid []float64, above bool) *Law {
 	l.ValueErr += 4 * u * (2 + reach + b.S*b.S)
 	l.MassErr += c.relErr
 	l.ValueErr += 2 * c.relErr
+	return l.positive(above)
+}
+
+// positive returns the law of values that are above 0, of which some may have come out as 0.
+func (l *Law) positive(above bool) *Law {
+	if !above && len(l.X) > 0 && l.X[0] == 0 {
+		l.X[0] = math.SmallestNonzeroFloat64 // within takes it to leastX
+	}
 	return l
 }
 
@@ -180,7 +192,7 @@ type FromProfile struct{ Profile profiles.Profile }
 // Sketch implements Source.
 func (b FromProfile) Sketch(n int, cut float64) *Law {
 	if d, ok := b.Profile.(*profiles.Discrete); ok && len(d.Atoms()) <= n {
-		return listed(d)
+		return listed(d, false)
 	}
 	sup := b.Profile.Support()
 	logCut := math.Log(cut)
@@ -193,12 +205,26 @@ func (b FromProfile) Sketch(n int, cut float64) *Law {
 		lo = -edge(func(x float64) bool { return b.Profile.Tails(-x, 0).QC > logCut })
 	}
 	ls := make([]float64, n+1)
+	lo, hi = max(lo, -mostLog), min(hi, mostLog)
 	for i := range ls {
 		ls[i] = lo + (hi-lo)*float64(i)/float64(n)
 	}
-	ls = append(ls, sup.Atoms...)
+	return b.cells(withAtoms(ls, sup.Atoms)).low().positive(false)
+}
+
+// withAtoms returns the losses and the atoms among those that have values, ascending: atoms are ends of
+// cells, so that no cell holds one inside, but for those beyond all values.
+func withAtoms(ls, atoms []float64) []float64 {
+	for _, a := range atoms {
+		if math.Abs(a) < mostLog {
+			ls = append(ls, a)
+		}
+	}
+	if len(ls) == 0 {
+		ls = append(ls, 0)
+	}
 	slices.Sort(ls)
-	return b.cells(slices.Compact(ls)).low()
+	return slices.Compact(ls)
 }
 
 // edge returns where holds ends, for a predicate that holds up to some point.
@@ -218,18 +244,37 @@ func edge(holds func(float64) bool) float64 {
 	return hi
 }
 
-// listed returns the atoms of d.
-func listed(d *profiles.Discrete) *Law {
+// listed returns the atoms of d, above or below where they are beyond the range of values: P-mass
+// there is at infinity or at the end of the range, and Q-mass at 0 or at the other end (see within).
+func listed(d *profiles.Discrete, above bool) *Law {
 	sup := d.Support()
 	l := &Law{Top: math.Exp(sup.LogPInf)}
-	if q := math.Exp(sup.LogQInf); q > 0 {
-		l.X, l.Mass = append(l.X, 0), append(l.Mass, q)
+	zero, far := math.Exp(sup.LogQInf), 0.0
+	for _, a := range d.Atoms() {
+		if above && (a.Loss > mostLog || a.Loss < -mostLog) {
+			zero += math.Exp(a.LogQ)
+		}
 	}
-	far := 0.0
+	if zero > 0 {
+		l.X, l.Mass = append(l.X, 0), append(l.Mass, zero)
+	}
 	for _, a := range d.Atoms() {
 		x, m := math.Exp(a.Loss), math.Exp(a.LogQ)
-		if m == 0 || math.IsInf(x, 1) {
+		switch {
+		case a.Loss > mostLog && above:
 			l.Top += math.Exp(a.LogP)
+			continue
+		case a.Loss > mostLog:
+			x, m = mostX, math.Exp(a.LogP-mostLog)
+		case a.Loss < -mostLog && above:
+			continue
+		case a.Loss < -mostLog:
+			x = leastX
+		case m == 0 && above: // a mass that no float64 has, with its mean
+			l.Top += math.Exp(a.LogP)
+			continue
+		}
+		if m == 0 {
 			continue
 		}
 		if n := len(l.X); n > 0 && x <= l.X[n-1] {
@@ -247,7 +292,7 @@ func listed(d *profiles.Discrete) *Law {
 // Round implements Source.
 func (b FromProfile) Round(grid []float64, above bool) *Law {
 	if d, ok := b.Profile.(*profiles.Discrete); ok {
-		l := listed(d)
+		l := listed(d, above)
 		if len(l.X) <= 2*len(grid) || len(grid) < 2 {
 			return l
 		}
@@ -256,16 +301,16 @@ func (b FromProfile) Round(grid []float64, above bool) *Law {
 	sup := b.Profile.Support()
 	var ls []float64
 	for _, g := range grid {
-		if g > 0 {
-			ls = append(ls, math.Log(g))
+		if l := math.Log(g); g > 0 && math.Abs(l) < mostLog {
+			ls = append(ls, l)
 		}
 	}
-	// Atoms are ends of cells, so that no cell holds one inside.
-	ls = append(ls, sup.Atoms...)
-	slices.Sort(ls)
-	ls = slices.Compact(ls)
+	ls = withAtoms(ls, sup.Atoms)
 	c := b.cells(ls)
 	l := c.round(above, 0, 0)
+	if math.IsInf(sup.LogQInf, -1) {
+		l = l.positive(above)
+	}
 	l.Top += math.Exp(sup.LogPInf) * (1 + 8*u)
 	far := max(math.Abs(ls[0]), math.Abs(ls[len(ls)-1]))
 	l.MassErr += c.relErr

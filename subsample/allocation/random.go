@@ -151,7 +151,8 @@ func (s Random) Bounds(ctx context.Context, b profiles.Mechanism, r profiles.Rel
 			return profiles.Bounds{}, err
 		}
 		every := g.Repeat(s.epochs, profiles.Gaussian{})
-		if epsilonOf(every, s.target.Delta) < epsilonOf(m.Directions[0].Upper, s.target.Delta) {
+		up := m.Directions[0].Upper
+		if epsilonOf(every, s.target.Delta) < epsilonOf(up, s.target.Delta) || up.Support().LogPInf > math.Log(s.target.Delta) {
 			m.Directions[0].Upper, m.Directions[1].Upper = every, every
 		}
 	}

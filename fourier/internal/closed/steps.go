@@ -87,6 +87,16 @@ func (s Steps) Lossless() bool {
 	return true
 }
 
+// Certain reports whether some loss is infinite, whatever happens: no rounding is in that.
+func (s Steps) Certain() bool {
+	for _, e := range s {
+		if e.Support.LogPInf == 0 && math.IsInf(e.Support.Max, -1) {
+			return true
+		}
+	}
+	return false
+}
+
 // Supremum returns bounds of ε(0), the largest total loss, whose upper one is top of Ends. From below
 // the losses are taken as much too small as rounding may have made them too
 // large (Support.Max is rounded up by a few ulps, at most 16).

@@ -1,0 +1,74 @@
+package allocation
+
+import (
+	"math"
+	"testing"
+
+	"github.com/dpaccountant/accountant/fourier"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// Losses whose likelihood ratios no float64 has. One of two steps: the truth of pure ε is
+// δ(x) = (P₁Q + QP₁)/2 against QQ for x up to ε, and 0 from ε on; upper ends may be vacuous, but a lower end
+// must not be above it, and nothing panics. (Pure 720 had δ(3000) = 1 for both ends, and ε = ∞; pure 600,
+// 350 in three epochs and 1000 epochs of noise 1 ended in a panic.)
+func TestLossesBeyondTheRangeOfValues(t *testing.T) {
+	ends := func(m profiles.Bounds, eps float64) (lower, upper float64) {
+		for _, d := range m.Directions {
+			var of [2]float64
+			for i, p := range []profiles.Profile{d.Lower, d.Upper} {
+				s := fourier.New(fourier.DefaultOptions())
+				if err := s.Add(p, 1); err != nil {
+					t.Fatal(err)
+				}
+				r, err := s.Delta(t.Context(), eps)
+				if err != nil {
+					t.Fatal(err)
+				}
+				of[i] = []float64{r.Lower, r.Upper}[i]
+			}
+			lower, upper = max(lower, of[0]), max(upper, of[1])
+		}
+		return lower, upper
+	}
+	two, err := NewRandom(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range []float64{200, 350, 600, 720, 2000, 1e6} {
+		b, err := profiles.NewPure(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := two.Bounds(t.Context(), b, profiles.AddRemove)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range []float64{1, 100, e - 10, e + 1, 2 * e} {
+			truth := 0.0
+			if x < e {
+				truth = 1 // at most
+			}
+			if low, up := ends(m, x); low > truth || up < truth*0.99 {
+				t.Errorf("pure %v, one of two steps: δ(%v) in [%v, %v], want about %v", e, x, low, up, truth)
+			}
+		}
+	}
+	many, err := two.WithEpochs(1000, EachEpoch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := profiles.NewGaussianMechanism(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := many.Bounds(t.Context(), g, profiles.AddRemove)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []float64{1, 1e3, 1e4} {
+		if low, up := ends(m, x); !(low >= 0 && low <= up) || math.IsNaN(up) {
+			t.Errorf("1000 epochs of noise 1: δ(%v) in [%v, %v]", x, low, up)
+		}
+	}
+}
