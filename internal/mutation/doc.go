@@ -12,7 +12,7 @@
 //
 // Which lines carry a bound is a guess by words (see bears): the table of docs/mutation.md
 // lists the functions. The sample is the same for the same seed and code. Answers are kept in a
-// cache, by the text of the mutant's file, and for survivors of all tests. Survivors that do no harm
+// cache, by the text of the mutant's function, and for survivors of all tests. Survivors that do no harm
 // are explained in harmless.txt, by the mutant's name.
 //
 // Files, each of which uses only those below it:

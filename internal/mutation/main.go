@@ -278,10 +278,9 @@ func openAnswers(root, path, pkgs string) (*answers, error) {
 	return a, nil
 }
 
-// key is the mutant and the text of its file, so that an answer ends with what it is about.
+// key is the mutant and the text of its function, so that an answer ends with what it is about.
 func (a *answers) key(m *mutant) string {
-	src, _ := os.ReadFile(filepath.Join(a.root, m.file))
-	return fmt.Sprintf("%s %x", m.name, sha256.Sum256(src))
+	return fmt.Sprintf("%s %x", m.name, sha256.Sum256([]byte(m.body)))
 }
 
 // answer fills in what is known. The test that killed it must still be there; what survived is asked again when some test has changed,

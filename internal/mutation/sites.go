@@ -20,6 +20,7 @@ type mutant struct {
 	id            int32  // its switch, from 1; 0 is none
 	name          string // the same as long as its line and function are
 	pkg, file, fn string
+	body          string // of the function
 	line          int
 	operator      string // what kind of wrong
 	was, is       string // the span's text, before and after
@@ -73,6 +74,7 @@ func sites(root, path string, src []byte) ([]mutant, error) {
 		}
 		v := &visitor{src: src, at: at, add: func(m mutant) {
 			m.pkg, m.file, m.fn = filepath.ToSlash(filepath.Dir(rel)), rel, name(fn)
+			m.body = string(src[at(fn.Pos()):at(fn.End())])
 			m.line = fset.Position(f.FileStart).Line + bytes.Count(src[:m.span.from], []byte("\n"))
 			all = append(all, m)
 		}}
