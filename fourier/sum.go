@@ -96,7 +96,11 @@ func (s *Sum) Delta(ctx context.Context, eps float64) (Result, error) {
 		return checked(Result{Lower: xmath.Down(x, 2), Estimate: x, Upper: min(1, xmath.Up(x, 2))})
 	}
 	if logInf == 0 {
-		return exactly(1), nil // an infinite loss is certain
+		r := exactly(1) // an infinite loss is certain, or all but that
+		if !s.steps.SurelyInfinite() {
+			r.Lower = xmath.Down(1, 1)
+		}
+		return r, nil
 	}
 	move := s.steps.LossErr()
 	if eps-move >= top {

@@ -2,6 +2,7 @@ package closed
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
@@ -48,6 +49,12 @@ func (s Steps) Ends() (logInf, infErr, top float64) {
 	}
 	logInf = xmath.Log1mExp(keep)
 	return logInf, rel + 4*xmath.U*(1+math.Abs(logInf)), top
+}
+
+// SurelyInfinite reports whether some loss is infinite with probability 1, and not with one that
+// rounds to 1, as that of many steps does.
+func (s Steps) SurelyInfinite() bool {
+	return slices.ContainsFunc(s, func(e Step) bool { return e.Support.LogPInf == 0 })
 }
 
 // exactTop is the largest total loss where no rounding is in it: of declared
