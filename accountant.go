@@ -70,6 +70,9 @@ func (a *Accountant) Add(ctx context.Context, s Step, count int64) error {
 
 // AddPlan adds every step of p, which must have the accountant's relation and unit.
 func (a *Accountant) AddPlan(ctx context.Context, p *Plan) error {
+	if err := a.check(); err != nil {
+		return err
+	}
 	if p.Neighbors != a.relation {
 		return fault.New("neighbors", "%v is not the accountant's relation, %v", p.Neighbors, a.relation)
 	}
@@ -86,8 +89,16 @@ func (a *Accountant) AddPlan(ctx context.Context, p *Plan) error {
 // AddBounds adds count runs of a mechanism that is known by its profiles: a
 // private selection, a private majority, a label randomizer.
 func (a *Accountant) AddBounds(m profiles.Bounds, count int64) error {
+	if err := a.check(); err != nil {
+		return err
+	}
 	if m.Relation != a.relation {
 		return fault.New("mechanism", "its relation %v is not the accountant's, %v", m.Relation, a.relation)
+	}
+	for d, dir := range m.Directions {
+		if dir.Upper == nil && m.Laws == nil {
+			return fault.New("mechanism", "has no profile that bounds its direction %s", a.relation.DirectionNames()[d])
+		}
 	}
 	if err := checkCount(count); err != nil {
 		return err
@@ -95,9 +106,23 @@ func (a *Accountant) AddBounds(m profiles.Bounds, count int64) error {
 	return a.addRuns([]run{{m: &m, count: count}})
 }
 
+// check returns why the accountant is about nothing: a relation that is none, or a unit.
+func (a *Accountant) check() error {
+	if !slices.Contains(profiles.Relations(), a.relation) {
+		return fault.New("neighbors", "%v is not one of add-remove, substitute, zero-out", a.relation)
+	}
+	if a.opts.records == 0 {
+		return nil
+	}
+	return subsample.CheckRecords(a.opts.records)
+}
+
 // flatten appends the runs of a step, sub-plans multiplied out.
 func (a *Accountant) flatten(ctx context.Context, s Step, count int64, runs []run) ([]run, error) {
 	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := a.check(); err != nil {
 		return nil, err
 	}
 	if s.Count == 0 {

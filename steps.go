@@ -4,6 +4,7 @@ package accountant
 // here knows what a mechanism costs.
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -40,7 +41,7 @@ type Plan struct {
 }
 
 // Records returns RecordsPerPerson, 1 where it is left out.
-func (p *Plan) Records() int64 { return max(p.RecordsPerPerson, 1) }
+func (p *Plan) Records() int64 { return cmp.Or(p.RecordsPerPerson, 1) }
 
 // with returns the plan with other steps.
 func (p *Plan) with(steps []Step) *Plan { return &Plan{p.Neighbors, p.RecordsPerPerson, steps} }
