@@ -354,8 +354,7 @@ func (a *Accountant) tooWide(iv *Interval, absolute float64) {
 	if iv.Gap != nil || len(iv.Warnings) > 0 || math.IsInf(upper, 1) {
 		return // theory's gap, or there is a reason already
 	}
-	width := upper - lower
-	if width > max(2*a.opts.Relative*math.Abs(upper), absolute) {
+	if width := upper - lower; width > max(a.opts.Relative*math.Abs(upper), absolute) {
 		name := "its steps"
 		if a.made != nil {
 			name = a.made.Name
