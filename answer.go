@@ -217,14 +217,17 @@ func sameProfile(p, q profiles.Profile) bool {
 // what the sums happen to leave, so that a larger limit never means less for either.
 const recursionShare = 0.5
 
-// recurses reports whether a recursion may narrow the answers: there is a gap, and a mechanism that
-// knows its runs together runs more than once and as often as is allowed at the most.
-func (t *total) recurses() bool {
-	if !t.theory || t.opts.recursion < 2 {
-		return false
+// limitSums sets what each sum of a question may take.
+func (t *total) limitSums() {
+	work := t.opts.work() / t.asked()
+	knows := func(r run) bool { return r.m.Together != nil && r.count <= t.opts.recursion }
+	if t.opts.limited && t.theory && t.opts.recursion > 1 && slices.ContainsFunc(t.runs, knows) {
+		work *= 1 - recursionShare
 	}
-	blocks, _ := t.togethers()
-	return slices.ContainsFunc(blocks, func(b run) bool { return b.count > 1 && b.count <= t.opts.recursion })
+	for d := range t.upper {
+		t.upper[d].LimitWork(work)
+		t.lower[d].LimitWork(work)
+	}
 }
 
 // asked is the number of sums that a question asks.
@@ -243,16 +246,9 @@ func (t *total) asked() float64 {
 // quick bound already shows that a sum's answer is at most a number.
 func (t *total) worst(ask func(*fourier.Sum) (fourier.Result, error), below func(*fourier.Sum, float64) bool) (Interval, error) {
 	var attacks [2]*fourier.Sum // nil: not asked
-	work := t.opts.work() / t.asked()
-	if t.opts.limited && t.recurses() {
-		work *= 1 - recursionShare
-	}
+	t.limitSums()
 	if t.gap {
 		attacks = t.lower
-	}
-	for d := range t.upper {
-		t.upper[d].LimitWork(work)
-		t.lower[d].LimitWork(work)
 	}
 	proved, attack, err := both(ask, t.upper[0], attacks[0])
 	if err != nil {
