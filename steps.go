@@ -234,6 +234,10 @@ func without(steps []Step, path string, drop func(path string) bool) []Step {
 func hasLaws(steps []Step) bool {
 	return slices.ContainsFunc(steps, func(s Step) bool {
 		_, ok := s.Sampling.(subsample.LawMaker)
+		if w, is := s.Sampling.(subsample.Whole); is {
+			_, whole := w.Whole()
+			ok = ok && !whole
+		}
 		return ok || hasLaws(s.Steps)
 	})
 }
