@@ -5,6 +5,7 @@ package accountant
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/selection"
 	"github.com/dpaccountant/accountant/subsample"
@@ -38,6 +40,7 @@ type Accountant struct {
 	running
 	known map[any]*profiles.Bounds // of a mechanism and its sampling
 	caps  map[*profiles.Bounds]capped
+	bests *bests // of a search; nil: none are kept
 }
 
 // New returns an empty accountant under the relation.
@@ -70,6 +73,9 @@ func (a *Accountant) Add(ctx context.Context, s Step, count int64) error {
 
 // AddPlan adds every step of p, which must have the accountant's relation and unit.
 func (a *Accountant) AddPlan(ctx context.Context, p *Plan) error {
+	if err := a.check(); err != nil {
+		return err
+	}
 	if p.Neighbors != a.relation {
 		return fault.New("neighbors", "%v is not the accountant's relation, %v", p.Neighbors, a.relation)
 	}
@@ -86,8 +92,16 @@ func (a *Accountant) AddPlan(ctx context.Context, p *Plan) error {
 // AddBounds adds count runs of a mechanism that is known by its profiles: a
 // private selection, a private majority, a label randomizer.
 func (a *Accountant) AddBounds(m profiles.Bounds, count int64) error {
+	if err := a.check(); err != nil {
+		return err
+	}
 	if m.Relation != a.relation {
 		return fault.New("mechanism", "its relation %v is not the accountant's, %v", m.Relation, a.relation)
+	}
+	for d, dir := range m.Directions {
+		if dir.Upper == nil && m.Laws == nil {
+			return fault.New("mechanism", "has no profile that bounds its direction %s", a.relation.DirectionNames()[d])
+		}
 	}
 	if err := checkCount(count); err != nil {
 		return err
@@ -95,9 +109,23 @@ func (a *Accountant) AddBounds(m profiles.Bounds, count int64) error {
 	return a.addRuns([]run{{m: &m, count: count}})
 }
 
+// check returns why the accountant is about nothing: a relation that is none, or a unit.
+func (a *Accountant) check() error {
+	if !slices.Contains(profiles.Relations(), a.relation) {
+		return fault.New("neighbors", "%v is not one of add-remove, substitute, zero-out", a.relation)
+	}
+	if a.opts.records == 0 {
+		return nil
+	}
+	return subsample.CheckRecords(a.opts.records)
+}
+
 // flatten appends the runs of a step, sub-plans multiplied out.
 func (a *Accountant) flatten(ctx context.Context, s Step, count int64, runs []run) ([]run, error) {
 	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := a.check(); err != nil {
 		return nil, err
 	}
 	if s.Count == 0 {
@@ -230,6 +258,11 @@ func (a *Accountant) selected(ctx context.Context, s Step) (profiles.Bounds, err
 	// The price is of two data sets, whatever makes them neighbours.
 	candidate := New(a.relation, WithRecordsPerPerson(a.Records()))
 	candidate.opts.Options = a.opts.sums(selectionShare)
+	asked := bestAsked{s, a.relation, a.Records(), candidate.opts.Options}
+	asked.step.Name, asked.step.Count = "", 1
+	if m, ok := a.bests.of(asked); ok {
+		return m, nil
+	}
 	s.Selection, s.Count = nil, 1
 	if err := candidate.Add(ctx, s, 1); err != nil {
 		return profiles.Bounds{}, err
@@ -238,7 +271,52 @@ func (a *Accountant) selected(ctx context.Context, s Step) (profiles.Bounds, err
 	if err != nil {
 		return profiles.Bounds{}, err
 	}
-	return boundsOfBest(ctx, law, a.relation, one)
+	m, err := boundsOfBest(ctx, law, a.relation, one)
+	if err == nil && ctx.Err() == nil {
+		a.bests.keep(asked, m)
+	}
+	return m, err
+}
+
+// bests are the bounds of selections that a search has asked for, which it need not compute again
+// where it turns something else, such as a count. A nil one keeps nothing. It is of one goroutine.
+type bests struct{ kept []bestKept }
+
+// A bestAsked is all that the bounds of a selection depend on.
+type bestAsked struct {
+	step     Step
+	relation profiles.Relation
+	records  int64
+	sums     fourier.Options
+}
+
+type bestKept struct {
+	bestAsked
+	m profiles.Bounds
+}
+
+// mostBests bounds how many are kept: of a few selections at a few accuracies.
+const mostBests = 32
+
+func (b *bests) of(asked bestAsked) (m profiles.Bounds, ok bool) {
+	if b == nil {
+		return m, false
+	}
+	i := slices.IndexFunc(b.kept, func(k bestKept) bool { return reflect.DeepEqual(k.bestAsked, asked) })
+	if i < 0 {
+		return m, false
+	}
+	return b.kept[i].m, true
+}
+
+func (b *bests) keep(asked bestAsked, m profiles.Bounds) {
+	if b == nil {
+		return
+	}
+	if len(b.kept) >= mostBests {
+		b.kept = slices.Delete(b.kept, 0, 1)
+	}
+	b.kept = append(b.kept, bestKept{asked, m})
 }
 
 // Candidate returns everything added so far as the candidate of a private selection: what
@@ -302,6 +380,9 @@ func (a *Accountant) Epsilon(ctx context.Context, delta float64) (Interval, erro
 	defer stop()
 	t, err := a.total(ctx, delta, 1)
 	if err != nil {
+		if outOfTime(ctx, err) && delta >= 0 && delta <= 1 {
+			return a.trivial(math.Log1p(-delta), math.Inf(1)), nil // δ(ε) ≥ 1 − e^ε
+		}
 		return Interval{}, err
 	}
 	iv, err := t.epsilon(ctx, delta)
@@ -327,12 +408,12 @@ func (a *Accountant) Delta(ctx context.Context, eps float64) (Interval, error) {
 		least = a.made.Laws.Least()
 		var err error
 		if at, err = a.about(ctx, eps, least); err != nil {
-			return Interval{}, err
+			return a.trivialDelta(ctx, eps, err)
 		}
 	}
 	t, err := a.total(ctx, at, fineDelta)
 	if err != nil {
-		return Interval{}, err
+		return a.trivialDelta(ctx, eps, err)
 	}
 	iv, err := t.delta(ctx, eps)
 	if err != nil {
@@ -347,6 +428,28 @@ func (a *Accountant) Delta(ctx context.Context, eps float64) (Interval, error) {
 	return iv, nil
 }
 
+// outOfTime reports whether an error is that of the time limit, with which laws were not made in time.
+func outOfTime(ctx context.Context, err error) bool {
+	return ctx.Err() != nil && context.Cause(ctx) == fourier.ErrTimeLimit && errors.Is(err, ctx.Err())
+}
+
+// trivial is what holds of every mechanism, where time was over before anything was known of this one.
+func (a *Accountant) trivial(lower, upper float64) Interval {
+	names := a.relation.DirectionNames()
+	return Interval{Lower: min(upper, xmath.Down(lower, 2)), Estimate: upper, Upper: upper, Direction: names[0], LowerDirection: names[0], Engine: fourier.ClosedForm,
+		Warnings: []string{fmt.Sprintf("%v before any law was made: the interval is wider than asked", fourier.ErrTimeLimit)}}
+}
+
+// trivialDelta is the trivial answer to δ(ε) where err is that of the time limit.
+func (a *Accountant) trivialDelta(ctx context.Context, eps float64, err error) (Interval, error) {
+	if !outOfTime(ctx, err) || math.IsNaN(eps) || math.IsInf(eps, 0) {
+		return Interval{}, err
+	}
+	iv := a.trivial(-math.Expm1(eps), 1)
+	iv.Lower = max(0, iv.Lower)
+	return iv, nil
+}
+
 // tooWide warns of an interval that laws leave wider than asked: those of a question, or those
 // above and below one run.
 func (a *Accountant) tooWide(iv *Interval, absolute float64) {
@@ -354,8 +457,7 @@ func (a *Accountant) tooWide(iv *Interval, absolute float64) {
 	if iv.Gap != nil || len(iv.Warnings) > 0 || math.IsInf(upper, 1) {
 		return // theory's gap, or there is a reason already
 	}
-	width := upper - lower
-	if width > max(2*a.opts.Relative*math.Abs(upper), absolute) {
+	if width := upper - lower; width > max(a.opts.Relative*math.Abs(upper), absolute) {
 		name := "its steps"
 		if a.made != nil {
 			name = a.made.Name

@@ -290,6 +290,7 @@ func TestSamplingAmplifies(t *testing.T) {
 func TestAddErrors(t *testing.T) {
 	step := dpsgdStep(t, 0.01, 1)
 	a := accountant.New(accountant.AddRemove)
+	noOne := &accountant.Plan{RecordsPerPerson: -2, Steps: []accountant.Step{step}}
 	for want, err := range map[string]error{
 		"count: 0 is not an integer in [1, 2^53]":                                a.Add(t.Context(), step, 0),
 		"count: -3 is not an integer in [1, 2^53]":                               a.Add(t.Context(), step, -3),
@@ -298,6 +299,11 @@ func TestAddErrors(t *testing.T) {
 		"neighbors: substitute is not the accountant's relation, add-remove":     a.AddPlan(t.Context(), &accountant.Plan{Neighbors: accountant.Substitute}),
 		"mechanism: its relation substitute is not the accountant's, add-remove": a.AddBounds(profiles.Bounds{Relation: profiles.Substitute}, 1),
 		"steps[0]: sampling: applies to a mechanism, not to a sub-plan":          a.Add(t.Context(), accountant.Step{Steps: []accountant.Step{{Sampling: step.Sampling, Steps: []accountant.Step{step}}}}, 1),
+		"neighbors: Relation(7) is not one of add-remove, substitute, zero-out":  accountant.New(7).Add(t.Context(), step, 1),
+		"records-per-person: -3 is not a whole number in [1, 1048576]":           accountant.New(accountant.AddRemove, accountant.WithRecordsPerPerson(-3)).Add(t.Context(), step, 1),
+		"records-per-person: -2 is not a whole number in [1, 1048576]":           noOne.Accountant().AddPlan(t.Context(), noOne),
+		"mechanism: has no profile that bounds its direction remove":             a.AddBounds(profiles.Bounds{}, 1),
+		"mechanism: has no profile that bounds its direction add":                a.AddBounds(profiles.Bounds{Directions: [2]profiles.Direction{profiles.Exact(profiles.Gaussian{})}}, 1),
 		"count: 2 times 9007199254740992 is above 2^53":                          a.Add(t.Context(), accountant.Step{Mechanism: step.Mechanism, Count: 2}, 1<<53),
 	} {
 		if err == nil || err.Error() != want {

@@ -86,9 +86,10 @@ type total struct {
 	// Per direction: the sum of upper profiles, and that of lower ones.
 	upper, lower [2]*fourier.Sum
 	symmetric    bool
-	gap          bool  // lower sums are apart
-	theory       bool  // there is a gap in theory, not only between two laws
-	of           int64 // runs of the accountant that these stand for
+	gap          bool    // lower sums are apart
+	theory       bool    // there is a gap in theory, not only between two laws
+	of           int64   // runs of the accountant that these stand for
+	recursed     float64 // work of recursions
 }
 
 func newTotal(r profiles.Relation, o settings) *total {
@@ -120,7 +121,7 @@ func (t *total) expectMany() {
 
 // spent returns the work of all questions so far.
 func (t *total) spent() float64 {
-	work := 0.0
+	work := t.recursed
 	for d := range t.upper {
 		work += t.upper[d].Spent()
 		if t.gap {
@@ -212,6 +213,23 @@ func sameProfile(p, q profiles.Profile) bool {
 	return p == nil && q == nil || p != nil && q != nil && profiles.Equal(p, q)
 }
 
+// recursionShare is the part of a work limit that is kept for the recursion where there is one. It is kept, and not
+// what the sums happen to leave, so that a larger limit never means less for either.
+const recursionShare = 0.5
+
+// limitSums sets what each sum of a question may take.
+func (t *total) limitSums() {
+	work := t.opts.work() / t.asked()
+	knows := func(r run) bool { return r.m.Together != nil && r.count <= t.opts.recursion }
+	if t.opts.limited && t.theory && t.opts.recursion > 1 && slices.ContainsFunc(t.runs, knows) {
+		work *= 1 - recursionShare
+	}
+	for d := range t.upper {
+		t.upper[d].LimitWork(work)
+		t.lower[d].LimitWork(work)
+	}
+}
+
 // asked is the number of sums that a question asks.
 func (t *total) asked() float64 {
 	sums := 1.0
@@ -228,13 +246,9 @@ func (t *total) asked() float64 {
 // quick bound already shows that a sum's answer is at most a number.
 func (t *total) worst(ask func(*fourier.Sum) (fourier.Result, error), below func(*fourier.Sum, float64) bool) (Interval, error) {
 	var attacks [2]*fourier.Sum // nil: not asked
-	sums := t.asked()
+	t.limitSums()
 	if t.gap {
 		attacks = t.lower
-	}
-	for d := range t.upper {
-		t.upper[d].LimitWork(t.opts.work() / sums)
-		t.lower[d].LimitWork(t.opts.work() / sums)
 	}
 	proved, attack, err := both(ask, t.upper[0], attacks[0])
 	if err != nil {

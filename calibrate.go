@@ -120,6 +120,7 @@ type search struct {
 	asked  string  // what is compared with the budget (Goal.asked)
 	budget float64 // of it
 	fixed  bool    // the accuracy was given
+	bests  bests   // that all evaluations share
 	// maxPoints bounds the transforms.
 	maxPoints int
 }
@@ -214,6 +215,7 @@ func (s *search) answer(ctx context.Context, plan *Plan, accuracy float64, point
 		o.Work = o.work() / evaluationShare
 		o.quiet = true
 	})...)
+	a.bests = &s.bests
 	if err := a.AddPlan(ctx, plan); err != nil {
 		return Interval{}, err
 	}

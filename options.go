@@ -20,6 +20,7 @@ type settings struct {
 	many      bool          // many questions are expected
 	records   int64         // of a person; 0 for 1
 	quiet     bool          // hints are not wanted
+	limited   bool          // the work was limited by the caller, that of recursions too
 	report    func(done, total int)
 }
 
@@ -77,10 +78,11 @@ func pointsIn(bytes int64) int {
 // in time, so that the answer is the same everywhere. The default is 2.5e8 at an
 // accuracy of 1e-3 or finer, about 10 s, where ordinary questions take milliseconds,
 // and less at coarser ones, with the fourth root. An answer that needs more is wider
-// than asked and carries a warning with the width reached. The recursion of WithRecursion
-// is not counted: its limit is its number of runs, and a time limit or ctx ends it.
+// than asked and carries a warning with the width reached. The recursion of WithRecursion has
+// half of the limit where it can narrow an answer, and is left out where that is too little; the default
+// does not limit it, its number of runs does.
 func WithWorkLimit(work float64) Option {
-	return func(o *settings) { o.Work = max(work, 1) }
+	return func(o *settings) { o.Work, o.limited = max(work, 1), true }
 }
 
 // WithTimeLimit limits the time of a call, such as Epsilon or a whole DeltaCurve.

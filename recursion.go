@@ -83,6 +83,12 @@ func (t *total) narrow(ctx context.Context, iv *Interval, ask func(*fourier.Sum)
 	}
 	blocks, others := t.togethers()
 	o := t.opts.sums(4)
+	share := math.Inf(1) // of each recursion
+	if t.opts.limited {
+		kept := recursionShare * t.opts.work()
+		o.Work = kept / 2 / float64(len(blocks)+2) // a sum for each block, and two in the end
+		share = kept / 2 / float64(max(1, len(blocks)))
+	}
 	sums := [2]*fourier.Sum{fourier.New(o), fourier.New(o)}
 	add := func(r run) error {
 		for d := range sums {
@@ -126,11 +132,11 @@ func (t *total) narrow(ctx context.Context, iv *Interval, ask func(*fourier.Sum)
 			// The recursion's end is much nearer to what is attained than the product's.
 			at = iv.Lower + (iv.Upper-iv.Lower)/8
 		}
-		p, err := b.m.Together.Upper(t.watched(ctx, b.count, 0), b.count, at, math.Log(delta), latticePoints(t.opts.Options))
-		if stopped := ctx.Err(); stopped != nil && context.Cause(ctx) != fourier.ErrTimeLimit {
+		p, reached, err := t.recurse(ctx, b, at, delta, share, alone)
+		if stopped := cancelled(ctx); stopped != nil {
 			return stopped
 		}
-		if err != nil { // what cannot be resolved stays as it was
+		if p == nil { // what cannot be resolved stays as it was
 			iv.Warnings = append(iv.Warnings, fmt.Sprintf("the recursion that narrows the theory gap was not run: %v", err))
 			if err := add(b); err != nil {
 				return err
@@ -143,12 +149,10 @@ func (t *total) narrow(ctx context.Context, iv *Interval, ask func(*fourier.Sum)
 			}
 		}
 		narrowed = true
-		if alone {
-			if c, err := b.m.Together.Attack(t.watched(ctx, b.count, b.count), b.count, at, math.Log(delta), latticePoints(t.opts.Options)); err == nil {
-				iv.Lower = max(iv.Lower, attack(c))
-			} else if ctx.Err() != nil && context.Cause(ctx) != fourier.ErrTimeLimit {
-				return err
-			}
+		if reached != nil {
+			iv.Lower = max(iv.Lower, attack(reached))
+		} else if err == parallel.ErrWork {
+			iv.Warnings = append(iv.Warnings, fmt.Sprintf("the recursion's attack, which raises the lower end, was not run: %v", err))
 		}
 	}
 	if !narrowed {
@@ -176,6 +180,39 @@ func (t *total) narrow(ctx context.Context, iv *Interval, ask func(*fourier.Sum)
 	}
 	iv.Budget.TheoryGap = max(0, iv.Gap.Proved.Lower-max(iv.Gap.Attack.Upper, iv.Lower))
 	return iv.finish()
+}
+
+// recurse returns a profile that bounds the runs of a block together, accurate for losses of about eps, and
+// what an adversary reaches with them where it is attacked; each nil where the error says why. With a limit of
+// work both take a share of it.
+func (t *total) recurse(ctx context.Context, b run, eps, delta, share float64, attacked bool) (p profiles.Profile, reached profiles.Reached, err error) {
+	if t.opts.limited {
+		ctx = parallel.WithWork(ctx, share)
+		defer func() {
+			spent, _ := parallel.Work(ctx)
+			t.recursed += spent
+		}()
+	}
+	logDelta, points := math.Log(delta), latticePoints(t.opts.Options)
+	if p, err = b.m.Together.Upper(t.watched(ctx, b.count, 0), b.count, eps, logDelta, points); err != nil {
+		return nil, nil, err
+	}
+	if !attacked {
+		return p, nil, nil
+	}
+	reached, err = b.m.Together.Attack(t.watched(ctx, b.count, b.count), b.count, eps, logDelta, points)
+	if err != nil {
+		reached = nil
+	}
+	return p, reached, err
+}
+
+// cancelled returns the error of a context that makes a question fail. A time limit does not.
+func cancelled(ctx context.Context) error {
+	if err := ctx.Err(); err != nil && context.Cause(ctx) != fourier.ErrTimeLimit {
+		return err
+	}
+	return nil
 }
 
 // epsilon returns ε(δ), the worst over the two directions.

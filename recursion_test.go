@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -73,5 +74,63 @@ func TestWithRecursion(t *testing.T) {
 		if d.Lower > delta || d.Upper > delta*(1+1e-2) {
 			t.Errorf("%s: δ(%v) is in [%v, %v], ε was asked at %v", c.name, got.Upper, d.Lower, d.Upper, delta)
 		}
+	}
+}
+
+// TestRecursionIsCounted: a limit of work ends the recursion too, with a warning and the best that was proved
+// without it; what a question takes stays within its limit, and a larger limit never makes an end worse.
+func TestRecursionIsCounted(t *testing.T) {
+	sampling, err := subsample.NewWithoutReplacement(50, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, err := profiles.NewGaussianMechanism(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := sampling.Apply(base, profiles.Substitute) // with laws of its recursion that all share once they are made
+	if err != nil {
+		t.Fatal(err)
+	}
+	const delta, runs = 1e-5, 30
+	ask := func(opts ...Option) (Interval, float64) {
+		a := New(profiles.Substitute, append(opts, WithRecursion(40))...)
+		if err := a.AddBounds(m, runs); err != nil {
+			t.Fatal(err)
+		}
+		iv, err := a.Epsilon(t.Context(), delta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return iv, a.spent()
+	}
+	limits := []float64{1e5, 3e7, 1e9}
+	var ivs []Interval
+	for _, limit := range limits {
+		iv, spent := ask(WithWorkLimit(limit))
+		if ivs = append(ivs, iv); spent > limit {
+			t.Errorf("limit %.3g: it took %.3g", limit, spent)
+		}
+	}
+	free, _ := ask()
+	last := Interval{Upper: math.Inf(1), Lower: math.Inf(-1)}
+	narrowed, left := 0, 0
+	for i, limit := range limits {
+		iv := ivs[i]
+		if !(iv.Lower <= free.Upper && iv.Upper >= free.Upper*(1-1e-9) && iv.Lower <= free.Lower*(1+1e-9)) {
+			t.Errorf("limit %.3g: [%v, %v] is better than [%v, %v] without one", limit, iv.Lower, iv.Upper, free.Lower, free.Upper)
+		}
+		if iv.Upper > last.Upper*(1+1e-9) || iv.Lower < last.Lower*(1-1e-9) {
+			t.Errorf("limit %.3g: [%v, %v], and [%v, %v] at a smaller one", limit, iv.Lower, iv.Upper, last.Lower, last.Upper)
+		}
+		last = iv
+		if iv.Upper <= free.Upper*(1+1e-9) && iv.Lower >= free.Lower*(1-1e-9) {
+			narrowed++
+		} else if left++; !strings.Contains(strings.Join(iv.Warnings, "\n"), "recursion") {
+			t.Errorf("limit %.3g: [%v, %v] without a recursion, and no warning: %q", limit, iv.Lower, iv.Upper, iv.Warnings)
+		}
+	}
+	if narrowed < 1 || left < 2 {
+		t.Errorf("%d limits were enough and %d too little: the test sees little", narrowed, left)
 	}
 }

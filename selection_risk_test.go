@@ -72,3 +72,32 @@ func TestSelectionNotBelowGuessing(t *testing.T) {
 		}
 	}
 }
+
+// TestSelectionsOfASearchAreComputedOnce: what a search does not turn, such as the candidate where it turns a count,
+// is kept; another candidate, law or accuracy is another one.
+func TestSelectionsOfASearchAreComputedOnce(t *testing.T) {
+	base := func(sigma float64) profiles.Mechanism {
+		b, err := profiles.NewGaussianMechanism(sigma)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	kept := &bests{}
+	for i, c := range []struct {
+		sigma, mean float64
+		count       int64
+		accuracy    float64
+		kept        int
+	}{{2, 10, 1, 1e-3, 1}, {2, 10, 7, 1e-3, 1}, {3, 10, 7, 1e-3, 2}, {3, 10, 1, 1e-2, 3}, {2, 10, 3, 1e-3, 3}} {
+		step := Step{Name: "tuning", Mechanism: base(c.sigma), Selection: &selection.Config{Law: "geometric", Mean: c.mean}, Count: c.count}
+		a := New(AddRemove, WithAccuracy(c.accuracy))
+		a.bests = kept
+		if err := a.Add(t.Context(), step, 1); err != nil {
+			t.Fatal(err)
+		}
+		if len(kept.kept) != c.kept {
+			t.Errorf("case %d: %d are kept, want %d", i, len(kept.kept), c.kept)
+		}
+	}
+}

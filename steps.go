@@ -4,6 +4,7 @@ package accountant
 // here knows what a mechanism costs.
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -40,7 +41,7 @@ type Plan struct {
 }
 
 // Records returns RecordsPerPerson, 1 where it is left out.
-func (p *Plan) Records() int64 { return max(p.RecordsPerPerson, 1) }
+func (p *Plan) Records() int64 { return cmp.Or(p.RecordsPerPerson, 1) }
 
 // with returns the plan with other steps.
 func (p *Plan) with(steps []Step) *Plan { return &Plan{p.Neighbors, p.RecordsPerPerson, steps} }
@@ -233,6 +234,10 @@ func without(steps []Step, path string, drop func(path string) bool) []Step {
 func hasLaws(steps []Step) bool {
 	return slices.ContainsFunc(steps, func(s Step) bool {
 		_, ok := s.Sampling.(subsample.LawMaker)
+		if w, is := s.Sampling.(subsample.Whole); is {
+			_, whole := w.Whole()
+			ok = ok && !whole
+		}
 		return ok || hasLaws(s.Steps)
 	})
 }

@@ -12,8 +12,8 @@ import (
 // GeneralComposition returns what the paper spends on k runs of an (ε, δ)-DP
 // mechanism: (ε', 1 − (1−δ)^k (1−δ')), Theorem 3.4 of Kairouz, Oh and Viswanath,
 // "The Composition Theorem for Differential Privacy" (its Theorem 2.3), for any
-// neighbouring relation and 0 < δ' < 1. It is an upper bound, rounded up,
-// and a loose one: the accountant composes the profiles themselves.
+// neighbouring relation and 0 < δ' < 1. It is an upper bound, rounded up, and a loose one:
+// the accountant composes the profiles themselves.
 func GeneralComposition(epsilon, delta float64, k int, slack float64) (epsOut, deltaOut float64, err error) {
 	switch {
 	case !(epsilon >= 0 && epsilon <= 700):
@@ -27,10 +27,10 @@ func GeneralComposition(epsilon, delta float64, k int, slack float64) (epsOut, d
 	}
 	n := float64(k)
 	mean := math.Tanh(epsilon/2) * epsilon * n
-	epsOut = min(n*epsilon,
-		mean+epsilon*math.Sqrt(2*n*math.Log(math.E+math.Sqrt(n)*epsilon/slack)),
-		mean+epsilon*math.Sqrt(2*n*math.Log(1/slack)))
-	deltaOut = -math.Expm1(n*math.Log1p(-delta) + math.Log1p(-slack))
-	// Positive terms, each of a dozen roundings at most; logarithms and tanh are within some units.
-	return xmath.RoundUp(epsOut, 24), min(1, xmath.RoundUp(deltaOut, 24)), nil
+	// Elementary functions are within two units, other steps within one; no path has more than 14.
+	epsOut = min(xmath.RoundUp(n*epsilon, 1),
+		xmath.RoundUp(mean+epsilon*math.Sqrt(2*n*math.Log(math.E+math.Sqrt(n)*epsilon/slack)), 16),
+		xmath.RoundUp(mean+epsilon*math.Sqrt(-2*n*math.Log(slack)), 16))
+	deltaOut = xmath.RoundUp(-math.Expm1(n*math.Log1p(-delta)+math.Log1p(-slack)), 10)
+	return epsOut, min(deltaOut, 1), nil
 }

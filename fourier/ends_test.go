@@ -50,3 +50,28 @@ func TestEpsilonOfOneAnswerIsEnclosed(t *testing.T) {
 		}
 	}
 }
+
+// TestManyLossesAreInfiniteAllButSurely: of 1100 losses that are infinite with probability ½ none is with 2^−1100, so that δ is below 1; one
+// that is infinite with probability 1 has δ = 1.
+func TestManyLossesAreInfiniteAllButSurely(t *testing.T) {
+	for _, c := range []struct {
+		p, q  []float64
+		count int64
+		lower float64
+	}{
+		{[]float64{0.5, 0.5, 0}, []float64{0.25, 0, 0.75}, 1100, 1 - 0x1p-53},
+		{[]float64{0, 1}, []float64{1, 0}, 1, 1},
+	} {
+		p, err := profiles.NewFinite(c.p, c.q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := New(Options{})
+		if err := s.Add(p, c.count); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := s.Delta(t.Context(), 2); err != nil || r.Lower != c.lower || r.Upper != 1 {
+			t.Errorf("%d runs: δ in [%v, %v], %v; want [%v, 1]", c.count, r.Lower, r.Upper, err, c.lower)
+		}
+	}
+}

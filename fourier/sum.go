@@ -95,11 +95,12 @@ func (s *Sum) Delta(ctx context.Context, eps float64) (Result, error) {
 		x := -math.Expm1(eps)
 		return checked(Result{Lower: xmath.Down(x, 2), Estimate: x, Upper: min(1, xmath.Up(x, 2))})
 	}
-	if logInf == 0 { // an infinite loss is certain, or as good as
-		if s.steps.Certain() {
-			return exactly(1), nil
+	if logInf == 0 { // an infinite loss is certain, or all but that
+		r := exactly(1)
+		if !s.steps.Certain() {
+			r.Lower = xmath.Down(1, 1)
 		}
-		return checked(Result{Lower: xmath.ExpDown(-infErr), Estimate: 1, Upper: 1})
+		return r, nil
 	}
 	move := s.steps.LossErr()
 	if eps-move >= top {

@@ -22,7 +22,7 @@ import (
 	"github.com/dpaccountant/accountant"
 )
 
-// TestMain runs the other processes of TestFaults, which spends as it is told, and of TestKilled.
+// TestMain runs the other processes of TestFaults, which spends as it is told, of TestKilled, and of TestProgramThatWasReplaced.
 func TestMain(m *testing.M) {
 	if path := os.Getenv("LEDGER_TEST_SPENDER"); path != "" {
 		spender(path)
@@ -30,6 +30,11 @@ func TestMain(m *testing.M) {
 	}
 	if path := os.Getenv("LEDGER_TEST_CROWD"); path != "" {
 		crowd(path)
+		return
+	}
+	if os.Getenv("LEDGER_TEST_PROGRAM") != "" {
+		fmt.Scanln()
+		fmt.Print(program())
 		return
 	}
 	os.Exit(m.Run())

@@ -62,11 +62,7 @@ var program = sync.OnceValue(func() string {
 			return module + "@" + m.Version
 		}
 	}
-	name, err := os.Executable()
-	if err != nil {
-		return ""
-	}
-	f, err := os.Open(name)
+	f, err := openSelf()
 	if err != nil {
 		return ""
 	}
@@ -77,3 +73,16 @@ var program = sync.OnceValue(func() string {
 	}
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 })
+
+// openSelf opens the program's file. On Linux that is the file that runs, also where its name has been given to a newer program:
+// a checkpoint with that one's checksum would be believed by it, and not be its own.
+func openSelf() (*os.File, error) {
+	if f, err := os.Open("/proc/self/exe"); err == nil {
+		return f, nil
+	}
+	name, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	return os.Open(name)
+}

@@ -318,6 +318,73 @@ func TestEventsOtherConventions(t *testing.T) {
 	}
 }
 
+// TestEventsByDefinition: one event of each class has the δ of the noise that its docstring describes, from sums over outputs
+// and closed forms, whatever the plan calls the parameters.
+func TestEventsByDefinition(t *testing.T) {
+	// hockey returns the larger of Σ(p − e^ε q)₊ and Σ(q − e^ε p)₊ over a grid of outputs, or all whole numbers.
+	hockey := func(eps, step float64, p, q func(x float64) float64) float64 {
+		remove, add := 0.0, 0.0
+		for x := -400.0; x <= 400; x++ {
+			a, b := step*p(step*x), step*q(step*x)
+			remove, add = remove+max(0, a-math.Exp(eps)*b), add+max(0, b-math.Exp(eps)*a)
+		}
+		return max(remove, add)
+	}
+	normal := func(x float64) float64 { return math.Exp(-x*x/2) / math.Sqrt(2*math.Pi) }
+	phi := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
+	gauss := func(mu, eps float64) float64 { return phi(mu/2-eps/mu) - math.Exp(eps)*phi(-mu/2-eps/mu) }
+	discrete := func(log func(k float64) float64) func(k float64) float64 {
+		total := 0.0
+		for k := -400.0; k <= 400; k++ {
+			total += math.Exp(log(k))
+		}
+		return func(k float64) float64 { return math.Exp(log(k)) / total }
+	}
+	laplace := discrete(func(k float64) float64 { return -0.4 * math.Abs(k) })
+	round := discrete(func(k float64) float64 { return -k * k / (2 * 1.7 * 1.7) })
+	for _, c := range []struct {
+		event string
+		eps   float64
+		want  float64
+		tol   float64 // of sums over a grid: a kink costs step²; else of what rounding noise down costs
+	}{
+		{event("Gaussian", `"noise_multiplier": 1.1`), 0.5, gauss(1/1.1, 0.5), 1e-9},
+		{event("Laplace", `"noise_multiplier": 2`), 0.2, -math.Expm1((0.2 - 0.5) / 2), 1e-9},
+		{event("PermuteAndFlip", `"epsilon": 0.5`), 0.2, -math.Expm1((0.2 - 0.5) / 2), 1e-9},
+		{event("RandomizedResponse", `"noise_parameter": 0.25, "num_buckets": 3`), 0.7, 0.75 + 0.25/3 - math.Exp(0.7)*0.25/3, 1e-9},
+		{event("EpsilonDelta", `"epsilon": 1, "delta": 0.1`), 0.3, 0.1 + 0.9*(math.E-math.Exp(0.3))/(1+math.E), 1e-9},
+		{event("ExponentialMechanism", `"epsilon": 1.5`), 0.4, func() (most float64) {
+			for x := 0.0; x <= 1.5; x += 1e-4 {
+				most = max(most, (math.Exp(1.5)-math.Exp(x))/math.Expm1(1.5)*-math.Expm1(0.4-x))
+			}
+			return
+		}(), 1e-7},
+		{event("DiscreteLaplace", `"noise_parameter": 0.4, "sensitivity": 3`), 0.5, hockey(0.5, 1, laplace, func(k float64) float64 { return laplace(k - 3) }), 1e-9},
+		{event("DiscreteGaussian", `"sigma": 1.7, "sensitivity": 2, "dimension": 1`), 0.5, hockey(0.5, 1, round, func(k float64) float64 { return round(k - 2) }), 1e-9},
+		{event("MixtureOfGaussians", `"standard_deviation": 2, "sensitivities": [0, 1, 3], "sampling_probs": [0.5, 0.3, 0.2]`), 0.2,
+			hockey(0.2, 0.05, func(x float64) float64 { return 0.5*normal(x) + 0.3*normal(x-0.5) + 0.2*normal(x-1.5) }, normal), 1e-4},
+		{event("PoissonSampled", `"sampling_probability": 0.3, "event": `+gaussianEvent), 0.2,
+			hockey(0.2, 0.05, func(x float64) float64 { return 0.7*normal(x) + 0.3*normal(x-1/1.1) }, normal), 1e-4},
+		{event("SingleEpochTreeAggregation", `"noise_multiplier": 3, "step_counts": [5, 9]`), 0.5, gauss(2./3, 0.5), 1e-9}, // 9 has four binary digits
+		{event("SampledWithoutReplacement", `"source_dataset_size": 1000, "sample_size": 10, "event": `+event("EpsilonDelta", `"epsilon": 1, "delta": 0`)), 0, 0.01 * math.Tanh(0.5), 1e-9},
+		{event("Composed", `"events": [`+gaussianEvent+", "+event("SelfComposed", `"count": 3, "event": `+event("Gaussian", `"noise_multiplier": 2`))+"]"), 0.5,
+			gauss(math.Sqrt(1/(1.1*1.1)+3./4), 0.5), 1e-8},
+	} {
+		p, err := Parse([]byte(c.event))
+		if err != nil {
+			t.Fatal(c.event, err)
+		}
+		acct := accountant.New(p.Neighbors)
+		if err := acct.AddPlan(t.Context(), p); err != nil {
+			t.Fatal(c.event, err)
+		}
+		iv, err := acct.Delta(t.Context(), c.eps)
+		if err != nil || !(iv.Upper >= c.want-c.tol && iv.Lower <= c.want+c.tol && iv.Upper-c.want <= 1e-4+c.tol) {
+			t.Errorf("%s: δ(%v) in [%v, %v], want %v (%v)", c.event, c.eps, iv.Lower, iv.Upper, c.want, err)
+		}
+	}
+}
+
 // TestEventsCost: an event costs what its plan does; the golden number is that of the
 // composition of Gaussian mechanisms, whose μ is √7/1.1, from its closed form.
 func TestEventsCost(t *testing.T) {

@@ -5,21 +5,50 @@ package subsample
 import (
 	"context"
 
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
 // PersonsLaws returns one run of b on a sample drawn by s as it is to a person with at most so
 // many records, with laws that are made for each question: of single records, or chains of
-// them (Chain).
+// them (Chain). Where s draws no sample (Whole) they are what the mechanism is on all records.
 func PersonsLaws(b profiles.Mechanism, s LawMaker, r profiles.Relation, records int64) (profiles.Bounds, error) {
 	if err := CheckChain(s, r, records); err != nil {
 		return profiles.Bounds{}, err
 	}
 	l, err := s.Laws(b, r)
+	if w, ok := s.(Whole); ok && err == nil {
+		if runs, ok := w.Whole(); ok {
+			return profiles.Bounds{Name: s.Name(), Relation: r, Laws: &wholeLaws{b, r, records, runs}}, nil
+		}
+	}
 	if records > 1 {
 		l = chainedLaws{l, s.Name(), r, records}
 	}
 	return profiles.Bounds{Name: s.Name(), Relation: r, Laws: l}, err
+}
+
+// wholeLaws are those of runs on all records: what one run is, so often.
+type wholeLaws struct {
+	base          profiles.Mechanism
+	relation      profiles.Relation
+	records, runs int64 // runs of the base in one of the scheme
+}
+
+// Least implements profiles.Laws: they are the same at every δ.
+func (*wholeLaws) Least() float64 { return 0 }
+
+// For implements profiles.Laws.
+func (l *wholeLaws) For(ctx context.Context, q profiles.Question) (profiles.Composition, error) {
+	if q.Runs > xmath.MaxCount/l.runs {
+		return profiles.Composition{}, fault.New("count", "%d times %d runs are above 2^53", q.Runs, l.runs)
+	}
+	one, err := Persons(ctx, l.base, nil, l.relation, l.records)
+	if err != nil {
+		return profiles.Composition{}, err
+	}
+	return profiles.Repeat(one, l.runs*q.Runs), nil
 }
 
 // chainedLaws are the laws of a chain of single changes.

@@ -49,6 +49,14 @@ type LawMaker interface {
 	Laws(b profiles.Mechanism, r profiles.Relation) (profiles.Laws, error)
 }
 
+// A Whole is a LawMaker that may draw no sample: where every record takes part in every run of the
+// mechanism it is as often the mechanism itself, whose profiles need no laws.
+type Whole interface {
+	LawMaker
+	// Whole returns how many runs on all records one use of the scheme is, false if it draws.
+	Whole() (runs int64, ok bool)
+}
+
 // A RateSetter is a Scheme whose sampling rate can be set.
 type RateSetter interface {
 	Scheme

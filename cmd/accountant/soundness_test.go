@@ -108,6 +108,8 @@ func TestSoundnessNamesEveryBound(t *testing.T) {
 // so that a lack of one is seen. That all tests exist is TestPagesNames.
 func TestSoundnessRows(t *testing.T) {
 	test := regexp.MustCompile("`Test\\w+`")
+	linked := regexp.MustCompile(`\]\(([\w/]+\.md)[^)]*\)([^;\[]*)`)
+	numbered := regexp.MustCompile(`([Tt]heorem|Proposition)s? ((?:M?\d+)(?:(?:, | and )M?\d+)*)(?:[^.\d]|$)`)
 	cells := []string{"tick", "what", "code", "proof", "conditions", "tests", "independent check", "not claimed"}
 	rows := 0
 	for _, line := range page(t, "docs/soundness.md") {
@@ -131,6 +133,18 @@ func TestSoundnessRows(t *testing.T) {
 		for _, code := range codeSpan.FindAllString(row[2], -1) {
 			if _, err := os.Stat(filepath.Join(root, strings.Trim(code, "`"))); err != nil {
 				t.Errorf("%v: %.60s", err, line)
+			}
+		}
+		// A theorem named right after a page of this book is on that page.
+		for _, link := range linked.FindAllStringSubmatch(row[3], -1) {
+			text := strings.ToLower(strings.Join(page(t, filepath.Join("docs", link[1])), "\n"))
+			for _, named := range numbered.FindAllStringSubmatch(link[2], -1) {
+				for _, n := range regexp.MustCompile(`M?\d+`).FindAllString(named[2], -1) {
+					name := strings.ToLower(named[1] + " " + n)
+					if ok, _ := regexp.MatchString(name+`\b`, text); !ok {
+						t.Errorf("%s has no %s: %.60s", link[1], name, line)
+					}
+				}
 			}
 		}
 		independent := test.FindAllString(row[6], -1)

@@ -1,4 +1,5 @@
-// A sketch of a finite law: a few hundred bins of losses in place of thousands of atoms.
+// A sketch of a bounded loss: a few hundred bins of losses in place of thousands of atoms, and of
+// pieces, of which a certified sum has nodes in proportion to the line that it is on.
 
 package transform
 
@@ -23,36 +24,40 @@ type mixedSketch struct {
 // A bin stands for atoms of neighbouring losses: their mass, mean loss, and sum of p·ex(−L).
 type bin struct{ logP, p, loss, kappa float64 }
 
-// newMixedSketch returns nil for laws of which every atom may as well be summed.
+// newMixedSketch returns nil for laws of which every atom may as well be summed, and for pieces that
+// are too long for a rule.
 func newMixedSketch(m *Mixed) Sketch {
-	if len(m.pieces) > 0 || len(m.atoms) <= 2*sketchBins {
+	if len(m.pieces) == 0 && len(m.atoms) <= 2*sketchBins {
+		return nil
+	}
+	r := newRule(m, 0, 0, true)
+	if err := r.rough(); err != nil || len(r.nodes) == 0 {
 		return nil
 	}
 	s := &mixedSketch{plainSketch: plainSketch{m}, pInf: m.pInf, qInf: m.qInf}
 	for side := range s.sides {
-		list := make([]bin, len(m.atoms))
-		for i, a := range m.atoms {
-			b := bin{logP: a.LogMass, loss: -a.Loss}
-			if !a.Reversed { // of which the mass is Q's
-				b = bin{logP: a.LogMass + a.Loss, loss: a.Loss}
-			}
+		list := make([]bin, len(r.nodes))
+		for i, n := range r.nodes {
+			list[i] = bin{logP: n.logP, loss: n.l}
 			if side == 1 {
-				b = bin{logP: b.logP - b.loss, loss: -b.loss}
+				list[i] = bin{logP: n.logP - n.l, loss: -n.l}
 			}
-			list[i] = b
 		}
 		s.sides[side] = binned(list)
 	}
 	return s
 }
 
-// binned puts atoms in bins of equal width.
+// binned puts atoms in bins of equal width, few of them each in its own.
 func binned(list []bin) (out []bin) {
 	slices.SortFunc(list, func(a, b bin) int { return cmp.Compare(a.loss, b.loss) })
 	first := list[0].loss
 	width := (list[len(list)-1].loss - first) / sketchBins
 	for i := 0; i < len(list); {
-		end, top := first+width*(math.Floor((list[i].loss-first)/width)+1), list[i].logP
+		end, top := list[i].loss, list[i].logP
+		if len(list) > 2*sketchBins && width > 0 {
+			end = first + width*(math.Floor((list[i].loss-first)/width)+1)
+		}
 		j := i + 1
 		for ; j < len(list) && list[j].loss < end; j++ {
 			top = max(top, list[j].logP)
@@ -101,7 +106,7 @@ func realOf(bins []bin, theta, pInf, qInf float64) (k, slope float64) {
 			m1 += b.loss*growth + b.kappa
 		} else {
 			w := math.Exp(b.logP + v)
-			d, m1 = d+w, m1+w*b.loss
+			d, m1 = d+w+theta*b.kappa, m1+w*b.loss+b.kappa
 		}
 	}
 	if d > -0.5 && d < 1e3 {

@@ -108,8 +108,8 @@ func roughReal(nodes []node, theta, step float64) (k, slope float64) {
 			m1 += n.loss*growth + n.kappa
 		} else {
 			w := math.Exp(n.logF(theta))
-			d += w
-			m1 += w * n.loss
+			d += w + theta*n.kappa
+			m1 += w*n.loss + n.kappa
 		}
 	}
 	d, m1 = d*step, m1*step

@@ -101,6 +101,35 @@ func TestSketchOfManyAtomsIsClose(t *testing.T) {
 	}
 }
 
+// So is that of Laplace noise on a sample, a bounded loss with pieces. It has no line: what a certified
+// sum takes for one value of K, up to seconds, is what a search must not take for a guess.
+func TestSketchOfPiecesIsClose(t *testing.T) {
+	tried := 0
+	for _, mu := range []float64{1e-3, 0.3, 1, 10, 300} { // of one over the noise multiplier
+		for _, rate := range []float64{1e-6, 0.01, 0.5} {
+			m := NewSampledLaplace([]LaplaceItem{{M: mu}}, 0, rate, 0)
+			s := NewSketch(m)
+			if _, ok := s.(*mixedSketch); !ok {
+				t.Fatalf("μ = %v, rate %v: %T", mu, rate, s)
+			}
+			for _, theta := range []float64{-300, -3, -1.2, -0.7, -0.3, 0.05, 0.8, 5, 30, 1000} {
+				k, slope, kErr := m.Real(theta)
+				if math.IsInf(kErr, 1) || kErr > 1e-6*math.Abs(k) {
+					continue
+				}
+				tried++
+				a, b := s.Real(theta)
+				if !(math.Abs(a-k) <= 0.02*math.Abs(k) && math.Abs(b-slope) <= 0.03*(math.Abs(slope)+math.Abs(k/theta))) {
+					t.Errorf("μ = %v, rate %v, θ = %v: K = %v, slope %v, sketched %v and %v", mu, rate, theta, k, slope, a, b)
+				}
+			}
+		}
+	}
+	if tried < 100 {
+		t.Errorf("only %d values were compared", tried)
+	}
+}
+
 // So is that of a group, whose turns are those of a binomial law with the same mean and variance.
 func TestSketchOfGroupIsClose(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 3))

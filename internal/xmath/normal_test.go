@@ -162,3 +162,16 @@ func TestLogNormalTailSymmetric(t *testing.T) {
 		}
 	})
 }
+
+// TestHazardAndExpAreOnTheirSide: the bounds of the hazard and of e^x hold where they are tightest: far out, and where e^x overflows.
+func TestHazardAndExpAreOnTheirSide(t *testing.T) {
+	for _, x := range []float64{36048.49492305686, 1e4 / 3, 100, 12.3, 0, -0.5, -30} {
+		exact := oracle.Div(oracle.F(1), oracle.Mills(oracle.F(x)))
+		if got := oracle.F(xmath.NormalHazard(x)); got.Cmp(exact) < 0 {
+			t.Errorf("hazard at %v: %.20g is below %.20g", x, got, exact)
+		}
+	}
+	if x := xmath.ExpDown(800); x != math.MaxFloat64 || !math.IsInf(xmath.ExpUp(800), 1) || !math.IsInf(xmath.ExpDown(math.Inf(1)), 1) {
+		t.Errorf("e^800 is at least %v", x)
+	}
+}

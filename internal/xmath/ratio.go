@@ -69,7 +69,7 @@ func (t *TailRatio) At(x float64) float64 {
 	return ((((c[10]*h2+c[8])*h2+c[6])*h2+c[4])*h2+c[2])*h2 + h*((((c[9]*h2+c[7])*h2+c[5])*h2+c[3])*h2+c[1]) + c[0]
 }
 
-// NormalDensity returns φ(x), to 3 u as long as it is a normal number.
+// NormalDensity returns φ(x), to 4 u as long as it is a normal number.
 func NormalDensity(x float64) float64 {
 	h := x * x
 	return rSqrt2Pi * math.Exp(-h/2) * (1 - math.FMA(x, x, -h)/2)
@@ -83,9 +83,10 @@ func (t *TailRatio) Tail(x float64) float64 {
 	return NormalDensity(x) * t.At(x)
 }
 
-// Deviance returns x·log(x/m) + m − x ≥ 0 without cancellation near x = m.
+// Deviance returns x·log(x/m) + m − x ≥ 0 without cancellation near x = m: to 10 u of itself
+// and 2 u of |x − m|. Beyond x = 2m and m = 2x the terms are at most five times their sum.
 func Deviance(x, m float64) float64 {
-	if math.Abs(x-m) >= 0.1*(x+m) {
+	if 3*math.Abs(x-m) >= x+m {
 		return x*math.Log(x/m) + m - x
 	}
 	v := (x - m) / (x + m)

@@ -38,5 +38,8 @@ func ExpUp(x float64) float64 {
 
 // ExpDown is beside ExpUp.
 func ExpDown(x float64) float64 {
+	if e := math.Exp(x); math.IsInf(e, 1) && !math.IsInf(x, 1) {
+		return math.MaxFloat64
+	}
 	return max(0, math.Exp(x)*(1-4*U*(1+math.Abs(Finite(x))))-math.SmallestNonzeroFloat64)
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Optional
 
 from ._connection import Connection
+from ._errors import AccountantError
 from ._read import Plan, given, plan_of, status_of
 from .answers import LedgerStatus
 
@@ -22,9 +23,12 @@ class Ledger:
         Raises BudgetError when it would pass the budget: nothing is spent then,
         and the step must not run.
         """
-        self._accountant.request(
+        answer = self._accountant.request(
             "ledger-spend", ledger=self._name, plan=plan_of(plan), note=note, key=key
         )
+        # Something in between may answer in the place of the accountant, with JSON of its own.
+        if not isinstance(answer, dict) or answer.get("spent") is not True:
+            raise AccountantError(f"{self._name}: the answer does not grant the spend, so that the step must not run: {answer!r:.80}")
 
     def fits(self, plan: Plan, limit: Optional[int] = None) -> int:
         """How many times in a row the plan could be spent now, at most ``limit`` times.

@@ -36,7 +36,7 @@ class Proxy:
     """Passes connections on to a server, and spoils the first of them, as a list says of each.
 
     "answer": the request goes through and its answer is lost; "busy": a balancer answers 503;
-    "refuse": the connection is closed unread.
+    "refuse": the connection is closed unread; "other": a page of something else answers 200.
     """
 
     def __init__(self, port, spoil):
@@ -65,6 +65,9 @@ class Proxy:
         request = self._read(client)
         if how == "busy":
             client.sendall(b"HTTP/1.1 503 Busy\r\nRetry-After: 0\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+            return
+        if how == "other":
+            client.sendall(b'HTTP/1.1 200 OK\r\nContent-Length: 15\r\nConnection: close\r\n\r\n{"status":"up"}')
             return
         with socket.create_connection(("127.0.0.1", self._to)) as server:
             server.sendall(request.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n", 1))
@@ -198,6 +201,16 @@ class Tests(unittest.TestCase):
         with self.assertRaises(AccountantError) as caught:
             self.remote(1, retries=0).open_ledger("a.ledger")
         self.assertNotIn("not known", str(caught.exception))
+
+    def test_another_answer_grants_nothing(self):
+        port = self.serve()
+        self.remote(port).create_ledger("a.ledger", **BUDGET)
+        proxy = Proxy(port, [None, "other"])
+        self.addCleanup(proxy.close)
+        ledger = self.remote(proxy.port).open_ledger("a.ledger")
+        with self.assertRaisesRegex(AccountantError, "must not run"):
+            ledger.spend(pure(0.3))
+        self.assertEqual(ledger.status().entries, 0)
 
     def test_tokens(self):
         clients = os.path.join(self.folder, "clients.json")

@@ -54,12 +54,15 @@ func (d DummyExponential) Pick(src rand.Source, scores []float64) (int, error) {
 	if err := d.check(); err != nil {
 		return -1, err
 	}
-	rng := generators(src)()
+	return d.pick(generators(src)(), scores), nil
+}
+
+func (d DummyExponential) pick(rng *rand.Rand, scores []float64) int {
 	dummies := uint64(1 + math.Round(1/d.Gamma))
 	for {
 		i := rng.Uint64N(uint64(len(scores)) + dummies)
 		if i >= uint64(len(scores)) {
-			return -1, nil
+			return -1
 		}
 		weight := 0.0
 		switch q := scores[i]; {
@@ -70,7 +73,7 @@ func (d DummyExponential) Pick(src rand.Source, scores []float64) (int, error) {
 			weight = math.Exp(d.Exponent * (q - d.Threshold))
 		}
 		if random.Coin(rng, weight) {
-			return int(i), nil
+			return int(i)
 		}
 	}
 }

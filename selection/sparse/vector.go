@@ -47,7 +47,11 @@ func (s Vector) Run(ctx context.Context, src rand.Source, n int, percentile func
 	if err := s.check(); err != nil {
 		return -1, err
 	}
-	rng := generators(src)()
+	return s.run(ctx, generators(src)(), n, percentile)
+}
+
+// run compares ξ + logit p with ν + logit p*.
+func (s Vector) run(ctx context.Context, rng *rand.Rand, n int, percentile func(ctx context.Context, query int) (float64, error)) (int, error) {
 	a, b := s.Scales()
 	a, b, err := widened(2*s.CandidateEpsilon, a, b)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -46,7 +47,7 @@ func NewBound(theta float64, step Step, attack profiles.Profile) *Bound {
 
 // Upper returns a profile that bounds the composition of k steps, tight for
 // losses of about eps, where δ is about e^logDelta. Transforms are of at most
-// maxPoints points.
+// maxPoints points. A context with a limit of work ends it with parallel.ErrWork.
 func (a *Bound) Upper(ctx context.Context, k int64, eps, logDelta float64, maxPoints int) (profiles.Profile, error) {
 	p, c, err := a.prepare(ctx, k, eps, logDelta)
 	if err != nil {
@@ -61,7 +62,7 @@ func (a *Bound) Upper(ctx context.Context, k int64, eps, logDelta float64, maxPo
 		return nil, err
 	}
 	join := &joint{members: f.members, worst: worst}
-	r := recursion{step: f.step, c: c, upper: true, join: join.join}
+	r := recursion{step: f.step, c: c, upper: true, join: join.join, joint: join}
 	for _, l := range f.laws {
 		r.laws = append(r.laws, l.masses(f.node, f.x))
 	}
@@ -106,7 +107,7 @@ func latticeTop(eps, c, step float64, reach, maxPoints int) (int, error) {
 	return int(math.Ceil(points)), nil
 }
 
-// prepare chooses the laws and the tilt. What a context cuts short is not kept.
+// prepare chooses the laws and the tilt. What a context cuts short, or its work, is not kept.
 func (a *Bound) prepare(ctx context.Context, k int64, eps, logDelta float64) (p *palette, c float64, err error) {
 	switch {
 	case k < 1:
@@ -127,7 +128,7 @@ func (a *Bound) prepare(ctx context.Context, k int64, eps, logDelta float64) (p 
 	kept, ok := a.palettes[logTop]
 	if !ok {
 		kept.palette, kept.err = newPalette(ctx, a.at, a.theta, logTop)
-		if ctx.Err() == nil {
+		if ctx.Err() == nil && kept.err != parallel.ErrWork {
 			a.palettes[logTop] = kept
 		}
 	}
@@ -154,8 +155,8 @@ type (
 	}
 )
 
-// family returns the members for about the tilt c: what is best at one is good nearby. What a context cuts short is
-// not kept.
+// family returns the members for about the tilt c: what is best at one is good nearby. What a context cuts short,
+// or its work, is not kept.
 func (a *Bound) family(ctx context.Context, p *palette, c float64) (*family, error) {
 	tilt := int(math.Round(4 * math.Log2(c)))
 	a.mu.Lock()
@@ -164,7 +165,7 @@ func (a *Bound) family(ctx context.Context, p *palette, c float64) (*family, err
 	kept, ok := a.families[key]
 	if !ok {
 		kept.family, kept.err = newFamily(ctx, p, math.Exp2(float64(tilt)/4))
-		if ctx.Err() == nil {
+		if ctx.Err() == nil && kept.err != parallel.ErrWork {
 			a.families[key] = kept
 		}
 	}

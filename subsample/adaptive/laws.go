@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -44,6 +45,7 @@ const (
 	nodeGrowth = 0.03    // of the distance between nodes, for losses above 1/growth steps
 	maxReach   = 1 << 15 // largest node
 	inflation  = 2e-4    // of the laws' θ, so that excess's own error hardly matters
+	perNode    = 6e4     // what a node takes, measured, in the unit of parallel.WithWork
 )
 
 // newPalette returns the laws on losses up to where one step exceeds with
@@ -67,6 +69,9 @@ func newPalette(ctx context.Context, step Step, theta, logTop float64) (*palette
 	var u, v []float64
 	for i := 0; ; i += max(1, int(float64(i)*nodeGrowth)) {
 		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := parallel.Spend(ctx, perNode); err != nil {
 			return nil, err
 		}
 		if i > maxReach {

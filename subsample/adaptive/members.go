@@ -4,6 +4,7 @@ package adaptive
 
 import (
 	"math"
+	"sync/atomic"
 
 	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
@@ -42,6 +43,7 @@ type joint struct {
 	worst   int         // index of the law that sets the scale
 	drop    [][]float64 // of each law at each point
 	top     []float64
+	values  atomic.Int64 // of members that were computed, sums of drops included
 }
 
 // join sets g to upper bounds of the largest values of the members, given the laws' values.
@@ -111,6 +113,7 @@ func (t *joint) fill(values [][]float64, g []float64, lo, hi int, some []int) {
 			return
 		}
 	}
+	t.values.Add(int64((hi - lo) * len(some)))
 	for i := lo; i < hi; i++ {
 		best := math.Inf(-1)
 		for _, n := range some {
@@ -133,6 +136,7 @@ func (t *joint) contenders(lo, hi int, some []int) []int {
 			least[j], most[j] = min(least[j], v), max(most[j], v)
 		}
 	}
+	t.values.Add(2 * int64(len(some)))
 	cap := math.Inf(1)
 	sums := make([]float64, len(some))
 	for i, n := range some {

@@ -29,6 +29,22 @@ type recursion struct {
 	laws  []massLaw
 	join  func(values [][]float64, g []float64) // sets G, given each law's expectations
 	upper bool                                  // round up, else down
+	joint *joint                                // that join is of, nil if it is a mere maximum
+}
+
+// perPoint and perValue are what a point of a law's transform takes and a member's value at one, measured,
+// in the unit of parallel.WithWork. They decide where a limit ends a recursion, and prove nothing.
+const (
+	perPoint = 2.5
+	perValue = 0.25
+)
+
+// compared returns the work of the comparisons since it was asked last.
+func (r recursion) compared() float64 {
+	if r.joint == nil {
+		return 0
+	}
+	return perValue * float64(r.joint.values.Swap(0))
 }
 
 // run replaces G by G after k more steps. What g holds after an error, that of a
@@ -106,8 +122,15 @@ func (r recursion) run(ctx context.Context, g []float64, k int64) error {
 	if !r.upper {
 		sign = -1
 	}
+	price := perPoint * float64(n) * float64(len(r.laws)+1)
+	if _, left := parallel.Work(ctx); float64(k)*price > left {
+		return parallel.ErrWork
+	}
 	for done := range k {
 		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := parallel.Spend(ctx, price+r.compared()); err != nil {
 			return err
 		}
 		clear(buf)

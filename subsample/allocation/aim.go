@@ -15,7 +15,7 @@ import (
 	"github.com/dpaccountant/accountant/subsample"
 )
 
-var _, _ subsample.LawMaker = Random{}, Shuffle{}
+var _, _ subsample.Whole = Random{}, Shuffle{}
 
 // leastRelative is the finest width that laws are made for on behalf of an accountant: their
 // time grows with one over it.
@@ -57,6 +57,16 @@ func (s Random) Laws(b profiles.Mechanism, r profiles.Relation) (profiles.Laws, 
 // Laws implements subsample.LawMaker.
 func (s Shuffle) Laws(b profiles.Mechanism, r profiles.Relation) (profiles.Laws, error) {
 	return &aimed{scheme: s, base: b, relation: r, made: map[madeKey]profiles.Bounds{}}, s.check(b, r)
+}
+
+// Whole implements subsample.Whole: every record takes part in all steps of an epoch.
+func (s Random) Whole() (runs int64, ok bool) {
+	return s.uses * s.epochs, s.uses == s.steps && s.part == s.steps && s.steps > 0
+}
+
+// Whole implements subsample.Whole: the one batch is the data set.
+func (s Shuffle) Whole() (runs int64, ok bool) {
+	return s.epochs, s.batches == 1 && s.unused == 0
 }
 
 // Least implements profiles.Laws.
@@ -146,6 +156,10 @@ func (s Random) check(b profiles.Mechanism, r profiles.Relation) error {
 		return fault.New("steps", "0 is not in [1, %d]", int64(maxSteps))
 	}
 	_, gaussian := noiseOf(b)
+	if _, whole := s.Whole(); whole {
+		_, _, err := source(b, r)
+		return err
+	}
 	if r == profiles.Substitute {
 		return s.checkSubstitute(b, gaussian)
 	}
@@ -158,14 +172,9 @@ func (s Random) check(b profiles.Mechanism, r profiles.Relation) error {
 
 // checkSubstitute returns what is not proved under substitution.
 func (s Random) checkSubstitute(b profiles.Mechanism, gaussian bool) error {
-	every := s.uses == s.steps && s.part == s.steps
 	switch {
-	case every && s.uses == 1 && s.epochs == 1:
-		return nil
 	case !gaussian:
 		return fault.New("mechanism", "%q has no proved bound for random allocation under substitute; gaussian has", b.Name())
-	case every:
-		return nil
 	case s.uses > 1:
 		return fault.New("uses", "%d of %d steps have no proved bound under substitute", s.uses, s.steps)
 	case s.part < s.steps && s.part > 0:

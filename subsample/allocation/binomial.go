@@ -43,30 +43,8 @@ func binomialTail(n, k int64, q float64) (p, err float64) {
 	return first * sum, err
 }
 
-// binomial returns Pr[Bin(n, q) = k] and a bound on its relative error, in Loader's form ("Fast
-// and accurate computation of binomial probabilities", 2000).
+// binomial returns Pr[Bin(n, q) = k] and a bound on its relative error.
 func binomial(n, k int64, q float64) (p, err float64) {
-	x, m := float64(k), float64(n)
-	var l float64
-	switch k {
-	case 0:
-		l = m * math.Log1p(-q)
-	case n:
-		l = m * math.Log(q)
-	default:
-		l = stirling(m) - stirling(x) - stirling(m-x) - xmath.Deviance(x, m*q) - xmath.Deviance(m-x, m*(1-q)) -
-			0.5*(math.Log(2*math.Pi)+math.Log(x)+math.Log1p(-x/m))
-	}
-	return math.Exp(l), u * (16 + 10*math.Abs(l) + 6*math.Abs(x-m*q))
-}
-
-// stirling returns log n! − log(√(2πn)(n/e)^n) to a few ulps of 1.
-func stirling(n float64) float64 {
-	if n < 16 {
-		l, _ := math.Lgamma(n + 1)
-		return l - (0.5*math.Log(2*math.Pi*n) + n*math.Log(n) - n)
-	}
-	// The alternating series: the first term left out is below 1e-18.
-	z := 1 / (n * n)
-	return (1./12 - (1./360-(1./1260-(1./1680-(1./1188-(691./360360-z/156)*z)*z)*z)*z)*z) / n
+	l, err := xmath.LogBinomial(k, n, q, 1-q)
+	return math.Exp(l), err + 4*u*(1+math.Abs(l)) // of the exponential, and its argument
 }

@@ -28,12 +28,24 @@ func encloses(t *testing.T, what any, d profiles.Direction, eps, want float64) {
 	}
 }
 
-// TestOneStep: check 1 of the page. One step and more epochs, or all steps, are the base itself.
+// TestOneStep: check 1 of the page. The laws of one step and more epochs, which no plan takes, hold
+// the base's own; one step, or all steps, are the base itself.
 func TestOneStep(t *testing.T) {
 	for _, sigma := range []float64{0.3, 0.5, 1, 2, 5, 20} {
 		s := must(must(NewRandom(1)).WithEpochs(3, EachEpoch))
-		m := must(s.Apply(gaussian(sigma), profiles.AddRemove))
+		upper, lower, err := source(gaussian(sigma), profiles.AddRemove)
+		if err != nil {
+			t.Fatal(err)
+		}
+		up, low, err := s.laws(t.Context(), upper, lower)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := must(twoSided("laws", profiles.AddRemove, up, low))
 		g := must(profiles.NewGaussian(sigma)).Repeat(3, profiles.Gaussian{})
+		if one := must(s.Apply(gaussian(sigma), profiles.AddRemove)); !profiles.Equal(one.Directions[0].Upper, g) {
+			t.Errorf("σ = %v: one step and three epochs are not three runs of the base", sigma)
+		}
 		for i := range 200 {
 			eps := (float64(i)/100 - 0.5) * (3/sigma + 5/sigma/sigma)
 			want, err := profiles.LogDelta(g, eps)

@@ -1,6 +1,6 @@
 package allocation
 
-// A fixed public order: consequence 8 of Theorem 1 in docs/theory/allocation.md.
+// A fixed public order: consequence 6 of Theorem 1 in docs/theory/allocation.md.
 
 import (
 	"context"

@@ -111,16 +111,11 @@ func (s Random) Bounds(ctx context.Context, b profiles.Mechanism, r profiles.Rel
 	if s.part == 0 {
 		return profiles.NewBounds(b.Name(), r, profiles.Identical()), nil
 	}
-	if s.uses == s.steps && s.part == s.steps && s.epochs == 1 {
-		if r == profiles.ZeroOut {
-			if s.uses > 1 {
-				return s.whole(ctx, b, r)
-			}
+	if runs, ok := s.Whole(); ok {
+		if runs == 1 {
 			return profiles.Unsampled(ctx, b, r)
 		}
-		if s.uses == 1 {
-			return profiles.Unsampled(ctx, b, r)
-		}
+		return s.whole(ctx, b, r)
 	}
 	if r == profiles.Substitute {
 		return s.substitute(ctx, b)
@@ -129,11 +124,8 @@ func (s Random) Bounds(ctx context.Context, b profiles.Mechanism, r profiles.Rel
 	if err != nil {
 		return profiles.Bounds{}, err
 	}
-	if s.uses > 1 && s.uses < s.steps {
-		return s.several(ctx, b, r, upper, lower)
-	}
 	if s.uses > 1 {
-		return s.whole(ctx, b, r)
+		return s.several(ctx, b, r, upper, lower)
 	}
 	up, low, err := s.laws(ctx, upper, lower)
 	if err != nil {

@@ -20,8 +20,6 @@ func (s Random) substitute(ctx context.Context, b profiles.Mechanism) (profiles.
 	switch {
 	case !ok:
 		return profiles.Bounds{}, fault.New("mechanism", "%q has no proved bound for random allocation under substitute; gaussian has", b.Name())
-	case s.uses == s.steps && s.part == s.steps:
-		return s.whole(ctx, b, profiles.Substitute)
 	case s.uses > 1:
 		return profiles.Bounds{}, fault.New("uses", "%d of %d steps have no proved bound under substitute", s.uses, s.steps)
 	case s.part < s.steps:

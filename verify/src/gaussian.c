@@ -25,8 +25,8 @@ enum { MAX_TERMS = (MAX_RECORDS + 1)*(MAX_RECORDS + 1) };
 
 int full_gaussian(const step *s) { return s->kind == GAUSSIAN && s->rate == 1; }
 
-/* A mixture is the pair of a sampled Gaussian step in one direction. Under substitute the records move the sum from 0 by mu one
- * way or the other: mu is that of add-remove. */
+/* A mixture is the pair of a Gaussian step in one direction. Under substitute the records of a sampled one move the sum from 0 by mu
+ * one way or the other: mu is that of add-remove. */
 typedef struct {
 	int a, b;                /* whether A and B are not 1 */
 	int n;                   /* the number of components, K + 1 */
@@ -37,8 +37,9 @@ typedef struct {
 
 static void mixture_init(mixture *m, const certificate *c, const step *s, int d, slong prec)
 {
-	m->a = d == 0 || c->relation == SUBSTITUTE;
-	m->b = d == 1 || c->relation == SUBSTITUTE;
+	int both = c->relation == SUBSTITUTE && !full_gaussian(s); /* in full, shift is all of the distance between P and Q */
+	m->a = d == 0 || both;
+	m->b = d == 1 || both;
 	m->n = s->records + 1;
 	arb_t q, p;
 	arb_init(q); arb_init(p); arb_init(m->Mu); arb_init(m->Top);

@@ -8,7 +8,7 @@
 //
 // The files, each of which uses only those before it:
 //
-//   - binomial.go, law.go, law_schemes.go: the law of the copies (§1);
+//   - law.go, law_schemes.go: the law of the copies (§1);
 //   - logsum.go, public_choice.go, shifts.go, fast_sums.go: sums over the copies, in
 //     logarithms and, where they agree, in plain numbers;
 //   - gaussian_attack.go: all others agree with the substitute (§7, pair B), attained;

@@ -50,9 +50,9 @@ func Coins(k int64, rate float64) Law {
 	}
 	logP, errs := make([]float64, k+1), make([]float64, k+1)
 	for u := range logP {
-		logP[u], errs[u] = logBinomial(int64(u), k, rate, 1-rate)
+		logP[u], errs[u] = xmath.LogBinomial(int64(u), k, rate, 1-rate)
 	}
-	law := NewLaw(logP, errs, math.Inf(-1), -math.Expm1(float64(k)*log1mOf(rate, 1-rate)), logP[0])
+	law := NewLaw(logP, errs, math.Inf(-1), -math.Expm1(float64(k)*xmath.LogComplement(rate, 1-rate)), logP[0])
 	law.RealZeros = true // (1 − rate + rate·w)^k
 	return law
 }
@@ -74,14 +74,14 @@ func Weights(p []float64) Law {
 // Binomial is the law of Bin(m, p).
 func Binomial(m int64, p, q float64) Law {
 	logP, errs, last := binomialTable(m, p, q)
-	return NewLaw(logP, errs, last, -math.Expm1(float64(m)*log1mOf(p, q)), logP[0])
+	return NewLaw(logP, errs, last, -math.Expm1(float64(m)*xmath.LogComplement(p, q)), logP[0])
 }
 
 // binomialTable lists log Pr[Bin(m, p) = u] up to where the rest is negligible.
 func binomialTable(m int64, p, q float64) (logP, errs []float64, logLast float64) {
 	mean := float64(m) * p
 	for u := int64(0); u <= m; u++ {
-		l, e := logBinomial(u, m, p, q)
+		l, e := xmath.LogBinomial(u, m, p, q)
 		if float64(u) > mean && l < logNegligible {
 			// Beyond the mean the ratios fall: the rest is at most geometric.
 			ratio := (float64(m) - float64(u)) / float64(u+1) * p / q

@@ -1,20 +1,18 @@
-package copies
+// Binomial probabilities with their errors, for any number of trials.
 
-import (
-	"math"
+package xmath
 
-	"github.com/dpaccountant/accountant/internal/xmath"
-)
+import "math"
 
-// logBinomial returns log Pr[Bin(n, p) = x], q = 1 − p given apart, and a bound
+// LogBinomial returns log Pr[Bin(n, p) = x], q = 1 − p given apart, and a bound
 // on the absolute error of it.
 //
 // Loader's saddle-point form ("Fast and accurate computation of binomial
 // probabilities", 2000) never forms a binomial coefficient: the error is a few
 // units in the last place of 1 + |log p|, where a difference of log-gammas loses
 // log(n!)·2^-53. The second term of the bound is the rounding of n·p, which
-// enters through |x − np|.
-func logBinomial(x, n int64, p, q float64) (logP, err float64) {
+// enters through |x − np|; so does q, which may be off by a rounding.
+func LogBinomial(x, n int64, p, q float64) (logP, err float64) {
 	xf, nf := float64(x), float64(n)
 	switch {
 	case x < 0 || x > n:
@@ -25,23 +23,25 @@ func logBinomial(x, n int64, p, q float64) (logP, err float64) {
 		}
 		return math.Inf(-1), 0
 	case x == 0:
-		logP = nf * log1mOf(p, q)
+		logP = nf * LogComplement(p, q)
 	case x == n:
-		logP = nf * log1mOf(q, p)
+		logP = nf * LogComplement(q, p)
 	default:
+		rest := math.Log1p(-xf / nf) // log((n − x)/n), of the smaller share
+		if xf > nf/2 {
+			rest = math.Log((nf - xf) / nf)
+		}
 		logP = stirlingError(nf) - stirlingError(xf) - stirlingError(nf-xf) -
-			xmath.Deviance(xf, nf*p) - xmath.Deviance(nf-xf, nf*q) -
-			0.5*(log2Pi+math.Log(xf)+math.Log1p(-xf/nf))
+			Deviance(xf, nf*p) - Deviance(nf-xf, nf*q) -
+			0.5*(log2Pi+math.Log(xf)+rest)
 	}
-	return logP, xmath.U * (12 + 8*math.Abs(logP) + 4*math.Abs(xf-nf*p))
+	return logP, U * (12 + 8*math.Abs(logP) + 4*math.Abs(xf-nf*p))
 }
 
-const (
-	log2Pi = 1.83787706640934548356
-)
+const log2Pi = 1.83787706640934548356
 
-// log1mOf returns log(1−p) where q is 1−p, from whichever is the more accurate.
-func log1mOf(p, q float64) float64 {
+// LogComplement returns log(1−p) where q is 1−p, from whichever is the more accurate.
+func LogComplement(p, q float64) float64 {
 	if p < 0.5 {
 		return math.Log1p(-p)
 	}

@@ -1,0 +1,91 @@
+package accountant_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/plan"
+)
+
+// TestEveryAnswerEndsWithinItsLimits: under limits of work, memory and time that are far too small, every question
+// has an interval that meets the one without a limit, and a warning where it is wider than asked; a cancelled context
+// is its error. The plans are of every kind of engine: integrals, lattices, laws for a question, gaps, closed forms.
+func TestEveryAnswerEndsWithinItsLimits(t *testing.T) {
+	for name, steps := range map[string]string{
+		"integral": "neighbors: add-remove\nsteps: [{mechanism: {gaussian: {noise-multiplier: 1}}, sampling: {poisson: {rate: 0.01}}, count: 1000}]",
+		"laplace":  "neighbors: add-remove\nsteps: [{mechanism: {laplace: {noise-multiplier: 3}}, sampling: {poisson: {rate: 0.0001}}, count: 20}]",
+		"lattice":  "neighbors: add-remove\nsteps: [{mechanism: {discrete-gaussian: {noise-multiplier: 3}}, sampling: {poisson: {rate: 0.1}}, count: 7}]",
+		"laws":     "neighbors: add-remove\nsteps: [{mechanism: {gaussian: {noise-multiplier: 1}}, sampling: {random-allocation: {steps: 20}}, count: 3}]",
+		"gap":      "neighbors: substitute\nsteps: [{mechanism: {gaussian: {noise-multiplier: 2}}, sampling: {with-replacement: {population: 100, batch: 5}}, count: 10}]",
+		"mixed":    "neighbors: add-remove\nsteps: [{mechanism: {exponential: {epsilon: 0.3}}, count: 5}, {mechanism: {gaussian: {noise-multiplier: 5}}, count: 3}]",
+	} {
+		p, err := plan.Parse([]byte(steps))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		account := func(opts ...accountant.Option) *accountant.Accountant {
+			a := p.Accountant(opts...)
+			if err := a.AddPlan(t.Context(), p); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			return a
+		}
+		type question struct {
+			name string
+			ask  func(context.Context, *accountant.Accountant) ([]accountant.Interval, error)
+		}
+		questions := []question{
+			{"ε", func(ctx context.Context, a *accountant.Accountant) ([]accountant.Interval, error) {
+				iv, err := a.Epsilon(ctx, 1e-9)
+				return []accountant.Interval{iv}, err
+			}},
+			{"δ", func(ctx context.Context, a *accountant.Accountant) ([]accountant.Interval, error) {
+				iv, err := a.Delta(ctx, 0.5)
+				return []accountant.Interval{iv}, err
+			}},
+			{"curve", func(ctx context.Context, a *accountant.Accountant) (ivs []accountant.Interval, err error) {
+				points, err := a.EpsilonCurve(ctx, []float64{1e-9, 1e-3})
+				for _, x := range points {
+					ivs = append(ivs, x.Interval)
+				}
+				return ivs, err
+			}},
+		}
+		for _, q := range questions {
+			free, err := q.ask(t.Context(), account())
+			if err != nil {
+				t.Fatalf("%s, %s: %v", name, q.name, err)
+			}
+			for limit, opt := range map[string]accountant.Option{
+				"work":      accountant.WithWorkLimit(1e4),
+				"no memory": accountant.WithMemory(1 << 14), "no time": accountant.WithTimeLimit(time.Nanosecond),
+			} {
+				ivs, err := q.ask(t.Context(), account(opt))
+				if err != nil || len(ivs) != len(free) {
+					t.Errorf("%s, %s, %s: %d answers, %v", name, q.name, limit, len(ivs), err)
+					continue
+				}
+				for i, iv := range ivs {
+					if !(iv.Lower <= iv.Estimate && iv.Estimate <= iv.Upper && iv.Lower <= free[i].Upper && iv.Upper >= free[i].Lower) {
+						t.Errorf("%s, %s, %s: [%v, %v, %v], and [%v, %v] without", name, q.name, limit, iv.Lower, iv.Estimate, iv.Upper, free[i].Lower, free[i].Upper)
+					}
+					if wide := iv.Upper-iv.Lower > max(1e-3*math.Abs(iv.Upper), 1e-6); wide && q.name != "δ" && iv.Gap == nil && len(iv.Warnings) == 0 {
+						t.Errorf("%s, %s, %s: [%v, %v] without a warning", name, q.name, limit, iv.Lower, iv.Upper)
+					}
+					if g := iv.Gap; g != nil && len(iv.Warnings) == 0 && (g.Proved.Upper-g.Proved.Lower > 1e-3*math.Abs(g.Proved.Upper) || g.Attack.Upper-g.Attack.Lower > 1e-3*math.Abs(g.Attack.Upper)) {
+						t.Errorf("%s, %s, %s: %+v without a warning", name, q.name, limit, *g)
+					}
+				}
+			}
+			ctx, stop := context.WithCancel(t.Context())
+			stop()
+			if _, err := q.ask(ctx, account()); !errors.Is(err, context.Canceled) {
+				t.Errorf("%s, %s: a cancelled context has %v", name, q.name, err)
+			}
+		}
+	}
+}
