@@ -68,3 +68,18 @@ func TestAttackBelowZero(t *testing.T) {
 		}
 	}
 }
+
+// TestStepBoundIsRoundedUp: the bound of a configuration is at least the product and the sum that it is, exactly.
+func TestStepBoundIsRoundedUp(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 4))
+	for range 50 {
+		s := stepBound{theta: 1, p1: rng.Float64()}
+		w := share{logA: -1 - rng.Float64(), logB: -rng.Float64(), rest: 0.1 * rng.Float64()}
+		g := triangle{1.5, 1.5, 1}
+		x := triangle{g.s / 2, g.t / 2, g.r / 2}.excess(w.logA, w.logB)
+		want := oracle.Add(oracle.Mul(oracle.F(s.p1), oracle.Exp(oracle.F(max(-700, x)))), oracle.F(w.rest))
+		if got := s.at([]share{w}, g); oracle.F(got).Cmp(want) < 0 {
+			t.Errorf("%+v: at most %.20g, want at least %.20g", w, got, want)
+		}
+	}
+}
