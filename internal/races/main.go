@@ -5,7 +5,7 @@
 //
 // Under the detector numeric code is ten times as slow, and goroutines that share something do so from the
 // first second on: the detector reports a race when it sees it, so that a test that is cut off has been looked at for as long
-// as it ran. No test needs to be marked for it, and each is begun. A test of children or clocks may take twenty times the limit
+// as it ran. No test needs to be marked for it, and each is begun. A test of children or clocks may take thirty times the limit
 // by the clock.
 //
 // What it says of a race is in files, GORACE's log_path, which processes that a test starts inherit, and which outlast
@@ -198,6 +198,6 @@ func (w *watch) read(line []byte) {
 func (w *watch) exceeds(each time.Duration) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.cutOff = w.now != "" && (w.used()-w.base > each || time.Since(w.since) > 20*each)
+	w.cutOff = w.now != "" && (w.used()-w.base > each || time.Since(w.since) > 30*each)
 	return w.cutOff
 }
