@@ -40,8 +40,9 @@ func main() {
 		r := runner{binary: flag.Arg(0), args: flag.Args()[1:], each: *each}
 		err = r.all()
 		text := new(bytes.Buffer)
+		folder, _ := os.Getwd() // that of the package
 		for _, t := range r.ended {
-			fmt.Fprintf(text, "%s\t%s\t%.2f\t%s\n", t.how, filepath.Base(r.binary), t.cpu.Seconds(), t.name)
+			fmt.Fprintf(text, "%s\t%.2f\t%s\t%s\n", t.how, t.cpu.Seconds(), folder, t.name)
 		}
 		_, wrong := log.Write(text.Bytes()) // one write, as other packages append to it too
 		err = errors.Join(err, wrong, log.Close())
@@ -76,9 +77,9 @@ func (r *runner) all() error {
 	if err != nil {
 		return fmt.Errorf("%s -test.list: %w", r.binary, err)
 	}
-	for left := strings.Fields(string(out)); len(left) > 0 && err == nil; {
-		var these []ended
-		these, err = r.some(left, filepath.Join(reports, "race"))
+	for left := strings.Fields(string(out)); len(left) > 0; {
+		these, failure := r.some(left, filepath.Join(reports, "race"))
+		err = errors.Join(err, failure)
 		for _, t := range these {
 			left = slices.DeleteFunc(left, func(name string) bool { return name == t.name })
 		}
@@ -133,6 +134,9 @@ func (r *runner) some(names []string, report string) ([]ended, error) {
 	defer w.mu.Unlock()
 	if w.cutOff {
 		w.ended, err = append(w.ended, ended{w.now, "cut off", r.each}), nil
+	}
+	if err != nil && w.now != "" { // what ends the process, other than by a panic, is not marked
+		w.ended = append(w.ended, ended{w.now, "failed", 0})
 	}
 	if err == nil && slices.ContainsFunc(w.ended, func(t ended) bool { return t.how == "failed" }) {
 		err = errors.New("FAIL")

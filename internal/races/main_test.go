@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/dpaccountant/accountant/internal/race"
 )
 
 // The runner is shown this test binary: the tests below do something only if TestRunner has asked for it.
@@ -46,6 +48,12 @@ func TestShownRaces(*testing.T) {
 	_ = child.Run()
 }
 
+func TestShownExits(*testing.T) {
+	if shown("exits") {
+		os.Exit(3)
+	}
+}
+
 func TestShownQuick(*testing.T) {}
 
 func TestRunner(t *testing.T) {
@@ -61,9 +69,10 @@ func TestRunner(t *testing.T) {
 		{"burns quick", "", map[string]string{"TestShownBurns": "cut off", "TestShownQuick": "ok"}},
 		{"fails", "a reason", map[string]string{"TestShownBurns": "ok", "TestShownFails": "failed"}},
 		{"fails burns", "a reason", map[string]string{"TestShownFails": "failed"}},
+		{"exits", "exit status 3", map[string]string{"TestShownExits": "failed", "TestShownQuick": "ok"}},
 		{"races", "WARNING: DATA RACE", map[string]string{"TestShownRaces": "cut off"}},
 	} {
-		if c.show == "races" && !detected {
+		if c.show == "races" && !race.Enabled {
 			continue // .ci/race shows it
 		}
 		t.Run(c.show, func(t *testing.T) {
