@@ -1,7 +1,7 @@
 // Command lint is go vet and staticcheck in one, for .ci/run: go run -modfile=.ci/tools.mod .ci/lint.go ./...
 // Apart from each other they type-check all packages, and look through what those depend on, twice.
-// It runs the analyzers of both, those of go vet as of golang.org/x/tools in tools.mod. Left out is what go vet finds in files that the
-// build leaves out, such as those of other systems: misplaced build tags.
+// It runs the analyzers of both; those of go vet are as of golang.org/x/tools in tools.mod, a few more than Go 1.26 has. Left out
+// is what go vet finds in files that the build leaves out, such as those of other systems: misplaced build tags.
 package main
 
 import (
