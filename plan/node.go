@@ -114,7 +114,8 @@ func (n *node) String() string {
 	if n.isNull() {
 		return "an empty value"
 	}
-	if decimal.Is(n.text) && len(n.text) <= 40 {
+	// A number may be an expression of several lines, and an error is one line.
+	if decimal.Is(n.text) && len(n.text) <= 40 && !strings.ContainsAny(n.text, "\n\r") {
 		return n.text
 	}
 	return nearest.Quote(n.text)

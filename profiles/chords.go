@@ -65,6 +65,10 @@ func twoSided(x, right, left []float64, inf, infQ float64) (*Discrete, error) {
 	}
 	massErr, lossErr := 8*xmath.U, 2*xmath.U*x[len(x)-1]
 	rest, off := min(p.Value(), q.Value()), math.Abs(p.Value()-q.Value())+16*xmath.U
+	if rest < 0 {
+		// Nothing is at 0, and what the masses were raised by makes more than 1 of them: those of a law are less by so much.
+		massErr -= rest * (1 + 1e-9)
+	}
 	switch {
 	case rest >= ampleRest:
 		rest = max(p.Value(), q.Value())

@@ -99,3 +99,29 @@ func TestChordsOfUnequalHalves(t *testing.T) {
 		}
 	}
 }
+
+// TestChordsWithNothingAtZero: values of a law without a loss 0, whose masses are raised to be above them, are of no more mass than their
+// stated error allows, so that a lower law of them is one.
+func TestChordsWithNothingAtZero(t *testing.T) {
+	const n = 3000
+	x, up, back := make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)
+	// P is 0.3 at the loss 1 and 0.7 at ∞; Q is 0.3/e there and the rest at −∞.
+	for i := range x {
+		x[i] = float64(i) / n
+		up[i] = 0.7 + 0.3*-math.Expm1(x[i]-1)
+		back[i] = 1 - 0.3*math.Exp(-1)
+	}
+	d, err := profiles.NewChords(x, up, back)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []*profiles.Discrete{d, profiles.Reverse(d).(*profiles.Discrete)} {
+		total := math.Exp(p.Support().LogPInf)
+		for _, a := range p.Atoms() {
+			total += math.Exp(a.LogP)
+		}
+		if excess := total - 1; excess > p.MassErr() {
+			t.Errorf("masses add to 1 + %v, and are stated to be right to %v", excess, p.MassErr())
+		}
+	}
+}

@@ -87,43 +87,54 @@ func pieces(k int) []piece {
 func laplaceRuns(k int, m *big.Float) curve {
 	m = wide(0).Set(m)
 	list := pieces(k)
-	end := mul(m, wide(float64(k)))
-	half := wide(0.5)
-	scale := wideExp(wide(0).Neg(mul(half, end)))
+	knots := make([]point, 2*k+1)
+	for i := range knots {
+		knots[i] = pointAt(mul(m, wide(float64(i-k))))
+	}
+	end := knots[2*k]
 	return func(eps *big.Float) *big.Float {
-		e := wide(0).Set(eps)
-		if e.Cmp(end) >= 0 {
+		if wide(0).Set(eps).Cmp(end.x) >= 0 {
 			return oracle.New()
 		}
-		exp := wideExp(e)
+		at := pointAt(eps)
+		exp := mul(at.up, at.up)
 		sum := wide(0)
 		for _, p := range list {
-			c := mul(m, wide(float64(p.knot)))
+			c := knots[p.knot+k]
 			from := c
-			if e.Cmp(c) > 0 {
-				from = e
+			if at.x.Cmp(c.x) > 0 {
+				from = at
 			}
 			var x *big.Float
 			if p.order == 0 {
-				if from != c { // at or below ε
+				if from.x != c.x { // at or below ε
 					continue
 				}
-				x = sub(wideExp(mul(half, c)), mul(exp, wideExp(wide(0).Neg(mul(half, c)))))
+				x = sub(c.up, mul(exp, c.down))
 			} else {
 				n := p.order - 1
 				x = sub(moment(from, end, c, n, 1), mul(exp, moment(from, end, c, n, -1)))
 			}
 			sum = add(sum, mul(p.coefficient, x))
 		}
-		return oracle.New().Set(mul(scale, sum))
+		return oracle.New().Set(mul(end.down, sum))
 	}
 }
 
+// A point is a loss x with e^{x/2} and e^{−x/2}.
+type point struct{ x, up, down *big.Float }
+
+func pointAt(x *big.Float) point {
+	x = wide(0).Set(x)
+	up := wideExp(mul(x, wide(0.5)))
+	return point{x, up, quo(wide(1), up)}
+}
+
 // moment is ∫ e^{sL/2}·(L−c)^n/n! dL from lo to hi, for s = ±1.
-func moment(lo, hi, c *big.Float, n, s int) *big.Float {
-	at := func(x *big.Float) *big.Float {
+func moment(lo, hi, c point, n, s int) *big.Float {
+	at := func(x point) *big.Float {
 		// Repeated integration by parts: Σ_j (−1)^j (x−c)^{n−j}/(n−j)!·(2s)^{j+1}.
-		d := sub(x, c)
+		d := sub(x.x, c.x)
 		powers := []*big.Float{wide(1)}
 		for i := 1; i <= n; i++ {
 			powers = append(powers, quo(mul(powers[i-1], d), wide(float64(i))))
@@ -133,7 +144,10 @@ func moment(lo, hi, c *big.Float, n, s int) *big.Float {
 			sum = add(sum, mul(powers[n-j], unit))
 			unit = mul(unit, wide(float64(-2*s)))
 		}
-		return mul(sum, wideExp(mul(x, wide(float64(s)/2))))
+		if s > 0 {
+			return mul(sum, x.up)
+		}
+		return mul(sum, x.down)
 	}
 	return sub(at(hi), at(lo))
 }

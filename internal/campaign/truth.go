@@ -37,7 +37,7 @@ func (t truth) at(eps float64) *big.Float {
 }
 
 // mostBeside bounds the outcomes beside noise, each of which takes normal tails.
-const mostBeside = 40
+const mostBeside = 12
 
 // truthOf returns the profile of a plan; false if it is not known here.
 func truthOf(p plan) (truth, bool) {

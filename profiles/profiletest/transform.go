@@ -153,7 +153,6 @@ func checkLine(t *testing.T, tr profiles.Transform, theta float64) {
 	if !(math.Abs(re-k) <= err+err0) || math.Abs(im) > err0 {
 		t.Errorf("transform: LogM(%v + 0i) = %v + %vi ± %v, log M = %v ± %v", theta, re, im, err0, k, err)
 	}
-	last := math.Inf(1)
 	var ts, res []float64
 	for i := range 13 {
 		at := tMax * float64(i) / 12
@@ -164,26 +163,19 @@ func checkLine(t *testing.T, tr profiles.Transform, theta float64) {
 		if re-min(e, 1) > k+err && !math.IsInf(e, 1) {
 			t.Errorf("transform: log|M(%v + %vi)| = %v is above log M(θ) = %v", theta, at, re, k)
 		}
-		b := l.Decay(at)
-		if b > last+1e-9*(1+math.Abs(b)) {
-			t.Errorf("transform: Decay(%v) = %v at θ = %v, larger than before, %v", at, b, theta, last)
-		}
-		last = b
-		ts = append(ts, b)
+		ts = append(ts, l.Decay(at))
 		if math.IsInf(e, 1) {
 			res = append(res, math.Inf(-1))
 		} else {
 			res = append(res, re-e)
 		}
 	}
+	// A bound from t on may lie above that from a smaller t on, which another shifted line gives: each must hold.
 	for i := range ts {
 		for j := i; j < len(res); j++ {
 			if res[j] > ts[i]+1e-14*math.Abs(ts[i]) {
 				t.Errorf("transform: log|M| = %v at θ = %v, step %d of 12 to %v, above Decay = %v of step %d", res[j], theta, j, tMax, ts[i], i)
 			}
 		}
-	}
-	if b := l.Decay(4 * tMax); b > last+1e-9*(1+math.Abs(b)) {
-		t.Errorf("transform: Decay(%v) = %v at θ = %v, larger than before, %v", 4*tMax, b, theta, last)
 	}
 }

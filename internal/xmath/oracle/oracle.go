@@ -84,9 +84,10 @@ func Exp(x *big.Float) *big.Float {
 	const halvings = 20
 	r := Sub(x, Scale(Ln2(), k))
 	r.SetMantExp(r, -halvings)
-	sum, term := F(1), F(1)
+	sum, term, number := F(1), F(1), New()
 	for n := 1; term.Sign() != 0 && term.MantExp(nil) > -Prec-10; n++ {
-		term = Div(Mul(term, r), F(float64(n)))
+		term.Mul(term, r)
+		term.Quo(term, number.SetInt64(int64(n)))
 		sum.Add(sum, term)
 	}
 	for range halvings {
@@ -146,10 +147,11 @@ func NormalTail(x *big.Float) *big.Float {
 	}
 	if f, _ := x.Float64(); f < 6 {
 		x2 := Mul(x, x)
-		sum, term := New(), New().Copy(x)
+		sum, term, odd := New(), New().Copy(x), New()
 		for n := 1; term.Sign() != 0 && term.MantExp(nil) > -Prec-10; n++ {
 			sum.Add(sum, term)
-			term = Div(Mul(term, x2), F(float64(2*n+1)))
+			term.Mul(term, x2)
+			term.Quo(term, odd.SetInt64(int64(2*n+1)))
 		}
 		return Sub(F(0.5), Mul(NormalDensity(x), sum))
 	}
@@ -169,13 +171,27 @@ func LogNormalTail(x *big.Float) *big.Float {
 	return Sub(half, Log(millsCF(x)))
 }
 
-// millsCF returns φ/Φ̄ = x + 1/(x + 2/(x + 3/(x + …))).
+// millsCF returns φ/Φ̄ = x + 1/(x + 2/(x + 3/(x + …))) for x ≥ 1. Convergents A/B lie on both sides of it in turn, and two that follow
+// each other differ by n!/(B·B'), which ends the sum; all terms are positive, so that rounding grows by their number alone.
 func millsCF(x *big.Float) *big.Float {
-	d := New().Copy(x)
-	for n := 300; n >= 1; n-- {
-		d = Add(x, Div(F(float64(n)), d))
+	a0, a1 := F(1), New().Copy(x)
+	b0, b1 := F(0), F(1)
+	number, product := New(), New()
+	factorial := 0.0 // log2 n!
+	next := func(old, last *big.Float) {
+		old.Mul(old, number)
+		old.Add(old, product.Mul(x, last))
 	}
-	return d
+	for n := 1; ; n++ {
+		number.SetInt64(int64(n))
+		factorial += math.Log2(float64(n))
+		next(a0, a1)
+		next(b0, b1)
+		a0, a1, b0, b1 = a1, a0, b1, b0
+		if factorial-float64(b0.MantExp(nil)+b1.MantExp(nil)-2) < -Prec-10 {
+			return Div(a1, b1)
+		}
+	}
 }
 
 // Mills returns Φ̄(x)/φ(x).

@@ -73,3 +73,17 @@ func TestLegendre(t *testing.T) {
 		}
 	}
 }
+
+// The continued fraction from its far end, with more terms than it needs.
+func TestMillsFromBehind(t *testing.T) {
+	for _, x := range []float64{6, 6.5, 9, 20, 37, 300, 1e5} {
+		d := F(x)
+		for n := 600; n >= 1; n-- {
+			d = Add(F(x), Div(F(float64(n)), d))
+		}
+		diff := Div(Sub(millsCF(F(x)), d), d)
+		if diff.Sign() != 0 && diff.MantExp(nil) > -Prec+12 {
+			t.Errorf("x = %v: off by %v", x, diff)
+		}
+	}
+}
