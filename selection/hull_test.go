@@ -53,3 +53,30 @@ func TestHullOfSmallPoints(t *testing.T) {
 		t.Errorf("%d of %d points of an arc are left", len(xs), len(px))
 	}
 }
+
+// TestVerticesAtOneAlpha: attacks at two ε's that are one in hundreds of bits give two vertices at one α, of which the hull has the lower one.
+func TestVerticesAtOneAlpha(t *testing.T) {
+	at := func(alpha, v float64) vertex {
+		x := big.NewFloat(alpha).SetPrec(200)
+		return vertex{math.Log(alpha), x, big.NewFloat(v).SetPrec(200)}
+	}
+	first := at(0, 1)
+	for _, vs := range [][]vertex{
+		{first, at(0.5, 0.7), at(0.5, 0.7), at(2, 0.1)},
+		{first, at(0.5, 0.7), at(0.5, 0.75), at(2, 0.1)},
+		{first, at(0.5, 0.75), at(0.5, 0.7), at(2, 0.1)},
+		{first, at(0, 0.9), at(0.5, 0.7), at(2, 0.1), at(2, 0.1)},
+	} {
+		hull, falls := lowerHull(vs)
+		if len(hull) != 3 || len(falls) != 3 {
+			t.Fatalf("%d vertices and %d falls", len(hull), len(falls))
+		}
+		if v, _ := hull[1].v.Float64(); v != 0.7 {
+			t.Errorf("the hull has %v at 0.5", v)
+		}
+		p := pairOf(vs, false)
+		if total := p.pInf + p.p[0] + p.p[1]; math.Abs(total-1) > 1e-9 {
+			t.Errorf("P has the mass %v", total)
+		}
+	}
+}

@@ -227,6 +227,13 @@ func lowerHull(vs []vertex) (hull []vertex, falls []*big.Float) {
 		for n := len(hull); n > 1 && v.v.Cmp(hull[n-1].v) > 0; n = len(hull) {
 			v.v = hull[n-1].v // a profile does not rise
 		}
+		// Of two at one α the lower one counts, and the first at 0 is (0, 1) whatever else is there.
+		if n := len(hull); v.alpha.Cmp(hull[n-1].alpha) <= 0 {
+			if n == 1 || v.v.Cmp(hull[n-1].v) >= 0 {
+				continue
+			}
+			hull, falls = hull[:n-1], falls[:n-2]
+		}
 		for {
 			f := fall(hull[len(hull)-1], v)
 			if n := len(falls); n == 0 || f.Cmp(falls[n-1]) < 0 {

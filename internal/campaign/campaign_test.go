@@ -89,7 +89,8 @@ func TestSabotage(t *testing.T) {
 				iv.Upper = max(iv.Upper-terms, iv.Lower)
 			}
 		}),
-		"a NaN": changed(func(iv *accountant.Interval, _ question) { iv.Upper = math.NaN() }),
+		"a panic": changed(func(*accountant.Interval, question) { panic("of one plan") }),
+		"a NaN":   changed(func(iv *accountant.Interval, _ question) { iv.Upper = math.NaN() }),
 		"counts are dropped": asked(everyStep(func(s *step) {
 			s.count = 1
 		})),

@@ -10,6 +10,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"runtime/debug"
 	"time"
 
 	"github.com/dpaccountant/accountant"
@@ -62,7 +63,7 @@ func (x *examiner) get(ctx context.Context, p plan, q question) (accountant.Inte
 	const check = "an answer by itself"
 	limited, stop := context.WithTimeout(ctx, deadline)
 	defer stop()
-	iv, err := x.ask(limited, p, q)
+	iv, err := recovered(x.ask)(limited, p, q)
 	fail := func(format string, args ...any) (accountant.Interval, error) {
 		return iv, &violation{check, fmt.Sprintf(format, args...), p, q}
 	}
@@ -109,6 +110,18 @@ func (x *examiner) get(ctx context.Context, p plan, q question) (accountant.Inte
 		x.widestPlan = fmt.Sprintf("%v: [%v, %v]\n%s", q, iv.Lower, iv.Upper, p.text())
 	}
 	return iv, nil
+}
+
+// recovered makes a panic an error.
+func recovered(ask answerer) answerer {
+	return func(ctx context.Context, p plan, q question) (iv accountant.Interval, err error) {
+		defer func() {
+			if e := recover(); e != nil {
+				err = fmt.Errorf("panic: %v\n%s", e, debug.Stack())
+			}
+		}()
+		return ask(ctx, p, q)
+	}
 }
 
 // examine asks and checks; the error is a *violation, or that of a cancelled context.
