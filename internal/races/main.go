@@ -1,7 +1,7 @@
 // Command races runs the test binary of one package, each test for so much processor time at most, and fails if a test
 // fails or the race detector reports anything. It is what go test runs for .ci/race:
 //
-//	go test -race -short -timeout 0 -exec "races -each 3s -log FILE" ./...
+//	go test -race -short -timeout 0 -exec "races -each 2s -log FILE" ./...
 //
 // Under the detector numeric code is ten times as slow, and goroutines that share something do so from the
 // first second on: the detector reports a race when it sees it, so that a test that is cut off has been looked at for as long
@@ -28,7 +28,7 @@ import (
 )
 
 func main() {
-	each := flag.Duration("each", 3*time.Second, "processor time that each test may take")
+	each := flag.Duration("each", 2*time.Second, "processor time that each test may take")
 	path := flag.String("log", os.DevNull, "a file for a line about each test")
 	flag.Parse()
 	if flag.NArg() == 0 {
