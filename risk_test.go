@@ -96,3 +96,29 @@ func TestRiskRandomizedResponse(t *testing.T) {
 		}
 	}
 }
+
+// TestTinyFalsePositives: the slopes of the lines between knots have a product that is no float64 at rates like
+// 1e-200. Pure ε has min(e^ε·α, …), Gaussian noise Φ(Φ⁻¹(α) + μ), here from mpmath with 40 digits.
+func TestTinyFalsePositives(t *testing.T) {
+	for _, c := range []struct{ epsilon, sigma, alpha, power float64 }{
+		{epsilon: 100, alpha: 1e-290, power: 2.6881171418161356e-247},
+		{epsilon: 500, alpha: 1e-290, power: 1.4035922178528375e-73},
+		{sigma: 0.05, alpha: 1e-290, power: 6.7958916753708191e-61},
+		{sigma: 0.05, alpha: 1e-200, power: 9.3585987170119330e-25},
+		{sigma: 1, alpha: 1e-290, power: 4.0949444480025814e-275},
+		{sigma: 1, alpha: 1e-200, power: 8.2331116039861520e-188},
+		{sigma: 5, alpha: 1e-290, power: 1.4360398912300796e-287},
+	} {
+		b, err := profiles.NewPure(c.epsilon)
+		if c.sigma > 0 {
+			b, err = profiles.NewGaussianMechanism(c.sigma)
+		}
+		r, err := holding(t, AddRemove, b, err, 1, 1).Risk(t.Context(), []float64{c.alpha}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := r.TruePositive[0]; p.Lower > c.power*(1+1e-13) || p.Upper < c.power*(1-1e-13) || p.Upper > 1.01*p.Lower {
+			t.Errorf("%+v: a true-positive rate in [%v, %v]", c, p.Lower, p.Upper)
+		}
+	}
+}

@@ -435,6 +435,35 @@ func TestEqualScoresCountAsWrong(t *testing.T) {
 	}
 }
 
+// TestTinyEnds: probabilities below the least float64 are not 0, nor below the truth where float64 has few digits, and a
+// confidence of nearly 0 is not one of exactly 0, at which any ε would do.
+func TestTinyEnds(t *testing.T) {
+	exact := func(r, v int) *big.Float { // P[Bin(r, ½) ≥ v]
+		sum := new(big.Int)
+		for j := v; j <= r; j++ {
+			sum.Add(sum, new(big.Int).Binomial(int64(r), int64(j)))
+		}
+		x := new(big.Float).SetPrec(200).SetInt(sum)
+		return x.SetMantExp(x, -r)
+	}
+	for r := 1060; r < 1110; r++ {
+		for _, v := range []int{r, r - 1} {
+			want := exact(r, v)
+			lo, up := upperTail(r, v, 0.5, 0.5)
+			if big.NewFloat(up).Cmp(want) < 0 || big.NewFloat(lo).Cmp(want) > 0 {
+				t.Errorf("P[Bin(%d, ½) ≥ %d] in [%v, %v], is %v", r, v, lo, up, want)
+			}
+		}
+	}
+	if p := (Guesses{Canaries: 5000, In: 5000, Correct: 5000, Tests: 1}).PValue(0, 0); !(p > 0) {
+		t.Errorf("p-value %v of something possible", p)
+	}
+	few := Guesses{Canaries: 100, In: 50, Out: 50, Correct: 50, Tests: 1}
+	if e, mu := few.Epsilon(0, 1e-20), few.Mu(1e-20); e > 2 || mu > 2 {
+		t.Errorf("half of the guesses right: ε ≥ %v, μ ≥ %v", e, mu)
+	}
+}
+
 func TestROC(t *testing.T) {
 	got := Scores{[]float64{3, 2, 2}, []float64{2, 1}}.ROC(100)
 	if diff := cmp.Diff([]Rate{{0, 0}, {0, 1. / 3}, {0.5, 1}, {1, 1}}, got); diff != "" {

@@ -81,10 +81,13 @@ func upperTail(n, k int, p, q float64) (lower, upper float64) {
 		terms++
 	}
 	slack := err + 16*xmath.U*terms*2
-	lower = math.Exp(l-slack) * sum * (1 - 1e-15)
-	upper = math.Exp(l+slack) * (sum + 2*rest) * (1 + 1e-15)
-	return lower, min(1, upper)
+	lower = math.Exp(l-slack)*sum*(1-1e-15) - underflow*sum
+	upper = math.Exp(l+slack)*(sum+2*rest)*(1+1e-15) + underflow*(sum+2*rest)
+	return max(0, lower), min(1, upper)
 }
+
+// underflow bounds what an exponential below the normal numbers, and a product, are off by.
+const underflow = 8 * math.SmallestNonzeroFloat64
 
 // proportionAbove returns a number that the probability of an event is at most, unless
 // what has a chance of at most alpha happened: k of n independent trials had the event

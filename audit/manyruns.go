@@ -76,7 +76,7 @@ func ManyRunsAt(s Scores, threshold, confidence float64) (Rates, error) {
 // ratesAt counts ascending scores.
 func ratesAt(in, out []float64, t, confidence float64) Rates {
 	r := Rates{Threshold: t, Members: len(in), NonMembers: len(out), TruePositives: atLeast(in, t), FalsePositives: atLeast(out, t)}
-	a := (1 - confidence) / 2
+	a := failure(confidence) / 2
 	r.FalsePositiveUpper = proportionAbove(r.NonMembers, r.FalsePositives, a)
 	r.FalseNegativeUpper = proportionAbove(r.Members, r.Members-r.TruePositives, a)
 	return r

@@ -155,13 +155,13 @@ func (g Guesses) PValueOfCurve(epsilons, deltas []float64) float64 {
 // correct guesses is at least the least w(ε) with this property, over ε > ε*. It is w of some
 // such ε, for which the mechanism is (ε, δ)-private as well, so that PValue bounds the chance.
 func (g Guesses) Epsilon(delta, confidence float64) float64 {
-	return largest(maxEpsilon, 1-confidence, func(epsilon float64) float64 { return g.PValue(epsilon, delta) })
+	return largest(maxEpsilon, failure(confidence), func(epsilon float64) float64 { return g.PValue(epsilon, delta) })
 }
 
 // Mu returns the lower bound of μ at a confidence: the mechanism is not μ-GDP for a smaller
 // one. The proof is that of Epsilon, with the curve of the Gaussian mechanism.
 func (g Guesses) Mu(confidence float64) float64 {
-	return largest(maxMu, 1-confidence, func(mu float64) float64 {
+	return largest(maxMu, failure(confidence), func(mu float64) float64 {
 		if mu == 0 {
 			return g.PValue(0, 0)
 		}

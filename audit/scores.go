@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // maxRows bounds the scores of an audit: up to it the errors of binomial.go are small.
@@ -46,6 +47,15 @@ func check(s Scores, delta, confidence float64) error {
 		return fault.New("confidence", "%v is not in (0, 1)", confidence)
 	}
 	return nil
+}
+
+// failure is 1 − confidence, rounded down where it is no float64: never 1, a chance at which
+// anything goes.
+func failure(confidence float64) float64 {
+	if confidence >= 0.5 {
+		return 1 - confidence // exact
+	}
+	return xmath.Down(1-confidence, 1)
 }
 
 // A Rate is a point of the receiver operating characteristic of an attack.

@@ -2,9 +2,11 @@ package choice
 
 import (
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -590,6 +592,41 @@ func TestPermuteAndFlipReachesTheBetterOfBoth(t *testing.T) {
 			// Between nodes the tangents miss a little.
 			if got := math.Exp(v + e); want > 1e-12 && got < want*(1-2e-4) {
 				t.Errorf("%v × %v at ε = %v: %v, one attack alone reaches %v", c.k, c.epsilon, eps, got, want)
+			}
+		}
+	}
+}
+
+// TestStepsOfTheTable: the difference of two probabilities, one of which is kept and one of which is kept as
+// 1 minus it, has the relative accuracy that the pair declares for its masses.
+func TestStepsOfTheTable(t *testing.T) {
+	for _, c := range [][2]float64{{1e-3, 1e-10}, {1e-4, 1e-6}, {0.01, 1e-5}, {1, 1e-5}, {1e-6, 1e-2}, {2e-5, 0.3}} {
+		s, err := NewSelectPartitions(c[0], c[1], 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		exact := func(n int) *big.Float {
+			x := new(big.Float).SetPrec(300)
+			switch keep, hide := len(s.t.keep), len(s.t.hide); {
+			case n <= 0:
+				return x
+			case n <= keep:
+				return x.SetFloat64(s.t.keep[n-1])
+			case n <= keep+hide:
+				return x.Sub(x.SetInt64(1), new(big.Float).SetFloat64(s.t.hide[n-1-keep]))
+			}
+			return x.SetInt64(1)
+		}
+		middle, last := len(s.t.keep), len(s.t.keep)+len(s.t.hide)-1
+		for n := max(0, middle-3); n <= middle+3; n++ {
+			for _, m := range []int{n + 1, n + 2, last} {
+				if m <= n {
+					continue
+				}
+				want, _ := new(big.Float).Sub(exact(m), exact(n)).Float64()
+				if got := s.t.between(n, m); math.Abs(got-want) > 4*xmath.U*want {
+					t.Errorf("ε = %v, δ = %v: π_%d − π_%d = %v, is %v", c[0], c[1], m, n, got, want)
+				}
 			}
 		}
 	}

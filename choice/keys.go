@@ -151,14 +151,18 @@ func (s SelectPartitions) Pair(r profiles.Relation) (profiles.Profile, error) {
 	return profiles.NewDiscrete(atoms, math.Log(t.delta), math.Log(never), 64*xmath.U, 64*xmath.U*(1+t.epsilon))
 }
 
-// between returns π_m − π_n.
+// between returns π_m − π_n, n ≤ m, to a relative 2u: of numbers that are kept as they are, and across the
+// middle as the sum of what each is away from ½.
 func (t *keepTable) between(n, m int) float64 {
 	k0, h0 := t.at(n)
 	k1, h1 := t.at(m)
-	if h1 < 0.5 && h0 < 0.5 {
+	switch middle := len(t.keep); {
+	case n > middle:
 		return h0 - h1
+	case m <= middle:
+		return k1 - k0
 	}
-	return k1 - k0
+	return (0.5 - k0) + (0.5 - h1)
 }
 
 // Attack implements profiles.Attacked: a key of as many persons as make the largest

@@ -3,6 +3,7 @@ package darrm
 import (
 	"context"
 	"math"
+	"math/big"
 	"os"
 	"strings"
 	"testing"
@@ -87,5 +88,29 @@ func TestHundredAnswers(t *testing.T) {
 	}
 	if low, up := deltaOf(t, m.Directions[0].Lower, 11.156), deltaOf(t, m.Directions[0].Upper, 11.160); low < 1e-5 || up > 1e-5 {
 		t.Errorf("δ(11.156) ≥ %v, δ(11.160) ≤ %v", low, up)
+	}
+}
+
+// GeneralComposition is an upper bound in floating point too: against rationals, where it is k·ε and for the δ of one
+// and of two runs.
+func TestGeneralCompositionRoundsUp(t *testing.T) {
+	one := big.NewRat(1, 1)
+	rat := func(x float64) *big.Rat { return new(big.Rat).SetFloat64(x) }
+	for i := 1; i <= 60; i++ {
+		eps, delta, slack := .1*float64(i)/7, 1e-7*float64(i*i)/3, 1e-6/float64(i)
+		if got, _, err := GeneralComposition(eps, delta, i%3+1, 1e-300); err != nil || rat(got).Cmp(new(big.Rat).Mul(rat(eps), big.NewRat(int64(i%3+1), 1))) < 0 {
+			t.Errorf("%d runs of %v cost %v (%v)", i%3+1, eps, got, err)
+		}
+		for k := 1; k <= 2; k++ {
+			want := new(big.Rat).Sub(one, rat(slack))
+			for range k {
+				want.Mul(want, new(big.Rat).Sub(one, rat(delta)))
+			}
+			want.Sub(one, want)
+			if _, got, err := GeneralComposition(eps, delta, k, slack); err != nil || rat(got).Cmp(want) < 0 {
+				x, _ := want.Float64()
+				t.Errorf("%d runs of δ = %v, δ' = %v: %v (%v), is above %v", k, delta, slack, got, err, x)
+			}
+		}
 	}
 }

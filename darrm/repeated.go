@@ -237,16 +237,17 @@ func (r *recursion) lower(answers int, delta float64) (*profiles.Discrete, error
 	var atoms []profiles.Atom
 	pInf, qInf := math.Inf(-1), math.Inf(-1)
 	most := 0.0
-	for _, m := range now {
+	for cell, m := range now {
+		// What is too small for a ratio counts as 1e-290, which takes from the other law's advantage: a loss
+		// is infinite only where one law has exactly nothing.
+		p, q := max(m.p, 1e-290), max(m.q, 1e-290)
 		switch {
-		case m.p < 1e-290 && m.q < 1e-290:
-			// Nothing, or too little for a ratio: it is left out of both.
-		case m.q < 1e-290:
-			pInf = xmath.LogAdd(pInf, math.Log(m.p))
-		case m.p < 1e-290:
-			qInf = xmath.LogAdd(qInf, math.Log(m.q))
-		default:
-			lp, lq := math.Log(m.p), math.Log(m.q)
+		case cell == side:
+			pInf = math.Log(m.p)
+		case cell == side+1:
+			qInf = math.Log(m.q)
+		case m.p == p || m.q == q: // else nothing, or too little: it is left out of both
+			lp, lq := math.Log(p), math.Log(q)
 			atoms = append(atoms, profiles.Atom{Loss: lp - lq, LogP: lp, LogQ: lq})
 			most = max(most, math.Abs(lp), math.Abs(lq))
 		}

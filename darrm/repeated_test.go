@@ -71,6 +71,36 @@ func TestFewAnswersExactly(t *testing.T) {
 	}
 }
 
+// Many answers of a large ε: what one data set makes with a probability below the least float64 is still
+// possible on it, so that the attack of pure mechanisms has finite losses, and no more than all of them.
+func TestAnswersOfHugeLoss(t *testing.T) {
+	for _, c := range []struct {
+		p       Params
+		g       Gamma
+		answers int
+	}{
+		{pure(1, 10, 1), constant(1, 1), 80},
+		{pure(3, 10, 1), constant(3, .999), 60},
+		{approx(1, 10, 1, 1e-6), constant(1, 1), 80},
+	} {
+		m, err := c.p.Mechanism(t.Context(), profiles.AddRemove, c.g, c.answers, 1e-5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		low := m.Directions[0].Lower
+		leak := -math.Expm1(float64(c.answers)*math.Log1p(-c.p.Delta)) * (1 + 1e-9)
+		for _, p := range []profiles.Profile{low, profiles.Reverse(low)} {
+			if s := p.Support(); !(math.Exp(s.LogPInf) <= leak) {
+				t.Errorf("%+v, %d answers: P(L = ∞) = %v is reached, at most %v is possible", c.p, c.answers, math.Exp(s.LogPInf), leak)
+			}
+		}
+		all := float64(c.answers) * float64(c.p.Mechanisms) * c.p.Epsilon
+		if d := deltaOf(t, low, all*(1+1e-12)); d > leak {
+			t.Errorf("%+v, %d answers: δ(%v) = %v is reached, at most %v is possible", c.p, c.answers, all, d, leak)
+		}
+	}
+}
+
 // A continuation by chords: a convex function at a few points.
 func TestChordsAreAbove(t *testing.T) {
 	// That of the Laplace mechanism, max(0, 1 − e^{(ε−1)/2}).

@@ -52,6 +52,9 @@ func (l tnb) block(u, p float64) float64 {
 		return p
 	}
 	w := l.gamma + (1-l.gamma)*u
+	if l.straight(p, w) {
+		return p * math.Exp(l.LogDPGF(u))
+	}
 	x := math.Log1p((1 - l.gamma) * p / w) // log of the ratio of w at the two ends
 	switch e := math.Abs(l.eta); {
 	case e*l.b < 1e-17:

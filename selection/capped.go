@@ -20,6 +20,7 @@ type capped struct {
 	eta, gamma float64
 	censored   bool
 	tilted     bool      // some other law on 1..T; only pmf counts
+	tiltErr    float64   // what tilting added to the relative errors of pmf
 	pmf        []float64 // pmf[k] = Pr[K = k]; pmf[0] = 0
 	mode       int
 	inside     float64 // Pr[K ≤ T] before conditioning, approximately
@@ -74,7 +75,7 @@ func (l *capped) max() int { return len(l.pmf) - 1 }
 
 // slack bounds the relative error of sums over the table: the recursion for the
 // weights makes at most four roundings for each entry.
-func (l *capped) slack() float64 { return 8 * float64(len(l.pmf)+8) * xmath.U }
+func (l *capped) slack() float64 { return 8*float64(len(l.pmf)+8)*xmath.U + l.tiltErr }
 
 func (l *capped) String() string {
 	how := "conditioned"
@@ -170,11 +171,24 @@ func (l *capped) without(p float64) Law {
 	if !l.censored && !l.tilted {
 		return newConditioned(l.eta, (l.gamma+(1-l.gamma)*p)*(1-8*xmath.U), l.max())
 	}
+	// Weights relative to the largest one, of which the logarithm is about top: that of a law with nearly
+	// all of its mass at T would underflow otherwise, and with it all of the table.
 	c := &capped{eta: l.eta, gamma: l.gamma, censored: l.censored, tilted: true, pmf: make([]float64, len(l.pmf))}
-	lx := math.Log1p(-p)
+	lx, top := math.Log1p(-p), math.Inf(-1)
 	for k := 1; k <= l.max(); k++ {
-		c.pmf[k] = l.pmf[k] * math.Exp(float64(k-1)*lx)
+		if l.pmf[k] > 0 {
+			top = max(top, math.Log(l.pmf[k])+float64(k-1)*lx)
+		}
 	}
+	for k := 1; k <= l.max(); k++ {
+		// In two halves, as a small weight may have a factor beyond float64.
+		half := math.Exp((float64(k-1)*lx - top) / 2)
+		if l.pmf[k] > 0 {
+			c.pmf[k] = l.pmf[k] * half * half
+		}
+	}
+	// An exponent rounds to some u of its two terms, of which |top| is at most 745 and T·|lx|.
+	c.tiltErr = l.tiltErr + xmath.U*(16+8*float64(l.max())*-lx+4*math.Abs(top))
 	c.normalise()
 	return c
 }

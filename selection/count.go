@@ -130,9 +130,11 @@ func (l binomial) profileRatio(b Bound) (float64, error) {
 	return xmath.RoundUp(float64(l.n-1)*t, 4), err
 }
 
-// without is again binomial; its p is rounded up, which can only raise a price.
+// without is again binomial; its p is rounded up, which can only raise a price. 1 − p·p' is a
+// sum of positive terms: as a difference it would have no digits where both are near 1.
 func (l binomial) without(p float64) Law {
-	return binomial{l.n, min(1, xmath.RoundUp(l.p*(1-p)/(1-l.p*p), 8))}
+	stay := l.p * (1 - p)
+	return binomial{l.n, min(1, xmath.RoundUp(stay/((1-l.p)+stay), 8))}
 }
 
 func (l binomial) Sample(rng *rand.Rand) int {

@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // TestExtremePairs: outcomes of masses down to 1e-170, outcomes of one law only, ε up to 700:
@@ -193,3 +195,90 @@ func TestNothingGiven(t *testing.T) {
 
 func second[T any](_ T, err error) error        { return err }
 func third[T, U any](_ T, _ U, err error) error { return err }
+
+// TestApproximateNearOne: the law of K given that no run leaked, where nearly every run leaks, against
+// exact rationals and closed forms.
+func TestApproximateNearOne(t *testing.T) {
+	for _, c := range []struct {
+		n             int
+		p, delta, eps float64
+	}{{1000, 1 - 1e-9, 1 - 1.7e-9, 0.5}, {100, 1 - 1e-12, 1 - 1e-12, 1}, {100, 1 - 1e-12, 1 - 3e-13, 1}, {2, 1 - 0x1p-53, 1 - 0x1p-53, 1}, {50, 1e-9, 1 - 1e-12, 3}} {
+		// p' = p(1−δ)/(1−pδ).
+		p, delta, one := rat(c.p), rat(c.delta), big.NewRat(1, 1)
+		keep := new(big.Rat).Mul(p, new(big.Rat).Sub(one, delta))
+		keep.Quo(keep, new(big.Rat).Sub(one, new(big.Rat).Mul(p, delta)))
+		given, _ := keep.Float64()
+		want := c.eps + binomial{c.n, given * (1 - 0x1p-52)}.pureRatio(c.eps)*(1-0x1p-49)
+		got, _, err := PriceOfBest(must(Binomial(c.n, c.p))).Approximate(c.eps, c.delta)
+		if err != nil || got < want || got > want*(1+1e-12) {
+			t.Errorf("%+v: ε = %v (%v), it is %v", c, got, err, want)
+		}
+	}
+	// Laws that are cut off, whose tilted weights may be far below float64: ratios along the curve on which
+	// the largest one lies. Of a law with γ = 0, which is exactly n runs, it is (n − 1)ε.
+	for _, c := range []struct {
+		gamma float64
+		n     int
+		delta float64
+	}{{0, 22, 1 - 0x1p-53}, {0, 2, 0.5}, {1e-300, 12, 1 - 0x1p-53}, {1e-200, 60, 1 - 1e-4}, {0.3, 6, 0.9}} {
+		const eps = 0.5
+		l := must(Censored(c.gamma, c.n))
+		slope := func(lx float64) float64 { // log f', to a factor
+			var terms []float64
+			for k := 1; k <= c.n; k++ {
+				terms = append(terms, math.Log(float64(k)*l.PMF(k))+float64(k-1)*(lx+math.Log1p(-c.delta)))
+			}
+			return xmath.LogSum(terms)
+		}
+		most := 0.0
+		for i := range 401 {
+			y := 1/(1+math.Exp(eps)) + (1-1/(1+math.Exp(eps)))*float64(i)/400
+			most = max(most, slope(math.Log1p(-math.Exp(-eps)*(1-y)))-slope(math.Log(y)))
+		}
+		want := eps + most
+		got, leak, err := PriceOfBest(l).Approximate(eps, c.delta)
+		if err != nil || !(got >= want*(1-1e-12) && got <= want*1.01+1e-3) || !(leak >= c.delta && leak <= 1) {
+			t.Errorf("%v δ = %v: ε = %v, δ = %v (%v), a ratio is %v", l, c.delta, got, leak, err, want)
+		}
+		if got, _, err := must(PriceOfFirstAbove(l)).Approximate(eps, c.delta); err != nil || !(got >= eps && got <= float64(c.n)*eps*(1+1e-12)) {
+			t.Errorf("%v δ = %v: first above costs %v (%v)", l, c.delta, got, err)
+		}
+	}
+}
+
+// TestFamilyAtTheEdges: shapes near 0 and -1, stopping probabilities near 0 and 1, δ = 1e-300. The mean and the error of
+// a block against 60 digits of mpmath and, of geometric laws, against rationals.
+func TestFamilyAtTheEdges(t *testing.T) {
+	for _, c := range []struct{ shape, gamma, logMean float64 }{
+		{1e-16, 1e-300, 684.23771297830958}, {-1e-18, 1e-300, 684.23771297830955}, {-1e-16, 1e-250, 569.29077988540119},
+	} {
+		if l := newTNB(c.shape, c.gamma); l.logMean() < c.logMean || l.logMean() > c.logMean+1e-12 {
+			t.Errorf("%v: log E[K] = %v, is %v", l, l.logMean(), c.logMean)
+		}
+	}
+	for _, gamma := range []float64{1 - 0x1p-53, 1 - 1e-15, 1 - 1e-12, 1 - 1e-9, 0.5, 1e-300} {
+		for _, delta := range []float64{1e-300, 3e-290, 1e-200, 1e-17, 1e-9} {
+			// 1 − f(1−δ) = δ/(γ + (1−γ)δ).
+			g, d := rat(gamma), rat(delta)
+			want := new(big.Rat).Mul(new(big.Rat).Sub(big.NewRat(1, 1), g), d)
+			want.Quo(d, want.Add(want, g))
+			x, _ := want.Float64()
+			l := must(Geometric(gamma))
+			_, got, err := PriceOfBest(l).Approximate(1, delta)
+			if err != nil || rat(got).Cmp(want) < 0 || got > x*(1+1e-11) {
+				t.Errorf("%v, δ = %v: %v (%v), is %v", l, delta, got, err, x)
+			}
+			if got := l.block(0, delta); math.Abs(got-x) > l.relErr()*x {
+				t.Errorf("%v, block of %v: %v, is %v", l, delta, got, x)
+			}
+		}
+	}
+	// From 80 digits: E[K] at the γ that is returned is not below what was asked for.
+	l := must(WithMean(-0.999999999, 1.0000001))
+	if _, gamma, _ := l.Family(); gamma > 1.368542362791147e-44 {
+		t.Errorf("%v has a mean below 1.0000001: γ is at most 1.368542362791147e-44", l)
+	}
+	if l, err := WithMean(-1+0x1p-53, 1+0x1p-52); err == nil && !(l.Mean() >= 1) {
+		t.Errorf("%v, %v", l, err)
+	}
+}

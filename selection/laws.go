@@ -43,25 +43,28 @@ func WithMean(shape, mean float64) (Law, error) {
 	if mean == 1 {
 		return newTNB(shape, 1), nil
 	}
-	// The mean decreases in γ. Bisection on x = −log γ finds the root; there
-	// d log m/d log γ is at least about 1+η in size, hence the last step down.
-	lo, hi := 0.0, 690.0 // mean(e^−lo) ≤ mean ≤ mean(e^−hi)
-	if newTNB(shape, math.Exp(-hi)).Mean() < mean {
-		return nil, fault.New("mean", "%v is not in [1, %g], the range of shape %v", mean, newTNB(shape, math.Exp(-hi)).Mean(), shape)
+	// The mean decreases in γ. Bisection on x = −log γ finds a γ at which it was seen to be large enough, with
+	// the error of Mean (see logMean).
+	least := func(x float64) float64 {
+		l := newTNB(shape, math.Exp(-x))
+		return l.Mean() * (1 - 2*xmath.U*(10+math.Abs(shape)*l.b))
+	}
+	lo, hi := 0.0, 690.0
+	if most := least(hi); most < mean {
+		return nil, fault.New("mean", "%v is not in [1, %g], the range of shape %v", mean, max(1, most), shape)
 	}
 	for range 200 {
 		mid := lo + (hi-lo)/2
 		if mid == lo || mid == hi {
 			break
 		}
-		if newTNB(shape, math.Exp(-mid)).Mean() < mean {
+		if least(mid) < mean {
 			lo = mid
 		} else {
 			hi = mid
 		}
 	}
-	gamma := math.Exp(-hi)
-	return newTNB(shape, gamma*(1-32*xmath.U*max(1, 1/(1+shape), hi))), nil
+	return newTNB(shape, math.Exp(-hi)), nil
 }
 
 // Conditioned returns the law of K given K ≤ max, for K negative binomial of the

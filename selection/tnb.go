@@ -50,15 +50,16 @@ func (l tnb) String() string {
 	return fmt.Sprintf("negative-binomial(shape=%g, gamma=%.6g)", l.eta, l.gamma)
 }
 
-// Mean is −η(1−γ)/(γ·expm1(η log γ)): every factor keeps its relative accuracy.
+// Mean is −η(1−γ)/(γ·expm1(η log γ)): every factor keeps its relative accuracy. (1−γ)/γ is at most
+// 1e300, and what it is multiplied with below 1e6 and normal, where γ times it need not be.
 func (l tnb) Mean() float64 {
 	switch {
 	case l.gamma == 1:
 		return 1
 	case math.Abs(l.eta*l.b) < 1e-17:
-		return (1 - l.gamma) / (l.gamma * l.b)
+		return (1 - l.gamma) / l.gamma / l.b
 	}
-	return -l.eta * (1 - l.gamma) / (l.gamma * math.Expm1(-l.eta*l.b))
+	return (1 - l.gamma) / l.gamma * (-l.eta / math.Expm1(-l.eta*l.b))
 }
 
 func (l tnb) logMean() float64 {
@@ -82,11 +83,18 @@ func (l tnb) LogDPGF(u float64) float64 {
 }
 
 func (l tnb) Hit(p float64) float64 {
-	if l.gamma == 1 {
+	switch {
+	case l.gamma == 1:
 		return p
+	case l.straight(p, l.gamma):
+		return p * l.Mean()
 	}
 	return ratio(-l.eta, math.Log1p((1-l.gamma)*p/l.gamma), l.b)
 }
+
+// straight reports that f' changes by less than an ulp over a probability p, where γ + (1−γ)u is w:
+// products with what is so small would not be normal numbers.
+func (l tnb) straight(p, w float64) bool { return (2+math.Abs(l.eta))*((1-l.gamma)*p/w) < 1e-17 }
 
 func (l tnb) PMF(k int) float64 {
 	switch {

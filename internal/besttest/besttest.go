@@ -258,7 +258,7 @@ func between(g []knot, i int) float64 {
 	// that an inexact crossing point x still bounds: left of it by whichever
 	// line falls towards it.
 	v := min(max(left(x0), right(x0)), max(left(x1), right(x1)))
-	if sl*sr < 0 {
+	if sl < 0 && sr > 0 || sl > 0 && sr < 0 { // whose product may be too small for float64
 		x := (g[i+1].lo - g[i].lo + sl*x0 - sr*x1) / (sl - sr)
 		if x > x0 && x < x1 {
 			v = min(v, left(x), right(x))
