@@ -86,6 +86,9 @@ func spender(path string) {
 			fmt.Println("error:", err)
 		}
 	}
+	if err := in.Err(); err != nil {
+		fmt.Println("error:", err)
+	}
 }
 
 // A process is a spender.

@@ -59,8 +59,8 @@ func roundingTable(t *testing.T) []roundingRow {
 		}
 		rows = append(rows, roundingRow{fmt.Sprint(line), got, math.Nextafter(x[5], 0)})
 	}
-	if len(rows) < 300 {
-		t.Fatalf("%d rows", len(rows))
+	if err := sc.Err(); err != nil || len(rows) < 300 {
+		t.Fatalf("%d rows, %v", len(rows), err)
 	}
 	return rows
 }

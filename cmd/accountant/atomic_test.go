@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -78,6 +79,15 @@ func writeForever() {
 func TestInterruptedWrite(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no signals")
+	}
+	// A shell has its background jobs ignore signals, and their children would inherit that, which would end nothing:
+	// what is caught, a child gets as it is by default.
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
+		if signal.Ignored(s) {
+			caught := make(chan os.Signal, 1)
+			signal.Notify(caught, s)
+			defer signal.Stop(caught)
+		}
 	}
 	program := linkedAs(t, "accountant-write-slowly")
 	for _, c := range []struct {

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/dpaccountant/accountant/internal/race"
 )
 
 // TestMemoryLimit: under a limit of the operating system a little above --memory, a
@@ -14,6 +16,9 @@ import (
 func TestMemoryLimit(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skipf("ulimit -d bounds the heap on linux only; this is %s: the memory limit is NOT tested", runtime.GOOS)
+	}
+	if race.Enabled {
+		t.Skip("the race detector needs gigabytes of addresses: the memory limit is tested without it")
 	}
 	shell, err := exec.LookPath("sh")
 	if err != nil {

@@ -46,7 +46,7 @@ func serveFolder(t *testing.T, program, dir string) served {
 		}
 		t.Log(lines.Text())
 	}
-	t.Fatal("the server has not begun to listen")
+	t.Fatal("the server has not begun to listen: ", lines.Err())
 	return served{}
 }
 

@@ -17,6 +17,7 @@ import (
 func TestServeSaysWhatCommandsSay(t *testing.T) {
 	const plan = `{"neighbors": "add-remove", "steps": [{"mechanism": {"gaussian": {"noise-multiplier": 2}}, "sampling": {"poisson": {"rate": 0.1}}, "count": 20}]}`
 	const gap = `{"neighbors": "substitute", "steps": [{"mechanism": {"gaussian": {"noise-multiplier": 4}}, "sampling": {"without-replacement": {"population": 1000, "batch": 10}}, "count": 10}]}`
+	const tiny = `{"neighbors": "substitute", "steps": [{"mechanism": {"gaussian": {"noise-multiplier": 4}}, "sampling": {"without-replacement": {"population": 20, "batch": 2}}, "count": 5}]}`
 	for _, c := range []struct {
 		plan, op, keys string
 		args           []string
@@ -39,7 +40,8 @@ func TestServeSaysWhatCommandsSay(t *testing.T) {
 		{plan, "compare", `, "delta": 1e-5`, []string{"--delta", "1e-5"}},
 		{plan, "epsilon", `, "delta": [1e-5, 0.5]`, []string{"--delta", "1e-5,0.5", "--recursion", "0"}},
 		{plan, "epsilon", `, "delta": [1e-5], "accountant": "rdp"`, []string{"--delta", "1e-5", "--accountant", "rdp"}},
-		{gap, "delta", `, "epsilon": [1], "recursion": 10, "accuracy": 1e-2`, []string{"--epsilon", "1", "--recursion", "10", "--accuracy", "0.01"}},
+		{tiny, "delta", `, "epsilon": [1], "recursion": 10, "accuracy": 1e-2`, []string{"--epsilon", "1", "--recursion", "10", "--accuracy", "0.01"}},
+		{gap, "delta", `, "epsilon": [1], "accuracy": 1e-12, "work": 10`, []string{"--epsilon", "1", "--accuracy", "1e-12", "--work", "10", "--recursion", "0"}}, // warnings
 		{plan, "delta", `, "epsilon": [1], "accountant": "rdp"`, []string{"--epsilon", "1", "--accountant", "rdp"}},
 		{plan, "select", `, "delta": 1e-5, "law": ["geometric"]`, []string{"--delta", "1e-5", "--law", "geometric", "--plan"}},
 		{"", "select", `, "candidate-epsilon": 1, "mean": [2, 3]`, []string{"--candidate-epsilon", "1", "--mean", "2,3"}},

@@ -126,6 +126,9 @@ func TestServeKilled(t *testing.T) {
 				time.AfterFunc(wait, func() { _ = cmd.Process.Kill() })
 			}
 		}
+		if err := lines.Err(); err != nil {
+			t.Fatal(err)
+		}
 		_ = cmd.Wait()
 		st, err := ledger.Check(t.Context(), path)
 		if err != nil {

@@ -84,14 +84,14 @@ func (d quotient) at(s float64) float64 {
 // grid is 0 where the loss does not reach.
 func (d quotient) grid(first, step float64, points int) []float64 {
 	far := 1e4 * d.p.sigma // beyond, differences of the log densities drown in rounding
-	reach := func(s float64) bool { return d.loss(-far) < s && s < d.loss(far) }
+	least, most := d.loss(-far), d.loss(far)
 	n := points + 1
 	g := make([]float64, n)
 	in := make([]bool, n)
 	lo := -1.0
 	for i := range n {
 		s := first + float64(i)*step
-		if in[i] = reach(s); !in[i] {
+		if in[i] = least < s && s < most; !in[i] {
 			continue
 		}
 		if i == 0 || !in[i-1] {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"sync"
 
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/text"
@@ -253,9 +254,9 @@ func (sizes) X(c int) float64         { return float64(100 + 5*c) }
 func (sizes) Y(r int) float64         { return float64(150 + 5*r) }
 func (s sizes) at(m, b int64) float64 { return s.z[(m-100)/5][(b-150)/5] }
 
-// sizeGrids returns η, δ' − δ for Laplace and for Gaussian noise on the grid of
+// sizeGrids returns, computed once, η, δ' − δ for Laplace and for Gaussian noise on the grid of
 // Figure 5, for MUST.OW and MUST.WW.
-func sizeGrids() (out [2][3]sizes, err error) {
+var sizeGrids = sync.OnceValues(func() (out [2][3]sizes, err error) {
 	bs, err := noises()
 	if err != nil {
 		return out, err
@@ -283,7 +284,7 @@ func sizeGrids() (out [2][3]sizes, err error) {
 		}
 	}
 	return out, nil
-}
+})
 
 func sizesFigure(r *report) error {
 	r.printf("## Figures 5 and S1: sensitivity to b and m, n = 1000, ε = 1, Δ/σ = 1\n\n")

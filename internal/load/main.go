@@ -12,6 +12,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -127,7 +128,7 @@ func address(log io.Reader) (string, error) {
 			return "http://" + entry.Address, nil
 		}
 	}
-	return "", fmt.Errorf("the server does not listen: %s", lines.Text())
+	return "", errors.Join(fmt.Errorf("the server does not listen: %s", lines.Text()), lines.Err())
 }
 
 // run makes requests of one kind, and returns the time of each.

@@ -54,7 +54,7 @@ func shortest(arrows map[string]map[string]bool) map[string][]string {
 // TestDrawing: the arrows of the drawing in docs/architecture.md are the imports. UPDATE=1
 // writes them.
 func TestDrawing(t *testing.T) {
-	all, err := List("../..", "./...")
+	all, err := whole()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,10 +13,13 @@ import (
 
 const module = "github.com/dpaccountant/accountant"
 
+// whole lists the module once for all tests.
+var whole = sync.OnceValues(func() (map[string]*Package, error) { return List("../..", "./...") })
+
 // TestFilesInOrder: where a package lists its files, the list is whole and no file uses
 // one above it.
 func TestFilesInOrder(t *testing.T) {
-	all, err := List("../..", "./...")
+	all, err := whole()
 	if err != nil {
 		t.Fatal(err)
 	}

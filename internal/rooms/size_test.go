@@ -18,7 +18,7 @@ const mostNames = 35
 
 // TestFaces: the packages that hold the systems of the papers stay small to look at.
 func TestFaces(t *testing.T) {
-	all, err := List("../..", "./...")
+	all, err := whole()
 	if err != nil {
 		t.Fatal(err)
 	}
