@@ -278,47 +278,6 @@ func (a *Accountant) selected(ctx context.Context, s Step) (profiles.Bounds, err
 	return m, err
 }
 
-// bests are the bounds of selections that a search has asked for, which it need not compute again
-// where it turns something else, such as a count. A nil one keeps nothing. It is of one goroutine.
-type bests struct{ kept []bestKept }
-
-// A bestAsked is all that the bounds of a selection depend on.
-type bestAsked struct {
-	step     Step
-	relation profiles.Relation
-	records  int64
-	sums     fourier.Options
-}
-
-type bestKept struct {
-	bestAsked
-	m profiles.Bounds
-}
-
-// mostBests bounds how many are kept: of a few selections at a few accuracies.
-const mostBests = 32
-
-func (b *bests) of(asked bestAsked) (m profiles.Bounds, ok bool) {
-	if b == nil {
-		return m, false
-	}
-	i := slices.IndexFunc(b.kept, func(k bestKept) bool { return reflect.DeepEqual(k.bestAsked, asked) })
-	if i < 0 {
-		return m, false
-	}
-	return b.kept[i].m, true
-}
-
-func (b *bests) keep(asked bestAsked, m profiles.Bounds) {
-	if b == nil {
-		return
-	}
-	if len(b.kept) >= mostBests {
-		b.kept = slices.Delete(b.kept, 0, 1)
-	}
-	b.kept = append(b.kept, bestKept{asked, m})
-}
-
 // Candidate returns everything added so far as the candidate of a private selection: what
 // is proved of each direction, and what a pair of data sets is known to reach. It asks for
 // many δ, each of which may take the work limit of one question.
@@ -365,7 +324,7 @@ func (a *Accountant) Candidate(ctx context.Context) (*selection.Candidate, error
 					return math.NaN()
 				}
 				// Down, past the rounding of the logarithm.
-				l := math.Log(max(0, r.Lower))
+				l := xmath.Log(max(0, r.Lower))
 				return l - 2e-16*(1+math.Abs(l))
 			}
 		}

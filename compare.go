@@ -13,6 +13,7 @@ import (
 
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
 	"github.com/dpaccountant/accountant/subsample"
@@ -230,7 +231,7 @@ func (c *comparer) advanced(ctx context.Context) Comparison {
 		} else {
 			// Σδᵢ + δ̃ ≤ δ.
 			rest := (1 - share) * c.delta * (1 - 0x1p-50)
-			total = roundUpSum(mean+math.Sqrt(-2*math.Log(rest)*squares), float64(len(c.parts)))
+			total = roundUpSum(mean+math.Sqrt(-2*xmath.Log(rest)*squares), float64(len(c.parts)))
 		}
 		row.Epsilon = min(row.Epsilon, total)
 	}
@@ -341,7 +342,7 @@ func (c *comparer) zcdp(ctx context.Context) Comparison {
 		return notApplicable(row, err.Error())
 	}
 	rho = roundUpSum(rho, terms)
-	row.Epsilon = roundUpSum(rho+2*math.Sqrt(-rho*math.Log(c.delta)), 4)
+	row.Epsilon = roundUpSum(rho+2*math.Sqrt(-rho*xmath.Log(c.delta)), 4)
 	row.Note = fmt.Sprintf("ρ = %.4g", rho)
 	if sampled {
 		row.Note += "; no gain from sampling"

@@ -13,6 +13,7 @@ import (
 
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/parallel"
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -193,7 +194,7 @@ func (t *total) recurse(ctx context.Context, b run, eps, delta, share float64, a
 			t.recursed += spent
 		}()
 	}
-	logDelta, points := math.Log(delta), latticePoints(t.opts.Options)
+	logDelta, points := xmath.Log(delta), latticePoints(t.opts.Options)
 	if p, err = b.m.Together.Upper(t.watched(ctx, b.count, 0), b.count, eps, logDelta, points); err != nil {
 		return nil, nil, err
 	}

@@ -100,7 +100,7 @@ func (a *Accountant) Risk(ctx context.Context, falsePositives, priors []float64)
 	for _, prior := range priors {
 		p := min(prior, 1-prior)
 		// Below 2⁻⁶⁰ δ is lost in the slack below.
-		eps := math.Log1p(-p) - math.Log(p)
+		eps := math.Log1p(-p) - xmath.Log(p)
 		iv, err := Interval{Upper: 0x1p-60, Direction: a.relation.DirectionNames()[0]}, error(nil)
 		if !t.upper[0].Proves(ctx, eps, iv.Upper) || !t.symmetric && !t.upper[1].Proves(ctx, eps, iv.Upper) {
 			iv, err = t.delta(ctx, eps)

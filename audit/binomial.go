@@ -24,7 +24,7 @@ func stirlingError(n int) float64 {
 		if n == 0 {
 			return 0 // not used: logMass has no term for 0
 		}
-		return math.Log(f) - (x+0.5)*math.Log(x) + x - 0.5*math.Log(2*math.Pi)
+		return xmath.Log(f) - (x+0.5)*xmath.Log(x) + x - 0.5*xmath.Log(2*math.Pi)
 	}
 	s := 1 / (x * x)
 	return (1./12 - s*(1./360-s*(1./1260-s*(1./1680)))) / x
@@ -41,15 +41,15 @@ func logMass(n, k int, p, q float64) (logP, err float64) {
 	case n == 0:
 		return 0, 0
 	case k == 0:
-		l := float64(n) * math.Log(q)
+		l := float64(n) * xmath.Log(q)
 		return l, 8*xmath.U*float64(n) + 4*xmath.U*math.Abs(l)
 	case k == n:
-		l := float64(n) * math.Log(p)
+		l := float64(n) * xmath.Log(p)
 		return l, 8*xmath.U*float64(n) + 4*xmath.U*math.Abs(l)
 	}
 	a, b, t := float64(k), float64(n-k), float64(n)
-	la, lb := math.Log(a/(t*p)), math.Log(b/(t*q))
-	logP = stirlingError(n) - stirlingError(k) - stirlingError(n-k) - (a*la + b*lb) + 0.5*math.Log(t/(2*math.Pi*a*b))
+	la, lb := xmath.Log(a/(t*p)), xmath.Log(b/(t*q))
+	logP = stirlingError(n) - stirlingError(k) - stirlingError(n-k) - (a*la + b*lb) + 0.5*xmath.Log(t/(2*math.Pi*a*b))
 	return logP, 1e-13 + xmath.U*(a*(8+4*math.Abs(la))+b*(8+4*math.Abs(lb)))
 }
 

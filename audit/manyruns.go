@@ -124,7 +124,7 @@ func logRatio(a, b float64) float64 {
 	if !(a > 0) || a <= b {
 		return 0
 	}
-	return max(0, xmath.Down(math.Log(a/b), 4)-2*xmath.U)
+	return max(0, xmath.Down(xmath.Log(a/b), 4)-2*xmath.U)
 }
 
 // Mu returns the lower bound of μ: no mechanism that is μ-GDP with a smaller μ has both

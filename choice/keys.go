@@ -55,7 +55,7 @@ func NewSelectPartitions(epsilon, delta float64, partitions int) (SelectPartitio
 
 func newKeepTable(epsilon, delta float64) (*keepTable, error) {
 	// About log(ε/δ)/ε counts up to ½, and as many again.
-	if n := 2 * (math.Log(math.Expm1(epsilon)+2*delta) - math.Log(2*delta)) / epsilon; n > maxTable {
+	if n := 2 * (xmath.Log(math.Expm1(epsilon)+2*delta) - xmath.Log(2*delta)) / epsilon; n > maxTable {
 		return nil, fault.New("epsilon", "%v is too small for δ = %v: keys of up to %.2g persons are kept at random, more than %d", epsilon, delta, n, maxTable)
 	}
 	t := &keepTable{epsilon: epsilon, delta: delta}
@@ -131,9 +131,9 @@ func (s SelectPartitions) Pair(r profiles.Relation) (profiles.Profile, error) {
 	edge := func(p, q, loss float64) {
 		if p > 0 && q > 0 {
 			if math.IsNaN(loss) {
-				loss = math.Log(p / q)
+				loss = xmath.Log(p / q)
 			}
-			atoms = append(atoms, profiles.Atom{Loss: loss, LogP: math.Log(p), LogQ: math.Log(q)})
+			atoms = append(atoms, profiles.Atom{Loss: loss, LogP: xmath.Log(p), LogQ: xmath.Log(q)})
 		}
 	}
 	a, last := t.linear, len(t.keep)+len(t.hide)-1 // points 0..a and a+1..last, where π_{last+1} = 1
@@ -148,7 +148,7 @@ func (s SelectPartitions) Pair(r profiles.Relation) (profiles.Profile, error) {
 		edge(t.between(last, last+1), t.between(last-1, last), math.NaN())
 	}
 	_, never := t.at(last) // a key that only the larger data set is sure to show
-	return profiles.NewDiscrete(atoms, math.Log(t.delta), math.Log(never), 64*xmath.U, 64*xmath.U*(1+t.epsilon))
+	return profiles.NewDiscrete(atoms, xmath.Log(t.delta), xmath.Log(never), 64*xmath.U, 64*xmath.U*(1+t.epsilon))
 }
 
 // between returns π_m − π_n, n ≤ m, to a relative 2u: of numbers that are kept as they are, and across the

@@ -101,7 +101,7 @@ func (m maximum) Support() profiles.Support {
 		far = xmath.Up(max(1/m.of.scale, -m.of.logHidden), 4)
 	}
 	s := profiles.Support{Min: -far, Max: far, Spike: math.NaN(), LogQInf: math.Inf(-1),
-		LogPInf: math.Log(-math.Expm1(float64(m.of.partitions)*m.of.logHidden)) + 8*xmath.U}
+		LogPInf: xmath.Log(-math.Expm1(float64(m.of.partitions)*m.of.logHidden)) + 8*xmath.U}
 	if m.add {
 		s.LogPInf, s.LogQInf = s.LogQInf, s.LogPInf
 	}

@@ -72,7 +72,7 @@ func fromChords(eps, w []float64) (*profiles.Discrete, error) {
 		if p[i] <= 0 {
 			continue
 		}
-		lp := math.Log(p[i])
+		lp := xmath.Log(p[i])
 		lq := lp - eps[j]
 		atoms = append(atoms, profiles.Atom{Loss: eps[j], LogP: lp, LogQ: lq})
 		if j > 0 {
@@ -82,7 +82,7 @@ func fromChords(eps, w []float64) (*profiles.Discrete, error) {
 	}
 	rest := math.Inf(-1)
 	if inf > 0 {
-		rest = math.Log(inf)
+		rest = xmath.Log(inf)
 	}
 	return profiles.NewDiscrete(atoms, rest, rest, lack+xmath.U*(16+2*most+float64(n)), 0)
 }

@@ -29,8 +29,8 @@ func GeneralComposition(epsilon, delta float64, k int, slack float64) (epsOut, d
 	mean := math.Tanh(epsilon/2) * epsilon * n
 	// Elementary functions are within two units, other steps within one; no path has more than 14.
 	epsOut = min(xmath.RoundUp(n*epsilon, 1),
-		xmath.RoundUp(mean+epsilon*math.Sqrt(2*n*math.Log(math.E+math.Sqrt(n)*epsilon/slack)), 16),
-		xmath.RoundUp(mean+epsilon*math.Sqrt(-2*n*math.Log(slack)), 16))
+		xmath.RoundUp(mean+epsilon*math.Sqrt(2*n*xmath.Log(math.E+math.Sqrt(n)*epsilon/slack)), 16),
+		xmath.RoundUp(mean+epsilon*math.Sqrt(-2*n*xmath.Log(slack)), 16))
 	deltaOut = xmath.RoundUp(-math.Expm1(n*math.Log1p(-delta)+math.Log1p(-slack)), 10)
 	return epsOut, min(deltaOut, 1), nil
 }

@@ -22,7 +22,7 @@ func GNMaxNoise(epsilon, delta float64) (sigma, order float64, err error) {
 	if !(delta > 0 && delta < 1) {
 		return 0, 0, fault.New("delta", "%v is not in (0, 1)", delta)
 	}
-	l := -math.Log(delta)
+	l := -xmath.Log(delta)
 	x := (l + math.Sqrt(l*l+epsilon*l)) / epsilon
 	// εx − L is √(L² + εL), free of cancellation.
 	return math.Sqrt((1 + x) * x / math.Sqrt(l*l+epsilon*l)), 1 + x, nil

@@ -166,7 +166,7 @@ func (h *hull) profile() (*profiles.Discrete, error) {
 	inf := math.Inf(-1)
 	big, bigLoss := 0.0, 0.0
 	add := func(loss, p, q float64) {
-		lp, lq := math.Log(p), math.Log(q)
+		lp, lq := xmath.Log(p), xmath.Log(q)
 		atoms = append(atoms, profiles.Atom{Loss: loss, LogP: lp, LogQ: lq})
 		big, bigLoss = max(big, math.Abs(lp), math.Abs(lq)), max(bigLoss, math.Abs(loss))
 	}
@@ -174,10 +174,10 @@ func (h *hull) profile() (*profiles.Discrete, error) {
 		a, b := h.points[i-1], h.points[i]
 		p, q := b.y-a.y, b.x-a.x
 		if q == 0 {
-			inf = xmath.LogAdd(inf, math.Log(p))
+			inf = xmath.LogAdd(inf, xmath.Log(p))
 			continue
 		}
-		loss := math.Log(p / q)
+		loss := xmath.Log(p / q)
 		add(loss, p, q)
 		add(-loss, q, p)
 	}

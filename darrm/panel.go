@@ -129,7 +129,7 @@ func nearestGroups(vs []Voters) (i, j int) {
 	for a := range vs {
 		for b := a + 1; b < len(vs); b++ {
 			if vs[a].Profile == nil && vs[b].Profile == nil {
-				if d := math.Abs(math.Log(vs[a].Epsilon / vs[b].Epsilon)); d < best {
+				if d := math.Abs(xmath.Log(vs[a].Epsilon / vs[b].Epsilon)); d < best {
 					best, i, j = d, a, b
 				}
 			}

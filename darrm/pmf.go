@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // A coin shows 1 with probability p; q = 1 − p to full relative accuracy.
@@ -59,7 +60,7 @@ func binomial(k int, c coin) []float64 {
 		}
 		return poissonBinomial(coins)
 	}
-	lp, lq := math.Log(c.p), math.Log(c.q)
+	lp, lq := xmath.Log(c.p), xmath.Log(c.q)
 	lk, _ := math.Lgamma(float64(k) + 1)
 	for l := range a {
 		x, _ := math.Lgamma(float64(l) + 1)

@@ -75,14 +75,14 @@ func newRecursion(h *hull, answers int, delta float64) *recursion {
 		add(c.x, c.y, p, q)
 		add(1-c.y, 1-c.x, 1-q, 1-p)
 		if c.x > 0 {
-			most = max(most, math.Log(c.y/c.x))
+			most = max(most, xmath.Log(c.y/c.x))
 		}
-		most = max(most, math.Log((1-c.x)/(1-c.y)))
+		most = max(most, xmath.Log((1-c.x)/(1-c.y)))
 	}
 	// Beyond the mean loss and a deviation that (Azuma) has less than δ·1e-9 to it nothing
 	// is left to see; a smaller range would be no less sound.
 	t := float64(answers)
-	far := min(t*most, t*most*math.Tanh(most/2)+most*math.Sqrt(2*t*(math.Log(1/delta)+20)), 600)
+	far := min(t*most, t*most*math.Tanh(most/2)+most*math.Sqrt(2*t*(xmath.Log(1/delta)+20)), 600)
 	r.n = int(min(mostCells, repeatedWork/t/float64(len(r.choices)), repeatedCells/t))
 	r.n = max(r.n, leastCells)
 	r.h = max(far, 1e-9) / float64(r.n)
@@ -100,7 +100,7 @@ func newRecursion(h *hull, answers int, delta float64) *recursion {
 // step is the loss log y/x. W falls, so that it is read too far left: the loss is rounded up,
 // and down where W is read at its negative.
 func (r *recursion) step(y, x float64) step {
-	s := step{loss: math.Log(y / x)}
+	s := step{loss: xmath.Log(y / x)}
 	if math.IsInf(s.loss, 0) || math.IsNaN(s.loss) {
 		return s
 	}
@@ -243,11 +243,11 @@ func (r *recursion) lower(answers int, delta float64) (*profiles.Discrete, error
 		p, q := max(m.p, 1e-290), max(m.q, 1e-290)
 		switch {
 		case cell == side:
-			pInf = math.Log(m.p)
+			pInf = xmath.Log(m.p)
 		case cell == side+1:
-			qInf = math.Log(m.q)
+			qInf = xmath.Log(m.q)
 		case m.p == p || m.q == q: // else nothing, or too little: it is left out of both
-			lp, lq := math.Log(p), math.Log(q)
+			lp, lq := xmath.Log(p), xmath.Log(q)
 			atoms = append(atoms, profiles.Atom{Loss: lp - lq, LogP: lp, LogQ: lq})
 			most = max(most, math.Abs(lp), math.Abs(lq))
 		}

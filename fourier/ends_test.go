@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/internal/xmath/oracle"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -73,5 +74,25 @@ func TestManyLossesAreInfiniteAllButSurely(t *testing.T) {
 		if r, err := s.Delta(t.Context(), 2); err != nil || r.Lower != c.lower || r.Upper != 1 {
 			t.Errorf("%d runs: δ in [%v, %v], %v; want [%v, 1]", c.count, r.Lower, r.Upper, err, c.lower)
 		}
+	}
+}
+
+// TestLawThatLacksMass: masses that were made smaller, for a law from below, leave δ next to 1 − e^ε a little under it, which every pair of
+// laws reaches: the interval begins and ends there.
+func TestLawThatLacksMass(t *testing.T) {
+	const less = 1e-14
+	p, err := profiles.NewDiscrete([]profiles.Atom{{Loss: math.Log(0.4 / 0.6), LogP: math.Log(0.4 * (1 - less)), LogQ: math.Log(0.6)},
+		{Loss: math.Log(0.6 / 0.4), LogP: math.Log(0.6 * (1 - less)), LogQ: math.Log(0.4)}},
+		math.Inf(-1), math.Inf(-1), 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := New(Options{})
+	if err := s.Add(p, 1); err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Delta(t.Context(), -0.6)
+	if want := -math.Expm1(-0.6); err != nil || r.Lower > want || r.Upper < xmath.Down(want, 2) {
+		t.Errorf("δ in [%v, %v], %v; 1 − e^ε is %v", r.Lower, r.Upper, err, want)
 	}
 }

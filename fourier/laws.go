@@ -32,7 +32,7 @@ const (
 // sketch returns the composition of all transforms, with those of coarse laws in place
 // of the missing ones: it guesses, and proves nothing.
 func (s *Sum) sketch(m *meter.Meter, logDelta float64) (*contour.Composition, error) {
-	above := logDelta - lattice.FarMargin(s.opts.Relative) - math.Log(max(1, s.runs))
+	above := logDelta - lattice.FarMargin(s.opts.Relative) - xmath.Log(max(1, s.runs))
 	c, err := contour.New()
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (s *Sum) sketch(m *meter.Meter, logDelta float64) (*contour.Composition, er
 // when n³c = 32.6·T·v: with S the sum of the cube roots of 32.6·T·v, all parts together have S·c^(2/3).
 func (s *Sum) targetFor(eps, theta, logDelta, width float64) *lawTarget {
 	w := &lawTarget{eps: eps, theta: max(0, theta), logDelta: logDelta}
-	w.above = logDelta - lawMargin + math.Log(min(1, s.opts.Relative)) - math.Log(max(1, s.runs))
+	w.above = logDelta - lawMargin + xmath.Log(min(1, s.opts.Relative)) - xmath.Log(max(1, s.runs))
 	sum := 0.0
 	for i := range s.factors.list {
 		if x := &s.factors.list[i]; x.lacks {

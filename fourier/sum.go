@@ -25,7 +25,7 @@ func (s *Sum) Epsilon(ctx context.Context, delta float64) (Result, error) {
 	if !(delta >= 0 && delta <= 1) {
 		return Result{}, fault.New("delta", "%v is not in [0, 1]", delta)
 	}
-	logDelta := math.Log(delta)
+	logDelta := xmath.Log(delta)
 	if delta == 1 {
 		return exactly(math.Inf(-1)), nil
 	}
@@ -118,11 +118,13 @@ func (s *Sum) Delta(ctx context.Context, eps float64) (Result, error) {
 			return Result{}, err
 		}
 	}
-	r.Lower = max(r.Lower, 0, xmath.Down(-math.Expm1(eps), 2))
-	r.Upper = min(r.Upper, 1)
+	// No two laws have less; a list of losses from below, whose masses were made a little smaller, may.
+	least := max(0, xmath.Down(-math.Expm1(eps), 2))
+	r.Lower = max(r.Lower, least)
+	r.Upper = min(max(r.Upper, least), 1)
 	if eps < top && !math.IsInf(top, 1) {
 		// No finite loss is above top: δ(ε) ≤ p∞ + 1 − e^{ε−top}.
-		x := math.Log(-math.Expm1(xmath.Down(eps-top, 1)))
+		x := xmath.Log(-math.Expm1(xmath.Down(eps-top, 1)))
 		r.Upper = min(r.Upper, xmath.ExpUp(xmath.LogAdd(logInf+infErr, x)+4*xmath.U))
 	}
 	return warned(r, s.wideDelta(r))
@@ -135,7 +137,7 @@ func (s *Sum) Proves(ctx context.Context, eps, delta float64) bool {
 		return false
 	}
 	if _, _, top := s.steps.Ends(); eps-s.steps.LossErr() < top {
-		if proved, ok := s.chernoff(eps-s.steps.LossErr(), math.Log(delta)); ok {
+		if proved, ok := s.chernoff(eps-s.steps.LossErr(), xmath.Log(delta)); ok {
 			return proved
 		}
 	}

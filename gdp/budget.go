@@ -5,6 +5,7 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/mu"
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -19,7 +20,7 @@ func Within(epsilon, delta float64) (float64, error) {
 	if !(delta > 0 && delta < 1) {
 		return 0, fault.New("delta", "%v is not in (0, 1): no Gaussian noise has less", delta)
 	}
-	want := math.Log(delta)
+	want := xmath.Log(delta)
 	want -= 0x1p-50 * math.Abs(want) // the logarithm has been rounded, and what it is compared with
 	holds := func(x float64) bool {
 		g, err := profiles.NewGaussian(1 / x)

@@ -355,7 +355,7 @@ func (a *Additive) discreteLaplace() (profiles.Profile, error) {
 	n := a.steps
 	rate := a.eps / float64(n)
 	q := math.Exp(-rate)
-	inner := math.Log(-math.Expm1(-rate)) - math.Log1p(q)
+	inner := xmath.Log(-math.Expm1(-rate)) - math.Log1p(q)
 	tail := -math.Log1p(q) // P(Z ≥ 0) = 1/(1 + q)
 	atoms := make([]profiles.Atom, n+1)
 	for j := range atoms {

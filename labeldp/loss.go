@@ -84,10 +84,10 @@ func threeAtoms(tau, eps, e float64) (*profiles.Discrete, error) {
 		// All of it is binary randomized response, the worst of all ε-DP pairs.
 		tau, rest = 1/(1+e), xmath.Sum{}
 	}
-	lt, le := math.Log(tau), math.Log(e)
+	lt, le := xmath.Log(tau), xmath.Log(e)
 	atoms := []profiles.Atom{
 		{Loss: -eps, LogP: lt, LogQ: lt + le},
-		{Loss: 0, LogP: math.Log(rest.Value()), LogQ: math.Log(rest.Value())},
+		{Loss: 0, LogP: xmath.Log(rest.Value()), LogQ: xmath.Log(rest.Value())},
 		{Loss: eps, LogP: lt + le, LogQ: lt},
 	}
 	if tau == 0 {

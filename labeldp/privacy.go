@@ -90,7 +90,7 @@ func (r *Randomizer) RDP(alpha float64) (float64, error) {
 		return r.eps, nil
 	case a > 300:
 		// 1 − ρ and the loss −ε no longer count.
-		return r.eps + (r.eps+math.Log(r.tau))/(alpha-1), nil
+		return r.eps + (r.eps+xmath.Log(r.tau))/(alpha-1), nil
 	}
 	return math.Log1p(r.tau*(math.Exp(r.eps)*math.Expm1(a)+math.Expm1(-a))) / (alpha - 1), nil
 }

@@ -195,7 +195,7 @@ func (r *Randomizer) certify(iterations int, bias float64) Certificate {
 		for i := range rows {
 			lo, hi = min(lo, rows[i][j]), max(hi, rows[i][j])
 		}
-		c.RealisedEps = max(c.RealisedEps, math.Log(hi/lo))
+		c.RealisedEps = max(c.RealisedEps, xmath.Log(hi/lo))
 	}
 	return c
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/rdp"
 )
 
@@ -40,7 +41,7 @@ func newAdaptive(c *Config) (*adaptive, error) {
 		}
 		// Around the order that is best for Gaussian noise; each order costs
 		// log(5)/(α−1) of ε against knowing the best one.
-		t := -2 * math.Log(c.Delta) / c.Epsilon
+		t := -2 * xmath.Log(c.Delta) / c.Epsilon
 		for _, x := range []float64{0.5, 0.75, 1, 1.5, 2.5} {
 			a, _ := strconv.ParseFloat(strconv.FormatFloat(1+x*t, 'g', 4, 64), 64)
 			if a > 1 {

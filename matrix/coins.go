@@ -80,7 +80,7 @@ func (c Config) rowLaws(ctx context.Context, coefficients []float64, q, bad floa
 	for d := 1; d < bands; d++ {
 		events += float64(n - d)
 	}
-	posterior := posteriors(coefficients, n, q, c.NoiseMultiplier, math.Log(max(1, events))-math.Log(bad))
+	posterior := posteriors(coefficients, n, q, c.NoiseMultiplier, xmath.Log(max(1, events))-xmath.Log(bad))
 	step := slices.Max(coefficients) / fine
 	law := []float64{1}
 	var rows []rowLaw
@@ -220,7 +220,7 @@ func leastRest(rows []rowLaw, sigma float64) float64 {
 			s := float64(i) * r.unit / sigma
 			b += w * math.Exp(-s*s/8)
 		}
-		log += 2 * float64(r.count) * math.Log(b*(1-1e-12))
+		log += 2 * float64(r.count) * xmath.Log(b*(1-1e-12))
 	}
 	return math.Exp(log) * (1 - 1e-9)
 }
@@ -258,7 +258,7 @@ func (c Config) coinAttack(coefficients []float64) (profiles.Mechanism, int64, e
 	for p := 1; p <= len(coefficients); p++ {
 		x := xmath.Down(coefficients[p-1], 4)
 		squares += x * x
-		value := math.Log(float64(c.Steps/p)) + math.Log(math.Expm1(min(squares/c.NoiseMultiplier/c.NoiseMultiplier, 700)))
+		value := xmath.Log(float64(c.Steps/p)) + xmath.Log(math.Expm1(min(squares/c.NoiseMultiplier/c.NoiseMultiplier, 700)))
 		if c.Steps/p >= 1 && value > best {
 			best, at, norm = value, p, math.Sqrt(squares)
 		}

@@ -68,7 +68,7 @@ func newLocalBound(sigma, order float64, classes int, teachers int64) (*localBou
 		return nil, fault.New("teachers", "%d is not in [1, %d] for smooth sensitivity", teachers, maxSmoothTeachers)
 	}
 	b := &localBound{sigma: sigma, classes: classes, teachers: teachers, cost: GNMax{sigma}.cost(order),
-		tails: newTails(sigma, teachers), logHalf: math.Log(float64(classes - 1)), shift: math.Sqrt2 / sigma}
+		tails: newTails(sigma, teachers), logHalf: xmath.Log(float64(classes - 1)), shift: math.Sqrt2 / sigma}
 	b.logQMin = b.unanimous()
 	b.logQ1 = b.down(b.cost.logQ0)
 	if b.logQMin > b.cost.logQ0 {

@@ -147,7 +147,7 @@ func (t *tails) logQ(votes []int64) float64 {
 				off++
 			}
 		}
-		l = math.Log(s.Value())
+		l = xmath.Log(s.Value())
 		if off > 0 {
 			l = t.addOff(l, votes, top)
 		}
@@ -176,5 +176,5 @@ func (t *tails) addOff(l float64, votes []int64, top int) float64 {
 			s.Add(math.Exp(at(d) - largest))
 		}
 	}
-	return largest + math.Log(s.Value())
+	return largest + xmath.Log(s.Value())
 }

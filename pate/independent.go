@@ -37,7 +37,7 @@ func gaussianEpsilon(mu, delta float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	want := math.Log(delta)
+	want := xmath.Log(delta)
 	want -= 4 * u * math.Abs(want)
 	holds := func(eps float64) bool {
 		l, e := g.LogDelta(eps)

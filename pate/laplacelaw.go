@@ -78,7 +78,7 @@ func laplaceLogs(a []float64, many []int) (out []float64, err float64) {
 	}
 	out = make([]float64, len(a))
 	for i := range out {
-		out[i] = logScale - math.Log(float64(m)) // left of all
+		out[i] = logScale - xmath.Log(float64(m)) // left of all
 	}
 	pieces := 0
 	for k := range a {
@@ -140,9 +140,9 @@ func addPiece(out, a []float64, many []int, k int, l, end float64) {
 	for i := range out {
 		var add float64
 		if i <= k {
-			add = logScale + a[i] - l - math.Ln2 + math.Log(integral(polynomial(i), above))
+			add = logScale + a[i] - l - math.Ln2 + xmath.Log(integral(polynomial(i), above))
 		} else {
-			add = logScale + math.Log(integral(polynomial(-1), above+1))
+			add = logScale + xmath.Log(integral(polynomial(-1), above+1))
 		}
 		out[i] = xmath.LogAdd(out[i], add)
 	}

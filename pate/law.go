@@ -161,7 +161,7 @@ func (g *gaussLaw) log(v int64, sum, sumErr []float64) (l, err float64) {
 		weighted += x * (c.densityErr[j] + c.err[j] + sumErr[j] + u*(math.Abs(t)+2*math.Abs(sum[j])+2*math.Abs(c.cdf[j])+8))
 	}
 	n := len(term)
-	l = math.Log(g.step) + top + math.Log(total)
+	l = xmath.Log(g.step) + top + xmath.Log(total)
 	err = weighted/total*(1+1e-9) + u*(float64(n)/8+8+math.Abs(l)) + trapezoidError + float64(n)*4e-22
 	// What lies beyond the ends, relative to the sum.
 	for _, end := range [2][2]int{{0, 1}, {n - 1, n - 2}} {
@@ -256,7 +256,7 @@ func pairs(w winner, h histogram, moves []move) []pair {
 		q, errs := w.law(m, after)
 		x := pair{p: make([]float64, len(q)), q: q, err: errs}
 		for i, v := range before {
-			many := math.Log(class[i])
+			many := xmath.Log(class[i])
 			x.p[i] = own[v][0] + many
 			x.q[i] += many
 			x.err[i] = max(x.err[i], own[v][1]) + 3*u*max(math.Abs(x.p[i]), math.Abs(x.q[i]), 1)

@@ -72,7 +72,7 @@ func (l LNMax) logQ(votes []int64, terms []float64) float64 {
 	for i, n := range votes {
 		if i != top {
 			x := l.Gamma * float64(votes[top]-n)
-			terms = append(terms, math.Log((2+x)/4)-x)
+			terms = append(terms, xmath.Log((2+x)/4)-x)
 		}
 	}
 	s := xmath.LogSum(terms)

@@ -4,7 +4,11 @@
 
 package pate
 
-import "math"
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
 
 // A pair is two laws on the same outcomes, of which p is that of the data set that voted.
 // Outcomes that have the same two probabilities may be listed as one. Entry i of p and of q
@@ -92,7 +96,7 @@ func excessTerm(order, l, le, logQ, qe float64) (v, err float64) {
 	if z > farTerm {
 		// g(e^l) = e^z·(1 − λe^{−(λ−1)l} + (λ−1)e^{−z}).
 		x := math.Exp(logQ + z)
-		a := -math.Expm1(math.Log(order) - (order-1)*l)
+		a := -math.Expm1(xmath.Log(order) - (order-1)*l)
 		v = x * (a + (order-1)*math.Exp(-z))
 		return v, x*(order*le+qe+u*(16+4*math.Abs(logQ)+4*z))*(1+1e-6) + underflow
 	}
@@ -141,7 +145,7 @@ func (x pair) renyiLog(order float64) (v, err float64) {
 			err = max(err, e)
 		}
 	}
-	v = (top + math.Log(sum)) / (order - 1)
+	v = (top + xmath.Log(sum)) / (order - 1)
 	return v, (err+u*(8+float64(len(terms)))+4*u*math.Abs(top))/(order-1) + 4*u*math.Abs(v)
 }
 

@@ -122,7 +122,7 @@ func (l *Ledger) Publish(ctx context.Context, p Publication, delta float64, src 
 		return out, err
 	}
 	step := math.Ldexp(1, int(math.Floor(math.Log2(p.Noise)))-10)
-	y := random.Sum{Fixed: []float64{math.Log(smooth)}, Noise: []random.Term{{Scale: p.Noise, Z: random.Normal(random.Source(src))}}}.Nearest(step)
+	y := random.Sum{Fixed: []float64{xmath.Log(smooth)}, Noise: []random.Term{{Scale: p.Noise, Z: random.Normal(random.Source(src))}}}.Nearest(step)
 	upper := expUp(y + step/2 + p.margin())
 	if !(upper < f.total) {
 		upper = f.total // what holds at every data set
@@ -241,7 +241,7 @@ func (f *far) smooth(ctx context.Context, l *Ledger, beta float64) (s float64, d
 	// Beyond this distance nothing is discounted to more than F(0).
 	most := l.votes.Teachers()
 	if at0[0] > 0 {
-		most = int64(min(float64(most), math.Ceil(math.Log(f.total/at0[0])/beta)+1))
+		most = int64(min(float64(most), math.Ceil(xmath.Log(f.total/at0[0])/beta)+1))
 	}
 	sum, err := total(int(most), l.progress)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/rdp"
 )
 
@@ -160,7 +161,7 @@ func epsilonExPost(curve rdp.Grid, delta float64) (eps, order float64, err error
 	}
 	eps = math.Inf(1)
 	for i, a := range curve.Orders {
-		x := curve.Values[i] + (math.Log(float64(len(curve.Orders)))-math.Log(delta))/(a-1)*(1+8*u)
+		x := curve.Values[i] + (xmath.Log(float64(len(curve.Orders)))-xmath.Log(delta))/(a-1)*(1+8*u)
 		if x *= 1 + 4*u; x < eps {
 			eps, order = x, a
 		}
@@ -171,7 +172,7 @@ func epsilonExPost(curve rdp.Grid, delta float64) (eps, order float64, err error
 // releaseGrid returns the largest power of two that is at most 2^−12 of
 // log(1/δ)/(λ − 1).
 func releaseGrid(order, delta float64) float64 {
-	_, exp := math.Frexp(-math.Log(delta) / (order - 1)) // in [2^(exp−1), 2^exp)
+	_, exp := math.Frexp(-xmath.Log(delta) / (order - 1)) // in [2^(exp−1), 2^exp)
 	return math.Ldexp(1, exp-13)
 }
 

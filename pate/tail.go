@@ -28,7 +28,7 @@ func logTailInv(l float64) float64 {
 	}
 	y := 0.0
 	if l < -2 {
-		y = math.Sqrt(max(0, -2*l-math.Log(-4*math.Pi*l)))
+		y = math.Sqrt(max(0, -2*l-xmath.Log(-4*math.Pi*l)))
 	}
 	// log Φ̄ is concave and decreasing: Newton never overshoots twice.
 	for range 60 {

@@ -103,10 +103,10 @@ func (c *tailOrder) at(at float64) split {
 	s.tails = math.Exp(s.logTails)
 	s.tailsErr = s.tails * (s.logErr + u*(8+math.Abs(s.logTails)))
 	a, b, from, to := s.keep, s.other, s.q, s.y
-	s.slope = math.Log(n) + c.order*(a-b)
+	s.slope = xmath.Log(n) + c.order*(a-b)
 	if c.reverse {
 		a, b, from, to = b, a, to, from
-		s.slope = math.Log(c.order) + n*(a-b)
+		s.slope = xmath.Log(c.order) + n*(a-b)
 	}
 	s.logLikely = c.order*a - n*b
 	// (1−y)·g(x) + (λ−1)y − λq with x = (1−q)/(1−y), or the same with q and y exchanged.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/dpaccountant/accountant/internal/decimal"
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // maxRange bounds the values of linspace and logspace; those of a list are in the text.
@@ -203,7 +204,7 @@ func (r *gridRange) readSpace(place, list *node, logarithmic, round bool) error 
 	last, _ := ends[1].Float64()
 	r.length = int64(n)
 	if logarithmic {
-		low, high := math.Log(first), math.Log(last)
+		low, high := xmath.Log(first), xmath.Log(last)
 		length := r.length
 		r.value = func(i int64) *node {
 			switch i {

@@ -58,7 +58,7 @@ func (l *Law) Tilted(theta float64) (k, mean, variance float64) {
 		s2 += x * d * d
 	}
 	dm := s1 / s
-	return top + math.Log(s), at + dm, max(0, s2/s-dm*dm)
+	return top + xmath.Log(s), at + dm, max(0, s2/s-dm*dm)
 }
 
 // K returns log Σ m e^{θl}, not less than the exact value by more than

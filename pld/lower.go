@@ -56,7 +56,7 @@ func (d *discretizer) balance() []float64 {
 	for i, c := range d.cells {
 		logRho[i] = math.NaN()
 		if c.p > 0 && !d.pts[i+1].atom {
-			logRho[i] = math.Log(c.p/c.w) + c.scale - middle(i)/2
+			logRho[i] = xmath.Log(c.p/c.w) + c.scale - middle(i)/2
 		}
 	}
 	for i := range at {
@@ -88,7 +88,7 @@ func (a depth) in(scale float64) depth {
 	return depth{a.x * f, a.err*f + a.x*f*4*xmath.U*(1+math.Abs(a.scale-scale)), scale}
 }
 
-func (a depth) log() float64 { return math.Log(a.x) + a.scale }
+func (a depth) log() float64 { return xmath.Log(a.x) + a.scale }
 
 // depthAt is the depth of the lower of the two tangents at interior vertex i.
 func (d *discretizer) depthAt(i int) depth {

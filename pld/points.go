@@ -130,7 +130,7 @@ func (t *tally) law(sign, logPInf float64) *Law {
 		if !(m > 0) {
 			continue
 		}
-		lm := math.Log(m) + t.scl[i]
+		lm := xmath.Log(m) + t.scl[i]
 		lm += sign * 2 * xmath.U * (1 + math.Abs(lm) + math.Abs(t.scl[i]))
 		if d.index == nil {
 			l.Loss = append(l.Loss, d.pts[i].t)

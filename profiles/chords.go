@@ -49,14 +49,14 @@ func twoSided(x, right, left []float64, inf, infQ float64) (*Discrete, error) {
 	for i := len(x) - 1; i >= 0; i-- {
 		e := math.Exp(-x[i])
 		if m := right[i]; m > 0 && x[i] > 0 {
-			l := math.Log(m)
+			l := xmath.Log(m)
 			atoms = append(atoms, Atom{Loss: x[i], LogP: l, LogQ: l - x[i]})
 			p.Add(-m)
 			q.Add(-m * e)
 			room = max(room, -m*math.Expm1(-x[i]))
 		}
 		if m := left[i]; m > 0 && x[i] > 0 {
-			l := math.Log(m)
+			l := xmath.Log(m)
 			atoms = append(atoms, Atom{Loss: -x[i], LogP: l - x[i], LogQ: l})
 			p.Add(-m * e)
 			q.Add(-m)
@@ -77,9 +77,9 @@ func twoSided(x, right, left []float64, inf, infQ float64) (*Discrete, error) {
 		massErr += off / room
 	}
 	if rest > 0 {
-		atoms = append(atoms, Atom{Loss: 0, LogP: math.Log(rest), LogQ: math.Log(rest)})
+		atoms = append(atoms, Atom{Loss: 0, LogP: xmath.Log(rest), LogQ: xmath.Log(rest)})
 	}
-	return NewDiscrete(atoms, math.Log(inf), math.Log(infQ), massErr, lossErr)
+	return NewDiscrete(atoms, xmath.Log(inf), xmath.Log(infQ), massErr, lossErr)
 }
 
 // chordMasses returns the masses under P of the losses x of the lower convex hull of the

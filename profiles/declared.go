@@ -69,7 +69,7 @@ func NewApproximate(epsilon, delta float64) (Mechanism, error) {
 func approximate(name string, epsilon, delta float64) (Mechanism, error) {
 	hi := math.Log1p(-delta) - math.Log1p(math.Exp(-epsilon))
 	lo := hi - epsilon
-	p, err := NewDiscrete([]Atom{{-epsilon, lo, hi}, {epsilon, hi, lo}}, math.Log(delta), math.Log(delta), 4*xmath.U, 0)
+	p, err := NewDiscrete([]Atom{{-epsilon, lo, hi}, {epsilon, hi, lo}}, xmath.Log(delta), xmath.Log(delta), 4*xmath.U, 0)
 	return declared{name, p}, err
 }
 
@@ -97,18 +97,18 @@ func NewRandomizedResponse(probability float64, categories int) (Mechanism, erro
 			return nil, err
 		}
 		// The answer is the truth, or the truth by chance.
-		empty, err := NewDiscrete([]Atom{{math.Log(k), 0, -math.Log(k)}}, math.Inf(-1), math.Log1p(-1/k), 4*xmath.U, 2*xmath.U*math.Log(k))
+		empty, err := NewDiscrete([]Atom{{xmath.Log(k), 0, -xmath.Log(k)}}, math.Inf(-1), math.Log1p(-1/k), 4*xmath.U, 2*xmath.U*xmath.Log(k))
 		return randomizedResponse{declared{name, p}, empty}, err
 	}
 	loss := math.Log1p((1 - probability) * k / probability)
-	lie := math.Log(probability) - math.Log(k)
+	lie := xmath.Log(probability) - xmath.Log(k)
 	truth := math.Log1p(-probability * (1 - 1/k))
 	if probability > 0.5 {
-		truth = math.Log((1 - probability) + probability/k) // both terms positive, 1 − probability exact
+		truth = xmath.Log((1 - probability) + probability/k) // both terms positive, 1 − probability exact
 	}
 	atoms := []Atom{{-loss, lie, truth}, {loss, truth, lie}}
 	if categories > 2 {
-		rest := lie + math.Log(k-2)
+		rest := lie + xmath.Log(k-2)
 		atoms = append(atoms, Atom{0, rest, rest})
 	}
 	none := math.Inf(-1)
@@ -117,9 +117,9 @@ func NewRandomizedResponse(probability float64, categories int) (Mechanism, erro
 		return nil, err
 	}
 	// Against the uniform 1/k: log(1 + (1 − probability)(k − 1)) for the truth, log(probability) else.
-	uniform, lied := -math.Log(k), math.Log(probability)
+	uniform, lied := -xmath.Log(k), xmath.Log(probability)
 	told := math.Log1p((1 - probability) * (k - 1))
-	empty, err := NewDiscrete([]Atom{{lied, lie + math.Log(k-1), math.Log1p(-1 / k)}, {told, truth, uniform}}, none, none, 4*xmath.U, 4*xmath.U*(1+told-lied))
+	empty, err := NewDiscrete([]Atom{{lied, lie + xmath.Log(k-1), math.Log1p(-1 / k)}, {told, truth, uniform}}, none, none, 4*xmath.U, 4*xmath.U*(1+told-lied))
 	return randomizedResponse{declared{name, p}, empty}, err
 }
 

@@ -54,9 +54,9 @@ func (l Laplace) LogTailDifference(eps, tol float64) (logDiff, err float64) {
 	slope := math.Exp(-l.m/2) * math.Cosh(eps/4+tol) * math.Sinh(math.Abs(eps)/4+tol)
 	e := (xmath.U*(6+l.m)*(a+b) + slope*tol*(1+1e-9)) / d
 	if !(e < 0.5) {
-		return math.Log(max(d, 0)), math.Inf(1)
+		return xmath.Log(max(d, 0)), math.Inf(1)
 	}
-	return math.Log(d), -math.Log1p(-e) + 2*xmath.U*math.Abs(math.Log(d))
+	return xmath.Log(d), -math.Log1p(-e) + 2*xmath.U*math.Abs(xmath.Log(d))
 }
 
 // LogTailDifference implements TailDifferencer: the masses at or above −ε change

@@ -114,7 +114,7 @@ func prefixSums(xs []float64, first float64) []float64 {
 			return math.Inf(-1)
 		}
 		f, e := math.Frexp(s.Value())
-		return math.Log(f) + (k+float64(e))*ln2Hi
+		return xmath.Log(f) + (k+float64(e))*ln2Hi
 	}
 	out[0] = add(first)
 	for i, x := range xs {
@@ -154,7 +154,7 @@ func NewFinite(p, q []float64) (*Discrete, error) {
 		}
 		out := make([]float64, len(xs))
 		for i, x := range xs {
-			out[i] = math.Log(x) - math.Log(s.Value())
+			out[i] = xmath.Log(x) - xmath.Log(s.Value())
 		}
 		return out, nil
 	}
@@ -222,7 +222,7 @@ func (d *Discrete) err(a, b float64) float64 {
 			e = max(e, math.Abs(x))
 		}
 	}
-	return d.massErr*(1+e+math.Log(float64(len(d.atoms)+2))) + 4*xmath.U*(1+e)
+	return d.massErr*(1+e+xmath.Log(float64(len(d.atoms)+2))) + 4*xmath.U*(1+e)
 }
 
 // Support implements Profile.

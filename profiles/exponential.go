@@ -59,9 +59,9 @@ func (e Exponential) Tails(eps, tol float64) Tails {
 		return Tails{P: inf, Q: inf, PC: 0, QC: 0}
 	}
 	a, b := (e.epsilon-eps)/2, (e.epsilon+eps)/2
-	rise, fall := math.Log(math.Expm1(e.epsilon)), math.Log(-math.Expm1(-e.epsilon))
-	t := Tails{P: math.Log(-math.Expm1(-a)) - fall, Q: math.Log(math.Expm1(a)) - rise,
-		PC: math.Log(math.Expm1(b)) - rise, QC: math.Log(-math.Expm1(-b)) - fall}
+	rise, fall := xmath.Log(math.Expm1(e.epsilon)), xmath.Log(-math.Expm1(-e.epsilon))
+	t := Tails{P: xmath.Log(-math.Expm1(-a)) - fall, Q: xmath.Log(math.Expm1(a)) - rise,
+		PC: xmath.Log(math.Expm1(b)) - rise, QC: xmath.Log(-math.Expm1(-b)) - fall}
 	t.P, t.Q, t.PC, t.QC = min(t.P, 0), min(t.Q, 0), min(t.PC, 0), min(t.QC, 0)
 	if tol > 0 { // a caller's l ± tol rounds as well
 		tol += 2 * xmath.U * e.epsilon
@@ -77,7 +77,7 @@ func (e Exponential) Tails(eps, tol float64) Tails {
 // ulp, and so do the differences. Where x falls by tol, e^x − 1 falls by at most the factor
 // e^tol·x/(x − tol), as (1 − e^{−x})/x falls with x.
 func (e Exponential) tailErr(x, tol, p, q float64) float64 {
-	err := xmath.U * (12 + 3*x + 3*e.epsilon + 2*math.Abs(finiteLog(p)) + 2*math.Abs(finiteLog(q)) + 4*math.Abs(math.Log(e.epsilon)))
+	err := xmath.U * (12 + 3*x + 3*e.epsilon + 2*math.Abs(finiteLog(p)) + 2*math.Abs(finiteLog(q)) + 4*math.Abs(xmath.Log(e.epsilon)))
 	switch {
 	case tol == 0:
 		return err
@@ -104,8 +104,8 @@ func (e Exponential) LogDelta(eps float64) (logDelta, err float64) {
 		return math.Inf(-1), 0
 	}
 	a := (e.epsilon - eps) / 2
-	x := math.Log(-math.Expm1(-a))
-	fall := math.Log(-math.Expm1(-e.epsilon))
+	x := xmath.Log(-math.Expm1(-a))
+	fall := xmath.Log(-math.Expm1(-e.epsilon))
 	// a rounds by one unit, which moves 1 − e^{−a} by no more; expm1 and log by one each,
 	// the square doubles that, and the difference rounds.
 	v := min(2*x-fall, 0)
@@ -122,7 +122,7 @@ func (e Exponential) Support() Support {
 // ¼e^{−l/2}/sinh(ε/2) and the likelihood ratio is e^l.
 func (e Exponential) Transform() Transform {
 	// log sinh(ε/2) = ε/2 + log(1 − e^{−ε}) − log 2.
-	sinh := e.epsilon/2 + math.Log(-math.Expm1(-e.epsilon)) - math.Ln2
+	sinh := e.epsilon/2 + xmath.Log(-math.Expm1(-e.epsilon)) - math.Ln2
 	return transform.NewMixed(nil, []transform.Piece{{From: -e.epsilon, To: e.epsilon, LogWeight: -sinh,
 		Share: 1, WeightErr: xmath.U * (8 + 2*e.epsilon + 2*math.Abs(sinh))}}, 0, 0, 0)
 }

@@ -105,7 +105,7 @@ func (g Gaussian) LogDelta(eps float64) (logDelta, err float64) {
 	for i, n := range nodes {
 		sum += weights[i] * xmath.MillsSlope(x+g.mu/2*(1+n))
 	}
-	logDelta = xmath.LogNormalDensity(x) + math.Log(sum*g.mu/2)
+	logDelta = xmath.LogNormalDensity(x) + xmath.Log(sum*g.mu/2)
 	dx := xmath.U * (4*math.Abs(e) + 3*g.mu + math.Abs(x))
 	// d log δ/dx = −x + …, at most |x| + 3 in size; MillsSlope loses up to (4x²+40)u, measured.
 	err = (math.Abs(x)+3)*dx + xmath.U*(40+8*x*x+2*math.Abs(logDelta)) + quad

@@ -187,7 +187,7 @@ func largestOf(laws []vectorLaw, sigma float64) (Profile, error) {
 	if only && now == 0 || len(laws) == 1 {
 		return laws[now].noise.pair(laws[now].noise.shift, over)
 	}
-	logP := func(m int) float64 { return math.Log(masses[(first-m)/2]) - walkScale }
+	logP := func(m int) float64 { return xmath.Log(masses[(first-m)/2]) - walkScale }
 	made := walkAtoms(first, first, sigma, logP)
 	slack := 0.0
 	for m := first; m >= 0; m -= 2 {

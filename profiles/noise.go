@@ -54,7 +54,7 @@ func (b gaussianBase) SubstituteMixture(rate float64) (Profile, bool, error) {
 	if rate == 0 {
 		return Identical(), true, nil
 	}
-	return gaussianPlusMinus{mu: b.g.mu, rate: rate, logRate: math.Log(rate), log1m: math.Log1p(-rate)}, true, nil
+	return gaussianPlusMinus{mu: b.g.mu, rate: rate, logRate: xmath.Log(rate), log1m: math.Log1p(-rate)}, true, nil
 }
 
 // NewLaplaceMechanism returns Laplace noise of scale noiseMultiplier times the
@@ -129,7 +129,7 @@ func (g gaussianPlusMinus) threshold(eps, tol float64) (x, dx float64) {
 	if h == 0 {
 		return 0, tol * (0.5 + 0.5*math.Exp(min(700, logCS+tol))) / g.mu
 	}
-	logSinh := math.Log(math.Sinh(min(h, 1)))
+	logSinh := xmath.Log(math.Sinh(min(h, 1)))
 	if h >= 1 {
 		logSinh = h + math.Log1p(-math.Exp(-2*h)) - math.Ln2
 	}
@@ -146,7 +146,7 @@ func (g gaussianPlusMinus) threshold(eps, tol float64) (x, dx float64) {
 	// tol/2 of h: cosh h ≤ e^h grows with h, 1/tanh h falls. ε itself may be as small as tol.
 	steep := min(700, logCS+h+tol/2)
 	if near := h - tol/2; near > 0 {
-		steep = min(steep, -math.Log(math.Tanh(near)))
+		steep = min(steep, -xmath.Log(math.Tanh(near)))
 	}
 	dv := slope*dlz + 0.5*tol*math.Exp(steep)*(1+4*xmath.U) + 4*xmath.U*v + 0.5*tol
 	x, dx = v/g.mu, (dv+2*xmath.U*v)/g.mu
@@ -189,13 +189,13 @@ func newLaplacePlusMinus(m, rate float64) laplacePlusMinus {
 	a := math.Log1p(rate * math.Expm1(-m))
 	if rate > 0.5 {
 		// 1 − rate + rate·e^{−m}, without the cancellation of 1 + rate·(e^{−m} − 1).
-		a = xmath.LogAdd(math.Log1p(-rate), math.Log(rate)-m)
+		a = xmath.LogAdd(math.Log1p(-rate), xmath.Log(rate)-m)
 	}
 	b := math.Log1p(rate * math.Expm1(m))
 	if m > 500 {
-		b = xmath.LogAdd(math.Log1p(-rate), math.Log(rate)+m)
+		b = xmath.LogAdd(math.Log1p(-rate), xmath.Log(rate)+m)
 	}
-	return laplacePlusMinus{m: m, rate: rate, logRate: math.Log(rate), log1m: math.Log1p(-rate), logA: a, top: b - a}
+	return laplacePlusMinus{m: m, rate: rate, logRate: xmath.Log(rate), log1m: math.Log1p(-rate), logA: a, top: b - a}
 }
 
 func (l laplacePlusMinus) SelfReverse() bool { return true }
@@ -439,7 +439,7 @@ func (b integerNoise) SubstituteMixture(rate float64) (Profile, bool, error) {
 		return p, true, err
 	}
 	s := b.shift
-	logRate, log1m := math.Log(rate), math.Log1p(-rate)
+	logRate, log1m := xmath.Log(rate), math.Log1p(-rate)
 	mix := func(a, c float64) float64 { return xmath.LogAdd(logRate+a, log1m+c) }
 	lo, hi := -s-b.w.margin(), s+b.w.margin()
 	var lp, lq []float64

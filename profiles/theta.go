@@ -142,7 +142,7 @@ func (s *partialSums) theta(g int) []float64 {
 		}
 		x := last[s.wide+g*j]
 		if !s.logarithm {
-			x = math.Log(x)
+			x = xmath.Log(x)
 		}
 		out[k] = x + float64(j)*float64(j)/(2*s.sigma*s.sigma*float64(n))
 	}

@@ -29,6 +29,7 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/noiserange"
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 const (
@@ -136,7 +137,7 @@ func thetaBound(norm2 int, sigma float64) float64 {
 // leastSigma returns where thetaBound is maxTheta.
 func leastSigma(norm2 int) float64 {
 	n := float64(norm2)
-	return math.Sqrt(4 + n*math.Log(5.0135*math.Sqrt(n)/maxTheta)/(2*math.Pi*math.Pi))
+	return math.Sqrt(4 + n*xmath.Log(5.0135*math.Sqrt(n)/maxTheta)/(2*math.Pi*math.Pi))
 }
 
 // Grouped implements Grouper. The sum of size changes is an integer vector of at most size

@@ -29,7 +29,7 @@ func Epsilon(c Curve, delta float64) (eps, order float64, err error) {
 	if err := checkDelta(delta); err != nil {
 		return 0, 0, err
 	}
-	logDelta := math.Log(delta)
+	logDelta := xmath.Log(delta)
 	eps, order, err = minimise(c, func(alpha, v float64) float64 { return epsilonAt(alpha, v, logDelta) })
 	if err != nil || eps == 0 {
 		return eps, order, err
@@ -52,7 +52,7 @@ func EpsilonClassic(c Curve, delta float64) (eps, order float64, err error) {
 	if err := checkDelta(delta); err != nil {
 		return 0, 0, err
 	}
-	logDelta := math.Log(delta)
+	logDelta := xmath.Log(delta)
 	return minimise(c, func(alpha, v float64) float64 {
 		if math.IsInf(alpha, 1) {
 			return v
@@ -141,7 +141,7 @@ func epsilonAt(alpha, v, logDelta float64) float64 {
 		return max(0, up(v+gain, v-gain))
 	}
 	t := alpha - 1
-	la := math.Log(alpha)
+	la := xmath.Log(alpha)
 	if alpha < 2 {
 		la = math.Log1p(t)
 	}
@@ -155,7 +155,7 @@ func logShrink(alpha float64) float64 {
 	if alpha > 2 {
 		return math.Log1p(-1 / alpha)
 	}
-	return math.Log((alpha - 1) / alpha)
+	return xmath.Log((alpha - 1) / alpha)
 }
 
 // logDeltaAt is the log of the conversion of D_α ≤ v at one order.
@@ -172,7 +172,7 @@ func logDeltaAt(alpha, v, eps float64) float64 {
 	}
 	t := alpha - 1
 	s := alpha * logShrink(alpha)
-	return min(0, up(t*(v-eps)-math.Log(t)+s, t*(v+eps)+math.Abs(math.Log(t))-s))
+	return min(0, up(t*(v-eps)-xmath.Log(t)+s, t*(v+eps)+math.Abs(xmath.Log(t))-s))
 }
 
 // logTotalVariation returns log √(1 − e^{−v}).

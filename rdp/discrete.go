@@ -91,10 +91,10 @@ func newPair(p, q []float64) pair {
 		case math.Abs(d) < y/2:
 			c.loss = append(c.loss, math.Log1p(d/y))
 		default:
-			c.loss = append(c.loss, math.Log(p[i])-math.Log(q[i])+math.Log(sq.Value()/sp.Value()))
+			c.loss = append(c.loss, xmath.Log(p[i])-xmath.Log(q[i])+xmath.Log(sq.Value()/sp.Value()))
 		}
 		if q[i] != 0 {
-			c.logQ = append(c.logQ, math.Log(q[i]/sq.Value()))
+			c.logQ = append(c.logQ, xmath.Log(q[i]/sq.Value()))
 			c.top = max(c.top, c.loss[len(c.loss)-1])
 		}
 	}
@@ -201,7 +201,7 @@ func (m discreteLaplace) RDP(alpha float64) float64 {
 	inner := xmath.Log1mExp(-m.a) - log1w
 	terms := make([]float64, 0, m.shift+1)
 	add := func(logQ, loss float64) {
-		e := 16 * xmath.U * (1 + math.Abs(logQ) + math.Abs(math.Log(m.a)))
+		e := 16 * xmath.U * (1 + math.Abs(logQ) + math.Abs(xmath.Log(m.a)))
 		terms = append(terms, term(alpha, logQ, loss, e, 0)+8*xmath.U*(2+alpha*math.Abs(loss)))
 	}
 	add(-log1w, -m.a*s)

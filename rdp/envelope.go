@@ -64,7 +64,7 @@ func (c envelope) RDP(alpha float64) float64 {
 func (c envelope) quadrature(alpha float64) (la float64, ok bool) {
 	t := alpha - 1
 	x0 := 1 / (2 * c.sigma)
-	guess := min(0, math.Log(alpha*t/2)+2*math.Log(c.rate/c.sigma))
+	guess := min(0, xmath.Log(alpha*t/2)+2*xmath.Log(c.rate/c.sigma))
 	edge := math.Sqrt(2 * (45 - guess))
 	end := (alpha+2)/c.sigma + edge
 	b := min(0.5, c.sigma/ellipseIm*min(1/math.Sqrt(alpha), 4/alpha))
@@ -83,20 +83,20 @@ func (c envelope) quadrature(alpha float64) (la float64, ok bool) {
 				x := x0 + y
 				l := math.Log1p(c.rate * math.Expm1(y/c.sigma))
 				if y > 30*c.sigma {
-					l = xmath.LogAdd(math.Log1p(-c.rate), math.Log(c.rate)+y/c.sigma)
+					l = xmath.LogAdd(math.Log1p(-c.rate), xmath.Log(c.rate)+y/c.sigma)
 				}
-				logQ := math.Log(b*nodeWeight[j]) + xmath.LogNormalDensity(x)
+				logQ := xmath.Log(b*nodeWeight[j]) + xmath.LogNormalDensity(x)
 				// Densities to 4 u·x², losses to 8 u relative, weights to 1e-14.
 				e := 4*xmath.U*x*x + 8*xmath.U*(2+alpha*l) + 2e-14
 				terms = append(terms, term(alpha, logQ, l, e, 0), term(alpha, logQ+l, -l, e, 0))
 			}
-			errs = append(errs, logRule+math.Log(b)+c.largest(alpha, x0, centre, b))
+			errs = append(errs, logRule+xmath.Log(b)+c.largest(alpha, x0, centre, b))
 		}
 		// Right of end, g as in the sampled Gaussian; z·g(1/z) ≤ (α−1)·rate·r.
-		l := xmath.LogAdd(math.Log1p(-c.rate), math.Log(c.rate)+(end-x0)/c.sigma)
+		l := xmath.LogAdd(math.Log1p(-c.rate), xmath.Log(c.rate)+(end-x0)/c.sigma)
 		terms = append(terms,
-			xmath.LogNormalDensity(end)+logG(alpha, l)-math.Log(edge-1)+1e-9,
-			math.Log(t)+math.Log(c.rate)+xmath.LogNormalTail(end-1/c.sigma)+1e-9)
+			xmath.LogNormalDensity(end)+logG(alpha, l)-xmath.Log(edge-1)+1e-9,
+			xmath.Log(t)+xmath.Log(c.rate)+xmath.LogNormalTail(end-1/c.sigma)+1e-9)
 		sum, logE := logSumUp(terms), logSumUp(errs)
 		if logE < sum-13*math.Ln10 {
 			return xmath.LogAdd(sum, logE), true
@@ -115,15 +115,15 @@ func (c envelope) largest(alpha, x0, centre, b float64) float64 {
 	im := ellipseIm * b
 	low, high := centre-ellipseRe*b, centre+ellipseRe*b+im
 	logPhi := xmath.LogNormalDensity(max(0, x0+low)) + im*im/2
-	logU := math.Log(c.rate) + logExpm1(high/c.sigma)
+	logU := xmath.Log(c.rate) + logExpm1(high/c.sigma)
 	log1U := xmath.LogAdd(0, logU)
 	second := math.Inf(1)
 	if logU <= -math.Ln2 {
 		u := math.Exp(logU)
-		second = math.Log(alpha*t/2) + 2*logU +
+		second = xmath.Log(alpha*t/2) + 2*logU +
 			xmath.LogAdd(max(alpha-2, 0)*log1U+max(2-alpha, 0)*math.Ln2, -(alpha+1)*math.Log1p(-u))
 	}
-	floor := math.Log1p(c.rate*math.Expm1(min(0, low)/c.sigma)) + math.Log(math.Cos(im/c.sigma/2))
-	each := logSumUp([]float64{alpha * log1U, -t * floor, math.Log(2), math.Log(alpha+t) + logU})
+	floor := math.Log1p(c.rate*math.Expm1(min(0, low)/c.sigma)) + xmath.Log(math.Cos(im/c.sigma/2))
+	each := logSumUp([]float64{alpha * log1U, -t * floor, xmath.Log(2), xmath.Log(alpha+t) + logU})
 	return logPhi + min(second, each) + 1e-9
 }

@@ -74,7 +74,7 @@ func NewFilterFor(epsilon, delta float64, orders ...float64) (*Filter, error) {
 		return nil, fault.New("orders", "is empty, must list at least one order")
 	}
 	f := &Filter{}
-	logDelta := math.Log(delta) - math.Log(float64(len(orders)))
+	logDelta := xmath.Log(delta) - xmath.Log(float64(len(orders)))
 	for i, a := range orders {
 		if !(a > 1 && !math.IsInf(a, 1)) {
 			return nil, fault.New(fmt.Sprintf("orders[%d]", i), "%v is not in (1, +Inf)", a)
@@ -96,8 +96,8 @@ func NewFilterFor(epsilon, delta float64, orders ...float64) (*Filter, error) {
 func budgetAt(alpha, eps, logDelta float64) float64 {
 	t := alpha - 1
 	s := alpha * logShrink(alpha)
-	mag := eps + (math.Abs(logDelta)+math.Abs(math.Log(t))-s)/t
-	return eps + (logDelta+math.Log(t)-s)/t - 16*xmath.U*mag
+	mag := eps + (math.Abs(logDelta)+math.Abs(xmath.Log(t))-s)/t
+	return eps + (logDelta+xmath.Log(t)-s)/t - 16*xmath.U*mag
 }
 
 // Spend charges a step with the curve to the budget, or returns an error that

@@ -85,7 +85,7 @@ func sumOfPowers(n int, lx, ly float64, from int, f func(k float64) float64) flo
 	mag := 0.0       // what they sum to in magnitude, for the error
 	for k := 1; k <= n; k++ {
 		kf := float64(k)
-		r := math.Log((float64(n) - kf + 1) / kf)
+		r := xmath.Log((float64(n) - kf + 1) / kf)
 		lc.Add(r)
 		mag += 1 + math.Abs(r)
 		if k < from {
@@ -107,5 +107,5 @@ func sumOfPowers(n int, lx, ly float64, from int, f func(k float64) float64) flo
 // binomialSum returns log Σ_{k≥from} C(n,k)(1−q)^{n−k}q^k e^{f(k)}, rounded up,
 // for f accurate to 8 u(1+|f|).
 func binomialSum(n int, q float64, from int, f func(k float64) float64) float64 {
-	return sumOfPowers(n, math.Log(q), math.Log1p(-q), from, f)
+	return sumOfPowers(n, xmath.Log(q), math.Log1p(-q), from, f)
 }

@@ -101,10 +101,10 @@ func (m twoAnswers) RDP(alpha float64) float64 {
 		return xmath.RoundUp(m.eps, 8)
 	}
 	a, b := alpha*m.eps, (alpha-1)*m.eps
-	la := xmath.Log1mExp(-b) + logExpm1(a) - xmath.LogAdd(m.eps, math.Log(m.k-1))
+	la := xmath.Log1mExp(-b) + logExpm1(a) - xmath.LogAdd(m.eps, xmath.Log(m.k-1))
 	// Products round once, and logExpm1(a) and the last logarithm a few times;
 	// a relative error of u in a small b is one of u in 1 − e^{−b}.
-	la += xmath.U * (16 + 4*a + 4*math.Abs(math.Log(b)) + 4*m.eps + 4*math.Abs(la))
+	la += xmath.U * (16 + 4*a + 4*math.Abs(xmath.Log(b)) + 4*m.eps + 4*math.Abs(la))
 	return min(fromMoment(alpha, la), xmath.RoundUp(m.eps, 8))
 }
 
@@ -132,9 +132,9 @@ func (l laplace) RDP(alpha float64) float64 {
 	// With f(x) = e^x − 1 − x, the moment is
 	// (α·f((α−1)m) + (α−1)·f(−αm))/(2α−1): two positive terms.
 	t := alpha - 1
-	w := math.Log(alpha + t)
-	la := xmath.LogAdd(math.Log(alpha)-w+logF(t*l.m), math.Log(t)-w+logF(-alpha*l.m))
-	la += xmath.U * (64 + 8*alpha*l.m + 8*math.Abs(la) + 8*math.Abs(math.Log(t)))
+	w := xmath.Log(alpha + t)
+	la := xmath.LogAdd(xmath.Log(alpha)-w+logF(t*l.m), xmath.Log(t)-w+logF(-alpha*l.m))
+	la += xmath.U * (64 + 8*alpha*l.m + 8*math.Abs(la) + 8*math.Abs(xmath.Log(t)))
 	return min(fromMoment(alpha, la), top)
 }
 
@@ -148,11 +148,11 @@ func logF(x float64) float64 {
 			s += term
 			term *= x / float64(k)
 		}
-		return 2*math.Log(math.Abs(x)) - math.Ln2 + math.Log(s)
+		return 2*xmath.Log(math.Abs(x)) - math.Ln2 + xmath.Log(s)
 	case x > 700:
 		return x + math.Log1p(-(1+x)*math.Exp(-x))
 	}
-	return math.Log(math.Expm1(x) - x)
+	return xmath.Log(math.Expm1(x) - x)
 }
 
 // Exponential returns the curve of a mechanism whose privacy loss on any pair of
@@ -197,7 +197,7 @@ func logPhi(x float64) float64 {
 		x2 := x * x
 		return -x/2 + x2/24 - x2*x2/2880
 	}
-	return math.Log(-math.Expm1(-x) / x)
+	return xmath.Log(-math.Expm1(-x) / x)
 }
 
 // at is the curve of the pair with losses ε − s and −s.

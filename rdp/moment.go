@@ -25,7 +25,7 @@ func logG(alpha, l float64) float64 {
 		if l > 0 {
 			return l
 		}
-		return math.Log(t)
+		return xmath.Log(t)
 	case math.Abs(alpha*l) <= 0.5 && math.Abs(l) <= 0.5:
 		// g = Σ_{k≥2} (α^k − α) l^k/k! = αt Σ_{k≥2} c_{k−1} l^k/k! with
 		// c_j = 1 + α + … + α^{j−1}. Ratios of terms are at most 1/3 at first and
@@ -40,15 +40,15 @@ func logG(alpha, l float64) float64 {
 			term *= l / float64(k+1)
 			c = c*alpha + 1
 		}
-		return math.Log(alpha*t) + math.Log(sum)
+		return xmath.Log(alpha*t) + xmath.Log(sum)
 	case l < -1:
-		return math.Log(-t*math.Expm1(l) + math.Exp(l)*math.Expm1(t*l))
+		return xmath.Log(-t*math.Expm1(l) + math.Exp(l)*math.Expm1(t*l))
 	case t*l > 700:
 		return alpha*l + math.Log1p(math.Exp(-t*l)*(t*math.Expm1(-l)-1))
 	}
 	// The smaller of the two terms is at most 0.79 of the larger: it is largest
 	// at |αl| = 0.5, where (1−e^{−l})/l at l = 0.5 and its like bound it.
-	return l + math.Log(math.Expm1(t*l)+t*math.Expm1(-l))
+	return l + xmath.Log(math.Expm1(t*l)+t*math.Expm1(-l))
 }
 
 // errG bounds the relative error of exp(logG(α, l)) for an l that is exact: 10
@@ -99,7 +99,7 @@ func logExpm1(x float64) float64 {
 	if x > 1 {
 		return x + math.Log1p(-math.Exp(-x))
 	}
-	return math.Log(math.Expm1(x))
+	return xmath.Log(math.Expm1(x))
 }
 
 // logSumUp is xmath.LogSum rounded up: the terms are positive and summed with

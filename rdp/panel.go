@@ -3,8 +3,7 @@
 package rdp
 
 import (
-	"math"
-
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"gonum.org/v1/gonum/integrate/quad"
 )
 
@@ -18,7 +17,7 @@ const (
 	ellipseIm = 1.875
 )
 
-var logRule = math.Log(64./15/(1-1./16)) - 2*(nodes-1)*math.Log(4)
+var logRule = xmath.Log(64./15/(1-1./16)) - 2*(nodes-1)*xmath.Log(4)
 
 var nodeAt, nodeWeight = func() (x, w []float64) {
 	x, w = make([]float64, nodes), make([]float64, nodes)

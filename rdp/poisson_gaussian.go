@@ -108,12 +108,12 @@ func (c poissonGaussian) quadrature(alpha float64) (la float64, ok bool) {
 	if c.add {
 		logEdge = logG(alpha, -math.Log1p(-c.q))
 		theta = min(math.Pi/2, 2/math.Sqrt(alpha))
-		grow = -t * math.Log(math.Cos(theta/2))
+		grow = -t * xmath.Log(math.Cos(theta/2))
 		shift, free = 1/c.sigma, 2+2*alpha
 	}
 	// A guess of the result steers the choice of step and range only.
-	guess := min(0, math.Log(alpha*t/2)+2*math.Log(c.q/c.sigma))
-	need := 37 + math.Log(free) + grow - guess
+	guess := min(0, xmath.Log(alpha*t/2)+2*xmath.Log(c.q/c.sigma))
+	need := 37 + xmath.Log(free) + grow - guess
 	for range 4 {
 		a := math.Sqrt(2 * need)
 		if a > c.sigma*theta {
@@ -122,7 +122,7 @@ func (c poissonGaussian) quadrature(alpha float64) (la float64, ok bool) {
 		h := 2 * math.Pi * a / (need + a*a/2)
 		x := math.Sqrt(2 * (42 + max(0, logEdge-guess)))
 		if c.add {
-			x = math.Sqrt(2 * (42 + max(0, logEdge-guess, math.Log(t)-guess)))
+			x = math.Sqrt(2 * (42 + max(0, logEdge-guess, xmath.Log(t)-guess)))
 		}
 		if !((2*x+shift)/h <= maxPoints) {
 			return 0, false
@@ -131,7 +131,7 @@ func (c poissonGaussian) quadrature(alpha float64) (la float64, ok bool) {
 		// E ≤ κ(A·1 + free) with A − 1 ≤ S + E.
 		k := a*a/2 + grow - 2*math.Pi*a/h + math.Ln2 + 1e-9
 		if k < -1 {
-			logE := k + xmath.LogAdd(math.Log(free), sum) - math.Log1p(-math.Exp(k))
+			logE := k + xmath.LogAdd(xmath.Log(free), sum) - math.Log1p(-math.Exp(k))
 			if logE < sum-math.Ln10*13 {
 				// 1e-13 covers the rounding of x/σ − 1/(2σ²) near 0, where it is
 				// large relative to the loss but moves g by u·g′ only.
@@ -150,7 +150,7 @@ func (c poissonGaussian) quadrature(alpha float64) (la float64, ok bool) {
 func (c poissonGaussian) trapezoid(alpha, from, to, h, logEdge float64) float64 {
 	n := int(math.Ceil((to - from) / h))
 	terms := make([]float64, 0, n+3)
-	logH := math.Log(h)
+	logH := xmath.Log(h)
 	drop := 1 / (2 * c.sigma * c.sigma)
 	at := func(x float64) (logQ, l float64) {
 		y := x/c.sigma - drop
@@ -159,7 +159,7 @@ func (c poissonGaussian) trapezoid(alpha, from, to, h, logEdge float64) float64 
 		if u := c.q * math.Expm1(y); u > -0.5 && y < 30 {
 			l = math.Log1p(u)
 		} else {
-			l = xmath.LogAdd(math.Log1p(-c.q), math.Log(c.q)+y)
+			l = xmath.LogAdd(math.Log1p(-c.q), xmath.Log(c.q)+y)
 		}
 		return logQ, l
 	}
@@ -182,7 +182,7 @@ func (c poissonGaussian) trapezoid(alpha, from, to, h, logEdge float64) float64 
 	tail := xmath.LogAdd(logH+xmath.LogNormalDensity(edge), xmath.LogNormalTail(edge))
 	terms = append(terms, tail+logEdge+1e-9)
 	if c.add {
-		terms = append(terms, tail+math.Log(alpha-1)+1e-9)
+		terms = append(terms, tail+xmath.Log(alpha-1)+1e-9)
 	} else {
 		logQ, l := at(to)
 		terms = append(terms, logQ+logG(alpha, l)-xmath.Log1mExp(-h*(edge-1))+1e-9)

@@ -32,7 +32,7 @@ func (c poissonLaplace) logZ(l float64) float64 {
 	if u := c.q * math.Expm1(l); u > -0.5 && l < 30 {
 		return math.Log1p(u)
 	}
-	return xmath.LogAdd(math.Log1p(-c.q), math.Log(c.q)+l)
+	return xmath.LogAdd(math.Log1p(-c.q), xmath.Log(c.q)+l)
 }
 
 // quadrature returns log(e^{(α−1)D} − 1), rounded up: composite Gauss–Legendre
@@ -62,9 +62,9 @@ func (c poissonLaplace) quadrature(alpha float64) (la float64, ok bool) {
 				// Near s = ½ rounding moves the loss by u·m absolutely, and the
 				// sum of g by that times g′ ~ α(α−1)q²L: below 1e-13 of the sum,
 				// which has losses of all sizes up to m.
-				add(math.Log(b*nodeWeight[j]*c.m/2)-c.m*s, c.m*(2*s-1), 1e-13+4*xmath.U*c.m)
+				add(xmath.Log(b*nodeWeight[j]*c.m/2)-c.m*s, c.m*(2*s-1), 1e-13+4*xmath.U*c.m)
 			}
-			errs = append(errs, logRule+math.Log(b)+c.largest(alpha, centre, b))
+			errs = append(errs, logRule+xmath.Log(b)+c.largest(alpha, centre, b))
 		}
 		sum, logE := logSumUp(terms), logSumUp(errs)
 		if logE < sum-13*math.Ln10 {
@@ -80,15 +80,15 @@ func (c poissonLaplace) quadrature(alpha float64) (la float64, ok bool) {
 // second-order remainder for U ≤ ½, or term by term.
 func (c poissonLaplace) largest(alpha, centre, b float64) float64 {
 	low, high, im := centre-ellipseRe*b, centre+ellipseRe*b, ellipseIm*b
-	logW := math.Log(c.m/2) - c.m*low
+	logW := xmath.Log(c.m/2) - c.m*low
 	most := c.m*max(math.Abs(2*low-1), math.Abs(2*high-1)) + 2*c.m*im
 	right := c.m * (2*high - 1)
-	logU := math.Log(c.q) + min(logExpm1(most), xmath.LogAdd(right, 0))
+	logU := xmath.Log(c.q) + min(logExpm1(most), xmath.LogAdd(right, 0))
 	second := math.Inf(1)
 	if logU <= -math.Ln2 {
-		second = math.Log(alpha*(alpha-1)/2) + 2*logU +
+		second = xmath.Log(alpha*(alpha-1)/2) + 2*logU +
 			max(alpha-2, 0)*xmath.LogAdd(0, logU) + max(2-alpha, 0)*math.Ln2
 	}
-	each := logSumUp([]float64{alpha * c.logZ(right), 0, math.Log(alpha) + logU})
+	each := logSumUp([]float64{alpha * c.logZ(right), 0, xmath.Log(alpha) + logU})
 	return logW + min(second, each) + 1e-9
 }

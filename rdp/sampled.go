@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/subsample"
 )
 
@@ -56,7 +57,7 @@ func Poisson(c Curve, rate float64) (Curve, error) {
 			if k == 2 || factor == 1 {
 				return logExpm1Zero(v)
 			}
-			return v + math.Log(factor-math.Exp(-v)) // log(3e^v − 1)
+			return v + xmath.Log(factor-math.Exp(-v)) // log(3e^v − 1)
 		})
 	}}
 	if l, ok := c.(laplace); ok && rate > 0 {
@@ -100,7 +101,7 @@ func WithoutReplacement(c Curve, population, batch int64) (Curve, error) {
 // bounds the divergences among all of P, Q and R.
 func mixed(c Curve, rate float64) Curve {
 	table := &integerOrders{curve: c}
-	logRate := math.Log(rate)
+	logRate := xmath.Log(rate)
 	return sampled{table, func(alpha int) float64 {
 		if rate == 0 {
 			return math.Inf(-1)

@@ -43,7 +43,7 @@ func newAttacker(l Law, p *pair) *attacker {
 		a, b := math.Exp(l.LogDPGF(min(1, u.Value()))), math.Exp(l.LogDPGF(min(1, v.Value())))
 		at.u, at.v = append(at.u, u.Value()), append(at.v, v.Value())
 		at.a, at.b = append(at.a, a), append(at.b, b)
-		if r := math.Log(a) - math.Log(b); r > best {
+		if r := xmath.Log(a) - xmath.Log(b); r > best {
 			best, peak = r, i
 		}
 		if i == len(p.loss) {
@@ -141,7 +141,7 @@ func (at *attacker) share(pm, qm, e, u, v float64) float64 {
 		if qm == 0 {
 			return true
 		}
-		return math.Log(pm)+a > math.Log(e)+math.Log(qm)+at.l.LogDPGF(min(1, v+x*qm))
+		return xmath.Log(pm)+a > xmath.Log(e)+xmath.Log(qm)+at.l.LogDPGF(min(1, v+x*qm))
 	}
 	switch {
 	case !gains(0):
@@ -163,7 +163,7 @@ func (at *attacker) share(pm, qm, e, u, v float64) float64 {
 // logR is the largest ln f'(1−u)/f'(1−v).
 func (at *attacker) logR() float64 {
 	peak := len(at.a) - 1
-	return math.Log(at.a[peak]) - math.Log(at.b[peak])
+	return xmath.Log(at.a[peak]) - xmath.Log(at.b[peak])
 }
 
 // delta returns what the best ranking known reaches at ε ≥ 0, rounded down.
@@ -315,7 +315,7 @@ func (p *pair) coarse(n int) *pair {
 			b.Add(p.q[j])
 		}
 		c.p, c.q = append(c.p, a.Value()), append(c.q, b.Value())
-		c.loss = append(c.loss, math.Log(a.Value())-math.Log(b.Value()))
+		c.loss = append(c.loss, xmath.Log(a.Value())-xmath.Log(b.Value()))
 	}
 	return c
 }
@@ -360,7 +360,7 @@ func (at *firstAttack) delta(eps float64) float64 {
 		// Which high losses gain depends on how many are accepted: two steps towards it.
 		j := n
 		if m := math.Exp(l.logMean()); i < n {
-			j = sort.SearchFloat64s(at.pair.loss, eps-math.Log(m/g(max(at.v[i], 1e-300))))
+			j = sort.SearchFloat64s(at.pair.loss, eps-xmath.Log(m/g(max(at.v[i], 1e-300))))
 		}
 		for range 3 {
 			j = max(i, j)
@@ -376,7 +376,7 @@ func (at *firstAttack) delta(eps float64) float64 {
 				d += none
 			}
 			best = max(best, d*(1-8*xmath.U*(1+eps))-tiny)
-			k := sort.SearchFloat64s(at.pair.loss, eps-math.Log(gu/gv))
+			k := sort.SearchFloat64s(at.pair.loss, eps-xmath.Log(gu/gv))
 			if k == j {
 				break
 			}

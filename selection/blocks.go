@@ -34,7 +34,7 @@ func belowPower(n, s, p float64) float64 {
 	if p == 0 {
 		return 0
 	}
-	return math.Exp(n*math.Log(s+p)) * -math.Expm1(-n*math.Log1p(p/s))
+	return math.Exp(n*xmath.Log(s+p)) * -math.Expm1(-n*math.Log1p(p/s))
 }
 
 // tiny is added to what is rounded up, for values that underflow.
@@ -62,24 +62,24 @@ func (l tnb) block(u, p float64) float64 {
 	case l.eta > 0:
 		return math.Exp(-e*math.Log1p((1-l.gamma)*u/l.gamma)) * math.Expm1(-e*x) / math.Expm1(-e*l.b)
 	default:
-		return math.Exp(e*math.Log(w)) * math.Expm1(e*x) / -math.Expm1(-e*l.b)
+		return math.Exp(e*xmath.Log(w)) * math.Expm1(e*x) / -math.Expm1(-e*l.b)
 	}
 }
 
 func (l tnb) relErr() float64 { return 64 * xmath.U * (2 + math.Abs(l.eta)) * (2 + l.b) }
 
-func (l poisson) logSlope(u float64) float64 { return 2*math.Log(l.mu) - l.mu*u }
+func (l poisson) logSlope(u float64) float64 { return 2*xmath.Log(l.mu) - l.mu*u }
 
 func (l poisson) block(u, p float64) float64 { return math.Exp(-l.mu*u) * -math.Expm1(-l.mu*p) }
 
 // Exponents beyond 750 underflow; smaller ones are off by u of themselves.
 func (l poisson) relErr() float64 {
-	return 16 * xmath.U * (1 + min(l.mu, 750) + math.Abs(math.Log(l.mu)))
+	return 16 * xmath.U * (1 + min(l.mu, 750) + math.Abs(xmath.Log(l.mu)))
 }
 
 func (l binomial) logSlope(u float64) float64 {
 	n := float64(l.n)
-	return math.Log(n*l.p) + math.Log((n-1)*l.p) + times(n-2, math.Log1p(-l.p*u))
+	return xmath.Log(n*l.p) + xmath.Log((n-1)*l.p) + times(n-2, math.Log1p(-l.p*u))
 }
 
 func (l binomial) block(u, p float64) float64 {
@@ -93,12 +93,12 @@ func (l binomial) below(s, p float64) float64 {
 
 func (l binomial) relErr() float64 {
 	n := float64(l.n)
-	return 16 * xmath.U * (2 + min(-n*math.Log1p(-l.p), 750) + math.Log(n) + math.Abs(math.Log(l.p)) + 1/(1-l.p))
+	return 16 * xmath.U * (2 + min(-n*math.Log1p(-l.p), 750) + xmath.Log(n) + math.Abs(xmath.Log(l.p)) + 1/(1-l.p))
 }
 
 func (l fixed) logSlope(u float64) float64 {
 	n := float64(l.n)
-	return math.Log(n) + math.Log(n-1) + times(n-2, math.Log1p(-u))
+	return xmath.Log(n) + xmath.Log(n-1) + times(n-2, math.Log1p(-u))
 }
 
 func (l fixed) block(u, p float64) float64 {
@@ -111,17 +111,17 @@ func (l fixed) block(u, p float64) float64 {
 
 func (l fixed) below(s, p float64) float64 { return belowPower(float64(l.n), s, p) }
 
-func (l fixed) relErr() float64 { return 16 * xmath.U * (752 + math.Log(float64(l.n))) }
+func (l fixed) relErr() float64 { return 16 * xmath.U * (752 + xmath.Log(float64(l.n))) }
 
 func (l *capped) logSlope(u float64) float64 {
 	if u >= 1 {
 		if l.max() < 2 {
 			return math.Inf(-1)
 		}
-		return math.Log(2 * l.pmf[2])
+		return xmath.Log(2 * l.pmf[2])
 	}
 	lx := math.Log1p(-u)
-	return math.Log(l.sum(func(k float64) float64 { return k * (k - 1) * math.Exp(max(k-2, 0)*lx) }))
+	return xmath.Log(l.sum(func(k float64) float64 { return k * (k - 1) * math.Exp(max(k-2, 0)*lx) }))
 }
 
 func (l *capped) block(u, p float64) float64 {

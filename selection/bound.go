@@ -66,7 +66,7 @@ func FromApproximate(eps, delta float64) (Bound, error) {
 	if err := checkApprox(eps, delta); err != nil {
 		return nil, err
 	}
-	logD := math.Log(delta)
+	logD := xmath.Log(delta)
 	return func(t float64) float64 {
 		// (e^ε − e^t)/(1+e^ε) = (1 − e^{t−ε})/(1+e^−ε).
 		pure := xmath.Log1mExp(t-eps) - math.Log1p(math.Exp(-eps)) + math.Log1p(-delta)
@@ -101,7 +101,7 @@ func FromDelta(delta func(eps float64) (upper float64, err error)) Bound {
 		if err != nil || !(d >= 0) {
 			return math.NaN()
 		}
-		l := math.Log(max(d, math.SmallestNonzeroFloat64))
+		l := xmath.Log(max(d, math.SmallestNonzeroFloat64))
 		return min(0, l+xmath.U*(1-l))
 	}
 }
@@ -145,7 +145,7 @@ func (b Bound) Interpolated() Bound {
 		lo, hi := gridEps(i, first, perOctave), gridEps(i+1, first, perOctave)
 		// Share of the right end: (e^ε − e^lo)/(e^hi − e^lo), rounded down.
 		w := max(0, math.Expm1(eps-lo)/math.Expm1(hi-lo)*(1-1e-9)-1e-12)
-		v := xmath.LogAdd(math.Log1p(-w)+left, math.Log(w)+min(left, at(i+1)))
+		v := xmath.LogAdd(math.Log1p(-w)+left, xmath.Log(w)+min(left, at(i+1)))
 		if math.IsInf(v, -1) {
 			return v
 		}
@@ -194,7 +194,7 @@ func (b Bound) Epsilon(ctx context.Context, delta float64) (float64, error) {
 		return 0, fault.New("delta", "%v is not in (0, 1)", delta)
 	}
 	b = b.until(ctx)
-	logD := math.Log(delta) - 2*xmath.U*(1-math.Log(delta))
+	logD := xmath.Log(delta) - 2*xmath.U*(1-xmath.Log(delta))
 	broken := false
 	eps, ok := crossing(func(e float64) float64 {
 		d := b(e)
@@ -227,7 +227,7 @@ func (b Bound) root(log1mGamma, logGamma float64) (float64, error) {
 		if math.IsInf(d, -1) {
 			return d
 		}
-		return d - c - math.Log(math.Expm1(t)) + slack + 4*xmath.U*math.Abs(d)
+		return d - c - xmath.Log(math.Expm1(t)) + slack + 4*xmath.U*math.Abs(d)
 	}
 	if math.IsNaN(b(0)) {
 		return 0, fault.New("candidate", "its bound is NaN at 0")

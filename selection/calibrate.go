@@ -9,6 +9,7 @@ import (
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // CalibratePure returns an ε for one run, rounded down, whose pure price is at
@@ -108,10 +109,10 @@ func narrow(cost func(float64) (float64, error), target, tol, lo, hi, clo, chi f
 		// Every second step follows the chord of the logarithms: cost is nearly a power of noise.
 		share := 0.5
 		if i%2 == 0 && target > tol && chi > 0 && !math.IsInf(clo, 1) {
-			share = math.Log(clo/(target-tol/2)) / math.Log(clo/chi)
+			share = xmath.Log(clo/(target-tol/2)) / xmath.Log(clo/chi)
 			share = min(max(share, 1.0/64), 1-1.0/64)
 		}
-		mid := math.Exp(math.Log(lo) + share*(math.Log(hi)-math.Log(lo)))
+		mid := math.Exp(xmath.Log(lo) + share*(xmath.Log(hi)-xmath.Log(lo)))
 		if mid <= lo || mid >= hi {
 			break
 		}

@@ -97,22 +97,22 @@ func (l *capped) sum(g func(k float64) float64) float64 {
 }
 
 func (l *capped) Mean() float64    { return l.sum(func(k float64) float64 { return k }) }
-func (l *capped) logMean() float64 { return math.Log(l.Mean()) + l.slack() }
+func (l *capped) logMean() float64 { return xmath.Log(l.Mean()) + l.slack() }
 
 func (l *capped) PGF(x float64) float64 {
 	if x == 0 {
 		return 0
 	}
-	lx := math.Log(x)
+	lx := xmath.Log(x)
 	return l.sum(func(k float64) float64 { return math.Exp(k * lx) })
 }
 
 func (l *capped) LogDPGF(u float64) float64 {
 	if u == 1 {
-		return math.Log(l.pmf[1])
+		return xmath.Log(l.pmf[1])
 	}
 	lx := math.Log1p(-u)
-	return math.Log(l.sum(func(k float64) float64 { return k * math.Exp((k-1)*lx) }))
+	return xmath.Log(l.sum(func(k float64) float64 { return k * math.Exp((k-1)*lx) }))
 }
 
 func (l *capped) Hit(p float64) float64 {
@@ -177,7 +177,7 @@ func (l *capped) without(p float64) Law {
 	lx, top := math.Log1p(-p), math.Inf(-1)
 	for k := 1; k <= l.max(); k++ {
 		if l.pmf[k] > 0 {
-			top = max(top, math.Log(l.pmf[k])+float64(k-1)*lx)
+			top = max(top, xmath.Log(l.pmf[k])+float64(k-1)*lx)
 		}
 	}
 	for k := 1; k <= l.max(); k++ {

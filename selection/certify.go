@@ -98,7 +98,7 @@ func (p Price) certify(ctx context.Context, c *Candidate, f fineness, levels int
 func (p Price) simple(ctx context.Context, t *tables) func(eps float64) float64 {
 	other := t.reverse()
 	b, err := p.Profile(ctx, func(eps float64) float64 {
-		return min(0, math.Log(max(t.delta(eps), other.delta(eps)))+4*xmath.U)
+		return min(0, xmath.Log(max(t.delta(eps), other.delta(eps)))+4*xmath.U)
 	})
 	if err != nil {
 		return func(float64) float64 { return 1 }
@@ -125,7 +125,7 @@ func (p Price) fine(accuracy, delta float64) (fineness, error) {
 	}
 	floor := -60.0
 	if delta > 0 {
-		floor = min(floor, math.Log(delta)-max(0, p.law.logMean())-20)
+		floor = min(floor, xmath.Log(delta)-max(0, p.law.logMean())-20)
 	}
 	return fineness{accuracy, max(floor, -700)}, nil
 }
@@ -179,9 +179,9 @@ func (d certified) quickEpsilon(ctx context.Context, delta float64) float64 {
 		}
 		v := d.quick(eps)
 		if v <= delta*(1-4*xmath.U) {
-			return max(-1e3, math.Log(v/max(delta, 1e-300))-1e-9)
+			return max(-1e3, xmath.Log(v/max(delta, 1e-300))-1e-9)
 		}
-		return max(1e-9, math.Log(v/max(delta, 1e-300)))
+		return max(1e-9, xmath.Log(v/max(delta, 1e-300)))
 	}, 1e4)
 	if !ok {
 		e = math.Inf(1)
@@ -213,7 +213,7 @@ func (d certified) leveled(ctx context.Context, delta, lo, hi float64, count int
 		if ctx.Err() != nil {
 			return 1
 		}
-		return math.Log(max(d.levels.delta(lo+x, count), tiny)/delta) + 4*xmath.U
+		return xmath.Log(max(d.levels.delta(lo+x, count), tiny)/delta) + 4*xmath.U
 	}, top, 1e-3)
 	if !ok {
 		return hi

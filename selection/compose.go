@@ -62,7 +62,7 @@ func envelopeOf(ctx context.Context, both [2]certified, accuracy, logFloor float
 	for d := range 2 {
 		above := both[d].above
 		var err error
-		pts[d], err = Bound(func(eps float64) float64 { return math.Log(above(eps)) }).until(ctx).grid(accuracy, logFloor)
+		pts[d], err = Bound(func(eps float64) float64 { return xmath.Log(above(eps)) }).until(ctx).grid(accuracy, logFloor)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -235,12 +235,12 @@ func (at *attacker) atoms(blocks []block) (atoms []profiles.Atom, relErr float64
 	start := math.Inf(-1)
 	flush := func() {
 		if x, y := a.Value(), b.Value(); x > 1e-280 && y > 1e-280 {
-			atoms = append(atoms, profiles.Atom{Loss: math.Log(x) - math.Log(y), LogP: math.Log(x), LogQ: math.Log(y)})
+			atoms = append(atoms, profiles.Atom{Loss: xmath.Log(x) - xmath.Log(y), LogP: xmath.Log(x), LogQ: xmath.Log(y)})
 			a, b = xmath.Sum{}, xmath.Sum{}
 		}
 	}
 	for _, m := range all {
-		if l := math.Log(m.a / m.b); l > start+composeStep {
+		if l := xmath.Log(m.a / m.b); l > start+composeStep {
 			flush()
 			start = l
 		}
@@ -250,7 +250,7 @@ func (at *attacker) atoms(blocks []block) (atoms []profiles.Atom, relErr float64
 	flush()
 	if x, y := a.Value(), b.Value(); (x > 0 || y > 0) && len(atoms) > 0 { // too small to stand alone
 		l := &atoms[len(atoms)-1]
-		l.LogP, l.LogQ = math.Log(math.Exp(l.LogP)+x), math.Log(math.Exp(l.LogQ)+y)
+		l.LogP, l.LogQ = xmath.Log(math.Exp(l.LogP)+x), xmath.Log(math.Exp(l.LogQ)+y)
 		l.Loss = l.LogP - l.LogQ
 	}
 	return atoms, relErr + 32*xmath.U
@@ -268,7 +268,7 @@ func (at *firstAttack) compose(above func(float64) float64) (*profiles.Discrete,
 		for _, e := range []float64{0.7, 1, 1.3} {
 			j := n
 			if at.v[i] > 1e-300 {
-				j = max(i, sort1(at.pair.loss, e*target-lnM+math.Log(at.l.Hit(at.v[i])/at.v[i])))
+				j = max(i, sort1(at.pair.loss, e*target-lnM+xmath.Log(at.l.Hit(at.v[i])/at.v[i])))
 			}
 			if atoms := at.atoms(i, j); atoms != nil {
 				if v := moment(atoms, order); v > value {
@@ -302,7 +302,7 @@ func (at *firstAttack) atoms(i, j int) []profiles.Atom {
 	var atoms []profiles.Atom
 	add := func(x, y float64) {
 		if x > 1e-280 && y > 1e-280 {
-			atoms = append(atoms, profiles.Atom{Loss: math.Log(x) - math.Log(y), LogP: math.Log(x), LogQ: math.Log(y)})
+			atoms = append(atoms, profiles.Atom{Loss: xmath.Log(x) - xmath.Log(y), LogP: xmath.Log(x), LogQ: xmath.Log(y)})
 		}
 	}
 	add(gu*at.u[i], gv*at.v[i])

@@ -20,9 +20,9 @@ type poisson struct{ mu float64 }
 func (l poisson) String() string { return fmt.Sprintf("poisson(mean=%.6g)", l.mu) }
 
 func (l poisson) Mean() float64                           { return l.mu }
-func (l poisson) logMean() float64                        { return log1ulps(math.Log(l.mu), 1) }
+func (l poisson) logMean() float64                        { return log1ulps(xmath.Log(l.mu), 1) }
 func (l poisson) PGF(x float64) float64                   { return math.Exp(l.mu * (x - 1)) }
-func (l poisson) LogDPGF(u float64) float64               { return math.Log(l.mu) - l.mu*u }
+func (l poisson) LogDPGF(u float64) float64               { return xmath.Log(l.mu) - l.mu*u }
 func (l poisson) Hit(p float64) float64                   { return -math.Expm1(-l.mu * p) }
 func (l poisson) MaxRuns() (int, bool)                    { return 0, false }
 func (l poisson) Family() (shape, gamma float64, ok bool) { return 0, 0, false }
@@ -32,7 +32,7 @@ func (l poisson) PMF(k int) float64 {
 		return 0
 	}
 	g, _ := math.Lgamma(float64(k) + 1)
-	return math.Exp(float64(k)*math.Log(l.mu) - l.mu - g)
+	return math.Exp(float64(k)*xmath.Log(l.mu) - l.mu - g)
 }
 
 // pureRatio is μ·TV, and the total variation of ε-close laws is at most
@@ -82,14 +82,14 @@ type binomial struct {
 func (l binomial) String() string { return fmt.Sprintf("binomial(n=%d, p=%.6g)", l.n, l.p) }
 
 func (l binomial) Mean() float64    { return float64(l.n) * l.p }
-func (l binomial) logMean() float64 { return log1ulps(math.Log(l.Mean()), 2) }
+func (l binomial) logMean() float64 { return log1ulps(xmath.Log(l.Mean()), 2) }
 
 func (l binomial) PGF(x float64) float64 {
 	return math.Exp(float64(l.n) * math.Log1p(-l.p*(1-x)))
 }
 
 func (l binomial) LogDPGF(u float64) float64 {
-	return math.Log(l.Mean()) + float64(l.n-1)*math.Log1p(-l.p*u)
+	return xmath.Log(l.Mean()) + float64(l.n-1)*math.Log1p(-l.p*u)
 }
 
 func (l binomial) Hit(p float64) float64                   { return -math.Expm1(float64(l.n) * math.Log1p(-l.p*p)) }
@@ -107,16 +107,16 @@ func (l binomial) PMF(k int) float64 {
 		for j := range k {
 			c *= float64(l.n-j) / float64(j+1)
 			if c > 1e200 {
-				logP += math.Log(c)
+				logP += xmath.Log(c)
 				c = 1
 			}
 		}
-		return c * math.Exp(logP+float64(k)*math.Log(l.p)+float64(l.n-k)*math.Log1p(-l.p))
+		return c * math.Exp(logP+float64(k)*xmath.Log(l.p)+float64(l.n-k)*math.Log1p(-l.p))
 	}
 	a, _ := math.Lgamma(float64(l.n) + 1)
 	b, _ := math.Lgamma(float64(k) + 1)
 	c, _ := math.Lgamma(float64(l.n-k) + 1)
-	return math.Exp(a - b - c + float64(k)*math.Log(l.p) + float64(l.n-k)*math.Log1p(-l.p))
+	return math.Exp(a - b - c + float64(k)*xmath.Log(l.p) + float64(l.n-k)*math.Log1p(-l.p))
 }
 
 // pureRatio is (n−1)·t_b with t_b = log((1−p+e^ε)/(1+(1−p)e^ε)): the same root
@@ -126,7 +126,7 @@ func (l binomial) pureRatio(eps float64) float64 {
 }
 
 func (l binomial) profileRatio(b Bound) (float64, error) {
-	t, err := b.root(math.Log(l.p), math.Log1p(-l.p))
+	t, err := b.root(xmath.Log(l.p), math.Log1p(-l.p))
 	return xmath.RoundUp(float64(l.n-1)*t, 4), err
 }
 
@@ -153,10 +153,10 @@ type fixed struct{ n int }
 func (l fixed) String() string { return fmt.Sprintf("fixed(n=%d)", l.n) }
 
 func (l fixed) Mean() float64         { return float64(l.n) }
-func (l fixed) logMean() float64      { return log1ulps(math.Log(l.Mean()), 1) }
+func (l fixed) logMean() float64      { return log1ulps(xmath.Log(l.Mean()), 1) }
 func (l fixed) PGF(x float64) float64 { return math.Pow(x, float64(l.n)) }
 func (l fixed) LogDPGF(u float64) float64 {
-	return math.Log(float64(l.n)) + float64(l.n-1)*math.Log1p(-u)
+	return xmath.Log(float64(l.n)) + float64(l.n-1)*math.Log1p(-u)
 }
 func (l fixed) Hit(p float64) float64                   { return -math.Expm1(float64(l.n) * math.Log1p(-p)) }
 func (l fixed) MaxRuns() (int, bool)                    { return l.n, true }

@@ -29,7 +29,7 @@ func FromCurve(c rdp.Curve) Bound {
 		if err != nil {
 			return math.NaN()
 		}
-		return math.Log(d) + 2*xmath.U*(1+math.Abs(math.Log(max(d, math.SmallestNonzeroFloat64))))
+		return xmath.Log(d) + 2*xmath.U*(1+math.Abs(xmath.Log(max(d, math.SmallestNonzeroFloat64))))
 	}
 }
 
@@ -62,7 +62,7 @@ func (p Price) Curve(ctx context.Context, c rdp.Curve, candidate Bound) (rdp.Cur
 	if b == nil {
 		b = FromCurve(c)
 	}
-	atInf, logM, logF0 := c.RDP(math.Inf(1)), p.law.logMean(), math.Log(p.law.PMF(0))
+	atInf, logM, logF0 := c.RDP(math.Inf(1)), p.law.logMean(), xmath.Log(p.law.PMF(0))
 	var ratio func(lambda float64) float64
 	if l, ok := p.law.(poisson); ok {
 		// The moment by rank is this for Poisson laws.
@@ -177,7 +177,7 @@ func momentsOf(xs, ys []float64, n int) moments {
 		if xs[i] == 0 {
 			return moments{}
 		}
-		m.x, m.y = append(m.x, math.Log(xs[i])), append(m.y, math.Log(ys[i])+hullGuard(n))
+		m.x, m.y = append(m.x, xmath.Log(xs[i])), append(m.y, xmath.Log(ys[i])+hullGuard(n))
 	}
 	return m
 }
@@ -225,8 +225,8 @@ func envelope(c rdp.Curve, orders []float64) (rdp.Grid, error) {
 // sharpened returns the least log(1 + (1/γ−1)e^{(λ̂−1)ε̂})/λ̂ over the orders λ̂,
 // with λ̂ = 1 and ∞ always among them; over real orders when orders is nil.
 func sharpened(c rdp.Curve, gamma float64, orders []float64) float64 {
-	a := math.Log1p(-gamma) - math.Log(gamma) // log(1/γ − 1)
-	return overOrders(c, -math.Log(gamma), orders, func(lambda, e float64) float64 {
+	a := math.Log1p(-gamma) - xmath.Log(gamma) // log(1/γ − 1)
+	return overOrders(c, -xmath.Log(gamma), orders, func(lambda, e float64) float64 {
 		return (softplus(a+(lambda-1)*e) + 8*xmath.U*(1+math.Abs(a)+(lambda-1)*e)) / lambda
 	})
 }

@@ -63,7 +63,7 @@ func (p *firstPrice) cell(c cellOfU) firstCell {
 		f.none = min(1, l.block(c.lo, 1-c.lo)*(1+p.err)*(1+8*xmath.U)+tiny)
 		f.less = max(0, l.block(v, 1-v)*(1-p.err)*(1-8*xmath.U)-tiny)
 	}
-	f.shift = math.Log(f.g/(g(v)*(1-p.err))) + 16*xmath.U*(1+math.Abs(math.Log(f.g)))
+	f.shift = xmath.Log(f.g/(g(v)*(1-p.err))) + 16*xmath.U*(1+math.Abs(xmath.Log(f.g)))
 	return f
 }
 

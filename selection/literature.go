@@ -74,7 +74,7 @@ func PapernotSteinkePoissonUnproved(c rdp.Curve, candidate Bound, mean, lambda f
 	if !(lambda > 1) {
 		return 0, fault.New("lambda", "%v is not above 1", lambda)
 	}
-	return c.RDP(lambda) + mean*math.Exp(candidate(math.Log1p(1/(lambda-1)))) + math.Log(mean)/(lambda-1), nil
+	return c.RDP(lambda) + mean*math.Exp(candidate(math.Log1p(1/(lambda-1)))) + xmath.Log(mean)/(lambda-1), nil
 }
 
 // KoskelaRedbergWang is the form of the profile bound of Koskela, Redberg and
@@ -159,7 +159,7 @@ func LiuTalwarApproximateUnproved(eps, delta, gamma, delta2 float64) (epsOut, de
 	if !(delta2 > 0 && delta2 < 1) {
 		return 0, 0, 0, fault.New("delta2", "%v is not in (0, 1)", delta2)
 	}
-	maxRuns = math.Ceil(math.Log(1/delta2) / gamma)
+	maxRuns = math.Ceil(xmath.Log(1/delta2) / gamma)
 	s := math.Sqrt(2 * delta)
 	epsOut, deltaOut = 3*eps+3*s, s*maxRuns+delta2
 	if deltaOut >= 1 {

@@ -81,7 +81,7 @@ func (at *attacker) merge(ctx context.Context, eps float64) []block {
 	su, sv := 0.0, 0.0 // of the j highest
 	for j := 1; j <= n && ctx.Err() == nil; j++ {
 		c := cells[n-j]
-		if c.p < times(c.q*1e-12, e) || math.Log(c.p/c.q) <= eps-at.logR() {
+		if c.p < times(c.q*1e-12, e) || xmath.Log(c.p/c.q) <= eps-at.logR() {
 			break // wins nowhere
 		}
 		next := make([]float64, n-j+1)

@@ -101,7 +101,7 @@ func mixtureOf(xs, ys []float64, n int) mixture {
 	top := math.Inf(-1)
 	c := make([]float64, len(xs))
 	for i := 1; i < len(xs); i++ {
-		c[i] = math.Log((ys[i]-ys[i-1])/(xs[i]-xs[i-1])) + guard
+		c[i] = xmath.Log((ys[i]-ys[i-1])/(xs[i]-xs[i-1])) + guard
 		if !math.IsInf(c[i], 1) {
 			c[i] += 4 * xmath.U * math.Abs(c[i])
 			top = max(top, c[i])
@@ -186,7 +186,7 @@ func split(l Law, c cellOfU, n int) []cellOfU {
 	if _, gamma, ok := l.Family(); ok && gamma > 0 && gamma < 1 {
 		g = gamma / (1 - gamma)
 	}
-	a, b := math.Log(g+c.hi), math.Log(g+c.lo)
+	a, b := xmath.Log(g+c.hi), xmath.Log(g+c.lo)
 	out := make([]cellOfU, 0, n)
 	hi := c.hi
 	for k := 1; k <= n; k++ {

@@ -158,7 +158,7 @@ func bigLog(x *big.Float) float64 {
 	m := new(big.Float)
 	k := x.MantExp(m)
 	f, _ := m.Float64()
-	return math.Log(f) + float64(k)*math.Ln2
+	return xmath.Log(f) + float64(k)*math.Ln2
 }
 
 func num(x float64) *big.Float { return new(big.Float).SetPrec(prec).SetFloat64(x) }

@@ -188,7 +188,7 @@ func (p Price) profileRatio(candidate Bound) (float64, error) {
 	if gamma == 0 {
 		return c.profileRatio(candidate)
 	}
-	return candidate.root(math.Log1p(-gamma), math.Log(gamma))
+	return candidate.root(math.Log1p(-gamma), xmath.Log(gamma))
 }
 
 // censoringCost bounds from above what cutting a geometric search off after max

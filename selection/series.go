@@ -31,7 +31,7 @@ func (s series) at(lx float64) (logSum, mean float64) {
 		first += float64(k) * t
 		power *= x
 	}
-	return float64(from)*lx + math.Log(sum), first / sum
+	return float64(from)*lx + xmath.Log(sum), first / sum
 }
 
 // ratio bounds from above sup log s(1−u)/s(1−u') over the region of ε-close
@@ -56,7 +56,7 @@ func (s series) ratio(eps, slack float64) float64 {
 		p.y = y
 		p.x = 1 - e*(1-y)
 		p.hx, p.mx = s.at(math.Log1p(-e * (1 - y)))
-		p.hy, p.my = s.at(math.Log(y))
+		p.hy, p.my = s.at(xmath.Log(y))
 		return p
 	}
 	const tol = 1e-13

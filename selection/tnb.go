@@ -22,9 +22,9 @@ type tnb struct {
 }
 
 func newTNB(eta, gamma float64) tnb {
-	l := tnb{eta: eta, gamma: gamma, b: -math.Log(gamma)}
-	l.m = math.Log(l.Mean())
-	l.slope = l.m + math.Log1p(eta) + math.Log((1-gamma)/gamma)
+	l := tnb{eta: eta, gamma: gamma, b: -xmath.Log(gamma)}
+	l.m = xmath.Log(l.Mean())
+	l.slope = l.m + math.Log1p(eta) + xmath.Log((1-gamma)/gamma)
 	return l
 }
 
@@ -107,7 +107,7 @@ func (l tnb) PMF(k int) float64 {
 		return 0
 	}
 	// p_1 = m γ^{η+1}.
-	logP1 := math.Log(l.Mean()) - (l.eta+1)*l.b
+	logP1 := xmath.Log(l.Mean()) - (l.eta+1)*l.b
 	if k > 4096 {
 		a, _ := math.Lgamma(float64(k) + l.eta)
 		b, _ := math.Lgamma(1 + l.eta)
@@ -118,7 +118,7 @@ func (l tnb) PMF(k int) float64 {
 	for j := 1; j < k; j++ {
 		p *= (1 - l.gamma) * (float64(j) + l.eta) / float64(j+1)
 		if p > 1e200 || p < 1e-200 {
-			scale += math.Log(p)
+			scale += xmath.Log(p)
 			p = 1
 		}
 	}

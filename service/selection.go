@@ -8,6 +8,7 @@ import (
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
 	"github.com/dpaccountant/accountant/selection"
@@ -370,7 +371,7 @@ func selectPaper(ctx context.Context, c selectCandidate, gamma, delta float64) *
 	delta2 := delta / 2
 	eps, dl := c.eps, c.dl
 	if !c.declared {
-		runs := math.Ceil(math.Log(1/delta2) / gamma)
+		runs := math.Ceil(xmath.Log(1/delta2) / gamma)
 		dl = delta * delta / (8 * runs * runs) * (1 - 1e-9)
 		var err error
 		if eps, err = c.bound.Epsilon(ctx, dl); err != nil {

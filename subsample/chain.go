@@ -223,16 +223,16 @@ func (r roc) profile() (profiles.Profile, error) {
 		dx, dy := k.x-last.x, k.y-last.y
 		switch {
 		case dx == 0:
-			logP = math.Log(dy)
+			logP = xmath.Log(dy)
 		case dy > 0:
-			l := math.Log(dy) - math.Log(dx)
-			atoms = append(atoms, profiles.Atom{Loss: l, LogP: math.Log(dy), LogQ: math.Log(dx)})
-			most = max(most, math.Abs(math.Log(dx)), math.Abs(math.Log(dy)))
+			l := xmath.Log(dy) - xmath.Log(dx)
+			atoms = append(atoms, profiles.Atom{Loss: l, LogP: xmath.Log(dy), LogQ: xmath.Log(dx)})
+			most = max(most, math.Abs(xmath.Log(dx)), math.Abs(xmath.Log(dy)))
 		}
 		last = k
 	}
 	if rest := 1 - last.x; rest > 0 {
-		logQ = math.Log(rest)
+		logQ = xmath.Log(rest)
 	}
 	// The corners are what they are: differences round once, logarithms once more.
 	return profiles.NewDiscrete(atoms, logP, logQ, 4*xmath.U, 6*xmath.U*(1+most))

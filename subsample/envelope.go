@@ -131,6 +131,6 @@ func logVariation(d *profiles.Discrete) (logDelta, err float64) {
 	}
 	// Relative errors c(1 + |log m|) of n masses: see Discrete; 8 u for the sum.
 	n := float64(len(terms) + 1)
-	err = (d.MassErr()+8*xmath.U)*(1+math.Abs(logDelta)+math.Log(n)) + sup.LossErr*math.Exp(xmath.LogSum(moved)-logDelta)
+	err = (d.MassErr()+8*xmath.U)*(1+math.Abs(logDelta)+xmath.Log(n)) + sup.LossErr*math.Exp(xmath.LogSum(moved)-logDelta)
 	return logDelta, err
 }

@@ -35,7 +35,7 @@ func PoissonProfile(base profiles.Profile, rate float64) (profiles.Profile, erro
 }
 
 func newPoisson(base profiles.Profile, rate float64) poisson {
-	return poisson{base, rate, math.Log(rate), math.Log1p(-rate), newAtoms(base.Support().Atoms)}
+	return poisson{base, rate, xmath.Log(rate), math.Log1p(-rate), newAtoms(base.Support().Atoms)}
 }
 
 // CheckRate returns an error unless 0 ≤ rate ≤ 1.
@@ -105,7 +105,7 @@ func forward(l, rate float64) float64 {
 		// Near −1 the rounding of x counts 1/(1+x) times; the sum below is within 8 u of
 		// itself, because its size is at least log 2.
 	}
-	return xmath.LogAdd(math.Log1p(-rate), math.Log(rate)+l)
+	return xmath.LogAdd(math.Log1p(-rate), xmath.Log(rate)+l)
 }
 
 // forwardErr bounds what an error of base losses up to most does to the sampled
@@ -138,7 +138,7 @@ func inversePoisson(eps, tol, rate, logRate, log1m float64) (y, dy float64) {
 		dy = 3*xmath.U*math.Abs(r)/num + 2*xmath.U*math.Abs(y)
 	default:
 		t := eps - log1m
-		y = math.Log(math.Expm1(t)) + log1m - logRate
+		y = xmath.Log(math.Expm1(t)) + log1m - logRate
 		num = math.Exp(y)
 		// t has absolute error u(|ε|+2|log(1−rate)|), expm1(t) ≥ t.
 		dt := xmath.U * (math.Abs(t) + 2*math.Abs(log1m))
@@ -265,7 +265,7 @@ func (p poisson) Support() profiles.Support {
 // poissonDiscrete maps every atom; an atom of Q at −∞ becomes one at
 // log(1−rate).
 func poissonDiscrete(d *profiles.Discrete, rate float64) (*profiles.Discrete, error) {
-	logRate, log1m := math.Log(rate), math.Log1p(-rate)
+	logRate, log1m := xmath.Log(rate), math.Log1p(-rate)
 	sup := d.Support()
 	atoms := make([]profiles.Atom, 0, len(d.Atoms())+1)
 	big := 0.0

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/plot/plotter"
 
 	"github.com/dpaccountant/accountant/internal/figure"
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/service"
 )
 
@@ -294,7 +295,7 @@ func middleOfDeltas(all service.Curves, a, b service.CurvePoint) (float64, bool)
 	last := max(float64(b.Upper), all.Floor)
 	for _, c := range figure.Tangents(plotter.XY{X: ax, Y: upper}, plotter.XY{X: bx, Y: float64(b.Upper)}, true, all.Floor) {
 		share := (c.X - ax) / (bx - ax)
-		if chord := math.Log(upper) + share*math.Log(last/upper); math.Log(c.Y)-chord > -math.Log(all.Floor)*lineStep {
+		if chord := xmath.Log(upper) + share*xmath.Log(last/upper); xmath.Log(c.Y)-chord > -xmath.Log(all.Floor)*lineStep {
 			return ax + (bx-ax)/2, true
 		}
 	}
@@ -305,8 +306,8 @@ func middleOfDeltas(all service.Curves, a, b service.CurvePoint) (float64, bool)
 func middleOfRates(all service.Curves, a, b service.CurvePoint, log bool) (float64, bool) {
 	ax, bx := float64(a.X), float64(b.X)
 	if log {
-		whole := -math.Log(float64(all.Curves[0].Points[0].X)) * lineStep
-		return math.Sqrt(ax * bx), math.Log(bx/ax) > whole && math.Log(float64(b.Upper/a.Upper)) > whole
+		whole := -xmath.Log(float64(all.Curves[0].Points[0].X)) * lineStep
+		return math.Sqrt(ax * bx), xmath.Log(bx/ax) > whole && xmath.Log(float64(b.Upper/a.Upper)) > whole
 	}
 	return ax + (bx-ax)/2, bx-ax > lineStep && float64(a.Lower-b.Lower) > lineStep
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/figure"
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // This file draws the result of a sweep against two columns, as a map with contours. The values are
@@ -91,5 +92,5 @@ func (p *sweepPlot) logarithmic(at []float64) bool {
 		}
 		return most / least
 	}
-	return p.log || spread(func(i int) float64 { return math.Log(at[i] / at[i-1]) }) < spread(func(i int) float64 { return at[i] - at[i-1] })
+	return p.log || spread(func(i int) float64 { return xmath.Log(at[i] / at[i-1]) }) < spread(func(i int) float64 { return at[i] - at[i-1] })
 }

@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/dpaccountant/accountant/darrm"
 	"github.com/dpaccountant/accountant/internal/figure"
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // methods are what the curves are called.
@@ -109,7 +109,7 @@ func (e *experiment) gnmaxPlot(file string) {
 	p.X.Label.Text, p.Y.Label.Text = "Rényi order λ", "σ²"
 	var numbers []figure.Curve
 	for i, eps := range []float64{0.2676, 0.2556} {
-		l := -math.Log(0.0003)
+		l := -xmath.Log(0.0003)
 		var xy plotter.XYs
 		for x := l/eps + 1.5; x <= 500; x += 0.5 {
 			if s := x / (eps - l/(x-1)); s < 4000 {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/dpaccountant/accountant/experiments/logit"
 	"github.com/dpaccountant/accountant/experiments/votes"
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -99,7 +100,7 @@ func multiplier(epsilon, delta float64, steps int) (float64, error) {
 		if err != nil {
 			return 0, err
 		}
-		if d, _ := profiles.LogDelta(g, epsilon); d > math.Log(delta) {
+		if d, _ := profiles.LogDelta(g, epsilon); d > xmath.Log(delta) {
 			lo = mid
 		} else {
 			hi = mid

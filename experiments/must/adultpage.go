@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -206,7 +207,7 @@ func (r *report) version2() error {
 		if err != nil {
 			return err
 		}
-		if d, _ := profiles.LogDelta(g, eps); d > -math.Log(n) {
+		if d, _ := profiles.LogDelta(g, eps); d > -xmath.Log(n) {
 			hi = mid
 		} else {
 			lo = mid

@@ -11,6 +11,7 @@ import (
 	"math/cmplx"
 	"sort"
 
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"gonum.org/v1/gonum/dsp/fourier"
 )
 
@@ -104,14 +105,14 @@ func (h *algorithm1) wrap(k int, least float64) float64 {
 			if m <= least {
 				continue
 			}
-			e := math.Log(m) + sign*lambda*(-h.l+float64(i)*h.dx)
+			e := xmath.Log(m) + sign*lambda*(-h.l+float64(i)*h.dx)
 			if e > top {
 				sum, top = sum*math.Exp(top-e)+1, e
 			} else {
 				sum += math.Exp(e - top)
 			}
 		}
-		return top + math.Log(sum)
+		return top + xmath.Log(sum)
 	}
 	common := -lambda*h.l - math.Log1p(-math.Exp(-2*lambda*h.l))
 	return math.Exp(float64(k)*alpha(1)+common) + math.Exp(float64(k)*alpha(-1)+common)

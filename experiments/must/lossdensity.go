@@ -5,7 +5,11 @@
 
 package main
 
-import "math"
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
 
 // A closedForm is ω in closed form.
 type closedForm func(s float64) float64
@@ -39,7 +43,7 @@ func poissonLoss(q, sigma float64) closedForm {
 		if y <= 0 {
 			return 0 // the loss stays above log(1−q)
 		}
-		g := sigma*sigma*math.Log(y/q) + 0.5
+		g := sigma*sigma*xmath.Log(y/q) + 0.5
 		return ((1-q)*normal(g, 0, sigma) + q*normal(g, 1, sigma)) * sigma * sigma * math.Exp(s) / y
 	}
 }
@@ -163,7 +167,7 @@ func newLogMixture(m normalMixture, sigma float64) logMixture {
 	}
 	for i, w := range m.Weight {
 		if w > 0 {
-			l.logW, l.mean = append(l.logW, math.Log(w)), append(l.mean, m.Mean[i])
+			l.logW, l.mean = append(l.logW, xmath.Log(w)), append(l.mean, m.Mean[i])
 		}
 	}
 	return l
@@ -182,5 +186,5 @@ func (l logMixture) log(t float64) float64 {
 			s += math.Exp(e - top)
 		}
 	}
-	return top + math.Log(s) - math.Log(l.sigma) - 0.5*math.Log(2*math.Pi)
+	return top + xmath.Log(s) - xmath.Log(l.sigma) - 0.5*xmath.Log(2*math.Pi)
 }

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 )
@@ -16,7 +17,7 @@ import (
 // classical is the paper's calibration, σ = Δ√(2 log(1.25/δ))/ε. It is proved
 // for ε < 1 only; here it reproduces tables.
 func classical(sensitivity, eps, delta float64) float64 {
-	return sensitivity * math.Sqrt(2*math.Log(1.25/delta)) / eps
+	return sensitivity * math.Sqrt(2*xmath.Log(1.25/delta)) / eps
 }
 
 // A scheme is one that the utility experiments draw by.

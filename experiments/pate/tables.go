@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/pate"
 	"github.com/dpaccountant/accountant/pate/ballots"
 	"github.com/dpaccountant/accountant/rdp"
@@ -74,7 +75,7 @@ func (r table2Row) compute() (x table2Result, err error) {
 		return x, err
 	}
 	x.noise = r.ss * r.sigma
-	x.deltaPart = math.Log(1/r.delta) / (r.order - 1)
+	x.deltaPart = xmath.Log(1/r.delta) / (r.order - 1)
 	return x, nil
 }
 
@@ -264,7 +265,7 @@ column, which cannot be checked without them.
 		if err != nil {
 			return err
 		}
-		p("| %s | %.7f | %.6f | %.6f (%v) | %.6f (%v) | %v |\n", r.name, c, c+2*math.Sqrt(c*math.Log(1/r.delta)), e1, o1, e2, o2, r.printed)
+		p("| %s | %.7f | %.6f | %.6f (%v) | %.6f (%v) | %v |\n", r.name, c, c+2*math.Sqrt(c*xmath.Log(1/r.delta)), e1, o1, e2, o2, r.printed)
 	}
 	p(`
 LNMax, each query ε₀ = 2γ, data-independent: min(ε₀, ε₀²λ/2), and the tight curve of pure differential privacy.
@@ -439,7 +440,7 @@ func computeFacts() (f facts, err error) {
 	}
 	f.svhn, f.mnistDelta = svhn.printed, mnist.deltaPart
 	// c + 2√(c·L) = ε at L = ln(1/δ).
-	l := math.Log(1e8)
+	l := xmath.Log(1e8)
 	f.rate = math.Pow(math.Sqrt(l+10.14)-math.Sqrt(l), 2)
 	// Two classes four noise scales apart.
 	votes := []int64{4, 0}

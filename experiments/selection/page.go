@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/rdp"
 	"github.com/dpaccountant/accountant/selection"
 )
@@ -150,7 +151,7 @@ func warnings(say func(string, ...any)) {
 	say("## What does not work\n\n")
 	say("- *Lowering the threshold* instead of giving up (Liu and Talwar, B.2): with %d steps, γ = %g and a candidate of ε = 0.5, "+
 		"\"score 0\" has probability %.3g on one data set and %.3g on the other: ε = %.3f, where 2ε = 1 was meant. It grows as (steps + 1)·ε.\n",
-		steps, gamma, none(p), none(q), math.Log(none(p)/none(q)))
+		steps, gamma, none(p), none(q), xmath.Log(none(p)/none(q)))
 	// B.3: the median of three runs whose outcome is 1 with probability (1±ε)/2.
 	const eps = 0.1
 	flips := func(n int) (hi, lo float64) {
@@ -159,7 +160,7 @@ func warnings(say func(string, ...any)) {
 				a, _ := math.Lgamma(float64(n) + 1)
 				b, _ := math.Lgamma(float64(k) + 1)
 				c, _ := math.Lgamma(float64(n-k) + 1)
-				s += math.Exp(a - b - c + float64(k)*math.Log(x) + float64(n-k)*math.Log1p(-x))
+				s += math.Exp(a - b - c + float64(k)*xmath.Log(x) + float64(n-k)*math.Log1p(-x))
 			}
 			return s
 		}
@@ -167,7 +168,7 @@ func warnings(say func(string, ...any)) {
 	}
 	hi, lo := flips(1001)
 	say("- *A percentile of many runs* (B.3): one run answers 1 with probability %.2f or %.2f, a cost of %.3f; the median of 1001 runs does with %.4f or %.4f, a cost of %.2f.\n",
-		(1+eps)/2, (1-eps)/2, math.Log((1+eps)/(1-eps)), hi, lo, math.Log(hi/lo))
+		(1+eps)/2, (1-eps)/2, xmath.Log((1+eps)/(1-eps)), hi, lo, xmath.Log(hi/lo))
 	// D.2: K = 10^6, α = 0.1, ε = 1.
 	const lnK, alpha = 13.815510557964274, 0.1
 	distance := math.Ceil((0.5 + alpha) * lnK)

@@ -197,7 +197,7 @@ func (p *Pair) least(ctx context.Context, h *half, alpha float64) (r Ends, insid
 		var t float64
 		switch {
 		case !h.below && at == len(g)-1:
-			t = min(2*g[at].t, -math.Log(alpha)+1)
+			t = min(2*g[at].t, -xmath.Log(alpha)+1)
 		case h.below && at == 0:
 			t = 2 * g[1].t
 			if t > 700 {

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // An Answer is what is certified at one value: the cost is in [Lower, Upper].
@@ -105,12 +107,12 @@ func (s *Search) score(answer float64) float64 {
 		c = math.SmallestNonzeroFloat64
 	}
 	if answer < c {
-		return math.Log(c/b) + (answer-c)/c
+		return xmath.Log(c/b) + (answer-c)/c
 	}
-	return math.Log(answer / b)
+	return xmath.Log(answer / b)
 }
 
-func (s *Search) u(x float64) float64 { return s.knob.Safer * math.Log(x) }
+func (s *Search) u(x float64) float64 { return s.knob.Safer * xmath.Log(x) }
 func (s *Search) x(u float64) float64 { return s.knob.Snap(math.Exp(s.knob.Safer * u)) }
 
 // ask evaluates at a value, and reports whether the accuracy was reached.

@@ -6,11 +6,13 @@ package main
 import (
 	"math"
 	"math/rand/v2"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // logUniform draws a number whose logarithm is uniform.
 func logUniform(r *rand.Rand, lo, hi float64) float64 {
-	return rounded(r, math.Exp(math.Log(lo)+r.Float64()*(math.Log(hi)-math.Log(lo))))
+	return rounded(r, math.Exp(xmath.Log(lo)+r.Float64()*(xmath.Log(hi)-xmath.Log(lo))))
 }
 
 // rounded keeps a random number of digits: short numbers meet ties and ends.

@@ -5,6 +5,7 @@ package figure
 import (
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"gonum.org/v1/plot"
 )
 
@@ -45,7 +46,7 @@ func (a *Axis) Marker() plot.Ticker {
 func (a *Axis) place(v float64) float64 {
 	lo, hi := a.Min, a.Max
 	if a.Log {
-		v, lo, hi = math.Log(v), math.Log(lo), math.Log(hi)
+		v, lo, hi = xmath.Log(v), xmath.Log(lo), xmath.Log(hi)
 	}
 	return (v - lo) / (hi - lo)
 }
@@ -53,7 +54,7 @@ func (a *Axis) place(v float64) float64 {
 // at returns the value at a place from 0 to 1, the reverse of place.
 func (a *Axis) at(t float64) float64 {
 	if a.Log {
-		return math.Exp(math.Log(a.Min) + t*(math.Log(a.Max)-math.Log(a.Min)))
+		return math.Exp(xmath.Log(a.Min) + t*(xmath.Log(a.Max)-xmath.Log(a.Min)))
 	}
 	return a.Min + t*(a.Max-a.Min)
 }

@@ -8,6 +8,7 @@ package figure
 import (
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 )
@@ -40,7 +41,7 @@ func (f *Field) height(v float64) float64 {
 	case !f.finite(v):
 		return math.NaN()
 	case f.Log:
-		return math.Log(v)
+		return xmath.Log(v)
 	}
 	return v
 }

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/plot"
 
 	"github.com/dpaccountant/accountant/internal/decimal"
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // A Field is a quantity at the crossings of a grid. Each value has a cell, which reaches half the way to
@@ -156,7 +157,7 @@ func (f *Field) shade(scale *Axis, v float64) (color.RGBA, bool) {
 func edges(at []float64, log bool) []float64 {
 	to, from := func(x float64) float64 { return x }, func(x float64) float64 { return x }
 	if log {
-		to, from = math.Log, math.Exp
+		to, from = xmath.Log, math.Exp
 	}
 	n := len(at)
 	out := make([]float64, n+1)

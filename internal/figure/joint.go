@@ -12,6 +12,7 @@ package figure
 import (
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"gonum.org/v1/plot/plotter"
 )
 
@@ -74,7 +75,7 @@ func Tangents(a, b plotter.XY, logY bool, floor float64) plotter.XYs {
 	height := func(y float64) float64 { return y }
 	slope := func(p plotter.XY) float64 { return -drop * math.Exp(p.X-b.X) / scale }
 	if logY {
-		height = math.Log
+		height = xmath.Log
 		linear := slope
 		slope = func(p plotter.XY) float64 { return linear(p) / p.Y }
 	}

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/dpaccountant/accountant/internal/decimal"
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // A Picture is a set of curves over common axes.
@@ -133,7 +134,7 @@ func (pic *Picture) line(xs, ys []float64, between Joint) plotter.XYs {
 			if n := len(xy); n > 0 {
 				last := xy[n-1]
 				if y > 0 {
-					x = last.X + (x-last.X)*math.Log(last.Y/pic.Y.Min)/math.Log(last.Y/y)
+					x = last.X + (x-last.X)*xmath.Log(last.Y/pic.Y.Min)/xmath.Log(last.Y/y)
 				}
 				xy = append(xy, plotter.XY{X: x, Y: pic.Y.Min})
 			}

@@ -41,7 +41,7 @@ func (b Difference) at(z float64) float64 {
 
 // Sketch implements Source.
 func (b Difference) Sketch(n int, cut float64) *Law {
-	reach := math.Sqrt(2*max(1, -math.Log(cut))) + 0.5
+	reach := math.Sqrt(2*max(1, -xmath.Log(cut))) + 0.5
 	from, to := b.lowest(), min(reach+b.S, 38)
 	var zs []float64
 	for i := range n + 1 {
@@ -69,9 +69,9 @@ func (b Difference) inverse(x float64) float64 {
 	c := (x - b.Shift) * math.Exp(b.S*b.S/2)
 	root := math.Sqrt(c*c/4 + b.Alpha)
 	if c > 0 {
-		return math.Log(c/2+root) / b.S
+		return xmath.Log(c/2+root) / b.S
 	}
-	return math.Log(b.Alpha/(root-c/2)) / b.S
+	return xmath.Log(b.Alpha/(root-c/2)) / b.S
 }
 
 // Round implements Source.

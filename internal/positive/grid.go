@@ -3,6 +3,8 @@ package positive
 import (
 	"math"
 	"slices"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // This file chooses grids. Nothing in it is part of a proof: any grid gives laws above and below.
@@ -45,7 +47,7 @@ func broad(op operation, a, b *Law) []float64 {
 	}
 	var g []float64
 	if lo > 0 && hi > lo {
-		step := (math.Log(hi) - math.Log(lo)) / broadLogs
+		step := (xmath.Log(hi) - xmath.Log(lo)) / broadLogs
 		for i := range broadLogs {
 			g = append(g, lo*math.Exp(step*float64(i)))
 		}
@@ -154,7 +156,7 @@ func (l *Law) progress(mean float64, t Target) []float64 {
 		d := 0.0
 		if a > cut || b > cut {
 			if a > 0 && b > 0 && (l.X[i-1] >= mean) == (l.X[i] >= mean) {
-				d = math.Abs(math.Log(max(a, cut) / max(b, cut)))
+				d = math.Abs(xmath.Log(max(a, cut) / max(b, cut)))
 			}
 			d *= math.Sqrt(min(1, max(max(a, b)/soft, 1./50)))
 			gap := l.X[i] - l.X[i-1]
@@ -230,7 +232,7 @@ func curvature(l *Law, psi []float64, t Target) {
 		}
 		v += above * gap
 	}
-	epsRight := math.Log(max(right, 1e-300))
+	epsRight := xmath.Log(max(right, 1e-300))
 	// Left: δ(K) = 1 − α·E min(…) = E(K − X)₊/K; dδ/d log α = −E[X; X < K]/K.
 	below, first, v := 0.0, 0.0, 0.0
 	left, meanLeft, tailLeft := l.X[0], 0.0, 0.0
@@ -245,7 +247,7 @@ func curvature(l *Law, psi []float64, t Target) {
 		}
 		v = next
 	}
-	epsLeft := -math.Log(max(left, 1e-300))
+	epsLeft := -xmath.Log(max(left, 1e-300))
 	_, wide := l.middle()
 	bump := func(at, weight, fold float64) {
 		i, _ := slices.BinarySearch(l.X, at)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // A Program is a list of operations on independent copies of sources: the last node is the
@@ -158,10 +160,10 @@ func spread(lower, upper *Law, t Target) float64 {
 	}
 	right := [2]float64{lower.right(t.Delta), upper.right(t.Delta)}
 	left := [2]float64{lower.left(t.Delta), upper.left(t.Delta)}
-	far := math.Log(right[1])
-	w := (far - math.Log(right[0])) / (t.Relative * max(math.Abs(far), leastEps))
-	near := -math.Log(left[1])
-	return max(w, (near+math.Log(left[0]))/(t.Relative*max(math.Abs(near), math.Abs(far)/4, leastEps)))
+	far := xmath.Log(right[1])
+	w := (far - xmath.Log(right[0])) / (t.Relative * max(math.Abs(far), leastEps))
+	near := -xmath.Log(left[1])
+	return max(w, (near+xmath.Log(left[0]))/(t.Relative*max(math.Abs(near), math.Abs(far)/4, leastEps)))
 }
 
 // right returns K with E(X − K)₊ = δ, left K with E(K − X)₊ = δK.

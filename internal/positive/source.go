@@ -33,7 +33,7 @@ type LogNormal struct {
 
 // Sketch implements Source.
 func (b LogNormal) Sketch(n int, cut float64) *Law {
-	reach := math.Sqrt(2*math.Max(1, -math.Log(cut))) + 0.5
+	reach := math.Sqrt(2*math.Max(1, -xmath.Log(cut))) + 0.5
 	from, to := max(-reach, b.S/2-mostLog/b.S), min(reach+b.S, 38, b.S/2+mostLog/b.S)
 	from = min(from, to-1)
 	zs := make([]float64, n+1)
@@ -57,8 +57,8 @@ func (b LogNormal) Round(grid []float64, above bool) *Law {
 		if g <= 0 {
 			continue
 		}
-		z := math.Log(g)/b.S + b.S/2
-		if n := len(zs); (n == 0 || z > zs[n-1]) && math.Abs(z) < 60 && math.Abs(math.Log(g)) < mostLog {
+		z := xmath.Log(g)/b.S + b.S/2
+		if n := len(zs); (n == 0 || z > zs[n-1]) && math.Abs(z) < 60 && math.Abs(xmath.Log(g)) < mostLog {
 			zs = append(zs, z)
 		}
 	}
@@ -195,7 +195,7 @@ func (b FromProfile) Sketch(n int, cut float64) *Law {
 		return listed(d, false)
 	}
 	sup := b.Profile.Support()
-	logCut := math.Log(cut)
+	logCut := xmath.Log(cut)
 	// The range of losses by bisection on the tails.
 	lo, hi := sup.Min, sup.Max
 	if math.IsInf(hi, 1) {
@@ -301,7 +301,7 @@ func (b FromProfile) Round(grid []float64, above bool) *Law {
 	sup := b.Profile.Support()
 	var ls []float64
 	for _, g := range grid {
-		if l := math.Log(g); g > 0 && math.Abs(l) < mostLog {
+		if l := xmath.Log(g); g > 0 && math.Abs(l) < mostLog {
 			ls = append(ls, l)
 		}
 	}
@@ -388,7 +388,7 @@ func (b LogNormal) Masses(edges []float64) (q, p []float64, relErr, lost float64
 	b.S = xmath.Down(b.S, b.Ulps)
 	zs := []float64{math.Inf(-1)}
 	for _, g := range edges {
-		z := max(math.Log(g)/b.S+b.S/2, zs[len(zs)-1])
+		z := max(xmath.Log(g)/b.S+b.S/2, zs[len(zs)-1])
 		zs = append(zs, z)
 	}
 	zs = append(zs, math.Inf(1))
@@ -419,7 +419,7 @@ func (b FromProfile) Masses(edges []float64) (q, p []float64, relErr, lost float
 	for i := 0; i <= len(edges); i++ {
 		end := profiles.Tails{P: math.Inf(-1), Q: math.Inf(-1)}
 		if i < len(edges) {
-			end = b.Profile.Tails(math.Log(edges[i]), 0)
+			end = b.Profile.Tails(xmath.Log(edges[i]), 0)
 		}
 		x, ex := difference(a.Q, end.Q, a.QC, end.QC, a.Err, end.Err, a.ErrC, end.ErrC, i == len(edges))
 		y, ey := difference(a.P, end.P, a.PC, end.PC, a.Err, end.Err, a.ErrC, end.ErrC, i == len(edges))

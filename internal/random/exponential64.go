@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/bits"
 	"math/rand/v2"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // Exponential64 returns −log(1 − v) for v uniform in (0, 1), with all digits of both v
@@ -17,9 +19,9 @@ func Exponential64(src rand.Source) float64 {
 	if x>>63 == 1 { // v = 0.x ≥ ½, and the bits of 1 − v are those of ^x
 		w := ^x
 		if w>>11 == 0 { // few bits are left: 64 more
-			return -math.Log(math.Ldexp(float64(w)+(float64(src.Uint64()>>11)+0.5)*0x1p-53, -64))
+			return -xmath.Log(math.Ldexp(float64(w)+(float64(src.Uint64()>>11)+0.5)*0x1p-53, -64))
 		}
-		return -math.Log(math.Ldexp(float64(w)+0.5, -64))
+		return -xmath.Log(math.Ldexp(float64(w)+0.5, -64))
 	}
 	zeros := 0
 	for ; x == 0 && zeros < 1024; zeros += 64 {

@@ -135,7 +135,7 @@ func (v laplaceLine) Decay(t float64) float64 {
 		return v.top
 	}
 	bound := v.spread.bound(t, func(t float64) float64 {
-		return xmath.LogAdd(v.atoms, v.variation-math.Log(t)) + 8*xmath.U*(1+math.Abs(v.atoms)) - v.top
+		return xmath.LogAdd(v.atoms, v.variation-xmath.Log(t)) + 8*xmath.U*(1+math.Abs(v.atoms)) - v.top
 	})
 	return min(v.top, v.top+bound+4*xmath.U*math.Abs(v.top)+v.moved*v.l.m)
 }

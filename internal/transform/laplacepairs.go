@@ -32,7 +32,7 @@ func NewSampledLaplace(items []LaplaceItem, rest, rate, rateErr float64) *Mixed 
 		return NewMixed(atoms, pieces, rest, rest, restErr)
 	}
 	if rest > 0 {
-		atoms = append(atoms, Atom{LogMass: math.Log(rest), Loss: math.Log1p(-rate), MassErr: restErr + 4*xmath.U,
+		atoms = append(atoms, Atom{LogMass: xmath.Log(rest), Loss: math.Log1p(-rate), MassErr: restErr + 4*xmath.U,
 			LossErr: rateErr*rate/(1-rate)*(1+rateErr/(1-rate)) + 4*xmath.U*math.Abs(math.Log1p(-rate))})
 	}
 	return NewMixed(atoms, pieces, rate*rest, 0, restErr+rateErr)
@@ -60,7 +60,7 @@ func NewLaplaceEnvelope(items []LaplaceItem, rest, rate, rateErr float64) *Mixed
 		leftErr += x * (it.MErr + it.WeightErr)
 	}
 	if left > 0 {
-		atoms = append(atoms, Atom{LogMass: math.Log1p(-rate) + math.Log(left),
+		atoms = append(atoms, Atom{LogMass: math.Log1p(-rate) + xmath.Log(left),
 			MassErr: leftErr/left + rateErr*rate/(1-rate)*(1+rateErr/(1-rate)) + xmath.U*float64(16+len(items))})
 	}
 	return NewMixed(atoms, pieces, rate*rest, rate*rest, restErr+rateErr)
@@ -88,7 +88,7 @@ func (p *Piece) atom(v float64) Atom {
 // P/Q = (1 − rate + rate·e^{v−m})/A; the left side is its mirror image.
 func NewOppositeLaplace(m, mErr, rate float64) *Mixed {
 	a := (1 - rate) + rate*math.Exp(-m)
-	p := Piece{To: 2 * m, LogWeight: math.Log(a), Share: rate * math.Exp(-m) / a, Floor: (1 - rate) / a,
+	p := Piece{To: 2 * m, LogWeight: xmath.Log(a), Share: rate * math.Exp(-m) / a, Floor: (1 - rate) / a,
 		RatioErr: 2*m*mErr + xmath.U*(12+2*m), ScaleErr: mErr, WeightErr: m*mErr + 8*xmath.U}
 	if m > 300 {
 		// The same ratio about the other end, where nothing underflows.
@@ -136,13 +136,13 @@ func NewCopiedLaplace(logP, errs []float64, above, theta, thetaErr float64, last
 		// 2η·min(1, e^c − 1) ≤ 4η·c; one of θ scales it, by less.
 		s := &pieces[u-1]
 		s.Share = share.sum
-		if !(s.Share > 0) || above+reach > math.Log(s.Share)-60 {
+		if !(s.Share > 0) || above+reach > xmath.Log(s.Share)-60 {
 			return nil
 		}
 		if r := fall.sum / share.sum; r < 0.5 {
 			s.Center = -math.Log1p(-r)
 		} else {
-			s.Center = -math.Log(decayed.sum / share.sum)
+			s.Center = -xmath.Log(decayed.sum / share.sum)
 		}
 		eta := max(share.relative(), fall.relative(), decayed.relative())
 		s.RatioErr = max(s.RatioErr, share.relative()) + 1e-25

@@ -2,7 +2,11 @@
 
 package transform
 
-import "math"
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
 
 // The density f = P^{θ+1}Q^{−θ} beyond an outermost node X lies below a Gaussian
 // through f(X): every term of a mixture grows with x at the rate c/σ² of its mean
@@ -56,7 +60,7 @@ func (m *mixture) logMills(z, logF float64) float64 {
 	if !(z >= 0.5) {
 		return math.Inf(1)
 	}
-	return logF + math.Log(m.sigma/z) + 1e-9 // the roundings of z and of the logarithms
+	return logF + xmath.Log(m.sigma/z) + 1e-9 // the roundings of z and of the logarithms
 }
 
 // x returns the outcome at lattice point d.

@@ -116,12 +116,12 @@ func (r *rule) ellipse(p *Piece, v0, v1, y float64) (logBound, logRho float64) {
 	// that |g| ≥ g·cos(y/2).
 	hi, _ := p.logRatio(right, 0)
 	lo, _ := p.logRatio(left, 0)
-	lo += math.Log(math.Cos(y / 2))
+	lo += xmath.Log(math.Cos(y / 2))
 	hi, lo = hi+1e-9, lo-1e-9
-	logJump := math.Log(p.Share) + right - p.Center
+	logJump := xmath.Log(p.Share) + right - p.Center
 	arg := y
 	if floor := p.Floor * (1 - 1e-9); floor > 0 {
-		arg = widestArg(math.Exp(min(700, math.Log(floor)-logJump)), y) * (1 + 1e-9)
+		arg = widestArg(math.Exp(min(700, xmath.Log(floor)-logJump)), y) * (1 + 1e-9)
 	}
 	// |L| = |log g|: by its parts, or by its series.
 	size := max(hi, -lo) + arg
@@ -141,7 +141,7 @@ func (r *rule) ellipse(p *Piece, v0, v1, y float64) (logBound, logRho float64) {
 	if r.second {
 		// |ex(w)| ≤ ½|w|²e^{max(0, Re w)}.
 		z := math.Hypot(r.theta, r.t)
-		logF = logP + 2*math.Log(size) + xmath.LogAdd(2*math.Log(z)+max(0, tilt), math.Log(z)+max(0, -lLo)) - math.Ln2
+		logF = logP + 2*xmath.Log(size) + xmath.LogAdd(2*xmath.Log(z)+max(0, tilt), xmath.Log(z)+max(0, -lLo)) - math.Ln2
 	}
-	return math.Log(64.0/15) + math.Log(h) + logF - math.Log(-math.Expm1(-2*logRho)), logRho
+	return xmath.Log(64.0/15) + xmath.Log(h) + logF - xmath.Log(-math.Expm1(-2*logRho)), logRho
 }

@@ -13,6 +13,8 @@ import (
 	"math"
 	"sync"
 	"sync/atomic"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // mixtureLine implements Line for θ ≥ −½; conjugate says that it is asked for the
@@ -77,7 +79,7 @@ func (m *mixture) Line(ctx context.Context, theta, tMax, tol float64, maxNodes i
 func (m *mixture) line(ctx context.Context, theta, tMax, tol float64, maxNodes int) (*mixtureLine, error) {
 	kl := m.divergence()
 	tol, goal := lineGoal(theta, tol, kl)
-	pieces := goal - math.Log(2+2*math.Hypot(theta, tMax))
+	pieces := goal - xmath.Log(2+2*math.Hypot(theta, tMax))
 	own := m.endsFor(theta, tMax, goal)
 	level := m.levelFor(m.stillStep(theta, -goal))
 	// A sketch knows the level that the frequencies need: making nodes only to learn that costs as much again.
@@ -120,7 +122,7 @@ func (m *mixture) line(ctx context.Context, theta, tMax, tol float64, maxNodes i
 // K(θ) ≥ θ·kl by Jensen's inequality, and errors below the rounding of K are nothing.
 func lineGoal(theta, tol, kl float64) (least, goal float64) {
 	tol = min(max(tol, 1e-17*min(1, max(math.Abs(theta), 1e-8)*kl)), 1e-3)
-	return tol, math.Log(tol/8) + theta*kl*0.9
+	return tol, xmath.Log(tol/8) + theta*kl*0.9
 }
 
 func newLine(s *tilted, g *guide, best strip, logErr, tMax, tol float64, maxNodes int) *mixtureLine {

@@ -165,9 +165,9 @@ func (m *Mixed) line(ctx context.Context, theta, tMax, tol float64, maxNodes int
 	r = newRule(m, theta, tMax, second)
 	if second {
 		// Errors are absolute, and M(θ) is about 1; log M itself needs a few roundings of D.
-		r.logTol = math.Log(max(tol/16, 2*xmath.U*d)) - math.Log(8)
+		r.logTol = xmath.Log(max(tol/16, 2*xmath.U*d)) - xmath.Log(8)
 	} else {
-		r.logTol = math.Log(max(tol/16, 2*xmath.U)) + k - math.Log(8)
+		r.logTol = xmath.Log(max(tol/16, 2*xmath.U)) + k - xmath.Log(8)
 		r.shift = k
 	}
 	r.logTol = max(r.logTol, -700) // at θ = 0 there is nothing to integrate
@@ -186,8 +186,8 @@ func (p *Piece) logRatio(v, dv float64) (l, dl float64) {
 	de := dv + xmath.U*math.Abs(e) + p.ScaleErr*math.Abs(p.Center)
 	if e > 36 && p.Share > 0 {
 		// The floor is at most e^−36 of the rest, or g is its sum with something larger.
-		top := math.Log(p.Share) + e
-		if math.Log(p.Floor)-top < -36 {
+		top := xmath.Log(p.Share) + e
+		if xmath.Log(p.Floor)-top < -36 {
 			l = top + p.Floor*math.Exp(-top)
 			return l, de + p.RatioErr + p.RateErr + xmath.U*(4+4*math.Abs(e)+4*math.Abs(l))
 		}
@@ -202,7 +202,7 @@ func (p *Piece) logRatio(v, dv float64) (l, dl float64) {
 	}
 	g := p.Floor + jump
 	d := (6*xmath.U+p.RatioErr)*g + p.RateErr*p.Share*math.Abs(grow) + jump*de
-	l = math.Log(g)
+	l = xmath.Log(g)
 	return l, d/g*(1+d/g) + 2*xmath.U*math.Abs(l)
 }
 

@@ -125,7 +125,7 @@ func (v *mixedLine) beyond(t float64) float64 {
 		sum += best
 		at += n
 	}
-	return v.shift - v.top + math.Log(sum) + xmath.U*float64(8+len(v.pieceSizes)) + 2*xmath.U*(math.Abs(v.shift)+math.Abs(v.top))
+	return v.shift - v.top + xmath.Log(sum) + xmath.U*float64(8+len(v.pieceSizes)) + 2*xmath.U*(math.Abs(v.shift)+math.Abs(v.top))
 }
 
 // line turns the nodes into the sums of a line.
@@ -250,10 +250,10 @@ func (r *rule) variation(p *Piece, v0, v1 float64) float64 {
 	}
 	at := func(v float64) (size, slope float64) {
 		l, dl := p.logRatio(v, 0)
-		x := p.LogWeight - 2*math.Ln2 - 1.5*v + p.Center - math.Log(p.Share) + power*l
+		x := p.LogWeight - 2*math.Ln2 - 1.5*v + p.Center - xmath.Log(p.Share) + power*l
 		err := math.Abs(power)*dl + p.WeightErr + p.RatioErr + p.ScaleErr*(1.5*v+math.Abs(p.Center)) +
 			xmath.U*(16+8*math.Abs(v)+4*math.Abs(p.Center)+4*math.Abs(power*l)+2*math.Abs(p.LogWeight)+2*math.Abs(r.shift))
-		s := math.Exp(min(0, math.Log(p.Share)+v-p.Center-l))
+		s := math.Exp(min(0, xmath.Log(p.Share)+v-p.Center-l))
 		return math.Exp(x-r.shift) * (1 + 2*err), -1.5 + power*s
 	}
 	a, da := at(v0)

@@ -7,6 +7,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // sketchBins is how many bins a law with more atoms than twice that is put in. A bin of width w loses a
@@ -72,7 +74,7 @@ func binned(list []bin) (out []bin) {
 				kappa += math.Exp(a.logP - a.loss)
 			}
 		}
-		b := bin{logP: top + math.Log(mass), loss: mean / mass, kappa: kappa}
+		b := bin{logP: top + xmath.Log(mass), loss: mean / mass, kappa: kappa}
 		b.p = math.Exp(b.logP)
 		out = append(out, b)
 		i = j
@@ -120,5 +122,5 @@ func realOf(bins []bin, theta, pInf, qInf float64) (k, slope float64) {
 	if math.IsNaN(sum) || math.IsInf(top, 0) || sum == 0 {
 		return math.Inf(1), 0
 	}
-	return top + math.Log(sum), mean / sum
+	return top + xmath.Log(sum), mean / sum
 }

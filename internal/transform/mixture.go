@@ -130,7 +130,7 @@ type mixture struct {
 func newMixture(pair Pair) *mixture {
 	m := &mixture{sigma: pair.Sigma, sigErr: pair.SigmaErr, logP0: pair.LogP0, logQ0: pair.LogQ0, err0: pair.Err0}
 	m.inv2 = 1 / (pair.Sigma * pair.Sigma)
-	m.logSigma = math.Log(pair.Sigma)
+	m.logSigma = xmath.Log(pair.Sigma)
 	m.minP, m.minQ, m.maxP, m.maxQ = math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)
 	reach := func(c, logP, logQ float64) {
 		if !math.IsInf(logP, -1) {
@@ -315,7 +315,7 @@ func (m *mixture) logSide(d float64, p bool) (log, err float64) {
 		size += w * (c.err + dv + u*(4+2*math.Abs(v+l)+2*math.Abs(l)))
 	}
 	size += skipped * negligibleShare
-	log = top + math.Log(sum)
+	log = top + xmath.Log(sum)
 	return log, logError(size/sum) + u*(float64(len(m.cs))+2*math.Abs(log)+2*math.Abs(top)+2)
 }
 

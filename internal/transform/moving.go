@@ -92,7 +92,7 @@ func (s *scaledSum) log() float64 {
 	if math.IsInf(s.lead, 1) {
 		return s.lead
 	}
-	return s.lead + math.Log(s.sum.Value())
+	return s.lead + xmath.Log(s.sum.Value())
 }
 
 // logError returns the logarithm of the quadrature error of f at frequencies up to that of a strip.

@@ -45,7 +45,7 @@ func NewPoints(losses, logMass []float64, logPInf float64) *Points {
 	for _, l := range logMass {
 		total.Add(math.Exp(l))
 	}
-	m := &Points{excess: math.Log(total.Value())}
+	m := &Points{excess: xmath.Log(total.Value())}
 	// exp 2u a term, the sum 2u, the logarithm 2u of itself.
 	m.errExc = xmath.U * (4 + 2*math.Abs(m.excess))
 	m.errP = m.errExc * (1 + m.errExc)
@@ -180,7 +180,7 @@ func (m *Points) line(theta, tMax, tol float64) (*pointsLine, error) {
 			a, _ := power(l)
 			s.Add(math.Exp(m.logP[i] + a - top))
 		}
-		v.shift = top + math.Log(s.Value())
+		v.shift = top + xmath.Log(s.Value())
 		if math.IsNaN(v.shift) || math.IsInf(v.shift, 0) {
 			return nil, errors.New("theta: M is out of the range of numbers")
 		}

@@ -9,6 +9,8 @@ package transform
 import (
 	"fmt"
 	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // NewPoissonGaussian returns the transform of the pair ((1−q)·N(0,σ²) + q·N(1,σ²), N(0,σ²)):
@@ -31,7 +33,7 @@ func NewPoissonGaussian(rate, rateErr, sigma, sigmaErr float64) (Transform, erro
 	}
 	restErr += rateErr * rate / rest
 	t, err := NewGaussianMixture(Pair{Sigma: sigma, SigmaErr: sigmaErr,
-		Components: []Component{{Mean: 1, LogP: math.Log(rate), LogQ: math.Inf(-1)}},
+		Components: []Component{{Mean: 1, LogP: xmath.Log(rate), LogQ: math.Inf(-1)}},
 		LogP0:      math.Log1p(-rate), LogQ0: 0, Err0: restErr})
 	if err != nil {
 		return nil, err

@@ -6,7 +6,11 @@ package transform
 
 // The transform of a Gaussian mixture at real s: K(s) = log M(s), its slope, and bounds.
 
-import "math"
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
 
 // maxRealNodes bounds the work of Real.
 const maxRealNodes = 1 << 15
@@ -40,7 +44,7 @@ func (m *mixture) Real(s float64) (k, slope, err float64) {
 		return 0, kl, 0
 	}
 	// log M(s) is about s·kl or larger for s > 0, and at least that by Jensen's inequality.
-	t := m.realTilt(s, math.Log(1e-18*min(1, max(math.Abs(s), 1e-8)*kl))+min(0, s*kl))
+	t := m.realTilt(s, xmath.Log(1e-18*min(1, max(math.Abs(s), 1e-8)*kl))+min(0, s*kl))
 	if t == nil {
 		return 0, 0, math.Inf(1)
 	}
@@ -56,7 +60,7 @@ func (m *mixture) Bound(s, slack float64) float64 {
 		return m.rev.Bound(-1-s, slack)
 	}
 	kl := m.divergence()
-	goal := math.Log(max(min(slack, 1e-3), 1e-18*min(1, max(math.Abs(s), 1e-8)*kl)) / 4)
+	goal := xmath.Log(max(min(slack, 1e-3), 1e-18*min(1, max(math.Abs(s), 1e-8)*kl)) / 4)
 	t := m.realTilt(s, goal+min(0, s*kl))
 	if t == nil {
 		return math.Inf(1)
@@ -68,7 +72,7 @@ func (m *mixture) Bound(s, slack float64) float64 {
 // realTilt returns nodes at s ≥ −½ such that the errors of quadrature are about e^goal, or as much larger as M(s)
 // is; nil if that takes too many.
 func (m *mixture) realTilt(s, goal float64) *tilted {
-	pieces := goal - math.Log(2+2*math.Abs(s))
+	pieces := goal - xmath.Log(2+2*math.Abs(s))
 	// Every second level, so that different s share their nodes, which are the dear part.
 	for level := (m.levelFor(m.stillStep(s, -goal)) + 1) &^ 1; level <= maxLevel; level += 2 {
 		lo, hi, ok := m.cut(s, level, ends{goal, goal}, pieces, maxRealNodes)

@@ -2,7 +2,11 @@
 
 package transform
 
-import "math"
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
 
 // A roundOff bounds the rounding of a sum at θ + it by
 // g0 + g1·t + min(a1·t + a2·t², b0 + b1·t).
@@ -79,14 +83,14 @@ func logComplex(unit, re, im, err, scale float64) (logRe, logIm, bound float64) 
 	full := unit + re
 	mod := math.Hypot(full, im)
 	if x := err / mod; !(x < 0.5) {
-		return scale + math.Log(mod+err) + 8*u*(1+math.Abs(scale)), 0, math.Inf(1)
+		return scale + xmath.Log(mod+err) + 8*u*(1+math.Abs(scale)), 0, math.Inf(1)
 	} else if r := 2*re + re*re + im*im; unit == 1 && scale == 0 && r > -0.5 {
 		// |M|² − 1 = 2·Re D + |D|², for |M|² > ½.
 		logRe = math.Log1p(r) / 2
 		logIm = math.Atan2(im, full)
 		bound = -math.Log1p(-x)
 	} else {
-		logRe = scale + math.Log(mod)
+		logRe = scale + xmath.Log(mod)
 		logIm = math.Atan2(im, full)
 		bound = -math.Log1p(-x) + 4*u*math.Abs(scale) + 4*u
 	}

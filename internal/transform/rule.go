@@ -85,7 +85,7 @@ func (r *rule) sizes() (k, d float64) {
 		s += math.Exp(n.logP + r.theta*n.l - top)
 		d += math.Abs(second(n, r.theta))
 	}
-	k = top + math.Log(s)
+	k = top + xmath.Log(s)
 	if math.IsNaN(k) || math.IsNaN(d) {
 		return 0, 0
 	}
@@ -144,7 +144,7 @@ func (r *rule) add(i int, v0, v1 float64, n int, logErr float64) {
 	p := &r.m.pieces[i]
 	x, w := legendre(n)
 	h, mid := (v1-v0)/2, v0+(v1-v0)/2
-	logHalf := math.Log(h) + p.LogWeight - 2*math.Ln2
+	logHalf := xmath.Log(h) + p.LogWeight - 2*math.Ln2
 	from := len(r.nodes)
 	for j := range x {
 		v := mid + h*x[j]
@@ -164,4 +164,4 @@ func (r *rule) add(i int, v0, v1 float64, n int, logErr float64) {
 	r.panels = append(r.panels, panel{i, v0, v1, from, len(r.nodes), logErr})
 }
 
-func logWeight(w float64) float64 { return math.Log(w) }
+func logWeight(w float64) float64 { return xmath.Log(w) }

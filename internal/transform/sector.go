@@ -2,7 +2,11 @@
 
 package transform
 
-import "math"
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
 
 // On the line |P(x+iaσ²)| ≤ e^{a²σ²/2}·P(x), but 1/|Q| grows: with log Q(x) = −x²/(2σ²) + B(x) + const
 // and B_a the same on the line, e^{B−B_a} is between 1 and 1/cos(a·span_Q/2). That to the power θ
@@ -27,7 +31,7 @@ func (m *mixture) logSector(theta, a float64) float64 {
 	if !(unit*a < math.Pi) || c <= 0 {
 		return math.Inf(1)
 	}
-	return -theta*n*math.Log(c) + 1e-12*(1+theta*n)
+	return -theta*n*xmath.Log(c) + 1e-12*(1+theta*n)
 }
 
 // local reports whether the shares of Q matter.
@@ -151,7 +155,7 @@ func (s *tilted) majorants(a float64, right bool) []majorant {
 	}
 	if m.realZeros {
 		// The variance is Σ s(1−s), at most Σ s and Σ (1−s).
-		growth = min(growth, s.theta*(1e-10-4*min(from, n/4)*math.Log(math.Cos(a/2))*(1+1e-12)))
+		growth = min(growth, s.theta*(1e-10-4*min(from, n/4)*xmath.Log(math.Cos(a/2))*(1+1e-12)))
 	} else if x := a * a * m.spanQ * from * (1 + 1e-12); x < 1 {
 		growth = min(growth, -s.theta/2*math.Log1p(-x)+1e-10*s.theta)
 	}
@@ -236,7 +240,7 @@ func (m *mixture) modelSector(theta, a, v float64) float64 {
 		return math.Inf(1) // what is left out counts as much as for all shares; see tailOn
 	}
 	if m.realZeros {
-		return -4 * theta * min(v, n/4) * math.Log(math.Cos(a/2))
+		return -4 * theta * min(v, n/4) * xmath.Log(math.Cos(a/2))
 	}
 	x := 2 * math.Sin(min(m.spanQ*a, math.Pi)/2) / m.spanQ
 	return -theta / 2 * math.Log1p(-min(v, m.spanQ*m.spanQ/4)*x*x*(1-1e-9))

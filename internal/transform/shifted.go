@@ -94,12 +94,12 @@ func (l *mixtureLine) logB(s *shiftedLine, t float64) (log, logErr float64) {
 		w := math.Exp(f - lead - t*s.turn[j])
 		sum.Add(w * raised(s.err[j]+s.slip[j]*t))
 	}
-	log = lead + math.Log(sum.Value())
+	log = lead + xmath.Log(sum.Value())
 	out := s.a * s.a / (2 * l.m.inv2)
 	// A line that is no better than t = 0 deserves no effort.
 	enough := math.Inf(1)
 	if log < l.kUp {
-		enough = log + math.Log(1e-4*max(min(1, l.kUp-log), l.tol))
+		enough = log + xmath.Log(1e-4*max(min(1, l.kUp-log), l.tol))
 	}
 	logErr = l.logShiftedError(s, t, enough)
 	return logSumUp(log, out+s.left, out+s.right, logErr) + 16*u, logErr
@@ -183,7 +183,7 @@ func (l *mixtureLine) Decay(t float64) float64 {
 	}
 	log, logErr := l.ownDecay(t)
 	// Where quadrature spoils the bound a finer lattice serves better.
-	if left := min(1, l.kUp-log); t > 2*l.tMax && !l.parentFrequency && logErr > log+math.Log(1e-3*max(left, l.tol)) {
+	if left := min(1, l.kUp-log); t > 2*l.tMax && !l.parentFrequency && logErr > log+xmath.Log(1e-3*max(left, l.tol)) {
 		if f := l.finerFor(t); f != nil {
 			better, _ := f.ownDecay(t)
 			log = min(log, better)
@@ -205,7 +205,7 @@ func (l *mixtureLine) ownDecay(t float64) (log, logErr float64) {
 		}
 	}
 	guess := t * l.slope * m.inv2
-	i := int(math.Round(math.Log(guess/m.shift(0)) / math.Log(shiftRatio)))
+	i := int(math.Round(xmath.Log(guess/m.shift(0)) / xmath.Log(shiftRatio)))
 	i = min(max(i, 0), shiftedLines-1)
 	log, logErr = l.logB(l.shiftedLine(i), t)
 	for step := -1; step <= 1; step += 2 {

@@ -195,7 +195,7 @@ func (s *side) windowAt(d float64, keep bool) window {
 	g := s.log0(n)
 	top, rest := move*float64(n)+g, u*(8+8*math.Abs(g)+4*float64(n)*size)
 	x.dv = most + rest
-	x.log = top + math.Log(sum)
+	x.log = top + xmath.Log(sum)
 	x.err = logError(wrong*inverse+rest+float64(last+1)*negligibleShare) + u*(float64(hi-lo)+2*math.Abs(x.log)+2*math.Abs(top)+4)
 	return x
 }

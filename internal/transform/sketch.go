@@ -5,6 +5,8 @@ package transform
 import (
 	"math"
 	"sync"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // A Sketch is about a Transform, from a few nodes and without a bound. It is a type of its own so
@@ -69,10 +71,10 @@ type mixtureSketch mixture
 
 // sketchNodes returns a few nodes for θ ≥ −½; ok is false if that takes too many.
 func (m *mixture) sketchNodes(theta, kl, depth float64) (level, lo, hi int, ok bool) {
-	goal := -depth + math.Log(min(1, max(math.Abs(theta), 1e-8)*kl)) + min(0, theta*kl)
+	goal := -depth + xmath.Log(min(1, max(math.Abs(theta), 1e-8)*kl)) + min(0, theta*kl)
 	// Every second level, so that different θ share their nodes.
 	level = (m.levelFor(m.stillStep(theta, depth)) + 1) &^ 1
-	lo, hi, ok = m.cut(theta, level, ends{goal, goal}, goal-math.Log(2+2*math.Abs(theta)), mostSketchNodes)
+	lo, hi, ok = m.cut(theta, level, ends{goal, goal}, goal-xmath.Log(2+2*math.Abs(theta)), mostSketchNodes)
 	return level, lo, hi, ok
 }
 
@@ -126,7 +128,7 @@ func roughReal(nodes []node, theta, step float64) (k, slope float64) {
 		d += w
 		m1 += w * nodes[i].loss
 	}
-	return top + math.Log(d*step), m1 / d
+	return top + xmath.Log(d*step), m1 / d
 }
 
 // lineDepth is that of a SketchLine, whose sums oscillate or fall with t.
@@ -248,7 +250,7 @@ func (l *roughLine) on(i int, t float64) float64 {
 	for j, w := range l.w {
 		sum += w * math.Exp(s.mod[j]-t*s.turn[j])
 	}
-	return math.Log(sum / l.mass)
+	return xmath.Log(sum / l.mass)
 }
 
 // best returns the line where B_a(t) is smallest, climbing from the one that is best to second order in a,
@@ -259,7 +261,7 @@ func (l *roughLine) best(t float64) (i int, fall float64) {
 	if l.last.t > 0 {
 		a = l.last.a * t / l.last.t
 	}
-	i = int(math.Round(math.Log(a/m.shift(0)) / math.Log(shiftRatio)))
+	i = int(math.Round(xmath.Log(a/m.shift(0)) / xmath.Log(shiftRatio)))
 	i = min(max(i, 0), shiftedLines-1)
 	fall = l.on(i, t)
 	for step := -1; step <= 1; step += 2 {
@@ -292,10 +294,10 @@ func (l *roughLine) Fall(t float64) float64 {
 func (l *roughLine) Table(h float64, n int, tol float64) (re, im []float64) {
 	m := l.m
 	tol = max(tol, 1e-16)
-	goal := math.Log(tol) + l.size()
+	goal := xmath.Log(tol) + l.size()
 	step, _ := l.stepUpTo(float64(n)*h, goal)
 	level := max(l.level, m.levelFor(step))
-	lo, hi, ok := m.cut(l.theta, level, ends{goal, goal}, goal-math.Log(2+2*l.theta), mostSketchNodes)
+	lo, hi, ok := m.cut(l.theta, level, ends{goal, goal}, goal-xmath.Log(2+2*l.theta), mostSketchNodes)
 	nodes, loss, weight := l.nodes, []float64(nil), []float64(nil)
 	if ok {
 		nodes = m.points(level, lo, hi)

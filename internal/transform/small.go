@@ -80,9 +80,9 @@ func logOfSum(x, y, wrong float64) (re, im, err float64) {
 func logOf(x, y, wrong float64) (re, im, err float64) {
 	size := math.Hypot(x, y)
 	if size == 0 {
-		return math.Log(wrong), 0, math.Inf(1)
+		return xmath.Log(wrong), 0, math.Inf(1)
 	}
-	re, im = math.Log(size), math.Atan2(y, x)
+	re, im = xmath.Log(size), math.Atan2(y, x)
 	return closeLog(re, im, wrong/size+4*xmath.U) // 1 + x and hypot round
 }
 

@@ -2,7 +2,11 @@
 
 package transform
 
-import "math"
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
 
 // At the outcome x + iaσ² a component turns by the angle a·c. For |a| < π/span the
 // densities have no zero there, arg P and arg Q do not decrease in x (the derivative
@@ -20,7 +24,7 @@ type angles struct {
 
 func (m *mixture) angles(a float64) *angles {
 	sin, cos := math.Sincos(a / 2)
-	t := &angles{a: a, half: sin * sin, logCos: math.Log(cos), around: a - math.Sin(a), sin2: make([]float64, int(m.span)+1), sin: make([]float64, int(m.span)+1)}
+	t := &angles{a: a, half: sin * sin, logCos: xmath.Log(cos), around: a - math.Sin(a), sin2: make([]float64, int(m.span)+1), sin: make([]float64, int(m.span)+1)}
 	for k := range t.sin {
 		s, _ := math.Sincos(a * float64(k) / 2)
 		t.sin2[k] = s * s

@@ -44,7 +44,7 @@ type tilted struct {
 // M(θ) that much larger, is not worth an effort.
 func (m *mixture) tilt(theta float64, level, lo, hi int, enough float64) *tilted {
 	s := &tilted{m: m, theta: theta, level: level, h: m.step(level), lo: lo, hi: hi, nodes: m.points(level, lo, hi)}
-	logH := math.Log(s.h / m.inv2)
+	logH := xmath.Log(s.h / m.inv2)
 	store := make([]float64, 2*len(s.nodes))
 	s.logF, s.w = store[:len(s.nodes):len(s.nodes)], store[len(s.nodes):]
 	top := math.Inf(-1)
@@ -54,12 +54,12 @@ func (m *mixture) tilt(theta float64, level, lo, hi int, enough float64) *tilted
 	}
 	s.unit = 1
 	// M(θ) ≥ 1 for θ ≥ 0, and each term is at most e^top.
-	if most := top + math.Log(float64(len(s.nodes))); theta < 0 || most > 600 {
+	if most := top + xmath.Log(float64(len(s.nodes))); theta < 0 || most > 600 {
 		var mass xmath.Sum
 		for _, l := range s.logF {
 			mass.Add(math.Exp(l - top))
 		}
-		if logMass := top + math.Log(mass.Value()); logMass > 600 || logMass < -0.7 {
+		if logMass := top + xmath.Log(mass.Value()); logMass > 600 || logMass < -0.7 {
 			s.unit, s.scale = 0, logMass
 		}
 	}
@@ -118,7 +118,7 @@ func (s *tilted) bounds(enough float64) {
 	for i := 1; i < len(s.w); i++ {
 		sum.Add(max(s.w[i-1], s.w[i]))
 	}
-	s.logStrip = logSumUp(s.scale+math.Log(sum.Value())+m.cellGrowth(theta, s.h)+1e-9, s.logRight, s.logLeft)
+	s.logStrip = logSumUp(s.scale+xmath.Log(sum.Value())+m.cellGrowth(theta, s.h)+1e-9, s.logRight, s.logLeft)
 	s.logStill, s.stillLine = s.still(enough + s.size())
 }
 
@@ -135,7 +135,7 @@ func logSumUp(xs ...float64) float64 {
 	for _, x := range xs {
 		sum += math.Exp(x - top)
 	}
-	return top + math.Log(sum) + 1e-15*(4+math.Abs(top))
+	return top + xmath.Log(sum) + 1e-15*(4+math.Abs(top))
 }
 
 // quadrature bounds, in units of e^scale, what quadrature and left-out nodes do to the sum at

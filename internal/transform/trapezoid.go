@@ -2,7 +2,11 @@
 
 package transform
 
-import "math"
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
 
 // A function that is analytic for |Im x| < bσ², with integrals of at most I over both
 // lines, has a trapezoidal sum within 2I/(e^{2πb/h} − 1) of its integral, h the step
@@ -14,7 +18,7 @@ func logTrapezoid(b, h float64) float64 {
 	if v > 40 {
 		return math.Ln2 - v + 1e-15
 	}
-	return math.Ln2 - math.Log(math.Expm1(v))
+	return math.Ln2 - xmath.Log(math.Expm1(v))
 }
 
 // logPiece returns the logarithm of the error of the sums of P and of Q alone, which is

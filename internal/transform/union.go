@@ -96,7 +96,7 @@ func (m *union) Real(s float64) (k, slope, err float64) {
 		slope += w * v * slopes[i]
 	}
 	if top > 0 {
-		k = top + math.Log(x.Value())
+		k = top + xmath.Log(x.Value())
 	} else {
 		k = math.Log1p(x.Value())
 	}
@@ -143,7 +143,7 @@ func (l *unionLine) LogM(t float64) (re, im, err float64) {
 			}
 			sum += w * math.Exp(parts[3*i]+e-top)
 		}
-		return top + math.Log(sum) + 8*u*(1+math.Abs(top)), 0, math.Inf(1)
+		return top + xmath.Log(sum) + 8*u*(1+math.Abs(top)), 0, math.Inf(1)
 	}
 	// 1 + Σ w_i(M_i − 1): complex e^v − 1 without cancellation.
 	var x, y xmath.Sum
@@ -174,7 +174,7 @@ func (l *unionLine) Decay(t float64) float64 {
 	for i, x := range l.of {
 		sum += l.weights[i] * math.Exp(x.Decay(t)-top)
 	}
-	return top + math.Log(sum) + 6*u*(1+math.Abs(top))
+	return top + xmath.Log(sum) + 6*u*(1+math.Abs(top))
 }
 
 // Nodes implements Line.

@@ -29,11 +29,11 @@ func LogBinomial(x, n int64, p, q float64) (logP, err float64) {
 	default:
 		rest := math.Log1p(-xf / nf) // log((n − x)/n), of the smaller share
 		if xf > nf/2 {
-			rest = math.Log((nf - xf) / nf)
+			rest = Log((nf - xf) / nf)
 		}
 		logP = stirlingError(nf) - stirlingError(xf) - stirlingError(nf-xf) -
 			Deviance(xf, nf*p) - Deviance(nf-xf, nf*q) -
-			0.5*(log2Pi+math.Log(xf)+rest)
+			0.5*(log2Pi+Log(xf)+rest)
 	}
 	return logP, U * (12 + 8*math.Abs(logP) + 4*math.Abs(xf-nf*p))
 }
@@ -45,7 +45,7 @@ func LogComplement(p, q float64) float64 {
 	if p < 0.5 {
 		return math.Log1p(-p)
 	}
-	return math.Log(q)
+	return Log(q)
 }
 
 // stirlingErrors are log n! − log(√(2πn)(n/e)^n), n = 1..15, from 40 digits.

@@ -16,7 +16,7 @@ func Log1mExp(x float64) float64 {
 	case x >= 0:
 		return math.Inf(-1)
 	case x > -Ln2:
-		return math.Log(-math.Expm1(x))
+		return Log(-math.Expm1(x))
 	default:
 		return math.Log1p(-math.Exp(x))
 	}
@@ -58,7 +58,7 @@ func LogSum(xs []float64) float64 {
 	for _, x := range xs {
 		s.Add(math.Exp(x - top))
 	}
-	return top + math.Log(s.Value())
+	return top + Log(s.Value())
 }
 
 // Sum is a compensated (Neumaier) sum: its error is a few ulps of the result

@@ -112,3 +112,16 @@ func ExampleLogNormalTail() {
 	fmt.Printf("%.6f\n", xmath.LogNormalTail(100))
 	// Output: -5005.524209
 }
+
+// TestLogOfSubnormals: math.Log on amd64 takes all of them for the least normal number or up to twice that.
+func TestLogOfSubnormals(t *testing.T) {
+	for _, x := range []float64{5e-324, 1e-323, 1e-320, 8.284057709396e-311, 0x1p-1022, math.Nextafter(0x1p-1022, 0), 0x1p-1000, 1e-300, 0.3, 1, 7} {
+		want := oracle.Log(oracle.F(x))
+		if u := oracle.Ulps(xmath.Log(x), want); x != 1 && u > 2 {
+			t.Errorf("log %v = %v, off by %.2g units", x, xmath.Log(x), u)
+		}
+	}
+	if !math.IsInf(xmath.Log(0), -1) || !math.IsNaN(xmath.Log(-1)) || !math.IsNaN(xmath.Log(math.NaN())) || !math.IsInf(xmath.Log(math.Inf(1)), 1) || xmath.Log(1) != 0 {
+		t.Error("ends")
+	}
+}

@@ -37,7 +37,7 @@ func LogNormalTail(x float64) float64 {
 	case x < -1:
 		return math.Log1p(-NormalTail(-x))
 	case x < 37:
-		return math.Log(NormalTail(x))
+		return Log(NormalTail(x))
 	case math.IsInf(x, 1):
 		return math.Inf(-1)
 	}
@@ -46,7 +46,7 @@ func LogNormalTail(x float64) float64 {
 	if math.IsInf(h, 1) {
 		return math.Inf(-1)
 	}
-	return -h/2 + (math.Log(asymptoticMills(x, 9)/x) - halfLn2P - e/2)
+	return -h/2 + (Log(asymptoticMills(x, 9)/x) - halfLn2P - e/2)
 }
 
 // asymptoticMills returns x·√(2π)·Φ̄(x)e^{x²/2}, the asymptotic series with n
@@ -116,8 +116,8 @@ func LogNormalBetween(m, w float64) (logMass, err float64) {
 			s := h * n
 			sum += gaussWeights[i] * math.Exp(-s*(m+s/2))
 		}
-		logMass = LogNormalDensity(m) + math.Log(sum*h)
-		return logMass, U*(20+2*m*m+4*math.Abs(logMass)+2*math.Abs(math.Log(h))) + 1.1e-12*math.Pow(r, 10)
+		logMass = LogNormalDensity(m) + Log(sum*h)
+		return logMass, U*(20+2*m*m+4*math.Abs(logMass)+2*math.Abs(Log(h))) + 1.1e-12*math.Pow(r, 10)
 	}
 	tail := func(x float64) (l, e float64) {
 		l = LogNormalTail(x)

@@ -87,7 +87,7 @@ func (t *TailRatio) Tail(x float64) float64 {
 // and 2 u of |x − m|. Beyond x = 2m and m = 2x the terms are at most five times their sum.
 func Deviance(x, m float64) float64 {
 	if 3*math.Abs(x-m) >= x+m {
-		return x*math.Log(x/m) + m - x
+		return x*Log(x/m) + m - x
 	}
 	v := (x - m) / (x + m)
 	s := (x - m) * v

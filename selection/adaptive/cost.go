@@ -19,6 +19,7 @@ import (
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // Cost is that of a search of Hits outcomes among Epsilon-DP calls, any number of them. Any
@@ -90,7 +91,7 @@ func (c Cost) At(delta float64) (eps float64, charged int, err error) {
 func binomialTail(n, k int, q float64) float64 {
 	s := 0.0
 	for j := min(k-1, n); j >= 0; j-- {
-		t := math.Exp(logChoose(n, j) + float64(j)*math.Log(q) + float64(n-j)*math.Log1p(-q))
+		t := math.Exp(logChoose(n, j) + float64(j)*xmath.Log(q) + float64(n-j)*math.Log1p(-q))
 		if s += t; t < 1e-20*s {
 			break
 		}

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/dpaccountant/accountant/internal/random"
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // A Plan holds the parameters that a sampled sparse-vector algorithm runs
@@ -32,8 +33,8 @@ type Plan struct {
 // 2(e^{ε₀/2}+1)·log(1/δ₀)/(ε₀(e^{ε₀/2}−1)); a larger Δ is always private.
 func (p *Plan) offsets(slack, eps, delta0 float64) {
 	p.Constant = 2 * (math.Exp(slack+eps) + 1 + math.Exp(slack/2))
-	p.PaperOffset = p.Constant * math.Log(2/delta0) / (slack * math.Expm1(slack+eps))
-	p.Offset = max(p.PaperOffset, 2*(math.Exp(slack/2)+1)*math.Log(1/delta0)/(slack*math.Expm1(slack/2)))
+	p.PaperOffset = p.Constant * xmath.Log(2/delta0) / (slack * math.Expm1(slack+eps))
+	p.Offset = max(p.PaperOffset, 2*(math.Exp(slack/2)+1)*xmath.Log(1/delta0)/(slack*math.Expm1(slack/2)))
 }
 
 // Sampled is [Vector] when probabilities can only be estimated
@@ -105,7 +106,7 @@ func (s Sampled) Run(ctx context.Context, src rand.Source, above func(ctx contex
 
 // run compares ξ + log Φ(x) with ν + log Φ(p*), Φ(x) = (Nx+Δ)/(N(1−x)+Δ).
 func (s Sampled) run(ctx context.Context, p Plan, rng *rand.Rand, hits func(i int) (float64, error)) (int, error) {
-	phi := func(h, miss float64) float64 { return math.Log(h+p.Offset) - math.Log(miss+p.Offset) }
+	phi := func(h, miss float64) float64 { return xmath.Log(h+p.Offset) - xmath.Log(miss+p.Offset) }
 	a, b, err := widened(p.Sensitivity, p.ThresholdScale, p.QueryScale)
 	if err != nil {
 		return -1, err

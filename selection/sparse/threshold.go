@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/dpaccountant/accountant/internal/random"
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/selection"
 )
 
@@ -42,7 +43,7 @@ func (s ThresholdSearch) Plan() (Plan, error) {
 	p.Sensitivity = s.CandidateEpsilon + s.Slack
 	p.offsets(s.Slack, s.CandidateEpsilon, s.Delta/(2*r))
 	k := 6 * p.Sensitivity / s.Epsilon
-	p.Margin = k*math.Log(1/s.Beta) + s.Slack/2
+	p.Margin = k*xmath.Log(1/s.Beta) + s.Slack/2
 	grow := 3 / s.Percentile * math.Pow(s.Beta, -2*k) * math.Pow(r+1, k)
 	p.PaperCalls = math.Ceil(grow * p.PaperOffset * math.Exp(s.Slack/2))
 	p.Calls = math.Ceil(grow * p.Offset * math.Exp(s.Slack))
@@ -97,11 +98,11 @@ func (s ThresholdSearch) run(ctx context.Context, p Plan, noise *rand.Rand, scor
 	if err != nil {
 		return 0, err
 	}
-	level := noisy(noise, math.Log(p.Calls*s.Percentile+p.Offset)-p.Margin, a)
+	level := noisy(noise, xmath.Log(p.Calls*s.Percentile+p.Offset)-p.Margin, a)
 	count := passed[0]
 	i, err := firstQuery(ctx, r, level, func(i int) (random.Sum, error) {
 		count += passed[i+1]
-		return noisy(noise, math.Log(count+p.Offset), b), nil
+		return noisy(noise, xmath.Log(count+p.Offset), b), nil
 	})
 	if err != nil || i < 0 {
 		return 0, err

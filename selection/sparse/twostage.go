@@ -58,7 +58,7 @@ func (s TwoStage) Plan() (TwoStagePlan, error) {
 	p.Exponent = 6 + 12*s.CandidateEpsilon/s.Slack
 	p.Share = math.Pow(s.Beta*s.Beta/float64(s.Resolution+1), p.Exponent) / (12 * k)
 	p.Gamma = p.Share * s.Beta
-	p.MaxRuns = math.Ceil(math.Log(2/half) / p.Gamma)
+	p.MaxRuns = math.Ceil(xmath.Log(2/half) / p.Gamma)
 	p.Search = ThresholdSearch{Percentile: 1 / (2 * k), CandidateEpsilon: s.CandidateEpsilon, Slack: half,
 		Epsilon: half, Delta: s.Delta, Beta: s.Beta, Resolution: s.Resolution, MaxCalls: s.MaxCalls}
 	search, err := p.Search.Plan()

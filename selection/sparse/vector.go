@@ -10,9 +10,10 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
-func logit(p float64) float64 { return math.Log(p) - math.Log1p(-p) }
+func logit(p float64) float64 { return xmath.Log(p) - math.Log1p(-p) }
 
 // Vector finds, in a stream of ε-DP mechanisms with thresholds, the first
 // one that reaches its threshold with a large enough probability, where those

@@ -122,7 +122,7 @@ func (a *Bound) prepare(ctx context.Context, k int64, eps, logDelta float64) (p 
 	}
 	// Larger losses count as infinite: in k steps that is e^−9 of δ. What is larger than it
 	// has to be makes every transform longer. A few palettes serve all questions.
-	logTop := -2 * math.Ceil((9-logDelta+math.Log(float64(k)))/2)
+	logTop := -2 * math.Ceil((9-logDelta+xmath.Log(float64(k)))/2)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	kept, ok := a.palettes[logTop]
@@ -201,15 +201,15 @@ func (f *palette) profile(g []float64) (profiles.Profile, error) {
 		sum.Add(-mass[i])
 		sum.Add(-mass[i] * math.Exp(-xs[i]))
 		if mass[i] > 0 {
-			l := math.Log(mass[i])
+			l := xmath.Log(mass[i])
 			atoms = append(atoms, profiles.Atom{Loss: xs[i], LogP: l, LogQ: l - xs[i]}, profiles.Atom{Loss: -xs[i], LogP: l - xs[i], LogQ: l})
 		}
 	}
 	rest := max(1e-10, sum.Value()) // more mass under both only raises a profile
-	atoms = append(atoms, profiles.Atom{LogP: math.Log(rest), LogQ: math.Log(rest)})
+	atoms = append(atoms, profiles.Atom{LogP: xmath.Log(rest), LogQ: xmath.Log(rest)})
 	// Compensated sums are exact to 3 u, each mass is to 2 u of itself, so that the
 	// two masses at 0 differ by less than 8 u: relative to them, a displacement of
 	// the loss. Other losses are i·step rounded.
 	shift := 8*xmath.U/rest + 2*xmath.U*xs[len(xs)-1]
-	return profiles.NewDiscrete(atoms, math.Log(inf), math.Log(inf), 8*xmath.U, shift)
+	return profiles.NewDiscrete(atoms, xmath.Log(inf), xmath.Log(inf), 8*xmath.U, shift)
 }

@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/parallel"
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -89,7 +90,7 @@ func newPalette(ctx context.Context, step Step, theta, logTop float64) (*palette
 			}
 			values[n] = append(values[n], m)
 		}
-		if i > 0 && math.Log(a) < logTop {
+		if i > 0 && xmath.Log(a) < logTop {
 			break
 		}
 	}

@@ -32,12 +32,12 @@ func Single(rate float64) Step {
 }
 
 func singleStep(theta, rate float64) stepBound {
-	logOdds := math.Log1p(-rate) - math.Log(rate)
+	logOdds := math.Log1p(-rate) - xmath.Log(rate)
 	return stepBound{theta, rate, rate, func(eps float64) []share {
 		if eps == 0 {
 			return []share{{math.Inf(-1), 0, 0}}
 		}
-		l := math.Log(math.Expm1(eps))
+		l := xmath.Log(math.Expm1(eps))
 		// The two terms may cancel.
 		return []share{{l + logOdds - 8*xmath.U*(1+math.Abs(l)+math.Abs(logOdds)), eps, 0}}
 	}}
@@ -91,8 +91,8 @@ func repeatedStep(law copies.Law, theta, rate, odds float64) stepBound {
 			return []share{all}
 		}
 		// (α'−1)p_0/p_1 without a copy, and α'−α of other records in its place.
-		l := math.Log(math.Expm1(eps))
-		all.logA = l + xmath.LogAdd(math.Log1p(odds)+law.LogNone-law.LogP[1], math.Log(odds)) - law.EtaErr - law.Err[1] -
+		l := xmath.Log(math.Expm1(eps))
+		all.logA = l + xmath.LogAdd(math.Log1p(odds)+law.LogNone-law.LogP[1], xmath.Log(odds)) - law.EtaErr - law.Err[1] -
 			8*xmath.U*(1+math.Abs(l)+math.Abs(law.LogNone)+math.Abs(law.LogP[1])+math.Log1p(odds))
 		t, dt, i := c.Threshold(inner, 4*xmath.U*(1+inner))
 		t -= dt // any threshold below R6's is allowed
@@ -102,7 +102,7 @@ func repeatedStep(law copies.Law, theta, rate, odds float64) stepBound {
 		}
 		part := share{math.Inf(-1), min(eps, log1), lost}
 		if log1 > eps {
-			part.logA = min(all.logA, eps+math.Log(math.Expm1(log1-eps))-8*xmath.U*(1+eps+theta*(t+theta))/min(1, log1-eps))
+			part.logA = min(all.logA, eps+xmath.Log(math.Expm1(log1-eps))-8*xmath.U*(1+eps+theta*(t+theta))/min(1, log1-eps))
 		}
 		for u := 2; u <= c.Last(); u++ {
 			if u > i {

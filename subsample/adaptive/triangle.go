@@ -113,10 +113,10 @@ func (f *slice) at(y float64) slicePoint {
 	remErr := xmath.U*(f.logB+3*math.Abs(f.r*(y-f.r/2)))*math.Exp(eb)/rem + 2*xmath.U
 	if math.IsInf(f.logA, -1) {
 		e := remErr + xmath.U*(4+2*y*y)
-		return slicePoint{y, -y*y/2 + math.Log(rem), remSlope - y, e, e * (math.Abs(remSlope) + math.Abs(y)), false}
+		return slicePoint{y, -y*y/2 + xmath.Log(rem), remSlope - y, e, e * (math.Abs(remSlope) + math.Abs(y)), false}
 	}
 	logA := f.logA + f.z1*(y-f.z1/2)
-	logRem := math.Log(rem)
+	logRem := xmath.Log(rem)
 	x := logRem - logA // log of the ratio of the positive to the negative part
 	var value, kappa, slope float64
 	if f.z2 == 0 {
@@ -125,7 +125,7 @@ func (f *slice) at(y float64) slicePoint {
 			return none
 		}
 		d := -math.Expm1(-x)
-		value = math.Log(d)
+		value = xmath.Log(d)
 		kappa = 1 / d
 		slope = (remSlope - f.z1*math.Exp(-x)) / d
 	} else {
@@ -135,13 +135,13 @@ func (f *slice) at(y float64) slicePoint {
 		if c > 0 {
 			p, q := xmath.NormalTail(-c), math.Exp(-x)*xmath.NormalTail(f.z2-c)
 			d := p - q
-			value = math.Log(d)
+			value = xmath.Log(d)
 			kappa = p / d
 			slope = (remSlope*p - f.z1*q) / d
 		} else {
 			p, q := xmath.Mills(-c), xmath.Mills(f.z2-c)
 			d := p - q
-			value = xmath.LogNormalDensity(c) + math.Log(d)
+			value = xmath.LogNormalDensity(c) + xmath.Log(d)
 			kappa = p / d
 			slope = (remSlope*p - f.z1*q) / d
 		}
@@ -249,7 +249,7 @@ func (f *slice) integral() (log float64, ok bool) {
 	if !(gap < 0.01*total) || math.IsInf(total, 1) {
 		return 0, false
 	}
-	return top + math.Log(total) + math.Log(1/math.Sqrt(2*math.Pi)) + 1e-12*(1+math.Abs(top)), true
+	return top + xmath.Log(total) + xmath.Log(1/math.Sqrt(2*math.Pi)) + 1e-12*(1+math.Abs(top)), true
 }
 
 // expArea returns ∫_0^d e^{a + bx} dx.

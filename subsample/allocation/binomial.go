@@ -37,7 +37,7 @@ func binomialTail(n, k int64, q float64) (p, err float64) {
 	}
 	// odds have 3 u; each term is a product of ratios with 5 u; and terms are added.
 	err += 8*u*terms + 1e-16
-	if math.Log(first)+math.Log(sum) > -1e-12 {
+	if xmath.Log(first)+xmath.Log(sum) > -1e-12 {
 		return 1, err + 2e-12 // the truth is at least e^−1e-12 less err
 	}
 	return first * sum, err

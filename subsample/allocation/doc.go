@@ -60,18 +60,18 @@ func profileOf(l *positive.Law) (*profiles.Discrete, error) {
 	atoms := make([]profiles.Atom, 0, len(l.X))
 	qInf, far := math.Inf(-1), 0.0
 	for i, x := range l.X {
-		m := math.Log(l.Mass[i])
+		m := xmath.Log(l.Mass[i])
 		if x == 0 {
 			qInf = m
 			continue
 		}
-		loss := math.Log(x)
+		loss := xmath.Log(x)
 		far = max(far, math.Abs(loss))
 		atoms = append(atoms, profiles.Atom{Loss: loss, LogP: m + loss, LogQ: m})
 	}
 	pInf := math.Inf(-1)
 	if l.Top > 0 {
-		pInf = math.Log(l.Top)
+		pInf = xmath.Log(l.Top)
 	}
 	// Values that are off by ρ are losses that are off by −log(1−ρ), and P-masses by ρ.
 	return profiles.NewDiscrete(atoms, pInf, qInf, l.MassErr+l.ValueErr+6*u, -math.Log1p(-l.ValueErr)+2*u*(1+far))

@@ -33,7 +33,7 @@ func (m mixture) Tails(eps, tol float64) profiles.Tails {
 		if m.weights[i] == 0 {
 			continue
 		}
-		w := math.Log(m.weights[i])
+		w := xmath.Log(m.weights[i])
 		t := m.parts[i].Tails(eps, tol)
 		r.P, r.Q = xmath.LogAdd(r.P, w+t.P), xmath.LogAdd(r.Q, w+t.Q)
 		r.PC, r.QC = xmath.LogAdd(r.PC, w+t.PC), xmath.LogAdd(r.QC, w+t.QC)
@@ -52,7 +52,7 @@ func (m mixture) LogDelta(eps float64) (logDelta, err float64) {
 		if m.weights[i] == 0 {
 			continue
 		}
-		w := math.Log(m.weights[i])
+		w := xmath.Log(m.weights[i])
 		d, e := profiles.LogDelta(m.parts[i], eps)
 		if math.IsInf(e, 1) {
 			return logDelta, e

@@ -58,7 +58,7 @@ func symmetric(vs []vertex, above bool) (*profiles.Discrete, error) {
 		if q[k] == 0 {
 			continue
 		}
-		lq := math.Log(q[k])
+		lq := xmath.Log(q[k])
 		lp := lq + vs[k].eps
 		atoms = append(atoms, profiles.Atom{Loss: vs[k].eps, LogP: lp, LogQ: lq}, profiles.Atom{Loss: -vs[k].eps, LogP: lq, LogQ: lp})
 		rest.Add(-q[k])
@@ -70,9 +70,9 @@ func symmetric(vs []vertex, above bool) (*profiles.Discrete, error) {
 		return nil, errors.New("internal error: the polygon of a substitution is not the profile of a pair")
 	}
 	if x := rest.Value(); x > 0 {
-		atoms = append(atoms, profiles.Atom{Loss: 0, LogP: math.Log(x), LogQ: math.Log(x)})
+		atoms = append(atoms, profiles.Atom{Loss: 0, LogP: xmath.Log(x), LogQ: xmath.Log(x)})
 	}
-	l := math.Log(pInf)
+	l := xmath.Log(pInf)
 	return profiles.NewDiscrete(atoms, l, l, 32*u+excess, 16*u*(1+vs[n-1].eps))
 }
 

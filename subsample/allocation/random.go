@@ -8,6 +8,7 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/positive"
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -144,7 +145,7 @@ func (s Random) Bounds(ctx context.Context, b profiles.Mechanism, r profiles.Rel
 		}
 		every := g.Repeat(s.epochs, profiles.Gaussian{})
 		up := m.Directions[0].Upper
-		if epsilonOf(every, s.target.Delta) < epsilonOf(up, s.target.Delta) || up.Support().LogPInf > math.Log(s.target.Delta) {
+		if epsilonOf(every, s.target.Delta) < epsilonOf(up, s.target.Delta) || up.Support().LogPInf > xmath.Log(s.target.Delta) {
 			m.Directions[0].Upper, m.Directions[1].Upper = every, every
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/positive"
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -218,7 +219,7 @@ func testProfile(p, q lattice) (*profiles.Discrete, error) {
 		if m <= 0 || n <= 0 {
 			continue
 		}
-		lp, lq := math.Log(m), math.Log(n)
+		lp, lq := xmath.Log(m), xmath.Log(n)
 		atoms = append(atoms, profiles.Atom{Loss: lp - lq, LogP: lp, LogQ: lq})
 	}
 	return profiles.NewDiscrete(atoms, math.Inf(-1), math.Inf(-1), err+8*u, 2*err+64*u)
@@ -229,7 +230,7 @@ func epsilonOf(p profiles.Profile, delta float64) float64 {
 	lo, hi := 0.0, 700.0
 	for range 50 {
 		mid := (lo + hi) / 2
-		if d, err := profiles.LogDelta(p, mid); d > math.Log(delta) && !math.IsInf(err, 1) {
+		if d, err := profiles.LogDelta(p, mid); d > xmath.Log(delta) && !math.IsInf(err, 1) {
 			lo = mid
 		} else {
 			hi = mid

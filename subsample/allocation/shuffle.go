@@ -208,7 +208,7 @@ func (s Shuffle) largest(shift, p, q float64) (*profiles.Discrete, error) {
 		one := -math.Expm1(xmath.LogNormalTail(r-c) + (t-1)*l)
 		return (1-s.unused)*one + s.unused*none
 	}
-	reach := math.Sqrt(-2*math.Log(s.cut())) + 0.5
+	reach := math.Sqrt(-2*xmath.Log(s.cut())) + 0.5
 	from, to := -2.0, min(reach+p*shift, 37)
 	const cells = 4000
 	var atoms []profiles.Atom
@@ -227,7 +227,7 @@ func (s Shuffle) largest(shift, p, q float64) (*profiles.Discrete, error) {
 		e := (tailErr*(1+c*c))*(a/x+b/y) + 4*u
 		if x > 0 && y > 0 && e < 1e-9 {
 			worst = max(worst, e)
-			atoms = append(atoms, profiles.Atom{Loss: math.Log(x) - math.Log(y), LogP: math.Log(x), LogQ: math.Log(y)})
+			atoms = append(atoms, profiles.Atom{Loss: xmath.Log(x) - xmath.Log(y), LogP: xmath.Log(x), LogQ: xmath.Log(y)})
 		}
 		a, b = a2, b2
 	}
@@ -279,7 +279,7 @@ func (s Shuffle) cut() float64 {
 
 // oneStep returns the law of A_p − A_q at one step, from cells of the noise.
 func (s Shuffle) oneStep(shift, p, q float64) *positive.Hypotheses {
-	reach := math.Sqrt(-2*math.Log(s.cut())) + 0.5
+	reach := math.Sqrt(-2*xmath.Log(s.cut())) + 0.5
 	from, to := -reach, reach+p*shift
 	zs := make([]float64, attackCells+1)
 	for i := range zs {
@@ -325,7 +325,7 @@ func (s Shuffle) pair(h *positive.Hypotheses) (*profiles.Discrete, error) {
 		// An outcome that an attacker does not look at costs nothing, in either direction:
 		// below 1e-250 sums may have lost something.
 		if p > 1e-250 && q > 1e-250 {
-			lp, lq := math.Log(p), math.Log(q)
+			lp, lq := xmath.Log(p), xmath.Log(q)
 			atoms = append(atoms, profiles.Atom{Loss: lp - lq, LogP: lp, LogQ: lq})
 		}
 	}

@@ -99,7 +99,7 @@ func (s Random) table(ctx context.Context, g positive.LogNormal, runs int64) ([]
 			return ks, nil
 		}
 		if n := len(ks); n > 1 {
-			fall := math.Log(ks[n-2].up / up)
+			fall := xmath.Log(ks[n-2].up / up)
 			if fall <= 0 {
 				fall = 1e-3
 			}

@@ -35,7 +35,7 @@ func (s Steps) List() *profiles.Discrete {
 		c, _ := math.Lgamma(k)
 		size += a - b - c
 	}
-	if size > math.Log(maxListed) {
+	if size > xmath.Log(maxListed) {
 		return nil
 	}
 	var total *profiles.Discrete

@@ -57,7 +57,7 @@ func Delta(p profiles.Profile, eps, move float64) (lower, value, upper float64) 
 	// P − e^εQ takes the ratio of the masses, which is within move of the loss: an
 	// atom within that of ε may count for up to 2·move of its mass too little.
 	if move > 0 {
-		hi = xmath.LogAdd(hi, math.Log(2*move)+t.P+t.Err)
+		hi = xmath.LogAdd(hi, xmath.Log(2*move)+t.P+t.Err)
 	}
 	return lo - el, v, hi + eh
 }

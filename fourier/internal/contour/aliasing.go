@@ -20,7 +20,11 @@
 
 package contour
 
-import "math"
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
 
 // between reports whether the pole p lies between a and b.
 func between(p, a, b float64) bool { return (a < p) != (b < p) }
@@ -30,7 +34,7 @@ func logGeometric(x float64) float64 {
 	if x > 1 {
 		return -x - math.Log1p(-math.Exp(-x))
 	}
-	return -math.Log(math.Expm1(x))
+	return -xmath.Log(math.Expm1(x))
 }
 
 // logRemainder returns log R(s), given log M(s).

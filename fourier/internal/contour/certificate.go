@@ -113,18 +113,18 @@ func (t *table) read(eps float64, scale *terms) reading {
 	high := (v + e + adds) * (1 + 8*u)
 
 	r := reading{
-		mid: f + math.Log(v), slope: dv / v, low: math.Inf(-1), high: math.Inf(1),
+		mid: f + xmath.Log(v), slope: dv / v, low: math.Inf(-1), high: math.Inf(1),
 		aliasing: (adds + subtracts) / v, truncation: tail / v,
 		quadrature: t.quad / v, rounding: (rounding + t.round) / v,
 		condition: t.mass / v,
 	}
 	pad := func(logV float64) float64 { return 4 * u * (math.Abs(f) + math.Abs(logV) + 1) }
 	if low > 0 {
-		l := math.Log(low)
+		l := xmath.Log(low)
 		r.low = f + l - pad(l)
 	}
 	if !math.IsInf(high, 1) && !math.IsNaN(high) {
-		l := math.Log(high)
+		l := xmath.Log(high)
 		r.high = f + l + pad(l)
 	}
 	t.whole(&r, eps, d, scale)
@@ -149,7 +149,7 @@ func (t *table) whole(r *reading, eps float64, d side, scale *terms) {
 	}
 	if over := m.log + m.err; over > 0 {
 		// Perhaps more than 1: the rest may be negative.
-		x := math.Log(math.Expm1(over))
+		x := xmath.Log(math.Expm1(over))
 		left := xmath.LogSub(r.low, lift+x+4*xmath.U*(1+math.Abs(lift)+math.Abs(x)))
 		r.low = left - 4*xmath.U*(1+math.Abs(xmath.Finite(left))+math.Abs(xmath.Finite(r.low)))
 	}

@@ -106,7 +106,7 @@ type mass struct{ log, err float64 }
 func (m mass) infinite() (low, mid, high float64) {
 	low, mid, high = math.Inf(-1), math.Inf(-1), math.Inf(1)
 	missing := func(log, sign float64) float64 {
-		x := math.Log(-math.Expm1(log))
+		x := xmath.Log(-math.Expm1(log))
 		return x + sign*8*xmath.U*(1+math.Abs(x))
 	}
 	if m.log < 0 {

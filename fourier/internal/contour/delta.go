@@ -96,14 +96,14 @@ func (c *Composition) quantity(ctx context.Context, q *cumulant, d side, eps flo
 	if math.IsNaN(logX) {
 		// The saddle-point approximation.
 		kk := q.curvature(theta) + 1/(theta*theta) + 1/((1+theta)*(1+theta))
-		logX = q.at(theta).k - theta*eps - logPoles(theta) - 0.5*math.Log(2*math.Pi*math.Max(kk, 1e-300))
+		logX = q.at(theta).k - theta*eps - logPoles(theta) - 0.5*xmath.Log(2*math.Pi*math.Max(kk, 1e-300))
 	}
 	want = b.width(logX)
 	try := effort{goal: 1, condition: 1, own: 1}
 	for range maxTables {
 		tol := math.Max(1e-12, math.Min(1e-4, want/12)) * try.goal
 		t, err := c.tabulate(ctx, q, goal{
-			side: d, eps: eps, logX: logX, theta: theta, logTol: math.Log(tol), work: b.work, hopeless: float64(b.work),
+			side: d, eps: eps, logX: logX, theta: theta, logTol: xmath.Log(tol), work: b.work, hopeless: float64(b.work),
 			condition: try.allowed(tol), seen: try.seen,
 		}, b)
 		if err != nil {

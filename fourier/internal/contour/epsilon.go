@@ -67,7 +67,7 @@ func (s *epsilonSearch) aim(logDelta float64) (settled bool, err error) {
 	s.slack = 2 * xmath.U * math.Abs(logDelta) // the rounding of the logarithm of δ
 	if logDelta > -math.Ln2 {
 		s.d = middle
-		s.target = math.Log(-math.Expm1(logDelta))
+		s.target = xmath.Log(-math.Expm1(logDelta))
 		s.slack = 8 * xmath.U * (1 + math.Abs(s.target))
 		s.logX = s.target
 	} else if m0, _ := s.c.finite(); m0.log < 0 {
@@ -213,7 +213,7 @@ func (s *epsilonSearch) tabulate(ctx context.Context, q *cumulant, try *effort, 
 	width := math.Max(b.opt.Relative*math.Abs(s.guess), b.opt.Absolute)
 	tol := math.Max(1e-12, math.Min(1e-4, width*math.Min(math.Abs(s.theta), 1e3)/12)) * try.goal
 	condition := try.allowed(tol)
-	g := goal{side: s.d, eps: s.guess, logX: s.logX, theta: s.theta, logTol: math.Log(tol), condition: condition, seen: math.Max(try.seen, atSaddle*condition), work: b.work, hopeless: float64(b.work)}
+	g := goal{side: s.d, eps: s.guess, logX: s.logX, theta: s.theta, logTol: xmath.Log(tol), condition: condition, seen: math.Max(try.seen, atSaddle*condition), work: b.work, hopeless: float64(b.work)}
 	if blind {
 		// Where a table is dear, the first one only has to find out where ε is.
 		g.work = min(b.work, cheap*int64(len(s.c.factors)))
@@ -223,7 +223,7 @@ func (s *epsilonSearch) tabulate(ctx context.Context, q *cumulant, try *effort, 
 	t, err := s.c.tabulate(ctx, q, g, b)
 	var not *NotServed
 	if blind && errors.As(err, &not) && not.Work > 0 && float64(not.Work) < g.hopeless {
-		g.logTol, g.work, g.hopeless = math.Log(1e-3), b.work, float64(b.work)
+		g.logTol, g.work, g.hopeless = xmath.Log(1e-3), b.work, float64(b.work)
 		t, err = s.c.tabulate(ctx, q, g, b)
 	}
 	return t, err

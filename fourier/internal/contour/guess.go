@@ -19,7 +19,7 @@ func (c *Composition) Guess(logDelta float64) (eps, theta float64, ok bool) {
 	}
 	d, logX := right, logDelta
 	if logDelta > -math.Ln2 {
-		d, logX = middle, math.Log(-math.Expm1(logDelta))
+		d, logX = middle, xmath.Log(-math.Expm1(logDelta))
 	} else if m0, _ := c.finite(); m0.log < 0 {
 		_, infinite, _ := m0.infinite()
 		logX = xmath.LogSub(logDelta, infinite)
@@ -47,7 +47,7 @@ func (c *Composition) GuessDelta(eps float64) (logDelta, theta float64, ok bool)
 	}
 	theta = q.saddle(d, eps, 0)
 	kk := q.curvature(theta) + 1/(theta*theta) + 1/((1+theta)*(1+theta))
-	x := q.at(theta).k - theta*eps - logPoles(theta) - 0.5*math.Log(2*math.Pi*math.Max(kk, 1e-300))
+	x := q.at(theta).k - theta*eps - logPoles(theta) - 0.5*xmath.Log(2*math.Pi*math.Max(kk, 1e-300))
 	if d == middle {
 		x = xmath.Log1mExp(math.Min(x, -1e-300))
 	}

@@ -18,7 +18,11 @@
 
 package contour
 
-import "math"
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
 
 // A side is one of the three pieces of the real line that the poles 0 and −1 of
 // 1/(z(z+1)) cut, and with it the quantity that an integral there is.
@@ -66,8 +70,8 @@ func logWeight(s float64) float64 {
 		return 0
 	}
 	p := -s
-	return (p-1)*math.Log1p(-1/p) - math.Log(p)
+	return (p-1)*math.Log1p(-1/p) - xmath.Log(p)
 }
 
 // logPoles returns log |s(s+1)|.
-func logPoles(s float64) float64 { return math.Log(math.Abs(s)) + math.Log(math.Abs(1+s)) }
+func logPoles(s float64) float64 { return xmath.Log(math.Abs(s)) + xmath.Log(math.Abs(1+s)) }

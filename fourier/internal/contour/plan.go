@@ -14,6 +14,7 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/transform"
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // A goal is what a table must be good for: the quantity of a side is about e^{logX}
@@ -156,7 +157,7 @@ func (q *cumulant) choose(g goal) (theta, lambda, sHigh, sLow float64) {
 			break
 		}
 		s := g.theta * rho
-		if phi(s)-base > math.Log(g.condition) {
+		if phi(s)-base > xmath.Log(g.condition) {
 			break
 		}
 		var l float64
@@ -328,12 +329,12 @@ func (q *cumulant) decline(ctx context.Context, t, aim, h, most float64, fall, c
 			return 0, err
 		}
 		// fall and aim are negative: far enough when the ratio is at least 1.
-		r := q.decay * fall(t) / (aim + math.Log(math.Pi*t))
+		r := q.decay * fall(t) / (aim + xmath.Log(math.Pi*t))
 		if lastR > 0 && r > 0 && t != lastT {
-			power = math.Max(0.3, math.Min(2, math.Log(r/lastR)/math.Log(t/lastT)))
+			power = math.Max(0.3, math.Min(2, xmath.Log(r/lastR)/xmath.Log(t/lastT)))
 		}
 		lastT, lastR = t, r
-		if aim+math.Log(math.Pi*t) >= 0 || r >= 1 {
+		if aim+xmath.Log(math.Pi*t) >= 0 || r >= 1 {
 			hi = t
 		} else {
 			lo = t

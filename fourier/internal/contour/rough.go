@@ -8,7 +8,11 @@
 
 package contour
 
-import "math"
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
 
 const (
 	dampedBy    = 0.7
@@ -172,7 +176,7 @@ func (r *roughSum) at(eps float64) (v, dv, mass float64) {
 
 // roughRoot solves for ε on the line of one guess, where the condition is loss times that at the saddle.
 func (q *cumulant) roughRoot(logX, eps, theta float64) (root, condition, loss float64, ok bool) {
-	r, ok := q.newRoughSum(goal{side: right, eps: eps, logX: logX, theta: theta, logTol: math.Log(roughTol), condition: 30})
+	r, ok := q.newRoughSum(goal{side: right, eps: eps, logX: logX, theta: theta, logTol: xmath.Log(roughTol), condition: 30})
 	if !ok {
 		return eps, 0, 1, false
 	}
@@ -188,7 +192,7 @@ func (q *cumulant) roughRoot(logX, eps, theta float64) (root, condition, loss fl
 		}
 		step := -lambda / 4 // the sum is noise: the quantity is larger for smaller ε
 		if slope := dv / v; v > 0 && slope < 0 {
-			step = (logX - (r.base - line*eps + math.Log(v))) / slope
+			step = (logX - (r.base - line*eps + xmath.Log(v))) / slope
 			step = math.Max(-lambda/4, math.Min(lambda/4, step))
 		}
 		if step > 0 {

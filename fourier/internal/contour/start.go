@@ -12,6 +12,7 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/transform"
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // sampleSize is the number of factors that the search for a line looks at when
@@ -192,11 +193,11 @@ func (d side) line(u float64) float64 {
 func (d side) unline(theta float64) float64 {
 	switch d {
 	case right:
-		return math.Log(theta)
+		return xmath.Log(theta)
 	case middle:
-		return math.Log((1 + theta) / -theta)
+		return xmath.Log((1 + theta) / -theta)
 	}
-	return -math.Log(-1 - theta)
+	return -xmath.Log(-1 - theta)
 }
 
 // steep is how close to 0 the value at a root must be. Where one rare jump takes over,
@@ -278,10 +279,10 @@ func (q *cumulant) saddle(d side, eps, from float64) float64 {
 		// is then close to linear in u.
 		x, y := p.slope-eps, 1/s+1/(1+s)
 		if x > 0 && y > 0 {
-			return math.Log(x / y)
+			return xmath.Log(x / y)
 		}
 		if x < 0 && y < 0 {
-			return math.Log(y / x)
+			return xmath.Log(y / x)
 		}
 		if x-y < 0 {
 			return math.Max(-20, x-y)
@@ -311,7 +312,7 @@ func (q *cumulant) start(d side, logX float64) (eps, theta float64) {
 	// Chernoff's bound with the weight of Theorem 1: its exponent −H(θ) = K − θK' −
 	// log(1+θ) at the best ε is decreasing in θ, and −log X is where H must be.
 	// log H is close to linear in log θ.
-	want := math.Log(-logX)
+	want := xmath.Log(-logX)
 	h := func(u float64) float64 {
 		p := q.at(math.Exp(u))
 		if math.IsInf(p.k, 1) {
@@ -321,7 +322,7 @@ func (q *cumulant) start(d side, logX float64) (eps, theta float64) {
 		if x <= 0 {
 			return -50
 		}
-		return math.Log(x) - want
+		return xmath.Log(x) - want
 	}
 	theta = math.Exp(root(h, 0, 2, 0.05, 1.6))
 	// Two steps towards the root of the saddle-point approximation. Where rare jumps carry δ
@@ -332,7 +333,7 @@ func (q *cumulant) start(d side, logX float64) (eps, theta float64) {
 		if !(phi > 0) || math.IsInf(p.k, 0) {
 			return math.Inf(1), 0
 		}
-		j := theta*p.slope - p.k - 1 - theta/(1+theta) + logPoles(theta) + 0.5*math.Log(2*math.Pi*phi)
+		j := theta*p.slope - p.k - 1 - theta/(1+theta) + logPoles(theta) + 0.5*xmath.Log(2*math.Pi*phi)
 		return -logX - j, (-logX - j) / (theta * theta * phi)
 	}
 	off, step := miss(theta)

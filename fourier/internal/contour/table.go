@@ -292,7 +292,7 @@ func (t *table) sum(c *Composition) {
 	t.round *= 1 + 1e-8
 
 	t.logTail = t.sums.decay.above(share) - t.re0
-	t.logTail += 4*u*(math.Abs(t.logTail)+math.Abs(t.re0)+1) - math.Log(math.Pi*float64(t.n)*t.h)
+	t.logTail += 4*u*(math.Abs(t.logTail)+math.Abs(t.re0)+1) - xmath.Log(math.Pi*float64(t.n)*t.h)
 	t.logHigh = t.sums.high.above(share)
 	t.logLow = t.sums.low.above(share)
 	t.m0, t.m1 = t.sums.m0.value(share), t.sums.m1.value(share)

@@ -68,7 +68,7 @@ func (e *entry) findAtoms(theta float64) {
 	}
 	k, _, _ := e.coarse.Tilted(theta)
 	e.light = slices.DeleteFunc(e.light, func(i int) bool {
-		if a := loss[i]; e.coarse.LogMass[i]+theta*a-k > math.Log(leastShare) {
+		if a := loss[i]; e.coarse.LogMass[i]+theta*a-k > xmath.Log(leastShare) {
 			at, below := e.Profile.Tails(a, 0), e.Profile.Tails(math.Nextafter(a, math.Inf(-1)), 0)
 			m := anchor{loss: a, logMass: xmath.LogSub(below.P, at.P)}
 			if at.PC < at.P {
@@ -121,7 +121,7 @@ func (e *entry) offset(step, theta float64) float64 {
 	if !(p > 0 && q > 0) {
 		return e.Support.Spike
 	}
-	return e.Support.Spike + math.Log(p/q)
+	return e.Support.Spike + xmath.Log(p/q)
 }
 
 // cost predicts E[y(Δ−y)] under the tilt, y the distance of a loss of e from the

@@ -9,6 +9,7 @@ import (
 	"math"
 
 	"github.com/dpaccountant/accountant/fourier/internal/meter"
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // A Budget splits the width of an interval by cause, in units of the answer.
@@ -87,10 +88,10 @@ func (s *Sum) few() bool { return s.copies <= fewCopies && len(s.entries) <= few
 
 // FarMargin is how far below δ the mass of a run is followed, in logarithm; what
 // lies above counts as +∞: a millionth of the width wanted.
-func FarMargin(relative float64) float64 { return 14 - math.Log(min(1, relative)) }
+func FarMargin(relative float64) float64 { return 14 - xmath.Log(min(1, relative)) }
 
 // nearMargin is how far it must be followed: what is left then takes about a tenth
 // of the width wanted. Where tails fall more slowly than any exponential, the far
 // end has all the mass under a tilt: no tilt then brings the mass to ε, and
 // round-off is relative to all of it (docs/accuracy.md §6).
-func nearMargin(relative float64) float64 { return 3 - math.Log(min(1, relative)) }
+func nearMargin(relative float64) float64 { return 3 - xmath.Log(min(1, relative)) }

@@ -26,7 +26,7 @@ const (
 // what matters for a total of log δ at a relative accuracy. A law that the limits of m cut short serves once.
 func (s *Sum) coarse(m *meter.Meter, logDelta, relative float64) cumulant {
 	c := make(cumulant, len(s.entries))
-	above := logDelta - FarMargin(relative) - math.Log(s.copies)
+	above := logDelta - FarMargin(relative) - xmath.Log(s.copies)
 	for i, e := range s.entries {
 		if e.coarse == nil || e.coarseTo > above || e.coarseTo < above-mostCoarse {
 			v := m.Vertices()
@@ -64,7 +64,7 @@ func (c cumulant) bound(eps float64) float64 {
 			k, err := t.law.K(theta)
 			sum += t.count * (k + err)
 		}
-		bound = sum - theta*eps + theta*math.Log(theta) - (1+theta)*math.Log1p(theta)
+		bound = sum - theta*eps + theta*xmath.Log(theta) - (1+theta)*math.Log1p(theta)
 		bound += 1e-12 * (math.Abs(sum) + math.Abs(theta*eps) + 1)
 	}
 	if keep < 0 {
@@ -88,9 +88,9 @@ func (s *Sum) Proves(m *meter.Meter, eps, delta, relative float64) bool {
 	steps := s.steps()
 	eps -= steps.LossErr()
 	if logInf, infErr, top := steps.Ends(); eps >= top {
-		return logInf+infErr <= math.Log(delta)*(1+8*xmath.U)
+		return logInf+infErr <= xmath.Log(delta)*(1+8*xmath.U)
 	}
-	return s.coarse(m, math.Log(delta), relative).proves(eps, math.Log(delta))
+	return s.coarse(m, xmath.Log(delta), relative).proves(eps, xmath.Log(delta))
 }
 
 // reversed returns the sum of the reversed profiles.

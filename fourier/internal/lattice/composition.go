@@ -110,7 +110,7 @@ func (c *composition) finish() {
 		m := math.Exp(f.re)
 		sin, cos := math.Sincos(f.im)
 		f.re, f.im, f.abs = m*cos, m*sin, math.Exp(f.abs)*(1+1e-12)
-		f.pow += 8 * xmath.U * (1 + math.Abs(math.Log(max(m, 1e-300))))
+		f.pow += 8 * xmath.U * (1 + math.Abs(xmath.Log(max(m, 1e-300))))
 		f.sinHalf = math.Sin(math.Pi * float64(f.k) / float64(c.n))
 		f.sin = math.Sin(2 * math.Pi * float64(f.k) / float64(c.n))
 	}
@@ -130,7 +130,7 @@ func polar(z complex128) (logAbs, phase, err float64) {
 		logAbs = 0.5 * math.Log1p(r2)
 		return logAbs, phase, xmath.U * (3*b*b + 4*math.Abs(r2) + 4*math.Abs(phase) + 2*math.Abs(logAbs))
 	}
-	logAbs = math.Log(cmplx.Abs(z))
+	logAbs = xmath.Log(cmplx.Abs(z))
 	return logAbs, phase, xmath.U * (4 + 4*math.Abs(phase) + 4*math.Abs(logAbs))
 }
 
@@ -141,7 +141,7 @@ func (f *freq) times(z complex128, count, e2 float64) bool {
 	// log ζ, with ζ slightly above |z| near 1: keep log1p's accuracy.
 	f.abs += count * (logAbs + math.Log1p(e2/max(cmplx.Abs(z), math.SmallestNonzeroFloat64))*(1+1e-12))
 	if math.IsInf(logAbs, -1) {
-		f.abs = count * math.Log(zeta)
+		f.abs = count * xmath.Log(zeta)
 	}
 	if f.abs < dropLog {
 		return false

@@ -9,6 +9,7 @@ import (
 	"math"
 
 	"github.com/dpaccountant/accountant/fourier/internal/meter"
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // A convergence watches whether refining still helps. All widths are in log δ, but those of
@@ -99,5 +100,5 @@ func tooMuchCut(truncation, want float64) float64 {
 	if !(truncation > 0.3*want) {
 		return 0
 	}
-	return min(math.Log(truncation/(0.2*want)), 40)
+	return min(xmath.Log(truncation/(0.2*want)), 40)
 }

@@ -38,7 +38,7 @@ type convolver struct {
 // at returns the resolution at log-odds: losses that single runs, or blocks of them, exceed
 // about as often as all runs together may exceed ε decide more than others.
 func (j convolver) at(odds float64) float64 {
-	if x := odds + math.Log(j.all/j.runs) - j.log; x > -8 && x < 12 {
+	if x := odds + xmath.Log(j.all/j.runs) - j.log; x > -8 && x < 12 {
 		return j.res / closer
 	}
 	return j.res
@@ -53,7 +53,7 @@ const deepMargin = 12
 // above is the log of the mass that need not be followed: deepMargin below δ in all
 // products of this kind.
 func (j convolver) above() float64 {
-	return j.log - deepMargin - math.Log(j.all/j.runs) - math.Log(2*math.Log2(j.all)+4)
+	return j.log - deepMargin - xmath.Log(j.all/j.runs) - xmath.Log(2*math.Log2(j.all)+4)
 }
 
 // What a convolution may take, and what it is charged. They steer, and prove nothing.
@@ -134,7 +134,7 @@ func (j convolver) times(a, b *measure) (*measure, error) {
 	for i := nb - 1; i >= 0; i-- {
 		p.rest[i] = p.rest[i+1] + b.mass[i]
 	}
-	p.least = math.Exp(j.above() - math.Log(float64(na)) - 5 - 2*math.Log(massUnit))
+	p.least = math.Exp(j.above() - xmath.Log(float64(na)) - 5 - 2*xmath.Log(massUnit))
 	pairs := 0
 	for i := range a.loss {
 		if pairs += p.row(i); i%64 == 63 {
@@ -234,11 +234,11 @@ func (j convolver) collect(out *measure, t, mass, gain []float64, round float64)
 		gain[k] *= massUnit
 		above[k] = above[k+1] + mass[k]
 	}
-	least, low := math.Exp(j.above()-math.Log(massUnit)), math.Exp(logBelow)/massUnit
+	least, low := math.Exp(j.above()-xmath.Log(massUnit)), math.Exp(logBelow)/massUnit
 	odds := make([]float64, n+1)
 	below := 0.0
 	for k := range odds {
-		odds[k] = math.Log(above[k]+out.inf+least) - math.Log(below+low)
+		odds[k] = xmath.Log(above[k]+out.inf+least) - xmath.Log(below+low)
 		if k < n {
 			below += mass[k]
 		}

@@ -7,7 +7,11 @@
 
 package lattice
 
-import "math"
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
 
 // A cumulant is Σ_j T_j K_j: the logarithm of the transform of the total loss on the real axis.
 type cumulant []term
@@ -79,7 +83,7 @@ func (c cumulant) saddle(eps, guess float64) float64 {
 func (c cumulant) logDelta(eps, theta float64) (logDelta, g, variance float64) {
 	k, _, v := c.at(theta)
 	full := v + 1/(theta*theta) + 1/((1+theta)*(1+theta))
-	logDelta = k - theta*eps - math.Log(theta*(1+theta)) - 0.5*math.Log(2*math.Pi*full)
+	logDelta = k - theta*eps - xmath.Log(theta*(1+theta)) - 0.5*xmath.Log(2*math.Pi*full)
 	// Near the largest loss single atoms decide and there is no density: the
 	// factor, an estimate anyway, is kept in bounds.
 	return min(logDelta, 0), theta * (1 + theta) * min(math.Sqrt(full/max(v, 1e-300)), 30), v
@@ -91,11 +95,11 @@ func (c cumulant) logDelta(eps, theta float64) (logDelta, g, variance float64) {
 func (c cumulant) chernoff(logDelta float64) (eps, theta float64) {
 	theta = rootLog(func(t float64) float64 {
 		k, d1, _ := c.at(t)
-		a := k + t*math.Log(t) - (1+t)*math.Log1p(t) - logDelta
-		return t*(d1+math.Log(t)-math.Log1p(t)) - a
+		a := k + t*xmath.Log(t) - (1+t)*math.Log1p(t) - logDelta
+		return t*(d1+xmath.Log(t)-math.Log1p(t)) - a
 	}, 1)
 	k, _, _ := c.at(theta)
-	return (k + theta*math.Log(theta) - (1+theta)*math.Log1p(theta) - logDelta) / theta, theta
+	return (k + theta*xmath.Log(theta) - (1+theta)*math.Log1p(theta) - logDelta) / theta, theta
 }
 
 // epsilon returns an approximation of ε(δ), good to a few percent, and its

@@ -137,7 +137,7 @@ func (q *query) doubleEpsilon(best Answer, logDelta, floor, top, relative float6
 // doubleDelta narrows best, which holds δ(ε).
 func (q *query) doubleDelta(best Answer, eps, relative float64) (Answer, error) {
 	best.Warnings = nil
-	depth := math.Log(best.Lower)
+	depth := xmath.Log(best.Lower)
 	if !(best.Lower > 0) {
 		depth = -10
 	}

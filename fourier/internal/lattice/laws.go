@@ -71,7 +71,7 @@ func (s *Sum) lawsAt(m *meter.Meter, e *entry, step float64, p target, top, k fl
 	// An end that is a lattice point up to rounding is that point.
 	near := 8 * xmath.U * (math.Abs(l.offset) + max(math.Abs(lo), math.Abs(hi))) / step
 	g := pld.Grid{Offset: l.offset, Step: step, Lo: int64(math.Floor(first + near)), Hi: int64(math.Ceil(last - near)),
-		Tilt: tilt, LogNorm: k + math.Log(e.rest(p.theta, l.offset)), Share: tiltedShare}
+		Tilt: tilt, LogNorm: k + xmath.Log(e.rest(p.theta, l.offset)), Share: tiltedShare}
 	if ratio != nil {
 		g.Share = shapedShare
 		loss := e.coarse.Loss

@@ -44,7 +44,7 @@ func newMeasure(l *pld.Law, up bool) *measure {
 	}
 	mass := func(log float64) float64 {
 		// The logarithm of the unit is known to 208u, and their difference rounded.
-		x := math.Exp(log - math.Log(massUnit))
+		x := math.Exp(log - xmath.Log(massUnit))
 		return x * (1 + sign*xmath.U*(8+xmath.FiniteAbs(log)+500))
 	}
 	p := &measure{loss: l.Loss, mass: make([]float64, len(l.Loss)), inf: mass(l.LogPInf), moved: l.LossErr}
@@ -85,11 +85,11 @@ func (p *measure) odds() []float64 {
 	sum := p.inf
 	for i := len(out) - 1; i >= 0; i-- {
 		sum += p.mass[i]
-		out[i] = math.Log(sum)
+		out[i] = xmath.Log(sum)
 	}
 	sum = 0
 	for i, m := range p.mass {
-		out[i] -= math.Log(max(sum, math.Exp(logBelow)/massUnit))
+		out[i] -= xmath.Log(max(sum, math.Exp(logBelow)/massUnit))
 		sum += m
 	}
 	return out
@@ -126,7 +126,7 @@ func (p *measure) logDelta(eps float64, up bool) (v, slope float64) {
 	if !(sum > 0) {
 		return math.Inf(-1), 0
 	}
-	v = math.Log(sum) + math.Log(massUnit)
+	v = xmath.Log(sum) + xmath.Log(massUnit)
 	if up {
 		return min(0, v+logRound), q / sum
 	}

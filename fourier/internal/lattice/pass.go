@@ -84,7 +84,7 @@ func (q *query) run(p target, step float64, exact bool, tol float64) (*pass, err
 
 // terms makes the laws of all entries at the step of a pass.
 func (q *query) terms(ps *pass, p target) (up, lo []term, err error) {
-	top := p.logDelta - p.margin - math.Log(q.copies)
+	top := p.logDelta - p.margin - xmath.Log(q.copies)
 	ps.laws = make(cumulant, len(q.entries))
 	up, lo = make([]term, len(q.entries)), make([]term, len(q.entries))
 	for i, e := range q.entries {
@@ -164,7 +164,7 @@ func (q *query) compose(b price, terms []term, theta float64, n int, excess []fl
 func (ps *pass) tiltWrong(eps float64) bool {
 	u := ps.upper.read(eps)
 	th := ps.upper.theta
-	return u.s < 1e-6*math.Exp(th*math.Log(th)-(1+th)*math.Log1p(th))
+	return u.s < 1e-6*math.Exp(th*xmath.Log(th)-(1+th)*math.Log1p(th))
 }
 
 // width is the distance of the two bounds of log δ(ε).

@@ -110,12 +110,12 @@ func (c *composition) read(eps float64) reading {
 		right = min(right, t.logM-t.s*(eps+nd)+4*xmath.U*(math.Abs(t.logM)+t.s*(math.Abs(eps)+nd)))
 	}
 	right = min(right, 2*c.rho+whole) // the whole mass of the tilted law
-	logWMax := th*math.Log(th) - (1+th)*math.Log1p(th)
+	logWMax := th*xmath.Log(th) - (1+th)*math.Log1p(th)
 	r.aliasLeft = math.Exp(-th*nd-r.logScale+c.logMass) * (1 + 1e-9)
 	r.aliasRight = math.Exp(right+logWMax) * (1 + 1e-9)
 	r.foldRight = math.Exp(right-th*nd) * (1 + 1e-9)
 	if r.s > 0 {
-		r.logValue = math.Log(r.s) + r.logScale
+		r.logValue = xmath.Log(r.s) + r.logScale
 	}
 	return r
 }
@@ -194,14 +194,14 @@ func (r reading) upper() float64 {
 		return 0
 	}
 	v := r.s + r.roundOff + r.foldRight
-	return min(0, xmath.LogAdd(r.logInf+r.infErr, math.Log(max(0, v))+r.logScale+r.relative+8*xmath.U*(1+math.Abs(r.logScale)))+2*xmath.U)
+	return min(0, xmath.LogAdd(r.logInf+r.infErr, xmath.Log(max(0, v))+r.logScale+r.relative+8*xmath.U*(1+math.Abs(r.logScale)))+2*xmath.U)
 }
 
 func (r reading) lower() float64 {
 	v := r.s - r.roundOff - r.aliasLeft - r.aliasRight
 	x := r.logInf - r.infErr
 	if v > 0 && !math.IsInf(r.roundOff, 1) {
-		x = xmath.LogAdd(x, math.Log(v)+r.logScale-r.relative-8*xmath.U*(1+math.Abs(r.logScale)))
+		x = xmath.LogAdd(x, xmath.Log(v)+r.logScale-r.relative-8*xmath.U*(1+math.Abs(r.logScale)))
 	}
 	// δ(ε) ≥ 1 − e^ε always.
 	if r.eps < 0 {

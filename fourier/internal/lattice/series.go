@@ -11,6 +11,8 @@ package lattice
 import (
 	"math"
 	"math/cmplx"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // skewness is that of the sum under the tilt.
@@ -168,7 +170,7 @@ func (s series) at(eps float64) (log, slope float64) {
 		d += omega * float64(j) * imag(z)
 		at *= turn
 	}
-	return s.k - s.theta*eps + math.Log(sum), -s.theta + d/sum
+	return s.k - s.theta*eps + xmath.Log(sum), -s.theta + d/sum
 }
 
 // shape looks at the density of the sum, whose coefficients are z(1+z) times those

@@ -6,7 +6,11 @@
 
 package lattice
 
-import "math"
+import (
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
 
 // A window is a tilt and a length of the transform in units of loss.
 type window struct {
@@ -37,14 +41,14 @@ func (c cumulant) window(eps, logDelta, saddle, maxTheta, tol float64) window {
 		logS := logDelta - k + th*eps
 		if rho == 1 {
 			refS = logS
-		} else if refS-logS > math.Log(tiltLoss) || th == maxTheta && rho != 1 {
+		} else if refS-logS > xmath.Log(tiltLoss) || th == maxTheta && rho != 1 {
 			continue
 		}
-		left := (-math.Log(tol) - logDelta) / th
-		logW := th*math.Log(th) - (1+th)*math.Log1p(th)
+		left := (-xmath.Log(tol) - logDelta) / th
+		logW := th*xmath.Log(th) - (1+th)*math.Log1p(th)
 		right, s := math.Inf(1), 0.0
 		// Geometric trial of s around the Gaussian optimum.
-		need := logW - logS - math.Log(tol)
+		need := logW - logS - xmath.Log(tol)
 		s0 := math.Sqrt(2*max(need, 1)/max(v, 1e-300)) / firstTail
 		for f := 1.0; f < mostTail; f *= tailFactor {
 			ks, _, _ := c.at(th + s0*f)

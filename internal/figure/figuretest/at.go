@@ -4,6 +4,7 @@ package figuretest
 import (
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"gonum.org/v1/plot/plotter"
 )
 
@@ -17,11 +18,11 @@ func At(line plotter.XYs, x float64, logX, logY bool) (most, least float64) {
 		}
 		share := (x - a.X) / (b.X - a.X)
 		if logX {
-			share = math.Log(x/a.X) / math.Log(b.X/a.X)
+			share = xmath.Log(x/a.X) / xmath.Log(b.X/a.X)
 		}
 		ys := []float64{a.Y + share*(b.Y-a.Y)}
 		if logY {
-			ys[0] = math.Exp(math.Log(a.Y) + share*math.Log(b.Y/a.Y))
+			ys[0] = math.Exp(xmath.Log(a.Y) + share*xmath.Log(b.Y/a.Y))
 		}
 		if !(b.X > a.X) {
 			ys = []float64{a.Y, b.Y}

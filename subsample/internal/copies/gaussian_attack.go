@@ -47,7 +47,7 @@ func (p *GaussianAttack) quick(logC, dLogC float64) (x, dx float64, ok bool) {
 	}
 	p.start.fill(-fastReach, func(x float64) (value, slope float64, ok bool) {
 		v, ok := p.fast.sum(x)
-		return math.Log(v.sum), v.slope / v.sum, ok
+		return xmath.Log(v.sum), v.slope / v.sum, ok
 	})
 	if x, ok = p.start.guess(logC); !ok {
 		return 0, 0, false
@@ -77,12 +77,12 @@ func (p *GaussianAttack) excess(eps, tol float64) (logC, dLogC float64, ok bool)
 	case eps > 40:
 		logC = xmath.LogSub(eps, p.LogNone)
 	case eps > p.LogNone/2 && p.LogNone > -1: // else e^ε is far from p_0
-		logC = math.Log(math.Expm1(eps) + p.Eta)
+		logC = xmath.Log(math.Expm1(eps) + p.Eta)
 		known, at = p.EtaErr, max(eps, 0) // η ≤ 1
 	case eps-p.LogNone > 40:
 		logC = xmath.LogSub(eps, p.LogNone)
 	default:
-		logC = p.LogNone + math.Log(math.Expm1(eps-p.LogNone))
+		logC = p.LogNone + xmath.Log(math.Expm1(eps-p.LogNone))
 	}
 	if math.IsNaN(logC) || math.IsInf(logC, -1) {
 		return logC, 0, false
@@ -179,7 +179,7 @@ func (p *GaussianAttack) quickTails(x, dx float64) (t profiles.Tails, ok bool) {
 	}
 	// A density changes by the factor e^{|x−s|dx} within dx.
 	moved := m.density * dx * (1 + 1e-3)
-	t.P, t.PC = min(0, math.Log(m.up)), min(0, math.Log(m.down))
+	t.P, t.PC = min(0, xmath.Log(m.up)), min(0, xmath.Log(m.down))
 	t.Q, t.QC = bothTails(p.fast.ratio, x)
 	t.Err = max(relative((m.upErr+moved)/m.up)+2*xmath.U*(1-t.P), normalErr(t.Q, x, dx)+9*xmath.U)
 	t.ErrC = max(relative((m.downErr+moved)/m.down)+2*xmath.U*(1-t.PC), normalErr(t.QC, -x, dx)+9*xmath.U)
@@ -189,7 +189,7 @@ func (p *GaussianAttack) quickTails(x, dx float64) (t profiles.Tails, ok bool) {
 // bothTails returns log Φ̄(x) and log Φ(x), the masses to 9 u.
 func bothTails(r *xmath.TailRatio, x float64) (up, down float64) {
 	q := r.Tail(math.Abs(x))
-	up, down = math.Log(q), math.Log1p(-q)
+	up, down = xmath.Log(q), math.Log1p(-q)
 	if x < 0 {
 		up, down = down, up
 	}

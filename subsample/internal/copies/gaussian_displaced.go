@@ -20,7 +20,7 @@ type Displaced struct{ theta, rate, logRate, log1m float64 }
 
 // NewDisplaced returns the pair with rate q and distance theta.
 func NewDisplaced(theta, rate float64) Displaced {
-	return Displaced{theta, rate, math.Log(rate), math.Log1p(-rate)}
+	return Displaced{theta, rate, xmath.Log(rate), math.Log1p(-rate)}
 }
 
 // root returns log v and log S of the output y = (log v)/θ + θ at which the loss is ε ≥ 0.
@@ -143,6 +143,6 @@ func DisplacedMixture(b profiles.Mechanism, law Law, rate float64) (profiles.Pro
 		m.items[u] = NewDisplaced(1/g.NoiseMultiplier(), rate)
 	}
 	// What is given away is so when a copy is drawn.
-	m.setRest(m.logRest() + math.Log(rate))
+	m.setRest(m.logRest() + xmath.Log(rate))
 	return m, nil
 }

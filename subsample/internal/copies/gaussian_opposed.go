@@ -55,7 +55,7 @@ func NewGaussianOpposed(law Law, theta float64) (*profiles.Discrete, error) {
 func cellEnds(law Law, theta float64) []float64 {
 	centres := []float64{0}
 	for u := 1; u < len(law.LogP) && len(centres) < 2*cellCentres; u++ {
-		if law.LogP[u] > math.Log(cellRare) || u == 1 {
+		if law.LogP[u] > xmath.Log(cellRare) || u == 1 {
 			centres = append(centres, float64(u)*theta, 2*float64(u)*theta)
 		}
 	}

@@ -23,7 +23,7 @@ type GaussianOpposite struct {
 
 // NewGaussianOpposite returns the pair at noise 1 with distance theta for each copy.
 func NewGaussianOpposite(law Law, theta float64) *GaussianOpposite {
-	p := &GaussianOpposite{shifts: shifts{law, theta / 2}, p: make([]float64, len(law.LogP)), logEta: math.Log(law.Eta)}
+	p := &GaussianOpposite{shifts: shifts{law, theta / 2}, p: make([]float64, len(law.LogP)), logEta: xmath.Log(law.Eta)}
 	for u, l := range law.LogP {
 		p.p[u] = math.Exp(l)
 	}
@@ -38,7 +38,7 @@ func NewGaussianOpposite(law Law, theta float64) *GaussianOpposite {
 func (p *GaussianOpposite) side(x float64) (log, slope, size float64) {
 	top := p.LogNone
 	end := p.Last()
-	small := min(0, p.logEta+math.Log(min(1, math.Abs(x)+p.theta)))
+	small := min(0, p.logEta+xmath.Log(min(1, math.Abs(x)+p.theta)))
 	for u := 1; u < len(p.LogP); u++ {
 		e := p.Exponent(u, x)
 		top = max(top, e+p.LogP[u])
@@ -68,7 +68,7 @@ func (p *GaussianOpposite) side(x float64) (log, slope, size float64) {
 		w += full * s
 		e += full * (p.Err[u] + xmath.U*(4+2*math.Abs(p.LogP[u])+4*s*(math.Abs(x)+s)))
 	}
-	return top + math.Log(a), w / a, e/a + xmath.U*(4*math.Abs(top)+float64(end)) + float64(end)*leftOut
+	return top + xmath.Log(a), w / a, e/a + xmath.U*(4*math.Abs(top)+float64(end)) + float64(end)*leftOut
 }
 
 // nearNone is side as log(1 + Σ p_u(e^… − 1)); ok is false where that loses digits.
@@ -113,7 +113,7 @@ func (p *GaussianOpposite) quickLoss(x float64) (loss, slope, bend, size float64
 	if d := (up.sum - down.sum) / g; math.Abs(d) < 0.5 {
 		loss = math.Log1p(d)
 	} else {
-		loss = math.Log(f / g)
+		loss = xmath.Log(f / g)
 	}
 	// An error of p_0 moves both sides alike, by their difference of shares at most.
 	own := none * (p.Err[0] + p.EtaErr + xmath.U*(4+xmath.FiniteAbs(p.LogNone))) * math.Abs(1/f-1/g)
@@ -161,7 +161,7 @@ func (p *GaussianOpposite) quickTails(x, dx float64) (t profiles.Tails, ok bool)
 	}
 	// A density changes by the factor e^{|x−s|dx} within dx.
 	log := func(mass, err, density float64) (float64, float64) {
-		l := min(0, math.Log(mass))
+		l := min(0, xmath.Log(mass))
 		return l, relative((err+density*dx*(1+1e-3))/mass) + 2*xmath.U*(1-l)
 	}
 	var e1, e2 float64

@@ -359,7 +359,7 @@ func (p *GaussianWR) quickTails(t, d float64, i int, eps, tol float64) (logP, lo
 	if !(pSum > 1e-280 && qSum > 1e-280 && 1-pSum > pErr) {
 		return 0, 0, 0, false
 	}
-	logP, logQ = math.Log(pSum), math.Log(qSum)
+	logP, logQ = xmath.Log(pSum), xmath.Log(qSum)
 	e := max(pErr/pSum-2*xmath.U*logP, qErr/qSum-2*xmath.U*logQ)
 	return logP, logQ, relative(e+xmath.U*float64(n)) + 2*leftOut, true
 }

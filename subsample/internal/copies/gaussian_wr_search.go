@@ -43,7 +43,7 @@ func (c *GaussianWR) slope(t float64) (logQ, dLogQ, logAlpha, dLogAlpha float64)
 		sum += w
 		down += w * xmath.NormalHazard(x) * dLogAlpha / s
 	}
-	return none + math.Log(sum), -down / sum, logAlpha, dLogAlpha
+	return none + xmath.Log(sum), -down / sum, logAlpha, dLogAlpha
 }
 
 // quickSlope is slope in plain numbers.
@@ -66,7 +66,7 @@ func (c *GaussianWR) quickSlope(t float64) (logQ, dLogQ, logAlpha, dLogAlpha flo
 		q += c.P[u] * tail
 		down += c.P[u] * density * v.slope / s
 	}
-	return math.Log(q), -down / q, v.log, v.slope, q > 1e-290
+	return xmath.Log(q), -down / q, v.log, v.slope, q > 1e-290
 }
 
 // roughTail is Φ̄(x) with a relative error of x²u.

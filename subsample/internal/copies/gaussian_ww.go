@@ -117,7 +117,7 @@ func (p *GaussianWW) first(n int, eps, tol float64) (s sharing, logP, logQ, err 
 				s.add(p.logPi[j]+a+xmath.Log1mExp(eps-a), 0)
 			}
 			active.add(p.logPi[j], 0)
-			v.add(p.logPi[j]+a+math.Log(-da/dq), 0)
+			v.add(p.logPi[j]+a+xmath.Log(-da/dq), 0)
 		}
 		if s.s == 0 {
 			return math.Inf(-1), 0, 0
@@ -241,7 +241,7 @@ func (p *GaussianWW) joint(t, t0, q0 []float64, x, eps, logTarget float64) float
 				s.add(p.logPi[j]+a+xmath.Log1mExp(eps-a), 0)
 			}
 			// c_j = π_j α_j (d log α_j/dt)/(−d log Q_j/dt), and c_j·(q_j − x).
-			c := p.logPi[j] + a + math.Log(-da/dq)
+			c := p.logPi[j] + a + xmath.Log(-da/dq)
 			v.add(c, 0)
 			vq.add(c, q-x) // the weighted mean of q_j − x is in e
 		}

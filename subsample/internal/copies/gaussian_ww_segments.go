@@ -134,8 +134,8 @@ func (t *GaussianWWTable) segment(a, b node) segment {
 			// a_{ju} = α_{ju}(1 − rise/growth), c_{ju} = α_{ju}/α·rise/growth.
 			r := (g.growth - c.rise) / g.growth
 			c.negative = r < 0
-			c.logA = l + math.Log(math.Abs(r))
-			c.logC = l - a.eps + math.Log(math.Abs(c.rise)/g.growth)
+			c.logA = l + xmath.Log(math.Abs(r))
+			c.logC = l - a.eps + xmath.Log(math.Abs(c.rise)/g.growth)
 			g.spans = append(g.spans, c)
 		}
 	}
@@ -245,7 +245,7 @@ func (t *GaussianWWTable) plainUp(values []spanValue, lambda, dLambda float64) (
 	for i := range values {
 		c := &values[i]
 		grown := 1 + lambda*c.rise
-		l := (c.log + math.Log(grown)) * c.perS
+		l := (c.log + xmath.Log(grown)) * c.perS
 		x, y := c.s/2+l, l-c.s/2
 		f := xmath.NormalDensity(x)
 		beyond, near := f*t.ratio.At(x), f*c.alpha*grown*t.ratio.At(math.Abs(y))
@@ -265,7 +265,7 @@ func (t *GaussianWWTable) plainUp(values []spanValue, lambda, dLambda float64) (
 	if !(p > 1e-280 && q > 1e-280) {
 		return 0, 0, 0, false
 	}
-	logP, logQ = min(0, math.Log(p)), min(0, math.Log(q))
+	logP, logQ = min(0, xmath.Log(p)), min(0, xmath.Log(q))
 	size := xmath.U * float64(len(values)+8)
 	e := max((pErr+pMoves*dLambda)/p-2*xmath.U*logP, (qErr+qMoves*dLambda)/q-2*xmath.U*logQ) + size
 	return logP, logQ, relative(e) + math.Exp(-nearby)*(1+1e-9), true

@@ -252,7 +252,7 @@ func (t *GaussianWWTable) value(at func(k, u int) float64) float64 {
 	if sum < 1e-280 {
 		return t.logValue(at)
 	}
-	return math.Log(sum)
+	return xmath.Log(sum)
 }
 
 func (t *GaussianWWTable) logValue(at func(k, u int) float64) float64 {
@@ -342,7 +342,7 @@ func (t *GaussianWWTable) up(eps, tol float64) (logP, logQ, err float64) {
 		c := &g.spans[i]
 		s := float64(c.u) * t.whole.theta
 		grown := 1 + lambda*c.rise
-		l := c.log + math.Log(grown)
+		l := c.log + xmath.Log(grown)
 		x := s/2 + l/s
 		dx := (relative(dLambda*math.Abs(c.rise)/grown)+4*xmath.U*(1+math.Abs(l)))/s + xmath.U*2*x
 		y := x - s

@@ -26,7 +26,7 @@ const maxMixedAtoms = 1 << 22
 // MixtureOf is GroupMixture for the profiles of groups that group has. Where it has one of two
 // records but none of u, shifts are beyond what profiles allow, and are given away.
 func MixtureOf(law Law, group func(u int) (profiles.Profile, error)) (profiles.Profile, error) {
-	logEta := math.Log(law.Eta)
+	logEta := xmath.Log(law.Eta)
 	var m publicChoice
 	var laplace []float64 // largest losses
 	var discrete []*profiles.Discrete

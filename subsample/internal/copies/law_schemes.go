@@ -13,8 +13,8 @@ import (
 func WithoutReplacement(population, batch int64) Law {
 	n, m := float64(population), float64(batch)
 	q := m / n
-	return NewLaw([]float64{math.Log((n - m) / n), math.Log(q)}, []float64{4 * xmath.U, 4 * xmath.U}, math.Inf(-1),
-		q, math.Log((n-m)/n))
+	return NewLaw([]float64{xmath.Log((n - m) / n), xmath.Log(q)}, []float64{4 * xmath.U, 4 * xmath.U}, math.Inf(-1),
+		q, xmath.Log((n-m)/n))
 }
 
 // WithReplacement returns the law for batch independent draws, and for MUST.WO, whatever
@@ -29,7 +29,7 @@ func WithReplacement(population, batch int64) Law {
 func MustOW(population, subset, batch int64) Law {
 	n, b := float64(population), float64(subset)
 	inner := Binomial(batch, 1/b, (b-1)/b)
-	rate, rest := math.Log(b/n), math.Log((n-b)/n)
+	rate, rest := xmath.Log(b/n), xmath.Log((n-b)/n)
 	for u := range inner.LogP {
 		inner.LogP[u] += rate
 		inner.Err[u] += xmath.U * (4 + 4*math.Abs(rate) + xmath.FiniteAbs(inner.LogP[u]))
@@ -63,7 +63,7 @@ func Weights(p []float64) Law {
 	logP, errs := make([]float64, len(p)), make([]float64, len(p))
 	eta := 0.0
 	for u, x := range p {
-		logP[u], errs[u] = math.Log(x), float64(4+len(p))*xmath.U
+		logP[u], errs[u] = xmath.Log(x), float64(4+len(p))*xmath.U
 		if u > 0 {
 			eta += x
 		}

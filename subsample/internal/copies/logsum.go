@@ -39,12 +39,12 @@ func (a *logSum) value(n int) (log, err float64) {
 	if a.s == 0 {
 		return math.Inf(-1), 0
 	}
-	log = a.top + math.Log(a.s)
+	log = a.top + xmath.Log(a.s)
 	return min(0, log), a.e/a.s + xmath.U*(float64(n)+4+2*math.Abs(log)+math.Abs(a.top))
 }
 
 // now returns the logarithm that the sum has now.
-func (a *logSum) now() float64 { return a.top + math.Log(a.s) }
+func (a *logSum) now() float64 { return a.top + xmath.Log(a.s) }
 
 // mean is the mean error of the terms.
 func (a *logSum) mean() float64 {

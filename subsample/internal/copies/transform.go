@@ -43,7 +43,7 @@ func (p *GaussianAttack) TransformsWithin(mass float64) (upper, lower profiles.T
 	// An error e of what is above k, relative, is one of m·e/p_0 in the weight of no copy. With
 	// this limit, and the m below 1e-13 that sums ask for, any e below 1e-7 is less than the
 	// roundings counted there.
-	if p.LogNone < math.Log(1e-4) {
+	if p.LogNone < xmath.Log(1e-4) {
 		return nil, nil
 	}
 	// L = log P'/Q + log(1−m): M(z) = (1−m)^{z+1}·M'(z).
@@ -70,7 +70,7 @@ func (p *GaussianOpposite) TransformsWithin(mass float64) (upper, lower profiles
 		t := p.mixture(k, 0, true)
 		return t, t
 	}
-	if p.LogNone < math.Log(1e-4) { // see GaussianAttack
+	if p.LogNone < xmath.Log(1e-4) { // see GaussianAttack
 		return nil, nil
 	}
 	// L = log P'/Q': M(z) = (1−m)·M'(z).
