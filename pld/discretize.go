@@ -268,8 +268,10 @@ func (d *discretizer) upper() *Law {
 	// Right side, from the top.
 	last := d.pts[n-1].tails.P
 	pinf := last + d.pts[n-1].tails.Err + 4*xmath.U*(1+math.Abs(xmath.Finite(last)))
-	if before := d.pts[n-2].tails; !(pinf <= before.P+before.Err) {
-		pinf = before.P + before.Err + 4*xmath.U*(1+math.Abs(xmath.Finite(before.P)))
+	if n > 1 { // there is another loss below
+		if before := d.pts[n-2].tails; !(pinf <= before.P+before.Err) {
+			pinf = before.P + before.Err + 4*xmath.U*(1+math.Abs(xmath.Finite(before.P)))
+		}
 	}
 	prev, prevScale := 0.0, 0.0
 	if !math.IsInf(last, -1) {

@@ -71,4 +71,22 @@ func TestLossesBeyondTheRangeOfValues(t *testing.T) {
 			t.Errorf("1000 epochs of noise 1: δ(%v) in [%v, %v]", x, low, up)
 		}
 	}
+	// A law of some thousand losses, of which all but a few are so rare that a coarse one has a single loss.
+	l, err := profiles.NewLaplaceMechanism(0.001)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err = two.Bounds(t.Context(), l, profiles.AddRemove)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range m.Directions {
+		for _, p := range []profiles.Profile{d.Lower, d.Upper} {
+			s := fourier.New(fourier.DefaultOptions())
+			if err := s.Add(p, 1); err != nil {
+				t.Fatal(err)
+			}
+			s.Proves(t.Context(), 100, 1-0x1p-53)
+		}
+	}
 }
