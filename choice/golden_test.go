@@ -270,3 +270,18 @@ func TestExponentialTails(t *testing.T) {
 		}
 	}
 }
+
+// TestAttackOfFifteenRunsEndsWhereTheyDo: of the lines below what fifteen runs reach, two were one but for rounding and seemed to cross at
+// 3.54, beyond the largest loss of 3, so that ε(1e-25) was at least 3.54 of at most 3.
+func TestAttackOfFifteenRunsEndsWhereTheyDo(t *testing.T) {
+	for k := int64(13); k <= 17; k++ {
+		reached, _, err := lone{epsilon: 0.2, noise: ExponentialNoise}.Reached(t.Context(), k, 1e-3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		end := 0.2 * float64(k)
+		if top := reached[0][0].Profile.Support().Max; !(top <= end*(1+1e-9) && top >= end*0.99) {
+			t.Errorf("%d runs: the largest loss that is reached is %v, of %v", k, top, end)
+		}
+	}
+}

@@ -171,6 +171,10 @@ func NewTangents(x, w, q []float64) (*Discrete, error) {
 			if steeper > 0 {
 				begin = x[i] + math.Log1p(max((w[i]-w[j]-q[j]*e*d)/steeper, -1))
 			}
+			// Of two lines that are one but for rounding the second may seem to begin anywhere. Where the first has met 0 it is of no use.
+			if q[i] > 0 && !(begin < x[i]+math.Log1p(w[i]/q[i])) {
+				begin = math.Inf(1)
+			}
 			if !(begin <= corners[len(corners)-1]) {
 				break
 			}
