@@ -281,15 +281,21 @@ func (c *cells) up() *Law {
 	for k := range n {
 		m := c.mass[k] + rise
 		rise = 0
-		if k < n-1 {
-			rise = min(max(c.moment[k]/(g[k+1]-g[k]), 0), c.mass[k])
-			m -= rise
-		} else {
+		if k == n-1 {
 			l.Top += max(c.moment[k], 0)
+		} else if wide := g[k+1] - g[k]; wide > 0 {
+			rise = min(max(c.moment[k]/wide, 0), c.mass[k])
+			m -= rise
 		}
-		if m > 0 {
-			l.X, l.Mass = append(l.X, g[k]), append(l.Mass, m)
+		if !(m > 0) {
+			continue
 		}
+		// Two losses may have one value, or be an ulp out of order: a cell between them has no width.
+		if i := len(l.X) - 1; i >= 0 && g[k] <= l.X[i] {
+			l.Mass[i] += m
+			continue
+		}
+		l.X, l.Mass = append(l.X, g[k]), append(l.Mass, m)
 	}
 	l.Top += c.lost*c.most + c.beyond
 	return l

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 // exact returns E(Σ − k)₊ and E(k − Σ)₊ of t independent copies of d, by enumeration.
@@ -195,6 +197,33 @@ func TestSource(t *testing.T) {
 			}
 			if math.Abs(m-1) > l.MassErr || math.Abs(x-1) > l.MassErr+l.ValueErr {
 				t.Errorf("s = %v, above %v: mass %v, mean %v, errors %v and %v", s, above, m, x, l.MassErr, l.ValueErr)
+			}
+		}
+	}
+}
+
+// TestCellWithoutWidth: the end of a grid may be the value of an atom but for an ulp of its logarithm. The atom is kept.
+func TestCellWithoutWidth(t *testing.T) {
+	p, err := profiles.NewLaplace(100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := math.Exp(0.01)
+	for _, grid := range [][]float64{
+		{math.Exp(-0.01), 1, end}, {math.Exp(-0.01), 1, math.Nextafter(end, 2)}, {math.Exp(-0.01), 1, math.Nextafter(end, 0), end, math.Nextafter(end, 2)},
+		{math.Nextafter(math.Exp(-0.01), 0), math.Exp(-0.01), math.Nextafter(math.Exp(-0.01), 1), 1, end},
+	} {
+		for _, above := range []bool{true, false} {
+			l := FromProfile{Profile: p}.Round(grid, above)
+			mass, mean := 0.0, l.Top
+			for i, x := range l.X {
+				mass, mean = mass+l.Mass[i], mean+l.Mass[i]*x
+				if i > 0 && !(x > l.X[i-1]) {
+					t.Errorf("values %v do not ascend", l.X)
+				}
+			}
+			if math.Abs(mass-1) > 1e-12 || math.Abs(mean-1) > 1e-12 {
+				t.Errorf("%v, above: %v: the mass is %v, the mean %v", grid, above, mass, mean)
 			}
 		}
 	}
