@@ -7,10 +7,7 @@ package accountant
 
 import (
 	"context"
-	"reflect"
-	"slices"
 
-	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
 	"github.com/dpaccountant/accountant/selection"
@@ -30,45 +27,4 @@ func boundsOfBest(ctx context.Context, law selection.Law, r profiles.Relation, o
 
 func curveOfBest(law selection.Law, one rdp.Curve) (rdp.Curve, error) {
 	return selection.PriceOfBest(law).Curve(context.Background(), one, nil)
-}
-
-// bests are the bounds of selections that a search has asked for, which it need not compute again
-// where it turns something else, such as a count. A nil one keeps nothing. It is of one goroutine.
-type bests struct{ kept []bestKept }
-
-// A bestAsked is all that the bounds of a selection depend on.
-type bestAsked struct {
-	step     Step
-	relation profiles.Relation
-	records  int64
-	sums     fourier.Options
-}
-
-type bestKept struct {
-	bestAsked
-	m profiles.Bounds
-}
-
-// mostBests bounds how many are kept: of a few selections at a few accuracies.
-const mostBests = 32
-
-func (b *bests) of(asked bestAsked) (m profiles.Bounds, ok bool) {
-	if b == nil {
-		return m, false
-	}
-	i := slices.IndexFunc(b.kept, func(k bestKept) bool { return reflect.DeepEqual(k.bestAsked, asked) })
-	if i < 0 {
-		return m, false
-	}
-	return b.kept[i].m, true
-}
-
-func (b *bests) keep(asked bestAsked, m profiles.Bounds) {
-	if b == nil {
-		return
-	}
-	if len(b.kept) >= mostBests {
-		b.kept = slices.Delete(b.kept, 0, 1)
-	}
-	b.kept = append(b.kept, bestKept{asked, m})
 }

@@ -35,6 +35,7 @@
 //	question.go    which sums answer a question
 //	recursion.go   ε and δ of a total, narrowed by the recursion over data configurations
 //	best.go        what the best of several runs costs
+//	best_kept.go   what a search keeps of them
 //	answer.go      Interval, and the sums that it is read from
 //	steps.go       Step, Plan, and the ways through them
 //	options.go     Option, FieldError
