@@ -64,6 +64,9 @@ func (a *Accountant) Records() int64 { return max(a.opts.records, 1) }
 // Add adds count runs of a step; the step's own Count is a factor. It changes
 // nothing when it returns an error, such as that of a cancelled context.
 func (a *Accountant) Add(ctx context.Context, s Step, count int64) error {
+	if err := a.check(); err != nil {
+		return err
+	}
 	runs, err := a.flatten(ctx, s, count, nil)
 	if err != nil {
 		return err
@@ -123,9 +126,6 @@ func (a *Accountant) check() error {
 // flatten appends the runs of a step, sub-plans multiplied out.
 func (a *Accountant) flatten(ctx context.Context, s Step, count int64, runs []run) ([]run, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	if err := a.check(); err != nil {
 		return nil, err
 	}
 	if s.Count == 0 {

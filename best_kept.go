@@ -1,5 +1,7 @@
 package accountant
 
+// What a search keeps of selections: their bounds, so that each is computed once whatever else the search turns.
+
 import (
 	"reflect"
 	"slices"
@@ -7,8 +9,6 @@ import (
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/profiles"
 )
-
-// What a search keeps of selections: their bounds, so that each is computed once whatever else the search turns.
 
 // bests are the bounds of selections that a search has asked for, which it need not compute again
 // where it turns something else, such as a count. A nil one keeps nothing. It is of one goroutine.

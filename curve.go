@@ -87,6 +87,9 @@ func (p *Plan) StepsCurve(ctx context.Context, delta float64, n int, opts ...Opt
 		return nil, fault.New("points", "%d is not in [1, 10000]", n)
 	}
 	acct := p.Accountant(append(slices.Clone(opts), WithManyQuestions())...)
+	if err := acct.check(); err != nil {
+		return nil, err
+	}
 	runs, err := acct.flattenAll(ctx, p.Steps, 1, nil)
 	if err != nil {
 		return nil, err

@@ -9,9 +9,9 @@ import (
 	"github.com/dpaccountant/accountant/subsample"
 )
 
-// TestWithRecursion: the recursion's interval lies within the one without it,
-// alone and with another mechanism in the plan, and grows with the runs.
-func TestWithRecursion(t *testing.T) {
+// fiveOfFifty returns a sampling scheme whose runs the recursion knows together, and noise for it.
+func fiveOfFifty(t *testing.T) (subsample.FixedSize, profiles.Mechanism) {
+	t.Helper()
 	sampling, err := subsample.NewWithoutReplacement(50, 5)
 	if err != nil {
 		t.Fatal(err)
@@ -20,6 +20,13 @@ func TestWithRecursion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return sampling, base
+}
+
+// TestWithRecursion: the recursion's interval lies within the one without it,
+// alone and with another mechanism in the plan, and grows with the runs.
+func TestWithRecursion(t *testing.T) {
+	sampling, base := fiveOfFifty(t)
 	sampled := Step{Mechanism: base, Sampling: sampling}
 	with, without := New(profiles.Substitute, WithRecursion(40)), New(profiles.Substitute)
 	add := func(s Step, count int64) {
@@ -80,14 +87,7 @@ func TestWithRecursion(t *testing.T) {
 // TestRecursionIsCounted: a limit of work ends the recursion too, with a warning and the best that was proved
 // without it; what a question takes stays within its limit, and a larger limit never makes an end worse.
 func TestRecursionIsCounted(t *testing.T) {
-	sampling, err := subsample.NewWithoutReplacement(50, 5)
-	if err != nil {
-		t.Fatal(err)
-	}
-	base, err := profiles.NewGaussianMechanism(2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sampling, base := fiveOfFifty(t)
 	m, err := sampling.Apply(base, profiles.Substitute) // with laws of its recursion that all share once they are made
 	if err != nil {
 		t.Fatal(err)

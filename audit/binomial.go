@@ -11,46 +11,12 @@ import (
 // up to 1, u = 2^-53. The logarithm and exponential of package math are within an ulp or two,
 // as docs/accuracy.md assumes.
 
-// stirlingError returns log n! − log(√(2πn)·(n/e)^n), to 1e-14. From 16 on the next term of
-// Stirling's series, of which the error is less than the first one left out, is 1/(1188 n⁹)
-// < 2e-14/16; below, n! is computed as it is.
-func stirlingError(n int) float64 {
-	x := float64(n)
-	if n < 16 {
-		f := 1.0
-		for i := 2; i <= n; i++ {
-			f *= float64(i)
-		}
-		if n == 0 {
-			return 0 // not used: logMass has no term for 0
-		}
-		return xmath.Log(f) - (x+0.5)*xmath.Log(x) + x - 0.5*xmath.Log(2*math.Pi)
-	}
-	s := 1 / (x * x)
-	return (1./12 - s*(1./360-s*(1./1260-s*(1./1680)))) / x
-}
-
-// logMass returns log P[Bin(n, p) = k] with an absolute error of at most err.
-//
-// With k = 0 or n it is n·log q or n·log p. Else (Loader 2000) it is the difference of
-// Stirling errors, minus k·log(k/(np)) + (n−k)·log((n−k)/(nq)), plus ½log(n/(2πk(n−k))).
-// A ratio k/(np) is within 8u, so that its logarithm, rounded, and its product with k
-// are within k·(8u + 3u·|log|); the rest is within 1e-13.
+// logMass returns log P[Bin(n, p) = k] with an absolute error of at most err: that of
+// xmath.LogBinomial, and what p and q are off by, which enters through |k − np| (the
+// derivatives by log p and log q are k − np and its negative).
 func logMass(n, k int, p, q float64) (logP, err float64) {
-	switch {
-	case n == 0:
-		return 0, 0
-	case k == 0:
-		l := float64(n) * xmath.Log(q)
-		return l, 8*xmath.U*float64(n) + 4*xmath.U*math.Abs(l)
-	case k == n:
-		l := float64(n) * xmath.Log(p)
-		return l, 8*xmath.U*float64(n) + 4*xmath.U*math.Abs(l)
-	}
-	a, b, t := float64(k), float64(n-k), float64(n)
-	la, lb := xmath.Log(a/(t*p)), xmath.Log(b/(t*q))
-	logP = stirlingError(n) - stirlingError(k) - stirlingError(n-k) - (a*la + b*lb) + 0.5*xmath.Log(t/(2*math.Pi*a*b))
-	return logP, 1e-13 + xmath.U*(a*(8+4*math.Abs(la))+b*(8+4*math.Abs(lb)))
+	logP, err = xmath.LogBinomial(int64(k), int64(n), p, q)
+	return logP, err + 8*xmath.U*math.Abs(float64(k)-float64(n)*p)
 }
 
 // upperTail returns bounds of P[Bin(n, p) ≥ k].

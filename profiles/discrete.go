@@ -64,7 +64,7 @@ func NewDiscrete(atoms []Atom, logPInf, logQInf, massErr, lossErr float64) (*Dis
 		}
 		merged, first = append(merged, a), a.Loss
 	}
-	// Masses that make 1 may come out an ulp above, which their errors have.
+	// Masses that make 1 may come out above it. No mass is: that takes away rounding only, above and below.
 	logPInf, logQInf = clamped(logPInf), clamped(logQInf)
 	d := &Discrete{atoms: merged, logPInf: logPInf, logQInf: logQInf, lossErr: lossErr + mergeErr, massErr: massErr}
 	n := len(merged)

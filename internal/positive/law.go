@@ -354,12 +354,6 @@ func (c *cells) round(above bool, massErr, valueErr float64) *Law {
 
 // combine returns x op y rounded up or down onto the grid.
 func combine(op operation, x, y *Law, grid []float64, above bool) *Law {
-	if same := x == y; same {
-		x = x.within(above)
-		y = x
-	} else {
-		x, y = x.within(above), y.within(above)
-	}
 	c := newCells(grid)
 	c.pairs(op, x, y)
 	valueErr := max(x.ValueErr, y.ValueErr)
@@ -379,7 +373,7 @@ func combine(op operation, x, y *Law, grid []float64, above bool) *Law {
 	if op == multiply {
 		l.Top += x.Top * y.Top
 	}
-	return l.within(above)
+	return l
 }
 
 func weight(op operation, x float64) float64 {

@@ -141,12 +141,13 @@ func (p *Program) run(ctx context.Context, grids [][]float64, above bool) (*Law,
 		}
 		switch {
 		case n.source != nil:
-			laws[i] = n.source.Round(grids[i], above).within(above)
+			laws[i] = n.source.Round(grids[i], above)
 		case n.affine:
 			laws[i] = laws[n.a].Affine(n.scale, n.shift, n.err)
 		default:
 			laws[i] = combine(n.op, laws[n.a], laws[n.b], grids[i], above)
 		}
+		laws[i] = laws[i].within(above)
 	}
 	return laws[len(laws)-1], nil
 }
@@ -211,10 +212,10 @@ func (p *Program) sketch(t Target) []*Law {
 			s := n.source.Sketch(600, cut).within(false)
 			laws[i] = s.thinned(n.mean, t)
 		case n.affine:
-			laws[i] = laws[n.a].Affine(n.scale, n.shift, 0)
+			laws[i] = laws[n.a].Affine(n.scale, n.shift, 0).within(false)
 		default:
 			a, b := laws[n.a], laws[n.b]
-			laws[i] = combine(n.op, a, b, broad(n.op, a, b), false).thinned(n.mean, t)
+			laws[i] = combine(n.op, a, b, broad(n.op, a, b), false).within(false).thinned(n.mean, t)
 		}
 	}
 	return laws

@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/dpaccountant/accountant/internal/parallel"
 )
 
 // ErrTimeLimit is the cause of a context that ends a question without making it fail: the best
@@ -16,7 +18,7 @@ var ErrTimeLimit = errors.New("the time limit was reached")
 // Why an interval may stay wider than asked.
 var (
 	// ErrWork: the next attempt would take more than the work that is left.
-	ErrWork = errors.New("the work limit was reached")
+	ErrWork = parallel.ErrWork
 	// ErrMemory: it would need more points than the limit of memory allows.
 	ErrMemory = errors.New("the memory limit was reached")
 	// ErrRounding: what is left of the width is round-off, which no finer step reduces.
