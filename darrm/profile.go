@@ -93,7 +93,7 @@ func (p Params) Mechanism(ctx context.Context, r profiles.Relation, g Gamma, ans
 	if err := rec.run(ctx, answers); err != nil {
 		return none, err
 	}
-	up, err := rec.upper()
+	up, err := rec.upper(delta)
 	if err != nil {
 		return none, err
 	}

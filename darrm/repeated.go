@@ -57,6 +57,7 @@ type recursion struct {
 	choices []choice
 	n       int     // cells
 	h       float64 // log λ of a cell
+	largest float64 // loss of all answers together, rounded up; +Inf where an answer can give a record away
 	small   []float64
 	value   []float64
 	policy  [][]uint16 // policy[t][i]: the choice at cell i with t answers left
@@ -65,7 +66,7 @@ type recursion struct {
 func newRecursion(h *hull, answers int, delta float64) *recursion {
 	r := &recursion{}
 	add := func(x, y, p, q float64) { r.choices = append(r.choices, choice{x: x, y: y, p: p, q: q}) }
-	most := 0.0
+	most, certain := 0.0, false
 	for _, c := range h.points {
 		if !(c.y > c.x) {
 			continue
@@ -78,10 +79,14 @@ func newRecursion(h *hull, answers int, delta float64) *recursion {
 			most = max(most, xmath.Log(c.y/c.x))
 		}
 		most = max(most, xmath.Log((1-c.x)/(1-c.y)))
+		certain = certain || c.x == 0
 	}
 	// Beyond the mean loss and a deviation that (Azuma) has less than δ·1e-9 to it nothing
 	// is left to see; a smaller range would be no less sound.
 	t := float64(answers)
+	if r.largest = xmath.Up(t*(most+16*xmath.U*max(1, most)), 2); certain {
+		r.largest = math.Inf(1)
+	}
 	far := min(t*most, t*most*math.Tanh(most/2)+most*math.Sqrt(2*t*(xmath.Log(1/delta)+20)), 600)
 	r.n = int(min(mostCells, repeatedWork/t/float64(len(r.choices)), repeatedCells/t))
 	r.n = max(r.n, leastCells)
@@ -182,8 +187,19 @@ func (r *recursion) run(ctx context.Context, answers int) error {
 	return nil
 }
 
-// upper is the profile of W, which the chords are.
-func (r *recursion) upper() (*profiles.Discrete, error) {
+// mostPure is the largest ε that profiles.NewPure accepts.
+const mostPure = 1e6
+
+// upper is the profile of W, which the chords are. Where W is above delta to the end of its range, of which no
+// number has the λ, the largest loss of all answers is a better one.
+func (r *recursion) upper(delta float64) (profiles.Profile, error) {
+	if r.value[r.n] > delta && r.largest <= mostPure {
+		m, err := profiles.NewPure(r.largest)
+		if err != nil {
+			return nil, err
+		}
+		return m.Pair(profiles.Substitute) // of any relation
+	}
 	eps := make([]float64, r.n+1)
 	for i := range eps {
 		eps[i] = float64(i) * r.h

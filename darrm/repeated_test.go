@@ -168,3 +168,23 @@ func TestReadsAreNotBelow(t *testing.T) {
 		}
 	}
 }
+
+// Eighty answers of the majority of three mechanisms with ε = 10 are at most 1600-differentially private, as two of
+// the three decide, and hardly less: λ = e^1600 is no float64. (The upper end was infinite.) Where an answer has a δ of
+// its own it can give a record away, and no ε holds.
+func TestAnswersBeyondTheRangeOfValues(t *testing.T) {
+	const answers, delta = 80, 1e-5
+	ask := func(p Params) profiles.Support {
+		m, err := p.Mechanism(t.Context(), profiles.AddRemove, Gamma{1, 1, 1, 1}, answers, delta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.Directions[0].Upper.Support()
+	}
+	if s := ask(pure(3, 10, 1)); s.LogPInf > math.Inf(-1) || !(s.Max <= 1600*(1+1e-9) && s.Max >= 1500) {
+		t.Errorf("the largest loss is %v, with %v beyond it; want nearly 1600", s.Max, s.LogPInf)
+	}
+	if s := ask(approx(3, 10, 1, 1e-6)); !(s.LogPInf > math.Log(delta)) {
+		t.Errorf("answers that give a record away with 1e-6: the largest loss is %v, with %v beyond it", s.Max, s.LogPInf)
+	}
+}

@@ -15,11 +15,12 @@ import (
 // maximal in p and minimal in p', as a polygon's corners from (·, 0) to (1, ·).
 type chain [][2]coin
 
-// upperDelta returns δ(ε) of a profile, rounded up.
+// upperDelta returns δ(ε) of a profile, rounded up. Losses that are off by LossErr move δ(ε) by at most
+// that times P[L ≥ ε], as its slope is −e^ε·Q[L > ε].
 func upperDelta(p profiles.Profile, eps float64) float64 {
 	t := p.Tails(eps, 0)
 	up, down := math.Exp(t.P+t.Err), math.Exp(eps+t.Q-t.Err)
-	return min(1, max(0, up*(1+8*xmath.U)-down*(1-(8+math.Abs(eps))*xmath.U)))
+	return min(1, max(0, up*(1+8*xmath.U)-down*(1-(8+math.Abs(eps))*xmath.U))+2*p.Support().LossErr)
 }
 
 // leastTurn is the least distance of the ε of two tangents.

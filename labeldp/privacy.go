@@ -73,8 +73,8 @@ func (r *Randomizer) Delta(eps float64) (float64, error) {
 	return -math.Expm1(eps), nil
 }
 
-// RDP returns the Rényi divergence of order alpha > 0 of the three-atom loss; at
-// alpha = 1 the Kullback–Leibler divergence.
+// RDP returns the Rényi divergence of order alpha > 0 of the three-atom loss, rounded to
+// nearest as Delta is; at alpha = 1 the Kullback–Leibler divergence.
 func (r *Randomizer) RDP(alpha float64) (float64, error) {
 	if !(alpha > 0) {
 		return 0, fault.New("alpha", "%v is not in (0, ∞]", alpha)

@@ -125,32 +125,64 @@ func (s Random) Bounds(ctx context.Context, b profiles.Mechanism, r profiles.Rel
 	if err != nil {
 		return profiles.Bounds{}, err
 	}
+	var m profiles.Bounds
 	if s.uses > 1 {
-		return s.several(ctx, b, r, upper, lower)
+		m, err = s.several(ctx, b, r, upper, lower)
+	} else {
+		var up, low *positive.Law
+		if up, low, err = s.laws(ctx, upper, lower); err == nil {
+			m, err = twoSided(b.Name(), r, up, low)
+		}
 	}
-	up, low, err := s.laws(ctx, upper, lower)
 	if err != nil {
 		return profiles.Bounds{}, err
 	}
-	m, err := twoSided(b.Name(), r, up, low)
+	// With next to no noise the laws run out of points. Uses that hide nothing are above, too.
+	every, err := unhidden(b, r, s.uses*s.epochs)
 	if err != nil {
 		return profiles.Bounds{}, err
 	}
-	// With next to no noise the laws run out of points. One use an epoch that hides nothing
-	// is above, too.
-	if sigma, ok := noiseOf(b); ok {
-		g, err := profiles.NewGaussian(sigma)
-		if err != nil {
-			return profiles.Bounds{}, err
-		}
-		every := g.Repeat(s.epochs, profiles.Gaussian{})
-		up := m.Directions[0].Upper
-		if epsilonOf(every, s.target.Delta) < epsilonOf(up, s.target.Delta) || up.Support().LogPInf > xmath.Log(s.target.Delta) {
-			m.Directions[0].Upper, m.Directions[1].Upper = every, every
-		}
+	if every != nil && better(every, m.Directions[0].Upper, s.target.Delta) {
+		m.Directions[0].Upper, m.Directions[1].Upper = every, profiles.Reverse(every)
 	}
 	return m, nil
 }
+
+// better reports whether p is the better one of two bounds at δ = delta, for choices only: which has the smaller ε, or
+// a finite one.
+func better(p, q profiles.Profile, delta float64) bool {
+	inf := q.Support().LogPInf
+	return epsilonOf(p, delta) < epsilonOf(q, delta) || inf > xmath.Log(delta) && p.Support().LogPInf < inf
+}
+
+// unhidden returns a profile above so many uses of a record of which each is known: conditioned on the draw
+// all are, and divergences are jointly convex. Of several runs of what is no Gaussian noise it has the largest
+// loss alone, and it is nil where that is none.
+func unhidden(b profiles.Mechanism, r profiles.Relation, uses int64) (profiles.Profile, error) {
+	pair, err := b.Pair(r)
+	if err != nil {
+		return nil, err
+	}
+	if g, ok := pair.(profiles.Gaussian); ok {
+		return g.Repeat(uses, profiles.Gaussian{}), nil
+	}
+	if uses == 1 {
+		return pair, nil
+	}
+	s := pair.Support()
+	most := xmath.Up((max(s.Max, -s.Min)+s.LossErr)*float64(uses), 2)
+	if !(most <= mostPure) || s.LogPInf > math.Inf(-1) || s.LogQInf > math.Inf(-1) {
+		return nil, nil
+	}
+	pure, err := profiles.NewPure(most)
+	if err != nil {
+		return nil, err
+	}
+	return pure.Pair(r)
+}
+
+// mostPure is the largest ε that profiles.NewPure accepts.
+const mostPure = 1e6
 
 // whole is the case of a use in every step: a product of so many uses.
 func (s Random) whole(ctx context.Context, b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {

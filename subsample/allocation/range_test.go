@@ -90,3 +90,35 @@ func TestLossesBeyondTheRangeOfValues(t *testing.T) {
 		}
 	}
 }
+
+// Laplace noise so small that the laws have no points left at its losses: what hides nothing bounds them, for one
+// use its own pair, for several their largest losses. (The upper end was infinite.)
+func TestNextToNoNoise(t *testing.T) {
+	l, err := profiles.NewLaplaceMechanism(0.001)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, scheme := range map[string]Random{
+		"one use": must(NewRandom(10)), "three epochs": must(must(NewRandom(10)).WithEpochs(3, EachEpoch)), "two uses": must(must(NewRandom(10)).WithUses(2)),
+	} {
+		m, err := must(scheme.For(Target{Delta: 1e-5, Relative: 1e-3})).Bounds(t.Context(), l, profiles.AddRemove)
+		if err != nil {
+			t.Fatal(err)
+		}
+		most := 1000 * float64(scheme.uses*scheme.epochs)
+		for d, dir := range m.Directions {
+			s := fourier.New(fourier.DefaultOptions())
+			if err := s.Add(dir.Upper, 1); err != nil {
+				t.Fatal(err)
+			}
+			// The truth is below the largest losses by log 10 or so for each use, which is where it was drawn.
+			r, err := s.Epsilon(t.Context(), 1e-5)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !(r.Upper <= most*(1+1e-9) && r.Upper >= most*0.99) {
+				t.Errorf("%s, direction %d: ε ≤ %v, want nearly %v", name, d, r.Upper, most)
+			}
+		}
+	}
+}
