@@ -244,6 +244,32 @@ func TestAimedQuestionsCanBeCancelled(t *testing.T) {
 	}
 }
 
+// TestLawsAreCounted: a limit of work makes laws wider, with a warning, and a limit that is no limit changes nothing.
+func TestLawsAreCounted(t *testing.T) {
+	ask := func(opts ...Option) Interval {
+		a := New(AddRemove, append(opts, WithAccuracy(1e-4))...)
+		if err := a.Add(t.Context(), Step{Mechanism: gaussianOf(t, 1), Sampling: allocated(t, 300)}, 1); err != nil {
+			t.Fatal(err)
+		}
+		iv, err := a.Epsilon(t.Context(), 1e-6)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return iv
+	}
+	free := ask()
+	if iv := ask(WithWorkLimit(1e12)); iv.Lower != free.Lower || iv.Upper != free.Upper || len(iv.Warnings) != 0 {
+		t.Errorf("at a limit of 1e12: [%v, %v] with %q; without one [%v, %v]", iv.Lower, iv.Upper, iv.Warnings, free.Lower, free.Upper)
+	}
+	iv := ask(WithWorkLimit(1e4))
+	if !(iv.Lower <= free.Upper && free.Lower <= iv.Upper) || !(iv.Upper-iv.Lower > 10*(free.Upper-free.Lower)) {
+		t.Errorf("at a limit of 1e4: [%v, %v]; without one [%v, %v]", iv.Lower, iv.Upper, free.Lower, free.Upper)
+	}
+	if len(iv.Warnings) == 0 || !strings.Contains(iv.Warnings[0], "wider than asked") {
+		t.Errorf("at a limit of 1e4: warnings %q", iv.Warnings)
+	}
+}
+
 // TestALowCapIsToldWithOneThatIsNot at the specification's row with n−1 = 50000 and B = 550.
 func TestALowCapIsToldWithOneThatIsNot(t *testing.T) {
 	s, err := allocation.NewTruncated(0.01, 550, 50000)

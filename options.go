@@ -80,7 +80,9 @@ func pointsIn(bytes int64) int {
 // and less at coarser ones, with the fourth root. An answer that needs more is wider
 // than asked and carries a warning with the width reached. The recursion of WithRecursion has
 // half of the limit where it can narrow an answer, and is left out where that is too little; the default
-// does not limit it, its number of runs does.
+// does not limit it, its number of runs does. Laws that are made for a question, those of random allocation,
+// have as much on top of it and are wider where that is too little; the widest are made
+// whatever they take, seconds at the most, and the default does not limit them either.
 func WithWorkLimit(work float64) Option {
 	return func(o *settings) { o.Work, o.limited = max(work, 1), true }
 }

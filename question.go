@@ -7,10 +7,12 @@ package accountant
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/bits"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -147,13 +149,27 @@ func (a *running) standing(ctx context.Context, q profiles.Question) ([]run, err
 			return []run{{m: &one, count: 1}}, nil
 		}
 		q.Runs = r.count
-		c, err := r.m.Laws.For(ctx, q)
+		c, err := a.opts.laws(ctx, r.m.Laws, q, len(made))
 		if err != nil {
 			return nil, err
 		}
 		runs = append(runs, stand(r, c)...)
 	}
 	return runs, nil
+}
+
+// laws returns what laws make of a question. With a limit of work each of n such takes a part of it; where that is too
+// little they are made for a larger width, and for the largest whatever they take.
+func (o settings) laws(ctx context.Context, laws profiles.Laws, q profiles.Question, n int) (profiles.Composition, error) {
+	const coarser, widest = 16, 0.5
+	for tries := 2.0; o.limited && q.Width < widest; tries *= 2 {
+		c, err := laws.For(parallel.WithWork(ctx, o.work()/tries/float64(n)), q)
+		if !errors.Is(err, parallel.ErrWork) {
+			return c, err
+		}
+		q.Width *= coarser
+	}
+	return laws.For(ctx, q)
 }
 
 // stand returns the runs that stand for a composition: what dominates beside what attacks where
@@ -196,7 +212,7 @@ func (a *running) single(ctx context.Context, delta float64) ([]run, error) {
 			continue
 		}
 		q.Runs = r.count
-		c, err := r.m.Laws.For(ctx, q)
+		c, err := a.opts.laws(ctx, r.m.Laws, q, len(a.added))
 		if err != nil {
 			return nil, err
 		}

@@ -103,7 +103,7 @@ func (x *examiner) get(ctx context.Context, p plan, q question) (accountant.Inte
 		x.warned++
 	case iv.Gap != nil: // theory, which no accuracy narrows
 	case width == 0:
-	case width > asked*(2+1e-9):
+	case width > asked*(1+1e-9):
 		return fail("[%v, %v] is %.3g wide, asked were %.3g, and there is no warning", iv.Lower, iv.Upper, width, asked)
 	case width/asked > x.share:
 		x.share = width / asked

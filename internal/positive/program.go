@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -78,6 +79,10 @@ type Target struct{ Delta, Relative, At float64 }
 // would need more are wider than asked.
 const maxPoints = 1 << 13
 
+// What a program takes of a limit of work, measured, in the unit of parallel.WithWork: a pair of points of two
+// operands, and a node's sketch.
+const perPair, perSketch = 0.05, 3e4
+
 // RunFor is Run of one copy of the result, of which so many will be multiplied: its grids are
 // made for the product.
 func (p *Program) RunFor(ctx context.Context, t Target, copies int64) (upper, lower *Law, err error) {
@@ -99,7 +104,8 @@ func (p *Program) RunFor(ctx context.Context, t Target, copies int64) (upper, lo
 	return upper, lower, err
 }
 
-// Run returns laws above and below the program's result.
+// Run returns laws above and below the program's result. A context with a limit of work ends it with parallel.ErrWork, or
+// with wider laws than asked if there are any by then.
 func (p *Program) Run(ctx context.Context, t Target) (upper, lower *Law, err error) {
 	if last := p.nodes[len(p.nodes)-1]; last.source != nil {
 		// One copy: as fine as is cheap.
@@ -117,12 +123,15 @@ func (p *Program) Run(ctx context.Context, t Target) (upper, lower *Law, err err
 	}
 	for range 4 {
 		grids := p.grids(shapes, width)
-		if upper, err = p.run(ctx, grids, true); err != nil {
-			return nil, nil, err
+		up, err := p.run(ctx, grids, true)
+		if err != nil {
+			return reached(upper, lower, err)
 		}
-		if lower, err = p.run(ctx, grids, false); err != nil {
-			return nil, nil, err
+		low, err := p.run(ctx, grids, false)
+		if err != nil {
+			return reached(upper, lower, err)
 		}
+		upper, lower = up, low
 		w := spread(lower, upper, t)
 		if w <= 1 || math.IsNaN(w) || len(grids[0]) >= maxPoints {
 			break
@@ -130,6 +139,14 @@ func (p *Program) Run(ctx context.Context, t Target) (upper, lower *Law, err err
 		width *= 0.8 / w
 	}
 	return upper, lower, nil
+}
+
+// reached returns the laws that were there when a limit of work ended a finer computation, or its error.
+func reached(upper, lower *Law, err error) (*Law, *Law, error) {
+	if upper != nil && err == parallel.ErrWork {
+		return upper, lower, nil
+	}
+	return nil, nil, err
 }
 
 // run returns the result's law above or below, on the grids.
@@ -145,7 +162,11 @@ func (p *Program) run(ctx context.Context, grids [][]float64, above bool) (*Law,
 		case n.affine:
 			laws[i] = laws[n.a].Affine(n.scale, n.shift, n.err)
 		default:
-			laws[i] = combine(n.op, laws[n.a], laws[n.b], grids[i], above)
+			a, b := laws[n.a], laws[n.b]
+			if err := parallel.Spend(ctx, perPair*float64(len(a.X))*float64(len(b.X))); err != nil {
+				return nil, err
+			}
+			laws[i] = combine(n.op, a, b, grids[i], above)
 		}
 		laws[i] = laws[i].within(above)
 	}
@@ -227,6 +248,9 @@ func (p *Program) sketch(t Target) []*Law {
 // w ∝ (density·ψ)^{−1/3}, the minimum of the error for its number of points N; N ∝ I^{3/4} with
 // I = ∫(density·ψ)^{1/3} divides the work best. That is what these grids are.
 func (p *Program) shapes(ctx context.Context, t Target) ([]shape, error) {
+	if err := parallel.Spend(ctx, perSketch*float64(len(p.nodes))); err != nil {
+		return nil, err
+	}
 	laws := p.sketch(t)
 	last := len(p.nodes) - 1
 	psi := make([][]float64, len(p.nodes))
