@@ -91,8 +91,8 @@ func (g *grid) upper(ctx context.Context, k int64, w []float64) ([]float64, erro
 	}
 	l := g.newLine()
 	// Each step rounds a dozen times: products, sums, p and r of three roundings each, and
-	// the reflection of two.
-	const round = 1 + 32*xmath.U
+	// the reflection of two. Each of e^t, e^ε and α, of a rounded number of at most ε, is off by ε units more.
+	round := 1 + (32+4*g.h*float64(g.m))*xmath.U
 	for range k {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -249,9 +249,9 @@ func (g *grid) lower(ctx context.Context, turns []turn, strides []int, k int64) 
 		}
 		w, q, below = nextW, nextQ, nextB
 	}
-	// Each step has relative errors of a dozen roundings; a line that is steeper and
-	// starts lower is below.
-	slack := 64 * xmath.U * float64(k+2)
+	// Each step has relative errors of a dozen roundings, and of exponentials of up to ε; a line that is
+	// steeper and starts lower is below.
+	slack := (64 + 4*g.h*float64(g.m)) * xmath.U * float64(k+2)
 	for i := range w {
 		w[i] *= 1 - slack
 		q[i] *= 1 + slack

@@ -176,6 +176,10 @@ func (l lone) Reached(ctx context.Context, k int64, width float64) (reached [2][
 	if k > 1 && nodes(k, m) <= attackWork {
 		g := newGrid(l.epsilon, m)
 		turns := g.turnsOf(l.noise)
+		if len(turns) == 0 { // losses so small that the margin of reachable takes all of them
+			both, err := l.Attack()
+			return repeat(both, k), false, err
+		}
 		w, q, err := g.lower(ctx, turns, farStrides(len(turns)), k)
 		if err != nil {
 			return reached, false, err

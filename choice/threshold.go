@@ -111,11 +111,9 @@ func (t Threshold) hidden() (log, err float64) {
 // Name implements profiles.Mechanism.
 func (Threshold) Name() string { return "threshold" }
 
-// counts returns the pair of i noisy counts of old partitions.
+// counts returns the pair of i noisy counts of old partitions, at least one.
 func (t Threshold) counts(i int) (profiles.Profile, error) {
 	switch {
-	case i == 0:
-		return profiles.Identical(), nil
 	case t.noise == GaussianNoise:
 		return profiles.NewGaussian(t.scale / math.Sqrt(float64(i)))
 	case t.noise == LaplaceNoise:
@@ -131,13 +129,6 @@ func (t Threshold) counts(i int) (profiles.Profile, error) {
 // logDelta encloses the logarithm of δ(ε) of the coins of b new partitions and the counts
 // of l − a old ones, in a direction; for a = b it is h_a.
 func (t Threshold) logDelta(eps float64, add bool, a, b int) (lower, upper float64) {
-	m, err := t.counts(t.partitions - a)
-	if err != nil {
-		return math.Inf(-1), 0
-	}
-	if add {
-		m = profiles.Reverse(m)
-	}
 	r := -float64(b) * t.logHidden // −log (1−π)^b
 	rel := t.shownErr + 2*xmath.U
 	if math.IsInf(rel, 1) {
@@ -148,7 +139,10 @@ func (t Threshold) logDelta(eps float64, add bool, a, b int) (lower, upper float
 	if add {
 		at = eps - r
 	}
-	lo, hi := enclose(m, at, dr+xmath.U*(math.Abs(at)+math.Abs(eps)))
+	lo, hi, err := t.countsDelta(t.partitions-a, add, at, dr+xmath.U*(math.Abs(at)+math.Abs(eps)))
+	if err != nil {
+		return math.Inf(-1), 0
+	}
 	if add {
 		return lo, hi
 	}
@@ -160,6 +154,30 @@ func (t Threshold) logDelta(eps float64, add bool, a, b int) (lower, upper float
 	lo = xmath.LogAdd(given+math.Log1p(-min(rel, 1))-8*xmath.U, lo-r-dr)
 	round := 4 * xmath.U * (1 + math.Abs(hi))
 	return lo - round, min(0, hi+round)
+}
+
+// countsDelta encloses log δ of i noisy counts at every point within tol of ε. Of no count it is
+// log(1 − e^ε) below 0, which tails leave no digit of next to 0.
+func (t Threshold) countsDelta(i int, add bool, eps, tol float64) (lower, upper float64, err error) {
+	if i == 0 {
+		at := func(x, round float64) float64 {
+			if !(x < 0) {
+				return math.Inf(-1)
+			}
+			l := xmath.Log1mExp(x)
+			return l + round*4*xmath.U*(1+math.Abs(l))
+		}
+		return at(eps+tol, -1), at(eps-tol, 1), nil
+	}
+	m, err := t.counts(i)
+	if err != nil {
+		return 0, 0, err
+	}
+	if add {
+		m = profiles.Reverse(m)
+	}
+	lower, upper = enclose(m, eps, tol)
+	return lower, upper, nil
 }
 
 // enclose returns log δ of p at every point within tol of ε, from below and from above.

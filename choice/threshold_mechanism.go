@@ -20,11 +20,11 @@ func (t Threshold) Pair(r profiles.Relation) (profiles.Profile, error) {
 }
 
 // Attack implements profiles.Attacked: all partitions of the person are old and far above
-// the threshold.
+// the threshold. Noise below what a profile is known for is replaced by more, which is a garbling.
 func (t Threshold) Attack(r profiles.Relation) (profiles.Mechanism, error) {
 	switch t.noise {
 	case GaussianNoise:
-		return profiles.NewGaussianMechanism(t.scale / math.Sqrt(float64(t.partitions)))
+		return profiles.NewGaussianMechanism(max(t.scale/math.Sqrt(float64(t.partitions)), minScale))
 	case LaplaceNoise:
 		return profiles.NewLaplaceMechanism(t.scale)
 	}
@@ -40,8 +40,21 @@ func (t Threshold) Once(r profiles.Relation) (profiles.Bounds, error) {
 	if err != nil {
 		return profiles.Bounds{}, err
 	}
+	low, err := t.reached()
+	if err != nil {
+		return profiles.Bounds{}, err
+	}
 	return profiles.Bounds{Name: t.Name(), Relation: r, Laws: laws{thresholds{t}},
-		Directions: [2]profiles.Direction{profiles.Exact(p[0]), profiles.Exact(p[1])}}, nil
+		Directions: [2]profiles.Direction{{Upper: p[0], Lower: low[0]}, {Upper: p[1], Lower: low[1]}}}, nil
+}
+
+// reached returns what one run attains in both directions. That is its profile, but where π is out of range:
+// the infinite loss of that is more than there is, and old partitions alone are what is certain.
+func (t Threshold) reached() ([2]profiles.Profile, error) {
+	if math.IsInf(t.shownErr, 1) {
+		return bothOf(t.Attack(profiles.AddRemove))
+	}
+	return t.once()
 }
 
 // thresholds are several runs of a threshold: a block.
@@ -60,7 +73,7 @@ func (t thresholds) Upper(_ context.Context, k int64, _ float64) ([2][]profiles.
 // Reached implements block.
 func (t thresholds) Reached(_ context.Context, k int64, _ float64) ([2][]profiles.Repeated, bool, error) {
 	if k == 1 {
-		both, err := t.one.once()
+		both, err := t.one.reached()
 		return repeat(both, 1), true, err
 	}
 	both, err := t.Attack()

@@ -37,7 +37,7 @@ type Discrete struct {
 // than 4 u·max(1,|l|) are merged into the larger one. A mass of logarithm x has
 // a relative error of at most massErr·(1+|x|), a loss an absolute error of at
 // most lossErr.
-// The masses must sum to at most 1 + 1e-9 under P and under Q.
+// The masses must sum to at most 1 + 1e-9 under P and under Q, or as much more as massErr is.
 func NewDiscrete(atoms []Atom, logPInf, logQInf, massErr, lossErr float64) (*Discrete, error) {
 	as := slices.Clone(atoms)
 	for i, a := range as {
@@ -75,7 +75,7 @@ func NewDiscrete(atoms []Atom, logPInf, logQInf, massErr, lossErr float64) (*Dis
 	d.upP, d.upQ = suffixSums(p, logPInf), suffixSums(q, math.Inf(-1))
 	d.loP, d.loQ = prefixSums(p, math.Inf(-1)), prefixSums(q, logQInf)
 	for _, total := range []float64{d.upP[0], d.loQ[n]} {
-		if total > 1e-9 {
+		if total > max(1e-9, massErr) { // more than masses with their errors can make
 			return nil, fault.New("masses", "the sum %v is above 1", math.Exp(total))
 		}
 	}
