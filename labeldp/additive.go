@@ -109,6 +109,9 @@ func newDiscrete(name string, labels []float64, eps, step float64) (*Additive, e
 		}
 	}
 	n := int(math.Round((ys[len(ys)-1] - ys[0]) / step))
+	if n == 0 && len(ys) > 1 {
+		return nil, fault.New("step", "%v is above the range of the labels, %v", step, ys[len(ys)-1]-ys[0])
+	}
 	return &Additive{name: name, lo: ys[0], hi: ys[len(ys)-1], eps: eps, unit: step, steps: n}, nil
 }
 

@@ -32,12 +32,18 @@ type Atom struct {
 // P. If no pattern contains both extreme labels, they are such a pair and τ is
 // the weight of T(y).
 
-// worstPair returns τ and a pair of labels that attains it.
+// worstPair returns τ and a pair of labels that attains it. Rows that were read may sum to 1 by
+// rowTolerance only, which is much of τ where ε or τ is small: then all pairs are looked at.
 func worstPair(k int, atoms []Atom) (tau float64, pair [2]int) {
+	most := 0.0
+	for y := range k {
+		own, _ := upNotIn(atoms, y, y)
+		most = max(most, own)
+	}
 	for _, p := range [2][2]int{{0, k - 1}, {k - 1, 0}} {
 		own, apart := upNotIn(atoms, p[0], p[1])
 		tau = max(tau, apart)
-		if pair = [2]int{0, k - 1}; own == apart {
+		if pair = [2]int{0, k - 1}; own == apart && most <= own*(1+1e-3) {
 			return apart, pair
 		}
 	}

@@ -131,10 +131,14 @@ const residualTol = 1e-11
 func (q *problem) finish(name string, cols []column, primal, dual float64, iterations int, bias float64) (*Randomizer, Certificate, error) {
 	r := newRandomizer(name, q.original, q.eps, q.atoms(cols))
 	c := r.certify(iterations, bias)
-	// No loss is negative.
-	dual = max(dual, 0)
+	// No loss is negative; duals beyond float64 prove no more.
+	if !(dual > 0) {
+		dual = 0
+	}
 	c.Primal, c.Dual = primal*q.sc*q.sc, dual*q.sc*q.sc
-	c.RelGap = max(0, (primal-dual)/primal)
+	if primal > 0 {
+		c.RelGap = max(0, (primal-dual)/primal)
+	}
 	if !(c.RowResidual <= residualTol && c.MeanResidual <= 2*residualTol*q.sc) {
 		return nil, Certificate{}, fmt.Errorf("%w: probabilities sum to 1 ± %.3g and means are off by %.3g at epsilon %v",
 			ErrInexact, c.RowResidual, c.MeanResidual, q.eps)

@@ -55,14 +55,20 @@ func (d *duals) pattern(t float64) []bool {
 }
 
 // breaks returns the sorted real zeros of all r_y: between two of them the best
-// pattern does not change.
+// pattern does not change. Zeros beyond float64, of labels of next to no probability, are left out:
+// there F is far below 0 by the other labels.
 func (d *duals) breaks(buf []float64) []float64 {
 	buf = buf[:0]
+	add := func(t float64) {
+		if !math.IsInf(t, 0) && !math.IsNaN(t) {
+			buf = append(buf, t)
+		}
+	}
 	for i, y := range d.y {
 		l, m, p := d.lambda[i], d.mu[i], d.p[i]
 		if p == 0 {
 			if m != 0 {
-				buf = append(buf, y-l/m)
+				add(y - l/m)
 			}
 			continue
 		}
@@ -71,9 +77,9 @@ func (d *duals) breaks(buf []float64) []float64 {
 			continue
 		}
 		q := m + math.Copysign(math.Sqrt(disc), m)
-		buf = append(buf, y+q/p)
+		add(y + q/p)
 		if q != 0 {
-			buf = append(buf, y-2*l/q)
+			add(y - 2*l/q)
 		}
 	}
 	slices.Sort(buf)
