@@ -139,7 +139,8 @@ func (l *Ledger) Publish(ctx context.Context, p Publication, delta float64, src 
 }
 
 func newFar(l *Ledger, order float64) (*far, error) {
-	f := &far{order: order, lnmax: l.q.lnmax, ind: l.independentAnswer(order), eta: 1e-11}
+	// A sum over queries rounds differently for a neighbour.
+	f := &far{order: order, lnmax: l.q.lnmax, ind: l.independentAnswer(order), eta: 1e-11 + 2*u*float64(l.votes.Queries())}
 	n := l.votes.Teachers()
 	unanimous := make([]int64, l.votes.Classes())
 	unanimous[0] = n
@@ -230,7 +231,8 @@ func (f *far) smooth(ctx context.Context, l *Ledger, beta float64) (s float64, d
 					sum[d] += parts[c][d]
 				}
 			}
-			sum[d] = min(f.total, sum[d]*(1+u*float64(len(rows)+80)))
+			// By a factor that a neighbour has too, who may have other numbers of equal rows.
+			sum[d] = min(f.total, sum[d]*(1+u*float64(l.votes.Queries()+80)))
 		}
 		return sum, err
 	}

@@ -112,7 +112,8 @@ func logChoose(n, k int) float64 {
 // composed returns the ε of n randomised responses at eps, at delta, rounded up; n·eps where
 // delta leaves nothing.
 func composed(n int, eps, delta float64) float64 {
-	top := float64(n) * eps * (1 + 1e-15)
+	// The losses n·eps, (n − 2)·eps, …, which the search compares ε with, round to a unit of themselves.
+	top := xmath.RoundUp(float64(n)*eps, 8)
 	if !(delta > 0) || n > 200_000 {
 		return top
 	}
@@ -128,10 +129,10 @@ func composed(n int, eps, delta float64) float64 {
 			break
 		}
 	}
-	return hi
+	return min(top, xmath.RoundUp(hi, 4))
 }
 
-// responses returns δ at e of n randomised responses at eps, rounded up.
+// responses returns δ of n randomised responses at eps, rounded up, at an ε within 2 units of e.
 func responses(n int, eps, e float64) float64 {
 	s := 0.0
 	logP, logQ := -math.Log1p(math.Exp(-eps)), -eps-math.Log1p(math.Exp(-eps))
