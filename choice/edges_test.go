@@ -101,6 +101,18 @@ func TestInfiniteLossesBelowAllNumbers(t *testing.T) {
 	}
 }
 
+// TestOneRunIsExact: the lower profile is the upper one, so that no gap is reported where there is none.
+func TestOneRunIsExact(t *testing.T) {
+	th, err := NewThreshold("gaussian", 10, 120, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := th.Once(profiles.AddRemove)
+	if err != nil || b.Directions[0].Lower != b.Directions[0].Upper || b.Directions[1].Lower != b.Directions[1].Upper {
+		t.Errorf("%+v, %v", b, err)
+	}
+}
+
 // TestNoisyMaxOfTinyLosses: no adversary on a grid passes the margin of reachable, and seven runs were an internal error.
 func TestNoisyMaxOfTinyLosses(t *testing.T) {
 	for _, noise := range []Noise{LaplaceNoise, ExponentialNoise} {

@@ -36,25 +36,25 @@ func (t Threshold) Once(r profiles.Relation) (profiles.Bounds, error) {
 	if _, err := t.Pair(r); err != nil {
 		return profiles.Bounds{}, err
 	}
-	p, err := t.once()
+	both, err := t.once()
 	if err != nil {
 		return profiles.Bounds{}, err
 	}
-	low, err := t.reached()
-	if err != nil {
-		return profiles.Bounds{}, err
+	m := profiles.Bounds{Name: t.Name(), Relation: r, Laws: laws{thresholds{t}}}
+	low, err := t.reached(both)
+	for d := range both {
+		m.Directions[d] = profiles.Direction{Upper: both[d], Lower: low[d]}
 	}
-	return profiles.Bounds{Name: t.Name(), Relation: r, Laws: laws{thresholds{t}},
-		Directions: [2]profiles.Direction{{Upper: p[0], Lower: low[0]}, {Upper: p[1], Lower: low[1]}}}, nil
+	return m, err
 }
 
-// reached returns what one run attains in both directions. That is its profile, but where π is out of range:
-// the infinite loss of that is more than there is, and old partitions alone are what is certain.
-func (t Threshold) reached() ([2]profiles.Profile, error) {
+// reached returns what one run attains. That is its profile, both, but where π is out of range: the
+// infinite loss of that is more than there is, and old partitions alone are what is certain.
+func (t Threshold) reached(both [2]profiles.Profile) ([2]profiles.Profile, error) {
 	if math.IsInf(t.shownErr, 1) {
 		return bothOf(t.Attack(profiles.AddRemove))
 	}
-	return t.once()
+	return both, nil
 }
 
 // thresholds are several runs of a threshold: a block.
@@ -73,7 +73,10 @@ func (t thresholds) Upper(_ context.Context, k int64, _ float64) ([2][]profiles.
 // Reached implements block.
 func (t thresholds) Reached(_ context.Context, k int64, _ float64) ([2][]profiles.Repeated, bool, error) {
 	if k == 1 {
-		both, err := t.one.reached()
+		both, err := t.one.once()
+		if err == nil {
+			both, err = t.one.reached(both)
+		}
 		return repeat(both, 1), true, err
 	}
 	both, err := t.Attack()
