@@ -80,7 +80,10 @@ func (c Config) rowLaws(ctx context.Context, coefficients []float64, q, bad floa
 	for d := 1; d < bands; d++ {
 		events += float64(n - d)
 	}
-	posterior := posteriors(coefficients, n, q, c.NoiseMultiplier, xmath.Log(max(1, events))-xmath.Log(bad))
+	posterior, err := posteriors(ctx, coefficients, n, q, c.NoiseMultiplier, xmath.Log(max(1, events))-xmath.Log(bad))
+	if err != nil {
+		return nil, err
+	}
 	step := slices.Max(coefficients) / fine
 	law := []float64{1}
 	var rows []rowLaw
@@ -109,7 +112,7 @@ func (c Config) rowLaws(ctx context.Context, coefficients []float64, q, bad floa
 // The quantile is that of Chernoff's bound, for ⟨c, y⟩ = σ|c|N + Σ_m g_m·s_m, with g_m the
 // product of the first d coefficients with those of the column m steps before or after, of
 // which there are the most for the last row. Any λ > 0 proves it.
-func posteriors(c []float64, n int, q, sigma, log float64) []float64 {
+func posteriors(ctx context.Context, c []float64, n int, q, sigma, log float64) ([]float64, error) {
 	bands := len(c)
 	out := make([]float64, bands)
 	out[0] = q
@@ -117,6 +120,9 @@ func posteriors(c []float64, n int, q, sigma, log float64) []float64 {
 	norm := 0.0
 	lambda := 0.0
 	for d := 1; d < bands; d++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		t := d - 1 // the row that is new
 		norm += c[t] * c[t]
 		for m := 0; m <= t; m++ { // c_t·c_{t−m}: columns from j on
@@ -128,6 +134,7 @@ func posteriors(c []float64, n int, q, sigma, log float64) []float64 {
 		}
 		// Columns that are farther than the bands from the new row keep what they have.
 		far := min(bands-1, n-1-d)
+		largest := max(slices.Max(after[:d]), slices.Max(before[:far+1]))
 		bound := func(lambda float64) float64 {
 			s := log + lambda*lambda*sigma*sigma*norm/2
 			for _, g := range after[:d] {
@@ -136,7 +143,9 @@ func posteriors(c []float64, n int, q, sigma, log float64) []float64 {
 			for _, g := range before[1 : far+1] {
 				s += math.Log1p(q * math.Expm1(lambda*g))
 			}
-			return s / lambda
+			// Sums of at most 2n positive terms, each of a few roundings; those of x = λg count up to 1.6·(1 + x)
+			// times, as v(x) = log(1 + q(e^x − 1)) has x·v' ≤ x·v·e^x/(e^x − 1).
+			return s / lambda * (1 + (16+2*lambda*largest)*float64(n+16)*xmath.U)
 		}
 		top := 600 / after[0]
 		if lambda == 0 {
@@ -153,20 +162,18 @@ func posteriors(c []float64, n int, q, sigma, log float64) []float64 {
 				}
 			}
 		}
-		// Sums of at most 2n positive terms, each of a few roundings.
-		best *= 1 + 16*float64(n+16)*xmath.U
 		a := (best - norm/2) / (sigma * sigma)
 		a += 64 * float64(n+16) * xmath.U * (best + norm) / (sigma * sigma)
 		if q == 1 {
 			out[d] = 1
 			continue
 		}
-		out[d] = min(1, 1/(1+(1-q)/q*math.Exp(-a))*(1+16*xmath.U*(1+math.Abs(a))))
-		if q == 0 {
-			out[d] = 0
+		if q > 0 {
+			logOdds := xmath.Log(q) - math.Log1p(-q) + a
+			out[d] = min(1, 1/(1+math.Exp(-logOdds))*(1+16*xmath.U*(1+math.Abs(a)-xmath.Log(q))))
 		}
 	}
-	return out
+	return out, nil
 }
 
 // withCoin returns the law with so many units more with probability p.

@@ -132,7 +132,10 @@ func TestTwoRunsWithCoins(t *testing.T) {
 func TestPosteriorsOfCoins(t *testing.T) {
 	c, n, q, sigma := []float64{1, 0.5, 0.375, 0.3125}, 4, 0.2, 0.8
 	for _, share := range []float64{0.2, 0.02} {
-		bound := matrix.Posteriors(c, n, q, sigma, -math.Log(share))
+		bound, err := matrix.Posteriors(t.Context(), c, n, q, sigma, -math.Log(share))
+		if err != nil {
+			t.Fatal(err)
+		}
 		rng := rand.New(rand.NewPCG(1, 2))
 		mean := func(s, r int) float64 {
 			m := 0.0

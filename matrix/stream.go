@@ -8,6 +8,7 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/noise"
 )
 
@@ -66,6 +67,9 @@ func NewStream(c Config, clip float64, dimension int, src rand.Source) (*Stream,
 		return nil, fault.New("clip", "%v is not in (0, +Inf)", clip)
 	}
 	sigma := c.NoiseMultiplier * clip
+	if math.FMA(c.NoiseMultiplier, clip, -sigma) > 0 { // rounded down: no less noise than is priced
+		sigma = xmath.Up(sigma, 1)
+	}
 	if !(sigma >= 0x1p-900 && sigma <= 0x1p900) {
 		return nil, fault.New("clip", "%v times the noise multiplier is not in [2^-900, 2^900]", clip)
 	}

@@ -37,15 +37,15 @@ func (c discrete) RDP(alpha float64) float64 {
 		terms = append(terms, atomTerm(alpha, a, c.d.MassErr(), s.LossErr))
 	}
 	if !math.IsInf(s.LogQInf, -1) {
-		terms = append(terms, term(alpha, s.LogQInf, math.Inf(-1), c.d.MassErr(), 0))
+		terms = append(terms, atomTerm(alpha, profiles.Atom{LogQ: s.LogQInf, Loss: math.Inf(-1)}, c.d.MassErr(), 0))
 	}
 	return min(fromMoment(alpha, logSumUp(terms)), top)
 }
 
 // atomTerm is the term of an atom, from Q's side for small losses, where a
-// profile's masses under Q and its losses are both accurate.
+// profile's masses under Q and its losses are both accurate: a mass of logarithm x to massErr·(1 + |x|).
 func atomTerm(alpha float64, a profiles.Atom, massErr, lossErr float64) float64 {
-	return term(alpha, a.LogQ, a.Loss, massErr, lossErr)
+	return term(alpha, a.LogQ, a.Loss, massErr*(1+xmath.FiniteAbs(a.LogQ)), lossErr)
 }
 
 // Finite returns the exact curve of two output distributions on the same

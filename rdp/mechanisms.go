@@ -182,22 +182,22 @@ func (m boundedRange) RDP(alpha float64) float64 {
 	case alpha > hugeOrder || m.eps < tinyEpsilon:
 		return xmath.RoundUp(m.eps, 2)
 	}
-	// The top loss is ε − s with e^s = φ((α−1)ε)/φ(αε), φ(x) = (1 − e^{−x})/x.
-	// An error δ of s lowers log A by α²δ²/2 and A − 1 by (δ/ε)² relative at
-	// most; δ is some 10 u·max(1, log φ) and 10 u·αε when αε is small, so the
-	// loss stays far below the 2^12 units added.
-	s := logPhi((alpha-1)*m.eps) - logPhi(alpha*m.eps)
-	s = min(max(s, m.eps*0x1p-40), m.eps*(1-0x1p-40))
-	return min(xmath.RoundUp(m.at(alpha, s), 1<<12), xmath.RoundUp(m.eps, 2))
+	// An error δ of s lowers log A by α²δ²/2 and A − 1 by (δ/ε)² relative at most; bestShift is
+	// within some 100 u of s, and of ε where that is smaller, so that the loss stays far below
+	// the 2^12 units added.
+	return min(xmath.RoundUp(m.at(alpha, bestShift(alpha, m.eps)), 1<<12), xmath.RoundUp(m.eps, 2))
 }
 
-// logPhi returns log((1 − e^{−x})/x) for x > 0.
-func logPhi(x float64) float64 {
-	if x < 0.01 {
-		x2 := x * x
-		return -x/2 + x2/24 - x2*x2/2880
+// bestShift returns the s for which the losses ε − s and −s are worst: with t = α − 1 and
+// φ(x) = (1 − e^{−x})/x, e^s = φ(tε)/φ(αε) = (1 + 1/t)/(1 + (1 − e^{−ε})/(e^{tε} − 1)). Where αε is
+// small the two factors agree, and the series of log φ is subtracted term by term; the first that
+// is left out is below 1e-15·ε.
+func bestShift(alpha, eps float64) float64 {
+	t := alpha - 1
+	if x, y := alpha*eps, t*eps; x < 0.01 {
+		return eps * (0.5 - (x+y)/24 + (x+y)*(x*x+y*y)/2880)
 	}
-	return xmath.Log(-math.Expm1(-x) / x)
+	return math.Log1p(1/t) - math.Log1p(-math.Expm1(-eps)/math.Expm1(t*eps))
 }
 
 // at is the curve of the pair with losses ε − s and −s.

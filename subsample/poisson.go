@@ -114,7 +114,7 @@ func forwardErr(lossErr, most, rate float64) float64 {
 	if lossErr == 0 || math.IsInf(most, 0) {
 		return lossErr
 	}
-	return lossErr * min(1, rate*math.Exp(min(700, most-forward(most, rate)+lossErr))*(1+1e-12))
+	return lossErr * min(1, math.Exp(xmath.Log(rate)+most-forward(most, rate)+lossErr)*(1+1e-12))
 }
 
 // inverse maps a sampled loss ε > log(1−rate) to the base loss
@@ -126,6 +126,10 @@ func (p poisson) inverse(eps, tol float64) (y, dy float64) {
 func inversePoisson(eps, tol, rate, logRate, log1m float64) (y, dy float64) {
 	var num float64 // (e^ε − 1 + rate)/rate = e^y
 	switch {
+	case eps > 0 && eps <= 36-logRate && eps-logRate > 600:
+		// e^y leaves float64, or nearly: rate is no part of e^ε − 1 + rate, unless ε is less than its
+		// last digits are of 1.
+		return inverseTiny(eps, tol, rate, logRate)
 	case eps > 36-logRate:
 		// The map is within e^-36 of a shift.
 		y = eps - logRate + math.Log1p(-math.Exp(log1m-eps))
@@ -152,6 +156,23 @@ func inversePoisson(eps, tol, rate, logRate, log1m float64) (y, dy float64) {
 		e := math.Exp(min(eps, 700))
 		if below := num - tol*e/rate; below > 0 {
 			dy += tol * e / (rate * below)
+		} else {
+			dy = 1e300 // the edge may lie between
+		}
+	}
+	return y, dy
+}
+
+// inverseTiny is inversePoisson for ε > 0 and rates so small that e^ε/rate may be above all float64:
+// y = log(1 − e^−ε + rate·e^−ε) + ε − log(rate).
+func inverseTiny(eps, tol, rate, logRate float64) (y, dy float64) {
+	rest := rate*math.Exp(-eps) - math.Expm1(-eps) // to 3 u
+	y = eps + xmath.Log(rest) - logRate
+	dy = 2 * xmath.U * (2 + math.Abs(eps) + math.Abs(logRate) + math.Abs(xmath.Log(rest)) + math.Abs(y))
+	if tol > 0 {
+		// dy/dε = 1/rest falls with ε.
+		if below := rate*math.Exp(tol-eps) - math.Expm1(tol-eps); below > 0 && tol < eps {
+			dy += tol / below * (1 + 1e-12)
 		} else {
 			dy = 1e300 // the edge may lie between
 		}
