@@ -40,6 +40,12 @@ type Discrete struct {
 // The masses must sum to at most 1 + 1e-9 under P and under Q.
 func NewDiscrete(atoms []Atom, logPInf, logQInf, massErr, lossErr float64) (*Discrete, error) {
 	as := slices.Clone(atoms)
+	if math.IsNaN(logPInf) || math.IsNaN(logQInf) {
+		return nil, fault.New("masses", "%v and %v at infinity are not numbers", logPInf, logQInf)
+	}
+	if !(massErr >= 0 && lossErr >= 0) {
+		return nil, fault.New("errors", "%v of masses and %v of losses are not in [0, +Inf]", massErr, lossErr)
+	}
 	for i, a := range as {
 		if math.IsNaN(a.Loss) || math.IsInf(a.Loss, 0) || math.IsNaN(a.LogP) || math.IsNaN(a.LogQ) {
 			return nil, fault.New(fmt.Sprintf("atoms[%d]", i), "%v has a loss that is not finite or a mass that is not a number", a)
