@@ -449,6 +449,9 @@ const unresolved = 1e-6
 
 // Masses implements Source.
 func (b FromProfile) Masses(edges []float64) (q, p []float64, relErr, lost float64) {
+	if d, ok := b.Profile.(*profiles.Discrete); ok {
+		return listedMasses(d, edges)
+	}
 	var missing [2]float64
 	keep := func(m, abs float64, law int) float64 {
 		if m > 0 && abs <= unresolved*m {
@@ -471,3 +474,32 @@ func (b FromProfile) Masses(edges []float64) (q, p []float64, relErr, lost float
 	}
 	return q, p, relErr, max(missing[0], missing[1]) * (1 + 1e-9)
 }
+
+// listedMasses is Masses of atoms, of which each is an outcome: a cell without any has nothing, where two tails would leave
+// their rounding.
+func listedMasses(d *profiles.Discrete, edges []float64) (q, p []float64, relErr, lost float64) {
+	q, p = make([]float64, len(edges)+1), make([]float64, len(edges)+1)
+	far := 0.0
+	put := func(to []float64, i int, log float64) {
+		switch {
+		case math.IsInf(log, -1):
+		case log < -mostUnder:
+			lost += 2*math.Exp(log) + math.SmallestNonzeroFloat64
+		default:
+			to[i] += math.Exp(log)
+			far = max(far, math.Abs(log))
+		}
+	}
+	sup := d.Support()
+	put(q, 0, sup.LogQInf)
+	put(p, len(edges), sup.LogPInf)
+	for _, a := range d.Atoms() {
+		i, _ := slices.BinarySearch(edges, math.Exp(a.Loss))
+		put(q, i, a.LogQ)
+		put(p, i, a.LogP)
+	}
+	return q, p, d.MassErr()*(1+far) + u*(float64(len(d.Atoms()))+8+2*far), lost
+}
+
+// mostUnder is minus the logarithm of the smallest mass that is listed, above the subnormal numbers.
+const mostUnder = 700
