@@ -118,22 +118,7 @@ func (s Random) Bounds(ctx context.Context, b profiles.Mechanism, r profiles.Rel
 		}
 		return s.whole(ctx, b, r)
 	}
-	if r == profiles.Substitute {
-		return s.substitute(ctx, b)
-	}
-	upper, lower, err := source(b, r)
-	if err != nil {
-		return profiles.Bounds{}, err
-	}
-	var m profiles.Bounds
-	if s.uses > 1 {
-		m, err = s.several(ctx, b, r, upper, lower)
-	} else {
-		var up, low *positive.Law
-		if up, low, err = s.laws(ctx, upper, lower); err == nil {
-			m, err = twoSided(b.Name(), r, up, low)
-		}
-	}
+	m, err := s.hidden(ctx, b, r)
 	if err != nil {
 		return profiles.Bounds{}, err
 	}
@@ -146,6 +131,25 @@ func (s Random) Bounds(ctx context.Context, b profiles.Mechanism, r profiles.Rel
 		m.Directions[0].Upper, m.Directions[1].Upper = every, profiles.Reverse(every)
 	}
 	return m, nil
+}
+
+// hidden returns all epochs of b between laws.
+func (s Random) hidden(ctx context.Context, b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
+	if r == profiles.Substitute {
+		return s.substitute(ctx, b)
+	}
+	upper, lower, err := source(b, r)
+	if err != nil {
+		return profiles.Bounds{}, err
+	}
+	if s.uses > 1 {
+		return s.several(ctx, b, r, upper, lower)
+	}
+	up, low, err := s.laws(ctx, upper, lower)
+	if err != nil {
+		return profiles.Bounds{}, err
+	}
+	return twoSided(b.Name(), r, up, low)
 }
 
 // better reports whether p is the better one of two bounds at δ = delta, for choices only: which has the smaller ε, or

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/dpaccountant/accountant/fourier"
+	"github.com/dpaccountant/accountant/internal/positive"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -88,6 +89,52 @@ func TestLossesBeyondTheRangeOfValues(t *testing.T) {
 			}
 			s.Proves(t.Context(), 100, 1-0x1p-53)
 		}
+	}
+}
+
+// Substitution with so little noise that sums of differences have no digits from h of a third on: the table goes on by
+// what a known step costs and ends, and no end is infinite. (It had 400 rows, all of them 1, which took 65 s, and ε(1e-5)
+// of two epochs was infinite.)
+func TestSubstituteNextToNoNoise(t *testing.T) {
+	const sigma, delta = 0.2944586368491331, 1e-5
+	b, err := profiles.NewGaussianMechanism(sigma)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, epochs := range []int64{1, 8} {
+		s := must(must(NewRandom(2)).WithEpochs(epochs, EachEpoch))
+		s = must(s.For(Target{Delta: delta, Relative: 0.3}))
+		m, err := s.Bounds(t.Context(), b, profiles.Substitute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen, err := profiles.NewGaussian(sigma / 2 / math.Sqrt(float64(epochs)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ends [3]float64
+		for i, p := range []profiles.Profile{m.Directions[0].Lower, m.Directions[0].Upper, seen} {
+			sum := fourier.New(fourier.DefaultOptions())
+			if err := sum.Add(p, 1); err != nil {
+				t.Fatal(err)
+			}
+			r, err := sum.Epsilon(t.Context(), delta)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ends[i] = []float64{r.Lower, r.Upper, r.Upper}[i]
+		}
+		if !(ends[0] > 0 && ends[0] <= ends[1] && ends[1] <= ends[2]*(1+1e-6)) {
+			t.Errorf("%d epochs: ε in [%v, %v], and %v where the steps are known", epochs, ends[0], ends[1], ends[2])
+		}
+	}
+	one := must(must(NewRandom(2)).For(Target{Delta: 0.5, Relative: 0.5}))
+	ks, err := one.table(t.Context(), positive.LogNormal{S: 1 / sigma, Ulps: 4}, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last := ks[len(ks)-1]; len(ks) > 200 || !(last.up < 1e-6) {
+		t.Errorf("%d rows, the last at %v with h ≤ %v", len(ks), last.eps, last.up)
 	}
 }
 
