@@ -377,9 +377,6 @@ next:
 		}
 		kept = append(kept, i)
 	}
-	if len(kept) == len(ls) {
-		return ls, tails
-	}
 	outL, outT := make([]float64, len(kept)), make([]profiles.Tails, len(kept))
 	for i, k := range kept {
 		outL[i], outT[i] = ls[k], tails[k]
@@ -479,6 +476,7 @@ func (b FromProfile) Masses(edges []float64) (q, p []float64, relErr, lost float
 // their rounding.
 func listedMasses(d *profiles.Discrete, edges []float64) (q, p []float64, relErr, lost float64) {
 	q, p = make([]float64, len(edges)+1), make([]float64, len(edges)+1)
+	const mostUnder = 700 // a logarithm above those of subnormal numbers
 	far := 0.0
 	put := func(to []float64, i int, log float64) {
 		switch {
@@ -500,6 +498,3 @@ func listedMasses(d *profiles.Discrete, edges []float64) (q, p []float64, relErr
 	}
 	return q, p, d.MassErr()*(1+far) + u*(float64(len(d.Atoms()))+8+2*far), lost
 }
-
-// mostUnder is minus the logarithm of the smallest mass that is listed, above the subnormal numbers.
-const mostUnder = 700
