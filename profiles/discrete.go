@@ -40,6 +40,12 @@ type Discrete struct {
 // The masses must sum to at most 1 + 1e-9 under P and under Q, or as much more as massErr is.
 func NewDiscrete(atoms []Atom, logPInf, logQInf, massErr, lossErr float64) (*Discrete, error) {
 	as := slices.Clone(atoms)
+	if math.IsNaN(logPInf) || math.IsNaN(logQInf) {
+		return nil, fault.New("masses", "%v and %v at infinity are not numbers", logPInf, logQInf)
+	}
+	if !(massErr >= 0 && lossErr >= 0) {
+		return nil, fault.New("errors", "%v of masses and %v of losses are not in [0, +Inf]", massErr, lossErr)
+	}
 	for i, a := range as {
 		if math.IsNaN(a.Loss) || math.IsInf(a.Loss, 0) || math.IsNaN(a.LogP) || math.IsNaN(a.LogQ) {
 			return nil, fault.New(fmt.Sprintf("atoms[%d]", i), "%v has a loss that is not finite or a mass that is not a number", a)
@@ -48,27 +54,34 @@ func NewDiscrete(atoms []Atom, logPInf, logQInf, massErr, lossErr float64) (*Dis
 	slices.SortFunc(as, func(a, b Atom) int { return cmp.Compare(a.Loss, b.Loss) })
 	merged := as[:0]
 	mergeErr, first := 0.0, 0.0 // first loss of the group merged into the last atom
+	var p, q []float64          // its masses, added at once: one by one, thousands would add up their roundings
+	finish := func() {
+		if len(p) > 1 {
+			last := &merged[len(merged)-1]
+			last.LogP, last.LogQ = xmath.LogSum(p), xmath.LogSum(q)
+		}
+		p, q = p[:0], q[:0]
+	}
 	for _, a := range as {
 		if math.IsInf(a.LogP, -1) && math.IsInf(a.LogQ, -1) {
 			continue
 		}
-		if n := len(merged); n > 0 {
-			last := &merged[n-1]
-			if d := a.Loss - last.Loss; d <= 4*xmath.U*max(1, math.Abs(a.Loss)) {
-				mergeErr = max(mergeErr, a.Loss-first)
-				last.Loss = a.Loss
-				last.LogP = xmath.LogAdd(last.LogP, a.LogP)
-				last.LogQ = xmath.LogAdd(last.LogQ, a.LogQ)
-				continue
-			}
+		last := len(merged) - 1
+		if last >= 0 && a.Loss-merged[last].Loss <= 4*xmath.U*max(1, math.Abs(a.Loss)) {
+			mergeErr = max(mergeErr, a.Loss-first)
+			merged[last].Loss = a.Loss
+		} else {
+			finish()
+			merged, first = append(merged, a), a.Loss
 		}
-		merged, first = append(merged, a), a.Loss
+		p, q = append(p, a.LogP), append(q, a.LogQ)
 	}
+	finish()
 	// Masses that make 1 may come out above it. No mass is: that takes away rounding only, above and below.
 	logPInf, logQInf = clamped(logPInf), clamped(logQInf)
 	d := &Discrete{atoms: merged, logPInf: logPInf, logQInf: logQInf, lossErr: lossErr + mergeErr, massErr: massErr}
 	n := len(merged)
-	p, q := make([]float64, n), make([]float64, n)
+	p, q = make([]float64, n), make([]float64, n)
 	for i, a := range merged {
 		p[i], q[i] = a.LogP, a.LogQ
 	}
@@ -173,15 +186,15 @@ func NewFinite(p, q []float64) (*Discrete, error) {
 // are accurate to a few ulps.
 func newFromLogs(lp, lq []float64) (*Discrete, error) {
 	var atoms []Atom
-	pInf, qInf := math.Inf(-1), math.Inf(-1)
+	var onlyP, onlyQ []float64
 	var big, bigLoss float64
 	for i := range lp {
 		switch {
 		case math.IsInf(lp[i], -1) && math.IsInf(lq[i], -1):
 		case math.IsInf(lq[i], -1):
-			pInf = xmath.LogAdd(pInf, lp[i])
+			onlyP = append(onlyP, lp[i])
 		case math.IsInf(lp[i], -1):
-			qInf = xmath.LogAdd(qInf, lq[i])
+			onlyQ = append(onlyQ, lq[i])
 		default:
 			atoms = append(atoms, Atom{lp[i] - lq[i], lp[i], lq[i]})
 			big = max(big, math.Abs(lp[i]), math.Abs(lq[i]))
@@ -190,7 +203,7 @@ func newFromLogs(lp, lq []float64) (*Discrete, error) {
 	}
 	// Each logarithm: those of the number and of the sum, and their difference; or
 	// of a mixture of two masses of 4 u each.
-	return NewDiscrete(atoms, pInf, qInf, 8*xmath.U, 16*xmath.U*big+xmath.U*bigLoss)
+	return NewDiscrete(atoms, xmath.LogSum(onlyP), xmath.LogSum(onlyQ), 8*xmath.U, 16*xmath.U*big+xmath.U*bigLoss)
 }
 
 // Atoms returns the finite losses with their masses, ascending. The slice must

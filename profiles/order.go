@@ -37,12 +37,16 @@ func EitherOrder(p *Discrete) (*Discrete, error) {
 	a, b := newCorners(p, x), newCorners(reverse, x)
 	n := len(x) - 1
 	inf := max(a.value[n], b.value[n])
-	// The Q-mass above each corner, from the right, and the masses at the corners under P.
+	// The Q-mass above each corner, from the right, and the masses at the corners under P: in units of e^{−x} of the
+	// next corner, which no loss is too large for.
 	mass := make([]float64, n+1)
 	before := 0.0
 	for k := n - 1; k >= 0; k-- {
+		if k+2 <= n {
+			before *= math.Exp(x[k+1] - x[k+2])
+		}
 		s := max(before, larger(a, b, x, k))
-		mass[k+1] = (s - before) * math.Exp(x[k+1])
+		mass[k+1] = s - before
 		before = s
 	}
 	// Rounding: no value is below those of the two.
@@ -61,7 +65,8 @@ func EitherOrder(p *Discrete) (*Discrete, error) {
 	return twoSided(x, mass, mass, inf, inf)
 }
 
-// corners are a profile at losses x from 0 up, rounded up: δ, and the Q-mass of what lies above.
+// corners are a profile at losses x from 0 up, rounded up: δ, and the Q-mass of what lies above, in units of e^{−x}
+// of the next corner.
 type corners struct{ value, above []float64 }
 
 // newCorners moves losses to the right by their error and masses up by theirs. Masses below 1e-300 are
@@ -88,28 +93,34 @@ func newCorners(d *Discrete, x []float64) corners {
 	for k := n - 1; k >= 0; k-- {
 		// Sums and products of positive terms, a few of them for each loss.
 		c.value[k] = min(1, w.at(x[k])*(1+16*float64(n+4)*xmath.U))
+		if k+1 < n {
+			q = mass[k+1] + q
+		}
 		c.above[k] = q
-		q += mass[k] * math.Exp(-x[k])
+		if k+1 < n {
+			q *= math.Exp(x[k] - x[k+1])
+		}
 	}
 	c.value[0] = min(1, c.value[0]+near*(1+4*xmath.U))
 	return c
 }
 
 // larger returns the Q-mass that the larger of two profiles has above corner k, on the side from
-// there to the next corner.
+// there to the next corner, in the units of corners. From ε = 0 on, where nothing tells which one is the larger, it is what the
+// value there takes: the smaller slope may be 0 by rounding.
 func larger(a, b corners, x []float64, k int) float64 {
 	few, many := min(a.above[k], b.above[k]), max(a.above[k], b.above[k])
 	first, second := compare(a, b, k), compare(a, b, k+1)
 	switch {
-	case first == 0 && second == 0:
+	case first == 0 && second == 0 && k > 0:
 		return few
+	case first == 0 && second == 0:
 	case first >= 0 && second >= 0:
 		return a.above[k]
 	case first <= 0 && second <= 0:
 		return b.above[k]
 	}
-	gap := math.Exp(x[k]) * math.Expm1(x[k+1]-x[k])
-	s := (max(a.value[k], b.value[k]) - max(a.value[k+1], b.value[k+1])) / gap
+	s := (max(a.value[k], b.value[k]) - max(a.value[k+1], b.value[k+1])) / -math.Expm1(x[k]-x[k+1])
 	return min(max(s, few), many)
 }
 

@@ -87,3 +87,31 @@ func TestEitherOrderIsTheLargerOfBoth(t *testing.T) {
 		}
 	}
 }
+
+// TestEitherOrderAtTheEnds: a pair of which one order has no loss above 0 but for rounding, where the profile above was 0
+// everywhere, and one with losses that e^x is no number for, where its masses were none.
+func TestEitherOrderAtTheEnds(t *testing.T) {
+	tiny, err := NewFinite([]float64{1e-20, 1}, []float64{1e-30, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, q := math.Log(1e-5), math.Log1p(-1e-5)
+	far, err := NewDiscrete([]Atom{{q, q, 0}, {800, p, p - 800}}, math.Inf(-1), math.Inf(-1), 1e-15, 1e-15)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []*Discrete{tiny, far} {
+		either, err := EitherOrder(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, eps := range []float64{1e-3, 1, 10, 22, 700, 799} {
+			for _, one := range []Profile{d, Reverse(d)} {
+				least, err := LogDelta(one, eps)
+				if most, _ := LogDelta(either, eps); !(most >= least-err) && !math.IsInf(err, 1) {
+					t.Errorf("atoms %v, ε = %v: log δ is %v, of one order %v ± %v", d.Atoms(), eps, most, least, err)
+				}
+			}
+		}
+	}
+}

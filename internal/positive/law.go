@@ -301,7 +301,8 @@ func (c *cells) up() *Law {
 	return l
 }
 
-// low returns the law with the values of each cell at their mean.
+// low returns the law with the values of each cell at their mean. A product below the normal numbers may have come out larger
+// than it is, by less than what is lost otherwise, which is taken off.
 func (c *cells) low() *Law {
 	n := len(c.mass)
 	l := &Law{X: make([]float64, 0, n+1), Mass: make([]float64, 0, n+1)}
@@ -314,12 +315,12 @@ func (c *cells) low() *Law {
 		}
 		l.X, l.Mass = append(l.X, x), append(l.Mass, m)
 	}
-	if c.below > 0 {
-		put(min(c.belowMo/c.below, g[0]), c.below)
+	if m := c.below - c.lost; m > 0 {
+		put(min(c.belowMo/c.below, g[0]), m)
 	}
 	for k := range n {
-		if m := c.mass[k]; m > 0 {
-			put(min(g[k]+max(c.moment[k]/m, 0), g[k+1]), m)
+		if m := c.mass[k] - c.lost; m > 0 {
+			put(min(g[k]+max(c.moment[k]/c.mass[k], 0), g[k+1]), m)
 		}
 	}
 	return l

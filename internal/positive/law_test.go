@@ -228,3 +228,18 @@ func TestCellWithoutWidth(t *testing.T) {
 		}
 	}
 }
+
+// TestProductsOfTinyMasses: 1.7e-162 squared is 2.89e-324, and as a float64 4.94e-324. At a value of e^600 a law below must not have
+// that much.
+func TestProductsOfTinyMasses(t *testing.T) {
+	l := &Law{X: []float64{0.5, 1e130}, Mass: []float64{1, 1.7e-162}}
+	low := combine(multiply, l, l, []float64{0.25, 1e129, 1e259}, false)
+	for i, x := range low.X {
+		if x > 1e200 && low.Mass[i] > 0 { // at least 4.94e-324
+			t.Errorf("mass %v at %v, want at most 2.89e-324", low.Mass[i], x)
+		}
+	}
+	if up := combine(multiply, l, l, []float64{0.25, 1e129, 1e259}, true); !(up.Above(1e200) >= 1.7e-162*1e130*1.7e-162*1e130*(1-1e-9)) {
+		t.Errorf("E(X − 1e200)₊ is at most %v above", up.Above(1e200))
+	}
+}

@@ -321,13 +321,16 @@ func (b FromProfile) Round(grid []float64, above bool) *Law {
 // cells returns the masses of the cells [l_k, l_{k+1}) of the loss; an atom at an end counts
 // from there on.
 func (b FromProfile) cells(ls []float64) *cells {
-	grid := make([]float64, len(ls))
-	tails := make([]profiles.Tails, len(ls))
 	sup := b.Profile.Support()
+	tails := make([]profiles.Tails, len(ls))
 	for i, l := range ls {
-		grid[i] = math.Exp(l)
 		// L ≥ l is L > l⁻.
 		tails[i] = b.Profile.Tails(math.Nextafter(l, math.Inf(-1)), 0)
+	}
+	ls, tails = resolvedEnds(ls, tails, sup.Atoms)
+	grid := make([]float64, len(ls))
+	for i, l := range ls {
+		grid[i] = math.Exp(l)
 	}
 	c := newCells(grid)
 	pInf := math.Exp(sup.LogPInf)
@@ -347,6 +350,43 @@ func (b FromProfile) cells(ls []float64) *cells {
 	c.putBelow(math.Exp(tails[0].QC), math.Exp(tails[0].PC), tails[0].ErrC, tails[0].ErrC)
 	return c
 }
+
+// resolvedEnds leaves out ends of cells whose masses would be what two tails differ by in their last digits,
+// such as that between an atom and a point a rounding away from it: any ends give laws above and below. Atoms stay.
+func resolvedEnds(ls []float64, tails []profiles.Tails, atoms []float64) ([]float64, []profiles.Tails) {
+	resolved := func(a, b profiles.Tails) bool {
+		_, eq := between(a.Q, b.Q, a.QC, b.QC, a.Err, b.Err, a.ErrC, b.ErrC, false)
+		_, ep := between(a.P, b.P, a.PC, b.PC, a.Err, b.Err, a.ErrC, b.ErrC, false)
+		return max(eq, ep) <= min(max(resolution, 1e4*max(a.Err, b.Err, a.ErrC, b.ErrC)), worstResolution)
+	}
+	fixed := func(l float64) bool {
+		_, ok := slices.BinarySearch(atoms, l)
+		return ok
+	}
+	var kept []int
+next:
+	for i, l := range ls {
+		for len(kept) > 0 && !resolved(tails[kept[len(kept)-1]], tails[i]) {
+			if !fixed(ls[kept[len(kept)-1]]) {
+				kept = kept[:len(kept)-1]
+			} else if !fixed(l) {
+				continue next
+			} else {
+				break
+			}
+		}
+		kept = append(kept, i)
+	}
+	outL, outT := make([]float64, len(kept)), make([]profiles.Tails, len(kept))
+	for i, k := range kept {
+		outL[i], outT[i] = ls[k], tails[k]
+	}
+	return outL, outT
+}
+
+// resolution is the relative error from which a cell is joined to its neighbour: 1e-5 of a tail that is known
+// to a few roundings. Of tails that are known less well cells may be so too, up to worstResolution.
+const resolution, worstResolution = 1e-10, 1e-2
 
 // between returns the mass between two points from the smaller ones of their tails, with its
 // relative error.
@@ -406,6 +446,9 @@ const unresolved = 1e-6
 
 // Masses implements Source.
 func (b FromProfile) Masses(edges []float64) (q, p []float64, relErr, lost float64) {
+	if d, ok := b.Profile.(*profiles.Discrete); ok {
+		return listedMasses(d, edges)
+	}
 	var missing [2]float64
 	keep := func(m, abs float64, law int) float64 {
 		if m > 0 && abs <= unresolved*m {
@@ -427,4 +470,31 @@ func (b FromProfile) Masses(edges []float64) (q, p []float64, relErr, lost float
 		a = end
 	}
 	return q, p, relErr, max(missing[0], missing[1]) * (1 + 1e-9)
+}
+
+// listedMasses is Masses of atoms, of which each is an outcome: a cell without any has nothing, where two tails would leave
+// their rounding.
+func listedMasses(d *profiles.Discrete, edges []float64) (q, p []float64, relErr, lost float64) {
+	q, p = make([]float64, len(edges)+1), make([]float64, len(edges)+1)
+	const mostUnder = 700 // a logarithm above those of subnormal numbers
+	far := 0.0
+	put := func(to []float64, i int, log float64) {
+		switch {
+		case math.IsInf(log, -1):
+		case log < -mostUnder:
+			lost += 2*math.Exp(log) + math.SmallestNonzeroFloat64
+		default:
+			to[i] += math.Exp(log)
+			far = max(far, math.Abs(log))
+		}
+	}
+	sup := d.Support()
+	put(q, 0, sup.LogQInf)
+	put(p, len(edges), sup.LogPInf)
+	for _, a := range d.Atoms() {
+		i, _ := slices.BinarySearch(edges, math.Exp(a.Loss))
+		put(q, i, a.LogQ)
+		put(p, i, a.LogP)
+	}
+	return q, p, d.MassErr()*(1+far) + u*(float64(len(d.Atoms()))+8+2*far), lost
 }

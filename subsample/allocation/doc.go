@@ -55,8 +55,13 @@ func (t Target) positive() positive.Target {
 	return positive.Target{Delta: t.Delta, Relative: t.Relative}
 }
 
+var errUnknown = fault.New("mechanism", "its tails are not known well enough for laws of sums of them: their errors add up to more than the masses")
+
 // profileOf returns the profile of the pair whose likelihood ratio under Q has the law l.
 func profileOf(l *positive.Law) (*profiles.Discrete, error) {
+	if !(l.ValueErr < 0.5 && l.MassErr < 0.5) {
+		return nil, errUnknown
+	}
 	atoms := make([]profiles.Atom, 0, len(l.X))
 	qInf, far := math.Inf(-1), 0.0
 	for i, x := range l.X {

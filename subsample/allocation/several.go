@@ -6,7 +6,7 @@ import (
 	"context"
 	"math"
 
-	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/positive"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
@@ -67,8 +67,15 @@ type lattice struct {
 }
 
 // The lattice of the test has so many points in a standard deviation of T; the choice among
-// tests has few.
-const coarsePoints, finePoints = 30.0, 240.0
+// tests has few. Where losses are far beyond that, as of next to no noise, the points are further apart, so that those of one
+// g are at most mostCells of the fine one, and fewer of a coarse one: any lattice is a test.
+const coarsePoints, finePoints, mostCells = 30.0, 240.0, 1 << 12
+
+// A test whose laws may be this wide is the best of the coarse ones.
+const coarseEnough = 0.25
+
+// perProduct is what a product of masses takes of a limit of work, in the unit of parallel.WithWork.
+const perProduct = 0.03
 
 // testCut is where masses of the test are dropped, as a share of δ.
 const testCut = 1e-24
@@ -93,6 +100,9 @@ func (l lattice) trim(cut float64) lattice {
 func (l lattice) times(o lattice, cut float64) lattice {
 	r := lattice{lo: l.lo + o.lo, mass: make([]float64, max(0, len(l.mass)+len(o.mass)-1)), dropped: l.dropped + o.dropped}
 	for i, x := range l.mass {
+		if x == 0 {
+			continue
+		}
 		row := r.mass[i : i+len(o.mass)]
 		for j, y := range o.mass {
 			row[j] += x * y
@@ -106,6 +116,9 @@ func (l lattice) power(ctx context.Context, n int64, cut float64) (lattice, erro
 	r := lattice{mass: []float64{1}}
 	for square := l; ; square = square.times(square, cut) {
 		if err := ctx.Err(); err != nil {
+			return r, err
+		}
+		if err := parallel.Spend(ctx, perProduct*float64(len(square.mass))*float64(len(square.mass)+len(r.mass))); err != nil {
 			return r, err
 		}
 		if n&1 == 1 {
@@ -128,6 +141,7 @@ func (s Random) test(ctx context.Context, lower positive.Source, back bool) (pro
 	}
 	rate := float64(s.uses) / float64(s.steps)
 	share, top := 0.0, math.Inf(-1)
+	var best profiles.Profile
 	for _, x := range []float64{1.1, 0.9, 0.75, 0.6} {
 		if x*rate >= 1 {
 			continue
@@ -137,13 +151,14 @@ func (s Random) test(ctx context.Context, lower positive.Source, back bool) (pro
 			return nil, err
 		}
 		if e := epsilonOf(d, s.target.Delta); e > top {
-			share, top = x, e
+			share, top, best = x, e, d
 		}
 	}
-	// Rounding g costs the square of its step over the spread of one g.
-	best, err := s.testAt(ctx, lower, share*rate, min(max(6*math.Sqrt(float64(s.steps)), 100), finePoints), back)
-	if err != nil {
-		return nil, err
+	if s.target.Relative < coarseEnough {
+		// Rounding g costs the square of its step over the spread of one g.
+		if best, err = s.testAt(ctx, lower, share*rate, min(max(6*math.Sqrt(float64(s.steps)), 100), finePoints), back); err != nil {
+			return nil, err
+		}
 	}
 	if s.redraw == Once || s.epochs == 1 {
 		return best, nil
@@ -166,12 +181,9 @@ func (s Random) testAt(ctx context.Context, lower positive.Source, rate, pointsP
 		mean += sketch.Mass[i] * g
 		second += sketch.Mass[i] * g * g
 	}
-	step := math.Sqrt(max(second-mean*mean, 1e-300)*float64(s.steps)) / pointsPerSpread
-	lo := int(math.Floor(math.Log1p(-min(rate, 1-1e-12))/step)) - 1
-	hi := int(math.Ceil(math.Log1p(rate*(sketch.X[len(sketch.X)-1]-1))/step)) + 1
-	if hi-lo > 1<<20 || hi-lo < 1 {
-		return nil, fault.New("uses", "the test of %d uses of %d steps takes too many points", s.uses, s.steps)
-	}
+	from, to := math.Log1p(-min(rate, 1-1e-12)), math.Log1p(rate*(sketch.X[len(sketch.X)-1]-1))
+	step := max(math.Sqrt(max(second-mean*mean, 1e-300)*float64(s.steps))/pointsPerSpread, (to-from)/(mostCells*pointsPerSpread/finePoints))
+	lo, hi := int(math.Floor(from/step))-1, int(math.Ceil(to/step))+1
 	var edges []float64
 	first := lo
 	for j := lo; j < hi; j++ {
@@ -206,10 +218,11 @@ func (s Random) testAt(ctx context.Context, lower positive.Source, rate, pointsP
 
 // testProfile returns the profile of the two laws: P-masses are too small, which is safe, and
 // what was dropped of Q is added to each outcome, as it may have been any. An outcome that Q
-// has lost is left out.
+// has lost is left out. Where that makes more than 1 of Q, both laws are taken by so much less often.
 func testProfile(p, q lattice) (*profiles.Discrete, error) {
 	var atoms []profiles.Atom
 	err := p.err + q.err
+	var total xmath.Sum
 	for i, m := range p.mass {
 		j := i + p.lo - q.lo
 		n := q.dropped * (1 + 1e-9)
@@ -219,8 +232,15 @@ func testProfile(p, q lattice) (*profiles.Discrete, error) {
 		if m <= 0 || n <= 0 {
 			continue
 		}
+		total.Add(n)
 		lp, lq := xmath.Log(m), xmath.Log(n)
 		atoms = append(atoms, profiles.Atom{Loss: lp - lq, LogP: lp, LogQ: lq})
+	}
+	if more := xmath.Log(total.Value()); more > 0 {
+		for i := range atoms {
+			atoms[i].LogP -= more
+			atoms[i].LogQ -= more
+		}
 	}
 	return profiles.NewDiscrete(atoms, math.Inf(-1), math.Inf(-1), err+8*u, 2*err+64*u)
 }

@@ -81,3 +81,33 @@ func enumerated(p, q []float64, steps, uses int, share, a float64) (remove, add 
 	}
 	return remove, add
 }
+
+// TestAttackOfSeveralUsesAnswers: cases in which the attack was an internal error, took minutes, or reached nothing. With
+// next to no noise its lattice had too many points. Between the losses of a list lay what tails are rounded by, which counted for the
+// law without the record at every outcome: more than 1 of it, and too much to reach anything at a tiny δ.
+func TestAttackOfSeveralUsesAnswers(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		base   profiles.Mechanism
+		s      Random
+		delta  float64
+		within float64 // the lower end, as a share of the upper one
+	}{
+		{"next to no noise", must(profiles.NewLaplaceMechanism(0.017)), must(must(NewRandom(10)).WithUses(2)), 1e-6, 0.5},
+		{"a large loss that is rare", must(profiles.NewPure(16)), must(must(NewRandom(300)).WithUses(2)), 1e-6, 0.9},
+		{"a large loss", must(profiles.NewPure(60)), must(must(NewRandom(11)).WithUses(3)), 2e-45, 0.9},
+		{"epochs of a list", must(profiles.NewDiscreteLaplaceMechanism(3.7897254541310383, 2)), must(must(must(NewRandom(10)).WithUses(2)).WithEpochs(12, EachEpoch)), 1e-40, 0.4},
+	} {
+		m, err := must(c.s.For(Target{Delta: c.delta, Relative: 0.2})).Apply(c.base, profiles.AddRemove)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		for d, dir := range m.Directions {
+			lower, upper := epsilonOf(dir.Lower, c.delta), epsilonOf(dir.Upper, c.delta)
+			if !(lower > c.within*upper && lower <= upper) {
+				t.Errorf("%s, direction %d: ε in [%v, %v]", c.name, d, lower, upper)
+			}
+		}
+	}
+}

@@ -222,11 +222,14 @@ int discrete_law(slong *n, arb_ptr *p, arb_ptr *l, arb_t lost, const step *s, sl
 		arb_mul(one.lost, one.lost, g.norm, prec);
 		/* By squaring: all has the runs of the bits of the count that have been read. */
 		arb_poly_one(all.mass);
+		int started = 0; /* with little noise a law may have a single mass, and yet one that is missing */
 		for (int bit = 63; ok && bit >= 0; bit--) {
-			if (arb_poly_length(all.mass) > 1)
+			if (started)
 				ok = add_counts(&all, &all, &all, digits, most, prec);
-			if (ok && s->count >> bit & 1)
+			if (ok && s->count >> bit & 1) {
 				ok = add_counts(&all, &all, &one, digits, most, prec);
+				started = 1;
+			}
 		}
 		if (ok) {
 			*n = arb_poly_length(all.mass);
