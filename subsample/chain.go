@@ -57,7 +57,34 @@ func chain(links []link, outward float64) (profiles.Profile, error) {
 		}
 		r = s
 	}
+	if outward > 0 && r.kinks[0].y == 1 {
+		if p := pureLinks(links); p != nil {
+			return p, nil
+		}
+	}
 	return r.profile()
+}
+
+// pureLinks returns the profile of a chain of links that have the largest loss of these and nothing else, nil where there is none.
+// It says what it says in logarithms, where the rates of a roc underflow (losses of some 600 together).
+func pureLinks(links []link) profiles.Profile {
+	most, times := 0.0, 0
+	for _, l := range links {
+		s := l.p.Support()
+		if s.LogPInf > math.Inf(-1) || s.LogQInf > math.Inf(-1) {
+			return nil
+		}
+		most = max(most, max(s.Max, -s.Min)+s.LossErr)
+		times += l.times
+	}
+	if !(most*float64(times) < math.MaxFloat32) || times > maxKinks {
+		return nil
+	}
+	p, err := pureChain(xmath.Up(most, 1), times)
+	if err != nil {
+		return nil
+	}
+	return p
 }
 
 // power returns g∘g∘…∘g, k times.

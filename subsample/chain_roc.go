@@ -111,9 +111,13 @@ func rocOfTangents(p profiles.Profile) roc {
 	for i := len(ps) - 1; i > 0; i-- {
 		r.kinks = append(r.kinks, corners(ps[i], ps[i-1])...)
 	}
-	// Beyond the last tangent point at its slope, until P has nothing left.
+	// Beyond the last tangent point at its slope, until P has nothing left, rounded down: e^{−ε} may be above all numbers.
 	end := ps[0]
-	r.kinks = append(r.kinks, kink{end.x, end.y}, kink{min(1, end.x+end.left*math.Exp(-end.eps)*(1-8*xmath.U)), 1}, kink{1, 1})
+	rest := 0.0
+	if t := p.Tails(end.eps, s.LossErr); t.PC > math.Inf(-1) {
+		rest = max(0, math.Exp(t.PC-end.eps)*(1-1.01*t.ErrC-(8+2*math.Abs(t.PC)+2*math.Abs(end.eps))*xmath.U))
+	}
+	r.kinks = append(r.kinks, kink{end.x, end.y}, kink{min(1, end.x+rest), 1}, kink{1, 1})
 	return r.clean()
 }
 
@@ -155,9 +159,9 @@ func inserted(ps []tangentPoint, q tangentPoint) []tangentPoint {
 const smallCell = 1e-9
 
 // corners returns where the tangents of b, at the larger slope, and of a cross, or, in a small
-// cell, the ends of a chord that is raised by what the roc can be above it.
+// cell and where numbers end, where that of b is as high as a: beyond, the roc is no higher up to a.
 //
-// From (b.x, b.y) it is t to the right, (y_a − y_b) − e^{ε_a}(x_a − x_b) over e^{ε_b} − e^{ε_a}.
+// From (b.x, b.y) the crossing is t to the right, (y_a − y_b) − e^{ε_a}(x_a − x_b) over e^{ε_b} − e^{ε_a}.
 // Rounding t up, the corner goes on along the tangent at b, which is above that at a there.
 func corners(b, a tangentPoint) []kink {
 	dx, dy := max(0, a.x-b.x), max(0, a.y-b.y)
@@ -165,22 +169,21 @@ func corners(b, a tangentPoint) []kink {
 		return []kink{{a.x, a.y}}
 	}
 	low, high := math.Exp(a.eps), math.Exp(b.eps)
-	if b.eps-a.eps <= smallCell*(1+math.Abs(a.eps)) || math.IsInf(high, 1) {
-		raise := (high - low) * dx
-		if math.IsInf(raise, 0) || math.IsNaN(raise) {
-			return []kink{{b.x, a.y}}
-		}
-		return []kink{{b.x, min(1, b.y+raise)}, {a.x, min(1, a.y+raise)}}
+	box := []kink{{min(a.x, (b.x+dy/high*(1-(4+2*math.Abs(b.eps))*xmath.U))*(1-4*xmath.U)), a.y}, {a.x, a.y}}
+	if math.IsInf(high, 1) || high == 0 {
+		box[0].x = b.x
+		return box
+	}
+	if b.eps-a.eps <= smallCell*(1+math.Abs(a.eps)) {
+		return box
 	}
 	gap := low * math.Expm1(b.eps-a.eps)
 	noise := 16 * xmath.U * (a.y + b.y + low*(a.x+b.x))
 	t := (dy - low*dx + noise) / gap * (1 + 8*xmath.U)
-	if !(t > 0) {
-		t = 0
-	}
 	if !(t < dx) { // also where nothing is known of t
-		return []kink{{b.x, a.y}, {a.x, a.y}}
+		return box
 	}
+	t = max(t, 0)
 	x, y := b.x+t, b.y+t*high
 	return []kink{{x * (1 - 4*xmath.U), min(1, y*(1+8*xmath.U))}}
 }
