@@ -19,6 +19,11 @@ func FuzzSampled(f *testing.F) {
 		if !(noise > 0.05 && noise < 1e4 && rate > 1e-12 && rate <= 1) {
 			return
 		}
+		if kind%2 == 1 && noise < 0.08 {
+			// The error of a loss is one number for both ends, e^{1/noise} apart each from q: next to the smaller one it is
+			// a ninth of the width in which half of the mass is at 0.064, where no test can see on which side the atom is.
+			return
+		}
 		var base profiles.Profile
 		var exact profiletest.Exact
 		var err error
