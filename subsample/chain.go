@@ -77,7 +77,7 @@ func pureLinks(links []link) profiles.Profile {
 		most = max(most, max(s.Max, -s.Min)+s.LossErr)
 		times += l.times
 	}
-	if !(most*float64(times) < math.MaxFloat32) || times > maxKinks {
+	if math.IsInf(most, 1) || times > maxKinks {
 		return nil
 	}
 	p, err := pureChain(xmath.Up(most, 1), times)
