@@ -82,7 +82,7 @@ func pointsIn(bytes int64) int {
 // half of the limit where it can narrow an answer, and is left out where that is too little; the default
 // does not limit it, its number of runs does. Laws that are made for a question, those of random allocation,
 // have as much on top of it and are wider where that is too little; the widest are made
-// whatever they take, seconds at the most, and the default does not limit them either.
+// whatever they take, which a context or a time limit ends, and the default does not limit them either.
 func WithWorkLimit(work float64) Option {
 	return func(o *settings) { o.Work, o.limited = max(work, 1), true }
 }

@@ -187,18 +187,13 @@ func (r *recursion) run(ctx context.Context, answers int) error {
 	return nil
 }
 
-// mostPure is the largest ε that profiles.NewPure accepts.
-const mostPure = 1e6
-
 // upper is the profile of W, which the chords are. Where W is above delta to the end of its range, of which no
 // number has the λ, the largest loss of all answers is a better one.
 func (r *recursion) upper(delta float64) (profiles.Profile, error) {
-	if r.value[r.n] > delta && r.largest <= mostPure {
-		m, err := profiles.NewPure(r.largest)
-		if err != nil {
-			return nil, err
+	if r.value[r.n] > delta {
+		if m, err := profiles.NewPure(r.largest); err == nil { // not too large, nor infinite
+			return m.Pair(profiles.Substitute) // of any relation
 		}
-		return m.Pair(profiles.Substitute) // of any relation
 	}
 	eps := make([]float64, r.n+1)
 	for i := range eps {

@@ -175,18 +175,15 @@ func unhidden(b profiles.Mechanism, r profiles.Relation, uses int64) (profiles.P
 	}
 	s := pair.Support()
 	most := xmath.Up((max(s.Max, -s.Min)+s.LossErr)*float64(uses), 2)
-	if !(most <= mostPure) || s.LogPInf > math.Inf(-1) || s.LogQInf > math.Inf(-1) {
+	if s.LogPInf > math.Inf(-1) || s.LogQInf > math.Inf(-1) {
 		return nil, nil
 	}
 	pure, err := profiles.NewPure(most)
-	if err != nil {
-		return nil, err
+	if err != nil { // too large, or infinite: nothing is known
+		return nil, nil
 	}
 	return pure.Pair(r)
 }
-
-// mostPure is the largest ε that profiles.NewPure accepts.
-const mostPure = 1e6
 
 // whole is the case of a use in every step: a product of so many uses.
 func (s Random) whole(ctx context.Context, b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
