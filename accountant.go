@@ -14,6 +14,7 @@ import (
 
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/selection"
@@ -40,6 +41,7 @@ type Accountant struct {
 	running
 	known map[any]*profiles.Bounds // of a mechanism and its sampling
 	caps  map[*profiles.Bounds]capped
+	short bool   // the work limit cut selections short
 	bests *bests // of a search; nil: none are kept
 }
 
@@ -67,7 +69,7 @@ func (a *Accountant) Add(ctx context.Context, s Step, count int64) error {
 	if err := a.check(); err != nil {
 		return err
 	}
-	runs, err := a.flatten(ctx, s, count, nil)
+	runs, err := a.flatten(a.opts.budgeted(ctx), s, count, nil)
 	if err != nil {
 		return err
 	}
@@ -85,7 +87,7 @@ func (a *Accountant) AddPlan(ctx context.Context, p *Plan) error {
 	if p.Records() != a.Records() {
 		return fault.New("records-per-person", "%d is not the accountant's, %d", p.Records(), a.Records())
 	}
-	runs, err := a.flattenAll(ctx, p.Steps, 1, nil)
+	runs, err := a.flattenAll(a.opts.budgeted(ctx), p.Steps, 1, nil)
 	if err != nil {
 		return err
 	}
@@ -142,9 +144,12 @@ func (a *Accountant) flatten(ctx context.Context, s Step, count int64, runs []ru
 	count *= s.Count
 	switch {
 	case s.Selection != nil:
-		m, err := a.selected(ctx, s)
+		m, from, err := a.selected(ctx, s)
 		if err != nil {
 			return nil, err
+		}
+		if from != nil {
+			a.origins[&m] = from
 		}
 		return append(runs, run{m: &m, count: count}), nil
 	case s.Mechanism != nil && s.Steps != nil:
@@ -220,6 +225,9 @@ func (a *Accountant) mechanism(ctx context.Context, s Step) (*profiles.Bounds, e
 		}
 		a.caps[&m] = capped{s.Mechanism, t}
 	}
+	if s.Sampling != nil {
+		a.origins[&m] = &origin{step: s}
+	}
 	if err == nil && cacheable {
 		a.known[k] = &m
 	}
@@ -250,32 +258,108 @@ const selectionShare = 20
 
 // selected returns the mechanism of a selection step, the best of a random
 // number of runs of the candidate (selection.PriceOfBest).
-func (a *Accountant) selected(ctx context.Context, s Step) (profiles.Bounds, error) {
+func (a *Accountant) selected(ctx context.Context, s Step) (profiles.Bounds, *origin, error) {
 	law, err := s.Selection.Build()
 	if err != nil {
-		return profiles.Bounds{}, fault.Rename(err, func(field string) string { return "selection." + field })
+		return profiles.Bounds{}, nil, fault.Rename(err, func(field string) string { return "selection." + field })
 	}
 	// The price is of two data sets, whatever makes them neighbours.
 	candidate := New(a.relation, WithRecordsPerPerson(a.Records()))
 	candidate.opts.Options = a.opts.sums(selectionShare)
 	asked := bestAsked{s, a.relation, a.Records(), candidate.opts.Options}
 	asked.step.Name, asked.step.Count = "", 1
-	if m, ok := a.bests.of(asked); ok {
-		return m, nil
+	if m, from, ok := a.bests.of(asked); ok {
+		return m, from, nil
 	}
 	s.Selection, s.Count = nil, 1
-	if err := candidate.Add(ctx, s, 1); err != nil {
+	// Half of what is left, so that there is some for the next one; a coarse price is made for as much again.
+	_, left := parallel.Work(ctx)
+	if left < -a.opts.work() {
+		a.short = true
+		m, err := certainLoss(a.relation)
+		return m, nil, err
+	}
+	own := parallel.WithWork(ctx, max(0, left/2))
+	m, err := candidate.best(own, law, s)
+	_, rest := parallel.Work(own)
+	parallel.Spend(ctx, perSelection)
+	short := rest < 0 && ctx.Err() == nil
+	if short {
+		a.short = true
+		if err != nil { // such as of a candidate of which nothing is known by then
+			m, err = certainLoss(a.relation)
+		}
+	}
+	var from *origin
+	if candidate.runs > 0 { // its simpler releases are known without a price
+		from = &origin{candidate: candidate, law: law, short: short}
+	}
+	if err == nil && ctx.Err() == nil {
+		a.bests.keep(asked, m, from)
+	}
+	return m, from, err
+}
+
+// perSelection is what a price takes besides its levels and its candidate, measured.
+const perSelection = 3e6
+
+// best returns the best of so many runs of a step, which the accountant is to hold alone.
+func (a *Accountant) best(ctx context.Context, law selection.Law, s Step) (profiles.Bounds, error) {
+	if err := a.Add(ctx, s, 1); err != nil {
 		return profiles.Bounds{}, err
 	}
-	one, err := candidate.Candidate(ctx)
+	one, err := a.Candidate(ctx)
 	if err != nil {
 		return profiles.Bounds{}, err
 	}
-	m, err := boundsOfBest(ctx, law, a.relation, one)
-	if err == nil && ctx.Err() == nil {
-		a.bests.keep(asked, m)
+	return boundsOfBest(ctx, law, a.relation, one)
+}
+
+// certainLoss is a mechanism of which nothing is known.
+func certainLoss(r profiles.Relation) (profiles.Bounds, error) {
+	p, err := profiles.NewDiscrete(nil, 0, 0, 0, 0)
+	m := profiles.NewBounds("selection", r, p)
+	for d := range m.Directions {
+		m.Directions[d].Lower = profiles.Identical()
 	}
 	return m, err
+}
+
+// perDelta is what a δ takes besides what its sum spends.
+const perDelta = 500
+
+// seen are values of δ(ε), which falls with ε: they bound those that there is no work for.
+type seen struct{ eps, lo, hi []float64 }
+
+func (s *seen) add(eps, lo, hi float64) {
+	s.eps, s.lo, s.hi = append(s.eps, eps), append(s.lo, lo), append(s.hi, hi)
+}
+
+// worked reports whether the work of a context is done.
+func worked(ctx context.Context) bool {
+	_, left := parallel.Work(ctx)
+	return left < 0
+}
+
+func (s *seen) upper(eps float64) float64 {
+	least := 1.0
+	for i, e := range s.eps {
+		if e <= eps {
+			least = min(least, s.hi[i])
+		}
+	}
+	return least
+}
+
+func (s *seen) lower(eps float64) float64 {
+	most := max(0, -math.Expm1(eps))
+	most = max(0, xmath.Down(most, 2))
+	for i, e := range s.eps {
+		if e >= eps {
+			most = max(most, s.lo[i])
+		}
+	}
+	return most
 }
 
 // Candidate returns everything added so far as the candidate of a private selection: what
@@ -285,13 +369,20 @@ func (a *Accountant) Candidate(ctx context.Context) (*selection.Candidate, error
 	t := a.plain
 	if t == nil {
 		// Known as a whole only, the worst of both directions.
+		var known seen
 		bound := selection.FromDelta(func(eps float64) (float64, error) {
+			if worked(ctx) {
+				return known.upper(eps), nil
+			}
 			iv, err := a.Delta(ctx, eps)
+			known.add(eps, iv.Lower, iv.Upper)
+			parallel.Spend(ctx, a.opts.lawWork()/selectionShare)
 			return iv.Upper, err
 		})
 		return bound.Candidate(bound, [2]func(float64) float64{}), nil
 	}
-	if len(a.added) == 1 && a.runs == 1 {
+	t.bound(&a.running)
+	if len(a.added) == 1 && a.runs == 1 && !a.searches() {
 		return selection.CandidateOf(*a.added[0].m), nil
 	}
 	t.opts.Work = a.opts.Work
@@ -303,11 +394,22 @@ func (a *Accountant) Candidate(ctx context.Context) (*selection.Candidate, error
 		mirrored = mirrored && !r.list && one != nil && other != nil && profiles.Equal(profiles.Reverse(one), other)
 	}
 	var lock sync.Mutex
+	known := map[*fourier.Sum]*seen{}
 	ask := func(s *fourier.Sum, eps float64) (fourier.Result, error) {
 		lock.Lock()
 		defer lock.Unlock()
-		s.LimitWork(t.opts.work() / t.asked())
-		return s.Delta(ctx, eps)
+		if known[s] == nil {
+			known[s] = &seen{}
+		}
+		if worked(ctx) {
+			return fourier.Result{Lower: known[s].lower(eps), Upper: known[s].upper(eps)}, nil
+		}
+		_, left := parallel.Work(ctx)
+		s.LimitWork(min(t.opts.work()/t.asked(), left/16)) // about a hundred δ follow
+		r, err := s.Delta(ctx, eps)
+		known[s].add(eps, r.Lower, r.Upper)
+		parallel.Spend(ctx, perDelta)
+		return r, err
 	}
 	var upper [2]selection.Bound
 	var lower [2]func(float64) float64
@@ -340,7 +442,7 @@ func (a *Accountant) Epsilon(ctx context.Context, delta float64) (Interval, erro
 	t, err := a.total(ctx, delta, 1)
 	if err != nil {
 		if outOfTime(ctx, err) && delta >= 0 && delta <= 1 {
-			return a.trivial(math.Log1p(-delta), math.Inf(1)), nil // δ(ε) ≥ 1 − e^ε
+			return a.trivial(ctx, math.Log1p(-delta), math.Inf(1), func(s *fourier.Sum) (fourier.Result, error) { return s.Epsilon(ctx, delta) }) // δ(ε) ≥ 1 − e^ε
 		}
 		return Interval{}, err
 	}
@@ -353,7 +455,7 @@ func (a *Accountant) Epsilon(ctx context.Context, delta float64) (Interval, erro
 			iv.Warnings = append(iv.Warnings, fmt.Sprintf("δ = %v is below %v, which laws of %s are made for: the upper end is that of batches that anybody may know", delta, least, a.made.Name))
 		}
 	}
-	a.tooWide(&iv, a.opts.Absolute)
+	a.tooWide(&iv, t, a.opts.Absolute)
 	return iv, a.warnOfCap(ctx, &iv, delta)
 }
 
@@ -383,7 +485,7 @@ func (a *Accountant) Delta(ctx context.Context, eps float64) (Interval, error) {
 			iv.Warnings = append(iv.Warnings, fmt.Sprintf("δ is below %v, which laws of %s are made for: the interval is wider than asked", least, a.made.Name))
 		}
 	}
-	a.tooWide(&iv, 0)
+	a.tooWide(&iv, t, 0)
 	return iv, nil
 }
 
@@ -392,11 +494,28 @@ func outOfTime(ctx context.Context, err error) bool {
 	return ctx.Err() != nil && context.Cause(ctx) == fourier.ErrTimeLimit && errors.Is(err, ctx.Err())
 }
 
-// trivial is what holds of every mechanism, where time was over before anything was known of this one.
-func (a *Accountant) trivial(lower, upper float64) Interval {
+// trivial is what holds where time was over before any law was made: below, what holds of every
+// mechanism; above, what the same steps cost with nothing hidden but the noise.
+func (a *Accountant) trivial(ctx context.Context, lower, upper float64, ask func(*fourier.Sum) (fourier.Result, error)) (Interval, error) {
 	names := a.relation.DirectionNames()
-	return Interval{Lower: min(upper, xmath.Down(lower, 2)), Estimate: upper, Upper: upper, Direction: names[0], LowerDirection: names[0], Engine: fourier.ClosedForm,
+	iv := Interval{Lower: xmath.Down(lower, 2), Direction: names[0], LowerDirection: names[0], Engine: fourier.ClosedForm,
 		Warnings: []string{fmt.Sprintf("%v before any law was made: the interval is wider than asked", fourier.ErrTimeLimit)}}
+	most := math.Inf(-1)
+	for d, sum := range a.openOf(ctx).sums {
+		r := fourier.Result{Upper: upper}
+		if sum != nil {
+			var err error
+			if r, err = ask(sum); err != nil {
+				return Interval{}, err
+			}
+		}
+		if x := min(r.Upper, upper); x > most {
+			most, iv.Direction = x, names[d]
+		}
+	}
+	iv.Upper, iv.Lower = most, min(most, iv.Lower)
+	iv.Estimate = most
+	return iv, nil
 }
 
 // trivialDelta is the trivial answer to δ(ε) where err is that of the time limit.
@@ -404,17 +523,27 @@ func (a *Accountant) trivialDelta(ctx context.Context, eps float64, err error) (
 	if !outOfTime(ctx, err) || math.IsNaN(eps) || math.IsInf(eps, 0) {
 		return Interval{}, err
 	}
-	iv := a.trivial(-math.Expm1(eps), 1)
+	iv, err := a.trivial(ctx, -math.Expm1(eps), 1, func(s *fourier.Sum) (fourier.Result, error) { return s.Delta(ctx, eps) })
 	iv.Lower = max(0, iv.Lower)
-	return iv, nil
+	return iv, err
 }
 
 // tooWide warns of an interval that laws leave wider than asked: those of a question, or those
 // above and below one run.
-func (a *Accountant) tooWide(iv *Interval, absolute float64) {
+func (a *Accountant) tooWide(iv *Interval, t *total, absolute float64) {
 	lower, upper := iv.Lower, iv.Upper
-	if iv.Gap != nil || len(iv.Warnings) > 0 || math.IsInf(upper, 1) {
-		return // theory's gap, or there is a reason already
+	if lower == upper || len(iv.Warnings) > 0 {
+		return // there is no width, or a reason already
+	}
+	if width := upper - lower; (t.cut || a.short) && (math.IsInf(upper, 1) || width > max(a.opts.Relative*math.Abs(upper), absolute)) {
+		iv.Warnings = append(iv.Warnings, fmt.Sprintf("%v before all laws of its steps were made: the interval is wider than asked", parallel.ErrWork))
+		return
+	}
+	if math.IsInf(upper, 1) {
+		iv.Warnings = append(iv.Warnings, "no finite upper end is proved: what dominates the steps has a loss above every ε with a probability of more than δ")
+	}
+	if iv.Gap != nil || math.IsInf(upper, 1) {
+		return // theory's gap
 	}
 	if width := upper - lower; width > max(a.opts.Relative*math.Abs(upper), absolute) {
 		name := "its steps"

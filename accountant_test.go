@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/dpaccountant/accountant/internal/slow"
 	_ "github.com/dpaccountant/accountant/internal/steady" // the same draws in every run
 
 	"github.com/dpaccountant/accountant"
@@ -247,6 +248,7 @@ func TestWithTransform(t *testing.T) {
 
 // Sampling never raises ε, and a higher rate never lowers it.
 func TestSamplingAmplifies(t *testing.T) {
+	slow.Test(t)
 	rapid.Check(t, func(t *rapid.T) {
 		var b profiles.Mechanism
 		var err error

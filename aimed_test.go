@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 	"github.com/dpaccountant/accountant/subsample/allocation"
@@ -98,6 +99,7 @@ func TestAimedTotalsGrow(t *testing.T) {
 
 // TestEveryQuestionCountsAimedSteps: no question may forget them, as each asks its own sums.
 func TestEveryQuestionCountsAimedSteps(t *testing.T) {
+	slow.Test(t)
 	b, s := gaussianOf(t, 0.5), allocated(t, 4)
 	a := New(AddRemove)
 	if err := a.Add(t.Context(), Step{Mechanism: gaussianOf(t, 100)}, 1); err != nil {

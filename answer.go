@@ -56,7 +56,12 @@ type Interval struct {
 }
 
 // A Gap holds the two pairs between which the truth lies.
-type Gap struct{ Proved, Attack Range }
+type Gap struct {
+	Proved, Attack Range
+	// Unattacked are mechanisms whose runs count as nothing in the attack, as none on them is known here.
+	// Apart are those of which better attacks may be known where nothing else runs.
+	Unattacked, Apart []string
+}
 
 // finish returns an error if the interval is empty, and puts the estimate into it.
 func (iv *Interval) finish() error {
@@ -88,8 +93,11 @@ type total struct {
 	symmetric    bool
 	gap          bool    // lower sums are apart
 	theory       bool    // there is a gap in theory, not only between two laws
+	cut          bool    // the work limit left no time for some of the laws
 	of           int64   // runs of the accountant that these stand for
 	recursed     float64 // work of recursions
+	shown        *simpler
+	apart        []string // Gap.Apart
 }
 
 func newTotal(r profiles.Relation, o settings) *total {
@@ -310,7 +318,7 @@ func (t *total) worst(ask func(*fourier.Sum) (fourier.Result, error), below func
 		if proved.Lower > attack.Upper { // both may be infinite
 			out.Budget.TheoryGap = proved.Lower - attack.Upper
 		}
-		out.Gap = &Gap{Range{proved.Lower, proved.Estimate, proved.Upper}, Range{attack.Lower, attack.Estimate, attack.Upper}}
+		out.Gap = &Gap{Proved: Range{proved.Lower, proved.Estimate, proved.Upper}, Attack: Range{attack.Lower, attack.Estimate, attack.Upper}, Unattacked: t.unattacked(), Apart: t.apart}
 		for _, w := range attack.Warnings {
 			out.Warnings = append(out.Warnings, "attack: "+w)
 		}
@@ -319,6 +327,21 @@ func (t *total) worst(ask func(*fourier.Sum) (fourier.Result, error), below func
 		return Interval{}, err
 	}
 	return out, nil
+}
+
+// unattacked are the names of mechanisms of which only upper profiles are composed.
+func (t *total) unattacked() (names []string) {
+	attacked := func(name string) bool {
+		return slices.ContainsFunc(t.runs, func(r run) bool {
+			return r.m.Name == name && r.m.Directions[0].Lower != nil && r.m.Directions[1].Lower != nil
+		})
+	}
+	for _, r := range t.runs {
+		if !attacked(r.m.Name) && !slices.Contains(names, r.m.Name) {
+			names = append(names, r.m.Name)
+		}
+	}
+	return names
 }
 
 // larger reports whether a is above b, or as high and more likely so.

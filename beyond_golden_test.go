@@ -13,6 +13,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/fourier"
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
@@ -207,6 +208,7 @@ func TestChoicesAsPairsGolden(t *testing.T) {
 
 // Acceptance 3.7.5: many exponential mechanisms cost no more than any simple bound says, over many kinds.
 func TestExponentialsBelowEverySimpleBound(t *testing.T) {
+	slow.Test(t)
 	for _, c := range []struct {
 		epsilon float64
 		runs    int64

@@ -84,6 +84,9 @@ func Calibrate(ctx context.Context, p *Plan, g Goal, opts ...Option) (*Calibrati
 	}
 	ctx, stop := p.Accountant(opts...).opts.within(ctx)
 	defer stop()
+	if err := prepare(ctx, p, g); err != nil {
+		return nil, err
+	}
 	k, err := newKnob(p, g)
 	if err != nil {
 		return nil, err

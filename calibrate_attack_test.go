@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/dpaccountant/accountant/internal/slow"
 )
 
 // TestCalibrateAttackClosedForm: budgets on membership inference whose answers are known
@@ -64,6 +66,7 @@ func TestCalibrateAttackClosedForm(t *testing.T) {
 // is asked apart from the search, and its neighbour does not; with a theory gap and with
 // lattices too.
 func TestCalibrateAttackEveryKind(t *testing.T) {
+	slow.Test(t)
 	for _, c := range []struct {
 		name, plan string
 		g          Goal

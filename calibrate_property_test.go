@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/dpaccountant/accountant/internal/slow"
 )
 
 // judged is the certified upper end that a budget is compared with, computed
@@ -131,6 +133,7 @@ func TestCalibrateProperties(t *testing.T) {
 // TestCalibrateEveryKind: what is returned meets the budget and the neighbouring
 // value does not, for every kind of step and quantity.
 func TestCalibrateEveryKind(t *testing.T) {
+	slow.Test(t)
 	const several = `neighbors: add-remove
 steps:
   - {name: statistics, mechanism: {laplace: {noise-multiplier: 20}}, count: 3}

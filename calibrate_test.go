@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 )
@@ -287,6 +288,7 @@ func TestCalibrateErrors(t *testing.T) {
 // A search ends at the end of the range, also where that is not 0.01: for vectors
 // of whole numbers it depends on sensitivity and relation.
 func TestCalibrateVectorOfWholeNumbers(t *testing.T) {
+	slow.Test(t)
 	for _, c := range []struct {
 		neighbors string
 		least     float64

@@ -11,7 +11,7 @@ import (
 	"github.com/dpaccountant/accountant/plan"
 )
 
-// Found by the campaign (internal/campaign): laws of many choices left an interval wider than
+// Found by the campaign (lab/campaign): laws of many choices left an interval wider than
 // asked, and nothing said so.
 func TestLawsThatAreTooWideAreAWarning(t *testing.T) {
 	step := must(t)(choice.NewExponential(0.22760930543417887))

@@ -3,12 +3,14 @@ package accountant
 import (
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
 // All points of a curve together take no more than the work of one question, but for
 // the passes under way, and each is an interval that holds the answer.
 func TestCurvesShareWork(t *testing.T) {
+	slow.Test(t)
 	const work, points = 3e6, 40
 	b, err := profiles.NewDiscreteGaussianMechanism(8.47608, 1)
 	plan := holding(t, AddRemove, b, err, 0.0047, 9935130)

@@ -18,25 +18,4 @@
 //
 // Do not use it to combine guarantees of different neighbouring relations, or
 // for persons with several records without WithRecordsPerPerson.
-//
-// Files, each of which uses only those below it; accountant.go and answer.go are the ones to read
-// first:
-//
-//	compare.go     Compare: other methods of accounting
-//	groups.go      GroupEpsilon, and Compare's row: persons by the curve of one record
-//	gdp.go         GDP, CalibrateGDP: μ of Gaussian differential privacy
-//	risk.go        Risk: what an attacker can do
-//	calibrate.go   Calibrate: the value of a quantity that meets a budget
-//	knob.go        Goal: what can be turned in a plan, and the budget
-//	curve.go       DeltaCurve, EpsilonCurve, StepsCurve
-//	rdp.go         RDP: the Rényi curve of a plan
-//	tradeoff.go    TradeOff: the best test at each false-positive rate
-//	accountant.go  Accountant: the running total; Epsilon and Delta
-//	question.go    which sums answer a question
-//	recursion.go   ε and δ of a total, narrowed by the recursion over data configurations
-//	best.go        what the best of several runs costs
-//	best_kept.go   what a search keeps of them
-//	answer.go      Interval, and the sums that it is read from
-//	steps.go       Step, Plan, and the ways through them
-//	options.go     Option, FieldError
 package accountant

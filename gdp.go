@@ -13,13 +13,14 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/mu"
+	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
 // SquaredMu returns Σμ² of a plan of Gaussian mechanisms on the whole data set, rounded up:
 // the plan is √Σμ²-GDP (Dong, Roth and Su, JRSS-B 2022, corollary 3.3), and each step may be
-// chosen in the light of outputs if a gdp.Filter admits it. Relation: the plan's; substituting
+// chosen in the light of outputs if a rdp.GaussianFilter admits it. Relation: the plan's; substituting
 // a record doubles μ. Any other mechanism, a sample or a selection is an error that
 // names it.
 // A person with k records makes μ k times as large.
@@ -74,6 +75,9 @@ type GDP struct {
 	Warnings []string
 }
 
+// gdpShare: so many parts of the work of a question go, at least, to each look at where the curve ends.
+const gdpShare = 16
+
 // GDP returns μ at a tolerance τ: inf{μ : δ(ε) ≤ δ_μ(ε) + τ for all real ε}, in both
 // directions, as a certified interval. τ is in [1e-100, 1); it may be 0 for Gaussian noise
 // on the whole data set alone. Without a tolerance no plan with sampled Gaussian noise has a
@@ -96,15 +100,26 @@ func (a *Accountant) GDP(ctx context.Context, tolerance float64) (GDP, error) {
 		return out, fault.New("tolerance", "%v is not in [1e-100, 1)", tolerance)
 	}
 	var warnings []string
+	// All questions share the work of one.
+	most, spent := a.opts.work(), a.spent()
+	defer func(work float64) { a.opts.Work = work }(a.opts.Work)
 	end, err := a.Epsilon(ctx, tolerance)
 	if err != nil {
 		return out, err
 	}
-	most := math.Inf(1)
+	top := math.Inf(1)
 	if gaussian {
-		most = exact.Upper
+		top = exact.Upper
 	}
-	found, err := mu.Find(tolerance, end.Upper, most, func(epsilons []float64) ([]mu.Point, error) {
+	found, err := mu.Find(tolerance, end.Upper, top, func(epsilons []float64) ([]mu.Point, error) {
+		left := most - (a.spent() - spent)
+		if left <= 0 && len(epsilons) > 1 {
+			if len(warnings) == 0 {
+				warnings = append(warnings, fmt.Sprintf("%v: the interval is wider than asked", parallel.ErrWork))
+			}
+			return nil, mu.ErrEnough
+		}
+		a.opts.Work = max(left, most/gdpShare) // where the curve ends must be proved
 		points, err := a.DeltaCurve(ctx, epsilons)
 		out := make([]mu.Point, len(points))
 		for i, p := range points {
@@ -172,6 +187,9 @@ const gdpLooks = 80
 func CalibrateGDP(ctx context.Context, p *Plan, g Goal, budget, tolerance float64, opts ...Option) (*GDPCalibration, error) {
 	if !(budget > 0 && budget <= mu.MaxMu) {
 		return nil, fault.New("mu", "%v is not in (0, %v]", budget, float64(mu.MaxMu))
+	}
+	if err := prepare(ctx, p, g); err != nil {
+		return nil, err
 	}
 	k, err := newKnob(p, g)
 	if err != nil {

@@ -4,6 +4,7 @@ package accountant
 // several steps as one number. Nothing here asks what a plan costs.
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -141,6 +142,20 @@ type knob struct {
 	build    func(x float64) (*Plan, error)
 	settings func(x float64) []Setting
 	rest     func() []Step // the plan without the steps that are turned
+}
+
+// prepare finds what lists of runs, such as those of a matrix mechanism, keep of themselves: NoiseRange, which has no context, then finds it
+// there. An error other than that of ctx shows where the runs are asked for.
+func prepare(ctx context.Context, p *Plan, g Goal) error {
+	if p == nil || g.Solve != NoiseMultiplier {
+		return nil
+	}
+	eachStep(p.Steps, "steps", func(_ string, s Step) {
+		if list, ok := s.Mechanism.(subsample.Sequence); ok && ctx.Err() == nil {
+			_, _ = list.Runs(ctx, p.Neighbors)
+		}
+	})
+	return ctx.Err()
 }
 
 // newKnob returns the knob of a goal. It is long because of the

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/plan"
 )
 
@@ -15,6 +16,7 @@ import (
 // has an interval that meets the one without a limit, and a warning where it is wider than asked; a cancelled context
 // is its error. The plans are of every kind of engine: integrals, lattices, laws for a question, gaps, closed forms.
 func TestEveryAnswerEndsWithinItsLimits(t *testing.T) {
+	slow.Test(t)
 	for name, steps := range map[string]string{
 		"integral": "neighbors: add-remove\nsteps: [{mechanism: {gaussian: {noise-multiplier: 1}}, sampling: {poisson: {rate: 0.01}}, count: 1000}]",
 		"laplace":  "neighbors: add-remove\nsteps: [{mechanism: {laplace: {noise-multiplier: 3}}, sampling: {poisson: {rate: 0.0001}}, count: 20}]",

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/plan"
 )
 
@@ -42,6 +43,7 @@ func TestGDPOfGaussians(t *testing.T) {
 // TestGDPOfRandomAllocation: steps whose laws are computed for a question are apart from what is
 // added, and neither nothing nor Gaussian. Without them μ was 0.
 func TestGDPOfRandomAllocation(t *testing.T) {
+	slow.Test(t)
 	for _, steps := range []string{
 		"{mechanism: {gaussian: {noise-multiplier: 1}}, sampling: {random-allocation: {steps: 8}}}",
 		"{mechanism: {gaussian: {noise-multiplier: 20}}}, {mechanism: {gaussian: {noise-multiplier: 1}}, sampling: {random-allocation: {steps: 8}}}",
@@ -67,6 +69,7 @@ func TestGDPOfRandomAllocation(t *testing.T) {
 // TestGDPOfASensitivityInterval: the lower end is that of the contributions that are found, not
 // that of the bound above.
 func TestGDPOfASensitivityInterval(t *testing.T) {
+	slow.Test(t)
 	a := accountantOf(t, "{neighbors: add-remove, steps: [{mechanism: {matrix: {noise-multiplier: 4, steps: 9, strategy: {toeplitz: {coefficients: [1, 0, 0.5, 0, -0.5]}}, participation: {min-separation: 2, at-most: 3}}}}]}")
 	iv, err := a.Delta(context.Background(), 0)
 	if err != nil {

@@ -3,11 +3,14 @@ package accountant
 // What an accountant may be told: accuracy, limits, engines; and the error that names a field.
 
 import (
+	"cmp"
 	"context"
+	"math"
 	"time"
 
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/parallel"
 )
 
 // An Option configures New.
@@ -21,6 +24,7 @@ type settings struct {
 	records   int64         // of a person; 0 for 1
 	quiet     bool          // hints are not wanted
 	limited   bool          // the work was limited by the caller, that of recursions too
+	laws      float64       // work of the laws of a question; 0 for as much as it has
 	report    func(done, total int)
 }
 
@@ -36,6 +40,18 @@ func (o settings) work() float64 {
 		return o.Work
 	}
 	return fourier.DefaultWork(o.Relative)
+}
+
+// lawWork is what the laws of a question may take, on top of its sums.
+func (o settings) lawWork() float64 { return cmp.Or(o.laws, o.work()) }
+
+// budgeted returns a context with the work of a question, which all selections of a plan share, also those inside one
+// another; the same context if it has such work already.
+func (o settings) budgeted(ctx context.Context) context.Context {
+	if _, left := parallel.Work(ctx); !math.IsInf(left, 1) {
+		return ctx
+	}
+	return parallel.WithWork(ctx, o.work())
 }
 
 // within returns a context that ends with the time limit, if there is one.
@@ -81,8 +97,9 @@ func pointsIn(bytes int64) int {
 // than asked and carries a warning with the width reached. The recursion of WithRecursion has
 // half of the limit where it can narrow an answer, and is left out where that is too little; the default
 // does not limit it, its number of runs does. Laws that are made for a question, those of random allocation,
-// have as much on top of it and are wider where that is too little; the widest are made
-// whatever they take, which a context or a time limit ends, and the default does not limit them either.
+// have as much on top of it, and so have the selections of a plan while it is added. They are wider where that is
+// too little, and the widest may take as much once more; where that does not do, a bound that needs no law takes their place.
+// Where an answer is wide, simpler releases of the same steps, whose upper ends hold too, have as much again.
 func WithWorkLimit(work float64) Option {
 	return func(o *settings) { o.Work, o.limited = max(work, 1), true }
 }

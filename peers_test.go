@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 )
@@ -127,6 +128,7 @@ func peerAccountant(t testing.TB, kind string, a []float64, opts ...accountant.O
 // peerRounding in δ (seen: dp_accounting, 1000 Laplace b = 10, δ = 1e-10, pessimistic at
 // 1e-3: 23.94439 where ε is 23.94442, which is 4e-15 in δ).
 func TestPeers(t *testing.T) {
+	slow.Test(t)
 	cases, _ := loadPeers(t)
 	trusted, differing, unchecked := 0, 0, 0
 	for _, c := range cases {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/fourier"
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 )
@@ -205,6 +206,7 @@ func TestPersonsByBothEngines(t *testing.T) {
 // An interval about persons that is wider than asked has a warning that says so, whatever made it wide: rounding,
 // or a limit of work or memory.
 func TestPersonsNothingSilentlyWider(t *testing.T) {
+	slow.Test(t)
 	const accuracy = 1e-6
 	wide := 0
 	for _, c := range []struct {

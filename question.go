@@ -30,10 +30,12 @@ type running struct {
 	scout    *running         // of the same runs, roughly
 	past     float64          // work of totals that were replaced
 	many     bool             // many questions are expected
+	origins  map[*profiles.Bounds]*origin
+	open     *simpler // with nothing hidden but the noise
 }
 
 func newRunning(r profiles.Relation, o settings) running {
-	return running{relation: r, opts: o, at: map[*profiles.Bounds]int{}, plain: newTotal(r, o), totals: map[totalKey]*total{}, many: o.many}
+	return running{relation: r, opts: o, at: map[*profiles.Bounds]int{}, plain: newTotal(r, o), totals: map[totalKey]*total{}, many: o.many, origins: map[*profiles.Bounds]*origin{}}
 }
 
 // addRuns adds runs, after checking the total.
@@ -81,13 +83,14 @@ type totalKey struct {
 func (a *running) total(ctx context.Context, delta, finer float64) (*total, error) {
 	if a.plain != nil {
 		a.plain.opts.Work = a.opts.Work
+		a.plain.bound(a)
 		return a.plain, nil
 	}
 	o, key, q := a.question(delta, finer)
 	t := a.totals[key]
 	if t == nil || t.of != a.runs {
 		delete(a.totals, key) // unless all goes well
-		runs, err := a.standing(ctx, q)
+		runs, cut, err := a.standing(ctx, q)
 		if err != nil {
 			return nil, err
 		}
@@ -109,9 +112,10 @@ func (a *running) total(ctx context.Context, delta, finer float64) (*total, erro
 				return nil, err
 			}
 		}
-		t.of = a.runs
+		t.of, t.cut, t.apart = a.runs, cut, a.apart()
 	}
 	t.opts.Work, t.opts.report = a.opts.Work, a.opts.report
+	t.bound(a)
 	a.totals[key] = t
 	return t, nil
 }
@@ -139,37 +143,74 @@ func (a *running) question(delta, finer float64) (settings, totalKey, profiles.Q
 }
 
 // standing returns what was added, with what laws make of their runs behind the others.
-func (a *running) standing(ctx context.Context, q profiles.Question) ([]run, error) {
+// cut says that the work did not suffice for some.
+func (a *running) standing(ctx context.Context, q profiles.Question) (runs []run, cut bool, err error) {
 	made, runs := joined(a.added, func(m *profiles.Bounds) profiles.Laws { return m.Laws })
 	q.Alone = len(runs) == 0 && len(made) == 1
-	for _, r := range made {
+	left := a.opts.lawWork()
+	for i, r := range made {
 		if q.Alone && r.count == 1 && r.m.Directions[0].Upper != nil {
 			one := *r.m // whose directions are those of one run, attained at each ε
 			one.Laws = nil
-			return []run{{m: &one, count: 1}}, nil
+			return []run{{m: &one, count: 1}}, false, nil
 		}
 		q.Runs = r.count
-		c, err := a.opts.laws(ctx, r.m.Laws, q, len(made))
+		c, bill, err := lawsWithin(ctx, shareOf(left, len(made)-i), r.m.Laws, q)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
+		left -= bill.work
+		cut = cut || bill.cut
 		runs = append(runs, stand(r, c)...)
 	}
-	return runs, nil
+	return runs, cut, nil
 }
 
-// laws returns what laws make of a question. With a limit of work each of n such takes a part of it; where that is too
-// little they are made for a larger width, and for the largest whatever they take.
-func (o settings) laws(ctx context.Context, laws profiles.Laws, q profiles.Question, n int) (profiles.Composition, error) {
-	const coarser, widest = 16, 0.5
-	for tries := 2.0; o.limited && q.Width < widest; tries *= 2 {
-		c, err := laws.For(parallel.WithWork(ctx, o.work()/tries/float64(n)), q)
-		if !errors.Is(err, parallel.ErrWork) {
-			return c, err
+// apart are the names of mechanisms whose laws know more where nothing else runs, if something does.
+func (a *running) apart() (names []string) {
+	made, others := joined(a.added, func(m *profiles.Bounds) profiles.Laws { return m.Laws })
+	for _, r := range made {
+		if r.m.Laws.Least() == 0 && r.m.Directions[0].Upper != nil && len(made)+len(others) > 1 {
+			names = append(names, r.m.Name)
 		}
-		q.Width *= coarser
 	}
-	return laws.For(ctx, q)
+	return names
+}
+
+// A lawBill is what laws took, and whether their work was cut short.
+type lawBill struct {
+	work float64
+	cut  bool
+}
+
+// shareOf is what the next of n laws may take of the work that is left: of very many, the first get more than their part,
+// for a part that makes none of them is of no use.
+func shareOf(left float64, n int) float64 { return left / float64(min(n, 16)) }
+
+// lawsWithin returns what laws make of a question for so much work. Where that is too little they are made for larger
+// widths, and at last there is what takes none (profiles.Retreat). The last attempt has the whole of the work again:
+// what follows it knows next to nothing.
+func lawsWithin(ctx context.Context, work float64, laws profiles.Laws, q profiles.Question) (c profiles.Composition, bill lawBill, err error) {
+	const coarser, widest = 16, 0.5
+	for _, try := range []struct{ part, width float64 }{{0.5, q.Width}, {0.25, coarser * q.Width}, {1, widest}} {
+		if q.Width = try.width; q.Width > widest {
+			continue
+		}
+		limited := parallel.WithWork(ctx, try.part*work)
+		c, err = laws.For(limited, q)
+		spent, _ := parallel.Work(limited)
+		bill.work += spent
+		if !errors.Is(err, parallel.ErrWork) {
+			return c, bill, err
+		}
+	}
+	bill.cut = true
+	if r, ok := laws.(profiles.Retreat); ok {
+		c, err = r.Retreat(q)
+	} else {
+		c, err = laws.For(ctx, q)
+	}
+	return c, bill, err
 }
 
 // stand returns the runs that stand for a composition: what dominates beside what attacks where
@@ -206,16 +247,18 @@ func (a *running) single(ctx context.Context, delta float64) ([]run, error) {
 	_, _, q := a.question(delta, 1)
 	q.Many = true
 	var runs []run
-	for _, r := range a.added {
+	left := a.opts.lawWork()
+	for i, r := range a.added {
 		if r.m.Directions[0].Upper != nil {
 			runs = append(runs, r)
 			continue
 		}
 		q.Runs = r.count
-		c, err := a.opts.laws(ctx, r.m.Laws, q, len(a.added))
+		c, bill, err := lawsWithin(ctx, shareOf(left, len(a.added)-i), r.m.Laws, q)
 		if err != nil {
 			return nil, err
 		}
+		left -= bill.work
 		runs = append(runs, stand(r, c)...)
 	}
 	return runs, nil
@@ -244,8 +287,10 @@ const (
 func (a *running) about(ctx context.Context, eps, least float64) (float64, error) {
 	if a.scout == nil || a.scout.runs != a.runs {
 		o := a.opts
+		o.laws = o.work() / mostLooks // of each look
 		o.Relative, o.Absolute, o.Work, o.report = scoutAccuracy, scoutAccuracy*1e-3, scoutWork, nil
 		s := newRunning(a.relation, o)
+		s.origins = a.origins
 		a.scout = &s
 		if err := a.scout.addRuns(a.added); err != nil {
 			return 0, err

@@ -6,12 +6,14 @@ import (
 	"testing"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/rdp"
 )
 
 // Rényi accounting bounds the same plans from above, and less tightly.
 func TestRDPIsAboveFourier(t *testing.T) {
+	slow.Test(t)
 	plans, err := filepath.Glob("examples/*.[yj]*")
 	if err != nil || len(plans) < 5 {
 		t.Fatalf("examples: %v, %v", plans, err)

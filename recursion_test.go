@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 )
@@ -26,6 +27,7 @@ func fiveOfFifty(t *testing.T) (subsample.FixedSize, profiles.Mechanism) {
 // TestWithRecursion: the recursion's interval lies within the one without it,
 // alone and with another mechanism in the plan, and grows with the runs.
 func TestWithRecursion(t *testing.T) {
+	slow.Test(t)
 	sampling, base := fiveOfFifty(t)
 	sampled := Step{Mechanism: base, Sampling: sampling}
 	with, without := New(profiles.Substitute, WithRecursion(40)), New(profiles.Substitute)
@@ -87,6 +89,7 @@ func TestWithRecursion(t *testing.T) {
 // TestRecursionIsCounted: a limit of work ends the recursion too, with a warning and the best that was proved
 // without it; what a question takes stays within its limit, and a larger limit never makes an end worse.
 func TestRecursionIsCounted(t *testing.T) {
+	slow.Test(t)
 	sampling, base := fiveOfFifty(t)
 	m, err := sampling.Apply(base, profiles.Substitute) // with laws of its recursion that all share once they are made
 	if err != nil {

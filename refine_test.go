@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/dpaccountant/accountant/internal/slow"
 )
 
 // Plans for which what the coarse laws say of the neighbourhood of the answer leads
@@ -67,6 +69,7 @@ func TestNoGapBetweenInfinities(t *testing.T) {
 // TestWarningsHaveTheWidth: a warning tells the width of the interval beside it, also
 // where the other direction has narrowed that.
 func TestWarningsHaveTheWidth(t *testing.T) {
+	slow.Test(t)
 	plan, err := ParsePlan([]byte(`{"neighbors": "add-remove", "steps": [{"mechanism": {"discrete-gaussian": {"noise-multiplier": 8.9614}},
 		"sampling": {"poisson": {"rate": 0.0155735}}, "count": 483882}]}`))
 	if err != nil {

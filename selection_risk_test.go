@@ -3,6 +3,7 @@ package accountant
 import (
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/selection"
 )
@@ -10,6 +11,7 @@ import (
 // TestSelectionNotBelowGuessing: with a selection in the plan, known from two sides with a gap
 // between, no row of a risk report starts below what guessing gives, and no ε or δ below 0.
 func TestSelectionNotBelowGuessing(t *testing.T) {
+	slow.Test(t)
 	strong, err := profiles.NewGaussianMechanism(2)
 	if err != nil {
 		t.Fatal(err)
@@ -76,6 +78,7 @@ func TestSelectionNotBelowGuessing(t *testing.T) {
 // TestSelectionsOfASearchAreComputedOnce: what a search does not turn, such as the candidate where it turns a count,
 // is kept; another candidate, law or accuracy is another one.
 func TestSelectionsOfASearchAreComputedOnce(t *testing.T) {
+	slow.Test(t)
 	base := func(sigma float64) profiles.Mechanism {
 		b, err := profiles.NewGaussianMechanism(sigma)
 		if err != nil {

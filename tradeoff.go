@@ -165,13 +165,13 @@ func (x tests) best(ctx context.Context, alpha float64) (out TradeOffPoint, gap 
 		// others attained: the worst direction has the larger power at both.
 		if d == 0 {
 			out = TradeOffPoint{Alpha: alpha, Power: power, TypeII: typeII, Direction: x.names[0]}
-			gap = Gap{proved, attack}
+			gap = Gap{Proved: proved, Attack: attack}
 			continue
 		}
 		if power.Upper > out.Power.Upper || typeII.Lower < out.TypeII.Lower {
 			out.Direction = x.names[d]
 		}
-		out.Power, gap = maximum(out.Power, power), Gap{maximum(gap.Proved, proved), maximum(gap.Attack, attack)}
+		out.Power, gap = maximum(out.Power, power), Gap{Proved: maximum(gap.Proved, proved), Attack: maximum(gap.Attack, attack)}
 		out.TypeII = Range{min(out.TypeII.Lower, typeII.Lower), min(out.TypeII.Estimate, typeII.Estimate), min(out.TypeII.Upper, typeII.Upper)}
 	}
 	return out, gap, nil

@@ -17,11 +17,4 @@
 //
 // Relation: the two data sets are those with the record and without it, in the sense that
 // the experiment gives to "without": left out, or replaced.
-//
-// Files, each of which uses only those below it:
-//
-//	manyruns.go  ManyRuns: rates of errors by Clopper and Pearson, ε and μ
-//	onerun.go    OneRun: correct guesses against the worst mechanism, ε and μ
-//	scores.go    Scores: members and non-members, their order and ROC
-//	binomial.go  tails of the binomial law, rounded outward
 package audit

@@ -25,8 +25,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/rtrackers/offsetrange"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
 
+	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/labeldp"
-	"github.com/dpaccountant/accountant/service"
 )
 
 func TestMain(m *testing.M) { ptest.Main(m) }
@@ -397,7 +397,7 @@ func TestBadRowsAreKeptApart(t *testing.T) {
 	}
 	want := []string{
 		"a.csv:4: label: 7 is not one of the 3 labels in [0, 2]",
-		"a.csv:5: label: NaN is not one of the 3 labels in [0, 2]",
+		`a.csv:5: label: "NaN" is not a number`,
 		"a.csv:6: is blank, must be a row",
 		`a.csv:7: label: "x" is not a number`,
 		"a.csv:8: has 1 fields, must have 2 as the header",

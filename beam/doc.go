@@ -22,17 +22,4 @@
 //
 // DoFns are registered by reflection. The generic functions of Beam's package register are
 // faster to call, and a file that calls twenty of them takes the compiler minutes and 5 GB.
-//
-// Files, each of which uses only those below it:
-//
-//	partitions.go  keys that enough persons have
-//	votes.go       teachers' predictions, to labels and their cost
-//	labels.go      label rows to private rows
-//	prior.go       the private histogram, and the design that follows from it
-//	account.go     questions to answers
-//	write.go       lines to files, whole or not at all
-//	read.go        files to lines, and the numbers of lines that were refused
-//	record.go      the fields of a line: text, CSV or JSON
-//	line.go        lines, and rows that were refused
-//	key.go         draws that a retry repeats
 package beam

@@ -48,6 +48,7 @@ require (
 	github.com/distribution/reference v0.6.0 // indirect
 	github.com/docker/go-connections v0.7.0 // indirect
 	github.com/docker/go-units v0.5.0 // indirect
+	github.com/dpaccountant/accountant/cmd v0.0.0
 	github.com/dustin/go-humanize v1.0.1 // indirect
 	github.com/envoyproxy/go-control-plane/envoy v1.37.0 // indirect
 	github.com/envoyproxy/protoc-gen-validate v1.3.3 // indirect
@@ -98,3 +99,5 @@ require (
 )
 
 replace github.com/dpaccountant/accountant => ../
+
+replace github.com/dpaccountant/accountant/cmd => ../cmd

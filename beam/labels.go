@@ -11,10 +11,12 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
+	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/labeldp"
 )
@@ -137,7 +139,7 @@ func (fn *labelFieldFn) ProcessElement(_ context.Context, l Line, emit func(Labe
 	if err == nil {
 		var text string
 		if text, err = rec.get(fn.Fields.Label); err == nil {
-			if row.Label, err = strconv.ParseFloat(text, 64); err != nil {
+			if row.Label, err = decimal.Plain(strings.TrimSpace(text)); err != nil {
 				err = fault.New("label", "%q is not a number", text)
 			}
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
-	"github.com/dpaccountant/accountant/service"
+	"github.com/dpaccountant/accountant/cmd/service"
 )
 
 // A Line is a line of a file, without its end. Offset is that of its first byte, in the

@@ -15,9 +15,9 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/labeldp"
-	"github.com/dpaccountant/accountant/service"
 )
 
 func init() {

@@ -2,8 +2,10 @@ package choice
 
 import (
 	"context"
+	"errors"
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -38,8 +40,23 @@ func (l laws) For(ctx context.Context, q profiles.Question) (c profiles.Composit
 		return c, err
 	}
 	if q.Alone {
-		c.Lower, c.Numerical, err = l.Reached(ctx, q.Runs, q.Width)
+		if c.Lower, c.Numerical, err = l.Reached(ctx, q.Runs, q.Width); !errors.Is(err, parallel.ErrWork) {
+			return c, err
+		}
+		c.Numerical = false // the attack by one pair of data sets takes no work
+	}
+	attack, err := l.Attack()
+	c.Lower = repeat(attack, q.Runs)
+	return c, err
+}
+
+// Retreat implements profiles.Retreat: each run is a block of its own, and its attack one pair of data sets.
+func (l laws) Retreat(q profiles.Question) (c profiles.Composition, err error) {
+	if c.Upper, err = l.Upper(context.Background(), 1, q.Width); err != nil {
 		return c, err
+	}
+	for d := range c.Upper {
+		c.Upper[d][0].Count = q.Runs
 	}
 	attack, err := l.Attack()
 	c.Lower = repeat(attack, q.Runs)

@@ -12,15 +12,5 @@
 // and SelectPartitions.Keep draw from exactly the law that is priced.
 //
 // Do not use it where more than the chosen index is shown, such as the noisy score of the
-// winner, nor for noise on a lattice, where ties are part of the mechanism.//
-// Files, each of which uses only those below it:
-//
-//	sample.go               the draws of all of them
-//	keys.go                 SelectPartitions
-//	threshold_mechanism.go  Threshold: its pair, and many runs
-//	maximum.go              the worst number of new partitions
-//	threshold.go            Threshold: what one number of new partitions costs
-//	scores.go               Exponential, PermuteAndFlip, NoisyMax
-//	composed.go             Theorem 2: many exponential mechanisms
-//	recursion.go            its recursion, above and below
+// winner, nor for noise on a lattice, where ties are part of the mechanism.
 package choice

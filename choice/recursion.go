@@ -16,12 +16,20 @@ import (
 	"context"
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // tiny is where a value of the upper recursion stays: what is smaller counts as the
 // probability of an infinite loss, that of the lower one as 0.
 const tiny = 1e-290
+
+// What a node of a recursion takes of a limit of work, measured: one of the upper recursion looks at unions of cells, one
+// of the lower recursion at a few turns.
+const (
+	perUpperNode = 25
+	perLowerNode = 1
+)
 
 // A grid is the set of losses of a recursion with what depends on t = c·h alone.
 type grid struct {
@@ -103,6 +111,9 @@ func (g *grid) upper(ctx context.Context, k int64, w []float64) ([]float64, erro
 		}
 		l.set(w, beyond)
 		top := len(w) - 1 + g.m
+		if err := parallel.Spend(ctx, perUpperNode*float64(top+1)); err != nil {
+			return nil, err
+		}
 		next := make([]float64, 0, top+1)
 		hint := g.m / 2
 		for i := 0; i <= top; i++ {
@@ -220,6 +231,9 @@ func (g *grid) lower(ctx context.Context, turns []turn, strides []int, k int64) 
 		lq.mirror(q, below, 0)
 		lb.mirror(below, q, 1)
 		top := len(w) - 1 + g.m
+		if err := parallel.Spend(ctx, perLowerNode*float64(top+1)); err != nil {
+			return nil, nil, err
+		}
 		nextW, nextQ, nextB := make([]float64, 0, top+1), make([]float64, 0, top+1), make([]float64, 0, top+1)
 		c := len(turns) / 2
 		for i := 0; i <= top; i++ {

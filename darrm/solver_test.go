@@ -2,19 +2,19 @@ package darrm
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
-)
 
-var slow = flag.Bool("slow", false, "solve the whole grid of designs")
+	"github.com/dpaccountant/accountant/internal/slow"
+)
 
 // Designs on which the simplex method alone fails: hundreds of all but dependent
 // rows meet at the optimum when m = 1. The answer is certified, no worse than what
 // needs no program, and within its Gap of every other noise function.
 func TestHardDesigns(t *testing.T) {
+	slow.Test(t)
 	designs := []Params{pure(35, .3, 1), pure(51, .001, 1), pure(51, .01, 1), pure(51, .05, 1), pure(51, .25, 1),
 		pure(75, .2, 1), pure(85, .001, 1), pure(101, .02, 1)}
 	if !testing.Short() {
@@ -88,11 +88,11 @@ func TestBoundHolds(t *testing.T) {
 }
 
 // The grid of plain designs: every one has an answer that is certified, no worse than what needs
-// no program, and within 2e-6 of every other. With -slow the grid is the 2640 of issue 19, of
+// no program, and within 2e-6 of every other. With SLOW=2 the grid is the 2640 of issue 19, of
 // which 336 ask for an allowance that is no budget of K mechanisms and are refused.
 func TestEveryDesign(t *testing.T) {
 	ks := []int{3, 5, 7, 11, 15, 21}
-	if *slow {
+	if slow.All() {
 		ks = []int{3, 5, 7, 9, 11, 15, 19, 21, 25, 31, 35, 41, 51, 61, 75, 85, 101, 151, 201, 301}
 	}
 	n, refused, worst := 0, 0, 0.0
@@ -118,7 +118,7 @@ func TestEveryDesign(t *testing.T) {
 			}
 		}
 	}
-	if *slow && (n != 2640 || refused != 336) {
+	if slow.All() && (n != 2640 || refused != 336) {
 		t.Errorf("%d designs, %d refused, want 2640 and 336", n, refused)
 	}
 	t.Logf("%d designs, %d refused, largest gap %.2g of the bound", n, refused, worst)
@@ -137,7 +137,7 @@ func TestNamedDesigns(t *testing.T) {
 		{approx(1001, .01, 1, 1e-6), 5e-5, true}, {approx(1001, .02, 3, 1e-6), .03, true}, {approx(1001, .1, 10, 1e-5), .005, true},
 	}
 	for _, d := range designs {
-		if d.slow && !*slow {
+		if d.slow && !slow.All() {
 			continue
 		}
 		rounds := 0

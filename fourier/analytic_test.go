@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -18,6 +19,7 @@ type hidden struct{ profiles.Profile }
 // runs at δ = 1e-250, where the step is bound by the tilt and the interval 20
 // times narrower than asked).
 func TestGaussianThroughTheTransform(t *testing.T) {
+	slow.Test(t)
 	for _, sigma := range []float64{0.3, 1, 3, 10, 50, 300, 1000} {
 		one, err := profiles.NewGaussian(sigma)
 		if err != nil {
@@ -304,6 +306,7 @@ func TestLaplaceSums(t *testing.T) {
 
 // DP-SGD, remove direction, by both engines (core.md §9.4, all digits shown).
 func TestGoldenDPSGD(t *testing.T) {
+	slow.Test(t)
 	deltas := []float64{1e-5, 1e-15, 1e-40, 1e-100, 1e-250}
 	for _, c := range []struct {
 		rate, sigma float64

@@ -9,7 +9,7 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// What the campaign (internal/campaign) has found in this package.
+// What the campaign (lab/campaign) has found in this package.
 
 // A mechanism that shows nothing has ε(δ) = log(1 − δ), which is no float64: the ends enclose it.
 func TestLosslessIsRoundedOutward(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/dpaccountant/accountant/internal/fault"
 )
 
 // failing is a transform that panics every other time.
@@ -31,8 +33,8 @@ func TestPanicReachesTheCaller(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer func() {
-				if r := recover(); r != "no transform" {
-					t.Errorf("recovered %v", r)
+				if p, ok := recover().(*fault.Panic); !ok || p.Value != "no transform" {
+					t.Errorf("recovered %v", p)
 				}
 			}()
 			s.Epsilon(t.Context(), 1e-5)

@@ -10,18 +10,4 @@
 // It assumes that the steps were fixed in advance: when the parameters of a step depend on the
 // outputs of earlier ones, this accounting does not hold (see rdp.Filter). Use it through
 // package accountant, unless you bring profiles of your own.
-//
-// Files, each using only those below it:
-//
-//	sum.go       ε(δ) and δ(ε): what is known without an engine, and beside every engine
-//	engines.go   the choice of the engine
-//	others.go    ε(δ) narrowed by what is proved at other δ
-//	mixed.go     plans in which some steps have transforms and others do not
-//	laws.go      laws for steps without a transform
-//	integral.go  questions to the contour engine
-//	lattices.go  questions to the lattice engine
-//	state.go     a composition, and what it keeps between questions
-//	factors.go   the factors of the integral, and their compositions above and below
-//	options.go   accuracy, limits, the transform of the lattices
-//	result.go    intervals with their budgets
 package fourier

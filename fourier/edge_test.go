@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/dpaccountant/accountant/internal/slow"
 	_ "github.com/dpaccountant/accountant/internal/steady" // the same draws in every run
 
 	"github.com/dpaccountant/accountant/fourier/godsp"
@@ -224,6 +225,7 @@ func TestEdgeTinyRate(t *testing.T) {
 // Very many runs: the interval is honest, tested on Gaussians, and the round-off
 // share is reported.
 func TestEdgeManyRuns(t *testing.T) {
+	slow.Test(t)
 	for _, c := range []struct {
 		sigma float64
 		k     int
@@ -366,6 +368,7 @@ func TestEdgeCountsMerge(t *testing.T) {
 
 // Bad arguments get errors.
 func TestBadArguments(t *testing.T) {
+	slow.Test(t)
 	s := sum(t, Options{}, dpsgd(t, 0.01, 1), 10)
 	for _, d := range []float64{-1, 1.5, math.NaN(), math.Inf(1)} {
 		if _, err := s.Epsilon(t.Context(), d); err == nil || !strings.HasPrefix(err.Error(), "delta: ") {
@@ -492,6 +495,7 @@ func drawProfile(t *rapid.T, i string) (profiles.Profile, int64) {
 // proof never contradicts a lower bound; adding steps never lowers ε; a finer
 // answer does not contradict a coarser one.
 func TestRandomCompositions(t *testing.T) {
+	slow.Test(t)
 	rapid.Check(t, func(t *rapid.T) {
 		s, fine := New(Options{Engine: Lattice}), New(Options{Engine: Lattice, Relative: 1e-4})
 		n := rapid.IntRange(1, 2).Draw(t, "steps")

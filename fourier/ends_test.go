@@ -96,3 +96,28 @@ func TestLawThatLacksMass(t *testing.T) {
 		t.Errorf("δ in [%v, %v], %v; 1 − e^ε is %v", r.Lower, r.Upper, err, want)
 	}
 }
+
+// TestEpsilonOfALawThatLacksMass: a law from below may have nothing but losses below 0, and not all of its mass. ε(δ) of the pair that it
+// is below is at least log(1 − δ), and δ(ε) at least 1 − e^ε: neither is an error.
+func TestEpsilonOfALawThatLacksMass(t *testing.T) {
+	d, err := profiles.NewDiscrete([]profiles.Atom{{Loss: -0.4, LogP: math.Log(0.66), LogQ: 0}}, math.Inf(-1), math.Inf(-1), 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, count := range []int{1, 3} {
+		for _, delta := range []float64{0, 1e-300, 1e-5, 0.2} {
+			s := sum(t, Options{}, d, count)
+			r, err := s.Epsilon(t.Context(), delta)
+			if least := math.Log1p(-delta); err != nil || !(r.Lower <= least && r.Upper >= least && r.Lower >= least-1e-12) {
+				t.Errorf("%d runs: ε(%v) in [%v, %v], %v; want %v", count, delta, r.Lower, r.Upper, err, least)
+			}
+		}
+		for _, eps := range []float64{-2, -0.39, -0.1, 0.5} {
+			s := sum(t, Options{}, d, count)
+			r, err := s.Delta(t.Context(), eps)
+			if least := max(0, -math.Expm1(eps)); err != nil || r.Upper < least || r.Lower < least-1e-12 {
+				t.Errorf("%d runs: δ(%v) in [%v, %v], %v; want at least %v", count, eps, r.Lower, r.Upper, err, least)
+			}
+		}
+	}
+}

@@ -42,9 +42,9 @@ func (s *Sum) sketch(m *meter.Meter, logDelta float64) (*contour.Composition, er
 		var t transform.Transform
 		if x.lacks {
 			if x.coarse == nil || x.coarseTo > above || x.coarseTo < above-40 {
-				v := m.Vertices()
+				v := m.Vertices(x.profile)
 				x.coarse, x.coarseTo = pld.Coarse(x.profile, above-lawDeep, -50, 0.5, v.Stop), above-lawDeep
-				m.Spend(meter.PerVertex * float64(len(x.coarse.Loss)))
+				v.Spend(len(x.coarse.Loss))
 				if v.Cut {
 					x.coarseTo = math.Inf(1) // it serves once
 				}
@@ -98,7 +98,9 @@ func (s *Sum) laws(m *meter.Meter, x *factor, w *lawTarget) (*lawPair, error) {
 		out.laws[0], out.laws[1] = pld.OfAtoms(d)
 	} else {
 		most := min(mostPoints, s.opts.MaxPoints/lattice.LawShare)
-		if left := m.Work / meter.PerVertex; left < float64(most) {
+		price := meter.PerVertexOf(x.profile)
+		m.Spend(60 * profiles.Cost(x.profile))
+		if left := m.Work / price; left < float64(most) {
 			most = max(1, int(left))
 		}
 		g, ok := x.grid(w, most)
@@ -108,10 +110,10 @@ func (s *Sum) laws(m *meter.Meter, x *factor, w *lawTarget) (*lawPair, error) {
 		g.Stop = func() bool { return m.Stopped() != nil }
 		out.laws[0], out.laws[1] = pld.Discretize(x.profile, g)
 		if out.laws[0] == nil {
-			m.Spend(float64(most) * meter.PerVertex)
+			m.Spend(float64(most) * price)
 			return nil, meter.Cancelled(m.Ctx)
 		}
-		m.Spend(float64(len(out.laws[0].Loss)) * meter.PerVertex)
+		m.Spend(float64(len(out.laws[0].Loss)) * price)
 		if sup := x.profile.Support(); out.laws[0].MaxLoss()+2*g.Step < sup.Max {
 			out.laws[1] = lattice.WithoutEnd(out.laws[1], xmath.LogSub(out.laws[0].LogPInf, sup.LogPInf))
 		}

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dpaccountant/accountant/internal/gonumfft"
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 )
@@ -74,8 +76,17 @@ func TestWorkLimit(t *testing.T) {
 	}
 }
 
+// TestLongestTransform: whatever memory there is, no transform is longer than the library's tables allow.
+func TestLongestTransform(t *testing.T) {
+	s := New(Options{MaxPoints: 1 << 40})
+	if m := s.newMeter(t.Context()); m.Points != gonumfft.MaxLength {
+		t.Errorf("transforms of %d points, want %d", m.Points, gonumfft.MaxLength)
+	}
+}
+
 // TestFinerIsNotWider: at a limit of work, who asks for more is not told less.
 func TestFinerIsNotWider(t *testing.T) {
+	slow.Test(t)
 	const work = 5e6
 	epsilon, delta := map[string]Result{}, map[string]Result{}
 	narrower := func(name string, relative float64, before map[string]Result, r Result) {
@@ -161,6 +172,7 @@ func TestCancelledTransform(t *testing.T) {
 // TestDeepLattice: deep δ of laws with atoms, or with tails heavier than any
 // exponential, of which lower ends were those of far larger δ.
 func TestDeepLattice(t *testing.T) {
+	slow.Test(t)
 	profile := func(b profiles.Mechanism, s subsample.Scheme, err error) profiles.Profile {
 		t.Helper()
 		var m profiles.Bounds

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
@@ -60,6 +61,7 @@ func without(t testing.TB, population, batch int64, sigma float64) profiles.Prof
 // A part that hides its transform is discretised. The truth is what the contour engine finds with the
 // transform, to 1e-9; the lattice engine shares nothing but the profile.
 func TestMixedPlans(t *testing.T) {
+	slow.Test(t)
 	rng := rand.New(rand.NewPCG(15, 8))
 	uniform := func(lo, hi float64) float64 { return math.Exp(math.Log(lo) + rng.Float64()*math.Log(hi/lo)) }
 	served, narrower := 0, 0

@@ -15,7 +15,7 @@ type Options struct {
 	// Relative·ε and Absolute. For δ, Relative bounds the width over δ.
 	Relative, Absolute float64
 	// MaxPoints bounds the length of transforms and the vertices of laws: the memory,
-	// in units of BytesPerPoint.
+	// in units of BytesPerPoint. Transforms have 2^26 points at the most.
 	MaxPoints int
 	// Work bounds what a question takes, in terms of a direct sum, about 40 ns each:
 	// 0 stands for what the accuracy asked for is worth (docs/accuracy.md §10). The best

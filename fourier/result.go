@@ -103,8 +103,10 @@ func checked(r Result) (Result, error) {
 
 // loose reports whether an interval is short of what was asked, and by far.
 func (r Result) loose() bool {
-	w := r.Upper - r.Lower
-	return len(r.Warnings) > 0 && w > looseWidth*math.Abs(r.Upper) && !math.IsInf(w, 1)
+	return len(r.Warnings) > 0 && r.far() && !math.IsInf(r.Upper-r.Lower, 1)
 }
+
+// far reports whether the ends are far apart.
+func (r Result) far() bool { return !(r.Upper-r.Lower <= looseWidth*math.Abs(r.Upper)) }
 
 const looseWidth = 0.1

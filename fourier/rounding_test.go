@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 )
@@ -90,6 +91,7 @@ func TestHeavyTails(t *testing.T) {
 
 // More accuracy asked for must not give less.
 func TestAskingForMore(t *testing.T) {
+	slow.Test(t)
 	// Atoms of a subsampled Laplace have no differences of tails: rounding decides.
 	l, err := profiles.NewLaplace(2e4)
 	if err != nil {

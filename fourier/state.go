@@ -10,6 +10,7 @@ import (
 	"github.com/dpaccountant/accountant/fourier/internal/lattice"
 	"github.com/dpaccountant/accountant/fourier/internal/meter"
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/gonumfft"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -31,8 +32,10 @@ type Sum struct {
 	runs     float64 // added
 	proved   []fact  // of ε
 	list     *profiles.Discrete
-	listed   bool    // it was tried to list the whole sum
-	spent    float64 // work of all questions
+	listed   bool                       // it was tried to list the whole sum
+	spent    float64                    // work of all questions
+	by       func(context.Context) *Sum // BoundBy; nil: none
+	rival    bool
 }
 
 // New returns an empty composition. Zero fields of the options take their
@@ -102,7 +105,24 @@ func (s *Sum) LimitWork(work float64) { s.opts.Work = work }
 func (s *Sum) Spent() float64 { return s.spent }
 
 func (s *Sum) newMeter(ctx context.Context) *meter.Meter {
-	return meter.New(ctx, s.opts.Work, s.opts.MaxPoints, &s.spent)
+	return meter.New(ctx, s.opts.Work, min(s.opts.MaxPoints, gonumfft.MaxLength), &s.spent)
+}
+
+// affords reports whether the work of a question is enough for the least that must be looked at of every step's
+// tails.
+func (s *Sum) affords(ctx context.Context) bool {
+	sum := 0.0
+	for _, e := range s.steps {
+		sum += profiles.Cost(e.Profile)
+	}
+	return s.newMeter(ctx).Afford(sum)
+}
+
+// untold is the answer to a question that there is no work for.
+func (s *Sum) untold(lower, upper float64) Result {
+	r := unknown(lower, upper)
+	r.Warnings = []string{meter.Warning(meter.ErrWork, upper-lower)}
+	return r
 }
 
 // single returns a profile of the whole sum when it is known in closed form: one

@@ -8,15 +8,15 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// A slow profile is one without a transform, of which every loss that is looked at takes long: it counts them, and
+// slowProfile is a profile without a transform, of which every loss that is looked at takes long: it counts them, and
 // ends a context when so many were looked at.
-type slow struct {
+type slowProfile struct {
 	profiles.Profile
 	n, most int
 	end     context.CancelFunc
 }
 
-func (s *slow) Tails(t, tol float64) profiles.Tails {
+func (s *slowProfile) Tails(t, tol float64) profiles.Tails {
 	if s.n++; s.n == s.most && s.end != nil {
 		s.end()
 	}
@@ -36,7 +36,7 @@ func TestCoarseLawsEnd(t *testing.T) {
 	} {
 		for _, mixed := range []bool{false, true} {
 			ctx, cancel := context.WithCancel(t.Context())
-			p := &slow{Profile: g, most: 100, end: cancel}
+			p := &slowProfile{Profile: g, most: 100, end: cancel}
 			s := New(Options{Relative: 1e-6})
 			if err := s.Add(p, 1000); err != nil {
 				t.Fatal(err)

@@ -16,9 +16,8 @@ import (
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
-// Epsilon returns inf{ε : δ(ε) ≤ delta}, which may be negative. delta is in
-// [0, 1]. A cancelled context is returned as an error, soon.
-func (s *Sum) Epsilon(ctx context.Context, delta float64) (Result, error) {
+// epsilon is Epsilon without the elementary bounds (elementary.go).
+func (s *Sum) epsilon(ctx context.Context, delta float64) (Result, error) {
 	if err := meter.Cancelled(ctx); err != nil {
 		return Result{}, err
 	}
@@ -30,6 +29,12 @@ func (s *Sum) Epsilon(ctx context.Context, delta float64) (Result, error) {
 		return exactly(math.Inf(-1)), nil
 	}
 	logInf, infErr, top := s.steps.Ends()
+	// δ(ε) ≥ 1 − e^ε of any two laws. The largest loss of a law from below, which lacks mass, may be smaller.
+	if delta == 0 {
+		top = max(top, 0)
+	} else {
+		top = max(top, xmath.Up(math.Log1p(-delta), 2))
+	}
 	switch {
 	case s.steps.Lossless():
 		// δ(ε) = 1 − e^ε below 0, and 0 from 0 on.
@@ -42,16 +47,16 @@ func (s *Sum) Epsilon(ctx context.Context, delta float64) (Result, error) {
 		return exactly(math.Inf(1)), nil
 	case math.IsInf(logDelta, -1):
 		lo, hi := s.steps.Supremum(top)
-		if lo == hi {
+		if lo = max(lo, 0); lo == hi {
 			return exactly(hi), nil
 		}
 		r := Result{Lower: lo, Estimate: lo + (hi-lo)/2, Upper: hi, Budget: Budget{RoundOff: hi - lo}}
 		return warned(r, s.wide(r))
 	}
-	if more := math.Exp(logInf + max(4*infErr, 1e-9)); logDelta <= logInf+infErr && more < 1 {
+	if more := max(math.Exp(logInf+max(4*infErr, 1e-9)), xmath.Up(delta, 1)); logDelta <= logInf+infErr && more < 1 {
 		// Rounding hides whether δ is reached at any finite ε. A larger δ is reached
 		// no later.
-		r, err := s.Epsilon(ctx, more)
+		r, err := s.epsilon(ctx, more)
 		r.Upper, r.Estimate = math.Inf(1), math.Inf(1)
 		if err != nil {
 			return r, err
@@ -60,7 +65,9 @@ func (s *Sum) Epsilon(ctx context.Context, delta float64) (Result, error) {
 	}
 	floor := xmath.Down(math.Log1p(-delta), 2) // δ(ε) ≥ 1 − e^ε
 	var r Result
-	if p := s.single(); p != nil {
+	if !s.affords(ctx) {
+		r = s.untold(floor, top)
+	} else if p := s.single(); p != nil {
 		lo, hi := closed.Epsilon(p, logDelta, floor, top)
 		move := p.Support().LossErr
 		r = Result{Lower: lo - move, Estimate: lo + (hi-lo)/2, Upper: hi + move, Budget: Budget{RoundOff: hi - lo + 2*move}}
@@ -78,9 +85,11 @@ func (s *Sum) Epsilon(ctx context.Context, delta float64) (Result, error) {
 	return warned(r, s.wide(r))
 }
 
-// Delta returns δ(eps), for any real eps. A cancelled context is returned as an
-// error, soon.
-func (s *Sum) Delta(ctx context.Context, eps float64) (Result, error) {
+// farthest is an ε up to which nothing overflows. Beyond it, δ is at most that at farthest, and at least that of infinite losses.
+const farthest = 1e100
+
+// delta is Delta without the elementary bounds.
+func (s *Sum) delta(ctx context.Context, eps float64) (Result, error) {
 	if err := meter.Cancelled(ctx); err != nil {
 		return Result{}, err
 	}
@@ -102,13 +111,33 @@ func (s *Sum) Delta(ctx context.Context, eps float64) (Result, error) {
 		}
 		return r, nil
 	}
+	if eps < -1e9 { // δ(ε) ≥ 1 − e^ε
+		return checked(Result{Lower: xmath.Down(1, 1), Estimate: 1, Upper: 1})
+	}
 	move := s.steps.LossErr()
+	// No two laws have less; a list of losses from below, whose masses were made a little smaller, may.
+	least, leastUp := 0.0, 0.0
+	if eps < 0 {
+		least, leastUp = xmath.Down(-math.Expm1(eps), 2), min(1, xmath.Up(-math.Expm1(eps), 2))
+	}
 	if eps-move >= top {
 		r := Result{Lower: xmath.ExpDown(logInf - infErr), Estimate: math.Exp(logInf), Upper: min(1, xmath.ExpUp(logInf+infErr))}
+		r.Lower, r.Upper = max(r.Lower, least), max(r.Upper, leastUp)
+		return warned(r, s.wideDelta(r))
+	}
+	if eps > farthest {
+		r, err := s.Delta(ctx, farthest)
+		if err != nil {
+			return Result{}, err
+		}
+		r.Lower = min(r.Lower, xmath.ExpDown(logInf-infErr))
+		r.Estimate = r.Lower
 		return warned(r, s.wideDelta(r))
 	}
 	var r Result
-	if p := s.single(); p != nil {
+	if !s.affords(ctx) {
+		r = s.untold(0, 1)
+	} else if p := s.single(); p != nil {
 		lo, v, hi := closed.Delta(p, eps, max(move, p.Support().LossErr))
 		r = Result{Lower: xmath.ExpDown(lo), Estimate: math.Exp(v), Upper: xmath.ExpUp(hi)}
 		r.Budget.RoundOff = r.Upper - r.Lower
@@ -118,15 +147,15 @@ func (s *Sum) Delta(ctx context.Context, eps float64) (Result, error) {
 			return Result{}, err
 		}
 	}
-	// No two laws have less; a list of losses from below, whose masses were made a little smaller, may.
-	least := max(0, xmath.Down(-math.Expm1(eps), 2))
 	r.Lower = max(r.Lower, least)
-	r.Upper = min(max(r.Upper, least), 1)
+	// ε is below some loss, as far as is known: δ may be too small for a float64, and is not 0.
+	r.Upper = max(r.Upper, math.SmallestNonzeroFloat64)
 	if eps < top && !math.IsInf(top, 1) {
 		// No finite loss is above top: δ(ε) ≤ p∞ + 1 − e^{ε−top}.
 		x := xmath.Log(-math.Expm1(xmath.Down(eps-top, 1)))
 		r.Upper = min(r.Upper, xmath.ExpUp(xmath.LogAdd(logInf+infErr, x)+4*xmath.U))
 	}
+	r.Upper = min(max(r.Upper, leastUp), 1)
 	return warned(r, s.wideDelta(r))
 }
 
@@ -134,6 +163,9 @@ func (s *Sum) Delta(ctx context.Context, eps float64) (Result, error) {
 // far less than Delta; false says nothing, as it may once ctx is done.
 func (s *Sum) Proves(ctx context.Context, eps, delta float64) bool {
 	if !(delta > 0) || math.IsInf(eps, 0) || math.IsNaN(eps) || len(s.steps) == 0 {
+		return false
+	}
+	if !s.affords(ctx) {
 		return false
 	}
 	if _, _, top := s.steps.Ends(); eps-s.steps.LossErr() < top {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"math"
 	"testing"
+
+	"github.com/dpaccountant/accountant/internal/slow"
 )
 
 // The golden values of this package come from two independent routes each
@@ -402,6 +404,7 @@ func TestBiasLimited(t *testing.T) {
 
 // Acceptance check 21; labeldp.md §7.5.
 func TestLarge(t *testing.T) {
+	slow.Test(t)
 	for _, g := range []struct {
 		prior string
 		eps   float64
@@ -458,9 +461,7 @@ func exponential400() Prior {
 // Acceptance check 21, k = 401; labeldp.md §7.5. The other cases of that size
 // are in the benchmarks.
 func TestLargest(t *testing.T) {
-	if testing.Short() {
-		t.Skip("4 s")
-	}
+	slow.Test(t)
 	r, c := optimal(t, exponential400(), 1)
 	near(t, "{0..400} exponential", c.Primal, 76143.08539, 1e-9)
 	if len(r.atoms) > 801 {

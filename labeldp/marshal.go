@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/strictjson"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -34,7 +35,7 @@ const rowTolerance = 1e-6
 // are refused.
 func (r *Randomizer) UnmarshalJSON(text []byte) error {
 	var w written
-	if err := json.Unmarshal(text, &w); err != nil {
+	if err := strictjson.Decode(text, &w); err != nil {
 		return err
 	}
 	if err := checkEpsilon("epsilon", w.Epsilon); err != nil {

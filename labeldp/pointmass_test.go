@@ -4,11 +4,14 @@ import (
 	"context"
 	"math"
 	"testing"
+
+	"github.com/dpaccountant/accountant/internal/slow"
 )
 
 // TestPointMassPriors: a prior on one of many labels, as a small group has, is solved to a
 // small gap; for one at the end the value is known.
 func TestPointMassPriors(t *testing.T) {
+	slow.Test(t)
 	for _, k := range []int{3, 11, 40, 121} {
 		for _, at := range []int{0, 1, k / 2, k - 1} {
 			for _, eps := range []float64{0.5, 4} {

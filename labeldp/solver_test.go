@@ -3,15 +3,14 @@ package labeldp
 import (
 	"cmp"
 	"context"
-	"flag"
 	"math"
 	"math/big"
 	"math/rand/v2"
 	"slices"
 	"testing"
-)
 
-var slow = flag.Bool("slow", false, "solve as many designs as issue 19 names")
+	"github.com/dpaccountant/accountant/internal/slow"
+)
 
 func testSource(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 2312_05659)) }
 
@@ -412,12 +411,12 @@ func TestStress(t *testing.T) {
 }
 
 // Where rounding hides the last digits of the dual (tiny ε, zero probabilities),
-// the randomizer is returned with its gap: it is as private and as unbiased as any. With -slow
+// the randomizer is returned with its gap: it is as private and as unbiased as any. With SLOW=2
 // there are 727 designs, of which 19 were once refused for a gap above 1e-9.
 func TestGapIsReturned(t *testing.T) {
 	rng := testSource(77)
 	wide, designs := 0, 120
-	if *slow {
+	if slow.All() {
 		designs = 727
 	}
 	for i := range designs {
@@ -454,6 +453,7 @@ func TestGapIsReturned(t *testing.T) {
 // with a gap that is true: the value is between the bound and what any feasible
 // randomizer has.
 func TestGridWorkLimit(t *testing.T) {
+	slow.Test(t)
 	const k = 300 // three rows for each label: not begun
 	ys, ws := make([]float64, k), make([]float64, k)
 	for i := range ys {

@@ -5,67 +5,50 @@ package ledger
 
 import (
 	"bytes"
+	"slices"
 )
 
 // again returns an entry whose plan stands in the line as it did in an earlier one.
-func (s *state) again(content []byte) (e entry, a admission, ok bool) {
-	e, note, ok := s.plain(content)
-	if !ok {
-		return e, a, false
+func (s *state) again(content []byte) (e entry, ok bool) {
+	if e, ok = s.plain(content); ok {
+		_, ok = s.stored[string(e.Plan)]
 	}
-	if a, ok = s.stored[string(e.Plan)]; ok && s.visit != nil {
-		e.Note = string(note)
-	}
-	return e, a, ok
+	return e, ok
 }
 
 // plain takes a content apart that is {"time":"…","note":"…","key":"…","plan":…} with the note and the key left out or not, in the
 // form that is written: printable ASCII without quotes and backslashes in the texts, which stand for themselves. It does not look
 // into the plan, which is up to the end of the content: who takes it for one knows it from elsewhere.
-func (s *state) plain(content []byte) (e entry, note []byte, ok bool) {
-	rest, ok := bytes.CutPrefix(content, []byte(`{"time":"`))
-	if !ok {
-		return e, nil, false
-	}
-	at, rest, ok := plainText(rest)
-	if !ok {
-		return e, nil, false
-	}
-	if with, found := bytes.CutPrefix(rest, []byte(`,"note":"`)); found {
-		if note, rest, ok = plainText(with); !ok {
-			return e, nil, false
+func (s *state) plain(content []byte) (e entry, ok bool) {
+	var texts [3][]byte
+	rest := content
+	for i, begin := range []string{`{"time":"`, `,"note":"`, `,"key":"`} {
+		if texts[i], rest, ok = plainText(rest, begin); !ok {
+			return e, false
 		}
 	}
-	if with, found := bytes.CutPrefix(rest, []byte(`,"key":"`)); found {
-		var key []byte
-		if key, rest, ok = plainText(with); !ok {
-			return e, nil, false
-		}
-		e.Key = string(key)
+	plan, ok := bytes.CutPrefix(rest, []byte(`,"plan":`))
+	if !ok || texts[0] == nil {
+		return e, false
 	}
-	if rest, ok = bytes.CutPrefix(rest, []byte(`,"plan":`)); !ok {
-		return e, nil, false
+	e.Plan, ok = bytes.CutSuffix(plan, []byte("}"))
+	if e.Time = s.last; string(texts[0]) != s.last {
+		e.Time = string(texts[0])
 	}
-	if e.Plan, ok = bytes.CutSuffix(rest, []byte("}")); !ok {
-		return e, nil, false
+	if s.visit != nil {
+		e.Note = string(texts[1])
 	}
-	if e.Time = s.last; string(at) != s.last {
-		e.Time = string(at)
-	}
-	return e, note, true
+	e.Key = string(texts[2])
+	return e, ok
 }
 
-// plainText returns the text before the next quote, if it stands for itself in JSON, and what is
-// behind the quote.
-func plainText(data []byte) (text, rest []byte, ok bool) {
-	i := bytes.IndexByte(data, '"')
-	if i < 0 {
-		return nil, nil, false
+// plainText returns the text behind begin and before the next quote, and what is behind the quote; false if it does not stand
+// for itself in JSON. Where data does not begin so there is no text.
+func plainText(data []byte, begin string) (text, rest []byte, ok bool) {
+	rest, found := bytes.CutPrefix(data, []byte(begin))
+	if !found {
+		return nil, data, true
 	}
-	for _, c := range data[:i] {
-		if c < ' ' || c > '~' || c == '\\' {
-			return nil, nil, false
-		}
-	}
-	return data[:i], data[i+1:], true
+	text, rest, ok = bytes.Cut(rest, []byte{'"'})
+	return text, rest, ok && !slices.ContainsFunc(text, func(c byte) bool { return c < ' ' || c > '~' || c == '\\' })
 }

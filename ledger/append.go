@@ -10,20 +10,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 )
 
-// commitFile writes the requests that were judged, if the judgement still holds; it may judge again if so told. done is
-// false if the file is not what was judged.
-func (l *Ledger) commitFile(ctx context.Context, batch []*request, judge bool) (done bool, err error) {
-	return l.underLock(ctx, judge, func(ctx context.Context) ([]Line, error) { return l.admit(ctx, batch, judge) }, func(f *os.File, info os.FileInfo) (bool, error) {
-		return l.settled(f, info, batch)
-	})
-}
-
-// underLock appends the lines that change returns, on top of everything that is there; where there are none it ends with settled.
+// underLock appends the lines that change returns, on top of everything that is there. Where there are none it makes what is
+// there last: it may be the answer to a key, and who has written it may have been killed before it was on disk.
 // done is false if the file is not the one that was read before, which only judge allows, or has entries that take a computation.
-func (l *Ledger) underLock(ctx context.Context, judge bool, change func(context.Context) ([]Line, error), settled func(*os.File, os.FileInfo) (bool, error)) (done bool, err error) {
+func (l *Ledger) underLock(ctx context.Context, judge bool, change func(context.Context) ([]Line, error)) (done bool, err error) {
 	path, err := filepath.EvalSymlinks(l.path)
 	if err != nil {
 		return false, problem(l.path, err)
@@ -53,7 +45,7 @@ func (l *Ledger) underLock(ctx context.Context, judge bool, change func(context.
 	limited, cancel := context.WithTimeout(ctx, heldLimit())
 	defer cancel()
 	// Nothing ends the computation of a Rényi curve in time.
-	_, err = l.read(limited, f, nil, !judge || l.state.config.Mode != Planned)
+	_, err = l.read(limited, f, !judge || l.state.config.Mode != Planned)
 	undo, settle := l.state.mark()
 	defer func() {
 		if done {
@@ -77,21 +69,12 @@ func (l *Ledger) underLock(ctx context.Context, judge bool, change func(context.
 		return false, err
 	case len(lines) == 0:
 		undo() // of the ending that the last line will have
-		return settled(f, info)
+		if err := flush(f); err != nil {
+			return false, problem(l.path, err)
+		}
+		return l.named(info), nil
 	}
 	return l.writeLines(f, info, from, missing, lines)
-}
-
-// settled makes sure that what was granted before, as is the answer to a key that is known, lasts as what is granted now
-// does: who has written it may have been killed before it was on disk.
-func (l *Ledger) settled(f *os.File, info os.FileInfo, batch []*request) (done bool, err error) {
-	if !slices.ContainsFunc(batch, func(r *request) bool { return errors.Is(r.err, errGranted) }) {
-		return true, nil
-	}
-	if err := flush(f); err != nil {
-		return false, problem(l.path, err)
-	}
-	return l.named(info), nil
 }
 
 // writeLines appends lines at an offset, behind what the last line is missing, and looks whether they are where readers look.

@@ -5,7 +5,6 @@ package ledger
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -32,7 +31,7 @@ func (l *Ledger) Backup(ctx context.Context, path string) (st Status, err error)
 		return st, err
 	}
 	defer l.end()
-	if st, err = l.status(ctx, nil); err != nil {
+	if st, err = l.status(ctx); err != nil {
 		return st, err
 	}
 	st.Torn = 0
@@ -46,7 +45,8 @@ func (l *Ledger) Backup(ctx context.Context, path string) (st Status, err error)
 	if err = l.copyLines(ctx, w); err != nil {
 		return st, err
 	}
-	if err = errors.Join(w.Flush(), f.Sync(), f.Close()); err != nil {
+	draft, err := f.Stat()
+	if err = errors.Join(err, w.Flush(), f.Sync(), f.Close()); err != nil {
 		return st, problem(path, err)
 	}
 	// A link is not made over a file that has come up in the meantime.
@@ -56,72 +56,30 @@ func (l *Ledger) Backup(ctx context.Context, path string) (st Status, err error)
 	if err != nil {
 		return st, problem(path, err)
 	}
+	if now, err := os.Lstat(path); err != nil || !os.SameFile(now, draft) {
+		return st, fmt.Errorf("%s: was replaced while it was made", path)
+	}
 	syncFolder(path)
 	return st, nil
 }
 
 // copyLines writes the lines up to the last that was read.
 func (l *Ledger) copyLines(ctx context.Context, w io.Writer) error {
-	s, head, left := l.state, "", l.state.lines
-	add := func(line Line) error {
-		if checksum(head, line.Content) != line.Sum {
-			return fmt.Errorf("%v: %w", l, errChain)
-		}
-		_, err := w.Write(line.text())
-		head = line.Sum
-		if left--; left == 0 && err == nil {
-			err = errCopied
+	head, left := "", l.state.lines
+	all := open(l.path)
+	all.store = l.store
+	all.state.copy = func(line Line) (err error) {
+		if left > 0 {
+			left, head = left-1, line.Sum
+			_, err = w.Write(line.text())
 		}
 		return err
 	}
-	var err error
-	if l.store != nil {
-		err = l.store.Lines(ctx, 0, add)
-	} else {
-		err = l.fileLines(ctx, add)
+	if _, err := all.load(ctx); err != nil {
+		return err
 	}
-	switch {
-	case errors.Is(err, errCopied) && head == s.head:
-		return nil
-	case err == nil || errors.Is(err, errCopied):
+	if left > 0 || head != l.state.head {
 		return fmt.Errorf("%v: was replaced or changed while it was copied", l)
 	}
-	return err
-}
-
-// errCopied ends the reading of lines.
-var errCopied = errors.New("all lines are copied")
-
-// fileLines calls each with every line of the file that was read.
-func (l *Ledger) fileLines(ctx context.Context, each func(Line) error) error {
-	f, err := l.openFile(os.O_RDONLY)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	s := l.state
-	r := newLineReader(io.NewSectionReader(f, 0, s.offset))
-	for n := 1; ; n++ {
-		if n%256 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		raw, err := r.next()
-		if err != nil && err != io.EOF {
-			return problem(l.path, err)
-		}
-		if err == io.EOF {
-			if len(raw) == 0 {
-				return nil
-			}
-			raw = append(append([]byte{}, raw...), s.missing...)
-		}
-		sum, rest, ok := splitLine(raw)
-		content, whole := bytes.CutSuffix(rest, []byte(lineSuffix))
-		if !ok || !whole {
-			return fmt.Errorf("%s: %w", l.path, errChain)
-		}
-		if err := each(Line{sum, content}); err != nil {
-			return err
-		}
-	}
+	return nil
 }

@@ -98,7 +98,7 @@ func TestEveryBit(t *testing.T) {
 		for bit := range 8 {
 			put(whole[i]^1<<bit, i)
 			l := open(path)
-			if _, _, err := l.look(t.Context(), nil); err == nil && (i < len(whole)-1 || l.state.entries != 3) {
+			if _, _, err := l.look(t.Context()); err == nil && (i < len(whole)-1 || l.state.entries != 3) {
 				t.Errorf("bit %d of byte %d (%q) changed, and nobody noticed", bit, i, whole[i])
 			}
 		}
@@ -166,11 +166,11 @@ func TestAgainIsTheReader(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, ok := s.again(line.Content); !ok {
+	if _, ok := s.again(line.Content); !ok {
 		t.Fatalf("%s is read slowly", line.Content)
 	}
 	same := func(data []byte) {
-		e, _, ok := s.again(data)
+		e, ok := s.again(data)
 		if !ok {
 			return
 		}

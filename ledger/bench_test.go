@@ -72,3 +72,9 @@ func BenchmarkOneMoreEntry(b *testing.B) {
 
 // budgetOfMany is more than any ledger here spends.
 const budgetOfMany = 1000
+
+// encodeLine returns the line of a content as a file has it, and its checksum.
+func encodeLine(prev string, content any) (line []byte, sum string, err error) {
+	l, err := newLine(prev, content)
+	return l.text(), l.Sum, err
+}

@@ -4,7 +4,6 @@ package ledger
 
 import (
 	"context"
-	"os"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 )
@@ -28,7 +27,7 @@ func (l *Ledger) Checkpoint(ctx context.Context) error {
 	}
 	defer l.end()
 	for range 2 * tries {
-		if _, err := l.load(ctx, nil); err != nil {
+		if _, err := l.load(ctx); err != nil {
 			return err
 		}
 		if err := l.whole(ctx); err != nil {
@@ -48,7 +47,7 @@ func (l *Ledger) Checkpoint(ctx context.Context) error {
 		head := s.head
 		done, err := l.underLock(ctx, false, func(context.Context) ([]Line, error) {
 			if s.head != head {
-				return nil, nil
+				return nil, errUnknown
 			}
 			line, err := newLine(head, checkpoint{int64(s.entries), now(), program(), s.runs, sums})
 			if err != nil {
@@ -57,7 +56,7 @@ func (l *Ledger) Checkpoint(ctx context.Context) error {
 			s.moved(line.Sum, int64(len(line.Content)+lineFrame), "")
 			s.marked = mark{s.marked.number + 1, s.entries, program()}
 			return []Line{line}, nil
-		}, func(*os.File, os.FileInfo) (bool, error) { return false, nil })
+		})
 		if err != nil || done {
 			return err
 		}

@@ -68,8 +68,8 @@ func TestCheckpoint(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s := quick.state; s.summed != 8 || s.runs != 8 || s.plans != nil || s.head != l.state.head || s.before != l.state.before {
-				t.Fatalf("%d of %d entries by the checkpoint, %d plans read", s.summed, s.entries, len(s.plans))
+			if s := quick.state; s.summed != 8 || s.runs != 8 || s.stored != nil || s.head != l.state.head || s.before != l.state.before {
+				t.Fatalf("%d of %d entries by the checkpoint, %d plans read", s.summed, s.entries, len(s.stored))
 			}
 			st, err := quick.Status(t.Context())
 			if err != nil || st.Entries != 8 || st.Summed != 8 || st.Checkpoints != 1 || st.Last == "" {
@@ -239,7 +239,7 @@ func TestCheckpointDamage(t *testing.T) {
 	look := func() (*Ledger, error) {
 		l := open(path)
 		l.trust = true
-		_, _, err := l.look(t.Context(), nil)
+		_, _, err := l.look(t.Context())
 		return l, err
 	}
 	second := bytes.Index(whole, []byte(`"key":"key 1"`)) - 300

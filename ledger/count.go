@@ -42,14 +42,14 @@ func (s *state) begin(c *Config) error {
 		}
 		s.judge = newPlanned(*c)
 	case Adaptive:
-		s.judge, err = newAdaptive(c)
+		s.judge, err = newFiltered(newRenyi(c))
 	case AdaptiveGaussian:
 		if len(c.Orders) > 0 {
 			return fault.New("orders", "are for adaptive ledgers, this one is %s", c.Mode)
 		}
-		s.judge, err = newGaussian(*c)
+		s.judge, err = newFiltered(newGaussian(*c))
 	default:
-		err = fault.New("mode", "%q is not one of planned, adaptive, adaptive-gaussian", c.Mode)
+		err = fault.New("mode", "%.60q is not one of planned, adaptive, adaptive-gaussian", c.Mode)
 	}
 	if err == nil {
 		s.config, s.header = *c, true
@@ -67,8 +67,26 @@ func firstLine(c *Config) (Line, error) {
 
 // admission reads the plan of an entry.
 func (s *state) admission(e entry) (a admission, err error) {
-	if a.plan, a.text, err = s.parse(e); err == nil {
+	a, ok := s.stored[string(e.Plan)]
+	if !ok {
+		a.text = e.planText()
+		if a.plan, err = plan.Parse([]byte(a.text)); err != nil {
+			return a, err
+		}
 		a.runs = runs(a.plan.Steps)
+		if s.stored == nil || len(s.stored) >= maxPlans || s.parsed > maxPlanText {
+			s.stored, s.parsed = map[string]admission{}, 0
+		}
+		s.stored[string(e.Plan)] = a
+		s.parsed += len(a.text) + len(e.Plan)
+	}
+	switch p := a.plan; {
+	case p.Neighbors != s.config.Neighbors:
+		err = fault.New("neighbors", "%v is not the ledger's relation, %v", p.Neighbors, s.config.Neighbors)
+	case p.Records() != s.config.RecordsPerPerson:
+		err = fault.New("records-per-person", "%d is not the ledger's unit, %d", p.Records(), s.config.RecordsPerPerson)
+	case a.runs > maxRuns-s.runs:
+		err = fault.New("count", "%d runs on top of %d are above 2^53", a.runs, s.runs)
 	}
 	return a, err
 }
@@ -94,22 +112,12 @@ func (s *state) count(e entry, a admission) {
 func (s *state) restore(e entry, quick bool) error {
 	a, err := s.admission(e)
 	if err == nil {
-		err = s.restoreAs(e, a, quick)
+		err = s.judge.restore(a.text, a.plan, quick)
 	}
-	if err == nil && len(s.stored) < maxPlans {
-		s.stored[string(e.Plan)] = a
-		s.parsed += len(e.Plan)
+	if err == nil {
+		s.counted(e, a)
 	}
 	return err
-}
-
-// restoreAs takes over an entry of the file whose plan is known.
-func (s *state) restoreAs(e entry, a admission, quick bool) error {
-	if err := s.judge.restore(a.text, a.plan, quick); err != nil {
-		return err
-	}
-	s.counted(e, a)
-	return nil
 }
 
 func (s *state) counted(e entry, a admission) {
@@ -117,37 +125,6 @@ func (s *state) counted(e entry, a admission) {
 	s.entries++
 	s.last = e.Time
 	s.runs += a.runs
-}
-
-func (s *state) parse(e entry) (*accountant.Plan, string, error) {
-	text := e.planText()
-	p := s.plans[text]
-	if p == nil {
-		var err error
-		if p, err = plan.Parse([]byte(text)); err != nil {
-			return nil, "", err
-		}
-		if s.plans == nil || len(s.plans) >= maxPlans || s.parsed > maxPlanText {
-			s.plans, s.stored, s.parsed = map[string]*accountant.Plan{}, map[string]admission{}, 0
-		}
-		s.plans[text] = p
-		s.parsed += len(text)
-	}
-	if p.Neighbors != s.config.Neighbors {
-		return nil, "", fault.New("neighbors", "%v is not the ledger's relation, %v", p.Neighbors, s.config.Neighbors)
-	}
-	if p.Records() != s.config.RecordsPerPerson {
-		return nil, "", fault.New("records-per-person", "%d is not the ledger's unit, %d", p.Records(), s.config.RecordsPerPerson)
-	}
-	return p, text, s.room(runs(p.Steps))
-}
-
-// room returns an error unless n more runs can be counted.
-func (s *state) room(n int64) error {
-	if n > maxRuns-s.runs {
-		return fault.New("count", "%d runs on top of %d are above 2^53", n, s.runs)
-	}
-	return nil
 }
 
 const maxRuns = xmath.MaxCount

@@ -10,11 +10,11 @@ import (
 )
 
 // loadStore reads the lines of the store that are new.
-func (l *Ledger) loadStore(ctx context.Context, seen func(string)) error {
+func (l *Ledger) loadStore(ctx context.Context) error {
 	if l.lost != nil {
 		return l.lost
 	}
-	err := l.follow(func(n int64, each func(Line) error) error { return l.store.Lines(ctx, n, each) }, false, seen)
+	err := l.follow(func(n int64, each func(Line) error) error { return l.store.Lines(ctx, n, each) }, false)
 	if err == nil && !l.state.header {
 		err = known{fmt.Errorf("%s: has no ledger", l.store), fs.ErrNotExist}
 	}
@@ -22,7 +22,7 @@ func (l *Ledger) loadStore(ctx context.Context, seen func(string)) error {
 }
 
 // follow takes over what lines gives. It asks for the last line that was read as well, which must be there unchanged.
-func (l *Ledger) follow(lines func(int64, func(Line) error) error, quick bool, seen func(string)) error {
+func (l *Ledger) follow(lines func(int64, func(Line) error) error, quick bool) error {
 	s := l.state
 	first := s.header
 	from := int64(0)
@@ -39,20 +39,18 @@ func (l *Ledger) follow(lines func(int64, func(Line) error) error, quick bool, s
 		if !isHead(line.Sum) || checksum(s.head, line.Content) != line.Sum {
 			return s.at(l.store.String(), errChain)
 		}
-		if err := s.takeOver(tail{line.Content, line.Sum, len(line.Content), ""}, quick); err != nil {
-			if errors.Is(err, errUnknown) {
-				return err
-			}
-			return s.at(l.store.String(), err)
+		err := l.accept(tail{line.Content, line.Sum, len(line.Content), ""}, quick)
+		if err != nil && !errors.Is(err, errUnknown) {
+			err = s.at(l.store.String(), err)
 		}
-		if seen != nil {
-			seen(s.head)
-		}
-		return nil
+		return err
 	})
 	if errors.Is(err, errGone) || err == nil && first {
-		l.lost = fmt.Errorf("%s: has lost entries: the last of the %d entries that were read here is not there as it was; nothing more is spent from this handle", l.store, s.entries)
+		l.lost = l.hasLost(s.entries)
 		return l.lost
+	}
+	if err == nil {
+		err = l.awake()
 	}
 	return err
 }
@@ -68,7 +66,7 @@ func (l *Ledger) commitStore(ctx context.Context, batch []*request, judge bool) 
 	undo, settle := func() {}, func() {}
 	err = l.store.Append(limited, func(lines func(int64, func(Line) error) error) ([]Line, error) {
 		testHeld()
-		if err := l.follow(lines, !judge || l.state.config.Mode != Planned, nil); err != nil {
+		if err := l.follow(lines, !judge || l.state.config.Mode != Planned); err != nil {
 			return nil, err
 		}
 		undo, settle = l.state.mark()

@@ -92,33 +92,6 @@ func TestWindowsLineEnds(t *testing.T) {
 	}
 }
 
-// TestClock: times are for readers only; a clock that was set back changes
-// nothing.
-func TestClock(t *testing.T) {
-	_, path := create(t, pureConfig)
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, head, ok := decodeLine("", data)
-	if !ok {
-		t.Fatal("no header")
-	}
-	for _, at := range []string{"2031-01-01T00:00:00Z", "1970-01-01T00:00:00Z"} {
-		line, sum, err := encodeLine(head, entry{Time: at, Plan: storedPlan([]byte(purePlan))})
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, head = append(data, line...), sum
-	}
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if st, err := Check(t.Context(), path); err != nil || st.Entries != 2 || st.Last != "1970-01-01T00:00:00Z" {
-		t.Errorf("%+v, %v", st, err)
-	}
-}
-
 // BenchmarkOpenLong opens a ledger of 100 000 entries.
 func BenchmarkOpenLong(b *testing.B) {
 	c := pureConfig

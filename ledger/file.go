@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,7 +48,7 @@ func Create(path string, c Config) (*Ledger, error) {
 	}
 	defer held.release()
 	// Somebody else may have been first.
-	if now, err := os.Stat(path); err != nil || !os.SameFile(now, info) {
+	if now, err := os.Lstat(path); err != nil || !os.SameFile(now, info) {
 		return nil, fmt.Errorf("%s: was replaced while it was made", path)
 	}
 	if err := checkVacant(path, f); err != nil {
@@ -63,7 +62,7 @@ func Create(path string, c Config) (*Ledger, error) {
 	}
 	syncFolder(path)
 	l := open(path)
-	if _, err := l.read(ctx, f, nil, false); err != nil {
+	if _, err := l.read(ctx, f, false); err != nil {
 		return nil, err
 	}
 	return l.opened(), nil
@@ -87,10 +86,7 @@ func vacant(path string) (f *os.File, made bool, err error) {
 		}
 		return f, true, err
 	}
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, false, fmt.Errorf("%s: is not a regular file", path)
-	}
-	if f, err = os.OpenFile(path, os.O_RDWR|appending, 0); err != nil {
+	if f, err = openPlain(path, os.O_RDWR|appending); err != nil {
 		return nil, false, problem(path, err)
 	}
 	if err := checkVacant(path, f); err != nil {
@@ -147,7 +143,7 @@ func write(f *os.File, offset int64, data []byte) error {
 func Open(ctx context.Context, path string) (*Ledger, error) {
 	l := open(path)
 	l.trust = true
-	if _, err := l.load(ctx, nil); err != nil {
+	if _, err := l.load(ctx); err != nil {
 		return nil, err
 	}
 	return l.opened(), nil
@@ -158,13 +154,11 @@ func (l *Ledger) whole(ctx context.Context) error {
 	if l.state.summed == 0 {
 		return nil
 	}
-	all, found := open(l.path), false
-	if _, err := all.load(ctx, func(sum string) { found = found || sum == l.state.head }); err != nil {
+	all := open(l.path)
+	all.config, all.seen = l.config, resting{l.state.head, l.state.entries}
+	if _, err := all.load(ctx); err != nil {
+		l.lost = all.lost
 		return err
-	}
-	if !found {
-		l.lost = l.hasLost()
-		return l.lost
 	}
 	l.state = all.state
 	return nil
@@ -172,15 +166,11 @@ func (l *Ledger) whole(ctx context.Context) error {
 
 // openFile opens the ledger file.
 func (l *Ledger) openFile(flag int) (*os.File, error) {
-	// Opening a pipe would wait for somebody at its other end.
-	info, err := os.Stat(l.path)
+	path, err := filepath.EvalSymlinks(l.path)
 	if err != nil {
 		return nil, problem(l.path, err)
 	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: is not a regular file", l.path)
-	}
-	f, err := os.OpenFile(l.path, flag, 0)
+	f, err := openPlain(path, flag)
 	if err != nil {
 		return nil, problem(l.path, err)
 	}
@@ -193,16 +183,16 @@ const looks = 5
 
 // load reads what is new, without a lock. It returns how many bytes of a torn line a file ends in,
 // which may be one that is being written.
-func (l *Ledger) load(ctx context.Context, seen func(sum string)) (torn int64, err error) {
+func (l *Ledger) load(ctx context.Context) (torn int64, err error) {
 	if l.store != nil {
-		return 0, l.loadStore(ctx, seen)
+		return 0, l.loadStore(ctx)
 	}
 	if l.path == "" {
 		return 0, nil
 	}
 	for n := 0; ; n++ {
 		var before os.FileInfo
-		torn, before, err = l.look(ctx, seen)
+		torn, before, err = l.look(ctx)
 		if err == nil || before == nil || ctx.Err() != nil || l.lost != nil || n == looks || l.still(ctx, before, n) {
 			return torn, err
 		}
@@ -210,7 +200,7 @@ func (l *Ledger) load(ctx context.Context, seen func(sum string)) (torn int64, e
 }
 
 // look is load that tries once; info is that of the file before it was read.
-func (l *Ledger) look(ctx context.Context, seen func(sum string)) (torn int64, info os.FileInfo, err error) {
+func (l *Ledger) look(ctx context.Context) (torn int64, info os.FileInfo, err error) {
 	f, err := l.openFile(os.O_RDONLY)
 	if err != nil {
 		return 0, nil, err
@@ -219,7 +209,7 @@ func (l *Ledger) look(ctx context.Context, seen func(sum string)) (torn int64, i
 	if info, err = f.Stat(); err != nil {
 		return 0, nil, problem(l.path, err)
 	}
-	torn, err = l.read(ctx, f, seen, false)
+	torn, err = l.read(ctx, f, false)
 	return torn, info, err
 }
 
@@ -241,18 +231,17 @@ const (
 	maxExpected = 1 << 22
 )
 
-// read takes over the lines of f that are new, and calls seen with the checksum
-// of each. What it has taken over stays, also when a later line is wrong. quick
+// read takes over the lines of f that are new. What it has taken over stays, also when a later line is wrong. quick
 // makes it stop with errUnknown at an entry that takes a computation.
-func (l *Ledger) read(ctx context.Context, f *os.File, seen func(sum string), quick bool) (torn int64, err error) {
-	s := l.state
+func (l *Ledger) read(ctx context.Context, f *os.File, quick bool) (torn int64, err error) {
 	info, err := f.Stat()
 	if err != nil {
 		return 0, problem(l.path, err)
 	}
-	if err := l.same(ctx, f, info); err != nil {
+	if err := l.same(f, info); err != nil {
 		return 0, err
 	}
+	s := l.state
 	if l.trust && !s.header {
 		if s.until, err = lastCheckpoint(f, info.Size()); err != nil {
 			return 0, problem(l.path, err)
@@ -265,7 +254,7 @@ func (l *Ledger) read(ctx context.Context, f *os.File, seen func(sum string), qu
 			return 0, ctx.Err()
 		}
 		raw, err := r.next()
-		if !s.header && s.missing == "" && !beginsAsLedger(cmp.Or(string(raw), string(r.buf))) {
+		if !s.header && s.missing == "" && !beginsAsLedger(string(raw)) {
 			return 0, fmt.Errorf("%s: is no ledger: it does not begin as one; accountant ledger init makes a new file", l.path)
 		}
 		if err != nil && err != io.EOF {
@@ -300,77 +289,48 @@ func (l *Ledger) read(ctx context.Context, f *os.File, seen func(sum string), qu
 				return 0, s.at(l.path, errEnding)
 			case !ok && bytes.HasSuffix(raw, []byte("\r\n")):
 				return 0, s.at(l.path, errors.New("ends in a carriage return: something has changed the line ends to those of Windows"))
+			case !ok && l.seen.head != "" && l.config.Mode != "": // before the line that was known
+				return 0, l.awake()
 			case !ok:
 				return 0, s.at(l.path, errChain)
 			}
 			next = tail{content, sum, len(raw), ""}
 		}
-		if err := s.takeOver(next, quick); err != nil {
+		if err := l.accept(next, quick); err != nil {
 			return 0, s.at(l.path, err)
-		}
-		if seen != nil {
-			seen(s.head)
 		}
 	}
 	if !s.header {
 		return 0, fmt.Errorf("%s: has no complete first line, and so is no ledger; nothing was spent in it", l.path)
 	}
 	s.file = info
-	return torn, nil
+	return torn, l.awake()
 }
 
-// same makes sure that the file still has what was read from it earlier.
-func (l *Ledger) same(ctx context.Context, f *os.File, info os.FileInfo) error {
-	if l.lost != nil {
+// same makes sure that the file still has what was read from it earlier. Another file is read from its beginning, and must
+// have the last line.
+func (l *Ledger) same(f *os.File, info os.FileInfo) error {
+	s := l.state
+	if l.lost != nil || s.offset == 0 {
 		return l.lost
 	}
-	s := l.state
-	if s.offset == 0 {
+	ok := info.Size() >= s.offset
+	if ok && s.file != nil && !os.SameFile(info, s.file) {
+		l.rest()
 		return nil
 	}
-	ok := info.Size() >= s.offset
-	switch {
-	case !ok:
-	case s.file != nil && !os.SameFile(info, s.file):
-		// Another file: all of it must lead to the same line.
-		prev, head := "", ""
-		r := newLineReader(io.NewSectionReader(f, 0, s.start))
-		for {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			raw, err := r.next()
-			if err != nil && err != io.EOF {
-				return problem(l.path, err)
-			}
-			if len(raw) == 0 {
-				break
-			}
-			if _, head, ok = decodeLine(prev, raw); !ok {
-				break
-			}
-			prev = head
-		}
-		ok = ok && head == s.before
-		fallthrough
-	default:
+	if ok {
 		raw := make([]byte, s.offset-s.start)
 		if _, err := f.ReadAt(raw, s.start); err != nil {
 			return problem(l.path, err)
 		}
-		raw = append(raw, s.missing...)
-		_, sum, right := decodeLine(s.before, raw)
-		ok = ok && right && sum == s.head
+		_, sum, right := decodeLine(s.before, append(raw, s.missing...))
+		ok = right && sum == s.head
 	}
 	if !ok {
-		l.lost = l.hasLost()
+		l.lost = l.hasLost(s.entries)
 	}
 	return l.lost
-}
-
-func (l *Ledger) hasLost() error {
-	return fmt.Errorf("%s: has lost entries: the last line of the %d entries that were read here is not where it was, so the file was cut, replaced or changed; nothing more is spent from this handle",
-		l.path, l.state.entries)
 }
 
 // named reports whether the ledger's name is still that of a file.

@@ -5,11 +5,9 @@ package ledger
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/fault"
-	"github.com/dpaccountant/accountant/rdp"
 )
 
 // Fits returns how many times in a row a plan could be spent now, at most limit times. It
@@ -26,7 +24,7 @@ func (l *Ledger) Fits(ctx context.Context, plan []byte, limit int64) (count int6
 		return 0, nil, err
 	}
 	defer l.end()
-	if _, err := l.load(ctx, nil); err != nil {
+	if _, err := l.load(ctx); err != nil {
 		return 0, nil, err
 	}
 	if l.state.config.Mode == Planned { // a bound may be enough to admit, and not to count
@@ -41,35 +39,19 @@ func (l *Ledger) Fits(ctx context.Context, plan []byte, limit int64) (count int6
 	if each := runs(a.plan.Steps); each > 0 {
 		limit = min(limit, (maxRuns-l.state.runs)/each)
 	}
-	fits := func(n int64) (bool, error) {
-		err := l.state.judge.fits(ctx, a.text, a.plan, n)
-		if errors.Is(err, ErrBudget) {
-			refusal = err
-			return false, nil
-		}
-		return err == nil, err
-	}
-	// count fits; above, if it is not 0, does not.
-	var above int64
-	for n := int64(1); count < limit && above != count+1; {
-		ok, err := fits(n)
-		if err != nil {
+	above := limit + 1
+	for n := int64(1); above-count > 1; {
+		switch err := l.state.judge.fits(ctx, a.text, a.plan, n); {
+		case err == nil:
+			count = n
+		case errors.Is(err, ErrBudget):
+			above, refusal = n, err
+		default:
 			return 0, nil, err
 		}
-		if ok {
-			count = n
-		} else {
-			above = n
-		}
-		switch {
-		case above == 0:
+		if n = count + (above-count)/2; above > limit {
 			n = min(limit, 2*max(count, 1))
-		default:
-			n = count + (above-count)/2
 		}
-	}
-	if count == limit {
-		return count, nil, nil
 	}
 	return count, refusal, nil
 }
@@ -94,43 +76,4 @@ func (j *planned) fits(ctx context.Context, text string, p *accountant.Plan, n i
 		j.forget(text)
 	}
 	return err
-}
-
-// fits multiplies the curve of a plan, with room for the rounding of a filter that adds the
-// runs one by one.
-func (j *adaptive) fits(ctx context.Context, text string, p *accountant.Plan, n int64) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	c, err := j.curve(text, p)
-	if err != nil {
-		return err
-	}
-	budget := j.filter.Budget()
-	times := rdp.OnOrders(rdp.Func(func(alpha float64) float64 {
-		return repeated(c.RDP(alpha), budget.Values[slices.Index(j.orders, alpha)], n)
-	}), j.orders)
-	return j.refusal(times, j.filter.Fits(times))
-}
-
-// fits multiplies the square of a plan, as for a Rényi filter.
-func (j *gaussian) fits(ctx context.Context, text string, p *accountant.Plan, n int64) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	x, err := j.square(text, p)
-	if err != nil {
-		return err
-	}
-	return j.filter.Fits(repeated(x, j.filter.Budget(), n))
-}
-
-// repeated is n·x, and as much more as the rounding of n additions can come to. Each of them
-// rounds a total within the budget to the nearest float64 and then up by one more: by less
-// than 2^-51 of the budget together.
-func repeated(x, budget float64, n int64) float64 {
-	if n == 1 || x == 0 {
-		return x
-	}
-	return float64(n)*x*(1+0x1p-50) + float64(n)*0x1p-51*budget
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 func spend(l *Ledger) error { return l.SpendPlan(context.Background(), []byte(purePlan), "") }
@@ -184,6 +185,25 @@ func TestSameSize(t *testing.T) {
 	}
 }
 
+// TestLogOfReplaced: each entry is shown once, also if the file is replaced while it is read.
+func TestLogOfReplaced(t *testing.T) {
+	l, path := create(t, pureConfig)
+	if err := spend(l); err != nil {
+		t.Fatal(err)
+	}
+	reader, shown := open(path), 0
+	if _, err := reader.log(t.Context(), func(Entry) { shown++ }); err != nil {
+		t.Fatal(err)
+	}
+	replace(t, path, readFile(t, path))
+	if err := spend(l); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := reader.load(t.Context()); err != nil || shown != 2 {
+		t.Errorf("%d entries shown, want 2, error %v", shown, err)
+	}
+}
+
 // TestReplacedInBetween: a spend that waits for the lock, or has just been written,
 // while its file is replaced is in the file that has the name when it is reported.
 func TestReplacedInBetween(t *testing.T) {
@@ -268,6 +288,63 @@ func TestEndingAndContent(t *testing.T) {
 	writeFile(t, path, changed[:len(changed)-1])
 	if _, err := Open(t.Context(), path); !errors.Is(err, errChain) {
 		t.Error(err)
+	}
+}
+
+// TestRest: a handle that has rested spends as if it had not, in every mode, and not from a file that has lost what it knew.
+func TestRest(t *testing.T) {
+	noise, err := profiles.NewGaussianMechanism(20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	step := accountant.Step{Mechanism: noise}
+	for _, mode := range []Mode{Planned, Adaptive, AdaptiveGaussian} {
+		l, path := create(t, Config{Neighbors: accountant.AddRemove, Epsilon: 1, Delta: 1e-6, Mode: mode})
+		old := readFile(t, path)
+		if !l.Rest() {
+			t.Error("does not rest")
+		}
+		for range 3 {
+			if err := l.Spend(t.Context(), step); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 { // what rests may rest again
+				_ = l.begin(t.Context()) // the spend has its answer a moment before its turn ends
+				l.end()
+				if !l.Rest() {
+					t.Error("does not rest")
+				}
+			}
+		}
+		whole := readFile(t, path)
+		if st, err := l.Status(t.Context()); err != nil || st.Entries != 3 {
+			t.Errorf("%s: %d entries, %v", mode, st.Entries, err)
+		}
+		l.Rest()
+		if err := l.Checkpoint(t.Context()); err != nil {
+			t.Error(err)
+		}
+		l.Rest()
+		l.turn <- struct{}{}
+		if l.Rest() {
+			t.Error("rests during a call")
+		}
+		l.end()
+		for _, shorter := range [][]byte{old, whole} {
+			replace(t, path, shorter)
+			if err := l.Spend(t.Context(), step); err == nil || !strings.Contains(err.Error(), "has lost entries: the last line of the 3 entries") {
+				t.Errorf("%s: a spend from an older file: %v", mode, err)
+			}
+			if n := len(readFile(t, path)); n != len(shorter) {
+				t.Errorf("%s: the older file had %d bytes and has %d", mode, len(shorter), n)
+			}
+			l.lost = nil
+			l.Rest()
+		}
+	}
+	l, err := New(pureConfig)
+	if err != nil || l.Rest() {
+		t.Errorf("a ledger in memory rests, %v", err)
 	}
 }
 
@@ -463,4 +540,39 @@ func locked(t *testing.T, path string) lock {
 		t.Fatal(err)
 	}
 	return held
+}
+
+// TestOneMeaning: a line whose checksum is right and whose JSON readers could take for different things is refused:
+// of epsilon 3 and epsilon 300 the budget was 300.
+func TestOneMeaning(t *testing.T) {
+	l, path := create(t, pureConfig)
+	if err := l.SpendPlan(t.Context(), []byte(purePlan), "a"); err != nil {
+		t.Fatal(err)
+	}
+	file := string(readFile(t, path))
+	for _, c := range []struct{ old, twice, want string }{
+		{`"epsilon":1,`, `"epsilon":1,"epsilon":300,`, `budget.ledger:1: the key "epsilon" at byte 50 is set a second time; the first is at byte 38`},
+		{`"epsilon":1,`, `"epsilon":1,"Epsilon":300,`, "in its case only"},
+		{`"epsilon":1,`, `"Epsilon":300,`, `budget.ledger:1: the key "Epsilon" at byte 38 is unknown`},
+		{`"plan":`, `"plan":"","plan":`, `budget.ledger:2: the key "plan" at byte`},
+		{`"note":"a"`, `"note":"a","note":"b"`, `budget.ledger:2: the key "note" at byte`},
+	} {
+		changed := strings.Replace(file, c.old, c.twice, 1)
+		if changed == file {
+			t.Fatalf("%s is not in %s", c.old, file)
+		}
+		var again []byte
+		head := ""
+		for _, raw := range strings.SplitAfter(changed, "\n") {
+			if _, rest, ok := splitLine([]byte(raw)); ok {
+				content := []byte(strings.TrimSuffix(string(rest), lineSuffix))
+				line := Line{checksum(head, content), content}
+				again, head = append(again, line.text()...), line.Sum
+			}
+		}
+		writeFile(t, path, again)
+		if _, err := Open(t.Context(), path); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want %s", c.twice, err, c.want)
+		}
+	}
 }

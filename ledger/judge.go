@@ -22,7 +22,7 @@ const (
 	// Adaptive: steps may depend on all earlier outputs. Kept by an rdp.Filter.
 	Adaptive Mode = "adaptive"
 	// AdaptiveGaussian: as Adaptive, for Gaussian noise on the whole data set alone, of
-	// which the total is then exact. Kept by a gdp.Filter.
+	// which the total is then exact. Kept by a rdp.GaussianFilter.
 	AdaptiveGaussian Mode = "adaptive-gaussian"
 )
 

@@ -47,7 +47,7 @@ func CreateStore(ctx context.Context, s Store, c Config) (*Ledger, error) {
 func OpenStore(ctx context.Context, s Store) (*Ledger, error) {
 	l := open("")
 	l.store = s
-	if _, err := l.load(ctx, nil); err != nil {
+	if _, err := l.load(ctx); err != nil {
 		return nil, err
 	}
 	return l.opened(), nil
@@ -69,7 +69,7 @@ func (c Config) clone() Config {
 // seconds, it returns an error, and nothing was spent. Spends that wait for one another reach the
 // disk together.
 func (l *Ledger) Spend(ctx context.Context, s accountant.Step) error {
-	text, err := planText(s, l.state.config)
+	text, err := planText(s, l.config)
 	if err != nil {
 		return err
 	}

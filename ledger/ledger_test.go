@@ -223,7 +223,7 @@ func TestTruncated(t *testing.T) {
 			if cut%7 != 0 && !edge && entries > 0 && l.state.entries == entries {
 				continue // spending at each of them takes long
 			}
-			if _, err := l.load(t.Context(), nil); err != nil || l.state.entries != entries {
+			if _, err := l.load(t.Context()); err != nil || l.state.entries != entries {
 				t.Fatalf("cut at %d: %d entries, want %d, %v", cut, l.state.entries, entries, err)
 			}
 			if err := l.SpendPlan(t.Context(), []byte(purePlan), "after"); err != nil {
@@ -501,6 +501,36 @@ func BenchmarkSpendMemory(b *testing.B) {
 	for b.Loop() {
 		if err := l.Spend(b.Context(), accountant.Step{Mechanism: noise, Sampling: batches}); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// TestOldFiles: files of earlier programs are read and checked, keys in them are known, and spends go on.
+func TestOldFiles(t *testing.T) {
+	plan := []byte(`{"neighbors":"add-remove","steps":[{"mechanism":{"gaussian":{"noise-multiplier":20}},"count":3}]}`)
+	for mode, head := range map[Mode]string{
+		Planned:          "336d906952e1e9e84051d2b0730e8d98607a7676ca2d126c6fa409089acebb42",
+		Adaptive:         "de6d5ca1e65092c50c5b007747fe088d8865dcd1ba76f60f313dd137ac2d5dbd",
+		AdaptiveGaussian: "d141fcb273be35eb47df051884bb67b8339e33875c405f6ab4c1d62d0dd44143",
+	} {
+		path := filepath.Join(t.TempDir(), "old.ledger")
+		writeFile(t, path, readFile(t, filepath.Join("testdata", "old", string(mode)+".ledger")))
+		if st, err := Verify(t.Context(), path, head); err != nil || st.Head != head || st.Entries != 3 || st.Runs != 7 || st.Checkpoints != 1 {
+			t.Errorf("%s: %+v, %v", mode, st, err)
+		}
+		notes := ""
+		if _, err := Log(t.Context(), path, func(e Entry) { notes += e.Key + "|" + e.Note + "|" }); err != nil || notes != `|training, May|run-17||run-18|ε "quoted"|` {
+			t.Errorf("%s: notes %s, %v", mode, notes, err)
+		}
+		l, err := Open(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := l.SpendOnce(t.Context(), "run-18", plan, ""); err != nil || !again {
+			t.Errorf("%s: a key that was granted: %v, %v", mode, again, err)
+		}
+		if err := l.SpendPlan(t.Context(), plan, ""); err != nil {
+			t.Errorf("%s: %v", mode, err)
 		}
 	}
 }

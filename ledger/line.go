@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/strictjson"
 	"github.com/dpaccountant/accountant/plan"
 )
 
@@ -105,12 +107,6 @@ type Line struct {
 // text is the line as a file has it.
 func (l Line) text() []byte {
 	return fmt.Appendf(nil, "%s%s%s%s%s", linePrefix, l.Sum, lineMiddle, l.Content, lineSuffix)
-}
-
-// encodeLine returns the line of a content as a file has it, and its checksum.
-func encodeLine(prev string, content any) (line []byte, sum string, err error) {
-	l, err := newLine(prev, content)
-	return l.text(), l.Sum, err
 }
 
 // newLine returns the line of a content.
@@ -226,63 +222,32 @@ func startsLine(data []byte, begin string) bool {
 	return json.NewDecoder(strings.NewReader(text[n:])).Decode(&content) == io.ErrUnexpectedEOF
 }
 
-// strict decodes one JSON value, and nothing else, without unknown keys.
-func strict(data []byte, v any) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
-		return err
-	}
-	if d.InputOffset() != int64(len(data)) {
-		return errors.New("has something behind its JSON value")
-	}
-	return nil
-}
+// strict decodes a content: one JSON value, and nothing else, whose keys are those of v. Places in its errors
+// count from the content.
+func strict(data []byte, v any) error { return strictjson.Decode(data, v) }
 
-// A lineReader returns lines with their line feed, the last one perhaps without. A line is good
-// until the next one is asked for.
+// A lineReader returns lines with their line feed, the last one perhaps without, and the beginning of one that is too
+// long. A line is good until the next one is asked for.
 type lineReader struct {
-	r          io.Reader
-	buf        []byte
-	start, end int // of what was read and not returned
-	eof        bool
+	r    *bufio.Reader
+	long []byte // a line that the reader has no room for
 }
 
 // readAhead is how much of a file is read at a time.
 const readAhead = 1 << 18
 
-func newLineReader(r io.Reader) *lineReader { return &lineReader{r: r} }
+func newLineReader(r io.Reader) *lineReader { return &lineReader{r: bufio.NewReaderSize(r, readAhead)} }
 
 func (l *lineReader) next() ([]byte, error) {
-	searched := l.start
-	for {
-		if i := bytes.IndexByte(l.buf[searched:l.end], '\n'); i >= 0 {
-			line := l.buf[l.start : searched+i+1]
-			l.start = searched + i + 1
-			return line, nil
-		}
-		if l.eof {
-			line := l.buf[l.start:l.end]
-			l.start = l.end
-			return line, io.EOF
-		}
-		if l.end-l.start > maxLine {
-			return nil, fmt.Errorf("has a line of more than %d bytes", maxLine)
-		}
-		switch {
-		case l.start > 0:
-			l.end = copy(l.buf, l.buf[l.start:l.end])
-			l.start = 0
-		case l.end == len(l.buf):
-			l.buf = append(l.buf, make([]byte, max(readAhead, len(l.buf)))...)
-		}
-		searched = l.end
-		n, err := l.r.Read(l.buf[l.end:])
-		l.end += n
-		if err == io.EOF {
-			l.eof = true
-		} else if err != nil {
-			return nil, err
+	line, err := l.r.ReadSlice('\n')
+	if err != bufio.ErrBufferFull {
+		return line, err
+	}
+	for l.long = l.long[:0]; ; line, err = l.r.ReadSlice('\n') {
+		if l.long = append(l.long, line...); err != bufio.ErrBufferFull {
+			return l.long, err
+		} else if len(l.long) > maxLine {
+			return l.long, fmt.Errorf("has a line of more than %d bytes", maxLine)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -45,7 +46,10 @@ func printable(s string) string {
 }
 
 // A lock is held until release is called.
-type lock struct{ file *flock.Flock }
+type lock struct {
+	file *flock.Flock
+	info os.FileInfo // of the file that is locked
+}
 
 // takeLock locks the ledger at path, which is that of info, against other
 // writers.
@@ -61,16 +65,23 @@ func takeLock(ctx context.Context, path string, info os.FileInfo) (lock, error) 
 		if err := makeLock(name, info); err != nil {
 			return lock{}, problem(name, err)
 		}
-		f := flock.New(name, flock.SetFlag(os.O_RDWR), flock.SetPermissions(0))
+		f := flock.New(name, flock.SetFlag(os.O_RDWR|plainly), flock.SetPermissions(0))
 		held, err := f.TryLock()
 		if err != nil && !os.IsNotExist(err) {
 			return lock{}, problem(name, err)
 		}
 		if held {
-			// It may have been removed in between; then it locks nothing.
 			mine, err := f.Stat()
-			if now, err2 := os.Stat(name); err == nil && err2 == nil && os.SameFile(mine, now) {
-				l := lock{f}
+			if err == nil {
+				err = lockable(mine, info)
+			}
+			if err != nil {
+				_ = f.Unlock()
+				return lock{}, problem(name, err)
+			}
+			// It may have been removed in between; then it locks nothing.
+			if now, err := os.Lstat(name); err == nil && os.SameFile(mine, now) {
+				l := lock{f, mine}
 				l.sign(myself())
 				return l, nil
 			}
@@ -89,11 +100,8 @@ func takeLock(ctx context.Context, path string, info os.FileInfo) (lock, error) 
 // makeLock makes the lock file if there is none, for those who may write the
 // ledger, and nobody else.
 func makeLock(name string, ledger os.FileInfo) error {
-	if info, err := os.Stat(name); err == nil {
-		if !info.Mode().IsRegular() {
-			return fmt.Errorf("is not a regular file")
-		}
-		return nil
+	if info, err := os.Lstat(name); err == nil {
+		return lockable(info, ledger)
 	}
 	mode := os.FileMode(0o600)
 	for _, class := range []os.FileMode{0o060, 0o006} {
@@ -114,15 +122,62 @@ func makeLock(name string, ledger os.FileInfo) error {
 	return f.Chmod(mode) // whatever the umask
 }
 
+// errNotRegular is of a name that is not a plain file's.
+var errNotRegular = errors.New("is not a regular file")
+
+// lockable returns an error unless a file may be the lock of a ledger: a regular file with one name, made by somebody who may
+// write the ledger. The note of the holder overwrites it, so it must not be anybody's data.
+func lockable(file, ledger os.FileInfo) error {
+	if !file.Mode().IsRegular() {
+		return errNotRegular
+	}
+	if n := names(file); n > 1 {
+		return fmt.Errorf("has %d names (hard links), and is written to; remove it, and the next spend makes another", n)
+	}
+	uid, gid, ok := owner(file)
+	of, group, known := owner(ledger)
+	switch {
+	case !ok || !known, uid == of, uid == 0, uid == os.Geteuid():
+		return nil
+	case ledger.Mode()&0o002 != 0, ledger.Mode()&0o020 != 0 && gid == group:
+		return nil
+	}
+	return fmt.Errorf("belongs to user %d, and the ledger to user %d; remove it, and the next spend makes another", uid, of)
+}
+
+// openPlain opens a regular file, and nothing that a symbolic link of that name leads to.
+func openPlain(name string, flag int) (*os.File, error) {
+	// Only a look beforehand keeps a device from being opened, which may do something, or a link where there is no flag for it.
+	if info, err := os.Lstat(name); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, errNotRegular
+	}
+	f, err := os.OpenFile(name, flag|plainly, 0)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		f.Close()
+		return nil, cmp.Or(err, errNotRegular)
+	}
+	return f, nil
+}
+
 // sign leaves a note for those who wait, "" when there is nobody to name. It is
 // for them to read only, and may be missing, on a full disk say.
 func (l lock) sign(note string) {
 	if runtime.GOOS == "aix" || runtime.GOOS == "solaris" {
 		return // closing a second handle of a file would lose the lock of the first
 	}
-	if f, err := os.OpenFile(l.file.Path(), os.O_WRONLY|os.O_TRUNC, 0); err == nil {
+	f, err := openPlain(l.file.Path(), os.O_WRONLY)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	// The name may have been given to another file since, which is nobody's to cut.
+	if info, err := f.Stat(); err == nil && os.SameFile(info, l.info) && f.Truncate(0) == nil {
 		_, _ = f.WriteString(note)
-		f.Close()
 	}
 }
 
@@ -141,7 +196,7 @@ func myself() string {
 // holderOf names who holds a lock.
 func holderOf(name string) string {
 	var h holder
-	f, err := os.Open(name)
+	f, err := openPlain(name, os.O_RDONLY)
 	if err == nil {
 		defer f.Close()
 		note := make([]byte, 1000)
@@ -160,5 +215,5 @@ func problem(path string, err error) error {
 	if errors.As(err, &pe) {
 		err = pe.Err
 	}
-	return fmt.Errorf("%s: %w", path, err)
+	return fmt.Errorf("%.4096s: %w", path, err) // no system has longer paths
 }

@@ -32,11 +32,13 @@ func LogStore(ctx context.Context, s Store, each func(Entry)) (Config, error) {
 }
 
 func (l *Ledger) log(ctx context.Context, each func(Entry)) (Config, error) {
-	s := l.state
-	s.visit = func(e entry) {
-		steps := s.plans[e.planText()].Steps // was read just now
-		each(Entry{Time: e.Time, Note: e.Note, Key: e.Key, Plan: e.planText(), Runs: runs(steps), Steps: steps, Sum: s.head})
+	l.state.visit = func(e entry) {
+		if l.seen.head != "" {
+			return // the file was replaced, and is read again
+		}
+		a := l.state.stored[string(e.Plan)] // was read just now
+		each(Entry{Time: e.Time, Note: e.Note, Key: e.Key, Plan: a.text, Runs: a.runs, Steps: a.plan.Steps, Sum: l.state.head})
 	}
-	_, err := l.load(ctx, nil)
-	return s.config, err
+	_, err := l.load(ctx)
+	return l.state.config, err
 }

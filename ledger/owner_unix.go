@@ -11,6 +11,10 @@ import (
 // then.
 const appending = os.O_APPEND
 
+// plainly keeps an open from following a symbolic link at the end of the path, and from waiting
+// for the other end of a pipe.
+const plainly = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
+
 // owner returns the owner and the group of a file.
 func owner(info os.FileInfo) (uid, gid int, ok bool) {
 	s, ok := info.Sys().(*syscall.Stat_t)

@@ -112,7 +112,7 @@ func (l *Ledger) spendAll(batch []*request) {
 	for n := 0; len(batch) > 0; n++ {
 		judge := n >= tries
 		if !judge {
-			if _, err := l.load(ctx, nil); err != nil {
+			if _, err := l.load(ctx); err != nil {
 				fail(err)
 				return
 			}
@@ -177,7 +177,7 @@ func (l *Ledger) commit(ctx context.Context, batch []*request, judge bool) (rest
 	case l.store != nil:
 		done, err = l.commitStore(ctx, batch, judge)
 	case l.path != "":
-		done, err = l.commitFile(ctx, batch, judge)
+		done, err = l.underLock(ctx, judge, func(ctx context.Context) ([]Line, error) { return l.admit(ctx, batch, judge) })
 	default:
 		undo, settle := l.state.mark()
 		if _, err = l.admit(ctx, batch, judge); err != nil {

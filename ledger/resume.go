@@ -44,8 +44,9 @@ func lastCheckpoint(f io.ReaderAt, size int64) (int64, error) {
 
 // skim takes over an entry whose cost a checkpoint has.
 func (s *state) skim(content []byte) error {
-	e, _, ok := s.plain(content)
+	e, ok := s.plain(content)
 	if !ok {
+		e = entry{}
 		if err := strict(content, &e); err != nil {
 			return err
 		}

@@ -7,12 +7,14 @@ import (
 	"testing"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/plan"
 )
 
 // TestSelectionsReplayed: selections spent between other steps, read again from the file, cost
 // what a new accountant that holds the same steps says.
 func TestSelectionsReplayed(t *testing.T) {
+	slow.Test(t)
 	const noise = "neighbors: add-remove\nsteps: [{mechanism: {gaussian: {noise-multiplier: 6}}}]\n"
 	const search = "neighbors: add-remove\nsteps: [{mechanism: {gaussian: {noise-multiplier: 8}}, selection: {law: geometric, mean: 10}}]\n"
 	const pure = "neighbors: add-remove\nsteps: [{mechanism: {pure: {epsilon: 0.05}}, selection: {law: logarithmic, mean: 10}, count: 2}]\n"

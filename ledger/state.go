@@ -5,10 +5,10 @@ package ledger
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"sync"
 
-	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
 )
@@ -43,6 +43,7 @@ type Ledger struct {
 	config Config // that of state, for who asks during a call
 	trust  bool   // takes what this program's last checkpoint says for what the entries before it cost
 	lost   error  // why this handle is of no use any more
+	seen   resting
 
 	mu    sync.Mutex // guards queue, and the stage of requests
 	queue []*request
@@ -57,6 +58,66 @@ func (l *Ledger) String() string {
 		return l.path
 	}
 	return "a ledger in memory"
+}
+
+// A resting handle has forgotten all but the last line that it has read, which must be there when it reads again.
+// Verify looks for the line of a head so, too.
+type resting struct {
+	head    string // "" once it was found
+	entries int
+}
+
+// Rest frees what the handle remembers of the entries, but for the last line: the next call reads them anew, and is an
+// error if they do not have that line any more, as if it had not rested. It reports false, and does nothing, during another call and
+// for a ledger in memory.
+func (l *Ledger) Rest() bool {
+	if l.path == "" && l.store == nil {
+		return false
+	}
+	select {
+	case l.turn <- struct{}{}:
+		defer l.end()
+	default:
+		return false
+	}
+	l.rest()
+	return true
+}
+
+// rest forgets everything but the last line, and what calls.
+func (l *Ledger) rest() {
+	if s := l.state; l.seen.head == "" {
+		l.seen = resting{s.head, s.entries}
+	}
+	l.state = &state{copy: l.state.copy, visit: l.state.visit, check: l.state.check}
+}
+
+// awake returns an error if a handle that has read everything has not found the line that it knew.
+func (l *Ledger) awake() error {
+	switch {
+	case l.seen.head == "":
+	case l.seen.entries > 0 || l.config.Mode != "":
+		l.lost = l.hasLost(l.seen.entries)
+	default:
+		l.lost = fmt.Errorf("%v: no line has the checksum %s: entries were taken away or rewritten", l, l.seen.head)
+	}
+	return l.lost
+}
+
+// accept takes over a line that follows from those before it.
+func (l *Ledger) accept(t tail, quick bool) error {
+	if err := l.state.takeOver(t, quick); err != nil {
+		return err
+	}
+	if l.state.head == l.seen.head {
+		l.seen = resting{}
+	}
+	return nil
+}
+
+// hasLost is the error of a handle that knew entries which are not there any more.
+func (l *Ledger) hasLost(entries int) error {
+	return fmt.Errorf("%v: has lost entries: the last line of the %d entries that were read here is not where it was, so they were cut, replaced or changed; nothing more is spent from this handle", l, entries)
 }
 
 // begin waits until no other call is under way; end must follow.
@@ -110,14 +171,14 @@ type state struct {
 	missing  string      // what the last line lacks of its ending
 	last     string      // time of the last entry
 	judge    judge
-	visit    func(entry)                 // is called with each entry of the file, if set
-	check    func(sums) error            // is called with the sums of each checkpoint of this program, if set
-	plans    map[string]*accountant.Plan // seen lately, by text
-	parsed   int                         // the bytes of those texts
-	stored   map[string]admission        // what plans are, by the bytes that the line has
-	keys     map[digest]digest           // of the entries that have one: their plans
-	expected int                         // how many keys there may be
-	added    *[]digest                   // the keys since the state was marked, nil if it is not
+	copy     func(Line) error     // is called with each line instead of all else, if set
+	visit    func(entry)          // is called with each entry of the file, if set
+	check    func(sums) error     // is called with the sums of each checkpoint of this program, if set
+	stored   map[string]admission // plans seen lately, by the bytes that the line has
+	parsed   int                  // the bytes of those and of their texts
+	keys     map[digest]digest    // of the entries that have one: their plans
+	expected int                  // how many keys there may be
+	added    *[]digest            // the keys since the state was marked, nil if it is not
 }
 
 // A mark is where a checkpoint stands: behind how many entries, and which program has written it; number counts them.

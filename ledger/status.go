@@ -35,18 +35,18 @@ func (l *Ledger) Status(ctx context.Context) (Status, error) {
 		return Status{}, err
 	}
 	defer l.end()
-	return l.status(ctx, nil)
+	return l.status(ctx)
 }
 
-func (l *Ledger) status(ctx context.Context, seen func(string)) (st Status, err error) {
-	torn, err := l.load(ctx, seen)
-	s := l.state
-	for n := 0; err == nil && torn > 0 && n < looks && !l.still(ctx, s.file, n); n++ {
-		torn, err = l.load(ctx, seen) // it was being written
+func (l *Ledger) status(ctx context.Context) (st Status, err error) {
+	torn, err := l.load(ctx)
+	for n := 0; err == nil && torn > 0 && n < looks && !l.still(ctx, l.state.file, n); n++ {
+		torn, err = l.load(ctx) // it was being written
 	}
 	if err != nil {
 		return st, err
 	}
+	s := l.state
 	st = Status{Config: s.config.clone(), Entries: s.entries, Runs: s.runs, Last: s.last, Head: s.head, Checkpoints: s.marked.number, Summed: s.summed, Torn: torn, Guarantee: guarantee(s.config)}
 	if st.Spent, err = s.judge.spent(ctx); err != nil {
 		return st, err
@@ -102,16 +102,13 @@ func VerifyStore(ctx context.Context, s Store, head string) (Status, error) {
 
 func (l *Ledger) verify(ctx context.Context, head string) (Status, error) {
 	if head != "" && !isHead(head) {
-		return Status{}, fault.New("head", "%q is not a checksum of 64 hexadecimal digits", head)
+		return Status{}, fault.New("head", "%.80q is not a checksum of 64 hexadecimal digits", head)
 	}
 	l.state.check = func(s sums) error { return l.state.judge.covers(ctx, s) }
-	found := head == ""
-	st, err := l.status(ctx, func(sum string) { found = found || sum == head })
+	l.seen.head = head
+	st, err := l.status(ctx)
 	if err != nil {
 		return st, err
-	}
-	if !found {
-		return st, fmt.Errorf("%v: no line has the checksum %s: entries were taken away or rewritten", l, head)
 	}
 	if err := l.state.judge.recheck(ctx); err != nil {
 		return st, fmt.Errorf("%v: %w", l, err)

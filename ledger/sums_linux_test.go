@@ -3,12 +3,23 @@ package ledger
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 )
+
+// TestMain runs the other process of TestProgramThatWasReplaced.
+func TestMain(m *testing.M) {
+	if os.Getenv("LEDGER_TEST_PROGRAM") != "" {
+		fmt.Scanln()
+		fmt.Print(program())
+		return
+	}
+	os.Exit(m.Run())
+}
 
 // TestProgramThatWasReplaced: a program whose name was given to another file while it ran, as an upgrade does, is not named after that
 // file, which would believe its checkpoints.

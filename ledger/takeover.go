@@ -25,6 +25,8 @@ func (s *state) takeOver(t tail, quick bool) (err error) {
 	var e entry
 	isEntry := false
 	switch {
+	case s.copy != nil:
+		s.header, err = true, s.copy(Line{t.sum, t.content})
 	case !s.header:
 		err = s.readHeader(t.content)
 	case isCheckpoint(t.content):
@@ -32,12 +34,13 @@ func (s *state) takeOver(t tail, quick bool) (err error) {
 	case s.offset < s.until:
 		err = s.skim(t.content)
 	default:
+		known := false
+		if e, known = s.again(t.content); !known {
+			e = entry{}
+			err = strict(t.content, &e)
+		}
 		isEntry = true
-		if known, a, ok := s.again(t.content); ok {
-			if e, err = known, s.room(a.runs); err == nil {
-				err = s.restoreAs(e, a, quick)
-			}
-		} else if err = strict(t.content, &e); err == nil {
+		if err == nil {
 			err = s.restore(e, quick)
 		}
 	}

@@ -136,7 +136,7 @@ func (j *planned) epsilonAt(ctx context.Context, counts tally, delta float64, ah
 	panic("unreachable: the last accuracy is the finest")
 }
 
-// lowerOf is the lower end of an interval that a computation could raise: no computation closes a gap in theory below it.
+// lowerOf is the lower end of an interval that more work could raise: what lies below it is a gap between the pairs, not a width of the numbers.
 func lowerOf(iv accountant.Interval) float64 {
 	if iv.Gap != nil {
 		return iv.Gap.Proved.Lower

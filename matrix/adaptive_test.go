@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/matrix"
 )
 
@@ -71,6 +72,7 @@ func twoSteps(c, d, sigma float64, weights [4]float64, first float64, second pol
 // TestAdaptivePolicies: no contribution that depends on the first release costs more than
 // what is certified, for every schema; the constant one reaches what is exact.
 func TestAdaptivePolicies(t *testing.T) {
+	slow.Test(t)
 	r := rand.New(rand.NewPCG(11, 7))
 	const sigma, c, d, rate = 1.7, 0.6, 1.0, 0.3
 	full := must(matrix.Toeplitz([]float64{1, c}))

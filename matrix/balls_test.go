@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/matrix"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample/allocation"
@@ -33,6 +34,7 @@ func twoBins(g [2][2]float64, sigma, eps float64) float64 {
 
 // TestTwoBins: the interval holds the truth, for bins of any Gram matrix.
 func TestTwoBins(t *testing.T) {
+	slow.Test(t)
 	for _, c := range []struct {
 		s matrix.Strategy
 		n int

@@ -2,10 +2,13 @@ package matrix
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/big"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/dpaccountant/accountant"
 )
 
 // dense returns C of a strategy, m×n.
@@ -281,6 +284,23 @@ func TestCancelled(t *testing.T) {
 	cancel()
 	c := Config{1, 3, must(Rows([][]float64{{1}, {1, 1}, {1, 1, 1}})), separated(1, 3)}
 	if _, err := c.Sensitivity(ctx); err != context.Canceled {
+		t.Error(err)
+	}
+}
+
+// TestCalibrationIsCancelled: a calibration looks for the range of noise of a dense matrix under its own context.
+func TestCalibrationIsCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	run := must(New(Config{1, 3, must(Rows([][]float64{{1}, {1, 1}, {1, 1, 1}})), separated(1, 3)}))
+	p := &accountant.Plan{Neighbors: accountant.AddRemove, Steps: []accountant.Step{{Mechanism: run}}}
+	if _, err := accountant.Calibrate(ctx, p, accountant.Goal{Epsilon: 1, Delta: 1e-5, Solve: accountant.NoiseMultiplier}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if run.known.found {
+		t.Error("the sensitivity was found after the context ended")
+	}
+	if _, err := accountant.Calibrate(t.Context(), p, accountant.Goal{Epsilon: 1, Delta: 1e-5, Solve: accountant.NoiseMultiplier}); err != nil {
 		t.Error(err)
 	}
 }

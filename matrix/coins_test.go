@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/matrix"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
@@ -42,6 +43,7 @@ func coinPlans(t *testing.T, count int64, sigma float64, n int, c []float64, q, 
 // Two steps, by a sum over a grid of both outputs: the pair that is attained (Theorem M3) is
 // between the attack and the bound, in both directions.
 func TestTwoStepsWithCoins(t *testing.T) {
+	slow.Test(t)
 	for _, sigma := range []float64{0.6, 1, 3} {
 		for _, q := range []float64{0.05, 0.3, 0.9} {
 			for _, c := range []float64{0.3, 1} {
@@ -214,6 +216,7 @@ func TestCoinsOfIndependentNoise(t *testing.T) {
 // δ₁ = 1e-3. The bound is above a Monte Carlo simulation of the pair, and near that of the
 // prototype, which has exact quantiles of sums where this has Chernoff's, and pays δ₁ by adding.
 func TestCoinsGolden(t *testing.T) {
+	slow.Test(t)
 	c := []float64{1}
 	for i := 1; i < 10; i++ {
 		c = append(c, c[i-1]*(2*float64(i)-1)/(2*float64(i)))

@@ -1,12 +1,12 @@
 package matrix
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 
 	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/tables"
 )
 
 // ReadCSV returns the lower triangular matrix of a file of comma-separated numbers, as
@@ -19,30 +19,29 @@ func ReadCSV(r io.Reader) (Strategy, error) {
 	return Rows(rows)
 }
 
-// ReadRows returns the rows of such a file, without the zeros above the diagonal.
+// ReadRows returns the rows of such a file, without the zeros above the diagonal. It has no header.
 func ReadRows(r io.Reader) ([][]float64, error) {
-	lines := csv.NewReader(r)
-	lines.FieldsPerRecord, lines.ReuseRecord, lines.TrimLeadingSpace = -1, true, true
+	in := tables.NewReader(r)
 	var rows [][]float64
 	for {
-		record, err := lines.Read()
+		cells, err := in.Row()
 		if err == io.EOF {
 			return rows, nil
 		}
-		if err != nil {
-			return nil, fault.New("rows", "%w", err)
-		}
-		if len(rows) == maxRows {
+		field := fmt.Sprintf("rows[%d]", len(rows))
+		switch {
+		case err != nil:
+			return nil, fault.New("rows", "line %d: %w", in.Line(), err)
+		case len(rows) == maxRows:
 			return nil, fault.New("rows", "has more than %d rows", maxRows)
+		case len(cells) > maxRows:
+			return nil, fault.New(field, "has %d numbers, must have 1 to %d", len(cells), maxRows)
 		}
-		if len(record) > maxRows {
-			return nil, fault.New(fmt.Sprintf("rows[%d]", len(rows)), "has %d numbers, must have 1 to %d", len(record), maxRows)
-		}
-		row := make([]float64, len(record))
-		for i, text := range record {
+		row := make([]float64, len(cells))
+		for i, text := range cells {
 			x, err := decimal.Parse(text)
 			if err != nil {
-				return nil, fault.New(fmt.Sprintf("rows[%d]", len(rows)), "%q in column %d %v", text, i, err)
+				return nil, fault.New(field, "%s in column %d %v", decimal.Show(text), i, err)
 			}
 			row[i] = x
 		}

@@ -15,23 +15,4 @@
 //
 // Do not use it for noise that is shared between runs, for normalisation by the size of a
 // batch, or for persons with several records.
-//
-// Files, each of which uses only those below it:
-//
-//	run.go            Run: the mechanism, for the accountant
-//	cyclic.go         banded matrices with cyclic Poisson sampling
-//	balls.go          balls in bins, between two random allocations
-//	coins.go          Toeplitz matrices with coins at every step
-//	base.go           the Gaussians that runs are made of
-//	sensitivity.go    the sensitivity as an interval: which of the ways below
-//	vecsens.go        any Gram matrix: bounds above, search below, branch and bound
-//	tree.go           trees: counts of complete nodes
-//	dense.go          any matrix: its Gram matrix, orthogonal columns, cosets
-//	toeplitz.go       Toeplitz matrices, by running sums
-//	stream.go         Stream: the releases of a run, with their noise
-//	config.go         Config: what a run is, and what is refused
-//	participation.go  schemas: how often a record takes part
-//	csv.go            a matrix from a file
-//	strategy.go       strategies: the matrix C
-//	double.go         sums with twice the digits of float64
 package matrix

@@ -9,7 +9,7 @@ import (
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/internal/xmath"
-	"github.com/dpaccountant/accountant/noise"
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 // A Stream is one run of the mechanism: what a training loop hands its sums of clipped
@@ -147,7 +147,7 @@ func (s *Stream) Next(x []float64) ([]float64, error) {
 	s.filter.row(s.step, x, y)
 	for i, v := range y {
 		var err error
-		if y[i], err = noise.Gaussian(s.src, v, s.sigma, s.grid); err != nil {
+		if y[i], err = profiles.AddGaussian(s.src, v, s.sigma, s.grid); err != nil {
 			return nil, fault.In(fmt.Sprintf("x[%d]", i), err)
 		}
 	}

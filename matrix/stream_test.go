@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/dpaccountant/accountant/internal/random"
-	"github.com/dpaccountant/accountant/noise"
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 // inverse solves Cx = y for a lower triangular matrix.
@@ -59,7 +59,7 @@ func TestStreamIsInverseTimesNoise(t *testing.T) {
 				for j := range i + 1 {
 					v += c[i][j] * x[j][d]
 				}
-				y[d] = append(y[d], must(noise.Gaussian(src, v, sigma*clip, 0x1p-30)))
+				y[d] = append(y[d], must(profiles.AddGaussian(src, v, sigma*clip, 0x1p-30)))
 				got[d] = append(got[d], out[d])
 			}
 		}

@@ -2,13 +2,13 @@ package pate
 
 import (
 	"context"
-	"flag"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/dpaccountant/accountant/internal/random"
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/pate/ballots"
 )
 
@@ -258,19 +258,17 @@ func TestSmoothBoundNeedsItsRange(t *testing.T) {
 	}
 }
 
-// slow has tests draw more.
-var slow = flag.Bool("slow", false, "also run what takes long")
-
 // What is published is below the smooth bound as often as its confidence says, and ends at what
 // holds at every data set; with a check as without.
 func TestPublishCoverage(t *testing.T) {
+	slow.Test(t)
 	v := s1(t, 250, 10, 8)
 	check := Confident{200, 150, 40}
 	l := must(Account(context.Background(), v, GNMax{40}, Options{Orders: []float64{12}}))
 	checked := must(Account(context.Background(), v, check, Options{Orders: []float64{12}}))
 	src := random.Seeded(7)
 	draws := 600.0
-	if *slow {
+	if slow.All() {
 		draws = 30_000
 	}
 	for i, confidence := range []float64{0.5, 0.95, 0.5, 0.95} {

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/pate/ballots"
 )
 
 // Once its context is done a call returns the context's error, also when it was
 // not when the call began.
 func TestCancelled(t *testing.T) {
+	slow.Test(t)
 	v, err := ballots.SynthS1(250, 10, 5000)
 	if err != nil {
 		t.Fatal(err)

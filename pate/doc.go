@@ -24,34 +24,4 @@
 // All of it follows Papernot, Song, Mironov, Raghunathan, Talwar and
 // Erlingsson, "Scalable Private Learning with PATE" (ICLR 2018), cited below as
 // PATE 2018, with the corrections told in docs/pate.md.
-//
-// Files, each of which uses only those below it:
-//
-//	publish.go      an upper bound that may be published
-//	programme.go    the exact laws of all queries, composed
-//	release.go      the paper's estimate that may be published, and conversions to ε
-//	sensitivity.go  smooth sensitivity
-//	independent.go  ε at every data set, of Gaussian noise
-//	gnss.go         what noise by smooth sensitivity costs
-//	conditions.go   when the paper's smooth sensitivity is right
-//	account.go      what a table of votes costs
-//	report.go       which queries are charged
-//	price.go        what one query costs by each bound
-//	twotails.go     the best bound from q alone
-//	neighbours.go   the laws of a query and its neighbours
-//	laplacelaw.go   the law of the Laplace noisy maximum
-//	law.go          that of the Gaussian one
-//	ledger.go       what a ledger holds, and its options
-//	far.go          what one query costs at a distance
-//	prepare.go      what a table of votes is made into before it is priced
-//	interactive.go  a check against a student
-//	confident.go    a check, then an answer
-//	threshold.go    the probabilities of a check
-//	pair.go         two laws and their divergence
-//	lnmax.go        the Laplace noisy maximum
-//	gnmax.go        the Gaussian noisy maximum
-//	tail.go         Gaussian tails, with their error
-//	source.go       where noise comes from
-//	check.go        ranges of parameters
-//	bound.go        Theorem 6 for Gaussian noise
 package pate

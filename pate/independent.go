@@ -7,7 +7,6 @@ package pate
 import (
 	"math"
 
-	"github.com/dpaccountant/accountant/gdp"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
@@ -15,7 +14,7 @@ import (
 
 // independentEpsilon returns ε at δ of a data-independent curve, λμ²/2 at every order: a check
 // adds 1/σ1² to μ², an answer 2/σ2², and the answer is asked for in the light of the check;
-// gdp.Filter has the proof that squares add up. Condition: after the last answer that is charged
+// rdp.GaussianFilter has the proof that squares add up. Condition: after the last answer that is charged
 // the mechanism answers nothing without looking at the votes.
 func independentEpsilon(curve rdp.Grid, delta float64) (float64, error) {
 	if err := checkDelta(delta); err != nil {
@@ -28,7 +27,7 @@ func independentEpsilon(curve rdp.Grid, delta float64) (float64, error) {
 	if square == 0 {
 		return 0, nil
 	}
-	return gaussianEpsilon(gdp.Mu(square), delta)
+	return gaussianEpsilon(rdp.MuOfSquare(square), delta)
 }
 
 // gaussianEpsilon returns the least ε, rounded up, at which μ-GDP is (ε, δ)-private.

@@ -42,7 +42,8 @@ const programmeFloor = 1e-10
 // every query and its check as one law, without a transcript; a limit on answers leaves the upper end.
 //
 // Relation: one training example changed, so that one teacher's votes move. Condition: the
-// scores and votes of a query do not depend on earlier answers. It depends on the votes, and may
+// scores and votes of a query, and those of its neighbours, do not depend on earlier answers: queries are
+// composed in another order than they were asked. It depends on the votes, and may
 // not be published.
 func (l *Ledger) ExactEpsilon(ctx context.Context, delta float64) (forward, reverse [2]float64, err error) {
 	if err := checkDelta(delta); err != nil {
@@ -97,7 +98,7 @@ func (l *Ledger) ExactEpsilon(ctx context.Context, delta float64) (forward, reve
 		if delta < programmeFloor || far == 0 {
 			continue
 		}
-		// In any order it is a bound; that the dearest queries come last leaves the maximum the
+		// In any order it is a bound for neighbours that are fixed beforehand; that the dearest queries come last leaves the maximum the
 		// least to choose between.
 		dear := func(s step) (v float64) {
 			for _, x := range s.pairs {

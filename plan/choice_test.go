@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/plan"
 )
 
@@ -44,6 +45,7 @@ func deltaOf(t *testing.T, text string, eps float64) accountant.Interval {
 // noisy-max with Gumbel noise among them; the value is that of specification 3.3. dp_accounting prices them as pure
 // ε-DP: 4.774567588.
 func TestExponentialSteps(t *testing.T) {
+	slow.Test(t)
 	one := choicePlan("  - {mechanism: {exponential: {epsilon: 0.1}}, count: 100}\n")
 	iv := epsilonOf(t, one, 1e-6, accountant.WithAccuracy(1e-4))
 	if !(iv.Lower <= 2.2511227 && iv.Upper >= 2.2507685 && iv.Upper-iv.Lower < 1e-4 && iv.Gap == nil) {
@@ -150,6 +152,7 @@ func TestOneChoiceIsExact(t *testing.T) {
 // Everything that an accountant answers works on blocks: curves, risk, calibration of the
 // count; a cancelled question changes nothing.
 func TestBlocksAnswerEverything(t *testing.T) {
+	slow.Test(t)
 	p := parse(t, choicePlan("  - {mechanism: {exponential: {epsilon: 0.1}}, count: 40}\n  - {mechanism: {permute-and-flip: {epsilon: 0.2}}, count: 2}\n"))
 	a := accountant.New(p.Neighbors)
 	if err := a.AddPlan(t.Context(), p); err != nil {
@@ -188,6 +191,7 @@ func TestBlocksAnswerEverything(t *testing.T) {
 // A threshold beside others is a list of losses: its closed form, whose tails do not end, made
 // lattices of gigabytes and intervals that were wider than asked.
 func TestThresholdBesideOthers(t *testing.T) {
+	slow.Test(t)
 	p := parse(t, choicePlan("  - {mechanism: {exponential: {epsilon: 0.02}}, count: 100}\n  - mechanism: {permute-and-flip: {epsilon: 0.2}}\n"+
 		"  - mechanism: {threshold: {noise: gaussian, standard-deviation: 12, threshold: 75, partitions: 3}}\n"))
 	risk, err := p.Risk(t.Context())

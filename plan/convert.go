@@ -22,7 +22,7 @@ const (
 // What an event cannot say is refused by name: must-* sampling, a private majority, a
 // selection by another law than dp_accounting's, finite mechanisms. The names of steps
 // are left out. An event does not name the relation and is under add-remove; a plan under
-// substitute becomes the object {"neighbors": "substitute", "event": …}.
+// another becomes an object such as {"neighbors": "substitute", "event": …}.
 //
 // A number that another convention makes a different one (the noise of discrete
 // mechanisms) is rounded to less noise, by at most 1e-14 of it; all others stay what they
@@ -112,7 +112,7 @@ func eventOfStep(s *node, r profiles.Relation) (*node, error) {
 			}
 			e = s.event(truncatedClass, "dataset_size", p.get("population"), "sampling_probability", p.get("rate"), "truncated_batch_size", p.get("cap"), "noise_multiplier", noise)
 		case r == profiles.AddRemove && (f.key == "without-replacement" || f.key == "with-replacement"):
-			return nil, f.node.errorf("under add-remove has no event: dp_accounting draws batches of a fixed size under substitute only")
+			return nil, f.node.errorf("under add-remove has no event: dp_accounting draws batches of a fixed size under substitute")
 		case f.key == "without-replacement":
 			e = s.event("SampledWithoutReplacementDpEvent", "source_dataset_size", p.get("population"), "sample_size", p.get("batch"), eventKey, e)
 		case f.key == "with-replacement":
@@ -135,12 +135,12 @@ func eventOfStep(s *node, r profiles.Relation) (*node, error) {
 // eventOfMechanism returns the event of {mechanism: {key: value, …}}.
 func eventOfMechanism(m *node, r profiles.Relation) (*node, error) {
 	f := m.fields[0]
-	if f.key == "gaussian-mixture" && r == profiles.Substitute {
-		return nil, f.node.errorf("under substitute has no event: dp_accounting's is about a record that is added or removed")
-	}
 	for _, c := range eventClasses {
 		if c.mechanism != f.key {
 			continue
+		}
+		if !priced(c.class, r) {
+			return nil, f.node.errorf("under %v has no event: dp_accounting's is under %s", r, relationNames(c.class))
 		}
 		if keys := c.write(f.node); keys != nil {
 			e := m.event(c.class)

@@ -41,7 +41,39 @@ func (r reader) class(n *node) (string, error) {
 			return "", m.errorf("%v is not dp_accounting.dp_event; only the classes of that module are known", m)
 		}
 	}
-	return c.word()
+	name, err := c.word()
+	if err == nil && !priced(name, r.relation) {
+		return "", c.errorf("%s is not covered under %v; must be under %s", name, r.relation, relationNames(name))
+	}
+	return name, err
+}
+
+// relationsOf are the relations of the classes that do not have a price under each of
+// the three, as in dp_accounting. Batches of a fixed size and the reports of all persons,
+// one each, lose one when a record is removed. A mixture is about a record that is there or not. A tree
+// needs the steps of all other records to stay where they are, so that the place of
+// a removed record must stay empty (docs/matrix.md).
+var relationsOf = map[string][]profiles.Relation{
+	"SampledWithoutReplacementDpEvent": {profiles.Substitute, profiles.ZeroOut},
+	"SampledWithReplacementDpEvent":    {profiles.Substitute, profiles.ZeroOut},
+	"RandomizedResponseDpEvent":        {profiles.Substitute, profiles.ZeroOut},
+	"MixtureOfGaussiansDpEvent":        {profiles.AddRemove, profiles.ZeroOut},
+	treeClass:                          {profiles.ZeroOut},
+}
+
+// priced reports whether an event of the class itself has a price under the relation.
+func priced(class string, r profiles.Relation) bool {
+	relations := relationsOf[class]
+	return relations == nil || slices.Contains(relations, r)
+}
+
+// relationNames lists the relations under which a class has a price.
+func relationNames(class string) string {
+	var names []string
+	for _, r := range relationsOf[class] {
+		names = append(names, r.String())
+	}
+	return strings.Join(names, " or ")
 }
 
 // keys checks that an event has no other keys than those of its class.
@@ -254,9 +286,6 @@ func (n *node) withSensitivity(event *node, s int) *node {
 // raised to that multiple of the largest quotient, by the rounding of floating point: a pair
 // with larger shifts dominates (Kahane's inequality, docs/persons.md).
 func (r reader) mixture(n *node) (*node, error) {
-	if r.relation == profiles.Substitute {
-		return nil, n.get(classKey).errorf("MixtureOfGaussiansDpEvent is about a record that is added or removed: not covered under substitute")
-	}
 	v := values{node: n}
 	sigma, sensitivities := v.number("standard_deviation"), v.list("sensitivities")
 	probabilities := ask(&v, "sampling_probs", "a list of numbers", func(n *node) (*node, error) {

@@ -24,19 +24,15 @@ func isEvents(root *node) bool {
 
 // planOfEvents returns the plan that an event, or an object with an event and the
 // relation, stands for. An event alone is under add-remove, the relation that
-// dp_accounting presumes, or under the only relation under which dp_accounting prices it:
-// substitute if it draws batches of a fixed size; zero-out if it has a tree, whose steps
-// are batches in which the place of a removed record must stay empty (docs/matrix.md).
+// dp_accounting presumes; if it holds a class that is not priced under that one, it is
+// under substitute, else under zero-out.
 func planOfEvents(root *node) (*node, error) {
-	event, relation := root, profiles.AddRemove
-	switch {
-	case drawsFixed(root):
-		relation = profiles.Substitute
-	case holds(root, treeClass):
-		relation = profiles.ZeroOut
-	}
-	at := root
-	if root.get(classKey) == nil {
+	event, at := root, root
+	var relation profiles.Relation
+	if root.get(classKey) != nil {
+		relations := []profiles.Relation{profiles.AddRemove, profiles.Substitute, profiles.ZeroOut}
+		relation = relations[max(0, slices.IndexFunc(relations, func(r profiles.Relation) bool { return pricedUnder(root, r) }))]
+	} else {
 		if err := root.checkKeys(eventFileKeys); err != nil {
 			return nil, err
 		}
@@ -48,9 +44,6 @@ func planOfEvents(root *node) (*node, error) {
 			return nil, err
 		}
 		event = root.get(eventKey)
-		if relation == profiles.AddRemove && drawsFixed(event) {
-			return nil, at.errorf("add-remove is not the relation of an event that draws batches of a fixed size; must be substitute")
-		}
 	}
 	r := reader{relation}
 	steps, err := r.steps(event)
@@ -60,18 +53,17 @@ func planOfEvents(root *node) (*node, error) {
 	return root.mapping("neighbors", at.scalarLike(relation.String()), "steps", event.listOf(steps)), nil
 }
 
-// drawsFixed reports whether a batch of a fixed size is drawn anywhere in an event.
-func drawsFixed(n *node) bool {
-	return holds(n, "SampledWithoutReplacementDpEvent", "SampledWithReplacementDpEvent")
-}
-
-// holds reports whether an event of one of the classes is anywhere in another.
-func holds(n *node, classes ...string) bool {
-	if c := n.get(classKey); c != nil && slices.Contains(classes, c.text) {
-		return true
+// pricedUnder reports whether every event inside n has a price under the relation.
+func pricedUnder(n *node, r profiles.Relation) bool {
+	if c := n.get(classKey); c != nil && !priced(c.text, r) {
+		return false
 	}
-	inside := func(n *node) bool { return holds(n, classes...) }
-	return slices.ContainsFunc(n.items, inside) || slices.ContainsFunc(n.fields, func(f field) bool { return inside(f.node) })
+	for _, item := range n.items {
+		if !pricedUnder(item, r) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(n.fields, func(f field) bool { return !pricedUnder(f.node, r) })
 }
 
 // composed returns the events of a composition.

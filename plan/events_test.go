@@ -34,7 +34,7 @@ func TestEventsRead(t *testing.T) {
 		{gaussianEvent, "neighbors: add-remove\nsteps:\n  - mechanism: {gaussian: {noise-multiplier: 1.1}}\n"},
 		{strings.Replace(gaussianEvent, "{", `{"module_name": "dp_accounting.dp_event", `, 1), "neighbors: add-remove\nsteps:\n  - mechanism: {gaussian: {noise-multiplier: 1.1}}\n"},
 		{event("Laplace", `"noise_multiplier": 20`), "neighbors: add-remove\nsteps:\n  - mechanism: {laplace: {noise-multiplier: 20}}\n"},
-		{event("RandomizedResponse", `"noise_parameter": 0.25, "num_buckets": 3`), "neighbors: add-remove\nsteps:\n  - mechanism: {randomized-response: {probability: 0.25, categories: 3}}\n"},
+		{event("RandomizedResponse", `"noise_parameter": 0.25, "num_buckets": 3`), "neighbors: substitute\nsteps:\n  - mechanism: {randomized-response: {probability: 0.25, categories: 3}}\n"},
 		{event("EpsilonDelta", `"epsilon": 1, "delta": 1e-06`), "neighbors: add-remove\nsteps:\n  - mechanism: {approximate: {epsilon: 1, delta: 1e-6}}\n"},
 		{event("EpsilonDelta", `"epsilon": 1, "delta": 0.0`), "neighbors: add-remove\nsteps:\n  - mechanism: {pure: {epsilon: 1}}\n"},
 		{event("DiscreteGaussian", `"sigma": 4, "sensitivity": 2.0, "dimension": 1`), "neighbors: add-remove\nsteps:\n  - mechanism: {discrete-gaussian: {noise-multiplier: 1.9999999999999987, sensitivity: 2, dimension: 1}}\n"},
@@ -50,6 +50,8 @@ func TestEventsRead(t *testing.T) {
 		{event("TruncatedSubsampledGaussian", `"dataset_size": 1000, "sampling_probability": 0.01, "truncated_batch_size": 20, "noise_multiplier": 1.5`),
 			"neighbors: add-remove\nsteps:\n  - mechanism: {gaussian: {noise-multiplier: 1.5}}\n    sampling: {truncated-poisson: {rate: 0.01, cap: 20, population: 1000}}\n"},
 		{event("SingleEpochTreeAggregation", `"noise_multiplier": 3, "step_counts": [5, 9]`), "neighbors: zero-out\nsteps:\n  - mechanism: {gaussian: {noise-multiplier: 1.4999999999999987}}\n"},
+		{event("Composed", `"events": [`+event("SampledWithoutReplacement", `"source_dataset_size": 10, "sample_size": 2, "event": `+gaussianEvent)+", "+treeEvent+"]"),
+			"neighbors: zero-out\nsteps:\n  - mechanism: {gaussian: {noise-multiplier: 1.1}}\n    sampling: {without-replacement: {population: 10, batch: 2}}\n  - mechanism: {gaussian: {noise-multiplier: 0.5773502691896253}}\n"},
 		{event("SingleEpochTreeAggregation", `"noise_multiplier": 3, "step_counts": 1`), "neighbors: zero-out\nsteps:\n  - mechanism: {gaussian: {noise-multiplier: 3}}\n"},
 		{event("PoissonSampled", `"sampling_probability": 0.01, "event": `+gaussianEvent),
 			"neighbors: add-remove\nsteps:\n  - mechanism: {gaussian: {noise-multiplier: 1.1}}\n    sampling: {poisson: {rate: 0.01}}\n"},
@@ -78,6 +80,8 @@ func TestEventsRead(t *testing.T) {
 }
 
 // badEvents are refused, with the place.
+var treeEvent = event("SingleEpochTreeAggregation", `"noise_multiplier": 1, "step_counts": 5`)
+
 var badEvents = []struct{ event, want string }{
 	{`{"class_name": "ZCDpEvent", "rho": 0.1, "xi": 0}`, "line 1: class_name: ZCDpEvent is a Rényi bound without a privacy profile; give the mechanism itself"},
 	{`{"class_name": "UnsupportedDpEvent"}`, "line 1: class_name: UnsupportedDpEvent stands for an operation that nobody described"},
@@ -107,14 +111,19 @@ var badEvents = []struct{ event, want string }{
 	{event("MixtureOfGaussians", `"standard_deviation": 1, "sensitivities": [1, 2], "sampling_probs": [0.5, 0.6]`), "sampling_probs: sums to 1.1, must sum to 1"},
 	{event("MixtureOfGaussians", `"standard_deviation": 1, "sensitivities": [1, 1.41421356], "sampling_probs": [0.5, 0.5]`), "sensitivities: are not whole multiples of one number"},
 	{`{"neighbors": "substitute", "event": ` + event("MixtureOfGaussians", `"standard_deviation": 1, "sensitivities": [1], "sampling_probs": [1]`) + `}`,
-		"event.class_name: MixtureOfGaussiansDpEvent is about a record that is added or removed: not covered under substitute"},
+		"event.class_name: MixtureOfGaussiansDpEvent is not covered under substitute; must be under add-remove or zero-out"},
 	{event("TruncatedSubsampledGaussian", `"dataset_size": 10, "sampling_probability": 0.01, "truncated_batch_size": 20, "noise_multiplier": 1.5`), "truncated_batch_size: 20 is not in [1, 10]"},
 	{event("PoissonSampled", `"sampling_probability": 0.1, "event": `+event("TruncatedSubsampledGaussian", `"dataset_size": 10`)), "TruncatedSubsampledGaussianDpEvent is not covered inside of a sample"},
 	{event("RepeatAndSelect", `"mean": 10, "shape": -0.5, "event": `+gaussianEvent), "shape: -0.5 is not in [0, Infinity]"},
 	{event("SingleEpochTreeAggregation", `"noise_multiplier": 1, "step_counts": []`), "step_counts: is empty"},
 	{`{"event": ` + gaussianEvent + `}`, "plan: neighbors is missing"},
 	{`{"neighbors": "add-remove", "event": ` + event("SampledWithReplacement", `"source_dataset_size": 10, "sample_size": 2, "event": `+gaussianEvent) + `}`,
-		"neighbors: add-remove is not the relation of an event that draws batches of a fixed size"},
+		"event.class_name: SampledWithReplacementDpEvent is not covered under add-remove; must be under substitute or zero-out"},
+	{`{"neighbors": "add-remove", "event": ` + event("SelfComposed", `"count": 2, "event": `+treeEvent) + `}`,
+		"event.event.class_name: SingleEpochTreeAggregationDpEvent is not covered under add-remove; must be under zero-out"},
+	{`{"neighbors": "substitute", "event": ` + treeEvent + `}`, "event.class_name: SingleEpochTreeAggregationDpEvent is not covered under substitute; must be under zero-out"},
+	{`{"neighbors": "add-remove", "event": ` + event("RandomizedResponse", `"noise_parameter": 0.5, "num_buckets": 4`) + `}`,
+		"event.class_name: RandomizedResponseDpEvent is not covered under add-remove; must be under substitute or zero-out"},
 }
 
 func TestEventsRefused(t *testing.T) {
@@ -132,6 +141,7 @@ func TestEventsUnsayable(t *testing.T) {
 		{"mechanism: {gaussian: {noise-multiplier: 1}}, sampling: {without-replacement: {population: 10, batch: 2}}", "add-remove", "steps[0].sampling.without-replacement: under add-remove has no event"},
 		{"mechanism: {gaussian: {noise-multiplier: 1}}, sampling: {must-ow: {population: 10, subset: 5, batch: 2}}", "substitute", "steps[0].sampling.must-ow: has no event"},
 		{"mechanism: {gaussian-mixture: {noise-multiplier: 1, shifts: [1], probabilities: [1]}}", "substitute", "steps[0].mechanism.gaussian-mixture: under substitute has no event"},
+		{"mechanism: {randomized-response: {probability: 0.5, categories: 3}}", "add-remove", "steps[0].mechanism.randomized-response: under add-remove has no event"},
 		{"mechanism: {gaussian-mixture: {noise-multiplier: 1, shifts: [1], probabilities: [1]}}, sampling: {truncated-poisson: {rate: 0.1, cap: 2, population: 9}}", "add-remove", "sampling"},
 		{"mechanism: {noisy-max: {noise: gumbel, epsilon: 1}}", "add-remove", "steps[0].mechanism.noisy-max: has no event"},
 		{"mechanism: {finite: {p: [0.5, 0.5], q: [0.4, 0.6]}}", "add-remove", "steps[0].mechanism.finite: has no event"},

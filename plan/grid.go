@@ -13,8 +13,8 @@ import (
 	"github.com/dpaccountant/accountant/internal/nearest"
 )
 
-// MaxGrid is the largest number of plans that a grid may stand for.
-const MaxGrid = 1e12
+// MaxGrid is the largest number of plans that a grid may stand for: days of work, and a result of ten gigabytes.
+const MaxGrid = 1e8
 
 // A Grid is the text of plans that differ in some values. It is not safe for concurrent use:
 // the plans that it returns are.

@@ -133,10 +133,13 @@ func words(n *node, names []string) (string, bool) {
 	return "", false
 }
 
-// Hex writes a number exactly, as %a of glibc does: hexadecimal, with no more digits than it has. Go
-// shifts the digits of a subnormal number to the front, glibc leaves them where they are.
+// Hex writes a number exactly, as %a of glibc does: hexadecimal, with no more digits than it has; 0 has
+// no sign. Go shifts the digits of a subnormal number to the front, glibc leaves them where they are.
 func Hex(x float64) string {
-	if bits := math.Float64bits(x) &^ (1 << 63); bits > 0 && bits < 1<<52 {
+	if x == 0 {
+		return "0x0p+0"
+	}
+	if bits := math.Float64bits(x) &^ (1 << 63); bits < 1<<52 {
 		sign := strings.Repeat("-", int(math.Float64bits(x)>>63))
 		return sign + "0x0." + strings.TrimRight(fmt.Sprintf("%013x", bits), "0") + "p-1022"
 	}

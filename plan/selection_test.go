@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/rdp"
 	"github.com/dpaccountant/accountant/selection"
@@ -58,6 +59,7 @@ steps:
 // its Rényi curve (Papernot and Steinke 2022). It composes with other steps, and
 // two selections cost more than one.
 func TestSelectionOfASubPlan(t *testing.T) {
+	slow.Test(t)
 	const text = `
 neighbors: add-remove
 steps:

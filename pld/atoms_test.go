@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/pld"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -12,7 +13,11 @@ import (
 // TestRandomAtomsAreBounded: laws of profiles with many irregular atoms bound them
 // from both sides, however fast the masses fall.
 func TestRandomAtomsAreBounded(t *testing.T) {
-	for n := range 60 {
+	rounds := 6
+	if slow.On() {
+		rounds = 60
+	}
+	for n := range rounds {
 		rng := rand.New(rand.NewPCG(11, uint64(n)))
 		k := 2 + rng.IntN(80)
 		p, q := make([]float64, k), make([]float64, k)

@@ -9,15 +9,5 @@
 // errors are always moved to the safe side.
 //
 // Use it to build what package fourier composes. For the δ of a single run read
-// the profile itself (profiles.LogDelta): it is more accurate than any lattice.//
-// Files, each of which uses only those below it:
-//
-//	grid.go        where a grid ends, and coarse laws to look at
-//	discretize.go  Discretize: vertices, cells, the law above
-//	lower.go       the law below: tangents and their hull
-//	difference.go  differences of tails, where those of close points would cancel
-//	mass.go        masses between two vertices
-//	points.go      Grid, vertices, cells, tallies
-//	discrete.go    laws of profiles that are lists of atoms
-//	law.go         Law
+// the profile itself (profiles.LogDelta): it is more accurate than any lattice.
 package pld

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/dpaccountant/accountant/internal/slow"
 	_ "github.com/dpaccountant/accountant/internal/steady" // the same draws in every run
 
 	"github.com/dpaccountant/accountant/internal/xmath/oracle"
@@ -97,6 +98,7 @@ func (s subject) truth(eps float64, exact bool) (d *big.Float, rel float64) {
 // LossErr further up ≤ δ. Only the error of the truth itself is allowed for, and
 // 4 u of the reading.
 func TestLawsAreBounds(t *testing.T) {
+	slow.Test(t)
 	for n, s := range subjects() {
 		t.Run(s.name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(7, uint64(n)))

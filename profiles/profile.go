@@ -112,6 +112,21 @@ type LogDeltaer interface {
 	LogDelta(eps float64) (logDelta, err float64)
 }
 
+// A Costly profile is one whose tails take much longer than those of a closed form.
+type Costly interface {
+	// Cost returns about what the tails at one ε take on top of those of a closed form, in the unit of limits of
+	// work, about 40 ns. It decides where a limit ends a question, and proves nothing.
+	Cost() float64
+}
+
+// Cost returns what a Costly profile says, 0 for others.
+func Cost(p Profile) float64 {
+	if c, ok := p.(Costly); ok {
+		return c.Cost()
+	}
+	return 0
+}
+
 // A SelfReverser is a profile that can be its own reverse.
 type SelfReverser interface {
 	// SelfReverse reports whether (Q, P) has the same profile as (P, Q).
@@ -146,6 +161,9 @@ func (r reversed) Tails(eps, tol float64) Tails {
 	t := r.base.Tails(math.Nextafter(-eps, math.Inf(-1)), tol+xmath.U*math.Abs(eps))
 	return Tails{P: t.QC, Q: t.PC, PC: t.Q, QC: t.P, Err: t.ErrC, ErrC: t.Err}
 }
+
+// Cost implements Costly.
+func (r reversed) Cost() float64 { return Cost(r.base) }
 
 func (r reversed) Support() Support {
 	s := r.base.Support()

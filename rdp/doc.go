@@ -12,21 +12,10 @@
 // Every value is an upper bound in floating point too: evaluations are rounded
 // outward by the error bound derived at each function.
 //
-// Files, each of which uses only those below it:
+// # Gaussian differential privacy
 //
-//	filter.go           the filter for adaptive steps
-//	of.go               the curve of a mechanism on a sample
-//	convert.go          curves to ε and δ
-//	envelope.go         the Gaussian on a batch of fixed size
-//	sampled.go          any curve on a sample
-//	discrete.go         discrete noise, and pairs of discrete laws
-//	extremes.go         the larger or smaller of curves
-//	poisson_laplace.go  Laplace noise on a Poisson sample
-//	poisson_gaussian.go Gaussian noise on a Poisson sample
-//	panel.go            a quadrature rule and its error
-//	integer_orders.go   sums over integer orders, and what lies between them
-//	mechanisms.go       closed forms
-//	moment.go           what the sums and integrals share, rounded up
-//	grid.go             a curve by its values
-//	curve.go            what a curve is
+// A mechanism is μ-GDP if no test tells neighbouring data sets apart better than N(0, 1) from N(μ, 1) (Dong, Roth and
+// Su, JRSS-B 2022). A [GaussianFilter] keeps a budget of μ for Gaussian noise whose scale, or whether it is added at
+// all, depends on earlier outputs: it is exact there, where the Rényi [Filter] is not. Do not use it for anything but
+// continuous Gaussian noise on the whole data set.
 package rdp

@@ -8,6 +8,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -86,6 +87,7 @@ func TestCheckExact5(t *testing.T) {
 // TestCheckExact6: Theorem S. Where those that win and those that they are steered with are
 // apart, the ends are no further from each other than −ln ρ and what a factor ρ of δ is in ε.
 func TestCheckExact6(t *testing.T) {
+	slow.Test(t)
 	checked := 0
 	for _, sigma := range []float64{0.5, 10} {
 		normal := must(profiles.NewGaussian(sigma))
@@ -129,6 +131,7 @@ func TestCheckExact6(t *testing.T) {
 // that one of the pair of tails themselves; all are below the price. What is known to be
 // less reaches no more.
 func TestCheckExact7(t *testing.T) {
+	slow.Test(t)
 	ctx := context.Background()
 	const eps, sigma = 3.0, 2.0
 	l := must(WithMean(1, 10))
@@ -174,7 +177,7 @@ func TestCheckExact7(t *testing.T) {
 }
 
 // TestCheckExact8: the interleaved ranking as scores of Best: the blocks' frequencies are what the attack
-// says they are, under both laws. SLOW_GOLDEN=1 for a million searches.
+// says they are, under both laws. SLOW=2 for a million searches.
 func TestCheckExact8(t *testing.T) {
 	trials := repeats(15_000, 1_000_000)
 	tab := must(gaussianCandidate(2).tabulate(context.Background(), fineness{1e-3, -20}))

@@ -9,6 +9,7 @@ import (
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -72,7 +73,8 @@ func (p Price) certify(ctx context.Context, c *Candidate, f fineness, levels int
 		if l := out[d].levels; l != nil {
 			out[d].above = func(eps float64) float64 {
 				v := quick(eps)
-				if eps >= 0 && l.serves(eps) {
+				if _, left := parallel.Work(ctx); left > 0 && eps >= 0 && l.serves(eps) {
+					parallel.Spend(ctx, l.work(l.count))
 					v = min(v, l.delta(eps, l.count))
 				}
 				return v

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -29,6 +30,7 @@ func finiteCandidate(p, q []float64) *Candidate {
 // floating point, the lower ends the interleaved ranking, the upper ones Theorem U1 on a
 // grid of 4e5 cells).
 func TestCertifiedGaussian(t *testing.T) {
+	slow.Test(t)
 	c := gaussianCandidate(2)
 	for _, k := range []struct {
 		name       string
@@ -60,6 +62,7 @@ func TestCertifiedGaussian(t *testing.T) {
 // TestCertifiedPure: selection-exact.md, section 2: randomised response at ε = 1 under a
 // geometric law of mean 10; and that the price of a pure candidate is attained at δ = 0.
 func TestCertifiedPure(t *testing.T) {
+	slow.Test(t)
 	c := declaredCandidate(1, 0)
 	p := PriceOfBest(must(Geometric(0.1)))
 	for _, k := range []struct{ delta, lower float64 }{{1e-3, 2.48735}, {1e-5, 2.58118}, {1e-8, 2.591024}, {1e-12, 2.5913409}} {
@@ -139,6 +142,7 @@ func brutePair(rng *rand.Rand, n int) (p, q []float64) {
 // every set of accepted ones. Nothing is above Theorems U1 and F, in each direction and at
 // negative ε too, and no attack is above what enumeration or the price allow.
 func TestPricesByEnumeration(t *testing.T) {
+	slow.Test(t)
 	rng := rand.New(rand.NewPCG(19, 6))
 	cases, tight := 0, 0
 	for range repeats(20, 60) {

@@ -10,6 +10,7 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -115,8 +116,14 @@ func discreteOf(hull []vertex, falls []*big.Float, more float64) (*profiles.Disc
 	return profiles.NewDiscrete(atoms, min(0, log(hull[len(hull)-1].v)), min(0, log(rest)), 8*xmath.U*(1+size)+more, 4*xmath.U*(1+hull[len(hull)-1].t)+more)
 }
 
-// attack returns one ranking's pair in a direction; nil where the candidate has none.
+// perAttack is what the search for a ranking takes of a limit of work, in the unit of parallel.WithWork, measured.
+const perAttack = 4e5
+
+// attack returns one ranking's pair in a direction; nil where the candidate has none, or where there is no work left for it.
 func (p Price) attack(ctx context.Context, c certified) (*profiles.Discrete, error) {
+	if parallel.Spend(ctx, perAttack) != nil {
+		return nil, nil
+	}
 	switch {
 	case c.best != nil:
 		return c.best.compose(ctx, c.quick)

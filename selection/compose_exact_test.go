@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/dpaccountant/accountant/fourier"
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -54,6 +55,7 @@ func TestPlanGap(t *testing.T) {
 // is below the price at every ε, in both directions; and the pair attained is that of some
 // ranking, so that no distinguisher sees more in it than in the candidate's K runs.
 func TestComposedEnds(t *testing.T) {
+	slow.Test(t)
 	rng := rand.New(rand.NewPCG(3, 1))
 	for range repeats(2, 12) {
 		n := 2 + rng.IntN(3)

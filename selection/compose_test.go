@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/selection"
@@ -21,6 +22,7 @@ steps:
 // Tuning a whole training run and composing the tuning with other mechanisms
 // through the Fourier accountant.
 func TestCompose(t *testing.T) {
+	slow.Test(t)
 	check := func(err error) {
 		t.Helper()
 		if err != nil {

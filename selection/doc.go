@@ -23,32 +23,25 @@
 //
 // Do not use this package when the search is adaptive (the next candidate
 // depends on earlier scores) unless the densities stay within known factors of
-// a fixed one ([DPHyPO]); package adaptive searches so at a price of its own. And do not stop a search by a wall clock: a time-out is
+// a fixed one ([DPHyPO]); an [AdaptiveSearch] does so at a price of its own. And do not stop a search by a wall clock: a time-out is
 // a cap that depends on the data and is not accounted for.
 //
-// Files, each of which uses only those below it:
+// # Sparse vector and thresholds
 //
-//	runner.go      Best, FirstAbove, Mixture: the runs themselves
-//	calibrate.go   the noise at which a search costs what it may
-//	literature.go  the bounds of the literature, for comparison
-//	curve.go       prices from Rényi curves
-//	laws.go        the constructors of laws, and laws by name
-//	compose.go     a search as a mechanism that composes
-//	certify.go     both ends of what a search costs
-//	merge.go       the best ranking for one ε, by dynamic programming
-//	attack.go      rankings that reach the price: the interleaved one (Theorem S)
-//	first.go       the price of the first above a threshold (Theorem F)
-//	levels.go      the price of the best of K runs at small ε (Theorem U2)
-//	mixture.go     the price of the best of K runs (Theorem U1)
-//	reached.go     a pair that the candidate can be turned into
-//	candidate.go   a candidate known from both sides
-//	blocks.go      the weights of outcomes and of blocks of them
-//	count.go       Poisson, binomial and fixed numbers of runs
-//	price.go       prices from guarantees and profiles
-//	capped.go      laws with a largest number of runs
-//	polygon.go     a bound as a profile that composes
-//	series.go      suprema over power series
-//	tnb.go         the negative binomial family
-//	law.go         what a law is
-//	bound.go       what a candidate costs: bounds on profiles
+// [SparseVector], [SampledSparseVector], [ThresholdSearch], [TwoStage] and [DummyExponential] are
+// the searches of Liu and Talwar (STOC 2019) for a threshold or for the first good mechanism of a stream. [Best]
+// costs less and needs no threshold: prefer it. These show what approaching 2ε takes; the numbers of calls
+// are out of reach for all but toy parameters, and Run refuses beyond a limit. Every mechanism
+// must be pure, with fresh randomness for each call. Noise is exact: no outcome depends on how a float64 rounds it.
+//
+// # The m best
+//
+// [Top] publishes the m best of a random number of runs, in their order, under the conditions above; where
+// there are fewer than m runs it publishes all, and so their number. [PriceOfTop] is its price.
+//
+// # Adaptive searches
+//
+// An [AdaptiveSearch] chooses the next candidate in view of all answers so far: the target charging of Cohen, Lyu,
+// Nelson, Sarlós and Stemmer (NeurIPS 2023). Calls without an outcome cost nothing by themselves. Candidates must
+// be pure. The number of calls and every threshold may be published. [AdaptiveCost] is its price.
 package selection

@@ -9,12 +9,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
 // TestExtremePairs: outcomes of masses down to 1e-170, outcomes of one law only, ε up to 700:
 // exact sums of every ranking, in high precision, lie below the price, and what is said to be reached as well.
 func TestExtremePairs(t *testing.T) {
+	slow.Test(t)
 	rng := rand.New(rand.NewPCG(700, 1))
 	cases, tight := 0, 0
 	for range 15 {
@@ -74,8 +76,9 @@ func TestExtremePairs(t *testing.T) {
 // TestExactEnds: without a tolerance, on finite candidates, under laws of a few runs and of a thousand. No ranking of the
 // outcomes has more than the price; the pair that rankings are made of has nowhere more than the candidate; and no ranking of
 // it is said to reach more than exact sums say. (What is reached can be more than every order of whole outcomes has: a score
-// may be random, so that outcomes tie or stand in several places.) SLOW_GOLDEN=1 for more candidates.
+// may be random, so that outcomes tie or stand in several places.) SLOW=2 for more candidates.
 func TestExactEnds(t *testing.T) {
+	slow.Test(t)
 	rng := rand.New(rand.NewPCG(7, 15))
 	laws := []Law{must(Fixed(7)), must(Binomial(40, .1)), must(Binomial(1000, .999)), must(Censored(.01, 4)), must(Conditioned(1, 0, 3))}
 	for round := range repeats(2, 60) {

@@ -2,9 +2,9 @@ package selection
 
 import (
 	"math"
-	"os"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
 )
@@ -16,9 +16,9 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// repeats returns how often a test repeats: few, or all with SLOW_GOLDEN=1.
+// repeats returns how often a test repeats: few, or all with SLOW=2.
 func repeats(few, all int) int {
-	if os.Getenv("SLOW_GOLDEN") != "" {
+	if slow.All() {
 		return all
 	}
 	return few

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/dpaccountant/accountant/internal/slow"
 )
 
 func testLaws() []Law {
@@ -148,6 +150,7 @@ func TestCheck03GammaFromMean(t *testing.T) {
 // Acceptance check 12: exact samplers against the masses, by χ². 1e6 draws for
 // the cheap laws and 2e5 for the rest; fixed seed.
 func TestCheck12Samplers(t *testing.T) {
+	slow.Test(t)
 	for i, l := range testLaws() {
 		t.Run(l.String(), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(7, uint64(i)))

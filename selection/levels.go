@@ -155,6 +155,12 @@ type level struct {
 	alpha  float64
 }
 
+// perCell is what a cell of a level takes of a limit of work, in the unit of parallel.WithWork, measured.
+const perCell = 5
+
+// work is what delta takes.
+func (lv *leveled) work(count int) float64 { return perCell * float64(count) * float64(len(lv.cells)) }
+
 // delta returns the bound of Theorem U2 at ε ≥ 0 by so many levels, at most 1.
 func (lv *leveled) delta(eps float64, count int) float64 {
 	p := lv.pair

@@ -4,6 +4,8 @@ import (
 	"context"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/dpaccountant/accountant/internal/slow"
 )
 
 func BenchmarkLevels(b *testing.B) {
@@ -21,6 +23,7 @@ func BenchmarkLevels(b *testing.B) {
 // a Gaussian of noise multiplier 2, geometric law of mean 10. There U1 is above 1, above 1,
 // .6452, .1303 and .01308.
 func TestSmallEpsilon(t *testing.T) {
+	slow.Test(t)
 	p := PriceOfBest(must(WithMean(1, 10)))
 	c := gaussianCandidate(2)
 	for _, k := range []struct{ eps, lower, top float64 }{
@@ -44,6 +47,7 @@ func TestSmallEpsilon(t *testing.T) {
 // TestSmallEpsilonPure: selection-exact.md, section 2, randomised response at ε = 1 under a
 // geometric law of mean 10: both atoms merged, and U2 with 400 levels.
 func TestSmallEpsilonPure(t *testing.T) {
+	slow.Test(t)
 	p := PriceOfBest(must(Geometric(0.1)))
 	for _, k := range []struct{ eps, lower, top float64 }{{2, 0.028566, 0.029374}, {1, 0.204441, 0.210017}, {0, 0.462114, 1}} {
 		lo, hi, err := p.Delta(context.Background(), declaredCandidate(1, 0), k.eps, 0)
@@ -68,6 +72,7 @@ func TestSmallEpsilonPure(t *testing.T) {
 // merged ranking reaches more than the interleaved one, and Theorem U2 is below U1
 // (selection-exact.md, [O4]); the gap stays open.
 func TestPoissonOfLargeMean(t *testing.T) {
+	slow.Test(t)
 	p := PriceOfBest(must(Poisson(100)))
 	c := gaussianCandidate(2)
 	lo, hi, err := p.Epsilon(context.Background(), c, 1e-5, 1e-5)
@@ -84,6 +89,7 @@ func TestPoissonOfLargeMean(t *testing.T) {
 // cut into parts, is below Theorem U2 by itself, at every number of levels; and it is tight
 // enough for that to mean something.
 func TestLevelsByEnumeration(t *testing.T) {
+	slow.Test(t)
 	rng := rand.New(rand.NewPCG(19, 66))
 	cases, tight, better := 0, 0, 0
 	for range 40 {

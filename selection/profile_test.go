@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
@@ -561,6 +562,7 @@ func TestCheck17DirectedRounding(t *testing.T) {
 
 // Acceptance check 18: calibration.
 func TestCheck18Calibration(t *testing.T) {
+	slow.Test(t)
 	p := PriceOfBest(must(Geometric(0.05)))
 	for _, target := range []float64{0.01, 0.5, 1, 3, 10} {
 		eps, err := p.CalibratePure(target)

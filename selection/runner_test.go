@@ -9,6 +9,8 @@ import (
 	"reflect"
 	"sync/atomic"
 	"testing"
+
+	"github.com/dpaccountant/accountant/internal/slow"
 )
 
 // twoCandidates is the end-to-end vector of selection.md §5.5: two candidates
@@ -28,6 +30,7 @@ func twoCandidates(p8, p6 float64) Trial[Choice[string]] {
 // Acceptance check 13: the real runners on that vector, frequencies within five
 // standard errors of the exact law, and the empirical log-ratio below the price.
 func TestCheck13MonteCarlo(t *testing.T) {
+	slow.Test(t)
 	const gamma = 0.25
 	trials := []Trial[Choice[string]]{twoCandidates(1./3, 1./2), twoCandidates(2./3, 1./4)}
 	bases := [][]float64{{1. / 3, 1. / 4, 1. / 4, 1. / 6}, {1. / 6, 3. / 8, 1. / 8, 1. / 3}}

@@ -5,12 +5,15 @@ import (
 	"math"
 	"math/big"
 	"testing"
+
+	"github.com/dpaccountant/accountant/internal/slow"
 )
 
 // TestBottomBlocks: what stands below almost everything keeps its digits. A pure candidate of
 // ε = 40 has masses of e^−40 that 1 − v does not hold, and e^ε times one of them is δ. What
 // merge and interleaved rankings reach is compared with exact sums from the bottom.
 func TestBottomBlocks(t *testing.T) {
+	slow.Test(t)
 	for _, l := range []Law{must(Geometric(0.1)), must(NegativeBinomial(1, 0.7)), must(Conditioned(1, 0.2, 4)), must(Fixed(2))} {
 		for _, e := range []float64{1e-9, 1, 30, 36.5, 38, 40, 100} {
 			c := declaredCandidate(e, 0)
@@ -127,6 +130,7 @@ func deltaFromBottom(l Law, blocks []block, eps float64) float64 {
 
 // TestHugeEpsilon: where e^ε is no number both ends are still numbers.
 func TestHugeEpsilon(t *testing.T) {
+	slow.Test(t)
 	finite := finiteCandidate([]float64{0.5, 0.4, 0.1}, []float64{0.5, 0.5, 0})
 	for _, p := range []Price{PriceOfBest(must(Geometric(0.1))), must(PriceOfFirstAbove(must(Geometric(0.1)))), PriceOfBest(must(Fixed(3)))} {
 		for _, c := range []*Candidate{gaussianCandidate(2), finite} {

@@ -2,13 +2,13 @@ package subsample
 
 import (
 	"math"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/pld"
 	"github.com/dpaccountant/accountant/profiles"
@@ -280,6 +280,7 @@ func allOneBlock(p []float64, theta, alpha float64) bool {
 // at least what the attack reaches and at least (1−α)₊, falls in ε, and from two
 // steps on lies below the single-step profile composed.
 func TestAdaptiveBoundShape(t *testing.T) {
+	slow.Test(t)
 	s, sigma := small()
 	a := boundOf(t, s, sigma)
 	one := ok(s.Apply(gaussian(sigma), profiles.Substitute)).Directions[0].Upper
@@ -314,9 +315,7 @@ func TestAdaptiveBoundShape(t *testing.T) {
 // pairs B and C of MUST.OW, pair A of MUST.WW. The last of each is in
 // composedGolden, too.
 func TestFigureS2(t *testing.T) {
-	if os.Getenv("SLOW_GOLDEN") == "" {
-		t.Skip("seconds: SLOW_GOLDEN=1 runs it")
-	}
+	slow.Long(t)
 	_, _, ow, ww, base := paperSetting()
 	for _, c := range []struct {
 		name        string

@@ -3,9 +3,9 @@ package subsample
 import (
 	"fmt"
 	"math"
-	"os"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample/adaptive"
 )
@@ -47,6 +47,7 @@ func small() (s FixedSize, sigma float64) { return must(NewWithoutReplacement(3,
 // attack (Richardson) from below, the coarse and the corner cover from above.
 // Those were computed on a lattice step twice as wide, which costs 7e-4.
 func TestAdaptiveBoundGolden(t *testing.T) {
+	slow.Test(t)
 	paper, replaced, _, _, _ := paperSetting()
 	for _, c := range []struct {
 		name         string
@@ -63,7 +64,7 @@ func TestAdaptiveBoundGolden(t *testing.T) {
 		// Second setting: n = 1000, m = 50.
 		{"WOR 2", must(NewWithoutReplacement(1000, 50)), 5, 1000, 3.1306, 2.782489, 2.793608},
 	} {
-		if c.sigma == 5 && os.Getenv("SLOW_GOLDEN") == "" {
+		if c.sigma == 5 && !slow.All() {
 			continue // seconds
 		}
 		a := boundOf(t, c.s, c.sigma)
@@ -90,6 +91,7 @@ func TestAdaptiveBoundGolden(t *testing.T) {
 // TestAdaptiveBoundOrder checks that the bound lies between the attack and the
 // profile of one step, composed, and has the shape of a profile.
 func TestAdaptiveBoundOrder(t *testing.T) {
+	slow.Test(t)
 	for _, c := range []struct {
 		s     FixedSize
 		sigma float64
@@ -128,6 +130,7 @@ func TestAdaptiveBoundOrder(t *testing.T) {
 // exhaustive search over the other records' places: must-gap.md §4, columns
 // "free" and, where it is not given, "const"; σ = 3.
 func TestAdaptiveBoundStaged(t *testing.T) {
+	slow.Test(t)
 	for _, c := range []struct {
 		s     FixedSize
 		exact map[float64]float64

@@ -146,13 +146,14 @@ func (r roc) at(x float64) float64 {
 }
 
 // clean returns the least concave polygon above the corners, with at most maxKinks of them.
-// Of what is concave, corners rounded inward stay below it, and their hull does, too.
+// Of what is concave, corners rounded inward stay below it, and their hull does, too. Outward, what rounding says to lie on a side
+// may lie above it: the sides are moved to the left until all corners are below them (cover).
 func (r roc) clean() roc {
 	r.flush()
 	slices.SortFunc(r.kinks, func(a, b kink) int {
 		return cmp.Or(cmp.Compare(a.x, b.x), cmp.Compare(a.y, b.y))
 	})
-	var out []kink
+	var out, left []kink
 	for _, k := range r.kinks {
 		if n := len(out); n > 0 && k.y <= out[n-1].y {
 			continue // it never falls
@@ -166,15 +167,37 @@ func (r roc) clean() roc {
 			if (b.y-a.y)*rocScale*((k.x-b.x)*rocScale) > (k.y-b.y)*rocScale*((b.x-a.x)*rocScale) {
 				break
 			}
-			out = out[:n-1]
+			out, left = out[:n-1], append(left, b)
 		}
 		out = append(out, k)
 	}
-	r.kinks = out
+	if r.kinks = out; r.outward > 0 {
+		r.cover(left)
+	}
 	for len(r.kinks) > maxKinks {
 		r.kinks = r.thinned()
 	}
 	return r
+}
+
+// cover moves all corners to the left by the part of their rates that puts those left out on or below a side. The side's rate
+// at the height of a corner has 6 roundings.
+func (r roc) cover(left []kink) {
+	most := 0.0
+	for _, k := range left {
+		i, _ := slices.BinarySearchFunc(r.kinks, k.y, func(a kink, y float64) int { return cmp.Compare(a.y, y) })
+		if i == 0 || i == len(r.kinks) {
+			continue // at a height where the polygon begins or has ended, left of it
+		}
+		a, b := r.kinks[i-1], r.kinks[i]
+		x := a.x + (k.y-a.y)*((b.x-a.x)/(b.y-a.y))
+		most = max(most, x*(1+8*xmath.U)/k.x-1)
+	}
+	if most > 0 {
+		for i := range r.kinks {
+			r.kinks[i].x *= 1 - most - 4*xmath.U
+		}
+	}
 }
 
 // Rates below rocLeast are moved to the safe side: their neighbours would be too near to where

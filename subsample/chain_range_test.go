@@ -2,6 +2,9 @@ package subsample
 
 import (
 	"math"
+	"math/big"
+	"math/rand/v2"
+	"sort"
 	"testing"
 
 	"github.com/dpaccountant/accountant/profiles"
@@ -53,6 +56,41 @@ func TestCornersAtTheEndsOfNumbers(t *testing.T) {
 		}
 		if highest < a.y {
 			t.Errorf("slopes e^%v and e^%v: no corner is as high as %v", c.high, c.low, a.y)
+		}
+	}
+}
+
+// TestNoCornerIsAboveItsPolygon: of corners that lie on a side but for rounding, all are on or below the polygon that is made of them, in
+// exact arithmetic: leaving many out of one side must not count the error of one.
+func TestNoCornerIsAboveItsPolygon(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	exact := func(x float64) *big.Rat { return new(big.Rat).SetFloat64(x) }
+	for range 300 {
+		// Sides of falling slopes, with many corners each.
+		var ks []kink
+		x, y, slope := 0.0, 0.0, math.Exp(2*rng.Float64())
+		scale := math.Exp(-40 * rng.Float64())
+		for range 3 {
+			for range 1 + rng.IntN(60) {
+				dx := scale * rng.Float64() / 200
+				x, y = x+dx, y+slope*dx
+				ks = append(ks, kink{x, y})
+			}
+			slope *= 0.5
+		}
+		r := roc{append([]kink{{0, 0}}, ks...), 1}.clean()
+		for _, k := range ks {
+			i := sort.Search(len(r.kinks), func(i int) bool { return r.kinks[i].x >= k.x })
+			if i == 0 || i == len(r.kinks) {
+				continue // right of the last corner, which has the largest height
+			}
+			a, b := r.kinks[i-1], r.kinks[i]
+			// (b.y − a.y)(k.x − a.x) ≥ (k.y − a.y)(b.x − a.x)
+			left := new(big.Rat).Mul(new(big.Rat).Sub(exact(b.y), exact(a.y)), new(big.Rat).Sub(exact(k.x), exact(a.x)))
+			right := new(big.Rat).Mul(new(big.Rat).Sub(exact(k.y), exact(a.y)), new(big.Rat).Sub(exact(b.x), exact(a.x)))
+			if left.Cmp(right) < 0 {
+				t.Fatalf("%v is above the side from %v to %v", k, a, b)
+			}
 		}
 	}
 }

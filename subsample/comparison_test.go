@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/subsample/internal/copies"
 )
 
@@ -64,6 +65,7 @@ func dist2(a, b [3]float64) float64 {
 // configurations: hypothesis (K) by construction, (D) by rejection. The two grids
 // of the trapezoid rule tell its error.
 func TestTheoremC(t *testing.T) {
+	slow.Test(t)
 	r := rand.New(rand.NewPCG(11, 12))
 	draw := func(n int, size float64) cloud {
 		c := cloud{}

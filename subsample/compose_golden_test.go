@@ -2,10 +2,10 @@ package subsample
 
 import (
 	"math"
-	"os"
 	"strings"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -96,6 +96,7 @@ var composedGolden = map[string][3][4]float64{
 // TestCompositionGolden: connect the dots lies above and converges as step²: two
 // steps extrapolate to composedGolden.
 func TestCompositionGolden(t *testing.T) {
+	slow.Test(t)
 	wor, wr, ow, ww, base := paperSetting()
 	paper := func(s FixedSize) profiles.Profile { return ok(s.PaperPairNotABound(base)) }
 	attack := func(s FixedSize) profiles.Profile { return ok(s.Attack(base)) }
@@ -121,7 +122,7 @@ func TestCompositionGolden(t *testing.T) {
 		{"WW B remove", attack(ww), 30, 2.5e-3},
 		{"WW C", bound(ww), 40, 5e-3},
 	} {
-		if strings.HasPrefix(c.name, "WW") && os.Getenv("SLOW_GOLDEN") == "" {
+		if strings.HasPrefix(c.name, "WW") && !slow.All() {
 			continue // as long as those of OW, which are of the same kind
 		}
 		checkComposition(t, c.name, c.p, c.reach, c.step, composedGolden[c.name])

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/internal/xmath/oracle"
 	"github.com/dpaccountant/accountant/profiles"
@@ -115,6 +116,7 @@ func mixture(b profiles.Mechanism, rate float64) profiles.Profile {
 }
 
 func TestConformance(t *testing.T) {
+	slow.Test(t)
 	for _, b := range bases() {
 		for _, rate := range []float64{1e-9, 0.01, 0.99} {
 			// Losses near log(1−q+qe^l).

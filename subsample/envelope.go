@@ -45,6 +45,9 @@ type envelope struct{ up, down poisson }
 // SelfReverse implements profiles.SelfReverser.
 func (e envelope) SelfReverse() bool { return profiles.Equal(e.up.base, e.down.base) }
 
+// Cost implements profiles.Costly.
+func (e envelope) Cost() float64 { return profiles.Cost(e.up) }
+
 func (e envelope) Tails(eps, tol float64) profiles.Tails {
 	return halves(e.up, e.down, eps, tol)
 }

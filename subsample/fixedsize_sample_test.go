@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mathext"
 
 	"github.com/dpaccountant/accountant/internal/random"
+	"github.com/dpaccountant/accountant/internal/slow"
 )
 
 // chiSquareP is the probability of a larger statistic under the law.
@@ -78,6 +79,7 @@ func outcomes(k kind, n, b, m int) map[string]float64 {
 // A fixed seed: the p-values are constants, and a wrong law gives less than
 // 1e-100 at these numbers.
 func TestSampleHasTheExactLaw(t *testing.T) {
+	slow.Test(t)
 	const draws = 150_000
 	for _, s := range []FixedSize{
 		{withoutReplacement, 6, 0, 3}, {withReplacement, 5, 0, 3}, {mustOW, 5, 3, 3}, {mustOW, 6, 2, 3}, {mustWO, 5, 4, 3}, {mustWW, 5, 3, 3}, {mustWW, 3, 2, 3}, {mustWW, 4, 5, 3},

@@ -99,6 +99,9 @@ func (s FixedSize) zeroOutGaussian(b profiles.Mechanism, g profiles.Gaussian, la
 // pairs, so that together they are convex.
 type joined struct{ up, down profiles.Profile }
 
+// Cost implements profiles.Costly.
+func (j joined) Cost() float64 { return max(profiles.Cost(j.up), profiles.Cost(j.down)) }
+
 // Tails implements profiles.Profile.
 func (j joined) Tails(eps, tol float64) profiles.Tails { return halves(j.up, j.down, eps, tol) }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/profiles/profiletest"
 	"pgregory.net/rapid"
@@ -53,6 +54,7 @@ func (b tinyBase) mix(law map[string]float64, x [3]float64) func(float64) float6
 // upper profile is what the worst data set has. Poisson's formula at the rate m/n, which
 // forgets that another record is drawn instead, is exceeded.
 func TestZeroOutHoldsForEveryTinyDataSet(t *testing.T) {
+	slow.Test(t)
 	exceeded := 0
 	for _, s := range tinySchemes {
 		law := outcomes(s.kind, int(s.population), int(s.subset), int(s.batch))
@@ -188,6 +190,7 @@ func TestZeroOutIsBetweenPoissonAndSubstitute(t *testing.T) {
 
 // The profiles pass the harness that all profiles pass, and are convex across α = 1.
 func TestZeroOutConformance(t *testing.T) {
+	slow.Test(t)
 	wor, wr, ow, ww, base := paperSetting()
 	for _, s := range []FixedSize{wor, wr, ow, ww, must(NewMustWW(3, 2, 3)), must(NewWithoutReplacement(3, 2))} {
 		for _, b := range []profiles.Mechanism{base, gaussian(1), gaussian(100)} {

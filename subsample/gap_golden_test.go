@@ -2,9 +2,9 @@ package subsample
 
 import (
 	"math"
-	"os"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -16,6 +16,7 @@ import (
 // R6 is stopped there after three stages, and MUST.WW shares in a few fixed ways
 // (TestThreeStages): ours, the optimum, may be lower by what that costs.
 func TestGapComposition(t *testing.T) {
+	slow.Test(t)
 	wor, wr, ow, ww, base := paperSetting()
 	second := gaussian(5)
 	wor2, wr2 := must(NewWithoutReplacement(1000, 50)), must(NewWithReplacement(1000, 50))
@@ -103,7 +104,7 @@ func TestGapComposition(t *testing.T) {
 			{[3]float64{3.6163485, 3.6160265, 3.615919}, [3]float64{.29119394, .1737979, .07400803}},
 		}},
 	} {
-		if c.name == "WW 2" && os.Getenv("SLOW_GOLDEN") == "" {
+		if c.name == "WW 2" && !slow.All() {
 			continue // takes seconds, like WW
 		}
 		up, lo := newComposers(c.p, c.step, c.reach)

@@ -44,6 +44,9 @@ func (r rounded) Tails(eps, tol float64) profiles.Tails {
 	return t
 }
 
+// Cost implements profiles.Costly.
+func (r rounded) Cost() float64 { return profiles.Cost(r.Profile) }
+
 func (r rounded) Support() profiles.Support {
 	s := r.Profile.Support()
 	for _, a := range s.Atoms {

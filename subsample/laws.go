@@ -66,6 +66,23 @@ func (l chainedLaws) For(ctx context.Context, q profiles.Question) (profiles.Com
 	if err != nil {
 		return c, err
 	}
+	return l.chained(c)
+}
+
+// Retreat implements profiles.Retreat.
+func (l chainedLaws) Retreat(q profiles.Question) (profiles.Composition, error) {
+	inner, ok := l.Laws.(profiles.Retreat)
+	if !ok {
+		return l.For(context.Background(), q)
+	}
+	c, err := inner.Retreat(q)
+	if err != nil {
+		return c, err
+	}
+	return l.chained(c)
+}
+
+func (l chainedLaws) chained(c profiles.Composition) (profiles.Composition, error) {
 	one := profiles.Bounds{Name: l.name, Relation: l.relation}
 	for d := range one.Directions {
 		one.Directions[d] = profiles.Direction{Upper: c.Upper[d][0].Profile, Lower: c.Lower[d][0].Profile}

@@ -1,5 +1,3 @@
-//go:build !training
-
 // The recursion over data configurations for the schemes of fixed size.
 
 package subsample

@@ -54,8 +54,8 @@ func Persons(ctx context.Context, b profiles.Mechanism, s Scheme, r profiles.Rel
 		}
 		return g.coins(s)
 	case FixedSize:
-		if r == profiles.AddRemove && records > 1 {
-			return g.shrinking(s)
+		if records > 1 {
+			return g.batches(s)
 		}
 	default:
 		if err := CheckChain(s, r, records); err != nil {
@@ -272,6 +272,47 @@ func (g group) equalRecords(b profiles.Grouper, s Poisson, law copies.Law) (prof
 	}
 	one, err := s.Apply(g.b, g.r)
 	return one.Directions[0].Lower, err
+}
+
+// batches is a run on a batch of fixed size.
+func (g group) batches(s FixedSize) (m profiles.Bounds, err error) {
+	if g.r == profiles.AddRemove {
+		m, err = g.shrinking(s)
+	} else if m, err = s.Apply(g.b, g.r); err == nil {
+		m, err = Chain(m, int64(g.size))
+	}
+	if err != nil {
+		return m, err
+	}
+	return g.unhidden(m, s), nil
+}
+
+// mostGiven is the log-probability of an infinite loss above which a chain says nothing at the δ that are asked for.
+const mostGiven = -14
+
+// unhidden replaces the upper profiles of a chain over Gaussian noise that are infinite with more than that, as their rates
+// underflow, by those of a person whose places in the batch are known. There are at most as many as the batch has, and without replacement as the
+// person has records. Given the places, each moves the sum by its sensitivity, by twice that if another record takes it (as one does where the
+// population shrinks), and a divergence of what is drawn is no larger, being jointly convex.
+func (g group) unhidden(m profiles.Bounds, s FixedSize) profiles.Bounds {
+	noise, ok := g.b.(profiles.NoiseScaler)
+	if !ok || g.b.Name() != "gaussian" {
+		return m
+	}
+	places := float64(s.batch)
+	if s.kind == withoutReplacement {
+		places = min(places, float64(g.size))
+	}
+	if g.r != profiles.ZeroOut {
+		places *= 2
+	}
+	p, err := profiles.NewGaussian(xmath.Down(noise.NoiseMultiplier()/places, 1))
+	for d := range m.Directions {
+		if dir := &m.Directions[d]; err == nil && dir.Upper != nil && dir.Upper.Support().LogPInf > mostGiven {
+			dir.Upper = p
+		}
+	}
+	return m
 }
 
 // maxShrinking bounds the chain over populations, each with a profile of its own.

@@ -243,3 +243,48 @@ func TestManyRecords(t *testing.T) {
 		}
 	}
 }
+
+// TestChainOfGaussianLinksEnds: persons with several records in batches of fixed size, and next to no noise: the rates of the chain underflow, and
+// its end was infinite at every δ. Places that are known cost no more than the Gaussian pair of them all, and no less than the attack.
+func TestChainOfGaussianLinksEnds(t *testing.T) {
+	for _, noise := range []float64{0.03, 0.07} {
+		b, err := profiles.NewGaussianMechanism(noise)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, build := range []func() (FixedSize, error){
+			func() (FixedSize, error) { return NewWithReplacement(1000, 3) },
+			func() (FixedSize, error) { return NewWithoutReplacement(1000, 3) },
+			func() (FixedSize, error) { return NewMustOW(100, 30, 3) },
+		} {
+			s, err := build()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range profiles.Relations() {
+				m, err := Persons(t.Context(), b, s, r, 3)
+				if err != nil {
+					t.Fatal(err)
+				}
+				shift := 3 / noise
+				if r != profiles.ZeroOut {
+					shift *= 2
+				}
+				most := shift * (shift/2 + 10) // P(L > ε) is Φ(−10)
+				for d, dir := range m.Directions {
+					v, e := profiles.LogDelta(dir.Upper, most)
+					if !(v+e < -50) {
+						t.Errorf("noise %v, %s, %v, direction %d: log δ(%v) ≤ %v", noise, s.Name(), r, d, most, v+e)
+					}
+					for _, share := range []float64{0.01, 0.1, 0.3} {
+						eps := most * share
+						low, le := profiles.LogDelta(dir.Lower, eps)
+						if up, ue := profiles.LogDelta(dir.Upper, eps); low-le > up+ue {
+							t.Errorf("noise %v, %s, %v, direction %d: log δ(%v) in [%v, %v]", noise, s.Name(), r, d, eps, low-le, up+ue)
+						}
+					}
+				}
+			}
+		}
+	}
+}

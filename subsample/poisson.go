@@ -198,6 +198,9 @@ func (p *poisson) snap(eps, y, dy float64) (at, err, least, most float64) {
 	return y, dy, least, most
 }
 
+// Cost implements profiles.Costly.
+func (p poisson) Cost() float64 { return profiles.Cost(p.base) }
+
 // Tails implements Profile: with y = log((e^ε − 1 + rate)/rate) the tails are
 // (1−rate)·Q + rate·P and Q of the base at y; sums of positive terms only.
 func (p poisson) Tails(eps, tol float64) profiles.Tails {

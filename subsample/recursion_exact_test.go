@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -108,6 +109,7 @@ func first(places []plane, lo, step float64, n int) tabulated {
 // records of a small data set placed anew in the plane at each step as the
 // outputs suggest, by sums over outcomes: the bound must be above.
 func TestAdaptiveBoundHoldsForProtocols(t *testing.T) {
+	slow.Test(t)
 	rnd := rand.New(rand.NewPCG(9, 10))
 	point := func() [2]float64 {
 		a := 2 * math.Pi * rnd.Float64()

@@ -2,10 +2,10 @@ package subsample
 
 import (
 	"math"
-	"os"
 	"slices"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/pld"
 	"github.com/dpaccountant/accountant/profiles"
@@ -239,6 +239,7 @@ func TestRefinedSingleStep(t *testing.T) {
 // connect the dots and a plain transform, which leaves noise of 1e-13 (§4.2): all
 // there is of "< 1e-13", and of 1.2e-13, which is 8.03e-14 without it.
 func TestRefinedComposition(t *testing.T) {
+	slow.Test(t)
 	_, wr, ow, ww, base := paperSetting()
 	const noise = 1e-13
 	for _, c := range []struct {
@@ -269,7 +270,7 @@ func TestRefinedComposition(t *testing.T) {
 			{0.28395191, 0.16998654, 0.079850373, 11.04954},
 		}},
 	} {
-		if (c.s.kind == mustWW || c.step < 1e-3) && os.Getenv("SLOW_GOLDEN") == "" {
+		if (c.s.kind == mustWW || c.step < 1e-3) && !slow.All() {
 			continue // seconds each
 		}
 		five, rest := ok(c.s.Theorem5(base)), refined(c.s, 0.5)

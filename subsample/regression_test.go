@@ -1,9 +1,9 @@
 package subsample
 
 import (
-	"os"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/pld"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -14,7 +14,7 @@ import (
 //
 // Ours is rounded outward, which moves mass up, never down, and more of it where
 // tails are less exact (pair B next to its pile at log p_0). By how much at most
-// is measured. The long grids take seconds: SLOW_GOLDEN=1 runs them.
+// is measured. The long grids take seconds: SLOW=2 runs them.
 func TestConnectTheDotsRegression(t *testing.T) {
 	wor, wr, ow, ww, base := paperSetting()
 	paper := func(s FixedSize) profiles.Profile { return ok(s.PaperPairNotABound(base)) }
@@ -35,7 +35,7 @@ func TestConnectTheDotsRegression(t *testing.T) {
 		{"OW C", bound(ow), 40, 3e-9, []int{1000, 100}, [][]float64{{0.341682754163, 0.234226177448, 0.142351887076}, {0.0627447376837, 0.0183340189545, 0.00908770712296}}},
 		{"WW C", bound(ww), 40, 4e-8, []int{1000}, [][]float64{{0.345010203166, 0.237959982814, 0.146122401855}}},
 	} {
-		if c.reach > 10 && os.Getenv("SLOW_GOLDEN") == "" {
+		if c.reach > 10 && !slow.All() {
 			continue
 		}
 		law, _ := pld.Discretize(c.p, pld.Uniform(0, 1e-3, -c.reach*1000, c.reach*1000))

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/integrate/quad"
 
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample/internal/copies"
 )
@@ -100,6 +101,7 @@ func momentOfTails(p profiles.Profile, s float64) float64 {
 }
 
 func TestLaplaceTransforms(t *testing.T) {
+	slow.Test(t)
 	all := laplaceProfiles(t)
 	var names []string
 	for name := range all {

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 
-	"github.com/dpaccountant/accountant/service"
+	"github.com/dpaccountant/accountant/cmd/service"
 )
 
 // This file prints the tables of certified intervals.
@@ -41,20 +42,39 @@ func warn(w io.Writer, answers []answer) {
 	}
 }
 
+// gapSeen is the part of an upper end below which a gap in theory is not told of: the finest accuracy that can be
+// asked for.
+const gapSeen = 1e-12
+
 // gapNote says what the ends of an interval mean where theory leaves a gap.
 const gapNote = `
-The upper end is proved; the lower end is what known attacks reach, and a step
-without one counts as nothing there. Theory leaves a gap between the two that no
-computation closes.
+The upper end is proved; the lower end is what known attacks reach. Between the
+two nothing is proved.
 `
+
+// noteGap prints gapNote, and which steps the attacks of an answer leave out.
+func noteGap(w io.Writer, a answer) {
+	fmt.Fprint(w, gapNote)
+	if len(a.Unattacked) > 0 {
+		fmt.Fprintf(w, "%s: no attack is known here, so that its runs count as nothing in the lower end.\n", strings.Join(a.Unattacked, ", "))
+	}
+	if len(a.Apart) > 0 {
+		fmt.Fprintf(w, "%s: where nothing else runs, better attacks may be known than the one used here.\n", strings.Join(a.Apart, ", "))
+	}
+}
 
 // printTable prints one line for each answer, and what each width is made of.
 func printTable(w io.Writer, answers []answer, verbose bool) error {
 	tw := newTable(w, 3, 0)
-	gap := false
+	gap, title := -1, "certified"
+	for _, a := range answers {
+		if math.IsInf(float64(a.Upper), 1) && !math.IsInf(float64(a.Lower), 1) {
+			title = "not bounded from above"
+		}
+	}
 	for i, a := range answers {
 		if i == 0 {
-			fmt.Fprintf(tw, "  %s\tcertified\testimate\tworst direction\n", a.asked)
+			fmt.Fprintf(tw, "  %s\t%s\testimate\tworst direction\n", a.asked, title)
 		}
 		d := digitsFor(a.Bounds)
 		certified := fmt.Sprintf("%s ≤ %s ≤ %s", rounded(a.Lower, d, down), a.told, rounded(a.Upper, d, up))
@@ -66,13 +86,15 @@ func printTable(w io.Writer, answers []answer, verbose bool) error {
 			estimate = "–"
 		}
 		fmt.Fprintf(tw, "  %s\t%s\t%s\t%s\n", short(a.at), certified, estimate, a.WorstDirection)
-		gap = gap || a.TheoryGap
+		if a.TheoryGap && (math.IsInf(float64(a.Upper), 1) || float64(a.Upper-a.Lower) > gapSeen*float64(a.Upper)) {
+			gap = i
+		}
 	}
 	if err := tw.Flush(); err != nil {
 		return err
 	}
-	if gap {
-		fmt.Fprint(w, gapNote)
+	if gap >= 0 {
+		noteGap(w, answers[gap])
 	}
 	if !verbose {
 		return nil

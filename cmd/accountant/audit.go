@@ -2,19 +2,18 @@ package main
 
 import (
 	"bytes"
-	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/dpaccountant/accountant/internal/figure"
-	"github.com/dpaccountant/accountant/service"
+	"github.com/dpaccountant/accountant/cmd/figure"
+	"github.com/dpaccountant/accountant/cmd/service"
+	"github.com/dpaccountant/accountant/internal/decimal"
+	"github.com/dpaccountant/accountant/internal/tables"
 )
 
 // maxScores bounds the size of a file of scores, some five million of them.
@@ -131,35 +130,30 @@ func readScores(cmd *cobra.Command, path string) (members, others []float64, err
 
 // parseScores is readScores for the contents of a file of that name.
 func parseScores(name string, data []byte) (members, others []float64, err error) {
-	in := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff"))))
-	in.FieldsPerRecord = 2
-	in.TrimLeadingSpace = true
-	in.ReuseRecord = true
+	in := tables.NewReader(bytes.NewReader(data))
+	in.Columns = 2
 	score, member := -1, -1
 	for {
-		rec, err := in.Read()
-		if errors.Is(err, io.EOF) {
+		rec, err := in.Row()
+		if err == io.EOF {
 			break
 		}
+		line := in.Line()
 		if err != nil {
-			return nil, nil, labelCSVError(name, err)
+			return nil, nil, fmt.Errorf("%s:%d: %w", name, line, err)
 		}
-		line, _ := in.FieldPos(0)
 		if score < 0 {
-			for i := range rec {
-				rec[i] = strings.TrimSpace(rec[i])
-			}
 			score, member = slices.Index(rec, "score"), slices.Index(rec, "member")
 			if score < 0 || member < 0 {
 				return nil, nil, fmt.Errorf("%s:%d: header: %s is not score,member", name, line, show(strings.Join(rec, ",")))
 			}
 			continue
 		}
-		x, err := strconv.ParseFloat(strings.TrimSpace(rec[score]), 64)
-		if math.IsNaN(x) || err != nil && !errors.Is(err, strconv.ErrRange) { // too large is ±Inf
+		x, err := scoreOf(rec[score])
+		if err != nil {
 			return nil, nil, fmt.Errorf("%s:%d: score: %s is not a number", name, line, show(rec[score]))
 		}
-		switch strings.ToLower(strings.TrimSpace(rec[member])) {
+		switch strings.ToLower(rec[member]) {
 		case "1", "true":
 			members = append(members, x)
 		case "0", "false":
@@ -172,6 +166,22 @@ func parseScores(name string, data []byte) (members, others []float64, err error
 		return nil, nil, fmt.Errorf("%s: is empty; its header must be score,member", name)
 	}
 	return members, others, nil
+}
+
+// scoreOf is the score that a text stands for. Only the order of scores matters: one that is too large is an
+// infinity, which may be written as programs do.
+func scoreOf(text string) (float64, error) {
+	switch strings.ToLower(text) {
+	case "inf", "+inf", "infinity", "+infinity":
+		return math.Inf(1), nil
+	case "-inf", "-infinity":
+		return math.Inf(-1), nil
+	}
+	x, err := decimal.Plain(text)
+	if math.IsInf(x, 0) {
+		return x, nil
+	}
+	return x, err
 }
 
 func printAudit(w io.Writer, a *service.AuditAnswer) error {

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dpaccountant/accountant"
-	"github.com/dpaccountant/accountant/internal/figure"
-	"github.com/dpaccountant/accountant/service"
+	"github.com/dpaccountant/accountant/cmd/figure"
+	"github.com/dpaccountant/accountant/cmd/service"
 )
 
 func newCompareCmd() *cobra.Command {
@@ -27,7 +27,7 @@ accountant give for a plan: with the theorem of each, and whether it is a proved
 bound.`,
 		Example: `  accountant compare --delta 1e-5 examples/dpsgd.yaml
   accountant compare --delta 1e-5 --csv examples/mixed.yaml
-  accountant compare --delta 1e-5 --plot term examples/dpsgd.yaml`,
+  accountant compare --delta 1e-5 --plot compare.svg examples/dpsgd.yaml`,
 		Args: planArg, ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := picture.check(flags.output); err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 	"gonum.org/v1/plot/plotter"
 
-	"github.com/dpaccountant/accountant/internal/figure"
+	"github.com/dpaccountant/accountant/cmd/figure"
+	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/internal/xmath"
-	"github.com/dpaccountant/accountant/service"
 )
 
 func newCurveCmd() *cobra.Command {
@@ -33,12 +33,10 @@ func newCurveCmd() *cobra.Command {
 
 The line is the proved end of the certified interval, and holds between its points
 too: more are computed where it bends. The area next to it, often thinner than the
-line, reaches to the other end. The picture is SVG, PNG, PDF or a page that answers
-under the pointer (.html), by the ending of --plot, or text (--plot term); --csv and
---json print the numbers.`,
+line, reaches to the other end. The picture is SVG, PNG or PDF, by the ending of
+--plot; --csv and --json print the numbers.`,
 		Example: `  accountant curve examples/dpsgd.yaml --plot curve.svg
-  accountant curve examples/dpsgd.yaml --plot term
-  accountant curve examples/dpsgd.yaml examples/mixed.yaml --kind trade-off --plot compare.html
+  accountant curve examples/dpsgd.yaml examples/mixed.yaml --kind trade-off --plot compare.pdf
   accountant curve examples/dpsgd.yaml --kind steps --delta 1e-6 --csv`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -87,7 +85,7 @@ type curveFlags struct {
 
 func (f *curveFlags) run(cmd *cobra.Command, args []string) error {
 	if f.picture.file == "" && !f.csv && !f.json {
-		return usageError{errors.New("missing --plot (or --csv, or --json)")}
+		return usageError{errors.New("missing --plot FILE for the picture, --csv or --json for its numbers")}
 	}
 	if err := f.picture.check(f.output); err != nil {
 		return err
@@ -138,9 +136,6 @@ func (f *curveFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	return f.print(cmd.OutOrStdout(), curves, func(w io.Writer) error {
-		if f.picture.file == terminal {
-			return f.picture.show(w, &pic)
-		}
 		_, err := fmt.Fprintf(w, "wrote %s\n", printable(f.picture.file))
 		return err
 	})

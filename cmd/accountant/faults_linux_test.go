@@ -21,6 +21,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/dpaccountant/accountant/internal/slow"
 )
 
 var kills = flag.Int("kills", 40, "how many writers to kill in TestKilledWriters")
@@ -40,7 +42,7 @@ var fileWriters = []fileWriter{
 	{command: "curve --plot", ending: ".svg", args: "curve --points 2 --plot OUT plan.yaml"},
 	{command: "curve --plot", ending: ".pdf", args: "curve --points 2 --plot OUT plan.yaml"},
 	{command: "curve --out", ending: ".png", args: "curve --points 2 --out OUT plan.yaml"},
-	{command: "profile --plot", ending: ".html", args: "profile --mechanism laplace --noise-multiplier 2 --plot OUT"},
+	{command: "profile --plot", ending: ".pdf", args: "profile --mechanism laplace --noise-multiplier 2 --plot OUT"},
 	{command: "profile --out", ending: ".svg", args: "profile --mechanism laplace --noise-multiplier 2 --out OUT"},
 	{command: "compare --plot", ending: ".svg", args: "compare --delta 1e-5 --plot OUT plan.yaml"},
 	{command: "risk --plot", ending: ".svg", args: "risk --plot OUT plan.yaml"},
@@ -54,16 +56,10 @@ var fileWriters = []fileWriter{
 	{command: "pate synth --out", ending: ".csv", args: "pate synth --teachers 250 --classes 10 --queries 500 --out OUT"},
 	{command: "pate synth --out", ending: ".npy", args: "pate synth --teachers 250 --classes 10 --queries 500 --out OUT"},
 	{command: "epsilon --certificate", ending: ".cert", args: "epsilon --delta 1e-5 --certificate OUT noise.yaml"},
-	{command: "sweep plot --plot", ending: ".svg", args: "sweep plot --x q --plot OUT rows.jsonl"},
 	{command: "calibrate --write", ending: ".yaml", args: "calibrate --epsilon 1 --delta 1e-5 --solve noise-multiplier --write OUT noise.yaml"},
 	{command: "plan fmt --write", ending: ".yaml", args: "plan fmt --write OUT", stdin: "in place"},
 	{command: "plan init", ending: ".yaml", args: "plan init OUT", stdin: strings.Repeat("\n", 20), creates: true},
 }
-
-// sweptRows is what a sweep writes.
-const sweptRows = `{"index":0,"q":0.1,"delta":1e-5,"epsilon-lower":1.9171956741743812,"epsilon-upper":1.9184790142440984,"infinite":null,"gap":0,"warning":null,"error":null,"sweep":"accountant-sweep-a5c0a370238e19cf"}
-{"index":1,"q":0.2,"delta":1e-5,"epsilon-lower":2.922917928093445,"epsilon-upper":2.922917928869683,"infinite":null,"gap":0,"warning":null,"error":null,"sweep":"accountant-sweep-a5c0a370238e19cf"}
-`
 
 // writerFolder makes a folder with what the writers read, and a program to run in it.
 func writerFolder(t *testing.T) (dir, program string) {
@@ -80,7 +76,7 @@ func writerFolder(t *testing.T) (dir, program string) {
 	for name, text := range map[string]string{
 		"plan.yaml": okPlan, "prior.csv": labelPriorA, "data.csv": "label\n" + strings.Repeat("0\n1\n", 3000),
 		"noise.yaml": "neighbors: add-remove\nsteps: [{mechanism: {gaussian: {noise-multiplier: 1}}}]\n",
-		"scores.csv": scores, "votes.csv": votes, "rows.jsonl": sweptRows,
+		"scores.csv": scores, "votes.csv": votes,
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -159,7 +155,7 @@ func TestFileWritersAreAll(t *testing.T) {
 // renames files; the ledger keeps its own.
 func TestOneWriter(t *testing.T) {
 	creates := regexp.MustCompile(`\bos\.(Create|CreateTemp|WriteFile|Rename|Link|Symlink|Truncate)\(|O_CREATE\b`)
-	mayCreate := regexp.MustCompile(`^(cmd/accountant/atomic\.go|cmd/accountant/sweep_file\.go|ledger/(file|lock|backup)\.go|internal/(figure/save|release/release|answers/main|(mutation|campaign|races)/[a-z]+)\.go|web/build/main\.go)$|^(experiments|examples|beam)/`)
+	mayCreate := regexp.MustCompile(`^(cmd/accountant/atomic\.go|cmd/accountant/sweep_file\.go|ledger/(file|lock|backup)\.go|cmd/figure/save\.go|cmd/web/build/main\.go)$|^(lab|examples|beam|ledger/sqlledger/internal)/`)
 	seen := 0
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
@@ -220,6 +216,7 @@ func remains(t *testing.T, what, out string, killed bool, whole ...[]byte) {
 
 // TestKilledWriters: writers that are killed at a random moment.
 func TestKilledWriters(t *testing.T) {
+	slow.Test(t)
 	dir, program := writerFolder(t)
 	random := rand.New(rand.NewPCG(1, uint64(time.Now().UnixNano())))
 	expected, took := map[string][]byte{}, map[string]time.Duration{}
@@ -368,6 +365,7 @@ func TestFullDisk(t *testing.T) {
 
 // TestFileSizeLimit: a limit on the size of files, at which the system sends a signal, too.
 func TestFileSizeLimit(t *testing.T) {
+	slow.Test(t)
 	dir, program := writerFolder(t)
 	for _, w := range fileWriters {
 		text, _ := w.written(t, program, dir)
@@ -396,6 +394,7 @@ func TestFileSizeLimit(t *testing.T) {
 
 // TestUnwritableTargets: what cannot be written is an error with its name.
 func TestUnwritableTargets(t *testing.T) {
+	slow.Test(t)
 	dir, program := writerFolder(t)
 	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil {
 		t.Fatal(err)
@@ -436,7 +435,7 @@ func TestUnwritableTargets(t *testing.T) {
 				}
 			}
 			out := c.out
-			if (strings.HasSuffix(w.ending, "g") || w.ending == ".pdf" || w.ending == ".html") && !strings.HasPrefix(out, "/") {
+			if (strings.HasSuffix(w.ending, "g") || w.ending == ".pdf") && !strings.HasPrefix(out, "/") {
 				out += w.ending
 				if !strings.Contains(c.out, "/") {
 					os.Remove(filepath.Join(dir, out))
@@ -618,6 +617,7 @@ func TestCreateOnly(t *testing.T) {
 
 // TestPermissions: a new file is as the umask wants it, an old one keeps its own.
 func TestPermissions(t *testing.T) {
+	slow.Test(t)
 	dir, program := writerFolder(t)
 	for _, umask := range []string{"022", "077"} {
 		for _, w := range fileWriters {
@@ -671,8 +671,6 @@ func TestFullStandardOutput(t *testing.T) {
 			args += " --out -"
 		case strings.HasPrefix(w.command, "curve"):
 			args += " --csv"
-		case strings.HasPrefix(w.command, "sweep plot"):
-			args += " --plot term"
 		case strings.HasPrefix(w.command, "plan fmt"):
 			args = "plan fmt plan.yaml"
 		}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dpaccountant/accountant/service"
+	"github.com/dpaccountant/accountant/cmd/service"
 )
 
 // inputName is what to call a file in messages.

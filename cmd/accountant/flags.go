@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/profiles"
-	"github.com/dpaccountant/accountant/service"
 )
 
 // This file has the flags that several commands share.

@@ -17,9 +17,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dpaccountant/accountant/audit"
+	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/labeldp"
-	"github.com/dpaccountant/accountant/service"
 )
 
 // The readers of the command. Those of plans and of votes by themselves are fuzzed

@@ -8,16 +8,17 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
-	"github.com/dpaccountant/accountant/internal/figure"
+	"github.com/dpaccountant/accountant/cmd/figure"
+	"github.com/dpaccountant/accountant/cmd/service"
+	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/nearest"
+	"github.com/dpaccountant/accountant/internal/tables"
 	"github.com/dpaccountant/accountant/labeldp"
-	"github.com/dpaccountant/accountant/service"
 )
 
 const labelLong = `label designs the optimal unbiased randomizer for labels with a given prior: the
@@ -211,20 +212,16 @@ type weightRow struct {
 // parseTable reads the rows of a prior file below the header of these columns, the last of
 // which is the weight.
 func parseTable(path string, data []byte, columns []string) (rows []weightRow, err error) {
-	in := csv.NewReader(bytes.NewReader(data))
-	in.FieldsPerRecord = len(columns)
-	in.TrimLeadingSpace = true
+	in := tables.NewReader(bytes.NewReader(data))
+	in.Columns = len(columns)
 	for first := true; ; first = false {
-		rec, err := in.Read()
+		rec, err := in.Row()
 		if err == io.EOF {
 			return rows, nil
 		}
+		line := in.Line()
 		if err != nil {
-			return nil, labelCSVError(path, err)
-		}
-		line, _ := in.FieldPos(0)
-		for i := range rec {
-			rec[i] = strings.TrimSpace(rec[i])
+			return nil, fmt.Errorf("%s:%d: %w", path, line, err)
 		}
 		if first {
 			if !slices.Equal(rec, columns) {
@@ -342,8 +339,8 @@ func labelParsePrior(path string, r io.Reader) (labeldp.Prior, error) {
 }
 
 func labelNumber(s string) (float64, error) {
-	v, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
-	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+	v, err := decimal.Plain(strings.TrimSpace(s))
+	if err != nil {
 		return 0, fmt.Errorf("%q is not a finite number", s)
 	}
 	return v, nil

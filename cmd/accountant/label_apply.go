@@ -13,10 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/random"
 	"github.com/dpaccountant/accountant/labeldp"
-	"github.com/dpaccountant/accountant/service"
 )
 
 const labelApplyLong = `label apply randomizes a column of a CSV file. The output has the same rows and

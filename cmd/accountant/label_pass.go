@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/nearest"
+	"github.com/dpaccountant/accountant/internal/tables"
 	"github.com/dpaccountant/accountant/labeldp"
 )
 
@@ -97,7 +99,13 @@ func (p *labelPass) rows(ctx context.Context, w io.Writer) error {
 func (p *labelPass) rowsOf(ctx context.Context, r io.Reader, w io.Writer) error {
 	path := inputName(p.job.in)
 	blank := blankLines{r: r}
-	in := csv.NewReader(bufio.NewReaderSize(&blank, 1<<16))
+	lines := bufio.NewReaderSize(&blank, 1<<16)
+	mark := ""
+	if start, _ := lines.Peek(len(tables.ByteOrderMark)); string(start) == tables.ByteOrderMark {
+		mark = tables.ByteOrderMark
+		lines.Discard(len(mark))
+	}
+	in := csv.NewReader(lines)
 	in.ReuseRecord = true
 	header, err := in.Read()
 	if err == io.EOF {
@@ -110,7 +118,12 @@ func (p *labelPass) rowsOf(ctx context.Context, r io.Reader, w io.Writer) error 
 	place := func(flag, column string) (int, error) {
 		at := slices.Index(header, column)
 		if at < 0 {
-			return at, fmt.Errorf("--%s: %s is not in %s; %s", flag, show(column), path, nearest.Hint(column, header))
+			// What the first line has is private where it is no header, and is not shown.
+			hint := fmt.Sprintf("its first line has %d columns", len(header))
+			if near := nearest.Word(column, header); near != "" {
+				hint = fmt.Sprintf("did you mean %s?", show(near))
+			}
+			return at, fmt.Errorf("--%s: %s is not in %s; %s", flag, show(column), path, hint)
 		}
 		return at, nil
 	}
@@ -129,6 +142,9 @@ func (p *labelPass) rowsOf(ctx context.Context, r io.Reader, w io.Writer) error 
 	if w == nil {
 		p.groups, p.counts = map[string]int{}, nil
 	} else {
+		if _, err := io.WriteString(w, mark); err != nil {
+			return err
+		}
 		out = csv.NewWriter(w)
 		if err := out.Write(header); err != nil {
 			return err
@@ -157,7 +173,7 @@ func (p *labelPass) rowsOf(ctx context.Context, r io.Reader, w io.Writer) error 
 		i, y, err := p.label(rec[at], rounder)
 		if err != nil {
 			line, _ := in.FieldPos(at)
-			return fmt.Errorf("%s:%d: %s: %w", path, line, p.job.column, err)
+			return fmt.Errorf("%s:%d: %s: %w; what stands there is private and not shown", path, line, p.job.column, err)
 		}
 		g := 0
 		if byGroup >= 0 || out == nil {
@@ -249,7 +265,7 @@ func (b *blankLines) last() int {
 }
 
 // label returns the index of the label a text stands for, rounded if asked, and the label
-// itself.
+// itself. The label is private: no error shows it.
 func (p *labelPass) label(text string, rounder labeldp.Rounded) (int, float64, error) {
 	labels := p.r.Labels()
 	if i, ok := p.seen[text]; ok {
@@ -259,13 +275,13 @@ func (p *labelPass) label(text string, rounder labeldp.Rounded) (int, float64, e
 	if p.job.names != nil {
 		i = slices.Index(p.job.names, strings.TrimSpace(text))
 		if ok = i >= 0; !ok {
-			return 0, 0, fmt.Errorf("%s is not one of the %d classes; %s", show(text), len(p.job.names), nearest.Hint(text, p.job.names))
+			return 0, 0, fmt.Errorf("is not one of the %d classes", len(p.job.names))
 		}
 		y = labels[i]
 	} else {
 		var err error
 		if y, err = labelNumber(text); err != nil {
-			return 0, 0, err
+			return 0, 0, errors.New("is not a finite number")
 		}
 		i, ok = slices.BinarySearchFunc(labels, y, cmp.Compare[float64])
 	}
@@ -278,9 +294,9 @@ func (p *labelPass) label(text string, rounder labeldp.Rounded) (int, float64, e
 	if p.job.round {
 		i, err := rounder.Round(y, p.src)
 		if err != nil {
-			return 0, 0, fmt.Errorf("%v is not in [%v, %v]", y, labels[0], labels[len(labels)-1])
+			return 0, 0, fmt.Errorf("is not in [%v, %v]", labels[0], labels[len(labels)-1])
 		}
 		return i, y, nil
 	}
-	return 0, 0, fmt.Errorf("%v is not one of the %d labels in [%v, %v] (--round allows labels between)", y, len(labels), labels[0], labels[len(labels)-1])
+	return 0, 0, fmt.Errorf("is not one of the %d labels in [%v, %v] (--round allows labels between)", len(labels), labels[0], labels[len(labels)-1])
 }

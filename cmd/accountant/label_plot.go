@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/dpaccountant/accountant/internal/figure"
+	"github.com/dpaccountant/accountant/cmd/figure"
 	"github.com/dpaccountant/accountant/labeldp"
 )
 

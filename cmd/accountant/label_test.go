@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpaccountant/accountant/service"
+	"github.com/dpaccountant/accountant/cmd/service"
 )
 
 func labelRun(args ...string) (string, error) {
@@ -234,8 +234,8 @@ func TestLabelErrors(t *testing.T) {
 		{"--prior and --labels exclude each other", apply("--epsilon", "1", "--in", data, "--prior", prior, "--labels", "0..2")},
 		{"--column: \"weeks\" is not in ", apply("--epsilon", "1", "--in", data, "--prior", prior, "--column", "weeks")},
 		{"method: \"magic\"", apply("--epsilon", "1", "--in", data, "--prior", prior, "--method", "magic")},
-		{"odd.csv:3: label: 1.5 is not one of", apply("--epsilon", "1", "--in", odd, "--prior", prior)},
-		{"odd.csv:4: label: \"x\" is not a finite number", apply("--epsilon", "1", "--in", odd, "--prior", prior, "--round")},
+		{"odd.csv:3: label: is not one of the 3 labels in [0, 2]", apply("--epsilon", "1", "--in", odd, "--prior", prior)},
+		{"odd.csv:4: label: is not a finite number", apply("--epsilon", "1", "--in", odd, "--prior", prior, "--round")},
 		{"n: 3 examples of 3 labels", apply("--epsilon", "1", "--in", data, "--labels", "0..2")},
 		{"prior-epsilon: 2 is not in", apply("--epsilon", "1", "--in", data, "--labels", "0..2", "--prior-epsilon", "2")},
 		{"labels: \"0..1000\"", apply("--epsilon", "1", "--in", data, "--labels", "0..1000")},
@@ -249,7 +249,7 @@ func TestLabelErrors(t *testing.T) {
 		{"--group: \"hour\" is not in ", apply("--epsilon", "1", "--in", data, "--labels", "0..2", "--group", "hour")},
 		{"--classes needs --method", apply("--epsilon", "1", "--in", data, "--prior", prior, "--classes", "--method", "optimal")},
 		{"rr-with-prior needs --classes", apply("--epsilon", "1", "--in", data, "--prior", prior, "--method", "rr-with-prior")},
-		{":4: label: \"x\" is not one of the 3 classes", apply("--epsilon", "1", "--in", labelTemp(t, "c.csv", "label\n0\n1\nx\n"), "--prior", prior, "--classes")},
+		{":4: label: is not one of the 3 classes", apply("--epsilon", "1", "--in", labelTemp(t, "c.csv", "label\n0\n1\nx\n"), "--prior", prior, "--classes")},
 		{"class \"a\" is empty or repeated", apply("--epsilon", "1", "--in", data, "--labels", "a,b,a", "--classes")},
 		{":3: weight: \"x\"", []string{"--epsilon", "1", "--prior", labelTemp(t, "p", "group,label,weight\na,1,2\nb,3,x\n")}},
 		{":2: label: \"x\"", []string{"--epsilon", "1", "--prior", labelTemp(t, "p", "group,label,weight\na,x,2\n")}},
@@ -265,6 +265,38 @@ func TestLabelErrors(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(out), ".*")); len(left) > 0 {
 		t.Errorf("a failed run left %v", left)
+	}
+}
+
+// TestLabelSecret: no error of label apply shows what is in the column of labels, nor what the first line of
+// a file without a header has.
+func TestLabelSecret(t *testing.T) {
+	prior := labelTemp(t, "prior.csv", labelPriorA)
+	names := labelTemp(t, "names.csv", "label,weight\nflu,1\ncold,1\n")
+	out := filepath.Join(t.TempDir(), "out.csv")
+	for _, secret := range []string{"7331", "2.7331", "-7331", "fluu7331", "7_331", "\"7331\n\"", "0x7331"} {
+		for _, flags := range [][]string{{"--prior", prior}, {"--prior", prior, "--round"}, {"--labels", "0..2"}, {"--prior", names, "--classes"}, {"--labels", "flu,cold", "--classes"}, {"--prior", prior, "--column", "weeks"}} {
+			for _, text := range []string{"label\n" + secret + "\n", secret + "\n0\n", "id,label\n1," + secret + "\n"} {
+				in := labelTemp(t, "data.csv", text)
+				_, err := labelRun(append([]string{"apply", "--out", out, "--epsilon", "1", "--in", in}, flags...)...)
+				if err == nil || strings.Contains(err.Error(), "331") || strings.Contains(err.Error(), "flu") {
+					t.Errorf("%q, %v: error %v; want one without the label", text, flags, err)
+				}
+			}
+		}
+	}
+}
+
+// TestLabelMark: a mark of the byte order is no part of the first column's name, and stays where it was.
+func TestLabelMark(t *testing.T) {
+	prior := labelTemp(t, "prior.csv", "\ufeff"+labelPriorA)
+	in := labelTemp(t, "data.csv", "\ufeff\"label\",id\n0,1\n2,2\n")
+	out := filepath.Join(t.TempDir(), "out.csv")
+	if _, err := labelRun("apply", "--out", out, "--epsilon", "1", "--in", in, "--prior", prior); err != nil {
+		t.Fatal(err)
+	}
+	if text, _ := os.ReadFile(out); !strings.HasPrefix(string(text), "\ufefflabel,id\n") {
+		t.Errorf("%q is written", text)
 	}
 }
 
@@ -360,10 +392,10 @@ func TestLabelBlankLines(t *testing.T) {
 		{"label\n0\n\n2\n", ":3: is blank, must be a row", 0},
 		{"label\r\n\r\n0\r\n", ":2: is blank, must be a row", 0},
 		{"label\n0\n1\n\n", ":4: label: is empty", 0},
-		{"label\n0\n\"\"\n1\n", ":3: label: \"\" is not a finite number", 0},
+		{"label\n0\n\"\"\n1\n", ":3: label: is not a finite number; what stands there is private and not shown", 0},
 		{"label\n\"1\n\"\n0\n", "", 2},
 		{"a,label\nx,0\n\ny,1\n", ":3: is blank, must be a row", 0},
-		{"a,label\nx,0\ny,\n", ":3: label: \"\" is not a finite number", 0},
+		{"a,label\nx,0\ny,\n", ":3: label: is not a finite number; what stands there is private and not shown", 0},
 		{"a,label\nx,0\ny,1\n\n", "", 2},
 		{"label,a\n0,\"x\n\ny\"\n1,\"\"\n", "", 2},
 	} {
@@ -421,10 +453,10 @@ func TestLabelPipe(t *testing.T) {
 			t.Errorf("report %q", report)
 		}
 		for bad, want := range map[string]string{
-			"id,label\n1,0\n2,\n3,1\n":    "standard input:3: label: \"\" is not a finite number",
+			"id,label\n1,0\n2,\n3,1\n":    "standard input:3: label: is not a finite number; what stands there is private and not shown",
 			"id,label\n1,0\n\n3,1\n":      "standard input:3: is blank, must be a row",
 			"label\n0\n1\n\n":             "standard input:4: label: is empty",
-			"id,label\n1,0\n2,7\n":        "standard input:3: label: 7 is not one of the 3 labels in [0, 2] (--round allows labels between)",
+			"id,label\n1,0\n2,7\n":        "standard input:3: label: is not one of the 3 labels in [0, 2] (--round allows labels between); what stands there is private and not shown",
 			"":                            "standard input: is empty, must have a header",
 			"id,label\n":                  "standard input: has no rows below the header",
 			"id,label\n1,0\n2,1,3\n":      "standard input:3: wrong number of fields",

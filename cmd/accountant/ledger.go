@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/ledger"
-	"github.com/dpaccountant/accountant/service"
 )
 
 func newLedgerCmd() *cobra.Command {

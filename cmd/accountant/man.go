@@ -1,7 +1,7 @@
 //go:build man
 
 // This file adds a command that writes the manual pages. It is only in a build with the
-// tag man, which internal/release makes: the program itself does not carry the writer.
+// tag man, which a release makes: the program itself does not carry the writer.
 
 package main
 

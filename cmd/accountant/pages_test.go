@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"io/fs"
 	"math"
 	"os"
@@ -15,9 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-)
 
-var slow = flag.Bool("slow", false, "also run the commands of the pages that say that they take long")
+	"github.com/dpaccountant/accountant/internal/slow"
+)
 
 // root is where the pages are, seen from this package.
 const root = "../.."
@@ -58,7 +57,7 @@ func page(t *testing.T, path string) []string {
 // with "$ " are commands and the others what they print; a line that is … stands
 // for any number of lines. In blocks marked sh every line is a command, and
 // nothing is said of what it prints. A command may end in a comment; one that
-// says "# takes" is run with -slow only.
+// says "# takes" is run with SLOW=2 only.
 type shown struct {
 	line    int      // of the command, from 0
 	args    []string // without the name of the program
@@ -160,7 +159,7 @@ func commandsOf(lines []string) []shown {
 // with the examples in it, and compares what they print with what the pages show.
 // After a change of what is printed:
 //
-//	go test ./cmd/accountant -run TestPages -slow -update
+//	SLOW=2 go test ./cmd/accountant -run TestPages -update
 func TestPages(t *testing.T) {
 	examples, err := filepath.Abs(root + "/examples")
 	if err != nil {
@@ -219,7 +218,7 @@ func runPage(t *testing.T, path string, lines []string, commands []shown, exampl
 		}
 	}()
 	for _, c := range commands {
-		if c.takes && !*slow {
+		if c.takes && !slow.All() {
 			t.Logf("%s:%d: takes long, not run", path, c.line+1)
 			continue
 		}

@@ -6,13 +6,13 @@ import (
 	"io"
 	"math"
 	"os"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/dpaccountant/accountant/cmd/service"
+	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/pate/ballots"
-	"github.com/dpaccountant/accountant/service"
 )
 
 func newPateCmd() *cobra.Command {
@@ -150,8 +150,8 @@ func pateOrders(s string) ([]float64, error) {
 		return nil, nil
 	}
 	number := func(s string) (float64, error) {
-		x, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
-		if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+		x, err := decimal.Plain(strings.TrimSpace(s))
+		if err != nil {
 			return 0, fmt.Errorf("--orders: %q is not a finite number", strings.TrimSpace(s))
 		}
 		return x, nil

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dpaccountant/accountant/internal/figure"
+	"github.com/dpaccountant/accountant/cmd/figure"
+	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/pate"
-	"github.com/dpaccountant/accountant/service"
 )
 
 const pateNotSafe = "NOT SAFE TO PUBLISH"
@@ -146,7 +146,7 @@ func writePate(w io.Writer, a service.PateAnswer) error {
 		return err
 	}
 	if e := a.Exact; e != nil {
-		fmt.Fprintf(w, "\nexact ε at this data set: to its neighbours in %s, back in %s\n", pateInterval(e.Forward), pateInterval(e.Reverse))
+		fmt.Fprintf(w, "\nexact ε at this data set: to its neighbours in %s, back in %s\n(for votes that are fixed beforehand; it is no bound where a teacher's next votes\ndepend on earlier outputs)\n", pateInterval(e.Forward), pateInterval(e.Reverse))
 	}
 	if r.Answered != nil {
 		k := len(a.Head.Cost.Total.Orders)

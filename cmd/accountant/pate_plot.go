@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/dpaccountant/accountant/internal/figure"
+	"github.com/dpaccountant/accountant/cmd/figure"
+	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/pate"
 	"github.com/dpaccountant/accountant/rdp"
-	"github.com/dpaccountant/accountant/service"
 )
 
 // patePicture draws ε against the number of answered queries: the report's, what its

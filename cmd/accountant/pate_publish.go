@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dpaccountant/accountant/service"
+	"github.com/dpaccountant/accountant/cmd/service"
 )
 
 // This file publishes an upper bound on what a table of votes cost.

@@ -14,7 +14,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpaccountant/accountant/service"
+	"github.com/dpaccountant/accountant/cmd/service"
+	"github.com/dpaccountant/accountant/internal/slow"
 )
 
 // runPate runs the command in-process.
@@ -58,6 +59,7 @@ func pateVotes(t *testing.T, queries int) (votes, answered string) {
 }
 
 func TestPateAnalyze(t *testing.T) {
+	slow.Test(t)
 	votes, answered := pateVotes(t, 640)
 	confident := []string{"analyze", "--votes", votes, "--mechanism", "confident", "--threshold", "200", "--sigma1", "150", "--sigma2", "40", "--delta", "1e-5", "--price", "theorem6", "--json"}
 	// pate.md §7.4, golden A.
@@ -256,6 +258,7 @@ func TestPateSmooth(t *testing.T) {
 
 // Only what may be published is printed, in every form, unless --private asks for the rest.
 func TestPatePublish(t *testing.T) {
+	slow.Test(t)
 	votes, _ := pateVotes(t, 640)
 	args := []string{"publish", "--votes", votes, "--mechanism", "gnmax", "--sigma2", "40", "--delta", "1e-5", "--order", "12", "--beta", "0.02", "--noise", "0.15"}
 	run := func(more ...string) (r map[string]any) {
@@ -288,6 +291,7 @@ func TestPatePublish(t *testing.T) {
 }
 
 func TestPatePlot(t *testing.T) {
+	slow.Test(t)
 	votes, answered := pateVotes(t, 40)
 	dir := t.TempDir()
 	for _, more := range [][]string{{}, {"--answered", answered}, {"--report", "expected"}, {"--report", "independent"}} {
@@ -366,7 +370,7 @@ func TestPateBadFlags(t *testing.T) {
 		{a + votes + " --orders 2:9:0", "--orders: \"2:9:0\" does not give 1 to 100000 orders"},
 		{a + votes + " --orders 2,x", "--orders: \"x\" is not a finite number"},
 		{a + votes + " --orders 3,2", "--orders[1]: 2 is not in (3, 1e+06]: orders must ascend"},
-		{a + votes + " --plot out.gif", "--plot: \"out.gif\" does not end in .svg, .png, .pdf or .html, and is not term"},
+		{a + votes + " --plot out.gif", "--plot: \"out.gif\" does not end in .svg, .png or .pdf"},
 		{a + votes + " --format labels", votes + ": classes: 0 is not in [2, 1000000]"},
 		{a + filepath.Join(dir, "none.csv"), filepath.Join(dir, "none.csv") + ": no such file or directory"},
 		{a + bad, bad + ": votes: row 2: column 2: -7 is not in [0, 1000000000]"},

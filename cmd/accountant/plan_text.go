@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/plan"
-	"github.com/dpaccountant/accountant/service"
 )
 
 // This file has the commands that check, tidy, describe and compare the text of plans.

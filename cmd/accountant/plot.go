@@ -5,26 +5,20 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 	"gonum.org/v1/plot/vg"
 
+	"github.com/dpaccountant/accountant/cmd/figure"
 	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/fault"
-	"github.com/dpaccountant/accountant/internal/figure"
 )
 
 // This file is the flags of all commands that draw: where the picture goes and how large
 // it is. It assumes that a command calls check before it computes, and with before it
 // prints.
-
-// terminal is the value of --plot that stands for standard output.
-const terminal = "term"
 
 // pictureFlags are where a picture goes; file is empty for no picture.
 type pictureFlags struct {
@@ -35,11 +29,9 @@ type pictureFlags struct {
 
 // The ends of what may be asked for.
 const (
-	leastSide, mostSide       = 4 * vg.Centimeter, 100 * vg.Centimeter
-	leastDPI, mostDPI         = 20, 1200
-	mostPixels                = 100e6
-	leastColumns, mostColumns = 40, 400
-	leastRows, mostRows       = 10, 200
+	leastSide, mostSide = 4 * vg.Centimeter, 100 * vg.Centimeter
+	leastDPI, mostDPI   = 20, 1200
+	mostPixels          = 100e6
 )
 
 // register defines the flags. what is drawn, width and height centimetres large unless
@@ -47,9 +39,9 @@ const (
 func (f *pictureFlags) register(cmd *cobra.Command, what string, width, height float64) {
 	f.preset = figure.Size{Width: vg.Length(width) * vg.Centimeter, Height: vg.Length(height) * vg.Centimeter}
 	f.set = cmd.Flags()
-	f.set.StringVar(&f.file, "plot", "", "draw "+what+" to a `file` (.svg, .png, .pdf or .html), or to the terminal (term)")
-	f.set.StringVar(&f.width, "width", "", fmt.Sprintf("`width` of the picture, such as 12cm, 6in or 800px (default %vcm); of one in a terminal, in columns", width))
-	f.set.StringVar(&f.height, "height", "", fmt.Sprintf("`height` of the picture (default %vcm); of one in a terminal, in lines", height))
+	f.set.StringVar(&f.file, "plot", "", "draw "+what+" to a `file` (.svg, .png or .pdf)")
+	f.set.StringVar(&f.width, "width", "", fmt.Sprintf("`width` of the picture, such as 12cm, 6in or 800px (default %vcm)", width))
+	f.set.StringVar(&f.height, "height", "", fmt.Sprintf("`height` of the picture (default %vcm)", height))
 	f.set.StringVar(&f.dpi, "dpi", "", "dots per inch of a .png (default 96)")
 	_ = cmd.MarkFlagFilename("plot", figure.Formats...)
 }
@@ -76,17 +68,8 @@ func (f *pictureFlags) check(form output) error {
 			}
 		}
 		return nil
-	case f.file == terminal:
-		if form != (output{}) {
-			return usageError{errors.New("--plot term excludes --json, --csv, --markdown and --latex: both are printed")}
-		}
-		if f.set.Changed("dpi") {
-			return usageError{errors.New("--dpi is for .png")}
-		}
-		_, err := f.terminal(io.Discard)
-		return err
 	case figure.Format(f.file) == "":
-		return fault.New("--plot", "%q does not end in .svg, .png, .pdf or .html, and is not term", f.file)
+		return fault.New("--plot", "%q does not end in .svg, .png or .pdf", f.file)
 	case f.set.Changed("dpi") && figure.Format(f.file) != "png":
 		return usageError{errors.New("--dpi is for .png")}
 	}
@@ -149,52 +132,9 @@ func length(text string, dpi int) (vg.Length, error) {
 	return 0, fmt.Errorf("%s is not a length such as 12cm, 6in or 800px", show(text))
 }
 
-// terminal returns how the picture looks in what w writes to.
-func (f *pictureFlags) terminal(w io.Writer) (figure.Screen, error) {
-	s := figure.Screen{Columns: 80, Rows: 24, Unicode: unicodeTerminal(os.Getenv)}
-	if file, ok := w.(*os.File); ok && isTerminal(w) {
-		s.Colour = s.Unicode && os.Getenv("TERM") != "dumb"
-		if columns, rows, err := term.GetSize(int(file.Fd())); err == nil && columns > 0 {
-			s.Columns, s.Rows = min(max(columns-1, leastColumns), 120), min(max(rows-6, leastRows), 30)
-		}
-	} else if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
-		s.Columns = min(max(n, leastColumns), 120)
-	}
-	for _, side := range []struct {
-		name, text  string
-		to          *int
-		least, most int
-	}{{"--width", f.width, &s.Columns, leastColumns, mostColumns}, {"--height", f.height, &s.Rows, leastRows, mostRows}} {
-		if side.text == "" {
-			continue
-		}
-		n, err := decimal.Whole(side.text)
-		if err != nil || n < int64(side.least) || n > int64(side.most) {
-			return s, fault.New(side.name, "%s is not a whole number in [%d, %d], of a picture in a terminal", show(side.text), side.least, side.most)
-		}
-		*side.to = int(n)
-	}
-	return s, nil
-}
-
-// unicodeTerminal reports whether the environment says that text is UTF-8, and does not
-// ask for plain text.
-func unicodeTerminal(env func(string) string) bool {
-	if env("NO_COLOR") != "" {
-		return false
-	}
-	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} { // the first that is set counts
-		if v := strings.ToUpper(env(name)); v != "" {
-			return strings.Contains(v, "UTF-8") || strings.Contains(v, "UTF8")
-		}
-	}
-	return false
-}
-
-// write draws the picture into the file, whole or not at all. For a terminal, and for none,
-// it does nothing.
+// write draws the picture into the file, whole or not at all. Without a file it does nothing.
 func (f *pictureFlags) write(pic *figure.Picture) error {
-	if f.file == "" || f.file == terminal {
+	if f.file == "" {
 		return nil
 	}
 	size, err := f.size()
@@ -211,8 +151,7 @@ func (f *pictureFlags) write(pic *figure.Picture) error {
 	return nil
 }
 
-// with writes the picture into its file, and returns what prints text and, in a terminal,
-// the picture below it.
+// with writes the picture into its file, and returns text.
 func (f *pictureFlags) with(pic func() (figure.Picture, error), text func(io.Writer) error) (func(io.Writer) error, error) {
 	if f.file == "" {
 		return text, nil
@@ -221,26 +160,5 @@ func (f *pictureFlags) with(pic func() (figure.Picture, error), text func(io.Wri
 	if err != nil {
 		return nil, err
 	}
-	if f.file != terminal {
-		return text, f.write(&p)
-	}
-	return func(w io.Writer) error {
-		if err := text(w); err != nil {
-			return err
-		}
-		if _, err := fmt.Fprintln(w); err != nil {
-			return err
-		}
-		return f.show(w, &p)
-	}, nil
-}
-
-// show draws the picture into a terminal.
-func (f *pictureFlags) show(w io.Writer, pic *figure.Picture) error {
-	s, err := f.terminal(w)
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(w, pic.Terminal(s))
-	return err
+	return text, f.write(&p)
 }

@@ -3,7 +3,7 @@ package main
 import (
 	"slices"
 
-	"github.com/dpaccountant/accountant/service"
+	"github.com/dpaccountant/accountant/cmd/service"
 )
 
 // mostPoints a line has, or four times those that were asked for.

@@ -8,10 +8,10 @@ import (
 	"gonum.org/v1/plot/plotter"
 
 	"github.com/dpaccountant/accountant"
-	"github.com/dpaccountant/accountant/internal/figure"
-	"github.com/dpaccountant/accountant/internal/figure/figuretest"
+	"github.com/dpaccountant/accountant/cmd/figure"
+	"github.com/dpaccountant/accountant/cmd/figure/figuretest"
+	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/plan"
-	"github.com/dpaccountant/accountant/service"
 )
 
 // drawnLine returns the line of the only curve of a picture.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dpaccountant/accountant/internal/figure"
-	"github.com/dpaccountant/accountant/service"
+	"github.com/dpaccountant/accountant/cmd/figure"
+	"github.com/dpaccountant/accountant/cmd/service"
 )
 
 func newProfileCmd() *cobra.Command {
@@ -81,7 +81,7 @@ func (f *profileFlags) run(cmd *cobra.Command) error {
 		return flagged(cmd, err)
 	}
 	text, err := f.picture.with(func() (figure.Picture, error) { return pic, nil }, func(w io.Writer) error {
-		if err := printProfile(w, a); err != nil || f.picture.file == "" || f.picture.file == terminal {
+		if err := printProfile(w, a); err != nil || f.picture.file == "" {
 			return err
 		}
 		_, err := fmt.Fprintf(w, "\nwrote %s\n", printable(f.picture.file))

@@ -19,7 +19,7 @@ import (
 //	<!-- numbers: experiments/must.md ../subsample/acceptance_test.go -->
 //
 // The files, named from where the page is, are pages that TestPages or a program of
-// experiments/ checks, or tests. A number that no file has, such as one that was
+// lab/ checks, or tests. A number that no file has, such as one that was
 // measured, stands in
 //
 //	<!-- numbers without a test: 36.52 (timed by hand, version 0.3) -->

@@ -25,7 +25,7 @@ func TestRandomnessNamesEverySampler(t *testing.T) {
 		}
 		if d.IsDir() {
 			switch d.Name() {
-			case "cmd", "experiments", "examples", "testdata", ".git", "service", "web", "steady":
+			case "cmd", "lab", "examples", "testdata", ".git", "steady":
 				return fs.SkipDir
 			}
 			return nil

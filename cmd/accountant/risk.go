@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dpaccountant/accountant/internal/figure"
-	"github.com/dpaccountant/accountant/service"
+	"github.com/dpaccountant/accountant/cmd/figure"
+	"github.com/dpaccountant/accountant/cmd/service"
 )
 
 func newRiskCmd() *cobra.Command {

@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/internal/nearest"
 	"github.com/dpaccountant/accountant/labeldp"
 	"github.com/dpaccountant/accountant/ledger"
-	"github.com/dpaccountant/accountant/service"
 )
 
 // commands lists every command, in the order of the help.

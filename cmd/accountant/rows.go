@@ -1,6 +1,6 @@
 package main
 
-import "github.com/dpaccountant/accountant/service"
+import "github.com/dpaccountant/accountant/cmd/service"
 
 // This file has the rows of CSV, for answers that suit it better in another order than
 // that of their JSON.

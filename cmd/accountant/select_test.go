@@ -8,7 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpaccountant/accountant/service"
+	"github.com/dpaccountant/accountant/cmd/service"
+	"github.com/dpaccountant/accountant/internal/slow"
 )
 
 func selectRun(t *testing.T, args ...string) (string, error) {
@@ -44,6 +45,7 @@ func selectNear(t *testing.T, what string, got *float64, want, tol float64) {
 }
 
 func TestSelectPure(t *testing.T) {
+	slow.Test(t)
 	// selection.md §5.3: ε₁ = 1, γ = 0.01, geometric; Poisson(10).
 	rows := selectLaws(t, "--candidate-epsilon", "1", "--mean", "100", "--law", "geometric")
 	r := rows["geometric"]
@@ -96,6 +98,7 @@ steps:
 `
 
 func TestSelectPlan(t *testing.T) {
+	slow.Test(t)
 	path := filepath.Join(t.TempDir(), "dpsgd.yaml")
 	if err := os.WriteFile(path, []byte(selectDPSGD), 0o600); err != nil {
 		t.Fatal(err)
@@ -132,6 +135,7 @@ func TestSelectPlan(t *testing.T) {
 // TestSelectInterval: both ends are there, the lower one never below one run's cost, and the
 // first above a threshold costs less than the best.
 func TestSelectInterval(t *testing.T) {
+	slow.Test(t)
 	args := []string{"--candidate-epsilon", "1", "--law", "geometric", "--delta", "1e-5"}
 	best := selectLaws(t, args...)["geometric"].Epsilon
 	first := selectLaws(t, append(args, "--first-above")...)["geometric"].Epsilon
@@ -186,6 +190,7 @@ func TestSelectInput(t *testing.T) {
 // the interval adds as much. (For Poisson laws select also tries the way through
 // Rényi curves, which gives no profile, and can be below the step.)
 func TestSelectAgreesWithPlanStep(t *testing.T) {
+	slow.Test(t)
 	const run = `neighbors: add-remove
 steps:
   - mechanism: {gaussian: {noise-multiplier: 20}}

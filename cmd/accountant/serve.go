@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dpaccountant/accountant/internal/server"
-	"github.com/dpaccountant/accountant/service"
+	"github.com/dpaccountant/accountant/cmd/server"
+	"github.com/dpaccountant/accountant/cmd/service"
 )
 
 func newServeCmd() *cobra.Command {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dpaccountant/accountant/internal/server"
+	"github.com/dpaccountant/accountant/cmd/server"
 )
 
 // registerHTTP defines the flags of serve --http.
@@ -21,7 +21,7 @@ func registerHTTP(cmd *cobra.Command, c *server.Config) {
 }
 
 // httpFlags are the flags that mean something beside --http alone.
-var httpFlags = []string{"ledgers", "clients", "tls-cert", "tls-key", "client-ca", "plaintext", "max-body", "time-limit", "running", "waiting", "per-client"}
+var httpFlags = []string{"ledgers", "clients", "tls-cert", "tls-key", "client-ca", "plaintext", "max-body", "time-limit", "running", "waiting", "per-client", "connections", "max-memory", "max-work"}
 
 // serveHTTP answers requests until a signal, and then those that are there.
 func serveHTTP(cmd *cobra.Command, c server.Config) error {

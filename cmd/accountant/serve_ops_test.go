@@ -9,12 +9,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpaccountant/accountant/service"
+	"github.com/dpaccountant/accountant/cmd/service"
+	"github.com/dpaccountant/accountant/internal/slow"
 )
 
 // TestServeSaysWhatCommandsSay: a request is answered by the bytes that the
 // command of its name prints.
 func TestServeSaysWhatCommandsSay(t *testing.T) {
+	slow.Test(t)
 	const plan = `{"neighbors": "add-remove", "steps": [{"mechanism": {"gaussian": {"noise-multiplier": 2}}, "sampling": {"poisson": {"rate": 0.1}}, "count": 20}]}`
 	const gap = `{"neighbors": "substitute", "steps": [{"mechanism": {"gaussian": {"noise-multiplier": 4}}, "sampling": {"without-replacement": {"population": 1000, "batch": 10}}, "count": 10}]}`
 	const tiny = `{"neighbors": "substitute", "steps": [{"mechanism": {"gaussian": {"noise-multiplier": 4}}, "sampling": {"without-replacement": {"population": 20, "batch": 2}}, "count": 5}]}`

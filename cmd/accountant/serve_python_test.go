@@ -12,16 +12,19 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/dpaccountant/accountant/internal/slow"
 )
 
 // TestPython runs the tests of python/ against this program. What is left out is
 // reported by .ci/run as well, which shows what a test that passes does not.
 func TestPython(t *testing.T) {
+	slow.Test(t)
 	python := pythonFor(t)
 	program := linkedProgram(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	for _, file := range []string{"test_dpaccountant.py", "test_adapters.py", "test_examples.py", "test_remote.py"} {
+	for _, file := range []string{"test_dpaccountant.py", "test_adapters.py", "test_examples.py", "test_remote.py", "test_wheel.py"} {
 		cmd := exec.CommandContext(ctx, python, "-B", "-W", "error", filepath.Join("..", "..", "python", "tests", file), "-v")
 		cmd.Env = append(os.Environ(), "ACCOUNTANT="+program, "PYTHONIOENCODING=utf-8")
 		out, err := cmd.CombinedOutput()
@@ -38,6 +41,7 @@ func TestPython(t *testing.T) {
 
 // TestPythonTypes checks the types of the Python package, as strictly as mypy can.
 func TestPythonTypes(t *testing.T) {
+	slow.Test(t)
 	mypy, err := exec.LookPath("mypy")
 	if err != nil {
 		t.Skip("THERE IS NO MYPY: THE TYPES OF python/ ARE NOT CHECKED")
@@ -49,26 +53,19 @@ func TestPythonTypes(t *testing.T) {
 	}
 }
 
-// pythonFor returns a python3 of 3.8 or newer, one with numpy if there is one.
+// pythonFor returns a python3 of 3.8 or newer: one with numpy and torch, else with numpy, if there is one.
 func pythonFor(t *testing.T) string {
 	t.Helper()
-	best := ""
-	for _, name := range []string{"python3", "/usr/bin/python3"} {
-		path, err := exec.LookPath(name)
-		if err != nil || exec.Command(path, "-c", "import sys; sys.exit(sys.version_info < (3, 8))").Run() != nil {
-			continue
-		}
-		if exec.Command(path, "-c", "import numpy").Run() == nil {
-			return path
-		}
-		if best == "" {
-			best = path
+	for _, modules := range []string{"numpy, torch", "numpy", "sys"} {
+		for _, name := range []string{"python3", "/usr/bin/python3"} {
+			path, err := exec.LookPath(name)
+			if err == nil && exec.Command(path, "-c", "import sys, "+modules+"; sys.exit(sys.version_info < (3, 8))").Run() == nil {
+				return path
+			}
 		}
 	}
-	if best == "" {
-		t.Skip("THERE IS NO PYTHON 3.8 OR NEWER: THE TESTS OF python/ ARE NOT RUN")
-	}
-	return best
+	t.Skip("THERE IS NO PYTHON 3.8 OR NEWER: THE TESTS OF python/ ARE NOT RUN")
+	return ""
 }
 
 // started starts a program, and returns it with its standard input and output.

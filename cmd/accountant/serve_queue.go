@@ -7,10 +7,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"sync"
 
-	"github.com/dpaccountant/accountant/service"
+	"github.com/dpaccountant/accountant/cmd/service"
+	"github.com/dpaccountant/accountant/internal/strictjson"
 )
 
 // A request is a line that has not been answered. Its context ends when it is
@@ -74,6 +76,9 @@ func serve(ctx context.Context, s *service.Service, in io.Reader, out io.Writer)
 			answer.Error = &service.Error{Kind: service.KindInput, Message: fmt.Sprintf("request: is longer than %d bytes", service.MaxRequest)}
 		} else {
 			answer = s.Answer(r.ctx, r.line)
+			if answer.Stack != "" {
+				fmt.Fprintf(os.Stderr, "accountant: %s\n%s", answer.Error.Message, answer.Stack)
+			}
 		}
 		waiting.remove(r)
 		if err := writeLine(out, answer); err != nil {
@@ -94,16 +99,14 @@ func (q *queue) read(ctx context.Context, in io.Reader, requests chan<- *request
 		if line = bytes.TrimSpace(line); len(line) > 0 || tooLong {
 			r := &request{line: line, tooLong: tooLong}
 			r.ctx, r.cancel = context.WithCancel(ctx)
-			var c struct {
-				ID      json.RawMessage `json:"id"`
-				Op      string          `json:"op"`
-				Request json.RawMessage `json:"request"`
-			}
-			if json.Unmarshal(line, &c) == nil {
-				if c.Op == "cancel" {
-					q.cancel(string(c.Request))
+			// A line that is not strict cancels nothing: its answer is an error.
+			var keys map[string]json.RawMessage
+			if strictjson.Decode(line, &keys) == nil && strictjson.Keys(line, nil) == nil {
+				var op string
+				if json.Unmarshal(keys["op"], &op) == nil && op == "cancel" {
+					q.cancel(string(keys["request"]))
 				}
-				r.id = string(c.ID)
+				r.id = string(keys["id"])
 			}
 			q.add(r)
 			select {

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/ledger"
-	"github.com/dpaccountant/accountant/service"
 )
 
 // TestServeGarbage: every line that is not blank is answered by one line of

@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dpaccountant/accountant/service"
+	"github.com/dpaccountant/accountant/cmd/service"
 )
 
 const sweepLong = `sweep asks one question about many plans: for ε at each --delta, for δ at each
@@ -95,19 +95,18 @@ func newSweepCmd() *cobra.Command {
 	fs.StringVar(&j.out, "out", "", "`file` to write, or to go on with; - is standard output")
 	fs.StringVar(&j.dead, "dead-letter", "", "in the end, write the plans without an answer to this `file` of JSON lines, with their lines and the reasons")
 	fs.BoolVar(&j.csv, "csv", false, "write CSV, also where --out does not end in .csv")
-	fs.BoolVar(&j.dry, "dry-run", false, "read every plan, count them and their errors, and ask nothing")
+	fs.BoolVar(&j.dry, "dry-run", false, "count the plans, read them (of a grid a million at most), count their errors, and ask nothing")
 	number(fs, &j.q.Accuracy, "accuracy", "", "relative `width` that an interval may have (default 1e-9, and 1e-3 where lattices are needed)")
 	number(fs, &j.q.Memory, "memory", "", "limit of memory of one question in `MB` (default 1 GiB)")
 	number(fs, &j.q.Work, "work", "", "limit of the work for all answers about one plan, in terms of about 40 ns (default 2.5e8, about 10 s); at the `limit` a row has what is proved by then, and a warning")
 	addRecursion(cmd, &j.q.Recursion, "0", "takes seconds for 1000")
 	addProgress(cmd, &j.progress)
 	_ = cmd.MarkFlagFilename("out", "csv", "jsonl")
-	cmd.AddCommand(newSweepPlotCmd())
 	return cmd
 }
 
 // noted is the number of plans from which on a grid's size is told before it is worked on.
-const noted = 1e9
+const noted = 1e6
 
 // read reads the grid, or counts the lines of plans; done closes what is open.
 func (j *sweepJob) read(cmd *cobra.Command, path string) (done func(), err error) {
@@ -243,11 +242,12 @@ func (j *sweepJob) write(cmd *cobra.Command, f *sweepFile, form service.SweepFor
 func (j *sweepJob) check(cmd *cobra.Command) error {
 	w := cmd.OutOrStdout()
 	m := startMeter(cmd, j.progress, "reading")
-	failed, first := int64(0), ""
+	read, failed, first := int64(0), int64(0), ""
 	err := service.New(nil).CheckSweep(cmd.Context(), j.plans, func(i int64, problem string) error {
 		if i%4096 == 0 {
 			m.at(int(i), int(j.plans.Len()))
 		}
+		read++
 		if problem != "" {
 			if failed++; first == "" {
 				first = fmt.Sprintf("plan %d: %s", i, problem)
@@ -260,9 +260,12 @@ func (j *sweepJob) check(cmd *cobra.Command) error {
 		return err
 	}
 	fmt.Fprintf(w, "plans: %d\nrows: %d\ncolumns: %s\n", j.plans.Len(), j.plans.Len()*j.q.RowsPerPlan(), strings.Join(j.q.Form(j.plans, "", false).Columns(), ", "))
+	if read < j.plans.Len() {
+		fmt.Fprintf(w, "read: %d of them, from the first to the last\n", read)
+	}
 	if failed > 0 {
 		fmt.Fprintf(w, "plans with an error: %d, the first is %s\n", failed, first)
-		return failedRows{failed * j.q.RowsPerPlan(), j.plans.Len() * j.q.RowsPerPlan()}
+		return failedRows{failed * j.q.RowsPerPlan(), read * j.q.RowsPerPlan()}
 	}
 	return nil
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/dpaccountant/accountant/internal/slow"
 )
 
 // sweepGrid has 90 plans, a third of them with an error.
@@ -50,7 +52,7 @@ func sweepOnce(t *testing.T, args []string, out string, cores int) []byte {
 	return data
 }
 
-// TestSweepKilled: a sweep that is killed ten times at random moments, with -slow forty times, is in the end the
+// TestSweepKilled: a sweep that is killed ten times at random moments, with SLOW=2 forty times, is in the end the
 // same to the byte as one that is not, whatever the number of cores.
 func TestSweepKilled(t *testing.T) {
 	for _, ending := range []string{"csv", "jsonl"} {
@@ -59,7 +61,7 @@ func TestSweepKilled(t *testing.T) {
 		want := sweepOnce(t, sweepArgs(t, whole), whole, 2)
 		draw := rand.New(rand.NewPCG(21, 1))
 		killed, kills := 0, 10
-		if *slow {
+		if slow.All() {
 			kills = 40
 		}
 		for i := range kills {
@@ -191,7 +193,7 @@ func TestSweepFullDisk(t *testing.T) {
 	}
 }
 
-// TestSweepLarge: what a sweep holds does not grow with its grid of 10^5 plans, with -slow of 10^6.
+// TestSweepLarge: what a sweep holds does not grow with its grid of 10^5 plans, with SLOW=2 of 10^6.
 func TestSweepLarge(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skipf("the memory of a process is measured on linux; this is %s: NOT tested", runtime.GOOS)
@@ -211,7 +213,7 @@ func TestSweepLarge(t *testing.T) {
 		return maxMemory(cmd.ProcessState)
 	}
 	many := "1000"
-	if *slow {
+	if slow.All() {
 		many = "10000"
 	}
 	if few, most := peak("10"), peak(many); most > few+8<<10 {

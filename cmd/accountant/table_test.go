@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"text/tabwriter"
+
+	"github.com/dpaccountant/accountant/cmd/service"
 )
 
 // The same table on a wide and on a narrow terminal, in Markdown and in LaTeX.
@@ -107,6 +110,35 @@ func TestFullOutput(t *testing.T) {
 		code := run(t.Context(), strings.Fields(line), strings.NewReader(""), failing{}, &stderr)
 		if code != exitInput || stderr.String() != "accountant: no space left on device\n" {
 			t.Errorf("%s: exit status %d, %s", line, code, stderr.String())
+		}
+	}
+}
+
+// TestCertifiedTitle: a column is headed certified where both ends of every row are proved, and the gap below a
+// bound is told of where it is one.
+func TestCertifiedTitle(t *testing.T) {
+	inf := service.Number(math.Inf(1))
+	for _, c := range []struct {
+		lower, upper service.Number
+		gap          bool
+		title, note  bool
+	}{
+		{1, 2, true, true, true},
+		{1, 2, false, true, false},
+		{1, 1 + 1e-13, true, true, false},
+		{1, 1 + 1e-11, true, true, true},
+		{0, 0, true, true, false},
+		{inf, inf, false, true, false},
+		{2.7365, inf, false, false, false},
+		{2.7365, inf, true, false, true},
+	} {
+		var b bytes.Buffer
+		a := answer{"δ", "ε", 1e-5, service.Bounds{Lower: c.lower, Estimate: c.lower, Upper: c.upper}, service.Basis{TheoryGap: c.gap, Warnings: []string{"wide"}}}
+		if err := printTable(&b, []answer{a}, false); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(b.String(), "certified") != c.title || strings.Contains(b.String(), "not bounded from above") == c.title || strings.Contains(b.String(), "two nothing is proved") != c.note {
+			t.Errorf("[%v, %v], gap %v:\n%s", c.lower, c.upper, c.gap, b.String())
 		}
 	}
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/dpaccountant/accountant/internal/slow"
 )
 
 // validCalls are cheap calls of every command with flags; okPlan is on standard
@@ -18,7 +20,6 @@ var validCalls = []string{
 	"risk --false-positives 0.1 --priors 0.5 -",
 	"curve --points 3 --csv -",
 	"sweep --delta 1e-5 --out sweep.csv gaussian.yaml",
-	"sweep plot --x index --plot sweep.svg sweep.csv",
 	"profile --mechanism gaussian --noise-multiplier 1 --at 1",
 	"sampling --population 100 --batch 10 --noise-multiplier 5 --steps 1 --recursion 0",
 	"calibrate --epsilon 3 --delta 0 --solve count -",
@@ -54,6 +55,7 @@ var validCalls = []string{
 // TestFlagValues gives every flag of every command values that are not meant. There
 // is an answer or one line that says what is wrong, and no panic.
 func TestFlagValues(t *testing.T) {
+	slow.Test(t)
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{"prior.csv": "label,weight\n0,1\n1,2\n", "data.csv": "label\n0\n1\n", "empty": "",
 		"gaussian.yaml": "neighbors: add-remove\nsteps: [{mechanism: {gaussian: {noise-multiplier: 1}}}]\n",

@@ -12,7 +12,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/dpaccountant/accountant/experiments/logit"
+	"github.com/dpaccountant/accountant/lab/logit"
 )
 
 // checkpoint is the model after so many epochs. JSON keeps every bit of its numbers.

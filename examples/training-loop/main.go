@@ -25,7 +25,7 @@ import (
 	"os"
 	"os/signal"
 
-	"github.com/dpaccountant/accountant/experiments/logit"
+	"github.com/dpaccountant/accountant/lab/logit"
 	"github.com/dpaccountant/accountant/ledger"
 	"github.com/dpaccountant/accountant/subsample"
 	"github.com/dpaccountant/accountant/subsample/allocation"

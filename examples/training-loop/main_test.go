@@ -16,9 +16,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpaccountant/accountant/experiments/logit"
+	"github.com/dpaccountant/accountant/cmd/service"
+	"github.com/dpaccountant/accountant/lab/logit"
 	"github.com/dpaccountant/accountant/ledger"
-	"github.com/dpaccountant/accountant/service"
 	"github.com/dpaccountant/accountant/subsample"
 )
 

@@ -7,9 +7,9 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/dpaccountant/accountant/experiments/logit"
-	"github.com/dpaccountant/accountant/experiments/votes"
-	"github.com/dpaccountant/accountant/noise"
+	"github.com/dpaccountant/accountant/lab/logit"
+	"github.com/dpaccountant/accountant/lab/votes"
+	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 )
 
@@ -58,7 +58,7 @@ func step(model logit.Model, data []logit.Image, picks []subsample.Pick, src ran
 		for i := range model[c] {
 			// Noise of standard deviation noiseMultiplier · clip on the sum, which is then
 			// divided by the expected size of a batch: the actual size is secret.
-			noisy, err := noise.Gaussian(src, sum[c][i], noiseMultiplier*clip, grid)
+			noisy, err := profiles.AddGaussian(src, sum[c][i], noiseMultiplier*clip, grid)
 			if err != nil {
 				return err
 			}

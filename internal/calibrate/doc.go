@@ -7,12 +7,5 @@
 // budget rests on its interval alone; that it is extreme rests on the cost being monotone.
 //
 // Do not use it for roots of functions that are cheap to evaluate: it spends much thought on
-// each evaluation.//
-// Files, each of which uses only those below it:
-//
-//	certify.go   Run, and the proof on both sides of the budget
-//	search.go    Search: closing in on the budget
-//	look.go      Look: for budgets that are met or not
-//	knob.go      Knob: a quantity as one number
-//	quantity.go  noise, rate and batch of a mechanism on its sample
+// each evaluation.
 package calibrate

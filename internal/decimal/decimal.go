@@ -120,6 +120,20 @@ func Parse(s string) (float64, error) {
 	return x, nil
 }
 
+// Plain returns the float64 nearest to a number in decimal notation, as tables have them: leading zeros are
+// allowed; expressions, infinities and digits with _ between are not. A number that is too large is an
+// infinity and an error, a predicate as that of Parse.
+func Plain(s string) (float64, error) {
+	if !isNumber(s) {
+		return 0, notNumber(s)
+	}
+	x, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		err = errTooLarge
+	}
+	return x, err
+}
+
 func mantissa(s string) string {
 	if i := strings.IndexAny(s, "eE"); i >= 0 {
 		return s[:i]

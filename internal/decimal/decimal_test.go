@@ -65,3 +65,21 @@ func TestWhole(t *testing.T) {
 		}
 	}
 }
+
+// TestPlain: the numbers of tables are decimal notation, with leading zeros and without anything else that
+// Go takes for a number.
+func TestPlain(t *testing.T) {
+	for text, want := range map[string]float64{"0": 0, "007": 7, "-03.50": -3.5, "1e3": 1000, ".5": 0.5, "5.": 5, "+1": 1, "1e-400": 0, "5e-324": 5e-324} {
+		if got, err := Plain(text); err != nil || got != want {
+			t.Errorf("Plain(%q) = %v, %v; want %v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", " 1", "1 ", "3_0", "0x10", "0x1p3", "inf", "Infinity", "nan", ".inf", ".nan", "1/2", "ceil(1)", "x", "3;1", "1,5", "1e", "--1"} {
+		if got, err := Plain(text); err == nil {
+			t.Errorf("Plain(%q) = %v, want an error", text, got)
+		}
+	}
+	if got, err := Plain("-1e999"); !math.IsInf(got, -1) || err != errTooLarge {
+		t.Errorf("Plain(-1e999) = %v, %v", got, err)
+	}
+}

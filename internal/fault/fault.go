@@ -8,6 +8,8 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -43,8 +45,27 @@ func (e *Error) Field() string {
 	return e.Path[len(e.Path)-1]
 }
 
-// New returns a problem with a field. The format is that of fmt.Errorf, %w included.
+// maxText is how long a text is that a problem repeats; a line of a table of what is allowed is shorter.
+const maxText = 1000
+
+// brief is a text as a problem repeats it: the beginning of a long one, which may be all that somebody has sent.
+func brief(text string) string {
+	if len(text) <= maxText {
+		return text
+	}
+	return strings.ToValidUTF8(text[:60], "\uFFFD") + "…"
+}
+
+// New returns a problem with a field. The format is that of fmt.Errorf, %w included; texts are cut that have more than a thousand
+// bytes.
 func New(field, format string, args ...any) error {
+	field = brief(field)
+	args = slices.Clone(args)
+	for i, a := range args {
+		if v := reflect.ValueOf(a); v.Kind() == reflect.String && v.Len() > maxText {
+			args[i] = brief(v.String())
+		}
+	}
 	err := fmt.Errorf(format, args...)
 	e := &Error{Path: []string{field}, Problem: err.Error(), Err: errors.Unwrap(err)}
 	e.Value, e.Allowed = parts(format, args)
@@ -54,7 +75,8 @@ func New(field, format string, args ...any) error {
 // NotOneOf returns a problem with a field whose value is none of what it may be; more is what
 // follows in the text, such as a suggestion.
 func NotOneOf(field, value, allowed, more string) error {
-	return &Error{Path: []string{field}, Problem: value + " is not " + allowed + more, Value: unquoted(value), Allowed: allowed}
+	value = brief(value)
+	return &Error{Path: []string{brief(field)}, Problem: value + " is not " + allowed + more, Value: unquoted(value), Allowed: allowed}
 }
 
 // parts returns the value of a problem and what is allowed, by the format of the problem: a value

@@ -4,7 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -68,6 +71,24 @@ func TestParts(t *testing.T) {
 			if f := Of(err); f.Value != c.value || f.Allowed != c.allowed {
 				t.Errorf("%v: %q, %q", err, f.Value, f.Allowed)
 			}
+		}
+	}
+}
+
+// TestLongTexts: whatever somebody sends, an error does not repeat all of it.
+func TestLongTexts(t *testing.T) {
+	type mode string
+	long := strings.Repeat("größer", 200_000)
+	for _, err := range []error{
+		New("mode", "%q is not one of a, b", long),
+		New("mode", "%q is not one of a, b", mode(long)),
+		New("mode", "is %s", long),
+		New(long, "is missing"),
+		NotOneOf("mode", strconv.Quote(long), "one of a, b", ""),
+	} {
+		var e *Error
+		if !errors.As(err, &e) || len(err.Error()) > 300 || len(e.Value) > 300 || !utf8.ValidString(err.Error()) || !strings.Contains(err.Error(), "grö") {
+			t.Errorf("%.300s", err)
 		}
 	}
 }

@@ -8,7 +8,11 @@ import (
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
-// Length returns the least length of at least n points, at least 2, for which Eta is proved. It keeps
+// MaxLength is the largest length that Length returns for at most so many points. gonum keeps the factors 4, 2, 3
+// and 5 of a length in a table of 13, for which 9·2^23 is too long, and panics beyond.
+const MaxLength = 1 << 26
+
+// Length returns the least length of at least n ≤ MaxLength points, at least 2, for which Eta is proved. It keeps
 // to 2^a·{1, 3, 5, 9, 15}: three to five times more accurate than high powers of 3 and 5
 // (docs/accuracy.md §7), and never a large prime, which gonum handles in quadratic time.
 func Length(n int) int {

@@ -34,6 +34,9 @@ type Answer struct{ Lower, Upper, Regret float64 }
 // ErrNone is of a profile that no μ describes at a tolerance.
 var ErrNone = errors.New("no μ is large enough")
 
+// ErrEnough is returned by what Find asks for several more values when none are to be had: what the others prove is the answer.
+var ErrEnough = errors.New("no more values of the profile are to be had")
+
 // MaxEpsilon and MaxMu bound the losses and the μ that are looked at.
 const (
 	MaxEpsilon = 600
@@ -82,7 +85,9 @@ func Find(tolerance, end, most float64, ask func(epsilons []float64) ([]Point, e
 		if round == rounds || len(more) == 0 || out.Upper-out.Lower <= accuracy*out.Upper {
 			break
 		}
-		if err := c.add(more); err != nil {
+		if err := c.add(more); err == ErrEnough {
+			break
+		} else if err != nil {
 			return out, err
 		}
 	}

@@ -6,17 +6,19 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"github.com/dpaccountant/accountant/internal/fault"
 )
 
 // Do runs f(0), …, f(n−1) at the same time and returns when all have ended. A panic
-// of one of them is the caller's to recover: in a goroutine of its own it would end
-// the whole program.
+// of one of them is the caller's to recover, as a *fault.Panic with its stack: in a goroutine
+// of its own it would end the whole program.
 func Do(n int, f func(i int)) {
 	var wg sync.WaitGroup
-	caught := make([]any, n)
+	caught := make([]*fault.Panic, n)
 	for i := range n {
 		run := func() {
-			defer func() { caught[i] = recover() }()
+			defer func() { caught[i] = fault.Caught(recover()) }()
 			f(i)
 		}
 		if i < n-1 {

@@ -3,9 +3,11 @@ package parallel_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync/atomic"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/parallel"
 )
 
@@ -25,8 +27,8 @@ func TestDoPanics(t *testing.T) {
 		var ended atomic.Int64
 		func() {
 			defer func() {
-				if r := recover(); r != bad {
-					t.Errorf("recovered %v, want %d", r, bad)
+				if p, ok := recover().(*fault.Panic); !ok || p.Value != bad || !strings.Contains(p.Stack, "TestDoPanics") {
+					t.Errorf("recovered %v, want %d", p, bad)
 				}
 			}()
 			parallel.Do(3, func(i int) {
@@ -74,8 +76,8 @@ func TestEach(t *testing.T) {
 	}
 	func() {
 		defer func() {
-			if r := recover(); r != "broken" {
-				t.Errorf("recovered %v", r)
+			if p, ok := recover().(*fault.Panic); !ok || p.Value != "broken" {
+				t.Errorf("recovered %v", p)
 			}
 		}()
 		_ = parallel.Each(context.Background(), 100, nil, func(i int) {

@@ -16,26 +16,40 @@ type workKey struct{}
 type work struct {
 	mu          sync.Mutex
 	most, spent float64
+	outer       *work // of the context that this one was made of; nil if that had none
 }
 
 // WithWork returns a context whose calls may take so much work together, in terms of a sum (about
-// 40 ns each), and not in time, so that they end at the same place on every machine.
+// 40 ns each), and not in time, so that they end at the same place on every machine. Their work counts
+// in every limit that ctx has already. With most = +Inf it only counts.
 func WithWork(ctx context.Context, most float64) context.Context {
-	return context.WithValue(ctx, workKey{}, &work{most: most})
+	outer, _ := ctx.Value(workKey{}).(*work)
+	return context.WithValue(ctx, workKey{}, &work{most: most, outer: outer})
 }
 
-// Spend takes work off what the context has left, and returns ErrWork once that is too little.
+// Spend takes work off what the context has left, and returns ErrWork once that is too little. Limits
+// around the innermost one count the work, and return no error.
 func Spend(ctx context.Context, amount float64) error {
 	w, ok := ctx.Value(workKey{}).(*work)
 	if !ok {
 		return nil
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.spent += amount; w.spent > w.most {
+	over := w.add(amount)
+	for w = w.outer; w != nil; w = w.outer {
+		w.add(amount)
+	}
+	if over {
 		return ErrWork
 	}
 	return nil
+}
+
+// add adds to what was spent, and reports whether that is too much.
+func (w *work) add(amount float64) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.spent += amount
+	return w.spent > w.most
 }
 
 // Work returns what the calls of the context have taken, and what is left: negative once a call has ended

@@ -106,14 +106,16 @@ func (l *Law) Below(k float64) float64 {
 }
 
 // Affine returns the law of scale·X + shift, for scale > 0 and shift ≥ 0 that are known to the
-// relative error err.
-func (l *Law) Affine(scale, shift, err float64) *Law {
+// relative error err. Above, a mean at infinity does not vanish.
+func (l *Law) Affine(scale, shift, err float64, above bool) *Law {
 	r := *l
 	r.X = make([]float64, len(l.X))
 	for i, x := range l.X {
 		r.X[i] = scale*x + shift
 	}
-	r.Top = l.Top * scale
+	if r.Top = l.Top * scale; above && l.Top > 0 {
+		r.Top += math.SmallestNonzeroFloat64
+	}
 	r.ValueErr += err + 3*u
 	r.MassErr += err + 2*u // of Top
 	return &r
@@ -373,6 +375,9 @@ func combine(op operation, x, y *Law, grid []float64, above bool) *Law {
 	l.Top += x.Top*by + y.Top*bx
 	if op == multiply {
 		l.Top += x.Top * y.Top
+	}
+	if above && x.Top+y.Top > 0 {
+		l.Top += 3 * math.SmallestNonzeroFloat64 // of products that vanish
 	}
 	return l
 }

@@ -243,3 +243,28 @@ func TestProductsOfTinyMasses(t *testing.T) {
 		t.Errorf("E(X − 1e200)₊ is at most %v above", up.Above(1e200))
 	}
 }
+
+// TestInfiniteMeansDoNotVanish: a loss that is infinite with a probability below all float64 has a mean at infinity above, and
+// keeps it through sums, products and scales; below it may be left out.
+func TestInfiniteMeansDoNotVanish(t *testing.T) {
+	d, err := profiles.NewDiscrete([]profiles.Atom{{Loss: 0, LogP: 0, LogQ: 0}}, -921, -921, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, build := range map[string]func(p *Program, a int){
+		"source":  func(p *Program, a int) {},
+		"affine":  func(p *Program, a int) { p.Affine(a, 0.25, 0.75, u) },
+		"sum":     func(p *Program, a int) { p.Affine(p.Sum(a, 5), 0.2, 0, u) },
+		"product": func(p *Program, a int) { p.Power(a, 5) },
+	} {
+		p := &Program{}
+		build(p, p.Source(FromProfile{d}))
+		up, _, err := p.Run(t.Context(), Target{Delta: 1e-10, Relative: 1e-3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !(up.Top > 0) || up.Top > 1e-300 {
+			t.Errorf("%s: a mean of %v at infinity", name, up.Top)
+		}
+	}
+}

@@ -80,8 +80,17 @@ type Target struct{ Delta, Relative, At float64 }
 const maxPoints = 1 << 13
 
 // What a program takes of a limit of work, measured, in the unit of parallel.WithWork: a pair of points of two
-// operands, and a node's sketch.
-const perPair, perSketch = 0.05, 3e4
+// operands, and a node's sketch beside its pairs.
+const perPair, perSketch = 0.035, 1.2e4
+
+// pairs returns the work of combining two laws. A law with itself has half the pairs (cells.square).
+func pairs(a, b *Law) float64 {
+	n := float64(len(a.X)) * float64(len(b.X))
+	if a == b {
+		n /= 2
+	}
+	return perPair * n
+}
 
 // RunFor is Run of one copy of the result, of which so many will be multiplied: its grids are
 // made for the product.
@@ -109,7 +118,10 @@ func (p *Program) RunFor(ctx context.Context, t Target, copies int64) (upper, lo
 func (p *Program) Run(ctx context.Context, t Target) (upper, lower *Law, err error) {
 	if last := p.nodes[len(p.nodes)-1]; last.source != nil {
 		// One copy: as fine as is cheap.
-		s := p.sketch(t)
+		s, err := p.sketch(ctx, t)
+		if err != nil {
+			return nil, nil, err
+		}
 		g := uniform(s[len(s)-1], last.mean, t, singlePoints)
 		return last.source.Round(g, true).within(true), last.source.Round(g, false).within(false), nil
 	}
@@ -160,10 +172,10 @@ func (p *Program) run(ctx context.Context, grids [][]float64, above bool) (*Law,
 		case n.source != nil:
 			laws[i] = n.source.Round(grids[i], above)
 		case n.affine:
-			laws[i] = laws[n.a].Affine(n.scale, n.shift, n.err)
+			laws[i] = laws[n.a].Affine(n.scale, n.shift, n.err, above)
 		default:
 			a, b := laws[n.a], laws[n.b]
-			if err := parallel.Spend(ctx, perPair*float64(len(a.X))*float64(len(b.X))); err != nil {
+			if err := parallel.Spend(ctx, pairs(a, b)); err != nil {
 				return nil, err
 			}
 			laws[i] = combine(n.op, a, b, grids[i], above)
@@ -223,23 +235,30 @@ func (l *Law) left(delta float64) float64 {
 // singlePoints is the size of the law of a source alone.
 const singlePoints = 4000
 
-// sketch returns a coarse law of every node.
-func (p *Program) sketch(t Target) []*Law {
+// sketch returns a coarse law of every node. It pays for the pairs of pull (twice), too.
+func (p *Program) sketch(ctx context.Context, t Target) ([]*Law, error) {
 	cut := max(cutShare*t.Delta, 1e-290)
 	laws := make([]*Law, len(p.nodes))
 	for i, n := range p.nodes {
+		work := perSketch
+		if n.source == nil && !n.affine {
+			work += 3 * pairs(laws[n.a], laws[n.b])
+		}
+		if err := parallel.Spend(ctx, work); err != nil {
+			return nil, err
+		}
 		switch {
 		case n.source != nil:
 			s := n.source.Sketch(600, cut).within(false)
 			laws[i] = s.thinned(n.mean, t)
 		case n.affine:
-			laws[i] = laws[n.a].Affine(n.scale, n.shift, 0).within(false)
+			laws[i] = laws[n.a].Affine(n.scale, n.shift, 0, false).within(false)
 		default:
 			a, b := laws[n.a], laws[n.b]
 			laws[i] = combine(n.op, a, b, broad(n.op, a, b), false).within(false).thinned(n.mean, t)
 		}
 	}
-	return laws
+	return laws, nil
 }
 
 // shapes returns where the points of each node's grid are to be. Spreading the values of a cell of width w over it moves
@@ -248,10 +267,10 @@ func (p *Program) sketch(t Target) []*Law {
 // w ∝ (density·ψ)^{−1/3}, the minimum of the error for its number of points N; N ∝ I^{3/4} with
 // I = ∫(density·ψ)^{1/3} divides the work best. That is what these grids are.
 func (p *Program) shapes(ctx context.Context, t Target) ([]shape, error) {
-	if err := parallel.Spend(ctx, perSketch*float64(len(p.nodes))); err != nil {
+	laws, err := p.sketch(ctx, t)
+	if err != nil {
 		return nil, err
 	}
-	laws := p.sketch(t)
 	last := len(p.nodes) - 1
 	psi := make([][]float64, len(p.nodes))
 	for i, l := range laws {

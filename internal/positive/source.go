@@ -244,12 +244,22 @@ func edge(holds func(float64) bool) float64 {
 	return hi
 }
 
+// topOf returns the mass or mean of an infinite loss. Above, one that no float64 has is the smallest there is, so that a loss
+// without a bound stays one.
+func topOf(logPInf float64, above bool) float64 {
+	x := math.Exp(logPInf)
+	if above && !math.IsInf(logPInf, -1) {
+		x = max(x, math.SmallestNonzeroFloat64)
+	}
+	return x
+}
+
 // listed returns the atoms of d, above or below where they are beyond the range of values: P-mass
 // there is at infinity or at the end of the range, and Q-mass at 0 or at the other end (see within).
 func listed(d *profiles.Discrete, above bool) *Law {
 	sup := d.Support()
-	l := &Law{Top: math.Exp(sup.LogPInf)}
-	zero, far := math.Exp(sup.LogQInf), 0.0
+	l := &Law{Top: topOf(sup.LogPInf, above)}
+	zero, far := topOf(sup.LogQInf, above), 0.0
 	for _, a := range d.Atoms() {
 		if above && (a.Loss > mostLog || a.Loss < -mostLog) {
 			zero += math.Exp(a.LogQ)
@@ -311,7 +321,7 @@ func (b FromProfile) Round(grid []float64, above bool) *Law {
 	if math.IsInf(sup.LogQInf, -1) {
 		l = l.positive(above)
 	}
-	l.Top += math.Exp(sup.LogPInf) * (1 + 8*u)
+	l.Top += topOf(sup.LogPInf, above) * (1 + 8*u)
 	far := max(math.Abs(ls[0]), math.Abs(ls[len(ls)-1]))
 	l.MassErr += c.relErr
 	l.ValueErr += 2*c.relErr + 4*u*(1+far) + sup.LossErr*(1+1e-9)
@@ -436,8 +446,9 @@ func (b LogNormal) Masses(edges []float64) (q, p []float64, relErr, lost float64
 		x, ex := NormalBetween(zs[i], zs[i+1], 0)
 		y, ey := NormalBetween(zs[i], zs[i+1], b.S)
 		q, p, relErr = append(q, x), append(p, y), max(relErr, ex, ey)
+		lost += math.SmallestNonzeroFloat64 // no cell is empty
 	}
-	return q, p, relErr, 0
+	return q, p, relErr, lost
 }
 
 // unresolved is the relative error from which a mass is left out and counts as lost: above that of
@@ -455,7 +466,7 @@ func (b FromProfile) Masses(edges []float64) (q, p []float64, relErr, lost float
 			relErr = max(relErr, abs/m+4*u)
 			return m
 		}
-		missing[law] += m + abs
+		missing[law] += m + abs + math.SmallestNonzeroFloat64 // it need not be 0
 		return 0
 	}
 	a := profiles.Tails{PC: math.Inf(-1), QC: math.Inf(-1)}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/dpaccountant/accountant/internal/slow"
 )
 
 // A replay is a coin that follows a given path of outcomes, and then reports by
@@ -100,6 +102,7 @@ func enumerate(draw func(c Coins) string, least float64) (law map[string]float64
 
 // The law of the samplers over all their coins, exactly, against the closed form.
 func TestCoinsExactly(t *testing.T) {
+	slow.Test(t)
 	for _, g := range []struct{ num, den int64 }{{0, 1}, {1, 1}, {1, 2}, {3, 8}, {7, 7}} {
 		law, rest := enumerate(func(c Coins) string { return fmt.Sprint(expCoin(c, big.NewInt(g.num), big.NewInt(g.den))) }, 1e-14)
 		want := math.Exp(-float64(g.num) / float64(g.den))

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/internal/xmath/oracle"
 )
@@ -282,6 +283,7 @@ func TestLaplaceVariation(t *testing.T) {
 func item(m float64) []LaplaceItem { return []LaplaceItem{{M: m}} }
 
 func TestSampledLaplace(t *testing.T) {
+	slow.Test(t)
 	r := rand.New(rand.NewPCG(2, 2))
 	lost, n := 0, 0
 	for range 25 {
@@ -311,6 +313,7 @@ func TestSampledLaplace(t *testing.T) {
 }
 
 func TestOppositeLaplace(t *testing.T) {
+	slow.Test(t)
 	r := rand.New(rand.NewPCG(3, 3))
 	for range 18 {
 		m := logUniform(r, 1e-4, 8)
@@ -326,6 +329,7 @@ func TestOppositeLaplace(t *testing.T) {
 }
 
 func TestCopiedLaplace(t *testing.T) {
+	slow.Test(t)
 	r := rand.New(rand.NewPCG(4, 4))
 	for range 20 {
 		theta1 := logUniform(r, 1e-4, 2)

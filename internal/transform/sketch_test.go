@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/dpaccountant/accountant/internal/slow"
 )
 
 // A sketch is close to what it is a sketch of, far closer than a search needs, down to values
@@ -132,6 +134,7 @@ func TestSketchOfPiecesIsClose(t *testing.T) {
 
 // So is that of a group, whose turns are those of a binomial law with the same mean and variance.
 func TestSketchOfGroupIsClose(t *testing.T) {
+	slow.Test(t)
 	r := rand.New(rand.NewPCG(4, 3))
 	worst, tried := 0.0, 0
 	for range 150 {

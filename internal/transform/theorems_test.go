@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/dpaccountant/accountant/internal/slow"
 )
 
 // A setting is a mixture and a point of the plane.
@@ -132,6 +134,7 @@ func coarser(s setting, ref *mixtureLine, from int) (lines []*mixtureLine) {
 // Theorem 5: sums at coarse steps are off by at most the claimed error, which is more than
 // rounding explains; so are sums that stop early (Mills' bound).
 func TestTrapezoidAndLeftOut(t *testing.T) {
+	slow.Test(t)
 	seen := map[string]int{}
 	for _, s := range settings(60, 5) {
 		ref := exact(s)
@@ -172,6 +175,7 @@ func TestTrapezoidAndLeftOut(t *testing.T) {
 
 // Theorem 6: |M(θ+it)| ≤ B_a(t) for every line, and B_a does not increase.
 func TestShiftedLines(t *testing.T) {
+	slow.Test(t)
 	for _, s := range settings(300, 6) {
 		l := exact(s)
 		if l == nil {
@@ -256,6 +260,7 @@ func TestStripBound(t *testing.T) {
 // §5.1: large frequencies on a moved line agree with the real line to the claimed error, also at
 // coarse steps and with nodes left out, which rounding alone does not explain.
 func TestFarLines(t *testing.T) {
+	slow.Test(t)
 	seen := map[string]int{}
 	for _, s := range settings(120, 10) {
 		ref := exact(s)

@@ -5,6 +5,8 @@ import (
 	"math/cmplx"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/dpaccountant/accountant/internal/slow"
 )
 
 // binomialPair is the pair of a person with so many records: against none, or against the
@@ -54,6 +56,7 @@ func followed(logW []float64, a float64) (mod, arg float64) {
 // Theorem 8: angles of binomial mixtures, followed along a, are what a turn says, or within its slack, far beyond
 // the strip that the means span; and moduli are above those of the sector factor.
 func TestTurnsOfRealZeros(t *testing.T) {
+	slow.Test(t)
 	r := rand.New(rand.NewPCG(8, 1))
 	whole, bracketed, wide, slackNeeded, turned := 0, 0, 0, 0, 0
 	for range 2000 {

@@ -61,6 +61,47 @@ func LogSum(xs []float64) float64 {
 	return top + Log(s.Value())
 }
 
+// A Union is the probability that at least one of independent events happens, by its logarithm, so that none underflows.
+// The zero value has no event.
+type Union struct {
+	hazard float64 // log Σ −n·log(1 − p)
+	some   bool
+	err    float64
+}
+
+// linearBelow is the log-probability below which −log(1 − p) is p, to half of U of itself.
+const linearBelow = -37.5
+
+// Add adds n events of a log-probability that is known to err. One of −Inf does not happen.
+func (a *Union) Add(logP, n, err float64) {
+	if math.IsInf(logP, -1) || n == 0 {
+		return
+	}
+	h := logP
+	if h > linearBelow {
+		h = Log(-Log1mExp(h))
+	}
+	h += Log(n)
+	if a.some {
+		h = LogAdd(a.hazard, h)
+	}
+	a.hazard, a.some = h, true
+	// The larger of the errors, and three roundings of each addition.
+	a.err = max(a.err, err) + 3*U*(1+math.Abs(Finite(h)))
+}
+
+// Log returns the log-probability with a bound of its error, −Inf if there is no event.
+func (a *Union) Log() (logP, err float64) {
+	if !a.some {
+		return math.Inf(-1), 0
+	}
+	logP = a.hazard
+	if logP > linearBelow {
+		logP = Log1mExp(-math.Exp(logP))
+	}
+	return logP, a.err + 4*U*(1+math.Abs(logP))
+}
+
 // Sum is a compensated (Neumaier) sum: its error is a few ulps of the result
 // plus n²u² times the sum of magnitudes. The zero value is an empty sum.
 type Sum struct{ s, c float64 }

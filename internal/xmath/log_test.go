@@ -50,6 +50,43 @@ func TestLogEdges(t *testing.T) {
 	}
 }
 
+// TestUnion: the logarithm of 1 − Π(1 − p)^n is within its error, however small the p are; an event of probability 1 is certain, and one of
+// probability 0 is none.
+func TestUnion(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var a xmath.Union
+		hazard := oracle.New()
+		for range rapid.IntRange(1, 9).Draw(t, "events") {
+			x := -math.Exp(rapid.Float64Range(-30, 9).Draw(t, "log −log p"))
+			n := math.Round(math.Exp(rapid.Float64Range(0, 36).Draw(t, "log n")))
+			a.Add(x, n, 0)
+			hazard = oracle.Sub(hazard, oracle.Mul(oracle.F(n), oracle.Log1m(oracle.Exp(oracle.F(x)))))
+		}
+		if h, _ := hazard.Float64(); h > 600 {
+			return // all but certain
+		}
+		want := oracle.Log(hazard) // to h/2
+		if h, _ := hazard.Float64(); h > 1e-20 {
+			want = oracle.Log1m(oracle.Exp(oracle.Neg(hazard)))
+		}
+		got, err := a.Log()
+		if w, _ := want.Float64(); math.Abs(got-w) > err+1e-20 || err > 1e-9 {
+			t.Fatalf("log p = %v ± %v, want %v", got, err, w)
+		}
+	})
+	var none, one xmath.Union
+	none.Add(-inf, 5, 0)
+	none.Add(-1, 0, 0)
+	one.Add(-2000, 1, 0)
+	one.Add(0, 3, 0)
+	if p, err := none.Log(); p != -inf || err != 0 {
+		t.Errorf("no event: %v ± %v", p, err)
+	}
+	if p, _ := one.Log(); p != 0 {
+		t.Errorf("a certain event: %v", p)
+	}
+}
+
 func TestLog1mExpAccuracy(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := -math.Exp(rapid.Float64Range(-80, 6).Draw(t, "log -x"))

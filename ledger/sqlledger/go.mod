@@ -5,13 +5,15 @@ go 1.26.0
 replace github.com/dpaccountant/accountant => ../..
 
 require (
-	github.com/dpaccountant/accountant v0.0.0-00010101000000-000000000000
+	github.com/dpaccountant/accountant v0.0.0
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/spf13/cobra v1.10.2
 	modernc.org/sqlite v1.61.1
 )
 
 require (
+	github.com/dpaccountant/accountant/cmd v0.0.0
+	github.com/dpaccountant/accountant/lab v0.0.0
 	github.com/dustin/go-humanize v1.1.0 // indirect
 	github.com/goccy/go-yaml v1.19.2 // indirect
 	github.com/gofrs/flock v0.13.1 // indirect
@@ -33,3 +35,7 @@ require (
 	modernc.org/mathutil v1.7.1 // indirect
 	modernc.org/memory v1.12.1 // indirect
 )
+
+replace github.com/dpaccountant/accountant/cmd => ../../cmd
+
+replace github.com/dpaccountant/accountant/lab => ../../lab

@@ -19,7 +19,9 @@ package sqlledger
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -80,7 +82,22 @@ type reader interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
+// read reads lines. Who reads all of them learns whether the last ones were taken out: the ledger's row, which is read first, knows
+// how many there are at least. Who goes on from a line knows by itself whether it is there.
 func (s *Store) read(ctx context.Context, from reader, n int64, each func(ledger.Line) error) error {
+	least := int64(0)
+	if n == 0 {
+		row, err := from.QueryContext(ctx, `SELECT lines FROM accountant_ledgers WHERE name = $1`, s.name)
+		if err == nil {
+			for err == nil && row.Next() {
+				err = row.Scan(&least)
+			}
+			err = errors.Join(err, row.Err(), row.Close())
+		}
+		if err != nil {
+			return fmt.Errorf("%v: %w", s, err)
+		}
+	}
 	rows, err := from.QueryContext(ctx, `SELECT line, chain, content FROM accountant_lines WHERE name = $1 AND line > $2 ORDER BY line`, s.name, n)
 	if err != nil {
 		return fmt.Errorf("%v: %w", s, err)
@@ -102,6 +119,9 @@ func (s *Store) read(ctx context.Context, from reader, n int64, each func(ledger
 	if err := rows.Err(); err != nil {
 		return fmt.Errorf("%v: %w", s, err)
 	}
+	if n < least {
+		return fmt.Errorf("%v: line %d is missing", s, n+1)
+	}
 	return nil
 }
 
@@ -119,6 +139,10 @@ func (s *Store) Append(ctx context.Context, change func(lines func(int64, func(l
 			asked, first = true, lines
 			if added, err = change(func(n int64, each func(ledger.Line) error) error { return s.read(ctx, tx, n, each) }); err != nil || len(added) == 0 {
 				return err
+			}
+			// The row knows the last line also where that was taken out, and who adds one has not read it.
+			if sum := sha256.Sum256(append([]byte(head+"\n"), added[0].Content...)); hex.EncodeToString(sum[:]) != added[0].Sum {
+				return fmt.Errorf("%v: the row of the ledger does not fit its lines: the last of its %d lines is not there as it was", s, lines)
 			}
 			for i, l := range added {
 				if _, err := tx.ExecContext(ctx, `INSERT INTO accountant_lines (name, line, chain, content) VALUES ($1, $2, $3, $4)`,

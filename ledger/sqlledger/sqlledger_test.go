@@ -5,15 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/ledger"
@@ -21,13 +16,7 @@ import (
 	"github.com/dpaccountant/accountant/plan"
 )
 
-func TestMain(m *testing.M) {
-	if driver := os.Getenv("SQLLEDGER_TEST_DRIVER"); driver != "" {
-		spender(driver, os.Getenv("SQLLEDGER_TEST_DSN"))
-		return
-	}
-	dbtest.Main(m)
-}
+func TestMain(m *testing.M) { dbtest.Main(m) }
 
 // The budget allows exactly most spends of onePlan.
 const (
@@ -132,19 +121,27 @@ func TestChanged(t *testing.T) {
 	for name, c := range map[string]struct {
 		change      string
 		open, known string // the errors of who opens it and who knew it, "" for none
+		behind      string // that of who knew all but the last line
 	}{
-		"content":  {`UPDATE accountant_lines SET content = replace(content, '0.01', '0.001') WHERE line = 3`, "checksum does not follow", "has lost entries"},
-		"earlier":  {`UPDATE accountant_lines SET content = replace(content, '0.01', '0.001') WHERE line = 2`, "checksum does not follow", ""},
-		"checksum": {`UPDATE accountant_lines SET chain = replace(chain, 'a', 'b') WHERE line = 3`, "checksum does not follow", "has lost entries"},
-		"middle":   {`DELETE FROM accountant_lines WHERE line = 2`, "line 2 is missing", ""},
-		"last":     {`DELETE FROM accountant_lines WHERE line = 3`, "", "has lost entries"},
-		"all":      {`DELETE FROM accountant_lines`, "has no ledger", "has lost entries"},
+		"content":  {`UPDATE accountant_lines SET content = replace(content, '0.01', '0.001') WHERE line = 3`, "checksum does not follow", "has lost entries", "checksum does not follow"},
+		"earlier":  {`UPDATE accountant_lines SET content = replace(content, '0.01', '0.001') WHERE line = 2`, "checksum does not follow", "", "has lost entries"},
+		"checksum": {`UPDATE accountant_lines SET chain = replace(chain, 'a', 'b') WHERE line = 3`, "checksum does not follow", "has lost entries", "checksum does not follow"},
+		"middle":   {`DELETE FROM accountant_lines WHERE line = 2`, "line 2 is missing", "", "line 2 is missing"},
+		"last":     {`DELETE FROM accountant_lines WHERE line = 3`, "line 3 is missing", "has lost entries", "does not fit its lines"},
+		"all":      {`DELETE FROM accountant_lines`, "line 1 is missing", "has lost entries", "has lost entries"},
 	} {
 		dbtest.ForEach(t, func(t *testing.T, d dbtest.Database) {
 			l, db := makeLedger(t, d, budget)
+			var behind *ledger.Ledger
 			for _, note := range []string{"a", "b"} {
 				if err := spend(l, note); err != nil {
 					t.Fatal(err)
+				}
+				if note == "a" {
+					var err error
+					if behind, err = ledger.OpenStore(t.Context(), New(db, "census")); err != nil {
+						t.Fatal(err)
+					}
 				}
 			}
 			st, err := l.Status(t.Context())
@@ -161,6 +158,7 @@ func TestChanged(t *testing.T) {
 			}
 			_, err = ledger.OpenStore(t.Context(), New(db, "census"))
 			check("open", c.open, err)
+			check("a spend of who had not read the last line", c.behind, spend(behind, "d"))
 			if _, err = ledger.VerifyStore(t.Context(), New(db, "census"), st.Head); err == nil {
 				t.Errorf("%s: verified", name)
 			}
@@ -238,83 +236,4 @@ func TestInDoubt(t *testing.T) {
 			}
 		})
 	}
-}
-
-// spender spends until it is killed, and prints what was granted.
-func spender(driver, dsn string) {
-	db, err := sql.Open(driver, dsn)
-	if err != nil {
-		fmt.Println("error:", err)
-		return
-	}
-	l, err := ledger.OpenStore(context.Background(), New(db, "census"))
-	if err != nil {
-		fmt.Println("error:", err)
-		return
-	}
-	var wg sync.WaitGroup
-	for i := range 4 {
-		wg.Go(func() {
-			for n := 0; ; n++ {
-				note := fmt.Sprintf("%d-%d-%d", os.Getpid(), i, n)
-				if err := spend(l, note); err != nil {
-					fmt.Println("error:", err)
-					return
-				}
-				_, _ = os.Stdout.WriteString("granted " + note + "\n")
-			}
-		})
-	}
-	wg.Wait()
-}
-
-// TestKilled kills processes that spend, and on PostgreSQL the server's processes for them, at random moments:
-// everything that was granted is there once. SQLLEDGER_TEST_KILLS makes it longer.
-func TestKilled(t *testing.T) {
-	kills := 10
-	if n, err := strconv.Atoi(os.Getenv("SQLLEDGER_TEST_KILLS")); err == nil {
-		kills = n
-	}
-	dbtest.ForEach(t, func(t *testing.T, d dbtest.Database) {
-		c := budget
-		c.Epsilon = 1e6
-		_, db := makeLedger(t, d, c)
-		rng := rand.New(rand.NewPCG(21, 4))
-		granted := 0
-		for range kills {
-			cmd := exec.Command(os.Args[0])
-			cmd.Env = append(os.Environ(), "SQLLEDGER_TEST_DRIVER="+d.Driver, "SQLLEDGER_TEST_DSN="+d.DSN)
-			wait := time.Duration(100+rng.IntN(200)) * time.Millisecond
-			timer := time.AfterFunc(wait, func() {
-				if d.Driver == "pgx" && rng.IntN(2) == 0 {
-					_, _ = db.Exec("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()")
-					time.Sleep(20 * time.Millisecond)
-				}
-				_ = cmd.Process.Kill()
-			})
-			out, _ := cmd.Output()
-			timer.Stop()
-			rows := notes(t, db)
-			lines := strings.Split(string(out), "\n")
-			for _, line := range lines[:len(lines)-1] {
-				if note, ok := strings.CutPrefix(line, "granted "); ok {
-					if granted++; rows[note] != 1 {
-						t.Errorf("%s was granted and is there %d times", note, rows[note])
-					}
-				} else if d.Driver != "pgx" {
-					t.Error(line)
-				}
-			}
-			for note, n := range rows {
-				if n != 1 {
-					t.Errorf("%s is there %d times", note, n)
-				}
-			}
-		}
-		st, err := ledger.VerifyStore(t.Context(), New(db, "census"), "")
-		if err != nil || st.Entries < granted || granted == 0 {
-			t.Errorf("%d granted, %d entries, %v", granted, st.Entries, err)
-		}
-		t.Logf("%d kills, %d granted, %d entries", kills, granted, st.Entries)
-	})
 }

@@ -10,13 +10,4 @@
 //
 // Errors name the table, the row and the column, counted from 1. Files are bounded in
 // size, and NPY files of objects are refused, never unpickled.
-//
-// Files, each of which uses only those below it:
-//
-//	synth.go    votes by rule
-//	matrix.go   tables of numbers in CSV, and what they stand for
-//	npy.go      tables of numbers in NPY
-//	scores.go   what a student predicts
-//	votes.go    the votes
-//	entries.go  numbers as read from a file
 package ballots

@@ -33,7 +33,7 @@ func TestBadInput(t *testing.T) {
 		{"votes: line 3: 3 columns are not the 2 of the first row", counts("a,b\n1,2\n1,2,3\n")},
 		{"votes: line 2: column 2: \"x\" is not a finite number", counts("1,2\n1,x\n")},
 		{"votes: line 1: column 2: \"NaN\" is not a finite number", counts("1,NaN\n")},
-		{"votes: line 1: column 1: \"\" is not a number", counts(",1\n")},
+		{"votes: line 1: column 1: \"\" is not a finite number (a header has a name in every column)", counts(",1\n")},
 		{"votes: row 1: column 2: 0.5 is not an integer in [0, 1000000000]", counts("1,0.5\n")},
 		{"votes: row 1: column 1: 1e+12 is not an integer in [0, 1000000000]", counts("1e12,1\n")},
 		{"votes: row 2: column 1: -1 is not in [0, 1000000000]", counts("1,1\n-1,3\n")},

@@ -6,17 +6,14 @@ package ballots
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"io"
 	"math"
 	"strconv"
-	"strings"
 
+	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/tables"
 )
-
-// maxLine bounds a line, in bytes.
-const maxLine = 1 << 26
 
 // readMatrix reads CSV or NPY, told apart by NPY's first bytes.
 func readMatrix(r io.Reader, field string) (*matrix, error) {
@@ -31,60 +28,44 @@ func readMatrix(r io.Reader, field string) (*matrix, error) {
 	return readCSV(b, field)
 }
 
-// readCSV reads one row of numbers per line. Blank lines and lines that start
-// with # are skipped, and so is a first line whose first field is not a number.
+// readCSV reads one row of numbers per line, perhaps below a header, as package tables has it. Lines that
+// start with # are left out.
 func readCSV(r io.Reader, field string) (*matrix, error) {
-	sc := bufio.NewScanner(r)
-	sc.Buffer(make([]byte, 1<<16), maxLine)
+	in := tables.NewReader(r)
+	in.Comments = true
 	m := &matrix{}
-	first := true
-	line := 0
-	for sc.Scan() {
-		line++
-		text := strings.TrimSpace(sc.Text())
-		if line == 1 {
-			text = strings.TrimPrefix(text, "\ufeff")
-		}
-		if text == "" || text[0] == '#' {
+	for first := true; ; first = false {
+		cells, err := in.Row()
+		switch {
+		case err == io.EOF && len(m.values) == 0:
+			return nil, fault.New(field, "has no rows")
+		case err == io.EOF:
+			return m, nil
+		case err != nil:
+			return nil, fault.New(field, "line %d: %w", in.Line(), err)
+		case first && tables.IsHeader(cells):
+			m.columns = len(cells)
 			continue
+		case m.columns == 0:
+			m.columns = len(cells)
+		case len(cells) != m.columns:
+			return nil, fault.New(field, "line %d: %d columns are not the %d of the first row", in.Line(), len(cells), m.columns)
 		}
-		fields := strings.Split(text, ",")
-		if first {
-			first = false
-			if _, err := strconv.ParseFloat(strings.TrimSpace(fields[0]), 64); err != nil {
-				if strings.TrimSpace(fields[0]) == "" {
-					return nil, fault.New(field, "line %d: column 1: \"\" is not a number", line)
+		if len(m.values)+len(cells) > maxEntries {
+			return nil, fault.New(field, "line %d: more than %d entries", in.Line(), maxEntries)
+		}
+		for j, cell := range cells {
+			x, err := decimal.Plain(cell)
+			if err != nil {
+				hint := ""
+				if first {
+					hint = " (a header has a name in every column)"
 				}
-				continue // a header
-			}
-		}
-		if m.columns == 0 {
-			m.columns = len(fields)
-		}
-		if len(fields) != m.columns {
-			return nil, fault.New(field, "line %d: %d columns are not the %d of the first row", line, len(fields), m.columns)
-		}
-		if len(m.values)+len(fields) > maxEntries {
-			return nil, fault.New(field, "line %d: more than %d entries", line, maxEntries)
-		}
-		for j, f := range fields {
-			f = strings.TrimSpace(f)
-			x, err := strconv.ParseFloat(f, 64)
-			if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-				return nil, fault.New(field, "line %d: column %d: %q is not a finite number", line, j+1, clip(f))
+				return nil, fault.New(field, "line %d: column %d: %q is not a finite number%s", in.Line(), j+1, clip(cell), hint)
 			}
 			m.values = append(m.values, x)
 		}
 	}
-	if err := sc.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return nil, fault.New(field, "line %d: is longer than %d bytes", line+1, maxLine)
-	} else if err != nil {
-		return nil, fault.New(field, "line %d: %w", line+1, err)
-	}
-	if len(m.values) == 0 {
-		return nil, fault.New(field, "has no rows")
-	}
-	return m, nil
 }
 
 // integers returns the entries as integers.
@@ -120,8 +101,9 @@ type Format struct {
 }
 
 // ReadVotes reads a table of votes, in CSV (comma-separated; # comments and a
-// header line allowed) or NPY (versions 1 to 3, two-dimensional, integers or
-// integral floats, either order). Object arrays are refused, never unpickled.
+// header allowed, a first line with a name in every column) or NPY (versions 1 to
+// 3, two-dimensional, integers or integral floats, either order). Object arrays
+// are refused, never unpickled.
 func ReadVotes(r io.Reader, f Format) (*Votes, error) {
 	field := "votes"
 	if f.Labels {

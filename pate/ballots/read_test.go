@@ -45,7 +45,7 @@ func TestFormatsAgree(t *testing.T) {
 		t.Fatal(err)
 	}
 	same("CSV", must(ReadVotes(strings.NewReader("# a comment\n\n"+strings.ReplaceAll(b.String(), "\n", " \r\n")), Format{})))
-	same("CSV with a header", must(ReadVotes(strings.NewReader("\ufeffzero,1,2,3,4,5,6,7,8,9\n"+b.String()), Format{})))
+	same("CSV with a header", must(ReadVotes(strings.NewReader("\ufeffzero,one,\"two, or 2\",three,four,five,six,seven,eight,_9\n"+b.String()), Format{})))
 	b.Reset()
 	if err := v.WriteNPY(&b); err != nil {
 		t.Fatal(err)
@@ -134,6 +134,39 @@ func TestReadScores(t *testing.T) {
 	w := must(ReadScores(strings.NewReader("25,75\n100,0\n"), 100, true))
 	if fmt.Sprint(s.scaled) != "[25 75 100 0]" || fmt.Sprint(w.scaled) != fmt.Sprint(s.scaled) {
 		t.Errorf("%v, %v", s.scaled, w.scaled)
+	}
+}
+
+// No row is dropped because it is misspelled: the first line is a header where every cell is a name, and an
+// error otherwise.
+func TestFirstRow(t *testing.T) {
+	labels := Format{Labels: true, Classes: 5}
+	for _, first := range []string{
+		"x,1", "1,x", "1e999,1", "3;1;0", "3_0,1", "0x3,1", "3 0,1", "1e,1", "NaN,inf", "NA,n/a", "x,x", "\"x,1", "1st,2nd", "class0,1", ",b", "a,", "a,\"b\u0007\"",
+	} {
+		for _, f := range []Format{{}, labels} {
+			v, err := ReadVotes(strings.NewReader("# votes\n"+first+"\n3,1\n"), f)
+			if err == nil || !strings.Contains(err.Error(), "line 2: ") {
+				t.Errorf("%q: %v, error %v; want one of line 2", first, v, err)
+			}
+		}
+		if s, err := ReadScores(strings.NewReader(first+"\n0.75,0.25\n"), 4, false); err == nil || !strings.Contains(err.Error(), "line 1: ") {
+			t.Errorf("%q: %v, error %v; want one of line 1", first, s, err)
+		}
+	}
+	for _, first := range []string{"x", "O", "1e999", "3;1;0", "0_1", "nan", "true", "-", "0b1"} {
+		if a, err := ReadAnswered(strings.NewReader(first+"\n1\n0\n"), 3); err == nil || !strings.Contains(err.Error(), "line 1: ") {
+			t.Errorf("%q: %v, error %v; want one of line 1", first, a, err)
+		}
+	}
+	for _, header := range []string{"cat,dog", "class 0,class 1", "a,b", "_0,_1", "\"cat, or kitten\",dog", "Katze,Käfer", "\ufeffcat,dog"} {
+		v, err := ReadVotes(strings.NewReader(header+"\n03,1\n"), Format{})
+		if err != nil || fmt.Sprint(v.Row(0)) != "[3 1]" {
+			t.Errorf("%q: %v, error %v; want a header", header, v, err)
+		}
+	}
+	if _, err := ReadVotes(strings.NewReader("a,b,c\n3,1\n"), Format{}); err == nil {
+		t.Error("a header of three columns above rows of two is accepted")
 	}
 }
 

@@ -5,7 +5,7 @@ import pathlib
 
 import numpy as np
 
-FILE = pathlib.Path(__file__).resolve().parents[2] / "experiments" / "votes" / "testdata" / "digits-images.gz"
+FILE = pathlib.Path(__file__).resolve().parents[2] / "lab" / "votes" / "testdata" / "digits-images.gz"
 
 
 def load():

@@ -3,20 +3,19 @@
     pip install torch opacus
     python python/examples/pytorch_opacus.py [CHECKPOINT]
 
-Opacus draws Poisson samples, which is what the budget and its accountant count.
+Opacus draws Poisson samples. The engine and the budget see its loader, and take no other.
 """
 
 import os
 import sys
 
 import torch
-from opacus import PrivacyEngine
 from torch.nn import functional
 from torch.utils.data import DataLoader, TensorDataset
 
 from digits import load
 from dpaccountant.callbacks import TrainingBudget, attach
-from dpaccountant.opacus import CertifiedAccountant
+from dpaccountant.opacus import PrivacyEngine
 
 NOISE, CLIP, BATCH, DELTA, EPSILON = 4.0, 1.0, 200, 1e-5, 1.0
 
@@ -25,7 +24,6 @@ y, y_test = y.long(), y_test.long()
 model = torch.nn.Linear(x.shape[1], 10)
 optimizer = torch.optim.SGD(model.parameters(), lr=4.0)
 engine = PrivacyEngine()
-engine.accountant = CertifiedAccountant()
 model, optimizer, loader = engine.make_private(
     module=model,
     optimizer=optimizer,
@@ -35,7 +33,7 @@ model, optimizer, loader = engine.make_private(
 )
 budget = TrainingBudget(
     noise_multiplier=NOISE, sampling_rate=1 / len(loader), delta=DELTA, target_epsilon=EPSILON)
-attach(optimizer, budget)  # counts a step before it changes the model, and refuses what does not fit
+attach(optimizer, budget, loader=loader)  # counts a step before it changes the model, and refuses what does not fit
 
 checkpoint = sys.argv[1] if len(sys.argv) > 1 else None
 if checkpoint and os.path.exists(checkpoint):

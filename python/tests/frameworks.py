@@ -85,6 +85,10 @@ class _DPOptimizer:
         self.noise_multiplier, self.max_grad_norm, self.accumulated_iterations = noise_multiplier, max_grad_norm, 1
         self.step_hook = None
 
+    @property
+    def grad_samples(self):
+        return [self.module.samples]
+
     def attach_step_hook(self, hook):
         self.step_hook = hook
 
@@ -110,6 +114,7 @@ class _DPOptimizer:
 class _PoissonLoader:
     def __init__(self, data, batch_size):
         self.data, self.rate, self.steps = data, 1 / -(-len(data[0]) // batch_size), -(-len(data[0]) // batch_size)
+        self.batch_sampler = types.SimpleNamespace(sample_rate=self.rate, num_samples=len(data[0]))
 
     def __len__(self):
         return self.steps
@@ -147,17 +152,16 @@ def _load(path):
 
 def torch():
     """torch and opacus."""
-    if _found("torch", "opacus"):
-        KIND["torch and opacus"] = "installed"
+    peers.opacus()
+    KIND["torch and opacus"] = peers.KIND["opacus"]
+    if KIND["torch and opacus"].startswith("installed"):
         return
-    KIND["torch and opacus"] = "stand-in"
     peers.add_module("torch", from_numpy=_tensor, save=_save, load=_load, no_grad=contextlib.nullcontext)
     peers.add_module("torch.nn", Linear=_Linear)
     peers.add_module("torch.nn.functional", cross_entropy=_cross_entropy)
     peers.add_module("torch.optim", SGD=lambda parameters, lr: types.SimpleNamespace(lr=lr))
     peers.add_module("torch.utils")
     peers.add_module("torch.utils.data", TensorDataset=lambda *parts: parts, DataLoader=lambda data, batch_size: (data, batch_size))
-    peers.opacus()
     sys.modules["opacus"].PrivacyEngine = _PrivacyEngine
 
 
@@ -255,6 +259,7 @@ class _Model:
         self.stop_training = False
         for callback in callbacks:
             callback.set_model(self)
+            callback.on_train_begin()
         for epoch in range(epochs):
             for batch in range(steps_per_epoch):
                 for callback in callbacks:

@@ -1,10 +1,9 @@
 """The interfaces of other libraries that the adapters are tested against.
 
-A library that is installed is used. Else, if the environment variable DPACCOUNTANT_PEERS
-names a folder with the source of Opacus and dp_accounting (``opacus/accountants`` and
-``dp_accounting``), the modules with their interfaces are loaded from there, without the
-rest, which needs torch and scipy. Else there are stand-ins, which do what the documentation
-of the libraries says. KIND tells which it was.
+A library that is installed is used, or one in the folder that the environment variable
+DPACCOUNTANT_PEERS names. Opacus needs torch; of dp_accounting the modules with its interfaces
+are loaded without the rest, which needs scipy. Else there are stand-ins, which do what the
+documentation of the libraries says. KIND has which it was, and why it was a stand-in.
 """
 
 import abc
@@ -13,8 +12,10 @@ import copy
 import importlib
 import importlib.util
 import os
+import random
 import sys
 import types
+import warnings
 
 KIND = {}
 
@@ -31,37 +32,111 @@ def add_module(name, path=None, **contents):
     return module
 
 
-def _source(*parts):
-    folder = os.environ.get("DPACCOUNTANT_PEERS")
-    path = os.path.join(folder, *parts) if folder else None
-    return path if path and os.path.isdir(path) else None
-
-
 def opacus():
-    """opacus.accountants: IAccountant, register_accountant, create_accountant."""
-    if "opacus" in KIND:
-        return sys.modules["opacus.accountants"]
-    if importlib.util.find_spec("opacus") is not None:
-        KIND["opacus"] = "installed"
-        return importlib.import_module("opacus.accountants")
-    path = _source("opacus", "accountants")
-    add_module("opacus", path="" if path is None else os.path.dirname(path))
-    if path is None:
-        KIND["opacus"] = "stand-in"
-        return add_module("opacus.accountants", **_opacus_stand_in())
-    KIND["opacus"] = "source"
-    add_module("opacus.optimizers", DPOptimizer=object)
-    accountants = add_module("opacus.accountants", path=path)
-    base = importlib.import_module("opacus.accountants.accountant")
-    accountants.IAccountant = base.IAccountant
-    # Its own accountants need scipy; the registry only names them.
-    for module, name in (("gdp", "GaussianAccountant"), ("prv", "PRVAccountant"), ("rdp", "RDPAccountant")):
-        add_module("opacus.accountants." + module, **{name: object})
-    registry = importlib.import_module("opacus.accountants.registry")
-    accountants.register_accountant = registry.register_accountant
-    accountants.create_accountant = registry.create_accountant
-    accountants.utils = importlib.import_module("opacus.accountants.utils")
-    return accountants
+    """The module opacus.accountants."""
+    if "opacus" not in KIND:
+        folder = os.environ.get("DPACCOUNTANT_PEERS")
+        sys.path += [folder] if folder else []
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                package = importlib.import_module("opacus")
+            KIND["opacus"] = "installed, " + package.__version__
+        except ImportError as error:
+            KIND["opacus"] = f"STAND-IN ({error})"
+            for name in [name for name in sys.modules if name.split(".")[0] == "opacus"]:
+                del sys.modules[name]
+            add_module("opacus", PrivacyEngine=_PrivacyEngine)
+            accountants = add_module("opacus.accountants", **_opacus_stand_in())
+            for name in ("opacus.accountants.utils", "opacus.privacy_engine"):
+                add_module(name, create_accountant=accountants.create_accountant)
+        finally:
+            if folder:
+                sys.path.remove(folder)
+    return sys.modules["opacus.accountants"]
+
+
+class _Loader:
+    """Batches of indices: those of a shuffle, or Poisson samples."""
+
+    def __init__(self, records, batch, rate=None):
+        order = type("RandomSampler", (), {})()
+        self.dataset = range(records)
+        self.batch, self.steps = batch, -(-records // batch)
+        self.batch_sampler = (
+            types.SimpleNamespace(sampler=order)
+            if rate is None
+            else types.SimpleNamespace(sample_rate=rate, num_samples=records)
+        )
+        self.rate = rate
+
+    def __len__(self):
+        return self.steps
+
+    def __iter__(self):
+        order = random.sample(self.dataset, len(self.dataset))
+        for i in range(self.steps):
+            if self.rate is None:
+                yield order[i * self.batch : (i + 1) * self.batch]
+            else:
+                yield [record for record in self.dataset if random.random() < self.rate]
+
+
+class _DPOptimizer:
+    step_hook = None
+
+    def __init__(self, noise_multiplier):
+        self.noise_multiplier, self.accumulated_iterations, self.grad_samples = noise_multiplier, 1, []
+
+    def attach_step_hook(self, hook):
+        self.step_hook = hook
+
+    def step(self):
+        self.step_hook(self)
+
+
+class _PrivacyEngine:
+    def __init__(self, *, accountant="rdp"):
+        self.accountant = accountant
+
+    def make_private(self, *, module, optimizer, data_loader, noise_multiplier, max_grad_norm, poisson_sampling=True):
+        if poisson_sampling:
+            data_loader = _Loader(len(data_loader.dataset), data_loader.batch, 1 / len(data_loader))
+        private = _DPOptimizer(noise_multiplier)
+        private.attach_step_hook(self.accountant.get_optimizer_hook_fn(sample_rate=1 / len(data_loader)))
+        return module, private, data_loader
+
+    def get_epsilon(self, delta):
+        return self.accountant.get_epsilon(delta)
+
+
+def unprivate(records=1000, batch=50):
+    """What make_private takes: a module, its optimizer, a loader that shuffles, a norm."""
+    if not KIND["opacus"].startswith("installed"):
+        return {"module": None, "optimizer": None, "data_loader": _Loader(records, batch), "max_grad_norm": 1.0}
+    import torch
+
+    module = torch.nn.Linear(5, 2)
+    data = torch.utils.data.TensorDataset(torch.randn(records, 5), torch.randint(0, 2, (records,)))
+    return {
+        "module": module,
+        "optimizer": torch.optim.SGD(module.parameters(), lr=0.1),
+        "data_loader": torch.utils.data.DataLoader(data, batch_size=batch, shuffle=True),
+        "max_grad_norm": 1.0,
+    }
+
+
+def train(module, optimizer, loader):
+    """One pass over the loader."""
+    for batch in loader:
+        if module is None:
+            optimizer.grad_samples = [batch]
+        else:
+            import torch
+
+            optimizer.zero_grad()
+            torch.nn.functional.cross_entropy(module(batch[0]), batch[1]).backward()
+        optimizer.step()
 
 
 def _opacus_stand_in():
@@ -123,8 +198,8 @@ def dp_accounting():
     if importlib.util.find_spec("dp_accounting") is not None:
         KIND["dp_accounting"] = "installed"
         return importlib.import_module("dp_accounting")
-    path = _source("dp_accounting")
-    if path is not None and importlib.util.find_spec("attr") is not None:
+    path = os.path.join(os.environ.get("DPACCOUNTANT_PEERS", ""), "dp_accounting")
+    if os.path.isdir(path) and importlib.util.find_spec("attr") is not None:
         KIND["dp_accounting"] = "source"
         package = add_module("dp_accounting", path=path)
         for name in ("dp_event", "dp_event_builder", "privacy_accountant"):
@@ -166,6 +241,7 @@ def _dp_accounting_stand_in():
             "ZCDpEvent": ("rho", "xi"),
             "PoissonSampledDpEvent": ("sampling_probability", "event"),
             "SelfComposedDpEvent": ("event", "count"),
+            "SingleEpochTreeAggregationDpEvent": ("noise_multiplier", "step_counts"),
             "ComposedDpEvent": ("events",),
         }.items()
     }
@@ -221,6 +297,8 @@ def keras():
             def set_model(self, model):
                 self.model = model
 
+            def on_train_begin(self, logs=None): ...
+
             def on_train_batch_begin(self, batch, logs=None): ...
 
             def on_train_batch_end(self, batch, logs=None): ...
@@ -232,10 +310,11 @@ def keras():
     return sys.modules["keras.callbacks"]
 
 
-def keras_fit(callback, epochs, batches, at_once=1):
+def keras_fit(callback, epochs, batches, at_once=1, optimizer=None):
     """Run as keras.Model.fit does, and return the logs of each epoch and the steps that ran."""
-    model = types.SimpleNamespace(stop_training=False, steps_per_execution=at_once)
+    model = types.SimpleNamespace(stop_training=False, steps_per_execution=at_once, optimizer=optimizer)
     callback.set_model(model)
+    callback.on_train_begin()
     logs_of_epochs, ran = [], 0
     for epoch in range(epochs):
         for batch in range(0, batches, at_once):

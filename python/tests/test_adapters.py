@@ -8,17 +8,20 @@ import json
 import math
 import os
 import pickle
+import random
 import subprocess
 import sys
 import types
 import unittest
+import warnings
 from unittest import mock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, ".."), HERE]
 
 import peers
-from dpaccountant import BudgetError, InfeasibleError, InputError, callbacks, dpsgd, events, rows, shared
+from dpaccountant import AccountantError, BudgetError, InfeasibleError, InputError, callbacks, dpsgd, events, rows, shared
+from dpaccountant._batches import PoissonBatches
 
 try:
     import pandas
@@ -46,6 +49,12 @@ STEP = {
     "sampling_probability": 0.01,
     "event": {"class_name": "GaussianDpEvent", "noise_multiplier": 1.1},
 }
+
+
+# A loader of Poisson samples: 1000 records at rate 1/20.
+LOADER = types.SimpleNamespace(batch_sampler=types.SimpleNamespace(sample_rate=0.05, num_samples=1000))
+SHUFFLED = types.SimpleNamespace(batch_sampler=types.SimpleNamespace(sampler=type("RandomSampler", (), {})()))
+TREE = {"class_name": "SingleEpochTreeAggregationDpEvent", "noise_multiplier": 10.0, "step_counts": 100}
 
 
 class Imports(unittest.TestCase):
@@ -82,35 +91,162 @@ def old_load_state_dict(self, state_dict):
 class Opacus(unittest.TestCase):
     def setUp(self):
         self.opacus = peers.opacus()
-        from dpaccountant.opacus import CertifiedAccountant
+        warnings.simplefilter("ignore")  # those of Opacus are none of ours
+        self.module = importlib.import_module("dpaccountant.opacus")
+        self.kind = self.module.CertifiedAccountant
+        self.accountant = self.opacus.create_accountant("certified")
 
-        self.kind = CertifiedAccountant
-        registry = hasattr(self.opacus, "register_accountant")  # Opacus 1.5 and earlier have none
-        self.accountant = self.opacus.create_accountant("certified") if registry else self.kind()
+    def private(self, engine=None, **options):
+        """An engine of ours, if none is given, with what it makes of a loader of 20 shuffled batches of 50."""
+        engine = engine or self.module.PrivacyEngine()
+        return (engine, *engine.make_private(noise_multiplier=1.0, **{**peers.unprivate(), **options}))
 
     def test_is_one_of_opacus(self):
         self.assertIsInstance(self.accountant, self.kind)
         self.assertIsInstance(self.accountant, self.opacus.IAccountant)
         self.assertEqual(self.accountant.mechanism(), "certified")
+        with self.assertRaises(ValueError):
+            self.opacus.create_accountant("unheard of")
 
     def test_steps(self):
-        self.assertEqual((len(self.accountant), self.accountant.get_epsilon(1e-5)), (0, 0))
-        # The hook of Opacus counts the steps; accumulated batches raise the rate.
-        optimizer = types.SimpleNamespace(noise_multiplier=1.1, accumulated_iterations=1)
-        hook = self.accountant.get_optimizer_hook_fn(sample_rate=0.01)
-        for _ in range(100):
-            hook(optimizer)
-        self.assertEqual(self.accountant.history, [(1.1, 0.01, 100)])
-        self.assertEqual(len(self.accountant), 100)
-        self.assertEqual(self.accountant.get_epsilon(delta=1e-5, alphas=[2, 3]), upper(1.1, 0.01, 100))
-        optimizer.accumulated_iterations = 2
-        hook(optimizer)
-        self.assertEqual(self.accountant.history[1:], [(1.1, 0.02, 1)])
-        found = self.accountant.interval(1e-5)
-        self.assertGreater(found.lower, upper(1.1, 0.01, 100))
-        self.assertEqual(found.upper, self.accountant.get_epsilon(1e-5))
+        engine, module, optimizer, loader = self.private()
+        self.assertEqual(engine.get_epsilon(1e-5), 0)
+        for epoch in (1, 2):
+            peers.train(module, optimizer, loader)
+            self.assertEqual(engine.accountant.history, [(1.0, 1 / 20, 20 * epoch)])
+            self.assertEqual(engine.get_epsilon(delta=1e-5), upper(1.0, 1 / 20, 20 * epoch))
+        found = engine.accountant.interval(1e-5)
+        self.assertLess(0, found.lower)
+        self.assertEqual(found.upper, engine.accountant.get_epsilon(1e-5, alphas=[2, 3]))
+
+    def test_schedule(self):
+        """A noise scheduler is accounted for as what ran."""
+        engine, module, optimizer, loader = self.private()
+        for noise in (1.0, 0.5):
+            optimizer.noise_multiplier = noise
+            peers.train(module, optimizer, loader)
+        self.assertEqual(engine.accountant.history, [(1.0, 1 / 20, 20), (0.5, 1 / 20, 20)])
+
+    def test_shuffled_loader(self):
+        """What Poisson samples cost is not said of another loader: 1.98 here, where a shuffle has at least 4."""
+        for engine in (None, self.other()):
+            with self.assertRaisesRegex(AccountantError, "loader"):
+                engine, module, optimizer, loader = self.private(engine, poisson_sampling=False)
+                peers.train(module, optimizer, loader)
+        with self.assertRaisesRegex(AccountantError, "RandomSampler.*'shuffle'"):
+            engine.accountant.watch(loader)
+
+    def other(self):
+        """The engine of Opacus with our accountant."""
+        engine = sys.modules["opacus"].PrivacyEngine()
+        engine.accountant = self.kind()
+        return engine
+
+    def test_engine_of_opacus(self):
+        engine, module, optimizer, loader = self.private(self.other())
+        with self.assertRaisesRegex(AccountantError, "has not seen the loader"):
+            peers.train(module, optimizer, loader)
+        engine.accountant.watch(loader)
+        peers.train(module, optimizer, loader)
+        self.assertEqual(engine.get_epsilon(1e-5), upper(1.0, 1 / 20, 20))
+
+    def test_another_loader(self):
+        """Batches of 50 each, twenty times: no Poisson sampling draws these."""
+        shuffled = peers.unprivate()["data_loader"]
+        engine, module, optimizer, _ = self.private(data_loader=shuffled)
+        for _ in range(2):
+            with self.assertRaisesRegex(AccountantError, "the last of them 50, are not those of Poisson samples of 1000"):
+                peers.train(module, optimizer, shuffled)
+                engine.get_epsilon(1e-5)
+        other = self.kind()
+        other.load_state_dict(json.loads(json.dumps(engine.accountant.state_dict())))
+        for accountant in (engine.accountant, other):
+            with self.assertRaisesRegex(AccountantError, "Poisson"):
+                accountant.get_epsilon(1e-5)
+
+    def test_steps_that_are_none(self):
+        """Several batches in one step; clipping that adapts to the exact size of a batch."""
+        for wrong, name in (({"accumulated_iterations": 2}, "several"), ({"unclipped_num_std": 1.0}, "clipping norm")):
+            accountant = self.kind()
+            hook = accountant.get_optimizer_hook_fn(sample_rate=0.05)
+            accountant.watch(LOADER)
+            with self.assertRaisesRegex(AccountantError, name):
+                hook(types.SimpleNamespace(**{"noise_multiplier": 1.0, "accumulated_iterations": 1, **wrong}))
+            with self.assertRaisesRegex(AccountantError, name):
+                accountant.get_epsilon(1e-5)
+
+    def test_assigned_too_late(self):
+        """An accountant that counts nothing does not say that nothing was spent."""
+        engine = sys.modules["opacus"].PrivacyEngine()
+        engine.accountant = first = self.kind()
+        _, module, optimizer, loader = self.private(engine)
+        first.watch(loader)
+        engine.accountant = self.kind()
+        peers.train(module, optimizer, loader)
+        with self.assertRaisesRegex(AccountantError, "before make_private"):
+            engine.get_epsilon(1e-5)
+        with self.assertRaisesRegex(AccountantError, "before make_private"):
+            engine.accountant.watch(loader)
+        engine = self.private()[0]
+        with self.assertRaisesRegex(AccountantError, "before make_private"):
+            engine.accountant = self.kind()
+
+    def test_make_private_with_epsilon(self):
+        budget = dict(target_epsilon=2.0, target_delta=1e-5, epochs=2)
+        engine = self.module.PrivacyEngine()
+        module, optimizer, loader = engine.make_private_with_epsilon(**budget, **peers.unprivate())
+        for _ in range(2):
+            peers.train(module, optimizer, loader)
+        self.assertTrue(1.9999 < engine.get_epsilon(1e-5) <= 2)
+        # What was counted before belongs to the budget.
+        with self.assertRaises(InfeasibleError):
+            engine.make_private_with_epsilon(**dict(budget, target_epsilon=1.9), **peers.unprivate())
+        optimizer = engine.make_private_with_epsilon(**dict(budget, target_epsilon=3.0), **peers.unprivate())[1]
+        engine.accountant.history.append((optimizer.noise_multiplier, 1 / 20, 40))
+        self.assertTrue(2.9999 < engine.get_epsilon(1e-5) <= 3)
+
+    def test_names_of_opacus(self):
+        """PrivacyEngine(accountant="certified") and its own search for the noise, with a registry or without."""
+        if peers.KIND["opacus"].startswith("STAND-IN"):
+            self.skipTest(f"OPACUS IS A {peers.KIND['opacus']}: its search for the noise is not run")
+        engine = sys.modules["opacus"].PrivacyEngine(accountant="certified")
+        module, optimizer, loader = engine.make_private_with_epsilon(
+            target_epsilon=2, target_delta=1e-5, epochs=2, **peers.unprivate())
+        engine.accountant.watch(loader)
+        for _ in range(2):
+            peers.train(module, optimizer, loader)
+        self.assertTrue(1.98 < engine.get_epsilon(1e-5) <= 2)
+
+    def test_adaptive_clipping(self):
+        if peers.KIND["opacus"].startswith("STAND-IN"):
+            self.skipTest(f"OPACUS IS A {peers.KIND['opacus']}: its optimizer with adaptive clipping is not run")
+        from opacus.optimizers.adaclipoptimizer import AdaClipDPOptimizer
+
+        engine, module, optimizer, loader = self.private()
+        adaptive = AdaClipDPOptimizer(
+            optimizer.original_optimizer, noise_multiplier=1.0, target_unclipped_quantile=0.5, clipbound_learning_rate=0.2,
+            max_clipbound=10, min_clipbound=0.1, unclipped_num_std=0.6, max_grad_norm=1.0, expected_batch_size=50)
+        adaptive.attach_step_hook(optimizer.step_hook)
+        with self.assertRaisesRegex(AccountantError, "clipping norm"):
+            peers.train(module, adaptive, loader)
+
+    def test_memory_manager(self):
+        """Batches that are cut for a small memory are one step each, and their parts are no evidence."""
+        if peers.KIND["opacus"].startswith("STAND-IN"):
+            self.skipTest(f"OPACUS IS A {peers.KIND['opacus']}: its BatchMemoryManager is not run")
+        from opacus.utils.batch_memory_manager import BatchMemoryManager
+
+        engine, module, optimizer, loader = self.private()
+        with BatchMemoryManager(data_loader=loader, max_physical_batch_size=20, optimizer=optimizer) as parts:
+            engine.accountant.watch(parts)
+            for _ in range(3):
+                peers.train(module, optimizer, parts)
+        self.assertEqual(engine.accountant.history, [(1.0, 1 / 20, 60)])
+        self.assertEqual(engine.get_epsilon(1e-5), upper(1.0, 1 / 20, 60))
 
     def test_edges(self):
+        with self.assertRaisesRegex(AccountantError, "counted nothing"):
+            self.accountant.get_epsilon(1e-5)
         self.accountant.step(noise_multiplier=0, sample_rate=0)
         self.assertEqual(self.accountant.get_epsilon(1e-5), 0)
         self.accountant.step(noise_multiplier=0, sample_rate=0.1)
@@ -137,13 +273,16 @@ class Opacus(unittest.TestCase):
             self.assertEqual(same.get_epsilon(1e-5), upper(1.1, 0.01, 1))
 
     def test_opacus_without_a_registry(self):
-        """Opacus 1.5 and earlier: the adapter is there all the same, for engine.accountant."""
-        module = sys.modules[self.kind.__module__]
+        """Opacus 1.5 and earlier: the name is found all the same."""
         register = self.opacus.__dict__.pop("register_accountant", None)
+        places = (self.opacus, self.opacus.utils, sys.modules["opacus.privacy_engine"])
+        created = [place.create_accountant for place in places]
         try:
-            accountant = importlib.reload(module).CertifiedAccountant()
-            accountant.step(noise_multiplier=1.1, sample_rate=0.01)
-            self.assertEqual(accountant.get_epsilon(1e-5), upper(1.1, 0.01, 1))
+            importlib.reload(self.module)
+            for place in places:
+                accountant = place.create_accountant("certified")
+                accountant.step(noise_multiplier=1.1, sample_rate=0.01)
+                self.assertEqual(accountant.get_epsilon(1e-5), upper(1.1, 0.01, 1))
             # There, a state has the method in the place of its name, which not every checkpoint can hold.
             with mock.patch.object(self.opacus.IAccountant, "state_dict", old_state_dict), mock.patch.object(
                 self.opacus.IAccountant, "load_state_dict", old_load_state_dict
@@ -155,18 +294,11 @@ class Opacus(unittest.TestCase):
                 with self.assertRaises(ValueError):
                     other.load_state_dict(dict(state, mechanism="rdp"))
         finally:
+            for place, create in zip(places, created):
+                place.create_accountant = create
             if register is not None:
                 self.opacus.register_accountant = register
-            importlib.reload(module)
-
-    def test_search_of_opacus(self):
-        if not hasattr(self.opacus, "utils") or not hasattr(self.opacus, "register_accountant"):
-            self.skipTest("OPACUS IS A STAND-IN, OR ONE WITHOUT A REGISTRY: its search for the noise is not run")
-        sigma = self.opacus.utils.get_noise_multiplier(
-            target_epsilon=2, target_delta=1e-5, sample_rate=0.01, steps=500, accountant="certified"
-        )
-        self.assertLessEqual(upper(sigma, 0.01, 500), 2)
-        self.assertGreater(upper(sigma, 0.01, 500), 1.99 - 0.01)
+            importlib.reload(self.module)
 
 
 class Events(unittest.TestCase):
@@ -193,6 +325,20 @@ class Events(unittest.TestCase):
             with self.assertRaises((TypeError, ValueError)):
                 accountant.compose(wrong, count)
         self.assertEqual(accountant.ledger, {"class_name": "NoOpDpEvent"})
+
+    def test_relations(self):
+        """Each event is under a relation under which it has a price, as in dp_accounting."""
+        response = {"class_name": "RandomizedResponseDpEvent", "noise_parameter": 0.5, "num_buckets": 4}
+        fixed = {"class_name": "SampledWithoutReplacementDpEvent", "source_dataset_size": 100, "sample_size": 10, "event": STEP["event"]}
+        for event, relations in ((TREE, ["zero-out"]), (response, ["substitute", "zero-out"]), (fixed, ["substitute", "zero-out"])):
+            for relation in ("add-remove", "substitute", "zero-out"):
+                accountant = events.PrivacyAccountant(relation)
+                if relation in relations:
+                    self.assertGreater(accountant.compose(event).get_epsilon(1e-5), 0)
+                    continue
+                self.assertFalse(accountant.supports(event))
+                with self.assertRaisesRegex(events.UnsupportedEventError, f"not covered under {relation}; must be under {relations[0]}"):
+                    accountant.compose({"class_name": "SelfComposedDpEvent", "event": event, "count": 2})
 
     def test_edges(self):
         """What costs nothing or everything, which a search for parameters asks."""
@@ -239,6 +385,16 @@ class DpAccounting(unittest.TestCase):
         with self.assertRaises(TypeError):
             accountant.compose(3)
         self.assertEqual(accountant.get_epsilon(1e-5), 0)
+
+    def test_tree(self):
+        """As in RdpAccountant, a tree is under REPLACE_SPECIAL alone; the default is refused."""
+        tree = self.peer.SelfComposedDpEvent(self.peer.SingleEpochTreeAggregationDpEvent(10.0, 100), 2)
+        for accountant in (self.kind(), self.kind(self.peer.NeighboringRelation.REPLACE_ONE)):
+            self.assertFalse(accountant.supports(tree))
+            with self.assertRaisesRegex(self.peer.UnsupportedEventError, "must be under zero-out"):
+                accountant.compose(tree)
+        special = self.kind(self.peer.NeighboringRelation.REPLACE_SPECIAL).compose(tree)
+        self.assertGreater(special.get_epsilon(1e-5), 0)
 
     def test_events_without_it(self):
         """The accountant for events takes those objects, too."""
@@ -333,7 +489,7 @@ class Callbacks(unittest.TestCase):
         other = self.budget(2.0)
         other.load_state_dict(json.loads(json.dumps(budget.state_dict())))
         self.assertEqual(other.steps, 7)
-        for wrong in ({"steps": 7, "run": {}}, dict(budget.state_dict(), steps=-1)):
+        for wrong in ({"ran": [], "run": {}}, dict(budget.state_dict(), ran=[[1.1, 0.01, -1]])):
             with self.assertRaises(ValueError):
                 other.load_state_dict(wrong)
 
@@ -367,6 +523,109 @@ class Callbacks(unittest.TestCase):
         callbacks.lightning_callback(other).load_state_dict(callback.state_dict())
         self.assertTrue(other.exhausted)
 
+    def optimizer(self, noise=1.1):
+        return peers._DPOptimizer(noise)
+
+    def step(self, optimizer, times=1):
+        """Poisson samples of 1000 records at rate 1/20."""
+        for _ in range(times):
+            optimizer.grad_samples = [[0] * sum(random.random() < 0.05 for _ in range(1000))]
+            optimizer.step()
+
+    def run_of(self, noise=1.1, rate=0.05, target=None):
+        return callbacks.TrainingBudget(noise_multiplier=noise, sampling_rate=rate, delta=1e-5, target_epsilon=target)
+
+    def test_other_steps(self):
+        """Steps with other noise are counted as what they are, and what still fits beside them."""
+        budget = self.run_of(target=3.0)
+        budget.step(10)
+        budget.step(10, noise_multiplier=0.9)
+        self.assertEqual(budget.steps, 20)
+
+        def beside(count):
+            return shared().epsilon({"neighbors": "add-remove", "steps": run(1.1, 0.05, 10)["steps"] + run(0.9, 0.05, count)["steps"]}, 1e-5)
+
+        self.assertEqual(budget.epsilon().upper, beside(10).upper)
+        while not budget.exhausted:
+            budget.step(noise_multiplier=0.9)
+        self.assertLessEqual(budget.epsilon().upper, 3)
+        self.assertGreater(beside(budget.steps - 9).lower, 3)
+        other = self.run_of(target=3.0)
+        other.load_state_dict(json.loads(json.dumps(budget.state_dict())))
+        self.assertTrue(other.exhausted)
+        self.assertEqual(other.epsilon(), budget.epsilon())
+        for wrong in (0, -1, math.nan, math.inf):
+            with self.assertRaises(ValueError):
+                budget.step(noise_multiplier=wrong)
+
+    def test_attach_compares(self):
+        """1.319 was said of noise 0.5 against a budget for 1.0, and of a larger batch."""
+        for noise, rate, name in ((1.2, 0.05, "noise_multiplier"), (1.1, 0.04, "sampling_rate")):
+            with self.assertRaisesRegex(InputError, name + ": the budget is for"):
+                callbacks.attach(self.optimizer(), self.run_of(noise, rate), loader=LOADER)
+        with self.assertRaisesRegex(AccountantError, "loader: is missing"):
+            callbacks.attach(self.optimizer(), self.run_of())
+        with self.assertRaisesRegex(AccountantError, "RandomSampler"):
+            callbacks.attach(self.optimizer(), self.run_of(), loader=SHUFFLED)
+        # More noise and smaller batches than the budget is for are counted as what they are.
+        budget, optimizer = self.run_of(1.0, 0.06), self.optimizer(1.1)
+        callbacks.attach(optimizer, budget, loader=LOADER)
+        self.step(optimizer, 3)
+        self.assertEqual(budget.epsilon().upper, upper(1.1, 0.05, 3))
+
+    def test_attach_schedule(self):
+        """1.319 was said of a scheduler whose noise falls."""
+        seen = []
+        budget, optimizer = self.run_of(target=2.0), self.optimizer()
+        optimizer.step_hook = seen.append
+        callbacks.attach(optimizer, budget, loader=LOADER)
+        self.step(optimizer, 10)
+        optimizer.noise_multiplier = 0.9
+        with self.assertRaises(BudgetError):
+            self.step(optimizer, 1000)
+        self.assertEqual(len(seen), budget.steps)
+        same = self.run_of(target=2.0)
+        same.step(10)
+        same.step(budget.steps - 10, noise_multiplier=0.9)
+        self.assertEqual(same.epsilon(), budget.epsilon())
+        self.assertTrue(same.exhausted)
+
+    def test_attach_batches(self):
+        budget, optimizer = self.run_of(), self.optimizer()
+        callbacks.attach(optimizer, budget, loader=LOADER)
+        with self.assertRaisesRegex(AccountantError, "the last of them 50"):
+            for _ in range(20):
+                optimizer.grad_samples = [[0] * 50]
+                optimizer.step()
+        optimizer.accumulated_iterations = 2
+        with self.assertRaisesRegex(AccountantError, "several"):
+            optimizer.step()
+
+    def test_sizes(self):
+        """Sizes of Poisson samples are evidence of nothing; fixed sizes, a cut epoch or another rate soon are."""
+
+        def steps(sizes, records=1000, rate=0.05):
+            batches = PoissonBatches(
+                types.SimpleNamespace(batch_sampler=types.SimpleNamespace(sample_rate=rate, num_samples=records)))
+            for step, size in enumerate(sizes, 1):
+                try:
+                    batches._weigh(size)
+                except AccountantError:
+                    return step
+            return None
+
+        def sample(records, rate):
+            return sum(random.random() < rate for _ in range(records))
+
+        self.assertEqual(steps([50] * 20), 15)
+        self.assertLess(steps(([50] * 7 + [30]) * 10), 40)
+        self.assertEqual(steps([1001]), 1)
+        self.assertLess(steps(sample(1000, 0.1) for _ in range(20)), 20)
+        self.assertIsNone(steps([1000] * 1000, rate=1.0))
+        self.assertIsNone(steps([None] * 1000))
+        for records, rate in ((1000, 0.05), (100, 0.01), (20, 0.5), (50, 0.99)):
+            self.assertIsNone(steps((sample(records, rate) for _ in range(2000)), records, rate))
+
     def test_torch(self):
         class Optimizer:
             """The part of torch.optim.Optimizer that is asked."""
@@ -381,29 +640,55 @@ class Callbacks(unittest.TestCase):
                 for hook in self.hooks:
                     hook(self, (), {})
 
-        budget = self.budget()
-        optimizer = Optimizer()
-        callbacks.attach(optimizer, budget)
-        for _ in range(budget.max_steps):
-            optimizer.step()
-        with self.assertRaises(BudgetError):
-            optimizer.step()
+        for budget, loader in ((self.budget(), None), (self.run_of(1.1, 0.05, 1.0), LOADER)):
+            optimizer = Optimizer()
+            callbacks.attach(optimizer, budget, loader=loader)
+            for _ in range(budget.max_steps):
+                optimizer.step()
+            with self.assertRaises(BudgetError):
+                optimizer.step()
+        with self.assertRaisesRegex(AccountantError, "RandomSampler"):
+            callbacks.attach(Optimizer(), self.budget(), loader=SHUFFLED)
+        with self.assertRaisesRegex(InputError, "sampling_rate"):
+            callbacks.attach(Optimizer(), self.budget(), loader=LOADER)
 
-        class DPOptimizer(types.SimpleNamespace):
-            """That of Opacus."""
+    def test_keras_noise(self):
+        """The noise of TensorFlow Privacy is compared; means of several records are refused."""
+        peers.keras()
+        query = types.SimpleNamespace(_stddev=2.2, _l2_norm_clip=2.0)
+        for optimizer in (types.SimpleNamespace(_noise_multiplier=1.1), types.SimpleNamespace(_dp_sum_query=query)):
+            budget = self.budget(None)
+            peers.keras_fit(callbacks.keras_callback(budget), 1, 5, optimizer=optimizer)
+            self.assertEqual(budget.epsilon().upper, upper(1.1, 0.01, 5))
+        for wrong, error in (
+            ({"_noise_multiplier": 1.0}, "noise_multiplier: the budget is for 1.1"),
+            ({"_noise_multiplier": 1.1, "_num_microbatches": 1}, "num_microbatches"),
+            ({"_dp_sum_query": object()}, "adds the noise of object"),
+        ):
+            with self.assertRaisesRegex(AccountantError, error):
+                peers.keras_fit(callbacks.keras_callback(self.budget()), 1, 5, optimizer=types.SimpleNamespace(**wrong))
 
-            def attach_step_hook(self, hook):
-                self.step_hook = hook
-
-        seen = []
-        budget = self.budget()
-        optimizer = DPOptimizer(accumulated_iterations=1, step_hook=seen.append)
-        callbacks.attach(optimizer, budget)
-        optimizer.step_hook(optimizer)
-        self.assertEqual((budget.steps, seen), (1, [optimizer]))
-        optimizer.accumulated_iterations = 2
-        with self.assertRaisesRegex(Exception, "several"):
-            optimizer.step_hook(optimizer)
+    def test_lightning_sees(self):
+        peers.lightning()
+        optimizer = types.SimpleNamespace(noise_multiplier=1.1)
+        trainer = dict(train_dataloader=LOADER, optimizers=[optimizer], accumulate_grad_batches=1)
+        budget = self.run_of()
+        callback = callbacks.lightning_callback(budget)
+        callback.on_train_start(types.SimpleNamespace(**trainer), None)
+        callback.on_before_optimizer_step(None, None, optimizer)
+        optimizer.noise_multiplier = 0.9
+        callback.on_before_optimizer_step(None, None, optimizer)
+        same = self.run_of()
+        same.step()
+        same.step(noise_multiplier=0.9)
+        self.assertEqual(budget.epsilon(), same.epsilon())
+        for wrong, error in (
+            ({"train_dataloader": SHUFFLED}, "RandomSampler"),
+            ({"optimizers": [optimizer]}, "noise_multiplier"),
+            ({"optimizers": [], "accumulate_grad_batches": 2}, "several"),
+        ):
+            with self.assertRaisesRegex(AccountantError, error):
+                callbacks.lightning_callback(self.run_of()).on_train_start(types.SimpleNamespace(**{**trainer, **wrong}), None)
 
 
 class Rows(unittest.TestCase):

@@ -27,7 +27,7 @@ sys.path[:0] = sys.argv[1:4]
 import frameworks
 getattr(frameworks, sys.argv[4])()
 for name, kind in frameworks.KIND.items():
-    print("framework:", name, kind, file=sys.stderr)
+    print(f"framework: {name}: {kind}", file=sys.stderr)
 sys.argv = sys.argv[5:]
 runpy.run_path(sys.argv[0], run_name="__main__")
 """
@@ -40,7 +40,7 @@ def run(framework, program, *arguments):
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", env=dict(os.environ, PYTHONIOENCODING="utf-8"))
     if done.returncode:
         raise AssertionError(done.stderr)
-    KIND.update(re.findall(r"^framework: (.*) (\S+)$", done.stderr, re.MULTILINE))
+    KIND.update(re.findall(r"^framework: (.*?): (.*)$", done.stderr, re.MULTILINE))
     return done.stdout
 
 

@@ -2,10 +2,10 @@ package adaptive_test
 
 import (
 	"math"
-	"os"
 	"sync"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 	"github.com/dpaccountant/accountant/subsample/adaptive"
@@ -14,7 +14,7 @@ import (
 // must-gap.md §5.4 and §6, two-point recursion: ε(1e-5) on the pessimistic lattice
 // of step 1e-3, and extrapolated; six digits after the point. fixed is pair B
 // (composedGolden; must-gap.md §6). 1000 runs and MUST.OW take seconds:
-// SLOW_GOLDEN=1 runs them.
+// SLOW=2 runs them.
 //
 // MUST.OW is not extrapolated there: taken off is what pair B on the same lattice
 // (3.706443, 6.259884, 9.408555) is above its exact value. With the loss a few
@@ -22,7 +22,6 @@ import (
 // the bracket is checked.
 func TestAdaptiveAttackGolden(t *testing.T) {
 	wor, wr, ow, _, _ := paperSetting()
-	slow := os.Getenv("SLOW_GOLDEN") != ""
 	const step, digits = 1e-3, 5e-7
 	for _, c := range []struct {
 		name                  string
@@ -38,7 +37,7 @@ func TestAdaptiveAttackGolden(t *testing.T) {
 		{"WOR 2", must(subsample.NewWithoutReplacement(1000, 50)), 5, 3.5, 5, []int{1, 10, 100, 1000}, []float64{.115379, .273163, .820451, 2.783053}, []float64{.115379, .273135, .820314, 2.782489}, []float64{0, .272125, .817784, 2.778765}, [3]float64{}},
 		{"OW", ow, 4, 20, 0.8, []int{10, 100, 1000}, []float64{3.707345, 6.266281, 9.436253}, []float64{3.707344, 6.266265, 9.436099}, []float64{3.706442, 6.259868, 9.408401}, [3]float64{}},
 	} {
-		if c.name == "OW" && !slow {
+		if c.name == "OW" && !slow.All() {
 			continue
 		}
 		p := must(c.s.Attack(gaussian(c.sigma)))
@@ -51,7 +50,7 @@ func TestAdaptiveAttackGolden(t *testing.T) {
 		}
 		done := 0
 		for i, k := range c.runs {
-			if k == 1000 && !slow {
+			if k == 1000 && !slow.All() {
 				continue
 			}
 			var wait sync.WaitGroup

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/gonumfft"
 	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
@@ -100,7 +101,8 @@ func (a *Bound) Attack(ctx context.Context, k int64, eps, logDelta float64, maxP
 
 // latticeTop returns how many lattice points a question about eps needs, with the tilt c.
 func latticeTop(eps, c, step float64, reach, maxPoints int) (int, error) {
-	points := (eps + 7/c) / step // G there is e^−7 of δ, as which it counts beyond
+	maxPoints = min(maxPoints, gonumfft.MaxLength/4) // with the cut and the reach of one step on top
+	points := (eps + 7/c) / step                     // G there is e^−7 of δ, as which it counts beyond
 	if !(points+2*float64(reach) <= float64(maxPoints)) {
 		return 0, fmt.Errorf("the recursion needs more than %d points", maxPoints)
 	}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -144,6 +145,7 @@ func TestLensCovers(t *testing.T) {
 // The cells that are covered before the recursion end with the context too, which takes seconds where there
 // are many; and nothing that was cut short serves the next question.
 func TestCoverEndsWithItsContext(t *testing.T) {
+	slow.Test(t)
 	pair, err := profiles.NewGaussian(1 / smallTheta)
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample/internal/copies"
 )
@@ -36,6 +37,7 @@ func run(t *testing.T, r recursion, g []float64, k int64) {
 // TestFamilyCovers draws configurations of the other record in the unit ball and
 // looks for a member above each, at every node.
 func TestFamilyCovers(t *testing.T) {
+	slow.Test(t)
 	rnd := rand.New(rand.NewPCG(3, 4))
 	theta, rate := smallTheta, 1./3
 	f := familyOf(t)
@@ -152,6 +154,7 @@ func TestRecursionTwoSteps(t *testing.T) {
 // points for a recursion of minutes: no more than half the lattice is for the losses of one step,
 // most of which are too rare to matter.
 func TestLatticeAtTrainingScale(t *testing.T) {
+	slow.Test(t)
 	pair, err := profiles.NewGaussian(0.55)
 	if err != nil {
 		t.Fatal(err)

@@ -33,6 +33,8 @@ type aimable interface {
 	// public returns an upper bound of one run for which nothing needs to stay secret but the
 	// noise.
 	public(ctx context.Context, b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error)
+	// unhidden is an upper profile of one run, as public, that takes no work; nil if there is none.
+	unhidden(b profiles.Mechanism, r profiles.Relation) (profiles.Profile, error)
 }
 
 // aimed are the laws of a mechanism under a scheme, each computed once.
@@ -67,6 +69,23 @@ func (s Random) Whole() (runs int64, ok bool) {
 // Whole implements subsample.Whole: the one batch is the data set.
 func (s Shuffle) Whole() (runs int64, ok bool) {
 	return s.epochs, s.batches == 1 && s.unused == 0
+}
+
+// Unhidden implements subsample.Unhider: the uses of a record, its draws being known.
+func (s Random) Unhidden(r profiles.Relation) (runs int64, inner profiles.Relation) {
+	if s.part == 0 || s.epochs > xmath.MaxCount/s.uses {
+		return 0, r
+	}
+	return s.uses * s.epochs, r
+}
+
+// Unhidden implements subsample.Unhider: Theorem 5, where an add-remove moves √5 in an epoch as
+// five runs of Gaussian noise do.
+func (s Shuffle) Unhidden(r profiles.Relation) (runs int64, inner profiles.Relation) {
+	if _, whole := s.Whole(); r == profiles.AddRemove && !whole {
+		return 5 * s.epochs, r
+	}
+	return s.epochs, r
 }
 
 // Least implements profiles.Laws.
@@ -115,6 +134,20 @@ func (a *aimed) law(ctx context.Context, s aimable, public bool) (profiles.Bound
 		}
 	}
 	return m, nil
+}
+
+// Retreat implements profiles.Retreat: above, nothing is hidden; below, nothing is known.
+func (a *aimed) Retreat(q profiles.Question) (profiles.Composition, error) {
+	up, err := a.scheme.unhidden(a.base, a.relation)
+	if err != nil {
+		return profiles.Composition{}, err
+	}
+	if up == nil {
+		if up, err = profiles.NewDiscrete(nil, 0, 0, 0, 0); err != nil { // an infinite loss is certain
+			return profiles.Composition{}, err
+		}
+	}
+	return profiles.Repeat(between(a.base.Name(), a.relation, up, profiles.Identical(), false), q.Runs), nil
 }
 
 func (s Random) at(t Target) aimable {
@@ -204,6 +237,17 @@ func (s Random) public(ctx context.Context, b profiles.Mechanism, r profiles.Rel
 	}
 	s.redraw = EachEpoch // the uses are the same
 	return s.whole(ctx, b, r)
+}
+
+func (s Random) unhidden(b profiles.Mechanism, r profiles.Relation) (profiles.Profile, error) {
+	if s.part == 0 {
+		return profiles.Identical(), nil
+	}
+	return unhidden(b, r, s.uses*s.epochs)
+}
+
+func (s Shuffle) unhidden(b profiles.Mechanism, r profiles.Relation) (profiles.Profile, error) {
+	return s.upper(b, r)
 }
 
 func (s Shuffle) public(ctx context.Context, b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {

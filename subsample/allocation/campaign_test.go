@@ -7,7 +7,7 @@ import (
 	"github.com/dpaccountant/accountant/profiles"
 )
 
-// Found by the campaign (internal/campaign): several uses of a record over anything but Gaussian
+// Found by the campaign (lab/campaign): several uses of a record over anything but Gaussian
 // noise had an attack of an infinite error, as one cell of it was what two tails differ by in their
 // last digits. The attack is a bound from below of a small error, and not far from what is proved.
 func TestAttackOfSeveralUsesOverAnyNoise(t *testing.T) {

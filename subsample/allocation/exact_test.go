@@ -1,11 +1,13 @@
 package allocation
 
 import (
+	"errors"
 	"math"
 	"math/cmplx"
 	"math/rand/v2"
 	"testing"
 
+	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/positive"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
@@ -504,6 +506,68 @@ func TestSubstituteTwoSteps(t *testing.T) {
 		low, _ := profiles.LogDelta(m.Directions[0].Lower, eps)
 		if up-low > 0.3 { // half a fold or a whole one between rows away from the target
 			t.Errorf("ε = %v: log δ in [%v, %v]", eps, low, up)
+		}
+	}
+}
+
+// TestShuffleBesideOthers composes shuffled batches with a step of little loss. No attack on them reaches
+// more than noise whose batches are known, with all losses of the other step on top.
+func TestShuffleBesideOthers(t *testing.T) {
+	other, err := profiles.NewFinite([]float64{0.501, 0.499}, []float64{0.499, 0.501})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const runs = 21
+	const massTol = 1e-11 // at most 4,001 cells telescope to 1, each with roundings of a few 2⁻⁵²
+	most := runs * math.Log(0.501/0.499)
+	for _, c := range []struct {
+		batches, epochs int64
+		sigma           float64
+	}{{2, 1, 0.5}, {3, 1, 0.3}, {3, 2, 0.5}, {13, 2, 0.4084}, {13, 1, 0.02}, {3, 1, 0.015}} {
+		s, err := NewShuffle(c.batches)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, err = s.WithEpochs(c.epochs, EachEpoch); err != nil {
+			t.Fatal(err)
+		}
+		if s, err = s.For(Target{Delta: 0.5, Relative: 1e-2, Runs: 1}); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range []profiles.Relation{profiles.ZeroOut, profiles.Substitute} {
+			m, err := s.Apply(gaussian(c.sigma), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for d := range m.Directions {
+				if x, ok := m.Directions[d].Lower.(*profiles.Discrete); ok {
+					p, q := 0.0, 0.0
+					for _, a := range x.Atoms() {
+						p, q = p+math.Exp(a.LogP), q+math.Exp(a.LogQ)
+					}
+					if math.Abs(p-1) > massTol || math.Abs(q-1) > massTol {
+						t.Errorf("%+v, %v, direction %d: the attack has masses of %v and %v", c, r, d, p, q)
+					}
+				}
+				low, up := fourier.New(fourier.Options{}), fourier.New(fourier.Options{})
+				if err := errors.Join(low.Add(m.Directions[d].Lower, 1), low.Add(other, runs), up.Add(m.Directions[d].Upper, 1)); err != nil {
+					t.Fatal(err)
+				}
+				for _, eps := range []float64{0.1, 0.5, 0.92209, 2, 5} {
+					x, err := low.Delta(t.Context(), eps)
+					if err != nil {
+						t.Fatal(err)
+					}
+					y, err := up.Delta(t.Context(), eps-most)
+					if err != nil {
+						t.Fatal(err)
+					}
+					// The loss of the other step is at most most.
+					if x.Lower > y.Upper {
+						t.Errorf("%+v, %v, direction %d, ε = %v: the attack reaches %v, known batches %v", c, r, d, eps, x.Lower, y.Upper)
+					}
+				}
+			}
 		}
 	}
 }

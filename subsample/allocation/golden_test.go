@@ -3,16 +3,14 @@ package allocation
 import (
 	"context"
 	"encoding/json"
-	"flag"
 	"math"
 	"os"
 	"testing"
 
 	"github.com/dpaccountant/accountant/fourier"
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/profiles"
 )
-
-var slow = flag.Bool("slow", false, "also run the golden values that take long")
 
 func must[T any](x T, err error) T {
 	if err != nil {
@@ -170,8 +168,9 @@ func TestGoldenTwoSteps(t *testing.T) {
 
 // TestGoldenSubstitute: Theorem 2.
 func TestGoldenSubstitute(t *testing.T) {
+	slow.Test(t)
 	for i, r := range golden.Substitute {
-		if !*slow && i < 2 {
+		if !slow.All() && i < 2 {
 			continue // a few seconds each
 		}
 		s := must(must(must(NewRandom(r.Steps)).WithEpochs(r.Epochs, EachEpoch)).For(Target{Delta: r.Delta, Relative: 1e-3}))

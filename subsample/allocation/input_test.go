@@ -8,6 +8,7 @@ import (
 
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/profiles/profiletest"
 )
@@ -48,6 +49,7 @@ func err[T any](_ T, e error) error { return e }
 
 // TestExtremes: noise and counts at the ends of their ranges give an answer or an error, soon.
 func TestExtremes(t *testing.T) {
+	slow.Test(t)
 	for _, sigma := range []float64{0.05, 0.1, 100, 1e4} {
 		for _, steps := range []int64{2, 1000000} {
 			m, e := must(must(NewRandom(steps)).For(Target{Delta: 1e-6, Relative: 1e-2})).Apply(gaussian(sigma), profiles.AddRemove)

@@ -45,6 +45,14 @@ func (m mixture) Tails(eps, tol float64) profiles.Tails {
 	return r
 }
 
+// Cost implements profiles.Costly.
+func (m mixture) Cost() (sum float64) {
+	for _, p := range m.parts[:m.n] {
+		sum += profiles.Cost(p)
+	}
+	return sum
+}
+
 // LogDelta implements profiles.LogDeltaer.
 func (m mixture) LogDelta(eps float64) (logDelta, err float64) {
 	logDelta = math.Inf(-1)
@@ -105,6 +113,9 @@ type reflected struct{ up profiles.Profile }
 
 // SelfReverse implements profiles.SelfReverser.
 func (reflected) SelfReverse() bool { return true }
+
+// Cost implements profiles.Costly.
+func (r reflected) Cost() float64 { return profiles.Cost(r.up) }
 
 // Tails implements profiles.Profile.
 func (r reflected) Tails(eps, tol float64) profiles.Tails {

@@ -96,6 +96,20 @@ func (l lattice) trim(cut float64) lattice {
 	return l
 }
 
+// leastProduct is a mass from which on a product has no error below the normal numbers.
+const leastProduct = 0x1p-1000
+
+// least returns the smallest mass that is not 0, 1 if there is none.
+func (l lattice) least() float64 {
+	m := 1.0
+	for _, x := range l.mass {
+		if x > 0 {
+			m = min(m, x)
+		}
+	}
+	return m
+}
+
 // times returns the law of the sum of two.
 func (l lattice) times(o lattice, cut float64) lattice {
 	r := lattice{lo: l.lo + o.lo, mass: make([]float64, max(0, len(l.mass)+len(o.mass)-1)), dropped: l.dropped + o.dropped}
@@ -109,6 +123,9 @@ func (l lattice) times(o lattice, cut float64) lattice {
 		}
 	}
 	r.err = l.err + o.err + float64(min(len(l.mass), len(o.mass))+4)*u
+	if l.least()*o.least() < leastProduct {
+		r.dropped += 2 * math.SmallestNonzeroFloat64 * float64(len(l.mass)) * float64(len(o.mass))
+	}
 	return r.trim(cut)
 }
 
@@ -217,10 +234,12 @@ func (s Random) testAt(ctx context.Context, lower positive.Source, rate, pointsP
 }
 
 // testProfile returns the profile of the two laws: P-masses are too small, which is safe, and
-// what was dropped of Q is added to each outcome, as it may have been any. An outcome that Q
-// has lost is left out. Where that makes more than 1 of Q, both laws are taken by so much less often.
+// what was dropped of Q is added to each outcome, as it may have been any. Where nothing was, an outcome without a Q-mass
+// is one that Q never has, and its loss is infinite. Where what was added makes more than 1 of Q, both laws are taken by so
+// much less often.
 func testProfile(p, q lattice) (*profiles.Discrete, error) {
 	var atoms []profiles.Atom
+	var infinite []float64
 	err := p.err + q.err
 	var total xmath.Sum
 	for i, m := range p.mass {
@@ -229,20 +248,29 @@ func testProfile(p, q lattice) (*profiles.Discrete, error) {
 		if j >= 0 && j < len(q.mass) {
 			n += q.mass[j]
 		}
-		if m <= 0 || n <= 0 {
+		if m <= 0 {
+			continue
+		}
+		if n <= 0 {
+			infinite = append(infinite, xmath.Log(m))
 			continue
 		}
 		total.Add(n)
 		lp, lq := xmath.Log(m), xmath.Log(n)
 		atoms = append(atoms, profiles.Atom{Loss: lp - lq, LogP: lp, LogQ: lq})
 	}
+	logPInf := xmath.LogSum(infinite)
 	if more := xmath.Log(total.Value()); more > 0 {
+		logPInf -= more
 		for i := range atoms {
 			atoms[i].LogP -= more
 			atoms[i].LogQ -= more
 		}
 	}
-	return profiles.NewDiscrete(atoms, math.Inf(-1), math.Inf(-1), err+8*u, 2*err+64*u)
+	if !math.IsInf(logPInf, -1) {
+		logPInf -= (err + 8*u) * (1 + math.Abs(logPInf)) // Support has no error of its own
+	}
+	return profiles.NewDiscrete(atoms, logPInf, math.Inf(-1), err+8*u, 2*err+64*u)
 }
 
 // epsilonOf returns about ε(δ) of one run, for choices only.

@@ -213,23 +213,24 @@ func (s Shuffle) largest(shift, p, q float64) (*profiles.Discrete, error) {
 	const cells = 4000
 	var atoms []profiles.Atom
 	// A tail of t events has the relative error of one, 16 u with its hazard, and a difference
-	// that of the tails over itself: cells in which that is large are left out.
+	// that of the tails over itself. A cell in which that is large is joined to the next one: both
+	// laws keep all their mass, as composition takes what a law lacks for an infinite loss.
 	const tailErr = 64 * u
 	worst := tailErr
-	a, b := above(from, p*shift), above(from, q*shift)
-	for i := 1; i <= cells; i++ {
+	a, b := 1.0, 1.0 // the first cell has no lower end
+	for i := 0; i <= cells; i++ {
 		c := from + (to-from)*float64(i)/cells
 		a2, b2 := above(c, p*shift), above(c, q*shift)
 		if i == cells {
-			a2, b2 = 0, 0
+			a2, b2 = 0, 0 // the last has no upper one, so that it is always known well
 		}
 		x, y := a-a2, b-b2
-		e := (tailErr*(1+c*c))*(a/x+b/y) + 4*u
-		if x > 0 && y > 0 && e < 1e-9 {
+		e := (tailErr*(1+max(c*c, from*from)))*(a/x+b/y) + 4*u
+		if x > 0 && y > 0 && (e < 1e-9 || i == cells) {
 			worst = max(worst, e)
 			atoms = append(atoms, profiles.Atom{Loss: xmath.Log(x) - xmath.Log(y), LogP: xmath.Log(x), LogQ: xmath.Log(y)})
+			a, b = a2, b2
 		}
-		a, b = a2, b2
 	}
 	return profiles.NewDiscrete(atoms, math.Inf(-1), math.Inf(-1), worst, 2*worst+64*u)
 }

@@ -42,6 +42,15 @@ func NewTruncated(rate float64, most, population int64) (Truncated, error) {
 // Name returns the scheme's name in plan files.
 func (Truncated) Name() string { return "truncated-poisson" }
 
+// Unhidden implements subsample.Unhider. The records that are sampled and stay can be drawn so that an added
+// record is in none of the batches, in one more, or in the place of another one.
+func (s Truncated) Unhidden(r profiles.Relation) (runs int64, inner profiles.Relation) {
+	if r == profiles.AddRemove {
+		return 1, profiles.Substitute
+	}
+	return 1, r
+}
+
 // Rate returns the sampling rate before the cap.
 func (s Truncated) Rate() float64 { return s.rate }
 

@@ -15,6 +15,9 @@ func TestUsesByEnumeration(t *testing.T) {
 	for _, base := range []struct{ p, q []float64 }{
 		{[]float64{0.75, 0.25}, []float64{0.25, 0.75}},
 		{[]float64{0.5, 0.4, 0.1, 0}, []float64{0.2, 0.6, 0, 0.2}},
+		{[]float64{0.8125, 0.1875}, []float64{1, 0}},
+		{[]float64{1, 0}, []float64{0.75, 0.25}},
+		{[]float64{0, 0.25, 0.75}, []float64{0.5, 0.5, 0}},
 	} {
 		b := must(profiles.NewFiniteMechanism(base.p, base.q))
 		for _, c := range []struct {
@@ -80,6 +83,24 @@ func enumerated(p, q []float64, steps, uses int, share, a float64) (remove, add 
 		add += max(0, without-a*with)
 	}
 	return remove, add
+}
+
+// TestOutcomesOfOneLawAlone: an outcome that only a record's uses have is an infinite loss of what is reached, as often as one of them has it.
+func TestOutcomesOfOneLawAlone(t *testing.T) {
+	b := must(profiles.NewFiniteMechanism([]float64{0.8125, 0.1875}, []float64{1, 0}))
+	m := must(must(must(NewRandom(3)).WithUses(2)).Apply(b, profiles.AddRemove))
+	want := 1 - 0.8125*0.8125
+	for _, eps := range []float64{1, 100, 1e6} {
+		if low, err := profiles.LogDelta(m.Directions[0].Lower, eps); math.Abs(math.Exp(low)-want) > 1e-12 || err > 1e-12 {
+			t.Errorf("δ(%v) of what is reached is %v, want %v", eps, math.Exp(low), want)
+		}
+	}
+	// What Gaussian noise next to nothing gives away has a loss, if one that no float64 tells from an infinite one.
+	g := must(profiles.NewGaussianMechanism(0.01))
+	m = must(must(must(NewRandom(3)).WithUses(2)).Apply(g, profiles.AddRemove))
+	if inf := m.Directions[0].Lower.Support().LogPInf; !math.IsInf(inf, -1) {
+		t.Errorf("a loss of Gaussian noise is infinite with log-probability %v", inf)
+	}
 }
 
 // TestAttackOfSeveralUsesAnswers: cases in which the attack was an internal error, took minutes, or reached nothing. With

@@ -49,7 +49,7 @@ static const char *word(void)
 	return w;
 }
 
-/* A number, as printf writes it with %a: each number has one form. */
+/* A number, as printf writes it with %a: each number has one form, and 0 has no sign. */
 static double number(double lo, double hi)
 {
 	expect(" ");
@@ -57,7 +57,7 @@ static double number(double lo, double hi)
 	const char *w = word();
 	double x = strtod(w, &end);
 	snprintf(again, sizeof again, "%a", x);
-	if (*end || strcmp(again, w))
+	if (*end || strcmp(again, w) || (x == 0 && signbit(x)))
 		bad("a number is not in the form of %a");
 	if (!(x >= lo && x <= hi))
 		bad("a number is out of range");
@@ -83,11 +83,16 @@ static void skip_line(void)
 
 /* ---- steps ---- */
 
+/* n probabilities, of which the first MAX_OUTCOMES are kept. */
 static void probabilities(double *x, slong n)
 {
 	double sum = 0;
-	for (slong i = 0; i < n; i++)
-		sum += x[i] = number(0, 1);
+	for (slong i = 0; i < n; i++) {
+		double p = number(0, 1);
+		if (i < MAX_OUTCOMES)
+			x[i] = p;
+		sum += p;
+	}
 	if (fabs(sum - 1) > 1e-9)
 		bad("probabilities do not sum to 1");
 }
@@ -223,10 +228,10 @@ static void read_step(certificate *c, ulong records)
 		break;
 	case LISTED:
 		expect(" p");
-		n = whole(1, MAX_OUTCOMES);
+		n = whole(1, MAX_BYTES);
 		probabilities(p, n);
 		expect(" q");
-		if ((slong)whole(1, MAX_OUTCOMES) != n)
+		if ((slong)whole(1, MAX_BYTES) != n)
 			bad("p and q differ in length");
 		probabilities(q, n);
 		break;
@@ -245,6 +250,8 @@ static void read_step(certificate *c, ulong records)
 		unknown = "discrete Gaussian noise on a vector, but that moved by 1";
 	if (!unknown && name == DLAP && s->sensitivity*s->shift + 1 > MAX_OUTCOMES)
 		unknown = "discrete Laplace noise with such a sensitivity";
+	if (!unknown && n > MAX_OUTCOMES)
+		unknown = "a finite pair of more than 256 outcomes";
 	if (unknown) {
 		c->unknown = unknown;
 		return;
@@ -267,8 +274,9 @@ static void read_step(certificate *c, ulong records)
 static void check_bytes(const char *text, size_t n)
 {
 	const size_t tail = 7 + 64 + 1;
-	if (memchr(text, 0, n))
-		bad("there is a byte 0");
+	for (size_t i = 0; i < n; i++)
+		if ((text[i] < ' ' || text[i] > '~') && text[i] != '\n')
+			bad("there is a byte that is neither printable ASCII nor a line feed");
 	if (n < tail || strncmp(text + n - tail, "sha256 ", 7) || text[n - 1] != '\n' || (n > tail && text[n - tail - 1] != '\n'))
 		bad("the last line is not the hash");
 	char hex[65];
@@ -279,8 +287,8 @@ static void check_bytes(const char *text, size_t n)
 
 static void read_head(certificate *c, ulong *records)
 {
-	expect("accountant certificate 1");
-	end_line();
+	expect(FIRST_LINE);
+	line++;
 	expect("version ");
 	skip_line();
 	end_line();
@@ -304,8 +312,10 @@ static void read_claim(certificate *c)
 {
 	expect("delta");
 	c->delta = number(0, 1);
-	if (!(c->delta > 0 && c->delta < 1))
-		bad("delta is not in (0, 1)");
+	if (c->delta == 1)
+		bad("delta is not in [0, 1)");
+	if (c->delta == 0)
+		c->unknown = "a delta of 0, which no ball proves";
 	end_line();
 	expect("lower");
 	c->lower = number(0, INFINITY);

@@ -387,9 +387,9 @@ enum reach delta_contour(arb_t delta, const char **why, const certificate *c, in
 {
 	int hint = d == c->direction && c->theta > 0, first = *tol == 0;
 	lines l = { .theta = hint ? c->theta : saddle(c, d, eps) };
-	/* Far below what the width of the interval is in delta. */
+	/* Far below what the width of the interval is in delta. [0, 0] has no width, and often a delta that is far above the truth. */
 	if (first)
-		*tol = fmin(-14, log(l.theta*fmax(c->upper - c->lower, 1e-15*c->upper)) - 8);
+		*tol = fmin(-14, log(l.theta*(c->upper > 0 ? fmax(c->upper - c->lower, 1e-15*c->upper) : 1e-9)) - 8);
 	l.tol = *tol;
 	double base = about(c, d, l.theta);
 	if (!isfinite(base)) {

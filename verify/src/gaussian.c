@@ -557,6 +557,39 @@ static void above_x(const mixture *m, arb_t p, arb_t q, const arb_t x, slong pre
 	arb_clear(z); arb_clear(root);
 }
 
+/* -1 or 1 if the loss at x is proved to be below or above e, 0 if neither is. */
+static int side(const mixture *m, const arb_t x, const arb_t e, slong prec)
+{
+	arb_t y, z;
+	arb_init(y); arb_init(z);
+	if (m->a)
+		log_component(y, m, x, 1, prec);
+	if (m->b)
+		log_component(z, m, x, -1, prec);
+	arb_sub(y, y, z, prec);
+	int s = arb_gt(y, e) - arb_lt(y, e);
+	arb_clear(y); arb_clear(z);
+	return s;
+}
+
+/* Moves near, at which the loss is proved to be on a side of e, towards far, at which it is not. */
+static void approach(arb_t near, const arb_t far, const mixture *m, const arb_t e, slong prec)
+{
+	int s = side(m, near, e, prec);
+	arb_t x, beyond;
+	arb_init(x); arb_init(beyond);
+	arb_set(beyond, far);
+	for (slong i = 0; i < 2*prec; i++) {
+		arb_sub(x, beyond, near, 2*prec);
+		if (arf_cmpabs_2exp_si(arb_midref(x), -prec) <= 0)
+			break;
+		arb_add(x, beyond, near, 2*prec);
+		arb_mul_2exp_si(x, x, -1);
+		arb_set(side(m, x, e, prec) == s ? near : beyond, x);
+	}
+	arb_clear(x); arb_clear(beyond);
+}
+
 /* P(x) - e^eps Q(x) of all outputs above x, which is delta(eps) where the loss at x is eps: the loss increases. */
 int gaussian_single(arb_t delta, const certificate *c, const step *s, int d, double eps, slong prec)
 {
@@ -565,47 +598,35 @@ int gaussian_single(arb_t delta, const certificate *c, const step *s, int d, dou
 	arb_t lo, hi, x, y, z, e;
 	arb_init(lo); arb_init(hi); arb_init(x); arb_init(y); arb_init(z); arb_init(e);
 	arb_set_d(e, eps);
-	/* Where the loss is eps is between lo and hi: each half is proved, and the last is what is not. */
+	/* The loss is proved to be below eps at lo and above it at hi. Their middle may be undecided while they are far apart, as 0 is where
+	 * both directions are alike and eps = 0: from there each goes on alone. */
 	double reach = 2*(eps + 50)/m.mu + m.top + 50;
 	arb_set_d(hi, reach);
 	arb_neg(lo, hi);
-	int below = 0, above = 0, never = 0;
+	int never = 0;
 	if (!m.a) { /* the losses end at -log w_0 */
 		arb_log(y, m.W[0], prec);
 		arb_neg(y, y);
 		never = arb_le(y, e);
 	}
-	for (slong i = 0; i < 2*prec && !never; i++) {
-		if (i == 0)
-			arb_set(x, lo);
-		else if (i == 1)
-			arb_set(x, hi);
-		else {
-			arb_add(x, lo, hi, 2*prec);
-			arb_mul_2exp_si(x, x, -1);
-		}
-		arb_zero(y);
-		arb_zero(z);
-		if (m.a)
-			log_component(y, &m, x, 1, prec);
-		if (m.b)
-			log_component(z, &m, x, -1, prec);
-		arb_sub(y, y, z, prec);
-		if (arb_lt(y, e)) {
-			arb_set(lo, x);
-			below = 1;
-		} else if (arb_gt(y, e)) {
-			arb_set(hi, x);
-			above = 1;
-		} else
+	int ok = !never && side(&m, lo, e, prec) < 0 && side(&m, hi, e, prec) > 0;
+	for (slong i = 0; i < 2*prec && ok; i++) {
+		arb_add(x, lo, hi, 2*prec);
+		arb_mul_2exp_si(x, x, -1);
+		int decided = side(&m, x, e, prec);
+		if (decided == 0) {
+			approach(lo, x, &m, e, prec);
+			approach(hi, x, &m, e, prec);
 			break;
+		}
+		arb_set(decided < 0 ? lo : hi, x);
 	}
 	arb_union(x, lo, hi, prec);
 	above_x(&m, y, z, x, prec);
 	arb_exp(delta, e, prec);
 	arb_mul(delta, delta, z, prec);
 	arb_sub(delta, y, delta, prec);
-	int ok = (below && above && arb_is_finite(delta)) || never;
+	ok = (ok && arb_is_finite(delta)) || never;
 	if (never)
 		arb_zero(delta);
 	mixture_clear(&m);

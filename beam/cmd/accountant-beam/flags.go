@@ -8,13 +8,13 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
 
 	jobs "github.com/dpaccountant/accountant/beam"
+	"github.com/dpaccountant/accountant/internal/decimal"
 )
 
 var (
@@ -142,7 +142,7 @@ func writeDead(s beam.Scope, dead ...beam.PCollection) {
 func floats(name, text string) ([]float64, error) {
 	var all []float64
 	for _, part := range strings.Split(text, ",") {
-		x, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
+		x, err := decimal.Plain(strings.TrimSpace(part))
 		if err != nil {
 			return nil, fmt.Errorf("--%s: %q is not a number", name, part)
 		}

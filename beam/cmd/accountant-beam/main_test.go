@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dpaccountant/accountant/service"
+	"github.com/dpaccountant/accountant/cmd/service"
 )
 
 // The tests run this program as its users do: the test's own binary, with main for its job.
@@ -302,12 +302,11 @@ func TestBadRows(t *testing.T) {
 8 has 1 fields, must have 2 as the header
 9 column 3: extraneous or missing " in quoted-field
 10 column 2: bare " in non-quoted-field
-11 label: NaN is not one of the 3 labels in [0, 2]
+11 label: "NaN" is not a number
 12 label: "1e999" is not a number
-13 label: " 1" is not a number
 15 is blank, must be a row
 16 label: "secret" is not a number
-`, 3},
+`, 4},
 		{"labels.jsonl", "{\"label\":0}\nnot\n{\"label\":null}\n{}\n[]\n{\"label\":1,\"label\":2}\n{\"label\":1} x\n\n{\"label\":true}\n{\"label\":\"1\"}\r\n",
 			"labels --label_set 0..2 --weights 1,1,1 --epsilon 1",
 			`2 is no JSON object

@@ -22,15 +22,12 @@ type Steps []Step
 // an infinite loss with its error, and the largest finite total loss (+Inf if
 // unbounded), rounded up.
 func (s Steps) Ends() (logInf, infErr, top float64) {
-	keep, rel := 0.0, 0.0
+	var infinite xmath.Union
 	var sum xmath.Sum
 	for _, e := range s {
 		n := float64(e.Count)
-		if !math.IsInf(e.Support.LogPInf, -1) {
-			keep += n * math.Log1p(-math.Exp(e.Support.LogPInf))
-			// Tails are good to a few u of 2 + |log p|, and so is log(1 − p) of them.
-			rel = max(rel, 8*xmath.U*(2-e.Support.LogPInf))
-		}
+		// Tails are good to a few u of 2 + |log p|, and so is log(1 − p) of them.
+		infinite.Add(e.Support.LogPInf, n, 8*xmath.U*(2-e.Support.LogPInf))
 		if math.IsInf(e.Support.Max, 1) {
 			top = math.Inf(1)
 		} else if !math.IsInf(e.Support.Max, -1) {
@@ -43,11 +40,8 @@ func (s Steps) Ends() (logInf, infErr, top float64) {
 			top = x
 		}
 	}
-	if keep == 0 {
-		return math.Inf(-1), 0, top
-	}
-	logInf = xmath.Log1mExp(keep)
-	return logInf, rel + 4*xmath.U*(1+math.Abs(logInf)), top
+	logInf, infErr = infinite.Log()
+	return logInf, infErr, top
 }
 
 // exactTop is the largest total loss where no rounding is in it: of declared

@@ -29,14 +29,14 @@ func (s *Sum) coarse(m *meter.Meter, logDelta, relative float64) cumulant {
 	above := logDelta - FarMargin(relative) - xmath.Log(s.copies)
 	for i, e := range s.entries {
 		if e.coarse == nil || e.coarseTo > above || e.coarseTo < above-mostCoarse {
-			v := m.Vertices()
+			v := m.Vertices(e.Profile)
 			e.coarse = pld.Coarse(e.Profile, above-spareCoarse, logBelow, coarseRes, v.Stop)
-			m.Spend(meter.PerVertex * float64(len(e.coarse.Loss)))
+			v.Spend(len(e.coarse.Loss))
 			if e.coarseTo = above - spareCoarse; v.Cut {
 				e.coarseTo = math.Inf(1)
 			}
 		}
-		c[i] = term{e.coarse, float64(e.Count)}
+		c[i] = term{e.coarse, float64(e.Count), m}
 	}
 	return c
 }
@@ -49,12 +49,12 @@ func (s *Sum) coarse(m *meter.Meter, logDelta, relative float64) cumulant {
 //
 // It is 0 where nothing is known.
 func (c cumulant) bound(eps float64) float64 {
-	keep := 0.0
+	var infinite xmath.Union
 	for _, t := range c {
 		if len(t.law.Loss) == 0 || Complete(t.law) != nil {
 			return 0
 		}
-		keep += t.count * math.Log1p(-math.Exp(t.law.LogPInf)) * (1 + 1e-9)
+		infinite.Add(t.law.LogPInf, t.count, 0)
 	}
 	bound := math.Inf(-1)
 	if eps < c.maxLoss() {
@@ -67,8 +67,9 @@ func (c cumulant) bound(eps float64) float64 {
 		bound = sum - theta*eps + theta*xmath.Log(theta) - (1+theta)*math.Log1p(theta)
 		bound += 1e-12 * (math.Abs(sum) + math.Abs(theta*eps) + 1)
 	}
-	if keep < 0 {
-		bound = xmath.LogAdd(bound, xmath.Log1mExp(keep))
+	logInf, infErr := infinite.Log()
+	if !math.IsInf(logInf, -1) {
+		bound = xmath.LogAdd(bound, logInf+infErr+1e-9)
 	}
 	if math.IsNaN(bound) {
 		return 0

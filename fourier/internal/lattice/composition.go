@@ -23,16 +23,15 @@ type composition struct {
 	// unevaluated double-length sums.
 	tk, origin xmath.Sum
 
-	energy  float64 // Σ_j E_j T_j, for the FFT's error (docs/accuracy.md §7)
-	rho     float64 // Σ_j T_j ρ_j: the relative error of the tilted masses
-	spill   float64 // Σ_j T_j R_j: error of masses too small for ρ_j
-	dropped bool
-	right   []rightTail
-	logKeep float64 // Σ_j T_j log1p(−p∞_j): log of the finite part's P-mass
-	keepErr float64 // relative error of logKeep
-	logMass float64 // bound of the log of the untilted P-mass of all copies
-	mass    float64 // Σ_j T_j log Σx_j: log of the tilted mass, about 0
-	reach   float64 // Σ_j T_j |losses|, for the rounding of the origin
+	energy   float64 // Σ_j E_j T_j, for the FFT's error (docs/accuracy.md §7)
+	rho      float64 // Σ_j T_j ρ_j: the relative error of the tilted masses
+	spill    float64 // Σ_j T_j R_j: error of masses too small for ρ_j
+	dropped  bool
+	right    []rightTail
+	infinite xmath.Union // that some loss is infinite
+	logMass  float64     // bound of the log of the untilted P-mass of all copies
+	mass     float64     // Σ_j T_j log Σx_j: log of the tilted mass, about 0
+	reach    float64     // Σ_j T_j |losses|, for the rounding of the origin
 }
 
 // A freq is one kept frequency of the product of all terms. Until finish, re
@@ -64,10 +63,7 @@ func begin(terms []term, theta float64, n int64, excess []float64) (*composition
 	empty := false
 	for _, t := range terms {
 		l := t.law
-		c.logKeep += t.count * math.Log1p(-math.Exp(l.LogPInf))
-		if !math.IsInf(l.LogPInf, -1) {
-			c.keepErr = max(c.keepErr, 4*xmath.U*(2-l.LogPInf))
-		}
+		c.infinite.Add(l.LogPInf, t.count, 4*xmath.U*(2-l.LogPInf))
 		if len(l.Loss) == 0 {
 			// All of an upper law may be at +∞; a lower law is empty when its steps say
 			// nothing. Either way only the mass at +∞ is left.

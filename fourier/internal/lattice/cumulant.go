@@ -16,9 +16,13 @@ import (
 // A cumulant is Σ_j T_j K_j: the logarithm of the transform of the total loss on the real axis.
 type cumulant []term
 
+// perLoss is what a loss of a law takes each time that the law is tilted.
+const perLoss = 0.4
+
 // at returns ΣTK and its first two derivatives.
 func (c cumulant) at(theta float64) (k, d1, d2 float64) {
 	for _, t := range c {
+		t.m.Spend(perLoss * float64(len(t.law.Loss)))
 		a, b, v := t.law.Tilted(theta)
 		k += t.count * a
 		d1 += t.count * b
@@ -38,12 +42,17 @@ func (c cumulant) maxLoss() float64 {
 
 const minTilt, maxTilt = 1e-12, 1e12
 
+// spent reports whether the work is done: a root is then as good as it is by now.
+func (c cumulant) spent() bool {
+	return len(c) > 0 && c[0].m != nil && (c[0].m.Work < 0 || c[0].m.Stopped() != nil)
+}
+
 // rootLog finds where the increasing function f changes sign, in log θ from a
-// first guess, to a relative precision of about 1e-3.
-func rootLog(f func(theta float64) float64, guess float64) float64 {
+// first guess, to a relative precision of about 1e-3, or until the work is done.
+func (c cumulant) rootLog(f func(theta float64) float64, guess float64) float64 {
 	lo, hi := guess, guess
 	if f(guess) < 0 {
-		for hi < maxTilt {
+		for hi < maxTilt && !c.spent() {
 			hi *= 4
 			if f(hi) >= 0 {
 				break
@@ -51,7 +60,7 @@ func rootLog(f func(theta float64) float64, guess float64) float64 {
 			lo = hi
 		}
 	} else {
-		for lo > minTilt {
+		for lo > minTilt && !c.spent() {
 			lo /= 4
 			if f(lo) < 0 {
 				break
@@ -59,7 +68,7 @@ func rootLog(f func(theta float64) float64, guess float64) float64 {
 			hi = lo
 		}
 	}
-	for hi/lo > 1.001 {
+	for hi/lo > 1.001 && !c.spent() {
 		m := math.Sqrt(lo * hi)
 		if f(m) < 0 {
 			lo = m
@@ -72,7 +81,7 @@ func rootLog(f func(theta float64) float64, guess float64) float64 {
 
 // saddle returns the θ that minimises TK(θ) − θε − log(θ(1+θ)).
 func (c cumulant) saddle(eps, guess float64) float64 {
-	return rootLog(func(t float64) float64 {
+	return c.rootLog(func(t float64) float64 {
 		_, d1, _ := c.at(t)
 		return d1 - eps - 1/t - 1/(1+t)
 	}, guess)
@@ -93,7 +102,7 @@ func (c cumulant) logDelta(eps, theta float64) (logDelta, g, variance float64) {
 // value, an upper bound of ε(δ) up to rounding, and the tilt that gives it:
 // ε_C = min_θ (TK(θ) + θ log θ − (1+θ) log(1+θ) − log δ)/θ.
 func (c cumulant) chernoff(logDelta float64) (eps, theta float64) {
-	theta = rootLog(func(t float64) float64 {
+	theta = c.rootLog(func(t float64) float64 {
 		k, d1, _ := c.at(t)
 		a := k + t*xmath.Log(t) - (1+t)*math.Log1p(t) - logDelta
 		return t*(d1+xmath.Log(t)-math.Log1p(t)) - a

@@ -28,7 +28,7 @@ func TestDirectAgainstFFT(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		terms := []term{{l.upper, c.runs}}
+		terms := []term{{l.upper, c.runs, nil}}
 		f := compose(nil, terms, theta, c.n, Gonum{}, []float64{theta / 4})
 		d, _ := composeDirect(nil, terms, theta, int64(c.n), []float64{theta / 4}, 1e9)
 		if d == nil {
@@ -50,7 +50,7 @@ func TestDirectAgainstFFT(t *testing.T) {
 func TestReadingsOfTwoTransforms(t *testing.T) {
 	// Readings of one composition with the same length.
 	up, lo := goldenLaws(t)
-	for _, terms := range [][]term{{{up, 1000}}, {{lo, 1000}}, {{up, 300}, {lo, 20}}} {
+	for _, terms := range [][]term{{{up, 1000, nil}}, {{lo, 1000, nil}}, {{up, 300, nil}, {lo, 20, nil}}} {
 		for _, e := range []float64{0.5, 1, 1.8, 2.5} {
 			x := compose(nil, terms, 5, 1<<14, Gonum{}, []float64{1}).read(e)
 			y := compose(nil, terms, 5, 1<<14, godsp.Transform{}, []float64{1}).read(e)
@@ -64,7 +64,7 @@ func TestReadingsOfTwoTransforms(t *testing.T) {
 // Readings are continuous where ε passes a lattice point.
 func TestEdgeLatticePoint(t *testing.T) {
 	up, _ := goldenLaws(t)
-	c := compose(nil, []term{{up, 1000}}, 6, 16384, Gonum{}, []float64{1, 2})
+	c := compose(nil, []term{{up, 1000, nil}}, 6, 16384, Gonum{}, []float64{1, 2})
 	for _, e := range []float64{0.5, 1, 1.8, 2.048} {
 		at := c.read(e).s
 		for _, x := range []float64{math.Nextafter(e, -1), math.Nextafter(e, 9)} {

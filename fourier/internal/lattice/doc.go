@@ -12,33 +12,4 @@
 // an interval that is proved whatever happens, with a warning where it is wider than asked.
 // Do not use it where the steps have transforms: the contour engine answers to 1e-9 for what
 // a thousandth costs here.
-//
-// Files, each using only those below it:
-//
-//	ask.go          a question: transforms, laws one by one, transforms again
-//	epsilon.go      what the refinement must know about ε(δ)
-//	delta.go        and about δ(ε)
-//	doubling.go     both questions, by laws convolved one by one
-//	refine.go       the refinement: pass after pass until the width is reached
-//	convergence.go  whether finer steps still help
-//	pass.go         one pass: all laws at one step, composed above and below
-//	laws.go         the laws of each step, made once and kept
-//	fit.go          how a step is adapted to atoms
-//	target.go       where to compute, and the step that the error law wants
-//	anchors.go      atoms that a lattice should meet
-//	bounds.go       upper bounds that need no transform
-//	series.go       where to compute after rare big losses
-//	window.go       the tilt and the length, together
-//	cumulant.go     the cumulant of coarse laws, its saddle point
-//	answer.go       an interval with its budget; a question on its way
-//	sum.go          the composition, and what is kept for each step
-//	compose.go      a composition by a fast Fourier transform
-//	direct.go       a composition by sums at the frequencies that count
-//	read.go         δ and its errors from a composition
-//	composition.go  the product of transforms at the frequencies that count
-//	spectrum.go     one tilted law, summed at any frequency
-//	convolve.go     the convolution of two measures, rounded outward
-//	measure.go      a law off the lattice, with masses as numbers
-//	whole.go        two checks of laws
-//	transform.go    the Fourier transform
 package lattice

@@ -21,12 +21,12 @@ func (q *query) double(logDelta, res float64) (upper, lower *measure, err error)
 	runs := 0.0
 	for i, e := range q.entries {
 		j := convolver{res: res, log: logDelta, runs: 1, all: q.copies, m: q.m}
-		v := q.m.Vertices()
+		v := q.m.Vertices(e.Profile)
 		above, below := pld.Follow(e.Profile, j.above(), logBelow, j.at, v.Stop)
 		if err := Complete(above); err != nil {
 			return nil, nil, err
 		}
-		q.m.Spend(meter.PerVertex * float64(len(above.Loss)))
+		v.Spend(len(above.Loss))
 		if v.Cut {
 			return nil, nil, cmp.Or(q.m.Stopped(), meter.ErrWork)
 		}

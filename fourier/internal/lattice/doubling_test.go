@@ -9,6 +9,7 @@ import (
 
 	"github.com/dpaccountant/accountant/fourier/internal/closed"
 	"github.com/dpaccountant/accountant/fourier/internal/meter"
+	"github.com/dpaccountant/accountant/internal/slow"
 	"github.com/dpaccountant/accountant/internal/xmath/oracle"
 	"github.com/dpaccountant/accountant/pld"
 	"github.com/dpaccountant/accountant/profiles"
@@ -17,6 +18,7 @@ import (
 // TestDoublingHolds: intervals of laws multiplied one by one hold what is known in closed
 // form, of Gaussians and of randomized response, and what the contour engine proves.
 func TestDoublingHolds(t *testing.T) {
+	slow.Test(t)
 	flip, err := profiles.NewPure(0.3)
 	if err != nil {
 		t.Fatal(err)

@@ -25,7 +25,7 @@ func TestEverythingDroppedIsUnknown(t *testing.T) {
 func TestEmptyLaw(t *testing.T) {
 	empty := func(logPInf float64) reading {
 		l := &pld.Law{Step: 0.1, LogPInf: logPInf}
-		return compose(nil, []term{{l, 3}}, 1, 64, Gonum{}, nil).read(1)
+		return compose(nil, []term{{l, 3, nil}}, 1, 64, Gonum{}, nil).read(1)
 	}
 	if r := empty(math.Inf(-1)); !math.IsInf(r.lower(), -1) {
 		t.Errorf("an empty lower law proves log δ ≥ %v", r.lower())

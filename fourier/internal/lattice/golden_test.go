@@ -86,7 +86,7 @@ func TestGoldenReading(t *testing.T) {
 		{6, 16384, 0, 0.00839762883763, 1.77, 0, 0},
 		{6.665244495984, 31104, 0, 0.00846094937919, 0, 0, 0},
 	} {
-		x := compose(nil, []term{{up, 1000}}, c.theta, c.n, Gonum{}, []float64{0.5, 1, 2})
+		x := compose(nil, []term{{up, 1000, nil}}, c.theta, c.n, Gonum{}, []float64{0.5, 1, 2})
 		r := x.read(1.8)
 		k := x.tk.Value() / 1000
 		if c.k != 0 {
@@ -122,7 +122,7 @@ func TestGoldenReading(t *testing.T) {
 func TestGoldenOneTransformManyReadings(t *testing.T) {
 	up, _ := goldenLaws(t)
 	p, grid := dpsgd(t, 0.01, 1), pld.Uniform(0, 1e-3, -11, 12000)
-	x := compose(nil, []term{{up, 1000}}, 5, 16384, Gonum{}, []float64{0.5, 1, 2})
+	x := compose(nil, []term{{up, 1000, nil}}, 5, 16384, Gonum{}, []float64{0.5, 1, 2})
 	for _, c := range []struct{ eps, theta, want float64 }{
 		{1.0, 5.9, -5.944558972875},
 		{1.5, 6.5, -9.117385856489},
@@ -146,8 +146,8 @@ func TestGoldenBothLaws(t *testing.T) {
 		{1.8, 6.665244495984, -11.294423883103, -11.302622375136, -11.302381589922},
 		{5, 7.457123682059, -35.6201894748, -35.628477993732, -35.628234887245},
 	} {
-		u := compose(nil, []term{{up, 1000}}, c.theta, 1<<16, Gonum{}, []float64{0.5, 1, 2}).read(c.eps)
-		l := compose(nil, []term{{lo, 1000}}, c.theta, 1<<16, Gonum{}, []float64{0.5, 1, 2}).read(c.eps)
+		u := compose(nil, []term{{up, 1000, nil}}, c.theta, 1<<16, Gonum{}, []float64{0.5, 1, 2}).read(c.eps)
+		l := compose(nil, []term{{lo, 1000, nil}}, c.theta, 1<<16, Gonum{}, []float64{0.5, 1, 2}).read(c.eps)
 		near(t, "log δ upper", u.logValue, c.upper, 1000*raised(p, grid, c.theta))
 		truth := (c.upper + 2*c.shifted) / 3 // core.md §3.4: errors +2 : −1
 		if !(l.logValue > c.middle && l.logValue < truth) {
@@ -166,8 +166,8 @@ func TestGoldenEpsilon(t *testing.T) {
 		{1e-40, 7.8, 12.285808805, 12.285842573, 12.28622822112, 12.286964631},
 	} {
 		ps := &pass{step: 1e-3, n: 1 << 17,
-			upper: compose(nil, []term{{up, 1000}}, c.theta, 1<<17, Gonum{}, []float64{0.5, 1, 2}),
-			lower: compose(nil, []term{{lo, 1000}}, c.theta, 1<<17, Gonum{}, []float64{0.5, 1, 2})}
+			upper: compose(nil, []term{{up, 1000, nil}}, c.theta, 1<<17, Gonum{}, []float64{0.5, 1, 2}),
+			lower: compose(nil, []term{{lo, 1000, nil}}, c.theta, 1<<17, Gonum{}, []float64{0.5, 1, 2})}
 		r := ps.epsilon(nil, math.Log(c.delta), -1, math.Inf(1), c.truth, 1e-3)
 		// The digits printed, the root's tolerance 1e-9, and the certificate's
 		// share (1e-9/θ at most).
@@ -202,8 +202,8 @@ func TestAliasingBounds(t *testing.T) {
 		{6, 6000, 6.35e-10, 2.3e-16, 3.1e-8},
 		{6.5, 8000, 1.09e-9, 2.6e-23, 5.5e-8},
 	} {
-		x := compose(nil, []term{{up, 1000}}, c.theta, c.n, Gonum{}, excess).read(1.8)
-		v := compose(nil, []term{{up, 1000}}, c.theta, 30000, Gonum{}, excess).read(1.8)
+		x := compose(nil, []term{{up, 1000, nil}}, c.theta, c.n, Gonum{}, excess).read(1.8)
+		v := compose(nil, []term{{up, 1000, nil}}, c.theta, 30000, Gonum{}, excess).read(1.8)
 		scale := math.Exp(x.logScale)
 		diff := (x.s - v.s) * scale
 		noise := (x.roundOff + v.roundOff) * scale
@@ -262,9 +262,9 @@ func TestErrorLaw(t *testing.T) {
 			up, lo := pld.Discretize(one, grid)
 			size := Gonum{}.Length(int(40 * mu / step))
 			T := float64(c.runs)
-			all := compose(nil, []term{{up, T}}, theta, size, Gonum{}, []float64{theta / 4, theta / 2})
+			all := compose(nil, []term{{up, T, nil}}, theta, size, Gonum{}, []float64{theta / 4, theta / 2})
 			u := all.read(eps)
-			l := compose(nil, []term{{lo, T}}, theta, size, Gonum{}, []float64{theta / 4, theta / 2}).read(eps)
+			l := compose(nil, []term{{lo, T, nil}}, theta, size, Gonum{}, []float64{theta / 4, theta / 2}).read(eps)
 			b2 := u.frac*u.frac - u.frac + 1.0/6
 			wantU, wantL := (T/12-b2/2)*step*step*g, (T/24+b2/2)*step*step*g
 			near(t, "upper/law", (u.logValue-truth)/wantU, 1, c.tol[i])

@@ -85,10 +85,11 @@ func (s *Sum) lawsAt(m *meter.Meter, e *entry, step float64, p target, top, k fl
 		g.Lo-- // room for the slope that mass at −∞ leaves
 	}
 	g.Hi = max(g.Hi, g.Lo+2)
-	err := meter.ErrMemory
+	err, price := meter.ErrMemory, meter.PerVertexOf(e.Profile)
 	g.Most = most
 	if m != nil {
-		if left := m.Work / meter.PerVertex; left < float64(most) {
+		m.Spend(60 * profiles.Cost(e.Profile))
+		if left := m.Work / price; left < float64(most) {
 			g.Most, err = max(1, int(left)), meter.ErrWork
 		}
 		g.Stop = func() bool { return m.Stopped() != nil }
@@ -97,14 +98,14 @@ func (s *Sum) lawsAt(m *meter.Meter, e *entry, step float64, p target, top, k fl
 		if err == meter.ErrWork {
 			m.Spend(m.Work)
 		} else {
-			m.Spend(float64(most) * meter.PerVertex)
+			m.Spend(float64(most) * price)
 		}
 		if stopped := m.Stopped(); stopped != nil {
 			err = stopped
 		}
 		return l, err
 	}
-	m.Spend(float64(len(l.upper.Loss)) * meter.PerVertex)
+	m.Spend(float64(len(l.upper.Loss)) * price)
 	if err := Complete(l.upper); err != nil {
 		return l, err
 	}

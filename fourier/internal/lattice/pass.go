@@ -96,7 +96,7 @@ func (q *query) terms(ps *pass, p target) (up, lo []term, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		up[i], lo[i] = term{l.upper, float64(e.Count)}, term{l.lower, float64(e.Count)}
+		up[i], lo[i] = term{l.upper, float64(e.Count), q.m}, term{l.lower, float64(e.Count), q.m}
 		ps.laws[i] = up[i]
 		// A sum of positive terms: 1e-12 covers the rounding of 4000 of them.
 		ps.upMoved += float64(e.Count) * l.upper.LossErr * (1 + 1e-12)

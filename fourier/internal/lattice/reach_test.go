@@ -14,7 +14,7 @@ func TestReachIsOfTheSizesOfTerms(t *testing.T) {
 	law := *up
 	for _, offset := range []float64{-2.5, 2.5} {
 		law.Offset = offset
-		c, _ := begin([]term{{&law, 1000}, {&law, 7}}, 5, 1<<14, nil)
+		c, _ := begin([]term{{&law, 1000, nil}, {&law, 7, nil}}, 5, 1<<14, nil)
 		if want := 1007 * 2.5; !(c.reach >= want) {
 			t.Errorf("offset %v: reach %v, want at least %v", offset, c.reach, want)
 		}

@@ -31,11 +31,8 @@ type reading struct {
 // read evaluates the composition at ε (docs/accuracy.md §6, §7). It is long because it has each
 // error beside the value that it belongs to.
 func (c *composition) read(eps float64) reading {
-	r := reading{eps: eps, logInf: math.Inf(-1), logValue: math.Inf(-1)}
-	if c.logKeep < 0 {
-		r.logInf = xmath.Log1mExp(c.logKeep)
-		r.infErr = c.keepErr + 4*xmath.U*(1+math.Abs(r.logInf))
-	}
+	r := reading{eps: eps, logValue: math.Inf(-1)}
+	r.logInf, r.infErr = c.infinite.Log()
 	if len(c.freqs) == 0 {
 		if c.dropped {
 			// The tilted mass itself was lost, by a label K that is off by more than

@@ -85,7 +85,7 @@ func TestRoundOffCoversMeasuredError(t *testing.T) {
 		}
 		half := int64(max(3, 12/c.sigma/c.step))
 		up, _ := pld.Discretize(p, pld.Uniform(0, c.step, -half, half))
-		terms := []term{{up, float64(c.runs)}}
+		terms := []term{{up, float64(c.runs), nil}}
 		direct, _ := composeDirect(nil, terms, c.theta, n, []float64{1}, 1e7)
 		for name, x := range map[string]*composition{
 			"fft":    compose(nil, terms, c.theta, n, Gonum{}, []float64{1}),
@@ -116,7 +116,7 @@ func TestRoundOffCoversMeasuredError(t *testing.T) {
 func exactReading(l *pld.Law, theta float64, n int, runs int64, eps float64) float64 {
 	k, mean, _ := l.Tilted(theta)
 	centre := int64(math.Round((mean - l.Offset) / l.Step))
-	sp, _, _ := newSpectrum(term{l, float64(runs)}, theta, k, centre)
+	sp, _, _ := newSpectrum(term{l, float64(runs), nil}, theta, k, centre)
 	x := make([]*big.Float, n)
 	for i := range x {
 		x[i] = newBig()

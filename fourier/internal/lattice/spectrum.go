@@ -16,7 +16,8 @@ import (
 // A term is a law composed count times.
 type term struct {
 	law   *pld.Law
-	count float64 // an integer, at most 2^53
+	count float64      // an integer, at most 2^53
+	m     *meter.Meter // which what its cumulant takes is charged to; nil for none
 }
 
 // dropLog: frequencies whose transform is below e^−46 ≈ 1e-20 are left out and

@@ -50,7 +50,7 @@ func TestDoublingTheLength(t *testing.T) {
 	for _, c := range windowCases(t) {
 		up, lo := pld.Discretize(c.p, pld.Uniform(0, c.step, c.lo, c.hi[0]))
 		for i, law := range []*pld.Law{up, lo} {
-			terms := []term{{law, 1000}}
+			terms := []term{{law, 1000, nil}}
 			for _, eps := range c.eps {
 				theta := cumulant(terms).saddle(eps, 1)
 				read := func(points int) float64 {
@@ -103,7 +103,7 @@ func TestShorterLossesOnlyIncreaseDelta(t *testing.T) {
 		var laws []term
 		for _, hi := range c.hi {
 			law, _ := pld.Discretize(c.p, pld.Uniform(0, c.step, c.lo, hi))
-			laws = append(laws, term{law, 1000})
+			laws = append(laws, term{law, 1000, nil})
 		}
 		for _, eps := range c.eps {
 			var r []reading

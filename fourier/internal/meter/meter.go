@@ -8,7 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/parallel"
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 // ErrTimeLimit is the cause of a context that ends a question without making it fail: the best
@@ -36,6 +38,16 @@ const (
 	PerRead   = 2   // a kept frequency, each time that δ is read off
 )
 
+// ends is how many tails are looked at to find where a loss matters, before a law gets its first vertex.
+const ends = 60
+
+// PerVertexOf returns what a vertex of a law of p takes.
+func PerVertexOf(p profiles.Profile) float64 { return PerVertex + profiles.Cost(p) }
+
+// Afford reports whether there is work for the least that is asked of profiles: where their losses end, and some
+// vertices between. Those whose tails a closed form has are always affordable.
+func (m *Meter) Afford(costs float64) bool { return m == nil || costs == 0 || 2*ends*costs <= m.Work }
+
 // A Meter belongs to one question. A nil Meter allows everything.
 //
 // Work only falls, except where Within or the caller gives back what it had set aside;
@@ -45,11 +57,12 @@ type Meter struct {
 	Work   float64 // that is left; negative once the last attempt took more than there was
 	Points int     // of transforms, or vertices of laws, that fit into memory
 	total  *float64
+	least  float64 // for the vertices of laws, whatever work is left
 }
 
 // New returns the meter of a question that may take so much work, counted in total as well.
 func New(ctx context.Context, work float64, points int, total *float64) *Meter {
-	return &Meter{Ctx: ctx, Work: work, Points: points, total: total}
+	return &Meter{Ctx: ctx, Work: work, Points: points, total: total, least: leastVertices * PerVertex}
 }
 
 // Stopped returns why the question must end now: the error of a cancelled context, or
@@ -78,27 +91,41 @@ func (m *Meter) Within(work float64, f func() error) error {
 	return err
 }
 
-// Spend takes work off what is left.
+// Spend takes work off what is left, and counts it in the limits of the context.
 func (m *Meter) Spend(work float64) {
 	if m != nil {
 		m.Work -= work
 		*m.total += work
+		parallel.Spend(m.Ctx, work)
 	}
 }
 
 // Vertices watches a law that gets vertices one by one: of ctx and of the work, which it does not
 // spend. A nil Meter allows everything.
 type Vertices struct {
-	m   *Meter
-	n   int
-	Cut bool // it had to end
+	m     *Meter
+	price float64 // of one
+	n     int
+	Cut   bool // it had to end
 }
 
-// leastVertices is how many a law may have whatever is left: without a law nothing is known.
+// leastVertices is how many the laws of a question may have whatever is left, at PerVertex each: without a law little
+// is known.
 const leastVertices = 1 << 10
 
-// Vertices returns a watch over one law.
-func (m *Meter) Vertices() *Vertices { return &Vertices{m: m} }
+// Vertices returns a watch over a law of p, and spends what it takes to find where its loss ends.
+func (m *Meter) Vertices(p profiles.Profile) *Vertices {
+	m.Spend(ends * profiles.Cost(p))
+	return &Vertices{m: m, price: PerVertexOf(p)}
+}
+
+// Spend takes the vertices of a law off what is left.
+func (v *Vertices) Spend(vertices int) {
+	if work := v.price * float64(vertices); v.m != nil {
+		v.m.least -= work
+		v.m.Spend(work)
+	}
+}
 
 // Stop counts a vertex, and reports whether there may be no more.
 func (v *Vertices) Stop() bool {
@@ -106,7 +133,8 @@ func (v *Vertices) Stop() bool {
 		return v.Cut
 	}
 	v.n++
-	v.Cut = v.n > leastVertices && float64(v.n)*PerVertex > v.m.Work || v.m.Ctx.Err() != nil
+	taken := float64(v.n) * v.price
+	v.Cut = taken > max(v.m.least, v.m.Work) || v.m.Ctx.Err() != nil
 	return v.Cut
 }
 
@@ -118,9 +146,9 @@ func (m *Meter) Await(f func()) bool {
 		f()
 		return true
 	}
-	done := make(chan any, 1)
+	done := make(chan *fault.Panic, 1)
 	go func() {
-		defer func() { done <- recover() }()
+		defer func() { done <- fault.Caught(recover()) }()
 		f()
 	}()
 	select {

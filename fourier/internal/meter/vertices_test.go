@@ -3,13 +3,15 @@ package meter
 import (
 	"context"
 	"testing"
+
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 // TestVertices: a law gets what the work that is left buys, but for the least without which nothing is known, and
 // none once its context is done.
 func TestVertices(t *testing.T) {
 	count := func(m *Meter, most int) (n int) {
-		for v := m.Vertices(); n < most && !v.Stop(); n++ {
+		for v := m.Vertices(profiles.Identical()); n < most && !v.Stop(); n++ {
 		}
 		return n
 	}

@@ -27,6 +27,9 @@ func NewGaussianAttack(law Law, theta float64) *GaussianAttack {
 	return p
 }
 
+// Cost implements profiles.Costly.
+func (p *GaussianAttack) Cost() float64 { return p.cost(perCopy) }
+
 // threshold returns the output at which the loss is ε, and its error; ok is
 // false for ε ≤ log p_0, where every output has more.
 func (p *GaussianAttack) threshold(eps, tol float64) (x, dx float64, ok bool) {

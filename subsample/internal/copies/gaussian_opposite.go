@@ -33,6 +33,9 @@ func NewGaussianOpposite(law Law, theta float64) *GaussianOpposite {
 	return p
 }
 
+// Cost implements profiles.Costly.
+func (p *GaussianOpposite) Cost() float64 { return p.cost(perOpposite) }
+
 // side returns log Σ p_u e^{uφx − u²φ²/2} with its slope and the size of its
 // rounding error; relative accuracy is kept where it is near 0.
 func (p *GaussianOpposite) side(x float64) (log, slope, size float64) {

@@ -35,6 +35,9 @@ type GaussianWR struct {
 	start   inverse   // of average
 }
 
+// Cost implements profiles.Costly.
+func (p *GaussianWR) Cost() float64 { return p.cost(perOpposite) }
+
 func NewGaussianWR(law Law, theta float64) *GaussianWR {
 	c := &GaussianWR{shifts: shifts{law, theta}}
 	sum := 0.0

@@ -55,6 +55,14 @@ func NewGaussianWW(population, subset, batch int64, law Law, theta float64) *Gau
 	return p
 }
 
+// Cost implements profiles.Costly.
+func (p *GaussianWW) Cost() (sum float64) {
+	for _, c := range p.item[:min(counted(p.above), len(p.item))] {
+		sum += perOpposite + c.Cost()
+	}
+	return sum
+}
+
 // A sharing is what first found for one ε.
 type sharing struct {
 	n        int

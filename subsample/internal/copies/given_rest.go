@@ -45,6 +45,9 @@ func (g givenRest) Tails(eps, tol float64) profiles.Tails {
 	return t
 }
 
+// Cost implements profiles.Costly.
+func (g givenRest) Cost() float64 { return profiles.Cost(g.Profile) }
+
 // Support implements profiles.Profile.
 func (g givenRest) Support() profiles.Support {
 	s := g.Profile.Support()

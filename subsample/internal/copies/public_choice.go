@@ -36,6 +36,14 @@ func (m *publicChoice) setRest(logRest float64) {
 	}
 }
 
+// Cost implements profiles.Costly.
+func (m *publicChoice) Cost() (sum float64) {
+	for _, p := range m.items[:min(counted(m.above), len(m.items))] {
+		sum += perCopy + profiles.Cost(p)
+	}
+	return sum
+}
+
 func (m *publicChoice) Tails(eps, tol float64) profiles.Tails {
 	p, q, pc, qc := newLogSum(), newLogSum(), newLogSum(), newLogSum()
 	n := 0

@@ -26,11 +26,11 @@ import (
 	"github.com/spf13/cobra"
 	_ "modernc.org/sqlite"
 
+	"github.com/dpaccountant/accountant/cmd/server"
+	"github.com/dpaccountant/accountant/cmd/service"
 	"github.com/dpaccountant/accountant/internal/fault"
-	"github.com/dpaccountant/accountant/internal/server"
 	"github.com/dpaccountant/accountant/ledger"
 	"github.com/dpaccountant/accountant/ledger/sqlledger"
-	"github.com/dpaccountant/accountant/service"
 )
 
 func main() {
@@ -145,6 +145,9 @@ func newInit() *cobra.Command {
 		Short: "Make a ledger, and the tables if there are none",
 		Args:  cobra.ExactArgs(1),
 		RunE: in(func(cmd *cobra.Command, args []string, d sqlledger.Database) (any, error) {
+			if err := server.CheckName("name", args[0]); err != nil {
+				return nil, err
+			}
 			c, err := q.Config()
 			if err != nil {
 				return nil, err

@@ -57,6 +57,7 @@ func TestCommands(t *testing.T) {
 			{"backup census " + copied, 0, `"entries":3`},
 			{"backup census " + copied, failed, "exists already"},
 			{"add census missing.yaml", failed, "missing.yaml"},
+			{"init --neighbors add-remove --epsilon 1 --delta 0 <b>\u202eother", failed, `name: "<b>\u202eother" is not a name`},
 			{"init --neighbors add-remove --epsilon x --delta 0 other", failed, "epsilon: "},
 			{"init other", usage, "neighbors"},
 			{"add census", usage, "accepts 2 arg"},

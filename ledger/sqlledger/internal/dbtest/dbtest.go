@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -73,52 +71,22 @@ func postgres(t testing.TB) Database {
 	return Database{"pgx", dsn, dsn}
 }
 
-// startServer starts a server in a directory of its own, on a socket there. PostgreSQL refuses to run as root, who therefore
-// runs it as the user "postgres".
+// startServer starts a server in a directory of its own.
 func startServer() {
-	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
-	bin := ""
-	if len(found) > 0 {
-		bin = filepath.Dir(found[len(found)-1])
-	} else if path, err := exec.LookPath("postgres"); err == nil {
-		bin = filepath.Dir(path)
-	} else {
-		server.why = "there is no /usr/lib/postgresql/*/bin/postgres (Debian: apt install postgresql)"
-		return
-	}
 	dir, err := os.MkdirTemp("/tmp", "pg")
 	if err != nil {
 		server.why = err.Error()
 		return
 	}
-	run := func(args ...string) error {
-		if os.Geteuid() == 0 {
-			args = append([]string{"runuser", "-u", "postgres", "--"}, args...)
-		}
-		cmd := exec.Command(args[0], args[1:]...)
-		cmd.Dir = dir
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("%v: %w: %s", args, err, out)
-		}
-		return nil
-	}
-	if os.Geteuid() == 0 {
-		err = exec.Command("chown", "postgres", dir).Run()
-	}
-	if err == nil {
-		err = run(bin+"/initdb", "-D", dir+"/data", "-U", "test", "--auth=trust", "--no-locale", "-E", "UTF8")
-	}
-	if err == nil {
-		err = run(bin+"/pg_ctl", "-D", dir+"/data", "-w", "-l", dir+"/log", "-o", "-c listen_addresses='' -c unix_socket_directories="+dir, "start")
-	}
+	s, err := NewServer(dir)
 	if err != nil {
 		server.why = err.Error()
 		_ = os.RemoveAll(dir)
 		return
 	}
-	server.dsn = "host=" + dir + " user=test"
+	server.dsn = s.DSN
 	server.stop = func() {
-		_ = run(bin+"/pg_ctl", "-D", dir+"/data", "-m", "immediate", "stop")
+		_ = s.Kill()
 		_ = os.RemoveAll(dir)
 	}
 }

@@ -1,0 +1,115 @@
+package figure
+
+import (
+	"fmt"
+	"image/color"
+	"math"
+	"testing"
+
+	"gonum.org/v1/plot/vg"
+)
+
+// No two Method(len(looks)) of a family share a colour or, apart from those of labels, which are told
+// apart by their order in the legend, a pattern of dashes; every method has a row.
+func TestMethods(t *testing.T) {
+	type key struct {
+		family string
+		color.RGBA
+	}
+	colours, patternOf := map[key]Method{}, map[string]bool{}
+	for m := noMethod + 1; int(m) < len(looks); m++ {
+		l := looks[m]
+		if l.name == "" || l.family == "" || l.colour.A != 255 {
+			t.Errorf("method %d has no look", m)
+		}
+		if other, ok := colours[key{l.family, l.colour}]; ok {
+			t.Errorf("%s and %s are both %v", looks[other].name, l.name, l.colour)
+		}
+		colours[key{l.family, l.colour}] = m
+		if p := fmt.Sprint(l.family, l.pattern); l.family != "labels" {
+			if patternOf[p] {
+				t.Errorf("%s: another method of its family has pattern %d", l.name, l.pattern)
+			}
+			patternOf[p] = true
+		}
+		if Named(l.family, l.name) != m {
+			t.Errorf("%s is not found by its name", l.name)
+		}
+	}
+	if Named("batches", "no such") != noMethod {
+		t.Error("what has no look is found")
+	}
+	seen := map[string]bool{}
+	for i := range len(Palette) {
+		seen[string(bytesOf(Line(i).Dashes))] = true
+	}
+	if len(seen) != len(Palette) {
+		t.Errorf("%d lines have %d patterns", len(Palette), len(seen))
+	}
+}
+
+// Eyes without one kind of cone still tell the colours of a family apart. The matrices are
+// those of Viénot, Brettel and Mollon (1999) for linear light; the distance is that of the
+// sums of squares in CIELAB, where 2.3 is just noticeable.
+func TestColourBlind(t *testing.T) {
+	matrices := map[string][3][3]float64{
+		"protanopia":   {{0.11238, 0.88762, 0}, {0.11238, 0.88762, 0}, {0.00401, -0.00401, 1}},
+		"deuteranopia": {{0.29275, 0.70725, 0}, {0.29275, 0.70725, 0}, {-0.02234, 0.02234, 1}},
+	}
+	for name, m := range matrices {
+		for a := noMethod + 1; a < Method(len(looks)); a++ {
+			for b := a + 1; b < Method(len(looks)); b++ {
+				if looks[a].family != looks[b].family {
+					continue
+				}
+				if d := distance(seen(m, looks[a].colour), seen(m, looks[b].colour)); d < 6 {
+					t.Errorf("%s: %s and %s are %.1f apart", name, looks[a].name, looks[b].name, d)
+				}
+			}
+		}
+	}
+}
+
+// seen returns a colour in linear light, as it is seen through a matrix.
+func seen(m [3][3]float64, c color.RGBA) (out [3]float64) {
+	linear := func(v uint8) float64 {
+		x := float64(v) / 255
+		if x <= 0.04045 {
+			return x / 12.92
+		}
+		return math.Pow((x+0.055)/1.055, 2.4)
+	}
+	in := [3]float64{linear(c.R), linear(c.G), linear(c.B)}
+	for i := range out {
+		for k := range in {
+			out[i] += m[i][k] * in[k]
+		}
+		out[i] = min(max(out[i], 0), 1)
+	}
+	return out
+}
+
+// distance is between two colours of linear light, in CIELAB under D65.
+func distance(a, b [3]float64) float64 {
+	lab := func(c [3]float64) [3]float64 {
+		f := func(t float64) float64 {
+			if t > 216.0/24389 {
+				return math.Cbrt(t)
+			}
+			return (24389.0/27*t + 16) / 116
+		}
+		x := f((0.4124564*c[0] + 0.3575761*c[1] + 0.1804375*c[2]) / 0.95047)
+		y := f(0.2126729*c[0] + 0.7151522*c[1] + 0.0721750*c[2])
+		z := f((0.0193339*c[0] + 0.1191920*c[1] + 0.9503041*c[2]) / 1.08883)
+		return [3]float64{116*y - 16, 500 * (x - y), 200 * (y - z)}
+	}
+	p, q := lab(a), lab(b)
+	return math.Sqrt((p[0]-q[0])*(p[0]-q[0]) + (p[1]-q[1])*(p[1]-q[1]) + (p[2]-q[2])*(p[2]-q[2]))
+}
+
+func bytesOf(ds []vg.Length) (out []byte) {
+	for _, d := range ds {
+		out = append(out, byte(4*d))
+	}
+	return out
+}

@@ -1,0 +1,179 @@
+// What a picture is: curves over common axes. All formats are drawn from it.
+
+package figure
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/dpaccountant/accountant/internal/decimal"
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// A Picture is a set of curves over common axes.
+type Picture struct {
+	Title                string
+	X, Y                 Axis
+	LegendLeft, LegendUp bool // where the legend goes if there is room
+	Bands                []Band
+}
+
+// A Band is a certified curve: a line at its proved end, and the area to the other
+// end. Where Lower is nil there is only the line.
+type Band struct {
+	Name            string
+	X, Lower, Upper []float64
+	Proved          []float64 // Lower or Upper
+	Between         Joint     // of the proved ends
+	Bound           Bound     // what the proved end is
+	Method          Method    // none: the next colour of the Palette
+	Dashes          []vg.Length
+	Muted           bool      // thin and grey: for comparison
+	Dots            bool      // marks at the points
+	Area            []float64 // discs of these areas at the points, and no line
+	Crosses         bool      // marks that are crosses, and no line
+}
+
+// Styles returns the line of each band.
+func (pic *Picture) Styles() []draw.LineStyle {
+	out := make([]draw.LineStyle, len(pic.Bands))
+	next := 0
+	for i, b := range pic.Bands {
+		switch {
+		case b.Muted:
+			out[i] = draw.LineStyle{Color: grey, Width: vg.Points(1.2), Dashes: patterns[7]}
+		case b.Method != noMethod:
+			out[i] = b.Method.Line()
+		default:
+			out[i] = Line(next)
+			next++
+		}
+		if b.Dashes != nil {
+			out[i].Dashes = b.Dashes
+		}
+	}
+	return out
+}
+
+// fit returns a picture whose axes have ends.
+func (pic *Picture) fit() Picture {
+	out := *pic
+	stretch := func(a *Axis, values func(b *Band) [][]float64) {
+		if a.Min != a.Max {
+			return
+		}
+		lo, hi := math.Inf(1), math.Inf(-1)
+		for i := range pic.Bands {
+			for _, vs := range values(&pic.Bands[i]) {
+				for _, v := range vs {
+					if !math.IsInf(v, 0) && !math.IsNaN(v) && (!a.Log || v > 0) {
+						lo, hi = min(lo, v), max(hi, v)
+					}
+				}
+			}
+		}
+		switch {
+		case lo > hi && a.Log:
+			lo, hi = 0.1, 10
+		case lo > hi:
+			lo, hi = 0, 1
+		case a.Log:
+			lo, hi = lo/1.2, hi*1.2
+		default:
+			room := cmp.Or((hi-lo)/20, math.Abs(hi)/20, 1e-300)
+			if a.Whole {
+				room = 0
+			}
+			if lo == 0 {
+				hi += room
+			} else {
+				lo, hi = lo-room, hi+room
+			}
+			if lo == hi {
+				hi++
+			}
+		}
+		a.Min, a.Max = lo, hi
+	}
+	stretch(&out.X, func(b *Band) [][]float64 { return [][]float64{b.X} })
+	stretch(&out.Y, func(b *Band) [][]float64 { return [][]float64{b.Proved, b.Lower, b.Upper} })
+	return out
+}
+
+// line returns the corners of a line of the picture, cut off at the ends of the axes.
+func (pic *Picture) line(xs, ys []float64, between Joint) plotter.XYs {
+	var xy plotter.XYs
+	for _, corner := range between.Corners(xs, ys, pic.Y.Log, pic.Y.Min) {
+		x, y := corner.X, corner.Y
+		if math.Abs(x-pic.X.Max) < 1e-9*(pic.X.Max-pic.X.Min) {
+			x = pic.X.Max
+		}
+		if math.IsNaN(y) || math.IsInf(y, 0) || !(x >= pic.X.Min && x <= pic.X.Max) {
+			continue
+		}
+		if pic.Y.Log && y < pic.Y.Min {
+			// The line ends where it crosses the lower end of the axis.
+			if n := len(xy); n > 0 {
+				last := xy[n-1]
+				if y > 0 {
+					x = last.X + (x-last.X)*xmath.Log(last.Y/pic.Y.Min)/xmath.Log(last.Y/y)
+				}
+				xy = append(xy, plotter.XY{X: x, Y: pic.Y.Min})
+			}
+			break
+		}
+		xy = append(xy, plotter.XY{X: x, Y: min(max(y, pic.Y.Min), pic.Y.Max)})
+	}
+	return xy
+}
+
+// Drawn returns the corners of the line of a band.
+func (pic *Picture) Drawn(b *Band) plotter.XYs { return pic.line(b.X, b.Proved, b.Between) }
+
+// ring returns the corners of the area between the two ends of a band. What the other end
+// is between the points is not proved, but where it is that of a curve that only grows, or
+// only falls.
+func (pic *Picture) ring(b *Band) plotter.XYs {
+	if b.Lower == nil || len(b.Proved) == 0 {
+		return nil
+	}
+	other := Straight
+	if b.Between == ToRight {
+		other = ToLeft
+	}
+	up, low := b.Between, other
+	if &b.Proved[0] == &b.Lower[0] {
+		up, low = low, up
+	}
+	ring := pic.line(b.X, b.Upper, up)
+	under := pic.line(b.X, b.Lower, low)
+	slices.Reverse(under)
+	ring = append(ring, under...)
+	if len(ring) < 3 {
+		return nil
+	}
+	return ring
+}
+
+// Label is the name of a band in the legend, which says where the curve is when
+// it cannot be seen.
+func (pic *Picture) Label(b *Band) string {
+	first := slices.Index(b.Proved, math.Inf(1))
+	switch {
+	case b.Name == "" || len(b.Proved) == 0:
+		return b.Name
+	case first >= 0 && !slices.ContainsFunc(b.Proved, func(y float64) bool { return !math.IsInf(y, 1) }):
+		return fmt.Sprintf("%s: %s = ∞", b.Name, pic.Y.Label)
+	case first >= 0:
+		return fmt.Sprintf("%s: %s = ∞ from %s %s", b.Name, pic.Y.Label, decimal.Short(b.X[first]), pic.X.Label)
+	case pic.Y.Log && !slices.ContainsFunc(b.Proved, func(y float64) bool { return !(y < pic.Y.Min) }):
+		return fmt.Sprintf("%s: below %s", b.Name, decimal.Short(pic.Y.Min))
+	}
+	return b.Name
+}

@@ -1,0 +1,436 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/pate"
+	"github.com/dpaccountant/accountant/pate/ballots"
+	"github.com/dpaccountant/accountant/rdp"
+)
+
+// This file accounts for the labels that an ensemble of teachers gave (PATE). The votes
+// are private: of what it returns, only the data-independent ε may be published.
+
+// PateVotes says what was run: the votes, the mechanism with its parameters, and which
+// queries are charged for an answer. Parameters that a mechanism does not have are
+// refused.
+type PateVotes struct {
+	Votes        [][]int64   `json:"votes"`            // a row for each query, a column for each class
+	Labels       bool        `json:"labels,omitempty"` // or a row for each teacher, a column for each query
+	Classes      int         `json:"classes,omitempty"`
+	Queries      *int        `json:"queries,omitempty"` // the first ones only
+	Teachers     int64       `json:"teachers,omitempty"`
+	Mechanism    string      `json:"mechanism"`
+	Threshold    *float64    `json:"threshold,omitempty"`
+	Sigma1       *float64    `json:"sigma1,omitempty"`
+	Sigma2       *float64    `json:"sigma2,omitempty"`
+	Gamma        *float64    `json:"gamma,omitempty"`
+	Baseline     [][]float64 `json:"baseline,omitempty"` // the student's scores
+	BaselineKind string      `json:"baseline-kind,omitempty"`
+	Rounded      *bool       `json:"rounded,omitempty"`
+	Answered     []bool      `json:"answered,omitempty"` // of each query
+	MaxAnswers   *int        `json:"max-answers,omitempty"`
+	Delta        float64     `json:"delta"`
+	Conversion   string      `json:"conversion,omitempty"` // cks or classic
+	Report       string      `json:"report,omitempty"`     // joint, expected, realised, worst or independent
+	Price        string      `json:"price,omitempty"`      // best, exact or theorem6
+
+	// Table and Scores stand for Votes and Baseline where a door has read them.
+	Table  *ballots.Votes  `json:"-"`
+	Scores *ballots.Scores `json:"-"`
+}
+
+// PateRequest asks for the cost of votes, at some Rényi orders.
+type PateRequest struct {
+	PateVotes
+	Orders []float64 `json:"orders,omitempty"`
+}
+
+// PateAnswer is the ε of the votes by the report that was asked for.
+type PateAnswer struct {
+	Delta       float64   `json:"delta"`
+	Report      string    `json:"report"`
+	Bound       bool      `json:"bound"`
+	Guarantee   string    `json:"guarantee"`
+	Epsilon     float64   `json:"epsilon"`
+	Order       float64   `json:"order"`
+	Orders      []float64 `json:"orders"`
+	RDP         []float64 `json:"rdp"`
+	Independent float64   `json:"data-independent-epsilon"`
+	Threshold   []float64 `json:"threshold-rdp"`
+	Answer      []float64 `json:"answer-rdp"`
+	Answered    float64   `json:"answered"`
+	Price       string    `json:"price"`
+	// Forward and Reverse are the Rényi totals of the two directions; the second is absent for
+	// theorem6.
+	Forward []float64 `json:"forward-rdp"`
+	Reverse []float64 `json:"reverse-rdp,omitempty"`
+	// Exact is, for the price exact, ε at this data set to within an interval: no order enters.
+	Exact *PateExact `json:"exact-epsilon,omitempty"`
+
+	// Head is the line of the report, Lines those of all that are known.
+	Head  PateLine   `json:"-"`
+	Lines []PateLine `json:"-"`
+	Run   *PateRun   `json:"-"`
+}
+
+// PateExact is ε from the data set that voted to its neighbours, and back.
+type PateExact struct {
+	// Adversary says what the interval holds against: fixed-beforehand, votes that do not depend on earlier outputs.
+	Adversary string       `json:"adversary"`
+	Forward   PateInterval `json:"forward"`
+	Reverse   PateInterval `json:"reverse"`
+}
+
+// A PateInterval holds the true value.
+type PateInterval struct {
+	Lower float64 `json:"lower"`
+	Upper float64 `json:"upper"`
+}
+
+// A PateLine is one report. Its order is 0 where none enters.
+type PateLine struct {
+	Cost           pate.Cost
+	Epsilon, Order float64
+	Check, Label   float64 // cost of checks and answers at that order
+}
+
+// Guarantee says what holds.
+func (x PateLine) Guarantee() string {
+	switch {
+	case x.Cost.ExPost:
+		return "ex post"
+	case x.Cost.Report == pate.DataIndependent:
+		return "an upper bound at every data set"
+	case x.Cost.Report == pate.ExpectedNotABound:
+		return "none"
+	case len(x.Cost.Reverse.Values) == 0:
+		return "an upper bound at this data set, to its neighbours and not back"
+	}
+	return "an upper bound at this data set"
+}
+
+// A PateRun is what was run, as it was understood.
+type PateRun struct {
+	Votes      *ballots.Votes
+	Aggregator pate.Aggregator
+	Report     pate.Report
+	Answered   []bool // nil if it was not told
+	Notes      []string
+	Ledger     *pate.Ledger
+
+	scores     *ballots.Scores
+	conversion pate.Conversion
+	maxAnswers int
+}
+
+// Check reports what is wrong with all but the votes and what goes with them.
+func (q PateVotes) Check() error {
+	_, err := q.price()
+	if err == nil {
+		_, _, _, err = q.parse()
+	}
+	return err
+}
+
+func (q PateVotes) price() (p pate.Price, err error) {
+	if q.Price != "" {
+		if p.UnmarshalText([]byte(q.Price)) != nil {
+			return p, oneOf("price", q.Price, "best", "exact", "theorem6")
+		}
+	}
+	return p, nil
+}
+
+func (q PateVotes) parse() (a pate.Aggregator, c pate.Conversion, r pate.Report, err error) {
+	if !(q.Delta > 0 && q.Delta < 1) {
+		return nil, c, r, fault.New("delta", "%v is not in (0, 1)", q.Delta)
+	}
+	switch q.Conversion {
+	case "", "cks":
+		c = pate.Improved
+	case "classic":
+		c = pate.Classic
+	default:
+		return nil, c, r, oneOf("conversion", q.Conversion, "cks", "classic")
+	}
+	switch q.BaselineKind {
+	case "", "probs", "votes":
+	default:
+		return nil, c, r, oneOf("baseline-kind", q.BaselineKind, "probs", "votes")
+	}
+	if a, err = q.aggregator(); err != nil {
+		return nil, c, r, err
+	}
+	if q.MaxAnswers != nil && *q.MaxAnswers < 1 {
+		return nil, c, r, fault.New("max-answers", "%d is not in [1, ∞)", *q.MaxAnswers)
+	}
+	if q.Report == "" {
+		return a, c, pate.Worst, nil // or realised, or joint: see run
+	}
+	if r.UnmarshalText([]byte(q.Report)) != nil {
+		return a, c, r, oneOf("report", q.Report, "joint", "expected", "realised", "worst", "independent")
+	}
+	return a, c, r, nil
+}
+
+// aggregator checks that the mechanism's own parameters are there, and no others.
+func (q PateVotes) aggregator() (pate.Aggregator, error) {
+	needs := map[string][]string{
+		"gnmax":       {"sigma2"},
+		"lnmax":       {"gamma"},
+		"confident":   {"threshold", "sigma1", "sigma2"},
+		"interactive": {"threshold", "sigma1", "sigma2", "baseline"},
+	}
+	optional := map[string]string{"rounded": "interactive", "baseline-kind": "interactive"}
+	own := needs[q.Mechanism]
+	if own == nil {
+		return nil, oneOf("mechanism", q.Mechanism, "gnmax", "confident", "interactive", "lnmax")
+	}
+	given := map[string]bool{"sigma1": q.Sigma1 != nil, "sigma2": q.Sigma2 != nil, "threshold": q.Threshold != nil, "gamma": q.Gamma != nil,
+		"baseline": q.Baseline != nil || q.Scores != nil, "rounded": q.Rounded != nil, "baseline-kind": q.BaselineKind != ""}
+	has := map[string]bool{}
+	for _, name := range own {
+		has[name] = true
+		if !given[name] {
+			return nil, shape("missing %s, which "+q.Mechanism+" needs", name)
+		}
+	}
+	for _, name := range []string{"sigma1", "sigma2", "threshold", "gamma", "baseline", "rounded", "baseline-kind"} {
+		if given[name] && !has[name] && optional[name] != q.Mechanism {
+			return nil, shape("%s is of no use to "+q.Mechanism, name)
+		}
+	}
+	var a pate.Aggregator
+	var err error
+	switch q.Mechanism {
+	case "gnmax":
+		a, err = pate.NewGNMax(*q.Sigma2)
+	case "lnmax":
+		a, err = pate.NewLNMax(*q.Gamma)
+	case "confident":
+		a, err = pate.NewConfident(*q.Threshold, *q.Sigma1, *q.Sigma2)
+	case "interactive":
+		// Whether the student is reinforced costs nothing: its confidence does
+		// not enter.
+		a, err = pate.NewInteractive(*q.Threshold, 1, *q.Sigma1, *q.Sigma2, q.Rounded != nil && *q.Rounded)
+	}
+	return a, fieldFault(err, "", nil)
+}
+
+// run reads the votes and what goes with them, and prices every query at the orders.
+func (q PateVotes) run(ctx context.Context, orders []float64) (*PateRun, error) {
+	a, c, report, err := q.parse()
+	if err != nil {
+		return nil, err
+	}
+	r := &PateRun{Votes: q.Table, Aggregator: a, Report: report, Answered: q.Answered, scores: q.Scores, conversion: c}
+	price, err := q.price()
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case q.Report != "":
+	case q.Answered != nil:
+		r.Report = pate.Realised
+	case price != pate.Theorem6 && hasCheck(a):
+		r.Report = pate.Joint
+	}
+	if q.MaxAnswers != nil {
+		r.maxAnswers = *q.MaxAnswers
+	}
+	if r.Votes == nil {
+		if r.Votes, err = q.table(); err != nil {
+			return nil, fieldFault(err, "", nil)
+		}
+	}
+	if q.Queries != nil {
+		if r.Votes, err = r.Votes.First(*q.Queries); err != nil {
+			return nil, fieldFault(err, "", nil)
+		}
+	}
+	if n := r.Votes.Short(); n > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("%d of %d queries have fewer than %d votes", n, r.Votes.Queries(), r.Votes.Teachers()))
+	}
+	if q.Baseline != nil {
+		read := ballots.NewScores
+		if q.BaselineKind == "votes" {
+			read = ballots.NewVoteScores
+		}
+		if r.scores, err = read(q.Baseline, r.Votes.Teachers()); err != nil {
+			return nil, fieldFault(err, "", nil)
+		}
+	}
+	if r.scores != nil && q.Queries != nil {
+		if r.scores, err = r.scores.First(*q.Queries); err != nil {
+			return nil, fieldFault(err, "", nil)
+		}
+	}
+	if n := len(r.Answered); r.Answered != nil && n != r.Votes.Queries() {
+		return nil, fault.New("answered", "%d are not one for each of %d queries", n, r.Votes.Queries())
+	}
+	r.Ledger, err = pate.Account(ctx, r.Votes, r.Aggregator, pate.Options{Orders: orders, Price: price, Scores: r.scores, MaxAnswers: r.maxAnswers,
+		Progress: func(done, total int) { reportProgress(ctx, done, total) }})
+	return r, fieldFault(err, "", nil)
+}
+
+func reportProgress(ctx context.Context, done, total int) {
+	report(ctx, Progress{Done: done, Total: total})
+}
+
+// table returns the votes of the request.
+func (q PateVotes) table() (*ballots.Votes, error) {
+	if q.Labels {
+		return ballots.FromLabels(q.Votes, q.Classes)
+	}
+	return ballots.NewVotes(q.Votes, q.Teachers)
+}
+
+// transcript returns what a report takes of the answered queries.
+func (r *PateRun) transcript(report pate.Report) []bool {
+	if report == pate.Realised {
+		return r.Answered
+	}
+	return nil
+}
+
+// EpsilonOf converts a part of a cost into ε.
+func (r *PateRun) EpsilonOf(c pate.Cost, part rdp.Grid, delta float64) (eps, order float64, err error) {
+	return c.Epsilon(part, r.conversion, delta)
+}
+
+// hasCheck reports whether the aggregator compares votes with a threshold before it answers.
+func hasCheck(a pate.Aggregator) bool {
+	_, ok := a.(interface {
+		ThresholdAtDistance(v, teachers int64, order float64) ([]float64, error)
+	})
+	return ok
+}
+
+// Running returns the cost of the first queries, at several numbers of them.
+func (r *PateRun) Running(ctx context.Context, report pate.Report, cuts []int) ([]pate.Cost, error) {
+	costs, err := r.Ledger.Running(ctx, report, r.transcript(report), cuts)
+	return costs, fieldFault(err, "", nil)
+}
+
+func (r *PateRun) line(ctx context.Context, report pate.Report, delta float64) (PateLine, error) {
+	c, err := r.Ledger.Cost(ctx, report, r.transcript(report))
+	if err != nil {
+		return PateLine{}, err
+	}
+	x := PateLine{Cost: c}
+	if x.Epsilon, x.Order, err = r.EpsilonOf(c, c.Total, delta); err != nil {
+		return PateLine{}, err
+	}
+	if x.Order == 0 {
+		return x, nil
+	}
+	x.Check, x.Label = c.Threshold.RDP(x.Order), c.Answer.RDP(x.Order)
+	if x.Order == 1 { // ε = 0 follows from the total variation distance
+		x.Check, x.Label = c.Threshold.Values[0], c.Answer.Values[0]
+	}
+	return x, nil
+}
+
+// Check reports what is wrong with all but the votes and what goes with them.
+func (q PateRequest) Check() error {
+	for i, order := range q.Orders {
+		if math.IsNaN(order) || math.IsInf(order, 0) {
+			return fault.New(fmt.Sprintf("orders[%d]", i), "%v is not a finite number", order)
+		}
+	}
+	return q.PateVotes.Check()
+}
+
+// Pate returns what labelling by votes cost. Where no orders are asked for and the best of the
+// default ones is the last, it goes on to larger ones.
+func (s *Service) Pate(ctx context.Context, q PateRequest) (PateAnswer, error) {
+	if err := q.Check(); err != nil {
+		return PateAnswer{}, err
+	}
+	own := q.Orders
+	for {
+		a, err := s.pate(ctx, q)
+		if err != nil || own != nil {
+			return a, err
+		}
+		last := a.Orders[len(a.Orders)-1]
+		if a.Order < last || last >= 6400 {
+			return a, nil
+		}
+		// From the order before on, so that the best is not the first.
+		from := a.Orders[len(a.Orders)-2]
+		q.Orders = nil
+		for k := range 48 {
+			q.Orders = append(q.Orders, from*math.Pow(8, float64(k)/47))
+		}
+	}
+}
+
+func (s *Service) pate(ctx context.Context, q PateRequest) (PateAnswer, error) {
+	r, err := q.run(ctx, q.Orders)
+	if err != nil {
+		return PateAnswer{}, err
+	}
+	if r.Report == pate.Realised && r.Answered == nil {
+		return PateAnswer{}, shape("missing %s, which the realised report needs", "answered")
+	}
+	out := PateAnswer{Delta: q.Delta, Run: r, Price: "best"}
+	if q.Price != "" {
+		out.Price = q.Price
+	}
+	for _, report := range r.reports(out.Price) {
+		x, err := r.line(ctx, report, q.Delta)
+		if err != nil {
+			return PateAnswer{}, fieldFault(err, "", nil)
+		}
+		out.Lines = append(out.Lines, x)
+		if report == pate.DataIndependent {
+			out.Independent = x.Epsilon
+		}
+	}
+	for i, x := range out.Lines {
+		if x.Cost.Bound() && x.Epsilon > out.Independent {
+			// What holds at every data set holds at this one.
+			x = PateLine{Cost: x.Cost, Epsilon: out.Independent}
+			out.Lines[i] = x
+		}
+		if x.Cost.Report == r.Report {
+			out.Head = x
+		}
+	}
+	c := out.Head.Cost
+	out.Report, out.Bound, out.Guarantee, out.Epsilon, out.Order = c.Report.String(), c.Bound(), out.Head.Guarantee(), out.Head.Epsilon, out.Head.Order
+	out.Orders, out.RDP, out.Threshold, out.Answer, out.Answered = c.Total.Orders, c.Total.Values, c.Threshold.Values, c.Answer.Values, c.Answered
+	out.Forward, out.Reverse = c.Forward.Values, c.Reverse.Values
+	if out.Price == pate.Exact.String() {
+		f, b, err := r.Ledger.ExactEpsilon(ctx, q.Delta)
+		if err != nil {
+			return PateAnswer{}, fieldFault(err, "", nil)
+		}
+		out.Exact = &PateExact{"fixed-beforehand", PateInterval{f[0], min(f[1], out.Independent)}, PateInterval{b[0], min(b[1], out.Independent)}}
+	}
+	return out, nil
+}
+
+// reports lists what is worth a line.
+func (r *PateRun) reports(price string) []pate.Report {
+	if !hasCheck(r.Aggregator) {
+		if r.Report == pate.DataIndependent {
+			return []pate.Report{pate.Worst, pate.DataIndependent}
+		}
+		// Every query is answered, for certain: the reports are one.
+		return []pate.Report{r.Report, pate.DataIndependent}
+	}
+	out := []pate.Report{pate.Worst, pate.ExpectedNotABound, pate.DataIndependent}
+	if price != pate.Theorem6.String() {
+		out = append([]pate.Report{pate.Joint}, out...)
+	}
+	if r.Answered != nil {
+		out = append([]pate.Report{pate.Realised}, out...)
+	}
+	return out
+}

@@ -1,0 +1,239 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/fourier"
+	"github.com/dpaccountant/accountant/fourier/godsp"
+	"github.com/dpaccountant/accountant/internal/decimal"
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/plan"
+)
+
+// This file reads the plans of requests and the limits that go with them, and makes the
+// accountants that answer.
+
+// PlanText is the text of a plan file. In JSON it is a plan as an object, or a string
+// with the text.
+type PlanText []byte
+
+// MaxPlan is the longest text of a plan, in bytes.
+const MaxPlan = plan.MaxSize
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (p *PlanText) UnmarshalJSON(data []byte) error {
+	var text string
+	switch {
+	case bytes.Equal(data, []byte("null")):
+		*p = nil
+	case data[0] == '{':
+		*p = bytes.Clone(data)
+	case json.Unmarshal(data, &text) == nil:
+		*p = append(PlanText{}, text...)
+	default:
+		return &fault.Error{Problem: "is not a JSON object or a string"}
+	}
+	return nil
+}
+
+// MarshalJSON implements json.Marshaler.
+func (p PlanText) MarshalJSON() ([]byte, error) {
+	if json.Valid(p) {
+		return p, nil
+	}
+	return json.Marshal(string(p))
+}
+
+// parse returns the plan.
+func (p PlanText) parse() (*accountant.Plan, error) {
+	if p == nil {
+		return nil, fault.New("plan", "is missing; must be a plan as JSON, or a string with one as YAML")
+	}
+	return parsePlan(p)
+}
+
+// parsePlan is the only place that reads plans.
+func parsePlan(text []byte) (*accountant.Plan, error) { return plan.Parse(text) }
+
+// planField returns which part of a plan an error is about and what is wrong there;
+// false if it is no such error.
+func planField(err error) (field, problem string, ok bool) {
+	var pe *plan.Error
+	if errors.As(err, &pe) {
+		return pe.Field, pe.Problem, true
+	}
+	return "", "", false
+}
+
+// Limits say how exact an answer is to be and what it may take; see the options of
+// package accountant. What is not given has its default.
+type Limits struct {
+	Accuracy Decimal `json:"accuracy,omitempty"` // relative width of an interval
+	Memory   Decimal `json:"memory,omitempty"`   // in MB
+	Work     Decimal `json:"work,omitempty"`     // in terms of about 40 ns
+
+	transform string // Method.Transform, where that can be asked for
+}
+
+// Most memory, in MB, and work that a request may name.
+const MaxMemory, MaxWork = 1e6, 1e15
+
+// most is what a door lets requests have.
+type most struct{ memory, work float64 }
+
+type mostKey struct{}
+
+// WithMost bounds the memory in MB and the work that questions under the context may name, and what they have if they name
+// none.
+func WithMost(ctx context.Context, memory, work float64) context.Context {
+	return context.WithValue(ctx, mostKey{}, most{memory, work})
+}
+
+// within is an error for limits beyond those of the context. It returns limits that are no more than those.
+func (l Limits) within(ctx context.Context) (Limits, error) {
+	m, ok := ctx.Value(mostKey{}).(most)
+	if !ok {
+		return l, nil
+	}
+	for _, x := range []struct {
+		name   string
+		given  *Decimal
+		span   span
+		most   float64
+		preset float64
+	}{{"memory", &l.Memory, memorySpan, m.memory, 1 << 30 / 1e6}, {"work", &l.Work, workSpan, m.work, fourier.DefaultWork(1e-3)}} {
+		switch v, err := x.given.or(x.preset, x.name, x.span); {
+		case err != nil:
+			return l, err
+		case v <= x.most:
+		case *x.given != "":
+			return l, fault.New(x.name, "%s is not in [%v, %v], which is all that is allowed here", decimal.Show(string(*x.given)), x.span.lo, Number(x.most))
+		default:
+			*x.given = Decimal(Number(x.most).String())
+		}
+	}
+	return l, nil
+}
+
+// Bytes is the limit of memory, 0 if none was given.
+func (l Limits) Bytes() (int64, error) {
+	x, err := l.Memory.or(0, "memory", memorySpan)
+	return int64(x * 1e6), err
+}
+
+// options turns the limits into the accountant's options.
+func (l Limits) options(ctx context.Context) ([]accountant.Option, error) {
+	l, err := l.within(ctx)
+	if err != nil {
+		return nil, err
+	}
+	opts := []accountant.Option{accountant.WithProgress(func(done, total int) { report(ctx, Progress{Done: done, Total: total}) })}
+	if l.Accuracy != "" {
+		x, err := l.Accuracy.in("accuracy", accuracySpan)
+		if err != nil {
+			return nil, err
+		}
+		opts = append(opts, accountant.WithAccuracy(x))
+	}
+	bytes, err := l.Bytes()
+	if err != nil {
+		return nil, err
+	}
+	if bytes > 0 {
+		opts = append(opts, accountant.WithMemory(bytes))
+	}
+	if l.Work != "" {
+		x, err := l.Work.in("work", workSpan)
+		if err != nil {
+			return nil, err
+		}
+		opts = append(opts, accountant.WithWorkLimit(x))
+	}
+	switch l.transform {
+	case GonumTransform:
+		opts = append(opts, accountant.WithTransform(fourier.Gonum))
+	case GoDSPTransform:
+		opts = append(opts, accountant.WithTransform(godsp.Transform{}))
+	}
+	return opts, nil
+}
+
+// Narrowing says up to how many runs the recursion over data configurations narrows a
+// theory gap; none if it is not given.
+type Narrowing struct {
+	Recursion Decimal `json:"recursion,omitempty"`
+}
+
+// add appends the option, if it was given.
+func (r Narrowing) add(opts []accountant.Option) ([]accountant.Option, error) {
+	if r.Recursion == "" {
+		return opts, nil
+	}
+	n, err := r.Recursion.whole("recursion", 0, decimal.MaxWhole)
+	return append(opts, accountant.WithRecursion(n)), err
+}
+
+// newAccountant returns an accountant that holds the plan.
+func newAccountant(ctx context.Context, p *accountant.Plan, opts []accountant.Option) (*accountant.Accountant, error) {
+	acct := p.Accountant(opts...)
+	if err := acct.AddPlan(ctx, p); err != nil {
+		return nil, err
+	}
+	return acct, nil
+}
+
+// severalRecords is the number of records of a person in an answer: 0, which is left out, for 1.
+func severalRecords(n int64) int64 {
+	if n == 1 {
+		return 0
+	}
+	return n
+}
+
+// Progress is how far an answer is: a number of parts done of a total, which is 0 where
+// nobody knows it, and perhaps a note.
+type Progress struct {
+	Done, Total int
+	Note        string
+}
+
+type progressKey struct{}
+
+// WithProgress returns a context under which the operations of a Service tell f how far
+// they are. f must not ask the Service.
+func WithProgress(ctx context.Context, f func(Progress)) context.Context {
+	return context.WithValue(ctx, progressKey{}, f)
+}
+
+func report(ctx context.Context, p Progress) {
+	if f, ok := ctx.Value(progressKey{}).(func(Progress)); ok {
+		f(p)
+	}
+}
+
+// PlanLine returns the line of a plan's text that an error is about, 0 if it is none,
+// and what is wrong there; false if the error is not about the text of a plan.
+func PlanLine(err error) (line int, message string, ok bool) {
+	var pe *plan.Error
+	if errors.As(err, &pe) {
+		return pe.Line, pe.Message(), true
+	}
+	return 0, "", false
+}
+
+// CheckPlan returns what is wrong with the text of a plan.
+func CheckPlan(text []byte) error {
+	_, err := parsePlan(text)
+	return err
+}
+
+// InlineFiles returns the text of a plan with the matrices of the files that it names. A
+// Service reads no files for those who ask: who may read them does this before.
+func InlineFiles(text []byte, open func(name string) (io.ReadCloser, error)) ([]byte, error) {
+	return plan.Inline(text, open)
+}

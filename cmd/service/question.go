@@ -1,0 +1,508 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/decimal"
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/nearest"
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/rdp"
+)
+
+// This file answers for ε at some δ, and for δ at some ε: by the Fourier accountant,
+// with what was found before kept for the latest plans, or by Rényi accounting.
+
+// The accountants that a question may name.
+const (
+	FourierAccountant = "fourier"
+	RDPAccountant     = "rdp"
+)
+
+// Method names the accountant that answers: fourier, the default, or rdp for a looser
+// upper bound by Rényi accounting. Transform, if given, lets lattices alone answer, with
+// the Fourier transform of that library: a second opinion on the first.
+type Method struct {
+	Accountant string `json:"accountant,omitempty"`
+	Transform  string `json:"transform,omitempty"`
+}
+
+// The libraries of Method.Transform.
+const (
+	GonumTransform = "gonum"
+	GoDSPTransform = "go-dsp"
+)
+
+func (m Method) check() error {
+	switch m.Accountant {
+	case "", FourierAccountant, RDPAccountant:
+	default:
+		return oneOf("accountant", m.Accountant, FourierAccountant, RDPAccountant)
+	}
+	if m.Transform != "" && m.Accountant == RDPAccountant {
+		return fault.New("transform", "%q is for the fourier accountant; rdp has none", m.Transform)
+	}
+	switch m.Transform {
+	case "", GonumTransform, GoDSPTransform:
+		return nil
+	}
+	return oneOf("transform", m.Transform, GonumTransform, GoDSPTransform)
+}
+
+// EpsilonRequest asks for ε at one or several δ.
+type EpsilonRequest struct {
+	Plan  PlanText  `json:"plan"`
+	Delta OneOrMany `json:"delta"`
+	// GroupBlackBox asks for an upper bound that knows the plan by the curve of one record alone.
+	GroupBlackBox bool `json:"group-black-box,omitempty"`
+	Narrowing
+	Limits
+	Method
+	// Certificate asks for the certificate of the answer, at one δ.
+	Certificate bool `json:"certificate,omitempty"`
+}
+
+// DeltaRequest asks for δ at one or several ε.
+type DeltaRequest struct {
+	Plan    PlanText  `json:"plan"`
+	Epsilon OneOrMany `json:"epsilon"`
+	Narrowing
+	Limits
+	Method
+}
+
+// EpsilonAnswer has ε at each δ.
+type EpsilonAnswer struct {
+	Neighbors string      `json:"neighbors"`
+	Results   []EpsilonAt `json:"results"`
+	// RecordsPerPerson is that of the unit; left out where it is one record.
+	RecordsPerPerson int64       `json:"records-per-person,omitempty"`
+	Matrix           []MatrixRun `json:"matrix,omitempty"`
+}
+
+// DeltaAnswer has δ at each ε.
+type DeltaAnswer struct {
+	Neighbors string    `json:"neighbors"`
+	Results   []DeltaAt `json:"results"`
+	// RecordsPerPerson is that of the unit; left out where it is one record.
+	RecordsPerPerson int64       `json:"records-per-person,omitempty"`
+	Matrix           []MatrixRun `json:"matrix,omitempty"`
+}
+
+// Check reports what is wrong with all but the plan.
+func (q EpsilonRequest) Check() error {
+	if q.GroupBlackBox {
+		if err := q.checkGroup(); err != nil {
+			return err
+		}
+	}
+	at, err := settings(context.Background(), "delta", q.Delta, deltaSpan, q.Method, q.Limits, q.Narrowing)
+	if err == nil && q.Certificate {
+		err = q.checkCertificate(at)
+	}
+	return err
+}
+
+// Check reports what is wrong with all but the plan.
+func (q DeltaRequest) Check() error {
+	_, err := settings(context.Background(), "epsilon", q.Epsilon, epsilonSpan, q.Method, q.Limits, q.Narrowing)
+	return err
+}
+
+// settings checks all of a question but its plan, and returns where it is asked.
+func settings(ctx context.Context, key string, at OneOrMany, r span, m Method, l Limits, rec Narrowing) ([]float64, error) {
+	xs, err := at.in(key, r)
+	if err == nil {
+		err = m.check()
+	}
+	if err == nil {
+		_, err = accountantOptions(ctx, l, rec)
+	}
+	return xs, err
+}
+
+// accountantOptions are those of limits and recursion together.
+func accountantOptions(ctx context.Context, l Limits, rec Narrowing) ([]accountant.Option, error) {
+	opts, err := l.options(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return rec.add(opts)
+}
+
+// Epsilon returns certified intervals of ε, by the Fourier accountant.
+func (s *Service) Epsilon(ctx context.Context, q EpsilonRequest) (EpsilonAnswer, error) {
+	at, err := settings(ctx, "delta", q.Delta, deltaSpan, q.Method, q.Limits, q.Narrowing)
+	if err != nil {
+		return EpsilonAnswer{}, err
+	}
+	if q.Certificate {
+		if err := q.checkCertificate(at); err != nil {
+			return EpsilonAnswer{}, err
+		}
+	}
+	var out EpsilonAnswer
+	q.Limits.transform = q.Transform
+	err = s.asked(ctx, q.Plan, q.Limits, q.Narrowing, q.Delta.One, func(acct *accountant.Accountant) error {
+		out.Neighbors, out.RecordsPerPerson = acct.Relation().String(), severalRecords(acct.Records())
+		out.Results, err = epsilons(ctx, acct, at)
+		return err
+	})
+	if err == nil {
+		out.Matrix, err = matrixRuns(ctx, q.Plan)
+	}
+	if err == nil && q.Certificate {
+		err = s.certify(ctx, q.Plan, &out)
+	}
+	return out, err
+}
+
+// asked calls f with an accountant that holds the plan: for one number the one that is
+// kept, for a list one of its own, so that nothing is kept of lists and the answer to
+// one does not depend on what was asked before.
+func (s *Service) asked(ctx context.Context, text PlanText, l Limits, n Narrowing, one bool, f func(*accountant.Accountant) error) error {
+	if one {
+		sv, err := s.served(text, l, n)
+		if err != nil {
+			return err
+		}
+		return sv.ask(ctx, f)
+	}
+	opts, err := accountantOptions(ctx, l, n)
+	if err != nil {
+		return err
+	}
+	plan, err := text.parse()
+	if err != nil {
+		return err
+	}
+	acct, err := newAccountant(ctx, plan, opts)
+	if err != nil {
+		return err
+	}
+	return f(acct)
+}
+
+// epsilons asks an accountant for ε at each δ.
+func epsilons(ctx context.Context, acct *accountant.Accountant, deltas []float64) ([]EpsilonAt, error) {
+	points, err := acct.EpsilonCurve(ctx, deltas)
+	if err != nil {
+		return nil, err
+	}
+	var found []EpsilonAt
+	for _, p := range points {
+		found = append(found, epsilonAt(p.At, p.Interval))
+	}
+	return found, nil
+}
+
+// Delta returns certified intervals of δ, by the Fourier accountant.
+func (s *Service) Delta(ctx context.Context, q DeltaRequest) (DeltaAnswer, error) {
+	at, err := settings(ctx, "epsilon", q.Epsilon, epsilonSpan, q.Method, q.Limits, q.Narrowing)
+	if err != nil {
+		return DeltaAnswer{}, err
+	}
+	var out DeltaAnswer
+	q.Limits.transform = q.Transform
+	err = s.asked(ctx, q.Plan, q.Limits, q.Narrowing, q.Epsilon.One, func(acct *accountant.Accountant) error {
+		out.Neighbors, out.RecordsPerPerson = acct.Relation().String(), severalRecords(acct.Records())
+		points, err := acct.DeltaCurve(ctx, at)
+		for _, p := range points {
+			out.Results = append(out.Results, deltaAt(p.At, p.Interval))
+		}
+		return err
+	})
+	if err == nil {
+		out.Matrix, err = matrixRuns(ctx, q.Plan)
+	}
+	return out, err
+}
+
+// epsilon is the operation: one δ has one result, which is remembered.
+func (s *Service) epsilon(ctx context.Context, q EpsilonRequest) (any, error) {
+	switch {
+	case q.GroupBlackBox:
+		if q.Certificate {
+			return nil, q.checkCertificate(nil)
+		}
+		a, err := s.EpsilonGroup(ctx, q)
+		if err == nil && q.Delta.One {
+			return a.Results[0], nil
+		}
+		return a, err
+	case q.Accountant == RDPAccountant:
+		if q.Certificate {
+			return nil, q.checkCertificate(nil)
+		}
+		a, err := s.EpsilonRDP(ctx, q)
+		if err == nil && q.Delta.One {
+			return a.Results[0], nil
+		}
+		return a, err
+	case !q.Delta.One && q.Certificate:
+		return nil, fault.New("certificate", "is set beside a list of δ, must be asked for one number")
+	case !q.Delta.One:
+		return s.Epsilon(ctx, q)
+	}
+	if err := q.Check(); err != nil {
+		return nil, err
+	}
+	if q.Certificate {
+		a, err := s.Epsilon(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		return certified{a.Results[0], a.Results[0].Certificate}, nil
+	}
+	return s.remember(q.Plan, q.Limits, q.Narrowing, "epsilon", q.Delta, func() (any, error) {
+		a, err := s.Epsilon(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		return a.Results[0], nil
+	})
+}
+
+// delta is the operation: one ε has one result, which is remembered.
+func (s *Service) delta(ctx context.Context, q DeltaRequest) (any, error) {
+	switch {
+	case q.Accountant == RDPAccountant:
+		a, err := s.DeltaRDP(ctx, q)
+		if err == nil && q.Epsilon.One {
+			return a.Results[0], nil
+		}
+		return a, err
+	case !q.Epsilon.One:
+		return s.Delta(ctx, q)
+	}
+	if err := q.Check(); err != nil {
+		return nil, err
+	}
+	return s.remember(q.Plan, q.Limits, q.Narrowing, "delta", q.Epsilon, func() (any, error) {
+		a, err := s.Delta(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		return a.Results[0], nil
+	})
+}
+
+// A served plan keeps its accountant, made when it is first asked, and the latest
+// answers.
+type served struct {
+	key     string
+	plan    *accountant.Plan
+	limits  Limits
+	runs    Narrowing
+	turn    chan struct{} // holds something while the accountant is at work
+	acct    *accountant.Accountant
+	watcher context.Context            // of the question under way, which is told how far it is
+	answers map[string]json.RawMessage // under the lock of the Service
+	size    int                        // of all answers and what they answer, in bytes
+}
+
+const (
+	maxServed = 8
+	// maxAnswers bounds the answers kept for a plan, in bytes: some two thousand.
+	maxAnswers = 1 << 20
+)
+
+// served returns what is kept of a plan and its limits, and keeps it.
+func (s *Service) served(text PlanText, l Limits, rec Narrowing) (*served, error) {
+	key := string(rec.Recursion) + " " + string(l.Accuracy) + " " + string(l.Memory) + " " + string(l.Work) + " " + l.transform + " " + string(text)
+	known := func() *served {
+		i := slices.IndexFunc(s.recent, func(r *served) bool { return r.key == key })
+		if text == nil || i < 0 {
+			return nil
+		}
+		r := s.recent[i]
+		s.recent = append(slices.Delete(s.recent, i, i+1), r)
+		return r
+	}
+	s.mu.Lock()
+	r := known()
+	s.mu.Unlock()
+	if r != nil {
+		return r, nil
+	}
+	// A long plan takes a second to read, in which others are not to wait.
+	plan, err := text.parse()
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r := known(); r != nil { // since then
+		return r, nil
+	}
+	sv := &served{key: key, plan: plan, limits: l, runs: rec, turn: make(chan struct{}, 1)}
+	if s.recent = append(s.recent, sv); len(s.recent) > maxServed {
+		s.recent = s.recent[1:]
+	}
+	return sv, nil
+}
+
+// ask calls f with the accountant that holds the plan, one call at a time.
+func (sv *served) ask(ctx context.Context, f func(*accountant.Accountant) error) error {
+	select {
+	case sv.turn <- struct{}{}:
+		defer func() { <-sv.turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	sv.watcher = ctx
+	if sv.acct == nil {
+		opts, err := accountantOptions(ctx, sv.limits, sv.runs)
+		if err != nil {
+			return err
+		}
+		opts = append(opts, accountant.WithProgress(func(done, total int) { report(sv.watcher, Progress{Done: done, Total: total}) }))
+		acct, err := newAccountant(ctx, sv.plan, opts)
+		if err != nil {
+			return err
+		}
+		sv.acct = acct
+	}
+	return f(sv.acct)
+}
+
+// remember returns the answer to a question that was asked before, or finds it.
+// It is for questions about one number: a list is seldom asked twice.
+func (s *Service) remember(text PlanText, l Limits, rec Narrowing, op string, at OneOrMany, find func() (any, error)) (any, error) {
+	sv, err := s.served(text, l, rec)
+	if err != nil {
+		return nil, err
+	}
+	x, err := at.List[0].in(op, span{hi: 1e308})
+	if err != nil {
+		return nil, err
+	}
+	key := op + " " + Number(x).String()
+	s.mu.Lock()
+	a, ok := sv.answers[key]
+	s.mu.Unlock()
+	if ok {
+		return a, nil
+	}
+	found, err := find()
+	if err != nil {
+		return nil, err
+	}
+	if a, err = Marshal(found); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	size := len(key) + len(a)
+	if sv.answers == nil || sv.size+size > maxAnswers {
+		sv.answers, sv.size = map[string]json.RawMessage{}, 0
+	}
+	if _, twice := sv.answers[key]; !twice && size <= maxAnswers {
+		sv.answers[key] = a
+		sv.size += size
+	}
+	return a, nil
+}
+
+// RDPEpsilons are upper bounds of ε by Rényi accounting.
+type RDPEpsilons struct {
+	Neighbors  string         `json:"neighbors"`
+	Accountant string         `json:"accountant"`
+	Results    []RDPEpsilonAt `json:"results"`
+}
+
+// RDPDeltas are upper bounds of δ by Rényi accounting.
+type RDPDeltas struct {
+	Neighbors  string       `json:"neighbors"`
+	Accountant string       `json:"accountant"`
+	Results    []RDPDeltaAt `json:"results"`
+}
+
+// RDPEpsilonAt is an upper bound of ε at a δ, and the order that it comes from.
+type RDPEpsilonAt struct {
+	Delta   Number `json:"delta"`
+	Epsilon Upper  `json:"epsilon"`
+	Order   Number `json:"order"`
+}
+
+// RDPDeltaAt is an upper bound of δ at an ε, and the order that it comes from.
+type RDPDeltaAt struct {
+	Epsilon Number `json:"epsilon"`
+	Delta   Upper  `json:"delta"`
+	Order   Number `json:"order"`
+}
+
+// Upper is an upper bound alone.
+type Upper struct {
+	Upper Number `json:"upper"`
+}
+
+// EpsilonRDP returns upper bounds of ε by Rényi accounting.
+func (s *Service) EpsilonRDP(ctx context.Context, q EpsilonRequest) (RDPEpsilons, error) {
+	out := RDPEpsilons{Accountant: RDPAccountant}
+	at, err := settings(ctx, "delta", q.Delta, deltaSpan, q.Method, q.Limits, q.Narrowing)
+	if err != nil {
+		return out, err
+	}
+	r, err := bounded(ctx, q.Plan, at, rdp.Epsilon, func(at, bound, order float64) {
+		out.Results = append(out.Results, RDPEpsilonAt{Number(at), Upper{Number(bound)}, Number(order)})
+	})
+	out.Neighbors = r.String()
+	return out, err
+}
+
+// DeltaRDP returns upper bounds of δ by Rényi accounting.
+func (s *Service) DeltaRDP(ctx context.Context, q DeltaRequest) (RDPDeltas, error) {
+	out := RDPDeltas{Accountant: RDPAccountant}
+	at, err := settings(ctx, "epsilon", q.Epsilon, epsilonSpan, q.Method, q.Limits, q.Narrowing)
+	if err != nil {
+		return out, err
+	}
+	r, err := bounded(ctx, q.Plan, at, rdp.Delta, func(at, bound, order float64) {
+		out.Results = append(out.Results, RDPDeltaAt{Number(at), Upper{Number(bound)}, Number(order)})
+	})
+	out.Neighbors = r.String()
+	return out, err
+}
+
+// bounded asks the Rényi curve of a plan for a bound at each place.
+func bounded(ctx context.Context, text PlanText, at []float64, ask func(rdp.Curve, float64) (float64, float64, error), found func(at, bound, order float64)) (profiles.Relation, error) {
+	plan, err := text.parse()
+	if err != nil {
+		return 0, err
+	}
+	curve, err := plan.RDP()
+	if err != nil {
+		return plan.Neighbors, err
+	}
+	for _, x := range at {
+		if err := ctx.Err(); err != nil {
+			return plan.Neighbors, err
+		}
+		bound, order, err := ask(curve, x)
+		if err != nil {
+			return plan.Neighbors, err
+		}
+		found(x, bound, order)
+	}
+	return plan.Neighbors, nil
+}
+
+// oneOf returns the error for a word that is none of the words that a key may have.
+func oneOf(key, word string, words ...string) error {
+	last := len(words) - 1
+	list := words[last]
+	if last > 0 {
+		list = strings.Join(words[:last], ", ") + " or " + list
+	}
+	more := ""
+	if best := nearest.Word(word, words); best != "" {
+		more = fmt.Sprintf("; did you mean %q?", best)
+	}
+	return fault.NotOneOf(key, decimal.Show(word), list, more)
+}

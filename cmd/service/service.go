@@ -1,0 +1,361 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/decimal"
+	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/nearest"
+	"github.com/dpaccountant/accountant/ledger"
+)
+
+// This file has the table of operations and runs them by name. It assumes that a door
+// hands it one JSON object at a time, of at most MaxRequest bytes.
+
+// A Service answers requests; New makes one. It remembers the accountants of the latest
+// plans, and the ledgers that are open.
+type Service struct {
+	files  Files
+	shared bool // ledgers are named by their paths
+
+	mu      sync.Mutex
+	ledgers map[string]Ledger
+	opened  int
+	// The accountants of the latest plans, oldest first: a question about the same
+	// plan does not start anew.
+	recent []*served
+}
+
+// New returns a Service whose ledgers are opened by files; nil has ledgers in memory only.
+func New(files Files) *Service { return &Service{files: files, ledgers: map[string]Ledger{}} }
+
+// NewShared returns a Service for a door with many users, where a name that one of them was given
+// must not mean another ledger to the next, or after a restart: ledgers are named by their paths,
+// are opened by files for every request, and none is in memory only.
+func NewShared(files Files) *Service { return &Service{files: files, shared: true} }
+
+// MaxRequest is the longest request in JSON, in bytes: a plan, and twice the room that
+// quoting it usually takes.
+const MaxRequest = 4 * MaxPlan
+
+// A Scope is what a user of a shared door must be allowed to do.
+type Scope string
+
+// The scopes of operations.
+const (
+	ScopeRead   Scope = "read"   // asks, and changes nothing
+	ScopeSpend  Scope = "spend"  // spends from a ledger
+	ScopeCreate Scope = "create" // makes a ledger, and so a budget
+	ScopeOwn    Scope = "own"    // is about what one door holds for one user; no shared door has it
+)
+
+// An operation is a line of the table: what it is called, what its answer is, and how a
+// request becomes one.
+type operation struct {
+	name, answer string
+	request      reflect.Type
+	answers      []reflect.Type
+	keys         []Key
+	scope        Scope
+	do           func(s *Service, ctx context.Context, q any) (any, error)
+}
+
+// does makes a line of the table.
+func does[Q, A any](name string, do func(*Service, context.Context, Q) (A, error), answer string) operation {
+	q := reflect.TypeFor[Q]()
+	return operation{name, answer, q, []reflect.Type{reflect.TypeFor[A]()}, keysOf(q), ScopeRead, func(s *Service, ctx context.Context, q any) (any, error) {
+		return do(s, ctx, *q.(*Q))
+	}}
+}
+
+// either names the types of an answer that is one of several.
+func (o operation) either(answers ...reflect.Type) operation {
+	o.answers = answers
+	return o
+}
+
+// needs sets the scope of an operation that does more than ask.
+func (o operation) needs(scope Scope) operation {
+	o.scope = scope
+	return o
+}
+
+// operations are all that a request can ask for.
+var operations = []operation{
+	does("version", (*Service).Version, "as `version --json`"),
+	does("dpsgd", (*Service).DPSGD, "as `dpsgd --json`"),
+	does("epsilon", (*Service).epsilon, "of one δ as one of the results of `epsilon --json`, of a list as all of it").either(reflect.TypeFor[EpsilonAt](), reflect.TypeFor[EpsilonAnswer](), reflect.TypeFor[GroupEpsilons](), reflect.TypeFor[GroupEpsilonAt](), reflect.TypeFor[RDPEpsilons](), reflect.TypeFor[RDPEpsilonAt]()),
+	does("delta", (*Service).delta, "of one ε as one of the results of `delta --json`, of a list as all of it").either(reflect.TypeFor[DeltaAt](), reflect.TypeFor[DeltaAnswer](), reflect.TypeFor[RDPDeltaAt](), reflect.TypeFor[RDPDeltas]()),
+	does("curve", (*Service).Curve, "as `curve --json`; a plan that is given by `plan` has the name `plan`"),
+	does("sampling", (*Service).Sampling, "as `sampling --json`"),
+	does("calibrate", (*Service).Calibrate, "as `calibrate --json`"),
+	does("plan-check", (*Service).PlanCheck, "as `plan check --json` for one file"),
+	does("compare", (*Service).Compare, "as `compare --json`"),
+	does("cancel", (*Service).Cancel, "`{\"request\": ID}`, whether there was one or not").needs(ScopeOwn),
+	does("risk", (*Service).Risk, "as `risk --json`"),
+	does("profile", (*Service).Profile, "as `profile --json`"),
+	does("plan-convert", (*Service).Convert, "as `plan convert --json`"),
+	does("diff", (*Service).Diff, "as `diff --json`"),
+	does("gdp", (*Service).GDP, "as `gdp --json`"),
+	does("gdp-solve", (*Service).GDPSolve, "as `gdp solve --json`"),
+	does("audit", (*Service).Audit, "as `audit --json`"),
+	does("select", (*Service).Select, "as `select --json`"),
+	does("majority", (*Service).Majority, "as `majority --json`"),
+	does("pate", (*Service).Pate, "as `pate analyze --json`"),
+	does("pate-publish", (*Service).PatePublish, "as `pate publish --json`; every call publishes anew"),
+	does("pate-smooth", (*Service).PateSmooth, "as `pate smooth --json`; every call publishes anew"),
+	does("label", (*Service).Label, "as `label --json`"),
+	does("ledger-create", (*Service).LedgerCreate, "`{\"ledger\": NAME}`; without a path the ledger is in memory").needs(ScopeCreate),
+	does("ledger-open", (*Service).LedgerOpen, "`{\"ledger\": NAME}`").needs(ScopeOwn),
+	does("ledger-spend", (*Service).LedgerSpend, "`{\"spent\": true}`").needs(ScopeSpend),
+	does("ledger-fits", (*Service).LedgerFits, "as `ledger fits --json`"),
+	does("ledger-status", (*Service).LedgerStatus, "as `ledger status --json`"),
+	does("ledger-log", (*Service).LedgerLog, "as `ledger log --json`"),
+	does("ledger-check", (*Service).LedgerCheck, "as `ledger check --json`"),
+	does("ledger-close", (*Service).LedgerClose, "`{\"ledger\": NAME}`").needs(ScopeOwn),
+	does("explain", (*Service).explain, "as `explain --json`: one topic, or without a name the list of all").either(reflect.TypeFor[Topic](), reflect.TypeFor[[]Topic]()),
+}
+
+// An Operation is something that a request can ask for.
+type Operation struct {
+	Name string
+	Keys []Key
+	// Answer says what the answer is, for readers who know the command line.
+	Answer string
+	// Request is the type of its request in Go, and Answers are the types that its answer can have.
+	Request reflect.Type
+	Answers []reflect.Type
+	// Scope is what a user of a shared door needs to be allowed.
+	Scope Scope
+}
+
+// Operations lists all that requests can ask for.
+func Operations() []Operation {
+	var all []Operation
+	for _, o := range operations {
+		all = append(all, Operation{o.name, o.keys, o.answer, o.request, o.answers, o.scope})
+	}
+	return all
+}
+
+// Do runs the operation of this name for a request in JSON, whose keys are those of the
+// operation; id, op and timeout are passed over.
+func (s *Service) Do(ctx context.Context, name string, request []byte) (any, error) {
+	given, err := readObject(request)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkKeys(request); err != nil {
+		return nil, err
+	}
+	return s.run(ctx, name, given)
+}
+
+func (s *Service) run(ctx context.Context, name string, given object) (any, error) {
+	i := slices.IndexFunc(operations, func(o operation) bool { return o.name == name })
+	if i < 0 {
+		var names []string
+		for _, o := range operations {
+			names = append(names, o.name)
+		}
+		if name == "" {
+			return nil, fault.New("op", "is missing; must be one of %s", strings.Join(names, ", "))
+		}
+		return nil, fault.New("op", "%s is unknown; %s", decimal.Show(name), nearest.Hint(name, names))
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	o := operations[i]
+	q := reflect.New(o.request).Interface()
+	if err := given.decode(q, o.keys); err != nil {
+		return nil, err
+	}
+	return o.do(s, ctx, q)
+}
+
+// A Response is what a request is answered by: a result or an error.
+type Response struct {
+	ID     json.RawMessage
+	Result any
+	Error  *Error
+	// Stack is where an error of the kind internal was raised: it is for the log, and not in the JSON.
+	Stack string
+}
+
+// MarshalJSON implements json.Marshaler: the key result or the key error is there.
+func (r Response) MarshalJSON() ([]byte, error) {
+	if r.Error != nil {
+		return Marshal(struct {
+			ID    json.RawMessage `json:"id"`
+			Error *Error          `json:"error"`
+		}{r.ID, r.Error})
+	}
+	return Marshal(struct {
+		ID     json.RawMessage `json:"id"`
+		Result any             `json:"result"`
+	}{r.ID, r.Result})
+}
+
+// The kinds of errors.
+const (
+	KindInput      = "input"      // the request is wrong, or a file
+	KindBudget     = "budget"     // a ledger refused a spend
+	KindInfeasible = "infeasible" // no value meets a calibration's budget
+	KindTimeout    = "timeout"    // there is no answer in time
+	KindCancelled  = "cancelled"  // there is no answer
+	KindInternal   = "internal"   // a defect
+	KindStorage    = "storage"    // a ledger's file cannot be read or written; nothing was spent
+	KindBusy       = "busy"       // others kept a spend from being made; it may be tried again
+)
+
+// An Error tells errors apart by kind.
+type Error struct {
+	Kind    string `json:"kind"`
+	Message string `json:"message"`
+	// Field is the key, or the place in a plan, that the message is about; Value is what is there
+	// and Allowed what may be. Each is left out where the message has no such part.
+	Field   string `json:"field,omitempty"`
+	Value   string `json:"value,omitempty"`
+	Allowed string `json:"allowed,omitempty"`
+}
+
+// NewError returns an error of a kind, with the parts that err has.
+func NewError(kind string, err error) *Error {
+	e := &Error{Kind: kind, Message: fault.Line(err.Error())}
+	if f := new(fault.Error); errors.As(err, &f) {
+		e.Field, e.Value, e.Allowed = strings.Join(f.Path, ": "), f.Value, f.Allowed
+	}
+	if field, _, ok := planField(err); ok {
+		e.Field = field
+	}
+	return e
+}
+
+// ErrStorage is what a door's error is that is about a file, and not about the request.
+var ErrStorage = errors.New("a file cannot be used")
+
+var errInternal = errors.New("internal error")
+
+// Answer runs a request that is a whole JSON object: its operation is the key op, and id
+// comes back unchanged. It never fails and never panics.
+func (s *Service) Answer(ctx context.Context, request []byte) Response {
+	return s.AnswerTo(ctx, "", request)
+}
+
+// AnswerTo is Answer for a door that has the operation from elsewhere; the key op, if there is
+// one, must say the same.
+func (s *Service) AnswerTo(ctx context.Context, op string, request []byte) Response {
+	var h head
+	stack := ""
+	result, err := func() (result any, err error) {
+		defer func() {
+			if p := fault.Caught(recover()); p != nil {
+				err, stack = fmt.Errorf("%w: %v", errInternal, p.Value), p.Stack
+			}
+		}()
+		if len(request) > MaxRequest {
+			return nil, fault.New("request", "is longer than %d bytes", MaxRequest)
+		}
+		if err := checkText(request); err != nil {
+			return nil, err
+		}
+		given, err := readObject(request)
+		if err != nil {
+			return nil, err
+		}
+		if err := h.read(given); err != nil {
+			return nil, err
+		}
+		if err := checkKeys(request); err != nil {
+			return nil, err
+		}
+		switch {
+		case op == "":
+			op = h.Op
+		case h.Op != "" && h.Op != op:
+			return nil, fault.New("op", "%s is not %s, to which it was sent", decimal.Show(h.Op), op)
+		}
+		ctx, stop, err := h.limited(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer stop()
+		return s.run(ctx, op, given)
+	}()
+	if err == nil {
+		return Response{ID: h.ID, Result: result}
+	}
+	return Response{ID: h.ID, Error: h.failure(err), Stack: stack}
+}
+
+// read reads the keys that every request may have, and none of the others.
+func (h *head) read(given object) error {
+	h.ID = given["id"]
+	if err := given.read("op", &h.Op); err != nil {
+		return err
+	}
+	return given.read("timeout", &h.Timeout)
+}
+
+// timeoutSpan is in seconds.
+var timeoutSpan = span{lo: 0, hi: 1e6, openLo: true}
+
+// limited returns a context that ends when the request has taken as long as it may.
+func (h head) limited(ctx context.Context) (context.Context, context.CancelFunc, error) {
+	if h.Timeout == "" {
+		return ctx, func() {}, nil
+	}
+	seconds, err := h.Timeout.in("timeout", timeoutSpan)
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(seconds*float64(time.Second)))
+	return ctx, cancel, nil
+}
+
+// failure is the error of a request in JSON.
+func (h head) failure(err error) *Error {
+	kind := KindInput
+	switch {
+	case errors.Is(err, ledger.ErrBusy): // also if what was waited for is a context of the ledger
+		kind = KindBusy
+	case errors.Is(err, context.DeadlineExceeded) && h.Timeout != "":
+		seconds, _ := h.Timeout.in("timeout", timeoutSpan)
+		return &Error{Kind: KindTimeout, Message: fmt.Sprintf("timeout: there is no answer after %s seconds", decimal.Short(seconds))}
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return &Error{Kind: KindCancelled, Message: "cancelled"}
+	case errors.Is(err, ledger.ErrBudget):
+		kind = KindBudget
+	case errors.Is(err, accountant.ErrInfeasible):
+		kind = KindInfeasible
+	case errors.Is(err, errInternal):
+		kind = KindInternal
+	case errors.Is(err, ErrStorage):
+		kind = KindStorage
+	}
+	return NewError(kind, err)
+}
+
+// CancelRequest names the request that a door has cancelled.
+type CancelRequest struct {
+	Request json.RawMessage `json:"request"`
+}
+
+// Cancel answers a request to cancel another one. It is the door that ends the other
+// request's context; a door without a queue has nothing to cancel.
+func (s *Service) Cancel(_ context.Context, q CancelRequest) (CancelRequest, error) {
+	if len(q.Request) == 0 {
+		return q, fault.New("request", "is missing; must be the id of a request")
+	}
+	return q, nil
+}

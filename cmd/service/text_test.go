@@ -1,0 +1,99 @@
+package service
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dpaccountant/accountant/internal/decimal"
+)
+
+// TestKeepsLittle: answers are kept up to a number of bytes, lists are not.
+func TestKeepsLittle(t *testing.T) {
+	s := New(nil)
+	const plan = `{"neighbors": "add-remove", "steps": [{"mechanism": {"pure": {"epsilon": 1}}}]}`
+	ask := func(format string, args ...any) {
+		t.Helper()
+		line := fmt.Sprintf(format, args...)
+		if a := s.Answer(t.Context(), []byte(line)); a.Error != nil {
+			t.Fatalf("%s: %+v", line, a.Error)
+		}
+	}
+	list, err := json.Marshal(make([]float64, 10))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 10 {
+		ask(`{"op": "risk", "plan": %s, "priors": %s}`, plan, bytes.ReplaceAll(list, []byte("0"), []byte("0.5")))
+	}
+	if n := len(s.recent); n != 0 {
+		t.Errorf("%d plans are kept of lists", n)
+	}
+	most := 0
+	for i := range 5000 {
+		ask(`{"op": "delta", "plan": %s, "epsilon": %v}`, plan, float64(i)/5000)
+		sv := s.recent[0]
+		held := 0
+		if i%1000 == 0 {
+			for key, a := range sv.answers {
+				held += len(key) + len(a)
+			}
+			if held != sv.size {
+				t.Fatalf("%d bytes held, %d counted", held, sv.size)
+			}
+		}
+		most = max(most, sv.size)
+	}
+	if most > maxAnswers || most < maxAnswers/2 {
+		t.Errorf("up to %d bytes kept, want nearly %d", most, maxAnswers)
+	}
+}
+
+// FuzzNumbers: a number that a flag takes is in its range, and is printed as one
+// that reads back as itself.
+func FuzzNumbers(f *testing.F) {
+	for _, text := range []string{"1e-5", "0.1,1e-300", "-0", ".inf", "0x1p3", "1_000", "1e999", " 1 ", "\u00a01", "1e0000000000000001"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var list Decimals
+		for part := range strings.SplitSeq(text, ",") {
+			list = append(list, Decimal(part))
+		}
+		xs, err := list.in("delta", deltaSpan)
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "delta[") {
+				t.Fatalf("%q: %v", text, err)
+			}
+			return
+		}
+		for _, x := range xs {
+			if y, err := decimal.Parse(decimal.Short(x)); err != nil || y != x || !deltaSpan.contains(x) {
+				t.Fatalf("%q: %v prints as %s", text, x, decimal.Short(x))
+			}
+		}
+	})
+}
+
+// TestManyKeys: a request of very many keys is refused at once; each was compared with all others, for minutes.
+func TestManyKeys(t *testing.T) {
+	var q strings.Builder
+	for i := range 300_000 {
+		fmt.Fprintf(&q, `,"k%d":1`, i)
+	}
+	answered := make(chan Response, 1)
+	go func() {
+		answered <- New(nil).Answer(t.Context(), []byte(`{"op":"version"`+q.String()+`}`))
+	}()
+	select {
+	case a := <-answered:
+		if a.Error == nil || !strings.Contains(a.Error.Message, "k0") {
+			t.Error(a.Error)
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("no answer after half a minute")
+	}
+}

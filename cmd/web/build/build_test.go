@@ -1,0 +1,216 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/cmd/service"
+	"github.com/dpaccountant/accountant/internal/slow"
+)
+
+const root = "../../.."
+
+// built makes the page in a folder of the test, or leaves the test out.
+func built(t *testing.T, program string) string {
+	t.Helper()
+	slow.Long(t)
+	if _, err := exec.LookPath(program); err != nil {
+		t.Skipf("THE PAGE IS NOT TESTED: there is no %s", program)
+	}
+	to := t.TempDir()
+	s, err := build(root, to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("module %d bytes, packed (%s) %d", s.module, s.format, s.packed)
+	if most := map[string]int{"lzma": 2_500_000, "gzip": 3_500_000}[s.format]; s.packed > most {
+		t.Errorf("packed as %s the module has %d bytes, more than %d", s.format, s.packed, most)
+	}
+	return to
+}
+
+// node runs run.js and returns what it prints.
+func node(t *testing.T, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("node", append([]string{"run.js"}, args...)...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v\n%s%s", err, &stdout, &stderr)
+	}
+	t.Logf("times in ms: %s", strings.Join(strings.Fields(stderr.String()), " "))
+	return stdout.String()
+}
+
+const training = `{"op":"dpsgd","id":7,"examples":60000,"batch-size":256,"epochs":60,"noise-multiplier":1.1,"delta":1e-5}`
+
+// asked returns what an engine of the page answers, a line each.
+func asked(t *testing.T, engine string, requests []string) []string {
+	t.Helper()
+	answers := strings.Split(strings.TrimSpace(node(t, append([]string{engine}, requests...)...)), "\n")
+	if len(answers) != len(requests) {
+		t.Fatalf("%s: %d answers to %d requests", engine, len(answers), len(requests))
+	}
+	return answers
+}
+
+// TestNode: the page's worker says what the library says, of ends as well as of errors.
+func TestNode(t *testing.T) {
+	dist := built(t, "node")
+	engine := filepath.Join(dist, "engine.js")
+	requests := []string{
+		training,
+		`{"op":"dpsgd","examples":1000,"batch-size":100,"epochs":2,"noise-multiplier":-1,"delta":1e-5}`,
+		`{"op":"plan-check","plan":"neighbors: add-remove\nsteps:\n  - mechanism: {gaussian: {sigma: 1}}\n"}`,
+		`{"op":"epsilon","plan":{"neighbors":"substitute","steps":[{"mechanism":{"gaussian":{"noise-multiplier":2}},"count":3}]},"delta":1e-6}`,
+	}
+	for i, got := range asked(t, engine, requests) {
+		want, err := service.Marshal(service.New(nil).Answer(context.Background(), []byte(requests[i])))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != string(want) {
+			t.Errorf("%s:\nthe page\n%s\nthe library\n%s", requests[i], got, want)
+		}
+	}
+	// Hundreds of points, each some milliseconds: it is cancelled long before the last.
+	cancelled := node(t, engine, "--cancel", `{"op":"curve","kind":"steps","delta":1e-5,"points":500,"plan":{"neighbors":"add-remove","steps":[{"mechanism":{"laplace":{"noise-multiplier":1.1}},"sampling":{"poisson":{"rate":0.01}},"count":14063}]}}`)
+	if !strings.Contains(cancelled, `"kind":"cancelled"`) {
+		t.Errorf("a cancelled request is answered by %s", cancelled)
+	}
+}
+
+// TestCopy: the plan that the page writes for a training run has the ε of the run.
+func TestCopy(t *testing.T) {
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Skip("THE PLANS THAT THE PAGE WRITES ARE NOT TESTED: there is no node")
+	}
+	s := service.New(nil)
+	for _, batching := range service.Batchings {
+		form := map[string]any{"examples": 1000, "batch-size": 100, "epochs": 2, "noise-multiplier": 3, "delta": 1e-5, "batching": batching}
+		if batching == service.TruncatedPoisson {
+			form["cap"] = 150
+		}
+		request, err := json.Marshal(form)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := s.Do(context.Background(), "dpsgd", request)
+		if err != nil {
+			t.Fatal(batching, err)
+		}
+		text, err := service.Marshal(answer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.Command("node", "-e", `const [form, answer] = process.argv.slice(1).map((t) => JSON.parse(t)); process.stdout.write(require("../copy.js").planOf(form, answer))`, string(request), string(text)).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", batching, err, out)
+		}
+		got, err := s.Epsilon(context.Background(), service.EpsilonRequest{Plan: service.PlanText(out), Delta: service.One("1e-5")})
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", batching, err, out)
+		}
+		if want := answer.(service.DPSGDAnswer).Results[0].Epsilon; got.Results[0].Epsilon != want {
+			t.Errorf("%s: the plan has ε %v, the run %v\n%s", batching, got.Results[0].Epsilon, want, out)
+		}
+	}
+}
+
+// TestCopyCommand: the command that the page writes for a plan hands exactly that plan to the program.
+func TestCopyCommand(t *testing.T) {
+	for _, name := range []string{"node", "sh"} {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Skipf("THE COMMANDS THAT THE PAGE WRITES ARE NOT TESTED: there is no %s", name)
+		}
+	}
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "accountant"), []byte("#!/bin/sh\nprintf '%s\\n' \"$*\"; cat\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, plan := range []string{"neighbors: add-remove\nsteps:\n  - name: it's $HOME `x` \\ \"y\"\n", "a: 1\nPLAN\nPLAN_\nb: 2\n", "no end"} {
+		command, err := exec.Command("node", "-e", `process.stdout.write(require("../copy.js").planCommandOf(process.argv[1], "1e-5"))`, plan).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := exec.Command("sh", "-c", string(command))
+		run.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+		out, err := run.CombinedOutput()
+		if want := "epsilon --delta 1e-5 -\n" + strings.TrimSuffix(plan, "\n") + "\n"; err != nil || string(out) != want {
+			t.Errorf("%v: %q, want %q", err, out, want)
+		}
+	}
+}
+
+// TestForgotten: every part of the page that shows answers is one of those that a change of the fields clears.
+func TestForgotten(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(root, "cmd", "web", "index.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	script, err := os.ReadFile(filepath.Join(root, "cmd", "web", "app.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, shown, _ := strings.Cut(string(script), "const shown = {")
+	shown, _, _ = strings.Cut(shown, "\n};")
+	found := 0
+	for _, tag := range regexp.MustCompile(`<[a-z]+ [^>]*(?:aria-live|id="statement")[^>]*>`).FindAllString(string(page), -1) {
+		_, id, _ := strings.Cut(tag, ` id="`)
+		id, _, _ = strings.Cut(id, `"`)
+		if found++; !strings.Contains(shown, strconv.Quote(id)) {
+			t.Errorf("%s keeps its answer when the fields change", tag)
+		}
+	}
+	if found < 5 {
+		t.Errorf("%d parts of the page show answers", found)
+	}
+}
+
+// TestFields: every key that the form of a training run sends is one of the operation, and
+// the page offers every batching, and nothing to solve for that cannot be.
+func TestFields(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(root, "cmd", "web", "index.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, form, _ := strings.Cut(string(page), `<form id="training-form"`)
+	form, _, _ = strings.Cut(form, "</form>")
+	keys := map[string]bool{}
+	for _, o := range service.Operations() {
+		for _, k := range o.Keys {
+			keys[o.Name+" "+k.Name] = true
+		}
+	}
+	parts := strings.Split(form, ` name="`)[1:]
+	for _, part := range parts {
+		if name, _, _ := strings.Cut(part, `"`); !keys["dpsgd "+name] {
+			t.Errorf("the form has a field %q, which dpsgd has not", name)
+		}
+	}
+	if len(parts) < 9 {
+		t.Errorf("the form has %d fields", len(parts))
+	}
+	_, solve, _ := strings.Cut(string(page), `<select name="solve">`)
+	solve, _, _ = strings.Cut(solve, "</select>")
+	for _, part := range strings.Split(solve, "<option>")[1:] {
+		name, _, _ := strings.Cut(part, "<")
+		if _, err := accountant.ParseQuantity(name); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, b := range service.Batchings {
+		if !strings.Contains(form, `<option value="`+b+`">`) {
+			t.Errorf("the form does not offer %s", b)
+		}
+	}
+}

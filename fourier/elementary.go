@@ -1,0 +1,192 @@
+// Elementary bounds: an answer is never above what a simpler release of the same steps costs.
+//
+// They need no engine, no work and no time. They assume profiles that dominate their steps, and sums
+// that dominate one another where BoundBy says so.
+
+package fourier
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/dpaccountant/accountant/fourier/internal/closed"
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// BoundBy says that the sum that by returns, too, dominates whatever the steps of s are, such as the same
+// steps without their sampling: its upper ends hold for s. An answer that is wider than asked takes
+// that upper end where it is smaller; it has its own work limit. by is called where it is needed, and
+// may return nil. rival says that the other profiles may be the better ones, so that they are always
+// asked. A nil by takes the bound back.
+//
+// The two sums must not be asked at the same time.
+func (s *Sum) BoundBy(by func(context.Context) *Sum, rival bool) {
+	s.by, s.rival = by, rival && by != nil
+}
+
+// bounded returns r with the smallest upper end that is known: that of the engine, of elementary, or
+// of the sum that bounds s. where reads an answer of that sum.
+func (s *Sum) bounded(ctx context.Context, r Result, wide func(Result) bool, elementary func() float64, ask func(*Sum) (Result, error)) (Result, error) {
+	if !wide(r) && !s.rival {
+		return r, nil
+	}
+	var simpler *Sum
+	if s.by != nil {
+		simpler = s.by(ctx)
+	}
+	if simpler != nil {
+		before := simpler.Spent()
+		o, err := ask(simpler)
+		s.spent += simpler.Spent() - before
+		if err != nil {
+			return Result{}, err
+		}
+		if s.rival {
+			r.Lower = min(r.Lower, o.Lower)
+		}
+		if o.Upper < r.Upper {
+			r = r.under(o, "the same steps with nothing hidden but the noise", wide)
+		}
+	}
+	if wide(r) && (s.plainly() || r.far()) {
+		if x := max(elementary(), r.Lower); x < r.Upper {
+			r = r.under(Result{Estimate: x, Upper: x, Engine: ClosedForm}, "basic composition", wide)
+		}
+	}
+	return r, nil
+}
+
+// under returns r with the upper end of o, which is smaller.
+func (r Result) under(o Result, of string, wide func(Result) bool) Result {
+	if r.Lower > o.Upper {
+		// r is about profiles that are not attained; o is about better ones.
+		return o
+	}
+	r.Upper, r.Estimate, r.Loose, r.Engine = o.Upper, min(max(r.Lower, o.Estimate), o.Upper), false, o.Engine
+	r.Points, r.Step, r.Frequencies, r.Theta, r.Period = o.Points, o.Step, o.Frequencies, o.Theta, o.Period
+	if r = r.Narrowed(); !wide(r) {
+		r.Warnings = nil
+	} else if len(r.Warnings) > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("the upper end is that of %s", of))
+	}
+	if r.loose() {
+		r.Loose, r.Estimate = true, r.Lower+(r.Upper-r.Lower)/2
+	}
+	return r
+}
+
+// elementaryEpsilon returns an upper bound of ε(δ) by basic composition, +Inf where it has none.
+//
+// Let the finite losses of some steps be at most M together, and p the probability that a loss is
+// infinite. Every other kind i, with losses of any size, runs n_i times at δ_i(ε). Then, in either
+// direction,
+//
+//	δ(M + Σ n_i ε_i) ≤ p + Σ n_i δ_i(ε_i).
+//
+// Proof. Write P_i = m_i + r_i with m_i ≤ e^{ε_i}Q_i, m_i ≤ P_i and r_i of mass δ_i(ε_i); for a step with losses
+// of at most M_i, r_i is what has an infinite loss. ⊗P_i − ⊗m_i has at most the mass Σ r_i, where that of the infinite losses
+// together is p, and ⊗m_i ≤ e^{Σε_i}⊗Q_i. ∎
+//
+// δ − p is shared equally among the kinds that are left: none but one for Gaussians of any number.
+func (s *Sum) elementaryEpsilon(logDelta float64) float64 {
+	logInf, infErr, _ := s.steps.Ends()
+	// log p − log δ, rounded up, and log(δ − p), rounded down.
+	part := logInf + infErr - logDelta + 4*xmath.U*(1+math.Abs(logDelta))
+	if !(part < 0) {
+		return math.Inf(1)
+	}
+	free := logDelta + xmath.Log1mExp(part)
+	free -= 8 * xmath.U * (1 + math.Abs(logDelta) + math.Abs(free))
+	var sum xmath.Sum
+	open := s.unbounded(&sum)
+	for _, e := range open {
+		n := float64(e.Count)
+		share := xmath.Down(free-xmath.Log(n)-xmath.Log(float64(len(open))), 8)
+		floor := xmath.Down(math.Log1p(-math.Exp(share)), 2) // δ(ε) ≥ 1 − e^ε
+		_, eps := closed.Epsilon(e.Profile, share, floor, math.Inf(1))
+		if math.IsInf(eps, 1) || math.IsNaN(eps) {
+			return math.Inf(1)
+		}
+		sum.AddProduct(n, xmath.Up(eps+e.Support.LossErr, 2))
+	}
+	return xmath.Up(sum.Value(), 2)
+}
+
+// unbounded adds the largest finite losses of all steps that have one, and returns the others.
+func (s *Sum) unbounded(sum *xmath.Sum) (open closed.Steps) {
+	for _, e := range s.steps {
+		switch {
+		case math.IsInf(e.Support.Max, 1):
+			open = append(open, e)
+		case !math.IsInf(e.Support.Max, -1):
+			sum.AddProduct(float64(e.Count), e.Support.Max+e.Support.LossErr)
+		}
+	}
+	return open
+}
+
+// plainly reports whether basic composition is a closed form: of Gaussian noise, and of bounded losses.
+func (s *Sum) plainly() bool {
+	for _, e := range s.steps {
+		if _, gaussian := e.Profile.(profiles.Gaussian); !gaussian && math.IsInf(e.Support.Max, 1) {
+			return false
+		}
+	}
+	return true
+}
+
+// deltaLooks is how often elementaryDelta halves the range of log δ where there is no closed form.
+const deltaLooks = 30
+
+// elementaryDelta returns an upper bound of δ(ε) by basic composition, as elementaryEpsilon: with
+// Gaussian noise alone beside bounded losses in closed form, else the smallest δ found at which
+// that bound is at most ε.
+func (s *Sum) elementaryDelta(eps float64) float64 {
+	logInf, infErr, top := s.steps.Ends()
+	if logInf+infErr >= 0 {
+		return 1
+	}
+	var sum xmath.Sum
+	open := s.unbounded(&sum)
+	if len(open) == 0 && eps < top {
+		return 1
+	}
+	if len(open) == 1 && open[0].Count == 1 {
+		if g, ok := open[0].Profile.(profiles.Gaussian); ok {
+			_, _, hi := closed.Delta(g, xmath.Down(eps-xmath.Up(sum.Value(), 2), 2), 0)
+			return min(1, xmath.ExpUp(xmath.LogAdd(logInf+infErr, hi)+4*xmath.U*(1+math.Abs(hi))))
+		}
+	}
+	lo, hi := max(logInf+infErr, -745), 0.0
+	for range deltaLooks {
+		mid := lo + (hi-lo)/2
+		if s.elementaryEpsilon(mid) <= eps {
+			hi = mid
+		} else {
+			lo = mid
+		}
+	}
+	return min(1, xmath.ExpUp(hi))
+}
+
+// Epsilon returns inf{ε : δ(ε) ≤ delta}, which may be negative. delta is in
+// [0, 1]. A cancelled context is returned as an error, soon.
+func (s *Sum) Epsilon(ctx context.Context, delta float64) (Result, error) {
+	r, err := s.epsilon(ctx, delta)
+	if err != nil {
+		return r, err
+	}
+	return s.bounded(ctx, r, s.wide, func() float64 { return s.elementaryEpsilon(xmath.Log(delta)) }, func(o *Sum) (Result, error) { return o.Epsilon(ctx, delta) })
+}
+
+// Delta returns δ(eps), for any real eps. A cancelled context is returned as an
+// error, soon.
+func (s *Sum) Delta(ctx context.Context, eps float64) (Result, error) {
+	r, err := s.delta(ctx, eps)
+	if err != nil {
+		return r, err
+	}
+	return s.bounded(ctx, r, s.wideDelta, func() float64 { return s.elementaryDelta(eps) }, func(o *Sum) (Result, error) { return o.Delta(ctx, eps) })
+}

@@ -1,0 +1,67 @@
+package fourier
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// TestBasicComposition: the bound is above what the engines prove, in closed form where Gaussian noise runs
+// beside bounded losses, and what it says of ε and of δ agrees.
+func TestBasicComposition(t *testing.T) {
+	ctx := context.Background()
+	pair := func(m profiles.Mechanism, err error) profiles.Profile {
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := m.Pair(profiles.AddRemove)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	noise, pure := pair(profiles.NewGaussianMechanism(2)), pair(profiles.NewPure(0.1))
+	leaky, whole := pair(profiles.NewApproximate(0.2, 1e-7)), pair(profiles.NewDiscreteGaussianMechanism(3, 1))
+	for name, list := range map[string][]profiles.Profile{
+		"gaussian, pure": {noise, pure}, "gaussian, leaky": {noise, leaky, pure}, "discrete gaussian": {whole, noise}, "leaky": {leaky, pure},
+	} {
+		s := New(Options{})
+		for i, p := range list {
+			if err := s.Add(p, int64(3+i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, delta := range []float64{1e-300, 1e-6, 1e-3, 0.3} {
+			r, err := s.epsilon(ctx, delta)
+			if err != nil {
+				t.Fatal(err)
+			}
+			eps := s.elementaryEpsilon(math.Log(delta))
+			if eps < r.Lower {
+				t.Errorf("%s: ε(%v) is at most %v, and at least %v", name, delta, eps, r.Lower)
+			}
+			if math.IsInf(eps, 1) {
+				continue
+			}
+			d, err := s.delta(ctx, eps)
+			if err != nil {
+				t.Fatal(err)
+			}
+			bound := s.elementaryDelta(eps)
+			if bound < d.Lower || delta > 1e-200 && bound > delta*(1+1e-6) {
+				t.Errorf("%s: δ(%v) is at most %v, and in [%v, %v]; want at most %v", name, eps, bound, d.Lower, d.Upper, delta)
+			}
+		}
+	}
+	// Three Gaussian runs of noise 2 and four of pure 0.1: ε is that of noise 2/√3 and 0.4 more.
+	s, g := New(Options{}), New(Options{})
+	if s.Add(noise, 3) != nil || s.Add(pure, 4) != nil || g.Add(noise, 3) != nil {
+		t.Fatal("not added")
+	}
+	r, err := g.Epsilon(ctx, 1e-6)
+	if got, want := s.elementaryEpsilon(math.Log(1e-6)), r.Upper+0.4; err != nil || math.Abs(got-want) > 1e-9 {
+		t.Errorf("ε(1e-6) is at most %v, want %v (%v)", got, want, err)
+	}
+}

@@ -1,0 +1,65 @@
+package campaign
+
+// A question, and what asks it.
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/fourier"
+	textplan "github.com/dpaccountant/accountant/plan"
+)
+
+// A question is ε(δ), or δ(ε).
+type question struct {
+	ofEpsilon      bool // δ at epsilon is asked
+	delta, epsilon float64
+	accuracy       float64
+	work           float64 // 0: the preset
+	engine         fourier.Engine
+}
+
+func (q question) String() string {
+	s := fmt.Sprintf("ε at δ = %v", q.delta)
+	if q.ofEpsilon {
+		s = fmt.Sprintf("δ at ε = %v", q.epsilon)
+	}
+	s += fmt.Sprintf(" to %v", q.accuracy)
+	if q.work > 0 {
+		s += fmt.Sprintf(", work %v", q.work)
+	}
+	if q.engine != "" {
+		s += fmt.Sprintf(", by %s", q.engine)
+	}
+	return s
+}
+
+// An answerer answers; tests put a wrong one in the place of answer.
+type answerer func(context.Context, plan, question) (accountant.Interval, error)
+
+// memory is what one question may take: little, as several run at a time.
+const memory = 256 << 20
+
+// answer asks the accountant.
+func answer(ctx context.Context, p plan, q question) (accountant.Interval, error) {
+	parsed, err := textplan.Parse([]byte(p.text()))
+	if err != nil {
+		return accountant.Interval{}, err
+	}
+	opts := []accountant.Option{accountant.WithAccuracy(q.accuracy), accountant.WithMemory(memory)}
+	if q.work > 0 {
+		opts = append(opts, accountant.WithWorkLimit(q.work))
+	}
+	if q.engine != "" {
+		opts = append(opts, accountant.WithEngine(q.engine))
+	}
+	a := parsed.Accountant(opts...)
+	if err := a.AddPlan(ctx, parsed); err != nil {
+		return accountant.Interval{}, err
+	}
+	if q.ofEpsilon {
+		return a.Delta(ctx, q.epsilon)
+	}
+	return a.Epsilon(ctx, q.delta)
+}

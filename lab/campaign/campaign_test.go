@@ -1,0 +1,322 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"math"
+	"math/big"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/xmath/oracle"
+	textplan "github.com/dpaccountant/accountant/plan"
+	"github.com/dpaccountant/accountant/subsample"
+)
+
+var plans = flag.Uint64("campaign", 40, "random plans that are checked")
+
+// TestCampaign is the campaign itself, some of it; -campaign has it try more, and .ci/run tries others for a minute.
+func TestCampaign(t *testing.T) {
+	if testing.Short() {
+		t.Skip("random plans, for seconds")
+	}
+	c := campaign{seed: 20261122, n: *plans, laws: 1, ask: answer, most: 5, shrinking: 30 * time.Second,
+		found: func(number uint64, v *violation) { t.Error(failure(20261122, number, v)) }}
+	s := c.run(t.Context())
+	if s.Plans != int64(*plans) && len(s.Violations) == 0 {
+		t.Errorf("%d plans of %d", s.Plans, *plans)
+	}
+	total := int64(0)
+	for _, n := range s.Checks {
+		total += n
+	}
+	if s.Refused*3 > s.Plans || total < 2*s.Plans {
+		t.Errorf("%d plans, %d of them refused, %d checks: little was tried", s.Plans, s.Refused, total)
+	}
+	t.Logf("NOTE: the campaign has tried %d plans, %d answers, %d checks: %d violations", s.Plans, s.Answers, total, len(s.Violations))
+}
+
+// changed is an answerer whose answers are changed.
+func changed(f func(*accountant.Interval, question)) answerer {
+	return func(ctx context.Context, p plan, q question) (accountant.Interval, error) {
+		iv, err := answer(ctx, p, q)
+		if err == nil {
+			f(&iv, q)
+			iv.Estimate = min(max(iv.Estimate, iv.Lower), iv.Upper)
+		}
+		return iv, err
+	}
+}
+
+// asked asks about another plan.
+func asked(f func(plan) plan) answerer {
+	return func(ctx context.Context, p plan, q question) (accountant.Interval, error) {
+		return answer(ctx, f(p), q)
+	}
+}
+
+// TestSabotage: bounds that are wrong by a thousandth, by an error term, or by what other
+// accountants are known to have got wrong are found within a hundred plans.
+func TestSabotage(t *testing.T) {
+	everyStep := func(change func(*step)) func(plan) plan {
+		return func(p plan) plan {
+			p = p.clone()
+			each(p.steps, change)
+			return p
+		}
+	}
+	for name, ask := range map[string]answerer{
+		"upper ends times 0.999": changed(func(iv *accountant.Interval, _ question) {
+			if iv.Upper > 0 {
+				iv.Upper *= 0.999
+				iv.Lower = min(iv.Lower, iv.Upper)
+			}
+		}),
+		"lower ends times 1.001": changed(func(iv *accountant.Interval, q question) {
+			if iv.Lower > 0 && !(q.ofEpsilon && iv.Lower > 0.99) {
+				iv.Lower *= 1.001
+				iv.Upper = max(iv.Lower, iv.Upper)
+			}
+		}),
+		"no error terms": changed(func(iv *accountant.Interval, _ question) {
+			b := iv.Budget
+			if terms := b.Discretization + b.Quadrature + b.Truncation + b.Aliasing + b.RoundOff; terms > 0 && !math.IsInf(iv.Upper, 0) {
+				iv.Upper = max(iv.Upper-terms, iv.Lower)
+			}
+		}),
+		"a panic": changed(func(*accountant.Interval, question) { panic("of one plan") }),
+		"a NaN":   changed(func(iv *accountant.Interval, _ question) { iv.Upper = math.NaN() }),
+		"counts are dropped": asked(everyStep(func(s *step) {
+			s.count = 1
+		})),
+		"sampling rates are squared": asked(everyStep(func(s *step) {
+			if s.sampling.is("poisson") {
+				s.sampling = s.sampling.with("rate", s.sampling.number("rate")*s.sampling.number("rate"))
+			}
+		})),
+		"only the first step counts": asked(func(p plan) plan { p = p.clone(); p.steps = p.steps[:1]; return p }),
+		"substitution as removal": asked(func(p plan) plan {
+			if p.neighbors == "substitute" {
+				p.neighbors = "add-remove"
+			}
+			return p
+		}),
+		"samples of a fixed size as Poisson's": asked(everyStep(func(s *step) {
+			if s.sampling.is("without-replacement", "with-replacement") {
+				s.sampling = entry("poisson", "rate", min(1, s.sampling.number("batch")/s.sampling.number("population")))
+			}
+		})),
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := campaign{seed: 3, n: 250, laws: 2, most: 1, ask: ask, shrinking: 5 * time.Second}
+			var first *violation
+			c.found = func(_ uint64, v *violation) { first = v }
+			s := c.run(t.Context())
+			if first == nil {
+				t.Fatalf("goes unnoticed in %d plans", s.Plans)
+			}
+			t.Logf("after %d plans: %s", s.Plans, failure(c.seed, 0, first))
+			if steps, ok := first.plan.flat(); ok && len(steps) > 3 {
+				t.Errorf("the plan has %d steps: not shrunk", len(steps))
+			}
+		})
+	}
+}
+
+// TestLaplaceRuns: one run is 1 − e^{(ε−m)/2} on [0, m]; two are the convolution of one with its
+// law, by a sum over fine cells.
+func TestLaplaceRuns(t *testing.T) {
+	const m = 0.75
+	for _, eps := range []float64{0, 0.3, 0.7} {
+		got, _ := laplaceRuns(1, wide(m))(oracle.F(eps)).Float64()
+		if want := -math.Expm1((eps - m) / 2); math.Abs(got-want) > 1e-15 {
+			t.Errorf("one run, ε = %v: %v, want %v", eps, got, want)
+		}
+	}
+	one := func(eps float64) float64 {
+		switch {
+		case eps >= m:
+			return 0
+		case eps < -m:
+			return -math.Expm1(eps)
+		}
+		return -math.Expm1((eps - m) / 2)
+	}
+	// δ₂(ε) = E_P[δ₁(ε − L)], with atoms ½ at m and ½e^{−m} at −m.
+	for _, eps := range []float64{0, 0.2, 0.9, 1.4} {
+		want := 0.5*one(eps-m) + 0.5*math.Exp(-m)*one(eps+m)
+		const n = 200000
+		for i := range n {
+			l := -m + (float64(i)+0.5)*2*m/n
+			want += 0.25 * math.Exp((l-m)/2) * one(eps-l) * 2 * m / n
+		}
+		if got, _ := laplaceRuns(2, wide(m))(oracle.F(eps)).Float64(); math.Abs(got-want) > 1e-9 { // midpoints: m²/n²
+			t.Errorf("two runs, ε = %v: %v, want %v", eps, got, want)
+		}
+	}
+}
+
+// TestTruthOfPlans: values known from elsewhere, and outcomes counted against outcomes listed.
+func TestTruthOfPlans(t *testing.T) {
+	gauss := plan{neighbors: "add-remove", steps: []step{{mechanism: entry("gaussian", "noise-multiplier", 1.0)}}}
+	v, ok := truthOf(gauss)
+	// Φ(½ − 1) − e·Φ(−½ − 1), by tables of Φ.
+	if d, _ := v.at(1).Float64(); !ok || math.Abs(d-0.126936737507) > 1e-11 {
+		t.Errorf("σ = 1, ε = 1: δ = %v", d)
+	}
+	m := entry("finite", "p", []float64{0.5, 0.25, 0.25}, "q", []float64{0.25, 0.25, 0.5})
+	counted := plan{neighbors: "add-remove", steps: []step{{mechanism: m, count: 4}}}
+	listed := plan{neighbors: "add-remove", steps: []step{{mechanism: m}, {mechanism: m}, {mechanism: m, count: 2}}}
+	a, _ := truthOf(counted)
+	b, _ := truthOf(listed)
+	for _, eps := range []float64{-1, 0, 0.5, 2} {
+		if d := new(big.Float).Sub(a.at(eps), b.at(eps)); d.MantExp(nil) > -290 && d.Sign() != 0 {
+			t.Errorf("ε = %v: %v and %v", eps, a.at(eps), b.at(eps))
+		}
+	}
+}
+
+// TestTinySamplers: laws of sums that are known.
+func TestTinySamplers(t *testing.T) {
+	near := func(law, want sums) bool {
+		for s := -9; s <= 9; s++ {
+			if math.Abs(law[s]-want[s]) > 1e-14 {
+				return false
+			}
+		}
+		return true
+	}
+	records := []int{1, 1, 0, -1}
+	wr := sampleSums(entry("with-replacement", "population", int64(4), "batch", int64(2)), records)
+	for _, c := range []struct {
+		scheme *node
+		want   sums
+	}{
+		{entry("without-replacement", "population", int64(4), "batch", int64(2)), sums{2: 1. / 6, 1: 2. / 6, 0: 2. / 6, -1: 1. / 6}},
+		{entry("with-replacement", "population", int64(4), "batch", int64(1)), sums{1: 0.5, 0: 0.25, -1: 0.25}},
+		{entry("must-wo", "population", int64(4), "subset", int64(3), "batch", int64(2)), wr}, // in law with replacement
+		{entry("must-ow", "population", int64(4), "subset", int64(4), "batch", int64(2)), wr},
+		{entry("must-ow", "population", int64(4), "subset", int64(1), "batch", int64(2)), sums{2: 0.5, 0: 0.25, -2: 0.25}},
+		{entry("must-ww", "population", int64(4), "subset", int64(1), "batch", int64(2)), sums{2: 0.5, 0: 0.25, -2: 0.25}},
+		{entry("poisson", "rate", 1.0), sums{1: 1}},
+	} {
+		if got := sampleSums(c.scheme, records); !near(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.scheme.text(), got, c.want)
+		}
+	}
+}
+
+// TestSameOnAllCores: a campaign finds the same, whoever runs its cases.
+func TestSameOnAllCores(t *testing.T) {
+	c := campaign{seed: 8, n: 12, laws: 1, ask: answer, most: 5}
+	cores := runtime.GOMAXPROCS(1)
+	defer runtime.GOMAXPROCS(cores)
+	a := c.run(t.Context()).report(false)
+	runtime.GOMAXPROCS(4)
+	if b := c.run(t.Context()).report(false); a != b {
+		t.Errorf("two runs differ:\n%s\n%s", a, b)
+	}
+}
+
+// TestParts: a campaign that was ended between two parts, or killed while it wrote one, goes on and comes to the same.
+func TestParts(t *testing.T) {
+	c := campaign{seed: 9, n: 7, laws: 1, ask: answer, most: 5}
+	want := c.run(t.Context()).report(false)
+	path := filepath.Join(t.TempDir(), "parts")
+	first := c
+	first.n = 4
+	if s, err := first.inParts(t.Context(), path, 2); err != nil || s.Plans != 4 {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, text[:len(text)-3], 0o600); err != nil { // half of the second part
+		t.Fatal(err)
+	}
+	for range 2 { // the second time nothing is left to do
+		s, err := c.inParts(t.Context(), path, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.report(false); got != want || s.Seeds[9] != 7 {
+			t.Errorf("in parts:\n%s\nat once:\n%s", got, want)
+		}
+	}
+	if err := os.WriteFile(path, []byte("{}\n[]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.inParts(t.Context(), path, 3); err == nil || !strings.Contains(err.Error(), "line 2") {
+		t.Errorf("a file of something else: %v", err)
+	}
+}
+
+// TestTextOfPlans: what is printed for a failure is a plan, or refused by name.
+func TestTextOfPlans(t *testing.T) {
+	for i := range uint64(2000) {
+		p, q := caseOf(5, i)
+		_, err := textplan.Parse([]byte(p.text()))
+		var line *textplan.Error
+		if err != nil && (!errors.As(err, &line) || strings.Contains(err.Error(), "unknown key") || strings.Contains(err.Error(), "YAML")) {
+			t.Fatalf("%v: %v\n%s", q, err, p.text())
+		}
+		if _, other := textplan.Parse(p.line()); (other == nil) != (err == nil) {
+			t.Fatalf("%v as a file, %v as a line: %s", err, other, p.line())
+		}
+	}
+}
+
+// TestSchedules: they are plans, and have what a schedule is to have.
+func TestSchedules(t *testing.T) {
+	least, most := 1600, 2
+	for i := range uint64(200) {
+		text, delta := Schedule(1, i)
+		p, err := textplan.Parse(text)
+		if err != nil {
+			t.Fatalf("%d: %v\n%s", i, err, text)
+		}
+		n := len(p.Steps)
+		least, most = min(least, n), max(most, n)
+		if n < 2 || n > 1600 || !(delta >= 1e-12 && delta <= 1e-5) {
+			t.Errorf("%d: %d steps, δ = %v", i, n, delta)
+		}
+		seen := map[any]bool{}
+		for _, s := range p.Steps {
+			q, ok := s.Sampling.(subsample.Poisson)
+			if seen[[2]any{s.Mechanism, q}] = true; !ok || !(q.Rate() >= 1e-4 && q.Rate() <= 0.1) || s.Count < 1 || s.Count > 1000 {
+				t.Fatalf("%d: %+v", i, s)
+			}
+		}
+		if len(seen) < 2 || 10*len(seen) < 9*n {
+			t.Errorf("%d: %d of %d steps are distinct", i, len(seen), n)
+		}
+	}
+	if least > 4 || most < 1200 {
+		t.Errorf("from %d to %d steps", least, most)
+	}
+}
+
+// TestTruthNextToZero: where nothing is shown, 1 − e^ε of a tiny ε is known, though not as a difference.
+func TestTruthNextToZero(t *testing.T) {
+	c := gaussianCurve(oracle.F(1e-3))
+	same, ok := beside([]outcome{{one, one}}, truth{}, oracle.New(), nil, 0)
+	if !ok {
+		t.Fatal("no truth of nothing")
+	}
+	for _, x := range []struct {
+		of   truth
+		want float64
+	}{{same, 1e-152}, {truth{c, c}, 3.99e-4}} {
+		got, _ := x.of.at(-1e-152).Float64()
+		if !(math.Abs(got-x.want) <= 1e-3*x.want) {
+			t.Errorf("δ(−1e-152) is %v, want %v", got, x.want)
+		}
+	}
+}

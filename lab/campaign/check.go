@@ -1,0 +1,301 @@
+package campaign
+
+// One case: the plan of a number, its answer, and the checks. A check fails with a violation; a
+// plan that the accountant refuses is not checked further.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"runtime/debug"
+	"time"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/fourier"
+	"github.com/dpaccountant/accountant/internal/xmath/oracle"
+	textplan "github.com/dpaccountant/accountant/plan"
+)
+
+// A violation is a check that failed.
+type violation struct {
+	check, text string
+	plan        plan
+	question    question
+}
+
+func (v *violation) Error() string { return v.check + ": " + v.text }
+
+// errRefused: the accountant has nothing to say about a plan, and says so.
+var errRefused = errors.New("refused")
+
+// deadline is for one question. It is far above what any work limit allows, also on a machine
+// that does other things.
+const deadline = 4 * time.Minute
+
+// An examiner checks one plan.
+type examiner struct {
+	ask    answerer
+	seed   uint64 // of the random choices of checks
+	lawsOf int    // how many laws are tried
+	// What was found.
+	checks          map[string]int64
+	answers, warned int64
+	share           float64 // widest interval over the width asked, without a warning or a gap
+	base            accountant.Interval
+	refused         bool
+	widestPlan      string
+}
+
+func newExaminer(ask answerer, seed uint64, lawsOf int) *examiner {
+	return &examiner{ask: ask, seed: seed, lawsOf: lawsOf, checks: map[string]int64{}}
+}
+
+// caseOf returns the plan and the question of a number.
+func caseOf(seed, number uint64) (plan, question) {
+	return drawPlan(rand.New(rand.NewPCG(seed, number)))
+}
+
+// get asks, and checks the answer by itself.
+func (x *examiner) get(ctx context.Context, p plan, q question) (accountant.Interval, error) {
+	const check = "an answer by itself"
+	limited, stop := context.WithTimeout(ctx, deadline)
+	defer stop()
+	iv, err := recovered(x.ask)(limited, p, q)
+	fail := func(format string, args ...any) (accountant.Interval, error) {
+		return iv, &violation{check, fmt.Sprintf(format, args...), p, q}
+	}
+	x.checks[check]++
+	if err != nil {
+		var field *accountant.FieldError
+		var line *textplan.Error
+		switch {
+		case errors.As(err, &field), errors.As(err, &line):
+			return iv, errRefused
+		case ctx.Err() != nil: // the whole campaign ends
+			return iv, err
+		case limited.Err() != nil:
+			return fail("no answer after %v: %v", deadline, err)
+		}
+		return fail("%v", err)
+	}
+	x.answers++
+	switch {
+	case math.IsNaN(iv.Lower) || math.IsNaN(iv.Upper) || math.IsNaN(iv.Estimate):
+		return fail("[%v, %v, %v] has a NaN", iv.Lower, iv.Estimate, iv.Upper)
+	case !(iv.Lower <= iv.Estimate && iv.Estimate <= iv.Upper):
+		return fail("%v ≤ %v ≤ %v does not hold", iv.Lower, iv.Estimate, iv.Upper)
+	case q.ofEpsilon && !(iv.Lower >= 0 && iv.Upper <= 1):
+		return fail("δ in [%v, %v] is not in [0, 1]", iv.Lower, iv.Upper)
+	}
+	width, asked := iv.Upper-iv.Lower, q.accuracy*math.Abs(iv.Upper)
+	if !q.ofEpsilon {
+		asked = max(asked, min(1e-6, 1e-3*q.accuracy))
+	}
+	asked = max(asked, 4*math.SmallestNonzeroFloat64) // four steps of the smallest numbers
+	if iv.Lower == iv.Upper {                         // both may be infinite
+		width = 0
+	}
+	switch {
+	case len(iv.Warnings) > 0:
+		x.warned++
+	case iv.Gap != nil: // theory, which no accuracy narrows
+	case width == 0:
+	case width > asked*(1+1e-9):
+		return fail("[%v, %v] is %.3g wide, asked were %.3g, and there is no warning", iv.Lower, iv.Upper, width, asked)
+	case width/asked > x.share:
+		x.share = width / asked
+		x.widestPlan = fmt.Sprintf("%v: [%v, %v]\n%s", q, iv.Lower, iv.Upper, p.text())
+	}
+	return iv, nil
+}
+
+// recovered makes a panic an error.
+func recovered(ask answerer) answerer {
+	return func(ctx context.Context, p plan, q question) (iv accountant.Interval, err error) {
+		defer func() {
+			if e := recover(); e != nil {
+				err = fmt.Errorf("panic: %v\n%s", e, debug.Stack())
+			}
+		}()
+		return ask(ctx, p, q)
+	}
+}
+
+// examine asks and checks; the error is a *violation, or that of a cancelled context.
+func (x *examiner) examine(ctx context.Context, p plan, q question) error {
+	base, err := x.get(ctx, p, q)
+	if errors.Is(err, errRefused) {
+		x.refused = true
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	x.base = base
+	r := rand.New(rand.NewPCG(x.seed, 1))
+	if err := x.againstTruth(p, q, base); err != nil {
+		return err
+	}
+	if err := x.againstTiny(p, q, base); err != nil {
+		return err
+	}
+	if r.IntN(3) == 0 {
+		if err := x.thereAndBack(ctx, p, q, base); err != nil {
+			return err
+		}
+	}
+	tried := 0
+	for _, i := range r.Perm(len(laws)) {
+		if tried >= x.lawsOf {
+			break
+		}
+		ok, err := x.law(ctx, laws[i], p, q, base)
+		if err != nil {
+			return err
+		}
+		if ok {
+			tried++
+		}
+	}
+	return nil
+}
+
+// law holds the answer against that to another plan; false if the law says nothing.
+func (x *examiner) law(ctx context.Context, l law, p plan, q question, base accountant.Interval) (bool, error) {
+	other, asked, ok := l.make(rand.New(rand.NewPCG(x.seed, 2)), p, q)
+	if !ok {
+		return false, nil
+	}
+	iv, err := x.get(ctx, other, asked)
+	if errors.Is(err, errRefused) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	x.checks[l.name]++
+	below, above := iv.Lower <= base.Upper, iv.Upper >= base.Lower
+	if l.rel == atMost && below || l.rel == atLeast && above || below && above {
+		return true, nil
+	}
+	return false, &violation{l.name, fmt.Sprintf("%v: [%v, %v], but [%v, %v] for %v of\n%s", q, base.Lower, base.Upper, iv.Lower, iv.Upper, asked, other.text()), p, q}
+}
+
+// slack is far above the errors of the truth and far below those of float64.
+var slack = new(big.Float).SetMantExp(oracle.F(1), -150)
+
+// atMostBig reports a ≤ b, up to slack.
+func atMostBig(a, b *big.Float) bool {
+	return a.Cmp(oracle.Add(b, oracle.Mul(b, slack))) <= 0
+}
+
+// againstTruth holds the answer against a closed form.
+func (x *examiner) againstTruth(p plan, q question, iv accountant.Interval) error {
+	const check = "the truth to hundreds of bits"
+	t, ok := truthOf(p)
+	if !ok {
+		return nil
+	}
+	x.checks[check]++
+	fail := func(what string, truth *big.Float) error {
+		return &violation{check, fmt.Sprintf("%v: [%v, %v]: δ at the %s is %.20g", q, iv.Lower, iv.Upper, what, truth), p, q}
+	}
+	if q.ofEpsilon {
+		d := t.at(q.epsilon)
+		if !atMostBig(oracle.F(iv.Lower), d) || !atMostBig(d, oracle.F(iv.Upper)) {
+			return fail("ε asked", d)
+		}
+		return nil
+	}
+	const farthest = 1e7 // e^ε still has an exponent
+	delta := oracle.F(q.delta)
+	if math.Abs(iv.Upper) < farthest {
+		if d := t.at(iv.Upper); !atMostBig(d, delta) {
+			return fail("upper end", d)
+		}
+	}
+	if math.Abs(iv.Lower) < farthest {
+		if d := t.at(iv.Lower); !atMostBig(delta, d) {
+			return fail("lower end", d)
+		}
+	}
+	return nil
+}
+
+// rounding of the enumeration: sums of some thousand masses, each right to 1e-12 of itself.
+const tinyRounding = 1e-11
+
+// againstTiny holds the answer against every data set of a tiny sampler.
+func (x *examiner) againstTiny(p plan, q question, iv accountant.Interval) error {
+	const check = "every data set of a tiny sampler"
+	if !enumerable(p) {
+		return nil
+	}
+	x.checks[check]++
+	at, upper, lower := iv.Upper, q.delta, q.delta
+	if q.ofEpsilon {
+		at, upper, lower = q.epsilon, iv.Upper, iv.Lower
+	}
+	if at > 300 || math.IsInf(at, -1) {
+		return nil
+	}
+	sample := p.steps[0]
+	pairs := neighbours(sample.sampling, p.neighbors)
+	if d, _ := worstSeen(sample, pairs, at); d > upper*(1+tinyRounding)+tinyRounding {
+		return &violation{check, fmt.Sprintf("%v: [%v, %v]: a pair of data sets has δ ≥ %v at ε = %v", q, iv.Lower, iv.Upper, d, at), p, q}
+	}
+	if !q.ofEpsilon {
+		at = iv.Lower
+	}
+	if math.IsInf(at, 0) || at > 300 {
+		return nil
+	}
+	if _, d := worstSeen(sample, pairs, at); d < lower*(1-1e-6)-tinyRounding {
+		return &violation{check, fmt.Sprintf("%v: [%v, %v]: no pair of data sets has δ above %v at ε = %v", q, iv.Lower, iv.Upper, d, at), p, q}
+	}
+	return nil
+}
+
+// thereAndBack asks for δ at the ends of ε, or for ε at those of δ.
+func (x *examiner) thereAndBack(ctx context.Context, p plan, q question, iv accountant.Interval) error {
+	const check = "δ(ε(δ))"
+	for i, end := range []float64{iv.Upper, iv.Lower} {
+		other, want := q, q.delta
+		other.ofEpsilon = !q.ofEpsilon
+		switch {
+		case math.IsInf(end, 0):
+			continue
+		case !q.ofEpsilon:
+			other.epsilon = end
+		case !(end > 0 && end < 1):
+			continue
+		default:
+			// A little below the lower end: where δ(ε) is constant, ε(δ) is its start.
+			other.delta, want = end*(1-1e-12*float64(i)), q.epsilon
+		}
+		got, err := x.get(ctx, p, other)
+		if errors.Is(err, errRefused) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		x.checks[check]++
+		if i == 0 && got.Lower > want || i == 1 && got.Upper < want {
+			return &violation{check, fmt.Sprintf("%v: [%v, %v], but %v: [%v, %v]", q, iv.Lower, iv.Upper, other, got.Lower, got.Upper), p, q}
+		}
+	}
+	return nil
+}
+
+// engineOf names what has answered, for the report.
+func engineOf(iv accountant.Interval) string {
+	switch iv.Engine {
+	case fourier.Contour, fourier.Lattice:
+		return string(iv.Engine)
+	}
+	return "closed form"
+}

@@ -1,0 +1,67 @@
+package campaign
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"os/signal"
+	"time"
+)
+
+// Main is the program.
+func Main() {
+	c := campaign{ask: answer}
+	flag.Uint64Var(&c.seed, "seed", 1, "what the plans are drawn from")
+	flag.Uint64Var(&c.n, "n", 1000, "how many plans")
+	flag.Uint64Var(&c.first, "first", 0, "the number of the first plan")
+	flag.IntVar(&c.laws, "laws", 2, "how many laws are tried on a plan")
+	flag.IntVar(&c.most, "most", 20, "how many violations end it")
+	limit := flag.Duration("time", 0, "begin no plan after this time; 0: no limit")
+	flag.DurationVar(&c.shrinking, "shrink", 2*time.Minute, "how long a smaller plan is looked for")
+	only := flag.Int64("only", -1, "only the plan of this number, with every law")
+	parts := flag.String("parts", "", "a file of parts: goes on where it ends, and reports on all of it")
+	size := flag.Uint64("part", 1000, "how many plans a part has")
+	page := flag.String("o", "", "a page of docs that the report is written into")
+	quiet := flag.Bool("quiet", false, "no progress")
+	flag.Parse()
+	if flag.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "arguments: %q are not taken\n", flag.Args())
+		os.Exit(2)
+	}
+	if *limit > 0 {
+		c.until = time.Now().Add(*limit)
+	}
+	if *only >= 0 {
+		c.first, c.n, c.laws = uint64(*only), 1, math.MaxInt
+		p, q := caseOf(c.seed, c.first)
+		fmt.Printf("# %v\n%s", q, p.text())
+	}
+	c.found = func(number uint64, v *violation) { fmt.Println(failure(c.seed, number, v)) }
+	if last := time.Now(); !*quiet {
+		c.progress = func(s *result) {
+			if time.Since(last) > 10*time.Second {
+				last = time.Now()
+				fmt.Fprintf(os.Stderr, "%d plans, %d answers, %d violations, slowest %v\n", s.Plans, s.Answers, len(s.Violations), s.Slowest.Round(time.Millisecond))
+			}
+		}
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	s, err := c.inParts(ctx, *parts, max(1, *size))
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	if *page == "" {
+		fmt.Print(s.report(true))
+	} else if err := s.inPage(*page); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	if len(s.Violations) > 0 {
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,252 @@
+package campaign
+
+// Plans as data that can be changed, and their text. A plan here is what its file says, key by
+// key, so that it may also be one that the accountant refuses.
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A param is a key with its value: a float64, an int64, a bool, a string, a []float64, a []param or a *node.
+type param struct {
+	key   string
+	value any
+}
+
+// A node is {name: {key: value, …}}: a mechanism or a sampling.
+type node struct {
+	name   string
+	params []param
+}
+
+// A step is a mechanism with its sampling, or steps, run count times (0: once).
+type step struct {
+	mechanism, sampling *node
+	selection           []param
+	count               int64
+	steps               []step
+}
+
+type plan struct {
+	neighbors string
+	records   int64 // 0: left out
+	steps     []step
+}
+
+func entry(name string, keysAndValues ...any) *node {
+	n := &node{name: name}
+	for i := 0; i < len(keysAndValues); i += 2 {
+		n.params = append(n.params, param{keysAndValues[i].(string), keysAndValues[i+1]})
+	}
+	return n
+}
+
+// number returns the value of a key; 0 if it is missing or no number.
+func (n *node) number(key string) float64 {
+	for _, p := range n.params {
+		if p.key == key {
+			switch x := p.value.(type) {
+			case float64:
+				return x
+			case int64:
+				return float64(x)
+			}
+		}
+	}
+	return 0
+}
+
+// whole returns the value of a key, or preset if it is missing.
+func (n *node) whole(key string, preset int64) int64 {
+	for _, p := range n.params {
+		if x, ok := p.value.(int64); ok && p.key == key {
+			return x
+		}
+	}
+	return preset
+}
+
+// list returns the numbers of a key.
+func (n *node) list(key string) []float64 {
+	for _, p := range n.params {
+		if x, ok := p.value.([]float64); ok && p.key == key {
+			return x
+		}
+	}
+	return nil
+}
+
+// is reports whether a node has one of the names.
+func (n *node) is(names ...string) bool { return n != nil && slices.Contains(names, n.name) }
+
+// with returns the node with another value of a key.
+func (n *node) with(key string, value any) *node {
+	out := &node{n.name, slices.Clone(n.params)}
+	for i := range out.params {
+		if out.params[i].key == key {
+			out.params[i].value = value
+		}
+	}
+	return out
+}
+
+func (s step) runs() int64 { return max(s.count, 1) }
+
+// clone returns a copy that shares no list of steps; nodes are never changed in place.
+func (p plan) clone() plan {
+	p.steps = cloneSteps(p.steps)
+	return p
+}
+
+func cloneSteps(steps []step) []step {
+	out := slices.Clone(steps)
+	for i := range out {
+		out[i].steps = cloneSteps(out[i].steps)
+	}
+	return out
+}
+
+// flat returns the steps with a mechanism, groups multiplied out; false if one is a selection
+// or counts multiply to more than 2^53.
+func (p plan) flat() ([]step, bool) { return flatten(p.steps, 1, nil) }
+
+func flatten(steps []step, times int64, out []step) ([]step, bool) {
+	for _, s := range steps {
+		if s.selection != nil || s.runs() > 1<<53/times {
+			return nil, false
+		}
+		n := times * s.runs()
+		if s.mechanism == nil {
+			var ok bool
+			if out, ok = flatten(s.steps, n, out); !ok {
+				return nil, false
+			}
+			continue
+		}
+		s.count = n
+		out = append(out, s)
+	}
+	return out, true
+}
+
+// text is the plan as a file.
+func (p plan) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "neighbors: %s\n", p.neighbors)
+	if p.records > 0 {
+		fmt.Fprintf(&b, "records-per-person: %d\n", p.records)
+	}
+	b.WriteString("steps:\n")
+	writeSteps(&b, p.steps, "  ")
+	return b.String()
+}
+
+func writeSteps(b *strings.Builder, steps []step, indent string) {
+	for _, s := range steps {
+		lead := indent + "- "
+		line := func(key, value string) {
+			fmt.Fprintf(b, "%s%s: %s\n", lead, key, value)
+			lead = indent + "  "
+		}
+		if s.selection != nil {
+			line("selection", flow(s.selection))
+		}
+		if s.mechanism != nil {
+			line("mechanism", s.mechanism.text())
+		}
+		if s.sampling != nil {
+			line("sampling", s.sampling.text())
+		}
+		if s.count > 0 {
+			line("count", strconv.FormatInt(s.count, 10))
+		}
+		if s.steps != nil {
+			line("steps", "")
+			writeSteps(b, s.steps, indent+"    ")
+		}
+	}
+}
+
+func (n *node) text() string { return "{" + n.name + ": " + flow(n.params) + "}" }
+
+func flow(params []param) string {
+	var parts []string
+	for _, p := range params {
+		parts = append(parts, p.key+": "+valueText(p.value))
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+func valueText(v any) string {
+	switch x := v.(type) {
+	case float64:
+		return strconv.FormatFloat(x, 'g', -1, 64)
+	case []float64:
+		parts := make([]string, len(x))
+		for i, y := range x {
+			parts[i] = valueText(y)
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case []param:
+		return flow(x)
+	case *node:
+		return x.text()
+	}
+	return fmt.Sprint(v)
+}
+
+// line is the plan as one line of JSON.
+func (p plan) line() []byte {
+	text, err := json.Marshal(p)
+	if err != nil {
+		panic(err) // numbers are finite
+	}
+	return text
+}
+
+func (p plan) MarshalJSON() ([]byte, error) {
+	out := map[string]any{"neighbors": p.neighbors, "steps": p.steps}
+	if p.records > 0 {
+		out["records-per-person"] = p.records
+	}
+	return json.Marshal(out)
+}
+
+func (s step) MarshalJSON() ([]byte, error) {
+	out := map[string]any{}
+	if s.selection != nil {
+		out["selection"] = object(s.selection)
+	}
+	if s.mechanism != nil {
+		out["mechanism"] = s.mechanism
+	}
+	if s.sampling != nil {
+		out["sampling"] = s.sampling
+	}
+	if s.count > 0 {
+		out["count"] = s.count
+	}
+	if s.steps != nil {
+		out["steps"] = s.steps
+	}
+	return json.Marshal(out)
+}
+
+func (n *node) MarshalJSON() ([]byte, error) {
+	return json.Marshal(map[string]any{n.name: object(n.params)})
+}
+
+func object(params []param) map[string]any {
+	out := map[string]any{}
+	for _, p := range params {
+		out[p.key] = p.value
+		if list, ok := p.value.([]param); ok {
+			out[p.key] = object(list)
+		}
+	}
+	return out
+}

@@ -1,0 +1,162 @@
+package campaign
+
+// All cases, on all cores. Each is drawn from the seed and its number alone, and what is added up
+// does not depend on their order, so that the same campaign finds the same, but for times.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// A campaign is what to do.
+type campaign struct {
+	seed      uint64
+	first, n  uint64
+	laws      int // how many are tried on each plan
+	ask       answerer
+	progress  func(*result)
+	found     func(number uint64, v *violation) // is told of each violation, one at a time
+	most      int                               // violations after which it ends
+	until     time.Time                         // begin no plan after it; zero: no limit
+	shrinking time.Duration                     // for each violation
+}
+
+func (c campaign) isOver() bool { return !c.until.IsZero() && time.Now().After(c.until) }
+
+// A result is what was tried, and what was found. Its JSON is a line in a file of parts.
+type result struct {
+	Seeds                       map[uint64]uint64 // of each seed the first number that was not tried
+	Plans, Hard, Refused        int64
+	Answers, Warned             int64
+	Checks, Engines, Mechanisms map[string]int64
+	Violations                  []string // as failure prints them
+	Share                       float64  // the widest answer, over the width asked
+	Widest                      string
+	Slowest                     time.Duration
+	SlowestPlan                 string
+	Took                        time.Duration
+}
+
+func newResult() *result {
+	return &result{Seeds: map[uint64]uint64{}, Checks: map[string]int64{}, Engines: map[string]int64{}, Mechanisms: map[string]int64{}}
+}
+
+// join adds another result.
+func (s *result) join(t *result) {
+	for seed, next := range t.Seeds {
+		s.Seeds[seed] = max(s.Seeds[seed], next)
+	}
+	s.Plans += t.Plans
+	s.Hard += t.Hard
+	s.Refused += t.Refused
+	s.Answers += t.Answers
+	s.Warned += t.Warned
+	add := func(to, from map[string]int64) {
+		for name, n := range from {
+			to[name] += n
+		}
+	}
+	add(s.Checks, t.Checks)
+	add(s.Engines, t.Engines)
+	add(s.Mechanisms, t.Mechanisms)
+	s.Violations = append(s.Violations, t.Violations...)
+	// Of equal ones the text decides, not the order.
+	if t.Share > s.Share || t.Share == s.Share && t.Widest < s.Widest {
+		s.Share, s.Widest = t.Share, t.Widest
+	}
+	if t.Slowest > s.Slowest {
+		s.Slowest, s.SlowestPlan = t.Slowest, t.SlowestPlan
+	}
+	s.Took += t.Took
+}
+
+// run runs the campaign.
+func (c campaign) run(ctx context.Context) *result {
+	sum := newResult()
+	start := time.Now()
+	var lock sync.Mutex
+	next := c.first
+	take := func() (uint64, bool) {
+		lock.Lock()
+		defer lock.Unlock()
+		if next >= c.first+c.n || len(sum.Violations) >= c.most || ctx.Err() != nil || c.isOver() {
+			return 0, false
+		}
+		next++
+		return next - 1, true
+	}
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for {
+				number, ok := take()
+				if !ok {
+					return
+				}
+				one, v := c.one(ctx, number)
+				lock.Lock()
+				sum.join(one)
+				if v != nil && c.found != nil {
+					c.found(number, v)
+				}
+				if c.progress != nil {
+					c.progress(sum)
+				}
+				lock.Unlock()
+			}
+		})
+	}
+	workers.Wait()
+	sum.Seeds[c.seed] = next
+	sum.Took = time.Since(start)
+	return sum
+}
+
+// one examines the plan of a number, and shrinks it if it fails.
+func (c campaign) one(ctx context.Context, number uint64) (*result, *violation) {
+	p, q := caseOf(c.seed, number)
+	seed := c.seed ^ number*0x9e3779b97f4a7c15
+	x := newExaminer(c.ask, seed, c.laws)
+	start := time.Now()
+	err := x.examine(ctx, p, q)
+	s := newResult()
+	s.Plans, s.Answers, s.Warned, s.Checks, s.Share, s.Widest = 1, x.answers, x.warned, x.checks, x.share, x.widestPlan
+	s.Slowest, s.SlowestPlan = time.Since(start), q.String()+"\n"+p.text()
+	if hard(p, q) {
+		s.Hard = 1
+	}
+	if x.refused {
+		s.Refused = 1
+	} else {
+		s.Engines[engineOf(x.base)] = 1
+		each(p.steps, func(st *step) {
+			if st.mechanism != nil {
+				name := st.mechanism.name
+				if st.sampling != nil {
+					name += ", " + st.sampling.name
+				}
+				s.Mechanisms[name]++
+			}
+		})
+	}
+	var v *violation
+	if errors.As(err, &v) && ctx.Err() == nil {
+		v = shrink(ctx, c.ask, seed, v, c.shrinking)
+		s.Violations = []string{failure(c.seed, number, v)}
+	}
+	return s, v
+}
+
+// failure is a violation with what reproduces it.
+func failure(seed, number uint64, v *violation) string {
+	ask := fmt.Sprintf("epsilon --delta %v", v.question.delta)
+	if v.question.ofEpsilon {
+		ask = fmt.Sprintf("delta --epsilon %v", v.question.epsilon)
+	}
+	return fmt.Sprintf("VIOLATION of %s\n%s\n# go run ./lab/campaign/run -seed %d -only %d\n# %v: accountant %s --accuracy %v plan.yaml\n%s",
+		v.check, v.text, seed, number, v.question, ask, v.question.accuracy, v.plan.text())
+}

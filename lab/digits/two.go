@@ -1,0 +1,174 @@
+package main
+
+// How the teachers of two digits are trained is chosen on a part of their own images, never on
+// the queries that the experiments report on.
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/lab/logit"
+	"github.com/dpaccountant/accountant/lab/votes"
+	"github.com/dpaccountant/accountant/profiles"
+)
+
+// The private teachers. Δ is the paper's, and so is ε for each image: its teachers have
+// ε = 0.0892 with 11,272 images, and 0.0892·11272/1557 is 0.65.
+const privateEpsilon, privateDelta = 0.6, 1e-4
+
+// A recipe is how teachers are trained: private ones each on all images with noise, others on
+// disjoint parts without; the images as side × side means, made alike by unit or not; and so
+// many gradients at a rate.
+type recipe struct {
+	private bool
+	side    int
+	alike   bool
+	steps   int
+	rate    float64
+}
+
+func (s recipe) String() string {
+	alike := "as they are"
+	if s.alike {
+		alike = "of mean 0 and norm 2"
+	}
+	return fmt.Sprintf("%d×%d means %s, %d gradients, rate %g", s.side, s.side, alike, s.steps, s.rate)
+}
+
+// recipes returns those that are tried.
+func recipes(private bool) (out []recipe) {
+	lengths := []int{30, 100, 300}
+	if private {
+		lengths = []int{1, 3, 10, 30}
+	}
+	for _, side := range []int{4, 7, 14, 28} {
+		for _, alike := range []bool{true, false} {
+			for _, steps := range lengths {
+				for _, rate := range []float64{0.5, 2, 8} {
+					out = append(out, recipe{private, side, alike, steps, rate})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// A picture is one of the digits 5 and 8, and which of the two, 0 or 1.
+type picture struct {
+	pixels []float64
+	label  int
+}
+
+// seen returns the pictures as a recipe shows them.
+func (s recipe) seen(pictures []picture) (out []logit.Image) {
+	for _, p := range pictures {
+		out = append(out, logit.New(logit.Features(p.pixels, s.side, s.alike), p.label))
+	}
+	return out
+}
+
+// teachers trains so many of them.
+func (s recipe) teachers(seen []logit.Image, count int, rng *rand.Rand) (out []logit.Model, err error) {
+	noise, n := 0.0, len(seen)/count
+	if s.private {
+		if noise, err = multiplier(privateEpsilon, privateDelta, s.steps); err != nil {
+			return nil, err
+		}
+	}
+	for i := range count {
+		part := seen
+		if !s.private {
+			part = seen[i*n : (i+1)*n]
+		}
+		out = append(out, logit.Train(part, 2, s.steps, s.rate, noise, rng))
+	}
+	return out, nil
+}
+
+// multiplier returns the noise of one of so many Gaussian steps that are together
+// (ε, Δ)-DP, to add or remove one image.
+func multiplier(epsilon, delta float64, steps int) (float64, error) {
+	lo, hi := 0.1, 1e5
+	for hi/lo > 1+1e-9 {
+		mid := math.Sqrt(lo * hi)
+		g, err := profiles.NewGaussian(mid)
+		if err != nil {
+			return 0, err
+		}
+		if d, _ := profiles.LogDelta(g, epsilon); d > xmath.Log(delta) {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return hi * math.Sqrt(float64(steps)), nil
+}
+
+// The split that a recipe is chosen on: how many of the training images judge the teachers
+// that it trains on the others.
+const judges = 300
+
+// choose returns the recipe whose teachers are right most often, on average, on images that
+// they were not trained on, and a table of all of them.
+func choose(images []picture, private bool, rng *rand.Rand) (best recipe, table []byte, err error) {
+	most := -1.0
+	var b bytes.Buffer
+	fmt.Fprintln(&b, "side,alike,steps,rate,accuracy")
+	for _, s := range recipes(private) {
+		seen := s.seen(images)
+		teachers, err := s.teachers(seen[judges:], 11, rng)
+		if err != nil {
+			return best, nil, err
+		}
+		right := 0
+		for _, q := range ask(teachers, seen[:judges]) {
+			right += q.Counts(2)[q.Label]
+		}
+		share := float64(right) / float64(11*judges)
+		fmt.Fprintf(&b, "%d,%t,%d,%g,%.4f\n", s.side, s.alike, s.steps, s.rate, share)
+		if share > most {
+			best, most = s, share
+		}
+	}
+	return best, b.Bytes(), nil
+}
+
+// forMajority writes what lab/darrm reads.
+func forMajority(all []logit.Image, pictures [][]float64, out string, write func(name, about string, qs []votes.Query) error, rng *rand.Rand) error {
+	var two []picture
+	for i, im := range all {
+		if im.Label == 5 || im.Label == 8 {
+			two = append(two, picture{pictures[i], (im.Label - 5) / 3})
+		}
+	}
+	held, rest := two[:250], two[250:]
+	for _, of := range []struct {
+		name, about string
+		private     bool
+	}{
+		{"shards", "on disjoint parts, no privacy", false},
+		{"private", fmt.Sprintf("each on all of them and (%g, %g)-DP", privateEpsilon, privateDelta), true},
+	} {
+		best, table, err := choose(rest, of.private, rng)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(out, "digits-58-"+of.name+".csv"), table, 0o644); err != nil {
+			return err
+		}
+		teachers, err := best.teachers(best.seen(rest), 11, rng)
+		if err != nil {
+			return err
+		}
+		about := fmt.Sprintf("digits 5 (label 0) and 8 (1); 11 teachers on %d images, %s: %v (the best of the table beside)", len(rest), of.about, best)
+		if err := write("digits-58-"+of.name+".gz", about, ask(teachers, best.seen(held))); err != nil {
+			return err
+		}
+	}
+	return nil
+}

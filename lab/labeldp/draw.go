@@ -1,0 +1,276 @@
+package main
+
+// Figures: losses, biases, the regression and the law of a randomizer.
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/dpaccountant/accountant/cmd/figure"
+	"github.com/dpaccountant/accountant/lab/plots"
+	"github.com/dpaccountant/accountant/labeldp"
+)
+
+// style is the look of a method; a clipped or discrete one has the colour of what it is
+// made of.
+func style(name string) draw.LineStyle {
+	m := figure.Named("labels", strings.TrimPrefix(strings.TrimPrefix(name, "clipped-"), "discrete-"))
+	s := m.Line()
+	if biased(name) {
+		s.Dashes = dashes
+	}
+	return s
+}
+
+var dashes = []vg.Length{vg.Points(5), vg.Points(3)}
+
+func biased(name string) bool {
+	return strings.HasPrefix(name, "clipped") || slices.Contains([]string{"randomized-response", "rr-on-bins", "rp-with-prior"}, name)
+}
+
+// line draws one curve in the style of its method.
+func line(p *plot.Plot, name string, xs, ys []float64) error {
+	pts := make(plotter.XYs, len(xs))
+	for j := range xs {
+		pts[j] = plotter.XY{X: xs[j], Y: ys[j]}
+	}
+	l, err := plotter.NewLine(pts)
+	if err != nil {
+		return err
+	}
+	l.LineStyle = style(name)
+	if strings.HasPrefix(name, "optimal") || name == "clean labels" {
+		l.Width = vg.Points(2.6)
+	}
+	p.Add(l)
+	p.Legend.Add(name, l)
+	return nil
+}
+
+func save(p *plot.Plot, width vg.Length, path string) error {
+	p.Title.Padding = 2 * vg.Millimeter
+	p.Legend.Padding = 0.7 * vg.Millimeter
+	p.Legend.YOffs = -1 * vg.Millimeter
+	return plots.Save(p, width, 11*vg.Centimeter, path)
+}
+
+func drawLosses(name string, eps []float64, order []string, curves map[string][]float64, path string) error {
+	p := figure.New()
+	p.Title.Text = "Noisy label loss, prior: " + name
+	p.X.Label.Text, p.Y.Label.Text = "ε", "half-loss"
+	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
+	p.X.Tick.Marker = plot.ConstantTicks{{Value: 0.1, Label: "0.1"}, {Value: 0.2, Label: "0.2"}, {Value: 0.5, Label: "0.5"},
+		{Value: 1, Label: "1"}, {Value: 2, Label: "2"}, {Value: 4, Label: "4"}, {Value: 8, Label: "8"}}
+	p.Y.Tick.Marker = figure.Decades{}
+	p.Add(plotter.NewGrid())
+	lo, hi := math.Inf(1), 0.0
+	for _, m := range order {
+		if strings.Contains(m, "discrete") {
+			continue // on top of the continuous ones
+		}
+		if err := line(p, m, eps, curves[m]); err != nil {
+			return err
+		}
+		lo, hi = min(lo, slices.Min(curves[m])), max(hi, slices.Max(curves[m]))
+	}
+	p.Y.Min, p.Y.Max = lo/1.5, hi*1.5
+	p.Legend.Top = true
+	p.X.Max = 40 // room for the legend
+	var all [][]float64
+	for _, m := range order {
+		all = append(all, curves[m])
+	}
+	if err := writeCurves(csvOf(path), "epsilon", eps, order, all); err != nil {
+		return err
+	}
+	return save(p, 20*vg.Centimeter, path)
+}
+
+func drawBias(labels []float64, names []string, curves [][]float64, path string) error {
+	p := figure.New()
+	p.Title.Text = "Bias per label, prior: weeks, ε = 2"
+	p.X.Label.Text, p.Y.Label.Text = "label", "E[ŷ] − y"
+	p.Add(plotter.NewGrid())
+	for i, m := range names {
+		if err := line(p, m, labels, curves[i]); err != nil {
+			return err
+		}
+	}
+	p.Legend.Top = true
+	if err := writeCurves(csvOf(path), "label", labels, names, curves); err != nil {
+		return err
+	}
+	return save(p, 18*vg.Centimeter, path)
+}
+
+func drawRegression(truth []float64, curves map[string][]float64, path string) error {
+	p := figure.New()
+	p.Title.Text = "Predictors fitted to noisy labels, ε = 1"
+	p.X.Label.Text, p.Y.Label.Text = "x", "prediction"
+	p.Add(plotter.NewGrid())
+	p.Y.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: 5, Label: "5"}, {Value: 10, Label: "10"}, {Value: 15, Label: "15"}, {Value: 20, Label: "20"}}
+	xs := make([]float64, len(truth))
+	for i := range xs {
+		xs[i] = float64(i) / float64(len(xs)-1)
+	}
+	var names []string
+	var all [][]float64
+	for _, name := range []string{"clean labels", "optimal-unbiased", "two-point", "laplace", "debiased-rr", "clipped-laplace", "randomized-response", "rr-on-bins", "rp-with-prior"} {
+		c := curves[name]
+		if name == "clean labels" {
+			c = truth
+		}
+		names, all = append(names, name), append(all, c)
+		if err := line(p, name, xs, c); err != nil {
+			return err
+		}
+	}
+	p.Legend.Top, p.Legend.Left = true, true
+	if err := writeCurves(csvOf(path), "x", xs, names, all); err != nil {
+		return err
+	}
+	return save(p, 18*vg.Centimeter, path)
+}
+
+// drawLaw draws the output law of each label.
+func drawLaw(r *labeldp.Randomizer, path string) error {
+	pic := figure.Law(r.Labels(), r.Outputs(), r.Row)
+	pic.Title = fmt.Sprintf("Output law per label, ε = %v", r.Epsilon())
+	pic.X.Label = "output (area of a disc: its probability; ×: the label, which is the mean)"
+	p, err := pic.Plot(figure.Size{Width: 18 * vg.Centimeter, Height: 11 * vg.Centimeter})
+	if err != nil {
+		return err
+	}
+	var names []string
+	var rows [][]float64
+	for i, y := range r.Labels() {
+		names, rows = append(names, fmt.Sprintf("P(·|%v)", y)), append(rows, r.Row(i))
+	}
+	if err := writeCurves(csvOf(path), "output", r.Outputs(), names, rows); err != nil {
+		return err
+	}
+	return save(p, 18*vg.Centimeter, path)
+}
+
+// writeCurves writes what a picture shows, as CSV beside it: x and a column for each curve.
+func writeCurves(path, x string, xs []float64, names []string, curves [][]float64) error {
+	var b bytes.Buffer
+	b.WriteString(x + "," + strings.Join(names, ",") + "\n")
+	for i, v := range xs {
+		b.WriteString(fmt.Sprintf("%.9g", v))
+		for _, c := range curves {
+			fmt.Fprintf(&b, ",%.9g", c[i])
+		}
+		b.WriteString("\n")
+	}
+	return os.WriteFile(path, b.Bytes(), 0o644)
+}
+
+func csvOf(picture string) string { return strings.TrimSuffix(picture, ".png") + ".csv" }
+
+// errorBars draws bars of one standard error in the colour of the method.
+type errorBars struct {
+	plotter.XYs
+	plotter.YErrors
+}
+
+// drawExcess draws the excess test loss of methods with error bars.
+// What is not above zero has no place on a logarithmic axis and is left out.
+func drawExcess(eps []float64, names []string, curves, bars map[string][]float64, path string) error {
+	p := figure.New()
+	p.Title.Text = "Excess test MSE, delays of flights"
+	p.X.Label.Text, p.Y.Label.Text = "ε", "MSE above that of clean labels"
+	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
+	p.X.Tick.Marker = plot.ConstantTicks{{Value: 0.5, Label: "0.5"}, {Value: 1, Label: "1"}, {Value: 2, Label: "2"}, {Value: 4, Label: "4"}, {Value: 8, Label: "8"}}
+	p.Y.Tick.Marker = figure.Decades{}
+	p.Add(plotter.NewGrid())
+	for _, m := range names {
+		var xs, ys []float64
+		var bar errorBars
+		for i, y := range curves[m] {
+			if y <= 0 {
+				continue
+			}
+			xs, ys = append(xs, eps[i]), append(ys, y)
+			bar.XYs = append(bar.XYs, plotter.XY{X: eps[i], Y: y})
+			low := min(bars[m][i], 0.9*y) // the rest is below the axis
+			bar.YErrors = append(bar.YErrors, struct{ Low, High float64 }{low, bars[m][i]})
+		}
+		if len(xs) == 0 {
+			continue
+		}
+		if err := line(p, m, xs, ys); err != nil {
+			return err
+		}
+		b, err := plotter.NewYErrorBars(bar)
+		if err != nil {
+			return err
+		}
+		b.Color = style(m).Color
+		p.Add(b)
+	}
+	p.Legend.Top = true
+	p.X.Max = 26 // room for the legend
+	return save(p, 20*vg.Centimeter, path)
+}
+
+// drawQuantiles draws the distribution functions of labels.
+func drawQuantiles(qs []float64, names []string, curves [][]float64, path string) error {
+	p := figure.New()
+	p.Title.Text = "Noisy labels, ε = 4"
+	p.X.Label.Text, p.Y.Label.Text = "minutes", "share of the labels below, %"
+	p.Add(plotter.NewGrid())
+	for i, m := range names {
+		if m == "debiased-rr" {
+			continue // beyond the picture
+		}
+		if err := line(p, m, curves[i], qs); err != nil {
+			return err
+		}
+	}
+	p.X.Min, p.X.Max = -150, 350
+	p.Legend.Top = false
+	if err := writeCurves(csvOf(path), "percent", qs, names, curves); err != nil {
+		return err
+	}
+	return save(p, 20*vg.Centimeter, path)
+}
+
+// drawSteps draws the excess test loss against steps.
+func drawSteps(steps []float64, names []string, curves [][]float64, path string) error {
+	p := figure.New()
+	p.Title.Text = "Stochastic gradients, delays of flights, ε = 2"
+	p.X.Label.Text, p.Y.Label.Text = "steps", "MSE above that of clean labels"
+	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
+	p.X.Tick.Marker, p.Y.Tick.Marker = figure.Decades{}, figure.Decades{}
+	p.Add(plotter.NewGrid())
+	for i, m := range names {
+		var xs, ys []float64
+		for j, y := range curves[i] {
+			if y > 0 {
+				xs, ys = append(xs, steps[j]), append(ys, y)
+			}
+		}
+		if len(xs) == 0 {
+			continue
+		}
+		if err := line(p, m, xs, ys); err != nil {
+			return err
+		}
+	}
+	p.X.Max = 3e5 // room for the legend
+	p.Legend.Top = true
+	if err := writeCurves(csvOf(path), "steps", steps, names, curves); err != nil {
+		return err
+	}
+	return save(p, 20*vg.Centimeter, path)
+}

@@ -1,0 +1,221 @@
+// Command load measures accountant serve --http: requests a second, and the times that half and
+// 99 of 100 requests take, for questions and for spends with a ledger on disk, and the memory of the
+// server: its heap after them, and the most that the process has had. It starts the server that it is given, in a folder of its own:
+//
+//	go build -o /tmp/accountant ./cmd/accountant
+//	go run ./lab/load -program /tmp/accountant
+//
+// Clients and server share the machine, so that a request costs both; -requests 100000 shows whether
+// the memory of the server grows.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+func main() {
+	program := flag.String("program", "accountant", "the accountant that serves")
+	requests := flag.Int("requests", 2000, "requests of each kind")
+	clients := flag.Int("clients", 16, "clients that ask at once")
+	only := flag.String("only", "", "a kind of request, in place of all")
+	flag.Parse()
+	log.SetFlags(0)
+	switch {
+	case *requests < 1 || *clients < 1:
+		log.Fatalf("-requests %d and -clients %d must be at least 1", *requests, *clients)
+	case *only != "" && !slices.ContainsFunc(kinds, func(k kind) bool { return k.name == *only }):
+		log.Fatalf("-only %q is the name of no kind of request", *only)
+	}
+	if err := measure(*program, *requests, *clients, *only); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// A kind of request is a name, an operation and the body of the nth request.
+type kind struct {
+	name, op string
+	body     func(n int) string
+}
+
+const spend = `{"ledger":"load.ledger","plan":{"neighbors":"add-remove","steps":[{"mechanism":{"gaussian":{"noise-multiplier":2000}}}]},"key":"%s-%d"}`
+
+func dpsgd(n int) string {
+	return fmt.Sprintf(`{"plan":{"neighbors":"add-remove","steps":[{"mechanism":{"gaussian":{"noise-multiplier":%g}},"sampling":{"poisson":{"rate":0.01}},"count":10000}]},"delta":1e-5}`, 1+float64(n)*1e-6)
+}
+
+var kinds = []kind{
+	{"version", "version", func(int) string { return "{}" }},
+	{"ε of DP-SGD, a new plan each", "epsilon", dpsgd},
+	{"ε of DP-SGD, asked before", "epsilon", func(int) string { return dpsgd(0) }},
+	{"spend", "ledger-spend", func(n int) string { return fmt.Sprintf(spend, "a", n) }},
+	{"spend, repeated with its key", "ledger-spend", func(n int) string { return fmt.Sprintf(spend, "a", n%10) }},
+	{"ledger-status", "ledger-status", func(int) string { return `{"ledger":"load.ledger"}` }},
+}
+
+func measure(program string, requests, clients int, only string) error {
+	dir, err := os.MkdirTemp("", "load")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	cmd := exec.Command(program, "serve", "--http", "127.0.0.1:0", "--ledgers", dir)
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	defer cmd.Process.Kill()
+	url, err := address(stderr)
+	if err != nil {
+		return err
+	}
+	transport := &http.Transport{MaxIdleConnsPerHost: clients}
+	c := &http.Client{Transport: transport}
+	if _, err := post(c, url+"/v1/ledger-create", `{"path":"load.ledger","neighbors":"add-remove","epsilon":100,"delta":1e-5,"mode":"adaptive"}`); err != nil {
+		return err
+	}
+	fmt.Printf("%-32s %9s %9s %9s %9s %12s %10s %10s\n", "", "requests", "/s", "p50 ms", "p99 ms", "server ms", "heap MB", "most MB")
+	for _, k := range kinds {
+		if only != "" && only != k.name {
+			continue
+		}
+		before := serverTime(cmd.Process.Pid)
+		began := time.Now()
+		times, err := run(c, url, k, requests, clients)
+		if err != nil {
+			return fmt.Errorf("%s: %w", k.name, err)
+		}
+		took := time.Since(began)
+		cpu := serverTime(cmd.Process.Pid) - before
+		slices.Sort(times)
+		ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+		fmt.Printf("%-32s %9d %9.0f %9.2f %9.2f %12.3f %10.1f %10.1f\n", k.name, requests, float64(requests)/took.Seconds(), ms(times[len(times)/2]), ms(times[len(times)*99/100]),
+			ms(cpu)/float64(requests), heap(c, url)/1e6, mostMemory(cmd.Process.Pid)/1e6)
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	transport.CloseIdleConnections()
+	return cmd.Wait()
+}
+
+// address returns where the server listens, and throws away the rest of its log.
+func address(log io.Reader) (string, error) {
+	lines := bufio.NewScanner(log)
+	for lines.Scan() {
+		var entry struct{ Msg, Address string }
+		if json.Unmarshal(lines.Bytes(), &entry) == nil && entry.Msg == "listening" {
+			go func() { _, _ = io.Copy(io.Discard, log) }()
+			return "http://" + entry.Address, nil
+		}
+	}
+	return "", errors.Join(fmt.Errorf("the server does not listen: %s", lines.Text()), lines.Err())
+}
+
+// run makes requests of one kind, and returns the time of each.
+func run(c *http.Client, url string, k kind, requests, clients int) ([]time.Duration, error) {
+	times := make([]time.Duration, requests)
+	var next atomic.Int64
+	var failed atomic.Value
+	var all sync.WaitGroup
+	for range clients {
+		all.Go(func() {
+			for {
+				n := int(next.Add(1)) - 1
+				if n >= requests || failed.Load() != nil {
+					return
+				}
+				began := time.Now()
+				if _, err := post(c, url+"/v1/"+k.op, k.body(n)); err != nil {
+					failed.Store(err)
+					return
+				}
+				times[n] = time.Since(began)
+			}
+		})
+	}
+	all.Wait()
+	if err, ok := failed.Load().(error); ok {
+		return nil, err
+	}
+	return times, nil
+}
+
+func post(c *http.Client, url, body string) (string, error) {
+	resp, err := c.Post(url, "application/json", strings.NewReader(body))
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %s", resp.Status, text)
+	}
+	return string(text), err
+}
+
+var heapLine = regexp.MustCompile(`(?m)^go_memstats_heap_alloc_bytes (\S+)$`)
+
+// heap returns the bytes of the server's heap, 0 if it does not tell.
+func heap(c *http.Client, url string) float64 {
+	resp, err := c.Get(url + "/metrics")
+	if err != nil {
+		return 0
+	}
+	defer resp.Body.Close()
+	text, _ := io.ReadAll(resp.Body)
+	m := heapLine.FindSubmatch(text)
+	if m == nil {
+		return 0
+	}
+	x, _ := strconv.ParseFloat(string(m[1]), 64)
+	return x
+}
+
+var mostLine = regexp.MustCompile(`(?m)^VmHWM:\s+(\d+) kB$`)
+
+// mostMemory returns the most bytes of memory that a process has had so far, where /proc tells; 0 elsewhere.
+func mostMemory(pid int) float64 {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	m := mostLine.FindSubmatch(text)
+	if m == nil {
+		return 0
+	}
+	kilobytes, _ := strconv.ParseFloat(string(m[1]), 64)
+	return 1024 * kilobytes
+}
+
+// serverTime returns the processor time of a process, where /proc tells; 0 elsewhere.
+func serverTime(pid int) time.Duration {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	f := strings.Fields(rest)
+	if len(f) < 13 {
+		return 0
+	}
+	user, _ := strconv.Atoi(f[11])
+	system, _ := strconv.Atoi(f[12])
+	return time.Duration(user+system) * 10 * time.Millisecond // 100 ticks a second on Linux
+}

@@ -1,0 +1,122 @@
+// Must regenerates the privacy tables and figures of Zhao and Liu
+// (arXiv:2312.13389) and its utility experiments.
+//
+//	go run ./lab/must -adult adult_processed2.csv -out docs/experiments
+//
+// It writes must.md, must-adult.md and must-bags.md, the pictures beside them and the
+// numbers of each picture. The seeds are fixed: the same program gives the same files,
+// whatever the number of cores. The Adult data are the file of that name of the authors'
+// repository, github.com/zhao-xingyuan/MUST (MIT); without -adult, must-adult.md is written
+// on synthetic data and says so.
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/dpaccountant/accountant/lab/plots"
+)
+
+// pages are what the program writes, each with its parts in order. No part depends on
+// another.
+var pages = []struct {
+	name     string
+	sections []func(*report) error
+}{
+	{"must", []func(*report) error{
+		intro, profilesTable, alignedFigure, profilesFigure, equalFigure, sizesFigure,
+		compositionTable, historicTable, table8CompositionTable, laplaceTable,
+		bootstrap, regression, distinctTable,
+	}},
+	{"must-adult", []func(*report) error{adultPage}},
+	{"must-bags", []func(*report) error{bagsPage}},
+}
+
+func main() {
+	out := plots.OutFlag("docs/experiments")
+	adult := flag.String("adult", "", "the authors' adult_processed2.csv; synthetic data without it")
+	only := flag.String("pages", "must,must-adult,must-bags", "pages to write")
+	quick := flag.Bool("quick", false, "few repetitions and few steps, for a look")
+	flag.Parse()
+	for _, p := range pages {
+		if !slices.Contains(strings.Split(*only, ","), p.name) {
+			continue
+		}
+		text, err := page(p.sections, report{dir: out(), quick: *quick, adult: *adult})
+		if err != nil {
+			log.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(out(), p.name+".md"), text, 0o644); err != nil {
+			log.Fatal(err)
+		}
+	}
+}
+
+// page writes the pictures and returns the text. Sections run at the same time.
+func page(sections []func(*report) error, settings report) ([]byte, error) {
+	reports := make([]report, len(sections))
+	errs := make([]error, len(sections))
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var wg sync.WaitGroup
+	for i, section := range sections {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			reports[i] = report{dir: settings.dir, quick: settings.quick, adult: settings.adult}
+			errs[i] = section(&reports[i])
+		}()
+	}
+	wg.Wait()
+	var all bytes.Buffer
+	for i := range reports {
+		if errs[i] != nil {
+			return nil, errs[i]
+		}
+		all.Write(reports[i].text.Bytes())
+	}
+	return all.Bytes(), nil
+}
+
+// A report collects a section.
+type report struct {
+	dir   string // of the pictures; none are drawn if it is empty
+	quick bool
+	adult string // the file of the Adult data; empty for the stand-in
+	text  bytes.Buffer
+}
+
+func (r *report) printf(format string, args ...any) { fmt.Fprintf(&r.text, format, args...) }
+
+// pick returns the number of repetitions.
+func (r *report) pick(full, quick int) int {
+	if r.quick {
+		return quick
+	}
+	return full
+}
+
+func intro(r *report) error {
+	r.printf(`# MUST: the paper's experiments, recomputed
+
+Zhao and Liu, *Enhancing Trade-offs in Privacy, Utility, and Computational Efficiency through MUltistage Sampling Technique*
+(arXiv:2312.13389). This page is written by
+
+    go run ./lab/must -adult adult_processed2.csv -out docs/experiments
+
+Two pages go with it: [logistic regression on the Adult data](must-adult.md) (Table 8, Figure S4) and [a first stage that is kept](must-bags.md), for the bag of little
+bootstraps and the double bootstrap. What became of each table and figure is in [README.md](README.md). What it means is in [../theory/must-composition.md](../theory/must-composition.md). The relation is substitution unless another is named. Figures and
+tables are called as in the paper. MUST.WO is sampling with replacement (the paper's Corollary 6) and has no rows of its own.
+
+`)
+	return nil
+}

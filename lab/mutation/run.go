@@ -1,0 +1,287 @@
+package main
+
+// Building, tracing, and the mutants one by one. It assumes a shell with ulimit.
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A bench is the test binary of one package.
+type bench struct {
+	pkg, bin string
+	tests    []*test
+}
+
+type test struct {
+	bench   *bench
+	Pkg     string
+	Name    string
+	Seconds float64 // of processor time, alone
+	Reaches []int32
+	Unfit   string // why it is not used
+	kills   int    // mutants that it has killed in this run; lock guards it
+}
+
+// A runner holds what is the same for all mutants.
+type runner struct {
+	root, dir       string // the module, and a directory for files of this run
+	asked           string // a pattern of tests
+	longest, budget time.Duration
+	workers         int
+	benches         []*bench
+	lock            sync.Mutex // of the tests' kills
+}
+
+// overlay writes the switched files, and returns the file that tells the go command of them.
+func (r *runner) overlay(ms []*mutant) (string, error) {
+	replace := map[string]string{}
+	byFile := map[string][]*mutant{}
+	for _, m := range ms {
+		byFile[m.file] = append(byFile[m.file], m)
+	}
+	put := func(path, text string) error {
+		to := filepath.Join(r.dir, strings.ReplaceAll(path, "/", "_"))
+		replace[filepath.Join(r.root, path)] = to
+		return os.WriteFile(to, []byte(text), 0o600)
+	}
+	for file, ms := range byFile {
+		src, err := os.ReadFile(filepath.Join(r.root, file))
+		if err != nil {
+			return "", err
+		}
+		if err := put(file, splice(src, ms)); err != nil {
+			return "", err
+		}
+		if err := put(filepath.Dir(file)+"/zz_switches.go", switches(filepath.Base(filepath.Dir(file)))); err != nil {
+			return "", err
+		}
+	}
+	text, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(r.dir, "overlay.json")
+	return path, os.WriteFile(path, text, 0o600)
+}
+
+var complaint = regexp.MustCompile(`mutant:(\d+)`)
+
+// compile drops the mutants that do not compile, and builds the test binaries.
+func (r *runner) compile(ms []*mutant, tested []string) ([]*mutant, error) {
+	for {
+		overlay, err := r.overlay(ms)
+		if err != nil {
+			return nil, err
+		}
+		args := []string{"build", "-gcflags=-e", "-overlay", overlay}
+		for _, m := range ms {
+			if p := "./" + m.pkg; !slices.Contains(args, p) {
+				args = append(args, p)
+			}
+		}
+		c := exec.Command("go", args...)
+		c.Dir = r.root
+		out, err := c.CombinedOutput()
+		if err == nil {
+			return ms, r.build(overlay, tested)
+		}
+		wrong := map[string]bool{}
+		for _, m := range complaint.FindAllSubmatch(out, -1) {
+			wrong[string(m[1])] = true
+		}
+		before := len(ms)
+		ms = slices.DeleteFunc(ms, func(m *mutant) bool { return wrong[strconv.Itoa(int(m.id))] })
+		if len(ms) == before {
+			return nil, fmt.Errorf("go build: %s", out)
+		}
+	}
+}
+
+func (r *runner) build(overlay string, tested []string) error {
+	for _, pkg := range tested {
+		b := &bench{pkg: pkg, bin: filepath.Join(r.dir, strings.ReplaceAll(pkg, "/", "_")+".test")}
+		c := exec.Command("go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", b.bin, "./"+pkg)
+		c.Dir = r.root
+		if out, err := c.CombinedOutput(); err != nil {
+			return fmt.Errorf("go test -c ./%s: %s", pkg, out)
+		}
+		list := exec.Command(b.bin, "-test.list", r.asked)
+		list.Dir = filepath.Join(r.root, pkg)
+		out, err := list.CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("%s -test.list: %v: %s", pkg, err, out)
+		}
+		for l := range strings.Lines(string(out)) {
+			b.tests = append(b.tests, &test{bench: b, Pkg: pkg, Name: strings.TrimSpace(l)})
+		}
+		r.benches = append(r.benches, b)
+	}
+	return nil
+}
+
+// once runs tests of a bench with a limit of processor time.
+func (r *runner) once(b *bench, names []string, limit time.Duration, env ...string) (time.Duration, []byte, error) {
+	ctx, stop := context.WithTimeout(context.Background(), 20*limit+2*time.Minute)
+	defer stop()
+	run := "^(" + strings.Join(names, "|") + ")$"
+	script := fmt.Sprintf(`ulimit -t %d; ulimit -v 12000000; exec "$0" "$@"`, int(limit.Seconds()+1))
+	c := exec.CommandContext(ctx, "sh", "-c", script, b.bin, "-test.short", "-test.failfast", "-test.run", run)
+	c.Dir = filepath.Join(r.root, b.pkg)
+	c.Env = append(os.Environ(), append(env, "GOMAXPROCS=1", "SLOW=1")...)
+	out, err := c.CombinedOutput()
+	return c.ProcessState.UserTime() + c.ProcessState.SystemTime(), out, err
+}
+
+// each calls do for the numbers below n, on all workers.
+func (r *runner) each(n int, do func(i int)) {
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range r.workers {
+		wg.Go(func() {
+			for i := range next {
+				do(i)
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+}
+
+// trace runs every test alone, and finds out which switches it passes. What it finds is kept in trace.json: for the
+// same binaries it is the same.
+func (r *runner) trace() error {
+	var all []*test
+	for _, b := range r.benches {
+		all = append(all, b.tests...)
+	}
+	path := filepath.Join(r.dir, "trace.json")
+	var known []*test
+	if text, err := os.ReadFile(path); err == nil && json.Unmarshal(text, &known) == nil && len(known) == len(all) {
+		for i, t := range all {
+			t.Seconds, t.Reaches, t.Unfit = known[i].Seconds, known[i].Reaches, known[i].Unfit
+		}
+		return nil
+	}
+	r.each(len(all), func(i int) {
+		t := all[i]
+		path := filepath.Join(r.dir, fmt.Sprintf("trace%d", i))
+		cpu, _, err := r.once(t.bench, []string{t.Name}, r.longest, "MUTATION_TRACE="+path)
+		if t.Seconds = cpu.Seconds(); err != nil {
+			t.Unfit = "fails, or takes too long"
+			fmt.Fprintf(os.Stderr, "%s.%s: not used, %.1f s: %v\n", t.Pkg, t.Name, t.Seconds, err)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return // none
+		}
+		for l := range strings.Lines(string(text)) {
+			if id, err := strconv.Atoi(strings.TrimSpace(l)); err == nil {
+				t.Reaches = append(t.Reaches, int32(id))
+			}
+		}
+	})
+	text, err := json.Marshal(all)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, text, 0o600)
+}
+
+// judge runs one mutant against what reaches it: its own package's tests first, then those of the others, as long as
+// they fit into the budget. Those that have killed most for their time come first. Several run together, of one
+// package: few at first, as most mutants fall early, and twice as long each time.
+func (r *runner) judge(m *mutant) {
+	m.state = "not reached"
+	active := fmt.Sprintf("MUTATION_ACTIVE=%d", m.id)
+	spent, most := 0.0, 0.25
+	for ts := r.reaching(m); len(ts) > 0; most *= 2 {
+		b, n, took := ts[0].bench, 0, 0.0
+		var names []string
+		for n < len(ts) && ts[n].bench == b && (n == 0 || took+ts[n].Seconds < most) {
+			took += ts[n].Seconds
+			names = append(names, ts[n].Name)
+			n++
+		}
+		if spent += took; spent > r.budget.Seconds() && m.state == "survived" {
+			return
+		}
+		m.state = "survived"
+		limit := time.Duration((4*took + 5) * float64(time.Second))
+		used, out, err := r.once(b, names, limit, active)
+		if err != nil {
+			m.state, m.killer = "killed", b.pkg+": "+failed(out, names)
+			if used > limit-time.Second {
+				m.killer += " (time)"
+			}
+			r.killed(ts[:n], out)
+			return
+		}
+		ts = ts[n:]
+	}
+}
+
+// reaching returns the tests that reach a mutant, in the order in which they are asked.
+func (r *runner) reaching(m *mutant) []*test {
+	var ts []*test
+	for _, b := range r.benches {
+		for _, t := range b.tests {
+			if t.Unfit == "" && slices.Contains(t.Reaches, m.id) {
+				ts = append(ts, t)
+			}
+		}
+	}
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	perKill := func(t *test) float64 { return (t.Seconds + 0.02) / float64(1+t.kills) }
+	slices.SortStableFunc(ts, func(x, y *test) int {
+		return cmp.Or(cmp.Compare(distance(x, m), distance(y, m)), cmp.Compare(perKill(x), perKill(y)))
+	})
+	return ts
+}
+
+// killed counts a kill for the test that failed.
+func (r *runner) killed(asked []*test, out []byte) {
+	f := failure.FindSubmatch(out)
+	if f == nil {
+		return
+	}
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	for _, t := range asked {
+		if t.Name == string(f[1]) {
+			t.kills++
+		}
+	}
+}
+
+// distance is 0 for tests of the mutant's package, and 1 for all others.
+func distance(t *test, m *mutant) int {
+	if t.bench.pkg == m.pkg {
+		return 0
+	}
+	return 1
+}
+
+var failure = regexp.MustCompile(`(?m)^--- FAIL: (\w+)`)
+
+func failed(out []byte, names []string) string {
+	if f := failure.FindSubmatch(out); f != nil {
+		return string(f[1])
+	}
+	return "one of " + strings.Join(names, ", ")
+}

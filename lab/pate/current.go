@@ -1,0 +1,99 @@
+package main
+
+// What the page on digits was made of, in a table that is cheap to make again: the whole page
+// takes minutes. A test compares it with the file beside the page.
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/dpaccountant/accountant/cmd/figure"
+	"github.com/dpaccountant/accountant/pate"
+)
+
+// digitFiles are what the page shows; pictures but for their numbers and colours.
+var digitFiles = []string{
+	"pate-digits.md", "pate-digits.csv", "pate-digits-running.csv", "pate-digits-students.csv",
+	"pate-digits-agreement.csv", "pate-digits-noise.csv",
+}
+
+// digitCheck is the name of the table.
+const digitCheck = "pate-digits-check.csv"
+
+// fewQueries are so many that every kind of vote is among them, and exact laws take little time.
+const fewQueries = 40
+
+// ingredients returns lines of names and values: the hash of every file in dir that the page
+// shows, of the votes in from and of the colours; what the choice of parameters gives; and for
+// each mechanism the costs of few queries by every accounting, and how many of them one
+// draw gets right.
+func ingredients(from, dir string, c chosen) (string, error) {
+	var b strings.Builder
+	b.WriteString("name,value\n")
+	hash := func(dir string, names ...string) error {
+		for _, n := range names {
+			data, err := os.ReadFile(filepath.Join(dir, n))
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(&b, "sha256 of %s,%x\n", n, sha256.Sum256(data))
+		}
+		return nil
+	}
+	if err := hash(dir, digitFiles...); err != nil {
+		return "", err
+	}
+	if err := hash(from, "digits-100.gz", "digits-250.gz", "digits-choosing.gz", "digits-images.gz", "digits-settings.csv"); err != nil {
+		return "", err
+	}
+	for _, m := range []figure.Method{lnColour, gnColour, confidentColour, figure.DataIndependent} {
+		fmt.Fprintf(&b, "colour,%x\n", m.Style(0).Color)
+	}
+	fmt.Fprintf(&b, "parameters,%q\n", fmt.Sprint(c.mechanisms(), c.order, digitDelta, fewOrders, gammas, sigmas, publication(2)))
+	all, err := readPool(from, "digits-100.gz")
+	if err != nil {
+		return "", err
+	}
+	few := pool{labels: all.labels[:fewQueries]}
+	if few.votes, err = all.votes.First(fewQueries); err != nil {
+		return "", err
+	}
+	for _, a := range c.mechanisms() {
+		x, err := price(few, a, c.order[a.String()])
+		if err != nil {
+			return "", err
+		}
+		line := func(what string, value ...float64) {
+			fmt.Fprintf(&b, "%q", a.String()+": "+what)
+			for _, v := range value {
+				fmt.Fprintf(&b, ",%.9g", v)
+			}
+			b.WriteByte('\n')
+		}
+		line("classic", x.classic)
+		line("independent", x.independent)
+		line("theorem6", x.theorem6)
+		line("expected", x.expected)
+		line("rstar", x.rStar)
+		line("exact", x.exact[:]...)
+		line("composed", x.composed[:]...)
+		line("published", x.published)
+		line("answered and right", x.answered.value, x.share.value)
+		// Of all queries, what takes no time.
+		whole, l, err := bill(all, a, pate.Theorem6, nil, nil)
+		if err != nil {
+			return "", err
+		}
+		line("whole, theorem6", whole[0].Total.Values...)
+		ind, err := l.Cost(context.Background(), pate.DataIndependent, nil)
+		if err != nil {
+			return "", err
+		}
+		line("whole, independent", ind.Total.Values...)
+	}
+	return b.String(), nil
+}

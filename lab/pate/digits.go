@@ -1,0 +1,441 @@
+package main
+
+// The votes of teachers on real digits: what each mechanism answers, what students learn from
+// it, and what it costs by each accounting. It reads what lab/digits writes.
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+
+	"github.com/dpaccountant/accountant/lab/logit"
+	"github.com/dpaccountant/accountant/lab/votes"
+	"github.com/dpaccountant/accountant/pate"
+	"github.com/dpaccountant/accountant/pate/ballots"
+	"github.com/dpaccountant/accountant/rdp"
+)
+
+const digitDelta = 1e-5
+
+// The orders of the costs that take long to work out.
+var fewOrders = []float64{2, 2.5, 3, 3.5, 4, 5, 6, 8, 10, 14, 20, 32}
+
+// A pool is queries with their right labels and the teachers' votes.
+type pool struct {
+	votes  *ballots.Votes
+	labels []int
+}
+
+func readPool(from, name string) (p pool, err error) {
+	qs, err := votes.Read(filepath.Join(from, name))
+	if err != nil {
+		return p, err
+	}
+	rows := make([][]int64, len(qs))
+	for i, q := range qs {
+		rows[i] = make([]int64, 10)
+		for _, v := range q.Votes {
+			rows[i][v]++
+		}
+		p.labels = append(p.labels, q.Label)
+	}
+	p.votes, err = ballots.NewVotes(rows, int64(len(qs[0].Votes)))
+	return p, err
+}
+
+// plurality returns the share of queries whose plurality is right.
+func (p pool) plurality() float64 {
+	n := 0
+	for i, want := range p.labels {
+		best := 0
+		for c, x := range p.votes.Row(i) {
+			if x > p.votes.Row(i)[best] {
+				best = c
+			}
+		}
+		if best == want {
+			n++
+		}
+	}
+	return float64(n) / float64(len(p.labels))
+}
+
+// A labeller is a mechanism that needs no scores.
+type labeller interface {
+	pate.Aggregator
+	fmt.Stringer
+}
+
+// label runs the mechanism on every query, with the noise of a seed.
+func (p pool) label(a labeller, seed uint64) ([]pate.Answer, error) {
+	src := rand.NewPCG(seed, 2)
+	out := make([]pate.Answer, p.votes.Queries())
+	for i := range out {
+		var err error
+		out[i] = pate.Answer{Answered: true}
+		switch a := a.(type) {
+		case pate.GNMax:
+			out[i].Class, err = a.Label(p.votes.Row(i), src)
+		case pate.LNMax:
+			out[i].Class, err = a.Label(p.votes.Row(i), src)
+		case pate.Confident:
+			out[i], err = a.Label(p.votes.Row(i), src)
+		default:
+			err = fmt.Errorf("%v is not in [gnmax, lnmax, confident]", a)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// right returns how many answers there are, and the share of right ones.
+func right(answers []pate.Answer, labels []int) (answered int, share float64) {
+	for i, x := range answers {
+		if x.Class < 0 {
+			continue
+		}
+		answered++
+		if x.Class == labels[i] {
+			share++
+		}
+	}
+	return answered, share / float64(max(answered, 1))
+}
+
+// A mean is one of several draws, with its standard error.
+type mean struct{ value, err float64 }
+
+func meanOf(x []float64) (m mean) {
+	for _, v := range x {
+		m.value += v / float64(len(x))
+	}
+	for _, v := range x {
+		m.err += (v - m.value) * (v - m.value) / float64(len(x)-1) / float64(len(x))
+	}
+	m.err = math.Sqrt(m.err)
+	return m
+}
+
+func (m mean) String() string { return fmt.Sprintf("%.3f ± %.3f", m.value, m.err) }
+
+// draws runs the mechanism several times.
+func (p pool) draws(a labeller, seeds int) (answered, share mean, err error) {
+	var n, s []float64
+	for seed := range seeds {
+		x, err := p.label(a, uint64(seed))
+		if err != nil {
+			return answered, share, err
+		}
+		k, r := right(x, p.labels)
+		n, s = append(n, float64(k)), append(s, r)
+	}
+	return meanOf(n), meanOf(s), nil
+}
+
+// chosen are the parameters, picked on queries that are not reported.
+type chosen struct {
+	ln        pate.LNMax
+	gn        pate.GNMax
+	confident pate.Confident
+	order     map[string]float64 // at which a bound is published
+}
+
+var (
+	gammas = []float64{0.3, 0.2, 0.1, 0.07, 0.05, 0.03, 0.02}
+	sigmas = []float64{5, 10, 15, 20, 25, 30, 40}
+)
+
+const (
+	choosingSeeds = 4
+	lossAllowed   = 0.02
+	leastAnswered = 0.4
+)
+
+// choose picks, on the queries to choose by, the most noise with which labels are right nearly as
+// often as without; and of the checks that answer enough queries, with labels right as often as without noise, that
+// with the least data-independent cost.
+func choose(p pool) (c chosen, err error) {
+	clean := p.plurality()
+	for _, g := range gammas {
+		_, share, err := p.draws(pate.LNMax{Gamma: g}, choosingSeeds)
+		if err != nil {
+			return c, err
+		}
+		if share.value >= clean-lossAllowed {
+			c.ln.Gamma = g
+		}
+	}
+	for _, s := range sigmas {
+		_, share, err := p.draws(pate.GNMax{Sigma: s}, choosingSeeds)
+		if err != nil {
+			return c, err
+		}
+		if share.value >= clean-lossAllowed {
+			c.gn.Sigma = s
+		}
+	}
+	least := math.Inf(1)
+	for _, t := range []float64{40, 50, 60, 70} {
+		for _, s1 := range []float64{20, 40, 60} {
+			for _, s2 := range sigmas[1:5] {
+				a := pate.Confident{Threshold: t, Sigma1: s1, Sigma2: s2}
+				n, share, err := p.draws(a, 2)
+				if err != nil {
+					return c, err
+				}
+				q := float64(len(p.labels))
+				cost := q/(s1*s1) + 2*n.value/(s2*s2)
+				if n.value >= leastAnswered*q && share.value >= clean && cost < least {
+					least, c.confident = cost, a
+				}
+			}
+		}
+	}
+	c.order = map[string]float64{}
+	for _, a := range c.mechanisms() {
+		cost, _, err := bill(p, a, pate.Best, fewOrders, nil)
+		if err != nil {
+			return c, err
+		}
+		if _, c.order[a.String()], err = cost[0].Epsilon(cost[0].Total, pate.Improved, digitDelta); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+func (c chosen) mechanisms() []labeller { return []labeller{c.ln, c.gn, c.confident} }
+
+// bill returns the cost of the first queries, for each of the cuts (nil: all), by a bound at these votes.
+func bill(p pool, a labeller, price pate.Price, orders []float64, cuts []int) ([]pate.Cost, *pate.Ledger, error) {
+	l, err := pate.Account(context.Background(), p.votes, a, pate.Options{Price: price, Orders: orders})
+	if err != nil {
+		return nil, nil, err
+	}
+	report := pate.Worst
+	if _, checked := a.(pate.Confident); checked && price != pate.Theorem6 {
+		report = pate.Joint
+	}
+	if cuts == nil {
+		cuts = []int{p.votes.Queries()}
+	}
+	costs, err := l.Running(context.Background(), report, nil, cuts)
+	return costs, l, err
+}
+
+// A priced mechanism: ε of all queries by every accounting.
+type priced struct {
+	name                                            string
+	classic, independent, theorem6, expected, rStar float64
+	exact                                           [2]float64 // to a neighbour, and back
+	composed                                        [2]float64 // the larger direction, as an interval
+	published, order                                float64
+	answered, share                                 mean
+}
+
+func price(p pool, a labeller, order float64) (x priced, err error) {
+	ctx := context.Background()
+	x.name, x.order = a.String(), order
+	eps := func(c pate.Cost, g rdp.Grid, by pate.Conversion) (e float64) {
+		if err == nil {
+			e, _, err = c.Epsilon(g, by, digitDelta)
+		}
+		return e
+	}
+	old, l, err := bill(p, a, pate.Theorem6, nil, nil)
+	if err != nil {
+		return x, err
+	}
+	x.theorem6 = eps(old[0], old[0].Total, pate.Improved)
+	ind, err := l.Cost(ctx, pate.DataIndependent, nil)
+	if err != nil {
+		return x, err
+	}
+	x.classic, x.independent = eps(ind, ind.Total, pate.Classic), eps(ind, ind.Total, pate.Improved)
+	printed, err := l.Cost(ctx, pate.ExpectedNotABound, nil)
+	if err != nil {
+		return x, err
+	}
+	x.expected = eps(printed, printed.Total, pate.Classic)
+	best, bestLedger, err := bill(p, a, pate.Best, fewOrders, nil)
+	if err != nil {
+		return x, err
+	}
+	x.rStar = eps(best[0], best[0].Total, pate.Improved)
+	law, exactLedger, err := bill(p, a, pate.Exact, fewOrders, nil)
+	if err != nil {
+		return x, err
+	}
+	x.exact = [2]float64{eps(law[0], law[0].Forward, pate.Improved), eps(law[0], law[0].Reverse, pate.Improved)}
+	forward, reverse, err := exactLedger.ExactEpsilon(ctx, digitDelta)
+	if err != nil {
+		return x, err
+	}
+	x.composed = [2]float64{max(forward[0], reverse[0]), max(forward[1], reverse[1])}
+	out, err := bestLedger.Publish(ctx, publication(order), digitDelta, rand.NewPCG(0, 3))
+	if err != nil {
+		return x, err
+	}
+	x.published = out.Private.Median
+	if x.answered, x.share, err = p.draws(a, 10); err != nil {
+		return x, err
+	}
+	return x, err
+}
+
+func publication(order float64) pate.Publication {
+	return pate.Publication{Order: order, Beta: 0.02, Noise: 0.15, Confidence: 0.95}
+}
+
+// study trains a student on the answers to the first queries.
+func study(images []logit.Image, answers []pate.Answer) logit.Model {
+	var data []logit.Image
+	for i, x := range answers {
+		if x.Class >= 0 {
+			data = append(data, logit.Image{X: images[i].X, Label: x.Class})
+		}
+	}
+	return logit.Train(data, 10, 100, 2, 0, nil)
+}
+
+// students returns the accuracy, on images of the test, of students that learn from the first queries.
+func students(p pool, images []logit.Image, a labeller, cuts []int, seeds int) ([]mean, error) {
+	shares := make([][]float64, len(cuts))
+	for seed := range seeds {
+		x, err := p.label(a, uint64(seed))
+		if err != nil {
+			return nil, err
+		}
+		for i, k := range cuts {
+			shares[i] = append(shares[i], study(images, x[:k]).Right(images[len(x):]))
+		}
+	}
+	out := make([]mean, len(cuts))
+	for i := range out {
+		out[i] = meanOf(shares[i])
+	}
+	return out, nil
+}
+
+// rounds are two rounds: Confident labels half of the queries and a student learns from its
+// answers; Interactive compares the other half with the student, who learns from both.
+type rounds struct {
+	interactive                    pate.Interactive
+	answered, reinforced           mean
+	share, first, second           mean
+	independent, classic, thisPath mean
+}
+
+// twoRoundsOf runs them several times. It is long because a run is one path, whose second round
+// depends on the first.
+func twoRoundsOf(p pool, images []logit.Image, c pate.Confident, seeds int) (x rounds, err error) {
+	ctx, half := context.Background(), p.votes.Queries()/2
+	if x.interactive, err = pate.NewInteractive(c.Threshold/2, 0.9, c.Sigma1, c.Sigma2, true); err != nil {
+		return x, err
+	}
+	early, err := p.votes.First(half)
+	if err != nil {
+		return x, err
+	}
+	var rows [][]int64
+	for i := half; i < p.votes.Queries(); i++ {
+		rows = append(rows, p.votes.Row(i))
+	}
+	late, err := ballots.NewVotes(rows, p.votes.Teachers())
+	if err != nil {
+		return x, err
+	}
+	one, err := pate.Account(ctx, early, c, pate.Options{Orders: fewOrders})
+	if err != nil {
+		return x, err
+	}
+	firstCost, err := one.Cost(ctx, pate.DataIndependent, nil)
+	if err != nil {
+		return x, err
+	}
+	joint, err := one.Cost(ctx, pate.Joint, nil)
+	if err != nil {
+		return x, err
+	}
+	cols := make([][]float64, 8)
+	put := func(i int, v float64) { cols[i] = append(cols[i], v) }
+	for seed := range seeds {
+		answers, err := pool{early, p.labels[:half]}.label(c, uint64(seed))
+		if err != nil {
+			return x, err
+		}
+		student := study(images, answers)
+		put(0, student.Right(images[p.votes.Queries():]))
+		var scores [][]float64
+		src := rand.NewPCG(uint64(seed), 4)
+		asked, told := 0, 0
+		for i, row := range rows {
+			s := student.Scores(images[half+i].X)
+			scores = append(scores, s)
+			a, err := x.interactive.Label(row, p.votes.Teachers(), s, src)
+			if err != nil {
+				return x, err
+			}
+			if a.Answered {
+				asked++
+			} else if a.Class >= 0 {
+				told++
+			}
+			answers = append(answers, a)
+		}
+		for _, a := range answers[:half] {
+			if a.Answered {
+				asked++
+			}
+		}
+		table, err := ballots.NewScores(scores, p.votes.Teachers())
+		if err != nil {
+			return x, err
+		}
+		two, err := pate.Account(ctx, late, x.interactive, pate.Options{Orders: fewOrders, Scores: table})
+		if err != nil {
+			return x, err
+		}
+		both := func(r pate.Report, first pate.Cost, by pate.Conversion) (float64, error) {
+			second, err := two.Cost(ctx, r, nil)
+			if err != nil {
+				return 0, err
+			}
+			sum := rdp.Grid{Orders: fewOrders, Values: make([]float64, len(fewOrders))}
+			for i := range sum.Values {
+				sum.Values[i] = first.Total.Values[i] + second.Total.Values[i]
+			}
+			e, _, err := first.Epsilon(sum, by, digitDelta)
+			return e, err
+		}
+		_, share := right(answers, p.labels)
+		put(1, float64(asked))
+		put(2, float64(told))
+		put(3, share)
+		put(4, study(images, answers).Right(images[p.votes.Queries():]))
+		for i, e := range []struct {
+			r     pate.Report
+			first pate.Cost
+			by    pate.Conversion
+		}{{pate.DataIndependent, firstCost, pate.Improved}, {pate.DataIndependent, firstCost, pate.Classic}, {pate.Joint, joint, pate.Improved}} {
+			v, err := both(e.r, e.first, e.by)
+			if err != nil {
+				return x, err
+			}
+			put(5+i, v)
+		}
+	}
+	for i, m := range []*mean{&x.first, &x.answered, &x.reinforced, &x.share, &x.second, &x.independent, &x.classic, &x.thisPath} {
+		*m = meanOf(cols[i])
+	}
+	return x, nil
+}
+
+// passes returns the probability that the check lets a query with this largest count pass.
+func passes(a pate.Confident, most float64) float64 {
+	return math.Erfc((a.Threshold-most)/(a.Sigma1*math.Sqrt2)) / 2
+}

