@@ -38,7 +38,7 @@ func TestNearlyCertainIsNotCertain(t *testing.T) {
 // Masses of a law of products come out as much above 1 as rounding makes of them: the infinite one
 // is not more than certain, as whose complement has no logarithm.
 func TestInfiniteMassAboveOne(t *testing.T) {
-	p, err := profiles.NewDiscrete([]profiles.Atom{{Loss: 230, LogP: -300, LogQ: -530}}, 3.8e-15, math.Inf(-1), 1e-12, 0)
+	p, err := profiles.NewDiscrete([]profiles.Atom{{Loss: 230, LogP: -300, LogQ: -530}}, 3.8e-15, 0, 1e-12, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 // Beyond all finite losses δ is the mass at infinity, which is known to the error that a tail of its size has: both ends
 // carry it, besides the rounding of the exponential.
 func TestDeltaBeyondTheLossesCarriesItsError(t *testing.T) {
-	d, err := profiles.NewDiscrete([]profiles.Atom{{Loss: 1, LogP: math.Log(0.5), LogQ: math.Log(0.5) - 1}}, -600, math.Inf(-1), 0, 0)
+	d, err := profiles.NewDiscrete([]profiles.Atom{{Loss: 1, LogP: math.Log(0.5), LogQ: math.Log(0.5) - 1}, {Loss: math.Log(0.5) - math.Log1p(-0.5/math.E), LogP: math.Log(0.5), LogQ: math.Log1p(-0.5 / math.E)}}, -600, math.Inf(-1), 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestLawThatLacksMass(t *testing.T) {
 	const less = 1e-14
 	p, err := profiles.NewDiscrete([]profiles.Atom{{Loss: math.Log(0.4 / 0.6), LogP: math.Log(0.4 * (1 - less)), LogQ: math.Log(0.6)},
 		{Loss: math.Log(0.6 / 0.4), LogP: math.Log(0.6 * (1 - less)), LogQ: math.Log(0.4)}},
-		math.Inf(-1), math.Inf(-1), 0, 0)
+		math.Inf(-1), math.Inf(-1), less, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,10 +97,10 @@ func TestLawThatLacksMass(t *testing.T) {
 	}
 }
 
-// TestEpsilonOfALawThatLacksMass: a law from below may have nothing but losses below 0, and not all of its mass. ε(δ) of the pair that it
+// TestEpsilonOfALawThatLacksMass: a law from below may have nothing but losses below 0, and not all of its mass, as far as that is known. ε(δ) of the pair that it
 // is below is at least log(1 − δ), and δ(ε) at least 1 − e^ε: neither is an error.
 func TestEpsilonOfALawThatLacksMass(t *testing.T) {
-	d, err := profiles.NewDiscrete([]profiles.Atom{{Loss: -0.4, LogP: math.Log(0.66), LogQ: 0}}, math.Inf(-1), math.Inf(-1), 0, 0)
+	d, err := profiles.NewDiscrete([]profiles.Atom{{Loss: -0.4, LogP: math.Log(0.66), LogQ: 0}}, math.Inf(-1), math.Inf(-1), 0.2, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

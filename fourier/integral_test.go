@@ -136,7 +136,8 @@ func TestOneRunOfDisplacedLosses(t *testing.T) {
 	ends := func(lossErr float64) Result {
 		half := math.Log(0.5)
 		atoms := []profiles.Atom{{Loss: 1, LogP: half, LogQ: half - 1}, {Loss: -0.5, LogP: half, LogQ: half + 0.4}}
-		d, err := profiles.NewDiscrete(atoms, math.Inf(-1), math.Inf(-1), 0, lossErr)
+		rest := math.Log(1 - math.Exp(half-1) - math.Exp(half+0.4))
+		d, err := profiles.NewDiscrete(atoms, math.Inf(-1), rest, 0, lossErr)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -170,7 +170,6 @@ func TestMixedEnumerated(t *testing.T) {
 		sabotage func(*lawTerms) // what must be noticed
 	}{
 		{"more than a probability", 5e-10, 0, 1000, 0.51, 0.5, false, 1e-8, func(l *lawTerms) { l.excess = 0 }},
-		{"less than a probability", -5e-10, 0, 1000, 0.51, 0.5, false, 1e-8, func(l *lawTerms) { l.excess = 0 }},
 		{"losses too large", 0, 1e-5, 50, 0.55, 0.45, true, 1e-6, func(l *lawTerms) { l.lossErr = 0 }},
 		{"losses too small", 0, -1e-5, 50, 0.55, 0.45, true, 1e-6, func(l *lawTerms) { l.lossErr = 0 }},
 		{"hidden", 0, 0, 6, 0.7, 0.2, true, 1e-6, func(l *lawTerms) { l.exchanged = true }},

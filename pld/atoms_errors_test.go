@@ -11,7 +11,7 @@ import (
 func TestOfAtomsHoldsTheErrorOfMasses(t *testing.T) {
 	const err = 1e-6
 	d, e := profiles.NewDiscrete([]profiles.Atom{{Loss: -1, LogP: math.Log(0.25), LogQ: math.Log(0.25) + 1}, {Loss: 2, LogP: math.Log(0.5), LogQ: math.Log(0.5) - 2}},
-		math.Log(0.25), math.Inf(-1), err, 0)
+		math.Log(0.25), math.Log(1-0.25*math.E-0.5*math.Exp(-2)), err, 0)
 	if e != nil {
 		t.Fatal(e)
 	}

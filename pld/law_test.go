@@ -219,7 +219,14 @@ func TestSpacing(t *testing.T) {
 			m := -math.Log(float64(len(xs)))
 			as = append(as, profiles.Atom{Loss: x, LogP: m, LogQ: m - x - 10})
 		}
-		return must(profiles.NewDiscrete(as, math.Inf(-1), math.Inf(-1), 0x1p-53, 1e-15))
+		restP, restQ := math.Inf(-1), 0.0
+		if len(xs) == 0 {
+			restP = 0
+		}
+		for _, a := range as {
+			restQ -= math.Exp(a.LogQ)
+		}
+		return must(profiles.NewDiscrete(as, restP, math.Log1p(restQ), 0x1p-53, 1e-15))
 	}
 	for _, c := range []struct {
 		d            *profiles.Discrete

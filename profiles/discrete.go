@@ -37,7 +37,11 @@ type Discrete struct {
 // than 4 u·max(1,|l|) are merged into the larger one. A mass of logarithm x has
 // a relative error of at most massErr·(1+|x|), a loss an absolute error of at
 // most lossErr.
-// The masses must sum to at most 1 + 1e-9 under P and under Q, or as much more as massErr is.
+//
+// The masses must sum to 1 under P and under Q: to at most 1 + 1e-9, or as much more as massErr is, and to less than
+// 1 only by what their errors and the rounding of the sum are together. State mass without an atom at
+// infinity: composition takes P-mass that is missing for an infinite loss. A law for a lower end must be
+// attained by a pair of data sets, such as that of a test on their outputs.
 func NewDiscrete(atoms []Atom, logPInf, logQInf, massErr, lossErr float64) (*Discrete, error) {
 	as := slices.Clone(atoms)
 	if math.IsNaN(logPInf) || math.IsNaN(logQInf) {
@@ -87,9 +91,9 @@ func NewDiscrete(atoms []Atom, logPInf, logQInf, massErr, lossErr float64) (*Dis
 	}
 	d.upP, d.upQ = suffixSums(p, logPInf), suffixSums(q, math.Inf(-1))
 	d.loP, d.loQ = prefixSums(p, math.Inf(-1)), prefixSums(q, logQInf)
-	for _, total := range []float64{d.upP[0], d.loQ[n]} {
-		if total > max(1e-9, massErr) { // more than masses with their errors can make
-			return nil, fault.New("masses", "the sum %v is above 1", math.Exp(total))
+	for i, total := range []float64{d.upP[0], d.loQ[n]} {
+		if total > max(1e-9, massErr) || total < -d.err(total, total) { // more than masses with their errors can make
+			return nil, fault.New("masses", "the sum %v under %s is not 1", math.Exp(total), "PQ"[i:i+1])
 		}
 	}
 	return d, nil

@@ -208,7 +208,17 @@ func TestDiscreteSums(t *testing.T) {
 			x := -rapid.Float64Range(0, deep).Draw(t, "x") - math.Log(float64(n))
 			atoms = append(atoms, profiles.Atom{Loss: float64(i), LogP: x, LogQ: x})
 		}
-		d := must(profiles.NewDiscrete(atoms, math.Inf(-1), math.Inf(-1), 0, 0))
+		total := oracle.New()
+		for _, a := range atoms {
+			total.Add(total, oracle.Exp(oracle.F(a.LogP)))
+		}
+		// What is left to 1 lies below all atoms under P, above them under Q: outside of the sums that are looked at.
+		all := atoms
+		if rest := oracle.Sub(oracle.F(1), total); rest.Sign() > 0 {
+			x := oracle.LogF(rest)
+			all = append(all, profiles.Atom{Loss: -1, LogP: x, LogQ: math.Inf(-1)}, profiles.Atom{Loss: float64(n), LogP: math.Inf(-1), LogQ: x})
+		}
+		d := must(profiles.NewDiscrete(all, math.Inf(-1), math.Inf(-1), 0, 0))
 		up, lo := oracle.New(), oracle.New()
 		for i := n - 1; i >= 0; i-- {
 			up.Add(up, oracle.Exp(oracle.F(atoms[i].LogP)))
@@ -218,10 +228,10 @@ func TestDiscreteSums(t *testing.T) {
 			}
 		}
 		for i := range n {
-			lo.Add(lo, oracle.Exp(oracle.F(atoms[i].LogP)))
+			lo.Add(lo, oracle.Exp(oracle.F(atoms[i].LogQ)))
 			x := d.Tails(float64(i), 0)
-			if want := oracle.LogF(lo); math.Abs(x.PC-want) > x.ErrC {
-				t.Fatalf("up to atom %d: log sum %v, exactly %v, stated error %g", i, x.PC, want, x.ErrC)
+			if want := oracle.LogF(lo); math.Abs(x.QC-want) > x.ErrC {
+				t.Fatalf("up to atom %d: log sum %v, exactly %v, stated error %g", i, x.QC, want, x.ErrC)
 			}
 		}
 	})
@@ -248,9 +258,28 @@ func TestDiscreteMergesAndRejects(t *testing.T) {
 		{"NaN mass under Q", profiles.Atom{LogP: -1, LogQ: math.NaN()}, math.Inf(-1)},
 		{"mass above 1", profiles.Atom{LogP: 0.1}, math.Inf(-1)},
 		{"mass above 1 with infinity", profiles.Atom{LogP: 0}, -1},
+		{"mass below 1 under P", profiles.Atom{LogP: -1e-14}, math.Inf(-1)},
+		{"mass below 1 under Q", profiles.Atom{LogQ: -1e-14}, math.Inf(-1)},
+		{"no mass under P", profiles.Atom{LogP: math.Inf(-1)}, math.Inf(-1)},
 	} {
 		if _, err := profiles.NewDiscrete([]profiles.Atom{c.a}, c.pinf, math.Inf(-1), 0, 0); err == nil {
 			t.Errorf("%s: no error", c.name)
+		}
+	}
+	// What the masses may be wrong by may be missing: n of them have the entropy log n.
+	const n, massErr = 1000, 1e-12
+	for _, c := range []struct {
+		less float64
+		ok   bool
+	}{{0.9, true}, {1.1, false}} {
+		log := -math.Log(n)
+		less := c.less * massErr * (1 - log)
+		atoms := make([]profiles.Atom, n)
+		for i := range atoms {
+			atoms[i] = profiles.Atom{Loss: float64(i), LogP: log - less, LogQ: log}
+		}
+		if _, err := profiles.NewDiscrete(atoms, math.Inf(-1), math.Inf(-1), massErr, 0); (err == nil) != c.ok {
+			t.Errorf("%v of the error of the masses is missing: %v", c.less, err)
 		}
 	}
 }

@@ -117,8 +117,9 @@ func (r roc) after(s roc) roc {
 				if c.x <= from.y {
 					continue
 				}
-				// A sum and a product of positive terms: 6 roundings.
-				x := from.x + (c.x-from.y)*((k.x-from.x)/(k.y-from.y))
+				// A sum and a product of positive terms: 6 roundings. Inward, a rate that underflows must
+				// not become 0, which makes an infinite loss of it.
+				x := max(math.SmallestNonzeroFloat64, from.x+(c.x-from.y)*((k.x-from.x)/(k.y-from.y)))
 				out = append(out, s.nudge(kink{x, c.y}, 8))
 			}
 		}
@@ -263,8 +264,13 @@ func (r roc) hull() []kink {
 }
 
 // profile returns the pair of discrete distributions whose roc this is: a side is an outcome,
-// its slope the likelihood ratio.
+// its slope the likelihood ratio. Every roc ends at (1, 1), and a polygon rounded inward before it: without that corner
+// the pair would lack mass.
 func (r roc) profile() (profiles.Profile, error) {
+	if r.outward < 0 {
+		r.kinks = append(slices.Clone(r.kinks), kink{1, 1})
+		r = r.clean()
+	}
 	logP, logQ := math.Inf(-1), math.Inf(-1)
 	last := kink{}
 	var atoms []profiles.Atom

@@ -24,3 +24,21 @@ func TestChainNearUnderflow(t *testing.T) {
 		}
 	}
 }
+
+// TestChainBelowHasNoInfiniteLoss: a chain of losses within 0.001 has none above their sum, of 1048.6 for 2²⁰ records. Rates that
+// underflowed to 0 once made one of all of its mass, and the lower end of ε ∞.
+func TestChainBelowHasNoInfiniteLoss(t *testing.T) {
+	base, err := profiles.NewPure(0.001)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := Persons(t.Context(), base, nil, profiles.AddRemove, MaxRecords)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for d, dir := range m.Directions {
+		if s := dir.Lower.Support(); s.Max > 0.001*MaxRecords || !math.IsInf(s.LogPInf, -1) || s.Max < 600 {
+			t.Errorf("direction %d: losses up to %v, infinite with the log probability %v", d, s.Max, s.LogPInf)
+		}
+	}
+}

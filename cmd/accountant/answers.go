@@ -63,18 +63,27 @@ func noteGap(w io.Writer, a answer) {
 	}
 }
 
+// titleOf returns what stands above intervals, or behind one: that both ends are proved, or that one has no upper end.
+func titleOf(all ...service.Bounds) string {
+	for _, b := range all {
+		if math.IsInf(float64(b.Upper), 1) && !math.IsInf(float64(b.Lower), 1) {
+			return "not bounded from above"
+		}
+	}
+	return "certified"
+}
+
 // printTable prints one line for each answer, and what each width is made of.
 func printTable(w io.Writer, answers []answer, verbose bool) error {
 	tw := newTable(w, 3, 0)
-	gap, title := -1, "certified"
+	gap := -1
+	var all []service.Bounds
 	for _, a := range answers {
-		if math.IsInf(float64(a.Upper), 1) && !math.IsInf(float64(a.Lower), 1) {
-			title = "not bounded from above"
-		}
+		all = append(all, a.Bounds)
 	}
 	for i, a := range answers {
 		if i == 0 {
-			fmt.Fprintf(tw, "  %s\t%s\testimate\tworst direction\n", a.asked, title)
+			fmt.Fprintf(tw, "  %s\t%s\testimate\tworst direction\n", a.asked, titleOf(all...))
 		}
 		d := digitsFor(a.Bounds)
 		certified := fmt.Sprintf("%s ≤ %s ≤ %s", rounded(a.Lower, d, down), a.told, rounded(a.Upper, d, up))

@@ -125,7 +125,11 @@ func printCalibration(w io.Writer, a service.Solution, verbose bool) {
 		fmt.Fprintf(w, "\nThe least private value allowed meets the budget: nothing limits it.\n")
 	}
 	t := newTable(w, 3, 0).headless()
-	fmt.Fprintf(t, "  %s\tcertified\tbudget\n", what)
+	all := []service.Bounds{certified(a.Meets)}
+	if a.Fails != nil {
+		all = append(all, certified(*a.Fails))
+	}
+	fmt.Fprintf(t, "  %s\t%s\tbudget\n", what, titleOf(all...))
 	for i, p := range []*service.Probe{&a.Meets, a.Fails} {
 		if p == nil {
 			continue

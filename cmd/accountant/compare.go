@@ -79,10 +79,12 @@ func printComparison(w io.Writer, a service.CompareAnswer) error {
 	tw := newTable(w, 3, 0)
 	fmt.Fprintf(tw, "  method\tε\t\tnote\n")
 	for _, r := range a.Methods {
-		value := ""
+		value, kind := "", fmt.Sprint(r.Kind)
 		switch r.Of {
 		case accountant.Certified:
-			d := digitsFor(service.Bounds{Lower: *r.Lower, Upper: *r.Epsilon})
+			b := service.Bounds{Lower: *r.Lower, Upper: *r.Epsilon}
+			d := digitsFor(b)
+			kind = titleOf(b)
 			value = fmt.Sprintf("%s ≤ ε ≤ %s", rounded(*r.Lower, d, down), rounded(*r.Epsilon, d, up))
 			if math.IsInf(float64(*r.Lower), 1) {
 				value = "ε = ∞"
@@ -94,7 +96,7 @@ func printComparison(w io.Writer, a service.CompareAnswer) error {
 		default:
 			value = "–"
 		}
-		fmt.Fprintf(tw, "  %s\t%s\t%v\t%s\n", r.Method, value, r.Kind, strings.ReplaceAll(oneLine(r.Note), "no bound", paint(w, yellow, "no bound")))
+		fmt.Fprintf(tw, "  %s\t%s\t%s\t%s\n", r.Method, value, kind, strings.ReplaceAll(oneLine(r.Note), "no bound", paint(w, yellow, "no bound")))
 	}
 	if err := tw.Flush(); err != nil {
 		return err

@@ -115,6 +115,7 @@ type followed struct {
 	w, err  io.Writer
 	form    output
 	started bool
+	title   string // above the lines that were printed last
 	warned  map[string]bool
 }
 
@@ -125,8 +126,12 @@ func (p *followed) print(a service.FollowedAt) error {
 			warn(p.err, []answer{r})
 		}
 	}
-	first := !p.started
-	p.started = true
+	var all []service.Bounds
+	for _, r := range a.Results {
+		all = append(all, r.Epsilon)
+	}
+	first, again := !p.started, p.title != titleOf(all...)
+	p.started, p.title = true, titleOf(all...)
 	switch {
 	case p.form.json:
 		data, err := service.Marshal(a)
@@ -143,8 +148,11 @@ func (p *followed) print(a service.FollowedAt) error {
 		row = "| %v | %v | %s | %s |\n"
 	}
 	if first {
-		fmt.Fprintf(&b, "neighbors: %s\n\n", a.Neighbors)
-		fmt.Fprintf(&b, row, "line", "runs", "δ", "certified")
+		fmt.Fprintf(&b, "neighbors: %s\n", a.Neighbors)
+	}
+	if again {
+		fmt.Fprintln(&b)
+		fmt.Fprintf(&b, row, "line", "runs", "δ", p.title)
 		if p.form.markdown {
 			fmt.Fprintf(&b, row, "---", "---", "---", "---")
 		}

@@ -35,8 +35,8 @@ The regret is the most by which speaking of μ overstates δ. - reads standard i
 			}
 			return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) error {
 				d := digitsFor(a.Mu)
-				_, err := fmt.Fprintf(w, "neighbors: %s\n\n  %s ≤ μ ≤ %s at tolerance %s certified\n  regret ≤ %s\n", ofUnit(a.Neighbors, a.RecordsPerPerson),
-					rounded(a.Mu.Lower, d, down), rounded(a.Mu.Upper, d, up), short(a.Tolerance), rounded(a.Regret.Upper, 3, up))
+				_, err := fmt.Fprintf(w, "neighbors: %s\n\n  %s ≤ μ ≤ %s at tolerance %s %s\n  regret ≤ %s\n", ofUnit(a.Neighbors, a.RecordsPerPerson),
+					rounded(a.Mu.Lower, d, down), rounded(a.Mu.Upper, d, up), short(a.Tolerance), titleOf(a.Mu), rounded(a.Regret.Upper, 3, up))
 				return err
 			})
 		},
@@ -71,7 +71,7 @@ noise on the whole data set alone: a sampled plan has no ρ below the unsampled 
 					fmt.Fprintf(w, "  %s %s: %s\n", x.Step, a.Solve, short(x.Value))
 				}
 				d := digitsFor(a.Mu)
-				_, err := fmt.Fprintf(w, "  %s %s: %s ≤ μ ≤ %s certified\n", a.Solve, short(a.Value), rounded(a.Mu.Lower, d, down), rounded(a.Mu.Upper, d, up))
+				_, err := fmt.Fprintf(w, "  %s %s: %s ≤ μ ≤ %s %s\n", a.Solve, short(a.Value), rounded(a.Mu.Lower, d, down), rounded(a.Mu.Upper, d, up), titleOf(a.Mu))
 				return err
 			})
 		},

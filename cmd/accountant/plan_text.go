@@ -174,7 +174,7 @@ func printDiff(w io.Writer, a service.Difference) error {
 	}
 	fmt.Fprintln(w)
 	t = newTable(w, 3, 0)
-	fmt.Fprintf(t, "  at δ = %s\tcertified\n", short(a.Delta))
+	fmt.Fprintf(t, "  at δ = %s\t%s\n", short(a.Delta), titleOf(a.Old.Epsilon, a.New.Epsilon))
 	row := func(name string, b service.Bounds) {
 		d := digitsFor(b)
 		fmt.Fprintf(t, "  %s\t%s … %s\n", name, rounded(b.Lower, d, down), rounded(b.Upper, d, up))

@@ -91,7 +91,7 @@ func printRisk(w io.Writer, risk service.RiskAnswer) error {
 		}
 		fmt.Fprintf(tw, "  %s\t%s\t%s\n", what, certified, v.WorstDirection)
 	}
-	fmt.Fprintf(tw, "  the best attacker's\tcertified\tworst direction\n")
+	fmt.Fprintf(tw, "  the best attacker's\t%s\tworst direction\n", titleOf(risk.Advantage.Bounds))
 	row("advantage", risk.Advantage)
 	for _, v := range risk.TruePositive {
 		row("true-positive rate at "+percent(float64(v.FalsePositive))+" false positives", v.RiskValue)

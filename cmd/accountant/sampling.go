@@ -109,12 +109,23 @@ func samplingWarnings(rows []service.Scheme) []string {
 	return texts
 }
 
+// schemesTitle is the title of the intervals of all schemes that have one.
+func schemesTitle(a service.SamplingAnswer) string {
+	var all []service.Bounds
+	for _, row := range a.Schemes {
+		if row.Epsilon != nil {
+			all = append(all, service.Bounds{Lower: row.Epsilon.Lower, Upper: row.Epsilon.Upper})
+		}
+	}
+	return titleOf(all...)
+}
+
 // printEpochs prints the table for an epoch budget.
 func printEpochs(w io.Writer, a service.SamplingAnswer) error {
 	fmt.Fprintf(w, "%s noise, multiplier %s; population %d, batch %d, %s epochs; neighbors: %s\n\n",
 		a.Mechanism, short(a.NoiseMultiplier), a.Population, a.Batch, short(a.Epochs), a.Neighbors)
 	t := newTable(w, 2, 0)
-	fmt.Fprintf(t, "batches\tdrawn\tε at δ = %s\tnoise for ε ≤ %s\n", short(a.Delta), rounded(a.TargetEpsilon, 4, up))
+	fmt.Fprintf(t, "batches\tdrawn\tε at δ = %s, %s\tnoise for ε ≤ %s\n", short(a.Delta), schemesTitle(a), rounded(a.TargetEpsilon, 4, up))
 	for _, row := range a.Schemes {
 		if row.NotApplicable != "" {
 			fmt.Fprintf(t, "%s\t–\t%s\t–\n", row.Scheme, row.NotApplicable)
@@ -146,7 +157,7 @@ func printSampling(w io.Writer, a service.SamplingAnswer) error {
 	fmt.Fprintf(w, "%s noise, multiplier %s; population %d, subset %s, batch %d; neighbors: substitute\n\n",
 		a.Mechanism, short(a.NoiseMultiplier), a.Population, orDash(a.Subset), a.Batch)
 	t := newTable(w, 2, 0)
-	fmt.Fprintf(t, "scheme\tη\tdistinct\tε'\tδ'\tkind\tε after %d steps\n", a.Steps)
+	fmt.Fprintf(t, "scheme\tη\tdistinct\tε'\tδ'\tkind\tε after %d steps, %s\n", a.Steps, schemesTitle(a))
 	for _, row := range a.Schemes {
 		if row.NotApplicable != "" {
 			fmt.Fprintf(t, "%s\t–\t–\t–\t–\t–\t%s\n", row.Scheme, row.NotApplicable)

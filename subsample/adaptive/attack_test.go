@@ -123,8 +123,10 @@ func TestAdaptiveAttackOneStep(t *testing.T) {
 // the attack's in every step.
 func TestAdaptiveAttackMoved(t *testing.T) {
 	reached := func(lossErr float64) float64 {
-		atoms := []profiles.Atom{{Loss: 0.1, LogP: math.Log(0.5), LogQ: math.Log(0.5) - 0.1}, {Loss: -0.1, LogP: math.Log(0.4), LogQ: math.Log(0.4) + 0.1}}
-		p := must(profiles.NewDiscrete(atoms, math.Log(0.05), math.Log(0.05), 0, lossErr))
+		atoms := []profiles.Atom{{Loss: 0.1, LogP: math.Log(0.5), LogQ: math.Log(0.5) - 0.1}, {Loss: -0.1, LogP: math.Log(0.4), LogQ: math.Log(0.4) + 0.1},
+			{Loss: 0, LogP: math.Log(0.05), LogQ: math.Log(0.05)}}
+		rest := math.Log(0.95 - 0.5*math.Exp(-0.1) - 0.4*math.Exp(0.1))
+		p := must(profiles.NewDiscrete(atoms, math.Log(0.05), rest, 0, lossErr))
 		a := adaptive.Tilted(p, 0.01, 2, 0)
 		must(0, a.Run(t.Context(), 3))
 		return a.Epsilon(0.16)

@@ -233,10 +233,10 @@ func (s Random) testAt(ctx context.Context, lower positive.Source, rate, pointsP
 	return testProfile(with, without)
 }
 
-// testProfile returns the profile of the two laws: P-masses are too small, which is safe, and
+// testProfile returns the profile of the two laws: P-masses are too small by less than rounding, and
 // what was dropped of Q is added to each outcome, as it may have been any. Where nothing was, an outcome without a Q-mass
 // is one that Q never has, and its loss is infinite. Where what was added makes more than 1 of Q, both laws are taken by so
-// much less often.
+// much less often; what Q has where P has nothing, less the errors, is at −∞.
 func testProfile(p, q lattice) (*profiles.Discrete, error) {
 	var atoms []profiles.Atom
 	var infinite []float64
@@ -270,7 +270,8 @@ func testProfile(p, q lattice) (*profiles.Discrete, error) {
 	if !math.IsInf(logPInf, -1) {
 		logPInf -= (err + 8*u) * (1 + math.Abs(logPInf)) // Support has no error of its own
 	}
-	return profiles.NewDiscrete(atoms, logPInf, math.Inf(-1), err+8*u, 2*err+64*u)
+	rest := max(0, 1-total.Value()*(1+(err+8*u)*(1+xmath.Log(float64(len(atoms)+2)))))
+	return profiles.NewDiscrete(atoms, logPInf, xmath.Log(rest), err+8*u, 2*err+64*u)
 }
 
 // epsilonOf returns about ε(δ) of one run, for choices only.

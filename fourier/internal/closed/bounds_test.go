@@ -36,7 +36,7 @@ func TestExactTop(t *testing.T) {
 		lossErr float64
 		want    bool
 	}{{0, true}, {1e-9, false}} {
-		d, err := profiles.NewDiscrete([]profiles.Atom{{Loss: 1, LogP: math.Log(0.5), LogQ: math.Log(0.5) - 1}}, math.Inf(-1), math.Inf(-1), 0, c.lossErr)
+		d, err := profiles.NewDiscrete([]profiles.Atom{{Loss: 1, LogP: math.Log(0.5), LogQ: math.Log(0.5) - 1}, {Loss: math.Log(0.5) - math.Log1p(-0.5/math.E), LogP: math.Log(0.5), LogQ: math.Log1p(-0.5 / math.E)}}, math.Inf(-1), math.Inf(-1), 0, c.lossErr)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +52,7 @@ func TestExactTop(t *testing.T) {
 
 // TestEndsCarryTheErrorOfLosses: the largest total loss is that of losses as far out as they may be.
 func TestEndsCarryTheErrorOfLosses(t *testing.T) {
-	d, err := profiles.NewDiscrete([]profiles.Atom{{Loss: 1, LogP: math.Log(0.5), LogQ: math.Log(0.5) - 1}}, math.Inf(-1), math.Inf(-1), 0, 0.125)
+	d, err := profiles.NewDiscrete([]profiles.Atom{{Loss: 1, LogP: math.Log(0.5), LogQ: math.Log(0.5) - 1}, {Loss: math.Log(0.5) - math.Log1p(-0.5/math.E), LogP: math.Log(0.5), LogQ: math.Log1p(-0.5 / math.E)}}, math.Inf(-1), math.Inf(-1), 0, 0.125)
 	if err != nil {
 		t.Fatal(err)
 	}
