@@ -39,7 +39,7 @@ by gdp solve.`,
   accountant calibrate --target-tpr 0.05 --at-fpr 0.01 --solve noise-multiplier examples/dpsgd.yaml`,
 		Args: planArg, ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			q.Limits = flags.limits()
+			q.Limits = flags.Limits
 			a, err := askPlan(cmd, "calibrating", (*service.Service).Calibrate, &q, &q.Plan, args[0])
 			if err != nil {
 				return err

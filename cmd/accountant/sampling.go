@@ -37,7 +37,7 @@ which every one of them has an answer for, unless --neighbors says otherwise.`,
   accountant sampling --population 60000 --batch 256 --epochs 60 --noise-multiplier 1.1`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			q.Limits = flags.limits()
+			q.Limits = flags.Limits
 			if q.Epochs != "" && !cmd.Flags().Changed("steps") {
 				q.Steps = ""
 			}

@@ -57,10 +57,6 @@ func newSweepCmd() *cobra.Command {
   accountant sweep --delta 1e-5 --dry-run examples/sweep/grid.yml`,
 		Args: planArg, ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			bytes, err := j.q.Bytes()
-			if err == nil && bytes > 0 {
-				limitProcess(bytes)
-			}
 			if err := j.q.Check(); err != nil {
 				return flagged(cmd, err)
 			}
@@ -96,9 +92,9 @@ func newSweepCmd() *cobra.Command {
 	fs.StringVar(&j.dead, "dead-letter", "", "in the end, write the plans without an answer to this `file` of JSON lines, with their lines and the reasons")
 	fs.BoolVar(&j.csv, "csv", false, "write CSV, also where --out does not end in .csv")
 	fs.BoolVar(&j.dry, "dry-run", false, "count the plans, read them (of a grid a million at most), count their errors, and ask nothing")
-	number(fs, &j.q.Accuracy, "accuracy", "", "relative `width` that an interval may have (default 1e-9, and 1e-3 where lattices are needed)")
-	number(fs, &j.q.Memory, "memory", "", "limit of memory of one question in `MB` (default 1 GiB)")
-	number(fs, &j.q.Work, "work", "", "limit of the work for all answers about one plan, in terms of about 40 ns (default 2.5e8, about 10 s); at the `limit` a row has what is proved by then, and a warning")
+	addAccuracy(fs, &j.q.Accuracy)
+	addCaps(cmd, &j.q.Caps)
+	fs.Lookup("work").Usage = "limit of the work for all answers about one plan, in terms of about 40 ns (default 2.5e8, about 10 s); at the `limit` a row has what is proved by then, and a warning"
 	addRecursion(cmd, &j.q.Recursion, "0", "takes seconds for 1000")
 	addProgress(cmd, &j.progress)
 	_ = cmd.MarkFlagFilename("out", "csv", "jsonl")

@@ -314,7 +314,7 @@ const (
 
 // served returns what is kept of a plan and its limits, and keeps it.
 func (s *Service) served(text PlanText, l Limits, rec Narrowing) (*served, error) {
-	key := string(rec.Recursion) + " " + string(l.Accuracy) + " " + string(l.Memory) + " " + string(l.Work) + " " + l.transform + " " + string(text)
+	key := string(rec.Recursion) + " " + string(l.Accuracy) + " " + string(l.Memory) + " " + string(l.Work) + " " + string(l.TimeLimit) + " " + l.transform + " " + string(text)
 	known := func() *served {
 		i := slices.IndexFunc(s.recent, func(r *served) bool { return r.key == key })
 		if text == nil || i < 0 {

@@ -11,7 +11,7 @@ func TestSelectFar(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bound, err := selectBound(t.Context(), plan, 1e-3)
+	bound, err := selectBound(t.Context(), plan, 1e-3, 2.5e8)
 	if err != nil {
 		t.Fatal(err)
 	}
