@@ -207,7 +207,7 @@ func (s *Service) Calibrate(ctx context.Context, q CalibrateRequest) (Solution, 
 	if err != nil {
 		return Solution{}, err
 	}
-	plan, err := q.Plan.parse()
+	plan, err := q.Plan.parse(ctx)
 	if err != nil {
 		return Solution{}, err
 	}

@@ -204,7 +204,7 @@ func (s *Service) LedgerSpend(ctx context.Context, q LedgerSpendRequest) (_ Spen
 	}
 	defer func() { end(&err) }()
 	if q.Plan == nil {
-		_, err := q.Plan.parse()
+		_, err := q.Plan.parse(ctx)
 		return Spent{}, err
 	}
 	again := false
@@ -261,7 +261,7 @@ func FitsIn(ctx context.Context, l Ledger, q LedgerFitsRequest) (_ LedgerFits, e
 		}
 	}
 	if q.Plan == nil {
-		_, err := q.Plan.parse()
+		_, err := q.Plan.parse(ctx)
 		return LedgerFits{}, err
 	}
 	n, refusal, err := l.Fits(ctx, q.Plan, limit)

@@ -89,7 +89,7 @@ func (q MajorityRequest) special() bool {
 
 // voters returns the mechanisms that the request's plan describes.
 func (q MajorityRequest) voters(ctx context.Context) ([]darrm.Voters, error) {
-	plan, err := q.Plan.parse()
+	plan, err := q.Plan.parse(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -52,15 +52,17 @@ func (p PlanText) MarshalJSON() ([]byte, error) {
 }
 
 // parse returns the plan.
-func (p PlanText) parse() (*accountant.Plan, error) {
+func (p PlanText) parse(ctx context.Context) (*accountant.Plan, error) {
 	if p == nil {
 		return nil, fault.New("plan", "is missing; must be a plan as JSON, or a string with one as YAML")
 	}
-	return parsePlan(p)
+	return parsePlan(ctx, p)
 }
 
 // parsePlan is the only place that reads plans.
-func parsePlan(text []byte) (*accountant.Plan, error) { return plan.Parse(text) }
+func parsePlan(ctx context.Context, text []byte) (*accountant.Plan, error) {
+	return plan.ParseContext(ctx, text)
+}
 
 // planField returns which part of a plan an error is about and what is wrong there;
 // false if it is no such error.
@@ -296,7 +298,7 @@ func PlanLine(err error) (line int, message string, ok bool) {
 
 // CheckPlan returns what is wrong with the text of a plan.
 func CheckPlan(text []byte) error {
-	_, err := parsePlan(text)
+	_, err := parsePlan(context.Background(), text)
 	return err
 }
 

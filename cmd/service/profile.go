@@ -173,7 +173,7 @@ func (q ProfileRequest) parse() (p profileQuestion, err error) {
 		}
 		fmt.Fprintf(&b, "    sampling: {poisson: {rate: %s}}\n", strings.TrimSpace(string(q.SamplingRate)))
 	}
-	if p.plan, err = parsePlan([]byte(b.String())); err != nil {
+	if p.plan, err = parsePlan(context.Background(), []byte(b.String())); err != nil {
 		return p, q.planFault(err, has)
 	}
 	if p.at, err = q.At.in("at", span{lo: -1e6, hi: 1e6}); err != nil {

@@ -165,7 +165,7 @@ func (q SelectRequest) candidate(ctx context.Context) (c selectCandidate, err er
 		c.smooth = c.bound
 		return c, nil
 	}
-	plan, err := q.Plan.parse()
+	plan, err := q.Plan.parse(ctx)
 	if err != nil {
 		return c, err
 	}
