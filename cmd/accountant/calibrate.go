@@ -143,7 +143,7 @@ func printCalibration(w io.Writer, a service.Solution, verbose bool) {
 	switch {
 	case a.TheoryGap:
 		fmt.Fprint(w, gapNote, "The budget is compared with the upper end.\n")
-	case a.Fails != nil && !a.FailsProved:
+	case a.Fails != nil && !a.FailsProved && !a.Early:
 		fmt.Fprintf(w, "\nThe interval of the second reaches below the budget: that it fails is not proved.\nWhat its width is worth, the first may be too careful.\n")
 	}
 	if a.Factor || len(a.Steps) > 1 {

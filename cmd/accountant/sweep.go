@@ -202,6 +202,7 @@ func (j *sweepJob) write(cmd *cobra.Command, f *sweepFile, form service.SweepFor
 	defer m.stop()
 	out := bufio.NewWriterSize(f, 1<<16)
 	skip, flushed, shown := f.rows, time.Now(), time.Now()
+	told := false // a stack
 	err := service.New(nil).Sweep(cmd.Context(), j.q, j.plans, skip, func(r service.SweepRow) error {
 		line, err := form.Line(r)
 		if err != nil {
@@ -213,6 +214,10 @@ func (j *sweepJob) write(cmd *cobra.Command, f *sweepFile, form service.SweepFor
 		f.rows++
 		if r.Error != "" {
 			f.failed++
+		}
+		if r.Stack != "" && !told { // the others are likely the same
+			told = true
+			fmt.Fprintf(cmd.ErrOrStderr(), "accountant: plan %d: %s\n\n%s\n", r.Index, r.Error, r.Stack)
 		}
 		now := time.Now()
 		if now.Sub(shown) > showEvery {

@@ -98,6 +98,7 @@ type Solution struct {
 	Value       Number        `json:"value"`
 	Factor      bool          `json:"common-factor"`
 	Unlimited   bool          `json:"unlimited"`
+	Early       bool          `json:"early,omitempty"` // a limit ended the search: less private values may do as well
 	Meets       Probe         `json:"meets"`
 	Fails       *Probe        `json:"fails"`
 	FailsProved bool          `json:"fails-proved"`
@@ -240,7 +241,7 @@ func solution(c *accountant.Calibration, g accountant.Goal, r profiles.Relation)
 		return out
 	}
 	out := Solution{Neighbors: r.String(), RecordsPerPerson: severalRecords(c.Plan.Records()), Budget: &EpsilonDelta{Number(g.Epsilon), Number(g.Delta)}, Solve: g.Solve.String(),
-		Value: Number(c.Value), Factor: c.Factor, Unlimited: c.Unlimited, Meets: probe(c.Meets), FailsProved: c.FailsProved(g), TheoryGap: c.Meets.Gap != nil,
+		Value: Number(c.Value), Factor: c.Factor, Unlimited: c.Unlimited, Early: c.Early, Meets: probe(c.Meets), FailsProved: c.FailsProved(g), TheoryGap: c.Meets.Gap != nil,
 		Accuracy: Number(c.Accuracy), Evaluations: c.Evaluations, Warnings: c.Meets.Warnings, Notes: c.Meets.Warnings}
 	if c.Asked == "epsilon" {
 		out.Notes = fromZero(c.Meets.Interval).Warnings
