@@ -189,6 +189,17 @@ func (l Caps) Under(ctx context.Context) (_ context.Context, end func(*error), e
 	}, nil
 }
 
+// reached returns the limit of a request (Caps.Under) that was reached, nil if none was.
+func reached(ctx context.Context) error {
+	if _, left := parallel.Work(ctx); left < 0 {
+		return parallel.ErrWork
+	}
+	if err := context.Cause(ctx); err == fourier.ErrTimeLimit {
+		return err
+	}
+	return nil
+}
+
 // options turns the limits into the accountant's options.
 func (l Limits) options(ctx context.Context) ([]accountant.Option, error) {
 	var err error

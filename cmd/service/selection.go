@@ -7,7 +7,6 @@ import (
 	"math"
 
 	"github.com/dpaccountant/accountant"
-	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
@@ -130,8 +129,8 @@ func (s *Service) Select(ctx context.Context, q SelectRequest) (_ SelectAnswer, 
 			out.Laws = append(out.Laws, row)
 		}
 	}
-	if ended(ctx) {
-		out.Notes = append(out.Notes, fmt.Sprintf("%v: what is proved is wider than need be", parallel.ErrWork))
+	if why := reached(ctx); why != nil {
+		out.Notes = append(out.Notes, fmt.Sprintf("%v: what is proved is wider than need be", why))
 	}
 	for _, r := range out.Laws {
 		if r.Epsilon.Paper != nil && (!c.declared || c.dl > 0) {
@@ -211,12 +210,6 @@ const selectLeast = 1e-300
 // selectShare of the work of a question goes to each δ of one run.
 const selectShare = 20
 
-// ended reports whether a limit of a request was reached.
-func ended(ctx context.Context) bool {
-	_, left := parallel.Work(ctx)
-	return left < 0 || context.Cause(ctx) == fourier.ErrTimeLimit
-}
-
 // selectBound returns the certified δ(ε) of a plan to a relative accuracy, each
 // ε computed once.
 func selectBound(ctx context.Context, plan *accountant.Plan, accuracy, work float64) (selection.Bound, error) {
@@ -237,7 +230,7 @@ func selectBound(ctx context.Context, plan *accountant.Plan, accuracy, work floa
 		if d, ok := known[eps]; ok {
 			return d, nil
 		}
-		if ended(ctx) {
+		if reached(ctx) != nil {
 			least := 1.0
 			for e, d := range known {
 				if e <= eps {
