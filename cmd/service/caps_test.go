@@ -97,7 +97,7 @@ func TestTimeLimits(t *testing.T) {
 	}
 	a = New(nil).AnswerTo(context.Background(), "sampling", []byte(`{"population":1000,"subset":118,"batch":50,"noise-multiplier":4,"steps":100,"time-limit":1e-9}`))
 	text, err := json.Marshal(a)
-	if err != nil || a.Error != nil || strings.Count(string(text), "the time limit was reached") != 5 {
+	if err != nil || a.Error != nil || strings.Count(string(text), "the time limit was reached") != 6 {
 		t.Errorf("%s %v", text, err)
 	}
 }
