@@ -254,7 +254,7 @@ func (s *Service) Sampling(ctx context.Context, q SamplingRequest) (_ SamplingAn
 
 // reserve is the part of the work of all schemes that is kept for each of those to come, so that a recursion leaves them
 // enough for an answer without one.
-const reserve = 1.0 / 40
+const reserve = 1.0 / 32
 
 // sparing returns a context for the next scheme, with what is left but for the reserve of so many to come.
 func sparing(ctx context.Context, others int) context.Context {
