@@ -98,7 +98,6 @@ type Solution struct {
 	Value       Number        `json:"value"`
 	Factor      bool          `json:"common-factor"`
 	Unlimited   bool          `json:"unlimited"`
-	Early       bool          `json:"early,omitempty"` // a limit ended the search: less private values may do as well
 	Meets       Probe         `json:"meets"`
 	Fails       *Probe        `json:"fails"`
 	FailsProved bool          `json:"fails-proved"`
@@ -111,6 +110,8 @@ type Solution struct {
 	Warnings         []string  `json:"warnings,omitempty"`
 	// Attack is the budget where it is on membership inference.
 	Attack *AttackBudget `json:"attack,omitempty"`
+	// Early says that a limit ended the search: less private values may do as well.
+	Early bool `json:"early,omitempty"`
 
 	// CanNarrow says that the recursion over data configurations knows a step.
 	CanNarrow bool `json:"-"`
