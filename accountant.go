@@ -376,7 +376,7 @@ func (a *Accountant) Candidate(ctx context.Context) (*selection.Candidate, error
 			}
 			iv, err := a.Delta(ctx, eps)
 			known.add(eps, iv.Lower, iv.Upper)
-			parallel.Spend(ctx, a.opts.lawWork()/selectionShare)
+			parallel.Spend(ctx, a.opts.lawWork(context.Background())/selectionShare)
 			return iv.Upper, err
 		})
 		return bound.Candidate(bound, [2]func(float64) float64{}), nil

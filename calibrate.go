@@ -5,6 +5,7 @@ package accountant
 // no plans, is package internal/calibrate.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/calibrate"
+	"github.com/dpaccountant/accountant/internal/parallel"
 )
 
 // A Probe is what is certified at one value of the quantity: ε at the budget's
@@ -40,7 +42,10 @@ type Calibration struct {
 	Fails *Probe
 	// Unlimited says that the least private value allowed meets the budget.
 	Unlimited bool
-	Settings  []Setting
+	// Early says that a limit ended the search: Value meets the budget, and less private values may as well. Fails, if
+	// any was seen, may be farther away.
+	Early    bool
+	Settings []Setting
 	// Plan is the plan at Value.
 	Plan        *Plan
 	Evaluations int
@@ -74,6 +79,10 @@ func (c *Calibration) FailsProved(g Goal) bool {
 // That Value is extreme rests on ε being monotone in the quantity; that it meets
 // the budget does not.
 //
+// All evaluations share the work of one question (WithWorkLimit) and the time of one call (WithTimeLimit), each having a
+// quarter of the work at most. What meets the budget when they end is the answer (Calibration.Early), with a warning; where
+// nothing does, a few cheap evaluations look for it on the safe side.
+//
 // The last evaluations run at an accuracy of 5e-7, or what transforms of 2^20
 // points and rounding allow (WithAccuracy and WithMemory change that): Value is
 // noisier than need be by at most what the width of Meets is worth. Where
@@ -85,6 +94,9 @@ func Calibrate(ctx context.Context, p *Plan, g Goal, opts ...Option) (*Calibrati
 	ctx, stop := p.Accountant(opts...).opts.within(ctx)
 	defer stop()
 	if err := prepare(ctx, p, g); err != nil {
+		if outOfTime(ctx, err) {
+			err = notFound(fourier.ErrTimeLimit)
+		}
 		return nil, err
 	}
 	k, err := newKnob(p, g)
@@ -95,14 +107,24 @@ func Calibrate(ctx context.Context, p *Plan, g Goal, opts ...Option) (*Calibrati
 		return nil, err
 	}
 	s := newSearch(k, p, g, opts)
-	if err := s.Run(ctx); err != nil {
+	_, left := parallel.Work(ctx)
+	ctx = parallel.WithWork(ctx, min(s.asks.work(), max(left, 0)))
+	err = s.Run(ctx)
+	if err != nil && context.Cause(ctx) == fourier.ErrTimeLimit {
+		s.early = fourier.ErrTimeLimit
+	}
+	if s.early != nil {
+		if err := s.settle(ctx); err != nil {
+			return nil, err
+		}
+	} else if err != nil {
 		var none *calibrate.Infeasible
 		if errors.As(err, &none) {
 			err = s.infeasible(ctx, none)
 		}
 		return nil, err
 	}
-	c := &Calibration{Value: s.Meets.Value, Asked: s.asked, Factor: k.factor, Meets: *probe(s.Meets), Fails: probe(s.Fails), Unlimited: s.Fails == nil,
+	c := &Calibration{Value: s.Meets.Value, Asked: s.asked, Factor: k.factor, Meets: *probe(s.Meets), Fails: probe(s.Fails), Unlimited: s.Fails == nil && s.early == nil, Early: s.early != nil,
 		Evaluations: s.evals, Accuracy: s.Accuracy}
 	if c.Plan, err = k.build(c.Value); err != nil {
 		return nil, err
@@ -126,6 +148,8 @@ type search struct {
 	bests  bests   // that all evaluations share
 	// maxPoints bounds the transforms.
 	maxPoints int
+	early     error            // the limit that ended the search, nil before
+	met, over *calibrate.Probe // the least and the most private values seen on either side of the budget
 }
 
 const (
@@ -136,6 +160,8 @@ const (
 	restAccuracy      = 1e-5 // of steps that are not turned
 	calibrationPoints = 1 << 20
 	evaluationShare   = 4 // of the work of a question goes to each evaluation
+	lastLooks         = 16
+	lookShare         = 64 // of the work goes to each of those where none is left
 )
 
 func newSearch(k *knob, p *Plan, g Goal, opts []Option) *search {
@@ -180,6 +206,19 @@ func probe(p *calibrate.Probe) *Probe {
 
 // ask evaluates at a value of the knob.
 func (s *search) ask(ctx context.Context, x, accuracy float64, points int) (calibrate.Answer, error) {
+	if _, left := parallel.Work(ctx); context.Cause(ctx) == fourier.ErrTimeLimit {
+		s.early = fourier.ErrTimeLimit
+	} else if left <= 0 {
+		s.early = parallel.ErrWork
+	}
+	if s.early != nil {
+		return calibrate.Answer{}, s.early
+	}
+	return s.evaluate(ctx, x, accuracy, points)
+}
+
+// evaluate asks, whatever is left.
+func (s *search) evaluate(ctx context.Context, x, accuracy float64, points int) (calibrate.Answer, error) {
 	s.evals++
 	progress(s.asks, s.evals, 0)
 	plan, err := s.k.build(x)
@@ -209,15 +248,66 @@ func (s *search) ask(ctx context.Context, x, accuracy float64, points int) (cali
 			iv.Warnings = []string{fmt.Sprintf("rounding, or the length of the transforms, does not allow an interval narrower than %.2g of its upper end: the value may be more careful than need be", width)}
 		}
 	}
-	return calibrate.Answer{Lower: iv.Lower, Estimate: iv.Estimate, Upper: iv.Upper, Proved: lo, Width: width, Points: iv.Points, Full: iv}, nil
+	a := calibrate.Answer{Lower: iv.Lower, Estimate: iv.Estimate, Upper: iv.Upper, Proved: lo, Width: width, Points: iv.Points, Full: iv}
+	s.see(calibrate.Probe{Value: x, Answer: a})
+	return a, nil
+}
+
+// see remembers a value if it is the least private one that meets the budget, or the most private one that is not found to.
+func (s *search) see(p calibrate.Probe) {
+	side := &s.over
+	further := -s.k.Safer // more private: towards the other side
+	if p.Upper <= s.budget {
+		side, further = &s.met, s.k.Safer
+	}
+	if *side == nil || (p.Value-(*side).Value)*further < 0 {
+		*side = &p
+	}
+}
+
+// notFound is the error of a search that a limit has ended with nothing that meets the budget.
+func notFound(limit error) error {
+	return fmt.Errorf("%w before a value was found that meets the budget", limit)
+}
+
+// settle makes what was seen the answer of a search that a limit has ended.
+func (s *search) settle(ctx context.Context) error {
+	if s.met == nil {
+		_, err := s.k.Look(lastLooks, func(x float64) (bool, error) {
+			if context.Cause(ctx) == fourier.ErrTimeLimit {
+				return false, notFound(s.early)
+			}
+			a, err := s.evaluate(ctx, x, calibrate.CoarseAccuracy, s.maxPoints)
+			var far *calibrate.OutOfReach
+			if errors.As(err, &far) {
+				return false, nil
+			}
+			return err == nil && a.Upper <= s.budget, err
+		})
+		if s.met == nil {
+			return cmp.Or(err, notFound(s.early))
+		}
+	}
+	s.Meets, s.Fails = s.met, nil
+	if s.over != nil && (s.met.Value-s.over.Value)*s.k.Safer > 0 {
+		s.Fails = s.over
+	}
+	if iv, ok := s.Meets.Full.(Interval); ok {
+		iv.Warnings = []string{fmt.Sprintf("%v: the value meets the budget, and less private ones may as well", s.early)}
+		s.Meets.Full = iv
+	}
+	return nil
 }
 
 func (s *search) answer(ctx context.Context, plan *Plan, accuracy float64, points int) (Interval, error) {
+	var own float64
 	a := plan.Accountant(append(slices.Clone(s.opts), func(o *settings) {
 		o.Relative, o.Absolute, o.MaxPoints = accuracy, 1e-3*accuracy, points
-		o.Work = o.work() / evaluationShare
-		o.quiet = true
+		_, left := parallel.Work(ctx)
+		own = min(o.work()/evaluationShare, max(left, o.work()/lookShare))
+		o.Work, o.quiet = own, true
 	})...)
+	ctx = parallel.WithWork(ctx, own)
 	a.bests = &s.bests
 	if err := a.AddPlan(ctx, plan); err != nil {
 		return Interval{}, err

@@ -11,6 +11,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/mu"
 	"github.com/dpaccountant/accountant/internal/parallel"
@@ -125,7 +126,7 @@ func (a *Accountant) GDP(ctx context.Context, tolerance float64) (GDP, error) {
 		for i, p := range points {
 			out[i] = mu.Point{At: p.At, Lower: p.Lower, Upper: p.Upper}
 			for _, w := range p.Warnings {
-				if !slices.Contains(warnings, w) {
+				if w = fourier.Reason(w); !slices.Contains(warnings, w) { // a width is that of a point
 					warnings = append(warnings, w)
 				}
 			}

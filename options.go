@@ -42,8 +42,11 @@ func (o settings) work() float64 {
 	return fourier.DefaultWork(o.Relative)
 }
 
-// lawWork is what the laws of a question may take, on top of its sums.
-func (o settings) lawWork() float64 { return cmp.Or(o.laws, o.work()) }
+// lawWork is what the laws of a question may take, on top of its sums, of what the context leaves.
+func (o settings) lawWork(ctx context.Context) float64 {
+	_, left := parallel.Work(ctx)
+	return min(cmp.Or(o.laws, o.work()), max(left, 0))
+}
 
 // budgeted returns a context with the work of a question, which all selections of a plan share, also those inside one
 // another; the same context if it has such work already.
@@ -77,17 +80,10 @@ func WithAccuracy(relative float64) Option {
 // process have more for a while; debug.SetMemoryLimit with the same number prevents
 // that.
 func WithMemory(bytes int64) Option {
-	return func(o *settings) { o.MaxPoints = pointsIn(bytes) }
+	return func(o *settings) { o.MaxPoints = fourier.PointsIn(bytes) }
 }
 
 const defaultMemory = 1 << 30
-
-// pointsIn is how many points of transforms fit into so many bytes when an upper
-// sum and that of an attack are asked together.
-func pointsIn(bytes int64) int {
-	bytes -= min(24<<20, bytes/4)
-	return int(max(bytes/(3*fourier.BytesPerPoint/2), 256))
-}
 
 // WithWorkLimit limits the work of a question: one ε or δ, or all points of a curve.
 // It is counted in terms of a sum, about 40 ns each on a machine of today, and not
@@ -165,7 +161,7 @@ func progress(o settings, done, total int) {
 
 func defaults() settings {
 	o := settings{Options: fourier.DefaultOptions()}
-	o.MaxPoints = pointsIn(defaultMemory)
+	o.MaxPoints = fourier.PointsIn(defaultMemory)
 	return o
 }
 

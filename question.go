@@ -147,7 +147,7 @@ func (a *running) question(delta, finer float64) (settings, totalKey, profiles.Q
 func (a *running) standing(ctx context.Context, q profiles.Question) (runs []run, cut bool, err error) {
 	made, runs := joined(a.added, func(m *profiles.Bounds) profiles.Laws { return m.Laws })
 	q.Alone = len(runs) == 0 && len(made) == 1
-	left := a.opts.lawWork()
+	left := a.opts.lawWork(ctx)
 	for i, r := range made {
 		if q.Alone && r.count == 1 && r.m.Directions[0].Upper != nil {
 			one := *r.m // whose directions are those of one run, attained at each ε
@@ -247,7 +247,7 @@ func (a *running) single(ctx context.Context, delta float64) ([]run, error) {
 	_, _, q := a.question(delta, 1)
 	q.Many = true
 	var runs []run
-	left := a.opts.lawWork()
+	left := a.opts.lawWork(ctx)
 	for i, r := range a.added {
 		if r.m.Directions[0].Upper != nil {
 			runs = append(runs, r)

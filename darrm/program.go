@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/lp"
+	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/queue"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
@@ -31,7 +32,7 @@ type program struct {
 }
 
 func newProgram(ctx context.Context, p Params, monotone bool) *program {
-	return &program{checker: newChecker(ctx, p, monotone), n: free(p.Mechanisms), first: half(p.Mechanisms), known: map[counts]bool{}, most: maxWork, bound: math.Inf(1), accuracy: firstAccuracy}
+	return &program{checker: newChecker(ctx, p, monotone), n: free(p.Mechanisms), first: half(p.Mechanisms), known: map[counts]bool{}, most: allowed(ctx), bound: math.Inf(1), accuracy: firstAccuracy}
 }
 
 // solver returns the program of maximising c·x without corner rows. Entries of
@@ -104,6 +105,7 @@ func (pr *program) maximise(c []float64, r *Result, opt Options) ([]float64, err
 			return nil, err
 		}
 	}
+	defer func() { parallel.Spend(pr.ctx, float64(pr.total)/perTerm) }()
 	for {
 		v, bound, err := pr.optimum(s)
 		if err != nil {
@@ -160,6 +162,17 @@ const (
 // certificates that follow, the most for 1001 mechanisms with a delta: half of them
 // to the simplex method, the rest to the other one.
 const maxWork = 6e9
+
+// perTerm is how many multiplications are a unit of a context's work (parallel.WithWork).
+const perTerm = maxWork / 2.5e8
+
+// allowed returns how many multiplications a program may take: maxWork where the context does not say.
+func allowed(ctx context.Context) int64 {
+	if _, left := parallel.Work(ctx); !math.IsInf(left, 1) {
+		return int64(min(max(left, 0), 1e15) * perTerm)
+	}
+	return maxWork
+}
 
 // worked returns the multiplications of the programs and of the sweeps so far.
 func (pr *program) worked(s *lp.Solver) int64 {
@@ -268,7 +281,7 @@ func (pr *program) seed(c []float64, s *lp.Solver, r *Result, opt Options) error
 	p := pr.Params
 	p.Delta = 0
 	pure := newProgram(pr.ctx, p, true)
-	pure.most = maxWork * 2 / 3
+	pure.most = pr.most * 2 / 3
 	var rounds Result
 	if _, err := pure.maximise(c, &rounds, opt); err != nil {
 		return err

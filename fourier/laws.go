@@ -97,7 +97,7 @@ func (s *Sum) laws(m *meter.Meter, x *factor, w *lawTarget) (*lawPair, error) {
 	if d, ok := x.profile.(*profiles.Discrete); ok {
 		out.laws[0], out.laws[1] = pld.OfAtoms(d)
 	} else {
-		most := min(mostPoints, s.opts.MaxPoints/lattice.LawShare)
+		most := min(mostPoints, m.Points/lattice.LawShare)
 		price := meter.PerVertexOf(x.profile)
 		m.Spend(60 * profiles.Cost(x.profile))
 		if left := m.Work / price; left < float64(most) {

@@ -33,6 +33,13 @@ type Options struct {
 // law's, with what they grow out of (56), its transform (16) and its plan (24).
 const BytesPerPoint = 128
 
+// PointsIn returns how many points fit into so many bytes when an upper sum and that of an attack are asked together, of
+// which up to 24 MiB are left for the program itself.
+func PointsIn(bytes int64) int {
+	bytes -= min(24<<20, bytes/4)
+	return int(max(bytes/(3*BytesPerPoint/2), 256))
+}
+
 // DefaultOptions: an ε to 1e-3 relative or 1e-6 absolute, in at most 1 GiB.
 func DefaultOptions() Options {
 	return Options{Relative: 1e-3, Absolute: 1e-6, MaxPoints: 1 << 30 / BytesPerPoint, Transform: Gonum}
@@ -73,6 +80,9 @@ func DefaultWork(relative float64) float64 {
 // question without making it fail: the best interval proved by then is the answer,
 // with a warning.
 var ErrTimeLimit = meter.ErrTimeLimit
+
+// Reason returns a warning of a Result without the width of its interval, which is another one for each question.
+func Reason(warning string) string { return meter.Reworded([]string{warning}, 0)[0] }
 
 // A Transform computes discrete Fourier transforms of real sequences. Its methods
 // are called by several goroutines at a time.

@@ -11,6 +11,7 @@ import (
 	"github.com/dpaccountant/accountant/fourier/internal/meter"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/gonumfft"
+	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -104,8 +105,10 @@ func (s *Sum) LimitWork(work float64) { s.opts.Work = work }
 // asks many can limit what they take together.
 func (s *Sum) Spent() float64 { return s.spent }
 
+// newMeter returns the meter of a question, which has no more than the context leaves it either.
 func (s *Sum) newMeter(ctx context.Context) *meter.Meter {
-	return meter.New(ctx, s.opts.Work, min(s.opts.MaxPoints, gonumfft.MaxLength), &s.spent)
+	_, left := parallel.Work(ctx)
+	return meter.New(ctx, min(s.opts.Work, max(left, 0)), min(s.opts.MaxPoints, PointsIn(parallel.Memory(ctx)), gonumfft.MaxLength), &s.spent)
 }
 
 // affords reports whether the work of a question is enough for the least that must be looked at of every step's

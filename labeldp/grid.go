@@ -203,7 +203,7 @@ func BiasLimited(ctx context.Context, p Prior, eps, bias float64, grid []float64
 // limit was reached: cols are nil when no feasible ones have been found by then.
 func (q *problem) biased(ctx context.Context, grid []float64, beta float64) (cols []column, dual float64, pivots int, err error) {
 	// Ten pivots for each row are the least that is ever seen.
-	if m := float64(3 * q.k); 10*m*pivotWork*m*m > maxWork {
+	if m := float64(3 * q.k); 10*m*pivotWork*m*m > allowed(ctx) {
 		return nil, 0, 0, errWork
 	}
 	s, err := newBiased(q, grid, beta)

@@ -257,6 +257,13 @@ const (
 // information: they are a few ulps of values of order e^−ε.
 func (in *interior) roundOff() float64 { return 1e-17 / (1 + in.e1) }
 
+// iterationWork is what an iteration takes in multiplications: the factors of the matrix, and each pattern a few times,
+// measured.
+func (in *interior) iterationWork() int64 {
+	k, n := int64(in.k), int64(len(in.pats))
+	return 3*k*k*k + 200*n
+}
+
 // solve runs the method, from where it is, until the duality gap is below rel
 // times the value.
 // The duals it ends with are strictly feasible up to round-off, so an early end
@@ -271,6 +278,9 @@ func (in *interior) solve(ctx context.Context, rel float64) error {
 	for ; in.iterations < maxIterations; in.iterations++ {
 		if ctx.Err() != nil {
 			return ctx.Err()
+		}
+		if err := take(ctx, in.iterationWork()); err != nil {
+			return err
 		}
 		in.residual(in.c, in.out, in.grad)
 		eta, worst, obj := 0.0, 0.0, 0.0

@@ -86,7 +86,7 @@ func (q *problem) optimum(ctx context.Context) (optimum, error) {
 		}
 		// Where nearly all labels lie at one end, the first start is so close to the
 		// border that it takes thousands of steps to get away; the second is not.
-		if o.primal-o.bound <= 1e-6*o.primal {
+		if o.primal-o.bound <= 1e-6*o.primal || allowed(ctx) == 0 {
 			break
 		}
 	}

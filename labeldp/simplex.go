@@ -8,6 +8,7 @@ import (
 	"errors"
 	"math"
 
+	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
@@ -53,6 +54,25 @@ type variable struct {
 // maxWork limits the multiplications of one design to some ten seconds: what
 // phase two has reached by then is returned, with its gap.
 const maxWork = 4e10
+
+// perTerm is how many multiplications are a unit of a context's work (parallel.WithWork).
+const perTerm = maxWork / 2.5e8
+
+// take spends multiplications of a context's work, and returns errWork once they are too many.
+func take(ctx context.Context, multiplications int64) error {
+	if parallel.Spend(ctx, float64(multiplications)/perTerm) != nil {
+		return errWork
+	}
+	return nil
+}
+
+// allowed returns how many multiplications a design may take: maxWork where the context does not say.
+func allowed(ctx context.Context) float64 {
+	if _, left := parallel.Work(ctx); !math.IsInf(left, 1) {
+		return max(left, 0) * perTerm
+	}
+	return maxWork
+}
 
 // pivotWork is what a pivot takes in units of m², its share of an inversion included.
 const pivotWork = 7
@@ -216,6 +236,8 @@ func (s *simplex) run(ctx context.Context, phaseOne bool, rel float64) error {
 	y, costs, alpha := make([]float64, s.m), make([]float64, s.m), make([]float64, s.m)
 	fresh := true
 	last, idle := math.MaxFloat64, 0
+	most, spent := float64(s.work)+allowed(ctx), s.work
+	defer func() { take(ctx, s.work-spent) }()
 	for {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -253,7 +275,7 @@ func (s *simplex) run(ctx context.Context, phaseOne bool, rel float64) error {
 			fresh = true
 			continue
 		}
-		if s.work > maxWork {
+		if float64(s.work) > most {
 			return errWork
 		}
 		col := s.column(in)

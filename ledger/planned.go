@@ -9,6 +9,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/fourier"
+	"github.com/dpaccountant/accountant/internal/parallel"
 )
 
 func (j *planned) restore(text string, p *accountant.Plan, _ bool) error {
@@ -180,6 +181,9 @@ func (j *planned) prove(ctx context.Context, text string, want tally) error {
 		return err
 	}
 	err = j.refusal(costOf(iv, j.config.Epsilon), &now)
+	if !(lowerOf(iv) > j.config.Epsilon) {
+		return err // who has more work may prove another
+	}
 	if len(j.refused) == maxRefusals {
 		j.refused = j.refused[1:]
 	}
@@ -215,6 +219,9 @@ func (j *planned) spent(ctx context.Context) (Spent, error) {
 		if err != nil {
 			return Spent{}, err
 		}
+		if cut(ctx) {
+			return Spent{Epsilon: iv}, nil
+		}
 		j.known = &iv
 	}
 	return Spent{Epsilon: *j.known}, nil
@@ -223,6 +230,9 @@ func (j *planned) spent(ctx context.Context) (Spent, error) {
 func (j *planned) recheck(ctx context.Context) error {
 	s, err := j.spent(ctx)
 	if err == nil && s.Epsilon.Upper > j.config.Epsilon {
+		if _, left := parallel.Work(ctx); left < 0 {
+			return parallel.ErrWork
+		}
 		err = fmt.Errorf("the entries cost ε = %s at δ = %s, above the budget %s",
 			num(s.Epsilon.Upper, j.config.Epsilon), num(j.config.Delta, -1), num(j.config.Epsilon, -1))
 	}

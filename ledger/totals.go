@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/internal/parallel"
 )
 
 // planned judges by the Fourier accountant.
@@ -116,6 +117,11 @@ func (j *planned) epsilon(ctx context.Context, counts tally, ahead bool, width, 
 }
 
 func (j *planned) epsilonAt(ctx context.Context, counts tally, delta float64, ahead bool, width, finest float64) (accountant.Interval, error) {
+	defer func() {
+		if cut(ctx) {
+			clear(j.totals)
+		}
+	}()
 	for _, accuracy := range []float64{roughAccuracy, shownAccuracy, closeAccuracy} {
 		acct, err := j.total(ctx, purpose{accuracy, ahead}, counts)
 		if err != nil {
@@ -134,6 +140,12 @@ func (j *planned) epsilonAt(ctx context.Context, counts tally, delta float64, ah
 		}
 	}
 	panic("unreachable: the last accuracy is the finest")
+}
+
+// cut reports whether a limit of the caller has ended a question early: what was found is not kept for others.
+func cut(ctx context.Context) bool {
+	_, left := parallel.Work(ctx)
+	return left < 0 || context.Cause(ctx) == parallel.ErrTimeLimit
 }
 
 // lowerOf is the lower end of an interval that more work could raise: what lies below it is a gap between the pairs, not a width of the numbers.

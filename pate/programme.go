@@ -13,6 +13,7 @@ import (
 
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -24,11 +25,12 @@ import (
 // every ε. A neighbour whose own δ is below another's everywhere can be left out (Blackwell):
 // Σp·V(tq/p) is a mixture of such δ, as V is a mixture of (1−t/s)₊.
 
-// programmePoints is the number of points of the grid, and programmeWork the number of
-// products, about a nanosecond each, above which there is no programme.
+// programmePoints is the number of points of the grid, and programmeWork the number of products, about a nanosecond
+// each, above which there is no programme where the context has no limit of work, whose unit is perTerm of them.
 const (
 	programmePoints = 4096
 	programmeWork   = 4e10
+	perTerm         = 40
 )
 
 // programmeFloor is the smallest δ the programme is for: what it adds for rounding is absolute.
@@ -108,9 +110,14 @@ func (l *Ledger) ExactEpsilon(ctx context.Context, delta float64) (forward, reve
 		}
 		slices.SortStableFunc(mine, func(a, b step) int { return cmp.Compare(dear(b), dear(a)) })
 		p := newProgramme(mine, far)
-		if p.work() > programmeWork {
+		most := programmeWork
+		if _, left := parallel.Work(ctx); !math.IsInf(left, 1) {
+			most = left * perTerm / float64(2-d) // of both directions
+		}
+		if p.work() > most {
 			continue
 		}
+		parallel.Spend(ctx, p.work()/perTerm)
 		if err := p.run(ctx); err != nil {
 			return forward, reverse, err
 		}

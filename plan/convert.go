@@ -2,6 +2,7 @@ package plan
 
 import (
 	"bytes"
+	"context"
 
 	"github.com/dpaccountant/accountant/internal/nearest"
 	"github.com/dpaccountant/accountant/profiles"
@@ -39,7 +40,7 @@ func Convert(data []byte, to Format) ([]byte, Format, error) {
 			return nil, "", err
 		}
 	}
-	p, err := parsePlan(root)
+	p, err := parsePlan(context.Background(), root)
 	if err != nil {
 		return nil, "", err
 	}

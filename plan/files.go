@@ -2,6 +2,7 @@ package plan
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"regexp"
@@ -20,7 +21,7 @@ func Inline(text []byte, open func(name string) (io.ReadCloser, error)) ([]byte,
 	if !bytes.Contains(text, []byte("file")) {
 		return text, nil
 	}
-	root, err := parseYAML(text)
+	root, err := parseYAML(context.Background(), text)
 	if err != nil || root == nil {
 		return text, nil
 	}

@@ -5,6 +5,7 @@ package plan
 // is that plan's error, what is wrong with a range is the grid's.
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -114,7 +115,7 @@ func (g *Grid) At(i int64) Variant {
 	var b strings.Builder
 	g.root.shape(&b, true)
 	v.Shape = b.String()
-	v.Plan, v.Err = parseAny(g.root)
+	v.Plan, v.Err = parseAny(context.Background(), g.root)
 	return v
 }
 
@@ -132,7 +133,7 @@ func ParseVariant(text []byte) Variant {
 	}
 	var b strings.Builder
 	root.shape(&b, true)
-	p, err := parseAny(root)
+	p, err := parseAny(context.Background(), root)
 	return Variant{Plan: p, Err: err, Shape: b.String()}
 }
 

@@ -4,6 +4,7 @@ package plan
 // the line before, in terms of a plan or as steps of its own. What it returns is added to a total.
 
 import (
+	"context"
 	"math/big"
 	"slices"
 
@@ -39,21 +40,21 @@ func ParseLogLine(line []byte, of *accountant.Plan) (*accountant.Plan, error) {
 		root.fields = slices.DeleteFunc(slices.Clone(root.fields), func(f field) bool { return f.key == "note" })
 	}
 	steps := root.get("steps")
-	total := int64(0)
+	r := &reading{ctx: context.Background()}
 	switch {
 	case root.get("mechanism") != nil:
-		s, err := parseStep(root, 1, &total)
+		s, err := parseStep(root, 1, r)
 		if err != nil {
 			return nil, err
 		}
 		return added(root, of, []accountant.Step{s})
 	case root.get("neighbors") != nil || steps != nil && of == nil:
-		return parsePlan(root)
+		return parsePlan(r.ctx, root)
 	case steps != nil && steps.kind == listNode:
 		if err := root.checkKeys([]string{"steps"}); err != nil {
 			return nil, err
 		}
-		list, err := parseSteps(steps, 1, &total)
+		list, err := parseSteps(steps, 1, r)
 		if err != nil {
 			return nil, err
 		}

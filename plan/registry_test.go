@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"context"
 	"os"
 	"testing"
 )
@@ -15,7 +16,7 @@ func TestExampleHasEveryMechanism(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := parsePlan(root); err != nil {
+	if _, err := parsePlan(context.Background(), root); err != nil {
 		t.Fatal(err)
 	}
 	has := map[string]bool{}

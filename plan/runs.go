@@ -5,6 +5,7 @@ package plan
 // for each step that is no group, groups multiplied out.
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strconv"
@@ -30,7 +31,7 @@ func Runs(data []byte) (Header, []string, error) {
 	if err != nil {
 		return Header{}, nil, err
 	}
-	p, err := parsePlan(root)
+	p, err := parsePlan(context.Background(), root)
 	if err != nil {
 		return Header{}, nil, err
 	}

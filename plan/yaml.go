@@ -2,6 +2,8 @@ package plan
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -40,7 +42,7 @@ const (
 )
 
 // parseYAML returns the value that the text stands for, nil for none.
-func parseYAML(data []byte) (root *node, err error) {
+func parseYAML(ctx context.Context, data []byte) (root *node, err error) {
 	fail := func(line int, problem string, args ...any) (*node, error) {
 		return nil, &Error{Line: line, Problem: fmt.Sprintf(problem, args...)}
 	}
@@ -67,11 +69,17 @@ func parseYAML(data []byte) (root *node, err error) {
 	if err := checkText(data, isJSON); err != nil {
 		return nil, err
 	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	tokens := tokenize(string(data))
-	if err := checkTokens(tokens); err != nil {
+	if err := cmp.Or(ctx.Err(), checkTokens(tokens), ctx.Err()); err != nil {
 		return nil, err
 	}
 	file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	if err != nil {
 		var ye yaml.Error
 		if errors.As(err, &ye) {

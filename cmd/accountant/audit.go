@@ -77,7 +77,7 @@ that finds nothing proves nothing. - reads standard input.`,
 
 func (f *auditFlags) run(cmd *cobra.Command, path string) error {
 	q := f.request
-	q.Limits = f.limits()
+	q.Limits = f.Limits
 	if err := f.picture.check(f.output); err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ by gdp solve.`,
   accountant calibrate --target-tpr 0.05 --at-fpr 0.01 --solve noise-multiplier examples/dpsgd.yaml`,
 		Args: planArg, ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			q.Limits = flags.limits()
+			q.Limits = flags.Limits
 			a, err := askPlan(cmd, "calibrating", (*service.Service).Calibrate, &q, &q.Plan, args[0])
 			if err != nil {
 				return err
@@ -147,7 +147,7 @@ func printCalibration(w io.Writer, a service.Solution, verbose bool) {
 	switch {
 	case a.TheoryGap:
 		fmt.Fprint(w, gapNote, "The budget is compared with the upper end.\n")
-	case a.Fails != nil && !a.FailsProved:
+	case a.Fails != nil && !a.FailsProved && !a.Early:
 		fmt.Fprintf(w, "\nThe interval of the second reaches below the budget: that it fails is not proved.\nWhat its width is worth, the first may be too careful.\n")
 	}
 	if a.Factor || len(a.Steps) > 1 {

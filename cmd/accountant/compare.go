@@ -33,7 +33,7 @@ bound.`,
 			if err := picture.check(flags.output); err != nil {
 				return err
 			}
-			q.Limits = flags.limits()
+			q.Limits = flags.Limits
 			a, err := askPlan(cmd, "comparing", (*service.Service).Compare, &q, &q.Plan, args[0])
 			if err != nil {
 				return err

@@ -91,7 +91,7 @@ func (f *curveFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	q := f.q
-	q.Limits = f.limits()
+	q.Limits = f.Limits
 	if cmd.Flags().Changed("min-delta") {
 		q.MinDelta = f.minDelta
 	}

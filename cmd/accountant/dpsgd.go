@@ -50,7 +50,7 @@ found that meets the target; so it is with --target-advantage, or --target-tpr a
 			return noArgs(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			q.Limits = flags.limits()
+			q.Limits = flags.Limits
 			if !cmd.Flags().Changed("neighbors") {
 				q.Neighbors = "" // that of the batching
 			}

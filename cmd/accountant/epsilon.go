@@ -38,7 +38,7 @@ interrupted. Without a plan the first line of the log is one.`,
 		},
 		ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			q.Limits = flags.limits()
+			q.Limits = flags.Limits
 			if q.Certificate = certificate != ""; q.Certificate {
 				if err := q.Check(); err != nil {
 					return flagged(cmd, err)
@@ -114,7 +114,7 @@ reads standard input.`,
   accountant delta --epsilon 1,2,4 --json - < plan.yaml`,
 		Args: planArg, ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			q.Limits = flags.limits()
+			q.Limits = flags.Limits
 			if q.Accountant == service.RDPAccountant {
 				a, err := askPlan(cmd, "computing", (*service.Service).DeltaRDP, &q, &q.Plan, args[0])
 				if err != nil {

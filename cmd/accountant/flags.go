@@ -23,23 +23,50 @@ func (f *answerFlags) register(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	f.output.register(cmd)
 	fs.BoolVarP(&f.verbose, "verbose", "v", false, "print what the width of each interval is made of")
-	number(fs, &f.Accuracy, "accuracy", "", "relative `width` that an interval may have (default 1e-9, and 1e-3 where lattices are needed)")
-	number(fs, &f.Memory, "memory", "", "limit of memory in `MB` (default 1 GiB); at the limit the interval gets wider and there is a warning")
-	number(fs, &f.Work, "work", "", "limit of the work for all answers together, in terms of about 40 ns (default 2.5e8, about 10 s); at the `limit` what is proved by then is told, with a warning")
+	addAccuracy(fs, &f.Accuracy)
+	addCaps(cmd, &f.Caps)
+}
+
+// addAccuracy defines the flag --accuracy.
+func addAccuracy(fs *pflag.FlagSet, to *service.Decimal) {
+	number(fs, to, "accuracy", "", "relative `width` that an interval may have (default 1e-9, and 1e-3 where lattices are needed)")
+}
+
+// addCaps defines the flags of what a command may take.
+func addCaps(cmd *cobra.Command, to *service.Caps) {
+	fs := cmd.Flags()
+	number(fs, &to.Memory, "memory", "", "limit of memory in `MB` (default 1 GiB); at the limit the interval gets wider and there is a warning")
+	number(fs, &to.Work, "work", "", "limit of the work for all answers together, in terms of about 40 ns (default 2.5e8, about 10 s); at the `limit` what is proved by then is told, with a warning")
+	number(fs, &to.TimeLimit, "time-limit", "", "limit of the time in `seconds` (default none); at the limit what is proved by then is told, with a warning, which depends on the machine")
+	cmd.PreRun = func(*cobra.Command, []string) {
+		// A limit of memory is one of the process too: the collector must not let garbage fill more than that either.
+		if bytes, err := to.Bytes(); err == nil && bytes > 0 {
+			limitProcess(bytes)
+		}
+	}
+}
+
+// underCaps is addCaps for a command of which all that it does is to have the limits together. It follows RunE.
+func underCaps(cmd *cobra.Command) {
+	caps, run := new(service.Caps), cmd.RunE
+	addCaps(cmd, caps)
+	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
+		ctx, end, err := caps.Under(cmd.Context())
+		defer func() {
+			end(&err)
+			err = flagged(cmd, err)
+		}()
+		if err != nil {
+			return err
+		}
+		cmd.SetContext(ctx)
+		return run(cmd, args)
+	}
 }
 
 // limitProcess keeps the heap, garbage included, below a memory limit, with room for
 // the program itself.
 func limitProcess(bytes int64) { debug.SetMemoryLimit(bytes - min(24<<20, bytes/4)) }
-
-// limits returns the limits of the answer. A limit of memory is one of the process too:
-// the collector must not let garbage fill more than that either.
-func (f *answerFlags) limits() service.Limits {
-	if bytes, err := f.Bytes(); err == nil && bytes > 0 {
-		limitProcess(bytes)
-	}
-	return f.Limits
-}
 
 // addRecursion defines the flag that says up to how many runs the recursion narrows a
 // theory gap.

@@ -25,7 +25,7 @@ The regret is the most by which speaking of μ overstates δ. - reads standard i
   accountant gdp --tolerance 1e-6 --json examples/dpsgd.yaml`,
 		Args: planArg, ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			q.Limits = flags.limits()
+			q.Limits = flags.Limits
 			a, err := askPlan(cmd, "computing", (*service.Service).GDP, &q, &q.Plan, args[0])
 			if err != nil {
 				return err
@@ -60,7 +60,7 @@ noise on the whole data set alone: a sampled plan has no ρ below the unsampled 
   accountant gdp solve --zcdp 0.1 --solve count plan.yaml`,
 		Args: planArg, ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			q.Limits = flags.limits()
+			q.Limits = flags.Limits
 			a, err := askPlan(cmd, "calibrating", (*service.Service).GDPSolve, &q, &q.Plan, args[0])
 			if err != nil {
 				return err

@@ -79,6 +79,7 @@ func newLabelCmd() *cobra.Command {
 	f.IntVar(&q.Grid, "grid", 0, "restrict outputs to this many evenly spaced ones (0: anywhere)")
 	f.Float64Var(&bias, "bias", 0, "allow this much bias; needs --grid")
 	form.register(cmd)
+	underCaps(cmd)
 	picture.register(cmd, "the output law of each label", 18, 11)
 	_ = cmd.MarkFlagRequired("epsilon")
 	_ = cmd.MarkFlagRequired("prior")

@@ -142,6 +142,7 @@ says whether the plan would fit now.`,
 	cmd.Flags().StringVar(&key, "key", "", "`name` of this spend: however often add runs with it, the plan is spent once")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "spend nothing; fail if the plan would not fit")
 	form.register(cmd)
+	underCaps(cmd)
 	return cmd
 }
 
@@ -194,6 +195,7 @@ way of one more. It spends and reserves nothing.`,
 	}
 	number(cmd.Flags(), &q.Limit, "limit", "", "stop at this `number` of times (default a million)")
 	form.register(cmd)
+	underCaps(cmd)
 	return cmd
 }
 
@@ -242,6 +244,7 @@ func newLedgerStatusCmd() *cobra.Command {
 		},
 	}
 	form.register(cmd)
+	underCaps(cmd)
 	return cmd
 }
 
@@ -281,6 +284,7 @@ else, and give it to --head later.`,
 	}
 	cmd.Flags().StringVar(&head, "head", "", "`checksum` that the file must contain, as status printed it earlier")
 	form.register(cmd)
+	underCaps(cmd)
 	return cmd
 }
 

@@ -62,6 +62,7 @@ Mechanisms on disjoint shards of the data need no noise: say --disjoint-shards.`
 	fs.Float64Var(&f.delta, "delta", 0, "`δ` of all those answers")
 	_ = cmd.MarkFlagFilename("plan", "yaml", "yml", "json")
 	f.output.register(cmd)
+	underCaps(cmd)
 	f.picture.register(cmd, "the noise functions", 15, 10)
 	for _, name := range []string{"mechanisms", "epsilon", "allowance"} {
 		_ = cmd.MarkFlagRequired(name)

@@ -83,6 +83,7 @@ Theorem 6 of the paper (theorem6, which holds in one direction only).`,
 		},
 	}
 	f.register(cmd)
+	underCaps(cmd)
 	f.Price = "best"
 	addChoice(cmd, &f.Price, "price", "bound by which a query is priced: best (from q alone), exact (its law), or theorem6 (the paper's)", "best", "exact", "theorem6")
 	cmd.Flags().StringVar(&orders, "orders", "", "Rényi orders: first:last:step or a list with commas (default 1.5:100:0.5, and larger ones where the best is the last)")

@@ -127,7 +127,7 @@ prints ε of each. Steps of the same name are compared with each other.`,
 		Example: `  accountant diff --delta 1e-5 examples/dpsgd.yaml examples/mixed.yaml`,
 		Args:    ledgerArgs("old plan (- reads standard input)", "new plan"), ValidArgsFunction: completePlans(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			q.Limits = flags.limits()
+			q.Limits = flags.Limits
 			if err := q.Check(); err != nil {
 				return flagged(cmd, err)
 			}

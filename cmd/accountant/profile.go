@@ -54,6 +54,8 @@ are those of plan files.`,
 	numbers(fs, &q.At, "at", "", "show these `ε`, with commas between them, may be negative (default: a range that suits the mechanism)")
 	number(fs, &q.MinDelta, "min-delta", "1e-12", "the default range ends where `δ` is this small")
 	in.output.register(cmd)
+	addAccuracy(fs, &q.Accuracy)
+	underCaps(cmd)
 	in.picture.registerOut(cmd, "the profile", 17, 11)
 	return cmd
 }
@@ -79,6 +81,9 @@ func (f *profileFlags) run(cmd *cobra.Command) error {
 	})
 	if err != nil {
 		return flagged(cmd, err)
+	}
+	for _, text := range a.Warnings {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s%s\n", warning(cmd.ErrOrStderr()), oneLine(text))
 	}
 	text, err := f.picture.with(func() (figure.Picture, error) { return pic, nil }, func(w io.Writer) error {
 		if err := printProfile(w, a); err != nil || f.picture.file == "" {

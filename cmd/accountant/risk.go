@@ -33,7 +33,7 @@ The plan file is YAML or JSON; - reads standard input.`,
 			if err := picture.check(flags.output); err != nil {
 				return err
 			}
-			q.Limits = flags.limits()
+			q.Limits = flags.Limits
 			risk, err := askPlan(cmd, "computing", (*service.Service).Risk, &q, &q.Plan, args[0])
 			if err != nil {
 				return err
@@ -75,9 +75,10 @@ func riskPicture(risk service.RiskAnswer) figure.Picture {
 func (f *answerFlags) registerPlain(cmd *cobra.Command) {
 	var all cobra.Command
 	f.register(&all)
-	for _, name := range append(slices.Clone(forms), "accuracy", "memory", "work") {
+	for _, name := range append(slices.Clone(forms), "accuracy", "memory", "work", "time-limit") {
 		cmd.Flags().AddFlag(all.Flags().Lookup(name))
 	}
+	cmd.PreRun = all.PreRun
 }
 
 func printRisk(w io.Writer, risk service.RiskAnswer) error {

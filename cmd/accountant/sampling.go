@@ -37,7 +37,7 @@ which every one of them has an answer for, unless --neighbors says otherwise.`,
   accountant sampling --population 60000 --batch 256 --epochs 60 --noise-multiplier 1.1`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			q.Limits = flags.limits()
+			q.Limits = flags.Limits
 			if q.Epochs != "" && !cmd.Flags().Changed("steps") {
 				q.Steps = ""
 			}
@@ -131,6 +131,10 @@ func printEpochs(w io.Writer, a service.SamplingAnswer) error {
 			fmt.Fprintf(t, "%s\t–\t%s\t–\n", row.Scheme, row.NotApplicable)
 			continue
 		}
+		if row.Epsilon == nil {
+			fmt.Fprintf(t, "%s\t–\t–\t–\n", row.Scheme)
+			continue
+		}
 		drawn, noise := fmt.Sprintf("%d times", row.Steps), "–"
 		switch {
 		case row.Epochs > 0:
@@ -163,8 +167,11 @@ func printSampling(w io.Writer, a service.SamplingAnswer) error {
 			fmt.Fprintf(t, "%s\t–\t–\t–\t–\t–\t%s\n", row.Scheme, row.NotApplicable)
 			continue
 		}
-		fmt.Fprintf(t, "%s\t%.6g\t%.6g\t%.6g\t%.4g\t%v\t[%s, %s]\n", row.Scheme, float64(*row.Eta), float64(*row.ExpectedDistinct), float64(*row.AmplifiedEpsilon), float64(*row.AmplifiedDelta), row.Kind,
-			rounded(row.Epsilon.Lower, 5, down), rounded(row.Epsilon.Upper, 5, up))
+		cost := "–"
+		if row.Epsilon != nil {
+			cost = fmt.Sprintf("[%s, %s]", rounded(row.Epsilon.Lower, 5, down), rounded(row.Epsilon.Upper, 5, up))
+		}
+		fmt.Fprintf(t, "%s\t%.6g\t%.6g\t%.6g\t%.4g\t%v\t%s\n", row.Scheme, float64(*row.Eta), float64(*row.ExpectedDistinct), float64(*row.AmplifiedEpsilon), float64(*row.AmplifiedDelta), row.Kind, cost)
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -185,7 +192,7 @@ func samplingPicture(answer service.SamplingAnswer) (figure.Picture, error) {
 	if answer.Epochs > 0 {
 		var rows []figure.Row
 		for _, r := range answer.Schemes {
-			if r.NotApplicable == "" {
+			if r.Epsilon != nil {
 				rows = append(rows, figure.Row{Name: r.Scheme, Method: figure.Named("batches", r.Scheme), Lower: float64(r.Epsilon.Lower), Upper: float64(r.Epsilon.Upper), Bound: figure.UpperBound})
 			}
 		}

@@ -57,6 +57,7 @@ func newSelectCmd() *cobra.Command {
 	fs.Float64Var(&f.candidateEps, "candidate-epsilon", 0, "`ε` of one run")
 	fs.Float64Var(&f.candidateDl, "candidate-delta", 0, "`δ` of one run")
 	f.output.register(cmd)
+	underCaps(cmd)
 	f.picture.register(cmd, "ε of the search by each law", 17, 10)
 	_ = cmd.MarkFlagFilename("plan", "yaml", "yml", "json")
 	return cmd

@@ -57,10 +57,6 @@ func newSweepCmd() *cobra.Command {
   accountant sweep --delta 1e-5 --dry-run examples/sweep/grid.yml`,
 		Args: planArg, ValidArgsFunction: completePlans(0, 0),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			bytes, err := j.q.Bytes()
-			if err == nil && bytes > 0 {
-				limitProcess(bytes)
-			}
 			if err := j.q.Check(); err != nil {
 				return flagged(cmd, err)
 			}
@@ -96,9 +92,9 @@ func newSweepCmd() *cobra.Command {
 	fs.StringVar(&j.dead, "dead-letter", "", "in the end, write the plans without an answer to this `file` of JSON lines, with their lines and the reasons")
 	fs.BoolVar(&j.csv, "csv", false, "write CSV, also where --out does not end in .csv")
 	fs.BoolVar(&j.dry, "dry-run", false, "count the plans, read them (of a grid a million at most), count their errors, and ask nothing")
-	number(fs, &j.q.Accuracy, "accuracy", "", "relative `width` that an interval may have (default 1e-9, and 1e-3 where lattices are needed)")
-	number(fs, &j.q.Memory, "memory", "", "limit of memory of one question in `MB` (default 1 GiB)")
-	number(fs, &j.q.Work, "work", "", "limit of the work for all answers about one plan, in terms of about 40 ns (default 2.5e8, about 10 s); at the `limit` a row has what is proved by then, and a warning")
+	addAccuracy(fs, &j.q.Accuracy)
+	addCaps(cmd, &j.q.Caps)
+	fs.Lookup("work").Usage = "limit of the work for all answers about one plan, in terms of about 40 ns (default 2.5e8, about 10 s); at the `limit` a row has what is proved by then, and a warning"
 	addRecursion(cmd, &j.q.Recursion, "0", "takes seconds for 1000")
 	addProgress(cmd, &j.progress)
 	_ = cmd.MarkFlagFilename("out", "csv", "jsonl")
@@ -206,6 +202,7 @@ func (j *sweepJob) write(cmd *cobra.Command, f *sweepFile, form service.SweepFor
 	defer m.stop()
 	out := bufio.NewWriterSize(f, 1<<16)
 	skip, flushed, shown := f.rows, time.Now(), time.Now()
+	told := false // a stack
 	err := service.New(nil).Sweep(cmd.Context(), j.q, j.plans, skip, func(r service.SweepRow) error {
 		line, err := form.Line(r)
 		if err != nil {
@@ -217,6 +214,10 @@ func (j *sweepJob) write(cmd *cobra.Command, f *sweepFile, form service.SweepFor
 		f.rows++
 		if r.Error != "" {
 			f.failed++
+		}
+		if r.Stack != "" && !told { // the others are likely the same
+			told = true
+			fmt.Fprintf(cmd.ErrOrStderr(), "accountant: plan %d: %s\n\n%s\n", r.Index, r.Error, r.Stack)
 		}
 		now := time.Now()
 		if now.Sub(shown) > showEvery {

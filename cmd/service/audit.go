@@ -212,7 +212,7 @@ func (s *Service) Audit(ctx context.Context, q AuditRequest) (*AuditAnswer, erro
 	if q.Plan == nil {
 		return a, nil
 	}
-	p, err := q.Plan.parse()
+	p, err := q.Plan.parse(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -110,6 +110,8 @@ type Solution struct {
 	Warnings         []string  `json:"warnings,omitempty"`
 	// Attack is the budget where it is on membership inference.
 	Attack *AttackBudget `json:"attack,omitempty"`
+	// Early says that a limit ended the search: less private values may do as well.
+	Early bool `json:"early,omitempty"`
 
 	// CanNarrow says that the recursion over data configurations knows a step.
 	CanNarrow bool `json:"-"`
@@ -207,7 +209,7 @@ func (s *Service) Calibrate(ctx context.Context, q CalibrateRequest) (Solution, 
 	if err != nil {
 		return Solution{}, err
 	}
-	plan, err := q.Plan.parse()
+	plan, err := q.Plan.parse(ctx)
 	if err != nil {
 		return Solution{}, err
 	}
@@ -240,7 +242,7 @@ func solution(c *accountant.Calibration, g accountant.Goal, r profiles.Relation)
 		return out
 	}
 	out := Solution{Neighbors: r.String(), RecordsPerPerson: severalRecords(c.Plan.Records()), Budget: &EpsilonDelta{Number(g.Epsilon), Number(g.Delta)}, Solve: g.Solve.String(),
-		Value: Number(c.Value), Factor: c.Factor, Unlimited: c.Unlimited, Meets: probe(c.Meets), FailsProved: c.FailsProved(g), TheoryGap: c.Meets.Gap != nil,
+		Value: Number(c.Value), Factor: c.Factor, Unlimited: c.Unlimited, Early: c.Early, Meets: probe(c.Meets), FailsProved: c.FailsProved(g), TheoryGap: c.Meets.Gap != nil,
 		Accuracy: Number(c.Accuracy), Evaluations: c.Evaluations, Warnings: c.Meets.Warnings, Notes: c.Meets.Warnings}
 	if c.Asked == "epsilon" {
 		out.Notes = fromZero(c.Meets.Interval).Warnings

@@ -59,7 +59,7 @@ func (s *Service) Compare(ctx context.Context, q CompareRequest) (CompareAnswer,
 	if err != nil {
 		return CompareAnswer{}, err
 	}
-	plan, err := q.Plan.parse()
+	plan, err := q.Plan.parse(ctx)
 	if err != nil {
 		return CompareAnswer{}, err
 	}

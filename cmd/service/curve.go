@@ -176,7 +176,7 @@ func (s *Service) Curve(ctx context.Context, q CurveRequest) (Curves, error) {
 	out := Curves{Kind: c.kind, From: c.from, Floor: c.floor, At: c.delta}
 	var plans []*accountant.Plan
 	for i, p := range named {
-		plan, err := p.Plan.parse()
+		plan, err := p.Plan.parse(ctx)
 		if err != nil {
 			if q.Plans != nil {
 				err = &PlanError{i, p.Name, err}

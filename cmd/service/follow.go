@@ -57,7 +57,7 @@ func Follow(ctx context.Context, q FollowRequest) (*Follower, error) {
 	}
 	f.opts = append(f.opts, accountant.WithManyQuestions())
 	if q.Plan != nil {
-		f.plan, err = q.Plan.parse()
+		f.plan, err = q.Plan.parse(ctx)
 	}
 	return f, err
 }

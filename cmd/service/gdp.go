@@ -48,7 +48,7 @@ func (s *Service) GDP(ctx context.Context, q GDPRequest) (GDPAnswer, error) {
 	if err != nil {
 		return GDPAnswer{}, err
 	}
-	p, err := q.Plan.parse()
+	p, err := q.Plan.parse(ctx)
 	if err != nil {
 		return GDPAnswer{}, err
 	}

@@ -95,7 +95,7 @@ func (s *Service) GDPSolve(ctx context.Context, q GDPSolveRequest) (GDPSolution,
 	if err != nil {
 		return GDPSolution{}, err
 	}
-	p, err := q.Plan.parse()
+	p, err := q.Plan.parse(ctx)
 	if err != nil {
 		return GDPSolution{}, err
 	}

@@ -53,7 +53,7 @@ func (s *Service) EpsilonGroup(ctx context.Context, q EpsilonRequest) (GroupEpsi
 	if err != nil {
 		return out, err
 	}
-	plan, err := q.Plan.parse()
+	plan, err := q.Plan.parse(ctx)
 	if err != nil {
 		return out, err
 	}

@@ -24,6 +24,8 @@ type LabelRequest struct {
 	Classes []string     `json:"classes,omitempty"` // in place of labels
 	Groups  []LabelGroup `json:"groups,omitempty"`  // in place of weights
 
+	Caps
+
 	// Prior stands for Labels and Weights where a door has read one.
 	Prior *labeldp.Prior `json:"-"`
 }
@@ -77,6 +79,9 @@ type LabelAnswer struct {
 
 // Check reports what is wrong with the request but for the prior.
 func (q LabelRequest) Check() error {
+	if err := q.Caps.Check(); err != nil {
+		return err
+	}
 	switch {
 	case q.Bias != nil && q.Grid == 0:
 		return fault.New("grid", "is 0, must be at least 2 with a bias")
@@ -109,10 +114,15 @@ func (q LabelRequest) Check() error {
 }
 
 // Label designs a randomizer.
-func (s *Service) Label(ctx context.Context, q LabelRequest) (*LabelAnswer, error) {
+func (s *Service) Label(ctx context.Context, q LabelRequest) (_ *LabelAnswer, err error) {
 	if err := q.Check(); err != nil {
 		return nil, err
 	}
+	ctx, end, err := q.Under(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { end(&err) }()
 	if len(q.Classes) > 0 {
 		a, err := classes(q)
 		return a, fieldFault(err, "", nil)

@@ -57,6 +57,7 @@ type LedgerSpendRequest struct {
 	Note   string   `json:"note,omitempty"`
 	// Key has the spend made once, however often it is asked for.
 	Key string `json:"key,omitempty"`
+	Caps
 }
 
 // Spent says that a spend was granted, and that the plan may run; Again that it was granted
@@ -70,6 +71,13 @@ type Spent struct {
 type LedgerCheckRequest struct {
 	Path string `json:"path"`
 	Head string `json:"head,omitempty"`
+	Caps
+}
+
+// LedgerStatusRequest asks for what is spent and what is left.
+type LedgerStatusRequest struct {
+	LedgerHandle
+	Caps
 }
 
 // Config checks the request and returns what the ledger promises.
@@ -185,13 +193,18 @@ func (s *Service) find(ctx context.Context, name string) (Ledger, error) {
 }
 
 // LedgerSpend spends a plan before it runs.
-func (s *Service) LedgerSpend(ctx context.Context, q LedgerSpendRequest) (Spent, error) {
+func (s *Service) LedgerSpend(ctx context.Context, q LedgerSpendRequest) (_ Spent, err error) {
 	l, err := s.find(ctx, q.Ledger)
 	if err != nil {
 		return Spent{}, err
 	}
+	ctx, end, err := q.Under(ctx)
+	if err != nil {
+		return Spent{}, err
+	}
+	defer func() { end(&err) }()
 	if q.Plan == nil {
-		_, err := q.Plan.parse()
+		_, err := q.Plan.parse(ctx)
 		return Spent{}, err
 	}
 	again := false
@@ -211,6 +224,7 @@ type LedgerFitsRequest struct {
 	Ledger string   `json:"ledger"`
 	Plan   PlanText `json:"plan"`
 	Limit  Decimal  `json:"limit,omitempty"`
+	Caps
 }
 
 // LedgerFits says how many times in a row a plan could be spent now.
@@ -234,16 +248,20 @@ func (s *Service) LedgerFits(ctx context.Context, q LedgerFitsRequest) (LedgerFi
 }
 
 // FitsIn is LedgerFits for a ledger that is open elsewhere.
-func FitsIn(ctx context.Context, l Ledger, q LedgerFitsRequest) (LedgerFits, error) {
+func FitsIn(ctx context.Context, l Ledger, q LedgerFitsRequest) (_ LedgerFits, err error) {
+	ctx, end, err := q.Under(ctx)
+	if err != nil {
+		return LedgerFits{}, err
+	}
+	defer func() { end(&err) }()
 	limit := int64(fitsLimit)
 	if q.Limit != "" {
-		var err error
 		if limit, err = q.Limit.whole("limit", 1, decimal.MaxWhole); err != nil {
 			return LedgerFits{}, err
 		}
 	}
 	if q.Plan == nil {
-		_, err := q.Plan.parse()
+		_, err := q.Plan.parse(ctx)
 		return LedgerFits{}, err
 	}
 	n, refusal, err := l.Fits(ctx, q.Plan, limit)
@@ -300,11 +318,16 @@ func (s *Service) LedgerLog(ctx context.Context, q LedgerLogRequest) (LedgerEntr
 }
 
 // LedgerStatus returns what is spent and what is left.
-func (s *Service) LedgerStatus(ctx context.Context, q LedgerHandle) (LedgerState, error) {
+func (s *Service) LedgerStatus(ctx context.Context, q LedgerStatusRequest) (_ LedgerState, err error) {
 	l, err := s.find(ctx, q.Ledger)
 	if err != nil {
 		return LedgerState{}, err
 	}
+	ctx, end, err := q.Under(ctx)
+	if err != nil {
+		return LedgerState{}, err
+	}
+	defer func() { end(&err) }()
 	st, err := l.Status(ctx)
 	if err != nil {
 		return LedgerState{}, err
@@ -313,10 +336,15 @@ func (s *Service) LedgerStatus(ctx context.Context, q LedgerHandle) (LedgerState
 }
 
 // LedgerCheck verifies every checksum of a file and recomputes the total.
-func (s *Service) LedgerCheck(ctx context.Context, q LedgerCheckRequest) (LedgerState, error) {
+func (s *Service) LedgerCheck(ctx context.Context, q LedgerCheckRequest) (_ LedgerState, err error) {
 	if err := s.needPath(q.Path); err != nil {
 		return LedgerState{}, err
 	}
+	ctx, end, err := q.Under(ctx)
+	if err != nil {
+		return LedgerState{}, err
+	}
+	defer func() { end(&err) }()
 	st, err := s.files.VerifyLedger(ctx, q.Path, q.Head)
 	if err != nil {
 		return LedgerState{}, fieldFault(err, "", nil)

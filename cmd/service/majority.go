@@ -40,6 +40,7 @@ type MajorityRequest struct {
 	// more by composing the bound of one answer.
 	Answers int      `json:"answers,omitempty"`
 	Delta   *float64 `json:"delta,omitempty"`
+	Caps
 }
 
 // MajorityAnswer is a noise function with its certificate.
@@ -88,7 +89,7 @@ func (q MajorityRequest) special() bool {
 
 // voters returns the mechanisms that the request's plan describes.
 func (q MajorityRequest) voters(ctx context.Context) ([]darrm.Voters, error) {
-	plan, err := q.Plan.parse()
+	plan, err := q.Plan.parse(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -182,16 +183,23 @@ func (q MajorityRequest) fault(err error) error {
 
 // Check reports what is wrong with the request.
 func (q MajorityRequest) Check() error {
-	_, _, err := q.parse()
-	return err
+	if _, _, err := q.parse(); err != nil {
+		return err
+	}
+	return q.Caps.Check()
 }
 
 // Majority returns the noise function of a private majority.
-func (s *Service) Majority(ctx context.Context, q MajorityRequest) (*MajorityAnswer, error) {
+func (s *Service) Majority(ctx context.Context, q MajorityRequest) (_ *MajorityAnswer, err error) {
 	p, o, err := q.parse()
 	if err != nil {
 		return nil, err
 	}
+	ctx, end, err := q.Under(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { end(&err) }()
 	if q.Plan != nil {
 		if p.Voters, err = q.voters(ctx); err != nil {
 			return nil, err

@@ -36,7 +36,7 @@ func matrixRuns(ctx context.Context, text PlanText) ([]MatrixRun, error) {
 	if !bytes.Contains(text, []byte("matrix")) {
 		return nil, nil
 	}
-	p, err := text.parse()
+	p, err := text.parse(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -244,7 +244,7 @@ func TestOperations(t *testing.T) {
 		}
 	}
 	// Only the good spend has been made, and only the second ledger closed.
-	st, err := s.LedgerStatus(t.Context(), LedgerHandle{"ledger-1"})
+	st, err := s.LedgerStatus(t.Context(), LedgerStatusRequest{LedgerHandle: LedgerHandle{"ledger-1"}})
 	if err != nil || st.Entries != 1 {
 		t.Errorf("%+v, %v", st, err)
 	}

@@ -47,6 +47,8 @@ type PateVotes struct {
 type PateRequest struct {
 	PateVotes
 	Orders []float64 `json:"orders,omitempty"`
+	// Caps are not those of a publication: one that ends early would tell of the votes.
+	Caps
 }
 
 // PateAnswer is the ε of the votes by the report that was asked for.
@@ -342,15 +344,23 @@ func (q PateRequest) Check() error {
 			return fault.New(fmt.Sprintf("orders[%d]", i), "%v is not a finite number", order)
 		}
 	}
+	if err := q.Caps.Check(); err != nil {
+		return err
+	}
 	return q.PateVotes.Check()
 }
 
 // Pate returns what labelling by votes cost. Where no orders are asked for and the best of the
 // default ones is the last, it goes on to larger ones.
-func (s *Service) Pate(ctx context.Context, q PateRequest) (PateAnswer, error) {
+func (s *Service) Pate(ctx context.Context, q PateRequest) (_ PateAnswer, err error) {
 	if err := q.Check(); err != nil {
 		return PateAnswer{}, err
 	}
+	ctx, end, err := q.Under(ctx)
+	if err != nil {
+		return PateAnswer{}, err
+	}
+	defer func() { end(&err) }()
 	own := q.Orders
 	for {
 		a, err := s.pate(ctx, q)

@@ -6,12 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"time"
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/fourier/godsp"
 	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/plan"
 )
 
@@ -50,15 +52,17 @@ func (p PlanText) MarshalJSON() ([]byte, error) {
 }
 
 // parse returns the plan.
-func (p PlanText) parse() (*accountant.Plan, error) {
+func (p PlanText) parse(ctx context.Context) (*accountant.Plan, error) {
 	if p == nil {
 		return nil, fault.New("plan", "is missing; must be a plan as JSON, or a string with one as YAML")
 	}
-	return parsePlan(p)
+	return parsePlan(ctx, p)
 }
 
 // parsePlan is the only place that reads plans.
-func parsePlan(text []byte) (*accountant.Plan, error) { return plan.Parse(text) }
+func parsePlan(ctx context.Context, text []byte) (*accountant.Plan, error) {
+	return plan.ParseContext(ctx, text)
+}
 
 // planField returns which part of a plan an error is about and what is wrong there;
 // false if it is no such error.
@@ -74,10 +78,16 @@ func planField(err error) (field, problem string, ok bool) {
 // package accountant. What is not given has its default.
 type Limits struct {
 	Accuracy Decimal `json:"accuracy,omitempty"` // relative width of an interval
-	Memory   Decimal `json:"memory,omitempty"`   // in MB
-	Work     Decimal `json:"work,omitempty"`     // in terms of about 40 ns
+	Caps
 
 	transform string // Method.Transform, where that can be asked for
+}
+
+// Caps say what a request may take.
+type Caps struct {
+	Memory    Decimal `json:"memory,omitempty"`     // in MB
+	Work      Decimal `json:"work,omitempty"`       // in terms of about 40 ns
+	TimeLimit Decimal `json:"time-limit,omitempty"` // in seconds; what is proved by then is the answer
 }
 
 // Most memory, in MB, and work that a request may name.
@@ -95,7 +105,7 @@ func WithMost(ctx context.Context, memory, work float64) context.Context {
 }
 
 // within is an error for limits beyond those of the context. It returns limits that are no more than those.
-func (l Limits) within(ctx context.Context) (Limits, error) {
+func (l Caps) within(ctx context.Context) (Caps, error) {
 	m, ok := ctx.Value(mostKey{}).(most)
 	if !ok {
 		return l, nil
@@ -121,15 +131,79 @@ func (l Limits) within(ctx context.Context) (Limits, error) {
 }
 
 // Bytes is the limit of memory, 0 if none was given.
-func (l Limits) Bytes() (int64, error) {
+func (l Caps) Bytes() (int64, error) {
 	x, err := l.Memory.or(0, "memory", memorySpan)
 	return int64(x * 1e6), err
 }
 
+// time is the limit of time, 0 if none was given.
+func (l Caps) time() (time.Duration, error) {
+	x, err := l.TimeLimit.or(0, "time-limit", timeoutSpan)
+	return time.Duration(x * float64(time.Second)), err
+}
+
+// Check reports what is wrong with the limits.
+func (l Caps) Check() error {
+	_, end, err := l.Under(context.Background())
+	end(&err)
+	return err
+}
+
+// Under returns a context whose calls have the limits together: all of the work, and the memory for each of their
+// questions. It ends with the time. end must follow, and is shown the error of the calls: one for want of work or time
+// gets the name of the limit.
+func (l Caps) Under(ctx context.Context) (_ context.Context, end func(*error), err error) {
+	end = func(*error) {}
+	if l, err = l.within(ctx); err != nil {
+		return ctx, end, err
+	}
+	_, left := parallel.Work(ctx)
+	work, err := l.Work.or(min(fourier.DefaultWork(1e-3), max(left, 0)), "work", workSpan)
+	if err != nil {
+		return ctx, end, err
+	}
+	bytes, err := l.Bytes()
+	if err != nil {
+		return ctx, end, err
+	}
+	limit, err := l.time()
+	if err != nil {
+		return ctx, end, err
+	}
+	if ctx = parallel.WithWork(ctx, work); bytes > 0 {
+		ctx = parallel.WithMemory(ctx, bytes)
+	}
+	stop := func() {}
+	if limit > 0 {
+		ctx, stop = context.WithTimeoutCause(ctx, limit, fourier.ErrTimeLimit)
+	}
+	return ctx, func(err *error) {
+		defer stop()
+		switch {
+		case *err == nil:
+		case errors.Is(*err, parallel.ErrWork):
+			*err = fault.New("work", "%w before anything was proved", parallel.ErrWork)
+		case context.Cause(ctx) == fourier.ErrTimeLimit && errors.Is(*err, ctx.Err()):
+			*err = fault.New("time-limit", "%w before anything was proved", fourier.ErrTimeLimit)
+		}
+	}, nil
+}
+
+// reached returns the limit of a request (Caps.Under) that was reached, nil if none was.
+func reached(ctx context.Context) error {
+	if _, left := parallel.Work(ctx); left < 0 {
+		return parallel.ErrWork
+	}
+	if err := context.Cause(ctx); err == fourier.ErrTimeLimit {
+		return err
+	}
+	return nil
+}
+
 // options turns the limits into the accountant's options.
 func (l Limits) options(ctx context.Context) ([]accountant.Option, error) {
-	l, err := l.within(ctx)
-	if err != nil {
+	var err error
+	if l.Caps, err = l.within(ctx); err != nil {
 		return nil, err
 	}
 	opts := []accountant.Option{accountant.WithProgress(func(done, total int) { report(ctx, Progress{Done: done, Total: total}) })}
@@ -153,6 +227,13 @@ func (l Limits) options(ctx context.Context) ([]accountant.Option, error) {
 			return nil, err
 		}
 		opts = append(opts, accountant.WithWorkLimit(x))
+	}
+	limit, err := l.time()
+	if err != nil {
+		return nil, err
+	}
+	if limit > 0 {
+		opts = append(opts, accountant.WithTimeLimit(limit))
 	}
 	switch l.transform {
 	case GonumTransform:
@@ -228,7 +309,7 @@ func PlanLine(err error) (line int, message string, ok bool) {
 
 // CheckPlan returns what is wrong with the text of a plan.
 func CheckPlan(text []byte) error {
-	_, err := parsePlan(text)
+	_, err := parsePlan(context.Background(), text)
 	return err
 }
 

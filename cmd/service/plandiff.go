@@ -27,8 +27,8 @@ type PlanSummary struct {
 }
 
 // PlanCheck reads a plan and computes no privacy.
-func (s *Service) PlanCheck(_ context.Context, q PlanCheckRequest) (PlanSummary, error) {
-	p, err := q.Plan.parse()
+func (s *Service) PlanCheck(ctx context.Context, q PlanCheckRequest) (PlanSummary, error) {
+	p, err := q.Plan.parse(ctx)
 	if err != nil {
 		return PlanSummary{}, err
 	}
@@ -93,7 +93,7 @@ func (s *Service) Diff(ctx context.Context, q DiffRequest) (Difference, error) {
 		if p.text == nil {
 			return Difference{}, fault.New(p.name, "is missing; must be a plan as JSON, or a string with one as YAML")
 		}
-		if _, err := p.text.parse(); err != nil {
+		if _, err := p.text.parse(ctx); err != nil {
 			return Difference{}, fmt.Errorf("%s: %w", p.name, err)
 		}
 	}

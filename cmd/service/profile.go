@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/dpaccountant/accountant"
@@ -24,6 +25,7 @@ type ProfileRequest struct {
 	Neighbors    string   `json:"neighbors,omitempty"`
 	At           Decimals `json:"at,omitempty"`
 	MinDelta     Decimal  `json:"min-delta,omitempty"` // where the range of its own ends
+	Limits
 }
 
 // Parameters are those of mechanisms in plan files; each mechanism has its own.
@@ -57,6 +59,7 @@ type Profile struct {
 	SamplingRate string            `json:"sampling-rate,omitempty"`
 	Neighbors    string            `json:"neighbors"`
 	Results      []ProfileAt       `json:"results"`
+	Warnings     []string          `json:"warnings,omitempty"`
 
 	// Given lists the parameters in their order; Same says that both directions are
 	// one and without a gap, and SameUpper that their proved ends are.
@@ -128,6 +131,8 @@ type profileQuestion struct {
 	given []Parameter
 	at    []float64 // nil for a range
 	floor float64
+
+	accuracy float64 // 0 for the default
 }
 
 // plan returns the plan of one step that the request describes. Plans are read
@@ -168,14 +173,19 @@ func (q ProfileRequest) parse() (p profileQuestion, err error) {
 		}
 		fmt.Fprintf(&b, "    sampling: {poisson: {rate: %s}}\n", strings.TrimSpace(string(q.SamplingRate)))
 	}
-	if p.plan, err = parsePlan([]byte(b.String())); err != nil {
+	if p.plan, err = parsePlan(context.Background(), []byte(b.String())); err != nil {
 		return p, q.planFault(err, has)
 	}
 	if p.at, err = q.At.in("at", span{lo: -1e6, hi: 1e6}); err != nil {
 		return p, err
 	}
-	p.floor, err = q.MinDelta.or(1e-12, "min-delta", floorSpan)
-	return p, err
+	if p.floor, err = q.MinDelta.or(1e-12, "min-delta", floorSpan); err != nil {
+		return p, err
+	}
+	if p.accuracy, err = q.Accuracy.or(0, "accuracy", accuracySpan); err != nil {
+		return p, err
+	}
+	return p, q.Caps.Check()
 }
 
 // planFault puts an error about the plan into the words of the request.
@@ -209,11 +219,16 @@ func (q ProfileRequest) Check() error {
 }
 
 // Profile returns the privacy profile of a mechanism.
-func (s *Service) Profile(ctx context.Context, q ProfileRequest) (Profile, error) {
+func (s *Service) Profile(ctx context.Context, q ProfileRequest) (_ Profile, err error) {
 	p, err := q.parse()
 	if err != nil {
 		return Profile{}, err
 	}
+	ctx, end, err := q.Under(ctx)
+	if err != nil {
+		return Profile{}, err
+	}
+	defer func() { end(&err) }()
 	step := p.plan.Steps[0]
 	var m profiles.Bounds
 	if step.Sampling == nil {
@@ -224,7 +239,7 @@ func (s *Service) Profile(ctx context.Context, q ProfileRequest) (Profile, error
 	if err != nil {
 		return Profile{}, err
 	}
-	sums, err := sumsOf(m)
+	sums, err := sumsOf(m, p.accuracy)
 	if err != nil {
 		return Profile{}, err
 	}
@@ -249,6 +264,7 @@ func (s *Service) Profile(ctx context.Context, q ProfileRequest) (Profile, error
 		}
 		out.Results = append(out.Results, row)
 	}
+	out.Warnings = sums.warnings
 	return out, nil
 }
 
@@ -257,12 +273,13 @@ func (s *Service) Profile(ctx context.Context, q ProfileRequest) (Profile, error
 type profileSums struct {
 	names        [2]string
 	upper, lower [2]*fourier.Sum
+	warnings     []string // each once
 }
 
-func sumsOf(m profiles.Bounds) (*profileSums, error) {
+func sumsOf(m profiles.Bounds, accuracy float64) (*profileSums, error) {
 	s := &profileSums{names: m.Relation.DirectionNames()}
 	one := func(p profiles.Profile) (*fourier.Sum, error) {
-		sum := fourier.New(fourier.Options{})
+		sum := fourier.New(fourier.Options{Relative: accuracy})
 		return sum, sum.Add(p, 1)
 	}
 	for d, dir := range m.Directions {
@@ -281,14 +298,23 @@ func sumsOf(m profiles.Bounds) (*profileSums, error) {
 
 func (s *profileSums) ask(ctx context.Context, eps float64) (ProfileAt, error) {
 	row := ProfileAt{Epsilon: Number(eps)}
+	delta := func(sum *fourier.Sum) (fourier.Result, error) {
+		r, err := sum.Delta(ctx, eps)
+		for _, text := range r.Warnings {
+			if text = fourier.Reason(text); !slices.Contains(s.warnings, text) {
+				s.warnings = append(s.warnings, text)
+			}
+		}
+		return r, err
+	}
 	for d := range s.upper {
-		r, err := s.upper[d].Delta(ctx, eps)
+		r, err := delta(s.upper[d])
 		if err != nil {
 			return row, err
 		}
 		x := ProfileDelta{Direction: s.names[d], Delta: boundsOf(r.Lower, r.Estimate, r.Upper)}
 		if s.lower[d] != nil {
-			r, err := s.lower[d].Delta(ctx, eps)
+			r, err := delta(s.lower[d])
 			if err != nil {
 				return row, err
 			}

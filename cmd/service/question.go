@@ -167,7 +167,7 @@ func (s *Service) Epsilon(ctx context.Context, q EpsilonRequest) (EpsilonAnswer,
 // one does not depend on what was asked before.
 func (s *Service) asked(ctx context.Context, text PlanText, l Limits, n Narrowing, one bool, f func(*accountant.Accountant) error) error {
 	if one {
-		sv, err := s.served(text, l, n)
+		sv, err := s.served(ctx, text, l, n)
 		if err != nil {
 			return err
 		}
@@ -177,7 +177,7 @@ func (s *Service) asked(ctx context.Context, text PlanText, l Limits, n Narrowin
 	if err != nil {
 		return err
 	}
-	plan, err := text.parse()
+	plan, err := text.parse(ctx)
 	if err != nil {
 		return err
 	}
@@ -259,7 +259,7 @@ func (s *Service) epsilon(ctx context.Context, q EpsilonRequest) (any, error) {
 		}
 		return certified{a.Results[0], a.Results[0].Certificate}, nil
 	}
-	return s.remember(q.Plan, q.Limits, q.Narrowing, "epsilon", q.Delta, func() (any, error) {
+	return s.remember(ctx, q.Plan, q.Limits, q.Narrowing, "epsilon", q.Delta, func() (any, error) {
 		a, err := s.Epsilon(ctx, q)
 		if err != nil {
 			return nil, err
@@ -283,7 +283,7 @@ func (s *Service) delta(ctx context.Context, q DeltaRequest) (any, error) {
 	if err := q.Check(); err != nil {
 		return nil, err
 	}
-	return s.remember(q.Plan, q.Limits, q.Narrowing, "delta", q.Epsilon, func() (any, error) {
+	return s.remember(ctx, q.Plan, q.Limits, q.Narrowing, "delta", q.Epsilon, func() (any, error) {
 		a, err := s.Delta(ctx, q)
 		if err != nil {
 			return nil, err
@@ -313,8 +313,8 @@ const (
 )
 
 // served returns what is kept of a plan and its limits, and keeps it.
-func (s *Service) served(text PlanText, l Limits, rec Narrowing) (*served, error) {
-	key := string(rec.Recursion) + " " + string(l.Accuracy) + " " + string(l.Memory) + " " + string(l.Work) + " " + l.transform + " " + string(text)
+func (s *Service) served(ctx context.Context, text PlanText, l Limits, rec Narrowing) (*served, error) {
+	key := string(rec.Recursion) + " " + string(l.Accuracy) + " " + string(l.Memory) + " " + string(l.Work) + " " + string(l.TimeLimit) + " " + l.transform + " " + string(text)
 	known := func() *served {
 		i := slices.IndexFunc(s.recent, func(r *served) bool { return r.key == key })
 		if text == nil || i < 0 {
@@ -331,7 +331,7 @@ func (s *Service) served(text PlanText, l Limits, rec Narrowing) (*served, error
 		return r, nil
 	}
 	// A long plan takes a second to read, in which others are not to wait.
-	plan, err := text.parse()
+	plan, err := text.parse(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -373,8 +373,8 @@ func (sv *served) ask(ctx context.Context, f func(*accountant.Accountant) error)
 
 // remember returns the answer to a question that was asked before, or finds it.
 // It is for questions about one number: a list is seldom asked twice.
-func (s *Service) remember(text PlanText, l Limits, rec Narrowing, op string, at OneOrMany, find func() (any, error)) (any, error) {
-	sv, err := s.served(text, l, rec)
+func (s *Service) remember(ctx context.Context, text PlanText, l Limits, rec Narrowing, op string, at OneOrMany, find func() (any, error)) (any, error) {
+	sv, err := s.served(ctx, text, l, rec)
 	if err != nil {
 		return nil, err
 	}
@@ -472,7 +472,7 @@ func (s *Service) DeltaRDP(ctx context.Context, q DeltaRequest) (RDPDeltas, erro
 
 // bounded asks the Rényi curve of a plan for a bound at each place.
 func bounded(ctx context.Context, text PlanText, at []float64, ask func(rdp.Curve, float64) (float64, float64, error), found func(at, bound, order float64)) (profiles.Relation, error) {
-	plan, err := text.parse()
+	plan, err := text.parse(ctx)
 	if err != nil {
 		return 0, err
 	}

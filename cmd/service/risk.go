@@ -73,7 +73,7 @@ func (s *Service) Risk(ctx context.Context, q RiskRequest) (RiskAnswer, error) {
 	if err != nil {
 		return RiskAnswer{}, err
 	}
-	plan, err := q.Plan.parse()
+	plan, err := q.Plan.parse(ctx)
 	if err != nil {
 		return RiskAnswer{}, err
 	}

@@ -2,11 +2,16 @@ package service
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/decimal"
+	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 )
@@ -194,12 +199,19 @@ func alignedGrid() []float64 {
 }
 
 // Sampling compares the schemes of sampling.
-func (s *Service) Sampling(ctx context.Context, q SamplingRequest) (SamplingAnswer, error) {
+//
+// All schemes share the work and the time. One that has none left has a warning in the place of ε.
+func (s *Service) Sampling(ctx context.Context, q SamplingRequest) (_ SamplingAnswer, err error) {
 	// The progress is that of the schemes, not of each.
 	r, err := q.parse(WithProgress(ctx, func(Progress) {}))
 	if err != nil {
 		return SamplingAnswer{}, err
 	}
+	ctx, end, err := q.Under(ctx)
+	if err != nil {
+		return SamplingAnswer{}, err
+	}
+	defer func() { end(&err) }()
 	out := SamplingAnswer{Mechanism: r.base.Name(), NoiseMultiplier: Number(r.noise), Neighbors: "substitute", Population: r.population, Subset: r.subset,
 		Batch: r.batch, BaseEpsilon: Number(r.epsilon), Delta: Number(r.delta), Steps: r.steps}
 	if r.epochs > 0 {
@@ -208,10 +220,10 @@ func (s *Service) Sampling(ctx context.Context, q SamplingRequest) (SamplingAnsw
 	}
 	const schemes = 6
 	report(ctx, Progress{Total: schemes})
-	poisson := Scheme{Scheme: "poisson"}
+	poisson, own := Scheme{Scheme: "poisson"}, sparing(ctx, schemes-1)
 	if r.batch > r.population {
 		poisson.NotApplicable = fmt.Sprintf("the batch, %d, is above the population, %d", r.batch, r.population)
-	} else if err := r.poisson(ctx, &poisson); err != nil {
+	} else if err := poisson.limited(own, r.poisson(own, &poisson)); err != nil {
 		return SamplingAnswer{}, err
 	}
 	out.Schemes = append(out.Schemes, poisson)
@@ -227,17 +239,41 @@ func (s *Service) Sampling(ctx context.Context, q SamplingRequest) (SamplingAnsw
 		{"must-ww", true, func() (subsample.FixedSize, error) { return subsample.NewMustWW(r.population, r.subset, r.batch) }},
 	} {
 		report(ctx, Progress{Done: len(out.Schemes), Total: schemes})
-		row := Scheme{Scheme: c.name}
+		row, ctx := Scheme{Scheme: c.name}, sparing(ctx, schemes-1-len(out.Schemes))
 		if c.subset && r.subset == 0 {
 			row.NotApplicable = "needs a subset"
 		} else if f, err := c.make(); err != nil {
 			row.NotApplicable = fieldFault(err, c.name, nil).Error()
-		} else if err := r.fixed(ctx, &row, f); err != nil {
+		} else if err := row.limited(ctx, r.fixed(ctx, &row, f)); err != nil {
 			return SamplingAnswer{}, err
 		}
 		out.Schemes = append(out.Schemes, row)
 	}
 	return out, nil
+}
+
+// reserve is the part of the work of all schemes that is kept for each of those to come, so that a recursion leaves them
+// enough for an answer without one.
+const reserve = 1.0 / 32
+
+// sparing returns a context for the next scheme, with what is left but for the reserve of so many to come.
+func sparing(ctx context.Context, others int) context.Context {
+	spent, left := parallel.Work(ctx)
+	return parallel.WithWork(ctx, max(left-float64(others)*reserve*(spent+left), 0))
+}
+
+// limited has one warning for whatever a limit of the request took from a row; err is that of filling it in.
+func (row *Scheme) limited(ctx context.Context, err error) error {
+	why := reached(ctx)
+	if why == nil || err != nil && !errors.Is(err, why) && !(why == fourier.ErrTimeLimit && errors.Is(err, ctx.Err())) {
+		return err
+	}
+	said := len(row.Warnings)
+	row.Warnings = slices.DeleteFunc(row.Warnings, func(text string) bool { return strings.Contains(text, why.Error()) })
+	if err != nil || len(row.Warnings) < said {
+		row.Warnings = append(row.Warnings, fmt.Sprintf("%v: what is asked for is wider, or missing", why))
+	}
+	return nil
 }
 
 // fixed fills in the line of a scheme of a fixed size.
@@ -284,6 +320,9 @@ func pointer(x float64) *Number {
 
 // compose fills in ε after all steps.
 func (r samplingRun) compose(ctx context.Context, row *Scheme, s subsample.Scheme) error {
+	if err := reached(ctx); err != nil {
+		return err
+	}
 	acct := accountant.New(accountant.Substitute, r.opts...)
 	if err := acct.Add(ctx, accountant.Step{Name: row.Scheme, Mechanism: r.base, Sampling: s}, r.steps); err != nil {
 		return err

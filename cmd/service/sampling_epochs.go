@@ -10,6 +10,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 )
@@ -75,15 +76,16 @@ func (s *Service) byEpochs(ctx context.Context, r samplingRun, out SamplingAnswe
 	rows := r.epochsRows()
 	report(ctx, Progress{Total: len(rows)})
 	for i, row := range rows {
+		ctx := sparing(ctx, len(rows)-1-i)
 		line, err := r.epochsLine(ctx, row)
-		if err != nil {
+		if err = line.limited(ctx, err); err != nil {
 			return SamplingAnswer{}, err
 		}
 		if i == 0 && r.target == 0 && line.Epsilon != nil {
 			r.target = float64(line.Epsilon.Upper) // of Poisson sampling
 		}
 		if line.Epsilon != nil && r.target > 0 {
-			if err := r.noiseFor(ctx, row, &line); err != nil {
+			if err := line.limited(ctx, r.noiseFor(ctx, row, &line)); err != nil {
 				return SamplingAnswer{}, err
 			}
 		}
@@ -97,6 +99,9 @@ func (s *Service) byEpochs(ctx context.Context, r samplingRun, out SamplingAnswe
 // epochsLine returns what the scheme costs with the noise that was given.
 func (r samplingRun) epochsLine(ctx context.Context, row epochsRow) (Scheme, error) {
 	line := Scheme{Scheme: row.name}
+	if err := reached(ctx); err != nil && row.err == nil {
+		return line, err
+	}
 	steps, err := []accountant.Step(nil), row.err
 	if err == nil {
 		steps, err = row.plan(r.base)
@@ -140,6 +145,8 @@ func (r samplingRun) noiseFor(ctx context.Context, row epochsRow, line *Scheme) 
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case errors.Is(err, parallel.ErrWork):
+		return err
 	case err != nil:
 		line.Warnings = append(line.Warnings, fmt.Sprintf("no noise was found for ε = %v: %v", r.target, err))
 		return nil

@@ -3,11 +3,12 @@ package service
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 
 	"github.com/dpaccountant/accountant"
-	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/parallel"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
@@ -29,6 +30,7 @@ type SelectRequest struct {
 	Max              int       `json:"max,omitempty"`
 	FirstAbove       bool      `json:"first-above,omitempty"` // the first outcome above a threshold, in place of the best
 	Delta            *float64  `json:"delta,omitempty"`
+	Caps
 }
 
 // SelectLaws are the laws that are compared where a request names none.
@@ -87,17 +89,22 @@ func (q SelectRequest) Check() error {
 	if n := max(1, len(q.Means)) * max(1, len(q.Laws)); n > MaxSelected {
 		return shape("%s and %s make more than 1000 lines", "mean", "law")
 	}
-	return nil
+	return q.Caps.Check()
 }
 
 // MaxSelected bounds the lines of an answer.
 const MaxSelected = 1000
 
 // Select prices private selection.
-func (s *Service) Select(ctx context.Context, q SelectRequest) (SelectAnswer, error) {
+func (s *Service) Select(ctx context.Context, q SelectRequest) (_ SelectAnswer, err error) {
 	if err := q.Check(); err != nil {
 		return SelectAnswer{}, err
 	}
+	ctx, end, err := q.Under(ctx)
+	if err != nil {
+		return SelectAnswer{}, err
+	}
+	defer func() { end(&err) }()
 	if q.Laws == nil {
 		q.Laws = SelectLaws
 		if q.FirstAbove {
@@ -121,6 +128,9 @@ func (s *Service) Select(ctx context.Context, q SelectRequest) (SelectAnswer, er
 			}
 			out.Laws = append(out.Laws, row)
 		}
+	}
+	if why := reached(ctx); why != nil {
+		out.Notes = append(out.Notes, fmt.Sprintf("%v: what is proved is wider than need be", why))
 	}
 	for _, r := range out.Laws {
 		if r.Epsilon.Paper != nil && (!c.declared || c.dl > 0) {
@@ -154,21 +164,22 @@ func (q SelectRequest) candidate(ctx context.Context) (c selectCandidate, err er
 		c.smooth = c.bound
 		return c, nil
 	}
-	plan, err := q.Plan.parse()
+	plan, err := q.Plan.parse(ctx)
 	if err != nil {
 		return c, err
 	}
-	if c.bound, err = selectBound(ctx, plan, 1e-4); err != nil {
+	_, work := parallel.Work(ctx)
+	if c.bound, err = selectBound(ctx, plan, 1e-4, work); err != nil {
 		return c, err
 	}
-	a := plan.Accountant(accountant.WithAccuracy(1e-4), accountant.WithWorkLimit(fourier.DefaultWork(1e-4)/selectShare))
+	a := plan.Accountant(accountant.WithAccuracy(1e-4), accountant.WithWorkLimit(work/selectShare))
 	if err := a.AddPlan(ctx, plan); err != nil {
 		return c, err
 	}
 	if c.both, err = a.Candidate(ctx); err != nil {
 		return c, err
 	}
-	smooth, err := selectBound(ctx, plan, 1e-3)
+	smooth, err := selectBound(ctx, plan, 1e-3, work)
 	if err != nil {
 		return c, err
 	}
@@ -201,8 +212,8 @@ const selectShare = 20
 
 // selectBound returns the certified δ(ε) of a plan to a relative accuracy, each
 // ε computed once.
-func selectBound(ctx context.Context, plan *accountant.Plan, accuracy float64) (selection.Bound, error) {
-	a := plan.Accountant(accountant.WithAccuracy(accuracy), accountant.WithWorkLimit(fourier.DefaultWork(accuracy)/selectShare))
+func selectBound(ctx context.Context, plan *accountant.Plan, accuracy, work float64) (selection.Bound, error) {
+	a := plan.Accountant(accountant.WithAccuracy(accuracy), accountant.WithWorkLimit(work/selectShare))
 	if err := a.AddPlan(ctx, plan); err != nil {
 		return nil, err
 	}
@@ -218,6 +229,15 @@ func selectBound(ctx context.Context, plan *accountant.Plan, accuracy float64) (
 		}
 		if d, ok := known[eps]; ok {
 			return d, nil
+		}
+		if reached(ctx) != nil {
+			least := 1.0
+			for e, d := range known {
+				if e <= eps {
+					least = min(least, d)
+				}
+			}
+			return least, nil
 		}
 		iv, err := a.Delta(ctx, eps)
 		if err == nil {

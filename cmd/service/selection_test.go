@@ -7,11 +7,11 @@ import (
 
 // such ε took nine seconds.
 func TestSelectFar(t *testing.T) {
-	plan, err := parsePlan([]byte("neighbors: add-remove\nsteps:\n  - mechanism: {gaussian: {noise-multiplier: 0.8}}\n    sampling: {poisson: {rate: 0.01}}\n    count: 10000\n"))
+	plan, err := parsePlan(t.Context(), []byte("neighbors: add-remove\nsteps:\n  - mechanism: {gaussian: {noise-multiplier: 0.8}}\n    sampling: {poisson: {rate: 0.01}}\n    count: 10000\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	bound, err := selectBound(t.Context(), plan, 1e-3)
+	bound, err := selectBound(t.Context(), plan, 1e-3, 2.5e8)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/nearest"
@@ -332,6 +333,8 @@ func (h head) failure(err error) *Error {
 	case errors.Is(err, context.DeadlineExceeded) && h.Timeout != "":
 		seconds, _ := h.Timeout.in("timeout", timeoutSpan)
 		return &Error{Kind: KindTimeout, Message: fmt.Sprintf("timeout: there is no answer after %s seconds", decimal.Short(seconds))}
+	case errors.Is(err, fourier.ErrTimeLimit):
+		kind = KindTimeout
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return &Error{Kind: KindCancelled, Message: "cancelled"}
 	case errors.Is(err, ledger.ErrBudget):

@@ -35,6 +35,8 @@ type SweepRow struct {
 	Warning string
 	// Error is the problem with the plan, with the path of its field; "" if there is none.
 	Error string
+	// Stack is where an internal error was raised: it is for a log, and in no column.
+	Stack string
 }
 
 // A SweepValue is the value that meets a budget; Bounds of its row are proved there.
@@ -80,6 +82,10 @@ func rowOf(question sweep.Question, r sweep.Row) SweepRow {
 	}
 	if r.Err != nil {
 		row.Error = planMessage(r.Err)
+		var internal sweep.InternalError
+		if errors.As(r.Err, &internal) {
+			row.Stack = internal.Stack
+		}
 		return row
 	}
 	row.Gap, row.Warning = basis.ErrorBudget.TheoryGap, fault.Line(strings.Join(basis.Warnings, "; "))

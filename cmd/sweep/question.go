@@ -74,11 +74,17 @@ func (q Question) calibrate(ctx context.Context, p *accountant.Plan) []Answer {
 	return answers
 }
 
+// An InternalError is a panic about a plan. Its text is for the row, its stack for a log.
+type InternalError struct{ *fault.Panic }
+
+// Error returns the text without the stack.
+func (e InternalError) Error() string { return fmt.Sprintf("internal error: %v", e.Value) }
+
 // guarded calls f. A panic is an error of the plan that it is about, and ends no sweep.
 func guarded(f func() error) (err error) {
 	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("internal error: %v", r)
+		if p := fault.Caught(recover()); p != nil {
+			err = InternalError{p}
 		}
 	}()
 	return f()

@@ -10,6 +10,10 @@ import (
 // ErrWork is why a call ended that was to take more than the work of its context.
 var ErrWork = errors.New("the work limit was reached")
 
+// ErrTimeLimit is the cause of a context that ends a question without making it fail: the best
+// that is proved by then is the answer, with a warning.
+var ErrTimeLimit = errors.New("the time limit was reached")
+
 type workKey struct{}
 
 // work is what the calls of a context may take, and have taken.
@@ -25,6 +29,21 @@ type work struct {
 func WithWork(ctx context.Context, most float64) context.Context {
 	outer, _ := ctx.Value(workKey{}).(*work)
 	return context.WithValue(ctx, workKey{}, &work{most: most, outer: outer})
+}
+
+type memoryKey struct{}
+
+// WithMemory returns a context whose questions take at most so many bytes each.
+func WithMemory(ctx context.Context, bytes int64) context.Context {
+	return context.WithValue(ctx, memoryKey{}, bytes)
+}
+
+// Memory returns how many bytes a question of the context may take, math.MaxInt64 without a limit.
+func Memory(ctx context.Context) int64 {
+	if bytes, ok := ctx.Value(memoryKey{}).(int64); ok {
+		return bytes
+	}
+	return math.MaxInt64
 }
 
 // Spend takes work off what the context has left, and returns ErrWork once that is too little. Limits

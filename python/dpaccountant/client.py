@@ -320,7 +320,8 @@ class Accountant(Systems):
     ) -> Profile:
         """δ at every ε of one run of a mechanism, in each direction.
 
-        ``parameters`` are those of plan files: ``noise_multiplier=1``.
+        ``parameters`` are those of plan files, ``noise_multiplier=1``, and the limits
+        ``accuracy``, ``memory`` (MB), ``work`` and ``time_limit`` (seconds).
         """
         options = given(
             at=at, sampling_rate=sampling_rate, neighbors=neighbors, min_delta=min_delta, **parameters
@@ -445,10 +446,10 @@ class Accountant(Systems):
         return tuple(self.request("ledger-log", path=self._path(path))["entries"])
 
     def check_ledger(
-        self, path: Union[str, "os.PathLike[str]"], head: str = ""
+        self, path: Union[str, "os.PathLike[str]"], head: str = "", **limits: float
     ) -> LedgerStatus:
         """Verify every checksum of a ledger file and recompute the total.
 
-        ``head`` is a ``LedgerStatus.head`` of earlier that must still be there.
+        ``head`` is a ``LedgerStatus.head`` of earlier that must still be there, ``limits`` are as for ``Ledger``.
         """
-        return status_of(self.request("ledger-check", path=self._path(path), head=head))
+        return status_of(self.request("ledger-check", path=self._path(path), head=head, **given(**limits)))

@@ -15,7 +15,7 @@ import (
 
 // ErrTimeLimit is the cause of a context that ends a question without making it fail: the best
 // interval proved by then is the answer, with a warning.
-var ErrTimeLimit = errors.New("the time limit was reached")
+var ErrTimeLimit = parallel.ErrTimeLimit
 
 // Why an interval may stay wider than asked.
 var (

@@ -1,0 +1,75 @@
+package accountant
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/dpaccountant/accountant/fourier"
+	"github.com/dpaccountant/accountant/internal/parallel"
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/subsample"
+)
+
+// manyNoises is a plan whose every evaluation takes all of its work: many discrete laws, which only lattices compose.
+func manyNoises(t *testing.T) *Plan {
+	t.Helper()
+	p := &Plan{Neighbors: AddRemove}
+	for i := range 8 {
+		m, err := profiles.NewDiscreteGaussianMechanism(1+float64(i)/37, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := subsample.NewPoisson(0.01)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Steps = append(p.Steps, Step{Mechanism: m, Sampling: s, Count: 10})
+	}
+	return p
+}
+
+// TestCalibrateWithin: all evaluations of a search share one work limit, and about twice that is the most that it takes; what it
+// ends with meets the budget, is marked and has one warning.
+func TestCalibrateWithin(t *testing.T) {
+	p := manyNoises(t)
+	g := Goal{Epsilon: 1, Delta: 1e-5, Solve: NoiseMultiplier}
+	for _, work := range []float64{1e3, 1e5, 3e6} {
+		ctx := parallel.WithWork(t.Context(), math.Inf(1))
+		c, err := Calibrate(ctx, p, g, WithWorkLimit(work))
+		if err != nil {
+			t.Errorf("work %v: %v", work, err)
+			continue
+		}
+		spent, _ := parallel.Work(ctx)
+		t.Logf("work %g: spent %.3g, factor %v, ε ≤ %v, %d evaluations, early %v", work, spent, c.Value, c.Meets.Upper, c.Evaluations, c.Early)
+		if !c.Early || c.Unlimited || len(c.Meets.Warnings) != 1 || !(c.Meets.Upper <= g.Epsilon) {
+			t.Errorf("work %v: early %v, unlimited %v, warnings %q, ε ≤ %v", work, c.Early, c.Unlimited, c.Meets.Warnings, c.Meets.Upper)
+		}
+		if c.Fails != nil && !(c.Fails.Value < c.Value && c.Fails.Upper > g.Epsilon) {
+			t.Errorf("work %v: %v fails with ε ≤ %v beside %v", work, c.Fails.Value, c.Fails.Upper, c.Value)
+		}
+		if most := 2*work + 8*lastLooks*fixedWork; spent > most {
+			t.Errorf("a limit of %v took %v", work, spent)
+		}
+	}
+}
+
+// fixedWork is what a step takes of an evaluation whatever the limit is: the least of its laws (meter.leastVertices).
+const fixedWork = 2.5e5
+
+// TestCalibrateInTime: a search that the time limit ends says so, or has the value that it has found.
+func TestCalibrateInTime(t *testing.T) {
+	p := manyNoises(t)
+	g := Goal{Epsilon: 1, Delta: 1e-5, Solve: NoiseMultiplier}
+	if _, err := Calibrate(t.Context(), p, g, WithTimeLimit(time.Nanosecond)); !errors.Is(err, fourier.ErrTimeLimit) {
+		t.Errorf("after no time: %v", err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := Calibrate(ctx, p, g, WithTimeLimit(time.Hour)); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
