@@ -75,7 +75,7 @@ func (l *Ledger) admit(ctx context.Context, batch []*request, judge bool) (lines
 			continue
 		}
 		s.count(r.entry, a)
-		s.moved(line.Sum, int64(len(line.Content)+lineFrame), "")
+		s.moved(line)
 		lines = append(lines, line)
 	}
 	return lines, nil

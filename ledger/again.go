@@ -8,12 +8,15 @@ import (
 	"slices"
 )
 
-// again returns an entry whose plan stands in the line as it did in an earlier one.
-func (s *state) again(content []byte) (e entry, ok bool) {
-	if e, ok = s.plain(content); ok {
-		_, ok = s.stored[string(e.Plan)]
+// entry returns the entry of a content.
+func (s *state) entry(content []byte) (entry, error) {
+	if e, ok := s.plain(content); ok {
+		if _, ok = s.stored[string(e.Plan)]; ok || s.summed < s.until {
+			return e, nil
+		}
 	}
-	return e, ok
+	var e entry
+	return e, strict(content, &e)
 }
 
 // plain takes a content apart that is {"time":"…","note":"…","key":"…","plan":…} with the note and the key left out or not, in the

@@ -21,7 +21,7 @@ import (
 //
 // Who goes on with a copy has to enter what was run since: the copy does not know it.
 func (l *Ledger) Backup(ctx context.Context, path string) (st Status, err error) {
-	if l.path == "" && l.store == nil {
+	if _, ok := l.store.(*memory); ok {
 		return st, fault.New("ledger", "is in memory, and has no lines to copy")
 	}
 	if _, err := os.Lstat(path); err == nil {
@@ -66,20 +66,20 @@ func (l *Ledger) Backup(ctx context.Context, path string) (st Status, err error)
 // copyLines writes the lines up to the last that was read.
 func (l *Ledger) copyLines(ctx context.Context, w io.Writer) error {
 	head, left := "", l.state.lines
-	all := open(l.path)
-	all.store = l.store
-	all.state.copy = func(line Line) (err error) {
-		if left > 0 {
-			left, head = left-1, line.Sum
-			_, err = w.Write(line.text())
+	err := l.store.Lines(ctx, 0, func(line Line) error {
+		if left == 0 {
+			return nil
 		}
+		if !line.follows(head) {
+			return errChain
+		}
+		head = line.Sum
+		left--
+		_, err := w.Write(line.text())
 		return err
+	})
+	if err == nil && (left > 0 || head != l.state.head) {
+		err = fmt.Errorf("%v: was replaced or changed while it was copied", l)
 	}
-	if _, err := all.load(ctx); err != nil {
-		return err
-	}
-	if left > 0 || head != l.state.head {
-		return fmt.Errorf("%v: was replaced or changed while it was copied", l)
-	}
-	return nil
+	return err
 }

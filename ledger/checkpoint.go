@@ -1,5 +1,3 @@
-// Checkpoint: a line that makes a long ledger quick to open.
-
 package ledger
 
 import (
@@ -16,7 +14,7 @@ import (
 // most spends; before it refuses one it reads and composes all entries. The checkpoint itself takes as long as
 // Verify, without keeping a spend waiting.
 func (l *Ledger) Checkpoint(ctx context.Context) error {
-	if l.path == "" {
+	if _, ok := l.store.(*file); !ok {
 		return fault.New("ledger", "is not a file, and only files have checkpoints")
 	}
 	if program() == "" {
@@ -27,7 +25,7 @@ func (l *Ledger) Checkpoint(ctx context.Context) error {
 	}
 	defer l.end()
 	for range 2 * tries {
-		if _, err := l.load(ctx); err != nil {
+		if err := l.load(ctx); err != nil {
 			return err
 		}
 		if err := l.whole(ctx); err != nil {
@@ -45,7 +43,7 @@ func (l *Ledger) Checkpoint(ctx context.Context) error {
 			return err
 		}
 		head := s.head
-		done, err := l.underLock(ctx, false, func(context.Context) ([]Line, error) {
+		done, err := l.change(ctx, true, func(context.Context) ([]Line, error) {
 			if s.head != head {
 				return nil, errUnknown
 			}
@@ -53,7 +51,7 @@ func (l *Ledger) Checkpoint(ctx context.Context) error {
 			if err != nil {
 				return nil, err
 			}
-			s.moved(line.Sum, int64(len(line.Content)+lineFrame), "")
+			s.moved(line)
 			s.marked = mark{s.marked.number + 1, s.entries, program()}
 			return []Line{line}, nil
 		})
@@ -62,4 +60,47 @@ func (l *Ledger) Checkpoint(ctx context.Context) error {
 		}
 	}
 	return l.overtaken()
+}
+
+// trusted returns how many entries the last checkpoint of this program stands for, 0 if there is none: they are read all the same,
+// but need not be computed. If the lines cannot be read, who goes on to read them learns why.
+func (l *Ledger) trusted(ctx context.Context) (entries int) {
+	_ = l.store.Lines(ctx, 0, func(line Line) error {
+		var c checkpoint
+		if isCheckpoint(line.Content) && strict(line.Content, &c) == nil && c.Program != "" && c.Program == program() {
+			entries = int(c.Entries)
+		}
+		return nil
+	})
+	return entries
+}
+
+// pass takes over a checkpoint. That which is believed stands for the entries before it; any other one is passed by, or checked.
+func (s *state) pass(content []byte) error {
+	var c checkpoint
+	if err := strict(content, &c); err != nil {
+		return err
+	}
+	mine := c.Program != "" && c.Program == program()
+	switch {
+	case c.Entries != int64(s.entries):
+		return fault.New("checkpoint", "%d is not the number of entries before it, %d", c.Entries, s.entries)
+	case s.summed < s.until && (s.entries < s.until || !mine): // the one that is believed comes
+	case s.summed < s.until:
+		if c.Runs < 0 || c.Runs > maxRuns {
+			return fault.New("runs", "%d is not in [0, 2^53]", c.Runs)
+		}
+		if err := s.judge.resume(c.Sums); err != nil {
+			return err
+		}
+		s.runs, s.summed = c.Runs, s.entries
+	case c.Runs != s.runs:
+		return fault.New("runs", "%d is not the number of runs before it, %d", c.Runs, s.runs)
+	case s.check != nil && mine:
+		if err := s.check(c.Sums); err != nil {
+			return err
+		}
+	}
+	s.marked = mark{s.marked.number + 1, s.entries, c.Program}
+	return nil
 }

@@ -108,8 +108,12 @@ func (s *state) count(e entry, a admission) {
 	s.counted(e, a)
 }
 
-// restore takes over an entry of the file.
+// restore takes over an entry that was read; a checkpoint may have its cost.
 func (s *state) restore(e entry, quick bool) error {
+	if s.summed < s.until {
+		s.counted(e, admission{})
+		return nil
+	}
 	a, err := s.admission(e)
 	if err == nil {
 		err = s.judge.restore(a.text, a.plan, quick)

@@ -24,7 +24,7 @@ func (l *Ledger) Fits(ctx context.Context, plan []byte, limit int64) (count int6
 		return 0, nil, err
 	}
 	defer l.end()
-	if _, err := l.load(ctx); err != nil {
+	if err := l.load(ctx); err != nil {
 		return 0, nil, err
 	}
 	if l.state.config.Mode == Planned { // a bound may be enough to admit, and not to count

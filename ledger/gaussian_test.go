@@ -37,7 +37,7 @@ func TestGaussianLedger(t *testing.T) {
 	if gaussians != 28 || renyi >= gaussians {
 		t.Errorf("%d steps, %d by the Rényi filter", gaussians, renyi)
 	}
-	back, err := Open(ctx, l.path)
+	back, err := Open(ctx, l.String())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestGaussianLedger(t *testing.T) {
 	if !strings.Contains(st.Guarantee, "filter of Gaussian differential privacy") {
 		t.Error(st.Guarantee)
 	}
-	if _, err := Check(ctx, l.path); err != nil {
+	if _, err := Check(ctx, l.String()); err != nil {
 		t.Error(err)
 	}
 	// A smaller step still fits.

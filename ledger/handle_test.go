@@ -191,7 +191,7 @@ func TestLogOfReplaced(t *testing.T) {
 	if err := spend(l); err != nil {
 		t.Fatal(err)
 	}
-	reader, shown := open(path), 0
+	reader, shown := open(&file{path: path}), 0
 	if _, err := reader.log(t.Context(), func(Entry) { shown++ }); err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +199,7 @@ func TestLogOfReplaced(t *testing.T) {
 	if err := spend(l); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := reader.load(t.Context()); err != nil || shown != 2 {
+	if err := reader.load(t.Context()); err != nil || shown != 2 {
 		t.Errorf("%d entries shown, want 2, error %v", shown, err)
 	}
 }

@@ -34,7 +34,7 @@ func (s *state) keep(e entry) {
 		return
 	}
 	if s.keys == nil {
-		s.keys = make(map[digest]digest, s.expected)
+		s.keys = map[digest]digest{}
 	}
 	key := digestOf(e.Key)
 	if _, ok := s.keys[key]; ok {

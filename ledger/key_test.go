@@ -124,7 +124,7 @@ func TestSpendOnceOvertaken(t *testing.T) {
 	for key, judge := range map[string]bool{"a": false, "b": true} {
 		e := entry{Time: "2026-01-01T00:00:00Z", Key: key, Plan: storedPlan([]byte(keyPlan))}
 		for range 2 { // the judge has a second one proved
-			if _, err := l.load(t.Context()); err != nil {
+			if err := l.load(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := l.state.judged(t.Context(), e); err != nil {
@@ -158,7 +158,7 @@ func TestKeyOfALostSpend(t *testing.T) {
 		if _, err := l.SpendOnce(t.Context(), "first", []byte(keyPlan), ""); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := l.load(t.Context()); err != nil {
+		if err := l.load(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		undo, _ := l.state.mark()

@@ -1,6 +1,3 @@
-// Opening and spending. Every call has the ledger's turn to itself; nothing is spent unless it is
-// in the file.
-
 package ledger
 
 import (
@@ -19,12 +16,13 @@ import (
 )
 
 // New returns a ledger in memory, which ends with the process.
-func New(c Config) (*Ledger, error) {
-	l := open("")
-	if err := l.state.begin(&c); err != nil {
-		return nil, err
-	}
-	return l.opened(), nil
+func New(c Config) (*Ledger, error) { return CreateStore(context.Background(), &memory{}, c) }
+
+// Create makes a new ledger file. It fails if there is a file already, except for
+// one that is empty or nothing but the beginning of a header, which a Create that
+// was killed has left behind.
+func Create(path string, c Config) (*Ledger, error) {
+	return CreateStore(context.Background(), &file{path: path, fresh: true}, c)
 }
 
 // CreateStore makes a ledger in a store that is empty; the error of one that is not is fs.ErrExist.
@@ -33,7 +31,9 @@ func CreateStore(ctx context.Context, s Store, c Config) (*Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = s.Append(ctx, func(lines func(int64, func(Line) error) error) ([]Line, error) {
+	limited, cancel := patient(ctx)
+	defer cancel()
+	err = s.Append(limited, func(lines func(int64, func(Line) error) error) ([]Line, error) {
 		err := lines(0, func(Line) error { return known{fmt.Errorf("%s: exists already", s), fs.ErrExist} })
 		return []Line{line}, err
 	})
@@ -43,14 +43,148 @@ func CreateStore(ctx context.Context, s Store, c Config) (*Ledger, error) {
 	return OpenStore(ctx, s)
 }
 
+// Open opens a ledger file, and reads all of it.
+func Open(ctx context.Context, path string) (*Ledger, error) {
+	return OpenStore(ctx, &file{path: path})
+}
+
 // OpenStore opens the ledger in a store, and reads and verifies all of it. The error of a store that has none is fs.ErrNotExist.
 func OpenStore(ctx context.Context, s Store) (*Ledger, error) {
-	l := open("")
-	l.store = s
-	if _, err := l.load(ctx); err != nil {
+	l := open(s)
+	l.trust = true
+	if err := l.load(ctx); err != nil {
 		return nil, err
 	}
-	return l.opened(), nil
+	l.config = l.state.config
+	return l, nil
+}
+
+// open returns a handle that has not read anything yet.
+func open(s Store) *Ledger {
+	return &Ledger{store: s, turn: make(chan struct{}, 1), state: &state{}}
+}
+
+// load reads what is new, without a lock.
+func (l *Ledger) load(ctx context.Context) error {
+	if l.lost != nil {
+		return l.lost
+	}
+	if _, ok := l.store.(*file); ok && l.trust && !l.state.header {
+		l.state.until = l.trusted(ctx)
+	}
+	err := l.follow(func(n int64, each func(Line) error) error { return l.store.Lines(ctx, n, each) }, false)
+	switch {
+	case err != nil:
+	case !l.state.header:
+		err = known{fmt.Errorf("%v: has no ledger, as it has no complete first line; nothing was spent in it", l), fs.ErrNotExist}
+	case l.state.summed < l.state.until: // the checkpoint was taken back in between
+		l.rest()
+		l.trust = false
+		err = l.load(ctx)
+	}
+	return err
+}
+
+// whole has every entry counted for itself, also those that a checkpoint stands for.
+func (l *Ledger) whole(ctx context.Context) error {
+	if l.state.summed == 0 {
+		return nil
+	}
+	all := open(l.store)
+	all.seen = resting{l.state.head, l.state.entries}
+	if err := all.load(ctx); err != nil {
+		l.lost = all.lost
+		return err
+	}
+	l.state = all.state
+	return nil
+}
+
+// follow takes over what lines gives. The last line that was read comes again, and must be there unchanged. quick makes it stop
+// with errUnknown at an entry that takes a computation. What it has taken over stays, also when a later line is wrong.
+func (l *Ledger) follow(lines func(int64, func(Line) error) error, quick bool) error {
+	s := l.state
+	first := s.header
+	err := lines(max(0, s.lines-1), func(line Line) error {
+		switch {
+		case first && (line.Sum != s.head || !line.follows(s.before)):
+			return errChain
+		case first:
+			first = false
+			return nil
+		case !line.follows(s.head):
+			return atLine(l.store, s.lines+1, errChain)
+		}
+		if err := s.replay(line, quick); err != nil {
+			return atLine(l.store, s.lines+1, err)
+		}
+		if s.head == l.seen.head {
+			l.seen = resting{}
+		}
+		return nil
+	})
+	gone := err == nil || errors.Is(err, errChain)
+	switch {
+	case gone && first:
+		l.lost = l.hasLost(s.entries)
+	case gone && l.seen.head != "" && l.seen.entries >= 0:
+		l.lost = l.hasLost(l.seen.entries)
+	case err == nil && l.seen.head != "":
+		l.lost = fmt.Errorf("%v: no line has the checksum %s: entries were taken away or rewritten", l, l.seen.head)
+	default:
+		return err
+	}
+	return l.lost
+}
+
+// atLine is an error about the line with a number.
+func atLine(s Store, number int64, err error) error {
+	return fmt.Errorf("%v:%d: %w", s, number, err)
+}
+
+// change adds the lines that make returns on top of all that is there, or nothing. done is false if it is to be tried again: somebody
+// was first, or has made entries that take a computation, for which quick has no time.
+func (l *Ledger) change(ctx context.Context, quick bool, make func(ctx context.Context) ([]Line, error)) (done bool, err error) {
+	limited, cancel := patient(ctx)
+	defer cancel()
+	held := limited
+	undo, settle := func() {}, func() {}
+	defer func() {
+		if done {
+			settle()
+		} else {
+			undo()
+		}
+	}()
+	err = l.store.Append(limited, func(lines func(int64, func(Line) error) error) ([]Line, error) {
+		testHeld()
+		if err := l.follow(lines, quick); err != nil {
+			return nil, err
+		}
+		undo, settle = l.state.mark()
+		var cancel context.CancelFunc
+		held, cancel = context.WithTimeout(ctx, heldLimit())
+		defer cancel()
+		return make(held)
+	})
+	switch {
+	case err == nil:
+		return true, nil
+	case errors.Is(err, errUnknown) || errors.Is(err, ErrConflict):
+		return false, nil
+	case errors.Is(err, ErrInDoubt) || errors.Is(err, ErrBusy) || ctx.Err() != nil:
+		return false, err
+	case limited.Err() != nil:
+		err = known{fmt.Errorf("%v: waited %v for others, and nothing was spent: %w", l, lockWait, err), ErrBusy}
+	case errors.Is(held.Err(), context.DeadlineExceeded):
+		err = l.overtaken()
+	}
+	return false, err
+}
+
+// patient bounds how long a writer waits for others.
+func patient(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, lockWait, ErrBusy)
 }
 
 // Config returns what the ledger promises.

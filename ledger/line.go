@@ -149,59 +149,44 @@ func splitLine(line []byte) (sum string, rest []byte, ok bool) {
 	return string(line[len(linePrefix):n]), line[n+len(lineMiddle):], true
 }
 
-// decodeLine returns the content of a line that has its line feed, and its
-// checksum; false if it is not a line that follows prev.
-func decodeLine(prev string, line []byte) (content []byte, sum string, ok bool) {
-	sum, rest, ok := splitLine(line)
-	if !ok {
-		return nil, "", false
-	}
-	content, ok = bytes.CutSuffix(rest, []byte(lineSuffix))
-	if !ok {
-		return content, sum, false
-	}
-	right := sumOf(prev, content)
-	return content, sum, string(right[:]) == sum
+// follows reports whether the line has the checksum that one behind prev has.
+func (l Line) follows(prev string) bool {
+	right := sumOf(prev, l.Content)
+	return string(right[:]) == l.Sum
 }
-
-// A tail is what stands after the last line feed of a file.
-type tail struct {
-	content []byte // if the content is whole
-	sum     string
-	size    int    // up to the end of what is right
-	missing string // what the line lacks behind that
-}
-
-// errEnding is of a line that is whole but for its ending.
-var errEnding = errors.New("the content follows from the line before, but not the ending: the last bytes of the file were damaged or changed")
 
 // errChain is of a line that is not what was written.
 var errChain = errors.New("the checksum does not follow from the line before: the file was damaged or changed here")
 
-// decodeTail returns what a tail is. A content that is nil is torn: what would
-// be the beginning of a line, of which a file system may leave zeros.
-func decodeTail(prev string, data []byte) (tail, error) {
-	text := bytes.TrimRight(data, "\x00")
-	if sum, rest, ok := splitLine(text); ok {
+// decodeLine returns the line that a file has there, and what it lacks of its ending, which only the last one may. A content that
+// is nil is torn: it would be the beginning of a line, of which a file system may leave zeros.
+func decodeLine(raw []byte) (line Line, missing string, err error) {
+	text := bytes.TrimRight(raw, "\x00")
+	sum, rest, framed := splitLine(text)
+	content, whole := bytes.CutSuffix(rest, []byte(lineSuffix))
+	switch {
+	case framed && whole:
+		return Line{sum, content}, "", nil
+	case bytes.HasSuffix(raw, []byte("\r\n")):
+		return line, "", known{errors.New("ends in a carriage return: something has changed the line ends to those of Windows"), errChain}
+	case bytes.HasSuffix(raw, []byte("\n")):
+		return line, "", errChain
+	case framed:
 		d := json.NewDecoder(bytes.NewReader(rest))
-		var content json.RawMessage
-		if d.Decode(&content) == nil {
-			end := int(d.InputOffset())
-			content, ending := rest[:end], rest[end:]
-			if checksum(prev, content) != sum {
-				return tail{}, errChain
-			}
-			missing, ok := strings.CutPrefix(lineSuffix, string(ending))
+		var value json.RawMessage
+		if d.Decode(&value) == nil {
+			end := d.InputOffset()
+			missing, ok := strings.CutPrefix(lineSuffix, string(rest[end:]))
 			if !ok {
-				return tail{}, errEnding
+				err = known{errors.New("the line is whole but for its ending: the last bytes of the file were damaged or changed"), errChain}
 			}
-			return tail{content, sum, len(text), missing}, nil
+			return Line{sum, rest[:end]}, missing, err
 		}
 	}
 	if !startsLine(text, "{") {
-		return tail{}, errChain
+		err = errChain
 	}
-	return tail{}, nil
+	return line, "", err
 }
 
 // startsLine reports whether data is the beginning of a line that ends before its

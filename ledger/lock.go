@@ -23,10 +23,6 @@ import (
 // lockWait is how long a writer waits for another.
 var lockWait = 10 * time.Second
 
-// ErrBusy is what the error of a spend is that others kept from being made: nothing was spent,
-// and it may be tried again.
-var ErrBusy = errors.New("the ledger is busy")
-
 // A holder is who holds a lock.
 type holder struct {
 	PID     int    `json:"pid"`
@@ -55,13 +51,7 @@ type lock struct {
 // writers.
 func takeLock(ctx context.Context, path string, info os.FileInfo) (lock, error) {
 	name := path + ".lock"
-	timeout := time.NewTimer(lockWait)
-	defer timeout.Stop()
-	delay := 100 * time.Microsecond
-	for {
-		if err := ctx.Err(); err != nil {
-			return lock{}, err
-		}
+	for delay := 100 * time.Microsecond; ; delay = min(2*delay, 20*time.Millisecond) {
 		if err := makeLock(name, info); err != nil {
 			return lock{}, problem(name, err)
 		}
@@ -88,11 +78,12 @@ func takeLock(ctx context.Context, path string, info os.FileInfo) (lock, error) 
 			_ = f.Unlock()
 		}
 		select {
-		case <-ctx.Done():
-		case <-timeout.C:
-			return lock{}, known{fmt.Errorf("%s: is locked by %s; waited %v, and nothing was spent", path, holderOf(name), lockWait), ErrBusy}
 		case <-time.After(delay):
-			delay = min(2*delay, 20*time.Millisecond)
+		case <-ctx.Done():
+			if context.Cause(ctx) == ErrBusy {
+				return lock{}, known{fmt.Errorf("%s: is locked by %s; waited %v, and nothing was spent", path, holderOf(name), lockWait), ErrBusy}
+			}
+			return lock{}, ctx.Err()
 		}
 	}
 }

@@ -1,5 +1,3 @@
-// The entries of a ledger, for people and programs to read.
-
 package ledger
 
 import (
@@ -21,24 +19,19 @@ type Entry struct {
 // Log reads a ledger file from its beginning, verifies every checksum, and calls each with
 // every entry in turn. It takes no lock and computes no total; Verify does.
 func Log(ctx context.Context, path string, each func(Entry)) (Config, error) {
-	return open(path).log(ctx, each)
+	return LogStore(ctx, &file{path: path}, each)
 }
 
 // LogStore is Log for a ledger in a store.
 func LogStore(ctx context.Context, s Store, each func(Entry)) (Config, error) {
-	l := open("")
-	l.store = s
-	return l.log(ctx, each)
+	return open(s).log(ctx, each)
 }
 
 func (l *Ledger) log(ctx context.Context, each func(Entry)) (Config, error) {
-	l.state.visit = func(e entry) {
-		if l.seen.head != "" {
-			return // the file was replaced, and is read again
-		}
+	l.state.visit = func(e entry, sum string) {
 		a := l.state.stored[string(e.Plan)] // was read just now
-		each(Entry{Time: e.Time, Note: e.Note, Key: e.Key, Plan: a.text, Runs: a.runs, Steps: a.plan.Steps, Sum: l.state.head})
+		each(Entry{Time: e.Time, Note: e.Note, Key: e.Key, Plan: a.text, Runs: a.runs, Steps: a.plan.Steps, Sum: sum})
 	}
-	_, err := l.load(ctx)
+	err := l.load(ctx)
 	return l.state.config, err
 }

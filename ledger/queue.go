@@ -112,7 +112,7 @@ func (l *Ledger) spendAll(batch []*request) {
 	for n := 0; len(batch) > 0; n++ {
 		judge := n >= tries
 		if !judge {
-			if _, err := l.load(ctx); err != nil {
+			if err := l.load(ctx); err != nil {
 				fail(err)
 				return
 			}
@@ -172,20 +172,8 @@ func (l *Ledger) commit(ctx context.Context, batch []*request, judge bool) (rest
 	if len(batch) == 0 {
 		return nil, nil
 	}
-	done := false
-	switch {
-	case l.store != nil:
-		done, err = l.commitStore(ctx, batch, judge)
-	case l.path != "":
-		done, err = l.underLock(ctx, judge, func(ctx context.Context) ([]Line, error) { return l.admit(ctx, batch, judge) })
-	default:
-		undo, settle := l.state.mark()
-		if _, err = l.admit(ctx, batch, judge); err != nil {
-			undo()
-		}
-		settle()
-		done = err == nil
-	}
+	// Nothing ends the computation of a Rényi curve in time.
+	done, err := l.change(ctx, !judge || l.state.config.Mode != Planned, func(ctx context.Context) ([]Line, error) { return l.admit(ctx, batch, judge) })
 	for _, r := range batch {
 		switch {
 		case done && r.err != nil:

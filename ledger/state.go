@@ -1,14 +1,11 @@
-// What a ledger is: its configuration, the handle, and what is known of the file so far. A state
-// says what the lines from the first to head amount to; offset is where the next one goes.
-
 package ledger
 
 import (
 	"context"
 	"fmt"
-	"os"
 	"sync"
 
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
 )
@@ -37,8 +34,7 @@ var ErrBudget = rdp.ErrBudget
 // It is safe for use by several goroutines.
 type Ledger struct {
 	turn   chan struct{} // holds something during a call
-	path   string        // "" in memory and in a store
-	store  Store         // nil in memory and in a file
+	store  Store
 	state  *state
 	config Config // that of state, for who asks during a call
 	trust  bool   // takes what this program's last checkpoint says for what the entries before it cost
@@ -50,18 +46,10 @@ type Ledger struct {
 }
 
 // String names the ledger in messages.
-func (l *Ledger) String() string {
-	switch {
-	case l.store != nil:
-		return l.store.String()
-	case l.path != "":
-		return l.path
-	}
-	return "a ledger in memory"
-}
+func (l *Ledger) String() string { return l.store.String() }
 
 // A resting handle has forgotten all but the last line that it has read, which must be there when it reads again.
-// Verify looks for the line of a head so, too.
+// Verify looks for the line of a head so, too, with a negative number of entries.
 type resting struct {
 	head    string // "" once it was found
 	entries int
@@ -71,7 +59,7 @@ type resting struct {
 // error if they do not have that line any more, as if it had not rested. It reports false, and does nothing, during another call and
 // for a ledger in memory.
 func (l *Ledger) Rest() bool {
-	if l.path == "" && l.store == nil {
+	if _, ok := l.store.(*memory); ok {
 		return false
 	}
 	select {
@@ -89,30 +77,7 @@ func (l *Ledger) rest() {
 	if s := l.state; l.seen.head == "" {
 		l.seen = resting{s.head, s.entries}
 	}
-	l.state = &state{copy: l.state.copy, visit: l.state.visit, check: l.state.check}
-}
-
-// awake returns an error if a handle that has read everything has not found the line that it knew.
-func (l *Ledger) awake() error {
-	switch {
-	case l.seen.head == "":
-	case l.seen.entries > 0 || l.config.Mode != "":
-		l.lost = l.hasLost(l.seen.entries)
-	default:
-		l.lost = fmt.Errorf("%v: no line has the checksum %s: entries were taken away or rewritten", l, l.seen.head)
-	}
-	return l.lost
-}
-
-// accept takes over a line that follows from those before it.
-func (l *Ledger) accept(t tail, quick bool) error {
-	if err := l.state.takeOver(t, quick); err != nil {
-		return err
-	}
-	if l.state.head == l.seen.head {
-		l.seen = resting{}
-	}
-	return nil
+	l.state = &state{visit: l.state.visit, check: l.state.check}
 }
 
 // hasLost is the error of a handle that knew entries which are not there any more.
@@ -155,30 +120,24 @@ const (
 
 // A state is what the lines read so far amount to.
 type state struct {
-	config   Config
-	header   bool
-	entries  int
-	lines    int   // with the header and checkpoints
-	until    int64 // where the line of the checkpoint is that is believed, 0 if none is
-	summed   int   // how many entries it stands for
-	marked   mark  // the last checkpoint
-	runs     int64
-	file     os.FileInfo // the file, nil before all of it was read
-	before   string      // checksum of the line before the last
-	head     string      // checksum of the last line
-	start    int64       // where the last line begins
-	offset   int64       // where it ends, without what is missing
-	missing  string      // what the last line lacks of its ending
-	last     string      // time of the last entry
-	judge    judge
-	copy     func(Line) error     // is called with each line instead of all else, if set
-	visit    func(entry)          // is called with each entry of the file, if set
-	check    func(sums) error     // is called with the sums of each checkpoint of this program, if set
-	stored   map[string]admission // plans seen lately, by the bytes that the line has
-	parsed   int                  // the bytes of those and of their texts
-	keys     map[digest]digest    // of the entries that have one: their plans
-	expected int                  // how many keys there may be
-	added    *[]digest            // the keys since the state was marked, nil if it is not
+	config  Config
+	header  bool
+	lines   int64 // with the header and checkpoints
+	entries int
+	until   int  // how many of them the checkpoint stands for that is believed, 0 if none is
+	summed  int  // until, once that was read
+	marked  mark // the last checkpoint
+	runs    int64
+	before  string // checksum of the line before the last
+	head    string // checksum of the last line
+	last    string // time of the last entry
+	judge   judge
+	visit   func(e entry, sum string) // is called with each entry, if set
+	check   func(sums) error          // is called with the sums of each checkpoint of this program, if set
+	stored  map[string]admission      // plans seen lately, by the bytes that the line has
+	parsed  int                       // the bytes of those and of their texts
+	keys    map[digest]digest         // of the entries that have one: their plans
+	added   *[]digest                 // the keys since the state was marked, nil if it is not
 }
 
 // A mark is where a checkpoint stands: behind how many entries, and which program has written it; number counts them.
@@ -201,4 +160,53 @@ func (s *state) mark() (undo, settle func()) {
 		back()
 	}
 	return undo, func() { s.added = nil }
+}
+
+// replay adds a line that was read.
+func (s *state) replay(line Line, quick bool) (err error) {
+	switch {
+	case !s.header:
+		err = s.readHeader(line.Content)
+	case isCheckpoint(line.Content):
+		err = s.pass(line.Content)
+	default:
+		var e entry
+		if e, err = s.entry(line.Content); err == nil {
+			err = s.restore(e, quick)
+		}
+		if err == nil && s.visit != nil {
+			s.visit(e, line.Sum)
+		}
+	}
+	if err == nil {
+		s.moved(line)
+	}
+	return err
+}
+
+// moved makes a line the last one.
+func (s *state) moved(line Line) {
+	s.lines++
+	s.before, s.head = s.head, line.Sum
+}
+
+func (s *state) readHeader(content []byte) error {
+	var h header
+	if len(content) > maxHeader {
+		return fault.New("header", "has more than %d bytes", maxHeader)
+	}
+	if err := strict(content, &h); err != nil {
+		return err
+	}
+	if h.Version != 1 {
+		return fault.New("ledger", "%d is not a known version, must be 1", h.Version)
+	}
+	r, err := profiles.ParseRelation(h.Neighbors)
+	if err != nil {
+		return err
+	}
+	if h.RecordsPerPerson < 0 || h.RecordsPerPerson == 1 {
+		return fault.New("records-per-person", "%d is not a whole number above 1", h.RecordsPerPerson)
+	}
+	return s.begin(&Config{r, h.RecordsPerPerson, h.Epsilon, h.Delta, h.Mode, h.Orders})
 }

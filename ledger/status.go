@@ -1,5 +1,3 @@
-// What a ledger promises and what is spent, for people to read.
-
 package ledger
 
 import (
@@ -39,15 +37,17 @@ func (l *Ledger) Status(ctx context.Context) (Status, error) {
 }
 
 func (l *Ledger) status(ctx context.Context) (st Status, err error) {
-	torn, err := l.load(ctx)
-	for n := 0; err == nil && torn > 0 && n < looks && !l.still(ctx, l.state.file, n); n++ {
-		torn, err = l.load(ctx) // it was being written
-	}
-	if err != nil {
+	if err := l.load(ctx); err != nil {
 		return st, err
 	}
 	s := l.state
-	st = Status{Config: s.config.clone(), Entries: s.entries, Runs: s.runs, Last: s.last, Head: s.head, Checkpoints: s.marked.number, Summed: s.summed, Torn: torn, Guarantee: guarantee(s.config)}
+	st = Status{Config: s.config.clone(), Entries: s.entries, Runs: s.runs, Last: s.last, Head: s.head, Checkpoints: s.marked.number, Summed: s.summed, Guarantee: guarantee(s.config)}
+	switch store := l.store.(type) {
+	case *file:
+		st.Torn = store.torn
+	case *memory:
+		st.Head = ""
+	}
 	if st.Spent, err = s.judge.spent(ctx); err != nil {
 		return st, err
 	}
@@ -90,22 +90,17 @@ func Check(ctx context.Context, path string) (Status, error) { return Verify(ctx
 // an error if the file does not have it any more, which means that entries were
 // taken away or rewritten.
 func Verify(ctx context.Context, path, head string) (Status, error) {
-	return open(path).verify(ctx, head)
+	return VerifyStore(ctx, &file{path: path}, head)
 }
 
 // VerifyStore is Verify for a ledger in a store.
 func VerifyStore(ctx context.Context, s Store, head string) (Status, error) {
-	l := open("")
-	l.store = s
-	return l.verify(ctx, head)
-}
-
-func (l *Ledger) verify(ctx context.Context, head string) (Status, error) {
 	if head != "" && !isHead(head) {
 		return Status{}, fault.New("head", "%.80q is not a checksum of 64 hexadecimal digits", head)
 	}
+	l := open(s)
 	l.state.check = func(s sums) error { return l.state.judge.covers(ctx, s) }
-	l.seen.head = head
+	l.seen = resting{head, -1}
 	st, err := l.status(ctx)
 	if err != nil {
 		return st, err
