@@ -51,14 +51,13 @@ func (l *Ledger) admit(ctx context.Context, batch []*request, judge bool) (lines
 		if !l.move(r, waiting, committing) {
 			continue
 		}
-		var a admission
 		if judge {
-			a, r.err = s.judged(ctx, r.entry)
-			if r.err != nil && ctx.Err() != nil {
+			if r.err = s.judged(ctx, r.entry); r.err != nil && ctx.Err() != nil {
 				return nil, r.err
 			}
 		} else if r.err = s.repeated(r.entry); r.err == nil {
-			if a, r.err = s.admission(r.entry); r.err == nil && !s.judge.admits(a.text) {
+			var a admission
+			if a, r.err = s.admission(r.entry); r.err == nil && !s.policy.admits(a.text) {
 				l.move(r, committing, waiting) // in the next round
 				continue
 			}
@@ -74,7 +73,9 @@ func (l *Ledger) admit(ctx context.Context, batch []*request, judge bool) (lines
 			r.err = tooLong()
 			continue
 		}
-		s.count(r.entry, a)
+		if err := s.count(r.entry, false); err != nil {
+			return nil, err
+		}
 		s.moved(line)
 		lines = append(lines, line)
 	}

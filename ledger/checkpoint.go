@@ -35,10 +35,12 @@ func (l *Ledger) Checkpoint(ctx context.Context) error {
 		if m := s.marked; m.number > 0 && m.entries == s.entries && m.program == program() {
 			return nil
 		}
-		if err := s.judge.recheck(ctx); err != nil {
+		if spent, err := s.policy.spent(ctx); err != nil {
+			return err
+		} else if err := s.config.within(spent); err != nil {
 			return err
 		}
-		sums, err := s.judge.sums(ctx)
+		sums, err := s.policy.sums(ctx)
 		if err != nil {
 			return err
 		}
@@ -90,7 +92,7 @@ func (s *state) pass(content []byte) error {
 		if c.Runs < 0 || c.Runs > maxRuns {
 			return fault.New("runs", "%d is not in [0, 2^53]", c.Runs)
 		}
-		if err := s.judge.resume(c.Sums); err != nil {
+		if err := s.policy.resume(c.Sums); err != nil {
 			return err
 		}
 		s.runs, s.summed = c.Runs, s.entries

@@ -1,7 +1,3 @@
-// From entries to what is counted: which judge a ledger has, whether its configuration is one,
-// and what an entry adds. A spend is judged before it is counted, and counted only when it is in
-// the file.
-
 package ledger
 
 import (
@@ -40,14 +36,14 @@ func (s *state) begin(c *Config) error {
 		if len(c.Orders) > 0 {
 			return fault.New("orders", "are for adaptive ledgers, this one is planned")
 		}
-		s.judge = newPlanned(*c)
+		s.policy = newPlanned(*c)
 	case Adaptive:
-		s.judge, err = newFiltered(newRenyi(c))
+		s.policy, err = newFiltered(c)
 	case AdaptiveGaussian:
 		if len(c.Orders) > 0 {
 			return fault.New("orders", "are for adaptive ledgers, this one is %s", c.Mode)
 		}
-		s.judge, err = newFiltered(newGaussian(*c))
+		s.policy, err = newGaussian(*c)
 	default:
 		err = fault.New("mode", "%.60q is not one of planned, adaptive, adaptive-gaussian", c.Mode)
 	}
@@ -92,43 +88,33 @@ func (s *state) admission(e entry) (a admission, err error) {
 }
 
 // judged returns an error unless the entry may be counted now.
-func (s *state) judged(ctx context.Context, e entry) (a admission, err error) {
-	if err = s.repeated(e); err != nil {
-		return a, err
-	}
-	if a, err = s.admission(e); err == nil {
-		err = s.judge.prepare(ctx, a.text, a.plan)
-	}
-	return a, err
-}
-
-// count takes over an entry that was admitted.
-func (s *state) count(e entry, a admission) {
-	s.judge.take(a.text)
-	s.counted(e, a)
-}
-
-// restore takes over an entry that was read; a checkpoint may have its cost.
-func (s *state) restore(e entry, quick bool) error {
-	if s.summed < s.until {
-		s.counted(e, admission{})
-		return nil
+func (s *state) judged(ctx context.Context, e entry) error {
+	if err := s.repeated(e); err != nil {
+		return err
 	}
 	a, err := s.admission(e)
 	if err == nil {
-		err = s.judge.restore(a.text, a.plan, quick)
-	}
-	if err == nil {
-		s.counted(e, a)
+		err = s.policy.prepare(ctx, a)
 	}
 	return err
 }
 
-func (s *state) counted(e entry, a admission) {
+// count takes over an entry; one that was read may have its cost in a checkpoint.
+func (s *state) count(e entry, quick bool) (err error) {
+	var a admission
+	if s.summed >= s.until {
+		if a, err = s.admission(e); err == nil {
+			err = s.policy.count(a, quick)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	s.keep(e)
 	s.entries++
 	s.last = e.Time
 	s.runs += a.runs
+	return nil
 }
 
 const maxRuns = xmath.MaxCount

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/fault"
 )
 
@@ -41,7 +40,7 @@ func (l *Ledger) Fits(ctx context.Context, plan []byte, limit int64) (count int6
 	}
 	above := limit + 1
 	for n := int64(1); above-count > 1; {
-		switch err := l.state.judge.fits(ctx, a.text, a.plan, n); {
+		switch err := l.state.policy.fits(ctx, a, n); {
 		case err == nil:
 			count = n
 		case errors.Is(err, ErrBudget):
@@ -54,26 +53,4 @@ func (l *Ledger) Fits(ctx context.Context, plan []byte, limit int64) (count int6
 		}
 	}
 	return count, refusal, nil
-}
-
-// fits adds n runs of a plan to a copy of the counts. What it proves is remembered, and the plan with it: of n runs that fit
-// together each fits in its turn, where an interval of fewer might by chance end higher.
-func (j *planned) fits(ctx context.Context, text string, p *accountant.Plan, n int64) error {
-	added := j.add(text, p)
-	i := j.index[text]
-	want := j.counts.plus(i, len(j.plans))
-	want[i] += n - 1
-	if j.unproved == 0 && want.below(j.proved) {
-		return nil
-	}
-	iv, err := j.epsilon(ctx, want, true, roughAccuracy, closeAccuracy)
-	if err == nil && iv.Upper > j.config.Epsilon {
-		err = j.refusal(costOf(iv, j.config.Epsilon), nil)
-	}
-	if err == nil {
-		j.remember(want, j.before)
-	} else if added {
-		j.forget(text)
-	}
-	return err
 }

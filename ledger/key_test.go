@@ -127,7 +127,7 @@ func TestSpendOnceOvertaken(t *testing.T) {
 			if err := l.load(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := l.state.judged(t.Context(), e); err != nil {
+			if err := l.state.judged(t.Context(), e); err != nil {
 				t.Fatal(err)
 			}
 		}

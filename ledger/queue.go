@@ -147,14 +147,14 @@ func (l *Ledger) prepare(ctx context.Context, batch []*request) []*request {
 				all = append(all, a)
 			}
 		}
-		s.judge.foresee(ctx, all)
+		s.policy.foresee(ctx, all)
 	}
 	var left []*request
 	for _, r := range batch {
-		_, err := l.state.judged(r.ctx, r.entry)
+		err := l.state.judged(r.ctx, r.entry)
 		if errors.Is(err, errWhole) {
 			if err = l.whole(r.ctx); err == nil {
-				_, err = l.state.judged(r.ctx, r.entry)
+				err = l.state.judged(r.ctx, r.entry)
 			}
 		}
 		if err != nil && !errors.Is(err, errGranted) {

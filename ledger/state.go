@@ -131,7 +131,7 @@ type state struct {
 	before  string // checksum of the line before the last
 	head    string // checksum of the last line
 	last    string // time of the last entry
-	judge   judge
+	policy  policy
 	visit   func(e entry, sum string) // is called with each entry, if set
 	check   func(sums) error          // is called with the sums of each checkpoint of this program, if set
 	stored  map[string]admission      // plans seen lately, by the bytes that the line has
@@ -149,7 +149,7 @@ type mark struct {
 // mark returns a function that takes the state back to what it is now, and one after which it
 // cannot be taken back any more.
 func (s *state) mark() (undo, settle func()) {
-	old, back := *s, s.judge.mark()
+	old, back := *s, s.policy.mark()
 	var added []digest
 	s.added = &added
 	undo = func() {
@@ -172,7 +172,7 @@ func (s *state) replay(line Line, quick bool) (err error) {
 	default:
 		var e entry
 		if e, err = s.entry(line.Content); err == nil {
-			err = s.restore(e, quick)
+			err = s.count(e, quick)
 		}
 		if err == nil && s.visit != nil {
 			s.visit(e, line.Sum)

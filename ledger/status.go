@@ -48,7 +48,7 @@ func (l *Ledger) status(ctx context.Context) (st Status, err error) {
 	case *memory:
 		st.Head = ""
 	}
-	if st.Spent, err = s.judge.spent(ctx); err != nil {
+	if st.Spent, err = s.policy.spent(ctx); err != nil {
 		return st, err
 	}
 	switch s.config.Mode {
@@ -99,14 +99,22 @@ func VerifyStore(ctx context.Context, s Store, head string) (Status, error) {
 		return Status{}, fault.New("head", "%.80q is not a checksum of 64 hexadecimal digits", head)
 	}
 	l := open(s)
-	l.state.check = func(s sums) error { return l.state.judge.covers(ctx, s) }
+	l.state.check = func(s sums) error { return l.state.policy.covers(ctx, s) }
 	l.seen = resting{head, -1}
 	st, err := l.status(ctx)
 	if err != nil {
 		return st, err
 	}
-	if err := l.state.judge.recheck(ctx); err != nil {
+	if err := st.Config.within(st.Spent); err != nil {
 		return st, fmt.Errorf("%v: %w", l, err)
 	}
 	return st, nil
+}
+
+// within returns an error if the entries of a planned ledger are above the budget. Those of others were judged one by one.
+func (c Config) within(s Spent) error {
+	if !(s.Epsilon.Upper > c.Epsilon) {
+		return nil
+	}
+	return fmt.Errorf("the entries cost ε = %s at δ = %s, above the budget %s", num(s.Epsilon.Upper, c.Epsilon), num(c.Delta, -1), num(c.Epsilon, -1))
 }
