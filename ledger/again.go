@@ -24,34 +24,22 @@ func (s *state) entry(content []byte) (entry, error) {
 // into the plan, which is up to the end of the content: who takes it for one knows it from elsewhere.
 func (s *state) plain(content []byte) (e entry, ok bool) {
 	var texts [3][]byte
-	rest := content
 	for i, begin := range []string{`{"time":"`, `,"note":"`, `,"key":"`} {
-		if texts[i], rest, ok = plainText(rest, begin); !ok {
+		behind, found := bytes.CutPrefix(content, []byte(begin))
+		if !found {
+			continue
+		}
+		texts[i], content, _ = bytes.Cut(behind, []byte{'"'})
+		if slices.ContainsFunc(texts[i], func(c byte) bool { return c < ' ' || c > '~' || c == '\\' }) {
 			return e, false
 		}
 	}
-	plan, ok := bytes.CutPrefix(rest, []byte(`,"plan":`))
-	if !ok || texts[0] == nil {
-		return e, false
+	if plan, found := bytes.CutPrefix(content, []byte(`,"plan":`)); found && texts[0] != nil {
+		e.Plan, ok = bytes.CutSuffix(plan, []byte("}"))
 	}
-	e.Plan, ok = bytes.CutSuffix(plan, []byte("}"))
 	if e.Time = s.last; string(texts[0]) != s.last {
 		e.Time = string(texts[0])
 	}
-	if s.visit != nil {
-		e.Note = string(texts[1])
-	}
-	e.Key = string(texts[2])
+	e.Note, e.Key = string(texts[1]), string(texts[2])
 	return e, ok
-}
-
-// plainText returns the text behind begin and before the next quote, and what is behind the quote; false if it does not stand
-// for itself in JSON. Where data does not begin so there is no text.
-func plainText(data []byte, begin string) (text, rest []byte, ok bool) {
-	rest, found := bytes.CutPrefix(data, []byte(begin))
-	if !found {
-		return nil, data, true
-	}
-	text, rest, ok = bytes.Cut(rest, []byte{'"'})
-	return text, rest, ok && !slices.ContainsFunc(text, func(c byte) bool { return c < ' ' || c > '~' || c == '\\' })
 }

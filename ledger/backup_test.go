@@ -186,6 +186,7 @@ func TestAgainIsTheReader(t *testing.T) {
 			t.Errorf("%q: %+v, the reader %+v, %v", data, e, want, err)
 		}
 	}
+	same([]byte(`,"plan":` + string(plan) + "}"))
 	for i := range line.Content {
 		for b := range 256 {
 			data := bytes.Clone(line.Content)

@@ -48,7 +48,7 @@ func (s *state) begin(c *Config) error {
 		err = fault.New("mode", "%.60q is not one of planned, adaptive, adaptive-gaussian", c.Mode)
 	}
 	if err == nil {
-		s.config, s.header = *c, true
+		s.config, s.header, s.keys = *c, true, map[digest]digest{}
 	}
 	return err
 }

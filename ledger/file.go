@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -51,13 +52,14 @@ func (f *file) Lines(ctx context.Context, n int64, each func(Line) error) error 
 
 // look reads lines once; info is that of the file before.
 func (f *file) look(ctx context.Context, n int64, each func(Line) error) (info os.FileInfo, err error) {
+	defer locate(f.path, &err)
 	r, err := openLinked(f.path, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
 	if info, err = r.Stat(); err != nil {
-		return nil, problem(f.path, err)
+		return nil, err
 	}
 	return info, f.read(ctx, r, info, n, each)
 }
@@ -86,34 +88,29 @@ func (f *file) read(ctx context.Context, r *os.File, info os.FileInfo, n int64, 
 	}
 	f.torn = 0
 	prev := ""
-	lines := newLineReader(io.NewSectionReader(r, at.end, info.Size()-at.end))
-	for i := 1; ; i++ {
+	scan := scanLines(io.NewSectionReader(r, at.end, info.Size()-at.end))
+	for i := 1; scan.Scan(); i++ {
 		if i%256 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		raw, err := lines.next()
-		if err == io.EOF && len(raw) == 0 {
-			return nil
-		}
+		raw := scan.Bytes()
 		if at.line == 0 && !bytes.HasPrefix(raw, []byte(linePrefix)[:min(len(raw), len(linePrefix))]) {
 			return known{fmt.Errorf("%s: is no ledger: it does not begin as one; accountant ledger init makes a new file", f.path), errChain}
 		}
-		var line Line
-		missing := ""
-		if err == nil || err == io.EOF {
-			line, missing, err = decodeLine(raw)
-		}
+		line, missing, err := decodeLine(raw)
 		switch {
 		case err != nil:
 		case line.Content == nil:
 			f.torn = int64(len(raw))
 			return nil
-		case at.line >= n:
+		case at.line < n:
+			if !line.follows(prev) {
+				err = errChain
+			}
+		default:
 			if err := each(line); err != nil {
 				return err
 			}
-		case !line.follows(prev):
-			err = errChain
 		}
 		if err != nil {
 			return atLine(f, at.line+1, err)
@@ -122,11 +119,16 @@ func (f *file) read(ctx context.Context, r *os.File, info os.FileInfo, n int64, 
 		at = place{info, at.line + 1, at.end, at.end + int64(len(bytes.TrimRight(raw, "\x00"))), missing}
 		f.last = at
 	}
+	if errors.Is(scan.Err(), bufio.ErrTooLong) {
+		return atLine(f, at.line+1, fmt.Errorf("has a line of more than %d bytes", maxLine))
+	}
+	return scan.Err()
 }
 
 // Append adds lines; see Store. Where there are none it makes what is there last: it may be the answer to a key, and who has written
 // it may have been killed before it was on disk.
-func (f *file) Append(ctx context.Context, change func(lines func(n int64, each func(Line) error) error) ([]Line, error)) error {
+func (f *file) Append(ctx context.Context, change func(lines func(n int64, each func(Line) error) error) ([]Line, error)) (err error) {
+	defer locate(f.path, &err)
 	r, made, err := f.open()
 	if err != nil {
 		return err
@@ -134,11 +136,11 @@ func (f *file) Append(ctx context.Context, change func(lines func(n int64, each 
 	defer r.Close()
 	name, err := filepath.EvalSymlinks(f.path)
 	if err != nil {
-		return problem(f.path, err)
+		return err
 	}
 	info, err := r.Stat()
 	if err != nil {
-		return problem(f.path, err)
+		return err
 	}
 	if n := names(info); n > 1 {
 		return fmt.Errorf("%s: has %d names (hard links), and who uses another one would not see this lock; keep one", f.path, n)
@@ -148,19 +150,15 @@ func (f *file) Append(ctx context.Context, change func(lines func(n int64, each 
 		return err
 	}
 	defer held.release()
+	replaced := fmt.Errorf("%s: was replaced: %w", f.path, ErrConflict)
 	// While this waited, the name may have been given to another file.
 	if now, err := filepath.EvalSymlinks(f.path); err != nil || now != name || !f.named(info) {
-		return fmt.Errorf("%s: was replaced: %w", f.path, ErrConflict)
-	}
-	if f.fresh {
-		if err := checkVacant(f.path, r); err != nil {
-			return err
-		}
+		return replaced
 	}
 	added, err := change(func(n int64, each func(Line) error) error {
 		info, err := r.Stat()
 		if err != nil {
-			return problem(f.path, err)
+			return err
 		}
 		return f.read(ctx, r, info, n, each)
 	})
@@ -178,7 +176,7 @@ func (f *file) Append(ctx context.Context, change func(lines func(n int64, each 
 		f.fresh = false
 	}
 	if !f.named(info) { // the lines are in a file that nobody will read
-		return fmt.Errorf("%s: was replaced: %w", f.path, ErrConflict)
+		return replaced
 	}
 	return nil
 }
@@ -209,42 +207,35 @@ func (f *file) write(r *os.File, added []Line) error {
 	return nil
 }
 
-// open opens the file to write to it, and says whether it has made it. A fresh one is not opened through a link.
+// open opens the file to write to it, and says whether it has made it. A fresh one is not opened through a link, and must be no more
+// than the beginning of a header, which a Create that was killed leaves.
 func (f *file) open() (r *os.File, made bool, err error) {
 	if !f.fresh {
 		r, err = openLinked(f.path, os.O_RDWR|appending)
 		return r, false, err
 	}
 	r, err = os.OpenFile(f.path, os.O_RDWR|appending|os.O_CREATE|os.O_EXCL, 0o666)
-	if made = !os.IsExist(err); !made {
-		r, err = openPlain(f.path, os.O_RDWR|appending)
+	if made = !os.IsExist(err); made {
+		return r, made, err
 	}
-	if err != nil {
+	if r, err = openPlain(f.path, os.O_RDWR|appending); err != nil {
 		return nil, false, problem(f.path, err)
 	}
-	if err = checkVacant(f.path, r); err != nil {
+	data, err := io.ReadAll(io.NewSectionReader(r, 0, maxHeader+1))
+	if err == nil && (len(data) > maxHeader || !startsLine(data, `{"ledger":`)) {
+		err = errExists(f)
+	}
+	if err != nil {
 		r.Close()
 	}
-	return r, made, err
-}
-
-// checkVacant returns an error if the file is more than the beginning of a header, which a Create that was killed leaves.
-func checkVacant(path string, r *os.File) error {
-	data, err := io.ReadAll(io.NewSectionReader(r, 0, maxHeader+1))
-	if err != nil {
-		return problem(path, err)
-	}
-	if len(data) > maxHeader || !startsLine(data, `{"ledger":`) {
-		return known{fmt.Errorf("%s: exists already", path), os.ErrExist}
-	}
-	return nil
+	return r, false, err
 }
 
 // openLinked opens a ledger file, also through a symbolic link.
 func openLinked(path string, flag int) (*os.File, error) {
 	name, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return nil, problem(path, err)
+		return nil, err
 	}
 	r, err := openPlain(name, flag)
 	if err != nil {

@@ -33,16 +33,9 @@ func (s *state) keep(e entry) {
 	if e.Key == "" {
 		return
 	}
-	if s.keys == nil {
-		s.keys = map[digest]digest{}
-	}
 	key := digestOf(e.Key)
-	if _, ok := s.keys[key]; ok {
-		return
-	}
-	s.keys[key] = e.planDigest()
-	if s.added != nil {
-		*s.added = append(*s.added, key)
+	if _, ok := s.keys[key]; !ok {
+		s.keys[key] = e.planDigest()
 	}
 }
 

@@ -161,7 +161,7 @@ func TestKeyOfALostSpend(t *testing.T) {
 		if err := l.load(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		undo, _ := l.state.mark()
+		undo := l.state.mark()
 		var batch []*request
 		for i := range together {
 			e := entry{Time: now(), Key: fmt.Sprint("key", i), Plan: storedPlan([]byte(keyPlan))}

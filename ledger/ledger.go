@@ -34,7 +34,7 @@ func CreateStore(ctx context.Context, s Store, c Config) (*Ledger, error) {
 	limited, cancel := patient(ctx)
 	defer cancel()
 	err = s.Append(limited, func(lines func(int64, func(Line) error) error) ([]Line, error) {
-		err := lines(0, func(Line) error { return known{fmt.Errorf("%s: exists already", s), fs.ErrExist} })
+		err := lines(0, func(Line) error { return errExists(s) })
 		return []Line{line}, err
 	})
 	if err != nil {
@@ -42,6 +42,8 @@ func CreateStore(ctx context.Context, s Store, c Config) (*Ledger, error) {
 	}
 	return OpenStore(ctx, s)
 }
+
+func errExists(s Store) error { return known{fmt.Errorf("%v: exists already", s), fs.ErrExist} }
 
 // Open opens a ledger file, and reads all of it.
 func Open(ctx context.Context, path string) (*Ledger, error) {
@@ -61,7 +63,7 @@ func OpenStore(ctx context.Context, s Store) (*Ledger, error) {
 
 // open returns a handle that has not read anything yet.
 func open(s Store) *Ledger {
-	return &Ledger{store: s, turn: make(chan struct{}, 1), state: &state{}}
+	return &Ledger{store: s, turn: make(chan struct{}, 1), queue: make(chan *request, maxBatch), state: &state{}}
 }
 
 // load reads what is new, without a lock.
@@ -148,11 +150,9 @@ func (l *Ledger) change(ctx context.Context, quick bool, make func(ctx context.C
 	limited, cancel := patient(ctx)
 	defer cancel()
 	held := limited
-	undo, settle := func() {}, func() {}
+	undo := func() {}
 	defer func() {
-		if done {
-			settle()
-		} else {
+		if !done {
 			undo()
 		}
 	}()
@@ -161,7 +161,7 @@ func (l *Ledger) change(ctx context.Context, quick bool, make func(ctx context.C
 		if err := l.follow(lines, quick); err != nil {
 			return nil, err
 		}
-		undo, settle = l.state.mark()
+		undo = l.state.mark()
 		var cancel context.CancelFunc
 		held, cancel = context.WithTimeout(ctx, heldLimit())
 		defer cancel()

@@ -211,30 +211,24 @@ func startsLine(data []byte, begin string) bool {
 // count from the content.
 func strict(data []byte, v any) error { return strictjson.Decode(data, v) }
 
-// A lineReader returns lines with their line feed, the last one perhaps without, and the beginning of one that is too
-// long. A line is good until the next one is asked for.
-type lineReader struct {
-	r    *bufio.Reader
-	long []byte // a line that the reader has no room for
-}
-
 // readAhead is how much of a file is read at a time.
 const readAhead = 1 << 18
 
-func newLineReader(r io.Reader) *lineReader { return &lineReader{r: bufio.NewReaderSize(r, readAhead)} }
-
-func (l *lineReader) next() ([]byte, error) {
-	line, err := l.r.ReadSlice('\n')
-	if err != bufio.ErrBufferFull {
-		return line, err
-	}
-	for l.long = l.long[:0]; ; line, err = l.r.ReadSlice('\n') {
-		if l.long = append(l.long, line...); err != bufio.ErrBufferFull {
-			return l.long, err
-		} else if len(l.long) > maxLine {
-			return l.long, fmt.Errorf("has a line of more than %d bytes", maxLine)
+// scanLines returns a scanner of lines with their line feed, the last one perhaps without. A line is good until the next one is asked for.
+func scanLines(r io.Reader) *bufio.Scanner {
+	s := bufio.NewScanner(r)
+	s.Buffer(make([]byte, readAhead), maxLine)
+	s.Split(func(data []byte, atEOF bool) (int, []byte, error) {
+		n := bytes.IndexByte(data, '\n') + 1
+		if n == 0 && atEOF {
+			n = len(data)
 		}
-	}
+		if n == 0 {
+			return 0, nil, nil
+		}
+		return n, data[:n], nil
+	})
+	return s
 }
 
 // isHead reports whether text can be a checksum.

@@ -3,7 +3,6 @@ package ledger
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/profiles"
@@ -40,9 +39,7 @@ type Ledger struct {
 	trust  bool   // takes what this program's last checkpoint says for what the entries before it cost
 	lost   error  // why this handle is of no use any more
 	seen   resting
-
-	mu    sync.Mutex // guards queue, and the stage of requests
-	queue []*request
+	queue  chan *request
 }
 
 // String names the ledger in messages.
@@ -100,24 +97,6 @@ func (l *Ledger) begin(ctx context.Context) error {
 
 func (l *Ledger) end() { <-l.turn }
 
-// A request is a spend that has no answer yet.
-type request struct {
-	ctx   context.Context
-	entry entry
-	done  chan error // gets one answer, unless it is withdrawn
-	stage stage
-	err   error // a refusal that is answered when what it rests on is on disk
-}
-
-// A stage is how far a request is; Ledger.mu guards it.
-type stage int
-
-const (
-	waiting    stage = iota
-	committing       // it is being written, and cannot be withdrawn
-	gone             // its context has ended, and nobody waits for an answer
-)
-
 // A state is what the lines read so far amount to.
 type state struct {
 	config  Config
@@ -137,7 +116,7 @@ type state struct {
 	stored  map[string]admission      // plans seen lately, by the bytes that the line has
 	parsed  int                       // the bytes of those and of their texts
 	keys    map[digest]digest         // of the entries that have one: their plans
-	added   *[]digest                 // the keys since the state was marked, nil if it is not
+	added   []digest                  // the keys of spends since the state was marked
 }
 
 // A mark is where a checkpoint stands: behind how many entries, and which program has written it; number counts them.
@@ -146,20 +125,17 @@ type mark struct {
 	program         string
 }
 
-// mark returns a function that takes the state back to what it is now, and one after which it
-// cannot be taken back any more.
-func (s *state) mark() (undo, settle func()) {
+// mark returns a function that takes the state back to what it is now.
+func (s *state) mark() (undo func()) {
+	s.added = nil
 	old, back := *s, s.policy.mark()
-	var added []digest
-	s.added = &added
-	undo = func() {
-		for _, key := range added {
+	return func() {
+		for _, key := range s.added {
 			delete(s.keys, key)
 		}
 		*s = old
 		back()
 	}
-	return undo, func() { s.added = nil }
 }
 
 // replay adds a line that was read.
