@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -42,7 +41,21 @@ func (l *Ledger) Backup(ctx context.Context, path string) (st Status, err error)
 	defer os.Remove(f.Name())
 	defer f.Close()
 	w := bufio.NewWriterSize(f, readAhead)
-	if err = l.copyLines(ctx, w); err != nil {
+	head, left := "", l.state.lines // up to the last that was read
+	err = l.store.Lines(ctx, 0, func(line Line) (err error) {
+		if left > 0 && !line.follows(head) {
+			return errChain
+		}
+		if left > 0 {
+			left, head = left-1, line.Sum
+			_, err = w.Write(line.text())
+		}
+		return err
+	})
+	if err == nil && (left > 0 || head != st.Head) {
+		err = fmt.Errorf("%v: was replaced or changed while it was copied", l)
+	}
+	if err != nil {
 		return st, err
 	}
 	draft, err := f.Stat()
@@ -61,25 +74,4 @@ func (l *Ledger) Backup(ctx context.Context, path string) (st Status, err error)
 	}
 	syncFolder(path)
 	return st, nil
-}
-
-// copyLines writes the lines up to the last that was read.
-func (l *Ledger) copyLines(ctx context.Context, w io.Writer) error {
-	head, left := "", l.state.lines
-	err := l.store.Lines(ctx, 0, func(line Line) error {
-		if left == 0 {
-			return nil
-		}
-		if !line.follows(head) {
-			return errChain
-		}
-		head = line.Sum
-		left--
-		_, err := w.Write(line.text())
-		return err
-	})
-	if err == nil && (left > 0 || head != l.state.head) {
-		err = fmt.Errorf("%v: was replaced or changed while it was copied", l)
-	}
-	return err
 }

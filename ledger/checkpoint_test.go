@@ -348,3 +348,24 @@ func TestCheckpointOvertaken(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestCheckpointThatIsGone: a checkpoint that was seen and is not there when the entries are read stands for none of them.
+func TestCheckpointThatIsGone(t *testing.T) {
+	for _, c := range checkpointConfigs {
+		_, path := checkpointed(t, c)
+		whole := readFile(t, path)
+		writeFile(t, path, whole[:bytes.Index(whole, []byte(lineMiddle+checkpointBegin))-len(linePrefix)-64])
+		want, err := Check(t.Context(), path)
+		if err != nil || want.Checkpoints != 0 {
+			t.Fatal(err)
+		}
+		l := open(&file{path: path})
+		l.state.until = 8
+		if err := l.load(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if st, err := l.Status(t.Context()); err != nil || st.Runs != 8 || st.Entries != 8 || st.Summed != 0 || st.Left != want.Left {
+			t.Errorf("%s: %+v, %v; want %+v", c.Mode, st, err, want)
+		}
+	}
+}

@@ -181,26 +181,39 @@ func (f *file) Append(ctx context.Context, change func(lines func(n int64, each 
 	return nil
 }
 
-// write adds lines behind the last one that was read, and what that is missing, and flushes them.
+// write adds lines behind the last one that was read, and what that is missing, in place of what is torn, and flushes them. When it
+// fails the file is as it was, or ends in a beginning of them, if that cannot be cut off either.
 func (f *file) write(r *os.File, added []Line) error {
 	if len(added) == 0 {
 		return flush(r)
 	}
-	at := f.last
+	at, end := f.last, f.last.end
 	text := bytes.NewBufferString(at.missing)
 	for _, line := range added {
-		at.line, at.start = at.line+1, f.last.end+int64(text.Len())
+		at.line, at.start = at.line+1, end+int64(text.Len())
 		text.Write(line.text())
 	}
-	if err := write(r, f.last.end, text.Bytes()); err != nil {
-		return err
-	}
+	at.end, at.missing = end+int64(text.Len()), ""
 	info, err := r.Stat()
+	if err == nil && info.Size() > end {
+		err = r.Truncate(end)
+	}
 	if err != nil {
 		return err
 	}
-	at.in, at.end, at.missing = info, f.last.end+int64(text.Len()), ""
-	if info.Size() != at.end {
+	if _, err = r.Seek(end, io.SeekStart); err == nil {
+		if _, err = appendTo(r, text.Bytes()); err == nil {
+			err = flush(r)
+		}
+	}
+	if err != nil {
+		_ = r.Truncate(end)
+		return err
+	}
+	if at.in, err = r.Stat(); err != nil {
+		return err
+	}
+	if at.in.Size() != at.end {
 		return errors.New("somebody else has written to it without the lock; do not count on this spend")
 	}
 	f.last = at
@@ -264,27 +277,3 @@ var appendTo = func(f *os.File, data []byte) (int, error) { return f.Write(data)
 
 // flush fails in tests as a disk does that is broken.
 var flush = (*os.File).Sync
-
-// write appends data to a file that was opened for appending, and ends at an
-// offset when what is torn is cut off. When it fails the file is as it was, or
-// ends in a beginning of the data, if that cannot be cut off either.
-func write(f *os.File, offset int64, data []byte) error {
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if info.Size() > offset {
-		if err := f.Truncate(offset); err != nil {
-			return err
-		}
-	}
-	if _, err = f.Seek(offset, io.SeekStart); err == nil {
-		if _, err = appendTo(f, data); err == nil {
-			err = flush(f)
-		}
-	}
-	if err != nil {
-		_ = f.Truncate(offset)
-	}
-	return err
-}

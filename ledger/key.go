@@ -35,7 +35,7 @@ func (s *state) keep(e entry) {
 	}
 	key := digestOf(e.Key)
 	if _, ok := s.keys[key]; !ok {
-		s.keys[key] = e.planDigest()
+		s.keys[key] = digestOf(e.planText())
 	}
 }
 
@@ -48,7 +48,7 @@ func (s *state) repeated(e entry) error {
 	switch plan, ok := s.keys[digestOf(e.Key)]; {
 	case !ok:
 		return nil
-	case plan != e.planDigest():
+	case plan != digestOf(e.planText()):
 		return fault.New("key", "%q was granted for another plan; every spend has a key of its own", e.Key)
 	}
 	return errGranted

@@ -80,26 +80,20 @@ func (l *Ledger) load(ctx context.Context) error {
 	case !l.state.header:
 		err = known{fmt.Errorf("%v: has no ledger, as it has no complete first line; nothing was spent in it", l), fs.ErrNotExist}
 	case l.state.summed < l.state.until: // the checkpoint was taken back in between
-		l.rest()
-		l.trust = false
-		err = l.load(ctx)
+		err = l.whole(ctx)
 	}
 	return err
 }
 
 // whole has every entry counted for itself, also those that a checkpoint stands for.
 func (l *Ledger) whole(ctx context.Context) error {
-	if l.state.summed == 0 {
+	if l.state.until == 0 {
 		return nil
 	}
-	all := open(l.store)
-	all.seen = resting{l.state.head, l.state.entries}
-	if err := all.load(ctx); err != nil {
-		l.lost = all.lost
-		return err
-	}
-	l.state = all.state
-	return nil
+	l.rest()
+	defer func(trust bool) { l.trust = trust }(l.trust)
+	l.trust = false
+	return l.load(ctx)
 }
 
 // follow takes over what lines gives. The last line that was read comes again, and must be there unchanged. quick makes it stop

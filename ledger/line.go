@@ -81,21 +81,11 @@ type entry struct {
 }
 
 // planText is the plan that the entry holds.
-func (e entry) planText() string {
-	var text string
-	if json.Unmarshal(e.Plan, &text) == nil {
-		return text
+func (e entry) planText() (text string) {
+	if bytes.HasPrefix(e.Plan, []byte("{")) || json.Unmarshal(e.Plan, &text) != nil {
+		return string(e.Plan)
 	}
-	return string(e.Plan)
-}
-
-// planDigest stands for the text of the plan.
-func (e entry) planDigest() digest {
-	if bytes.HasPrefix(e.Plan, []byte("{")) { // which is its own text
-		sum := sha256.Sum256(e.Plan)
-		return digest(sum[:16])
-	}
-	return digestOf(e.planText())
+	return text
 }
 
 // A Line is one line of a ledger: the header or an entry as it is written, and its checksum.
