@@ -203,9 +203,6 @@ func (j *planned) fits(ctx context.Context, a admission, n int64) error {
 
 // within reports whether counts are found to be within the budget, and remembers them then.
 func (j *planned) within(ctx context.Context, counts tally, ahead bool, finest float64) bool {
-	if j.base != nil {
-		return j.proveOnBase(ctx, counts) == nil
-	}
 	iv, err := j.epsilon(ctx, counts, j.config.Delta, ahead, roughAccuracy, finest)
 	ok := err == nil && iv.Upper <= j.config.Epsilon
 	if ok {
@@ -216,9 +213,6 @@ func (j *planned) within(ctx context.Context, counts tally, ahead bool, finest f
 
 // prove shows that the counts, of which those of one plan are new, are within the budget.
 func (j *planned) prove(ctx context.Context, text string, want tally) error {
-	if j.base != nil {
-		return j.proveOnBase(ctx, want)
-	}
 	if j.slow {
 		// What came again comes again, three times as often as since the last proof. What is new is not expected again.
 		far := slices.Clone(want)
@@ -246,6 +240,9 @@ func (j *planned) prove(ctx context.Context, text string, want tally) error {
 			j.known = cost{want, iv}
 		}
 		return nil
+	}
+	if j.base != nil {
+		return errWhole
 	}
 	now, err := j.spent(ctx)
 	if err != nil {
@@ -277,12 +274,7 @@ func (j *planned) refusal(cost string, now *Spent) error {
 
 func (j *planned) spent(ctx context.Context) (s Spent, err error) {
 	if !j.known.counts.equal(j.counts) {
-		var iv accountant.Interval
-		if j.base != nil {
-			iv, err = j.epsilonOnBase(ctx)
-		} else {
-			iv, err = j.epsilon(ctx, j.counts, j.config.Delta, false, shownAccuracy, closeAccuracy)
-		}
+		iv, err := j.epsilon(ctx, j.counts, j.config.Delta, false, shownAccuracy, closeAccuracy)
 		if err != nil {
 			return s, err
 		}
@@ -296,10 +288,14 @@ func (j *planned) spent(ctx context.Context) (s Spent, err error) {
 func (j *planned) epsilon(ctx context.Context, counts tally, delta float64, ahead bool, width, finest float64) (iv accountant.Interval, err error) {
 	for _, accuracy := range []float64{roughAccuracy, shownAccuracy, closeAccuracy} {
 		acct, err := j.total(ctx, purpose{accuracy, ahead}, counts)
-		if err != nil || acct.Runs() == 0 {
-			return iv, err
+		switch {
+		case err != nil:
+		case j.base != nil:
+			iv, err = j.onBase(ctx, acct)
+		case acct.Runs() > 0:
+			iv, err = acct.Epsilon(ctx, delta)
 		}
-		if iv, err = acct.Epsilon(ctx, delta); err != nil {
+		if err != nil {
 			return iv, err
 		}
 		clear := iv.Upper <= j.config.Epsilon || lowerOf(iv) > j.config.Epsilon
@@ -421,50 +417,23 @@ func (j *planned) covers(ctx context.Context, s sums) error {
 	return nil
 }
 
-// onBase returns an upper bound of ε of the counts and the base, at an accuracy.
-func (j *planned) onBase(ctx context.Context, counts tally, accuracy float64) (float64, error) {
-	best := math.Inf(1)
-	acct, err := j.total(ctx, purpose{accuracy, false}, counts)
-	if err != nil {
-		return best, err
-	}
-	for _, p := range j.base.Epsilon {
-		sum := p.Epsilon
-		if acct.Runs() > 0 {
-			iv, err := acct.Epsilon(ctx, j.config.Delta-p.Delta)
-			if err != nil {
-				return best, err
-			}
-			if iv.Upper > 0 {
-				sum = math.Nextafter(sum+iv.Upper, math.Inf(1))
-			}
-		}
-		best = min(best, sum)
-	}
-	return best, nil
-}
-
-// proveOnBase shows that the counts and the base are within the budget, or returns errWhole.
-func (j *planned) proveOnBase(ctx context.Context, want tally) error {
-	for _, accuracy := range []float64{roughAccuracy, closeAccuracy} {
-		upper, err := j.onBase(ctx, want, accuracy)
-		if err != nil {
-			return err
-		}
-		if upper <= j.config.Epsilon {
-			j.proved = want
-			return nil
-		}
-	}
-	return errWhole
-}
-
-// epsilonOnBase is right, and wider than what the entries themselves give.
-func (j *planned) epsilonOnBase(ctx context.Context) (iv accountant.Interval, err error) {
-	upper, err := j.onBase(ctx, j.counts, closeAccuracy)
-	iv = accountant.Interval{Lower: j.base.Lower, Estimate: j.base.Epsilon[0].Epsilon, Upper: upper}
-	if len(j.counts) > 0 {
+// onBase returns an interval of ε of an accountant and the base, which is wider than what the entries themselves give.
+func (j *planned) onBase(ctx context.Context, acct *accountant.Accountant) (iv accountant.Interval, err error) {
+	iv = accountant.Interval{Lower: j.base.Lower, Estimate: j.base.Epsilon[0].Epsilon, Upper: math.Inf(1)}
+	if acct.Runs() > 0 {
 		iv.Warnings = []string{"the entries before the last checkpoint are counted by its bound; ledger check composes all of them, which is tighter"}
 	}
-	return iv, err
+	for _, p := range j.base.Epsilon {
+		if acct.Runs() > 0 {
+			after, err := acct.Epsilon(ctx, j.config.Delta-p.Delta)
+			if err != nil {
+				return iv, err
+			}
+			if after.Upper > 0 {
+				p.Epsilon = math.Nextafter(p.Epsilon+after.Upper, math.Inf(1))
+			}
+		}
+		iv.Upper = min(iv.Upper, p.Epsilon)
+	}
+	return iv, nil
 }
