@@ -161,8 +161,8 @@ func TestClockGrantsNothing(t *testing.T) {
 // form in any byte is left to the reader.
 func TestAgainIsTheReader(t *testing.T) {
 	plan := storedPlan([]byte(purePlan))
-	a := admission{text: "known"}
-	s := &state{stored: map[string]admission{string(plan): a}, visit: func(entry, string) {}}
+	a := &admission{text: "known"}
+	s := &state{stored: map[string]*admission{string(plan): a}, visit: func(entry, string) {}}
 	line, err := newLine("", entry{Time: "2026-01-01T00:00:00Z", Note: "training, May", Plan: plan})
 	if err != nil {
 		t.Fatal(err)

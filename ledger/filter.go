@@ -19,11 +19,7 @@ type filtered struct {
 	filter   *rdp.Filter
 	budget   rdp.Grid
 	gaussian bool
-	costs    map[string][]float64 // of plans, by text: a divergence for each order
 }
-
-// maxCosts is how many costs are remembered.
-const maxCosts = 1000
 
 // maxOrders bounds the orders of an adaptive ledger; a handful is best.
 const maxOrders = 1000
@@ -54,7 +50,7 @@ func newFiltered(c *Config) (*filtered, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &filtered{f, f.Budget(), false, map[string][]float64{}}, nil
+	return &filtered{f, f.Budget(), false}, nil
 }
 
 func newGaussian(c Config) (*filtered, error) {
@@ -70,41 +66,37 @@ func newGaussian(c Config) (*filtered, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &filtered{f, f.Budget(), true, map[string][]float64{}}, nil
+	return &filtered{f, f.Budget(), true}, nil
 }
 
-func (j *filtered) cost(a admission) (c []float64, err error) {
-	c, ok := j.costs[a.text]
-	if ok {
-		return c, nil
-	}
-	if j.gaussian {
+// cost returns a divergence for each order.
+func (j *filtered) cost(a *admission) (c []float64, err error) {
+	switch {
+	case a.cost != nil:
+	case j.gaussian:
 		c = make([]float64, 1)
 		c[0], err = a.plan.SquaredMu()
-	} else if curve, wrong := a.plan.RDP(); wrong != nil {
-		err = wrong
-	} else {
-		c = rdp.OnOrders(curve, j.budget.Orders).Values
-		err = j.curve(c).Check()
+	default:
+		var curve rdp.Curve
+		if curve, err = a.plan.RDP(); err == nil {
+			c = rdp.OnOrders(curve, j.budget.Orders).Values
+			err = j.curve(c).Check()
+		}
 	}
-	if err != nil {
-		return nil, err
+	if a.cost == nil && err == nil {
+		a.cost = c
 	}
-	if len(j.costs) >= maxCosts {
-		clear(j.costs)
-	}
-	j.costs[a.text] = c
-	return c, nil
+	return a.cost, err
 }
 
 func (j *filtered) curve(cost []float64) rdp.Grid {
 	return rdp.Grid{Orders: j.budget.Orders, Values: cost}
 }
 
-func (j *filtered) prepare(ctx context.Context, a admission) error { return j.fits(ctx, a, 1) }
+func (j *filtered) prepare(ctx context.Context, a *admission) error { return j.fits(ctx, a, 1) }
 
 // fits multiplies the cost of a plan, with room for the rounding of a filter that adds the runs one by one.
-func (j *filtered) fits(ctx context.Context, a admission, n int64) error {
+func (j *filtered) fits(ctx context.Context, a *admission, n int64) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -129,21 +121,20 @@ func repeated(x, budget float64, n int64) float64 {
 	return float64(n)*x*(1+0x1p-50) + float64(n)*0x1p-51*budget
 }
 
-func (j *filtered) admits(text string) bool {
-	c, ok := j.costs[text]
-	return ok && j.filter.Fits(j.curve(c)) == nil
+func (j *filtered) admits(a *admission) bool {
+	return a.cost != nil && j.filter.Fits(j.curve(a.cost)) == nil
 }
 
 // foresee has nothing to gain: a filter admits at once.
-func (j *filtered) foresee(context.Context, []admission) {}
+func (j *filtered) foresee(context.Context, []*admission) {}
 
 func (j *filtered) mark() (undo func()) {
 	old := j.filter.Clone()
 	return func() { j.filter = old }
 }
 
-func (j *filtered) count(a admission, quick bool) error {
-	if _, ok := j.costs[a.text]; !ok && quick {
+func (j *filtered) count(a *admission, quick bool) error {
+	if a.cost == nil && quick {
 		return errUnknown
 	}
 	c, err := j.cost(a)

@@ -155,7 +155,7 @@ func TestFitsIsKept(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !l.state.policy.admits(a.text) {
+		if !l.state.policy.admits(a) {
 			t.Errorf("%d fit, and the first of them is not admitted: %s", n, plan)
 		}
 		j := l.state.policy.(*planned)

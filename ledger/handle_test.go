@@ -421,7 +421,7 @@ type slowPolicy struct {
 	meanwhile func()
 }
 
-func (j slowPolicy) prepare(ctx context.Context, a admission) error {
+func (j slowPolicy) prepare(ctx context.Context, a *admission) error {
 	j.meanwhile()
 	return j.policy.prepare(ctx, a)
 }
@@ -444,13 +444,13 @@ func TestRefusalRemembered(t *testing.T) {
 	dead, cancel := context.WithCancel(t.Context())
 	cancel() // a computation would notice
 	j := l.state.policy
-	if err := j.prepare(dead, admission{text: big}); !errors.Is(err, ErrBudget) || err.Error() != first.Error() {
+	if err := j.prepare(dead, &admission{text: big}); !errors.Is(err, ErrBudget) || err.Error() != first.Error() {
 		t.Errorf("again: %v", err)
 	}
 	if err := spend(l); err != nil {
 		t.Fatal(err)
 	}
-	if err := j.prepare(dead, admission{text: big}); !errors.Is(err, ErrBudget) || !strings.HasSuffix(err.Error(), "it would bring ε to at least 1.3 at δ = 0, where the budget is 1") {
+	if err := j.prepare(dead, &admission{text: big}); !errors.Is(err, ErrBudget) || !strings.HasSuffix(err.Error(), "it would bring ε to at least 1.3 at δ = 0, where the budget is 1") {
 		t.Errorf("on top of more: %v", err)
 	}
 }
@@ -471,7 +471,7 @@ func TestProofOfOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if !a.state.policy.admits(small) {
+	if !a.state.policy.admits(&admission{text: small}) {
 		t.Fatal("nothing was proved ahead")
 	}
 	if err := b.SpendPlan(t.Context(), []byte(big), ""); err != nil {

@@ -13,7 +13,97 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/rdp"
 )
+
+// A Config fixes what a ledger promises. It cannot be changed later.
+type Config struct {
+	Neighbors profiles.Relation
+	// RecordsPerPerson is how many records a person has at most, where the budget is for
+	// each person; 0 and 1 for each record.
+	RecordsPerPerson int64
+	Epsilon, Delta   float64
+	Mode             Mode
+	// Orders are the Rényi orders of an adaptive ledger; nil picks a handful that
+	// suit the budget. A planned ledger has none.
+	Orders []float64
+}
+
+// ErrBudget is wrapped by the error of a spend that would pass the budget. It is the
+// filter's, so that one errors.Is serves whoever uses both.
+var ErrBudget = rdp.ErrBudget
+
+// A Ledger is an open ledger: a handle. It holds no lock between calls: several
+// processes may have the same file open, and each call sees what the others have
+// spent. It remembers the last line that it has read, and when the file does not
+// have it any more every call is an error from then on.
+// It is safe for use by several goroutines.
+type Ledger struct {
+	turn   chan struct{} // holds something during a call
+	store  Store
+	state  *state
+	config Config // that of state, for who asks during a call
+	trust  bool   // takes what this program's last checkpoint says for what the entries before it cost
+	lost   error  // why this handle is of no use any more
+	seen   resting
+	queue  chan *request
+}
+
+// String names the ledger in messages.
+func (l *Ledger) String() string { return l.store.String() }
+
+// A resting handle has forgotten all but the last line that it has read, which must be there when it reads again.
+// Verify looks for the line of a head so, too, with a negative number of entries.
+type resting struct {
+	head    string // "" once it was found
+	entries int
+}
+
+// Rest frees what the handle remembers of the entries, but for the last line: the next call reads them anew, and is an
+// error if they do not have that line any more, as if it had not rested. It reports false, and does nothing, during another call and
+// for a ledger in memory.
+func (l *Ledger) Rest() bool {
+	if _, ok := l.store.(*memory); ok {
+		return false
+	}
+	select {
+	case l.turn <- struct{}{}:
+		defer l.end()
+	default:
+		return false
+	}
+	l.rest()
+	return true
+}
+
+// rest forgets everything but the last line, and what calls.
+func (l *Ledger) rest() {
+	if s := l.state; l.seen.head == "" {
+		l.seen = resting{s.head, s.entries}
+	}
+	l.state = &state{visit: l.state.visit, check: l.state.check}
+}
+
+// hasLost is the error of a handle that knew entries which are not there any more.
+func (l *Ledger) hasLost(entries int) error {
+	return fmt.Errorf("%v: has lost entries: the last line of the %d entries that were read here is not where it was, so they were cut, replaced or changed; nothing more is spent from this handle", l, entries)
+}
+
+// begin waits until no other call is under way; end must follow.
+func (l *Ledger) begin(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case l.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (l *Ledger) end() { <-l.turn }
 
 // New returns a ledger in memory, which ends with the process.
 func New(c Config) (*Ledger, error) { return CreateStore(context.Background(), &memory{}, c) }
@@ -139,8 +229,8 @@ func atLine(s Store, number int64, err error) error {
 }
 
 // change adds the lines that make returns on top of all that is there, or nothing. done is false if it is to be tried again: somebody
-// was first, or has made entries that take a computation, for which quick has no time.
-func (l *Ledger) change(ctx context.Context, quick bool, make func(ctx context.Context) ([]Line, error)) (done bool, err error) {
+// was first, or has made entries that take a computation, for which there is no time.
+func (l *Ledger) change(ctx context.Context, make func(ctx context.Context) ([]Line, error)) (done bool, err error) {
 	limited, cancel := patient(ctx)
 	defer cancel()
 	held := limited
@@ -152,7 +242,7 @@ func (l *Ledger) change(ctx context.Context, quick bool, make func(ctx context.C
 	}()
 	err = l.store.Append(limited, func(lines func(int64, func(Line) error) error) ([]Line, error) {
 		testHeld()
-		if err := l.follow(lines, quick); err != nil {
+		if err := l.follow(lines, true); err != nil {
 			return nil, err
 		}
 		undo = l.state.mark()

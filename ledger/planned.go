@@ -25,7 +25,7 @@ type planned struct {
 	config  Config
 	base    *sums          // what the entries before a checkpoint cost, which are not in counts; nil if there is none
 	index   map[string]int // of plans, by text
-	plans   []admission    // in the order of their first entry or question
+	plans   []*admission   // in the order of their first entry or question
 	counts  tally
 	proved  tally // counts that are within the budget
 	before  tally // counts at the last proof
@@ -102,7 +102,7 @@ func newPlanned(c Config) *planned {
 	return &planned{config: c, index: map[string]int{}, totals: map[purpose]*total{}}
 }
 
-func (j *planned) count(a admission, _ bool) error {
+func (j *planned) count(a *admission, _ bool) error {
 	j.add(a)
 	for len(j.counts) < len(j.plans) {
 		j.counts = append(j.counts, 0)
@@ -112,7 +112,7 @@ func (j *planned) count(a admission, _ bool) error {
 }
 
 // add makes a plan known.
-func (j *planned) add(a admission) {
+func (j *planned) add(a *admission) {
 	if _, ok := j.index[a.text]; !ok {
 		j.index[a.text] = len(j.plans)
 		j.plans = append(j.plans, a)
@@ -120,7 +120,7 @@ func (j *planned) add(a admission) {
 }
 
 // wish returns the counts with n more of each of some plans, and a function that forgets those that were not known.
-func (j *planned) wish(n int64, all ...admission) (want tally, forget func()) {
+func (j *planned) wish(n int64, all ...*admission) (want tally, forget func()) {
 	first := len(j.plans)
 	for _, a := range all {
 		j.add(a)
@@ -143,8 +143,8 @@ func (j *planned) wish(n int64, all ...admission) (want tally, forget func()) {
 	}
 }
 
-func (j *planned) admits(text string) bool {
-	i, ok := j.index[text]
+func (j *planned) admits(a *admission) bool {
+	i, ok := j.index[a.text]
 	return ok && j.counts.of(i) < j.proved.of(i) && j.counts.below(j.proved)
 }
 
@@ -154,8 +154,8 @@ func (j *planned) mark() (undo func()) {
 	return func() { j.counts = counts }
 }
 
-func (j *planned) prepare(ctx context.Context, a admission) error {
-	if j.admits(a.text) {
+func (j *planned) prepare(ctx context.Context, a *admission) error {
+	if j.admits(a) {
 		return nil
 	}
 	for _, r := range j.refused {
@@ -175,7 +175,7 @@ func (j *planned) prepare(ctx context.Context, a admission) error {
 }
 
 // foresee proves all of them in one question; where that fails they are asked for one by one.
-func (j *planned) foresee(ctx context.Context, all []admission) {
+func (j *planned) foresee(ctx context.Context, all []*admission) {
 	want, forget := j.wish(1, all...)
 	if !want.below(j.proved) && !j.within(ctx, want, false, roughAccuracy) {
 		forget()
@@ -184,7 +184,7 @@ func (j *planned) foresee(ctx context.Context, all []admission) {
 
 // fits adds n runs of a plan to the counts. What it proves is remembered, and the plan with it: of n runs that fit
 // together each fits in its turn, where an interval of fewer might by chance end higher.
-func (j *planned) fits(ctx context.Context, a admission, n int64) error {
+func (j *planned) fits(ctx context.Context, a *admission, n int64) error {
 	want, forget := j.wish(n, a)
 	if want.below(j.proved) {
 		return nil

@@ -43,20 +43,21 @@ type admission struct {
 	text string
 	plan *accountant.Plan
 	runs int64
+	cost []float64 // what a filter takes, once that is computed
 }
 
 // A policy decides about spends.
 type policy interface {
 	// prepare does what a spend takes to be admitted, or returns why it cannot be.
-	prepare(ctx context.Context, a admission) error
+	prepare(ctx context.Context, a *admission) error
 	// admits reports whether a spend fits, as far as that needs no computation.
-	admits(text string) bool
+	admits(a *admission) bool
 	// fits returns why n more spends of a plan would not be admitted, and changes nothing.
-	fits(ctx context.Context, a admission, n int64) error
+	fits(ctx context.Context, a *admission, n int64) error
 	// foresee prepares spends that are to be admitted together, if it is cheaper so than one by one.
-	foresee(ctx context.Context, all []admission)
+	foresee(ctx context.Context, all []*admission)
 	// count takes over an entry; quick makes it return errUnknown rather than compute.
-	count(a admission, quick bool) error
+	count(a *admission, quick bool) error
 	// mark returns a function that takes back what was counted since.
 	mark() (undo func())
 	// sums returns upper bounds of what everything counted costs, resume counts entries that cost that instead of any others,

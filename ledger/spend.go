@@ -11,10 +11,11 @@ import (
 // Spends of one process at the same time: those that wait while one is under way go to the disk together, with one
 // flush. Each is admitted for itself, on top of those before it, and each gets its own answer.
 
-// maxBatch is how many spends go to the disk together, and maxBatchSize of about how many bytes of plans.
+// maxBatch is how many spends go to the disk together, and maxBatchSize of about how many bytes of plans: all of them are
+// remembered together.
 const (
 	maxBatch     = 1000
-	maxBatchSize = 1 << 24
+	maxBatchSize = maxPlanText / 4
 )
 
 // tries is how often a spend is judged without the lock, while others spend, before
@@ -165,7 +166,7 @@ func (l *Ledger) spendAll(batch []*request) {
 // were granted before under their key: a line that is read without the lock may be taken back by who is writing it.
 func (l *Ledger) prepare(ctx context.Context, batch []*request) (left []*request) {
 	if len(batch) > 1 {
-		var all []admission
+		var all []*admission
 		for _, r := range batch {
 			if a, err := l.state.admission(r.entry); err == nil && r.ctx.Err() == nil {
 				all = append(all, a)
@@ -192,9 +193,7 @@ func (l *Ledger) prepare(ctx context.Context, batch []*request) (left []*request
 // commit writes the requests that are admitted, answers them, and returns the others. With judge it computes what is
 // not known yet.
 func (l *Ledger) commit(ctx context.Context, batch []*request, judge bool) (rest []*request, err error) {
-	// Nothing ends the computation of a Rényi curve in time.
-	quick := !judge || l.state.config.Mode != Planned
-	done, err := l.change(ctx, quick, func(ctx context.Context) ([]Line, error) { return l.admit(ctx, batch, judge) })
+	done, err := l.change(ctx, func(ctx context.Context) ([]Line, error) { return l.admit(ctx, batch, judge) })
 	for _, r := range batch {
 		switch stage := r.stage.Load(); {
 		case stage == gone: // nobody waits for it
@@ -222,8 +221,8 @@ func (l *Ledger) admit(ctx context.Context, batch []*request, judge bool) (lines
 				return nil, r.err
 			}
 		} else if r.err = s.repeated(r.entry); r.err == nil {
-			var a admission
-			if a, r.err = s.admission(r.entry); r.err == nil && !s.policy.admits(a.text) {
+			var a *admission
+			if a, r.err = s.admission(r.entry); r.err == nil && !s.policy.admits(a) {
 				r.stage.Store(waiting) // until the next round
 				continue
 			}

@@ -2,11 +2,13 @@ package ledger
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
 
+	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/fault"
 )
 
@@ -117,4 +119,80 @@ func (c Config) within(s Spent) error {
 		return nil
 	}
 	return fmt.Errorf("the entries cost ε = %s at δ = %s, above the budget %s", num(s.Epsilon.Upper, c.Epsilon), num(c.Delta, -1), num(c.Epsilon, -1))
+}
+
+// An Entry is a spend of the file.
+type Entry struct {
+	Time, Note string
+	Key        string // that of SpendOnce, or ""
+	Plan       string // as it was given; JSON without its blanks
+	Runs       int64  // of mechanisms
+	Steps      []accountant.Step
+	Sum        string // checksum of its line
+}
+
+// Log reads a ledger file from its beginning, verifies every checksum, and calls each with
+// every entry in turn. It takes no lock and computes no total; Verify does.
+func Log(ctx context.Context, path string, each func(Entry)) (Config, error) {
+	return LogStore(ctx, &file{path: path}, each)
+}
+
+// LogStore is Log for a ledger in a store.
+func LogStore(ctx context.Context, s Store, each func(Entry)) (Config, error) {
+	return open(s).log(ctx, each)
+}
+
+func (l *Ledger) log(ctx context.Context, each func(Entry)) (Config, error) {
+	l.state.visit = func(e entry, sum string) {
+		a := l.state.stored[string(e.Plan)] // was read just now
+		each(Entry{Time: e.Time, Note: e.Note, Key: e.Key, Plan: a.text, Runs: a.runs, Steps: a.plan.Steps, Sum: sum})
+	}
+	err := l.load(ctx)
+	return l.state.config, err
+}
+
+// Fits returns how many times in a row a plan could be spent now, at most limit times. It
+// spends nothing and reserves nothing: what others spend in between is not there any more.
+// A count below limit comes with the refusal of one more, which wraps ErrBudget.
+//
+// The count rests on the same intervals as a spend, and so may be too small where one
+// is wide. It never is too large.
+func (l *Ledger) Fits(ctx context.Context, plan []byte, limit int64) (count int64, refusal, err error) {
+	if limit < 1 {
+		return 0, nil, fault.New("limit", "%d is not in [1, 2^53]", limit)
+	}
+	if err := l.begin(ctx); err != nil {
+		return 0, nil, err
+	}
+	defer l.end()
+	if err := l.load(ctx); err != nil {
+		return 0, nil, err
+	}
+	if l.state.config.Mode == Planned { // a bound may be enough to admit, and not to count
+		if err := l.whole(ctx); err != nil {
+			return 0, nil, err
+		}
+	}
+	a, err := l.state.admission(entry{Plan: storedPlan(plan)})
+	if err != nil {
+		return 0, nil, err
+	}
+	if each := runs(a.plan.Steps); each > 0 {
+		limit = min(limit, (maxRuns-l.state.runs)/each)
+	}
+	above := limit + 1
+	for n := int64(1); above-count > 1; {
+		switch err := l.state.policy.fits(ctx, a, n); {
+		case err == nil:
+			count = n
+		case errors.Is(err, ErrBudget):
+			above, refusal = n, err
+		default:
+			return 0, nil, err
+		}
+		if n = count + (above-count)/2; above > limit {
+			n = min(limit, 2*max(count, 1))
+		}
+	}
+	return count, refusal, nil
 }
