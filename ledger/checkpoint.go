@@ -115,7 +115,10 @@ func (s *state) pass(content []byte) error {
 	return nil
 }
 
-// A checkpoint is the content of such a line. Its first key tells it from an entry.
+// A checkpoint is the content of a line that says what all entries before it cost, so that a program that opens the file need not
+// compute that again. It is in the chain of checksums like every line, and removes nothing. It proves nothing by itself: it is the claim
+// of the program that wrote it, which only the same program believes, and which Verify computes again from the entries. Its
+// first key tells it from an entry.
 type checkpoint struct {
 	Entries int64  `json:"checkpoint"` // before it
 	Time    string `json:"time"`

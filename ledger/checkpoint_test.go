@@ -369,3 +369,27 @@ func TestCheckpointThatIsGone(t *testing.T) {
 		}
 	}
 }
+
+// TestWholeThatFails: who cannot read all entries keeps what the checkpoint and the entries behind it say.
+func TestWholeThatFails(t *testing.T) {
+	_, path := checkpointed(t, checkpointConfigs[0])
+	l, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(path, path+".away"); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.whole(t.Context()); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("of a file that is not there: %v", err)
+	}
+	if err := os.Rename(path+".away", path); err != nil {
+		t.Fatal(err)
+	}
+	if s := l.state; s.summed != 8 || s.entries != 8 || s.head == "" || l.seen.head != "" {
+		t.Errorf("%d of %d entries by the checkpoint", s.summed, s.entries)
+	}
+	if n := spendSteady(t, l, 8, 1); n != 1 {
+		t.Error("nothing is granted")
+	}
+}

@@ -180,10 +180,14 @@ func (l *Ledger) whole(ctx context.Context) error {
 	if l.state.until == 0 {
 		return nil
 	}
+	state, seen, trust := l.state, l.seen, l.trust
 	l.rest()
-	defer func(trust bool) { l.trust = trust }(l.trust)
 	l.trust = false
-	return l.load(ctx)
+	err := l.load(ctx)
+	if l.trust = trust; err != nil {
+		l.state, l.seen = state, seen
+	}
+	return err
 }
 
 // follow takes over what lines gives. The last line that was read comes again, and must be there unchanged. quick makes it stop

@@ -236,7 +236,8 @@ func digestOf(text string) digest {
 	return digest(sum[:16])
 }
 
-// entry returns the entry of a content.
+// entry returns the entry of a content. Most entries of a long ledger have a plan that was read before, and then are taken apart
+// without a reader of JSON: that would take eight times as long to open one of a million entries.
 func (s *state) entry(content []byte) (entry, error) {
 	if e, ok := s.plain(content); ok {
 		if _, ok = s.stored[string(e.Plan)]; ok || s.summed < s.until {

@@ -234,6 +234,9 @@ func runs(steps []accountant.Step) int64 {
 	return n
 }
 
+// A key lets a request that is repeated because its answer was lost spend once. It is in
+// the entry's line, so that it holds for every process and as long as the file does.
+
 // maxKey is the longest key in bytes.
 const maxKey = 200
 
