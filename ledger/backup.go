@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -21,7 +20,7 @@ import (
 //
 // Who goes on with a copy has to enter what was run since: the copy does not know it.
 func (l *Ledger) Backup(ctx context.Context, path string) (st Status, err error) {
-	if l.path == "" && l.store == nil {
+	if _, ok := l.store.(*memory); ok {
 		return st, fault.New("ledger", "is in memory, and has no lines to copy")
 	}
 	if _, err := os.Lstat(path); err == nil {
@@ -42,7 +41,21 @@ func (l *Ledger) Backup(ctx context.Context, path string) (st Status, err error)
 	defer os.Remove(f.Name())
 	defer f.Close()
 	w := bufio.NewWriterSize(f, readAhead)
-	if err = l.copyLines(ctx, w); err != nil {
+	head, left := "", l.state.lines // up to the last that was read
+	err = l.store.Lines(ctx, 0, func(line Line) (err error) {
+		if left > 0 && !line.follows(head) {
+			return errChain
+		}
+		if left > 0 {
+			left, head = left-1, line.Sum
+			_, err = w.Write(line.text())
+		}
+		return err
+	})
+	if err == nil && (left > 0 || head != st.Head) {
+		err = fmt.Errorf("%v: was replaced or changed while it was copied", l)
+	}
+	if err != nil {
 		return st, err
 	}
 	draft, err := f.Stat()
@@ -61,25 +74,4 @@ func (l *Ledger) Backup(ctx context.Context, path string) (st Status, err error)
 	}
 	syncFolder(path)
 	return st, nil
-}
-
-// copyLines writes the lines up to the last that was read.
-func (l *Ledger) copyLines(ctx context.Context, w io.Writer) error {
-	head, left := "", l.state.lines
-	all := open(l.path)
-	all.store = l.store
-	all.state.copy = func(line Line) (err error) {
-		if left > 0 {
-			left, head = left-1, line.Sum
-			_, err = w.Write(line.text())
-		}
-		return err
-	}
-	if _, err := all.load(ctx); err != nil {
-		return err
-	}
-	if left > 0 || head != l.state.head {
-		return fmt.Errorf("%v: was replaced or changed while it was copied", l)
-	}
-	return nil
 }

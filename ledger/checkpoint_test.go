@@ -236,11 +236,11 @@ func TestCheckpointDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
+	unwatched(t)
 	look := func() (*Ledger, error) {
-		l := open(path)
+		l := open(&file{path: path})
 		l.trust = true
-		_, _, err := l.look(t.Context())
-		return l, err
+		return l, l.load(t.Context())
 	}
 	second := bytes.Index(whole, []byte(`"key":"key 1"`)) - 300
 	behind := bytes.Index(whole, []byte(checkpointBegin)) - 300
@@ -346,5 +346,50 @@ func TestCheckpointOvertaken(t *testing.T) {
 	}
 	if err := m.Checkpoint(t.Context()); err == nil || !strings.Contains(err.Error(), "ledger: is not a file") {
 		t.Error(err)
+	}
+}
+
+// TestCheckpointThatIsGone: a checkpoint that was seen and is not there when the entries are read stands for none of them.
+func TestCheckpointThatIsGone(t *testing.T) {
+	for _, c := range checkpointConfigs {
+		_, path := checkpointed(t, c)
+		whole := readFile(t, path)
+		writeFile(t, path, whole[:bytes.Index(whole, []byte(lineMiddle+checkpointBegin))-len(linePrefix)-64])
+		want, err := Check(t.Context(), path)
+		if err != nil || want.Checkpoints != 0 {
+			t.Fatal(err)
+		}
+		l := open(&file{path: path})
+		l.state.until = 8
+		if err := l.load(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if st, err := l.Status(t.Context()); err != nil || st.Runs != 8 || st.Entries != 8 || st.Summed != 0 || st.Left != want.Left {
+			t.Errorf("%s: %+v, %v; want %+v", c.Mode, st, err, want)
+		}
+	}
+}
+
+// TestWholeThatFails: who cannot read all entries keeps what the checkpoint and the entries behind it say.
+func TestWholeThatFails(t *testing.T) {
+	_, path := checkpointed(t, checkpointConfigs[0])
+	l, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(path, path+".away"); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.whole(t.Context()); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("of a file that is not there: %v", err)
+	}
+	if err := os.Rename(path+".away", path); err != nil {
+		t.Fatal(err)
+	}
+	if s := l.state; s.summed != 8 || s.entries != 8 || s.head == "" || l.seen.head != "" {
+		t.Errorf("%d of %d entries by the checkpoint", s.summed, s.entries)
+	}
+	if n := spendSteady(t, l, 8, 1); n != 1 {
+		t.Error("nothing is granted")
 	}
 }

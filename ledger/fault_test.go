@@ -104,7 +104,11 @@ func BenchmarkOpenLong(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	_, head, _ := decodeLine("", data)
+	header, _, err := decodeLine(data)
+	if err != nil {
+		b.Fatal(err)
+	}
+	head := header.Sum
 	for range 100_000 {
 		line, sum, err := encodeLine(head, entry{Time: "2026-01-01T00:00:00Z", Plan: storedPlan([]byte(purePlan))})
 		if err != nil {

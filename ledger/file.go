@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -8,64 +9,258 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 )
 
-// How a spend gets into the file. What is new there is read and what the spend
-// costs is computed without a lock. Then the lock is taken, and only if the file
-// is still the one that was judged is the line appended, flushed, and looked at
-// once more. Otherwise all of it is done again.
-//
-// A handle never forgets the last line it has read: a file that does not have it
-// any more, where it was, has lost entries, and is not spent from again.
+// A file is the store of a ledger in a file. Its lines are read without a lock. To add some the lock is taken, and only if the
+// path still leads to the same file are they written, flushed, and looked at once more.
+type file struct {
+	path  string
+	fresh bool  // Append makes the file, which nobody has made before
+	last  place // of the last line that was read
+	torn  int64 // how many bytes are behind it, of a spend that never was
+}
 
-// Create makes a new ledger file. It fails if there is a file already, except for
-// one that is empty or nothing but the beginning of a header, which a Create that
-// was killed has left behind.
-func Create(path string, c Config) (*Ledger, error) {
-	line, err := firstLine(&c)
+// A place is that of a line in a file.
+type place struct {
+	in         os.FileInfo
+	line       int64 // its number; 0 is before the first line
+	start, end int64
+	missing    string // what it lacks of its ending
+}
+
+func (f *file) String() string { return f.path }
+
+// looks is how often a file that does not look right is looked at again: a writer may be at it.
+var looks = 5
+
+// Lines reads lines; see Store.
+func (f *file) Lines(ctx context.Context, n int64, each func(Line) error) error {
+	for times := 0; ; times++ {
+		before, err := f.look(ctx, n, func(l Line) error {
+			err := each(l)
+			if err == nil {
+				n++
+			}
+			return err
+		})
+		if err == nil && f.torn == 0 || before == nil || times >= looks || f.still(ctx, before, times) {
+			return err
+		}
+	}
+}
+
+// look reads lines once; info is that of the file before.
+func (f *file) look(ctx context.Context, n int64, each func(Line) error) (info os.FileInfo, err error) {
+	defer locate(f.path, &err)
+	r, err := openLinked(f.path, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
-	f, made, err := vacant(path)
-	if err != nil {
+	defer r.Close()
+	if info, err = r.Stat(); err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, problem(path, err)
+	return info, f.read(ctx, r, info, n, each)
+}
+
+// still waits a moment, longer each time, and reports whether the file stays as it was.
+func (f *file) still(ctx context.Context, before os.FileInfo, times int) bool {
+	select {
+	case <-ctx.Done():
+		return true
+	case <-time.After(2 * time.Millisecond << times):
 	}
-	ctx := context.Background()
-	name, err := filepath.EvalSymlinks(path)
+	now, err := os.Stat(f.path)
+	return err == nil && os.SameFile(before, now) && before.Size() == now.Size() && before.ModTime().Equal(now.ModTime())
+}
+
+// read calls each with the lines of r after the first n. Where it does not know where those begin, it reads from the beginning, and
+// verifies the checksums of the lines before them.
+func (f *file) read(ctx context.Context, r *os.File, info os.FileInfo, n int64, each func(Line) error) error {
+	at := place{in: info}
+	if k := f.last; os.SameFile(k.in, info) && info.Size() >= k.end {
+		if n == k.line && k.missing == "" {
+			at = k
+		} else if n == k.line-1 {
+			at.line, at.end = n, k.start
+		}
+	}
+	f.torn = 0
+	prev := ""
+	scan := scanLines(io.NewSectionReader(r, at.end, info.Size()-at.end))
+	for i := 1; scan.Scan(); i++ {
+		if i%256 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		raw := scan.Bytes()
+		if at.line == 0 && !bytes.HasPrefix(raw, []byte(linePrefix)[:min(len(raw), len(linePrefix))]) {
+			return known{fmt.Errorf("%s: is no ledger: it does not begin as one; accountant ledger init makes a new file", f.path), errChain}
+		}
+		line, missing, err := decodeLine(raw)
+		switch {
+		case err != nil:
+		case line.Content == nil:
+			f.torn = int64(len(raw))
+			return nil
+		case at.line < n:
+			if !line.follows(prev) {
+				err = errChain
+			}
+		default:
+			if err := each(line); err != nil {
+				return err
+			}
+		}
+		if err != nil {
+			return atLine(f, at.line+1, err)
+		}
+		prev = line.Sum
+		at = place{info, at.line + 1, at.end, at.end + int64(len(bytes.TrimRight(raw, "\x00"))), missing}
+		f.last = at
+	}
+	if errors.Is(scan.Err(), bufio.ErrTooLong) {
+		return atLine(f, at.line+1, fmt.Errorf("has a line of more than %d bytes", maxLine))
+	}
+	return scan.Err()
+}
+
+// Append adds lines; see Store. Where there are none it makes what is there last: it may be the answer to a key, and who has written
+// it may have been killed before it was on disk.
+func (f *file) Append(ctx context.Context, change func(lines func(n int64, each func(Line) error) error) ([]Line, error)) (err error) {
+	defer locate(f.path, &err)
+	r, made, err := f.open()
 	if err != nil {
-		return nil, problem(path, err)
+		return err
+	}
+	defer r.Close()
+	name, err := filepath.EvalSymlinks(f.path)
+	if err != nil {
+		return err
+	}
+	info, err := r.Stat()
+	if err != nil {
+		return err
+	}
+	if n := names(info); n > 1 {
+		return fmt.Errorf("%s: has %d names (hard links), and who uses another one would not see this lock; keep one", f.path, n)
 	}
 	held, err := takeLock(ctx, name, info)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer held.release()
-	// Somebody else may have been first.
-	if now, err := os.Lstat(path); err != nil || !os.SameFile(now, info) {
-		return nil, fmt.Errorf("%s: was replaced while it was made", path)
+	replaced := fmt.Errorf("%s: was replaced: %w", f.path, ErrConflict)
+	// While this waited, the name may have been given to another file.
+	if now, err := filepath.EvalSymlinks(f.path); err != nil || now != name || !f.named(info) {
+		return replaced
 	}
-	if err := checkVacant(path, f); err != nil {
+	added, err := change(func(n int64, each func(Line) error) error {
+		info, err := r.Stat()
+		if err != nil {
+			return err
+		}
+		return f.read(ctx, r, info, n, each)
+	})
+	if err != nil {
+		return err
+	}
+	if err := f.write(r, added); err != nil {
+		if made {
+			_ = os.Remove(f.path)
+		}
+		return problem(f.path, err)
+	}
+	if f.fresh {
+		syncFolder(f.path)
+		f.fresh = false
+	}
+	if !f.named(info) { // the lines are in a file that nobody will read
+		return replaced
+	}
+	return nil
+}
+
+// write adds lines behind the last one that was read, and what that is missing, in place of what is torn, and flushes them. When it
+// fails the file is as it was, or ends in a beginning of them, if that cannot be cut off either.
+func (f *file) write(r *os.File, added []Line) error {
+	if len(added) == 0 {
+		return flush(r)
+	}
+	at, end := f.last, f.last.end
+	text := bytes.NewBufferString(at.missing)
+	for _, line := range added {
+		at.line, at.start = at.line+1, end+int64(text.Len())
+		text.Write(line.text())
+	}
+	at.end, at.missing = end+int64(text.Len()), ""
+	info, err := r.Stat()
+	if err == nil && info.Size() > end {
+		err = r.Truncate(end)
+	}
+	if err != nil {
+		return err
+	}
+	if _, err = r.Seek(end, io.SeekStart); err == nil {
+		if _, err = appendTo(r, text.Bytes()); err == nil {
+			err = flush(r)
+		}
+	}
+	if err != nil {
+		_ = r.Truncate(end)
+		return err
+	}
+	if at.in, err = r.Stat(); err != nil {
+		return err
+	}
+	if at.in.Size() != at.end {
+		return errors.New("somebody else has written to it without the lock; do not count on this spend")
+	}
+	f.last = at
+	return nil
+}
+
+// open opens the file to write to it, and says whether it has made it. A fresh one is not opened through a link, and must be no more
+// than the beginning of a header, which a Create that was killed leaves.
+func (f *file) open() (r *os.File, made bool, err error) {
+	if !f.fresh {
+		r, err = openLinked(f.path, os.O_RDWR|appending)
+		return r, false, err
+	}
+	r, err = os.OpenFile(f.path, os.O_RDWR|appending|os.O_CREATE|os.O_EXCL, 0o666)
+	if made = !os.IsExist(err); made {
+		return r, made, err
+	}
+	if r, err = openPlain(f.path, os.O_RDWR|appending); err != nil {
+		return nil, false, problem(f.path, err)
+	}
+	data, err := io.ReadAll(io.NewSectionReader(r, 0, maxHeader+1))
+	if err == nil && (len(data) > maxHeader || !startsLine(data, `{"ledger":`)) {
+		err = errExists(f)
+	}
+	if err != nil {
+		r.Close()
+	}
+	return r, false, err
+}
+
+// openLinked opens a ledger file, also through a symbolic link.
+func openLinked(path string, flag int) (*os.File, error) {
+	name, err := filepath.EvalSymlinks(path)
+	if err != nil {
 		return nil, err
 	}
-	if err := write(f, 0, line.text()); err != nil {
-		if made {
-			_ = os.Remove(path)
-		}
+	r, err := openPlain(name, flag)
+	if err != nil {
 		return nil, problem(path, err)
 	}
-	syncFolder(path)
-	l := open(path)
-	if _, err := l.read(ctx, f, false); err != nil {
-		return nil, err
-	}
-	return l.opened(), nil
+	return r, nil
+}
+
+// named reports whether the path still leads to a file.
+func (f *file) named(info os.FileInfo) bool {
+	now, err := os.Stat(f.path)
+	return err == nil && os.SameFile(now, info)
 }
 
 // syncFolder makes the name of a file last, which it does once the directory is on disk; not every file
@@ -77,271 +272,8 @@ func syncFolder(path string) {
 	}
 }
 
-// vacant opens a file that may become a ledger, and says whether it has made it.
-func vacant(path string) (f *os.File, made bool, err error) {
-	f, err = os.OpenFile(path, os.O_RDWR|appending|os.O_CREATE|os.O_EXCL, 0o666)
-	if !os.IsExist(err) {
-		if err != nil {
-			err = problem(path, err)
-		}
-		return f, true, err
-	}
-	if f, err = openPlain(path, os.O_RDWR|appending); err != nil {
-		return nil, false, problem(path, err)
-	}
-	if err := checkVacant(path, f); err != nil {
-		f.Close()
-		return nil, false, err
-	}
-	return f, false, nil
-}
-
-// checkVacant returns an error if the file is more than the beginning of a header.
-func checkVacant(path string, f *os.File) error {
-	data, err := io.ReadAll(io.NewSectionReader(f, 0, maxHeader+1))
-	if err != nil {
-		return problem(path, err)
-	}
-	if len(data) > maxHeader || !startsLine(data, `{"ledger":`) {
-		return fmt.Errorf("%s: exists already", path)
-	}
-	return nil
-}
-
 // appendTo fails in tests as a disk does that is full.
 var appendTo = func(f *os.File, data []byte) (int, error) { return f.Write(data) }
 
 // flush fails in tests as a disk does that is broken.
 var flush = (*os.File).Sync
-
-// write appends data to a file that was opened for appending, and ends at an
-// offset when what is torn is cut off. When it fails the file is as it was, or
-// ends in a beginning of the data, if that cannot be cut off either.
-func write(f *os.File, offset int64, data []byte) error {
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if info.Size() > offset {
-		if err := f.Truncate(offset); err != nil {
-			return err
-		}
-	}
-	if _, err = f.Seek(offset, io.SeekStart); err == nil {
-		if _, err = appendTo(f, data); err == nil {
-			err = flush(f)
-		}
-	}
-	if err != nil {
-		_ = f.Truncate(offset)
-		return err
-	}
-	return nil
-}
-
-// Open opens a ledger file, and reads all of it.
-func Open(ctx context.Context, path string) (*Ledger, error) {
-	l := open(path)
-	l.trust = true
-	if _, err := l.load(ctx); err != nil {
-		return nil, err
-	}
-	return l.opened(), nil
-}
-
-// whole has every entry counted for itself, also those that a checkpoint stands for.
-func (l *Ledger) whole(ctx context.Context) error {
-	if l.state.summed == 0 {
-		return nil
-	}
-	all := open(l.path)
-	all.config, all.seen = l.config, resting{l.state.head, l.state.entries}
-	if _, err := all.load(ctx); err != nil {
-		l.lost = all.lost
-		return err
-	}
-	l.state = all.state
-	return nil
-}
-
-// openFile opens the ledger file.
-func (l *Ledger) openFile(flag int) (*os.File, error) {
-	path, err := filepath.EvalSymlinks(l.path)
-	if err != nil {
-		return nil, problem(l.path, err)
-	}
-	f, err := openPlain(path, flag)
-	if err != nil {
-		return nil, problem(l.path, err)
-	}
-	return f, nil
-}
-
-// looks is how often a file that does not look right is looked at again: a writer
-// may be at it.
-const looks = 5
-
-// load reads what is new, without a lock. It returns how many bytes of a torn line a file ends in,
-// which may be one that is being written.
-func (l *Ledger) load(ctx context.Context) (torn int64, err error) {
-	if l.store != nil {
-		return 0, l.loadStore(ctx)
-	}
-	if l.path == "" {
-		return 0, nil
-	}
-	for n := 0; ; n++ {
-		var before os.FileInfo
-		torn, before, err = l.look(ctx)
-		if err == nil || before == nil || ctx.Err() != nil || l.lost != nil || n == looks || l.still(ctx, before, n) {
-			return torn, err
-		}
-	}
-}
-
-// look is load that tries once; info is that of the file before it was read.
-func (l *Ledger) look(ctx context.Context) (torn int64, info os.FileInfo, err error) {
-	f, err := l.openFile(os.O_RDONLY)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer f.Close()
-	if info, err = f.Stat(); err != nil {
-		return 0, nil, problem(l.path, err)
-	}
-	torn, err = l.read(ctx, f, false)
-	return torn, info, err
-}
-
-// still waits a moment, the nth time longer, and reports whether the file stays as
-// it was.
-func (l *Ledger) still(ctx context.Context, before os.FileInfo, n int) bool {
-	select {
-	case <-ctx.Done():
-		return true
-	case <-time.After(2 * time.Millisecond << n):
-	}
-	now, err := os.Stat(l.path)
-	return err == nil && os.SameFile(before, now) && before.Size() == now.Size() && before.ModTime().Equal(now.ModTime())
-}
-
-// typicalLine is about as long as a line with a key and a short plan, and maxExpected how many keys room is made for beforehand.
-const (
-	typicalLine = 250
-	maxExpected = 1 << 22
-)
-
-// read takes over the lines of f that are new. What it has taken over stays, also when a later line is wrong. quick
-// makes it stop with errUnknown at an entry that takes a computation.
-func (l *Ledger) read(ctx context.Context, f *os.File, quick bool) (torn int64, err error) {
-	info, err := f.Stat()
-	if err != nil {
-		return 0, problem(l.path, err)
-	}
-	if err := l.same(f, info); err != nil {
-		return 0, err
-	}
-	s := l.state
-	if l.trust && !s.header {
-		if s.until, err = lastCheckpoint(f, info.Size()); err != nil {
-			return 0, problem(l.path, err)
-		}
-		s.expected = int(min(s.until/typicalLine, maxExpected))
-	}
-	r := newLineReader(io.NewSectionReader(f, s.offset, info.Size()-s.offset))
-	for n := 1; ; n++ {
-		if n%256 == 0 && ctx.Err() != nil {
-			return 0, ctx.Err()
-		}
-		raw, err := r.next()
-		if !s.header && s.missing == "" && !beginsAsLedger(string(raw)) {
-			return 0, fmt.Errorf("%s: is no ledger: it does not begin as one; accountant ledger init makes a new file", l.path)
-		}
-		if err != nil && err != io.EOF {
-			return 0, s.at(l.path, err)
-		}
-		if err == io.EOF && len(raw) == 0 {
-			break
-		}
-		if s.missing != "" && bytes.HasPrefix([]byte(s.missing), raw[:min(len(raw), len(s.missing))]) {
-			n := min(len(raw), len(s.missing)) // somebody has ended the last line since
-			s.offset, s.missing, raw = s.offset+int64(n), s.missing[n:], raw[n:]
-			if len(raw) == 0 {
-				continue
-			}
-		}
-		var next tail
-		if err == io.EOF {
-			if s.missing != "" && len(bytes.TrimRight(raw, "\x00")) > 0 {
-				return 0, s.at(l.path, errEnding)
-			}
-			if next, err = decodeTail(s.head, raw); err != nil {
-				return 0, s.at(l.path, err)
-			}
-			if next.content == nil {
-				torn = int64(len(raw))
-				break
-			}
-		} else {
-			content, sum, ok := decodeLine(s.head, raw)
-			switch {
-			case s.missing != "":
-				return 0, s.at(l.path, errEnding)
-			case !ok && bytes.HasSuffix(raw, []byte("\r\n")):
-				return 0, s.at(l.path, errors.New("ends in a carriage return: something has changed the line ends to those of Windows"))
-			case !ok && l.seen.head != "" && l.config.Mode != "": // before the line that was known
-				return 0, l.awake()
-			case !ok:
-				return 0, s.at(l.path, errChain)
-			}
-			next = tail{content, sum, len(raw), ""}
-		}
-		if err := l.accept(next, quick); err != nil {
-			return 0, s.at(l.path, err)
-		}
-	}
-	if !s.header {
-		return 0, fmt.Errorf("%s: has no complete first line, and so is no ledger; nothing was spent in it", l.path)
-	}
-	s.file = info
-	return torn, l.awake()
-}
-
-// same makes sure that the file still has what was read from it earlier. Another file is read from its beginning, and must
-// have the last line.
-func (l *Ledger) same(f *os.File, info os.FileInfo) error {
-	s := l.state
-	if l.lost != nil || s.offset == 0 {
-		return l.lost
-	}
-	ok := info.Size() >= s.offset
-	if ok && s.file != nil && !os.SameFile(info, s.file) {
-		l.rest()
-		return nil
-	}
-	if ok {
-		raw := make([]byte, s.offset-s.start)
-		if _, err := f.ReadAt(raw, s.start); err != nil {
-			return problem(l.path, err)
-		}
-		_, sum, right := decodeLine(s.before, append(raw, s.missing...))
-		ok = right && sum == s.head
-	}
-	if !ok {
-		l.lost = l.hasLost(s.entries)
-	}
-	return l.lost
-}
-
-// named reports whether the ledger's name is still that of a file.
-func (l *Ledger) named(info os.FileInfo) bool {
-	now, err := os.Stat(l.path)
-	return err == nil && os.SameFile(now, info)
-}
-
-// beginsAsLedger reports whether a first line, or what there is of it, can be that of a ledger.
-// Zeros are what a crash leaves of a line that was never written.
-func beginsAsLedger(line string) bool {
-	n := min(len(line), len(linePrefix))
-	return line[:n] == linePrefix[:n] || strings.Trim(line, "\x00") == ""
-}

@@ -155,10 +155,10 @@ func TestFitsIsKept(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !l.state.judge.admits(a.text) {
+		if !l.state.policy.admits(a) {
 			t.Errorf("%d fit, and the first of them is not admitted: %s", n, plan)
 		}
-		j := l.state.judge.(*planned)
+		j := l.state.policy.(*planned)
 		if got := j.proved.of(j.index[a.text]) - j.counts.of(j.index[a.text]); got != n {
 			t.Errorf("%d fit, %d are proved", n, got)
 		}

@@ -61,7 +61,7 @@ func checkFile(t *testing.T, data []byte) {
 	if _, err := Create(path, pureConfig); err == nil {
 		t.Fatalf("made a ledger of the ledger %q", data)
 	}
-	entries, offset := l.state.entries, l.state.offset
+	entries, offset := l.state.entries, l.store.(*file).last.end
 	plan := fmt.Sprintf("neighbors: %v\nsteps: [{mechanism: {pure: {epsilon: 1e-9}}}]", l.Config().Neighbors)
 	if l.SpendPlan(ctx, []byte(plan), "") == nil {
 		entries++

@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/rdp"
 )
 
 const gaussianPlan = `{neighbors: add-remove, steps: [{mechanism: {gaussian: {noise-multiplier: 20}}}]}`
@@ -37,7 +41,7 @@ func TestGaussianLedger(t *testing.T) {
 	if gaussians != 28 || renyi >= gaussians {
 		t.Errorf("%d steps, %d by the Rényi filter", gaussians, renyi)
 	}
-	back, err := Open(ctx, l.path)
+	back, err := Open(ctx, l.String())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +52,7 @@ func TestGaussianLedger(t *testing.T) {
 	if !strings.Contains(st.Guarantee, "filter of Gaussian differential privacy") {
 		t.Error(st.Guarantee)
 	}
-	if _, err := Check(ctx, l.path); err != nil {
+	if _, err := Check(ctx, l.String()); err != nil {
 		t.Error(err)
 	}
 	// A smaller step still fits.
@@ -87,5 +91,55 @@ func TestGaussianLedger(t *testing.T) {
 		if err := l.SpendPlan(ctx, []byte(strings.Replace(gaussianPlan, "add-remove", "substitute", 1)), ""); (err == nil) != (n < 7) {
 			t.Errorf("step %d under substitution: %v", n, err)
 		}
+	}
+}
+
+// TestGaussianIsTheFilter: at order 2 the Rényi filter does what rdp.GaussianFilter does, to the last bit.
+func TestGaussianIsTheFilter(t *testing.T) {
+	l, err := New(Config{Epsilon: 1, Delta: 1e-5, Mode: AdaptiveGaussian})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mu, err := rdp.MuWithin(1, 1e-5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := rdp.NewGaussianFilter(mu)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	refused := 0
+	for i := range 300 {
+		noise, err := profiles.NewGaussianMechanism(20 * math.Exp(3*rng.NormFloat64()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := planText(accountant.Step{Mechanism: noise}, l.Config())
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := plan.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		square, err := p.SquaredMu()
+		if err != nil {
+			t.Fatal(err)
+		}
+		granted, admitted := l.SpendPlan(t.Context(), text, ""), want.Spend(square)
+		if (granted == nil) != (admitted == nil) || granted != nil && granted.Error() != admitted.Error() {
+			t.Fatalf("step %d: ledger %v, filter %v", i, granted, admitted)
+		}
+		if granted != nil {
+			refused++
+		}
+		st, err := l.Status(t.Context())
+		if err != nil || st.Spent.Mu != rdp.MuOfSquare(want.Spent()) || st.Spent.MuBudget != math.Sqrt(want.Budget()) {
+			t.Fatalf("step %d: %+v, %v; the filter has %v of %v", i, st.Spent, err, want.Spent(), want.Budget())
+		}
+	}
+	if refused == 0 || refused == 300 {
+		t.Errorf("%d refused", refused)
 	}
 }

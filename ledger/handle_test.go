@@ -191,7 +191,7 @@ func TestLogOfReplaced(t *testing.T) {
 	if err := spend(l); err != nil {
 		t.Fatal(err)
 	}
-	reader, shown := open(path), 0
+	reader, shown := open(&file{path: path}), 0
 	if _, err := reader.log(t.Context(), func(Entry) { shown++ }); err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +199,7 @@ func TestLogOfReplaced(t *testing.T) {
 	if err := spend(l); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := reader.load(t.Context()); err != nil || shown != 2 {
+	if err := reader.load(t.Context()); err != nil || shown != 2 {
 		t.Errorf("%d entries shown, want 2, error %v", shown, err)
 	}
 }
@@ -396,7 +396,7 @@ func TestComputesUnlocked(t *testing.T) {
 		locked, spent := false, 0
 		testHeld = func() { locked = true }
 		defer func() { testHeld = func() {} }()
-		l.state.judge = slowJudge{l.state.judge, func() {
+		l.state.policy = slowPolicy{l.state.policy, func() {
 			if spent < again && !locked {
 				spent++
 				if err := spend(other); err != nil {
@@ -414,16 +414,16 @@ func TestComputesUnlocked(t *testing.T) {
 	}
 }
 
-// A slowJudge does something else while it judges, and admits only what it has
+// A slowPolicy does something else while it judges, and admits only what it has
 // judged last.
-type slowJudge struct {
-	judge
+type slowPolicy struct {
+	policy
 	meanwhile func()
 }
 
-func (j slowJudge) prepare(ctx context.Context, text string, p *accountant.Plan) error {
+func (j slowPolicy) prepare(ctx context.Context, a *admission) error {
 	j.meanwhile()
-	return j.judge.prepare(ctx, text, p)
+	return j.policy.prepare(ctx, a)
 }
 
 // TestRefusalRemembered: what was refused, and what is more, is refused without a
@@ -443,14 +443,14 @@ func TestRefusalRemembered(t *testing.T) {
 	}
 	dead, cancel := context.WithCancel(t.Context())
 	cancel() // a computation would notice
-	j := l.state.judge
-	if err := j.prepare(dead, big, nil); !errors.Is(err, ErrBudget) || err.Error() != first.Error() {
+	j := l.state.policy
+	if err := j.prepare(dead, &admission{text: big}); !errors.Is(err, ErrBudget) || err.Error() != first.Error() {
 		t.Errorf("again: %v", err)
 	}
 	if err := spend(l); err != nil {
 		t.Fatal(err)
 	}
-	if err := j.prepare(dead, big, nil); !errors.Is(err, ErrBudget) || !strings.HasSuffix(err.Error(), "it would bring ε to at least 1.3 at δ = 0, where the budget is 1") {
+	if err := j.prepare(dead, &admission{text: big}); !errors.Is(err, ErrBudget) || !strings.HasSuffix(err.Error(), "it would bring ε to at least 1.3 at δ = 0, where the budget is 1") {
 		t.Errorf("on top of more: %v", err)
 	}
 }
@@ -466,18 +466,18 @@ func TestProofOfOthers(t *testing.T) {
 	const small = "neighbors: add-remove\nsteps: [{mechanism: {pure: {epsilon: 0.05}}}]\n"
 	const big = "neighbors: add-remove\nsteps: [{mechanism: {pure: {epsilon: 0.78}}}]\n"
 	for range 4 {
-		a.state.judge.(*planned).slow = true // as where lattices answer
+		a.state.policy.(*planned).slow = true // as where lattices answer
 		if err := a.SpendPlan(t.Context(), []byte(small), ""); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if !a.state.judge.admits(small) {
+	if !a.state.policy.admits(&admission{text: small}) {
 		t.Fatal("nothing was proved ahead")
 	}
 	if err := b.SpendPlan(t.Context(), []byte(big), ""); err != nil {
 		t.Fatal(err)
 	}
-	a.state.judge.(*planned).slow = true
+	a.state.policy.(*planned).slow = true
 	if err := a.SpendPlan(t.Context(), []byte(small), ""); !errors.Is(err, ErrBudget) {
 		t.Errorf("above the budget: %v", err)
 	}

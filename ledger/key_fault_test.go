@@ -273,7 +273,7 @@ func TestMemoryTakesBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := entry{Time: now(), Key: "a", Plan: storedPlan([]byte(keyPlan))}
-	if _, err := l.state.judged(t.Context(), first); err != nil {
+	if err := l.state.judged(t.Context(), first); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

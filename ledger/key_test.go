@@ -124,10 +124,10 @@ func TestSpendOnceOvertaken(t *testing.T) {
 	for key, judge := range map[string]bool{"a": false, "b": true} {
 		e := entry{Time: "2026-01-01T00:00:00Z", Key: key, Plan: storedPlan([]byte(keyPlan))}
 		for range 2 { // the judge has a second one proved
-			if _, err := l.load(t.Context()); err != nil {
+			if err := l.load(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := l.state.judged(t.Context(), e); err != nil {
+			if err := l.state.judged(t.Context(), e); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -158,10 +158,10 @@ func TestKeyOfALostSpend(t *testing.T) {
 		if _, err := l.SpendOnce(t.Context(), "first", []byte(keyPlan), ""); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := l.load(t.Context()); err != nil {
+		if err := l.load(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		undo, _ := l.state.mark()
+		undo := l.state.mark()
 		var batch []*request
 		for i := range together {
 			e := entry{Time: now(), Key: fmt.Sprint("key", i), Plan: storedPlan([]byte(keyPlan))}

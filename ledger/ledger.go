@@ -1,6 +1,3 @@
-// Opening and spending. Every call has the ledger's turn to itself; nothing is spent unless it is
-// in the file.
-
 package ledger
 
 import (
@@ -16,15 +13,106 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/profiles"
+	"github.com/dpaccountant/accountant/rdp"
 )
 
-// New returns a ledger in memory, which ends with the process.
-func New(c Config) (*Ledger, error) {
-	l := open("")
-	if err := l.state.begin(&c); err != nil {
-		return nil, err
+// A Config fixes what a ledger promises. It cannot be changed later.
+type Config struct {
+	Neighbors profiles.Relation
+	// RecordsPerPerson is how many records a person has at most, where the budget is for
+	// each person; 0 and 1 for each record.
+	RecordsPerPerson int64
+	Epsilon, Delta   float64
+	Mode             Mode
+	// Orders are the Rényi orders of an adaptive ledger; nil picks a handful that
+	// suit the budget. A planned ledger has none.
+	Orders []float64
+}
+
+// ErrBudget is wrapped by the error of a spend that would pass the budget. It is the
+// filter's, so that one errors.Is serves whoever uses both.
+var ErrBudget = rdp.ErrBudget
+
+// A Ledger is an open ledger: a handle. It holds no lock between calls: several
+// processes may have the same file open, and each call sees what the others have
+// spent. It remembers the last line that it has read, and when the file does not
+// have it any more every call is an error from then on.
+// It is safe for use by several goroutines.
+type Ledger struct {
+	turn   chan struct{} // holds something during a call
+	store  Store
+	state  *state
+	config Config // that of state, for who asks during a call
+	trust  bool   // takes what this program's last checkpoint says for what the entries before it cost
+	lost   error  // why this handle is of no use any more
+	seen   resting
+	queue  chan *request
+}
+
+// String names the ledger in messages.
+func (l *Ledger) String() string { return l.store.String() }
+
+// A resting handle has forgotten all but the last line that it has read, which must be there when it reads again.
+// Verify looks for the line of a head so, too, with a negative number of entries.
+type resting struct {
+	head    string // "" once it was found
+	entries int
+}
+
+// Rest frees what the handle remembers of the entries, but for the last line: the next call reads them anew, and is an
+// error if they do not have that line any more, as if it had not rested. It reports false, and does nothing, during another call and
+// for a ledger in memory.
+func (l *Ledger) Rest() bool {
+	if _, ok := l.store.(*memory); ok {
+		return false
 	}
-	return l.opened(), nil
+	select {
+	case l.turn <- struct{}{}:
+		defer l.end()
+	default:
+		return false
+	}
+	l.rest()
+	return true
+}
+
+// rest forgets everything but the last line, and what calls.
+func (l *Ledger) rest() {
+	if s := l.state; l.seen.head == "" {
+		l.seen = resting{s.head, s.entries}
+	}
+	l.state = &state{visit: l.state.visit, check: l.state.check}
+}
+
+// hasLost is the error of a handle that knew entries which are not there any more.
+func (l *Ledger) hasLost(entries int) error {
+	return fmt.Errorf("%v: has lost entries: the last line of the %d entries that were read here is not where it was, so they were cut, replaced or changed; nothing more is spent from this handle", l, entries)
+}
+
+// begin waits until no other call is under way; end must follow.
+func (l *Ledger) begin(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case l.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (l *Ledger) end() { <-l.turn }
+
+// New returns a ledger in memory, which ends with the process.
+func New(c Config) (*Ledger, error) { return CreateStore(context.Background(), &memory{}, c) }
+
+// Create makes a new ledger file. It fails if there is a file already, except for
+// one that is empty or nothing but the beginning of a header, which a Create that
+// was killed has left behind.
+func Create(path string, c Config) (*Ledger, error) {
+	return CreateStore(context.Background(), &file{path: path, fresh: true}, c)
 }
 
 // CreateStore makes a ledger in a store that is empty; the error of one that is not is fs.ErrExist.
@@ -33,8 +121,10 @@ func CreateStore(ctx context.Context, s Store, c Config) (*Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = s.Append(ctx, func(lines func(int64, func(Line) error) error) ([]Line, error) {
-		err := lines(0, func(Line) error { return known{fmt.Errorf("%s: exists already", s), fs.ErrExist} })
+	limited, cancel := patient(ctx)
+	defer cancel()
+	err = s.Append(limited, func(lines func(int64, func(Line) error) error) ([]Line, error) {
+		err := lines(0, func(Line) error { return errExists(s) })
 		return []Line{line}, err
 	})
 	if err != nil {
@@ -43,14 +133,146 @@ func CreateStore(ctx context.Context, s Store, c Config) (*Ledger, error) {
 	return OpenStore(ctx, s)
 }
 
+func errExists(s Store) error { return known{fmt.Errorf("%v: exists already", s), fs.ErrExist} }
+
+// Open opens a ledger file, and reads all of it.
+func Open(ctx context.Context, path string) (*Ledger, error) {
+	return OpenStore(ctx, &file{path: path})
+}
+
 // OpenStore opens the ledger in a store, and reads and verifies all of it. The error of a store that has none is fs.ErrNotExist.
 func OpenStore(ctx context.Context, s Store) (*Ledger, error) {
-	l := open("")
-	l.store = s
-	if _, err := l.load(ctx); err != nil {
+	l := open(s)
+	l.trust = true
+	if err := l.load(ctx); err != nil {
 		return nil, err
 	}
-	return l.opened(), nil
+	l.config = l.state.config
+	return l, nil
+}
+
+// open returns a handle that has not read anything yet.
+func open(s Store) *Ledger {
+	return &Ledger{store: s, turn: make(chan struct{}, 1), queue: make(chan *request, maxBatch), state: &state{}}
+}
+
+// load reads what is new, without a lock.
+func (l *Ledger) load(ctx context.Context) error {
+	if l.lost != nil {
+		return l.lost
+	}
+	if _, ok := l.store.(*file); ok && l.trust && !l.state.header {
+		l.state.until = l.trusted(ctx)
+	}
+	err := l.follow(func(n int64, each func(Line) error) error { return l.store.Lines(ctx, n, each) }, false)
+	switch {
+	case err != nil:
+	case !l.state.header:
+		err = known{fmt.Errorf("%v: has no ledger, as it has no complete first line; nothing was spent in it", l), fs.ErrNotExist}
+	case l.state.summed < l.state.until: // the checkpoint was taken back in between
+		err = l.whole(ctx)
+	}
+	return err
+}
+
+// whole has every entry counted for itself, also those that a checkpoint stands for.
+func (l *Ledger) whole(ctx context.Context) error {
+	if l.state.until == 0 {
+		return nil
+	}
+	state, seen, trust := l.state, l.seen, l.trust
+	l.rest()
+	l.trust = false
+	err := l.load(ctx)
+	if l.trust = trust; err != nil {
+		l.state, l.seen = state, seen
+	}
+	return err
+}
+
+// follow takes over what lines gives. The last line that was read comes again, and must be there unchanged. quick makes it stop
+// with errUnknown at an entry that takes a computation. What it has taken over stays, also when a later line is wrong.
+func (l *Ledger) follow(lines func(int64, func(Line) error) error, quick bool) error {
+	s := l.state
+	first := s.header
+	err := lines(max(0, s.lines-1), func(line Line) error {
+		switch {
+		case first && (line.Sum != s.head || !line.follows(s.before)):
+			return errChain
+		case first:
+			first = false
+			return nil
+		case !line.follows(s.head):
+			return atLine(l.store, s.lines+1, errChain)
+		}
+		if err := s.replay(line, quick); err != nil {
+			return atLine(l.store, s.lines+1, err)
+		}
+		if s.head == l.seen.head {
+			l.seen = resting{}
+		}
+		return nil
+	})
+	gone := err == nil || errors.Is(err, errChain)
+	switch {
+	case gone && first:
+		l.lost = l.hasLost(s.entries)
+	case gone && l.seen.head != "" && l.seen.entries >= 0:
+		l.lost = l.hasLost(l.seen.entries)
+	case err == nil && l.seen.head != "":
+		l.lost = fmt.Errorf("%v: no line has the checksum %s: entries were taken away or rewritten", l, l.seen.head)
+	default:
+		return err
+	}
+	return l.lost
+}
+
+// atLine is an error about the line with a number.
+func atLine(s Store, number int64, err error) error {
+	return fmt.Errorf("%v:%d: %w", s, number, err)
+}
+
+// change adds the lines that make returns on top of all that is there, or nothing. done is false if it is to be tried again: somebody
+// was first, or has made entries that take a computation, for which there is no time.
+func (l *Ledger) change(ctx context.Context, make func(ctx context.Context) ([]Line, error)) (done bool, err error) {
+	limited, cancel := patient(ctx)
+	defer cancel()
+	held := limited
+	undo := func() {}
+	defer func() {
+		if !done {
+			undo()
+		}
+	}()
+	err = l.store.Append(limited, func(lines func(int64, func(Line) error) error) ([]Line, error) {
+		testHeld()
+		if err := l.follow(lines, true); err != nil {
+			return nil, err
+		}
+		undo = l.state.mark()
+		var cancel context.CancelFunc
+		held, cancel = context.WithTimeout(ctx, heldLimit())
+		defer cancel()
+		return make(held)
+	})
+	switch {
+	case err == nil:
+		return true, nil
+	case errors.Is(err, errUnknown) || errors.Is(err, ErrConflict):
+		return false, nil
+	case errors.Is(err, ErrInDoubt) || errors.Is(err, ErrBusy) || ctx.Err() != nil:
+		return false, err
+	case limited.Err() != nil:
+		err = known{fmt.Errorf("%v: waited %v for others, and nothing was spent: %w", l, lockWait, err), ErrBusy}
+	case errors.Is(held.Err(), context.DeadlineExceeded):
+		err = l.overtaken()
+	}
+	return false, err
+}
+
+// patient bounds how long a writer waits for others.
+func patient(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, lockWait, ErrBusy)
 }
 
 // Config returns what the ledger promises.

@@ -1,16 +1,17 @@
 package ledger
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/gofrs/flock"
 )
@@ -23,28 +24,6 @@ import (
 // lockWait is how long a writer waits for another.
 var lockWait = 10 * time.Second
 
-// ErrBusy is what the error of a spend is that others kept from being made: nothing was spent,
-// and it may be tried again.
-var ErrBusy = errors.New("the ledger is busy")
-
-// A holder is who holds a lock.
-type holder struct {
-	PID     int    `json:"pid"`
-	Host    string `json:"host"`
-	Program string `json:"program"`
-	Since   string `json:"since"`
-}
-
-func (h holder) String() string {
-	return fmt.Sprintf("process %d (%s) on host %s since %s", h.PID, printable(h.Program), printable(h.Host), printable(h.Since))
-}
-
-// printable is a short text without spaces and control characters.
-func printable(s string) string {
-	s = fmt.Sprintf("%.64q", s)
-	return s[1 : len(s)-1]
-}
-
 // A lock is held until release is called.
 type lock struct {
 	file *flock.Flock
@@ -55,46 +34,46 @@ type lock struct {
 // writers.
 func takeLock(ctx context.Context, path string, info os.FileInfo) (lock, error) {
 	name := path + ".lock"
-	timeout := time.NewTimer(lockWait)
-	defer timeout.Stop()
-	delay := 100 * time.Microsecond
-	for {
-		if err := ctx.Err(); err != nil {
-			return lock{}, err
-		}
-		if err := makeLock(name, info); err != nil {
-			return lock{}, problem(name, err)
-		}
-		f := flock.New(name, flock.SetFlag(os.O_RDWR|plainly), flock.SetPermissions(0))
-		held, err := f.TryLock()
-		if err != nil && !os.IsNotExist(err) {
-			return lock{}, problem(name, err)
-		}
-		if held {
-			mine, err := f.Stat()
-			if err == nil {
-				err = lockable(mine, info)
-			}
-			if err != nil {
-				_ = f.Unlock()
-				return lock{}, problem(name, err)
-			}
-			// It may have been removed in between; then it locks nothing.
-			if now, err := os.Lstat(name); err == nil && os.SameFile(mine, now) {
-				l := lock{f, mine}
-				l.sign(myself())
-				return l, nil
-			}
-			_ = f.Unlock()
+	for delay := 100 * time.Microsecond; ; delay = min(2*delay, 20*time.Millisecond) {
+		if l, err := tryLock(name, info); err != nil {
+			return l, problem(name, err)
+		} else if l.file != nil {
+			l.sign(myself())
+			return l, nil
 		}
 		select {
-		case <-ctx.Done():
-		case <-timeout.C:
-			return lock{}, known{fmt.Errorf("%s: is locked by %s; waited %v, and nothing was spent", path, holderOf(name), lockWait), ErrBusy}
 		case <-time.After(delay):
-			delay = min(2*delay, 20*time.Millisecond)
+		case <-ctx.Done():
+			if context.Cause(ctx) == ErrBusy {
+				return lock{}, known{fmt.Errorf("%s: is locked by %s; waited %v, and nothing was spent", path, holderOf(name), lockWait), ErrBusy}
+			}
+			return lock{}, ctx.Err()
 		}
 	}
+}
+
+// tryLock returns a lock without a file if somebody else has it.
+func tryLock(name string, ledger os.FileInfo) (lock, error) {
+	if err := makeLock(name, ledger); err != nil {
+		return lock{}, err
+	}
+	f := flock.New(name, flock.SetFlag(os.O_RDWR|plainly), flock.SetPermissions(0))
+	if held, err := f.TryLock(); !held {
+		if os.IsNotExist(err) {
+			err = nil
+		}
+		return lock{}, err
+	}
+	mine, err := f.Stat()
+	if err == nil {
+		err = lockable(mine, ledger)
+	}
+	// It may have been removed in between; then it locks nothing.
+	if now, wrong := os.Lstat(name); err == nil && wrong == nil && os.SameFile(mine, now) {
+		return lock{f, mine}, nil
+	}
+	_ = f.Unlock()
+	return lock{}, err
 }
 
 // makeLock makes the lock file if there is none, for those who may write the
@@ -189,24 +168,20 @@ func (l lock) release() {
 // myself is the note of this process.
 func myself() string {
 	host, _ := os.Hostname()
-	note, _ := json.Marshal(holder{os.Getpid(), host, filepath.Base(os.Args[0]), time.Now().UTC().Format(time.RFC3339)})
-	return string(note)
+	return fmt.Sprintf("process %d (%.64s) on host %.64s since %s", os.Getpid(), filepath.Base(os.Args[0]), host, time.Now().UTC().Format(time.RFC3339))
 }
 
-// holderOf names who holds a lock.
+// holderOf names who holds a lock, by a note of that form.
 func holderOf(name string) string {
-	var h holder
-	f, err := openPlain(name, os.O_RDONLY)
-	if err == nil {
+	note := make([]byte, 300)
+	if f, err := openPlain(name, os.O_RDONLY); err == nil {
 		defer f.Close()
-		note := make([]byte, 1000)
 		n, _ := f.Read(note)
-		err = strict(bytes.TrimSpace(note[:n]), &h)
+		if text := string(note[:n]); strings.HasPrefix(text, "process ") && strings.IndexFunc(text, func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }) < 0 {
+			return text
+		}
 	}
-	if err != nil {
-		return fmt.Sprintf("a program that does not tell its name (on Linux, fuser -v %q does)", name)
-	}
-	return h.String()
+	return fmt.Sprintf("a program that does not tell its name (on Linux, fuser -v %q does)", name)
 }
 
 // problem words an error of the file system as "path: problem".
@@ -216,4 +191,12 @@ func problem(path string, err error) error {
 		err = pe.Err
 	}
 	return fmt.Errorf("%.4096s: %w", path, err) // no system has longer paths
+}
+
+// locate does so with an error as the file system has it.
+func locate(path string, err *error) {
+	var pe *os.PathError
+	if errors.As(*err, &pe) {
+		*err = problem(path, *err)
+	}
 }

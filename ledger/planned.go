@@ -1,53 +1,97 @@
-// The judge of planned ledgers: the Fourier accountant on all steps together.
-
 package ledger
 
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/fourier"
+	"github.com/dpaccountant/accountant/internal/fault"
 	"github.com/dpaccountant/accountant/internal/parallel"
 )
 
-func (j *planned) restore(text string, p *accountant.Plan, _ bool) error {
-	j.add(text, p)
-	j.take(text)
-	return nil
+// planned is the policy of planned ledgers: the Fourier accountant on all steps together.
+//
+// More runs never cost less: fewer of them are what more of them release, with
+// something left out. So one proof that a larger total is within the budget
+// serves every total below it, and where a proof takes long a loop pays for one only
+// now and then. A refusal serves every total above it.
+//
+// The entries before a checkpoint may be known by its bounds alone, the base: they are (ε₁, δ₁)-differentially private for each of its
+// points, the others are (ε₂, δ₂), and so all are (ε₁+ε₂, δ₁+δ₂) by basic composition. That is enough to admit a spend; to refuse one it
+// is not, as the entries may cost less together.
+type planned struct {
+	config  Config
+	base    *sums          // what the entries before a checkpoint cost, which are not in counts; nil if there is none
+	index   map[string]int // of plans, by text
+	plans   []*admission   // in the order of their first entry or question
+	counts  tally
+	proved  tally // counts that are within the budget
+	before  tally // counts at the last proof
+	tooFar  tally // counts for which a look ahead failed
+	slow    bool  // the last proof took lattices
+	known   cost  // what was computed last of counts that there were, or are if a spend is granted
+	refused []refusal
+	totals  map[purpose]*total
 }
 
-func (j *planned) take(text string) {
-	i := j.index[text]
-	if j.counts.of(i) == j.proved.of(i) {
-		j.unproved++
+// A tally is a count for each plan, 0 beyond its end.
+type tally []int64
+
+func (t tally) of(i int) int64 {
+	if i < len(t) {
+		return t[i]
 	}
-	for len(j.counts) < len(j.plans) {
-		j.counts = append(j.counts, 0)
-	}
-	j.counts[i]++
-	j.entries++
-	j.known = nil
-	if j.judged.entries == j.entries && j.judged.counts.equal(j.counts) && narrow(j.judged.cost, shownAccuracy) {
-		j.known = &j.judged.cost
-	}
+	return 0
 }
 
-func (j *planned) admits(text string) bool {
-	i, ok := j.index[text]
-	return ok && j.unproved == 0 && j.counts.of(i) < j.proved.of(i)
-}
-
-// add makes a plan known, and reports whether it was not.
-func (j *planned) add(text string, p *accountant.Plan) bool {
-	if _, ok := j.index[text]; ok {
-		return false
+func (t tally) below(u tally) bool {
+	for i, n := range t {
+		if n > u.of(i) {
+			return false
+		}
 	}
-	j.index[text] = len(j.plans)
-	j.plans = append(j.plans, p)
 	return true
 }
+
+func (t tally) equal(u tally) bool { return t.below(u) && u.below(t) }
+
+// A cost is what counts were found to cost, as closely as it is reported.
+type cost struct {
+	counts  tally
+	epsilon accountant.Interval
+}
+
+// A refusal is of a plan on top of counts, which together are above the budget.
+type refusal struct {
+	text   string
+	counts tally
+	cost   string // ε is no less
+	err    error
+}
+
+// A purpose is what a total is for: an accuracy, and whether it looks ahead. The one that
+// looks ahead has runs that may never come, and must not be asked what there is.
+type purpose struct {
+	accuracy float64
+	ahead    bool
+}
+
+// A total is the accountant of some counts, which keeps what it has computed.
+type total struct {
+	acct   *accountant.Accountant
+	counts tally
+}
+
+// The accuracies of questions, each only asked where the one before does not do. The first
+// is enough for most spends, and where an integral answers it is as narrow as the others.
+const (
+	roughAccuracy = 0.2
+	shownAccuracy = 1e-3 // of what is reported
+	closeAccuracy = 1e-6 // next to the budget
+)
 
 // maxAhead bounds the look ahead; totals stay far below 2^53.
 const maxAhead = 1 << 20
@@ -55,127 +99,152 @@ const maxAhead = 1 << 20
 // maxRefusals is how many refusals are remembered.
 const maxRefusals = 8
 
-func (j *planned) prepare(ctx context.Context, text string, p *accountant.Plan) error {
-	if j.admits(text) {
+func newPlanned(c Config) *planned {
+	return &planned{config: c, index: map[string]int{}, totals: map[purpose]*total{}}
+}
+
+func (j *planned) count(a *admission, _ bool) error {
+	j.add(a)
+	for len(j.counts) < len(j.plans) {
+		j.counts = append(j.counts, 0)
+	}
+	j.counts[j.index[a.text]]++
+	return nil
+}
+
+// add makes a plan known.
+func (j *planned) add(a *admission) {
+	if _, ok := j.index[a.text]; !ok {
+		j.index[a.text] = len(j.plans)
+		j.plans = append(j.plans, a)
+	}
+}
+
+// wish returns the counts with n more of each of some plans, and a function that forgets those that were not known.
+func (j *planned) wish(n int64, all ...*admission) (want tally, forget func()) {
+	first := len(j.plans)
+	for _, a := range all {
+		j.add(a)
+	}
+	want = make(tally, len(j.plans))
+	copy(want, j.counts)
+	for _, a := range all {
+		want[j.index[a.text]] += n
+	}
+	return want, func() {
+		for _, a := range j.plans[first:] {
+			delete(j.index, a.text)
+		}
+		j.plans = j.plans[:first]
+		for k, t := range j.totals {
+			if !t.counts.below(t.counts[:min(first, len(t.counts))]) {
+				delete(j.totals, k)
+			}
+		}
+	}
+}
+
+func (j *planned) admits(a *admission) bool {
+	i, ok := j.index[a.text]
+	return ok && j.counts.of(i) < j.proved.of(i) && j.counts.below(j.proved)
+}
+
+// mark keeps what was proved since: that does not depend on what was counted.
+func (j *planned) mark() (undo func()) {
+	counts := slices.Clone(j.counts)
+	return func() { j.counts = counts }
+}
+
+func (j *planned) prepare(ctx context.Context, a *admission) error {
+	if j.admits(a) {
 		return nil
 	}
 	for _, r := range j.refused {
-		if r.text == text && r.counts.below(j.counts) {
+		if r.text == a.text && r.counts.below(j.counts) {
 			if j.counts.below(r.counts) {
 				return r.err
 			}
 			return j.refusal("at least "+r.cost, nil)
 		}
 	}
-	added := j.add(text, p)
-	i := j.index[text]
-	want := j.counts.plus(i, len(j.plans))
-	var err error
-	if j.base != nil {
-		err = j.proveOnBase(ctx, want)
-	} else {
-		err = j.prove(ctx, text, want)
-	}
-	if err != nil && added {
-		j.forget(text)
+	want, forget := j.wish(1, a)
+	err := j.prove(ctx, a.text, want)
+	if err != nil {
+		forget()
 	}
 	return err
 }
 
-// mark keeps what was proved since: that does not depend on what was counted.
-func (j *planned) mark() (undo func()) {
-	counts, entries := slices.Clone(j.counts), j.entries
-	return func() {
-		j.counts, j.entries, j.known, j.unproved = counts, entries, nil, 0
-		for i, n := range counts {
-			if n > j.proved.of(i) {
-				j.unproved++
-			}
-		}
-	}
-}
-
 // foresee proves all of them in one question; where that fails they are asked for one by one.
-func (j *planned) foresee(ctx context.Context, all []admission) {
-	var added []string
-	want := slices.Clone(j.counts)
-	for _, a := range all {
-		if j.add(a.text, a.plan) {
-			added = append(added, a.text)
-		}
-		want = want.plus(j.index[a.text], len(j.plans))
-	}
-	if j.unproved == 0 && want.below(j.proved) {
-		return
-	}
-	if j.base != nil {
-		if j.proveOnBase(ctx, want) == nil {
-			return
-		}
-	} else if iv, err := j.epsilon(ctx, want, false, roughAccuracy, roughAccuracy); err == nil && iv.Upper <= j.config.Epsilon {
-		j.remember(want, want)
-		return
-	}
-	for _, text := range slices.Backward(added) {
-		j.forget(text)
+func (j *planned) foresee(ctx context.Context, all []*admission) {
+	want, forget := j.wish(1, all...)
+	if !want.below(j.proved) && !j.within(ctx, want, false, roughAccuracy) {
+		forget()
 	}
 }
 
-// forget takes back the plan that was made known last.
-func (j *planned) forget(text string) {
-	i := j.index[text]
-	delete(j.index, text)
-	j.plans = j.plans[:i]
-	for k, t := range j.totals {
-		if t.counts.of(i) > 0 {
-			delete(j.totals, k)
-		} else if len(t.counts) > i {
-			t.counts = t.counts[:i]
-		}
+// fits adds n runs of a plan to the counts. What it proves is remembered, and the plan with it: of n runs that fit
+// together each fits in its turn, where an interval of fewer might by chance end higher.
+func (j *planned) fits(ctx context.Context, a *admission, n int64) error {
+	want, forget := j.wish(n, a)
+	if want.below(j.proved) {
+		return nil
 	}
+	iv, err := j.epsilon(ctx, want, j.config.Delta, true, roughAccuracy, closeAccuracy)
+	if err == nil && iv.Upper > j.config.Epsilon {
+		err = j.refusal(costOf(iv, j.config.Epsilon), nil)
+	}
+	if err != nil {
+		forget()
+		return err
+	}
+	j.proved = want
+	return nil
+}
+
+// within reports whether counts are found to be within the budget, and remembers them then.
+func (j *planned) within(ctx context.Context, counts tally, ahead bool, finest float64) bool {
+	iv, err := j.epsilon(ctx, counts, j.config.Delta, ahead, roughAccuracy, finest)
+	ok := err == nil && iv.Upper <= j.config.Epsilon
+	if ok {
+		j.proved = counts
+	}
+	return ok
 }
 
 // prove shows that the counts, of which those of one plan are new, are within the budget.
 func (j *planned) prove(ctx context.Context, text string, want tally) error {
-	i := j.index[text]
-	switch {
-	case !j.slow:
-		j.ahead = 0
-	case j.ahead > 0:
-		// What came again comes again: this one twice as often each time, others as
-		// often as since the last proof. What is new is not expected again.
-		far := j.proved.plus(-1, len(want))
+	if j.slow {
+		// What came again comes again, three times as often as since the last proof. What is new is not expected again.
+		far := slices.Clone(want)
 		for k, n := range want {
-			if before := j.before.of(k); before > 0 {
-				n += min(max(0, n-before), maxAhead)
+			if j.counts.of(k) > 0 {
+				far[k] += min(3*max(0, n-j.before.of(k)), maxAhead)
 			}
-			far[k] = max(far[k], n)
 		}
-		again := j.counts.of(i) > 0
-		if again {
-			far[i] = max(far[i], want[i]+j.ahead)
-		}
-		if iv, err := j.epsilon(ctx, far, true, roughAccuracy, shownAccuracy); err == nil && iv.Upper <= j.config.Epsilon {
-			j.remember(far, want)
-			if again {
-				j.ahead = min(2*j.ahead, maxAhead)
+		ahead := !far.equal(want) && (j.tooFar == nil || !j.tooFar.below(far))
+		j.before = want
+		if ahead {
+			if j.within(ctx, far, true, shownAccuracy) {
+				return nil
 			}
-			return nil
+			j.tooFar = far
 		}
-		j.ahead = 0
-	default:
-		j.ahead = 1
 	}
-	iv, err := j.epsilon(ctx, want, false, roughAccuracy, closeAccuracy)
+	iv, err := j.epsilon(ctx, want, j.config.Delta, false, roughAccuracy, closeAccuracy)
 	if err != nil {
 		return err
 	}
 	if j.slow = iv.Engine == fourier.Lattice; iv.Upper <= j.config.Epsilon {
-		j.remember(want, want)
-		j.judged = judgement{want, j.entries + 1, iv}
+		j.proved, j.before = want, want
+		if narrow(iv, shownAccuracy) {
+			j.known = cost{want, iv}
+		}
 		return nil
 	}
-	j.ahead = 0
+	if j.base != nil {
+		return errWhole
+	}
 	now, err := j.spent(ctx)
 	if err != nil {
 		return err
@@ -184,10 +253,7 @@ func (j *planned) prove(ctx context.Context, text string, want tally) error {
 	if !(lowerOf(iv) > j.config.Epsilon) {
 		return err // who has more work may prove another
 	}
-	if len(j.refused) == maxRefusals {
-		j.refused = j.refused[1:]
-	}
-	j.refused = append(j.refused, refusal{text, slices.Clone(j.counts), num(lowerOf(iv), j.config.Epsilon), err})
+	j.refused = append(j.refused[max(0, len(j.refused)-maxRefusals+1):], refusal{text, slices.Clone(j.counts), num(lowerOf(iv), j.config.Epsilon), err})
 	return err
 }
 
@@ -210,31 +276,182 @@ func (j *planned) refusal(cost string, now *Spent) error {
 	return fmt.Errorf("%w: %s", ErrBudget, text)
 }
 
-func (j *planned) spent(ctx context.Context) (Spent, error) {
-	if j.base != nil {
-		return j.spentOnBase(ctx)
-	}
-	if j.known == nil {
-		iv, err := j.epsilon(ctx, j.counts, false, shownAccuracy, closeAccuracy)
+func (j *planned) spent(ctx context.Context) (s Spent, err error) {
+	if !j.known.counts.equal(j.counts) {
+		iv, err := j.epsilon(ctx, j.counts, j.config.Delta, false, shownAccuracy, closeAccuracy)
 		if err != nil {
-			return Spent{}, err
+			return s, err
 		}
 		if cut(ctx) {
 			return Spent{Epsilon: iv}, nil
 		}
-		j.known = &iv
+		j.known = cost{slices.Clone(j.counts), iv}
 	}
-	return Spent{Epsilon: *j.known}, nil
+	return Spent{Epsilon: j.known.epsilon}, nil
 }
 
-func (j *planned) recheck(ctx context.Context) error {
-	s, err := j.spent(ctx)
-	if err == nil && s.Epsilon.Upper > j.config.Epsilon {
-		if _, left := parallel.Work(ctx); left < 0 {
-			return parallel.ErrWork
+// epsilon returns ε of the counts at δ, to a width and to the finest accuracy if it takes that to
+// compare it with the budget. ahead says that the counts may never come.
+func (j *planned) epsilon(ctx context.Context, counts tally, delta float64, ahead bool, width, finest float64) (iv accountant.Interval, err error) {
+	defer func() {
+		if cut(ctx) {
+			clear(j.totals)
 		}
-		err = fmt.Errorf("the entries cost ε = %s at δ = %s, above the budget %s",
-			num(s.Epsilon.Upper, j.config.Epsilon), num(j.config.Delta, -1), num(j.config.Epsilon, -1))
+	}()
+	for _, accuracy := range []float64{roughAccuracy, shownAccuracy, closeAccuracy} {
+		acct, err := j.total(ctx, purpose{accuracy, ahead}, counts)
+		switch {
+		case err != nil:
+		case j.base != nil:
+			iv, err = j.onBase(ctx, acct)
+		case acct.Runs() > 0:
+			iv, err = acct.Epsilon(ctx, delta)
+		}
+		if err != nil {
+			return iv, err
+		}
+		clear := iv.Upper <= j.config.Epsilon || lowerOf(iv) > j.config.Epsilon
+		if accuracy <= finest || clear && (accuracy <= width || narrow(iv, width)) {
+			break
+		}
+	}
+	return iv, nil
+}
+
+// cut reports whether a limit of the caller has ended a question early: what was found is not kept for others.
+func cut(ctx context.Context) bool {
+	_, left := parallel.Work(ctx)
+	return left < 0 || context.Cause(ctx) == parallel.ErrTimeLimit
+}
+
+// lowerOf is the lower end of an interval that more work could raise: what lies below it is a gap between the pairs, not a width of the numbers.
+func lowerOf(iv accountant.Interval) float64 {
+	if iv.Gap != nil {
+		return iv.Gap.Proved.Lower
+	}
+	return iv.Lower
+}
+
+// narrow reports whether the ends of an interval, or those of both of its pairs, are within a
+// relative width.
+func narrow(iv accountant.Interval, width float64) bool {
+	near := func(lower, upper float64) bool {
+		return upper-lower <= width*min(math.Abs(lower), math.Abs(upper)) || lower == upper
+	}
+	if iv.Gap != nil {
+		return near(iv.Gap.Proved.Lower, iv.Gap.Proved.Upper) && near(iv.Gap.Attack.Lower, iv.Gap.Attack.Upper)
+	}
+	return near(iv.Lower, iv.Upper)
+}
+
+// total returns the accountant of the counts: that of the last question of its kind, to which
+// the difference is added, or a new one if some count is smaller now.
+func (j *planned) total(ctx context.Context, what purpose, counts tally) (*accountant.Accountant, error) {
+	t := j.totals[what]
+	if t == nil || !t.counts.below(counts) {
+		t = &total{acct: accountant.New(j.config.Neighbors, accountant.WithRecordsPerPerson(j.config.RecordsPerPerson), accountant.WithAccuracy(what.accuracy), accountant.WithManyQuestions())}
+	}
+	delete(j.totals, what) // unless all goes well
+	for i, n := range counts {
+		if n == t.counts.of(i) {
+			continue
+		}
+		if err := t.acct.Add(ctx, accountant.Step{Steps: j.plans[i].plan.Steps}, n-t.counts.of(i)); err != nil {
+			return nil, err
+		}
+	}
+	t.counts = append(t.counts[:0], counts...)
+	j.totals[what] = t
+	return t.acct, nil
+}
+
+// shares are the parts of δ at which a checkpoint has points. The rest, which is exact as the parts are not below a half, is
+// for the entries after it.
+var shares = []float64{1, 0.99, 0.5}
+
+// pointSlack is how much wider a checkpoint's ends are than those that were computed, so that a computation of the same accuracy,
+// which may end elsewhere within it, proves them again: each is off by at most closeAccuracy.
+const pointSlack = 3 * closeAccuracy
+
+func (j *planned) sums(ctx context.Context) (s sums, err error) {
+	if j.base != nil {
+		return s, errWhole
+	}
+	for _, share := range shares {
+		p := point{Delta: share * j.config.Delta}
+		iv, err := j.epsilon(ctx, j.counts, p.Delta, false, closeAccuracy, closeAccuracy)
+		if err != nil {
+			return s, err
+		}
+		if len(s.Epsilon) == 0 {
+			s.Lower = max(0, iv.Lower*(1-pointSlack))
+		}
+		if p.Epsilon = max(0, iv.Upper) * (1 + pointSlack); !math.IsInf(p.Epsilon, 1) && !slices.Contains(s.Epsilon, p) {
+			s.Epsilon = append(s.Epsilon, p)
+		}
+	}
+	return s, nil
+}
+
+// checkSums returns an error unless s can be of a checkpoint: the first point is at the ledger's δ, and what others leave of
+// δ is exact.
+func (j *planned) checkSums(s sums) error {
+	ok := len(s.Epsilon) > 0 && s.Epsilon[0].Delta == j.config.Delta && s.Lower >= 0 && s.Lower <= s.Epsilon[0].Epsilon
+	for _, p := range s.Epsilon {
+		ok = ok && p.Delta >= j.config.Delta/2 && p.Delta <= j.config.Delta && p.Epsilon >= 0
+	}
+	if !ok {
+		return errSums
+	}
+	return nil
+}
+
+func (j *planned) resume(s sums) error {
+	err := j.checkSums(s)
+	if err == nil {
+		*j = *newPlanned(j.config)
+		j.base = &s
+		j.known.counts = tally{math.MaxInt64} // of no counts that there are
 	}
 	return err
+}
+
+func (j *planned) covers(ctx context.Context, s sums) error {
+	if err := j.checkSums(s); err != nil {
+		return err
+	}
+	for i, p := range s.Epsilon {
+		iv, err := j.epsilon(ctx, j.counts, p.Delta, false, closeAccuracy, closeAccuracy)
+		if err != nil {
+			return err
+		}
+		if !(max(0, iv.Upper) <= p.Epsilon) {
+			return fault.New("epsilon", "%v at δ = %v is less than what the entries cost, %v", p.Epsilon, p.Delta, iv.Upper)
+		}
+		if i == 0 && !(s.Lower <= max(0, iv.Lower)) {
+			return fault.New("lower", "%v is more than what the entries cost, %v", s.Lower, iv.Lower)
+		}
+	}
+	return nil
+}
+
+// onBase returns an interval of ε of an accountant and the base, which is wider than what the entries themselves give.
+func (j *planned) onBase(ctx context.Context, acct *accountant.Accountant) (iv accountant.Interval, err error) {
+	iv = accountant.Interval{Lower: j.base.Lower, Estimate: j.base.Epsilon[0].Epsilon, Upper: math.Inf(1)}
+	if acct.Runs() > 0 {
+		iv.Warnings = []string{"the entries before the last checkpoint are counted by its bound; ledger check composes all of them, which is tighter"}
+	}
+	for _, p := range j.base.Epsilon {
+		if acct.Runs() > 0 {
+			after, err := acct.Epsilon(ctx, j.config.Delta-p.Delta)
+			if err != nil {
+				return iv, err
+			}
+			if after.Upper > 0 {
+				p.Epsilon = math.Nextafter(p.Epsilon+after.Upper, math.Inf(1))
+			}
+		}
+		iv.Upper = min(iv.Upper, p.Epsilon)
+	}
+	return iv, nil
 }

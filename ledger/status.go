@@ -1,15 +1,16 @@
-// What a ledger promises and what is spent, for people to read.
-
 package ledger
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
 
+	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/fault"
+	"github.com/dpaccountant/accountant/internal/parallel"
 )
 
 // A Status tells what a ledger promises and what is spent.
@@ -39,16 +40,18 @@ func (l *Ledger) Status(ctx context.Context) (Status, error) {
 }
 
 func (l *Ledger) status(ctx context.Context) (st Status, err error) {
-	torn, err := l.load(ctx)
-	for n := 0; err == nil && torn > 0 && n < looks && !l.still(ctx, l.state.file, n); n++ {
-		torn, err = l.load(ctx) // it was being written
-	}
-	if err != nil {
+	if err := l.load(ctx); err != nil {
 		return st, err
 	}
 	s := l.state
-	st = Status{Config: s.config.clone(), Entries: s.entries, Runs: s.runs, Last: s.last, Head: s.head, Checkpoints: s.marked.number, Summed: s.summed, Torn: torn, Guarantee: guarantee(s.config)}
-	if st.Spent, err = s.judge.spent(ctx); err != nil {
+	st = Status{Config: s.config.clone(), Entries: s.entries, Runs: s.runs, Last: s.last, Head: s.head, Checkpoints: s.marked.number, Summed: s.summed, Guarantee: guarantee(s.config)}
+	switch store := l.store.(type) {
+	case *file:
+		st.Torn = store.torn
+	case *memory:
+		st.Head = ""
+	}
+	if st.Spent, err = s.policy.spent(ctx); err != nil {
 		return st, err
 	}
 	switch s.config.Mode {
@@ -90,28 +93,110 @@ func Check(ctx context.Context, path string) (Status, error) { return Verify(ctx
 // an error if the file does not have it any more, which means that entries were
 // taken away or rewritten.
 func Verify(ctx context.Context, path, head string) (Status, error) {
-	return open(path).verify(ctx, head)
+	return VerifyStore(ctx, &file{path: path}, head)
 }
 
 // VerifyStore is Verify for a ledger in a store.
 func VerifyStore(ctx context.Context, s Store, head string) (Status, error) {
-	l := open("")
-	l.store = s
-	return l.verify(ctx, head)
-}
-
-func (l *Ledger) verify(ctx context.Context, head string) (Status, error) {
 	if head != "" && !isHead(head) {
 		return Status{}, fault.New("head", "%.80q is not a checksum of 64 hexadecimal digits", head)
 	}
-	l.state.check = func(s sums) error { return l.state.judge.covers(ctx, s) }
-	l.seen.head = head
+	l := open(s)
+	l.state.check = func(s sums) error { return l.state.policy.covers(ctx, s) }
+	l.seen = resting{head, -1}
 	st, err := l.status(ctx)
 	if err != nil {
 		return st, err
 	}
-	if err := l.state.judge.recheck(ctx); err != nil {
+	if err := st.Config.within(st.Spent); err != nil {
+		if _, left := parallel.Work(ctx); left < 0 {
+			err = parallel.ErrWork
+		}
 		return st, fmt.Errorf("%v: %w", l, err)
 	}
 	return st, nil
+}
+
+// within returns an error if the entries of a planned ledger are above the budget. Those of others were judged one by one.
+func (c Config) within(s Spent) error {
+	if !(s.Epsilon.Upper > c.Epsilon) {
+		return nil
+	}
+	return fmt.Errorf("the entries cost ε = %s at δ = %s, above the budget %s", num(s.Epsilon.Upper, c.Epsilon), num(c.Delta, -1), num(c.Epsilon, -1))
+}
+
+// An Entry is a spend of the file.
+type Entry struct {
+	Time, Note string
+	Key        string // that of SpendOnce, or ""
+	Plan       string // as it was given; JSON without its blanks
+	Runs       int64  // of mechanisms
+	Steps      []accountant.Step
+	Sum        string // checksum of its line
+}
+
+// Log reads a ledger file from its beginning, verifies every checksum, and calls each with
+// every entry in turn. It takes no lock and computes no total; Verify does.
+func Log(ctx context.Context, path string, each func(Entry)) (Config, error) {
+	return LogStore(ctx, &file{path: path}, each)
+}
+
+// LogStore is Log for a ledger in a store.
+func LogStore(ctx context.Context, s Store, each func(Entry)) (Config, error) {
+	return open(s).log(ctx, each)
+}
+
+func (l *Ledger) log(ctx context.Context, each func(Entry)) (Config, error) {
+	l.state.visit = func(e entry, sum string) {
+		a := l.state.stored[string(e.Plan)] // was read just now
+		each(Entry{Time: e.Time, Note: e.Note, Key: e.Key, Plan: a.text, Runs: a.runs, Steps: a.plan.Steps, Sum: sum})
+	}
+	err := l.load(ctx)
+	return l.state.config, err
+}
+
+// Fits returns how many times in a row a plan could be spent now, at most limit times. It
+// spends nothing and reserves nothing: what others spend in between is not there any more.
+// A count below limit comes with the refusal of one more, which wraps ErrBudget.
+//
+// The count rests on the same intervals as a spend, and so may be too small where one
+// is wide. It never is too large.
+func (l *Ledger) Fits(ctx context.Context, plan []byte, limit int64) (count int64, refusal, err error) {
+	if limit < 1 {
+		return 0, nil, fault.New("limit", "%d is not in [1, 2^53]", limit)
+	}
+	if err := l.begin(ctx); err != nil {
+		return 0, nil, err
+	}
+	defer l.end()
+	if err := l.load(ctx); err != nil {
+		return 0, nil, err
+	}
+	if l.state.config.Mode == Planned { // a bound may be enough to admit, and not to count
+		if err := l.whole(ctx); err != nil {
+			return 0, nil, err
+		}
+	}
+	a, err := l.state.admission(entry{Plan: storedPlan(plan)})
+	if err != nil {
+		return 0, nil, err
+	}
+	if each := runs(a.plan.Steps); each > 0 {
+		limit = min(limit, (maxRuns-l.state.runs)/each)
+	}
+	above := limit + 1
+	for n := int64(1); above-count > 1; {
+		switch err := l.state.policy.fits(ctx, a, n); {
+		case err == nil:
+			count = n
+		case errors.Is(err, ErrBudget):
+			above, refusal = n, err
+		default:
+			return 0, nil, err
+		}
+		if n = count + (above-count)/2; above > limit {
+			n = min(limit, 2*max(count, 1))
+		}
+	}
+	return count, refusal, nil
 }

@@ -1,5 +1,3 @@
-// The modes of a ledger, what a judge of each does, and what it reports as spent.
-
 package ledger
 
 import (
@@ -22,7 +20,7 @@ const (
 	// Adaptive: steps may depend on all earlier outputs. Kept by an rdp.Filter.
 	Adaptive Mode = "adaptive"
 	// AdaptiveGaussian: as Adaptive, for Gaussian noise on the whole data set alone, of
-	// which the total is then exact. Kept by a rdp.GaussianFilter.
+	// which the total is then exact. Kept by a filter of Σμ², as rdp.GaussianFilter is one.
 	AdaptiveGaussian Mode = "adaptive-gaussian"
 )
 
@@ -45,32 +43,28 @@ type admission struct {
 	text string
 	plan *accountant.Plan
 	runs int64
+	cost []float64 // what a filter takes, once that is computed
 }
 
-// A judge decides about spends.
-type judge interface {
+// A policy decides about spends.
+type policy interface {
 	// prepare does what a spend takes to be admitted, or returns why it cannot be.
-	prepare(ctx context.Context, text string, p *accountant.Plan) error
+	prepare(ctx context.Context, a *admission) error
 	// admits reports whether a spend fits, as far as that needs no computation.
-	admits(text string) bool
+	admits(a *admission) bool
 	// fits returns why n more spends of a plan would not be admitted, and changes nothing.
-	fits(ctx context.Context, text string, p *accountant.Plan, n int64) error
-	// take counts a spend that it admits.
-	take(text string)
+	fits(ctx context.Context, a *admission, n int64) error
 	// foresee prepares spends that are to be admitted together, if it is cheaper so than one by one.
-	foresee(ctx context.Context, all []admission)
+	foresee(ctx context.Context, all []*admission)
+	// count takes over an entry; quick makes it return errUnknown rather than compute.
+	count(a *admission, quick bool) error
 	// mark returns a function that takes back what was counted since.
 	mark() (undo func())
-	// restore takes over an entry of the file; quick makes it return errUnknown
-	// rather than compute.
-	restore(text string, p *accountant.Plan, quick bool) error
 	// sums returns upper bounds of what everything counted costs, resume counts entries that cost that instead of any others,
 	// and covers recomputes whether what is counted costs no more.
 	sums(ctx context.Context) (sums, error)
 	resume(s sums) error
 	covers(ctx context.Context, s sums) error
-	// recheck recomputes whether everything restored is within the budget.
-	recheck(ctx context.Context) error
 	spent(ctx context.Context) (Spent, error)
 }
 
