@@ -501,7 +501,7 @@ func (a *Accountant) trivial(ctx context.Context, lower, upper float64, ask func
 	iv := Interval{Lower: xmath.Down(lower, 2), Direction: names[0], LowerDirection: names[0], Engine: fourier.ClosedForm,
 		Warnings: []string{fmt.Sprintf("%v before any law was made: the interval is wider than asked", fourier.ErrTimeLimit)}}
 	most := math.Inf(-1)
-	for d, sum := range a.openOf(ctx).sums {
+	for d, sum := range a.openOf(ctx, false).sums {
 		r := fourier.Result{Upper: upper}
 		if sum != nil {
 			var err error

@@ -31,7 +31,7 @@ type running struct {
 	past     float64          // work of totals that were replaced
 	many     bool             // many questions are expected
 	origins  map[*profiles.Bounds]*origin
-	open     *simpler // with nothing hidden but the noise
+	open     [2]*simpler // with nothing hidden but the noise (openOf)
 }
 
 func newRunning(r profiles.Relation, o settings) running {
