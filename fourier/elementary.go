@@ -51,8 +51,9 @@ func (s *Sum) bounded(ctx context.Context, r Result, wide func(Result) bool, ele
 		}
 	}
 	if wide(r) && s.opts.Engine != Lattice && !s.noisier && len(s.steps) > 0 {
-		for i := 0; i < len(moreNoise) && r.Upper-r.Lower > noiseGain*math.Abs(r.Upper) && ctx.Err() == nil; i++ {
-			x, err := s.withNoise(moreNoise[i])
+		left := s.opts.Work
+		for mu := leastNoise; mu <= 1 && left > 0 && r.Upper-r.Lower > noiseGain*math.Abs(r.Upper) && ctx.Err() == nil; mu *= 2 {
+			x, err := s.withNoise(mu, left/2)
 			if err != nil {
 				break
 			}
@@ -60,8 +61,10 @@ func (s *Sum) bounded(ctx context.Context, r Result, wide func(Result) bool, ele
 			if err != nil {
 				return Result{}, err
 			}
-			if o.Upper < r.Upper {
+			if left -= x.Spent(); o.Upper < r.Upper {
 				r = r.under(o, "the same steps and a little more noise that is shown", wide)
+			}
+			if !wide(o) {
 				break // more of it costs more
 			}
 		}
@@ -77,20 +80,23 @@ func (s *Sum) askOf(o *Sum, ask func(*Sum) (Result, error)) (Result, error) {
 	return r, err
 }
 
-// moreNoise are the sensitivities of Gaussian releases of noise 1 that are added, one after the other, where
-// the integral has no work for an answer without. Which they are steers, and proves nothing.
-var moreNoise = []float64{1. / 64, 1. / 16, 1. / 4}
-
-// noiseGain is the relative width from which more noise is tried.
-const noiseGain = 1e-3
+// An answer for which the integral has no work is asked again with a Gaussian release of noise 1 and sensitivity
+// leastNoise, then twice that and so on, all of them with as much work as the question had, if it is wider than noiseGain,
+// relatively. These steer, and prove nothing.
+const (
+	leastNoise = 1. / 128
+	noiseGain  = 1e-3
+)
 
 // withNoise returns s with one more Gaussian release. It dominates s, which is what is left when that release is
-// ignored, and its transform falls so fast that an integral takes few terms.
-func (s *Sum) withNoise(mu float64) (*Sum, error) {
+// ignored, and its transform falls so fast that an integral takes few terms. Bounded losses without a transform are
+// those of randomized response, which has one.
+func (s *Sum) withNoise(mu, work float64) (*Sum, error) {
 	o := s.opts
-	o.Engine, o.Work = Contour, o.Work/float64(len(moreNoise))
+	o.Engine, o.Work = Contour, work
 	more := New(o)
 	more.noisier = true
+	more.factors.epsilonWidth, more.factors.deltaWidth = o.Relative, o.Relative // finer would be of no use
 	g, err := profiles.NewGaussian(1 / mu)
 	if err != nil {
 		return nil, err
@@ -98,12 +104,35 @@ func (s *Sum) withNoise(mu float64) (*Sum, error) {
 	if err := more.Add(g, 1); err != nil {
 		return nil, err
 	}
-	for _, e := range s.steps {
-		if err := more.Add(e.Profile, e.Count); err != nil {
+	for _, f := range s.factors.list {
+		p := f.profile
+		if f.lacks {
+			if pure := pureOf(p); pure != nil {
+				p = pure
+			}
+		}
+		if err := more.Add(p, f.count); err != nil {
 			return nil, err
 		}
 	}
 	return more, nil
+}
+
+// pureOf is randomized response with the largest loss of p, which dominates it; nil where that is infinite.
+func pureOf(p profiles.Profile) profiles.Profile {
+	x := p.Support()
+	if x.LogPInf > math.Inf(-1) || x.LogQInf > math.Inf(-1) {
+		return nil
+	}
+	m, err := profiles.NewPure(xmath.Up(max(x.Max, -x.Min)+x.LossErr, 2))
+	if err != nil {
+		return nil
+	}
+	pure, err := m.Pair(profiles.AddRemove)
+	if err != nil {
+		return nil
+	}
+	return pure
 }
 
 // under returns r with the upper end of o, which is smaller.
