@@ -28,6 +28,7 @@ func (s *Sum) BoundBy(by func(context.Context) []*Sum, rival bool) {
 // bounded returns r with the smallest upper end that is known: that of the engine, of elementary, of
 // the sums that bound s, or of s with a little noise more. ask has a sum answer the question.
 func (s *Sum) bounded(ctx context.Context, r Result, wide func(Result) bool, elementary func() float64, ask func(*Sum) (Result, error)) (Result, error) {
+	composed := r.Engine != ClosedForm
 	if s.by != nil && (wide(r) || s.rival) {
 		for _, simpler := range s.by(ctx) {
 			if !wide(r) && !s.rival {
@@ -50,7 +51,7 @@ func (s *Sum) bounded(ctx context.Context, r Result, wide func(Result) bool, ele
 			r = r.under(Result{Estimate: x, Upper: x, Engine: ClosedForm}, "basic composition", wide)
 		}
 	}
-	if wide(r) && s.opts.Engine != Lattice && !s.noisier && len(s.steps) > 0 {
+	if composed && wide(r) && s.opts.Engine != Lattice && !s.noisier {
 		left := s.opts.Work
 		for mu := leastNoise; mu <= 1 && left > 0 && r.Upper-r.Lower > noiseGain*math.Abs(r.Upper) && ctx.Err() == nil; mu *= 2 {
 			x, err := s.withNoise(mu, left/2)
@@ -85,7 +86,7 @@ func (s *Sum) askOf(o *Sum, ask func(*Sum) (Result, error)) (Result, error) {
 // relatively. These steer, and prove nothing.
 const (
 	leastNoise = 1. / 128
-	noiseGain  = 1e-3
+	noiseGain  = 1e-2
 )
 
 // withNoise returns s with one more Gaussian release. It dominates s, which is what is left when that release is
