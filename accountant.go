@@ -436,9 +436,14 @@ func (a *Accountant) Candidate(ctx context.Context) (*selection.Candidate, error
 
 // Epsilon returns ε(δ) = inf{ε : δ(ε) ≤ δ} of everything added so far, the worst
 // over the two directions, for δ in [0, 1]. It can be negative.
+//
+// The error of a cancelled context comes alone. Where the deadline of ctx is over before the interval is as narrow as asked, its
+// error comes with what is proved by then.
 func (a *Accountant) Epsilon(ctx context.Context, delta float64) (Interval, error) {
-	ctx, stop := a.opts.within(ctx)
-	defer stop()
+	return a.answer(ctx, func(ctx context.Context) (Interval, error) { return a.epsilon(ctx, delta) })
+}
+
+func (a *Accountant) epsilon(ctx context.Context, delta float64) (Interval, error) {
 	t, err := a.total(ctx, delta, 1)
 	if err != nil {
 		if outOfTime(ctx, err) && delta >= 0 && delta <= 1 {
@@ -460,10 +465,12 @@ func (a *Accountant) Epsilon(ctx context.Context, delta float64) (Interval, erro
 }
 
 // Delta returns δ(ε) of everything added so far, the worst over the two
-// directions, for any finite ε.
+// directions, for any finite ε. Its errors of contexts are those of Epsilon.
 func (a *Accountant) Delta(ctx context.Context, eps float64) (Interval, error) {
-	ctx, stop := a.opts.within(ctx)
-	defer stop()
+	return a.answer(ctx, func(ctx context.Context) (Interval, error) { return a.delta(ctx, eps) })
+}
+
+func (a *Accountant) delta(ctx context.Context, eps float64) (Interval, error) {
 	at, least := 0.0, 0.0
 	if a.made != nil {
 		least = a.made.Laws.Least()
@@ -480,6 +487,30 @@ func (a *Accountant) Delta(ctx context.Context, eps float64) (Interval, error) {
 	if err != nil {
 		return iv, err
 	}
+	for looks := 0; a.made != nil && looks < mostAgain && iv.Upper-iv.Lower > a.opts.Relative*iv.Upper && ctx.Err() == nil; looks++ {
+		// The laws were made for another δ, where next to no work led to it.
+		again := math.Pow10(exponentOf(iv.Upper, least))
+		if again == at {
+			break
+		}
+		at = again
+		other, err := a.total(ctx, at, fineDelta)
+		if outOfTime(ctx, err) {
+			break
+		}
+		if err != nil {
+			return iv, err
+		}
+		x, err := other.delta(ctx, eps)
+		if err != nil {
+			return iv, err
+		}
+		if !(x.Upper < iv.Upper) {
+			break
+		}
+		x.Lower = max(x.Lower, iv.Lower)
+		t, iv = other, x
+	}
 	if a.made != nil {
 		if iv.Upper < least && iv.Upper > 0 {
 			iv.Warnings = append(iv.Warnings, fmt.Sprintf("δ is below %v, which laws of %s are made for: the interval is wider than asked", least, a.made.Name))
@@ -487,6 +518,43 @@ func (a *Accountant) Delta(ctx context.Context, eps float64) (Interval, error) {
 	}
 	a.tooWide(&iv, t, 0)
 	return iv, nil
+}
+
+// mostAgain is how often δ(ε) is asked with new laws where those that the scout had them made for leave it wide.
+const mostAgain = 3
+
+// answer has a question answered within the time limit and the deadline of ctx.
+func (a *Accountant) answer(ctx context.Context, ask func(context.Context) (Interval, error)) (Interval, error) {
+	own, stop := a.opts.within(ctx)
+	defer stop()
+	own, end := untilDeadline(own)
+	defer end()
+	iv, err := ask(own)
+	if err == nil && len(iv.Warnings) > 0 && ctx.Err() != nil && context.Cause(ctx) != fourier.ErrTimeLimit {
+		return iv, ctx.Err()
+	}
+	return iv, err
+}
+
+// untilDeadline returns a context whose deadline is that of ctx, and ends a question without making it fail; if ctx is
+// cancelled, so is that.
+func untilDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok || errors.Is(ctx.Err(), context.Canceled) || context.Cause(ctx) == fourier.ErrTimeLimit {
+		return ctx, func() {}
+	}
+	own, stop := context.WithDeadlineCause(context.WithoutCancel(ctx), deadline, fourier.ErrTimeLimit)
+	own, cancel := context.WithCancelCause(own)
+	unhook := context.AfterFunc(ctx, func() {
+		if errors.Is(ctx.Err(), context.Canceled) {
+			cancel(context.Cause(ctx))
+		}
+	})
+	return own, func() {
+		unhook()
+		cancel(nil)
+		stop()
+	}
 }
 
 // outOfTime reports whether an error is that of the time limit, with which laws were not made in time.
