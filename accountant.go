@@ -451,8 +451,12 @@ func (a *Accountant) epsilon(ctx context.Context, delta float64) (Interval, erro
 		}
 		return Interval{}, err
 	}
-	iv, err := t.epsilon(ctx, delta)
+	ask := func(t *total) (Interval, error) { return t.epsilon(ctx, delta) }
+	iv, err := ask(t)
 	if err != nil {
+		return iv, err
+	}
+	if _, err := a.narrowed(ctx, &iv, &t, delta, 1, true, ask); err != nil {
 		return iv, err
 	}
 	if a.made != nil {
@@ -487,29 +491,25 @@ func (a *Accountant) delta(ctx context.Context, eps float64) (Interval, error) {
 	if err != nil {
 		return iv, err
 	}
-	for looks := 0; a.made != nil && looks < mostAgain && iv.Upper-iv.Lower > a.opts.Relative*iv.Upper && ctx.Err() == nil; looks++ {
+	ask := func(t *total) (Interval, error) { return t.delta(ctx, eps) }
+	for range mostAgain {
 		// The laws were made for another δ, where next to no work led to it.
-		again := math.Pow10(exponentOf(iv.Upper, least))
+		again := at
+		if a.made != nil {
+			again = math.Pow10(exponentOf(iv.Upper, least))
+		}
 		if again == at {
 			break
 		}
 		at = again
-		other, err := a.total(ctx, at, fineDelta)
-		if outOfTime(ctx, err) {
+		if better, err := a.narrowed(ctx, &iv, &t, at, fineDelta, a.opts.many, ask); err != nil {
+			return iv, err
+		} else if !better {
 			break
 		}
-		if err != nil {
-			return iv, err
-		}
-		x, err := other.delta(ctx, eps)
-		if err != nil {
-			return iv, err
-		}
-		if !(x.Upper < iv.Upper) {
-			break
-		}
-		x.Lower = max(x.Lower, iv.Lower)
-		t, iv = other, x
+	}
+	if _, err := a.narrowed(ctx, &iv, &t, at, fineDelta, true, ask); err != nil {
+		return iv, err
 	}
 	if a.made != nil {
 		if iv.Upper < least && iv.Upper > 0 {
@@ -519,6 +519,31 @@ func (a *Accountant) delta(ctx context.Context, eps float64) (Interval, error) {
 	a.tooWide(&iv, t, 0)
 	return iv, nil
 }
+
+// narrowed has another total answer where laws leave iv, that of t, wider than wideLaws: laws for another δ, or for single
+// runs where many is set. It keeps the one whose upper end is smaller, and reports whether that is the new one.
+func (a *Accountant) narrowed(ctx context.Context, iv *Interval, t **total, delta, finer float64, many bool, ask func(*total) (Interval, error)) (bool, error) {
+	if a.made == nil || ctx.Err() != nil || iv.Upper-iv.Lower <= max(wideLaws*math.Abs(iv.Upper), a.opts.Relative*math.Abs(iv.Upper)) {
+		return false, nil
+	}
+	other, err := a.totalOf(ctx, delta, finer, many)
+	if outOfTime(ctx, err) || other == *t {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	x, err := ask(other)
+	if err != nil || !(x.Upper < iv.Upper) {
+		return false, err
+	}
+	x.Lower = max(x.Lower, iv.Lower)
+	*t, *iv = other, x
+	return true, nil
+}
+
+// wideLaws is the relative width from which laws are made again. It steers, and proves nothing.
+const wideLaws = 0.1
 
 // mostAgain is how often δ(ε) is asked with new laws where those that the scout had them made for leave it wide.
 const mostAgain = 3

@@ -75,18 +75,25 @@ type totalKey struct {
 	exponent int
 	finer    float64
 	public   bool
+	many     bool // runs of laws are composed, also those that are alone
 }
 
 // total returns the sums for a question about this δ, with laws so much finer than the accuracy
-// asked of ε. What laws are made for proves nothing, so that an answer is certified whichever
-// total gave it; and it is determined by what was added and the question alone.
+// asked of ε.
 func (a *running) total(ctx context.Context, delta, finer float64) (*total, error) {
+	return a.totalOf(ctx, delta, finer, a.opts.many)
+}
+
+// totalOf is total, with single laws for many questions or those of all runs together. What laws are made for proves nothing, so that an answer is certified whichever
+// total gave it; and it is determined by what was added and the question alone.
+func (a *running) totalOf(ctx context.Context, delta, finer float64, many bool) (*total, error) {
 	if a.plain != nil {
 		a.plain.opts.Work = a.opts.Work
 		a.plain.bound(a)
 		return a.plain, nil
 	}
 	o, key, q := a.question(delta, finer)
+	key.many, q.Many = many, many
 	t := a.totals[key]
 	if t == nil || t.of != a.runs {
 		delete(a.totals, key) // unless all goes well
@@ -127,7 +134,7 @@ func (a *running) question(delta, finer float64) (settings, totalKey, profiles.Q
 		return o, totalKey{}, q
 	}
 	least := a.made.Laws.Least()
-	key := totalKey{exponentOf(delta, least), finer, delta < least}
+	key := totalKey{exponent: exponentOf(delta, least), finer: finer, public: delta < least}
 	// Half of the width is that of the laws, half that of their composition.
 	o.Relative, o.Absolute = o.Relative/2, o.Absolute/2
 	q.Delta, q.Width, q.Public = math.Pow10(key.exponent), o.Relative/finer, key.public

@@ -53,7 +53,7 @@ func (s *Sum) bounded(ctx context.Context, r Result, wide func(Result) bool, ele
 	}
 	if composed && wide(r) && s.opts.Engine != Lattice && !s.noisier {
 		left := s.opts.Work
-		for mu := leastNoise; mu <= 1 && left > 0 && r.Upper-r.Lower > noiseGain*math.Abs(r.Upper) && ctx.Err() == nil; mu *= 2 {
+		for mu := leastNoise; mu <= 1 && left > 0 && r.gains() && ctx.Err() == nil; mu *= 2 {
 			x, err := s.withNoise(mu, left/2)
 			if err != nil {
 				break
@@ -88,6 +88,11 @@ const (
 	leastNoise = 1. / 128
 	noiseGain  = 1e-2
 )
+
+// gains reports whether more noise may help.
+func (r Result) gains() bool {
+	return math.IsInf(r.Upper, 1) || r.Upper-r.Lower > noiseGain*math.Abs(r.Upper)
+}
 
 // withNoise returns s with one more Gaussian release. It dominates s, which is what is left when that release is
 // ignored, and its transform falls so fast that an integral takes few terms. Bounded losses without a transform are
