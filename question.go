@@ -74,7 +74,6 @@ func (a *running) addRuns(runs []run) error {
 type totalKey struct {
 	exponent int
 	finer    float64
-	public   bool
 	many     bool // runs of laws are composed, also those that are alone
 }
 
@@ -134,10 +133,10 @@ func (a *running) question(delta, finer float64) (settings, totalKey, profiles.Q
 		return o, totalKey{}, q
 	}
 	least := a.made.Laws.Least()
-	key := totalKey{exponent: exponentOf(delta, least), finer: finer, public: delta < least}
+	key := totalKey{exponent: exponentOf(delta, least), finer: finer}
 	// Half of the width is that of the laws, half that of their composition.
 	o.Relative, o.Absolute = o.Relative/2, o.Absolute/2
-	q.Delta, q.Width, q.Public = math.Pow10(key.exponent), o.Relative/finer, key.public
+	q.Delta, q.Width = math.Pow10(key.exponent), o.Relative/finer
 	runs := int64(0)
 	for _, r := range a.added {
 		if r.m.Laws != nil && r.m.Laws.Least() > 0 {
