@@ -2,6 +2,7 @@ package accountant_test
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math"
@@ -263,6 +264,77 @@ func TestSimplerReleases(t *testing.T) {
 		if d, err := a.Delta(context.Background(), x.most*1.001); x.delta > 1e-100 && (err != nil || !(d.Upper <= x.delta)) {
 			t.Errorf("%s: δ(%v) is in [%v, %v] (%v), want at most %v", x.name, x.most*1.001, d.Lower, d.Upper, err, x.delta)
 		}
+	}
+}
+
+// TestDeadlineHasABound: where the deadline of a context is over, what is proved without an engine comes beside its error, with a
+// reason; a cancelled context has its error alone, and a time limit has none.
+func TestDeadlineHasABound(t *testing.T) {
+	allocated := made(made(allocation.NewRandom(10)).WithEpochs(2, allocation.EachEpoch))
+	gaussian := made(profiles.NewGaussianMechanism(2.011))
+	for name, x := range map[string]struct {
+		relation profiles.Relation
+		step     accountant.Step
+		most     float64 // of ε(1e-10)
+	}{
+		"laws":     {accountant.Substitute, accountant.Step{Mechanism: gaussian, Sampling: allocated}, 9.56},
+		"integral": {accountant.AddRemove, accountant.Step{Mechanism: gaussian, Sampling: made(subsample.NewPoisson(0.1)), Count: 2}, 4.6},
+		"bounded":  {accountant.AddRemove, accountant.Step{Mechanism: made(choice.NewExponential(0.1)), Count: 9}, 0.9001},
+		"search":   {accountant.AddRemove, accountant.Step{Selection: &selection.Config{Law: "fixed", Max: 7}, Steps: []accountant.Step{{Mechanism: made(profiles.NewPure(0.1))}}}, 0.7001},
+	} {
+		account := func() *accountant.Accountant {
+			a := accountant.New(x.relation)
+			if err := a.Add(t.Context(), x.step, 1); err != nil {
+				t.Fatal(name, err)
+			}
+			return a
+		}
+		late, stop := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
+		defer stop()
+		check := func(what string, iv accountant.Interval, err error, most float64) {
+			t.Helper()
+			if err != nil && !errors.Is(err, context.DeadlineExceeded) || (err != nil) != (len(iv.Warnings) > 0) || !(iv.Upper <= most && iv.Lower <= iv.Upper) {
+				t.Errorf("%s: %s is in [%v, %v] %q, %v: want at most %v, and a deadline's error if there is a warning", name, what, iv.Lower, iv.Upper, iv.Warnings, err, most)
+			}
+		}
+		iv, err := account().Epsilon(late, 1e-10)
+		check("ε(1e-10)", iv, err, x.most)
+		d, err := account().Delta(late, x.most*1.001)
+		check("δ", d, err, 1.01e-10)
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		if iv, err := account().Epsilon(gone, 1e-10); !errors.Is(err, context.Canceled) || iv.Upper != 0 {
+			t.Errorf("%s: a cancelled context has [%v, %v], %v", name, iv.Lower, iv.Upper, err)
+		}
+		limited := accountant.New(x.relation, accountant.WithTimeLimit(1))
+		if err := limited.Add(t.Context(), x.step, 1); err != nil {
+			t.Fatal(name, err)
+		}
+		if iv, err := limited.Epsilon(t.Context(), 1e-10); err != nil || !(iv.Upper <= x.most) {
+			t.Errorf("%s: a time limit has [%v, %v], %v", name, iv.Lower, iv.Upper, err)
+		}
+	}
+}
+
+// TestCalibrationHasTheBound: where the work ends before any law is made, the noise is what the bound without laws needs, and it
+// falls with the budget.
+func TestCalibrationHasTheBound(t *testing.T) {
+	allocated := made(made(allocation.NewRandom(10)).WithEpochs(2, allocation.EachEpoch))
+	p := &accountant.Plan{Neighbors: accountant.Substitute, Steps: []accountant.Step{{Mechanism: made(profiles.NewGaussianMechanism(3)), Sampling: allocated}}}
+	last := math.Inf(1)
+	for _, eps := range []float64{2, 9.5586, 12} {
+		g := accountant.Goal{Epsilon: eps, Delta: 1e-10, Solve: accountant.NoiseMultiplier}
+		c, err := accountant.Calibrate(t.Context(), p, g, accountant.WithWorkLimit(1e4))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !(c.Meets.Upper <= eps && c.Value < last) {
+			t.Errorf("ε ≤ %v for a budget of %v at noise %v, after %v for a smaller one", c.Meets.Upper, eps, c.Value, last)
+		}
+		if eps == 9.5586 && !(c.Value <= 2.0112) {
+			t.Errorf("noise %v, of which two public uses take 2.011", c.Value)
+		}
+		last = c.Value
 	}
 }
 
