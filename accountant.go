@@ -436,9 +436,14 @@ func (a *Accountant) Candidate(ctx context.Context) (*selection.Candidate, error
 
 // Epsilon returns ε(δ) = inf{ε : δ(ε) ≤ δ} of everything added so far, the worst
 // over the two directions, for δ in [0, 1]. It can be negative.
+//
+// The error of a cancelled context comes alone. Where the deadline of ctx is over before the interval is as narrow as asked, its
+// error comes with what is proved by then.
 func (a *Accountant) Epsilon(ctx context.Context, delta float64) (Interval, error) {
-	ctx, stop := a.opts.within(ctx)
-	defer stop()
+	return a.answer(ctx, func(ctx context.Context) (Interval, error) { return a.epsilon(ctx, delta) })
+}
+
+func (a *Accountant) epsilon(ctx context.Context, delta float64) (Interval, error) {
 	t, err := a.total(ctx, delta, 1)
 	if err != nil {
 		if outOfTime(ctx, err) && delta >= 0 && delta <= 1 {
@@ -446,8 +451,12 @@ func (a *Accountant) Epsilon(ctx context.Context, delta float64) (Interval, erro
 		}
 		return Interval{}, err
 	}
-	iv, err := t.epsilon(ctx, delta)
+	ask := func(t *total) (Interval, error) { return t.epsilon(ctx, delta) }
+	iv, err := ask(t)
 	if err != nil {
+		return iv, err
+	}
+	if _, err := a.narrowed(ctx, &iv, &t, delta, 1, true, ask); err != nil {
 		return iv, err
 	}
 	if a.made != nil {
@@ -460,10 +469,12 @@ func (a *Accountant) Epsilon(ctx context.Context, delta float64) (Interval, erro
 }
 
 // Delta returns δ(ε) of everything added so far, the worst over the two
-// directions, for any finite ε.
+// directions, for any finite ε. Its errors of contexts are those of Epsilon.
 func (a *Accountant) Delta(ctx context.Context, eps float64) (Interval, error) {
-	ctx, stop := a.opts.within(ctx)
-	defer stop()
+	return a.answer(ctx, func(ctx context.Context) (Interval, error) { return a.delta(ctx, eps) })
+}
+
+func (a *Accountant) delta(ctx context.Context, eps float64) (Interval, error) {
 	at, least := 0.0, 0.0
 	if a.made != nil {
 		least = a.made.Laws.Least()
@@ -480,6 +491,26 @@ func (a *Accountant) Delta(ctx context.Context, eps float64) (Interval, error) {
 	if err != nil {
 		return iv, err
 	}
+	ask := func(t *total) (Interval, error) { return t.delta(ctx, eps) }
+	for range mostAgain {
+		// The laws were made for another δ, where next to no work led to it.
+		again := at
+		if a.made != nil {
+			again = math.Pow10(exponentOf(iv.Upper, least))
+		}
+		if again == at {
+			break
+		}
+		at = again
+		if better, err := a.narrowed(ctx, &iv, &t, at, fineDelta, a.opts.many, ask); err != nil {
+			return iv, err
+		} else if !better {
+			break
+		}
+	}
+	if _, err := a.narrowed(ctx, &iv, &t, at, fineDelta, true, ask); err != nil {
+		return iv, err
+	}
 	if a.made != nil {
 		if iv.Upper < least && iv.Upper > 0 {
 			iv.Warnings = append(iv.Warnings, fmt.Sprintf("δ is below %v, which laws of %s are made for: the interval is wider than asked", least, a.made.Name))
@@ -487,6 +518,68 @@ func (a *Accountant) Delta(ctx context.Context, eps float64) (Interval, error) {
 	}
 	a.tooWide(&iv, t, 0)
 	return iv, nil
+}
+
+// narrowed has another total answer where laws leave iv, that of t, wider than wideLaws: laws for another δ, or for single
+// runs where many is set. It keeps the one whose upper end is smaller, and reports whether that is the new one.
+func (a *Accountant) narrowed(ctx context.Context, iv *Interval, t **total, delta, finer float64, many bool, ask func(*total) (Interval, error)) (bool, error) {
+	if a.made == nil || ctx.Err() != nil || iv.Upper-iv.Lower <= max(wideLaws*math.Abs(iv.Upper), a.opts.Relative*math.Abs(iv.Upper)) {
+		return false, nil
+	}
+	other, err := a.totalOf(ctx, delta, finer, many)
+	if outOfTime(ctx, err) || other == *t {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	x, err := ask(other)
+	if err != nil || !(x.Upper < iv.Upper) {
+		return false, err
+	}
+	x.Lower = max(x.Lower, iv.Lower)
+	*t, *iv = other, x
+	return true, nil
+}
+
+// wideLaws is the relative width from which laws are made again. It steers, and proves nothing.
+const wideLaws = 0.1
+
+// mostAgain is how often δ(ε) is asked with new laws where those that the scout had them made for leave it wide.
+const mostAgain = 3
+
+// answer has a question answered within the time limit and the deadline of ctx.
+func (a *Accountant) answer(ctx context.Context, ask func(context.Context) (Interval, error)) (Interval, error) {
+	own, stop := a.opts.within(ctx)
+	defer stop()
+	own, end := untilDeadline(own)
+	defer end()
+	iv, err := ask(own)
+	if err == nil && len(iv.Warnings) > 0 && ctx.Err() != nil && context.Cause(ctx) != fourier.ErrTimeLimit {
+		return iv, ctx.Err()
+	}
+	return iv, err
+}
+
+// untilDeadline returns a context whose deadline is that of ctx, and ends a question without making it fail; if ctx is
+// cancelled, so is that.
+func untilDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok || errors.Is(ctx.Err(), context.Canceled) || context.Cause(ctx) == fourier.ErrTimeLimit {
+		return ctx, func() {}
+	}
+	own, stop := context.WithDeadlineCause(context.WithoutCancel(ctx), deadline, fourier.ErrTimeLimit)
+	own, cancel := context.WithCancelCause(own)
+	unhook := context.AfterFunc(ctx, func() {
+		if errors.Is(ctx.Err(), context.Canceled) {
+			cancel(context.Cause(ctx))
+		}
+	})
+	return own, func() {
+		unhook()
+		cancel(nil)
+		stop()
+	}
 }
 
 // outOfTime reports whether an error is that of the time limit, with which laws were not made in time.
@@ -501,7 +594,7 @@ func (a *Accountant) trivial(ctx context.Context, lower, upper float64, ask func
 	iv := Interval{Lower: xmath.Down(lower, 2), Direction: names[0], LowerDirection: names[0], Engine: fourier.ClosedForm,
 		Warnings: []string{fmt.Sprintf("%v before any law was made: the interval is wider than asked", fourier.ErrTimeLimit)}}
 	most := math.Inf(-1)
-	for d, sum := range a.openOf(ctx).sums {
+	for d, sum := range a.openOf(ctx, false).sums {
 		r := fourier.Result{Upper: upper}
 		if sum != nil {
 			var err error

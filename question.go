@@ -31,7 +31,7 @@ type running struct {
 	past     float64          // work of totals that were replaced
 	many     bool             // many questions are expected
 	origins  map[*profiles.Bounds]*origin
-	open     *simpler // with nothing hidden but the noise
+	open     [2]*simpler // with nothing hidden but the noise (openOf)
 }
 
 func newRunning(r profiles.Relation, o settings) running {
@@ -74,19 +74,25 @@ func (a *running) addRuns(runs []run) error {
 type totalKey struct {
 	exponent int
 	finer    float64
-	public   bool
+	many     bool // runs of laws are composed, also those that are alone
 }
 
 // total returns the sums for a question about this δ, with laws so much finer than the accuracy
-// asked of ε. What laws are made for proves nothing, so that an answer is certified whichever
-// total gave it; and it is determined by what was added and the question alone.
+// asked of ε.
 func (a *running) total(ctx context.Context, delta, finer float64) (*total, error) {
+	return a.totalOf(ctx, delta, finer, a.opts.many)
+}
+
+// totalOf is total, with single laws for many questions or those of all runs together. What laws are made for proves nothing, so that an answer is certified whichever
+// total gave it; and it is determined by what was added and the question alone.
+func (a *running) totalOf(ctx context.Context, delta, finer float64, many bool) (*total, error) {
 	if a.plain != nil {
 		a.plain.opts.Work = a.opts.Work
 		a.plain.bound(a)
 		return a.plain, nil
 	}
 	o, key, q := a.question(delta, finer)
+	key.many, q.Many = many, many
 	t := a.totals[key]
 	if t == nil || t.of != a.runs {
 		delete(a.totals, key) // unless all goes well
@@ -127,10 +133,10 @@ func (a *running) question(delta, finer float64) (settings, totalKey, profiles.Q
 		return o, totalKey{}, q
 	}
 	least := a.made.Laws.Least()
-	key := totalKey{exponentOf(delta, least), finer, delta < least}
+	key := totalKey{exponent: exponentOf(delta, least), finer: finer}
 	// Half of the width is that of the laws, half that of their composition.
 	o.Relative, o.Absolute = o.Relative/2, o.Absolute/2
-	q.Delta, q.Width, q.Public = math.Pow10(key.exponent), o.Relative/finer, key.public
+	q.Delta, q.Width = math.Pow10(key.exponent), o.Relative/finer
 	runs := int64(0)
 	for _, r := range a.added {
 		if r.m.Laws != nil && r.m.Laws.Least() > 0 {

@@ -7,12 +7,14 @@ package accountant
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/selection"
 	"github.com/dpaccountant/accountant/subsample"
+	"github.com/dpaccountant/accountant/subsample/allocation"
 )
 
 // An origin is what the profiles of a run were made of, of which simpler releases are known: a sampled
@@ -28,11 +30,18 @@ type origin struct {
 type simpler struct {
 	sums      [2]*fourier.Sum
 	symmetric bool  // both directions are alike
+	gap       bool  // an accountant asks for an attack beside it
 	of        int64 // runs that it is about
 }
 
+// asked is the number of sums that an accountant of this release asks, which share its work.
+func (s *simpler) asked() float64 { return (&total{symmetric: s.symmetric, gap: s.gap}).asked() }
+
 // A release is a list of profiles for each direction, with their counts.
-type release [2][]profiles.Repeated
+type release struct {
+	runs [2][]profiles.Repeated
+	gap  bool // some of them are not attained
+}
 
 // add adds count runs of what has these profiles, each so many times; false where that is more than can be counted.
 func (l *release) add(one [2]profiles.Profile, each, count int64) bool {
@@ -40,7 +49,7 @@ func (l *release) add(one [2]profiles.Profile, each, count int64) bool {
 		return false
 	}
 	for d, p := range one {
-		l[d] = append(l[d], profiles.Repeated{Profile: p, Count: each * count})
+		l.runs[d] = append(l.runs[d], profiles.Repeated{Profile: p, Count: each * count})
 	}
 	return true
 }
@@ -52,31 +61,37 @@ func uppers(m *profiles.Bounds) [2]profiles.Profile {
 
 // sums returns the composition of a release, none where it cannot be counted.
 func (l release) sums(o fourier.Options, of int64) *simpler {
-	s := &simpler{symmetric: true, of: of}
+	s := &simpler{symmetric: true, gap: l.gap, of: of}
 	var sums [2]*fourier.Sum
 	for d := range sums {
 		sums[d] = fourier.New(o)
-		for i, x := range l[d] {
+		for i, x := range l.runs[d] {
 			if sums[d].Add(x.Profile, x.Count) != nil {
 				return s
 			}
-			s.symmetric = s.symmetric && profiles.Equal(l[0][i].Profile, l[1][i].Profile)
+			s.symmetric = s.symmetric && profiles.Equal(l.runs[0][i].Profile, l.runs[1][i].Profile)
 		}
 	}
 	s.sums = sums
 	return s
 }
 
-// openOf returns what was added with nothing hidden but the noise.
-func (a *running) openOf(ctx context.Context) *simpler {
-	if a.open == nil || a.open.of != a.runs {
+// openOf returns what was added with nothing hidden but the noise: with all runs of selections shown, or
+// with the prices of those of pure private candidates.
+func (a *running) openOf(ctx context.Context, priced bool) *simpler {
+	i := 0
+	if priced {
+		i = 1
+	}
+	if a.open[i] == nil || a.open[i].of != a.runs {
 		// It takes a moment, and is what is left when time is over.
 		var l release
-		if a.open = (&simpler{of: a.runs}); a.opened(context.WithoutCancel(ctx), &l, 1) {
-			a.open = l.sums(a.opts.Options, a.runs)
+		a.open[i] = &simpler{of: a.runs}
+		if (!priced || a.selects()) && a.opened(context.WithoutCancel(ctx), &l, 1, priced) {
+			a.open[i] = l.sums(a.opts.Options, a.runs)
 		}
 	}
-	return a.open
+	return a.open[i]
 }
 
 // shownOf returns what a total holds with all runs of searches shown.
@@ -85,24 +100,31 @@ func (t *total) shownOf(ctx context.Context, a *running) *simpler {
 		var l release
 		if t.shown = (&simpler{of: a.runs}); a.searches() && a.showing(context.WithoutCancel(ctx), &l, t.runs, 1) {
 			t.shown = l.sums(t.opts.Options, a.runs)
-			for d, sum := range t.shown.sums {
-				if sum != nil {
-					sum.BoundBy(func(ctx context.Context) *fourier.Sum { return a.openOf(ctx).sums[d] }, false)
-				}
-			}
 		}
 	}
 	return t.shown
 }
 
+// selects reports whether there is a selection among what was added.
+func (a *running) selects() bool {
+	return a.anyOrigin(func(o *origin) bool { return o.candidate != nil })
+}
+
 // searches reports whether all runs of some selection can be shown.
 func (a *running) searches() bool {
-	for _, r := range a.added {
-		if o, ok := a.origins[r.m]; ok && o.candidate != nil && o.most() > 0 {
-			return true
-		}
-	}
-	return false
+	return a.anyOrigin(func(o *origin) bool { return o.candidate != nil && o.most() > 0 })
+}
+
+// capped reports whether batches have a cap: what is proved of them may be above the cost of public ones.
+func (a *running) capped() bool {
+	return a.anyOrigin(func(o *origin) bool { _, ok := o.step.Sampling.(allocation.Truncated); return ok })
+}
+
+func (a *running) anyOrigin(is func(*origin) bool) bool {
+	return slices.ContainsFunc(a.added, func(r run) bool {
+		o, ok := a.origins[r.m]
+		return ok && is(o)
+	})
 }
 
 // most is the largest number of candidates that a selection runs, 0 if there is none.
@@ -130,8 +152,9 @@ func (a *running) showing(ctx context.Context, l *release, runs []run, n int64) 
 		case uppers(r.m) == [2]profiles.Profile{} && r.m.Laws == nil:
 			ok = true // an attack
 		case r.m.Laws != nil:
-			ok = a.openedRun(ctx, l, r, n)
+			ok = a.openedRun(ctx, l, r, n, false)
 		default:
+			l.gap = l.gap || r.m.TheoryGap()
 			ok = l.add(uppers(r.m), r.count, n)
 		}
 		if !ok {
@@ -142,25 +165,28 @@ func (a *running) showing(ctx context.Context, l *release, runs []run, n int64) 
 }
 
 // opened adds n times what was added, with nothing hidden but the noise.
-func (a *running) opened(ctx context.Context, l *release, n int64) bool {
+func (a *running) opened(ctx context.Context, l *release, n int64, priced bool) bool {
 	for _, r := range a.added {
-		if r.count > xmath.MaxCount/n || !a.openedRun(ctx, l, r, n) {
+		if r.count > xmath.MaxCount/n || !a.openedRun(ctx, l, r, n, priced) {
 			return false
 		}
 	}
 	return true
 }
 
-func (a *running) openedRun(ctx context.Context, l *release, r run, n int64) bool {
+func (a *running) openedRun(ctx context.Context, l *release, r run, n int64, priced bool) bool {
 	o := a.origins[r.m]
 	switch {
 	case o == nil:
 	case o.candidate != nil:
-		if pure := o.pure(ctx); pure != nil {
-			return l.add([2]profiles.Profile{pure, pure}, r.count, n)
+		k := o.most()
+		if priced || k == 0 {
+			if pure := o.pure(ctx); pure != nil {
+				return l.add([2]profiles.Profile{pure, pure}, r.count, n)
+			}
 		}
-		if k := o.most(); k > 0 && n*r.count <= xmath.MaxCount/k {
-			return o.candidate.opened(ctx, l, n*r.count*k)
+		if k > 0 && n*r.count <= xmath.MaxCount/k {
+			return o.candidate.opened(ctx, l, n*r.count*k, priced)
 		}
 	default:
 		one, runs, err := subsample.Unhidden(ctx, o.step.Mechanism, o.step.Sampling, a.relation, max(a.opts.records, 1))
@@ -180,7 +206,7 @@ func (o *origin) pure(ctx context.Context) profiles.Profile {
 		if a.plain != nil {
 			sum = a.plain.upper[d]
 			a.plain.bound(&a.running)
-		} else if sum = a.openOf(ctx).sums[d]; sum == nil {
+		} else if sum = a.openOf(ctx, false).sums[d]; sum == nil {
 			return nil
 		}
 		r, err := sum.Epsilon(ctx, 0)
@@ -214,17 +240,17 @@ func (t *total) bound(a *running) {
 			t.symmetric = false // both directions have to be asked for a release that is not symmetric
 		}
 	}
-	rival := t.gap && (a.plain == nil || a.searches())
+	rival := t.gap && (a.plain == nil || a.searches() || a.capped())
 	for d, sum := range t.upper {
-		sum.BoundBy(func(ctx context.Context) *fourier.Sum {
-			for _, s := range []*simpler{t.shownOf(ctx, a), a.openOf(ctx)} {
+		sum.BoundBy(func(ctx context.Context) (by []*fourier.Sum) {
+			for _, s := range []*simpler{t.shownOf(ctx, a), a.openOf(ctx, false), a.openOf(ctx, true)} {
 				// Where one direction answers for both, it has to in s.
 				if sum := s.sums[d]; sum != nil && (s.symmetric || !t.symmetric) {
-					sum.LimitWork(t.opts.work())
-					return sum
+					sum.LimitWork(t.opts.work() / s.asked())
+					by = append(by, sum)
 				}
 			}
-			return nil
+			return by
 		}, rival)
 	}
 }

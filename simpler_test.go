@@ -2,6 +2,7 @@ package accountant_test
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math"
@@ -141,18 +142,31 @@ func newTrial(t *testing.T, seed uint64) trial {
 		out.simpler = map[string]*accountant.Plan{"all runs of the search shown": plan(append(rest, shown))}
 	} else if len(steps) > 1 {
 		i := rng.IntN(len(steps))
-		out.simpler["one step more"] = out.plan
+		out.simpler[oneMore] = out.plan
 		out.plan = plan(append(append([]accountant.Step{}, steps[:i]...), steps[i+1:]...))
 		delete(out.simpler, "unsampled, in a public order")
 	}
 	return out
 }
 
+// oneMore is the release of which part is asked for: it is asked by an accountant that knows nothing of the rest. It is
+// above the part where that has no warning (docs/accuracy.md, section 9); of the others, mostAbove may be the other way round.
+const (
+	oneMore   = "one step more"
+	mostAbove = 0.01
+)
+
 // TestNeverAboveASimplerRelease: no upper end of ε or δ is above that of a simpler release of the same steps,
-// whatever work there is; and an interval with an infinite or a trivial end has a warning, unless
+// whatever work there is, but for a few of oneMore; and an interval with an infinite or a trivial end has a warning, unless
 // theory leaves a gap. An answer without a warning is as wide as was asked.
 func TestNeverAboveASimplerRelease(t *testing.T) {
 	slow.Test(t)
+	open := 0
+	defer func() {
+		if allowed := 1 + mostAbove*float64(*simplerPlans); float64(open) > allowed {
+			t.Errorf("%d answers with a warning are above those of one step more, want at most %v", open, allowed)
+		}
+	}()
 	for i := range *simplerPlans {
 		seed := uint64(*simplerFrom + i)
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -183,11 +197,19 @@ func TestNeverAboveASimplerRelease(t *testing.T) {
 			const asked = 1e-3 // relative width (WithAccuracy)
 			for what, p := range x.simpler {
 				ep, dp := ask(p)
+				above := func(iv accountant.Interval, format string, args ...any) {
+					if t.Helper(); what == oneMore && len(iv.Warnings) > 0 {
+						open++
+						t.Logf("OPEN: "+format, args...)
+						return
+					}
+					t.Errorf(format, args...)
+				}
 				if e.Upper > ep.Upper+asked*math.Abs(ep.Upper)+1e-6 {
-					t.Errorf("ε(%v) is in [%v, %v] %q, and for %s in [%v, %v] %q (work %v)", x.delta, e.Lower, e.Upper, e.Warnings, what, ep.Lower, ep.Upper, ep.Warnings, x.work)
+					above(e, "ε(%v) is in [%v, %v] %q, and for %s in [%v, %v] %q (work %v)", x.delta, e.Lower, e.Upper, e.Warnings, what, ep.Lower, ep.Upper, ep.Warnings, x.work)
 				}
 				if d.Upper > dp.Upper*(1+asked) {
-					t.Errorf("δ(%v) is in [%v, %v] %q, and for %s in [%v, %v] %q (work %v)", x.eps, d.Lower, d.Upper, d.Warnings, what, dp.Lower, dp.Upper, dp.Warnings, x.work)
+					above(d, "δ(%v) is in [%v, %v] %q, and for %s in [%v, %v] %q (work %v)", x.eps, d.Lower, d.Upper, d.Warnings, what, dp.Lower, dp.Upper, dp.Warnings, x.work)
 				}
 			}
 			for name, iv := range map[string]accountant.Interval{"ε": e, "δ": d} {
@@ -245,6 +267,8 @@ func TestSimplerReleases(t *testing.T) {
 		{"a search in a search", accountant.AddRemove, []accountant.Step{search(search(accountant.Step{Mechanism: pure(0.001)}))}, 1e-5, 0.0490001, nil},
 		// Where no price is made, it costs what all seven runs cost with their sampling, and not 3.79 without.
 		{"a search without a price", accountant.AddRemove, []accountant.Step{search(accountant.Step{Mechanism: gaussian(6), Sampling: made(subsample.NewPoisson(0.01)), Count: 4})}, 1e-5, 1, []accountant.Option{accountant.WithWorkLimit(1e6)}},
+		// Four uses of noise 2.31 in public cost 4.1734; what is proved of the cap alone is 4.46.
+		{"batches with a low cap", accountant.ZeroOut, []accountant.Step{{Mechanism: gaussian(1 / 0.432545264541313), Sampling: made(allocation.NewTruncated(0.27288293285776755, 222, 1000)), Count: 4}}, 8.636716514647005e-07, 4.1735, nil},
 		{"a hundred thousand choices", accountant.AddRemove, []accountant.Step{{Mechanism: made(choice.NewExponential(1e-9)), Count: 100000}}, 1e-300, 1.0001e-4, nil},
 	} {
 		p := &accountant.Plan{Neighbors: x.relation, Steps: x.steps}
@@ -263,6 +287,77 @@ func TestSimplerReleases(t *testing.T) {
 		if d, err := a.Delta(context.Background(), x.most*1.001); x.delta > 1e-100 && (err != nil || !(d.Upper <= x.delta)) {
 			t.Errorf("%s: δ(%v) is in [%v, %v] (%v), want at most %v", x.name, x.most*1.001, d.Lower, d.Upper, err, x.delta)
 		}
+	}
+}
+
+// TestDeadlineHasABound: where the deadline of a context is over, what is proved without an engine comes beside its error, with a
+// reason; a cancelled context has its error alone, and a time limit has none.
+func TestDeadlineHasABound(t *testing.T) {
+	allocated := made(made(allocation.NewRandom(10)).WithEpochs(2, allocation.EachEpoch))
+	gaussian := made(profiles.NewGaussianMechanism(2.011))
+	for name, x := range map[string]struct {
+		relation profiles.Relation
+		step     accountant.Step
+		most     float64 // of ε(1e-10)
+	}{
+		"laws":     {accountant.Substitute, accountant.Step{Mechanism: gaussian, Sampling: allocated}, 9.56},
+		"integral": {accountant.AddRemove, accountant.Step{Mechanism: gaussian, Sampling: made(subsample.NewPoisson(0.1)), Count: 2}, 4.6},
+		"bounded":  {accountant.AddRemove, accountant.Step{Mechanism: made(choice.NewExponential(0.1)), Count: 9}, 0.9001},
+		"search":   {accountant.AddRemove, accountant.Step{Selection: &selection.Config{Law: "fixed", Max: 7}, Steps: []accountant.Step{{Mechanism: made(profiles.NewPure(0.1))}}}, 0.7001},
+	} {
+		account := func() *accountant.Accountant {
+			a := accountant.New(x.relation)
+			if err := a.Add(t.Context(), x.step, 1); err != nil {
+				t.Fatal(name, err)
+			}
+			return a
+		}
+		late, stop := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
+		defer stop()
+		check := func(what string, iv accountant.Interval, err error, most float64) {
+			t.Helper()
+			if err != nil && !errors.Is(err, context.DeadlineExceeded) || (err != nil) != (len(iv.Warnings) > 0) || !(iv.Upper <= most && iv.Lower <= iv.Upper) {
+				t.Errorf("%s: %s is in [%v, %v] %q, %v: want at most %v, and a deadline's error if there is a warning", name, what, iv.Lower, iv.Upper, iv.Warnings, err, most)
+			}
+		}
+		iv, err := account().Epsilon(late, 1e-10)
+		check("ε(1e-10)", iv, err, x.most)
+		d, err := account().Delta(late, x.most*1.001)
+		check("δ", d, err, 1.01e-10)
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		if iv, err := account().Epsilon(gone, 1e-10); !errors.Is(err, context.Canceled) || iv.Upper != 0 {
+			t.Errorf("%s: a cancelled context has [%v, %v], %v", name, iv.Lower, iv.Upper, err)
+		}
+		limited := accountant.New(x.relation, accountant.WithTimeLimit(1))
+		if err := limited.Add(t.Context(), x.step, 1); err != nil {
+			t.Fatal(name, err)
+		}
+		if iv, err := limited.Epsilon(t.Context(), 1e-10); err != nil || !(iv.Upper <= x.most) {
+			t.Errorf("%s: a time limit has [%v, %v], %v", name, iv.Lower, iv.Upper, err)
+		}
+	}
+}
+
+// TestCalibrationHasTheBound: where the work ends before any law is made, the noise is what the bound without laws needs, and it
+// falls with the budget.
+func TestCalibrationHasTheBound(t *testing.T) {
+	allocated := made(made(allocation.NewRandom(10)).WithEpochs(2, allocation.EachEpoch))
+	p := &accountant.Plan{Neighbors: accountant.Substitute, Steps: []accountant.Step{{Mechanism: made(profiles.NewGaussianMechanism(3)), Sampling: allocated}}}
+	last := math.Inf(1)
+	for _, eps := range []float64{2, 9.5586, 12} {
+		g := accountant.Goal{Epsilon: eps, Delta: 1e-10, Solve: accountant.NoiseMultiplier}
+		c, err := accountant.Calibrate(t.Context(), p, g, accountant.WithWorkLimit(1e4))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !(c.Meets.Upper <= eps && c.Value < last) {
+			t.Errorf("ε ≤ %v for a budget of %v at noise %v, after %v for a smaller one", c.Meets.Upper, eps, c.Value, last)
+		}
+		if eps == 9.5586 && !(c.Value <= 2.0112) {
+			t.Errorf("noise %v, of which two public uses take 2.011", c.Value)
+		}
+		last = c.Value
 	}
 }
 

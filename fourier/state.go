@@ -33,10 +33,11 @@ type Sum struct {
 	runs     float64 // added
 	proved   []fact  // of ε
 	list     *profiles.Discrete
-	listed   bool                       // it was tried to list the whole sum
-	spent    float64                    // work of all questions
-	by       func(context.Context) *Sum // BoundBy; nil: none
+	listed   bool                         // it was tried to list the whole sum
+	spent    float64                      // work of all questions
+	by       func(context.Context) []*Sum // BoundBy; nil: none
 	rival    bool
+	noisier  bool // of withNoise
 }
 
 // New returns an empty composition. Zero fields of the options take their

@@ -440,6 +440,21 @@ func TestSelection(t *testing.T) {
 	}
 }
 
+// TestSearchWithinItsRuns: a ledger charges a search no more than all of its runs shown, and refuses none that they would fit.
+func TestSearchWithinItsRuns(t *testing.T) {
+	l, err := New(Config{Neighbors: accountant.AddRemove, Epsilon: 0.7001, Delta: 1e-5, Mode: Planned})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const plan = "neighbors: add-remove\nsteps: [{mechanism: {pure: {epsilon: 0.1}}, selection: {law: fixed, max: 7}}]\n"
+	if err := l.SpendPlan(t.Context(), []byte(plan), ""); err != nil {
+		t.Error(err)
+	}
+	if err := l.SpendPlan(t.Context(), []byte(plan), ""); !errors.Is(err, ErrBudget) {
+		t.Errorf("a second search: %v, want %v", err, ErrBudget)
+	}
+}
+
 func TestBadInput(t *testing.T) {
 	nan := math.NaN()
 	for _, c := range []struct {

@@ -119,8 +119,6 @@ type Question struct {
 	Total        int64
 	// Many totals will be asked: what they can share serves better than what is made for one.
 	Many bool
-	// Public: δ is below Least. What dominates may be all that anybody can see.
-	Public bool
 }
 
 // A Composition is what is known about runs of a mechanism: for each direction, profiles that

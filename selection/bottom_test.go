@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/profiles"
 )
 
 // TestBottomAtoms: randomised response as two atoms, the high one below the low one, which
@@ -65,7 +66,18 @@ func TestFlatStart(t *testing.T) {
 	if p := must(far.grid(1e-3, -60)); len(p) != len(pts) || p[len(p)-1].eps > 7 {
 		t.Errorf("%d points up to %v, %d where it has values", len(p), p[len(p)-1].eps, len(pts))
 	}
-	if pts, err := Bound(func(float64) float64 { return 0 }).grid(1e-3, -60); err == nil {
-		t.Errorf("a bound of 1 has %d points", len(pts))
+	// Where nothing below 1 is known, an infinite loss is certain.
+	nothing := Bound(func(float64) float64 { return 0 })
+	if p, err := nothing.Discretize(context.Background(), 1e-3, -60); err != nil || p.Support().LogPInf != 0 || p.Support().LogQInf != 0 {
+		t.Errorf("a bound of 1 has %+v, %v", p, err)
+	}
+	m, err := PriceOfBest(must(Geometric(0.1))).Bounds(context.Background(), "search", profiles.AddRemove, nothing.Candidate(nothing, [2]func(float64) float64{}), 1e-3, -40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for d, dir := range m.Directions {
+		if x := logDeltaUpper(dir.Upper, 3); x != 0 {
+			t.Errorf("direction %d of a search of what is not known: log δ(3) = %v, want 0", d, x)
+		}
 	}
 }

@@ -102,7 +102,7 @@ func TestCurveKinds(t *testing.T) {
 	if e := must(one.Epsilon(context.Background(), 0.5)); !math.IsInf(e, 1) {
 		t.Errorf("ε of nothing known = %v", e)
 	}
-	if _, err := one.Discretize(context.Background(), 0, 0); err == nil {
-		t.Error("a profile of nothing known must be refused")
+	if p, err := one.Discretize(context.Background(), 0, 0); err != nil || p.Support().LogPInf != 0 {
+		t.Errorf("a profile of nothing known is %+v, %v: want a certain infinite loss", p, err)
 	}
 }

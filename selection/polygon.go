@@ -80,7 +80,7 @@ const maxGridEps = 1e4
 // grid walks from ε = 0 in steps h such that the chord is no more than accuracy
 // to the right of the curve, which for a fall d of the logarithm is about h·d/8. Where the bound
 // has not fallen for 4 units it is looked for further falls in growing steps; if there are
-// none, or it has no more values, it ends there.
+// none, or it has no more values, it ends there. Where it is 1 everywhere, an infinite loss is certain as far as is known: 1 at ε = 0 is all.
 func (b Bound) grid(accuracy, logFloor float64) ([]gridPoint, error) {
 	at := func(eps, last float64) (float64, error) {
 		d := b(eps)
@@ -126,7 +126,7 @@ func (b Bound) grid(accuracy, logFloor float64) ([]gridPoint, error) {
 		}
 	}
 	if val == 0 {
-		return nil, fault.New("candidate", "no δ below 1 is certified up to ε = %v", eps)
+		return pts[:1], nil
 	}
 	if flat > 0 {
 		pts = pts[:flat]
@@ -140,7 +140,7 @@ func (b Bound) grid(accuracy, logFloor float64) ([]gridPoint, error) {
 func newGridPoint(eps, logVal float64) gridPoint {
 	p := gridPoint{eps: eps, alpha: bigExp(eps), val: new(big.Float)}
 	if !math.IsInf(logVal, -1) {
-		p.val = bigExp(logVal + 8*xmath.U*(1+math.Abs(logVal)))
+		p.val = bigExp(min(0, logVal+8*xmath.U*(1+math.Abs(logVal)))) // δ ≤ 1
 	}
 	return p
 }

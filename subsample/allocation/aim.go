@@ -30,10 +30,8 @@ type aimable interface {
 	// repeated returns the scheme of so many runs as one, false if there is none. Its laws reach
 	// smaller δ than those of one run, composed.
 	repeated(runs int64) (aimable, bool)
-	// public returns an upper bound of one run for which nothing needs to stay secret but the
-	// noise.
-	public(ctx context.Context, b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error)
-	// unhidden is an upper profile of one run, as public, that takes no work; nil if there is none.
+	// unhidden is an upper profile of one run for which nothing needs to stay secret but the noise. It
+	// takes no work; nil if there is none.
 	unhidden(b profiles.Mechanism, r profiles.Relation) (profiles.Profile, error)
 }
 
@@ -42,23 +40,18 @@ type aimed struct {
 	scheme   aimable
 	base     profiles.Mechanism
 	relation profiles.Relation
-	mu       sync.Mutex // made may be read by several accountants
-	made     map[madeKey]profiles.Bounds
-}
-
-type madeKey struct {
-	scheme aimable // with its target
-	public bool
+	mu       sync.Mutex                  // made may be read by several accountants
+	made     map[aimable]profiles.Bounds // by the scheme with its target
 }
 
 // Laws implements subsample.LawMaker.
 func (s Random) Laws(b profiles.Mechanism, r profiles.Relation) (profiles.Laws, error) {
-	return &aimed{scheme: s, base: b, relation: r, made: map[madeKey]profiles.Bounds{}}, s.check(b, r)
+	return &aimed{scheme: s, base: b, relation: r, made: map[aimable]profiles.Bounds{}}, s.check(b, r)
 }
 
 // Laws implements subsample.LawMaker.
 func (s Shuffle) Laws(b profiles.Mechanism, r profiles.Relation) (profiles.Laws, error) {
-	return &aimed{scheme: s, base: b, relation: r, made: map[madeKey]profiles.Bounds{}}, s.check(b, r)
+	return &aimed{scheme: s, base: b, relation: r, made: map[aimable]profiles.Bounds{}}, s.check(b, r)
 }
 
 // Whole implements subsample.Whole: every record takes part in all steps of an epoch.
@@ -92,8 +85,7 @@ func (s Shuffle) Unhidden(r profiles.Relation) (runs int64, inner profiles.Relat
 func (*aimed) Least() float64 { return minDelta }
 
 // For implements profiles.Laws. Runs that are alone are one run of so many epochs; others are
-// composed, so that a total that grows, or others like it, need no new laws. Below the least δ, the
-// bound that hides nothing takes the place of the law above.
+// composed, so that a total that grows, or others like it, need no new laws.
 func (a *aimed) For(ctx context.Context, q profiles.Question) (profiles.Composition, error) {
 	s, count, total := a.scheme, q.Runs, q.Total
 	if q.Alone && !q.Many {
@@ -104,34 +96,25 @@ func (a *aimed) For(ctx context.Context, q profiles.Question) (profiles.Composit
 	s = s.at(Target{Delta: min(max(q.Delta, minDelta), 0.5), Relative: min(max(q.Width, leastRelative), 0.5), Runs: min(max(total, 1), xmath.MaxCount)})
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	m, ok := a.made[madeKey{s, q.Public}]
+	m, ok := a.made[s]
 	if !ok {
 		var err error
-		if m, err = a.law(ctx, s, q.Public); err != nil {
+		if m, err = a.law(ctx, s); err != nil {
 			return profiles.Composition{}, err
 		}
-		a.made[madeKey{s, q.Public}] = m
+		a.made[s] = m
 	}
 	return profiles.Repeat(m, count), nil
 }
 
 // law computes the law of one run.
-func (a *aimed) law(ctx context.Context, s aimable, public bool) (profiles.Bounds, error) {
+func (a *aimed) law(ctx context.Context, s aimable) (profiles.Bounds, error) {
 	m, err := s.Bounds(ctx, a.base, a.relation)
 	if err != nil {
 		return m, err
 	}
 	if _, ok := a.base.(profiles.Attacked); ok {
 		m.Numerical = false // the base leaves a gap
-	}
-	if public {
-		p, err := s.public(ctx, a.base, a.relation)
-		if err != nil {
-			return m, err
-		}
-		for d := range m.Directions {
-			m.Directions[d].Upper = p.Directions[d].Upper
-		}
 	}
 	return m, nil
 }
@@ -226,19 +209,8 @@ func (s Shuffle) check(b profiles.Mechanism, r profiles.Relation) error {
 	return nil
 }
 
-// public implements aimable: every use of the record, with nothing hidden. Conditioned on
-// the draw it is that, and divergences are jointly convex.
-func (s Random) public(ctx context.Context, b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
-	if s.part == 0 {
-		return profiles.NewBounds(b.Name(), r, profiles.Identical()), nil
-	}
-	if _, gaussian := noiseOf(b); !gaussian && s.uses*s.epochs == 1 {
-		return profiles.Unsampled(ctx, b, r)
-	}
-	s.redraw = EachEpoch // the uses are the same
-	return s.whole(ctx, b, r)
-}
-
+// unhidden implements aimable: every use of the record. Conditioned on the draw it is that, and divergences are
+// jointly convex.
 func (s Random) unhidden(b profiles.Mechanism, r profiles.Relation) (profiles.Profile, error) {
 	if s.part == 0 {
 		return profiles.Identical(), nil
@@ -248,16 +220,6 @@ func (s Random) unhidden(b profiles.Mechanism, r profiles.Relation) (profiles.Pr
 
 func (s Shuffle) unhidden(b profiles.Mechanism, r profiles.Relation) (profiles.Profile, error) {
 	return s.upper(b, r)
-}
-
-func (s Shuffle) public(ctx context.Context, b profiles.Mechanism, r profiles.Relation) (profiles.Bounds, error) {
-	m := profiles.Bounds{Name: b.Name(), Relation: r}
-	up, err := s.upper(b, r)
-	if err != nil {
-		return m, err
-	}
-	m.Directions[0].Upper, m.Directions[1].Upper = up, up
-	return m, nil
 }
 
 // upper is the law above shuffled batches: all uses of a record with nothing hidden, rounded
