@@ -59,16 +59,13 @@ func comparisonPicture(a service.CompareAnswer) figure.Picture {
 	var rows []figure.Row
 	for _, r := range a.Methods {
 		row := figure.Row{Name: r.Method, Lower: math.NaN(), Upper: math.NaN(), Method: figure.Named("accounting", r.Method)}
-		switch {
-		case r.Epsilon == nil:
+		if r.Epsilon == nil {
 			continue
-		case r.Of == accountant.Certified:
-			row.Lower = float64(*r.Lower)
-			fallthrough
-		case r.Of == accountant.UpperBound:
-			row.Bound = figure.UpperBound
 		}
-		row.Upper = float64(*r.Epsilon)
+		if r.Of == accountant.Certified {
+			row.Lower = float64(*r.Lower)
+		}
+		row.Upper, row.Estimate = float64(*r.Epsilon), r.Of == accountant.Approximate
 		rows = append(rows, row)
 	}
 	return figure.Rows("ε by method, "+ofUnit(a.Neighbors, a.RecordsPerPerson), "ε at δ = "+short(a.Delta), rows)

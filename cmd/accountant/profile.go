@@ -112,7 +112,7 @@ func profilePicture(ctx context.Context, a service.Profile) (figure.Picture, err
 	pic := figure.Picture{Title: profileTitle(a), X: figure.Axis{Label: "ε", Min: from, Max: to}, Y: figure.Axis{Label: "δ", Log: true, Min: a.Floor, Max: 1}, LegendUp: true}
 	all := service.Curves{From: from, To: to, Floor: a.Floor}
 	for d := range 2 {
-		b := figure.Band{Between: figure.Convex, Bound: figure.UpperBound}
+		b := figure.Band{Between: figure.Convex}
 		ask := func(at []float64) (points []service.CurvePoint, err error) {
 			for _, eps := range at {
 				row, err := a.More(ctx, eps)

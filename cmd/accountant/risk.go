@@ -59,7 +59,7 @@ The plan file is YAML or JSON; - reads standard input.`,
 func riskPicture(risk service.RiskAnswer) figure.Picture {
 	var rows []figure.Row
 	add := func(name string, v service.RiskValue) {
-		rows = append(rows, figure.Row{Name: name, Lower: float64(v.Lower), Upper: float64(v.Upper), Bound: figure.UpperBound})
+		rows = append(rows, figure.Row{Name: name, Lower: float64(v.Lower), Upper: float64(v.Upper)})
 	}
 	add("advantage", risk.Advantage)
 	for _, v := range risk.TruePositive {

@@ -175,7 +175,7 @@ func samplingPicture(answer service.SamplingAnswer) (figure.Picture, error) {
 		var rows []figure.Row
 		for _, r := range answer.Schemes {
 			if r.NotApplicable == "" {
-				rows = append(rows, figure.Row{Name: r.Scheme, Method: figure.Named("batches", r.Scheme), Lower: float64(r.Epsilon.Lower), Upper: float64(r.Epsilon.Upper), Bound: figure.UpperBound})
+				rows = append(rows, figure.Row{Name: r.Scheme, Method: figure.Named("batches", r.Scheme), Lower: float64(r.Epsilon.Lower), Upper: float64(r.Epsilon.Upper)})
 			}
 		}
 		title := fmt.Sprintf("%s noise, multiplier %s, %s epochs: %s", answer.Mechanism, short(answer.NoiseMultiplier), short(answer.Epochs), answer.Neighbors)

@@ -96,7 +96,7 @@ func (f *selectFlags) run(cmd *cobra.Command) error {
 func selectPicture(a service.SelectAnswer) figure.Picture {
 	var rows []figure.Row
 	for _, r := range a.Laws {
-		row := figure.Row{Name: fmt.Sprintf("%s, %.4g runs", r.Law, r.Mean), Lower: math.NaN(), Upper: math.NaN(), Bound: figure.UpperBound}
+		row := figure.Row{Name: fmt.Sprintf("%s, %.4g runs", r.Law, r.Mean), Lower: math.NaN(), Upper: math.NaN()}
 		if r.Epsilon.Lower != nil {
 			row.Lower = *r.Epsilon.Lower
 		}

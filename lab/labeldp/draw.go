@@ -146,10 +146,7 @@ func drawLaw(r *labeldp.Randomizer, path string) error {
 	pic := figure.Law(r.Labels(), r.Outputs(), r.Row)
 	pic.Title = fmt.Sprintf("Output law per label, ε = %v", r.Epsilon())
 	pic.X.Label = "output (area of a disc: its probability; ×: the label, which is the mean)"
-	p, err := pic.Plot(figure.Size{Width: 18 * vg.Centimeter, Height: 11 * vg.Centimeter})
-	if err != nil {
-		return err
-	}
+	p := pic.Plot(figure.Size{Width: 18 * vg.Centimeter, Height: 11 * vg.Centimeter})
 	var names []string
 	var rows [][]float64
 	for i, y := range r.Labels() {

@@ -37,7 +37,7 @@ var styles = map[string]style{
 	"MUST.WW":  of(figure.MustWW),
 }
 
-func of(m figure.Method) style { return style{m.Colour(), m.Line().Dashes} }
+func of(m figure.Method) style { return style{m.Colour, m.Line().Dashes} }
 
 func (s style) line() draw.LineStyle {
 	return draw.LineStyle{Color: s.color, Width: vg.Points(1.6), Dashes: s.dashes}

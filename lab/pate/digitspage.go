@@ -21,7 +21,7 @@ import (
 )
 
 // The colour of a mechanism, the same in every picture.
-const lnColour, gnColour, confidentColour = figure.LNMax, figure.GNMax, figure.Confident
+var lnColour, gnColour, confidentColour = figure.LNMax, figure.GNMax, figure.Confident
 
 // A curve is a line of a picture and of its table. A dashed one is of the older accounting.
 type curve struct {
