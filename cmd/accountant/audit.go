@@ -100,14 +100,12 @@ func (f *auditFlags) run(cmd *cobra.Command, path string) error {
 	} else if a, err = askPlan(cmd, "auditing", (*service.Service).Audit, &q, &q.Plan, f.plan); err != nil {
 		return err
 	}
-	text, err := f.picture.with(func() (figure.Picture, error) { return auditPicture(a), nil }, func(w io.Writer) error { return printAudit(w, a) })
-	if err != nil {
-		return err
-	}
+	var pic figure.Picture
 	if f.picture.file != "" {
+		pic = auditPicture(a)
 		a.ROC, a.Curve = nil, nil // they are in the picture
 	}
-	return f.print(cmd.OutOrStdout(), a, text)
+	return f.picture.show(cmd, f.output, a, func() figure.Picture { return pic }, func(w io.Writer) error { return printAudit(w, a) })
 }
 
 // readScores reads score,member rows.

@@ -38,11 +38,7 @@ bound.`,
 			if err != nil {
 				return err
 			}
-			text, err := picture.with(func() (figure.Picture, error) { return comparisonPicture(a), nil }, func(w io.Writer) error { return printComparison(w, a) })
-			if err != nil {
-				return err
-			}
-			return flags.print(cmd.OutOrStdout(), a, text)
+			return picture.show(cmd, flags.output, a, func() figure.Picture { return comparisonPicture(a) }, func(w io.Writer) error { return printComparison(w, a) })
 		},
 	}
 	number(cmd.Flags(), &q.Delta, "delta", "", "the `δ` to compare at (required)")

@@ -80,17 +80,13 @@ func (f *profileFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return flagged(cmd, err)
 	}
-	text, err := f.picture.with(func() (figure.Picture, error) { return pic, nil }, func(w io.Writer) error {
+	return f.picture.show(cmd, f.output, a, func() figure.Picture { return pic }, func(w io.Writer) error {
 		if err := printProfile(w, a); err != nil || f.picture.file == "" {
 			return err
 		}
 		_, err := fmt.Fprintf(w, "\nwrote %s\n", printable(f.picture.file))
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	return f.print(cmd.OutOrStdout(), a, text)
 }
 
 // profileTitle names the mechanism with its parameters.

@@ -54,14 +54,16 @@ which every one of them has an answer for, unless --neighbors says otherwise.`,
 			if err != nil {
 				return err
 			}
-			text, err := picture.with(func() (figure.Picture, error) { return samplingPicture(a) }, func(w io.Writer) error { return printSampling(w, a) })
-			if err != nil {
-				return err
+			var pic figure.Picture
+			if picture.file != "" {
+				if pic, err = samplingPicture(a); err != nil {
+					return err
+				}
 			}
 			for _, text := range samplingWarnings(a.Schemes) {
 				fmt.Fprintf(cmd.ErrOrStderr(), "%s%s\n", warning(cmd.ErrOrStderr()), text)
 			}
-			return flags.print(cmd.OutOrStdout(), a, text)
+			return picture.show(cmd, flags.output, a, func() figure.Picture { return pic }, func(w io.Writer) error { return printSampling(w, a) })
 		},
 	}
 	fs := cmd.Flags()

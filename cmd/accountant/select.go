@@ -85,11 +85,7 @@ func (f *selectFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	text, err := f.picture.with(func() (figure.Picture, error) { return selectPicture(a), nil }, func(w io.Writer) error { return selectWriteTable(w, a) })
-	if err != nil {
-		return err
-	}
-	return f.print(cmd.OutOrStdout(), a, text)
+	return f.picture.show(cmd, f.output, a, func() figure.Picture { return selectPicture(a) }, func(w io.Writer) error { return selectWriteTable(w, a) })
 }
 
 // selectPicture has a row for each law: from what an attack reaches to what is proved.
