@@ -100,14 +100,12 @@ func (f *auditFlags) run(cmd *cobra.Command, path string) error {
 	} else if a, err = askPlan(cmd, "auditing", (*service.Service).Audit, &q, &q.Plan, f.plan); err != nil {
 		return err
 	}
-	text, err := f.picture.with(func() (figure.Picture, error) { return auditPicture(a), nil }, func(w io.Writer) error { return printAudit(w, a) })
-	if err != nil {
-		return err
-	}
+	var pic figure.Picture
 	if f.picture.file != "" {
+		pic = auditPicture(a)
 		a.ROC, a.Curve = nil, nil // they are in the picture
 	}
-	return f.print(cmd.OutOrStdout(), a, text)
+	return f.picture.show(cmd, f.output, a, func() figure.Picture { return pic }, func(w io.Writer) error { return printAudit(w, a) })
 }
 
 // readScores reads score,member rows.
@@ -221,8 +219,8 @@ func auditPicture(a *service.AuditAnswer) figure.Picture {
 	}
 	// The certified power at a larger rate holds at a smaller one, what some attack
 	// reaches at a smaller one at a larger: steps are on the proved side everywhere.
-	upper := figure.Band{Name: "plan: no attack is above", Between: figure.ToRight, Bound: figure.UpperBound}
-	lower := figure.Band{Name: "plan: some attack attains", Between: figure.ToLeft, Bound: figure.LowerBound}
+	upper := figure.Band{Name: "plan: no attack is above", Between: figure.ToRight}
+	lower := figure.Band{Name: "plan: some attack attains", Between: figure.ToLeft}
 	for _, c := range a.Curve {
 		upper.X, upper.Proved = append(upper.X, float64(c.FalsePositive)), append(upper.Proved, max(low, float64(c.Upper)))
 		lower.X, lower.Proved = append(lower.X, float64(c.FalsePositive)), append(lower.Proved, max(low, float64(c.Lower)))
@@ -236,7 +234,7 @@ func auditPicture(a *service.AuditAnswer) figure.Picture {
 	}
 	pic.Bands = append(pic.Bands, figure.Band{Name: "guessing", X: []float64{low, 1}, Proved: []float64{low, 1}, Muted: true})
 	if r := a.Rates; r != nil {
-		pic.Bands = append(pic.Bands, figure.Band{Name: "proved with the confidence", Crosses: true, Bound: figure.LowerBound,
+		pic.Bands = append(pic.Bands, figure.Band{Name: "proved with the confidence", Crosses: true,
 			X: []float64{max(low, float64(r.FalsePosRate.Upper))}, Proved: []float64{max(low, float64(r.TruePositive.Lower))}})
 	}
 	return pic

@@ -38,11 +38,7 @@ bound.`,
 			if err != nil {
 				return err
 			}
-			text, err := picture.with(func() (figure.Picture, error) { return comparisonPicture(a), nil }, func(w io.Writer) error { return printComparison(w, a) })
-			if err != nil {
-				return err
-			}
-			return flags.print(cmd.OutOrStdout(), a, text)
+			return picture.show(cmd, flags.output, a, func() figure.Picture { return comparisonPicture(a) }, func(w io.Writer) error { return printComparison(w, a) })
 		},
 	}
 	number(cmd.Flags(), &q.Delta, "delta", "", "the `δ` to compare at (required)")
@@ -59,16 +55,13 @@ func comparisonPicture(a service.CompareAnswer) figure.Picture {
 	var rows []figure.Row
 	for _, r := range a.Methods {
 		row := figure.Row{Name: r.Method, Lower: math.NaN(), Upper: math.NaN(), Method: figure.Named("accounting", r.Method)}
-		switch {
-		case r.Epsilon == nil:
+		if r.Epsilon == nil {
 			continue
-		case r.Of == accountant.Certified:
-			row.Lower = float64(*r.Lower)
-			fallthrough
-		case r.Of == accountant.UpperBound:
-			row.Bound = figure.UpperBound
 		}
-		row.Upper = float64(*r.Epsilon)
+		if r.Of == accountant.Certified {
+			row.Lower = float64(*r.Lower)
+		}
+		row.Upper, row.Estimate = float64(*r.Epsilon), r.Of == accountant.Approximate
 		rows = append(rows, row)
 	}
 	return figure.Rows("ε by method, "+ofUnit(a.Neighbors, a.RecordsPerPerson), "ε at δ = "+short(a.Delta), rows)

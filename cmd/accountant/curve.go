@@ -181,9 +181,9 @@ func (f *curveFlags) draw(ctx context.Context, curves service.Curves, log bool) 
 			b.X = append(b.X, float64(p.X))
 			b.Lower, b.Upper = append(b.Lower, float64(p.Lower)), append(b.Upper, float64(p.Upper))
 		}
-		b.Proved, b.Bound = b.Upper, figure.UpperBound
+		b.Proved = b.Upper
 		if curves.Y == "false-negative-rate" {
-			b.Proved, b.Bound = b.Lower, figure.LowerBound
+			b.Proved = b.Lower
 		}
 		if rdp && len(curves.Curves) == 1 {
 			b.Name, b.Method = "Fourier, certified", figure.Certified
@@ -212,7 +212,7 @@ func unitOf(c service.Curve) string { return ofUnit(c.Neighbors, c.RecordsPerPer
 // methods, of several in grey beside the colours of the plans.
 func rdpBands(plan string, points []service.CurvePoint, between figure.Joint, several bool) (bands []figure.Band) {
 	for j, m := range []figure.Method{figure.Renyi, figure.RenyiClassic} {
-		r := figure.Band{Name: m.Name(), Method: m, Between: between, Bound: figure.UpperBound}
+		r := figure.Band{Name: m.Name, Method: m, Between: between}
 		if several {
 			r.Name, r.Muted, r.Dashes = plan+": "+r.Name, true, m.Line().Dashes
 		}

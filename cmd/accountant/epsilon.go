@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -63,11 +62,9 @@ interrupted. Without a plan the first line of the log is one.`,
 					return err
 				}
 				return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) error {
-					t := newBoundTable(a.Neighbors, "δ")
-					for _, r := range a.Results {
-						t.add(r.Delta, "ε", r.Epsilon.Upper, r.Order)
-					}
-					return t.write(w)
+					return printBounds(w, a.Neighbors, "δ", "ε", a.Results, func(r service.RDPEpsilonAt) [3]service.Number {
+						return [3]service.Number{r.Delta, r.Epsilon.Upper, r.Order}
+					})
 				})
 			}
 			a, err := askPlan(cmd, "computing", (*service.Service).Epsilon, &q, &q.Plan, args[0])
@@ -121,11 +118,9 @@ reads standard input.`,
 					return err
 				}
 				return flags.print(cmd.OutOrStdout(), a, func(w io.Writer) error {
-					t := newBoundTable(a.Neighbors, "ε")
-					for _, r := range a.Results {
-						t.add(r.Epsilon, "δ", r.Delta.Upper, r.Order)
-					}
-					return t.write(w)
+					return printBounds(w, a.Neighbors, "ε", "δ", a.Results, func(r service.RDPDeltaAt) [3]service.Number {
+						return [3]service.Number{r.Epsilon, r.Delta.Upper, r.Order}
+					})
 				})
 			}
 			a, err := askPlan(cmd, "computing", (*service.Service).Delta, &q, &q.Plan, args[0])
@@ -198,24 +193,15 @@ func printMatrices(w io.Writer, v any) error {
 // maxBlocks is how many different blocks are printed; --json has all.
 const maxBlocks = 10
 
-// A boundTable lists upper bounds by Rényi accounting.
-type boundTable struct {
-	neighbors, asked string
-	lines            strings.Builder
-}
-
-func newBoundTable(neighbors, asked string) *boundTable {
-	return &boundTable{neighbors: neighbors, asked: asked}
-}
-
-func (t *boundTable) add(at service.Number, told string, bound, order service.Number) {
-	fmt.Fprintf(&t.lines, "  %s\t%s ≤ %s\t%s\n", short(at), told, rounded(bound, 6, up), rounded(order, 4, near))
-}
-
-func (t *boundTable) write(w io.Writer) error {
-	fmt.Fprintf(w, "neighbors: %s\naccountant: rdp (upper bounds)\n\n", t.neighbors)
+// printBounds lists upper bounds by Rényi accounting: row returns where one is asked, the bound and its order.
+func printBounds[R any](w io.Writer, neighbors, asked, told string, results []R, row func(R) [3]service.Number) error {
+	fmt.Fprintf(w, "neighbors: %s\naccountant: rdp (upper bounds)\n\n", neighbors)
 	tw := newTable(w, 3, 0)
-	fmt.Fprintf(tw, "  %s\tproved\torder\n%s", t.asked, t.lines.String())
+	fmt.Fprintf(tw, "  %s\tproved\torder\n", asked)
+	for _, r := range results {
+		x := row(r)
+		fmt.Fprintf(tw, "  %s\t%s ≤ %s\t%s\n", short(x[0]), told, rounded(x[1], 6, up), rounded(x[2], 4, near))
+	}
 	return tw.Flush()
 }
 

@@ -65,11 +65,7 @@ func newLabelCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			text, err := picture.with(func() (figure.Picture, error) { return labelPicture(a.Randomizer), nil }, func(w io.Writer) error { return printLabel(w, a) })
-			if err != nil {
-				return err
-			}
-			return form.print(cmd.OutOrStdout(), a, text)
+			return picture.show(cmd, form, a, func() figure.Picture { return labelPicture(a.Randomizer) }, func(w io.Writer) error { return printLabel(w, a) })
 		},
 	}
 	f := cmd.Flags()

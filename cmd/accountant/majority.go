@@ -93,13 +93,9 @@ func (f *majorityFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	text, err := f.picture.with(func() (figure.Picture, error) { return majorityPicture(a.Families), nil }, func(w io.Writer) error {
+	return f.picture.show(cmd, f.output, a, func() figure.Picture { return majorityPicture(a.Families) }, func(w io.Writer) error {
 		return printMajority(w, a)
 	})
-	if err != nil {
-		return err
-	}
-	return f.print(cmd.OutOrStdout(), a, text)
 }
 
 func printMajority(w io.Writer, a *service.MajorityAnswer) error {

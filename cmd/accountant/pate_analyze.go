@@ -75,11 +75,7 @@ Theorem 6 of the paper (theorem6, which holds in one direction only).`,
 			if err != nil {
 				return flagged(cmd, err)
 			}
-			text, err := picture.with(func() (figure.Picture, error) { return pic, nil }, func(w io.Writer) error { return writePate(w, a) })
-			if err != nil {
-				return err
-			}
-			return f.print(cmd.OutOrStdout(), a, text)
+			return picture.show(cmd, f.output, a, func() figure.Picture { return pic }, func(w io.Writer) error { return writePate(w, a) })
 		},
 	}
 	f.register(cmd)

@@ -37,7 +37,7 @@ func patePicture(ctx context.Context, a service.PateAnswer) (pic figure.Picture,
 		pic.X.Label = "expected number of answered queries"
 	}
 	line := func(name string, method figure.Method, costs []pate.Cost, part func(pate.Cost) rdp.Grid) error {
-		b := figure.Band{Name: name, Method: method, Between: figure.ToRight, Bound: figure.UpperBound}
+		b := figure.Band{Name: name, Method: method, Between: figure.ToRight}
 		for i, x := range costs {
 			eps, _, err := r.EpsilonOf(x, part(x), delta)
 			if err != nil {
@@ -48,7 +48,7 @@ func patePicture(ctx context.Context, a service.PateAnswer) (pic figure.Picture,
 				at = float64(cuts[i])
 			}
 			if x.Report == pate.ExpectedNotABound {
-				b.Between, b.Bound = figure.Straight, figure.NoBound
+				b.Between = figure.Straight
 			}
 			b.X, b.Proved = append(b.X, at), append(b.Proved, eps)
 			pic.X.Max, pic.Y.Max = max(pic.X.Max, at), max(pic.Y.Max, 1.05*eps)

@@ -151,14 +151,13 @@ func (f *pictureFlags) write(pic *figure.Picture) error {
 	return nil
 }
 
-// with writes the picture into its file, and returns text.
-func (f *pictureFlags) with(pic func() (figure.Picture, error), text func(io.Writer) error) (func(io.Writer) error, error) {
-	if f.file == "" {
-		return text, nil
+// show writes the picture into its file, if there is one, and prints the answer.
+func (f *pictureFlags) show(cmd *cobra.Command, form output, answer any, pic func() figure.Picture, text func(io.Writer) error) error {
+	if f.file != "" {
+		p := pic()
+		if err := f.write(&p); err != nil {
+			return err
+		}
 	}
-	p, err := pic()
-	if err != nil {
-		return nil, err
-	}
-	return text, f.write(&p)
+	return form.print(cmd.OutOrStdout(), answer, text)
 }

@@ -9,10 +9,36 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/cmd/figure"
-	"github.com/dpaccountant/accountant/cmd/figure/figuretest"
 	"github.com/dpaccountant/accountant/cmd/service"
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/plan"
 )
+
+// lineAt returns the largest and the least value that a drawn line has at x.
+func lineAt(line plotter.XYs, x float64, logX, logY bool) (most, least float64) {
+	most, least = math.Inf(-1), math.Inf(1)
+	for i := 1; i < len(line); i++ {
+		a, b := line[i-1], line[i]
+		if x < a.X || x > b.X {
+			continue
+		}
+		share := (x - a.X) / (b.X - a.X)
+		if logX {
+			share = xmath.Log(x/a.X) / xmath.Log(b.X/a.X)
+		}
+		ys := []float64{a.Y + share*(b.Y-a.Y)}
+		if logY {
+			ys[0] = math.Exp(xmath.Log(a.Y) + share*xmath.Log(b.Y/a.Y))
+		}
+		if !(b.X > a.X) {
+			ys = []float64{a.Y, b.Y}
+		}
+		for _, y := range ys {
+			most, least = max(most, y), min(least, y)
+		}
+	}
+	return most, least
+}
 
 // drawnLine returns the line of the only curve of a picture.
 func drawnLine(t *testing.T, q service.CurveRequest) (plotter.XYs, figure.Picture) {
@@ -60,7 +86,7 @@ func TestPictureProved(t *testing.T) {
 				continue // the line has left the picture
 			}
 			checked++
-			most, least := figuretest.At(line, eps, false, true)
+			most, least := lineAt(line, eps, false, true)
 			// The line is a bound of the truth; an interval of its own can reach as
 			// far above that as the accuracy of 1e-3 allows.
 			if most < want.Lower || most < want.Upper*(1-1e-3) {
@@ -89,7 +115,7 @@ func TestPictureProved(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, w := range want {
-				most, least := figuretest.At(line, w.Alpha, log, log)
+				most, least := lineAt(line, w.Alpha, log, log)
 				if !log && least > w.TypeII.Upper || log && most < w.Power.Lower {
 					t.Errorf("%s: at α = %v the line is at %v … %v, certified are %+v and %+v", path, w.Alpha, least, most, w.TypeII, w.Power)
 				}
@@ -103,7 +129,7 @@ func TestPictureProved(t *testing.T) {
 		}
 		for _, p := range all {
 			if x := float64(p.Runs); x >= line[0].X {
-				if most, _ := figuretest.At(line, x, false, false); most < p.Lower {
+				if most, _ := lineAt(line, x, false, false); most < p.Lower {
 					t.Errorf("%s: after %d runs the line is at %v, certified is [%v, %v]", path, p.Runs, most, p.Lower, p.Upper)
 				}
 			}
@@ -157,14 +183,14 @@ func TestBendsProved(t *testing.T) {
 				continue
 			}
 			// An interval is at most 1e-3 wide, of itself.
-			most, _ := figuretest.At(line, eps, false, true)
+			most, _ := lineAt(line, eps, false, true)
 			if most < want.Lower || most < want.Upper*(1-1e-3) {
 				t.Errorf("at ε = %v the line is at %v, certified is [%v, %v]", eps, most, want.Lower, want.Upper)
 			}
 			if band.X[i]-band.X[i-1] > 1.01*lineStep*(pic.X.Max-pic.X.Min) { // no jump
 				above = max(above, most/want.Upper)
 			}
-			if old, _ := figuretest.At(chords(&coarse), eps, false, true); old > 0 {
+			if old, _ := lineAt(chords(&coarse), eps, false, true); old > 0 {
 				worst = max(worst, want.Lower/old)
 			}
 		}
@@ -211,7 +237,7 @@ func TestProfileProved(t *testing.T) {
 				}
 				checked++
 				// Profiles are closed forms with errors of some 1e-13.
-				if most, _ := figuretest.At(line, eps, false, true); most < want*(1-1e-12) {
+				if most, _ := lineAt(line, eps, false, true); most < want*(1-1e-12) {
 					t.Errorf("%s, %s: at ε = %v the line is at %v, below %v", q.Mechanism, b.Name, eps, most, want)
 				}
 			}

@@ -85,17 +85,13 @@ func (f *profileFlags) run(cmd *cobra.Command) error {
 	for _, text := range a.Warnings {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s%s\n", warning(cmd.ErrOrStderr()), oneLine(text))
 	}
-	text, err := f.picture.with(func() (figure.Picture, error) { return pic, nil }, func(w io.Writer) error {
+	return f.picture.show(cmd, f.output, a, func() figure.Picture { return pic }, func(w io.Writer) error {
 		if err := printProfile(w, a); err != nil || f.picture.file == "" {
 			return err
 		}
 		_, err := fmt.Fprintf(w, "\nwrote %s\n", printable(f.picture.file))
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	return f.print(cmd.OutOrStdout(), a, text)
 }
 
 // profileTitle names the mechanism with its parameters.
@@ -117,7 +113,7 @@ func profilePicture(ctx context.Context, a service.Profile) (figure.Picture, err
 	pic := figure.Picture{Title: profileTitle(a), X: figure.Axis{Label: "ε", Min: from, Max: to}, Y: figure.Axis{Label: "δ", Log: true, Min: a.Floor, Max: 1}, LegendUp: true}
 	all := service.Curves{From: from, To: to, Floor: a.Floor}
 	for d := range 2 {
-		b := figure.Band{Between: figure.Convex, Bound: figure.UpperBound}
+		b := figure.Band{Between: figure.Convex}
 		ask := func(at []float64) (points []service.CurvePoint, err error) {
 			for _, eps := range at {
 				row, err := a.More(ctx, eps)

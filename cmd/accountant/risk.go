@@ -41,11 +41,7 @@ The plan file is YAML or JSON; - reads standard input.`,
 			for _, text := range risk.Warnings {
 				fmt.Fprintf(cmd.ErrOrStderr(), "%s%s\n", warning(cmd.ErrOrStderr()), oneLine(text))
 			}
-			text, err := picture.with(func() (figure.Picture, error) { return riskPicture(risk), nil }, func(w io.Writer) error { return printRisk(w, risk) })
-			if err != nil {
-				return err
-			}
-			return flags.print(cmd.OutOrStdout(), risk, text)
+			return picture.show(cmd, flags.output, risk, func() figure.Picture { return riskPicture(risk) }, func(w io.Writer) error { return printRisk(w, risk) })
 		},
 	}
 	numbers(cmd.Flags(), &q.FalsePositives, "false-positives", "0.001,0.01,0.1", "false-positive `rates`, with commas between them")
@@ -59,7 +55,7 @@ The plan file is YAML or JSON; - reads standard input.`,
 func riskPicture(risk service.RiskAnswer) figure.Picture {
 	var rows []figure.Row
 	add := func(name string, v service.RiskValue) {
-		rows = append(rows, figure.Row{Name: name, Lower: float64(v.Lower), Upper: float64(v.Upper), Bound: figure.UpperBound})
+		rows = append(rows, figure.Row{Name: name, Lower: float64(v.Lower), Upper: float64(v.Upper)})
 	}
 	add("advantage", risk.Advantage)
 	for _, v := range risk.TruePositive {

@@ -54,14 +54,16 @@ which every one of them has an answer for, unless --neighbors says otherwise.`,
 			if err != nil {
 				return err
 			}
-			text, err := picture.with(func() (figure.Picture, error) { return samplingPicture(a) }, func(w io.Writer) error { return printSampling(w, a) })
-			if err != nil {
-				return err
+			var pic figure.Picture
+			if picture.file != "" {
+				if pic, err = samplingPicture(a); err != nil {
+					return err
+				}
 			}
 			for _, text := range samplingWarnings(a.Schemes) {
 				fmt.Fprintf(cmd.ErrOrStderr(), "%s%s\n", warning(cmd.ErrOrStderr()), text)
 			}
-			return flags.print(cmd.OutOrStdout(), a, text)
+			return picture.show(cmd, flags.output, a, func() figure.Picture { return pic }, func(w io.Writer) error { return printSampling(w, a) })
 		},
 	}
 	fs := cmd.Flags()
@@ -193,7 +195,7 @@ func samplingPicture(answer service.SamplingAnswer) (figure.Picture, error) {
 		var rows []figure.Row
 		for _, r := range answer.Schemes {
 			if r.Epsilon != nil {
-				rows = append(rows, figure.Row{Name: r.Scheme, Method: figure.Named("batches", r.Scheme), Lower: float64(r.Epsilon.Lower), Upper: float64(r.Epsilon.Upper), Bound: figure.UpperBound})
+				rows = append(rows, figure.Row{Name: r.Scheme, Method: figure.Named("batches", r.Scheme), Lower: float64(r.Epsilon.Lower), Upper: float64(r.Epsilon.Upper)})
 			}
 		}
 		title := fmt.Sprintf("%s noise, multiplier %s, %s epochs: %s", answer.Mechanism, short(answer.NoiseMultiplier), short(answer.Epochs), answer.Neighbors)

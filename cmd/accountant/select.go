@@ -86,18 +86,14 @@ func (f *selectFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	text, err := f.picture.with(func() (figure.Picture, error) { return selectPicture(a), nil }, func(w io.Writer) error { return selectWriteTable(w, a) })
-	if err != nil {
-		return err
-	}
-	return f.print(cmd.OutOrStdout(), a, text)
+	return f.picture.show(cmd, f.output, a, func() figure.Picture { return selectPicture(a) }, func(w io.Writer) error { return selectWriteTable(w, a) })
 }
 
 // selectPicture has a row for each law: from what an attack reaches to what is proved.
 func selectPicture(a service.SelectAnswer) figure.Picture {
 	var rows []figure.Row
 	for _, r := range a.Laws {
-		row := figure.Row{Name: fmt.Sprintf("%s, %.4g runs", r.Law, r.Mean), Lower: math.NaN(), Upper: math.NaN(), Bound: figure.UpperBound}
+		row := figure.Row{Name: fmt.Sprintf("%s, %.4g runs", r.Law, r.Mean), Lower: math.NaN(), Upper: math.NaN()}
 		if r.Epsilon.Lower != nil {
 			row.Lower = *r.Epsilon.Lower
 		}

@@ -1,8 +1,11 @@
-// An axis, and what a line is proved to be.
+// An axis.
 
 package figure
 
 import (
+	"cmp"
+	"math"
+	"slices"
 	"strconv"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
@@ -18,16 +21,6 @@ type Axis struct {
 	Names    []string  // of 0, 1, 2 …, in the place of numbers
 	At       []float64 // the places to mark, if they are known
 }
-
-// A Bound is what a line is: no line of points that are no bounds is called one.
-type Bound int
-
-// The kinds of lines. The zero Bound claims nothing.
-const (
-	NoBound Bound = iota
-	UpperBound
-	LowerBound
-)
 
 // Marker returns the ticks of an axis.
 func (a *Axis) Marker() plot.Ticker {
@@ -45,6 +38,32 @@ func (a *Axis) Marker() plot.Ticker {
 		return Decades{}
 	}
 	return Round{a.Whole}
+}
+
+// fit gives an axis without ends those that values need.
+func (a *Axis) fit(values []float64) {
+	values = slices.DeleteFunc(values, func(v float64) bool { return math.IsInf(v, 0) || math.IsNaN(v) || a.Log && v <= 0 })
+	switch {
+	case a.Min != a.Max:
+	case a.Log && len(values) == 0:
+		a.Min, a.Max = 0.1, 10
+	case len(values) == 0:
+		a.Min, a.Max = 0, 1
+	case a.Log:
+		a.Min, a.Max = slices.Min(values)/1.2, slices.Max(values)*1.2
+	default:
+		a.Min, a.Max = slices.Min(values), slices.Max(values)
+		room := cmp.Or((a.Max-a.Min)/20, math.Abs(a.Max)/20, 1e-300)
+		switch {
+		case a.Whole && a.Min < a.Max:
+			return
+		case a.Whole:
+			room = 1
+		case a.Min != 0:
+			a.Min -= room
+		}
+		a.Max += room
+	}
 }
 
 // place returns where a value is on the axis, from 0 to 1.

@@ -41,7 +41,7 @@ const outward = 1e-9
 // below floor are not shown.
 func (j Joint) Corners(xs, ys []float64, logY bool, floor float64) plotter.XYs {
 	var line plotter.XYs
-	for i := range xs {
+	for i := range ys {
 		if i > 0 {
 			switch a, b := (plotter.XY{X: xs[i-1], Y: ys[i-1]}), (plotter.XY{X: xs[i], Y: ys[i]}); j {
 			case Convex:

@@ -13,10 +13,7 @@ func TestLaw(t *testing.T) {
 	for _, labels := range [][]float64{{0, 1, 3}, {2}} {
 		outputs := []float64{-4, 0.5, 7}
 		pic := Law(labels, outputs, func(int) []float64 { return []float64{0.25, 0.5, 0.25} })
-		p, err := pic.Plot(Size{Width: 10 * vg.Centimeter, Height: 8 * vg.Centimeter})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := pic.Plot(Size{Width: 10 * vg.Centimeter, Height: 8 * vg.Centimeter})
 		if !(p.X.Min < -4 && p.X.Max > 7 && p.Y.Min < labels[0] && p.Y.Max > labels[len(labels)-1]) {
 			t.Errorf("labels %v: axes [%v, %v] and [%v, %v]", labels, p.X.Min, p.X.Max, p.Y.Min, p.Y.Max)
 		}

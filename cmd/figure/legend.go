@@ -8,24 +8,18 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 )
 
 // placeLegend looks for a place at the left or the right side of a picture of a size where
 // no curve runs, from where the picture would like it; where every place is taken, for the
 // one that hides least.
 func (pic *Picture) placeLegend(l *plot.Legend, size Size) {
-	// In points: about the size of the plane between the axes, and of the text.
-	const row, margin, thumbnail = 13.0, 8.0, 26.0
+	// In points: about the size of the plane between the axes.
+	const margin = 8.0
 	plane, height := max(size.Width.Points()-72, 72), max(size.Height.Points()-82, 50)
-	longest, rows := vg.Length(0), 0
-	for i := range pic.Bands {
-		if name := pic.Label(&pic.Bands[i]); name != "" {
-			longest = max(longest, l.TextStyle.Width(name))
-			rows++
-		}
-	}
-	w := min((thumbnail+longest.Points()+3*margin)/plane, 1)
-	h := min((row*float64(rows)+2*margin)/height, 1)
+	box := l.Rectangle(draw.Canvas{}).Size()
+	w, h := min((box.X.Points()+2.5*margin)/plane, 1), min((box.Y.Points()+2*margin)/height, 1)
 	best, least, bestLeft := 0.0, math.MaxInt, pic.LegendLeft
 	marks := pic.marks()
 	for i := range 82 {
@@ -56,24 +50,20 @@ func (pic *Picture) placeLegend(l *plot.Legend, size Size) {
 }
 
 // marks are points along all curves, the axes running from 0 to 1.
-func (pic *Picture) marks() plotter.XYs {
-	var marks plotter.XYs
+func (pic *Picture) marks() (marks plotter.XYs) {
 	for _, b := range pic.Bands {
 		for _, ys := range [][]float64{b.Proved, b.Lower, b.Upper} {
-			var last plotter.XY
-			for i, y := range ys {
-				if math.IsNaN(y) || math.IsInf(y, 0) || y <= 0 && pic.Y.Log {
-					continue
+			line := pic.line(b.X, ys, Straight)
+			for i, to := range line {
+				from := line[max(i-1, 0)]
+				if b.Area != nil || b.Crosses {
+					from = to
 				}
-				m := plotter.XY{X: pic.X.place(b.X[i]), Y: pic.Y.place(y)}
-				if i == 0 || b.Area != nil || b.Crosses {
-					last = m
+				for k := range 20 {
+					t := float64(k+1) / 20
+					x, y := pic.X.place(from.X), pic.Y.place(from.Y)
+					marks = append(marks, plotter.XY{X: x + t*(pic.X.place(to.X)-x), Y: y + t*(pic.Y.place(to.Y)-y)})
 				}
-				for k := 1; k <= 20; k++ {
-					t := float64(k) / 20
-					marks = append(marks, plotter.XY{X: last.X + t*(m.X-last.X), Y: last.Y + t*(m.Y-last.Y)})
-				}
-				last = m
 			}
 		}
 	}

@@ -29,75 +29,53 @@ var (
 	olive = color.RGBA{170, 170, 60, 255}
 )
 
-// A Method is something that pictures compare. The zero Method is none.
-type Method int
-
-// The methods that code names, family by family; the others go by the names of their looks.
-const (
-	noMethod Method = iota
-
-	Certified // the interval of the Fourier accountant
-	Renyi
-	RenyiClassic
-
-	Optimal     // DaRRM with the best noise function
-	Double      // DaRRM with that of 2m−1 sampled votes
-	Subsampling // that of m sampled votes
-	Constant    // randomized response on the majority
-
-	LNMax           // noisy maximum with Laplace noise
-	GNMax           // and with Gaussian noise
-	Confident       // Gaussian, with a check before each answer
-	Check           // such a check alone
-	DataIndependent // what holds for all votes
-
-	Poisson
-	WithoutReplacement
-	WithReplacement
-	MustOW
-	MustWW
-
-	OptimalUnbiased
-	TwoPoint
-
-	Contour // engines
-	Lattice
-	ContourAgain // the contour engine, asked again after one more step
-)
-
-// A look is how a method is drawn: its family, the name by which a legend
-// calls it, its colour and its pattern of dashes.
-type look struct {
-	family, name string
-	colour       color.RGBA
+// A Method is something that pictures compare. It has a family, the name by which a legend calls
+// it, a colour and a pattern of dashes. The zero Method is none.
+type Method struct {
+	family, Name string
+	Colour       color.RGBA
 	pattern      int
 }
 
-// looks has a row for each method.
-var looks = []look{
-	Certified:          {"accounting", "Fourier accountant", Palette[0], 0},
-	Renyi:              {"accounting", "RDP, improved conversion", Palette[1], 1},
-	RenyiClassic:       {"accounting", "RDP, classic conversion", Palette[5], 2},
-	Optimal:            {"private majority", "optimal", Palette[0], 0},
-	Double:             {"private majority", "double", Palette[1], 1},
-	Subsampling:        {"private majority", "subsampling", Palette[2], 2},
-	Constant:           {"private majority", "constant", grey, 3},
-	LNMax:              {"teachers", "LNMax", Palette[6], 0},
-	GNMax:              {"teachers", "GNMax", Palette[5], 1},
-	Confident:          {"teachers", "Confident-GNMax", Palette[4], 2},
-	Check:              {"teachers", "checks alone", brown, 3},
-	DataIndependent:    {"teachers", "data-independent", Palette[3], 4},
-	Poisson:            {"batches", "poisson", Palette[3], 2},
-	WithoutReplacement: {"batches", "without-replacement", Palette[0], 0},
-	WithReplacement:    {"batches", "with-replacement", Palette[5], 1},
-	MustOW:             {"batches", "must-ow", Palette[1], 4},
-	MustWW:             {"batches", "must-ww", Palette[2], 3},
-	OptimalUnbiased:    {"labels", "optimal-unbiased", Palette[0], 0},
-	TwoPoint:           {"labels", "two-point", Palette[1], 0},
-	Contour:            {"engines", "contour engine", Palette[0], 0},
-	Lattice:            {"engines", "lattice engine", Palette[1], 1},
-	ContourAgain:       {"engines", "one more, after an answer", Palette[6], 2},
+// The methods that code names, family by family; the others go by their names.
+var (
+	Certified    = Method{"accounting", "Fourier accountant", Palette[0], 0} // the interval of the Fourier accountant
+	Renyi        = Method{"accounting", "RDP, improved conversion", Palette[1], 1}
+	RenyiClassic = Method{"accounting", "RDP, classic conversion", Palette[5], 2}
 
+	Optimal     = Method{"private majority", "optimal", Palette[0], 0}     // DaRRM with the best noise function
+	Double      = Method{"private majority", "double", Palette[1], 1}      // DaRRM with that of 2m−1 sampled votes
+	Subsampling = Method{"private majority", "subsampling", Palette[2], 2} // that of m sampled votes
+	Constant    = Method{"private majority", "constant", grey, 3}          // randomized response on the majority
+
+	LNMax           = Method{"teachers", "LNMax", Palette[6], 0}            // noisy maximum with Laplace noise
+	GNMax           = Method{"teachers", "GNMax", Palette[5], 1}            // and with Gaussian noise
+	Confident       = Method{"teachers", "Confident-GNMax", Palette[4], 2}  // Gaussian, with a check before each answer
+	Check           = Method{"teachers", "checks alone", brown, 3}          // such a check alone
+	DataIndependent = Method{"teachers", "data-independent", Palette[3], 4} // what holds for all votes
+
+	Poisson            = Method{"batches", "poisson", Palette[3], 2}
+	WithoutReplacement = Method{"batches", "without-replacement", Palette[0], 0}
+	WithReplacement    = Method{"batches", "with-replacement", Palette[5], 1}
+	MustOW             = Method{"batches", "must-ow", Palette[1], 4}
+	MustWW             = Method{"batches", "must-ww", Palette[2], 3}
+
+	OptimalUnbiased = Method{"labels", "optimal-unbiased", Palette[0], 0}
+	TwoPoint        = Method{"labels", "two-point", Palette[1], 0}
+
+	Contour      = Method{"engines", "contour engine", Palette[0], 0}
+	Lattice      = Method{"engines", "lattice engine", Palette[1], 1}
+	ContourAgain = Method{"engines", "one more, after an answer", Palette[6], 2} // the contour engine, asked again after one more step
+)
+
+// methods are all of them.
+var methods = []Method{
+	Certified, Renyi, RenyiClassic,
+	Optimal, Double, Subsampling, Constant,
+	LNMax, GNMax, Confident, Check, DataIndependent,
+	Poisson, WithoutReplacement, WithReplacement, MustOW, MustWW,
+	OptimalUnbiased, TwoPoint,
+	Contour, Lattice, ContourAgain,
 	{"accounting", "zCDP", Palette[2], 3},
 	{"accounting", "GDP central limit", Palette[6], 4},
 	{"accounting", "advanced composition", Palette[4], 5},
@@ -132,33 +110,23 @@ var patterns = [][]vg.Length{
 	{vg.Points(15), vg.Points(2), vg.Points(2), vg.Points(2)},
 }
 
-const lineWidth = 1.6
-
 // Named returns the method of a family that goes by a name, or none.
 func Named(family, name string) Method {
-	for m, l := range looks {
-		if l.family == family && l.name == name {
-			return Method(m)
+	for _, m := range methods {
+		if m.family == family && m.Name == name {
+			return m
 		}
 	}
-	return noMethod
+	return Method{}
 }
 
-// Colour is the colour of a method.
-func (m Method) Colour() color.RGBA { return looks[m].colour }
-
 // Line is the line of a method, with its own dashes.
-func (m Method) Line() draw.LineStyle { return m.Style(looks[m].pattern) }
+func (m Method) Line() draw.LineStyle { return m.Style(m.pattern) }
 
-// Style is the line of a method, the i-th of a picture.
-func (m Method) Style(i int) draw.LineStyle {
-	return draw.LineStyle{Color: looks[m].colour, Width: vg.Points(lineWidth), Dashes: patterns[i%len(patterns)]}
+// Style is the line of a method with other dashes.
+func (m Method) Style(pattern int) draw.LineStyle {
+	return draw.LineStyle{Color: m.Colour, Width: vg.Points(1.6), Dashes: patterns[pattern%len(patterns)]}
 }
 
 // Line returns the style of line i of a picture that compares no methods.
-func Line(i int) draw.LineStyle {
-	return draw.LineStyle{Color: Palette[i%len(Palette)], Width: vg.Points(lineWidth), Dashes: patterns[i%len(patterns)]}
-}
-
-// Name is what a method is called in legends.
-func (m Method) Name() string { return looks[m].name }
+func Line(i int) draw.LineStyle { return Method{Colour: Palette[i%len(Palette)]}.Style(i) }

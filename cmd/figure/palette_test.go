@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// No two Method(len(looks)) of a family share a colour or, apart from those of labels, which are told
+// No two methods of a family share a colour or, apart from those of labels, which are told
 // apart by their order in the legend, a pattern of dashes; every method has a row.
 func TestMethods(t *testing.T) {
 	type key struct {
@@ -17,26 +17,25 @@ func TestMethods(t *testing.T) {
 		color.RGBA
 	}
 	colours, patternOf := map[key]Method{}, map[string]bool{}
-	for m := noMethod + 1; int(m) < len(looks); m++ {
-		l := looks[m]
-		if l.name == "" || l.family == "" || l.colour.A != 255 {
-			t.Errorf("method %d has no look", m)
+	for _, l := range methods {
+		if l.Name == "" || l.family == "" || l.Colour.A != 255 {
+			t.Errorf("method %v has no look", l)
 		}
-		if other, ok := colours[key{l.family, l.colour}]; ok {
-			t.Errorf("%s and %s are both %v", looks[other].name, l.name, l.colour)
+		if other, ok := colours[key{l.family, l.Colour}]; ok {
+			t.Errorf("%s and %s are both %v", other.Name, l.Name, l.Colour)
 		}
-		colours[key{l.family, l.colour}] = m
+		colours[key{l.family, l.Colour}] = l
 		if p := fmt.Sprint(l.family, l.pattern); l.family != "labels" {
 			if patternOf[p] {
-				t.Errorf("%s: another method of its family has pattern %d", l.name, l.pattern)
+				t.Errorf("%s: another method of its family has pattern %d", l.Name, l.pattern)
 			}
 			patternOf[p] = true
 		}
-		if Named(l.family, l.name) != m {
-			t.Errorf("%s is not found by its name", l.name)
+		if Named(l.family, l.Name) != l {
+			t.Errorf("%s is not found by its name", l.Name)
 		}
 	}
-	if Named("batches", "no such") != noMethod {
+	if Named("batches", "no such") != (Method{}) {
 		t.Error("what has no look is found")
 	}
 	seen := map[string]bool{}
@@ -57,13 +56,13 @@ func TestColourBlind(t *testing.T) {
 		"deuteranopia": {{0.29275, 0.70725, 0}, {0.29275, 0.70725, 0}, {-0.02234, 0.02234, 1}},
 	}
 	for name, m := range matrices {
-		for a := noMethod + 1; a < Method(len(looks)); a++ {
-			for b := a + 1; b < Method(len(looks)); b++ {
-				if looks[a].family != looks[b].family {
+		for i, a := range methods {
+			for _, b := range methods[:i] {
+				if a.family != b.family {
 					continue
 				}
-				if d := distance(seen(m, looks[a].colour), seen(m, looks[b].colour)); d < 6 {
-					t.Errorf("%s: %s and %s are %.1f apart", name, looks[a].name, looks[b].name, d)
+				if d := distance(seen(m, a.Colour), seen(m, b.Colour)); d < 6 {
+					t.Errorf("%s: %s and %s are %.1f apart", name, a.Name, b.Name, d)
 				}
 			}
 		}

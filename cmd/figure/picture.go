@@ -1,9 +1,9 @@
-// What a picture is: curves over common axes. All formats are drawn from it.
-
+// Package figure draws what the command and the experiments show: one description of a
+// picture, and ways to write it as SVG, PNG and PDF. It computes nothing: what a line claims between its points
+// is what its Joint says.
 package figure
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -31,7 +31,6 @@ type Band struct {
 	X, Lower, Upper []float64
 	Proved          []float64 // Lower or Upper
 	Between         Joint     // of the proved ends
-	Bound           Bound     // what the proved end is
 	Method          Method    // none: the next colour of the Palette
 	Dashes          []vg.Length
 	Muted           bool      // thin and grey: for comparison
@@ -48,7 +47,7 @@ func (pic *Picture) Styles() []draw.LineStyle {
 		switch {
 		case b.Muted:
 			out[i] = draw.LineStyle{Color: grey, Width: vg.Points(1.2), Dashes: patterns[7]}
-		case b.Method != noMethod:
+		case b.Method != Method{}:
 			out[i] = b.Method.Line()
 		default:
 			out[i] = Line(next)
@@ -64,45 +63,12 @@ func (pic *Picture) Styles() []draw.LineStyle {
 // fit returns a picture whose axes have ends.
 func (pic *Picture) fit() Picture {
 	out := *pic
-	stretch := func(a *Axis, values func(b *Band) [][]float64) {
-		if a.Min != a.Max {
-			return
-		}
-		lo, hi := math.Inf(1), math.Inf(-1)
-		for i := range pic.Bands {
-			for _, vs := range values(&pic.Bands[i]) {
-				for _, v := range vs {
-					if !math.IsInf(v, 0) && !math.IsNaN(v) && (!a.Log || v > 0) {
-						lo, hi = min(lo, v), max(hi, v)
-					}
-				}
-			}
-		}
-		switch {
-		case lo > hi && a.Log:
-			lo, hi = 0.1, 10
-		case lo > hi:
-			lo, hi = 0, 1
-		case a.Log:
-			lo, hi = lo/1.2, hi*1.2
-		default:
-			room := cmp.Or((hi-lo)/20, math.Abs(hi)/20, 1e-300)
-			if a.Whole {
-				room = 0
-			}
-			if lo == 0 {
-				hi += room
-			} else {
-				lo, hi = lo-room, hi+room
-			}
-			if lo == hi {
-				hi++
-			}
-		}
-		a.Min, a.Max = lo, hi
+	var xs, ys []float64
+	for _, b := range pic.Bands {
+		xs, ys = append(xs, b.X...), slices.Concat(ys, b.Proved, b.Lower, b.Upper)
 	}
-	stretch(&out.X, func(b *Band) [][]float64 { return [][]float64{b.X} })
-	stretch(&out.Y, func(b *Band) [][]float64 { return [][]float64{b.Proved, b.Lower, b.Upper} })
+	out.X.fit(xs)
+	out.Y.fit(ys)
 	return out
 }
 
@@ -154,11 +120,7 @@ func (pic *Picture) ring(b *Band) plotter.XYs {
 	ring := pic.line(b.X, b.Upper, up)
 	under := pic.line(b.X, b.Lower, low)
 	slices.Reverse(under)
-	ring = append(ring, under...)
-	if len(ring) < 3 {
-		return nil
-	}
-	return ring
+	return append(ring, under...)
 }
 
 // Label is the name of a band in the legend, which says where the curve is when

@@ -30,6 +30,11 @@ func TestLegend(t *testing.T) {
 		pic := Picture{X: Axis{Max: 1}, Y: Axis{Max: 1}, LegendUp: true, Bands: c.bands}
 		l := New().Legend
 		l.TextStyle.Font.Size = vg.Points(10)
+		for _, b := range c.bands {
+			if b.Name != "" {
+				l.Add(b.Name)
+			}
+		}
 		pic.placeLegend(&l, Size{Width: 17 * vg.Centimeter, Height: 11 * vg.Centimeter})
 		if left := l.XOffs < 20; left != c.left || (l.YOffs > -10) != c.top {
 			t.Errorf("%s: left %v, %v below the top", c.name, l.XOffs, -l.YOffs)

@@ -18,7 +18,7 @@ import (
 var glyphs = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.TriangleGlyph{}, draw.RingGlyph{}, draw.SquareGlyph{}, draw.PyramidGlyph{}, draw.CrossGlyph{}}
 
 // Plot returns the picture as a plot that suits a size.
-func (pic *Picture) Plot(size Size) (*plot.Plot, error) {
+func (pic *Picture) Plot(size Size) *plot.Plot {
 	fitted := pic.fit()
 	pic = &fitted
 	p := New()
@@ -39,12 +39,10 @@ func (pic *Picture) Plot(size Size) (*plot.Plot, error) {
 	p.Add(grid)
 	p.Legend.TextStyle.Font.Size = vg.Points(10)
 	p.Legend.Padding, p.Legend.ThumbnailWidth = vg.Points(3), vg.Points(26)
-	pic.placeLegend(&p.Legend, size)
 	for i, style := range pic.Styles() {
-		if err := pic.draw(p, i, style, size); err != nil {
-			return nil, err
-		}
+		pic.draw(p, i, style, size)
 	}
+	pic.placeLegend(&p.Legend, size)
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = pic.X.Min, pic.X.Max, pic.Y.Min, pic.Y.Max
 	p.X.Tick.Marker, p.Y.Tick.Marker = pic.X.Marker(), pic.Y.Marker()
 	if pic.X.Log {
@@ -53,7 +51,7 @@ func (pic *Picture) Plot(size Size) (*plot.Plot, error) {
 	if pic.Y.Log {
 		p.Y.Scale = plot.LogScale{}
 	}
-	return p, nil
+	return p
 }
 
 // shrink makes the letters of a text smaller where it is longer than there is room.
@@ -64,80 +62,52 @@ func shrink(s *text.Style, t string, room vg.Length) {
 }
 
 // draw adds band i.
-func (pic *Picture) draw(p *plot.Plot, i int, style draw.LineStyle, size Size) error {
+func (pic *Picture) draw(p *plot.Plot, i int, style draw.LineStyle, size Size) {
 	b := &pic.Bands[i]
 	xy := pic.Drawn(b)
-	if b.Area != nil || b.Crosses {
-		return pic.drawMarks(p, b, xy, style, size)
+	var entry []plot.Thumbnailer
+	add := func(s *plotter.Scatter) {
+		p.Add(s)
+		entry = append(entry, s)
 	}
-	if ring := pic.ring(b); ring != nil {
-		area, err := plotter.NewPolygon(ring)
-		if err != nil {
-			return err
-		}
-		area.Color, area.LineStyle.Width = faint(style.Color, 90), 0
-		p.Add(area)
-	}
-	shown := xy
-	if len(xy) == 0 {
-		shown = plotter.XYs{{X: pic.X.Min, Y: pic.Y.Min}} // for the legend alone
-	}
-	line, err := plotter.NewLine(shown)
-	if err != nil {
-		return err
-	}
-	line.LineStyle = style
-	thumbnails := []plot.Thumbnailer{line}
-	if len(xy) > 0 {
-		p.Add(line)
-	}
-	if b.Dots || len(xy) == 1 {
-		dots := plotter.XYs{}
-		for k := range b.X {
-			dots = append(dots, pic.line(b.X[k:k+1], b.Proved[k:k+1], Straight)...)
-		}
-		scatter, err := plotter.NewScatter(dots)
-		if err != nil {
-			return err
-		}
-		scatter.GlyphStyle = draw.GlyphStyle{Color: style.Color, Radius: vg.Points(2.5), Shape: glyphs[i%len(glyphs)]}
-		if pic.Y.Names != nil {
-			scatter.Shape, scatter.Radius = draw.CircleGlyph{}, vg.Points(3.2)
-		}
-		if len(dots) > 60 {
-			scatter.Radius = vg.Points(1)
-		}
-		p.Add(scatter)
-		thumbnails = append(thumbnails, scatter)
-	}
-	if b.Name != "" {
-		p.Legend.Add(pic.Label(b), thumbnails...)
-	}
-	return nil
-}
-
-// drawMarks adds a band that is no line: discs or crosses at its points.
-func (pic *Picture) drawMarks(p *plot.Plot, b *Band, xy plotter.XYs, style draw.LineStyle, size Size) error {
-	if len(xy) == 0 {
-		return nil
-	}
-	marks, err := plotter.NewScatter(xy)
-	if err != nil {
-		return err
-	}
-	marks.GlyphStyle = draw.GlyphStyle{Color: style.Color, Radius: vg.Millimeter, Shape: draw.CrossGlyph{}}
-	if b.Area != nil {
+	switch marks := (draw.GlyphStyle{Color: style.Color, Radius: vg.Millimeter, Shape: draw.CrossGlyph{}}); {
+	case (b.Area != nil || b.Crosses) && len(xy) == 0:
+		return
+	case b.Area != nil:
 		marks.Color, marks.Shape = faint(style.Color, 200), draw.CircleGlyph{}
-		radius := pic.discs(b, size.Width.Points(), size.Height.Points())
-		marks.GlyphStyleFunc = func(k int) draw.GlyphStyle {
-			return draw.GlyphStyle{Color: marks.Color, Radius: vg.Points(radius[k]), Shape: marks.Shape}
+		radius := b.discs(size.Width, size.Height)
+		add(&plotter.Scatter{XYs: xy, GlyphStyle: marks, GlyphStyleFunc: func(k int) draw.GlyphStyle {
+			return draw.GlyphStyle{Color: marks.Color, Radius: radius[k], Shape: marks.Shape}
+		}})
+	case b.Crosses:
+		add(&plotter.Scatter{XYs: xy, GlyphStyle: marks})
+	default:
+		if ring := pic.ring(b); len(ring) >= 3 {
+			p.Add(&plotter.Polygon{XYs: []plotter.XYs{ring}, Color: faint(style.Color, 90)})
+		}
+		line := &plotter.Line{XYs: xy, LineStyle: style}
+		entry = append(entry, line)
+		if len(xy) > 0 { // otherwise it is for the legend alone
+			p.Add(line)
+		}
+		if b.Dots || len(xy) == 1 {
+			var dots plotter.XYs
+			for k := range b.X {
+				dots = append(dots, pic.line(b.X[k:k+1], b.Proved[k:k+1], Straight)...)
+			}
+			marks.Radius, marks.Shape = vg.Points(2.5), glyphs[i%len(glyphs)]
+			if pic.Y.Names != nil {
+				marks.Radius, marks.Shape = vg.Points(3.2), draw.CircleGlyph{}
+			}
+			if len(dots) > 60 {
+				marks.Radius = vg.Points(1)
+			}
+			add(&plotter.Scatter{XYs: dots, GlyphStyle: marks})
 		}
 	}
-	p.Add(marks)
 	if b.Name != "" {
-		p.Legend.Add(pic.Label(b), marks)
+		p.Legend.Add(pic.Label(b), entry...)
 	}
-	return nil
 }
 
 // faint returns a colour with another opacity, of 255.
@@ -147,17 +117,14 @@ func faint(of color.Color, opacity uint8) color.Color {
 	return c
 }
 
-// discs returns the radii of a band's discs, in the unit of the picture's size. The largest
-// nearly touches its neighbours above and below.
-func (pic *Picture) discs(b *Band, width, height float64) []float64 {
-	ys := slices.Clone(b.Proved)
-	slices.Sort(ys)
-	rows := len(slices.Compact(ys))
-	largest := min(width/15, 0.75*height/float64(max(rows, 1))) / 2
-	top := slices.Max(b.Area)
-	out := make([]float64, len(b.Area))
+// discs returns the radii of a band's discs in a picture of a size. The largest nearly touches
+// its neighbours above and below.
+func (b *Band) discs(width, height vg.Length) []vg.Length {
+	rows := slices.Compact(slices.Sorted(slices.Values(b.Proved)))
+	largest, top := min(width/15, 0.75*height/vg.Length(len(rows)))/2, slices.Max(b.Area)
+	out := make([]vg.Length, len(b.Area))
 	for k, a := range b.Area {
-		out[k] = max(largest*math.Sqrt(a/top), width/2000)
+		out[k] = max(largest*vg.Length(math.Sqrt(a/top)), width/2000)
 	}
 	return out
 }

@@ -2,14 +2,17 @@
 
 package figure
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
-// A Row is an interval or a bound by its name. Bound says what Upper is where Lower is NaN;
-// NoBound is an estimate.
+// A Row is an interval by its name, or an upper bound where Lower is NaN. An Estimate is
+// neither.
 type Row struct {
 	Name         string
 	Lower, Upper float64
-	Bound        Bound
+	Estimate     bool
 	Method       Method
 }
 
@@ -20,10 +23,7 @@ func Rows(title, axis string, rows []Row) Picture {
 	least, most := math.Inf(1), 0.0
 	for i, r := range rows {
 		y := float64(len(rows) - 1 - i)
-		b := Band{Method: r.Method, Bound: r.Bound, Dots: true, Dashes: patterns[0], Between: Straight}
-		if r.Method == noMethod {
-			b.Method = Certified
-		}
+		b := Band{Method: cmp.Or(r.Method, Certified), Dots: true, Between: Straight}
 		name := r.Name
 		for _, v := range []float64{r.Lower, r.Upper} {
 			if math.IsInf(v, 1) {
@@ -39,7 +39,7 @@ func Rows(title, axis string, rows []Row) Picture {
 				least = min(least, v)
 			}
 		}
-		if r.Bound == NoBound && len(b.X) == 1 {
+		if r.Estimate {
 			name += " (no bound)"
 		}
 		pic.Y.Names[int(y)] = name

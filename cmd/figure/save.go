@@ -12,6 +12,8 @@ import (
 	"io"
 	"log"
 	"math"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -25,6 +27,22 @@ import (
 	"gonum.org/v1/plot/vg/vgpdf"
 	"gonum.org/v1/plot/vg/vgsvg"
 )
+
+// Formats are the endings of files that pictures are written to.
+var Formats = []string{"svg", "png", "pdf"}
+
+// Format returns the format of a file by its ending, none if it is no picture's.
+func Format(path string) string {
+	if ext := strings.ToLower(filepath.Ext(path)); ext != "" && slices.Contains(Formats, ext[1:]) {
+		return ext[1:]
+	}
+	return ""
+}
+
+// Encode returns the picture in one of the Formats.
+func (pic *Picture) Encode(format string, size Size) ([]byte, error) {
+	return Write(pic.Plot(size), size, format)
+}
 
 // A Size is how large a picture is on paper. DPI is for PNG; 0 stands for 96.
 type Size struct {
@@ -108,14 +126,10 @@ func drawLabelled(p *plot.Plot, c draw.Canvas) {
 	p.Draw(inner)
 	plane := p.DataCanvas(inner)
 	middle := plane.Center()
-	if x.Text != "" {
-		c.FillText(x.TextStyle, vg.Point{X: middle.X, Y: c.Min.Y + x.TextStyle.FontExtents().Descent}, x.Text)
-	}
-	if y.Text != "" {
-		upright := y.TextStyle
-		upright.Rotation += math.Pi / 2
-		c.FillText(upright, vg.Point{X: c.Min.X + y.TextStyle.Height(y.Text) - y.TextStyle.FontExtents().Descent, Y: middle.Y}, y.Text)
-	}
+	c.FillText(x.TextStyle, vg.Point{X: middle.X, Y: c.Min.Y + x.TextStyle.FontExtents().Descent}, x.Text)
+	upright := y.TextStyle
+	upright.Rotation += math.Pi / 2
+	c.FillText(upright, vg.Point{X: c.Min.X + y.TextStyle.Height(y.Text) - y.TextStyle.FontExtents().Descent, Y: middle.Y}, y.Text)
 }
 
 // measuring is an SVG that knows how wide each text is.

@@ -34,47 +34,37 @@ func New() *plot.Plot {
 // powers is plain text whose superscripts are drawn as raised digits.
 type powers struct{ text.Plain }
 
-// A span is a part of a line that is raised, or is not.
+// A span is a part of a line: its font, and how far it is raised.
 type span struct {
 	text string
-	up   bool
+	face font.Face
+	up   vg.Length
 }
 
-func spans(line string) (out []span) {
+// spans returns the parts of a line, and how wide they are together.
+func (h powers) spans(line string, f font.Font) (out []span, width vg.Length) {
 	for _, r := range line {
-		i := slices.Index(raised, r)
-		up := i >= 0
-		if up {
-			r = []rune(low)[i]
+		s := span{string(r), h.Fonts.Lookup(f, f.Size), 0}
+		if i := slices.Index(raised, r); i >= 0 {
+			s = span{string([]rune(low)[i]), h.Fonts.Lookup(f, 0.72*f.Size), 0.36 * f.Size}
 		}
-		if n := len(out); n == 0 || out[n-1].up != up {
-			out = append(out, span{up: up})
+		if n := len(out); n > 0 && out[n-1].up == s.up {
+			out[n-1].text += s.text
+		} else {
+			out = append(out, s)
 		}
-		out[len(out)-1].text += string(r)
 	}
-	return out
-}
-
-// face is the font of a span.
-func (h powers) face(s span, f font.Font) font.Face {
-	if s.up {
-		return h.Fonts.Lookup(f, 0.72*f.Size)
+	for _, s := range out {
+		width += s.face.Width(s.text)
 	}
-	return h.Fonts.Lookup(f, f.Size)
-}
-
-func (h powers) width(line string, f font.Font) (w vg.Length) {
-	for _, s := range spans(line) {
-		face := h.face(s, f)
-		w += face.Width(s.text)
-	}
-	return w
+	return out, width
 }
 
 // Box implements text.Handler.
 func (h powers) Box(line string, f font.Font) (width, height, depth vg.Length) {
 	_, height, depth = h.Plain.Box(line, f)
-	return h.width(line, f), height, depth
+	_, width = h.spans(line, f)
+	return width, height, depth
 }
 
 // Draw implements text.Handler. It places lines where text.Plain does.
@@ -94,15 +84,12 @@ func (h powers) Draw(c vg.Canvas, txt string, sty text.Style, pt vg.Point) {
 	lines := h.Lines(txt)
 	pt.Y += sty.Height(txt)*vg.Length(sty.YAlign) - h.Extents(sty.Font).Ascent
 	for i, line := range lines {
-		x := pt.X + vg.Length(sty.XAlign)*h.width(line, sty.Font)
+		parts, width := h.spans(line, sty.Font)
+		x := pt.X + vg.Length(sty.XAlign)*width
 		y := pt.Y + vg.Length(len(lines)-i)*sty.Font.Size
-		for _, s := range spans(line) {
-			face, up := h.face(s, sty.Font), vg.Length(0)
-			if s.up {
-				up = 0.36 * sty.Font.Size
-			}
-			c.FillString(face, vg.Point{X: x, Y: y + up}, s.text)
-			x += face.Width(s.text)
+		for _, s := range parts {
+			c.FillString(s.face, vg.Point{X: x, Y: y + s.up}, s.text)
+			x += s.face.Width(s.text)
 		}
 	}
 }

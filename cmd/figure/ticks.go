@@ -21,27 +21,17 @@ func (Decades) Ticks(lo, hi float64) (ts []plot.Tick) {
 	if !(lo > 0 && lo < hi && hi < math.Inf(1)) {
 		return nil
 	}
-	// Exponents between which all ticks lie; floats end at 1e-324.
-	from, to := int(math.Floor(math.Log10(lo)-1e-9)), int(math.Ceil(math.Log10(hi)+1e-9))
-	within := func(v float64) bool { return v >= lo*(1-1e-9) && v <= hi*(1+1e-9) }
-	powers, plain := 0, true
-	for e := from; e <= to; e++ {
-		if v := math.Pow(10, float64(e)); v > 0 && within(v) {
-			powers++
-			plain = plain && -2 <= e && e <= 3
-		}
-	}
-	every := 1
+	first, last := int(math.Ceil(math.Log10(lo)-1e-9)), int(math.Floor(math.Log10(hi)+1e-9))
+	powers, plain, every := last-first+1, first >= -2 && last <= 3, 1
 	for _, every = range []int{1, 2, 3, 5, 10, 20, 50, 100} {
 		if powers <= 8*every+1 {
 			break
 		}
 	}
-	for e := from; e <= to; e++ {
-		power := math.Pow(10, float64(e))
+	for e := first - 1; e <= last; e++ {
 		for m := 1.0; m < 10; m++ {
-			v := m * power
-			if !within(v) || v == 0 {
+			v := m * math.Pow(10, float64(e))
+			if v == 0 || v < lo*(1-1e-9) || v > hi*(1+1e-9) {
 				continue
 			}
 			t := plot.Tick{Value: v}
@@ -67,12 +57,7 @@ func PowerOfTen(e int) string {
 	case 1:
 		return "10"
 	}
-	return "10" + strings.Map(func(r rune) rune {
-		if r == '-' {
-			return raised[10]
-		}
-		return raised[r-'0']
-	}, strconv.Itoa(e))
+	return "10" + strings.Map(func(r rune) rune { return raised[strings.IndexRune("0123456789-", r)] }, strconv.Itoa(e))
 }
 
 // Round are ticks of linear axes: multiples of a round number, some six of them. Whole says

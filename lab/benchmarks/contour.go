@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 
 	"github.com/dpaccountant/accountant/cmd/figure"
+	"github.com/dpaccountant/accountant/lab/try"
 )
 
 // The picture of docs/contour.md: Gaussian runs whose losses together are N(μ²/2, μ²),
@@ -64,7 +65,7 @@ func terms(theta, step, until float64) (pts plotter.XYs, sum float64) {
 
 // contourPicture draws why the line of integration matters: the loss and what is paid
 // for it, the terms of the sum on the best line, and those on a wrong one.
-func contourPicture(dir string) error {
+func contourPicture(dir string) {
 	law := figure.New()
 	law.Title.Text = "what is asked"
 	law.X.Label.Text, law.Y.Label.Text = "privacy loss L of all steps", "density;  (1 − exp(ε−L))₊"
@@ -99,17 +100,11 @@ func contourPicture(dir string) error {
 		zero.Color = color.Gray{160}
 		p.Add(zero)
 		for _, pt := range pts {
-			l, err := plotter.NewLine(plotter.XYs{{X: pt.X, Y: 0}, pt})
-			if err != nil {
-				return err
-			}
+			l := try.Must(plotter.NewLine(plotter.XYs{{X: pt.X, Y: 0}, pt}))
 			l.Color, l.Width = c.color, vg.Points(2)
 			p.Add(l)
 		}
-		dots, err := plotter.NewScatter(pts)
-		if err != nil {
-			return err
-		}
+		dots := try.Must(plotter.NewScatter(pts))
 		dots.GlyphStyle = draw.GlyphStyle{Color: c.color, Radius: vg.Points(3), Shape: draw.CircleGlyph{}}
 		p.Add(dots)
 		p.X.Min, p.X.Max = -0.1, until
@@ -120,13 +115,7 @@ func contourPicture(dir string) error {
 	for i, c := range plot.Align([][]*plot.Plot{panels}, tiles, draw.New(canvas))[0] {
 		panels[i].Draw(c)
 	}
-	f, err := os.Create(filepath.Join(dir, "contour.png"))
-	if err != nil {
-		return err
-	}
-	_, err = vgimg.PngCanvas{Canvas: canvas}.WriteTo(f)
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	return err
+	f := try.Must(os.Create(filepath.Join(dir, "contour.png")))
+	try.Must(vgimg.PngCanvas{Canvas: canvas}.WriteTo(f))
+	try.Check(f.Close())
 }

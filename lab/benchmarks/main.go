@@ -12,7 +12,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"log"
 	"math"
 	"os"
 	"path/filepath"
@@ -27,6 +26,7 @@ import (
 	"github.com/dpaccountant/accountant/cmd/figure"
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/lab/plots"
+	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 )
@@ -37,32 +37,28 @@ func main() {
 	redraw := flag.Bool("redraw", false, "draw the figures of the data in the directory again, without measuring")
 	figures := flag.String("only", "", "accuracy, counts, distinct, schemes or contour (the picture of docs/contour.md): one of them only")
 	flag.Parse()
-	ctx := context.Background()
-	if *figures == "contour" {
-		if err := contourPicture(dir()); err != nil {
-			log.Fatal(err)
+	try.Main(func() {
+		ctx := context.Background()
+		if *figures == "contour" {
+			contourPicture(dir())
 		}
-	}
-	for _, s := range []sweep{accuracies(), counts(), distinct()} {
-		if *figures != "" && *figures != s.name {
-			continue
+		for _, s := range []sweep{accuracies(), counts(), distinct()} {
+			if *figures != "" && *figures != s.name {
+				continue
+			}
+			if *redraw {
+				s.draw(dir())
+			} else {
+				s.run(ctx, dir(), *rounds)
+			}
 		}
-		do := func() error { return s.run(ctx, dir(), *rounds) }
 		if *redraw {
-			do = func() error { return s.draw(dir()) }
+			return
 		}
-		if err := do(); err != nil {
-			log.Fatal(err)
+		if *figures == "" || *figures == "schemes" {
+			schemesTable(ctx, os.Stdout, dir(), *rounds, settings)
 		}
-	}
-	if *redraw {
-		return
-	}
-	if *figures == "" || *figures == "schemes" {
-		if err := schemesTable(ctx, os.Stdout, dir(), *rounds, settings); err != nil {
-			log.Fatal(err)
-		}
-	}
+	})
 }
 
 // A sweep is one picture: the cost of some questions along one axis.
@@ -83,10 +79,7 @@ type line struct {
 
 // dpsgd is the run of the pictures: q = 0.01, σ = 1 + shift.
 func dpsgd(shift float64) (accountant.Step, error) {
-	m, err := profiles.NewGaussianMechanism(1 + shift)
-	if err != nil {
-		return accountant.Step{}, err
-	}
+	m := try.Must(profiles.NewGaussianMechanism(1 + shift))
 	s, err := subsample.NewPoisson(0.01)
 	return accountant.Step{Mechanism: m, Sampling: s}, err
 }
@@ -99,19 +92,14 @@ func answer(ctx context.Context, steps int, runs int64, more bool, opts ...accou
 	from = processor()
 	a := accountant.New(accountant.AddRemove, opts...)
 	for i := range steps {
-		step, err := dpsgd(float64(i) / float64(steps))
-		if err != nil {
-			return 0, 0, err
-		}
+		step := try.Must(dpsgd(float64(i) / float64(steps)))
 		if more && i == steps-1 {
 			if _, err := a.Epsilon(ctx, delta); err != nil {
 				return 0, 0, err
 			}
 			from = processor()
 		}
-		if err := a.Add(ctx, step, runs); err != nil {
-			return 0, 0, err
-		}
+		try.Check(a.Add(ctx, step, runs))
 	}
 	iv, err := a.Epsilon(ctx, delta)
 	return from, (iv.Upper - iv.Lower) / iv.Lower, err
@@ -175,7 +163,7 @@ func distinct() sweep {
 }
 
 // run measures, prints a table, and writes the data and its picture.
-func (s sweep) run(ctx context.Context, dir string, rounds int) error {
+func (s sweep) run(ctx context.Context, dir string, rounds int) {
 	rows := [][]string{{"line", s.axis, "x-fft", "relative width"}}
 	fmt.Printf("\n%s\n\n| %s | way | x-fft | relative width |\n|---|---|---|---|\n", s.title, s.axis)
 	for _, l := range s.lines {
@@ -183,10 +171,7 @@ func (s sweep) run(ctx context.Context, dir string, rounds int) error {
 			if l.last >= 0 && x > l.last || l.last < 0 && x < -l.last*(1-1e-9) {
 				continue
 			}
-			cost, width, err := l.measure(ctx, x, rounds)
-			if err != nil {
-				return fmt.Errorf("%s at %g: %w", l.name, x, err)
-			}
+			cost, width := try.Must2(l.measure(ctx, x, rounds))
 			number := func(v float64, digits int) string { return strconv.FormatFloat(v, 'g', digits, 64) }
 			rows = append(rows, []string{l.name, number(x, 3), number(cost, 3), number(width, 2)})
 			fmt.Printf("| %.3g | %s | %.3g | %.2g |\n", x, l.name, cost, width)
@@ -194,26 +179,16 @@ func (s sweep) run(ctx context.Context, dir string, rounds int) error {
 	}
 	var data bytes.Buffer
 	w := csv.NewWriter(&data)
-	if err := w.WriteAll(rows); err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(dir, "benchmarks-"+s.name+".csv"), data.Bytes(), 0o644); err != nil {
-		return err
-	}
-	return s.draw(dir)
+	try.Check(w.WriteAll(rows))
+	try.Check(os.WriteFile(filepath.Join(dir, "benchmarks-"+s.name+".csv"), data.Bytes(), 0o644))
+	s.draw(dir)
 }
 
 // draw writes the picture of the data in dir.
-func (s sweep) draw(dir string) error {
+func (s sweep) draw(dir string) {
 	name := filepath.Join(dir, "benchmarks-"+s.name)
-	data, err := os.ReadFile(name + ".csv")
-	if err != nil {
-		return err
-	}
-	rows, err := csv.NewReader(bytes.NewReader(data)).ReadAll()
-	if err != nil {
-		return err
-	}
+	data := try.Must(os.ReadFile(name + ".csv"))
+	rows := try.Must(csv.NewReader(bytes.NewReader(data)).ReadAll())
 	pic := figure.Picture{Title: s.title, X: figure.Axis{Label: s.axis, Log: true}, Y: figure.Axis{Label: "cost, in FFTs of 65,536 points", Log: true}, LegendUp: true}
 	for _, l := range s.lines {
 		b := figure.Band{Name: l.name, Method: figure.Contour, Dots: true}
@@ -229,18 +204,13 @@ func (s sweep) draw(dir string) error {
 			}
 			x, errX := strconv.ParseFloat(r[1], 64)
 			y, errY := strconv.ParseFloat(r[2], 64)
-			if err := errors.Join(errX, errY); err != nil {
-				return err
-			}
+			try.Check(errors.Join(errX, errY))
 			b.X, b.Proved = append(b.X, x), append(b.Proved, y)
 		}
 		pic.Bands = append(pic.Bands, b)
 	}
-	svg, err := pic.Encode("svg", figure.Size{Width: 16 * vg.Centimeter, Height: 10 * vg.Centimeter})
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(name+".svg", svg, 0o644)
+	svg := try.Must(pic.Encode("svg", figure.Size{Width: 16 * vg.Centimeter, Height: 10 * vg.Centimeter}))
+	try.Check(os.WriteFile(name+".svg", svg, 0o644))
 }
 
 // measure returns the median cost of an answer in FFTs, and its width.
@@ -248,10 +218,7 @@ func (l line) measure(ctx context.Context, x float64, rounds int) (cost, width f
 	var costs []float64
 	for range rounds {
 		unit := transform()
-		from, w, err := l.ask(ctx, x)
-		if err != nil {
-			return 0, 0, err
-		}
+		from, w := try.Must2(l.ask(ctx, x))
 		spent := processor() - from
 		unit = (unit + transform()) / 2
 		costs, width = append(costs, spent/unit), w

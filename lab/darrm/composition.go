@@ -7,6 +7,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/darrm"
+	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -26,25 +27,10 @@ attains, so that no accountant can promise less. Here the output's δ is 1 − (
 	for _, m := range []float64{1, 3, 5} {
 		p := darrm.Params{Mechanisms: 11, Epsilon: eps, Delta: delta, Allowance: m}.WithDefaultDelta()
 		for _, c := range e.families(p, 11, -1+1/pow(1-delta, 11))[:3] {
-			if e.err != nil {
-				return
-			}
-			mech, err := darrm.NewMechanism(context.Background(), profiles.AddRemove, p.Mechanisms, eps, delta, c.gamma)
-			if err != nil {
-				e.err = err
-				return
-			}
+			mech := try.Must(darrm.NewMechanism(context.Background(), profiles.AddRemove, p.Mechanisms, eps, delta, c.gamma))
 			for _, q := range []int{20, 50, 100} {
-				general, total, err := darrm.GeneralComposition(m*eps, m*delta, q, delta)
-				if err != nil {
-					e.err = err
-					return
-				}
-				iv, err := composed(ctx, mech, q, total)
-				if err != nil {
-					e.err = err
-					return
-				}
+				general, total := try.Must2(darrm.GeneralComposition(m*eps, m*delta, q, delta))
+				iv := composed(ctx, mech, q, total)
 				e.printf("| %g | %d | %.5f | %.4f | %s | %.4f | %.4f | %.0f %% |\n", m, q, total, general, c.name, iv.Lower, iv.Upper, 100*iv.Upper/general)
 			}
 		}
@@ -53,10 +39,8 @@ attains, so that no accountant can promise less. Here the output's δ is 1 − (
 }
 
 // composed returns ε(δ) of q runs of m.
-func composed(ctx context.Context, m profiles.Bounds, q int, delta float64) (accountant.Interval, error) {
+func composed(ctx context.Context, m profiles.Bounds, q int, delta float64) accountant.Interval {
 	acct := accountant.New(m.Relation)
-	if err := acct.AddBounds(m, int64(q)); err != nil {
-		return accountant.Interval{}, err
-	}
-	return acct.Epsilon(ctx, delta)
+	try.Check(acct.AddBounds(m, int64(q)))
+	return try.Must(acct.Epsilon(ctx, delta))
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/dpaccountant/accountant/darrm"
+	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/lab/votes"
 )
 
@@ -21,26 +22,10 @@ const digitEpsilon, digitDelta = 0.6, 1e-4
 // eleven trained teachers, for each budget of an answer and number of queries. It is long because
 // most of it is the text of the page.
 func (e *experiment) digits(from string) {
-	private, err := votes.Read(filepath.Join(from, "digits-58-private.gz"))
-	if err != nil {
-		e.err = err
-		return
-	}
-	sharded, err := votes.Read(filepath.Join(from, "digits-58-shards.gz"))
-	if err != nil {
-		e.err = err
-		return
-	}
-	tried, best, err := e.chosen(filepath.Join(from, "digits-58-private.csv"))
-	if err != nil {
-		e.err = err
-		return
-	}
-	without, shard, err := e.chosen(filepath.Join(from, "digits-58-shards.csv"))
-	if err != nil {
-		e.err = err
-		return
-	}
+	private := try.Must(votes.Read(filepath.Join(from, "digits-58-private.gz")))
+	sharded := try.Must(votes.Read(filepath.Join(from, "digits-58-shards.gz")))
+	tried, best := try.Must2(e.chosen(filepath.Join(from, "digits-58-private.csv")))
+	without, shard := try.Must2(e.chosen(filepath.Join(from, "digits-58-shards.csv")))
 	e.printf(`## Tables 1, 6, 8 and 10, on other data: real digits 5 and 8
 
 Eleven teachers on digits of MNIST ([lab/digits](../../lab/digits/main.go): 1,557 images for training, 250 for queries),
@@ -65,18 +50,10 @@ while looking at the accuracy on the same 250 queries.)
 	for i, m := range []float64{1, 3, 5, 7} {
 		p := darrm.Params{Mechanisms: 11, Epsilon: digitEpsilon, Delta: digitDelta, Allowance: m, OutputDelta: m * digitDelta}
 		cs := e.families(p, 11, -math.Expm1(11*math.Log1p(-digitDelta)))
-		c, _, err := darrm.BestConstant(e.ctx, p)
-		if err != nil || e.err != nil {
-			e.err = err
-			return
-		}
+		c, _ := try.Must2(darrm.BestConstant(e.ctx, p))
 		one, _ := darrm.Constant(11, 1)
 		fixed, _ := darrm.Constant(11, c)
-		sigma, _, err := darrm.GNMaxNoise(p.Allowance*p.Epsilon, p.OutputDelta)
-		if err != nil {
-			e.err = err
-			return
-		}
+		sigma, _ := try.Must2(darrm.GNMaxNoise(p.Allowance*p.Epsilon, p.OutputDelta))
 		methods := []curve{{"GNMax", nil}, {"constant", fixed}, cs[2], cs[1], cs[0], {"noise-free", one}}
 		for _, q := range []int{20, 50, 100} {
 			e.printf("| %g | %d | %d |", m, []int{6, 1, 8, 10}[i], q)
@@ -101,9 +78,7 @@ while looking at the accuracy on the same 250 queries.)
 		}
 	}
 	e.printf("\nAll answers about one set of trained teachers together are (ε, Δ)-DP for each teacher by post-processing; the budget here is what\nthe paper charges, as if each query had teachers of its own.\n\n")
-	if e.err == nil {
-		e.err = os.WriteFile(filepath.Join(e.dir, "darrm-digits.csv"), []byte(strings.Join(table, "\n")+"\n"), 0o644)
-	}
+	try.Check(os.WriteFile(filepath.Join(e.dir, "darrm-digits.csv"), []byte(strings.Join(table, "\n")+"\n"), 0o644))
 }
 
 // A choice is a setting of lab/digits and how often its teachers are right.
@@ -114,20 +89,11 @@ type choice struct {
 
 // chosen returns how many settings were tried, and the best one.
 func (e *experiment) chosen(file string) (tried int, best choice, err error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return 0, best, err
-	}
+	f := try.Must(os.Open(file))
 	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		return 0, best, err
-	}
+	rows := try.Must(csv.NewReader(f).ReadAll())
 	for _, row := range rows[1:] {
-		share, err := strconv.ParseFloat(row[4], 64)
-		if err != nil {
-			return 0, best, err
-		}
+		share := try.Must(strconv.ParseFloat(row[4], 64))
 		if share > best.share {
 			alike := ""
 			if row[1] == "true" {
@@ -150,9 +116,5 @@ func (e *experiment) answer(method curve, private, sharded votes.Query, sigma fl
 	for i, v := range private.Votes {
 		ones[i] = v == 1
 	}
-	bit, err := darrm.Release(method.gamma, ones, coins)
-	if err != nil && e.err == nil {
-		e.err = err
-	}
-	return bit == (private.Label == 1)
+	return try.Must(darrm.Release(method.gamma, ones, coins)) == (private.Label == 1)
 }

@@ -8,35 +8,31 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"log"
 	"math"
 	"os"
 	"path/filepath"
 
 	"github.com/dpaccountant/accountant/darrm"
 	"github.com/dpaccountant/accountant/lab/plots"
+	"github.com/dpaccountant/accountant/lab/try"
 )
 
 func main() {
 	out := plots.OutFlag("docs/experiments")
 	flag.Parse()
 	e := &experiment{dir: out(), votes: "lab/votes/testdata"}
-	e.report(context.Background())
-	if e.err == nil {
-		e.err = os.WriteFile(filepath.Join(out(), "darrm.md"), e.text.Bytes(), 0o644)
-	}
-	if e.err != nil {
-		log.Fatal(e.err)
-	}
+	try.Main(func() {
+		e.report(context.Background())
+		try.Check(os.WriteFile(filepath.Join(out(), "darrm.md"), e.text.Bytes(), 0o644))
+	})
 }
 
-// An experiment collects the report; the first error stops what follows.
+// An experiment collects the report.
 type experiment struct {
 	dir   string
 	votes string
 	ctx   context.Context
 	text  bytes.Buffer
-	err   error
 }
 
 func (e *experiment) printf(format string, args ...any) { fmt.Fprintf(&e.text, format, args...) }
@@ -50,33 +46,21 @@ type curve struct {
 // families returns the noise functions that the paper compares, at one budget.
 // tau and lambda describe the noise-free majority for the paper's constant.
 func (e *experiment) families(p darrm.Params, tau, lambda float64) []curve {
-	must := func(g darrm.Gamma, err error) darrm.Gamma {
-		if err != nil && e.err == nil {
-			e.err = err
-		}
-		return g
-	}
 	m := int(p.Allowance)
-	sub, err := darrm.Subsampling(p.Mechanisms, m)
-	must(nil, err)
-	double, err := darrm.DoubleSubsampling(p.Mechanisms, m)
-	must(nil, err)
-	c, err := darrm.RRConstant(p.Epsilon, p.Allowance, tau, lambda, p.OutputDelta)
-	must(nil, err)
+	sub := try.Must(darrm.Subsampling(p.Mechanisms, m))
+	double := try.Must(darrm.DoubleSubsampling(p.Mechanisms, m))
+	c := try.Must(darrm.RRConstant(p.Epsilon, p.Allowance, tau, lambda, p.OutputDelta))
 	return []curve{
-		{"optimal", must(e.optimal(p, 0.75))},
+		{"optimal", e.optimal(p, 0.75)},
 		{"double", darrm.Float64s(double)},
 		{"subsampling", darrm.Float64s(sub)},
-		{"paper's constant", must(darrm.Constant(p.Mechanisms, c))},
+		{"paper's constant", try.Must(darrm.Constant(p.Mechanisms, c))},
 	}
 }
 
-func (e *experiment) optimal(p darrm.Params, mean float64) (darrm.Gamma, error) {
-	r, err := darrm.Optimize(context.Background(), p, darrm.Surrogate{Mean: mean}, darrm.Options{})
-	if err != nil {
-		return nil, err
-	}
-	return r.Gamma, nil
+func (e *experiment) optimal(p darrm.Params, mean float64) darrm.Gamma {
+	r := try.Must(darrm.Optimize(context.Background(), p, darrm.Surrogate{Mean: mean}, darrm.Options{}))
+	return r.Gamma
 }
 
 func same(p float64, k int) []float64 {
@@ -129,20 +113,12 @@ func (e *experiment) figure2() {
 func (e *experiment) figure6() {
 	e.printf("## Figure 6 and Table 3: K = 35, ε = 0.1, Δ = 1e-5, δ' = 0.1\n\nThe budget is what general composition charges for M of the 35 mechanisms.\n\n")
 	e.printf("| M | m | mε | δ | τ | λ | paper's constant | max f (γ ≡ 1) | R | optimal |\n|---|---|---|---|---|---|---|---|---|---|\n")
-	tau, lambda, err := darrm.GeneralComposition(0.1, 1e-5, 35, 0.1)
-	if err != nil {
-		e.err = err
-		return
-	}
+	tau, lambda := try.Must2(darrm.GeneralComposition(0.1, 1e-5, 35, 0.1))
 	var panels []panel
 	for _, count := range []int{10, 13, 15, 20} {
 		budget, delta, _ := darrm.GeneralComposition(0.1, 1e-5, count, 0.1)
 		p := darrm.Params{Mechanisms: 35, Epsilon: 0.1, Delta: 1e-5, Allowance: budget / 0.1, OutputDelta: delta}
-		r, err := darrm.Optimize(context.Background(), p, darrm.Surrogate{Mean: 0.75}, darrm.Options{})
-		if err != nil {
-			e.err = err
-			return
-		}
+		r := try.Must(darrm.Optimize(context.Background(), p, darrm.Surrogate{Mean: 0.75}, darrm.Options{}))
 		shape := "γ ≡ 1"
 		if r.Gamma[18] < 1 {
 			shape = fmt.Sprintf("γ(18) = %.6f", r.Gamma[18])
@@ -187,11 +163,7 @@ func (e *experiment) figure8() {
 			v, _ := darrm.ExpectedError(c.gamma, 0.75)
 			e.printf(" %.3g |", v)
 		}
-		c, _, err := darrm.BestConstant(context.Background(), darrm.Params{Mechanisms: 101, Epsilon: 0.1, Allowance: m})
-		if err != nil {
-			e.err = err
-			return
-		}
+		c, _ := try.Must2(darrm.BestConstant(context.Background(), darrm.Params{Mechanisms: 101, Epsilon: 0.1, Allowance: m}))
 		g, _ := darrm.Constant(101, c)
 		v, _ := darrm.ExpectedError(g, 0.75)
 		e.printf(" %.3g |\n", v)
@@ -212,19 +184,11 @@ average over 20 000 sampled vectors (standard error about 1%%).
 	for _, m := range []float64{3, 5} {
 		p := darrm.Params{Mechanisms: 11, Epsilon: 0.1, Allowance: m}
 		cs := e.families(p, 11, 0)
-		peaked, err := e.optimal(p, 0.85)
-		if err != nil {
-			e.err = err
-			return
-		}
+		peaked := e.optimal(p, 0.85)
 		cs[0].name = "opt-U"
 		cs = append(cs, curve{"opt-P", peaked})
 		for _, i := range []int{0, 4, 2, 1, 3} {
-			u, err := darrm.TrueError{Low: 0, High: 1, Samples: 20000, Seed: 9}.Average(cs[i].gamma)
-			if err != nil {
-				e.err = err
-				return
-			}
+			u := try.Must(darrm.TrueError{Low: 0, High: 1, Samples: 20000, Seed: 9}.Average(cs[i].gamma))
 			d, _ := darrm.Disagreement(cs[i].gamma, same(0.5, 11))
 			// The error is linear in the laws as long as all p are on one side of ½.
 			low, _ := darrm.Error(cs[i].gamma, same(0.05, 11))
@@ -237,11 +201,7 @@ average over 20 000 sampled vectors (standard error about 1%%).
 func (e *experiment) figure10() {
 	e.printf("## Figure 10 and Table 4: the noise of GNMax\n\n| data set | (ε, δ) per query | order λ | σ |\n|---|---|---|---|\n")
 	for i, eps := range []float64{0.2676, 0.2556} {
-		s, l, err := darrm.GNMaxNoise(eps, 0.0003)
-		if err != nil {
-			e.err = err
-			return
-		}
+		s, l := try.Must2(darrm.GNMaxNoise(eps, 0.0003))
 		e.printf("| %s | (%g, 0.0003) | %.4f | %.6f |\n", []string{"MNIST", "Fashion-MNIST"}[i], eps, l, s)
 	}
 	e.printf("\nThe paper's σ (21.46 and 22.46) come out; its orders (34.31 and 35.74) do not: they are the smallest admissible order plus 3, where\nthe noise would be 37.73 and 40.23.\n\n")
@@ -252,11 +212,7 @@ func (e *experiment) budgets() {
 	e.printf("## Tables 2, 5, 7 and 9: the budget of Q queries\n\nGeneral composition of (mε, mΔ) with Δ = δ' = 1e-4; every row is the paper's.\n\n| m | Q | MNIST (ε, δ) | Fashion-MNIST (ε, δ) |\n|---|---|---|---|\n")
 	for _, m := range []float64{1, 3, 5, 7} {
 		for _, q := range []int{20, 50, 100} {
-			a, d, err := darrm.GeneralComposition(m*0.0892, m*1e-4, q, 1e-4)
-			if err != nil {
-				e.err = err
-				return
-			}
+			a, d := try.Must2(darrm.GeneralComposition(m*0.0892, m*1e-4, q, 1e-4))
 			b, _, _ := darrm.GeneralComposition(m*0.0852, m*1e-4, q, 1e-4)
 			e.printf("| %g | %d | (%.3f, %.3f) | (%.3f, %.3f) |\n", m, q, a, d, b, d)
 		}

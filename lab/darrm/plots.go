@@ -19,6 +19,7 @@ import (
 	"github.com/dpaccountant/accountant/darrm"
 	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/lab/plots"
+	"github.com/dpaccountant/accountant/lab/try"
 )
 
 // methods are what the curves are called.
@@ -36,9 +37,6 @@ type panel struct {
 // over a common vote probability.
 // Errors are drawn on a logarithmic scale from least on, unless that is 0.
 func (e *experiment) noiseAndError(file string, panels []panel, least float64) {
-	if e.err != nil {
-		return
-	}
 	rows := make([][]*plot.Plot, 2)
 	var numbers []plots.Curve
 	for i, pn := range panels {
@@ -53,11 +51,7 @@ func (e *experiment) noiseAndError(file string, panels []panel, least float64) {
 			}
 			for s := 0; s <= 100; s++ {
 				x := float64(s) / 100
-				v, err := darrm.Error(c.gamma, same(x, k))
-				if err != nil {
-					e.err = err
-					return
-				}
+				v := try.Must(darrm.Error(c.gamma, same(x, k)))
 				b, drawn = append(b, plotter.XY{X: x, Y: v}), append(drawn, plotter.XY{X: x, Y: max(v, least)})
 			}
 			numbers = append(numbers, plots.Curve{Name: pn.title + ", " + c.name + ", γ", XY: a}, plots.Curve{Name: pn.title + ", " + c.name + ", error", XY: b})
@@ -65,11 +59,7 @@ func (e *experiment) noiseAndError(file string, panels []panel, least float64) {
 				p  *plot.Plot
 				xy plotter.XYs
 			}{{noise, a}, {errs, drawn}} {
-				line, err := plotter.NewLine(t.xy)
-				if err != nil {
-					e.err = err
-					return
-				}
+				line := try.Must(plotter.NewLine(t.xy))
 				line.LineStyle = methods[c.name].Line()
 				t.p.Add(line)
 				// The last panel has the smallest errors, and room for the legend.
@@ -117,11 +107,7 @@ func (e *experiment) gnmaxPlot(file string) {
 				xy = append(xy, plotter.XY{X: x, Y: s})
 			}
 		}
-		line, err := plotter.NewLine(xy)
-		if err != nil {
-			e.err = err
-			return
-		}
+		line := try.Must(plotter.NewLine(xy))
 		line.LineStyle = plots.Shade(figure.GNMax, i, 2)
 		p.Add(line)
 		name := []string{"MNIST", "Fashion-MNIST"}[i] + fmt.Sprintf(" (%g, 0.0003)", eps)
@@ -137,22 +123,11 @@ func (e *experiment) gnmaxPlot(file string) {
 
 // save writes a picture and beside it the numbers that it shows.
 func (e *experiment) save(file string, img *vgimg.Canvas, x, y string, numbers []plots.Curve) {
-	if e.err != nil {
-		return
-	}
 	var buf bytes.Buffer
-	if _, err := (vgimg.PngCanvas{Canvas: img}).WriteTo(&buf); err != nil {
-		e.err = err
-		return
-	}
-	table, err := plots.Numbers(x, y, 6, numbers)
-	if err != nil {
-		e.err = err
-		return
-	}
+	try.Must((vgimg.PngCanvas{Canvas: img}).WriteTo(&buf))
+	table := try.Must(plots.Numbers(x, y, 6, numbers))
 	data := strings.TrimSuffix(file, ".png") + ".csv"
-	if e.err = os.WriteFile(filepath.Join(e.dir, file), buf.Bytes(), 0o644); e.err == nil {
-		e.err = os.WriteFile(filepath.Join(e.dir, data), table, 0o644)
-	}
+	try.Check(os.WriteFile(filepath.Join(e.dir, file), buf.Bytes(), 0o644))
+	try.Check(os.WriteFile(filepath.Join(e.dir, data), table, 0o644))
 	e.printf("![%s](%s)\n\n[Numbers](%s).\n\n", file, file, data)
 }

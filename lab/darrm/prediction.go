@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/dpaccountant/accountant/darrm"
+	"github.com/dpaccountant/accountant/lab/try"
 )
 
 // prediction simulates private prediction without a data set: eleven teachers
@@ -14,11 +15,7 @@ func (e *experiment) prediction() {
 	const k, eps, delta, queries, repeats = 11, 0.0892, 1e-4, 100, 40
 	p := darrm.Params{Mechanisms: k, Epsilon: eps, Delta: delta, Allowance: 3, OutputDelta: 3 * delta}
 	cs := e.families(p, k, -1+1/pow(1-delta, k))
-	sigma, _, err := darrm.GNMaxNoise(p.Allowance*eps, p.OutputDelta)
-	if err != nil || e.err != nil {
-		e.err = err
-		return
-	}
+	sigma, _ := try.Must2(darrm.GNMaxNoise(p.Allowance*eps, p.OutputDelta))
 	e.printf(`## Private prediction without data, at equal budget
 
 %d teachers, each (%g, %g)-DP; every answer may cost (%.4g, %.1g). A teacher is right with probability p on each query, independently;
@@ -32,11 +29,7 @@ shards the noise-free majority of private teachers ("noise-free") costs only (ε
 	rng := rand.New(rand.NewPCG(11, 3))
 	coins := rand.NewChaCha8([32]byte{11})
 	for _, q := range []float64{0.6, 0.7, 0.8, 0.9, 0.95, 1} {
-		law, err := darrm.PoissonBinomial(same(q, k))
-		if err != nil {
-			e.err = err
-			return
-		}
+		law := try.Must(darrm.PoissonBinomial(same(q, k)))
 		gnmax := 0.0
 		for l, v := range law {
 			gnmax += v * darrm.GNMaxAccuracy(float64(2*l-k), sigma)
@@ -53,11 +46,7 @@ shards the noise-free majority of private teachers ("noise-free") costs only (ε
 				}
 			}
 			for i, c := range cs {
-				bit, err := darrm.Release(c.gamma, votes, coins)
-				if err != nil {
-					e.err = err
-					return
-				}
+				bit := try.Must(darrm.Release(c.gamma, votes, coins))
 				if bit == label {
 					right[i]++
 				}

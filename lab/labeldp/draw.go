@@ -17,6 +17,7 @@ import (
 
 	"github.com/dpaccountant/accountant/cmd/figure"
 	"github.com/dpaccountant/accountant/lab/plots"
+	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/labeldp"
 )
 
@@ -38,32 +39,28 @@ func biased(name string) bool {
 }
 
 // line draws one curve in the style of its method.
-func line(p *plot.Plot, name string, xs, ys []float64) error {
+func line(p *plot.Plot, name string, xs, ys []float64) {
 	pts := make(plotter.XYs, len(xs))
 	for j := range xs {
 		pts[j] = plotter.XY{X: xs[j], Y: ys[j]}
 	}
-	l, err := plotter.NewLine(pts)
-	if err != nil {
-		return err
-	}
+	l := try.Must(plotter.NewLine(pts))
 	l.LineStyle = style(name)
 	if strings.HasPrefix(name, "optimal") || name == "clean labels" {
 		l.Width = vg.Points(2.6)
 	}
 	p.Add(l)
 	p.Legend.Add(name, l)
-	return nil
 }
 
-func save(p *plot.Plot, width vg.Length, path string) error {
+func save(p *plot.Plot, width vg.Length, path string) {
 	p.Title.Padding = 2 * vg.Millimeter
 	p.Legend.Padding = 0.7 * vg.Millimeter
 	p.Legend.YOffs = -1 * vg.Millimeter
-	return plots.Save(p, width, 11*vg.Centimeter, path)
+	try.Check(plots.Save(p, width, 11*vg.Centimeter, path))
 }
 
-func drawLosses(name string, eps []float64, order []string, curves map[string][]float64, path string) error {
+func drawLosses(name string, eps []float64, order []string, curves map[string][]float64, path string) {
 	p := figure.New()
 	p.Title.Text = "Noisy label loss, prior: " + name
 	p.X.Label.Text, p.Y.Label.Text = "ε", "half-loss"
@@ -77,9 +74,7 @@ func drawLosses(name string, eps []float64, order []string, curves map[string][]
 		if strings.Contains(m, "discrete") {
 			continue // on top of the continuous ones
 		}
-		if err := line(p, m, eps, curves[m]); err != nil {
-			return err
-		}
+		line(p, m, eps, curves[m])
 		lo, hi = min(lo, slices.Min(curves[m])), max(hi, slices.Max(curves[m]))
 	}
 	p.Y.Min, p.Y.Max = lo/1.5, hi*1.5
@@ -89,30 +84,24 @@ func drawLosses(name string, eps []float64, order []string, curves map[string][]
 	for _, m := range order {
 		all = append(all, curves[m])
 	}
-	if err := writeCurves(csvOf(path), "epsilon", eps, order, all); err != nil {
-		return err
-	}
-	return save(p, 20*vg.Centimeter, path)
+	writeCurves(csvOf(path), "epsilon", eps, order, all)
+	save(p, 20*vg.Centimeter, path)
 }
 
-func drawBias(labels []float64, names []string, curves [][]float64, path string) error {
+func drawBias(labels []float64, names []string, curves [][]float64, path string) {
 	p := figure.New()
 	p.Title.Text = "Bias per label, prior: weeks, ε = 2"
 	p.X.Label.Text, p.Y.Label.Text = "label", "E[ŷ] − y"
 	p.Add(plotter.NewGrid())
 	for i, m := range names {
-		if err := line(p, m, labels, curves[i]); err != nil {
-			return err
-		}
+		line(p, m, labels, curves[i])
 	}
 	p.Legend.Top = true
-	if err := writeCurves(csvOf(path), "label", labels, names, curves); err != nil {
-		return err
-	}
-	return save(p, 18*vg.Centimeter, path)
+	writeCurves(csvOf(path), "label", labels, names, curves)
+	save(p, 18*vg.Centimeter, path)
 }
 
-func drawRegression(truth []float64, curves map[string][]float64, path string) error {
+func drawRegression(truth []float64, curves map[string][]float64, path string) {
 	p := figure.New()
 	p.Title.Text = "Predictors fitted to noisy labels, ε = 1"
 	p.X.Label.Text, p.Y.Label.Text = "x", "prediction"
@@ -130,39 +119,30 @@ func drawRegression(truth []float64, curves map[string][]float64, path string) e
 			c = truth
 		}
 		names, all = append(names, name), append(all, c)
-		if err := line(p, name, xs, c); err != nil {
-			return err
-		}
+		line(p, name, xs, c)
 	}
 	p.Legend.Top, p.Legend.Left = true, true
-	if err := writeCurves(csvOf(path), "x", xs, names, all); err != nil {
-		return err
-	}
-	return save(p, 18*vg.Centimeter, path)
+	writeCurves(csvOf(path), "x", xs, names, all)
+	save(p, 18*vg.Centimeter, path)
 }
 
 // drawLaw draws the output law of each label.
-func drawLaw(r *labeldp.Randomizer, path string) error {
+func drawLaw(r *labeldp.Randomizer, path string) {
 	pic := figure.Law(r.Labels(), r.Outputs(), r.Row)
 	pic.Title = fmt.Sprintf("Output law per label, ε = %v", r.Epsilon())
 	pic.X.Label = "output (area of a disc: its probability; ×: the label, which is the mean)"
-	p, err := pic.Plot(figure.Size{Width: 18 * vg.Centimeter, Height: 11 * vg.Centimeter})
-	if err != nil {
-		return err
-	}
+	p := pic.Plot(figure.Size{Width: 18 * vg.Centimeter, Height: 11 * vg.Centimeter})
 	var names []string
 	var rows [][]float64
 	for i, y := range r.Labels() {
 		names, rows = append(names, fmt.Sprintf("P(·|%v)", y)), append(rows, r.Row(i))
 	}
-	if err := writeCurves(csvOf(path), "output", r.Outputs(), names, rows); err != nil {
-		return err
-	}
-	return save(p, 18*vg.Centimeter, path)
+	writeCurves(csvOf(path), "output", r.Outputs(), names, rows)
+	save(p, 18*vg.Centimeter, path)
 }
 
 // writeCurves writes what a picture shows, as CSV beside it: x and a column for each curve.
-func writeCurves(path, x string, xs []float64, names []string, curves [][]float64) error {
+func writeCurves(path, x string, xs []float64, names []string, curves [][]float64) {
 	var b bytes.Buffer
 	b.WriteString(x + "," + strings.Join(names, ",") + "\n")
 	for i, v := range xs {
@@ -172,7 +152,7 @@ func writeCurves(path, x string, xs []float64, names []string, curves [][]float6
 		}
 		b.WriteString("\n")
 	}
-	return os.WriteFile(path, b.Bytes(), 0o644)
+	try.Check(os.WriteFile(path, b.Bytes(), 0o644))
 }
 
 func csvOf(picture string) string { return strings.TrimSuffix(picture, ".png") + ".csv" }
@@ -185,7 +165,7 @@ type errorBars struct {
 
 // drawExcess draws the excess test loss of methods with error bars.
 // What is not above zero has no place on a logarithmic axis and is left out.
-func drawExcess(eps []float64, names []string, curves, bars map[string][]float64, path string) error {
+func drawExcess(eps []float64, names []string, curves, bars map[string][]float64, path string) {
 	p := figure.New()
 	p.Title.Text = "Excess test MSE, delays of flights"
 	p.X.Label.Text, p.Y.Label.Text = "ε", "MSE above that of clean labels"
@@ -208,23 +188,18 @@ func drawExcess(eps []float64, names []string, curves, bars map[string][]float64
 		if len(xs) == 0 {
 			continue
 		}
-		if err := line(p, m, xs, ys); err != nil {
-			return err
-		}
-		b, err := plotter.NewYErrorBars(bar)
-		if err != nil {
-			return err
-		}
+		line(p, m, xs, ys)
+		b := try.Must(plotter.NewYErrorBars(bar))
 		b.Color = style(m).Color
 		p.Add(b)
 	}
 	p.Legend.Top = true
 	p.X.Max = 26 // room for the legend
-	return save(p, 20*vg.Centimeter, path)
+	save(p, 20*vg.Centimeter, path)
 }
 
 // drawQuantiles draws the distribution functions of labels.
-func drawQuantiles(qs []float64, names []string, curves [][]float64, path string) error {
+func drawQuantiles(qs []float64, names []string, curves [][]float64, path string) {
 	p := figure.New()
 	p.Title.Text = "Noisy labels, ε = 4"
 	p.X.Label.Text, p.Y.Label.Text = "minutes", "share of the labels below, %"
@@ -233,20 +208,16 @@ func drawQuantiles(qs []float64, names []string, curves [][]float64, path string
 		if m == "debiased-rr" {
 			continue // beyond the picture
 		}
-		if err := line(p, m, curves[i], qs); err != nil {
-			return err
-		}
+		line(p, m, curves[i], qs)
 	}
 	p.X.Min, p.X.Max = -150, 350
 	p.Legend.Top = false
-	if err := writeCurves(csvOf(path), "percent", qs, names, curves); err != nil {
-		return err
-	}
-	return save(p, 20*vg.Centimeter, path)
+	writeCurves(csvOf(path), "percent", qs, names, curves)
+	save(p, 20*vg.Centimeter, path)
 }
 
 // drawSteps draws the excess test loss against steps.
-func drawSteps(steps []float64, names []string, curves [][]float64, path string) error {
+func drawSteps(steps []float64, names []string, curves [][]float64, path string) {
 	p := figure.New()
 	p.Title.Text = "Stochastic gradients, delays of flights, ε = 2"
 	p.X.Label.Text, p.Y.Label.Text = "steps", "MSE above that of clean labels"
@@ -263,14 +234,10 @@ func drawSteps(steps []float64, names []string, curves [][]float64, path string)
 		if len(xs) == 0 {
 			continue
 		}
-		if err := line(p, m, xs, ys); err != nil {
-			return err
-		}
+		line(p, m, xs, ys)
 	}
 	p.X.Max = 3e5 // room for the legend
 	p.Legend.Top = true
-	if err := writeCurves(csvOf(path), "steps", steps, names, curves); err != nil {
-		return err
-	}
-	return save(p, 20*vg.Centimeter, path)
+	writeCurves(csvOf(path), "steps", steps, names, curves)
+	save(p, 20*vg.Centimeter, path)
 }

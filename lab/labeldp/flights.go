@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpaccountant/accountant/internal/random"
+	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/labeldp"
 )
 
@@ -151,7 +152,7 @@ func (s *split) prior(keep func(i int) bool) labeldp.Prior {
 			w[j]++
 		}
 	}
-	return must(labeldp.NewPrior(labels, w))
+	return try.Must(labeldp.NewPrior(labels, w))
 }
 
 // a result is what one method gives over the seeds.
@@ -171,7 +172,7 @@ var flightMethods = []string{"optimal-unbiased", "optimal-by-group", "two-point"
 	"clipped-laplace", "randomized-response", "rr-on-bins", "rp-with-prior"}
 
 // trial makes the labels of all methods private once, and fits. The budget of each is eps.
-func trial(train, test *split, solve *mat.Cholesky, clean, eps float64, src rand.Source, tell func(name string, label, excess float64, noisy []float64)) error {
+func trial(train, test *split, solve *mat.Cholesky, clean, eps float64, src rand.Source, tell func(name string, label, excess float64, noisy []float64)) {
 	ctx := context.Background()
 	labels := ints(shortest, longest)
 	counts := make([]int64, len(labels))
@@ -185,22 +186,15 @@ func trial(train, test *split, solve *mat.Cholesky, clean, eps float64, src rand
 	}
 	plan := labeldp.Plan{Labels: labels, Epsilon: eps, Floor: 1e-3}
 	opt, _, prior, _, err := plan.Design(ctx, counts, src)
-	if err != nil {
-		return err
-	}
+	try.Check(err)
 	groups, _, _, _, err := plan.DesignGroups(ctx, byGroup, src)
-	if err != nil {
-		return err
-	}
-	lap, err := labeldp.NewLaplace(labels, eps)
-	if err != nil {
-		return err
-	}
+	try.Check(err)
+	lap := try.Must(labeldp.NewLaplace(labels, eps))
 	// Methods that know no prior have all of the budget.
-	methods := map[string]labeldp.Method{"optimal-unbiased": opt, "two-point": must(labeldp.TwoPoint(labels, eps)),
-		"debiased-rr": must(labeldp.DebiasedRR(labels, eps)), "laplace": lap, "staircase": must(labeldp.NewStaircase(labels, eps)),
-		"clipped-laplace": must(lap.Clipped()), "randomized-response": must(labeldp.RandomizedResponse(labels, eps)),
-		"rr-on-bins": must(labeldp.RROnBins(prior, opt.Epsilon())), "rp-with-prior": must(labeldp.RPWithPrior(prior, opt.Epsilon(), 0))}
+	methods := map[string]labeldp.Method{"optimal-unbiased": opt, "two-point": try.Must(labeldp.TwoPoint(labels, eps)),
+		"debiased-rr": try.Must(labeldp.DebiasedRR(labels, eps)), "laplace": lap, "staircase": try.Must(labeldp.NewStaircase(labels, eps)),
+		"clipped-laplace": try.Must(lap.Clipped()), "randomized-response": try.Must(labeldp.RandomizedResponse(labels, eps)),
+		"rr-on-bins": try.Must(labeldp.RROnBins(prior, opt.Epsilon())), "rp-with-prior": try.Must(labeldp.RPWithPrior(prior, opt.Epsilon(), 0))}
 	noisy := make([]float64, len(train.y))
 	for _, name := range flightMethods {
 		loss := 0.0
@@ -211,35 +205,24 @@ func trial(train, test *split, solve *mat.Cholesky, clean, eps float64, src rand
 			}
 			if r, ok := m.(*labeldp.Randomizer); ok {
 				noisy[i] = r.Outputs()[r.SampleIndex(train.index[i], src)]
-			} else if noisy[i], err = m.Sample(y, src); err != nil {
-				return err
+			} else {
+				noisy[i] = try.Must(m.Sample(y, src))
 			}
 			loss += (noisy[i] - y) * (noisy[i] - y) / 2 / float64(len(train.y))
 		}
 		var w mat.VecDense
-		if err := solve.SolveVecTo(&w, train.moment(noisy)); err != nil {
-			return err
-		}
+		try.Check(solve.SolveVecTo(&w, train.moment(noisy)))
 		tell(name, loss, test.mse(&w)-clean, noisy)
 	}
-	return nil
 }
 
 // flightsPage writes labeldp-flights.md and its pictures.
-func flightsPage(dir, folder string, seeds int) error {
-	fs, hash, err := readFlights(folder)
-	if err != nil {
-		return err
-	}
+func flightsPage(dir, folder string, seeds int) {
+	fs, hash := try.Must2(readFlights(folder))
 	train, test := splitFlights(fs)
-	solve, err := train.solver()
-	if err != nil {
-		return err
-	}
+	solve := try.Must(train.solver())
 	var w mat.VecDense
-	if err := solve.SolveVecTo(&w, train.xy); err != nil {
-		return err
-	}
+	try.Check(solve.SolveVecTo(&w, train.xy))
 	clean := test.mse(&w)
 	mean := 0.0
 	for _, y := range test.y {
@@ -259,30 +242,25 @@ func flightsPage(dir, folder string, seeds int) error {
 	r.p("")
 	r.p("%d flights, %d to train and %d to test. The label is the delay in whole minutes, clipped to [%d, %d]: %d labels. Hour of departure and distance are public; the model is linear in indicators of the %d hours and of %d distances, %d parameters fitted by least squares. Always predicting the mean has a test MSE of %.2f, the model fitted to clean labels %.2f.",
 		len(fs), len(train.y), len(test.y), shortest, longest, longest-shortest+1, hours, stretches, parameters, test.yy/float64(len(test.y))-mean*mean, clean)
-	for _, section := range []func(*report, *split, *split, *mat.Cholesky, float64, int) error{flightLosses, flightOutputs, flightGroups, flightSGD} {
-		if err := section(r, train, test, solve, clean, seeds); err != nil {
-			return err
-		}
+	for _, section := range []func(*report, *split, *split, *mat.Cholesky, float64, int){flightLosses, flightOutputs, flightGroups, flightSGD} {
+		section(r, train, test, solve, clean, seeds)
 	}
-	return os.WriteFile(filepath.Join(dir, "labeldp-flights.md"), r.Bytes(), 0o644)
+	try.Check(os.WriteFile(filepath.Join(dir, "labeldp-flights.md"), r.Bytes(), 0o644))
 }
 
 // flightLosses is the analogue of Figures 4 and 5.
-func flightLosses(r *report, train, test *split, solve *mat.Cholesky, clean float64, seeds int) error {
+func flightLosses(r *report, train, test *split, solve *mat.Cholesky, clean float64, seeds int) {
 	budgets := []float64{0.5, 1, 2, 4, 8}
 	all := map[string][]result{}
 	for e, eps := range budgets {
 		for seed := range seeds {
-			err := trial(train, test, solve, clean, eps, random.Seeded(uint64(1000*e+seed)), func(name string, label, excess float64, _ []float64) {
+			trial(train, test, solve, clean, eps, random.Seeded(uint64(1000*e+seed)), func(name string, label, excess float64, _ []float64) {
 				if seed == 0 {
 					all[name] = append(all[name], result{})
 				}
 				c := &all[name][e]
 				c.label, c.excess = append(c.label, label), append(c.excess, excess)
 			})
-			if err != nil {
-				return err
-			}
 		}
 	}
 	r.p("\n## Noisy label loss and test loss against ε (as Figures 4 and 5)")
@@ -315,17 +293,13 @@ func flightLosses(r *report, train, test *split, solve *mat.Cholesky, clean floa
 	r.p("\n![Excess test MSE against ε](labeldp-flights.png)")
 	r.p("\n![Noisy label loss against ε](labeldp-flights-loss.png)")
 	r.p("\nThe numbers: [labeldp-flights.csv](labeldp-flights.csv).")
-	if err := os.WriteFile(filepath.Join(r.dir, "labeldp-flights.csv"), csv.Bytes(), 0o644); err != nil {
-		return err
-	}
-	if err := drawExcess(budgets, flightMethods, curves, bars, filepath.Join(r.dir, "labeldp-flights.png")); err != nil {
-		return err
-	}
-	return drawLosses("delays of flights", budgets, flightMethods, labelLoss, filepath.Join(r.dir, "labeldp-flights-loss.png"))
+	try.Check(os.WriteFile(filepath.Join(r.dir, "labeldp-flights.csv"), csv.Bytes(), 0o644))
+	drawExcess(budgets, flightMethods, curves, bars, filepath.Join(r.dir, "labeldp-flights.png"))
+	drawLosses("delays of flights", budgets, flightMethods, labelLoss, filepath.Join(r.dir, "labeldp-flights-loss.png"))
 }
 
 // flightOutputs is the analogue of Figure 3.
-func flightOutputs(r *report, train, test *split, solve *mat.Cholesky, clean float64, _ int) error {
+func flightOutputs(r *report, train, test *split, solve *mat.Cholesky, clean float64, _ int) {
 	const eps = 4
 	r.p("\n## What the noisy labels look like (as Figure 3)")
 	r.p("")
@@ -363,7 +337,7 @@ func flightOutputs(r *report, train, test *split, solve *mat.Cholesky, clean flo
 		rows = append(rows, append(row, fmt.Sprintf("%.4g", mse), many))
 	}
 	add("clean labels", curves[0], 0, longest-shortest+1)
-	err := trial(train, test, solve, clean, eps, random.Seeded(3), func(name string, label, _ float64, noisy []float64) {
+	trial(train, test, solve, clean, eps, random.Seeded(3), func(name string, label, _ float64, noisy []float64) {
 		c := quantiles(noisy)
 		names, curves = append(names, name), append(curves, c)
 		distinct := map[float64]bool{}
@@ -372,18 +346,15 @@ func flightOutputs(r *report, train, test *split, solve *mat.Cholesky, clean flo
 		}
 		add(name, c, 2*label, len(distinct))
 	})
-	if err != nil {
-		return err
-	}
 	r.table(head, rows)
 	r.p("RR-on-bins has few values, near the middle of the labels; the outputs of the optimum lie on both sides of them, most near the label.")
 	r.p("\n![Quantiles of noisy labels](labeldp-flights-outputs.png)")
-	return drawQuantiles(qs, names, curves, filepath.Join(r.dir, "labeldp-flights-outputs.png"))
+	drawQuantiles(qs, names, curves, filepath.Join(r.dir, "labeldp-flights-outputs.png"))
 }
 
 // flightGroups shows what a prior for each group gains where priors are known, and where
 // they are estimated.
-func flightGroups(r *report, train, _ *split, _ *mat.Cholesky, _ float64, seeds int) error {
+func flightGroups(r *report, train, _ *split, _ *mat.Cholesky, _ float64, seeds int) {
 	ctx := context.Background()
 	r.p("\n## A prior for each group")
 	r.p("")
@@ -414,24 +385,16 @@ func flightGroups(r *report, train, _ *split, _ *mat.Cholesky, _ float64, seeds 
 			priors := make([]labeldp.Prior, g.count)
 			for k := range priors {
 				priors[k] = train.prior(func(i int) bool { return g.of(i) == k })
-				_, cert, err := labeldp.OptimalUnbiased(ctx, priors[k], eps)
-				if err != nil {
-					return err
-				}
+				_, cert := try.Must2(labeldp.OptimalUnbiased(ctx, priors[k], eps))
 				known += sizes[k] / float64(len(train.y)) * cert.Primal
 			}
 			estimated := 0.0
 			for seed := range min(seeds, 3) {
 				plan := labeldp.Plan{Labels: ints(shortest, longest), Epsilon: eps, Floor: 1e-3}
 				rs, _, _, _, err := plan.DesignGroups(ctx, counts, random.Seeded(uint64(77+seed)))
-				if err != nil {
-					return err
-				}
+				try.Check(err)
 				for k, m := range rs {
-					loss, err := labeldp.HalfLoss(m, priors[k])
-					if err != nil {
-						return err
-					}
+					loss := try.Must(labeldp.HalfLoss(m, priors[k]))
 					estimated += sizes[k] / float64(len(train.y)) * loss / float64(min(seeds, 3))
 				}
 			}
@@ -441,11 +404,11 @@ func flightGroups(r *report, train, _ *split, _ *mat.Cholesky, _ float64, seeds 
 	}
 	r.table([]string{"groups", "ε = 1: known", "estimated", "ε = 4: known", "estimated"}, rows)
 	r.p("With known priors groups never lose, because the least loss is concave in the prior. Estimating them takes √(kG/n) of ε for G groups, which is more than these groups gain: delays at different hours are too much alike.")
-	return synthetic(r)
+	synthetic(r)
 }
 
 // synthetic is what groups gain where their labels do differ.
-func synthetic(r *report) error {
+func synthetic(r *report) {
 	r.p("")
 	r.p("Where labels do differ, groups gain. Three groups of equal size, labels 0 to 60, their mass proportional to e^{−|y − c|/3} around c = 10, 30 and 50; known priors:")
 	labels := ints(0, 60)
@@ -456,7 +419,7 @@ func synthetic(r *report) error {
 		for i, y := range labels {
 			w[i] = math.Exp(-math.Abs(y-c) / 3)
 		}
-		p := must(labeldp.NewPrior(labels, w))
+		p := try.Must(labeldp.NewPrior(labels, w))
 		for i, x := range p.Probs() {
 			all[i] += x
 		}
@@ -464,20 +427,13 @@ func synthetic(r *report) error {
 	}
 	var rows [][]string
 	for _, eps := range []float64{1, 2, 4, 6} {
-		_, one, err := labeldp.OptimalUnbiased(context.Background(), must(labeldp.NewPrior(labels, all)), eps)
-		if err != nil {
-			return err
-		}
+		_, one := try.Must2(labeldp.OptimalUnbiased(context.Background(), try.Must(labeldp.NewPrior(labels, all)), eps))
 		sum := 0.0
 		for _, p := range priors {
-			_, c, err := labeldp.OptimalUnbiased(context.Background(), p, eps)
-			if err != nil {
-				return err
-			}
+			_, c := try.Must2(labeldp.OptimalUnbiased(context.Background(), p, eps))
 			sum += c.Primal / float64(len(priors))
 		}
 		rows = append(rows, []string{fmt.Sprint(eps), num(one.Primal), num(sum), fmt.Sprintf("%.0f %%", 100*(1-sum/one.Primal))})
 	}
 	r.table([]string{"ε", "one prior", "one for each group", "gain"}, rows)
-	return nil
 }

@@ -27,6 +27,7 @@ import (
 	"strings"
 
 	"github.com/dpaccountant/accountant/lab/plots"
+	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/labeldp"
 )
 
@@ -36,15 +37,13 @@ func main() {
 	seeds := flag.Int("seeds", 10, "runs of every method with -data, at least 2")
 	flag.Parse()
 	log.SetFlags(0)
-	var err error
-	if *data == "" {
-		err = run(out())
-	} else {
-		err = flightsPage(out(), *data, max(*seeds, 2))
-	}
-	if err != nil {
-		log.Fatal(err)
-	}
+	try.Main(func() {
+		if *data == "" {
+			run(out())
+		} else {
+			flightsPage(out(), *data, max(*seeds, 2))
+		}
+	})
 }
 
 // A report collects the page and its pictures.
@@ -68,14 +67,14 @@ func (r *report) table(head []string, rows [][]string) {
 // sections are the page, in order.
 var sections = []struct {
 	name  string
-	write func(*report) error
+	write func(*report)
 }{
 	{"table one", tableOne}, {"figure two", figureTwo}, {"mesh size", meshSize}, {"losses", lossCurves}, {"bias", biasCurves}, {"bias limit", biasLimit},
 	{"thresholds", thresholds}, {"privacy", privacy}, {"regression", regression}, {"missing", missing},
 }
 
 // run writes the page and its pictures, without the sections that are left out.
-func run(dir string, without ...string) error {
+func run(dir string, without ...string) {
 	r := &report{dir: dir}
 	r.p("# Optimal unbiased label randomizers")
 	r.p("")
@@ -87,11 +86,9 @@ func run(dir string, without ...string) error {
 		if slices.Contains(without, section.name) {
 			continue
 		}
-		if err := section.write(r); err != nil {
-			return err
-		}
+		section.write(r)
 	}
-	return os.WriteFile(filepath.Join(dir, "labeldp.md"), r.Bytes(), 0o644)
+	try.Check(os.WriteFile(filepath.Join(dir, "labeldp.md"), r.Bytes(), 0o644))
 }
 
 func num(x float64) string { return fmt.Sprintf("%.6g", x) }
@@ -104,19 +101,13 @@ func ints(a, b int) []float64 {
 	return v
 }
 
-// must is for inputs written in this program.
-func must[T any](x T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return x
-}
-
 // The priors.
-func priorA() labeldp.Prior { return must(labeldp.NewPrior(ints(0, 2), []float64{0.6, 0.25, 0.15})) }
-func priorB() labeldp.Prior { return must(labeldp.NewPrior(ints(0, 4), nil)) }
+func priorA() labeldp.Prior {
+	return try.Must(labeldp.NewPrior(ints(0, 2), []float64{0.6, 0.25, 0.15}))
+}
+func priorB() labeldp.Prior { return try.Must(labeldp.NewPrior(ints(0, 4), nil)) }
 func priorC() labeldp.Prior {
-	return must(labeldp.NewPrior([]float64{1, 2, 5, 10}, []float64{0.4, 0.3, 0.2, 0.1}))
+	return try.Must(labeldp.NewPrior([]float64{1, 2, 5, 10}, []float64{0.4, 0.3, 0.2, 0.1}))
 }
 
 // half52 stands for weeks worked: half of the mass on 52, the rest uniform.
@@ -126,7 +117,7 @@ func half52() labeldp.Prior {
 		w[i] = 1
 	}
 	w[51] = 51
-	return must(labeldp.NewPrior(ints(1, 52), w))
+	return try.Must(labeldp.NewPrior(ints(1, 52), w))
 }
 
 // sales100 stands for sales amounts: {0, …, 100}, exponentially decreasing.
@@ -135,19 +126,13 @@ func sales100() labeldp.Prior {
 	for i := range w {
 		w[i] = math.Exp(-float64(i) / 10)
 	}
-	return must(labeldp.NewPrior(ints(0, 100), w))
+	return try.Must(labeldp.NewPrior(ints(0, 100), w))
 }
 
-func tableOne(r *report) error {
+func tableOne(r *report) {
 	joint := [2][3]float64{{0.35, 0.10, 0.05}, {0.25, 0.15, 0.10}}
-	bins, err := labeldp.RROnBins(priorA(), 0.5)
-	if err != nil {
-		return err
-	}
-	opt, _, err := labeldp.OptimalUnbiased(context.Background(), priorA(), 0.5)
-	if err != nil {
-		return err
-	}
+	bins := try.Must(labeldp.RROnBins(priorA(), 0.5))
+	opt, _ := try.Must2(labeldp.OptimalUnbiased(context.Background(), priorA(), 0.5))
 	r.p("\n## Table 1 and its example: bias bends the best predictor")
 	r.p("")
 	r.p("Features {a, b}, labels {0, 1, 2}, P(a, ·) = (0.35, 0.10, 0.05), P(b, ·) = (0.25, 0.15, 0.10), ε = 0.5. RR-on-bins sends 0 to %s and 1, 2 to %s (the paper: 0.396, 0.720).", num(bins.Outputs()[0]), num(bins.Outputs()[1]))
@@ -160,9 +145,7 @@ func tableOne(r *report) error {
 			for y, p := range joint[x] {
 				bias := 0.0
 				if m != nil {
-					if bias, _, err = m.Moments(float64(y)); err != nil {
-						return err
-					}
+					bias, _ = try.Must2(m.Moments(float64(y)))
 				}
 				mass += p
 				f[x] += p * (float64(y) + bias)
@@ -180,14 +163,10 @@ func tableOne(r *report) error {
 	}
 	r.table([]string{"labels", "best predictor at a", "at b", "its half-loss on true labels"}, rows)
 	r.p("The paper prints the losses 2.625 and 2.726 for the first and last row: ten times too large.")
-	return nil
 }
 
-func figureTwo(r *report) error {
-	opt, cert, err := labeldp.OptimalUnbiased(context.Background(), priorA(), 0.5)
-	if err != nil {
-		return err
-	}
+func figureTwo(r *report) {
+	opt, cert := try.Must2(labeldp.OptimalUnbiased(context.Background(), priorA(), 0.5))
 	r.p("\n## Figure 2: the optimal law")
 	r.p("")
 	r.p("Prior (0.6, 0.25, 0.15) on {0, 1, 2}, ε = 0.5. The paper shows a solution on an unspecified fine grid; without a grid there are %d outputs, half-loss %.10g, certified to a relative %.0e.", len(opt.Outputs()), cert.Primal, math.Pow(10, math.Ceil(math.Log10(cert.RelGap))))
@@ -209,17 +188,12 @@ func figureTwo(r *report) error {
 	r.p("For 52 labels (uniform, ε = 1) the same staircases appear: each column of discs takes two sizes, with the larger ones on an interval of labels that moves up with the output.")
 	r.p("")
 	r.p("![Output law for 52 labels](labeldp-law52.png)")
-	if err := drawLaw(opt, filepath.Join(r.dir, "labeldp-law.png")); err != nil {
-		return err
-	}
-	u52, _, err := labeldp.OptimalUnbiased(context.Background(), must(labeldp.NewPrior(ints(1, 52), nil)), 1)
-	if err != nil {
-		return err
-	}
-	return drawLaw(u52, filepath.Join(r.dir, "labeldp-law52.png"))
+	drawLaw(opt, filepath.Join(r.dir, "labeldp-law.png"))
+	u52, _ := try.Must2(labeldp.OptimalUnbiased(context.Background(), try.Must(labeldp.NewPrior(ints(1, 52), nil)), 1))
+	drawLaw(u52, filepath.Join(r.dir, "labeldp-law52.png"))
 }
 
-func meshSize(r *report) error {
+func meshSize(r *report) {
 	const eps = 0.998
 	r.p("\n## Mesh size (the table of Appendix G.3)")
 	r.p("")
@@ -228,40 +202,24 @@ func meshSize(r *report) error {
 	for _, c := range []struct {
 		name string
 		p    labeldp.Prior
-	}{{"uniform on 1..52", must(labeldp.NewPrior(ints(1, 52), nil))}, {"half of the mass on 52", half52()}} {
+	}{{"uniform on 1..52", try.Must(labeldp.NewPrior(ints(1, 52), nil))}, {"half of the mass on 52", half52()}} {
 		row := []string{c.name}
-		bins, err := labeldp.RROnBins(c.p, eps)
-		if err != nil {
-			return err
-		}
-		loss, err := labeldp.HalfLoss(bins, c.p)
-		if err != nil {
-			return err
-		}
+		bins := try.Must(labeldp.RROnBins(c.p, eps))
+		loss := try.Must(labeldp.HalfLoss(bins, c.p))
 		row = append(row, fmt.Sprintf("%.2f", loss))
 		for _, n := range []int{52, 416, 1664} {
-			grid, err := labeldp.FeasibleGrid(c.p.Labels(), eps, n)
-			if err != nil {
-				return err
-			}
-			_, cert, err := labeldp.OptimalUnbiasedGrid(context.Background(), c.p, eps, grid)
-			if err != nil {
-				return err
-			}
+			grid := try.Must(labeldp.FeasibleGrid(c.p.Labels(), eps, n))
+			_, cert := try.Must2(labeldp.OptimalUnbiasedGrid(context.Background(), c.p, eps, grid))
 			row = append(row, fmt.Sprintf("%.4f", cert.Primal))
 		}
-		_, cert, err := labeldp.OptimalUnbiased(context.Background(), c.p, eps)
-		if err != nil {
-			return err
-		}
+		_, cert := try.Must2(labeldp.OptimalUnbiased(context.Background(), c.p, eps))
 		rows = append(rows, append(row, fmt.Sprintf("%.4f", cert.Primal)))
 	}
 	r.table([]string{"prior", "RR-on-bins", "n = 52", "n = 416", "n = 1664", "grid-free"}, rows)
 	r.p("Speed is measured by `go test -bench . ./labeldp`.")
-	return nil
 }
 
-func lossCurves(r *report) error {
+func lossCurves(r *report) {
 	r.p("\n## Noisy label loss against ε (as Figures 4 and 5, on synthetic priors)")
 	r.p("")
 	r.p("Two priors: *weeks*, labels 1..52 with half of the mass on 52; *sales*, labels 0..100 with mass proportional to e^{−y/10}. Solid lines are unbiased, dashed ones biased; discrete noise lies on top of the continuous and is in the tables only.")
@@ -276,15 +234,9 @@ func lossCurves(r *report) error {
 		curves := map[string][]float64{}
 		var order []string
 		for i, e := range eps {
-			ms, _, err := labeldp.Methods(context.Background(), c.p, e)
-			if err != nil {
-				return err
-			}
+			ms, _ := try.Must2(labeldp.Methods(context.Background(), c.p, e))
 			for _, m := range ms {
-				loss, err := labeldp.HalfLoss(m, c.p)
-				if err != nil {
-					return err
-				}
+				loss := try.Must(labeldp.HalfLoss(m, c.p))
 				if i == 0 {
 					order = append(order, m.Name())
 				}
@@ -292,9 +244,7 @@ func lossCurves(r *report) error {
 			}
 		}
 		file := "labeldp-loss-" + c.name + ".png"
-		if err := drawLosses(c.name, eps, order, curves, filepath.Join(r.dir, file)); err != nil {
-			return err
-		}
+		drawLosses(c.name, eps, order, curves, filepath.Join(r.dir, file))
 		r.p("\n![Loss against ε, %s](%s)", c.name, file)
 		at := []int{0, 4, 7, 10, 13}
 		head := []string{"half-loss, " + c.name}
@@ -312,34 +262,21 @@ func lossCurves(r *report) error {
 		r.table(head, rows)
 	}
 	r.p("For small ε the optimum is close to the two-point mechanism, and has half the loss of Laplace noise; for large ε it approaches debiased randomized response, and reaches it at a finite ε (below).")
-	return nil
 }
 
-func biasCurves(r *report) error {
+func biasCurves(r *report) {
 	const eps = 2
 	p := half52()
-	lap, err := labeldp.NewLaplace(p.Labels(), eps)
-	if err != nil {
-		return err
-	}
-	clip, err := lap.Clipped()
-	if err != nil {
-		return err
-	}
-	opt, _, err := labeldp.OptimalUnbiased(context.Background(), p, eps)
-	if err != nil {
-		return err
-	}
-	ms := []labeldp.Method{opt, clip, must(labeldp.RandomizedResponse(p.Labels(), eps)), must(labeldp.RROnBins(p, eps))}
+	lap := try.Must(labeldp.NewLaplace(p.Labels(), eps))
+	clip := try.Must(lap.Clipped())
+	opt, _ := try.Must2(labeldp.OptimalUnbiased(context.Background(), p, eps))
+	ms := []labeldp.Method{opt, clip, try.Must(labeldp.RandomizedResponse(p.Labels(), eps)), try.Must(labeldp.RROnBins(p, eps))}
 	var names []string
 	var curves [][]float64
 	for _, m := range ms {
 		var c []float64
 		for _, y := range p.Labels() {
-			b, _, err := m.Moments(y)
-			if err != nil {
-				return err
-			}
+			b, _ := try.Must2(m.Moments(y))
 			c = append(c, b)
 		}
 		names, curves = append(names, m.Name()), append(curves, c)
@@ -348,10 +285,10 @@ func biasCurves(r *report) error {
 	r.p("")
 	r.p("E[ŷ] − y for each label of *weeks* at ε = %v. The loss of the biased methods is small because they pull every label to the middle of the prior.", eps)
 	r.p("\n![Bias per label](labeldp-bias.png)")
-	return drawBias(p.Labels(), names, curves, filepath.Join(r.dir, "labeldp-bias.png"))
+	drawBias(p.Labels(), names, curves, filepath.Join(r.dir, "labeldp-bias.png"))
 }
 
-func biasLimit(r *report) error {
+func biasLimit(r *report) {
 	p := priorA()
 	betas := []float64{0, 0.05, 0.1, 0.25, 0.5, 1, math.Inf(1)}
 	head := []string{"ε \\ β"}
@@ -360,16 +297,10 @@ func biasLimit(r *report) error {
 	}
 	var rows [][]string
 	for _, eps := range []float64{0.5, 1, 2} {
-		grid, err := labeldp.FeasibleGrid(p.Labels(), eps, 65)
-		if err != nil {
-			return err
-		}
+		grid := try.Must(labeldp.FeasibleGrid(p.Labels(), eps, 65))
 		row := []string{fmt.Sprint(eps)}
 		for _, b := range betas {
-			_, cert, err := labeldp.BiasLimited(context.Background(), p, eps, b, grid)
-			if err != nil {
-				return err
-			}
+			_, cert := try.Must2(labeldp.BiasLimited(context.Background(), p, eps, b, grid))
 			row = append(row, num(cert.Primal))
 		}
 		rows = append(rows, row)
@@ -378,10 +309,9 @@ func biasLimit(r *report) error {
 	r.p("")
 	r.p("The paper leaves open what a soft constraint would give. Half-loss of the best randomizer with |E[ŷ] − y| ≤ β for every label, prior (0.6, 0.25, 0.15) on {0, 1, 2}, 65 outputs between those of debiased randomized response:")
 	r.table(head, rows)
-	return nil
 }
 
-func thresholds(r *report) error {
+func thresholds(r *report) {
 	r.p("\n## Where debiased randomized response is optimal")
 	r.p("")
 	r.p("The paper observes that the optimum approaches debiased randomized response for large ε. It is equal to it above a finite ε, found here by bisection on the dual certificate.")
@@ -390,42 +320,26 @@ func thresholds(r *report) error {
 		name string
 		p    labeldp.Prior
 	}{
-		{"(0.6, 0.25, 0.15) on {0, 1, 2}", priorA()}, {"uniform on {0, 1, 2}", must(labeldp.NewPrior(ints(0, 2), nil))},
+		{"(0.6, 0.25, 0.15) on {0, 1, 2}", priorA()}, {"uniform on {0, 1, 2}", try.Must(labeldp.NewPrior(ints(0, 2), nil))},
 		{"uniform on {0, …, 4}", priorB()}, {"(0.4, 0.3, 0.2, 0.1) on {1, 2, 5, 10}", priorC()},
-		{"uniform on {0, …, 9}", must(labeldp.NewPrior(ints(0, 9), nil))},
+		{"uniform on {0, …, 9}", try.Must(labeldp.NewPrior(ints(0, 9), nil))},
 	} {
-		excess := func(eps float64) (float64, error) {
-			_, cert, err := labeldp.OptimalUnbiased(context.Background(), c.p, eps)
-			if err != nil {
-				return 0, err
-			}
-			if cert.Iterations == 0 {
-				return 0, nil // the certificate of debiased randomized response held
-			}
-			return 1, nil
-		}
 		lo, hi := 0.5, 8.0
 		for hi-lo > 1e-9 {
 			mid := (lo + hi) / 2
-			e, err := excess(mid)
-			if err != nil {
-				return err
-			}
-			if e > 0 {
+			if _, cert := try.Must2(labeldp.OptimalUnbiased(context.Background(), c.p, mid)); cert.Iterations > 0 {
 				lo = mid
 			} else {
-				hi = mid
+				hi = mid // the certificate of debiased randomized response held
 			}
 		}
 		rows = append(rows, []string{c.name, fmt.Sprintf("%.6f", hi)})
 	}
 	r.table([]string{"prior", "optimal from ε ="}, rows)
-	return nil
 }
 
-func missing(r *report) error {
+func missing(r *report) {
 	r.p("\n## What is not here")
 	r.p("")
 	r.p("The data of the paper: Criteo Sponsored Search Conversion (15,995,634 rows, Figures 3 and 4), US Census 1940 (131,903,909 rows, Figure 5 (a) and the values of the mesh table) and a proprietary data set of conversion counts under Poisson loss (Figure 5 (b)). The values of these figures are plotted in the paper without numbers. What Figures 3 to 5 and Appendix D show is shown on delays of flights: [labeldp-flights.md](labeldp-flights.md).")
-	return nil
 }

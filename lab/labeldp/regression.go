@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpaccountant/accountant/internal/random"
+	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/labeldp"
 	"github.com/dpaccountant/accountant/profiles"
 )
@@ -35,7 +36,7 @@ func features(rows int, rng *rand.Rand) (x, y []float64) {
 }
 
 // fit returns the least-squares cubic.
-func fit(x, y []float64) ([4]float64, error) {
+func fit(x, y []float64) [4]float64 {
 	var a [16]float64
 	var b [4]float64
 	for i, u := range x {
@@ -48,28 +49,25 @@ func fit(x, y []float64) ([4]float64, error) {
 		}
 	}
 	var w mat.VecDense
-	if err := w.SolveVec(mat.NewDense(4, 4, a[:]), mat.NewVecDense(4, b[:])); err != nil {
-		return b, err
-	}
-	return [4]float64{w.AtVec(0), w.AtVec(1), w.AtVec(2), w.AtVec(3)}, nil
+	try.Check(w.SolveVec(mat.NewDense(4, 4, a[:]), mat.NewVecDense(4, b[:])))
+	return [4]float64{w.AtVec(0), w.AtVec(1), w.AtVec(2), w.AtVec(3)}
 }
 
 func value(w [4]float64, u float64) float64 { return w[0] + u*(w[1]+u*(w[2]+u*w[3])) }
 
 // regression writes its section of the page.
-func regression(r *report) error { return regressions(r, []float64{0.5, 1, 2, 4}, seeds) }
+func regression(r *report) {
+	regressions(r, []float64{0.5, 1, 2, 4}, seeds)
+}
 
 // regressions are those of some budgets, the same whichever others there are, and seeds. It is long
 // because it is read from top to bottom, as the section is.
-func regressions(r *report, budgets []float64, seeds int) error {
+func regressions(r *report, budgets []float64, seeds int) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	x, y := features(trainRows, rng)
 	testX, testY := features(testRows, rng)
 	labels := ints(0, 20)
-	counts, index, err := labeldp.Count(labels, y)
-	if err != nil {
-		return err
-	}
+	counts, index := try.Must2(labeldp.Count(labels, y))
 	test := func(w [4]float64) float64 {
 		s := 0.0
 		for i, u := range testX {
@@ -78,10 +76,7 @@ func regressions(r *report, budgets []float64, seeds int) error {
 		}
 		return s
 	}
-	clean, err := fit(x, y)
-	if err != nil {
-		return err
-	}
+	clean := fit(x, y)
 	r.p("\n## A synthetic regression")
 	r.p("")
 	r.p("%d examples, x uniform on [0, 1], label round(2 + 16x + 3N) clamped to {0, …, 20}; a cubic fitted by least squares, tested on %d clean examples. With clean labels its mean squared error is %.4f. The whole pipeline runs: a private prior with ε₁ = √(21/%d) = %.4f, the rest for the labels; methods that need no prior get all of ε. Noisy label loss, and by how much the test loss exceeds that of clean labels: mean over %d runs, with the standard error of the latter.", trainRows, testRows, test(clean), trainRows, math.Sqrt(21.0/trainRows), seeds)
@@ -91,24 +86,12 @@ func regressions(r *report, budgets []float64, seeds int) error {
 	drawn := map[string][]float64{}
 	noisy := make([]float64, trainRows)
 	for e, eps := range budgets {
-		eps1, eps2, err := labeldp.SplitBudget(eps, len(labels), trainRows)
-		if err != nil {
-			return err
-		}
+		eps1, eps2 := try.Must2(labeldp.SplitBudget(eps, len(labels), trainRows))
 		for seed := range seeds {
 			src := random.Seeded(uint64(100*math.Log2(2*eps)) + uint64(seed))
-			prior, err := labeldp.EstimatePrior(labels, counts, eps1, 1e-3, src)
-			if err != nil {
-				return err
-			}
-			withPrior, _, err := labeldp.Methods(context.Background(), prior, eps2)
-			if err != nil {
-				return err
-			}
-			without, _, err := labeldp.Methods(context.Background(), prior, eps)
-			if err != nil {
-				return err
-			}
+			prior := try.Must(labeldp.EstimatePrior(labels, counts, eps1, 1e-3, src))
+			withPrior, _ := try.Must2(labeldp.Methods(context.Background(), prior, eps2))
+			without, _ := try.Must2(labeldp.Methods(context.Background(), prior, eps))
 			for i, m := range without {
 				name := m.Name()
 				if name == "optimal-unbiased" || name == "rr-on-bins" {
@@ -118,15 +101,12 @@ func regressions(r *report, budgets []float64, seeds int) error {
 				for j, v := range y {
 					if f, ok := m.(*labeldp.Randomizer); ok {
 						noisy[j] = f.Outputs()[f.SampleIndex(index[j], src)]
-					} else if noisy[j], err = m.Sample(v, src); err != nil {
-						return err
+					} else {
+						noisy[j] = try.Must(m.Sample(v, src))
 					}
 					loss += (noisy[j] - v) * (noisy[j] - v) / 2 / trainRows
 				}
-				w, err := fit(x, noisy)
-				if err != nil {
-					return err
-				}
+				w := fit(x, noisy)
 				if len(cells[name]) == 0 {
 					order = append(order, name)
 				}
@@ -167,11 +147,11 @@ func regressions(r *report, budgets []float64, seeds int) error {
 	for b := range truth {
 		truth[b] = value(clean, float64(b)/bins)
 	}
-	return drawRegression(truth, drawn, filepath.Join(r.dir, "labeldp-regression.png"))
+	drawRegression(truth, drawn, filepath.Join(r.dir, "labeldp-regression.png"))
 }
 
 // privacy shows the three-atom profile, and what the pipeline costs.
-func privacy(r *report) error {
+func privacy(r *report) {
 	r.p("\n## Privacy of one label")
 	r.p("")
 	r.p("The optimum has three privacy losses: +ε, 0 and −ε, with probabilities τe^ε, the rest, and τ. Random response over k labels has τ = 1/(e^ε + k − 1), so that more labels cost less at the same ε; the optimum uses nearly all of its budget, ρ = τ(1 + e^ε) ≤ 1 being the share of binary randomized response in it.")
@@ -181,19 +161,10 @@ func privacy(r *report) error {
 		p    labeldp.Prior
 	}{{"(0.6, 0.25, 0.15) on {0, 1, 2}", priorA()}, {"uniform on {0, …, 4}", priorB()}, {"weeks", half52()}, {"sales", sales100()}} {
 		for _, eps := range []float64{0.5, 1, 2, 4} {
-			m, _, err := labeldp.OptimalUnbiased(context.Background(), c.p, eps)
-			if err != nil {
-				return err
-			}
-			rr, err := labeldp.DebiasedRR(c.p.Labels(), eps)
-			if err != nil {
-				return err
-			}
+			m, _ := try.Must2(labeldp.OptimalUnbiased(context.Background(), c.p, eps))
+			rr := try.Must(labeldp.DebiasedRR(c.p.Labels(), eps))
 			row := []string{c.name, fmt.Sprint(eps), num(m.Tau()), num(m.Tau() * (1 + math.Exp(eps))), num(rr.Tau() * (1 + math.Exp(eps)))}
-			pair, err := m.Pair(profiles.Substitute)
-			if err != nil {
-				return err
-			}
+			pair := try.Must(m.Pair(profiles.Substitute))
 			for _, e := range []float64{0, 0.5} {
 				d, _ := profiles.LogDelta(pair, e*eps)
 				row = append(row, num(math.Exp(d)))
@@ -202,5 +173,4 @@ func privacy(r *report) error {
 		}
 	}
 	r.table([]string{"prior", "ε", "τ", "ρ", "ρ of debiased RR", "δ(0)", "δ(ε/2)"}, rows)
-	return nil
 }

@@ -13,25 +13,20 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
 // adultPage writes the page: Table 8 as the paper ran it, then without the label, then
 // what the paper's second version does.
-func adultPage(r *report) error {
+func adultPage(r *report) {
 	steps, seeds := 1000, r.pick(40, 2)
 	budgets := incomeBudgets
 	if r.quick {
 		budgets = budgets[:1]
 	}
-	data, err := openAdult(r.adult)
-	if err != nil {
-		return err
-	}
-	runs, err := logisticRuns(context.Background(), steps, budgets)
-	if err != nil {
-		return err
-	}
+	data := try.Must(openAdult(r.adult))
+	runs := logisticRuns(context.Background(), steps, budgets)
 	trainLogistic(runs, data, seeds, steps)
 	r.printf("# MUST: logistic regression on the Adult data (Table 8, Figure S4)\n\nExperiment 3 of Zhao and Liu, arXiv:2312.13389; the other tables and figures are in [must.md](must.md). This page is written by\n\n    go run ./lab/must -pages must-adult -adult adult_processed2.csv -out docs/experiments\n\n")
 	if data.real {
@@ -46,19 +41,15 @@ func adultPage(r *report) error {
 	positive /= float64(len(data.y) - data.train())
 	r.printf("The first three quarters of the rows (%d) are for training and the others for tests, as in the paper: an intercept and 13 columns, each divided by its maximum. b = 500, m = 300, C = 3, %d steps from β = 1. To answer 0 for all has accuracy %.3f. Each row is %d runs that differ in batches and noise only: mean (standard deviation of one run). "+
 		"A test set of %d rows adds a standard error of %.4f to an accuracy of 0.8, the same for all rows.\n\n", data.train(), steps, 1-positive, seeds, len(data.y)-data.train(), math.Sqrt(0.8*0.2/float64(len(data.y)-data.train())))
-	if err := r.asPrinted(runs); err != nil {
-		return err
-	}
+	r.asPrinted(runs)
 	r.withoutLabel(runs)
-	if err := r.figureS4(runs, budgets, steps); err != nil {
-		return err
-	}
-	return r.version2()
+	r.figureS4(runs, budgets, steps)
+	r.version2()
 }
 
 // asPrinted writes Table 8 with the label among the features, and what of its order is
 // seed noise.
-func (r *report) asPrinted(runs []logisticRun) error {
+func (r *report) asPrinted(runs []logisticRun) {
 	r.printf("## Table 8 as printed: the label among the features\n\nThe authors' first program removes column 23 of a table of 14 columns, so that the label stays among the features; that, not the sampling, is where an accuracy of 0.98 comes from. Learning rate 0.01, ε' = 0.0005 per step, noise by the paper's formula with sensitivity C/n. " +
 		"Its branch for MUST.WW calls the sampler of MUST.OW: the last row repeats that.\n\n| scheme | σm | in Table 8 | accuracy | sensitivity | specificity | PPV | NPV | in Table 8 | printed accuracy off by | δ(2) certified | in Table 8 |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	var five []*logisticRun
@@ -74,10 +65,7 @@ func (r *report) asPrinted(runs []logisticRun) error {
 			if run.name == "Poisson" {
 				rel = profiles.AddRemove
 			}
-			iv, _, err := table8Delta(context.Background(), run.scheme, rel)
-			if err != nil {
-				return err
-			}
+			iv, _ := try.Must2(table8Delta(context.Background(), run.scheme, rel))
 			delta = fmt.Sprintf("[%s, %s]", below(iv.Lower), above(iv.Upper))
 		}
 		if run.noise > 0 && run.name != "MUST.WW" {
@@ -114,7 +102,6 @@ func (r *report) asPrinted(runs []logisticRun) error {
 	r.printf("\n**The order of the paper's rows is seed noise.** It rests on one run of each. One run has a standard deviation of %.4f in accuracy; the five private rows of Table 8 span %.3f, and five such runs with one seed each span %.4f on average here. In %d rounds of one run each the highest accuracy went to: %s. "+
 		"The printed row of MUST.WW is one of MUST.OW with %.1f %% less noise.\n\n", sd, slices.Max(printed)-slices.Min(printed), mean, n, strings.Join(first, ", "), 100*(1-five[4].noise/five[3].noise))
 	r.printf("δ(2) is for all 1000 steps, add-remove for Poisson and substitution for the others, as in the paper; its program read σm as the noise multiplier, as if C were 1, and composed pairs that do not dominate ([Algorithm 1 on this column](must.md)). There is no privacy worth the name here but for Poisson.\n\n")
-	return nil
 }
 
 // withoutLabel writes the table of what the features alone give.
@@ -152,7 +139,7 @@ func (r *report) withoutLabel(runs []logisticRun) {
 }
 
 // figureS4 draws the training losses and the test loss over the privacy.
-func (r *report) figureS4(runs []logisticRun, budgets []float64, steps int) error {
+func (r *report) figureS4(runs []logisticRun, budgets []float64, steps int) {
 	axis := func(title string, top float64) *chart {
 		p := panel(title, "iteration", "training loss (cross-entropy)")
 		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, float64(steps), 0, top
@@ -181,32 +168,27 @@ func (r *report) figureS4(runs []logisticRun, budgets []float64, steps int) erro
 				}
 			}
 		}
-		if err := right.bars(name, styles[name], x, mean, sd); err != nil {
-			return err
-		}
+		right.bars(name, styles[name], x, mean, sd)
 	}
 	for k := range runs {
 		if run := &runs[k]; run.setting == rates && (run.rate == 0.01 || run.rate == 1) {
 			map[float64]*chart{0.01: left, 1: middle}[run.rate].line("no noise, without the label", styles["no noise"].line(), run.losses)
 		}
 	}
-	return r.figure("must-figureS4.png", "Left: the paper's Figure S4, training loss of its own runs with the label among the features (grey: without the label and without noise); the noise is too small to tell the schemes apart. Middle and right, not in the paper: without the label, at equal proved privacy of all steps together (WOR and WR without the recursion, which would save them another 3 to 9 % of noise); right, the loss on test rows, mean and standard deviation of one run.",
+	r.figure("must-figureS4.png", "Left: the paper's Figure S4, training loss of its own runs with the label among the features (grey: without the label and without noise); the noise is too small to tell the schemes apart. Middle and right, not in the paper: without the label, at equal proved privacy of all steps together (WOR and WR without the recursion, which would save them another 3 to 9 % of noise); right, the loss on test rows, mean and standard deviation of one run.",
 		schemeEntries(append([]string{"no noise"}, names...)...), [][]*chart{{left, middle, right}}, 8*vg.Centimeter)
 }
 
 // version2 says what the second version of the paper does, and what 15 steps of its
 // program cost.
-func (r *report) version2() error {
+func (r *report) version2() {
 	const n, m, clip, steps = incomeN, 100, 1.5, 15
 	eps := baseEpsilon(1e-5, float64(m)/n)
 	// θ with δ_Gauss(θ; ε) = 1/n, as uniroot finds it there.
 	lo, hi := 1e-9, 10.
 	for range 200 {
 		mid := math.Sqrt(lo * hi)
-		g, err := profiles.NewGaussian(1 / mid)
-		if err != nil {
-			return err
-		}
+		g := try.Must(profiles.NewGaussian(1 / mid))
 		if d, _ := profiles.LogDelta(g, eps); d > -xmath.Log(n) {
 			hi = mid
 		} else {
@@ -215,14 +197,8 @@ func (r *report) version2() error {
 	}
 	sigma := clip / (n * lo)
 	multiplier := sigma * math.Sqrt(m) / clip // of the sum of m clipped gradients, each with its own noise
-	ss, err := drawn(n, 200, m)
-	if err != nil {
-		return err
-	}
-	g, err := profiles.NewGaussianMechanism(multiplier)
-	if err != nil {
-		return err
-	}
+	ss := drawn(n, 200, m)
+	g := try.Must(profiles.NewGaussianMechanism(multiplier))
 	r.printf("## The second version\n\narXiv:2312.13389v2 (Zhao, Zhou and Liu) has a new repository, `Hsubsampling` (github.com/zhao-xingyuan/Hsubsampling; its notebooks also point to CZchikage/MUST). By its README it corrects a bug of experiment 3, which is the label among the features, calibrates single steps by the exact profile of the Gaussian (Balle and Wang 2018) and no more by the classical formula, "+
 		"averages the gradients of distinct records by their weights, and adds an experiment on MNIST. So the table above is of the first version only. The abstract no more says that MUST improves utility: it is \"non-inferior\".\n\nAs stored on 22 November 2026, the new programs still calibrate to the sensitivity C/n, and three things about them bear on privacy:\n\n"+
 		"* Logistic regression (b = 200, m = 100, C = 1.5, 15 steps, ε' = 1e-5) adds its noise to each distinct record's gradient and then averages, so that the mean has 1/√m of it. In terms of C that is a noise multiplier of %.4f; 15 steps have at δ = 1e-5:", multiplier)
@@ -231,15 +207,9 @@ func (r *report) version2() error {
 		rel  profiles.Relation
 	}{{"Poisson, add-remove", profiles.AddRemove}, {"WOR, substitution", profiles.Substitute}} {
 		acct := accountant.New(c.rel)
-		if err := acct.Add(context.Background(), accountant.Step{Mechanism: g, Sampling: ss[i].law}, steps); err != nil {
-			return err
-		}
-		iv, err := acct.Epsilon(context.Background(), 1e-5)
-		if err != nil {
-			return err
-		}
+		try.Check(acct.Add(context.Background(), accountant.Step{Mechanism: g, Sampling: ss[i].law}, steps))
+		iv := try.Must(acct.Epsilon(context.Background(), 1e-5))
 		r.printf(" %s ε in [%s, %s]%s", c.name, below(iv.Lower), above(iv.Upper), []string{";", "."}[i])
 	}
 	r.printf("\n* The weights come from R's `table`, in the order of the record numbers, and multiply gradients in the order of drawing: a weight belongs to another record than its own.\n* The MNIST notebook clips the average of a batch, not each record, and lets gradients add up from record to record, so that one record can move the released sum by more than C.\n\nThe MNIST experiment is not repeated here.\n")
-	return nil
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/dpaccountant/accountant/cmd/figure"
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 )
@@ -37,11 +38,11 @@ type keptDesign struct {
 }
 
 // first returns the law of how many slots a record takes in a subset.
-func (d keptDesign) first() (subsample.FixedSize, error) {
+func (d keptDesign) first() subsample.FixedSize {
 	if d.again {
-		return subsample.NewWithReplacement(d.n, d.b)
+		return try.Must(subsample.NewWithReplacement(d.n, d.b))
 	}
-	return subsample.NewWithoutReplacement(d.n, d.b)
+	return try.Must(subsample.NewWithoutReplacement(d.n, d.b))
 }
 
 // upper returns ε(δ) of all s·r releases under substitution, proved from above in three steps:
@@ -54,28 +55,19 @@ func (d keptDesign) first() (subsample.FixedSize, error) {
 //     proof does not look at what is released of the slots);
 //
 // and s of these are composed.
-func (d keptDesign) upper(ctx context.Context, delta float64) (accountant.Interval, error) {
+func (d keptDesign) upper(ctx context.Context, delta float64) accountant.Interval {
 	rare := 1e-4 * delta / float64(d.r*d.s) // what a tail may add in one run
-	first, err := d.first()
-	if err != nil {
-		return accountant.Interval{}, err
-	}
+	first := d.first()
 	law := first.Multiplicity()
 	m := slotMixture{none: 1 - first.InclusionProbability(), rest: first.InclusionProbability()}
 	for u := 1; u < len(law.LogP) && m.rest > rare/4; u++ {
 		p := math.Exp(law.LogP[u])
 		m.rest = max(0, m.rest-p)
-		h, err := d.given(ctx, int64(u), rare)
-		if err != nil {
-			return accountant.Interval{}, err
-		}
+		h := d.given(ctx, int64(u), rare)
 		m.add(p, h)
 	}
 	m.rest += rare / 4
-	whole, err := m.profile(rare)
-	if err != nil {
-		return accountant.Interval{}, err
-	}
+	whole := m.profile(rare)
 	return epsilonAt(ctx, delta, profiles.NewBounds("kept first stage", profiles.Substitute, whole), d.s)
 }
 
@@ -100,29 +92,15 @@ func (h profileTable) at(alpha float64) float64 {
 // §4 for that larger rate covers the smaller one: drop each position of the sample from both of the
 // nested sets that its coupling makes by the same coin. They stay nested, at the rate u/b, and
 // nothing grows: a sample with a copies is as far as 2a at most from what it is compared with.
-func (d keptDesign) given(ctx context.Context, u int64, rare float64) (profileTable, error) {
+func (d keptDesign) given(ctx context.Context, u int64, rare float64) profileTable {
 	var h profileTable
-	s, err := subsample.NewWithReplacement(max(1, d.b/u), d.m)
-	if err != nil {
-		return h, err
-	}
-	g, err := profiles.NewGaussianMechanism(d.noise)
-	if err != nil {
-		return h, err
-	}
-	one, err := s.Apply(g, profiles.Substitute)
-	if err != nil {
-		return h, err
-	}
+	s := try.Must(subsample.NewWithReplacement(max(1, d.b/u), d.m))
+	g := try.Must(profiles.NewGaussianMechanism(d.noise))
+	one := try.Must(s.Apply(g, profiles.Substitute))
 	// Points so close together are what lattices are quick at.
 	acct := accountant.New(profiles.Substitute, accountant.WithEngine(fourier.Lattice))
-	if err := acct.AddBounds(one, d.r); err != nil {
-		return h, err
-	}
-	top, err := acct.Epsilon(ctx, rare/4)
-	if err != nil {
-		return h, err
-	}
+	try.Check(acct.AddBounds(one, d.r))
+	top := try.Must(acct.Epsilon(ctx, rare/4))
 	// Points lie densest near 0, where most of the loss is: a chord costs like its length there. Many slots
 	// change rarely.
 	points := max(10, d.points/int(u))
@@ -130,16 +108,13 @@ func (d keptDesign) given(ctx context.Context, u int64, rare float64) (profileTa
 	for i := range points + 1 {
 		share := float64(i) / float64(points)
 		x = append(x, top.Upper*share*(0.1+0.9*share*share))
-		iv, err := acct.Delta(ctx, x[i])
-		if err != nil {
-			return h, err
-		}
+		iv := try.Must(acct.Delta(ctx, x[i]))
 		up = append(up, iv.Upper)
 	}
 	for _, i := range xmath.LowerHull(x, up) { // above what is convex and at most up
 		h.alpha, h.delta = append(h.alpha, math.Exp(x[i])), append(h.delta, up[i])
 	}
-	return h, nil
+	return h
 }
 
 // A slotMixture is the profile of a subset whose changed slots are random: of none with
@@ -189,7 +164,7 @@ func (m *slotMixture) at(alpha float64) float64 {
 }
 
 // profile returns a profile above the mixture, by chords, up to the ε where that falls below rest + rare.
-func (m *slotMixture) profile(rare float64) (profiles.Profile, error) {
+func (m *slotMixture) profile(rare float64) profiles.Profile {
 	top := 1e-3
 	for m.at(math.Exp(top)) > m.rest*(1+1e-9)+rare && top < 300 {
 		top *= 1.1
@@ -201,50 +176,32 @@ func (m *slotMixture) profile(rare float64) (profiles.Profile, error) {
 		x = append(x, top*share*(0.05+0.95*share*share))
 		up = append(up, m.at(math.Exp(x[i])))
 	}
-	return profiles.NewChords(x, up, up)
+	return try.Must(profiles.NewChords(x, up, up))
 }
 
 // lower returns ε(δ) that an attack reaches: the sum of the r releases of a subset is one release
 // of r·m draws from it, with √r times the noise, so all releases tell at least as much as s runs
 // of MUST.OW (or WW) with that batch and noise.
-func (d keptDesign) lower(ctx context.Context, delta float64) (accountant.Interval, error) {
+func (d keptDesign) lower(ctx context.Context, delta float64) accountant.Interval {
 	two := subsample.NewMustOW
 	if d.again {
 		two = subsample.NewMustWW
 	}
-	s, err := two(d.n, d.b, d.r*d.m)
-	if err != nil {
-		return accountant.Interval{}, err
-	}
-	g, err := profiles.NewGaussianMechanism(d.noise * math.Sqrt(float64(d.r)))
-	if err != nil {
-		return accountant.Interval{}, err
-	}
-	attack, err := s.Attack(g)
-	if err != nil {
-		return accountant.Interval{}, err
-	}
+	s := try.Must(two(d.n, d.b, d.r*d.m))
+	g := try.Must(profiles.NewGaussianMechanism(d.noise * math.Sqrt(float64(d.r))))
+	attack := try.Must(s.Attack(g))
 	return epsilonAt(ctx, delta, profiles.NewBounds("attack on the sums", profiles.Substitute, attack), d.s)
 }
 
 // fresh returns what r·s runs of the scheme cost that draw the subset anew each time.
-func (d keptDesign) fresh(ctx context.Context) (accountant.Interval, error) {
+func (d keptDesign) fresh(ctx context.Context) accountant.Interval {
 	two := subsample.NewMustOW
 	if d.again {
 		two = subsample.NewMustWW
 	}
-	s, err := two(d.n, d.b, d.m)
-	if err != nil {
-		return accountant.Interval{}, err
-	}
-	g, err := profiles.NewGaussianMechanism(d.noise)
-	if err != nil {
-		return accountant.Interval{}, err
-	}
-	m, err := s.Apply(g, profiles.Substitute)
-	if err != nil {
-		return accountant.Interval{}, err
-	}
+	s := try.Must(two(d.n, d.b, d.m))
+	g := try.Must(profiles.NewGaussianMechanism(d.noise))
+	m := try.Must(s.Apply(g, profiles.Substitute))
 	return epsilon(ctx, m, d.r*d.s)
 }
 
@@ -260,7 +217,7 @@ func keptDesigns() (all []keptDesign) {
 }
 
 // bagsPage writes the page. It is long because most of it is the text of the page.
-func bagsPage(r *report) error {
+func bagsPage(r *report) {
 	r.printf(`# A first stage that is kept: little bootstraps and the double bootstrap
 
 Zhao and Liu (arXiv:2312.13389) draw s subsets and r subsamples of each (their Figures 1 and 2), and have theorems for r = 1 only. But r > 1 is what two stages are for: the bag of little bootstraps (Kleiner et al.) resamples each small subset many times to its
@@ -289,18 +246,9 @@ which is §6 of that page: its proof changes slots and does not look at what is 
 		designs = designs[:2]
 	}
 	for _, d := range designs {
-		low, err := d.lower(ctx, 1e-5)
-		if err != nil {
-			return err
-		}
-		up, err := d.upper(ctx, 1e-5)
-		if err != nil {
-			return err
-		}
-		fresh, err := d.fresh(ctx)
-		if err != nil {
-			return err
-		}
+		low := d.lower(ctx, 1e-5)
+		up := d.upper(ctx, 1e-5)
+		fresh := d.fresh(ctx)
 		apart = max(apart, up.Upper/low.Lower-1)
 		name := "little bootstraps"
 		if d.again {
@@ -324,9 +272,7 @@ which is §6 of that page: its proof changes slots and does not look at what is 
 		if strings.HasPrefix(key, "double") {
 			i, s = 1, styles["MUST.WW"]
 		}
-		if err := p[i].band(s.pale(), c.low, c.up); err != nil {
-			return err
-		}
+		p[i].band(s.pale(), c.low, c.up)
 		p[i].line(key+", proved", s.line(), c.up)
 		p[i].line(key+", attack", draw.LineStyle{Color: s.color, Width: vg.Points(1)}, c.low)
 		p[i].line(key+", fresh subsets, no bound here", grey, c.fresh)
@@ -336,10 +282,8 @@ which is §6 of that page: its proof changes slots and does not look at what is 
 		c.X.Min = 0
 		c.Y.Min, c.Y.Max = 0.01, 10
 	}
-	if err := r.figure("must-bags.png", "Bands reach from the attack (thin) to the bound (thick). Dotted: r·s runs with fresh subsets, which is not what these designs do.",
-		append(schemeEntries("MUST.OW", "MUST.WW"), entry{"fresh subsets", &plotter.Line{LineStyle: grey}}), [][]*chart{{p[0], p[1]}}, 9*vg.Centimeter); err != nil {
-		return err
-	}
+	r.figure("must-bags.png", "Bands reach from the attack (thin) to the bound (thick). Dotted: r·s runs with fresh subsets, which is not what these designs do.",
+		append(schemeEntries("MUST.OW", "MUST.WW"), entry{"fresh subsets", &plotter.Line{LineStyle: grey}}), [][]*chart{{p[0], p[1]}}, 9*vg.Centimeter)
 	d := designs[min(2, len(designs)-1)]
 	truth := 1 / (3 * float64(d.n))
 	noise := math.Pow(d.noise/float64(d.m), 2)
@@ -347,5 +291,4 @@ which is §6 of that page: its proof changes slots and does not look at what is 
 	r.printf(`**What it buys.** Little bootstraps estimate the variance of a statistic. For the mean of %d values uniform on [−1, 1] that is %.2g. With σ = %g, s = %d and r = %d, each mean carries noise of variance %.2g, which can be subtracted as it is known; the standard error of what is left is %.1g. So at ε ≈ 6 the estimate is still
 mostly noise. To release a mean and a variance once, with all of the budget, is far better; two stages are no private alternative to it. Use this account where the resamples are released anyway.
 `, d.n, truth, d.noise, d.s, d.r, noise, se)
-	return nil
 }

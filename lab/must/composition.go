@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 )
@@ -20,17 +21,15 @@ import (
 const recursionRuns = 1000
 
 // epsilon returns the interval of ε(1e-5) after k runs.
-func epsilon(ctx context.Context, m profiles.Bounds, k int64, opts ...accountant.Option) (accountant.Interval, error) {
+func epsilon(ctx context.Context, m profiles.Bounds, k int64, opts ...accountant.Option) accountant.Interval {
 	return epsilonAt(ctx, 1e-5, m, k, opts...)
 }
 
 // epsilonAt returns the interval of ε(δ) after k runs.
-func epsilonAt(ctx context.Context, delta float64, m profiles.Bounds, k int64, opts ...accountant.Option) (accountant.Interval, error) {
+func epsilonAt(ctx context.Context, delta float64, m profiles.Bounds, k int64, opts ...accountant.Option) accountant.Interval {
 	acct := accountant.New(m.Relation, opts...)
-	if err := acct.AddBounds(m, k); err != nil {
-		return accountant.Interval{}, err
-	}
-	return acct.Epsilon(ctx, delta)
+	try.Check(acct.AddBounds(m, k))
+	return try.Must(acct.Epsilon(ctx, delta))
 }
 
 // The setting of the paper's composition example.
@@ -56,19 +55,10 @@ func (c composed) line(ys []float64) (xy plotter.XYs) {
 }
 
 // composeAll accounts the example for all schemes.
-func composeAll(ctx context.Context, steps []int64, recursion int64) ([]composed, error) {
-	g, err := profiles.NewGaussianMechanism(exampleNoise)
-	if err != nil {
-		return nil, err
-	}
-	p, err := subsample.NewPoisson(exampleM * 1. / exampleN)
-	if err != nil {
-		return nil, err
-	}
-	ss, err := schemes(exampleN, exampleB, exampleM)
-	if err != nil {
-		return nil, err
-	}
+func composeAll(ctx context.Context, steps []int64, recursion int64) []composed {
+	g := try.Must(profiles.NewGaussianMechanism(exampleNoise))
+	p := try.Must(subsample.NewPoisson(exampleM * 1. / exampleN))
+	ss := schemes(exampleN, exampleB, exampleM)
 	type row struct {
 		name  string
 		m     profiles.Bounds
@@ -76,10 +66,7 @@ func composeAll(ctx context.Context, steps []int64, recursion int64) ([]composed
 	}
 	var rows []row
 	for _, rel := range []profiles.Relation{profiles.AddRemove, profiles.Substitute} {
-		m, err := p.Apply(g, rel)
-		if err != nil {
-			return nil, err
-		}
+		m := try.Must(p.Apply(g, rel))
 		name := "Poisson"
 		if rel == profiles.AddRemove {
 			name = "Poisson, add-remove"
@@ -87,42 +74,28 @@ func composeAll(ctx context.Context, steps []int64, recursion int64) ([]composed
 		rows = append(rows, row{name: name, m: m})
 	}
 	for _, s := range ss {
-		m, err := s.s.Apply(g, profiles.Substitute)
-		if err != nil {
-			return nil, err
-		}
-		a, err := s.s.PaperPairNotABound(g)
-		if err != nil {
-			return nil, err
-		}
+		m := try.Must(s.s.Apply(g, profiles.Substitute))
+		a := try.Must(s.s.PaperPairNotABound(g))
 		rows = append(rows, row{name: s.name, m: m, paper: a})
 	}
 	var out []composed
 	for _, row := range rows {
 		c := composed{name: row.name, k: steps}
 		for _, k := range steps {
-			plain, err := epsilon(ctx, row.m, k)
-			if err != nil {
-				return nil, fmt.Errorf("%s, %d runs: %w", row.name, k, err)
-			}
+			plain := epsilon(ctx, row.m, k)
 			iv := plain
 			if row.m.Together != nil && k <= recursion {
-				if iv, err = epsilon(ctx, row.m, k, accountant.WithRecursion(recursion)); err != nil {
-					return nil, fmt.Errorf("%s, %d runs, recursion: %w", row.name, k, err)
-				}
+				iv = epsilon(ctx, row.m, k, accountant.WithRecursion(recursion))
 			}
 			c.lower, c.upper, c.plain = append(c.lower, iv.Lower), append(c.upper, iv.Upper), append(c.plain, plain.Upper)
 			if row.paper != nil {
-				w, err := epsilon(ctx, profiles.NewBounds("paper's pair", profiles.Substitute, row.paper), k)
-				if err != nil {
-					return nil, fmt.Errorf("%s, the paper's pair, %d runs: %w", row.name, k, err)
-				}
+				w := epsilon(ctx, profiles.NewBounds("paper's pair", profiles.Substitute, row.paper), k)
 				c.paper = append(c.paper, w.Estimate)
 			}
 		}
 		out = append(out, c)
 	}
-	return out, nil
+	return out
 }
 
 // below and above print five digits on the safe side.
@@ -137,16 +110,13 @@ func outward(x float64, round func(float64) float64) string {
 	return fmt.Sprintf("%.5g", round(x*scale)/scale)
 }
 
-func compositionTable(r *report) error {
+func compositionTable(r *report) {
 	r.printf("## Composition (equations 6–8): n = 10000, m = 200, b = 118, σ = 4, δ = 1e-5\n\n")
 	steps := []int64{1, 10, 100, 1000, 10_000}
 	if r.quick {
 		steps = steps[:3]
 	}
-	cs, err := composeAll(context.Background(), steps, recursionRuns)
-	if err != nil {
-		return err
-	}
+	cs := composeAll(context.Background(), steps, recursionRuns)
 	all := panel("ε after k steps", "steps k", "ε at δ = 1e-5")
 	logX(all)
 	logY(all)
@@ -166,18 +136,14 @@ func compositionTable(r *report) error {
 	}
 	for _, c := range cs[1:] {
 		s := styles[c.name]
-		if err := all.band(s.pale(), c.line(c.lower), c.line(c.upper)); err != nil {
-			return err
-		}
+		all.band(s.pale(), c.line(c.lower), c.line(c.upper))
 		all.line(c.name+", proved upper end", s.line(), c.line(c.upper))
 		all.lines = append(all.lines, numbers{name: c.name + ", attack", xy: c.line(c.lower)})
 		if c.paper != nil {
 			all.line(c.name+", the paper's pair, no bound", dotted(s), c.line(c.paper))
 		}
 		if c.name == "WOR" || c.name == "WR" {
-			if err := near.band(s.pale(), ratio(c, c.lower), ratio(c, c.plain)); err != nil {
-				return err
-			}
+			near.band(s.pale(), ratio(c, c.lower), ratio(c, c.plain))
 		}
 	}
 	for _, c := range cs[1:4] {
@@ -185,11 +151,9 @@ func compositionTable(r *report) error {
 	}
 	near.Y.Min, near.Y.Max = 0.9, 2.4
 	legend := append(schemeEntries("Poisson", "WOR", "WR", "MUST.OW", "MUST.WW"), entry{"paper's pair", &plotter.Line{LineStyle: dotted(style{color: color.RGBA{90, 90, 90, 255}})}})
-	if err := r.figure("must-composition.png", "To be compared with the paper's claims on equations 6–8; all under substitution. Left: lines are proved upper ends, the bands below them reach down to the best attack; dotted, the paper's pairs, which are **no bounds**. MUST.OW and MUST.WW cost about eight times as much after 1000 steps as the others. "+
+	r.figure("must-composition.png", "To be compared with the paper's claims on equations 6–8; all under substitution. Left: lines are proved upper ends, the bands below them reach down to the best attack; dotted, the paper's pairs, which are **no bounds**. MUST.OW and MUST.WW cost about eight times as much after 1000 steps as the others. "+
 		"Right: WOR and WR over Poisson; lines are upper ends by the recursion over data configurations, pale bands the gap that it closes. At equal n, m, σ these three cost about the same after many steps.",
-		legend, [][]*chart{{all, near}}, 9*vg.Centimeter); err != nil {
-		return err
-	}
+		legend, [][]*chart{{all, near}}, 9*vg.Centimeter)
 	r.printf("ε by the paper's pair (**no bound**), by an attack on legal data (lower) and by a theorem (upper). Up to %d steps the ends of WOR and WR are those of the recursion (`accountant.WithRecursion`); *without* is the upper end without it.\n\n| scheme | k | paper's pair, no bound | attack: at least | proved: at most | without |\n|---|---|---|---|---|---|\n", recursionRuns)
 	for _, c := range cs {
 		for i, k := range c.k {
@@ -205,7 +169,6 @@ func compositionTable(r *report) error {
 		}
 	}
 	r.printf("\n")
-	return nil
 }
 
 // A historicRow is what Algorithm 1 and this library say of δ(1) after k steps of
@@ -228,33 +191,15 @@ func paperPair(s subsample.FixedSize) (p, q normalMixture) {
 }
 
 // historic runs the paper's Algorithm 1 on a grid of the given size.
-func historic(ctx context.Context, steps []int64, grid int) ([]historicRow, error) {
-	ss, err := schemes(exampleN, exampleB, exampleM)
-	if err != nil {
-		return nil, err
-	}
-	g, err := profiles.NewGaussianMechanism(exampleNoise)
-	if err != nil {
-		return nil, err
-	}
+func historic(ctx context.Context, steps []int64, grid int) []historicRow {
+	ss := schemes(exampleN, exampleB, exampleM)
+	g := try.Must(profiles.NewGaussianMechanism(exampleNoise))
 	ow := ss[2].s
 	p, q := paperPair(ow)
-	h, err := newAlgorithm1(newQuotient(p, q, exampleNoise), 10, grid)
-	if err != nil {
-		return nil, err
-	}
-	pair, err := ow.PaperPairNotABound(g)
-	if err != nil {
-		return nil, err
-	}
-	attack, err := ow.Attack(g)
-	if err != nil {
-		return nil, err
-	}
-	proved, err := ow.Apply(g, profiles.Substitute)
-	if err != nil {
-		return nil, err
-	}
+	h := try.Must(newAlgorithm1(newQuotient(p, q, exampleNoise), 10, grid))
+	pair := try.Must(ow.PaperPairNotABound(g))
+	attack := try.Must(ow.Attack(g))
+	proved := try.Must(ow.Apply(g, profiles.Substitute))
 	var rows []historicRow
 	for _, k := range steps {
 		row := historicRow{k: k}
@@ -268,24 +213,17 @@ func historic(ctx context.Context, steps []int64, grid int) ([]historicRow, erro
 			{proved, &row.proved},
 		} {
 			acct := accountant.New(accountant.Substitute)
-			if err := acct.AddBounds(x.m, k); err != nil {
-				return nil, err
-			}
-			if *x.iv, err = acct.Delta(ctx, 1); err != nil {
-				return nil, fmt.Errorf("delta(1) after %d runs: %w", k, err)
-			}
+			try.Check(acct.AddBounds(x.m, k))
+			*x.iv = try.Must(acct.Delta(ctx, 1))
 		}
 		rows = append(rows, row)
 	}
-	return rows, nil
+	return rows
 }
 
-func historicTable(r *report) error {
+func historicTable(r *report) {
 	r.printf("## Figure S2: the paper's Fourier accountant, MUST.OW, ε = 1, L = 10, r = 5e5\n\n")
-	rows, err := historic(context.Background(), []int64{200, 400, 600, 800, 1000}, r.pick(500_000, 5000))
-	if err != nil {
-		return err
-	}
+	rows := historic(context.Background(), []int64{200, 400, 600, 800, 1000}, r.pick(500_000, 5000))
 	p := panel("", "steps k", "δ at ε = 1")
 	logY(p)
 	const floor = 1e-9 // of the picture: the lower end of few points is 0, which no logarithmic axis has
@@ -299,12 +237,8 @@ func historicTable(r *report) error {
 		pair, attack, proved = append(pair, at(row.pair.Estimate)), append(attack, at(row.attack.Lower)), append(proved, at(row.proved.Upper))
 	}
 	blue, red := styles["WOR"], styles["MUST.OW"]
-	if err := p.band(blue.pale(), lo, hi); err != nil {
-		return err
-	}
-	if err := p.band(red.pale(), attack, proved); err != nil {
-		return err
-	}
+	p.band(blue.pale(), lo, hi)
+	p.band(red.pale(), attack, proved)
 	algorithm := draw.LineStyle{Color: blue.color, Width: vg.Points(1)}
 	truth := draw.LineStyle{Color: red.color, Width: vg.Points(1.6)}
 	dots := draw.LineStyle{Color: color.Black, Width: vg.Points(1.2), Dashes: []vg.Length{vg.Points(1), vg.Points(2)}}
@@ -317,17 +251,14 @@ func historicTable(r *report) error {
 	}
 	p.Y.Min, p.Y.Max = floor, 1
 	legend := []entry{{"Algorithm 1, lower and upper", &plotter.Line{LineStyle: algorithm}}, {"its pair, certified", &plotter.Line{LineStyle: dots}}, {"attack and proved bound", &plotter.Line{LineStyle: truth}}}
-	if err := r.figure("must-figureS2.png", "The paper's Figure S2 is the blue band. It encloses the exact δ of the paper's pair here (dotted), which nothing guarantees; what MUST.OW really has lies in the red band, hundreds to hundreds of thousands of times higher.",
-		legend, [][]*chart{{p}}, 9*vg.Centimeter); err != nil {
-		return err
-	}
+	r.figure("must-figureS2.png", "The paper's Figure S2 is the blue band. It encloses the exact δ of the paper's pair here (dotted), which nothing guarantees; what MUST.OW really has lies in the red band, hundreds to hundreds of thousands of times higher.",
+		legend, [][]*chart{{p}}, 9*vg.Centimeter)
 	r.printf("| k | Algorithm 1: lower, centre, upper | its pair, certified | attack, certified | proved: at most |\n|---|---|---|---|---|\n")
 	for _, row := range rows {
 		r.printf("| %d | %.4g, %.4g, %.4g | [%s, %s] | [%s, %s] | %s |\n", row.k, row.lower, row.centre, row.upper,
 			below(row.pair.Lower), above(row.pair.Upper), below(row.attack.Lower), above(row.attack.Upper), above(row.proved.Upper))
 	}
 	r.printf("\n")
-	return nil
 }
 
 // A table8Row is the last column of Table 8 for one scheme: δ(2) after 1000 steps as
@@ -345,51 +276,32 @@ type table8Row struct {
 const roundedRate = 0.01
 
 // table8Composition runs Algorithm 1 on the grids of the paper over coarser.
-func table8Composition(ctx context.Context, coarser int) ([]table8Row, error) {
-	ss, err := drawn(incomeN, incomeB, incomeM)
-	if err != nil {
-		return nil, err
-	}
+func table8Composition(ctx context.Context, coarser int) []table8Row {
+	ss := drawn(incomeN, incomeB, incomeM)
 	const rate = float64(incomeM) / incomeN
 	var rows []table8Row
 	for _, s := range ss {
 		row := table8Row{name: s.name, noise: classical(incomeClip/incomeN, baseEpsilon(0.0005, s.eta), 1./incomeN) * incomeM}
-		g, err := profiles.NewGaussianMechanism(row.noise)
-		if err != nil {
-			return nil, err
-		}
+		g := try.Must(profiles.NewGaussianMechanism(row.noise))
 		var omega lossDensity = poissonLoss(rate, row.noise)
 		acct := accountant.New(accountant.AddRemove)
 		if fixed, ok := s.law.(subsample.FixedSize); !ok {
-			err = acct.Add(ctx, accountant.Step{Mechanism: g, Sampling: s.law}, 1000)
+			try.Check(acct.Add(ctx, accountant.Step{Mechanism: g, Sampling: s.law}, 1000))
 		} else {
 			if omega = withoutReplacementLoss(rate, row.noise); s.name != "WOR" {
 				p, q := paperPair(fixed)
 				omega = newQuotient(p, q, row.noise)
 			}
-			pair, err := fixed.PaperPairNotABound(g)
-			if err != nil {
-				return nil, err
-			}
+			pair := try.Must(fixed.PaperPairNotABound(g))
 			acct = accountant.New(accountant.Substitute)
-			if err := acct.AddBounds(profiles.NewBounds("paper's pair", profiles.Substitute, pair), 1000); err != nil {
-				return nil, err
-			}
+			try.Check(acct.AddBounds(profiles.NewBounds("paper's pair", profiles.Substitute, pair), 1000))
 		}
-		if err != nil {
-			return nil, err
-		}
-		if row.pair, err = acct.Delta(ctx, 2); err != nil {
-			return nil, fmt.Errorf("%s, delta(2) of the pair: %w", s.name, err)
-		}
+		row.pair = try.Must(acct.Delta(ctx, 2))
 		grid := 300_000 / coarser
 		if s.name == "WR" {
 			grid = 200_000 / coarser
 		}
-		h, err := newAlgorithm1(omega, 6, grid)
-		if err != nil {
-			return nil, err
-		}
+		h := try.Must(newAlgorithm1(omega, 6, grid))
 		row.lower, _, row.upper = h.delta(2, 1000)
 		row.wrap = h.wrap(1000, forgotten)
 		// The paper has two of these values at a rounded rate.
@@ -402,20 +314,15 @@ func table8Composition(ctx context.Context, coarser int) ([]table8Row, error) {
 			rows = append(rows, row)
 			continue
 		}
-		if h, err = newAlgorithm1(omega, 6, grid); err != nil {
-			return nil, err
-		}
+		h = try.Must(newAlgorithm1(omega, 6, grid))
 		_, _, row.rounded = h.delta(2, 1000)
 		rows = append(rows, row)
 	}
-	return rows, nil
+	return rows
 }
 
-func table8CompositionTable(r *report) error {
-	rows, err := table8Composition(context.Background(), r.pick(1, 100))
-	if err != nil {
-		return err
-	}
+func table8CompositionTable(r *report) {
+	rows := table8Composition(context.Background(), r.pick(1, 100))
 	r.printf(`## The last column of Table 8: Algorithm 1, δ(2) after 1000 steps
 
 n = 30969, b = 500, m = 300, L = 6, r = 3e5 (WR: 2e5), as the authors ran it: σm is read as the noise for contributions of norm 1 although the program clips at C = 3, closed forms for Poisson sampling and WOR, a difference quotient
@@ -434,25 +341,15 @@ for the others, the error term of their code. All of the "upper" value is that e
 	r.printf("\nThe printed values of Poisson and WOR are those of the rate 0.01; m/n is 0.0096871. Their program takes a rate for these two, and m, n and b for the others. That 3 %% of the rate are 16 %% of δ is the error term: the upper masses of a run add up to 1 + Δs·max ω, which after 1000 runs makes about exp(5.1) of it for Poisson and exp(2.6) for WOR, and ω is the lower the larger the rate. ")
 	r.printf("The notebook in their repository is not what made the row of WOR: as it stands it has no mass at losses below log(1 − q), which is right for Poisson sampling only; with that the upper value is 9e-43.\n")
 	r.printf("\nThe program drops cells with less mass than 1e-8 from the error term (numpy's `isclose`). In Figure S2, where the losses of MUST.OW have long tails, that is what makes it 1e-20: over all cells it is 8e-11 for k = 200 and 2e36 for k = 1000 (λ = L/2 as in the program).\n\n")
-	return nil
 }
 
 // laplaceTable composes Laplace noise of the same size, for which the paper has no
 // pair.
-func laplaceTable(r *report) error {
+func laplaceTable(r *report) {
 	r.printf("## Composition with Laplace noise: n = 10000, m = 200, b = 118, scale 4, δ = 1e-5\n\nSubstitution, unless told. Without replacement and Poisson share the bound; the attack on Poisson is weaker. With replacement and for the schemes of MUST the bound is Theorem 5 (docs/theory/subsampling.md §2).\n\n| scheme | k | attack: at least | proved: at most |\n|---|---|---|---|\n")
-	l, err := profiles.NewLaplaceMechanism(4)
-	if err != nil {
-		return err
-	}
-	ss, err := schemes(10000, 118, 200)
-	if err != nil {
-		return err
-	}
-	p, err := subsample.NewPoisson(0.02)
-	if err != nil {
-		return err
-	}
+	l := try.Must(profiles.NewLaplaceMechanism(4))
+	ss := schemes(10000, 118, 200)
+	p := try.Must(subsample.NewPoisson(0.02))
 	type row struct {
 		name     string
 		s        subsample.Scheme
@@ -469,16 +366,10 @@ func laplaceTable(r *report) error {
 	for _, row := range rows {
 		for _, k := range steps {
 			acct := accountant.New(row.relation)
-			if err := acct.Add(context.Background(), accountant.Step{Mechanism: l, Sampling: row.s}, k); err != nil {
-				return err
-			}
-			iv, err := acct.Epsilon(context.Background(), 1e-5)
-			if err != nil {
-				return fmt.Errorf("%s, laplace, %d runs: %w", row.name, k, err)
-			}
+			try.Check(acct.Add(context.Background(), accountant.Step{Mechanism: l, Sampling: row.s}, k))
+			iv := try.Must(acct.Epsilon(context.Background(), 1e-5))
 			r.printf("| %s | %d | %s | %s |\n", row.name, k, below(iv.Lower), above(iv.Upper))
 		}
 	}
 	r.printf("\n")
-	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/plot/plotter"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/profiles"
 )
 
@@ -93,12 +94,9 @@ const (
 	drawnByOW = "MUST.WW, drawn by OW"
 )
 
-func logisticRuns(ctx context.Context, steps int, budgets []float64) ([]logisticRun, error) {
+func logisticRuns(ctx context.Context, steps int, budgets []float64) []logisticRun {
 	const n, m = incomeN, incomeM
-	ss, err := drawn(n, incomeB, m)
-	if err != nil {
-		return nil, err
-	}
+	ss := drawn(n, incomeB, m)
 	printed := func(s scheme) float64 { return classical(incomeClip/n, baseEpsilon(0.0005, s.eta), 1./n) }
 	add := func(runs []logisticRun, setting string, rate, factor float64) []logisticRun {
 		for _, s := range ss {
@@ -114,14 +112,11 @@ func logisticRuns(ctx context.Context, steps int, budgets []float64) ([]logistic
 	runs = add(add(runs, as, 1, 1), proper, 0.1, 2.*n/m)
 	for i, eps := range budgets {
 		for _, s := range ss {
-			total, err := spend(ctx, s, int64(steps), eps, incomeNoise[s.name][i])
-			if err != nil {
-				return nil, err
-			}
+			total := try.Must(spend(ctx, s, int64(steps), eps, incomeNoise[s.name][i]))
 			runs = append(runs, logisticRun{setting: equal, name: s.name, scheme: s, rate: 1, clip: incomeClip, noise: total.multiplier * incomeClip / m, spent: &total})
 		}
 	}
-	return runs, nil
+	return runs
 }
 
 // trainLogistic runs all once for each seed of batches and noise. The split of the data
@@ -181,14 +176,9 @@ var table8Scores = []func(classifierScore) float64{
 // σm/C over the clipping norm of a sum.
 func table8Delta(ctx context.Context, s scheme, rel profiles.Relation) (accountant.Interval, float64, error) {
 	multiplier := classical(incomeClip/incomeN, baseEpsilon(0.0005, s.eta), 1./incomeN) * incomeM / incomeClip
-	g, err := profiles.NewGaussianMechanism(multiplier)
-	if err != nil {
-		return accountant.Interval{}, 0, err
-	}
+	g := try.Must(profiles.NewGaussianMechanism(multiplier))
 	acct := accountant.New(rel)
-	if err := acct.Add(ctx, accountant.Step{Mechanism: g, Sampling: s.law}, 1000); err != nil {
-		return accountant.Interval{}, 0, err
-	}
+	try.Check(acct.Add(ctx, accountant.Step{Mechanism: g, Sampling: s.law}, 1000))
 	iv, err := acct.Delta(ctx, 2)
 	return iv, multiplier, err
 }

@@ -14,7 +14,6 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
-	"log"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -23,21 +22,22 @@ import (
 	"sync"
 
 	"github.com/dpaccountant/accountant/lab/plots"
+	"github.com/dpaccountant/accountant/lab/try"
 )
 
 // pages are what the program writes, each with its parts in order. No part depends on
 // another.
 var pages = []struct {
 	name     string
-	sections []func(*report) error
+	sections []func(*report)
 }{
-	{"must", []func(*report) error{
+	{"must", []func(*report){
 		intro, profilesTable, alignedFigure, profilesFigure, equalFigure, sizesFigure,
 		compositionTable, historicTable, table8CompositionTable, laplaceTable,
 		bootstrap, regression, distinctTable,
 	}},
-	{"must-adult", []func(*report) error{adultPage}},
-	{"must-bags", []func(*report) error{bagsPage}},
+	{"must-adult", []func(*report){adultPage}},
+	{"must-bags", []func(*report){bagsPage}},
 }
 
 func main() {
@@ -46,22 +46,19 @@ func main() {
 	only := flag.String("pages", "must,must-adult,must-bags", "pages to write")
 	quick := flag.Bool("quick", false, "few repetitions and few steps, for a look")
 	flag.Parse()
-	for _, p := range pages {
-		if !slices.Contains(strings.Split(*only, ","), p.name) {
-			continue
+	try.Main(func() {
+		for _, p := range pages {
+			if !slices.Contains(strings.Split(*only, ","), p.name) {
+				continue
+			}
+			text := try.Must(page(p.sections, report{dir: out(), quick: *quick, adult: *adult}))
+			try.Check(os.WriteFile(filepath.Join(out(), p.name+".md"), text, 0o644))
 		}
-		text, err := page(p.sections, report{dir: out(), quick: *quick, adult: *adult})
-		if err != nil {
-			log.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(out(), p.name+".md"), text, 0o644); err != nil {
-			log.Fatal(err)
-		}
-	}
+	})
 }
 
 // page writes the pictures and returns the text. Sections run at the same time.
-func page(sections []func(*report) error, settings report) ([]byte, error) {
+func page(sections []func(*report), settings report) ([]byte, error) {
 	reports := make([]report, len(sections))
 	errs := make([]error, len(sections))
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
@@ -73,7 +70,8 @@ func page(sections []func(*report) error, settings report) ([]byte, error) {
 			slots <- struct{}{}
 			defer func() { <-slots }()
 			reports[i] = report{dir: settings.dir, quick: settings.quick, adult: settings.adult}
-			errs[i] = section(&reports[i])
+			defer try.Catch(&errs[i])
+			section(&reports[i])
 		}()
 	}
 	wg.Wait()
@@ -105,7 +103,7 @@ func (r *report) pick(full, quick int) int {
 	return full
 }
 
-func intro(r *report) error {
+func intro(r *report) {
 	r.printf(`# MUST: the paper's experiments, recomputed
 
 Zhao and Liu, *Enhancing Trade-offs in Privacy, Utility, and Computational Efficiency through MUltistage Sampling Technique*
@@ -118,5 +116,4 @@ bootstraps and the double bootstrap. What became of each table and figure is in 
 tables are called as in the paper. MUST.WO is sampling with replacement (the paper's Corollary 6) and has no rows of its own.
 
 `)
-	return nil
 }

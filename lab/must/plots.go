@@ -19,6 +19,7 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 
 	"github.com/dpaccountant/accountant/cmd/figure"
+	"github.com/dpaccountant/accountant/lab/try"
 )
 
 // A style is the look of one scheme, the same in all figures. The colours are those
@@ -37,7 +38,7 @@ var styles = map[string]style{
 	"MUST.WW":  of(figure.MustWW),
 }
 
-func of(m figure.Method) style { return style{m.Colour(), m.Line().Dashes} }
+func of(m figure.Method) style { return style{m.Colour, m.Line().Dashes} }
 
 func (s style) line() draw.LineStyle {
 	return draw.LineStyle{Color: s.color, Width: vg.Points(1.6), Dashes: s.dashes}
@@ -112,31 +113,24 @@ func (p *chart) line(name string, s draw.LineStyle, xy plotter.XYs) {
 }
 
 // band fills what is between two curves.
-func (p *chart) band(c color.Color, lower, upper plotter.XYs) error {
+func (p *chart) band(c color.Color, lower, upper plotter.XYs) {
 	ring := append(plotter.XYs{}, lower...)
 	for i := range upper {
 		ring = append(ring, upper[len(upper)-1-i])
 	}
-	b, err := plotter.NewPolygon(ring)
-	if err != nil {
-		return err
-	}
+	b := try.Must(plotter.NewPolygon(ring))
 	b.Color, b.LineStyle.Width = c, 0
 	p.Add(b)
-	return nil
 }
 
 // bars draws mean ± error at x.
-func (p *chart) bars(name string, s style, x, mean, se []float64) error {
+func (p *chart) bars(name string, s style, x, mean, se []float64) {
 	var at pointsWithErrors
 	for i := range x {
 		at.XYs = append(at.XYs, plotter.XY{X: x[i], Y: mean[i]})
 		at.YErrors = append(at.YErrors, struct{ Low, High float64 }{se[i], se[i]})
 	}
-	bars, err := plotter.NewYErrorBars(at)
-	if err != nil {
-		return err
-	}
+	bars := try.Must(plotter.NewYErrorBars(at))
 	bars.LineStyle.Color, bars.LineStyle.Width = s.color, vg.Points(1)
 	p.Add(bars)
 	p.Add(&plotter.Scatter{XYs: at.XYs, GlyphStyle: draw.GlyphStyle{Color: s.color, Radius: vg.Points(2.2), Shape: draw.CircleGlyph{}}})
@@ -146,7 +140,6 @@ func (p *chart) bars(name string, s style, x, mean, se []float64) error {
 		n.low, n.high = append(n.low, m-se[i]), append(n.high, m+se[i])
 	}
 	p.lines = append(p.lines, n)
-	return nil
 }
 
 type pointsWithErrors struct {
@@ -171,15 +164,13 @@ func schemeEntries(names ...string) (es []entry) {
 // figure draws rows of panels below one legend, at a width that a page shows
 // without scaling down much, and shows it on the page with its caption. The numbers go
 // into a file beside it.
-func (r *report) figure(file, caption string, legend []entry, rows [][]*chart, height vg.Length) error {
+func (r *report) figure(file, caption string, legend []entry, rows [][]*chart, height vg.Length) {
 	name := strings.TrimSuffix(file, ".png")
 	r.printf("![%s](%s)\n\n%s ([numbers](%s.csv))\n\n", name, file, caption, name)
 	if r.dir == "" {
-		return nil
+		return
 	}
-	if err := writeNumbers(filepath.Join(r.dir, name+".csv"), rows); err != nil {
-		return err
-	}
+	writeNumbers(filepath.Join(r.dir, name+".csv"), rows)
 	const strip = 18
 	width := 18 * vg.Centimeter
 	img := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(110))
@@ -234,15 +225,13 @@ func (r *report) figure(file, caption string, legend []entry, rows [][]*chart, h
 		}
 	}
 	var b bytes.Buffer
-	if _, err := (vgimg.PngCanvas{Canvas: img}).WriteTo(&b); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(r.dir, file), b.Bytes(), 0o644)
+	try.Must((vgimg.PngCanvas{Canvas: img}).WriteTo(&b))
+	try.Check(os.WriteFile(filepath.Join(r.dir, file), b.Bytes(), 0o644))
 }
 
 // writeNumbers writes the curves of all charts as rows: panel, curve, x, y, and the ends of
 // a bar.
-func writeNumbers(path string, rows [][]*chart) error {
+func writeNumbers(path string, rows [][]*chart) {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	w.Write([]string{"panel", "curve", "x", "y", "low", "high"})
@@ -261,8 +250,6 @@ func writeNumbers(path string, rows [][]*chart) error {
 		}
 	}
 	w.Flush()
-	if err := w.Error(); err != nil {
-		return err
-	}
-	return os.WriteFile(path, b.Bytes(), 0o644)
+	try.Check(w.Error())
+	try.Check(os.WriteFile(path, b.Bytes(), 0o644))
 }

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 )
@@ -21,24 +22,12 @@ type named struct {
 }
 
 // schemes returns the four schemes of fixed size that differ in law.
-func schemes(n, b, m int64) ([]named, error) {
-	wor, err := subsample.NewWithoutReplacement(n, m)
-	if err != nil {
-		return nil, err
-	}
-	wr, err := subsample.NewWithReplacement(n, m)
-	if err != nil {
-		return nil, err
-	}
-	ow, err := subsample.NewMustOW(n, b, m)
-	if err != nil {
-		return nil, err
-	}
-	ww, err := subsample.NewMustWW(n, b, m)
-	if err != nil {
-		return nil, err
-	}
-	return []named{{"WOR", wor}, {"WR", wr}, {"MUST.OW", ow}, {"MUST.WW", ww}}, nil
+func schemes(n, b, m int64) []named {
+	wor := try.Must(subsample.NewWithoutReplacement(n, m))
+	wr := try.Must(subsample.NewWithReplacement(n, m))
+	ow := try.Must(subsample.NewMustOW(n, b, m))
+	ww := try.Must(subsample.NewMustWW(n, b, m))
+	return []named{{"WOR", wor}, {"WR", wr}, {"MUST.OW", ow}, {"MUST.WW", ww}}
 }
 
 var schemeNames = []string{"WOR", "WR", "MUST.OW", "MUST.WW"}
@@ -50,34 +39,22 @@ type noise struct {
 
 // noises are the four panels of Figure 4. The paper's Δ is the sensitivity of a
 // substitution, twice one record's contribution.
-func noises() ([]noise, error) {
+func noises() []noise {
 	var out []noise
 	for _, ratio := range []float64{0.25, 1} {
-		l, err := profiles.NewLaplaceMechanism(2 / ratio)
-		if err != nil {
-			return nil, err
-		}
-		g, err := profiles.NewGaussianMechanism(2 / ratio)
-		if err != nil {
-			return nil, err
-		}
+		l := try.Must(profiles.NewLaplaceMechanism(2 / ratio))
+		g := try.Must(profiles.NewGaussianMechanism(2 / ratio))
 		out = append(out, noise{fmt.Sprintf("Laplace, Δ/σ = %v", ratio), l}, noise{fmt.Sprintf("Gaussian, Δ/σ = %v", ratio), g})
 	}
-	return out, nil
+	return out
 }
 
 // table3Grid are the ε of Table 3.
 var table3Grid = []float64{0.05, 0.5, 1, 2, 3, 4.5}
 
-func profilesTable(r *report) error {
-	ss, err := schemes(1000, 500, 400)
-	if err != nil {
-		return err
-	}
-	bs, err := noises()
-	if err != nil {
-		return err
-	}
+func profilesTable(r *report) {
+	ss := schemes(1000, 500, 400)
+	bs := noises()
 	r.printf("## Table 3: one step, n = 1000, b = 500, m = 400\n\nδ' of Theorem 5 at ε' = log(1 + η(e^ε − 1)). All entries are those of the paper, to its digits, except the row for Gaussian noise, Δ/σ = 1, MUST.WW: the paper repeats the Laplace row there. " +
 		"Poisson sampling at rate m/n has the row of WOR, with Δ the sensitivity of adding or removing a record.\n\n| noise | scheme | ε = 0.05 | 0.5 | 1 | 2 | 3 | 4.5 |\n|---|---|---|---|---|---|---|---|\n")
 	for _, s := range ss {
@@ -89,10 +66,7 @@ func profilesTable(r *report) error {
 	}
 	for _, b := range bs {
 		for i, s := range ss {
-			points, err := s.s.Aligned(b.base, table3Grid)
-			if err != nil {
-				return err
-			}
+			points := try.Must(s.s.Aligned(b.base, table3Grid))
 			if i == 0 {
 				r.printf("| %s | base δ |", b.name)
 				for _, p := range points {
@@ -108,7 +82,6 @@ func profilesTable(r *report) error {
 		}
 	}
 	r.printf("\n")
-	return nil
 }
 
 // fineGrid is ε from 0.01 to 6, densest where the curves bend: the paper has steps of 0.01 throughout.
@@ -125,23 +98,14 @@ var thin = draw.LineStyle{Color: color.Gray{170}, Width: vg.Points(0.7)}
 
 // alignedPanels draws, for each noise, one curve per scheme through (x, y) of
 // the aligned points.
-func alignedPanels(x, y string, at func(subsample.AlignedPoint) plotter.XY) ([]*chart, error) {
-	ss, err := schemes(1000, 500, 400)
-	if err != nil {
-		return nil, err
-	}
-	bs, err := noises()
-	if err != nil {
-		return nil, err
-	}
+func alignedPanels(x, y string, at func(subsample.AlignedPoint) plotter.XY) []*chart {
+	ss := schemes(1000, 500, 400)
+	bs := noises()
 	var ps []*chart
 	for _, b := range bs {
 		p := panel(b.name, x, y)
 		for _, s := range ss {
-			points, err := s.s.Aligned(b.base, fineGrid())
-			if err != nil {
-				return nil, err
-			}
+			points := try.Must(s.s.Aligned(b.base, fineGrid()))
 			var xy plotter.XYs
 			for _, q := range points {
 				xy = append(xy, at(q))
@@ -150,49 +114,37 @@ func alignedPanels(x, y string, at func(subsample.AlignedPoint) plotter.XY) ([]*
 		}
 		ps = append(ps, p)
 	}
-	return ps, nil
+	return ps
 }
 
-func alignedFigure(r *report) error {
+func alignedFigure(r *report) {
 	r.printf("## Figure 4: aligned privacy profiles, n = 1000, b = 500, m = 400\n\n")
-	ps, err := alignedPanels("ε'/ε", "δ' − δ", func(q subsample.AlignedPoint) plotter.XY {
+	ps := alignedPanels("ε'/ε", "δ' − δ", func(q subsample.AlignedPoint) plotter.XY {
 		return plotter.XY{X: q.Epsilon2 / q.Epsilon, Y: q.Delta2 - q.Delta}
 	})
-	if err != nil {
-		return err
-	}
 	for _, p := range ps {
 		p.X.Min, p.X.Max = 0.2, 0.9
 		p.line("", thin, plotter.XYs{{X: 0.2}, {X: 0.9}})
 	}
-	return r.figure("must-figure4.png", "The paper's Figure 4 a–d. Each curve runs through ε from 0.01 (left) to 6 (right). Below the grey line both ε and δ shrink (strong amplification), above it δ grows (weak, type I). "+
+	r.figure("must-figure4.png", "The paper's Figure 4 a–d. Each curve runs through ε from 0.01 (left) to 6 (right). Below the grey line both ε and δ shrink (strong amplification), above it δ grows (weak, type I). "+
 		"Only WOR stays below; WR, MUST.OW and MUST.WW rise above, in this order. Curves have different ε' at the same ε, so a lower curve is not a more private scheme.",
 		schemeEntries(schemeNames...), [][]*chart{{ps[0], ps[1]}, {ps[2], ps[3]}}, 13*vg.Centimeter)
 }
 
-func profilesFigure(r *report) error {
+func profilesFigure(r *report) {
 	r.printf("## Figure S3: ε' over ε and δ' over δ\n\n")
-	ps, err := alignedPanels("δ", "δ'", func(q subsample.AlignedPoint) plotter.XY { return plotter.XY{X: q.Delta, Y: q.Delta2} })
-	if err != nil {
-		return err
-	}
+	ps := alignedPanels("δ", "δ'", func(q subsample.AlignedPoint) plotter.XY { return plotter.XY{X: q.Delta, Y: q.Delta2} })
 	for _, p := range ps {
 		top := p.X.Max
 		p.line("", thin, plotter.XYs{{}, {X: top, Y: top}})
 		p.X.Min, p.Y.Min, p.Y.Max = 0, 0, p.Y.Max*1.05
 		p.Y.Max = min(p.Y.Max, top/2)
 	}
-	eps, err := alignedPanels("ε", "ε'", func(q subsample.AlignedPoint) plotter.XY { return plotter.XY{X: q.Epsilon, Y: q.Epsilon2} })
-	if err != nil {
-		return err
-	}
+	eps := alignedPanels("ε", "ε'", func(q subsample.AlignedPoint) plotter.XY { return plotter.XY{X: q.Epsilon, Y: q.Epsilon2} })
 	eps[0].Title.Text, eps[0].title = "any noise", "any noise"
 	eps[0].line("", thin, plotter.XYs{{}, {X: 6, Y: 6}})
 	ratio := panel("any noise", "ε", "ε'/ε")
-	ss, err := schemes(1000, 500, 400)
-	if err != nil {
-		return err
-	}
+	ss := schemes(1000, 500, 400)
 	for _, s := range ss {
 		var xy plotter.XYs
 		for _, e := range fineGrid() {
@@ -200,22 +152,16 @@ func profilesFigure(r *report) error {
 		}
 		ratio.line(s.name, styles[s.name].line(), xy)
 	}
-	return r.figure("must-figureS3.png", "The paper's Figure S3 a–e (and ε'/ε, second panel), same setting as Figure 4. Grey: no change. The smaller η, the smaller ε' at the same ε; but δ' exceeds δ (curve above grey) for small δ for all schemes that draw a record more than once, "+
+	r.figure("must-figureS3.png", "The paper's Figure S3 a–e (and ε'/ε, second panel), same setting as Figure 4. Grey: no change. The smaller η, the smaller ε' at the same ε; but δ' exceeds δ (curve above grey) for small δ for all schemes that draw a record more than once, "+
 		"most for MUST.WW. At Δ/σ = 1 the order of the four flips between δ = 0.19 and 0.31, not at one point.",
 		schemeEntries(schemeNames...), [][]*chart{{eps[0], ratio}, {ps[0], ps[1]}, {ps[2], ps[3]}}, 18*vg.Centimeter)
 }
 
 // equalFigure compares the schemes at equal ε', which the paper does not do.
-func equalFigure(r *report) error {
+func equalFigure(r *report) {
 	r.printf("## Not in the paper: the same profiles at equal ε'\n\n")
-	ss, err := schemes(1000, 500, 400)
-	if err != nil {
-		return err
-	}
-	bs, err := noises()
-	if err != nil {
-		return err
-	}
+	ss := schemes(1000, 500, 400)
+	bs := noises()
 	var ps []*chart
 	for _, b := range bs {
 		p := panel(b.name, "ε'", "δ'")
@@ -225,10 +171,7 @@ func equalFigure(r *report) error {
 			for i := 0; i <= 150; i++ {
 				grid = append(grid, baseEpsilon(max(1e-6, float64(i)/50), s.s.InclusionProbability()))
 			}
-			points, err := s.s.Aligned(b.base, grid)
-			if err != nil {
-				return err
-			}
+			points := try.Must(s.s.Aligned(b.base, grid))
 			var xy plotter.XYs
 			for _, q := range points {
 				if q.Delta2 > 1e-12 {
@@ -240,7 +183,7 @@ func equalFigure(r *report) error {
 		p.Y.Min, p.Y.Max, p.X.Min, p.X.Max = 1e-12, 1, 0, 3
 		ps = append(ps, p)
 	}
-	return r.figure("must-equal.png", "One step, δ' over ε' on a log scale, to be set against Figure 4. Here curves *can* be compared: above ε' of about 0.05 (Δ/σ = 0.25) or 0.2 to 0.5 (Δ/σ = 1) WOR has the least δ' and MUST.WW the most, by many orders of magnitude.",
+	r.figure("must-equal.png", "One step, δ' over ε' on a log scale, to be set against Figure 4. Here curves *can* be compared: above ε' of about 0.05 (Δ/σ = 0.25) or 0.2 to 0.5 (Δ/σ = 1) WOR has the least δ' and MUST.WW the most, by many orders of magnitude.",
 		schemeEntries(schemeNames...), [][]*chart{{ps[0], ps[1]}, {ps[2], ps[3]}}, 13*vg.Centimeter)
 }
 
@@ -256,59 +199,40 @@ func (s sizes) at(m, b int64) float64 { return s.z[(m-100)/5][(b-150)/5] }
 
 // sizeGrids returns, computed once, η, δ' − δ for Laplace and for Gaussian noise on the grid of
 // Figure 5, for MUST.OW and MUST.WW.
-var sizeGrids = sync.OnceValues(func() (out [2][3]sizes, err error) {
-	bs, err := noises()
-	if err != nil {
-		return out, err
-	}
+var sizeGrids = sync.OnceValue(func() (out [2][3]sizes) {
+	bs := noises()
 	for c := range 11 {
 		for q := range 11 {
-			ow, err := subsample.NewMustOW(1000, int64(150+5*q), int64(100+5*c))
-			if err != nil {
-				return out, err
-			}
-			ww, err := subsample.NewMustWW(1000, int64(150+5*q), int64(100+5*c))
-			if err != nil {
-				return out, err
-			}
+			ow := try.Must(subsample.NewMustOW(1000, int64(150+5*q), int64(100+5*c)))
+			ww := try.Must(subsample.NewMustWW(1000, int64(150+5*q), int64(100+5*c)))
 			for i, s := range []subsample.FixedSize{ow, ww} {
 				out[i][0].z[c][q] = s.InclusionProbability()
 				for j, b := range bs[2:] {
-					p, err := s.Aligned(b.base, []float64{1})
-					if err != nil {
-						return out, err
-					}
+					p := try.Must(s.Aligned(b.base, []float64{1}))
 					out[i][1+j].z[c][q] = p[0].Delta2 - p[0].Delta
 				}
 			}
 		}
 	}
-	return out, nil
+	return out
 })
 
-func sizesFigure(r *report) error {
+func sizesFigure(r *report) {
 	r.printf("## Figures 5 and S1: sensitivity to b and m, n = 1000, ε = 1, Δ/σ = 1\n\n")
-	grids, err := sizeGrids()
-	if err != nil {
-		return err
-	}
+	grids := sizeGrids()
 	titles := []string{"η", "δ' − δ, Laplace", "δ' − δ, Gaussian"}
 	var rows [][]*chart
 	for i, name := range []string{"MUST.OW", "MUST.WW"} {
 		var row []*chart
 		for j, title := range titles {
 			p := panel(name+": "+title, "batch m", "subset b")
-			if err := contours(p, &grids[i][j], styles[name].color); err != nil {
-				return err
-			}
+			try.Check(contours(p, &grids[i][j], styles[name].color))
 			row = append(row, p)
 		}
 		rows = append(rows, row)
 	}
-	if err := r.figure("must-figure5.png", "The paper's Figure 5 and Figure S1: lines of equal η and equal δ' − δ. η grows with m and with b. δ' − δ grows with m and *falls* with b, and is larger for WW than for OW; the paper's text has these signs the other way.",
-		schemeEntries("MUST.OW", "MUST.WW"), rows, 13*vg.Centimeter); err != nil {
-		return err
-	}
+	r.figure("must-figure5.png", "The paper's Figure 5 and Figure S1: lines of equal η and equal δ' − δ. η grows with m and with b. δ' − δ grows with m and *falls* with b, and is larger for WW than for OW; the paper's text has these signs the other way.",
+		schemeEntries("MUST.OW", "MUST.WW"), rows, 13*vg.Centimeter)
 	r.printf("| m | b | scheme | η | δ' − δ Laplace | δ' − δ Gaussian |\n|---|---|---|---|---|---|\n")
 	for _, size := range [][2]int64{{100, 150}, {100, 200}, {125, 175}, {150, 150}, {150, 200}} {
 		for i, name := range []string{"MUST.OW", "MUST.WW"} {
@@ -320,7 +244,6 @@ func sizesFigure(r *report) error {
 		}
 	}
 	r.printf("\n")
-	return nil
 }
 
 // contours draws some lines of equal value, with their values where they cross
@@ -358,10 +281,7 @@ func contours(p *chart, g *sizes, c color.Color) error {
 	}
 	lines := plotter.NewContour(g, levels, nil)
 	lines.LineStyles = []draw.LineStyle{{Color: c, Width: vg.Points(1.1)}}
-	names, err := plotter.NewLabels(labels)
-	if err != nil {
-		return err
-	}
+	names := try.Must(plotter.NewLabels(labels))
 	for i := range names.TextStyle {
 		names.TextStyle[i].Font.Size = vg.Points(8)
 		names.TextStyle[i].XAlign, names.TextStyle[i].YAlign = text.XCenter, text.YCenter
@@ -382,15 +302,9 @@ func baseEpsilon(eps2, eta float64) float64 { return math.Log1p(math.Expm1(eps2)
 
 // nominalDelta is δ' of Theorem 5 at ε' for noise by the classical formula at δ,
 // sensitivities as the paper has them.
-func nominalDelta(s subsample.FixedSize, eps2, delta float64) (float64, error) {
+func nominalDelta(s subsample.FixedSize, eps2, delta float64) float64 {
 	eps := baseEpsilon(eps2, s.InclusionProbability())
-	g, err := profiles.NewGaussianMechanism(2 * classical(1, eps, delta)) // twice: a substitution moves by 2
-	if err != nil {
-		return 0, err
-	}
-	points, err := s.Aligned(g, []float64{eps})
-	if err != nil {
-		return 0, err
-	}
-	return points[0].Delta2, nil
+	g := try.Must(profiles.NewGaussianMechanism(2 * classical(1, eps, delta)))
+	points := try.Must(s.Aligned(g, []float64{eps}))
+	return points[0].Delta2
 }

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 
+	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/subsample"
 )
 
@@ -42,12 +43,9 @@ type regressionRun struct {
 }
 
 // regressionRuns lists what experiment 2 runs; settings have one run per scheme.
-func regressionRuns(ctx context.Context, budgets []float64) ([]regressionRun, error) {
+func regressionRuns(ctx context.Context, budgets []float64) []regressionRun {
 	const n, m, clip = regressionN, regressionM, 3.
-	ss, err := drawn(n, regressionB, m)
-	if err != nil {
-		return nil, err
-	}
+	ss := drawn(n, regressionB, m)
 	runs := []regressionRun{{setting: "no noise", scheme: ss[0]}}
 	for _, factor := range []float64{1, 2. * n / m} {
 		for _, eps2 := range []float64{0.01, 0.001} {
@@ -62,14 +60,11 @@ func regressionRuns(ctx context.Context, budgets []float64) ([]regressionRun, er
 	}
 	for i, eps := range budgets {
 		for _, s := range ss {
-			total, err := spend(ctx, s, regressionSteps, eps, regressionNoise[s.name][i])
-			if err != nil {
-				return nil, err
-			}
+			total := try.Must(spend(ctx, s, regressionSteps, eps, regressionNoise[s.name][i]))
 			runs = append(runs, regressionRun{setting: fmt.Sprintf("total ε = %v", eps), scheme: s, noise: total.multiplier * clip / m, spent: &total})
 		}
 	}
-	return runs, nil
+	return runs
 }
 
 // train runs all on the same data sets.
@@ -153,16 +148,13 @@ var paperTable7 = map[string]string{
 
 // regression writes its section of the page. It is long because it is read from top to bottom,
 // as the section is.
-func regression(r *report) error {
+func regression(r *report) {
 	datasets := r.pick(200, 3)
 	budgets := regressionBudgets
 	if r.quick {
 		budgets = budgets[:1]
 	}
-	runs, err := regressionRuns(context.Background(), budgets)
-	if err != nil {
-		return err
-	}
+	runs := regressionRuns(context.Background(), budgets)
 	train(runs, datasets)
 	r.printf("## Utility 2: linear regression by noisy gradient descent (Tables 6 and 7, Figure 6)\n\n%d data sets of n = 1000, y = 1 + 0.5x₁ + 0.2x₂ + N(0,1), the same for all rows; b = 200, m = 100, C = 3, learning rate 0.04, %d steps from β = (−1, −1, −1). RMSE over the last 16 steps.\n\n"+
 		"Noise three ways: by the paper's formula at equal ε' per step (sensitivity C/n); the same with the sensitivity of a mean of m clipped gradients under substitution, 2C/m; and **at equal privacy**, so that all steps together are proved (total ε, 1e-5)-private.\n\n", datasets, regressionSteps)
@@ -198,14 +190,10 @@ func regression(r *report) error {
 				}
 			}
 		}
-		if err := equal.bars(name, styles[name], x, mean, se); err != nil {
-			return err
-		}
+		equal.bars(name, styles[name], x, mean, se)
 	}
-	if err := r.figure("must-figure6.png", "Left and middle: the paper's Figure 6, training loss on one data set; nothing tells the schemes apart but a little noise at ε' = 0.001. Right, not in the paper: distance of the coefficients from the truth over the privacy of the whole training, mean ± standard error.",
-		schemeEntries(append([]string{"Poisson"}, schemeNames...)...), [][]*chart{{panels["ε' = 0.01, C/n"], panels["ε' = 0.001, C/n"], equal}}, 8*vg.Centimeter); err != nil {
-		return err
-	}
+	r.figure("must-figure6.png", "Left and middle: the paper's Figure 6, training loss on one data set; nothing tells the schemes apart but a little noise at ε' = 0.001. Right, not in the paper: distance of the coefficients from the truth over the privacy of the whole training, mean ± standard error.",
+		schemeEntries(append([]string{"Poisson"}, schemeNames...)...), [][]*chart{{panels["ε' = 0.01, C/n"], panels["ε' = 0.001, C/n"], equal}}, 8*vg.Centimeter)
 	r.printf("| setting | scheme | σ on the mean gradient | δ' per step, or total ε certified | RMSE (SD) | ± SE | in Table 6 | bias of β₀, β₁, β₂ | RMSE of β₀, β₁, β₂ | in Table 7 |\n|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, run := range runs {
 		mean, sd := stat.MeanStdDev(run.rmse, nil)
@@ -219,9 +207,7 @@ func regression(r *report) error {
 			betas[j] = math.Sqrt(betas[j])
 		}
 		name, key, delta := run.scheme.name, run.setting+" "+run.scheme.name, ""
-		if delta, err = stepDelta(run); err != nil {
-			return err
-		}
+		delta = stepDelta(run)
 		if run.spent != nil {
 			delta = fmt.Sprintf("[%s, %s]", below(run.spent.total.Lower), above(run.spent.total.Upper))
 		}
@@ -235,17 +221,15 @@ The lower RMSE of MUST at ε' = 0.001 is what smaller noise does, and the smalle
 where noise is so large that copies hardly matter, by 5 to 8 %% at 1 and by 20 to 28 %% at 4. The RMSE cannot tell the schemes apart at all; the coefficients can. (Table 6 prints δ' of 0.07 to 0.095 for WR, OW, WW, a slip.)
 
 `)
-	return nil
 }
 
 // stepDelta returns δ' of one step at equal ε' and the paper's noise, which is
 // the same for both sensitivities.
-func stepDelta(run regressionRun) (string, error) {
+func stepDelta(run regressionRun) string {
 	fixed, ok := run.scheme.law.(subsample.FixedSize)
 	var eps2 float64
 	if n, _ := fmt.Sscanf(run.setting, "ε' = %g,", &eps2); n != 1 || !ok {
-		return "", nil
+		return ""
 	}
-	d, err := nominalDelta(fixed, eps2, 1./regressionN)
-	return fmt.Sprintf("%.2g", d), err
+	return fmt.Sprintf("%.2g", nominalDelta(fixed, eps2, 1./regressionN))
 }

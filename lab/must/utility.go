@@ -10,6 +10,7 @@ import (
 
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 )
@@ -30,17 +31,11 @@ type scheme struct {
 }
 
 // drawn returns Poisson sampling at the rate m/n and the schemes of fixed size.
-func drawn(n, b, m int64) ([]scheme, error) {
-	law, err := subsample.NewPoisson(float64(m) / float64(n))
-	if err != nil {
-		return nil, err
-	}
+func drawn(n, b, m int64) []scheme {
+	law := try.Must(subsample.NewPoisson(float64(m) / float64(n)))
 	draw := func(sample func(rand.Source, int64) ([]subsample.Pick, error)) func(src rand.Source, out []int) []int {
 		return func(src rand.Source, out []int) []int {
-			picks, err := sample(src, n)
-			if err != nil {
-				panic(err) // n is a constant of this program
-			}
+			picks := try.Must(sample(src, n))
 			for _, p := range picks {
 				for range p.Copies {
 					out = append(out, int(p.Index))
@@ -50,14 +45,11 @@ func drawn(n, b, m int64) ([]scheme, error) {
 		}
 	}
 	out := []scheme{{"Poisson", law, float64(m) / float64(n), draw(law.Sample)}}
-	ss, err := schemes(n, b, m)
-	if err != nil {
-		return nil, err
-	}
+	ss := schemes(n, b, m)
 	for _, s := range ss {
 		out = append(out, scheme{s.name, s.s, s.s.InclusionProbability(), draw(s.s.Sample)})
 	}
-	return out, nil
+	return out
 }
 
 // A spent is a noise multiplier and the privacy of all steps with it.
@@ -71,17 +63,9 @@ type spent struct {
 // WR are not charged for what is not known about them; for 1000 it takes too long.
 func spend(ctx context.Context, s scheme, k int64, budget, multiplier float64) (spent, error) {
 	out := spent{budget: budget, multiplier: multiplier}
-	g, err := profiles.NewGaussianMechanism(multiplier)
-	if err != nil {
-		return out, err
-	}
-	m, err := s.law.Apply(g, profiles.Substitute)
-	if err != nil {
-		return out, err
-	}
-	if out.total, err = epsilon(ctx, m, k, accountant.WithRecursion(200)); err != nil {
-		return out, fmt.Errorf("%s, %d runs of noise %v: %w", s.name, k, multiplier, err)
-	}
+	g := try.Must(profiles.NewGaussianMechanism(multiplier))
+	m := try.Must(s.law.Apply(g, profiles.Substitute))
+	out.total = epsilon(ctx, m, k, accountant.WithRecursion(200))
 	if !(out.total.Upper <= budget && out.total.Upper >= 0.97*budget) {
 		return out, fmt.Errorf("%s, %d runs of noise %v cost %v, not %v", s.name, k, multiplier, out.total.Upper, budget)
 	}
@@ -164,14 +148,11 @@ type bootstrapRow struct {
 }
 
 // bootstrapRows runs experiment 1.
-func bootstrapRows(datasets, subsamples int) ([]bootstrapRow, error) {
+func bootstrapRows(datasets, subsamples int) []bootstrapRow {
 	const n, m, eps2 = 300, 30, 0.1
 	var rows []bootstrapRow
 	for _, b := range []int64{10, 20, 30, 50, 70, 100} {
-		ss, err := drawn(n, b, m)
-		if err != nil {
-			return nil, err
-		}
+		ss := drawn(n, b, m)
 		f := float64(b)
 		expected := []float64{1, 1, 1 - 1./n, 1 - 1/f, (1 - 1/f) * (1 - 1./n)}
 		for i, s := range ss {
@@ -185,9 +166,7 @@ func bootstrapRows(datasets, subsamples int) ([]bootstrapRow, error) {
 			eps := baseEpsilon(eps2, s.eta)
 			row.noiseMean, row.noiseVar = classical(8./n, eps, 1./n), classical(64./n, eps, 1./n)
 			if fixed, ok := s.law.(subsample.FixedSize); ok {
-				if row.delta2, err = nominalDelta(fixed, eps2, 1./n); err != nil {
-					return nil, err
-				}
+				row.delta2 = nominalDelta(fixed, eps2, 1./n)
 			}
 			rows = append(rows, row)
 		}
@@ -222,15 +201,12 @@ func bootstrapRows(datasets, subsamples int) ([]bootstrapRow, error) {
 			row.means, row.variances, row.fair = append(row.means, mean/k), append(row.variances, variance/k), append(row.fair, fair/k)
 		}
 	}
-	return rows, nil
+	return rows
 }
 
-func bootstrap(r *report) error {
+func bootstrap(r *report) {
 	datasets, subsamples := r.pick(200, 5), r.pick(500, 20)
-	rows, err := bootstrapRows(datasets, subsamples)
-	if err != nil {
-		return err
-	}
+	rows := bootstrapRows(datasets, subsamples)
 	r.printf("## Utility 1: private bootstrap (Tables 4 and 5)\n\n%d data sets of 300 standard normal records, %d subsamples of m = 30, ε' = 0.1 per query. Mean over data sets (standard deviation); the standard error of a mean is the latter over %.1f. "+
 		"σ and δ' are those of Table 4, with the paper's sensitivity (range/n). The last column has the sensitivity of what is released, range/m: ten times the noise.\n\n"+
 		"The variance of a subsample is biased by 1−1/b for OW and (1−1/b)(1−1/n) for WW whatever the noise: *expected* is exact.\n\n"+
@@ -251,5 +227,4 @@ All schemes estimate the mean equally well: 500 subsamples average the noise awa
 enough to matter (last column), where a small b buys a smaller spread with a larger bias, and a δ' a thousand times that of WOR. (The paper prints δ' = 0.0003 for Poisson and WOR by another convention.)
 
 `)
-	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/dpaccountant/accountant/cmd/figure"
+	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/pate"
 )
 
@@ -31,42 +32,27 @@ const fewQueries = 40
 // shows, of the votes in from and of the colours; what the choice of parameters gives; and for
 // each mechanism the costs of few queries by every accounting, and how many of them one
 // draw gets right.
-func ingredients(from, dir string, c chosen) (string, error) {
+func ingredients(from, dir string, c chosen) string {
 	var b strings.Builder
 	b.WriteString("name,value\n")
 	hash := func(dir string, names ...string) error {
 		for _, n := range names {
-			data, err := os.ReadFile(filepath.Join(dir, n))
-			if err != nil {
-				return err
-			}
+			data := try.Must(os.ReadFile(filepath.Join(dir, n)))
 			fmt.Fprintf(&b, "sha256 of %s,%x\n", n, sha256.Sum256(data))
 		}
 		return nil
 	}
-	if err := hash(dir, digitFiles...); err != nil {
-		return "", err
-	}
-	if err := hash(from, "digits-100.gz", "digits-250.gz", "digits-choosing.gz", "digits-images.gz", "digits-settings.csv"); err != nil {
-		return "", err
-	}
+	try.Check(hash(dir, digitFiles...))
+	try.Check(hash(from, "digits-100.gz", "digits-250.gz", "digits-choosing.gz", "digits-images.gz", "digits-settings.csv"))
 	for _, m := range []figure.Method{lnColour, gnColour, confidentColour, figure.DataIndependent} {
 		fmt.Fprintf(&b, "colour,%x\n", m.Style(0).Color)
 	}
 	fmt.Fprintf(&b, "parameters,%q\n", fmt.Sprint(c.mechanisms(), c.order, digitDelta, fewOrders, gammas, sigmas, publication(2)))
-	all, err := readPool(from, "digits-100.gz")
-	if err != nil {
-		return "", err
-	}
+	all := try.Must(readPool(from, "digits-100.gz"))
 	few := pool{labels: all.labels[:fewQueries]}
-	if few.votes, err = all.votes.First(fewQueries); err != nil {
-		return "", err
-	}
+	few.votes = try.Must(all.votes.First(fewQueries))
 	for _, a := range c.mechanisms() {
-		x, err := price(few, a, c.order[a.String()])
-		if err != nil {
-			return "", err
-		}
+		x := try.Must(price(few, a, c.order[a.String()]))
 		line := func(what string, value ...float64) {
 			fmt.Fprintf(&b, "%q", a.String()+": "+what)
 			for _, v := range value {
@@ -84,16 +70,10 @@ func ingredients(from, dir string, c chosen) (string, error) {
 		line("published", x.published)
 		line("answered and right", x.answered.value, x.share.value)
 		// Of all queries, what takes no time.
-		whole, l, err := bill(all, a, pate.Theorem6, nil, nil)
-		if err != nil {
-			return "", err
-		}
+		whole, l := try.Must2(bill(all, a, pate.Theorem6, nil, nil))
 		line("whole, theorem6", whole[0].Total.Values...)
-		ind, err := l.Cost(context.Background(), pate.DataIndependent, nil)
-		if err != nil {
-			return "", err
-		}
+		ind := try.Must(l.Cost(context.Background(), pate.DataIndependent, nil))
 		line("whole, independent", ind.Total.Values...)
 	}
-	return b.String(), nil
+	return b.String()
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/dpaccountant/accountant/lab/logit"
+	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/lab/votes"
 	"github.com/dpaccountant/accountant/pate"
 	"github.com/dpaccountant/accountant/pate/ballots"
@@ -126,10 +127,7 @@ func (m mean) String() string { return fmt.Sprintf("%.3f ± %.3f", m.value, m.er
 func (p pool) draws(a labeller, seeds int) (answered, share mean, err error) {
 	var n, s []float64
 	for seed := range seeds {
-		x, err := p.label(a, uint64(seed))
-		if err != nil {
-			return answered, share, err
-		}
+		x := try.Must(p.label(a, uint64(seed)))
 		k, r := right(x, p.labels)
 		n, s = append(n, float64(k)), append(s, r)
 	}
@@ -161,19 +159,13 @@ const (
 func choose(p pool) (c chosen, err error) {
 	clean := p.plurality()
 	for _, g := range gammas {
-		_, share, err := p.draws(pate.LNMax{Gamma: g}, choosingSeeds)
-		if err != nil {
-			return c, err
-		}
+		_, share := try.Must2(p.draws(pate.LNMax{Gamma: g}, choosingSeeds))
 		if share.value >= clean-lossAllowed {
 			c.ln.Gamma = g
 		}
 	}
 	for _, s := range sigmas {
-		_, share, err := p.draws(pate.GNMax{Sigma: s}, choosingSeeds)
-		if err != nil {
-			return c, err
-		}
+		_, share := try.Must2(p.draws(pate.GNMax{Sigma: s}, choosingSeeds))
 		if share.value >= clean-lossAllowed {
 			c.gn.Sigma = s
 		}
@@ -183,10 +175,7 @@ func choose(p pool) (c chosen, err error) {
 		for _, s1 := range []float64{20, 40, 60} {
 			for _, s2 := range sigmas[1:5] {
 				a := pate.Confident{Threshold: t, Sigma1: s1, Sigma2: s2}
-				n, share, err := p.draws(a, 2)
-				if err != nil {
-					return c, err
-				}
+				n, share := try.Must2(p.draws(a, 2))
 				q := float64(len(p.labels))
 				cost := q/(s1*s1) + 2*n.value/(s2*s2)
 				if n.value >= leastAnswered*q && share.value >= clean && cost < least {
@@ -197,13 +186,8 @@ func choose(p pool) (c chosen, err error) {
 	}
 	c.order = map[string]float64{}
 	for _, a := range c.mechanisms() {
-		cost, _, err := bill(p, a, pate.Best, fewOrders, nil)
-		if err != nil {
-			return c, err
-		}
-		if _, c.order[a.String()], err = cost[0].Epsilon(cost[0].Total, pate.Improved, digitDelta); err != nil {
-			return c, err
-		}
+		cost, _ := try.Must2(bill(p, a, pate.Best, fewOrders, nil))
+		_, c.order[a.String()] = try.Must2(cost[0].Epsilon(cost[0].Total, pate.Improved, digitDelta))
 	}
 	return c, nil
 }
@@ -212,10 +196,7 @@ func (c chosen) mechanisms() []labeller { return []labeller{c.ln, c.gn, c.confid
 
 // bill returns the cost of the first queries, for each of the cuts (nil: all), by a bound at these votes.
 func bill(p pool, a labeller, price pate.Price, orders []float64, cuts []int) ([]pate.Cost, *pate.Ledger, error) {
-	l, err := pate.Account(context.Background(), p.votes, a, pate.Options{Price: price, Orders: orders})
-	if err != nil {
-		return nil, nil, err
-	}
+	l := try.Must(pate.Account(context.Background(), p.votes, a, pate.Options{Price: price, Orders: orders}))
 	report := pate.Worst
 	if _, checked := a.(pate.Confident); checked && price != pate.Theorem6 {
 		report = pate.Joint
@@ -246,44 +227,21 @@ func price(p pool, a labeller, order float64) (x priced, err error) {
 		}
 		return e
 	}
-	old, l, err := bill(p, a, pate.Theorem6, nil, nil)
-	if err != nil {
-		return x, err
-	}
+	old, l := try.Must2(bill(p, a, pate.Theorem6, nil, nil))
 	x.theorem6 = eps(old[0], old[0].Total, pate.Improved)
-	ind, err := l.Cost(ctx, pate.DataIndependent, nil)
-	if err != nil {
-		return x, err
-	}
+	ind := try.Must(l.Cost(ctx, pate.DataIndependent, nil))
 	x.classic, x.independent = eps(ind, ind.Total, pate.Classic), eps(ind, ind.Total, pate.Improved)
-	printed, err := l.Cost(ctx, pate.ExpectedNotABound, nil)
-	if err != nil {
-		return x, err
-	}
+	printed := try.Must(l.Cost(ctx, pate.ExpectedNotABound, nil))
 	x.expected = eps(printed, printed.Total, pate.Classic)
-	best, bestLedger, err := bill(p, a, pate.Best, fewOrders, nil)
-	if err != nil {
-		return x, err
-	}
+	best, bestLedger := try.Must2(bill(p, a, pate.Best, fewOrders, nil))
 	x.rStar = eps(best[0], best[0].Total, pate.Improved)
-	law, exactLedger, err := bill(p, a, pate.Exact, fewOrders, nil)
-	if err != nil {
-		return x, err
-	}
+	law, exactLedger := try.Must2(bill(p, a, pate.Exact, fewOrders, nil))
 	x.exact = [2]float64{eps(law[0], law[0].Forward, pate.Improved), eps(law[0], law[0].Reverse, pate.Improved)}
-	forward, reverse, err := exactLedger.ExactEpsilon(ctx, digitDelta)
-	if err != nil {
-		return x, err
-	}
+	forward, reverse := try.Must2(exactLedger.ExactEpsilon(ctx, digitDelta))
 	x.composed = [2]float64{max(forward[0], reverse[0]), max(forward[1], reverse[1])}
-	out, err := bestLedger.Publish(ctx, publication(order), digitDelta, rand.NewPCG(0, 3))
-	if err != nil {
-		return x, err
-	}
+	out := try.Must(bestLedger.Publish(ctx, publication(order), digitDelta, rand.NewPCG(0, 3)))
 	x.published = out.Private.Median
-	if x.answered, x.share, err = p.draws(a, 10); err != nil {
-		return x, err
-	}
+	x.answered, x.share = try.Must2(p.draws(a, 10))
 	return x, err
 }
 
@@ -303,13 +261,10 @@ func study(images []logit.Image, answers []pate.Answer) logit.Model {
 }
 
 // students returns the accuracy, on images of the test, of students that learn from the first queries.
-func students(p pool, images []logit.Image, a labeller, cuts []int, seeds int) ([]mean, error) {
+func students(p pool, images []logit.Image, a labeller, cuts []int, seeds int) []mean {
 	shares := make([][]float64, len(cuts))
 	for seed := range seeds {
-		x, err := p.label(a, uint64(seed))
-		if err != nil {
-			return nil, err
-		}
+		x := try.Must(p.label(a, uint64(seed)))
 		for i, k := range cuts {
 			shares[i] = append(shares[i], study(images, x[:k]).Right(images[len(x):]))
 		}
@@ -318,7 +273,7 @@ func students(p pool, images []logit.Image, a labeller, cuts []int, seeds int) (
 	for i := range out {
 		out[i] = meanOf(shares[i])
 	}
-	return out, nil
+	return out
 }
 
 // rounds are two rounds: Confident labels half of the queries and a student learns from its
@@ -334,40 +289,20 @@ type rounds struct {
 // depends on the first.
 func twoRoundsOf(p pool, images []logit.Image, c pate.Confident, seeds int) (x rounds, err error) {
 	ctx, half := context.Background(), p.votes.Queries()/2
-	if x.interactive, err = pate.NewInteractive(c.Threshold/2, 0.9, c.Sigma1, c.Sigma2, true); err != nil {
-		return x, err
-	}
-	early, err := p.votes.First(half)
-	if err != nil {
-		return x, err
-	}
+	x.interactive = try.Must(pate.NewInteractive(c.Threshold/2, 0.9, c.Sigma1, c.Sigma2, true))
+	early := try.Must(p.votes.First(half))
 	var rows [][]int64
 	for i := half; i < p.votes.Queries(); i++ {
 		rows = append(rows, p.votes.Row(i))
 	}
-	late, err := ballots.NewVotes(rows, p.votes.Teachers())
-	if err != nil {
-		return x, err
-	}
-	one, err := pate.Account(ctx, early, c, pate.Options{Orders: fewOrders})
-	if err != nil {
-		return x, err
-	}
-	firstCost, err := one.Cost(ctx, pate.DataIndependent, nil)
-	if err != nil {
-		return x, err
-	}
-	joint, err := one.Cost(ctx, pate.Joint, nil)
-	if err != nil {
-		return x, err
-	}
+	late := try.Must(ballots.NewVotes(rows, p.votes.Teachers()))
+	one := try.Must(pate.Account(ctx, early, c, pate.Options{Orders: fewOrders}))
+	firstCost := try.Must(one.Cost(ctx, pate.DataIndependent, nil))
+	joint := try.Must(one.Cost(ctx, pate.Joint, nil))
 	cols := make([][]float64, 8)
 	put := func(i int, v float64) { cols[i] = append(cols[i], v) }
 	for seed := range seeds {
-		answers, err := pool{early, p.labels[:half]}.label(c, uint64(seed))
-		if err != nil {
-			return x, err
-		}
+		answers := try.Must(pool{early, p.labels[:half]}.label(c, uint64(seed)))
 		student := study(images, answers)
 		put(0, student.Right(images[p.votes.Queries():]))
 		var scores [][]float64
@@ -376,10 +311,7 @@ func twoRoundsOf(p pool, images []logit.Image, c pate.Confident, seeds int) (x r
 		for i, row := range rows {
 			s := student.Scores(images[half+i].X)
 			scores = append(scores, s)
-			a, err := x.interactive.Label(row, p.votes.Teachers(), s, src)
-			if err != nil {
-				return x, err
-			}
+			a := try.Must(x.interactive.Label(row, p.votes.Teachers(), s, src))
 			if a.Answered {
 				asked++
 			} else if a.Class >= 0 {
@@ -392,19 +324,10 @@ func twoRoundsOf(p pool, images []logit.Image, c pate.Confident, seeds int) (x r
 				asked++
 			}
 		}
-		table, err := ballots.NewScores(scores, p.votes.Teachers())
-		if err != nil {
-			return x, err
-		}
-		two, err := pate.Account(ctx, late, x.interactive, pate.Options{Orders: fewOrders, Scores: table})
-		if err != nil {
-			return x, err
-		}
+		table := try.Must(ballots.NewScores(scores, p.votes.Teachers()))
+		two := try.Must(pate.Account(ctx, late, x.interactive, pate.Options{Orders: fewOrders, Scores: table}))
 		both := func(r pate.Report, first pate.Cost, by pate.Conversion) (float64, error) {
-			second, err := two.Cost(ctx, r, nil)
-			if err != nil {
-				return 0, err
-			}
+			second := try.Must(two.Cost(ctx, r, nil))
 			sum := rdp.Grid{Orders: fewOrders, Values: make([]float64, len(fewOrders))}
 			for i := range sum.Values {
 				sum.Values[i] = first.Total.Values[i] + second.Total.Values[i]
@@ -422,10 +345,7 @@ func twoRoundsOf(p pool, images []logit.Image, c pate.Confident, seeds int) (x r
 			first pate.Cost
 			by    pate.Conversion
 		}{{pate.DataIndependent, firstCost, pate.Improved}, {pate.DataIndependent, firstCost, pate.Classic}, {pate.Joint, joint, pate.Improved}} {
-			v, err := both(e.r, e.first, e.by)
-			if err != nil {
-				return x, err
-			}
+			v := try.Must(both(e.r, e.first, e.by))
 			put(5+i, v)
 		}
 	}

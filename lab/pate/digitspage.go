@@ -16,12 +16,13 @@ import (
 
 	"github.com/dpaccountant/accountant/cmd/figure"
 	"github.com/dpaccountant/accountant/lab/plots"
+	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/lab/votes"
 	"github.com/dpaccountant/accountant/pate"
 )
 
 // The colour of a mechanism, the same in every picture.
-const lnColour, gnColour, confidentColour = figure.LNMax, figure.GNMax, figure.Confident
+var lnColour, gnColour, confidentColour = figure.LNMax, figure.GNMax, figure.Confident
 
 // A curve is a line of a picture and of its table. A dashed one is of the older accounting.
 type curve struct {
@@ -38,7 +39,7 @@ type errorPoints struct {
 }
 
 // picture draws the curves and writes their numbers beside it.
-func picture(dir, name, x, y, format string, curves []curve, adjust func(p *plot.Plot)) error {
+func picture(dir, name, x, y, format string, curves []curve, adjust func(p *plot.Plot)) {
 	p := newPlot(x, y)
 	var table strings.Builder
 	fmt.Fprintf(&table, "curve,%s,%s,standard error\n", x, y)
@@ -54,10 +55,7 @@ func picture(dir, name, x, y, format string, curves []curve, adjust func(p *plot
 			}
 			fmt.Fprintf(&table, "%q,%.6g,%.6g,%s\n", c.name, c.x[i], c.y[i], e)
 		}
-		l, err := plotter.NewLine(xy)
-		if err != nil {
-			return err
-		}
+		l := try.Must(plotter.NewLine(xy))
 		l.LineStyle = c.colour.Style(0)
 		l.Dashes = nil
 		if c.dashed {
@@ -66,48 +64,25 @@ func picture(dir, name, x, y, format string, curves []curve, adjust func(p *plot
 		p.Add(l)
 		p.Legend.Add(c.name, l)
 		if c.err != nil {
-			bars, err := plotter.NewYErrorBars(errorPoints{xy, errs})
-			if err != nil {
-				return err
-			}
+			bars := try.Must(plotter.NewYErrorBars(errorPoints{xy, errs}))
 			bars.Color = l.Color
 			p.Add(bars)
 		}
 	}
 	adjust(p.Plot)
-	if err := os.WriteFile(filepath.Join(dir, "pate-digits-"+name+".csv"), []byte(table.String()), 0o644); err != nil {
-		return err
-	}
-	return plots.Save(p.Plot, width, height, filepath.Join(dir, "pate-digits-"+name+"."+format))
+	try.Check(os.WriteFile(filepath.Join(dir, "pate-digits-"+name+".csv"), []byte(table.String()), 0o644))
+	try.Check(plots.Save(p.Plot, width, height, filepath.Join(dir, "pate-digits-"+name+"."+format)))
 }
 
 // digits writes the page, its pictures and their numbers to dir. It is long because it is read from top to
 // bottom, as the page is.
-func digits(from, dir, format string) error {
-	p, err := readPool(from, "digits-100.gz")
-	if err != nil {
-		return err
-	}
-	large, err := readPool(from, "digits-250.gz")
-	if err != nil {
-		return err
-	}
-	choosing, err := readPool(from, "digits-choosing.gz")
-	if err != nil {
-		return err
-	}
-	images, err := votes.ReadImages(filepath.Join(from, "digits-images.gz"))
-	if err != nil {
-		return err
-	}
-	settings, err := os.ReadFile(filepath.Join(from, "digits-settings.csv"))
-	if err != nil {
-		return err
-	}
-	c, err := choose(choosing)
-	if err != nil {
-		return err
-	}
+func digits(from, dir, format string) {
+	p := try.Must(readPool(from, "digits-100.gz"))
+	large := try.Must(readPool(from, "digits-250.gz"))
+	choosing := try.Must(readPool(from, "digits-choosing.gz"))
+	images := try.Must(votes.ReadImages(filepath.Join(from, "digits-images.gz")))
+	settings := try.Must(os.ReadFile(filepath.Join(from, "digits-settings.csv")))
+	c := try.Must(choose(choosing))
 	note := func(what string) { fmt.Fprintln(os.Stderr, what) }
 	note("parameters are chosen: " + c.confident.String())
 	cuts := []int{100, 200, 400, 700, 1000}
@@ -165,22 +140,13 @@ Share of right answers and accuracy of students on the test: mean of %d draws an
 	var all []priced
 	var learned [][]mean
 	for _, a := range c.mechanisms() {
-		x, err := price(p, a, c.order[a.String()])
-		if err != nil {
-			return err
-		}
-		s, err := students(p, images, a, cuts, seeds)
-		if err != nil {
-			return err
-		}
+		x := try.Must(price(p, a, c.order[a.String()]))
+		s := students(p, images, a, cuts, seeds)
 		note(x.name)
 		all, learned = append(all, x), append(learned, s)
 		w("| %s | 1000 | %.0f ± %.0f | %v | %v | %.3f | ≤ %.3f |\n", x.name, x.answered.value, x.answered.err, x.share, s[len(s)-1], x.independent, x.composed[1])
 	}
-	r, err := twoRoundsOf(p, images, c.confident, seeds)
-	if err != nil {
-		return err
-	}
+	r := try.Must(twoRoundsOf(p, images, c.confident, seeds))
 	w("| two rounds: Confident, then %v | 500 + 500 | %.0f ± %.0f, and %.0f ± %.0f told that they are right | %v | %v (first round: %v) | %.3f | no bound (below) |\n",
 		r.interactive, r.answered.value, r.answered.err, r.reinforced.value, r.reinforced.err, r.share, r.second, r.first, r.independent.value)
 	note("two rounds")
@@ -219,18 +185,11 @@ an answer on every query whatever the check says; R\* and the exact columns pric
 *Solid: R\* at these votes, both directions. Dashed: data-independent. Numbers: [pate-digits-running.csv](pate-digits-running.csv).*
 
 `)
-	if err := os.WriteFile(filepath.Join(dir, "pate-digits.csv"), []byte(raw.String()), 0o644); err != nil {
-		return err
-	}
-	running, spent, err := runningCurves(p, c, cuts)
-	if err != nil {
-		return err
-	}
-	if err := picture(dir, "running", "queries", "ε", format, running, func(p *plot.Plot) {
+	try.Check(os.WriteFile(filepath.Join(dir, "pate-digits.csv"), []byte(raw.String()), 0o644))
+	running, spent := try.Must2(runningCurves(p, c, cuts))
+	picture(dir, "running", "queries", "ε", format, running, func(p *plot.Plot) {
 		p.Y.Scale, p.Y.Tick.Marker, p.X.Min, p.Y.Max = plot.LogScale{}, figure.Decades{}, 0, 5000
-	}); err != nil {
-		return err
-	}
+	})
 	var progress []curve
 	for k := range learned {
 		x := curve{name: running[2*k].name, colour: running[2*k].colour, x: spent[k]}
@@ -246,11 +205,9 @@ an answer on every query whatever the check says; R\* and the exact columns pric
 *Students of the first 100, 200, 400, 700 and 1,000 queries, against R\* of these; bars are standard errors of %d draws. Numbers: [pate-digits-students.csv](pate-digits-students.csv).*
 
 `, seeds)
-	if err := picture(dir, "students", "ε", "accuracy on the test", format, progress, func(p *plot.Plot) {
+	picture(dir, "students", "ε", "accuracy on the test", format, progress, func(p *plot.Plot) {
 		p.Legend.Left, p.Legend.Top, p.Legend.YOffs, p.Legend.XOffs = false, false, vg.Points(6), -vg.Points(6)
-	}); err != nil {
-		return err
-	}
+	})
 	agreement := agreementCurves(p, c)
 	w(`## What is answered (as Figure 1, right, and Figure 5, right)
 
@@ -260,35 +217,23 @@ an answer on every query whatever the check says; R\* and the exact columns pric
 higher. The more teachers agree on a query, the more likely it is answered. Numbers: [pate-digits-agreement.csv](pate-digits-agreement.csv).*
 
 `)
-	if err := picture(dir, "agreement", "share of teachers that agree", "queries", format, agreement, func(p *plot.Plot) { p.Y.Min, p.Y.Max = 0, p.Y.Max*1.2 }); err != nil {
-		return err
-	}
+	picture(dir, "agreement", "share of teachers that agree", "queries", format, agreement, func(p *plot.Plot) { p.Y.Min, p.Y.Max = 0, p.Y.Max*1.2 })
 	note("agreement")
-	sweep, err := noiseCurves([]pool{p, large})
-	if err != nil {
-		return err
-	}
+	sweep := try.Must(noiseCurves([]pool{p, large}))
 	w(`## Noise, and the number of teachers
 
 ![Right labels against ε](pate-digits-noise.svg)
 
 *1,000 queries at each scale of the noise: ε by R\*, and the share of right labels over 4 draws with its standard error. Numbers: [pate-digits-noise.csv](pate-digits-noise.csv).*
 `)
-	if err := picture(dir, "noise", "ε", "share of right labels", format, sweep, func(p *plot.Plot) {
+	picture(dir, "noise", "ε", "share of right labels", format, sweep, func(p *plot.Plot) {
 		p.X.Scale = plot.LogScale{}
 		p.X.Tick.Marker = plot.ConstantTicks{{Value: 2, Label: "2"}, {Value: 5, Label: "5"}, {Value: 10, Label: "10"}, {Value: 20, Label: "20"}, {Value: 50, Label: "50"}}
 		p.Legend.Left, p.Legend.Top, p.Legend.YOffs, p.Legend.XOffs = false, false, vg.Points(6), -vg.Points(6)
-	}); err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(dir, "pate-digits.md"), b.Bytes(), 0o644); err != nil {
-		return err
-	}
-	made, err := ingredients(from, dir, c)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(dir, digitCheck), []byte(made), 0o644)
+	})
+	try.Check(os.WriteFile(filepath.Join(dir, "pate-digits.md"), b.Bytes(), 0o644))
+	made := ingredients(from, dir, c)
+	try.Check(os.WriteFile(filepath.Join(dir, digitCheck), []byte(made), 0o644))
 }
 
 // runningCurves returns ε of the first queries, for each mechanism by R* and data-independent;
@@ -296,24 +241,15 @@ higher. The more teachers agree on a query, the more likely it is answered. Numb
 func runningCurves(p pool, c chosen, cuts []int) (out []curve, spent [][]float64, err error) {
 	for k, a := range c.mechanisms() {
 		colour := []figure.Method{lnColour, gnColour, confidentColour}[k]
-		best, l, err := bill(p, a, pate.Best, fewOrders, cuts)
-		if err != nil {
-			return nil, nil, err
-		}
-		ind, err := l.Running(context.Background(), pate.DataIndependent, nil, cuts)
-		if err != nil {
-			return nil, nil, err
-		}
+		best, l := try.Must2(bill(p, a, pate.Best, fewOrders, cuts))
+		ind := try.Must(l.Running(context.Background(), pate.DataIndependent, nil, cuts))
 		for i, costs := range [][]pate.Cost{best, ind} {
 			x := curve{name: a.String(), colour: colour, dashed: i == 1}
 			if i == 1 {
 				x.name = "the same, data-independent"
 			}
 			for j, cost := range costs {
-				e, _, err := cost.Epsilon(cost.Total, pate.Improved, digitDelta)
-				if err != nil {
-					return nil, nil, err
-				}
+				e, _ := try.Must2(cost.Epsilon(cost.Total, pate.Improved, digitDelta))
 				x.x, x.y = append(x.x, float64(cuts[j])), append(x.y, e)
 			}
 			out = append(out, x)
@@ -364,18 +300,9 @@ func noiseCurves(pools []pool) (out []curve, err error) {
 				if laplace {
 					a = pate.LNMax{Gamma: gammas[i]}
 				}
-				cost, _, err := bill(p, a, pate.Best, fewOrders, nil)
-				if err != nil {
-					return nil, err
-				}
-				e, _, err := cost[0].Epsilon(cost[0].Total, pate.Improved, digitDelta)
-				if err != nil {
-					return nil, err
-				}
-				_, share, err := p.draws(a, 4)
-				if err != nil {
-					return nil, err
-				}
+				cost, _ := try.Must2(bill(p, a, pate.Best, fewOrders, nil))
+				e, _ := try.Must2(cost[0].Epsilon(cost[0].Total, pate.Improved, digitDelta))
+				_, share := try.Must2(p.draws(a, 4))
 				x.x, x.y, x.err = append(x.x, e), append(x.y, share.value), append(x.err, share.err)
 			}
 			out = append(out, x)

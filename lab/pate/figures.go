@@ -14,6 +14,7 @@ import (
 
 	"github.com/dpaccountant/accountant/cmd/figure"
 	"github.com/dpaccountant/accountant/lab/plots"
+	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/pate"
 	"github.com/dpaccountant/accountant/pate/ballots"
 	"github.com/dpaccountant/accountant/rdp"
@@ -23,7 +24,7 @@ const width, height = 16 * vg.Centimeter, 10 * vg.Centimeter
 
 var figures = []struct {
 	name string
-	draw func() (*drawing, error)
+	draw func() *drawing
 }{
 	{"gnss", drawGNSS},
 	{"cost", drawCost},
@@ -49,102 +50,62 @@ func newPlot(x, y string) *drawing {
 }
 
 // line adds a curve with its name, which is in the legend and in the numbers.
-func (d *drawing) line(style draw.LineStyle, name string, xy plotter.XYs) error {
-	l, err := plotter.NewLine(xy)
-	if err != nil {
-		return err
-	}
+func (d *drawing) line(style draw.LineStyle, name string, xy plotter.XYs) {
+	l := try.Must(plotter.NewLine(xy))
 	l.LineStyle = style
 	d.Add(l)
 	d.Legend.Add(name, l)
 	d.curves = append(d.curves, plots.Curve{Name: name, XY: xy})
-	return nil
 }
 
 // guide adds a thin line that is no curve.
-func (d *drawing) guide(xy plotter.XYs) error {
-	l, err := plotter.NewLine(xy)
-	if err != nil {
-		return err
-	}
+func (d *drawing) guide(xy plotter.XYs) {
+	l := try.Must(plotter.NewLine(xy))
 	d.Add(l)
-	return nil
 }
 
-func drawGNSS() (*drawing, error) {
+func drawGNSS() *drawing {
 	p := newPlot("λβ", "exact / printed cost")
 	const order = 14
 	for k, sigma := range []float64{2, 6.23, 20} {
 		var xy plotter.XYs
 		for x := .02; x < .481; x += .005 {
-			printed, _, err := pate.GNSS{Order: order, Beta: x / order}.PrintedNotABound(sigma)
-			if err != nil {
-				return nil, err
-			}
-			exact, err := pate.GNSS{Order: order, Beta: x / order}.RDP(sigma)
-			if err != nil {
-				return nil, err
-			}
+			printed, _ := try.Must2(pate.GNSS{Order: order, Beta: x / order}.PrintedNotABound(sigma))
+			exact := try.Must(pate.GNSS{Order: order, Beta: x / order}.RDP(sigma))
 			xy = append(xy, plotter.XY{X: x, Y: exact / printed})
 		}
-		if err := p.line(plots.Shade(figure.GNMax, k, 3), fmt.Sprintf("σ = %v", sigma), xy); err != nil {
-			return nil, err
-		}
+		p.line(plots.Shade(figure.GNMax, k, 3), fmt.Sprintf("σ = %v", sigma), xy)
 	}
-	if err := p.guide(plotter.XYs{{X: .25, Y: 0}, {X: .25, Y: 6}}); err != nil {
-		return nil, err
-	}
-	if err := p.guide(plotter.XYs{{X: 0, Y: 1}, {X: .48, Y: 1}}); err != nil {
-		return nil, err
-	}
+	p.guide(plotter.XYs{{X: .25, Y: 0}, {X: .25, Y: 6}})
+	p.guide(plotter.XYs{{X: 0, Y: 1}, {X: .48, Y: 1}})
 	p.X.Min, p.Y.Min = 0, 0
-	return p, nil
+	return p
 }
 
-func drawCost() (*drawing, error) {
+func drawCost() *drawing {
 	p := newPlot("log q", "cost / (λ/σ²)")
 	p.Y.Scale = plot.LogScale{}
 	p.Y.Tick.Marker = figure.Decades{}
 	p.Legend.Left, p.Legend.Top, p.Legend.YOffs, p.Legend.XOffs = false, false, vg.Points(6), -vg.Points(6)
-	g, err := pate.NewGNMax(40)
-	if err != nil {
-		return nil, err
-	}
+	g := try.Must(pate.NewGNMax(40))
 	for k, order := range []float64{2, 8, 14, 32} {
 		var xy plotter.XYs
 		for l := -20.0; l <= -1; l += .05 {
-			v, err := g.DependentRDP(l, order)
-			if err != nil {
-				return nil, err
-			}
+			v := try.Must(g.DependentRDP(l, order))
 			xy = append(xy, plotter.XY{X: l, Y: v / g.RDP(order)})
 		}
-		if err := p.line(plots.Shade(figure.GNMax, k, 4), fmt.Sprintf("λ = %v", order), xy); err != nil {
-			return nil, err
-		}
+		p.line(plots.Shade(figure.GNMax, k, 4), fmt.Sprintf("λ = %v", order), xy)
 	}
-	return p, nil
+	return p
 }
 
-func drawEpsilon() (*drawing, error) {
+func drawEpsilon() *drawing {
 	p := newPlot("queries", "ε")
 	run := runs[0]
-	l, answered, err := run.ledger()
-	if err != nil {
-		return nil, err
-	}
-	votes, err := ballots.SynthS1(run.teachers, run.classes, run.queries)
-	if err != nil {
-		return nil, err
-	}
-	gn, err := pate.Account(context.Background(), votes, pate.GNMax{Sigma: run.sigma2}, pate.Options{Price: pate.Theorem6})
-	if err != nil {
-		return nil, err
-	}
-	ln, err := pate.Account(context.Background(), votes, pate.LNMax{Gamma: .05}, pate.Options{Price: pate.Theorem6})
-	if err != nil {
-		return nil, err
-	}
+	l, answered := try.Must2(run.ledger())
+	votes := try.Must(ballots.SynthS1(run.teachers, run.classes, run.queries))
+	gn := try.Must(pate.Account(context.Background(), votes, pate.GNMax{Sigma: run.sigma2}, pate.Options{Price: pate.Theorem6}))
+	ln := try.Must(pate.Account(context.Background(), votes, pate.LNMax{Gamma: .05}, pate.Options{Price: pate.Theorem6}))
 	var cuts []int
 	for k := 8; k <= run.queries; k += 8 {
 		cuts = append(cuts, k)
@@ -162,42 +123,25 @@ func drawEpsilon() (*drawing, error) {
 		{"Confident, every query answered", figure.Confident, l, pate.Worst, nil},
 		{"the same, data-independent", figure.DataIndependent, l, pate.DataIndependent, nil},
 	} {
-		costs, err := c.l.Running(context.Background(), c.r, c.answered, cuts)
-		if err != nil {
-			return nil, err
-		}
+		costs := try.Must(c.l.Running(context.Background(), c.r, c.answered, cuts))
 		var xy plotter.XYs
 		for i, x := range costs {
-			e, _, err := x.Epsilon(x.Total, pate.Classic, run.delta)
-			if err != nil {
-				return nil, err
-			}
+			e, _ := try.Must2(x.Epsilon(x.Total, pate.Classic, run.delta))
 			xy = append(xy, plotter.XY{X: float64(cuts[i]), Y: e})
 		}
-		if err := p.line(c.method.Style(k), c.name, xy); err != nil {
-			return nil, err
-		}
+		p.line(c.method.Style(k), c.name, xy)
 	}
 	p.X.Min, p.Y.Min, p.Y.Max = 0, 0, 6
-	return p, nil
+	return p
 }
 
-func drawSplit() (*drawing, error) {
+func drawSplit() *drawing {
 	p := newPlot("order λ", "Rényi cost")
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
 	p.X.Tick.Marker, p.Y.Tick.Marker = plot.ConstantTicks{{Value: 2, Label: "2"}, {Value: 5, Label: "5"}, {Value: 10, Label: "10"}, {Value: 20, Label: "20"}, {Value: 50, Label: "50"}, {Value: 100, Label: "100"}}, figure.Decades{}
-	l, _, err := runs[1].ledger()
-	if err != nil {
-		return nil, err
-	}
-	dep, err := l.Cost(context.Background(), pate.Worst, nil)
-	if err != nil {
-		return nil, err
-	}
-	ind, err := l.Cost(context.Background(), pate.DataIndependent, nil)
-	if err != nil {
-		return nil, err
-	}
+	l, _ := try.Must2(runs[1].ledger())
+	dep := try.Must(l.Cost(context.Background(), pate.Worst, nil))
+	ind := try.Must(l.Cost(context.Background(), pate.DataIndependent, nil))
 	for k, c := range []struct {
 		name   string
 		method figure.Method
@@ -210,23 +154,15 @@ func drawSplit() (*drawing, error) {
 		for i, a := range c.g.Orders {
 			xy = append(xy, plotter.XY{X: a, Y: c.g.Values[i]})
 		}
-		if err := p.line(c.method.Style(k), c.name, xy); err != nil {
-			return nil, err
-		}
+		p.line(c.method.Style(k), c.name, xy)
 	}
-	return p, nil
+	return p
 }
 
-func drawSensitivity() (*drawing, error) {
+func drawSensitivity() *drawing {
 	p := newPlot("distance d", "sensitivity")
-	l, _, err := runs[0].ledger()
-	if err != nil {
-		return nil, err
-	}
-	s, err := l.NewSensitivity(context.Background(), 14, pate.Worst, nil)
-	if err != nil {
-		return nil, err
-	}
+	l, _ := try.Must2(runs[0].ledger())
+	s := try.Must(l.NewSensitivity(context.Background(), 14, pate.Worst, nil))
 	for k, c := range []struct {
 		name string
 		beta float64
@@ -235,10 +171,8 @@ func drawSensitivity() (*drawing, error) {
 		for d := range 121 {
 			xy = append(xy, plotter.XY{X: float64(d), Y: s.Local[d] * math.Exp(-c.beta*float64(d))})
 		}
-		if err := p.line(plots.Shade(figure.Confident, k, 3), c.name, xy); err != nil {
-			return nil, err
-		}
+		p.line(plots.Shade(figure.Confident, k, 3), c.name, xy)
 	}
 	p.Y.Min, p.Y.Max = 0, .36
-	return p, nil
+	return p
 }

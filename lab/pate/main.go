@@ -10,11 +10,11 @@ package main
 import (
 	"bytes"
 	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/dpaccountant/accountant/lab/plots"
+	"github.com/dpaccountant/accountant/lab/try"
 )
 
 func main() {
@@ -23,43 +23,25 @@ func main() {
 	only := flag.String("only", "", "page to write: paper or digits (default both)")
 	from := flag.String("votes", "lab/votes/testdata", "`directory` of the votes on digits")
 	flag.Parse()
-	var err error
-	if *only != "digits" {
-		err = run(out(), *format)
-	}
-	if err == nil && *only != "paper" {
-		err = digits(*from, out(), *format)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "pate:", err)
-		os.Exit(1)
-	}
+	try.Main(func() {
+		if *only != "digits" {
+			run(out(), *format)
+		}
+		if *only != "paper" {
+			digits(*from, out(), *format)
+		}
+	})
 }
 
-func run(out, format string) error {
+func run(out, format string) {
 	var b bytes.Buffer
-	if err := write(&b); err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(out, "pate.md"), b.Bytes(), 0o644); err != nil {
-		return err
-	}
+	try.Check(write(&b))
+	try.Check(os.WriteFile(filepath.Join(out, "pate.md"), b.Bytes(), 0o644))
 	for _, f := range figures {
-		p, err := f.draw()
-		if err != nil {
-			return fmt.Errorf("%s: %w", f.name, err)
-		}
+		p := f.draw()
 		name := filepath.Join(out, "pate-"+f.name)
-		if err := plots.Save(p.Plot, width, height, name+"."+format); err != nil {
-			return err
-		}
-		table, err := plots.Numbers(p.X.Label.Text, p.Y.Label.Text, 6, p.curves)
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(name+".csv", table, 0o644); err != nil {
-			return err
-		}
+		try.Check(plots.Save(p.Plot, width, height, name+"."+format))
+		table := try.Must(plots.Numbers(p.X.Label.Text, p.Y.Label.Text, 6, p.curves))
+		try.Check(os.WriteFile(name+".csv", table, 0o644))
 	}
-	return nil
 }

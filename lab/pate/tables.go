@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/pate"
 	"github.com/dpaccountant/accountant/pate/ballots"
 	"github.com/dpaccountant/accountant/rdp"
@@ -59,21 +60,11 @@ type table2Result struct {
 
 func (r table2Row) compute() (x table2Result, err error) {
 	g := pate.GNSS{Order: r.order, Beta: r.beta}
-	if x.printed, _, err = g.PrintedNotABound(r.sigma); err != nil {
-		return x, err
-	}
-	if x.exact, err = g.RDP(r.sigma); err != nil {
-		return x, err
-	}
-	if x.sigma, err = g.PrintedSigma(r.ss); err != nil {
-		return x, err
-	}
-	if x.betterAt, err = g.OptimalSigma(r.ss); err != nil {
-		return x, err
-	}
-	if x.better, err = g.RDP(x.betterAt); err != nil {
-		return x, err
-	}
+	x.printed, _ = try.Must2(g.PrintedNotABound(r.sigma))
+	x.exact = try.Must(g.RDP(r.sigma))
+	x.sigma = try.Must(g.PrintedSigma(r.ss))
+	x.betterAt = try.Must(g.OptimalSigma(r.ss))
+	x.better = try.Must(g.RDP(x.betterAt))
 	x.noise = r.ss * r.sigma
 	x.deltaPart = xmath.Log(1/r.delta) / (r.order - 1)
 	return x, nil
@@ -116,10 +107,7 @@ func onGrid(value func(order float64) float64, delta float64, c pate.Conversion)
 	for a := 1.5; a <= 100; a += 0.5 {
 		orders, v = append(orders, a), append(v, value(a))
 	}
-	g, err := rdp.NewGrid(orders, v)
-	if err != nil {
-		return 0, 0, err
-	}
+	g := try.Must(rdp.NewGrid(orders, v))
 	return c.Epsilon(g, delta)
 }
 
@@ -157,22 +145,13 @@ var runs = []synthetic{
 }
 
 func (s synthetic) ledger() (*pate.Ledger, []bool, error) {
-	v, err := ballots.SynthS1(s.teachers, s.classes, s.queries)
-	if err != nil {
-		return nil, nil, err
-	}
-	a, err := pate.NewConfident(float64(s.threshold), s.sigma1, s.sigma2)
-	if err != nil {
-		return nil, nil, err
-	}
+	v := try.Must(ballots.SynthS1(s.teachers, s.classes, s.queries))
+	a := try.Must(pate.NewConfident(float64(s.threshold), s.sigma1, s.sigma2))
 	// A transcript that the mechanism draws, with the noise of a fixed seed.
 	answered := make([]bool, v.Queries())
 	src := rand.NewPCG(0, 0)
 	for i := range answered {
-		x, err := a.Label(v.Row(i), src)
-		if err != nil {
-			return nil, nil, err
-		}
+		x := try.Must(a.Label(v.Row(i), src))
 		answered[i] = x.Answered
 	}
 	l, err := pate.Account(context.Background(), v, a, pate.Options{Price: pate.Theorem6})
@@ -206,10 +185,7 @@ printed cost is too small.
 `, "`go run ./lab/pate`", "`accountant pate synth`")
 	var sumPrinted, sumExact, sumNoise float64
 	for i, r := range table2 {
-		x, err := r.compute()
-		if err != nil {
-			return err
-		}
+		x := try.Must(r.compute())
 		total, printed, noise := "–", "–", "–"
 		if r.expected > 0 {
 			total, printed, noise = fmt.Sprintf("%.5f", r.expected+x.printed), agrees(r.expected+x.printed, r.total), agrees(x.noise, r.noise)
@@ -231,10 +207,7 @@ conversion to δ contributes, ln(1/δ)/(λ−1):
 |---|---|---|---|---|---|
 `)
 	for _, r := range table2 {
-		x, err := r.compute()
-		if err != nil {
-			return err
-		}
+		x := try.Must(r.compute())
 		implied := "–"
 		if r.expected > 0 {
 			implied = fmt.Sprintf("%.5f", r.expected-x.deltaPart)
@@ -257,14 +230,8 @@ column, which cannot be checked without them.
 	for _, r := range independent {
 		c := r.rate()
 		line := func(a float64) float64 { return c * a }
-		e1, o1, err := onGrid(line, r.delta, pate.Classic)
-		if err != nil {
-			return err
-		}
-		e2, o2, err := onGrid(line, r.delta, pate.Improved)
-		if err != nil {
-			return err
-		}
+		e1, o1 := try.Must2(onGrid(line, r.delta, pate.Classic))
+		e2, o2 := try.Must2(onGrid(line, r.delta, pate.Improved))
 		p("| %s | %.7f | %.6f | %.6f (%v) | %.6f (%v) | %v |\n", r.name, c, c+2*math.Sqrt(c*xmath.Log(1/r.delta)), e1, o1, e2, o2, r.printed)
 	}
 	p(`
@@ -274,28 +241,13 @@ LNMax, each query ε₀ = 2γ, data-independent: min(ε₀, ε₀²λ/2), and th
 |---|---|---|---|---|
 `)
 	for _, r := range lnmax {
-		a, err := pate.NewLNMax(r.gamma)
-		if err != nil {
-			return err
-		}
-		pure, err := rdp.Pure(2 * r.gamma)
-		if err != nil {
-			return err
-		}
-		e1, o1, err := onGrid(func(o float64) float64 { return r.queries * a.RDP(o) }, r.delta, pate.Classic)
-		if err != nil {
-			return err
-		}
-		e2, _, err := onGrid(func(o float64) float64 { return r.queries * pure.RDP(o) }, r.delta, pate.Classic)
-		if err != nil {
-			return err
-		}
+		a := try.Must(pate.NewLNMax(r.gamma))
+		pure := try.Must(rdp.Pure(2 * r.gamma))
+		e1, o1 := try.Must2(onGrid(func(o float64) float64 { return r.queries * a.RDP(o) }, r.delta, pate.Classic))
+		e2, _ := try.Must2(onGrid(func(o float64) float64 { return r.queries * pure.RDP(o) }, r.delta, pate.Classic))
 		p("| %s | %v | %.6f (%v) | %.6f | %s |\n", r.name, 2*r.gamma, e1, o1, e2, r.printed)
 	}
-	f, err := computeFacts()
-	if err != nil {
-		return err
-	}
+	f := try.Must(computeFacts())
 	p(`
 ## What does not reproduce, and why
 
@@ -322,33 +274,21 @@ Rule S1. *Worst* is a bound at these votes and *independent* one at all, by Theo
 |---|---|---|---|---|---|---|---|---|---|
 `, f.svhn, 4.96+f.svhn, f.mnistDelta, 1.18+f.mnistDelta, 2-f.mnistDelta, f.rate, f.laplace, f.gauss, f.laplace/f.gauss, f.laplaceSD, f.laplaceSD/f.gauss)
 	for _, s := range runs {
-		l, answered, err := s.ledger()
-		if err != nil {
-			return err
-		}
+		l, answered := try.Must2(s.ledger())
 		p("| %s | %d, %d, %d | %d, %v, %v | %v ", s.name, s.teachers, s.classes, s.queries, s.threshold, s.sigma1, s.sigma2, s.delta)
 		cell := func(g rdp.Grid) (string, error) {
 			e, o, err := pate.Classic.Epsilon(g, s.delta)
 			return fmt.Sprintf("%.6f (%v)", e, o), err
 		}
-		realised, err := l.Cost(context.Background(), pate.Realised, answered)
-		if err != nil {
-			return err
-		}
-		checks, err := cell(realised.Threshold)
-		if err != nil {
-			return err
-		}
+		realised := try.Must(l.Cost(context.Background(), pate.Realised, answered))
+		checks := try.Must(cell(realised.Threshold))
 		p("| %.0f | %s ", realised.Answered, checks)
 		for _, r := range []pate.Report{pate.Realised, pate.Worst, pate.DataIndependent, pate.ExpectedNotABound} {
 			transcript := answered
 			if r != pate.Realised {
 				transcript = nil
 			}
-			c, err := l.Cost(context.Background(), r, transcript)
-			if err != nil {
-				return err
-			}
+			c := try.Must(l.Cost(context.Background(), r, transcript))
 			text, err := cell(c.Total)
 			if r == pate.Realised {
 				e, o, expostErr := c.Epsilon(c.Total, pate.Improved, s.delta)
@@ -385,34 +325,16 @@ the votes here, so that these lines are diagnostics.
 | β | SS | at distance | σ | cost of the noise | ε before noise | noise |
 |---|---|---|---|---|---|---|
 `)
-	l, _, err := runs[0].ledger()
-	if err != nil {
-		return err
-	}
-	s, err := l.NewSensitivity(context.Background(), 14, pate.Worst, nil)
-	if err != nil {
-		return err
-	}
+	l, _ := try.Must2(runs[0].ledger())
+	s := try.Must(l.NewSensitivity(context.Background(), 14, pate.Worst, nil))
 	for _, b := range []struct {
 		name string
 		beta float64
 	}{{"0.2/λ", .2 / 14}, {"0.3/λ", .3 / 14}, {"0.4/λ", .4 / 14}} {
-		ss, d, err := s.Smooth(b.beta)
-		if err != nil {
-			return err
-		}
-		sigma, err := pate.GNSS{Order: 14, Beta: b.beta}.OptimalSigma(ss)
-		if err != nil {
-			return err
-		}
-		cost, err := pate.GNSS{Order: 14, Beta: b.beta}.RDP(sigma)
-		if err != nil {
-			return err
-		}
-		fixed, err := pate.Classic.EpsilonAt(14, s.Cost+cost, 1e-5)
-		if err != nil {
-			return err
-		}
+		ss, d := try.Must2(s.Smooth(b.beta))
+		sigma := try.Must(pate.GNSS{Order: 14, Beta: b.beta}.OptimalSigma(ss))
+		cost := try.Must(pate.GNSS{Order: 14, Beta: b.beta}.RDP(sigma))
+		fixed := try.Must(pate.Classic.EpsilonAt(14, s.Cost+cost, 1e-5))
 		p("| %s | %.7f | %d | %.5f | %.6f | %.6f | ± %.6f |\n", b.name, ss, d, sigma, cost, fixed, ss*sigma)
 	}
 	p(`
@@ -430,31 +352,19 @@ type facts struct {
 }
 
 func computeFacts() (f facts, err error) {
-	svhn, err := table2[1].compute()
-	if err != nil {
-		return f, err
-	}
-	mnist, err := table2[0].compute()
-	if err != nil {
-		return f, err
-	}
+	svhn := try.Must(table2[1].compute())
+	mnist := try.Must(table2[0].compute())
 	f.svhn, f.mnistDelta = svhn.printed, mnist.deltaPart
 	// c + 2√(c·L) = ε at L = ln(1/δ).
 	l := xmath.Log(1e8)
 	f.rate = math.Pow(math.Sqrt(l+10.14)-math.Sqrt(l), 2)
 	// Two classes four noise scales apart.
 	votes := []int64{4, 0}
-	a, err := pate.LNMax{Gamma: 1}.LogQ(votes)
+	a := try.Must(pate.LNMax{Gamma: 1}.LogQ(votes))
 	if err != nil {
 		return f, err
 	}
-	if err != nil {
-		return f, err
-	}
-	sd, err := pate.LNMax{Gamma: math.Sqrt2}.LogQ(votes)
-	if err != nil {
-		return f, err
-	}
+	sd := try.Must(pate.LNMax{Gamma: math.Sqrt2}.LogQ(votes))
 	b, err := pate.GNMax{Sigma: 1}.LogQ(votes)
 	f.laplace, f.laplaceSD, f.gauss = math.Exp(a), math.Exp(sd), math.Exp(b)
 	return f, err

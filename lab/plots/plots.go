@@ -32,7 +32,7 @@ func Shade(m figure.Method, i, n int) draw.LineStyle {
 		}
 		return uint8(float64(v) + (255-float64(v))*light)
 	}
-	c := m.Colour()
+	c := m.Colour
 	s.Color = color.RGBA{mix(c.R), mix(c.G), mix(c.B), 255}
 	return s
 }

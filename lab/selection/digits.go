@@ -1,6 +1,8 @@
 package main
 
 import (
+	"github.com/dpaccountant/accountant/lab/try"
+
 	"bytes"
 	"compress/gzip"
 	_ "embed"
@@ -34,14 +36,8 @@ type digit struct {
 
 // readDigits returns the digits of the file, scaled to norm at most about 1.
 func readDigits() ([]digit, error) {
-	z, err := gzip.NewReader(bytes.NewReader(digitsFile))
-	if err != nil {
-		return nil, err
-	}
-	raw, err := io.ReadAll(z)
-	if err != nil {
-		return nil, err
-	}
+	z := try.Must(gzip.NewReader(bytes.NewReader(digitsFile)))
+	raw := try.Must(io.ReadAll(z))
 	if len(raw)%(places+1) != 0 {
 		return nil, fmt.Errorf("digits: %d bytes are no whole number of digits", len(raw))
 	}
@@ -61,21 +57,13 @@ func readDigits() ([]digit, error) {
 func makeDigits(folder, file string) error {
 	var all [classes][]float64
 	for c := range all {
-		b, err := os.ReadFile(filepath.Join(folder, "src", "digits", fmt.Sprintf("%d.json", c)))
-		if err != nil {
-			return err
-		}
+		b := try.Must(os.ReadFile(filepath.Join(folder, "src", "digits", fmt.Sprintf("%d.json", c))))
 		var data struct{ Data []float64 }
-		if err := json.Unmarshal(b, &data); err != nil {
-			return err
-		}
+		try.Check(json.Unmarshal(b, &data))
 		all[c] = data.Data
 	}
 	var out bytes.Buffer
-	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
-	if err != nil {
-		return err
-	}
+	z := try.Must(gzip.NewWriterLevel(&out, gzip.BestCompression))
 	for n := range digits {
 		c, i := n%classes, n/classes
 		row := []byte{byte(c)}
@@ -93,8 +81,7 @@ func makeDigits(folder, file string) error {
 			return err
 		}
 	}
-	if err := z.Close(); err != nil {
-		return err
-	}
-	return os.WriteFile(file, out.Bytes(), 0o600)
+	try.Check(z.Close())
+	try.Check(os.WriteFile(file, out.Bytes(), 0o600))
+	return nil
 }

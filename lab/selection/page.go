@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
+	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/rdp"
 	"github.com/dpaccountant/accountant/selection"
 )
@@ -16,7 +17,7 @@ import (
 var budgets = []float64{1, 2, 4}
 
 // writePage returns the page. It is long because the page is.
-func writePage(ctx context.Context, run candidate, n int) ([]byte, error) {
+func writePage(ctx context.Context, run candidate, n int) []byte {
 	var w bytes.Buffer
 	say := func(format string, a ...any) { fmt.Fprintf(&w, format, a...) }
 	say(`# What hyper-parameter tuning costs
@@ -32,16 +33,13 @@ known.
 The case people have: tune a DP-SGD run (noise multiplier 1, Poisson sampling with
 rate 0.01, 1000 steps, add-remove) by the best of K runs.
 `, "`")
-	single := must(run.bound.Epsilon(ctx, delta))
-	renyi, _, err := rdp.Epsilon(run.curve, delta)
-	if err != nil {
-		return nil, err
-	}
+	single := try.Must(run.bound.Epsilon(ctx, delta))
+	renyi, _ := try.Must2(rdp.Epsilon(run.curve, delta))
 	say("One run has ε = %.4f at δ = 1e-5, by its Rényi curve %.4f. The Fourier accountant certifies\nδ(ε) of one run in both directions, from both sides; the price of the search is read off that.\n\n", single, renyi)
 	comparison(&w, run)
-	geo := must(selection.WithMean(1, 100))
+	geo := try.Must(selection.WithMean(1, 100))
 	lit, here := run.literature(geo), run.tight(geo)
-	manyLo, manyHi := run.interval(must(selection.Poisson(100)))
+	manyLo, manyHi := run.interval(try.Must(selection.Poisson(100)))
 	say(`"Papernot–Steinke" is their Theorem 2 on the Rényi curve of one run (Theorem 6 as
 published for the Poisson law), which is how RDP accountants price tuning;
 "Koskela–Redberg–Wang" is their bound from the same profile as ours at the best
@@ -66,25 +64,19 @@ distribution least often?
 
 `, lit-here, lit, here, renyi-single, manyLo, manyHi)
 	g := gaussianCandidate()
-	say("Noise multiplier 2; one run has ε = %.4f at δ = 1e-5.\n\n", must(g.bound.Epsilon(ctx, delta)))
+	say("Noise multiplier 2; one run has ε = %.4f at δ = 1e-5.\n\n", try.Must(g.bound.Epsilon(ctx, delta)))
 	comparison(&w, g)
-	first := must(selection.PriceOfFirstAbove(must(selection.WithMean(1, 10))))
-	flo, fhi, err := first.Epsilon(ctx, g.both, delta, 1e-5)
-	if err != nil {
-		return nil, err
-	}
+	first := try.Must(selection.PriceOfFirstAbove(try.Must(selection.WithMean(1, 10))))
+	flo, fhi := try.Must2(first.Epsilon(ctx, g.both, delta, 1e-5))
 	say("The first outcome above a threshold, geometric law of mean 10: ε between %.4f and %.4f.\n\n", flo, fhi)
 	say("Small ε is where the ends part, however far Theorem U2 (above) and the merged ranking (below)\nnarrow it. Geometric law of mean 10:\n\n| ε | δ attained | δ proved | proved / attained |\n|---|---|---|---|\n")
 	for _, eps := range []float64{0, 0.5, 1, 1.5, 2, 3} {
-		lo, hi, err := selection.PriceOfBest(must(selection.WithMean(1, 10))).Delta(ctx, g.both, eps, 1e-5)
-		if err != nil {
-			return nil, err
-		}
+		lo, hi := try.Must2(selection.PriceOfBest(try.Must(selection.WithMean(1, 10))).Delta(ctx, g.both, eps, 1e-5))
 		say("| %g | %.4g | %.4g | %.2f |\n", eps, lo, hi, hi/lo)
 	}
 	say("\nSo do Poisson laws of large mean, at δ = 1e-5:\n\n| mean runs | ε attained | ε proved | gap |\n|---|---|---|---|\n")
 	for _, mean := range []float64{3, 10, 30, 100, 300} {
-		lo, hi := g.interval(must(selection.Poisson(mean)))
+		lo, hi := g.interval(try.Must(selection.Poisson(mean)))
 		say("| %g | %.4f | %.4f | %.1f %% |\n", mean, lo, hi, 100*(hi-lo)/hi)
 	}
 	say("\n## What it buys: real digits\n\n")
@@ -95,10 +87,7 @@ answers on %d other digits, with Gaussian noise of %g; that noise is paid for in
 on the last %d digits; ± is the standard error over %d repetitions. All at δ = 1e-5.
 
 `, digits, trained, steps, rate, len(settings()), scored, scoreStd, digits-trained-scored, n)
-	rows, err := digitsTable(ctx, &w, budgets, n)
-	if err != nil {
-		return nil, err
-	}
+	rows := digitsTable(ctx, &w, budgets, n)
 	wins := 0
 	for _, b := range rows {
 		if b.search.mean > b.naive.mean {
@@ -127,16 +116,13 @@ large: for exactly one run the price is ε, and the simple bounds still say 3ε.
 
 `, meanRuns, naiveRuns, wins, len(rows))
 	pureTable(&w)
-	censored, conditioned := must(selection.Censored(0.1, 5)), must(selection.Conditioned(1, 0.1, 5))
+	censored, conditioned := try.Must(selection.Censored(0.1, 5)), try.Must(selection.Conditioned(1, 0.1, 5))
 	say("Conditioning is never dearer than the plain law. Cutting off is, by little here: 2·mean\nis far enough out. At ε = 1, γ = 0.1, T = 5 it costs %.4f (conditioned: %.4f).\n\n",
-		must(selection.PriceOfBest(censored).Pure(1)), must(selection.PriceOfBest(conditioned).Pure(1)))
-	e, d, err := selection.PriceOfBest(must(selection.WithMean(1, 100))).Approximate(1, 1e-3)
-	if err != nil {
-		return nil, err
-	}
+		try.Must(selection.PriceOfBest(censored).Pure(1)), try.Must(selection.PriceOfBest(conditioned).Pure(1)))
+	e, d := try.Must2(selection.PriceOfBest(try.Must(selection.WithMean(1, 100))).Approximate(1, 1e-3))
 	say("## Approximate candidates\n\nFor (1, 10⁻³)-DP candidates and a geometric number of runs with mean 100 the\nsearch is (%.2f, %.4f)-DP, and its δ is attained at every ε. An RDP accountant that adds\nthe candidate's δ once instead of E[K] times reports 0.001.\n\n", e, d)
 	warnings(say)
-	return w.Bytes(), nil
+	return w.Bytes()
 }
 
 // warnings are the three constructions of Liu and Talwar's appendices that do not work.

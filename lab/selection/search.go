@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/dpaccountant/accountant"
+	"github.com/dpaccountant/accountant/lab/try"
 	"github.com/dpaccountant/accountant/plan"
 	"github.com/dpaccountant/accountant/selection"
 )
@@ -62,10 +63,7 @@ func noiseFor(eps float64, cost func(sigma float64) (float64, error)) (float64, 
 	}
 	for hi > 1.01*lo {
 		mid := math.Sqrt(lo * hi)
-		c, err := cost(mid)
-		if err != nil {
-			return 0, err
-		}
+		c := try.Must(cost(mid))
 		if c <= eps {
 			hi = mid
 		} else {
@@ -77,14 +75,9 @@ func noiseFor(eps float64, cost func(sigma float64) (float64, error)) (float64, 
 
 func costOfRuns(ctx context.Context, runs int) func(float64) (float64, error) {
 	return func(sigma float64) (float64, error) {
-		p, err := plan.Parse([]byte(runPlan(sigma, runs)))
-		if err != nil {
-			return 0, err
-		}
+		p := try.Must(plan.Parse([]byte(runPlan(sigma, runs))))
 		a := p.Accountant(accountant.WithAccuracy(1e-3))
-		if err := a.AddPlan(ctx, p); err != nil {
-			return 0, err
-		}
+		try.Check(a.AddPlan(ctx, p))
 		iv, err := a.Epsilon(ctx, delta)
 		return iv.Upper, err
 	}
@@ -92,18 +85,10 @@ func costOfRuns(ctx context.Context, runs int) func(float64) (float64, error) {
 
 // costOfSearch returns both ends of the best of a law's runs.
 func costOfSearch(ctx context.Context, l selection.Law, sigma float64) (lo, hi float64, err error) {
-	p, err := plan.Parse([]byte(runPlan(sigma, 1)))
-	if err != nil {
-		return 0, 0, err
-	}
+	p := try.Must(plan.Parse([]byte(runPlan(sigma, 1))))
 	a := p.Accountant(accountant.WithAccuracy(1e-4))
-	if err := a.AddPlan(ctx, p); err != nil {
-		return 0, 0, err
-	}
-	c, err := a.Candidate(ctx)
-	if err != nil {
-		return 0, 0, err
-	}
+	try.Check(a.AddPlan(ctx, p))
+	c := try.Must(a.Candidate(ctx))
 	return selection.PriceOfBest(l).Epsilon(ctx, c, delta, 1e-4)
 }
 
@@ -209,31 +194,17 @@ type budget struct {
 
 // digitsExperiment runs all methods at a total ε.
 func digitsExperiment(ctx context.Context, eps float64, n int) (b budget, err error) {
-	data, err := readDigits()
-	if err != nil {
-		return b, err
-	}
+	data := try.Must(readDigits())
 	fit, score, test := data[:trained], data[trained:trained+scored], data[trained+scored:]
-	law, err := selection.WithMean(1, meanRuns)
-	if err != nil {
-		return b, err
-	}
+	law := try.Must(selection.WithMean(1, meanRuns))
 	b.eps = eps
-	if b.searchNoise, err = noiseFor(eps, func(s float64) (float64, error) {
+	b.searchNoise = try.Must(noiseFor(eps, func(s float64) (float64, error) {
 		_, hi, err := costOfSearch(ctx, law, s)
 		return hi, err
-	}); err != nil {
-		return b, err
-	}
-	if b.attack, _, err = costOfSearch(ctx, law, b.searchNoise); err != nil {
-		return b, err
-	}
-	if b.naiveNoise, err = noiseFor(eps, costOfRuns(ctx, naiveRuns)); err != nil {
-		return b, err
-	}
-	if b.single, err = noiseFor(eps, costOfRuns(ctx, 1)); err != nil {
-		return b, err
-	}
+	}))
+	b.attack, _ = try.Must2(costOfSearch(ctx, law, b.searchNoise))
+	b.naiveNoise = try.Must(noiseFor(eps, costOfRuns(ctx, naiveRuns)))
+	b.single = try.Must(noiseFor(eps, costOfRuns(ctx, 1)))
 	all := settings()
 	accuracy := func(m *model) float64 { return m.right(test) / float64(len(test)) }
 	trial := func(sigma float64) selection.Trial[*model] {
@@ -245,18 +216,10 @@ func digitsExperiment(ctx context.Context, eps float64, n int) (b budget, err er
 	rng := rand.New(rand.NewPCG(19, math.Float64bits(eps)))
 	var search, naive, random []float64
 	for range n {
-		r, err := selection.Best(ctx, law, trial(b.searchNoise), selection.WithSource(rng))
-		if err != nil {
-			return b, err
-		}
+		r := try.Must(selection.Best(ctx, law, trial(b.searchNoise), selection.WithSource(rng)))
 		search = append(search, accuracy(r.Payload))
-		fixed, err := selection.Fixed(naiveRuns)
-		if err != nil {
-			return b, err
-		}
-		if r, err = selection.Best(ctx, fixed, trial(b.naiveNoise), selection.WithSource(rng)); err != nil {
-			return b, err
-		}
+		fixed := try.Must(selection.Fixed(naiveRuns))
+		r = try.Must(selection.Best(ctx, fixed, trial(b.naiveNoise), selection.WithSource(rng)))
 		naive = append(naive, accuracy(r.Payload))
 		random = append(random, accuracy(train(fit, all[rng.IntN(len(all))], b.single, rng)))
 	}
@@ -273,18 +236,15 @@ func digitsExperiment(ctx context.Context, eps float64, n int) (b budget, err er
 	return b, nil
 }
 
-func digitsTable(ctx context.Context, w io.Writer, budgets []float64, n int) ([]budget, error) {
+func digitsTable(ctx context.Context, w io.Writer, budgets []float64, n int) []budget {
 	var out []budget
 	fmt.Fprint(w, "| ε | search: accuracy | noise | ε attained | thirty runs, all paid for | noise | one run, random setting | noise | one run, best setting known | that setting |\n|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, eps := range budgets {
-		b, err := digitsExperiment(ctx, eps, n)
-		if err != nil {
-			return nil, err
-		}
+		b := try.Must(digitsExperiment(ctx, eps, n))
 		fmt.Fprintf(w, "| %g | %.1f ± %.1f %% | %.2f | %.4f | %.1f ± %.1f %% | %.2f | %.1f ± %.1f %% | %.2f | %.1f %% | step %g, clip %g |\n", eps, b.search.mean, b.search.err, b.searchNoise, b.attack,
 			b.naive.mean, b.naive.err, b.naiveNoise, b.random.mean, b.random.err, b.single, b.fixed.mean, b.best.step, b.best.clip)
 		out = append(out, b)
 	}
 	fmt.Fprintln(w)
-	return out, nil
+	return out
 }
