@@ -296,11 +296,17 @@ func sumsOf(m profiles.Bounds, accuracy float64) (*profileSums, error) {
 	return s, nil
 }
 
+// shownWidth is a width of δ that no table shows: rounding that leaves no more needs no warning.
+const shownWidth = 1e-9
+
 func (s *profileSums) ask(ctx context.Context, eps float64) (ProfileAt, error) {
 	row := ProfileAt{Epsilon: Number(eps)}
 	delta := func(sum *fourier.Sum) (fourier.Result, error) {
 		r, err := sum.Delta(ctx, eps)
 		for _, text := range r.Warnings {
+			if r.Upper-r.Lower <= shownWidth {
+				break
+			}
 			if text = fourier.Reason(text); !slices.Contains(s.warnings, text) {
 				s.warnings = append(s.warnings, text)
 			}
