@@ -95,8 +95,8 @@ const defaultMemory = 1 << 30
 // does not limit it, its number of runs does. Laws that are made for a question, those of random allocation,
 // have as much on top of it, and so have the selections of a plan while it is added. They are wider where that is
 // too little, and the widest may take as much once more; where that does not do, a bound that needs no law takes their place.
-// Where an answer is wide, simpler releases of the same steps, whose upper ends hold too, have as much again, and so have
-// the same steps with a little more noise. Laws that leave an answer wide are made for it once or a few times more.
+// Where an answer is wide, simpler releases of the same steps, whose upper ends hold too, have as much
+// again. Laws that leave an answer wide are made for it once or a few times more.
 func WithWorkLimit(work float64) Option {
 	return func(o *settings) { o.Work, o.limited = max(work, 1), true }
 }

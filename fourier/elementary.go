@@ -25,10 +25,9 @@ func (s *Sum) BoundBy(by func(context.Context) []*Sum, rival bool) {
 	s.by, s.rival = by, rival && by != nil
 }
 
-// bounded returns r with the smallest upper end that is known: that of the engine, of elementary, of
-// the sums that bound s, or of s with a little noise more. ask has a sum answer the question.
+// bounded returns r with the smallest upper end that is known: that of the engine, of elementary, or of
+// the sums that bound s. ask has a sum answer the question.
 func (s *Sum) bounded(ctx context.Context, r Result, wide func(Result) bool, elementary func() float64, ask func(*Sum) (Result, error)) (Result, error) {
-	composed := r.Engine != ClosedForm
 	if s.by != nil && (wide(r) || s.rival) {
 		for _, simpler := range s.by(ctx) {
 			if !wide(r) && !s.rival {
@@ -51,25 +50,6 @@ func (s *Sum) bounded(ctx context.Context, r Result, wide func(Result) bool, ele
 			r = r.under(Result{Estimate: x, Upper: x, Engine: ClosedForm}, "basic composition", wide)
 		}
 	}
-	if composed && wide(r) && s.opts.Engine != Lattice && !s.noisier {
-		left := s.opts.Work
-		for mu := leastNoise; mu <= 1 && left > 0 && r.gains() && ctx.Err() == nil; mu *= 2 {
-			x, err := s.withNoise(mu, left/2)
-			if err != nil {
-				break
-			}
-			o, err := s.askOf(x, ask)
-			if err != nil {
-				return Result{}, err
-			}
-			if left -= x.Spent(); o.Upper < r.Upper {
-				r = r.under(o, "the same steps and a little more noise that is shown", wide)
-			}
-			if !wide(o) {
-				break // more of it costs more
-			}
-		}
-	}
 	return r, nil
 }
 
@@ -79,66 +59,6 @@ func (s *Sum) askOf(o *Sum, ask func(*Sum) (Result, error)) (Result, error) {
 	r, err := ask(o)
 	s.spent += o.Spent() - before
 	return r, err
-}
-
-// An answer for which the integral has no work is asked again with a Gaussian release of noise 1 and sensitivity
-// leastNoise, then twice that and so on, all of them with as much work as the question had, if it is wider than noiseGain,
-// relatively. These steer, and prove nothing.
-const (
-	leastNoise = 1. / 128
-	noiseGain  = 1e-2
-)
-
-// gains reports whether more noise may help.
-func (r Result) gains() bool {
-	return math.IsInf(r.Upper, 1) || r.Upper-r.Lower > noiseGain*math.Abs(r.Upper)
-}
-
-// withNoise returns s with one more Gaussian release. It dominates s, which is what is left when that release is
-// ignored, and its transform falls so fast that an integral takes few terms. Bounded losses without a transform are
-// those of randomized response, which has one.
-func (s *Sum) withNoise(mu, work float64) (*Sum, error) {
-	o := s.opts
-	o.Engine, o.Work = Contour, work
-	more := New(o)
-	more.noisier = true
-	more.factors.epsilonWidth, more.factors.deltaWidth = o.Relative, o.Relative // finer would be of no use
-	g, err := profiles.NewGaussian(1 / mu)
-	if err != nil {
-		return nil, err
-	}
-	if err := more.Add(g, 1); err != nil {
-		return nil, err
-	}
-	for _, f := range s.factors.list {
-		p := f.profile
-		if f.lacks {
-			if pure := pureOf(p); pure != nil {
-				p = pure
-			}
-		}
-		if err := more.Add(p, f.count); err != nil {
-			return nil, err
-		}
-	}
-	return more, nil
-}
-
-// pureOf is randomized response with the largest loss of p, which dominates it; nil where that is infinite.
-func pureOf(p profiles.Profile) profiles.Profile {
-	x := p.Support()
-	if x.LogPInf > math.Inf(-1) || x.LogQInf > math.Inf(-1) {
-		return nil
-	}
-	m, err := profiles.NewPure(xmath.Up(max(x.Max, -x.Min)+x.LossErr, 2))
-	if err != nil {
-		return nil
-	}
-	pure, err := m.Pair(profiles.AddRemove)
-	if err != nil {
-		return nil
-	}
-	return pure
 }
 
 // under returns r with the upper end of o, which is smaller.

@@ -37,7 +37,6 @@ type Sum struct {
 	spent    float64                      // work of all questions
 	by       func(context.Context) []*Sum // BoundBy; nil: none
 	rival    bool
-	noisier  bool // of withNoise
 }
 
 // New returns an empty composition. Zero fields of the options take their
