@@ -27,7 +27,7 @@ func (s *Sum) composeEpsilon(ctx context.Context, logDelta, logInf, floor, top f
 	known := unknown(math.Inf(-1), math.Inf(1))
 	wants := int64(0)
 	if served && !s.latticesFirst() {
-		if known, wants, err = s.integrateEpsilon(m, logDelta, s.easyTerms(m), true); err != nil {
+		if known, wants, err = s.integrateEpsilon(m, logDelta, s.easyTerms(m)); err != nil {
 			return Result{}, err
 		}
 		if known.Lower, known.Upper = max(known.Lower, floor), min(known.Upper, top); !s.wide(known) {
@@ -49,7 +49,7 @@ func (s *Sum) composeEpsilon(ctx context.Context, logDelta, logInf, floor, top f
 	}
 	r, integral, err := s.inTurn(m, known, wants, served, s.wide, func() (Result, error) {
 		return s.latticeEpsilon(m, s.opts.Relative, logDelta, logInf, floor, top)
-	}, func(terms float64) (Result, int64, error) { return s.integrateEpsilon(m, logDelta, terms, false) })
+	}, func(terms float64) (Result, int64, error) { return s.integrateEpsilon(m, logDelta, terms) })
 	if err != nil || integral {
 		return r, err
 	}

@@ -91,9 +91,9 @@ func (s *Sum) refit(logDelta float64) (bool, error) {
 	return s.factors.update(mass)
 }
 
-// integralOptions are those of a question that may take so many terms; an easy one has the lattices to go to.
-func (s *Sum) integralOptions(width, terms float64, easy bool) contour.Options {
-	o := contour.Options{Relative: min(s.opts.Relative, max(integralAccuracy, width)), Absolute: integralFloor, Work: int64(max(terms, 1)), Easy: easy}
+// integralOptions are those of a question that may take so many terms.
+func (s *Sum) integralOptions(width, terms float64) contour.Options {
+	o := contour.Options{Relative: min(s.opts.Relative, max(integralAccuracy, width)), Absolute: integralFloor, Work: int64(max(terms, 1))}
 	if s.factors.without > 0 {
 		// The laws decide the width.
 		o.Relative = min(s.opts.Relative/4, max(integralAccuracy, lawIntegral*s.opts.Relative))
@@ -105,6 +105,9 @@ func (s *Sum) integralOptions(width, terms float64, easy bool) contour.Options {
 }
 
 func (s *Sum) easyTerms(m *meter.Meter) float64 {
+	if s.factors.without == 0 && !s.factors.costly {
+		return m.Work / workTerm
+	}
 	if s.factors.without > 0 && s.latticesCheap() {
 		return min(m.Work/workTerm, coarseTerms+coarsePerStep*float64(len(s.factors.list)))
 	}
@@ -135,9 +138,9 @@ func charge(m *meter.Meter, work int64, from error) (wants int64, err error) {
 
 // integrateEpsilon asks the contour engine for ε(δ). What it returns is proved; it would be
 // narrower for about so many terms as it wants, if that is not 0.
-func (s *Sum) integrateEpsilon(m *meter.Meter, logDelta, terms float64, easy bool) (r Result, wants int64, err error) {
+func (s *Sum) integrateEpsilon(m *meter.Meter, logDelta, terms float64) (r Result, wants int64, err error) {
 	s.factors.asked = true
-	a, wants, err := s.endEpsilon(m, 0, logDelta, terms, easy)
+	a, wants, err := s.endEpsilon(m, 0, logDelta, terms)
 	if err != nil {
 		return Result{}, 0, err
 	}
@@ -147,7 +150,7 @@ func (s *Sum) integrateEpsilon(m *meter.Meter, logDelta, terms float64, easy boo
 			r = Result{Lower: math.Inf(-1), Estimate: math.NaN(), Upper: a.Upper, Engine: Contour}
 			return r, wants, nil
 		}
-		b, more, err := s.endEpsilon(m, 1, logDelta, terms, easy)
+		b, more, err := s.endEpsilon(m, 1, logDelta, terms)
 		if err != nil {
 			return Result{}, 0, err
 		}
@@ -156,7 +159,7 @@ func (s *Sum) integrateEpsilon(m *meter.Meter, logDelta, terms float64, easy boo
 			if err := s.borrow(m, s.factors.upper, s.factors.lower, terms); err != nil {
 				return Result{}, 0, err
 			}
-			if a, wants, err = s.endEpsilon(m, 0, logDelta, terms, easy); err != nil {
+			if a, wants, err = s.endEpsilon(m, 0, logDelta, terms); err != nil {
 				return Result{}, 0, err
 			}
 		}
@@ -169,7 +172,7 @@ func (s *Sum) integrateEpsilon(m *meter.Meter, logDelta, terms float64, easy boo
 
 // endEpsilon asks the composition of one end, 0 the upper one, of whose answer that end is
 // proved; both, if the compositions are one.
-func (s *Sum) endEpsilon(m *meter.Meter, end int, logDelta, terms float64, easy bool) (a contour.EpsilonAnswer, wants int64, err error) {
+func (s *Sum) endEpsilon(m *meter.Meter, end int, logDelta, terms float64) (a contour.EpsilonAnswer, wants int64, err error) {
 	c := s.factors.ends()[end]
 	target, loss := logDelta, 0.0
 	if s.factors.without > 0 {
@@ -188,9 +191,9 @@ func (s *Sum) endEpsilon(m *meter.Meter, end int, logDelta, terms float64, easy 
 			}
 		}
 	}
-	o := s.integralOptions(s.factors.epsilonWidth, terms, easy && s.opts.Engine == "")
+	o := s.integralOptions(s.factors.epsilonWidth, terms)
 	if w := s.factors.target; w != nil && w.saddle != 0 {
-		o.Epsilon, o.Theta, o.Guessed = w.eps, w.saddle, !s.latticesCheap()
+		o.Epsilon, o.Theta = w.eps, w.saddle
 	}
 	a, err = c.Epsilon(m.Ctx, target, o)
 	wants, err = charge(m, a.Work, err)
@@ -220,7 +223,7 @@ func (s *Sum) integrateDelta(m *meter.Meter, eps, terms float64) (r Result, want
 					return Result{}, 0, err
 				}
 			}
-			o := s.integralOptions(s.factors.deltaWidth, terms, false)
+			o := s.integralOptions(s.factors.deltaWidth, terms)
 			a, err := c.Delta(m.Ctx, at, o)
 			if s.factors.without > 0 {
 				a.LogUpper = xmath.Up(a.LogUpper+excess, 2)

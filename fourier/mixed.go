@@ -60,7 +60,7 @@ func (s *Sum) mixedEpsilon(m *meter.Meter, logDelta float64, known Result) (Resu
 		w.saddle = theta
 		return w
 	}, func() (Result, error) {
-		r, _, err := s.integrateEpsilon(m, logDelta, s.easyTerms(m), s.latticesCheap())
+		r, _, err := s.integrateEpsilon(m, logDelta, s.easyTerms(m))
 		return r, err
 	}, s.wide, func(r Result) float64 {
 		return (r.Upper - r.Lower) / max(s.opts.Relative*min(math.Abs(r.Lower), math.Abs(r.Upper)), min(s.opts.Absolute, s.opts.Relative))

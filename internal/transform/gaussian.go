@@ -48,8 +48,8 @@ type gaussianLine struct {
 	theta float64
 }
 
-// Nodes implements Line: a closed form counts as one.
-func (gaussianLine) Nodes() int { return 1 }
+// Terms implements Line: a closed form counts as one.
+func (gaussianLine) Terms(n int) float64 { return float64(n) }
 
 // LogM implements Line: z(z+1) = θ(θ+1) − t² + it(2θ+1).
 func (l gaussianLine) LogM(t float64) (re, im, err float64) {

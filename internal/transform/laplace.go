@@ -110,7 +110,7 @@ type laplaceLine struct {
 	spread                spread
 }
 
-func (v laplaceLine) Nodes() int { return 1 }
+func (v laplaceLine) Terms(n int) float64 { return float64(n) }
 
 func (v laplaceLine) LogM(t float64) (re, im, err float64) {
 	re, im, err = v.l.at(v.theta, t)

@@ -111,12 +111,19 @@ func (m *mixture) tailFrom(theta float64, sign float64) float64 {
 // ends are the logarithms of what may be left out on each side.
 type ends struct{ left, right float64 }
 
-// endsFor returns them for a line: on a line of the strip the nodes left out count e^{t·Im L} times. On the left of
-// an f with a large θ and several means of Q, lines with t·Im L of about θ serve; f falls fast enough there.
+// mostTurned is the largest t·Im L that the ends of a line of the strip are made for. It steers.
+const mostTurned = 1000
+
+// endsFor returns them for a line: on a line of the strip the nodes left out count e^{t·Im L} times. Going outwards Im L grows
+// on the right by the means of P, and on the left by those of Q. On the left of an f with a large θ and several means of Q,
+// lines with t·Im L of about θ serve; f falls fast enough there.
 func (m *mixture) endsFor(theta, tMax, goal float64) ends {
 	e := ends{goal - min(40, 0.3*tMax), goal - min(40, 0.3*tMax)}
-	if theta > 0 && m.spanQ > 0 {
-		e.left = goal - min(40+2*theta, 0.3*tMax)
+	if m.spanP > 0 {
+		e.right = goal - min(mostTurned, 0.3*tMax)
+	}
+	if m.spanQ > 0 {
+		e.left = goal - min(mostTurned+2*max(0, theta), 0.3*tMax)
 	}
 	return e
 }

@@ -22,9 +22,7 @@ import (
 type mixtureLine struct {
 	tilted
 	conjugate bool
-	tMax, tol float64 // the real line serves up to tMax, far from there to farMax
-	farMax    float64
-	far       *farLine
+	tMax, tol float64
 	maxNodes  int
 
 	logMoving float64 // of the quadrature error of f up to tMax
@@ -108,11 +106,6 @@ func (m *mixture) line(ctx context.Context, theta, tMax, tol float64, maxNodes i
 		if logErr <= want {
 			return newLine(s, g, best, logErr, tMax, tol, maxNodes), nil
 		}
-		if real := float64(len(s.nodes)) * s.h / step; tol >= m.leastFarTol() && real > farShare*float64(len(s.nodes)) {
-			if l := m.lineWithFar(ctx, s, tMax, tol, want, own, pieces, int(min(real, 1e9)/farShare), maxNodes, g); l != nil {
-				return l, nil
-			}
-		}
 		level = max(level+1, m.levelFor(step))
 	}
 	return nil, fmt.Errorf("maxNodes: %d nodes are not enough for frequencies up to %v at real part %v", maxNodes, tMax, theta)
@@ -126,7 +119,7 @@ func lineGoal(theta, tol, kl float64) (least, goal float64) {
 }
 
 func newLine(s *tilted, g *guide, best strip, logErr, tMax, tol float64, maxNodes int) *mixtureLine {
-	l := &mixtureLine{tilted: *s, guide: g, tMax: tMax, farMax: tMax, tol: tol, maxNodes: maxNodes, logMoving: logErr, best: best}
+	l := &mixtureLine{tilted: *s, guide: g, tMax: tMax, tol: tol, maxNodes: maxNodes, logMoving: logErr, best: best}
 	least := l.d0 + l.unit
 	drop := tol * least * math.Exp(-8) / float64(len(s.logF))
 	l.loss = make([]float64, 0, len(s.logF))
@@ -156,12 +149,9 @@ func newLine(s *tilted, g *guide, best strip, logErr, tMax, tol float64, maxNode
 	return l
 }
 
-// Nodes implements Line.
-func (l *mixtureLine) Nodes() int {
-	if l.far != nil {
-		return max(len(l.loss), len(l.far.amp))
-	}
-	return len(l.loss)
+// Terms implements Line.
+func (l *mixtureLine) Terms(n int) float64 {
+	return ColumnTerms(float64(len(l.loss)), float64(n))
 }
 
 // LogM implements Line.
@@ -174,14 +164,7 @@ func (l *mixtureLine) LogM(t float64) (re, im, err float64) {
 		t, sign = -t, -sign
 	}
 	if !(t <= l.tMax) {
-		if l.far == nil || !(t <= l.farMax) {
-			return l.Decay(t), 0, math.Inf(1)
-		}
-		re, im, err = l.far.logM(t)
-		if math.IsInf(err, 1) {
-			return min(re, l.kUp), 0, err
-		}
-		return re, sign * im, err
+		return l.Decay(t), 0, math.Inf(1)
 	}
 	dRe, dIm := l.sum(t)
 	bound := l.roundOff.at(t) + l.skip0 + l.skip1*t + l.quadrature(l.logMoving, t)
@@ -211,4 +194,27 @@ func (l *mixtureLine) sum(t float64) (re, im float64) {
 	re = l.d0 - 2*(s2+c2)
 	im = t*l.m1 + (s1 + c1)
 	return re, im
+}
+
+// Column fills in log M(θ + ikh) for all k, like LogM, and reports whether it did: where direct sums cost less, it does not.
+func (l *mixtureLine) Column(h float64, re, im, err []float64) bool {
+	n := len(re)
+	if !(float64(n-1)*h <= l.tMax) || float64(len(l.loss))*float64(n) <= gridTerms(len(l.loss), n) {
+		return false
+	}
+	s := secondOrderGrid(l.loss, l.weight, h, n, gridHalf, 1)
+	sign := 1.0
+	if l.conjugate {
+		sign = -1
+	}
+	for k := range re {
+		t := float64(k) * h
+		bound := l.roundOff.at(t) + l.skip0 + l.skip1*t + l.quadrature(l.logMoving, t) + s.err[k]
+		re[k], im[k], err[k] = logComplex(l.unit, l.d0+s.re[k], math.FMA(t, l.m1, s.im[k]), bound, l.scale)
+		im[k] *= sign
+		if math.IsInf(err[k], 1) {
+			re[k], im[k] = min(re[k], l.kUp), 0
+		}
+	}
+	return true
 }

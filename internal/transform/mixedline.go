@@ -62,7 +62,7 @@ func (e *nodeErrors) plain(theta, t float64) float64 {
 	return e.quadrature + e.d0 + e.p0 + math.Hypot(theta, t)*e.y + 4*t*e.a
 }
 
-func (v *mixedLine) Nodes() int { return len(v.w) }
+func (v *mixedLine) Terms(n int) float64 { return float64(len(v.w)) * float64(n) }
 
 func (v *mixedLine) LogM(t float64) (re, im, err float64) {
 	if t > v.tMax {

@@ -246,8 +246,8 @@ func b2f(b bool) float64 {
 	return 0
 }
 
-// Nodes implements Line.
-func (v *pointsLine) Nodes() int { return len(v.w) }
+// Terms implements Line.
+func (v *pointsLine) Terms(n int) float64 { return float64(len(v.w)) * float64(n) }
 
 // LogM implements Line: D(θ+it) = D(θ) − 2ΣW·sin²(tl/2) + iΣW·sin(tl), and so for M over
 // e^shift. A relative error e of W moves the two sums by at most ΣeW·min(2, t|l|, ½(tl)²)

@@ -322,13 +322,14 @@ func oscillate(loss, weight []float64, h float64, n int) (re, im []float64) {
 	}
 	re, im = make([]float64, n+1), make([]float64, n+1)
 	for i, x := range loss {
-		// Powers of e^{ihx}, which a search may take from each other.
+		// e^{ikhx} − 1, each from the one before: the digits of small ones stay.
 		w := weight[i] / mass
-		s, c := math.Sincos(h * x)
-		a, b := 1.0, 0.0
+		sin := math.Sin(h * x / 2)
+		s, c := math.Sin(h*x), -2*sin*sin
+		a, b := 0.0, 0.0
 		for k := 1; k <= n; k++ {
-			a, b = a*c-b*s, a*s+b*c
-			re[k] += w * (a - 1)
+			a, b = a+c+(a*c-b*s), b+s+(a*s+b*c)
+			re[k] += w * a
 			im[k] += w * b
 		}
 	}
@@ -350,36 +351,29 @@ func (l *roughLine) Nodes(tMax, tol float64) float64 {
 	step, _ := l.stepUpTo(tMax, goal)
 	// The range grows with the root of the depth.
 	whole := float64(len(l.nodes)) * l.h * math.Sqrt(max(1, -goal/lineDepth))
-	if still := l.m.stillStep(l.theta, -goal); still > farShare*step && tol >= l.m.leastFarTol() {
-		if far := l.farStep(goal); far > farShare*step {
-			step = far
-		}
-	}
 	return whole / step
-}
-
-// farStep returns about the widest step of a moved line for all frequencies.
-func (l *roughLine) farStep(goal float64) (step float64) {
-	m := l.m
-	v := m.peakVariance(l.theta)
-	for i := range 12 {
-		x := min(m.width()/2, 8*math.Sqrt(m.inv2)) * math.Pow(0.8, float64(i))
-		step = max(step, 2*math.Pi*x/(max(1, 2*x*x/m.inv2+m.modelSector(l.theta, 2*x, v)+l.logStrip-goal)+math.Ln2))
-	}
-	return step
 }
 
 // stepUpTo returns about the widest step that serves for frequencies up to t, and the strip for it.
 func (s *tilted) stepUpTo(t, goal float64) (step, line float64) {
 	m := s.m
 	v := make([]float64, len(m.cs))
+	nodes, first := s.nodes, s.lo
+	if lo, hi, ok := m.cut(s.theta, s.level, m.endsFor(s.theta, t, goal), math.Inf(1), mostSketchNodes); ok {
+		first = min(lo, s.lo)
+		nodes = m.points(s.level, first, max(hi, s.hi))
+	}
+	log := make([]float64, len(nodes))
+	for i := range nodes {
+		log[i] = nodes[i].logF(s.theta) + xmath.Log(s.h/m.inv2)
+	}
 	worse := 0
 	for a := min(m.width(), 8*math.Sqrt(m.inv2)); worse < 2 && a > 1e-9*m.width(); a *= 0.75 {
 		table := m.angles(a)
 		sum := newScaledSum(s.scale)
-		for i := range s.nodes {
-			p, q := m.turn(&s.nodes[i], float64(s.lo+i)*s.h, table, v)
-			sum.add(s.logF[i] - max(s.theta, 0)*q.logLow + t*imLoss(p, q, a))
+		for i := range nodes {
+			p, q := m.turn(&nodes[i], float64(first+i)*s.h, table, v)
+			sum.add(log[i] - max(s.theta, 0)*q.logLow + t*imLoss(p, q, a))
 		}
 		h := s.stepFor(strip{a: a, rough: sum.log()}, goal)
 		if h > step {
@@ -390,10 +384,6 @@ func (s *tilted) stepUpTo(t, goal float64) (step, line float64) {
 	}
 	return step, line
 }
-
-// farShare is from how many times the nodes on a moved line is tried for large frequencies, a term of which
-// costs two of the others.
-const farShare = 2.5
 
 // guide is the sketch of a line, made when it is first asked for.
 type guide struct {
@@ -408,14 +398,14 @@ func (g *guide) sketch(m *mixture, theta float64) *roughLine {
 }
 
 // level returns the level that a line needs for frequencies up to tMax, at least that for t = 0, and a strip
-// that promises most; that for t = 0 where a far line may do better.
+// that promises most.
 func (g *guide) level(m *mixture, theta, tMax, goal float64, still int) (level int, first float64) {
 	l := g.sketch(m, theta)
 	if l == nil {
 		return still, 0
 	}
 	step, first := l.stepUpTo(tMax, goal+max(0, l.scale-theta*l.kl*0.9))
-	if !(step > 0) || m.step(still)/step > farShare {
+	if !(step > 0) {
 		return still, 0
 	}
 	return max(still, m.levelFor(step)), first

@@ -56,6 +56,6 @@ type Line interface {
 	// rounding.
 	Decay(t float64) float64
 
-	// Nodes returns the number of terms of one LogM: what its cost is proportional to.
-	Nodes() int
+	// Terms returns what log M at n equidistant frequencies costs, in terms of a direct sum.
+	Terms(n int) float64
 }

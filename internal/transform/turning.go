@@ -4,6 +4,21 @@ package transform
 
 import "math"
 
+// twoMeans reports whether P and Q have means 0 and ±1 alone: their polynomials have a single zero, which is real.
+func (m *mixture) twoMeans() bool {
+	return len(m.cs) == 1 && math.Abs(m.cs[0].mean) == 1
+}
+
+// meanOfTwo returns E[c] under the shares of P or of Q at lattice point d, and the bound of its error.
+func (m *mixture) meanOfTwo(d float64, p bool) (mean, err float64) {
+	c, first := &m.cs[0], m.logQ0
+	if p {
+		first = m.logP0
+	}
+	v, _ := m.exponent(c, d)
+	return c.mean / (1 + math.Exp(first-v-c.log(p))), 4*m.exponentErr(d) + 24*u
+}
+
 // A factor 1 − s + s·e^{ia}, 0 < a < π, has an angle whose derivative by d is that of its log-odds, which move by at
 // most Δd, times
 //
@@ -26,15 +41,23 @@ var reaches = [...]float64{0.5, 1, 2, 4, 8}
 func (s *tilted) turningTail(t, a, wide float64, right bool, now, most float64) float64 {
 	m := s.m
 	best := s.tailOn(wide, right) + t*most*(1+1e-12)
-	if !m.realZeros || !(a < widthOfZeros+1e-9) || !(now < most) {
+	if !m.realZeros && !m.twoMeans() || !(a < widthOfZeros+1e-9) || !(now < most) {
 		return best
 	}
 	// On the right the angle of P grows, on the left that of Q falls.
-	x, lo, hi := &s.nodes[0].shares.q, m.minQ, m.maxQ
+	j, lo, hi := 0, m.minQ, m.maxQ
 	if right {
-		x, lo, hi = &s.nodes[len(s.nodes)-1].shares.p, m.minP, m.maxP
+		j, lo, hi = len(s.nodes)-1, m.minP, m.maxP
 	}
-	mean, err := m.meanOf(x)
+	var mean, err float64
+	switch n := s.nodes[j].shares; {
+	case n == nil:
+		mean, err = m.meanOfTwo(float64(s.lo+j)*s.h, right)
+	case right:
+		mean, err = m.meanOf(&n.p)
+	default:
+		mean, err = m.meanOf(&n.q)
+	}
 	grows, falls := hi-mean+err, mean-lo+err
 	if right {
 		grows, falls = falls, grows

@@ -177,11 +177,11 @@ func (l *unionLine) Decay(t float64) float64 {
 	return top + xmath.Log(sum) + 6*u*(1+math.Abs(top))
 }
 
-// Nodes implements Line.
-func (l *unionLine) Nodes() int {
-	n := 0
+// Terms implements Line.
+func (l *unionLine) Terms(n int) float64 {
+	sum := 0.0
 	for _, x := range l.of {
-		n += x.Nodes()
+		sum += x.Terms(n)
 	}
-	return n
+	return sum
 }

@@ -25,13 +25,9 @@ type Options struct {
 	// Reserve is the share by which tables reach further than the question needs, for
 	// questions to come; 0.3 suits a running total, whose every next step needs a little more.
 	Reserve float64
-	// Easy gives a question up, with no answer and at little cost, when quick values that prove nothing predict
-	// that it takes a good part of the work or loses too many digits. The error says that more work may help.
-	Easy bool
 	// Epsilon and Theta, where Theta is not 0, are those of the answer to a similar
-	// question: the search starts there. Guessed says that they are only a guess.
+	// question: the search starts there.
 	Epsilon, Theta float64
-	Guessed        bool
 }
 
 func (o *Options) check() error {
@@ -118,7 +114,7 @@ func (c *Composition) begin(opt Options) (*budget, error) {
 func (c *Composition) extend(ctx context.Context, t *table, b *budget) (bool, error) {
 	missing := len(c.factors) - len(t.columns)
 	if missing > 0 {
-		cost := int64(float64(t.nodes)/float64(len(t.columns))+1) * int64(missing) * int64(t.n+1)
+		cost := int64((t.terms/float64(len(t.columns)) + 1) * float64(missing))
 		if cost > b.work {
 			return false, nil
 		}
@@ -136,13 +132,11 @@ func (c *Composition) extend(ctx context.Context, t *table, b *budget) (bool, er
 // tabulate makes a table, and keeps it.
 func (c *Composition) tabulate(ctx context.Context, q *cumulant, g goal, b *budget) (*table, error) {
 	g.reserve = b.opt.Reserve
-	// The sum may be smaller than its terms by the condition.
-	g.perFactorTol = 0.6 * math.Exp(g.logTol) / (math.Max(1, c.runs()) * math.Max(g.seen, math.Max(30, g.condition)))
 	t, err := c.build(ctx, q, g)
 	if err != nil {
 		return nil, err
 	}
-	cost := t.nodes * int64(t.n+1)
+	cost := int64(t.terms)
 	b.work -= cost
 	b.report.Work += cost
 	b.report.Tables++

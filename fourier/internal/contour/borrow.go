@@ -30,7 +30,7 @@ func (c *Composition) Borrow(ctx context.Context, from *Composition, work int64)
 		f := c.factors[i].Transform
 		if a, b := f, from.factors[i].Transform; !reflect.TypeOf(a).Comparable() || !reflect.TypeOf(b).Comparable() || a != b {
 			// The transforms are alike: so is what they take.
-			if spent += int64(old.columns[i].nodes) * int64(old.n+1); spent > work {
+			if spent += int64(old.columns[i].terms); spent > work {
 				return 0, nil
 			}
 			col, err := newColumn(ctx, f, t.plan, nil)
@@ -43,7 +43,7 @@ func (c *Composition) Borrow(ctx context.Context, from *Composition, work int64)
 			}
 			t.columns[i] = col
 		}
-		t.nodes += int64(t.columns[i].nodes)
+		t.terms += t.columns[i].terms
 	}
 	t.sum(c)
 	if len(c.tables) == keptTables {

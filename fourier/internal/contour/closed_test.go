@@ -49,7 +49,7 @@ func (l gaussLine) Decay(t float64) float64 {
 	re, _, err := l.LogM(t)
 	return re + err
 }
-func (l gaussLine) Nodes() int { return 1 }
+func (l gaussLine) Terms(n int) float64 { return float64(n) }
 
 // laplace is the transform of the Laplace mechanism with loss in [−m, m].
 type laplace struct{ m float64 }
@@ -101,4 +101,4 @@ func (l laplaceLine) Decay(t float64) float64 {
 	v := 0.5 * math.Max(math.Exp(l.theta*l.m), math.Exp(-(1+l.theta)*l.m))
 	return math.Min(math.Log(a+v/t), math.Log(l.at0)) + 1e-13
 }
-func (l laplaceLine) Nodes() int { return 2 }
+func (l laplaceLine) Terms(n int) float64 { return 2 * float64(n) }

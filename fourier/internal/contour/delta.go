@@ -99,12 +99,11 @@ func (c *Composition) quantity(ctx context.Context, q *cumulant, d side, eps flo
 		logX = q.at(theta).k - theta*eps - logPoles(theta) - 0.5*xmath.Log(2*math.Pi*math.Max(kk, 1e-300))
 	}
 	want = b.width(logX)
-	try := effort{goal: 1, condition: 1, own: 1}
+	try := newEffort(1)
 	for range maxTables {
-		tol := math.Max(1e-12, math.Min(1e-4, want/12)) * try.goal
+		tol := math.Max(1e-12, math.Min(1e-4, want/12))
 		t, err := c.tabulate(ctx, q, goal{
-			side: d, eps: eps, logX: logX, theta: theta, logTol: xmath.Log(tol), work: b.work, hopeless: float64(b.work),
-			condition: try.allowed(tol), seen: try.seen,
+			side: d, eps: eps, logX: logX, theta: theta, tol: tol * try.finer, rounding: 10 * tol, own: try.own, work: b.work,
 		}, b)
 		if err != nil {
 			return low, high, rep, err
@@ -112,7 +111,7 @@ func (c *Composition) quantity(ctx context.Context, q *cumulant, d side, eps flo
 		if take(t) {
 			return low, high, rep, nil
 		}
-		if !try.after(last) {
+		if !try.after(last, last.condition/math.Exp(math.Max(0, q.excess(t.theta, eps)-q.excess(theta, eps)))) {
 			return low, high, rep, &NotServed{Reason: "floating point does not reach the width"}
 		}
 	}

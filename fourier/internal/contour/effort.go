@@ -6,50 +6,38 @@ package contour
 
 import "math"
 
-// An effort is how much more than planned the next table of a question tries: shares of the
-// goal of its errors and of the condition allowed, and the condition of the last table, by
-// which the errors of the transforms count.
-// own is what of that is not the choice of the line: the condition at the saddle.
-type effort struct{ goal, condition, seen, own float64 }
+// roundingShare is about the error of a sum by floating point, as a share of its terms. It steers.
+const roundingShare = 5e-15
 
-// allowed is how far above the smallest possible the terms of a sum may be, for errors of tol.
-func (e *effort) allowed(tol float64) float64 {
-	return math.Max(1.5, math.Max(30, math.Min(1e4, tol/1e-14))*e.condition/e.own)
-}
+// An effort is what the next table of a question is made for: own is the condition of the sum at the saddle, about, finer
+// a share of the errors that were planned, and coarser by how much wider the answer may be.
+type effort struct{ own, finer, coarser float64 }
 
-// learn takes the own condition from a table.
-func (e *effort) learn(q *cumulant, r reading, theta, eps, saddle float64) {
-	if c := r.condition; c > 0 && !math.IsInf(c, 0) {
-		loss := math.Exp(math.Max(0, q.excess(theta, eps)-q.excess(saddle, eps)))
-		if own := c / loss / 30; own > e.own {
-			e.own = math.Min(own, 1e6)
-		}
+// coarser is by how much wider than wanted an answer may be where a table for it would take more than the work. It steers.
+const coarser = 30
+
+func newEffort(own float64) effort {
+	if !(own > 1) {
+		own = 1
 	}
+	return effort{math.Min(own, 1e15), 1, 1}
 }
 
-// doubtLess follows a table of which nothing was certain: the next one is to be finer, and its
-// terms are to cancel less.
-func (e *effort) doubtLess() {
-	e.condition = math.Max(e.condition/10, 1e-3)
-	e.goal = math.Max(e.goal/4, 1e-3)
-}
-
-// after turns up what the last table lacked. It returns false when that was tried before.
-func (e *effort) after(r reading) bool {
+// after turns up what the last table lacked, whose sum would have the condition own at the saddle. It returns false where
+// another one is no use.
+func (e *effort) after(r reading, own float64) bool {
+	if !(r.low > math.Inf(-1)) {
+		// Nothing was certain.
+		e.own, e.finer = 10*e.own, e.finer/4
+		return true
+	}
 	if math.Max(r.rounding, r.quadrature) <= math.Max(r.aliasing, r.truncation) {
-		e.goal /= 20
+		e.finer /= 20
 		return true
 	}
-	if r.quadrature > 8*r.rounding && r.condition > 4*e.seen {
-		// The nodes were too few; what the transforms lose by floating point is a few
-		// times the rounding here.
-		e.seen = r.condition
-		return true
+	known := e.own
+	if own > e.own && !math.IsInf(own, 0) {
+		e.own = own
 	}
-	e.seen = math.Max(e.seen, r.condition)
-	if e.condition <= 1e-3 {
-		return false
-	}
-	e.condition /= 20
-	return true
+	return e.own > 4*known
 }

@@ -14,12 +14,8 @@ import (
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
-// cheap is the number of terms of one factor that a table may have whose ε is a guess.
-const cheap = 1e5
-
-// hopeless is how often the work limit a table may need by the first guess of ε, that is often too small
-// where jumps are rare, before the question is given up.
-const hopeless = 30
+// enough is a relative width that is as good as the one wanted where rounding makes it. It steers.
+const enough = 1e-8
 
 // nearby is how close the logarithm of a quantity must be to the target for its ε to be a start.
 const nearby = 1
@@ -38,6 +34,8 @@ type epsilonSearch struct {
 	ans    EpsilonAnswer
 
 	guess, theta float64
+	own          float64 // the condition of the sum there, 0 if no table knows it
+	slope        float64 // by which the logarithm of the quantity changes there, about
 }
 
 // Epsilon returns ε(δ) for log δ < 0. The error is a *NotServed when the answer beside
@@ -96,6 +94,7 @@ func (s *epsilonSearch) take(t *table, eps float64) found {
 	f := t.solve(s.target, s.slack, eps, ans.Lower, ans.Upper, &s.c.scale)
 	if f.reading.low > math.Inf(-1) && f.reading.high-f.reading.low < 1 {
 		s.guess, s.theta, t.lastGuess = f.eps, t.theta, f.eps
+		s.slope, s.own = math.Abs(f.reading.slope), f.reading.condition
 	}
 	width := ans.Upper - ans.Lower
 	ans.Lower, ans.Upper = math.Max(ans.Lower, f.lower), math.Min(ans.Upper, f.upper)
@@ -145,7 +144,6 @@ func (s *epsilonSearch) begin(q *cumulant) (_ *cumulant, known bool) {
 		s.theta = q.saddle(s.d, s.guess, s.theta)
 	case opt.Theta != 0 && sideOf(opt.Theta) == s.d:
 		s.guess = opt.Epsilon
-		known = !opt.Guessed
 		q = s.c.resample(q, opt.Theta)
 		s.theta = q.saddle(s.d, s.guess, opt.Theta)
 	default:
@@ -160,71 +158,63 @@ func (s *epsilonSearch) begin(q *cumulant) (_ *cumulant, known bool) {
 
 // newTables makes tables until the answer is as narrow as wanted, or nothing helps.
 func (s *epsilonSearch) newTables(ctx context.Context) error {
+	line := s.theta
 	q, known := s.begin(s.c.cumulant())
-	try := effort{goal: 1, condition: 1, own: 1}
-	atSaddle := 0.0
-	terms := math.Inf(1) // that the first table may take
-	if s.d == right && !known && q.lines(s.theta) != nil && q.doubtful(s.theta) {
-		s.guess, s.theta, atSaddle = q.refine(s.logX, s.guess, s.theta)
-		try.own = math.Max(1, math.Min(atSaddle/1e3, 1e6))
-		if s.b.opt.Easy {
-			var err error
-			if terms, err = q.uneasy(s.theta, atSaddle, float64(s.b.work)); err != nil {
-				return err
-			}
-		}
+	own := 1.0
+	switch {
+	case known:
+		// The table that knows it has a line of its own.
+		own = s.own / math.Exp(math.Max(0, q.excess(line, s.guess)-q.excess(s.theta, s.guess)))
+	case s.d == right:
+		at := q.locate(s.logX, s.guess, s.theta)
+		s.guess, s.theta, s.slope, own = at.eps, at.theta, at.slope, at.condition
 	}
-	blind := !known && atSaddle == 0
+	try := newEffort(own)
 	for range maxTables {
-		t, err := s.tabulate(ctx, q, &try, atSaddle, terms, blind)
-		terms, blind = math.Inf(1), false
+		t, err := s.tabulate(ctx, q, &try)
+		var not *NotServed
+		if errors.As(err, &not) && not.Work > 0 && try.coarser == 1 && !s.narrow(enough) {
+			// Wider is better than nothing.
+			try.coarser = coarser
+			continue
+		}
 		if err != nil {
 			return err
 		}
 		before := s.guess
 		f := s.take(t, s.guess)
-		if s.done() {
+		if s.done() || try.coarser > 1 && s.narrow(enough*coarser) {
 			return nil
 		}
-		moved := math.Abs(s.guess-before) > 0.01*math.Max(math.Abs(s.guess), 1e-3)
-		if f.reading.low == math.Inf(-1) || math.IsNaN(f.eps) {
-			// The line is so far from the answer that nothing is known: go where the sum
-			// points to, and doubt less next time.
-			if !math.IsNaN(f.eps) && f.eps != s.guess {
-				s.guess = f.eps
-			}
-			try.doubtLess()
-		} else if !moved && !try.after(f.reading) {
-			return &NotServed{Reason: "floating point does not reach the width"}
+		if math.IsNaN(f.eps) {
+			f.reading.low = math.Inf(-1)
+		} else if f.reading.low == math.Inf(-1) {
+			// The line is so far from the answer that nothing is known: go where the sum points to.
+			s.guess = f.eps
 		}
-		last := s.theta
 		s.theta = q.saddle(s.d, s.guess, s.theta)
-		if s.d == right && !math.IsNaN(f.eps) {
-			try.learn(q, f.reading, last, f.eps, s.theta)
+		moved := math.Abs(s.guess-before) > 0.01*math.Max(math.Abs(s.guess), 1e-3)
+		r := f.reading
+		own := r.condition / math.Exp(math.Max(0, q.excess(t.theta, s.guess)-q.excess(s.theta, s.guess)))
+		if more := try.after(r, own); !more && !moved {
+			if s.narrow(enough) {
+				return nil
+			}
+			return &NotServed{Reason: "floating point does not reach the width"}
 		}
 	}
 	return &NotServed{Reason: "the width was not reached"}
 }
 
-// tabulate makes a table for the guess, which may take so many terms. A blind one is
-// made for a guess that may be far off.
-func (s *epsilonSearch) tabulate(ctx context.Context, q *cumulant, try *effort, atSaddle, terms float64, blind bool) (*table, error) {
-	b := s.b
-	width := math.Max(b.opt.Relative*math.Abs(s.guess), b.opt.Absolute)
-	tol := math.Max(1e-12, math.Min(1e-4, width*math.Min(math.Abs(s.theta), 1e3)/12)) * try.goal
-	condition := try.allowed(tol)
-	g := goal{side: s.d, eps: s.guess, logX: s.logX, theta: s.theta, logTol: xmath.Log(tol), condition: condition, seen: math.Max(try.seen, atSaddle*condition), work: b.work, hopeless: float64(b.work)}
-	if blind {
-		// Where a table is dear, the first one only has to find out where ε is.
-		g.work = min(b.work, cheap*int64(len(s.c.factors)))
-		g.hopeless = hopeless * float64(b.work)
-	}
-	g.hopeless = math.Min(g.hopeless, terms)
-	t, err := s.c.tabulate(ctx, q, g, b)
-	var not *NotServed
-	if blind && errors.As(err, &not) && not.Work > 0 && float64(not.Work) < g.hopeless {
-		g.logTol, g.work, g.hopeless = xmath.Log(1e-3), b.work, float64(b.work)
-		t, err = s.c.tabulate(ctx, q, g, b)
-	}
-	return t, err
+// narrow reports whether the answer has a relative width.
+func (s *epsilonSearch) narrow(relative float64) bool {
+	return s.ans.Upper-s.ans.Lower <= relative*math.Abs(s.ans.Upper)
+}
+
+// tabulate makes a table for the guess.
+func (s *epsilonSearch) tabulate(ctx context.Context, q *cumulant, try *effort) (*table, error) {
+	width := math.Max(s.b.opt.Relative*math.Abs(s.guess), s.b.opt.Absolute)
+	steep := math.Min(math.Max(s.slope, math.Abs(s.theta)), 1e6)
+	tol := math.Max(1e-12, math.Min(1e-4, width*steep/12)) * try.coarser
+	return s.c.tabulate(ctx, q, goal{side: s.d, eps: s.guess, logX: s.logX, theta: s.theta, tol: tol * try.finer, rounding: 4 * tol, own: try.own, work: s.b.work}, s.b)
 }

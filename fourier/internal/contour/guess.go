@@ -29,8 +29,9 @@ func (c *Composition) Guess(logDelta float64) (eps, theta float64, ok bool) {
 	}
 	q := c.cumulant()
 	eps, theta = q.start(d, logX)
-	if d == right && q.doubtful(theta) {
-		eps, theta, _ = q.refine(logX, eps, theta)
+	if d == right {
+		at := q.locate(logX, eps, theta)
+		eps, theta = at.eps, at.theta
 	}
 	return eps, theta, xmath.Finite(eps) == eps && xmath.Finite(theta) == theta && eps == eps && theta == theta
 }

@@ -20,28 +20,27 @@ import (
 // A goal is what a table must be good for: the quantity of a side is about e^{logX}
 // at eps, and each error should be below e^{logTol} of it.
 type goal struct {
-	side         side
-	eps, logX    float64
-	theta        float64 // the saddle
-	logTol       float64
-	condition    float64 // how far above the quantity the terms of the sum may be
-	seen         float64 // the condition of the table before
-	reserve      float64 // extra share of period and of last frequency
-	work         int64   // what is left of the work limit
-	hopeless     float64 // terms at which to give up at once
-	perFactorTol float64 // wanted error of log M of one run
-	retries      int     // plans tried before
+	side      side
+	eps, logX float64
+	theta     float64 // the saddle
+	tol       float64 // wanted errors as shares of the quantity, but for those that grow with the condition
+	rounding  float64 // what these may be
+	own       float64 // the condition of the sum at the saddle, about
+	reserve   float64 // extra share of period and of last frequency
+	work      int64   // what is left of the work limit
+	retries   int     // plans tried before
 }
 
 // build makes a table for a goal.
 func (c *Composition) build(ctx context.Context, q *cumulant, g goal) (*table, error) {
-	theta, lambda, sHigh, sLow := q.choose(g)
+	l := q.choose(g)
+	theta, lambda, sHigh, sLow := l.theta, l.lambda, l.sHigh, l.sLow
 	if !(lambda > 0) || math.IsInf(lambda, 0) || theta == 0 || theta == -1 {
 		return nil, &NotServed{Reason: "no line with a finite transform on both sides of it"}
 	}
 	lambda *= 1.02 * (1 + g.reserve)
 	h := floorBits(2 * math.Pi / lambda)
-	p := plan{theta: theta, h: h, sHigh: sHigh, sLow: sLow, tol: g.perFactorTol, maxNodes: maxNodes,
+	p := plan{theta: theta, h: h, sHigh: sHigh, sLow: sLow, tol: 0.6 * g.rounding / (math.Max(1, c.runs()) * math.Max(30, l.condition)), maxNodes: maxNodes,
 		slack: remainderSlack / math.Max(1, c.runs())}
 
 	lines := make([]transform.Line, len(q.factors))
@@ -60,8 +59,7 @@ func (c *Composition) build(ctx context.Context, q *cumulant, g goal) (*table, e
 		}
 	}
 
-	nodes := perFrequency(lines) * float64(len(c.factors)) / float64(len(lines))
-	if w := nodes * float64(p.n+1); w > float64(g.work) {
+	if w := termsOf(lines, p.n+1) * float64(len(c.factors)) / float64(len(lines)); w > float64(g.work) {
 		return nil, &NotServed{Reason: "too many frequencies", Work: int64(math.Min(w, 1e18))}
 	}
 	t2 := &table{plan: p, lastGuess: g.eps}
@@ -116,7 +114,7 @@ func (q *cumulant) forget(s, theta float64) {
 const remainderSlack = 0.02
 
 // maxNodes bounds the nodes of one factor.
-const maxNodes = 1 << 15
+const maxNodes = 1 << 18
 
 // maxFrequencies bounds n: kh must be exact for a step h of 30 bits.
 const maxFrequencies = 1 << 23
@@ -127,46 +125,74 @@ func floorBits(x float64) float64 {
 	return math.Ldexp(math.Floor(f*(1<<30)), e-30)
 }
 
-// choose returns the line, the period that it needs, and the lines of the two
-// remainders.
-func (q *cumulant) choose(g goal) (theta, lambda, sHigh, sLow float64) {
-	d := g.side
-	theta = g.theta
-	aim := g.logX + g.logTol
-	// The best line of a remainder is far away in units of the width of the tilted sum.
-	kk := q.curvature(theta)
-	drop := math.Max(1, q.at(theta).k-theta*g.eps-aim)
-	width := math.Sqrt(2 * drop / kk)
-	if !(width > 0) || math.IsInf(width, 0) {
-		width = math.Max(0.1, math.Abs(theta))
-	}
-	q.explore(theta, width, +1, g.eps, aim)
-	q.explore(theta, width, -1, g.eps, aim)
-	high, low := q.best(theta, g.eps, aim)
-	lambda = math.Max(high.k, low.k)
-	sHigh, sLow = high.s, low.s
-	if d != right {
-		return
-	}
-	// Where jumps make the upper side heavy, a smaller θ needs a shorter period, and
-	// costs terms that are larger than their sum.
-	phi := func(s float64) float64 { return q.excess(s, g.eps) }
-	base := phi(theta)
-	for _, rho := range [...]float64{0.9, 0.8, 0.7, 0.6, 0.5, 0.4} {
-		if !(high.k > 1.02*low.k) {
+// A choice is a line, the period that it needs, the lines of the two remainders, and about the last frequency and the
+// condition.
+type choice struct{ theta, lambda, sHigh, sLow, t, condition float64 }
+
+const (
+	lineRatio = 1.15 // steers: of neighbouring lines that are tried
+	linesDown = 15   // steers: how many of them
+)
+
+// choose returns the line on which a table costs least. The saddle has the smallest terms; where rare jumps make the
+// upper side heavy, a line on its left needs a far shorter period, and costs terms that are larger than their sum.
+func (q *cumulant) choose(g goal) choice {
+	best, least := choice{}, math.Inf(1)
+	base := q.excess(g.theta, g.eps)
+	t := 0.0
+	worse := 0
+	for i := range linesDown + 1 {
+		theta := g.theta * math.Pow(lineRatio, -float64(i))
+		if i > 0 && (g.side != right || worse == 3) {
 			break
 		}
-		s := g.theta * rho
-		if phi(s)-base > xmath.Log(g.condition) {
-			break
+		aim := g.logX + xmath.Log(g.tol)
+		// The best line of a remainder is far away in units of the width of the tilted sum.
+		kk := q.curvature(theta)
+		drop := math.Max(1, q.at(theta).k-theta*g.eps-aim)
+		width := math.Sqrt(2 * drop / kk)
+		if !(width > 0) || math.IsInf(width, 0) {
+			width = math.Max(0.1, math.Abs(theta))
 		}
-		var l float64
-		high, low = q.best(s, g.eps, aim)
-		if l = math.Max(high.k, low.k); l < lambda {
-			theta, lambda, sHigh, sLow = s, l, high.s, low.s
+		// The longer period of the two is what counts.
+		high, low := q.best(theta, g.eps, aim)
+		if i == 0 || high.k > low.k {
+			q.explore(theta, width, +1, g.eps, aim)
+			high, _ = q.best(theta, g.eps, aim)
+		}
+		if low.k > high.k {
+			q.explore(theta, width, -1, g.eps, aim)
+			_, low = q.best(theta, g.eps, aim)
+		}
+		c := choice{theta: theta, lambda: math.Max(high.k, low.k), sHigh: high.s, sLow: low.s}
+		t = q.reach(c, aim-(q.at(theta).k-theta*g.eps), t)
+		c.t = t
+		c.condition = g.own * math.Exp(math.Max(0, q.excess(theta, g.eps)-base))
+		lost := c.condition * roundingShare / g.rounding
+		if cost := c.lambda * c.t * (1 + lost + lost*lost/10); cost < least {
+			best, least, worse = c, cost, 0
+		} else {
+			worse++
 		}
 	}
-	return
+	return best
+}
+
+// reach returns about the frequency from which on a table on the line can end, beginning with a guess t.
+func (q *cumulant) reach(c choice, aim, t float64) float64 {
+	guess := math.Sqrt(2 * math.Max(1, -aim) / q.curvature(c.theta))
+	lines := q.lines(c.theta)
+	if lines == nil || !(guess > 0) || math.IsInf(guess, 0) {
+		return guess
+	}
+	if t == 0 {
+		t = guess
+	}
+	t, err := q.decline(context.Background(), t, aim, 2*math.Pi/c.lambda, 1.3, lines.fall, func(float64) float64 { return 0 }, math.Inf(1))
+	if err != nil {
+		return math.Inf(1)
+	}
+	return t
 }
 
 // excess is the logarithm of the first term of the sum on the line s, but for the step.
@@ -241,9 +267,9 @@ func (q *cumulant) best(theta, eps, aim float64) (high, low point) {
 func (q *cumulant) cut(ctx context.Context, p *plan, g goal, lines []transform.Line) (t float64, rough bool, err error) {
 	base := q.at(p.theta)
 	// Relative to M(θ): the tail may be e^{logX + logTol − F}·πt.
-	aim := g.logX + g.logTol - (base.k - p.theta*g.eps)
+	aim := g.logX + xmath.Log(g.tol) - (base.k - p.theta*g.eps)
 	// Where atoms keep |M| up, the poles alone make the tail from t on small, by 1/(πt).
-	if n := math.Exp(math.Min(700, -aim-(base.k-q.floor(p.theta)))) / (math.Pi * p.h); n > math.Min(maxFrequencies, g.hopeless) {
+	if n := math.Exp(math.Min(700, -aim-(base.k-q.floor(p.theta)))) / (math.Pi * p.h); n > math.Min(maxFrequencies, float64(g.work)) {
 		return 0, false, &NotServed{Reason: "the transform does not decay: atoms", Work: int64(math.Min(n, 1e18))}
 	}
 	kk := q.curvature(p.theta)
@@ -257,17 +283,17 @@ func (q *cumulant) cut(ctx context.Context, p *plan, g goal, lines []transform.L
 	}
 	sketches := q.lines(p.theta)
 	expensive := func(t float64) error {
-		if sketches == nil || g.hopeless >= float64(g.work) {
+		if sketches == nil {
 			return nil
 		}
-		if w := t / p.h * sketches.nodes(t, p.tol); w > g.hopeless {
+		if w := sketches.terms(t, p.h, p.tol); w > 3*float64(g.work) {
 			return &NotServed{Reason: "too many frequencies", Work: int64(math.Min(w, 1e18))}
 		}
 		return nil
 	}
 	// Few runs must fall deeper than sketches know.
 	if sketches != nil && -aim < mostPerRun*q.runs() {
-		rough, err := q.decline(ctx, t, aim, p.h, 1.03, sketches.fall, func(t float64) float64 { return t / p.h * sketches.nodes(t, p.tol) }, g.hopeless)
+		rough, err := q.decline(ctx, t, aim, p.h, 1.03, sketches.fall, func(t float64) float64 { return sketches.terms(t, p.h, p.tol) }, float64(g.work))
 		if err == nil {
 			err = expensive(rough)
 		}
@@ -289,7 +315,7 @@ func (q *cumulant) cut(ctx context.Context, p *plan, g goal, lines []transform.L
 		}
 		return sum
 	}
-	t, err = q.decline(ctx, t, aim, p.h, 1.12, fall, func(t float64) float64 { return t / p.h * perFrequency(lines) }, g.hopeless)
+	t, err = q.decline(ctx, t, aim, p.h, 1.12, fall, func(t float64) float64 { return termsOf(lines, int(t/p.h)) }, float64(g.work))
 	if err != nil {
 		return 0, false, err
 	}
@@ -319,8 +345,8 @@ func (q *cumulant) floor(theta float64) float64 {
 const mostPerRun = 5
 
 // decline returns a t at which fall, the logarithm of |M/M(θ)|, is 1 to most times as deep as the tail needs. It
-// gives up where the frequencies cost more than hopeless.
-func (q *cumulant) decline(ctx context.Context, t, aim, h, most float64, fall, cost func(t float64) float64, hopeless float64) (float64, error) {
+// gives up where the frequencies cost more than work.
+func (q *cumulant) decline(ctx context.Context, t, aim, h, most float64, fall, cost func(t float64) float64, work float64) (float64, error) {
 	lo, hi := 0.0, math.Inf(1)
 	power := 2.0 // of t in the logarithm of the bound, from the last two values
 	var lastT, lastR float64
@@ -339,7 +365,7 @@ func (q *cumulant) decline(ctx context.Context, t, aim, h, most float64, fall, c
 		} else {
 			lo = t
 		}
-		if lo/h > maxFrequencies || lo > 0 && lo/h > 1e3 && cost(lo) > hopeless {
+		if lo/h > maxFrequencies || lo > 0 && lo/h > 1e3 && cost(lo) > work {
 			return 0, &NotServed{Reason: "the transform does not decay early enough", Work: int64(math.Min(cost(lo), 1e18))}
 		}
 		if hi <= (1+0.8*(most-1))*lo || (hi == t && r < most) || hi <= 2*h {
@@ -404,22 +430,22 @@ func (s *sketchLines) deep(t float64) bool {
 	return false
 }
 
-// nodes returns about the terms of one frequency of all lines.
-func (s *sketchLines) nodes(t, tol float64) float64 {
+// terms returns about the terms of the columns of all lines up to t.
+func (s *sketchLines) terms(t, h, tol float64) float64 {
 	sum := 0.0
 	for _, l := range s.lines {
-		sum += l.Nodes(t, tol)
+		sum += transform.ColumnTerms(l.Nodes(t, tol), t/h)
 	}
 	return sum
 }
 
-// perFrequency is the number of terms of all lines for one frequency.
-func perFrequency(lines []transform.Line) float64 {
-	var n float64
+// termsOf is the number of terms of the columns of all lines with n frequencies.
+func termsOf(lines []transform.Line, n int) float64 {
+	var sum float64
 	for _, l := range lines {
-		n += float64(max(1, l.Nodes()))
+		sum += l.Terms(n)
 	}
-	return n
+	return sum
 }
 
 // prepare makes the lines of the factors up to reach.

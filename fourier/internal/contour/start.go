@@ -15,11 +15,11 @@ import (
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
-// sampleSize is the number of factors that the search for a line looks at when
+// sampleSize is about the number of factors that the search for a line looks at when
 // there are more than sampleAbove of them. The certificate is made with all.
 const (
-	sampleSize  = 32
-	sampleAbove = 300
+	sampleSize  = 24 // steers
+	sampleAbove = 64 // steers
 )
 
 // A cumulant is K(s) = log M(s) of a composition, or of a sample of its factors with
@@ -32,6 +32,7 @@ type cumulant struct {
 	index   []int // of each factor in the composition
 	count   []float64
 	points  []point // by increasing s
+	ordered bool    // the sample was chosen by what factors contribute
 	reached float64 // the largest frequency of the lines that cut prepared
 	decay   float64 // what log |M/M(θ)| of all factors is as a share of the sample's, at the last cut
 }
@@ -39,32 +40,55 @@ type cumulant struct {
 // A point is a value of K and its derivative, +Inf where K is not available.
 type point struct{ s, k, slope float64 }
 
-// sample returns the cumulant of a composition. Every stretch of neighbours in the
-// list of factors is stood for by the one in its middle.
-func (c *Composition) sample() *cumulant {
-	n := len(c.factors)
-	m := n
-	if n > sampleAbove {
-		m = sampleSize
-	}
-	q := &cumulant{decay: 1, factors: make([]Factor, m), sketch: make([]transform.Sketch, m), index: make([]int, m), count: make([]float64, m)}
-	for i := range m {
-		from, to := i*n/m, (i+1)*n/m
-		j := (from + to) / 2
-		q.factors[i], q.index[i] = c.factors[j], j
-		q.sketch[i] = transform.NewSketch(c.factors[j].Transform)
-		for _, f := range c.factors[from:to] {
-			q.count[i] += float64(f.Count)
+// sample returns the cumulant of a composition. Of many factors, every stretch of neighbours in an order is stood for
+// by the one in its middle.
+func (c *Composition) sample(order []int) *cumulant {
+	q := &cumulant{decay: 1}
+	n := len(order)
+	size := 1
+	for from, count := 0, 0; from < n; from, count = min(n, from+size), count+1 {
+		// The first are those of which rare jumps are made: few of them stand for others.
+		if n > sampleAbove && count%2 == 0 {
+			size = min(2*size, (n+sampleSize-1)/sampleSize)
 		}
+		to := min(n, from+size)
+		j := order[(from+to)/2]
+		f := c.factors[j]
+		q.factors, q.index, q.sketch = append(q.factors, f), append(q.index, j), append(q.sketch, transform.NewSketch(f.Transform))
+		var sum float64
+		for _, i := range order[from:to] {
+			sum += float64(c.factors[i].Count)
+		}
+		q.count = append(q.count, sum)
 	}
 	return q
+}
+
+// inOrder returns the factors by K of one run at s, the largest first: many of them, or as they were added.
+func (c *Composition) inOrder(s float64) []int {
+	order := make([]int, len(c.factors))
+	for i := range order {
+		order[i] = i
+	}
+	if len(order) <= sampleAbove || s == 0 {
+		return order
+	}
+	k := make([]float64, len(order))
+	workers := min(len(k), runtime.GOMAXPROCS(0))
+	parallel.Do(workers, func(w int) {
+		for i := w; i < len(k); i += workers {
+			k[i], _ = transform.NewSketch(c.factors[i].Transform).Real(s)
+		}
+	})
+	sort.SliceStable(order, func(i, j int) bool { return k[order[i]] > k[order[j]] })
+	return order
 }
 
 // cumulant returns the sample of the factors as they are, with the points of earlier
 // questions: one of each side looks at many of the same.
 func (c *Composition) cumulant() *cumulant {
 	if c.known == nil || len(c.known.points) > keptPoints {
-		c.known = c.sample()
+		c.known = c.sample(c.inOrder(0))
 	}
 	return c.known
 }
@@ -72,57 +96,18 @@ func (c *Composition) cumulant() *cumulant {
 // keptPoints bounds how many values of K are kept for later questions.
 const keptPoints = 256
 
-// resample chooses the sample by what the factors contribute to K near a line: stretches
-// of equal contribution, in the order of the K of one run. Without that a few factors with
+// resample chooses the sample by what the factors contribute to K near a line. Without that a few factors with
 // heavy tails, which the remainders are made of, could be missed or count too much.
 func (c *Composition) resample(q *cumulant, theta float64) *cumulant {
-	n := len(c.factors)
-	if n <= sampleAbove {
+	if len(c.factors) <= sampleAbove || q.ordered {
 		return q
 	}
-	s := theta
 	if theta > 0 {
-		s *= 1.5
+		theta *= 1.5
 	}
-	k := make([]float64, n)
-	workers := min(n, runtime.GOMAXPROCS(0))
-	parallel.Do(workers, func(w int) {
-		for i := w; i < n; i += workers {
-			x, _ := transform.NewSketch(c.factors[i].Transform).Real(s)
-			if math.IsInf(x, 0) || math.IsNaN(x) {
-				x = 0
-			}
-			k[i] = math.Abs(x)
-			release(c.factors[i].Transform)
-		}
-	})
-	order := make([]int, n)
-	var sum float64
-	for i := range order {
-		order[i] = i
-		sum += k[i] * float64(c.factors[i].Count)
-	}
-	if !(sum > 0) || math.IsInf(sum, 0) {
-		return q
-	}
-	sort.SliceStable(order, func(i, j int) bool { return k[order[i]] < k[order[j]] })
-	r := &cumulant{decay: 1}
-	var part float64
-	var stretch []int
-	for at, i := range order {
-		part += k[i] * float64(c.factors[i].Count)
-		stretch = append(stretch, i)
-		if part < sum/sampleSize && at < n-1 {
-			continue
-		}
-		if j := stretch[len(stretch)/2]; part > 0 {
-			r.factors, r.index = append(r.factors, c.factors[j]), append(r.index, j)
-			r.sketch = append(r.sketch, transform.NewSketch(c.factors[j].Transform))
-			r.count = append(r.count, part/k[j])
-		}
-		part, stretch = 0, stretch[:0]
-	}
-	return r
+	c.known = c.sample(c.inOrder(theta))
+	c.known.ordered = true
+	return c.known
 }
 
 // release drops what a transform of many keeps for later.

@@ -37,14 +37,14 @@ type column struct {
 	re, im, err []float64
 	decay       float64 // bound of log |M| at and after frequency n+1
 	high, low   float64 // upper bounds of log M(s) at sHigh, sLow
-	nodes       int
+	terms       float64
 }
 
 // A table holds the columns of the factors on one line, and their sums.
 type table struct {
 	plan
 	columns []column
-	nodes   int64 // of all columns together
+	terms   float64 // of all columns together
 	sums    sums
 
 	// Sums over the factors. The integrand at ε is
@@ -97,7 +97,7 @@ func (t *table) extend(ctx context.Context, c *Composition, lines []transform.Li
 		}
 		t.columns = append(t.columns, cols...)
 		for _, col := range cols {
-			t.nodes += int64(col.nodes)
+			t.terms += col.terms
 		}
 	}
 	t.sum(c)
@@ -118,8 +118,14 @@ func newColumn(ctx context.Context, f transform.Transform, p plan, line transfor
 		}
 	}
 	store := make([]float64, 3*(p.n+1))
-	col := column{re: store[:p.n+1], im: store[p.n+1 : 2*p.n+2], err: store[2*p.n+2:], nodes: line.Nodes()}
+	col := column{re: store[:p.n+1], im: store[p.n+1 : 2*p.n+2], err: store[2*p.n+2:], terms: line.Terms(p.n + 1)}
+	c, ok := line.(interface {
+		Column(h float64, re, im, err []float64) bool
+	})
 	for k := range col.re {
+		if k == 0 && ok && c.Column(p.h, col.re, col.im, col.err) {
+			break
+		}
 		if k&63 == 63 && ctx.Err() != nil {
 			return column{}, ctx.Err()
 		}

@@ -1,0 +1,116 @@
+// Where ε is, by tables of a sample of the factors.
+//
+// Where rare jumps carry δ, Chernoff's bound and the saddle-point approximation are off by orders of
+// magnitude, and the integral is not. A table of the sample's sketches knows every ε at once: its readings bracket
+// the answer, and the next table is made for the bracket. Nothing here is a bound of the composition.
+
+package contour
+
+import (
+	"math"
+)
+
+const (
+	locateTables = 8     // steers: how many tables of the sample a search may make
+	locateTol    = 1e-3  // steers: the errors that they are made for, as a share of δ
+	sketchTol    = 1e-12 // steers: of the sum of all runs
+	locateTerms  = 4096  // steers: their frequencies
+)
+
+// A place is where ε is, about: the saddle there, by how much the logarithm of the quantity falls with ε, and the condition
+// of the sum at the saddle; condition is 0 where the sketches know too little.
+type place struct{ eps, theta, slope, condition float64 }
+
+// locate improves a guess of ε where the quantity of the right side is e^{logX}.
+func (q *cumulant) locate(logX, eps, theta float64) place {
+	slope, condition := 0.0, 0.0
+	lo, hi := q.ends(logX)
+	if !(eps > lo && eps < hi) {
+		eps = lo + (hi-lo)/2
+	}
+	own := 30.0
+	for range locateTables {
+		theta = q.saddle(right, eps, theta)
+		t := q.sampleTable(goal{side: right, eps: eps, logX: logX, theta: theta, tol: locateTol, rounding: locateTol * roundingShare / sketchTol, own: own})
+		if t == nil {
+			break
+		}
+		f := t.solve(logX, 0, eps, lo, hi, &terms{1, 1, 1, 1, 1})
+		narrower := f.upper-f.lower < 0.5*(hi-lo)
+		lo, hi = math.Max(lo, f.lower), math.Min(hi, f.upper)
+		next := f.eps
+		certain := f.reading.high-f.reading.low < 0.1
+		if !certain {
+			if next = hi; !narrower {
+				next = lo + (hi-lo)/2
+			}
+		}
+		moved := math.Abs(next - eps)
+		eps = next
+		c := f.reading.condition / math.Exp(math.Max(0, q.excess(t.theta, eps)-q.excess(theta, eps)))
+		if c > own && !math.IsInf(c, 0) {
+			own = c
+		}
+		if certain {
+			slope, condition = math.Abs(f.reading.slope), math.Max(1, c)
+			if moved*theta < 0.3 || moved < 0.02*eps {
+				break
+			}
+		}
+	}
+	theta = q.saddle(right, eps, theta)
+	return place{eps, theta, math.Max(slope, theta), condition}
+}
+
+// sampleTable makes a table of the sketches of the sample, nil where they know too little or it would be long.
+func (q *cumulant) sampleTable(g goal) *table {
+	l := q.choose(g)
+	if !(l.lambda > 0) || math.IsInf(l.lambda, 0) || !(l.t > 0) {
+		return nil
+	}
+	h := floorBits(2 * math.Pi / (1.02 * l.lambda))
+	if !(l.t/h < locateTerms) {
+		return nil
+	}
+	p := plan{theta: l.theta, h: h, sHigh: l.sHigh, sLow: l.sLow, n: max(1, int(math.Ceil(l.t/h))-1)}
+	c := &Composition{scale: terms{1, 1, 1, 1, 1}}
+	t := &table{plan: p, lastGuess: g.eps}
+	tol := sketchTol / math.Max(1, q.runs())
+	for i, s := range q.sketch {
+		line := s.Line(p.theta)
+		if line == nil {
+			return nil
+		}
+		re, im := line.Table(p.h, p.n, tol)
+		if re == nil {
+			return nil
+		}
+		k, _ := s.Real(p.theta)
+		col := column{re: re, im: im, err: make([]float64, len(re))}
+		for j := range re {
+			col.err[j] = tol * math.Exp(-re[j])
+			re[j] += k
+		}
+		col.decay = k + line.Fall(float64(p.n+1)*p.h)
+		col.high, _ = s.Real(p.sHigh)
+		col.low, _ = s.Real(p.sLow)
+		t.columns = append(t.columns, col)
+		c.factors = append(c.factors, Factor{q.factors[i].Transform, int64(q.count[i])})
+	}
+	t.sum(c)
+	return t
+}
+
+// ends returns about the mean of the total loss and Chernoff's bound of ε at the points known.
+func (q *cumulant) ends(logX float64) (lo, hi float64) {
+	lo, hi = q.at(0).slope, math.Inf(1)
+	if math.IsInf(lo, 0) || math.IsNaN(lo) {
+		lo = 0
+	}
+	for _, p := range q.points {
+		if p.s > 0 && !math.IsInf(p.k, 0) {
+			hi = math.Min(hi, (p.k+logWeight(p.s)-logX)/p.s)
+		}
+	}
+	return lo, hi
+}

@@ -1,0 +1,206 @@
+// Columns by Gaussian gridding (docs/contour.md, "Columns"): Σ W_j e^{ikhℓ_j} at all k by one FFT.
+//
+// It assumes weights W ≥ 0 and losses as they are; their errors are the caller's. It returns values and bounds of
+// what gridding and its rounding add.
+
+package transform
+
+// Theorem. Let M ≥ 4K be a power of 2, d = 2π/M, x_j = Mhℓ_j/2π = c_j + f_j with a whole c_j, a > 0, 2S ≤ M, and
+//
+//	g_m = Σ_j W_j Σ_r e^{−a(f_j−r)²} over r in {−S+1, …, S} with c_j + r ≡ m modulo M,
+//	F̃_k = √(a/π)·e^{(πk/M)²/a} Σ_m g_m e^{2πikm/M}.
+//
+// Then |F̃_k − Σ W_j e^{ikhℓ_j}| ≤ W(A_k + T_k) for |k| < K, W = ΣW_j, with τ = π²/(M²a),
+//
+//	A_k = Σ_{p≥1} e^{−τ(p²M² − 2pkM)} + e^{−τ(p²M² + 2pkM)},
+//	T_k = 2√(a/π)·e^{k²τ}·Σ_{r≥S} e^{−ar²}.
+//
+// The periodic Gaussian Σ_l e^{−(y−2πl)²/4τ} has the Fourier coefficients √(τ/π)e^{−k²τ}; summed over the grid, F_{k+pM} comes
+// in with e^{−(k+pM)²τ}, which makes A_k, and |F_m| ≤ W. T_k is what the cut kernels lack.
+//
+// Where log M(θ+it) is small against 1, an error relative to W is too much. Second differences have one that is relative
+// to what they sum: with s_k = Σ W_j(e^{ikhℓ_j} − 1 − ikhℓ_j) and V_k = Σ v_j e^{ikhℓ_j}, v_j = 4W_j sin²(hℓ_j/2),
+//
+//	s_k = k·s_1 − Σ_{m=1}^{k−1} (k−m)V_m,
+//
+// as e^{i(k+1)x} − 2e^{ikx} + e^{i(k−1)x} = −4 sin²(x/2)e^{ikx}.
+
+import (
+	"math"
+	"math/bits"
+	"sync"
+
+	"gonum.org/v1/gonum/dsp/fourier"
+
+	"github.com/dpaccountant/accountant/internal/gonumfft"
+	"github.com/dpaccountant/accountant/internal/xmath"
+)
+
+// The kernel: the grid has at least 2·gridOver points for each frequency, and a kernel 2·gridHalf of them.
+const (
+	gridOver = 4
+	gridHalf = 12
+)
+
+// gridTerms returns about what a grid costs, in terms of a direct sum.
+func gridTerms(nodes, n int) float64 {
+	m := float64(gridLength(n))
+	return 20*float64(nodes) + m*math.Log2(m)/8
+}
+
+// ColumnTerms returns about what n frequencies of a sum of so many nodes cost, by the cheaper way, in terms of a direct sum.
+func ColumnTerms(nodes, n float64) float64 {
+	return min(nodes*n, gridTerms(int(min(nodes, 1<<40)), int(min(max(n, 1), 1<<40))))
+}
+
+func gridLength(n int) int { return 1 << bits.Len(uint(2*gridOver*n-1)) }
+
+// A secondOrder is s_k for k < n, and the bound of the complex error that its computation adds.
+type secondOrderSums struct{ re, im, err []float64 }
+
+var gridPlans [64]sync.Pool // of *fourier.FFT, by the logarithm of the length
+
+// secondOrderGrid returns s_k at the frequencies kh, k < n. scale multiplies the bound of the theorem, which is 1 but in tests.
+func secondOrderGrid(loss, weight []float64, h float64, n int, half int, scale float64) secondOrderSums {
+	m := gridLength(n)
+	nu := h * float64(m) / (2 * math.Pi)
+	second := make([]float64, len(weight))
+	// Direct sums: s_1, W, ΣWℓ, and bounds of ΣWℓ² and ΣW|ℓ|.
+	var re1, im1, mass, first xmath.Sum
+	var square, size float64
+	for j, w := range weight {
+		l := loss[j]
+		a, b := oscillation(h * l)
+		second[j] = 4 * w * a
+		re1.Add(-2 * w * a)
+		im1.Add(w * b)
+		mass.Add(w)
+		first.AddProduct(w, l)
+		square += w * l * l
+		size += w * math.Abs(l)
+	}
+	plain, plainErr := grid(loss, weight, nu, n, m, half, scale)
+	v, vErr := grid(loss, second, nu, n, m, half, scale)
+	out := secondOrderSums{make([]float64, n), make([]float64, n), make([]float64, n)}
+	s1 := complex(re1.Value(), im1.Value())
+	w, wl, v0 := mass.Value(), first.Value(), real(v[0])
+	var pRe, pIm, sRe, sIm xmath.Sum
+	worst := 0.0 // of the V so far
+	for k := range n {
+		t := float64(k) * h
+		// The frequencies of the grid are multiples of 2πν/M, off by 2u of them.
+		slip := 2.1 * u * t * min(t*square, 2*size)
+		kk := float64(k)
+		bySecond := kk*(kk-1)/2*worst + 16*u*kk*h*h*square + 4*u*(kk*math.Hypot(real(s1), imag(s1))+kk*kk/2*v0)
+		byPlain := plainErr[k] + 6*u*(w+t*size)
+		if bySecond <= byPlain {
+			out.re[k], out.im[k], out.err[k] = sRe.Value(), sIm.Value(), bySecond+slip
+		} else {
+			out.re[k], out.im[k], out.err[k] = real(plain[k])-w, math.FMA(-t, wl, imag(plain[k])), byPlain+slip
+		}
+		// s_{k+1} = s_k + s_1 − (V_1 + … + V_k).
+		if k > 0 {
+			pRe.Add(real(v[k]))
+			pIm.Add(imag(v[k]))
+			worst = max(worst, vErr[k])
+		}
+		sRe.Add(real(s1) - pRe.Value())
+		sIm.Add(imag(s1) - pIm.Value())
+	}
+	return out
+}
+
+// grid returns Σ W_j e^{2πikx_j/M}, x_j = ℓ_jν, for k < n, and the bounds of its errors for these x_j.
+func grid(loss, weight []float64, nu float64, n, m, half int, scale float64) (f []complex128, err []float64) {
+	over := float64(m) / float64(2*n)
+	a := math.Pi * (over - 0.5) / (over * float64(half))
+	tails := make([]float64, 2*half) // e^{−ar²} for r = −half+1 … half
+	for i := range tails {
+		r := float64(i - half + 1)
+		tails[i] = math.Exp(-a * r * r)
+	}
+	g := make([]float64, m)
+	mask := m - 1
+	kernel := make([]float64, 2*half)
+	var mass, prefixes, farthest float64
+	place := func(j int) {
+		w := weight[j]
+		// Exact: x = p + e. The whole part is found at p's own size, so that nothing is lost there.
+		p := loss[j] * nu
+		e := math.FMA(loss[j], nu, -p)
+		c := math.Floor(p)
+		x := (p - c) + e
+		farthest = max(farthest, math.Abs(p))
+		at := int(int64(c))
+		q := math.Exp(2 * a * x)
+		up := w * math.Exp(-a*x*x)
+		down := up / q
+		for r := range half {
+			kernel[half-1+r] = up * tails[half-1+r]
+			up *= q
+		}
+		kernel[2*half-1] = up * tails[2*half-1]
+		for r := 1; r < half; r++ {
+			kernel[half-1-r] = down * tails[half-1-r]
+			down /= q
+		}
+		if first := (at - half + 1) & mask; first+2*half <= m {
+			for i, x := range kernel {
+				g[first+i] += x
+			}
+		} else {
+			for i, x := range kernel {
+				g[(first+i)&mask] += x
+			}
+		}
+		mass += w
+		prefixes += mass
+	}
+	// From the ends inwards, as what is added late is rounded less often.
+	for i, j := 0, len(weight)-1; i <= j; {
+		if weight[i] <= weight[j] {
+			place(i)
+			i++
+		} else {
+			place(j)
+			j--
+		}
+	}
+	k := bits.Len(uint(m)) - 1
+	plan, ok := gridPlans[k].Get().(*fourier.FFT)
+	if !ok {
+		plan = fourier.NewFFT(m)
+	}
+	f = plan.Coefficients(nil, g)[:n]
+	gridPlans[k].Put(plan)
+
+	// The error of an FFT in one component: one path leads from each g to it, with twiddles of modulus 1, and each stage of
+	// radix 2 or 4 rounds what it adds up by what gonumfft.Eta allows for it, relative to the sum of moduli.
+	rounding := 25 + gonumfft.Eta(m)/u
+	if mass > 0 {
+		rounding += prefixes / mass
+	}
+	eta := 0x1p-52 * farthest
+	var cut float64
+	for r := half; r < half+64; r++ {
+		x := float64(r) - eta
+		cut += math.Exp(-a * x * x)
+	}
+	front := math.Sqrt(a / math.Pi)
+	tau := math.Pi * math.Pi / a
+	err = make([]float64, n)
+	for k := range f {
+		x := float64(k) / float64(m)
+		raise := math.Exp(tau * x * x)
+		alias := 0.0
+		for p := 1.0; p <= 3; p++ {
+			alias += math.Exp(-tau*(p*p-2*p*x)) + math.Exp(-tau*(p*p+2*p*x))
+		}
+		f[k] = complex(front*raise*real(f[k]), -front*raise*imag(f[k]))
+		err[k] = mass * (scale*1.001*(alias+2*front*raise*cut) + u*raise*rounding*(1+1e-3) + u*(32+4*tau*x*x))
+		if !(eta < 1e-3) {
+			err[k] = math.Inf(1)
+		}
+	}
+	return f, err
+}
