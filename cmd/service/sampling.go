@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -96,6 +97,8 @@ type samplingRun struct {
 	neighbors                        profiles.Relation
 	base                             profiles.Mechanism
 	opts                             []accountant.Option
+	recursion                        int64 // up to how many runs a row is narrowed
+	narrowed                         []accountant.Option
 }
 
 func (q SamplingRequest) parse(ctx context.Context) (r samplingRun, err error) {
@@ -141,7 +144,16 @@ func (q SamplingRequest) parse(ctx context.Context) (r samplingRun, err error) {
 	if err := r.readEpochs(q); err != nil {
 		return r, err
 	}
-	r.opts, err = accountantOptions(ctx, q.Limits, q.Narrowing)
+	if r.opts, err = q.Limits.options(ctx); err != nil || q.Recursion == "" {
+		return r, err
+	}
+	if r.recursion, err = q.Recursion.whole("recursion", 0, decimal.MaxWhole); err != nil {
+		return r, err
+	}
+	// The context has the work of recursions: one takes what is left of it, and not a part that is kept for it.
+	unlimited := q.Limits
+	unlimited.Work = ""
+	r.narrowed, err = accountantOptions(context.WithValue(ctx, mostKey{}, nil), unlimited, q.Narrowing)
 	return r, err
 }
 
@@ -200,7 +212,8 @@ func alignedGrid() []float64 {
 
 // Sampling compares the schemes of sampling.
 //
-// All schemes share the work and the time. One that has none left has a warning in the place of ε.
+// All schemes share the work and the time. First each has its answer without a recursion, and then the recursions have what is
+// left (narrow). A scheme for which there is none has a warning in the place of ε.
 func (s *Service) Sampling(ctx context.Context, q SamplingRequest) (_ SamplingAnswer, err error) {
 	// The progress is that of the schemes, not of each.
 	r, err := q.parse(WithProgress(ctx, func(Progress) {}))
@@ -220,12 +233,14 @@ func (s *Service) Sampling(ctx context.Context, q SamplingRequest) (_ SamplingAn
 	}
 	const schemes = 6
 	report(ctx, Progress{Total: schemes})
-	poisson, own := Scheme{Scheme: "poisson"}, sparing(ctx, schemes-1)
+	var plans [][]accountant.Step
+	poisson, own := Scheme{Scheme: "poisson"}, sharing(ctx, schemes)
 	if r.batch > r.population {
 		poisson.NotApplicable = fmt.Sprintf("the batch, %d, is above the population, %d", r.batch, r.population)
 	} else if err := poisson.limited(own, r.poisson(own, &poisson)); err != nil {
 		return SamplingAnswer{}, err
 	}
+	plans = append(plans, nil)
 	out.Schemes = append(out.Schemes, poisson)
 	for _, c := range []struct {
 		name   string
@@ -239,41 +254,115 @@ func (s *Service) Sampling(ctx context.Context, q SamplingRequest) (_ SamplingAn
 		{"must-ww", true, func() (subsample.FixedSize, error) { return subsample.NewMustWW(r.population, r.subset, r.batch) }},
 	} {
 		report(ctx, Progress{Done: len(out.Schemes), Total: schemes})
-		row, ctx := Scheme{Scheme: c.name}, sparing(ctx, schemes-1-len(out.Schemes))
+		row, ctx := Scheme{Scheme: c.name}, sharing(ctx, schemes-len(out.Schemes))
+		var steps []accountant.Step
 		if c.subset && r.subset == 0 {
 			row.NotApplicable = "needs a subset"
 		} else if f, err := c.make(); err != nil {
 			row.NotApplicable = fieldFault(err, c.name, nil).Error()
 		} else if err := row.limited(ctx, r.fixed(ctx, &row, f)); err != nil {
 			return SamplingAnswer{}, err
+		} else {
+			steps = []accountant.Step{{Name: c.name, Mechanism: r.base, Sampling: f, Count: r.steps}}
 		}
-		out.Schemes = append(out.Schemes, row)
+		out.Schemes, plans = append(out.Schemes, row), append(plans, steps)
 	}
-	return out, nil
+	return out, r.narrow(ctx, out.Schemes, plans)
 }
 
-// reserve is the part of the work of all schemes that is kept for each of those to come, so that a recursion leaves them
-// enough for an answer without one.
-const reserve = 1.0 / 32
-
-// sparing returns a context for the next scheme, with what is left but for the reserve of so many to come.
-func sparing(ctx context.Context, others int) context.Context {
-	spent, left := parallel.Work(ctx)
-	return parallel.WithWork(ctx, max(left-float64(others)*reserve*(spent+left), 0))
+// sharing returns a context for the first of so many rows, with its part of the work that is left.
+func sharing(ctx context.Context, rows int) context.Context {
+	_, left := parallel.Work(ctx)
+	return parallel.WithWork(ctx, max(left, 0)/float64(rows))
 }
 
 // limited has one warning for whatever a limit of the request took from a row; err is that of filling it in.
 func (row *Scheme) limited(ctx context.Context, err error) error {
+	names := func(why error) func(string) bool {
+		return func(text string) bool { return strings.Contains(text, why.Error()) }
+	}
 	why := reached(ctx)
+	if why == nil && (errors.Is(err, parallel.ErrWork) || slices.ContainsFunc(row.Warnings, names(parallel.ErrWork))) {
+		why = parallel.ErrWork
+	}
 	if why == nil || err != nil && !errors.Is(err, why) && !(why == fourier.ErrTimeLimit && errors.Is(err, ctx.Err())) {
 		return err
 	}
 	said := len(row.Warnings)
-	row.Warnings = slices.DeleteFunc(row.Warnings, func(text string) bool { return strings.Contains(text, why.Error()) })
+	row.Warnings = slices.DeleteFunc(row.Warnings, names(why))
 	if err != nil || len(row.Warnings) < said {
 		row.Warnings = append(row.Warnings, fmt.Sprintf("%v: what is asked for is wider, or missing", why))
 	}
 	return nil
+}
+
+// narrow narrows the rows that have a theory gap by the recursion with the work that is left, the cheapest first. One whose
+// price is above what is left is not begun: its row stays as it is, with the warning of limited. The price is not all that one
+// takes, so that what was begun ends at twice the limit of the request at the latest.
+func (r samplingRun) narrow(ctx context.Context, rows []Scheme, plans [][]accountant.Step) error {
+	type job struct {
+		row   *Scheme
+		steps []accountant.Step
+		price float64
+	}
+	var jobs []job
+	for i := range rows {
+		if !rows[i].TheoryGap || r.recursion == 0 {
+			continue
+		}
+		if price, ok := r.price(ctx, *rows[i].Epsilon, plans[i]); ok {
+			jobs = append(jobs, job{&rows[i], plans[i], price})
+		}
+	}
+	slices.SortStableFunc(jobs, func(a, b job) int { return cmp.Compare(a.price, b.price) })
+	for _, j := range jobs {
+		err := reached(ctx)
+		spent, left := parallel.Work(ctx)
+		if err == nil && j.price > left {
+			err = parallel.ErrWork
+		}
+		ctx := parallel.WithWork(ctx, 2*left+spent)
+		var iv accountant.Interval
+		if err == nil {
+			var acct *accountant.Accountant
+			if acct, err = newAccountant(ctx, &accountant.Plan{Neighbors: r.neighbors, Steps: j.steps}, r.narrowed); err == nil {
+				iv, err = acct.Epsilon(ctx, r.delta)
+			}
+		}
+		if err == nil {
+			j.row.Warnings = append(j.row.Warnings, iv.Warnings...)
+			// Both answers are proved.
+			if had := *j.row.Epsilon; iv.Upper-iv.Lower <= float64(had.Upper-had.Lower) {
+				j.row.found(iv)
+			}
+		}
+		if err := j.row.limited(ctx, err); err != nil {
+			return err
+		}
+		slices.Sort(j.row.Warnings)
+		j.row.Warnings = slices.Compact(j.row.Warnings)
+	}
+	return nil
+}
+
+// price is about the least work of the recursion of a row with these ends, 0 where it refuses at once; false if there is none.
+func (r samplingRun) price(ctx context.Context, ends Ends, steps []accountant.Step) (sum float64, ok bool) {
+	at := float64(ends.Lower + (ends.Upper-ends.Lower)/8) // about where the recursion's end will be
+	for _, s := range steps {
+		f, fixed := s.Sampling.(subsample.FixedSize)
+		if !fixed {
+			continue
+		}
+		b, err := f.NewAdaptiveBound(s.Mechanism)
+		if err != nil {
+			continue
+		}
+		if ok = true; s.Count <= r.recursion {
+			price, _ := b.Price(ctx, s.Count, at, math.Log(r.delta), math.MaxInt)
+			sum += price
+		}
+	}
+	return sum, ok
 }
 
 // fixed fills in the line of a scheme of a fixed size.
@@ -331,12 +420,17 @@ func (r samplingRun) compose(ctx context.Context, row *Scheme, s subsample.Schem
 	if err != nil {
 		return err
 	}
-	row.Steps, row.Epsilon = r.steps, &Ends{Number(iv.Lower), Number(iv.Upper)}
-	row.TheoryGap, row.Warnings = iv.Gap != nil, iv.Warnings
+	row.Steps, row.Warnings = r.steps, iv.Warnings
+	row.found(iv)
+	return nil
+}
+
+// found fills in the interval of ε.
+func (row *Scheme) found(iv accountant.Interval) {
+	row.Epsilon, row.TheoryGap = &Ends{Number(iv.Lower), Number(iv.Upper)}, iv.Gap != nil
 	numerical := iv.Upper - iv.Lower
 	if iv.Gap != nil {
 		numerical = max(iv.Gap.Proved.Upper-iv.Gap.Proved.Lower, iv.Gap.Attack.Upper-iv.Gap.Attack.Lower)
 	}
 	row.NumericalWidth = pointer(numerical)
-	return nil
 }

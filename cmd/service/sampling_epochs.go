@@ -74,9 +74,10 @@ func (r samplingRun) schedule(s *schedule) (err error) {
 // byEpochs answers for an epoch budget.
 func (s *Service) byEpochs(ctx context.Context, r samplingRun, out SamplingAnswer) (SamplingAnswer, error) {
 	rows := r.epochsRows()
-	report(ctx, Progress{Total: len(rows)})
+	plans := make([][]accountant.Step, len(rows))
+	report(ctx, Progress{Total: 2 * len(rows)})
 	for i, row := range rows {
-		ctx := sparing(ctx, len(rows)-1-i)
+		ctx := sharing(ctx, 2*len(rows)-i)
 		line, err := r.epochsLine(ctx, row)
 		if err = line.limited(ctx, err); err != nil {
 			return SamplingAnswer{}, err
@@ -84,16 +85,26 @@ func (s *Service) byEpochs(ctx context.Context, r samplingRun, out SamplingAnswe
 		if i == 0 && r.target == 0 && line.Epsilon != nil {
 			r.target = float64(line.Epsilon.Upper) // of Poisson sampling
 		}
-		if line.Epsilon != nil && r.target > 0 {
-			if err := line.limited(ctx, r.noiseFor(ctx, row, &line)); err != nil {
+		out.Schemes = append(out.Schemes, line)
+		report(ctx, Progress{Done: i + 1, Total: 2 * len(rows)})
+	}
+	for i, row := range rows {
+		if line := &out.Schemes[i]; line.Epsilon != nil {
+			var err error
+			if plans[i], err = row.plan(r.base); err != nil {
 				return SamplingAnswer{}, err
 			}
+			ctx := sharing(ctx, len(rows)-i)
+			if r.target > 0 {
+				if err := line.limited(ctx, r.noiseFor(ctx, plans[i], line)); err != nil {
+					return SamplingAnswer{}, err
+				}
+			}
 		}
-		out.Schemes = append(out.Schemes, line)
-		report(ctx, Progress{Done: i + 1, Total: len(rows)})
+		report(ctx, Progress{Done: len(rows) + i + 1, Total: 2 * len(rows)})
 	}
 	out.TargetEpsilon = Number(r.target)
-	return out, nil
+	return out, r.narrow(ctx, out.Schemes, plans)
 }
 
 // epochsLine returns what the scheme costs with the noise that was given.
@@ -135,11 +146,7 @@ func (r samplingRun) epochsLine(ctx context.Context, row epochsRow) (Scheme, err
 }
 
 // noiseFor fills in the noise with which the scheme is proved to cost the target.
-func (r samplingRun) noiseFor(ctx context.Context, row epochsRow, line *Scheme) error {
-	steps, err := row.plan(r.base)
-	if err != nil {
-		return err
-	}
+func (r samplingRun) noiseFor(ctx context.Context, steps []accountant.Step, line *Scheme) error {
 	goal := accountant.Goal{Epsilon: r.target, Delta: r.delta, Solve: accountant.NoiseMultiplier}
 	c, err := accountant.Calibrate(ctx, &accountant.Plan{Neighbors: r.neighbors, Steps: steps}, goal, append(slices.Clip(r.opts), accountant.WithAccuracy(noiseAccuracy))...)
 	switch {

@@ -58,7 +58,11 @@ func (a *Bound) Upper(ctx context.Context, k int64, eps, logDelta float64, maxPo
 	if err != nil {
 		return nil, err
 	}
-	f, err := a.family(ctx, p, c)
+	reach := p.node[len(p.node)-1]
+	size, _ := recursion{step: p.step, c: c}.size(top, reach, reach)
+	// A family after which the transforms cannot be paid is of no use.
+	_, left := parallel.Work(ctx)
+	f, err := a.family(parallel.WithWork(ctx, left-float64(k)*stepPrice(size, len(p.laws))), p, c)
 	if err != nil {
 		return nil, err
 	}
@@ -75,6 +79,26 @@ func (a *Bound) Upper(ctx context.Context, k int64, eps, logDelta float64, maxPo
 		return nil, fmt.Errorf("the recursion does not resolve %d steps", k)
 	}
 	return f.profile(g)
+}
+
+// Price returns about the least work (of parallel.WithWork) that Upper takes: that of its laws and transforms. How many members
+// dominate all configurations, which may cost as much again, is known only once they are found. The error is one that Upper
+// would have.
+func (a *Bound) Price(ctx context.Context, k int64, eps, logDelta float64, maxPoints int) (float64, error) {
+	if err := within(k, eps, logDelta); err != nil {
+		return 0, err
+	}
+	g, err := newGrid(ctx, a.at, a.theta, logTop(k, logDelta))
+	if err != nil {
+		return 0, err
+	}
+	c, reach, laws := slopeAt(eps, logDelta), g.node[len(g.node)-1], right+1+len(edgeAt)
+	top, err := latticeTop(eps, c, g.step, reach, maxPoints)
+	if err != nil {
+		return 0, err
+	}
+	size, _ := recursion{step: g.step, c: c}.size(top, reach, reach)
+	return perNode*float64(len(g.node)) + float64(k)*stepPrice(size, laws), nil
 }
 
 // Attack returns the loss that a concrete adaptive adversary ([Attack])
@@ -109,22 +133,31 @@ func latticeTop(eps, c, step float64, reach, maxPoints int) (int, error) {
 	return int(math.Ceil(points)), nil
 }
 
-// prepare chooses the laws and the tilt. What a context cuts short, or its work, is not kept.
-func (a *Bound) prepare(ctx context.Context, k int64, eps, logDelta float64) (p *palette, c float64, err error) {
+// within is an error for a question that has no answer.
+func within(k int64, eps, logDelta float64) error {
 	switch {
 	case k < 1:
-		err = fault.New("steps", "%d is not in [1, ∞)", k)
+		return fault.New("steps", "%d is not in [1, ∞)", k)
 	case !(eps > 0 && eps < math.Inf(1)):
-		err = fault.New("eps", "%v is not in (0, ∞)", eps)
+		return fault.New("eps", "%v is not in (0, ∞)", eps)
 	case !(logDelta < 0 && logDelta > -700):
-		err = fault.New("log delta", "%v is not in (−700, 0)", logDelta)
+		return fault.New("log delta", "%v is not in (−700, 0)", logDelta)
 	}
-	if err != nil {
+	return nil
+}
+
+// logTop says from where on losses of a step count as infinite: in k steps that is e^−9 of δ. What is larger than it
+// has to be makes every transform longer. A few palettes serve all questions.
+func logTop(k int64, logDelta float64) float64 {
+	return -2 * math.Ceil((9-logDelta+xmath.Log(float64(k)))/2)
+}
+
+// prepare chooses the laws and the tilt. What a context cuts short, or its work, is not kept.
+func (a *Bound) prepare(ctx context.Context, k int64, eps, logDelta float64) (p *palette, c float64, err error) {
+	if err := within(k, eps, logDelta); err != nil {
 		return nil, 0, err
 	}
-	// Larger losses count as infinite: in k steps that is e^−9 of δ. What is larger than it
-	// has to be makes every transform longer. A few palettes serve all questions.
-	logTop := -2 * math.Ceil((9-logDelta+xmath.Log(float64(k)))/2)
+	logTop := logTop(k, logDelta)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	kept, ok := a.palettes[logTop]

@@ -49,17 +49,49 @@ const (
 	perNode    = 6e4     // what a node takes, measured, in the unit of parallel.WithWork
 )
 
-// newPalette returns the laws on losses up to where one step exceeds with
-// probability e^logTop.
-func newPalette(ctx context.Context, step Step, theta, logTop float64) (*palette, error) {
-	s, wide := step(theta), step(theta*(1+inflation))
-	g, err := profiles.NewGaussian(1 / wide.theta)
+// A grid is the nodes of a palette, with the profiles of near there.
+type grid struct {
+	palette
+	wide stepBound
+	rest [][]share // the ways of wide
+	u, v []float64
+}
+
+// newGrid returns the losses up to where one step exceeds with probability e^logTop. It takes a small part of what
+// the laws there do.
+func newGrid(ctx context.Context, step Step, theta, logTop float64) (*grid, error) {
+	a := &grid{palette: palette{bound: step(theta), known: newKnown()}, wide: step(theta * (1 + inflation))}
+	g, err := profiles.NewGaussian(1 / a.wide.theta)
 	if err != nil {
 		return nil, err
 	}
-	p := &palette{bound: s, step: latticeStep(s), known: newKnown()}
-	if !(p.step > 1e-12) {
-		return nil, fmt.Errorf("a lattice step of %v is too small", p.step)
+	if a.step = latticeStep(a.bound); !(a.step > 1e-12) {
+		return nil, fmt.Errorf("a lattice step of %v is too small", a.step)
+	}
+	for i := 0; ; i += max(1, int(float64(i)*nodeGrowth)) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if i > maxReach {
+			return nil, fmt.Errorf("the loss of one step spans more than %d lattice steps", maxReach)
+		}
+		eps := float64(i) * a.step
+		ways := a.wide.shares(eps)
+		u, v := a.wide.corner(g, ways)
+		a.node, a.x, a.ways = append(a.node, i), append(a.x, eps), append(a.ways, a.bound.shares(eps))
+		a.rest, a.u, a.v = append(a.rest, ways), append(a.u, u), append(a.v, v)
+		if i > 0 && xmath.Log(u) < logTop {
+			return a, nil
+		}
+	}
+}
+
+// newPalette returns the laws on losses up to where one step exceeds with
+// probability e^logTop.
+func newPalette(ctx context.Context, step Step, theta, logTop float64) (*palette, error) {
+	a, err := newGrid(ctx, step, theta, logTop)
+	if err != nil {
+		return nil, err
 	}
 	shapes := []triangle{{math.Sqrt2, math.Sqrt2, 2}}
 	for _, t := range edgeAt {
@@ -67,39 +99,27 @@ func newPalette(ctx context.Context, step Step, theta, logTop float64) (*palette
 		shapes = append(shapes, triangle{2, t, r}, triangle{t, 2, r})
 	}
 	values := make([][]float64, len(shapes))
-	var u, v []float64
-	for i := 0; ; i += max(1, int(float64(i)*nodeGrowth)) {
+	for i, ways := range a.rest {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		if err := parallel.Spend(ctx, perNode); err != nil {
 			return nil, err
 		}
-		if i > maxReach {
-			return nil, fmt.Errorf("the loss of one step spans more than %d lattice steps", maxReach)
-		}
-		eps := float64(i) * p.step
-		p.node, p.x, p.ways = append(p.node, i), append(p.x, eps), append(p.ways, s.shares(eps))
-		ways := wide.shares(eps)
-		a, b := wide.corner(g, ways)
-		u, v = append(u, a), append(v, b)
 		for n, shape := range shapes {
-			m := min(a, wide.estimate(ways, shape))
+			m := min(a.u[i], a.wide.estimate(ways, shape))
 			if i == 0 && shape.r == 2 {
-				m = a
+				m = a.u[i]
 			}
 			values[n] = append(values[n], m)
 		}
-		if i > 0 && xmath.Log(a) < logTop {
-			break
-		}
 	}
-	n := newNodeLaw(p.x, u, v)
+	p, n := a.palette, newNodeLaw(a.x, a.u, a.v)
 	p.laws = []nodeLaw{n, n.reverse(), n.worse(), newNodeLaw(p.x, values[0], values[0])}
 	for i := 1; i < len(values); i += 2 {
 		p.laws = append(p.laws, newNodeLaw(p.x, values[i], values[i+1]))
 	}
-	return p, nil
+	return &p, nil
 }
 
 // estimate is at as a plain number: no bound.

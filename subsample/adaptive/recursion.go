@@ -47,6 +47,23 @@ func (r recursion) compared() float64 {
 	return perValue * float64(r.joint.values.Swap(0))
 }
 
+// size is how many lattice points a transform holds, with losses of a step up to reach and down to −low, of which
+// those below −cut count as −cut.
+func (r recursion) size(top, reach, low int) (size, cut int) {
+	// G decreases, so that a loss below −cut may count as −cut, or be left out of a
+	// lower bound; it is rare, and G there is e^−5 times that at 0.
+	cut = low
+	if r.c > 0 {
+		cut = int(min(float64(low), 5/(r.c*r.step)+1))
+	}
+	return top + cut + reach + 1, cut
+}
+
+// stepPrice is what the transforms of a step take.
+func stepPrice(size, laws int) float64 {
+	return perPoint * float64(gonumfft.Length(size)) * float64(laws+1)
+}
+
 // run replaces G by G after k more steps. What g holds after an error, that of a
 // cancelled context, is of no use.
 // It is long because the buffers of all steps are made once, before the loop over them.
@@ -58,13 +75,7 @@ func (r recursion) run(ctx context.Context, g []float64, k int64) error {
 			reach, low = max(reach, i), max(low, -i)
 		}
 	}
-	// G decreases, so that a loss below −cut may count as −cut, or be left out of a
-	// lower bound; it is rare, and G there is e^−5 times that at 0.
-	cut := low
-	if r.c > 0 {
-		cut = int(min(float64(low), 5/(r.c*r.step)+1))
-	}
-	size := top + cut + reach + 1
+	size, cut := r.size(top, reach, low)
 	n := gonumfft.Length(size)
 	eta := gonumfft.Eta(n)
 	fft := fourier.NewFFT(n)
@@ -122,7 +133,7 @@ func (r recursion) run(ctx context.Context, g []float64, k int64) error {
 	if !r.upper {
 		sign = -1
 	}
-	price := perPoint * float64(n) * float64(len(r.laws)+1)
+	price := stepPrice(size, len(r.laws))
 	if _, left := parallel.Work(ctx); float64(k)*price > left {
 		return parallel.ErrWork
 	}
