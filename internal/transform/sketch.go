@@ -346,7 +346,7 @@ func (l *roughLine) Deep(t float64) bool { return l.Fall(t) < deepFall }
 
 // Nodes implements SketchLine.
 func (l *roughLine) Nodes(tMax, tol float64) float64 {
-	tol, goal := lineGoal(l.theta, tol, l.kl)
+	_, goal := lineGoal(l.theta, tol, l.kl)
 	goal += max(0, l.scale-l.theta*l.kl*0.9)
 	step, _ := l.stepUpTo(tMax, goal)
 	// The range grows with the root of the depth.
