@@ -43,10 +43,9 @@ func needModules(t *testing.T, text string) {
 }
 
 // TestCleanClone: the two commands of README.md work in a clean clone without a network, and leave
-// it clean. Under SLOW=1 the first one builds every test and runs none, as those are what runs
-// already; under SLOW=2 it is as README.md has it.
+// it clean. To build everything again takes minutes.
 func TestCleanClone(t *testing.T) {
-	slow.Test(t)
+	slow.Long(t)
 	if _, err := os.Stat(filepath.Join(root, ".git")); err != nil {
 		t.Skip("NOTE: THIS IS NO REPOSITORY OF GIT, SO THAT THERE IS NOTHING TO CLONE")
 	}
@@ -65,9 +64,6 @@ func TestCleanClone(t *testing.T) {
 		t.Fatalf("%v: %s", err, text)
 	}
 	env := offline()
-	if !slow.All() {
-		env = offline("GOFLAGS=-run=^$")
-	}
 	text, err := in(t, clone, env, "go", "list", "-deps", "-test", "work")
 	if err != nil {
 		needModules(t, text)
