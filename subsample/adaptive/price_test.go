@@ -15,8 +15,8 @@ func TestPrice(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := 0.0
-	for _, k := range []int64{80, 160} {
-		bound := NewBound(1.0/5, Single(0.05), g)
+	for _, k := range []int64{80, 120} {
+		bound := NewBound(0.4, Single(0.05), g)
 		ctx := parallel.WithWork(t.Context(), math.Inf(1))
 		price, err := bound.Price(ctx, k, 1, math.Log(1e-5), 1<<18)
 		if spent, _ := parallel.Work(ctx); err != nil || spent != 0 {
