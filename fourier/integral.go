@@ -18,6 +18,9 @@ import (
 // when less is wanted: it costs next to nothing there.
 const integralAccuracy = 1e-9
 
+// integralEnough is a relative width of ε that is as good, unless less was asked for, where rare jumps make the sum lose digits.
+const integralEnough = 1e-8
+
 // integralFloor is an absolute width of ε that is always good enough: near ε = 0 a
 // relative one cannot be reached.
 const integralFloor = 1e-13
@@ -29,7 +32,7 @@ const (
 	workTerm     = 0.5
 	plainTerms   = 5e6
 	hurriedTerms = 2e6 // where a lattice of the accuracy asked for costs little
-	termsPerStep = 2e4
+	termsPerStep = 2.5e5
 )
 
 // reserve is by how much tables reach further than a question needs once a sum is
@@ -98,6 +101,7 @@ func (s *Sum) integralOptions(width, terms float64) contour.Options {
 		// The laws decide the width.
 		o.Relative = min(s.opts.Relative/4, max(integralAccuracy, lawIntegral*s.opts.Relative))
 	}
+	o.Enough = min(integralEnough, s.opts.Relative)
 	if s.factors.grew || s.factors.many {
 		o.Reserve = reserve
 	}
@@ -105,9 +109,6 @@ func (s *Sum) integralOptions(width, terms float64) contour.Options {
 }
 
 func (s *Sum) easyTerms(m *meter.Meter) float64 {
-	if s.factors.without == 0 && !s.factors.costly {
-		return m.Work / workTerm
-	}
 	if s.factors.without > 0 && s.latticesCheap() {
 		return min(m.Work/workTerm, coarseTerms+coarsePerStep*float64(len(s.factors.list)))
 	}

@@ -50,7 +50,7 @@ func (s *Sum) mixedEpsilon(m *meter.Meter, logDelta float64, known Result) (Resu
 	if err != nil {
 		return known, nil
 	}
-	eps, theta, ok := c.Guess(logDelta)
+	eps, theta, ok := c.Guess(m.Ctx, logDelta)
 	return s.mixedRounds(m, known, ok, func(known Result) *lawTarget {
 		if x := known.Estimate; x > known.Lower && x < known.Upper {
 			eps = x

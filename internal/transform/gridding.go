@@ -24,6 +24,16 @@ package transform
 //	s_k = k·s_1 − Σ_{m=1}^{k−1} (k−m)V_m,
 //
 // as e^{i(k+1)x} − 2e^{ikx} + e^{i(k−1)x} = −4 sin²(x/2)e^{ikx}.
+//
+// Rounding. h and ℓ are floats, and ν = fl(Mh/2π) stands for the h of the theorem: frequencies are off by at most 2u of
+// themselves. (1) Positions: ℓν = p + e exactly, by one FMA, and f = (p − ⌊p⌋) + e is off by 2u cells, which turns a term by at
+// most 2u·2πk/M ≤ 1.6u, as k/M ≤ 1/8. (2) The kernel: fl(W·e^{−af²}) is off by 4u (exp by 2u), e^{2af} by 3u and so its r-th power
+// by 4|r|u with the products, e^{−ar²} by (2 + 2ar²)u, their product by u: (7 + 4|r| + 2ar²)u. The mean over the kernel has
+// E|r| ≤ 1 + 1/√(πa) and E ar² ≤ ½ + 2√(a/π) + a, which makes less than 20u for ¼ ≥ a ≥ .15; it counts as 25u. (3) Adding up: the cells of a
+// node hold at most √(π/a) times the weight so far, so that Σ_j (W_1 + … + W_j)·u bounds what the additions lose, times √(π/a).
+// (4) The FFT: each of its values is a sum of its inputs with factors of modulus 1, over a subset of them, and a stage rounds it by a
+// multiple of u of their moduli; gonumfft.Eta adds up these multiples over the stages. (5) √(a/π), e^{(πk/M)²/a} with an exponent
+// off by 4u, and the products: (8 + 4(πk/M)²/a)u; the weights v: 6u, and 4u for ν. With (1) they are below 32u and that exponent.
 
 import (
 	"math"
@@ -42,10 +52,16 @@ const (
 	gridHalf = 12
 )
 
-// gridTerms returns about what a grid costs, in terms of a direct sum.
+// mostGrid bounds the length of a grid, and so the memory of a column: far more frequencies than any table has lines for.
+const mostGrid = 1 << 22
+
+// gridTerms returns about what a grid costs, in terms of a direct sum, +Inf where it would be too long.
 func gridTerms(nodes, n int) float64 {
-	m := float64(gridLength(n))
-	return 20*float64(nodes) + m*math.Log2(m)/8
+	m := gridLength(n)
+	if m > mostGrid {
+		return math.Inf(1)
+	}
+	return 20*float64(nodes) + float64(m)*math.Log2(float64(m))/8
 }
 
 // ColumnTerms returns about what n frequencies of a sum of so many nodes cost, by the cheaper way, in terms of a direct sum.
@@ -55,13 +71,14 @@ func ColumnTerms(nodes, n float64) float64 {
 
 func gridLength(n int) int { return 1 << bits.Len(uint(2*gridOver*n-1)) }
 
-// A secondOrder is s_k for k < n, and the bound of the complex error that its computation adds.
+// secondOrderSums are s_k for k < n, and the bounds of the complex error that their computation adds.
 type secondOrderSums struct{ re, im, err []float64 }
 
 var gridPlans [64]sync.Pool // of *fourier.FFT, by the logarithm of the length
 
-// secondOrderGrid returns s_k at the frequencies kh, k < n. scale multiplies the bound of the theorem, which is 1 but in tests.
-func secondOrderGrid(loss, weight []float64, h float64, n int, half int, scale float64) secondOrderSums {
+// secondOrderGrid returns s_k at the frequencies kh, k < n. half is S, and scale multiplies the bound of the theorem: gridHalf and
+// 1 but in tests.
+func secondOrderGrid(loss, weight []float64, h float64, n, half int, scale float64) secondOrderSums {
 	m := gridLength(n)
 	nu := h * float64(m) / (2 * math.Pi)
 	second := make([]float64, len(weight))

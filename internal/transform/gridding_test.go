@@ -55,3 +55,19 @@ func floor30(x float64) float64 {
 	f, e := math.Frexp(x)
 	return math.Ldexp(math.Floor(f*(1<<30)), e-30)
 }
+
+// TestGridsHaveAnEnd: a grid longer than its transform may be is not made.
+func TestGridsHaveAnEnd(t *testing.T) {
+	const most = mostGrid / (2 * gridOver)
+	if x := gridTerms(10, most); math.IsInf(x, 1) || gridLength(most) != mostGrid {
+		t.Errorf("%d frequencies cost %v on %d points", most, x, gridLength(most))
+	}
+	for _, n := range []int{most + 1, 1 << 23, 1 << 40} {
+		if x := gridTerms(1<<18, n); !math.IsInf(x, 1) {
+			t.Errorf("%d frequencies cost %v", n, x)
+		}
+		if x := ColumnTerms(1<<18, float64(n)); x != float64(n)*(1<<18) {
+			t.Errorf("%d frequencies cost %v by the cheaper way", n, x)
+		}
+	}
+}

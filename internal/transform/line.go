@@ -196,7 +196,7 @@ func (l *mixtureLine) sum(t float64) (re, im float64) {
 	return re, im
 }
 
-// Column fills in log M(θ + ikh) for all k, like LogM, and reports whether it did: where direct sums cost less, it does not.
+// Column implements Columner.
 func (l *mixtureLine) Column(h float64, re, im, err []float64) bool {
 	n := len(re)
 	if !(float64(n-1)*h <= l.tMax) || float64(len(l.loss))*float64(n) <= gridTerms(len(l.loss), n) {

@@ -59,3 +59,10 @@ type Line interface {
 	// Terms returns what log M at n equidistant frequencies costs, in terms of a direct sum.
 	Terms(n int) float64
 }
+
+// A Columner is a Line that knows a cheaper way to many equidistant frequencies.
+type Columner interface {
+	// Column fills in log M(theta + ikh) for all k, as LogM returns it, and reports whether it did: where single
+	// values cost less it does not.
+	Column(h float64, re, im, err []float64) bool
+}

@@ -18,6 +18,8 @@ type Options struct {
 	// Relative·|ε| and Absolute for Epsilon; for Delta, the same of log δ (where that is
 	// near 0, Relative itself). 0 and 0 mean a relative width of 1e-9.
 	Relative, Absolute float64
+	// Enough, if it is above Relative, is a relative width of ε that is as good where the sum must lose digits for less.
+	Enough float64
 	// Work limits the terms (nodes × frequencies, summed over the factors) that one
 	// question may take, so that every question ends after the same work on every
 	// machine. 0 means 5e6, and 2e4 more for each factor.
@@ -34,7 +36,7 @@ func (o *Options) check() error {
 	for _, v := range []struct {
 		name  string
 		value float64
-	}{{"relative", o.Relative}, {"absolute", o.Absolute}, {"reserve", o.Reserve}} {
+	}{{"relative", o.Relative}, {"absolute", o.Absolute}, {"enough", o.Enough}, {"reserve", o.Reserve}} {
 		if !(v.value >= 0) || math.IsInf(v.value, 0) {
 			return fmt.Errorf("%s: %v is not in [0, Inf)", v.name, v.value)
 		}

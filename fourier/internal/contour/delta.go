@@ -111,7 +111,7 @@ func (c *Composition) quantity(ctx context.Context, q *cumulant, d side, eps flo
 		if take(t) {
 			return low, high, rep, nil
 		}
-		if !try.after(last, last.condition/math.Exp(math.Max(0, q.excess(t.theta, eps)-q.excess(theta, eps)))) {
+		if !try.after(last, q.atSaddle(last.cost(), t.theta, theta, eps)) {
 			return low, high, rep, &NotServed{Reason: "floating point does not reach the width"}
 		}
 	}

@@ -6,10 +6,17 @@ package contour
 
 import "math"
 
-// roundingShare is about the error of a sum by floating point, as a share of its terms. It steers.
-const roundingShare = 5e-15
+const (
+	roundingShare = 5e-15 // steers: about the error of a sum by floating point, as a share of its terms
+	firstOwn      = 30    // steers: the condition at the saddle where none is known
+)
 
-// An effort is what the next table of a question is made for: own is the condition of the sum at the saddle, about, finer
+// cost is the condition of the sum, or more where floating point costs more than its share.
+func (r reading) cost() float64 {
+	return math.Max(r.condition, (r.rounding+r.quadrature)/roundingShare)
+}
+
+// An effort is what the next table of a question is made for: own is the cost of the sum at the saddle, about, finer
 // a share of the errors that were planned, and coarser by how much wider the answer may be.
 type effort struct{ own, finer, coarser float64 }
 
@@ -23,7 +30,7 @@ func newEffort(own float64) effort {
 	return effort{math.Min(own, 1e15), 1, 1}
 }
 
-// after turns up what the last table lacked, whose sum would have the condition own at the saddle. It returns false where
+// after turns up what the last table lacked, whose sum would have the cost own at the saddle. It returns false where
 // another one is no use.
 func (e *effort) after(r reading, own float64) bool {
 	if !(r.low > math.Inf(-1)) {

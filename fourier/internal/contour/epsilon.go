@@ -14,9 +14,6 @@ import (
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
-// enough is a relative width that is as good as the one wanted where rounding makes it. It steers.
-const enough = 1e-8
-
 // nearby is how close the logarithm of a quantity must be to the target for its ε to be a start.
 const nearby = 1
 
@@ -34,7 +31,7 @@ type epsilonSearch struct {
 	ans    EpsilonAnswer
 
 	guess, theta float64
-	own          float64 // the condition of the sum there, 0 if no table knows it
+	own          float64 // the cost of the sum there, 0 if no table knows it
 	slope        float64 // by which the logarithm of the quantity changes there, about
 }
 
@@ -94,7 +91,7 @@ func (s *epsilonSearch) take(t *table, eps float64) found {
 	f := t.solve(s.target, s.slack, eps, ans.Lower, ans.Upper, &s.c.scale)
 	if f.reading.low > math.Inf(-1) && f.reading.high-f.reading.low < 1 {
 		s.guess, s.theta, t.lastGuess = f.eps, t.theta, f.eps
-		s.slope, s.own = math.Abs(f.reading.slope), f.reading.condition
+		s.slope, s.own = math.Abs(f.reading.slope), f.reading.cost()
 	}
 	width := ans.Upper - ans.Lower
 	ans.Lower, ans.Upper = math.Max(ans.Lower, f.lower), math.Min(ans.Upper, f.upper)
@@ -133,8 +130,7 @@ func (s *epsilonSearch) knownTables(ctx context.Context) (done bool, err error) 
 	return false, nil
 }
 
-// begin finds a guess and its line; known says that ε was near the guess in some table or
-// question before.
+// begin finds a guess and its line; known says that ε was near the guess in some table.
 func (s *epsilonSearch) begin(q *cumulant) (_ *cumulant, known bool) {
 	opt := &s.b.opt
 	known = !math.IsNaN(s.guess)
@@ -164,16 +160,17 @@ func (s *epsilonSearch) newTables(ctx context.Context) error {
 	switch {
 	case known:
 		// The table that knows it has a line of its own.
-		own = s.own / math.Exp(math.Max(0, q.excess(line, s.guess)-q.excess(s.theta, s.guess)))
+		own = q.atSaddle(s.own, line, s.theta, s.guess)
 	case s.d == right:
-		at := q.locate(s.logX, s.guess, s.theta)
+		at := q.locate(ctx, s.logX, s.guess, s.theta)
 		s.guess, s.theta, s.slope, own = at.eps, at.theta, at.slope, at.condition
 	}
 	try := newEffort(own)
+	enough := math.Max(s.b.opt.Enough, s.b.opt.Relative)
 	for range maxTables {
 		t, err := s.tabulate(ctx, q, &try)
 		var not *NotServed
-		if errors.As(err, &not) && not.Work > 0 && try.coarser == 1 && !s.narrow(enough) {
+		if errors.As(err, &not) && not.Work > 0 && try.coarser == 1 && enough > s.b.opt.Relative && !s.narrow(enough) {
 			// Wider is better than nothing.
 			try.coarser = coarser
 			continue
@@ -194,9 +191,7 @@ func (s *epsilonSearch) newTables(ctx context.Context) error {
 		}
 		s.theta = q.saddle(s.d, s.guess, s.theta)
 		moved := math.Abs(s.guess-before) > 0.01*math.Max(math.Abs(s.guess), 1e-3)
-		r := f.reading
-		own := r.condition / math.Exp(math.Max(0, q.excess(t.theta, s.guess)-q.excess(s.theta, s.guess)))
-		if more := try.after(r, own); !more && !moved {
+		if more := try.after(f.reading, q.atSaddle(f.reading.cost(), t.theta, s.theta, s.guess)); !more && !moved {
 			if s.narrow(enough) {
 				return nil
 			}
@@ -208,7 +203,7 @@ func (s *epsilonSearch) newTables(ctx context.Context) error {
 
 // narrow reports whether the answer has a relative width.
 func (s *epsilonSearch) narrow(relative float64) bool {
-	return s.ans.Upper-s.ans.Lower <= relative*math.Abs(s.ans.Upper)
+	return !math.IsInf(s.ans.Upper, 1) && s.ans.Upper-s.ans.Lower <= relative*math.Abs(s.ans.Upper)
 }
 
 // tabulate makes a table for the guess.
@@ -216,5 +211,9 @@ func (s *epsilonSearch) tabulate(ctx context.Context, q *cumulant, try *effort) 
 	width := math.Max(s.b.opt.Relative*math.Abs(s.guess), s.b.opt.Absolute)
 	steep := math.Min(math.Max(s.slope, math.Abs(s.theta)), 1e6)
 	tol := math.Max(1e-12, math.Min(1e-4, width*steep/12)) * try.coarser
-	return s.c.tabulate(ctx, q, goal{side: s.d, eps: s.guess, logX: s.logX, theta: s.theta, tol: tol * try.finer, rounding: 4 * tol, own: try.own, work: s.b.work}, s.b)
+	rounding := tol
+	if s.b.opt.Enough > s.b.opt.Relative {
+		rounding = 4 * tol
+	}
+	return s.c.tabulate(ctx, q, goal{side: s.d, eps: s.guess, logX: s.logX, theta: s.theta, tol: tol * try.finer, rounding: rounding, own: try.own, work: s.b.work}, s.b)
 }

@@ -6,6 +6,7 @@
 package contour
 
 import (
+	"context"
 	"math"
 
 	"github.com/dpaccountant/accountant/internal/xmath"
@@ -13,7 +14,7 @@ import (
 
 // Guess returns about where ε(δ) is, and the saddle there. ok is false where the mass at
 // infinity leaves nothing to look for.
-func (c *Composition) Guess(logDelta float64) (eps, theta float64, ok bool) {
+func (c *Composition) Guess(ctx context.Context, logDelta float64) (eps, theta float64, ok bool) {
 	if len(c.factors) == 0 || !(logDelta < 0) || math.IsInf(logDelta, 0) {
 		return 0, 0, false
 	}
@@ -30,7 +31,7 @@ func (c *Composition) Guess(logDelta float64) (eps, theta float64, ok bool) {
 	q := c.cumulant()
 	eps, theta = q.start(d, logX)
 	if d == right {
-		at := q.locate(logX, eps, theta)
+		at := q.locate(ctx, logX, eps, theta)
 		eps, theta = at.eps, at.theta
 	}
 	return eps, theta, xmath.Finite(eps) == eps && xmath.Finite(theta) == theta && eps == eps && theta == theta

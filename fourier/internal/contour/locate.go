@@ -7,6 +7,7 @@
 package contour
 
 import (
+	"context"
 	"math"
 )
 
@@ -22,16 +23,19 @@ const (
 type place struct{ eps, theta, slope, condition float64 }
 
 // locate improves a guess of ε where the quantity of the right side is e^{logX}.
-func (q *cumulant) locate(logX, eps, theta float64) place {
+func (q *cumulant) locate(ctx context.Context, logX, eps, theta float64) place {
 	slope, condition := 0.0, 0.0
 	lo, hi := q.ends(logX)
 	if !(eps > lo && eps < hi) {
 		eps = lo + (hi-lo)/2
 	}
-	own := 30.0
+	own := float64(firstOwn)
 	for range locateTables {
+		if ctx.Err() != nil {
+			break
+		}
 		theta = q.saddle(right, eps, theta)
-		t := q.sampleTable(goal{side: right, eps: eps, logX: logX, theta: theta, tol: locateTol, rounding: locateTol * roundingShare / sketchTol, own: own})
+		t := q.sampleTable(ctx, goal{side: right, eps: eps, logX: logX, theta: theta, tol: locateTol, rounding: locateTol * roundingShare / sketchTol, own: own})
 		if t == nil {
 			break
 		}
@@ -47,7 +51,7 @@ func (q *cumulant) locate(logX, eps, theta float64) place {
 		}
 		moved := math.Abs(next - eps)
 		eps = next
-		c := f.reading.condition / math.Exp(math.Max(0, q.excess(t.theta, eps)-q.excess(theta, eps)))
+		c := q.atSaddle(f.reading.condition, t.theta, theta, eps)
 		if c > own && !math.IsInf(c, 0) {
 			own = c
 		}
@@ -63,12 +67,12 @@ func (q *cumulant) locate(logX, eps, theta float64) place {
 }
 
 // sampleTable makes a table of the sketches of the sample, nil where they know too little or it would be long.
-func (q *cumulant) sampleTable(g goal) *table {
-	l := q.choose(g)
+func (q *cumulant) sampleTable(ctx context.Context, g goal) *table {
+	l := q.choose(ctx, g)
 	if !(l.lambda > 0) || math.IsInf(l.lambda, 0) || !(l.t > 0) {
 		return nil
 	}
-	h := floorBits(2 * math.Pi / (1.02 * l.lambda))
+	h := floorBits(2 * math.Pi / l.lambda)
 	if !(l.t/h < locateTerms) {
 		return nil
 	}
@@ -78,7 +82,7 @@ func (q *cumulant) sampleTable(g goal) *table {
 	tol := sketchTol / math.Max(1, q.runs())
 	for i, s := range q.sketch {
 		line := s.Line(p.theta)
-		if line == nil {
+		if line == nil || ctx.Err() != nil {
 			return nil
 		}
 		re, im := line.Table(p.h, p.n, tol)

@@ -17,8 +17,7 @@ import (
 	"github.com/dpaccountant/accountant/internal/xmath"
 )
 
-// A goal is what a table must be good for: the quantity of a side is about e^{logX}
-// at eps, and each error should be below e^{logTol} of it.
+// A goal is what a table must be good for: the quantity of a side is about e^{logX} at eps.
 type goal struct {
 	side      side
 	eps, logX float64
@@ -33,14 +32,15 @@ type goal struct {
 
 // build makes a table for a goal.
 func (c *Composition) build(ctx context.Context, q *cumulant, g goal) (*table, error) {
-	l := q.choose(g)
-	theta, lambda, sHigh, sLow := l.theta, l.lambda, l.sHigh, l.sLow
-	if !(lambda > 0) || math.IsInf(lambda, 0) || theta == 0 || theta == -1 {
+	l := q.choose(ctx, g)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if !(l.lambda > 0) || math.IsInf(l.lambda, 0) || l.theta == 0 || l.theta == -1 {
 		return nil, &NotServed{Reason: "no line with a finite transform on both sides of it"}
 	}
-	lambda *= 1.02 * (1 + g.reserve)
-	h := floorBits(2 * math.Pi / lambda)
-	p := plan{theta: theta, h: h, sHigh: sHigh, sLow: sLow, tol: 0.6 * g.rounding / (math.Max(1, c.runs()) * math.Max(30, l.condition)), maxNodes: maxNodes,
+	h := floorBits(2 * math.Pi / (l.lambda * (longer * (1 + g.reserve))))
+	p := plan{theta: l.theta, h: h, sHigh: l.sHigh, sLow: l.sLow, tol: 0.6 * g.rounding / (math.Max(1, c.runs()) * math.Max(firstOwn, l.condition)), maxNodes: maxNodes,
 		slack: remainderSlack / math.Max(1, c.runs())}
 
 	lines := make([]transform.Line, len(q.factors))
@@ -65,7 +65,7 @@ func (c *Composition) build(ctx context.Context, q *cumulant, g goal) (*table, e
 	t2 := &table{plan: p, lastGuess: g.eps}
 	last, expected := float64(p.n+1)*h, 0.0
 	if len(lines) != len(c.factors) {
-		expected = -q.at(theta).k
+		expected = -q.at(l.theta).k
 		for i, l := range lines {
 			expected += q.count[i] * l.Decay(last)
 		}
@@ -80,7 +80,7 @@ func (c *Composition) build(ctx context.Context, q *cumulant, g goal) (*table, e
 	}
 	// What a sketch has may have no bound: then the next best line must do.
 	if beyond := t2.unbounded(); beyond != 0 && g.retries < maxTables {
-		q.forget(beyond, theta)
+		q.forget(beyond, l.theta)
 		g.retries++
 		return c.build(ctx, q, g)
 	}
@@ -110,6 +110,10 @@ func (q *cumulant) forget(s, theta float64) {
 	}
 }
 
+// longer is by how much the period is longer than its bound asks: what a period lacks is one-sided, and the estimate, which
+// knows nothing of it, should hardly be off by it. It steers.
+const longer = 1.1
+
 // remainderSlack is by how much the logarithm of a remainder may be too large.
 const remainderSlack = 0.02
 
@@ -136,17 +140,16 @@ const (
 
 // choose returns the line on which a table costs least. The saddle has the smallest terms; where rare jumps make the
 // upper side heavy, a line on its left needs a far shorter period, and costs terms that are larger than their sum.
-func (q *cumulant) choose(g goal) choice {
+func (q *cumulant) choose(ctx context.Context, g goal) choice {
 	best, least := choice{}, math.Inf(1)
 	base := q.excess(g.theta, g.eps)
-	t := 0.0
-	worse := 0
+	aim := g.logX + xmath.Log(g.tol)
+	t, worse := 0.0, 0
 	for i := range linesDown + 1 {
 		theta := g.theta * math.Pow(lineRatio, -float64(i))
-		if i > 0 && (g.side != right || worse == 3) {
+		if i > 0 && (g.side != right || worse == 3 || ctx.Err() != nil) {
 			break
 		}
-		aim := g.logX + xmath.Log(g.tol)
 		// The best line of a remainder is far away in units of the width of the tilted sum.
 		kk := q.curvature(theta)
 		drop := math.Max(1, q.at(theta).k-theta*g.eps-aim)
@@ -165,7 +168,7 @@ func (q *cumulant) choose(g goal) choice {
 			_, low = q.best(theta, g.eps, aim)
 		}
 		c := choice{theta: theta, lambda: math.Max(high.k, low.k), sHigh: high.s, sLow: low.s}
-		t = q.reach(c, aim-(q.at(theta).k-theta*g.eps), t)
+		t = q.reach(ctx, c, aim-(q.at(theta).k-theta*g.eps), t)
 		c.t = t
 		c.condition = g.own * math.Exp(math.Max(0, q.excess(theta, g.eps)-base))
 		lost := c.condition * roundingShare / g.rounding
@@ -179,7 +182,7 @@ func (q *cumulant) choose(g goal) choice {
 }
 
 // reach returns about the frequency from which on a table on the line can end, beginning with a guess t.
-func (q *cumulant) reach(c choice, aim, t float64) float64 {
+func (q *cumulant) reach(ctx context.Context, c choice, aim, t float64) float64 {
 	guess := math.Sqrt(2 * math.Max(1, -aim) / q.curvature(c.theta))
 	lines := q.lines(c.theta)
 	if lines == nil || !(guess > 0) || math.IsInf(guess, 0) {
@@ -188,11 +191,16 @@ func (q *cumulant) reach(c choice, aim, t float64) float64 {
 	if t == 0 {
 		t = guess
 	}
-	t, err := q.decline(context.Background(), t, aim, 2*math.Pi/c.lambda, 1.3, lines.fall, func(float64) float64 { return 0 }, math.Inf(1))
+	t, err := q.decline(ctx, t, aim, 2*math.Pi/c.lambda, 1.3, lines.fall, func(float64) float64 { return 0 }, math.Inf(1))
 	if err != nil {
 		return math.Inf(1)
 	}
 	return t
+}
+
+// atSaddle returns what a cost on the line theta is at the saddle, where terms are smaller.
+func (q *cumulant) atSaddle(cost, theta, saddle, eps float64) float64 {
+	return cost / math.Exp(math.Max(0, q.excess(theta, eps)-q.excess(saddle, eps)))
 }
 
 // excess is the logarithm of the first term of the sum on the line s, but for the step.

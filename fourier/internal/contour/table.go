@@ -119,17 +119,13 @@ func newColumn(ctx context.Context, f transform.Transform, p plan, line transfor
 	}
 	store := make([]float64, 3*(p.n+1))
 	col := column{re: store[:p.n+1], im: store[p.n+1 : 2*p.n+2], err: store[2*p.n+2:], terms: line.Terms(p.n + 1)}
-	c, ok := line.(interface {
-		Column(h float64, re, im, err []float64) bool
-	})
-	for k := range col.re {
-		if k == 0 && ok && c.Column(p.h, col.re, col.im, col.err) {
-			break
+	if c, ok := line.(transform.Columner); !ok || !c.Column(p.h, col.re, col.im, col.err) {
+		for k := range col.re {
+			if k&63 == 63 && ctx.Err() != nil {
+				return column{}, ctx.Err()
+			}
+			col.re[k], col.im[k], col.err[k] = line.LogM(float64(k) * p.h)
 		}
-		if k&63 == 63 && ctx.Err() != nil {
-			return column{}, ctx.Err()
-		}
-		col.re[k], col.im[k], col.err[k] = line.LogM(float64(k) * p.h)
 	}
 	col.decay = line.Decay(last)
 	col.high = realBound(f, p.sHigh, p.slack)
