@@ -33,7 +33,13 @@ package transform
 // node hold at most √(π/a) times the weight so far, so that Σ_j (W_1 + … + W_j)·u bounds what the additions lose, times √(π/a).
 // (4) The FFT: each of its values is a sum of its inputs with factors of modulus 1, over a subset of them, and a stage rounds it by a
 // multiple of u of their moduli; gonumfft.Eta adds up these multiples over the stages. (5) √(a/π), e^{(πk/M)²/a} with an exponent
-// off by 4u, and the products: (8 + 4(πk/M)²/a)u; the weights v: 6u, and 4u for ν. With (1) they are below 32u and that exponent.
+// off by 4u, and the products: (8 + 4(πk/M)²/a)u; the weights v: 10u for |hℓ| ≤ π, with ν. With (1) they are below 32u and that exponent.
+//
+// Second differences. The argument of s_1 is off by 3u of itself with ν, which moves s_1 by at most 3u·h²ΣWℓ², and its terms round by
+// a few u of as much, k times in s_k. An error of x = hℓ by 3u|x| moves v by 6u·W|x sin x|, and as |Σ_{m<k}(k−m)e^{imx}| ≤ k/|sin(x/2)|
+// that moves s_k by at most 12u·k|x|W, which for |x| > π is below 4u·k·x²W. Together: 16u·k·h²ΣWℓ². Each of k additions
+// rounds by u(|s_1| + |p_k|) in both parts, |p_k| ≤ kV: 4u(k|s_1| + ½k²V). Plain columns: real − W by 2uW; t·ΣWℓ and the sum by
+// 2u·tΣW|ℓ|, and ν by 2u more of that. What ν does to s_k: |∂s/∂t| ≤ ΣW|ℓ|·min(t|ℓ|, 2), times 2u·t.
 
 import (
 	"math"
@@ -52,8 +58,8 @@ const (
 	gridHalf = 12
 )
 
-// mostGrid bounds the length of a grid, and so the memory of a column: far more frequencies than any table has lines for.
-const mostGrid = 1 << 22
+// mostGrid bounds the length of a grid, and so the memory of a column while it is made: some 55 MB. It steers.
+const mostGrid = 1 << 20
 
 // gridTerms returns about what a grid costs, in terms of a direct sum, +Inf where it would be too long.
 func gridTerms(nodes, n int) float64 {
@@ -76,9 +82,9 @@ type secondOrderSums struct{ re, im, err []float64 }
 
 var gridPlans [64]sync.Pool // of *fourier.FFT, by the logarithm of the length
 
-// secondOrderGrid returns s_k at the frequencies kh, k < n. half is S, and scale multiplies the bound of the theorem: gridHalf and
+// secondOrderGrid returns s_k at the frequencies kh, k < n; ok is false where the losses are too many periods away. half is S, and scale multiplies the bound of the theorem: gridHalf and
 // 1 but in tests.
-func secondOrderGrid(loss, weight []float64, h float64, n, half int, scale float64) secondOrderSums {
+func secondOrderGrid(loss, weight []float64, h float64, n, half int, scale float64) (_ secondOrderSums, ok bool) {
 	m := gridLength(n)
 	nu := h * float64(m) / (2 * math.Pi)
 	second := make([]float64, len(weight))
@@ -87,8 +93,10 @@ func secondOrderGrid(loss, weight []float64, h float64, n, half int, scale float
 	var square, size float64
 	for j, w := range weight {
 		l := loss[j]
-		a, b := oscillation(h * l)
-		second[j] = 4 * w * a
+		x := h * l
+		a, b := oscillation(x)
+		sin := math.Sin(x / 2) // 1 − cos x loses its digits next to 2π
+		second[j] = 4 * w * sin * sin
 		re1.Add(-2 * w * a)
 		im1.Add(w * b)
 		mass.Add(w)
@@ -96,8 +104,11 @@ func secondOrderGrid(loss, weight []float64, h float64, n, half int, scale float
 		square += w * l * l
 		size += w * math.Abs(l)
 	}
-	plain, plainErr := grid(loss, weight, nu, n, m, half, scale)
-	v, vErr := grid(loss, second, nu, n, m, half, scale)
+	plain, plainErr, ok := grid(loss, weight, nu, n, m, half, scale)
+	if !ok {
+		return secondOrderSums{}, false
+	}
+	v, vErr, _ := grid(loss, second, nu, n, m, half, scale)
 	out := secondOrderSums{make([]float64, n), make([]float64, n), make([]float64, n)}
 	s1 := complex(re1.Value(), im1.Value())
 	w, wl, v0 := mass.Value(), first.Value(), real(v[0])
@@ -124,11 +135,20 @@ func secondOrderGrid(loss, weight []float64, h float64, n, half int, scale float
 		sRe.Add(real(s1) - pRe.Value())
 		sIm.Add(imag(s1) - pIm.Value())
 	}
-	return out
+	return out, true
 }
 
-// grid returns Σ W_j e^{2πikx_j/M}, x_j = ℓ_jν, for k < n, and the bounds of its errors for these x_j.
-func grid(loss, weight []float64, nu float64, n, m, half int, scale float64) (f []complex128, err []float64) {
+// grid returns Σ W_j e^{2πikx_j/M}, x_j = ℓ_jν, for k < n, and the bounds of its errors for these x_j; ok is false where some x_j is
+// so large that its place in the grid is not known.
+func grid(loss, weight []float64, nu float64, n, m, half int, scale float64) (f []complex128, err []float64, ok bool) {
+	var farthest float64
+	for _, l := range loss {
+		farthest = max(farthest, math.Abs(l*nu))
+	}
+	eta := 0x1p-52 * farthest
+	if !(eta < 1e-3) {
+		return nil, nil, false
+	}
 	over := float64(m) / float64(2*n)
 	a := math.Pi * (over - 0.5) / (over * float64(half))
 	tails := make([]float64, 2*half) // e^{−ar²} for r = −half+1 … half
@@ -139,7 +159,7 @@ func grid(loss, weight []float64, nu float64, n, m, half int, scale float64) (f 
 	g := make([]float64, m)
 	mask := m - 1
 	kernel := make([]float64, 2*half)
-	var mass, prefixes, farthest float64
+	var mass, prefixes float64
 	place := func(j int) {
 		w := weight[j]
 		// Exact: x = p + e. The whole part is found at p's own size, so that nothing is lost there.
@@ -147,7 +167,6 @@ func grid(loss, weight []float64, nu float64, n, m, half int, scale float64) (f 
 		e := math.FMA(loss[j], nu, -p)
 		c := math.Floor(p)
 		x := (p - c) + e
-		farthest = max(farthest, math.Abs(p))
 		at := int(int64(c))
 		q := math.Exp(2 * a * x)
 		up := w * math.Exp(-a*x*x)
@@ -197,7 +216,6 @@ func grid(loss, weight []float64, nu float64, n, m, half int, scale float64) (f 
 	if mass > 0 {
 		rounding += prefixes / mass
 	}
-	eta := 0x1p-52 * farthest
 	var cut float64
 	for r := half; r < half+64; r++ {
 		x := float64(r) - eta
@@ -215,9 +233,6 @@ func grid(loss, weight []float64, nu float64, n, m, half int, scale float64) (f 
 		}
 		f[k] = complex(front*raise*real(f[k]), -front*raise*imag(f[k]))
 		err[k] = mass * (scale*1.001*(alias+2*front*raise*cut) + u*raise*rounding*(1+1e-3) + u*(32+4*tau*x*x))
-		if !(eta < 1e-3) {
-			err[k] = math.Inf(1)
-		}
 	}
-	return f, err
+	return f, err, true
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Columns by gridding are within their bounds of direct sums, and need each of the bounds.
+// TestGridding: columns by gridding are within their bounds of direct sums, and need that of the theorem.
 func TestGridding(t *testing.T) {
 	for _, half := range []int{gridHalf, 6} {
 		var worst float64
@@ -20,8 +20,8 @@ func TestGridding(t *testing.T) {
 				weight[j] = math.Exp(-20 * r.Float64())
 			}
 			h := floor30(math.Exp(-3*r.Float64()) / spread)
-			s := secondOrderGrid(loss, weight, h, n, half, 1)
-			without := secondOrderGrid(loss, weight, h, n, half, 0).err
+			s, _ := secondOrderGrid(loss, weight, h, n, half, 1)
+			bare, _ := secondOrderGrid(loss, weight, h, n, half, 0)
 			for k := range n {
 				var re, im, bound, off, c2, c1 float64
 				for j, w := range weight {
@@ -40,7 +40,7 @@ func TestGridding(t *testing.T) {
 					t.Fatalf("half %d seed %d: s_%d of %d is off by %v, bound %v", half, seed, k, n, d, s.err[k])
 				}
 				if k > 0 {
-					worst = max(worst, d/(without[k]+bound))
+					worst = max(worst, d/(bare.err[k]+bound))
 				}
 			}
 		}
@@ -56,7 +56,7 @@ func floor30(x float64) float64 {
 	return math.Ldexp(math.Floor(f*(1<<30)), e-30)
 }
 
-// TestGridsHaveAnEnd: a grid longer than its transform may be is not made.
+// TestGridsHaveAnEnd: a grid longer than mostGrid is not made.
 func TestGridsHaveAnEnd(t *testing.T) {
 	const most = mostGrid / (2 * gridOver)
 	if x := gridTerms(10, most); math.IsInf(x, 1) || gridLength(most) != mostGrid {
@@ -69,5 +69,34 @@ func TestGridsHaveAnEnd(t *testing.T) {
 		if x := ColumnTerms(1<<18, float64(n)); x != float64(n)*(1<<18) {
 			t.Errorf("%d frequencies cost %v by the cheaper way", n, x)
 		}
+	}
+}
+
+// TestGridNextToWholePeriods: a loss of whole periods of the frequencies has a second difference that is next to nothing, and known.
+func TestGridNextToWholePeriods(t *testing.T) {
+	const n = 32000
+	h := floor30(0.03)
+	loss, weight := []float64{1e-6, 2 * math.Pi / h * (1 + 5e-9)}, []float64{1, 3e-5}
+	s, ok := secondOrderGrid(loss, weight, h, n, gridHalf, 1)
+	if !ok {
+		t.Fatal("no grid")
+	}
+	for k := 1; k < n; k += 997 {
+		var re, im, bound float64
+		for j, w := range weight {
+			sin, cos := math.Sincos(float64(k) * h * loss[j])
+			half := math.Sin(float64(k) * h * loss[j] / 2)
+			x := float64(k) * h * loss[j]
+			re += -2 * w * half * half
+			im += w * (sin - x)
+			// The argument is off by u of itself, which moves both by as much times the sine.
+			bound += w * (2*u*math.Abs(x)*(math.Abs(sin)+math.Abs(1-cos)+2*u*math.Abs(x)) + 8*u*math.Abs(x))
+		}
+		if d := math.Hypot(s.re[k]-re, s.im[k]-im); !(d <= s.err[k]+bound) {
+			t.Fatalf("s_%d is off by %v, bound %v and %v", k, d, s.err[k], bound)
+		}
+	}
+	if _, ok := secondOrderGrid([]float64{1e30}, []float64{1}, h, n, gridHalf, 1); ok {
+		t.Error("a loss 1e28 periods away has a place in the grid")
 	}
 }

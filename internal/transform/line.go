@@ -202,7 +202,10 @@ func (l *mixtureLine) Column(h float64, re, im, err []float64) bool {
 	if !(float64(n-1)*h <= l.tMax) || float64(len(l.loss))*float64(n) <= gridTerms(len(l.loss), n) {
 		return false
 	}
-	s := secondOrderGrid(l.loss, l.weight, h, n, gridHalf, 1)
+	s, ok := secondOrderGrid(l.loss, l.weight, h, n, gridHalf, 1)
+	if !ok {
+		return false
+	}
 	sign := 1.0
 	if l.conjugate {
 		sign = -1
