@@ -41,7 +41,7 @@ func (s *Sum) bounded(ctx context.Context, r Result, wide func(Result) bool, ele
 				r.Lower = min(r.Lower, o.Lower)
 			}
 			if o.Upper < r.Upper {
-				r = r.under(o, "the same steps with nothing hidden but the noise", wide)
+				r = r.under(o, "a simpler release of the same steps", wide)
 			}
 		}
 	}

@@ -126,7 +126,7 @@ func (s *Sum) delta(ctx context.Context, eps float64) (Result, error) {
 		return warned(r, s.wideDelta(r))
 	}
 	if eps > farthest {
-		r, err := s.Delta(ctx, farthest)
+		r, err := s.delta(ctx, farthest)
 		if err != nil {
 			return Result{}, err
 		}

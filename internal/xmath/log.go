@@ -81,13 +81,14 @@ func (a *Union) Add(logP, n, err float64) {
 	if h > linearBelow {
 		h = Log(-Log1mExp(h))
 	}
-	h += Log(n)
+	own, many := h, Log(n)
+	h += many
 	if a.some {
 		h = LogAdd(a.hazard, h)
 	}
 	a.hazard, a.some = h, true
-	// The larger of the errors, and three roundings of each addition.
-	a.err = max(a.err, err) + 3*U*(1+math.Abs(Finite(h)))
+	// The larger of the errors, and three roundings of each number that is added, which may cancel, and of the sum.
+	a.err = max(a.err, err) + 3*U*(1+math.Abs(Finite(own))+math.Abs(many)+math.Abs(Finite(h)))
 }
 
 // Log returns the log-probability with a bound of its error, −Inf if there is no event.

@@ -53,12 +53,27 @@ func TestLogEdges(t *testing.T) {
 // TestUnion: the logarithm of 1 − Π(1 − p)^n is within its error, however small the p are; an event of probability 1 is certain, and one of
 // probability 0 is none.
 func TestUnion(t *testing.T) {
+	// The logarithms of the probability and of the number cancel to .058.
+	for i := range 200 {
+		x, n := -33.167-float64(i)/1024, 2.69e14
+		var a xmath.Union
+		a.Add(x, n, 0)
+		hazard := oracle.Mul(oracle.F(n), oracle.Neg(oracle.Log1m(oracle.Exp(oracle.F(x)))))
+		want := oracle.Log1m(oracle.Exp(oracle.Neg(hazard)))
+		got, err := a.Log()
+		if w, _ := want.Float64(); math.Abs(got-w) > err {
+			t.Fatalf("p = e^%v, %v times: %v ± %v, want %v", x, n, got, err, w)
+		}
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		var a xmath.Union
 		hazard := oracle.New()
 		for range rapid.IntRange(1, 9).Draw(t, "events") {
 			x := -math.Exp(rapid.Float64Range(-30, 9).Draw(t, "log −log p"))
 			n := math.Round(math.Exp(rapid.Float64Range(0, 36).Draw(t, "log n")))
+			if rapid.Bool().Draw(t, "about as many as it takes") && x > -36 {
+				n = math.Max(1, math.Round(math.Exp(-x+rapid.Float64Range(-3, 3).Draw(t, "log n·p"))))
+			}
 			a.Add(x, n, 0)
 			hazard = oracle.Sub(hazard, oracle.Mul(oracle.F(n), oracle.Log1m(oracle.Exp(oracle.F(x)))))
 		}
