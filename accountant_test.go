@@ -339,7 +339,7 @@ func ExampleAccountant() {
 		return
 	}
 	fmt.Printf("ε is %.8f to %.0e (%s, %s)\n", iv.Upper, iv.Upper-iv.Lower, iv.Direction, iv.Engine)
-	// Output: ε is 2.38159692 to 9e-11 (remove, contour)
+	// Output: ε is 2.38159692 to 1e-11 (remove, contour)
 }
 
 func ExampleAccountant_Delta() {

@@ -267,7 +267,7 @@ func (at *attacker) atoms(blocks []block) (atoms []profiles.Atom, relErr float64
 // the price is steerDelta.
 func (at *firstAttack) compose(above func(float64) float64) (*profiles.Discrete, error) {
 	target, order := steerAt(above)
-	var best []profiles.Atom
+	var best outcomes
 	value := math.Inf(-1)
 	n := len(at.pair.loss)
 	lnM := at.l.logMean()
@@ -277,14 +277,14 @@ func (at *firstAttack) compose(above func(float64) float64) (*profiles.Discrete,
 			if at.v[i] > 1e-300 {
 				j = max(i, sort1(at.pair.loss, e*target-lnM+xmath.Log(at.l.Hit(at.v[i])/at.v[i])))
 			}
-			if atoms := at.atoms(i, j); atoms != nil {
-				if v := moment(atoms, order); v > value {
-					value, best = v, atoms
+			if o := at.outcomes(i, j); o.atoms != nil {
+				if v := moment(o.atoms, order); v > value {
+					value, best = v, o
 				}
 			}
 		}
 	}
-	if best == nil {
+	if best.atoms == nil {
 		return nil, nil
 	}
 	// f(1−u) moves by u/(1−u) times what u moves, for each run that a law can have.
@@ -293,27 +293,42 @@ func (at *firstAttack) compose(above func(float64) float64) (*profiles.Discrete,
 		runs = float64(k)
 	}
 	mass := 2*at.l.relErr() + 200*(1+runs)*at.pair.rel + 256*xmath.U
-	return profiles.NewDiscrete(best, math.Inf(-1), math.Inf(-1), mass, 2*mass)
+	// What only one of the two has, no more than it is.
+	alone := func(x float64) float64 {
+		x = xmath.Log(x)
+		return x - mass*(1+math.Abs(xmath.Finite(x)))
+	}
+	return profiles.NewDiscrete(best.atoms, alone(best.p), alone(best.q), mass, 2*mass)
+}
+
+// outcomes are those of a search that accepts a set: with finite losses, and the masses of P and of Q where the other has none.
+type outcomes struct {
+	atoms []profiles.Atom
+	p, q  float64
 }
 
 func sort1(xs []float64, x float64) int { i, _ := slices.BinarySearch(xs, x); return i }
 
 // atoms returns the law of the first of {L < loss[i]} and {L ≥ loss[j]}: two blocks of the
 // accepted outcomes, and "no outcome".
-func (at *firstAttack) atoms(i, j int) []profiles.Atom {
+func (at *firstAttack) outcomes(i, j int) (o outcomes) {
 	u, v := min(1, at.u[i]+at.above[j]), min(1, at.v[i]+at.below[j])
 	if !(u > 1e-250 && v > 1e-250 && u < 0.99 && v < 0.99) {
-		return nil
+		return o
 	}
 	gu, gv := at.l.Hit(u)/u, at.l.Hit(v)/v
-	var atoms []profiles.Atom
 	add := func(x, y float64) {
-		if x > 1e-280 && y > 1e-280 {
-			atoms = append(atoms, profiles.Atom{Loss: xmath.Log(x) - xmath.Log(y), LogP: xmath.Log(x), LogQ: xmath.Log(y)})
+		switch {
+		case x > 1e-280 && y > 1e-280:
+			o.atoms = append(o.atoms, profiles.Atom{Loss: xmath.Log(x) - xmath.Log(y), LogP: xmath.Log(x), LogQ: xmath.Log(y)})
+		case y == 0:
+			o.p += x
+		case x == 0:
+			o.q += y
 		}
 	}
 	add(gu*at.u[i], gv*at.v[i])
 	add(gu*at.above[j], gv*at.below[j])
 	add(at.l.PGF(1-u), at.l.PGF(1-v))
-	return atoms
+	return o
 }

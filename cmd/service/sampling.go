@@ -13,6 +13,7 @@ import (
 	"github.com/dpaccountant/accountant/fourier"
 	"github.com/dpaccountant/accountant/internal/decimal"
 	"github.com/dpaccountant/accountant/internal/parallel"
+	"github.com/dpaccountant/accountant/internal/xmath"
 	"github.com/dpaccountant/accountant/profiles"
 	"github.com/dpaccountant/accountant/subsample"
 )
@@ -358,7 +359,7 @@ func (r samplingRun) price(ctx context.Context, ends Ends, steps []accountant.St
 			continue
 		}
 		if ok = true; s.Count <= r.recursion {
-			price, _ := b.Price(ctx, s.Count, at, math.Log(r.delta), math.MaxInt)
+			price, _ := b.Price(ctx, s.Count, at, xmath.Log(r.delta), math.MaxInt)
 			sum += price
 		}
 	}

@@ -25,8 +25,9 @@ type SketchLine interface {
 	// Fall returns about Decay(t) − K(theta).
 	Fall(t float64) float64
 
-	// Table returns about log M(theta + ikh) − K(theta) for k = 0 … n, to about tol; nil if that is too much.
-	Table(h float64, n int, tol float64) (re, im []float64)
+	// Table returns about log M(theta + ikh) − K(theta) for k = 0 … n, to about tol, and the nodes that it took; nil if
+	// that is too much.
+	Table(h float64, n int, tol float64) (re, im []float64, nodes int)
 
 	// Deep reports whether M falls so far up to t that Fall knows little of it.
 	Deep(t float64) bool
@@ -291,7 +292,7 @@ func (l *roughLine) Fall(t float64) float64 {
 }
 
 // Table implements SketchLine.
-func (l *roughLine) Table(h float64, n int, tol float64) (re, im []float64) {
+func (l *roughLine) Table(h float64, n int, tol float64) (re, im []float64, used int) {
 	m := l.m
 	tol = max(tol, 1e-16)
 	goal := xmath.Log(tol) + l.size()
@@ -311,7 +312,8 @@ func (l *roughLine) Table(h float64, n int, tol float64) (re, im []float64) {
 			loss, weight = append(loss, nodes[i].loss), append(weight, w)
 		}
 	}
-	return oscillate(loss, weight, h, n)
+	re, im = oscillate(loss, weight, h, n)
+	return re, im, len(loss)
 }
 
 // oscillate returns about the logarithm of Σ w e^{ikhx} over Σ w for k = 0 … n.

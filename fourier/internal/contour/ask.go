@@ -90,6 +90,11 @@ type budget struct {
 	report Report
 }
 
+func (b *budget) spend(terms int64) {
+	b.work -= terms
+	b.report.Work += terms
+}
+
 // width is the wanted width of a logarithm of about that size.
 func (b *budget) width(log float64) float64 {
 	if math.IsInf(log, 0) || math.IsNaN(log) {
@@ -120,8 +125,7 @@ func (c *Composition) extend(ctx context.Context, t *table, b *budget) (bool, er
 		if cost > b.work {
 			return false, nil
 		}
-		b.work -= cost
-		b.report.Work += cost
+		b.spend(cost)
 	}
 	err := t.extend(ctx, c, nil)
 	var not *NotServed
@@ -138,9 +142,7 @@ func (c *Composition) tabulate(ctx context.Context, q *cumulant, g goal, b *budg
 	if err != nil {
 		return nil, err
 	}
-	cost := int64(t.terms)
-	b.work -= cost
-	b.report.Work += cost
+	b.spend(int64(t.terms))
 	b.report.Tables++
 	if len(c.tables) == keptTables {
 		copy(c.tables, c.tables[1:])

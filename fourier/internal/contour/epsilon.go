@@ -162,7 +162,9 @@ func (s *epsilonSearch) newTables(ctx context.Context) error {
 		// The table that knows it has a line of its own.
 		own = q.atSaddle(s.own, line, s.theta, s.guess)
 	case s.d == right:
-		at := q.locate(ctx, s.logX, s.guess, s.theta)
+		part := budget{work: s.b.work / 2}
+		at := q.locate(ctx, &part, s.logX, s.guess, s.theta)
+		s.b.spend(part.report.Work)
 		s.guess, s.theta, s.slope, own = at.eps, at.theta, at.slope, at.condition
 	}
 	try := newEffort(own)

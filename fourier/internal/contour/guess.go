@@ -31,7 +31,7 @@ func (c *Composition) Guess(ctx context.Context, logDelta float64) (eps, theta f
 	q := c.cumulant()
 	eps, theta = q.start(d, logX)
 	if d == right {
-		at := q.locate(ctx, logX, eps, theta)
+		at := q.locate(ctx, &budget{work: math.MaxInt64}, logX, eps, theta)
 		eps, theta = at.eps, at.theta
 	}
 	return eps, theta, xmath.Finite(eps) == eps && xmath.Finite(theta) == theta && eps == eps && theta == theta
