@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -574,5 +575,38 @@ func TestOneMeaning(t *testing.T) {
 		if _, err := Open(t.Context(), path); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want %s", c.twice, err, c.want)
 		}
+	}
+}
+
+// TestQueueOfThoseWhoGaveUp: spends that were withdrawn while they waited for their turn keep nobody else from theirs.
+func TestQueueOfThoseWhoGaveUp(t *testing.T) {
+	l, err := New(Config{Neighbors: profiles.AddRemove, Epsilon: 1, Delta: 1e-6, Mode: Planned})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := []byte("neighbors: add-remove\nsteps:\n- mechanism: {gaussian: {noise-multiplier: 100}}\n")
+	l.turn <- struct{}{} // a call that takes long
+	ctx, cancel := context.WithCancel(t.Context())
+	var gave sync.WaitGroup
+	for range maxBatch {
+		gave.Go(func() {
+			if err := l.SpendPlan(ctx, plan, ""); !errors.Is(err, context.Canceled) {
+				t.Errorf("withdrawn: %v", err)
+			}
+		})
+	}
+	for len(l.queue) < maxBatch {
+		time.Sleep(time.Millisecond)
+	}
+	cancel()
+	gave.Wait()
+	<-l.turn
+	late, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if err := l.SpendPlan(late, plan, ""); err != nil {
+		t.Fatalf("after %d withdrawn spends: %v", maxBatch, err)
+	}
+	if st, err := l.Status(t.Context()); err != nil || st.Entries != 1 {
+		t.Errorf("%d entries (%v), want 1", st.Entries, err)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync/atomic"
 	"time"
+
+	"github.com/dpaccountant/accountant/internal/parallel"
 )
 
 // Spends of one process at the same time: those that wait while one is under way go to the disk together, with one
@@ -67,18 +69,22 @@ func (l *Ledger) spend(ctx context.Context, e entry) error {
 	}
 	r := &request{ctx: ctx, entry: e, done: make(chan error, 1)}
 	queue, cancelled := l.queue, ctx.Done()
-	var turn chan struct{} // once it is in the queue
 	for {
+		select { // first of all, so that the batch has it
+		case queue <- r:
+			queue = nil
+		default:
+		}
 		select {
 		case queue <- r:
-			queue, turn = nil, l.turn
+			queue = nil
 		case err := <-r.done:
 			if p, ok := err.(panicked); ok {
 				panic(p.value)
 			}
 			return err
-		case turn <- struct{}{}:
-			// In a goroutine, as this call may have to end before those of others do.
+		case l.turn <- struct{}{}:
+			// Also where the queue is full of those who gave up. In a goroutine, as this call may have to end before those of others do.
 			go func() {
 				defer l.end()
 				batch := l.batch()
@@ -114,9 +120,13 @@ func (l *Ledger) batch() (batch []*request) {
 	return batch
 }
 
-// joint returns a context that ends when those of all requests have.
+// joint returns a context that ends when those of all requests have, with as much memory for a question as one of them has.
 func joint(batch []*request) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(context.Background())
+	memory := int64(0)
+	for _, r := range batch {
+		memory = max(memory, parallel.Memory(r.ctx))
+	}
+	ctx, cancel := context.WithCancel(parallel.WithMemory(context.Background(), memory))
 	go func() {
 		for _, r := range batch {
 			select {
@@ -201,7 +211,7 @@ func (l *Ledger) commit(ctx context.Context, batch []*request, judge bool) (rest
 			r.answer(r.err)
 		default:
 			r.err = nil
-			r.stage.Store(waiting)
+			r.stage.CompareAndSwap(committing, waiting) // or gone by now
 			rest = append(rest, r)
 		}
 	}
