@@ -44,7 +44,7 @@ func (l *Ledger) Backup(ctx context.Context, path string) (st Status, err error)
 	head, left := "", l.state.lines // up to the last that was read
 	err = l.store.Lines(ctx, 0, func(line Line) (err error) {
 		if left > 0 && !line.follows(head) {
-			return errChain
+			return atLine(l.store, l.state.lines-left+1, errChain)
 		}
 		if left > 0 {
 			left, head = left-1, line.Sum

@@ -262,7 +262,7 @@ func (l *Ledger) change(ctx context.Context, make func(ctx context.Context) ([]L
 		return false, nil
 	case errors.Is(err, ErrInDoubt) || errors.Is(err, ErrBusy) || ctx.Err() != nil:
 		return false, err
-	case limited.Err() != nil:
+	case limited.Err() != nil && errors.Is(err, limited.Err()):
 		err = known{fmt.Errorf("%v: waited %v for others, and nothing was spent: %w", l, lockWait, err), ErrBusy}
 	case errors.Is(held.Err(), context.DeadlineExceeded):
 		err = l.overtaken()
