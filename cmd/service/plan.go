@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"time"
 
 	"github.com/dpaccountant/accountant"
@@ -157,8 +158,11 @@ func (l Caps) Under(ctx context.Context) (_ context.Context, end func(*error), e
 	if l, err = l.within(ctx); err != nil {
 		return ctx, end, err
 	}
-	_, left := parallel.Work(ctx)
-	work, err := l.Work.or(min(fourier.DefaultWork(1e-3), max(left, 0)), "work", workSpan)
+	work := fourier.DefaultWork(1e-3)
+	if _, left := parallel.Work(ctx); !math.IsInf(left, 1) {
+		work = max(left, 0) // a limit around this one was chosen
+	}
+	work, err = l.Work.or(work, "work", workSpan)
 	if err != nil {
 		return ctx, end, err
 	}

@@ -393,8 +393,8 @@ func (s *Service) remember(ctx context.Context, text PlanText, l Limits, rec Nar
 	if err != nil {
 		return nil, err
 	}
-	if a, err = Marshal(found); err != nil {
-		return nil, err
+	if a, err = Marshal(found); err != nil || l.TimeLimit != "" {
+		return a, err // what ended by the clock may be better another time
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
