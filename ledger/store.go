@@ -32,7 +32,7 @@ var (
 	ErrBusy = errors.New("the ledger is busy")
 )
 
-// A known error is another one as well, for those who tell them apart.
+// A known error wraps another and also matches as, so that errors.Is matches either.
 type known struct {
 	error
 	as error

@@ -46,7 +46,7 @@ func addCaps(cmd *cobra.Command, to *service.Caps) {
 	}
 }
 
-// underCaps is addCaps for a command of which all that it does is to have the limits together. It follows RunE.
+// underCaps adds the limit flags and runs the command under them. Call it after RunE is set.
 func underCaps(cmd *cobra.Command) {
 	caps, run := new(service.Caps), cmd.RunE
 	addCaps(cmd, caps)

@@ -17,8 +17,7 @@ import (
 )
 
 // This file is the flags of all commands that draw: where the picture goes and how large
-// it is. It assumes that a command calls check before it computes, and with before it
-// prints.
+// it is. A command calls check before it computes, and show to print.
 
 // pictureFlags are where a picture goes; file is empty for no picture.
 type pictureFlags struct {

@@ -1,4 +1,4 @@
-// Package dbfaults has databases as places for the faults of package internal/faults.
+// Package dbfaults has databases as places for the faults of package lab/faults.
 package dbfaults
 
 import (
