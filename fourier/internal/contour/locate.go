@@ -27,12 +27,13 @@ type place struct{ eps, theta, slope, condition float64 }
 
 // locate improves a guess of ε where the quantity of the right side is e^{logX}, for some of the budget.
 func (q *cumulant) locate(ctx context.Context, b *budget, logX, eps, theta float64) place {
-	guess := place{eps, theta, theta, 0}
 	slope, condition := 0.0, 0.0
 	lo, hi := q.ends(logX)
 	if !(eps > lo && eps < hi) {
 		eps = lo + (hi-lo)/2
 	}
+	// Next to a wall of rare jumps the start may be beyond Chernoff's bound, where no table is of use.
+	guess := place{eps: eps, theta: q.saddle(right, eps, theta), slope: theta}
 	own := float64(firstOwn)
 	for i := range locateTables {
 		if ctx.Err() != nil || b.work <= 0 {
