@@ -34,6 +34,7 @@ type mixtureLine struct {
 	slope           float64   // about E[dL/dd] under the tilted density
 	guide           *guide
 	shifted         [shiftedLines]atomic.Pointer[shiftedLine]
+	served          atomic.Pointer[served] // by the last Decay, or by that of the line that this one is made after
 	finerMu         sync.Mutex
 	finer           map[int]*mixtureLine
 	parentFrequency bool
@@ -41,8 +42,16 @@ type mixtureLine struct {
 
 const maxLineNodes = 1 << 20
 
+// followSlack is by how much the logarithm of the quadrature error of a line made after another may be above the wish. It steers.
+const followSlack = 1
+
 // Line implements Transform.
 func (m *mixture) Line(ctx context.Context, theta, tMax, tol float64, maxNodes int) (Line, error) {
+	return m.LineAfter(ctx, nil, theta, tMax, tol, maxNodes)
+}
+
+// LineAfter implements Follower.
+func (m *mixture) LineAfter(ctx context.Context, like Line, theta, tMax, tol float64, maxNodes int) (Line, error) {
 	if !(math.Abs(theta) <= 1e9) {
 		return nil, fmt.Errorf("theta: %v is not in [-1e9, 1e9]", theta)
 	}
@@ -59,22 +68,24 @@ func (m *mixture) Line(ctx context.Context, theta, tMax, tol float64, maxNodes i
 	if maxNodes <= 0 || maxNodes > most {
 		maxNodes = most
 	}
+	after, _ := like.(*mixtureLine)
 	if theta < -0.5 {
-		l, err := m.rev.line(ctx, -1-theta, tMax, tol, maxNodes)
+		l, err := m.rev.line(ctx, after, -1-theta, tMax, tol, maxNodes)
 		if err != nil {
 			return nil, err
 		}
 		l.conjugate = true
 		return l, nil
 	}
-	l, err := m.line(ctx, theta, tMax, tol, maxNodes)
+	l, err := m.line(ctx, after, theta, tMax, tol, maxNodes)
 	if err != nil {
 		return nil, err
 	}
 	return l, nil
 }
 
-func (m *mixture) line(ctx context.Context, theta, tMax, tol float64, maxNodes int) (*mixtureLine, error) {
+// line makes the line at θ ≥ −½, after the line of a similar mixture, if there is one.
+func (m *mixture) line(ctx context.Context, after *mixtureLine, theta, tMax, tol float64, maxNodes int) (*mixtureLine, error) {
 	kl := m.divergence()
 	tol, goal := lineGoal(theta, tol, kl)
 	pieces := goal - xmath.Log(2+2*math.Hypot(theta, tMax))
@@ -82,7 +93,10 @@ func (m *mixture) line(ctx context.Context, theta, tMax, tol float64, maxNodes i
 	level := m.levelFor(m.stillStep(theta, -goal))
 	// A sketch knows the level that the frequencies need: making nodes only to learn that costs as much again.
 	g, first := &guide{}, 0.0
-	if tMax > 0 {
+	switch {
+	case tMax > 0 && after != nil:
+		level, first = max(level, after.level), after.best.a
+	case tMax > 0:
 		level, first = g.level(m, theta, tMax, goal, level)
 	}
 	for level <= maxLevel {
@@ -101,6 +115,14 @@ func (m *mixture) line(ctx context.Context, theta, tMax, tol float64, maxNodes i
 		}
 		logErr, best, step := s.logStill, strip{s.stillLine, s.logStrip, s.logStrip}, 0.0
 		if tMax > 0 {
+			if after != nil {
+				if best = s.strip(tMax, first); !(s.logError(best) <= want+followSlack) {
+					return m.line(ctx, nil, theta, tMax, tol, maxNodes)
+				}
+				l := newLine(s, g, best, s.logError(best), tMax, tol, maxNodes)
+				l.served.Store(after.served.Load())
+				return l, nil
+			}
 			logErr, best, step = s.strips(ctx, tMax, want, first)
 		}
 		if logErr <= want {

@@ -117,9 +117,11 @@ type mixture struct {
 	logP0, logQ0, err0   float64
 	minP, maxP           float64 // the ends of the means of P
 	minQ, maxQ           float64
-	span, spanP, spanQ   float64 // largest differences of means: of all, of P, of Q
-	realZeros            bool    // see zeros.go
-	sideP, sideQ         side    // of real zeros
+	span, spanP, spanQ   float64    // largest differences of means: of all, of P, of Q
+	only                 *component // the mean ±1 of the one of P and Q that has two means, where the other has mean 0
+	onlyP                bool       // it is that of P
+	realZeros            bool       // see zeros.go
+	sideP, sideQ         side       // of real zeros
 	rev                  *mixture
 	lattices             [maxLevel + 1]lattice
 	tails                [2]atomic.Pointer[[2]float64] // θ and tailFrom, left and right
@@ -169,6 +171,9 @@ func newMixture(pair Pair) *mixture {
 	if m.realZeros {
 		m.sideP, m.sideQ, m.realZeros = m.makeSides()
 	}
+	if m.twoMeans() && (m.spanP == 1) != (m.spanQ == 1) && m.minP+m.maxP+m.minQ+m.maxQ == m.cs[0].mean {
+		m.only, m.onlyP = &m.cs[0], m.spanP == 1
+	}
 	return m
 }
 
@@ -203,6 +208,7 @@ func (m *mixture) exponent(c *component, d float64) (v, err float64) {
 // do not depend on the line, so that a line costs one exponential for each node.
 type node struct {
 	logQ, loss, errQ, errLoss, q, p, kappa float64
+	odds                                   float64 // log of the share of mean ±1 over that of mean 0, where there are no others
 	shares                                 *shares // nil but for mixtures with real zeros
 }
 
@@ -211,7 +217,18 @@ func (m *mixture) at(d float64) node {
 	n := m.evaluate(d)
 	n.q, n.p = math.Exp(n.logQ), math.Exp(n.logQ+n.loss)
 	n.kappa = divergenceTerm(n.p, n.q, n.loss)
+	if c := m.only; c != nil {
+		n.odds = c.mean*d + c.offset + c.log(m.onlyP) - m.first(m.onlyP)
+	}
 	return n
+}
+
+// first returns the logarithm of the weight of mean 0 in P or in Q.
+func (m *mixture) first(p bool) float64 {
+	if p {
+		return m.logP0
+	}
+	return m.logQ0
 }
 
 // evaluate returns the logarithms of the node at lattice point d.

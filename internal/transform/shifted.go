@@ -192,6 +192,12 @@ func (l *mixtureLine) Decay(t float64) float64 {
 	return min(log, l.kUp)
 }
 
+// served is the shifted line that served at t, and the fall of log |M| that it proved.
+type served struct {
+	i       int
+	t, fall float64
+}
+
 // deepFall is from where on a sketch, which is accurate to a share of M(θ), knows less of its fall.
 const deepFall = -6
 
@@ -199,8 +205,14 @@ const deepFall = -6
 // line, it climbs among them from the one that is best to second order in a, a = t·E[dL/dx].
 func (l *mixtureLine) ownDecay(t float64) (log, logErr float64) {
 	m := l.m
+	if s := l.served.Load(); s != nil && s.t == t {
+		if log, logErr = l.logB(l.shiftedLine(s.i), t); log-l.kUp < 0.9*s.fall {
+			return log, logErr
+		}
+	}
 	if i, fall := l.guide.shift(m, l.theta, t); fall > deepFall {
 		if log, logErr = l.logB(l.shiftedLine(i), t); log-l.kUp < 0.95*fall {
+			l.served.Store(&served{i, t, log - l.kUp})
 			return log, logErr
 		}
 	}
@@ -221,6 +233,7 @@ func (l *mixtureLine) ownDecay(t float64) (log, logErr float64) {
 			break
 		}
 	}
+	l.served.Store(&served{i, t, log - l.kUp})
 	return log, logErr
 }
 
@@ -238,7 +251,7 @@ func (l *mixtureLine) finerFor(t float64) *mixtureLine {
 	if l.finer == nil {
 		l.finer = map[int]*mixtureLine{}
 	}
-	f, err := l.m.line(context.Background(), l.theta, math.Exp2(exp), l.tol, min(l.maxNodes, 1<<14))
+	f, err := l.m.line(context.Background(), nil, l.theta, math.Exp2(exp), l.tol, min(l.maxNodes, 1<<14))
 	if err != nil {
 		f = nil
 	} else {

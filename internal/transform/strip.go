@@ -56,10 +56,35 @@ func (m *mixture) turn(n *node, d float64, t *angles, g []float64) (p, q turn) {
 	if n.shares != nil {
 		return n.shares.p.turn(t), n.shares.q.turn(t)
 	}
+	if m.only != nil {
+		if m.onlyP {
+			return turnOfTwo(m.only.mean, n.odds, t), turn{}
+		}
+		return turn{}, turnOfTwo(m.only.mean, n.odds, t)
+	}
 	for i := range m.cs {
 		g[i] = m.cs[i].mean*d + m.cs[i].offset
 	}
 	return m.turnOf(g, t, true), m.turnOf(g, t, false)
+}
+
+// turnOfTwo is turnOf for means 0 and mean = ±1, the logarithm of whose shares' ratio is odds.
+func turnOfTwo(mean, odds float64, t *angles) turn {
+	out := turn{}
+	if odds > 0 {
+		out.component, mean, odds = mean, -mean, -odds
+	}
+	if odds < negligible {
+		return out
+	}
+	w := math.Exp(odds)
+	w /= 1 + w
+	s2, s1 := w*t.sin2[1], w*t.sin[1]
+	out.logMod = min(0, 0.5*math.Log1p(s1*s1-4*s2*(1-s2)))
+	out.logLow = out.logMod
+	out.rest = mean * math.Atan2(s1, 1-2*s2)
+	out.second = w * (1 + 1e-14)
+	return out
 }
 
 func (m *mixture) turnOf(v []float64, t *angles, p bool) turn {

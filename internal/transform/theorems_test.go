@@ -115,7 +115,7 @@ func (l *mixtureLine) in(scale, t float64, other *mixtureLine) (re, im, round, r
 
 // exact returns a line whose quadrature and left-out nodes count for nothing.
 func exact(s setting) *mixtureLine {
-	l, err := s.m.line(context.Background(), s.theta, s.t, 1e-17, maxLineNodes)
+	l, err := s.m.line(context.Background(), nil, s.theta, s.t, 1e-17, maxLineNodes)
 	if err != nil {
 		return nil
 	}

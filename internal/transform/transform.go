@@ -33,6 +33,12 @@ type Transform interface {
 	Reverse() Transform
 }
 
+// A Follower is a Transform that can prepare a line by what served the line of a similar one, nil for none. That saves
+// the search, and changes nothing about what is proved.
+type Follower interface {
+	LineAfter(ctx context.Context, like Line, theta, tMax, tol float64, maxNodes int) (Line, error)
+}
+
 // A Releaser is a Transform that keeps work for later calls. Release drops it, which changes no value:
 // compositions of thousands of transforms could not hold it all.
 type Releaser interface{ Release() }

@@ -33,7 +33,7 @@ func (c *Composition) Borrow(ctx context.Context, from *Composition, work int64)
 			if spent += int64(old.columns[i].terms); spent > work {
 				return 0, nil
 			}
-			col, err := newColumn(ctx, f, t.plan, nil)
+			line, err := t.line(ctx, f, nil)
 			var not *NotServed
 			if errors.As(err, &not) {
 				return spent, nil
@@ -41,7 +41,10 @@ func (c *Composition) Borrow(ctx context.Context, from *Composition, work int64)
 			if err != nil {
 				return spent, err
 			}
-			t.columns[i] = col
+			t.columns[i] = newColumn(ctx, f, t.plan, line)
+			if err := ctx.Err(); err != nil {
+				return spent, err
+			}
 		}
 		t.terms += t.columns[i].terms
 	}

@@ -32,7 +32,7 @@ type cumulant struct {
 	index   []int // of each factor in the composition
 	count   []float64
 	points  []point // by increasing s
-	ordered bool    // the sample was chosen by what factors contribute
+	order   []int   // of the factors, by what they contribute near a line, once that is known
 	reached float64 // the largest frequency of the lines that cut prepared
 	decay   float64 // what log |M/M(θ)| of all factors is as a share of the sample's, at the last cut
 }
@@ -64,13 +64,13 @@ func (c *Composition) sample(order []int) *cumulant {
 	return q
 }
 
-// inOrder returns the factors by K of one run at s, the largest first: many of them, or as they were added.
+// inOrder returns the factors by K of one run at s, the largest first, or as they were added where s is 0.
 func (c *Composition) inOrder(s float64) []int {
 	order := make([]int, len(c.factors))
 	for i := range order {
 		order[i] = i
 	}
-	if len(order) <= sampleAbove || s == 0 {
+	if s == 0 {
 		return order
 	}
 	k := make([]float64, len(order))
@@ -99,14 +99,17 @@ const keptPoints = 256
 // resample chooses the sample by what the factors contribute to K near a line. Without that a few factors with
 // heavy tails, which the remainders are made of, could be missed or count too much.
 func (c *Composition) resample(q *cumulant, theta float64) *cumulant {
-	if len(c.factors) <= sampleAbove || q.ordered {
+	if len(c.factors) <= alike || q.order != nil {
 		return q
 	}
 	if theta > 0 {
 		theta *= 1.5
 	}
-	c.known = c.sample(c.inOrder(theta))
-	c.known.ordered = true
+	order := c.inOrder(theta)
+	if len(order) > sampleAbove {
+		c.known = c.sample(order)
+	}
+	c.known.order = order
 	return c.known
 }
 

@@ -70,20 +70,35 @@ func (t *table) extend(ctx context.Context, c *Composition, lines []transform.Li
 	if todo > 0 {
 		cols := make([]column, todo)
 		errs := make([]error, todo)
+		// Neighbours in this order are alike: what served the first of some serves the others, whoever computes them.
+		order, few := []int(nil), 1
+		if c.known != nil && len(c.known.order) == todo {
+			order, few = c.known.order, alike
+		} else {
+			order = c.inOrder(0)[:todo]
+		}
 		var next atomic.Int64
-		parallel.Do(min(todo, runtime.GOMAXPROCS(0)), func(int) {
+		parallel.Do(min((todo+few-1)/few, runtime.GOMAXPROCS(0)), func(int) {
 			for {
-				i := int(next.Add(1)) - 1
-				if i >= todo || ctx.Err() != nil {
+				from := (int(next.Add(1)) - 1) * few
+				if from >= todo {
 					return
 				}
 				var line transform.Line
-				if lines != nil {
-					line = lines[first+i]
-				}
-				cols[i], errs[i] = newColumn(ctx, c.factors[first+i].Transform, t.plan, line)
-				if len(c.factors) > sampleAbove {
-					release(c.factors[first+i].Transform)
+				for _, i := range order[from:min(from+few, todo)] {
+					if ctx.Err() != nil {
+						return
+					}
+					if lines != nil {
+						line = lines[first+i]
+					} else if line, errs[i] = t.line(ctx, c.factors[first+i].Transform, line); errs[i] != nil {
+						line = nil
+						continue
+					}
+					cols[i] = newColumn(ctx, c.factors[first+i].Transform, t.plan, line)
+					if len(c.factors) > sampleAbove {
+						release(c.factors[first+i].Transform)
+					}
 				}
 			}
 		})
@@ -104,33 +119,42 @@ func (t *table) extend(ctx context.Context, c *Composition, lines []transform.Li
 	return nil
 }
 
-// newColumn evaluates one factor. The frequencies beyond the first 64 look at ctx
-// from time to time.
-func newColumn(ctx context.Context, f transform.Transform, p plan, line transform.Line) (column, error) {
-	last := float64(p.n+1) * p.h
-	if line == nil {
-		var err error
-		if line, err = f.Line(ctx, p.theta, last, p.tol, p.maxNodes); err != nil {
-			if ctx.Err() != nil {
-				return column{}, ctx.Err()
-			}
-			return column{}, &NotServed{Reason: err.Error()}
-		}
+// alike is how many neighbours in order of what they contribute take lines after that of the first. It steers.
+const alike = 16
+
+// last is the first frequency that is left out.
+func (p plan) last() float64 { return float64(p.n+1) * p.h }
+
+// line prepares the line of a factor, after that of a similar one, nil for none.
+func (p plan) line(ctx context.Context, f transform.Transform, like transform.Line) (line transform.Line, err error) {
+	if l, ok := f.(transform.Follower); ok {
+		line, err = l.LineAfter(ctx, like, p.theta, p.last(), p.tol, p.maxNodes)
+	} else {
+		line, err = f.Line(ctx, p.theta, p.last(), p.tol, p.maxNodes)
 	}
+	if err != nil && ctx.Err() == nil {
+		err = &NotServed{Reason: err.Error()}
+	}
+	return line, err
+}
+
+// newColumn evaluates one factor. The frequencies beyond the first 64 look at ctx from time to time: a column is not
+// to be used once that is done.
+func newColumn(ctx context.Context, f transform.Transform, p plan, line transform.Line) column {
 	store := make([]float64, 3*(p.n+1))
 	col := column{re: store[:p.n+1], im: store[p.n+1 : 2*p.n+2], err: store[2*p.n+2:], terms: line.Terms(p.n + 1)}
 	if c, ok := line.(transform.Columner); !ok || !c.Column(p.h, col.re, col.im, col.err) {
 		for k := range col.re {
 			if k&63 == 63 && ctx.Err() != nil {
-				return column{}, ctx.Err()
+				return col
 			}
 			col.re[k], col.im[k], col.err[k] = line.LogM(float64(k) * p.h)
 		}
 	}
-	col.decay = line.Decay(last)
+	col.decay = line.Decay(p.last())
 	col.high = realBound(f, p.sHigh, p.slack)
 	col.low = realBound(f, p.sLow, p.slack)
-	return col, nil
+	return col
 }
 
 // realBound returns an upper bound of log M(s), +Inf where there is none, that need not be closer than slack.
