@@ -168,8 +168,9 @@ func (q *cumulant) choose(ctx context.Context, g goal) choice {
 			_, low = q.best(theta, g.eps, aim)
 		}
 		c := choice{theta: theta, lambda: math.Max(high.k, low.k), sHigh: high.s, sLow: low.s}
-		t = q.reach(ctx, c, aim-(q.at(theta).k-theta*g.eps), t)
-		c.t = t
+		if c.t = q.reach(ctx, c, aim-(q.at(theta).k-theta*g.eps), t); c.t < math.Inf(1) {
+			t = c.t
+		}
 		c.condition = g.own * math.Exp(math.Max(0, q.excess(theta, g.eps)-base))
 		lost := c.condition * roundingShare / g.rounding
 		if cost := c.lambda * c.t * (1 + lost + lost*lost/10); cost < least {
