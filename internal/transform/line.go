@@ -89,7 +89,6 @@ func (m *mixture) line(ctx context.Context, after *mixtureLine, theta, tMax, tol
 	kl := m.divergence()
 	tol, goal := lineGoal(theta, tol, kl)
 	pieces := goal - xmath.Log(2+2*math.Hypot(theta, tMax))
-	own := m.endsFor(theta, tMax, goal)
 	level := m.levelFor(m.stillStep(theta, -goal))
 	// A sketch knows the level that the frequencies need: making nodes only to learn that costs as much again.
 	g, first := &guide{}, 0.0
@@ -99,6 +98,7 @@ func (m *mixture) line(ctx context.Context, after *mixtureLine, theta, tMax, tol
 	case tMax > 0:
 		level, first = g.level(m, theta, tMax, goal, level)
 	}
+	own := m.endsFor(theta, tMax, goal, first)
 	for level <= maxLevel {
 		if err := ctx.Err(); err != nil {
 			return nil, err

@@ -116,8 +116,12 @@ func (s *tilted) strips(ctx context.Context, t, goal, first float64) (logErr flo
 			return logErr, best, step
 		}
 	}
-	worse := 0
-	for a := s.stillLine; worse < 2 && a > 1e-6*s.stillLine && ctx.Err() == nil; a *= 0.7 {
+	// Wider ones than the first promise less.
+	a, worse := s.stillLine, 0
+	if first > 0 {
+		a = min(a, 0.7*first)
+	}
+	for ; worse < 2 && a > 1e-6*s.stillLine && ctx.Err() == nil; a *= 0.7 {
 		g := s.strip(t, a)
 		if h := s.stepFor(g, goal); h > step {
 			step = h

@@ -29,12 +29,14 @@ func (m *mixture) meanOfTwo(d float64, p bool) (mean, err float64) {
 //
 //	2·tan(a/2)·min(A(e^Δ − 1), B·Δ, Δ·n/4),
 //
-// of which the first is below its chord A·(e^D − 1)/D·Δ for Δ ≤ D. A Gaussian majorant of f times e^{t·κΔ} is a Gaussian
-// whose mean is t·κ further out. From D on all of the angle counts, and the majorant has fallen by
-// zDσ + D²σ²/2 there.
+// and never beyond what is known of all of that side. From Δ on the majorant has fallen by zΔσ + Δ²σ²/2: the integral from
+// one Δ to the next is at most what is left at the first times e^{t·Im L} with the angle at the second.
 
-// reaches are the D that are tried; they prove nothing.
-var reaches = [...]float64{0.5, 1, 2, 4, 8}
+// turningCells is the number of cells, turningCell their width; the first of them are narrower. They steer.
+const (
+	turningCells = 48
+	turningCell  = 0.25
+)
 
 // turningTail returns the logarithm of a bound of the integral beyond the nodes on one side in stripBetween: now bounds
 // Im L at the outermost node, most everywhere beyond.
@@ -63,21 +65,27 @@ func (s *tilted) turningTail(t, a, wide float64, right bool, now, most float64) 
 		grows, falls = falls, grows
 	}
 	turn := 2 * math.Tan(a/2) * (1 + 1e-12)
-	plain := min(falls, (hi-lo)/4)
 	for _, g := range s.majorants(wide, right) {
-		near := func(rate float64) float64 {
-			return m.logMills(g.z-t*turn*rate/m.sigma*(1+1e-12), g.log) + t*now*(1+1e-12)
-		}
-		best = min(best, near(plain))
 		if !(g.z > 0) {
 			continue
 		}
-		for _, reach := range reaches {
-			rate := min(plain, grows*math.Expm1(reach)/reach)
-			y := reach * m.sigma
-			far := m.logMills(g.z, g.log) - (g.z*y+y*y/2)*(1-1e-12) + t*most*(1+1e-12)
-			best = min(best, logSumUp(near(rate), far))
+		tail := m.logMills(g.z, g.log)
+		sum := newScaledSum(tail + t*now)
+		for i, from := 0, 0.0; i < turningCells; i++ {
+			to := from + turningCell*min(1, float64(i+1)/4)
+			angle := now + turn*min(grows*math.Expm1(to), falls*to, (hi-lo)/4*to)
+			last := i == turningCells-1 || !(angle < most)
+			if last {
+				angle = most
+			}
+			y := from * m.sigma
+			sum.add(tail - (g.z*y+y*y/2)*(1-1e-12) + t*angle*(1+1e-12))
+			if last {
+				break
+			}
+			from = to
 		}
+		best = min(best, sum.log()+1e-9)
 	}
 	return best
 }

@@ -16,6 +16,11 @@ func (r reading) cost() float64 {
 	return math.Max(r.condition, (r.rounding+r.quadrature)/roundingShare)
 }
 
+// limited reports whether the errors that grow with the condition are the largest.
+func (r reading) limited() bool {
+	return math.Max(r.rounding, r.quadrature) > math.Max(r.aliasing, r.truncation)
+}
+
 // An effort is what the next table of a question is made for: own is the cost of the sum at the saddle, about, finer
 // a share of the errors that were planned, and coarser by how much wider the answer may be.
 type effort struct{ own, finer, coarser float64 }
@@ -38,7 +43,7 @@ func (e *effort) after(r reading, own float64) bool {
 		e.own, e.finer = 10*e.own, e.finer/4
 		return true
 	}
-	if math.Max(r.rounding, r.quadrature) <= math.Max(r.aliasing, r.truncation) {
+	if !r.limited() {
 		e.finer /= 20
 		return true
 	}
