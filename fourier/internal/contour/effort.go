@@ -16,6 +16,9 @@ func (r reading) cost() float64 {
 	return math.Max(r.condition, (r.rounding+r.quadrature)/roundingShare)
 }
 
+// limitedEnough is by how much wider than enough an answer may be where another line would hardly lose fewer digits. It steers.
+const limitedEnough = 4
+
 // limited reports whether the errors that grow with the condition are the largest.
 func (r reading) limited() bool {
 	return math.Max(r.rounding, r.quadrature) > math.Max(r.aliasing, r.truncation)
