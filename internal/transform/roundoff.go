@@ -9,7 +9,8 @@ import (
 )
 
 // A roundOff bounds the rounding of a sum at θ + it by
-// g0 + g1·t + min(a1·t + a2·t², b0 + b1·t).
+// g0 + g1·t + Σ min(a1·t + a2·t², b0 + b1·t), with a term for the losses of each size: where rare events turn, most of
+// the mass does not.
 //
 // A node has two numbers with errors, the density q of Q (relative error e) and the loss
 // (error δL). What a node contributes is q·[(1+ρ)^{z+1} − 1 − (z+1)ρ] with ρ = e^L − 1: the
@@ -20,7 +21,22 @@ import (
 // (For an error that is not small, δL/(1 − (θ+1)δL) in its place, as e^x − 1 ≤ x/(1−x).)
 // The roundings of the expressions are relative to their terms, which for frequencies are
 // at most W·min((tL)²/2, 2 + t|L|), and are part of e.
-type roundOff struct{ g0, g1, a1, a2, b0, b1 float64 }
+type roundOff struct {
+	g0, g1 float64
+	turns  [bands]turnErrors
+}
+
+// turnErrors is what losses of one size add at frequencies above 0.
+type turnErrors struct{ a1, a2, b0, b1 float64 }
+
+// bands is the number of sizes, of which each is four times the one before; the last one begins at 1.
+const bands = 12
+
+// band returns that of a loss.
+func band(l float64) int {
+	_, exp := math.Frexp(l)
+	return min(max(bands-1+(exp-1)/2, 0), bands-1)
+}
 
 // relative bounds the relative error of the terms of a node at θ, but for that of
 // its loss: its density, the exponentials of the listed exponents, and the functions
@@ -58,11 +74,12 @@ func grown(errLoss, theta float64) float64 {
 
 func (r *roundOff) oscillating(w, loss, e, theta, errLoss float64) {
 	l, y := math.Abs(loss), w*errLoss
-	r.a1 += (theta + 1) * y * l
-	r.a2 += y*l + e*w*l*l/2
-	r.b0 += 2 * (theta + 1) * y
-	r.b0 += 2 * e * w
-	r.b1 += 2*y + e*w*l
+	o := &r.turns[band(l)]
+	o.a1 += (theta + 1) * y * l
+	o.a2 += y*l + e*w*l*l/2
+	o.b0 += 2 * (theta + 1) * y
+	o.b0 += 2 * e * w
+	o.b1 += 2*y + e*w*l
 }
 
 // sums adds the roundings of the sums themselves, and of adding them up here.
@@ -73,7 +90,12 @@ func (r *roundOff) sums(d0, m1 float64) {
 
 // at bounds the error at frequency t.
 func (r *roundOff) at(t float64) float64 {
-	return (r.g0 + r.g1*t + min(t*(r.a1+r.a2*t), r.b0+r.b1*t)) * (1 + 1e-10)
+	sum := r.g0 + r.g1*t
+	for i := range r.turns {
+		o := &r.turns[i]
+		sum += min(t*(o.a1+o.a2*t), o.b0+o.b1*t)
+	}
+	return sum * (1 + 1e-10)
 }
 
 // logComplex returns the logarithm of e^scale·(unit + re + i·im), known to err·e^scale, and the bound

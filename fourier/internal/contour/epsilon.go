@@ -95,7 +95,6 @@ func (s *epsilonSearch) take(t *table, eps float64) found {
 	}
 	width := ans.Upper - ans.Lower
 	ans.Lower, ans.Upper = math.Max(ans.Lower, f.lower), math.Min(ans.Upper, f.upper)
-	println("  take θ", t.theta, "n",t.n, "λ",t.lambda(),"s", t.sLow,t.sHigh, "eps", eps, "f.eps", f.eps, "[", f.lower, f.upper, "] mid",f.reading.mid, f.reading.low, f.reading.high, f.reading.slope, "cond",f.reading.condition,"rt",f.reading.rounding,f.reading.quadrature,"a",f.reading.aliasing,"t",f.reading.truncation,"target",s.target)
 	if math.IsNaN(ans.Estimate) || f.upper-f.lower < width {
 		ans.Estimate = f.eps
 		ans.Report = s.b.describe(t, f.reading, 1/math.Abs(f.reading.slope))
@@ -168,7 +167,6 @@ func (s *epsilonSearch) newTables(ctx context.Context) error {
 		s.b.spend(part.report.Work)
 		s.guess, s.theta, s.slope, own = at.eps, at.theta, at.slope, at.condition
 	}
-	println("located",known,s.guess,s.theta,"slope",s.slope,"own",own,"work",s.b.report.Work)
 	try := newEffort(own)
 	enough := math.Max(s.b.opt.Enough, s.b.opt.Relative)
 	for range maxTables {
@@ -180,7 +178,6 @@ func (s *epsilonSearch) newTables(ctx context.Context) error {
 			continue
 		}
 		if err != nil {
-			println("  no table:", err.Error())
 			return err
 		}
 		before := s.guess
