@@ -100,3 +100,53 @@ func TestGridNextToWholePeriods(t *testing.T) {
 		t.Error("a loss 1e28 periods away has a place in the grid")
 	}
 }
+
+// TestRareJumpsKeepTheirDigits: where rare losses alone turn, what the grid adds is relative to their mass. Without the moments it
+// was that of all.
+func TestRareJumpsKeepTheirDigits(t *testing.T) {
+	const n, rare = 512, 1e-9
+	h := floor30(0.05)
+	var loss, weight []float64
+	for i := range 100 {
+		loss, weight = append(loss, -1e-4*float64(i+1)/100), append(weight, 0.01)
+	}
+	for i := range 20 {
+		loss, weight = append(loss, 0.5+float64(i)), append(weight, rare/20)
+	}
+	s, _ := secondOrderGrid(loss, weight, h, n, gridHalf, 1)
+	whole, _ := secondOrderFast(loss, weight, h, n, gridHalf, 1)
+	k := n - 1
+	x := float64(k) * h
+	var turned float64 // the size of what is summed: ΣW·min((tℓ)²/2, 2 + t|ℓ|)
+	for j, w := range weight {
+		y := x * math.Abs(loss[j])
+		turned += w * min(y*y/2, 2+y)
+	}
+	if !(s.err[k] < 1e-12*turned) {
+		t.Errorf("s_%d is known to %v of %v", k, s.err[k]/turned, turned)
+	}
+	if !(whole.err[k] > 20*s.err[k]) {
+		t.Errorf("moments make %v of an error of %v", s.err[k], whole.err[k])
+	}
+	// The bound of the moments is needed: off by it at most, and by a thousandth of it at least, at the largest angle.
+	worst := 0.0
+	for seed := range 50 {
+		m := moments{reach: 1}
+		var re, im float64
+		for i := range 7 {
+			y := math.Mod(0.37*float64(i+1)*float64(seed+1), 1)
+			m.add(1, y)
+			a, b := oscillation(slowTurn * y)
+			re, im = re-2*a, im+b
+		}
+		x, y, err := m.at(slowTurn)
+		d := math.Hypot(x-re, y-im)
+		worst = max(worst, d/err)
+		if !(d <= err) {
+			t.Errorf("moments are off by %v, bound %v", d, err)
+		}
+	}
+	if !(worst > 1e-3) {
+		t.Errorf("moments are off by %v of their bound at most", worst)
+	}
+}

@@ -46,21 +46,30 @@ func (n *node) relative(theta float64) float64 {
 	return n.errQ + u*(28+2*math.Abs(n.logQ)+5*math.Abs(theta*n.loss)+5*math.Abs(n.loss))
 }
 
-// secondOrder adds a node of sums by Proposition 3.
-func (r *roundOff) secondOrder(second, kappa, growth, w, loss, e, theta, errLoss float64) {
+// secondOrder adds a node of sums by Proposition 3. Where growth is w − p in floats, an error of w is one of w·e^{itL} in all three sums
+// together: only the roundings of products grow with t, and what p has.
+func (r *roundOff) secondOrder(second, kappa, growth, w, loss, e, theta, errLoss float64, same bool) {
 	errLoss = grown(errLoss, theta)
 	x := math.Abs(growth) * errLoss
 	r.g0 += e*(second+math.Abs(theta)*kappa) + (theta+1)*x
-	r.g1 += e*(math.Abs(loss*growth)+kappa) + x
-	r.oscillating(w, loss, e, theta, errLoss)
+	products := e
+	if same {
+		products = productErr
+		r.g1 += e * math.Abs(loss) * (w - growth)
+	}
+	r.g1 += products*math.Abs(loss*growth) + e*kappa + x
+	r.oscillating(w, loss, e, products, theta, errLoss)
 }
+
+// productErr bounds the relative error of a product of a weight, a loss and a frequency, and what adding it to others takes.
+const productErr = 8 * u
 
 // direct adds a node of sums of W_j·e^{itL_j}: a loss moves a term by |z+1|·W·δL.
 func (r *roundOff) direct(w, loss, e, theta, errLoss float64) {
 	errLoss = grown(errLoss, theta)
 	r.g0 += e*w + (theta+1)*w*errLoss
-	r.g1 += e*w*math.Abs(loss) + w*errLoss
-	r.oscillating(w, loss, e, theta, errLoss)
+	r.g1 += productErr*w*math.Abs(loss) + w*errLoss
+	r.oscillating(w, loss, e, productErr, theta, errLoss)
 }
 
 // grown returns the error of a loss as it counts for finite errors; θ ≥ −½.
@@ -72,14 +81,14 @@ func grown(errLoss, theta float64) float64 {
 	return errLoss / (1 - x)
 }
 
-func (r *roundOff) oscillating(w, loss, e, theta, errLoss float64) {
+func (r *roundOff) oscillating(w, loss, e, products, theta, errLoss float64) {
 	l, y := math.Abs(loss), w*errLoss
 	o := &r.turns[band(l)]
 	o.a1 += (theta + 1) * y * l
 	o.a2 += y*l + e*w*l*l/2
 	o.b0 += 2 * (theta + 1) * y
 	o.b0 += 2 * e * w
-	o.b1 += 2*y + e*w*l
+	o.b1 += 2*y + products*w*l
 }
 
 // sums adds the roundings of the sums themselves, and of adding them up here.

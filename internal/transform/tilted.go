@@ -86,7 +86,8 @@ func (s *tilted) sums() {
 		}
 		p, kappa, v := n.p*step, n.kappa*step, theta*n.loss
 		var w, second, growth float64
-		if v <= 30 {
+		same := v > 30
+		if !same {
 			w, second, growth = tiltedTerms(p, v)
 		} else {
 			w = math.Exp(s.logF[i])
@@ -97,7 +98,7 @@ func (s *tilted) sums() {
 		d0.Add(theta * kappa)
 		m1.Add(n.loss * growth)
 		m1.Add(kappa)
-		r.secondOrder(second, kappa, growth, w, n.loss, e, theta, n.errLoss)
+		r.secondOrder(second, kappa, growth, w, n.loss, e, theta, n.errLoss, same)
 	}
 	s.d0, s.m1 = d0.Value(), m1.Value()
 	r.sums(s.d0, s.m1)
