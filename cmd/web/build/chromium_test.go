@@ -358,8 +358,8 @@ func TestChromiumStill(t *testing.T) {
 	}
 }
 
-// TestChromiumTelephone: on a telephone the answer to the form is within the first screen, and so is that
-// of statistics; a count may have separators.
+// TestChromiumTelephone: on a telephone the answer to the form is within the first screen, and so are those
+// to statistics and to a plan; a count may have separators.
 func TestChromiumTelephone(t *testing.T) {
 	b := opened(t, 390, 844, "")
 	seen := func(id string) {
@@ -383,6 +383,10 @@ func TestChromiumTelephone(t *testing.T) {
 	b.until(`document.getElementById("statistics-answer").textContent.includes("≤ ε ≤")`)
 	seen("statistics-answer")
 	b.picture("telephone-statistics")
+	b.eval(`document.getElementById("tab-plan").click()`)
+	b.until(`document.getElementById("plan-answer").textContent.includes("≤ ε ≤")`)
+	seen("plan-answer")
+	b.picture("telephone-plan")
 }
 
 // TestChromiumStatistics: the form of statistics answers as the library does for its plan, says what it
