@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"gonum.org/v1/plot/plotter"
@@ -173,11 +174,11 @@ func (f *curveFlags) draw(ctx context.Context, curves service.Curves, log bool) 
 		if !same {
 			b.Name += " (" + unitOf(c) + ")"
 		}
-		points, err := drawn(ctx, curves, c, log)
+		points, every, err := drawn(ctx, curves, c, log)
 		if err != nil {
 			return pic, err
 		}
-		if curves.Kind == service.StepsKind && len(points) < mostPoints {
+		if every {
 			b.Between = figure.Straight // there is no length between these
 		}
 		for _, p := range points {
@@ -269,21 +270,28 @@ func curvesPicture(c service.Curves, log bool) figure.Picture {
 }
 
 // drawn returns the points of a curve and the others that its line needs, but none where
-// a limit was reached: more points there only take longer.
-func drawn(ctx context.Context, all service.Curves, c service.Curve, log bool) ([]service.CurvePoint, error) {
-	if all.Kind == service.StepsKind {
+// a limit was reached: more points there only take longer. It reports whether there are points at
+// every length that the plan can have.
+func drawn(ctx context.Context, all service.Curves, c service.Curve, log bool) (points []service.CurvePoint, every bool, err error) {
+	limited := func(p service.CurvePoint) bool { return len(p.Warnings) > 0 }
+	switch {
+	case all.Kind != service.StepsKind:
+	case slices.ContainsFunc(c.Points, limited):
+		return c.Points, false, nil
+	default:
 		return c.Lengths(ctx, max(mostPoints, len(c.Points)))
 	}
 	middle := func(a, b service.CurvePoint) (float64, bool) { return middleOfRates(all, a, b, log) }
 	if all.Kind == service.DeltaKind {
 		middle = func(a, b service.CurvePoint) (float64, bool) { return middleOfDeltas(all, a, b) }
 	}
-	return finer(c.Points, func(a, b service.CurvePoint) (float64, bool) {
-		if len(a.Warnings)+len(b.Warnings) > 0 {
+	points, err = finer(c.Points, func(a, b service.CurvePoint) (float64, bool) {
+		if limited(a) || limited(b) {
 			return 0, false
 		}
 		return middle(a, b)
 	}, func(at []float64) ([]service.CurvePoint, error) { return c.More(ctx, at) })
+	return points, false, err
 }
 
 // middleOfDeltas returns a place between two points of the kind delta where another one

@@ -196,8 +196,21 @@ func TestSmoothByDefault(t *testing.T) {
 			}
 			line, pic := drawnLine(t, q)
 			q.Points = "1000"
-			fine, _ := drawnLine(t, q)
-			if most := apart(pic, line, fine) * height; most > 0.5 {
+			most := 0.0
+			if q.Kind == service.StepsKind { // stairs of 1,000 points are too high: against the points themselves
+				curves, err := service.New(nil).Curve(t.Context(), q)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, p := range curves.Curves[0].Points {
+					_, least := lineAt(line, float64(p.X), false, false)
+					most = max(most, (least-float64(p.Upper))/(pic.Y.Max-pic.Y.Min)*height)
+				}
+			} else {
+				fine, _ := drawnLine(t, q)
+				most = apart(pic, line, fine) * height
+			}
+			if most > 0.5 {
 				t.Errorf("%s, %s, log %v, %d corners: %.3g pixels away from the line of 1,000 points", path, q.Kind, q.Log, len(line), most)
 			} else {
 				t.Logf("%s, %s, log %v: %d corners, %.3g pixels", path, q.Kind, q.Log, len(line), most)

@@ -73,9 +73,9 @@ type Curve struct {
 
 	// More finds other points, of the kinds delta and trade-off.
 	More func(ctx context.Context, at []float64) ([]CurvePoint, error) `json:"-"`
-	// Lengths finds more points of the kind steps, at so many lengths of the plan, or at all that
-	// there are, if these are fewer.
-	Lengths func(ctx context.Context, n int) ([]CurvePoint, error) `json:"-"`
+	// Lengths finds more points of the kind steps, at so many lengths of the plan; every reports that there
+	// are no others.
+	Lengths func(ctx context.Context, n int) (points []CurvePoint, every bool, err error) `json:"-"`
 }
 
 // CurvePoint is a certified point of a curve, and what Rényi accounting says there.
@@ -362,24 +362,24 @@ func (c curveQuestion) steps(ctx context.Context, out *Curves, plans []*accounta
 		if out.Curves[i].Points, err = curve(ctx, p, c.n); err != nil {
 			return fmt.Errorf("%s: %w", out.Curves[i].Plan, err)
 		}
-		out.Curves[i].Lengths = func(ctx context.Context, n int) ([]CurvePoint, error) {
+		out.Curves[i].Lengths = func(ctx context.Context, n int) ([]CurvePoint, bool, error) {
 			// ε grows like a root or a line: half as many points do for the first quarter. It is one of the
 			// parts of the plan, which contain each other, so that ε grows from its points to those beyond.
 			points := out.Curves[i].Points
 			for p, runs := p, int(points[len(points)-1].X); ; n, runs = n/2, runs/4+len(p.Steps) {
 				found, err := curve(ctx, p, min(n, runs))
 				if err != nil {
-					return nil, err
+					return nil, false, err
 				}
 				if last := found[len(found)-1].X; p != plans[i] {
 					points = slices.DeleteFunc(slices.Clone(points), func(a CurvePoint) bool { return a.X <= last })
 				}
 				points = growing(append(found, points...))
 				if len(found) < n || n < 50 {
-					return points, nil
+					return points, p == plans[i] && len(found) < n, nil
 				}
 				if p, err = p.Scaled(1, 4); err != nil {
-					return nil, err
+					return nil, false, err
 				}
 			}
 		}
